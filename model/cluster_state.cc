@@ -1,0 +1,315 @@
+#include "model/cluster_state.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "absl/strings/str_cat.h"
+#include "model/check.h"
+
+namespace drasim {
+
+absl::StatusOr<NodeId> ClusterState::AddNode(const NodeSpec& spec) {
+  if (spec.name.empty()) return absl::InvalidArgumentError("a node has no name");
+  if (spec.cpu_milli < 0 || spec.memory_bytes < 0 || spec.pods < 0 || spec.gpu_count < 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("node '", spec.name, "' has a negative capacity"));
+  }
+  if (spec.gpu_count > kMaxDevicesPerNode) {
+    return absl::InvalidArgumentError(absl::StrCat("node '", spec.name, "' has ", spec.gpu_count,
+                                                   " GPUs; at most ", kMaxDevicesPerNode,
+                                                   " are supported"));
+  }
+  const NodeId id(rows_.size());
+  if (!node_index_.emplace(spec.name, id.value()).second) {
+    return absl::InvalidArgumentError(absl::StrCat("node '", spec.name, "' appears twice"));
+  }
+  NodeRow row;
+  row.cpu_milli_idle = spec.cpu_milli;
+  row.memory_bytes_idle = spec.memory_bytes;
+  row.pods_idle = static_cast<int32_t>(std::min<int64_t>(spec.pods, INT32_MAX));
+  row.gpu_count = static_cast<uint8_t>(spec.gpu_count);
+  row.gpu_full_idle = row.gpu_count;
+  row.gpu_milli_idle = spec.gpu_count * kDeviceMilli;
+  row.gpu_milli_idle_max = spec.gpu_count > 0 ? kDeviceMilli : 0;
+  row.device_begin = static_cast<uint32_t>(device_idle_.size());
+  row.schedulable = !spec.unschedulable;
+  row.has_taints = !spec.taints.empty();
+  if (spec.gpu_count > 0) {
+    absl::StatusOr<ModelId> model = models_->Intern(spec.gpu_model);
+    if (!model.ok()) return model.status();
+    row.model = static_cast<uint8_t>(model->value());
+  }
+  device_idle_.insert(device_idle_.end(), static_cast<size_t>(spec.gpu_count), kDeviceMilli);
+  tag_count_.insert(tag_count_.end(), kAffinityTags, 0);
+  rows_.push_back(row);
+  specs_.push_back(spec);
+  epoch_.push_back(0);
+  totals_.cpu_milli_capacity += spec.cpu_milli;
+  totals_.memory_bytes_capacity += spec.memory_bytes;
+  totals_.gpu_milli_capacity += row.gpu_milli_idle;
+  totals_.gpu_count += spec.gpu_count;
+  node_cpu_milli_max_ = std::max(node_cpu_milli_max_, spec.cpu_milli);
+  node_gpu_count_max_ = std::max<int64_t>(node_gpu_count_max_, spec.gpu_count);
+  if (change_log_.size() < 2 * rows_.size()) {
+    // A reader that is further behind than twice the nodes does better to look at every node.
+    // Entries move to the places that the larger mask gives them.
+    std::vector<uint32_t> larger(change_log_.size() * 2);
+    const uint64_t kept = std::min<uint64_t>(change_count_, change_log_.size());
+    for (uint64_t k = change_count_ - kept; k < change_count_; ++k) {
+      larger[k & (larger.size() - 1)] = change_log_[k & (change_log_.size() - 1)];
+    }
+    change_log_ = std::move(larger);
+  }
+  Touch(id);
+  return id;
+}
+
+void ClusterState::SetSchedulable(NodeId node, bool schedulable) {
+  rows_[node.value()].schedulable = schedulable;
+  Touch(node);
+}
+
+PodId ClusterState::AddPod(absl::string_view name, ShapeId shape, int32_t priority,
+                           SimTime arrival) {
+  const PodId id(pod_shape_.size());
+  pod_name_begin_.push_back(pod_names_.size());
+  pod_names_.append(name.data(), name.size());
+  pod_shape_.push_back(shape);
+  pod_phase_.push_back(PodPhase::kPending);
+  pod_node_.push_back(NodeId());
+  pod_devices_.push_back(0);
+  pod_priority_.push_back(priority);
+  pod_arrival_.push_back(arrival);
+  return id;
+}
+
+absl::string_view ClusterState::pod_name(PodId id) const {
+  const size_t begin = pod_name_begin_[id.value()];
+  const size_t next =
+      id.value() + 1 < pod_name_begin_.size() ? pod_name_begin_[id.value() + 1] : pod_names_.size();
+  return absl::string_view(pod_names_).substr(begin, next - begin);
+}
+
+void ClusterState::Touch(NodeId node) {
+  ++epoch_[node.value()];
+  change_log_[change_count_ & (change_log_.size() - 1)] = node.value();
+  ++change_count_;
+}
+
+bool ClusterState::NodeInUse(const NodeRow& row, NodeId id) const {
+  const NodeSpec& spec = specs_[id.value()];
+  return row.cpu_milli_idle != spec.cpu_milli ||
+         row.gpu_milli_idle != spec.gpu_count * kDeviceMilli;
+}
+
+// Adds (sign +1) or removes (sign -1) the pod's request. The one place where idle columns change.
+void ClusterState::Charge(PodId pod, NodeId node, uint32_t devices, int sign) {
+  const PodShape& shape = pod_shape(pod);
+  NodeRow& row = rows_[node.value()];
+  const bool was_in_use = NodeInUse(row, node);
+  const int busy_before = row.gpu_count - row.gpu_full_idle;
+  row.cpu_milli_idle -= sign * shape.cpu_milli;
+  row.memory_bytes_idle -= sign * shape.memory_bytes;
+  row.pods_idle -= sign;
+  DRASIM_CHECK(row.cpu_milli_idle >= 0 && row.memory_bytes_idle >= 0 && row.pods_idle >= 0);
+  DRASIM_CHECK_EQ(std::popcount(devices), shape.gpu_count);
+  if (devices != 0) {
+    row.gpu_milli_idle -= static_cast<int32_t>(sign * shape.total_gpu_milli());
+    for (uint32_t rest = devices; rest != 0; rest &= rest - 1) {
+      const int device = std::countr_zero(rest);
+      DRASIM_CHECK_LT(device, row.gpu_count);
+      int16_t& idle = device_idle_[row.device_begin + static_cast<uint32_t>(device)];
+      idle = static_cast<int16_t>(idle - sign * shape.gpu_milli);
+      DRASIM_CHECK(idle >= 0 && idle <= kDeviceMilli);
+    }
+    const auto tag = static_cast<size_t>(AffinityTag(shape));
+    uint16_t& count = tag_count_[node.value() * kAffinityTags + tag];
+    count = static_cast<uint16_t>(count + sign);
+    const uint64_t bit = uint64_t{1} << tag;
+    row.resident_tags = count > 0 ? row.resident_tags | bit : row.resident_tags & ~bit;
+    row.resident_gpu_pods = static_cast<uint16_t>(row.resident_gpu_pods + sign);
+    int16_t max_idle = 0;
+    uint8_t full_idle = 0;
+    for (int16_t idle : device_milli_idle(node)) {
+      max_idle = std::max(max_idle, idle);
+      full_idle = static_cast<uint8_t>(full_idle + (idle == kDeviceMilli ? 1 : 0));
+    }
+    row.gpu_milli_idle_max = max_idle;
+    row.gpu_full_idle = full_idle;
+  }
+  totals_.cpu_milli_allocated += sign * shape.cpu_milli;
+  totals_.memory_bytes_allocated += sign * shape.memory_bytes;
+  totals_.gpu_milli_allocated += sign * shape.total_gpu_milli();
+  totals_.gpus_in_use += (row.gpu_count - row.gpu_full_idle) - busy_before;
+  totals_.pods_resident += sign;
+  const bool in_use = NodeInUse(row, node);
+  if (in_use != was_in_use) {
+    totals_.nodes_in_use += in_use ? 1 : -1;
+    totals_.gpus_on_used_nodes += in_use ? row.gpu_count : -row.gpu_count;
+  }
+  Touch(node);
+}
+
+void ClusterState::SetPlacement(PodId pod, PodPhase phase, NodeId node, uint32_t devices) {
+  const size_t i = pod.value();
+  if (what_if_) undo_.push_back({pod, pod_node_[i], pod_devices_[i], pod_phase_[i]});
+  pod_phase_[i] = phase;
+  pod_node_[i] = node;
+  pod_devices_[i] = devices;
+}
+
+bool ClusterState::CanPlace(ShapeId shape_id, NodeId node, uint32_t devices) const {
+  if (shape_id.value() >= shapes_->size() || node.value() >= rows_.size()) return false;
+  const PodShape& shape = shapes_->row(shape_id);
+  const NodeRow& row = rows_[node.value()];
+  if (row.cpu_milli_idle < shape.cpu_milli || row.memory_bytes_idle < shape.memory_bytes ||
+      row.pods_idle < 1 || std::popcount(devices) != shape.gpu_count) {
+    return false;
+  }
+  for (uint32_t rest = devices; rest != 0; rest &= rest - 1) {
+    const auto device = static_cast<uint32_t>(std::countr_zero(rest));
+    if (device >= row.gpu_count || device_idle_[row.device_begin + device] < shape.gpu_milli)
+      return false;
+  }
+  return true;
+}
+
+void ClusterState::Assume(PodId pod, NodeId node, uint32_t devices) {
+  DRASIM_CHECK(pod_phase(pod) == PodPhase::kPending);
+  Charge(pod, node, devices, +1);
+  SetPlacement(pod, PodPhase::kAssumed, node, devices);
+}
+
+void ClusterState::Bind(PodId pod) {
+  DRASIM_CHECK(pod_phase(pod) == PodPhase::kAssumed);
+  SetPlacement(pod, PodPhase::kBound, pod_node(pod), pod_devices(pod));
+}
+
+void ClusterState::Forget(PodId pod) {
+  DRASIM_CHECK(pod_phase(pod) == PodPhase::kAssumed);
+  Charge(pod, pod_node(pod), pod_devices(pod), -1);
+  SetPlacement(pod, PodPhase::kPending, NodeId(), 0);
+}
+
+void ClusterState::Finish(PodId pod) {
+  DRASIM_CHECK(pod_phase(pod) == PodPhase::kBound);
+  Charge(pod, pod_node(pod), pod_devices(pod), -1);
+  SetPlacement(pod, PodPhase::kSucceeded, NodeId(), 0);
+}
+
+void ClusterState::Drop(PodId pod) {
+  DRASIM_CHECK(pod_phase(pod) == PodPhase::kPending);
+  SetPlacement(pod, PodPhase::kDropped, NodeId(), 0);
+}
+
+void ClusterState::BeginWhatIf() {
+  DRASIM_CHECK(!what_if_);
+  what_if_ = true;
+  undo_.clear();
+}
+
+void ClusterState::Rollback() {
+  DRASIM_CHECK(what_if_);
+  what_if_ = false;
+  for (size_t i = undo_.size(); i-- > 0;) {
+    const Undo& u = undo_[i];
+    const NodeId now = pod_node(u.pod);
+    if (now != u.node) {
+      if (now.valid()) Charge(u.pod, now, pod_devices(u.pod), -1);
+      if (u.node.valid()) Charge(u.pod, u.node, u.devices, +1);
+    }
+    SetPlacement(u.pod, u.phase, u.node, u.devices);
+  }
+  undo_.clear();
+}
+
+absl::Status ClusterState::CheckInvariants() const {
+  GpuModelTable models = *models_;
+  ClusterState fresh(&models, shapes_);
+  for (const NodeSpec& spec : specs_) {
+    absl::StatusOr<NodeId> added = fresh.AddNode(spec);
+    if (!added.ok()) return added.status();
+  }
+  for (size_t i = 0; i < pod_count(); ++i) {
+    const PodId pod(i);
+    fresh.AddPod("", pod_shape_[i], 0, SimTime());
+    const bool holds = pod_phase_[i] == PodPhase::kAssumed || pod_phase_[i] == PodPhase::kBound;
+    if (holds != pod_node_[i].valid()) {
+      return absl::InternalError(
+          absl::StrCat("pod '", pod_name(pod), "': phase and node disagree"));
+    }
+    if (holds) fresh.Assume(pod, pod_node_[i], pod_devices_[i]);
+  }
+  for (size_t n = 0; n < rows_.size(); ++n) {
+    const NodeRow& a = rows_[n];
+    const NodeRow& b = fresh.rows_[n];
+    const bool same =
+        a.cpu_milli_idle == b.cpu_milli_idle && a.memory_bytes_idle == b.memory_bytes_idle &&
+        a.pods_idle == b.pods_idle && a.gpu_milli_idle == b.gpu_milli_idle &&
+        a.gpu_milli_idle_max == b.gpu_milli_idle_max && a.gpu_full_idle == b.gpu_full_idle &&
+        a.resident_tags == b.resident_tags && a.resident_gpu_pods == b.resident_gpu_pods &&
+        device_milli_idle(NodeId(n)) == fresh.device_milli_idle(NodeId(n));
+    if (!same) {
+      return absl::InternalError(
+          absl::StrCat("node '", specs_[n].name, "': columns differ from what its pods request"));
+    }
+  }
+  if (!(totals_ == fresh.totals_))
+    return absl::InternalError("totals differ from the sum over nodes");
+  return absl::OkStatus();
+}
+
+void ClusterState::Save(StateWriter& out) const {
+  out.Section("cluster");
+  out.U64(node_count());
+  for (const NodeRow& row : rows_) out.Bool(row.schedulable);
+  out.U64(pod_count());
+  for (size_t i = 0; i < pod_count(); ++i) {
+    out.Str(pod_name(PodId(i)));
+    out.U64(pod_shape_[i].value());
+    out.U64(static_cast<uint64_t>(pod_phase_[i]));
+    out.U64(pod_node_[i].valid() ? pod_node_[i].value() + uint64_t{1} : 0);
+    out.U64(pod_devices_[i]);
+    out.I64(pod_priority_[i]);
+    out.I64(pod_arrival_[i].ns());
+  }
+}
+
+absl::Status ClusterState::Load(StateReader& in) {
+  in.Section("cluster");
+  if (in.U64() != node_count()) in.Fail("the number of nodes differs from the scenario's");
+  for (size_t n = 0; n < node_count() && in.status().ok(); ++n) {
+    const bool schedulable = in.Bool();
+    if (schedulable != rows_[n].schedulable) SetSchedulable(NodeId(n), schedulable);
+  }
+  const size_t pods = in.Count();
+  for (size_t i = 0; i < pods && in.status().ok(); ++i) {
+    const std::string name = in.Str();
+    const uint64_t shape = in.U64();
+    const uint64_t phase = in.U64();
+    const uint64_t node = in.U64();
+    const uint64_t devices = in.U64();
+    const auto priority = static_cast<int32_t>(in.I64());
+    const SimTime arrival(in.I64());
+    if (shape >= shapes_->size() || phase > static_cast<uint64_t>(PodPhase::kDropped) ||
+        node > node_count()) {
+      in.Fail("a pod names a shape, phase or node that does not exist");
+      break;
+    }
+    const ShapeId shape_id(static_cast<size_t>(shape));
+    const NodeId node_id = node > 0 ? NodeId(static_cast<size_t>(node - 1)) : NodeId();
+    const auto mask = static_cast<uint32_t>(devices);
+    const auto to = static_cast<PodPhase>(phase);
+    if (node_id.valid() != (to == PodPhase::kAssumed || to == PodPhase::kBound) ||
+        (node_id.valid() && !CanPlace(shape_id, node_id, mask))) {
+      in.Fail(absl::StrCat("pod '", name, "' cannot be where the checkpoint puts it"));
+      break;
+    }
+    const PodId pod = AddPod(name, shape_id, priority, arrival);
+    if (node_id.valid()) Charge(pod, node_id, mask, +1);
+    SetPlacement(pod, to, node_id, node_id.valid() ? mask : 0);
+  }
+  return in.status();
+}
+
+}  // namespace drasim

@@ -1,0 +1,205 @@
+// The cluster as the scheduler knows it: nodes, their devices, and the pods on them, in columns.
+//
+// Truth and the scheduler's own pending writes are held together: Assume() charges a node at once
+// (kube-scheduler's "assumed" pod), Bind() confirms it when the API write is done. With zero
+// latency the two coincide.
+//
+// Contract: every change goes through a named mutator, which bumps the node's epoch and appends the
+// node to the change log. Readers see consistent columns between mutators. Not thread-safe; one
+// engine owns one state. References from columns stay valid until the next AddNode or AddPod.
+#ifndef DRASIM_MODEL_CLUSTER_STATE_H_
+#define DRASIM_MODEL_CLUSTER_STATE_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "model/ids.h"
+#include "model/node_spec.h"
+#include "model/pod_shape.h"
+#include "model/state_io.h"
+#include "model/time.h"
+
+namespace drasim {
+
+// core/v1 PodPhase, with Pending split by what the scheduler knows.
+enum class PodPhase : uint8_t {
+  kPending = 0,    // arrived, holds nothing
+  kAssumed = 1,    // charged to a node, Bind not yet confirmed
+  kBound = 2,      // runs
+  kSucceeded = 3,  // ended, holds nothing
+  kDropped = 4,    // given up by the run's mode (fill), holds nothing
+};
+
+// Kinds of GPU use that GpuClustering tells apart (fgd.md 5.3): a share, or N whole devices.
+inline constexpr int kAffinityTags = kMaxDevicesPerNode + 2;  // 0 none, 1 share, 1 + N for "N-gpu"
+constexpr int AffinityTag(const PodShape& shape) {
+  if (shape.gpu_count == 0) return 0;
+  return shape.is_share() ? 1 : 1 + shape.gpu_count;
+}
+
+// One row of the node table. Idle amounts are capacity minus what resident (assumed or bound) pods
+// request.
+struct NodeRow {
+  int64_t cpu_milli_idle = 0;
+  int64_t memory_bytes_idle = 0;
+  int32_t pods_idle = 0;
+  int32_t gpu_milli_idle = 0;      // over all devices
+  uint32_t device_begin = 0;       // first device in device_milli_idle()
+  int16_t gpu_milli_idle_max = 0;  // largest idle amount of one device
+  uint8_t gpu_count = 0;
+  uint8_t gpu_full_idle = 0;  // devices with nothing on them
+  uint8_t model = 0xff;       // ModelId, 0xff when there is no GPU
+  bool schedulable = true;
+  bool has_taints = false;
+  uint16_t resident_gpu_pods = 0;
+  uint64_t resident_tags = 0;  // bit t set when a pod with AffinityTag t is resident
+};
+
+struct ClusterTotals {
+  int64_t cpu_milli_capacity = 0;
+  int64_t memory_bytes_capacity = 0;
+  int64_t gpu_milli_capacity = 0;
+  int64_t gpu_count = 0;
+  int64_t cpu_milli_allocated = 0;
+  int64_t memory_bytes_allocated = 0;
+  int64_t gpu_milli_allocated = 0;
+  int64_t gpus_in_use = 0;         // devices with anything on them
+  int64_t nodes_in_use = 0;        // nodes with any CPU or GPU allocated
+  int64_t gpus_on_used_nodes = 0;  // all devices of those nodes
+  int64_t pods_resident = 0;
+  bool operator==(const ClusterTotals&) const = default;
+};
+
+class ClusterState {
+ public:
+  // Both tables must outlive the state. The model table is filled by AddNode; shapes are interned
+  // by sources.
+  ClusterState(GpuModelTable* models, const ShapeTable* shapes)
+      : models_(models), shapes_(shapes) {}
+  ClusterState(const ClusterState&) = delete;
+  ClusterState& operator=(const ClusterState&) = delete;
+
+  // --- nodes ---
+  // InvalidArgument for a duplicate name, negative amounts, or more than kMaxDevicesPerNode
+  // devices.
+  absl::StatusOr<NodeId> AddNode(const NodeSpec& spec);
+  void SetSchedulable(NodeId node, bool schedulable);
+  size_t node_count() const { return rows_.size(); }
+  const NodeRow& node(NodeId id) const { return rows_[id.value()]; }
+  absl::Span<const NodeRow> nodes() const { return rows_; }
+  const NodeSpec& node_spec(NodeId id) const { return specs_[id.value()]; }
+  // Idle milli of each device of the node, by device index.
+  absl::Span<const int16_t> device_milli_idle(NodeId id) const {
+    const NodeRow& row = rows_[id.value()];
+    return absl::MakeConstSpan(device_idle_.data() + row.device_begin, row.gpu_count);
+  }
+
+  // --- pods ---
+  PodId AddPod(absl::string_view name, ShapeId shape, int32_t priority, SimTime arrival);
+  size_t pod_count() const { return pod_shape_.size(); }
+  absl::string_view pod_name(PodId id) const;
+  ShapeId pod_shape_id(PodId id) const { return pod_shape_[id.value()]; }
+  const PodShape& pod_shape(PodId id) const { return shapes_->row(pod_shape_[id.value()]); }
+  PodPhase pod_phase(PodId id) const { return pod_phase_[id.value()]; }
+  NodeId pod_node(PodId id) const {
+    return pod_node_[id.value()];
+  }  // invalid when it holds nothing
+  uint32_t pod_devices(PodId id) const {
+    return pod_devices_[id.value()];
+  }  // bit per device of the node
+  int32_t pod_priority(PodId id) const { return pod_priority_[id.value()]; }
+  SimTime pod_arrival(PodId id) const { return pod_arrival_[id.value()]; }
+
+  // --- transitions; O(devices of the node). They CHECK that the pod is in the phase the name
+  // implies --- kPending -> kAssumed. `devices` has exactly gpu_count bits for a shape that uses
+  // GPUs, else 0, and every named device has gpu_milli idle. May overcommit nothing: CPU, memory,
+  // pod slots and devices are CHECKed.
+  void Assume(PodId pod, NodeId node, uint32_t devices);
+  void Bind(PodId pod);    // kAssumed -> kBound
+  void Forget(PodId pod);  // kAssumed -> kPending (Unreserve)
+  void Finish(PodId pod);  // kBound -> kSucceeded
+  void Drop(PodId pod);    // kPending -> kDropped
+
+  // --- change tracking ---
+  // Number of node changes so far; the k-th change touched changed_node(k). Only the last
+  // change_window() are kept: a reader whose cursor is older must look at every node.
+  uint64_t change_count() const { return change_count_; }
+  uint64_t change_window() const { return change_log_.size(); }
+  NodeId changed_node(uint64_t k) const {
+    return NodeId(change_log_[k & (change_log_.size() - 1)]);
+  }
+  uint32_t node_epoch(NodeId id) const { return epoch_[id.value()]; }
+
+  const ClusterTotals& totals() const { return totals_; }
+  // Largest capacities of any single node, for scores whose range depends on them.
+  int64_t node_cpu_milli_max() const { return node_cpu_milli_max_; }
+  int64_t node_gpu_count_max() const { return node_gpu_count_max_; }
+  // True when the placement would pass every CHECK of Assume; for readers of untrusted records.
+  bool CanPlace(ShapeId shape, NodeId node, uint32_t devices) const;
+  const ShapeTable& shapes() const { return *shapes_; }
+  const GpuModelTable& models() const { return *models_; }
+
+  // --- what-ifs ---
+  // Between BeginWhatIf and Rollback every transition is remembered; Rollback undoes them in
+  // reverse, leaving every column as it was (epochs and the change log move on, so caches notice
+  // both ways). Does not nest.
+  void BeginWhatIf();
+  void Rollback();
+
+  // Recomputes every derived column from the pods and compares. Internal error that names the first
+  // difference. O(nodes + pods).
+  absl::Status CheckInvariants() const;
+
+  // Nodes are not saved: Load expects a state with the same nodes added and no pods.
+  void Save(StateWriter& out) const;
+  absl::Status Load(StateReader& in);
+
+ private:
+  struct Undo {
+    PodId pod;
+    NodeId node;
+    uint32_t devices;
+    PodPhase phase;
+  };
+
+  void Touch(NodeId node);
+  void Charge(PodId pod, NodeId node, uint32_t devices, int sign);
+  void SetPlacement(PodId pod, PodPhase phase, NodeId node, uint32_t devices);
+  bool NodeInUse(const NodeRow& row, NodeId id) const;
+
+  GpuModelTable* models_;
+  const ShapeTable* shapes_;
+
+  std::vector<NodeRow> rows_;
+  std::vector<NodeSpec> specs_;
+  std::vector<int16_t> device_idle_;
+  std::vector<uint16_t> tag_count_;  // kAffinityTags per node
+  std::vector<uint32_t> epoch_;
+  absl::flat_hash_map<std::string, uint32_t> node_index_;
+
+  std::string pod_names_;  // all names, one after the other
+  std::vector<uint64_t> pod_name_begin_;
+  std::vector<ShapeId> pod_shape_;
+  std::vector<PodPhase> pod_phase_;
+  std::vector<NodeId> pod_node_;
+  std::vector<uint32_t> pod_devices_;
+  std::vector<int32_t> pod_priority_;
+  std::vector<SimTime> pod_arrival_;
+
+  std::vector<uint32_t> change_log_ = std::vector<uint32_t>(1024);
+  uint64_t change_count_ = 0;
+  ClusterTotals totals_;
+  int64_t node_cpu_milli_max_ = 0;
+  int64_t node_gpu_count_max_ = 0;
+  bool what_if_ = false;
+  std::vector<Undo> undo_;
+};
+
+}  // namespace drasim
+
+#endif  // DRASIM_MODEL_CLUSTER_STATE_H_

@@ -1,0 +1,232 @@
+#include "model/fragmentation.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "model/check.h"
+
+namespace drasim {
+
+absl::string_view FragCaseName(FragCase c) {
+  static constexpr absl::string_view kNames[kFragCases] = {"Q1", "Q2", "Q3", "Q4",
+                                                           "XL", "XR", "NA"};
+  return kNames[static_cast<size_t>(c)];
+}
+
+std::vector<TypicalPod> BuildTypicalPods(const ShapeTable& shapes,
+                                         absl::Span<const int64_t> pods_by_shape,
+                                         double popularity_percent) {
+  // Shapes that differ in memory, selectors or tolerations alone are one request here.
+  struct Counted {
+    int64_t count;
+    uint32_t shape;
+  };
+  std::vector<Counted> counted;
+  absl::flat_hash_map<std::tuple<int64_t, int32_t, int32_t, std::string>, size_t> index;
+  int64_t total = 0;
+  for (size_t s = 0; s < pods_by_shape.size(); ++s) {
+    if (pods_by_shape[s] == 0) continue;
+    const PodShape& shape = shapes.row(ShapeId(s));
+    auto [it, inserted] = index.try_emplace(
+        std::make_tuple(shape.cpu_milli, shape.gpu_milli, shape.gpu_count, shape.gpu_spec),
+        counted.size());
+    if (inserted) counted.push_back({0, static_cast<uint32_t>(s)});
+    counted[it->second].count += pods_by_shape[s];
+    total += pods_by_shape[s];
+  }
+  const auto key = [&shapes](const Counted& c) {
+    const PodShape& s = shapes.row(ShapeId(c.shape));
+    return std::tie(c.count, s.cpu_milli, s.gpu_milli, s.gpu_count, s.gpu_spec);
+  };
+  std::sort(counted.begin(), counted.end(),
+            [&key](const Counted& a, const Counted& b) { return key(a) > key(b); });
+  const double needed = popularity_percent * static_cast<double>(total) / 100;
+  int64_t covered = 0;
+  size_t taken = 0;
+  while (taken < counted.size() && static_cast<double>(covered) < needed)
+    covered += counted[taken++].count;
+  std::vector<TypicalPod> typical;
+  for (size_t i = 0; i < taken; ++i) {
+    const PodShape& s = shapes.row(ShapeId(counted[i].shape));
+    const auto count = static_cast<double>(counted[i].count);
+    // As the artifact has it: shares of all pods, normalised by a second division unless the list
+    // is whole.
+    const double share = count / static_cast<double>(total);
+    const double weight = taken == counted.size()
+                              ? share
+                              : share / (static_cast<double>(covered) / static_cast<double>(total));
+    TypicalPod pod;
+    pod.cpu_milli = s.cpu_milli;
+    pod.gpu_milli = s.gpu_milli;
+    pod.gpu_count = s.gpu_count;
+    pod.model_mask = s.model_mask;
+    pod.gpu_spec = s.gpu_spec;
+    pod.weight = weight;
+    typical.push_back(std::move(pod));
+  }
+  return typical;
+}
+
+FragmentationModel::FragmentationModel(std::vector<TypicalPod> typical)
+    : typical_(std::move(typical)) {
+  std::vector<int32_t> thresholds;
+  for (const TypicalPod& t : typical_) {
+    if (t.gpu_count > 0) thresholds.push_back(t.gpu_milli);
+  }
+  std::sort(thresholds.begin(), thresholds.end());
+  thresholds.erase(std::unique(thresholds.begin(), thresholds.end()), thresholds.end());
+  thresholds_ = static_cast<int>(thresholds.size());
+  DRASIM_CHECK_LT(thresholds_, 127);
+  for (int idle = 0; idle <= kDeviceMilli; ++idle) {
+    rank_[static_cast<size_t>(idle)] = static_cast<uint8_t>(
+        std::upper_bound(thresholds.begin(), thresholds.end(), idle) - thresholds.begin());
+  }
+  for (const TypicalPod& t : typical_) {
+    const auto at =
+        std::lower_bound(thresholds.begin(), thresholds.end(), t.gpu_milli) - thresholds.begin();
+    compact_.push_back({t.cpu_milli, t.model_mask, t.weight, static_cast<int16_t>(t.gpu_count),
+                        static_cast<int16_t>(t.gpu_count > 0 ? at : 0)});
+  }
+}
+
+void FragmentationModel::BuildProfile(absl::Span<const int16_t> idle, Profile& out) const {
+  const auto n = static_cast<size_t>(thresholds_);
+  // Bucket b holds devices whose idle amount reaches exactly the first b thresholds.
+  std::array<int16_t, 128> count;
+  std::array<int32_t, 128> sum;
+  std::fill_n(count.begin(), n + 1, int16_t{0});
+  std::fill_n(sum.begin(), n + 1, 0);
+  int32_t total = 0;
+  for (int16_t milli : idle) {
+    if (milli == 0) continue;
+    const size_t bucket = rank_[static_cast<size_t>(milli)];
+    ++count[bucket];
+    sum[bucket] += milli;
+    total += milli;
+  }
+  out.idle = total;
+  int32_t below_milli = 0;
+  int16_t nonzero = 0;
+  for (size_t b = 0; b <= n; ++b) nonzero = static_cast<int16_t>(nonzero + count[b]);
+  int16_t below = 0;
+  for (size_t t = 0; t < n; ++t) {
+    below = static_cast<int16_t>(below + count[t]);
+    below_milli += sum[t];
+    out.fitting[t] = static_cast<int16_t>(nonzero - below);
+    out.too_small_milli[t] = below_milli;
+  }
+}
+
+double FragmentationModel::Amount(const GpuNodeView& node) const {
+  Profile profile;
+  BuildProfile(node.device_milli_idle, profile);
+  if (profile.idle == 0) return 0;
+  const double idle = profile.idle;
+  std::array<double, kFragCases> sum{};
+  const int64_t cpu = node.cpu_milli_idle;
+  for (const Compact& t : compact_) {
+    const bool lacks_cpu = cpu < t.cpu_milli;
+    size_t which;
+    double milli = idle;
+    if (t.gpu_count == 0) {
+      which = lacks_cpu ? 5 : 4;
+    } else if ((t.model_mask & node.model_bit) == 0) {
+      which = 6;
+    } else if (profile.fitting[static_cast<size_t>(t.threshold)] >= t.gpu_count) {
+      which = 1;
+      milli = profile.too_small_milli[static_cast<size_t>(t.threshold)];
+      if (lacks_cpu) {
+        which = 3;
+        milli = idle;
+      }
+    } else {
+      which = lacks_cpu ? 0 : 1;
+    }
+    sum[which] += t.weight * milli;
+  }
+  return sum[0] + sum[1] + sum[3] + sum[4] + sum[5] + sum[6];
+}
+
+void FragmentationModel::AddParts(const GpuNodeView& node, int sign,
+                                  absl::Span<int64_t> totals) const {
+  DRASIM_CHECK_EQ(totals.size(), kFragCases * compact_.size());
+  Profile profile;
+  BuildProfile(node.device_milli_idle, profile);
+  if (profile.idle == 0) return;
+  const size_t n = compact_.size();
+  const int64_t idle = sign * int64_t{profile.idle};
+  for (size_t i = 0; i < n; ++i) {
+    const Compact& t = compact_[i];
+    const bool lacks_cpu = node.cpu_milli_idle < t.cpu_milli;
+    FragCase which;
+    if (t.gpu_count == 0) {
+      which = lacks_cpu ? FragCase::kNoGpuLack : FragCase::kNoGpuFits;
+    } else if ((t.model_mask & node.model_bit) == 0) {
+      which = FragCase::kNoAccess;
+    } else if (profile.fitting[static_cast<size_t>(t.threshold)] < t.gpu_count) {
+      which = lacks_cpu ? FragCase::kLackBoth : FragCase::kLackGpu;
+    } else if (lacks_cpu) {
+      which = FragCase::kLackCpu;
+    } else {
+      const int64_t small =
+          sign * int64_t{profile.too_small_milli[static_cast<size_t>(t.threshold)]};
+      totals[static_cast<size_t>(FragCase::kLackGpu) * n + i] += small;
+      totals[static_cast<size_t>(FragCase::kSatisfied) * n + i] += idle - small;
+      continue;
+    }
+    totals[static_cast<size_t>(which) * n + i] += idle;
+  }
+}
+
+double FragmentationReport::amount_milli() const {
+  return by_case[0] + by_case[1] + by_case[3] + by_case[4] + by_case[5] + by_case[6];
+}
+
+double FragmentationReport::idle_milli() const {
+  double sum = 0;
+  for (double part : by_case) sum += part;
+  return sum;
+}
+
+double FragmentationReport::q124_percent() const {
+  const double idle = idle_milli();
+  return idle > 0 ? 100 * (by_case[0] + by_case[1] + by_case[3]) / idle : 0;
+}
+
+void FragmentationTracker::Update(const ClusterState& cluster, NodeId node) {
+  totals_.resize(kFragCases * model_->size());
+  const NodeRow& row = cluster.node(node);
+  if (cpu_counted_.size() < cluster.node_count()) cpu_counted_.resize(cluster.node_count(), -1);
+  const size_t devices_end = row.device_begin + row.gpu_count;
+  if (idle_counted_.size() < devices_end) idle_counted_.resize(devices_end);
+  GpuNodeView now = ViewOf(cluster, node);
+  int64_t& cpu = cpu_counted_[node.value()];
+  const auto kept = absl::MakeSpan(idle_counted_.data() + row.device_begin, row.gpu_count);
+  if (cpu >= 0) {
+    GpuNodeView before = now;
+    before.cpu_milli_idle = cpu;
+    before.device_milli_idle = kept;
+    model_->AddParts(before, -1, absl::MakeSpan(totals_));
+  }
+  model_->AddParts(now, +1, absl::MakeSpan(totals_));
+  cpu = now.cpu_milli_idle;
+  std::copy(now.device_milli_idle.begin(), now.device_milli_idle.end(), kept.begin());
+}
+
+FragmentationReport FragmentationTracker::Report() const {
+  FragmentationReport report;
+  const size_t n = model_->size();
+  if (totals_.empty()) return report;
+  for (size_t c = 0; c < kFragCases; ++c) {
+    double sum = 0;
+    for (size_t i = 0; i < n; ++i) {
+      sum += model_->typical()[i].weight * static_cast<double>(totals_[c * n + i]);
+    }
+    report.by_case[c] = sum;
+  }
+  return report;
+}
+
+}  // namespace drasim

@@ -1,0 +1,34 @@
+// A node as a reader describes it, before it becomes a row of ClusterState.
+#ifndef DRASIM_MODEL_NODE_SPEC_H_
+#define DRASIM_MODEL_NODE_SPEC_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace drasim {
+
+// core/v1 Taint. Effects: NoSchedule, PreferNoSchedule, NoExecute.
+struct Taint {
+  std::string key;
+  std::string value;
+  std::string effect;
+  bool operator==(const Taint&) const = default;
+};
+
+struct NodeSpec {
+  std::string name;
+  int64_t cpu_milli = 0;
+  int64_t memory_bytes = 0;
+  int64_t pods = 110;     // pod slots; the kubelet's default
+  int32_t gpu_count = 0;  // whole devices, each of 1000 milli; 0..kMaxDevicesPerNode
+  std::string gpu_model;  // empty exactly when gpu_count is 0 or the model is unknown
+  std::vector<std::pair<std::string, std::string>> labels;  // sorted by key
+  std::vector<Taint> taints;
+  bool unschedulable = false;  // spec.unschedulable (cordoned)
+};
+
+}  // namespace drasim
+
+#endif  // DRASIM_MODEL_NODE_SPEC_H_

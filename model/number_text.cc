@@ -1,0 +1,54 @@
+#include "model/number_text.h"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+
+#include "model/check.h"
+
+namespace drasim {
+namespace {
+
+constexpr std::array<double, 10> kPowersOfTen = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9};
+
+}  // namespace
+
+void AppendDouble(std::string* out, double value) {
+  std::array<char, 32> buffer;
+  const std::to_chars_result r = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
+  out->append(buffer.data(), r.ptr);
+}
+
+std::string DoubleText(double value) {
+  std::string text;
+  AppendDouble(&text, value);
+  return text;
+}
+
+std::string FixedText(double value, int decimals) {
+  std::array<char, 400> buffer;
+  const std::to_chars_result r = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value,
+                                               std::chars_format::fixed, decimals);
+  return std::string(buffer.data(), r.ptr);
+}
+
+double RoundDecimals(double value, int decimals) {
+  DRASIM_CHECK(decimals >= 0 && decimals <= 9);
+  const double power = kPowersOfTen[static_cast<size_t>(decimals)];
+  const double scaled = value * power;
+  // The product's rounding error, exactly; it decides only next to a tie.
+  const double error = std::fma(value, power, -scaled);
+  double nearest = std::nearbyint(scaled);
+  const double distance = (scaled - nearest) + error;  // exact where it matters: |distance| <= 1
+  if (distance > 0.5) {
+    nearest += 1;
+  } else if (distance < -0.5) {
+    nearest -= 1;
+  } else if (distance == 0.5 || distance == -0.5) {
+    const double even = 2 * std::nearbyint(scaled / 2);
+    if (std::fabs(even - scaled) <= 1) nearest = even;
+  }
+  return nearest / power;
+}
+
+}  // namespace drasim

@@ -1,0 +1,25 @@
+// Numbers as text, the same on every machine.
+#ifndef DRASIM_MODEL_NUMBER_TEXT_H_
+#define DRASIM_MODEL_NUMBER_TEXT_H_
+
+#include <cstdint>
+#include <string>
+
+namespace drasim {
+
+// The shortest decimal text that reads back to the same double: "95.23", "0.1", "1e+30". "nan" and
+// "inf" never reach a report: the caller's metric is defined for every input.
+void AppendDouble(std::string* out, double value);
+std::string DoubleText(double value);
+
+// value rounded to `decimals` places (0..9) as printf's "%.*f" rounds: the exact binary value
+// decides, and exact ties go to even. Returned as the double nearest to that decimal. For |value| *
+// 10^decimals below 2^52.
+double RoundDecimals(double value, int decimals);
+
+// Exactly `decimals` places, as printf's "%.*f".
+std::string FixedText(double value, int decimals);
+
+}  // namespace drasim
+
+#endif  // DRASIM_MODEL_NUMBER_TEXT_H_

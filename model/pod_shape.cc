@@ -1,0 +1,85 @@
+#include "model/pod_shape.h"
+
+#include <algorithm>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "model/hash.h"
+
+namespace drasim {
+namespace {
+
+uint64_t ContentHash(const PodShape& s) {
+  uint64_t h = kFnvOffset;
+  h = MixWord(h, static_cast<uint64_t>(s.cpu_milli));
+  h = MixWord(h, static_cast<uint64_t>(s.memory_bytes));
+  h = MixWord(h, static_cast<uint64_t>(s.gpu_count) << 32 | static_cast<uint32_t>(s.gpu_milli));
+  h = MixWord(h, Fnv1a(s.gpu_spec));
+  for (const auto& [key, value] : s.node_selector) h = MixWord(h, Fnv1a(value, Fnv1a(key)));
+  for (const Toleration& t : s.tolerations) {
+    h = MixWord(h, Fnv1a(t.effect, Fnv1a(t.value, Fnv1a(t.key, kFnvOffset + (t.exists ? 1 : 0)))));
+  }
+  return h;
+}
+
+bool SameRequest(const PodShape& a, const PodShape& b) {
+  return a.cpu_milli == b.cpu_milli && a.memory_bytes == b.memory_bytes &&
+         a.gpu_count == b.gpu_count && a.gpu_milli == b.gpu_milli && a.gpu_spec == b.gpu_spec &&
+         a.node_selector == b.node_selector && a.tolerations == b.tolerations;
+}
+
+}  // namespace
+
+absl::StatusOr<ModelId> GpuModelTable::Intern(absl::string_view name) {
+  const ModelId known = Find(name);
+  if (known.valid()) return known;
+  if (names_.size() >= kMaxModels) {
+    return absl::ResourceExhaustedError(absl::StrCat("GPU model '", name, "' is number ",
+                                                     kMaxModels + 1, "; at most ", kMaxModels,
+                                                     " are supported"));
+  }
+  names_.emplace_back(name);
+  return ModelId(names_.size() - 1);
+}
+
+ModelId GpuModelTable::Find(absl::string_view name) const {
+  for (size_t i = 0; i < names_.size(); ++i) {
+    if (names_[i] == name) return ModelId(i);
+  }
+  return ModelId();
+}
+
+ShapeId ShapeTable::Intern(const PodShape& shape) {
+  const uint64_t hash = ContentHash(shape);
+  std::vector<uint32_t>& bucket = index_[hash];
+  for (uint32_t row : bucket) {
+    if (SameRequest(rows_[row], shape)) return ShapeId(row);
+  }
+  const ShapeId id(rows_.size());
+  bucket.push_back(id.value());
+  rows_.push_back(shape);
+  hashes_.push_back(hash);
+  bool unknown = false;
+  PodShape& row = rows_.back();
+  row.model_mask = ~uint64_t{0};
+  if (!row.gpu_spec.empty()) {
+    row.model_mask = 0;
+    for (absl::string_view name : absl::StrSplit(row.gpu_spec, '|')) {
+      const ModelId model = models_->Find(name);
+      if (model.valid()) {
+        row.model_mask |= uint64_t{1} << model.value();
+        continue;
+      }
+      unknown = true;
+      if (std::find(unknown_models_.begin(), unknown_models_.end(), name) ==
+          unknown_models_.end()) {
+        unknown_models_.emplace_back(name);
+      }
+    }
+  }
+  unknown_.push_back(unknown);
+  return id;
+}
+
+}  // namespace drasim

@@ -1,0 +1,81 @@
+#include "model/record.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "model/hash.h"
+
+namespace drasim {
+
+absl::string_view RecordKindName(RecordKind kind) {
+  static constexpr absl::string_view kNames[kRecordKinds] = {
+      "Invalid",       "PodArrived", "PodReserved", "PodBound", "PodUnreserved",
+      "AttemptFailed", "PodDropped", "PodFinished", "RunEnded"};
+  const auto i = static_cast<size_t>(kind);
+  return i < kRecordKinds ? kNames[i] : kNames[0];
+}
+
+SummaryId VerdictSummaryTable::Intern(const Row& row) {
+  auto [it, inserted] = index_.try_emplace(row, static_cast<uint32_t>(rows_.size()));
+  if (inserted) rows_.push_back(row);
+  return SummaryId(it->second);
+}
+
+uint64_t VerdictSummaryTable::content_hash(SummaryId id) const {
+  const Row& row = rows_[id.value()];
+  uint64_t hash = MixWord(kFnvOffset, row.nodes);
+  for (const auto& [reason, nodes] : row.rejected) {
+    hash = MixWord(Fnv1a(reasons_[reason - size_t{1}], hash), nodes);
+  }
+  return hash;
+}
+
+std::string VerdictSummaryTable::Text(SummaryId id) const {
+  const Row& row = rows_[id.value()];
+  std::string text = absl::StrCat("0/", row.nodes, " nodes are available");
+  // kube-scheduler sorts the phrases as text.
+  std::vector<std::string> phrases;
+  for (const auto& [reason, nodes] : row.rejected) {
+    phrases.push_back(absl::StrCat(nodes, " ", reasons_[reason - size_t{1}]));
+  }
+  std::sort(phrases.begin(), phrases.end());
+  for (size_t i = 0; i < phrases.size(); ++i)
+    absl::StrAppend(&text, i == 0 ? ": " : ", ", phrases[i]);
+  text.push_back('.');
+  return text;
+}
+
+void VerdictSummaryTable::Save(StateWriter& out) const {
+  out.Section("summaries");
+  out.U64(rows_.size());
+  for (const Row& row : rows_) {
+    out.U64(row.nodes);
+    out.U64(row.rejected.size());
+    for (const auto& [reason, nodes] : row.rejected) {
+      out.U64(reason);
+      out.U64(nodes);
+    }
+  }
+}
+
+absl::Status VerdictSummaryTable::Load(StateReader& in) {
+  in.Section("summaries");
+  rows_.clear();
+  index_.clear();
+  const size_t n = in.Count();
+  for (size_t i = 0; i < n && in.status().ok(); ++i) {
+    Row row;
+    row.nodes = static_cast<uint32_t>(in.U64());
+    const size_t m = in.Count();
+    for (size_t j = 0; j < m && in.status().ok(); ++j) {
+      const uint64_t reason = in.U64();
+      if (reason == 0 || reason > reasons_.size())
+        in.Fail("a summary names a reason that does not exist");
+      row.rejected.emplace_back(static_cast<uint8_t>(reason), static_cast<uint32_t>(in.U64()));
+    }
+    Intern(row);
+  }
+  return in.status();
+}
+
+}  // namespace drasim

@@ -1,0 +1,93 @@
+// The records of a run, and the port through which they leave the engine.
+//
+// A record is one decision or state change. Every report, metric, ledger and fingerprint is a fold
+// over the same records; a reader rebuilds the cluster by re-applying them.
+#ifndef DRASIM_MODEL_RECORD_H_
+#define DRASIM_MODEL_RECORD_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "model/cluster_state.h"
+#include "model/ids.h"
+#include "model/state_io.h"
+#include "model/time.h"
+
+namespace drasim {
+
+// Values are part of the ledger's format: never renumber.
+enum class RecordKind : uint8_t {
+  kPodArrived = 1,     // pod: the new row; detail: its shape
+  kPodReserved = 2,    // pod, node, devices: charged, Bind under way (only when Bind takes time)
+  kPodBound = 3,       // pod, node, devices: runs from now on
+  kPodUnreserved = 4,  // pod: a later step failed, the charge is taken back
+  kAttemptFailed = 5,  // pod; detail: SummaryId of why each node was rejected
+  kPodDropped = 6,     // pod: given up
+  kPodFinished = 7,    // pod: ended, its resources are free
+  kRunEnded = 8,
+};
+inline constexpr int kRecordKinds = 9;
+absl::string_view RecordKindName(RecordKind kind);
+
+struct Record {
+  SimTime time;
+  RecordKind kind = RecordKind::kRunEnded;
+  PodId pod;
+  NodeId node;
+  uint32_t devices = 0;  // bit per device of the node
+  uint32_t detail = 0;
+  bool operator==(const Record&) const = default;
+};
+
+// Why no node took a pod: how many nodes each reason rejected. Interned, because a waiting pod
+// fails the same way again and again.
+class VerdictSummaryTable {
+ public:
+  struct Row {
+    uint32_t nodes = 0;                                  // nodes looked at
+    std::vector<std::pair<uint8_t, uint32_t>> rejected;  // reason index (1-based), nodes; by reason
+    bool operator==(const Row&) const = default;
+    template <typename H>
+    friend H AbslHashValue(H h, const Row& row) {
+      return H::combine(std::move(h), row.nodes, row.rejected);
+    }
+  };
+  // reasons[i] is the text of reason index i + 1.
+  void SetReasons(std::vector<std::string> reasons) { reasons_ = std::move(reasons); }
+  const std::vector<std::string>& reasons() const { return reasons_; }
+  SummaryId Intern(const Row& row);
+  const Row& row(SummaryId id) const { return rows_[id.value()]; }
+  size_t size() const { return rows_.size(); }
+  uint64_t content_hash(SummaryId id) const;
+  // As kube-scheduler writes it: "0/3 nodes are available: 2 Insufficient cpu, 1 Too many pods."
+  std::string Text(SummaryId id) const;
+  void Save(StateWriter& out) const;
+  absl::Status Load(StateReader& in);
+
+ private:
+  std::vector<std::string> reasons_;
+  std::vector<Row> rows_;
+  absl::flat_hash_map<Row, uint32_t> index_;
+};
+
+// Append-only consumer of records.
+class RecordSink {
+ public:
+  virtual ~RecordSink() = default;
+  // `cluster` is the state right after the record was applied.
+  virtual void OnRecord(const Record& record, const ClusterState& cluster) = 0;
+  // A sink that writes may fail; the engine asks after every batch of events and stops the run.
+  virtual absl::Status status() const { return absl::OkStatus(); }
+  virtual void Save(StateWriter&) const {}
+  virtual absl::Status Load(StateReader&) { return absl::OkStatus(); }
+};
+
+}  // namespace drasim
+
+#endif  // DRASIM_MODEL_RECORD_H_

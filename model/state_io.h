@@ -1,0 +1,78 @@
+// The byte archive behind checkpoints: Save(StateWriter&) and Load(StateReader&) of every stateful
+// part.
+//
+// Format: little-endian base-128 varints (signed values zig-zag coded), strings as length + bytes,
+// doubles as their 8 IEEE bytes. There are no field tags: reader and writer must call in the same
+// order, and each part begins with a Section name so that a mismatch is reported where it happens
+// instead of as garbage later.
+#ifndef DRASIM_MODEL_STATE_IO_H_
+#define DRASIM_MODEL_STATE_IO_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+
+namespace drasim {
+
+// Appends to an owned string. Never fails. Not thread-safe.
+class StateWriter {
+ public:
+  void Section(absl::string_view name);
+  void U64(uint64_t value);
+  void I64(int64_t value);
+  void Bool(bool value) { U64(value ? 1 : 0); }
+  void F64(double value);
+  void Str(absl::string_view value);
+  template <typename T>
+  void Ints(const std::vector<T>& values) {
+    U64(values.size());
+    for (const T& v : values) I64(static_cast<int64_t>(v));
+  }
+
+  const std::string& bytes() const { return bytes_; }
+  std::string Release() { return std::move(bytes_); }
+
+ private:
+  std::string bytes_;
+};
+
+// Reads what a StateWriter wrote. The first error sticks: later reads return zero values and
+// status() keeps the first cause, so a Load can read on and check once at its end. The bytes must
+// outlive the reader.
+class StateReader {
+ public:
+  explicit StateReader(absl::string_view bytes) : bytes_(bytes) {}
+
+  void Section(absl::string_view name);
+  uint64_t U64();
+  int64_t I64();
+  bool Bool() { return U64() != 0; }
+  double F64();
+  std::string Str();
+  // A count that is about to be used for a container; refused when more than the bytes that are
+  // left.
+  size_t Count();
+  template <typename T>
+  void Ints(std::vector<T>* out) {
+    size_t n = Count();
+    out->clear();
+    out->reserve(n);
+    for (size_t i = 0; i < n && status_.ok(); ++i) out->push_back(static_cast<T>(I64()));
+  }
+
+  bool AtEnd() const { return offset_ == bytes_.size(); }
+  const absl::Status& status() const { return status_; }
+  void Fail(absl::string_view why);
+
+ private:
+  absl::string_view bytes_;
+  size_t offset_ = 0;
+  absl::Status status_;
+};
+
+}  // namespace drasim
+
+#endif  // DRASIM_MODEL_STATE_IO_H_

@@ -1,0 +1,93 @@
+#include "model/text/json_writer.h"
+
+#include "absl/strings/str_cat.h"
+#include "model/check.h"
+#include "model/number_text.h"
+
+namespace drasim {
+namespace {
+
+void AppendQuoted(std::string* out, absl::string_view value) {
+  static constexpr char kHex[] = "0123456789abcdef";
+  out->push_back('"');
+  for (char c : value) {
+    const auto u = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      out->push_back('\\');
+      out->push_back(c);
+    } else if (c == '\n') {
+      out->append("\\n");
+    } else if (u < 0x20) {
+      out->append("\\u00");
+      out->push_back(kHex[u >> 4]);
+      out->push_back(kHex[u & 15]);
+    } else {
+      out->push_back(c);
+    }
+  }
+  out->push_back('"');
+}
+
+}  // namespace
+
+void JsonWriter::Separate() {
+  if (after_key_) {
+    after_key_ = false;
+    return;
+  }
+  if (has_items_.empty()) return;
+  if (has_items_.back()) text_.push_back(',');
+  has_items_.back() = true;
+  text_.push_back('\n');
+  text_.append(2 * has_items_.size(), ' ');
+}
+
+JsonWriter& JsonWriter::Key(absl::string_view key) {
+  Separate();
+  AppendQuoted(&text_, key);
+  text_ += ": ";
+  after_key_ = true;
+  return *this;
+}
+
+JsonWriter& JsonWriter::Raw(absl::string_view literal) {
+  Separate();
+  text_.append(literal.data(), literal.size());
+  return *this;
+}
+
+JsonWriter& JsonWriter::Int(int64_t value) { return Raw(absl::StrCat(value)); }
+JsonWriter& JsonWriter::Uint(uint64_t value) { return Raw(absl::StrCat(value)); }
+JsonWriter& JsonWriter::Double(double value) { return Raw(DoubleText(value)); }
+
+JsonWriter& JsonWriter::String(absl::string_view value) {
+  Separate();
+  AppendQuoted(&text_, value);
+  return *this;
+}
+
+JsonWriter& JsonWriter::Begin(char bracket) {
+  Separate();
+  text_.push_back(bracket);
+  has_items_.push_back(false);
+  return *this;
+}
+
+JsonWriter& JsonWriter::End(char bracket) {
+  DRASIM_CHECK(!has_items_.empty());
+  const bool any = has_items_.back();
+  has_items_.pop_back();
+  if (any) {
+    text_.push_back('\n');
+    text_.append(2 * has_items_.size(), ' ');
+  }
+  text_.push_back(bracket);
+  return *this;
+}
+
+std::string JsonWriter::text() const {
+  DRASIM_CHECK(has_items_.empty());
+  return text_ + "\n";
+}
+
+}  // namespace drasim

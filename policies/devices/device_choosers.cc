@@ -1,0 +1,51 @@
+#include "policies/devices/device_choosers.h"
+
+#include <algorithm>
+
+namespace drasim {
+namespace {
+
+// Whole devices are the same for every chooser; returns false for a share.
+bool ProposeWhole(const PodShape& shape, const ClusterState& cluster, NodeId node,
+                  DeviceProposals* out) {
+  out->clear();
+  if (shape.is_share() && shape.gpu_count == 1) return false;
+  out->push_back({FirstFittingDevices(shape, cluster.device_milli_idle(node)), 0});
+  return true;
+}
+
+}  // namespace
+
+void TightestDevice::Propose(const PodShape& shape, const ClusterState& cluster, NodeId node,
+                             DeviceProposals* out) {
+  if (ProposeWhole(shape, cluster, node, out)) return;
+  const absl::Span<const int16_t> idle = cluster.device_milli_idle(node);
+  for (size_t i = 0; i < idle.size(); ++i) {
+    if (idle[i] < shape.gpu_milli) continue;
+    out->push_back({uint32_t{1} << i, prefer_least_idle_ ? -int64_t{idle[i]} : int64_t{idle[i]}});
+  }
+  std::stable_sort(out->begin(), out->end(), [](const DeviceProposal& a, const DeviceProposal& b) {
+    return a.score > b.score;
+  });
+}
+
+void RandomDevice::Propose(const PodShape& shape, const ClusterState& cluster, NodeId node,
+                           DeviceProposals* out) {
+  if (ProposeWhole(shape, cluster, node, out)) return;
+  const absl::Span<const int16_t> idle = cluster.device_milli_idle(node);
+  DeviceProposal chosen;
+  uint64_t seen = 0;
+  for (size_t i = 0; i < idle.size(); ++i) {
+    if (idle[i] < shape.gpu_milli) continue;
+    if (streams_->DrawPolicy(++seen) == 0) chosen.devices = uint32_t{1} << i;
+  }
+  out->push_back(chosen);
+}
+
+void FgdDevice::Propose(const PodShape& shape, const ClusterState& cluster, NodeId node,
+                        DeviceProposals* out) {
+  if (ProposeWhole(shape, cluster, node, out)) return;
+  out->push_back({scorer_.BestShareDevice(shape, cluster, node), 0});
+}
+
+}  // namespace drasim

@@ -1,0 +1,40 @@
+// Choosing devices of a node for a pod: the direct front end's allocator.
+//
+// An allocator only proposes; ClusterState alone commits. A proposal is a mask over the node's
+// devices.
+#ifndef DRASIM_POLICIES_FRAMEWORK_DEVICE_ALLOCATOR_H_
+#define DRASIM_POLICIES_FRAMEWORK_DEVICE_ALLOCATOR_H_
+
+#include <cstdint>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/strings/string_view.h"
+#include "model/cluster_state.h"
+#include "policies/framework/plugin.h"
+
+namespace drasim {
+
+struct DeviceProposal {
+  uint32_t devices = 0;  // exactly shape.gpu_count bits
+  int64_t score = 0;     // higher is better, within one allocator
+};
+// Best first.
+using DeviceProposals = absl::InlinedVector<DeviceProposal, 8>;
+
+class DeviceAllocator {
+ public:
+  virtual ~DeviceAllocator() = default;
+  virtual absl::string_view name() const = 0;
+  // Candidates for a shape that wants at least one device on a node that passed Filter; at least
+  // one, best first. Not const: randomised choosers draw.
+  virtual void Propose(const PodShape& shape, const ClusterState& cluster, NodeId node,
+                       DeviceProposals* out) = 0;
+};
+
+// The first gpu_count devices by index with at least gpu_milli idle; what every policy does for
+// whole GPUs.
+uint32_t FirstFittingDevices(const PodShape& shape, absl::Span<const int16_t> device_milli_idle);
+
+}  // namespace drasim
+
+#endif  // DRASIM_POLICIES_FRAMEWORK_DEVICE_ALLOCATOR_H_

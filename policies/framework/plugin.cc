@@ -1,0 +1,33 @@
+#include "policies/framework/plugin.h"
+
+#include "model/check.h"
+
+namespace drasim {
+
+// A profile calls only the points that points() names; reaching a default means the two disagree.
+
+bool Plugin::Less(const QueuedPod&, const QueuedPod&) const {
+  DRASIM_CHECK(!"QueueSort is not implemented");
+}
+
+void Plugin::Filter(const PodContext&, const ClusterState&, absl::Span<const NodeId>,
+                    absl::Span<ReasonIndex>) const {
+  DRASIM_CHECK(!"Filter is not implemented");
+}
+
+void Plugin::Score(const PodContext&, const ClusterState&, absl::Span<const NodeId>,
+                   absl::Span<int64_t>) {
+  DRASIM_CHECK(!"Score is not implemented");
+}
+
+void Plugin::NormalizeScore(absl::Span<int64_t>) const {}
+
+StepResult Plugin::PostFilter(const PodContext&, const ClusterState&) { return {}; }
+StepResult Plugin::Reserve(const PodContext&, const ClusterState&, NodeId) { return {}; }
+void Plugin::Unreserve(const PodContext&, const ClusterState&, NodeId) {}
+StepResult Plugin::Permit(const PodContext&, const ClusterState&, NodeId) { return {}; }
+StepResult Plugin::PreBind(const PodContext&, const ClusterState&, NodeId) { return {}; }
+StepResult Plugin::Bind(const PodContext&, const ClusterState&, NodeId) { return {}; }
+void Plugin::PostBind(const PodContext&, const ClusterState&, NodeId) {}
+
+}  // namespace drasim

@@ -1,0 +1,143 @@
+// The extension points of the scheduling framework.
+//
+// Names, order and meaning follow kube-scheduler's framework (kubernetes/kubernetes
+// pkg/scheduler/framework interface): QueueSort, PreFilter, Filter, PostFilter, PreScore, Score,
+// NormalizeScore, Reserve, Permit, PreBind, Bind, PostBind. Two differences, both for speed and
+// virtual time:
+//  * Filter and Score are batched: one call for many nodes of one pod shape.
+//  * The later points do nothing to the outside world themselves. They return intents, which the
+//  engine carries out
+//    in virtual time (an API write takes time and can fail) before it goes on with the next point.
+//
+// A plugin is created for one run and owned by its profile. It sees the cluster through const
+// references only.
+#ifndef DRASIM_POLICIES_FRAMEWORK_PLUGIN_H_
+#define DRASIM_POLICIES_FRAMEWORK_PLUGIN_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "model/cluster_state.h"
+#include "model/ids.h"
+#include "model/run_streams.h"
+#include "model/state_io.h"
+#include "model/time.h"
+
+namespace drasim {
+
+// Extension points as bits of Plugin::points().
+enum ExtensionPoint : uint32_t {
+  kQueueSort = 1u << 0,
+  kPreFilter = 1u << 1,
+  kFilter = 1u << 2,
+  kPostFilter = 1u << 3,
+  kPreScore = 1u << 4,
+  kScore = 1u << 5,
+  kReserve = 1u << 6,
+  kPermit = 1u << 7,
+  kPreBind = 1u << 8,
+  kBind = 1u << 9,
+  kPostBind = 1u << 10,
+};
+
+// Why a node was rejected: an index into the profile's list of reasons; 0 means it fits.
+using ReasonIndex = uint8_t;
+inline constexpr ReasonIndex kFits = 0;
+
+inline constexpr int64_t kMaxNodeScore = 100;
+
+// The pod of one scheduling attempt. `pod` is invalid while a shape is evaluated ahead of a
+// particular pod.
+struct PodContext {
+  ShapeId shape_id;
+  const PodShape* shape = nullptr;
+  PodId pod;
+  SimTime now;
+};
+
+// How a score depends on other nodes, and so what may be cached.
+enum class Normalize : uint8_t {
+  kNone,             // raw scores are final, in [0, 100]
+  kOrderPreserving,  // NormalizeScore never changes which of two nodes is ahead, nor makes or
+                     // breaks a tie
+  kGeneral,          // NormalizeScore may do anything
+};
+
+// What later points ask the engine to do.
+enum class IntentKind : uint8_t {
+  kApiWrite,  // a write to the API server; may be refused by the engine's fault model
+  kWait,      // nothing but time
+};
+struct Intent {
+  IntentKind kind = IntentKind::kWait;
+  SimDuration latency;
+};
+enum class StepCode : uint8_t { kSuccess, kReject, kError };
+// Result of PostFilter, Reserve, Permit, PreBind, Bind. Intents are carried out one after the
+// other.
+struct StepResult {
+  StepCode code = StepCode::kSuccess;
+  ReasonIndex reason = kFits;
+  std::vector<Intent> intents;
+};
+
+// A pod in the scheduling queue, as QueueSort sees it.
+struct QueuedPod {
+  PodId pod;
+  int32_t priority = 0;
+  SimTime queued_at;      // when it entered the active queue the first time
+  uint64_t sequence = 0;  // unique; later means entered later
+};
+
+class Plugin {
+ public:
+  virtual ~Plugin() = default;
+  // kube-scheduler's or the paper's name, CamelCase.
+  virtual absl::string_view name() const = 0;
+  // Which extension points it implements: bits of ExtensionPoint.
+  virtual uint32_t points() const = 0;
+
+  // QueueSort: true when a goes before b. A strict weak order.
+  virtual bool Less(const QueuedPod& a, const QueuedPod& b) const;
+
+  // The reasons its Filter may give, fixed texts such as "Insufficient cpu". Verdict r of Filter is
+  // 1 + index here.
+  virtual std::vector<absl::string_view> reasons() const { return {}; }
+
+  // Filter, for many nodes: verdicts[i] is for nodes[i]. Must depend on nothing but the shape and
+  // the node's row, specification and devices, so that verdicts can be cached per shape and node
+  // epoch.
+  virtual void Filter(const PodContext& pod, const ClusterState& cluster,
+                      absl::Span<const NodeId> nodes, absl::Span<ReasonIndex> verdicts) const;
+
+  // True when Score depends on nothing but what Filter may read.
+  virtual bool score_is_cacheable() const { return true; }
+  virtual Normalize normalize(const ClusterState&) const { return Normalize::kNone; }
+  // Score, for many feasible nodes. Not const: randomised policies draw.
+  virtual void Score(const PodContext& pod, const ClusterState& cluster,
+                     absl::Span<const NodeId> nodes, absl::Span<int64_t> scores);
+  // NormalizeScore over all feasible nodes' raw scores, in place.
+  virtual void NormalizeScore(absl::Span<int64_t> scores) const;
+
+  // PostFilter: no node fits. May ask for time or writes (preemption), after which the pod is tried
+  // again.
+  virtual StepResult PostFilter(const PodContext& pod, const ClusterState& cluster);
+  virtual StepResult Reserve(const PodContext& pod, const ClusterState& cluster, NodeId node);
+  // Undoes Reserve after a later point failed. Must not fail.
+  virtual void Unreserve(const PodContext& pod, const ClusterState& cluster, NodeId node);
+  virtual StepResult Permit(const PodContext& pod, const ClusterState& cluster, NodeId node);
+  virtual StepResult PreBind(const PodContext& pod, const ClusterState& cluster, NodeId node);
+  virtual StepResult Bind(const PodContext& pod, const ClusterState& cluster, NodeId node);
+  virtual void PostBind(const PodContext& pod, const ClusterState& cluster, NodeId node);
+
+  // Everything that influences later decisions. A plugin without state writes nothing.
+  virtual void Save(StateWriter&) const {}
+  virtual absl::Status Load(StateReader&) { return absl::OkStatus(); }
+};
+
+}  // namespace drasim
+
+#endif  // DRASIM_POLICIES_FRAMEWORK_PLUGIN_H_

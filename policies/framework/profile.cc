@@ -1,0 +1,87 @@
+#include "policies/framework/profile.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "model/check.h"
+
+namespace drasim {
+namespace {
+
+// The order of kube-scheduler's default profile, then the direct front end's own filter.
+constexpr const char* kDefaultPlugins[] = {"NodeUnschedulable", "TaintToleration", "NodeAffinity",
+                                           "NodeResourcesFit",  "GpuShareFit",     "PrioritySort",
+                                           "DefaultBinder"};
+
+}  // namespace
+
+absl::Status Profile::Add(const Registry& registry, absl::string_view name,
+                          const PolicyContext& context) {
+  absl::StatusOr<std::unique_ptr<Plugin>> made = registry.MakePlugin(name, context);
+  if (!made.ok()) return made.status();
+  Plugin* plugin = made->get();
+  plugins_.push_back(std::move(*made));
+  if ((plugin->points() & kFilter) != 0) {
+    filters_.push_back({plugin, static_cast<ReasonIndex>(reasons_.size())});
+    for (absl::string_view reason : plugin->reasons()) reasons_.emplace_back(reason);
+    DRASIM_CHECK_LT(reasons_.size(), 255u);
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Profile> Profile::Make(const Registry& registry, const ProfileOptions& options,
+                                      const PolicyContext& context) {
+  absl::StatusOr<const PolicyEntry*> policy = registry.FindPolicy(options.policy);
+  if (!policy.ok()) return policy.status();
+  Profile profile;
+  for (const char* name : kDefaultPlugins) {
+    if (absl::Status s = profile.Add(registry, name, context); !s.ok()) return s;
+  }
+  const std::vector<ScoreChoice>& score = options.score.empty() ? (*policy)->score : options.score;
+  for (const ScoreChoice& choice : score) {
+    if (absl::Status s = profile.Add(registry, choice.plugin, context); !s.ok()) return s;
+    Plugin* plugin = profile.plugins_.back().get();
+    if ((plugin->points() & kScore) == 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("plugin '", choice.plugin, "' has no Score extension point"));
+    }
+    if (choice.weight < 0 || choice.weight > 1'000'000) {
+      return absl::InvalidArgumentError(absl::StrCat("plugin '", choice.plugin, "': weight ",
+                                                     choice.weight,
+                                                     " is not a whole number from 0 to 1000000"));
+    }
+    profile.scores_.push_back({plugin, choice.weight == 0 ? 1 : choice.weight});
+  }
+  absl::StatusOr<std::unique_ptr<DeviceAllocator>> allocator = registry.MakeAllocator(
+      options.device_chooser.empty() ? (*policy)->allocator : options.device_chooser, context);
+  if (!allocator.ok()) return allocator.status();
+  profile.allocator_ = std::move(*allocator);
+  return profile;
+}
+
+std::vector<Plugin*> Profile::plugins_at(uint32_t points) const {
+  std::vector<Plugin*> found;
+  for (const auto& plugin : plugins_) {
+    if ((plugin->points() & points) != 0) found.push_back(plugin.get());
+  }
+  return found;
+}
+
+void Profile::Save(StateWriter& out) const {
+  out.Section("profile");
+  for (const auto& plugin : plugins_) {
+    out.Section(plugin->name());
+    plugin->Save(out);
+  }
+}
+
+absl::Status Profile::Load(StateReader& in) {
+  in.Section("profile");
+  for (const auto& plugin : plugins_) {
+    in.Section(plugin->name());
+    if (absl::Status s = plugin->Load(in); !s.ok()) return s;
+  }
+  return in.status();
+}
+
+}  // namespace drasim

@@ -1,0 +1,60 @@
+// A scheduler profile: the plugins of one run, resolved from a policy and its options.
+#ifndef DRASIM_POLICIES_FRAMEWORK_PROFILE_H_
+#define DRASIM_POLICIES_FRAMEWORK_PROFILE_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "policies/framework/device_allocator.h"
+#include "policies/framework/plugin.h"
+#include "policies/framework/registry.h"
+
+namespace drasim {
+
+struct ProfileOptions {
+  std::string policy;
+  std::vector<ScoreChoice> score;  // non-empty: replaces the policy's score plugins
+  std::string device_chooser;      // non-empty: replaces the policy's
+};
+
+// Owns its plugins. Immutable structure after Make; the plugins' own state moves with the run.
+class Profile {
+ public:
+  struct FilterEntry {
+    Plugin* plugin;
+    ReasonIndex reason_base;  // verdict r of the plugin is reason reason_base + r of the profile
+  };
+  struct ScoreEntry {
+    Plugin* plugin;
+    int64_t weight;
+  };
+
+  static absl::StatusOr<Profile> Make(const Registry& registry, const ProfileOptions& options,
+                                      const PolicyContext& context);
+
+  const std::vector<FilterEntry>& filters() const { return filters_; }
+  const std::vector<ScoreEntry>& scores() const { return scores_; }
+  // Every plugin with one of `points`, in order.
+  std::vector<Plugin*> plugins_at(uint32_t points) const;
+  DeviceAllocator& allocator() const { return *allocator_; }
+  // Texts of reason indices 1, 2, ... over all filters.
+  const std::vector<std::string>& reasons() const { return reasons_; }
+
+  void Save(StateWriter& out) const;
+  absl::Status Load(StateReader& in);
+
+ private:
+  absl::Status Add(const Registry& registry, absl::string_view name, const PolicyContext& context);
+
+  std::vector<std::unique_ptr<Plugin>> plugins_;
+  std::vector<FilterEntry> filters_;
+  std::vector<ScoreEntry> scores_;
+  std::unique_ptr<DeviceAllocator> allocator_;
+  std::vector<std::string> reasons_;
+};
+
+}  // namespace drasim
+
+#endif  // DRASIM_POLICIES_FRAMEWORK_PROFILE_H_

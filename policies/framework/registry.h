@@ -1,0 +1,72 @@
+// Names to factories: plugins, device allocators and whole policies (named profiles).
+//
+// Registration is explicit (policies/builtins.h), because static registrars vanish from static
+// archives.
+#ifndef DRASIM_POLICIES_FRAMEWORK_REGISTRY_H_
+#define DRASIM_POLICIES_FRAMEWORK_REGISTRY_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "model/fragmentation.h"
+#include "model/run_streams.h"
+#include "policies/framework/device_allocator.h"
+#include "policies/framework/plugin.h"
+
+namespace drasim {
+
+// What a factory may use. Everything outlives the profile.
+struct PolicyContext {
+  const FragmentationModel* fragmentation = nullptr;  // over the run's target workload
+  RunStreams* streams = nullptr;
+  SimDuration bind_latency;  // of DefaultBinder's API write
+};
+
+using PluginFactory = std::function<std::unique_ptr<Plugin>(const PolicyContext&)>;
+using AllocatorFactory = std::function<std::unique_ptr<DeviceAllocator>(const PolicyContext&)>;
+
+struct ScoreChoice {
+  std::string plugin;
+  int64_t weight = 1;
+};
+
+// A named policy: which score plugins with which weights, and which device allocator.
+struct PolicyEntry {
+  std::string name;         // lower case with dashes, as users type it
+  std::string description;  // one line for --help
+  std::vector<ScoreChoice> score;
+  std::string allocator;
+};
+
+// Filled once, then read-only. Names are unique per kind; a second registration of a name is a
+// defect (CHECK).
+class Registry {
+ public:
+  void AddPlugin(std::string name, PluginFactory factory);
+  void AddAllocator(std::string name, AllocatorFactory factory);
+  void AddPolicy(PolicyEntry entry);
+
+  // NotFound with a "did you mean" for unknown names.
+  absl::StatusOr<const PolicyEntry*> FindPolicy(absl::string_view name) const;
+  absl::StatusOr<std::unique_ptr<Plugin>> MakePlugin(absl::string_view name,
+                                                     const PolicyContext& context) const;
+  absl::StatusOr<std::unique_ptr<DeviceAllocator>> MakeAllocator(
+      absl::string_view name, const PolicyContext& context) const;
+  // In order of registration.
+  const std::vector<PolicyEntry>& policies() const { return policies_; }
+  std::vector<std::string> plugin_names() const;
+  std::vector<std::string> allocator_names() const;
+
+ private:
+  std::vector<std::pair<std::string, PluginFactory>> plugins_;
+  std::vector<std::pair<std::string, AllocatorFactory>> allocators_;
+  std::vector<PolicyEntry> policies_;
+};
+
+}  // namespace drasim
+
+#endif  // DRASIM_POLICIES_FRAMEWORK_REGISTRY_H_

@@ -1,0 +1,25 @@
+// BestFit (Score): prefers nodes with the least CPU and GPU left after placement, in fixed units of
+// a large node (128 cores, 8 GPUs). Source: the FGD artifact's baseline of that name; memory is
+// ignored there.
+#ifndef DRASIM_POLICIES_PLUGINS_BEST_FIT_H_
+#define DRASIM_POLICIES_PLUGINS_BEST_FIT_H_
+
+#include "policies/framework/plugin.h"
+
+namespace drasim {
+
+class BestFit : public Plugin {
+ public:
+  absl::string_view name() const override { return "BestFit"; }
+  uint32_t points() const override { return kScore; }
+  // Min-max over the feasible nodes. Raw scores that span at most 100 keep their order and their
+  // ties.
+  Normalize normalize(const ClusterState& cluster) const override;
+  void NormalizeScore(absl::Span<int64_t> scores) const override;
+  void Score(const PodContext& pod, const ClusterState& cluster, absl::Span<const NodeId> nodes,
+             absl::Span<int64_t> scores) override;
+};
+
+}  // namespace drasim
+
+#endif  // DRASIM_POLICIES_PLUGINS_BEST_FIT_H_

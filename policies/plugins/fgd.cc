@@ -1,0 +1,87 @@
+#include "policies/plugins/fgd.h"
+
+#include <algorithm>
+#include <array>
+
+namespace drasim {
+namespace {
+
+// Entry k - 1 is the smallest double x with floor(100 / (1 + exp(-x))) >= k, found by bisection
+// over the doubles with a correctly rounded exp and binary64 arithmetic for the rest.
+constexpr std::array<double, 100> kSigmoidThresholds = {
+#include "policies/plugins/sigmoid_thresholds.inc"
+};
+
+using DeviceArray = std::array<int16_t, kMaxDevicesPerNode>;
+
+}  // namespace
+
+int64_t SigmoidScore(double x) {
+  return std::upper_bound(kSigmoidThresholds.begin(), kSigmoidThresholds.end(), x) -
+         kSigmoidThresholds.begin();
+}
+
+double FgdScorer::AmountBefore(const ClusterState& cluster, NodeId node, const GpuNodeView& view) {
+  if (before_.size() < cluster.node_count()) before_.resize(cluster.node_count());
+  Remembered& r = before_[node.value()];
+  if (r.epoch != cluster.node_epoch(node)) {
+    r.amount = model_->Amount(view);
+    r.epoch = cluster.node_epoch(node);
+  }
+  return r.amount;
+}
+
+FgdScorer::Best FgdScorer::BestShare(const PodShape& shape, const ClusterState& cluster,
+                                     NodeId node) {
+  GpuNodeView view = ViewOf(cluster, node);
+  const double before = AmountBefore(cluster, node, view);
+  DeviceArray after;
+  std::copy(view.device_milli_idle.begin(), view.device_milli_idle.end(), after.begin());
+  const size_t devices = view.device_milli_idle.size();
+  view.cpu_milli_idle -= shape.cpu_milli;
+  view.device_milli_idle = absl::MakeConstSpan(after.data(), devices);
+  Best best{0, -1};
+  for (size_t i = 0; i < devices; ++i) {
+    const int16_t idle = after[i];
+    if (idle < shape.gpu_milli) continue;
+    // A device with the same idle amount as an earlier one leads to the same state and cannot win
+    // the tie.
+    if (std::find(after.begin(), after.begin() + i, idle) != after.begin() + i) continue;
+    after[i] = static_cast<int16_t>(idle - shape.gpu_milli);
+    const int64_t score = SigmoidScore((before - model_->Amount(view)) / 1000);
+    after[i] = idle;
+    if (score > best.score) best = {i, score};
+  }
+  return best;
+}
+
+int64_t FgdScorer::ScoreNode(const PodShape& shape, const ClusterState& cluster, NodeId node) {
+  if (shape.is_share()) return BestShare(shape, cluster, node).score;
+  GpuNodeView view = ViewOf(cluster, node);
+  const double before = AmountBefore(cluster, node, view);
+  DeviceArray after;
+  std::copy(view.device_milli_idle.begin(), view.device_milli_idle.end(), after.begin());
+  // Whole devices: which of several equal ones goes does not matter to the measure.
+  int32_t missing = shape.gpu_count;
+  for (size_t i = 0; i < view.device_milli_idle.size() && missing > 0; ++i) {
+    if (after[i] < shape.gpu_milli) continue;
+    after[i] = static_cast<int16_t>(after[i] - shape.gpu_milli);
+    --missing;
+  }
+  view.cpu_milli_idle -= shape.cpu_milli;
+  view.device_milli_idle = absl::MakeConstSpan(after.data(), view.device_milli_idle.size());
+  return SigmoidScore((before - model_->Amount(view)) / 1000);
+}
+
+uint32_t FgdScorer::BestShareDevice(const PodShape& shape, const ClusterState& cluster,
+                                    NodeId node) {
+  return uint32_t{1} << BestShare(shape, cluster, node).device;
+}
+
+void Fgd::Score(const PodContext& pod, const ClusterState& cluster, absl::Span<const NodeId> nodes,
+                absl::Span<int64_t> scores) {
+  for (size_t i = 0; i < nodes.size(); ++i)
+    scores[i] = scorer_.ScoreNode(*pod.shape, cluster, nodes[i]);
+}
+
+}  // namespace drasim

@@ -1,0 +1,63 @@
+// FGD, Fragmentation Gradient Descent (Score and device choice): the placement after which the
+// node's fragmentation grows least. Source: Weng et al., USENIX ATC 2023, with the published
+// artifact's integer score floor(100 * sigmoid((before - after) / 1000 milli)).
+//
+// The truncation is part of the result, so the sigmoid is a table of thresholds: no libm function
+// decides.
+#ifndef DRASIM_POLICIES_PLUGINS_FGD_H_
+#define DRASIM_POLICIES_PLUGINS_FGD_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "model/fragmentation.h"
+#include "policies/framework/plugin.h"
+
+namespace drasim {
+
+// floor(100 / (1 + exp(-x))), exactly as correctly rounded arithmetic gives it. O(log 100).
+int64_t SigmoidScore(double x);
+
+// Shared by the score plugin and the device chooser.
+class FgdScorer {
+ public:
+  // `model` must outlive the scorer.
+  explicit FgdScorer(const FragmentationModel* model) : model_(model) {}
+  // Score of placing the shape on the node; for a share, the best over its fitting devices.
+  int64_t ScoreNode(const PodShape& shape, const ClusterState& cluster, NodeId node);
+  // For a share: the fitting device with the best score, lowest index on ties, as a mask.
+  uint32_t BestShareDevice(const PodShape& shape, const ClusterState& cluster, NodeId node);
+
+ private:
+  double AmountBefore(const ClusterState& cluster, NodeId node, const GpuNodeView& view);
+  // Best device index and its score.
+  struct Best {
+    size_t device;
+    int64_t score;
+  };
+  Best BestShare(const PodShape& shape, const ClusterState& cluster, NodeId node);
+
+  const FragmentationModel* model_;
+  // Amount of each node's present state, with the epoch it belongs to.
+  struct Remembered {
+    double amount = 0;
+    uint32_t epoch = ~uint32_t{0};
+  };
+  std::vector<Remembered> before_;
+};
+
+class Fgd : public Plugin {
+ public:
+  explicit Fgd(const FragmentationModel* model) : scorer_(model) {}
+  absl::string_view name() const override { return "FGD"; }
+  uint32_t points() const override { return kScore; }
+  void Score(const PodContext& pod, const ClusterState& cluster, absl::Span<const NodeId> nodes,
+             absl::Span<int64_t> scores) override;
+
+ private:
+  FgdScorer scorer_;
+};
+
+}  // namespace drasim
+
+#endif  // DRASIM_POLICIES_PLUGINS_FGD_H_

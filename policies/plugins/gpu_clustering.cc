@@ -1,0 +1,33 @@
+#include "policies/plugins/gpu_clustering.h"
+
+namespace drasim {
+namespace {
+
+constexpr int64_t kLargeNodeGpuMilli = 8000;
+
+}  // namespace
+
+void GpuClustering::Score(const PodContext& pod, const ClusterState& cluster,
+                          absl::Span<const NodeId> nodes, absl::Span<int64_t> scores) {
+  const int tag = AffinityTag(*pod.shape);
+  const uint64_t own = uint64_t{1} << tag;
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    if (tag == 0) {
+      scores[i] = 0;
+      continue;
+    }
+    const NodeRow& row = cluster.node(nodes[i]);
+    const int64_t packed = 25 * (kLargeNodeGpuMilli - row.gpu_milli_idle) / kLargeNodeGpuMilli;
+    int64_t bonus = 0;
+    if (row.resident_tags == own) {
+      bonus = 75;
+    } else if ((row.resident_tags & own) != 0) {
+      bonus = 50;
+    } else if (row.resident_tags == 0) {
+      bonus = 25;
+    }
+    scores[i] = packed + bonus;
+  }
+}
+
+}  // namespace drasim

@@ -1,0 +1,41 @@
+#include "policies/plugins/gpu_packing.h"
+
+#include <algorithm>
+#include <array>
+
+namespace drasim {
+namespace {
+
+int64_t ScoreNode(const PodShape& shape, const NodeRow& row,
+                  absl::Span<const int16_t> device_idle) {
+  if (shape.gpu_milli == 0) return 0;
+  const int64_t full_idle = row.gpu_full_idle;
+  if (full_idle == row.gpu_count) return std::max<int64_t>(33 - full_idle, full_idle);
+  // The devices the pod would take: the tightest first, index order among equals.
+  std::array<int16_t, kMaxDevicesPerNode> idle;
+  std::copy(device_idle.begin(), device_idle.end(), idle.begin());
+  auto* const end = idle.begin() + device_idle.size();
+  std::sort(idle.begin(), end);
+  int64_t taken = 0;
+  int64_t taken_full = 0;
+  int64_t shared_percent = 0;
+  for (auto* it = idle.begin(); it != end && taken < shape.gpu_count; ++it) {
+    if (*it < shape.gpu_milli) continue;
+    ++taken;
+    taken_full += *it == kDeviceMilli ? 1 : 0;
+    shared_percent += *it * 100 / kDeviceMilli;
+  }
+  if (taken_full > 0) return std::max<int64_t>(50 - taken_full, 33);
+  return std::max<int64_t>(100 - shared_percent / 10, 50);
+}
+
+}  // namespace
+
+void GpuPacking::Score(const PodContext& pod, const ClusterState& cluster,
+                       absl::Span<const NodeId> nodes, absl::Span<int64_t> scores) {
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    scores[i] = ScoreNode(*pod.shape, cluster.node(nodes[i]), cluster.device_milli_idle(nodes[i]));
+  }
+}
+
+}  // namespace drasim

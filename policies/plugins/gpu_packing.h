@@ -1,0 +1,21 @@
+// GpuPacking (Score): prefers nodes whose already shared devices take the pod, then partly used
+// nodes, and untouched nodes last. Source: the FGD artifact's baseline of that name; integers
+// throughout.
+#ifndef DRASIM_POLICIES_PLUGINS_GPU_PACKING_H_
+#define DRASIM_POLICIES_PLUGINS_GPU_PACKING_H_
+
+#include "policies/framework/plugin.h"
+
+namespace drasim {
+
+class GpuPacking : public Plugin {
+ public:
+  absl::string_view name() const override { return "GpuPacking"; }
+  uint32_t points() const override { return kScore; }
+  void Score(const PodContext& pod, const ClusterState& cluster, absl::Span<const NodeId> nodes,
+             absl::Span<int64_t> scores) override;
+};
+
+}  // namespace drasim
+
+#endif  // DRASIM_POLICIES_PLUGINS_GPU_PACKING_H_

@@ -1,0 +1,37 @@
+#include "policies/plugins/gpu_share_fit.h"
+
+namespace drasim {
+namespace {
+
+bool EnoughDevices(const PodShape& shape, const NodeRow& row, absl::Span<const int16_t> idle) {
+  if (shape.gpu_count == 1) return row.gpu_milli_idle_max >= shape.gpu_milli;
+  if (shape.gpu_milli == kDeviceMilli) return row.gpu_full_idle >= shape.gpu_count;
+  int fitting = 0;
+  for (int16_t milli : idle) fitting += milli >= shape.gpu_milli ? 1 : 0;
+  return fitting >= shape.gpu_count;
+}
+
+}  // namespace
+
+std::vector<absl::string_view> GpuShareFit::reasons() const {
+  return {"node(s) had no GPU", "node(s) had another GPU model", "Insufficient GPU"};
+}
+
+void GpuShareFit::Filter(const PodContext& pod, const ClusterState& cluster,
+                         absl::Span<const NodeId> nodes, absl::Span<ReasonIndex> verdicts) const {
+  const PodShape& shape = *pod.shape;
+  if (shape.gpu_count == 0) return;
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    if (verdicts[i] != kFits) continue;
+    const NodeRow& row = cluster.node(nodes[i]);
+    if (row.gpu_count == 0) {
+      verdicts[i] = 1;
+    } else if ((shape.model_mask >> row.model & 1) == 0) {
+      verdicts[i] = 2;
+    } else if (!EnoughDevices(shape, row, cluster.device_milli_idle(nodes[i]))) {
+      verdicts[i] = 3;
+    }
+  }
+}
+
+}  // namespace drasim

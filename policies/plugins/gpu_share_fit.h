@@ -1,0 +1,24 @@
+// GpuShareFit (Filter): the direct front end's device check: the GPU model is acceptable and enough
+// devices have enough idle milli-GPU. Source: the FGD artifact's feasibility rules.
+//
+// A pod of several partial devices takes each of its shares from a different device
+// (docs/fidelity.md).
+#ifndef DRASIM_POLICIES_PLUGINS_GPU_SHARE_FIT_H_
+#define DRASIM_POLICIES_PLUGINS_GPU_SHARE_FIT_H_
+
+#include "policies/framework/plugin.h"
+
+namespace drasim {
+
+class GpuShareFit : public Plugin {
+ public:
+  absl::string_view name() const override { return "GpuShareFit"; }
+  uint32_t points() const override { return kFilter; }
+  std::vector<absl::string_view> reasons() const override;
+  void Filter(const PodContext& pod, const ClusterState& cluster, absl::Span<const NodeId> nodes,
+              absl::Span<ReasonIndex> verdicts) const override;
+};
+
+}  // namespace drasim
+
+#endif  // DRASIM_POLICIES_PLUGINS_GPU_SHARE_FIT_H_

@@ -1,0 +1,21 @@
+// NodeAffinity (Filter): spec.nodeSelector, every key with exactly the wanted value. Affinity terms
+// are not simulated (docs/fidelity.md).
+#ifndef DRASIM_POLICIES_PLUGINS_NODE_AFFINITY_H_
+#define DRASIM_POLICIES_PLUGINS_NODE_AFFINITY_H_
+
+#include "policies/framework/plugin.h"
+
+namespace drasim {
+
+class NodeAffinity : public Plugin {
+ public:
+  absl::string_view name() const override { return "NodeAffinity"; }
+  uint32_t points() const override { return kFilter; }
+  std::vector<absl::string_view> reasons() const override;
+  void Filter(const PodContext& pod, const ClusterState& cluster, absl::Span<const NodeId> nodes,
+              absl::Span<ReasonIndex> verdicts) const override;
+};
+
+}  // namespace drasim
+
+#endif  // DRASIM_POLICIES_PLUGINS_NODE_AFFINITY_H_

@@ -1,0 +1,23 @@
+// PrioritySort (QueueSort): higher priority first, then the earlier queued, as kube-scheduler's
+// default.
+#ifndef DRASIM_POLICIES_PLUGINS_PRIORITY_SORT_H_
+#define DRASIM_POLICIES_PLUGINS_PRIORITY_SORT_H_
+
+#include "policies/framework/plugin.h"
+
+namespace drasim {
+
+class PrioritySort : public Plugin {
+ public:
+  absl::string_view name() const override { return "PrioritySort"; }
+  uint32_t points() const override { return kQueueSort; }
+  bool Less(const QueuedPod& a, const QueuedPod& b) const override {
+    if (a.priority != b.priority) return a.priority > b.priority;
+    if (a.queued_at != b.queued_at) return a.queued_at < b.queued_at;
+    return a.sequence < b.sequence;
+  }
+};
+
+}  // namespace drasim
+
+#endif  // DRASIM_POLICIES_PLUGINS_PRIORITY_SORT_H_

@@ -1,0 +1,25 @@
+// Random (Score): one feasible node, drawn uniformly, gets 100 and every other 0. A baseline.
+#ifndef DRASIM_POLICIES_PLUGINS_RANDOM_SCORE_H_
+#define DRASIM_POLICIES_PLUGINS_RANDOM_SCORE_H_
+
+#include "policies/framework/plugin.h"
+
+namespace drasim {
+
+class RandomScore : public Plugin {
+ public:
+  // `streams` must outlive the plugin.
+  explicit RandomScore(RunStreams* streams) : streams_(streams) {}
+  absl::string_view name() const override { return "Random"; }
+  uint32_t points() const override { return kScore; }
+  bool score_is_cacheable() const override { return false; }
+  void Score(const PodContext& pod, const ClusterState& cluster, absl::Span<const NodeId> nodes,
+             absl::Span<int64_t> scores) override;
+
+ private:
+  RunStreams* streams_;
+};
+
+}  // namespace drasim
+
+#endif  // DRASIM_POLICIES_PLUGINS_RANDOM_SCORE_H_

@@ -1,0 +1,21 @@
+// TaintToleration (Filter): every NoSchedule and NoExecute taint of the node must be tolerated
+// (core/v1 Toleration rules, operators Equal and Exists).
+#ifndef DRASIM_POLICIES_PLUGINS_TAINT_TOLERATION_H_
+#define DRASIM_POLICIES_PLUGINS_TAINT_TOLERATION_H_
+
+#include "policies/framework/plugin.h"
+
+namespace drasim {
+
+class TaintToleration : public Plugin {
+ public:
+  absl::string_view name() const override { return "TaintToleration"; }
+  uint32_t points() const override { return kFilter; }
+  std::vector<absl::string_view> reasons() const override;
+  void Filter(const PodContext& pod, const ClusterState& cluster, absl::Span<const NodeId> nodes,
+              absl::Span<ReasonIndex> verdicts) const override;
+};
+
+}  // namespace drasim
+
+#endif  // DRASIM_POLICIES_PLUGINS_TAINT_TOLERATION_H_

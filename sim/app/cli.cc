@@ -1,0 +1,134 @@
+#include "sim/app/cli.h"
+
+#include <cstdio>
+
+#include "absl/strings/str_cat.h"
+#include "model/text/did_you_mean.h"
+#include "sim/app/commands.h"
+#include "sim/record/version.h"
+
+namespace drasim {
+namespace {
+
+constexpr absl::string_view kQuiet = "drasim-quiet-failure";
+
+std::string Overview() {
+  std::string text =
+      "drasim: a discrete-event simulator of Kubernetes scheduling for clusters with "
+      "accelerators.\n\n"
+      "Usage: drasim COMMAND [FLAGS] [ARGUMENTS]\n\nCommands:\n";
+  for (const Command& c : Commands()) {
+    std::string left = absl::StrCat("  ", c.name);
+    left.resize(20, ' ');
+    absl::StrAppend(&text, left, c.summary, "\n");
+  }
+  text +=
+      "\n`drasim COMMAND --help` explains one of them. Exit codes: 0 done, 1 the run failed, 2 bad "
+      "usage or input.\n";
+  return text;
+}
+
+std::string HelpOf(const Command& c) {
+  std::string text = absl::StrCat("drasim ", c.name, ": ", c.summary, "\n\nUsage: drasim ", c.name,
+                                  " ", c.usage, "\n");
+  if (!c.details.empty()) absl::StrAppend(&text, "\n", c.details);
+  if (!c.flags.empty()) absl::StrAppend(&text, "\nFlags:\n", FlagHelp(c.flags));
+  return text;
+}
+
+void Print(absl::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+
+int Report(const absl::Status& status) {
+  if (status.ok()) return kExitOk;
+  if (status.message() == kQuiet) return kExitFailed;
+  std::fprintf(stderr, "drasim: error: %s\n", std::string(status.message()).c_str());
+  switch (status.code()) {
+    case absl::StatusCode::kInvalidArgument:
+    case absl::StatusCode::kNotFound:
+    case absl::StatusCode::kAlreadyExists:
+    case absl::StatusCode::kPermissionDenied:
+    case absl::StatusCode::kOutOfRange:
+    case absl::StatusCode::kFailedPrecondition:
+    case absl::StatusCode::kDataLoss:
+    case absl::StatusCode::kResourceExhausted:
+      return kExitUsage;
+    default:
+      return kExitFailed;
+  }
+}
+
+// The command that the first one or two words name, and how many words that took.
+const Command* Find(const std::vector<std::string>& args, size_t* words) {
+  for (size_t n = 2; n >= 1; --n) {
+    if (args.size() < n) continue;
+    const std::string name = n == 2 ? absl::StrCat(args[0], " ", args[1]) : args[0];
+    for (const Command& c : Commands()) {
+      if (c.name == name) {
+        *words = n;
+        return &c;
+      }
+    }
+  }
+  return nullptr;
+}
+
+int UnknownCommand(const std::vector<std::string>& args) {
+  std::vector<std::string> known;
+  for (const Command& c : Commands()) known.emplace_back(c.name);
+  std::string typed = args[0];
+  for (const std::string& name : known) {
+    if (name.rfind(absl::StrCat(typed, " "), 0) != 0) continue;
+    if (args.size() < 2 || args[1] == "--help" || args[1] == "-h") {
+      std::string text = absl::StrCat("Commands under `drasim ", typed, "`:\n");
+      for (const Command& c : Commands()) {
+        if (c.name.rfind(absl::StrCat(typed, " "), 0) == 0)
+          absl::StrAppend(&text, "  ", c.name, "  ", c.summary, "\n");
+      }
+      Print(text);
+      return args.size() < 2 ? kExitUsage : kExitOk;
+    }
+    absl::StrAppend(&typed, " ", args[1]);
+    break;
+  }
+  return Report(absl::InvalidArgumentError(absl::StrCat(
+      "unknown command '", typed, "'", Suggest(typed, known), "; `drasim --help` lists them")));
+}
+
+}  // namespace
+
+absl::Status QuietFailure() { return absl::AbortedError(kQuiet); }
+
+int RunCli(const std::vector<std::string>& args) {
+  if (args.empty()) {
+    Print(Overview());
+    return kExitUsage;
+  }
+  if (args[0] == "--help" || args[0] == "-h" || args[0] == "help") {
+    Print(Overview());
+    return kExitOk;
+  }
+  if (args[0] == "--version" || args[0] == "version") {
+    Print(absl::StrCat("drasim ", kDrasimVersion, "\n"));
+    return kExitOk;
+  }
+  size_t words = 0;
+  const Command* command = Find(args, &words);
+  if (command == nullptr) return UnknownCommand(args);
+  std::vector<FlagSpec> specs = command->flags;
+  specs.push_back({"help", "", "", "this text"});
+  absl::StatusOr<ParsedFlags> flags =
+      ParseFlags(specs, {args.begin() + static_cast<std::ptrdiff_t>(words), args.end()});
+  if (!flags.ok()) {
+    const int code = Report(flags.status());
+    std::fprintf(stderr, "`drasim %s --help` lists the flags.\n",
+                 std::string(command->name).c_str());
+    return code;
+  }
+  if (flags->Has("help")) {
+    Print(HelpOf(*command));
+    return kExitOk;
+  }
+  return Report(command->run(*flags));
+}
+
+}  // namespace drasim

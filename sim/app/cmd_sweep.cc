@@ -1,0 +1,188 @@
+// drasim sweep: traces x policies x seeds, resumable.
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "model/hash.h"
+#include "model/number_text.h"
+#include "model/text/yaml_proto.h"
+#include "sim/app/cell.h"
+#include "sim/app/commands.h"
+#include "sim/app/input_files.h"
+#include "sim/app/progress.h"
+#include "sim/app/run_outputs.h"
+#include "sim/app/simulation.h"
+
+namespace drasim {
+namespace {
+
+constexpr int64_t kLoads[] = {25, 50, 75, 80, 90, 100, 110, 120, 130};
+
+struct Cell {
+  proto::Scenario scenario;
+  std::string trace;  // as the CSV names it
+  std::string key;    // identifies the cell's whole input
+  std::string row;    // its line once finished
+};
+
+std::string Header() {
+  std::string text =
+      "key,trace,policy,seed,pods_arrived,pods_unschedulable,gpu_arrived_milli,gpu_allocated_milli,"
+      "cpu_allocated_milli,fragmentation_milli,fragmentation_ratio_percent";
+  for (int64_t load : kLoads) absl::StrAppend(&text, ",gpu_allocation_percent_at_", load);
+  for (int64_t load : kLoads) absl::StrAppend(&text, ",fragmentation_percent_of_total_at_", load);
+  for (int64_t load : kLoads) absl::StrAppend(&text, ",fragmentation_percent_of_idle_at_", load);
+  return text + ",order_hash,rank_hash,placement_hash,fingerprint";
+}
+
+std::string RowOf(const Cell& cell, const CellResult& r) {
+  std::string text =
+      absl::StrCat(cell.key, ",", cell.trace, ",", cell.scenario.scheduler().policy(), ",",
+                   cell.scenario.seed(), ",", r.pods_arrived, ",", r.pods_unschedulable, ",",
+                   r.gpu_arrived_milli, ",", r.gpu_allocated_milli);
+  absl::StrAppend(&text, ",", r.cpu_allocated_milli, ",", FixedText(r.fragmentation_milli, 2), ",",
+                  FixedText(r.fragmentation_ratio_percent, 2));
+  const auto append = [&](double LoadRow::*field) {
+    for (int64_t load : kLoads) {
+      text += ",";
+      const LoadRow* row = r.AtLoad(load);
+      if (row != nullptr) AppendDouble(&text, row->*field);
+    }
+  };
+  append(&LoadRow::gpu_allocation_percent);
+  append(&LoadRow::fragmentation_percent_of_total);
+  append(&LoadRow::fragmentation_percent_of_idle);
+  if (cell.scenario.order() == "artifact") {
+    absl::StrAppend(&text, ",", HexHash(r.hashes.order), ",", HexHash(r.hashes.rank), ",",
+                    HexHash(r.hashes.placement));
+  } else {
+    text += ",,,";
+  }
+  return absl::StrCat(text, ",", HexHash(r.fingerprint));
+}
+
+std::string TraceName(const std::string& path) {
+  if (path.empty()) return "generated";
+  std::string name = std::filesystem::path(path).filename().string();
+  for (absl::string_view ending : {".gz", ".csv"}) {
+    if (name.size() > ending.size() &&
+        name.compare(name.size() - ending.size(), ending.size(), ending.data()) == 0) {
+      name.resize(name.size() - ending.size());
+    }
+  }
+  return name;
+}
+
+// The cells of the sweep in the order of the merged file. The key covers the resolved scenario and
+// the bytes of its input files, so that a changed trace is not mistaken for a finished one.
+absl::StatusOr<std::vector<Cell>> MakeCells(const ParsedFlags& flags) {
+  absl::StatusOr<proto::Scenario> base = ScenarioFromFlags(flags);
+  if (!base.ok()) return base.status();
+  absl::StatusOr<std::vector<std::string>> policies = ParsePolicies(flags.GetOr("policies", ""));
+  if (!policies.ok()) return policies.status();
+  std::vector<std::string> traces = absl::StrSplit(base->workload().trace().path(), ',');
+  base->mutable_workload()->mutable_trace()->set_path(traces[0]);
+  if (absl::Status s = ResolveScenario(&*base); !s.ok()) return s;
+  absl::StatusOr<std::vector<uint64_t>> seeds =
+      ParseSeeds(flags.GetOr("seeds", absl::StrCat(base->seed())));
+  if (!seeds.ok()) return seeds.status();
+  std::vector<Cell> cells;
+  for (const std::string& trace : traces) {
+    proto::Scenario s = *base;
+    s.mutable_workload()->mutable_trace()->set_path(trace);
+    for (auto [path, sha] :
+         {std::pair(trace, s.mutable_workload()->mutable_trace()->mutable_sha256()),
+          std::pair(s.cluster().path(), s.mutable_cluster()->mutable_sha256())}) {
+      if (path.empty()) continue;
+      absl::StatusOr<std::string> hash = FileSha256(path);
+      if (!hash.ok()) return hash.status();
+      *sha = *std::move(hash);
+    }
+    for (const std::string& policy : *policies) {
+      for (uint64_t seed : *seeds) {
+        s.mutable_scheduler()->set_policy(policy);
+        s.set_seed(seed);
+        s.clear_output();
+        cells.push_back({s, TraceName(trace), HexHash(Fnv1a(ToYaml(s))), ""});
+      }
+    }
+  }
+  return cells;
+}
+
+// Lines of an earlier, interrupted sweep, by key. A torn last line has too few fields and is left
+// out.
+std::map<std::string, std::string> ReadFinished(const std::string& path) {
+  std::map<std::string, std::string> rows;
+  std::ifstream file(path);
+  std::string line;
+  const auto fields = std::count(Header().begin(), Header().end(), ',');
+  while (std::getline(file, line)) {
+    if (file.eof() || std::count(line.begin(), line.end(), ',') != fields) continue;
+    rows[line.substr(0, line.find(','))] = line;
+  }
+  return rows;
+}
+
+}  // namespace
+
+absl::Status SweepCommand(const ParsedFlags& flags) {
+  const std::string dir = flags.GetOr("out", "");
+  if (dir.empty()) return absl::InvalidArgumentError("sweep needs --out DIR");
+  absl::StatusOr<std::vector<Cell>> made = MakeCells(flags);
+  if (!made.ok()) return made.status();
+  std::vector<Cell>& cells = *made;
+  absl::StatusOr<size_t> jobs = ParseJobs(flags.GetOr("jobs", ""));
+  if (!jobs.ok()) return jobs.status();
+  if (absl::Status s = PrepareOutputDir(dir, flags.Has("force")); !s.ok()) return s;
+  const std::string partial = dir + "/sweep.partial.csv";
+  const std::map<std::string, std::string> finished = ReadFinished(partial);
+  std::vector<size_t> todo;
+  for (size_t i = 0; i < cells.size(); ++i) {
+    const auto it = finished.find(cells[i].key);
+    if (it != finished.end()) {
+      cells[i].row = it->second;
+    } else {
+      todo.push_back(i);
+    }
+  }
+  std::FILE* log = std::fopen(partial.c_str(), "ab");
+  if (log == nullptr) return absl::InvalidArgumentError(absl::StrCat(partial, ": cannot write"));
+  // Ends a line that a killed sweep may have torn.
+  if (!finished.empty()) std::fputs("\n", log);
+  Progress progress("sweep", todo.size(), flags.Has("quiet"));
+  uint64_t done = 0;
+  const absl::Status ran = ForEachInParallel(
+      todo.size(), *jobs,
+      [&](size_t i) -> absl::Status {
+        Cell& cell = cells[todo[i]];
+        absl::StatusOr<CellResult> result = RunCell(cell.scenario);
+        if (!result.ok()) return result.status();
+        cell.row = RowOf(cell, *result);
+        return absl::OkStatus();
+      },
+      [&](size_t i) {
+        std::fprintf(log, "%s\n", cells[todo[i]].row.c_str());
+        std::fflush(log);
+        progress.Update(++done);
+      });
+  progress.Clear();
+  std::fclose(log);
+  if (!ran.ok()) return ran;
+  std::string merged = Header() + "\n";
+  for (const Cell& cell : cells) merged += cell.row + "\n";
+  if (absl::Status s = WriteFileAtomically(dir + "/sweep.csv", merged); !s.ok()) return s;
+  std::printf("%zu cells (%zu run now, %zu from before) in %s/sweep.csv\n", cells.size(),
+              todo.size(), cells.size() - todo.size(), dir.c_str());
+  return absl::OkStatus();
+}
+
+}  // namespace drasim

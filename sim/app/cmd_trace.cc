@@ -1,0 +1,217 @@
+// drasim trace stats | convert | generate | fetch.
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "sim/app/commands.h"
+#include "sim/app/input_files.h"
+#include "sim/app/progress.h"
+#include "sim/app/run_outputs.h"
+#include "traces/csv_writer.h"
+#include "traces/fetch.h"
+#include "traces/stats.h"
+
+namespace drasim {
+namespace {
+
+constexpr size_t kTopShapes = 10;
+
+// An opened trace with the tables its shapes live in.
+struct OpenTrace {
+  GpuModelTable models;
+  ShapeTable shapes{&models};
+  std::vector<NodeSpec> nodes;
+  WorkloadInput input;
+};
+
+absl::StatusOr<std::unique_ptr<OpenTrace>> OpenFromFlags(const ParsedFlags& flags) {
+  if (flags.positional().size() != 1) return absl::InvalidArgumentError("expected one trace file");
+  auto trace = std::make_unique<OpenTrace>();
+  proto::Scenario scenario;
+  scenario.set_mode("fill");  // rows in file order
+  scenario.mutable_workload()->mutable_trace()->set_path(flags.positional()[0]);
+  scenario.mutable_workload()->mutable_trace()->set_format(flags.GetOr("trace", "openb"));
+  scenario.mutable_workload()->mutable_trace()->set_lenient(flags.Has("lenient"));
+  if (flags.Has("nodes")) {
+    scenario.mutable_cluster()->set_path(*flags.Get("nodes"));
+    scenario.mutable_cluster()->set_format(flags.GetOr("trace", "openb"));
+    absl::StatusOr<std::vector<NodeSpec>> nodes = ReadNodeInput(scenario.mutable_cluster());
+    if (!nodes.ok()) return nodes.status();
+    trace->nodes = *std::move(nodes);
+  }
+  absl::StatusOr<WorkloadInput> input = OpenWorkloadInput(&scenario, &trace->shapes);
+  if (!input.ok()) return input.status();
+  trace->input = *std::move(input);
+  return trace;
+}
+
+void PrintWarnings(const WorkloadInput& input) {
+  for (const std::string& line : input.warnings())
+    std::fprintf(stderr, "drasim: warning: %s\n", line.c_str());
+}
+
+absl::StatusOr<int64_t> CountFlag(const ParsedFlags& flags, absl::string_view name,
+                                  int64_t fallback) {
+  const absl::optional<std::string> text = flags.Get(name);
+  if (!text.has_value()) return fallback;
+  int64_t value = 0;
+  if (!absl::SimpleAtoi(*text, &value) || value < 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--", name, ": found '", *text, "', expected a whole number"));
+  }
+  return value;
+}
+
+}  // namespace
+
+absl::Status TraceStatsCommand(const ParsedFlags& flags) {
+  const std::string format = flags.GetOr("format", "table");
+  if (format != "table" && format != "json") {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--format: found '", format, "', expected table or json"));
+  }
+  absl::StatusOr<std::unique_ptr<OpenTrace>> trace = OpenFromFlags(flags);
+  if (!trace.ok()) return trace.status();
+  TraceStats stats(&(*trace)->shapes);
+  PodArrival pod;
+  while (true) {
+    absl::StatusOr<bool> more = (*trace)->input.source->Next(&pod);
+    if (!more.ok()) return more.status();
+    if (!*more) break;
+    stats.Add(pod);
+  }
+  PrintWarnings((*trace)->input);
+  const TraceSummary summary = stats.Summary(kTopShapes);
+  std::fputs((format == "json" ? summary.ToJson() : summary.ToTable()).c_str(), stdout);
+  if (format == "table" && !(*trace)->nodes.empty()) {
+    int64_t gpus = 0;
+    for (const NodeSpec& node : (*trace)->nodes) gpus += node.gpu_count;
+    std::printf(
+        "\nnodes %zu, GPUs %lld: the pods ask for %.2f %% of them\n", (*trace)->nodes.size(),
+        static_cast<long long>(gpus),
+        gpus > 0 ? 0.1 * static_cast<double>(summary.gpu_milli) / static_cast<double>(gpus) : 0.0);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status TraceConvertCommand(const ParsedFlags& flags) {
+  if (!flags.Has("out")) return absl::InvalidArgumentError("trace convert needs --out FILE");
+  absl::StatusOr<std::unique_ptr<OpenTrace>> trace = OpenFromFlags(flags);
+  if (!trace.ok()) return trace.status();
+  absl::StatusOr<std::unique_ptr<PodCsvWriter>> writer =
+      PodCsvWriter::Open(*flags.Get("out"), &(*trace)->shapes);
+  if (!writer.ok()) return writer.status();
+  PodArrival pod;
+  int64_t pods = 0;
+  while (true) {
+    absl::StatusOr<bool> more = (*trace)->input.source->Next(&pod);
+    if (!more.ok()) return more.status();
+    if (!*more) break;
+    if (absl::Status s = (*writer)->Write(pod); !s.ok()) return s;
+    ++pods;
+  }
+  if (absl::Status s = (*writer)->Close(); !s.ok()) return s;
+  PrintWarnings((*trace)->input);
+  std::fprintf(stderr, "%lld pods written to %s\n", static_cast<long long>(pods),
+               flags.Get("out")->c_str());
+  return absl::OkStatus();
+}
+
+absl::Status TraceGenerateCommand(const ParsedFlags& flags) {
+  const std::string dir = flags.GetOr("out", "");
+  if (dir.empty()) return absl::InvalidArgumentError("trace generate needs --out DIR");
+  if (!flags.positional().empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("unexpected argument '", flags.positional()[0], "'"));
+  }
+  proto::Scenario scenario;
+  absl::StatusOr<int64_t> pods = CountFlag(flags, "pods", 0);
+  if (!pods.ok()) return pods.status();
+  absl::StatusOr<int64_t> nodes = CountFlag(flags, "nodes", 0);
+  if (!nodes.ok()) return nodes.status();
+  absl::StatusOr<int64_t> seed = CountFlag(flags, "seed", 42);
+  if (!seed.ok()) return seed.status();
+  scenario.set_seed(static_cast<uint64_t>(*seed));
+  scenario.mutable_cluster()->set_nodes(*nodes);
+  proto::Generated* g = scenario.mutable_workload()->mutable_generated();
+  g->set_pods(*pods);
+  g->set_table(flags.GetOr("table", ""));
+  g->set_sampling(flags.GetOr("sampling", ""));
+  g->set_interarrival(flags.GetOr("interarrival", ""));
+  g->set_run_time(flags.GetOr("run-time", ""));
+  GpuModelTable models;
+  ShapeTable shapes(&models);
+  absl::StatusOr<WorkloadInput> input = OpenWorkloadInput(&scenario, &shapes);
+  if (!input.ok()) return input.status();
+  absl::StatusOr<std::vector<NodeSpec>> node_specs = ReadNodeInput(scenario.mutable_cluster());
+  if (!node_specs.ok()) return node_specs.status();
+  std::error_code error;
+  std::filesystem::create_directories(dir, error);
+  if (error)
+    return absl::InvalidArgumentError(
+        absl::StrCat(dir, ": cannot make the folder: ", error.message()));
+  for (const char* name : {"pods.csv", "nodes.csv"}) {
+    if (!flags.Has("force") && std::filesystem::exists(std::filesystem::path(dir) / name, error)) {
+      return absl::FailedPreconditionError(
+          absl::StrCat(dir, "/", name, " exists; choose another folder or give --force"));
+    }
+  }
+  absl::StatusOr<std::unique_ptr<PodCsvWriter>> writer =
+      PodCsvWriter::Open(dir + "/pods.csv", &shapes);
+  if (!writer.ok()) return writer.status();
+  PodArrival pod;
+  int64_t written = 0;
+  while (true) {
+    absl::StatusOr<bool> more = input->source->Next(&pod);
+    if (!more.ok()) return more.status();
+    if (!*more) break;
+    if (absl::Status s = (*writer)->Write(pod); !s.ok()) return s;
+    ++written;
+  }
+  if (absl::Status s = WriteNodesCsv(dir + "/nodes.csv", *node_specs); !s.ok()) return s;
+  if (absl::Status s = (*writer)->Close(); !s.ok()) return s;
+  std::printf("%lld pods in %s/pods.csv, %zu nodes in %s/nodes.csv\n",
+              static_cast<long long>(written), dir.c_str(), node_specs->size(), dir.c_str());
+  return absl::OkStatus();
+}
+
+absl::Status TraceFetchCommand(const ParsedFlags& flags) {
+  if (flags.positional().size() > 1)
+    return absl::InvalidArgumentError("trace fetch takes one trace's name");
+  if (flags.positional().empty()) {
+    std::printf("Traces that can be fetched with `drasim trace fetch NAME`:\n");
+    for (const TraceSet& set : ListTraces()) {
+      std::printf("  %-24s %3zu file(s) %8.1f MB  %s\n", set.trace.c_str(), set.files.size(),
+                  static_cast<double>(set.total_bytes) / 1e6, set.files[0].licence.c_str());
+    }
+    return absl::OkStatus();
+  }
+  FetchOptions options;
+  options.trace = flags.positional()[0];
+  options.out_dir = flags.GetOr("out", options.trace);
+  options.mirror = flags.GetOr("mirror", "");
+  options.quiet = flags.Has("quiet");
+  std::unique_ptr<Progress> bar;
+  options.progress = [&](const FetchProgress& p) {
+    if (bar == nullptr)
+      bar = std::make_unique<Progress>("fetch", static_cast<uint64_t>(p.trace_total_bytes), false);
+    if (p.step == FetchStep::kRetry) {
+      bar->Clear();
+      std::fprintf(stderr, "%s: %s; trying again\n", std::string(p.file).c_str(),
+                   std::string(p.note).c_str());
+    }
+    bar->Update(static_cast<uint64_t>(p.trace_done_bytes));
+  };
+  const absl::Status fetched = FetchTrace(options);
+  if (bar != nullptr) bar->Clear();
+  if (!fetched.ok()) return fetched;
+  std::printf("%s is in %s\n", options.trace.c_str(), options.out_dir.c_str());
+  return absl::OkStatus();
+}
+
+}  // namespace drasim

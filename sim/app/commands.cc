@@ -1,0 +1,252 @@
+#include "sim/app/commands.h"
+
+#include <cstdio>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "model/text/yaml_proto.h"
+#include "sim/app/cli.h"
+#include "traces/byte_source.h"
+
+namespace drasim {
+namespace {
+
+constexpr size_t kMaxScenarioBytes = 16u << 20;
+
+std::vector<FlagSpec> With(std::vector<FlagSpec> own) {
+  const std::vector<FlagSpec>& shared = ScenarioFlags();
+  own.insert(own.begin(), shared.begin(), shared.end());
+  return own;
+}
+
+std::vector<Command> MakeCommands() {
+  const FlagSpec format{"format", "", "FORMAT", "what to print", "table,json,csv"};
+  const FlagSpec out{"out", "", "DIR", "where results go"};
+  const FlagSpec force{"force", "", "",
+                       "write into DIR even if it holds files that are not drasim's"};
+  const FlagSpec quiet{"quiet", "", "", "no progress bar"};
+  const FlagSpec table{"table", "", "TABLE",
+                       "openb-like (embedded) or the path of a table of shapes and node kinds"};
+  const FlagSpec trace_format{"trace", "", "FORMAT",
+                              "a built-in format's name or a mapping file (default openb)"};
+  const FlagSpec lenient{"lenient", "", "", "skip and count bad rows instead of stopping"};
+  return {
+      {"run", "one scenario, one run", "[FLAGS] [SCENARIO.yaml]",
+       "Without a trace, the embedded openb-like cluster and workload are used. With --out, the "
+       "run leaves\n"
+       "summary.json, run.json, scenario.yaml, timeseries.csv, pods.csv, by_load.csv and a ledger "
+       "in DIR.\n",
+       With({out,
+             force,
+             {"ledger", "output.ledger", "on|off", "keep the ledger", "on,off"},
+             format,
+             quiet}),
+       RunCommand},
+      {"compare", "several policies on the same input, side by side", "[FLAGS] [SCENARIO.yaml]",
+       "Every policy sees the same pods in the same order. With several seeds, means with 95 % "
+       "confidence\n"
+       "intervals are shown. The best value of a column is bold on a terminal.\n",
+       With({{"policies", "", "A,B,...", "policies to compare (default: all)"},
+             {"seeds", "", "SEEDS", "such as 42..51 (default: the scenario's seed)"},
+             {"jobs", "", "N", "threads (default: all cores)"},
+             out,
+             force,
+             format,
+             quiet}),
+       CompareCommand},
+      {"sweep", "traces x policies x seeds, one merged CSV, resumable",
+       "--pods A.csv,B.csv.gz --out DIR [FLAGS]",
+       "Finished cells are kept in DIR/sweep.partial.csv; the same command run again does only the "
+       "missing ones.\n",
+       With({{"policies", "", "A,B,...", "policies (default: all)"},
+             {"seeds", "", "SEEDS", "such as 42..51 (default: the scenario's seed)"},
+             {"jobs", "", "N", "threads (default: all cores)"},
+             out,
+             force,
+             quiet}),
+       SweepCommand},
+      {"diff",
+       "the first record where two ledgers part",
+       "LEDGER LEDGER",
+       "Exit code 0 when both tell the same, 1 when they differ.\n",
+       {},
+       DiffCommand},
+      {"validate",
+       "check scenario and mapping files without running them",
+       "FILE...",
+       "",
+       {},
+       ValidateCommand},
+      {"trace stats",
+       "what is in a trace",
+       "[FLAGS] FILE",
+       "",
+       {trace_format,
+        lenient,
+        {"nodes", "", "FILE", "the node list, where demand is to be compared with capacity"},
+        {"format", "", "FORMAT", "what to print", "table,json"}},
+       TraceStatsCommand},
+      {"trace convert",
+       "any readable trace to an openb-style CSV",
+       "[FLAGS] FILE --out FILE",
+       "",
+       {trace_format,
+        lenient,
+        {"out", "", "FILE", "where to write; .gz packs; - is standard output"}},
+       TraceConvertCommand},
+      {"trace generate",
+       "a synthetic workload and cluster",
+       "--out DIR [FLAGS]",
+       "Writes DIR/pods.csv and DIR/nodes.csv. Distributions: constant(5), uniform(low=1,high=5),\n"
+       "exponential(mean=30), normal(mean=5,stddev=1), lognormal(median=600,sigma=2), "
+       "pareto(min=1,alpha=2),\n"
+       "weibull(scale=10,shape=1.5); in seconds.\n",
+       {{"out", "", "DIR", "where the two files go"},
+        force,
+        table,
+        {"pods", "", "N", "pods (default: the table's)"},
+        {"nodes", "", "N", "nodes (default: the table's)"},
+        {"sampling", "", "HOW", "exact shares or independent draws", "quota,independent"},
+        {"interarrival", "", "DIST", "seconds between arrivals (default: all at once)"},
+        {"run-time", "", "DIST", "seconds from start to end (default: pods never end)"},
+        {"seed", "", "N", "default 42"}},
+       TraceGenerateCommand},
+      {"trace fetch",
+       "download a public trace and check its bytes",
+       "NAME [FLAGS]",
+       "Without NAME, lists what can be fetched. Interrupted downloads resume.\n",
+       {{"out", "", "DIR", "where the files go (default: the trace's name)"},
+        {"mirror", "", "DIR", "take the files from a folder instead of the network"},
+        quiet},
+       TraceFetchCommand},
+      {"completion",
+       "a completion script for the shell",
+       "bash|zsh",
+       "Load it with: source <(drasim completion bash)\n",
+       {},
+       CompletionCommand},
+  };
+}
+
+absl::StatusOr<std::string> FlagToKey(const FlagSpec& spec, const std::string& value) {
+  if (spec.choices == "on,off") {
+    if (value == "on" || value == "true") return std::string("true");
+    if (value == "off" || value == "false") return std::string("false");
+    return absl::InvalidArgumentError(
+        absl::StrCat("--", spec.name, ": found '", value, "', expected on or off"));
+  }
+  return value;
+}
+
+}  // namespace
+
+const std::vector<Command>& Commands() {
+  static const auto* const commands = new std::vector<Command>(MakeCommands());
+  return *commands;
+}
+
+const std::vector<FlagSpec>& ScenarioFlags() {
+  static const auto* const flags = new std::vector<FlagSpec>{
+      {"scenario", "", "FILE", "the scenario file; - is standard input"},
+      {"trace", "workload.trace.format", "FORMAT",
+       "format of the pod list: openb, or a mapping file"},
+      {"nodes", "cluster.path", "FILE", "the node list, .csv or .csv.gz"},
+      {"pods", "workload.trace.path", "FILE", "the pod list, .csv or .csv.gz"},
+      {"policy", "scheduler.policy", "NAME",
+       "random, dotprod, gpu-clustering, gpu-packing, best-fit, fgd"},
+      {"device-chooser", "scheduler.device_chooser", "NAME",
+       "best, worst, random, fgd (default: the policy's own)"},
+      {"mode", "mode", "MODE", "use of time", "fill,replay"},
+      {"order", "order", "ORDER", "arrival order and tie-breaks", "artifact,seeded,trace"},
+      {"seed", "seed", "N", "of every random choice (default 42)"},
+      {"tuning-ratio", "workload.tuning.ratio", "R",
+       "inflate or thin the workload to R times the cluster's GPUs"},
+      {"limit", "workload.limit", "N", "at most N pods"},
+      {"lenient", "workload.trace.lenient", "", "skip and count bad rows instead of stopping"},
+      {"cache", "scheduler.cache", "on|off", "per-shape caches; never changes a decision",
+       "on,off"},
+      {"set", "", "KEY=VALUE",
+       "any scenario key, such as workload.generated.pods=1000; may be repeated"},
+  };
+  return *flags;
+}
+
+absl::StatusOr<proto::Scenario> ScenarioFromFlags(const ParsedFlags& flags) {
+  proto::Scenario scenario;
+  std::vector<std::string> files = flags.All("scenario");
+  files.insert(files.end(), flags.positional().begin(), flags.positional().end());
+  if (files.size() > 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("expected one scenario file, found ", absl::StrJoin(files, ", ")));
+  }
+  if (!files.empty()) {
+    absl::StatusOr<std::unique_ptr<ByteSource>> source = OpenByteSource(files[0]);
+    if (!source.ok()) return source.status();
+    absl::StatusOr<std::string> text = ReadAll(**source, kMaxScenarioBytes);
+    if (!text.ok()) return text.status();
+    if (absl::Status s = MergeYaml(*text, (*source)->name(), &scenario); !s.ok()) return s;
+  }
+  for (const auto& [name, value] : flags.given()) {
+    for (const Command& command : Commands()) {
+      if (command.name != "run") continue;
+      for (const FlagSpec& spec : command.flags) {
+        if (spec.name != name || spec.key.empty()) continue;
+        absl::StatusOr<std::string> text = FlagToKey(spec, value);
+        if (!text.ok()) return text.status();
+        if (absl::Status s = SetField(spec.key, *text, absl::StrCat("--", name), &scenario);
+            !s.ok())
+          return s;
+      }
+    }
+  }
+  for (const std::string& setting : flags.All("set")) {
+    const std::pair<absl::string_view, absl::string_view> pair =
+        absl::StrSplit(setting, absl::MaxSplits('=', 1));
+    if (setting.find('=') == std::string::npos) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--set: found '", setting, "', expected KEY=VALUE"));
+    }
+    if (absl::Status s = SetField(pair.first, pair.second, "--set", &scenario); !s.ok()) return s;
+  }
+  return scenario;
+}
+
+absl::Status CompletionCommand(const ParsedFlags& flags) {
+  const std::string shell = flags.positional().empty() ? "bash" : flags.positional()[0];
+  if (shell != "bash" && shell != "zsh") {
+    return absl::InvalidArgumentError(
+        absl::StrCat("completion: found '", shell, "', expected bash or zsh"));
+  }
+  std::string script = shell == "zsh" ? "autoload -U +X bashcompinit && bashcompinit\n" : "";
+  absl::StrAppend(
+      &script,
+      "_drasim() {\n  local cur=${COMP_WORDS[COMP_CWORD]} cmd=\"${COMP_WORDS[1]}\" words\n",
+      "  [[ $cmd == trace && $COMP_CWORD -gt 2 ]] && cmd=\"trace ${COMP_WORDS[2]}\"\n",
+      "  case \"$cmd\" in\n");
+  std::vector<std::string> top;
+  std::vector<std::string> under_trace;
+  for (const Command& c : Commands()) {
+    const std::vector<std::string> words = absl::StrSplit(c.name, ' ');
+    if (words.size() == 2) {
+      under_trace.push_back(words[1]);
+    } else {
+      top.push_back(words[0]);
+    }
+    std::vector<std::string> names = {"--help"};
+    for (const FlagSpec& f : c.flags) names.push_back(absl::StrCat("--", f.name));
+    absl::StrAppend(&script, "    '", c.name, "') words='", absl::StrJoin(names, " "), "';;\n");
+  }
+  top.push_back("trace");
+  absl::StrAppend(&script, "    trace) words='", absl::StrJoin(under_trace, " "),
+                  "';;\n    *) words='", absl::StrJoin(top, " "), " --help --version';;\n  esac\n",
+                  "  [[ $COMP_CWORD -eq 1 ]] && words='", absl::StrJoin(top, " "),
+                  " --help --version'\n", "  COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n",
+                  "  [[ -z \"$COMPREPLY\" ]] && COMPREPLY=($(compgen -f -- \"$cur\"))\n}\ncomplete "
+                  "-F _drasim drasim\n");
+  std::fputs(script.c_str(), stdout);
+  return absl::OkStatus();
+}
+
+}  // namespace drasim

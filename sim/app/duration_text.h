@@ -1,0 +1,17 @@
+// Durations as Go writes them: "1h2m3s", "1.5s", "5ms", "10us", "7ns". Used by every duration in a
+// scenario.
+#ifndef DRASIM_SIM_APP_DURATION_TEXT_H_
+#define DRASIM_SIM_APP_DURATION_TEXT_H_
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "model/time.h"
+
+namespace drasim {
+
+// Empty text is zero. Negative durations are refused.
+absl::StatusOr<SimDuration> ParseDuration(absl::string_view text);
+
+}  // namespace drasim
+
+#endif  // DRASIM_SIM_APP_DURATION_TEXT_H_

@@ -1,0 +1,59 @@
+// Command lines: flags that are shorthand for scenario keys, declared once for parsing, --help and
+// completion.
+#ifndef DRASIM_SIM_APP_FLAGS_H_
+#define DRASIM_SIM_APP_FLAGS_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/optional.h"
+#include "absl/types/span.h"
+
+namespace drasim {
+
+struct FlagSpec {
+  absl::string_view name;   // without the dashes
+  absl::string_view key;    // the scenario key that it sets; empty: the command's own
+  absl::string_view value;  // placeholder in --help; empty: a switch without value
+  absl::string_view help;
+  absl::string_view choices = "";  // comma-separated, for help and completion
+};
+
+// What was given, in order. Values of switches are "true".
+class ParsedFlags {
+ public:
+  bool Has(absl::string_view name) const { return Get(name).has_value(); }
+  // The last value given.
+  absl::optional<std::string> Get(absl::string_view name) const;
+  std::string GetOr(absl::string_view name, absl::string_view fallback) const;
+  std::vector<std::string> All(absl::string_view name) const;
+  const std::vector<std::pair<std::string, std::string>>& given() const { return given_; }
+  const std::vector<std::string>& positional() const { return positional_; }
+
+ private:
+  friend absl::StatusOr<ParsedFlags> ParseFlags(absl::Span<const FlagSpec>,
+                                                const std::vector<std::string>&);
+  std::vector<std::pair<std::string, std::string>> given_;
+  std::vector<std::string> positional_;
+};
+
+// Accepts --name=value, --name value, and --switch. "--" ends the flags; "-" is a positional
+// argument. InvalidArgument for unknown flags (did you mean), missing values and values for
+// switches.
+absl::StatusOr<ParsedFlags> ParseFlags(absl::Span<const FlagSpec> specs,
+                                       const std::vector<std::string>& args);
+
+// A line or two per flag, aligned, with the scenario key in brackets.
+std::string FlagHelp(absl::Span<const FlagSpec> specs);
+
+// "42", "42..51", "1,2,7..9" to numbers, in order. InvalidArgument for anything else or more than
+// 100000 numbers.
+absl::StatusOr<std::vector<uint64_t>> ParseSeeds(absl::string_view text);
+
+}  // namespace drasim
+
+#endif  // DRASIM_SIM_APP_FLAGS_H_

@@ -1,0 +1,149 @@
+#include "sim/app/input_files.h"
+
+#include <openssl/evp.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "traces/byte_source.h"
+#include "traces/embedded.h"
+#include "traces/generator.h"
+#include "traces/mapping.h"
+#include "traces/table_source.h"
+
+namespace drasim {
+namespace {
+
+constexpr size_t kMaxTableBytes = 64u << 20;
+constexpr absl::string_view kEmbeddedTable = "openb-like";
+
+// Records the file's hash in the scenario, or refuses a file that is not the one the scenario was
+// run with.
+absl::Status PinHash(const std::string& path, absl::string_view key, std::string* sha256) {
+  if (path == "-") return absl::OkStatus();
+  absl::StatusOr<std::string> actual = FileSha256(path);
+  if (!actual.ok()) return actual.status();
+  if (!sha256->empty() && *sha256 != *actual) {
+    return absl::InvalidArgumentError(absl::StrCat(path, ": ", key, " expects a file with SHA-256 ",
+                                                   *sha256, ", found ", *actual));
+  }
+  *sha256 = *std::move(actual);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<WorkloadTable> LoadTable(const std::string& name) {
+  if (name.empty() || name == kEmbeddedTable)
+    return ParseWorkloadTable(EmbeddedOpenbLikeTable(), "openb-like");
+  absl::StatusOr<std::unique_ptr<ByteSource>> source = OpenByteSource(name);
+  if (!source.ok()) return source.status();
+  absl::StatusOr<std::string> text = ReadAll(**source, kMaxTableBytes);
+  if (!text.ok()) return text.status();
+  return ParseWorkloadTable(*text, (*source)->name());
+}
+
+std::vector<std::string> TallyLines(const RowTallies& tallies, absl::string_view what) {
+  std::vector<std::string> lines;
+  for (const auto& [kind, tally] : tallies) {
+    lines.push_back(
+        absl::StrCat(tally.count, " row(s) ", what, ": ", kind, "; the first: ", tally.first));
+  }
+  return lines;
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> FileSha256(const std::string& path) {
+  std::FILE* file = std::fopen(path.c_str(), "rb");
+  if (file == nullptr)
+    return absl::NotFoundError(
+        absl::StrCat(path, ": cannot open the file: ", std::strerror(errno)));
+  EVP_MD_CTX* context = EVP_MD_CTX_new();
+  EVP_DigestInit_ex(context, EVP_sha256(), nullptr);
+  std::string buffer(1 << 16, '\0');
+  size_t got = 0;
+  while ((got = std::fread(buffer.data(), 1, buffer.size(), file)) > 0)
+    EVP_DigestUpdate(context, buffer.data(), got);
+  const bool failed = std::ferror(file) != 0;
+  std::fclose(file);
+  std::string digest(32, '\0');
+  EVP_DigestFinal_ex(context, reinterpret_cast<unsigned char*>(digest.data()), nullptr);
+  EVP_MD_CTX_free(context);
+  if (failed) return absl::InvalidArgumentError(absl::StrCat(path, ": cannot read the file"));
+  return absl::BytesToHexString(digest);
+}
+
+absl::StatusOr<std::vector<NodeSpec>> ReadNodeInput(proto::Cluster* cluster) {
+  if (cluster->path().empty()) {
+    absl::StatusOr<WorkloadTable> table = LoadTable("");
+    if (!table.ok()) return table.status();
+    if (cluster->nodes() > kMaxGeneratedNodes) {
+      return absl::InvalidArgumentError(absl::StrCat("cluster.nodes: found ", cluster->nodes(),
+                                                     ", expected at most ", kMaxGeneratedNodes));
+    }
+    return GenerateNodes(*table, cluster->nodes());
+  }
+  absl::StatusOr<std::unique_ptr<ByteSource>> bytes = OpenByteSource(cluster->path());
+  if (!bytes.ok()) return bytes.status();
+  absl::StatusOr<proto::TableMapping> mapping = LoadMapping(cluster->format());
+  if (!mapping.ok()) return mapping.status();
+  absl::StatusOr<std::vector<NodeSpec>> nodes = ReadNodes(*std::move(bytes), *mapping);
+  if (!nodes.ok()) return nodes;
+  if (absl::Status s = PinHash(cluster->path(), "cluster.sha256", cluster->mutable_sha256());
+      !s.ok())
+    return s;
+  return nodes;
+}
+
+absl::StatusOr<WorkloadInput> OpenWorkloadInput(proto::Scenario* scenario, ShapeTable* shapes) {
+  WorkloadInput input;
+  proto::Workload* workload = scenario->mutable_workload();
+  if (workload->trace().path().empty()) {
+    const proto::Generated& g = workload->generated();
+    absl::StatusOr<WorkloadTable> table = LoadTable(g.table());
+    if (!table.ok()) return table.status();
+    GeneratedOptions options;
+    options.pods = g.pods();
+    options.sampling = g.sampling();
+    options.interarrival = g.interarrival();
+    options.run_time = g.run_time();
+    options.seed = scenario->seed();
+    absl::StatusOr<std::unique_ptr<GeneratedSource>> source =
+        GeneratedSource::Create(*table, options, shapes);
+    if (!source.ok()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("workload.generated: ", source.status().message()));
+    }
+    input.source = *std::move(source);
+    input.warnings = [] { return std::vector<std::string>(); };
+    return input;
+  }
+  proto::Trace* trace = workload->mutable_trace();
+  absl::StatusOr<std::unique_ptr<ByteSource>> bytes = OpenByteSource(trace->path());
+  if (!bytes.ok()) return bytes.status();
+  absl::StatusOr<proto::TableMapping> mapping = LoadMapping(trace->format());
+  if (!mapping.ok()) return mapping.status();
+  TableSourceOptions options;
+  options.lenient = trace->lenient();
+  options.order = scenario->mode() == "replay" ? ArrivalOrder::kSort : ArrivalOrder::kKeep;
+  absl::StatusOr<std::unique_ptr<TableSource>> source =
+      TableSource::Open(*std::move(bytes), *mapping, shapes, options);
+  if (!source.ok()) return source.status();
+  if (absl::Status s = PinHash(trace->path(), "workload.trace.sha256", trace->mutable_sha256());
+      !s.ok())
+    return s;
+  const TableSource* table = source->get();
+  input.warnings = [table] {
+    std::vector<std::string> lines = TallyLines(table->skipped(), "skipped");
+    for (std::string& line : TallyLines(table->warnings(), "read with a change"))
+      lines.push_back(std::move(line));
+    return lines;
+  };
+  input.source = *std::move(source);
+  return input;
+}
+
+}  // namespace drasim

@@ -1,0 +1,10 @@
+// drasim: parse the command line, run it, map the status to an exit code.
+
+#include <string>
+#include <vector>
+
+#include "sim/app/cli.h"
+
+int main(int argc, char** argv) {
+  return drasim::RunCli(std::vector<std::string>(argv + 1, argv + argc));
+}

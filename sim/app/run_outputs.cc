@@ -1,0 +1,352 @@
+#include "sim/app/run_outputs.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "model/hash.h"
+#include "model/number_text.h"
+#include "model/text/json_writer.h"
+#include "model/text/yaml_proto.h"
+#include "sim/app/text_table.h"
+#include "sim/record/version.h"
+
+namespace drasim {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kOwnFiles[] = {"summary.json",   "run.json",      "scenario.yaml",
+                                     "timeseries.csv", "pods.csv",      "by_load.csv",
+                                     "ledger",         "ledger.partial"};
+// What compare and sweep write; theirs is not removed by a run.
+constexpr const char* kRelatedFiles[] = {"compare.json", "compare.csv", "sweep.csv",
+                                         "sweep.partial.csv"};
+
+bool IsOwn(const std::string& name) {
+  for (const char* own : kOwnFiles) {
+    if (name == own || name == absl::StrCat(own, ".tmp")) return true;
+  }
+  for (const char* related : kRelatedFiles) {
+    if (name == related) return true;
+  }
+  return false;
+}
+
+constexpr size_t kBufferBytes = 1 << 16;
+
+// Shapes with dropped pods, most first; the artifact's key (CPU, GPU count, GPU milli, spec) with
+// memory beside it.
+std::vector<std::pair<uint32_t, int64_t>> DroppedShapes(const Simulation& sim) {
+  std::vector<std::pair<uint32_t, int64_t>> shapes;
+  const std::vector<int64_t>& counts = sim.metrics().dropped_by_shape();
+  for (size_t s = 0; s < counts.size(); ++s) {
+    if (counts[s] > 0) shapes.emplace_back(static_cast<uint32_t>(s), counts[s]);
+  }
+  std::stable_sort(shapes.begin(), shapes.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  return shapes;
+}
+
+void WriteScenario(const Simulation& sim, JsonWriter& j) {
+  const proto::Scenario& s = sim.scenario();
+  j.Key("scenario").BeginObject();
+  j.Key("name").String(s.name());
+  j.Key("policy").String(s.scheduler().policy());
+  j.Key("mode").String(s.mode());
+  j.Key("order").String(s.order());
+  j.Key("seed").Uint(s.seed());
+  j.Key("tuning_ratio");
+  if (s.workload().tuning().has_ratio()) {
+    j.Double(s.workload().tuning().ratio());
+  } else {
+    j.Null();
+  }
+  j.Key("nodes_sha256").String(s.cluster().sha256());
+  j.Key("pods_sha256").String(s.workload().trace().sha256());
+  j.EndObject();
+}
+
+void WriteAmounts(const Sample& m, JsonWriter& j) {
+  const ClusterTotals& t = m.totals;
+  j.Key("gpu").BeginObject();
+  j.Key("count").Int(t.gpu_count);
+  j.Key("capacity_milli").Int(t.gpu_milli_capacity);
+  j.Key("arrived_milli").Int(m.gpu_arrived_milli);
+  j.Key("allocated_milli").Int(t.gpu_milli_allocated);
+  j.Key("in_use").Int(t.gpus_in_use);
+  j.Key("on_used_nodes").Int(t.gpus_on_used_nodes);
+  j.EndObject();
+  j.Key("cpu").BeginObject();
+  j.Key("capacity_milli").Int(t.cpu_milli_capacity);
+  j.Key("allocated_milli").Int(t.cpu_milli_allocated);
+  j.EndObject();
+  j.Key("memory").BeginObject();
+  j.Key("capacity_bytes").Int(t.memory_bytes_capacity);
+  j.Key("allocated_bytes").Int(t.memory_bytes_allocated);
+  j.EndObject();
+  j.Key("fragmentation").BeginObject();
+  j.Key("amount_milli").Double(RoundDecimals(m.fragmentation.amount_milli(), 2));
+  j.Key("ratio_percent").Double(RoundDecimals(m.fragmentation.ratio_percent(), 2));
+  j.Key("q124_percent").Double(RoundDecimals(m.fragmentation.q124_percent(), 2));
+  j.Key("by_case_milli").BeginObject();
+  for (size_t c = 0; c < kFragCases; ++c) {
+    j.Key(FragCaseName(static_cast<FragCase>(c)))
+        .Double(RoundDecimals(m.fragmentation.by_case[c], 2));
+  }
+  j.EndObject();
+  j.EndObject();
+}
+
+double Percent(int64_t part, int64_t whole) {
+  return whole > 0 ? 100 * static_cast<double>(part) / static_cast<double>(whole) : 0;
+}
+
+}  // namespace
+
+absl::Status PrepareOutputDir(const std::string& dir, bool force) {
+  std::error_code error;
+  fs::create_directories(dir, error);
+  if (error || !fs::is_directory(dir, error)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        dir, ": cannot make the output folder: ", error ? error.message() : "it is a file"));
+  }
+  if (force) return absl::OkStatus();
+  std::vector<std::string> names;
+  for (const fs::directory_entry& entry : fs::directory_iterator(dir, error)) {
+    names.push_back(entry.path().filename().string());
+  }
+  std::sort(names.begin(), names.end());
+  for (const std::string& name : names) {
+    if (IsOwn(name)) continue;
+    return absl::FailedPreconditionError(
+        absl::StrCat(dir, ": holds '", name,
+                     "', which drasim did not write; choose another folder or give --force"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RemoveOldOutputs(const std::string& dir) {
+  for (const char* name : kOwnFiles) {
+    std::error_code error;
+    fs::remove(fs::path(dir) / name, error);
+    if (error)
+      return absl::InvalidArgumentError(absl::StrCat(dir, "/", name, ": ", error.message()));
+  }
+  return absl::OkStatus();
+}
+
+std::string ResolvedYaml(const Simulation& sim) {
+  proto::Scenario copy = sim.scenario();
+  copy.mutable_output()->clear_dir();
+  return ToYaml(copy);
+}
+
+std::string SummaryJson(const Simulation& sim) {
+  const Sample& m = sim.metrics().sample();
+  JsonWriter j;
+  j.BeginObject();
+  j.Key("schema").String("drasim.summary/v1");
+  WriteScenario(sim, j);
+  j.Key("pods").BeginObject();
+  j.Key("arrived").Int(m.pods_arrived);
+  j.Key("scheduled").Int(m.pods_scheduled);
+  j.Key("unschedulable").Int(m.pods_dropped + static_cast<int64_t>(sim.engine().pods_waiting()));
+  j.Key("finished").Int(m.pods_finished);
+  j.Key("attempts_failed").Int(m.attempts_failed);
+  j.EndObject();
+  j.Key("nodes").BeginObject();
+  j.Key("count").Uint(sim.cluster().node_count());
+  j.Key("in_use").Int(m.totals.nodes_in_use);
+  j.EndObject();
+  WriteAmounts(m, j);
+  j.Key("dropped_by_shape").BeginArray();
+  for (const auto& [shape_id, pods] : DroppedShapes(sim)) {
+    const PodShape& shape = sim.cluster().shapes().row(ShapeId(shape_id));
+    j.BeginObject();
+    j.Key("cpu_milli").Int(shape.cpu_milli);
+    j.Key("memory_bytes").Int(shape.memory_bytes);
+    j.Key("gpu_count").Int(shape.gpu_count);
+    j.Key("gpu_milli").Int(shape.gpu_milli);
+    j.Key("gpu_spec").String(shape.gpu_spec);
+    j.Key("pods").Int(pods);
+    j.EndObject();
+  }
+  j.EndArray();
+  j.Key("virtual_seconds").Double(sim.engine().now().seconds());
+  j.Key("hashes").BeginObject();
+  if (sim.scenario().order() == "artifact") {
+    const OrderHashes h = ComputeOrderHashes(sim.cluster(), sim.ranks());
+    j.Key("order").String(HexHash(h.order));
+    j.Key("rank").String(HexHash(h.rank));
+    j.Key("placement").String(HexHash(h.placement));
+  } else {
+    j.Key("order").Null().Key("rank").Null().Key("placement").Null();
+  }
+  j.EndObject();
+  j.Key("fingerprint").String(HexHash(sim.fingerprint()));
+  j.EndObject();
+  return j.text();
+}
+
+std::string SummaryTable(const Simulation& sim) {
+  const Sample& m = sim.metrics().sample();
+  const ClusterTotals& t = m.totals;
+  TextTable table({absl::StrCat(sim.scenario().scheduler().policy(), ", ", sim.scenario().mode(),
+                                ", seed ", sim.scenario().seed()),
+                   "amount", "of"});
+  const auto gpus = [](int64_t milli) { return FixedText(static_cast<double>(milli) / 1000, 1); };
+  table.AddRow(
+      {"pods scheduled", absl::StrCat(m.pods_scheduled), absl::StrCat(m.pods_arrived, " arrived")});
+  table.AddRow({"GPUs requested", gpus(m.gpu_arrived_milli),
+                absl::StrCat(FixedText(Percent(m.gpu_arrived_milli, t.gpu_milli_capacity), 2),
+                             " % of ", t.gpu_count)});
+  table.AddRow({"GPUs allocated", gpus(t.gpu_milli_allocated),
+                absl::StrCat(FixedText(Percent(t.gpu_milli_allocated, t.gpu_milli_capacity), 2),
+                             " % of ", t.gpu_count)});
+  table.AddRow({"GPUs fragmented", gpus(static_cast<int64_t>(m.fragmentation.amount_milli())),
+                absl::StrCat(FixedText(m.fragmentation.ratio_percent(), 2), " % of idle")});
+  table.AddRow({"CPU cores allocated", gpus(t.cpu_milli_allocated),
+                absl::StrCat(FixedText(Percent(t.cpu_milli_allocated, t.cpu_milli_capacity), 2),
+                             " % of ", gpus(t.cpu_milli_capacity))});
+  table.AddRow(
+      {"nodes in use", absl::StrCat(t.nodes_in_use), absl::StrCat(sim.cluster().node_count())});
+  return absl::StrCat(table.Render(false), "fingerprint ", HexHash(sim.fingerprint()), "\n");
+}
+
+std::string SummaryCsv(const Simulation& sim) {
+  const Sample& m = sim.metrics().sample();
+  return absl::StrCat(
+      "policy,seed,pods_arrived,pods_scheduled,pods_unschedulable,gpu_capacity_milli,gpu_arrived_"
+      "milli,"
+      "gpu_allocated_milli,cpu_allocated_milli,fragmentation_milli,fragmentation_ratio_percent,"
+      "fingerprint\n",
+      sim.scenario().scheduler().policy(), ",", sim.scenario().seed(), ",", m.pods_arrived, ",",
+      m.pods_scheduled, ",", m.pods_dropped + static_cast<int64_t>(sim.engine().pods_waiting()),
+      ",", m.totals.gpu_milli_capacity, ",", m.gpu_arrived_milli, ",", m.totals.gpu_milli_allocated,
+      ",", m.totals.cpu_milli_allocated, ",", FixedText(m.fragmentation.amount_milli(), 2), ",",
+      FixedText(m.fragmentation.ratio_percent(), 2), ",", HexHash(sim.fingerprint()), "\n");
+}
+
+std::string RunJson(const Simulation& sim, double wall_seconds) {
+  const WorkCounters& w = sim.cycle().work();
+  JsonWriter j;
+  j.BeginObject();
+  j.Key("schema").String("drasim.run/v1");
+  j.Key("drasim_version").String(kDrasimVersion);
+  j.Key("compiler").String(__VERSION__);
+  j.Key("wall_seconds").Double(wall_seconds);
+  j.Key("records").Uint(sim.engine().records());
+  j.Key("steps").BeginObject();
+  j.Key("decisions").Uint(w.decisions);
+  j.Key("nodes_filtered").Uint(w.nodes_filtered);
+  j.Key("nodes_scored").Uint(w.nodes_scored);
+  j.Key("cache_hits").Uint(w.cache_hits);
+  j.EndObject();
+  j.EndObject();
+  return j.text();
+}
+
+std::string RunOutputs::PathOf(absl::string_view name) const {
+  return absl::StrCat(dir_, "/", name);
+}
+
+absl::StatusOr<std::unique_ptr<RunOutputs>> RunOutputs::Attach(Simulation* sim,
+                                                               const std::string& dir) {
+  std::unique_ptr<RunOutputs> outputs(new RunOutputs(sim, dir));
+  if (absl::Status s = RemoveOldOutputs(dir); !s.ok()) return s;
+  sim->AddSink(&outputs->pod_log_);
+  if (sim->scenario().output().ledger()) {
+    absl::StatusOr<std::unique_ptr<LedgerWriter>> ledger =
+        LedgerWriter::Create(outputs->PathOf("ledger"), ResolvedYaml(*sim), sim->cluster(),
+                             sim->ranks(), sim->summaries());
+    if (!ledger.ok()) return ledger.status();
+    outputs->ledger_ = *std::move(ledger);
+    sim->AddSink(outputs->ledger_.get());
+    sim->set_on_checkpoint([writer = outputs->ledger_.get()](const std::string& state) {
+      return writer->AddCheckpoint(state);
+    });
+  }
+  if (absl::Status s = outputs->timeseries_.Open(outputs->PathOf("timeseries.csv")); !s.ok())
+    return s;
+  outputs->buffer_ =
+      "time_seconds,pods_arrived,pods_scheduled,pods_dropped,pods_finished,gpu_arrived_milli,gpu_"
+      "allocated_milli,"
+      "cpu_allocated_milli,memory_allocated_bytes,gpus_in_use,nodes_in_use,gpus_on_used_nodes,"
+      "fragmentation_milli,"
+      "fragmentation_ratio_percent";
+  for (size_t c = 0; c < kFragCases; ++c) {
+    absl::StrAppend(&outputs->buffer_, ",", FragCaseName(static_cast<FragCase>(c)), "_milli");
+  }
+  outputs->buffer_ += "\n";
+  sim->metrics().AddObserver(
+      [o = outputs.get()](const Sample& sample) { o->AppendSample(sample); });
+  return outputs;
+}
+
+void RunOutputs::AppendSample(const Sample& s) {
+  const ClusterTotals& t = s.totals;
+  AppendSeconds(s.time, &buffer_);
+  for (int64_t v :
+       {s.pods_arrived, s.pods_scheduled, s.pods_dropped, s.pods_finished, s.gpu_arrived_milli,
+        t.gpu_milli_allocated, t.cpu_milli_allocated, t.memory_bytes_allocated, t.gpus_in_use,
+        t.nodes_in_use, t.gpus_on_used_nodes}) {
+    absl::StrAppend(&buffer_, ",", v);
+  }
+  const auto append = [this](double v) {
+    buffer_.push_back(',');
+    AppendDouble(&buffer_, RoundDecimals(v, 2));
+  };
+  append(s.fragmentation.amount_milli());
+  append(s.fragmentation.ratio_percent());
+  for (double part : s.fragmentation.by_case) append(part);
+  buffer_.push_back('\n');
+  if (buffer_.size() < kBufferBytes) return;
+  // The error sticks in the file and comes out at Complete.
+  (void)timeseries_.Write(buffer_);
+  buffer_.clear();
+}
+
+absl::Status RunOutputs::WritePods() {
+  AtomicFile pods;
+  if (absl::Status s = pods.Open(PathOf("pods.csv")); !s.ok()) return s;
+  std::string text = PodLog::CsvHeader();
+  constexpr size_t kPiece = 1024;
+  const size_t n = sim_->cluster().pod_count();
+  for (size_t first = 0; first < n; first += kPiece) {
+    pod_log_.AppendCsv(sim_->cluster(), first, std::min(n, first + kPiece), &text);
+    if (absl::Status s = pods.Write(text); !s.ok()) return s;
+    text.clear();
+  }
+  if (absl::Status s = pods.Write(text); !s.ok()) return s;
+  return pods.Commit();
+}
+
+absl::Status RunOutputs::Complete(double wall_seconds) {
+  if (absl::Status s = timeseries_.Write(buffer_); !s.ok()) return s;
+  if (absl::Status s = timeseries_.Commit(); !s.ok()) return s;
+  if (absl::Status s = WritePods(); !s.ok()) return s;
+  if (absl::Status s = WriteFileAtomically(PathOf("by_load.csv"), sim_->load_table().ToCsv());
+      !s.ok())
+    return s;
+  if (absl::Status s = WriteFileAtomically(PathOf("scenario.yaml"), ResolvedYaml(*sim_)); !s.ok())
+    return s;
+  if (absl::Status s = WriteFileAtomically(PathOf("run.json"), RunJson(*sim_, wall_seconds));
+      !s.ok())
+    return s;
+  if (ledger_ != nullptr) {
+    if (absl::Status s = ledger_->Finish(sim_->fingerprint()); !s.ok()) return s;
+  }
+  // Last, so that whoever waits for it finds everything else there.
+  return WriteFileAtomically(PathOf("summary.json"), SummaryJson(*sim_));
+}
+
+absl::Status RunOutputs::Abandon() {
+  if (ledger_ == nullptr) return absl::OkStatus();
+  return ledger_->Abandon();
+}
+
+}  // namespace drasim

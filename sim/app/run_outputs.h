@@ -1,0 +1,63 @@
+// What a run leaves behind: its folder, its files, its report.
+#ifndef DRASIM_SIM_APP_RUN_OUTPUTS_H_
+#define DRASIM_SIM_APP_RUN_OUTPUTS_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "sim/app/simulation.h"
+#include "sim/record/atomic_file.h"
+#include "sim/record/ledger_writer.h"
+#include "sim/record/pod_log.h"
+
+namespace drasim {
+
+// Makes `dir` (and its parents). FailedPrecondition when it holds files that are not drasim's,
+// unless `force`; InvalidArgument when it cannot be made. Changes nothing inside.
+absl::Status PrepareOutputDir(const std::string& dir, bool force);
+// Removes what an earlier run left in `dir`, so that nothing stale looks like this run's.
+absl::Status RemoveOldOutputs(const std::string& dir);
+
+// summary.json's content: nested objects, counts as integers, no wall-clock figures;
+// docs/metrics.md has the schema.
+std::string SummaryJson(const Simulation& sim);
+// The same in a few lines for people.
+std::string SummaryTable(const Simulation& sim);
+// Header and one line: the main figures.
+std::string SummaryCsv(const Simulation& sim);
+// run.json's content: wall time, work counters, versions.
+std::string RunJson(const Simulation& sim, double wall_seconds);
+
+// Attaches the file writers to a simulation between Build and Start, and completes the files after
+// the run.
+class RunOutputs {
+ public:
+  // Opens the files in `dir`. All of it must outlive the run.
+  static absl::StatusOr<std::unique_ptr<RunOutputs>> Attach(Simulation* sim,
+                                                            const std::string& dir);
+  // Writes everything else and gives the files their final names.
+  absl::Status Complete(double wall_seconds);
+  // After a failed or interrupted run: keeps the readable part of the ledger, removes the rest.
+  absl::Status Abandon();
+
+ private:
+  RunOutputs(Simulation* sim, std::string dir) : sim_(sim), dir_(std::move(dir)) {}
+  std::string PathOf(absl::string_view name) const;
+  void AppendSample(const Sample& sample);
+  absl::Status WritePods();
+
+  Simulation* sim_;
+  std::string dir_;
+  PodLog pod_log_;
+  std::unique_ptr<LedgerWriter> ledger_;
+  AtomicFile timeseries_;
+  std::string buffer_;
+};
+
+// The resolved scenario as YAML, without where its output went.
+std::string ResolvedYaml(const Simulation& sim);
+
+}  // namespace drasim
+
+#endif  // DRASIM_SIM_APP_RUN_OUTPUTS_H_

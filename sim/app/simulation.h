@@ -1,0 +1,102 @@
+// From a scenario to a run: the composition root, the one place that knows every policy and every
+// format.
+#ifndef DRASIM_SIM_APP_SIMULATION_H_
+#define DRASIM_SIM_APP_SIMULATION_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "model/fragmentation.h"
+#include "model/proto/scenario.pb.h"
+#include "model/run_streams.h"
+#include "sim/core/engine.h"
+#include "sim/record/fingerprint.h"
+#include "sim/record/load_table.h"
+#include "sim/record/metrics.h"
+#include "sim/record/order_hashes.h"
+#include "traces/workload.h"
+
+namespace drasim {
+
+// Fills in every default and checks every choice that needs no input file. Errors name the scenario
+// key.
+absl::Status ResolveScenario(proto::Scenario* scenario);
+
+// The built-in policies; built once.
+const Registry& BuiltinRegistry();
+
+// One run of one scenario. Not movable: its parts point at each other. Use from one thread;
+// different simulations may run in different threads.
+class Simulation {
+ public:
+  // Reads the inputs and builds the run. `scenario` has been resolved. On success `scenario()` also
+  // has the sha256 of each input file.
+  static absl::StatusOr<std::unique_ptr<Simulation>> Build(const proto::Scenario& scenario);
+
+  // What may be attached between Build and Start.
+  void AddSink(RecordSink* sink) { extra_sinks_.push_back(sink); }
+  void set_on_checkpoint(std::function<absl::Status(const std::string&)> f) {
+    on_checkpoint_ = std::move(f);
+  }
+  void set_on_progress(std::function<void(uint64_t)> f) { on_progress_ = std::move(f); }
+  void set_stop(const std::atomic<bool>* stop) { stop_ = stop; }
+  void set_stop_after_events(uint64_t events) { stop_after_events_ = events; }
+
+  // Makes the engine. `checkpoint`: continue from a state that on_checkpoint was given.
+  absl::Status Start(const std::string* checkpoint = nullptr);
+  absl::Status Run() { return engine_->Run(); }
+
+  const proto::Scenario& scenario() const { return scenario_; }
+  const ClusterState& cluster() const { return *cluster_; }
+  const SchedulingCycle& cycle() const { return *cycle_; }
+  const Engine& engine() const { return *engine_; }
+  const MetricsSink& metrics() const { return *metrics_; }
+  MetricsSink& metrics() { return *metrics_; }
+  const LoadTable& load_table() const { return load_table_; }
+  const FragmentationModel& fragmentation() const { return *fragmentation_; }
+  const VerdictSummaryTable& summaries() const { return summaries_; }
+  uint64_t fingerprint() const { return fingerprint_->value(); }
+  const std::vector<uint32_t>& ranks() const { return ranks_; }
+  // Pods that will arrive.
+  uint64_t pods_expected() const { return workload_.order().size(); }
+  // Things the user should know that are no errors, a line each.
+  const std::vector<std::string>& warnings() const { return warnings_; }
+
+ private:
+  explicit Simulation(const proto::Scenario& scenario) : scenario_(scenario) {}
+  absl::Status ReadCluster();
+  absl::Status ReadWorkload();
+  absl::Status ArrangeWorkload();
+  absl::Status MakeProfile();
+  void WarnAboutUnknownModels();
+
+  proto::Scenario scenario_;
+  GpuModelTable models_;
+  std::unique_ptr<ShapeTable> shapes_ = std::make_unique<ShapeTable>(&models_);
+  std::unique_ptr<ClusterState> cluster_ = std::make_unique<ClusterState>(&models_, shapes_.get());
+  Workload workload_;
+  std::unique_ptr<RunStreams> streams_;
+  std::vector<uint32_t> ranks_;
+  std::unique_ptr<FragmentationModel> fragmentation_;
+  std::unique_ptr<Profile> profile_;
+  std::unique_ptr<SchedulingCycle> cycle_;
+  std::unique_ptr<WorkloadSource> source_;
+  VerdictSummaryTable summaries_;
+  std::unique_ptr<FingerprintSink> fingerprint_;
+  std::unique_ptr<MetricsSink> metrics_;
+  LoadTable load_table_;
+  std::unique_ptr<Engine> engine_;
+  std::vector<RecordSink*> extra_sinks_;
+  std::function<absl::Status(const std::string&)> on_checkpoint_;
+  std::function<void(uint64_t)> on_progress_;
+  const std::atomic<bool>* stop_ = nullptr;
+  uint64_t stop_after_events_ = 0;
+  std::vector<std::string> warnings_;
+};
+
+}  // namespace drasim
+
+#endif  // DRASIM_SIM_APP_SIMULATION_H_

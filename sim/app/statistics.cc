@@ -1,0 +1,39 @@
+#include "sim/app/statistics.h"
+
+#include <array>
+#include <cmath>
+
+#include "model/check.h"
+
+namespace drasim {
+
+double StudentT975(size_t degrees_of_freedom) {
+  static constexpr std::array<double, 30> kTable = {
+      12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
+      2.201,  2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086,
+      2.080,  2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042};
+  DRASIM_CHECK_GT(degrees_of_freedom, 0u);
+  if (degrees_of_freedom <= kTable.size()) return kTable[degrees_of_freedom - 1];
+  const double z = 1.959964;
+  const auto v = static_cast<double>(degrees_of_freedom);
+  return z + (z * z * z + z) / (4 * v) +
+         (5 * z * z * z * z * z + 16 * z * z * z + 3 * z) / (96 * v * v);
+}
+
+MeanInterval MeanOf(const std::vector<double>& values) {
+  MeanInterval result;
+  result.n = values.size();
+  if (values.empty()) return result;
+  double sum = 0;
+  for (double v : values) sum += v;
+  result.mean = sum / static_cast<double>(values.size());
+  if (values.size() < 2) return result;
+  double squares = 0;
+  for (double v : values) squares += (v - result.mean) * (v - result.mean);
+  const auto n = static_cast<double>(values.size());
+  result.stddev = std::sqrt(squares / (n - 1));
+  result.half_width = StudentT975(values.size() - 1) * result.stddev / std::sqrt(n);
+  return result;
+}
+
+}  // namespace drasim

@@ -1,0 +1,280 @@
+#include "sim/core/event_queue.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "absl/strings/str_cat.h"
+#include "model/check.h"
+
+namespace drasim {
+
+namespace {
+
+constexpr size_t ParentOf(size_t position) { return (position >> 2) + 2; }
+constexpr size_t LineOfChildren(size_t position) { return position - 2; }
+
+}  // namespace
+
+EventQueue::EventQueue() : lines_(1) {}
+
+Event EventQueue::EventOf(const Key& key) const {
+  const Slot& slot = SlotOf(key);
+  Event event;
+  event.time = SimTime(key.time_ns);
+  event.sequence = key.order & kSequenceMask;
+  event.c = slot.c;
+  event.a = slot.a;
+  event.b = slot.b;
+  event.rank = static_cast<EventRank>(key.order >> kRankShift);
+  event.kind = slot.kind;
+  return event;
+}
+
+uint32_t EventQueue::AcquireSlot() {
+  if (!free_slots_.empty()) {
+    const uint32_t slot = free_slots_.back();
+    free_slots_.pop_back();
+    return slot;
+  }
+  DRASIM_CHECK_LT(slots_.size(), kMaxPending);
+  slots_.emplace_back();
+  return static_cast<uint32_t>(slots_.size() - 1);
+}
+
+void EventQueue::ReleaseSlot(uint32_t slot) {
+  slots_[slot].sequence = 0;
+  free_slots_.push_back(slot);
+}
+
+void EventQueue::SiftUp(size_t position, Key key) {
+  while (position > kRoot) {
+    const size_t parent = ParentOf(position);
+    if (!Before(key, At(parent))) break;
+    At(position) = At(parent);
+    position = parent;
+  }
+  At(position) = key;
+}
+
+void EventQueue::SiftDown(size_t position, Key key) {
+  for (;;) {
+    const size_t line_index = LineOfChildren(position);
+    const size_t first_child = line_index << 2;
+    if (first_child >= end_) break;
+    const Line& children = lines_[line_index];
+    const size_t smallest = SmallestOf(children);
+    if (!Before(children.key[smallest], key)) break;
+    At(position) = children.key[smallest];
+    position = first_child + smallest;
+  }
+  At(position) = key;
+}
+
+void EventQueue::Append(const Key& key) {
+  if ((end_ >> 2) == lines_.size()) lines_.emplace_back();
+  const size_t position = end_++;
+  SiftUp(position, key);
+}
+
+// The next event to be popped is either this key or the smallest child of the root. The latter's
+// payload was written long ago and is likely out of the cache, so it is fetched while the heap is
+// being repaired.
+void EventQueue::FillRoot(const Key& key) {
+  if (end_ > kRoot + 1) {
+    const Line& children = lines_[LineOfChildren(kRoot)];
+    __builtin_prefetch(&SlotOf(children.key[SmallestOf(children)]));
+  }
+  SiftDown(kRoot, key);
+}
+
+// The root is vacant or dead: the last key takes its place.
+void EventQueue::RemoveRoot() {
+  --end_;
+  const Key last = At(end_);
+  At(end_) = Key{};
+  root_vacant_ = false;
+  if (end_ > kRoot) FillRoot(last);
+}
+
+// Puts the first live event at the root. REQUIRES: live_ > 0.
+void EventQueue::Settle() {
+  if (root_vacant_) RemoveRoot();
+  while (tombstones_ != 0 && !IsLive(At(kRoot))) {
+    --tombstones_;
+    RemoveRoot();
+  }
+}
+
+// Drops all tombstones and rebuilds the heap bottom-up, in linear time.
+void EventQueue::Sweep() {
+  size_t kept_end = kRoot;
+  for (size_t position = root_vacant_ ? kRoot + 1 : kRoot; position < end_; ++position) {
+    const Key key = At(position);
+    if (IsLive(key)) At(kept_end++) = key;
+  }
+  for (size_t position = kept_end; position < end_; ++position) At(position) = Key{};
+  end_ = kept_end;
+  tombstones_ = 0;
+  root_vacant_ = false;
+  DRASIM_CHECK_EQ(end_ - kRoot, live_);
+  if (live_ < 2) return;
+  for (size_t position = ParentOf(end_ - 1) + 1; position-- > kRoot;) {
+    SiftDown(position, At(position));
+  }
+}
+
+uint64_t EventQueue::Push(SimTime time, EventRank rank, EventKind kind, uint32_t a, uint32_t b,
+                          uint64_t c) {
+  DRASIM_CHECK_LE(next_push_, kMaxPushes);
+  const uint32_t slot_index = AcquireSlot();
+  const uint64_t sequence = (next_push_ << kSlotBits) | slot_index;
+  ++next_push_;
+  Slot& slot = slots_[slot_index];
+  slot.sequence = sequence;
+  slot.c = c;
+  slot.a = a;
+  slot.b = b;
+  slot.kind = kind;
+  ++live_;
+  const Key key = KeyOf(time, rank, sequence);
+  if (root_vacant_) {
+    root_vacant_ = false;
+    FillRoot(key);
+  } else {
+    Append(key);
+  }
+  return sequence;
+}
+
+bool EventQueue::Cancel(uint64_t handle) {
+  const uint64_t slot = handle & kSlotMask;
+  if (handle == 0 || slot >= slots_.size() || slots_[slot].sequence != handle) return false;
+  ReleaseSlot(static_cast<uint32_t>(slot));
+  --live_;
+  ++tombstones_;
+  if (tombstones_ >= kMinSweep && tombstones_ > live_) Sweep();
+  return true;
+}
+
+Event EventQueue::Top() {
+  DRASIM_CHECK(!empty());
+  Settle();
+  return EventOf(At(kRoot));
+}
+
+Event EventQueue::Pop() {
+  DRASIM_CHECK(!empty());
+  Settle();
+  const Key root = At(kRoot);
+  const Event event = EventOf(root);
+  ReleaseSlot(static_cast<uint32_t>(root.order & kSlotMask));
+  --live_;
+  root_vacant_ = true;
+  return event;
+}
+
+void EventQueue::Save(StateWriter& writer) const {
+  std::vector<Key> keys;
+  keys.reserve(live_);
+  for (size_t position = root_vacant_ ? kRoot + 1 : kRoot; position < end_; ++position) {
+    if (IsLive(At(position))) keys.push_back(At(position));
+  }
+  DRASIM_CHECK_EQ(keys.size(), live_);
+  std::sort(keys.begin(), keys.end(), [](const Key& x, const Key& y) { return Before(x, y); });
+
+  writer.Section("event_queue");
+  writer.U64(next_push_);
+  // The order of the free slots decides later handles, and handles are kept in other parts' state:
+  // without it a resumed run would write other checkpoints than an uninterrupted one.
+  writer.Ints(free_slots_);
+  writer.U64(keys.size());
+  for (const Key& key : keys) {
+    const Event event = EventOf(key);
+    writer.I64(event.time.ns());
+    writer.U64(static_cast<uint64_t>(event.rank));
+    writer.U64(event.sequence);
+    writer.U64(static_cast<uint64_t>(event.kind));
+    writer.U64(event.a);
+    writer.U64(event.b);
+    writer.U64(event.c);
+  }
+}
+
+void EventQueue::Load(StateReader& reader) {
+  *this = EventQueue();
+  reader.Section("event_queue");
+  const uint64_t next_push = reader.U64();
+  std::vector<uint32_t> free_slots;
+  reader.Ints(&free_slots);
+  const size_t count = reader.Count();
+  if (reader.status().ok() && (next_push == 0 || next_push > kMaxPushes + 1)) {
+    reader.Fail(absl::StrCat("the event queue's next push number ", next_push, " is out of range"));
+  }
+  if (reader.status().ok() && count + free_slots.size() > kMaxPending) {
+    reader.Fail(absl::StrCat("the event queue has ", count + free_slots.size(),
+                             " slots, more than the limit of ", kMaxPending));
+  }
+  if (reader.status().ok()) {
+    slots_.resize(count + free_slots.size());
+    next_push_ = next_push;
+    LoadEvents(reader, count, next_push);
+    LoadFreeSlots(reader, free_slots);
+  }
+  if (!reader.status().ok()) *this = EventQueue();
+}
+
+// Keys in ascending order are already a heap, so each is simply put behind the one before.
+void EventQueue::LoadEvents(StateReader& reader, size_t count, uint64_t next_push) {
+  constexpr uint64_t kMaxWord = std::numeric_limits<uint32_t>::max();
+  Key previous;
+  for (size_t i = 0; i < count; ++i) {
+    const SimTime time(reader.I64());
+    const uint64_t rank = reader.U64();
+    const uint64_t sequence = reader.U64();
+    const uint64_t kind = reader.U64();
+    const uint64_t a = reader.U64();
+    const uint64_t b = reader.U64();
+    const uint64_t c = reader.U64();
+    if (!reader.status().ok()) return;
+    if (rank >= kEventRankCount || kind >= kEventKindCount || a > kMaxWord || b > kMaxWord) {
+      return reader.Fail(absl::StrCat("pending event ", i, " has a field out of range"));
+    }
+    const uint64_t push = sequence >> kSlotBits;
+    const uint64_t slot_index = sequence & kSlotMask;
+    if (push == 0 || push >= next_push) {
+      return reader.Fail(absl::StrCat("pending event ", i, " has a sequence never handed out"));
+    }
+    if (slot_index >= slots_.size() || slots_[slot_index].sequence != 0) {
+      return reader.Fail(absl::StrCat("pending event ", i, " has no slot of its own"));
+    }
+    const Key key = KeyOf(time, static_cast<EventRank>(rank), sequence);
+    if (i > 0 && !Before(previous, key)) {
+      return reader.Fail(absl::StrCat("pending event ", i, " is out of order"));
+    }
+    previous = key;
+    Slot& slot = slots_[slot_index];
+    slot.sequence = sequence;
+    slot.c = c;
+    slot.a = static_cast<uint32_t>(a);
+    slot.b = static_cast<uint32_t>(b);
+    slot.kind = static_cast<EventKind>(kind);
+    ++live_;
+    Append(key);
+  }
+}
+
+// Each slot is either in use or listed once as free. The counts add up by construction, so it is
+// enough that no listed slot is in use or listed before.
+void EventQueue::LoadFreeSlots(StateReader& reader, const std::vector<uint32_t>& free_slots) {
+  if (!reader.status().ok()) return;
+  std::vector<bool> listed(slots_.size(), false);
+  for (const uint32_t slot : free_slots) {
+    if (slot >= slots_.size() || slots_[slot].sequence != 0 || listed[slot]) {
+      return reader.Fail(absl::StrCat("the event queue's free slot ", slot, " is not free"));
+    }
+    listed[slot] = true;
+  }
+  free_slots_ = free_slots;
+}
+
+}  // namespace drasim

@@ -1,0 +1,183 @@
+// The queue of pending events, a priority queue in the order of (time, rank, sequence).
+//
+// Structure: an implicit 4-ary heap of 16-byte keys beside a slab of payload slots. Only keys move
+// when the heap is repaired, and the four children of a key are exactly one cache line, so that a
+// step down costs one line and three comparisons without branches (aligned d-heaps: LaMarca and
+// Ladner, "The Influence of Caches on the Performance of Heaps", ACM Journal of Experimental
+// Algorithmics 1, 1996). Three more choices:
+//
+//  * Pop leaves the root vacant, and a Push that follows drops its key there. Handling an event
+//    mostly means pushing its successor, so one repair serves both, and it is short when the
+//    successor is due soon.
+//  * The payload slot's number is the low part of the sequence. A key therefore needs no third word
+//    to find its payload, and a handle no hash table to find its event.
+//  * Cancel frees the slot at once; the key stays behind as a tombstone. A slot remembers the
+//    sequence of its event, so a key whose slot has another sequence is dead. Traffic without
+//    cancellations never looks for tombstones.
+//
+// Determinism: what Push, Pop, Cancel and Save return depends only on the calls of Push, Pop,
+// Cancel and Load so far, never on the heap's layout, on calls of Top, or on when tombstones are
+// swept.
+//
+// Thread rule: one thread at a time. Copies are independent queues in which the same handles are
+// valid.
+#ifndef DRASIM_SIM_CORE_EVENT_QUEUE_H_
+#define DRASIM_SIM_CORE_EVENT_QUEUE_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "model/state_io.h"
+#include "model/time.h"
+#include "sim/core/event.h"
+
+namespace drasim {
+
+namespace event_queue_internal {
+
+// An event's key in comparable form. The default is later than every event and fills the unused
+// ends of lines, so that the smallest of four children can be found without asking how many there
+// are.
+struct Key {
+  int64_t time_ns = std::numeric_limits<int64_t>::max();
+  uint64_t order = std::numeric_limits<uint64_t>::max();  // rank << 60 | sequence
+};
+
+// The children of one key.
+struct alignas(64) Line {
+  std::array<Key, 4> key;
+};
+static_assert(sizeof(Line) == 64, "four keys fill a cache line");
+
+// The part of an event that does not decide its place. Half a cache line, so that reading one
+// touches one line.
+struct alignas(32) Slot {
+  uint64_t sequence = 0;  // Of the event that lives here; 0 when the slot is free.
+  uint64_t c = 0;
+  uint32_t a = 0;
+  uint32_t b = 0;
+  EventKind kind = EventKind::kPodArrival;
+};
+static_assert(sizeof(Slot) == 32, "two slots fill a cache line");
+
+}  // namespace event_queue_internal
+
+class EventQueue {
+ public:
+  // A sequence is (number of the push << kSlotBits) | slot. With the rank's 4 bits it fills 64
+  // bits.
+  static constexpr int kSlotBits = 22;
+  static constexpr int kPushBits = 38;
+  // Limits, checked: live events at one time (about four million), and pushes in the life of a
+  // queue (2.7e11).
+  static constexpr uint64_t kMaxPending = uint64_t{1} << kSlotBits;
+  static constexpr uint64_t kMaxPushes = (uint64_t{1} << kPushBits) - 1;
+
+  EventQueue();
+
+  // Adds an event and returns its handle, which is also its Event::sequence. Handles are unique,
+  // never 0 and grow from push to push, though not by one. The time may lie before events already
+  // popped: whether virtual time may step back is the engine's business. O(log n), amortised over
+  // the growth of the arrays.
+  uint64_t Push(SimTime time, EventRank rank, EventKind kind, uint32_t a, uint32_t b, uint64_t c);
+
+  // Removes the event with this handle. Returns false, and changes nothing, when there is none:
+  // already popped, already cancelled, or never handed out. Amortised O(1).
+  bool Cancel(uint64_t handle);
+
+  // The first event, which stays. REQUIRES: !empty(). Not const, since it may have to repair the
+  // heap; O(1) when nothing was popped or cancelled since the last repair, otherwise O(log n).
+  Event Top();
+
+  // Removes and returns the first event. REQUIRES: !empty(). O(log n).
+  Event Pop();
+
+  bool empty() const { return live_ == 0; }
+  // The number of live events; cancelled ones do not count.
+  size_t size() const { return live_; }
+
+  // Keys of cancelled events that still wait to be swept. After each Cancel at most max(size(),
+  // 63); no other call adds any, so memory is proportional to the greatest size() so far.
+  size_t tombstones() const { return tombstones_; }
+
+  // Writes the live events in key order and what is needed to hand out the same handles as this
+  // queue would. O(n log n).
+  void Save(StateWriter& writer) const;
+
+  // Replaces the contents by what Save wrote. Handles from before the Save are valid again, and
+  // every later call returns what it would have returned in the saved queue. On bad data the
+  // reader's status says why and the queue is empty. O(n).
+  void Load(StateReader& reader);
+
+ private:
+  using Key = event_queue_internal::Key;
+  using Line = event_queue_internal::Line;
+  using Slot = event_queue_internal::Slot;
+
+  static constexpr int kRankShift = kSlotBits + kPushBits;
+  static constexpr uint64_t kSlotMask = (uint64_t{1} << kSlotBits) - 1;
+  static constexpr uint64_t kSequenceMask = (uint64_t{1} << kRankShift) - 1;
+  static_assert(kRankShift == 60 && kEventRankCount <= 15,
+                "rank 15 is left to the key after all events");
+
+  // Heap positions count from 3, so that the children of position p are positions 4p-8 to 4p-5:
+  // line p-2.
+  static constexpr size_t kRoot = 3;
+  // Below this many tombstones a sweep is not worth its fixed cost.
+  static constexpr size_t kMinSweep = 64;
+
+  // The comparison without branches: which of two siblings is smaller is a coin toss to a branch
+  // predictor.
+  static bool Before(const Key& x, const Key& y) {
+    const auto earlier = static_cast<unsigned>(x.time_ns < y.time_ns);
+    const auto same_time = static_cast<unsigned>(x.time_ns == y.time_ns);
+    const auto lower = static_cast<unsigned>(x.order < y.order);
+    return (earlier | (same_time & lower)) != 0;
+  }
+  // A tournament of two rounds. The winner is picked by arithmetic, because compilers tend to turn
+  // `?:` into a branch when both sides are loads.
+  static size_t SmallestOf(const Line& line) {
+    const size_t left = size_t{Before(line.key[1], line.key[0])};
+    const size_t right = 2 + size_t{Before(line.key[3], line.key[2])};
+    const size_t take_right = size_t{Before(line.key[right], line.key[left])};
+    return left ^ ((left ^ right) & (size_t{0} - take_right));
+  }
+  static Key KeyOf(SimTime time, EventRank rank, uint64_t sequence) {
+    return Key{time.ns(), (static_cast<uint64_t>(rank) << kRankShift) | sequence};
+  }
+
+  Key& At(size_t position) { return lines_[position >> 2].key[position & 3]; }
+  const Key& At(size_t position) const { return lines_[position >> 2].key[position & 3]; }
+  const Slot& SlotOf(const Key& key) const { return slots_[key.order & kSlotMask]; }
+  bool IsLive(const Key& key) const { return SlotOf(key).sequence == (key.order & kSequenceMask); }
+  Event EventOf(const Key& key) const;
+
+  uint32_t AcquireSlot();
+  void ReleaseSlot(uint32_t slot);
+
+  void Append(const Key& key);
+  void SiftUp(size_t position, Key key);
+  void SiftDown(size_t position, Key key);
+  void FillRoot(const Key& key);
+  void RemoveRoot();
+  void Settle();
+  void Sweep();
+  void LoadEvents(StateReader& reader, size_t count, uint64_t next_push);
+  void LoadFreeSlots(StateReader& reader, const std::vector<uint32_t>& free_slots);
+
+  std::vector<Line> lines_;           // Positions from end_ on hold the default key.
+  std::vector<Slot> slots_;           // Indexed by the low bits of a sequence.
+  std::vector<uint32_t> free_slots_;  // A stack: the slot freed last is still in the cache.
+  size_t end_ = kRoot;  // One past the last position in use, the vacant root included.
+  size_t live_ = 0;
+  size_t tombstones_ = 0;
+  uint64_t next_push_ = 1;
+  bool root_vacant_ = false;  // The root was popped and nothing has taken its place yet.
+};
+
+}  // namespace drasim
+
+#endif  // DRASIM_SIM_CORE_EVENT_QUEUE_H_

@@ -1,0 +1,215 @@
+#include "sim/core/scheduling_cycle.h"
+
+#include <utility>
+
+#include "model/check.h"
+
+namespace drasim {
+
+SchedulingCycle::SchedulingCycle(const Profile* profile, const ClusterState* cluster,
+                                 std::vector<uint32_t> ranks, bool use_cache)
+    : profile_(profile), cluster_(cluster), ranks_(std::move(ranks)), use_cache_(use_cache) {
+  const size_t n = cluster_->node_count();
+  DRASIM_CHECK_EQ(ranks_.size(), n);
+  node_at_rank_.resize(n);
+  seen_.resize(n);
+  for (size_t i = 0; i < n; ++i) {
+    DRASIM_CHECK_LT(ranks_[i], n);
+    DRASIM_CHECK(!node_at_rank_[ranks_[i]].valid());
+    node_at_rank_[ranks_[i]] = NodeId(i);
+    all_nodes_.push_back(NodeId(i));
+  }
+  scores_in_tree_ = ScoresFitInTree();
+}
+
+// One number per node suffices when no other node can change it: a weighted sum of raw scores, or a
+// single plugin whose normalisation keeps the order.
+bool SchedulingCycle::ScoresFitInTree() const {
+  const auto& scores = profile_->scores();
+  int64_t weights = 0;
+  for (const Profile::ScoreEntry& entry : scores) {
+    if (!entry.plugin->score_is_cacheable()) return false;
+    const Normalize normalize = entry.plugin->normalize(*cluster_);
+    if (normalize == Normalize::kGeneral) return false;
+    if (normalize == Normalize::kOrderPreserving && scores.size() > 1) return false;
+    weights += entry.weight;
+  }
+  return weights * kMaxNodeScore < INT32_MAX;
+}
+
+void SchedulingCycle::CollectStale(const ShapeCache& cache) {
+  const uint64_t now = cluster_->change_count();
+  if (!cache.filled || !use_cache_ || now - cache.cursor > cluster_->change_window()) {
+    stale_ = all_nodes_;
+    return;
+  }
+  stale_.clear();
+  ++collection_;
+  for (uint64_t k = cache.cursor; k < now; ++k) {
+    const NodeId node = cluster_->changed_node(k);
+    if (std::exchange(seen_[node.value()], collection_) != collection_) stale_.push_back(node);
+  }
+}
+
+void SchedulingCycle::Refresh(const PodContext& pod, ShapeCache& cache) {
+  const size_t n = ranks_.size();
+  if (!cache.filled) {
+    cache.verdict.assign(n, kFits);
+    cache.per_reason.assign(profile_->reasons().size() + 1, 0);
+    cache.per_reason[kFits] = static_cast<uint32_t>(n);
+    if (scores_in_tree_) {
+      cache.tree.Reset(n);
+    } else {
+      cache.raw.assign(profile_->scores().size(), std::vector<int64_t>(n));
+    }
+  }
+  CollectStale(cache);
+  const bool all = stale_.size() == n;
+  cache.filled = true;
+  cache.cursor = cluster_->change_count();
+  verdicts_.assign(stale_.size(), kFits);
+  plugin_verdicts_.resize(stale_.size());
+  for (const Profile::FilterEntry& filter : profile_->filters()) {
+    if (filter.reason_base == 0) {
+      filter.plugin->Filter(pod, *cluster_, stale_, absl::MakeSpan(verdicts_));
+      continue;
+    }
+    plugin_verdicts_ = verdicts_;
+    filter.plugin->Filter(pod, *cluster_, stale_, absl::MakeSpan(plugin_verdicts_));
+    for (size_t i = 0; i < stale_.size(); ++i) {
+      if (verdicts_[i] == kFits && plugin_verdicts_[i] != kFits) {
+        verdicts_[i] = static_cast<ReasonIndex>(filter.reason_base + plugin_verdicts_[i]);
+      }
+    }
+  }
+  work_.nodes_filtered += stale_.size();
+  work_.cache_hits += n - stale_.size();
+  fitting_.clear();
+  for (size_t i = 0; i < stale_.size(); ++i) {
+    const uint32_t node = stale_[i].value();
+    const ReasonIndex verdict = verdicts_[i];
+    ReasonIndex& kept = cache.verdict[node];
+    --cache.per_reason[kept];
+    ++cache.per_reason[verdict];
+    kept = verdict;
+    if (verdict == kFits) {
+      fitting_.push_back(stale_[i]);
+    } else if (scores_in_tree_) {
+      if (all) {
+        cache.tree.SetLeaf(ranks_[node], ScoreTree::kInfeasible);
+      } else {
+        cache.tree.Set(ranks_[node], ScoreTree::kInfeasible);
+      }
+    }
+  }
+  ScoreStale(pod, cache, all);
+}
+
+void SchedulingCycle::ScoreStale(const PodContext& pod, ShapeCache& cache, bool all) {
+  const auto& entries = profile_->scores();
+  scores_.resize(fitting_.size());
+  if (!scores_in_tree_) {
+    for (size_t p = 0; p < entries.size(); ++p) {
+      if (!entries[p].plugin->score_is_cacheable()) continue;
+      entries[p].plugin->Score(pod, *cluster_, fitting_, absl::MakeSpan(scores_));
+      work_.nodes_scored += fitting_.size();
+      for (size_t i = 0; i < fitting_.size(); ++i) cache.raw[p][fitting_[i].value()] = scores_[i];
+    }
+    return;
+  }
+  totals_.assign(fitting_.size(), 0);
+  for (const Profile::ScoreEntry& entry : entries) {
+    if (fitting_.empty()) break;
+    entry.plugin->Score(pod, *cluster_, fitting_, absl::MakeSpan(scores_));
+    work_.nodes_scored += fitting_.size();
+    for (size_t i = 0; i < fitting_.size(); ++i) totals_[i] += scores_[i] * entry.weight;
+  }
+  for (size_t i = 0; i < fitting_.size(); ++i) {
+    const auto total = static_cast<int32_t>(totals_[i]);
+    const uint32_t rank = ranks_[fitting_[i].value()];
+    if (all) {
+      cache.tree.SetLeaf(rank, total);
+    } else {
+      cache.tree.Set(rank, total);
+    }
+  }
+  if (all) cache.tree.Rebuild();
+}
+
+// Kubernetes' own way: raw scores of all feasible nodes, NormalizeScore per plugin, weighted sum,
+// maximum.
+NodeId SchedulingCycle::PickByFullScore(const PodContext& pod, ShapeCache& cache) {
+  fitting_.clear();
+  for (size_t i = 0; i < cache.verdict.size(); ++i) {
+    if (cache.verdict[i] == kFits) fitting_.push_back(NodeId(i));
+  }
+  if (fitting_.size() == 1) return fitting_[0];
+  totals_.assign(fitting_.size(), 0);
+  scores_.resize(fitting_.size());
+  const auto& entries = profile_->scores();
+  for (size_t p = 0; p < entries.size(); ++p) {
+    Plugin* plugin = entries[p].plugin;
+    if (plugin->score_is_cacheable()) {
+      for (size_t i = 0; i < fitting_.size(); ++i) scores_[i] = cache.raw[p][fitting_[i].value()];
+    } else {
+      plugin->Score(pod, *cluster_, fitting_, absl::MakeSpan(scores_));
+      work_.nodes_scored += fitting_.size();
+    }
+    if (plugin->normalize(*cluster_) != Normalize::kNone)
+      plugin->NormalizeScore(absl::MakeSpan(scores_));
+    for (size_t i = 0; i < fitting_.size(); ++i) totals_[i] += scores_[i] * entries[p].weight;
+  }
+  size_t best = 0;
+  for (size_t i = 1; i < fitting_.size(); ++i) {
+    const bool ahead = totals_[i] > totals_[best] ||
+                       (totals_[i] == totals_[best] &&
+                        ranks_[fitting_[i].value()] < ranks_[fitting_[best].value()]);
+    if (ahead) best = i;
+  }
+  return fitting_[best];
+}
+
+Decision SchedulingCycle::Decide(const PodContext& pod) {
+  ++work_.decisions;
+  if (shapes_.size() <= pod.shape_id.value()) shapes_.resize(cluster_->shapes().size());
+  ShapeCache& cache = shapes_[pod.shape_id.value()];
+  Refresh(pod, cache);
+  if (cache.per_reason[kFits] == 0) return {};
+  Decision decision;
+  decision.node =
+      scores_in_tree_ ? node_at_rank_[cache.tree.FirstBest()] : PickByFullScore(pod, cache);
+  if (pod.shape->gpu_count > 0) {
+    profile_->allocator().Propose(*pod.shape, *cluster_, decision.node, &proposals_);
+    DRASIM_CHECK(!proposals_.empty());
+    decision.devices = proposals_.front().devices;
+  }
+  return decision;
+}
+
+VerdictSummaryTable::Row SchedulingCycle::Rejections(ShapeId shape) const {
+  const ShapeCache& cache = shapes_[shape.value()];
+  VerdictSummaryTable::Row row;
+  row.nodes = static_cast<uint32_t>(cache.verdict.size());
+  for (size_t r = 1; r < cache.per_reason.size(); ++r) {
+    if (cache.per_reason[r] > 0)
+      row.rejected.emplace_back(static_cast<uint8_t>(r), cache.per_reason[r]);
+  }
+  return row;
+}
+
+// Caches are not saved: they are derived, and filled again on the first use of each shape.
+void SchedulingCycle::Save(StateWriter& out) const {
+  out.Section("cycle");
+  out.U64(work_.decisions);
+  out.U64(work_.nodes_filtered);
+  out.U64(work_.nodes_scored);
+  out.U64(work_.cache_hits);
+}
+
+absl::Status SchedulingCycle::Load(StateReader& in) {
+  in.Section("cycle");
+  work_ = {in.U64(), in.U64(), in.U64(), in.U64()};
+  return in.status();
+}
+
+}  // namespace drasim

@@ -1,0 +1,96 @@
+// The decision: which node, and which devices of it, for one pod.
+//
+// Runs PreFilter to Score of kube-scheduler's cycle over a per-shape cache. For every pod shape it
+// keeps each node's verdict and score, the number of nodes per verdict, and an arg-max structure;
+// before a decision it looks again only at the nodes that changed since the shape's last one. A
+// decision therefore costs what changed, not the size of the cluster. With the cache off it looks
+// at every node, through the same code, and decides the same.
+#ifndef DRASIM_SIM_CORE_SCHEDULING_CYCLE_H_
+#define DRASIM_SIM_CORE_SCHEDULING_CYCLE_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "model/cluster_state.h"
+#include "model/record.h"
+#include "policies/framework/profile.h"
+#include "sim/core/score_tree.h"
+
+namespace drasim {
+
+// Deterministic counts of work done; part of run.json.
+struct WorkCounters {
+  uint64_t decisions = 0;
+  uint64_t nodes_filtered = 0;
+  uint64_t nodes_scored = 0;  // Score calls' nodes, over all score plugins
+  uint64_t cache_hits = 0;    // nodes whose remembered verdict served a decision
+  bool operator==(const WorkCounters&) const = default;
+};
+
+struct Decision {
+  NodeId node;           // invalid: no node fits
+  uint32_t devices = 0;  // on that node
+};
+
+class SchedulingCycle {
+ public:
+  // `ranks[i]` is the place of node i in the tie-break order, a permutation. The profile and the
+  // cluster must outlive the cycle.
+  SchedulingCycle(const Profile* profile, const ClusterState* cluster, std::vector<uint32_t> ranks,
+                  bool use_cache);
+
+  // Does not change the cluster. O(changed nodes) with one cacheable score plugin, else O(nodes).
+  Decision Decide(const PodContext& pod);
+
+  // Why the last Decide for this shape found nothing; counts over all nodes.
+  VerdictSummaryTable::Row Rejections(ShapeId shape) const;
+  // Nodes that fit the shape, as of its last Decide.
+  uint32_t feasible_nodes(ShapeId shape) const { return shapes_[shape.value()].per_reason[kFits]; }
+
+  const WorkCounters& work() const { return work_; }
+  void Save(StateWriter& out) const;
+  absl::Status Load(StateReader& in);
+
+ private:
+  struct ShapeCache {
+    bool filled = false;
+    uint64_t cursor = 0;                    // change_count() up to which it is fresh
+    std::vector<ReasonIndex> verdict;       // per node
+    std::vector<uint32_t> per_reason;       // nodes per verdict
+    ScoreTree tree;                         // by rank; total scores when `scores_in_tree_`
+    std::vector<std::vector<int64_t>> raw;  // per score plugin and node, otherwise
+  };
+
+  void Refresh(const PodContext& pod, ShapeCache& cache);
+  void CollectStale(const ShapeCache& cache);
+  void ScoreStale(const PodContext& pod, ShapeCache& cache, bool all);
+  NodeId PickByFullScore(const PodContext& pod, ShapeCache& cache);
+  bool ScoresFitInTree() const;
+
+  const Profile* profile_;
+  const ClusterState* cluster_;
+  std::vector<uint32_t> ranks_;
+  std::vector<NodeId> node_at_rank_;
+  bool use_cache_;
+  bool scores_in_tree_ = false;
+
+  std::vector<ShapeCache> shapes_;
+  WorkCounters work_;
+
+  // Scratch, kept to avoid allocation in the steady state.
+  std::vector<NodeId> stale_;
+  std::vector<ReasonIndex> verdicts_;
+  std::vector<ReasonIndex> plugin_verdicts_;
+  std::vector<NodeId> fitting_;
+  std::vector<int64_t> scores_;
+  std::vector<int64_t> totals_;
+  std::vector<uint64_t> seen_;  // per node: the collection that last saw it
+  uint64_t collection_ = 0;
+  std::vector<NodeId> all_nodes_;
+  DeviceProposals proposals_;
+};
+
+}  // namespace drasim
+
+#endif  // DRASIM_SIM_CORE_SCHEDULING_CYCLE_H_

@@ -1,0 +1,47 @@
+// A file that appears whole or not at all: written as PATH.tmp, renamed on Commit, removed
+// otherwise.
+#ifndef DRASIM_SIM_RECORD_ATOMIC_FILE_H_
+#define DRASIM_SIM_RECORD_ATOMIC_FILE_H_
+
+#include <cstdio>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+
+namespace drasim {
+
+class AtomicFile {
+ public:
+  AtomicFile() = default;
+  ~AtomicFile();
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  // Names the path and the system's reason on failure. `suffix` is the temporary name's ending.
+  absl::Status Open(const std::string& path, absl::string_view suffix = ".tmp");
+  bool open() const { return file_ != nullptr; }
+  // Errors stick and come out at Commit as well.
+  absl::Status Write(absl::string_view bytes);
+  absl::Status Flush();
+  // Closes and renames. Without it the temporary is removed, unless KeepTemporary was called.
+  absl::Status Commit();
+  // Leaves the temporary behind when not committed (a ledger's readable remains).
+  void KeepTemporary() { keep_ = true; }
+
+ private:
+  absl::Status Fail(absl::string_view what);
+
+  std::FILE* file_ = nullptr;
+  std::string path_;
+  std::string temporary_;
+  bool keep_ = false;
+  absl::Status status_;
+};
+
+// Open, Write and Commit in one.
+absl::Status WriteFileAtomically(const std::string& path, absl::string_view bytes);
+
+}  // namespace drasim
+
+#endif  // DRASIM_SIM_RECORD_ATOMIC_FILE_H_

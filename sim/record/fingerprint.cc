@@ -1,0 +1,34 @@
+#include "sim/record/fingerprint.h"
+
+#include "model/hash.h"
+
+namespace drasim {
+
+FingerprintSink::FingerprintSink(const VerdictSummaryTable* summaries)
+    : summaries_(summaries), hash_(kFnvOffset) {}
+
+void FingerprintSink::OnRecord(const Record& record, const ClusterState& cluster) {
+  hash_ = MixWord(hash_, static_cast<uint64_t>(record.time.ns()));
+  hash_ = MixWord(hash_, static_cast<uint64_t>(record.kind) << 32 | record.pod.value());
+  hash_ = MixWord(hash_, uint64_t{record.node.value()} << 32 | record.devices);
+  if (record.kind == RecordKind::kPodArrived) {
+    hash_ = MixWord(Fnv1a(cluster.pod_name(record.pod), hash_),
+                    cluster.shapes().content_hash(cluster.pod_shape_id(record.pod)));
+    hash_ = MixWord(hash_, static_cast<uint32_t>(cluster.pod_priority(record.pod)));
+  } else if (record.kind == RecordKind::kAttemptFailed) {
+    hash_ = MixWord(hash_, summaries_->content_hash(SummaryId(record.detail)));
+  }
+}
+
+void FingerprintSink::Save(StateWriter& out) const {
+  out.Section("fingerprint");
+  out.U64(hash_);
+}
+
+absl::Status FingerprintSink::Load(StateReader& in) {
+  in.Section("fingerprint");
+  hash_ = in.U64();
+  return in.status();
+}
+
+}  // namespace drasim

@@ -1,0 +1,351 @@
+#include "sim/record/ledger_reader.h"
+
+#include <sys/stat.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "model/state_io.h"
+#include "sim/record/ledger_frame.h"
+
+namespace drasim {
+namespace {
+
+constexpr uint64_t kMaxStateBytes = uint64_t{1} << 33;
+
+PodShape FromProto(const proto::LedgerShape& p) {
+  PodShape shape;
+  shape.cpu_milli = p.cpu_milli();
+  shape.memory_bytes = p.memory_bytes();
+  shape.gpu_count = p.gpu_count();
+  shape.gpu_milli = p.gpu_milli();
+  shape.gpu_spec = p.gpu_spec();
+  for (const auto& [key, value] : p.node_selector()) shape.node_selector.emplace_back(key, value);
+  std::sort(shape.node_selector.begin(), shape.node_selector.end());
+  for (const proto::LedgerToleration& t : p.tolerations()) {
+    shape.tolerations.push_back({t.key(), t.value(), t.effect(), t.exists()});
+  }
+  return shape;
+}
+
+bool Sound(const PodShape& shape) {
+  return shape.cpu_milli >= 0 && shape.memory_bytes >= 0 && shape.gpu_count >= 0 &&
+         shape.gpu_count <= kMaxDevicesPerNode && shape.gpu_milli >= 0 &&
+         shape.gpu_milli <= kDeviceMilli && (shape.gpu_count == 0) == (shape.gpu_milli == 0);
+}
+
+}  // namespace
+
+LedgerReader::~LedgerReader() { std::fclose(file_); }
+
+absl::Status LedgerReader::Damaged(absl::string_view what) const {
+  return absl::DataLossError(absl::StrCat(path_, ": damaged at byte ", frame_offset_, ": ", what));
+}
+
+absl::StatusOr<std::unique_ptr<LedgerReader>> LedgerReader::Open(const std::string& path) {
+  std::string file_path = path;
+  struct stat info;
+  if (stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) {
+    file_path = absl::StrCat(path, "/ledger");
+    if (stat(file_path.c_str(), &info) != 0) file_path += ".partial";
+  }
+  std::FILE* file = std::fopen(file_path.c_str(), "rb");
+  if (file == nullptr) {
+    return absl::NotFoundError(
+        absl::StrCat(file_path, ": cannot open the ledger: ", std::strerror(errno)));
+  }
+  return Start(file, file_path);
+}
+
+absl::StatusOr<std::unique_ptr<LedgerReader>> LedgerReader::FromMemory(absl::string_view bytes) {
+  if (bytes.empty()) return absl::InvalidArgumentError("memory: not a drasim ledger (empty)");
+  std::FILE* file = fmemopen(const_cast<char*>(bytes.data()), bytes.size(), "rb");
+  if (file == nullptr) return absl::InternalError("cannot open memory as a file");
+  return Start(file, "memory");
+}
+
+absl::StatusOr<std::unique_ptr<LedgerReader>> LedgerReader::Start(std::FILE* file,
+                                                                  std::string path) {
+  std::unique_ptr<LedgerReader> reader(new LedgerReader(file, std::move(path)));
+  std::fseek(file, 0, SEEK_END);
+  const long size = std::ftell(file);
+  std::rewind(file);
+  reader->size_ = size > 0 ? static_cast<uint64_t>(size) : 0;
+  std::string magic(kLedgerMagic.size(), '\0');
+  if (std::fread(magic.data(), 1, magic.size(), file) != magic.size() || magic != kLedgerMagic) {
+    return absl::InvalidArgumentError(absl::StrCat(reader->path_, ": not a drasim ledger"));
+  }
+  if (absl::Status s = reader->LoadHeader(); !s.ok()) return s;
+  return reader;
+}
+
+absl::StatusOr<bool> LedgerReader::ReadFrame(int* type, std::string* payload) {
+  frame_offset_ = static_cast<uint64_t>(std::ftell(file_));
+  std::string head(kFrameHeaderBytes, '\0');
+  if (std::fread(head.data(), 1, head.size(), file_) != head.size()) return false;
+  const uint64_t length = ReadLittleEndian(absl::string_view(head).substr(0, 4));
+  if (length > size_ - frame_offset_) return false;
+  payload->resize(length);
+  if (std::fread(payload->data(), 1, length, file_) != length) return false;
+  *type = static_cast<unsigned char>(head[8]);
+  const uint64_t crc = ReadLittleEndian(absl::string_view(head).substr(4, 4));
+  if (crc != FrameCrc(static_cast<FrameType>(*type), *payload)) {
+    // At the very end a wrong sum is a torn write; elsewhere it is damage.
+    if (static_cast<uint64_t>(std::ftell(file_)) == size_) return false;
+    return Damaged("a frame's checksum does not match");
+  }
+  return true;
+}
+
+absl::Status LedgerReader::LoadHeader() {
+  int type = 0;
+  std::string payload;
+  absl::StatusOr<bool> frame = ReadFrame(&type, &payload);
+  if (!frame.ok()) return frame.status();
+  if (!*frame || type != static_cast<int>(FrameType::kHeader) ||
+      !header_.ParseFromString(payload)) {
+    return Damaged("no readable header");
+  }
+  if (header_.version() != kLedgerVersion) {
+    return absl::InvalidArgumentError(absl::StrCat(path_, ": ledger format ", header_.version(),
+                                                   "; this drasim reads format ", kLedgerVersion));
+  }
+  for (const proto::LedgerNode& node : header_.nodes()) {
+    NodeSpec spec;
+    spec.name = node.name();
+    spec.cpu_milli = node.cpu_milli();
+    spec.memory_bytes = node.memory_bytes();
+    spec.pods = node.pods();
+    spec.gpu_count = node.gpu_count();
+    spec.gpu_model = node.gpu_model();
+    absl::StatusOr<NodeId> added = cluster_->AddNode(spec);
+    if (!added.ok()) return Damaged(added.status().message());
+  }
+  if (header_.reasons_size() > 254) return Damaged("more reasons than can be");
+  summaries_.SetReasons({header_.reasons().begin(), header_.reasons().end()});
+  return absl::OkStatus();
+}
+
+absl::Status LedgerReader::AddDefinitions() {
+  for (const proto::LedgerShape& p : block_.shapes()) {
+    const PodShape shape = FromProto(p);
+    const size_t before = shapes_->size();
+    if (!Sound(shape) || shapes_->Intern(shape).value() != before)
+      return Damaged("a pod shape is unsound or repeated");
+  }
+  for (const proto::LedgerSummary& p : block_.summaries()) {
+    VerdictSummaryTable::Row row;
+    row.nodes = p.nodes();
+    if (p.reason_size() != p.rejected_size())
+      return Damaged("a summary's columns differ in length");
+    for (int i = 0; i < p.reason_size(); ++i) {
+      if (p.reason(i) == 0 || p.reason(i) > summaries_.reasons().size())
+        return Damaged("an unknown reason");
+      row.rejected.emplace_back(static_cast<uint8_t>(p.reason(i)), p.rejected(i));
+    }
+    summaries_.Intern(row);
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<bool> LedgerReader::LoadBlock() {
+  while (!complete_) {
+    int type = 0;
+    std::string payload;
+    absl::StatusOr<bool> frame = ReadFrame(&type, &payload);
+    if (!frame.ok() || !*frame) return frame;
+    if (type == static_cast<int>(FrameType::kCheckpoint)) continue;
+    if (type == static_cast<int>(FrameType::kEnd)) {
+      if (!end_.ParseFromString(payload)) return Damaged("the end frame is unreadable");
+      if (end_.records() != records_)
+        return Damaged("the end frame counts other records than were read");
+      complete_ = true;
+      break;
+    }
+    if (type != static_cast<int>(FrameType::kBlock) || !block_.ParseFromString(payload)) {
+      return Damaged("an unknown or unreadable frame");
+    }
+    if (block_.first_record() != records_) return Damaged("a block does not follow the one before");
+    const int n = static_cast<int>(block_.kind().size());
+    if (block_.pod_delta_size() != n ||
+        (block_.time_delta_ns_size() != n && block_.time_delta_ns_size() != 0) ||
+        block_.devices_size() != block_.node_size() ||
+        (block_.pod_priority_size() != block_.pod_name_size() && block_.pod_priority_size() != 0)) {
+      return Damaged("a block's columns differ in length");
+    }
+    if (absl::Status s = AddDefinitions(); !s.ok()) return s;
+    in_block_ = 0;
+    next_node_ = next_detail_ = next_arrival_ = 0;
+    if (n > 0) return true;
+  }
+  return false;
+}
+
+absl::Status LedgerReader::DecodeRecord(Record* record) {
+  const auto i = static_cast<int>(in_block_++);
+  const auto kind = static_cast<unsigned char>(block_.kind()[static_cast<size_t>(i)]);
+  if (kind == 0 || kind >= kRecordKinds) return Damaged("an unknown kind of record");
+  *record = Record();
+  record->kind = static_cast<RecordKind>(kind);
+  if (block_.time_delta_ns_size() > 0 &&
+      __builtin_add_overflow(time_ns_, block_.time_delta_ns(i), &time_ns_)) {
+    return Damaged("a time beyond the clock's range");
+  }
+  record->time = SimTime(time_ns_);
+  if (__builtin_add_overflow(pod_, block_.pod_delta(i), &pod_)) return Damaged("an impossible pod");
+  switch (record->kind) {
+    case RecordKind::kPodArrived:
+    case RecordKind::kAttemptFailed:
+      if (next_detail_ >= block_.detail_size()) return Damaged("a detail is missing");
+      record->detail = block_.detail(next_detail_++);
+      break;
+    case RecordKind::kPodBound:
+    case RecordKind::kPodReserved:
+    case RecordKind::kPodFinished:
+      if (next_node_ >= block_.node_size()) return Damaged("a node is missing");
+      record->node = NodeId(block_.node(next_node_) - 1);
+      record->devices = block_.devices(next_node_++);
+      if (record->node.value() >= cluster_->node_count())
+        return Damaged("a node that does not exist");
+      break;
+    default:
+      break;
+  }
+  if (record->kind == RecordKind::kRunEnded) return absl::OkStatus();
+  const auto pods = static_cast<int64_t>(cluster_->pod_count());
+  const int64_t limit = record->kind == RecordKind::kPodArrived ? pods : pods - 1;
+  if (pod_ < 0 || pod_ > limit || (record->kind == RecordKind::kPodArrived && pod_ != pods)) {
+    return Damaged("a pod that does not exist");
+  }
+  record->pod = PodId(static_cast<size_t>(pod_));
+  return absl::OkStatus();
+}
+
+absl::Status LedgerReader::Apply(Record* record) {
+  const PodId pod = record->pod;
+  const auto in_phase = [&](PodPhase phase) { return cluster_->pod_phase(pod) == phase; };
+  switch (record->kind) {
+    case RecordKind::kPodArrived: {
+      if (record->detail >= shapes_->size()) return Damaged("a pod of an unknown shape");
+      if (next_arrival_ >= block_.pod_name_size()) return Damaged("a pod without a name");
+      const int32_t priority =
+          block_.pod_priority_size() > 0 ? block_.pod_priority(next_arrival_) : 0;
+      cluster_->AddPod(block_.pod_name(next_arrival_++), ShapeId(record->detail), priority,
+                       record->time);
+      return absl::OkStatus();
+    }
+    case RecordKind::kPodReserved:
+    case RecordKind::kPodBound:
+      if (in_phase(PodPhase::kPending)) {
+        if (!cluster_->CanPlace(cluster_->pod_shape_id(pod), record->node, record->devices)) {
+          return Damaged("a pod is put where it does not fit");
+        }
+        cluster_->Assume(pod, record->node, record->devices);
+      }
+      if (!in_phase(PodPhase::kAssumed)) return Damaged("a pod is bound twice");
+      if (record->kind == RecordKind::kPodBound) cluster_->Bind(pod);
+      return absl::OkStatus();
+    case RecordKind::kPodUnreserved:
+      if (!in_phase(PodPhase::kAssumed)) return Damaged("a pod is released that holds nothing");
+      cluster_->Forget(pod);
+      return absl::OkStatus();
+    case RecordKind::kPodFinished:
+      if (!in_phase(PodPhase::kBound)) return Damaged("a pod ends that does not run");
+      cluster_->Finish(pod);
+      return absl::OkStatus();
+    case RecordKind::kPodDropped:
+      if (!in_phase(PodPhase::kPending)) return Damaged("a pod is dropped that does not wait");
+      cluster_->Drop(pod);
+      return absl::OkStatus();
+    case RecordKind::kAttemptFailed:
+      if (record->detail >= summaries_.size()) return Damaged("an unknown summary");
+      return absl::OkStatus();
+    case RecordKind::kRunEnded:
+      return absl::OkStatus();
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<bool> LedgerReader::Next(Record* record) {
+  if (in_block_ >= block_.kind().size()) {
+    absl::StatusOr<bool> more = LoadBlock();
+    if (!more.ok() || !*more) return more;
+  }
+  if (absl::Status s = DecodeRecord(record); !s.ok()) return s;
+  if (absl::Status s = Apply(record); !s.ok()) return s;
+  ++records_;
+  return true;
+}
+
+absl::StatusOr<std::vector<LedgerReader::Checkpoint>> LedgerReader::ListCheckpoints() {
+  const long resume = std::ftell(file_);
+  std::vector<Checkpoint> found;
+  uint64_t offset = kLedgerMagic.size();
+  // Frame headers alone tell the type, so a scan seeks from frame to frame and reads no payload but
+  // checkpoints'.
+  while (offset + kFrameHeaderBytes <= size_) {
+    std::fseek(file_, static_cast<long>(offset), SEEK_SET);
+    std::string head(kFrameHeaderBytes, '\0');
+    if (std::fread(head.data(), 1, head.size(), file_) != head.size()) break;
+    const uint64_t length = ReadLittleEndian(absl::string_view(head).substr(0, 4));
+    const int type = static_cast<unsigned char>(head[8]);
+    if (type < 1 || type > 4 || length > size_ - offset - kFrameHeaderBytes) break;
+    if (type == static_cast<int>(FrameType::kCheckpoint)) {
+      // The record count is the first field (tag 8), a varint; the megabytes behind it stay unread.
+      std::string prefix(std::min<uint64_t>(length, 16), '\0');
+      if (std::fread(prefix.data(), 1, prefix.size(), file_) != prefix.size()) break;
+      uint64_t records = 0;
+      if (!prefix.empty() && prefix[0] == 8) {
+        StateReader varint(absl::string_view(prefix).substr(1));
+        records = varint.U64();
+      }
+      found.push_back({records, offset});
+    }
+    offset += kFrameHeaderBytes + length;
+    if (type == static_cast<int>(FrameType::kEnd)) break;
+  }
+  std::fseek(file_, resume, SEEK_SET);
+  return found;
+}
+
+absl::StatusOr<std::string> LedgerReader::ReadCheckpoint(const Checkpoint& checkpoint) {
+  const long resume = std::ftell(file_);
+  const uint64_t frame_offset = frame_offset_;
+  if (checkpoint.offset >= size_) return Damaged("a checkpoint lies behind the end");
+  std::fseek(file_, static_cast<long>(checkpoint.offset), SEEK_SET);
+  int type = 0;
+  std::string payload;
+  absl::StatusOr<bool> frame = ReadFrame(&type, &payload);
+  proto::LedgerCheckpoint message;
+  absl::Status status;
+  if (!frame.ok()) {
+    status = frame.status();
+  } else if (!*frame || type != static_cast<int>(FrameType::kCheckpoint) ||
+             !message.ParseFromString(payload)) {
+    status = Damaged("no checkpoint there");
+  } else if (message.state_bytes() > kMaxStateBytes ||
+             message.state_bytes() > 1100 * (message.state().size() + 64)) {
+    // zlib cannot expand more than about 1030 times, so a larger claim is damage.
+    status = Damaged("a checkpoint claims an impossible size");
+  }
+  std::string state;
+  if (status.ok()) {
+    uLongf size = message.state_bytes();
+    state.resize(size);
+    const int code =
+        uncompress(reinterpret_cast<Bytef*>(state.data()), &size,
+                   reinterpret_cast<const Bytef*>(message.state().data()), message.state().size());
+    if (code != Z_OK || size != message.state_bytes())
+      status = Damaged("a checkpoint does not unpack");
+  }
+  std::fseek(file_, resume, SEEK_SET);
+  frame_offset_ = frame_offset;
+  if (!status.ok()) return status;
+  return state;
+}
+
+}  // namespace drasim

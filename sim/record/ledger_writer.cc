@@ -1,0 +1,166 @@
+#include "sim/record/ledger_writer.h"
+
+#include <zlib.h>
+
+#include "absl/strings/str_cat.h"
+#include "sim/record/ledger_frame.h"
+#include "sim/record/version.h"
+
+namespace drasim {
+namespace {
+
+void ToProto(const PodShape& shape, proto::LedgerShape* out) {
+  out->set_cpu_milli(shape.cpu_milli);
+  out->set_memory_bytes(shape.memory_bytes);
+  out->set_gpu_count(shape.gpu_count);
+  out->set_gpu_milli(shape.gpu_milli);
+  out->set_gpu_spec(shape.gpu_spec);
+  for (const auto& [key, value] : shape.node_selector) (*out->mutable_node_selector())[key] = value;
+  for (const Toleration& t : shape.tolerations) {
+    proto::LedgerToleration* p = out->add_tolerations();
+    p->set_key(t.key);
+    p->set_value(t.value);
+    p->set_effect(t.effect);
+    p->set_exists(t.exists);
+  }
+}
+
+bool NamesNode(RecordKind kind) {
+  return kind == RecordKind::kPodBound || kind == RecordKind::kPodReserved ||
+         kind == RecordKind::kPodFinished;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<LedgerWriter>> LedgerWriter::Create(
+    const std::string& path, absl::string_view scenario_yaml, const ClusterState& cluster,
+    absl::Span<const uint32_t> ranks, const VerdictSummaryTable& summaries) {
+  std::unique_ptr<LedgerWriter> writer(new LedgerWriter(&cluster, &summaries));
+  if (absl::Status s = writer->file_.Open(path, ".partial"); !s.ok()) return s;
+  writer->file_.KeepTemporary();
+  proto::LedgerHeader header;
+  header.set_version(kLedgerVersion);
+  header.set_drasim_version(std::string(kDrasimVersion));
+  header.set_scenario_yaml(std::string(scenario_yaml));
+  for (size_t i = 0; i < cluster.node_count(); ++i) {
+    const NodeSpec& spec = cluster.node_spec(NodeId(i));
+    proto::LedgerNode* node = header.add_nodes();
+    node->set_name(spec.name);
+    node->set_cpu_milli(spec.cpu_milli);
+    node->set_memory_bytes(spec.memory_bytes);
+    node->set_pods(spec.pods);
+    node->set_gpu_count(spec.gpu_count);
+    node->set_gpu_model(spec.gpu_model);
+  }
+  for (const std::string& reason : summaries.reasons()) header.add_reasons(reason);
+  header.mutable_ranks()->Add(ranks.begin(), ranks.end());
+  writer->status_ = writer->file_.Write(kLedgerMagic);
+  writer->offset_ = kLedgerMagic.size();
+  writer->WriteFrame(static_cast<int>(FrameType::kHeader), header.SerializeAsString());
+  if (!writer->status_.ok()) return writer->status_;
+  return writer;
+}
+
+void LedgerWriter::WriteFrame(int type, absl::string_view payload) {
+  if (!status_.ok()) return;
+  const std::string frame = MakeFrame(static_cast<FrameType>(type), payload);
+  status_ = file_.Write(frame);
+  if (status_.ok()) status_ = file_.Flush();
+  offset_ += frame.size();
+}
+
+void LedgerWriter::OnRecord(const Record& record, const ClusterState& cluster) {
+  block_.mutable_kind()->push_back(static_cast<char>(record.kind));
+  block_.add_time_delta_ns(record.time.ns() - last_time_ns_);
+  any_time_ |= record.time.ns() != last_time_ns_;
+  last_time_ns_ = record.time.ns();
+  if (record.pod.valid()) {
+    block_.add_pod_delta(int64_t{record.pod.value()} - last_pod_);
+    last_pod_ = record.pod.value();
+  } else {
+    block_.add_pod_delta(0);
+  }
+  if (NamesNode(record.kind)) {
+    block_.add_node(record.node.value() + 1);
+    block_.add_devices(record.devices);
+  } else if (record.kind == RecordKind::kPodArrived) {
+    const absl::string_view name = cluster.pod_name(record.pod);
+    block_.add_pod_name(name.data(), name.size());
+    block_.add_detail(record.detail);
+    block_.add_pod_priority(cluster.pod_priority(record.pod));
+    any_priority_ |= cluster.pod_priority(record.pod) != 0;
+  } else if (record.kind == RecordKind::kAttemptFailed) {
+    block_.add_detail(record.detail);
+  }
+  ++records_;
+  if (block_.kind().size() >= kRecordsPerBlock) FlushBlock();
+}
+
+void LedgerWriter::AppendDefinitions() {
+  for (; shapes_written_ < cluster_->shapes().size(); ++shapes_written_) {
+    ToProto(cluster_->shapes().row(ShapeId(shapes_written_)), block_.add_shapes());
+  }
+  for (; summaries_written_ < summaries_->size(); ++summaries_written_) {
+    const VerdictSummaryTable::Row& row = summaries_->row(SummaryId(summaries_written_));
+    proto::LedgerSummary* summary = block_.add_summaries();
+    summary->set_nodes(row.nodes);
+    for (const auto& [reason, nodes] : row.rejected) {
+      summary->add_reason(reason);
+      summary->add_rejected(nodes);
+    }
+  }
+}
+
+void LedgerWriter::FlushBlock() {
+  if (block_.kind().empty()) return;
+  block_.set_first_record(records_ - block_.kind().size());
+  if (!any_time_) block_.clear_time_delta_ns();
+  if (!any_priority_) block_.clear_pod_priority();
+  AppendDefinitions();
+  buffer_.clear();
+  block_.AppendToString(&buffer_);
+  WriteFrame(static_cast<int>(FrameType::kBlock), buffer_);
+  block_.Clear();
+  any_time_ = false;
+  any_priority_ = false;
+}
+
+absl::Status LedgerWriter::AddCheckpoint(const std::string& state) {
+  FlushBlock();
+  proto::LedgerCheckpoint checkpoint;
+  checkpoint.set_records(records_);
+  checkpoint.set_state_bytes(state.size());
+  uLongf size = compressBound(state.size());
+  std::string packed(size, '\0');
+  const int code = compress2(reinterpret_cast<Bytef*>(packed.data()), &size,
+                             reinterpret_cast<const Bytef*>(state.data()), state.size(), 1);
+  if (code != Z_OK)
+    return absl::InternalError(absl::StrCat("zlib could not compress a checkpoint: ", code));
+  packed.resize(size);
+  checkpoint.set_state(std::move(packed));
+  end_.add_checkpoint_records(records_);
+  end_.add_checkpoint_offset(offset_);
+  WriteFrame(static_cast<int>(FrameType::kCheckpoint), checkpoint.SerializeAsString());
+  return status_;
+}
+
+absl::Status LedgerWriter::Finish(uint64_t fingerprint) {
+  FlushBlock();
+  end_.set_records(records_);
+  end_.set_fingerprint(fingerprint);
+  const uint64_t end_offset = offset_;
+  WriteFrame(static_cast<int>(FrameType::kEnd), end_.SerializeAsString());
+  if (!status_.ok()) return status_;
+  std::string trailer;
+  AppendLittleEndian(end_offset, 8, &trailer);
+  absl::StrAppend(&trailer, kLedgerTrailer);
+  status_ = file_.Write(trailer);
+  return file_.Commit();
+}
+
+absl::Status LedgerWriter::Abandon() {
+  FlushBlock();
+  return status_;
+}
+
+}  // namespace drasim

@@ -1,0 +1,70 @@
+// Writes the ledger of a run as it happens: DIR/ledger.partial while it grows, DIR/ledger once
+// complete.
+#ifndef DRASIM_SIM_RECORD_LEDGER_WRITER_H_
+#define DRASIM_SIM_RECORD_LEDGER_WRITER_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "model/proto/ledger.pb.h"
+#include "model/record.h"
+#include "sim/record/atomic_file.h"
+
+namespace drasim {
+
+// A frame is written whole, so that a killed run leaves a file that is readable up to its last
+// complete frame.
+class LedgerWriter : public RecordSink {
+ public:
+  static constexpr size_t kRecordsPerBlock = 4096;
+
+  // Creates `path`.partial and writes the header. `cluster` and `summaries` must outlive the
+  // writer.
+  static absl::StatusOr<std::unique_ptr<LedgerWriter>> Create(const std::string& path,
+                                                              absl::string_view scenario_yaml,
+                                                              const ClusterState& cluster,
+                                                              absl::Span<const uint32_t> ranks,
+                                                              const VerdictSummaryTable& summaries);
+
+  void OnRecord(const Record& record, const ClusterState& cluster) override;
+  absl::Status status() const override { return status_; }
+
+  // The state after all records so far.
+  absl::Status AddCheckpoint(const std::string& state);
+  // Ends the ledger and gives it its final name.
+  absl::Status Finish(uint64_t fingerprint);
+  // Writes what is buffered and leaves the file as `path`.partial.
+  absl::Status Abandon();
+
+ private:
+  LedgerWriter(const ClusterState* cluster, const VerdictSummaryTable* summaries)
+      : cluster_(cluster), summaries_(summaries) {}
+  void WriteFrame(int type, absl::string_view payload);
+  void FlushBlock();
+  void AppendDefinitions();
+
+  const ClusterState* cluster_;
+  const VerdictSummaryTable* summaries_;
+  AtomicFile file_;
+  uint64_t offset_ = 0;
+  absl::Status status_;
+  proto::LedgerBlock block_;
+  proto::LedgerEnd end_;
+  uint64_t records_ = 0;
+  int64_t last_time_ns_ = 0;
+  int64_t last_pod_ = 0;
+  bool any_time_ = false;
+  bool any_priority_ = false;
+  size_t shapes_written_ = 0;
+  size_t summaries_written_ = 0;
+  std::string buffer_;
+};
+
+}  // namespace drasim
+
+#endif  // DRASIM_SIM_RECORD_LEDGER_WRITER_H_

@@ -1,0 +1,80 @@
+#include "sim/record/metrics.h"
+
+namespace drasim {
+
+MetricsSink::MetricsSink(const FragmentationModel* model, const ClusterState& cluster)
+    : model_(model), cluster_(&cluster), tracker_(model) {
+  Recount();
+}
+
+void MetricsSink::Recount() {
+  tracker_ = FragmentationTracker(model_);
+  for (size_t n = 0; n < cluster_->node_count(); ++n) tracker_.Update(*cluster_, NodeId(n));
+  sample_.totals = cluster_->totals();
+  sample_.fragmentation = tracker_.Report();
+}
+
+void MetricsSink::OnRecord(const Record& record, const ClusterState& cluster) {
+  bool outcome = false;
+  sample_.time = record.time;
+  switch (record.kind) {
+    case RecordKind::kPodArrived:
+      ++sample_.pods_arrived;
+      sample_.gpu_arrived_milli += cluster.pod_shape(record.pod).total_gpu_milli();
+      break;
+    case RecordKind::kPodBound:
+      ++sample_.pods_scheduled;
+      tracker_.Update(cluster, record.node);
+      outcome = true;
+      break;
+    case RecordKind::kPodFinished:
+      ++sample_.pods_finished;
+      tracker_.Update(cluster, record.node);
+      outcome = true;
+      break;
+    case RecordKind::kPodDropped: {
+      ++sample_.pods_dropped;
+      const uint32_t shape = cluster.pod_shape_id(record.pod).value();
+      if (dropped_by_shape_.size() <= shape) dropped_by_shape_.resize(cluster.shapes().size());
+      ++dropped_by_shape_[shape];
+      outcome = true;
+      break;
+    }
+    case RecordKind::kAttemptFailed:
+      ++sample_.attempts_failed;
+      break;
+    case RecordKind::kPodReserved:
+    case RecordKind::kPodUnreserved:
+    case RecordKind::kRunEnded:
+      break;
+  }
+  if (!outcome) return;
+  sample_.totals = cluster.totals();
+  sample_.fragmentation = tracker_.Report();
+  for (const Observer& observer : observers_) observer(sample_);
+}
+
+void MetricsSink::Save(StateWriter& out) const {
+  out.Section("metrics");
+  out.I64(sample_.time.ns());
+  for (int64_t v : {sample_.pods_arrived, sample_.pods_scheduled, sample_.pods_dropped,
+                    sample_.pods_finished, sample_.attempts_failed, sample_.gpu_arrived_milli}) {
+    out.I64(v);
+  }
+  out.Ints(dropped_by_shape_);
+}
+
+absl::Status MetricsSink::Load(StateReader& in) {
+  in.Section("metrics");
+  sample_.time = SimTime(in.I64());
+  for (int64_t* v :
+       {&sample_.pods_arrived, &sample_.pods_scheduled, &sample_.pods_dropped,
+        &sample_.pods_finished, &sample_.attempts_failed, &sample_.gpu_arrived_milli}) {
+    *v = in.I64();
+  }
+  in.Ints(&dropped_by_shape_);
+  Recount();
+  return in.status();
+}
+
+}  // namespace drasim

@@ -1,0 +1,533 @@
+#include "traces/generator.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "gtest/gtest.h"
+#include "model/distributions.h"
+#include "model/random.h"
+#include "model/state_io.h"
+#include "traces/embedded.h"
+
+namespace drasim {
+namespace {
+
+constexpr int64_t kMib = int64_t{1} << 20;
+
+// Three shapes A, B, C in the ratio 5 : 3 : 2, and two kinds of node in the ratio 3 : 1.
+constexpr absl::string_view kTable =
+    "# a comment\n"
+    "kind,count,cpu_milli,memory_mib,gpu_count,gpu_milli,gpu_model\n"
+    "pod,5,1000,1024,1,500,\r\n"
+    "\n"
+    "pod,3,2000,2048,8,1000,V100M16|V100M32\n"
+    "node,3,96000,393216,8,,G2\n"
+    "pod,2,500,0,0,0,\n"
+    "node,1,8000,1024,0,,";
+
+WorkloadTable Parsed(absl::string_view text) {
+  absl::StatusOr<WorkloadTable> table = ParseWorkloadTable(text, "table.csv");
+  EXPECT_TRUE(table.ok()) << table.status();
+  return table.ok() ? *std::move(table) : WorkloadTable();
+}
+
+// A source together with the tables that it needs.
+struct Generated {
+  explicit Generated(const WorkloadTable& table, const GeneratedOptions& options)
+      : shapes(&models) {
+    absl::StatusOr<std::unique_ptr<GeneratedSource>> created =
+        GeneratedSource::Create(table, options, &shapes);
+    EXPECT_TRUE(created.ok()) << created.status();
+    if (created.ok()) source = *std::move(created);
+  }
+
+  // The rest of the source.
+  std::vector<PodArrival> All() const {
+    std::vector<PodArrival> pods;
+    PodArrival pod;
+    for (;;) {
+      const absl::StatusOr<bool> more = source->Next(&pod);
+      EXPECT_TRUE(more.ok()) << more.status();
+      if (!more.ok() || !*more) return pods;
+      pods.push_back(pod);
+    }
+  }
+
+  GpuModelTable models;
+  ShapeTable shapes;
+  std::unique_ptr<GeneratedSource> source;
+};
+
+// One letter per pod: A for the table's first shape, and so on.
+std::string Letters(const std::vector<PodArrival>& pods) {
+  std::string letters;
+  for (const PodArrival& pod : pods) {
+    letters.push_back(static_cast<char>('A' + static_cast<int>(pod.shape.value())));
+  }
+  return letters;
+}
+
+std::string GeneratedLetters(const GeneratedOptions& options) {
+  return Letters(Generated(Parsed(kTable), options).All());
+}
+
+TEST(WorkloadTableTest, ReadsPodAndNodeRows) {
+  const WorkloadTable table = Parsed(kTable);
+  ASSERT_EQ(table.pods.size(), 3u);
+  EXPECT_EQ(table.pods[0].count, 5);
+  EXPECT_EQ(table.pods[0].shape.cpu_milli, 1000);
+  EXPECT_EQ(table.pods[0].shape.memory_bytes, 1024 * kMib);
+  EXPECT_EQ(table.pods[0].shape.gpu_count, 1);
+  EXPECT_EQ(table.pods[0].shape.gpu_milli, 500);
+  EXPECT_EQ(table.pods[0].shape.gpu_spec, "");
+  EXPECT_EQ(table.pods[1].shape.gpu_spec, "V100M16|V100M32");
+  EXPECT_EQ(table.pods[1].shape.total_gpu_milli(), 8000);
+  EXPECT_EQ(table.pods[2].count, 2);
+  EXPECT_EQ(table.pods[2].shape.memory_bytes, 0);
+  EXPECT_EQ(table.pods[2].shape.gpu_count, 0);
+  ASSERT_EQ(table.nodes.size(), 2u);
+  EXPECT_EQ(table.nodes[0].count, 3);
+  EXPECT_EQ(table.nodes[0].node.cpu_milli, 96000);
+  EXPECT_EQ(table.nodes[0].node.memory_bytes, 393216 * kMib);
+  EXPECT_EQ(table.nodes[0].node.gpu_count, 8);
+  EXPECT_EQ(table.nodes[0].node.gpu_model, "G2");
+  EXPECT_EQ(table.nodes[0].node.pods, 1001);
+  EXPECT_EQ(table.nodes[1].node.gpu_model, "");
+  EXPECT_EQ(table.pod_count(), 10);
+  EXPECT_EQ(table.node_count(), 4);
+}
+
+TEST(WorkloadTableTest, ErrorsSayWhereAndWhat) {
+  const std::string header = "kind,count,cpu_milli,memory_mib,gpu_count,gpu_milli,gpu_model\n";
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"kind,count\n",
+       "t:1:1: found 'kind,count', expected the header "
+       "'kind,count,cpu_milli,memory_mib,gpu_count,gpu_milli,gpu_model'"},
+      {"#\n\n" + header, "t:4:1: found the end of the table, expected a pod or node row"},
+      {"", "t:1:1: found the end of the table, expected a pod or node row"},
+      {header + "pod,1,2\n", "t:2:1: found 3 fields, expected 7"},
+      {header + "job,1,2,3,0,0,\n", "t:2:1: kind 'job': expected pod or node"},
+      {header + "pod,0,2,3,0,0,\n",
+       "t:2:5: count '0': expected a whole number from 1 to 2147483647"},
+      {header + "pod,1,-2,3,0,0,\n",
+       "t:2:7: cpu_milli '-2': expected a whole number from 0 to 1000000000000"},
+      {header + "pod,1,2,1.5,0,0,\n",
+       "t:2:9: memory_mib '1.5': expected a whole number from 0 to 1099511627776"},
+      {header + "pod,1,2,99999999999999999999,0,0,\n",
+       "t:2:9: memory_mib '99999999999999999999': expected a whole number from 0 to "
+       "1099511627776"},
+      {header + "#\npod,1,20,3,33,0,\n",
+       "t:3:12: gpu_count '33': expected a whole number from 0 to 32"},
+      {header + "pod,1,2,3,1,,\n", "t:2:13: gpu_milli '': expected a whole number from 1 to 1000"},
+      {header + "pod,1,2,3,1,1001,\n",
+       "t:2:13: gpu_milli '1001': expected a whole number from 1 to 1000"},
+      {header + "pod,1,2,3,0,500,\n", "t:2:13: gpu_milli '500': expected 0"},
+      {header + "pod,1,2,3,0,0,T4\n",
+       "t:2:15: gpu_model 'T4': expected nothing for a pod without GPUs"},
+      {header + "pod,2147483647,2,3,0,0,\npod,1,3,3,0,0,\n",
+       "t:3:5: count '1': expected the counts of all pod rows to add up to at most 2147483647"},
+      {header + "node,16777217,2,3,0,,\n",
+       "t:2:6: count '16777217': expected a whole number from 1 to 16777216"},
+      {header + "node,1,2,3,1,1000,T4\n",
+       "t:2:14: gpu_milli '1000': expected nothing in a node row"},
+      {header + "node,1,2,3,0,,T4\n",
+       "t:2:15: gpu_model 'T4': expected nothing for a node without GPUs"},
+      {header + "node,1,2,3,1,,T4|G2\n", "t:2:15: gpu_model 'T4|G2': expected one model"},
+  };
+  for (const auto& [text, message] : cases) {
+    const absl::StatusOr<WorkloadTable> table = ParseWorkloadTable(text, "t");
+    ASSERT_FALSE(table.ok()) << text;
+    EXPECT_EQ(table.status(), absl::InvalidArgumentError(message));
+  }
+}
+
+// The figures of the trace's own description, counted by other means.
+TEST(WorkloadTableTest, EmbeddedTableHasTheFiguresOfOpenb) {
+  const WorkloadTable table = Parsed(EmbeddedOpenbLikeTable());
+  EXPECT_EQ(table.pods.size(), 151u);
+  EXPECT_EQ(table.pod_count(), 8152);
+  int64_t gpu_milli = 0;
+  int64_t share_pods = 0;
+  std::map<int32_t, int64_t> by_gpu_count;
+  for (const WorkloadTable::PodRow& row : table.pods) {
+    gpu_milli += row.count * row.shape.total_gpu_milli();
+    if (row.shape.is_share()) share_pods += row.count;
+    by_gpu_count[row.shape.gpu_count] += row.count;
+    EXPECT_EQ(row.shape.gpu_spec, "");
+  }
+  EXPECT_EQ(gpu_milli, 6086800);
+  EXPECT_EQ(share_pods, 3078);
+  const std::map<int32_t, int64_t> expected = {{0, 1088}, {1, 6989}, {2, 16}, {4, 15}, {8, 44}};
+  EXPECT_EQ(by_gpu_count, expected);
+
+  EXPECT_EQ(table.nodes.size(), 15u);
+  EXPECT_EQ(table.node_count(), 1213);
+  int64_t cpu_milli = 0;
+  int64_t memory_bytes = 0;
+  std::map<std::string, int64_t> gpus_by_model;
+  for (const WorkloadTable::NodeRow& row : table.nodes) {
+    cpu_milli += row.count * row.node.cpu_milli;
+    memory_bytes += row.count * row.node.memory_bytes;
+    gpus_by_model[row.node.gpu_model] += row.count * row.node.gpu_count;
+  }
+  EXPECT_EQ(cpu_milli, 107018000);
+  EXPECT_EQ(memory_bytes, 503828480 * kMib);
+  const std::map<std::string, int64_t> models = {{"A10", 2},      {"G2", 4392}, {"G3", 312},
+                                                 {"P100", 265},   {"T4", 842},  {"V100M16", 195},
+                                                 {"V100M32", 204}};
+  EXPECT_EQ(gpus_by_model, models);
+}
+
+TEST(GenerateNodesTest, TableCountsInterleavedAndNumbered) {
+  const std::vector<NodeSpec> nodes = GenerateNodes(Parsed(kTable), 0);
+  ASSERT_EQ(nodes.size(), 4u);
+  // Places 1/6, 3/6, 5/6 for the three and 1/2 for the one: the tie goes to the earlier row.
+  const std::vector<std::string> expected = {"G2", "G2", "", "G2"};
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    EXPECT_EQ(nodes[i].gpu_model, expected[i]) << i;
+    EXPECT_EQ(nodes[i].name, absl::StrCat("node-00000", i));
+    EXPECT_EQ(nodes[i].pods, 1001);
+  }
+  EXPECT_EQ(nodes[2].cpu_milli, 8000);
+  EXPECT_EQ(nodes[2].gpu_count, 0);
+}
+
+TEST(GenerateNodesTest, LargestRemainderWithTiesToTheEarlierRow) {
+  // 7.5 and 2.5: one is left over and both remainders are equal.
+  const std::vector<NodeSpec> nodes = GenerateNodes(Parsed(kTable), 10);
+  ASSERT_EQ(nodes.size(), 10u);
+  EXPECT_EQ(std::count_if(nodes.begin(), nodes.end(),
+                          [](const NodeSpec& node) { return node.gpu_model == "G2"; }),
+            8);
+}
+
+TEST(GenerateNodesTest, NoNodeRowsNoNodes) {
+  WorkloadTable table = Parsed(kTable);
+  table.nodes.clear();
+  EXPECT_TRUE(GenerateNodes(table, 0).empty());
+  EXPECT_TRUE(GenerateNodes(table, 5).empty());
+}
+
+using Kind = std::tuple<int64_t, int64_t, int32_t, std::string>;
+
+Kind KindOf(const NodeSpec& node) {
+  return {node.cpu_milli, node.memory_bytes, node.gpu_count, node.gpu_model};
+}
+
+// The counts against largest remainders worked out with plain products. With K kinds, n of N nodes
+// of one kind and places at (2i + 1) / 2n, that kind is off its share of any prefix by at most
+// 1/2 + K n / 2N.
+TEST(GenerateNodesTest, SharesAreWithinOneAndEveryPrefixIsMixed) {
+  const WorkloadTable table = Parsed(EmbeddedOpenbLikeTable());
+  const auto kinds = static_cast<int64_t>(table.nodes.size());
+  for (const int64_t total : {1, 7, 100, 1213, 5000}) {
+    const std::vector<NodeSpec> nodes = GenerateNodes(table, total);
+    ASSERT_EQ(static_cast<int64_t>(nodes.size()), total);
+    std::map<Kind, int64_t> counts;
+    for (const NodeSpec& node : nodes) ++counts[KindOf(node)];
+    int64_t leftover = total;
+    std::vector<std::pair<int64_t, size_t>> remainders;  // negated, so that the largest sorts first
+    std::vector<int64_t> expected;
+    for (size_t row = 0; row < table.nodes.size(); ++row) {
+      expected.push_back(table.nodes[row].count * total / 1213);
+      remainders.emplace_back(-(table.nodes[row].count * total % 1213), row);
+      leftover -= expected.back();
+    }
+    std::sort(remainders.begin(), remainders.end());
+    for (size_t i = 0; i < static_cast<size_t>(leftover); ++i) ++expected[remainders[i].second];
+    for (size_t row = 0; row < table.nodes.size(); ++row) {
+      EXPECT_EQ(counts[KindOf(table.nodes[row].node)], expected[row]) << total << " row " << row;
+    }
+    std::map<Kind, int64_t> so_far;
+    for (size_t i = 0; i < nodes.size(); ++i) {
+      ++so_far[KindOf(nodes[i])];
+      const auto length = static_cast<int64_t>(i) + 1;
+      for (const auto& [kind, count] : so_far) {
+        const int64_t share = counts[kind];
+        EXPECT_LE(2 * std::abs(count * total - share * length), total + kinds * share) << i;
+      }
+    }
+  }
+}
+
+TEST(GeneratedSourceTest, QuotaGivesExactShares) {
+  GeneratedOptions options;
+  options.pods = 1000;
+  const std::string letters = GeneratedLetters(options);
+  EXPECT_EQ(std::count(letters.begin(), letters.end(), 'A'), 500);
+  EXPECT_EQ(std::count(letters.begin(), letters.end(), 'B'), 300);
+  EXPECT_EQ(std::count(letters.begin(), letters.end(), 'C'), 200);
+}
+
+// The orders were computed by a second implementation of the generator and the shuffle.
+TEST(GeneratedSourceTest, QuotaOrderIsPinned) {
+  GeneratedOptions options;
+  options.seed = 42;
+  EXPECT_EQ(GeneratedLetters(options), "AACBCAABBA");
+  options.sampling = "";
+  EXPECT_EQ(GeneratedLetters(options), "AACBCAABBA");
+  options.pods = 7;  // 3.5, 2.1 and 1.4: the largest remainder is A's
+  EXPECT_EQ(GeneratedLetters(options), "BCAABAA");
+  options.pods = 0;
+  options.seed = 43;
+  EXPECT_EQ(GeneratedLetters(options), "ABAABACCBA");
+}
+
+TEST(GeneratedSourceTest, IndependentDrawsArePinned) {
+  GeneratedOptions options;
+  options.sampling = "independent";
+  options.pods = 30;
+  options.seed = 42;
+  EXPECT_EQ(GeneratedLetters(options), "CAAAAAAAACAACAAABBCAABCABBCBAA");
+  options.seed = 43;
+  EXPECT_EQ(GeneratedLetters(options), "CBBAAABABABAAACBBAACAACACABABB");
+}
+
+TEST(GeneratedSourceTest, IndependentDrawsFollowTheWeights) {
+  const WorkloadTable table = Parsed(EmbeddedOpenbLikeTable());
+  GeneratedOptions options;
+  options.sampling = "independent";
+  options.pods = 20000;
+  options.seed = 7;
+  const Generated generated(table, options);
+  Random oracle(7, "workload/shape");
+  for (const PodArrival& pod : generated.All()) {
+    auto draw = static_cast<int64_t>(oracle.Below(8152));
+    size_t row = 0;
+    while (draw >= table.pods[row].count) draw -= table.pods[row++].count;
+    ASSERT_EQ(pod.shape.value(), row) << pod.name;
+  }
+}
+
+TEST(GeneratedSourceTest, ShapesAreThoseOfTheTable) {
+  const WorkloadTable table = Parsed(kTable);
+  const Generated generated(table, GeneratedOptions());
+  ASSERT_EQ(generated.shapes.size(), 3u);
+  EXPECT_EQ(generated.shapes.row(ShapeId(size_t{1})).gpu_spec, "V100M16|V100M32");
+  EXPECT_EQ(generated.shapes.row(ShapeId(size_t{2})).cpu_milli, 500);
+}
+
+TEST(GeneratedSourceTest, NamesSortInOrderOfCreation) {
+  GeneratedOptions options;
+  options.pods = 12;
+  const Generated small(Parsed(kTable), options);
+  const std::vector<PodArrival> pods = small.All();
+  ASSERT_EQ(pods.size(), 12u);
+  EXPECT_EQ(pods[0].name, "pod-0000000");
+  EXPECT_EQ(pods[11].name, "pod-0000011");
+
+  PodArrival pod;
+  options.sampling = "independent";
+  options.pods = 10000000;  // the last one is number 9999999
+  const Generated seven(Parsed(kTable), options);
+  ASSERT_TRUE(seven.source->Next(&pod).ok());
+  EXPECT_EQ(pod.name, "pod-0000000");
+  options.pods = 10000001;
+  const Generated eight(Parsed(kTable), options);
+  ASSERT_TRUE(eight.source->Next(&pod).ok());
+  EXPECT_EQ(pod.name, "pod-00000000");
+}
+
+TEST(GeneratedSourceTest, WithoutDistributionsAllArriveAtZeroAndNeverEnd) {
+  const Generated generated(Parsed(kTable), GeneratedOptions());
+  EXPECT_EQ(generated.source->pods(), 10);
+  const std::vector<PodArrival> pods = generated.All();
+  ASSERT_EQ(pods.size(), 10u);
+  for (const PodArrival& pod : pods) {
+    EXPECT_EQ(pod.time, SimTime(0));
+    EXPECT_FALSE(pod.has_run_time);
+    EXPECT_EQ(pod.priority, 0);
+  }
+  PodArrival pod;
+  const absl::StatusOr<bool> after_end = generated.source->Next(&pod);
+  ASSERT_TRUE(after_end.ok());
+  EXPECT_FALSE(*after_end);
+}
+
+TEST(GeneratedSourceTest, ConstantTimes) {
+  GeneratedOptions options;
+  options.interarrival = "constant(1.5)";
+  options.run_time = "constant(0.0000000016)";
+  const std::vector<PodArrival> pods = Generated(Parsed(kTable), options).All();
+  ASSERT_EQ(pods.size(), 10u);
+  for (size_t i = 0; i < pods.size(); ++i) {
+    EXPECT_EQ(pods[i].time.ns(), static_cast<int64_t>(i) * 1500000000) << i;
+    EXPECT_TRUE(pods[i].has_run_time);
+    EXPECT_EQ(pods[i].run_time.ns(), 2);  // 1.6 ns, rounded
+  }
+}
+
+TEST(GeneratedSourceTest, TimesComeFromTheirOwnStreams) {
+  GeneratedOptions options;
+  options.seed = 11;
+  options.pods = 200;
+  options.interarrival = "exponential(mean=30)";
+  options.run_time = "lognormal(median=600,sigma=2)";
+  const std::vector<PodArrival> pods = Generated(Parsed(kTable), options).All();
+  ASSERT_EQ(pods.size(), 200u);
+  const absl::StatusOr<Distribution> gaps = Distribution::Exponential(30);
+  const absl::StatusOr<Distribution> lengths = Distribution::LogNormal(600, 2);
+  ASSERT_TRUE(gaps.ok() && lengths.ok());
+  Random gap_stream(11, "workload/interarrival");
+  Random length_stream(11, "workload/run_time");
+  EXPECT_EQ(pods[0].time.ns(), 0);
+  for (size_t i = 0; i < pods.size(); ++i) {
+    if (i > 0) {
+      const double gap_ns = gaps->Sample(gap_stream) * 1e9;
+      const int64_t found = pods[i].time.ns() - pods[i - 1].time.ns();
+      EXPECT_LE(std::abs(static_cast<double>(found) - gap_ns), 0.5) << i;
+    }
+    const double length_ns = lengths->Sample(length_stream) * 1e9;
+    EXPECT_LE(std::abs(static_cast<double>(pods[i].run_time.ns()) - length_ns), 0.5) << i;
+  }
+
+  // Another distribution of run times leaves shapes and arrivals alone.
+  options.run_time = "constant(1)";
+  const std::vector<PodArrival> others = Generated(Parsed(kTable), options).All();
+  EXPECT_EQ(Letters(others), Letters(pods));
+  for (size_t i = 0; i < pods.size(); ++i) EXPECT_EQ(others[i].time, pods[i].time) << i;
+}
+
+TEST(GeneratedSourceTest, NegativeSamplesCountAsZero) {
+  GeneratedOptions options;
+  options.pods = 400;
+  options.interarrival = "normal(mean=0,stddev=1)";
+  options.run_time = "constant(-5)";
+  const std::vector<PodArrival> pods = Generated(Parsed(kTable), options).All();
+  ASSERT_EQ(pods.size(), 400u);
+  int at_once = 0;
+  for (size_t i = 0; i < pods.size(); ++i) {
+    EXPECT_EQ(pods[i].run_time.ns(), 0);
+    if (i == 0) continue;
+    EXPECT_GE(pods[i].time, pods[i - 1].time);
+    if (pods[i].time == pods[i - 1].time) ++at_once;
+  }
+  // Half of 399 on average, with a standard deviation of 10.
+  EXPECT_GT(at_once, 140);
+  EXPECT_LT(at_once, 260);
+}
+
+TEST(GeneratedSourceTest, TimesBeyondTheLimitAreErrorsThatStick) {
+  PodArrival pod;
+  GeneratedOptions options;
+  options.run_time = "constant(4000000001)";
+  const Generated long_runs(Parsed(kTable), options);
+  for (int i = 0; i < 2; ++i) {
+    const absl::StatusOr<bool> more = long_runs.source->Next(&pod);
+    EXPECT_EQ(more.status().code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_NE(more.status().message().find("generated pod 0: a run time of 4"),
+              absl::string_view::npos)
+        << more.status();
+  }
+
+  options.run_time = "constant(4000000000)";
+  options.interarrival = "constant(3000000000)";
+  const Generated late(Parsed(kTable), options);
+  for (int i = 0; i < 2; ++i) {
+    const absl::StatusOr<bool> more = late.source->Next(&pod);
+    ASSERT_TRUE(more.ok()) << more.status();
+    EXPECT_EQ(pod.time.ns(), 3'000'000'000'000'000'000 * i);
+    EXPECT_EQ(pod.run_time.ns(), 4'000'000'000'000'000'000);
+  }
+  const absl::Status expected = absl::InvalidArgumentError(
+      "generated pod 2: found an arrival after more than 4000000000 s, expected an earlier one");
+  EXPECT_EQ(late.source->Next(&pod).status(), expected);
+  EXPECT_EQ(late.source->Next(&pod).status(), expected);
+
+  StateWriter out;
+  late.source->Save(out);
+  const Generated loaded(Parsed(kTable), options);
+  StateReader in(out.bytes());
+  ASSERT_TRUE(loaded.source->Load(in).ok());
+  EXPECT_EQ(loaded.source->Next(&pod).status(), expected);
+}
+
+TEST(GeneratedSourceTest, GoesOnFromASavedPosition) {
+  for (const absl::string_view sampling : {"quota", "independent"}) {
+    GeneratedOptions options;
+    options.sampling = std::string(sampling);
+    options.pods = 25;
+    options.seed = 3;
+    options.interarrival = "exponential(mean=10)";
+    options.run_time = "uniform(low=1,high=9)";
+    const WorkloadTable table = Parsed(kTable);
+    const std::vector<PodArrival> whole = Generated(table, options).All();
+    ASSERT_EQ(whole.size(), 25u);
+    for (size_t position = 0; position <= whole.size(); ++position) {
+      const Generated first(table, options);
+      PodArrival pod;
+      for (size_t i = 0; i < position; ++i) ASSERT_TRUE(first.source->Next(&pod).ok());
+      StateWriter out;
+      first.source->Save(out);
+      const Generated second(table, options);
+      StateReader in(out.bytes());
+      const absl::Status status = second.source->Load(in);
+      ASSERT_TRUE(status.ok()) << status;
+      EXPECT_TRUE(in.AtEnd());
+      const std::vector<PodArrival> rest = second.All();
+      ASSERT_EQ(rest.size(), whole.size() - position) << sampling;
+      EXPECT_TRUE(std::equal(rest.begin(), rest.end(),
+                             whole.begin() + static_cast<std::ptrdiff_t>(position)))
+          << sampling << " from " << position;
+    }
+  }
+}
+
+TEST(GeneratedSourceTest, RefusesAPositionOfAnotherWorkload) {
+  GeneratedOptions options;
+  const Generated ten(Parsed(kTable), options);
+  StateWriter out;
+  ten.source->Save(out);
+  options.pods = 11;
+  const Generated eleven(Parsed(kTable), options);
+  StateReader in(out.bytes());
+  const absl::Status status = eleven.source->Load(in);
+  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
+  EXPECT_NE(status.message().find("has 11 pods, the saved one 10"), absl::string_view::npos)
+      << status;
+  StateReader cut(absl::string_view(out.bytes()).substr(0, out.bytes().size() - 1));
+  EXPECT_FALSE(Generated(Parsed(kTable), GeneratedOptions()).source->Load(cut).ok());
+}
+
+TEST(GeneratedSourceTest, RefusesBadOptions) {
+  GpuModelTable models;
+  ShapeTable shapes(&models);
+  const auto error = [&shapes](const WorkloadTable& table, const GeneratedOptions& options) {
+    const absl::Status status = GeneratedSource::Create(table, options, &shapes).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
+    return std::string(status.message());
+  };
+  const WorkloadTable table = Parsed(kTable);
+  EXPECT_EQ(error(WorkloadTable(), GeneratedOptions()),
+            "the workload table has no pod rows to generate pods from");
+  GeneratedOptions options;
+  options.pods = -1;
+  EXPECT_EQ(error(table, options), "pods: found -1, expected 0 to 4294967295");
+  options.pods = int64_t{1} << 32;
+  EXPECT_EQ(error(table, options), "pods: found 4294967296, expected 0 to 4294967295");
+  options = GeneratedOptions();
+  options.sampling = "quotas";
+  EXPECT_EQ(error(table, options), "sampling: found 'quotas', expected quota or independent");
+  options = GeneratedOptions();
+  options.interarrival = "exponential(30";
+  EXPECT_EQ(error(table, options).rfind("interarrival: ", 0), 0u);
+  options = GeneratedOptions();
+  options.run_time = "sometimes";
+  EXPECT_EQ(error(table, options).rfind("run_time: ", 0), 0u);
+}
+
+}  // namespace
+}  // namespace drasim

@@ -1,0 +1,344 @@
+#include "traces/stats.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "gtest/gtest.h"
+#include "model/random.h"
+#include "traces/embedded.h"
+#include "traces/generator.h"
+
+namespace drasim {
+namespace {
+
+constexpr int64_t kMib = int64_t{1} << 20;
+constexpr int64_t kMaxInt64 = std::numeric_limits<int64_t>::max();
+
+int64_t QuantileOfOne(int64_t seconds) {
+  SecondsHistogram histogram;
+  histogram.Add(seconds);
+  return histogram.Quantile(500);
+}
+
+// |found - exact| <= exact / 128, without leaving 64 bits.
+bool IsClose(int64_t found, int64_t exact) {
+  return std::max(found, exact) - std::min(found, exact) <= exact / 128;
+}
+
+TEST(SecondsHistogramTest, SmallValuesAreExact) {
+  for (int64_t seconds = 0; seconds < 128; ++seconds) EXPECT_EQ(QuantileOfOne(seconds), seconds);
+}
+
+TEST(SecondsHistogramTest, BucketsAreRepresentedByTheirMiddle) {
+  EXPECT_EQ(QuantileOfOne(128), 129);  // 128..129
+  EXPECT_EQ(QuantileOfOne(129), 129);
+  EXPECT_EQ(QuantileOfOne(130), 131);
+  EXPECT_EQ(QuantileOfOne(255), 255);  // 254..255
+  EXPECT_EQ(QuantileOfOne(256), 258);  // 256..259
+  EXPECT_EQ(QuantileOfOne(259), 258);
+  EXPECT_EQ(QuantileOfOne(260), 262);
+  EXPECT_EQ(QuantileOfOne(86400), 86528);  // 86016..87039
+}
+
+TEST(SecondsHistogramTest, RelativeErrorIsAtMostOne128th) {
+  for (int64_t seconds = 0; seconds < 20000; ++seconds) {
+    ASSERT_TRUE(IsClose(QuantileOfOne(seconds), seconds)) << seconds;
+  }
+  for (int bit = 14; bit < 63; ++bit) {
+    const int64_t power = int64_t{1} << bit;
+    for (const int64_t seconds : {power - 1, power, power + 1, power + power / 3}) {
+      ASSERT_TRUE(IsClose(QuantileOfOne(seconds), seconds)) << seconds;
+    }
+  }
+  EXPECT_TRUE(IsClose(QuantileOfOne(kMaxInt64), kMaxInt64));
+}
+
+TEST(SecondsHistogramTest, QuantilesAreThoseOfTheSortedValues) {
+  Random random(1, "stats_test");
+  for (const size_t size : {size_t{1}, size_t{2}, size_t{3}, size_t{999}, size_t{1000}}) {
+    std::vector<int64_t> values;
+    SecondsHistogram histogram;
+    for (size_t i = 0; i < size; ++i) {
+      // All magnitudes up to 2^40.
+      const uint64_t limit = uint64_t{1} << random.Below(41);
+      values.push_back(static_cast<int64_t>(random.Below(limit)));
+      histogram.Add(values.back());
+    }
+    EXPECT_EQ(histogram.count(), static_cast<int64_t>(size));
+    std::sort(values.begin(), values.end());
+    for (int permille = 1; permille <= 1000; ++permille) {
+      const size_t rank = (size * static_cast<size_t>(permille) + 999) / 1000;
+      ASSERT_TRUE(IsClose(histogram.Quantile(permille), values[rank - 1]))
+          << permille << " of " << size;
+    }
+  }
+}
+
+class TraceStatsTest : public ::testing::Test {
+ protected:
+  TraceStatsTest() : shapes_(&models_), stats_(&shapes_) {}
+
+  static PodShape Shape(int64_t cpu_milli, int64_t memory_bytes, int32_t gpu_count,
+                        int32_t gpu_milli, absl::string_view gpu_spec) {
+    PodShape shape;
+    shape.cpu_milli = cpu_milli;
+    shape.memory_bytes = memory_bytes;
+    shape.gpu_count = gpu_count;
+    shape.gpu_milli = gpu_milli;
+    shape.gpu_spec = std::string(gpu_spec);
+    return shape;
+  }
+
+  void Add(const PodShape& shape, int64_t arrival_ns) {
+    PodArrival pod;
+    pod.shape = shapes_.Intern(shape);
+    pod.time = SimTime(arrival_ns);
+    stats_.Add(pod);
+  }
+
+  void AddTimed(const PodShape& shape, int64_t arrival_ns, int64_t run_time_ns) {
+    PodArrival pod;
+    pod.shape = shapes_.Intern(shape);
+    pod.time = SimTime(arrival_ns);
+    pod.has_run_time = true;
+    pod.run_time = SimDuration(run_time_ns);
+    stats_.Add(pod);
+  }
+
+  // Two share pods with run times and one that asks for two whole GPUs.
+  void AddThree() {
+    const PodShape share = Shape(1000, kMib, 1, 500, "");
+    AddTimed(share, 0, 60'000'000'000);
+    Add(Shape(4000, 2 * kMib + 1, 2, 1000, "G2|T4"), 1'500'000'000);
+    AddTimed(share, 10'000'000'000, 120'400'000'000);
+  }
+
+  GpuModelTable models_;
+  ShapeTable shapes_;
+  TraceStats stats_;
+};
+
+TEST_F(TraceStatsTest, Table) {
+  AddThree();
+  const std::string expected = R"(pods                        3
+  with a share of a GPU     2
+  with a run time           2
+distinct shapes             2
+requested CPU, milli     6000
+requested memory, MiB       5
+requested GPUs, devices     4
+requested GPUs, milli    3000
+first arrival, s            0
+last arrival, s            10
+
+GPUs per pod  pods  % of pods  GPU milli  % of GPU milli
+1                2      66.67       1000           33.33
+2                1      33.33       2000           66.67
+
+share of a GPU, milli  pods  % of share pods
+1..100                    0             0.00
+101..200                  0             0.00
+201..300                  0             0.00
+301..400                  0             0.00
+401..500                  2           100.00
+501..600                  0             0.00
+601..700                  0             0.00
+701..800                  0             0.00
+801..900                  0             0.00
+901..999                  0             0.00
+
+run time      s
+least        60
+mean       90.2
+greatest  120.4
+p1           60
+p10          60
+p25          60
+p50          60
+p75         120
+p90         120
+p95         120
+p99         120
+
+most frequent shapes  % of pods  CPU milli  memory MiB  GPUs  milli per GPU  GPU models
+2                         66.67       1000           1     1            500         any
+1                         33.33       4000           3     2           1000       G2|T4
+)";
+  EXPECT_EQ(stats_.Summary(10).ToTable(), expected);
+}
+
+TEST_F(TraceStatsTest, Json) {
+  AddThree();
+  const std::string expected =
+      R"({
+  "schema_version": 1,
+  "pods": 3,
+  "share_pods": 2,
+  "requested": {"cpu_milli": 6000, "memory_bytes": 4194305, "gpus": 4, "gpu_milli": 3000},
+  "by_gpu_count": [
+    {"gpu_count": 1, "pods": 2, "gpu_milli": 1000},
+    {"gpu_count": 2, "pods": 1, "gpu_milli": 2000}
+  ],
+  "share_pods_by_gpu_milli": [
+    {"from_milli": 1, "to_milli": 100, "pods": 0},
+    {"from_milli": 101, "to_milli": 200, "pods": 0},
+    {"from_milli": 201, "to_milli": 300, "pods": 0},
+    {"from_milli": 301, "to_milli": 400, "pods": 0},
+    {"from_milli": 401, "to_milli": 500, "pods": 2},
+    {"from_milli": 501, "to_milli": 600, "pods": 0},
+    {"from_milli": 601, "to_milli": 700, "pods": 0},
+    {"from_milli": 701, "to_milli": 800, "pods": 0},
+    {"from_milli": 801, "to_milli": 900, "pods": 0},
+    {"from_milli": 901, "to_milli": 999, "pods": 0}
+  ],
+  "arrivals": {"first_ns": 0, "last_ns": 10000000000},
+  "run_time": {"pods": 2, "min_ns": 60000000000, "max_ns": 120400000000, "mean_ns": 90200000000, )"
+      R"("quantiles_s": {"p1": 60, "p10": 60, "p25": 60, "p50": 60, "p75": 120, )"
+      R"("p90": 120, "p95": 120, "p99": 120}},
+  "distinct_shapes": 2,
+  "top_shapes": [
+    {"pods": 2, "cpu_milli": 1000, "memory_bytes": 1048576, "gpu_count": 1, "gpu_milli": 500, )"
+      R"("gpu_spec": ""},
+    {"pods": 1, "cpu_milli": 4000, "memory_bytes": 2097153, "gpu_count": 2, "gpu_milli": 1000, )"
+      R"("gpu_spec": "G2|T4"}
+  ]
+}
+)";
+  EXPECT_EQ(stats_.Summary(10).ToJson(), expected);
+}
+
+TEST_F(TraceStatsTest, NothingAtAll) {
+  const TraceSummary summary = stats_.Summary(10);
+  EXPECT_EQ(summary.pods, 0);
+  EXPECT_TRUE(summary.by_gpu_count.empty());
+  const std::string json = summary.ToJson();
+  EXPECT_NE(json.find("\"by_gpu_count\": [],\n"), std::string::npos) << json;
+  EXPECT_NE(json.find("\"arrivals\": null,\n"), std::string::npos) << json;
+  EXPECT_NE(json.find("\"run_time\": {\"pods\": 0, \"min_ns\": null, \"max_ns\": null, "
+                      "\"mean_ns\": null, \"quantiles_s\": null},\n"),
+            std::string::npos)
+      << json;
+  EXPECT_NE(json.find("\"top_shapes\": []\n"), std::string::npos) << json;
+  const std::string table = R"(pods                     0
+  with a share of a GPU  0
+  with a run time        0
+distinct shapes          0
+requested CPU, milli     0
+requested memory, MiB    0
+requested GPUs, devices  0
+requested GPUs, milli    0
+
+GPUs per pod  pods  % of pods  GPU milli  % of GPU milli
+)";
+  EXPECT_EQ(summary.ToTable(), table);
+}
+
+TEST_F(TraceStatsTest, ShareBinsAndTheirEdges) {
+  const std::vector<std::pair<int32_t, size_t>> bin_of = {{1, 0},   {100, 0}, {101, 1}, {500, 4},
+                                                          {900, 8}, {901, 9}, {999, 9}};
+  std::array<int64_t, TraceSummary::kShareBins> expected{};
+  for (const auto& [gpu_milli, bin] : bin_of) {
+    Add(Shape(1, 0, 1, gpu_milli, ""), 0);
+    ++expected[bin];
+  }
+  Add(Shape(1, 0, 1, 1000, ""), 0);  // not a share
+  Add(Shape(1, 0, 0, 0, ""), 0);
+  const TraceSummary summary = stats_.Summary(10);
+  EXPECT_EQ(summary.share_pods, 7);
+  EXPECT_EQ(summary.share_bins, expected);
+}
+
+TEST_F(TraceStatsTest, TopShapesByCountThenFirstAppearance) {
+  for (const int64_t cpu_milli : {1, 2, 3, 2, 3, 4}) Add(Shape(cpu_milli, 0, 0, 0, ""), 0);
+  const TraceSummary summary = stats_.Summary(3);
+  EXPECT_EQ(summary.distinct_shapes, 4);
+  ASSERT_EQ(summary.top_shapes.size(), 3u);
+  EXPECT_EQ(summary.top_shapes[0].shape.cpu_milli, 2);
+  EXPECT_EQ(summary.top_shapes[0].pods, 2);
+  EXPECT_EQ(summary.top_shapes[1].shape.cpu_milli, 3);
+  EXPECT_EQ(summary.top_shapes[2].shape.cpu_milli, 1);
+  EXPECT_EQ(summary.top_shapes[2].pods, 1);
+  EXPECT_TRUE(stats_.Summary(0).top_shapes.empty());
+}
+
+TEST_F(TraceStatsTest, SumsThatLeave64BitsAreTheLargestNumber) {
+  for (int i = 0; i < 3; ++i) Add(Shape(kMaxInt64 / 2, kMaxInt64, 0, 0, ""), 0);
+  const TraceSummary summary = stats_.Summary(1);
+  EXPECT_EQ(summary.cpu_milli, kMaxInt64);
+  EXPECT_EQ(summary.memory_bytes, kMaxInt64);
+}
+
+TEST_F(TraceStatsTest, TimesInAnyOrder) {
+  const PodShape shape = Shape(1, 0, 0, 0, "");
+  AddTimed(shape, 5'000'000'000, 1'500'000'000);  // 2 s in the histogram
+  AddTimed(shape, -1'000'000'000, -7);            // counts as 0
+  AddTimed(shape, 3'000'000'000, kMaxInt64);
+  const TraceSummary summary = stats_.Summary(1);
+  EXPECT_EQ(summary.first_arrival_ns, -1'000'000'000);
+  EXPECT_EQ(summary.last_arrival_ns, 5'000'000'000);
+  EXPECT_EQ(summary.timed_pods, 3);
+  EXPECT_EQ(summary.min_run_time_ns, 0);
+  EXPECT_EQ(summary.max_run_time_ns, kMaxInt64);
+  EXPECT_EQ(summary.mean_run_time_ns, (kMaxInt64 / 3) + 500'000'000);
+  EXPECT_EQ(summary.run_time_quantiles_s[0], 0);  // p1
+  EXPECT_EQ(summary.run_time_quantiles_s[3], 2);  // p50
+  EXPECT_TRUE(IsClose(summary.run_time_quantiles_s[7], 9223372037));
+}
+
+TEST_F(TraceStatsTest, JsonEscapesText) {
+  Add(Shape(1, 0, 1, 1000, "a\"b\\c\n"), 0);
+  const std::string json = stats_.Summary(1).ToJson();
+  const std::string expected = R"("gpu_spec": "a\"b\\c\u000a"})";
+  EXPECT_NE(json.find(expected), std::string::npos) << json;
+}
+
+// The published figures of openb, through the generator and the statistics.
+TEST_F(TraceStatsTest, OpenbLikeWorkload) {
+  const absl::StatusOr<WorkloadTable> table =
+      ParseWorkloadTable(EmbeddedOpenbLikeTable(), "openb_like.csv");
+  ASSERT_TRUE(table.ok()) << table.status();
+  GeneratedOptions options;
+  options.interarrival = "constant(10)";
+  options.run_time = "constant(100)";
+  absl::StatusOr<std::unique_ptr<GeneratedSource>> source =
+      GeneratedSource::Create(*table, options, &shapes_);
+  ASSERT_TRUE(source.ok()) << source.status();
+  PodArrival pod;
+  for (;;) {
+    const absl::StatusOr<bool> more = (*source)->Next(&pod);
+    ASSERT_TRUE(more.ok()) << more.status();
+    if (!*more) break;
+    stats_.Add(pod);
+  }
+  const TraceSummary summary = stats_.Summary(2);
+  EXPECT_EQ(summary.pods, 8152);
+  EXPECT_EQ(summary.share_pods, 3078);
+  EXPECT_EQ(summary.gpus, 7433);
+  EXPECT_EQ(summary.gpu_milli, 6086800);
+  EXPECT_EQ(summary.distinct_shapes, 151);
+  ASSERT_EQ(summary.by_gpu_count.size(), 5u);
+  EXPECT_EQ(summary.by_gpu_count[0].pods, 1088);
+  EXPECT_EQ(summary.by_gpu_count[0].gpu_milli, 0);
+  EXPECT_EQ(summary.by_gpu_count[1].pods, 6989);
+  EXPECT_EQ(summary.by_gpu_count[4].gpu_count, 8);
+  EXPECT_EQ(summary.by_gpu_count[4].gpu_milli, 352000);
+  ASSERT_EQ(summary.top_shapes.size(), 2u);
+  EXPECT_EQ(summary.top_shapes[0].pods, 1047);
+  EXPECT_EQ(summary.top_shapes[0].shape.gpu_milli, 810);
+  EXPECT_EQ(summary.last_arrival_ns, 81'510'000'000'000);
+  EXPECT_EQ(summary.timed_pods, 8152);
+  EXPECT_EQ(summary.mean_run_time_ns, 100'000'000'000);
+  EXPECT_EQ(summary.run_time_quantiles_s[3], 100);
+}
+
+}  // namespace
+}  // namespace drasim

@@ -1,0 +1,294 @@
+#include "traces/column_reader.h"
+
+#include <algorithm>
+
+#include "absl/container/btree_map.h"
+#include "absl/status/status.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/types/span.h"
+#include "model/pod_shape.h"
+
+namespace drasim {
+namespace {
+
+constexpr int64_t kMaxInt64 = std::numeric_limits<int64_t>::max();
+constexpr int64_t kMaxInt32 = std::numeric_limits<int32_t>::max();
+constexpr int64_t kMinInt32 = std::numeric_limits<int32_t>::min();
+
+struct Unit {
+  absl::string_view name;
+  int64_t scale;  // base units in one
+  absl::string_view noun;
+};
+
+constexpr Unit kCpuUnits[] = {
+    {"milli", 1, "milli-CPU"}, {"cores", 1000, "cores"}, {"percent", 10, "percent of a core"}};
+constexpr Unit kMemoryUnits[] = {{"bytes", 1, "bytes"},
+                                 {"KiB", int64_t{1} << 10, "KiB"},
+                                 {"MiB", int64_t{1} << 20, "MiB"},
+                                 {"GiB", int64_t{1} << 30, "GiB"}};
+constexpr Unit kGpuShareUnits[] = {{"milli", 1, "milli of a GPU"},
+                                   {"percent", 10, "percent of a GPU"},
+                                   {"fraction", 1000, "GPUs"}};
+constexpr Unit kTimeUnits[] = {{"ns", 1, "ns"},
+                               {"us", 1'000, "us"},
+                               {"ms", 1'000'000, "ms"},
+                               {"s", 1'000'000'000, "s"},
+                               {"min", 60'000'000'000, "min"},
+                               {"h", 3'600'000'000'000, "h"}};
+
+struct KindRule {
+  absl::Span<const Unit> units;  // empty: a whole number
+  int64_t min = 0;
+  int64_t max = kMaxInt64;
+};
+
+KindRule RuleOf(ColumnKind kind) {
+  KindRule rule;
+  switch (kind) {
+    case ColumnKind::kCpu:
+      rule.units = kCpuUnits;
+      break;
+    case ColumnKind::kMemory:
+      rule.units = kMemoryUnits;
+      break;
+    case ColumnKind::kGpuShare:
+      rule.units = kGpuShareUnits;
+      rule.max = kDeviceMilli;
+      break;
+    case ColumnKind::kTime:
+      rule.units = kTimeUnits;
+      break;
+    case ColumnKind::kCount:
+      rule.max = kMaxInt32;
+      break;
+    case ColumnKind::kDevices:
+      rule.max = kMaxDevicesPerNode;
+      break;
+    case ColumnKind::kPriority:
+      rule.min = kMinInt32;
+      rule.max = kMaxInt32;
+      break;
+  }
+  return rule;
+}
+
+absl::Status Wrong(absl::string_view field, absl::string_view found, absl::string_view expected) {
+  return absl::InvalidArgumentError(
+      absl::StrCat(field, ": found '", ShownText(found), "', expected ", expected));
+}
+
+absl::string_view KindOf(DecimalError error) {
+  switch (error) {
+    case DecimalError::kNone:
+    case DecimalError::kNotANumber:
+      break;
+    case DecimalError::kNegative:
+      return "negative number";
+    case DecimalError::kTooLarge:
+      return "number too large";
+    case DecimalError::kTooSmall:
+      return "number too small";
+    case DecimalError::kNotWhole:
+      return "not a whole number";
+  }
+  return "not a number";
+}
+
+// The map's entries in the order of their keys, which a protobuf map does not keep.
+absl::btree_map<std::string, std::string> SortedValues(const proto::Column& column) {
+  absl::btree_map<std::string, std::string> sorted;
+  for (const auto& entry : column.values()) sorted[entry.first] = entry.second;
+  return sorted;
+}
+
+bool Contains(const std::vector<std::string>& texts, absl::string_view text) {
+  for (const std::string& known : texts) {
+    if (known == text) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string ShownText(absl::string_view text, size_t max_bytes) {
+  if (text.size() <= max_bytes) return absl::Utf8SafeCHexEscape(text);
+  return absl::StrCat(absl::Utf8SafeCHexEscape(text.substr(0, max_bytes)), "...");
+}
+
+absl::StatusOr<NumberColumn> NumberColumn::Make(const proto::Column& column, ColumnKind kind) {
+  const KindRule rule = RuleOf(kind);
+  NumberColumn made;
+  if (column.column().empty()) return Wrong("column", "", "the name of a column");
+  made.name_ = column.column();
+  made.optional_ = column.optional();
+  made.missing_.assign(column.missing().begin(), column.missing().end());
+  made.min_ = rule.min;
+  made.max_ = rule.max;
+  made.whole_ = rule.units.empty();
+  if (made.whole_ && !column.unit().empty()) {
+    return Wrong("unit", column.unit(), "no unit, because this is a whole number");
+  }
+  if (!made.whole_) {
+    const auto unit =
+        std::find_if(rule.units.begin(), rule.units.end(),
+                     [&column](const Unit& known) { return known.name == column.unit(); });
+    if (unit == rule.units.end()) {
+      const std::string known = absl::StrJoin(
+          rule.units, ", ",
+          [](std::string* out, const Unit& each) { absl::StrAppend(out, each.name); });
+      return Wrong("unit", column.unit(), absl::StrCat("one of ", known));
+    }
+    made.scale_ = unit->scale;
+    made.noun_ = std::string(unit->noun);
+  }
+  if (column.has_max()) {
+    // Whole base units of less than 2^53 are exact in a double.
+    const double clamp = column.max() * static_cast<double>(made.scale_);
+    constexpr double kExact = 9007199254740992.0;
+    if (!(clamp >= 0) || clamp > kExact ||
+        static_cast<double>(static_cast<int64_t>(clamp)) != clamp) {
+      return Wrong("max", absl::StrCat(column.max()),
+                   "a number that is not negative, below 2^53 and whole in the smallest unit");
+    }
+    made.has_clamp_ = true;
+    made.clamp_ = static_cast<int64_t>(clamp);
+  }
+  for (const auto& [from, to] : SortedValues(column)) {
+    int64_t value = 0;
+    const DecimalError error = made.Parse(to, &value);
+    if (error != DecimalError::kNone) {
+      return Wrong(absl::StrCat("values.", ShownText(from)), to, made.Expected(error));
+    }
+    made.values_.emplace_back(from, value);
+  }
+  if (column.has_default_()) {
+    const DecimalError error = made.Resolve(column.default_(), &made.default_);
+    if (error != DecimalError::kNone) {
+      return Wrong("default", column.default_(), made.Expected(error));
+    }
+    made.has_default_ = true;
+  }
+  made.plain_ = made.missing_.empty() && made.values_.empty();
+  made.plain_max_ = std::min(made.max_, made.clamp_) / made.scale_;
+  return made;
+}
+
+NumberColumn::Result NumberColumn::ReadSlow(absl::string_view text, int64_t* value) const {
+  if (text.empty() || IsMissing(text)) {
+    if (!has_default_) return optional_ ? Result::kNone : Result::kBad;
+    *value = default_;
+    return Result::kValue;
+  }
+  return Resolve(text, value) == DecimalError::kNone ? Result::kValue : Result::kBad;
+}
+
+bool NumberColumn::IsMissing(absl::string_view text) const { return Contains(missing_, text); }
+
+DecimalError NumberColumn::Resolve(absl::string_view text, int64_t* value) const {
+  for (const auto& [from, to] : values_) {
+    if (from == text) {
+      *value = to;
+      return DecimalError::kNone;
+    }
+  }
+  int64_t number = 0;
+  if (ParseDigits(text, &number) && number <= plain_max_) {
+    *value = number * scale_;
+    return DecimalError::kNone;
+  }
+  return Parse(text, value);
+}
+
+DecimalError NumberColumn::Parse(absl::string_view text, int64_t* value) const {
+  int64_t number = 0;
+  const DecimalError error =
+      whole_ ? ParseWhole(text, &number) : ParseAmount(text, scale_, &number);
+  if (error == DecimalError::kTooLarge && has_clamp_) {
+    number = clamp_;
+  } else if (error == DecimalError::kTooSmall) {
+    return min_ == 0 ? DecimalError::kNegative : error;
+  } else if (error != DecimalError::kNone) {
+    return error;
+  }
+  if (has_clamp_) number = std::min(number, clamp_);
+  if (number > max_) return DecimalError::kTooLarge;
+  if (number < min_) return min_ == 0 ? DecimalError::kNegative : DecimalError::kTooSmall;
+  *value = number;
+  return DecimalError::kNone;
+}
+
+ColumnError NumberColumn::Explain(absl::string_view text) const {
+  if (text.empty() || IsMissing(text)) {
+    return {"missing value", Expected(DecimalError::kNotANumber)};
+  }
+  int64_t ignored = 0;
+  const DecimalError error = Resolve(text, &ignored);
+  return {KindOf(error), Expected(error)};
+}
+
+std::string NumberColumn::Expected(DecimalError error) const {
+  const std::string number =
+      whole_ ? std::string("a whole number") : absl::StrCat("a plain number of ", noun_);
+  const std::string unit = whole_ ? std::string() : absl::StrCat(" ", noun_);
+  switch (error) {
+    case DecimalError::kNone:
+    case DecimalError::kNotANumber:
+      break;
+    case DecimalError::kNegative:
+      return absl::StrCat(number, " that is not negative");
+    case DecimalError::kTooLarge:
+      return absl::StrCat("at most ", max_ / scale_, unit);
+    case DecimalError::kTooSmall:
+      return absl::StrCat("at least ", min_ / scale_, unit);
+    case DecimalError::kNotWhole:
+      return number;
+  }
+  if (values_.empty()) return number;
+  return absl::StrCat(
+      number, " or one of ",
+      absl::StrJoin(values_, ", ", [](std::string* out, const std::pair<std::string, int64_t>& v) {
+        absl::StrAppend(out, "'", ShownText(v.first), "'");
+      }));
+}
+
+absl::StatusOr<TextColumn> TextColumn::Make(const proto::Column& column) {
+  TextColumn made;
+  if (column.column().empty()) return Wrong("column", "", "the name of a column");
+  if (!column.unit().empty()) {
+    return Wrong("unit", column.unit(), "no unit, because this is a text");
+  }
+  if (column.has_max()) {
+    return Wrong("max", absl::StrCat(column.max()), "no limit, because this is a text");
+  }
+  made.name_ = column.column();
+  made.optional_ = column.optional();
+  made.missing_.assign(column.missing().begin(), column.missing().end());
+  for (const auto& [from, to] : SortedValues(column)) made.values_.emplace_back(from, to);
+  if (column.has_default_()) {
+    made.has_default_ = true;
+    made.default_ = std::string(made.Translate(column.default_()));
+  }
+  made.plain_ = made.missing_.empty() && made.values_.empty();
+  return made;
+}
+
+bool TextColumn::ReadSlow(absl::string_view text, absl::string_view* value) const {
+  if (text.empty() || Contains(missing_, text)) {
+    *value = default_;
+    return has_default_;
+  }
+  *value = Translate(text);
+  return true;
+}
+
+absl::string_view TextColumn::Translate(absl::string_view text) const {
+  for (const auto& [from, to] : values_) {
+    if (from == text) return to;
+  }
+  return text;
+}
+
+}  // namespace drasim

@@ -1,0 +1,156 @@
+// A delimited table with a header, read by the column names of a mapping: what readers of pods and
+// of nodes share.
+//
+// Every complaint has the form "FILE:LINE:COLUMN: column_name: found '...', expected ...", or "row"
+// in place of the name where no column is to blame. A strict reader stops at the first; a lenient
+// one counts the row by the kind of complaint and goes on with the next.
+#ifndef DRASIM_TRACES_TABLE_READER_H_
+#define DRASIM_TRACES_TABLE_READER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "model/proto/mapping.pb.h"
+#include "traces/byte_source.h"
+#include "traces/column_reader.h"
+#include "traces/csv_splitter.h"
+
+namespace drasim {
+
+// How often something was wrong, and the whole message of the first time.
+struct RowTally {
+  int64_t count = 0;
+  std::string first;
+  bool operator==(const RowTally&) const = default;
+};
+using RowTallies = absl::btree_map<std::string, RowTally>;  // by kind
+
+// A column and its place in the row.
+struct NumberField {
+  NumberColumn column;
+  int index = -1;  // below 0: not in the table, and each row gets the same
+  bool fixed_has = false;
+  int64_t fixed = 0;
+};
+struct TextField {
+  TextColumn column;
+  int index = -1;  // below 0: as above
+  bool fixed_has = false;
+  std::string fixed;
+};
+
+// Not thread-safe.
+class TableReader {
+ public:
+  enum class Result { kRow, kEnd, kFailed };
+
+  struct Options {
+    bool lenient = false;
+    bool use_filters = true;
+  };
+
+  // Reads the header. `mapping` must be valid (see mapping.h); it is not kept. Errors as of the
+  // source and of the header; these do not depend on `lenient`.
+  static absl::StatusOr<std::unique_ptr<TableReader>> Open(std::unique_ptr<ByteSource> bytes,
+                                                           const proto::TableMapping& mapping,
+                                                           const Options& options);
+  TableReader(const TableReader&) = delete;
+  TableReader& operator=(const TableReader&) = delete;
+
+  // Finds the column of the table that `column` names. Does nothing when `mapped` is false. Errors
+  // are in status(), which keeps the first.
+  void Bind(bool mapped, const proto::Column& column, ColumnKind kind, NumberField* field);
+  void Bind(bool mapped, const proto::Column& column, TextField* field);
+
+  // Goes to the next row that has as many fields as the header and passes the filters.
+  Result Next();
+  // The error that ended reading, of Bind, Next or Reject.
+  const absl::Status& status() const { return status_; }
+
+  // The line on which the current row begins.
+  int64_t line() const { return splitter_.line(); }
+  // One value of the current row; `*has` tells whether there is one (`*value` is 0 or empty if
+  // not). False: the row is bad, and was rejected.
+  bool Read(const NumberField& field, int64_t* value, bool* has) {
+    if (field.index < 0) {
+      *has = field.fixed_has;
+      *value = field.fixed;
+      return true;
+    }
+    *has = true;
+    if (field.column.Read(splitter_.field(static_cast<size_t>(field.index)), value) ==
+        NumberColumn::Result::kValue) [[likely]] {
+      return true;
+    }
+    return ReadRest(field, value, has);
+  }
+  // A text is good until the next row. Missing and not optional makes the row bad.
+  bool Read(const TextField& field, absl::string_view* value, bool* has) {
+    if (field.index < 0) {
+      *has = field.fixed_has;
+      *value = field.fixed;
+      return true;
+    }
+    *has = field.column.Read(splitter_.field(static_cast<size_t>(field.index)), value);
+    return *has || ReadRest(field, value);
+  }
+
+  // Complains about the current row: the value of the column at `index` (below 0: of the row) is
+  // not what is expected.
+  void Reject(absl::string_view kind, int index, absl::string_view column,
+              absl::string_view expected);
+  // Counts a peculiarity of a row that is used nevertheless.
+  void Warn(absl::string_view kind, int index, absl::string_view column, absl::string_view what);
+
+  const RowTallies& skipped() const { return skipped_; }
+  int64_t skipped_rows() const { return skipped_rows_; }
+  const RowTallies& warnings() const { return warnings_; }
+
+ private:
+  struct Filter {
+    std::string column;
+    int index = -1;
+    std::vector<std::string> equals;
+    std::vector<std::string> not_equals;
+    bool has_min = false;
+    double min = 0;
+    bool has_max = false;
+    double max = 0;
+  };
+
+  TableReader(std::unique_ptr<ByteSource> bytes, const CsvOptions& csv, const Options& options);
+
+  absl::Status ReadHeader(const proto::TableMapping& mapping);
+  void BindFilter(const proto::RowFilter& filter);
+  // The index of a column, or -1 when it is optional and not there.
+  int Find(absl::string_view column, bool optional);
+  bool ReadRest(const NumberField& field, int64_t* value, bool* has);
+  bool ReadRest(const TextField& field, absl::string_view* value);
+  bool PassesFilters();
+  void RejectAt(absl::string_view kind, CsvPosition at, absl::string_view what);
+  void RejectWidth();
+  CsvPosition PositionOf(int index) const;
+  std::string At(CsvPosition at, absl::string_view what) const;
+
+  std::unique_ptr<ByteSource> bytes_;
+  CsvSplitter splitter_;
+  const Options options_;
+  absl::Status status_;
+  std::vector<std::string> header_;
+  std::vector<CsvPosition> header_positions_;
+  std::vector<Filter> filters_;
+  RowTallies skipped_;
+  int64_t skipped_rows_ = 0;
+  RowTallies warnings_;
+};
+
+}  // namespace drasim
+
+#endif  // DRASIM_TRACES_TABLE_READER_H_

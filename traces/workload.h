@@ -1,0 +1,68 @@
+// A workload held in memory, so that it can be sorted, shuffled and tuned before the run.
+//
+// The FGD experiments inflate a trace to a given share of the cluster's GPUs by cloning random
+// pods, or thin it by erasing random ones; Tune does the same with the run's streams.
+#ifndef DRASIM_TRACES_WORKLOAD_H_
+#define DRASIM_TRACES_WORKLOAD_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "model/event_source.h"
+#include "model/pod_shape.h"
+#include "model/run_streams.h"
+
+namespace drasim {
+
+// Pods in arrival order. Clones share their original's row and carry a clone number.
+class Workload {
+ public:
+  struct Entry {
+    uint32_t row = 0;    // of rows()
+    int32_t clone = -1;  // >= 0: named "<name>-tuned-<clone>"
+  };
+
+  // Takes everything from the source, at most `limit` pods (0: all). Bad input ends it.
+  static absl::StatusOr<Workload> Read(EventSource& source, uint64_t limit);
+
+  // Sorts by name, byte-wise, and makes that the original order.
+  void SortByName();
+  void Shuffle(RunStreams& streams);
+  // Clones or erases pods until the requested GPU milli reach `ratio` times the capacity. Clones go
+  // last, unshuffled, and arrive when the last original does.
+  void Tune(double ratio, int64_t gpu_milli_capacity, const ShapeTable& shapes,
+            RunStreams& streams);
+
+  // How many pods of each shape the original workload has (before tuning).
+  std::vector<int64_t> CountByShape(size_t shapes) const;
+
+  const std::vector<PodArrival>& rows() const { return rows_; }
+  const std::vector<Entry>& order() const { return order_; }
+  std::string NameOf(const Entry& entry) const;
+
+ private:
+  std::vector<PodArrival> rows_;
+  std::vector<Entry> order_;
+};
+
+// Serves a workload's order. The workload must outlive the source.
+class WorkloadSource : public EventSource {
+ public:
+  // With `keep_times`, arrival times are the trace's (and must not decrease); else all are zero.
+  WorkloadSource(const Workload* workload, bool keep_times)
+      : workload_(workload), keep_times_(keep_times) {}
+  absl::StatusOr<bool> Next(PodArrival* out) override;
+  void Save(StateWriter& out) const override;
+  absl::Status Load(StateReader& in) override;
+
+ private:
+  const Workload* workload_;
+  bool keep_times_;
+  size_t next_ = 0;
+};
+
+}  // namespace drasim
+
+#endif  // DRASIM_TRACES_WORKLOAD_H_
