@@ -276,12 +276,12 @@ absl::StatusOr<TextColumn> TextColumn::Make(const proto::Column& column) {
 }
 
 bool TextColumn::ReadSlow(absl::string_view text, absl::string_view* value) const {
-  if (text.empty() || Contains(missing_, text)) {
-    *value = default_;
-    return has_default_;
+  if (!text.empty() && !Contains(missing_, text)) {
+    *value = Translate(text);
+    if (!value->empty()) return true;
   }
-  *value = Translate(text);
-  return true;
+  *value = default_;
+  return has_default_;
 }
 
 absl::string_view TextColumn::Translate(absl::string_view text) const {

@@ -3,7 +3,8 @@
 //
 // A text is read in this order: a missing one (empty, or one of `missing`) gives the default, if
 // there is one; a text that `values` translates gives the translation; anything else is read as it
-// is. The default is treated as if it stood in the file.
+// is. The default is treated as if it stood in the file. A text translated to the empty one is
+// missing.
 #ifndef DRASIM_TRACES_COLUMN_READER_H_
 #define DRASIM_TRACES_COLUMN_READER_H_
 

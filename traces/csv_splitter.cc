@@ -187,16 +187,21 @@ bool CsvSplitter::Refill() {
   end_ = pending;
   const size_t target = std::max<size_t>(2 * pending, 1);
   if (buffer_.size() - kPadding < target) buffer_.resize(2 * target + kPadding);
-  while (end_ < target && !eof_) {
+  while (end_ < target && !eof_ && source_status_.ok()) {
     absl::StatusOr<size_t> count =
         source_->Read(buffer_.data() + end_, buffer_.size() - kPadding - end_);
-    if (!count.ok()) {
-      status_ = count.status();
-      special_ = true;
-      return false;
+    if (count.ok()) {
+      eof_ = *count == 0;
+      end_ += *count;
+    } else {
+      source_status_ = count.status();
     }
-    eof_ = *count == 0;
-    end_ += *count;
+  }
+  // What was read ahead of the error is split first.
+  if (end_ == pending && !source_status_.ok()) {
+    status_ = source_status_;
+    special_ = true;
+    return false;
   }
   ResetScan();
   return true;

@@ -64,7 +64,7 @@ class CsvSplitter {
     kEnd,     // there are no more rows, now and at every further call
     kBadRow,  // error() says why; the next call goes on with the line after the one on which the
               // bad row begins
-    kFailed,  // the source failed: status(), now and at every further call
+    kFailed,  // the source failed behind the rows so far: status(), now and at every further call
   };
 
   // `source` must outlive the splitter. A separator or comment that CsvOptions forbids is a failed
@@ -140,6 +140,7 @@ class CsvSplitter {
   bool special_ = true;
   bool started_ = false;
   bool bad_ = false;
+  absl::Status source_status_;  // the error of the source, perhaps ahead of rows still to come
   absl::Status status_;
   CsvError error_;
 
@@ -151,8 +152,8 @@ class CsvSplitter {
   int64_t row_line_ = 1;
   size_t count_ = 0;
   bool sliced_ = false;  // the row is in slices_, not in starts_
-  std::vector<uint32_t>
-      starts_;  // of the fields; [count_] is one past the byte that ends the last field
+  // Of the fields; [count_] is one past the byte that ends the last field.
+  std::vector<uint32_t> starts_;
   std::vector<Slice> slices_;
   std::string scratch_;  // fields with '""', undone
 };

@@ -124,7 +124,8 @@ std::map<std::string, std::string> ReadFinished(const std::string& path) {
   std::map<std::string, std::string> rows;
   std::ifstream file(path);
   std::string line;
-  const auto fields = std::count(Header().begin(), Header().end(), ',');
+  const std::string header = Header();
+  const auto fields = std::count(header.begin(), header.end(), ',');
   while (std::getline(file, line)) {
     if (file.eof() || std::count(line.begin(), line.end(), ',') != fields) continue;
     rows[line.substr(0, line.find(','))] = line;

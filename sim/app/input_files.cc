@@ -2,6 +2,7 @@
 
 #include <openssl/evp.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -9,6 +10,7 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "model/quantity.h"
 #include "traces/byte_source.h"
 #include "traces/embedded.h"
 #include "traces/generator.h"
@@ -54,6 +56,34 @@ std::vector<std::string> TallyLines(const RowTallies& tallies, absl::string_view
   return lines;
 }
 
+// `cluster.nodes` nodes, all like `cluster.node`.
+absl::StatusOr<std::vector<NodeSpec>> NodesFromTemplate(const proto::Cluster& cluster) {
+  const proto::NodeTemplate& t = cluster.node();
+  if (cluster.nodes() < 1) return absl::InvalidArgumentError("cluster.nodes: expected at least 1 beside cluster.node");
+  NodeSpec spec;
+  absl::StatusOr<int64_t> cpu = ParseMilli(t.cpu());
+  if (!cpu.ok()) return absl::InvalidArgumentError(absl::StrCat("cluster.node.cpu: ", cpu.status().message()));
+  absl::StatusOr<int64_t> memory = ParseUnits(t.memory());
+  if (!memory.ok()) return absl::InvalidArgumentError(absl::StrCat("cluster.node.memory: ", memory.status().message()));
+  if (t.gpus() < 0 || t.gpus() > kMaxDevicesPerNode) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("cluster.node.gpus: found ", t.gpus(), ", expected 0 to ", kMaxDevicesPerNode));
+  }
+  if (t.pods() < 0) return absl::InvalidArgumentError("cluster.node.pods: expected 0 or more");
+  spec.cpu_milli = *cpu;
+  spec.memory_bytes = *memory;
+  spec.gpu_count = t.gpus();
+  spec.gpu_model = t.gpu_model();
+  if (t.pods() > 0) spec.pods = t.pods();
+  std::vector<NodeSpec> nodes(static_cast<size_t>(cluster.nodes()), spec);
+  const size_t digits = std::max<size_t>(6, absl::StrCat(cluster.nodes() - 1).size());
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    const std::string number = absl::StrCat(i);
+    nodes[i].name = absl::StrCat("node-", std::string(digits - number.size(), '0'), number);
+  }
+  return nodes;
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> FileSha256(const std::string& path) {
@@ -78,12 +108,13 @@ absl::StatusOr<std::string> FileSha256(const std::string& path) {
 
 absl::StatusOr<std::vector<NodeSpec>> ReadNodeInput(proto::Cluster* cluster) {
   if (cluster->path().empty()) {
+    if (cluster->nodes() < 0 || cluster->nodes() > kMaxGeneratedNodes) {
+      return absl::InvalidArgumentError(absl::StrCat("cluster.nodes: found ", cluster->nodes(),
+                                                     ", expected 0 to ", kMaxGeneratedNodes));
+    }
+    if (cluster->has_node()) return NodesFromTemplate(*cluster);
     absl::StatusOr<WorkloadTable> table = LoadTable("");
     if (!table.ok()) return table.status();
-    if (cluster->nodes() > kMaxGeneratedNodes) {
-      return absl::InvalidArgumentError(absl::StrCat("cluster.nodes: found ", cluster->nodes(),
-                                                     ", expected at most ", kMaxGeneratedNodes));
-    }
     return GenerateNodes(*table, cluster->nodes());
   }
   absl::StatusOr<std::unique_ptr<ByteSource>> bytes = OpenByteSource(cluster->path());

@@ -23,8 +23,7 @@ pods:
 
 // The message of validating kSmall with `more` behind it.
 std::string ErrorWith(absl::string_view more) {
-  absl::StatusOr<proto::TableMapping> mapping =
-      ParseMapping(absl::StrCat(kSmall, more), "m.yaml");
+  absl::StatusOr<proto::TableMapping> mapping = ParseMapping(absl::StrCat(kSmall, more), "m.yaml");
   return mapping.ok() ? "" : std::string(mapping.status().message());
 }
 
@@ -55,10 +54,10 @@ TEST(MappingTest, OpenbMapping) {
   EXPECT_EQ(pods.name().column(), "name");
   EXPECT_EQ(pods.cpu().unit(), "milli");
   EXPECT_EQ(pods.memory().unit(), "MiB");
-  EXPECT_EQ(pods.gpu_share().max(), 1000);
+  EXPECT_EQ(pods.gpu_share().max(), 1000.0);
   EXPECT_EQ(pods.gpu_model_separator(), "|");
-  EXPECT_EQ(pods.priority().values().at("LS"), "2");
-  EXPECT_EQ(pods.priority().values().at("Guaranteed"), "3");
+  EXPECT_EQ(pods.priority().values().at(std::string("LS")), "2");
+  EXPECT_EQ(pods.priority().values().at(std::string("Guaranteed")), "3");
   EXPECT_TRUE(pods.arrival().optional());
   EXPECT_EQ(mapping->nodes().name().column(), "sn");
   EXPECT_EQ(mapping->nodes().pods().default_(), "1001");
@@ -83,7 +82,8 @@ TEST(MappingTest, AnUnknownNameListsTheBuiltInOnes) {
 }
 
 TEST(MappingTest, ErrorsOfTheYamlNameTheFile) {
-  EXPECT_TRUE(absl::StartsWith(ErrorWith("  bogus: 1\n"), "m.yaml:5:")) << ErrorWith("  bogus: 1\n");
+  EXPECT_TRUE(absl::StartsWith(ErrorWith("  bogus: 1\n"), "m.yaml:5:"))
+      << ErrorWith("  bogus: 1\n");
 }
 
 TEST(MappingTest, ExplainsWhatIsWrongWithTheTable) {

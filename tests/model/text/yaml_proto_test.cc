@@ -155,7 +155,7 @@ TEST(MergeYamlTest, ReadsEveryKindOfField) {
       "  7: seven\n"
       "named:\n"
       "  x: {}\n"
-      "  y:\n"
+      "  \"y\":\n"
       "    flag: true\n"
       "labels:\n"
       "  - \"\"\n"
@@ -202,7 +202,7 @@ TEST(MergeYamlTest, MergesMapsByKey) {
   EXPECT_EQ(ToYaml(*m),
             "counts:\n  a: 1\n  b: 3\n  c: 4\n"
             "by_number:\n  1: uno\n"
-            "named:\n  x:\n    small: 2\n    label: keep\n  y: {}\n");
+            "named:\n  x:\n    small: 2\n    label: keep\n  \"y\": {}\n");
 }
 
 TEST(MergeYamlTest, NullAndEmptyTextSetNothing) {

@@ -119,7 +119,6 @@ TEST(ToYamlTest, LeavesWordsPlain) {
       {"./a.yaml", "./a.yaml"},
       {"../x", "../x"},
       {"/abs/path", "/abs/path"},
-      {"+foo", "+foo"},
       {"_1", "_1"},
       {"nullable", "nullable"},
       {"exponential(mean=30)", "exponential(mean=30)"},

@@ -1,0 +1,84 @@
+# Everything a stranger needs: make demo, make test. Each target says what it does and installs what is missing.
+JOBS ?= 2
+BUILD = build/release
+DRASIM = $(BUILD)/bin/drasim
+
+.PHONY: help build demo test cross soak soak-short bench asan tidy format format-check install clean
+
+help:
+	@echo "make demo    build, and compare six GPU scheduling policies on the embedded workload"
+	@echo "make build   build $(DRASIM) and drasim-gui"
+	@echo "make test    build and run every test"
+	@echo "make cross   the same decisions from g++ and clang++, at -O0 and -O2"
+	@echo "make soak    long randomised tests, and 5 minutes of fuzzing per reader"
+	@echo "make bench   the benchmarks"
+	@echo "make asan    the core tests under the address and undefined-behaviour sanitizers"
+	@echo "make tidy, make format, make install (PREFIX=/usr/local), make clean"
+
+build:
+	@.ci/setup build
+	@echo "==> Building into $(BUILD)"
+	@cmake --preset release -DDRASIM_BUILD_TESTS=OFF >/dev/null
+	@cmake --build $(BUILD) -j $(JOBS)
+
+demo: build
+	@echo "==> Six policies fill a cluster of 1,213 nodes and 6,212 GPUs to 130 % of its capacity"
+	@$(DRASIM) compare
+	@echo
+	@echo "Next:"
+	@echo "  $(DRASIM) trace fetch openb                  # the real trace that this workload imitates"
+	@echo "  $(DRASIM) compare --order artifact --seeds 42..51 \\"
+	@echo "      --nodes openb/openb_node_list_gpu_node.csv --pods openb/openb_pod_list_default.csv"
+	@echo "  $(DRASIM) run --policy fgd --tuning-ratio 1.3 --out results/fgd && $(BUILD)/bin/drasim-gui results/fgd"
+	@echo "  $(DRASIM) --help                             # everything else; README.md explains it"
+
+test:
+	@.ci/setup build test
+	@echo "==> Building into $(BUILD), with tests"
+	@cmake --preset release -DDRASIM_BUILD_TESTS=ON >/dev/null
+	@cmake --build $(BUILD) -j $(JOBS)
+	@echo "==> Running every test"
+	@.ci/ctest $(BUILD) $(JOBS)
+
+cross:
+	@.ci/setup build cross
+	@.ci/cross $(JOBS)
+
+soak:
+	@.ci/setup build test soak
+	@.ci/soak 300 $(JOBS)
+
+soak-short:
+	@.ci/setup build test soak
+	@.ci/soak 15 $(JOBS)
+
+bench:
+	@.ci/setup build
+	@cmake --preset release -DDRASIM_BUILD_TESTS=OFF >/dev/null
+	@cmake --build $(BUILD) -j $(JOBS)
+	@for b in $(BUILD)/bin/*_bench; do echo "==> $$b"; $$b --benchmark_min_time=0.2; done
+
+asan:
+	@.ci/setup build test
+	@cmake --preset asan >/dev/null
+	@cmake --build build/asan -j $(JOBS)
+	@.ci/ctest build/asan $(JOBS) -L core
+
+tidy:
+	@.ci/setup build tidy
+	@.ci/tidy $(JOBS)
+
+format-check:
+	@.ci/setup tidy
+	@git ls-files '*.h' '*.cc' | xargs clang-format --dry-run --Werror
+
+format:
+	@.ci/setup tidy
+	@git ls-files '*.h' '*.cc' | xargs clang-format -i
+
+PREFIX ?= /usr/local
+install: build
+	@cmake --install $(BUILD) --prefix $(PREFIX)
+
+clean:
+	@rm -rf build
