@@ -370,4 +370,20 @@ absl::Status SetField(absl::string_view path, absl::string_view value, absl::str
   return status;
 }
 
+std::string LocateField(absl::string_view text, absl::string_view file, absl::string_view path) {
+  absl::StatusOr<YamlTree> tree = YamlTree::Parse(text, file);
+  if (!tree.ok() || tree->root() == nullptr) return "";
+  const YamlNode* node = tree->root();
+  for (absl::string_view key : absl::StrSplit(path, '.')) {
+    const YamlNode* found = nullptr;
+    if (node->kind != YamlNode::Kind::kMapping) return "";
+    for (size_t i = 0; i + 1 < node->children.size(); i += 2) {
+      if (node->children[i]->text == key) found = node->children[i + 1];
+    }
+    if (found == nullptr) return "";
+    node = found;
+  }
+  return tree->Locate(node->position);
+}
+
 }  // namespace drasim

@@ -173,12 +173,13 @@ std::string Json(const std::vector<Row>& rows, const std::vector<uint64_t>& seed
 }  // namespace
 
 absl::Status CompareCommand(const ParsedFlags& flags) {
-  absl::StatusOr<proto::Scenario> scenario = ScenarioFromFlags(flags);
-  if (!scenario.ok()) return scenario.status();
+  absl::StatusOr<GivenScenario> given = ScenarioFromFlags(flags);
+  if (!given.ok()) return given.status();
+  proto::Scenario* scenario = &given->scenario;
   if (!scenario->workload().tuning().has_ratio() && scenario->mode() != "replay") {
     scenario->mutable_workload()->mutable_tuning()->set_ratio(1.3);
   }
-  if (absl::Status s = ResolveScenario(&*scenario); !s.ok()) return s;
+  if (absl::Status s = ResolveGiven(&*given); !s.ok()) return s;
   absl::StatusOr<std::vector<std::string>> policies = ParsePolicies(flags.GetOr("policies", ""));
   if (!policies.ok()) return policies.status();
   absl::StatusOr<std::vector<uint64_t>> seeds =

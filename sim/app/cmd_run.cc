@@ -26,15 +26,16 @@ void OnSignal(int) { stop_requested.store(true); }
 
 absl::Status RunCommand(const ParsedFlags& flags) {
   const auto start = std::chrono::steady_clock::now();
-  absl::StatusOr<proto::Scenario> scenario = ScenarioFromFlags(flags);
-  if (!scenario.ok()) return scenario.status();
+  absl::StatusOr<GivenScenario> given = ScenarioFromFlags(flags);
+  if (!given.ok()) return given.status();
+  proto::Scenario* scenario = &given->scenario;
   if (flags.Has("out")) scenario->mutable_output()->set_dir(*flags.Get("out"));
   const std::string format = flags.GetOr("format", "table");
   if (format != "table" && format != "json" && format != "csv") {
     return absl::InvalidArgumentError(
         absl::StrCat("--format: found '", format, "', expected table, json or csv"));
   }
-  if (absl::Status s = ResolveScenario(&*scenario); !s.ok()) return s;
+  if (absl::Status s = ResolveGiven(&*given); !s.ok()) return s;
   const std::string dir = scenario->output().dir();
   if (!dir.empty()) {
     if (absl::Status s = PrepareOutputDir(dir, flags.Has("force")); !s.ok()) return s;

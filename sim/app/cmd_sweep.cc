@@ -84,13 +84,14 @@ std::string TraceName(const std::string& path) {
 // The cells of the sweep in the order of the merged file. The key covers the resolved scenario and
 // the bytes of its input files, so that a changed trace is not mistaken for a finished one.
 absl::StatusOr<std::vector<Cell>> MakeCells(const ParsedFlags& flags) {
-  absl::StatusOr<proto::Scenario> base = ScenarioFromFlags(flags);
-  if (!base.ok()) return base.status();
+  absl::StatusOr<GivenScenario> given = ScenarioFromFlags(flags);
+  if (!given.ok()) return given.status();
+  proto::Scenario* base = &given->scenario;
   absl::StatusOr<std::vector<std::string>> policies = ParsePolicies(flags.GetOr("policies", ""));
   if (!policies.ok()) return policies.status();
   std::vector<std::string> traces = absl::StrSplit(base->workload().trace().path(), ',');
   base->mutable_workload()->mutable_trace()->set_path(traces[0]);
-  if (absl::Status s = ResolveScenario(&*base); !s.ok()) return s;
+  if (absl::Status s = ResolveGiven(&*given); !s.ok()) return s;
   absl::StatusOr<std::vector<uint64_t>> seeds =
       ParseSeeds(flags.GetOr("seeds", absl::StrCat(base->seed())));
   if (!seeds.ok()) return seeds.status();

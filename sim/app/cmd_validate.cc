@@ -37,10 +37,13 @@ absl::Status ValidateOne(const std::string& path) {
     std::printf("%s: a valid mapping\n", name.c_str());
     return absl::OkStatus();
   }
-  proto::Scenario scenario;
-  if (absl::Status s = MergeYaml(*text, name, &scenario); !s.ok()) return s;
-  if (absl::Status s = ResolveScenario(&scenario); !s.ok()) {
-    return absl::InvalidArgumentError(absl::StrCat(name, ": ", s.message()));
+  GivenScenario given;
+  given.file = name;
+  given.text = *text;
+  if (absl::Status s = MergeYaml(*text, name, &given.scenario); !s.ok()) return s;
+  if (absl::Status s = ResolveGiven(&given); !s.ok()) {
+    const bool placed = s.message().substr(0, name.size()) == name;
+    return placed ? s : absl::InvalidArgumentError(absl::StrCat(name, ": ", s.message()));
   }
   std::printf("%s: a valid scenario\n", name.c_str());
   return absl::OkStatus();

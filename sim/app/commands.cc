@@ -1,5 +1,6 @@
 #include "sim/app/commands.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <utility>
 
@@ -8,6 +9,7 @@
 #include "absl/strings/str_split.h"
 #include "model/text/yaml_proto.h"
 #include "sim/app/cli.h"
+#include "sim/app/simulation.h"
 #include "traces/byte_source.h"
 
 namespace drasim {
@@ -173,8 +175,9 @@ const std::vector<FlagSpec>& ScenarioFlags() {
   return *flags;
 }
 
-absl::StatusOr<proto::Scenario> ScenarioFromFlags(const ParsedFlags& flags) {
-  proto::Scenario scenario;
+absl::StatusOr<GivenScenario> ScenarioFromFlags(const ParsedFlags& flags) {
+  GivenScenario given;
+  proto::Scenario& scenario = given.scenario;
   std::vector<std::string> files = flags.All("scenario");
   files.insert(files.end(), flags.positional().begin(), flags.positional().end());
   if (files.size() > 1) {
@@ -186,7 +189,9 @@ absl::StatusOr<proto::Scenario> ScenarioFromFlags(const ParsedFlags& flags) {
     if (!source.ok()) return source.status();
     absl::StatusOr<std::string> text = ReadAll(**source, kMaxScenarioBytes);
     if (!text.ok()) return text.status();
-    if (absl::Status s = MergeYaml(*text, (*source)->name(), &scenario); !s.ok()) return s;
+    given.file = (*source)->name();
+    given.text = *std::move(text);
+    if (absl::Status s = MergeYaml(given.text, given.file, &scenario); !s.ok()) return s;
   }
   for (const auto& [name, value] : flags.given()) {
     for (const Command& command : Commands()) {
@@ -196,8 +201,10 @@ absl::StatusOr<proto::Scenario> ScenarioFromFlags(const ParsedFlags& flags) {
         absl::StatusOr<std::string> text = FlagToKey(spec, value);
         if (!text.ok()) return text.status();
         if (absl::Status s = SetField(spec.key, *text, absl::StrCat("--", name), &scenario);
-            !s.ok())
+            !s.ok()) {
           return s;
+        }
+        given.overridden.emplace_back(spec.key);
       }
     }
   }
@@ -209,8 +216,22 @@ absl::StatusOr<proto::Scenario> ScenarioFromFlags(const ParsedFlags& flags) {
           absl::StrCat("--set: found '", setting, "', expected KEY=VALUE"));
     }
     if (absl::Status s = SetField(pair.first, pair.second, "--set", &scenario); !s.ok()) return s;
+    given.overridden.emplace_back(pair.first);
   }
-  return scenario;
+  return given;
+}
+
+absl::Status ResolveGiven(GivenScenario* given) {
+  const absl::Status status = ResolveScenario(&given->scenario);
+  if (status.ok() || given->file.empty()) return status;
+  // Messages begin with the scenario key.
+  const absl::string_view message = status.message();
+  const absl::string_view key = message.substr(0, message.find(':'));
+  const auto& flags = given->overridden;
+  if (std::find(flags.begin(), flags.end(), key) != flags.end()) return status;
+  const std::string place = LocateField(given->text, given->file, key);
+  if (place.empty()) return status;
+  return absl::Status(status.code(), absl::StrCat(place, ": ", message));
 }
 
 absl::Status CompletionCommand(const ParsedFlags& flags) {

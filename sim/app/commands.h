@@ -27,7 +27,16 @@ absl::Status CompletionCommand(const ParsedFlags& flags);
 const std::vector<FlagSpec>& ScenarioFlags();
 // The scenario that the command line describes: the file (--scenario or the one positional
 // argument), then flags in order, then --set. Not resolved.
-absl::StatusOr<proto::Scenario> ScenarioFromFlags(const ParsedFlags& flags);
+struct GivenScenario {
+  proto::Scenario scenario;
+  std::string file;                     // empty: no file was given
+  std::string text;                     // of the file
+  std::vector<std::string> overridden;  // keys that flags have set since
+};
+absl::StatusOr<GivenScenario> ScenarioFromFlags(const ParsedFlags& flags);
+// ResolveScenario, with the place in the file put in front of an error about a value that the file
+// gives.
+absl::Status ResolveGiven(GivenScenario* given);
 
 }  // namespace drasim
 

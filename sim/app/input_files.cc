@@ -59,15 +59,19 @@ std::vector<std::string> TallyLines(const RowTallies& tallies, absl::string_view
 // `cluster.nodes` nodes, all like `cluster.node`.
 absl::StatusOr<std::vector<NodeSpec>> NodesFromTemplate(const proto::Cluster& cluster) {
   const proto::NodeTemplate& t = cluster.node();
-  if (cluster.nodes() < 1) return absl::InvalidArgumentError("cluster.nodes: expected at least 1 beside cluster.node");
+  if (cluster.nodes() < 1)
+    return absl::InvalidArgumentError("cluster.nodes: expected at least 1 beside cluster.node");
   NodeSpec spec;
   absl::StatusOr<int64_t> cpu = ParseMilli(t.cpu());
-  if (!cpu.ok()) return absl::InvalidArgumentError(absl::StrCat("cluster.node.cpu: ", cpu.status().message()));
+  if (!cpu.ok())
+    return absl::InvalidArgumentError(absl::StrCat("cluster.node.cpu: ", cpu.status().message()));
   absl::StatusOr<int64_t> memory = ParseUnits(t.memory());
-  if (!memory.ok()) return absl::InvalidArgumentError(absl::StrCat("cluster.node.memory: ", memory.status().message()));
-  if (t.gpus() < 0 || t.gpus() > kMaxDevicesPerNode) {
+  if (!memory.ok())
     return absl::InvalidArgumentError(
-        absl::StrCat("cluster.node.gpus: found ", t.gpus(), ", expected 0 to ", kMaxDevicesPerNode));
+        absl::StrCat("cluster.node.memory: ", memory.status().message()));
+  if (t.gpus() < 0 || t.gpus() > kMaxDevicesPerNode) {
+    return absl::InvalidArgumentError(absl::StrCat("cluster.node.gpus: found ", t.gpus(),
+                                                   ", expected 0 to ", kMaxDevicesPerNode));
   }
   if (t.pods() < 0) return absl::InvalidArgumentError("cluster.node.pods: expected 0 or more");
   spec.cpu_milli = *cpu;

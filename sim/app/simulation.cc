@@ -40,7 +40,8 @@ const Registry& BuiltinRegistry() {
 
 absl::Status ResolveScenario(proto::Scenario* s) {
   Default(s->mode(), "fill", [s](std::string v) { s->set_mode(std::move(v)); });
-  Default(s->order(), "seeded", [s](std::string v) { s->set_order(std::move(v)); });
+  Default(s->order(), s->mode() == "replay" ? "trace" : "seeded",
+          [s](std::string v) { s->set_order(std::move(v)); });
   if (!s->has_seed()) s->set_seed(42);
   proto::Scheduler* scheduler = s->mutable_scheduler();
   Default(scheduler->policy(), "fgd", [=](std::string v) { scheduler->set_policy(std::move(v)); });
@@ -97,10 +98,18 @@ absl::Status ResolveScenario(proto::Scenario* s) {
   options.device_chooser = scheduler->device_chooser();
   for (const proto::WeightedPlugin& p : scheduler->score())
     options.score.push_back({p.name(), p.weight()});
-  absl::StatusOr<Profile> profile = Profile::Make(BuiltinRegistry(), options, context);
-  if (!profile.ok()) {
-    return absl::InvalidArgumentError(absl::StrCat("scheduler: ", profile.status().message()));
+  const auto under = [](absl::string_view key, const absl::Status& status) {
+    return absl::InvalidArgumentError(absl::StrCat(key, ": ", status.message()));
+  };
+  if (auto policy = BuiltinRegistry().FindPolicy(options.policy); !policy.ok()) {
+    return under("scheduler.policy", policy.status());
   }
+  if (!options.device_chooser.empty()) {
+    auto chooser = BuiltinRegistry().MakeAllocator(options.device_chooser, context);
+    if (!chooser.ok()) return under("scheduler.device_chooser", chooser.status());
+  }
+  absl::StatusOr<Profile> profile = Profile::Make(BuiltinRegistry(), options, context);
+  if (!profile.ok()) return under("scheduler.score", profile.status());
   for (const auto& [key, text] : {std::pair("timing.bind", s->timing().bind()),
                                   std::pair("timing.schedule", s->timing().schedule())}) {
     absl::StatusOr<SimDuration> d = ParseDuration(text);

@@ -24,7 +24,9 @@ PodShape FromProto(const proto::LedgerShape& p) {
   shape.gpu_count = p.gpu_count();
   shape.gpu_milli = p.gpu_milli();
   shape.gpu_spec = p.gpu_spec();
-  for (const auto& [key, value] : p.node_selector()) shape.node_selector.emplace_back(key, value);
+  for (const proto::LedgerLabel& label : p.node_selector()) {
+    shape.node_selector.emplace_back(label.key(), label.value());
+  }
   std::sort(shape.node_selector.begin(), shape.node_selector.end());
   for (const proto::LedgerToleration& t : p.tolerations()) {
     shape.tolerations.push_back({t.key(), t.value(), t.effect(), t.exists()});

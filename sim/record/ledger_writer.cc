@@ -15,7 +15,11 @@ void ToProto(const PodShape& shape, proto::LedgerShape* out) {
   out->set_gpu_count(shape.gpu_count);
   out->set_gpu_milli(shape.gpu_milli);
   out->set_gpu_spec(shape.gpu_spec);
-  for (const auto& [key, value] : shape.node_selector) (*out->mutable_node_selector())[key] = value;
+  for (const auto& [key, value] : shape.node_selector) {
+    proto::LedgerLabel* label = out->add_node_selector();
+    label->set_key(key);
+    label->set_value(value);
+  }
   for (const Toleration& t : shape.tolerations) {
     proto::LedgerToleration* p = out->add_tolerations();
     p->set_key(t.key);

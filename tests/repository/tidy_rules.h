@@ -1,0 +1,590 @@
+// The rules of this repository as functions from text to findings. They read no files, so that
+// tidy_test.cc can also try each of them on samples.
+//
+// In lists of words, a '*' at either end of a word stands for any characters there. A '~' in a
+// forbidden word is dropped before use: these files obey the rules, too.
+#ifndef DRASIM_TESTS_REPOSITORY_TIDY_RULES_H_
+#define DRASIM_TESTS_REPOSITORY_TIDY_RULES_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
+#include "tests/repository/cpp_text.h"
+
+namespace drasim::tidy {
+
+struct SourceFile {
+  std::string path;  // from the repository root, with '/'
+  std::string text;
+};
+
+struct Finding {
+  std::string file;
+  size_t line = 0;  // from 1; 0 if the file as a whole is meant
+  std::string what;
+};
+
+// One line per finding: file:line: what is wrong.
+inline std::string Report(const std::vector<Finding>& findings) {
+  std::string text;
+  for (const Finding& finding : findings) {
+    absl::StrAppend(&text, finding.file, ":", finding.line, ": ", finding.what, "\n");
+  }
+  return text;
+}
+
+inline void Append(const std::vector<Finding>& more, std::vector<Finding>* findings) {
+  findings->insert(findings->end(), more.begin(), more.end());
+}
+
+// The words of a list. They point into `list`.
+inline std::vector<absl::string_view> Words(absl::string_view list) {
+  return absl::StrSplit(list, ' ', absl::SkipEmpty());
+}
+
+inline std::vector<absl::string_view> Lines(absl::string_view text) {
+  return absl::StrSplit(text, '\n');
+}
+
+inline bool Matches(absl::string_view pattern, absl::string_view text) {
+  if (absl::ConsumePrefix(&pattern, "*")) return absl::EndsWith(text, pattern);
+  if (absl::ConsumeSuffix(&pattern, "*")) return absl::StartsWith(text, pattern);
+  return text == pattern;
+}
+
+inline bool MatchesAny(absl::string_view patterns, absl::string_view text) {
+  for (const absl::string_view pattern : Words(patterns)) {
+    if (Matches(pattern, text)) return true;
+  }
+  return false;
+}
+
+// Whether `path` is `room` or something in it.
+inline bool IsUnder(absl::string_view path, absl::string_view room) {
+  return path == room || absl::StartsWith(path, absl::StrCat(room, "/"));
+}
+
+inline bool IsUnderAny(absl::string_view path, absl::string_view rooms) {
+  for (const absl::string_view room : Words(rooms)) {
+    if (room == "*" || IsUnder(path, room)) return true;
+  }
+  return false;
+}
+
+inline std::string FolderOf(absl::string_view path) {
+  const size_t slash = path.rfind('/');
+  return slash == absl::string_view::npos ? std::string() : std::string(path.substr(0, slash));
+}
+
+inline bool IsCpp(absl::string_view path) { return MatchesAny("*.h *.cc", path); }
+
+// --- Arrows ---
+
+inline constexpr char kRooms[] = "model policies traces sim gui bench";
+inline constexpr char kRoots[] = "model policies traces sim gui bench tests";
+
+// The arrows of docs/architecture.md. A file belongs to the room with the longest matching path.
+struct Room {
+  const char* path;
+  const char* may_include;
+  const char* except;
+};
+
+inline constexpr Room kArrows[] = {
+    {"model", "model", "model/proto"},
+    {"model/proto", "model", ""},
+    {"model/text", "model", ""},
+    {"policies", "policies model", ""},
+    {"policies/framework", "policies/framework model", ""},
+    {"policies/plugins", "policies/plugins policies/framework model", ""},
+    {"policies/devices", "policies/devices policies/plugins policies/framework model", ""},
+    {"traces", "traces model", ""},
+    {"sim/core", "sim/core policies/framework model", ""},
+    {"sim/control", "sim/control sim/core policies/framework model", ""},
+    {"sim/record", "sim/record model", ""},
+    {"sim/app", "sim policies traces model", ""},
+    {"gui/view", "gui/view sim/record model", ""},
+    {"gui/app", "gui/app gui/view sim/app sim/record model", ""},
+    {"bench", "*", ""},
+    {"tests", "*", ""},
+};
+
+// Headers from elsewhere that only some rooms may include.
+struct Library {
+  const char* headers;
+  const char* rooms;
+  const char* why;
+};
+
+inline constexpr Library kLibraries[] = {
+    {"yaml-cpp/*", "model/text bench tests", "model/text is the one YAML adapter"},
+    {"google/protobuf/*", "model/text model/proto policies traces sim gui bench tests",
+     "in model, only text and proto know protobuf"},
+    {"imgui* GLFW/* GL/*", "gui/app bench tests", "only gui/app draws"},
+    {"absl/log/*", "", "Abseil 20220623 has no absl/log"},
+    {"cassert assert.h", "", "use model/check.h, which NDEBUG does not turn off"},
+    {"random", "", "use model/random.h, whose numbers are the same everywhere"},
+    {"string_view", "", "use absl::string_view"},
+};
+
+// What else may stand in quotes: the customs of Google's style, and a generated table.
+inline constexpr char kQuotedElsewhere[] =
+    "absl/* gtest/* gmock/* benchmark/* google/* imgui* GLFW/* Eigen/* go_random_table.inc";
+
+inline const Room* RoomOf(absl::string_view path) {
+  const Room* best = nullptr;
+  for (const Room& room : kArrows) {
+    const bool longer = best == nullptr ||
+                        absl::string_view(room.path).size() > absl::string_view(best->path).size();
+    if (longer && IsUnder(path, room.path)) best = &room;
+  }
+  return best;
+}
+
+struct Include {
+  size_t line = 0;
+  std::string header;
+  bool quoted = false;
+};
+
+inline std::vector<Include> IncludesOf(absl::string_view text) {
+  std::vector<Include> includes;
+  const std::string code = CodeOnly(text);
+  const std::vector<absl::string_view> code_lines = Lines(code);
+  const std::vector<absl::string_view> lines = Lines(text);
+  for (size_t i = 0; i < lines.size(); ++i) {
+    absl::string_view directive = absl::StripAsciiWhitespace(code_lines[i]);
+    if (!absl::ConsumePrefix(&directive, "#")) continue;
+    if (!absl::StartsWith(absl::StripLeadingAsciiWhitespace(directive), "include")) continue;
+    const size_t open = lines[i].find_first_of("\"<");
+    if (open == absl::string_view::npos) continue;
+    const bool quoted = lines[i][open] == '"';
+    const size_t close = lines[i].find(quoted ? '"' : '>', open + 1);
+    if (close == absl::string_view::npos) continue;
+    includes.push_back({i + 1, std::string(lines[i].substr(open + 1, close - open - 1)), quoted});
+  }
+  return includes;
+}
+
+// What is wrong with one include of a file in `from`; empty if nothing is.
+inline std::string IncludeMistake(absl::string_view file, const Room& from,
+                                  const Include& include) {
+  const std::string& header = include.header;
+  for (const Library& library : kLibraries) {
+    if (MatchesAny(library.headers, header)) {
+      if (IsUnderAny(file, library.rooms)) return "";
+      return absl::StrCat("must not include ", header, ": ", library.why);
+    }
+  }
+  if (!IsUnderAny(header, kRoots)) {
+    if (!include.quoted || MatchesAny(kQuotedElsewhere, header)) return "";
+    return absl::StrCat("\"", header, "\" names no room: write the path from the repository root");
+  }
+  if (!include.quoted) return absl::StrCat("<", header, "> is ours: write it in quotes");
+  if (RoomOf(header) == nullptr) return absl::StrCat("\"", header, "\" is in no known room");
+  if (IsUnderAny(header, from.may_include) && !IsUnderAny(header, from.except)) return "";
+  return absl::StrCat(from.path, " must not include ", header, " (it may include ",
+                      from.may_include, *from.except == '\0' ? "" : " except ", from.except, ")");
+}
+
+inline std::vector<Finding> CheckIncludes(const SourceFile& file) {
+  const Room* from = RoomOf(file.path);
+  if (from == nullptr) return {Finding{file.path, 1, "stands in no known room"}};
+  std::vector<Finding> findings;
+  for (const Include& include : IncludesOf(file.text)) {
+    const std::string mistake = IncludeMistake(file.path, *from, include);
+    if (!mistake.empty()) findings.push_back({file.path, include.line, mistake});
+  }
+  return findings;
+}
+
+// --- Banned names and calls ---
+
+enum class Use {
+  kName,       // wherever the name stands
+  kCall,       // a call of a free function, or any use behind std::
+  kClockCall,  // as kCall, with the arguments of time() and clock()
+};
+
+struct Ban {
+  const char* names;  // "std::x" is x behind std::, "x" is x behind anything
+  Use use;
+  const char* rooms;
+  const char* why;
+};
+
+inline constexpr char kRandomWhy[] = "use model/random.h, whose numbers are the same everywhere";
+inline constexpr char kClockWhy[] = "no wall clock here; time is virtual (model/time.h)";
+inline constexpr char kClockRooms[] = "model policies sim/core sim/control sim/record traces";
+
+inline constexpr Ban kBans[] = {
+    {"std::shuffle std::random_shuffle std::sample std::seed_seq "
+     "std::random_device std::mt19937 std::mt19937_64 std::minstd_rand std::minstd_rand0 "
+     "std::ranlux* std::knuth_b std::*_engine std::*_distribution absl::BitGen "
+     "absl::InsecureBitGen",
+     Use::kName, "*", kRandomWhy},
+    {"rand rand_r srand srandom drand48 lrand48", Use::kCall, "*", kRandomWhy},
+    {"system_clock steady_clock high_resolution_clock gettimeofday clock_gettime timespec_get "
+     "absl::Now absl::GetCurrentTimeNanos",
+     Use::kName, kClockRooms, kClockWhy},
+    {"time clock", Use::kClockCall, kClockRooms, kClockWhy},
+    {"exp expf exp2 expm1 log logf log2 log10 log1p pow powf sin sinf cos cosf tan asin acos atan "
+     "atan2 sinh cosh tanh tanhf cbrt hypot erf erfc tgamma lgamma",
+     Use::kCall, "model policies sim/core", "libm's last bit differs between machines"},
+    {"assert", Use::kCall, "*", "use DRASIM_CHECK (model/check.h), which NDEBUG does not turn off"},
+    {"std::string_view", Use::kName, "*", "use absl::string_view, which Abseil's functions take"},
+};
+
+// Whether tokens[at] is the name of `pattern`, which may begin with a qualifier.
+inline bool IsNamed(const std::vector<Token>& tokens, size_t at, absl::string_view pattern) {
+  const size_t colons = pattern.find("::");
+  if (colons == absl::string_view::npos) return Matches(pattern, tokens[at].text);
+  return Matches(pattern.substr(colons + 2), tokens[at].text) && at >= 2 &&
+         tokens[at - 1].text == "::" && tokens[at - 2].text == pattern.substr(0, colons);
+}
+
+// Whether the name at `at` is a free function that is called here, rather than a member, a function
+// of another namespace, or a declaration.
+inline bool IsFreeCall(const std::vector<Token>& tokens, size_t at, Use use) {
+  static constexpr char kBeforeCalls[] = "return co_return co_yield throw case else do and or not";
+  const absl::string_view before = at > 0 ? TextAt(tokens, at - 1) : absl::string_view();
+  if (before == "." || before == "->") return false;
+  if (before == "::") {
+    const absl::string_view qualifier = at > 1 ? TextAt(tokens, at - 2) : absl::string_view();
+    if (qualifier == "std") return true;
+    if (IsName(qualifier) && !MatchesAny(kBeforeCalls, qualifier)) return false;
+  } else if (IsName(before) && !MatchesAny(kBeforeCalls, before)) {
+    return false;
+  }
+  if (TextAt(tokens, at + 1) != "(") return false;
+  return use != Use::kClockCall || MatchesAny("nullptr NULL 0 & )", TextAt(tokens, at + 2));
+}
+
+inline std::vector<Finding> CheckBans(const std::string& path, const std::vector<Token>& tokens) {
+  struct Names {
+    const Ban* ban;
+    std::vector<absl::string_view> names;
+  };
+  std::vector<Names> banned_here;
+  for (const Ban& ban : kBans) {
+    if (IsUnderAny(path, ban.rooms)) banned_here.push_back({&ban, Words(ban.names)});
+  }
+  std::vector<Finding> findings;
+  for (size_t at = 0; at < tokens.size(); ++at) {
+    const Token& token = tokens[at];
+    if (token.text == "using" && TextAt(tokens, at + 1) == "namespace") {
+      findings.push_back({path, token.line, "using namespace: name what is used instead"});
+    }
+    if (!IsName(token.text)) continue;
+    for (const Names& banned : banned_here) {
+      const Use use = banned.ban->use;
+      for (const absl::string_view name : banned.names) {
+        if (!IsNamed(tokens, at, name)) continue;
+        if (use != Use::kName && !IsFreeCall(tokens, at, use)) continue;
+        findings.push_back({path, token.line, absl::StrCat(token.text, ": ", banned.ban->why)});
+      }
+    }
+  }
+  return findings;
+}
+
+// --- Hash containers are not iterated ---
+
+// The names that mean a hash container in a header and its source file.
+struct HashNames {
+  std::set<std::string> types = {"flat_hash_map",      "flat_hash_set",     "node_hash_map",
+                                 "node_hash_set",      "unordered_map",     "unordered_set",
+                                 "unordered_multimap", "unordered_multiset"};
+  std::set<std::string> variables;  // and functions that return one
+};
+
+// Adds the aliases, variables, parameters, members and functions that `tokens` declares.
+inline void CollectHashNames(const std::vector<Token>& tokens, HashNames* names) {
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    if (names->types.count(tokens[i].text) == 0) continue;
+    size_t begin = i;
+    while (begin >= 2 && tokens[begin - 1].text == "::") begin -= 2;
+    if (begin >= 3 && tokens[begin - 1].text == "=" && tokens[begin - 3].text == "using") {
+      names->types.insert(tokens[begin - 2].text);
+      continue;
+    }
+    size_t at = i + 1;
+    if (TextAt(tokens, at) == "<") {
+      int depth = 0;
+      do {
+        if (TextAt(tokens, at) == "<") ++depth;
+        if (TextAt(tokens, at) == ">") --depth;
+        ++at;
+      } while (depth > 0 && at < tokens.size());
+    }
+    while (MatchesAny("& && const", TextAt(tokens, at)) || TextAt(tokens, at) == "*") ++at;
+    if (IsName(TextAt(tokens, at))) names->variables.insert(tokens[at].text);
+  }
+}
+
+// The last name of the range of the range-for whose `for` is tokens[at]; empty for other loops.
+inline std::string RangeName(const std::vector<Token>& tokens, size_t at) {
+  size_t depth = 0;
+  size_t colon = 0;
+  size_t semicolons = 0;
+  size_t end = at + 1;
+  for (; end < tokens.size(); ++end) {
+    const std::string& text = tokens[end].text;
+    if (text == "(" || text == "[" || text == "{") ++depth;
+    if (text == ")" || text == "]" || text == "}") {
+      if (depth <= 1) break;
+      --depth;
+    }
+    if (text == ";" && depth == 1) ++semicolons;
+    if (text == ":" && depth == 1 && colon == 0) colon = end;
+  }
+  if (colon == 0 || semicolons > 1 || end == tokens.size()) return "";
+  size_t last = end - 1;
+  if (tokens[last].text == ")" && tokens[last - 1].text == "(") last -= 2;
+  return last > colon ? tokens[last].text : std::string();
+}
+
+inline std::vector<Finding> CheckHashIteration(const std::string& path,
+                                               const std::vector<Token>& tokens,
+                                               const HashNames& names) {
+  std::vector<Finding> findings;
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    std::string name;
+    if (tokens[i].text == "for") name = RangeName(tokens, i);
+    if (MatchesAny("begin cbegin", tokens[i].text) && TextAt(tokens, i + 1) == "(") {
+      const bool member = i >= 2 && MatchesAny(". ->", tokens[i - 1].text);
+      name = std::string(member ? TextAt(tokens, i - 2) : TextAt(tokens, i + 2));
+    }
+    if (names.variables.count(name) == 0) continue;
+    findings.push_back({path, tokens[i].line,
+                        absl::StrCat("iterates over ", name,
+                                     ", a hash container: its order "
+                                     "changes from run to run")});
+  }
+  return findings;
+}
+
+// --- Layout ---
+
+inline constexpr size_t kMaxFileLines = 600;
+inline constexpr size_t kMaxLineLength = 100;
+
+// Whether a file is written by hand in a format where blanks at the end of a line mean nothing.
+inline bool HasLayout(absl::string_view path) {
+  if (absl::StrContains(path, "/corpus/") || absl::StrContains(path, "/testdata/")) return false;
+  return MatchesAny(
+      "*.h *.cc *.inc *.py *.proto *.cmake *.md *.yaml *.yml *.json *.sh *.toml *.mk "
+      "*CMakeLists.txt *Makefile *.clang-format *.clang-tidy *.gitignore .ci/*",
+      path);
+}
+
+inline size_t CodePoints(absl::string_view line) {
+  return static_cast<size_t>(std::count_if(line.begin(), line.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;  // not a continuation byte
+  }));
+}
+
+inline std::vector<Finding> CheckLayout(const SourceFile& file) {
+  if (!HasLayout(file.path) || file.text.empty()) return {};
+  std::vector<Finding> findings;
+  std::vector<absl::string_view> lines = Lines(file.text);
+  if (lines.back().empty()) {
+    lines.pop_back();
+  } else {
+    findings.push_back({file.path, lines.size(), "no line end at the end of the file"});
+  }
+  if (MatchesAny("*.h *.cc *.py", file.path) && lines.size() > kMaxFileLines) {
+    findings.push_back(
+        {file.path, kMaxFileLines + 1,
+         absl::StrCat("a file of ", lines.size(), " lines; ", kMaxFileLines, " are the limit")});
+  }
+  const bool tabs_allowed = MatchesAny("*Makefile *.mk", file.path);
+  for (size_t i = 0; i < lines.size(); ++i) {
+    const absl::string_view line = lines[i];
+    const size_t length = CodePoints(line);
+    if (IsCpp(file.path) && length > kMaxLineLength && !absl::StrContains(line, "://")) {
+      findings.push_back(
+          {file.path, i + 1,
+           absl::StrCat("a line of ", length, " characters; ", kMaxLineLength, " are the limit")});
+    }
+    if (!tabs_allowed && absl::StrContains(line, "\t")) {
+      findings.push_back({file.path, i + 1, "a tab"});
+    }
+    if (absl::StripTrailingAsciiWhitespace(line).size() < line.size()) {
+      findings.push_back({file.path, i + 1, "white space at the end of the line"});
+    }
+  }
+  return findings;
+}
+
+// --- Function length ---
+
+inline constexpr size_t kMaxFunctionLines = 70;
+
+// A function that may be longer, and why. A function that is not too long must not be listed.
+struct AllowedFunction {
+  const char* file;
+  const char* function;  // as FunctionSpan::name gives it
+  const char* reason;
+};
+
+// Findings of one file; the allowed functions that were found to be too long go to `used`.
+inline std::vector<Finding> CheckFunctions(const std::string& path,
+                                           const std::vector<Token>& tokens,
+                                           const std::vector<AllowedFunction>& allowed,
+                                           std::set<const AllowedFunction*>* used) {
+  std::vector<Finding> findings;
+  const FunctionList list = FindFunctions(tokens);
+  if (!list.balanced) findings.push_back({path, 1, "its braces do not match: no length is known"});
+  for (const FunctionSpan& function : list.functions) {
+    const size_t length = function.last_line - function.first_line + 1;
+    if (length <= kMaxFunctionLines) continue;
+    bool is_allowed = false;
+    for (const AllowedFunction& entry : allowed) {
+      if (path != entry.file || function.name != entry.function) continue;
+      is_allowed = true;
+      used->insert(&entry);
+    }
+    if (is_allowed) continue;
+    findings.push_back({path, function.first_line,
+                        absl::StrCat(function.name, " has ", length, " lines; ", kMaxFunctionLines,
+                                     " are the limit")});
+  }
+  return findings;
+}
+
+// --- Headers ---
+
+// model/quantity.h -> DRASIM_MODEL_QUANTITY_H_
+inline std::string GuardOf(absl::string_view path) {
+  std::string guard = absl::StrCat("DRASIM_", absl::AsciiStrToUpper(path), "_");
+  for (char& c : guard) {
+    if (!IsNameChar(c)) c = '_';
+  }
+  return guard;
+}
+
+inline std::vector<Finding> CheckHeader(const SourceFile& file) {
+  std::vector<Finding> findings;
+  const std::vector<absl::string_view> lines = Lines(file.text);
+  const std::string first(lines.empty() ? absl::string_view() : lines[0]);
+  const bool says_something = absl::StartsWith(first, "// ") && Words(first).size() >= 4;
+  if (!says_something || absl::StrContains(first, "Copyright")) {
+    findings.push_back({file.path, 1, "does not begin with a comment that says what it is"});
+  }
+  const std::string code = CodeOnly(file.text);
+  const std::vector<absl::string_view> code_lines = Lines(code);
+  size_t at = 0;
+  while (at < lines.size() && absl::StripAsciiWhitespace(code_lines[at]).empty()) ++at;
+  const std::string guard = GuardOf(file.path);
+  const bool begins = at + 1 < lines.size() && lines[at] == absl::StrCat("#ifndef ", guard) &&
+                      lines[at + 1] == absl::StrCat("#define ", guard);
+  const bool ends = absl::EndsWith(file.text, absl::StrCat("\n#endif  // ", guard, "\n"));
+  if (!begins || !ends) {
+    findings.push_back({file.path, std::min(at + 1, lines.size()),
+                        absl::StrCat("is not wrapped in the include guard ", guard)});
+  }
+  return findings;
+}
+
+// --- Words that no file contains ---
+
+inline constexpr char kUnfinished[] = "TO~DO FIX~ME XX~X HA~CK";
+inline constexpr char kMachinePaths[] = "/wo~rk/ /ho~me/";
+inline constexpr char kRegistries[] =
+    "deb.deb~ian.org py~pi.org crat~es.io registry.np~mjs.org proxy.gol~ang.org repo.mav~en";
+
+inline std::string Joined(absl::string_view word) { return absl::StrReplaceAll(word, {{"~", ""}}); }
+
+// Whether `line` has `word` in a place where no name, and no path if `word` is one, goes on.
+inline bool HasWord(absl::string_view line, absl::string_view word) {
+  const bool path = word[0] == '/';
+  for (size_t at = line.find(word); at != absl::string_view::npos; at = line.find(word, at + 1)) {
+    const char before = at > 0 ? line[at - 1] : ' ';
+    const char after = at + word.size() < line.size() ? line[at + word.size()] : ' ';
+    const bool inside = IsNameChar(before) || (path && absl::StrContains(".-}", before));
+    if (!inside && (path || !IsNameChar(after))) return true;
+  }
+  return false;
+}
+
+inline std::vector<Finding> CheckWords(const SourceFile& file) {
+  const std::string unfinished = Joined(kUnfinished);
+  const std::string machine_paths = Joined(kMachinePaths);
+  const std::string registries = Joined(kRegistries);
+  const std::vector<absl::string_view> lines = Lines(file.text);
+  std::vector<Finding> findings;
+  for (size_t i = 0; i < lines.size(); ++i) {
+    for (const absl::string_view word : Words(unfinished)) {
+      if (!HasWord(lines[i], word)) continue;
+      findings.push_back({file.path, i + 1, absl::StrCat(word, ": finish it or drop it")});
+    }
+    for (const absl::string_view path : Words(machine_paths)) {
+      if (!HasWord(lines[i], path)) continue;
+      findings.push_back({file.path, i + 1, absl::StrCat(path, ": a path of one machine")});
+    }
+    const std::string lower = absl::AsciiStrToLower(lines[i]);
+    for (const absl::string_view host : Words(registries)) {
+      if (!absl::StrContains(lower, host)) continue;
+      findings.push_back({file.path, i + 1, absl::StrCat(host, ": a package registry's host")});
+    }
+  }
+  return findings;
+}
+
+// --- Dead files ---
+
+// The paths that a CMakeLists.txt or a .cmake file names, as seen from the repository root.
+inline std::set<std::string> PathsInCMake(const SourceFile& cmake) {
+  std::set<std::string> paths;
+  const bool list = MatchesAny("*CMakeLists.txt", cmake.path);
+  const std::string folder = list ? FolderOf(cmake.path) : std::string();
+  for (const absl::string_view line : Lines(cmake.text)) {
+    const absl::string_view code = line.substr(0, line.find('#'));
+    for (absl::string_view word : absl::StrSplit(code, absl::ByAnyChar(" \t()\";=<>:"))) {
+      if (word.empty()) continue;
+      absl::ConsumePrefix(&word, "${CMAKE_CURRENT_SOURCE_DIR}/");
+      const bool from_root = absl::ConsumePrefix(&word, "${CMAKE_SOURCE_DIR}/") ||
+                             absl::ConsumePrefix(&word, "${PROJECT_SOURCE_DIR}/") || folder.empty();
+      paths.insert(from_root ? std::string(word) : absl::StrCat(folder, "/", word));
+    }
+  }
+  return paths;
+}
+
+// Every source and, outside bench and tests, every header belongs to a target. `built`: the paths
+// of all CMake files together.
+inline std::vector<Finding> CheckBuilt(const std::string& path,
+                                       const std::set<std::string>& built) {
+  const bool source = IsUnderAny(path, kRoots) && MatchesAny("*.cc", path);
+  const bool header = IsUnderAny(path, "model policies traces sim gui") && MatchesAny("*.h", path);
+  if ((!source && !header) || built.count(path) > 0) return {};
+  return {Finding{path, 0, "no CMakeLists.txt names this file"}};
+}
+
+// --- Tests mirror the rooms ---
+
+// `folders`: every folder of the repository that has a file somewhere in it.
+inline std::vector<Finding> CheckMirror(const std::string& path,
+                                        const std::set<std::string>& folders) {
+  if (!IsUnder(path, "tests") || !absl::EndsWith(path, "_test.cc")) return {};
+  std::string mirrored = FolderOf(path).substr(std::string("tests").size());
+  if (!mirrored.empty()) mirrored.erase(0, 1);
+  if (IsUnderAny(mirrored, "golden repository testing fuzz soak install")) return {};
+  if (IsUnderAny(mirrored, kRooms) && folders.count(mirrored) > 0) return {};
+  return {Finding{path, 0, absl::StrCat("mirrors no room: there is no folder '", mirrored, "'")}};
+}
+
+}  // namespace drasim::tidy
+
+#endif  // DRASIM_TESTS_REPOSITORY_TIDY_RULES_H_

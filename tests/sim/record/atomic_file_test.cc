@@ -1,0 +1,128 @@
+// A file appears whole or not at all.
+#include "sim/record/atomic_file.h"
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "tests/testing/temp_dir.h"
+
+namespace drasim {
+namespace {
+
+using Names = std::vector<std::string>;
+
+TEST(AtomicFileTest, AppearsOnCommitOnly) {
+  const TempDir dir;
+  AtomicFile file;
+  EXPECT_FALSE(file.open());
+  ASSERT_EQ(file.Open(dir.PathOf("a.txt")), absl::OkStatus());
+  EXPECT_TRUE(file.open());
+  ASSERT_EQ(file.Write("one "), absl::OkStatus());
+  EXPECT_EQ(dir.List("."), Names{"a.txt.tmp"});
+  ASSERT_EQ(file.Write("two"), absl::OkStatus());
+  ASSERT_EQ(file.Commit(), absl::OkStatus());
+  EXPECT_FALSE(file.open());
+  EXPECT_EQ(dir.List("."), Names{"a.txt"});
+  EXPECT_EQ(dir.Read("a.txt"), "one two");
+}
+
+TEST(AtomicFileTest, FlushMakesWhatIsWrittenReadable) {
+  const TempDir dir;
+  AtomicFile file;
+  ASSERT_EQ(file.Open(dir.PathOf("a"), ".part"), absl::OkStatus());
+  ASSERT_EQ(file.Write("so far"), absl::OkStatus());
+  ASSERT_EQ(file.Flush(), absl::OkStatus());
+  EXPECT_EQ(dir.Read("a.part"), "so far");
+  EXPECT_FALSE(dir.Has("a"));
+}
+
+TEST(AtomicFileTest, WithoutCommitNothingIsLeftAndTheOldFileStays) {
+  const TempDir dir;
+  dir.Write("a", "old");
+  {
+    AtomicFile file;
+    ASSERT_EQ(file.Open(dir.PathOf("a")), absl::OkStatus());
+    ASSERT_EQ(file.Write("new"), absl::OkStatus());
+    ASSERT_EQ(file.Flush(), absl::OkStatus());
+  }
+  EXPECT_EQ(dir.List("."), Names{"a"});
+  EXPECT_EQ(dir.Read("a"), "old");
+}
+
+TEST(AtomicFileTest, CommitReplacesTheOldFile) {
+  const TempDir dir;
+  dir.Write("a", "old and longer");
+  ASSERT_EQ(WriteFileAtomically(dir.PathOf("a"), "new"), absl::OkStatus());
+  EXPECT_EQ(dir.List("."), Names{"a"});
+  EXPECT_EQ(dir.Read("a"), "new");
+}
+
+TEST(AtomicFileTest, KeptTemporariesStay) {
+  const TempDir dir;
+  {
+    AtomicFile file;
+    ASSERT_EQ(file.Open(dir.PathOf("ledger"), ".partial"), absl::OkStatus());
+    file.KeepTemporary();
+    ASSERT_EQ(file.Write("frames"), absl::OkStatus());
+  }
+  EXPECT_EQ(dir.List("."), Names{"ledger.partial"});
+  EXPECT_EQ(dir.Read("ledger.partial"), "frames");
+}
+
+TEST(AtomicFileTest, BytesOfEveryValueAndEmptyFiles) {
+  const TempDir dir;
+  std::string bytes;
+  for (int i = 0; i < 256; ++i) bytes.push_back(static_cast<char>(i));
+  ASSERT_EQ(WriteFileAtomically(dir.PathOf("bytes"), bytes), absl::OkStatus());
+  EXPECT_EQ(dir.Read("bytes"), bytes);
+  ASSERT_EQ(WriteFileAtomically(dir.PathOf("empty"), ""), absl::OkStatus());
+  EXPECT_TRUE(dir.Has("empty"));
+  EXPECT_EQ(dir.Read("empty"), "");
+}
+
+TEST(AtomicFileTest, AnErrorNamesThePathAndSticks) {
+  const TempDir dir;
+  AtomicFile file;
+  const absl::Status expected = absl::InvalidArgumentError(absl::StrCat(
+      dir.PathOf("none/a"), ".tmp: cannot create the file: No such file or directory"));
+  EXPECT_EQ(file.Open(dir.PathOf("none/a")), expected);
+  EXPECT_FALSE(file.open());
+  EXPECT_EQ(file.Write("x"), expected);
+  EXPECT_EQ(file.Flush(), expected);
+  EXPECT_EQ(file.Commit(), expected);
+  EXPECT_EQ(WriteFileAtomically(dir.PathOf("none/a"), "x"), expected);
+  EXPECT_TRUE(dir.List(".").empty());
+}
+
+TEST(AtomicFileTest, ACommitThatFailsLeavesNoTemporary) {
+  const TempDir dir;
+  std::filesystem::create_directory(dir.PathOf("a"));
+  dir.Write("a/inside", "");
+  EXPECT_EQ(WriteFileAtomically(dir.PathOf("a"), "x"),
+            absl::InvalidArgumentError(absl::StrCat(dir.PathOf("a"), ".tmp: cannot rename to ",
+                                                    dir.PathOf("a"), ": Is a directory")));
+  EXPECT_EQ(dir.List("."), Names{"a"});
+}
+
+TEST(AtomicFileTest, AFullDiskIsAnError) {
+  // Linux: every write to this device fails as on a full disk. A link makes it the temporary.
+  const std::string full = "/dev/full";
+  if (!std::filesystem::exists(full)) GTEST_SKIP() << "there is no /dev/full";
+  const TempDir dir;
+  std::filesystem::create_symlink(full, dir.PathOf("a.tmp"));
+  AtomicFile file;
+  ASSERT_EQ(file.Open(dir.PathOf("a")), absl::OkStatus());
+  (void)file.Write("x");
+  const absl::Status flushed = file.Flush();
+  EXPECT_EQ(flushed.message(),
+            absl::StrCat(dir.PathOf("a"), ".tmp: cannot write: No space left on device"));
+  EXPECT_EQ(file.Commit(), flushed);
+  EXPECT_FALSE(dir.Has("a"));
+}
+
+}  // namespace
+}  // namespace drasim
