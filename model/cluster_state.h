@@ -10,6 +10,7 @@
 #ifndef DRASIM_MODEL_CLUSTER_STATE_H_
 #define DRASIM_MODEL_CLUSTER_STATE_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -39,7 +40,8 @@ enum class PodPhase : uint8_t {
 inline constexpr int kAffinityTags = kMaxDevicesPerNode + 2;  // 0 none, 1 share, 1 + N for "N-gpu"
 constexpr int AffinityTag(const PodShape& shape) {
   if (shape.gpu_count == 0) return 0;
-  return shape.is_share() ? 1 : 1 + shape.gpu_count;
+  // No node holds a pod of more devices, so their tags need not be told apart.
+  return shape.is_share() ? 1 : 1 + std::min(shape.gpu_count, kMaxDevicesPerNode);
 }
 
 // One row of the node table. Idle amounts are capacity minus what resident (assumed or bound) pods

@@ -1,15 +1,31 @@
-# Writes OUT, a C++ file whose functions (declared in HEADER) return the texts of files. PAIRS is Function=path;...
-# Raw string literals are limited to 64 KiB by some compilers, so the text is cut into pieces.
+# Writes OUT, a C++ file whose functions (declared in HEADER) return the texts of files. PAIRS is a list of
+# Function=path, and of mapping:name=path, which EmbeddedMapping(name) returns.
 set(code "#include \"${HEADER}\"\n\n#include <string>\n\nnamespace drasim {\n")
+set(lookup "")
+set(names "")
 foreach(pair IN LISTS PAIRS)
   string(REGEX MATCH "^([^=]+)=(.+)$" _ "${pair}")
   set(function ${CMAKE_MATCH_1})
-  file(READ "${CMAKE_MATCH_2}" hex HEX)
+  set(path "${CMAKE_MATCH_2}")
+  if(function MATCHES "^mapping:(.+)$")
+    set(name ${CMAKE_MATCH_1})
+    string(MAKE_C_IDENTIFIER "Mapping_${name}" function)
+    string(APPEND lookup "  if (name == \"${name}\") return ${function}();\n")
+    string(APPEND names "\"${name}\", ")
+    set(function "static absl::string_view ${function}")
+  else()
+    set(function "absl::string_view ${function}")
+  endif()
+  file(READ "${path}" hex HEX)
   string(LENGTH "${hex}" length)
   string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${hex}")
   math(EXPR size "${length} / 2")
-  string(APPEND code "\nabsl::string_view ${function}() {\n  static constexpr unsigned char kBytes[] = {${bytes}0};\n"
+  string(APPEND code "\n${function}() {\n  static constexpr unsigned char kBytes[] = {${bytes}0};\n"
          "  return absl::string_view(reinterpret_cast<const char*>(kBytes), ${size});\n}\n")
 endforeach()
+if(lookup)
+  string(APPEND code "\nabsl::string_view EmbeddedMapping(absl::string_view name) {\n${lookup}  return \"\";\n}\n"
+         "\nstd::vector<std::string> EmbeddedMappingNames() { return {${names}}; }\n")
+endif()
 string(APPEND code "\n}  // namespace drasim\n")
 file(WRITE "${OUT}" "${code}")

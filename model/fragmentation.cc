@@ -78,15 +78,16 @@ FragmentationModel::FragmentationModel(std::vector<TypicalPod> typical)
   std::sort(thresholds.begin(), thresholds.end());
   thresholds.erase(std::unique(thresholds.begin(), thresholds.end()), thresholds.end());
   thresholds_ = static_cast<int>(thresholds.size());
-  DRASIM_CHECK_LT(thresholds_, 127);
+  DRASIM_CHECK_LE(thresholds_, kDeviceMilli);
   for (int idle = 0; idle <= kDeviceMilli; ++idle) {
-    rank_[static_cast<size_t>(idle)] = static_cast<uint8_t>(
+    rank_[static_cast<size_t>(idle)] = static_cast<uint16_t>(
         std::upper_bound(thresholds.begin(), thresholds.end(), idle) - thresholds.begin());
   }
   for (const TypicalPod& t : typical_) {
     const auto at =
         std::lower_bound(thresholds.begin(), thresholds.end(), t.gpu_milli) - thresholds.begin();
-    compact_.push_back({t.cpu_milli, t.model_mask, t.weight, static_cast<int16_t>(t.gpu_count),
+    compact_.push_back({t.cpu_milli, t.model_mask, t.weight,
+                        static_cast<int16_t>(std::min(t.gpu_count, 32767)),
                         static_cast<int16_t>(t.gpu_count > 0 ? at : 0)});
   }
 }
@@ -94,8 +95,8 @@ FragmentationModel::FragmentationModel(std::vector<TypicalPod> typical)
 void FragmentationModel::BuildProfile(absl::Span<const int16_t> idle, Profile& out) const {
   const auto n = static_cast<size_t>(thresholds_);
   // Bucket b holds devices whose idle amount reaches exactly the first b thresholds.
-  std::array<int16_t, 128> count;
-  std::array<int32_t, 128> sum;
+  std::array<int16_t, kMaxThresholds> count;
+  std::array<int32_t, kMaxThresholds> sum;
   std::fill_n(count.begin(), n + 1, int16_t{0});
   std::fill_n(sum.begin(), n + 1, 0);
   int32_t total = 0;

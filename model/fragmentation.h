@@ -80,6 +80,9 @@ class FragmentationModel {
   const std::vector<TypicalPod>& typical() const { return typical_; }
 
  private:
+  // A share is one of 1..1000 milli, and one more bucket holds what reaches them all.
+  static constexpr size_t kMaxThresholds = kDeviceMilli + 2;
+
   struct Compact {
     int64_t cpu_milli;
     uint64_t model_mask;
@@ -91,15 +94,15 @@ class FragmentationModel {
   // those that have not.
   struct Profile {
     int32_t idle = 0;
-    std::array<int16_t, 128> fitting;
-    std::array<int32_t, 128> too_small_milli;
+    std::array<int16_t, kMaxThresholds> fitting;
+    std::array<int32_t, kMaxThresholds> too_small_milli;
   };
   void BuildProfile(absl::Span<const int16_t> idle, Profile& out) const;
 
   std::vector<TypicalPod> typical_;
   std::vector<Compact> compact_;
   int thresholds_ = 0;
-  std::array<uint8_t, kDeviceMilli + 1> rank_;  // number of thresholds <= idle amount
+  std::array<uint16_t, kDeviceMilli + 1> rank_;  // number of thresholds <= idle amount
 };
 
 // The seven cluster-wide amounts, milli-GPU.

@@ -26,7 +26,7 @@ enum class RecordKind : uint8_t {
   kPodArrived = 1,     // pod: the new row; detail: its shape
   kPodReserved = 2,    // pod, node, devices: charged, Bind under way (only when Bind takes time)
   kPodBound = 3,       // pod, node, devices: runs from now on
-  kPodUnreserved = 4,  // pod: a later step failed, the charge is taken back
+  kPodUnreserved = 4,  // pod, node, devices: a later step failed, the charge is taken back
   kAttemptFailed = 5,  // pod; detail: SummaryId of why each node was rejected
   kPodDropped = 6,     // pod: given up
   kPodFinished = 7,    // pod: ended, its resources are free

@@ -24,8 +24,6 @@ absl::string_view EmbeddedTraceCatalogue();
 
 // traces/data/openb_like.csv: how often each pod shape and each kind of node occurs in openb.
 absl::string_view EmbeddedOpenbLikeTable();
-// traces/data/openb.yaml; EmbeddedMapping("openb") is the way to it.
-absl::string_view EmbeddedOpenbMapping();
 
 }  // namespace drasim
 

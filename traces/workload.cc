@@ -16,6 +16,7 @@ absl::StatusOr<Workload> Workload::Read(EventSource& source, uint64_t limit) {
     if (!*more) break;
     workload.order_.push_back({static_cast<uint32_t>(workload.rows_.size()), -1});
     workload.rows_.push_back(pod);
+    workload.last_arrival_ = std::max(workload.last_arrival_, pod.time);
   }
   return workload;
 }
@@ -79,7 +80,7 @@ absl::StatusOr<bool> WorkloadSource::Next(PodArrival* out) {
   if (entry.clone >= 0) absl::StrAppend(&out->name, "-tuned-", entry.clone);
   out->shape = row.shape;
   out->priority = row.priority;
-  out->time = keep_times_ ? row.time : SimTime();
+  out->time = !keep_times_ ? SimTime() : entry.clone < 0 ? row.time : workload_->last_arrival();
   out->has_run_time = row.has_run_time;
   out->run_time = row.run_time;
   return true;

@@ -41,10 +41,12 @@ class Workload {
   const std::vector<PodArrival>& rows() const { return rows_; }
   const std::vector<Entry>& order() const { return order_; }
   std::string NameOf(const Entry& entry) const;
+  SimTime last_arrival() const { return last_arrival_; }
 
  private:
   std::vector<PodArrival> rows_;
   std::vector<Entry> order_;
+  SimTime last_arrival_;
 };
 
 // Serves a workload's order. The workload must outlive the source.

@@ -1,6 +1,9 @@
 #include "policies/devices/device_choosers.h"
 
 #include <algorithm>
+#include <memory>
+
+#include "policies/framework/registry.h"
 
 namespace drasim {
 namespace {
@@ -46,6 +49,17 @@ void FgdDevice::Propose(const PodShape& shape, const ClusterState& cluster, Node
                         DeviceProposals* out) {
   if (ProposeWhole(shape, cluster, node, out)) return;
   out->push_back({scorer_.BestShareDevice(shape, cluster, node), 0});
+}
+
+void RegisterDeviceChoosers(Registry& registry) {
+  registry.AddAllocator(
+      "best", [](const PolicyContext&) { return std::make_unique<TightestDevice>(true); });
+  registry.AddAllocator(
+      "worst", [](const PolicyContext&) { return std::make_unique<TightestDevice>(false); });
+  registry.AddAllocator(
+      "random", [](const PolicyContext& c) { return std::make_unique<RandomDevice>(c.streams); });
+  registry.AddAllocator(
+      "fgd", [](const PolicyContext& c) { return std::make_unique<FgdDevice>(c.fragmentation); });
 }
 
 }  // namespace drasim

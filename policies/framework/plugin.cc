@@ -22,7 +22,10 @@ void Plugin::Score(const PodContext&, const ClusterState&, absl::Span<const Node
 
 void Plugin::NormalizeScore(absl::Span<int64_t>) const {}
 
-StepResult Plugin::PostFilter(const PodContext&, const ClusterState&) { return {}; }
+StepResult Plugin::PreFilter(const PodContext&, const ClusterState&) { return {}; }
+StepResult Plugin::PostFilter(const PodContext&, const ClusterState&) {
+  return {StepCode::kReject, kFits, {}};
+}
 StepResult Plugin::Reserve(const PodContext&, const ClusterState&, NodeId) { return {}; }
 void Plugin::Unreserve(const PodContext&, const ClusterState&, NodeId) {}
 StepResult Plugin::Permit(const PodContext&, const ClusterState&, NodeId) { return {}; }

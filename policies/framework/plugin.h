@@ -34,7 +34,6 @@ enum ExtensionPoint : uint32_t {
   kPreFilter = 1u << 1,
   kFilter = 1u << 2,
   kPostFilter = 1u << 3,
-  kPreScore = 1u << 4,
   kScore = 1u << 5,
   kReserve = 1u << 6,
   kPermit = 1u << 7,
@@ -68,7 +67,7 @@ enum class Normalize : uint8_t {
 
 // What later points ask the engine to do.
 enum class IntentKind : uint8_t {
-  kApiWrite,  // a write to the API server; may be refused by the engine's fault model
+  kApiWrite,  // a write to the API server
   kWait,      // nothing but time
 };
 struct Intent {
@@ -88,7 +87,7 @@ struct StepResult {
 struct QueuedPod {
   PodId pod;
   int32_t priority = 0;
-  SimTime queued_at;      // when it entered the active queue the first time
+  SimTime queued_at;      // when it entered the queue, last
   uint64_t sequence = 0;  // unique; later means entered later
 };
 
@@ -122,8 +121,11 @@ class Plugin {
   // NormalizeScore over all feasible nodes' raw scores, in place.
   virtual void NormalizeScore(absl::Span<int64_t> scores) const;
 
-  // PostFilter: no node fits. May ask for time or writes (preemption), after which the pod is tried
-  // again.
+  // PreFilter, once per attempt, before any node is looked at: kReject fails the attempt for all
+  // nodes, with a reason.
+  virtual StepResult PreFilter(const PodContext& pod, const ClusterState& cluster);
+  // PostFilter: no node fits (replay only). kSuccess: something was done about it (preemption);
+  // when the intents have been carried out, the pod is tried again. kReject: nothing to be done.
   virtual StepResult PostFilter(const PodContext& pod, const ClusterState& cluster);
   virtual StepResult Reserve(const PodContext& pod, const ClusterState& cluster, NodeId node);
   // Undoes Reserve after a later point failed. Must not fail.

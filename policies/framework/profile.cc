@@ -19,14 +19,24 @@ absl::Status Profile::Add(const Registry& registry, absl::string_view name,
                           const PolicyContext& context) {
   absl::StatusOr<std::unique_ptr<Plugin>> made = registry.MakePlugin(name, context);
   if (!made.ok()) return made.status();
-  Plugin* plugin = made->get();
-  plugins_.push_back(std::move(*made));
-  if ((plugin->points() & kFilter) != 0) {
-    filters_.push_back({plugin, static_cast<ReasonIndex>(reasons_.size())});
-    for (absl::string_view reason : plugin->reasons()) reasons_.emplace_back(reason);
-    DRASIM_CHECK_LT(reasons_.size(), 255u);
-  }
+  AddPlugin(*std::move(made));
   return absl::OkStatus();
+}
+
+void Profile::AddPlugin(std::unique_ptr<Plugin> plugin) {
+  const auto base = static_cast<ReasonIndex>(reasons_.size());
+  reason_base_.push_back(base);
+  for (absl::string_view reason : plugin->reasons()) reasons_.emplace_back(reason);
+  DRASIM_CHECK_LT(reasons_.size(), 255u);
+  if ((plugin->points() & kFilter) != 0) filters_.push_back({plugin.get(), base});
+  plugins_.push_back(std::move(plugin));
+}
+
+ReasonIndex Profile::ReasonOf(const Plugin* plugin, ReasonIndex local) const {
+  for (size_t i = 0; i < plugins_.size() && local != kFits; ++i) {
+    if (plugins_[i].get() == plugin) return static_cast<ReasonIndex>(reason_base_[i] + local);
+  }
+  return kFits;
 }
 
 absl::StatusOr<Profile> Profile::Make(const Registry& registry, const ProfileOptions& options,

@@ -39,7 +39,12 @@ class Profile {
   // Every plugin with one of `points`, in order.
   std::vector<Plugin*> plugins_at(uint32_t points) const;
   DeviceAllocator& allocator() const { return *allocator_; }
-  // Texts of reason indices 1, 2, ... over all filters.
+  // Adds a plugin behind those of the policy, for extensions and tests; the profile must not be in
+  // use yet.
+  void AddPlugin(std::unique_ptr<Plugin> plugin);
+  // The profile's reason for reason `local` (1-based) of one of its plugins; kFits for kFits.
+  ReasonIndex ReasonOf(const Plugin* plugin, ReasonIndex local) const;
+  // Texts of reason indices 1, 2, ... over all plugins.
   const std::vector<std::string>& reasons() const { return reasons_; }
 
   void Save(StateWriter& out) const;
@@ -49,6 +54,7 @@ class Profile {
   absl::Status Add(const Registry& registry, absl::string_view name, const PolicyContext& context);
 
   std::vector<std::unique_ptr<Plugin>> plugins_;
+  std::vector<ReasonIndex> reason_base_;  // beside plugins_
   std::vector<FilterEntry> filters_;
   std::vector<ScoreEntry> scores_;
   std::unique_ptr<DeviceAllocator> allocator_;

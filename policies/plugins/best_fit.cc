@@ -1,6 +1,9 @@
 #include "policies/plugins/best_fit.h"
 
 #include <algorithm>
+#include <memory>
+
+#include "policies/framework/registry.h"
 
 namespace drasim {
 namespace {
@@ -36,6 +39,11 @@ void BestFit::NormalizeScore(absl::Span<int64_t> scores) const {
   const int64_t low = *lo;
   const int64_t span = *hi - low;
   for (int64_t& s : scores) s = span == 0 ? 0 : (s - low) * kMaxNodeScore / span;
+}
+
+void RegisterBestFit(Registry& registry) {
+  registry.AddPlugin("BestFit", [](const PolicyContext&) { return std::make_unique<BestFit>(); });
+  registry.AddPolicy({"best-fit", "least CPU and GPU left over", {{"BestFit", 1}}, "best"});
 }
 
 }  // namespace drasim

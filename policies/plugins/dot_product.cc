@@ -1,8 +1,10 @@
 #include "policies/plugins/dot_product.h"
 
 #include <algorithm>
+#include <memory>
 
 #include "model/distributions.h"
+#include "policies/framework/registry.h"
 
 namespace drasim {
 namespace {
@@ -73,6 +75,26 @@ void DotProduct::Score(const PodContext& pod, const ClusterState& cluster,
     scores[i] =
         std::max<int64_t>(0, static_cast<int64_t>(100 * (1 - Dot(*pod.shape, cluster, nodes[i]))));
   }
+}
+
+void RegisterDotProduct(Registry& registry) {
+  using D = DotProduct::Dimensions;
+  using N = DotProduct::Norm;
+  const auto add = [&registry](const char* name, D dimensions, N norm) {
+    registry.AddPlugin(name, [dimensions, norm](const PolicyContext&) {
+      return std::make_unique<DotProduct>(dimensions, norm);
+    });
+  };
+  add("DotProduct", D::kMerge, N::kMax);
+  add("DotProductMergeNode", D::kMerge, N::kNode);
+  add("DotProductMergePod", D::kMerge, N::kPod);
+  add("DotProductShareMax", D::kShare, N::kMax);
+  add("DotProductDivideMax", D::kDivide, N::kMax);
+  add("DotProductExtendMax", D::kExtend, N::kMax);
+  registry.AddPolicy({"dotprod",
+                      "smallest dot product of idle and wanted (Tetris inverted)",
+                      {{"DotProduct", 1}},
+                      "best"});
 }
 
 }  // namespace drasim

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
+
+#include "policies/framework/registry.h"
 
 namespace drasim {
 namespace {
@@ -82,6 +85,13 @@ void Fgd::Score(const PodContext& pod, const ClusterState& cluster, absl::Span<c
                 absl::Span<int64_t> scores) {
   for (size_t i = 0; i < nodes.size(); ++i)
     scores[i] = scorer_.ScoreNode(*pod.shape, cluster, nodes[i]);
+}
+
+void RegisterFgd(Registry& registry) {
+  registry.AddPlugin("FGD",
+                     [](const PolicyContext& c) { return std::make_unique<Fgd>(c.fragmentation); });
+  registry.AddPolicy(
+      {"fgd", "fragmentation gradient descent (USENIX ATC 2023)", {{"FGD", 1}}, "fgd"});
 }
 
 }  // namespace drasim

@@ -1,5 +1,9 @@
 #include "policies/plugins/gpu_clustering.h"
 
+#include <memory>
+
+#include "policies/framework/registry.h"
+
 namespace drasim {
 namespace {
 
@@ -28,6 +32,13 @@ void GpuClustering::Score(const PodContext& pod, const ClusterState& cluster,
     }
     scores[i] = packed + bonus;
   }
+}
+
+void RegisterGpuClustering(Registry& registry) {
+  registry.AddPlugin("GpuClustering",
+                     [](const PolicyContext&) { return std::make_unique<GpuClustering>(); });
+  registry.AddPolicy(
+      {"gpu-clustering", "pods of one kind of GPU use together", {{"GpuClustering", 1}}, "best"});
 }
 
 }  // namespace drasim

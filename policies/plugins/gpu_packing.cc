@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
+
+#include "policies/framework/registry.h"
 
 namespace drasim {
 namespace {
@@ -36,6 +39,13 @@ void GpuPacking::Score(const PodContext& pod, const ClusterState& cluster,
   for (size_t i = 0; i < nodes.size(); ++i) {
     scores[i] = ScoreNode(*pod.shape, cluster.node(nodes[i]), cluster.device_milli_idle(nodes[i]));
   }
+}
+
+void RegisterGpuPacking(Registry& registry) {
+  registry.AddPlugin("GpuPacking",
+                     [](const PolicyContext&) { return std::make_unique<GpuPacking>(); });
+  registry.AddPolicy(
+      {"gpu-packing", "shared GPUs first, untouched nodes last", {{"GpuPacking", 1}}, "best"});
 }
 
 }  // namespace drasim

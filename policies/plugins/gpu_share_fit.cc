@@ -1,5 +1,9 @@
 #include "policies/plugins/gpu_share_fit.h"
 
+#include <memory>
+
+#include "policies/framework/registry.h"
+
 namespace drasim {
 namespace {
 
@@ -32,6 +36,11 @@ void GpuShareFit::Filter(const PodContext& pod, const ClusterState& cluster,
       verdicts[i] = 3;
     }
   }
+}
+
+void RegisterGpuShareFit(Registry& registry) {
+  registry.AddPlugin("GpuShareFit",
+                     [](const PolicyContext&) { return std::make_unique<GpuShareFit>(); });
 }
 
 }  // namespace drasim

@@ -1,6 +1,9 @@
 #include "policies/plugins/node_affinity.h"
 
 #include <algorithm>
+#include <memory>
+
+#include "policies/framework/registry.h"
 
 namespace drasim {
 
@@ -20,6 +23,11 @@ void NodeAffinity::Filter(const PodContext& pod, const ClusterState& cluster,
     });
     if (!ok) verdicts[i] = 1;
   }
+}
+
+void RegisterNodeAffinity(Registry& registry) {
+  registry.AddPlugin("NodeAffinity",
+                     [](const PolicyContext&) { return std::make_unique<NodeAffinity>(); });
 }
 
 }  // namespace drasim

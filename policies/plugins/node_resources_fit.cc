@@ -1,5 +1,9 @@
 #include "policies/plugins/node_resources_fit.h"
 
+#include <memory>
+
+#include "policies/framework/registry.h"
+
 namespace drasim {
 
 std::vector<absl::string_view> NodeResourcesFit::reasons() const {
@@ -22,6 +26,11 @@ void NodeResourcesFit::Filter(const PodContext& pod, const ClusterState& cluster
       verdicts[i] = 3;
     }
   }
+}
+
+void RegisterNodeResourcesFit(Registry& registry) {
+  registry.AddPlugin("NodeResourcesFit",
+                     [](const PolicyContext&) { return std::make_unique<NodeResourcesFit>(); });
 }
 
 }  // namespace drasim

@@ -1,6 +1,9 @@
 #include "policies/plugins/node_unschedulable.h"
 
 #include <algorithm>
+#include <memory>
+
+#include "policies/framework/registry.h"
 
 namespace drasim {
 namespace {
@@ -27,6 +30,11 @@ void NodeUnschedulable::Filter(const PodContext& pod, const ClusterState& cluste
   for (size_t i = 0; i < nodes.size(); ++i) {
     if (verdicts[i] == kFits && !cluster.node(nodes[i]).schedulable) verdicts[i] = 1;
   }
+}
+
+void RegisterNodeUnschedulable(Registry& registry) {
+  registry.AddPlugin("NodeUnschedulable",
+                     [](const PolicyContext&) { return std::make_unique<NodeUnschedulable>(); });
 }
 
 }  // namespace drasim

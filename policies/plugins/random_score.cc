@@ -1,6 +1,9 @@
 #include "policies/plugins/random_score.h"
 
 #include <algorithm>
+#include <memory>
+
+#include "policies/framework/registry.h"
 
 namespace drasim {
 
@@ -8,6 +11,12 @@ void RandomScore::Score(const PodContext&, const ClusterState&, absl::Span<const
                         absl::Span<int64_t> scores) {
   std::fill(scores.begin(), scores.end(), 0);
   scores[streams_->DrawPolicy(nodes.size())] = kMaxNodeScore;
+}
+
+void RegisterRandomScore(Registry& registry) {
+  registry.AddPlugin(
+      "Random", [](const PolicyContext& c) { return std::make_unique<RandomScore>(c.streams); });
+  registry.AddPolicy({"random", "a feasible node at random (baseline)", {{"Random", 1}}, "random"});
 }
 
 }  // namespace drasim

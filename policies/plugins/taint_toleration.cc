@@ -1,6 +1,9 @@
 #include "policies/plugins/taint_toleration.h"
 
 #include <algorithm>
+#include <memory>
+
+#include "policies/framework/registry.h"
 
 namespace drasim {
 namespace {
@@ -31,6 +34,11 @@ void TaintToleration::Filter(const PodContext& pod, const ClusterState& cluster,
     });
     if (!ok) verdicts[i] = 1;
   }
+}
+
+void RegisterTaintToleration(Registry& registry) {
+  registry.AddPlugin("TaintToleration",
+                     [](const PolicyContext&) { return std::make_unique<TaintToleration>(); });
 }
 
 }  // namespace drasim

@@ -20,6 +20,7 @@
 #include "sim/app/progress.h"
 #include "sim/app/run_outputs.h"
 #include "sim/app/simulation.h"
+#include "sim/record/pod_log.h"
 
 namespace drasim {
 namespace {
@@ -78,7 +79,9 @@ std::string TraceName(const std::string& path) {
       name.resize(name.size() - ending.size());
     }
   }
-  return name;
+  std::string field;
+  AppendCsvField(name, &field);
+  return field;
 }
 
 // The cells of the sweep in the order of the merged file. The key covers the resolved scenario and

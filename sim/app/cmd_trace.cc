@@ -40,7 +40,7 @@ absl::StatusOr<std::unique_ptr<OpenTrace>> OpenFromFlags(const ParsedFlags& flag
   if (flags.Has("nodes")) {
     scenario.mutable_cluster()->set_path(*flags.Get("nodes"));
     scenario.mutable_cluster()->set_format(flags.GetOr("trace", "openb"));
-    absl::StatusOr<std::vector<NodeSpec>> nodes = ReadNodeInput(scenario.mutable_cluster());
+    absl::StatusOr<std::vector<NodeSpec>> nodes = ReadNodeInput(&scenario);
     if (!nodes.ok()) return nodes.status();
     trace->nodes = *std::move(nodes);
   }
@@ -148,7 +148,7 @@ absl::Status TraceGenerateCommand(const ParsedFlags& flags) {
   ShapeTable shapes(&models);
   absl::StatusOr<WorkloadInput> input = OpenWorkloadInput(&scenario, &shapes);
   if (!input.ok()) return input.status();
-  absl::StatusOr<std::vector<NodeSpec>> node_specs = ReadNodeInput(scenario.mutable_cluster());
+  absl::StatusOr<std::vector<NodeSpec>> node_specs = ReadNodeInput(&scenario);
   if (!node_specs.ok()) return node_specs.status();
   std::error_code error;
   std::filesystem::create_directories(dir, error);

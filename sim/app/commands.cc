@@ -17,6 +17,22 @@ namespace {
 
 constexpr size_t kMaxScenarioBytes = 16u << 20;
 
+// Texts for --help that follow the registry; they live as long as the program.
+absl::string_view PolicyNames() {
+  static const auto* const text = [] {
+    std::vector<std::string> names;
+    for (const PolicyEntry& entry : BuiltinRegistry().policies()) names.push_back(entry.name);
+    return new std::string(absl::StrJoin(names, ", "));
+  }();
+  return *text;
+}
+
+absl::string_view ChooserNames() {
+  static const auto* const text = new std::string(absl::StrCat(
+      absl::StrJoin(BuiltinRegistry().allocator_names(), ", "), " (default: the policy's own)"));
+  return *text;
+}
+
 std::vector<FlagSpec> With(std::vector<FlagSpec> own) {
   const std::vector<FlagSpec>& shared = ScenarioFlags();
   own.insert(own.begin(), shared.begin(), shared.end());
@@ -156,10 +172,8 @@ const std::vector<FlagSpec>& ScenarioFlags() {
        "format of the pod list: openb, or a mapping file"},
       {"nodes", "cluster.path", "FILE", "the node list, .csv or .csv.gz"},
       {"pods", "workload.trace.path", "FILE", "the pod list, .csv or .csv.gz"},
-      {"policy", "scheduler.policy", "NAME",
-       "random, dotprod, gpu-clustering, gpu-packing, best-fit, fgd"},
-      {"device-chooser", "scheduler.device_chooser", "NAME",
-       "best, worst, random, fgd (default: the policy's own)"},
+      {"policy", "scheduler.policy", "NAME", PolicyNames()},
+      {"device-chooser", "scheduler.device_chooser", "NAME", ChooserNames()},
       {"mode", "mode", "MODE", "use of time", "fill,replay"},
       {"order", "order", "ORDER", "arrival order and tie-breaks", "artifact,seeded,trace"},
       {"seed", "seed", "N", "of every random choice (default 42)"},

@@ -96,18 +96,20 @@ std::string FlagHelp(absl::Span<const FlagSpec> specs) {
 }
 
 absl::StatusOr<std::vector<uint64_t>> ParseSeeds(absl::string_view text) {
+  constexpr uint64_t kMaxSeeds = 100'000;
   std::vector<uint64_t> seeds;
   for (absl::string_view part : absl::StrSplit(text, ',')) {
     const std::vector<absl::string_view> ends = absl::StrSplit(part, "..");
     uint64_t first = 0;
     uint64_t last = 0;
     if (ends.size() > 2 || !absl::SimpleAtoi(ends.front(), &first) ||
-        !absl::SimpleAtoi(ends.back(), &last) || last < first || last - first >= 100'000) {
+        !absl::SimpleAtoi(ends.back(), &last) || last < first ||
+        last - first >= kMaxSeeds - seeds.size()) {
       return absl::InvalidArgumentError(
           absl::StrCat("seeds: found '", text,
                        "', expected numbers and ranges such as 42 or 42..51 or 1,2,7..9"));
     }
-    for (uint64_t s = first; s <= last; ++s) seeds.push_back(s);
+    for (uint64_t i = 0; i <= last - first; ++i) seeds.push_back(first + i);
   }
   return seeds;
 }

@@ -110,14 +110,15 @@ absl::StatusOr<std::string> FileSha256(const std::string& path) {
   return absl::BytesToHexString(digest);
 }
 
-absl::StatusOr<std::vector<NodeSpec>> ReadNodeInput(proto::Cluster* cluster) {
+absl::StatusOr<std::vector<NodeSpec>> ReadNodeInput(proto::Scenario* scenario) {
+  proto::Cluster* cluster = scenario->mutable_cluster();
   if (cluster->path().empty()) {
     if (cluster->nodes() < 0 || cluster->nodes() > kMaxGeneratedNodes) {
       return absl::InvalidArgumentError(absl::StrCat("cluster.nodes: found ", cluster->nodes(),
                                                      ", expected 0 to ", kMaxGeneratedNodes));
     }
     if (cluster->has_node()) return NodesFromTemplate(*cluster);
-    absl::StatusOr<WorkloadTable> table = LoadTable("");
+    absl::StatusOr<WorkloadTable> table = LoadTable(scenario->workload().generated().table());
     if (!table.ok()) return table.status();
     return GenerateNodes(*table, cluster->nodes());
   }

@@ -18,8 +18,9 @@ namespace drasim {
 // SHA-256 of a file's bytes as 64 lower-case hex digits.
 absl::StatusOr<std::string> FileSha256(const std::string& path);
 
-// The cluster's nodes, in the order of the file or the generator. Sets (or checks) `sha256`.
-absl::StatusOr<std::vector<NodeSpec>> ReadNodeInput(proto::Cluster* cluster);
+// The cluster's nodes, in the order of the file or the generator (which takes the node kinds of the
+// workload's table). Sets (or checks) `cluster.sha256`.
+absl::StatusOr<std::vector<NodeSpec>> ReadNodeInput(proto::Scenario* scenario);
 
 struct WorkloadInput {
   std::unique_ptr<EventSource> source;

@@ -51,7 +51,7 @@ absl::Status ResolveScenario(proto::Scenario* s) {
   if (scheduler->typical().popularity_percent() == 0)
     scheduler->mutable_typical()->set_popularity_percent(95);
   if (!s->output().has_ledger()) s->mutable_output()->set_ledger(true);
-  if (s->output().checkpoint_every() == 0) s->mutable_output()->set_checkpoint_every(100'000);
+  if (!s->output().has_checkpoint_every()) s->mutable_output()->set_checkpoint_every(100'000);
   if (s->workload().trace().path().empty()) {
     proto::Generated* g = s->mutable_workload()->mutable_generated();
     Default(g->table(), "openb-like", [g](std::string v) { g->set_table(std::move(v)); });
@@ -114,6 +114,10 @@ absl::Status ResolveScenario(proto::Scenario* s) {
                                   std::pair("timing.schedule", s->timing().schedule())}) {
     absl::StatusOr<SimDuration> d = ParseDuration(text);
     if (!d.ok()) return absl::InvalidArgumentError(absl::StrCat(key, ": ", d.status().message()));
+    if (*d > SimDuration() && s->mode() == "fill") {
+      return absl::InvalidArgumentError(
+          absl::StrCat(key, ": found '", text, "', expected none: a fill has no clock"));
+    }
   }
   return absl::OkStatus();
 }
@@ -128,7 +132,7 @@ absl::StatusOr<std::unique_ptr<Simulation>> Simulation::Build(const proto::Scena
 }
 
 absl::Status Simulation::ReadCluster() {
-  absl::StatusOr<std::vector<NodeSpec>> nodes = ReadNodeInput(scenario_.mutable_cluster());
+  absl::StatusOr<std::vector<NodeSpec>> nodes = ReadNodeInput(&scenario_);
   if (!nodes.ok()) return nodes.status();
   if (scenario_.order() != "trace") {
     std::sort(nodes->begin(), nodes->end(),

@@ -23,6 +23,8 @@ Engine::Engine(EngineParts parts, EngineOptions options)
   for (ExtensionPoint point : {kReserve, kPermit, kPreBind, kBind, kPostBind}) {
     for (Plugin* plugin : parts_.profile->plugins_at(point)) steps_.push_back({point, plugin});
   }
+  pre_filters_ = parts_.profile->plugins_at(kPreFilter);
+  post_filters_ = parts_.profile->plugins_at(kPostFilter);
   next_checkpoint_ = options_.checkpoint_every;
 }
 
@@ -114,6 +116,12 @@ absl::Status Engine::Handle(const Event& event) {
     case EventKind::kIntentDone:
       Advance(event.a);
       return absl::OkStatus();
+    case EventKind::kTimer: {
+      const PodId pod(event.a);
+      queue_.Add(pod, parts_.cluster->pod_priority(pod), now_);
+      WakeScheduler();
+      return absl::OkStatus();
+    }
     case EventKind::kScheduleNext:
       attempt_scheduled_ = false;
       if (queue_.active() > 0) TrySchedule(queue_.Pop());
@@ -150,12 +158,16 @@ void Engine::WakeScheduler() {
 void Engine::TrySchedule(const QueuedPod& queued) {
   const PodId pod = queued.pod;
   const PodContext context = ContextOf(pod);
+  for (Plugin* plugin : pre_filters_) {
+    const StepResult result = plugin->PreFilter(context, *parts_.cluster);
+    if (result.code != StepCode::kSuccess) {
+      return FailAttempt(queued, plugin, result.reason,
+                         static_cast<uint32_t>(parts_.cluster->node_count()));
+    }
+  }
   const Decision decision = parts_.cycle->Decide(context);
   if (!decision.node.valid()) {
-    const SummaryId why = parts_.summaries->Intern(parts_.cycle->Rejections(context.shape_id));
-    Emit(RecordKind::kAttemptFailed, pod, NodeId(), 0, why.value());
-    GiveUpOrWait(queued);
-    return;
+    return FailAttempt(queued, parts_.cycle->Rejections(context.shape_id));
   }
   parts_.cluster->Assume(pod, decision.node, decision.devices);
   const uint32_t slot = AllocateSlot();
@@ -165,9 +177,42 @@ void Engine::TrySchedule(const QueuedPod& queued) {
   Advance(slot);
 }
 
+void Engine::FailAttempt(const QueuedPod& queued, const VerdictSummaryTable::Row& why) {
+  const SummaryId summary = parts_.summaries->Intern(why);
+  Emit(RecordKind::kAttemptFailed, queued.pod, NodeId(), 0, summary.value());
+  GiveUpOrWait(queued);
+}
+
+// One plugin's verdict, given for `nodes` nodes at once.
+void Engine::FailAttempt(const QueuedPod& queued, const Plugin* plugin, ReasonIndex reason,
+                         uint32_t nodes) {
+  VerdictSummaryTable::Row why;
+  why.nodes = static_cast<uint32_t>(parts_.cluster->node_count());
+  const ReasonIndex index = parts_.profile->ReasonOf(plugin, reason);
+  if (index != kFits) why.rejected.emplace_back(index, nodes);
+  FailAttempt(queued, why);
+}
+
+// True when a plugin did something for the pod, which then comes back by a timer.
+bool Engine::RunPostFilter(const QueuedPod& queued) {
+  for (Plugin* plugin : post_filters_) {
+    const StepResult result = plugin->PostFilter(ContextOf(queued.pod), *parts_.cluster);
+    if (result.code != StepCode::kSuccess) continue;
+    SimDuration latency;
+    for (const Intent& intent : result.intents) latency = latency + intent.latency;
+    events_.Push(now_ + latency, EventRank::kTimer, EventKind::kTimer, queued.pod.value(), 0, 0);
+    return true;
+  }
+  return false;
+}
+
 void Engine::GiveUpOrWait(const QueuedPod& queued) {
   if (options_.mode == RunMode::kReplay) {
-    queue_.AddUnschedulable(queued);
+    if (RunPostFilter(queued)) return;
+    // kube-scheduler refreshes the timestamp when a pod comes back, so it queues behind its equals.
+    QueuedPod again = queued;
+    again.queued_at = now_;
+    queue_.AddUnschedulable(again);
     return;
   }
   parts_.cluster->Drop(queued.pod);
@@ -224,13 +269,15 @@ void Engine::Advance(uint32_t slot) {
     }
     if (binding.step == steps_.size()) return CompleteBinding(slot);
     StepResult result = RunStep(steps_[binding.step], context, binding.node);
-    if (result.code != StepCode::kSuccess) return RejectBinding(slot);
+    if (result.code != StepCode::kSuccess) {
+      return RejectBinding(slot, steps_[binding.step].plugin, result.reason);
+    }
     ++binding.step;
     binding.pending = std::move(result.intents);
   }
 }
 
-void Engine::RejectBinding(uint32_t slot) {
+void Engine::RejectBinding(uint32_t slot, const Plugin* plugin, ReasonIndex reason) {
   const Binding& binding = bindings_[slot];
   const QueuedPod queued = binding.queued;
   const PodContext context = ContextOf(queued.pod);
@@ -240,13 +287,12 @@ void Engine::RejectBinding(uint32_t slot) {
       steps_[i].plugin->Unreserve(context, *parts_.cluster, binding.node);
   }
   const bool announced = binding.announced;
+  const NodeId node = binding.node;
+  const uint32_t devices = parts_.cluster->pod_devices(queued.pod);
   free_slots_.push_back(slot);
   parts_.cluster->Forget(queued.pod);
-  if (announced) Emit(RecordKind::kPodUnreserved, queued.pod, NodeId(), 0, 0);
-  const SummaryId why =
-      parts_.summaries->Intern({static_cast<uint32_t>(parts_.cluster->node_count()), {}});
-  Emit(RecordKind::kAttemptFailed, queued.pod, NodeId(), 0, why.value());
-  GiveUpOrWait(queued);
+  if (announced) Emit(RecordKind::kPodUnreserved, queued.pod, node, devices, 0);
+  FailAttempt(queued, plugin, reason, 1);
 }
 
 void Engine::CompleteBinding(uint32_t slot) {

@@ -91,10 +91,13 @@ class Engine {
   void Arrive();
   void TrySchedule(const QueuedPod& pod);
   void WakeScheduler();
+  void FailAttempt(const QueuedPod& pod, const VerdictSummaryTable::Row& why);
+  void FailAttempt(const QueuedPod& pod, const Plugin* plugin, ReasonIndex reason, uint32_t nodes);
+  bool RunPostFilter(const QueuedPod& pod);
   void GiveUpOrWait(const QueuedPod& pod);
   void Advance(uint32_t slot);
   StepResult RunStep(const Step& step, const PodContext& context, NodeId node);
-  void RejectBinding(uint32_t slot);
+  void RejectBinding(uint32_t slot, const Plugin* plugin, ReasonIndex reason);
   void CompleteBinding(uint32_t slot);
   void Finish(PodId pod);
   PodContext ContextOf(PodId pod) const;
@@ -106,6 +109,8 @@ class Engine {
   EngineOptions options_;
   EventQueue events_;
   SchedulingQueue queue_;
+  std::vector<Plugin*> pre_filters_;
+  std::vector<Plugin*> post_filters_;
   std::vector<Step> steps_;
   std::vector<Binding> bindings_;
   std::vector<uint32_t> free_slots_;

@@ -36,8 +36,8 @@ PodShape FromProto(const proto::LedgerShape& p) {
 
 bool Sound(const PodShape& shape) {
   return shape.cpu_milli >= 0 && shape.memory_bytes >= 0 && shape.gpu_count >= 0 &&
-         shape.gpu_count <= kMaxDevicesPerNode && shape.gpu_milli >= 0 &&
-         shape.gpu_milli <= kDeviceMilli && (shape.gpu_count == 0) == (shape.gpu_milli == 0);
+         shape.gpu_milli >= 0 && shape.gpu_milli <= kDeviceMilli &&
+         (shape.gpu_count == 0) == (shape.gpu_milli == 0);
 }
 
 }  // namespace
@@ -207,6 +207,7 @@ absl::Status LedgerReader::DecodeRecord(Record* record) {
       break;
     case RecordKind::kPodBound:
     case RecordKind::kPodReserved:
+    case RecordKind::kPodUnreserved:
     case RecordKind::kPodFinished:
       if (next_node_ >= block_.node_size()) return Damaged("a node is missing");
       record->node = NodeId(block_.node(next_node_) - 1);

@@ -31,7 +31,7 @@ void ToProto(const PodShape& shape, proto::LedgerShape* out) {
 
 bool NamesNode(RecordKind kind) {
   return kind == RecordKind::kPodBound || kind == RecordKind::kPodReserved ||
-         kind == RecordKind::kPodFinished;
+         kind == RecordKind::kPodUnreserved || kind == RecordKind::kPodFinished;
 }
 
 }  // namespace

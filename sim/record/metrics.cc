@@ -45,6 +45,10 @@ void MetricsSink::OnRecord(const Record& record, const ClusterState& cluster) {
       break;
     case RecordKind::kPodReserved:
     case RecordKind::kPodUnreserved:
+      // The totals move with the charge, so the measure does too.
+      tracker_.Update(cluster, record.node);
+      outcome = true;
+      break;
     case RecordKind::kRunEnded:
       break;
   }

@@ -11,7 +11,8 @@
 
 namespace drasim {
 
-// The state of the cluster right after one outcome: a pod was bound, dropped or finished.
+// The state of the cluster right after one outcome: a pod was bound, dropped or finished, or
+// its charge came (reserved) or went (unreserved) while Bind takes time.
 struct Sample {
   SimTime time;
   int64_t pods_arrived = 0;

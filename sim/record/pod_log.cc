@@ -6,6 +6,19 @@
 
 namespace drasim {
 
+void AppendCsvField(absl::string_view text, std::string* out) {
+  if (text.find_first_of(",\"\r\n") == absl::string_view::npos) {
+    out->append(text.data(), text.size());
+    return;
+  }
+  out->push_back('"');
+  for (char c : text) {
+    if (c == '"') out->push_back('"');
+    out->push_back(c);
+  }
+  out->push_back('"');
+}
+
 void AppendSeconds(SimTime time, std::string* out) {
   int64_t ns = time.ns();
   if (ns < 0) {
@@ -57,11 +70,13 @@ void PodLog::AppendCsv(const ClusterState& cluster, size_t first, size_t last,
     const PodShape& shape = cluster.pod_shape(pod);
     const Row& row = rows_[i];
     const PodPhase phase = cluster.pod_phase(pod);
-    absl::StrAppend(out, cluster.pod_name(pod), ",", cluster.pod_priority(pod), ",",
-                    shape.cpu_milli, ",", shape.memory_bytes, ",");
-    absl::StrAppend(out, shape.gpu_count, ",", shape.gpu_milli, ",", shape.gpu_spec, ",",
-                    kPhases[static_cast<size_t>(phase)], ",");
-    if (row.node.valid()) *out += cluster.node_spec(row.node).name;
+    AppendCsvField(cluster.pod_name(pod), out);
+    absl::StrAppend(out, ",", cluster.pod_priority(pod), ",", shape.cpu_milli, ",",
+                    shape.memory_bytes, ",");
+    absl::StrAppend(out, shape.gpu_count, ",", shape.gpu_milli, ",");
+    AppendCsvField(shape.gpu_spec, out);
+    absl::StrAppend(out, ",", kPhases[static_cast<size_t>(phase)], ",");
+    if (row.node.valid()) AppendCsvField(cluster.node_spec(row.node).name, out);
     out->push_back(',');
     absl::string_view dash = "";
     for (uint32_t rest = row.devices; rest != 0; rest &= rest - 1) {

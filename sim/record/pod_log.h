@@ -34,6 +34,9 @@ class PodLog : public RecordSink {
   std::vector<Row> rows_;
 };
 
+// A CSV field (RFC 4180): quoted when it holds a comma, a quote or a line break.
+void AppendCsvField(absl::string_view text, std::string* out);
+
 // Virtual time as decimal seconds, exact: "0", "1.5", "0.000000001".
 void AppendSeconds(SimTime time, std::string* out);
 

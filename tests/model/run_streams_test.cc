@@ -132,8 +132,8 @@ TEST(ArtifactStreamsTest, FirstChoicesOfSeed42ArePinned) {
 
 struct PublishedOrder {
   uint64_t seed;
-  size_t
-      clones;  // pods that tuning to 130 % appends; one more draw finds that the next is too much
+  // Pods that tuning to 130 % appends; one more draw finds that the next would be too much.
+  size_t clones;
   const char* order_hash;
   const char* rank_hash;
 };

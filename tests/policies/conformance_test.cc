@@ -215,7 +215,7 @@ TEST_P(PluginConformance, NormalizedScoresStayInRangeOnLargerNodes) {
       TestRegistry().MakePlugin(GetParam(), parts.context);
   ASSERT_TRUE(plugin.ok());
   if (!Has(**plugin, kScore)) return;
-  // Every node takes the first three shapes; four of the larger ones stand for the last.
+  // Every node takes the first three shapes; these four have eight free devices for the last.
   const std::vector<std::vector<NodeId>> feasible = {
       builder.NodeIds(),
       builder.NodeIds(),

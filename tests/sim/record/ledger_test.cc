@@ -316,7 +316,7 @@ TEST(LedgerCheckpointTest, ACutLedgerListsThoseThatAreWhole) {
   const std::vector<LedgerFrame> frames = FramesOf(example.bytes);
   for (size_t cut = frames[0].end; cut <= example.bytes.size(); ++cut) {
     size_t whole = 0;
-    for (const LedgerFrame& frame : frames) whole += frame.type == 3 && frame.end <= cut;
+    for (const LedgerFrame& frame : frames) whole += frame.type == 3 && frame.end <= cut ? 1 : 0;
     const std::string bytes = example.bytes.substr(0, cut);
     absl::StatusOr<std::unique_ptr<LedgerReader>> reader = LedgerReader::FromMemory(bytes);
     ASSERT_TRUE(reader.ok()) << reader.status();
@@ -375,7 +375,9 @@ TEST(LedgerCheckpointTest, ExplainsPlacesWithoutACheckpoint) {
   for (size_t offset = 0; offset < example.bytes.size(); ++offset) {
     bool is_one = false;
     for (const LedgerFrame& frame : frames) is_one |= frame.type == 3 && frame.begin == offset;
-    if (!is_one) EXPECT_NE(error(offset), "") << offset;
+    if (!is_one) {
+      EXPECT_NE(error(offset), "") << offset;
+    }
   }
 }
 

@@ -1,0 +1,199 @@
+// The command line's grammar: flags, their values, their help, lists of seeds and policies.
+#include "sim/app/flags.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "sim/app/cell.h"
+
+namespace drasim {
+namespace {
+
+const std::vector<FlagSpec>& Specs() {
+  static const auto* const specs = new std::vector<FlagSpec>{
+      {"seed", "seed", "N", "of every random choice"},
+      {"policy", "scheduler.policy", "NAME", "who goes where"},
+      {"set", "", "KEY=VALUE", "any key"},
+      {"mode", "mode", "MODE", "use of time", "fill,replay"},
+      {"force", "", "", "even so"},
+      {"a-flag-with-a-long-name", "", "VALUE", "its help is on a line of its own"},
+      {"help", "", "", "this text"},
+  };
+  return *specs;
+}
+
+using Given = std::vector<std::pair<std::string, std::string>>;
+using Words = std::vector<std::string>;
+
+ParsedFlags Parsed(const Words& args) {
+  absl::StatusOr<ParsedFlags> parsed = ParseFlags(Specs(), args);
+  EXPECT_TRUE(parsed.ok()) << parsed.status();
+  return parsed.ok() ? *parsed : ParsedFlags();
+}
+
+absl::Status ErrorOf(const Words& args) { return ParseFlags(Specs(), args).status(); }
+
+TEST(ParseFlagsTest, EveryForm) {
+  const ParsedFlags flags = Parsed({"--seed=7", "a.yaml", "--policy", "fgd", "--force", "--seed",
+                                    "8", "--mode=replay", "b", "-", "--set", "x.y=1=2", "--set="});
+  EXPECT_EQ(flags.given(), (Given{{"seed", "7"},
+                                  {"policy", "fgd"},
+                                  {"force", "true"},
+                                  {"seed", "8"},
+                                  {"mode", "replay"},
+                                  {"set", "x.y=1=2"},
+                                  {"set", ""}}));
+  EXPECT_EQ(flags.positional(), (Words{"a.yaml", "b", "-"}));
+  EXPECT_EQ(flags.GetOr("seed", "no"), "8");  // the last one counts
+  EXPECT_EQ(flags.All("seed"), (Words{"7", "8"}));
+  EXPECT_EQ(flags.All("set"), (Words{"x.y=1=2", ""}));
+  EXPECT_TRUE(flags.Has("force"));
+  EXPECT_FALSE(flags.Has("help"));
+  EXPECT_FALSE(flags.Get("help").has_value());
+  EXPECT_EQ(flags.GetOr("help", "no"), "no");
+  EXPECT_EQ(flags.GetOr("policy", "no"), "fgd");
+  EXPECT_TRUE(flags.All("help").empty());
+}
+
+TEST(ParseFlagsTest, AValueMayLookLikeAFlag) {
+  const ParsedFlags flags = Parsed({"--policy", "--seed", "--set", "-1"});
+  EXPECT_EQ(flags.given(), (Given{{"policy", "--seed"}, {"set", "-1"}}));
+}
+
+TEST(ParseFlagsTest, TwoDashesEndTheFlags) {
+  const ParsedFlags flags = Parsed({"--force", "--", "--seed", "7", "--"});
+  EXPECT_EQ(flags.given(), (Given{{"force", "true"}}));
+  EXPECT_EQ(flags.positional(), (Words{"--seed", "7", "--"}));
+  EXPECT_TRUE(Parsed({}).positional().empty());
+  EXPECT_TRUE(Parsed({"--"}).positional().empty());
+}
+
+TEST(ParseFlagsTest, ShortHelp) { EXPECT_TRUE(Parsed({"-h"}).Has("help")); }
+
+TEST(ParseFlagsTest, ASwitchMayBeSpelledOut) {
+  EXPECT_EQ(Parsed({"--force=false"}).GetOr("force", "no"), "false");
+  EXPECT_EQ(Parsed({"--force=true"}).GetOr("force", "no"), "true");
+}
+
+TEST(ParseFlagsTest, ExplainsWhatIsWrong) {
+  EXPECT_EQ(ErrorOf({"--sede", "7"}),
+            absl::InvalidArgumentError("unknown flag --sede (did you mean '--seed'?)"));
+  EXPECT_EQ(ErrorOf({"--polici=fgd"}),
+            absl::InvalidArgumentError("unknown flag --polici (did you mean '--policy'?)"));
+  EXPECT_EQ(ErrorOf({"--zzzzzzzzzzzz"}),
+            absl::InvalidArgumentError("unknown flag --zzzzzzzzzzzz"));
+  EXPECT_EQ(ErrorOf({"--seed"}), absl::InvalidArgumentError("--seed needs a value: N"));
+  EXPECT_EQ(ErrorOf({"--force=7"}),
+            absl::InvalidArgumentError("--force is a switch and takes no value"));
+  EXPECT_EQ(ErrorOf({"--force="}),
+            absl::InvalidArgumentError("--force is a switch and takes no value"));
+  EXPECT_EQ(ErrorOf({"-mode=replay"}),
+            absl::InvalidArgumentError("unknown flag -mode (did you mean '--mode'?)"));
+  EXPECT_EQ(ErrorOf({"---seed"}),
+            absl::InvalidArgumentError("unknown flag ---seed (did you mean '--seed'?)"));
+  // The first error is the one that is told.
+  EXPECT_EQ(ErrorOf({"--seed=1", "--sede", "--polici"}),
+            absl::InvalidArgumentError("unknown flag --sede (did you mean '--seed'?)"));
+}
+
+TEST(FlagHelpTest, ToTheByte) {
+  EXPECT_EQ(FlagHelp(Specs()),
+            "  --seed N                  of every random choice [seed]\n"
+            "  --policy NAME             who goes where [scheduler.policy]\n"
+            "  --set KEY=VALUE           any key\n"
+            "  --mode MODE               use of time: fill, replay [mode]\n"
+            "  --force                   even so\n"
+            "  --a-flag-with-a-long-name VALUE\n"
+            "                            its help is on a line of its own\n"
+            "  --help                    this text\n");
+}
+
+TEST(ParseSeedsTest, NumbersAndRanges) {
+  using Seeds = std::vector<uint64_t>;
+  EXPECT_EQ(*ParseSeeds("42"), (Seeds{42}));
+  EXPECT_EQ(*ParseSeeds("42..45"), (Seeds{42, 43, 44, 45}));
+  EXPECT_EQ(*ParseSeeds("7..7"), (Seeds{7}));
+  EXPECT_EQ(*ParseSeeds("3,1,7..9,1"), (Seeds{3, 1, 7, 8, 9, 1}));
+  EXPECT_EQ(*ParseSeeds("0"), (Seeds{0}));
+  EXPECT_EQ(ParseSeeds("1..100000")->size(), 100000u);
+}
+
+TEST(ParseSeedsTest, ExplainsWhatIsWrong) {
+  for (const char* text : {"", "x", "1..", "..3", "5..4", "1..2..3", "1,,2", "-1", "1.5",
+                           "1..100001", "18446744073709551616", "1;2"}) {
+    EXPECT_EQ(ParseSeeds(text).status(),
+              absl::InvalidArgumentError(absl::StrCat(
+                  "seeds: found '", text,
+                  "', expected numbers and ranges such as 42 or 42..51 or 1,2,7..9")))
+        << text;
+  }
+}
+
+// The limit is one on all of them, not on each range.
+TEST(ParseSeedsTest, NoMoreThanAHundredThousandInAll) {
+  EXPECT_FALSE(ParseSeeds("1..60000,1..60000").ok());
+}
+
+TEST(ParseJobsTest, OneTo256) {
+  EXPECT_EQ(*ParseJobs("1"), 1u);
+  EXPECT_EQ(*ParseJobs("256"), 256u);
+  EXPECT_GE(*ParseJobs(""), 1u);
+  for (const char* text : {"0", "257", "-1", "x", "1.5"}) {
+    EXPECT_EQ(ParseJobs(text).status(),
+              absl::InvalidArgumentError(absl::StrCat("--jobs: found '", text,
+                                                      "', expected a number from 1 to 256")));
+  }
+}
+
+TEST(ParsePoliciesTest, ListsAndAll) {
+  const Words all = {"random", "dotprod", "gpu-clustering", "gpu-packing", "best-fit", "fgd"};
+  EXPECT_EQ(*ParsePolicies(""), all);
+  EXPECT_EQ(*ParsePolicies("all"), all);
+  EXPECT_EQ(*ParsePolicies("fgd,random"), (Words{"fgd", "random"}));
+  EXPECT_EQ(ParsePolicies("fgd,bestfit").status(),
+            absl::InvalidArgumentError(
+                "--policies: unknown policy 'bestfit' (did you mean 'best-fit'?)"));
+  EXPECT_EQ(ParsePolicies("fgd,random,fgd").status(),
+            absl::InvalidArgumentError("--policies: 'fgd' is there twice"));
+  EXPECT_EQ(ParsePolicies("fgd,").status(),
+            absl::InvalidArgumentError("--policies: unknown policy ''"));
+}
+
+TEST(ForEachInParallelTest, EveryItemOnceAndTheFirstErrorStops) {
+  for (const size_t jobs : {size_t{1}, size_t{2}, size_t{7}}) {
+    std::vector<int> worked(100);
+    std::vector<int> done(100);
+    EXPECT_EQ(ForEachInParallel(
+                  100, jobs,
+                  [&](size_t i) {
+                    ++worked[i];
+                    return absl::OkStatus();
+                  },
+                  [&](size_t i) { ++done[i]; }),
+              absl::OkStatus());
+    EXPECT_EQ(worked, std::vector<int>(100, 1));
+    EXPECT_EQ(done, std::vector<int>(100, 1));
+  }
+  std::vector<size_t> done;
+  EXPECT_EQ(ForEachInParallel(
+                100, 1,
+                [&](size_t i) {
+                  return i == 3 ? absl::DataLossError("three") : absl::OkStatus();
+                },
+                [&](size_t i) { done.push_back(i); }),
+            absl::DataLossError("three"));
+  EXPECT_EQ(done, (std::vector<size_t>{0, 1, 2}));
+  EXPECT_EQ(ForEachInParallel(
+                0, 4, [](size_t) { return absl::DataLossError("never"); }, [](size_t) {}),
+            absl::OkStatus());
+}
+
+}  // namespace
+}  // namespace drasim
