@@ -19,6 +19,18 @@ absl::StatusOr<NodeId> ClusterState::AddNode(const NodeSpec& spec) {
                                                    " GPUs; at most ", kMaxDevicesPerNode,
                                                    " are supported"));
   }
+  int64_t cpu = 0;
+  int64_t memory = 0;
+  if (__builtin_add_overflow(totals_.cpu_milli_capacity, spec.cpu_milli, &cpu) ||
+      __builtin_add_overflow(totals_.memory_bytes_capacity, spec.memory_bytes, &memory)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("node '", spec.name, "': the cluster's CPU or memory adds up beyond 2^63"));
+  }
+  absl::StatusOr<ModelId> model = ModelId();
+  if (spec.gpu_count > 0) {
+    model = models_->Intern(spec.gpu_model);
+    if (!model.ok()) return model.status();
+  }
   const NodeId id(rows_.size());
   if (!node_index_.emplace(spec.name, id.value()).second) {
     return absl::InvalidArgumentError(absl::StrCat("node '", spec.name, "' appears twice"));
@@ -34,18 +46,14 @@ absl::StatusOr<NodeId> ClusterState::AddNode(const NodeSpec& spec) {
   row.device_begin = static_cast<uint32_t>(device_idle_.size());
   row.schedulable = !spec.unschedulable;
   row.has_taints = !spec.taints.empty();
-  if (spec.gpu_count > 0) {
-    absl::StatusOr<ModelId> model = models_->Intern(spec.gpu_model);
-    if (!model.ok()) return model.status();
-    row.model = static_cast<uint8_t>(model->value());
-  }
+  if (spec.gpu_count > 0) row.model = static_cast<uint8_t>(model->value());
   device_idle_.insert(device_idle_.end(), static_cast<size_t>(spec.gpu_count), kDeviceMilli);
   tag_count_.insert(tag_count_.end(), kAffinityTags, 0);
   rows_.push_back(row);
   specs_.push_back(spec);
   epoch_.push_back(0);
-  totals_.cpu_milli_capacity += spec.cpu_milli;
-  totals_.memory_bytes_capacity += spec.memory_bytes;
+  totals_.cpu_milli_capacity = cpu;
+  totals_.memory_bytes_capacity = memory;
   totals_.gpu_milli_capacity += row.gpu_milli_idle;
   totals_.gpu_count += spec.gpu_count;
   node_cpu_milli_max_ = std::max(node_cpu_milli_max_, spec.cpu_milli);
@@ -54,11 +62,12 @@ absl::StatusOr<NodeId> ClusterState::AddNode(const NodeSpec& spec) {
     // A reader that is further behind than twice the nodes does better to look at every node.
     // Entries move to the places that the larger mask gives them.
     std::vector<uint32_t> larger(change_log_.size() * 2);
-    const uint64_t kept = std::min<uint64_t>(change_count_, change_log_.size());
+    const uint64_t kept = change_window();
     for (uint64_t k = change_count_ - kept; k < change_count_; ++k) {
       larger[k & (larger.size() - 1)] = change_log_[k & (change_log_.size() - 1)];
     }
     change_log_ = std::move(larger);
+    change_log_begin_ = change_count_ - kept;
   }
   Touch(id);
   return id;

@@ -131,7 +131,9 @@ class ClusterState {
   // Number of node changes so far; the k-th change touched changed_node(k). Only the last
   // change_window() are kept: a reader whose cursor is older must look at every node.
   uint64_t change_count() const { return change_count_; }
-  uint64_t change_window() const { return change_log_.size(); }
+  uint64_t change_window() const {
+    return std::min<uint64_t>(change_log_.size(), change_count_ - change_log_begin_);
+  }
   NodeId changed_node(uint64_t k) const {
     return NodeId(change_log_[k & (change_log_.size() - 1)]);
   }
@@ -195,6 +197,7 @@ class ClusterState {
 
   std::vector<uint32_t> change_log_ = std::vector<uint32_t>(1024);
   uint64_t change_count_ = 0;
+  uint64_t change_log_begin_ = 0;  // older changes were overwritten before the log last grew
   ClusterTotals totals_;
   int64_t node_cpu_milli_max_ = 0;
   int64_t node_gpu_count_max_ = 0;

@@ -39,15 +39,9 @@ double RoundDecimals(double value, int decimals) {
   // The product's rounding error, exactly; it decides only next to a tie.
   const double error = std::fma(value, power, -scaled);
   double nearest = std::nearbyint(scaled);
-  const double distance = (scaled - nearest) + error;  // exact where it matters: |distance| <= 1
-  if (distance > 0.5) {
-    nearest += 1;
-  } else if (distance < -0.5) {
-    nearest -= 1;
-  } else if (distance == 0.5 || distance == -0.5) {
-    const double even = 2 * std::nearbyint(scaled / 2);
-    if (std::fabs(even - scaled) <= 1) nearest = even;
-  }
+  const double distance = scaled - nearest;  // exact; beyond a half only by `error`
+  if (distance == 0.5 && error > 0) nearest += 1;
+  if (distance == -0.5 && error < 0) nearest -= 1;
   return nearest / power;
 }
 

@@ -70,11 +70,14 @@ JsonWriter& JsonWriter::Begin(char bracket) {
   Separate();
   text_.push_back(bracket);
   has_items_.push_back(false);
+  open_.push_back(bracket);
   return *this;
 }
 
 JsonWriter& JsonWriter::End(char bracket) {
   DRASIM_CHECK(!has_items_.empty());
+  DRASIM_CHECK_EQ(open_.back(), bracket == '}' ? '{' : '[');
+  open_.pop_back();
   const bool any = has_items_.back();
   has_items_.pop_back();
   if (any) {

@@ -37,6 +37,7 @@ class JsonWriter {
 
   std::string text_;
   std::vector<bool> has_items_;  // per open bracket
+  std::string open_;             // the open brackets
   bool after_key_ = false;
 };
 

@@ -15,7 +15,7 @@
 
 namespace drasim {
 
-// floor(100 / (1 + exp(-x))), exactly as correctly rounded arithmetic gives it. O(log 100).
+// floor(100 * (1 / (1 + exp(-x)))), exactly as correctly rounded arithmetic gives it. O(log 100).
 int64_t SigmoidScore(double x);
 
 // Shared by the score plugin and the device chooser.

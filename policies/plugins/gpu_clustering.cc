@@ -1,5 +1,6 @@
 #include "policies/plugins/gpu_clustering.h"
 
+#include <algorithm>
 #include <memory>
 
 #include "policies/framework/registry.h"
@@ -21,7 +22,9 @@ void GpuClustering::Score(const PodContext& pod, const ClusterState& cluster,
       continue;
     }
     const NodeRow& row = cluster.node(nodes[i]);
-    const int64_t packed = 25 * (kLargeNodeGpuMilli - row.gpu_milli_idle) / kLargeNodeGpuMilli;
+    // A node with more than eight GPUs idle counts as one with eight: scores must not be negative.
+    const int64_t packed =
+        std::max<int64_t>(0, 25 * (kLargeNodeGpuMilli - row.gpu_milli_idle) / kLargeNodeGpuMilli);
     int64_t bonus = 0;
     if (row.resident_tags == own) {
       bonus = 75;

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,7 @@ struct Cell {
   std::string trace;  // as the CSV names it
   std::string key;    // identifies the cell's whole input
   std::string row;    // its line once finished
+  std::vector<std::string> warnings;
 };
 
 std::string Header() {
@@ -84,6 +86,25 @@ std::string TraceName(const std::string& path) {
   return field;
 }
 
+// Hashes of every file the scenario names: the lists (pinned in the scenario), mapping files and the generator's table.
+absl::StatusOr<std::string> HashInputs(proto::Scenario* s) {
+  std::string all;
+  proto::Trace* trace = s->mutable_workload()->mutable_trace();
+  const std::string table = s->workload().generated().table();
+  for (const std::string& path : {trace->path(), s->cluster().path(), trace->format(), s->cluster().format(), table}) {
+    std::error_code error;
+    const bool named = path == trace->path() || path == s->cluster().path();
+    // A format or table that is no file is a built-in one.
+    if (path.empty() || (!named && !std::filesystem::is_regular_file(path, error))) continue;
+    absl::StatusOr<std::string> hash = FileSha256(path);
+    if (!hash.ok()) return hash;
+    absl::StrAppend(&all, *hash, "\n");
+    if (path == trace->path()) trace->set_sha256(*hash);
+    if (path == s->cluster().path()) s->mutable_cluster()->set_sha256(*hash);
+  }
+  return all;
+}
+
 // The cells of the sweep in the order of the merged file. The key covers the resolved scenario and
 // the bytes of its input files, so that a changed trace is not mistaken for a finished one.
 absl::StatusOr<std::vector<Cell>> MakeCells(const ParsedFlags& flags) {
@@ -102,20 +123,14 @@ absl::StatusOr<std::vector<Cell>> MakeCells(const ParsedFlags& flags) {
   for (const std::string& trace : traces) {
     proto::Scenario s = *base;
     s.mutable_workload()->mutable_trace()->set_path(trace);
-    for (auto [path, sha] :
-         {std::pair(trace, s.mutable_workload()->mutable_trace()->mutable_sha256()),
-          std::pair(s.cluster().path(), s.mutable_cluster()->mutable_sha256())}) {
-      if (path.empty()) continue;
-      absl::StatusOr<std::string> hash = FileSha256(path);
-      if (!hash.ok()) return hash.status();
-      *sha = *std::move(hash);
-    }
+    absl::StatusOr<std::string> inputs = HashInputs(&s);
+    if (!inputs.ok()) return inputs.status();
     for (const std::string& policy : *policies) {
       for (uint64_t seed : *seeds) {
         s.mutable_scheduler()->set_policy(policy);
         s.set_seed(seed);
         s.clear_output();
-        cells.push_back({s, TraceName(trace), HexHash(Fnv1a(ToYaml(s))), ""});
+        cells.push_back({s, TraceName(trace), HexHash(Fnv1a(*inputs, Fnv1a(ToYaml(s)))), ""});
       }
     }
   }
@@ -131,7 +146,8 @@ std::map<std::string, std::string> ReadFinished(const std::string& path) {
   const std::string header = Header();
   const auto fields = std::count(header.begin(), header.end(), ',');
   while (std::getline(file, line)) {
-    if (file.eof() || std::count(line.begin(), line.end(), ',') != fields) continue;
+    const size_t last = line.rfind(',');
+    if (std::count(line.begin(), line.end(), ',') != fields || line.size() != last + 17) continue;
     rows[line.substr(0, line.find(','))] = line;
   }
   return rows;
@@ -162,7 +178,7 @@ absl::Status SweepCommand(const ParsedFlags& flags) {
   std::FILE* log = std::fopen(partial.c_str(), "ab");
   if (log == nullptr) return absl::InvalidArgumentError(absl::StrCat(partial, ": cannot write"));
   // Ends a line that a killed sweep may have torn.
-  if (!finished.empty()) std::fputs("\n", log);
+  if (std::filesystem::file_size(partial) > 0) std::fputs("\n", log);
   Progress progress("sweep", todo.size(), flags.Has("quiet"));
   uint64_t done = 0;
   const absl::Status ran = ForEachInParallel(
@@ -172,6 +188,7 @@ absl::Status SweepCommand(const ParsedFlags& flags) {
         absl::StatusOr<CellResult> result = RunCell(cell.scenario);
         if (!result.ok()) return result.status();
         cell.row = RowOf(cell, *result);
+        cell.warnings = result->warnings;
         return absl::OkStatus();
       },
       [&](size_t i) {
@@ -182,6 +199,13 @@ absl::Status SweepCommand(const ParsedFlags& flags) {
   progress.Clear();
   std::fclose(log);
   if (!ran.ok()) return ran;
+  // Cells of one trace repeat its warnings.
+  std::set<std::string> warnings;
+  for (const Cell& cell : cells) {
+    for (const std::string& w : cell.warnings) {
+      if (warnings.insert(w).second) std::fprintf(stderr, "drasim: warning: %s\n", w.c_str());
+    }
+  }
   std::string merged = Header() + "\n";
   for (const Cell& cell : cells) merged += cell.row + "\n";
   if (absl::Status s = WriteFileAtomically(dir + "/sweep.csv", merged); !s.ok()) return s;

@@ -72,6 +72,12 @@ absl::StatusOr<ParsedFlags> ParseFlags(absl::Span<const FlagSpec> specs,
       }
       value = args[++i];
     }
+    if (spec->value.empty() && value == "false") {
+      auto& given = parsed.given_;
+      given.erase(std::remove_if(given.begin(), given.end(), [&](const auto& g) { return g.first == name; }),
+                  given.end());
+      continue;
+    }
     parsed.given_.emplace_back(std::string(name), std::move(value));
   }
   return parsed;

@@ -10,6 +10,7 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "model/distributions.h"
 #include "model/quantity.h"
 #include "traces/byte_source.h"
 #include "traces/embedded.h"
@@ -110,13 +111,42 @@ absl::StatusOr<std::string> FileSha256(const std::string& path) {
   return absl::BytesToHexString(digest);
 }
 
+absl::Status CheckGenerated(const proto::Scenario& scenario) {
+  const proto::Cluster& cluster = scenario.cluster();
+  if (cluster.path().empty()) {
+    if (cluster.nodes() < 0 || cluster.nodes() > kMaxGeneratedNodes) {
+      return absl::InvalidArgumentError(absl::StrCat("cluster.nodes: found ", cluster.nodes(),
+                                                     ", expected 0 to ", kMaxGeneratedNodes));
+    }
+    if (cluster.has_node()) {
+      proto::Cluster one = cluster;
+      one.set_nodes(std::min<int64_t>(1, cluster.nodes()));
+      if (auto node = NodesFromTemplate(one); !node.ok()) return node.status();
+    }
+  }
+  if (!scenario.workload().trace().path().empty()) return absl::OkStatus();
+  const proto::Generated& g = scenario.workload().generated();
+  if (g.pods() < 0 || g.pods() > GeneratedSource::kMaxPods) {
+    return absl::InvalidArgumentError(absl::StrCat("workload.generated.pods: found ", g.pods(),
+                                                   ", expected 0 to ", GeneratedSource::kMaxPods));
+  }
+  if (!g.sampling().empty() && g.sampling() != "quota" && g.sampling() != "independent") {
+    return absl::InvalidArgumentError(absl::StrCat("workload.generated.sampling: found '", g.sampling(),
+                                                   "', expected one of quota, independent"));
+  }
+  for (const auto& [key, text] : {std::pair("interarrival", g.interarrival()), std::pair("run_time", g.run_time())}) {
+    if (text.empty()) continue;
+    if (auto parsed = Distribution::Parse(text); !parsed.ok()) {
+      return absl::InvalidArgumentError(absl::StrCat("workload.generated.", key, ": ", parsed.status().message()));
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::vector<NodeSpec>> ReadNodeInput(proto::Scenario* scenario) {
   proto::Cluster* cluster = scenario->mutable_cluster();
   if (cluster->path().empty()) {
-    if (cluster->nodes() < 0 || cluster->nodes() > kMaxGeneratedNodes) {
-      return absl::InvalidArgumentError(absl::StrCat("cluster.nodes: found ", cluster->nodes(),
-                                                     ", expected 0 to ", kMaxGeneratedNodes));
-    }
+    if (absl::Status s = CheckGenerated(*scenario); !s.ok()) return s;
     if (cluster->has_node()) return NodesFromTemplate(*cluster);
     absl::StatusOr<WorkloadTable> table = LoadTable(scenario->workload().generated().table());
     if (!table.ok()) return table.status();

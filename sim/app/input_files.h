@@ -22,6 +22,9 @@ absl::StatusOr<std::string> FileSha256(const std::string& path);
 // workload's table). Sets (or checks) `cluster.sha256`.
 absl::StatusOr<std::vector<NodeSpec>> ReadNodeInput(proto::Scenario* scenario);
 
+// The choices of a generated cluster and workload that need no file; errors name the scenario key.
+absl::Status CheckGenerated(const proto::Scenario& scenario);
+
 struct WorkloadInput {
   std::unique_ptr<EventSource> source;
   // Call after the source has been read: skipped rows and other things worth a line.

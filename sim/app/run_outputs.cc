@@ -31,7 +31,7 @@ bool IsOwn(const std::string& name) {
     if (name == own || name == absl::StrCat(own, ".tmp")) return true;
   }
   for (const char* related : kRelatedFiles) {
-    if (name == related) return true;
+    if (name == related || name == absl::StrCat(related, ".tmp")) return true;
   }
   return false;
 }

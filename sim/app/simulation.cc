@@ -77,8 +77,7 @@ absl::Status ResolveScenario(proto::Scenario* s) {
   }
   if (s->workload().limit() < 0)
     return absl::InvalidArgumentError("workload.limit: expected 0 or more");
-  if (s->cluster().nodes() < 0)
-    return absl::InvalidArgumentError("cluster.nodes: expected 0 or more");
+  if (absl::Status e = CheckGenerated(*s); !e.ok()) return e;
   const double popularity = scheduler->typical().popularity_percent();
   if (!(popularity > 0 && popularity <= 100)) {
     return absl::InvalidArgumentError(

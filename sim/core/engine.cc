@@ -79,6 +79,7 @@ absl::Status Engine::Run() {
 }
 
 absl::Status Engine::AfterEvent() {
+  if (!failure_.ok()) return failure_;
   if (options_.check_invariants) {
     if (absl::Status s = parts_.cluster->CheckInvariants(); !s.ok()) return s;
   }
@@ -167,7 +168,10 @@ void Engine::TrySchedule(const QueuedPod& queued) {
   }
   const Decision decision = parts_.cycle->Decide(context);
   if (!decision.node.valid()) {
-    return FailAttempt(queued, parts_.cycle->Rejections(context.shape_id));
+    const SummaryId why = parts_.summaries->Intern(parts_.cycle->Rejections(context.shape_id));
+    Emit(RecordKind::kAttemptFailed, pod, NodeId(), 0, why.value());
+    if (options_.mode == RunMode::kReplay && RunPostFilter(queued)) return;
+    return GiveUpOrWait(queued);
   }
   parts_.cluster->Assume(pod, decision.node, decision.devices);
   const uint32_t slot = AllocateSlot();
@@ -177,12 +181,6 @@ void Engine::TrySchedule(const QueuedPod& queued) {
   Advance(slot);
 }
 
-void Engine::FailAttempt(const QueuedPod& queued, const VerdictSummaryTable::Row& why) {
-  const SummaryId summary = parts_.summaries->Intern(why);
-  Emit(RecordKind::kAttemptFailed, queued.pod, NodeId(), 0, summary.value());
-  GiveUpOrWait(queued);
-}
-
 // One plugin's verdict, given for `nodes` nodes at once.
 void Engine::FailAttempt(const QueuedPod& queued, const Plugin* plugin, ReasonIndex reason,
                          uint32_t nodes) {
@@ -190,7 +188,9 @@ void Engine::FailAttempt(const QueuedPod& queued, const Plugin* plugin, ReasonIn
   why.nodes = static_cast<uint32_t>(parts_.cluster->node_count());
   const ReasonIndex index = parts_.profile->ReasonOf(plugin, reason);
   if (index != kFits) why.rejected.emplace_back(index, nodes);
-  FailAttempt(queued, why);
+  const SummaryId summary = parts_.summaries->Intern(why);
+  Emit(RecordKind::kAttemptFailed, queued.pod, NodeId(), 0, summary.value());
+  GiveUpOrWait(queued);
 }
 
 // True when a plugin did something for the pod, which then comes back by a timer.
@@ -208,7 +208,6 @@ bool Engine::RunPostFilter(const QueuedPod& queued) {
 
 void Engine::GiveUpOrWait(const QueuedPod& queued) {
   if (options_.mode == RunMode::kReplay) {
-    if (RunPostFilter(queued)) return;
     // kube-scheduler refreshes the timestamp when a pod comes back, so it queues behind its equals.
     QueuedPod again = queued;
     again.queued_at = now_;
@@ -291,7 +290,12 @@ void Engine::RejectBinding(uint32_t slot, const Plugin* plugin, ReasonIndex reas
   const uint32_t devices = parts_.cluster->pod_devices(queued.pod);
   free_slots_.push_back(slot);
   parts_.cluster->Forget(queued.pod);
-  if (announced) Emit(RecordKind::kPodUnreserved, queued.pod, node, devices, 0);
+  if (announced) {
+    Emit(RecordKind::kPodUnreserved, queued.pod, node, devices, 0);
+    // Others may have failed because of the charge; upstream broadcasts a deleted assigned pod here.
+    queue_.MoveAllToActive();
+    WakeScheduler();
+  }
   FailAttempt(queued, plugin, reason, 1);
 }
 
@@ -301,10 +305,14 @@ void Engine::CompleteBinding(uint32_t slot) {
   free_slots_.push_back(slot);
   parts_.cluster->Bind(pod);
   Emit(RecordKind::kPodBound, pod, node, parts_.cluster->pod_devices(pod), 0);
-  if (options_.mode == RunMode::kReplay && has_run_time_[pod.value()]) {
-    events_.Push(now_ + run_time_[pod.value()], EventRank::kDeparture, EventKind::kPodFinish,
-                 pod.value(), 0, 0);
+  if (options_.mode != RunMode::kReplay || !has_run_time_[pod.value()]) return;
+  int64_t end_ns = 0;
+  if (__builtin_add_overflow(now_.ns(), run_time_[pod.value()].ns(), &end_ns)) {
+    failure_ = absl::InvalidArgumentError(absl::StrCat("pod '", parts_.cluster->pod_name(pod),
+                                                       "' ends later than the clock can count"));
+    return;
   }
+  events_.Push(SimTime(end_ns), EventRank::kDeparture, EventKind::kPodFinish, pod.value(), 0, 0);
 }
 
 void Engine::Finish(PodId pod) {

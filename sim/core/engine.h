@@ -91,7 +91,6 @@ class Engine {
   void Arrive();
   void TrySchedule(const QueuedPod& pod);
   void WakeScheduler();
-  void FailAttempt(const QueuedPod& pod, const VerdictSummaryTable::Row& why);
   void FailAttempt(const QueuedPod& pod, const Plugin* plugin, ReasonIndex reason, uint32_t nodes);
   bool RunPostFilter(const QueuedPod& pod);
   void GiveUpOrWait(const QueuedPod& pod);
@@ -121,6 +120,7 @@ class Engine {
   bool started_ = false;
   bool finished_ = false;
   bool attempt_scheduled_ = false;
+  absl::Status failure_;  // found while handling an event; ends the run after it
   uint64_t records_ = 0;
   uint64_t next_checkpoint_ = 0;
 };

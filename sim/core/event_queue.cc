@@ -96,16 +96,69 @@ void EventQueue::RemoveRoot() {
   if (end_ > kRoot) FillRoot(last);
 }
 
+// Makes a heap of the keys up to end_, bottom-up and in linear time.
+void EventQueue::Heapify() {
+  if (end_ < kRoot + 2) return;
+  for (size_t position = ParentOf(end_ - 1) + 1; position-- > kRoot;) {
+    SiftDown(position, At(position));
+  }
+}
+
+// Makes the keys of group_ the heap. REQUIRES: the heap is empty.
+void EventQueue::EnterGroup() {
+  // Payloads of more keys would be out of the cache again before they are needed.
+  constexpr size_t kMaxPrefetch = 512;
+  if (group_.size() <= kMaxPrefetch) {
+    for (const Key& key : group_) __builtin_prefetch(&SlotOf(key));
+  }
+  end_ = kRoot + group_.size();
+  if (lines_.size() <= (end_ - 1) >> 2) lines_.resize(((end_ - 1) >> 2) + 1);
+  size_t position = kRoot;
+  for (const Key& key : group_) At(position++) = key;
+  Heapify();
+  // Twice the size, so that at least half of the keys of a heap that is spilled are new since then:
+  // they pay for it.
+  heap_limit_ = std::max(kMinHeapLimit, 2 * group_.size());
+}
+
+// REQUIRES: the heap is empty, the ladder is not.
+void EventQueue::Refill() {
+  ladder_.TakeNext(&group_);
+  EnterGroup();
+}
+
+// The heap has outgrown its limit: all its keys go through the ladder, and the earliest come back.
+// REQUIRES: the root is not vacant.
+void EventQueue::Spill() {
+  const size_t count = end_ - kRoot;
+  if (!ladder_.CanRegroup(At(kRoot).time_ns, count)) {
+    heap_limit_ = 2 * count;
+    return;
+  }
+  group_.clear();
+  for (size_t position = kRoot; position < end_; ++position) {
+    group_.push_back(At(position));
+    At(position) = Key{};
+  }
+  end_ = kRoot;
+  ladder_.Regroup(&group_);
+  EnterGroup();
+}
+
 // Puts the first live event at the root. REQUIRES: live_ > 0.
 void EventQueue::Settle() {
   if (root_vacant_) RemoveRoot();
-  while (tombstones_ != 0 && !IsLive(At(kRoot))) {
+  for (;;) {
+    if (end_ == kRoot) [[unlikely]] {
+      Refill();
+    }
+    if (tombstones_ == 0 || IsLive(At(kRoot))) return;
     --tombstones_;
     RemoveRoot();
   }
 }
 
-// Drops all tombstones and rebuilds the heap bottom-up, in linear time.
+// Drops all tombstones, in linear time.
 void EventQueue::Sweep() {
   size_t kept_end = kRoot;
   for (size_t position = root_vacant_ ? kRoot + 1 : kRoot; position < end_; ++position) {
@@ -114,13 +167,11 @@ void EventQueue::Sweep() {
   }
   for (size_t position = kept_end; position < end_; ++position) At(position) = Key{};
   end_ = kept_end;
+  ladder_.KeepIf([this](const Key& key) { return IsLive(key); });
   tombstones_ = 0;
   root_vacant_ = false;
-  DRASIM_CHECK_EQ(end_ - kRoot, live_);
-  if (live_ < 2) return;
-  for (size_t position = ParentOf(end_ - 1) + 1; position-- > kRoot;) {
-    SiftDown(position, At(position));
-  }
+  DRASIM_CHECK_EQ(end_ - kRoot + ladder_.size(), live_);
+  Heapify();
 }
 
 uint64_t EventQueue::Push(SimTime time, EventRank rank, EventKind kind, uint32_t a, uint32_t b,
@@ -137,11 +188,16 @@ uint64_t EventQueue::Push(SimTime time, EventRank rank, EventKind kind, uint32_t
   slot.kind = kind;
   ++live_;
   const Key key = KeyOf(time, rank, sequence);
-  if (root_vacant_) {
+  if (!ladder_.IsNear(key.time_ns)) {
+    ladder_.Push(key);
+  } else if (root_vacant_) {
     root_vacant_ = false;
     FillRoot(key);
   } else {
     Append(key);
+    if (end_ - kRoot > heap_limit_) [[unlikely]] {
+      Spill();
+    }
   }
   return sequence;
 }
@@ -179,6 +235,9 @@ void EventQueue::Save(StateWriter& writer) const {
   for (size_t position = root_vacant_ ? kRoot + 1 : kRoot; position < end_; ++position) {
     if (IsLive(At(position))) keys.push_back(At(position));
   }
+  ladder_.ForEach([this, &keys](const Key& key) {
+    if (IsLive(key)) keys.push_back(key);
+  });
   DRASIM_CHECK_EQ(keys.size(), live_);
   std::sort(keys.begin(), keys.end(), [](const Key& x, const Key& y) { return Before(x, y); });
 
@@ -220,7 +279,11 @@ void EventQueue::Load(StateReader& reader) {
     LoadEvents(reader, count, next_push);
     LoadFreeSlots(reader, free_slots);
   }
-  if (!reader.status().ok()) *this = EventQueue();
+  if (!reader.status().ok()) {
+    *this = EventQueue();
+  } else if (end_ - kRoot > heap_limit_) {
+    Spill();
+  }
 }
 
 // Keys in ascending order are already a heap, so each is simply put behind the one before.

@@ -1,11 +1,15 @@
 // The queue of pending events, a priority queue in the order of (time, rank, sequence).
 //
-// Structure: an implicit 4-ary heap of 16-byte keys beside a slab of payload slots. Only keys move
-// when the heap is repaired, and the four children of a key are exactly one cache line, so that a
-// step down costs one line and three comparisons without branches (aligned d-heaps: LaMarca and
+// Structure: 16-byte keys beside a slab of payload slots. Keys of the near future are in an
+// implicit 4-ary heap, the others lie unsorted in a ladder (event_ladder.h), which refills the heap
+// when it has run empty. The four children of a key are exactly one cache line, so that a step down
+// the heap costs one line and three comparisons without branches (aligned d-heaps: LaMarca and
 // Ladner, "The Influence of Caches on the Performance of Heaps", ACM Journal of Experimental
-// Algorithmics 1, 1996). Three more choices:
+// Algorithmics 1, 1996). While there are few events, all of them are near and the ladder is idle.
+// More choices:
 //
+//  * A group of keys that enters the heap has its payloads fetched in one go: their slots are all
+//    over memory, and the group's events are popped next.
 //  * Pop leaves the root vacant, and a Push that follows drops its key there. Handling an event
 //    mostly means pushing its successor, so one repair serves both, and it is short when the
 //    successor is due soon.
@@ -14,10 +18,12 @@
 //  * Cancel frees the slot at once; the key stays behind as a tombstone. A slot remembers the
 //    sequence of its event, so a key whose slot has another sequence is dead. Traffic without
 //    cancellations never looks for tombstones.
+//  * A heap that outgrows the first-level cache, because events are pushed before those in the
+//    ladder, goes back to the ladder to be cut up.
 //
 // Determinism: what Push, Pop, Cancel and Save return depends only on the calls of Push, Pop,
-// Cancel and Load so far, never on the heap's layout, on calls of Top, or on when tombstones are
-// swept.
+// Cancel and Load so far, never on which keys are in the heap or how, on calls of Top, or on when
+// tombstones are swept.
 //
 // Thread rule: one thread at a time. Copies are independent queues in which the same handles are
 // valid.
@@ -27,28 +33,21 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 #include "model/state_io.h"
 #include "model/time.h"
 #include "sim/core/event.h"
+#include "sim/core/event_ladder.h"
 
 namespace drasim {
 
 namespace event_queue_internal {
 
-// An event's key in comparable form. The default is later than every event and fills the unused
-// ends of lines, so that the smallest of four children can be found without asking how many there
-// are.
-struct Key {
-  int64_t time_ns = std::numeric_limits<int64_t>::max();
-  uint64_t order = std::numeric_limits<uint64_t>::max();  // rank << 60 | sequence
-};
-
-// The children of one key.
+// The children of one key. Unused ends hold the default key, which is later than every event, so
+// that the smallest of four children can be found without asking how many there are.
 struct alignas(64) Line {
-  std::array<Key, 4> key;
+  std::array<EventKey, 4> key;
 };
 static_assert(sizeof(Line) == 64, "four keys fill a cache line");
 
@@ -80,19 +79,22 @@ class EventQueue {
 
   // Adds an event and returns its handle, which is also its Event::sequence. Handles are unique,
   // never 0 and grow from push to push, though not by one. The time may lie before events already
-  // popped: whether virtual time may step back is the engine's business. O(log n), amortised over
-  // the growth of the arrays.
+  // popped: whether virtual time may step back is the engine's business. Amortised O(log h), and
+  // O(1) if the event is not near, where h is the number of near events: at most a few thousand,
+  // unless more than that lie at one instant or new events keep coming before all others.
   uint64_t Push(SimTime time, EventRank rank, EventKind kind, uint32_t a, uint32_t b, uint64_t c);
 
   // Removes the event with this handle. Returns false, and changes nothing, when there is none:
   // already popped, already cancelled, or never handed out. Amortised O(1).
   bool Cancel(uint64_t handle);
 
-  // The first event, which stays. REQUIRES: !empty(). Not const, since it may have to repair the
-  // heap; O(1) when nothing was popped or cancelled since the last repair, otherwise O(log n).
+  // The first event, which stays. REQUIRES: !empty(). Not const, since it may have to repair or
+  // refill the heap; O(1) when nothing was popped or cancelled since the last repair, otherwise
+  // like Pop.
   Event Top();
 
-  // Removes and returns the first event. REQUIRES: !empty(). O(log n).
+  // Removes and returns the first event. REQUIRES: !empty(). Amortised O(log h), with h as for
+  // Push; a single call may be O(n), when the ladder cuts its next rung.
   Event Pop();
 
   bool empty() const { return live_ == 0; }
@@ -113,7 +115,7 @@ class EventQueue {
   void Load(StateReader& reader);
 
  private:
-  using Key = event_queue_internal::Key;
+  using Key = EventKey;  // Its order is rank << 60 | sequence.
   using Line = event_queue_internal::Line;
   using Slot = event_queue_internal::Slot;
 
@@ -128,6 +130,8 @@ class EventQueue {
   static constexpr size_t kRoot = 3;
   // Below this many tombstones a sweep is not worth its fixed cost.
   static constexpr size_t kMinSweep = 64;
+  // A heap of this many keys just fits a first-level cache of 32 KiB.
+  static constexpr size_t kMinHeapLimit = 2048;
 
   // The comparison without branches: which of two siblings is smaller is a coin toss to a branch
   // predictor.
@@ -163,15 +167,22 @@ class EventQueue {
   void SiftDown(size_t position, Key key);
   void FillRoot(const Key& key);
   void RemoveRoot();
+  void Heapify();
+  void EnterGroup();
+  void Refill();
+  void Spill();
   void Settle();
   void Sweep();
   void LoadEvents(StateReader& reader, size_t count, uint64_t next_push);
   void LoadFreeSlots(StateReader& reader, const std::vector<uint32_t>& free_slots);
 
-  std::vector<Line> lines_;           // Positions from end_ on hold the default key.
+  EventLadder ladder_;                // The keys that are not near.
+  std::vector<Key> group_;            // Keys on the way between ladder and heap; else unused.
+  std::vector<Line> lines_;           // The near keys. Positions from end_ on hold the default key.
   std::vector<Slot> slots_;           // Indexed by the low bits of a sequence.
   std::vector<uint32_t> free_slots_;  // A stack: the slot freed last is still in the cache.
   size_t end_ = kRoot;  // One past the last position in use, the vacant root included.
+  size_t heap_limit_ = kMinHeapLimit;  // A heap of more keys looks for help from the ladder.
   size_t live_ = 0;
   size_t tombstones_ = 0;
   uint64_t next_push_ = 1;

@@ -44,10 +44,13 @@ absl::Status AtomicFile::Commit() {
   if (!status_.ok()) return status_;
   std::FILE* file = file_;
   file_ = nullptr;
-  if (std::fclose(file) != 0) return Fail("cannot write");
-  if (std::rename(temporary_.c_str(), path_.c_str()) != 0)
-    return Fail(absl::StrCat("cannot rename to ", path_));
-  return absl::OkStatus();
+  if (std::fclose(file) != 0) {
+    (void)Fail("cannot write");
+  } else if (std::rename(temporary_.c_str(), path_.c_str()) != 0) {
+    (void)Fail(absl::StrCat("cannot rename to ", path_));
+  }
+  if (!status_.ok() && !keep_) std::remove(temporary_.c_str());
+  return status_;
 }
 
 absl::Status WriteFileAtomically(const std::string& path, absl::string_view bytes) {

@@ -231,6 +231,9 @@ absl::Status LedgerReader::DecodeRecord(Record* record) {
 absl::Status LedgerReader::Apply(Record* record) {
   const PodId pod = record->pod;
   const auto in_phase = [&](PodPhase phase) { return cluster_->pod_phase(pod) == phase; };
+  const auto is_there = [&] {
+    return cluster_->pod_node(pod) == record->node && cluster_->pod_devices(pod) == record->devices;
+  };
   switch (record->kind) {
     case RecordKind::kPodArrived: {
       if (record->detail >= shapes_->size()) return Damaged("a pod of an unknown shape");
@@ -248,16 +251,21 @@ absl::Status LedgerReader::Apply(Record* record) {
           return Damaged("a pod is put where it does not fit");
         }
         cluster_->Assume(pod, record->node, record->devices);
+      } else if (record->kind == RecordKind::kPodReserved || !in_phase(PodPhase::kAssumed)) {
+        return Damaged("a pod is bound twice");
       }
-      if (!in_phase(PodPhase::kAssumed)) return Damaged("a pod is bound twice");
+      if (!is_there()) return Damaged("a pod is bound elsewhere than it was reserved");
       if (record->kind == RecordKind::kPodBound) cluster_->Bind(pod);
       return absl::OkStatus();
     case RecordKind::kPodUnreserved:
-      if (!in_phase(PodPhase::kAssumed)) return Damaged("a pod is released that holds nothing");
+      if (!in_phase(PodPhase::kAssumed) || !is_there()) {
+        return Damaged("a pod is released that holds nothing there");
+      }
       cluster_->Forget(pod);
       return absl::OkStatus();
     case RecordKind::kPodFinished:
-      if (!in_phase(PodPhase::kBound)) return Damaged("a pod ends that does not run");
+      if (!in_phase(PodPhase::kBound) || !is_there())
+        return Damaged("a pod ends that does not run there");
       cluster_->Finish(pod);
       return absl::OkStatus();
     case RecordKind::kPodDropped:

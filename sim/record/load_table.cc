@@ -7,14 +7,22 @@
 #include "model/number_text.h"
 
 namespace drasim {
+namespace {
+
+// A load of a thousand clusters is a mistake in the trace, and no reason to make a table of that
+// length.
+constexpr double kMaxPercent = 100'000;
+
+}  // namespace
 
 void LoadTable::Add(const Sample& sample) {
   gpus_ = sample.totals.gpu_count;
   if (gpus_ == 0) return;
   const auto gpus = static_cast<double>(gpus_);
   // nearbyint rounds half to even, as the published tables do.
-  const auto bin = static_cast<size_t>(
-      std::nearbyint(static_cast<double>(sample.gpu_arrived_milli) / gpus / 10));
+  const double load = std::nearbyint(static_cast<double>(sample.gpu_arrived_milli) / gpus / 10);
+  if (load > kMaxPercent) return;
+  const auto bin = static_cast<size_t>(load);
   if (bins_.size() <= bin) bins_.resize(bin + 1);
   Bin& b = bins_[bin];
   ++b.events;

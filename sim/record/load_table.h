@@ -23,7 +23,8 @@ struct LoadRow {
 
 class LoadTable {
  public:
-  void Add(const Sample& sample);  // O(1)
+  // O(1). Loads beyond 100,000 % are left out.
+  void Add(const Sample& sample);
   // Rows 0, 1, ... up to the largest load seen. A load that no event rounds to takes the events of
   // its neighbours; where there are none either, the row is left out.
   std::vector<LoadRow> Rows() const;

@@ -9,7 +9,10 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "model/cluster_state.h"
+#include "model/pod_shape.h"
 #include "model/random.h"
 
 namespace drasim {
@@ -299,6 +302,81 @@ TEST(StateReaderTest, RandomBytesNeverCrash) {
     ASSERT_LE(values.text.size(), bytes.size());
     ASSERT_LE(values.ints.size(), bytes.size());
   }
+}
+
+// ---- The archive of a cluster, field by field (cluster_state.h) ----
+
+// One pod as a checkpoint has it.
+struct SavedPod {
+  uint64_t shape;
+  uint64_t phase;
+  uint64_t node;  // 0: none, else 1 + the row
+  uint64_t devices;
+};
+
+// Loads pods into a cluster of one node with 1000 milli CPU and one GPU. Shape 0 asks for 600 milli
+// of both.
+absl::Status LoadPods(uint64_t nodes, const std::vector<SavedPod>& pods) {
+  GpuModelTable models;
+  ShapeTable shapes(&models);
+  ClusterState cluster(&models, &shapes);
+  NodeSpec node;
+  node.name = "n";
+  node.cpu_milli = 1000;
+  node.gpu_count = 1;
+  node.gpu_model = "T4";
+  EXPECT_TRUE(cluster.AddNode(node).ok());
+  PodShape shape;
+  shape.cpu_milli = 600;
+  shape.gpu_count = 1;
+  shape.gpu_milli = 600;
+  shapes.Intern(shape);
+  StateWriter out;
+  out.Section("cluster");
+  out.U64(nodes);
+  out.Bool(true);
+  out.U64(pods.size());
+  for (const SavedPod& pod : pods) {
+    out.Str("p");
+    out.U64(pod.shape);
+    out.U64(pod.phase);
+    out.U64(pod.node);
+    out.U64(pod.devices);
+    out.I64(5);
+    out.I64(-6);
+  }
+  StateReader in(out.bytes());
+  const absl::Status status = cluster.Load(in);
+  StateWriter again;
+  cluster.Save(again);
+  EXPECT_TRUE(!status.ok() || again.bytes() == out.bytes()) << "the format is pinned";
+  return status;
+}
+
+std::string LoadError(uint64_t nodes, const std::vector<SavedPod>& pods) {
+  return std::string(LoadPods(nodes, pods).message());
+}
+
+TEST(ClusterArchiveTest, TheFieldsArePinned) {
+  EXPECT_TRUE(LoadPods(1, {}).ok());
+  EXPECT_TRUE(LoadPods(1, {{0, 2, 1, 1}}).ok());
+  EXPECT_TRUE(LoadPods(1, {{0, 0, 0, 0}, {0, 1, 1, 1}, {0, 3, 0, 0}, {0, 4, 0, 0}}).ok());
+}
+
+TEST(ClusterArchiveTest, LoadRefusesWhatCannotBe) {
+  const SavedPod good = {0, 2, 1, 1};
+  EXPECT_THAT(LoadError(2, {good}), ::testing::HasSubstr("the number of nodes differs"));
+  // No such shape, phase or node.
+  for (const SavedPod& pod : {SavedPod{1, 2, 1, 1}, SavedPod{0, 5, 1, 1}, SavedPod{0, 2, 2, 1}}) {
+    EXPECT_THAT(LoadError(1, {pod}), ::testing::HasSubstr("does not exist"));
+  }
+  // Phase without node, node without phase, and devices that are too few, unknown or too many.
+  for (const SavedPod& pod : {SavedPod{0, 2, 0, 0}, SavedPod{0, 0, 1, 1}, SavedPod{0, 3, 1, 1},
+                              SavedPod{0, 2, 1, 0}, SavedPod{0, 2, 1, 2}, SavedPod{0, 2, 1, 3}}) {
+    EXPECT_THAT(LoadError(1, {pod}),
+                ::testing::HasSubstr("pod 'p' cannot be where the checkpoint puts it"));
+  }
+  EXPECT_THAT(LoadError(1, {good, good}), ::testing::HasSubstr("cannot be")) << "1200 of 1000";
 }
 
 }  // namespace

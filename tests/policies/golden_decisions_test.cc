@@ -136,12 +136,13 @@ std::string ReadGolden(const std::string& policy) {
   return std::string(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
 }
 
-TEST(GoldenDecisionsTest, EveryPolicyDecidesAsOnFile) {
-  for (const PolicyEntry& policy : TestRegistry().policies()) {
-    SCOPED_TRACE(policy.name);
-    const std::string golden = ReadGolden(policy.name);
-    EXPECT_EQ(Decide(policy.name, /*use_cache=*/true), golden);
-    EXPECT_EQ(Decide(policy.name, /*use_cache=*/false), golden);
+TEST(GoldenDecisionsTest, ThePublishedPoliciesDecideAsOnFile) {
+  for (const char* const policy :
+       {"random", "dotprod", "gpu-clustering", "gpu-packing", "best-fit", "fgd"}) {
+    SCOPED_TRACE(policy);
+    const std::string golden = ReadGolden(policy);
+    EXPECT_EQ(Decide(policy, /*use_cache=*/true), golden);
+    EXPECT_EQ(Decide(policy, /*use_cache=*/false), golden);
   }
 }
 

@@ -20,6 +20,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "tests/repository/cpp_text.h"
 
 namespace drasim::tidy {
 
@@ -159,8 +160,8 @@ inline bool HasWord(absl::string_view line, absl::string_view word) {
   for (size_t at = line.find(word); at != absl::string_view::npos; at = line.find(word, at + 1)) {
     const char before = at > 0 ? line[at - 1] : ' ';
     const char after = at + word.size() < line.size() ? line[at + word.size()] : ' ';
-    const bool inside = IsWordChar(before) || (path && absl::StrContains(".-}", before));
-    if (!inside && (path || !IsWordChar(after))) return true;
+    const bool inside = IsNameChar(before) || (path && absl::StrContains(".-}", before));
+    if (!inside && (path || !IsNameChar(after))) return true;
   }
   return false;
 }
@@ -235,7 +236,8 @@ inline std::vector<Finding> CheckBuilt(const std::string& path,
   if (!source && !header) return {};
   const std::string stem = path.substr(0, path.rfind('.'));
   absl::string_view tested = stem;
-  const bool is_test = absl::ConsumePrefix(&tested, "tests/") && absl::ConsumeSuffix(&tested, "_test");
+  const bool is_test =
+      absl::ConsumePrefix(&tested, "tests/") && absl::ConsumeSuffix(&tested, "_test");
   if (built.count(path) > 0 || built.count(stem) > 0) return {};
   if (is_test && built.count(std::string(tested)) > 0) return {};
   return {Finding{path, 0, "no CMakeLists.txt names this file"}};

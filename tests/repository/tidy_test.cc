@@ -1,5 +1,5 @@
-// Whether the source tree keeps the rules of tidy_rules.h (RepositoryTest), and whether those rules
-// find what they are meant to find and nothing else (TidyRulesTest).
+// Whether the source tree keeps the rules of file_rules.h and tidy_rules.h (RepositoryTest), and
+// whether those rules find what they are meant to find and nothing else (TidyRulesTest).
 #include <cstddef>
 #include <filesystem>
 #include <fstream>
@@ -14,6 +14,7 @@
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 #include "tests/repository/cpp_text.h"
+#include "tests/repository/file_rules.h"
 #include "tests/repository/tidy_rules.h"
 
 namespace drasim {
@@ -507,20 +508,28 @@ TEST(TidyRulesTest, ForbiddenWords) {
 }
 
 TEST(TidyRulesTest, DeadFiles) {
-  std::set<std::string> built = tidy::PathsInCMake(
+  const std::vector<SourceFile> lists = {
+      {"CMakeLists.txt", "add(x \"${CMAKE_CURRENT_SOURCE_DIR}/sim/a.cc\")\n"},
+      {"cmake/install.cmake", "install(FILES model/b.h)\n"},
       {"model/CMakeLists.txt",
-       "add(x SRCS check.cc text/a.cc\n  ${CMAKE_SOURCE_DIR}/sim/b.cc HDRS check.h)  # old.cc\n"});
-  built.merge(
-      tidy::PathsInCMake({"CMakeLists.txt", "add(x \"${CMAKE_CURRENT_SOURCE_DIR}/c.cc\")"}));
-  built.merge(tidy::PathsInCMake({"cmake/install.cmake", "install(FILES model/d.h)"}));
-  for (const char* path :
-       {"model/check.cc", "model/text/a.cc", "sim/b.cc", "model/check.h", "c.cc", "model/d.h",
-        "tests/helper.h", "bench/e.h", "model/f.inc", "docs/g.md"}) {
-    EXPECT_EQ(Report(tidy::CheckBuilt(path, built)), "") << path;
+       "add(dead SRCS c.cc text/d.cc\n  ${CMAKE_SOURCE_DIR}/sim/e.cc HDRS c.h)  # old.cc\n"},
+      {"policies/CMakeLists.txt", "set(FILES\n  plugins/f)\n"},
+      {"tests/fuzz/CMakeLists.txt",
+       "foreach(name g h)\n  add(${name}_fuzz "
+       "${name}_fuzz.cc)\nendforeach()\nadd(${name}_end.cc)\n"},
+  };
+  std::set<std::string> built;
+  for (const SourceFile& list : lists) built.merge(tidy::PathsInCMake(list));
+  for (const absl::string_view path : tidy::Words(
+           "sim/a.cc model/b.h model/c.cc model/c.h model/text/d.cc sim/e.cc policies/plugins/f.h "
+           "policies/plugins/f.cc tests/policies/plugins/f_test.cc tests/fuzz/g_fuzz.cc "
+           "tests/fuzz/h_fuzz.cc tests/fixture.h bench/fixture.h model/table.inc docs/a.md")) {
+    EXPECT_EQ(Report(tidy::CheckBuilt(std::string(path), built)), "");
   }
-  for (const char* path : {"model/old.cc", "model/a.cc", "model/e.h", "tests/model/check_test.cc",
-                           "tests/fuzz/a_fuzz.cc", "bench/micro/a_bench.cc"}) {
-    EXPECT_EQ(Report(tidy::CheckBuilt(path, built)),
+  for (const absl::string_view path : tidy::Words(
+           "model/old.cc model/d.cc model/e.h model/dead.cc tests/model/c_test.cc "
+           "tests/fuzz/i_fuzz.cc tests/fuzz/g_end.cc bench/micro/a_bench.cc policies/f.cc")) {
+    EXPECT_EQ(Report(tidy::CheckBuilt(std::string(path), built)),
               absl::StrCat(path, ":0: no CMakeLists.txt names this file\n"));
   }
 }

@@ -62,14 +62,14 @@ inline bool MustHaveSharedData() {
 }  // namespace drasim
 
 // Ends the test unless the shared folder holds all of the given names (relative paths).
-#define DRASIM_NEEDS_SHARED_DATA(...)                                                          \
-  do {                                                                                         \
-    const std::string drasim_missing_data_ = ::drasim::MissingSharedData({__VA_ARGS__});       \
-    if (!drasim_missing_data_.empty() && ::drasim::MustHaveSharedData()) {                     \
-      ADD_FAILURE() << drasim_missing_data_;                                                   \
-      return;                                                                                  \
-    }                                                                                          \
-    if (!drasim_missing_data_.empty()) GTEST_SKIP() << drasim_missing_data_;                   \
+#define DRASIM_NEEDS_SHARED_DATA(...)                                                    \
+  do {                                                                                   \
+    const std::string drasim_missing_data_ = ::drasim::MissingSharedData({__VA_ARGS__}); \
+    if (!drasim_missing_data_.empty() && ::drasim::MustHaveSharedData()) {               \
+      ADD_FAILURE() << drasim_missing_data_;                                             \
+      return;                                                                            \
+    }                                                                                    \
+    if (!drasim_missing_data_.empty()) GTEST_SKIP() << drasim_missing_data_;             \
   } while (false)
 
 #endif  // DRASIM_TESTS_TESTING_SHARED_DATA_H_

@@ -46,7 +46,7 @@ class Process {
     if (pid_ == 0) Become(argv.data(), cwd.c_str());
   }
   ~Process() {
-    if (pid_ > 0) {
+    if (Running()) {
       kill(pid_, SIGKILL);
       waitpid(pid_, nullptr, 0);
     }
@@ -55,25 +55,30 @@ class Process {
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
 
+  // Whether it has not ended yet.
+  bool Running() {
+    if (!ended_) ended_ = waitpid(pid_, &status_, WNOHANG) == pid_;
+    return !ended_;
+  }
+  // REQUIRES: Running() or Wait() have not seen its end yet.
   void Signal(int number) const { DRASIM_CHECK_EQ(kill(pid_, number), 0); }
 
   // Waits for the end. A program that takes longer than `timeout_s` is killed: a test failure.
   ProcessResult Wait(int timeout_s = 120) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(timeout_s);
-    int status = 0;
-    while (waitpid(pid_, &status, WNOHANG) == 0) {
+    while (Running()) {
       if (std::chrono::steady_clock::now() > deadline) {
         ADD_FAILURE() << "the program still runs after " << timeout_s << " s";
         kill(pid_, SIGKILL);
-        waitpid(pid_, &status, 0);
+        waitpid(pid_, &status_, 0);
+        ended_ = true;
         break;
       }
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
-    pid_ = -1;
     ProcessResult result;
-    if (WIFEXITED(status)) result.exit_code = WEXITSTATUS(status);
-    if (WIFSIGNALED(status)) result.signal = WTERMSIG(status);
+    if (WIFEXITED(status_)) result.exit_code = WEXITSTATUS(status_);
+    if (WIFSIGNALED(status_)) result.signal = WTERMSIG(status_);
     result.out = TextOf(out_);
     result.err = TextOf(err_);
     return result;
@@ -103,6 +108,8 @@ class Process {
   std::FILE* out_;
   std::FILE* err_;
   pid_t pid_ = -1;
+  bool ended_ = false;
+  int status_ = 0;
 };
 
 }  // namespace drasim

@@ -87,8 +87,7 @@ TEST(ParseFlagsTest, ExplainsWhatIsWrong) {
             absl::InvalidArgumentError("unknown flag --sede (did you mean '--seed'?)"));
   EXPECT_EQ(ErrorOf({"--polici=fgd"}),
             absl::InvalidArgumentError("unknown flag --polici (did you mean '--policy'?)"));
-  EXPECT_EQ(ErrorOf({"--zzzzzzzzzzzz"}),
-            absl::InvalidArgumentError("unknown flag --zzzzzzzzzzzz"));
+  EXPECT_EQ(ErrorOf({"--zzzzzzzzzzzz"}), absl::InvalidArgumentError("unknown flag --zzzzzzzzzzzz"));
   EXPECT_EQ(ErrorOf({"--seed"}), absl::InvalidArgumentError("--seed needs a value: N"));
   EXPECT_EQ(ErrorOf({"--force=7"}),
             absl::InvalidArgumentError("--force is a switch and takes no value"));
@@ -123,15 +122,17 @@ TEST(ParseSeedsTest, NumbersAndRanges) {
   EXPECT_EQ(*ParseSeeds("3,1,7..9,1"), (Seeds{3, 1, 7, 8, 9, 1}));
   EXPECT_EQ(*ParseSeeds("0"), (Seeds{0}));
   EXPECT_EQ(ParseSeeds("1..100000")->size(), 100000u);
+  constexpr uint64_t kLast = 18446744073709551615u;
+  EXPECT_EQ(*ParseSeeds("18446744073709551614..18446744073709551615"), (Seeds{kLast - 1, kLast}));
 }
 
 TEST(ParseSeedsTest, ExplainsWhatIsWrong) {
   for (const char* text : {"", "x", "1..", "..3", "5..4", "1..2..3", "1,,2", "-1", "1.5",
                            "1..100001", "18446744073709551616", "1;2"}) {
     EXPECT_EQ(ParseSeeds(text).status(),
-              absl::InvalidArgumentError(absl::StrCat(
-                  "seeds: found '", text,
-                  "', expected numbers and ranges such as 42 or 42..51 or 1,2,7..9")))
+              absl::InvalidArgumentError(
+                  absl::StrCat("seeds: found '", text,
+                               "', expected numbers and ranges such as 42 or 42..51 or 1,2,7..9")))
         << text;
   }
 }
@@ -147,8 +148,8 @@ TEST(ParseJobsTest, OneTo256) {
   EXPECT_GE(*ParseJobs(""), 1u);
   for (const char* text : {"0", "257", "-1", "x", "1.5"}) {
     EXPECT_EQ(ParseJobs(text).status(),
-              absl::InvalidArgumentError(absl::StrCat("--jobs: found '", text,
-                                                      "', expected a number from 1 to 256")));
+              absl::InvalidArgumentError(
+                  absl::StrCat("--jobs: found '", text, "', expected a number from 1 to 256")));
   }
 }
 
@@ -184,9 +185,7 @@ TEST(ForEachInParallelTest, EveryItemOnceAndTheFirstErrorStops) {
   std::vector<size_t> done;
   EXPECT_EQ(ForEachInParallel(
                 100, 1,
-                [&](size_t i) {
-                  return i == 3 ? absl::DataLossError("three") : absl::OkStatus();
-                },
+                [&](size_t i) { return i == 3 ? absl::DataLossError("three") : absl::OkStatus(); },
                 [&](size_t i) { done.push_back(i); }),
             absl::DataLossError("three"));
   EXPECT_EQ(done, (std::vector<size_t>{0, 1, 2}));

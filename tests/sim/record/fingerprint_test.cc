@@ -45,10 +45,10 @@ TEST(FingerprintTest, EveryKindOfRecordExactly) {
   script.End();
   note();
 
-  EXPECT_EQ(values, (std::vector<std::string>{
-                        "cbf29ce484222325", "451eb63afa1241c6", "86253670946b9801",
-                        "5586dc70c91e9c75", "25b46a4d25dcd72a", "f2053a1e063ad712",
-                        "aa3ce06f5e91c876", "6f5489d4088688a3", "50ded665c2d5679c"}));
+  EXPECT_EQ(values,
+            (std::vector<std::string>{"cbf29ce484222325", "451eb63afa1241c6", "86253670946b9801",
+                                      "5586dc70c91e9c75", "25b46a4d25dcd72a", "f2053a1e063ad712",
+                                      "aa3ce06f5e91c876", "6f5489d4088688a3", "50ded665c2d5679c"}));
 }
 
 // What a run of one pod can differ in.
@@ -153,9 +153,9 @@ TEST(FingerprintTest, RefusesTheStateOfAnotherPart) {
   StateReader in(bytes);
   RecordScript script;
   FingerprintSink sink(&script.summaries());
-  EXPECT_EQ(sink.Load(in),
-            absl::DataLossError(
-                "checkpoint byte 8: expected section 'fingerprint', found 'metrics'"));
+  EXPECT_EQ(
+      sink.Load(in),
+      absl::DataLossError("checkpoint byte 8: expected section 'fingerprint', found 'metrics'"));
 }
 
 }  // namespace

@@ -35,8 +35,7 @@ TEST(LedgerDamageTest, EveryTruncationOpensUpToItsLastWholeFrame) {
       ASSERT_TRUE(block.ParseFromString(frame.payload));
       records += block.kind().size();
     }
-    const LedgerContent content =
-        ReadLedgerBytes(absl::string_view(example.bytes).substr(0, cut));
+    const LedgerContent content = ReadLedgerBytes(absl::string_view(example.bytes).substr(0, cut));
     if (cut == 0) {
       EXPECT_EQ(content.status, absl::InvalidArgumentError("memory: not a drasim ledger (empty)"));
       continue;
@@ -46,7 +45,8 @@ TEST(LedgerDamageTest, EveryTruncationOpensUpToItsLastWholeFrame) {
       continue;
     }
     if (cut < frames[0].end) {
-      EXPECT_EQ(content.status, absl::DataLossError("memory: damaged at byte 8: no readable header"))
+      EXPECT_EQ(content.status,
+                absl::DataLossError("memory: damaged at byte 8: no readable header"))
           << cut;
       continue;
     }
@@ -99,7 +99,7 @@ TEST(LedgerDamageTest, FlippedBytesWithAFittingChecksumNeverCrash) {
             absl::StrCat(example.bytes.substr(0, frame.begin),
                          MakeFrame(static_cast<FrameType>(frame.type), payload),
                          example.bytes.substr(frame.end));
-        errors += ReadLedgerBytes(bytes).status.ok() ? 0 : 1;
+        errors += ReadLedgerBytes(bytes).status.ok() ? 0u : 1u;
         absl::StatusOr<std::unique_ptr<LedgerReader>> reader = LedgerReader::FromMemory(bytes);
         if (!reader.ok()) continue;
         const absl::StatusOr<std::vector<LedgerReader::Checkpoint>> found =
@@ -166,8 +166,8 @@ std::string Ledger(const proto::LedgerHeader& header, absl::string_view frames) 
 
 // How reading the block ends: empty for no error, else the message behind the place.
 std::string ErrorOf(const proto::LedgerBlock& block) {
-  const LedgerContent content = ReadLedgerBytes(
-      Ledger(OneNode(), MakeFrame(FrameType::kBlock, block.SerializeAsString())));
+  const LedgerContent content =
+      ReadLedgerBytes(Ledger(OneNode(), MakeFrame(FrameType::kBlock, block.SerializeAsString())));
   if (content.status.ok()) return "";
   EXPECT_EQ(content.status.code(), absl::StatusCode::kDataLoss);
   const std::string message(content.status.message());
@@ -272,15 +272,15 @@ TEST(LedgerDamageTest, RecordsThatDoNotFitTheState) {
             "a pod is put where it does not fit");
   EXPECT_EQ(ErrorWith([](auto* b) { AddRecord(RecordKind::kPodBound, 1, b); }),
             "a pod is bound twice");
-  EXPECT_EQ(ErrorWith([](auto* b) { AddRecord(RecordKind::kPodUnreserved, 0, b); }),
-            "a pod is released that holds nothing");
+  EXPECT_EQ(ErrorWith([](auto* b) { AddRecord(RecordKind::kPodUnreserved, 1, b); }),
+            "a pod is released that holds nothing there");
   EXPECT_EQ(ErrorWith([](auto* b) { AddRecord(RecordKind::kPodDropped, 0, b); }),
             "a pod is dropped that does not wait");
   EXPECT_EQ(ErrorWith([](auto* b) {
               AddRecord(RecordKind::kPodFinished, 1, b);
               AddRecord(RecordKind::kPodFinished, 1, b);
             }),
-            "a pod ends that does not run");
+            "a pod ends that does not run there");
 }
 
 // A record is what sinks see: it must say where the pod really is.
@@ -313,8 +313,7 @@ TEST(LedgerDamageTest, FramesThatDoNotBelong) {
   };
   proto::LedgerEnd end;
   end.set_records(3);
-  EXPECT_PRED2(ends_with,
-               error(block + MakeFrame(FrameType::kEnd, end.SerializeAsString())),
+  EXPECT_PRED2(ends_with, error(block + MakeFrame(FrameType::kEnd, end.SerializeAsString())),
                ": the end frame counts other records than were read");
   EXPECT_PRED2(ends_with, error(block + MakeFrame(FrameType::kEnd, "\xff")),
                ": the end frame is unreadable");
@@ -341,7 +340,8 @@ TEST(LedgerDamageTest, Headers) {
   EXPECT_EQ(error(twice), absl::DataLossError("memory: damaged at byte 8: node 'n' appears twice"));
   proto::LedgerHeader reasons = OneNode();
   for (int i = 0; i < 254; ++i) reasons.add_reasons("r");
-  EXPECT_EQ(error(reasons), absl::DataLossError("memory: damaged at byte 8: more reasons than can be"));
+  EXPECT_EQ(error(reasons),
+            absl::DataLossError("memory: damaged at byte 8: more reasons than can be"));
   const absl::Status unreadable =
       absl::DataLossError("memory: damaged at byte 8: no readable header");
   EXPECT_EQ(ReadLedgerBytes(absl::StrCat("DRASIMLG", MakeFrame(FrameType::kHeader, "\xff"))).status,
@@ -352,8 +352,8 @@ TEST(LedgerDamageTest, Headers) {
 
 TEST(LedgerDamageTest, CheckpointsThatLie) {
   const auto error = [](const proto::LedgerCheckpoint& checkpoint) {
-    const std::string bytes = Ledger(
-        OneNode(), MakeFrame(FrameType::kCheckpoint, checkpoint.SerializeAsString()));
+    const std::string bytes =
+        Ledger(OneNode(), MakeFrame(FrameType::kCheckpoint, checkpoint.SerializeAsString()));
     absl::StatusOr<std::unique_ptr<LedgerReader>> reader = LedgerReader::FromMemory(bytes);
     EXPECT_TRUE(reader.ok()) << reader.status();
     const absl::StatusOr<std::vector<LedgerReader::Checkpoint>> found =

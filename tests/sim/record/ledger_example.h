@@ -70,9 +70,8 @@ inline LedgerExample MakeLedgerExample() {
   const TempDir dir;
   RecordScript script;
   LedgerExample example;
-  absl::StatusOr<std::unique_ptr<LedgerWriter>> created =
-      LedgerWriter::Create(dir.PathOf("ledger"), kExampleYaml, script.cluster(), kExampleRanks,
-                           script.summaries());
+  absl::StatusOr<std::unique_ptr<LedgerWriter>> created = LedgerWriter::Create(
+      dir.PathOf("ledger"), kExampleYaml, script.cluster(), kExampleRanks, script.summaries());
   DRASIM_CHECK(created.ok());
   LedgerWriter& writer = **created;
   StateTrail trail;

@@ -33,8 +33,7 @@ TEST(LedgerFrameTest, LayoutToTheByte) {
   // CRC-32 as other programs compute it of the bytes 02 61 62 63.
   EXPECT_EQ(FrameCrc(FrameType::kBlock, "abc"), 0x41288f47u);
   EXPECT_EQ(MakeFrame(FrameType::kBlock, "abc"),
-            std::string("\003\0\0\0\107\217\050\101\002abc",
-                        12));
+            std::string("\003\0\0\0\107\217\050\101\002abc", 12));
 }
 
 TEST(LedgerTest, ReadsBackEveryRecordAndEveryState) {
@@ -222,9 +221,8 @@ TEST(LedgerTest, AFolderStandsForTheLedgerInside) {
   const LedgerExample example = MakeLedgerExample();
   const TempDir dir;
   EXPECT_EQ(LedgerReader::Open(dir.path()).status(),
-            absl::NotFoundError(
-                absl::StrCat(dir.path(),
-                             "/ledger.partial: cannot open the ledger: No such file or directory")));
+            absl::NotFoundError(absl::StrCat(
+                dir.path(), "/ledger.partial: cannot open the ledger: No such file or directory")));
   dir.Write("ledger.partial", absl::string_view(example.bytes).substr(0, 300));
   absl::StatusOr<std::unique_ptr<LedgerReader>> partial = LedgerReader::Open(dir.path());
   ASSERT_TRUE(partial.ok()) << partial.status();
@@ -241,13 +239,11 @@ TEST(LedgerTest, ExplainsWhatCannotBeOpened) {
             absl::NotFoundError(absl::StrCat(
                 dir.PathOf("none"), ": cannot open the ledger: No such file or directory")));
   dir.Write("text", "not a ledger at all, but long enough to be one");
-  EXPECT_EQ(
-      LedgerReader::Open(dir.PathOf("text")).status(),
-      absl::InvalidArgumentError(absl::StrCat(dir.PathOf("text"), ": not a drasim ledger")));
+  EXPECT_EQ(LedgerReader::Open(dir.PathOf("text")).status(),
+            absl::InvalidArgumentError(absl::StrCat(dir.PathOf("text"), ": not a drasim ledger")));
   dir.Write("empty", "");
-  EXPECT_EQ(
-      LedgerReader::Open(dir.PathOf("empty")).status(),
-      absl::InvalidArgumentError(absl::StrCat(dir.PathOf("empty"), ": not a drasim ledger")));
+  EXPECT_EQ(LedgerReader::Open(dir.PathOf("empty")).status(),
+            absl::InvalidArgumentError(absl::StrCat(dir.PathOf("empty"), ": not a drasim ledger")));
   EXPECT_EQ(LedgerReader::FromMemory("").status(),
             absl::InvalidArgumentError("memory: not a drasim ledger (empty)"));
 }
@@ -268,9 +264,9 @@ TEST(LedgerTest, AWriterThatCannotWriteSaysSo) {
   EXPECT_EQ(LedgerWriter::Create(dir.PathOf("none/ledger"), "", script.cluster(), kExampleRanks,
                                  script.summaries())
                 .status(),
-            absl::InvalidArgumentError(absl::StrCat(
-                dir.PathOf("none/ledger"),
-                ".partial: cannot create the file: No such file or directory")));
+            absl::InvalidArgumentError(
+                absl::StrCat(dir.PathOf("none/ledger"),
+                             ".partial: cannot create the file: No such file or directory")));
   const std::string full = "/dev/full";
   if (!std::filesystem::exists(full)) GTEST_SKIP() << "there is no /dev/full";
   std::filesystem::create_symlink(full, dir.PathOf("ledger.partial"));

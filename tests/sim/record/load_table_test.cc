@@ -89,10 +89,10 @@ TEST(LoadTableTest, RowsAverageTheRoundedEvents) {
 
 TEST(LoadTableTest, AGapTakesTheEventsOfBothNeighbours) {
   LoadTable table;
-  table.Add(Event(1, 0, 100, 0, 900));    // 10 %
-  table.Add(Event(1, 20, 200, 0, 800));   // 20 %
-  table.Add(Event(1, 20, 300, 0, 700));   // 30 %
-  table.Add(Event(1, 60, 1000, 0, 0));    // 100 %
+  table.Add(Event(1, 0, 100, 0, 900));   // 10 %
+  table.Add(Event(1, 20, 200, 0, 800));  // 20 %
+  table.Add(Event(1, 20, 300, 0, 700));  // 30 %
+  table.Add(Event(1, 60, 1000, 0, 0));   // 100 %
   EXPECT_EQ(Loads(table), (std::vector<int64_t>{0, 1, 2, 3, 5, 6}));
   const std::vector<LoadRow> rows = table.Rows();
   EXPECT_EQ(rows[0].gpu_allocation_percent, 10.0);

@@ -57,8 +57,10 @@ class RecordScript {
     Emit(RecordKind::kPodBound, pod, NodeId(node), devices, 0);
   }
   void Unreserve(PodId pod) {
+    const NodeId node = cluster_.pod_node(pod);
+    const uint32_t devices = cluster_.pod_devices(pod);
     cluster_.Forget(pod);
-    Emit(RecordKind::kPodUnreserved, pod, NodeId(), 0, 0);
+    Emit(RecordKind::kPodUnreserved, pod, node, devices, 0);
   }
   void Fail(PodId pod, const VerdictSummaryTable::Row& why) {
     Emit(RecordKind::kAttemptFailed, pod, NodeId(), 0, summaries_.Intern(why).value());

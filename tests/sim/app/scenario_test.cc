@@ -1,0 +1,351 @@
+// Scenarios: defaults, every refusal of ResolveScenario with its message, and how flags and files
+// come together.
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "gtest/gtest.h"
+#include "model/proto/scenario.pb.h"
+#include "model/text/yaml_proto.h"
+#include "sim/app/cli.h"
+#include "sim/app/commands.h"
+#include "sim/app/duration_text.h"
+#include "sim/app/flags.h"
+#include "sim/app/simulation.h"
+#include "tests/testing/temp_dir.h"
+
+namespace drasim {
+namespace {
+
+proto::Scenario FromYaml(absl::string_view yaml) {
+  proto::Scenario scenario;
+  EXPECT_EQ(MergeYaml(yaml, "s.yaml", &scenario), absl::OkStatus());
+  return scenario;
+}
+
+// The resolved scenario as YAML.
+std::string Resolved(absl::string_view yaml) {
+  proto::Scenario scenario = FromYaml(yaml);
+  EXPECT_EQ(ResolveScenario(&scenario), absl::OkStatus());
+  return ToYaml(scenario);
+}
+
+absl::Status ErrorOf(absl::string_view yaml) {
+  proto::Scenario scenario = FromYaml(yaml);
+  return ResolveScenario(&scenario);
+}
+
+absl::Status Invalid(absl::string_view message) { return absl::InvalidArgumentError(message); }
+
+TEST(ResolveScenarioTest, FillsInEveryDefault) {
+  const char* const expected =
+      "mode: fill\n"
+      "seed: 42\n"
+      "order: seeded\n"
+      "workload:\n"
+      "  generated:\n"
+      "    table: openb-like\n"
+      "    sampling: quota\n"
+      "scheduler:\n"
+      "  policy: fgd\n"
+      "  cache: true\n"
+      "  queue: priority\n"
+      "  typical:\n"
+      "    popularity_percent: 95\n"
+      "output:\n"
+      "  ledger: true\n"
+      "  checkpoint_every: 100000\n";
+  EXPECT_EQ(Resolved(""), expected);
+  EXPECT_EQ(Resolved(expected), expected);  // once more changes nothing
+}
+
+TEST(ResolveScenarioTest, TracesAndNodeListsAreOpenbUnlessTheySayOtherwise) {
+  EXPECT_EQ(Resolved("cluster: {path: n.csv}\nworkload: {trace: {path: p.csv}}\n"),
+            "mode: fill\n"
+            "seed: 42\n"
+            "order: seeded\n"
+            "cluster:\n"
+            "  path: n.csv\n"
+            "  format: openb\n"
+            "workload:\n"
+            "  trace:\n"
+            "    path: p.csv\n"
+            "    format: openb\n"
+            "scheduler:\n"
+            "  policy: fgd\n"
+            "  cache: true\n"
+            "  queue: priority\n"
+            "  typical:\n"
+            "    popularity_percent: 95\n"
+            "output:\n"
+            "  ledger: true\n"
+            "  checkpoint_every: 100000\n");
+}
+
+TEST(ResolveScenarioTest, AReplayKeepsTheTracesOrder) {
+  proto::Scenario scenario = FromYaml("mode: replay\n");
+  ASSERT_EQ(ResolveScenario(&scenario), absl::OkStatus());
+  EXPECT_EQ(scenario.order(), "trace");
+}
+
+TEST(ResolveScenarioTest, NoCheckpointsIsNotTheDefaultNumberOfThem) {
+  proto::Scenario scenario = FromYaml("output: {checkpoint_every: 0}\ntiming: {bind: 0s}\n");
+  ASSERT_EQ(ResolveScenario(&scenario), absl::OkStatus());
+  EXPECT_EQ(scenario.output().checkpoint_every(), 0);
+}
+
+TEST(ResolveScenarioTest, KeepsWhatIsGiven) {
+  const char* const given =
+      "name: mine\n"
+      "description: all of it\n"
+      "mode: replay\n"
+      "seed: 0\n"
+      "order: trace\n"
+      "cluster:\n"
+      "  path: n.csv\n"
+      "  format: f.yaml\n"
+      "workload:\n"
+      "  trace:\n"
+      "    path: p.csv\n"
+      "    format: g.yaml\n"
+      "    lenient: true\n"
+      "  tuning:\n"
+      "    ratio: 0.5\n"
+      "  limit: 7\n"
+      "scheduler:\n"
+      "  policy: best-fit\n"
+      "  score:\n"
+      "    - name: FGD\n"
+      "      weight: 1000000\n"
+      "    - name: Random\n"
+      "  device_chooser: worst\n"
+      "  cache: false\n"
+      "  queue: priority\n"
+      "  typical:\n"
+      "    popularity_percent: 0.5\n"
+      "timing:\n"
+      "  bind: 5ms\n"
+      "  schedule: 1h2m3.5s\n"
+      "output:\n"
+      "  dir: out\n"
+      "  ledger: false\n"
+      "  checkpoint_every: 1\n"
+      "  check_invariants: true\n";
+  EXPECT_EQ(Resolved(given), given);
+}
+
+TEST(ResolveScenarioTest, NamesTheKeyThatIsWrong) {
+  const std::vector<std::pair<const char*, const char*>> cases = {
+      {"mode: full\n", "mode: found 'full', expected one of fill, replay (did you mean 'fill'?)"},
+      {"order: by-name\n", "order: found 'by-name', expected one of artifact, seeded, trace"},
+      {"order: sedeed\n",
+       "order: found 'sedeed', expected one of artifact, seeded, trace (did you mean 'seeded'?)"},
+      {"mode: replay\norder: seeded\n",
+       "order: found 'seeded', expected 'trace': a replay keeps the arrival times"},
+      {"mode: replay\norder: artifact\n",
+       "order: found 'artifact', expected 'trace': a replay keeps the arrival times"},
+      {"scheduler: {policy: fdg}\n",
+       "scheduler.policy: unknown policy 'fdg' (did you mean 'fgd'?)"},
+      {"scheduler: {policy: FGD}\n",
+       "scheduler.policy: unknown policy 'FGD' (did you mean 'fgd'?)"},
+      {"scheduler: {device_chooser: bset}\n",
+       "scheduler.device_chooser: unknown device chooser 'bset' (did you mean 'best'?)"},
+      {"scheduler: {score: [{name: BestFti}]}\n",
+       "scheduler.score: unknown plugin 'BestFti' (did you mean 'BestFit'?)"},
+      {"scheduler: {score: [{name: FGD}, {name: ''}]}\n", "scheduler.score: unknown plugin ''"},
+      {"scheduler: {score: [{name: NodeAffinity}]}\n",
+       "scheduler.score: plugin 'NodeAffinity' has no Score extension point"},
+      {"scheduler: {score: [{name: FGD, weight: -1}]}\n",
+       "scheduler.score: plugin 'FGD': weight -1 is not a whole number from 0 to 1000000"},
+      {"scheduler: {score: [{name: FGD, weight: 1000001}]}\n",
+       "scheduler.score: plugin 'FGD': weight 1000001 is not a whole number from 0 to 1000000"},
+      {"scheduler: {typical: {popularity_percent: 100.5}}\n",
+       "scheduler.typical.popularity_percent: expected a number above 0 up to 100"},
+      {"scheduler: {typical: {popularity_percent: -1}}\n",
+       "scheduler.typical.popularity_percent: expected a number above 0 up to 100"},
+      {"scheduler: {queue: fifo}\n", "scheduler.queue: found 'fifo', expected one of priority"},
+      {"timing: {bind: 5}\n",
+       "timing.bind: found '5', expected a duration such as 5ms, 1.5s or 2h"},
+      {"timing: {schedule: -5ms}\n",
+       "timing.schedule: found '-5ms', expected a duration such as 5ms, 1.5s or 2h"},
+      {"timing: {schedule: inf}\n",
+       "timing.schedule: found 'inf', expected a duration such as 5ms, 1.5s or 2h"},
+      {"timing: {bind: 5ms}\n", "timing.bind: found '5ms', expected none: a fill has no clock"},
+      {"timing: {schedule: 1ns}\n",
+       "timing.schedule: found '1ns', expected none: a fill has no clock"},
+      {"workload: {tuning: {ratio: 0}}\n", "workload.tuning.ratio: expected a number above 0"},
+      {"workload: {tuning: {ratio: -1.3}}\n", "workload.tuning.ratio: expected a number above 0"},
+      {"workload: {limit: -1}\n", "workload.limit: expected 0 or more"},
+      {"cluster: {nodes: -1}\n", "cluster.nodes: expected 0 or more"},
+      {"output: {checkpoint_every: -1}\n", "output.checkpoint_every: expected 0 or more"},
+  };
+  for (const auto& [yaml, message] : cases) EXPECT_EQ(ErrorOf(yaml), Invalid(message)) << yaml;
+}
+
+// `drasim validate` promises that a scenario runs as far as that can be known without its input.
+TEST(ResolveScenarioTest, ChecksTheGeneratorsChoicesToo) {
+  for (const char* generated : {"sampling: quotas", "interarrival: exponentail(mean=3)",
+                                "run_time: normal(mean=1)", "pods: -1", "pods: 4294967296"}) {
+    EXPECT_FALSE(ErrorOf(absl::StrCat("workload: {generated: {", generated, "}}\n")).ok())
+        << generated;
+  }
+  EXPECT_FALSE(ErrorOf("cluster: {nodes: 16777217}\n").ok());
+  EXPECT_FALSE(ErrorOf("cluster: {nodes: 3, node: {cpu: twelve, memory: 1Gi}}\n").ok());
+  EXPECT_FALSE(ErrorOf("cluster: {nodes: 3, node: {cpu: '1', memory: 1Gi, gpus: 33}}\n").ok());
+  EXPECT_FALSE(ErrorOf("cluster: {node: {cpu: '1', memory: 1Gi}}\n").ok());  // how many?
+}
+
+TEST(ParseDurationTest, AsGoWritesThem) {
+  EXPECT_EQ(*ParseDuration(""), SimDuration());
+  EXPECT_EQ(*ParseDuration("0"), SimDuration());
+  EXPECT_EQ(*ParseDuration("7ns"), SimDuration(7));
+  EXPECT_EQ(*ParseDuration("10us"), SimDuration(10'000));
+  EXPECT_EQ(*ParseDuration("5ms"), SimDuration::Millis(5));
+  EXPECT_EQ(*ParseDuration("1.5s"), SimDuration::Millis(1500));
+  EXPECT_EQ(*ParseDuration("1h2m3s"), SimDuration::Seconds(3723));
+  for (const char* text : {"5", "-1ns", "x", "1.5", "s", "1d", "inf", "1753200.5h"}) {
+    EXPECT_EQ(
+        ParseDuration(text).status(),
+        Invalid(absl::StrCat("found '", text, "', expected a duration such as 5ms, 1.5s or 2h")));
+  }
+}
+
+// --- ScenarioFromFlags -------------------------------------------------------------------------
+
+absl::StatusOr<GivenScenario> FromArgs(const std::vector<std::string>& args) {
+  for (const Command& command : Commands()) {
+    if (command.name != "run") continue;
+    absl::StatusOr<ParsedFlags> flags = ParseFlags(command.flags, args);
+    if (!flags.ok()) return flags.status();
+    return ScenarioFromFlags(*flags);
+  }
+  return absl::NotFoundError("there is no command run");
+}
+
+std::string YamlFromArgs(const std::vector<std::string>& args) {
+  const absl::StatusOr<GivenScenario> given = FromArgs(args);
+  return given.ok() ? ToYaml(given->scenario) : given.status().ToString();
+}
+
+TEST(ScenarioFromFlagsTest, EveryFlagIsAScenarioKey) {
+  EXPECT_EQ(YamlFromArgs({}), "");
+  EXPECT_EQ(YamlFromArgs({"--trace",
+                          "t.yaml",
+                          "--nodes",
+                          "n.csv",
+                          "--pods=p.csv",
+                          "--policy",
+                          "random",
+                          "--device-chooser",
+                          "worst",
+                          "--mode",
+                          "replay",
+                          "--order",
+                          "trace",
+                          "--seed",
+                          "7",
+                          "--tuning-ratio",
+                          "1.3",
+                          "--limit",
+                          "9",
+                          "--lenient",
+                          "--cache",
+                          "off",
+                          "--ledger=off",
+                          "--out",
+                          "ignored",
+                          "--quiet",
+                          "--force"}),
+            "mode: replay\n"
+            "seed: 7\n"
+            "order: trace\n"
+            "cluster:\n"
+            "  path: n.csv\n"
+            "workload:\n"
+            "  trace:\n"
+            "    path: p.csv\n"
+            "    format: t.yaml\n"
+            "    lenient: true\n"
+            "  tuning:\n"
+            "    ratio: 1.3\n"
+            "  limit: 9\n"
+            "scheduler:\n"
+            "  policy: random\n"
+            "  device_chooser: worst\n"
+            "  cache: false\n"
+            "output:\n"
+            "  ledger: false\n");
+}
+
+TEST(ScenarioFromFlagsTest, FileThenFlagsThenSet) {
+  const TempDir dir;
+  dir.Write("s.yaml", "name: file\nseed: 1\nscheduler: {policy: random, device_chooser: worst}\n");
+  const std::string file = dir.PathOf("s.yaml");
+  EXPECT_EQ(YamlFromArgs({file}),
+            "name: file\nseed: 1\nscheduler:\n  policy: random\n  device_chooser: worst\n");
+  EXPECT_EQ(YamlFromArgs({"--set", "seed=3", "--seed", "2", "--scenario", file, "--policy", "fgd",
+                          "--policy", "best-fit"}),
+            "name: file\nseed: 3\nscheduler:\n  policy: best-fit\n  device_chooser: worst\n");
+  EXPECT_EQ(YamlFromArgs({file, "--set", "name=a=b", "--set", "seed=5", "--set", "seed=6", "--set",
+                          "scheduler.score.0.name=FGD"}),
+            "name: a=b\nseed: 6\nscheduler:\n  policy: random\n  score:\n    - name: FGD\n"
+            "  device_chooser: worst\n");
+}
+
+TEST(ScenarioFromFlagsTest, Refusals) {
+  EXPECT_EQ(FromArgs({"--seed", "x"}).status(),
+            Invalid("--seed: seed: found 'x', expected a whole number from 0 to "
+                    "18446744073709551615"));
+  EXPECT_EQ(FromArgs({"--tuning-ratio", "much"}).status(),
+            Invalid("--tuning-ratio: workload.tuning.ratio: found 'much', expected a finite "
+                    "number"));
+  EXPECT_EQ(FromArgs({"--cache", "maybe"}).status(),
+            Invalid("--cache: found 'maybe', expected on or off"));
+  EXPECT_EQ(FromArgs({"--set", "seed"}).status(),
+            Invalid("--set: found 'seed', expected KEY=VALUE"));
+  EXPECT_EQ(FromArgs({"--set", "scheduler=fgd"}).status(),
+            Invalid("--set: scheduler: expected one of its keys after it: policy, score, "
+                    "device_chooser, cache, queue, typical"));
+  EXPECT_EQ(FromArgs({"a", "--scenario", "b"}).status(),
+            Invalid("expected one scenario file, found b, a"));
+  const TempDir dir;
+  dir.Write("s.yaml", "seed: 1\npolcy: fgd\n");
+  EXPECT_EQ(FromArgs({dir.PathOf("s.yaml")}).status(),
+            Invalid(absl::StrCat(dir.PathOf("s.yaml"),
+                                 ":2:1: polcy: unknown key, expected one of name, description, "
+                                 "mode, seed, order, cluster, workload, scheduler, timing, "
+                                 "output")));
+}
+
+// An error about a value that stands in the file says where; one about a value that a flag gave in
+// its place does not.
+TEST(ResolveGivenTest, NamesThePlaceInTheFile) {
+  const TempDir dir;
+  dir.Write("s.yaml", "seed: 1\nscheduler: {policy: fdg}\nworkload:\n  limit: -1\n");
+  const std::string file = dir.PathOf("s.yaml");
+  const auto error = [](const std::vector<std::string>& args) {
+    absl::StatusOr<GivenScenario> given = FromArgs(args);
+    EXPECT_TRUE(given.ok()) << given.status();
+    return ResolveGiven(&*given);
+  };
+  EXPECT_EQ(error({file, "--policy", "fgd"}),
+            Invalid(absl::StrCat(file, ":4:10: workload.limit: expected 0 or more")));
+  EXPECT_EQ(error({file, "--limit", "1"}),
+            Invalid(absl::StrCat(file,
+                                 ":2:21: scheduler.policy: unknown policy 'fdg' (did you "
+                                 "mean 'fgd'?)")));
+  EXPECT_EQ(error({file, "--policy", "fgd", "--limit", "-2"}),
+            Invalid("workload.limit: expected 0 or more"));
+  EXPECT_EQ(error({file, "--policy", "fgd", "--set", "workload.limit=-2"}),
+            Invalid("workload.limit: expected 0 or more"));
+  EXPECT_EQ(error({file, "--policy", "fgd", "--limit", "1"}), absl::OkStatus());
+  EXPECT_EQ(error({"--mode", "full"}),
+            Invalid("mode: found 'full', expected one of fill, replay (did you mean 'fill'?)"));
+}
+
+}  // namespace
+}  // namespace drasim

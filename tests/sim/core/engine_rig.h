@@ -1,0 +1,200 @@
+// An engine with everything that it works on, and a plugin that follows a script, for tests.
+#ifndef DRASIM_TESTS_SIM_CORE_ENGINE_RIG_H_
+#define DRASIM_TESTS_SIM_CORE_ENGINE_RIG_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "model/cluster_state.h"
+#include "model/event_source.h"
+#include "model/random.h"
+#include "model/record.h"
+#include "model/state_io.h"
+#include "policies/builtins.h"
+#include "policies/framework/plugin.h"
+#include "policies/framework/profile.h"
+#include "policies/framework/registry.h"
+#include "sim/core/engine.h"
+#include "sim/core/scheduling_cycle.h"
+#include "tests/testing/cluster_builder.h"
+
+namespace drasim {
+
+using Lines = std::vector<std::string>;
+
+inline constexpr int64_t kForever = -1;
+
+struct PodRow {
+  std::string name;
+  size_t shape;  // index into EngineScenario::shapes
+  int64_t at_ns;
+  int64_t run_ns;
+  int32_t priority;
+};
+
+struct EngineScenario {
+  std::vector<NodeSpec> nodes;
+  std::vector<PodShape> shapes;
+  std::vector<PodRow> pods;
+  std::string policy = "best-fit";
+  std::vector<ScoreChoice> score;
+  SimDuration bind_latency;
+  bool use_cache = true;
+  EngineOptions options;
+  const Registry* registry = &TestRegistry();
+};
+
+// One engine with everything that it works on.
+class EngineRig {
+ public:
+  // `adjust` may change the parts before the engine gets them.
+  explicit EngineRig(const EngineScenario& s,
+                     const std::function<void(EngineParts&)>& adjust = nullptr) {
+    for (const NodeSpec& node : s.nodes) builder_.AddNode(node);
+    std::vector<ShapeId> shapes;
+    for (const PodShape& shape : s.shapes) shapes.push_back(builder_.AddShape(shape));
+    std::vector<PodArrival> arrivals;
+    for (const PodRow& row : s.pods) {
+      PodArrival pod;
+      pod.name = row.name;
+      pod.shape = shapes[row.shape];
+      pod.priority = row.priority;
+      pod.time = SimTime(row.at_ns);
+      pod.has_run_time = row.run_ns != kForever;
+      if (pod.has_run_time) pod.run_time = SimDuration(row.run_ns);
+      arrivals.push_back(pod);
+    }
+    parts_ = std::make_unique<ProfileParts>(builder_.TypicalPods(), /*seed=*/3, s.bind_latency);
+    profile_ = std::make_unique<Profile>(MakeTestProfile(*s.registry, s.policy, s.score, *parts_));
+    Random random(4, "ranks");
+    cycle_ = std::make_unique<SchedulingCycle>(profile_.get(), &builder_.cluster(),
+                                               RandomRanks(s.nodes.size(), random), s.use_cache);
+    summaries_.SetReasons(profile_->reasons());
+    source_ = std::make_unique<VectorSource>(std::move(arrivals));
+    EngineParts parts;
+    parts.cluster = &builder_.cluster();
+    parts.source = source_.get();
+    parts.profile = profile_.get();
+    parts.cycle = cycle_.get();
+    parts.summaries = &summaries_;
+    parts.sinks = {&log_};
+    parts.save_extra = [this](StateWriter& out) { parts_->streams->Save(out); };
+    parts.load_extra = [this](StateReader& in) { return parts_->streams->Load(in); };
+    if (adjust) adjust(parts);
+    engine_ = std::make_unique<Engine>(std::move(parts), s.options);
+  }
+  EngineRig(const EngineRig&) = delete;
+  EngineRig& operator=(const EngineRig&) = delete;
+
+  Engine& engine() { return *engine_; }
+  ClusterState& cluster() { return builder_.cluster(); }
+  ClusterBuilder& builder() { return builder_; }
+  const Profile& profile() const { return *profile_; }
+  const std::vector<Record>& records() const { return log_.records(); }
+
+  Lines RecordLines() const {
+    Lines lines;
+    for (const Record& record : records()) {
+      lines.push_back(RecordText(record, builder_.cluster(), summaries_));
+    }
+    return lines;
+  }
+  std::string State() const {
+    StateWriter out;
+    engine_->Save(out);
+    return out.Release();
+  }
+
+ private:
+  ClusterBuilder builder_;
+  std::unique_ptr<ProfileParts> parts_;
+  std::unique_ptr<Profile> profile_;
+  std::unique_ptr<SchedulingCycle> cycle_;
+  VerdictSummaryTable summaries_;
+  std::unique_ptr<VectorSource> source_;
+  RecordLog log_;
+  std::unique_ptr<Engine> engine_;
+};
+
+// ---- A plugin that follows a script ----
+
+struct HookScript {
+  Lines calls;
+  std::function<StepResult(const std::string& step, const PodContext& pod)> react;
+};
+
+class HookPlugin : public Plugin {
+ public:
+  HookPlugin(std::string name, HookScript* script) : name_(std::move(name)), script_(script) {}
+  absl::string_view name() const override { return name_; }
+  uint32_t points() const override { return kScore | kReserve | kPermit | kPreBind | kPostBind; }
+  void Score(const PodContext&, const ClusterState&, absl::Span<const NodeId>,
+             absl::Span<int64_t> scores) override {
+    for (int64_t& score : scores) score = 0;
+  }
+  StepResult Reserve(const PodContext& pod, const ClusterState&, NodeId) override {
+    return On("Reserve", pod);
+  }
+  void Unreserve(const PodContext& pod, const ClusterState&, NodeId) override {
+    On("Unreserve", pod);
+  }
+  StepResult Permit(const PodContext& pod, const ClusterState&, NodeId) override {
+    return On("Permit", pod);
+  }
+  StepResult PreBind(const PodContext& pod, const ClusterState&, NodeId) override {
+    return On("PreBind", pod);
+  }
+  void PostBind(const PodContext& pod, const ClusterState&, NodeId) override {
+    On("PostBind", pod);
+  }
+
+ private:
+  StepResult On(absl::string_view point, const PodContext& pod) {
+    const std::string step = absl::StrCat(name_, ".", point);
+    script_->calls.push_back(absl::StrCat(pod.now.ns(), " ", step, " ", pod.pod.value()));
+    return script_->react ? script_->react(step, pod) : StepResult();
+  }
+
+  std::string name_;
+  HookScript* script_;
+};
+
+// The built-in plugins and two hooks, HookA and HookB, with one script.
+inline Registry HookRegistry(HookScript* script) {
+  Registry registry;
+  RegisterBuiltins(registry);
+  for (const char* const name : {"HookA", "HookB"}) {
+    registry.AddPlugin(name, [name, script](const PolicyContext&) {
+      return std::make_unique<HookPlugin>(name, script);
+    });
+  }
+  return registry;
+}
+
+inline StepResult Waits(std::initializer_list<int64_t> latencies_ns) {
+  StepResult result;
+  for (const int64_t ns : latencies_ns) {
+    const IntentKind kind = ns % 2 == 0 ? IntentKind::kWait : IntentKind::kApiWrite;
+    result.intents.push_back({kind, SimDuration(ns)});
+  }
+  return result;
+}
+
+inline StepResult Fails(StepCode code) {
+  StepResult result;
+  result.code = code;
+  return result;
+}
+
+}  // namespace drasim
+
+#endif  // DRASIM_TESTS_SIM_CORE_ENGINE_RIG_H_
