@@ -1,5 +1,5 @@
-// The path of a decision on a half-full openb-like cluster: filters, each score, the fragmentation measure, one
-// decision with and without the cache.
+// The path of a decision on a half-full openb-like cluster: filters, each score, the fragmentation
+// measure, one decision with and without the cache.
 
 #include <benchmark/benchmark.h>
 

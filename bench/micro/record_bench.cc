@@ -1,4 +1,5 @@
-// What recording costs: a whole fill of the embedded workload without any file, with its tables, and with the ledger.
+// What recording costs: a whole fill of the embedded workload without any file, with its tables,
+// and with the ledger.
 
 #include <benchmark/benchmark.h>
 
@@ -16,8 +17,7 @@ namespace {
 enum class Recording { kNone, kTables, kTablesAndLedger };
 
 void BM_RecordedFill(benchmark::State& state, Recording recording) {
-  const std::string dir =
-      (std::filesystem::temp_directory_path() / "drasim_record_bench").string();
+  const std::string dir = (std::filesystem::temp_directory_path() / "drasim_record_bench").string();
   std::filesystem::create_directories(dir);
   uint64_t records = 0;
   for (auto _ : state) {

@@ -9,8 +9,8 @@
 namespace drasim {
 namespace {
 
-// Entry k - 1 is the smallest double x with floor(100 * (1 / (1 + exp(-x)))) >= k, found by bisection
-// over the doubles with a correctly rounded exp and binary64 arithmetic for the rest.
+// Entry k - 1 is the smallest double x with floor(100 * (1 / (1 + exp(-x)))) >= k, found by
+// bisection over the doubles with a correctly rounded exp and binary64 arithmetic for the rest.
 constexpr std::array<double, 100> kSigmoidThresholds = {
 #include "policies/plugins/sigmoid_thresholds.inc"
 };

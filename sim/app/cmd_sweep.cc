@@ -86,12 +86,14 @@ std::string TraceName(const std::string& path) {
   return field;
 }
 
-// Hashes of every file the scenario names: the lists (pinned in the scenario), mapping files and the generator's table.
+// Hashes of every file the scenario names: the lists (pinned in the scenario), mapping files and
+// the generator's table.
 absl::StatusOr<std::string> HashInputs(proto::Scenario* s) {
   std::string all;
   proto::Trace* trace = s->mutable_workload()->mutable_trace();
   const std::string table = s->workload().generated().table();
-  for (const std::string& path : {trace->path(), s->cluster().path(), trace->format(), s->cluster().format(), table}) {
+  for (const std::string& path :
+       {trace->path(), s->cluster().path(), trace->format(), s->cluster().format(), table}) {
     std::error_code error;
     const bool named = path == trace->path() || path == s->cluster().path();
     // A format or table that is no file is a built-in one.
@@ -130,7 +132,7 @@ absl::StatusOr<std::vector<Cell>> MakeCells(const ParsedFlags& flags) {
         s.mutable_scheduler()->set_policy(policy);
         s.set_seed(seed);
         s.clear_output();
-        cells.push_back({s, TraceName(trace), HexHash(Fnv1a(*inputs, Fnv1a(ToYaml(s)))), ""});
+        cells.push_back({s, TraceName(trace), HexHash(Fnv1a(*inputs, Fnv1a(ToYaml(s)))), "", {}});
       }
     }
   }

@@ -74,7 +74,8 @@ absl::StatusOr<ParsedFlags> ParseFlags(absl::Span<const FlagSpec> specs,
     }
     if (spec->value.empty() && value == "false") {
       auto& given = parsed.given_;
-      given.erase(std::remove_if(given.begin(), given.end(), [&](const auto& g) { return g.first == name; }),
+      given.erase(std::remove_if(given.begin(), given.end(),
+                                 [&](const auto& g) { return g.first == name; }),
                   given.end());
       continue;
     }

@@ -131,13 +131,16 @@ absl::Status CheckGenerated(const proto::Scenario& scenario) {
                                                    ", expected 0 to ", GeneratedSource::kMaxPods));
   }
   if (!g.sampling().empty() && g.sampling() != "quota" && g.sampling() != "independent") {
-    return absl::InvalidArgumentError(absl::StrCat("workload.generated.sampling: found '", g.sampling(),
+    return absl::InvalidArgumentError(absl::StrCat("workload.generated.sampling: found '",
+                                                   g.sampling(),
                                                    "', expected one of quota, independent"));
   }
-  for (const auto& [key, text] : {std::pair("interarrival", g.interarrival()), std::pair("run_time", g.run_time())}) {
+  for (const auto& [key, text] :
+       {std::pair("interarrival", g.interarrival()), std::pair("run_time", g.run_time())}) {
     if (text.empty()) continue;
     if (auto parsed = Distribution::Parse(text); !parsed.ok()) {
-      return absl::InvalidArgumentError(absl::StrCat("workload.generated.", key, ": ", parsed.status().message()));
+      return absl::InvalidArgumentError(
+          absl::StrCat("workload.generated.", key, ": ", parsed.status().message()));
     }
   }
   return absl::OkStatus();

@@ -38,7 +38,9 @@ const Registry& BuiltinRegistry() {
   return *registry;
 }
 
-absl::Status ResolveScenario(proto::Scenario* s) {
+namespace {
+
+void FillDefaults(proto::Scenario* s) {
   Default(s->mode(), "fill", [s](std::string v) { s->set_mode(std::move(v)); });
   Default(s->order(), s->mode() == "replay" ? "trace" : "seeded",
           [s](std::string v) { s->set_order(std::move(v)); });
@@ -62,30 +64,36 @@ absl::Status ResolveScenario(proto::Scenario* s) {
   }
   if (!s->cluster().path().empty() && s->cluster().format().empty())
     s->mutable_cluster()->set_format("openb");
+}
 
-  if (absl::Status e = CheckChoice("mode", s->mode(), {"fill", "replay"}); !e.ok()) return e;
-  if (absl::Status e = CheckChoice("order", s->order(), {"artifact", "seeded", "trace"}); !e.ok())
+absl::Status CheckValues(const proto::Scenario& s) {
+  if (absl::Status e = CheckChoice("mode", s.mode(), {"fill", "replay"}); !e.ok()) return e;
+  if (absl::Status e = CheckChoice("order", s.order(), {"artifact", "seeded", "trace"}); !e.ok())
     return e;
-  if (absl::Status e = CheckChoice("scheduler.queue", scheduler->queue(), {"priority"}); !e.ok())
+  if (absl::Status e = CheckChoice("scheduler.queue", s.scheduler().queue(), {"priority"}); !e.ok())
     return e;
-  if (s->mode() == "replay" && s->order() != "trace") {
+  if (s.mode() == "replay" && s.order() != "trace") {
     return absl::InvalidArgumentError(absl::StrCat(
-        "order: found '", s->order(), "', expected 'trace': a replay keeps the arrival times"));
+        "order: found '", s.order(), "', expected 'trace': a replay keeps the arrival times"));
   }
-  if (s->workload().tuning().has_ratio() && !(s->workload().tuning().ratio() > 0)) {
+  if (s.workload().tuning().has_ratio() && !(s.workload().tuning().ratio() > 0)) {
     return absl::InvalidArgumentError("workload.tuning.ratio: expected a number above 0");
   }
-  if (s->workload().limit() < 0)
+  if (s.workload().limit() < 0)
     return absl::InvalidArgumentError("workload.limit: expected 0 or more");
-  if (absl::Status e = CheckGenerated(*s); !e.ok()) return e;
-  const double popularity = scheduler->typical().popularity_percent();
+  if (absl::Status e = CheckGenerated(s); !e.ok()) return e;
+  const double popularity = s.scheduler().typical().popularity_percent();
   if (!(popularity > 0 && popularity <= 100)) {
     return absl::InvalidArgumentError(
         "scheduler.typical.popularity_percent: expected a number above 0 up to 100");
   }
-  if (s->output().checkpoint_every() < 0) {
+  if (s.output().checkpoint_every() < 0) {
     return absl::InvalidArgumentError("output.checkpoint_every: expected 0 or more");
   }
+  return absl::OkStatus();
+}
+
+absl::Status CheckPlugins(const proto::Scheduler& scheduler) {
   // Names of plugins are checked by building a profile that is thrown away.
   FragmentationModel none({});
   const std::unique_ptr<RunStreams> streams = MakeSeededStreams(0);
@@ -93,9 +101,9 @@ absl::Status ResolveScenario(proto::Scenario* s) {
   context.fragmentation = &none;
   context.streams = streams.get();
   ProfileOptions options;
-  options.policy = scheduler->policy();
-  options.device_chooser = scheduler->device_chooser();
-  for (const proto::WeightedPlugin& p : scheduler->score())
+  options.policy = scheduler.policy();
+  options.device_chooser = scheduler.device_chooser();
+  for (const proto::WeightedPlugin& p : scheduler.score())
     options.score.push_back({p.name(), p.weight()});
   const auto under = [](absl::string_view key, const absl::Status& status) {
     return absl::InvalidArgumentError(absl::StrCat(key, ": ", status.message()));
@@ -109,16 +117,29 @@ absl::Status ResolveScenario(proto::Scenario* s) {
   }
   absl::StatusOr<Profile> profile = Profile::Make(BuiltinRegistry(), options, context);
   if (!profile.ok()) return under("scheduler.score", profile.status());
-  for (const auto& [key, text] : {std::pair("timing.bind", s->timing().bind()),
-                                  std::pair("timing.schedule", s->timing().schedule())}) {
+  return absl::OkStatus();
+}
+
+absl::Status CheckTiming(const proto::Scenario& s) {
+  for (const auto& [key, text] : {std::pair("timing.bind", s.timing().bind()),
+                                  std::pair("timing.schedule", s.timing().schedule())}) {
     absl::StatusOr<SimDuration> d = ParseDuration(text);
     if (!d.ok()) return absl::InvalidArgumentError(absl::StrCat(key, ": ", d.status().message()));
-    if (*d > SimDuration() && s->mode() == "fill") {
+    if (*d > SimDuration() && s.mode() == "fill") {
       return absl::InvalidArgumentError(
           absl::StrCat(key, ": found '", text, "', expected none: a fill has no clock"));
     }
   }
   return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status ResolveScenario(proto::Scenario* s) {
+  FillDefaults(s);
+  if (absl::Status e = CheckValues(*s); !e.ok()) return e;
+  if (absl::Status e = CheckPlugins(s->scheduler()); !e.ok()) return e;
+  return CheckTiming(*s);
 }
 
 absl::StatusOr<std::unique_ptr<Simulation>> Simulation::Build(const proto::Scenario& scenario) {

@@ -292,7 +292,8 @@ void Engine::RejectBinding(uint32_t slot, const Plugin* plugin, ReasonIndex reas
   parts_.cluster->Forget(queued.pod);
   if (announced) {
     Emit(RecordKind::kPodUnreserved, queued.pod, node, devices, 0);
-    // Others may have failed because of the charge; upstream broadcasts a deleted assigned pod here.
+    // Others may have failed because of the charge; upstream broadcasts a deleted assigned pod
+    // here.
     queue_.MoveAllToActive();
     WakeScheduler();
   }

@@ -121,17 +121,14 @@ void EventLadder::Collapse() {
   top_last_before_ns_ = near_last_ns_;
 }
 
-// Moves the first bucket of the innermost rung that is not empty behind *keys, or nothing when all
-// are, and returns the stretch of time that the rung has thereby given up. Its last bucket ends the
-// rung.
+// Moves the keys of the innermost rung's next bucket behind *keys and returns the bucket's stretch
+// of time. The last bucket ends the rung.
 EventLadder::Range EventLadder::TakeBucket(std::vector<EventKey>* keys) {
   Rung& rung = rungs_[rung_count_ - 1];
-  const size_t last = rung.buckets.size() - 1;
-  size_t i = rung.next;
-  while (i < last && rung.buckets[i].count == 0) ++i;
+  const size_t i = rung.next;
   Range range;
   range.first_ns = Later(rung.start_ns, uint64_t{i} << rung.width_log2);
-  if (i == last) {
+  if (i + 1 == rung.buckets.size()) {
     range.last_ns = rung.last_ns;
     --rung_count_;
   } else {
@@ -141,6 +138,13 @@ EventLadder::Range EventLadder::TakeBucket(std::vector<EventKey>* keys) {
   }
   Drain(rung.buckets[i], keys);
   return range;
+}
+
+// Whether there is a next bucket that can join a group of this size.
+bool EventLadder::NextFits(size_t group_size) const {
+  if (rung_count_ == 0) return false;
+  const Rung& rung = rungs_[rung_count_ - 1];
+  return group_size + rung.buckets[rung.next].count <= kSplitKeys;
 }
 
 void EventLadder::TakeNext(std::vector<EventKey>* keys) {
@@ -159,7 +163,8 @@ void EventLadder::TakeNext(std::vector<EventKey>* keys) {
     if (rung_count_ == 0) SpreadTop();
     const Range range = TakeBucket(keys);
     near_last_ns_ = range.last_ns;
-    if (keys->empty() || (keys->size() < kGroupKeys && rung_count_ != 0)) continue;
+    // Only keys of one bucket are ever split: then each split separates some of them for good.
+    if (keys->empty() || (keys->size() < kGroupKeys && NextFits(keys->size()))) continue;
     const bool one_instant = range.first_ns == range.last_ns;
     if (keys->size() <= kSplitKeys || one_instant || rung_count_ == kMaxRungs) break;
     Spread(*keys, RangeOf(*keys), range.last_ns);

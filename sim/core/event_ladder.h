@@ -152,6 +152,7 @@ class EventLadder {
   void Append(Bucket& bucket, const EventKey& key);
   void Drain(Bucket& bucket, std::vector<EventKey>* keys);
   Range TakeBucket(std::vector<EventKey>* keys);
+  bool NextFits(size_t group_size) const;
   void Spread(const std::vector<EventKey>& keys, const Range& range, int64_t last_ns);
   void SpreadTop();
   void Collapse();

@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "model/check.h"
+#include "tests/testing/shared_data.h"
 #include "tests/traces/fetch_fixture.h"
 #include "traces/fetch.h"
 
@@ -214,8 +215,8 @@ TEST_F(TraceCatalogueTest, TheEmbeddedOneIsPinnedAndHasAllOfOpenb) {
 
 // The catalogue against the trace files themselves, where a copy of them is at hand.
 TEST_F(TraceCatalogueTest, TheEmbeddedOneMatchesTheFiles) {
-  const char* shared = std::getenv("DRASIM_SHARED");
-  if (shared == nullptr) GTEST_SKIP() << "DRASIM_SHARED is not set";
+  DRASIM_NEEDS_SHARED_DATA("traces/MANIFEST.csv");
+  const std::string shared = SharedFolder();
   for (const TraceSet& set : ListTraces()) {
     FetchOptions options;
     options.trace = set.trace;

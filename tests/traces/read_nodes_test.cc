@@ -14,6 +14,7 @@
 #include "model/event_source.h"
 #include "model/node_spec.h"
 #include "model/pod_shape.h"
+#include "tests/testing/shared_data.h"
 #include "traces/byte_source.h"
 #include "traces/mapping.h"
 #include "traces/table_source.h"
@@ -105,8 +106,8 @@ TEST(ReadNodesTest, FiltersAreForPodsWhereThereArePods) {
 
 // The figures of the public lists, when they are at hand: <DRASIM_SHARED>/traces/openb.
 TEST(OpenbFilesTest, TheListsHaveTheirKnownTotals) {
-  const char* const shared = std::getenv("DRASIM_SHARED");
-  if (shared == nullptr) GTEST_SKIP() << "DRASIM_SHARED is not set";
+  DRASIM_NEEDS_SHARED_DATA("traces/MANIFEST.csv");
+  const std::string shared = SharedFolder();
   const std::string folder = absl::StrCat(shared, "/traces/openb/openb_");
   absl::StatusOr<std::unique_ptr<ByteSource>> bytes =
       OpenByteSource(absl::StrCat(folder, "node_list_gpu_node.csv"));

@@ -214,12 +214,15 @@ TEST_F(CliRunTest, LedgerOff) {
   EXPECT_FALSE(dir_.Has("out/ledger"));
 }
 
-// A script that finds summary.json must not take an older run's for this one's.
-TEST_F(CliRunTest, ARefusedRunLeavesNoOlderResult) {
+// Bad input loses nothing: the exit code tells, and the older result stays whole until a run
+// begins.
+TEST_F(CliRunTest, ARefusedRunKeepsTheOlderResult) {
   EXPECT_EQ(RunBestFit({"--out", "out"}).exit_code, 0);
+  const Names files = dir_.List("out");
   dir_.Write("pods.csv", absl::StrCat(kPodHeader, "a,-1,1,0,0,,LS,,1,2,1\n"));
   EXPECT_EQ(RunBestFit({"--out", "out"}).exit_code, 2);
-  EXPECT_FALSE(dir_.Has("out/summary.json"));
+  EXPECT_EQ(dir_.List("out"), files);
+  EXPECT_EQ(dir_.Read("out/summary.json"), kTinySummary);
 }
 
 TEST_F(CliRunTest, ContractForScripts) {

@@ -78,7 +78,9 @@ TEST(ParseFlagsTest, TwoDashesEndTheFlags) {
 TEST(ParseFlagsTest, ShortHelp) { EXPECT_TRUE(Parsed({"-h"}).Has("help")); }
 
 TEST(ParseFlagsTest, ASwitchMayBeSpelledOut) {
-  EXPECT_EQ(Parsed({"--force=false"}).GetOr("force", "no"), "false");
+  EXPECT_FALSE(Parsed({"--force=false"}).Has("force"));
+  EXPECT_FALSE(Parsed({"--force", "--force=false"}).Has("force"));
+  EXPECT_TRUE(Parsed({"--force=false", "--force"}).Has("force"));
   EXPECT_EQ(Parsed({"--force=true"}).GetOr("force", "no"), "true");
 }
 

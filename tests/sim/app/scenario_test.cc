@@ -180,7 +180,7 @@ TEST(ResolveScenarioTest, NamesTheKeyThatIsWrong) {
       {"workload: {tuning: {ratio: 0}}\n", "workload.tuning.ratio: expected a number above 0"},
       {"workload: {tuning: {ratio: -1.3}}\n", "workload.tuning.ratio: expected a number above 0"},
       {"workload: {limit: -1}\n", "workload.limit: expected 0 or more"},
-      {"cluster: {nodes: -1}\n", "cluster.nodes: expected 0 or more"},
+      {"cluster: {nodes: -1}\n", "cluster.nodes: found -1, expected 0 to 16777216"},
       {"output: {checkpoint_every: -1}\n", "output.checkpoint_every: expected 0 or more"},
   };
   for (const auto& [yaml, message] : cases) EXPECT_EQ(ErrorOf(yaml), Invalid(message)) << yaml;

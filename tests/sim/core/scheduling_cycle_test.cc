@@ -444,12 +444,12 @@ TEST(SchedulingCycleTest, AShapeThatSleptForLongIsRefreshedAsAWhole) {
       cluster.SetSchedulable(node, !cluster.node(node).schedulable);
     }
   };
-  toggle(cluster.change_window());
+  toggle(1024);
   cycle.Decide(bench.Share());
   EXPECT_EQ(cycle.work().nodes_filtered, 5u);
   // The first of these changes is no longer in the log.
   bench.builder().Place(bench.none(), NodeId(size_t{3}));
-  toggle(cluster.change_window());
+  toggle(1024);
   const Decision decision = cycle.Decide(bench.Share());
   EXPECT_EQ(cycle.work().nodes_filtered, 9u);
   // BestFit prefers the node that has the least left.
