@@ -1,0 +1,66 @@
+#include "gui/view/png_writer.h"
+
+#include <png.h>
+
+#include <algorithm>
+#include <cstddef>
+
+#include "absl/strings/str_cat.h"
+#include "model/check.h"
+#include "sim/record/atomic_file.h"
+
+namespace drasim {
+namespace {
+
+constexpr size_t kBytesPerPixel = 3;
+
+size_t RowBytes(int width) { return static_cast<size_t>(width) * kBytesPerPixel; }
+
+void CheckSize(int width, int height, size_t bytes) {
+  DRASIM_CHECK(width > 0 && height > 0);
+  DRASIM_CHECK_EQ(bytes, RowBytes(width) * static_cast<size_t>(height));
+}
+
+absl::Status Refused(const png_image& image) {
+  return absl::InternalError(absl::StrCat("cannot encode a PNG: ", image.message));
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> EncodePng(int width, int height, absl::Span<const uint8_t> rgb) {
+  CheckSize(width, height, rgb.size());
+  png_image image{};
+  image.version = PNG_IMAGE_VERSION;
+  image.width = static_cast<png_uint_32>(width);
+  image.height = static_cast<png_uint_32>(height);
+  image.format = PNG_FORMAT_RGB;
+  // Without memory to write to, libpng only says how much it would need.
+  png_alloc_size_t size = 0;
+  if (png_image_write_to_memory(&image, nullptr, &size, 0, rgb.data(), 0, nullptr) == 0) {
+    return Refused(image);
+  }
+  std::string bytes(size, '\0');
+  if (png_image_write_to_memory(&image, bytes.data(), &size, 0, rgb.data(), 0, nullptr) == 0) {
+    return Refused(image);
+  }
+  bytes.resize(size);
+  return bytes;
+}
+
+absl::Status WritePng(const std::string& path, int width, int height,
+                      absl::Span<const uint8_t> rgb) {
+  const absl::StatusOr<std::string> bytes = EncodePng(width, height, rgb);
+  if (!bytes.ok()) return bytes.status();
+  return WriteFileAtomically(path, *bytes);
+}
+
+void FlipRows(int width, int height, std::vector<uint8_t>* rgb) {
+  CheckSize(width, height, rgb->size());
+  const auto row_bytes = static_cast<std::ptrdiff_t>(RowBytes(width));
+  for (int top = 0, bottom = height - 1; top < bottom; ++top, --bottom) {
+    const auto upper = rgb->begin() + top * row_bytes;
+    std::swap_ranges(upper, upper + row_bytes, rgb->begin() + bottom * row_bytes);
+  }
+}
+
+}  // namespace drasim
