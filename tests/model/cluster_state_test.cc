@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "gtest/gtest.h"
 #include "model/random.h"
 #include "model/state_io.h"
+#include "tests/testing/soak.h"
 
 namespace drasim {
 namespace {
@@ -388,7 +388,7 @@ class RandomRun {
 };
 
 TEST(ClusterStateRandomTest, SmallClustersMatchTheOracleAtEveryStep) {
-  for (uint64_t seed = 1; seed <= 4; ++seed) {
+  for (uint64_t seed = 1; seed <= SoakSeeds(4); ++seed) {
     RandomRun run(seed, 3);
     for (int step = 0; step < 900; ++step) {
       if (step % 150 == 149) run.AddNode();
@@ -567,7 +567,7 @@ struct Reloaded {
 };
 
 TEST(ClusterStateSaveTest, RoundTripKeepsEveryColumn) {
-  for (uint64_t seed = 20; seed < 30; ++seed) {
+  for (uint64_t seed = 20; seed < 20 + SoakSeeds(10); ++seed) {
     RandomRun run(seed, 6);
     for (int step = 0; step < 400; ++step) run.Step();
     const std::string bytes = Saved(run.world().cluster);

@@ -23,6 +23,7 @@
 #include "sim/core/engine.h"
 #include "tests/sim/core/engine_rig.h"
 #include "tests/testing/cluster_builder.h"
+#include "tests/testing/soak.h"
 
 namespace drasim {
 namespace {
@@ -378,7 +379,7 @@ void CheckRandomRun(const EngineScenario& scenario, size_t* failed_attempts) {
 TEST(EngineInvariantsTest, HoldAfterEveryEventOfRandomScenarios) {
   size_t failed_attempts = 0;
   for (const PolicyEntry& policy : TestRegistry().policies()) {
-    for (uint64_t seed = 1; seed <= 3; ++seed) {
+    for (uint64_t seed = 1; seed <= SoakSeeds(3); ++seed) {
       for (const RunMode mode : {RunMode::kFill, RunMode::kReplay}) {
         SCOPED_TRACE(absl::StrCat(policy.name, " seed ", seed));
         EngineScenario scenario = RandomScenario(seed, mode, 50);

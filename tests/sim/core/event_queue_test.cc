@@ -1,6 +1,5 @@
 // One conformance suite for the queue and for a naive oracle on std::set, random histories that
-// drive both side by side, and what only the real queue has: checkpoints, the sweep of tombstones,
-// and checks.
+// drive both side by side, and what only the real queue has: checkpoints, sweeps, checks.
 #include "sim/core/event_queue.h"
 
 #include <algorithm>
@@ -21,6 +20,7 @@
 #include "model/state_io.h"
 #include "model/time.h"
 #include "sim/core/event.h"
+#include "tests/testing/soak.h"
 
 namespace drasim {
 namespace {
@@ -353,14 +353,14 @@ void RunAgainstOracle(const Mix& mix) {
 }
 
 TEST(EventQueueOracleTest, GrowingAndShrinking) {
-  for (uint64_t seed = 1; seed <= 4; ++seed) {
+  for (uint64_t seed = 1; seed <= SoakSeeds(4); ++seed) {
     RunAgainstOracle(Mix{seed, 1000000, 55, 43, 0});
     RunAgainstOracle(Mix{seed + 10, 1000000, 49, 49, 0});
   }
 }
 
 TEST(EventQueueOracleTest, ManyEqualKeys) {
-  for (uint64_t seed = 20; seed < 24; ++seed) {
+  for (uint64_t seed = 20; seed < 20 + SoakSeeds(4); ++seed) {
     RunAgainstOracle(Mix{seed, 0, 52, 43, 0});
     RunAgainstOracle(Mix{seed + 10, 3, 52, 43, 0});
   }

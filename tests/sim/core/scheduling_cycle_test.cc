@@ -26,6 +26,7 @@
 #include "policies/framework/profile.h"
 #include "policies/framework/registry.h"
 #include "tests/testing/cluster_builder.h"
+#include "tests/testing/soak.h"
 
 namespace drasim {
 namespace {
@@ -279,7 +280,7 @@ class Rivalry {
 TEST(SchedulingCycleTest, EveryPolicyDecidesTheSameWithAndWithoutCache) {
   Outcome outcome;
   for (const PolicyEntry& policy : CycleRegistry().policies()) {
-    for (uint64_t seed = 1; seed <= 6; ++seed) {
+    for (uint64_t seed = 1; seed <= SoakSeeds(6); ++seed) {
       SCOPED_TRACE(absl::StrCat(policy.name, " seed ", seed));
       Rivalry({policy.name, {}}, seed).Run(400, &outcome);
       if (HasFatalFailure()) return;
@@ -304,7 +305,7 @@ TEST(SchedulingCycleTest, WeightedCombinationsEqualTheNaiveComputation) {
   };
   Outcome outcome;
   for (size_t i = 0; i < combinations.size(); ++i) {
-    for (uint64_t seed = 11; seed <= 13; ++seed) {
+    for (uint64_t seed = 11; seed <= 10 + SoakSeeds(3); ++seed) {
       SCOPED_TRACE(absl::StrCat("combination ", i, " seed ", seed));
       Rivalry({i % 2 == 0 ? "fgd" : "random", combinations[i]}, seed).Run(300, &outcome);
       if (HasFatalFailure()) return;

@@ -1,0 +1,20 @@
+// How long randomised tests go on: a few seeds in `make test`, many more in `make soak`.
+#ifndef DRASIM_TESTS_TESTING_SOAK_H_
+#define DRASIM_TESTS_TESTING_SOAK_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+
+namespace drasim {
+
+// `quick` seeds, or so many times more as DRASIM_SOAK says (a number from 1 to 1000).
+inline uint64_t SoakSeeds(uint64_t quick) {
+  const char* text = std::getenv("DRASIM_SOAK");
+  const int64_t factor = text == nullptr ? 1 : std::strtoll(text, nullptr, 10);
+  return quick * static_cast<uint64_t>(std::clamp<int64_t>(factor, 1, 1000));
+}
+
+}  // namespace drasim
+
+#endif  // DRASIM_TESTS_TESTING_SOAK_H_
