@@ -51,8 +51,8 @@ absl::Status ReadSize(const ParsedFlags& flags, absl::string_view name, int* siz
     return absl::OkStatus();
   }
   return absl::InvalidArgumentError(absl::StrCat("--", name, ": found '", text,
-                                                 "', expected a whole number of pixels, ",
-                                                 kMinSize, "..", kMaxSize));
+                                                 "', expected a whole number of pixels, ", kMinSize,
+                                                 "..", kMaxSize));
 }
 
 absl::StatusOr<std::string> LedgerPath(const ParsedFlags& flags) {

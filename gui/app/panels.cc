@@ -18,17 +18,16 @@ namespace {
 constexpr float kMapShare = 0.6F;    // of the width
 constexpr float kCurveShare = 0.4F;  // of the height of the right side
 
-ImU32 Packed(const Rgb& colour) {
-  return static_cast<ImU32>(colour.red) << IM_COL32_R_SHIFT |
-         static_cast<ImU32>(colour.green) << IM_COL32_G_SHIFT |
-         static_cast<ImU32>(colour.blue) << IM_COL32_B_SHIFT | ImU32{0xff} << IM_COL32_A_SHIFT;
+constexpr ImU32 Packed(const Rgb& colour) {
+  return (ImU32{colour.red} << IM_COL32_R_SHIFT) | (ImU32{colour.green} << IM_COL32_G_SHIFT) |
+         (ImU32{colour.blue} << IM_COL32_B_SHIFT) | (ImU32{0xff} << IM_COL32_A_SHIFT);
 }
 
-const ImU32 kBoxColour = Packed(Rgb{24, 26, 30});
-const ImU32 kGridColour = Packed(Rgb{58, 62, 70});
-const ImU32 kTextColour = Packed(Rgb{170, 174, 182});
-const ImU32 kDiagonalColour = Packed(Rgb{110, 114, 122});
-const ImU32 kCurveColour = Packed(Rgb{250, 214, 66});
+constexpr ImU32 kBoxColour = Packed(Rgb{24, 26, 30});
+constexpr ImU32 kGridColour = Packed(Rgb{58, 62, 70});
+constexpr ImU32 kTextColour = Packed(Rgb{170, 174, 182});
+constexpr ImU32 kDiagonalColour = Packed(Rgb{110, 114, 122});
+constexpr ImU32 kCurveColour = Packed(Rgb{250, 214, 66});
 
 void Text(const std::string& text) {
   ImGui::TextUnformatted(text.data(), text.data() + text.size());
@@ -45,8 +44,8 @@ void DrawLegend() {
   const float height = ImGui::GetTextLineHeight();
   float x = at.x;
   for (int milli = 0; milli <= kDeviceMilli; milli += kStepMilli) {
-    ImGui::GetWindowDrawList()->AddRectFilled(ImVec2(x, at.y), ImVec2(x + kStepWidth, at.y + height),
-                                              Packed(DeviceColour(milli)));
+    ImGui::GetWindowDrawList()->AddRectFilled(
+        ImVec2(x, at.y), ImVec2(x + kStepWidth, at.y + height), Packed(DeviceColour(milli)));
     x += kStepWidth;
   }
   ImGui::Dummy(ImVec2(x - at.x, height));
@@ -98,14 +97,12 @@ void DrawScrollingMap(const RunView& view, PanelState* state) {
   const ImVec2 origin = ImGui::GetCursorScreenPos();
   state->map_x = origin.x;
   state->map_y = origin.y;
-  ImGui::Dummy(
-      ImVec2(static_cast<float>(state->map.width), static_cast<float>(state->map.height)));
+  ImGui::Dummy(ImVec2(static_cast<float>(state->map.width), static_cast<float>(state->map.height)));
   DrawMap(view, state->map, origin);
   if (!ImGui::IsWindowHovered()) return;
   const ImVec2 mouse = ImGui::GetMousePos();
-  state->hovered =
-      FindDevice(view, state->map, static_cast<int>(std::floor(mouse.x - origin.x)),
-                 static_cast<int>(std::floor(mouse.y - origin.y)));
+  state->hovered = FindDevice(view, state->map, static_cast<int>(std::floor(mouse.x - origin.x)),
+                              static_cast<int>(std::floor(mouse.y - origin.y)));
   if (!state->hovered.has_value()) return;
   ImGui::BeginTooltip();
   Text(DeviceText(view, *state->hovered));
@@ -207,8 +204,8 @@ void DrawCurvePanel(const RunView& view) {
 
 void DrawSummary(const RunView& view) {
   if (view.partial) {
-    constexpr ImVec4 kAmber(0.98F, 0.72F, 0.25F, 1.0F);
-    ImGui::TextColored(kAmber, "%s", "Partial: the run was interrupted, or still goes on.");
+    const ImVec4 amber(0.98F, 0.72F, 0.25F, 1.0F);
+    ImGui::TextColored(amber, "%s", "Partial: the run was interrupted, or still goes on.");
   }
   if (!ImGui::BeginTable("figures", 2, ImGuiTableFlags_SizingFixedFit)) return;
   for (const SummaryLine& line : SummaryLines(view)) {

@@ -27,8 +27,8 @@ constexpr double kIdleSeconds = 0.1;
 absl::Status GlfwError(absl::string_view what) {
   const char* reason = nullptr;
   glfwGetError(&reason);
-  return absl::UnavailableError(absl::StrCat(what, reason != nullptr ? ": " : "",
-                                             reason != nullptr ? reason : ""));
+  return absl::UnavailableError(
+      absl::StrCat(what, reason != nullptr ? ": " : "", reason != nullptr ? reason : ""));
 }
 
 // GLFW, a window with an OpenGL context, and a Dear ImGui context that draws into it.
@@ -65,7 +65,7 @@ absl::StatusOr<std::unique_ptr<Window>> Window::Open(const std::string& title,
   GLFWwindow* handle =
       glfwCreateWindow(options.width, options.height, title.c_str(), nullptr, nullptr);
   if (handle == nullptr) {
-    const absl::Status status = GlfwError("cannot open a window with OpenGL 3.2");
+    absl::Status status = GlfwError("cannot open a window with OpenGL 3.2");
     glfwTerminate();
     return status;
   }
@@ -121,7 +121,7 @@ absl::Status Window::Save(const std::string& path) {
   glReadBuffer(GL_BACK);
   glReadPixels(0, 0, width, height, GL_RGB, GL_UNSIGNED_BYTE, rgb.data());
   if (const GLenum error = glGetError(); error != GL_NO_ERROR) {
-    return absl::InternalError(absl::StrCat("OpenGL error ", error, " while reading pixels"));
+    return absl::InternalError(absl::StrCat("OpenGL error ", error, " while drawing"));
   }
   FlipRows(width, height, &rgb);
   return WritePng(path, width, height, rgb);

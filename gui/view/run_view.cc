@@ -336,9 +336,8 @@ std::string GroupTitle(const MapGroup& group) {
 
 std::string DeviceText(const RunView& view, const DeviceRef& ref) {
   const NodeView& node = view.nodes[ref.node];
-  return absl::StrCat("node ", node.name, "\n",
-                      node.model.empty() ? "unknown model" : node.model, ", device ", ref.device,
-                      " of 0..", node.allocated_milli.size() - 1, "\n",
+  return absl::StrCat("node ", node.name, "\n", node.model.empty() ? "unknown model" : node.model,
+                      ", device ", ref.device, " of 0..", node.allocated_milli.size() - 1, "\n",
                       node.allocated_milli[ref.device], " of ", kDeviceMilli, " milli allocated");
 }
 
