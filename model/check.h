@@ -21,6 +21,9 @@ namespace drasim::internal {
     }                                                                  \
   } while (false)
 
+// A place that no correct program reaches; `why` is a string literal.
+#define DRASIM_UNREACHABLE(why) ::drasim::internal::CheckFailed(why, __FILE__, __LINE__)
+
 #define DRASIM_CHECK_EQ(a, b) DRASIM_CHECK((a) == (b))
 #define DRASIM_CHECK_NE(a, b) DRASIM_CHECK((a) != (b))
 #define DRASIM_CHECK_LT(a, b) DRASIM_CHECK((a) < (b))

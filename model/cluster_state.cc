@@ -132,7 +132,7 @@ void ClusterState::Charge(PodId pod, NodeId node, uint32_t devices, int sign) {
       DRASIM_CHECK(idle >= 0 && idle <= kDeviceMilli);
     }
     const auto tag = static_cast<size_t>(AffinityTag(shape));
-    uint16_t& count = tag_count_[node.value() * kAffinityTags + tag];
+    uint16_t& count = tag_count_[size_t{node.value()} * kAffinityTags + tag];
     count = static_cast<uint16_t>(count + sign);
     const uint64_t bit = uint64_t{1} << tag;
     row.resident_tags = count > 0 ? row.resident_tags | bit : row.resident_tags & ~bit;

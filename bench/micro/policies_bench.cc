@@ -39,7 +39,7 @@ ShapeId SharedShape(const ClusterState& cluster) {
   for (size_t s = 0; s < cluster.shapes().size(); ++s) {
     if (cluster.shapes().row(ShapeId(s)).is_share()) return ShapeId(s);
   }
-  DRASIM_CHECK(!"the embedded workload has shared GPUs");
+  DRASIM_UNREACHABLE("the embedded workload has shared GPUs");
 }
 
 PodContext ContextOf(const ClusterState& cluster, ShapeId shape) {

@@ -7,17 +7,17 @@ namespace drasim {
 // A profile calls only the points that points() names; reaching a default means the two disagree.
 
 bool Plugin::Less(const QueuedPod&, const QueuedPod&) const {
-  DRASIM_CHECK(!"QueueSort is not implemented");
+  DRASIM_UNREACHABLE("QueueSort is not implemented");
 }
 
 void Plugin::Filter(const PodContext&, const ClusterState&, absl::Span<const NodeId>,
                     absl::Span<ReasonIndex>) const {
-  DRASIM_CHECK(!"Filter is not implemented");
+  DRASIM_UNREACHABLE("Filter is not implemented");
 }
 
 void Plugin::Score(const PodContext&, const ClusterState&, absl::Span<const NodeId>,
                    absl::Span<int64_t>) {
-  DRASIM_CHECK(!"Score is not implemented");
+  DRASIM_UNREACHABLE("Score is not implemented");
 }
 
 void Plugin::NormalizeScore(absl::Span<int64_t>) const {}

@@ -129,7 +129,7 @@ absl::Status Engine::Handle(const Event& event) {
       WakeScheduler();
       return absl::OkStatus();
     default:
-      DRASIM_CHECK(!"an event of a kind that nobody pushes");
+      DRASIM_UNREACHABLE("an event of a kind that nobody pushes");
   }
   return absl::OkStatus();
 }
