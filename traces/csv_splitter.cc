@@ -40,7 +40,8 @@ inline uint64_t BlockMask(const char* block, char separator) {
   const __m128i quotes = _mm_set1_epi8('"');
   uint64_t mask = 0;
   for (int i = 0; i < 4; ++i) {
-    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(block + 16 * i));
+    const __m128i bytes = _mm_loadu_si128(
+        reinterpret_cast<const __m128i*>(block + size_t{16} * static_cast<size_t>(i)));
     const __m128i hits = _mm_or_si128(
         _mm_or_si128(_mm_cmpeq_epi8(bytes, separators), _mm_cmpeq_epi8(bytes, newlines)),
         _mm_cmpeq_epi8(bytes, quotes));

@@ -73,8 +73,8 @@ absl::StatusOr<std::unique_ptr<LedgerReader>> LedgerReader::FromMemory(absl::str
 absl::StatusOr<std::unique_ptr<LedgerReader>> LedgerReader::Start(std::FILE* file,
                                                                   std::string path) {
   std::unique_ptr<LedgerReader> reader(new LedgerReader(file, std::move(path)));
-  std::fseek(file, 0, SEEK_END);
-  const long size = std::ftell(file);
+  fseeko(file, 0, SEEK_END);
+  const off_t size = ftello(file);
   std::rewind(file);
   reader->size_ = size > 0 ? static_cast<uint64_t>(size) : 0;
   std::string magic(kLedgerMagic.size(), '\0');
@@ -86,7 +86,7 @@ absl::StatusOr<std::unique_ptr<LedgerReader>> LedgerReader::Start(std::FILE* fil
 }
 
 absl::StatusOr<bool> LedgerReader::ReadFrame(int* type, std::string* payload) {
-  frame_offset_ = static_cast<uint64_t>(std::ftell(file_));
+  frame_offset_ = static_cast<uint64_t>(ftello(file_));
   std::string head(kFrameHeaderBytes, '\0');
   if (std::fread(head.data(), 1, head.size(), file_) != head.size()) return false;
   const uint64_t length = ReadLittleEndian(absl::string_view(head).substr(0, 4));
@@ -97,7 +97,7 @@ absl::StatusOr<bool> LedgerReader::ReadFrame(int* type, std::string* payload) {
   const uint64_t crc = ReadLittleEndian(absl::string_view(head).substr(4, 4));
   if (crc != FrameCrc(static_cast<FrameType>(*type), *payload)) {
     // At the very end a wrong sum is a torn write; elsewhere it is damage.
-    if (static_cast<uint64_t>(std::ftell(file_)) == size_) return false;
+    if (static_cast<uint64_t>(ftello(file_)) == size_) return false;
     return Damaged("a frame's checksum does not match");
   }
   return true;
@@ -293,13 +293,13 @@ absl::StatusOr<bool> LedgerReader::Next(Record* record) {
 }
 
 absl::StatusOr<std::vector<LedgerReader::Checkpoint>> LedgerReader::ListCheckpoints() {
-  const long resume = std::ftell(file_);
+  const off_t resume = ftello(file_);
   std::vector<Checkpoint> found;
   uint64_t offset = kLedgerMagic.size();
   // Frame headers alone tell the type, so a scan seeks from frame to frame and reads no payload but
   // checkpoints'.
   while (offset + kFrameHeaderBytes <= size_) {
-    std::fseek(file_, static_cast<long>(offset), SEEK_SET);
+    fseeko(file_, static_cast<off_t>(offset), SEEK_SET);
     std::string head(kFrameHeaderBytes, '\0');
     if (std::fread(head.data(), 1, head.size(), file_) != head.size()) break;
     const uint64_t length = ReadLittleEndian(absl::string_view(head).substr(0, 4));
@@ -319,15 +319,15 @@ absl::StatusOr<std::vector<LedgerReader::Checkpoint>> LedgerReader::ListCheckpoi
     offset += kFrameHeaderBytes + length;
     if (type == static_cast<int>(FrameType::kEnd)) break;
   }
-  std::fseek(file_, resume, SEEK_SET);
+  fseeko(file_, resume, SEEK_SET);
   return found;
 }
 
 absl::StatusOr<std::string> LedgerReader::ReadCheckpoint(const Checkpoint& checkpoint) {
-  const long resume = std::ftell(file_);
+  const off_t resume = ftello(file_);
   const uint64_t frame_offset = frame_offset_;
   if (checkpoint.offset >= size_) return Damaged("a checkpoint lies behind the end");
-  std::fseek(file_, static_cast<long>(checkpoint.offset), SEEK_SET);
+  fseeko(file_, static_cast<off_t>(checkpoint.offset), SEEK_SET);
   int type = 0;
   std::string payload;
   absl::StatusOr<bool> frame = ReadFrame(&type, &payload);
@@ -353,7 +353,7 @@ absl::StatusOr<std::string> LedgerReader::ReadCheckpoint(const Checkpoint& check
     if (code != Z_OK || size != message.state_bytes())
       status = Damaged("a checkpoint does not unpack");
   }
-  std::fseek(file_, resume, SEEK_SET);
+  fseeko(file_, resume, SEEK_SET);
   frame_offset_ = frame_offset;
   if (!status.ok()) return status;
   return state;
