@@ -4,7 +4,8 @@
 // (kube-scheduler's "assumed" pod), Bind() confirms it when the API write is done. With zero
 // latency the two coincide.
 //
-// Contract: every change goes through a named mutator, which bumps the node's epoch and appends the
+// Contract: every change goes through a named mutator; one that changes what a node has idle (so
+// not Bind or Drop) bumps the node's epoch and appends the
 // node to the change log. Readers see consistent columns between mutators. Not thread-safe; one
 // engine owns one state. References from columns stay valid until the next AddNode or AddPod.
 #ifndef DRASIM_MODEL_CLUSTER_STATE_H_

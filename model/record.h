@@ -65,7 +65,7 @@ class VerdictSummaryTable {
   const Row& row(SummaryId id) const { return rows_[id.value()]; }
   size_t size() const { return rows_.size(); }
   uint64_t content_hash(SummaryId id) const;
-  // As kube-scheduler writes it: "0/3 nodes are available: 2 Insufficient cpu, 1 Too many pods."
+  // As kube-scheduler writes it: "0/3 nodes are available: 1 Too many pods, 2 Insufficient cpu."
   std::string Text(SummaryId id) const;
   void Save(StateWriter& out) const;
   absl::Status Load(StateReader& in);

@@ -7,17 +7,17 @@ namespace drasim {
 // A profile calls only the points that points() names; reaching a default means the two disagree.
 
 bool Plugin::Less(const QueuedPod&, const QueuedPod&) const {
-  DRASIM_UNREACHABLE("QueueSort is not implemented");
+  DRASIM_UNREACHABLE("points() names QueueSort, but the plugin does not override it");
 }
 
 void Plugin::Filter(const PodContext&, const ClusterState&, absl::Span<const NodeId>,
                     absl::Span<ReasonIndex>) const {
-  DRASIM_UNREACHABLE("Filter is not implemented");
+  DRASIM_UNREACHABLE("points() names Filter, but the plugin does not override it");
 }
 
 void Plugin::Score(const PodContext&, const ClusterState&, absl::Span<const NodeId>,
                    absl::Span<int64_t>) {
-  DRASIM_UNREACHABLE("Score is not implemented");
+  DRASIM_UNREACHABLE("points() names Score, but the plugin does not override it");
 }
 
 void Plugin::NormalizeScore(absl::Span<int64_t>) const {}

@@ -292,9 +292,42 @@ absl::StatusOr<bool> LedgerReader::Next(Record* record) {
   return true;
 }
 
+// The index in the end frame, which the trailer points at. False when the ledger has no readable
+// one.
+bool LedgerReader::ReadIndex(std::vector<Checkpoint>* found) {
+  const size_t trailer_bytes = 8 + kLedgerTrailer.size();
+  if (size_ < trailer_bytes) return false;
+  std::string trailer(trailer_bytes, '\0');
+  fseeko(file_, static_cast<off_t>(size_ - trailer_bytes), SEEK_SET);
+  if (std::fread(trailer.data(), 1, trailer.size(), file_) != trailer.size()) return false;
+  const uint64_t end_offset = ReadLittleEndian(absl::string_view(trailer).substr(0, 8));
+  if (absl::string_view(trailer).substr(8) != kLedgerTrailer || end_offset >= size_) return false;
+  fseeko(file_, static_cast<off_t>(end_offset), SEEK_SET);
+  int type = 0;
+  std::string payload;
+  absl::StatusOr<bool> frame = ReadFrame(&type, &payload);
+  proto::LedgerEnd end;
+  if (!frame.ok() || !*frame || type != static_cast<int>(FrameType::kEnd) ||
+      !end.ParseFromString(payload) ||
+      end.checkpoint_records_size() != end.checkpoint_offset_size()) {
+    return false;
+  }
+  for (int i = 0; i < end.checkpoint_records_size(); ++i) {
+    found->push_back({end.checkpoint_records(i), end.checkpoint_offset(i)});
+  }
+  return true;
+}
+
 absl::StatusOr<std::vector<LedgerReader::Checkpoint>> LedgerReader::ListCheckpoints() {
   const off_t resume = ftello(file_);
+  const uint64_t frame_offset = frame_offset_;
   std::vector<Checkpoint> found;
+  const bool indexed = ReadIndex(&found);
+  frame_offset_ = frame_offset;
+  if (indexed) {
+    fseeko(file_, resume, SEEK_SET);
+    return found;
+  }
   uint64_t offset = kLedgerMagic.size();
   // Frame headers alone tell the type, so a scan seeks from frame to frame and reads no payload but
   // checkpoints'.

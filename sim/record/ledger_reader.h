@@ -40,7 +40,8 @@ class LedgerReader {
   uint64_t fingerprint() const { return end_.fingerprint(); }
   uint64_t records() const { return records_; }
 
-  // Checkpoints of the file, without reading the records between. Uses the index when there is one.
+  // Checkpoints of the file, without reading the records between: from the index of a
+  // complete ledger, else (partial or damaged) by going from frame to frame.
   struct Checkpoint {
     uint64_t records = 0;
     uint64_t offset = 0;
@@ -54,6 +55,7 @@ class LedgerReader {
   static absl::StatusOr<std::unique_ptr<LedgerReader>> Start(std::FILE* file, std::string path);
   // False at the end or at a torn frame.
   absl::StatusOr<bool> ReadFrame(int* type, std::string* payload);
+  bool ReadIndex(std::vector<Checkpoint>* found);
   absl::Status LoadHeader();
   absl::StatusOr<bool> LoadBlock();
   absl::Status AddDefinitions();

@@ -307,6 +307,23 @@ TEST(LedgerCheckpointTest, ListsAndReads) {
   EXPECT_TRUE((*reader)->complete());
 }
 
+// The way from frame to frame is broken early, so only the index can tell of all of them.
+TEST(LedgerCheckpointTest, TheIndexServesWhereAScanWouldEnd) {
+  const LedgerExample example = MakeLedgerExample();
+  const LedgerFrame second = FramesOf(example.bytes)[1];
+  std::string bytes = example.bytes;
+  bytes[second.begin + 3] = '\x7f';  // its length is now beyond the file
+  auto reader = LedgerReader::FromMemory(bytes);
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  const auto found = (*reader)->ListCheckpoints();
+  ASSERT_TRUE(found.ok()) << found.status();
+  ASSERT_EQ(found->size(), example.checkpoints.size());
+  for (size_t i = 0; i < found->size(); ++i) {
+    EXPECT_EQ((*found)[i].records, example.checkpoint_records[i]);
+    EXPECT_EQ(*(*reader)->ReadCheckpoint((*found)[i]), example.checkpoints[i]);
+  }
+}
+
 TEST(LedgerCheckpointTest, ACutLedgerListsThoseThatAreWhole) {
   const LedgerExample example = MakeLedgerExample();
   const std::vector<LedgerFrame> frames = FramesOf(example.bytes);
