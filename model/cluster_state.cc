@@ -2,13 +2,15 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "model/check.h"
 
 namespace drasim {
 
-absl::StatusOr<NodeId> ClusterState::AddNode(const NodeSpec& spec) {
+// Also counts what the sums over nodes may not exceed.
+absl::Status ClusterState::CheckSpec(const NodeSpec& spec) {
   if (spec.name.empty()) return absl::InvalidArgumentError("a node has no name");
   if (spec.cpu_milli < 0 || spec.memory_bytes < 0 || spec.pods < 0 || spec.gpu_count < 0) {
     return absl::InvalidArgumentError(
@@ -19,13 +21,33 @@ absl::StatusOr<NodeId> ClusterState::AddNode(const NodeSpec& spec) {
                                                    " GPUs; at most ", kMaxDevicesPerNode,
                                                    " are supported"));
   }
-  int64_t cpu = 0;
-  int64_t memory = 0;
-  if (__builtin_add_overflow(totals_.cpu_milli_capacity, spec.cpu_milli, &cpu) ||
-      __builtin_add_overflow(totals_.memory_bytes_capacity, spec.memory_bytes, &memory)) {
+  // Absent nodes count, too: they may all come.
+  if (__builtin_add_overflow(all_cpu_milli_, spec.cpu_milli, &all_cpu_milli_) ||
+      __builtin_add_overflow(all_memory_bytes_, spec.memory_bytes, &all_memory_bytes_)) {
     return absl::InvalidArgumentError(
         absl::StrCat("node '", spec.name, "': the cluster's CPU or memory adds up beyond 2^63"));
   }
+  if (spec.extended.size() > kMaxExtendedNames) {
+    return absl::InvalidArgumentError(absl::StrCat("node '", spec.name, "' has ",
+                                                   spec.extended.size(),
+                                                   " extended resources; at "
+                                                   "most ",
+                                                   kMaxExtendedNames, " are supported"));
+  }
+  size_t new_names = 0;
+  for (const auto& [name, amount] : spec.extended) {
+    new_names += std::count(extended_names_.begin(), extended_names_.end(), name) == 0 ? 1u : 0u;
+  }
+  if (extended_names_.size() + new_names > kMaxExtendedNames) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("node '", spec.name, "': the nodes have more than ", kMaxExtendedNames,
+                     " different extended resources"));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<NodeId> ClusterState::AddNode(const NodeSpec& spec) {
+  if (absl::Status s = CheckSpec(spec); !s.ok()) return s;
   absl::StatusOr<ModelId> model = ModelId();
   if (spec.gpu_count > 0) {
     model = models_->Intern(spec.gpu_model);
@@ -45,6 +67,7 @@ absl::StatusOr<NodeId> ClusterState::AddNode(const NodeSpec& spec) {
   row.gpu_milli_idle_max = spec.gpu_count > 0 ? kDeviceMilli : 0;
   row.device_begin = static_cast<uint32_t>(device_idle_.size());
   row.schedulable = !spec.unschedulable;
+  row.available = !spec.absent;
   row.has_taints = !spec.taints.empty();
   if (spec.gpu_count > 0) row.model = static_cast<uint8_t>(model->value());
   device_idle_.insert(device_idle_.end(), static_cast<size_t>(spec.gpu_count), kDeviceMilli);
@@ -52,10 +75,9 @@ absl::StatusOr<NodeId> ClusterState::AddNode(const NodeSpec& spec) {
   rows_.push_back(row);
   specs_.push_back(spec);
   epoch_.push_back(0);
-  totals_.cpu_milli_capacity = cpu;
-  totals_.memory_bytes_capacity = memory;
-  totals_.gpu_milli_capacity += row.gpu_milli_idle;
-  totals_.gpu_count += spec.gpu_count;
+  node_pods_.emplace_back();
+  AddExtended(spec);
+  if (row.available) CountCapacity(row, spec, +1);
   node_cpu_milli_max_ = std::max(node_cpu_milli_max_, spec.cpu_milli);
   node_gpu_count_max_ = std::max<int64_t>(node_gpu_count_max_, spec.gpu_count);
   if (change_log_.size() < 2 * rows_.size()) {
@@ -73,6 +95,85 @@ absl::StatusOr<NodeId> ClusterState::AddNode(const NodeSpec& spec) {
   return id;
 }
 
+void ClusterState::AddExtended(const NodeSpec& spec) {
+  const size_t nodes = rows_.size();
+  for (const auto& [name, amount] : spec.extended) {
+    if (std::find(extended_names_.begin(), extended_names_.end(), name) != extended_names_.end()) {
+      continue;
+    }
+    // A new column; the nodes so far have none of it.
+    const size_t before = extended_names_.size();
+    std::vector<int64_t> wider((nodes - 1) * (before + 1));
+    for (size_t n = 0; n + 1 < nodes; ++n) {
+      std::copy_n(extended_idle_.begin() + static_cast<std::ptrdiff_t>(n * before), before,
+                  wider.begin() + static_cast<std::ptrdiff_t>(n * (before + 1)));
+    }
+    extended_idle_ = std::move(wider);
+    extended_names_.push_back(name);
+  }
+  for (const std::string& name : extended_names_) {
+    int64_t capacity = 0;
+    for (const auto& [key, amount] : spec.extended) capacity = key == name ? amount : capacity;
+    extended_idle_.push_back(capacity);
+  }
+  counted_.clear();
+}
+
+void ClusterState::CountCapacity(const NodeRow& row, const NodeSpec& spec, int sign) {
+  totals_.cpu_milli_capacity += sign * spec.cpu_milli;
+  totals_.memory_bytes_capacity += sign * spec.memory_bytes;
+  totals_.gpu_milli_capacity += int64_t{sign} * row.gpu_count * kDeviceMilli;
+  totals_.gpu_count += sign * row.gpu_count;
+  available_nodes_ = sign > 0 ? available_nodes_ + 1 : available_nodes_ - 1;
+}
+
+void ClusterState::SetAvailable(NodeId node, bool available) {
+  NodeRow& row = rows_[node.value()];
+  if (row.available == available) return;
+  DRASIM_CHECK(node_pods_[node.value()].empty());
+  row.available = available;
+  CountCapacity(row, specs_[node.value()], available ? +1 : -1);
+  Touch(node);
+}
+
+// Shapes are interned while the run goes on; their names are looked up once.
+void ClusterState::ResolveShapes() {
+  for (size_t s = counted_.size(); s < shapes_->size(); ++s) {
+    const PodShape& shape = shapes_->row(ShapeId(s));
+    CountedRequest counted;
+    for (const auto& [name, amount] : shape.extended) {
+      const auto it = std::find(extended_names_.begin(), extended_names_.end(), name);
+      if (it == extended_names_.end()) {
+        counted.lacks_resource = true;
+        continue;
+      }
+      counted.extended.emplace_back(static_cast<uint32_t>(it - extended_names_.begin()), amount);
+    }
+    if (!shape.group.empty() && shape.max_per_node > 0) {
+      const auto [it, inserted] =
+          group_index_.try_emplace(shape.group, static_cast<uint32_t>(group_index_.size() + 1));
+      if (inserted) group_pods_.emplace_back(rows_.size());
+      counted.group = it->second;
+      counted.max_per_node = shape.max_per_node;
+    }
+    counted_.push_back(std::move(counted));
+  }
+}
+
+size_t ClusterState::LackingExtended(ShapeId shape, NodeId id) const {
+  const CountedRequest& counted = counted_[shape.value()];
+  if (counted.lacks_resource) return 1 + extended_names_.size();
+  for (const auto& [column, amount] : counted.extended) {
+    if (extended_idle(id, column) < amount) return size_t{1} + column;
+  }
+  return 0;
+}
+
+bool ClusterState::GroupHasRoom(ShapeId shape, NodeId id) const {
+  const CountedRequest& counted = counted_[shape.value()];
+  return counted.group == 0 || group_pods_[counted.group - 1][id.value()] < counted.max_per_node;
+}
+
 void ClusterState::SetSchedulable(NodeId node, bool schedulable) {
   rows_[node.value()].schedulable = schedulable;
   Touch(node);
@@ -81,6 +182,7 @@ void ClusterState::SetSchedulable(NodeId node, bool schedulable) {
 PodId ClusterState::AddPod(absl::string_view name, ShapeId shape, int32_t priority,
                            SimTime arrival) {
   const PodId id(pod_shape_.size());
+  if (shape.value() >= counted_.size()) ResolveShapes();
   pod_name_begin_.push_back(pod_names_.size());
   pod_names_.append(name.data(), name.size());
   pod_shape_.push_back(shape);
@@ -89,6 +191,7 @@ PodId ClusterState::AddPod(absl::string_view name, ShapeId shape, int32_t priori
   pod_devices_.push_back(0);
   pod_priority_.push_back(priority);
   pod_arrival_.push_back(arrival);
+  pod_slot_.push_back(0);
   return id;
 }
 
@@ -103,6 +206,7 @@ void ClusterState::Touch(NodeId node) {
   ++epoch_[node.value()];
   change_log_[change_count_ & (change_log_.size() - 1)] = node.value();
   ++change_count_;
+  version_ = ++versions_;
 }
 
 bool ClusterState::NodeInUse(const NodeRow& row, NodeId id) const {
@@ -111,10 +215,63 @@ bool ClusterState::NodeInUse(const NodeRow& row, NodeId id) const {
          row.gpu_milli_idle != spec.gpu_count * kDeviceMilli;
 }
 
+void ClusterState::ChargeDevices(const PodShape& shape, NodeId node, uint32_t devices, int sign) {
+  NodeRow& row = rows_[node.value()];
+  row.gpu_milli_idle -= static_cast<int32_t>(sign * shape.total_gpu_milli());
+  for (uint32_t rest = devices; rest != 0; rest &= rest - 1) {
+    const int device = std::countr_zero(rest);
+    DRASIM_CHECK_LT(device, row.gpu_count);
+    int16_t& idle = device_idle_[row.device_begin + static_cast<uint32_t>(device)];
+    idle = static_cast<int16_t>(idle - sign * shape.gpu_milli);
+    DRASIM_CHECK(idle >= 0 && idle <= kDeviceMilli);
+  }
+  const auto tag = static_cast<size_t>(AffinityTag(shape));
+  uint16_t& count = tag_count_[size_t{node.value()} * kAffinityTags + tag];
+  count = static_cast<uint16_t>(count + sign);
+  const uint64_t bit = uint64_t{1} << tag;
+  row.resident_tags = count > 0 ? row.resident_tags | bit : row.resident_tags & ~bit;
+  row.resident_gpu_pods = static_cast<uint16_t>(row.resident_gpu_pods + sign);
+  int16_t max_idle = 0;
+  uint8_t full_idle = 0;
+  for (int16_t idle : device_milli_idle(node)) {
+    max_idle = std::max(max_idle, idle);
+    full_idle = static_cast<uint8_t>(full_idle + (idle == kDeviceMilli ? 1 : 0));
+  }
+  row.gpu_milli_idle_max = max_idle;
+  row.gpu_full_idle = full_idle;
+}
+
+// Extended resources, groups and the list of pods.
+void ClusterState::ChargeCounted(PodId pod, NodeId node, int sign) {
+  std::vector<PodId>& pods = node_pods_[node.value()];
+  if (sign > 0) {
+    pod_slot_[pod.value()] = static_cast<uint32_t>(pods.size());
+    pods.push_back(pod);
+  } else {
+    const uint32_t slot = pod_slot_[pod.value()];
+    pods[slot] = pods.back();
+    pod_slot_[pods[slot].value()] = slot;
+    pods.pop_back();
+  }
+  const CountedRequest& counted = counted_[pod_shape_[pod.value()].value()];
+  if (!counted.any()) return;
+  for (const auto& [column, amount] : counted.extended) {
+    int64_t& idle = extended_idle_[size_t{node.value()} * extended_names_.size() + column];
+    idle -= sign * amount;
+    DRASIM_CHECK_GE(idle, 0);
+  }
+  if (counted.group != 0) {
+    uint16_t& count = group_pods_[counted.group - 1][node.value()];
+    count = static_cast<uint16_t>(count + sign);
+    DRASIM_CHECK_LE(count, counted.max_per_node);
+  }
+}
+
 // Adds (sign +1) or removes (sign -1) the pod's request. The one place where idle columns change.
 void ClusterState::Charge(PodId pod, NodeId node, uint32_t devices, int sign) {
   const PodShape& shape = pod_shape(pod);
   NodeRow& row = rows_[node.value()];
+  DRASIM_CHECK(row.available);
   const bool was_in_use = NodeInUse(row, node);
   const int busy_before = row.gpu_count - row.gpu_full_idle;
   row.cpu_milli_idle -= sign * shape.cpu_milli;
@@ -122,30 +279,8 @@ void ClusterState::Charge(PodId pod, NodeId node, uint32_t devices, int sign) {
   row.pods_idle -= sign;
   DRASIM_CHECK(row.cpu_milli_idle >= 0 && row.memory_bytes_idle >= 0 && row.pods_idle >= 0);
   DRASIM_CHECK_EQ(std::popcount(devices), shape.gpu_count);
-  if (devices != 0) {
-    row.gpu_milli_idle -= static_cast<int32_t>(sign * shape.total_gpu_milli());
-    for (uint32_t rest = devices; rest != 0; rest &= rest - 1) {
-      const int device = std::countr_zero(rest);
-      DRASIM_CHECK_LT(device, row.gpu_count);
-      int16_t& idle = device_idle_[row.device_begin + static_cast<uint32_t>(device)];
-      idle = static_cast<int16_t>(idle - sign * shape.gpu_milli);
-      DRASIM_CHECK(idle >= 0 && idle <= kDeviceMilli);
-    }
-    const auto tag = static_cast<size_t>(AffinityTag(shape));
-    uint16_t& count = tag_count_[size_t{node.value()} * kAffinityTags + tag];
-    count = static_cast<uint16_t>(count + sign);
-    const uint64_t bit = uint64_t{1} << tag;
-    row.resident_tags = count > 0 ? row.resident_tags | bit : row.resident_tags & ~bit;
-    row.resident_gpu_pods = static_cast<uint16_t>(row.resident_gpu_pods + sign);
-    int16_t max_idle = 0;
-    uint8_t full_idle = 0;
-    for (int16_t idle : device_milli_idle(node)) {
-      max_idle = std::max(max_idle, idle);
-      full_idle = static_cast<uint8_t>(full_idle + (idle == kDeviceMilli ? 1 : 0));
-    }
-    row.gpu_milli_idle_max = max_idle;
-    row.gpu_full_idle = full_idle;
-  }
+  if (devices != 0) ChargeDevices(shape, node, devices, sign);
+  ChargeCounted(pod, node, sign);
   totals_.cpu_milli_allocated += sign * shape.cpu_milli;
   totals_.memory_bytes_allocated += sign * shape.memory_bytes;
   totals_.gpu_milli_allocated += sign * shape.total_gpu_milli();
@@ -161,7 +296,9 @@ void ClusterState::Charge(PodId pod, NodeId node, uint32_t devices, int sign) {
 
 void ClusterState::SetPlacement(PodId pod, PodPhase phase, NodeId node, uint32_t devices) {
   const size_t i = pod.value();
-  if (what_if_) undo_.push_back({pod, pod_node_[i], pod_devices_[i], pod_phase_[i]});
+  if (!what_ifs_.empty()) {
+    undo_.push_back({pod, pod_node_[i], pod_devices_[i], pod_phase_[i], pod_slot_[i]});
+  }
   pod_phase_[i] = phase;
   pod_node_[i] = node;
   pod_devices_[i] = devices;
@@ -171,8 +308,9 @@ bool ClusterState::CanPlace(ShapeId shape_id, NodeId node, uint32_t devices) con
   if (shape_id.value() >= shapes_->size() || node.value() >= rows_.size()) return false;
   const PodShape& shape = shapes_->row(shape_id);
   const NodeRow& row = rows_[node.value()];
-  if (row.cpu_milli_idle < shape.cpu_milli || row.memory_bytes_idle < shape.memory_bytes ||
-      row.pods_idle < 1 || std::popcount(devices) != shape.gpu_count) {
+  if (!row.available || row.cpu_milli_idle < shape.cpu_milli ||
+      row.memory_bytes_idle < shape.memory_bytes || row.pods_idle < 1 ||
+      std::popcount(devices) != shape.gpu_count) {
     return false;
   }
   for (uint32_t rest = devices; rest != 0; rest &= rest - 1) {
@@ -180,7 +318,8 @@ bool ClusterState::CanPlace(ShapeId shape_id, NodeId node, uint32_t devices) con
     if (device >= row.gpu_count || device_idle_[row.device_begin + device] < shape.gpu_milli)
       return false;
   }
-  return true;
+  return shape_id.value() >= counted_.size() ||
+         (LackingExtended(shape_id, node) == 0 && GroupHasRoom(shape_id, node));
 }
 
 void ClusterState::Assume(PodId pod, NodeId node, uint32_t devices) {
@@ -194,16 +333,29 @@ void ClusterState::Bind(PodId pod) {
   SetPlacement(pod, PodPhase::kBound, pod_node(pod), pod_devices(pod));
 }
 
+void ClusterState::Release(PodId pod, PodPhase to) {
+  Charge(pod, pod_node(pod), pod_devices(pod), -1);
+  SetPlacement(pod, to, NodeId(), 0);
+}
+
 void ClusterState::Forget(PodId pod) {
   DRASIM_CHECK(pod_phase(pod) == PodPhase::kAssumed);
-  Charge(pod, pod_node(pod), pod_devices(pod), -1);
-  SetPlacement(pod, PodPhase::kPending, NodeId(), 0);
+  Release(pod, PodPhase::kPending);
 }
 
 void ClusterState::Finish(PodId pod) {
   DRASIM_CHECK(pod_phase(pod) == PodPhase::kBound);
-  Charge(pod, pod_node(pod), pod_devices(pod), -1);
-  SetPlacement(pod, PodPhase::kSucceeded, NodeId(), 0);
+  Release(pod, PodPhase::kSucceeded);
+}
+
+void ClusterState::Fail(PodId pod) {
+  DRASIM_CHECK(pod_phase(pod) == PodPhase::kBound);
+  Release(pod, PodPhase::kFailed);
+}
+
+void ClusterState::Evict(PodId pod) {
+  DRASIM_CHECK(pod_phase(pod) == PodPhase::kBound);
+  Release(pod, PodPhase::kPending);
 }
 
 void ClusterState::Drop(PodId pod) {
@@ -211,25 +363,45 @@ void ClusterState::Drop(PodId pod) {
   SetPlacement(pod, PodPhase::kDropped, NodeId(), 0);
 }
 
-void ClusterState::BeginWhatIf() {
-  DRASIM_CHECK(!what_if_);
-  what_if_ = true;
-  undo_.clear();
+void ClusterState::Delete(PodId pod) {
+  if (pod_phase(pod) == PodPhase::kBound) return Release(pod, PodPhase::kDeleted);
+  DRASIM_CHECK(pod_phase(pod) == PodPhase::kPending);
+  SetPlacement(pod, PodPhase::kDeleted, NodeId(), 0);
+}
+
+void ClusterState::BeginWhatIf() { what_ifs_.push_back({undo_.size(), version_}); }
+
+void ClusterState::KeepWhatIf() {
+  DRASIM_CHECK(!what_ifs_.empty());
+  what_ifs_.pop_back();
+  if (what_ifs_.empty()) undo_.clear();
 }
 
 void ClusterState::Rollback() {
-  DRASIM_CHECK(what_if_);
-  what_if_ = false;
-  for (size_t i = undo_.size(); i-- > 0;) {
+  DRASIM_CHECK(!what_ifs_.empty());
+  const Mark mark = what_ifs_.back();
+  what_ifs_.pop_back();
+  // Put aside, so that undoing is not itself remembered.
+  const std::vector<Mark> outer = std::exchange(what_ifs_, {});
+  for (size_t i = undo_.size(); i-- > mark.undo;) {
     const Undo& u = undo_[i];
     const NodeId now = pod_node(u.pod);
     if (now != u.node) {
       if (now.valid()) Charge(u.pod, now, pod_devices(u.pod), -1);
-      if (u.node.valid()) Charge(u.pod, u.node, u.devices, +1);
+      if (u.node.valid()) {
+        Charge(u.pod, u.node, u.devices, +1);
+        // Back to its own place: whoever took it was the last then.
+        std::vector<PodId>& pods = node_pods_[u.node.value()];
+        std::swap(pods[u.slot], pods.back());
+        pod_slot_[pods.back().value()] = static_cast<uint32_t>(pods.size() - 1);
+        pod_slot_[u.pod.value()] = u.slot;
+      }
     }
     SetPlacement(u.pod, u.phase, u.node, u.devices);
   }
-  undo_.clear();
+  what_ifs_ = outer;
+  undo_.resize(mark.undo);
+  version_ = mark.version;
 }
 
 absl::Status ClusterState::CheckInvariants() const {
@@ -238,6 +410,7 @@ absl::Status ClusterState::CheckInvariants() const {
   for (const NodeSpec& spec : specs_) {
     absl::StatusOr<NodeId> added = fresh.AddNode(spec);
     if (!added.ok()) return added.status();
+    fresh.SetAvailable(*added, rows_[added->value()].available);
   }
   for (size_t i = 0; i < pod_count(); ++i) {
     const PodId pod(i);
@@ -257,12 +430,15 @@ absl::Status ClusterState::CheckInvariants() const {
         a.pods_idle == b.pods_idle && a.gpu_milli_idle == b.gpu_milli_idle &&
         a.gpu_milli_idle_max == b.gpu_milli_idle_max && a.gpu_full_idle == b.gpu_full_idle &&
         a.resident_tags == b.resident_tags && a.resident_gpu_pods == b.resident_gpu_pods &&
+        node_pods_[n].size() == fresh.node_pods_[n].size() &&
         device_milli_idle(NodeId(n)) == fresh.device_milli_idle(NodeId(n));
     if (!same) {
       return absl::InternalError(
           absl::StrCat("node '", specs_[n].name, "': columns differ from what its pods request"));
     }
   }
+  if (extended_idle_ != fresh.extended_idle_ || group_pods_ != fresh.group_pods_)
+    return absl::InternalError("extended resources or groups differ from what pods request");
   if (!(totals_ == fresh.totals_))
     return absl::InternalError("totals differ from the sum over nodes");
   return absl::OkStatus();
@@ -271,7 +447,10 @@ absl::Status ClusterState::CheckInvariants() const {
 void ClusterState::Save(StateWriter& out) const {
   out.Section("cluster");
   out.U64(node_count());
-  for (const NodeRow& row : rows_) out.Bool(row.schedulable);
+  for (const NodeRow& row : rows_) {
+    out.Bool(row.schedulable);
+    out.Bool(row.available);
+  }
   out.U64(pod_count());
   for (size_t i = 0; i < pod_count(); ++i) {
     out.Str(pod_name(PodId(i)));
@@ -282,6 +461,12 @@ void ClusterState::Save(StateWriter& out) const {
     out.I64(pod_priority_[i]);
     out.I64(pod_arrival_[i].ns());
   }
+  out.U64(version_);
+  out.U64(versions_);
+  // The order of pods on a node decides ties between victims.
+  for (const std::vector<PodId>& pods : node_pods_) {
+    for (PodId pod : pods) out.U64(pod.value());
+  }
 }
 
 absl::Status ClusterState::Load(StateReader& in) {
@@ -290,7 +475,28 @@ absl::Status ClusterState::Load(StateReader& in) {
   for (size_t n = 0; n < node_count() && in.status().ok(); ++n) {
     const bool schedulable = in.Bool();
     if (schedulable != rows_[n].schedulable) SetSchedulable(NodeId(n), schedulable);
+    SetAvailable(NodeId(n), in.Bool());
   }
+  if (absl::Status s = LoadPods(in); !s.ok()) return s;
+  version_ = in.U64();
+  versions_ = in.U64();
+  for (size_t n = 0; n < node_count() && in.status().ok(); ++n) {
+    std::vector<PodId> order;
+    for (size_t i = 0; i < node_pods_[n].size(); ++i) {
+      const PodId pod(static_cast<size_t>(in.U64()));
+      if (pod.value() >= pod_count() || pod_node(pod) != NodeId(n)) {
+        in.Fail("the list of a node names a pod that is not there");
+        break;
+      }
+      pod_slot_[pod.value()] = static_cast<uint32_t>(i);
+      order.push_back(pod);
+    }
+    if (in.status().ok()) node_pods_[n] = std::move(order);
+  }
+  return in.status();
+}
+
+absl::Status ClusterState::LoadPods(StateReader& in) {
   const size_t pods = in.Count();
   for (size_t i = 0; i < pods && in.status().ok(); ++i) {
     const std::string name = in.Str();
@@ -300,8 +506,7 @@ absl::Status ClusterState::Load(StateReader& in) {
     const uint64_t devices = in.U64();
     const auto priority = static_cast<int32_t>(in.I64());
     const SimTime arrival(in.I64());
-    if (shape >= shapes_->size() || phase > static_cast<uint64_t>(PodPhase::kDropped) ||
-        node > node_count()) {
+    if (shape >= shapes_->size() || phase > kLastPodPhase || node > node_count()) {
       in.Fail("a pod names a shape, phase or node that does not exist");
       break;
     }
@@ -309,12 +514,12 @@ absl::Status ClusterState::Load(StateReader& in) {
     const NodeId node_id = node > 0 ? NodeId(static_cast<size_t>(node - 1)) : NodeId();
     const auto mask = static_cast<uint32_t>(devices);
     const auto to = static_cast<PodPhase>(phase);
+    const PodId pod = AddPod(name, shape_id, priority, arrival);
     if (node_id.valid() != (to == PodPhase::kAssumed || to == PodPhase::kBound) ||
         (node_id.valid() && !CanPlace(shape_id, node_id, mask))) {
       in.Fail(absl::StrCat("pod '", name, "' cannot be where the checkpoint puts it"));
       break;
     }
-    const PodId pod = AddPod(name, shape_id, priority, arrival);
     if (node_id.valid()) Charge(pod, node_id, mask, +1);
     SetPlacement(pod, to, node_id, node_id.valid() ? mask : 0);
   }

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -34,8 +35,11 @@ enum class PodPhase : uint8_t {
   kAssumed = 1,    // charged to a node, Bind not yet confirmed
   kBound = 2,      // runs
   kSucceeded = 3,  // ended, holds nothing
-  kDropped = 4,    // given up by the run's mode (fill), holds nothing
+  kDropped = 4,    // given up: it cannot be placed; holds nothing
+  kFailed = 5,     // ended with an error, or was lost with its node; holds nothing
+  kDeleted = 6,    // by its owner, before or while it ran; holds nothing
 };
+inline constexpr uint64_t kLastPodPhase = static_cast<uint64_t>(PodPhase::kDeleted);
 
 // Kinds of GPU use that GpuClustering tells apart (fgd.md 5.3): a share, or N whole devices.
 inline constexpr int kAffinityTags = kMaxDevicesPerNode + 2;  // 0 none, 1 share, 1 + N for "N-gpu"
@@ -59,10 +63,12 @@ struct NodeRow {
   uint8_t model = 0xff;       // ModelId, 0xff when there is no GPU
   bool schedulable = true;
   bool has_taints = false;
+  bool available = true;  // part of the cluster and healthy; others count for nothing
   uint16_t resident_gpu_pods = 0;
   uint64_t resident_tags = 0;  // bit t set when a pod with AffinityTag t is resident
 };
 
+// Sums over available nodes.
 struct ClusterTotals {
   int64_t cpu_milli_capacity = 0;
   int64_t memory_bytes_capacity = 0;
@@ -78,6 +84,9 @@ struct ClusterTotals {
   bool operator==(const ClusterTotals&) const = default;
 };
 
+// Different extended resources in one cluster.
+inline constexpr size_t kMaxExtendedNames = 100;
+
 class ClusterState {
  public:
   // Both tables must outlive the state. The model table is filled by AddNode; shapes are interned
@@ -92,6 +101,9 @@ class ClusterState {
   // devices.
   absl::StatusOr<NodeId> AddNode(const NodeSpec& spec);
   void SetSchedulable(NodeId node, bool schedulable);
+  // A node that is not available has no pods (CHECKed), and its capacity is not in the totals.
+  void SetAvailable(NodeId node, bool available);
+  size_t available_nodes() const { return available_nodes_; }
   size_t node_count() const { return rows_.size(); }
   const NodeRow& node(NodeId id) const { return rows_[id.value()]; }
   absl::Span<const NodeRow> nodes() const { return rows_; }
@@ -101,6 +113,18 @@ class ClusterState {
     const NodeRow& row = rows_[id.value()];
     return absl::MakeConstSpan(device_idle_.data() + row.device_begin, row.gpu_count);
   }
+
+  // --- extended resources: columns over the names that nodes have ---
+  const std::vector<std::string>& extended_names() const { return extended_names_; }
+  int64_t extended_idle(NodeId id, size_t column) const {
+    return extended_idle_[size_t{id.value()} * extended_names_.size() + column];
+  }
+  // The first extended resource of the shape that the node lacks, as 1 + its column, or
+  // 1 + extended_names().size() for one that no node has; 0 when all are there. The shape must
+  // belong to a pod that was added. O(resources of the shape).
+  size_t LackingExtended(ShapeId shape, NodeId id) const;
+  // False when the node holds as many pods of the shape's group as it may. O(1).
+  bool GroupHasRoom(ShapeId shape, NodeId id) const;
 
   // --- pods ---
   PodId AddPod(absl::string_view name, ShapeId shape, int32_t priority, SimTime arrival);
@@ -117,6 +141,9 @@ class ClusterState {
   }  // bit per device of the node
   int32_t pod_priority(PodId id) const { return pod_priority_[id.value()]; }
   SimTime pod_arrival(PodId id) const { return pod_arrival_[id.value()]; }
+  // Assumed and bound pods of a node, in kube-scheduler's order: a new one goes last, and the last
+  // takes the place of one that leaves.
+  absl::Span<const PodId> pods_on(NodeId id) const { return node_pods_[id.value()]; }
 
   // --- transitions; O(devices of the node). They CHECK that the pod is in the phase the name
   // implies --- kPending -> kAssumed. `devices` has exactly gpu_count bits for a shape that uses
@@ -126,7 +153,10 @@ class ClusterState {
   void Bind(PodId pod);    // kAssumed -> kBound
   void Forget(PodId pod);  // kAssumed -> kPending (Unreserve)
   void Finish(PodId pod);  // kBound -> kSucceeded
+  void Fail(PodId pod);    // kBound -> kFailed
+  void Evict(PodId pod);   // kBound -> kPending; whoever owns it will have it run again
   void Drop(PodId pod);    // kPending -> kDropped
+  void Delete(PodId pod);  // kPending or kBound -> kDeleted
 
   // --- change tracking ---
   // Number of node changes so far; the k-th change touched changed_node(k). Only the last
@@ -139,6 +169,9 @@ class ClusterState {
     return NodeId(change_log_[k & (change_log_.size() - 1)]);
   }
   uint32_t node_epoch(NodeId id) const { return epoch_[id.value()]; }
+  // Names the present content of all nodes: equal versions, equal nodes. A Rollback brings the
+  // version back, too. Nothing that was seen at one version needs to be looked at again.
+  uint64_t version() const { return version_; }
 
   const ClusterTotals& totals() const { return totals_; }
   // Largest capacities of any single node, for scores whose range depends on them.
@@ -150,11 +183,13 @@ class ClusterState {
   const GpuModelTable& models() const { return *models_; }
 
   // --- what-ifs ---
-  // Between BeginWhatIf and Rollback every transition is remembered; Rollback undoes them in
-  // reverse, leaving every column as it was (epochs and the change log move on, so caches notice
-  // both ways). Does not nest.
+  // From BeginWhatIf on every transition is remembered; Rollback undoes them in reverse, leaving
+  // every column and pods_on() as they were (epochs and the change log move on, so caches notice
+  // both ways). KeepWhatIf lets them stand. They nest, each pair closing the innermost.
+  // Not covered: AddNode, AddPod, SetSchedulable, SetAvailable.
   void BeginWhatIf();
   void Rollback();
+  void KeepWhatIf();
 
   // Recomputes every derived column from the pods and compares. Internal error that names the first
   // difference. O(nodes + pods).
@@ -170,10 +205,19 @@ class ClusterState {
     NodeId node;
     uint32_t devices;
     PodPhase phase;
+    uint32_t slot;  // in pods_on() of the node
   };
 
   void Touch(NodeId node);
+  absl::Status CheckSpec(const NodeSpec& spec);
+  void AddExtended(const NodeSpec& spec);
+  absl::Status LoadPods(StateReader& in);
   void Charge(PodId pod, NodeId node, uint32_t devices, int sign);
+  void ChargeDevices(const PodShape& shape, NodeId node, uint32_t devices, int sign);
+  void ChargeCounted(PodId pod, NodeId node, int sign);
+  void Release(PodId pod, PodPhase to);
+  void CountCapacity(const NodeRow& row, const NodeSpec& spec, int sign);
+  void ResolveShapes();
   void SetPlacement(PodId pod, PodPhase phase, NodeId node, uint32_t devices);
   bool NodeInUse(const NodeRow& row, NodeId id) const;
 
@@ -187,6 +231,22 @@ class ClusterState {
   std::vector<uint32_t> epoch_;
   absl::flat_hash_map<std::string, uint32_t> node_index_;
 
+  // What ShapeTable keeps by name, resolved once per shape.
+  struct CountedRequest {
+    std::vector<std::pair<uint32_t, int64_t>> extended;  // column, amount
+    uint32_t group = 0;                                  // 1 + row of group_pods_; 0: none
+    int32_t max_per_node = 0;
+    bool lacks_resource = false;  // asks for something that no node has
+    bool any() const { return group != 0 || lacks_resource || !extended.empty(); }
+  };
+  std::vector<std::string> extended_names_;
+  std::vector<int64_t> extended_idle_;   // nodes x names
+  std::vector<CountedRequest> counted_;  // by shape
+  absl::flat_hash_map<std::string, uint32_t> group_index_;
+  std::vector<std::vector<uint16_t>> group_pods_;  // group, node
+  std::vector<std::vector<PodId>> node_pods_;
+  size_t available_nodes_ = 0;
+
   std::string pod_names_;  // all names, one after the other
   std::vector<uint64_t> pod_name_begin_;
   std::vector<ShapeId> pod_shape_;
@@ -195,15 +255,24 @@ class ClusterState {
   std::vector<uint32_t> pod_devices_;
   std::vector<int32_t> pod_priority_;
   std::vector<SimTime> pod_arrival_;
+  std::vector<uint32_t> pod_slot_;  // place in node_pods_
 
   std::vector<uint32_t> change_log_ = std::vector<uint32_t>(1024);
   uint64_t change_count_ = 0;
   uint64_t change_log_begin_ = 0;  // older changes were overwritten before the log last grew
   ClusterTotals totals_;
+  int64_t all_cpu_milli_ = 0;  // of all nodes, available or not
+  int64_t all_memory_bytes_ = 0;
   int64_t node_cpu_milli_max_ = 0;
   int64_t node_gpu_count_max_ = 0;
-  bool what_if_ = false;
+  struct Mark {
+    size_t undo;
+    uint64_t version;
+  };
+  std::vector<Mark> what_ifs_;
   std::vector<Undo> undo_;
+  uint64_t version_ = 0;
+  uint64_t versions_ = 0;  // handed out so far
 };
 
 }  // namespace drasim

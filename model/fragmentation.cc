@@ -211,6 +211,8 @@ void FragmentationTracker::Update(const ClusterState& cluster, NodeId node) {
     before.device_milli_idle = kept;
     model_->AddParts(before, -1, absl::MakeSpan(totals_));
   }
+  cpu = -1;
+  if (!row.available) return;  // what is not there is not idle
   model_->AddParts(now, +1, absl::MakeSpan(totals_));
   cpu = now.cpu_milli_idle;
   std::copy(now.device_milli_idle.begin(), now.device_milli_idle.end(), kept.begin());

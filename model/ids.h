@@ -34,6 +34,8 @@ using PodId = StrongId<struct PodIdTag>;          // row of the pod table, in or
 using ShapeId = StrongId<struct ShapeIdTag>;      // row of ShapeTable
 using ModelId = StrongId<struct ModelIdTag>;      // row of GpuModelTable
 using SummaryId = StrongId<struct SummaryIdTag>;  // row of VerdictSummaryTable
+using JobId = StrongId<struct JobIdTag>;          // row of JobTable, in order of submission
+using TenantId = StrongId<struct TenantIdTag>;    // row of JobTable::tenants()
 
 }  // namespace drasim
 

@@ -26,6 +26,9 @@ struct NodeSpec {
   std::string gpu_model;  // empty exactly when gpu_count is 0 or the model is unknown
   std::vector<std::pair<std::string, std::string>> labels;  // sorted by key
   std::vector<Taint> taints;
+  // Capacities of extended resources, by name (sorted, unique).
+  std::vector<std::pair<std::string, int64_t>> extended;
+  bool absent = false;         // not part of the cluster until it is added by an event
   bool unschedulable = false;  // spec.unschedulable (cordoned)
 };
 

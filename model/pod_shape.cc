@@ -20,13 +20,19 @@ uint64_t ContentHash(const PodShape& s) {
   for (const Toleration& t : s.tolerations) {
     h = MixWord(h, Fnv1a(t.effect, Fnv1a(t.value, Fnv1a(t.key, kFnvOffset + (t.exists ? 1 : 0)))));
   }
+  for (const auto& [name, amount] : s.extended)
+    h = MixWord(Fnv1a(name, h), static_cast<uint64_t>(amount));
+  if (s.max_per_node > 0) h = MixWord(Fnv1a(s.group, h), static_cast<uint64_t>(s.max_per_node));
+  if (s.gang_remainder) h = MixWord(h, 1);
   return h;
 }
 
 bool SameRequest(const PodShape& a, const PodShape& b) {
   return a.cpu_milli == b.cpu_milli && a.memory_bytes == b.memory_bytes &&
          a.gpu_count == b.gpu_count && a.gpu_milli == b.gpu_milli && a.gpu_spec == b.gpu_spec &&
-         a.node_selector == b.node_selector && a.tolerations == b.tolerations;
+         a.node_selector == b.node_selector && a.tolerations == b.tolerations &&
+         a.extended == b.extended && a.group == b.group && a.max_per_node == b.max_per_node &&
+         a.gang_remainder == b.gang_remainder;
 }
 
 }  // namespace

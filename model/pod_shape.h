@@ -60,6 +60,14 @@ struct PodShape {
   std::vector<std::pair<std::string, std::string>>
       node_selector;  // label key, value; sorted by key
   std::vector<Toleration> tolerations;
+  // Extended resources and others that are only counted, by name (sorted, unique); amounts above 0.
+  std::vector<std::pair<std::string, int64_t>> extended;
+  // At most `max_per_node` pods of one group (an application) on a node; 0 and "": no limit.
+  std::string group;
+  int32_t max_per_node = 0;
+  // The smaller last pod of a job that was split over nodes; placement policies may treat it
+  // differently.
+  bool gang_remainder = false;
 
   // Derived by ShapeTable::Intern: bit m is set when GPU model m is acceptable.
   uint64_t model_mask = ~uint64_t{0};

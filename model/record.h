@@ -31,8 +31,26 @@ enum class RecordKind : uint8_t {
   kPodDropped = 6,     // pod: given up
   kPodFinished = 7,    // pod: ended, its resources are free
   kRunEnded = 8,
+  kPodEvicted = 9,    // pod, node, devices; detail: EvictionCause. It waits again
+  kPodFailed = 10,    // pod, node, devices: ended with an error, its resources are free
+  kPodDeleted = 11,   // pod, and node and devices if it ran: its owner deleted it
+  kNodeChanged = 12,  // node; detail: NodeChangeKind. Pods that it held have left before
 };
-inline constexpr int kRecordKinds = 9;
+inline constexpr int kRecordKinds = 13;
+
+// Values are part of the ledger's format: never renumber.
+enum class EvictionCause : uint32_t {
+  kPreempted = 1,      // for another job
+  kNodeLost = 2,       // its node failed or was removed
+  kDrained = 3,        // its node was drained
+  kAttemptFailed = 4,  // this run failed, as the trace says; the job tries again
+};
+enum class NodeChangeKind : uint32_t {
+  kAvailable = 1,    // added, or healthy again
+  kUnavailable = 2,  // removed, or failed
+  kCordoned = 3,
+  kUncordoned = 4,
+};
 absl::string_view RecordKindName(RecordKind kind);
 
 struct Record {

@@ -1,6 +1,7 @@
 #include "traces/column_reader.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "absl/container/btree_map.h"
 #include "absl/status/status.h"
@@ -9,6 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/types/span.h"
 #include "model/pod_shape.h"
+#include "traces/date_time.h"
 
 namespace drasim {
 namespace {
@@ -32,12 +34,19 @@ constexpr Unit kMemoryUnits[] = {{"bytes", 1, "bytes"},
 constexpr Unit kGpuShareUnits[] = {{"milli", 1, "milli of a GPU"},
                                    {"percent", 10, "percent of a GPU"},
                                    {"fraction", 1000, "GPUs"}};
+// No unit means GPUs, too.
+constexpr Unit kGpuAmountUnits[] = {{"", 1000, "GPUs"},
+                                    {"fraction", 1000, "GPUs"},
+                                    {"milli", 1, "milli of a GPU"},
+                                    {"percent", 10, "percent of a GPU"}};
+constexpr absl::string_view kDateTimeUnit = "datetime";
 constexpr Unit kTimeUnits[] = {{"ns", 1, "ns"},
                                {"us", 1'000, "us"},
                                {"ms", 1'000'000, "ms"},
                                {"s", 1'000'000'000, "s"},
                                {"min", 60'000'000'000, "min"},
-                               {"h", 3'600'000'000'000, "h"}};
+                               {"h", 3'600'000'000'000, "h"},
+                               {kDateTimeUnit, 1, ""}};
 
 struct KindRule {
   absl::Span<const Unit> units;  // empty: a whole number
@@ -58,8 +67,16 @@ KindRule RuleOf(ColumnKind kind) {
       rule.units = kGpuShareUnits;
       rule.max = kDeviceMilli;
       break;
+    case ColumnKind::kGpuAmount:
+      rule.units = kGpuAmountUnits;
+      rule.max = kMaxInt32 * kDeviceMilli;
+      break;
     case ColumnKind::kTime:
       rule.units = kTimeUnits;
+      break;
+    case ColumnKind::kLength:
+      // Without the last, datetime.
+      rule.units = absl::MakeConstSpan(kTimeUnits).first(std::size(kTimeUnits) - 1);
       break;
     case ColumnKind::kCount:
       rule.max = kMaxInt32;
@@ -67,7 +84,14 @@ KindRule RuleOf(ColumnKind kind) {
     case ColumnKind::kDevices:
       rule.max = kMaxDevicesPerNode;
       break;
+    case ColumnKind::kFlag:
+      rule.max = 1;
+      break;
+    case ColumnKind::kUnits:
+      rule.max = kMaxUnits;
+      break;
     case ColumnKind::kPriority:
+    case ColumnKind::kLimit:
       rule.min = kMinInt32;
       rule.max = kMaxInt32;
       break;
@@ -78,6 +102,16 @@ KindRule RuleOf(ColumnKind kind) {
 absl::Status Wrong(absl::string_view field, absl::string_view found, absl::string_view expected) {
   return absl::InvalidArgumentError(
       absl::StrCat(field, ": found '", ShownText(found), "', expected ", expected));
+}
+
+// The unit that a column of units names.
+absl::StatusOr<Unit> FindUnit(const proto::Column& column, absl::Span<const Unit> units) {
+  std::vector<absl::string_view> names;
+  for (const Unit& unit : units) {
+    if (unit.name == column.unit()) return unit;
+    if (!unit.name.empty()) names.push_back(unit.name);
+  }
+  return Wrong("unit", column.unit(), absl::StrCat("one of ", absl::StrJoin(names, ", ")));
 }
 
 absl::string_view KindOf(DecimalError error) {
@@ -132,17 +166,20 @@ absl::StatusOr<NumberColumn> NumberColumn::Make(const proto::Column& column, Col
     return Wrong("unit", column.unit(), "no unit, because this is a whole number");
   }
   if (!made.whole_) {
-    const auto unit =
-        std::find_if(rule.units.begin(), rule.units.end(),
-                     [&column](const Unit& known) { return known.name == column.unit(); });
-    if (unit == rule.units.end()) {
-      const std::string known = absl::StrJoin(
-          rule.units, ", ",
-          [](std::string* out, const Unit& each) { absl::StrAppend(out, each.name); });
-      return Wrong("unit", column.unit(), absl::StrCat("one of ", known));
-    }
+    const absl::StatusOr<Unit> unit = FindUnit(column, rule.units);
+    if (!unit.ok()) return unit.status();
     made.scale_ = unit->scale;
     made.noun_ = std::string(unit->noun);
+    made.datetime_ = unit->name == kDateTimeUnit;
+  }
+  if (!made.datetime_ && !column.zone().empty()) {
+    return Wrong("zone", column.zone(), "none, because the unit is not datetime");
+  }
+  if (!ParseZone(column.zone(), &made.zone_s_)) {
+    return Wrong("zone", column.zone(), "a zone such as Z or +08:00");
+  }
+  if (column.has_max() && made.datetime_) {
+    return Wrong("max", absl::StrCat(column.max()), "no limit, because the unit is datetime");
   }
   if (column.has_max()) {
     // Whole base units of less than 2^53 are exact in a double.
@@ -156,24 +193,27 @@ absl::StatusOr<NumberColumn> NumberColumn::Make(const proto::Column& column, Col
     made.has_clamp_ = true;
     made.clamp_ = static_cast<int64_t>(clamp);
   }
+  made.plain_max_ = made.datetime_ ? -1 : std::min(made.max_, made.clamp_) / made.scale_;
+  absl::Status texts = made.ReadOwnTexts(column);
+  if (!texts.ok()) return texts;
+  made.plain_ = made.missing_.empty() && made.values_.empty();
+  return made;
+}
+
+absl::Status NumberColumn::ReadOwnTexts(const proto::Column& column) {
   for (const auto& [from, to] : SortedValues(column)) {
     int64_t value = 0;
-    const DecimalError error = made.Parse(to, &value);
+    const DecimalError error = Parse(to, &value);
     if (error != DecimalError::kNone) {
-      return Wrong(absl::StrCat("values.", ShownText(from)), to, made.Expected(error));
+      return Wrong(absl::StrCat("values.", ShownText(from)), to, Expected(error));
     }
-    made.values_.emplace_back(from, value);
+    values_.emplace_back(from, value);
   }
-  if (column.has_default_()) {
-    const DecimalError error = made.Resolve(column.default_(), &made.default_);
-    if (error != DecimalError::kNone) {
-      return Wrong("default", column.default_(), made.Expected(error));
-    }
-    made.has_default_ = true;
-  }
-  made.plain_ = made.missing_.empty() && made.values_.empty();
-  made.plain_max_ = std::min(made.max_, made.clamp_) / made.scale_;
-  return made;
+  if (!column.has_default_()) return absl::OkStatus();
+  const DecimalError error = Resolve(column.default_(), &default_);
+  if (error != DecimalError::kNone) return Wrong("default", column.default_(), Expected(error));
+  has_default_ = true;
+  return absl::OkStatus();
 }
 
 NumberColumn::Result NumberColumn::ReadSlow(absl::string_view text, int64_t* value) const {
@@ -203,6 +243,7 @@ DecimalError NumberColumn::Resolve(absl::string_view text, int64_t* value) const
 }
 
 DecimalError NumberColumn::Parse(absl::string_view text, int64_t* value) const {
+  if (datetime_) return ParseTime(text, value);
   int64_t number = 0;
   const DecimalError error =
       whole_ ? ParseWhole(text, &number) : ParseAmount(text, scale_, &number);
@@ -220,18 +261,39 @@ DecimalError NumberColumn::Parse(absl::string_view text, int64_t* value) const {
   return DecimalError::kNone;
 }
 
+DecimalError NumberColumn::ParseTime(absl::string_view text, int64_t* value) const {
+  int64_t ns = 0;
+  const DateTimeError error = ParseDateTime(text, zone_s_, &ns);
+  if (error == DateTimeError::kOutOfRange) return DecimalError::kTooLarge;
+  if (error != DateTimeError::kNone) return DecimalError::kNotANumber;
+  if (ns < 0) return DecimalError::kNegative;
+  *value = ns;
+  return DecimalError::kNone;
+}
+
 ColumnError NumberColumn::Explain(absl::string_view text) const {
   if (text.empty() || IsMissing(text)) {
     return {"missing value", Expected(DecimalError::kNotANumber)};
   }
   int64_t ignored = 0;
   const DecimalError error = Resolve(text, &ignored);
-  return {KindOf(error), Expected(error)};
+  if (!datetime_) return {KindOf(error), Expected(error)};
+  if (error != DecimalError::kNotANumber) return {"time out of range", Expected(error)};
+  const DateTimeError detail = ParseDateTime(text, zone_s_, &ignored);
+  return {"not a date and time", detail == DateTimeError::kNotADateTime
+                                     ? Expected(error)
+                                     : std::string(ExpectedDateTime(detail))};
 }
 
 std::string NumberColumn::Expected(DecimalError error) const {
-  const std::string number =
+  std::string number =
       whole_ ? std::string("a whole number") : absl::StrCat("a plain number of ", noun_);
+  if (datetime_) {
+    if (error == DecimalError::kNegative || error == DecimalError::kTooLarge) {
+      return "a time from 1970 to 2261";
+    }
+    number = std::string(ExpectedDateTime(DateTimeError::kNotADateTime));
+  }
   const std::string unit = whole_ ? std::string() : absl::StrCat(" ", noun_);
   switch (error) {
     case DecimalError::kNone:
@@ -262,6 +324,9 @@ absl::StatusOr<TextColumn> TextColumn::Make(const proto::Column& column) {
   }
   if (column.has_max()) {
     return Wrong("max", absl::StrCat(column.max()), "no limit, because this is a text");
+  }
+  if (!column.zone().empty()) {
+    return Wrong("zone", column.zone(), "none, because this is a text");
   }
   made.name_ = column.column();
   made.optional_ = column.optional();

@@ -4,7 +4,8 @@
 // A text is read in this order: a missing one (empty, or one of `missing`) gives the default, if
 // there is one; a text that `values` translates gives the translation; anything else is read as it
 // is. The default is treated as if it stood in the file. A text translated to the empty one is
-// missing.
+// missing. Where `or_column` names further columns, all this holds for each of them; TableReader
+// looks for the first that has a value.
 #ifndef DRASIM_TRACES_COLUMN_READER_H_
 #define DRASIM_TRACES_COLUMN_READER_H_
 
@@ -15,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "model/proto/mapping.pb.h"
@@ -27,11 +29,23 @@ enum class ColumnKind {
   kCpu,       // milli, cores, percent -> milli-CPU; 0 or more
   kMemory,    // bytes, KiB, MiB, GiB -> bytes; 0 or more
   kGpuShare,  // milli, percent, fraction -> milli of one GPU; 0 to 1000
-  kTime,      // ns, us, ms, s, min, h -> nanoseconds; 0 or more
+  // GPUs as one number: fraction (which no unit means, too), milli, percent -> milli; 0 to 2^31 - 1
+  // GPUs.
+  kGpuAmount,
+  // A point of time: ns, us, ms, s, min, h -> nanoseconds; 0 or more. Or datetime (see
+  // date_time.h) -> nanoseconds from 1970; not before that.
+  kTime,
+  kLength,    // of time: as kTime without datetime
   kCount,     // a whole number, 0 to 2^31 - 1
   kDevices,   // a whole number, 0 to kMaxDevicesPerNode
+  kFlag,      // 0 or 1
+  kUnits,     // a whole number, 0 to kMaxUnits
   kPriority,  // a whole number of 32 bits
+  kLimit,     // the same
 };
+
+// So much of an extended resource may one pod or node have. The sum over thousands fits 64 bits.
+inline constexpr int64_t kMaxUnits = 1'000'000'000'000'000;
 
 // `text` as error messages show it: unprintable bytes escaped, long text cut. For use between
 // quotes.
@@ -55,7 +69,8 @@ class NumberColumn {
 
   // Reads nothing: a column without a name.
   NumberColumn() = default;
-  // InvalidArgument: "unit: found ..., expected ...", relative to the Column message.
+  // Does not look at or_column. InvalidArgument: "unit: found ..., expected ...", relative to the
+  // Column message.
   static absl::StatusOr<NumberColumn> Make(const proto::Column& column, ColumnKind kind);
 
   // Reads `text` into `*value`, in base units; amounts are rounded up to them. `*value` is set only
@@ -74,11 +89,13 @@ class NumberColumn {
   const std::string& name() const { return name_; }
 
  private:
+  absl::Status ReadOwnTexts(const proto::Column& column);
   Result ReadSlow(absl::string_view text, int64_t* value) const;
   bool IsMissing(absl::string_view text) const;
   DecimalError Parse(absl::string_view text, int64_t* value) const;
   // `text` as a value that the mapping itself contains: translated, then parsed.
   DecimalError Resolve(absl::string_view text, int64_t* value) const;
+  DecimalError ParseTime(absl::string_view text, int64_t* value) const;
   std::string Expected(DecimalError error) const;
 
   std::string name_;
@@ -94,6 +111,8 @@ class NumberColumn {
   bool has_default_ = false;
   int64_t default_ = 0;
   std::vector<std::pair<std::string, int64_t>> values_;  // sorted
+  bool datetime_ = false;                                // a date and time in place of a number ...
+  int64_t zone_s_ = 0;                                   // ... with this zone, unless it names one
   bool plain_ = false;     // digits need no look at missing_ and values_ ...
   int64_t plain_max_ = 0;  // ... and are what they seem up to this, in the column's unit
 };

@@ -173,7 +173,7 @@ absl::StatusOr<std::unique_ptr<PodCsvWriter>> PodCsvWriter::Open(const std::stri
   return std::unique_ptr<PodCsvWriter>(new PodCsvWriter(*std::move(file), shapes));
 }
 
-absl::Status PodCsvWriter::Write(const PodArrival& pod) {
+absl::Status PodCsvWriter::Write(const JobArrival& pod) {
   const PodShape& shape = shapes_->row(pod.shape);
   const auto refuse = [&pod](absl::string_view why) {
     return absl::InvalidArgumentError(

@@ -65,7 +65,7 @@ class PodCsvWriter {
   // InvalidArgument for a pod that the columns cannot express: no name, a node selector,
   // tolerations, a negative time or run time, an end beyond 64 bits of nanoseconds. It is not
   // written; others may follow. An error of the file sticks.
-  absl::Status Write(const PodArrival& pod);
+  absl::Status Write(const JobArrival& pod);
 
   // Completes the file and gives it its name, replacing what was there. To be called once, and
   // last.

@@ -368,7 +368,7 @@ int64_t GeneratedSource::DrawNs(const Distribution& distribution, absl::string_v
   return ns - static_cast<double>(whole) >= 0.5 ? whole + 1 : whole;
 }
 
-absl::StatusOr<bool> GeneratedSource::Next(PodArrival* out) {
+absl::StatusOr<bool> GeneratedSource::Next(JobArrival* out) {
   if (!status_.ok()) return status_;
   if (next_ == pods_) return false;
   if (interarrival_s_.has_value() && next_ > 0) {

@@ -101,7 +101,7 @@ class GeneratedSource : public EventSource {
 
   // InvalidArgument, which sticks, when an arrival or a run time is beyond kMaxSeconds.
   // O(1) with quota, O(log rows) with independent.
-  absl::StatusOr<bool> Next(PodArrival* out) override;
+  absl::StatusOr<bool> Next(JobArrival* out) override;
   void Save(StateWriter& out) const override;
   // After an error the source must not be used.
   absl::Status Load(StateReader& in) override;

@@ -1,8 +1,10 @@
 #include "traces/mapping.h"
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -15,6 +17,8 @@ namespace drasim {
 namespace {
 
 constexpr size_t kMaxMappingBytes = size_t{1} << 20;
+// What the texts of pods.state are translated to.
+constexpr absl::string_view kStates[] = {"succeeded", "failed", "cancelled", "skip"};
 
 // Collects the first thing that is wrong with a mapping.
 class Validator {
@@ -31,12 +35,14 @@ class Validator {
     const absl::StatusOr<NumberColumn> made = NumberColumn::Make(column, kind);
     if (!made.ok()) Fail(absl::StrCat(path, ".", made.status().message()));
     RequireListed(path, column);
+    Alternatives(path, column);
   }
   void Text(absl::string_view path, bool present, const proto::Column& column) {
     if (!present) return;
     const absl::StatusOr<TextColumn> made = TextColumn::Make(column);
     if (!made.ok()) Fail(absl::StrCat(path, ".", made.status().message()));
     RequireListed(path, column);
+    Alternatives(path, column);
   }
   // A column whose value no row may lack.
   void Name(absl::string_view path, bool present, const proto::Column& column) {
@@ -46,6 +52,25 @@ class Validator {
             "false, because each row has its own name");
     Require(!column.has_default_(), absl::StrCat(path, ".default"), column.default_(),
             "none, because each row has its own name");
+  }
+  void Extended(absl::string_view path,
+                const google::protobuf::RepeatedPtrField<proto::ExtendedColumn>& columns) {
+    for (int i = 0; i < columns.size(); ++i) {
+      const std::string here = absl::StrCat(path, "[", i, "]");
+      const std::string& resource = columns[i].resource();
+      Require(!resource.empty(), absl::StrCat(here, ".resource"), "", "a name");
+      Require(resource != "cpu" && resource != "memory" && resource != "pods",
+              absl::StrCat(here, ".resource"), resource,
+              "another resource, because this one has a column of its own");
+      const auto end = columns.begin() + i;
+      const bool is_new = std::none_of(columns.begin(), end, [&resource](const auto& earlier) {
+        return earlier.resource() == resource;
+      });
+      Require(is_new, absl::StrCat(here, ".resource"), resource, "a name that no earlier one has");
+      Require(columns[i].has_amount(), absl::StrCat(here, ".amount"), "", "a column");
+      Number(absl::StrCat(here, ".amount"), columns[i].has_amount(), columns[i].amount(),
+             ColumnKind::kUnits);
+    }
   }
   void Filter(absl::string_view path, const proto::RowFilter& filter) {
     Require(!filter.column().empty(), absl::StrCat(path, ".column"), "", "the name of a column");
@@ -73,6 +98,16 @@ class Validator {
   void RequireListed(absl::string_view path, const proto::Column& column) {
     Require(!mapping_.no_header() || column.optional() || IsListed(column.column()),
             absl::StrCat(path, ".column"), column.column(), "one of 'columns'");
+  }
+  void Alternatives(absl::string_view path, const proto::Column& column) {
+    for (int i = 0; i < column.or_column_size(); ++i) {
+      const std::string& name = column.or_column(i);
+      const std::string here = absl::StrCat(path, ".or_column[", i, "]");
+      Require(!name.empty(), here, "", "the name of a column");
+      const auto end = column.or_column().begin() + i;
+      Require(name != column.column() && std::find(column.or_column().begin(), end, name) == end,
+              here, name, "a column that is not looked at before");
+    }
   }
 
   const proto::TableMapping& mapping_;
@@ -105,26 +140,111 @@ void ValidateTable(const proto::TableMapping& mapping, Validator* check) {
   }
 }
 
-void ValidatePods(const proto::PodColumns& pods, Validator* check) {
-  check->Require(pods.has_cpu() || pods.has_memory() || pods.has_gpu_count(), "pods", "",
-                 "at least one of cpu, memory, gpu_count");
-  check->Name("pods.name", pods.has_name(), pods.name());
-  check->Number("pods.cpu", pods.has_cpu(), pods.cpu(), ColumnKind::kCpu);
-  check->Number("pods.memory", pods.has_memory(), pods.memory(), ColumnKind::kMemory);
+void ValidateGpus(const proto::PodColumns& pods, Validator* check) {
   check->Number("pods.gpu_count", pods.has_gpu_count(), pods.gpu_count(), ColumnKind::kCount);
   check->Number("pods.gpu_share", pods.has_gpu_share(), pods.gpu_share(), ColumnKind::kGpuShare);
+  check->Number("pods.gpu_amount", pods.has_gpu_amount(), pods.gpu_amount(),
+                ColumnKind::kGpuAmount);
   check->Text("pods.gpu_model", pods.has_gpu_model(), pods.gpu_model());
-  check->Require(pods.has_gpu_count() || (!pods.has_gpu_share() && !pods.has_gpu_model()),
+  check->Require(!pods.has_gpu_amount() || (!pods.has_gpu_count() && !pods.has_gpu_share()),
+                 "pods.gpu_amount", pods.gpu_amount().column(),
+                 "no column, because gpu_count or gpu_share has one");
+  check->Require(pods.has_gpu_count() || pods.has_gpu_amount() ||
+                     (!pods.has_gpu_share() && !pods.has_gpu_model()),
                  "pods.gpu_count", "", "a column, because gpu_share or gpu_model has one");
   check->Require(pods.gpu_model_separator().size() <= 1, "pods.gpu_model_separator",
                  pods.gpu_model_separator(), "one byte");
-  check->Number("pods.priority", pods.has_priority(), pods.priority(), ColumnKind::kPriority);
+}
+
+void ValidateTimes(const proto::PodColumns& pods, Validator* check) {
   check->Number("pods.arrival", pods.has_arrival(), pods.arrival(), ColumnKind::kTime);
   check->Number("pods.start", pods.has_start(), pods.start(), ColumnKind::kTime);
   check->Number("pods.end", pods.has_end(), pods.end(), ColumnKind::kTime);
-  check->Require(pods.has_start() == pods.has_end(), pods.has_start() ? "pods.end" : "pods.start",
-                 "", "both start and end, or neither: a run time needs both");
-  check->Number("pods.run_time", pods.has_run_time(), pods.run_time(), ColumnKind::kTime);
+  check->Number("pods.run_time", pods.has_run_time(), pods.run_time(), ColumnKind::kLength);
+  // With a run time, a start is still good for TableSourceOptions::arrive_at_start.
+  check->Require(pods.has_start() == pods.has_end() || (pods.has_start() && pods.has_run_time()),
+                 pods.has_start() ? "pods.end" : "pods.start", "",
+                 "both start and end, or neither: a run time needs both");
+  for (int i = 0; i < pods.needs_size(); ++i) {
+    const std::string& need = pods.needs(i);
+    check->Require(need == "cpu" || need == "gpu_count" || need == "run_time",
+                   absl::StrCat("pods.needs[", i, "]"), need, "one of cpu, gpu_count, run_time");
+  }
+  check->Require(!pods.end_without_start_deletes() || (pods.has_start() && pods.has_end()),
+                 "pods.end_without_start_deletes", "true",
+                 "false, because there are no columns start and end");
+  check->Number("pods.estimate", pods.has_estimate(), pods.estimate(), ColumnKind::kLength);
+  check->Number("pods.deadline", pods.has_deadline(), pods.deadline(), ColumnKind::kTime);
+  check->Number("pods.deadline_after", pods.has_deadline_after(), pods.deadline_after(),
+                ColumnKind::kLength);
+  check->Require(!pods.has_deadline() || !pods.has_deadline_after(), "pods.deadline_after",
+                 pods.deadline_after().column(), "no column, because deadline has one");
+}
+
+void ValidateState(const proto::Column& state, Validator* check) {
+  const auto is_state = [](absl::string_view text) {
+    return std::find(std::begin(kStates), std::end(kStates), text) != std::end(kStates);
+  };
+  const std::string expected = absl::StrCat("one of ", absl::StrJoin(kStates, ", "));
+  // Sorted, because a protobuf map has no order, and the first mistake is the one that counts.
+  std::vector<std::string> texts;
+  for (const auto& value : state.values()) texts.push_back(value.first);
+  std::sort(texts.begin(), texts.end());
+  for (const std::string& text : texts) {
+    const std::string& to = state.values().at(text);
+    check->Require(to.empty() || is_state(to), absl::StrCat("pods.state.values.", ShownText(text)),
+                   to, expected);
+  }
+  const std::string& missing = state.default_();
+  check->Require(!state.has_default_() || state.values().contains(missing) || is_state(missing),
+                 "pods.state.default", missing, expected);
+}
+
+// How rows become pods, and how these are told apart.
+void ValidateJobs(const proto::PodColumns& pods, Validator* check) {
+  check->Text("pods.tenant", pods.has_tenant(), pods.tenant());
+  check->Text("pods.state", pods.has_state(), pods.state());
+  if (pods.has_state()) ValidateState(pods.state(), check);
+  check->Number("pods.preemptible", pods.has_preemptible(), pods.preemptible(), ColumnKind::kFlag);
+  check->Number("pods.pods", pods.has_pods(), pods.pods(), ColumnKind::kCount);
+  struct Split {
+    absl::string_view path;
+    int32_t per_pod;
+    bool has_amounts;
+    absl::string_view without_amounts;
+  };
+  for (const Split& split : {Split{"pods.gpus_per_pod", pods.gpus_per_pod(),
+                                   pods.has_gpu_count() || pods.has_gpu_amount(),
+                                   "0, because neither gpu_count nor gpu_amount has a column"},
+                             Split{"pods.cores_per_pod", pods.cores_per_pod(), pods.has_cpu(),
+                                   "0, because cpu has no column"}}) {
+    const std::string found = absl::StrCat(split.per_pod);
+    check->Require(split.per_pod >= 0, split.path, found, "a number that is not negative");
+    check->Require(split.per_pod == 0 || !pods.has_pods(), split.path, found,
+                   "0, because pods has a column: the amounts are those of each pod then");
+    check->Require(split.per_pod == 0 || split.has_amounts, split.path, found,
+                   split.without_amounts);
+  }
+  check->Text("pods.group", pods.has_group(), pods.group());
+  check->Number("pods.max_per_node", pods.has_max_per_node(), pods.max_per_node(),
+                ColumnKind::kLimit);
+  check->Require(pods.has_group() == pods.has_max_per_node(),
+                 pods.has_group() ? "pods.max_per_node" : "pods.group", "",
+                 "both group and max_per_node, or neither: a limit needs both");
+  check->Extended("pods.extended", pods.extended());
+}
+
+void ValidatePods(const proto::PodColumns& pods, Validator* check) {
+  check->Require(
+      pods.has_cpu() || pods.has_memory() || pods.has_gpu_count() || pods.has_gpu_amount(), "pods",
+      "", "at least one of cpu, memory, gpu_count, gpu_amount");
+  check->Name("pods.name", pods.has_name(), pods.name());
+  check->Number("pods.cpu", pods.has_cpu(), pods.cpu(), ColumnKind::kCpu);
+  check->Number("pods.memory", pods.has_memory(), pods.memory(), ColumnKind::kMemory);
+  ValidateGpus(pods, check);
+  check->Number("pods.priority", pods.has_priority(), pods.priority(), ColumnKind::kPriority);
+  ValidateTimes(pods, check);
+  ValidateJobs(pods, check);
 }
 
 void ValidateNodes(const proto::NodeColumns& nodes, Validator* check) {
@@ -139,6 +259,7 @@ void ValidateNodes(const proto::NodeColumns& nodes, Validator* check) {
   check->Require(nodes.has_gpu_count() || !nodes.has_gpu_model(), "nodes.gpu_count", "",
                  "a column, because gpu_model has one");
   check->Number("nodes.pods", nodes.has_pods(), nodes.pods(), ColumnKind::kCount);
+  check->Extended("nodes.extended", nodes.extended());
 }
 
 }  // namespace

@@ -5,22 +5,37 @@
 //   * separator " " means runs of spaces and tabs (see csv_splitter.h).
 //   * Every amount and time names its unit; counts, priorities and texts have none.
 //   * A column that the mapping names must be in the table's header unless it is optional. An
-//   optional column that is
-//     not there behaves as if the value were missing in every row.
+//     optional column that is not there behaves as if the value were missing in every row.
 //   * A missing value takes the default; without one it is an error, unless the column is optional.
-//   Then it means: no
-//     CPU or memory, no GPU, a whole GPU for the share, any GPU model, priority 0, arrival at time
-//     0, no start, end or run time; for nodes: no capacity, NodeSpec's own pod slots, a GPU of
-//     unknown model.
+//     Then it means: no CPU or memory, no GPU, a whole GPU for the share, any GPU model, priority
+//     0, arrival at time 0 of the file, no start, end or run time, no estimate or deadline, no
+//     tenant, preemptible; for nodes: no capacity, NodeSpec's own pod slots, a GPU of unknown
+//     model.
+//   * Columns of or_column have the same rules as the one they stand in for. The default is read
+//     when none of them has a value; a text that is no value is an error even if the next one has a
+//     good one.
+//   * Unit datetime is for pods.arrival, start, end and deadline: grammar in date_time.h. Times
+//     before 1970 are errors.
 //   * pods.name may be left out: pods are then called NAME-LINE after the mapping's name and the
-//   line of the row.
-//   * The GPU fields of a row with a GPU count of 0 are not looked at, whatever they hold. A row
-//   with GPUs and a share
-//     of 0 is read as a pod without GPUs and counted as a warning.
+//     line of the row.
+//   * The GPU fields of a row with a GPU count or amount of 0 are not looked at, whatever they
+//     hold. A row with GPUs and a share of 0 is read as a pod without GPUs and counted as a
+//     warning.
+//   * pods.gpu_amount has unit fraction (which no unit means, too), milli or percent. Below one GPU
+//     it is a share of one; above, it must be whole.
+//   * pods.pods: 0 and missing mean 1. With `gang: false` each pod is a job of its own, called
+//     "<name>-0", "<name>-1", ..., also where there is only one: so names stay unique.
+//   * gpus_per_pod splits jobs with GPUs, cores_per_pod those without (see job_split.h); neither
+//     goes with pods.pods. At most kMaxPodsPerJob pods a row.
+//   * pods.state: a missing one means succeeded. failed sets JobArrival::fails; cancelled is as
+//     succeeded: the run ended when it ended. Rows with skip are left out before anything else of
+//     them is looked at, and counted as a warning.
+//   * end_without_start_deletes: such a row has no run time, whatever its run_time column holds.
+//   * pods.group and max_per_node belong together; a missing or empty group means no limit.
+//   * Extended amounts have no unit; a missing one, and 0, means none.
 //   * Filters see the texts of the file, before any translation. A row with an empty text does not
-//   pass at_least and
-//     at_most. They hold for pod rows; in a mapping without pods, for node rows. Rows that do not
-//     pass are not checked further.
+//     pass at_least and at_most. They hold for pod rows; in a mapping without pods, for node rows.
+//     Rows that do not pass are not checked further.
 #ifndef DRASIM_TRACES_MAPPING_H_
 #define DRASIM_TRACES_MAPPING_H_
 

@@ -189,7 +189,7 @@ int64_t SecondsHistogram::Quantile(int permille) const {
   return MiddleOf(bucket);
 }
 
-void TraceStats::Add(const PodArrival& pod) {
+void TraceStats::Add(const JobArrival& pod) {
   DRASIM_CHECK_LT(pod.shape.value(), shapes_->size());
   if (shape_pods_.size() <= pod.shape.value()) shape_pods_.resize(shapes_->size());
   ++shape_pods_[pod.shape.value()];

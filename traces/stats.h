@@ -94,7 +94,7 @@ class TraceStats {
   explicit TraceStats(const ShapeTable* shapes) : shapes_(shapes) {}
 
   // Arrivals may come in any order. Negative run times count as 0. O(1).
-  void Add(const PodArrival& pod);
+  void Add(const JobArrival& pod);
 
   // With at most `top_shapes` of the most frequent shapes. O(shapes log shapes).
   TraceSummary Summary(size_t top_shapes) const;

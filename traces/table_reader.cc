@@ -9,6 +9,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "model/check.h"
 
 namespace drasim {
 namespace {
@@ -18,6 +19,13 @@ constexpr size_t kMaxShownHeaderBytes = 200;
 
 bool Contains(const std::vector<std::string>& texts, absl::string_view text) {
   return std::find(texts.begin(), texts.end(), text) != texts.end();
+}
+
+// The column as one of several: without a value, the next is looked at.
+proto::Column AsOneOfSeveral(proto::Column column) {
+  column.set_optional(true);
+  column.clear_default_();
+  return column;
 }
 
 // Whether `text` is a finite number.
@@ -97,6 +105,22 @@ int TableReader::Find(absl::string_view column, bool optional) {
   return static_cast<int>(first - header_.begin());
 }
 
+template <typename Field>
+bool TableReader::FindPlaces(const proto::Column& column, Field* field) {
+  field->index = Find(column.column(), column.optional());
+  for (const std::string& other : column.or_column()) {
+    const int index = Find(other, /*optional=*/true);
+    if (index < 0) continue;
+    if (field->index < 0) {
+      field->index = index;
+    } else {
+      field->others.push_back(index);
+    }
+  }
+  field->required = !column.optional() && !column.has_default_();
+  return !field->others.empty();
+}
+
 void TableReader::Bind(bool mapped, const proto::Column& column, ColumnKind kind,
                        NumberField* field) {
   if (!mapped || !status_.ok()) return;
@@ -105,10 +129,10 @@ void TableReader::Bind(bool mapped, const proto::Column& column, ColumnKind kind
     status_ = made.status();
     return;
   }
+  field->fixed_has = made->Read("", &field->fixed) == NumberColumn::Result::kValue;
+  if (FindPlaces(column, field)) made = NumberColumn::Make(AsOneOfSeveral(column), kind);
+  DRASIM_CHECK(made.ok());
   field->column = *std::move(made);
-  field->index = Find(column.column(), column.optional());
-  if (field->index >= 0) return;
-  field->fixed_has = field->column.Read("", &field->fixed) == NumberColumn::Result::kValue;
 }
 
 void TableReader::Bind(bool mapped, const proto::Column& column, TextField* field) {
@@ -118,12 +142,24 @@ void TableReader::Bind(bool mapped, const proto::Column& column, TextField* fiel
     status_ = made.status();
     return;
   }
-  field->column = *std::move(made);
-  field->index = Find(column.column(), column.optional());
-  if (field->index >= 0) return;
   absl::string_view fixed;
-  field->fixed_has = field->column.Read("", &fixed);
+  field->fixed_has = made->Read("", &fixed);
   field->fixed = std::string(fixed);
+  if (FindPlaces(column, field)) made = TextColumn::Make(AsOneOfSeveral(column));
+  DRASIM_CHECK(made.ok());
+  field->column = *std::move(made);
+}
+
+void TableReader::Bind(const google::protobuf::RepeatedPtrField<proto::ExtendedColumn>& columns,
+                       std::vector<ExtendedField>* fields) {
+  for (const proto::ExtendedColumn& column : columns) {
+    ExtendedField field;
+    field.resource = column.resource();
+    Bind(/*mapped=*/true, column.amount(), ColumnKind::kUnits, &field.amount);
+    fields->push_back(std::move(field));
+  }
+  std::sort(fields->begin(), fields->end(),
+            [](const ExtendedField& a, const ExtendedField& b) { return a.resource < b.resource; });
 }
 
 void TableReader::BindFilter(const proto::RowFilter& filter) {
@@ -183,23 +219,74 @@ bool TableReader::PassesFilters() {
 }
 
 bool TableReader::ReadRest(const NumberField& field, int64_t* value, bool* has) {
-  const absl::string_view text = splitter_.field(static_cast<size_t>(field.index));
-  *has = false;
-  const NumberColumn::Result result = field.column.Read(text, value);
-  if (result == NumberColumn::Result::kNone) {
-    *value = 0;
-    return true;
+  int index = field.index;
+  NumberColumn::Result result = field.column.Read(TextAt(index), value);
+  for (size_t i = 0; result == NumberColumn::Result::kNone && i < field.others.size(); ++i) {
+    index = field.others[i];
+    result = field.column.Read(TextAt(index), value);
   }
-  const ColumnError error = field.column.Explain(text);
-  Reject(error.kind, field.index, field.column.name(), error.expected);
+  *has = result == NumberColumn::Result::kValue;
+  if (*has) return true;
+  if (result == NumberColumn::Result::kNone) {
+    *has = field.fixed_has;
+    *value = field.fixed;
+    if (!field.required) return true;
+    index = field.index;
+  }
+  const ColumnError error = field.column.Explain(TextAt(index));
+  Reject(error.kind, index, NameAt(index, field.column.name()), error.expected);
   return false;
 }
 
-bool TableReader::ReadRest(const TextField& field, absl::string_view* value) {
-  *value = absl::string_view();
-  if (field.column.optional()) return true;
-  Reject("missing value", field.index, field.column.name(), "a text that is not empty");
+bool TableReader::ReadRest(const TextField& field, absl::string_view* value, bool* has) {
+  for (const int index : field.others) {
+    *has = field.column.Read(TextAt(index), value);
+    if (*has) return true;
+  }
+  *has = field.fixed_has;
+  *value = field.fixed;
+  if (!field.required) return true;
+  Reject("missing value", field.index, NameAt(field.index, field.column.name()),
+         "a text that is not empty");
   return false;
+}
+
+bool TableReader::Read(const std::vector<ExtendedField>& fields, std::vector<int64_t>* amounts) {
+  amounts->clear();
+  for (const ExtendedField& field : fields) {
+    int64_t amount = 0;
+    bool has = false;
+    if (!Read(field.amount, &amount, &has)) return false;
+    amounts->push_back(amount);
+  }
+  return true;
+}
+
+int TableReader::UsedIndex(const NumberField& field) const {
+  int64_t ignored = 0;
+  if (field.others.empty()) return field.index;
+  if (field.column.Read(TextAt(field.index), &ignored) != NumberColumn::Result::kNone) {
+    return field.index;
+  }
+  for (const int index : field.others) {
+    if (field.column.Read(TextAt(index), &ignored) != NumberColumn::Result::kNone) return index;
+  }
+  return field.index;
+}
+
+int TableReader::UsedIndex(const TextField& field) const {
+  absl::string_view ignored;
+  if (field.others.empty() || field.column.Read(TextAt(field.index), &ignored)) return field.index;
+  for (const int index : field.others) {
+    if (field.column.Read(TextAt(index), &ignored)) return index;
+  }
+  return field.index;
+}
+
+// What messages call the column; `mapped` is its name in the mapping, if it is there.
+absl::string_view TableReader::NameAt(int index, absl::string_view mapped) const {
+  if (index >= 0) return header_[static_cast<size_t>(index)];
+  return mapped.empty() ? absl::string_view("row") : mapped;
 }
 
 void TableReader::RejectWidth() {
@@ -212,10 +299,21 @@ void TableReader::RejectWidth() {
   }
 }
 
+void TableReader::Reject(absl::string_view kind, const NumberField& field,
+                         absl::string_view expected) {
+  const int index = UsedIndex(field);
+  Reject(kind, index, NameAt(index, field.column.name()), expected);
+}
+
+void TableReader::Reject(absl::string_view kind, const TextField& field,
+                         absl::string_view expected) {
+  const int index = UsedIndex(field);
+  Reject(kind, index, NameAt(index, field.column.name()), expected);
+}
+
 void TableReader::Reject(absl::string_view kind, int index, absl::string_view column,
                          absl::string_view expected) {
-  const absl::string_view text =
-      index < 0 ? absl::string_view() : splitter_.field(static_cast<size_t>(index));
+  const absl::string_view text = index < 0 ? absl::string_view() : TextAt(index);
   RejectAt(kind, PositionOf(index),
            absl::StrCat(column, ": found '", ShownText(text), "', expected ", expected));
 }
@@ -228,6 +326,16 @@ void TableReader::RejectAt(absl::string_view kind, CsvPosition at, absl::string_
   ++skipped_rows_;
   RowTally& tally = skipped_[std::string(kind)];
   if (tally.count++ == 0) tally.first = At(at, what);
+}
+
+void TableReader::Warn(absl::string_view kind, const NumberField& field, absl::string_view what) {
+  const int index = UsedIndex(field);
+  Warn(kind, index, NameAt(index, field.column.name()), what);
+}
+
+void TableReader::Warn(absl::string_view kind, const TextField& field, absl::string_view what) {
+  const int index = UsedIndex(field);
+  Warn(kind, index, NameAt(index, field.column.name()), what);
 }
 
 void TableReader::Warn(absl::string_view kind, int index, absl::string_view column,

@@ -36,14 +36,26 @@ using RowTallies = absl::btree_map<std::string, RowTally>;  // by kind
 struct NumberField {
   NumberColumn column;
   int index = -1;  // below 0: not in the table, and each row gets the same
+  // Columns to look at in turn while there is no value; `column` then reads a missing value as
+  // none, and whether that is allowed is said here.
+  std::vector<int> others;
+  bool required = false;
+  // The value of a row in which none is found.
   bool fixed_has = false;
   int64_t fixed = 0;
 };
 struct TextField {
   TextColumn column;
   int index = -1;  // below 0: as above
+  std::vector<int> others;
+  bool required = false;
   bool fixed_has = false;
   std::string fixed;
+};
+// An extended resource and the column of its amounts.
+struct ExtendedField {
+  std::string resource;
+  NumberField amount;
 };
 
 // Not thread-safe.
@@ -64,10 +76,13 @@ class TableReader {
   TableReader(const TableReader&) = delete;
   TableReader& operator=(const TableReader&) = delete;
 
-  // Finds the column of the table that `column` names. Does nothing when `mapped` is false. Errors
+  // Finds the columns of the table that `column` names. Does nothing when `mapped` is false. Errors
   // are in status(), which keeps the first.
   void Bind(bool mapped, const proto::Column& column, ColumnKind kind, NumberField* field);
   void Bind(bool mapped, const proto::Column& column, TextField* field);
+  // Sorted by resource.
+  void Bind(const google::protobuf::RepeatedPtrField<proto::ExtendedColumn>& columns,
+            std::vector<ExtendedField>* fields);
 
   // Goes to the next row that has as many fields as the header and passes the filters.
   Result Next();
@@ -99,14 +114,21 @@ class TableReader {
       return true;
     }
     *has = field.column.Read(splitter_.field(static_cast<size_t>(field.index)), value);
-    return *has || ReadRest(field, value);
+    return *has || ReadRest(field, value, has);
   }
+  // One amount for each field; a missing one is 0.
+  bool Read(const std::vector<ExtendedField>& fields, std::vector<int64_t>* amounts);
 
-  // Complains about the current row: the value of the column at `index` (below 0: of the row) is
-  // not what is expected.
+  // Complains about the current row: the value of the field (or of the row, when the field is not
+  // in the table) is not what is expected.
+  void Reject(absl::string_view kind, const NumberField& field, absl::string_view expected);
+  void Reject(absl::string_view kind, const TextField& field, absl::string_view expected);
+  // The same for the column at `index` (below 0: the row).
   void Reject(absl::string_view kind, int index, absl::string_view column,
               absl::string_view expected);
-  // Counts a peculiarity of a row that is used nevertheless.
+  // Counts a peculiarity of a row: one that is used nevertheless, or left out on purpose.
+  void Warn(absl::string_view kind, const NumberField& field, absl::string_view what);
+  void Warn(absl::string_view kind, const TextField& field, absl::string_view what);
   void Warn(absl::string_view kind, int index, absl::string_view column, absl::string_view what);
 
   const RowTallies& skipped() const { return skipped_; }
@@ -131,8 +153,17 @@ class TableReader {
   void BindFilter(const proto::RowFilter& filter);
   // The index of a column, or -1 when it is optional and not there.
   int Find(absl::string_view column, bool optional);
+  // Sets the field's places. True when there are several.
+  template <typename Field>
+  bool FindPlaces(const proto::Column& column, Field* field);
   bool ReadRest(const NumberField& field, int64_t* value, bool* has);
-  bool ReadRest(const TextField& field, absl::string_view* value);
+  bool ReadRest(const TextField& field, absl::string_view* value, bool* has);
+  absl::string_view TextAt(int index) const { return splitter_.field(static_cast<size_t>(index)); }
+  // The column that the current row's value comes from, even if it is a bad one; the first when it
+  // has none.
+  int UsedIndex(const NumberField& field) const;
+  int UsedIndex(const TextField& field) const;
+  absl::string_view NameAt(int index, absl::string_view mapped) const;
   bool PassesFilters();
   void RejectAt(absl::string_view kind, CsvPosition at, absl::string_view what);
   void RejectWidth();

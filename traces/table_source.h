@@ -1,4 +1,4 @@
-// Pods and nodes from a delimited table, as a mapping describes it (see mapping.h).
+// Jobs and nodes from a delimited table, as a mapping describes it (see mapping.h).
 #ifndef DRASIM_TRACES_TABLE_SOURCE_H_
 #define DRASIM_TRACES_TABLE_SOURCE_H_
 
@@ -10,15 +10,14 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
+#include "absl/types/optional.h"
 #include "model/event_source.h"
-#include "model/ids.h"
 #include "model/node_spec.h"
 #include "model/pod_shape.h"
 #include "model/proto/mapping.pb.h"
 #include "model/state_io.h"
 #include "traces/byte_source.h"
-#include "traces/name_set.h"
+#include "traces/job_reader.h"
 #include "traces/table_reader.h"
 
 namespace drasim {
@@ -35,94 +34,97 @@ enum class ArrivalOrder {
   // at times, or sort
   // themselves: this one breaks EventSource's promise that times never decrease.
   kKeep,
+  // A row may be up to TableSourceOptions::sort_window_ns earlier than the latest one so far; one
+  // that is earlier still is bad. Jobs are sorted as with kSort. Streams: the jobs of one window
+  // are kept.
+  kWindow,
 };
 
 struct TableSourceOptions {
   bool lenient = false;  // bad rows are counted and skipped
   ArrivalOrder order = ArrivalOrder::kRequire;
+  int64_t sort_window_ns = 0;  // of kWindow; not negative
+  // Added to every point of time of the file, but not to lengths. It may be negative, the sums may
+  // not.
+  int64_t time_offset_ns = 0;
+  // A job arrives at its start if it has one, and not at its submission. The mapping must have a
+  // start column.
+  bool arrive_at_start = false;
+  // In place of those of the mapping.
+  absl::optional<int32_t> gpus_per_pod;
+  absl::optional<int32_t> cores_per_pod;
 };
 
-// The pods of a table. Times are nanoseconds, as the file counts them: no origin is subtracted.
+// The jobs of a table. Times are nanoseconds, as the file counts them, plus the offset of the
+// options: no origin is subtracted.
 //
-// A pod has a run time when its run_time column has a value, or else when both start and end have
-// one. Names are unique: 10 to 20 bytes a pod are kept to see that, more for names that do not end
-// in a number. Bad rows (see table_reader.h for the message): values that are missing, not numbers,
+// A row is a job: one pod or a gang; with `gang: false`, each of the row's pods is a job. A job has
+// a run time when its run_time column has a value, or else when both start and end have one. Names
+// are unique: 10 to 20 bytes a row are kept to see that, more for names that do not end in a
+// number. Bad rows (see table_reader.h for the message): values that are missing, not numbers,
 // negative, too large, with a unit; a wrong number of fields; a repeated name; an end before the
-// start; an arrival out of order (kRequire); quotes that do not match; rows beyond 1 MiB. Damage of
-// the file itself is an error even when lenient. Two mistakes in one row count once. Speed: 200
-// MB/s and more from bytes to pods.
+// start; an arrival out of order (kRequire, kWindow); an unknown state; too many pods; quotes that
+// do not match; rows beyond 1 MiB. Damage of the file itself is an error even when lenient. Two
+// mistakes in one row count once. With kSort and kWindow, which read ahead, an error comes before
+// the jobs ahead of it. Speed: 200 MB/s and more from bytes to pods; less for jobs.
 class TableSource final : public EventSource {
  public:
   // Reads the header. `mapping` is validated and not kept; `shapes` must outlive the source, and
-  // its models be interned. InvalidArgument for a bad mapping, one without pods, or a header
-  // without a needed column; else errors of the byte source.
+  // its models be interned. InvalidArgument for a bad mapping, one without pods, one that the
+  // options do not suit, or a header without a needed column; else errors of the byte source.
   static absl::StatusOr<std::unique_ptr<TableSource>> Open(std::unique_ptr<ByteSource> bytes,
                                                            const proto::TableMapping& mapping,
                                                            ShapeTable* shapes,
                                                            const TableSourceOptions& options = {});
-  ~TableSource() override;
 
-  // Amortised O(bytes of the row).
-  absl::StatusOr<bool> Next(PodArrival* out) override;
+  // Amortised O(bytes of the row), and O(log jobs of the window) with kWindow.
+  absl::StatusOr<bool> Next(JobArrival* out) override;
   void Save(StateWriter& out) const override;
   // Reads the input again up to the saved place, which interns the same shapes and counts the same
   // rows. DataLoss when the input is not the one that was saved.
   absl::Status Load(StateReader& in) override;
 
   int64_t delivered() const { return delivered_; }
-  // Rows left out so far, by kind; empty unless lenient. Complete when Next has returned false.
+  // Bad rows left out so far, by kind; empty unless lenient. Complete when Next has returned false.
   const RowTallies& skipped() const { return table_->skipped(); }
   int64_t skipped_rows() const { return table_->skipped_rows(); }
-  // Peculiar rows that were used, by kind.
+  // Peculiar rows that were used, and rows that their state leaves out, by kind.
   const RowTallies& warnings() const { return table_->warnings(); }
 
  private:
-  struct Columns;
-  // The numbers of a shape, in base units.
-  struct Request {
-    int64_t cpu_milli = 0;
-    int64_t memory_bytes = 0;
-    int64_t gpu_count = 0;
-    int64_t gpu_milli = 0;
-    bool operator==(const Request&) const = default;
-  };
-  struct CachedShape {
-    Request request;
-    std::string gpu_model;  // as in the file
-    ShapeId id;             // invalid: an empty slot
-  };
-  struct Sorted {
-    PodArrival pod;
+  struct Pending {
+    JobArrival job;
     int64_t line = 0;
+    int64_t sequence = 0;  // kWindow only: the job's place in the file
   };
-  static constexpr size_t kCachedShapes = 1024;
 
   TableSource(std::unique_ptr<TableReader> table, ShapeTable* shapes,
               const TableSourceOptions& options);
 
-  void Bind(const proto::TableMapping& mapping);
-  bool NextInFileOrder(PodArrival* out);
-  bool NextInTimeOrder(PodArrival* out);
-  bool ReadPod(PodArrival* out);
-  bool ReadName(PodArrival* out);
-  bool ReadTimes(PodArrival* out);
-  bool ReadRunTime(PodArrival* out);
-  bool ReadRequest(Request* request, absl::string_view* gpu_model);
-  ShapeId Intern(const Request& request, absl::string_view gpu_model);
+  bool NextRow(JobArrival* out);
+  void NoteArrival();
+  bool NextInFileOrder(JobArrival* out);
+  bool NextInTimeOrder(JobArrival* out);
+  bool NextInWindow(JobArrival* out);
 
   std::unique_ptr<TableReader> table_;
-  ShapeTable* const shapes_;
   const TableSourceOptions options_;
-  std::unique_ptr<Columns> columns_;
-  std::vector<CachedShape> cache_;  // kCachedShapes slots, by hash
-  NameSet names_;
+  JobReader jobs_;
+  EarliestArrival earliest_;  // of the next row
 
-  std::vector<Sorted> sorted_;  // kSort only
-  bool all_read_ = false;       // sorted_ is complete
+  // `gang: false` only: the row whose pods are under way.
+  JobArrival row_;
+  int64_t row_pods_ = 0;
+  int64_t next_pod_ = 0;
+
+  // kSort: sorted. kWindow: a heap, the next job in front.
+  std::vector<Pending> pending_;
+  bool all_read_ = false;  // there are no more jobs than pending_ has
   size_t next_sorted_ = 0;
+  int64_t next_sequence_ = 0;
 
   int64_t delivered_ = 0;
-  int64_t last_line_ = 0;     // of the last pod delivered, or in kSort read
+  int64_t last_line_ = 0;     // of the last job delivered, or in kSort and kWindow read
   int64_t last_time_ns_ = 0;  // the same
   bool ended_ = false;
   absl::Status status_;  // the error that ended the source

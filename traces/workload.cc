@@ -9,7 +9,7 @@ namespace drasim {
 
 absl::StatusOr<Workload> Workload::Read(EventSource& source, uint64_t limit) {
   Workload workload;
-  PodArrival pod;
+  JobArrival pod;
   while (limit == 0 || workload.rows_.size() < limit) {
     absl::StatusOr<bool> more = source.Next(&pod);
     if (!more.ok()) return more.status();
@@ -21,9 +21,31 @@ absl::StatusOr<Workload> Workload::Read(EventSource& source, uint64_t limit) {
   return workload;
 }
 
+Workload Workload::FromJobs(std::vector<JobArrival> jobs) {
+  Workload workload;
+  workload.rows_ = std::move(jobs);
+  for (size_t i = 0; i < workload.rows_.size(); ++i) {
+    workload.order_.push_back({static_cast<uint32_t>(i), -1});
+    workload.last_arrival_ = std::max(workload.last_arrival_, workload.rows_[i].time);
+  }
+  return workload;
+}
+
+std::vector<JobArrival> Workload::TakeRows() {
+  order_.clear();
+  return std::exchange(rows_, {});
+}
+
+void Workload::RaiseEstimates() {
+  for (JobArrival& job : rows_) {
+    if (!job.has_run_time) continue;
+    if (job.has_estimate) job.estimate = std::max(job.estimate, job.run_time);
+  }
+}
+
 void Workload::SortByName() {
   std::sort(rows_.begin(), rows_.end(),
-            [](const PodArrival& a, const PodArrival& b) { return a.name < b.name; });
+            [](const JobArrival& a, const JobArrival& b) { return a.name < b.name; });
 }
 
 void Workload::Shuffle(RunStreams& streams) {
@@ -36,11 +58,16 @@ void Workload::Shuffle(RunStreams& streams) {
 void Workload::Tune(double ratio, int64_t gpu_milli_capacity, const ShapeTable& shapes,
                     RunStreams& streams) {
   if (rows_.empty()) return;
-  const auto shape_of = [&](const Entry& e) -> const PodShape& {
-    return shapes.row(rows_[e.row].shape);
+  const auto milli_of = [&](const Entry& e) {
+    const JobArrival& job = rows_[e.row];
+    int64_t milli = shapes.row(job.shape).total_gpu_milli() * job.pods;
+    for (const PodGroup& group : job.more_pods) {
+      milli += shapes.row(group.shape).total_gpu_milli() * group.pods;
+    }
+    return milli;
   };
   int64_t total = 0;
-  for (const Entry& e : order_) total += shape_of(e).total_gpu_milli();
+  for (const Entry& e : order_) total += milli_of(e);
   const double target = ratio * static_cast<double>(gpu_milli_capacity);
   if (static_cast<double>(total) < target) {
     // A workload without any GPU demand can never reach the target.
@@ -51,19 +78,22 @@ void Workload::Tune(double ratio, int64_t gpu_milli_capacity, const ShapeTable& 
       // The artifact tests with the request of one device and adds that of all of them.
       if (static_cast<double>(total + shape.gpu_milli) > target) return;
       order_.push_back({row, i});
-      total += shape.total_gpu_milli();
+      total += milli_of({row, i});
     }
   }
   while (static_cast<double>(total) > target && !order_.empty()) {
     const auto j = static_cast<std::ptrdiff_t>(streams.DrawTuning(order_.size()));
-    total -= shape_of(order_[static_cast<size_t>(j)]).total_gpu_milli();
+    total -= milli_of(order_[static_cast<size_t>(j)]);
     order_.erase(order_.begin() + j);
   }
 }
 
 std::vector<int64_t> Workload::CountByShape(size_t shapes) const {
   std::vector<int64_t> counts(shapes);
-  for (const PodArrival& pod : rows_) ++counts[pod.shape.value()];
+  for (const JobArrival& job : rows_) {
+    counts[job.shape.value()] += job.pods;
+    for (const PodGroup& group : job.more_pods) counts[group.shape.value()] += group.pods;
+  }
   return counts;
 }
 
@@ -72,17 +102,13 @@ std::string Workload::NameOf(const Entry& entry) const {
   return entry.clone < 0 ? name : absl::StrCat(name, "-tuned-", entry.clone);
 }
 
-absl::StatusOr<bool> WorkloadSource::Next(PodArrival* out) {
+absl::StatusOr<bool> WorkloadSource::Next(JobArrival* out) {
   if (next_ == workload_->order().size()) return false;
   const Workload::Entry& entry = workload_->order()[next_++];
-  const PodArrival& row = workload_->rows()[entry.row];
-  out->name.assign(row.name);
+  const JobArrival& row = workload_->rows()[entry.row];
+  *out = row;
   if (entry.clone >= 0) absl::StrAppend(&out->name, "-tuned-", entry.clone);
-  out->shape = row.shape;
-  out->priority = row.priority;
   out->time = !keep_times_ ? SimTime() : entry.clone < 0 ? row.time : workload_->last_arrival();
-  out->has_run_time = row.has_run_time;
-  out->run_time = row.run_time;
   return true;
 }
 

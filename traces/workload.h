@@ -27,6 +27,13 @@ class Workload {
   // Takes everything from the source, at most `limit` pods (0: all). Bad input ends it.
   static absl::StatusOr<Workload> Read(EventSource& source, uint64_t limit);
 
+  static Workload FromJobs(std::vector<JobArrival> jobs);
+  // Gives the jobs away; the workload is empty then.
+  std::vector<JobArrival> TakeRows();
+  // Estimates that are below the run time become it: for traces whose jobs outlived what their
+  // owners had asked for.
+  void RaiseEstimates();
+
   // Sorts by name, byte-wise, and makes that the original order.
   void SortByName();
   void Shuffle(RunStreams& streams);
@@ -38,13 +45,13 @@ class Workload {
   // How many pods of each shape the original workload has (before tuning).
   std::vector<int64_t> CountByShape(size_t shapes) const;
 
-  const std::vector<PodArrival>& rows() const { return rows_; }
+  const std::vector<JobArrival>& rows() const { return rows_; }
   const std::vector<Entry>& order() const { return order_; }
   std::string NameOf(const Entry& entry) const;
   SimTime last_arrival() const { return last_arrival_; }
 
  private:
-  std::vector<PodArrival> rows_;
+  std::vector<JobArrival> rows_;
   std::vector<Entry> order_;
   SimTime last_arrival_;
 };
@@ -55,7 +62,7 @@ class WorkloadSource : public EventSource {
   // With `keep_times`, arrival times are the trace's (and must not decrease); else all are zero.
   WorkloadSource(const Workload* workload, bool keep_times)
       : workload_(workload), keep_times_(keep_times) {}
-  absl::StatusOr<bool> Next(PodArrival* out) override;
+  absl::StatusOr<bool> Next(JobArrival* out) override;
   void Save(StateWriter& out) const override;
   absl::Status Load(StateReader& in) override;
 

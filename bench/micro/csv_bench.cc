@@ -99,7 +99,7 @@ void BM_TableSourcePods(benchmark::State& state) {
       state.SkipWithError("the header is not good");
       break;
     }
-    PodArrival pod;
+    JobArrival pod;
     absl::StatusOr<bool> got = (*source)->Next(&pod);
     for (; got.ok() && *got; got = (*source)->Next(&pod)) {
       benchmark::DoNotOptimize(pod.shape);

@@ -46,6 +46,10 @@ bool Count(const Record& record, const ClusterState& cluster, RunTotals* totals)
       return true;
     case RecordKind::kPodReserved:
     case RecordKind::kPodUnreserved:
+    case RecordKind::kPodEvicted:
+    case RecordKind::kPodFailed:
+    case RecordKind::kPodDeleted:
+    case RecordKind::kNodeChanged:
       return true;
     case RecordKind::kAttemptFailed:
       ++totals->attempts_failed;

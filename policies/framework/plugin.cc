@@ -23,8 +23,12 @@ void Plugin::Score(const PodContext&, const ClusterState&, absl::Span<const Node
 void Plugin::NormalizeScore(absl::Span<int64_t>) const {}
 
 StepResult Plugin::PreFilter(const PodContext&, const ClusterState&) { return {}; }
-StepResult Plugin::PostFilter(const PodContext&, const ClusterState&) {
-  return {StepCode::kReject, kFits, {}};
+PostFilterResult Plugin::PostFilter(const PodContext&, PostFilterHandle&) { return {}; }
+bool Plugin::IsResolvable(const PodContext&, const ClusterState&, NodeId, ReasonIndex) const {
+  return true;
+}
+bool Plugin::MayHelp(ClusterEvent, NodeId, const PodShape&, const ClusterState&) const {
+  return true;
 }
 StepResult Plugin::Reserve(const PodContext&, const ClusterState&, NodeId) { return {}; }
 void Plugin::Unreserve(const PodContext&, const ClusterState&, NodeId) {}

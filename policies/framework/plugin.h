@@ -22,6 +22,7 @@
 #include "absl/types/span.h"
 #include "model/cluster_state.h"
 #include "model/ids.h"
+#include "model/job_table.h"
 #include "model/run_streams.h"
 #include "model/state_io.h"
 #include "model/time.h"
@@ -83,6 +84,41 @@ struct StepResult {
   std::vector<Intent> intents;
 };
 
+// What happens in the cluster that may let a waiting pod fit (kube_scheduler's cluster events), as
+// bits.
+enum ClusterEvent : uint32_t {
+  kPodRemoved = 1u << 0,       // a pod that held something on a node is gone
+  kNodeAdded = 1u << 1,        // a node was added, or is ready again
+  kNodeSchedulable = 1u << 2,  // a node was uncordoned
+};
+
+// What PostFilter decides: whom to evict, and where the pod may then go.
+struct PostFilterResult {
+  StepCode code = StepCode::kReject;  // kSuccess: something is done about it
+  NodeId nominated;                   // where it will fit; invalid: nowhere in particular
+  std::vector<PodId> victims;         // to be evicted; they may be none
+  std::vector<Intent> intents;        // carried out before the pod is tried again
+};
+
+// What a PostFilter plugin may ask, and try out: nothing it does to the cluster lasts.
+class PostFilterHandle {
+ public:
+  virtual ~PostFilterHandle() = default;
+  virtual const ClusterState& cluster() const = 0;
+  virtual const JobTable& jobs() const = 0;
+  // Nodes that rejected the pod for a reason that the removal of pods can lift, in node order.
+  virtual absl::Span<const NodeId> candidates() const = 0;
+  // Whether every Filter plugin accepts the node, in the state as tried out so far.
+  virtual bool Fits(NodeId node) = 0;
+  // Takes a bound pod off its node, and puts it back where it was.
+  virtual void Remove(PodId pod) = 0;
+  virtual void Restore(PodId pod) = 0;
+  // Whether the job has been evicted and only has its grace period left.
+  virtual bool IsLeaving(JobId) const { return false; }
+  // A number in [0, n), from a stream of the run.
+  virtual uint64_t Draw(uint64_t n) = 0;
+};
+
 // A pod in the scheduling queue, as QueueSort sees it.
 struct QueuedPod {
   PodId pod;
@@ -112,6 +148,17 @@ class Plugin {
   virtual void Filter(const PodContext& pod, const ClusterState& cluster,
                       absl::Span<const NodeId> nodes, absl::Span<ReasonIndex> verdicts) const;
 
+  // Whether a node rejected for reason `local` (1-based) could take the pod if other pods left it;
+  // kube-scheduler's Unschedulable, as opposed to UnschedulableAndUnresolvable.
+  virtual bool IsResolvable(const PodContext& pod, const ClusterState& cluster, NodeId node,
+                            ReasonIndex local) const;
+  // Which events (bits of ClusterEvent) may let a pod fit that this plugin rejected.
+  virtual uint32_t requeue_events() const { return kPodRemoved | kNodeAdded | kNodeSchedulable; }
+  // A closer look at such an event (kube-scheduler's queueing hint): false when it cannot help pods
+  // of the shape.
+  virtual bool MayHelp(ClusterEvent event, NodeId node, const PodShape& shape,
+                       const ClusterState& cluster) const;
+
   // True when Score depends on nothing but what Filter may read.
   virtual bool score_is_cacheable() const { return true; }
   virtual Normalize normalize(const ClusterState&) const { return Normalize::kNone; }
@@ -124,9 +171,10 @@ class Plugin {
   // PreFilter, once per attempt, before any node is looked at: kReject fails the attempt for all
   // nodes, with a reason.
   virtual StepResult PreFilter(const PodContext& pod, const ClusterState& cluster);
-  // PostFilter: no node fits (replay only). kSuccess: something was done about it (preemption);
-  // when the intents have been carried out, the pod is tried again. kReject: nothing to be done.
-  virtual StepResult PostFilter(const PodContext& pod, const ClusterState& cluster);
+  // PostFilter: no node fits (replay only). kSuccess: something is done about it (preemption); when
+  // the victims are gone and the intents carried out, the pod is tried again. kReject: nothing to
+  // be done. What it did to the handle is undone by the caller.
+  virtual PostFilterResult PostFilter(const PodContext& pod, PostFilterHandle& handle);
   virtual StepResult Reserve(const PodContext& pod, const ClusterState& cluster, NodeId node);
   // Undoes Reserve after a later point failed. Must not fail.
   virtual void Unreserve(const PodContext& pod, const ClusterState& cluster, NodeId node);

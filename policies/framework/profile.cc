@@ -10,8 +10,8 @@ namespace {
 
 // The order of kube-scheduler's default profile, then the direct front end's own filter.
 constexpr const char* kDefaultPlugins[] = {"NodeUnschedulable", "TaintToleration", "NodeAffinity",
-                                           "NodeResourcesFit",  "GpuShareFit",     "PrioritySort",
-                                           "DefaultBinder"};
+                                           "NodeResourcesFit",  "GpuShareFit",     "GroupLimit",
+                                           "PrioritySort",      "DefaultBinder"};
 
 }  // namespace
 
@@ -39,6 +39,18 @@ ReasonIndex Profile::ReasonOf(const Plugin* plugin, ReasonIndex local) const {
   return kFits;
 }
 
+uint64_t Profile::RejectorsOf(const VerdictSummaryTable::Row& row) const {
+  uint64_t mask = 0;
+  for (size_t i = 0; i < filters_.size(); ++i) {
+    const size_t first = filters_[i].reason_base + size_t{1};
+    const size_t end = first + filters_[i].plugin->reasons().size();
+    for (const auto& [reason, nodes] : row.rejected) {
+      if (reason >= first && reason < end) mask |= uint64_t{1} << i;
+    }
+  }
+  return mask;
+}
+
 absl::StatusOr<Profile> Profile::Make(const Registry& registry, const ProfileOptions& options,
                                       const PolicyContext& context) {
   absl::StatusOr<const PolicyEntry*> policy = registry.FindPolicy(options.policy);
@@ -61,6 +73,9 @@ absl::StatusOr<Profile> Profile::Make(const Registry& registry, const ProfileOpt
                                                      " is not a whole number from 0 to 1000000"));
     }
     profile.scores_.push_back({plugin, choice.weight == 0 ? 1 : choice.weight});
+  }
+  for (const std::string& name : options.plugins) {
+    if (absl::Status s = profile.Add(registry, name, context); !s.ok()) return s;
   }
   absl::StatusOr<std::unique_ptr<DeviceAllocator>> allocator = registry.MakeAllocator(
       options.device_chooser.empty() ? (*policy)->allocator : options.device_chooser, context);

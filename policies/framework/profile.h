@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "model/record.h"
 #include "policies/framework/device_allocator.h"
 #include "policies/framework/plugin.h"
 #include "policies/framework/registry.h"
@@ -15,8 +16,9 @@ namespace drasim {
 
 struct ProfileOptions {
   std::string policy;
-  std::vector<ScoreChoice> score;  // non-empty: replaces the policy's score plugins
-  std::string device_chooser;      // non-empty: replaces the policy's
+  std::vector<ScoreChoice> score;    // non-empty: replaces the policy's score plugins
+  std::vector<std::string> plugins;  // further ones, behind the policy's
+  std::string device_chooser;        // non-empty: replaces the policy's
 };
 
 // Owns its plugins. Immutable structure after Make; the plugins' own state moves with the run.
@@ -44,6 +46,8 @@ class Profile {
   void AddPlugin(std::unique_ptr<Plugin> plugin);
   // The profile's reason for reason `local` (1-based) of one of its plugins; kFits for kFits.
   ReasonIndex ReasonOf(const Plugin* plugin, ReasonIndex local) const;
+  // The filters that a summary's reasons belong to: bit i stands for filters()[i].
+  uint64_t RejectorsOf(const VerdictSummaryTable::Row& row) const;
   // Texts of reason indices 1, 2, ... over all plugins.
   const std::vector<std::string>& reasons() const { return reasons_; }
 

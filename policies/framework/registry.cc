@@ -47,6 +47,21 @@ void Registry::AddPolicy(PolicyEntry entry) {
   policies_.push_back(std::move(entry));
 }
 
+void Registry::AddQueue(QueueEntry entry) {
+  for (const QueueEntry& known : queues_) DRASIM_CHECK(known.name != entry.name);
+  queues_.push_back(std::move(entry));
+}
+
+absl::StatusOr<std::unique_ptr<QueuePolicy>> Registry::MakeQueue(
+    absl::string_view name, const QueueContext& context) const {
+  std::vector<std::string> known;
+  for (const QueueEntry& entry : queues_) {
+    if (entry.name == name) return entry.factory(context);
+    known.push_back(entry.name);
+  }
+  return Unknown("queue", name, known);
+}
+
 absl::StatusOr<const PolicyEntry*> Registry::FindPolicy(absl::string_view name) const {
   std::vector<std::string> known;
   for (const PolicyEntry& entry : policies_) {

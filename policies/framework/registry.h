@@ -16,6 +16,7 @@
 #include "model/run_streams.h"
 #include "policies/framework/device_allocator.h"
 #include "policies/framework/plugin.h"
+#include "policies/framework/queue_policy.h"
 
 namespace drasim {
 
@@ -23,11 +24,26 @@ namespace drasim {
 struct PolicyContext {
   const FragmentationModel* fragmentation = nullptr;  // over the run's target workload
   RunStreams* streams = nullptr;
-  SimDuration bind_latency;  // of DefaultBinder's API write
+  SimDuration bind_latency;                     // of DefaultBinder's API write
+  std::vector<std::string> extended_resources;  // names that nodes have
 };
 
 using PluginFactory = std::function<std::unique_ptr<Plugin>(const PolicyContext&)>;
 using AllocatorFactory = std::function<std::unique_ptr<DeviceAllocator>(const PolicyContext&)>;
+
+// What a queue policy's factory may use. Everything outlives the policy.
+struct QueueContext {
+  RunStreams* streams = nullptr;
+  uint64_t seed = 0;
+  double estimate_noise = 0;     // sigma: estimates are multiplied by exp(sigma * N(0, 1))
+  bool exact_estimates = false;  // run times in place of the owners' estimates
+};
+using QueueFactory = std::function<std::unique_ptr<QueuePolicy>(const QueueContext&)>;
+struct QueueEntry {
+  std::string name;         // lower case with dashes, as users type it
+  std::string description;  // one line for --help
+  QueueFactory factory;
+};
 
 struct ScoreChoice {
   std::string plugin;
@@ -49,6 +65,7 @@ class Registry {
   void AddPlugin(std::string name, PluginFactory factory);
   void AddAllocator(std::string name, AllocatorFactory factory);
   void AddPolicy(PolicyEntry entry);
+  void AddQueue(QueueEntry entry);
 
   // NotFound with a "did you mean" for unknown names.
   absl::StatusOr<const PolicyEntry*> FindPolicy(absl::string_view name) const;
@@ -56,6 +73,9 @@ class Registry {
                                                      const PolicyContext& context) const;
   absl::StatusOr<std::unique_ptr<DeviceAllocator>> MakeAllocator(
       absl::string_view name, const PolicyContext& context) const;
+  absl::StatusOr<std::unique_ptr<QueuePolicy>> MakeQueue(absl::string_view name,
+                                                         const QueueContext& context) const;
+  const std::vector<QueueEntry>& queues() const { return queues_; }
   // In order of registration.
   const std::vector<PolicyEntry>& policies() const { return policies_; }
   std::vector<std::string> plugin_names() const;
@@ -65,6 +85,7 @@ class Registry {
   std::vector<std::pair<std::string, PluginFactory>> plugins_;
   std::vector<std::pair<std::string, AllocatorFactory>> allocators_;
   std::vector<PolicyEntry> policies_;
+  std::vector<QueueEntry> queues_;
 };
 
 }  // namespace drasim

@@ -21,6 +21,11 @@ std::vector<absl::string_view> GpuShareFit::reasons() const {
   return {"node(s) had no GPU", "node(s) had another GPU model", "Insufficient GPU"};
 }
 
+bool GpuShareFit::IsResolvable(const PodContext& pod, const ClusterState& cluster, NodeId node,
+                               ReasonIndex local) const {
+  return local == 3 && cluster.node(node).gpu_count >= pod.shape->gpu_count;
+}
+
 void GpuShareFit::Filter(const PodContext& pod, const ClusterState& cluster,
                          absl::Span<const NodeId> nodes, absl::Span<ReasonIndex> verdicts) const {
   const PodShape& shape = *pod.shape;

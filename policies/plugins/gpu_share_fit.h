@@ -15,6 +15,9 @@ class GpuShareFit : public Plugin {
   absl::string_view name() const override { return "GpuShareFit"; }
   uint32_t points() const override { return kFilter; }
   std::vector<absl::string_view> reasons() const override;
+  // Devices can only be freed where there are enough of the right model.
+  bool IsResolvable(const PodContext& pod, const ClusterState& cluster, NodeId node,
+                    ReasonIndex local) const override;
   void Filter(const PodContext& pod, const ClusterState& cluster, absl::Span<const NodeId> nodes,
               absl::Span<ReasonIndex> verdicts) const override;
 };

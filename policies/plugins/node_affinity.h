@@ -12,6 +12,11 @@ class NodeAffinity : public Plugin {
   absl::string_view name() const override { return "NodeAffinity"; }
   uint32_t points() const override { return kFilter; }
   std::vector<absl::string_view> reasons() const override;
+  // A matter of the node alone: no pod that leaves changes it.
+  bool IsResolvable(const PodContext&, const ClusterState&, NodeId, ReasonIndex) const override {
+    return false;
+  }
+  uint32_t requeue_events() const override { return kNodeAdded | kNodeSchedulable; }
   void Filter(const PodContext& pod, const ClusterState& cluster, absl::Span<const NodeId> nodes,
               absl::Span<ReasonIndex> verdicts) const override;
 };

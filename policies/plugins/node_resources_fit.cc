@@ -2,12 +2,47 @@
 
 #include <memory>
 
+#include "absl/strings/str_cat.h"
 #include "policies/framework/registry.h"
 
 namespace drasim {
 
 std::vector<absl::string_view> NodeResourcesFit::reasons() const {
-  return {"Insufficient cpu", "Insufficient memory", "Too many pods"};
+  std::vector<absl::string_view> reasons = {"Insufficient cpu", "Insufficient memory",
+                                            "Too many pods"};
+  for (const std::string& text : extended_reasons_) reasons.push_back(text);
+  return reasons;
+}
+
+NodeResourcesFit::NodeResourcesFit(const std::vector<std::string>& extended_resources) {
+  for (const std::string& name : extended_resources)
+    extended_reasons_.push_back(absl::StrCat("Insufficient ", name));
+  extended_reasons_.push_back("Insufficient resource that no node has");
+}
+
+namespace {
+
+// Whether the node could take the pod if it were empty.
+bool FitsEmpty(const PodShape& shape, const NodeSpec& node) {
+  if (shape.cpu_milli > node.cpu_milli || shape.memory_bytes > node.memory_bytes) return false;
+  for (const auto& [name, amount] : shape.extended) {
+    int64_t capacity = 0;
+    for (const auto& [key, value] : node.extended) capacity = key == name ? value : capacity;
+    if (amount > capacity) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool NodeResourcesFit::IsResolvable(const PodContext& pod, const ClusterState& cluster, NodeId node,
+                                    ReasonIndex) const {
+  return FitsEmpty(*pod.shape, cluster.node_spec(node));
+}
+
+bool NodeResourcesFit::MayHelp(ClusterEvent event, NodeId node, const PodShape& shape,
+                               const ClusterState& cluster) const {
+  return event == kPodRemoved || FitsEmpty(shape, cluster.node_spec(node));
 }
 
 void NodeResourcesFit::Filter(const PodContext& pod, const ClusterState& cluster,
@@ -24,13 +59,19 @@ void NodeResourcesFit::Filter(const PodContext& pod, const ClusterState& cluster
       verdicts[i] = 2;
     } else if (row.pods_idle < 1) {
       verdicts[i] = 3;
+    } else if (!pod.shape->extended.empty()) {
+      const size_t lacking = cluster.LackingExtended(pod.shape_id, nodes[i]);
+      if (lacking > 0) {
+        verdicts[i] = static_cast<ReasonIndex>(3 + lacking);
+      }
     }
   }
 }
 
 void RegisterNodeResourcesFit(Registry& registry) {
-  registry.AddPlugin("NodeResourcesFit",
-                     [](const PolicyContext&) { return std::make_unique<NodeResourcesFit>(); });
+  registry.AddPlugin("NodeResourcesFit", [](const PolicyContext& c) {
+    return std::make_unique<NodeResourcesFit>(c.extended_resources);
+  });
 }
 
 }  // namespace drasim

@@ -1,17 +1,124 @@
 #include "sim/app/cell.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdio>
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "model/number_text.h"
+#include "model/text/did_you_mean.h"
+#include "model/text/json_writer.h"
 #include "sim/app/simulation.h"
 
 namespace drasim {
+namespace {
+
+double AllocationAt(const CellResult& c, int64_t load) {
+  const LoadRow* row = c.AtLoad(load);
+  return row != nullptr ? row->gpu_allocation_percent : std::nan("");
+}
+
+double Percent(double part, int64_t whole) {
+  return whole > 0 ? 100 * part / static_cast<double>(whole) : 0;
+}
+
+double OrNan(const std::optional<double>& value) { return value.value_or(std::nan("")); }
+
+constexpr CellMetric kFillMetrics[] = {
+    {"gpu_allocation_percent_at_100", "GPU % @100", 2, true,
+     [](const CellResult& c) { return AllocationAt(c, 100); }},
+    {"gpu_allocation_percent_at_130", "GPU % @130", 2, true,
+     [](const CellResult& c) { return AllocationAt(c, 130); }},
+    {"gpu_allocation_percent_end", "GPU % end", 2, true,
+     [](const CellResult& c) {
+       return Percent(static_cast<double>(c.gpu_allocated_milli), c.gpu_capacity_milli);
+     }},
+    {"fragmentation_percent_of_total_end", "frag % end", 2, false,
+     [](const CellResult& c) { return Percent(c.fragmentation_milli, c.gpu_capacity_milli); }},
+    {"pods_unschedulable", "failed pods", 0, false,
+     [](const CellResult& c) { return static_cast<double>(c.pods_unschedulable); }},
+};
+
+constexpr CellMetric kReplayMetrics[] = {
+    {"jobs_finished", "jobs", 0, true,
+     [](const CellResult& c) { return static_cast<double>(c.replay.jobs_finished); }},
+    {"mean_jct_seconds", "JCT s", 1, false,
+     [](const CellResult& c) { return OrNan(c.replay.mean_jct_seconds); }},
+    {"p95_jct_seconds", "JCT p95 s", 1, false,
+     [](const CellResult& c) { return OrNan(c.replay.p95_jct_seconds); }},
+    {"mean_queueing_seconds", "queueing s", 1, false,
+     [](const CellResult& c) { return OrNan(c.replay.mean_queueing_seconds); }},
+    {"mean_slowdown", "slowdown", 2, false,
+     [](const CellResult& c) { return OrNan(c.replay.mean_slowdown); }},
+    {"makespan_seconds", "makespan s", 0, false,
+     [](const CellResult& c) { return OrNan(c.replay.makespan_seconds); }},
+    {"gpu_utilisation_percent", "GPU %", 2, true,
+     [](const CellResult& c) { return OrNan(c.replay.gpu_utilisation_percent); }},
+    {"preemptions", "preemptions", 0, false,
+     [](const CellResult& c) { return static_cast<double>(c.replay.preemptions); }},
+    {"goodput", "goodput", 4, true, [](const CellResult& c) { return OrNan(c.replay.goodput); }},
+};
+
+// The report gives its averages over time away as JSON only: its last member is "utilisation", and
+// the first percentage in there is that of the GPUs.
+std::optional<double> GpuUtilisationPercent(const JobReport& report) {
+  JsonWriter j;
+  j.BeginObject();
+  report.WriteJson(j);
+  j.EndObject();
+  const std::string text = j.text();
+  const absl::string_view json = text;
+  constexpr absl::string_view kKey = "\"allocated_percent\": ";
+  const size_t at = json.find(kKey, json.rfind("\"utilisation\": "));
+  if (at == absl::string_view::npos) return std::nullopt;
+  const absl::string_view rest = json.substr(at + kKey.size());
+  double percent = 0;
+  // Null without GPUs.
+  if (!absl::SimpleAtod(rest.substr(0, rest.find_first_of(",\n")), &percent)) return std::nullopt;
+  return percent;
+}
+
+ReplayFigures FiguresOf(const JobReport& report) {
+  const JobFigures& f = report.figures();
+  ReplayFigures r;
+  r.jobs_finished = f.all.count;
+  r.preemptions = f.preemption.preemptions;
+  if (f.all.count > 0) {
+    r.mean_jct_seconds = f.all.jct_seconds.mean;
+    r.p95_jct_seconds = f.all.jct_seconds.p95;
+    r.mean_queueing_seconds = f.all.queueing_seconds.mean;
+    r.mean_slowdown = f.all.slowdown.mean;
+  }
+  r.makespan_seconds = f.makespan_seconds;
+  r.gpu_utilisation_percent = GpuUtilisationPercent(report);
+  r.goodput = f.preemption.goodput;
+  return r;
+}
+
+// Whether placing a pod may draw.
+bool PlacesAtRandom(const proto::Scheduler& scheduler) {
+  const absl::StatusOr<const PolicyEntry*> policy =
+      BuiltinRegistry().FindPolicy(scheduler.policy());
+  if (!policy.ok()) return false;
+  const std::string& chooser =
+      scheduler.device_chooser().empty() ? (*policy)->allocator : scheduler.device_chooser();
+  if (chooser == "random") return true;
+  const auto named_random = [](const std::string& plugin) { return plugin == "Random"; };
+  if (scheduler.score_size() > 0) {
+    return std::any_of(scheduler.score().begin(), scheduler.score().end(),
+                       [&](const proto::WeightedPlugin& s) { return named_random(s.name()); });
+  }
+  return std::any_of((*policy)->score.begin(), (*policy)->score.end(),
+                     [&](const ScoreChoice& s) { return named_random(s.plugin); });
+}
+
+}  // namespace
 
 const LoadRow* CellResult::AtLoad(int64_t arrived_percent) const {
   const auto it =
@@ -19,6 +126,9 @@ const LoadRow* CellResult::AtLoad(int64_t arrived_percent) const {
                        [](const LoadRow& row, int64_t a) { return row.arrived_percent < a; });
   return it != by_load.end() && it->arrived_percent == arrived_percent ? &*it : nullptr;
 }
+
+absl::Span<const CellMetric> FillMetrics() { return kFillMetrics; }
+absl::Span<const CellMetric> ReplayMetrics() { return kReplayMetrics; }
 
 absl::StatusOr<CellResult> RunCell(const proto::Scenario& scenario) {
   absl::StatusOr<std::unique_ptr<Simulation>> built = Simulation::Build(scenario);
@@ -38,6 +148,7 @@ absl::StatusOr<CellResult> RunCell(const proto::Scenario& scenario) {
   cell.fragmentation_milli = RoundDecimals(m.fragmentation.amount_milli(), 2);
   cell.fragmentation_ratio_percent = RoundDecimals(m.fragmentation.ratio_percent(), 2);
   cell.by_load = sim.load_table().Rows();
+  if (scenario.mode() == "replay") cell.replay = FiguresOf(sim.MakeJobReport());
   if (scenario.order() == "artifact") cell.hashes = ComputeOrderHashes(sim.cluster(), sim.ranks());
   cell.fingerprint = sim.fingerprint();
   cell.warnings = sim.warnings();
@@ -100,6 +211,94 @@ absl::StatusOr<std::vector<std::string>> ParsePolicies(const std::string& text) 
     policies.emplace_back(name);
   }
   return policies;
+}
+
+std::vector<std::string> QueueNames() {
+  std::vector<std::string> names;
+  for (const QueueEntry& entry : BuiltinRegistry().queues()) names.push_back(entry.name);
+  names.emplace_back("kubernetes");
+  return names;
+}
+
+absl::StatusOr<std::vector<std::string>> ParseQueues(const std::string& text) {
+  const std::vector<std::string> known = QueueNames();
+  if (text == "all") return known;
+  std::vector<std::string> queues;
+  for (absl::string_view name : absl::StrSplit(text, ',')) {
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--queues: unknown queue '", name, "'", Suggest(name, known)));
+    }
+    if (std::find(queues.begin(), queues.end(), name) != queues.end()) {
+      return absl::InvalidArgumentError(absl::StrCat("--queues: '", name, "' is there twice"));
+    }
+    queues.emplace_back(name);
+  }
+  return queues;
+}
+
+absl::StatusOr<Contenders> MakeContenders(const ParsedFlags& flags, const GivenScenario& given) {
+  const std::string text = flags.GetOr("queues", "");
+  std::vector<GivenScenario> by_queue;
+  if (text.empty()) {
+    by_queue.push_back(given);
+  } else {
+    if (given.scenario.mode() != "replay") {
+      // What is wrong with the mode itself is told first.
+      GivenScenario fill = given;
+      if (absl::Status s = ResolveGiven(&fill); !s.ok()) return s;
+      return absl::InvalidArgumentError(
+          "--queues: expected mode: replay; a fill tries each job once, so that none queues");
+    }
+    absl::StatusOr<std::vector<std::string>> queues = ParseQueues(text);
+    if (!queues.ok()) return queues.status();
+    for (const std::string& queue : *queues) {
+      by_queue.push_back(given);
+      by_queue.back().scenario.mutable_scheduler()->set_queue(queue);
+      by_queue.back().overridden.emplace_back("scheduler.queue");
+    }
+  }
+  // Each on its own, since defaults depend on the queue.
+  Contenders contenders;
+  for (GivenScenario& one : by_queue) {
+    if (absl::Status s = ResolveGiven(&one); !s.ok()) return s;
+    contenders.queues.push_back(one.scenario.scheduler().queue());
+  }
+  const std::string names = flags.GetOr("policies", "");
+  if (names.empty() && !text.empty()) {
+    contenders.policies.push_back(by_queue[0].scenario.scheduler().policy());
+  } else {
+    absl::StatusOr<std::vector<std::string>> policies = ParsePolicies(names);
+    if (!policies.ok()) return policies.status();
+    contenders.policies = *std::move(policies);
+  }
+  for (const GivenScenario& one : by_queue) {
+    for (const std::string& policy : contenders.policies) {
+      contenders.scenarios.push_back(one.scenario);
+      contenders.scenarios.back().mutable_scheduler()->set_policy(policy);
+    }
+  }
+  return contenders;
+}
+
+bool DependsOnSeed(const proto::Scenario& s) {
+  const proto::Workload& w = s.workload();
+  if (w.trace().path().empty() || s.order() != "trace" || w.tuning().has_ratio()) return true;
+  if (w.bootstrap().jobs() > 0 || !w.jitter().empty() || w.has_load_factor()) return true;
+  if (PlacesAtRandom(s.scheduler())) return true;
+  if (s.mode() != "replay") return false;
+  // kube-scheduler looks for victims from a random node on.
+  if (UsesKubernetesQueue(s)) return s.preemption().mode() == "priority";
+  return s.scheduler().estimates().noise() > 0;
+}
+
+void NoteIdleSeeds(const Contenders& contenders, size_t seeds) {
+  if (seeds < 2 || std::any_of(contenders.scenarios.begin(), contenders.scenarios.end(),
+                               [](const proto::Scenario& s) { return DependsOnSeed(s); })) {
+    return;
+  }
+  std::fprintf(stderr, "drasim: note: nothing here is random, so all %zu seeds give the same\n",
+               seeds);
 }
 
 }  // namespace drasim

@@ -1,12 +1,14 @@
-// drasim sweep: traces x policies x seeds, resumable.
+// drasim sweep: traces x queues x policies x seeds, resumable.
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <set>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -36,14 +38,37 @@ struct Cell {
   std::vector<std::string> warnings;
 };
 
-std::string Header() {
+bool IsReplay(const Cell& cell) { return cell.scenario.mode() == "replay"; }
+
+// The fingerprint is the last of all columns: its fixed length tells a whole line from a torn one.
+std::string Header(bool replay) {
   std::string text =
       "key,trace,policy,seed,pods_arrived,pods_unschedulable,gpu_arrived_milli,gpu_allocated_milli,"
       "cpu_allocated_milli,fragmentation_milli,fragmentation_ratio_percent";
   for (int64_t load : kLoads) absl::StrAppend(&text, ",gpu_allocation_percent_at_", load);
   for (int64_t load : kLoads) absl::StrAppend(&text, ",fragmentation_percent_of_total_at_", load);
   for (int64_t load : kLoads) absl::StrAppend(&text, ",fragmentation_percent_of_idle_at_", load);
-  return text + ",order_hash,rank_hash,placement_hash,fingerprint";
+  text += ",order_hash,rank_hash,placement_hash";
+  if (replay) {
+    text += ",queue";
+    for (const CellMetric& metric : ReplayMetrics()) absl::StrAppend(&text, ",", metric.name);
+  }
+  return text + ",fingerprint";
+}
+
+void AppendReplay(const Cell& cell, const CellResult& r, std::string* text) {
+  absl::StrAppend(text, ",", cell.scenario.scheduler().queue());
+  for (const CellMetric& metric : ReplayMetrics()) {
+    *text += ",";
+    const double value = metric.value(r);
+    if (std::isnan(value)) continue;
+    // Counts stay plain integers, however large.
+    if (metric.decimals == 0 && value == std::floor(value)) {
+      *text += FixedText(value, 0);
+    } else {
+      AppendDouble(text, value);
+    }
+  }
 }
 
 std::string RowOf(const Cell& cell, const CellResult& r) {
@@ -69,6 +94,7 @@ std::string RowOf(const Cell& cell, const CellResult& r) {
   } else {
     text += ",,,";
   }
+  if (IsReplay(cell)) AppendReplay(cell, r, &text);
   return absl::StrCat(text, ",", HexHash(r.fingerprint));
 }
 
@@ -86,18 +112,24 @@ std::string TraceName(const std::string& path) {
   return field;
 }
 
-// Hashes of every file the scenario names: the lists (pinned in the scenario), mapping files and
-// the generator's table.
+// Hashes of every file the scenario names: the lists (pinned in the scenario) with their further
+// tables, mapping files, the generator's table, and tables of quotas.
 absl::StatusOr<std::string> HashInputs(proto::Scenario* s) {
   std::string all;
   proto::Trace* trace = s->mutable_workload()->mutable_trace();
-  const std::string table = s->workload().generated().table();
-  for (const std::string& path :
-       {trace->path(), s->cluster().path(), trace->format(), s->cluster().format(), table}) {
+  std::vector<std::string> paths = {trace->path(), s->cluster().path()};
+  std::map<std::string, std::string> tables;
+  for (const auto& table : trace->tables()) tables[table.first] = table.second;
+  for (const auto& [name, path] : tables) paths.push_back(path);
+  for (const proto::Quota& quota : s->quotas()) paths.push_back(quota.path());
+  // A format or a table to generate from that is no file is a built-in one.
+  for (const std::string& maybe :
+       {trace->format(), s->cluster().format(), s->workload().generated().table()}) {
     std::error_code error;
-    const bool named = path == trace->path() || path == s->cluster().path();
-    // A format or table that is no file is a built-in one.
-    if (path.empty() || (!named && !std::filesystem::is_regular_file(path, error))) continue;
+    if (std::filesystem::is_regular_file(maybe, error)) paths.push_back(maybe);
+  }
+  for (const std::string& path : paths) {
+    if (path.empty()) continue;
     absl::StatusOr<std::string> hash = FileSha256(path);
     if (!hash.ok()) return hash;
     absl::StrAppend(&all, *hash, "\n");
@@ -113,25 +145,27 @@ absl::StatusOr<std::vector<Cell>> MakeCells(const ParsedFlags& flags) {
   absl::StatusOr<GivenScenario> given = ScenarioFromFlags(flags);
   if (!given.ok()) return given.status();
   proto::Scenario* base = &given->scenario;
-  absl::StatusOr<std::vector<std::string>> policies = ParsePolicies(flags.GetOr("policies", ""));
-  if (!policies.ok()) return policies.status();
-  std::vector<std::string> traces = absl::StrSplit(base->workload().trace().path(), ',');
+  const std::vector<std::string> traces = absl::StrSplit(base->workload().trace().path(), ',');
   base->mutable_workload()->mutable_trace()->set_path(traces[0]);
-  if (absl::Status s = ResolveGiven(&*given); !s.ok()) return s;
+  absl::StatusOr<Contenders> contenders = MakeContenders(flags, *given);
+  if (!contenders.ok()) return contenders.status();
+  const std::vector<proto::Scenario>& scenarios = contenders->scenarios;
   absl::StatusOr<std::vector<uint64_t>> seeds =
-      ParseSeeds(flags.GetOr("seeds", absl::StrCat(base->seed())));
+      ParseSeeds(flags.GetOr("seeds", absl::StrCat(scenarios[0].seed())));
   if (!seeds.ok()) return seeds.status();
+  NoteIdleSeeds(*contenders, seeds->size());
   std::vector<Cell> cells;
   for (const std::string& trace : traces) {
-    proto::Scenario s = *base;
-    s.mutable_workload()->mutable_trace()->set_path(trace);
-    absl::StatusOr<std::string> inputs = HashInputs(&s);
+    proto::Scenario pinned = scenarios[0];
+    pinned.mutable_workload()->mutable_trace()->set_path(trace);
+    absl::StatusOr<std::string> inputs = HashInputs(&pinned);
     if (!inputs.ok()) return inputs.status();
-    for (const std::string& policy : *policies) {
+    for (proto::Scenario s : scenarios) {
+      *s.mutable_workload()->mutable_trace() = pinned.workload().trace();
+      *s.mutable_cluster() = pinned.cluster();
+      s.clear_output();
       for (uint64_t seed : *seeds) {
-        s.mutable_scheduler()->set_policy(policy);
         s.set_seed(seed);
-        s.clear_output();
         cells.push_back({s, TraceName(trace), HexHash(Fnv1a(*inputs, Fnv1a(ToYaml(s)))), "", {}});
       }
     }
@@ -141,11 +175,11 @@ absl::StatusOr<std::vector<Cell>> MakeCells(const ParsedFlags& flags) {
 
 // Lines of an earlier, interrupted sweep, by key. A torn last line has too few fields and is left
 // out.
-std::map<std::string, std::string> ReadFinished(const std::string& path) {
+std::map<std::string, std::string> ReadFinished(const std::string& path,
+                                                const std::string& header) {
   std::map<std::string, std::string> rows;
   std::ifstream file(path);
   std::string line;
-  const std::string header = Header();
   const auto fields = std::count(header.begin(), header.end(), ',');
   while (std::getline(file, line)) {
     const size_t last = line.rfind(',');
@@ -167,7 +201,8 @@ absl::Status SweepCommand(const ParsedFlags& flags) {
   if (!jobs.ok()) return jobs.status();
   if (absl::Status s = PrepareOutputDir(dir, flags.Has("force")); !s.ok()) return s;
   const std::string partial = dir + "/sweep.partial.csv";
-  const std::map<std::string, std::string> finished = ReadFinished(partial);
+  const std::string header = Header(IsReplay(cells[0]));
+  const std::map<std::string, std::string> finished = ReadFinished(partial, header);
   std::vector<size_t> todo;
   for (size_t i = 0; i < cells.size(); ++i) {
     const auto it = finished.find(cells[i].key);
@@ -208,7 +243,7 @@ absl::Status SweepCommand(const ParsedFlags& flags) {
       if (warnings.insert(w).second) std::fprintf(stderr, "drasim: warning: %s\n", w.c_str());
     }
   }
-  std::string merged = Header() + "\n";
+  std::string merged = header + "\n";
   for (const Cell& cell : cells) merged += cell.row + "\n";
   if (absl::Status s = WriteFileAtomically(dir + "/sweep.csv", merged); !s.ok()) return s;
   std::printf("%zu cells (%zu run now, %zu from before) in %s/sweep.csv\n", cells.size(),

@@ -22,16 +22,16 @@ namespace {
 constexpr size_t kTopShapes = 10;
 
 // An opened trace with the tables its shapes live in.
-struct OpenTrace {
+struct TraceFile {
   GpuModelTable models;
   ShapeTable shapes{&models};
   std::vector<NodeSpec> nodes;
   WorkloadInput input;
 };
 
-absl::StatusOr<std::unique_ptr<OpenTrace>> OpenFromFlags(const ParsedFlags& flags) {
+absl::StatusOr<std::unique_ptr<TraceFile>> OpenFromFlags(const ParsedFlags& flags) {
   if (flags.positional().size() != 1) return absl::InvalidArgumentError("expected one trace file");
-  auto trace = std::make_unique<OpenTrace>();
+  auto trace = std::make_unique<TraceFile>();
   proto::Scenario scenario;
   scenario.set_mode("fill");  // rows in file order
   scenario.mutable_workload()->mutable_trace()->set_path(flags.positional()[0]);
@@ -40,11 +40,11 @@ absl::StatusOr<std::unique_ptr<OpenTrace>> OpenFromFlags(const ParsedFlags& flag
   if (flags.Has("nodes")) {
     scenario.mutable_cluster()->set_path(*flags.Get("nodes"));
     scenario.mutable_cluster()->set_format(flags.GetOr("trace", "openb"));
-    absl::StatusOr<std::vector<NodeSpec>> nodes = ReadNodeInput(&scenario);
+    absl::StatusOr<NodeInput> nodes = ReadNodeInput(&scenario);
     if (!nodes.ok()) return nodes.status();
-    trace->nodes = *std::move(nodes);
+    trace->nodes = std::move(nodes->nodes);
   }
-  absl::StatusOr<WorkloadInput> input = OpenWorkloadInput(&scenario, &trace->shapes);
+  absl::StatusOr<WorkloadInput> input = OpenWorkloadInput(&scenario, trace->nodes, &trace->shapes);
   if (!input.ok()) return input.status();
   trace->input = *std::move(input);
   return trace;
@@ -75,10 +75,10 @@ absl::Status TraceStatsCommand(const ParsedFlags& flags) {
     return absl::InvalidArgumentError(
         absl::StrCat("--format: found '", format, "', expected table or json"));
   }
-  absl::StatusOr<std::unique_ptr<OpenTrace>> trace = OpenFromFlags(flags);
+  absl::StatusOr<std::unique_ptr<TraceFile>> trace = OpenFromFlags(flags);
   if (!trace.ok()) return trace.status();
   TraceStats stats(&(*trace)->shapes);
-  PodArrival pod;
+  JobArrival pod;
   while (true) {
     absl::StatusOr<bool> more = (*trace)->input.source->Next(&pod);
     if (!more.ok()) return more.status();
@@ -101,12 +101,12 @@ absl::Status TraceStatsCommand(const ParsedFlags& flags) {
 
 absl::Status TraceConvertCommand(const ParsedFlags& flags) {
   if (!flags.Has("out")) return absl::InvalidArgumentError("trace convert needs --out FILE");
-  absl::StatusOr<std::unique_ptr<OpenTrace>> trace = OpenFromFlags(flags);
+  absl::StatusOr<std::unique_ptr<TraceFile>> trace = OpenFromFlags(flags);
   if (!trace.ok()) return trace.status();
   absl::StatusOr<std::unique_ptr<PodCsvWriter>> writer =
       PodCsvWriter::Open(*flags.Get("out"), &(*trace)->shapes);
   if (!writer.ok()) return writer.status();
-  PodArrival pod;
+  JobArrival pod;
   int64_t pods = 0;
   while (true) {
     absl::StatusOr<bool> more = (*trace)->input.source->Next(&pod);
@@ -146,10 +146,11 @@ absl::Status TraceGenerateCommand(const ParsedFlags& flags) {
   g->set_run_time(flags.GetOr("run-time", ""));
   GpuModelTable models;
   ShapeTable shapes(&models);
-  absl::StatusOr<WorkloadInput> input = OpenWorkloadInput(&scenario, &shapes);
+  absl::StatusOr<WorkloadInput> input = OpenWorkloadInput(&scenario, {}, &shapes);
   if (!input.ok()) return input.status();
-  absl::StatusOr<std::vector<NodeSpec>> node_specs = ReadNodeInput(&scenario);
-  if (!node_specs.ok()) return node_specs.status();
+  absl::StatusOr<NodeInput> node_input = ReadNodeInput(&scenario);
+  if (!node_input.ok()) return node_input.status();
+  const std::vector<NodeSpec>& nodes_written = node_input->nodes;
   std::error_code error;
   std::filesystem::create_directories(dir, error);
   if (error)
@@ -164,7 +165,7 @@ absl::Status TraceGenerateCommand(const ParsedFlags& flags) {
   absl::StatusOr<std::unique_ptr<PodCsvWriter>> writer =
       PodCsvWriter::Open(dir + "/pods.csv", &shapes);
   if (!writer.ok()) return writer.status();
-  PodArrival pod;
+  JobArrival pod;
   int64_t written = 0;
   while (true) {
     absl::StatusOr<bool> more = input->source->Next(&pod);
@@ -173,10 +174,10 @@ absl::Status TraceGenerateCommand(const ParsedFlags& flags) {
     if (absl::Status s = (*writer)->Write(pod); !s.ok()) return s;
     ++written;
   }
-  if (absl::Status s = WriteNodesCsv(dir + "/nodes.csv", *node_specs); !s.ok()) return s;
+  if (absl::Status s = WriteNodesCsv(dir + "/nodes.csv", nodes_written); !s.ok()) return s;
   if (absl::Status s = (*writer)->Close(); !s.ok()) return s;
   std::printf("%lld pods in %s/pods.csv, %zu nodes in %s/nodes.csv\n",
-              static_cast<long long>(written), dir.c_str(), node_specs->size(), dir.c_str());
+              static_cast<long long>(written), dir.c_str(), nodes_written.size(), dir.c_str());
   return absl::OkStatus();
 }
 

@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "model/text/yaml_proto.h"
+#include "sim/app/cell.h"
 #include "sim/app/cli.h"
 #include "sim/app/simulation.h"
 #include "traces/byte_source.h"
@@ -24,6 +25,12 @@ absl::string_view PolicyNames() {
     for (const PolicyEntry& entry : BuiltinRegistry().policies()) names.push_back(entry.name);
     return new std::string(absl::StrJoin(names, ", "));
   }();
+  return *text;
+}
+
+absl::string_view QueueChoices() {
+  static const auto* const text = new std::string(
+      absl::StrCat(absl::StrJoin(QueueNames(), ", "), " (in a replay; default: kubernetes)"));
   return *text;
 }
 
@@ -45,6 +52,10 @@ std::vector<Command> MakeCommands() {
   const FlagSpec force{"force", "", "",
                        "write into DIR even if it holds files that are not drasim's"};
   const FlagSpec quiet{"quiet", "", "", "no progress bar"};
+  const FlagSpec queues{"queues", "", "A,B,...",
+                        "queues, or all, in a replay (default: the scenario's)"};
+  const FlagSpec policies{"policies", "", "A,B,...",
+                          "policies, or all (default: all; with --queues the scenario's)"};
   const FlagSpec table{"table", "", "TABLE",
                        "openb-like (embedded) or the path of a table of shapes and node kinds"};
   const FlagSpec trace_format{"trace", "", "FORMAT",
@@ -55,18 +66,26 @@ std::vector<Command> MakeCommands() {
        "Without a trace, the embedded openb-like cluster and workload are used. With --out, the "
        "run leaves\n"
        "summary.json, run.json, scenario.yaml, timeseries.csv, pods.csv, by_load.csv and a ledger "
-       "in DIR.\n",
+       "in DIR.\n"
+       "A run that was killed goes on with `drasim run --resume --out DIR`, without a scenario; it "
+       "ends\n"
+       "with the files that it would have left.\n",
        With({out,
              force,
+             {"resume", "", "", "go on with the run in DIR from its last checkpoint"},
              {"ledger", "output.ledger", "on|off", "keep the ledger", "on,off"},
              format,
              quiet}),
        RunCommand},
-      {"compare", "several policies on the same input, side by side", "[FLAGS] [SCENARIO.yaml]",
+      {"compare", "several policies or queues on the same input, side by side",
+       "[FLAGS] [SCENARIO.yaml]",
        "Every policy sees the same pods in the same order. With several seeds, means with 95 % "
        "confidence\n"
-       "intervals are shown. The best value of a column is bold on a terminal.\n",
-       With({{"policies", "", "A,B,...", "policies to compare (default: all)"},
+       "intervals are shown. The best value of a column is bold on a terminal. A fill is compared "
+       "by what\n"
+       "it allocates, a replay by what it means for its jobs.\n",
+       With({queues,
+             policies,
              {"seeds", "", "SEEDS", "such as 42..51 (default: the scenario's seed)"},
              {"jobs", "", "N", "threads (default: all cores)"},
              out,
@@ -74,11 +93,12 @@ std::vector<Command> MakeCommands() {
              format,
              quiet}),
        CompareCommand},
-      {"sweep", "traces x policies x seeds, one merged CSV, resumable",
+      {"sweep", "traces x queues x policies x seeds, one merged CSV, resumable",
        "--pods A.csv,B.csv.gz --out DIR [FLAGS]",
        "Finished cells are kept in DIR/sweep.partial.csv; the same command run again does only the "
        "missing ones.\n",
-       With({{"policies", "", "A,B,...", "policies (default: all)"},
+       With({queues,
+             policies,
              {"seeds", "", "SEEDS", "such as 42..51 (default: the scenario's seed)"},
              {"jobs", "", "N", "threads (default: all cores)"},
              out,
@@ -173,6 +193,7 @@ const std::vector<FlagSpec>& ScenarioFlags() {
       {"nodes", "cluster.path", "FILE", "the node list, .csv or .csv.gz"},
       {"pods", "workload.trace.path", "FILE", "the pod list, .csv or .csv.gz"},
       {"policy", "scheduler.policy", "NAME", PolicyNames()},
+      {"queue", "scheduler.queue", "NAME", QueueChoices()},
       {"device-chooser", "scheduler.device_chooser", "NAME", ChooserNames()},
       {"mode", "mode", "MODE", "use of time", "fill,replay"},
       {"order", "order", "ORDER", "arrival order and tie-breaks", "artifact,seeded,trace"},

@@ -12,9 +12,12 @@
 #include "absl/strings/str_cat.h"
 #include "model/distributions.h"
 #include "model/quantity.h"
+#include "sim/app/duration_text.h"
 #include "traces/byte_source.h"
 #include "traces/embedded.h"
+#include "traces/formats.h"
 #include "traces/generator.h"
+#include "traces/job_generator.h"
 #include "traces/mapping.h"
 #include "traces/table_source.h"
 
@@ -80,6 +83,17 @@ absl::StatusOr<std::vector<NodeSpec>> NodesFromTemplate(const proto::Cluster& cl
   spec.gpu_count = t.gpus();
   spec.gpu_model = t.gpu_model();
   if (t.pods() > 0) spec.pods = t.pods();
+  for (int i = 0; i < t.extended_size(); ++i) {
+    const std::string key = absl::StrCat("cluster.node.extended[", i, "]");
+    absl::StatusOr<int64_t> amount = ParseUnits(t.extended(i).amount());
+    if (!amount.ok())
+      return absl::InvalidArgumentError(absl::StrCat(key, ".amount: ", amount.status().message()));
+    if (*amount < 0 || t.extended(i).resource().empty())
+      return absl::InvalidArgumentError(
+          absl::StrCat(key, ": expected the name of a resource and an amount of 0 or more"));
+    spec.extended.emplace_back(t.extended(i).resource(), *amount);
+  }
+  std::sort(spec.extended.begin(), spec.extended.end());
   std::vector<NodeSpec> nodes(static_cast<size_t>(cluster.nodes()), spec);
   const size_t digits = std::max<size_t>(6, absl::StrCat(cluster.nodes() - 1).size());
   for (size_t i = 0; i < nodes.size(); ++i) {
@@ -146,64 +160,106 @@ absl::Status CheckGenerated(const proto::Scenario& scenario) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<NodeSpec>> ReadNodeInput(proto::Scenario* scenario) {
-  proto::Cluster* cluster = scenario->mutable_cluster();
-  if (cluster->path().empty()) {
-    if (absl::Status s = CheckGenerated(*scenario); !s.ok()) return s;
-    if (cluster->has_node()) return NodesFromTemplate(*cluster);
-    absl::StatusOr<WorkloadTable> table = LoadTable(scenario->workload().generated().table());
-    if (!table.ok()) return table.status();
-    return GenerateNodes(*table, cluster->nodes());
-  }
-  absl::StatusOr<std::unique_ptr<ByteSource>> bytes = OpenByteSource(cluster->path());
-  if (!bytes.ok()) return bytes.status();
-  absl::StatusOr<proto::TableMapping> mapping = LoadMapping(cluster->format());
-  if (!mapping.ok()) return mapping.status();
-  absl::StatusOr<std::vector<NodeSpec>> nodes = ReadNodes(*std::move(bytes), *mapping);
-  if (!nodes.ok()) return nodes;
-  if (absl::Status s = PinHash(cluster->path(), "cluster.sha256", cluster->mutable_sha256());
-      !s.ok())
-    return s;
-  return nodes;
+namespace {
+
+// What is added to the times of a trace. Whole seconds are exact; below, the nearest nanosecond.
+int64_t OffsetNs(const proto::Trace& trace) {
+  const double offset_s = trace.epoch_offset_seconds();
+  const auto whole_s = static_cast<int64_t>(offset_s);
+  return whole_s * 1'000'000'000 +
+         static_cast<int64_t>((offset_s - static_cast<double>(whole_s)) * 1e9);
 }
 
-absl::StatusOr<WorkloadInput> OpenWorkloadInput(proto::Scenario* scenario, ShapeTable* shapes) {
-  WorkloadInput input;
-  proto::Workload* workload = scenario->mutable_workload();
-  if (workload->trace().path().empty()) {
-    const proto::Generated& g = workload->generated();
-    absl::StatusOr<WorkloadTable> table = LoadTable(g.table());
-    if (!table.ok()) return table.status();
-    GeneratedOptions options;
-    options.pods = g.pods();
-    options.sampling = g.sampling();
-    options.interarrival = g.interarrival();
-    options.run_time = g.run_time();
-    options.seed = scenario->seed();
-    absl::StatusOr<std::unique_ptr<GeneratedSource>> source =
-        GeneratedSource::Create(*table, options, shapes);
-    if (!source.ok()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("workload.generated: ", source.status().message()));
+}  // namespace
+
+absl::StatusOr<NodeInput> ReadNodeInput(proto::Scenario* scenario) {
+  proto::Cluster* cluster = scenario->mutable_cluster();
+  NodeInput input;
+  if (cluster->path().empty()) {
+    if (absl::Status s = CheckGenerated(*scenario); !s.ok()) return s;
+    if (cluster->has_node()) {
+      absl::StatusOr<std::vector<NodeSpec>> nodes = NodesFromTemplate(*cluster);
+      if (!nodes.ok()) return nodes.status();
+      input.nodes = *std::move(nodes);
+      return input;
     }
-    input.source = *std::move(source);
-    input.warnings = [] { return std::vector<std::string>(); };
+    absl::StatusOr<WorkloadTable> table = LoadTable(scenario->workload().generated().table());
+    if (!table.ok()) return table.status();
+    input.nodes = GenerateNodes(*table, cluster->nodes());
     return input;
   }
-  proto::Trace* trace = workload->mutable_trace();
-  absl::StatusOr<std::unique_ptr<ByteSource>> bytes = OpenByteSource(trace->path());
+  if (const SpecialFormat* format = FindSpecialFormat(cluster->format()); format != nullptr) {
+    if (format->read_nodes == nullptr) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("cluster.format: the format ", format->name, " has no node list"));
+    }
+    FormatInput files;
+    files.path = cluster->path();
+    files.time_offset_ns = OffsetNs(scenario->workload().trace());
+    files.lenient = scenario->workload().trace().lenient();
+    absl::StatusOr<NodeList> list = format->read_nodes(files);
+    if (!list.ok()) return list.status();
+    input.nodes = std::move(list->nodes);
+    input.changes = std::move(list->changes);
+  } else {
+    absl::StatusOr<std::unique_ptr<ByteSource>> bytes = OpenByteSource(cluster->path());
+    if (!bytes.ok()) return bytes.status();
+    absl::StatusOr<proto::TableMapping> mapping = LoadMapping(cluster->format());
+    if (!mapping.ok()) return mapping.status();
+    absl::StatusOr<std::vector<NodeSpec>> nodes = ReadNodes(*std::move(bytes), *mapping);
+    if (!nodes.ok()) return nodes.status();
+    input.nodes = *std::move(nodes);
+  }
+  absl::Status pinned = PinHash(cluster->path(), "cluster.sha256", cluster->mutable_sha256());
+  if (!pinned.ok()) return pinned;
+  return input;
+}
+
+bool ShapesWorkload(const proto::Scenario& s) {
+  const proto::Workload& w = s.workload();
+  return s.mode() == "replay" || w.tenants_size() > 0 || w.has_window() || w.has_speed_up() ||
+         !w.jitter().empty() || w.has_bootstrap() || w.has_load_factor() || !s.compat().empty();
+}
+
+absl::StatusOr<WorkloadInput> OpenTrace(const proto::Trace& trace, ArrivalOrder order,
+                                        ShapeTable* shapes) {
+  WorkloadInput input;
+  const int64_t offset_ns = OffsetNs(trace);
+  if (FindSpecialFormat(trace.format()) != nullptr) {
+    FormatInput files;
+    files.path = trace.path();
+    files.tables.insert(trace.tables().begin(), trace.tables().end());
+    files.shapes = shapes;
+    files.lenient = trace.lenient();
+    files.time_offset_ns = offset_ns;
+    if (trace.has_gpus_per_pod()) files.gpus_per_pod = trace.gpus_per_pod();
+    absl::StatusOr<std::unique_ptr<TraceFormatSource>> source =
+        OpenSpecialFormat(trace.format(), files);
+    if (!source.ok()) return source.status();
+    TraceFormatSource* format = source->get();
+    input.warnings = [format] { return format->Warnings(); };
+    input.source = *std::move(source);
+    return input;
+  }
+  absl::StatusOr<std::unique_ptr<ByteSource>> bytes = OpenByteSource(trace.path());
   if (!bytes.ok()) return bytes.status();
-  absl::StatusOr<proto::TableMapping> mapping = LoadMapping(trace->format());
+  absl::StatusOr<proto::TableMapping> mapping = LoadMapping(trace.format());
   if (!mapping.ok()) return mapping.status();
   TableSourceOptions options;
-  options.lenient = trace->lenient();
-  options.order = scenario->mode() == "replay" ? ArrivalOrder::kSort : ArrivalOrder::kKeep;
+  options.lenient = trace.lenient();
+  options.order = order;
+  if (absl::StatusOr<SimDuration> window = ParseDuration(trace.sort_window());
+      window.ok() && !trace.sort_window().empty() && order != ArrivalOrder::kKeep) {
+    options.order = ArrivalOrder::kWindow;
+    options.sort_window_ns = window->ns();
+  }
+  options.time_offset_ns = offset_ns;
+  options.arrive_at_start = trace.arrival() == "start";
+  if (trace.has_gpus_per_pod()) options.gpus_per_pod = trace.gpus_per_pod();
+  if (trace.has_cores_per_pod()) options.cores_per_pod = trace.cores_per_pod();
   absl::StatusOr<std::unique_ptr<TableSource>> source =
       TableSource::Open(*std::move(bytes), *mapping, shapes, options);
   if (!source.ok()) return source.status();
-  if (absl::Status s = PinHash(trace->path(), "workload.trace.sha256", trace->mutable_sha256());
-      !s.ok())
-    return s;
   const TableSource* table = source->get();
   input.warnings = [table] {
     std::vector<std::string> lines = TallyLines(table->skipped(), "skipped");
@@ -212,6 +268,82 @@ absl::StatusOr<WorkloadInput> OpenWorkloadInput(proto::Scenario* scenario, Shape
     return lines;
   };
   input.source = *std::move(source);
+  return input;
+}
+
+namespace {
+
+absl::StatusOr<WorkloadInput> OpenGeneratedJobs(const proto::Scenario& scenario,
+                                                const std::vector<NodeSpec>& nodes,
+                                                ShapeTable* shapes) {
+  const proto::Generated& g = scenario.workload().generated();
+  JobGeneratorOptions options;
+  options.jobs = g.pods();
+  options.interarrival = g.interarrival();
+  options.run_time = g.run_time();
+  options.seed = scenario.seed();
+  options.daily_swing = g.daily_swing();
+  if (g.has_load_percent()) options.load_percent = g.load_percent();
+  for (const proto::GangShare& gang : g.gangs()) {
+    options.gangs.push_back({gang.gpus(), gang.weight()});
+  }
+  // A pod asks for its share of a node, so that CPU and memory never decide.
+  options.gpus_per_pod = 1;
+  for (const NodeSpec& node : nodes) {
+    options.capacity_gpus += node.gpu_count;
+    if (node.gpu_count <= options.gpus_per_pod && options.cpu_milli_per_gpu > 0) continue;
+    if (node.gpu_count == 0) continue;
+    options.gpus_per_pod = node.gpu_count;
+    options.cpu_milli_per_gpu = node.cpu_milli / node.gpu_count;
+    options.memory_bytes_per_gpu = node.memory_bytes / node.gpu_count;
+  }
+  absl::StatusOr<std::unique_ptr<JobGenerator>> source = JobGenerator::Create(options, shapes);
+  if (!source.ok()) return source.status();
+  WorkloadInput input;
+  input.source = *std::move(source);
+  input.warnings = [] { return std::vector<std::string>(); };
+  return input;
+}
+
+absl::StatusOr<WorkloadInput> OpenGeneratedPods(const proto::Scenario& scenario,
+                                                ShapeTable* shapes) {
+  const proto::Generated& g = scenario.workload().generated();
+  absl::StatusOr<WorkloadTable> table = LoadTable(g.table());
+  if (!table.ok()) return table.status();
+  GeneratedOptions options;
+  options.pods = g.pods();
+  options.sampling = g.sampling();
+  options.interarrival = g.interarrival();
+  options.run_time = g.run_time();
+  options.seed = scenario.seed();
+  absl::StatusOr<std::unique_ptr<GeneratedSource>> source =
+      GeneratedSource::Create(*table, options, shapes);
+  if (!source.ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("workload.generated: ", source.status().message()));
+  }
+  WorkloadInput input;
+  input.source = *std::move(source);
+  input.warnings = [] { return std::vector<std::string>(); };
+  return input;
+}
+
+}  // namespace
+
+absl::StatusOr<WorkloadInput> OpenWorkloadInput(proto::Scenario* scenario,
+                                                const std::vector<NodeSpec>& nodes,
+                                                ShapeTable* shapes) {
+  proto::Workload* workload = scenario->mutable_workload();
+  if (workload->trace().path().empty()) {
+    return workload->generated().gangs_size() > 0 ? OpenGeneratedJobs(*scenario, nodes, shapes)
+                                                  : OpenGeneratedPods(*scenario, shapes);
+  }
+  proto::Trace* trace = workload->mutable_trace();
+  absl::StatusOr<WorkloadInput> input = OpenTrace(
+      *trace, ShapesWorkload(*scenario) ? ArrivalOrder::kSort : ArrivalOrder::kKeep, shapes);
+  if (!input.ok()) return input;
+  absl::Status pinned = PinHash(trace->path(), "workload.trace.sha256", trace->mutable_sha256());
+  if (!pinned.ok()) return pinned;
   return input;
 }
 

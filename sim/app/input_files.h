@@ -12,15 +12,23 @@
 #include "model/node_spec.h"
 #include "model/pod_shape.h"
 #include "model/proto/scenario.pb.h"
+#include "traces/format_source.h"
+#include "traces/table_source.h"
 
 namespace drasim {
 
 // SHA-256 of a file's bytes as 64 lower-case hex digits.
 absl::StatusOr<std::string> FileSha256(const std::string& path);
 
+struct NodeInput {
+  std::vector<NodeSpec> nodes;
+  // What the trace says about nodes that come and go, in its own time.
+  std::vector<NodeChange> changes;
+};
+
 // The cluster's nodes, in the order of the file or the generator (which takes the node kinds of the
 // workload's table). Sets (or checks) `cluster.sha256`.
-absl::StatusOr<std::vector<NodeSpec>> ReadNodeInput(proto::Scenario* scenario);
+absl::StatusOr<NodeInput> ReadNodeInput(proto::Scenario* scenario);
 
 // The choices of a generated cluster and workload that need no file; errors name the scenario key.
 absl::Status CheckGenerated(const proto::Scenario& scenario);
@@ -30,8 +38,18 @@ struct WorkloadInput {
   // Call after the source has been read: skipped rows and other things worth a line.
   std::function<std::vector<std::string>()> warnings;
 };
-// The scenario's workload. Sets (or checks) the trace's `sha256`. `shapes` must outlive the source.
-absl::StatusOr<WorkloadInput> OpenWorkloadInput(proto::Scenario* scenario, ShapeTable* shapes);
+// The scenario's workload. Sets (or checks) the trace's `sha256`. `nodes` says how many GPUs a load
+// in percent is of, and how many a pod may have. `shapes` must outlive the source.
+absl::StatusOr<WorkloadInput> OpenWorkloadInput(proto::Scenario* scenario,
+                                                const std::vector<NodeSpec>& nodes,
+                                                ShapeTable* shapes);
+
+// Opens a trace file alone, in any format: a built-in mapping, a special format, or a mapping file.
+absl::StatusOr<WorkloadInput> OpenTrace(const proto::Trace& trace, ArrivalOrder order,
+                                        ShapeTable* shapes);
+
+// Whether any knob asks for the jobs to be shaped; always so in a replay.
+bool ShapesWorkload(const proto::Scenario& scenario);
 
 }  // namespace drasim
 

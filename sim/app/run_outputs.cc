@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "model/check.h"
 #include "model/hash.h"
 #include "model/number_text.h"
 #include "model/text/json_writer.h"
@@ -19,9 +20,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kOwnFiles[] = {"summary.json",   "run.json",      "scenario.yaml",
-                                     "timeseries.csv", "pods.csv",      "by_load.csv",
-                                     "ledger",         "ledger.partial"};
+// The ledgers come first, because they are what a resumption looks for: a new run that is killed
+// while it removes the files of an older one does not leave that one looking unfinished.
+constexpr const char* kOwnFiles[] = {"ledger",   "ledger.partial", "summary.json",
+                                     "run.json", "scenario.yaml",  "timeseries.csv",
+                                     "pods.csv", "by_load.csv",    "jobs.csv"};
 // What compare and sweep write; theirs is not removed by a run.
 constexpr const char* kRelatedFiles[] = {"compare.json", "compare.csv", "sweep.csv",
                                          "sweep.partial.csv"};
@@ -51,6 +54,8 @@ std::vector<std::pair<uint32_t, int64_t>> DroppedShapes(const Simulation& sim) {
   return shapes;
 }
 
+bool IsReplay(const Simulation& sim) { return sim.scenario().mode() == "replay"; }
+
 void WriteScenario(const Simulation& sim, JsonWriter& j) {
   const proto::Scenario& s = sim.scenario();
   j.Key("scenario").BeginObject();
@@ -59,6 +64,7 @@ void WriteScenario(const Simulation& sim, JsonWriter& j) {
   j.Key("mode").String(s.mode());
   j.Key("order").String(s.order());
   j.Key("seed").Uint(s.seed());
+  if (IsReplay(sim)) j.Key("queue").String(s.scheduler().queue());
   j.Key("tuning_ratio");
   if (s.workload().tuning().has_ratio()) {
     j.Double(s.workload().tuning().ratio());
@@ -101,6 +107,19 @@ void WriteAmounts(const Sample& m, JsonWriter& j) {
   j.EndObject();
 }
 
+std::string TimeseriesHeader() {
+  std::string header =
+      "time_seconds,pods_arrived,pods_scheduled,pods_dropped,pods_finished,gpu_arrived_milli,gpu_"
+      "allocated_milli,"
+      "cpu_allocated_milli,memory_allocated_bytes,gpus_in_use,nodes_in_use,gpus_on_used_nodes,"
+      "fragmentation_milli,"
+      "fragmentation_ratio_percent";
+  for (size_t c = 0; c < kFragCases; ++c) {
+    absl::StrAppend(&header, ",", FragCaseName(static_cast<FragCase>(c)), "_milli");
+  }
+  return header + "\n";
+}
+
 double Percent(int64_t part, int64_t whole) {
   return whole > 0 ? 100 * static_cast<double>(part) / static_cast<double>(whole) : 0;
 }
@@ -131,10 +150,12 @@ absl::Status PrepareOutputDir(const std::string& dir, bool force) {
 
 absl::Status RemoveOldOutputs(const std::string& dir) {
   for (const char* name : kOwnFiles) {
-    std::error_code error;
-    fs::remove(fs::path(dir) / name, error);
-    if (error)
-      return absl::InvalidArgumentError(absl::StrCat(dir, "/", name, ": ", error.message()));
+    for (const char* suffix : {"", ".tmp"}) {
+      const std::string path = absl::StrCat(dir, "/", name, suffix);
+      std::error_code error;
+      fs::remove(path, error);
+      if (error) return absl::InvalidArgumentError(absl::StrCat(path, ": ", error.message()));
+    }
   }
   return absl::OkStatus();
 }
@@ -157,7 +178,16 @@ std::string SummaryJson(const Simulation& sim) {
   j.Key("unschedulable").Int(m.pods_dropped + static_cast<int64_t>(sim.engine().pods_waiting()));
   j.Key("finished").Int(m.pods_finished);
   j.Key("attempts_failed").Int(m.attempts_failed);
+  if (IsReplay(sim)) {
+    j.Key("evicted").Int(m.pods_evicted);
+    j.Key("failed").Int(m.pods_failed);
+    j.Key("deleted").Int(m.pods_deleted);
+  }
   j.EndObject();
+  if (IsReplay(sim)) {
+    j.Key("never_fitting_jobs").Uint(sim.engine().never_fitting());
+    sim.MakeJobReport().WriteJson(j);
+  }
   j.Key("nodes").BeginObject();
   j.Key("count").Uint(sim.cluster().node_count());
   j.Key("in_use").Int(m.totals.nodes_in_use);
@@ -214,7 +244,9 @@ std::string SummaryTable(const Simulation& sim) {
                              " % of ", gpus(t.cpu_milli_capacity))});
   table.AddRow(
       {"nodes in use", absl::StrCat(t.nodes_in_use), absl::StrCat(sim.cluster().node_count())});
-  return absl::StrCat(table.Render(false), "fingerprint ", HexHash(sim.fingerprint()), "\n");
+  std::string jobs;
+  if (IsReplay(sim)) jobs = sim.MakeJobReport().JobsTable();
+  return absl::StrCat(table.Render(false), jobs, "fingerprint ", HexHash(sim.fingerprint()), "\n");
 }
 
 std::string SummaryCsv(const Simulation& sim) {
@@ -245,6 +277,7 @@ std::string RunJson(const Simulation& sim, double wall_seconds) {
   j.Key("nodes_filtered").Uint(w.nodes_filtered);
   j.Key("nodes_scored").Uint(w.nodes_scored);
   j.Key("cache_hits").Uint(w.cache_hits);
+  j.Key("attempts_remembered").Uint(w.attempts_remembered);
   j.EndObject();
   j.EndObject();
   return j.text();
@@ -258,33 +291,88 @@ absl::StatusOr<std::unique_ptr<RunOutputs>> RunOutputs::Attach(Simulation* sim,
                                                                const std::string& dir) {
   std::unique_ptr<RunOutputs> outputs(new RunOutputs(sim, dir));
   if (absl::Status s = RemoveOldOutputs(dir); !s.ok()) return s;
-  sim->AddSink(&outputs->pod_log_);
   if (sim->scenario().output().ledger()) {
     absl::StatusOr<std::unique_ptr<LedgerWriter>> ledger =
         LedgerWriter::Create(outputs->PathOf("ledger"), ResolvedYaml(*sim), sim->cluster(),
                              sim->ranks(), sim->summaries());
     if (!ledger.ok()) return ledger.status();
     outputs->ledger_ = *std::move(ledger);
-    sim->AddSink(outputs->ledger_.get());
-    sim->set_on_checkpoint([writer = outputs->ledger_.get()](const std::string& state) {
-      return writer->AddCheckpoint(state);
-    });
   }
   if (absl::Status s = outputs->timeseries_.Open(outputs->PathOf("timeseries.csv")); !s.ok())
     return s;
-  outputs->buffer_ =
-      "time_seconds,pods_arrived,pods_scheduled,pods_dropped,pods_finished,gpu_arrived_milli,gpu_"
-      "allocated_milli,"
-      "cpu_allocated_milli,memory_allocated_bytes,gpus_in_use,nodes_in_use,gpus_on_used_nodes,"
-      "fragmentation_milli,"
-      "fragmentation_ratio_percent";
-  for (size_t c = 0; c < kFragCases; ++c) {
-    absl::StrAppend(&outputs->buffer_, ",", FragCaseName(static_cast<FragCase>(c)), "_milli");
-  }
-  outputs->buffer_ += "\n";
-  sim->metrics().AddObserver(
-      [o = outputs.get()](const Sample& sample) { o->AppendSample(sample); });
+  outputs->buffer_ = TimeseriesHeader();
+  outputs->Connect();
   return outputs;
+}
+
+absl::StatusOr<std::unique_ptr<RunOutputs>> RunOutputs::Resume(Simulation* sim,
+                                                               const std::string& dir,
+                                                               const LedgerPosition& position) {
+  absl::StatusOr<std::unique_ptr<LedgerWriter>> ledger = LedgerWriter::Continue(
+      position, ResolvedYaml(*sim), sim->cluster(), sim->ranks(), sim->summaries());
+  if (!ledger.ok()) {
+    return absl::Status(ledger.status().code(),
+                        absl::StrCat(dir, "/ledger.partial: ", ledger.status().message()));
+  }
+  std::unique_ptr<RunOutputs> outputs(new RunOutputs(sim, dir));
+  outputs->ledger_ = *std::move(ledger);
+  outputs->Connect();
+  return outputs;
+}
+
+// To the simulation.
+void RunOutputs::Connect() {
+  sim_->AddSink(&pod_log_);
+  sim_->metrics().AddObserver([this](const Sample& sample) { AppendSample(sample); });
+  if (ledger_ == nullptr) return;
+  sim_->AddSink(ledger_.get());
+  timeseries_.KeepTemporary();
+  sim_->set_on_checkpoint([this](const std::string& state) { return AddCheckpoint(state); });
+  sim_->set_attached_state([this](StateWriter& out) { Save(out); },
+                           [this](StateReader& in) { return Load(in); });
+}
+
+absl::Status RunOutputs::FlushSamples() {
+  const absl::Status status = timeseries_.Write(buffer_);
+  buffer_.clear();
+  return status;
+}
+
+absl::Status RunOutputs::AddCheckpoint(const std::string& state) {
+  // The checkpoint counts on these rows, so they leave the process first: a kill between the two
+  // leaves rows too many, never too few.
+  if (absl::Status s = FlushSamples(); !s.ok()) return s;
+  if (absl::Status s = timeseries_.Flush(); !s.ok()) return s;
+  return ledger_->AddCheckpoint(state);
+}
+
+void RunOutputs::Save(StateWriter& out) const {
+  out.Section("run_outputs");
+  out.U64(timeseries_.size() + buffer_.size());
+}
+
+absl::Status RunOutputs::Load(StateReader& in) {
+  DRASIM_CHECK(!timeseries_.open());  // it was made by Resume
+  in.Section("run_outputs");
+  const uint64_t timeseries_bytes = in.U64();
+  if (!in.status().ok()) return in.status();
+  if (absl::Status s = BringBack("timeseries.csv", "timeseries.csv.tmp"); !s.ok()) return s;
+  absl::Status s = timeseries_.Reopen(PathOf("timeseries.csv"), timeseries_bytes);
+  if (!s.ok()) return s;
+  if (s = BringBack("ledger", "ledger.partial"); !s.ok()) return s;
+  return ledger_->Reopen(PathOf("ledger"));
+}
+
+// A run that was killed in Complete has given some files their final names already.
+absl::Status RunOutputs::BringBack(absl::string_view name, absl::string_view temporary) const {
+  std::error_code error;
+  if (fs::exists(PathOf(temporary), error) || !fs::exists(PathOf(name), error)) {
+    return absl::OkStatus();
+  }
+  fs::rename(PathOf(name), PathOf(temporary), error);
+  if (!error) return absl::OkStatus();
+  return absl::UnavailableError(
+      absl::StrCat(PathOf(name), ": cannot rename to ", PathOf(temporary), ": ", error.message()));
 }
 
 void RunOutputs::AppendSample(const Sample& s) {
@@ -304,10 +392,8 @@ void RunOutputs::AppendSample(const Sample& s) {
   append(s.fragmentation.ratio_percent());
   for (double part : s.fragmentation.by_case) append(part);
   buffer_.push_back('\n');
-  if (buffer_.size() < kBufferBytes) return;
-  // The error sticks in the file and comes out at Complete.
-  (void)timeseries_.Write(buffer_);
-  buffer_.clear();
+  // An error sticks in the file and comes out at Complete.
+  if (buffer_.size() >= kBufferBytes) (void)FlushSamples();
 }
 
 absl::Status RunOutputs::WritePods() {
@@ -325,10 +411,29 @@ absl::Status RunOutputs::WritePods() {
   return pods.Commit();
 }
 
+absl::Status RunOutputs::WriteJobs() {
+  AtomicFile file;
+  if (absl::Status s = file.Open(PathOf("jobs.csv")); !s.ok()) return s;
+  const JobReport report = sim_->MakeJobReport();
+  std::string text = JobReport::CsvHeader();
+  constexpr size_t kPiece = 1024;
+  const size_t n = sim_->jobs().size();
+  for (size_t first = 0; first < n; first += kPiece) {
+    report.AppendCsv(sim_->cluster(), first, std::min(n, first + kPiece), &text);
+    if (absl::Status s = file.Write(text); !s.ok()) return s;
+    text.clear();
+  }
+  if (absl::Status s = file.Write(text); !s.ok()) return s;
+  return file.Commit();
+}
+
 absl::Status RunOutputs::Complete(double wall_seconds) {
-  if (absl::Status s = timeseries_.Write(buffer_); !s.ok()) return s;
+  if (absl::Status s = FlushSamples(); !s.ok()) return s;
   if (absl::Status s = timeseries_.Commit(); !s.ok()) return s;
   if (absl::Status s = WritePods(); !s.ok()) return s;
+  if (IsReplay(*sim_)) {
+    if (absl::Status s = WriteJobs(); !s.ok()) return s;
+  }
   if (absl::Status s = WriteFileAtomically(PathOf("by_load.csv"), sim_->load_table().ToCsv());
       !s.ok())
     return s;

@@ -6,6 +6,9 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "model/state_io.h"
 #include "sim/app/simulation.h"
 #include "sim/record/atomic_file.h"
 #include "sim/record/ledger_writer.h"
@@ -36,16 +39,32 @@ class RunOutputs {
   // Opens the files in `dir`. All of it must outlive the run.
   static absl::StatusOr<std::unique_ptr<RunOutputs>> Attach(Simulation* sim,
                                                             const std::string& dir);
+  // The same for a run that goes on behind a checkpoint of the ledger in `dir`, which is to be
+  // given to Simulation::Start. That opens the files, once all else is loaded, and cuts them to
+  // what they were at the checkpoint; Unavailable when one is missing or shorter. Before, nothing
+  // is touched.
+  static absl::StatusOr<std::unique_ptr<RunOutputs>> Resume(Simulation* sim, const std::string& dir,
+                                                            const LedgerPosition& position);
   // Writes everything else and gives the files their final names.
   absl::Status Complete(double wall_seconds);
-  // After a failed or interrupted run: keeps the readable part of the ledger, removes the rest.
+  // After a failed or interrupted run: keeps the readable part of the ledger, and what a resumption
+  // needs beside it.
   absl::Status Abandon();
+  // Whether a killed or abandoned run can be gone on with; not so without a ledger.
+  bool resumable() const { return ledger_ != nullptr; }
 
  private:
   RunOutputs(Simulation* sim, std::string dir) : sim_(sim), dir_(std::move(dir)) {}
   std::string PathOf(absl::string_view name) const;
+  void Connect();
   void AppendSample(const Sample& sample);
+  absl::Status FlushSamples();
+  absl::Status AddCheckpoint(const std::string& state);
+  void Save(StateWriter& out) const;
+  absl::Status Load(StateReader& in);
+  absl::Status BringBack(absl::string_view name, absl::string_view temporary) const;
   absl::Status WritePods();
+  absl::Status WriteJobs();
 
   Simulation* sim_;
   std::string dir_;

@@ -3,148 +3,24 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "model/check.h"
-#include "model/text/did_you_mean.h"
-#include "policies/builtins.h"
+#include "policies/queues/estimates.h"
 #include "sim/app/duration_text.h"
 #include "sim/app/input_files.h"
+#include "sim/app/resolve.h"
+#include "sim/core/batch_dispatcher.h"
+#include "sim/core/fill_dispatcher.h"
+#include "sim/core/kubernetes_dispatcher.h"
+#include "traces/shaping.h"
 
 namespace drasim {
-namespace {
-
-absl::Status CheckChoice(absl::string_view key, const std::string& value,
-                         const std::vector<std::string>& known) {
-  if (std::find(known.begin(), known.end(), value) != known.end()) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(key, ": found '", value, "', expected one of ",
-                                                 absl::StrJoin(known, ", "),
-                                                 Suggest(value, known)));
-}
-
-template <typename Set>
-void Default(const std::string& value, absl::string_view fallback, Set set) {
-  if (value.empty()) set(std::string(fallback));
-}
-
-}  // namespace
-
-const Registry& BuiltinRegistry() {
-  static const Registry* const registry = [] {
-    auto* r = new Registry;
-    RegisterBuiltins(*r);
-    return r;
-  }();
-  return *registry;
-}
-
-namespace {
-
-void FillDefaults(proto::Scenario* s) {
-  Default(s->mode(), "fill", [s](std::string v) { s->set_mode(std::move(v)); });
-  Default(s->order(), s->mode() == "replay" ? "trace" : "seeded",
-          [s](std::string v) { s->set_order(std::move(v)); });
-  if (!s->has_seed()) s->set_seed(42);
-  proto::Scheduler* scheduler = s->mutable_scheduler();
-  Default(scheduler->policy(), "fgd", [=](std::string v) { scheduler->set_policy(std::move(v)); });
-  Default(scheduler->queue(), "priority",
-          [=](std::string v) { scheduler->set_queue(std::move(v)); });
-  if (!scheduler->has_cache()) scheduler->set_cache(true);
-  if (scheduler->typical().popularity_percent() == 0)
-    scheduler->mutable_typical()->set_popularity_percent(95);
-  if (!s->output().has_ledger()) s->mutable_output()->set_ledger(true);
-  if (!s->output().has_checkpoint_every()) s->mutable_output()->set_checkpoint_every(100'000);
-  if (s->workload().trace().path().empty()) {
-    proto::Generated* g = s->mutable_workload()->mutable_generated();
-    Default(g->table(), "openb-like", [g](std::string v) { g->set_table(std::move(v)); });
-    Default(g->sampling(), "quota", [g](std::string v) { g->set_sampling(std::move(v)); });
-  } else {
-    proto::Trace* t = s->mutable_workload()->mutable_trace();
-    Default(t->format(), "openb", [t](std::string v) { t->set_format(std::move(v)); });
-  }
-  if (!s->cluster().path().empty() && s->cluster().format().empty())
-    s->mutable_cluster()->set_format("openb");
-}
-
-absl::Status CheckValues(const proto::Scenario& s) {
-  if (absl::Status e = CheckChoice("mode", s.mode(), {"fill", "replay"}); !e.ok()) return e;
-  if (absl::Status e = CheckChoice("order", s.order(), {"artifact", "seeded", "trace"}); !e.ok())
-    return e;
-  if (absl::Status e = CheckChoice("scheduler.queue", s.scheduler().queue(), {"priority"}); !e.ok())
-    return e;
-  if (s.mode() == "replay" && s.order() != "trace") {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "order: found '", s.order(), "', expected 'trace': a replay keeps the arrival times"));
-  }
-  if (s.workload().tuning().has_ratio() && !(s.workload().tuning().ratio() > 0)) {
-    return absl::InvalidArgumentError("workload.tuning.ratio: expected a number above 0");
-  }
-  if (s.workload().limit() < 0)
-    return absl::InvalidArgumentError("workload.limit: expected 0 or more");
-  if (absl::Status e = CheckGenerated(s); !e.ok()) return e;
-  const double popularity = s.scheduler().typical().popularity_percent();
-  if (!(popularity > 0 && popularity <= 100)) {
-    return absl::InvalidArgumentError(
-        "scheduler.typical.popularity_percent: expected a number above 0 up to 100");
-  }
-  if (s.output().checkpoint_every() < 0) {
-    return absl::InvalidArgumentError("output.checkpoint_every: expected 0 or more");
-  }
-  return absl::OkStatus();
-}
-
-absl::Status CheckPlugins(const proto::Scheduler& scheduler) {
-  // Names of plugins are checked by building a profile that is thrown away.
-  FragmentationModel none({});
-  const std::unique_ptr<RunStreams> streams = MakeSeededStreams(0);
-  PolicyContext context;
-  context.fragmentation = &none;
-  context.streams = streams.get();
-  ProfileOptions options;
-  options.policy = scheduler.policy();
-  options.device_chooser = scheduler.device_chooser();
-  for (const proto::WeightedPlugin& p : scheduler.score())
-    options.score.push_back({p.name(), p.weight()});
-  const auto under = [](absl::string_view key, const absl::Status& status) {
-    return absl::InvalidArgumentError(absl::StrCat(key, ": ", status.message()));
-  };
-  if (auto policy = BuiltinRegistry().FindPolicy(options.policy); !policy.ok()) {
-    return under("scheduler.policy", policy.status());
-  }
-  if (!options.device_chooser.empty()) {
-    auto chooser = BuiltinRegistry().MakeAllocator(options.device_chooser, context);
-    if (!chooser.ok()) return under("scheduler.device_chooser", chooser.status());
-  }
-  absl::StatusOr<Profile> profile = Profile::Make(BuiltinRegistry(), options, context);
-  if (!profile.ok()) return under("scheduler.score", profile.status());
-  return absl::OkStatus();
-}
-
-absl::Status CheckTiming(const proto::Scenario& s) {
-  for (const auto& [key, text] : {std::pair("timing.bind", s.timing().bind()),
-                                  std::pair("timing.schedule", s.timing().schedule())}) {
-    absl::StatusOr<SimDuration> d = ParseDuration(text);
-    if (!d.ok()) return absl::InvalidArgumentError(absl::StrCat(key, ": ", d.status().message()));
-    if (*d > SimDuration() && s.mode() == "fill") {
-      return absl::InvalidArgumentError(
-          absl::StrCat(key, ": found '", text, "', expected none: a fill has no clock"));
-    }
-  }
-  return absl::OkStatus();
-}
-
-}  // namespace
-
-absl::Status ResolveScenario(proto::Scenario* s) {
-  FillDefaults(s);
-  if (absl::Status e = CheckValues(*s); !e.ok()) return e;
-  if (absl::Status e = CheckPlugins(s->scheduler()); !e.ok()) return e;
-  return CheckTiming(*s);
-}
 
 absl::StatusOr<std::unique_ptr<Simulation>> Simulation::Build(const proto::Scenario& scenario) {
   std::unique_ptr<Simulation> sim(new Simulation(scenario));
-  for (auto step : {&Simulation::ReadCluster, &Simulation::ReadWorkload,
+  for (auto step : {&Simulation::ReadCluster, &Simulation::ReadWorkload, &Simulation::BuildCluster,
                     &Simulation::ArrangeWorkload, &Simulation::MakeProfile}) {
     if (absl::Status s = ((*sim).*step)(); !s.ok()) return s;
   }
@@ -152,27 +28,89 @@ absl::StatusOr<std::unique_ptr<Simulation>> Simulation::Build(const proto::Scena
 }
 
 absl::Status Simulation::ReadCluster() {
-  absl::StatusOr<std::vector<NodeSpec>> nodes = ReadNodeInput(&scenario_);
-  if (!nodes.ok()) return nodes.status();
+  absl::StatusOr<NodeInput> input = ReadNodeInput(&scenario_);
+  if (!input.ok()) return input.status();
+  node_input_ = *std::move(input);
+  std::vector<NodeSpec>& nodes = node_input_.nodes;
   if (scenario_.order() != "trace") {
-    std::sort(nodes->begin(), nodes->end(),
+    std::sort(nodes.begin(), nodes.end(),
               [](const NodeSpec& a, const NodeSpec& b) { return a.name < b.name; });
   }
-  for (const NodeSpec& node : *nodes) {
-    absl::StatusOr<NodeId> added = cluster_->AddNode(node);
-    if (!added.ok()) {
-      return absl::InvalidArgumentError(absl::StrCat("cluster: ", added.status().message()));
+  // Shapes name models, so that these come first; nodes come when the workload is known, since that
+  // may decide how many there are.
+  for (const NodeSpec& node : nodes) {
+    if (node.gpu_count <= 0) continue;
+    if (auto model = models_.Intern(node.gpu_model); !model.ok()) {
+      return absl::InvalidArgumentError(absl::StrCat("cluster: ", model.status().message()));
     }
   }
   return absl::OkStatus();
 }
 
+absl::Status Simulation::BuildCluster() {
+  std::vector<NodeSpec>& nodes = node_input_.nodes;
+  if (scenario_.workload().has_target_load_percent()) {
+    const LoadEstimate load = MeanLoad(workload_.rows(), *shapes_);
+    absl::StatusOr<std::vector<NodeSpec>> scaled =
+        ScaleCluster(std::move(nodes), load, scenario_.workload().target_load_percent());
+    if (!scaled.ok()) return scaled.status();
+    nodes = *std::move(scaled);
+  }
+  absl::StatusOr<std::vector<NodeTransition>> transitions = MakeNodeTransitions(scenario_, &nodes);
+  if (!transitions.ok()) return transitions.status();
+  node_transitions_ = *std::move(transitions);
+  for (NodeSpec& node : nodes) {
+    // A fill has no clock: everything that ever comes is there.
+    if (scenario_.mode() != "replay") node.absent = false;
+    absl::StatusOr<NodeId> added = cluster_->AddNode(node);
+    if (!added.ok()) {
+      return absl::InvalidArgumentError(absl::StrCat("cluster: ", added.status().message()));
+    }
+  }
+  AddTraceTransitions();
+  absl::StatusOr<Quotas> quotas = MakeQuotas(scenario_, origin_ns_);
+  if (!quotas.ok()) return quotas.status();
+  quotas_ = *std::move(quotas);
+  return absl::OkStatus();
+}
+
+// What the node list of the trace says about nodes that come and go.
+void Simulation::AddTraceTransitions() {
+  if (scenario_.mode() != "replay") return;
+  absl::flat_hash_map<std::string, NodeId> ids;
+  for (size_t n = 0; n < cluster_->node_count(); ++n) {
+    ids.emplace(cluster_->node_spec(NodeId(n)).name, NodeId(n));
+  }
+  for (const NodeChange& change : node_input_.changes) {
+    const auto it = ids.find(change.node);
+    if (it == ids.end()) continue;  // the cluster was cut
+    const SimTime at(std::max<int64_t>(0, change.time.ns() - origin_ns_));
+    node_transitions_.push_back(
+        {at, it->second,
+         change.added ? NodeTransition::Action::kAdd : NodeTransition::Action::kRemove});
+  }
+  std::stable_sort(node_transitions_.begin(), node_transitions_.end(),
+                   [](const NodeTransition& a, const NodeTransition& b) { return a.at < b.at; });
+}
+
 absl::Status Simulation::ReadWorkload() {
-  absl::StatusOr<WorkloadInput> input = OpenWorkloadInput(&scenario_, shapes_.get());
+  absl::StatusOr<WorkloadInput> input =
+      OpenWorkloadInput(&scenario_, node_input_.nodes, shapes_.get());
   if (!input.ok()) return input.status();
-  absl::StatusOr<Workload> workload =
-      Workload::Read(*input->source, static_cast<uint64_t>(scenario_.workload().limit()));
+  const bool shaped = ShapesWorkload(scenario_);
+  const int64_t limit = shaped ? 0 : scenario_.workload().limit();
+  absl::StatusOr<Workload> workload = Workload::Read(*input->source, static_cast<uint64_t>(limit));
   if (!workload.ok()) return workload.status();
+  if (shaped) {
+    absl::StatusOr<ShapingOptions> options = MakeShapingOptions(scenario_);
+    if (!options.ok()) return options.status();
+    std::vector<JobArrival> jobs = workload->TakeRows();
+    if (absl::Status s = ShapeJobs(*options, &jobs, &origin_ns_); !s.ok()) return s;
+    workload = Workload::FromJobs(std::move(jobs));
+  }
+  if (scenario_.scheduler().estimates().source() == "trace-at-least-run-time") {
+    workload->RaiseEstimates();
+  }
   workload_ = *std::move(workload);
   for (std::string& line : input->warnings()) warnings_.push_back(std::move(line));
   if (workload_.rows().empty()) warnings_.push_back("the workload has no pods");
@@ -183,7 +121,7 @@ absl::Status Simulation::ReadWorkload() {
 void Simulation::WarnAboutUnknownModels() {
   if (shapes_->unknown_models().empty()) return;
   int64_t pods = 0;
-  for (const PodArrival& pod : workload_.rows())
+  for (const JobArrival& pod : workload_.rows())
     pods += shapes_->names_unknown_model(pod.shape) ? 1 : 0;
   warnings_.push_back(absl::StrCat(pods, " pod(s) accept a GPU model that no node has: ",
                                    absl::StrJoin(shapes_->unknown_models(), ", ")));
@@ -218,16 +156,22 @@ absl::Status Simulation::MakeProfile() {
   context.fragmentation = fragmentation_.get();
   context.streams = streams_.get();
   context.bind_latency = *ParseDuration(scenario_.timing().bind());
+  context.extended_resources = cluster_->extended_names();
   ProfileOptions options;
   options.policy = scenario_.scheduler().policy();
   options.device_chooser = scenario_.scheduler().device_chooser();
   for (const proto::WeightedPlugin& p : scenario_.scheduler().score())
     options.score.push_back({p.name(), p.weight()});
+  if (UsesKubernetesQueue(scenario_) && scenario_.preemption().mode() == "priority") {
+    options.plugins.push_back("DefaultPreemption");
+  }
   absl::StatusOr<Profile> profile = Profile::Make(BuiltinRegistry(), options, context);
   if (!profile.ok()) return profile.status();
   profile_ = std::make_unique<Profile>(*std::move(profile));
   cycle_ = std::make_unique<SchedulingCycle>(profile_.get(), cluster_.get(), ranks_,
                                              scenario_.scheduler().cache());
+  placer_ = std::make_unique<Placer>(profile_.get(), cluster_.get(), &jobs_, cycle_.get(),
+                                     &summaries_, RemembersFailures());
   summaries_.SetReasons(profile_->reasons());
   fingerprint_ = std::make_unique<FingerprintSink>(&summaries_);
   metrics_ = std::make_unique<MetricsSink>(fragmentation_.get(), *cluster_);
@@ -235,36 +179,129 @@ absl::Status Simulation::MakeProfile() {
   return absl::OkStatus();
 }
 
+// A batch queue looks at what is remembered to decide what is worth another try, so that is not a
+// cache there.
+bool Simulation::RemembersFailures() const {
+  return scenario_.scheduler().cache() || !UsesKubernetesQueue(scenario_);
+}
+
+std::unique_ptr<Dispatcher> Simulation::MakeDispatcher(DispatchHost* host) {
+  DispatchParts parts;
+  parts.cluster = cluster_.get();
+  parts.jobs = &jobs_;
+  parts.placer = placer_.get();
+  parts.cycle = cycle_.get();
+  parts.profile = profile_.get();
+  parts.summaries = &summaries_;
+  parts.quotas = &quotas_;
+  parts.host = host;
+  if (scenario_.mode() != "replay") return std::make_unique<FillDispatcher>(parts);
+  if (UsesKubernetesQueue(scenario_)) {
+    return std::make_unique<KubernetesDispatcher>(parts, *MakeKubernetesOptions(scenario_),
+                                                  scenario_.seed());
+  }
+  const proto::Estimates& estimates = scenario_.scheduler().estimates();
+  QueueContext context;
+  context.streams = streams_.get();
+  context.seed = scenario_.seed();
+  context.estimate_noise = estimates.noise();
+  context.exact_estimates = estimates.source() == "exact";
+  absl::StatusOr<std::unique_ptr<QueuePolicy>> policy =
+      BuiltinRegistry().MakeQueue(scenario_.scheduler().queue(), context);
+  DRASIM_CHECK(policy.ok());  // the scenario has been resolved
+  BatchOptions options = *MakeBatchOptions(scenario_);
+  options.estimate =
+      [model = EstimateModel(context.seed, context.estimate_noise, context.exact_estimates)](
+          const JobTable& jobs, JobId job) { return model.Estimate(jobs, job); };
+  return std::make_unique<BatchDispatcher>(parts, *std::move(policy), std::move(options));
+}
+
+// What held in [from, to), for averages over time.
+void Simulation::Integrate(SimTime to) {
+  if (jobs_.size() == 0) return;
+  integrals_->Begin(jobs_.row(JobId(size_t{0})).submitted);
+  const ClusterTotals& t = cluster_->totals();
+  Levels levels;
+  levels.gpu_capacity_milli = t.gpu_milli_capacity;
+  levels.gpu_allocated_milli = t.gpu_milli_allocated;
+  levels.cpu_capacity_milli = t.cpu_milli_capacity;
+  levels.cpu_allocated_milli = t.cpu_milli_allocated;
+  levels.memory_capacity_bytes = t.memory_bytes_capacity;
+  levels.memory_allocated_bytes = t.memory_bytes_allocated;
+  levels.jobs_waiting = static_cast<int64_t>(jobs_.waiting_jobs());
+  levels.jobs_running = static_cast<int64_t>(jobs_.running_jobs());
+  levels.set_idle(IdleByReason(t.gpu_milli_capacity - t.gpu_milli_allocated,
+                               jobs_.waiting_request().gpu_milli,
+                               engine_->dispatcher().SmallestNeedMilli()));
+  integrals_->Advance(to, levels);
+}
+
+JobReport Simulation::MakeJobReport() const {
+  const ClusterTotals& t = cluster_->totals();
+  JobReportOptions options;
+  options.end = engine_->now();
+  options.capacity = {t.cpu_milli_capacity, t.memory_bytes_capacity, t.gpu_milli_capacity};
+  options.truncate_means = scenario_.compat() == "helios";
+  options.utilisation = integrals_->Window();
+  return JobReport(jobs_, options);
+}
+
 absl::Status Simulation::Start(const std::string* checkpoint) {
   EngineParts parts;
   parts.cluster = cluster_.get();
+  parts.jobs = &jobs_;
   parts.source = source_.get();
   parts.profile = profile_.get();
   parts.cycle = cycle_.get();
+  parts.placer = placer_.get();
   parts.summaries = &summaries_;
+  parts.quotas = &quotas_;
+  parts.node_changes = node_transitions_;
+  parts.make_dispatcher = [this](DispatchHost* host) { return MakeDispatcher(host); };
   parts.sinks = {fingerprint_.get(), metrics_.get()};
   for (RecordSink* sink : extra_sinks_) parts.sinks.push_back(sink);
+  const auto windows = MakeMetricWindows(scenario_);
+  integrals_ = std::make_unique<TimeIntegrals>(windows->first, windows->second);
+  parts.on_interval = [this](SimTime, SimTime to) { Integrate(to); };
   parts.on_checkpoint = on_checkpoint_;
   parts.on_progress = on_progress_;
   parts.stop = stop_;
   parts.save_extra = [this](StateWriter& out) {
     streams_->Save(out);
     load_table_.Save(out);
+    integrals_->Save(out);
+    if (save_attached_) save_attached_(out);
   };
   parts.load_extra = [this](StateReader& in) {
     if (absl::Status s = streams_->Load(in); !s.ok()) return s;
-    return load_table_.Load(in);
+    if (absl::Status s = load_table_.Load(in); !s.ok()) return s;
+    if (absl::Status s = integrals_->Load(in); !s.ok() || !load_attached_) return s;
+    return load_attached_(in);
   };
-  EngineOptions options;
-  options.mode = scenario_.mode() == "replay" ? RunMode::kReplay : RunMode::kFill;
-  options.attempt_latency = *ParseDuration(scenario_.timing().schedule());
-  options.check_invariants = scenario_.output().check_invariants();
-  options.checkpoint_every = static_cast<uint64_t>(scenario_.output().checkpoint_every());
-  options.stop_after_events = stop_after_events_;
-  engine_ = std::make_unique<Engine>(std::move(parts), options);
+  absl::StatusOr<EngineOptions> options = MakeEngineOptions(scenario_);
+  if (!options.ok()) return options.status();
+  options->stop_after_events = stop_after_events_;
+  engine_ = std::make_unique<Engine>(std::move(parts), *std::move(options));
   if (checkpoint == nullptr) return absl::OkStatus();
   StateReader in(*checkpoint);
   return engine_->Load(in);
+}
+
+absl::Status Simulation::Run() {
+  if (absl::Status s = engine_->Run(); !s.ok()) return s;
+  if (engine_->finished() && engine_->never_fitting() > 0) {
+    const JobId first = engine_->first_never_fitting();
+    const std::string line = absl::StrCat(
+        engine_->never_fitting(),
+        " job(s) can never be placed on these nodes and were dropped; the "
+        "first is '",
+        cluster_->pod_name(jobs_.row(first).first_pod), "' (", jobs_.row(first).pods, " pod(s), ",
+        static_cast<double>(jobs_.row(first).request.gpu_milli) / 1000, " GPUs)");
+    if (std::find(warnings_.begin(), warnings_.end(), line) == warnings_.end()) {
+      warnings_.push_back(line);
+    }
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace drasim

@@ -12,21 +12,21 @@
 #include "model/fragmentation.h"
 #include "model/proto/scenario.pb.h"
 #include "model/run_streams.h"
+#include "model/state_io.h"
+#include "sim/app/input_files.h"
+#include "sim/app/resolve.h"
+#include "sim/app/run_plan.h"
 #include "sim/core/engine.h"
+#include "sim/core/placer.h"
 #include "sim/record/fingerprint.h"
+#include "sim/record/job_report.h"
 #include "sim/record/load_table.h"
 #include "sim/record/metrics.h"
 #include "sim/record/order_hashes.h"
+#include "sim/record/time_integrals.h"
 #include "traces/workload.h"
 
 namespace drasim {
-
-// Fills in every default and checks every choice that needs no input file. Errors name the scenario
-// key.
-absl::Status ResolveScenario(proto::Scenario* scenario);
-
-// The built-in policies; built once.
-const Registry& BuiltinRegistry();
 
 // One run of one scenario. Not movable: its parts point at each other. Use from one thread;
 // different simulations may run in different threads.
@@ -41,13 +41,23 @@ class Simulation {
   void set_on_checkpoint(std::function<absl::Status(const std::string&)> f) {
     on_checkpoint_ = std::move(f);
   }
+  // State of what is attached, saved behind all other: who attaches nothing of the kind can load
+  // the checkpoint all the same.
+  void set_attached_state(std::function<void(StateWriter&)> save,
+                          std::function<absl::Status(StateReader&)> load) {
+    save_attached_ = std::move(save);
+    load_attached_ = std::move(load);
+  }
   void set_on_progress(std::function<void(uint64_t)> f) { on_progress_ = std::move(f); }
   void set_stop(const std::atomic<bool>* stop) { stop_ = stop; }
   void set_stop_after_events(uint64_t events) { stop_after_events_ = events; }
 
   // Makes the engine. `checkpoint`: continue from a state that on_checkpoint was given.
   absl::Status Start(const std::string* checkpoint = nullptr);
-  absl::Status Run() { return engine_->Run(); }
+  absl::Status Run();
+  const JobTable& jobs() const { return jobs_; }
+  // After a replay.
+  JobReport MakeJobReport() const;
 
   const proto::Scenario& scenario() const { return scenario_; }
   const ClusterState& cluster() const { return *cluster_; }
@@ -68,6 +78,11 @@ class Simulation {
  private:
   explicit Simulation(const proto::Scenario& scenario) : scenario_(scenario) {}
   absl::Status ReadCluster();
+  absl::Status BuildCluster();
+  void AddTraceTransitions();
+  bool RemembersFailures() const;
+  std::unique_ptr<Dispatcher> MakeDispatcher(DispatchHost* host);
+  void Integrate(SimTime to);
   absl::Status ReadWorkload();
   absl::Status ArrangeWorkload();
   absl::Status MakeProfile();
@@ -77,12 +92,19 @@ class Simulation {
   GpuModelTable models_;
   std::unique_ptr<ShapeTable> shapes_ = std::make_unique<ShapeTable>(&models_);
   std::unique_ptr<ClusterState> cluster_ = std::make_unique<ClusterState>(&models_, shapes_.get());
+  NodeInput node_input_;
+  std::vector<NodeTransition> node_transitions_;
+  Quotas quotas_;
+  JobTable jobs_;
+  int64_t origin_ns_ = 0;  // the run's time zero in the trace's own time
   Workload workload_;
   std::unique_ptr<RunStreams> streams_;
   std::vector<uint32_t> ranks_;
   std::unique_ptr<FragmentationModel> fragmentation_;
   std::unique_ptr<Profile> profile_;
   std::unique_ptr<SchedulingCycle> cycle_;
+  std::unique_ptr<Placer> placer_;
+  std::unique_ptr<TimeIntegrals> integrals_;
   std::unique_ptr<WorkloadSource> source_;
   VerdictSummaryTable summaries_;
   std::unique_ptr<FingerprintSink> fingerprint_;
@@ -91,6 +113,8 @@ class Simulation {
   std::unique_ptr<Engine> engine_;
   std::vector<RecordSink*> extra_sinks_;
   std::function<absl::Status(const std::string&)> on_checkpoint_;
+  std::function<void(StateWriter&)> save_attached_;
+  std::function<absl::Status(StateReader&)> load_attached_;
   std::function<void(uint64_t)> on_progress_;
   const std::atomic<bool>* stop_ = nullptr;
   uint64_t stop_after_events_ = 0;

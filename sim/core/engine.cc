@@ -1,5 +1,7 @@
 #include "sim/core/engine.h"
 
+#include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -10,21 +12,19 @@ namespace {
 
 constexpr uint64_t kProgressEvery = 1024;
 
-const Plugin* QueueSortOf(const Profile& profile) {
-  const std::vector<Plugin*> sorts = profile.plugins_at(kQueueSort);
-  DRASIM_CHECK_EQ(sorts.size(), 1u);
-  return sorts[0];
-}
-
 }  // namespace
 
 Engine::Engine(EngineParts parts, EngineOptions options)
-    : parts_(std::move(parts)), options_(options), queue_(QueueSortOf(*parts_.profile)) {
+    : parts_(std::move(parts)), options_(std::move(options)) {
   for (ExtensionPoint point : {kReserve, kPermit, kPreBind, kBind, kPostBind}) {
     for (Plugin* plugin : parts_.profile->plugins_at(point)) steps_.push_back({point, plugin});
   }
-  pre_filters_ = parts_.profile->plugins_at(kPreFilter);
-  post_filters_ = parts_.profile->plugins_at(kPostFilter);
+  dispatcher_ = parts_.make_dispatcher(this);
+  troubles_.resize(parts_.cluster->node_count());
+  for (size_t n = 0; n < troubles_.size(); ++n) {
+    troubles_[n].absent = !parts_.cluster->node(NodeId(n)).available;
+    troubles_[n].cordons = parts_.cluster->node(NodeId(n)).schedulable ? 0 : 1;
+  }
   next_checkpoint_ = options_.checkpoint_every;
 }
 
@@ -48,17 +48,27 @@ absl::Status Engine::Run() {
   if (!started_) {
     started_ = true;
     if (absl::Status s = PullArrival(); !s.ok()) return s;
+    PushNodeChange();
+    for (SimTime at : parts_.quotas->ChangeTimes()) {
+      if (at > now_) events_.Push(at, EventRank::kTimer, EventKind::kTimer, 0, kQuotaTimer, 0);
+    }
   }
   uint64_t handled = 0;
   while (!events_.empty()) {
+    // When nothing but a timer is left, and what it would wake has failed in just this state, the
+    // rest of time looks like this moment.
+    if (events_.size() == 1 && timer_ != 0 && !dispatcher_->TimerMayHelp()) break;
+    // Nor does it matter what becomes of nodes and quotas when no job is left.
+    if (options_.mode == RunMode::kReplay && NothingLeft()) break;
     const Event event = events_.Pop();
     DRASIM_CHECK(event.time >= now_);
+    if (event.time > now_ && parts_.on_interval) parts_.on_interval(now_, event.time);
     now_ = event.time;
     if (absl::Status s = Handle(event); !s.ok()) return s;
     if (absl::Status s = AfterEvent(); !s.ok()) return s;
     ++handled;
     if (handled % kProgressEvery == 0) {
-      if (parts_.on_progress) parts_.on_progress(parts_.cluster->pod_count());
+      if (parts_.on_progress) parts_.on_progress(parts_.jobs->size());
       for (RecordSink* sink : parts_.sinks) {
         if (absl::Status s = sink->status(); !s.ok()) return s;
       }
@@ -82,23 +92,50 @@ absl::Status Engine::AfterEvent() {
   if (!failure_.ok()) return failure_;
   if (options_.check_invariants) {
     if (absl::Status s = parts_.cluster->CheckInvariants(); !s.ok()) return s;
+    if (absl::Status s = parts_.jobs->CheckInvariants(); !s.ok()) return s;
+    if (absl::Status s = CheckJobs(); !s.ok()) return s;
   }
   if (next_checkpoint_ == 0 || records_ < next_checkpoint_ || !parts_.on_checkpoint)
     return absl::OkStatus();
-  while (next_checkpoint_ <= records_) next_checkpoint_ += options_.checkpoint_every;
+  // A checkpoint costs as much as the run is long, so they stand farther apart as it grows: all of
+  // them together cost a few times the last.
+  while (next_checkpoint_ <= records_) {
+    next_checkpoint_ += std::max(options_.checkpoint_every, records_ / 4);
+  }
   StateWriter out;
   Save(out);
   return parts_.on_checkpoint(out.bytes());
 }
 
+// Jobs and pods agree: a gang is placed as a whole or not at all.
+absl::Status Engine::CheckJobs() const {
+  for (size_t j = 0; j < parts_.jobs->size(); ++j) {
+    const JobRow& row = parts_.jobs->row(JobId(j));
+    const PodPhase first = parts_.cluster->pod_phase(row.first_pod);
+    for (uint32_t i = 0; i < row.pods; ++i) {
+      const PodPhase phase = parts_.cluster->pod_phase(PodOf(row, i));
+      const bool agree = phase == first &&
+                         (row.state == JobState::kRunning) == (phase == PodPhase::kBound) &&
+                         (row.state == JobState::kStarting) == (phase == PodPhase::kAssumed) &&
+                         (row.state == JobState::kWaiting) == (phase == PodPhase::kPending);
+      if (agree) continue;
+      return absl::InternalError(absl::StrCat("pod '", parts_.cluster->pod_name(PodOf(row, i)),
+                                              "' is not where its job (", JobStateName(row.state),
+                                              ") should have it"));
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status Engine::PullArrival() {
   absl::StatusOr<bool> more = parts_.source->Next(&next_);
   if (!more.ok()) return more.status();
+  arrival_due_ = *more;
   if (!*more) return absl::OkStatus();
   // Without a clock everything happens at time zero, in the source's order.
   const SimTime at = options_.mode == RunMode::kFill ? now_ : next_.time;
   if (at < now_) {
-    return absl::InvalidArgumentError(absl::StrCat("pod '", next_.name, "' arrives at ", at.ns(),
+    return absl::InvalidArgumentError(absl::StrCat("job '", next_.name, "' arrives at ", at.ns(),
                                                    " ns, before the one ahead of it at ", now_.ns(),
                                                    " ns"));
   }
@@ -112,21 +149,40 @@ absl::Status Engine::Handle(const Event& event) {
       Arrive();
       return PullArrival();
     case EventKind::kPodFinish:
-      Finish(PodId(event.a));
+      Finish(JobId(event.a));
       return absl::OkStatus();
     case EventKind::kIntentDone:
+      bindings_[event.a].timer = 0;
       Advance(event.a);
       return absl::OkStatus();
-    case EventKind::kTimer: {
-      const PodId pod(event.a);
-      queue_.Add(pod, parts_.cluster->pod_priority(pod), now_);
+    case EventKind::kDeletion:
+      handles_[event.a].deletion = 0;
+      Delete(JobId(event.a));
+      return absl::OkStatus();
+    case EventKind::kEvictionDone:
+      handles_[event.a].eviction = 0;
+      Interrupt(JobId(event.a), static_cast<EvictionCause>(event.b));
+      return absl::OkStatus();
+    case EventKind::kTimer:
+      if (event.b == kDispatcherTimer) {
+        timer_ = 0;
+        dispatcher_->OnTimer();
+      } else if (event.b == kQuotaTimer) {
+        dispatcher_->OnQuotaChange();
+      } else {
+        handles_[event.a].eviction = 0;
+        dispatcher_->Add(JobId(event.a));
+      }
       WakeScheduler();
       return absl::OkStatus();
-    }
     case EventKind::kScheduleNext:
       attempt_scheduled_ = false;
-      if (queue_.active() > 0) TrySchedule(queue_.Pop());
+      if (dispatcher_->Ready()) dispatcher_->Dispatch();
       WakeScheduler();
+      return absl::OkStatus();
+    case EventKind::kNodeChange:
+      ChangeNode(parts_.node_changes[next_node_change_++]);
+      PushNodeChange();
       return absl::OkStatus();
     default:
       DRASIM_UNREACHABLE("an event of a kind that nobody pushes");
@@ -135,87 +191,128 @@ absl::Status Engine::Handle(const Event& event) {
 }
 
 void Engine::Arrive() {
-  const PodId pod = parts_.cluster->AddPod(next_.name, next_.shape, next_.priority, now_);
-  if (options_.mode == RunMode::kReplay) {
-    run_time_.push_back(next_.run_time);
-    has_run_time_.push_back(next_.has_run_time);
-  }
-  Emit(RecordKind::kPodArrived, pod, NodeId(), 0, next_.shape.value());
-  queue_.Add(pod, next_.priority, now_);
-  if (options_.mode == RunMode::kFill) {
-    TrySchedule(queue_.Pop());
+  ClusterState& cluster = *parts_.cluster;
+  next_.time = now_;
+  const PodId first(cluster.pod_count());
+  const JobId job = parts_.jobs->Add(next_, first, cluster.shapes());
+  handles_.emplace_back();
+  const JobRow& row = parts_.jobs->row(job);
+  if (row.pods == 1) {
+    cluster.AddPod(next_.name, next_.shape, next_.priority, now_);
   } else {
-    WakeScheduler();
+    uint32_t i = 0;
+    const auto add = [&](ShapeId shape, int32_t pods) {
+      for (int32_t k = 0; k < pods; ++k, ++i) {
+        cluster.AddPod(absl::StrCat(next_.name, "-", i), shape, next_.priority, now_);
+      }
+    };
+    add(next_.shape, next_.pods);
+    for (const PodGroup& group : next_.more_pods) add(group.shape, group.pods);
   }
+  for (uint32_t i = 0; i < row.pods; ++i) {
+    const PodId pod = PodOf(row, i);
+    Emit(RecordKind::kPodArrived, pod, NodeId(), 0, cluster.pod_shape_id(pod).value());
+  }
+  pods_waiting_ += row.pods;
+  if (options_.mode == RunMode::kFill) {
+    dispatcher_->Add(job);
+    dispatcher_->Dispatch();
+    return;
+  }
+  ScheduleDeletion(job);
+  const bool fits_quota =
+      parts_.quotas->EverAllows(parts_.jobs->tenant_name(row.tenant), now_, row.request);
+  if (!fits_quota || !parts_.placer->CouldEverFit(job)) {
+    if (never_fitting_++ == 0) first_never_fitting_ = job;
+    if (const auto why = parts_.placer->WhyNot(job, now_)) RecordFailure(job, *why);
+    Drop(job);
+    return;
+  }
+  dispatcher_->Add(job);
+  WakeScheduler();
+}
+
+void Engine::ScheduleDeletion(JobId job) {
+  const JobRow& row = parts_.jobs->row(job);
+  if (!row.has_deletion) return;
+  handles_[job.value()].deletion = events_.Push(std::max(row.deletion, now_), EventRank::kDeparture,
+                                                EventKind::kDeletion, job.value(), 0, 0);
+}
+
+SimTime Engine::After(SimDuration d) {
+  int64_t ns = 0;
+  if (!__builtin_add_overflow(now_.ns(), d.ns(), &ns)) return SimTime(ns);
+  failure_ = absl::InvalidArgumentError("the run lasts longer than the clock can count");
+  return SimTime(std::numeric_limits<int64_t>::max());
+}
+
+bool Engine::NothingLeft() const {
+  return !arrival_due_ && pods_waiting_ == 0 && running_.empty() &&
+         free_slots_.size() == bindings_.size();
+}
+
+std::vector<JobId> Engine::starting() const {
+  std::vector<JobId> jobs;
+  if (free_slots_.size() == bindings_.size()) return jobs;
+  for (size_t slot = 0; slot < bindings_.size(); ++slot) {
+    const JobId job = bindings_[slot].job;
+    if (job.valid() && handles_[job.value()].binding == slot) jobs.push_back(job);
+  }
+  return jobs;
 }
 
 void Engine::WakeScheduler() {
-  if (attempt_scheduled_ || queue_.active() == 0) return;
-  attempt_scheduled_ = true;
-  events_.Push(now_ + options_.attempt_latency, EventRank::kScheduling, EventKind::kScheduleNext, 0,
-               0, 0);
+  if (!attempt_scheduled_ && dispatcher_->Ready()) {
+    attempt_scheduled_ = true;
+    events_.Push(After(options_.attempt_latency), EventRank::kScheduling, EventKind::kScheduleNext,
+                 0, 0, 0);
+  }
+  WakeTimer();
 }
 
-void Engine::TrySchedule(const QueuedPod& queued) {
-  const PodId pod = queued.pod;
-  const PodContext context = ContextOf(pod);
-  for (Plugin* plugin : pre_filters_) {
-    const StepResult result = plugin->PreFilter(context, *parts_.cluster);
-    if (result.code != StepCode::kSuccess) {
-      return FailAttempt(queued, plugin, result.reason,
-                         static_cast<uint32_t>(parts_.cluster->node_count()));
-    }
+void Engine::WakeTimer() {
+  const absl::optional<SimTime> due = dispatcher_->NextTimer();
+  if (timer_ != 0 && due.has_value() && timer_at_ == *due) return;
+  Cancel(&timer_);
+  if (!due.has_value()) return;
+  timer_at_ = std::max(*due, now_);
+  timer_ = events_.Push(timer_at_, EventRank::kTimer, EventKind::kTimer, 0, kDispatcherTimer, 0);
+}
+
+void Engine::Cancel(uint64_t* handle) {
+  if (*handle != 0) events_.Cancel(*handle);
+  *handle = 0;
+}
+
+void Engine::Notify(ClusterEvent event, NodeId node) {
+  ++cluster_events_;
+  dispatcher_->OnEvent(event, node);
+}
+
+void Engine::RecordFailure(JobId job, const Placer::Failure& failure) {
+  ++parts_.jobs->mutable_row(job).attempts_failed;
+  Emit(RecordKind::kAttemptFailed, failure.pod, NodeId(), 0, failure.why.value());
+}
+
+void Engine::Drop(JobId job) {
+  const JobRow& row = parts_.jobs->row(job);
+  Cancel(&handles_[job.value()].deletion);
+  for (uint32_t i = 0; i < row.pods; ++i) {
+    parts_.cluster->Drop(PodOf(row, i));
+    Emit(RecordKind::kPodDropped, PodOf(row, i), NodeId(), 0, 0);
   }
-  const Decision decision = parts_.cycle->Decide(context);
-  if (!decision.node.valid()) {
-    const SummaryId why = parts_.summaries->Intern(parts_.cycle->Rejections(context.shape_id));
-    Emit(RecordKind::kAttemptFailed, pod, NodeId(), 0, why.value());
-    if (options_.mode == RunMode::kReplay && RunPostFilter(queued)) return;
-    return GiveUpOrWait(queued);
-  }
-  parts_.cluster->Assume(pod, decision.node, decision.devices);
+  pods_waiting_ -= row.pods;
+  parts_.jobs->End(job, JobState::kDropped, now_);
+}
+
+void Engine::StartPlaced(JobId job) {
+  parts_.jobs->Start(job);
+  pods_waiting_ -= parts_.jobs->row(job).pods;
   const uint32_t slot = AllocateSlot();
-  Binding& binding = bindings_[slot];
-  binding.queued = queued;
-  binding.node = decision.node;
+  bindings_[slot].job = job;
+  bindings_[slot].events_seen = cluster_events_;
+  handles_[job.value()].binding = slot;
   Advance(slot);
-}
-
-// One plugin's verdict, given for `nodes` nodes at once.
-void Engine::FailAttempt(const QueuedPod& queued, const Plugin* plugin, ReasonIndex reason,
-                         uint32_t nodes) {
-  VerdictSummaryTable::Row why;
-  why.nodes = static_cast<uint32_t>(parts_.cluster->node_count());
-  const ReasonIndex index = parts_.profile->ReasonOf(plugin, reason);
-  if (index != kFits) why.rejected.emplace_back(index, nodes);
-  const SummaryId summary = parts_.summaries->Intern(why);
-  Emit(RecordKind::kAttemptFailed, queued.pod, NodeId(), 0, summary.value());
-  GiveUpOrWait(queued);
-}
-
-// True when a plugin did something for the pod, which then comes back by a timer.
-bool Engine::RunPostFilter(const QueuedPod& queued) {
-  for (Plugin* plugin : post_filters_) {
-    const StepResult result = plugin->PostFilter(ContextOf(queued.pod), *parts_.cluster);
-    if (result.code != StepCode::kSuccess) continue;
-    SimDuration latency;
-    for (const Intent& intent : result.intents) latency = latency + intent.latency;
-    events_.Push(now_ + latency, EventRank::kTimer, EventKind::kTimer, queued.pod.value(), 0, 0);
-    return true;
-  }
-  return false;
-}
-
-void Engine::GiveUpOrWait(const QueuedPod& queued) {
-  if (options_.mode == RunMode::kReplay) {
-    // kube-scheduler refreshes the timestamp when a pod comes back, so it queues behind its equals.
-    QueuedPod again = queued;
-    again.queued_at = now_;
-    queue_.AddUnschedulable(again);
-    return;
-  }
-  parts_.cluster->Drop(queued.pod);
-  Emit(RecordKind::kPodDropped, queued.pod, NodeId(), 0, 0);
 }
 
 uint32_t Engine::AllocateSlot() {
@@ -229,27 +326,48 @@ uint32_t Engine::AllocateSlot() {
   return slot;
 }
 
-StepResult Engine::RunStep(const Step& step, const PodContext& context, NodeId node) {
+// Calls one step for every pod. Intents of several pods are carried out side by side: what is left
+// to wait for is the longest.
+StepResult Engine::RunStep(const Step& step, JobId job) {
   const ClusterState& cluster = *parts_.cluster;
-  switch (step.point) {
-    case kReserve:
-      return step.plugin->Reserve(context, cluster, node);
-    case kPermit:
-      return step.plugin->Permit(context, cluster, node);
-    case kPreBind:
-      return step.plugin->PreBind(context, cluster, node);
-    case kBind:
-      return step.plugin->Bind(context, cluster, node);
-    default:
-      step.plugin->PostBind(context, cluster, node);
-      return {};
+  const JobRow& row = parts_.jobs->row(job);
+  StepResult all;
+  SimDuration longest;
+  for (uint32_t i = 0; i < row.pods; ++i) {
+    const PodContext context = ContextOf(PodOf(row, i));
+    const NodeId node = cluster.pod_node(context.pod);
+    StepResult result;
+    switch (step.point) {
+      case kReserve:
+        result = step.plugin->Reserve(context, cluster, node);
+        break;
+      case kPermit:
+        result = step.plugin->Permit(context, cluster, node);
+        break;
+      case kPreBind:
+        result = step.plugin->PreBind(context, cluster, node);
+        break;
+      case kBind:
+        result = step.plugin->Bind(context, cluster, node);
+        break;
+      default:
+        step.plugin->PostBind(context, cluster, node);
+        break;
+    }
+    if (result.code != StepCode::kSuccess || row.pods == 1) return result;
+    SimDuration sum;
+    for (const Intent& intent : result.intents) sum = sum + intent.latency;
+    longest = std::max(longest, sum);
   }
+  if (longest > SimDuration()) all.intents.push_back({IntentKind::kWait, longest});
+  return all;
 }
 
 // Carries out what is pending, then calls the next steps until one asks for time, rejects, or all
 // are done.
 void Engine::Advance(uint32_t slot) {
-  const PodContext context = ContextOf(bindings_[slot].queued.pod);
+  const JobId job = bindings_[slot].job;
+  const JobRow& row = parts_.jobs->row(job);
   while (true) {
     Binding& binding = bindings_[slot];
     if (!binding.pending.empty()) {
@@ -257,17 +375,20 @@ void Engine::Advance(uint32_t slot) {
       binding.pending.erase(binding.pending.begin());
       if (intent.latency > SimDuration()) {
         if (!std::exchange(binding.announced, true)) {
-          Emit(RecordKind::kPodReserved, context.pod, binding.node,
-               parts_.cluster->pod_devices(context.pod), 0);
+          for (uint32_t i = 0; i < row.pods; ++i) {
+            const PodId pod = PodOf(row, i);
+            Emit(RecordKind::kPodReserved, pod, parts_.cluster->pod_node(pod),
+                 parts_.cluster->pod_devices(pod), 0);
+          }
         }
-        events_.Push(now_ + intent.latency, EventRank::kIntentDone, EventKind::kIntentDone, slot, 0,
-                     0);
+        binding.timer = events_.Push(After(intent.latency), EventRank::kIntentDone,
+                                     EventKind::kIntentDone, slot, 0, 0);
         return;
       }
       continue;
     }
     if (binding.step == steps_.size()) return CompleteBinding(slot);
-    StepResult result = RunStep(steps_[binding.step], context, binding.node);
+    StepResult result = RunStep(steps_[binding.step], job);
     if (result.code != StepCode::kSuccess) {
       return RejectBinding(slot, steps_[binding.step].plugin, result.reason);
     }
@@ -276,155 +397,80 @@ void Engine::Advance(uint32_t slot) {
   }
 }
 
-void Engine::RejectBinding(uint32_t slot, const Plugin* plugin, ReasonIndex reason) {
-  const Binding& binding = bindings_[slot];
-  const QueuedPod queued = binding.queued;
-  const PodContext context = ContextOf(queued.pod);
+void Engine::UndoBinding(uint32_t slot) {
+  const Binding binding = bindings_[slot];
+  const JobRow& row = parts_.jobs->row(binding.job);
+  uint64_t timer = binding.timer;
+  Cancel(&timer);
   // Unreserve goes through every plugin that has Reserve, in reverse, as upstream does.
-  for (size_t i = steps_.size(); i-- > 0;) {
-    if (steps_[i].point == kReserve)
-      steps_[i].plugin->Unreserve(context, *parts_.cluster, binding.node);
+  for (size_t s = steps_.size(); s-- > 0;) {
+    if (steps_[s].point != kReserve) continue;
+    for (uint32_t i = 0; i < row.pods; ++i) {
+      const PodContext context = ContextOf(PodOf(row, i));
+      steps_[s].plugin->Unreserve(context, *parts_.cluster, parts_.cluster->pod_node(context.pod));
+    }
   }
-  const bool announced = binding.announced;
-  const NodeId node = binding.node;
-  const uint32_t devices = parts_.cluster->pod_devices(queued.pod);
   free_slots_.push_back(slot);
-  parts_.cluster->Forget(queued.pod);
-  if (announced) {
-    Emit(RecordKind::kPodUnreserved, queued.pod, node, devices, 0);
+  handles_[binding.job.value()].binding = kNone;
+  for (uint32_t i = 0; i < row.pods; ++i) {
+    const PodId pod = PodOf(row, i);
+    const NodeId node = parts_.cluster->pod_node(pod);
+    const uint32_t devices = parts_.cluster->pod_devices(pod);
+    parts_.cluster->Forget(pod);
+    if (!binding.announced) continue;
+    Emit(RecordKind::kPodUnreserved, pod, node, devices, 0);
     // Others may have failed because of the charge; upstream broadcasts a deleted assigned pod
     // here.
-    queue_.MoveAllToActive();
-    WakeScheduler();
+    Notify(kPodRemoved, node);
   }
-  FailAttempt(queued, plugin, reason, 1);
+  parts_.jobs->CancelStart(binding.job);
+  pods_waiting_ += row.pods;
 }
 
-void Engine::CompleteBinding(uint32_t slot) {
-  const PodId pod = bindings_[slot].queued.pod;
-  const NodeId node = bindings_[slot].node;
-  free_slots_.push_back(slot);
-  parts_.cluster->Bind(pod);
-  Emit(RecordKind::kPodBound, pod, node, parts_.cluster->pod_devices(pod), 0);
-  if (options_.mode != RunMode::kReplay || !has_run_time_[pod.value()]) return;
-  int64_t end_ns = 0;
-  if (__builtin_add_overflow(now_.ns(), run_time_[pod.value()].ns(), &end_ns)) {
-    failure_ = absl::InvalidArgumentError(absl::StrCat("pod '", parts_.cluster->pod_name(pod),
-                                                       "' ends later than the clock can count"));
-    return;
-  }
-  events_.Push(SimTime(end_ns), EventRank::kDeparture, EventKind::kPodFinish, pod.value(), 0, 0);
-}
-
-void Engine::Finish(PodId pod) {
-  const NodeId node = parts_.cluster->pod_node(pod);
-  const uint32_t devices = parts_.cluster->pod_devices(pod);
-  parts_.cluster->Finish(pod);
-  Emit(RecordKind::kPodFinished, pod, node, devices, 0);
-  queue_.MoveAllToActive();
+void Engine::RejectBinding(uint32_t slot, const Plugin* plugin, ReasonIndex reason) {
+  const Binding binding = bindings_[slot];
+  // Its own release is no news to the job itself, as upstream has it.
+  const bool moved_since = cluster_events_ != binding.events_seen;
+  UndoBinding(slot);
+  VerdictSummaryTable::Row why;
+  why.nodes = static_cast<uint32_t>(parts_.cluster->available_nodes());
+  const ReasonIndex index = parts_.profile->ReasonOf(plugin, reason);
+  if (index != kFits) why.rejected.emplace_back(index, 1);
+  Placer::Failure failure;
+  failure.pod = parts_.jobs->row(binding.job).first_pod;
+  failure.why = parts_.summaries->Intern(why);
+  RecordFailure(binding.job, failure);
+  if (options_.mode == RunMode::kFill) return Drop(binding.job);
+  dispatcher_->Return(binding.job, failure.why, moved_since);
   WakeScheduler();
 }
 
-void Engine::Save(StateWriter& out) const {
-  out.Section("engine");
-  out.I64(now_.ns());
-  out.Bool(started_);
-  out.Bool(finished_);
-  out.Bool(attempt_scheduled_);
-  out.U64(records_);
-  out.U64(next_checkpoint_);
-  out.Str(next_.name);
-  out.U64(next_.shape.value());
-  out.I64(next_.priority);
-  out.I64(next_.time.ns());
-  out.Bool(next_.has_run_time);
-  out.I64(next_.run_time.ns());
-  out.U64(run_time_.size());
-  for (size_t i = 0; i < run_time_.size(); ++i) {
-    out.Bool(has_run_time_[i]);
-    out.I64(run_time_[i].ns());
+void Engine::CompleteBinding(uint32_t slot) {
+  const JobId job = bindings_[slot].job;
+  const JobRow& row = parts_.jobs->row(job);
+  free_slots_.push_back(slot);
+  handles_[job.value()].binding = kNone;
+  for (uint32_t i = 0; i < row.pods; ++i) {
+    const PodId pod = PodOf(row, i);
+    parts_.cluster->Bind(pod);
+    Emit(RecordKind::kPodBound, pod, parts_.cluster->pod_node(pod),
+         parts_.cluster->pod_devices(pod), 0);
   }
-  out.U64(bindings_.size());
-  for (const Binding& b : bindings_) {
-    out.U64(b.queued.pod.value());
-    out.I64(b.queued.priority);
-    out.I64(b.queued.queued_at.ns());
-    out.U64(b.queued.sequence);
-    out.U64(b.node.value());
-    out.U64(b.step);
-    out.Bool(b.announced);
-    out.U64(b.pending.size());
-    for (const Intent& i : b.pending) {
-      out.U64(static_cast<uint64_t>(i.kind));
-      out.I64(i.latency.ns());
-    }
+  parts_.jobs->Run(job, now_);
+  if (options_.mode != RunMode::kReplay) return;
+  handles_[job.value()].running_slot = static_cast<uint32_t>(running_.size());
+  running_.push_back(job);
+  if (!parts_.jobs->HasLength(job)) return;
+  int64_t end_ns = 0;
+  if (__builtin_add_overflow(row.remaining.ns(), row.overhead_left.ns(), &end_ns) ||
+      __builtin_add_overflow(end_ns, options_.release_delay.ns(), &end_ns) ||
+      __builtin_add_overflow(end_ns, now_.ns(), &end_ns)) {
+    failure_ = absl::InvalidArgumentError(absl::StrCat(
+        "pod '", parts_.cluster->pod_name(row.first_pod), "' ends later than the clock can count"));
+    return;
   }
-  out.Ints(free_slots_);
-  events_.Save(out);
-  queue_.Save(out);
-  parts_.source->Save(out);
-  parts_.cluster->Save(out);
-  parts_.cycle->Save(out);
-  parts_.profile->Save(out);
-  parts_.summaries->Save(out);
-  for (const RecordSink* sink : parts_.sinks) sink->Save(out);
-  if (parts_.save_extra) parts_.save_extra(out);
-}
-
-absl::Status Engine::Load(StateReader& in) {
-  in.Section("engine");
-  now_ = SimTime(in.I64());
-  started_ = in.Bool();
-  finished_ = in.Bool();
-  attempt_scheduled_ = in.Bool();
-  records_ = in.U64();
-  next_checkpoint_ = in.U64();
-  next_.name = in.Str();
-  next_.shape = ShapeId(static_cast<size_t>(in.U64()));
-  next_.priority = static_cast<int32_t>(in.I64());
-  next_.time = SimTime(in.I64());
-  next_.has_run_time = in.Bool();
-  next_.run_time = SimDuration(in.I64());
-  const size_t pods = in.Count();
-  for (size_t i = 0; i < pods; ++i) {
-    has_run_time_.push_back(in.Bool());
-    run_time_.push_back(SimDuration(in.I64()));
-  }
-  const size_t bindings = in.Count();
-  for (size_t i = 0; i < bindings && in.status().ok(); ++i) {
-    Binding b;
-    b.queued.pod = PodId(static_cast<size_t>(in.U64()));
-    b.queued.priority = static_cast<int32_t>(in.I64());
-    b.queued.queued_at = SimTime(in.I64());
-    b.queued.sequence = in.U64();
-    b.node = NodeId(static_cast<size_t>(in.U64()));
-    b.step = static_cast<uint32_t>(in.U64());
-    b.announced = in.Bool();
-    const size_t intents = in.Count();
-    for (size_t j = 0; j < intents; ++j) {
-      const auto kind = static_cast<IntentKind>(in.U64());
-      b.pending.push_back({kind, SimDuration(in.I64())});
-    }
-    bindings_.push_back(std::move(b));
-  }
-  in.Ints(&free_slots_);
-  const auto load = [&in](auto* part) -> absl::Status {
-    return in.status().ok() ? part->Load(in) : in.status();
-  };
-  events_.Load(in);
-  if (absl::Status s = load(&queue_); !s.ok()) return s;
-  if (absl::Status s = load(parts_.source); !s.ok()) return s;
-  if (absl::Status s = load(parts_.cluster); !s.ok()) return s;
-  if (absl::Status s = load(parts_.cycle); !s.ok()) return s;
-  if (absl::Status s = load(parts_.profile); !s.ok()) return s;
-  if (absl::Status s = load(parts_.summaries); !s.ok()) return s;
-  for (RecordSink* sink : parts_.sinks) {
-    if (absl::Status s = load(sink); !s.ok()) return s;
-  }
-  if (parts_.load_extra) {
-    if (absl::Status s = parts_.load_extra(in); !s.ok()) return s;
-  }
-  return in.status();
+  handles_[job.value()].finish = events_.Push(SimTime(end_ns), EventRank::kDeparture,
+                                              EventKind::kPodFinish, job.value(), 0, 0);
 }
 
 }  // namespace drasim

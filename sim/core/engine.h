@@ -1,36 +1,62 @@
-// The engine: pulls arrivals, keeps virtual time, runs the scheduling cycle, carries intents out,
-// emits records.
+// The engine: pulls arrivals, keeps virtual time, starts and ends jobs, carries intents out, emits
+// records.
 //
 // One way through: source -> event -> decision -> mutation -> record. Two ways of using time:
-//  * fill: arrivals only, no clock. Every pod is tried once when it arrives and dropped for good if
+//  * fill: arrivals only, no clock. Every job is tried once when it arrives and dropped for good if
 //  it does not fit.
-//  * replay: pods arrive, wait, run and leave; what leaves makes room for what waits.
+//  * replay: jobs arrive, wait, run, are interrupted and leave; what leaves makes room for what
+//  waits. In which order they are tried is the dispatcher's business.
 #ifndef DRASIM_SIM_CORE_ENGINE_H_
 #define DRASIM_SIM_CORE_ENGINE_H_
 
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/types/span.h"
 #include "model/cluster_state.h"
 #include "model/event_source.h"
+#include "model/job_table.h"
 #include "model/record.h"
 #include "policies/framework/profile.h"
+#include "sim/core/dispatcher.h"
 #include "sim/core/event_queue.h"
+#include "sim/core/interruption.h"
+#include "sim/core/placer.h"
 #include "sim/core/scheduling_cycle.h"
-#include "sim/core/scheduling_queue.h"
 
 namespace drasim {
 
 enum class RunMode : uint8_t { kFill, kReplay };
 
+// Something that happens to a node.
+struct NodeTransition {
+  enum class Action : uint8_t {
+    kAdd,       // it is part of the cluster from now on
+    kRemove,    // it is gone; its pods are lost
+    kFail,      // it is broken; its pods are lost
+    kRecover,   // one failure is over; others may last
+    kCordon,    // no new pods
+    kUncordon,  // one cordon, or drain, is over
+    kDrain,     // cordoned, and its pods are evicted
+  };
+  SimTime at;
+  NodeId node;
+  Action action = Action::kAdd;
+};
+
 struct EngineOptions {
   RunMode mode = RunMode::kFill;
-  SimDuration attempt_latency;    // virtual time of one scheduling attempt (replay)
+  SimDuration attempt_latency;   // virtual time of one scheduling attempt or pass (replay)
+  SimDuration release_delay;     // a job holds its nodes so long after its work is done
+  SimDuration recreation_delay;  // from the loss of a node to the new pods of its jobs
+  InterruptionCosts interruption;
   bool check_invariants = false;  // after every event; O(nodes + pods) each
-  uint64_t checkpoint_every = 0;  // records between checkpoints; 0: none
+  uint64_t checkpoint_every = 0;  // records between checkpoints, at least; 0: none
   uint64_t stop_after_events =
       0;  // for tests and tools: pause after so many more events; 0: run to the end
 };
@@ -38,14 +64,22 @@ struct EngineOptions {
 // Everything the engine works on. All of it outlives the engine.
 struct EngineParts {
   ClusterState* cluster = nullptr;
+  JobTable* jobs = nullptr;
   EventSource* source = nullptr;
   Profile* profile = nullptr;
   SchedulingCycle* cycle = nullptr;
+  Placer* placer = nullptr;
   VerdictSummaryTable* summaries = nullptr;
+  const Quotas* quotas = nullptr;
+  std::vector<NodeTransition> node_changes;  // in order of time
+  // Makes the dispatcher, which is handed the engine as its host.
+  std::function<std::unique_ptr<Dispatcher>(DispatchHost*)> make_dispatcher;
   std::vector<RecordSink*> sinks;
+  // Called before the clock moves: nothing changed between `from` and `to`.
+  std::function<void(SimTime from, SimTime to)> on_interval;
   // Called with the whole state when a checkpoint is due; empty: no checkpoints.
   std::function<absl::Status(const std::string& state)> on_checkpoint;
-  // Called now and then with the number of pods that arrived so far.
+  // Called now and then with the number of jobs that arrived so far.
   std::function<void(uint64_t)> on_progress;
   // Set from outside (a signal) to end the run early with Cancelled.
   const std::atomic<bool>* stop = nullptr;
@@ -54,7 +88,7 @@ struct EngineParts {
   std::function<absl::Status(StateReader&)> load_extra;
 };
 
-class Engine {
+class Engine : private DispatchHost {
  public:
   Engine(EngineParts parts, EngineOptions options);
 
@@ -63,9 +97,14 @@ class Engine {
   // paused it.
   absl::Status Run();
   bool finished() const { return finished_; }
-  SimTime now() const { return now_; }
+  SimTime now() const override { return now_; }
   uint64_t records() const { return records_; }
-  uint64_t pods_waiting() const { return queue_.active() + queue_.unschedulable(); }
+  const Dispatcher& dispatcher() const { return *dispatcher_; }
+  // Pods of jobs that hold nothing and may still start.
+  uint64_t pods_waiting() const { return pods_waiting_; }
+  // Jobs that were dropped because no cluster of these nodes could ever hold them, and the first.
+  uint64_t never_fitting() const { return never_fitting_; }
+  JobId first_never_fitting() const { return first_never_fitting_; }
 
   // The whole run between two events: clock, events, queue, source position, cluster, plugins,
   // sinks.
@@ -73,56 +112,117 @@ class Engine {
   absl::Status Load(StateReader& in);
 
  private:
-  // A pod on its way through Reserve, Permit, PreBind, Bind and PostBind.
+  // A job on its way through Reserve, Permit, PreBind, Bind and PostBind. The pods of a gang go
+  // through each step together; the next step begins when the slowest is done.
   struct Binding {
-    QueuedPod queued;
-    NodeId node;
+    JobId job;
     uint32_t step = 0;            // next entry of steps_
     std::vector<Intent> pending;  // of the step before, not yet carried out
     bool announced = false;       // kPodReserved was emitted
+    uint64_t events_seen = 0;     // cluster_events_ when it began
+    uint64_t timer = 0;           // handle of the event it waits for; 0: none
   };
   struct Step {
     ExtensionPoint point;
     Plugin* plugin;
   };
+  // What the engine keeps per job beside JobTable.
+  struct JobHandles {
+    uint64_t finish = 0;  // event handles; 0: none
+    uint64_t deletion = 0;
+    uint64_t eviction = 0;  // the end of its grace period, or of its recreation delay
+    uint32_t binding = kNone;
+    uint32_t running_slot = kNone;  // place in running_
+  };
+  static constexpr uint32_t kNone = ~uint32_t{0};
+  // Which timer went off: word b of a kTimer event.
+  enum TimerKind : uint32_t { kDispatcherTimer = 0, kQuotaTimer = 1, kRecreationTimer = 2 };
+
+  // DispatchHost
+  void StartPlaced(JobId job) override;
+  void RecordFailure(JobId job, const Placer::Failure& failure) override;
+  void Drop(JobId job) override;
+  void Evict(JobId job, EvictionCause cause) override;
+  bool IsBeingEvicted(JobId job) const override { return handles_[job.value()].eviction != 0; }
+  bool has_grace_period() const override {
+    return options_.interruption.grace_period > SimDuration();
+  }
+  absl::Span<const JobId> running() const override { return running_; }
+  std::vector<JobId> starting() const override;
 
   absl::Status PullArrival();
   absl::Status Handle(const Event& event);
   void Arrive();
-  void TrySchedule(const QueuedPod& pod);
+  void ScheduleDeletion(JobId job);
+  // now + d; beyond the clock the run fails after this event.
+  SimTime After(SimDuration d);
+  // Nothing can happen to any job any more.
+  bool NothingLeft() const;
   void WakeScheduler();
-  void FailAttempt(const QueuedPod& pod, const Plugin* plugin, ReasonIndex reason, uint32_t nodes);
-  bool RunPostFilter(const QueuedPod& pod);
-  void GiveUpOrWait(const QueuedPod& pod);
+  void WakeTimer();
+  void Wait(JobId job);
+
   void Advance(uint32_t slot);
-  StepResult RunStep(const Step& step, const PodContext& context, NodeId node);
+  StepResult RunStep(const Step& step, JobId job);
   void RejectBinding(uint32_t slot, const Plugin* plugin, ReasonIndex reason);
+  // Takes the charge of a start under way back.
+  void UndoBinding(uint32_t slot);
   void CompleteBinding(uint32_t slot);
-  void Finish(PodId pod);
+  uint32_t AllocateSlot();
+
+  void Finish(JobId job);
+  void Delete(JobId job);
+  void Interrupt(JobId job, EvictionCause cause);
+  void EvictionDone(JobId job, EvictionCause cause);
+  void StopRunning(JobId job);
+  void ReleasePods(JobId job, RecordKind kind, uint32_t detail);
+  void Cancel(uint64_t* handle);
+  void Notify(ClusterEvent event, NodeId node);
+  void ChangeNode(const NodeTransition& change);
+  void EmptyNode(NodeId node, EvictionCause cause);
+  void UpdateNode(NodeId node);
+  void PushNodeChange();
+
   PodContext ContextOf(PodId pod) const;
+  PodId PodOf(const JobRow& row, uint32_t i) const { return PodId(row.first_pod.value() + i); }
   void Emit(RecordKind kind, PodId pod, NodeId node, uint32_t devices, uint32_t detail);
   absl::Status AfterEvent();
-  uint32_t AllocateSlot();
+  absl::Status CheckJobs() const;
+  void SaveBindings(StateWriter& out) const;
+  void LoadBindings(StateReader& in);
 
   EngineParts parts_;
   EngineOptions options_;
   EventQueue events_;
-  SchedulingQueue queue_;
-  std::vector<Plugin*> pre_filters_;
-  std::vector<Plugin*> post_filters_;
+  std::unique_ptr<Dispatcher> dispatcher_;
   std::vector<Step> steps_;
   std::vector<Binding> bindings_;
   std::vector<uint32_t> free_slots_;
-  PodArrival next_;                    // the arrival whose event is in the queue
-  std::vector<SimDuration> run_time_;  // per pod, replay only
-  std::vector<bool> has_run_time_;
+  JobArrival next_;  // the arrival whose event is in the queue
+  std::vector<JobHandles> handles_;
+  std::vector<JobId> running_;
+  uint64_t pods_waiting_ = 0;
+  uint64_t cluster_events_ = 0;
+  size_t next_node_change_ = 0;
+  // Why a node is out: absent, so many failures that last, so many cordons.
+  struct NodeTroubles {
+    bool absent = false;
+    uint32_t failures = 0;
+    uint32_t cordons = 0;
+  };
+  std::vector<NodeTroubles> troubles_;
+  bool arrival_due_ = false;
   SimTime now_;
+  SimTime timer_at_;
+  uint64_t timer_ = 0;  // handle of the dispatcher's timer; 0: none
   bool started_ = false;
   bool finished_ = false;
   bool attempt_scheduled_ = false;
   absl::Status failure_;  // found while handling an event; ends the run after it
   uint64_t records_ = 0;
   uint64_t next_checkpoint_ = 0;
+  uint64_t never_fitting_ = 0;
+  JobId first_never_fitting_;
 };
 
 }  // namespace drasim

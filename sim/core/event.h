@@ -65,10 +65,14 @@ enum class EventKind : uint8_t {
   kNodeChange = 6,
   // The run's horizon is reached.
   kEndOfRun = 7,
+  // A job's owner deletes it.
+  kDeletion = 8,
+  // The grace period of an evicted job is over.
+  kEvictionDone = 9,
 };
 
 inline constexpr uint64_t kEventRankCount = static_cast<uint64_t>(EventRank::kEndOfRun) + 1;
-inline constexpr uint64_t kEventKindCount = static_cast<uint64_t>(EventKind::kEndOfRun) + 1;
+inline constexpr uint64_t kEventKindCount = static_cast<uint64_t>(EventKind::kEvictionDone) + 1;
 
 // One event: its key, its kind and three payload words. The words belong to whoever pushed the
 // event (ids of pods and nodes, an attempt number, an index into a side table); the queue only

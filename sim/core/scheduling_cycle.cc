@@ -55,7 +55,7 @@ void SchedulingCycle::Refresh(const PodContext& pod, ShapeCache& cache) {
   const size_t n = ranks_.size();
   if (!cache.filled) {
     cache.verdict.assign(n, kFits);
-    cache.per_reason.assign(profile_->reasons().size() + 1, 0);
+    cache.per_reason.assign(size_t{kNotThere} + 1, 0);
     cache.per_reason[kFits] = static_cast<uint32_t>(n);
     if (scores_in_tree_) {
       cache.tree.Reset(n);
@@ -67,7 +67,10 @@ void SchedulingCycle::Refresh(const PodContext& pod, ShapeCache& cache) {
   const bool all = stale_.size() == n;
   cache.filled = true;
   cache.cursor = cluster_->change_count();
-  verdicts_.assign(stale_.size(), kFits);
+  verdicts_.resize(stale_.size());
+  for (size_t i = 0; i < stale_.size(); ++i) {
+    verdicts_[i] = cluster_->node(stale_[i]).available ? kFits : kNotThere;
+  }
   plugin_verdicts_.resize(stale_.size());
   for (const Profile::FilterEntry& filter : profile_->filters()) {
     if (filter.reason_base == 0) {
@@ -169,6 +172,11 @@ NodeId SchedulingCycle::PickByFullScore(const PodContext& pod, ShapeCache& cache
   return fitting_[best];
 }
 
+void SchedulingCycle::Look(const PodContext& pod) {
+  if (shapes_.size() <= pod.shape_id.value()) shapes_.resize(cluster_->shapes().size());
+  Refresh(pod, shapes_[pod.shape_id.value()]);
+}
+
 Decision SchedulingCycle::Decide(const PodContext& pod) {
   ++work_.decisions;
   if (shapes_.size() <= pod.shape_id.value()) shapes_.resize(cluster_->shapes().size());
@@ -189,26 +197,21 @@ Decision SchedulingCycle::Decide(const PodContext& pod) {
 VerdictSummaryTable::Row SchedulingCycle::Rejections(ShapeId shape) const {
   const ShapeCache& cache = shapes_[shape.value()];
   VerdictSummaryTable::Row row;
-  row.nodes = static_cast<uint32_t>(cache.verdict.size());
-  for (size_t r = 1; r < cache.per_reason.size(); ++r) {
+  row.nodes = static_cast<uint32_t>(cache.verdict.size()) - cache.per_reason[kNotThere];
+  for (size_t r = 1; r < kNotThere; ++r) {
     if (cache.per_reason[r] > 0)
       row.rejected.emplace_back(static_cast<uint8_t>(r), cache.per_reason[r]);
   }
   return row;
 }
 
-// Caches are not saved: they are derived, and filled again on the first use of each shape.
-void SchedulingCycle::Save(StateWriter& out) const {
-  out.Section("cycle");
-  out.U64(work_.decisions);
-  out.U64(work_.nodes_filtered);
-  out.U64(work_.nodes_scored);
-  out.U64(work_.cache_hits);
-}
+// Caches are not saved: they are derived, and filled again on the first use of each shape. Nor is
+// the work done: it depends on what the caches hold, so that a resumed run, which begins with empty
+// ones, would write other checkpoints than an uninterrupted one.
+void SchedulingCycle::Save(StateWriter& out) const { out.Section("cycle"); }
 
 absl::Status SchedulingCycle::Load(StateReader& in) {
   in.Section("cycle");
-  work_ = {in.U64(), in.U64(), in.U64(), in.U64()};
   return in.status();
 }
 

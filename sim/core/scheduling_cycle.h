@@ -23,10 +23,14 @@ namespace drasim {
 struct WorkCounters {
   uint64_t decisions = 0;
   uint64_t nodes_filtered = 0;
-  uint64_t nodes_scored = 0;  // Score calls' nodes, over all score plugins
-  uint64_t cache_hits = 0;    // nodes whose remembered verdict served a decision
+  uint64_t nodes_scored = 0;         // Score calls' nodes, over all score plugins
+  uint64_t cache_hits = 0;           // nodes whose remembered verdict served a decision
+  uint64_t attempts_remembered = 0;  // attempts that failed as before without a look at any node
   bool operator==(const WorkCounters&) const = default;
 };
+
+// The verdict of nodes that are not part of the cluster at present; no summary counts them.
+inline constexpr ReasonIndex kNotThere = 255;
 
 struct Decision {
   NodeId node;           // invalid: no node fits
@@ -43,12 +47,20 @@ class SchedulingCycle {
   // Does not change the cluster. O(changed nodes) with one cacheable score plugin, else O(nodes).
   Decision Decide(const PodContext& pod);
 
+  // Brings the verdicts of the pod's shape up to date without a decision. O(changed nodes).
+  void Look(const PodContext& pod);
+
   // Why the last Decide for this shape found nothing; counts over all nodes.
   VerdictSummaryTable::Row Rejections(ShapeId shape) const;
+  // Why the last Decide or Look for this shape rejected the node; kFits if it did not.
+  ReasonIndex verdict(ShapeId shape, NodeId node) const {
+    return shapes_[shape.value()].verdict[node.value()];
+  }
   // Nodes that fit the shape, as of its last Decide.
   uint32_t feasible_nodes(ShapeId shape) const { return shapes_[shape.value()].per_reason[kFits]; }
 
   const WorkCounters& work() const { return work_; }
+  void CountRemembered() { ++work_.attempts_remembered; }
   void Save(StateWriter& out) const;
   absl::Status Load(StateReader& in);
 

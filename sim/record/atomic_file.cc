@@ -1,5 +1,9 @@
 #include "sim/record/atomic_file.h"
 
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstring>
 
@@ -27,10 +31,35 @@ absl::Status AtomicFile::Open(const std::string& path, absl::string_view suffix)
   return absl::OkStatus();
 }
 
+absl::Status AtomicFile::Reopen(const std::string& path, uint64_t bytes, absl::string_view suffix) {
+  path_ = path;
+  temporary_ = absl::StrCat(path, suffix);
+  std::FILE* file = std::fopen(temporary_.c_str(), "r+b");
+  struct stat info;
+  if (file == nullptr || fstat(fileno(file), &info) != 0) {
+    status_ = absl::UnavailableError(absl::StrCat(
+        temporary_, ": cannot open the file to go on with it: ", std::strerror(errno)));
+  } else if (info.st_size < 0 || static_cast<uint64_t>(info.st_size) < bytes) {
+    status_ = absl::UnavailableError(
+        absl::StrCat(temporary_, ": found ", info.st_size, " bytes, expected at least ", bytes));
+  } else if (ftruncate(fileno(file), static_cast<off_t>(bytes)) != 0 ||
+             fseeko(file, static_cast<off_t>(bytes), SEEK_SET) != 0) {
+    (void)Fail("cannot cut the file");
+  }
+  if (!status_.ok()) {
+    if (file != nullptr) std::fclose(file);
+    return status_;
+  }
+  file_ = file;
+  size_ = bytes;
+  return absl::OkStatus();
+}
+
 absl::Status AtomicFile::Write(absl::string_view bytes) {
   if (!status_.ok()) return status_;
   if (std::fwrite(bytes.data(), 1, bytes.size(), file_) != bytes.size())
     return Fail("cannot write");
+  size_ += bytes.size();
   return absl::OkStatus();
 }
 

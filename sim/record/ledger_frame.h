@@ -10,7 +10,7 @@
 
 namespace drasim {
 
-inline constexpr uint32_t kLedgerVersion = 1;
+inline constexpr uint32_t kLedgerVersion = 2;
 inline constexpr absl::string_view kLedgerMagic = "DRASIMLG";
 inline constexpr absl::string_view kLedgerTrailer = "DRASIMED";
 inline constexpr size_t kFrameHeaderBytes = 9;

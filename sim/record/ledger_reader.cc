@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -31,13 +32,22 @@ PodShape FromProto(const proto::LedgerShape& p) {
   for (const proto::LedgerToleration& t : p.tolerations()) {
     shape.tolerations.push_back({t.key(), t.value(), t.effect(), t.exists()});
   }
+  for (const proto::LedgerAmount& a : p.extended()) {
+    shape.extended.emplace_back(a.name(), a.amount());
+  }
+  shape.group = p.group();
+  shape.max_per_node = p.max_per_node();
+  shape.gang_remainder = p.gang_remainder();
   return shape;
 }
 
 bool Sound(const PodShape& shape) {
   return shape.cpu_milli >= 0 && shape.memory_bytes >= 0 && shape.gpu_count >= 0 &&
          shape.gpu_milli >= 0 && shape.gpu_milli <= kDeviceMilli &&
-         (shape.gpu_count == 0) == (shape.gpu_milli == 0);
+         (shape.gpu_count == 0) == (shape.gpu_milli == 0) && shape.max_per_node >= 0 &&
+         shape.max_per_node <= std::numeric_limits<uint16_t>::max() &&
+         std::all_of(shape.extended.begin(), shape.extended.end(),
+                     [](const auto& amount) { return amount.second > 0; });
 }
 
 }  // namespace
@@ -124,6 +134,12 @@ absl::Status LedgerReader::LoadHeader() {
     spec.pods = node.pods();
     spec.gpu_count = node.gpu_count();
     spec.gpu_model = node.gpu_model();
+    for (const proto::LedgerAmount& a : node.extended()) {
+      if (a.amount() < 0) return Damaged("a node has less than nothing of a resource");
+      spec.extended.emplace_back(a.name(), a.amount());
+    }
+    spec.absent = node.absent();
+    spec.unschedulable = node.unschedulable();
     absl::StatusOr<NodeId> added = cluster_->AddNode(spec);
     if (!added.ok()) return Damaged(added.status().message());
   }
@@ -209,16 +225,29 @@ absl::Status LedgerReader::DecodeRecord(Record* record) {
     case RecordKind::kPodReserved:
     case RecordKind::kPodUnreserved:
     case RecordKind::kPodFinished:
+    case RecordKind::kPodEvicted:
+    case RecordKind::kPodFailed:
+    case RecordKind::kPodDeleted:
+    case RecordKind::kNodeChanged: {
       if (next_node_ >= block_.node_size()) return Damaged("a node is missing");
       record->node = NodeId(block_.node(next_node_) - 1);
       record->devices = block_.devices(next_node_++);
-      if (record->node.value() >= cluster_->node_count())
+      const bool nowhere = record->kind == RecordKind::kPodDeleted && !record->node.valid();
+      if (record->node.value() >= cluster_->node_count() && !nowhere)
         return Damaged("a node that does not exist");
+      if (record->kind == RecordKind::kPodEvicted || record->kind == RecordKind::kPodFailed ||
+          record->kind == RecordKind::kNodeChanged) {
+        if (next_detail_ >= block_.detail_size()) return Damaged("a detail is missing");
+        record->detail = block_.detail(next_detail_++);
+      }
       break;
+    }
     default:
       break;
   }
-  if (record->kind == RecordKind::kRunEnded) return absl::OkStatus();
+  if (record->kind == RecordKind::kRunEnded || record->kind == RecordKind::kNodeChanged) {
+    return absl::OkStatus();
+  }
   const auto pods = static_cast<int64_t>(cluster_->pod_count());
   const int64_t limit = record->kind == RecordKind::kPodArrived ? pods : pods - 1;
   if (pod_ < 0 || pod_ > limit || (record->kind == RecordKind::kPodArrived && pod_ != pods)) {
@@ -226,6 +255,24 @@ absl::Status LedgerReader::DecodeRecord(Record* record) {
   }
   record->pod = PodId(static_cast<size_t>(pod_));
   return absl::OkStatus();
+}
+
+absl::Status LedgerReader::ChangeNode(const Record& record) {
+  switch (static_cast<NodeChangeKind>(record.detail)) {
+    case NodeChangeKind::kAvailable:
+      cluster_->SetAvailable(record.node, true);
+      return absl::OkStatus();
+    case NodeChangeKind::kUnavailable:
+      if (!cluster_->pods_on(record.node).empty()) return Damaged("a node goes with its pods");
+      cluster_->SetAvailable(record.node, false);
+      return absl::OkStatus();
+    case NodeChangeKind::kCordoned:
+    case NodeChangeKind::kUncordoned:
+      cluster_->SetSchedulable(record.node,
+                               record.detail == static_cast<uint32_t>(NodeChangeKind::kUncordoned));
+      return absl::OkStatus();
+  }
+  return Damaged("an unknown change of a node");
 }
 
 absl::Status LedgerReader::Apply(Record* record) {
@@ -264,10 +311,26 @@ absl::Status LedgerReader::Apply(Record* record) {
       cluster_->Forget(pod);
       return absl::OkStatus();
     case RecordKind::kPodFinished:
+    case RecordKind::kPodFailed:
+    case RecordKind::kPodEvicted:
       if (!in_phase(PodPhase::kBound) || !is_there())
         return Damaged("a pod ends that does not run there");
-      cluster_->Finish(pod);
+      if (record->kind == RecordKind::kPodFinished) {
+        cluster_->Finish(pod);
+      } else if (record->kind == RecordKind::kPodFailed) {
+        cluster_->Fail(pod);
+      } else {
+        cluster_->Evict(pod);
+      }
       return absl::OkStatus();
+    case RecordKind::kPodDeleted:
+      if (!in_phase(PodPhase::kPending) && (!in_phase(PodPhase::kBound) || !is_there())) {
+        return Damaged("a pod is deleted that is not there");
+      }
+      cluster_->Delete(pod);
+      return absl::OkStatus();
+    case RecordKind::kNodeChanged:
+      return ChangeNode(*record);
     case RecordKind::kPodDropped:
       if (!in_phase(PodPhase::kPending)) return Damaged("a pod is dropped that does not wait");
       cluster_->Drop(pod);

@@ -61,6 +61,7 @@ class LedgerReader {
   absl::Status AddDefinitions();
   absl::Status DecodeRecord(Record* record);
   absl::Status Apply(Record* record);
+  absl::Status ChangeNode(const Record& record);
   absl::Status Damaged(absl::string_view what) const;
 
   std::FILE* file_;

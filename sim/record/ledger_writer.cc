@@ -1,6 +1,12 @@
 #include "sim/record/ledger_writer.h"
 
+#include <sys/types.h>
 #include <zlib.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "sim/record/ledger_frame.h"
@@ -15,6 +21,14 @@ void ToProto(const PodShape& shape, proto::LedgerShape* out) {
   out->set_gpu_count(shape.gpu_count);
   out->set_gpu_milli(shape.gpu_milli);
   out->set_gpu_spec(shape.gpu_spec);
+  for (const auto& [name, amount] : shape.extended) {
+    proto::LedgerAmount* extended = out->add_extended();
+    extended->set_name(name);
+    extended->set_amount(amount);
+  }
+  out->set_group(shape.group);
+  out->set_max_per_node(shape.max_per_node);
+  out->set_gang_remainder(shape.gang_remainder);
   for (const auto& [key, value] : shape.node_selector) {
     proto::LedgerLabel* label = out->add_node_selector();
     label->set_key(key);
@@ -31,17 +45,13 @@ void ToProto(const PodShape& shape, proto::LedgerShape* out) {
 
 bool NamesNode(RecordKind kind) {
   return kind == RecordKind::kPodBound || kind == RecordKind::kPodReserved ||
-         kind == RecordKind::kPodUnreserved || kind == RecordKind::kPodFinished;
+         kind == RecordKind::kPodUnreserved || kind == RecordKind::kPodFinished ||
+         kind == RecordKind::kPodEvicted || kind == RecordKind::kPodFailed ||
+         kind == RecordKind::kPodDeleted || kind == RecordKind::kNodeChanged;
 }
 
-}  // namespace
-
-absl::StatusOr<std::unique_ptr<LedgerWriter>> LedgerWriter::Create(
-    const std::string& path, absl::string_view scenario_yaml, const ClusterState& cluster,
-    absl::Span<const uint32_t> ranks, const VerdictSummaryTable& summaries) {
-  std::unique_ptr<LedgerWriter> writer(new LedgerWriter(&cluster, &summaries));
-  if (absl::Status s = writer->file_.Open(path, ".partial"); !s.ok()) return s;
-  writer->file_.KeepTemporary();
+std::string MakeHeader(absl::string_view scenario_yaml, const ClusterState& cluster,
+                       absl::Span<const uint32_t> ranks, const VerdictSummaryTable& summaries) {
   proto::LedgerHeader header;
   header.set_version(kLedgerVersion);
   header.set_drasim_version(std::string(kDrasimVersion));
@@ -55,14 +65,104 @@ absl::StatusOr<std::unique_ptr<LedgerWriter>> LedgerWriter::Create(
     node->set_pods(spec.pods);
     node->set_gpu_count(spec.gpu_count);
     node->set_gpu_model(spec.gpu_model);
+    for (const auto& [name, amount] : spec.extended) {
+      proto::LedgerAmount* extended = node->add_extended();
+      extended->set_name(name);
+      extended->set_amount(amount);
+    }
+    node->set_absent(spec.absent);
+    node->set_unschedulable(spec.unschedulable);
   }
   for (const std::string& reason : summaries.reasons()) header.add_reasons(reason);
   header.mutable_ranks()->Add(ranks.begin(), ranks.end());
+  return header.SerializeAsString();
+}
+
+absl::StatusOr<uint64_t> EndOfFrame(const std::string& path, uint64_t begin) {
+  std::FILE* file = std::fopen(path.c_str(), "rb");
+  if (file == nullptr) {
+    return absl::NotFoundError(
+        absl::StrCat(path, ": cannot open the ledger: ", std::strerror(errno)));
+  }
+  std::string length(4, '\0');
+  const bool found = fseeko(file, static_cast<off_t>(begin), SEEK_SET) == 0 &&
+                     std::fread(length.data(), 1, length.size(), file) == length.size();
+  std::fclose(file);
+  if (!found) {
+    return absl::DataLossError(absl::StrCat(path, ": damaged at byte ", begin, ": no frame there"));
+  }
+  return begin + kFrameHeaderBytes + ReadLittleEndian(length);
+}
+
+}  // namespace
+
+absl::StatusOr<LedgerPosition> FindLastCheckpoint(LedgerReader& reader) {
+  LedgerPosition position;
+  absl::StatusOr<std::vector<LedgerReader::Checkpoint>> found = reader.ListCheckpoints();
+  if (!found.ok()) return found.status();
+  position.checkpoints = *std::move(found);
+  if (position.checkpoints.empty()) return position;
+  const LedgerReader::Checkpoint last = position.checkpoints.back();
+  absl::StatusOr<uint64_t> end = EndOfFrame(reader.path(), last.offset);
+  if (!end.ok()) return end.status();
+  position.bytes = *end;
+  Record record;
+  for (uint64_t i = 0; i < last.records; ++i) {
+    const absl::StatusOr<bool> more = reader.Next(&record);
+    if (!more.ok()) return more.status();
+    if (!*more) {
+      return absl::DataLossError(absl::StrCat(reader.path(), ": damaged: ", i,
+                                              " records lead to a checkpoint that counts ",
+                                              last.records));
+    }
+    if (record.pod.valid()) position.last_pod = record.pod.value();
+  }
+  if (last.records > 0) position.last_time_ns = record.time.ns();
+  // A checkpoint stands behind a whole block, so the reader has no definition that is not of a
+  // record before it.
+  position.shapes = reader.cluster().shapes().size();
+  position.summaries = reader.summaries().size();
+  position.header = reader.header().SerializeAsString();
+  return position;
+}
+
+absl::StatusOr<std::unique_ptr<LedgerWriter>> LedgerWriter::Create(
+    const std::string& path, absl::string_view scenario_yaml, const ClusterState& cluster,
+    absl::Span<const uint32_t> ranks, const VerdictSummaryTable& summaries) {
+  std::unique_ptr<LedgerWriter> writer(new LedgerWriter(&cluster, &summaries));
+  if (absl::Status s = writer->file_.Open(path, ".partial"); !s.ok()) return s;
   writer->status_ = writer->file_.Write(kLedgerMagic);
   writer->offset_ = kLedgerMagic.size();
-  writer->WriteFrame(static_cast<int>(FrameType::kHeader), header.SerializeAsString());
+  writer->WriteFrame(static_cast<int>(FrameType::kHeader),
+                     MakeHeader(scenario_yaml, cluster, ranks, summaries));
   if (!writer->status_.ok()) return writer->status_;
   return writer;
+}
+
+absl::StatusOr<std::unique_ptr<LedgerWriter>> LedgerWriter::Continue(
+    const LedgerPosition& position, absl::string_view scenario_yaml, const ClusterState& cluster,
+    absl::Span<const uint32_t> ranks, const VerdictSummaryTable& summaries) {
+  if (position.header != MakeHeader(scenario_yaml, cluster, ranks, summaries)) {
+    return absl::FailedPreconditionError(
+        "the ledger began with another scenario, or with other nodes, than there are now");
+  }
+  std::unique_ptr<LedgerWriter> writer(new LedgerWriter(&cluster, &summaries));
+  for (const LedgerReader::Checkpoint& checkpoint : position.checkpoints) {
+    writer->end_.add_checkpoint_records(checkpoint.records);
+    writer->end_.add_checkpoint_offset(checkpoint.offset);
+    writer->records_ = checkpoint.records;
+  }
+  writer->offset_ = position.bytes;
+  writer->last_time_ns_ = position.last_time_ns;
+  writer->last_pod_ = position.last_pod;
+  writer->shapes_written_ = position.shapes;
+  writer->summaries_written_ = position.summaries;
+  return writer;
+}
+
+absl::Status LedgerWriter::Reopen(const std::string& path) {
+  status_ = file_.Reopen(path, offset_, ".partial");
+  return status_;
 }
 
 void LedgerWriter::WriteFrame(int type, absl::string_view payload) {
@@ -87,6 +187,10 @@ void LedgerWriter::OnRecord(const Record& record, const ClusterState& cluster) {
   if (NamesNode(record.kind)) {
     block_.add_node(record.node.value() + 1);
     block_.add_devices(record.devices);
+    if (record.kind == RecordKind::kPodEvicted || record.kind == RecordKind::kPodFailed ||
+        record.kind == RecordKind::kNodeChanged) {
+      block_.add_detail(record.detail);
+    }
   } else if (record.kind == RecordKind::kPodArrived) {
     const absl::string_view name = cluster.pod_name(record.pod);
     block_.add_pod_name(name.data(), name.size());

@@ -14,8 +14,25 @@
 #include "model/proto/ledger.pb.h"
 #include "model/record.h"
 #include "sim/record/atomic_file.h"
+#include "sim/record/ledger_reader.h"
 
 namespace drasim {
+
+// Where a writer stood when it had written a checkpoint, as its ledger tells.
+struct LedgerPosition {
+  std::vector<LedgerReader::Checkpoint> checkpoints;  // so far; the last is this one
+  uint64_t bytes = 0;                                 // of the file, this checkpoint included
+  int64_t last_time_ns = 0;                           // of the records so far, as is last_pod
+  int64_t last_pod = 0;
+  size_t shapes = 0;  // defined so far, as are summaries
+  size_t summaries = 0;
+  std::string header;  // serialised
+};
+
+// The position behind the last checkpoint that is whole; without checkpoints when there is none.
+// `reader` has just been opened on a file; it is read up to there, so that what is damaged before
+// that place comes out as the reader's DataLoss. O(records).
+absl::StatusOr<LedgerPosition> FindLastCheckpoint(LedgerReader& reader);
 
 // A frame is written whole, so that a killed run leaves a file that is readable up to its last
 // complete frame.
@@ -31,6 +48,16 @@ class LedgerWriter : public RecordSink {
                                                               absl::Span<const uint32_t> ranks,
                                                               const VerdictSummaryTable& summaries);
 
+  // A writer that stands at `position` of a ledger that was cut short, and goes on from there as if
+  // it had written all before: the same records give the same bytes. Until Reopen it must get none.
+  // FailedPrecondition when the ledger began with another header than Create would write.
+  static absl::StatusOr<std::unique_ptr<LedgerWriter>> Continue(
+      const LedgerPosition& position, absl::string_view scenario_yaml, const ClusterState& cluster,
+      absl::Span<const uint32_t> ranks, const VerdictSummaryTable& summaries);
+  // Cuts `path`.partial at the position. Unavailable when it is missing or shorter; it then stays
+  // as it is.
+  absl::Status Reopen(const std::string& path);
+
   void OnRecord(const Record& record, const ClusterState& cluster) override;
   absl::Status status() const override { return status_; }
 
@@ -43,7 +70,9 @@ class LedgerWriter : public RecordSink {
 
  private:
   LedgerWriter(const ClusterState* cluster, const VerdictSummaryTable* summaries)
-      : cluster_(cluster), summaries_(summaries) {}
+      : cluster_(cluster), summaries_(summaries) {
+    file_.KeepTemporary();
+  }
   void WriteFrame(int type, absl::string_view payload);
   void FlushBlock();
   void AppendDefinitions();

@@ -23,7 +23,10 @@ void MetricsSink::OnRecord(const Record& record, const ClusterState& cluster) {
       sample_.gpu_arrived_milli += cluster.pod_shape(record.pod).total_gpu_milli();
       break;
     case RecordKind::kPodBound:
-      ++sample_.pods_scheduled;
+      // A pod that was evicted may be bound again.
+      if (bound_.size() <= record.pod.value()) bound_.resize(cluster.pod_count());
+      if (!bound_[record.pod.value()]) ++sample_.pods_scheduled;
+      bound_[record.pod.value()] = true;
       tracker_.Update(cluster, record.node);
       outcome = true;
       break;
@@ -42,6 +45,25 @@ void MetricsSink::OnRecord(const Record& record, const ClusterState& cluster) {
     }
     case RecordKind::kAttemptFailed:
       ++sample_.attempts_failed;
+      break;
+    case RecordKind::kPodEvicted:
+      ++sample_.pods_evicted;
+      tracker_.Update(cluster, record.node);
+      outcome = true;
+      break;
+    case RecordKind::kPodFailed:
+      ++sample_.pods_failed;
+      tracker_.Update(cluster, record.node);
+      outcome = true;
+      break;
+    case RecordKind::kPodDeleted:
+      ++sample_.pods_deleted;
+      if (record.node.valid()) tracker_.Update(cluster, record.node);
+      outcome = true;
+      break;
+    case RecordKind::kNodeChanged:
+      tracker_.Update(cluster, record.node);
+      outcome = true;
       break;
     case RecordKind::kPodReserved:
     case RecordKind::kPodUnreserved:
@@ -62,20 +84,25 @@ void MetricsSink::Save(StateWriter& out) const {
   out.Section("metrics");
   out.I64(sample_.time.ns());
   for (int64_t v : {sample_.pods_arrived, sample_.pods_scheduled, sample_.pods_dropped,
-                    sample_.pods_finished, sample_.attempts_failed, sample_.gpu_arrived_milli}) {
+                    sample_.pods_finished, sample_.attempts_failed, sample_.gpu_arrived_milli,
+                    sample_.pods_evicted, sample_.pods_failed, sample_.pods_deleted}) {
     out.I64(v);
   }
+  out.U64(bound_.size());
+  for (bool bound : bound_) out.Bool(bound);
   out.Ints(dropped_by_shape_);
 }
 
 absl::Status MetricsSink::Load(StateReader& in) {
   in.Section("metrics");
   sample_.time = SimTime(in.I64());
-  for (int64_t* v :
-       {&sample_.pods_arrived, &sample_.pods_scheduled, &sample_.pods_dropped,
-        &sample_.pods_finished, &sample_.attempts_failed, &sample_.gpu_arrived_milli}) {
+  for (int64_t* v : {&sample_.pods_arrived, &sample_.pods_scheduled, &sample_.pods_dropped,
+                     &sample_.pods_finished, &sample_.attempts_failed, &sample_.gpu_arrived_milli,
+                     &sample_.pods_evicted, &sample_.pods_failed, &sample_.pods_deleted}) {
     *v = in.I64();
   }
+  const size_t pods = in.Count();
+  for (size_t i = 0; i < pods && in.status().ok(); ++i) bound_.push_back(in.Bool());
   in.Ints(&dropped_by_shape_);
   Recount();
   return in.status();

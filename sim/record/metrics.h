@@ -20,6 +20,9 @@ struct Sample {
   int64_t pods_dropped = 0;
   int64_t pods_finished = 0;
   int64_t attempts_failed = 0;
+  int64_t pods_evicted = 0;  // times a pod left its node to run again later
+  int64_t pods_failed = 0;
+  int64_t pods_deleted = 0;
   int64_t gpu_arrived_milli = 0;  // requested by every pod that arrived
   ClusterTotals totals;
   FragmentationReport fragmentation;
@@ -55,6 +58,7 @@ class MetricsSink : public RecordSink {
   std::vector<Observer> observers_;
   Sample sample_;
   std::vector<int64_t> dropped_by_shape_;
+  std::vector<bool> bound_;  // by pod: at least once
 };
 
 }  // namespace drasim

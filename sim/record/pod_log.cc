@@ -45,6 +45,8 @@ void PodLog::OnRecord(const Record& record, const ClusterState&) {
       rows_[i].start = record.time;
       break;
     case RecordKind::kPodFinished:
+    case RecordKind::kPodFailed:
+    case RecordKind::kPodDeleted:
       rows_[i].end = record.time;
       break;
     case RecordKind::kAttemptFailed:
@@ -63,8 +65,8 @@ std::string PodLog::CsvHeader() {
 
 void PodLog::AppendCsv(const ClusterState& cluster, size_t first, size_t last,
                        std::string* out) const {
-  static constexpr absl::string_view kPhases[] = {"Pending", "Assumed", "Running", "Succeeded",
-                                                  "Unschedulable"};
+  static constexpr absl::string_view kPhases[] = {
+      "Pending", "Assumed", "Running", "Succeeded", "Unschedulable", "Failed", "Deleted"};
   for (size_t i = first; i < last; ++i) {
     const PodId pod(i);
     const PodShape& shape = cluster.pod_shape(pod);
@@ -88,7 +90,8 @@ void PodLog::AppendCsv(const ClusterState& cluster, size_t first, size_t last,
     out->push_back(',');
     if (row.node.valid()) AppendSeconds(row.start, out);
     out->push_back(',');
-    if (phase == PodPhase::kSucceeded) AppendSeconds(row.end, out);
+    if (phase == PodPhase::kSucceeded || phase == PodPhase::kFailed || phase == PodPhase::kDeleted)
+      AppendSeconds(row.end, out);
     absl::StrAppend(out, ",", row.attempts_failed, "\n");
   }
 }

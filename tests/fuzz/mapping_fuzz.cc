@@ -41,7 +41,7 @@ Counts ReadPods(const proto::TableMapping& mapping, absl::string_view table, boo
   absl::StatusOr<std::unique_ptr<TableSource>> source =
       TableSource::Open(*std::move(bytes), mapping, &shapes, options);
   if (!source.ok()) return counts;
-  PodArrival pod;
+  JobArrival pod;
   int64_t last_ns = 0;
   absl::StatusOr<bool> got = (*source)->Next(&pod);
   for (; got.ok() && *got; got = (*source)->Next(&pod)) {

@@ -519,8 +519,8 @@ TEST(ClusterStateDeathTest, TransitionsCheckThePhaseAndTheRoom) {
   EXPECT_DEATH(w.cluster.Rollback(), "CHECK failed");
   w.cluster.Assume(pending, node, 1);
   EXPECT_DEATH(w.cluster.Assume(w.AddPod(Shape(0, 0, 0, 0)), node, 0), "CHECK failed");
-  w.cluster.BeginWhatIf();
-  EXPECT_DEATH(w.cluster.BeginWhatIf(), "CHECK failed");
+  EXPECT_DEATH(w.cluster.KeepWhatIf(), "CHECK failed");
+  EXPECT_DEATH(w.cluster.SetAvailable(node, false), "CHECK failed") << "it has pods";
 }
 
 // A reader looks every change of the window up, also right after the log has grown.

@@ -61,7 +61,8 @@ TEST(RecordKindTest, EveryKindHasItsName) {
   }
   EXPECT_EQ(names, (std::vector<std::string>{"Invalid", "PodArrived", "PodReserved", "PodBound",
                                              "PodUnreserved", "AttemptFailed", "PodDropped",
-                                             "PodFinished", "RunEnded"}));
+                                             "PodFinished", "RunEnded", "PodEvicted", "PodFailed",
+                                             "PodDeleted", "NodeChanged"}));
   EXPECT_EQ(std::string(RecordKindName(static_cast<RecordKind>(200))), "Invalid");
 }
 

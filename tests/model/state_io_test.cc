@@ -334,7 +334,8 @@ absl::Status LoadPods(uint64_t nodes, const std::vector<SavedPod>& pods) {
   StateWriter out;
   out.Section("cluster");
   out.U64(nodes);
-  out.Bool(true);
+  out.Bool(true);  // schedulable
+  out.Bool(true);  // available
   out.U64(pods.size());
   for (const SavedPod& pod : pods) {
     out.Str("p");
@@ -344,6 +345,12 @@ absl::Status LoadPods(uint64_t nodes, const std::vector<SavedPod>& pods) {
     out.U64(pod.devices);
     out.I64(5);
     out.I64(-6);
+  }
+  // The version of the nodes and how many there were; then the pods on it, in order.
+  out.U64(7);
+  out.U64(9);
+  for (size_t i = 0; i < pods.size(); ++i) {
+    if (pods[i].node == 1) out.U64(i);
   }
   StateReader in(out.bytes());
   const absl::Status status = cluster.Load(in);
@@ -360,14 +367,17 @@ std::string LoadError(uint64_t nodes, const std::vector<SavedPod>& pods) {
 TEST(ClusterArchiveTest, TheFieldsArePinned) {
   EXPECT_TRUE(LoadPods(1, {}).ok());
   EXPECT_TRUE(LoadPods(1, {{0, 2, 1, 1}}).ok());
-  EXPECT_TRUE(LoadPods(1, {{0, 0, 0, 0}, {0, 1, 1, 1}, {0, 3, 0, 0}, {0, 4, 0, 0}}).ok());
+  EXPECT_TRUE(
+      LoadPods(1,
+               {{0, 0, 0, 0}, {0, 1, 1, 1}, {0, 3, 0, 0}, {0, 4, 0, 0}, {0, 5, 0, 0}, {0, 6, 0, 0}})
+          .ok());
 }
 
 TEST(ClusterArchiveTest, LoadRefusesWhatCannotBe) {
   const SavedPod good = {0, 2, 1, 1};
   EXPECT_THAT(LoadError(2, {good}), ::testing::HasSubstr("the number of nodes differs"));
   // No such shape, phase or node.
-  for (const SavedPod& pod : {SavedPod{1, 2, 1, 1}, SavedPod{0, 5, 1, 1}, SavedPod{0, 2, 2, 1}}) {
+  for (const SavedPod& pod : {SavedPod{1, 2, 1, 1}, SavedPod{0, 7, 1, 1}, SavedPod{0, 2, 2, 1}}) {
     EXPECT_THAT(LoadError(1, {pod}), ::testing::HasSubstr("does not exist"));
   }
   // Phase without node, node without phase, and devices that are too few, unknown or too many.

@@ -22,6 +22,8 @@
 #include "model/record.h"
 #include "policies/framework/profile.h"
 #include "sim/core/engine.h"
+#include "sim/core/fill_dispatcher.h"
+#include "sim/core/placer.h"
 #include "sim/core/scheduling_cycle.h"
 #include "tests/testing/cluster_builder.h"
 
@@ -65,12 +67,12 @@ void AddNodes(ClusterBuilder& builder) {
   }
 }
 
-std::vector<PodArrival> AddPods(ClusterBuilder& builder) {
-  std::vector<PodArrival> pods;
+std::vector<JobArrival> AddPods(ClusterBuilder& builder) {
+  std::vector<JobArrival> pods;
   for (const PodRow& row : kPods) {
     PodShape shape = TestShape(row.cpu_milli, row.gpu_count, row.gpu_milli, row.gpu_spec);
     shape.memory_bytes = row.memory_gib * kTestGib;
-    PodArrival pod;
+    JobArrival pod;
     const size_t number = pods.size() + 1;
     pod.name = absl::StrCat("pod-", number < 10 ? "0" : "", number);
     pod.shape = builder.AddShape(shape);
@@ -104,9 +106,9 @@ class DecisionLog : public RecordSink {
 std::string Decide(const std::string& policy, bool use_cache) {
   ClusterBuilder builder;
   AddNodes(builder);
-  std::vector<PodArrival> pods = AddPods(builder);
+  std::vector<JobArrival> pods = AddPods(builder);
   std::vector<int64_t> pods_by_shape(builder.shapes().size());
-  for (const PodArrival& pod : pods) ++pods_by_shape[pod.shape.value()];
+  for (const JobArrival& pod : pods) ++pods_by_shape[pod.shape.value()];
   const ProfileParts parts(BuildTypicalPods(builder.shapes(), pods_by_shape, 95), kSeed,
                            SimDuration());
   Profile profile = MakeTestProfile(TestRegistry(), policy, {}, parts);
@@ -115,7 +117,21 @@ std::string Decide(const std::string& policy, bool use_cache) {
   summaries.SetReasons(profile.reasons());
   VectorSource source(std::move(pods));
   DecisionLog log(&summaries);
+  JobTable jobs;
+  Quotas quotas;
+  Placer placer(&profile, &builder.cluster(), &jobs, &cycle, &summaries, use_cache);
   EngineParts engine_parts;
+  engine_parts.jobs = &jobs;
+  engine_parts.quotas = &quotas;
+  engine_parts.placer = &placer;
+  engine_parts.make_dispatcher = [&](DispatchHost* host) {
+    DispatchParts parts_of_it;
+    parts_of_it.cluster = &builder.cluster();
+    parts_of_it.jobs = &jobs;
+    parts_of_it.placer = &placer;
+    parts_of_it.host = host;
+    return std::make_unique<FillDispatcher>(parts_of_it);
+  };
   engine_parts.cluster = &builder.cluster();
   engine_parts.source = &source;
   engine_parts.profile = &profile;

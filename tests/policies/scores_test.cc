@@ -419,9 +419,11 @@ TEST(NodeResourcesFitTest, NamesTheFirstShortage) {
   spec.memory_bytes = 8 * kTestGib;
   spec.pods = 1;
   const NodeId node = builder.AddNode(spec);
-  NodeResourcesFit plugin;
-  EXPECT_EQ(plugin.reasons(), (std::vector<absl::string_view>{
-                                  "Insufficient cpu", "Insufficient memory", "Too many pods"}));
+  const NodeResourcesFit plugin({"example.com/nic"});
+  EXPECT_EQ(plugin.reasons(),
+            (std::vector<absl::string_view>{"Insufficient cpu", "Insufficient memory",
+                                            "Too many pods", "Insufficient example.com/nic",
+                                            "Insufficient resource that no node has"}));
   PodShape shape = TestShape(4000, 0);
   shape.memory_bytes = 8 * kTestGib;
   EXPECT_EQ(VerdictsOf(plugin, builder, shape), (Verdicts{0}));

@@ -244,8 +244,8 @@ inline Profile MakeTestProfile(const Registry& registry, const std::string& poli
 // A materialised workload.
 class VectorSource : public EventSource {
  public:
-  explicit VectorSource(std::vector<PodArrival> pods) : pods_(std::move(pods)) {}
-  absl::StatusOr<bool> Next(PodArrival* out) override {
+  explicit VectorSource(std::vector<JobArrival> pods) : pods_(std::move(pods)) {}
+  absl::StatusOr<bool> Next(JobArrival* out) override {
     if (next_ == pods_.size()) return false;
     *out = pods_[next_++];
     return true;
@@ -259,7 +259,7 @@ class VectorSource : public EventSource {
   }
 
  private:
-  std::vector<PodArrival> pods_;
+  std::vector<JobArrival> pods_;
   size_t next_ = 0;
 };
 
@@ -292,6 +292,15 @@ inline std::string RecordText(const Record& record, const ClusterState& cluster,
   if (record.devices != 0) absl::StrAppend(&text, " ", DevicesText(record.devices));
   if (record.kind == RecordKind::kAttemptFailed) {
     absl::StrAppend(&text, " ", summaries.Text(SummaryId(record.detail)));
+  }
+  if (record.kind == RecordKind::kPodEvicted) {
+    static constexpr const char* kCauses[] = {"?", "preempted", "node-lost", "drained", "failed"};
+    absl::StrAppend(&text, " ", kCauses[record.detail]);
+  }
+  if (record.kind == RecordKind::kNodeChanged) {
+    static constexpr const char* kKinds[] = {"?", "available", "unavailable", "cordoned",
+                                             "uncordoned"};
+    absl::StrAppend(&text, " ", kKinds[record.detail]);
   }
   return text;
 }

@@ -65,8 +65,8 @@ class CsvWriterTest : public ::testing::Test {
     std::remove(absl::StrCat(path, ".part").c_str());
   }
 
-  PodArrival Pod(absl::string_view name, const PodShape& shape) {
-    PodArrival pod;
+  JobArrival Pod(absl::string_view name, const PodShape& shape) {
+    JobArrival pod;
     pod.name = std::string(name);
     pod.shape = shapes_.Intern(shape);
     return pod;
@@ -88,10 +88,10 @@ class CsvWriterTest : public ::testing::Test {
   }
 
   // The data lines of a file with these pods.
-  std::string Written(const std::vector<PodArrival>& pods) {
+  std::string Written(const std::vector<JobArrival>& pods) {
     const std::unique_ptr<PodCsvWriter> writer = Open(path_);
     if (writer == nullptr) return "";
-    for (const PodArrival& pod : pods) {
+    for (const JobArrival& pod : pods) {
       const absl::Status status = writer->Write(pod);
       EXPECT_TRUE(status.ok()) << status;
     }
@@ -124,12 +124,12 @@ TEST_F(CsvWriterTest, PodsWithOpenbColumns) {
   PodShape cpu_only;
   cpu_only.cpu_milli = 4000;
   cpu_only.memory_bytes = 1536 * 1024;
-  PodArrival timed = Pod("a", shared);
+  JobArrival timed = Pod("a", shared);
   timed.priority = 2;
   timed.time = SimTime(12'500'000'000);
   timed.has_run_time = true;
   timed.run_time = SimDuration(600'000'000'001);
-  PodArrival endless = Pod("b", cpu_only);
+  JobArrival endless = Pod("b", cpu_only);
   endless.time = SimTime(13'000'000'000);
   EXPECT_EQ(Written({timed, endless}),
             "a,1500,4096,1,250,V100M16|V100M32,LS,Succeeded,12.5,612.500000001,12.5\n"
@@ -137,7 +137,7 @@ TEST_F(CsvWriterTest, PodsWithOpenbColumns) {
 }
 
 TEST_F(CsvWriterTest, PrioritiesAsServiceClasses) {
-  std::vector<PodArrival> pods;
+  std::vector<JobArrival> pods;
   for (const int32_t priority : {3, 2, 1, 0, 4, -1000, 2000000000}) {
     pods.push_back(Pod("p", Shape(0)));
     pods.back().priority = priority;
@@ -173,16 +173,16 @@ TEST_F(CsvWriterTest, RefusesWhatTheColumnsCannotSayAndGoesOn) {
   selective.node_selector.emplace_back("zone", "z1");
   PodShape tolerant = Shape(0);
   tolerant.tolerations.resize(1);
-  PodArrival early = Pod("p", Shape(0));
+  JobArrival early = Pod("p", Shape(0));
   early.time = SimTime(-1);
-  PodArrival backwards = Pod("p", Shape(0));
+  JobArrival backwards = Pod("p", Shape(0));
   backwards.has_run_time = true;
   backwards.run_time = SimDuration(-1);
-  PodArrival endless = Pod("p", Shape(0));
+  JobArrival endless = Pod("p", Shape(0));
   endless.has_run_time = true;
   endless.time = SimTime(1);
   endless.run_time = SimDuration(std::numeric_limits<int64_t>::max());
-  const std::vector<std::pair<PodArrival, std::string>> cases = {
+  const std::vector<std::pair<JobArrival, std::string>> cases = {
       {Pod("", Shape(0)), "pod '' cannot be written with openb columns: it has no name"},
       {Pod("p", selective), "pod 'p' cannot be written with openb columns: it has a node selector"},
       {Pod("p", tolerant), "pod 'p' cannot be written with openb columns: it has tolerations"},

@@ -55,9 +55,9 @@ struct Generated {
   }
 
   // The rest of the source.
-  std::vector<PodArrival> All() const {
-    std::vector<PodArrival> pods;
-    PodArrival pod;
+  std::vector<JobArrival> All() const {
+    std::vector<JobArrival> pods;
+    JobArrival pod;
     for (;;) {
       const absl::StatusOr<bool> more = source->Next(&pod);
       EXPECT_TRUE(more.ok()) << more.status();
@@ -72,9 +72,9 @@ struct Generated {
 };
 
 // One letter per pod: A for the table's first shape, and so on.
-std::string Letters(const std::vector<PodArrival>& pods) {
+std::string Letters(const std::vector<JobArrival>& pods) {
   std::string letters;
-  for (const PodArrival& pod : pods) {
+  for (const JobArrival& pod : pods) {
     letters.push_back(static_cast<char>('A' + static_cast<int>(pod.shape.value())));
   }
   return letters;
@@ -304,7 +304,7 @@ TEST(GeneratedSourceTest, IndependentDrawsFollowTheWeights) {
   options.seed = 7;
   const Generated generated(table, options);
   Random oracle(7, "workload/shape");
-  for (const PodArrival& pod : generated.All()) {
+  for (const JobArrival& pod : generated.All()) {
     auto draw = static_cast<int64_t>(oracle.Below(8152));
     size_t row = 0;
     while (draw >= table.pods[row].count) draw -= table.pods[row++].count;
@@ -324,12 +324,12 @@ TEST(GeneratedSourceTest, NamesSortInOrderOfCreation) {
   GeneratedOptions options;
   options.pods = 12;
   const Generated small(Parsed(kTable), options);
-  const std::vector<PodArrival> pods = small.All();
+  const std::vector<JobArrival> pods = small.All();
   ASSERT_EQ(pods.size(), 12u);
   EXPECT_EQ(pods[0].name, "pod-0000000");
   EXPECT_EQ(pods[11].name, "pod-0000011");
 
-  PodArrival pod;
+  JobArrival pod;
   options.sampling = "independent";
   options.pods = 10000000;  // the last one is number 9999999
   const Generated seven(Parsed(kTable), options);
@@ -344,14 +344,14 @@ TEST(GeneratedSourceTest, NamesSortInOrderOfCreation) {
 TEST(GeneratedSourceTest, WithoutDistributionsAllArriveAtZeroAndNeverEnd) {
   const Generated generated(Parsed(kTable), GeneratedOptions());
   EXPECT_EQ(generated.source->pods(), 10);
-  const std::vector<PodArrival> pods = generated.All();
+  const std::vector<JobArrival> pods = generated.All();
   ASSERT_EQ(pods.size(), 10u);
-  for (const PodArrival& pod : pods) {
+  for (const JobArrival& pod : pods) {
     EXPECT_EQ(pod.time, SimTime(0));
     EXPECT_FALSE(pod.has_run_time);
     EXPECT_EQ(pod.priority, 0);
   }
-  PodArrival pod;
+  JobArrival pod;
   const absl::StatusOr<bool> after_end = generated.source->Next(&pod);
   ASSERT_TRUE(after_end.ok());
   EXPECT_FALSE(*after_end);
@@ -361,7 +361,7 @@ TEST(GeneratedSourceTest, ConstantTimes) {
   GeneratedOptions options;
   options.interarrival = "constant(1.5)";
   options.run_time = "constant(0.0000000016)";
-  const std::vector<PodArrival> pods = Generated(Parsed(kTable), options).All();
+  const std::vector<JobArrival> pods = Generated(Parsed(kTable), options).All();
   ASSERT_EQ(pods.size(), 10u);
   for (size_t i = 0; i < pods.size(); ++i) {
     EXPECT_EQ(pods[i].time.ns(), static_cast<int64_t>(i) * 1500000000) << i;
@@ -376,7 +376,7 @@ TEST(GeneratedSourceTest, TimesComeFromTheirOwnStreams) {
   options.pods = 200;
   options.interarrival = "exponential(mean=30)";
   options.run_time = "lognormal(median=600,sigma=2)";
-  const std::vector<PodArrival> pods = Generated(Parsed(kTable), options).All();
+  const std::vector<JobArrival> pods = Generated(Parsed(kTable), options).All();
   ASSERT_EQ(pods.size(), 200u);
   const absl::StatusOr<Distribution> gaps = Distribution::Exponential(30);
   const absl::StatusOr<Distribution> lengths = Distribution::LogNormal(600, 2);
@@ -396,7 +396,7 @@ TEST(GeneratedSourceTest, TimesComeFromTheirOwnStreams) {
 
   // Another distribution of run times leaves shapes and arrivals alone.
   options.run_time = "constant(1)";
-  const std::vector<PodArrival> others = Generated(Parsed(kTable), options).All();
+  const std::vector<JobArrival> others = Generated(Parsed(kTable), options).All();
   EXPECT_EQ(Letters(others), Letters(pods));
   for (size_t i = 0; i < pods.size(); ++i) EXPECT_EQ(others[i].time, pods[i].time) << i;
 }
@@ -406,7 +406,7 @@ TEST(GeneratedSourceTest, NegativeSamplesCountAsZero) {
   options.pods = 400;
   options.interarrival = "normal(mean=0,stddev=1)";
   options.run_time = "constant(-5)";
-  const std::vector<PodArrival> pods = Generated(Parsed(kTable), options).All();
+  const std::vector<JobArrival> pods = Generated(Parsed(kTable), options).All();
   ASSERT_EQ(pods.size(), 400u);
   int at_once = 0;
   for (size_t i = 0; i < pods.size(); ++i) {
@@ -421,7 +421,7 @@ TEST(GeneratedSourceTest, NegativeSamplesCountAsZero) {
 }
 
 TEST(GeneratedSourceTest, TimesBeyondTheLimitAreErrorsThatStick) {
-  PodArrival pod;
+  JobArrival pod;
   GeneratedOptions options;
   options.run_time = "constant(4000000001)";
   const Generated long_runs(Parsed(kTable), options);
@@ -464,11 +464,11 @@ TEST(GeneratedSourceTest, GoesOnFromASavedPosition) {
     options.interarrival = "exponential(mean=10)";
     options.run_time = "uniform(low=1,high=9)";
     const WorkloadTable table = Parsed(kTable);
-    const std::vector<PodArrival> whole = Generated(table, options).All();
+    const std::vector<JobArrival> whole = Generated(table, options).All();
     ASSERT_EQ(whole.size(), 25u);
     for (size_t position = 0; position <= whole.size(); ++position) {
       const Generated first(table, options);
-      PodArrival pod;
+      JobArrival pod;
       for (size_t i = 0; i < position; ++i) ASSERT_TRUE(first.source->Next(&pod).ok());
       StateWriter out;
       first.source->Save(out);
@@ -477,7 +477,7 @@ TEST(GeneratedSourceTest, GoesOnFromASavedPosition) {
       const absl::Status status = second.source->Load(in);
       ASSERT_TRUE(status.ok()) << status;
       EXPECT_TRUE(in.AtEnd());
-      const std::vector<PodArrival> rest = second.All();
+      const std::vector<JobArrival> rest = second.All();
       ASSERT_EQ(rest.size(), whole.size() - position) << sampling;
       EXPECT_TRUE(std::equal(rest.begin(), rest.end(),
                              whole.begin() + static_cast<std::ptrdiff_t>(position)))

@@ -114,7 +114,8 @@ TEST(MappingTest, ExplainsWhatIsWrongWithAColumn) {
   EXPECT_EQ(ErrorWith("  memory: {column: m, unit: Mi}\n"),
             "m.yaml: pods.memory.unit: found 'Mi', expected one of bytes, KiB, MiB, GiB");
   EXPECT_EQ(ErrorWith("  arrival: {column: t, unit: days}\n"),
-            "m.yaml: pods.arrival.unit: found 'days', expected one of ns, us, ms, s, min, h");
+            "m.yaml: pods.arrival.unit: found 'days', expected one of ns, us, ms, s, min, h, "
+            "datetime");
   EXPECT_EQ(ErrorWith("  priority: {column: p, unit: s}\n"),
             "m.yaml: pods.priority.unit: found 's', expected no unit, because this is a whole "
             "number");
@@ -135,7 +136,7 @@ TEST(MappingTest, ExplainsWhatIsWrongWithAColumn) {
 
 TEST(MappingTest, ExplainsWhatIsWrongWithPods) {
   EXPECT_EQ(ErrorOf("name: x\npods:\n  name: {column: id}\n"),
-            "m.yaml: pods: found '', expected at least one of cpu, memory, gpu_count");
+            "m.yaml: pods: found '', expected at least one of cpu, memory, gpu_count, gpu_amount");
   EXPECT_EQ(ErrorOf("name: x\npods:\n  name: {column: id, optional: true}\n"
                     "  gpu_count: {column: g}\n"),
             "m.yaml: pods.name.optional: found 'true', expected false, because each row has its "
@@ -152,6 +153,145 @@ TEST(MappingTest, ExplainsWhatIsWrongWithPods) {
             "m.yaml: filters[0].column: found '', expected the name of a column");
   EXPECT_EQ(ErrorWith("filters:\n  - {column: x, equals: [a]}\n  - {column: x}\n"),
             "m.yaml: filters[1]: found '', expected one of equals, not_equals, at_least, at_most");
+}
+
+TEST(MappingTest, ExplainsWhatIsWrongWithDatesAndTimes) {
+  const std::string lengths = ".unit: found 'datetime', expected one of ns, us, ms, s, min, h";
+  for (absl::string_view field : {"run_time", "estimate", "deadline_after"}) {
+    EXPECT_EQ(ErrorWith(absl::StrCat("  ", field, ": {column: t, unit: datetime}\n")),
+              absl::StrCat("m.yaml: pods.", field, lengths));
+  }
+  EXPECT_EQ(ErrorWith("  arrival: {column: t, unit: datetime, zone: PST}\n"),
+            "m.yaml: pods.arrival.zone: found 'PST', expected a zone such as Z or +08:00");
+  EXPECT_EQ(ErrorWith("  arrival: {column: t, unit: s, zone: Z}\n"),
+            "m.yaml: pods.arrival.zone: found 'Z', expected none, because the unit is not "
+            "datetime");
+  EXPECT_EQ(ErrorWith("  priority: {column: t, zone: Z}\n"),
+            "m.yaml: pods.priority.zone: found 'Z', expected none, because the unit is not "
+            "datetime");
+  EXPECT_EQ(ErrorWith("  tenant: {column: t, zone: Z}\n"),
+            "m.yaml: pods.tenant.zone: found 'Z', expected none, because this is a text");
+  EXPECT_EQ(ErrorWith("  arrival: {column: t, unit: datetime, max: 5}\n"),
+            "m.yaml: pods.arrival.max: found '5', expected no limit, because the unit is datetime");
+  EXPECT_EQ(ErrorWith("  arrival: {column: t, unit: datetime, default: '0'}\n"),
+            "m.yaml: pods.arrival.default: found '0', expected a date and time such as "
+            "2017-10-03 05:48:00");
+  EXPECT_EQ(ErrorWith("  arrival: {column: t, unit: datetime, default: '1969-12-31 23:00:00'}\n"),
+            "m.yaml: pods.arrival.default: found '1969-12-31 23:00:00', expected a time from 1970 "
+            "to 2261");
+  EXPECT_EQ(ErrorWith("  arrival: {column: t, unit: datetime, values: {never: '0'}}\n"),
+            "m.yaml: pods.arrival.values.never: found '0', expected a date and time such as "
+            "2017-10-03 05:48:00");
+  EXPECT_EQ(ErrorWith("  arrival: {column: t, unit: datetime, zone: '+08:00', values: {never: "
+                      "'2020-01-01 00:00:00'}, default: never}\n"),
+            "");
+}
+
+TEST(MappingTest, ExplainsWhatIsWrongWithFurtherColumns) {
+  EXPECT_EQ(ErrorWith("  memory: {column: m, unit: MiB, or_column: [n, '']}\n"),
+            "m.yaml: pods.memory.or_column[1]: found '', expected the name of a column");
+  EXPECT_EQ(ErrorWith("  memory: {column: m, unit: MiB, or_column: [n, m]}\n"),
+            "m.yaml: pods.memory.or_column[1]: found 'm', expected a column that is not looked at "
+            "before");
+  EXPECT_EQ(ErrorWith("  tenant: {column: t, or_column: [n, n]}\n"),
+            "m.yaml: pods.tenant.or_column[1]: found 'n', expected a column that is not looked at "
+            "before");
+  EXPECT_EQ(ErrorWith("  memory: {column: m, unit: MiB, or_column: [n, o]}\n"
+                      "no_header: true\ncolumns: [id, cpu, m]\n"),
+            "");
+}
+
+TEST(MappingTest, ExplainsWhatIsWrongWithGpuAmounts) {
+  EXPECT_EQ(ErrorWith("  gpu_count: {column: n}\n  gpu_amount: {column: g}\n"),
+            "m.yaml: pods.gpu_amount: found 'g', expected no column, because gpu_count or "
+            "gpu_share has one");
+  EXPECT_EQ(ErrorWith("  gpu_share: {column: s, unit: milli}\n  gpu_amount: {column: g}\n"),
+            "m.yaml: pods.gpu_amount: found 'g', expected no column, because gpu_count or "
+            "gpu_share has one");
+  EXPECT_EQ(ErrorWith("  gpu_amount: {column: g, unit: GPUs}\n"),
+            "m.yaml: pods.gpu_amount.unit: found 'GPUs', expected one of fraction, milli, percent");
+  EXPECT_EQ(ErrorWith("  gpu_amount: {column: g}\n  gpu_model: {column: m}\n"), "");
+  EXPECT_EQ(ErrorOf("name: x\npods:\n  gpu_amount: {column: g, unit: percent}\n"), "");
+}
+
+TEST(MappingTest, ExplainsWhatIsWrongWithTheTimesOfJobs) {
+  EXPECT_EQ(ErrorWith("  start: {column: s, unit: s}\n"),
+            "m.yaml: pods.end: found '', expected both start and end, or neither: a run time "
+            "needs both");
+  EXPECT_EQ(ErrorWith("  start: {column: s, unit: s}\n  run_time: {column: r, unit: s}\n"), "");
+  EXPECT_EQ(ErrorWith("  end: {column: e, unit: s}\n  run_time: {column: r, unit: s}\n"),
+            "m.yaml: pods.start: found '', expected both start and end, or neither: a run time "
+            "needs both");
+  EXPECT_EQ(ErrorWith("  end_without_start_deletes: true\n"),
+            "m.yaml: pods.end_without_start_deletes: found 'true', expected false, because there "
+            "are no columns start and end");
+  EXPECT_EQ(ErrorWith("  deadline: {column: d, unit: s}\n"
+                      "  deadline_after: {column: l, unit: s}\n"),
+            "m.yaml: pods.deadline_after: found 'l', expected no column, because deadline has one");
+}
+
+TEST(MappingTest, ExplainsWhatIsWrongWithThePodsOfJobs) {
+  EXPECT_EQ(ErrorWith("  gpus_per_pod: 8\n"),
+            "m.yaml: pods.gpus_per_pod: found '8', expected 0, because neither gpu_count nor "
+            "gpu_amount has a column");
+  EXPECT_EQ(ErrorWith("  gpu_count: {column: g}\n  gpus_per_pod: -1\n"),
+            "m.yaml: pods.gpus_per_pod: found '-1', expected a number that is not negative");
+  EXPECT_EQ(ErrorWith("  gpu_count: {column: g}\n  pods: {column: w}\n  gpus_per_pod: 8\n"),
+            "m.yaml: pods.gpus_per_pod: found '8', expected 0, because pods has a column: the "
+            "amounts are those of each pod then");
+  EXPECT_EQ(ErrorWith("  pods: {column: w}\n  cores_per_pod: 4\n"),
+            "m.yaml: pods.cores_per_pod: found '4', expected 0, because pods has a column: the "
+            "amounts are those of each pod then");
+  EXPECT_EQ(ErrorOf("name: x\npods:\n  gpu_count: {column: g}\n  cores_per_pod: 4\n"),
+            "m.yaml: pods.cores_per_pod: found '4', expected 0, because cpu has no column");
+  EXPECT_EQ(ErrorWith("  gpu_amount: {column: g}\n  gpus_per_pod: 8\n  cores_per_pod: 64\n"
+                      "  gang: false\n"),
+            "");
+  EXPECT_EQ(ErrorWith("  pods: {column: w, unit: s}\n"),
+            "m.yaml: pods.pods.unit: found 's', expected no unit, because this is a whole number");
+}
+
+TEST(MappingTest, ExplainsWhatIsWrongWithWhatElseJobsHave) {
+  EXPECT_EQ(ErrorWith("  state: {column: s, values: {A: failed, C: gone, B: dead}}\n"),
+            "m.yaml: pods.state.values.B: found 'dead', expected one of succeeded, failed, "
+            "cancelled, skip");
+  EXPECT_EQ(ErrorWith("  state: {column: s, default: DONE}\n"),
+            "m.yaml: pods.state.default: found 'DONE', expected one of succeeded, failed, "
+            "cancelled, skip");
+  EXPECT_EQ(ErrorWith("  state: {column: s, values: {DONE: succeeded, none: ''}, default: DONE}\n"),
+            "");
+  EXPECT_EQ(ErrorWith("  preemptible: {column: p, default: '2'}\n"),
+            "m.yaml: pods.preemptible.default: found '2', expected at most 1");
+  EXPECT_EQ(ErrorWith("  group: {column: g}\n"),
+            "m.yaml: pods.max_per_node: found '', expected both group and max_per_node, or "
+            "neither: a limit needs both");
+  EXPECT_EQ(ErrorWith("  max_per_node: {column: m}\n"),
+            "m.yaml: pods.group: found '', expected both group and max_per_node, or neither: a "
+            "limit needs both");
+}
+
+TEST(MappingTest, ExplainsWhatIsWrongWithExtendedResources) {
+  EXPECT_EQ(ErrorWith("  extended:\n    - {amount: {column: r}}\n"),
+            "m.yaml: pods.extended[0].resource: found '', expected a name");
+  EXPECT_EQ(ErrorWith("  extended:\n    - {resource: cpu, amount: {column: r}}\n"),
+            "m.yaml: pods.extended[0].resource: found 'cpu', expected another resource, because "
+            "this one has a column of its own");
+  EXPECT_EQ(ErrorWith("  extended:\n    - {resource: a, amount: {column: r}}\n"
+                      "    - {resource: a, amount: {column: s}}\n"),
+            "m.yaml: pods.extended[1].resource: found 'a', expected a name that no earlier one "
+            "has");
+  EXPECT_EQ(ErrorWith("  extended:\n    - {resource: a}\n"),
+            "m.yaml: pods.extended[0].amount: found '', expected a column");
+  EXPECT_EQ(ErrorWith("  extended:\n    - {resource: a, amount: {column: r, unit: GiB}}\n"),
+            "m.yaml: pods.extended[0].amount.unit: found 'GiB', expected no unit, because this is "
+            "a whole number");
+  EXPECT_EQ(ErrorOf("name: x\nnodes:\n  name: {column: n}\n  cpu: {column: c, unit: cores}\n"
+                    "  extended:\n    - {resource: pods, amount: {column: p}}\n"),
+            "m.yaml: nodes.extended[0].resource: found 'pods', expected another resource, because "
+            "this one has a column of its own");
+  EXPECT_EQ(ErrorWith("  extended:\n    - {resource: example.com/b, amount: {column: r}}\n"
+                      "    - {resource: example.com/a, amount: {column: s, optional: true}}\n"),
+            "");
 }
 
 TEST(MappingTest, ExplainsWhatIsWrongWithNodes) {

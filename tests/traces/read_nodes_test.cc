@@ -148,7 +148,7 @@ TEST(OpenbFilesTest, TheListsHaveTheirKnownTotals) {
           TableSource::Open(*std::move(bytes), Openb(), &shapes, options);
       ASSERT_TRUE(source.ok()) << source.status();
       int64_t gpu_milli = 0;
-      PodArrival pod;
+      JobArrival pod;
       absl::StatusOr<bool> got = (*source)->Next(&pod);
       for (; got.ok() && *got; got = (*source)->Next(&pod)) {
         gpu_milli += shapes.row(pod.shape).total_gpu_milli();

@@ -99,14 +99,14 @@ class TraceStatsTest : public ::testing::Test {
   }
 
   void Add(const PodShape& shape, int64_t arrival_ns) {
-    PodArrival pod;
+    JobArrival pod;
     pod.shape = shapes_.Intern(shape);
     pod.time = SimTime(arrival_ns);
     stats_.Add(pod);
   }
 
   void AddTimed(const PodShape& shape, int64_t arrival_ns, int64_t run_time_ns) {
-    PodArrival pod;
+    JobArrival pod;
     pod.shape = shapes_.Intern(shape);
     pod.time = SimTime(arrival_ns);
     pod.has_run_time = true;
@@ -312,7 +312,7 @@ TEST_F(TraceStatsTest, OpenbLikeWorkload) {
   absl::StatusOr<std::unique_ptr<GeneratedSource>> source =
       GeneratedSource::Create(*table, options, &shapes_);
   ASSERT_TRUE(source.ok()) << source.status();
-  PodArrival pod;
+  JobArrival pod;
   for (;;) {
     const absl::StatusOr<bool> more = (*source)->Next(&pod);
     ASSERT_TRUE(more.ok()) << more.status();

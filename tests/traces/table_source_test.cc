@@ -62,9 +62,9 @@ class Fixture {
   }
 
   // All pods; status() tells how it ended.
-  std::vector<PodArrival> All() {
-    std::vector<PodArrival> pods;
-    PodArrival pod;
+  std::vector<JobArrival> All() {
+    std::vector<JobArrival> pods;
+    JobArrival pod;
     while (source_ != nullptr) {
       absl::StatusOr<bool> got = source_->Next(&pod);
       if (!got.ok()) status_ = got.status();
@@ -92,7 +92,7 @@ std::string ErrorOf(absl::string_view rows) {
   fixture.All();
   if (!fixture.status().ok()) {
     EXPECT_EQ(fixture.status().code(), absl::StatusCode::kInvalidArgument);
-    PodArrival pod;
+    JobArrival pod;
     EXPECT_EQ(fixture.source().Next(&pod).status(), fixture.status());
   }
   return std::string(fixture.status().message());
@@ -105,7 +105,7 @@ constexpr absl::string_view kThreePods =
 
 TEST(TableSourceTest, ReadsOpenbPods) {
   Fixture fixture(Openb(), absl::StrCat(kHeader, kThreePods));
-  const std::vector<PodArrival> pods = fixture.All();
+  const std::vector<JobArrival> pods = fixture.All();
   ASSERT_TRUE(fixture.status().ok()) << fixture.status();
   ASSERT_EQ(pods.size(), 3u);
   EXPECT_EQ(pods[0].name, "p-0");
@@ -124,6 +124,8 @@ TEST(TableSourceTest, ReadsOpenbPods) {
   EXPECT_EQ(pods[1].priority, 0);
   EXPECT_FALSE(pods[1].has_run_time);
   EXPECT_EQ(pods[1].run_time, SimDuration());
+  EXPECT_TRUE(pods[1].has_deletion);
+  EXPECT_EQ(pods[1].deletion, SimTime(20'000'000'000));
   const PodShape& cpu_only = fixture.shapes().row(pods[1].shape);
   EXPECT_EQ(cpu_only.gpu_count, 0);
   EXPECT_EQ(cpu_only.gpu_milli, 0);
@@ -140,7 +142,7 @@ TEST(TableSourceTest, ReadsOpenbPods) {
 TEST(TableSourceTest, ReadsTheFiveColumnsOfMultigpuLists) {
   Fixture fixture(Openb(),
                   "name,cpu_milli,memory_mib,num_gpu,gpu_milli\na,1,2,2,1000\nb,1,2,0,0\n");
-  const std::vector<PodArrival> pods = fixture.All();
+  const std::vector<JobArrival> pods = fixture.All();
   ASSERT_TRUE(fixture.status().ok()) << fixture.status();
   ASSERT_EQ(pods.size(), 2u);
   EXPECT_EQ(pods[0].time, SimTime());
@@ -151,7 +153,7 @@ TEST(TableSourceTest, ReadsTheFiveColumnsOfMultigpuLists) {
 
 TEST(TableSourceTest, GpuFieldsOfPodsWithoutGpusAreNotLookedAt) {
   Fixture fixture(Openb(), absl::StrCat(kHeader, "a,1,1,0,junk,T4,LS,,1,,\nb,1,1,0,0,,LS,,1,,\n"));
-  const std::vector<PodArrival> pods = fixture.All();
+  const std::vector<JobArrival> pods = fixture.All();
   ASSERT_TRUE(fixture.status().ok()) << fixture.status();
   ASSERT_EQ(pods.size(), 2u);
   EXPECT_EQ(pods[0].shape, pods[1].shape);
@@ -162,7 +164,7 @@ TEST(TableSourceTest, GpuShareFollowsTheFgdRule) {
   Fixture fixture(Openb(), absl::StrCat(kHeader,
                                         "a,1,1,1,1001,,LS,,1,,\nb,1,1,1,99999999999999999999,,LS,,"
                                         "1,,\nc,1,1,2,0,T4,LS,,1,,\nd,1,1,1,1,,LS,,1,,\n"));
-  const std::vector<PodArrival> pods = fixture.All();
+  const std::vector<JobArrival> pods = fixture.All();
   ASSERT_TRUE(fixture.status().ok()) << fixture.status();
   ASSERT_EQ(pods.size(), 4u);
   EXPECT_EQ(fixture.shapes().row(pods[0].shape).gpu_milli, 1000);
@@ -182,10 +184,10 @@ TEST(TableSourceTest, EveryPriorityOfOpenb) {
                                         "a,1,1,0,,,Guaranteed,,1,,\nb,1,1,0,,,LS,,1,,\n"
                                         "c,1,1,0,,,Burstable,,1,,\nd,1,1,0,,,BE,,1,,\n"
                                         "e,1,1,0,,,-7,,1,,\nf,1,1,0,,,,,1,,\n"));
-  const std::vector<PodArrival> pods = fixture.All();
+  const std::vector<JobArrival> pods = fixture.All();
   ASSERT_TRUE(fixture.status().ok()) << fixture.status();
   std::vector<int32_t> priorities;
-  for (const PodArrival& pod : pods) priorities.push_back(pod.priority);
+  for (const JobArrival& pod : pods) priorities.push_back(pod.priority);
   EXPECT_EQ(priorities, (std::vector<int32_t>{3, 2, 1, 0, -7, 0}));
 }
 
@@ -195,7 +197,7 @@ TEST(TableSourceTest, EqualRequestsShareAShape) {
     absl::StrAppend(&rows, "p", i, ",", i % 3000, ",1,0,,,LS,,1,,\n");
   }
   Fixture fixture(Openb(), absl::StrCat(kHeader, rows));
-  const std::vector<PodArrival> pods = fixture.All();
+  const std::vector<JobArrival> pods = fixture.All();
   ASSERT_EQ(pods.size(), 5000u);
   EXPECT_EQ(fixture.shapes().size(), 3000u);
   for (size_t i = 0; i < 5000; ++i) {
@@ -308,7 +310,7 @@ TEST(TableSourceTest, LenientCountsBadRowsByKindAndSkipsThem) {
                                "f,\"1\"1,1,0,0,,LS,,2,2,1\n"
                                "g,1,1,0,0,,LS,,2,2,1\n"),
                   options);
-  const std::vector<PodArrival> pods = fixture.All();
+  const std::vector<JobArrival> pods = fixture.All();
   ASSERT_TRUE(fixture.status().ok()) << fixture.status();
   ASSERT_EQ(pods.size(), 3u);
   EXPECT_EQ(pods[0].name, "a");
@@ -335,12 +337,13 @@ TEST(TableSourceTest, LenientCountsBadRowsByKindAndSkipsThem) {
 TEST(TableSourceTest, OrderOfArrival) {
   const std::string text = absl::StrCat(
       kHeader, "a,1,1,0,0,,LS,,7,,\nb,1,1,0,0,,LS,,3,,\nc,1,1,0,0,,LS,,7,,\nd,1,1,0,0,,LS,,3,,\n");
-  const auto names = [&text](ArrivalOrder order) {
+  const auto names = [&text](ArrivalOrder order, int64_t window_s = 0) {
     TableSourceOptions options;
     options.order = order;
+    options.sort_window_ns = window_s * 1'000'000'000;
     Fixture fixture(Openb(), text, options);
     std::string all;
-    for (const PodArrival& pod : fixture.All()) {
+    for (const JobArrival& pod : fixture.All()) {
       absl::StrAppend(&all, pod.name, pod.time.ns() / 1'000'000'000);
     }
     return fixture.status().ok() ? all : "error";
@@ -348,11 +351,15 @@ TEST(TableSourceTest, OrderOfArrival) {
   EXPECT_EQ(names(ArrivalOrder::kRequire), "error");
   EXPECT_EQ(names(ArrivalOrder::kSort), "b3d3a7c7");
   EXPECT_EQ(names(ArrivalOrder::kKeep), "a7b3c7d3");
+  EXPECT_EQ(names(ArrivalOrder::kWindow), "error");
+  EXPECT_EQ(names(ArrivalOrder::kWindow, 3), "error");
+  EXPECT_EQ(names(ArrivalOrder::kWindow, 4), "b3d3a7c7");
+  EXPECT_EQ(names(ArrivalOrder::kWindow, 4'000'000), "b3d3a7c7");
 }
 
 // What a source makes of a text, bad rows and warnings included.
 struct Outcome {
-  std::vector<PodArrival> pods;
+  std::vector<JobArrival> pods;
   absl::Status status;
   RowTallies skipped;
   RowTallies warnings;
@@ -428,7 +435,7 @@ pods:
   Fixture fixture(mapping,
                   "cores;gib;gpus;type;t;run\n0.0001;120.0;3;T4/G2;0.000001;0.5\n"
                   "2e0;na;1;V100-32;1.5;\n1;;;T4;2;1e-12\n");
-  const std::vector<PodArrival> pods = fixture.All();
+  const std::vector<JobArrival> pods = fixture.All();
   ASSERT_TRUE(fixture.status().ok()) << fixture.status();
   ASSERT_EQ(pods.size(), 3u);
   EXPECT_EQ(pods[0].name, "units-2");
@@ -471,7 +478,7 @@ filters:
   Fixture fixture(mapping,
                   "; Version: 2\n  1  10 -1   7 16 1\n 2 11 0 -1 64 0\n 3 12 0 5 65 1\n"
                   " 4 12 0 5 -1 1\n 5 12 0 5 1 5\n 6 12 9 5 1 1\n 1 12 0 junk 0 1\n");
-  const std::vector<PodArrival> pods = fixture.All();
+  const std::vector<JobArrival> pods = fixture.All();
   ASSERT_TRUE(fixture.status().ok()) << fixture.status();
   ASSERT_EQ(pods.size(), 2u);
   EXPECT_EQ(pods[0].name, "1");
@@ -489,15 +496,17 @@ filters:
 
 TEST(TableSourceTest, SavesAndLoadsItsPlace) {
   const std::string text = absl::StrCat(kHeader, kThreePods, "bad\n", "p-9,1,1,0,0,,LS,,8,,\n");
-  for (const ArrivalOrder order : {ArrivalOrder::kRequire, ArrivalOrder::kSort}) {
+  for (const ArrivalOrder order :
+       {ArrivalOrder::kRequire, ArrivalOrder::kSort, ArrivalOrder::kWindow}) {
     TableSourceOptions options;
     options.lenient = true;
     options.order = order;
-    const std::vector<PodArrival> all = Fixture(Openb(), text, options).All();
+    options.sort_window_ns = 1'000'000'000;
+    const std::vector<JobArrival> all = Fixture(Openb(), text, options).All();
     ASSERT_EQ(all.size(), 4u);
     for (size_t place = 0; place <= 5; ++place) {
       Fixture before(Openb(), text, options);
-      PodArrival pod;
+      JobArrival pod;
       for (size_t i = 0; i < place; ++i) ASSERT_TRUE(before.source().Next(&pod).ok());
       StateWriter saved;
       before.source().Save(saved);
@@ -511,7 +520,7 @@ TEST(TableSourceTest, SavesAndLoadsItsPlace) {
       EXPECT_EQ(again.bytes(), saved.bytes());
       EXPECT_TRUE(after.source().skipped() == before.source().skipped());
       const size_t rest = place < 4 ? place : 4;
-      EXPECT_EQ(after.All(), std::vector<PodArrival>(
+      EXPECT_EQ(after.All(), std::vector<JobArrival>(
                                  all.begin() + static_cast<std::ptrdiff_t>(rest), all.end()));
     }
   }

@@ -13,8 +13,8 @@ namespace {
 
 class ListSource : public EventSource {
  public:
-  explicit ListSource(std::vector<PodArrival> pods) : pods_(std::move(pods)) {}
-  absl::StatusOr<bool> Next(PodArrival* out) override {
+  explicit ListSource(std::vector<JobArrival> pods) : pods_(std::move(pods)) {}
+  absl::StatusOr<bool> Next(JobArrival* out) override {
     if (next_ == pods_.size()) return false;
     *out = pods_[next_++];
     return true;
@@ -23,7 +23,7 @@ class ListSource : public EventSource {
   absl::Status Load(StateReader&) override { return absl::OkStatus(); }
 
  private:
-  std::vector<PodArrival> pods_;
+  std::vector<JobArrival> pods_;
   size_t next_ = 0;
 };
 
@@ -60,9 +60,9 @@ class WorkloadTest : public testing::Test {
     }
   }
   Workload Read(const std::vector<std::pair<std::string, uint32_t>>& pods, uint64_t limit = 0) {
-    std::vector<PodArrival> arrivals;
+    std::vector<JobArrival> arrivals;
     for (const auto& [name, shape] : pods) {
-      PodArrival pod;
+      JobArrival pod;
       pod.name = name;
       pod.shape = ShapeId(shape);
       pod.time = SimTime(static_cast<int64_t>(arrivals.size()) * 10);
@@ -129,7 +129,7 @@ TEST_F(WorkloadTest, ServesClonesAtTheTimeOfTheLastOriginal) {
   w.Tune(2.5, 1000, shapes_, streams_);
   WorkloadSource source(&w, true);
   std::vector<std::pair<std::string, int64_t>> got;
-  PodArrival pod;
+  JobArrival pod;
   while (*source.Next(&pod)) got.emplace_back(pod.name, pod.time.ns());
   const std::vector<std::pair<std::string, int64_t>> want = {
       {"a", 0}, {"b", 10}, {"a-tuned-0", 10}};

@@ -133,7 +133,6 @@ workload:
 scheduler:
   policy: best-fit
   cache: true
-  queue: priority
   typical:
     popularity_percent: 95
 output:

@@ -68,9 +68,12 @@ class CliSignalTest : public CliTest {
 TEST_F(CliSignalTest, CtrlCAndKillLeaveAReadableLedger) {
   const ProcessResult interrupted = Interrupt("interrupted", SIGINT);
   EXPECT_EQ(interrupted.exit_code, 1);
-  EXPECT_EQ(interrupted.err, "drasim: error: stopped by a signal\n");
+  EXPECT_EQ(interrupted.err,
+            "drasim: error: stopped by a signal; `drasim run --resume --out interrupted` goes on "
+            "with it\n");
   EXPECT_EQ(interrupted.out, "");
-  EXPECT_EQ(dir_.List("interrupted"), std::vector<std::string>{"ledger.partial"});
+  EXPECT_EQ(dir_.List("interrupted"),
+            (std::vector<std::string>{"ledger.partial", "timeseries.csv.tmp"}));
   ExpectReadable("interrupted");
 
   const ProcessResult killed = Interrupt("killed", SIGKILL);

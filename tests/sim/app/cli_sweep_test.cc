@@ -183,7 +183,7 @@ TEST_F(CliSweepTest, AKilledSweepGoesOn) {
                        "--jobs",
                        "1",
                        "--out"};
-  constexpr size_t kCells = 24;
+  constexpr size_t kCells = 28;
   Names uninterrupted = cells;
   uninterrupted.push_back("whole");
   EXPECT_EQ(Succeed(uninterrupted), Report(kCells, kCells, "whole"));

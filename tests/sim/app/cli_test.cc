@@ -51,9 +51,12 @@ TEST_F(CliInputTest, MissingFiles) {
   ExpectRefused({"trace", "stats", "none.csv"}, "none.csv: there is no such file");
   ExpectRefused({"compare", "--nodes", "nodes.csv", "--pods", "none.csv"},
                 "none.csv: there is no such file");
-  ExpectBadRun({"--trace", "none", "--nodes", "nodes.csv", "--pods", "pods.csv"},
-               "mapping 'none': found neither a built-in mapping nor a file of this name; the "
-               "built-in ones are openb");
+  ExpectBadRun(
+      {"--trace", "none", "--nodes", "nodes.csv", "--pods", "pods.csv"},
+      "mapping 'none': found neither a built-in mapping nor a file of this name; the "
+      "built-in ones are acme-kalos, acme-seren, chronus, cloudsimpy, dlrm-2025, helios, openb, "
+      "pai-2020-100k, philly-adaptdl, philly-elasticflow, philly-muri, spot-2026, swf, "
+      "swf-wagap");
 }
 
 TEST_F(CliInputTest, AFolderForAFile) {

@@ -156,7 +156,8 @@ TEST(ParseJobsTest, OneTo256) {
 }
 
 TEST(ParsePoliciesTest, ListsAndAll) {
-  const Words all = {"random", "dotprod", "gpu-clustering", "gpu-packing", "best-fit", "fgd"};
+  const Words all = {"random",   "dotprod", "gpu-clustering", "gpu-packing",
+                     "best-fit", "fgd",     "consolidate"};
   EXPECT_EQ(*ParsePolicies(""), all);
   EXPECT_EQ(*ParsePolicies("all"), all);
   EXPECT_EQ(*ParsePolicies("fgd,random"), (Words{"fgd", "random"}));

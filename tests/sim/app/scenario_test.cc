@@ -53,7 +53,6 @@ TEST(ResolveScenarioTest, FillsInEveryDefault) {
       "scheduler:\n"
       "  policy: fgd\n"
       "  cache: true\n"
-      "  queue: priority\n"
       "  typical:\n"
       "    popularity_percent: 95\n"
       "output:\n"
@@ -78,7 +77,6 @@ TEST(ResolveScenarioTest, TracesAndNodeListsAreOpenbUnlessTheySayOtherwise) {
             "scheduler:\n"
             "  policy: fgd\n"
             "  cache: true\n"
-            "  queue: priority\n"
             "  typical:\n"
             "    popularity_percent: 95\n"
             "output:\n"
@@ -127,6 +125,10 @@ TEST(ResolveScenarioTest, KeepsWhatIsGiven) {
       "  queue: priority\n"
       "  typical:\n"
       "    popularity_percent: 0.5\n"
+      "  head_of_line: false\n"
+      "  backfill: none\n"
+      "  estimates:\n"
+      "    source: exact\n"
       "timing:\n"
       "  bind: 5ms\n"
       "  schedule: 1h2m3.5s\n"
@@ -134,7 +136,9 @@ TEST(ResolveScenarioTest, KeepsWhatIsGiven) {
       "  dir: out\n"
       "  ledger: false\n"
       "  checkpoint_every: 1\n"
-      "  check_invariants: true\n";
+      "  check_invariants: true\n"
+      "preemption:\n"
+      "  mode: priority\n";
   EXPECT_EQ(Resolved(given), given);
 }
 
@@ -167,7 +171,6 @@ TEST(ResolveScenarioTest, NamesTheKeyThatIsWrong) {
        "scheduler.typical.popularity_percent: expected a number above 0 up to 100"},
       {"scheduler: {typical: {popularity_percent: -1}}\n",
        "scheduler.typical.popularity_percent: expected a number above 0 up to 100"},
-      {"scheduler: {queue: fifo}\n", "scheduler.queue: found 'fifo', expected one of priority"},
       {"timing: {bind: 5}\n",
        "timing.bind: found '5', expected a duration such as 5ms, 1.5s or 2h"},
       {"timing: {schedule: -5ms}\n",
@@ -182,6 +185,43 @@ TEST(ResolveScenarioTest, NamesTheKeyThatIsWrong) {
       {"workload: {limit: -1}\n", "workload.limit: expected 0 or more"},
       {"cluster: {nodes: -1}\n", "cluster.nodes: found -1, expected 0 to 16777216"},
       {"output: {checkpoint_every: -1}\n", "output.checkpoint_every: expected 0 or more"},
+  };
+  for (const auto& [yaml, message] : cases) EXPECT_EQ(ErrorOf(yaml), Invalid(message)) << yaml;
+}
+
+TEST(ResolveScenarioTest, NamesTheKeyThatIsWrongInAReplay) {
+  const std::vector<std::pair<const char*, const char*>> cases = {
+      {"mode: replay\nscheduler: {queue: fifi}\n",
+       "scheduler.queue: found 'fifi', expected one of kubernetes, fifo, priority, sjf, "
+       "sjf-estimate, qssf, srtf, drf, edf (did you mean 'fifo'?)"},
+      {"mode: replay\nscheduler: {head_of_line: false}\n",
+       "scheduler.head_of_line: expected none with scheduler.queue: kubernetes, where no pod holds "
+       "up another"},
+      {"mode: replay\nscheduler: {queue: fifo, backfill: eazy}\n",
+       "scheduler.backfill: found 'eazy', expected one of none, easy, conservative"},
+      {"mode: replay\nscheduler: {queue: fifo, backfill: easy, head_of_line: false}\n",
+       "scheduler.backfill: found 'easy', expected none: with scheduler.head_of_line: false every "
+       "job that fits goes ahead anyway"},
+      {"mode: replay\nscheduler: {queue: fifo, estimates: {source: oracle}}\n",
+       "scheduler.estimates.source: found 'oracle', expected one of trace, exact, "
+       "trace-at-least-run-time (did you mean 'trace'?)"},
+      {"mode: replay\nscheduler: {kubernetes: {max_backoff: 1}}\n",
+       "scheduler.kubernetes.max_backoff: found '1', expected a duration such as 5ms, 1.5s or 2h"},
+      {"mode: replay\ncompat: helios\n",
+       "compat: found 'helios', expected a batch queue (fifo, sjf, srtf) in scheduler.queue"},
+      {"mode: replay\npreemption: {mode: maybe}\n",
+       "preemption.mode: found 'maybe', expected one of none, policy, priority"},
+      {"preemption: {restart: [{delay: x}]}\n",
+       "preemption.restart[0].delay: found 'x', expected a duration such as 5ms, 1.5s or 2h"},
+      {"workload: {window: {start: yesterday}}\n",
+       "workload.window.start: found 'yesterday', expected a date and time with its zone such as "
+       "2017-10-03T05:48:00Z"},
+      {"workload: {trace: {format: helios}}\n",
+       "workload.trace.path: expected the trace's file beside workload.trace.format: helios"},
+      {"cluster: {events: [{at: 1s, nodes: a, action: fail}]}\n",
+       "cluster.events: expected none: a fill has no clock"},
+      {"mode: replay\nscheduler: {kubernetes: {max_backoff: 9000h}}\n",
+       "scheduler.kubernetes.max_backoff: found '9000h', expected up to a year"},
   };
   for (const auto& [yaml, message] : cases) EXPECT_EQ(ErrorOf(yaml), Invalid(message)) << yaml;
 }
@@ -309,7 +349,8 @@ TEST(ScenarioFromFlagsTest, Refusals) {
             Invalid("--set: found 'seed', expected KEY=VALUE"));
   EXPECT_EQ(FromArgs({"--set", "scheduler=fgd"}).status(),
             Invalid("--set: scheduler: expected one of its keys after it: policy, score, "
-                    "device_chooser, cache, queue, typical"));
+                    "device_chooser, cache, queue, typical, head_of_line, backfill, estimates, "
+                    "kubernetes"));
   EXPECT_EQ(FromArgs({"a", "--scenario", "b"}).status(),
             Invalid("expected one scenario file, found b, a"));
   const TempDir dir;
@@ -318,7 +359,7 @@ TEST(ScenarioFromFlagsTest, Refusals) {
             Invalid(absl::StrCat(dir.PathOf("s.yaml"),
                                  ":2:1: polcy: unknown key, expected one of name, description, "
                                  "mode, seed, order, cluster, workload, scheduler, timing, "
-                                 "output")));
+                                 "output, compat, preemption, metrics, quotas")));
 }
 
 // An error about a value that stands in the file says where; one about a value that a flag gave in

@@ -2,6 +2,7 @@
 #ifndef DRASIM_TESTS_SIM_CORE_ENGINE_RIG_H_
 #define DRASIM_TESTS_SIM_CORE_ENGINE_RIG_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -11,9 +12,11 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "model/check.h"
 #include "model/cluster_state.h"
 #include "model/event_source.h"
 #include "model/random.h"
@@ -23,7 +26,12 @@
 #include "policies/framework/plugin.h"
 #include "policies/framework/profile.h"
 #include "policies/framework/registry.h"
+#include "policies/queues/estimates.h"
+#include "sim/core/batch_dispatcher.h"
 #include "sim/core/engine.h"
+#include "sim/core/fill_dispatcher.h"
+#include "sim/core/kubernetes_dispatcher.h"
+#include "sim/core/placer.h"
 #include "sim/core/scheduling_cycle.h"
 #include "tests/testing/cluster_builder.h"
 
@@ -47,8 +55,20 @@ struct EngineScenario {
   std::vector<PodRow> pods;
   std::string policy = "best-fit";
   std::vector<ScoreChoice> score;
+  std::vector<std::string> plugins;  // further ones, such as DefaultPreemption
+  bool identity_ranks = false;       // ties go to the node named first; else in a random order
   SimDuration bind_latency;
   bool use_cache = true;
+  // Replay: the order of a queue policy ("fifo", "srtf", ...), or kube-scheduler's queue, without a
+  // backoff unless one is given.
+  std::string queue = "kubernetes";
+  KubernetesQueueOptions kubernetes = {SimDuration(), SimDuration(), true,
+                                       SimDuration::Seconds(300)};
+  BatchOptions batch;
+  Quotas quotas;
+  std::vector<NodeTransition> node_changes;
+  // In place of `pods`; shapes are indices into `shapes`.
+  std::vector<JobArrival> jobs;
   EngineOptions options;
   const Registry* registry = &TestRegistry();
 };
@@ -62,9 +82,9 @@ class EngineRig {
     for (const NodeSpec& node : s.nodes) builder_.AddNode(node);
     std::vector<ShapeId> shapes;
     for (const PodShape& shape : s.shapes) shapes.push_back(builder_.AddShape(shape));
-    std::vector<PodArrival> arrivals;
+    std::vector<JobArrival> arrivals;
     for (const PodRow& row : s.pods) {
-      PodArrival pod;
+      JobArrival pod;
       pod.name = row.name;
       pod.shape = shapes[row.shape];
       pod.priority = row.priority;
@@ -73,15 +93,30 @@ class EngineRig {
       if (pod.has_run_time) pod.run_time = SimDuration(row.run_ns);
       arrivals.push_back(pod);
     }
+    for (JobArrival job : s.jobs) {
+      job.shape = shapes[job.shape.value()];
+      for (PodGroup& group : job.more_pods) group.shape = shapes[group.shape.value()];
+      arrivals.push_back(std::move(job));
+    }
     parts_ = std::make_unique<ProfileParts>(builder_.TypicalPods(), /*seed=*/3, s.bind_latency);
-    profile_ = std::make_unique<Profile>(MakeTestProfile(*s.registry, s.policy, s.score, *parts_));
+    profile_ = std::make_unique<Profile>(MakeProfile(s));
     Random random(4, "ranks");
+    std::vector<uint32_t> ranks = RandomRanks(s.nodes.size(), random);
+    if (s.identity_ranks) std::sort(ranks.begin(), ranks.end());
     cycle_ = std::make_unique<SchedulingCycle>(profile_.get(), &builder_.cluster(),
-                                               RandomRanks(s.nodes.size(), random), s.use_cache);
+                                               std::move(ranks), s.use_cache);
     summaries_.SetReasons(profile_->reasons());
     source_ = std::make_unique<VectorSource>(std::move(arrivals));
+    placer_ = std::make_unique<Placer>(profile_.get(), &builder_.cluster(), &jobs_, cycle_.get(),
+                                       &summaries_, s.use_cache || s.queue != "kubernetes");
+    quotas_ = s.quotas;
     EngineParts parts;
     parts.cluster = &builder_.cluster();
+    parts.jobs = &jobs_;
+    parts.placer = placer_.get();
+    parts.quotas = &quotas_;
+    parts.node_changes = s.node_changes;
+    parts.make_dispatcher = [this, &s](DispatchHost* host) { return MakeDispatcher(s, host); };
     parts.source = source_.get();
     parts.profile = profile_.get();
     parts.cycle = cycle_.get();
@@ -98,6 +133,7 @@ class EngineRig {
   Engine& engine() { return *engine_; }
   ClusterState& cluster() { return builder_.cluster(); }
   ClusterBuilder& builder() { return builder_; }
+  const JobTable& jobs() const { return jobs_; }
   const Profile& profile() const { return *profile_; }
   const std::vector<Record>& records() const { return log_.records(); }
 
@@ -115,7 +151,43 @@ class EngineRig {
   }
 
  private:
+  Profile MakeProfile(const EngineScenario& s) const {
+    ProfileOptions options;
+    options.policy = s.policy;
+    options.score = s.score;
+    options.plugins = s.plugins;
+    absl::StatusOr<Profile> made = Profile::Make(*s.registry, options, parts_->context);
+    DRASIM_CHECK(made.ok());
+    return *std::move(made);
+  }
+
+  std::unique_ptr<Dispatcher> MakeDispatcher(const EngineScenario& s, DispatchHost* host) {
+    DispatchParts parts;
+    parts.cluster = &builder_.cluster();
+    parts.jobs = &jobs_;
+    parts.placer = placer_.get();
+    parts.cycle = cycle_.get();
+    parts.profile = profile_.get();
+    parts.summaries = &summaries_;
+    parts.quotas = &quotas_;
+    parts.host = host;
+    if (s.options.mode == RunMode::kFill) return std::make_unique<FillDispatcher>(parts);
+    if (s.queue == "kubernetes") {
+      return std::make_unique<KubernetesDispatcher>(parts, s.kubernetes, /*seed=*/5);
+    }
+    BatchOptions options = s.batch;
+    if (!options.estimate) {
+      options.estimate = [model = EstimateModel(0, 0, false)](const JobTable& jobs, JobId job) {
+        return model.Estimate(jobs, job);
+      };
+    }
+    return std::make_unique<BatchDispatcher>(parts, *s.registry->MakeQueue(s.queue, {}), options);
+  }
+
   ClusterBuilder builder_;
+  JobTable jobs_;
+  Quotas quotas_;
+  std::unique_ptr<Placer> placer_;
   std::unique_ptr<ProfileParts> parts_;
   std::unique_ptr<Profile> profile_;
   std::unique_ptr<SchedulingCycle> cycle_;

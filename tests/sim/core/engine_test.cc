@@ -166,10 +166,14 @@ class Gate : public Plugin {
   StepResult Permit(const PodContext& pod, const ClusterState&, NodeId) override {
     return Check(kPermit, pod, 2);
   }
-  StepResult PostFilter(const PodContext& pod, const ClusterState&) override {
+  PostFilterResult PostFilter(const PodContext& pod, PostFilterHandle&) override {
     const size_t call = script_->help_asked_ns.size();
     script_->help_asked_ns.push_back(pod.now.ns());
-    return call < script_->help.size() ? script_->help[call] : Fails(StepCode::kReject);
+    PostFilterResult result;
+    if (call >= script_->help.size()) return result;
+    result.code = script_->help[call].code;
+    result.intents = script_->help[call].intents;
+    return result;
   }
 
  private:
@@ -395,13 +399,13 @@ TEST(EngineErrorTest, ArrivalsMustNotGoBackInTime) {
   EngineRig rig(s);
   const absl::Status status = rig.engine().Run();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(status.message(), "pod 'b' arrives at 3 ns, before the one ahead of it at 5 ns");
+  EXPECT_EQ(status.message(), "job 'b' arrives at 3 ns, before the one ahead of it at 5 ns");
   EXPECT_FALSE(rig.engine().finished());
 }
 
 class BrokenSource : public EventSource {
  public:
-  absl::StatusOr<bool> Next(PodArrival* out) override {
+  absl::StatusOr<bool> Next(JobArrival* out) override {
     if (calls_++ > 0) return absl::InvalidArgumentError("trace.csv:2:1: found nonsense");
     out->name = "a";
     out->shape = ShapeId(size_t{0});

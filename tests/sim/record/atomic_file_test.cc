@@ -73,6 +73,70 @@ TEST(AtomicFileTest, KeptTemporariesStay) {
   EXPECT_EQ(dir.Read("ledger.partial"), "frames");
 }
 
+TEST(AtomicFileTest, GoesOnWithWhatAnEarlierProcessLeft) {
+  const TempDir dir;
+  dir.Write("a", "old");
+  dir.Write("a.part", "0123456789");
+  AtomicFile file;
+  ASSERT_EQ(file.Reopen(dir.PathOf("a"), 4, ".part"), absl::OkStatus());
+  EXPECT_TRUE(file.open());
+  EXPECT_EQ(file.size(), 4u);
+  EXPECT_EQ(dir.Read("a.part"), "0123");
+  ASSERT_EQ(file.Write("xyz"), absl::OkStatus());
+  EXPECT_EQ(file.size(), 7u);
+  EXPECT_EQ(dir.Read("a"), "old");
+  ASSERT_EQ(file.Commit(), absl::OkStatus());
+  EXPECT_EQ(dir.List("."), Names{"a"});
+  EXPECT_EQ(dir.Read("a"), "0123xyz");
+
+  // All of it, and none.
+  dir.Write("b.tmp", "abc");
+  dir.Write("c.tmp", "abc");
+  AtomicFile all;
+  ASSERT_EQ(all.Reopen(dir.PathOf("b"), 3), absl::OkStatus());
+  ASSERT_EQ(all.Write("d"), absl::OkStatus());
+  ASSERT_EQ(all.Commit(), absl::OkStatus());
+  EXPECT_EQ(dir.Read("b"), "abcd");
+  AtomicFile none;
+  ASSERT_EQ(none.Reopen(dir.PathOf("c"), 0), absl::OkStatus());
+  ASSERT_EQ(none.Commit(), absl::OkStatus());
+  EXPECT_EQ(dir.Read("c"), "");
+}
+
+TEST(AtomicFileTest, ReopenLeavesAloneWhatIsTooShort) {
+  const TempDir dir;
+  dir.Write("a.tmp", "abc");
+  {
+    AtomicFile file;
+    const absl::Status expected = absl::UnavailableError(
+        absl::StrCat(dir.PathOf("a"), ".tmp: found 3 bytes, expected at least 4"));
+    EXPECT_EQ(file.Reopen(dir.PathOf("a"), 4), expected);
+    EXPECT_FALSE(file.open());
+    EXPECT_EQ(file.Write("x"), expected);
+    EXPECT_EQ(file.Commit(), expected);
+  }
+  EXPECT_EQ(dir.List("."), Names{"a.tmp"});
+  EXPECT_EQ(dir.Read("a.tmp"), "abc");
+  AtomicFile missing;
+  EXPECT_EQ(missing.Reopen(dir.PathOf("b"), 0),
+            absl::UnavailableError(absl::StrCat(
+                dir.PathOf("b"),
+                ".tmp: cannot open the file to go on with it: No such file or directory")));
+  EXPECT_EQ(dir.List("."), Names{"a.tmp"});
+}
+
+TEST(AtomicFileTest, CountsBytes) {
+  const TempDir dir;
+  AtomicFile file;
+  EXPECT_EQ(file.size(), 0u);
+  ASSERT_EQ(file.Open(dir.PathOf("a")), absl::OkStatus());
+  ASSERT_EQ(file.Write("12345"), absl::OkStatus());
+  ASSERT_EQ(file.Write(""), absl::OkStatus());
+  EXPECT_EQ(file.size(), 5u);  // still in the buffer
+  ASSERT_EQ(file.Flush(), absl::OkStatus());
+  EXPECT_EQ(file.size(), 5u);
+}
+
 TEST(AtomicFileTest, BytesOfEveryValueAndEmptyFiles) {
   const TempDir dir;
   std::string bytes;

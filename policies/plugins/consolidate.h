@@ -1,0 +1,24 @@
+// Consolidate (Score): whole GPUs on as few nodes as possible. A pod goes to the node with the
+// fewest idle GPUs that are enough; the remainder of a job that was split over nodes goes to the
+// node with the most.
+//
+// Source: the "consolidate" placement of HeliosArtifact's simulator (Hu et al., SC'21), where a job
+// of more GPUs than a node has takes whole idle nodes, and what is left of it the next idle node.
+#ifndef DRASIM_POLICIES_PLUGINS_CONSOLIDATE_H_
+#define DRASIM_POLICIES_PLUGINS_CONSOLIDATE_H_
+
+#include "policies/framework/plugin.h"
+
+namespace drasim {
+
+class Consolidate : public Plugin {
+ public:
+  absl::string_view name() const override { return "Consolidate"; }
+  uint32_t points() const override { return kScore; }
+  void Score(const PodContext& pod, const ClusterState& cluster, absl::Span<const NodeId> nodes,
+             absl::Span<int64_t> scores) override;
+};
+
+}  // namespace drasim
+
+#endif  // DRASIM_POLICIES_PLUGINS_CONSOLIDATE_H_

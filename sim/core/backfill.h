@@ -1,0 +1,60 @@
+// What backfilling needs to know: when amounts will be free, if running jobs end as expected.
+//
+// Reservations are of amounts (CPU, memory, GPUs), not of nodes, except that the first job's shadow
+// time is the first at which it could be placed.
+#ifndef DRASIM_SIM_CORE_BACKFILL_H_
+#define DRASIM_SIM_CORE_BACKFILL_H_
+
+#include <tuple>
+#include <vector>
+
+#include "model/job_table.h"
+#include "model/time.h"
+
+namespace drasim {
+
+// Of jobs that should end at the same time the smaller counts as gone first, so that the least is
+// promised to others.
+struct RunningJob {
+  SimTime expected_end;  // not before now
+  ResourceAmounts request;
+  JobId job;
+  bool operator<(const RunningJob& o) const {
+    return std::tie(expected_end, request.gpu_milli, request.cpu_milli, request.memory_bytes, job) <
+           std::tie(o.expected_end, o.request.gpu_milli, o.request.cpu_milli,
+                    o.request.memory_bytes, o.job);
+  }
+};
+
+// True when `need` is within `free`, resource by resource; what is not asked for is not compared.
+bool FitsWithin(const ResourceAmounts& need, const ResourceAmounts& free);
+
+// Free amounts as a step function of time. O(steps) per operation.
+class AvailabilityProfile {
+ public:
+  // From `now` on `free` is free.
+  AvailabilityProfile(SimTime now, const ResourceAmounts& free) : steps_{{now, free}} {}
+
+  // `amounts` become free at `at` for good.
+  void Release(SimTime at, const ResourceAmounts& amounts);
+  // The first time at or after `from` from which on `need` is free for `length`.
+  SimTime EarliestFit(const ResourceAmounts& need, SimDuration length, SimTime from) const;
+  // The first time after `time` at which anything changes; `time` itself if nothing does.
+  SimTime NextChange(SimTime time) const;
+  // Takes `amounts` away for [start, start + length).
+  void Reserve(SimTime start, SimDuration length, const ResourceAmounts& amounts);
+
+ private:
+  struct Step {
+    SimTime since;
+    ResourceAmounts free;
+  };
+  // The index of the step that begins at `at`, which is made if there is none.
+  size_t Cut(SimTime at);
+
+  std::vector<Step> steps_;  // by time
+};
+
+}  // namespace drasim
+
+#endif  // DRASIM_SIM_CORE_BACKFILL_H_

@@ -1,0 +1,432 @@
+#include "sim/core/batch_dispatcher.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace drasim {
+namespace {
+
+// Puts a bound pod back where it was before it was evicted as a thought experiment.
+struct PlacedPod {
+  PodId pod;
+  NodeId node;
+  uint32_t devices;
+};
+
+std::vector<PlacedPod> TakeAway(const JobRow& row, ClusterState* cluster) {
+  std::vector<PlacedPod> taken;
+  for (uint32_t i = 0; i < row.pods; ++i) {
+    const PodId pod(row.first_pod.value() + i);
+    taken.push_back({pod, cluster->pod_node(pod), cluster->pod_devices(pod)});
+    if (cluster->pod_phase(pod) == PodPhase::kBound) {
+      cluster->Evict(pod);
+    } else {
+      cluster->Forget(pod);
+    }
+  }
+  return taken;
+}
+
+void PutBack(const std::vector<PlacedPod>& taken, ClusterState* cluster) {
+  for (const PlacedPod& p : taken) {
+    cluster->Assume(p.pod, p.node, p.devices);
+    cluster->Bind(p.pod);
+  }
+}
+
+ResourceAmounts FreeAmounts(const ClusterTotals& t) {
+  return {t.cpu_milli_capacity - t.cpu_milli_allocated,
+          t.memory_bytes_capacity - t.memory_bytes_allocated,
+          t.gpu_milli_capacity - t.gpu_milli_allocated};
+}
+
+SimTime EndOf(SimTime start, SimDuration length) {
+  int64_t end = 0;
+  if (__builtin_add_overflow(start.ns(), length.ns(), &end)) {
+    end = std::numeric_limits<int64_t>::max();
+  }
+  return SimTime(end);
+}
+
+}  // namespace
+
+BatchDispatcher::BatchDispatcher(DispatchParts parts, std::unique_ptr<QueuePolicy> policy,
+                                 BatchOptions options)
+    : parts_(parts),
+      policy_(std::move(policy)),
+      options_(std::move(options)),
+      tenants_matter_(policy_->per_tenant() || !parts_.quotas->empty()) {}
+
+void BatchDispatcher::StandInLine(JobId job) {
+  const JobRow& row = parts_.jobs->row(job);
+  line_.Add(job, policy_->Key(*parts_.jobs, job), parts_.placer->SignatureOf(job),
+            tenants_matter_ ? row.tenant : TenantId(), row.request.gpu_milli);
+}
+
+void BatchDispatcher::Add(JobId job) {
+  StandInLine(job);
+  changed_ = true;
+  if (!options_.helios || !policy_->preempts()) return;
+  std::erase(helios_running_, job);
+  helios_waiting_.push_back(job);
+}
+
+void BatchDispatcher::Return(JobId job, SummaryId, bool) {
+  // Not within the same pass, which might never end.
+  if (in_pass_) {
+    returned_.push_back(job);
+  } else {
+    Add(job);
+  }
+}
+
+bool BatchDispatcher::Remove(JobId job) {
+  // The head may be gone now, so that others may go.
+  changed_ = true;
+  std::erase(helios_waiting_, job);
+  return line_.Remove(job);
+}
+
+void BatchDispatcher::OnEvent(ClusterEvent, NodeId) { changed_ = true; }
+
+void BatchDispatcher::OnEnd(JobId job) {
+  policy_->OnEnd(*parts_.jobs, job);
+  std::erase(helios_running_, job);
+  changed_ = true;
+}
+
+JobId BatchDispatcher::First(uint32_t* class_index) const {
+  const auto& classes = line_.classes();
+  const WaitingLine::Entry* best = nullptr;
+  int64_t best_share = 0;
+  for (size_t c = 0; c < classes.size(); ++c) {
+    if (classes[c].jobs.empty() || (c < closed_.size() && closed_[c])) continue;
+    const WaitingLine::Entry& head = *classes[c].jobs.begin();
+    int64_t share = 0;
+    if (policy_->per_tenant()) {
+      share = policy_->TenantKey(*parts_.jobs, *parts_.cluster, classes[c].tenant);
+    }
+    if (best != nullptr) {
+      const TenantId best_tenant = classes[*class_index].tenant;
+      const bool other_line = policy_->per_tenant() && classes[c].tenant != best_tenant;
+      if (share > best_share) continue;
+      if (share == best_share) {
+        if (other_line ? classes[c].tenant > best_tenant : *best < head) continue;
+      }
+    }
+    best = &head;
+    best_share = share;
+    *class_index = static_cast<uint32_t>(c);
+  }
+  return best == nullptr ? JobId() : best->job;
+}
+
+bool BatchDispatcher::QuotaAllows(JobId job) const {
+  if (parts_.quotas->empty()) return true;
+  const JobRow& row = parts_.jobs->row(job);
+  return parts_.quotas->Allows(parts_.jobs->tenant_name(row.tenant), parts_.host->now(),
+                               parts_.jobs->tenant_usage(row.tenant), row.request);
+}
+
+BatchDispatcher::Outcome BatchDispatcher::TryStart(JobId job) {
+  if (parts_.placer->KnownFailure(job) == nullptr) {
+    const auto failure = parts_.placer->Place(job, parts_.host->now());
+    if (!failure.has_value()) {
+      line_.Remove(job);
+      parts_.host->StartPlaced(job);
+      return Outcome::kStarted;
+    }
+    parts_.host->RecordFailure(job, *failure);
+  }
+  const bool may_preempt = options_.preempt_by_priority || options_.preempt;
+  if (!may_preempt || options_.helios || !TryPreempt(job)) return Outcome::kFailed;
+  if (parts_.host->has_grace_period()) return Outcome::kWaitsForVictims;
+  const auto failure = parts_.placer->Place(job, parts_.host->now());
+  if (failure.has_value()) {
+    // A policy that draws may place a gang otherwise than when it was tried out.
+    parts_.host->RecordFailure(job, *failure);
+    return Outcome::kFailed;
+  }
+  line_.Remove(job);
+  parts_.host->StartPlaced(job);
+  return Outcome::kStarted;
+}
+
+bool BatchDispatcher::MayDisplace(JobId waiting, JobId running) const {
+  const JobRow& victim = parts_.jobs->row(running);
+  if (!victim.preemptible) return false;
+  if (options_.preempt_by_priority) return parts_.jobs->row(waiting).priority > victim.priority;
+  return policy_->MayPreempt(*parts_.jobs, waiting, running, parts_.host->now());
+}
+
+// Running jobs that may be displaced, the first to go first.
+std::vector<JobId> BatchDispatcher::Displaceable(JobId job) const {
+  struct Candidate {
+    JobKey key;
+    int64_t started_ns;
+    JobId job;
+  };
+  std::vector<Candidate> candidates;
+  std::vector<JobId> holders = parts_.host->starting();
+  const absl::Span<const JobId> all_running = parts_.host->running();
+  holders.insert(holders.end(), all_running.begin(), all_running.end());
+  for (JobId running : holders) {
+    if (parts_.host->IsBeingEvicted(running) || !MayDisplace(job, running)) continue;
+    const JobRow& row = parts_.jobs->row(running);
+    const JobKey key = options_.preempt_by_priority
+                           ? JobKey{row.priority, 0}
+                           : policy_->VictimKey(*parts_.jobs, running, parts_.host->now());
+    // A start under way is the latest of all.
+    const int64_t started_ns =
+        row.state == JobState::kStarting ? std::numeric_limits<int64_t>::max() : row.started.ns();
+    candidates.push_back({key, started_ns, running});
+  }
+  std::sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
+    if (a.key != b.key) return a.key < b.key;
+    if (a.started_ns != b.started_ns) return a.started_ns > b.started_ns;
+    return b.job < a.job;
+  });
+  std::vector<JobId> jobs;
+  for (const Candidate& c : candidates) jobs.push_back(c.job);
+  return jobs;
+}
+
+// Evicts the fewest jobs, in the order of Displaceable, that make room for the job. False when even
+// all of them would not. With a grace period the room is there later.
+bool BatchDispatcher::TryPreempt(JobId job) {
+  ClusterState& cluster = *parts_.cluster;
+  if (preempt_tried_.size() <= job.value()) preempt_tried_.resize(parts_.jobs->size());
+  if (preempt_tried_[job.value()] == cluster.version() + 1) return false;
+  const uint64_t version = cluster.version();
+  const auto fits = [&] { return parts_.placer->WouldFit(job, parts_.host->now()); };
+  const JobRow& row = parts_.jobs->row(job);
+  std::vector<JobId> victims;
+  std::vector<std::vector<PlacedPod>> taken;
+  bool found = false;
+  cluster.BeginWhatIf();
+  // Those on their way out make room, too.
+  bool any_leaving = false;
+  for (JobId running : parts_.host->running()) {
+    if (!parts_.host->IsBeingEvicted(running)) continue;
+    TakeAway(parts_.jobs->row(running), &cluster);
+    any_leaving = true;
+  }
+  found = any_leaving && fits();
+  if (!found) {
+    const std::vector<JobId> displaceable = Displaceable(job);
+    ResourceAmounts at_most = FreeAmounts(cluster.totals());
+    for (JobId victim : displaceable) at_most.Add(parts_.jobs->row(victim).request, 1);
+    const bool enough = FitsWithin(row.request, at_most);
+    for (JobId victim : displaceable) {
+      if (!enough) break;
+      taken.push_back(TakeAway(parts_.jobs->row(victim), &cluster));
+      victims.push_back(victim);
+      if (!FitsWithin(row.request, FreeAmounts(cluster.totals())) || !fits()) continue;
+      found = true;
+      break;
+    }
+    // Reprieve, the last to go first: some may have been in nobody's way.
+    for (size_t i = victims.size(); found && i-- > 0;) {
+      PutBack(taken[i], &cluster);
+      if (fits()) {
+        victims.erase(victims.begin() + static_cast<std::ptrdiff_t>(i));
+      } else {
+        TakeAway(parts_.jobs->row(victims[i]), &cluster);
+      }
+    }
+  }
+  cluster.Rollback();
+  if (!found) {
+    preempt_tried_[job.value()] = version + 1;
+    return false;
+  }
+  evicted_ |= !victims.empty();
+  for (JobId victim : victims) parts_.host->Evict(victim, EvictionCause::kPreempted);
+  return true;
+}
+
+void BatchDispatcher::Dispatch() {
+  in_pass_ = true;
+  if (options_.helios && policy_->preempts()) {
+    HeliosPass();
+  } else if (options_.backfill == Backfill::kConservative) {
+    ConservativePass();
+  } else {
+    OrderedPass();
+  }
+  in_pass_ = false;
+  changed_ = false;
+  for (JobId job : returned_) StandInLine(job);
+  returned_.clear();
+}
+
+void BatchDispatcher::OrderedPass() {
+  closed_.assign(line_.classes().size(), false);
+  while (true) {
+    uint32_t c = 0;
+    const JobId job = First(&c);
+    if (!job.valid()) break;
+    closed_.resize(line_.classes().size());
+    if (!QuotaAllows(job)) {
+      closed_[c] = true;
+      continue;
+    }
+    evicted_ = false;
+    const Outcome outcome = TryStart(job);
+    if (outcome == Outcome::kStarted) {
+      // Where victims left there may be room for others that had failed before.
+      if (evicted_) std::fill(closed_.begin(), closed_.end(), false);
+      continue;
+    }
+    if (options_.head_of_line) {
+      if (options_.backfill == Backfill::kEasy && outcome == Outcome::kFailed) EasyPass(job);
+      break;
+    }
+    closed_[c] = true;
+  }
+}
+
+std::vector<RunningJob> BatchDispatcher::ExpectedEnds() const {
+  std::vector<RunningJob> ends;
+  const SimTime now = parts_.host->now();
+  for (JobId job : parts_.host->running()) {
+    const JobRow& row = parts_.jobs->row(job);
+    ends.push_back(
+        {std::max(EndOf(row.started, row.overhead_left + EstimateOf(job)), now), row.request, job});
+  }
+  for (JobId job : parts_.host->starting()) {
+    const JobRow& row = parts_.jobs->row(job);
+    ends.push_back({EndOf(now, row.overhead_left + EstimateOf(job)), row.request, job});
+  }
+  std::sort(ends.begin(), ends.end());
+  return ends;
+}
+
+// Starts jobs behind the head that end before it could start, or use what it leaves over then.
+void BatchDispatcher::EasyPass(JobId head) {
+  ClusterState& cluster = *parts_.cluster;
+  const SimTime now = parts_.host->now();
+  const ResourceAmounts need = parts_.jobs->row(head).request;
+  SimTime shadow = SimTime(std::numeric_limits<int64_t>::max());
+  ResourceAmounts extra;
+  const ResourceAmounts idle = FreeAmounts(cluster.totals());
+  // Full: whoever is behind could not start anyway.
+  if (idle.gpu_milli == 0 && idle.cpu_milli == 0) return;
+  cluster.BeginWhatIf();
+  for (const RunningJob& running : ExpectedEnds()) {
+    TakeAway(parts_.jobs->row(running.job), &cluster);
+    const ResourceAmounts free = FreeAmounts(cluster.totals());
+    if (!FitsWithin(need, free)) continue;
+    if (!parts_.placer->WouldFit(head, now)) continue;
+    shadow = running.expected_end;
+    extra = free;
+    extra.Add(need, -1);
+    break;
+  }
+  cluster.Rollback();
+  for (JobId job : line_.Sorted()) {
+    const JobRow& row = parts_.jobs->row(job);
+    if (job == head || !FitsWithin(row.request, FreeAmounts(cluster.totals()))) continue;
+    const bool in_time = EndOf(now, row.overhead_left + EstimateOf(job)) <= shadow;
+    if ((!in_time && !FitsWithin(row.request, extra)) || !QuotaAllows(job)) continue;
+    if (parts_.placer->KnownFailure(job) != nullptr) continue;
+    const ResourceAmounts request = row.request;
+    const auto failure = parts_.placer->Place(job, now);
+    if (failure.has_value()) {
+      parts_.host->RecordFailure(job, *failure);
+      continue;
+    }
+    line_.Remove(job);
+    parts_.host->StartPlaced(job);
+    if (!in_time) extra.Add(request, -1);
+  }
+}
+
+bool BatchDispatcher::FitsCluster(const ResourceAmounts& request) const {
+  const ClusterTotals& t = parts_.cluster->totals();
+  return FitsWithin(request, {t.cpu_milli_capacity, t.memory_bytes_capacity, t.gpu_milli_capacity});
+}
+
+// Every job in line has a reservation; one that may begin now, does.
+void BatchDispatcher::ConservativePass() {
+  const SimTime now = parts_.host->now();
+  AvailabilityProfile profile(now, FreeAmounts(parts_.cluster->totals()));
+  for (const RunningJob& running : ExpectedEnds()) {
+    // What should have ended by now is expected at any moment, but is not free yet.
+    profile.Release(std::max(running.expected_end, now + SimDuration(1)),
+                    parts_.jobs->row(running.job).request);
+  }
+  for (JobId job : line_.Sorted()) {
+    const ResourceAmounts request = parts_.jobs->row(job).request;
+    // While nodes are missing there may be no time at which it could start.
+    if (!QuotaAllows(job) || !FitsCluster(request)) continue;
+    const SimDuration length = parts_.jobs->row(job).overhead_left + EstimateOf(job);
+    SimTime start = profile.EarliestFit(request, length, now);
+    if (start == now) {
+      bool started = false;
+      if (parts_.placer->KnownFailure(job) == nullptr) {
+        const auto failure = parts_.placer->Place(job, now);
+        started = !failure.has_value();
+        if (!started) parts_.host->RecordFailure(job, *failure);
+      }
+      if (started) {
+        line_.Remove(job);
+        parts_.host->StartPlaced(job);
+      } else {
+        // Enough in amounts, but not where it is needed: at the next change at the earliest.
+        const SimTime next = profile.NextChange(now);
+        if (next == now) continue;
+        start = profile.EarliestFit(request, length, next);
+      }
+    }
+    profile.Reserve(start, length, request);
+  }
+}
+
+int64_t BatchDispatcher::SmallestNeedMilli() const {
+  int64_t least = 0;
+  if (options_.head_of_line) {
+    uint32_t c = 0;
+    const JobId head = First(&c);
+    return head.valid() ? parts_.jobs->row(head).request.gpu_milli : 0;
+  }
+  for (const WaitingLine::Class& c : line_.classes()) {
+    if (c.jobs.empty() || c.gpu_milli == 0) continue;
+    least = least == 0 ? c.gpu_milli : std::min(least, c.gpu_milli);
+  }
+  return least;
+}
+
+void BatchDispatcher::Save(StateWriter& out) const {
+  out.Section("batch");
+  line_.Save(out);
+  out.Bool(changed_);
+  out.U64(closed_.size());
+  for (bool closed : closed_) out.Bool(closed);
+  out.Ints(preempt_tried_);
+  for (const std::vector<JobId>* jobs : {&helios_waiting_, &helios_running_}) {
+    out.U64(jobs->size());
+    for (JobId job : *jobs) out.U64(job.value());
+  }
+  policy_->Save(out);
+}
+
+absl::Status BatchDispatcher::Load(StateReader& in) {
+  in.Section("batch");
+  if (absl::Status s = line_.Load(in); !s.ok()) return s;
+  changed_ = in.Bool();
+  const size_t classes = in.Count();
+  for (size_t i = 0; i < classes && in.status().ok(); ++i) closed_.push_back(in.Bool());
+  in.Ints(&preempt_tried_);
+  for (std::vector<JobId>* jobs : {&helios_waiting_, &helios_running_}) {
+    const size_t n = in.Count();
+    for (size_t i = 0; i < n && in.status().ok(); ++i) {
+      jobs->push_back(JobId(static_cast<size_t>(in.U64())));
+    }
+  }
+  if (absl::Status s = policy_->Load(in); !s.ok()) return s;
+  return in.status();
+}
+
+}  // namespace drasim

@@ -1,0 +1,102 @@
+// A batch scheduler: passes over waiting jobs in the order of a queue policy.
+//
+// A pass runs at the end of every instant in which something happened. It takes the job that the
+// policy puts first, places it if it fits, and goes on with the next. A job that does not fit may
+// displace running ones if the policy says so. If it still does not fit,
+//  * head of line on: the pass ends here, or what can be done without delaying the job is done
+//  (backfilling);
+//  * head of line off: the pass goes on with the jobs behind it.
+// A job over its tenant's quota is passed over and holds up nobody.
+//
+// A failed attempt is recorded once: until the cluster changes, an equal job is not tried again.
+#ifndef DRASIM_SIM_CORE_BATCH_DISPATCHER_H_
+#define DRASIM_SIM_CORE_BATCH_DISPATCHER_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "policies/framework/queue_policy.h"
+#include "sim/core/backfill.h"
+#include "sim/core/dispatcher.h"
+#include "sim/core/waiting_line.h"
+
+namespace drasim {
+
+enum class Backfill : uint8_t {
+  kNone,
+  kEasy,          // one reservation, for the first job in line (Lifka 1995)
+  kConservative,  // a reservation for every job in line (Feitelson and Mu'alem 2001)
+};
+
+struct BatchOptions {
+  bool head_of_line = true;
+  Backfill backfill = Backfill::kNone;
+  bool preempt = false;  // ask the policy whom a job may displace
+  // Preempt lower priorities, whatever the queue policy.
+  bool preempt_by_priority = false;
+  // The preemptive pass of HeliosArtifact's simulator; see helios_pass.h.
+  bool helios = false;
+  // What backfilling believes a job will take, counted from its start.
+  std::function<SimDuration(const JobTable&, JobId)> estimate;
+};
+
+class BatchDispatcher : public Dispatcher {
+ public:
+  BatchDispatcher(DispatchParts parts, std::unique_ptr<QueuePolicy> policy, BatchOptions options);
+
+  void Add(JobId job) override;
+  void Return(JobId job, SummaryId why, bool moved_since) override;
+  bool Remove(JobId job) override;
+  void OnEvent(ClusterEvent event, NodeId node) override;
+  void OnQuotaChange() override { changed_ = true; }
+  void OnEnd(JobId job) override;
+  bool Ready() const override { return changed_ && (line_.size() > 0 || options_.helios); }
+  void Dispatch() override;
+  absl::optional<SimTime> NextTimer() override { return absl::nullopt; }
+  void OnTimer() override {}
+  bool TimerMayHelp() const override { return false; }
+  size_t waiting() const override { return line_.size(); }
+  int64_t SmallestNeedMilli() const override;
+  void Save(StateWriter& out) const override;
+  absl::Status Load(StateReader& in) override;
+
+ private:
+  // The first job in line among classes that are open; invalid if none.
+  JobId First(uint32_t* class_index) const;
+  bool QuotaAllows(JobId job) const;
+  void StandInLine(JobId job);
+  enum class Outcome { kStarted, kWaitsForVictims, kFailed };
+  Outcome TryStart(JobId job);
+  bool TryPreempt(JobId job);
+  bool MayDisplace(JobId waiting, JobId running) const;
+  std::vector<JobId> Displaceable(JobId job) const;
+  void OrderedPass();
+  void EasyPass(JobId head);
+  bool FitsCluster(const ResourceAmounts& request) const;
+  void ConservativePass();
+  void HeliosPass();
+  std::vector<RunningJob> ExpectedEnds() const;
+  SimDuration EstimateOf(JobId job) const { return options_.estimate(*parts_.jobs, job); }
+
+  DispatchParts parts_;
+  std::unique_ptr<QueuePolicy> policy_;
+  BatchOptions options_;
+  bool tenants_matter_ = false;
+  WaitingLine line_;
+  std::vector<bool> closed_;  // by class, within a pass
+  // By job: 1 + the version of the cluster at which it was found that nobody can make room for it.
+  std::vector<uint64_t> preempt_tried_;
+  bool in_pass_ = false;
+  bool evicted_ = false;         // in this pass
+  std::vector<JobId> returned_;  // starts of this pass that came to nothing
+  bool changed_ = false;
+  // In the order in which they began to wait, or to run; for HeliosPass alone.
+  std::vector<JobId> helios_waiting_;
+  std::vector<JobId> helios_running_;
+};
+
+}  // namespace drasim
+
+#endif  // DRASIM_SIM_CORE_BATCH_DISPATCHER_H_

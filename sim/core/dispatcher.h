@@ -1,0 +1,101 @@
+// Who decides which waiting job is tried next: the port between the engine and the ways of
+// queueing.
+//
+// The engine keeps time and carries out what is decided. A dispatcher keeps the jobs that wait and,
+// when the engine says so, tries some of them. There are three: fill (each job once, on arrival),
+// kubernetes (one attempt at a time, in kube-scheduler's queue) and batch (passes over jobs in the
+// order of a QueuePolicy).
+#ifndef DRASIM_SIM_CORE_DISPATCHER_H_
+#define DRASIM_SIM_CORE_DISPATCHER_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/types/optional.h"
+#include "model/cluster_state.h"
+#include "model/job_table.h"
+#include "model/record.h"
+#include "model/state_io.h"
+#include "policies/framework/profile.h"
+#include "sim/core/placer.h"
+#include "sim/core/quotas.h"
+
+namespace drasim {
+
+// What a dispatcher may ask of the engine.
+class DispatchHost {
+ public:
+  virtual ~DispatchHost() = default;
+  virtual SimTime now() const = 0;
+  // The job's pods have been placed: they go through Reserve to PostBind, and then run.
+  virtual void StartPlaced(JobId job) = 0;
+  // One attempt found no place.
+  virtual void RecordFailure(JobId job, const Placer::Failure& failure) = 0;
+  // The job is given up.
+  virtual void Drop(JobId job) = 0;
+  // The running job ends its run, now or after the grace period, and waits again. A start under way
+  // is taken back at once.
+  virtual void Evict(JobId job, EvictionCause cause) = 0;
+  // True between Evict and the end of the grace period.
+  virtual bool IsBeingEvicted(JobId job) const = 0;
+  virtual bool has_grace_period() const = 0;
+  // Jobs that run, in no order that means anything (but the same in every run).
+  virtual absl::Span<const JobId> running() const = 0;
+  // Jobs whose start is under way, in a like order. O(starts under way).
+  virtual std::vector<JobId> starting() const = 0;
+};
+
+// Everything a dispatcher works on. All of it outlives the dispatcher.
+struct DispatchParts {
+  ClusterState* cluster = nullptr;
+  JobTable* jobs = nullptr;
+  Placer* placer = nullptr;
+  SchedulingCycle* cycle = nullptr;
+  Profile* profile = nullptr;
+  const VerdictSummaryTable* summaries = nullptr;
+  const Quotas* quotas = nullptr;
+  DispatchHost* host = nullptr;
+};
+
+class Dispatcher {
+ public:
+  virtual ~Dispatcher() = default;
+
+  // The job begins to wait: it arrived, was interrupted, or failed and tries again.
+  virtual void Add(JobId job) = 0;
+  // A start that was under way came to nothing; `why` has been recorded. `moved_since`: something
+  // happened meanwhile that may help.
+  virtual void Return(JobId job, SummaryId why, bool moved_since) = 0;
+  // The waiting job is deleted. False when it is not here (its start is under way).
+  virtual bool Remove(JobId job) = 0;
+
+  // Something happened that may let waiting jobs fit.
+  virtual void OnEvent(ClusterEvent event, NodeId node) = 0;
+  virtual void OnQuotaChange() = 0;
+  // A job ended for good.
+  virtual void OnEnd(JobId job) = 0;
+
+  // True when Dispatch would try something.
+  virtual bool Ready() const = 0;
+  // Tries one job, or all that the order lets be tried.
+  virtual void Dispatch() = 0;
+
+  // The next time at which OnTimer has something to do; nothing if never.
+  virtual absl::optional<SimTime> NextTimer() = 0;
+  virtual void OnTimer() = 0;
+  // False when OnTimer would only repeat attempts that have failed in the present state of the
+  // cluster.
+  virtual bool TimerMayHelp() const = 0;
+
+  virtual size_t waiting() const = 0;
+  // GPU milli of the smallest job that would be tried if there were room; 0 when none waits.
+  virtual int64_t SmallestNeedMilli() const = 0;
+
+  virtual void Save(StateWriter& out) const = 0;
+  virtual absl::Status Load(StateReader& in) = 0;
+};
+
+}  // namespace drasim
+
+#endif  // DRASIM_SIM_CORE_DISPATCHER_H_

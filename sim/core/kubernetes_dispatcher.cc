@@ -1,0 +1,350 @@
+#include "sim/core/kubernetes_dispatcher.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "model/check.h"
+#include "sim/core/post_filter.h"
+
+namespace drasim {
+namespace {
+
+// Stands for plugins that are no filters; any event may help against them.
+constexpr uint64_t kOtherPlugin = uint64_t{1} << 63;
+constexpr int64_t kSecondNs = 1'000'000'000;
+
+const Plugin* QueueSortOf(const Profile& profile) {
+  const std::vector<Plugin*> sorts = profile.plugins_at(kQueueSort);
+  DRASIM_CHECK_EQ(sorts.size(), 1u);
+  return sorts[0];
+}
+
+}  // namespace
+
+KubernetesDispatcher::KubernetesDispatcher(DispatchParts parts,
+                                           const KubernetesQueueOptions& options, uint64_t seed)
+    : parts_(parts),
+      queue_(QueueSortOf(*parts.profile), options),
+      post_filters_(parts.profile->plugins_at(kPostFilter)),
+      offsets_(seed, "preemption/offset") {}
+
+QueuedPod KubernetesDispatcher::EntryOf(JobId job) const {
+  const JobRow& row = parts_.jobs->row(job);
+  QueuedPod pod;
+  pod.pod = row.first_pod;
+  pod.priority = row.priority;
+  return pod;
+}
+
+void KubernetesDispatcher::CountNeed(JobId job, int sign) {
+  const int64_t need = parts_.jobs->row(job).request.gpu_milli;
+  if (need == 0) return;
+  const auto it = needs_.try_emplace(need, 0).first;
+  it->second += sign;
+  if (it->second == 0) needs_.erase(it);
+}
+
+int64_t KubernetesDispatcher::SmallestNeedMilli() const {
+  return needs_.empty() ? 0 : needs_.begin()->first;
+}
+
+void KubernetesDispatcher::Add(JobId job) {
+  CountNeed(job, +1);
+  if (is_admitted_.size() <= job.value()) is_admitted_.resize(parts_.jobs->size());
+  if (parts_.quotas->empty() || is_admitted_[job.value()]) return Enqueue(job);
+  const TenantId tenant = parts_.jobs->row(job).tenant;
+  if (gated_.size() <= tenant.value()) {
+    gated_.resize(parts_.jobs->tenant_count());
+    admitted_.resize(parts_.jobs->tenant_count());
+  }
+  gated_[tenant.value()].push_back(job);
+  ++gated_jobs_;
+  Admit(tenant);
+}
+
+void KubernetesDispatcher::Enqueue(JobId job) {
+  const JobRow& row = parts_.jobs->row(job);
+  // Pods that come back are new pods, with no history.
+  queue_.Forget(row.first_pod);
+  queue_.Add(row.first_pod, parts_.cluster->pod_shape_id(row.first_pod), row.priority,
+             parts_.host->now());
+}
+
+// Lets those of a tenant in that its quota has room for, in order of submission.
+void KubernetesDispatcher::Admit(TenantId tenant) {
+  if (gated_.size() <= tenant.value()) return;
+  std::deque<JobId>& line = gated_[tenant.value()];
+  ResourceAmounts& held = admitted_[tenant.value()];
+  std::deque<JobId> still;
+  for (JobId job : line) {
+    const JobRow& row = parts_.jobs->row(job);
+    if (!parts_.quotas->Allows(parts_.jobs->tenant_name(tenant), parts_.host->now(), held,
+                               row.request)) {
+      still.push_back(job);
+      continue;
+    }
+    held.Add(row.request, 1);
+    is_admitted_[job.value()] = true;
+    --gated_jobs_;
+    Enqueue(job);
+  }
+  line = std::move(still);
+}
+
+void KubernetesDispatcher::OnQuotaChange() {
+  for (size_t t = 0; t < gated_.size(); ++t) Admit(TenantId(t));
+}
+
+void KubernetesDispatcher::OnEnd(JobId job) {
+  const JobRow& row = parts_.jobs->row(job);
+  queue_.Forget(row.first_pod);
+  if (job.value() < is_admitted_.size() && is_admitted_[job.value()]) {
+    is_admitted_[job.value()] = false;
+    admitted_[row.tenant.value()].Add(row.request, -1);
+  }
+  if (gated_jobs_ > 0) Admit(row.tenant);
+}
+
+bool KubernetesDispatcher::Remove(JobId job) {
+  const TenantId tenant = parts_.jobs->row(job).tenant;
+  const auto nominated = std::find_if(nominated_.begin(), nominated_.end(),
+                                      [job](const Nomination& n) { return n.job == job; });
+  bool found = true;
+  if (gated_jobs_ > 0 && tenant.value() < gated_.size() &&
+      std::erase(gated_[tenant.value()], job) > 0) {
+    --gated_jobs_;
+  } else if (nominated != nominated_.end()) {
+    nominated_.erase(nominated);
+  } else {
+    found = queue_.Remove(parts_.jobs->row(job).first_pod);
+  }
+  if (found) CountNeed(job, -1);
+  return found;
+}
+
+uint64_t KubernetesDispatcher::RejectorsOf(SummaryId why) {
+  if (rejectors_.size() <= why.value()) rejectors_.resize(parts_.summaries->size());
+  uint64_t& rejectors = rejectors_[why.value()];
+  if (rejectors == 0) {
+    rejectors = parts_.profile->RejectorsOf(parts_.summaries->row(why));
+    if (rejectors == 0) rejectors = kOtherPlugin;
+  }
+  return rejectors;
+}
+
+void KubernetesDispatcher::GiveBack(const QueuedPod& pod, const Placer::Failure& failure,
+                                    bool moved_since) {
+  // What helps one pod of a gang may help it through another.
+  const bool gang = parts_.jobs->row(parts_.jobs->job_of(pod.pod)).pods > 1;
+  queue_.Return(pod, parts_.cluster->pod_shape_id(failure.pod),
+                gang ? kOtherPlugin : RejectorsOf(failure.why), moved_since, parts_.host->now());
+}
+
+void KubernetesDispatcher::Return(JobId job, SummaryId why, bool moved_since) {
+  CountNeed(job, +1);
+  Placer::Failure failure;
+  failure.pod = parts_.jobs->row(job).first_pod;
+  failure.why = why;
+  GiveBack(EntryOf(job), failure, moved_since);
+}
+
+void KubernetesDispatcher::OnEvent(ClusterEvent event, NodeId node) {
+  room_made_ |= !nominated_.empty();
+  if (queue_.unschedulable() == 0) return;
+  const auto& filters = parts_.profile->filters();
+  const ClusterState& cluster = *parts_.cluster;
+  queue_.OnEvent(
+      [&](ShapeId shape, uint64_t rejectors) {
+        if ((rejectors & kOtherPlugin) != 0) return true;
+        for (size_t i = 0; i < filters.size(); ++i) {
+          if ((rejectors >> i & 1) == 0) continue;
+          const Plugin& plugin = *filters[i].plugin;
+          if ((plugin.requeue_events() & event) != 0 &&
+              plugin.MayHelp(event, node, cluster.shapes().row(shape), cluster)) {
+            return true;
+          }
+        }
+        return false;
+      },
+      parts_.host->now());
+}
+
+void KubernetesDispatcher::Dispatch() {
+  if (room_made_ && TryNominated()) return;
+  if (queue_.CanPop()) Attempt(queue_.Pop(parts_.host->now()));
+}
+
+void KubernetesDispatcher::Attempt(const QueuedPod& pod) {
+  const JobId job = parts_.jobs->job_of(pod.pod);
+  const auto failure = parts_.placer->Place(job, parts_.host->now());
+  if (!failure.has_value()) {
+    CountNeed(job, -1);
+    return parts_.host->StartPlaced(job);
+  }
+  parts_.host->RecordFailure(job, *failure);
+  if (!post_filters_.empty() && RunPostFilter(pod, job, *failure)) return;
+  GiveBack(pod, *failure, false);
+}
+
+bool KubernetesDispatcher::RunPostFilter(const QueuedPod& pod, JobId job,
+                                         const Placer::Failure& failure) {
+  // A gang's pods would need room on several nodes at once, which no upstream plugin looks for.
+  if (parts_.jobs->row(job).pods > 1 || !failure.nodes_looked_at) return false;
+  const PodContext context = {parts_.cluster->pod_shape_id(pod.pod),
+                              &parts_.cluster->pod_shape(pod.pod), pod.pod, parts_.host->now()};
+  for (Plugin* plugin : post_filters_) {
+    PostFilterResult result;
+    {
+      PostFilterTrial trial(context, *parts_.profile, parts_.cycle, *parts_.jobs, parts_.cluster,
+                            parts_.host, &offsets_);
+      result = plugin->PostFilter(context, trial);
+    }
+    if (result.code != StepCode::kSuccess) continue;
+    Nomination nomination;
+    nomination.job = job;
+    nomination.not_before = parts_.host->now();
+    for (const Intent& intent : result.intents) {
+      nomination.not_before = nomination.not_before + intent.latency;
+    }
+    for (PodId victim : result.victims) {
+      const JobId owner = parts_.jobs->job_of(victim);
+      const auto& known = nomination.victims;
+      if (std::find(known.begin(), known.end(), owner) != known.end()) continue;
+      nomination.victims.push_back(owner);
+      nomination.runs.push_back(parts_.jobs->row(owner).runs);
+    }
+    // Nothing to wait for: the next attempt would fail in the same way.
+    if (nomination.victims.empty() && nomination.not_before <= parts_.host->now()) continue;
+    nominated_.push_back(nomination);
+    room_made_ = true;
+    const std::vector<JobId> victims = nomination.victims;
+    for (JobId victim : victims) parts_.host->Evict(victim, EvictionCause::kPreempted);
+    // Without a grace period they are gone already.
+    TryNominated();
+    return true;
+  }
+  return false;
+}
+
+bool KubernetesDispatcher::IsGone(JobId victim, uint32_t runs) const {
+  const JobRow& row = parts_.jobs->row(victim);
+  // A start that was taken back may be under way again; it is another one then.
+  return row.state != JobState::kRunning || row.runs != runs;
+}
+
+// Tries the first preemptor whose victims have all ended. False when there is none.
+bool KubernetesDispatcher::TryNominated() {
+  for (size_t i = 0; i < nominated_.size(); ++i) {
+    bool gone = nominated_[i].not_before <= parts_.host->now();
+    for (size_t v = 0; v < nominated_[i].victims.size(); ++v) {
+      gone = gone && IsGone(nominated_[i].victims[v], nominated_[i].runs[v]);
+    }
+    if (!gone) continue;
+    const JobId job = nominated_[i].job;
+    nominated_.erase(nominated_.begin() + static_cast<std::ptrdiff_t>(i));
+    Attempt(EntryOf(job));
+    return true;
+  }
+  room_made_ = false;
+  return false;
+}
+
+absl::optional<SimTime> KubernetesDispatcher::NextTimer() {
+  absl::optional<SimTime> next;
+  const SimTime now = parts_.host->now();
+  if (queue_.NeedsBackoffTimer()) next = queue_.NextBackoffTick(now);
+  if (queue_.NeedsFlushTimer()) {
+    const SimTime flush = queue_.NextFlushTick(now);
+    next = next.has_value() ? std::min(*next, flush) : flush;
+  }
+  for (const Nomination& n : nominated_) {
+    if (n.not_before <= now) continue;
+    next = next.has_value() ? std::min(*next, n.not_before) : n.not_before;
+  }
+  return next;
+}
+
+void KubernetesDispatcher::OnTimer() {
+  const SimTime now = parts_.host->now();
+  room_made_ |= !nominated_.empty();
+  if (now.ns() % kSecondNs == 0) queue_.FlushBackoff(now);
+  if (now.ns() % (30 * kSecondNs) == 0) queue_.FlushUnschedulable(now);
+}
+
+void KubernetesDispatcher::Save(StateWriter& out) const {
+  out.Section("kubernetes");
+  queue_.Save(out);
+  offsets_.Save(out);
+  out.U64(gated_.size());
+  for (size_t t = 0; t < gated_.size(); ++t) {
+    out.U64(gated_[t].size());
+    for (JobId job : gated_[t]) out.U64(job.value());
+    out.I64(admitted_[t].cpu_milli);
+    out.I64(admitted_[t].memory_bytes);
+    out.I64(admitted_[t].gpu_milli);
+  }
+  out.U64(is_admitted_.size());
+  for (bool admitted : is_admitted_) out.Bool(admitted);
+  out.U64(nominated_.size());
+  for (const Nomination& n : nominated_) {
+    out.U64(n.job.value());
+    out.I64(n.not_before.ns());
+    out.U64(n.victims.size());
+    for (size_t i = 0; i < n.victims.size(); ++i) {
+      out.U64(n.victims[i].value());
+      out.U64(n.runs[i]);
+    }
+  }
+  out.Bool(room_made_);
+  out.U64(needs_.size());
+  for (const auto& [need, jobs] : needs_) {
+    out.I64(need);
+    out.I64(jobs);
+  }
+}
+
+absl::Status KubernetesDispatcher::Load(StateReader& in) {
+  in.Section("kubernetes");
+  if (absl::Status s = queue_.Load(in); !s.ok()) return s;
+  if (absl::Status s = offsets_.Load(in); !s.ok()) return s;
+  const auto job_of = [&in, this] {
+    const JobId job(static_cast<size_t>(in.U64()));
+    if (job.value() >= parts_.jobs->size()) in.Fail("a waiting job does not exist");
+    return job;
+  };
+  const size_t tenants = in.Count();
+  for (size_t t = 0; t < tenants && in.status().ok(); ++t) {
+    gated_.emplace_back();
+    const size_t gated = in.Count();
+    for (size_t i = 0; i < gated && in.status().ok(); ++i) gated_[t].push_back(job_of());
+    gated_jobs_ += gated;
+    ResourceAmounts a;
+    a.cpu_milli = in.I64();
+    a.memory_bytes = in.I64();
+    a.gpu_milli = in.I64();
+    admitted_.push_back(a);
+  }
+  const size_t jobs = in.Count();
+  for (size_t i = 0; i < jobs && in.status().ok(); ++i) is_admitted_.push_back(in.Bool());
+  const size_t nominated = in.Count();
+  for (size_t i = 0; i < nominated && in.status().ok(); ++i) {
+    Nomination n;
+    n.job = job_of();
+    n.not_before = SimTime(in.I64());
+    const size_t victims = in.Count();
+    for (size_t v = 0; v < victims && in.status().ok(); ++v) {
+      n.victims.push_back(job_of());
+      n.runs.push_back(static_cast<uint32_t>(in.U64()));
+    }
+    nominated_.push_back(std::move(n));
+  }
+  room_made_ = in.Bool();
+  const size_t needs = in.Count();
+  for (size_t i = 0; i < needs && in.status().ok(); ++i) {
+    const int64_t need = in.I64();
+    needs_[need] = in.I64();
+  }
+  return in.status();
+}
+
+}  // namespace drasim

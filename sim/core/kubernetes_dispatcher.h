@@ -1,0 +1,82 @@
+// kube-scheduler's way of queueing: one attempt at a time, from kube-scheduler's queue.
+//
+// A job of one pod is a pod in that queue; a gang is one entry, whose attempt places all its pods
+// or none (as a workload's scheduling cycle does, KEP-4671). What does not fit sleeps until an
+// event that one of the plugins that rejected it cares about, then serves its backoff, then
+// competes again in QueueSort order; it never holds up others.
+//
+// Quotas are Kubernetes' ResourceQuota: they bind when pods are created. A job over its tenant's
+// quota is outside the queue, and enters it, first come first served, as soon as there is room.
+#ifndef DRASIM_SIM_CORE_KUBERNETES_DISPATCHER_H_
+#define DRASIM_SIM_CORE_KUBERNETES_DISPATCHER_H_
+
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "model/random.h"
+#include "sim/core/dispatcher.h"
+#include "sim/core/kubernetes_queue.h"
+
+namespace drasim {
+
+class KubernetesDispatcher : public Dispatcher {
+ public:
+  // `seed` is for the random offset from which preemption looks at nodes.
+  KubernetesDispatcher(DispatchParts parts, const KubernetesQueueOptions& options, uint64_t seed);
+
+  void Add(JobId job) override;
+  void Return(JobId job, SummaryId why, bool moved_since) override;
+  bool Remove(JobId job) override;
+  void OnEvent(ClusterEvent event, NodeId node) override;
+  void OnQuotaChange() override;
+  void OnEnd(JobId job) override;
+  bool Ready() const override { return queue_.CanPop() || room_made_; }
+  void Dispatch() override;
+  absl::optional<SimTime> NextTimer() override;
+  void OnTimer() override;
+  bool TimerMayHelp() const override { return queue_.backoff() > 0 || !nominated_.empty(); }
+  size_t waiting() const override { return queue_.waiting() + gated_jobs_ + nominated_.size(); }
+  int64_t SmallestNeedMilli() const override;
+  void Save(StateWriter& out) const override;
+  absl::Status Load(StateReader& in) override;
+
+ private:
+  // A preemptor that waits for its victims to end; it is tried first when the last one has.
+  struct Nomination {
+    JobId job;
+    std::vector<JobId> victims;
+    std::vector<uint32_t> runs;  // of each victim, when it was chosen
+    SimTime not_before;          // when the plugin's intents have been carried out
+  };
+
+  void Enqueue(JobId job);
+  void Admit(TenantId tenant);
+  void Attempt(const QueuedPod& pod);
+  // True when a plugin did something for the job.
+  bool RunPostFilter(const QueuedPod& pod, JobId job, const Placer::Failure& failure);
+  bool TryNominated();
+  bool IsGone(JobId victim, uint32_t runs) const;
+  void GiveBack(const QueuedPod& pod, const Placer::Failure& failure, bool moved_since);
+  uint64_t RejectorsOf(SummaryId why);
+  void CountNeed(JobId job, int sign);
+  QueuedPod EntryOf(JobId job) const;
+
+  DispatchParts parts_;
+  KubernetesQueue queue_;
+  std::vector<Plugin*> post_filters_;
+  Random offsets_;
+  std::vector<uint64_t> rejectors_;        // by summary; 0: not looked up
+  std::vector<std::deque<JobId>> gated_;  // by tenant: over quota, in order of submission
+  size_t gated_jobs_ = 0;
+  std::vector<ResourceAmounts> admitted_;  // by tenant: what its created pods ask for
+  std::vector<bool> is_admitted_;          // by job
+  std::vector<Nomination> nominated_;
+  bool room_made_ = false;                   // a nominated job's victims may be gone
+  absl::btree_map<int64_t, int64_t> needs_;  // GPU milli of waiting jobs -> how many
+};
+
+}  // namespace drasim
+
+#endif  // DRASIM_SIM_CORE_KUBERNETES_DISPATCHER_H_

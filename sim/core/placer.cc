@@ -1,0 +1,225 @@
+#include "sim/core/placer.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "model/check.h"
+
+namespace drasim {
+namespace {
+
+constexpr uint32_t kUnknown = std::numeric_limits<uint32_t>::max();
+
+// A gang's later pods may fare better with other numbers for the earlier ones.
+bool Draws(const Profile& profile) {
+  if (profile.allocator().name() == "random") return true;
+  return std::any_of(profile.scores().begin(), profile.scores().end(),
+                     [](const Profile::ScoreEntry& e) { return !e.plugin->score_is_cacheable(); });
+}
+
+}  // namespace
+
+Placer::Placer(const Profile* profile, ClusterState* cluster, const JobTable* jobs,
+               SchedulingCycle* cycle, VerdictSummaryTable* summaries, bool remember)
+    : profile_(profile),
+      cluster_(cluster),
+      jobs_(jobs),
+      cycle_(cycle),
+      summaries_(summaries),
+      remember_(remember),
+      draws_(Draws(*profile)),
+      pre_filters_(profile->plugins_at(kPreFilter)) {}
+
+uint32_t Placer::SignatureOf(JobId job) {
+  if (signature_.size() <= job.value()) signature_.resize(jobs_->size(), kUnknown);
+  uint32_t& signature = signature_[job.value()];
+  if (signature != kUnknown) return signature;
+  const JobRow& row = jobs_->row(job);
+  const uint32_t first_shape = cluster_->pod_shape_id(row.first_pod).value();
+  if (row.pods == 1) {
+    if (single_.size() <= first_shape) single_.resize(cluster_->shapes().size(), kUnknown);
+    if (single_[first_shape] == kUnknown) {
+      single_[first_shape] = static_cast<uint32_t>(memory_.size());
+      memory_.emplace_back();
+    }
+    return signature = single_[first_shape];
+  }
+  std::vector<std::pair<uint32_t, uint32_t>> groups;
+  for (uint32_t i = 0; i < row.pods; ++i) {
+    const uint32_t shape = cluster_->pod_shape_id(PodId(row.first_pod.value() + i)).value();
+    if (groups.empty() || groups.back().first != shape) groups.emplace_back(shape, 0);
+    ++groups.back().second;
+  }
+  const auto [it, inserted] =
+      signatures_.try_emplace(std::move(groups), static_cast<uint32_t>(memory_.size()));
+  if (inserted) memory_.emplace_back();
+  return signature = it->second;
+}
+
+const Placer::Failure* Placer::KnownFailure(JobId job) {
+  const Memory& memory = memory_[SignatureOf(job)];
+  return memory.valid && memory.version == cluster_->version() ? &memory.failure : nullptr;
+}
+
+absl::optional<Placer::Failure> Placer::PlacePod(PodId pod, SimTime now) {
+  const PodContext context = {cluster_->pod_shape_id(pod), &cluster_->pod_shape(pod), pod, now};
+  for (Plugin* plugin : pre_filters_) {
+    const StepResult result = plugin->PreFilter(context, *cluster_);
+    if (result.code == StepCode::kSuccess) continue;
+    VerdictSummaryTable::Row why;
+    why.nodes = static_cast<uint32_t>(cluster_->available_nodes());
+    const ReasonIndex reason = profile_->ReasonOf(plugin, result.reason);
+    if (reason != kFits) why.rejected.emplace_back(reason, why.nodes);
+    return Failure{pod, PodId(), summaries_->Intern(why), false, false};
+  }
+  const Decision decision = cycle_->Decide(context);
+  if (!decision.node.valid()) {
+    return Failure{pod, PodId(), summaries_->Intern(cycle_->Rejections(context.shape_id)), false,
+                   true};
+  }
+  cluster_->Assume(pod, decision.node, decision.devices);
+  return absl::nullopt;
+}
+
+absl::optional<Placer::Failure> Placer::Place(JobId job, SimTime now) {
+  const JobRow& row = jobs_->row(job);
+  if (remember_) {
+    if (const Failure* known = KnownFailure(job)) {
+      cycle_->CountRemembered();
+      Failure again = *known;
+      again.pod = PodId(row.first_pod.value() + (known->pod.value() - known->first_pod.value()));
+      again.first_pod = row.first_pod;
+      again.known = true;
+      return again;
+    }
+  }
+  const bool gang = row.pods > 1;
+  if (gang) cluster_->BeginWhatIf();
+  for (uint32_t i = 0; i < row.pods; ++i) {
+    absl::optional<Failure> failure = PlacePod(PodId(row.first_pod.value() + i), now);
+    if (!failure.has_value()) continue;
+    if (gang) cluster_->Rollback();
+    failure->first_pod = row.first_pod;
+    // PreFilter may ask for more than the state of the nodes, so its verdict is not kept.
+    if (failure->nodes_looked_at && (i == 0 || !draws_)) {
+      Memory& memory = memory_[SignatureOf(job)];
+      memory.failure = *failure;
+      memory.version = cluster_->version();
+      memory.valid = true;
+    }
+    return failure;
+  }
+  if (gang) cluster_->KeepWhatIf();
+  return absl::nullopt;
+}
+
+absl::optional<Placer::Failure> Placer::WhyNot(JobId job, SimTime now) {
+  const uint32_t signature = SignatureOf(job);
+  const Memory kept = memory_[signature];
+  cluster_->BeginWhatIf();
+  const absl::optional<Failure> failure = Place(job, now);
+  cluster_->Rollback();
+  memory_[signature] = kept;
+  return failure;
+}
+
+bool Placer::WouldFit(JobId job, SimTime now) { return !WhyNot(job, now).has_value(); }
+
+// Counts how many such pods the nodes could hold if they were empty.
+bool Placer::GroupFitsEmpty(ShapeId shape_id, uint32_t pods) {
+  GpuModelTable models = cluster_->models();
+  ShapeTable alone(&models);
+  const ShapeId alone_id = alone.Intern(cluster_->shapes().row(shape_id));
+  const PodShape& shape = alone.row(alone_id);
+  uint32_t found = 0;
+  for (size_t n = 0; n < cluster_->node_count() && found < pods; ++n) {
+    // A cluster of that node alone, empty and schedulable.
+    ClusterState one(&models, &alone);
+    NodeSpec spec = cluster_->node_spec(NodeId(n));
+    spec.absent = false;
+    spec.unschedulable = false;
+    const absl::StatusOr<NodeId> node = one.AddNode(spec);
+    DRASIM_CHECK(node.ok());
+    while (found < pods) {
+      const PodId pod = one.AddPod("", alone_id, 0, SimTime());
+      const PodContext context = {alone_id, &shape, pod, SimTime()};
+      ReasonIndex verdict = kFits;
+      for (const Profile::FilterEntry& filter : profile_->filters()) {
+        filter.plugin->Filter(context, one, absl::MakeConstSpan(&*node, 1),
+                              absl::MakeSpan(&verdict, 1));
+      }
+      if (verdict != kFits) break;
+      ++found;
+      uint32_t devices = 0;
+      if (shape.gpu_count > 0) {
+        DeviceProposals proposals;
+        profile_->allocator().Propose(shape, one, *node, &proposals);
+        devices = proposals.front().devices;
+      }
+      one.Assume(pod, *node, devices);
+    }
+  }
+  return found >= pods;
+}
+
+bool Placer::CouldEverFit(JobId job) {
+  Memory& memory = memory_[SignatureOf(job)];
+  if (memory.fits_empty >= 0) return memory.fits_empty == 1;
+  const JobRow& row = jobs_->row(job);
+  bool fits = true;
+  uint32_t begin = 0;
+  ResourceAmounts all;
+  for (size_t n = 0; n < cluster_->node_count(); ++n) {
+    const NodeSpec& spec = cluster_->node_spec(NodeId(n));
+    all.Add({spec.cpu_milli, spec.memory_bytes, int64_t{spec.gpu_count} * kDeviceMilli}, 1);
+  }
+  fits = row.request.cpu_milli <= all.cpu_milli && row.request.memory_bytes <= all.memory_bytes &&
+         row.request.gpu_milli <= all.gpu_milli;
+  while (fits && begin < row.pods) {
+    const ShapeId shape = cluster_->pod_shape_id(PodId(row.first_pod.value() + begin));
+    uint32_t end = begin;
+    while (end < row.pods && cluster_->pod_shape_id(PodId(row.first_pod.value() + end)) == shape) {
+      ++end;
+    }
+    fits = GroupFitsEmpty(shape, end - begin);
+    begin = end;
+  }
+  memory.fits_empty = fits ? 1 : 0;
+  return fits;
+}
+
+void Placer::Save(StateWriter& out) const {
+  out.Section("placer");
+  out.U64(memory_.size());
+  for (const Memory& m : memory_) {
+    out.Bool(m.valid);
+    out.I64(m.fits_empty);
+    if (!m.valid) continue;
+    out.U64(m.version);
+    out.U64(m.failure.pod.value());
+    out.U64(m.failure.first_pod.value());
+    out.U64(m.failure.why.value());
+    out.Bool(m.failure.nodes_looked_at);
+  }
+}
+
+absl::Status Placer::Load(StateReader& in) {
+  in.Section("placer");
+  // Numbers are handed out in the order of jobs, as in the saved run.
+  for (size_t j = 0; j < jobs_->size(); ++j) SignatureOf(JobId(j));
+  if (in.U64() != memory_.size()) in.Fail("the jobs ask for other things than those saved");
+  for (Memory& m : memory_) {
+    m.valid = in.Bool();
+    m.fits_empty = static_cast<int8_t>(in.I64());
+    if (!m.valid) continue;
+    m.version = in.U64();
+    m.failure.pod = PodId(static_cast<size_t>(in.U64()));
+    m.failure.first_pod = PodId(static_cast<size_t>(in.U64()));
+    m.failure.why = SummaryId(static_cast<size_t>(in.U64()));
+    m.failure.nodes_looked_at = in.Bool();
+    if (!in.status().ok()) break;
+  }
+  return in.status();
+}
+
+}  // namespace drasim

@@ -1,0 +1,93 @@
+// Places jobs: a node, and devices of it, for every pod of a job, or for none.
+//
+// A job of one pod is one decision of the scheduling cycle. A gang is as many decisions, each of
+// which sees the pods before it as placed; when one fails, all are taken back.
+//
+// What failed is remembered until the cluster changes: a job that asks for the same again is told
+// so in O(1). The same attempt gives the same answer (the cycle's caches promise that), so
+// remembering never changes a decision.
+#ifndef DRASIM_SIM_CORE_PLACER_H_
+#define DRASIM_SIM_CORE_PLACER_H_
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/types/optional.h"
+#include "model/cluster_state.h"
+#include "model/job_table.h"
+#include "model/record.h"
+#include "policies/framework/profile.h"
+#include "sim/core/scheduling_cycle.h"
+
+namespace drasim {
+
+class Placer {
+ public:
+  // All must outlive the placer. `remember`: off, every attempt is made afresh.
+  Placer(const Profile* profile, ClusterState* cluster, const JobTable* jobs,
+         SchedulingCycle* cycle, VerdictSummaryTable* summaries, bool remember);
+
+  struct Failure {
+    PodId pod;           // the one that found no place
+    PodId first_pod;     // of its job
+    SummaryId why;       // how many nodes rejected it for which reason
+    bool known = false;  // nothing has changed since the same attempt failed
+    bool nodes_looked_at =
+        false;  // the cycle's verdicts for the pod's shape are those of the attempt
+  };
+
+  // Assumes every pod of the waiting job and returns nothing, or changes nothing and says why.
+  // `now` is for plugins. O(pods x decision).
+  absl::optional<Failure> Place(JobId job, SimTime now);
+
+  // Whether Place would succeed; changes nothing, and remembers nothing.
+  bool WouldFit(JobId job, SimTime now);
+  // Why the job cannot be placed now, if so; changes nothing.
+  absl::optional<Failure> WhyNot(JobId job, SimTime now);
+
+  // What the same answer is remembered by: jobs with equal groups of pods share a number.
+  // O(pods of the job) on the first call for a job, then O(1).
+  uint32_t SignatureOf(JobId job);
+  // The failure of an equal job, if nothing has changed since.
+  const Failure* KnownFailure(JobId job);
+
+  // False when the job could not be placed even if the cluster were empty and all its nodes there.
+  // Sure for jobs of like pods; a gang of several shapes is only refused when one of its groups
+  // alone, or its sum, is too large. O(1) for a signature seen before, else O(nodes x pods).
+  bool CouldEverFit(JobId job);
+
+  void Save(StateWriter& out) const;
+  // Expects jobs and cluster to be loaded already.
+  absl::Status Load(StateReader& in);
+
+ private:
+  struct Memory {
+    Failure failure;
+    uint64_t version = 0;
+    bool valid = false;
+    int8_t fits_empty = -1;  // not known yet
+  };
+
+  absl::optional<Failure> PlacePod(PodId pod, SimTime now);
+  bool GroupFitsEmpty(ShapeId shape, uint32_t pods);
+
+  const Profile* profile_;
+  ClusterState* cluster_;
+  const JobTable* jobs_;
+  SchedulingCycle* cycle_;
+  VerdictSummaryTable* summaries_;
+  bool remember_;
+  bool draws_;  // decisions depend on random numbers
+  std::vector<Plugin*> pre_filters_;
+  std::vector<uint32_t> signature_;  // by job; kUnknown until asked
+  absl::flat_hash_map<std::vector<std::pair<uint32_t, uint32_t>>, uint32_t> signatures_;
+  std::vector<Memory> memory_;    // by signature
+  std::vector<uint32_t> single_;  // by shape: the signature of a job of one such pod
+};
+
+}  // namespace drasim
+
+#endif  // DRASIM_SIM_CORE_PLACER_H_

@@ -1,0 +1,72 @@
+#include "sim/core/post_filter.h"
+
+#include <algorithm>
+
+#include "model/check.h"
+
+namespace drasim {
+
+PostFilterTrial::PostFilterTrial(const PodContext& pod, const Profile& profile,
+                                 SchedulingCycle* cycle, const JobTable& jobs,
+                                 ClusterState* cluster, const DispatchHost* host, Random* offsets)
+    : pod_(pod),
+      profile_(profile),
+      cycle_(cycle),
+      jobs_(jobs),
+      cluster_(cluster),
+      host_(host),
+      offsets_(offsets) {
+  cluster_->BeginWhatIf();
+}
+
+absl::Span<const NodeId> PostFilterTrial::candidates() const {
+  if (listed_) return candidates_;
+  listed_ = true;
+  DRASIM_CHECK(removed_.empty());
+  cycle_->Look(pod_);
+  const std::vector<Profile::FilterEntry>& filters = profile_.filters();
+  for (size_t n = 0; n < cluster_->node_count(); ++n) {
+    const NodeId node(n);
+    const ReasonIndex verdict = cycle_->verdict(pod_.shape_id, node);
+    if (verdict == kFits || verdict == kNotThere) continue;
+    // The filter whose reasons the verdict falls among: the last that begins below it.
+    size_t f = filters.size() - 1;
+    while (f > 0 && filters[f].reason_base >= verdict) --f;
+    const auto local = static_cast<ReasonIndex>(verdict - filters[f].reason_base);
+    if (filters[f].plugin->IsResolvable(pod_, *cluster_, node, local)) candidates_.push_back(node);
+  }
+  return candidates_;
+}
+
+PostFilterTrial::~PostFilterTrial() { cluster_->Rollback(); }
+
+bool PostFilterTrial::Fits(NodeId node) {
+  ReasonIndex verdict = kFits;
+  for (const Profile::FilterEntry& filter : profile_.filters()) {
+    filter.plugin->Filter(pod_, *cluster_, absl::MakeConstSpan(&node, 1),
+                          absl::MakeSpan(&verdict, 1));
+    if (verdict != kFits) return false;
+  }
+  return true;
+}
+
+void PostFilterTrial::Remove(PodId pod) {
+  const bool bound = cluster_->pod_phase(pod) == PodPhase::kBound;
+  removed_.push_back({pod, cluster_->pod_node(pod), cluster_->pod_devices(pod), bound});
+  if (bound) {
+    cluster_->Evict(pod);
+  } else {
+    cluster_->Forget(pod);
+  }
+}
+
+void PostFilterTrial::Restore(PodId pod) {
+  const auto it = std::find_if(removed_.begin(), removed_.end(),
+                               [pod](const Removed& r) { return r.pod == pod; });
+  DRASIM_CHECK(it != removed_.end());
+  cluster_->Assume(pod, it->node, it->devices);
+  if (it->bound) cluster_->Bind(pod);
+  removed_.erase(it);
+}
+
+}  // namespace drasim

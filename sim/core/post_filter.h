@@ -1,0 +1,61 @@
+// What PostFilter plugins work on: a pod that found no node, and a cluster they may try things on.
+#ifndef DRASIM_SIM_CORE_POST_FILTER_H_
+#define DRASIM_SIM_CORE_POST_FILTER_H_
+
+#include <utility>
+#include <vector>
+
+#include "model/cluster_state.h"
+#include "model/job_table.h"
+#include "model/random.h"
+#include "policies/framework/profile.h"
+#include "sim/core/dispatcher.h"
+#include "sim/core/scheduling_cycle.h"
+
+namespace drasim {
+
+// Lives for one PostFilter call. Whatever was removed and not restored is back when it is
+// destroyed.
+class PostFilterTrial : public PostFilterHandle {
+ public:
+  // No node fits the pod in the present state. All must outlive the trial. O(1).
+  PostFilterTrial(const PodContext& pod, const Profile& profile, SchedulingCycle* cycle,
+                  const JobTable& jobs, ClusterState* cluster, const DispatchHost* host,
+                  Random* offsets);
+  ~PostFilterTrial() override;
+  PostFilterTrial(const PostFilterTrial&) = delete;
+  PostFilterTrial& operator=(const PostFilterTrial&) = delete;
+
+  const ClusterState& cluster() const override { return *cluster_; }
+  const JobTable& jobs() const override { return jobs_; }
+  // The first call looks at all nodes, and must come before the first Remove.
+  absl::Span<const NodeId> candidates() const override;
+  bool Fits(NodeId node) override;
+  void Remove(PodId pod) override;
+  void Restore(PodId pod) override;
+  bool IsLeaving(JobId job) const override { return host_->IsBeingEvicted(job); }
+  uint64_t Draw(uint64_t n) override { return offsets_->Below(n); }
+
+ private:
+  struct Removed {
+    PodId pod;
+    NodeId node;
+    uint32_t devices;
+    bool bound;  // else assumed
+  };
+
+  PodContext pod_;
+  const Profile& profile_;
+  SchedulingCycle* cycle_;
+  const JobTable& jobs_;
+  ClusterState* cluster_;
+  const DispatchHost* host_;
+  Random* offsets_;
+  mutable bool listed_ = false;
+  mutable std::vector<NodeId> candidates_;
+  std::vector<Removed> removed_;
+};
+
+}  // namespace drasim
+
+#endif  // DRASIM_SIM_CORE_POST_FILTER_H_

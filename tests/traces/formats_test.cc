@@ -1,0 +1,348 @@
+// The built-in mapping files: for each a small table with the quirks of its format. The public
+// files themselves are read in format_files_test.cc.
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "gtest/gtest.h"
+#include "model/event_source.h"
+#include "model/node_spec.h"
+#include "model/pod_shape.h"
+#include "model/proto/mapping.pb.h"
+#include "model/time.h"
+#include "traces/byte_source.h"
+#include "traces/mapping.h"
+#include "traces/table_source.h"
+
+namespace drasim {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+constexpr int64_t kSecondNs = 1'000'000'000;
+constexpr int64_t kMib = int64_t{1} << 20;
+
+proto::TableMapping BuiltIn(absl::string_view format) {
+  absl::StatusOr<proto::TableMapping> mapping = LoadMapping(format);
+  EXPECT_TRUE(mapping.ok()) << mapping.status();
+  return mapping.ok() ? *mapping : proto::TableMapping();
+}
+
+// --- Jobs as text: what is at its default is left out ---
+
+std::string TimeText(int64_t ns) {
+  return ns % kSecondNs == 0 ? absl::StrCat(ns / kSecondNs, "s") : absl::StrCat(ns, "ns");
+}
+
+std::string MemoryText(int64_t bytes) {
+  return bytes % kMib == 0 ? absl::StrCat(bytes / kMib, "Mi") : absl::StrCat(bytes, "B");
+}
+
+std::string ShapeText(const PodShape& shape) {
+  std::string text;
+  if (shape.cpu_milli != 0) absl::StrAppend(&text, " ", shape.cpu_milli, "m");
+  if (shape.memory_bytes != 0) absl::StrAppend(&text, " ", MemoryText(shape.memory_bytes));
+  if (shape.gpu_count != 0) {
+    absl::StrAppend(&text, " gpu ", shape.gpu_count, "x", shape.gpu_milli);
+  }
+  if (!shape.gpu_spec.empty()) absl::StrAppend(&text, " ", shape.gpu_spec);
+  for (const auto& [resource, amount] : shape.extended) {
+    absl::StrAppend(&text, " ", resource, "=", amount);
+  }
+  if (shape.max_per_node != 0) {
+    absl::StrAppend(&text, " at most ", shape.max_per_node, " of ", shape.group);
+  }
+  if (shape.gang_remainder) absl::StrAppend(&text, " rest");
+  return text.empty() ? "nothing" : text.substr(1);
+}
+
+std::string JobText(const JobArrival& job, const ShapeTable& shapes) {
+  std::string text = absl::StrCat(job.name, " at ", TimeText(job.time.ns()));
+  if (job.has_run_time) absl::StrAppend(&text, " runs ", TimeText(job.run_time.ns()));
+  if (job.has_estimate) absl::StrAppend(&text, " says ", TimeText(job.estimate.ns()));
+  if (job.has_deadline) absl::StrAppend(&text, " until ", TimeText(job.deadline.ns()));
+  if (job.has_deletion) absl::StrAppend(&text, " deleted ", TimeText(job.deletion.ns()));
+  if (!job.tenant.empty()) absl::StrAppend(&text, " of ", job.tenant);
+  if (job.priority != 0) absl::StrAppend(&text, " priority ", job.priority);
+  if (!job.preemptible) absl::StrAppend(&text, " fixed");
+  if (!job.recreated) absl::StrAppend(&text, " not recreated");
+  if (job.fails) absl::StrAppend(&text, " fails");
+  for (const SimDuration attempt : job.failed_attempts) {
+    absl::StrAppend(&text, " after ", TimeText(attempt.ns()));
+  }
+  absl::StrAppend(&text, ": ", job.pods, " x [", ShapeText(shapes.row(job.shape)), "]");
+  for (const PodGroup& group : job.more_pods) {
+    absl::StrAppend(&text, ", ", group.pods, " x [", ShapeText(shapes.row(group.shape)), "]");
+  }
+  return text;
+}
+
+// The jobs of a table in the order of its rows; then, if it ends in an error, that; then each kind
+// of row that was skipped or is peculiar.
+Lines Read(const proto::TableMapping& mapping, absl::string_view table, bool lenient = false) {
+  GpuModelTable models;
+  ShapeTable shapes(&models);
+  TableSourceOptions options;
+  options.lenient = lenient;
+  options.order = ArrivalOrder::kKeep;
+  absl::StatusOr<std::unique_ptr<ByteSource>> bytes = OpenMemory("t", table);
+  if (!bytes.ok()) return {bytes.status().ToString()};
+  absl::StatusOr<std::unique_ptr<TableSource>> source =
+      TableSource::Open(*std::move(bytes), mapping, &shapes, options);
+  if (!source.ok()) return {std::string(source.status().message())};
+  Lines lines;
+  JobArrival job;
+  absl::StatusOr<bool> got = (*source)->Next(&job);
+  for (; got.ok() && *got; got = (*source)->Next(&job)) lines.push_back(JobText(job, shapes));
+  if (!got.ok()) lines.push_back(std::string(got.status().message()));
+  for (const auto& [kind, tally] : (*source)->skipped()) {
+    lines.push_back(absl::StrCat("skipped ", tally.count, ": ", kind));
+  }
+  for (const auto& [kind, tally] : (*source)->warnings()) {
+    lines.push_back(absl::StrCat("peculiar ", tally.count, ": ", kind));
+  }
+  return lines;
+}
+
+Lines Read(absl::string_view format, absl::string_view table, bool lenient = false) {
+  return Read(BuiltIn(format), table, lenient);
+}
+
+TEST(FormatsTest, AcmeSeren) {
+  EXPECT_EQ(
+      Read("acme-seren",
+           "job_id,user,node_num,gpu_num,cpu_num,type,state,submit_time,start_time,end_time,"
+           "duration,queue,gpu_time\n"
+           "100,u1,1,8,96,Other,COMPLETED,2023-04-01 08:00:00+08:00,2023-04-01 08:00:30+08:00,"
+           "2023-04-01 09:00:30+08:00,3600,30,28800.0\n"
+           "101,u2,3,20,240,SFT,NODE_FAIL,2023-04-01 08:00:00+08:00,2023-04-01 08:00:00+08:00,"
+           "2023-04-01 08:00:07+08:00,7,0,140.0\n"
+           "102,u2,1,8,96,Other,RUNNING,2023-04-01 08:00:00+08:00,2023-04-01 08:00:30+08:00,,,,\n"
+           "103,u3,2,16,64,Eval,CANCELLED,2023-04-01 08:00:01+08:00,,2023-04-01 08:10:00+08:00,,,\n"
+           "104,u3,1,0,4,Other,TIMEOUT,2023-04-01 08:00:02+08:00,2023-04-01 08:00:02+08:00,"
+           "2023-04-01 08:00:02+08:00,0,0,0.0\n"),
+      (Lines{"100 at 1680307200s runs 3600s of u1: 1 x [96000m gpu 8x1000]",
+             "101 at 1680307200s runs 7s of u2 fails: 2 x [96000m gpu 8x1000], "
+             "1 x [48000m gpu 4x1000 rest]",
+             "103 at 1680307201s deleted 1680307800s of u3: 2 x [32000m gpu 8x1000]",
+             "104 at 1680307202s runs 0s of u3 fails: 1 x [4000m]",
+             "peculiar 1: skipped by state"}));
+}
+
+TEST(FormatsTest, AcmeKalosRunsFromStartToEnd) {
+  EXPECT_EQ(
+      Read("acme-kalos",
+           "job_id,user,node_num,gpu_num,cpu_num,mem_per_pod_GB,shared_mem_per_pod,type,state,"
+           "submit_time,start_time,end_time,fail_time,stop_time,duration,queue,gpu_time\n"
+           "dlc1,u1,4,32,480,1000,100.0,Other,FAILED,2023-07-01 00:00:00+00:00,"
+           "2023-07-01 00:00:40+00:00,2023-07-01 00:01:00+00:00,2023-07-01 00:01:00+00:00,,60,40.0,"
+           "1920.0\n"
+           "dlc2,u1,1,8,120,1000,100.0,Other,PENDING,2023-07-01 00:00:01+00:00,,,,,,,\n"),
+      (Lines{"dlc1 at 1688169600s runs 20s of u1 fails: 4 x [120000m gpu 8x1000]",
+             "peculiar 1: skipped by state"}));
+}
+
+TEST(FormatsTest, Helios) {
+  const std::string header =
+      "job_id,user,vc,gpu_num,cpu_num,node_num,state,submit_time,start_time,end_time,duration,"
+      "queue\n";
+  const std::string times = ",2020-06-01 10:00:00,2020-06-01 10:00:05,2020-06-01 10:01:05,60,5\n";
+  EXPECT_EQ(
+      Read("helios",
+           absl::StrCat(header, "1,ua,vc1,1,2,1,COMPLETED", times, "2,ub,vc2,20,40,3,FAILED", times,
+                        "3,ub,vc1,16,64,2,TIMEOUT", times, "4,ub,vc1,0,128,2,CANCELLED", times,
+                        "5,ub,vc1,8,8,1,RUNNING,2020-06-01 10:00:00,2020-06-01 10:00:05,,,5\n",
+                        "6,ub,vc1,8,8,1,SUSPENDED", times, "7,ub,vc1,8,8,1,NODE_FAIL", times)),
+      (Lines{"1 at 1591005600s runs 60s of vc1: 1 x [2000m gpu 1x1000]",
+             "2 at 1591005600s runs 60s of vc2 fails: 2 x [16000m gpu 8x1000], "
+             "1 x [8000m gpu 4x1000 rest]",
+             "3 at 1591005600s runs 60s of vc1 fails: 2 x [32000m gpu 8x1000]",
+             "4 at 1591005600s runs 60s of vc1: 1 x [128000m]",
+             "7 at 1591005600s runs 60s of vc1 fails: 1 x [8000m gpu 8x1000]",
+             "peculiar 2: skipped by state"}));
+  const Lines unknown = Read("helios", absl::StrCat(header, "1,ua,vc1,1,2,1,REVOKED", times));
+  ASSERT_EQ(unknown.size(), 1u);
+  EXPECT_TRUE(absl::StartsWith(unknown[0], "t:2:16: state: found 'REVOKED', expected "))
+      << unknown[0];
+}
+
+constexpr absl::string_view kChronusHeader =
+    "job_id,user,num_gpu,submit_time,iterations,model_name,duration,interval,"
+    "expect_time_list,expect_value_list,best_effort,job_type\n";
+
+TEST(FormatsTest, ChronusCountsMinutes) {
+  EXPECT_EQ(Read("chronus",
+                 absl::StrCat(kChronusHeader, "7,vc_a,12,100,50,vgg16,30,1,60-120,10-5,0,soft\n",
+                              "3,vc_b,0,10,9,dqn,20,1,10,10,1,best\n")),
+            (Lines{"7 at 6000s runs 1800s of vc_a: 1 x [gpu 8x1000], 1 x [gpu 4x1000 rest]",
+                   "3 at 600s runs 1200s of vc_b: 1 x [nothing]"}));
+}
+
+// As docs/traces.md tells.
+proto::TableMapping ChronusStrict() {
+  proto::TableMapping mapping = BuiltIn("chronus");
+  proto::Column* const deadline = mapping.mutable_pods()->mutable_deadline_after();
+  deadline->set_column("expect_time_list");
+  deadline->set_unit("min");
+  proto::RowFilter* const strict = mapping.add_filters();
+  strict->set_column("job_type");
+  strict->add_equals("strict");
+  return mapping;
+}
+
+TEST(FormatsTest, ChronusDeadlinesOfStrictJobs) {
+  EXPECT_EQ(Read(ChronusStrict(),
+                 absl::StrCat(kChronusHeader, "7,vc_a,1,100,50,vgg16,30,1,45,10,0,strict\n",
+                              "3,vc_b,1,10,9,dqn,20,1,10,10,1,best\n")),
+            (Lines{"7 at 6000s runs 1800s until 8700s of vc_a: 1 x [gpu 1x1000]"}));
+}
+
+TEST(FormatsTest, CloudSimPyInstancesAreJobs) {
+  EXPECT_EQ(Read("cloudsimpy",
+                 ",submit_time,duration,cpu,memory,job_id,task_id,instances_num,disk\n"
+                 "0,539,116.5,1.0,0.0054,1,1,3,0\n"
+                 "1,500,2.0000000001,0.8791983159229342,0.01,9,3_1_2,1,0\n"),
+            (Lines{"cloudsimpy-2-0 at 539s runs 116500000000ns: 1 x [1000m]",
+                   "cloudsimpy-2-1 at 539s runs 116500000000ns: 1 x [1000m]",
+                   "cloudsimpy-2-2 at 539s runs 116500000000ns: 1 x [1000m]",
+                   "cloudsimpy-3-0 at 500s runs 2000000001ns: 1 x [880m]"}));
+}
+
+TEST(FormatsTest, Dlrm) {
+  EXPECT_EQ(Read("dlrm-2025",
+                 "instance_sn,role,app_name,cpu_request,cpu_limit,gpu_request,gpu_limit,"
+                 "rdma_request,rdma_limit,memory_request,memory_limit,disk_request,disk_limit,"
+                 "max_instance_per_node,creation_time,scheduled_time,deletion_time\n"
+                 "i0,HN,a0,12,12,1,1,25,25,120.0,120.0,640.0,800.0,8,,,\n"
+                 "i1,CN,a0,64,64,0,0,1,1,937.5,937.5,255.0,1171.8798828125,-1,"
+                 "475.00000000000006,480.0,4031.0\n"
+                 "i2,CN,a1,8,8,0,0,100,100,40.0,40.0,85.0,85.0,2,,,100.0\n"
+                 "i3,CN,a1,8,8,0,0,100,100,40.0,40.0,85.0,85.0,2,1000.0,1000.0,\n"),
+            (Lines{"i0 at 0s: 1 x [12000m 122880Mi gpu 1x1000 ephemeral-storage-gib=640 rdma=25 "
+                   "at most 8 of a0]",
+                   "i1 at 475000000001ns runs 3551s: 1 x [64000m 960000Mi "
+                   "ephemeral-storage-gib=255 rdma=1]",
+                   "i2 at 0s runs 100s: 1 x [8000m 40960Mi ephemeral-storage-gib=85 rdma=100 "
+                   "at most 2 of a1]",
+                   "i3 at 1000s: 1 x [8000m 40960Mi ephemeral-storage-gib=85 rdma=100 "
+                   "at most 2 of a1]"}));
+}
+
+TEST(FormatsTest, OpenbPodsThatNeverRanWereDeleted) {
+  EXPECT_EQ(Read("openb",
+                 "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,"
+                 "deletion_time,scheduled_time\n"
+                 "a,500,1024,0,,,BE,Pending,5,20,\n"
+                 "b,500,1024,1,460,T4,LS,Running,5,20,7\n"),
+            (Lines{"a at 5s deleted 20s: 1 x [500m 1024Mi]",
+                   "b at 5s runs 13s priority 2: 1 x [500m 1024Mi gpu 1x460 T4]"}));
+}
+
+TEST(FormatsTest, Pai2020Sample) {
+  EXPECT_EQ(Read("pai-2020-100k",
+                 "job_id,num_inst,submit_time,num_cpu,num_gpu,gpu_type,duration,user\n"
+                 "1,2,100,6.0,0.5,T4,60,u1\n"
+                 "2,1,90,4,2.0,MISC,30,u2\n"
+                 "3,3,110,8,0.0,CPU,5,u1\n"),
+            (Lines{"1 at 100s runs 60s of u1: 2 x [6000m gpu 1x500 T4]",
+                   "2 at 90s runs 30s of u2: 1 x [4000m gpu 2x1000 MISC]",
+                   "3 at 110s runs 5s of u1: 3 x [8000m]"}));
+}
+
+TEST(FormatsTest, PhillyMuriCountsMilliseconds) {
+  EXPECT_EQ(Read("philly-muri",
+                 "job_id,num_gpu,submit_time,iterations,model_name,batch_size,duration,interval,"
+                 "iteration_time,resource_time_0,resource_time_1,resource_time_2,priority\n"
+                 "0,8,0,77,dqn,128,2000000,0,490,446,8,0.5,1\n"
+                 "1,20,1500,77,dqn,128,2500,1500,490,446,8,0,0\n"),
+            (Lines{"0 at 0s runs 2000s: 1 x [gpu 8x1000]",
+                   "1 at 1500000000ns runs 2500000000ns: 2 x [gpu 8x1000], "
+                   "1 x [gpu 4x1000 rest]"}));
+}
+
+TEST(FormatsTest, PhillyAdaptdlHasNoNames) {
+  EXPECT_EQ(Read("philly-adaptdl",
+                 "timestamp,duration,num_gpus,gpu_time,cluster\n"
+                 "2017-10-09 07:00:00,66.0,1,66.0,11cb48\n"
+                 "2017-10-09 06:59:59,7.0,16,112.0,6214e9\n"),
+            (Lines{"philly-adaptdl-2 at 1507532400s runs 66s of 11cb48: 1 x [gpu 1x1000]",
+                   "philly-adaptdl-3 at 1507532399s runs 7s of 6214e9: 2 x [gpu 8x1000]"}));
+}
+
+TEST(FormatsTest, PhillyElasticFlowHasDeadlinesInTime) {
+  EXPECT_EQ(Read("philly-elasticflow",
+                 "job_id,submit_time,real_iteration,model_name,ddl,batch_size,num_gpu,"
+                 "real_duration,duration,iteration\n"
+                 "0,100,5,vgg16,250,256,4,120,120,5\n"),
+            (Lines{"0 at 100s runs 120s until 250s: 1 x [gpu 4x1000]"}));
+}
+
+TEST(FormatsTest, Spot) {
+  EXPECT_EQ(Read("spot-2026",
+                 "job_name,organization,gpu_model,cpu_request,gpu_request,worker_num,submit_time,"
+                 "duration,job_type\n"
+                 "7,13,A10,8,0.5,1,0,100,HP\n"
+                 "8,57,H800,15.0,8.0,16,10.0,20.0,Spot\n"),
+            (Lines{"7 at 0s runs 100s of 13 priority 1 fixed: 1 x [8000m gpu 1x500 A10]",
+                   "8 at 10s runs 20s of 57: 16 x [15000m gpu 8x1000 H800]"}));
+  const std::string nodes = "gpu_model,gpu_capacity_num,cpu_num,node_name\nA10,2,128,17\n";
+  absl::StatusOr<std::unique_ptr<ByteSource>> bytes = OpenMemory("n", nodes);
+  ASSERT_TRUE(bytes.ok()) << bytes.status();
+  absl::StatusOr<std::vector<NodeSpec>> read = ReadNodes(*std::move(bytes), BuiltIn("spot-2026"));
+  ASSERT_TRUE(read.ok()) << read.status();
+  ASSERT_EQ(read->size(), 1u);
+  EXPECT_EQ((*read)[0].name, "17");
+  EXPECT_EQ((*read)[0].cpu_milli, 128000);
+  EXPECT_EQ((*read)[0].gpu_count, 2);
+  EXPECT_EQ((*read)[0].gpu_model, "A10");
+}
+
+// Job, submission, wait, run time, processors, ...; the 8th and 9th are what was asked for, the
+// 11th is the status, the 12th the user.
+constexpr absl::string_view kSwf =
+    "; Version: 2.2\n"
+    "   1  600   10 3477    4   -1   -1    4 53940   -1  1   12   1 -1 -1 -1 -1 -1\n"
+    "2\t700\t-1\t-1\t-1\t-1\t-1\t16\t-1\t-1\t-1\t-1\t-1\t-1\t-1\t-1\t-1\t-1\n"
+    "   3  710    1    5   -1   -1   -1   -1    60   -1  0    7   1 -1 -1 -1 -1 -1\n"
+    "   4  720    0    6    2    5.5 -1    2    60   -1  5    7   1 -1 -1 -1 -1 -1\n"
+    "   4  720    0    2    2    2.0 -1    2    60   -1  2    7   1 -1 -1 -1 -1 -1\n"
+    "   4  722    0    4    2    3.5 -1    2    60   -1  3    7   1 -1 -1 -1 -1 -1\n"
+    " \n";
+
+TEST(FormatsTest, Swf) {
+  const Lines jobs = {"1 at 600s runs 3477s says 53940s of 12: 1 x [4000m]",
+                      "4 at 720s runs 6s says 60s of 7: 1 x [2000m]"};
+  // The second has no run time, the third no processors.
+  const Lines peculiar = {"peculiar 1: left out: asks for no CPU",
+                          "peculiar 1: left out: no run time", "peculiar 2: skipped by state"};
+  const auto with = [&peculiar](Lines lines) {
+    lines.insert(lines.end(), peculiar.begin(), peculiar.end());
+    return lines;
+  };
+  EXPECT_EQ(Read("swf", kSwf), with(jobs));
+  const std::string bad = absl::StrCat(kSwf, "5 730 0 -9 1 -1 -1 1 60 -1 1 7 1 -1 -1 -1 -1 -1\n");
+  Lines strict = jobs;
+  strict.push_back("t:9:9: run: found '-9', expected a plain number of s that is not negative");
+  EXPECT_EQ(Read("swf", bad), with(strict));
+  Lines lenient = jobs;
+  lenient.push_back("skipped 1: negative number");
+  EXPECT_EQ(Read("swf", bad, /*lenient=*/true), with(lenient));
+}
+
+TEST(FormatsTest, WagapHasThreeColumnsMore) {
+  constexpr absl::string_view kRow =
+      "0 1350000000 7 100 2 1 1024 2 60 68719476736 1 62 1 1 -1 1 1 1 {1241,1241} q_1d 1:ppn=2\n";
+  EXPECT_EQ(Read("swf-wagap", kRow),
+            (Lines{"0 at 1350000000s runs 100s says 60s of 62: 1 x [2000m]"}));
+  EXPECT_EQ(Read("swf", kRow), (Lines{"t:1:64: row: found 21 fields, expected 18"}));
+}
+
+}  // namespace
+}  // namespace drasim

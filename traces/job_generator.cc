@@ -1,0 +1,325 @@
+#include "traces/job_generator.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "model/number_text.h"
+#include "model/time.h"
+
+namespace drasim {
+namespace {
+
+constexpr int64_t kNsPerSecond = 1'000'000'000;
+constexpr int64_t kDayNs = 86'400 * kNsPerSecond;
+constexpr double kPi = 0x1.921fb54442d18p+1;
+constexpr double kGreatestWeight = 0x1p40;
+constexpr size_t kMaxGangs = 1000;
+// Sums over the GPUs of a pod fit 64 bits.
+constexpr int64_t kMaxMilliPerGpu = 1'000'000'000'000;
+constexpr int64_t kMaxBytesPerGpu = int64_t{1} << 50;
+
+absl::Status Refused(absl::string_view key, absl::string_view found, absl::string_view expected) {
+  return absl::InvalidArgumentError(
+      absl::StrCat("workload.generated.", key, ": found ", found, ", expected ", expected));
+}
+
+// 1, -1/3!, 1/5!, ... -1/19!, 1/21!. For arguments up to pi/2 the first omitted term is below
+// 2e-18.
+constexpr std::array<double, 11> MakeSineSeries() {
+  std::array<double, 11> series{};
+  double term = 1.0;
+  for (size_t i = 0; i < series.size(); ++i) {
+    series[i] = term;
+    term /= -static_cast<double>((2 * i + 2) * (2 * i + 3));
+  }
+  return series;
+}
+constexpr std::array<double, 11> kSineSeries = MakeSineSeries();
+
+// The time on a clock without a swing, in nanoseconds into the day, when that with a swing shows
+// `ns` into the day: the integral of 1 + swing * sin(2 pi t / day). REQUIRES: 0 <= ns <= kDayNs.
+// Only + - * /, so that it is the same on every machine.
+double EvenNs(int64_t ns, double swing) {
+  // sin(pi x) = sin(pi (1 - x)).
+  const auto folded = static_cast<double>(std::min(ns, kDayNs - ns));
+  const double angle = kPi * (folded / static_cast<double>(kDayNs));
+  const double square = angle * angle;
+  double sine = kSineSeries.back();
+  for (size_t i = kSineSeries.size() - 1; i > 0; --i) sine = sine * square + kSineSeries[i - 1];
+  sine *= angle;
+  const double reach = swing * (static_cast<double>(kDayNs) / kPi);
+  return static_cast<double>(ns) + reach * (sine * sine);
+}
+
+// The inverse: the first nanosecond at which the even clock shows `even_ns` or more. Whole days
+// pass alike on both clocks.
+int64_t SwungNs(int64_t even_ns, double swing) {
+  const int64_t day = even_ns / kDayNs;
+  const auto into_day = static_cast<double>(even_ns % kDayNs);
+  int64_t low = 0;
+  int64_t high = kDayNs;
+  while (low < high) {
+    const int64_t middle = low + (high - low) / 2;
+    if (EvenNs(middle, swing) < into_day) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return day * kDayNs + low;
+}
+
+absl::Status CheckOptions(const JobGeneratorOptions& options) {
+  if (options.jobs < 1 || options.jobs > JobGenerator::kMaxJobs) {
+    return Refused("pods", absl::StrCat(options.jobs),
+                   absl::StrCat("1 to ", JobGenerator::kMaxJobs, " jobs"));
+  }
+  if (options.gangs.empty() || options.gangs.size() > kMaxGangs) {
+    return Refused("gangs", absl::StrCat(options.gangs.size(), " entries"),
+                   absl::StrCat("1 to ", kMaxGangs));
+  }
+  double greatest = 0;
+  for (const GangWeight& gang : options.gangs) {
+    if (gang.gpus < 1 || gang.gpus > JobGenerator::kMaxGpus) {
+      return Refused("gangs", absl::StrCat(gang.gpus, " GPUs"),
+                     absl::StrCat("1 to ", JobGenerator::kMaxGpus));
+    }
+    // Written so that NaN is refused.
+    if (!(gang.weight >= 0 && gang.weight <= 1e300)) {
+      return Refused("gangs", absl::StrCat("the weight ", DoubleText(gang.weight)),
+                     "a number of 0 or more");
+    }
+    greatest = std::max(greatest, gang.weight);
+  }
+  if (greatest <= 0) return Refused("gangs", "no weight above 0", "one at least");
+  if (options.gpus_per_pod < 1 || options.gpus_per_pod > kMaxDevicesPerNode) {
+    return Refused("gangs", absl::StrCat(options.gpus_per_pod, " GPUs per pod"),
+                   absl::StrCat("1 to ", kMaxDevicesPerNode));
+  }
+  if (options.cpu_milli_per_gpu < 0 || options.cpu_milli_per_gpu > kMaxMilliPerGpu) {
+    return Refused("gangs", absl::StrCat(options.cpu_milli_per_gpu, " milli-CPUs per GPU"),
+                   absl::StrCat("0 to ", kMaxMilliPerGpu));
+  }
+  if (options.memory_bytes_per_gpu < 0 || options.memory_bytes_per_gpu > kMaxBytesPerGpu) {
+    return Refused("gangs", absl::StrCat(options.memory_bytes_per_gpu, " bytes per GPU"),
+                   absl::StrCat("0 to ", kMaxBytesPerGpu));
+  }
+  if (!(options.daily_swing >= 0 && options.daily_swing <= 1)) {
+    return Refused("daily_swing", DoubleText(options.daily_swing), "a number from 0 to 1");
+  }
+  if (options.load_percent.has_value() && !options.interarrival.empty()) {
+    return Refused("load_percent", "interarrival, too", "one of them");
+  }
+  if (options.daily_swing > 0 && !options.load_percent.has_value() &&
+      options.interarrival.empty()) {
+    return Refused("daily_swing", "no rate of arrivals that could swing",
+                   "interarrival or load_percent");
+  }
+  return absl::OkStatus();
+}
+
+// The distribution of an option; none when its text is empty.
+absl::StatusOr<std::optional<Distribution>> ParseOption(absl::string_view key,
+                                                        absl::string_view text) {
+  if (text.empty()) return std::optional<Distribution>();
+  absl::StatusOr<Distribution> parsed = Distribution::Parse(text);
+  if (!parsed.ok()) {
+    return absl::Status(parsed.status().code(),
+                        absl::StrCat("workload.generated.", key, ": ", parsed.status().message()));
+  }
+  return std::optional<Distribution>(*std::move(parsed));
+}
+
+// The gaps of the Poisson process that gives options.load_percent.
+absl::StatusOr<Distribution> GapsForLoad(const JobGeneratorOptions& options, double mean_gpus,
+                                         const std::optional<Distribution>& run_time_s) {
+  const double percent = *options.load_percent;
+  if (!(percent > 0 && percent <= 1e6)) {
+    return Refused("load_percent", DoubleText(percent), "a number above 0, at most 1000000");
+  }
+  if (options.capacity_gpus < 1) {
+    return Refused("load_percent", "a cluster without GPUs", "one with GPUs");
+  }
+  if (!run_time_s.has_value()) return Refused("load_percent", "no run_time", "one");
+  const double mean_s = run_time_s->Mean();
+  if (!(mean_s > 0 && mean_s <= static_cast<double>(JobGenerator::kMaxSeconds))) {
+    return Refused("load_percent",
+                   absl::StrCat("run_time ", run_time_s->ToString(), ", whose mean is ",
+                                mean_s > 1e300 ? std::string("infinite") : DoubleText(mean_s)),
+                   absl::StrCat("a mean above 0, at most ", JobGenerator::kMaxSeconds, " s"));
+  }
+  const double load_gpus = static_cast<double>(options.capacity_gpus) * (percent / 100.0);
+  return Distribution::Exponential(mean_gpus * mean_s / load_gpus);
+}
+
+}  // namespace
+
+std::vector<GangWeight> StandardGangs() {
+  return {{1, 0.70}, {2, 0.10}, {4, 0.08}, {8, 0.10}, {16, 0.015}, {32, 0.005}};
+}
+
+JobGenerator::JobGenerator(const JobGeneratorOptions& options)
+    : jobs_(options.jobs),
+      daily_swing_(options.daily_swing),
+      name_digits_(std::max(size_t{7}, absl::StrCat(options.jobs - 1).size())),
+      gang_stream_(options.seed, "workload/gang"),
+      interarrival_stream_(options.seed, "workload/interarrival"),
+      run_time_stream_(options.seed, "workload/run_time") {}
+
+absl::StatusOr<std::unique_ptr<JobGenerator>> JobGenerator::Create(
+    const JobGeneratorOptions& options, ShapeTable* shapes) {
+  const absl::Status status = CheckOptions(options);
+  if (!status.ok()) return status;
+  absl::StatusOr<std::optional<Distribution>> interarrival =
+      ParseOption("interarrival", options.interarrival);
+  if (!interarrival.ok()) return interarrival.status();
+  absl::StatusOr<std::optional<Distribution>> run_time = ParseOption("run_time", options.run_time);
+  if (!run_time.ok()) return run_time.status();
+
+  std::unique_ptr<JobGenerator> source(new JobGenerator(options));
+  source->interarrival_s_ = *std::move(interarrival);
+  source->run_time_s_ = *std::move(run_time);
+  double greatest = 0;
+  for (const GangWeight& gang : options.gangs) greatest = std::max(greatest, gang.weight);
+  uint64_t sum = 0;
+  double gpu_sum = 0;
+  for (const GangWeight& gang : options.gangs) {
+    // Whole weights make draws exact. A chance, however small, stays one.
+    const double scaled = gang.weight / greatest * kGreatestWeight;
+    const uint64_t weight = gang.weight > 0 && scaled < 1 ? 1 : static_cast<uint64_t>(scaled + 0.5);
+    sum += weight;
+    gpu_sum += static_cast<double>(weight) * gang.gpus;
+    source->cumulative_.push_back(sum);
+    source->AddKind(options, gang.gpus, shapes);
+  }
+  source->mean_gpus_ = gpu_sum / static_cast<double>(sum);
+  if (options.load_percent.has_value()) {
+    absl::StatusOr<Distribution> gaps =
+        GapsForLoad(options, source->mean_gpus_, source->run_time_s_);
+    if (!gaps.ok()) return gaps.status();
+    source->interarrival_s_ = *std::move(gaps);
+  }
+  return source;
+}
+
+void JobGenerator::AddKind(const JobGeneratorOptions& options, int32_t gpus, ShapeTable* shapes) {
+  const auto intern = [&options, shapes](int32_t pod_gpus, bool gang_remainder) {
+    PodShape shape;
+    shape.cpu_milli = options.cpu_milli_per_gpu * pod_gpus;
+    shape.memory_bytes = options.memory_bytes_per_gpu * pod_gpus;
+    shape.gpu_count = pod_gpus;
+    shape.gpu_milli = kDeviceMilli;
+    shape.gang_remainder = gang_remainder;
+    return shapes->Intern(shape);
+  };
+  Kind kind;
+  if (gpus <= options.gpus_per_pod) {
+    kind.shape = intern(gpus, false);
+  } else {
+    kind.shape = intern(options.gpus_per_pod, false);
+    kind.pods = gpus / options.gpus_per_pod;
+    const int32_t rest = gpus % options.gpus_per_pod;
+    if (rest > 0) kind.more_pods.push_back({intern(rest, true), 1});
+  }
+  kinds_.push_back(std::move(kind));
+}
+
+int64_t JobGenerator::DrawNs(const Distribution& distribution, absl::string_view what,
+                             Random* stream) {
+  const double seconds = distribution.Sample(*stream);
+  if (seconds > static_cast<double>(kMaxSeconds)) {
+    status_ = absl::InvalidArgumentError(absl::StrCat("generated job ", next_, ": ", what, " of ",
+                                                      DoubleText(seconds), " s, expected at most ",
+                                                      kMaxSeconds, " s"));
+    return 0;
+  }
+  if (seconds <= 0) return 0;
+  const double ns = seconds * 1e9;
+  const auto whole = static_cast<int64_t>(ns);
+  return ns - static_cast<double>(whole) >= 0.5 ? whole + 1 : whole;
+}
+
+void JobGenerator::Advance() {
+  // Both terms are at most kMaxSeconds: the sum fits 64 bits.
+  const int64_t even_ns =
+      even_ns_ + DrawNs(*interarrival_s_, "an interarrival time", &interarrival_stream_);
+  if (!status_.ok()) return;
+  if (even_ns > kMaxSeconds * kNsPerSecond) {
+    status_ = absl::InvalidArgumentError(absl::StrCat("generated job ", next_,
+                                                      ": found an arrival after more than ",
+                                                      kMaxSeconds, " s, expected an earlier one"));
+    return;
+  }
+  even_ns_ = even_ns;
+  const int64_t swung_ns = daily_swing_ > 0 ? SwungNs(even_ns_, daily_swing_) : even_ns_;
+  // Where a full swing brings the rate down to 0, the integral is so flat that its rounding could
+  // turn two close arrivals round.
+  time_ns_ = std::max(time_ns_, swung_ns);
+}
+
+absl::StatusOr<bool> JobGenerator::Next(JobArrival* out) {
+  if (!status_.ok()) return status_;
+  if (next_ == jobs_) return false;
+  if (interarrival_s_.has_value() && next_ > 0) Advance();
+  int64_t run_time_ns = 0;
+  if (status_.ok() && run_time_s_.has_value()) {
+    run_time_ns = DrawNs(*run_time_s_, "a run time", &run_time_stream_);
+  }
+  if (!status_.ok()) return status_;
+  const uint64_t draw = gang_stream_.Below(cumulative_.back());
+  const auto found = std::upper_bound(cumulative_.begin(), cumulative_.end(), draw);
+  const Kind& kind = kinds_[static_cast<size_t>(found - cumulative_.begin())];
+  const std::string number = absl::StrCat(next_);
+  *out = JobArrival();
+  out->name = absl::StrCat("job-", std::string(name_digits_ - number.size(), '0'), number);
+  out->shape = kind.shape;
+  out->pods = kind.pods;
+  out->more_pods = kind.more_pods;
+  out->time = SimTime(time_ns_);
+  out->has_run_time = run_time_s_.has_value();
+  out->run_time = SimDuration(run_time_ns);
+  ++next_;
+  return true;
+}
+
+void JobGenerator::Save(StateWriter& out) const {
+  out.Section("job_generator");
+  out.I64(jobs_);
+  out.I64(next_);
+  out.I64(even_ns_);
+  out.I64(time_ns_);
+  gang_stream_.Save(out);
+  interarrival_stream_.Save(out);
+  run_time_stream_.Save(out);
+  out.Str(status_.message());
+}
+
+absl::Status JobGenerator::Load(StateReader& in) {
+  in.Section("job_generator");
+  const int64_t jobs = in.I64();
+  if (in.status().ok() && jobs != jobs_) {
+    in.Fail(absl::StrCat("the generated workload has ", jobs_, " jobs, the saved one ", jobs));
+  }
+  const int64_t next = in.I64();
+  if (next < 0 || next > jobs_) in.Fail(absl::StrCat("there is no generated job ", next));
+  const int64_t even_ns = in.I64();
+  const int64_t time_ns = in.I64();
+  for (const int64_t ns : {even_ns, time_ns}) {
+    if (ns < 0 || ns > kMaxSeconds * kNsPerSecond) in.Fail(absl::StrCat("the time ", ns, " ns"));
+  }
+  for (Random* stream : {&gang_stream_, &interarrival_stream_, &run_time_stream_}) {
+    const absl::Status status = stream->Load(in);
+    if (!status.ok()) return status;
+  }
+  const std::string error = in.Str();
+  if (!in.status().ok()) return in.status();
+  next_ = next;
+  even_ns_ = even_ns;
+  time_ns_ = time_ns;
+  status_ = error.empty() ? absl::OkStatus() : absl::InvalidArgumentError(error);
+  return absl::OkStatus();
+}
+
+}  // namespace drasim
