@@ -67,6 +67,7 @@ absl::StatusOr<NodeId> ClusterState::AddNode(const NodeSpec& spec) {
   row.gpu_milli_idle_max = spec.gpu_count > 0 ? kDeviceMilli : 0;
   row.device_begin = static_cast<uint32_t>(device_idle_.size());
   row.schedulable = !spec.unschedulable;
+  cordoned_nodes_ += spec.unschedulable ? 1 : 0;
   row.available = !spec.absent;
   row.has_taints = !spec.taints.empty();
   if (spec.gpu_count > 0) row.model = static_cast<uint8_t>(model->value());
@@ -175,7 +176,9 @@ bool ClusterState::GroupHasRoom(ShapeId shape, NodeId id) const {
 }
 
 void ClusterState::SetSchedulable(NodeId node, bool schedulable) {
-  rows_[node.value()].schedulable = schedulable;
+  bool& now = rows_[node.value()].schedulable;
+  if (now != schedulable) cordoned_nodes_ = schedulable ? cordoned_nodes_ - 1 : cordoned_nodes_ + 1;
+  now = schedulable;
   Touch(node);
 }
 

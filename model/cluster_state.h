@@ -104,6 +104,7 @@ class ClusterState {
   // A node that is not available has no pods (CHECKed), and its capacity is not in the totals.
   void SetAvailable(NodeId node, bool available);
   size_t available_nodes() const { return available_nodes_; }
+  size_t cordoned_nodes() const { return cordoned_nodes_; }
   size_t node_count() const { return rows_.size(); }
   const NodeRow& node(NodeId id) const { return rows_[id.value()]; }
   absl::Span<const NodeRow> nodes() const { return rows_; }
@@ -246,6 +247,7 @@ class ClusterState {
   std::vector<std::vector<uint16_t>> group_pods_;  // group, node
   std::vector<std::vector<PodId>> node_pods_;
   size_t available_nodes_ = 0;
+  size_t cordoned_nodes_ = 0;
 
   std::string pod_names_;  // all names, one after the other
   std::vector<uint64_t> pod_name_begin_;

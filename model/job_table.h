@@ -66,6 +66,7 @@ struct JobRow {
   bool recreated = true;
   bool fails = false;
   bool started_once = false;
+  uint32_t attempts_failed = 0;  // scheduling attempts that found no place
 
   SimTime submitted;
   SimTime waiting_since;  // begin of the present wait: submission, preemption or failure
@@ -85,11 +86,10 @@ struct JobRow {
   SimDuration held;           // sum of all ended runs, whatever they were spent on
   SimDuration failed_work;    // in attempts that failed
   uint32_t preemptions = 0;
-  uint32_t evictions = 0;        // lost with a node, or drained from it
-  uint32_t attempts_failed = 0;  // scheduling attempts that found no place
-  uint32_t runs = 0;             // starts so far; tells the events of one run from those of another
-  uint32_t retry = 0;            // next of failed_attempts()
-  uint32_t retries_begin = 0;    // of the table's attempts
+  uint32_t evictions = 0;      // lost with a node, or drained from it
+  uint32_t runs = 0;           // starts so far; tells the events of one run from those of another
+  uint32_t retry = 0;          // next of failed_attempts()
+  uint32_t retries_begin = 0;  // of the table's attempts
   uint32_t retries = 0;
 
   ResourceAmounts request;  // of all pods together

@@ -18,12 +18,14 @@ absl::string_view RecordKindName(RecordKind kind) {
 
 SummaryId VerdictSummaryTable::Intern(const Row& row) {
   auto [it, inserted] = index_.try_emplace(row, static_cast<uint32_t>(rows_.size()));
-  if (inserted) rows_.push_back(row);
+  if (inserted) {
+    rows_.push_back(row);
+    hashes_.push_back(HashOf(row));
+  }
   return SummaryId(it->second);
 }
 
-uint64_t VerdictSummaryTable::content_hash(SummaryId id) const {
-  const Row& row = rows_[id.value()];
+uint64_t VerdictSummaryTable::HashOf(const Row& row) const {
   uint64_t hash = MixWord(kFnvOffset, row.nodes);
   for (const auto& [reason, nodes] : row.rejected) {
     hash = MixWord(Fnv1a(reasons_[reason - size_t{1}], hash), nodes);
@@ -62,6 +64,7 @@ void VerdictSummaryTable::Save(StateWriter& out) const {
 absl::Status VerdictSummaryTable::Load(StateReader& in) {
   in.Section("summaries");
   rows_.clear();
+  hashes_.clear();
   index_.clear();
   const size_t n = in.Count();
   for (size_t i = 0; i < n && in.status().ok(); ++i) {

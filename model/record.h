@@ -76,21 +76,25 @@ class VerdictSummaryTable {
       return H::combine(std::move(h), row.nodes, row.rejected);
     }
   };
-  // reasons[i] is the text of reason index i + 1.
+  // reasons[i] is the text of reason index i + 1. Before the first Intern.
   void SetReasons(std::vector<std::string> reasons) { reasons_ = std::move(reasons); }
   const std::vector<std::string>& reasons() const { return reasons_; }
   SummaryId Intern(const Row& row);
   const Row& row(SummaryId id) const { return rows_[id.value()]; }
   size_t size() const { return rows_.size(); }
-  uint64_t content_hash(SummaryId id) const;
+  // The same in every run and on every machine.
+  uint64_t content_hash(SummaryId id) const { return hashes_[id.value()]; }
   // As kube-scheduler writes it: "0/3 nodes are available: 1 Too many pods, 2 Insufficient cpu."
   std::string Text(SummaryId id) const;
   void Save(StateWriter& out) const;
   absl::Status Load(StateReader& in);
 
  private:
+  uint64_t HashOf(const Row& row) const;
+
   std::vector<std::string> reasons_;
   std::vector<Row> rows_;
+  std::vector<uint64_t> hashes_;  // beside rows_
   absl::flat_hash_map<Row, uint32_t> index_;
 };
 

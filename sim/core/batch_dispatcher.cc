@@ -35,10 +35,18 @@ void PutBack(const std::vector<PlacedPod>& taken, ClusterState* cluster) {
   }
 }
 
-ResourceAmounts FreeAmounts(const ClusterTotals& t) {
-  return {t.cpu_milli_capacity - t.cpu_milli_allocated,
-          t.memory_bytes_capacity - t.memory_bytes_allocated,
-          t.gpu_milli_capacity - t.gpu_milli_allocated};
+// What is idle where pods may go.
+ResourceAmounts FreeAmounts(const ClusterState& cluster) {
+  const ClusterTotals& t = cluster.totals();
+  ResourceAmounts free = {t.cpu_milli_capacity - t.cpu_milli_allocated,
+                          t.memory_bytes_capacity - t.memory_bytes_allocated,
+                          t.gpu_milli_capacity - t.gpu_milli_allocated};
+  if (cluster.cordoned_nodes() == 0) return free;
+  for (const NodeRow& row : cluster.nodes()) {
+    if (!row.available || row.schedulable) continue;
+    free.Add({row.cpu_milli_idle, row.memory_bytes_idle, row.gpu_milli_idle}, -1);
+  }
+  return free;
 }
 
 SimTime EndOf(SimTime start, SimDuration length) {
@@ -60,8 +68,11 @@ BatchDispatcher::BatchDispatcher(DispatchParts parts, std::unique_ptr<QueuePolic
 
 void BatchDispatcher::StandInLine(JobId job) {
   const JobRow& row = parts_.jobs->row(job);
-  line_.Add(job, policy_->Key(*parts_.jobs, job), parts_.placer->SignatureOf(job),
-            tenants_matter_ ? row.tenant : TenantId(), row.request.gpu_milli);
+  uint64_t kind = parts_.placer->SignatureOf(job);
+  // What fails for one priority may displace others for a higher one.
+  if (options_.preempt_by_priority) kind |= uint64_t{static_cast<uint32_t>(row.priority)} << 32;
+  line_.Add(job, policy_->Key(*parts_.jobs, job), kind, tenants_matter_ ? row.tenant : TenantId(),
+            row.request.gpu_milli);
 }
 
 void BatchDispatcher::Add(JobId job) {
@@ -141,9 +152,10 @@ BatchDispatcher::Outcome BatchDispatcher::TryStart(JobId job) {
   }
   const bool may_preempt = options_.preempt_by_priority || options_.preempt;
   if (!may_preempt || options_.helios || !TryPreempt(job)) return Outcome::kFailed;
-  if (parts_.host->has_grace_period()) return Outcome::kWaitsForVictims;
+  // Also with a grace period: starts that were taken back have made room at once.
   const auto failure = parts_.placer->Place(job, parts_.host->now());
   if (failure.has_value()) {
+    if (parts_.host->has_grace_period()) return Outcome::kWaitsForVictims;
     // A policy that draws may place a gang otherwise than when it was tried out.
     parts_.host->RecordFailure(job, *failure);
     return Outcome::kFailed;
@@ -215,14 +227,14 @@ bool BatchDispatcher::TryPreempt(JobId job) {
   found = any_leaving && fits();
   if (!found) {
     const std::vector<JobId> displaceable = Displaceable(job);
-    ResourceAmounts at_most = FreeAmounts(cluster.totals());
+    ResourceAmounts at_most = FreeAmounts(cluster);
     for (JobId victim : displaceable) at_most.Add(parts_.jobs->row(victim).request, 1);
     const bool enough = FitsWithin(row.request, at_most);
     for (JobId victim : displaceable) {
       if (!enough) break;
       taken.push_back(TakeAway(parts_.jobs->row(victim), &cluster));
       victims.push_back(victim);
-      if (!FitsWithin(row.request, FreeAmounts(cluster.totals())) || !fits()) continue;
+      if (!FitsWithin(row.request, FreeAmounts(cluster)) || !fits()) continue;
       found = true;
       break;
     }
@@ -238,7 +250,8 @@ bool BatchDispatcher::TryPreempt(JobId job) {
   }
   cluster.Rollback();
   if (!found) {
-    preempt_tried_[job.value()] = version + 1;
+    // Who is on the way out may be joined by others without a new version.
+    if (!any_leaving) preempt_tried_[job.value()] = version + 1;
     return false;
   }
   evicted_ |= !victims.empty();
@@ -310,13 +323,13 @@ void BatchDispatcher::EasyPass(JobId head) {
   const ResourceAmounts need = parts_.jobs->row(head).request;
   SimTime shadow = SimTime(std::numeric_limits<int64_t>::max());
   ResourceAmounts extra;
-  const ResourceAmounts idle = FreeAmounts(cluster.totals());
+  const ResourceAmounts idle = FreeAmounts(cluster);
   // Full: whoever is behind could not start anyway.
   if (idle.gpu_milli == 0 && idle.cpu_milli == 0) return;
   cluster.BeginWhatIf();
   for (const RunningJob& running : ExpectedEnds()) {
     TakeAway(parts_.jobs->row(running.job), &cluster);
-    const ResourceAmounts free = FreeAmounts(cluster.totals());
+    const ResourceAmounts free = FreeAmounts(cluster);
     if (!FitsWithin(need, free)) continue;
     if (!parts_.placer->WouldFit(head, now)) continue;
     shadow = running.expected_end;
@@ -327,7 +340,7 @@ void BatchDispatcher::EasyPass(JobId head) {
   cluster.Rollback();
   for (JobId job : line_.Sorted()) {
     const JobRow& row = parts_.jobs->row(job);
-    if (job == head || !FitsWithin(row.request, FreeAmounts(cluster.totals()))) continue;
+    if (job == head || !FitsWithin(row.request, FreeAmounts(cluster))) continue;
     const bool in_time = EndOf(now, row.overhead_left + EstimateOf(job)) <= shadow;
     if ((!in_time && !FitsWithin(row.request, extra)) || !QuotaAllows(job)) continue;
     if (parts_.placer->KnownFailure(job) != nullptr) continue;
@@ -344,14 +357,16 @@ void BatchDispatcher::EasyPass(JobId head) {
 }
 
 bool BatchDispatcher::FitsCluster(const ResourceAmounts& request) const {
+  ResourceAmounts all = FreeAmounts(*parts_.cluster);
   const ClusterTotals& t = parts_.cluster->totals();
-  return FitsWithin(request, {t.cpu_milli_capacity, t.memory_bytes_capacity, t.gpu_milli_capacity});
+  all.Add({t.cpu_milli_allocated, t.memory_bytes_allocated, t.gpu_milli_allocated}, 1);
+  return FitsWithin(request, all);
 }
 
 // Every job in line has a reservation; one that may begin now, does.
 void BatchDispatcher::ConservativePass() {
   const SimTime now = parts_.host->now();
-  AvailabilityProfile profile(now, FreeAmounts(parts_.cluster->totals()));
+  AvailabilityProfile profile(now, FreeAmounts(*parts_.cluster));
   for (const RunningJob& running : ExpectedEnds()) {
     // What should have ended by now is expected at any moment, but is not free yet.
     profile.Release(std::max(running.expected_end, now + SimDuration(1)),

@@ -51,8 +51,11 @@ class BatchDispatcher : public Dispatcher {
   bool Remove(JobId job) override;
   void OnEvent(ClusterEvent event, NodeId node) override;
   void OnQuotaChange() override { changed_ = true; }
+  void OnNodeLost(NodeId) override { changed_ = true; }
   void OnEnd(JobId job) override;
-  bool Ready() const override { return changed_ && (line_.size() > 0 || options_.helios); }
+  bool Ready() const override {
+    return changed_ && !in_pass_ && (line_.size() > 0 || options_.helios);
+  }
   void Dispatch() override;
   absl::optional<SimTime> NextTimer() override { return absl::nullopt; }
   void OnTimer() override {}

@@ -73,6 +73,8 @@ class Dispatcher {
   // Something happened that may let waiting jobs fit.
   virtual void OnEvent(ClusterEvent event, NodeId node) = 0;
   virtual void OnQuotaChange() = 0;
+  // A node was cordoned or is gone; nothing fits for that, but plans may change.
+  virtual void OnNodeLost(NodeId) {}
   // A job ended for good.
   virtual void OnEnd(JobId job) = 0;
 

@@ -143,6 +143,24 @@ absl::Status Engine::PullArrival() {
   return absl::OkStatus();
 }
 
+// Lets the dispatcher try what it has. Attempts that take no time follow each other without an
+// event for each, as long as nothing else is due first: the order is the same, and it is much
+// faster.
+void Engine::RunScheduler() {
+  const bool one_by_one = options_.attempt_latency > SimDuration() ||
+                          options_.stop_after_events != 0 || options_.check_invariants;
+  while (dispatcher_->Ready()) {
+    dispatcher_->Dispatch();
+    if (one_by_one || !failure_.ok()) break;
+    if (next_checkpoint_ != 0 && records_ >= next_checkpoint_) break;
+    WakeTimer();
+    if (events_.empty()) continue;
+    const Event next = events_.Top();
+    if (next.time == now_ && next.rank < EventRank::kScheduling) break;
+  }
+  WakeScheduler();
+}
+
 absl::Status Engine::Handle(const Event& event) {
   switch (event.kind) {
     case EventKind::kPodArrival:
@@ -177,8 +195,7 @@ absl::Status Engine::Handle(const Event& event) {
       return absl::OkStatus();
     case EventKind::kScheduleNext:
       attempt_scheduled_ = false;
-      if (dispatcher_->Ready()) dispatcher_->Dispatch();
-      WakeScheduler();
+      RunScheduler();
       return absl::OkStatus();
     case EventKind::kNodeChange:
       ChangeNode(parts_.node_changes[next_node_change_++]);

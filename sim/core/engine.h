@@ -158,6 +158,7 @@ class Engine : private DispatchHost {
   SimTime After(SimDuration d);
   // Nothing can happen to any job any more.
   bool NothingLeft() const;
+  void RunScheduler();
   void WakeScheduler();
   void WakeTimer();
   void Wait(JobId job);

@@ -176,14 +176,22 @@ void Engine::UpdateNode(NodeId node) {
   if (schedulable != cluster.node(node).schedulable) {
     cluster.SetSchedulable(node, schedulable);
     emit(schedulable ? NodeChangeKind::kUncordoned : NodeChangeKind::kCordoned);
-    if (schedulable) Notify(kNodeSchedulable, node);
+    if (schedulable) {
+      Notify(kNodeSchedulable, node);
+    } else {
+      dispatcher_->OnNodeLost(node);
+    }
   }
   const bool available = !t.absent && t.failures == 0;
   if (available == cluster.node(node).available) return;
   if (!available) EmptyNode(node, EvictionCause::kNodeLost);
   cluster.SetAvailable(node, available);
   emit(available ? NodeChangeKind::kAvailable : NodeChangeKind::kUnavailable);
-  if (available) Notify(kNodeAdded, node);
+  if (available) {
+    Notify(kNodeAdded, node);
+  } else {
+    dispatcher_->OnNodeLost(node);
+  }
 }
 
 void Engine::ChangeNode(const NodeTransition& change) {

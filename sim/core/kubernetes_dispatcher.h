@@ -67,7 +67,7 @@ class KubernetesDispatcher : public Dispatcher {
   KubernetesQueue queue_;
   std::vector<Plugin*> post_filters_;
   Random offsets_;
-  std::vector<uint64_t> rejectors_;        // by summary; 0: not looked up
+  std::vector<uint64_t> rejectors_;       // by summary; 0: not looked up
   std::vector<std::deque<JobId>> gated_;  // by tenant: over quota, in order of submission
   size_t gated_jobs_ = 0;
   std::vector<ResourceAmounts> admitted_;  // by tenant: what its created pods ask for

@@ -83,6 +83,8 @@ absl::optional<Placer::Failure> Placer::PlacePod(PodId pod, SimTime now) {
 
 absl::optional<Placer::Failure> Placer::Place(JobId job, SimTime now) {
   const JobRow& row = jobs_->row(job);
+  // In order of arrival, whether it is needed or not: Load numbers jobs in that order.
+  SignatureOf(job);
   if (remember_) {
     if (const Failure* known = KnownFailure(job)) {
       cycle_->CountRemembered();

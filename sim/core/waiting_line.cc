@@ -6,14 +6,13 @@
 
 namespace drasim {
 
-void WaitingLine::Add(JobId job, JobKey key, uint32_t signature, TenantId tenant,
-                      int64_t gpu_milli) {
+void WaitingLine::Add(JobId job, JobKey key, uint64_t kind, TenantId tenant, int64_t gpu_milli) {
   DRASIM_CHECK(!Contains(job));
   const auto [it, inserted] =
-      index_.try_emplace({signature, tenant.value()}, static_cast<uint32_t>(classes_.size()));
+      index_.try_emplace({kind, tenant.value()}, static_cast<uint32_t>(classes_.size()));
   if (inserted) {
     classes_.emplace_back();
-    classes_.back().signature = signature;
+    classes_.back().kind = kind;
     classes_.back().tenant = tenant;
     classes_.back().gpu_milli = gpu_milli;
   }
@@ -47,7 +46,7 @@ void WaitingLine::Save(StateWriter& out) const {
   out.Section("line");
   out.U64(classes_.size());
   for (const Class& c : classes_) {
-    out.U64(c.signature);
+    out.U64(c.kind);
     out.U64(uint64_t{c.tenant.value()});
     out.I64(c.gpu_milli);
     out.U64(c.jobs.size());
@@ -63,13 +62,13 @@ absl::Status WaitingLine::Load(StateReader& in) {
   in.Section("line");
   const size_t classes = in.Count();
   for (size_t i = 0; i < classes && in.status().ok(); ++i) {
-    const auto signature = static_cast<uint32_t>(in.U64());
+    const uint64_t kind = in.U64();
     const TenantId tenant(static_cast<uint32_t>(in.U64()));
     const int64_t gpu_milli = in.I64();
     // Also when it is empty: the order of classes decides the order of attempts among equals.
-    index_.try_emplace({signature, tenant.value()}, static_cast<uint32_t>(classes_.size()));
+    index_.try_emplace({kind, tenant.value()}, static_cast<uint32_t>(classes_.size()));
     classes_.emplace_back();
-    classes_.back().signature = signature;
+    classes_.back().kind = kind;
     classes_.back().tenant = tenant;
     classes_.back().gpu_milli = gpu_milli;
     const size_t jobs = in.Count();
@@ -82,7 +81,7 @@ absl::Status WaitingLine::Load(StateReader& in) {
         in.Fail("a waiting job does not exist");
         break;
       }
-      Add(job, key, signature, tenant, gpu_milli);
+      Add(job, key, kind, tenant, gpu_milli);
     }
   }
   return in.status();

@@ -1,8 +1,9 @@
 // Jobs that wait for a batch scheduler, in the order of a queue policy.
 //
-// Jobs that ask for the same (equal groups of pods, and the same tenant where that matters) form a
-// class. What holds for the first of a class holds for all of it: if it does not fit, none does. A
-// pass over the line therefore costs what there are classes, not what there are jobs.
+// Jobs that ask for the same (equal groups of pods, and the same tenant and priority where that
+// matters) form a class. What holds for the first of a class holds for all of it: if it does not
+// fit, none does. A pass over the line therefore costs what there are classes, not what there are
+// jobs.
 #ifndef DRASIM_SIM_CORE_WAITING_LINE_H_
 #define DRASIM_SIM_CORE_WAITING_LINE_H_
 
@@ -28,14 +29,15 @@ class WaitingLine {
   };
   using Jobs = absl::btree_set<Entry>;
   struct Class {
-    uint32_t signature = 0;
+    uint64_t kind = 0;
     TenantId tenant;        // of all its jobs; invalid when tenants do not matter
     int64_t gpu_milli = 0;  // of each of its jobs
     Jobs jobs;
   };
 
-  // O(log jobs). A job waits in one place at a time (CHECKed).
-  void Add(JobId job, JobKey key, uint32_t signature, TenantId tenant, int64_t gpu_milli);
+  // `kind` says what jobs of one class have in common. O(log jobs). A job waits in one place at a
+  // time (CHECKed).
+  void Add(JobId job, JobKey key, uint64_t kind, TenantId tenant, int64_t gpu_milli);
   // False when the job is not here. O(log jobs).
   bool Remove(JobId job);
   bool Contains(JobId job) const {
@@ -59,7 +61,7 @@ class WaitingLine {
   };
 
   std::vector<Class> classes_;
-  absl::flat_hash_map<std::pair<uint32_t, uint32_t>, uint32_t> index_;
+  absl::flat_hash_map<std::pair<uint64_t, uint32_t>, uint32_t> index_;
   std::vector<Place> place_;  // by job
   size_t size_ = 0;
 };

@@ -1,0 +1,544 @@
+#include "tests/sim/core/naive_replay.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "model/check.h"
+#include "sim/core/engine.h"
+#include "sim/core/interruption.h"
+#include "sim/core/quotas.h"
+#include "tests/sim/core/naive_machine.h"
+
+namespace drasim {
+namespace {
+
+constexpr int kMostEvents = 100'000;
+
+bool HasRoom(const NaiveNode& node, const PodShape& pod) {
+  return node.pods >= 1 && node.cpu_milli >= pod.cpu_milli &&
+         node.memory_bytes >= pod.memory_bytes && node.gpus >= pod.gpu_count;
+}
+
+ResourceAmounts RequestOf(const std::vector<PodShape>& pods) {
+  ResourceAmounts sum;
+  for (const PodShape& pod : pods) {
+    sum.Add({pod.cpu_milli, pod.memory_bytes, int64_t{pod.gpu_count} * kDeviceMilli}, 1);
+  }
+  return sum;
+}
+
+NaiveNode EmptyNode(const NodeSpec& spec) {
+  NaiveNode node;
+  node.cpu_milli = spec.cpu_milli;
+  node.memory_bytes = spec.memory_bytes;
+  node.gpus = spec.gpu_count;
+  node.pods = spec.pods;
+  return node;
+}
+
+}  // namespace
+
+// ---- Placement ----
+
+void NaiveCharge(const PodShape& pod, int64_t sign, NaiveNode* node) {
+  node->cpu_milli -= sign * pod.cpu_milli;
+  node->memory_bytes -= sign * pod.memory_bytes;
+  node->gpus -= sign * pod.gpu_count;
+  node->pods -= sign;
+}
+
+std::vector<size_t> NaivePlaceInTurn(const std::vector<PodShape>& pods,
+                                     std::vector<NaiveNode>* nodes) {
+  std::vector<size_t> placed;
+  for (const PodShape& pod : pods) {
+    size_t best = nodes->size();
+    for (size_t n = 0; n < nodes->size(); ++n) {
+      const NaiveNode& node = (*nodes)[n];
+      if (!node.open || !HasRoom(node, pod)) continue;
+      if (best == nodes->size() || node.gpus < (*nodes)[best].gpus) best = n;
+    }
+    if (best == nodes->size()) break;
+    NaiveCharge(pod, +1, &(*nodes)[best]);
+    placed.push_back(best);
+  }
+  return placed;
+}
+
+std::vector<size_t> NaivePlace(std::vector<NaiveNode> nodes, const std::vector<PodShape>& pods) {
+  std::vector<size_t> placed = NaivePlaceInTurn(pods, &nodes);
+  if (placed.size() < pods.size()) placed.clear();
+  return placed;
+}
+
+std::vector<PodShape> NaivePods(const EngineScenario& scenario, const JobArrival& job) {
+  std::vector<PodShape> pods(static_cast<size_t>(job.pods), scenario.shapes[job.shape.value()]);
+  for (const PodGroup& group : job.more_pods) {
+    pods.insert(pods.end(), static_cast<size_t>(group.pods), scenario.shapes[group.shape.value()]);
+  }
+  return pods;
+}
+
+bool NaiveWithin(const ResourceAmounts& need, const ResourceAmounts& have) {
+  return (need.cpu_milli == 0 || need.cpu_milli <= have.cpu_milli) &&
+         (need.memory_bytes == 0 || need.memory_bytes <= have.memory_bytes) &&
+         (need.gpu_milli == 0 || need.gpu_milli <= have.gpu_milli);
+}
+
+bool NaiveQuotaAllows(const std::vector<QuotaStep>& quotas, const std::string& tenant,
+                      int64_t now_ns, const ResourceAmounts& held, const ResourceAmounts& more) {
+  const QuotaStep* present = nullptr;
+  for (const QuotaStep& step : quotas) {
+    if (step.tenant == tenant && step.since_ns <= now_ns) present = &step;
+  }
+  if (present == nullptr) return true;
+  const auto ok = [](int64_t have, int64_t add, int64_t most) {
+    return add == 0 || most == Quotas::kUnlimited || have + add <= most;
+  };
+  const ResourceAmounts& most = present->limit;
+  return ok(held.cpu_milli, more.cpu_milli, most.cpu_milli) &&
+         ok(held.memory_bytes, more.memory_bytes, most.memory_bytes) &&
+         ok(held.gpu_milli, more.gpu_milli, most.gpu_milli);
+}
+
+NaiveMachine::NaiveMachine(const EngineScenario& scenario, const std::vector<QuotaStep>& quotas)
+    : s_(scenario), quotas_(quotas), kubernetes_(scenario.queue == "kubernetes") {
+  for (const NodeSpec& node : s_.nodes) {
+    absent_.push_back(node.absent);
+    failures_.push_back(0);
+    cordons_.push_back(node.unschedulable ? 1 : 0);
+  }
+  on_node_.resize(s_.nodes.size());
+  for (const JobArrival& arrival : s_.jobs) {
+    NaiveJob job;
+    job.arrival = arrival;
+    job.pods = NaivePods(s_, arrival);
+    job.request = RequestOf(job.pods);
+    jobs_.push_back(std::move(job));
+  }
+  for (const QuotaStep& step : quotas_) {
+    if (step.since_ns > 0) quota_times_ns_.push_back(step.since_ns);
+  }
+  std::sort(quota_times_ns_.begin(), quota_times_ns_.end());
+}
+
+std::vector<NaiveNode> NaiveMachine::Idle(const std::vector<size_t>& without) const {
+  std::vector<NaiveNode> idle;
+  for (size_t n = 0; n < s_.nodes.size(); ++n) {
+    idle.push_back(EmptyNode(s_.nodes[n]));
+    idle.back().open = IsThere(n) && cordons_[n] == 0;
+  }
+  for (size_t j = 0; j < jobs_.size(); ++j) {
+    if (std::find(without.begin(), without.end(), j) != without.end()) continue;
+    for (size_t p = 0; p < jobs_[j].nodes.size(); ++p) {
+      NaiveCharge(jobs_[j].pods[p], +1, &idle[jobs_[j].nodes[p]]);
+    }
+  }
+  return idle;
+}
+
+std::vector<size_t> NaiveMachine::Place(size_t j, const std::vector<size_t>& without) const {
+  return NaivePlace(Idle(without), jobs_[j].pods);
+}
+
+// What backfilling may count on: what is idle on nodes that take pods.
+ResourceAmounts NaiveMachine::Free(const std::vector<size_t>& without) const {
+  ResourceAmounts sum;
+  for (const NaiveNode& node : Idle(without)) {
+    if (node.open) sum.Add({node.cpu_milli, node.memory_bytes, node.gpus * kDeviceMilli}, 1);
+  }
+  return sum;
+}
+
+ResourceAmounts NaiveMachine::Usage(const std::string& tenant) const {
+  ResourceAmounts sum;
+  for (const NaiveJob& job : jobs_) {
+    if (!job.nodes.empty() && job.arrival.tenant == tenant) sum.Add(job.request, 1);
+  }
+  return sum;
+}
+
+// Whether any limit of the tenant, now or later, is large enough for the job alone.
+bool NaiveMachine::EverAllowed(size_t j) const {
+  const std::string& tenant = jobs_[j].arrival.tenant;
+  if (NaiveQuotaAllows(quotas_, tenant, now_ns_, {}, jobs_[j].request)) return true;
+  return std::any_of(quotas_.begin(), quotas_.end(), [&](const QuotaStep& step) {
+    return step.tenant == tenant && step.since_ns > now_ns_ &&
+           NaiveQuotaAllows(quotas_, tenant, step.since_ns, {}, jobs_[j].request);
+  });
+}
+
+// Each group alone, and all of them by amounts, on empty nodes that are all there.
+bool NaiveMachine::CouldEverFit(size_t j) const {
+  const NaiveJob& job = jobs_[j];
+  std::vector<NaiveNode> nodes;
+  ResourceAmounts all;
+  for (const NodeSpec& spec : s_.nodes) {
+    nodes.push_back(EmptyNode(spec));
+    all.Add({spec.cpu_milli, spec.memory_bytes, int64_t{spec.gpu_count} * kDeviceMilli}, 1);
+  }
+  if (!NaiveWithin(job.request, all)) return false;
+  auto begin = job.pods.begin();
+  std::vector<int32_t> groups = {job.arrival.pods};
+  for (const PodGroup& group : job.arrival.more_pods) groups.push_back(group.pods);
+  for (const int32_t pods : groups) {
+    const std::vector<PodShape> group(begin, begin + pods);
+    if (NaivePlace(nodes, group).empty()) return false;
+    begin += pods;
+  }
+  return true;
+}
+
+// ---- Time ----
+
+std::vector<NaiveOutcome> NaiveMachine::Run() {
+  int events = 0;
+  while (Step()) {
+    if (++events > kMostEvents) return {};
+  }
+  std::vector<NaiveOutcome> outcomes;
+  for (NaiveJob& job : jobs_) {
+    job.out.state = job.state;
+    outcomes.push_back(job.out);
+  }
+  return outcomes;
+}
+
+// Does what comes next. Within an instant: nodes, then what ends, then bindings, arrivals, timers,
+// and attempts last.
+bool NaiveMachine::Step() {
+  struct Next {
+    int64_t at_ns = kNaiveNever;
+    int rank = 0;
+    uint64_t order = 0;
+    std::function<void()> act;
+  };
+  Next next;
+  size_t found = 0;
+  const auto consider = [&](const NaiveDue& due, int rank, const std::function<void()>& act) {
+    if (due.at_ns == kNaiveNever) return;
+    ++found;
+    const auto key = std::make_tuple(due.at_ns, rank, due.order);
+    if (found > 1 && key >= std::make_tuple(next.at_ns, next.rank, next.order)) return;
+    next.at_ns = due.at_ns;
+    next.rank = rank;
+    next.order = due.order;
+    next.act = act;
+  };
+  if (next_change_ < s_.node_changes.size()) {
+    const int64_t at_ns = std::max(s_.node_changes[next_change_].at.ns(), now_ns_);
+    consider({at_ns, 0}, 0, [this] { ChangeNode(); });
+  }
+  for (size_t j = 0; j < arrived_; ++j) {
+    consider(jobs_[j].deletion, 1, [this, j] { Delete(j); });
+    consider(jobs_[j].finish, 1, [this, j] { Finish(j); });
+    consider(jobs_[j].leave, 1, [this, j] { Interrupt(j, jobs_[j].leave_cause); });
+    consider(jobs_[j].bound, 2, [this, j] { BeginRun(j); });
+    consider(jobs_[j].back, 5, [this, j] {
+      jobs_[j].back = NaiveDue();
+      Enter(j);
+    });
+  }
+  if (arrived_ < jobs_.size()) {
+    consider({jobs_[arrived_].arrival.time.ns(), 0}, 4, [this] { Arrive(); });
+  }
+  if (next_quota_ < quota_times_ns_.size()) {
+    consider({quota_times_ns_[next_quota_], 0}, 5, [this] { ChangeQuotas(); });
+  }
+  consider({attempt_at_ns_, 0}, 6, [this] { Dispatch(); });
+  const int64_t tick_ns = NextTick();
+  // Attempts that have failed in just this state would fail for ever.
+  if (found == 0 && !AnyAt(NaiveSpot::kBackoff)) return false;
+  consider({tick_ns, order_}, 5, [this] { Tick(); });
+  now_ns_ = next.at_ns;
+  next.act();
+  Wake();
+  return true;
+}
+
+bool NaiveMachine::Ready() const {
+  if (kubernetes_) return CanPop();
+  return changed_ && !SortedLine().empty();
+}
+
+void NaiveMachine::Wake() {
+  if (attempt_at_ns_ != kNaiveNever || !Ready()) return;
+  attempt_at_ns_ = now_ns_ + s_.options.attempt_latency.ns();
+}
+
+void NaiveMachine::Dispatch() {
+  attempt_at_ns_ = kNaiveNever;
+  if (!Ready()) return;
+  if (kubernetes_) return Attempt();
+  if (s_.batch.backfill == Backfill::kConservative) {
+    ConservativePass();
+  } else {
+    BatchPass();
+  }
+  changed_ = false;
+}
+
+NaiveDue NaiveMachine::After(int64_t delay_ns) { return {NaiveSum(now_ns_, delay_ns), order_++}; }
+
+void NaiveMachine::ChangeQuotas() {
+  ++next_quota_;
+  changed_ = true;
+  for (const std::string& tenant : tenants_) Admit(tenant);
+}
+
+// ---- The life of a job ----
+
+int64_t NaiveMachine::AttemptNs(size_t j) const {
+  const JobArrival& a = jobs_[j].arrival;
+  const size_t attempt = jobs_[j].attempt;
+  return (attempt < a.failed_attempts.size() ? a.failed_attempts[attempt] : a.run_time).ns();
+}
+
+bool NaiveMachine::HasEnd(size_t j) const {
+  const JobArrival& a = jobs_[j].arrival;
+  return a.has_run_time || jobs_[j].attempt < a.failed_attempts.size();
+}
+
+void NaiveMachine::Arrive() {
+  const size_t j = arrived_++;
+  NaiveJob& job = jobs_[j];
+  job.waiting_since_ns = now_ns_;
+  if (TenantRow(j) == tenants_.size()) tenants_.push_back(job.arrival.tenant);
+  if (!EverAllowed(j) || !CouldEverFit(j)) {
+    job.state = JobState::kDropped;
+    return;
+  }
+  if (job.arrival.has_deletion) {
+    job.deletion = After(std::max<int64_t>(job.arrival.deletion.ns() - now_ns_, 0));
+  }
+  Enter(j);
+}
+
+// The job begins to wait.
+void NaiveMachine::Enter(size_t j) {
+  NaiveJob& job = jobs_[j];
+  changed_ = true;
+  if (!kubernetes_) {
+    job.in_line = true;
+  } else if (quotas_.empty() || job.admitted) {
+    Enqueue(j);
+  } else {
+    job.spot = NaiveSpot::kGated;
+    gated_.push_back(j);
+    Admit(job.arrival.tenant);
+  }
+}
+
+void NaiveMachine::Occupy(size_t j) {
+  for (size_t p = 0; p < jobs_[j].nodes.size(); ++p) on_node_[jobs_[j].nodes[p]].push_back({j, p});
+}
+
+void NaiveMachine::Vacate(size_t j) {
+  for (size_t p = 0; p < jobs_[j].nodes.size(); ++p) {
+    auto& pods = on_node_[jobs_[j].nodes[p]];
+    *std::find(pods.begin(), pods.end(), std::make_pair(j, p)) = pods.back();
+    pods.pop_back();
+  }
+  jobs_[j].nodes.clear();
+}
+
+void NaiveMachine::Start(size_t j, const std::vector<size_t>& nodes) {
+  NaiveJob& job = jobs_[j];
+  DRASIM_CHECK_EQ(nodes.size(), job.pods.size());
+  job.in_line = false;
+  job.spot = NaiveSpot::kNowhere;
+  job.state = JobState::kStarting;
+  job.nodes = nodes;
+  Occupy(j);
+  if (s_.bind_latency <= SimDuration()) return BeginRun(j);
+  job.bound = After(s_.bind_latency.ns());
+}
+
+void NaiveMachine::BeginRun(size_t j) {
+  NaiveJob& job = jobs_[j];
+  job.bound = NaiveDue();
+  job.state = JobState::kRunning;
+  job.started_ns = now_ns_;
+  job.out.waited_ns += now_ns_ - job.waiting_since_ns;
+  job.out.runs.push_back({now_ns_, kForever, job.nodes});
+  if (HasEnd(j)) job.finish = After(job.overhead_left_ns + AttemptNs(j) - job.kept_ns);
+}
+
+int64_t NaiveMachine::EndRun(size_t j) {
+  NaiveJob& job = jobs_[j];
+  const int64_t ran_ns = now_ns_ - job.started_ns;
+  const int64_t overhead_ns = std::min(ran_ns, job.overhead_left_ns);
+  job.out.held_ns += ran_ns;
+  job.out.overhead_ns += overhead_ns;
+  job.out.runs.back().end_ns = now_ns_;
+  job.finish = NaiveDue();
+  job.leave = NaiveDue();
+  Vacate(j);
+  return ran_ns - overhead_ns;
+}
+
+void NaiveMachine::Finish(size_t j) {
+  NaiveJob& job = jobs_[j];
+  const size_t node = job.nodes[0];
+  EndRun(j);
+  if (job.attempt < job.arrival.failed_attempts.size()) {
+    job.out.failed_work_ns += AttemptNs(j);
+    ++job.attempt;
+    job.kept_ns = 0;
+    job.overhead_left_ns = 0;
+    job.state = JobState::kWaiting;
+    job.waiting_since_ns = now_ns_;
+    Enter(j);
+  } else {
+    End(j, job.arrival.fails ? JobState::kFailed : JobState::kSucceeded);
+  }
+  Happened(kPodRemoved, node);
+}
+
+// For good; it holds nothing any more.
+void NaiveMachine::End(size_t j, JobState state) {
+  NaiveJob& job = jobs_[j];
+  job.state = state;
+  job.deletion = NaiveDue();
+  job.spot = NaiveSpot::kNowhere;
+  job.in_line = false;
+  job.admitted = false;
+  changed_ = true;
+  Admit(job.arrival.tenant);
+}
+
+void NaiveMachine::Delete(size_t j) {
+  NaiveJob& job = jobs_[j];
+  if (IsStarting(j)) TakeBack(j);
+  if (IsRunning(j)) {
+    const size_t node = job.nodes[0];
+    EndRun(j);
+    End(j, JobState::kDeleted);
+    return Happened(kPodRemoved, node);
+  }
+  job.out.waited_ns += now_ns_ - job.waiting_since_ns;
+  job.back = NaiveDue();
+  gated_.erase(std::remove(gated_.begin(), gated_.end(), j), gated_.end());
+  End(j, JobState::kDeleted);
+}
+
+// A start under way comes to nothing.
+void NaiveMachine::TakeBack(size_t j) {
+  NaiveJob& job = jobs_[j];
+  const size_t node = job.nodes[0];
+  job.bound = NaiveDue();
+  job.state = JobState::kWaiting;
+  Vacate(j);
+  Happened(kPodRemoved, node);
+}
+
+void NaiveMachine::Evict(size_t j, EvictionCause cause) {
+  if (IsStarting(j)) {
+    TakeBack(j);
+    return Enter(j);
+  }
+  const int64_t grace_ns = s_.options.interruption.grace_period.ns();
+  if (grace_ns <= 0 || cause == EvictionCause::kNodeLost) return Interrupt(j, cause);
+  if (IsLeaving(j)) return;
+  jobs_[j].leave = After(grace_ns);
+  jobs_[j].leave_cause = cause;
+}
+
+void NaiveMachine::Interrupt(size_t j, EvictionCause cause) {
+  NaiveJob& job = jobs_[j];
+  const InterruptionCosts& costs = s_.options.interruption;
+  const size_t node = job.nodes[0];
+  const int64_t unpaid_ns = std::max<int64_t>(job.overhead_left_ns - (now_ns_ - job.started_ns), 0);
+  const int64_t done_ns = EndRun(j);
+  const bool lost = cause == EvictionCause::kNodeLost;
+  if (lost && !job.arrival.recreated) {
+    End(j, JobState::kFailed);
+    return Happened(kPodRemoved, node);
+  }
+  // Up to the last checkpoint of the attempt.
+  int64_t kept_ns = job.kept_ns + done_ns;
+  const int64_t interval_ns = costs.checkpoint_interval.ns();
+  if (interval_ns > 0) kept_ns -= kept_ns % interval_ns;
+  if (!costs.keeps_work) kept_ns = 0;
+  kept_ns = std::max(kept_ns, job.kept_ns);
+  job.out.work_lost_ns += job.kept_ns + done_ns - kept_ns;
+  job.kept_ns = kept_ns;
+  job.overhead_left_ns = costs.restarts_add_up ? unpaid_ns : 0;
+  for (const InterruptionCosts::Restart& restart : costs.restart) {
+    if (job.request.gpu_milli > restart.max_gpu_milli) continue;
+    job.overhead_left_ns += restart.delay.ns();
+    break;
+  }
+  ++(cause == EvictionCause::kPreempted ? job.out.preemptions : job.out.evictions);
+  job.state = JobState::kWaiting;
+  job.waiting_since_ns = now_ns_;
+  if (lost && s_.options.recreation_delay > SimDuration()) {
+    job.back = After(s_.options.recreation_delay.ns());
+  } else {
+    Enter(j);
+  }
+  Happened(kPodRemoved, node);
+}
+
+// ---- Nodes ----
+
+void NaiveMachine::ChangeNode() {
+  using Action = NodeTransition::Action;
+  const NodeTransition& change = s_.node_changes[next_change_++];
+  const size_t n = change.node.value();
+  const bool was_there = IsThere(n);
+  const bool was_cordoned = cordons_[n] > 0;
+  switch (change.action) {
+    case Action::kAdd:
+    case Action::kRemove:
+      absent_[n] = change.action == Action::kRemove;
+      break;
+    case Action::kFail:
+      ++failures_[n];
+      break;
+    case Action::kRecover:
+      failures_[n] = std::max(failures_[n] - 1, 0);
+      break;
+    case Action::kCordon:
+    case Action::kDrain:
+      ++cordons_[n];
+      break;
+    case Action::kUncordon:
+      cordons_[n] = std::max(cordons_[n] - 1, 0);
+      break;
+  }
+  // Whatever happens to a node is news: it may also mean that somebody need not be waited for.
+  if (was_there != IsThere(n) || was_cordoned != (cordons_[n] > 0)) changed_ = true;
+  if (was_cordoned && cordons_[n] == 0) Happened(kNodeSchedulable, n);
+  if (was_there && !IsThere(n)) Empty(n, EvictionCause::kNodeLost);
+  if (!was_there && IsThere(n)) Happened(kNodeAdded, n);
+  if (change.action == Action::kDrain) Empty(n, EvictionCause::kDrained);
+}
+
+void NaiveMachine::Empty(size_t node, EvictionCause cause) {
+  std::vector<size_t> found;
+  for (const auto& [j, p] : on_node_[node]) {
+    if (std::find(found.begin(), found.end(), j) == found.end()) found.push_back(j);
+  }
+  for (const size_t j : found) Evict(j, cause);
+}
+
+// Something that may let waiting jobs fit.
+void NaiveMachine::Happened(ClusterEvent event, size_t node) {
+  changed_ = true;
+  for (NaiveJob& job : jobs_) {
+    if (job.spot == NaiveSpot::kUnschedulable && Helps(job, event, node)) AfterBackoff(&job);
+  }
+}
+
+std::vector<NaiveOutcome> NaiveReplay(const EngineScenario& scenario,
+                                      const std::vector<QuotaStep>& quotas) {
+  return NaiveMachine(scenario, quotas).Run();
+}
+
+}  // namespace drasim
