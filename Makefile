@@ -6,7 +6,7 @@ DRASIM = $(BUILD)/bin/drasim
 .PHONY: help build demo test cross soak soak-short bench asan tidy format format-check install clean
 
 help:
-	@echo "make demo    build, and compare six GPU scheduling policies on the embedded workload"
+	@echo "make demo    build, and compare seven GPU scheduling policies on the embedded workload"
 	@echo "make build   build $(DRASIM) and drasim-gui"
 	@echo "make test    build and run every test"
 	@echo "make cross   the same decisions from g++ and clang++, at -O0 and -O2"
@@ -22,7 +22,7 @@ build:
 	@cmake --build $(BUILD) -j $(JOBS)
 
 demo: build
-	@echo "==> Six policies fill a cluster of 1,213 nodes and 6,212 GPUs to 130 % of its capacity"
+	@echo "==> Seven policies fill a cluster of 1,213 nodes and 6,212 GPUs to 130 % of its capacity"
 	@$(DRASIM) compare
 	@echo
 	@echo "Next:"

@@ -6,7 +6,8 @@
 //
 // Work is counted in nanoseconds of running. A job that is interrupted keeps the work up to its
 // last checkpoint, loses the rest, and pays an overhead when it starts again:
-//   sum over runs of (end - start) = run_time + lost + overhead   (once it has succeeded).
+//   sum over runs of (end - start) = run_time + failed attempts + lost + overhead
+// once it has succeeded.
 //
 // Contract: only the engine mutates; policies and sinks read. Not thread-safe. References from
 // row() stay valid until the next Add.
@@ -73,7 +74,7 @@ struct JobRow {
   SimTime first_start;    // meaningful when started_once
   SimTime started;        // of the present or last run
   SimTime ended;          // meaningful when it has ended
-  SimDuration run_time;   // of work, of the present attempt
+  SimDuration run_time;   // of work, of the last attempt; failed_attempts() has the others
   SimDuration estimate;
   SimTime deadline;
   SimTime deletion;

@@ -73,11 +73,13 @@ absl::Status VerdictSummaryTable::Load(StateReader& in) {
     const size_t m = in.Count();
     for (size_t j = 0; j < m && in.status().ok(); ++j) {
       const uint64_t reason = in.U64();
-      if (reason == 0 || reason > reasons_.size())
+      if (reason == 0 || reason > reasons_.size()) {
         in.Fail("a summary names a reason that does not exist");
+        return in.status();
+      }
       row.rejected.emplace_back(static_cast<uint8_t>(reason), static_cast<uint32_t>(in.U64()));
     }
-    Intern(row);
+    if (in.status().ok()) Intern(row);
   }
   return in.status();
 }

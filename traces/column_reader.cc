@@ -162,6 +162,7 @@ absl::StatusOr<NumberColumn> NumberColumn::Make(const proto::Column& column, Col
   made.min_ = rule.min;
   made.max_ = rule.max;
   made.whole_ = rule.units.empty();
+  made.nearest_ = kind == ColumnKind::kTime || kind == ColumnKind::kLength;
   if (made.whole_ && !column.unit().empty()) {
     return Wrong("unit", column.unit(), "no unit, because this is a whole number");
   }
@@ -245,8 +246,9 @@ DecimalError NumberColumn::Resolve(absl::string_view text, int64_t* value) const
 DecimalError NumberColumn::Parse(absl::string_view text, int64_t* value) const {
   if (datetime_) return ParseTime(text, value);
   int64_t number = 0;
-  const DecimalError error =
-      whole_ ? ParseWhole(text, &number) : ParseAmount(text, scale_, &number);
+  const DecimalError error = whole_     ? ParseWhole(text, &number)
+                             : nearest_ ? ParseNearest(text, scale_, &number)
+                                        : ParseAmount(text, scale_, &number);
   if (error == DecimalError::kTooLarge && has_clamp_) {
     number = clamp_;
   } else if (error == DecimalError::kTooSmall) {

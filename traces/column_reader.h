@@ -106,6 +106,7 @@ class NumberColumn {
   int64_t clamp_ = std::numeric_limits<int64_t>::max();
   bool has_clamp_ = false;
   bool whole_ = false;
+  bool nearest_ = false;  // times
   bool optional_ = false;
   std::vector<std::string> missing_;
   bool has_default_ = false;

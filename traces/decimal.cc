@@ -129,6 +129,22 @@ DecimalError ParseAmount(absl::string_view text, int64_t scale, int64_t* value) 
   return DecimalError::kNone;
 }
 
+DecimalError ParseNearest(absl::string_view text, int64_t scale, int64_t* value) {
+  DRASIM_CHECK(scale >= 1 && scale <= kMaxScale / 2);
+  Decimal number;
+  if (!Scan(text, &number)) return DecimalError::kNotANumber;
+  if (number.negative && !number.IsZero()) return DecimalError::kNegative;
+  // floor(x + 1/2) = floor((floor(2 x) + 1) / 2).
+  int64_t doubled = 0;
+  bool cut = false;
+  if (!Multiply(number, 2 * scale, &doubled, &cut) || doubled == kMax) {
+    // Beyond half of what int64 holds, where nobody counts nanoseconds.
+    return ParseAmount(text, scale, value);
+  }
+  *value = (doubled + 1) / 2;
+  return DecimalError::kNone;
+}
+
 DecimalError ParseWhole(absl::string_view text, int64_t* value) {
   Decimal number;
   if (!Scan(text, &number)) return DecimalError::kNotANumber;

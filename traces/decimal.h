@@ -44,6 +44,10 @@ inline bool ParseDigits(absl::string_view text, int64_t* value) {
 // is kNone; it is never negative. O(length of the text). REQUIRES: 1 <= scale <= 10^17.
 DecimalError ParseAmount(absl::string_view text, int64_t scale, int64_t* value);
 
+// As ParseAmount, but to the nearest base unit, halves up: for points and lengths of time, which
+// float arithmetic has often moved by less than anything means ("475.00000000000006").
+DecimalError ParseNearest(absl::string_view text, int64_t scale, int64_t* value);
+
 // A whole number, perhaps negative; "1.0" and "2e3" are whole. `*value` is set only when the result
 // is kNone.
 DecimalError ParseWhole(absl::string_view text, int64_t* value);

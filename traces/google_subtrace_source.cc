@@ -151,7 +151,7 @@ bool GoogleSubtraceSource::ReadLine() {
 }
 
 bool GoogleSubtraceSource::ReadSeconds(size_t field, absl::string_view name, int64_t* ns) {
-  const DecimalError error = ParseAmount(splitter_.field(field), kNsPerSecond, ns);
+  const DecimalError error = ParseNearest(splitter_.field(field), kNsPerSecond, ns);
   if (error == DecimalError::kNone && *ns <= kMaxTraceNs) return true;
   return RejectField("not a number", field, name,
                      "a plain number of seconds that is neither negative nor above 126 years");

@@ -165,7 +165,7 @@ bool JobReader::Read(const EarliestArrival& earliest, JobArrival* out) {
   }
   JobSplit split;
   if (c.jobs && !ReadJob(amounts, out, &split)) return false;
-  if (c.has_names && !names_.Insert(out->name)) {
+  if (c.has_names && options_.unique_names && !names_.Insert(out->name)) {
     table_->Reject("duplicate name", c.name, "a name that no earlier row has");
     return false;
   }

@@ -35,6 +35,7 @@ class JobReader {
  public:
   struct Options {
     int64_t time_offset_ns = 0;
+    bool unique_names = true;
     bool arrive_at_start = false;
   };
 

@@ -30,7 +30,8 @@ TableSource::TableSource(std::unique_ptr<TableReader> table, ShapeTable* shapes,
     : table_(std::move(table)),
       options_(options),
       jobs_(table_.get(), shapes,
-            JobReader::Options{options.time_offset_ns, options.arrive_at_start}) {
+            JobReader::Options{options.time_offset_ns, options.unique_names,
+                               options.arrive_at_start}) {
   if (options.order == ArrivalOrder::kWindow) earliest_.window_ns = options.sort_window_ns;
 }
 

@@ -43,6 +43,7 @@ enum class ArrivalOrder {
 struct TableSourceOptions {
   bool lenient = false;  // bad rows are counted and skipped
   ArrivalOrder order = ArrivalOrder::kRequire;
+  bool unique_names = true;    // a name that comes again is bad; takes memory for every name
   int64_t sort_window_ns = 0;  // of kWindow; not negative
   // Added to every point of time of the file, but not to lengths. It may be negative, the sums may
   // not.

@@ -1,13 +1,14 @@
 // The extension points of the scheduling framework.
 //
 // Names, order and meaning follow kube-scheduler's framework (kubernetes/kubernetes
-// pkg/scheduler/framework interface): QueueSort, PreFilter, Filter, PostFilter, PreScore, Score,
-// NormalizeScore, Reserve, Permit, PreBind, Bind, PostBind. Two differences, both for speed and
+// pkg/scheduler/framework interface): QueueSort, PreFilter, Filter, PostFilter, Score,
+// NormalizeScore, Reserve, Permit, PreBind, Bind, PostBind. Three differences, for speed and
 // virtual time:
 //  * Filter and Score are batched: one call for many nodes of one pod shape.
+//  * PreScore does not exist here: a batched Score sees all its nodes at once.
 //  * The later points do nothing to the outside world themselves. They return intents, which the
-//  engine carries out
-//    in virtual time (an API write takes time and can fail) before it goes on with the next point.
+//    engine carries out in virtual time (an API write takes time) before it goes on with the next
+//    point.
 //
 // A plugin is created for one run and owned by its profile. It sees the cluster through const
 // references only.
@@ -75,6 +76,7 @@ struct Intent {
   IntentKind kind = IntentKind::kWait;
   SimDuration latency;
 };
+// kError is treated as kReject.
 enum class StepCode : uint8_t { kSuccess, kReject, kError };
 // Result of PostFilter, Reserve, Permit, PreBind, Bind. Intents are carried out one after the
 // other.
@@ -92,10 +94,10 @@ enum ClusterEvent : uint32_t {
   kNodeSchedulable = 1u << 2,  // a node was uncordoned
 };
 
-// What PostFilter decides: whom to evict, and where the pod may then go.
+// What PostFilter decides: whom to evict, and where that makes room for the pod.
 struct PostFilterResult {
   StepCode code = StepCode::kReject;  // kSuccess: something is done about it
-  NodeId nominated;                   // where it will fit; invalid: nowhere in particular
+  NodeId nominated;                   // where it would fit; informative: nobody reserves it
   std::vector<PodId> victims;         // to be evicted; they may be none
   std::vector<Intent> intents;        // carried out before the pod is tried again
 };

@@ -11,8 +11,8 @@
 //
 // Not modelled: PodDisruptionBudgets (no eviction ever violates one, so that rule of the choice
 // never decides), preemptionPolicy (every pod may preempt), and extenders. Whether a pod has to
-// wait for victims that are already on their way out, the eviction itself and the nomination are
-// the engine's.
+// wait for victims that are already on their way out, and the eviction itself, are the engine's.
+// The nominated node is informative: nobody reserves it for the pod.
 //
 // Source: kubernetes/kubernetes, pkg/scheduler/framework/preemption and
 // .../framework/plugins/defaultpreemption (1.34), with sequential trials and the first of equal

@@ -16,7 +16,7 @@ namespace drasim {
 inline constexpr SimDuration kUnboundedEstimate(int64_t{1} << 61);
 
 // The true length of the job's present attempt, were it never interrupted: one that fails before
-// the last, or the run time. REQUIRES: has_run_time.
+// the last, or the run time. REQUIRES: JobTable::HasLength.
 SimDuration AttemptRunTime(const JobTable& jobs, JobId job);
 
 // An estimate is for a whole attempt, without interruptions and the overhead of restarts. It is the

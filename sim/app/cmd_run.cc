@@ -103,6 +103,13 @@ absl::Status Start(RunRequest* request, Simulation* sim) {
   return sim->Start(&state);
 }
 
+// Prints the warnings from number `first` on; returns how many there are.
+size_t PrintWarnings(const Simulation& sim, size_t first) {
+  for (size_t i = first; i < sim.warnings().size(); ++i)
+    std::fprintf(stderr, "drasim: warning: %s\n", sim.warnings()[i].c_str());
+  return sim.warnings().size();
+}
+
 }  // namespace
 
 absl::Status RunCommand(const ParsedFlags& flags) {
@@ -111,8 +118,7 @@ absl::Status RunCommand(const ParsedFlags& flags) {
   if (!request.ok()) return request.status();
   absl::StatusOr<std::unique_ptr<Simulation>> sim = Simulation::Build(request->scenario);
   if (!sim.ok()) return sim.status();
-  for (const std::string& warning : (*sim)->warnings())
-    std::fprintf(stderr, "drasim: warning: %s\n", warning.c_str());
+  const size_t told = PrintWarnings(**sim, 0);
   absl::StatusOr<std::unique_ptr<RunOutputs>> attached = AttachOutputs(*request, sim->get());
   if (!attached.ok()) return attached.status();
   RunOutputs* const outputs = attached->get();
@@ -124,6 +130,7 @@ absl::Status RunCommand(const ParsedFlags& flags) {
   if (absl::Status s = Start(&*request, sim->get()); !s.ok()) return s;
   const absl::Status ran = (*sim)->Run();
   progress.Clear();
+  PrintWarnings(**sim, told);  // what only the run could tell
   if (!ran.ok()) {
     if (outputs != nullptr) (void)outputs->Abandon();
     if (!absl::IsCancelled(ran) || outputs == nullptr || !outputs->resumable()) return ran;

@@ -2,13 +2,17 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "sim/app/commands.h"
+#include "sim/app/duration_text.h"
 #include "sim/app/input_files.h"
 #include "sim/app/progress.h"
 #include "sim/app/run_outputs.h"
@@ -32,22 +36,63 @@ struct TraceFile {
 absl::StatusOr<std::unique_ptr<TraceFile>> OpenFromFlags(const ParsedFlags& flags) {
   if (flags.positional().size() != 1) return absl::InvalidArgumentError("expected one trace file");
   auto trace = std::make_unique<TraceFile>();
-  proto::Scenario scenario;
-  scenario.set_mode("fill");  // rows in file order
-  scenario.mutable_workload()->mutable_trace()->set_path(flags.positional()[0]);
-  scenario.mutable_workload()->mutable_trace()->set_format(flags.GetOr("trace", "openb"));
-  scenario.mutable_workload()->mutable_trace()->set_lenient(flags.Has("lenient"));
+  proto::Trace given;
+  given.set_path(flags.positional()[0]);
+  given.set_format(flags.GetOr("trace", "openb"));
+  given.set_lenient(flags.Has("lenient"));
+  given.set_sort_window(flags.GetOr("sort-window", ""));
+  if (absl::StatusOr<SimDuration> window = ParseDuration(given.sort_window()); !window.ok()) {
+    return absl::InvalidArgumentError(absl::StrCat("--sort-window: ", window.status().message()));
+  }
+  for (const std::string& table : flags.All("table")) {
+    const std::pair<std::string, std::string> parts =
+        absl::StrSplit(table, absl::MaxSplits('=', 1));
+    if (parts.first.empty() || parts.second.empty()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--table: found '", table, "', expected NAME=FILE"));
+    }
+    (*given.mutable_tables())[parts.first] = parts.second;
+  }
   if (flags.Has("nodes")) {
+    proto::Scenario scenario;
     scenario.mutable_cluster()->set_path(*flags.Get("nodes"));
-    scenario.mutable_cluster()->set_format(flags.GetOr("trace", "openb"));
+    scenario.mutable_cluster()->set_format(given.format());
     absl::StatusOr<NodeInput> nodes = ReadNodeInput(&scenario);
     if (!nodes.ok()) return nodes.status();
     trace->nodes = std::move(nodes->nodes);
   }
-  absl::StatusOr<WorkloadInput> input = OpenWorkloadInput(&scenario, trace->nodes, &trace->shapes);
+  // Rows in file order, unless a window is given to sort them in. Names are not compared, so that
+  // memory does not grow with the file.
+  const ArrivalOrder order =
+      given.sort_window().empty() ? ArrivalOrder::kKeep : ArrivalOrder::kSort;
+  absl::StatusOr<WorkloadInput> input =
+      OpenTrace(given, order, &trace->shapes, /*unique_names=*/false);
   if (!input.ok()) return input.status();
   trace->input = *std::move(input);
   return trace;
+}
+
+// Calls `use` for every pod of the job, as a job of its own.
+absl::Status ForEachPod(const JobArrival& job,
+                        const std::function<absl::Status(const JobArrival&)>& use) {
+  if (job.pods == 1 && job.more_pods.empty()) return use(job);
+  JobArrival pod = job;
+  pod.pods = 1;
+  pod.more_pods.clear();
+  int64_t number = 0;
+  const auto add = [&](ShapeId shape, int32_t pods) -> absl::Status {
+    pod.shape = shape;
+    for (int32_t i = 0; i < pods; ++i) {
+      pod.name = absl::StrCat(job.name, "-", number++);
+      if (absl::Status s = use(pod); !s.ok()) return s;
+    }
+    return absl::OkStatus();
+  };
+  if (absl::Status s = add(job.shape, job.pods); !s.ok()) return s;
+  for (const PodGroup& group : job.more_pods) {
+    if (absl::Status s = add(group.shape, group.pods); !s.ok()) return s;
+  }
+  return absl::OkStatus();
 }
 
 void PrintWarnings(const WorkloadInput& input) {
@@ -83,7 +128,11 @@ absl::Status TraceStatsCommand(const ParsedFlags& flags) {
     absl::StatusOr<bool> more = (*trace)->input.source->Next(&pod);
     if (!more.ok()) return more.status();
     if (!*more) break;
-    stats.Add(pod);
+    absl::Status added = ForEachPod(pod, [&stats](const JobArrival& p) {
+      stats.Add(p);
+      return absl::OkStatus();
+    });
+    if (!added.ok()) return added;
   }
   PrintWarnings((*trace)->input);
   const TraceSummary summary = stats.Summary(kTopShapes);
@@ -112,8 +161,11 @@ absl::Status TraceConvertCommand(const ParsedFlags& flags) {
     absl::StatusOr<bool> more = (*trace)->input.source->Next(&pod);
     if (!more.ok()) return more.status();
     if (!*more) break;
-    if (absl::Status s = (*writer)->Write(pod); !s.ok()) return s;
-    ++pods;
+    absl::Status written = ForEachPod(pod, [&](const JobArrival& p) {
+      ++pods;
+      return (*writer)->Write(p);
+    });
+    if (!written.ok()) return written;
   }
   if (absl::Status s = (*writer)->Close(); !s.ok()) return s;
   PrintWarnings((*trace)->input);

@@ -61,12 +61,16 @@ std::vector<Command> MakeCommands() {
   const FlagSpec trace_format{"trace", "", "FORMAT",
                               "a built-in format's name or a mapping file (default openb)"};
   const FlagSpec lenient{"lenient", "", "", "skip and count bad rows instead of stopping"};
+  const FlagSpec sort_window{"sort-window", "", "TIME",
+                             "sort rows that are out of order by up to so long, such as 1h"};
+  const FlagSpec more_tables{"table", "", "NAME=FILE",
+                             "a further file of a format that has several; may be repeated"};
   return {
       {"run", "one scenario, one run", "[FLAGS] [SCENARIO.yaml]",
        "Without a trace, the embedded openb-like cluster and workload are used. With --out, the "
        "run leaves\n"
-       "summary.json, run.json, scenario.yaml, timeseries.csv, pods.csv, by_load.csv and a ledger "
-       "in DIR.\n"
+       "summary.json, run.json, scenario.yaml, timeseries.csv, pods.csv, by_load.csv, a ledger\n"
+       "and, in a replay, jobs.csv in DIR.\n"
        "A run that was killed goes on with `drasim run --resume --out DIR`, without a scenario; it "
        "ends\n"
        "with the files that it would have left.\n",
@@ -123,6 +127,8 @@ std::vector<Command> MakeCommands() {
        "",
        {trace_format,
         lenient,
+        sort_window,
+        more_tables,
         {"nodes", "", "FILE", "the node list, where demand is to be compared with capacity"},
         {"format", "", "FORMAT", "what to print", "table,json"}},
        TraceStatsCommand},
@@ -132,6 +138,8 @@ std::vector<Command> MakeCommands() {
        "",
        {trace_format,
         lenient,
+        sort_window,
+        more_tables,
         {"out", "", "FILE", "where to write; .gz packs; - is standard output"}},
        TraceConvertCommand},
       {"trace generate",
@@ -189,7 +197,7 @@ const std::vector<FlagSpec>& ScenarioFlags() {
   static const auto* const flags = new std::vector<FlagSpec>{
       {"scenario", "", "FILE", "the scenario file; - is standard input"},
       {"trace", "workload.trace.format", "FORMAT",
-       "format of the pod list: openb, or a mapping file"},
+       "format of the pod list: a format's name or a mapping file"},
       {"nodes", "cluster.path", "FILE", "the node list, .csv or .csv.gz"},
       {"pods", "workload.trace.path", "FILE", "the pod list, .csv or .csv.gz"},
       {"policy", "scheduler.policy", "NAME", PolicyNames()},
@@ -200,8 +208,10 @@ const std::vector<FlagSpec>& ScenarioFlags() {
       {"seed", "seed", "N", "of every random choice (default 42)"},
       {"tuning-ratio", "workload.tuning.ratio", "R",
        "inflate or thin the workload to R times the cluster's GPUs"},
-      {"limit", "workload.limit", "N", "at most N pods"},
+      {"limit", "workload.limit", "N", "at most N jobs"},
       {"lenient", "workload.trace.lenient", "", "skip and count bad rows instead of stopping"},
+      {"sort-window", "workload.trace.sort_window", "TIME",
+       "keep so much of the trace in order while reading, such as 1h"},
       {"cache", "scheduler.cache", "on|off", "per-shape caches; never changes a decision",
        "on,off"},
       {"set", "", "KEY=VALUE",

@@ -10,6 +10,7 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "model/distributions.h"
 #include "model/quantity.h"
 #include "sim/app/duration_text.h"
@@ -222,7 +223,7 @@ bool ShapesWorkload(const proto::Scenario& s) {
 }
 
 absl::StatusOr<WorkloadInput> OpenTrace(const proto::Trace& trace, ArrivalOrder order,
-                                        ShapeTable* shapes) {
+                                        ShapeTable* shapes, bool unique_names) {
   WorkloadInput input;
   const int64_t offset_ns = OffsetNs(trace);
   if (FindSpecialFormat(trace.format()) != nullptr) {
@@ -244,6 +245,14 @@ absl::StatusOr<WorkloadInput> OpenTrace(const proto::Trace& trace, ArrivalOrder 
   absl::StatusOr<std::unique_ptr<ByteSource>> bytes = OpenByteSource(trace.path());
   if (!bytes.ok()) return bytes.status();
   absl::StatusOr<proto::TableMapping> mapping = LoadMapping(trace.format());
+  if (absl::IsNotFound(mapping.status())) {
+    std::vector<std::string> special;
+    for (const SpecialFormat& format : SpecialFormats()) special.push_back(format.name);
+    return absl::NotFoundError(absl::StrCat(mapping.status().message(),
+                                            "; formats with code of "
+                                            "their own are ",
+                                            absl::StrJoin(special, ", ")));
+  }
   if (!mapping.ok()) return mapping.status();
   TableSourceOptions options;
   options.lenient = trace.lenient();
@@ -254,6 +263,7 @@ absl::StatusOr<WorkloadInput> OpenTrace(const proto::Trace& trace, ArrivalOrder 
     options.sort_window_ns = window->ns();
   }
   options.time_offset_ns = offset_ns;
+  options.unique_names = unique_names;
   options.arrive_at_start = trace.arrival() == "start";
   if (trace.has_gpus_per_pod()) options.gpus_per_pod = trace.gpus_per_pod();
   if (trace.has_cores_per_pod()) options.cores_per_pod = trace.cores_per_pod();
@@ -335,6 +345,12 @@ absl::StatusOr<WorkloadInput> OpenWorkloadInput(proto::Scenario* scenario,
                                                 ShapeTable* shapes) {
   proto::Workload* workload = scenario->mutable_workload();
   if (workload->trace().path().empty()) {
+    // The default format may stand there for pods that are given by a flag; another means a file.
+    const std::string& format = workload->trace().format();
+    if (!format.empty() && format != "openb") {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "workload.trace.path: expected the trace's file beside workload.trace.format: ", format));
+    }
     return workload->generated().gangs_size() > 0 ? OpenGeneratedJobs(*scenario, nodes, shapes)
                                                   : OpenGeneratedPods(*scenario, shapes);
   }

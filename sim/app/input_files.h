@@ -45,8 +45,9 @@ absl::StatusOr<WorkloadInput> OpenWorkloadInput(proto::Scenario* scenario,
                                                 ShapeTable* shapes);
 
 // Opens a trace file alone, in any format: a built-in mapping, a special format, or a mapping file.
+// `unique_names`: a name that comes again is a bad row, which takes memory for every name.
 absl::StatusOr<WorkloadInput> OpenTrace(const proto::Trace& trace, ArrivalOrder order,
-                                        ShapeTable* shapes);
+                                        ShapeTable* shapes, bool unique_names = true);
 
 // Whether any knob asks for the jobs to be shaped; always so in a replay.
 bool ShapesWorkload(const proto::Scenario& scenario);

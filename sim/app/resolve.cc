@@ -57,7 +57,8 @@ void FillReplayDefaults(proto::Scenario* s) {
   if (s->preemption().mode().empty()) {
     absl::StatusOr<std::unique_ptr<QueuePolicy>> queue =
         BuiltinRegistry().MakeQueue(scheduler->queue(), {});
-    const bool preempts = queue.ok() && (*queue)->preempts();
+    const bool preempts =
+        queue.ok() && (*queue)->preempts() && scheduler->backfill() != "conservative";
     s->mutable_preemption()->set_mode(scheduler->queue() == "kubernetes" ? "priority"
                                       : preempts                         ? "policy"
                                                                          : "none");
@@ -90,12 +91,56 @@ void FillDefaults(proto::Scenario* s) {
     s->mutable_cluster()->set_format("openb");
 }
 
+// What the queue at hand does not do is refused, instead of being ignored.
+absl::Status CheckPreemption(const proto::Scenario& s) {
+  const std::string& mode = s.preemption().mode();
+  const proto::Scheduler& scheduler = s.scheduler();
+  const std::string& queue = scheduler.queue();
+  if (absl::Status e = CheckChoice("preemption.mode", mode, {"none", "policy", "priority"});
+      !e.ok()) {
+    return e;
+  }
+  const absl::StatusOr<std::unique_ptr<QueuePolicy>> policy =
+      BuiltinRegistry().MakeQueue(queue, {});
+  const bool preempts = policy.ok() && (*policy)->preempts();
+  if (mode == "policy" && !preempts) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("preemption.mode: found 'policy', expected none or priority: the queue ",
+                     queue, " says nothing about who may displace whom"));
+  }
+  if (mode != "none" && scheduler.backfill() == "conservative") {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "preemption.mode: found '", mode,
+        "', expected none with scheduler.backfill: conservative, which never displaces "
+        "anybody"));
+  }
+  if (policy.ok() && (*policy)->per_tenant() && scheduler.backfill() == "conservative") {
+    return absl::InvalidArgumentError(
+        absl::StrCat("scheduler.backfill: found 'conservative', expected none or easy: the queue ",
+                     queue, " has a line for each tenant"));
+  }
+  if (s.compat() == "helios" && queue != "fifo" && queue != "sjf" && queue != "srtf") {
+    return absl::InvalidArgumentError(
+        "compat: found 'helios', expected a batch queue (fifo, sjf, srtf) in scheduler.queue");
+  }
+  if (s.compat() == "helios" && queue == "srtf" &&
+      (s.quotas_size() > 0 || !s.preemption().grace_period().empty())) {
+    return absl::InvalidArgumentError(
+        "compat: helios with the queue srtf knows neither quotas nor grace periods");
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckQueue(const proto::Scenario& s) {
   if (absl::Status e = CheckChoice("compat", s.compat(), {"", "helios"}); !e.ok()) return e;
   const proto::Scheduler& scheduler = s.scheduler();
   if (s.mode() != "replay") {
-    if (s.cluster().events_size() == 0) return absl::OkStatus();
-    return absl::InvalidArgumentError("cluster.events: expected none: a fill has no clock");
+    const char* const key = s.cluster().events_size() > 0 ? "cluster.events"
+                            : s.quotas_size() > 0         ? "quotas"
+                            : !s.compat().empty()         ? "compat"
+                                                          : nullptr;
+    if (key == nullptr) return absl::OkStatus();
+    return absl::InvalidArgumentError(absl::StrCat(key, ": expected none: a fill has no clock"));
   }
   std::vector<std::string> queues = {"kubernetes"};
   for (const QueueEntry& entry : BuiltinRegistry().queues()) queues.push_back(entry.name);
@@ -106,31 +151,23 @@ absl::Status CheckQueue(const proto::Scenario& s) {
           scheduler.has_head_of_line() ? "scheduler.head_of_line" : "scheduler.backfill",
           ": expected none with scheduler.queue: kubernetes, where no pod holds up another"));
     }
-    if (s.compat() == "helios") {
-      return absl::InvalidArgumentError(
-          "compat: found 'helios', expected a batch queue (fifo, sjf, srtf) in scheduler.queue");
-    }
   } else if (absl::Status e =
                  CheckChoice("scheduler.estimates.source", scheduler.estimates().source(),
                              {"trace", "exact", "trace-at-least-run-time"});
              !e.ok()) {
     return e;
   }
+  if (absl::Status e = CheckPreemption(s); !e.ok()) return e;
   const double noise = scheduler.estimates().noise();
   if (!(noise >= 0 && noise <= 10)) {
     return absl::InvalidArgumentError("scheduler.estimates.noise: expected 0 to 10");
   }
-  return CheckChoice("preemption.mode", s.preemption().mode(), {"none", "policy", "priority"});
+  return absl::OkStatus();
 }
 
 absl::Status CheckTrace(const proto::Scenario& s) {
   const proto::Trace& t = s.workload().trace();
-  if (t.path().empty()) {
-    if (t.format().empty()) return absl::OkStatus();
-    return absl::InvalidArgumentError(absl::StrCat(
-        "workload.trace.path: expected the trace's file beside workload.trace.format: ",
-        t.format()));
-  }
+  if (t.path().empty()) return absl::OkStatus();
   if (absl::Status e = CheckChoice("workload.trace.arrival", t.arrival(), {"", "submit", "start"});
       !e.ok()) {
     return e;
@@ -156,6 +193,7 @@ absl::Status CheckPlan(const proto::Scenario& s) {
   if (auto kubernetes = MakeKubernetesOptions(s); !kubernetes.ok()) return kubernetes.status();
   if (auto batch = MakeBatchOptions(s); !batch.ok()) return batch.status();
   if (auto shaping = MakeShapingOptions(s); !shaping.ok()) return shaping.status();
+  if (absl::Status e = CheckNodeEvents(s); !e.ok()) return e;
   return MakeMetricWindows(s).status();
 }
 

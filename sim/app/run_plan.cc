@@ -98,6 +98,7 @@ constexpr ActionName kActions[] = {
     {"drain", NodeTransition::Action::kDrain, NodeTransition::Action::kUncordon, true},
 };
 
+// Without `nodes` the event is only checked.
 absl::Status AddNodeEvent(const proto::NodeEvent& event, const std::string& key,
                           std::vector<NodeSpec>* nodes, std::vector<NodeTransition>* out) {
   SimDuration at;
@@ -122,6 +123,7 @@ absl::Status AddNodeEvent(const proto::NodeEvent& event, const std::string& key,
   if (at.ns() > kLongestNs || duration.ns() > kLongestNs) {
     return absl::InvalidArgumentError(absl::StrCat(key, ": expected times below 100 years"));
   }
+  if (nodes == nullptr) return absl::OkStatus();
   size_t matched = 0;
   for (size_t n = 0; n < nodes->size(); ++n) {
     if (!Matches(event.nodes(), (*nodes)[n].name)) continue;
@@ -262,6 +264,15 @@ absl::StatusOr<std::vector<NodeTransition>> MakeNodeTransitions(const proto::Sce
   std::stable_sort(transitions.begin(), transitions.end(),
                    [](const NodeTransition& a, const NodeTransition& b) { return a.at < b.at; });
   return transitions;
+}
+
+absl::Status CheckNodeEvents(const proto::Scenario& s) {
+  for (int i = 0; i < s.cluster().events_size(); ++i) {
+    absl::Status e = AddNodeEvent(s.cluster().events(i), absl::StrCat("cluster.events[", i, "]"),
+                                  nullptr, nullptr);
+    if (!e.ok()) return e;
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<Quotas> MakeQuotas(const proto::Scenario& s, int64_t origin_ns) {

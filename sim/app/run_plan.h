@@ -37,6 +37,9 @@ absl::StatusOr<std::pair<SimDuration, SimDuration>> MakeMetricWindows(
 absl::StatusOr<std::vector<NodeTransition>> MakeNodeTransitions(const proto::Scenario& scenario,
                                                                 std::vector<NodeSpec>* nodes);
 
+// Whether every event of `cluster.events` makes sense by itself.
+absl::Status CheckNodeEvents(const proto::Scenario& scenario);
+
 // `origin_ns` is the run's time zero in the trace's own time; quota tables count by days of it.
 absl::StatusOr<Quotas> MakeQuotas(const proto::Scenario& scenario, int64_t origin_ns);
 

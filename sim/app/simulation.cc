@@ -182,7 +182,8 @@ absl::Status Simulation::MakeProfile() {
 // A batch queue looks at what is remembered to decide what is worth another try, so that is not a
 // cache there.
 bool Simulation::RemembersFailures() const {
-  return scenario_.scheduler().cache() || !UsesKubernetesQueue(scenario_);
+  const bool batch = scenario_.mode() == "replay" && !UsesKubernetesQueue(scenario_);
+  return scenario_.scheduler().cache() || batch;
 }
 
 std::unique_ptr<Dispatcher> Simulation::MakeDispatcher(DispatchHost* host) {
@@ -293,7 +294,8 @@ absl::Status Simulation::Run() {
     const JobId first = engine_->first_never_fitting();
     const std::string line = absl::StrCat(
         engine_->never_fitting(),
-        " job(s) can never be placed on these nodes and were dropped; the "
+        " job(s) can never be placed on these nodes, or within their quota, "
+        "and were dropped; the "
         "first is '",
         cluster_->pod_name(jobs_.row(first).first_pod), "' (", jobs_.row(first).pods, " pod(s), ",
         static_cast<double>(jobs_.row(first).request.gpu_milli) / 1000, " GPUs)");

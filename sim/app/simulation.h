@@ -70,7 +70,7 @@ class Simulation {
   const VerdictSummaryTable& summaries() const { return summaries_; }
   uint64_t fingerprint() const { return fingerprint_->value(); }
   const std::vector<uint32_t>& ranks() const { return ranks_; }
-  // Pods that will arrive.
+  // Jobs that will arrive; a gang counts once.
   uint64_t pods_expected() const { return workload_.order().size(); }
   // Things the user should know that are no errors, a line each.
   const std::vector<std::string>& warnings() const { return warnings_; }

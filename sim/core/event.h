@@ -48,9 +48,9 @@ enum class EventRank : uint8_t {
 
 // What happens. The queue never interprets it; the engine dispatches on it.
 enum class EventKind : uint8_t {
-  // A pod of the trace is created.
+  // A job of the trace is submitted, and its pods are created.
   kPodArrival = 0,
-  // A running pod has run for its duration.
+  // The present attempt of a running job has run for its duration.
   kPodFinish = 1,
   // An intent carried out in virtual time has ended, successfully or not.
   kIntentDone = 2,

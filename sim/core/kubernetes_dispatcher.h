@@ -6,7 +6,8 @@
 // competes again in QueueSort order; it never holds up others.
 //
 // Quotas are Kubernetes' ResourceQuota: they bind when pods are created. A job over its tenant's
-// quota is outside the queue, and enters it, first come first served, as soon as there is room.
+// quota is outside the queue. When there is room, its jobs are admitted in order of submission,
+// passing over those that are too large.
 #ifndef DRASIM_SIM_CORE_KUBERNETES_DISPATCHER_H_
 #define DRASIM_SIM_CORE_KUBERNETES_DISPATCHER_H_
 

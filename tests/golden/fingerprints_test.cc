@@ -1,4 +1,4 @@
-// Six small scenarios with pinned fingerprints, the same with the cache on and off, with the ledger
+// Small scenarios with pinned fingerprints, the same with the cache on and off, with the ledger
 // on and off, ten times in a row, and from the scenario.yaml that a run leaves behind.
 //
 // Reads tests/golden of the source tree, which the compile definition DRASIM_SOURCE_DIR leads to.
@@ -152,9 +152,11 @@ TEST_P(FingerprintPinTest, DependsOnTheSeed) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Scenarios, FingerprintPinTest,
-                         ::testing::Values("artifact_fill_fgd", "replay_dotprod_bind_latency",
+                         ::testing::Values("artifact_fill_fgd", "replay_conservative_quota",
+                                           "replay_dotprod_bind_latency", "replay_easy_node_events",
                                            "replay_gpu_packing_backlog", "replay_random",
-                                           "seeded_fill_best_fit", "weighted_fill_gpu_clustering"),
+                                           "replay_srtf_gangs", "seeded_fill_best_fit",
+                                           "weighted_fill_gpu_clustering"),
                          [](const ::testing::TestParamInfo<std::string>& tested) {
                            return tested.param;
                          });

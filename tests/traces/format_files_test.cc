@@ -186,7 +186,7 @@ TEST(FormatFilesTest, Dlrm) {
   EXPECT_EQ(totals.gpu_milli, 7386000);
   EXPECT_EQ(totals.cpu_milli, 1252594000);
   EXPECT_EQ(totals.timed, 14993);
-  EXPECT_EQ(totals.run_ns, 4206163436000000511);
+  EXPECT_EQ(totals.run_ns, 4206163436000000000);
   proto::RowFilter* const filter = mapping.add_filters();
   filter->set_column("role");
   filter->add_equals("HN");

@@ -212,7 +212,7 @@ TEST(FormatsTest, CloudSimPyInstancesAreJobs) {
             (Lines{"cloudsimpy-2-0 at 539s runs 116500000000ns: 1 x [1000m]",
                    "cloudsimpy-2-1 at 539s runs 116500000000ns: 1 x [1000m]",
                    "cloudsimpy-2-2 at 539s runs 116500000000ns: 1 x [1000m]",
-                   "cloudsimpy-3-0 at 500s runs 2000000001ns: 1 x [880m]"}));
+                   "cloudsimpy-3-0 at 500s runs 2s: 1 x [880m]"}));
 }
 
 TEST(FormatsTest, Dlrm) {
@@ -227,7 +227,7 @@ TEST(FormatsTest, Dlrm) {
                  "i3,CN,a1,8,8,0,0,100,100,40.0,40.0,85.0,85.0,2,1000.0,1000.0,\n"),
             (Lines{"i0 at 0s: 1 x [12000m 122880Mi gpu 1x1000 ephemeral-storage-gib=640 rdma=25 "
                    "at most 8 of a0]",
-                   "i1 at 475000000001ns runs 3551s: 1 x [64000m 960000Mi "
+                   "i1 at 475s runs 3551s: 1 x [64000m 960000Mi "
                    "ephemeral-storage-gib=255 rdma=1]",
                    "i2 at 0s runs 100s: 1 x [8000m 40960Mi ephemeral-storage-gib=85 rdma=100 "
                    "at most 2 of a1]",

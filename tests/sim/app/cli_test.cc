@@ -56,7 +56,8 @@ TEST_F(CliInputTest, MissingFiles) {
       "mapping 'none': found neither a built-in mapping nor a file of this name; the "
       "built-in ones are acme-kalos, acme-seren, chronus, cloudsimpy, dlrm-2025, helios, openb, "
       "pai-2020-100k, philly-adaptdl, philly-elasticflow, philly-muri, spot-2026, swf, "
-      "swf-wagap");
+      "swf-wagap; formats with code of their own are google-2011, google-subtrace, "
+               "pai-2020, philly");
 }
 
 TEST_F(CliInputTest, AFolderForAFile) {

@@ -216,8 +216,24 @@ TEST(ResolveScenarioTest, NamesTheKeyThatIsWrongInAReplay) {
       {"workload: {window: {start: yesterday}}\n",
        "workload.window.start: found 'yesterday', expected a date and time with its zone such as "
        "2017-10-03T05:48:00Z"},
-      {"workload: {trace: {format: helios}}\n",
-       "workload.trace.path: expected the trace's file beside workload.trace.format: helios"},
+      {"mode: replay\nscheduler: {queue: fifo}\npreemption: {mode: policy}\n",
+       "preemption.mode: found 'policy', expected none or priority: the queue fifo says nothing "
+       "about "
+       "who may displace whom"},
+      {"mode: replay\nscheduler: {queue: fifo, backfill: conservative}\n"
+       "preemption: {mode: priority}\n",
+       "preemption.mode: found 'priority', expected none with scheduler.backfill: conservative, "
+       "which "
+       "never displaces anybody"},
+      {"mode: replay\nscheduler: {queue: drf, backfill: conservative}\n",
+       "scheduler.backfill: found 'conservative', expected none or easy: the queue drf has a line "
+       "for "
+       "each tenant"},
+      {"mode: replay\ncluster: {events: [{at: 1s, nodes: a, action: fial}]}\n",
+       "cluster.events[0].action: found 'fial', expected one of add, remove, fail, recover, "
+       "cordon, "
+       "uncordon, drain"},
+      {"quotas: [{tenant: a, gpus: \"1\"}]\n", "quotas: expected none: a fill has no clock"},
       {"cluster: {events: [{at: 1s, nodes: a, action: fail}]}\n",
        "cluster.events: expected none: a fill has no clock"},
       {"mode: replay\nscheduler: {kubernetes: {max_backoff: 9000h}}\n",
