@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
 #include "model/text/yaml_proto.h"
 #include "traces/byte_source.h"
 #include "traces/column_reader.h"
@@ -285,6 +286,19 @@ absl::StatusOr<proto::TableMapping> ParseMapping(absl::string_view yaml, absl::s
   return mapping;
 }
 
+absl::StatusOr<proto::TableMapping> ParseMappingFile(absl::string_view yaml,
+                                                     absl::string_view file) {
+  absl::StatusOr<proto::TableMapping> mapping = ParseMapping(yaml, file);
+  if (mapping.ok()) return mapping;
+  // "FILE: field.path: ..." becomes "FILE:LINE:COLUMN: field.path: ..." where the file has the
+  // field.
+  absl::string_view rest = mapping.status().message();
+  if (!absl::ConsumePrefix(&rest, absl::StrCat(file, ": "))) return mapping;
+  const std::string place = LocateField(yaml, file, rest.substr(0, rest.find(':')));
+  if (place.empty()) return mapping;
+  return absl::Status(mapping.status().code(), absl::StrCat(place, ": ", rest));
+}
+
 absl::StatusOr<proto::TableMapping> LoadMapping(absl::string_view name_or_path) {
   const absl::string_view embedded = EmbeddedMapping(name_or_path);
   if (!embedded.empty()) {
@@ -300,7 +314,7 @@ absl::StatusOr<proto::TableMapping> LoadMapping(absl::string_view name_or_path) 
   if (!source.ok()) return source.status();
   absl::StatusOr<std::string> yaml = ReadAll(**source, kMaxMappingBytes);
   if (!yaml.ok()) return yaml.status();
-  return ParseMapping(*yaml, (*source)->name());
+  return ParseMappingFile(*yaml, (*source)->name());
 }
 
 }  // namespace drasim

@@ -54,6 +54,10 @@ absl::StatusOr<proto::TableMapping> LoadMapping(absl::string_view name_or_path);
 // Parses and validates YAML text. `file` is for errors: those of MergeYaml and of ValidateMapping.
 absl::StatusOr<proto::TableMapping> ParseMapping(absl::string_view yaml, absl::string_view file);
 
+// The same; what is wrong with a field that stands in the text comes with its line and column.
+absl::StatusOr<proto::TableMapping> ParseMappingFile(absl::string_view yaml,
+                                                     absl::string_view file);
+
 // Whether a mapping makes sense by itself, without a table. InvalidArgument:
 // "FILE: field.path: found '...', expected ..." for the first thing wrong.
 absl::Status ValidateMapping(const proto::TableMapping& mapping, absl::string_view file);

@@ -32,7 +32,7 @@ absl::Status ValidateOne(const std::string& path) {
   if (!text.ok()) return text.status();
   const std::string name = (*source)->name();
   if (LooksLikeMapping(*text)) {
-    absl::StatusOr<proto::TableMapping> mapping = ParseMapping(*text, name);
+    absl::StatusOr<proto::TableMapping> mapping = ParseMappingFile(*text, name);
     if (!mapping.ok()) return mapping.status();
     std::printf("%s: a valid mapping\n", name.c_str());
     return absl::OkStatus();

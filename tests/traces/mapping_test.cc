@@ -307,5 +307,17 @@ TEST(MappingTest, ExplainsWhatIsWrongWithNodes) {
             "");
 }
 
+TEST(ParseMappingFileTest, NamesThePlaceInTheFile) {
+  constexpr absl::string_view kYaml =
+      "name: mine\npods:\n  gpu_count: {column: gpus}\n  arrival: {column: t, unit: sec}\n";
+  EXPECT_EQ(ParseMappingFile(kYaml, "m.yaml").status().message(),
+            "m.yaml:4:30: pods.arrival.unit: found 'sec', expected one of ns, us, ms, s, min, h, "
+            "datetime");
+  // Something that is not there has no place.
+  EXPECT_EQ(
+      ParseMappingFile("pods: {cpu: {column: c, unit: milli}}\n", "m.yaml").status().message(),
+      "m.yaml: name: found '', expected the format's name");
+}
+
 }  // namespace
 }  // namespace drasim
