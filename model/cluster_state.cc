@@ -123,8 +123,8 @@ void ClusterState::AddExtended(const NodeSpec& spec) {
 void ClusterState::CountCapacity(const NodeRow& row, const NodeSpec& spec, int sign) {
   totals_.cpu_milli_capacity += sign * spec.cpu_milli;
   totals_.memory_bytes_capacity += sign * spec.memory_bytes;
-  totals_.gpu_milli_capacity += int64_t{sign} * row.gpu_count * kDeviceMilli;
-  totals_.gpu_count += sign * row.gpu_count;
+  totals_.gpu_milli_capacity += int64_t{sign} * row.gpu_count * int64_t{kDeviceMilli};
+  totals_.gpu_count += int64_t{sign} * row.gpu_count;
   available_nodes_ = sign > 0 ? available_nodes_ + 1 : available_nodes_ - 1;
 }
 

@@ -385,9 +385,9 @@ absl::StatusOr<bool> GeneratedSource::Next(JobArrival* out) {
     run_time_ns = DrawNs(*run_time_s_, "a run time", &run_time_stream_);
   }
   if (!status_.ok()) return status_;
+  *out = JobArrival();
   out->name = Numbered("pod-", next_, name_digits_);
   out->shape = shapes_[NextRow()];
-  out->priority = 0;
   out->time = SimTime(time_ns_);
   out->has_run_time = run_time_s_.has_value();
   out->run_time = SimDuration(run_time_ns);

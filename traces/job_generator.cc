@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -188,7 +189,8 @@ absl::StatusOr<std::unique_ptr<JobGenerator>> JobGenerator::Create(
   for (const GangWeight& gang : options.gangs) {
     // Whole weights make draws exact. A chance, however small, stays one.
     const double scaled = gang.weight / greatest * kGreatestWeight;
-    const uint64_t weight = gang.weight > 0 && scaled < 1 ? 1 : static_cast<uint64_t>(scaled + 0.5);
+    const uint64_t weight =
+        gang.weight > 0 && scaled < 1 ? 1 : static_cast<uint64_t>(std::llround(scaled));
     sum += weight;
     gpu_sum += static_cast<double>(weight) * gang.gpus;
     source->cumulative_.push_back(sum);

@@ -553,8 +553,7 @@ absl::StatusOr<int64_t> NodesForLoad(absl::Span<const NodeSpec> nodes, const Loa
                    absl::StrCat("at most ", kMaxGeneratedNodes, " nodes"));
   };
   if (!(exact_milli < 9e18)) return too_many();
-  const auto needed_milli =
-      absl::uint128(std::max<int64_t>(1, static_cast<int64_t>(exact_milli + 0.5)));
+  const auto needed_milli = absl::uint128(std::max<int64_t>(1, int64_t{std::llround(exact_milli)}));
   const absl::uint128 rounds = (needed_milli - 1) / round_milli;
   if (rounds * nodes.size() > absl::uint128(kMaxGeneratedNodes)) return too_many();
   int64_t count = static_cast<int64_t>(rounds) * static_cast<int64_t>(nodes.size());

@@ -62,9 +62,6 @@ void MetricsSink::OnRecord(const Record& record, const ClusterState& cluster) {
       outcome = true;
       break;
     case RecordKind::kNodeChanged:
-      tracker_.Update(cluster, record.node);
-      outcome = true;
-      break;
     case RecordKind::kPodReserved:
     case RecordKind::kPodUnreserved:
       // The totals move with the charge, so the measure does too.
