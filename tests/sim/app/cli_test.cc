@@ -57,7 +57,7 @@ TEST_F(CliInputTest, MissingFiles) {
       "built-in ones are acme-kalos, acme-seren, chronus, cloudsimpy, dlrm-2025, helios, openb, "
       "pai-2020-100k, philly-adaptdl, philly-elasticflow, philly-muri, spot-2026, swf, "
       "swf-wagap; formats with code of their own are google-2011, google-subtrace, "
-               "pai-2020, philly");
+      "pai-2020, philly");
 }
 
 TEST_F(CliInputTest, AFolderForAFile) {
