@@ -13,7 +13,6 @@
 #include "absl/strings/str_split.h"
 #include "model/number_text.h"
 #include "model/text/did_you_mean.h"
-#include "model/text/json_writer.h"
 #include "sim/app/simulation.h"
 
 namespace drasim {
@@ -65,26 +64,8 @@ constexpr CellMetric kReplayMetrics[] = {
     {"goodput", "goodput", 4, true, [](const CellResult& c) { return OrNan(c.replay.goodput); }},
 };
 
-// The report gives its averages over time away as JSON only: its last member is "utilisation", and
-// the first percentage in there is that of the GPUs.
-std::optional<double> GpuUtilisationPercent(const JobReport& report) {
-  JsonWriter j;
-  j.BeginObject();
-  report.WriteJson(j);
-  j.EndObject();
-  const std::string text = j.text();
-  const absl::string_view json = text;
-  constexpr absl::string_view kKey = "\"allocated_percent\": ";
-  const size_t at = json.find(kKey, json.rfind("\"utilisation\": "));
-  if (at == absl::string_view::npos) return std::nullopt;
-  const absl::string_view rest = json.substr(at + kKey.size());
-  double percent = 0;
-  // Null without GPUs.
-  if (!absl::SimpleAtod(rest.substr(0, rest.find_first_of(",\n")), &percent)) return std::nullopt;
-  return percent;
-}
-
-ReplayFigures FiguresOf(const JobReport& report) {
+ReplayFigures FiguresOf(const Simulation& sim) {
+  const JobReport report = sim.MakeJobReport();
   const JobFigures& f = report.figures();
   ReplayFigures r;
   r.jobs_finished = f.all.count;
@@ -96,7 +77,9 @@ ReplayFigures FiguresOf(const JobReport& report) {
     r.mean_slowdown = f.all.slowdown.mean;
   }
   r.makespan_seconds = f.makespan_seconds;
-  r.gpu_utilisation_percent = GpuUtilisationPercent(report);
+  const std::optional<double> percent =
+      sim.utilisation().Percent(Level::kGpuAllocatedMilli, Level::kGpuCapacityMilli);
+  if (percent.has_value()) r.gpu_utilisation_percent = RoundDecimals(*percent, 6);
   r.goodput = f.preemption.goodput;
   return r;
 }
@@ -148,7 +131,7 @@ absl::StatusOr<CellResult> RunCell(const proto::Scenario& scenario) {
   cell.fragmentation_milli = RoundDecimals(m.fragmentation.amount_milli(), 2);
   cell.fragmentation_ratio_percent = RoundDecimals(m.fragmentation.ratio_percent(), 2);
   cell.by_load = sim.load_table().Rows();
-  if (scenario.mode() == "replay") cell.replay = FiguresOf(sim.MakeJobReport());
+  if (scenario.mode() == "replay") cell.replay = FiguresOf(sim);
   if (scenario.order() == "artifact") cell.hashes = ComputeOrderHashes(sim.cluster(), sim.ranks());
   cell.fingerprint = sim.fingerprint();
   cell.warnings = sim.warnings();

@@ -243,7 +243,7 @@ JobReport Simulation::MakeJobReport() const {
   options.end = engine_->now();
   options.capacity = {t.cpu_milli_capacity, t.memory_bytes_capacity, t.gpu_milli_capacity};
   options.truncate_means = scenario_.compat() == "helios";
-  options.utilisation = integrals_->Window();
+  options.utilisation = utilisation();
   return JobReport(jobs_, options);
 }
 

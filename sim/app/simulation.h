@@ -58,6 +58,8 @@ class Simulation {
   const JobTable& jobs() const { return jobs_; }
   // After a replay.
   JobReport MakeJobReport() const;
+  // Averages over time, of a replay so far.
+  WindowIntegrals utilisation() const { return integrals_->Window(); }
 
   const proto::Scenario& scenario() const { return scenario_; }
   const ClusterState& cluster() const { return *cluster_; }
