@@ -73,11 +73,14 @@ absl::StatusOr<NodeId> ClusterState::AddNode(const NodeSpec& spec) {
   if (spec.gpu_count > 0) row.model = static_cast<uint8_t>(model->value());
   device_idle_.insert(device_idle_.end(), static_cast<size_t>(spec.gpu_count), kDeviceMilli);
   tag_count_.insert(tag_count_.end(), kAffinityTags, 0);
+  without_cpu_.push_back(0);
+  without_memory_.push_back(0);
   rows_.push_back(row);
   specs_.push_back(spec);
   epoch_.push_back(0);
   node_pods_.emplace_back();
   AddExtended(spec);
+  AddMig(id);
   if (row.available) CountCapacity(row, spec, +1);
   node_cpu_milli_max_ = std::max(node_cpu_milli_max_, spec.cpu_milli);
   node_gpu_count_max_ = std::max<int64_t>(node_gpu_count_max_, spec.gpu_count);
@@ -104,18 +107,21 @@ void ClusterState::AddExtended(const NodeSpec& spec) {
     }
     // A new column; the nodes so far have none of it.
     const size_t before = extended_names_.size();
-    std::vector<int64_t> wider((nodes - 1) * (before + 1));
-    for (size_t n = 0; n + 1 < nodes; ++n) {
-      std::copy_n(extended_idle_.begin() + static_cast<std::ptrdiff_t>(n * before), before,
-                  wider.begin() + static_cast<std::ptrdiff_t>(n * (before + 1)));
+    for (std::vector<int64_t>* column : {&extended_idle_, &extended_capacity_}) {
+      std::vector<int64_t> wider((nodes - 1) * (before + 1));
+      for (size_t n = 0; n + 1 < nodes; ++n) {
+        std::copy_n(column->begin() + static_cast<std::ptrdiff_t>(n * before), before,
+                    wider.begin() + static_cast<std::ptrdiff_t>(n * (before + 1)));
+      }
+      *column = std::move(wider);
     }
-    extended_idle_ = std::move(wider);
     extended_names_.push_back(name);
   }
   for (const std::string& name : extended_names_) {
     int64_t capacity = 0;
     for (const auto& [key, amount] : spec.extended) capacity = key == name ? amount : capacity;
     extended_idle_.push_back(capacity);
+    extended_capacity_.push_back(capacity);
   }
   counted_.clear();
 }
@@ -157,6 +163,7 @@ void ClusterState::ResolveShapes() {
       counted.group = it->second;
       counted.max_per_node = shape.max_per_node;
     }
+    ResolveMig(shape, &counted);
     counted_.push_back(std::move(counted));
   }
 }
@@ -218,32 +225,6 @@ bool ClusterState::NodeInUse(const NodeRow& row, NodeId id) const {
          row.gpu_milli_idle != spec.gpu_count * kDeviceMilli;
 }
 
-void ClusterState::ChargeDevices(const PodShape& shape, NodeId node, uint32_t devices, int sign) {
-  NodeRow& row = rows_[node.value()];
-  row.gpu_milli_idle -= static_cast<int32_t>(sign * shape.total_gpu_milli());
-  for (uint32_t rest = devices; rest != 0; rest &= rest - 1) {
-    const int device = std::countr_zero(rest);
-    DRASIM_CHECK_LT(device, row.gpu_count);
-    int16_t& idle = device_idle_[row.device_begin + static_cast<uint32_t>(device)];
-    idle = static_cast<int16_t>(idle - sign * shape.gpu_milli);
-    DRASIM_CHECK(idle >= 0 && idle <= kDeviceMilli);
-  }
-  const auto tag = static_cast<size_t>(AffinityTag(shape));
-  uint16_t& count = tag_count_[size_t{node.value()} * kAffinityTags + tag];
-  count = static_cast<uint16_t>(count + sign);
-  const uint64_t bit = uint64_t{1} << tag;
-  row.resident_tags = count > 0 ? row.resident_tags | bit : row.resident_tags & ~bit;
-  row.resident_gpu_pods = static_cast<uint16_t>(row.resident_gpu_pods + sign);
-  int16_t max_idle = 0;
-  uint8_t full_idle = 0;
-  for (int16_t idle : device_milli_idle(node)) {
-    max_idle = std::max(max_idle, idle);
-    full_idle = static_cast<uint8_t>(full_idle + (idle == kDeviceMilli ? 1 : 0));
-  }
-  row.gpu_milli_idle_max = max_idle;
-  row.gpu_full_idle = full_idle;
-}
-
 // Extended resources, groups and the list of pods.
 void ClusterState::ChargeCounted(PodId pod, NodeId node, int sign) {
   std::vector<PodId>& pods = node_pods_[node.value()];
@@ -256,12 +237,14 @@ void ClusterState::ChargeCounted(PodId pod, NodeId node, int sign) {
     pod_slot_[pods[slot].value()] = slot;
     pods.pop_back();
   }
+  const PodShape& shape = pod_shape(pod);
+  without_cpu_[node.value()] += shape.cpu_milli == 0 ? sign : 0;
+  without_memory_[node.value()] += shape.memory_bytes == 0 ? sign : 0;
   const CountedRequest& counted = counted_[pod_shape_[pod.value()].value()];
   if (!counted.any()) return;
   for (const auto& [column, amount] : counted.extended) {
-    int64_t& idle = extended_idle_[size_t{node.value()} * extended_names_.size() + column];
-    idle -= sign * amount;
-    DRASIM_CHECK_GE(idle, 0);
+    // May fall below 0 where the node reports less than it did when its pods came.
+    extended_idle_[size_t{node.value()} * extended_names_.size() + column] -= sign * amount;
   }
   if (counted.group != 0) {
     uint16_t& count = group_pods_[counted.group - 1][node.value()];
@@ -270,8 +253,10 @@ void ClusterState::ChargeCounted(PodId pod, NodeId node, int sign) {
   }
 }
 
-// Adds (sign +1) or removes (sign -1) the pod's request. The one place where idle columns change.
-void ClusterState::Charge(PodId pod, NodeId node, uint32_t devices, int sign) {
+// Adds (sign +1) or removes (sign -1) what the pod requests, and the devices that it holds. The one
+// place, beside Grant, where idle columns change.
+void ClusterState::Charge(PodId pod, NodeId node, uint32_t devices,
+                          absl::Span<const DeviceGrant> grants, int sign) {
   const PodShape& shape = pod_shape(pod);
   NodeRow& row = rows_[node.value()];
   DRASIM_CHECK(row.available);
@@ -281,63 +266,72 @@ void ClusterState::Charge(PodId pod, NodeId node, uint32_t devices, int sign) {
   row.memory_bytes_idle -= sign * shape.memory_bytes;
   row.pods_idle -= sign;
   DRASIM_CHECK(row.cpu_milli_idle >= 0 && row.memory_bytes_idle >= 0 && row.pods_idle >= 0);
-  DRASIM_CHECK_EQ(std::popcount(devices), shape.gpu_count);
-  if (devices != 0) ChargeDevices(shape, node, devices, sign);
+  if (!grants.empty()) {
+    ChargeGrants(node, grants, sign);
+  } else {
+    DRASIM_CHECK_EQ(std::popcount(devices), shape.gpu_count);
+    if (devices != 0) ChargeDevices(shape, node, devices, sign);
+  }
   ChargeCounted(pod, node, sign);
   totals_.cpu_milli_allocated += sign * shape.cpu_milli;
   totals_.memory_bytes_allocated += sign * shape.memory_bytes;
   totals_.gpu_milli_allocated += sign * shape.total_gpu_milli();
-  totals_.gpus_in_use += (row.gpu_count - row.gpu_full_idle) - busy_before;
   totals_.pods_resident += sign;
-  const bool in_use = NodeInUse(row, node);
-  if (in_use != was_in_use) {
-    totals_.nodes_in_use += in_use ? 1 : -1;
-    totals_.gpus_on_used_nodes += in_use ? row.gpu_count : -row.gpu_count;
-  }
+  CountUse(node, was_in_use, busy_before);
   Touch(node);
 }
 
-void ClusterState::SetPlacement(PodId pod, PodPhase phase, NodeId node, uint32_t devices) {
+void ClusterState::CountUse(NodeId node, bool was_in_use, int busy_before) {
+  const NodeRow& row = rows_[node.value()];
+  totals_.gpus_in_use += (row.gpu_count - row.gpu_full_idle) - busy_before;
+  const bool in_use = NodeInUse(row, node);
+  if (in_use == was_in_use) return;
+  totals_.nodes_in_use += in_use ? 1 : -1;
+  totals_.gpus_on_used_nodes += in_use ? row.gpu_count : -row.gpu_count;
+}
+
+void ClusterState::SetPlacement(PodId pod, PodPhase phase, NodeId node, uint32_t devices,
+                                absl::Span<const DeviceGrant> grants) {
   const size_t i = pod.value();
   if (!what_ifs_.empty()) {
-    undo_.push_back({pod, pod_node_[i], pod_devices_[i], pod_phase_[i], pod_slot_[i]});
+    const absl::Span<const DeviceGrant> held = pod_grants(pod);
+    undo_.push_back({pod, pod_node_[i], pod_devices_[i], pod_phase_[i], pod_slot_[i],
+                     DeviceGrants(held.begin(), held.end())});
   }
   pod_phase_[i] = phase;
   pod_node_[i] = node;
   pod_devices_[i] = devices;
+  if (i >= pod_grants_.size()) {
+    if (grants.empty()) return;
+    pod_grants_.resize(pod_shape_.size());
+  }
+  pod_grants_[i].assign(grants.begin(), grants.end());
 }
 
-bool ClusterState::CanPlace(ShapeId shape_id, NodeId node, uint32_t devices) const {
-  if (shape_id.value() >= shapes_->size() || node.value() >= rows_.size()) return false;
-  const PodShape& shape = shapes_->row(shape_id);
-  const NodeRow& row = rows_[node.value()];
-  if (!row.available || row.cpu_milli_idle < shape.cpu_milli ||
-      row.memory_bytes_idle < shape.memory_bytes || row.pods_idle < 1 ||
-      std::popcount(devices) != shape.gpu_count) {
-    return false;
-  }
-  for (uint32_t rest = devices; rest != 0; rest &= rest - 1) {
-    const auto device = static_cast<uint32_t>(std::countr_zero(rest));
-    if (device >= row.gpu_count || device_idle_[row.device_begin + device] < shape.gpu_milli)
-      return false;
-  }
-  return shape_id.value() >= counted_.size() ||
-         (LackingExtended(shape_id, node) == 0 && GroupHasRoom(shape_id, node));
-}
-
-void ClusterState::Assume(PodId pod, NodeId node, uint32_t devices) {
+void ClusterState::Assume(PodId pod, NodeId node, uint32_t devices,
+                          absl::Span<const DeviceGrant> grants) {
   DRASIM_CHECK(pod_phase(pod) == PodPhase::kPending);
-  Charge(pod, node, devices, +1);
-  SetPlacement(pod, PodPhase::kAssumed, node, devices);
+  Charge(pod, node, devices, grants, +1);
+  SetPlacement(pod, PodPhase::kAssumed, node, devices, grants);
+}
+
+void ClusterState::PutBack(PodId pod, NodeId node, uint32_t devices,
+                           absl::Span<const DeviceGrant> grants, bool bound) {
+  const bool given = pod_shape(pod).gets_devices_from_node() && !grants.empty();
+  Assume(pod, node, given ? 0 : devices, given ? absl::Span<const DeviceGrant>() : grants);
+  if (bound) Bind(pod);
+  if (given) Grant(pod, devices, grants);
 }
 
 void ClusterState::Bind(PodId pod) {
   DRASIM_CHECK(pod_phase(pod) == PodPhase::kAssumed);
-  SetPlacement(pod, PodPhase::kBound, pod_node(pod), pod_devices(pod));
+  const absl::Span<const DeviceGrant> held = pod_grants(pod);
+  const DeviceGrants kept(held.begin(), held.end());
+  SetPlacement(pod, PodPhase::kBound, pod_node(pod), pod_devices(pod), kept);
 }
 
 void ClusterState::Release(PodId pod, PodPhase to) {
-  Charge(pod, pod_node(pod), pod_devices(pod), -1);
+  Charge(pod, pod_node(pod), pod_devices(pod), pod_grants(pod), -1);
   SetPlacement(pod, to, NodeId(), 0);
 }
 
@@ -390,9 +384,9 @@ void ClusterState::Rollback() {
     const Undo& u = undo_[i];
     const NodeId now = pod_node(u.pod);
     if (now != u.node) {
-      if (now.valid()) Charge(u.pod, now, pod_devices(u.pod), -1);
+      if (now.valid()) Charge(u.pod, now, pod_devices(u.pod), pod_grants(u.pod), -1);
       if (u.node.valid()) {
-        Charge(u.pod, u.node, u.devices, +1);
+        Charge(u.pod, u.node, u.devices, u.grants, +1);
         // Back to its own place: whoever took it was the last then.
         std::vector<PodId>& pods = node_pods_[u.node.value()];
         std::swap(pods[u.slot], pods.back());
@@ -400,133 +394,11 @@ void ClusterState::Rollback() {
         pod_slot_[u.pod.value()] = u.slot;
       }
     }
-    SetPlacement(u.pod, u.phase, u.node, u.devices);
+    SetPlacement(u.pod, u.phase, u.node, u.devices, u.grants);
   }
   what_ifs_ = outer;
   undo_.resize(mark.undo);
   version_ = mark.version;
-}
-
-absl::Status ClusterState::CheckInvariants() const {
-  GpuModelTable models = *models_;
-  ClusterState fresh(&models, shapes_);
-  for (const NodeSpec& spec : specs_) {
-    absl::StatusOr<NodeId> added = fresh.AddNode(spec);
-    if (!added.ok()) return added.status();
-    fresh.SetAvailable(*added, rows_[added->value()].available);
-  }
-  for (size_t i = 0; i < pod_count(); ++i) {
-    const PodId pod(i);
-    fresh.AddPod("", pod_shape_[i], 0, SimTime());
-    const bool holds = pod_phase_[i] == PodPhase::kAssumed || pod_phase_[i] == PodPhase::kBound;
-    if (holds != pod_node_[i].valid()) {
-      return absl::InternalError(
-          absl::StrCat("pod '", pod_name(pod), "': phase and node disagree"));
-    }
-    if (holds) fresh.Assume(pod, pod_node_[i], pod_devices_[i]);
-  }
-  for (size_t n = 0; n < rows_.size(); ++n) {
-    const NodeRow& a = rows_[n];
-    const NodeRow& b = fresh.rows_[n];
-    const bool same =
-        a.cpu_milli_idle == b.cpu_milli_idle && a.memory_bytes_idle == b.memory_bytes_idle &&
-        a.pods_idle == b.pods_idle && a.gpu_milli_idle == b.gpu_milli_idle &&
-        a.gpu_milli_idle_max == b.gpu_milli_idle_max && a.gpu_full_idle == b.gpu_full_idle &&
-        a.resident_tags == b.resident_tags && a.resident_gpu_pods == b.resident_gpu_pods &&
-        node_pods_[n].size() == fresh.node_pods_[n].size() &&
-        device_milli_idle(NodeId(n)) == fresh.device_milli_idle(NodeId(n));
-    if (!same) {
-      return absl::InternalError(
-          absl::StrCat("node '", specs_[n].name, "': columns differ from what its pods request"));
-    }
-  }
-  if (extended_idle_ != fresh.extended_idle_ || group_pods_ != fresh.group_pods_)
-    return absl::InternalError("extended resources or groups differ from what pods request");
-  if (!(totals_ == fresh.totals_))
-    return absl::InternalError("totals differ from the sum over nodes");
-  return absl::OkStatus();
-}
-
-void ClusterState::Save(StateWriter& out) const {
-  out.Section("cluster");
-  out.U64(node_count());
-  for (const NodeRow& row : rows_) {
-    out.Bool(row.schedulable);
-    out.Bool(row.available);
-  }
-  out.U64(pod_count());
-  for (size_t i = 0; i < pod_count(); ++i) {
-    out.Str(pod_name(PodId(i)));
-    out.U64(pod_shape_[i].value());
-    out.U64(static_cast<uint64_t>(pod_phase_[i]));
-    out.U64(pod_node_[i].valid() ? pod_node_[i].value() + uint64_t{1} : 0);
-    out.U64(pod_devices_[i]);
-    out.I64(pod_priority_[i]);
-    out.I64(pod_arrival_[i].ns());
-  }
-  out.U64(version_);
-  out.U64(versions_);
-  // The order of pods on a node decides ties between victims.
-  for (const std::vector<PodId>& pods : node_pods_) {
-    for (PodId pod : pods) out.U64(pod.value());
-  }
-}
-
-absl::Status ClusterState::Load(StateReader& in) {
-  in.Section("cluster");
-  if (in.U64() != node_count()) in.Fail("the number of nodes differs from the scenario's");
-  for (size_t n = 0; n < node_count() && in.status().ok(); ++n) {
-    const bool schedulable = in.Bool();
-    if (schedulable != rows_[n].schedulable) SetSchedulable(NodeId(n), schedulable);
-    SetAvailable(NodeId(n), in.Bool());
-  }
-  if (absl::Status s = LoadPods(in); !s.ok()) return s;
-  version_ = in.U64();
-  versions_ = in.U64();
-  for (size_t n = 0; n < node_count() && in.status().ok(); ++n) {
-    std::vector<PodId> order;
-    for (size_t i = 0; i < node_pods_[n].size(); ++i) {
-      const PodId pod(static_cast<size_t>(in.U64()));
-      if (pod.value() >= pod_count() || pod_node(pod) != NodeId(n)) {
-        in.Fail("the list of a node names a pod that is not there");
-        break;
-      }
-      pod_slot_[pod.value()] = static_cast<uint32_t>(i);
-      order.push_back(pod);
-    }
-    if (in.status().ok()) node_pods_[n] = std::move(order);
-  }
-  return in.status();
-}
-
-absl::Status ClusterState::LoadPods(StateReader& in) {
-  const size_t pods = in.Count();
-  for (size_t i = 0; i < pods && in.status().ok(); ++i) {
-    const std::string name = in.Str();
-    const uint64_t shape = in.U64();
-    const uint64_t phase = in.U64();
-    const uint64_t node = in.U64();
-    const uint64_t devices = in.U64();
-    const auto priority = static_cast<int32_t>(in.I64());
-    const SimTime arrival(in.I64());
-    if (shape >= shapes_->size() || phase > kLastPodPhase || node > node_count()) {
-      in.Fail("a pod names a shape, phase or node that does not exist");
-      break;
-    }
-    const ShapeId shape_id(static_cast<size_t>(shape));
-    const NodeId node_id = node > 0 ? NodeId(static_cast<size_t>(node - 1)) : NodeId();
-    const auto mask = static_cast<uint32_t>(devices);
-    const auto to = static_cast<PodPhase>(phase);
-    const PodId pod = AddPod(name, shape_id, priority, arrival);
-    if (node_id.valid() != (to == PodPhase::kAssumed || to == PodPhase::kBound) ||
-        (node_id.valid() && !CanPlace(shape_id, node_id, mask))) {
-      in.Fail(absl::StrCat("pod '", name, "' cannot be where the checkpoint puts it"));
-      break;
-    }
-    if (node_id.valid()) Charge(pod, node_id, mask, +1);
-    SetPlacement(pod, to, node_id, node_id.valid() ? mask : 0);
-  }
-  return in.status();
 }
 
 }  // namespace drasim

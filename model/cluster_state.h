@@ -16,11 +16,14 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/btree_map.h"
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "model/device_grant.h"
 #include "model/ids.h"
 #include "model/node_spec.h"
 #include "model/pod_shape.h"
@@ -115,11 +118,40 @@ class ClusterState {
     return absl::MakeConstSpan(device_idle_.data() + row.device_begin, row.gpu_count);
   }
 
+  // --- MIG ---
+  // Idle milli of a device that has MIG instances reads 0 above: nothing but MIG may use it.
+  bool any_mig() const { return !device_mig_.empty(); }
+  // Null when the node's GPUs have no MIG.
+  const MigTable* mig_table(NodeId id) const {
+    const uint8_t model = rows_[id.value()].model;
+    return model == 0xff ? nullptr : models_->mig(ModelId(uint32_t{model}));
+  }
+  // Instances that pods hold, by device index. REQUIRES: mig_table.
+  absl::Span<const MigState> device_mig(NodeId id) const {
+    const NodeRow& row = rows_[id.value()];
+    return absl::MakeConstSpan(device_mig_.data() + row.device_begin, row.gpu_count);
+  }
+  // Bit per device on which MIG instances may be: nothing else is on it. REQUIRES: any_mig.
+  uint32_t mig_usable(NodeId id) const { return mig_usable_[id.value()]; }
+  // The profiles of the shape's instances, one entry each, in the table of that model; empty when
+  // it wants none or the model has no such profile. The shape must belong to a pod that was added.
+  absl::Span<const uint8_t> mig_profiles(ShapeId shape, uint8_t model) const;
+
   // --- extended resources: columns over the names that nodes have ---
   const std::vector<std::string>& extended_names() const { return extended_names_; }
   int64_t extended_idle(NodeId id, size_t column) const {
     return extended_idle_[size_t{id.value()} * extended_names_.size() + column];
   }
+  // As the API server shows it (status.allocatable); may be below what pods hold.
+  int64_t extended_capacity(NodeId id, size_t column) const {
+    return extended_capacity_[size_t{id.value()} * extended_names_.size() + column];
+  }
+  // Changes what a node reports. REQUIRES: column < extended_names().size().
+  void SetExtendedCapacity(NodeId node, size_t column, int64_t amount);
+  // Resident pods that ask for no CPU, and for no memory; kube-scheduler's scores count them as
+  // asking for a little.
+  int32_t pods_without_cpu(NodeId id) const { return without_cpu_[id.value()]; }
+  int32_t pods_without_memory(NodeId id) const { return without_memory_[id.value()]; }
   // The first extended resource of the shape that the node lacks, as 1 + its column, or
   // 1 + extended_names().size() for one that no node has; 0 when all are there. The shape must
   // belong to a pod that was added. O(resources of the shape).
@@ -140,6 +172,11 @@ class ClusterState {
   uint32_t pod_devices(PodId id) const {
     return pod_devices_[id.value()];
   }  // bit per device of the node
+  // What of its devices; empty when it holds them whole, or in equal shares as its shape says.
+  absl::Span<const DeviceGrant> pod_grants(PodId id) const {
+    if (id.value() >= pod_grants_.size()) return {};
+    return pod_grants_[id.value()];
+  }
   int32_t pod_priority(PodId id) const { return pod_priority_[id.value()]; }
   SimTime pod_arrival(PodId id) const { return pod_arrival_[id.value()]; }
   // Assumed and bound pods of a node, in kube-scheduler's order: a new one goes last, and the last
@@ -150,7 +187,16 @@ class ClusterState {
   // implies --- kPending -> kAssumed. `devices` has exactly gpu_count bits for a shape that uses
   // GPUs, else 0, and every named device has gpu_milli idle. May overcommit nothing: CPU, memory,
   // pod slots and devices are CHECKed.
-  void Assume(PodId pod, NodeId node, uint32_t devices);
+  // A shape with MIG instances names them in `grants`, each legal in turn, and their devices in
+  // `devices`.
+  void Assume(PodId pod, NodeId node, uint32_t devices, absl::Span<const DeviceGrant> grants = {});
+  // A kBound pod that holds no devices is given some by its node; they are free (CHECKed). It keeps
+  // them until it leaves the node.
+  void Grant(PodId pod, uint32_t devices, absl::Span<const DeviceGrant> grants);
+  // Puts a pod back where it was taken from, with what it held, whoever had given it.
+  // kPending -> kAssumed or kBound.
+  void PutBack(PodId pod, NodeId node, uint32_t devices, absl::Span<const DeviceGrant> grants,
+               bool bound);
   void Bind(PodId pod);    // kAssumed -> kBound
   void Forget(PodId pod);  // kAssumed -> kPending (Unreserve)
   void Finish(PodId pod);  // kBound -> kSucceeded
@@ -179,7 +225,10 @@ class ClusterState {
   int64_t node_cpu_milli_max() const { return node_cpu_milli_max_; }
   int64_t node_gpu_count_max() const { return node_gpu_count_max_; }
   // True when the placement would pass every CHECK of Assume; for readers of untrusted records.
-  bool CanPlace(ShapeId shape, NodeId node, uint32_t devices) const;
+  bool CanPlace(ShapeId shape, NodeId node, uint32_t devices,
+                absl::Span<const DeviceGrant> grants = {}) const;
+  // The same for Grant.
+  bool CanGrant(NodeId node, uint32_t devices, absl::Span<const DeviceGrant> grants) const;
   const ShapeTable& shapes() const { return *shapes_; }
   const GpuModelTable& models() const { return *models_; }
 
@@ -207,19 +256,42 @@ class ClusterState {
     uint32_t devices;
     PodPhase phase;
     uint32_t slot;  // in pods_on() of the node
+    DeviceGrants grants;
+  };
+
+  // What ShapeTable keeps by name, resolved once per shape.
+  struct CountedRequest {
+    std::vector<std::pair<uint32_t, int64_t>> extended;  // column, amount
+    uint32_t group = 0;                                  // 1 + row of group_pods_; 0: none
+    int32_t max_per_node = 0;
+    bool lacks_resource = false;                       // asks for something that no node has
+    std::vector<absl::InlinedVector<uint8_t, 2>> mig;  // by model
+    bool any() const { return group != 0 || lacks_resource || !extended.empty(); }
   };
 
   void Touch(NodeId node);
+  void ResolveMig(const PodShape& shape, CountedRequest* counted) const;
   absl::Status CheckSpec(const NodeSpec& spec);
   void AddExtended(const NodeSpec& spec);
+  void AddMig(NodeId id);
   absl::Status LoadPods(StateReader& in);
-  void Charge(PodId pod, NodeId node, uint32_t devices, int sign);
+  void Charge(PodId pod, NodeId node, uint32_t devices, absl::Span<const DeviceGrant> grants,
+              int sign);
   void ChargeDevices(const PodShape& shape, NodeId node, uint32_t devices, int sign);
+  void ChargeGrants(NodeId node, absl::Span<const DeviceGrant> grants, int sign);
+  void ChargeInstance(NodeId node, const DeviceGrant& grant, int sign);
+  void CountDevices(NodeId node);
+  void CountUse(NodeId node, bool was_in_use, int busy_before);
   void ChargeCounted(PodId pod, NodeId node, int sign);
   void Release(PodId pod, PodPhase to);
   void CountCapacity(const NodeRow& row, const NodeSpec& spec, int sign);
   void ResolveShapes();
-  void SetPlacement(PodId pod, PodPhase phase, NodeId node, uint32_t devices);
+  // CanPlace but for extended resources and groups, which a node may have come to lack meanwhile.
+  bool CanHold(ShapeId shape, NodeId node, uint32_t devices,
+               absl::Span<const DeviceGrant> grants) const;
+  void SetPlacement(PodId pod, PodPhase phase, NodeId node, uint32_t devices,
+                    absl::Span<const DeviceGrant> grants = {});
+  void SavePods(StateWriter& out) const;
   bool NodeInUse(const NodeRow& row, NodeId id) const;
 
   GpuModelTable* models_;
@@ -228,20 +300,19 @@ class ClusterState {
   std::vector<NodeRow> rows_;
   std::vector<NodeSpec> specs_;
   std::vector<int16_t> device_idle_;
+  std::vector<MigState> device_mig_;  // beside device_idle_; empty while no node has MIG
+  std::vector<uint32_t> mig_usable_;  // by node; empty while no node has MIG
+  // Milli in use of instances that several pods share, by device (in device_idle_) and placement.
+  absl::btree_map<std::pair<uint32_t, uint8_t>, int32_t> shared_instances_;
   std::vector<uint16_t> tag_count_;  // kAffinityTags per node
   std::vector<uint32_t> epoch_;
   absl::flat_hash_map<std::string, uint32_t> node_index_;
 
-  // What ShapeTable keeps by name, resolved once per shape.
-  struct CountedRequest {
-    std::vector<std::pair<uint32_t, int64_t>> extended;  // column, amount
-    uint32_t group = 0;                                  // 1 + row of group_pods_; 0: none
-    int32_t max_per_node = 0;
-    bool lacks_resource = false;  // asks for something that no node has
-    bool any() const { return group != 0 || lacks_resource || !extended.empty(); }
-  };
   std::vector<std::string> extended_names_;
-  std::vector<int64_t> extended_idle_;   // nodes x names
+  std::vector<int64_t> extended_idle_;      // nodes x names
+  std::vector<int64_t> extended_capacity_;  // nodes x names
+  std::vector<int32_t> without_cpu_;
+  std::vector<int32_t> without_memory_;
   std::vector<CountedRequest> counted_;  // by shape
   absl::flat_hash_map<std::string, uint32_t> group_index_;
   std::vector<std::vector<uint16_t>> group_pods_;  // group, node
@@ -257,7 +328,8 @@ class ClusterState {
   std::vector<uint32_t> pod_devices_;
   std::vector<int32_t> pod_priority_;
   std::vector<SimTime> pod_arrival_;
-  std::vector<uint32_t> pod_slot_;  // place in node_pods_
+  std::vector<uint32_t> pod_slot_;        // place in node_pods_
+  std::vector<DeviceGrants> pod_grants_;  // as far as any pod has some
 
   std::vector<uint32_t> change_log_ = std::vector<uint32_t>(1024);
   uint64_t change_count_ = 0;

@@ -255,8 +255,9 @@ void JobTable::Save(StateWriter& out) const {
   for (const JobRow& r : rows_) {
     for (uint64_t v :
          {uint64_t{r.pods}, uint64_t{r.tenant.value()}, static_cast<uint64_t>(r.state),
-          uint64_t{r.preemptions}, uint64_t{r.evictions}, uint64_t{r.attempts_failed},
-          uint64_t{r.runs}, uint64_t{r.retry}, uint64_t{r.retries_begin}, uint64_t{r.retries}}) {
+          uint64_t{r.preemptions}, uint64_t{r.evictions}, uint64_t{r.admission_failures},
+          uint64_t{r.attempts_failed}, uint64_t{r.runs}, uint64_t{r.retry},
+          uint64_t{r.retries_begin}, uint64_t{r.retries}}) {
       out.U64(v);
     }
     out.I64(r.priority);
@@ -295,8 +296,8 @@ void JobTable::LoadRow(StateReader& in) {
   r.pods = static_cast<uint32_t>(in.U64());
   r.tenant = TenantId(static_cast<size_t>(in.U64()));
   const uint64_t state = in.U64();
-  for (uint32_t* v : {&r.preemptions, &r.evictions, &r.attempts_failed, &r.runs, &r.retry,
-                      &r.retries_begin, &r.retries}) {
+  for (uint32_t* v : {&r.preemptions, &r.evictions, &r.admission_failures, &r.attempts_failed,
+                      &r.runs, &r.retry, &r.retries_begin, &r.retries}) {
     *v = static_cast<uint32_t>(in.U64());
   }
   r.priority = static_cast<int32_t>(in.I64());

@@ -87,7 +87,8 @@ struct JobRow {
   SimDuration held;           // sum of all ended runs, whatever they were spent on
   SimDuration failed_work;    // in attempts that failed
   uint32_t preemptions = 0;
-  uint32_t evictions = 0;      // lost with a node, or drained from it
+  uint32_t evictions = 0;           // lost with a node, or drained from it
+  uint32_t admission_failures = 0;  // times a node turned one of its pods away
   uint32_t runs = 0;           // starts so far; tells the events of one run from those of another
   uint32_t retry = 0;          // next of failed_attempts()
   uint32_t retries_begin = 0;  // of the table's attempts

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "model/device_spec.h"
+
 namespace drasim {
 
 // core/v1 Taint. Effects: NoSchedule, PreferNoSchedule, NoExecute.
@@ -28,6 +30,9 @@ struct NodeSpec {
   std::vector<Taint> taints;
   // Capacities of extended resources, by name (sorted, unique).
   std::vector<std::pair<std::string, int64_t>> extended;
+  // What is known about single devices: GPUs in order of index (as many as gpu_count, or none at
+  // all), then others.
+  std::vector<DeviceSpec> devices;
   bool absent = false;         // not part of the cluster until it is added by an event
   bool unschedulable = false;  // spec.unschedulable (cordoned)
 };

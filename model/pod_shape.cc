@@ -24,6 +24,19 @@ uint64_t ContentHash(const PodShape& s) {
     h = MixWord(Fnv1a(name, h), static_cast<uint64_t>(amount));
   if (s.max_per_node > 0) h = MixWord(Fnv1a(s.group, h), static_cast<uint64_t>(s.max_per_node));
   if (s.gang_remainder) h = MixWord(h, 1);
+  for (const auto& [name, count] : s.mig) h = MixWord(Fnv1a(name, h), static_cast<uint64_t>(count));
+  if (s.nominal_milli != 0) h = MixWord(h, static_cast<uint64_t>(s.nominal_milli));
+  if (s.demand_gpus != 0 || s.demand_memory_mib != 0) {
+    h = MixWord(h,
+                static_cast<uint64_t>(s.demand_gpus) << 32 | static_cast<uint32_t>(s.demand_milli));
+    h = MixWord(h, static_cast<uint64_t>(s.demand_memory_mib));
+  }
+  for (const ContainerRequest& c : s.containers) {
+    h = MixWord(h, (c.init ? 2u : 1u) + (c.restartable ? 4u : 0u));
+    for (const auto& [name, amount] : c.extended)
+      h = MixWord(Fnv1a(name, h), static_cast<uint64_t>(amount));
+  }
+  if (!s.function.empty()) h = Fnv1a(s.function, h);
   return h;
 }
 
@@ -32,7 +45,10 @@ bool SameRequest(const PodShape& a, const PodShape& b) {
          a.gpu_count == b.gpu_count && a.gpu_milli == b.gpu_milli && a.gpu_spec == b.gpu_spec &&
          a.node_selector == b.node_selector && a.tolerations == b.tolerations &&
          a.extended == b.extended && a.group == b.group && a.max_per_node == b.max_per_node &&
-         a.gang_remainder == b.gang_remainder;
+         a.gang_remainder == b.gang_remainder && a.mig == b.mig &&
+         a.nominal_milli == b.nominal_milli && a.demand_gpus == b.demand_gpus &&
+         a.demand_milli == b.demand_milli && a.demand_memory_mib == b.demand_memory_mib &&
+         a.containers == b.containers && a.function == b.function;
 }
 
 }  // namespace
@@ -54,6 +70,11 @@ ModelId GpuModelTable::Find(absl::string_view name) const {
     if (names_[i] == name) return ModelId(i);
   }
   return ModelId();
+}
+
+void GpuModelTable::SetMig(ModelId id, const MigTable* table) {
+  if (mig_.size() <= id.value()) mig_.resize(id.value() + size_t{1});
+  mig_[id.value()] = table;
 }
 
 ShapeId ShapeTable::Intern(const PodShape& shape) {

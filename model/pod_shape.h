@@ -15,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "model/ids.h"
+#include "model/mig_table.h"
 
 namespace drasim {
 
@@ -24,6 +25,8 @@ inline constexpr int kMaxDevicesPerNode = 32;
 
 // GPU model names (an exact-match label such as "V100M32") to small ids. At most 64, so that a set
 // of models is one machine word.
+//
+// A model may be a MIG product; its table must outlive this one.
 class GpuModelTable {
  public:
   static constexpr size_t kMaxModels = 64;
@@ -33,9 +36,21 @@ class GpuModelTable {
   ModelId Find(absl::string_view name) const;
   const std::string& name(ModelId id) const { return names_[id.value()]; }
   size_t size() const { return names_.size(); }
+  // Before any node of the model is added to a cluster.
+  void SetMig(ModelId id, const MigTable* table);
+  // Null when the model has no MIG, or nobody said so.
+  const MigTable* mig(ModelId id) const {
+    return id.value() < mig_.size() ? mig_[id.value()] : nullptr;
+  }
+  bool any_mig() const { return !mig_.empty(); }
+  // What the tables were made for: the driver's branch, 0 for the newest.
+  int32_t mig_driver_branch() const { return mig_driver_branch_; }
+  void set_mig_driver_branch(int32_t branch) { mig_driver_branch_ = branch; }
 
  private:
   std::vector<std::string> names_;
+  std::vector<const MigTable*> mig_;  // as far as set
+  int32_t mig_driver_branch_ = 0;
 };
 
 // A toleration (core/v1 Toleration). Empty key with kExists tolerates everything; empty effect
@@ -46,6 +61,14 @@ struct Toleration {
   std::string effect;
   bool exists = false;  // operator: Exists
   bool operator==(const Toleration&) const = default;
+};
+
+// What one container asks for of what is handed out by device plugins.
+struct ContainerRequest {
+  bool init = false;         // runs to its end before the others start
+  bool restartable = false;  // an init container that keeps running (a sidecar)
+  std::vector<std::pair<std::string, int64_t>> extended;  // by name (sorted, unique)
+  bool operator==(const ContainerRequest&) const = default;
 };
 
 // What a pod asks for. Amounts are integers in the units of their names; zero means "asks for
@@ -65,6 +88,21 @@ struct PodShape {
   // At most `max_per_node` pods of one group (an application) on a node; 0 and "": no limit.
   std::string group;
   int32_t max_per_node = 0;
+  // MIG instances by profile, in the direct front end (sorted by name, unique); counts above 0.
+  // Then gpu_count is 0.
+  std::vector<std::pair<std::string, int32_t>> mig;
+  // GPU milli that the request stands for where gpu_count does not say so: of MIG instances, and of
+  // extended resources that are GPUs or parts of them.
+  int64_t nominal_milli = 0;
+  // What the job wanted before it was lowered to this request: so many GPUs, so much of each; 0:
+  // the request is what it wanted.
+  int32_t demand_gpus = 0;
+  int32_t demand_milli = 0;
+  int64_t demand_memory_mib = 0;  // of all GPUs together; 0: not known
+  // Requests by container, for the kubelet; empty: one container that asks for `extended`.
+  std::vector<ContainerRequest> containers;
+  // What a reprogrammable device is to do; empty: anything.
+  std::string function;
   // The smaller last pod of a job that was split over nodes; placement policies may treat it
   // differently.
   bool gang_remainder = false;
@@ -72,7 +110,15 @@ struct PodShape {
   // Derived by ShapeTable::Intern: bit m is set when GPU model m is acceptable.
   uint64_t model_mask = ~uint64_t{0};
 
-  int64_t total_gpu_milli() const { return int64_t{gpu_count} * gpu_milli; }
+  int64_t total_gpu_milli() const { return int64_t{gpu_count} * gpu_milli + nominal_milli; }
+  // What it wanted; at most as much as it asks for unless a lowering could not give it that much.
+  int64_t wanted_gpu_milli() const {
+    return demand_gpus > 0 ? int64_t{demand_gpus} * demand_milli : total_gpu_milli();
+  }
+  int32_t wanted_gpus() const { return demand_gpus > 0 ? demand_gpus : gpu_count; }
+  int32_t wanted_milli() const { return demand_gpus > 0 ? demand_milli : gpu_milli; }  // of each
+  // The scheduler chooses no devices for it; what it gets, its node gives it.
+  bool gets_devices_from_node() const { return gpu_count == 0 && mig.empty(); }
   bool is_share() const { return gpu_count > 0 && gpu_milli < kDeviceMilli; }
 };
 

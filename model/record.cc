@@ -9,11 +9,35 @@ namespace drasim {
 
 absl::string_view RecordKindName(RecordKind kind) {
   static constexpr absl::string_view kNames[kRecordKinds] = {
-      "Invalid",       "PodArrived", "PodReserved", "PodBound", "PodUnreserved",
-      "AttemptFailed", "PodDropped", "PodFinished", "RunEnded", "PodEvicted",
-      "PodFailed",     "PodDeleted", "NodeChanged"};
+      "Invalid",       "PodArrived",    "PodReserved", "PodBound",
+      "PodUnreserved", "AttemptFailed", "PodDropped",  "PodFinished",
+      "RunEnded",      "PodEvicted",    "PodFailed",   "PodDeleted",
+      "NodeChanged",   "PodAdmitted",   "PodRejected", "DevicesChanged"};
   const auto i = static_cast<size_t>(kind);
   return i < kRecordKinds ? kNames[i] : kNames[0];
+}
+
+absl::string_view AdmissionReason(AdmissionFailure failure) {
+  switch (failure) {
+    case AdmissionFailure::kNone:
+      return "";
+    case AdmissionFailure::kTopologyAffinity:
+      return "TopologyAffinityError";
+    default:
+      return "UnexpectedAdmissionError";
+  }
+}
+
+absl::string_view AdmissionMessage(AdmissionFailure failure) {
+  static constexpr absl::string_view kMessages[] = {
+      "",
+      "Allocate failed: fewer devices are available than requested",
+      "Allocate failed: no plugin is registered for the resource",
+      "Allocate failed: too many of the devices are unhealthy",
+      "Allocate failed: the plugin refuses requests for more than one shared device",
+      "Resources cannot be allocated with Topology locality"};
+  const auto i = static_cast<size_t>(failure);
+  return kMessages[i <= kLastAdmissionFailure ? i : 0];
 }
 
 SummaryId VerdictSummaryTable::Intern(const Row& row) {

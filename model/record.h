@@ -35,8 +35,22 @@ enum class RecordKind : uint8_t {
   kPodFailed = 10,    // pod, node, devices: ended with an error, its resources are free
   kPodDeleted = 11,   // pod, and node and devices if it ran: its owner deleted it
   kNodeChanged = 12,  // node; detail: NodeChangeKind. Pods that it held have left before
+  // pod, node, devices: its kubelet has given it devices (ClusterState::pod_grants says what of
+  // them)
+  kPodAdmitted = 13,
+  // pod, node; detail: AdmissionFailure, and kGivenUp when its owner does not make another. It
+  // failed at admission
+  kPodRejected = 14,
+  // node, devices: those of which `detail` (DeviceChangeKind) tells
+  kDevicesChanged = 15,
 };
-inline constexpr int kRecordKinds = 13;
+inline constexpr int kRecordKinds = 16;
+inline constexpr uint32_t kGivenUp = 256;
+// Whether the record may be the first that says which devices a pod has.
+constexpr bool MayGiveDevices(RecordKind kind) {
+  return kind == RecordKind::kPodReserved || kind == RecordKind::kPodBound ||
+         kind == RecordKind::kPodAdmitted;
+}
 
 // Values are part of the ledger's format: never renumber.
 enum class EvictionCause : uint32_t {
@@ -44,7 +58,36 @@ enum class EvictionCause : uint32_t {
   kNodeLost = 2,       // its node failed or was removed
   kDrained = 3,        // its node was drained
   kAttemptFailed = 4,  // this run failed, as the trace says; the job tries again
+  kRepartitioned = 5,  // the MIG layout of its node is changed
+  kTurnedAway = 6,     // another pod of its job failed at admission
 };
+// Why a kubelet turned a bound pod away. Values are part of the ledger's format.
+enum class AdmissionFailure : uint32_t {
+  kNone = 0,
+  kDevicesUnavailable = 1,    // fewer devices are free than the pod asks for
+  kResourceUnregistered = 2,  // no plugin is registered for the resource
+  kDeviceUnhealthy = 3,       // there would be enough, were they healthy
+  kAllocateFailed = 4,        // the plugin refuses more than one replica
+  kTopologyAffinity = 5,      // TopologyManager
+};
+inline constexpr uint32_t kLastAdmissionFailure = 5;
+// As in the pod's status.reason: "UnexpectedAdmissionError" or "TopologyAffinityError".
+absl::string_view AdmissionReason(AdmissionFailure failure);
+// One sentence, in the kubelet's terms.
+absl::string_view AdmissionMessage(AdmissionFailure failure);
+
+// Values are part of the ledger's format.
+enum class DeviceChangeKind : uint32_t {
+  kUnhealthy = 1,
+  kHealthy = 2,
+  kPluginGone = 3,     // devices: none
+  kPluginBack = 4,     // devices: none
+  kLayoutChanged = 5,  // MIG instances were made anew
+  kAllocatable = 6,    // what the node reports has changed
+  kLayoutBegun = 7,    // a change of layout is under way
+};
+inline constexpr uint32_t kLastDeviceChange = 7;
+
 enum class NodeChangeKind : uint32_t {
   kAvailable = 1,    // added, or healthy again
   kUnavailable = 2,  // removed, or failed

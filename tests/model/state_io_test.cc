@@ -345,6 +345,7 @@ absl::Status LoadPods(uint64_t nodes, const std::vector<SavedPod>& pods) {
     out.U64(pod.devices);
     out.I64(5);
     out.I64(-6);
+    out.U64(0);  // no parts of devices
   }
   // The version of the nodes and how many there were; then the pods on it, in order.
   out.U64(7);

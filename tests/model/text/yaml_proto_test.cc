@@ -25,7 +25,7 @@ using google::protobuf::Message;
 constexpr char kUint64Range[] = "a whole number from 0 to 18446744073709551615";
 constexpr char kScenarioKeys[] =
     "name, description, mode, seed, order, cluster, workload, scheduler, timing, output, compat, "
-    "preemption, metrics, quotas";
+    "preemption, metrics, quotas, front_end, comparison";
 
 struct ErrorCase {
   std::string text;

@@ -1,0 +1,175 @@
+// How a cluster is checked, saved and loaded.
+
+#include "absl/strings/str_cat.h"
+#include "model/check.h"
+#include "model/cluster_state.h"
+
+namespace drasim {
+
+absl::Status ClusterState::CheckInvariants() const {
+  GpuModelTable models = *models_;
+  ClusterState fresh(&models, shapes_);
+  for (const NodeSpec& spec : specs_) {
+    absl::StatusOr<NodeId> added = fresh.AddNode(spec);
+    if (!added.ok()) return added.status();
+    fresh.SetAvailable(*added, rows_[added->value()].available);
+  }
+  for (size_t n = 0; n < rows_.size(); ++n) {
+    for (size_t e = 0; e < extended_names_.size(); ++e) {
+      fresh.SetExtendedCapacity(NodeId(n), e, extended_capacity(NodeId(n), e));
+    }
+  }
+  for (size_t i = 0; i < pod_count(); ++i) {
+    const PodId pod(i);
+    fresh.AddPod("", pod_shape_[i], 0, SimTime());
+    const bool holds = pod_phase_[i] == PodPhase::kAssumed || pod_phase_[i] == PodPhase::kBound;
+    if (holds != pod_node_[i].valid()) {
+      return absl::InternalError(
+          absl::StrCat("pod '", pod_name(pod), "': phase and node disagree"));
+    }
+    if (!holds) continue;
+    fresh.PutBack(pod, pod_node_[i], pod_devices_[i], pod_grants(pod),
+                  pod_phase_[i] == PodPhase::kBound);
+  }
+  for (size_t n = 0; n < rows_.size(); ++n) {
+    const NodeRow& a = rows_[n];
+    const NodeRow& b = fresh.rows_[n];
+    const bool same =
+        a.cpu_milli_idle == b.cpu_milli_idle && a.memory_bytes_idle == b.memory_bytes_idle &&
+        a.pods_idle == b.pods_idle && a.gpu_milli_idle == b.gpu_milli_idle &&
+        a.gpu_milli_idle_max == b.gpu_milli_idle_max && a.gpu_full_idle == b.gpu_full_idle &&
+        a.resident_tags == b.resident_tags && a.resident_gpu_pods == b.resident_gpu_pods &&
+        node_pods_[n].size() == fresh.node_pods_[n].size() &&
+        device_milli_idle(NodeId(n)) == fresh.device_milli_idle(NodeId(n));
+    if (!same) {
+      return absl::InternalError(
+          absl::StrCat("node '", specs_[n].name, "': columns differ from what its pods request"));
+    }
+  }
+  if (device_mig_ != fresh.device_mig_ || mig_usable_ != fresh.mig_usable_ ||
+      shared_instances_ != fresh.shared_instances_) {
+    return absl::InternalError("MIG instances differ from what pods hold");
+  }
+  if (without_cpu_ != fresh.without_cpu_ || without_memory_ != fresh.without_memory_ ||
+      extended_idle_ != fresh.extended_idle_ || group_pods_ != fresh.group_pods_)
+    return absl::InternalError("extended resources or groups differ from what pods request");
+  if (!(totals_ == fresh.totals_))
+    return absl::InternalError("totals differ from the sum over nodes");
+  return absl::OkStatus();
+}
+
+void ClusterState::Save(StateWriter& out) const {
+  out.Section("cluster");
+  out.U64(node_count());
+  for (const NodeRow& row : rows_) {
+    out.Bool(row.schedulable);
+    out.Bool(row.available);
+  }
+  for (int64_t amount : extended_capacity_) out.I64(amount);
+  SavePods(out);
+  out.U64(version_);
+  out.U64(versions_);
+  // The order of pods on a node decides ties between victims.
+  for (const std::vector<PodId>& pods : node_pods_) {
+    for (PodId pod : pods) out.U64(pod.value());
+  }
+}
+
+void ClusterState::SavePods(StateWriter& out) const {
+  out.U64(pod_count());
+  for (size_t i = 0; i < pod_count(); ++i) {
+    out.Str(pod_name(PodId(i)));
+    out.U64(pod_shape_[i].value());
+    out.U64(static_cast<uint64_t>(pod_phase_[i]));
+    out.U64(pod_node_[i].valid() ? pod_node_[i].value() + uint64_t{1} : 0);
+    out.U64(pod_devices_[i]);
+    out.I64(pod_priority_[i]);
+    out.I64(pod_arrival_[i].ns());
+    out.U64(pod_grants(PodId(i)).size());
+    for (const DeviceGrant& g : pod_grants(PodId(i))) {
+      out.U64(uint64_t{g.device} << 32 | uint64_t{g.placement} << 16 |
+              static_cast<uint16_t>(g.milli));
+    }
+  }
+}
+
+absl::Status ClusterState::Load(StateReader& in) {
+  in.Section("cluster");
+  if (in.U64() != node_count()) in.Fail("the number of nodes differs from the scenario's");
+  for (size_t n = 0; n < node_count() && in.status().ok(); ++n) {
+    const bool schedulable = in.Bool();
+    if (schedulable != rows_[n].schedulable) SetSchedulable(NodeId(n), schedulable);
+    SetAvailable(NodeId(n), in.Bool());
+  }
+  for (size_t i = 0; i < extended_capacity_.size() && in.status().ok(); ++i) {
+    SetExtendedCapacity(NodeId(i / extended_names_.size()), i % extended_names_.size(), in.I64());
+  }
+  if (absl::Status s = LoadPods(in); !s.ok()) return s;
+  version_ = in.U64();
+  versions_ = in.U64();
+  for (size_t n = 0; n < node_count() && in.status().ok(); ++n) {
+    std::vector<PodId> order;
+    for (size_t i = 0; i < node_pods_[n].size(); ++i) {
+      const PodId pod(static_cast<size_t>(in.U64()));
+      if (pod.value() >= pod_count() || pod_node(pod) != NodeId(n)) {
+        in.Fail("the list of a node names a pod that is not there");
+        break;
+      }
+      pod_slot_[pod.value()] = static_cast<uint32_t>(i);
+      order.push_back(pod);
+    }
+    if (in.status().ok()) node_pods_[n] = std::move(order);
+  }
+  return in.status();
+}
+
+absl::Status ClusterState::LoadPods(StateReader& in) {
+  const size_t pods = in.Count();
+  for (size_t i = 0; i < pods && in.status().ok(); ++i) {
+    const std::string name = in.Str();
+    const uint64_t shape = in.U64();
+    const uint64_t phase = in.U64();
+    const uint64_t node = in.U64();
+    const uint64_t devices = in.U64();
+    const auto priority = static_cast<int32_t>(in.I64());
+    const SimTime arrival(in.I64());
+    DeviceGrants grants;
+    const size_t parts = in.Count();
+    for (size_t g = 0; g < parts && in.status().ok(); ++g) {
+      const uint64_t word = in.U64();
+      grants.push_back({static_cast<uint8_t>(word >> 32), static_cast<uint8_t>(word >> 16),
+                        static_cast<int16_t>(static_cast<uint16_t>(word))});
+    }
+    if (shape >= shapes_->size() || phase > kLastPodPhase || node > node_count()) {
+      in.Fail("a pod names a shape, phase or node that does not exist");
+      break;
+    }
+    const ShapeId shape_id(static_cast<size_t>(shape));
+    const NodeId node_id = node > 0 ? NodeId(static_cast<size_t>(node - 1)) : NodeId();
+    const auto mask = static_cast<uint32_t>(devices);
+    const auto to = static_cast<PodPhase>(phase);
+    const PodId pod = AddPod(name, shape_id, priority, arrival);
+    const bool holds = to == PodPhase::kAssumed || to == PodPhase::kBound;
+    const bool given = shapes_->row(shape_id).gets_devices_from_node() && !grants.empty();
+    if (node_id.valid() != holds || (given && to != PodPhase::kBound) ||
+        (holds && !CanHold(shape_id, node_id, given ? 0 : mask,
+                           given ? absl::Span<const DeviceGrant>() : grants)) ||
+        (given && !CanGrant(node_id, mask, grants))) {
+      in.Fail(absl::StrCat("pod '", name, "' cannot be where the checkpoint puts it"));
+      break;
+    }
+    if (!holds) {
+      SetPlacement(pod, to, NodeId(), 0);
+    } else if (given) {
+      Charge(pod, node_id, 0, {}, +1);
+      SetPlacement(pod, to, node_id, 0);
+      Grant(pod, mask, grants);
+    } else {
+      Charge(pod, node_id, mask, grants, +1);
+      SetPlacement(pod, to, node_id, mask, grants);
+    }
+  }
+  return in.status();
+}
+
+}  // namespace drasim

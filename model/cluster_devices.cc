@@ -1,0 +1,210 @@
+// Devices of nodes: whole ones, shares, MIG instances.
+
+#include <algorithm>
+#include <bit>
+
+#include "model/check.h"
+#include "model/cluster_state.h"
+
+namespace drasim {
+
+void ClusterState::AddMig(NodeId id) {
+  if (!models_->any_mig()) return;
+  device_mig_.resize(device_idle_.size(), MigState{0});
+  const NodeRow& row = rows_[id.value()];
+  const uint32_t all = row.gpu_count == 32 ? ~uint32_t{0} : (uint32_t{1} << row.gpu_count) - 1;
+  mig_usable_.resize(rows_.size() - 1);
+  mig_usable_.push_back(mig_table(id) != nullptr ? all : 0);
+}
+
+void ClusterState::ResolveMig(const PodShape& shape, CountedRequest* counted) const {
+  if (shape.mig.empty()) return;
+  counted->mig.resize(models_->size());
+  for (size_t m = 0; m < models_->size(); ++m) {
+    const MigTable* const table = models_->mig(ModelId(m));
+    if (table == nullptr) continue;
+    absl::InlinedVector<uint8_t, 2>& profiles = counted->mig[m];
+    for (const auto& [name, count] : shape.mig) {
+      const int profile = table->FindProfile(name);
+      if (profile < 0) {
+        profiles.clear();
+        break;
+      }
+      profiles.insert(profiles.end(), static_cast<size_t>(count), static_cast<uint8_t>(profile));
+    }
+  }
+}
+
+absl::Span<const uint8_t> ClusterState::mig_profiles(ShapeId shape, uint8_t model) const {
+  const auto& mig = counted_[shape.value()].mig;
+  if (model >= mig.size()) return {};
+  return mig[model];
+}
+
+void ClusterState::ChargeDevices(const PodShape& shape, NodeId node, uint32_t devices, int sign) {
+  NodeRow& row = rows_[node.value()];
+  row.gpu_milli_idle -= sign * shape.gpu_count * shape.gpu_milli;
+  for (uint32_t rest = devices; rest != 0; rest &= rest - 1) {
+    const int device = std::countr_zero(rest);
+    DRASIM_CHECK_LT(device, row.gpu_count);
+    int16_t& idle = device_idle_[row.device_begin + static_cast<uint32_t>(device)];
+    idle = static_cast<int16_t>(idle - sign * shape.gpu_milli);
+    DRASIM_CHECK(idle >= 0 && idle <= kDeviceMilli);
+  }
+  const auto tag = static_cast<size_t>(AffinityTag(shape));
+  uint16_t& count = tag_count_[size_t{node.value()} * kAffinityTags + tag];
+  count = static_cast<uint16_t>(count + sign);
+  const uint64_t bit = uint64_t{1} << tag;
+  row.resident_tags = count > 0 ? row.resident_tags | bit : row.resident_tags & ~bit;
+  row.resident_gpu_pods = static_cast<uint16_t>(row.resident_gpu_pods + sign);
+  CountDevices(node);
+}
+
+void ClusterState::CountDevices(NodeId node) {
+  NodeRow& row = rows_[node.value()];
+  int16_t max_idle = 0;
+  uint8_t full_idle = 0;
+  for (int16_t idle : device_milli_idle(node)) {
+    max_idle = std::max(max_idle, idle);
+    full_idle = static_cast<uint8_t>(full_idle + (idle == kDeviceMilli ? 1 : 0));
+  }
+  row.gpu_milli_idle_max = max_idle;
+  row.gpu_full_idle = full_idle;
+  if (!any_mig() || mig_table(node) == nullptr) return;
+  uint32_t usable = 0;
+  for (uint32_t d = 0; d < row.gpu_count; ++d) {
+    const bool free = device_mig_[row.device_begin + d] != 0 ||
+                      device_idle_[row.device_begin + d] == kDeviceMilli;
+    usable |= free ? uint32_t{1} << d : 0;
+  }
+  mig_usable_[node.value()] = usable;
+}
+
+void ClusterState::ChargeInstance(NodeId node, const DeviceGrant& grant, int sign) {
+  NodeRow& row = rows_[node.value()];
+  const MigTable* const table = mig_table(node);
+  DRASIM_CHECK(table != nullptr);
+  const uint32_t device = row.device_begin + grant.device;
+  MigState& state = device_mig_[device];
+  const MigPlacement& placement = table->placements()[grant.placement];
+  const int16_t whole = MilliOfUnits(std::popcount(placement.units), table->product().units);
+  if (grant.milli < whole) {
+    // Several pods share the instance: it comes with the first and goes with the last.
+    const auto key = std::make_pair(device, grant.placement);
+    int32_t& held = shared_instances_[key];
+    const int32_t before = held;
+    held += sign * grant.milli;
+    DRASIM_CHECK(held >= 0 && held <= whole);
+    const bool appears = sign > 0 && before == 0;
+    const bool leaves = sign < 0 && held == 0;
+    if (held == 0) shared_instances_.erase(key);
+    if (!appears && !leaves) return;
+  }
+  const bool there = (table->set(state) >> grant.placement & 1) != 0;
+  DRASIM_CHECK_EQ(there, sign < 0);
+  DRASIM_CHECK(state != 0 || device_idle_[device] == kDeviceMilli);
+  state = table->Place(state, grant.placement);
+  DRASIM_CHECK(state != kNoMigState);
+  // Nothing but MIG may use a device that has an instance.
+  const auto idle = static_cast<int16_t>(state == 0 ? kDeviceMilli : 0);
+  row.gpu_milli_idle += idle - device_idle_[device];
+  device_idle_[device] = idle;
+}
+
+void ClusterState::ChargeGrants(NodeId node, absl::Span<const DeviceGrant> grants, int sign) {
+  NodeRow& row = rows_[node.value()];
+  for (const DeviceGrant& grant : grants) {
+    DRASIM_CHECK_LT(grant.device, row.gpu_count);
+    if (grant.placement != kNoPlacement) {
+      ChargeInstance(node, grant, sign);
+      continue;
+    }
+    int16_t& idle = device_idle_[row.device_begin + grant.device];
+    idle = static_cast<int16_t>(idle - sign * grant.milli);
+    row.gpu_milli_idle -= sign * grant.milli;
+    DRASIM_CHECK(idle >= 0 && idle <= kDeviceMilli);
+  }
+  CountDevices(node);
+}
+
+void ClusterState::Grant(PodId pod, uint32_t devices, absl::Span<const DeviceGrant> grants) {
+  DRASIM_CHECK(pod_phase(pod) == PodPhase::kBound && pod_devices(pod) == 0);
+  if (grants.empty()) return;
+  const NodeId node = pod_node(pod);
+  const NodeRow& row = rows_[node.value()];
+  const bool was_in_use = NodeInUse(row, node);
+  const int busy_before = row.gpu_count - row.gpu_full_idle;
+  ChargeGrants(node, grants, +1);
+  SetPlacement(pod, PodPhase::kBound, node, devices, grants);
+  CountUse(node, was_in_use, busy_before);
+  Touch(node);
+}
+
+bool ClusterState::CanGrant(NodeId node, uint32_t devices,
+                            absl::Span<const DeviceGrant> grants) const {
+  const NodeRow& row = rows_[node.value()];
+  const MigTable* const table = any_mig() ? mig_table(node) : nullptr;
+  std::vector<int16_t> idle(device_milli_idle(node).begin(), device_milli_idle(node).end());
+  std::vector<MigState> states(row.gpu_count);
+  if (table != nullptr) states.assign(device_mig(node).begin(), device_mig(node).end());
+  uint32_t mask = 0;
+  for (const DeviceGrant& g : grants) {
+    if (g.device >= row.gpu_count || g.milli <= 0 || g.milli > kDeviceMilli) return false;
+    mask |= uint32_t{1} << g.device;
+    if (g.placement == kNoPlacement) {
+      idle[g.device] = static_cast<int16_t>(idle[g.device] - g.milli);
+      if (idle[g.device] < 0 || states[g.device] != 0) return false;
+      continue;
+    }
+    if (table == nullptr || g.placement >= table->placements().size()) return false;
+    MigState& state = states[g.device];
+    if (state == 0 && idle[g.device] != kDeviceMilli) return false;
+    const int16_t whole =
+        MilliOfUnits(std::popcount(table->placements()[g.placement].units), table->product().units);
+    const auto shared = shared_instances_.find({row.device_begin + g.device, g.placement});
+    const int held = shared == shared_instances_.end() ? 0 : shared->second;
+    if (held + g.milli > whole) return false;
+    if (held > 0) continue;
+    if ((table->set(state) >> g.placement & 1) != 0) return false;
+    state = table->Place(state, g.placement);
+    if (state == kNoMigState) return false;
+    idle[g.device] = 0;
+  }
+  return mask == devices;
+}
+
+bool ClusterState::CanPlace(ShapeId shape_id, NodeId node, uint32_t devices,
+                            absl::Span<const DeviceGrant> grants) const {
+  if (!CanHold(shape_id, node, devices, grants)) return false;
+  return shape_id.value() >= counted_.size() ||
+         (LackingExtended(shape_id, node) == 0 && GroupHasRoom(shape_id, node));
+}
+
+bool ClusterState::CanHold(ShapeId shape_id, NodeId node, uint32_t devices,
+                           absl::Span<const DeviceGrant> grants) const {
+  if (shape_id.value() >= shapes_->size() || node.value() >= rows_.size()) return false;
+  const PodShape& shape = shapes_->row(shape_id);
+  const NodeRow& row = rows_[node.value()];
+  if (!row.available || row.cpu_milli_idle < shape.cpu_milli ||
+      row.memory_bytes_idle < shape.memory_bytes || row.pods_idle < 1) {
+    return false;
+  }
+  if (!grants.empty()) return CanGrant(node, devices, grants);
+  if (std::popcount(devices) != shape.gpu_count) return false;
+  for (uint32_t rest = devices; rest != 0; rest &= rest - 1) {
+    const auto device = static_cast<uint32_t>(std::countr_zero(rest));
+    if (device >= row.gpu_count || device_idle_[row.device_begin + device] < shape.gpu_milli)
+      return false;
+  }
+  return true;
+}
+
+void ClusterState::SetExtendedCapacity(NodeId node, size_t column, int64_t amount) {
+  const size_t i = size_t{node.value()} * extended_names_.size() + column;
+  if (extended_capacity_[i] == amount) return;
+  extended_idle_[i] += amount - extended_capacity_[i];
+  extended_capacity_[i] = amount;
+  Touch(node);
+}
+
+}  // namespace drasim

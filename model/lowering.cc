@@ -1,0 +1,164 @@
+#include "model/lowering.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
+#include "model/device_grant.h"
+#include "model/text/did_you_mean.h"
+
+namespace drasim {
+namespace {
+
+constexpr absl::string_view kGpu = "nvidia.com/gpu";
+
+// "nvidia.com/mig-1g.10gb.me" of "1g.10gb+me", as the device plugin names it.
+std::string ResourceOfProfile(const std::string& profile) {
+  return absl::StrCat("nvidia.com/mig-", absl::StrReplaceAll(profile, {{"+", "."}}));
+}
+
+void AddExtended(const std::string& name, int64_t amount, PodShape* shape) {
+  for (auto& [known, sum] : shape->extended) {
+    if (known != name) continue;
+    sum += amount;
+    return;
+  }
+  shape->extended.emplace_back(name, amount);
+  std::sort(shape->extended.begin(), shape->extended.end());
+}
+
+}  // namespace
+
+absl::StatusOr<LoweringRule> ParseLoweringRule(absl::string_view name) {
+  const std::vector<std::string> names = {"none", "whole-gpu", "mig-smallest", "time-sliced"};
+  if (name.empty()) return LoweringRule::kNone;
+  const auto it = std::find(names.begin(), names.end(), name);
+  if (it != names.end()) return static_cast<LoweringRule>(it - names.begin());
+  return absl::InvalidArgumentError(absl::StrCat("found '", name, "', expected one of ",
+                                                 absl::StrJoin(names, ", "), Suggest(name, names)));
+}
+
+absl::StatusOr<Lowering> Lowering::Make(LoweringOptions options) {
+  if (options.rule == LoweringRule::kTimeSliced && !options.device_plugin) {
+    return absl::InvalidArgumentError(
+        "found 'time-sliced', expected another rule: only the device plugin has replicas");
+  }
+  Lowering lowering(std::move(options));
+  const LoweringOptions& o = lowering.options_;
+  if (o.rule != LoweringRule::kMigSmallest) return lowering;
+  if (o.table == nullptr) {
+    return absl::InvalidArgumentError(
+        "found 'mig-smallest', expected GPUs of a MIG product in the cluster");
+  }
+  const absl::Span<const MigProfile> all = o.table->profiles();
+  for (const std::string& name : o.profiles) {
+    const int profile = o.table->FindProfile(name);
+    if (profile < 0) {
+      std::vector<std::string> known;
+      for (const MigProfile& p : all) known.push_back(p.name);
+      return absl::InvalidArgumentError(
+          absl::StrCat("unknown profile '", name, "' of ", o.table->product().group,
+                       ", expected one of ", absl::StrJoin(known, ", "), Suggest(name, known)));
+    }
+    lowering.profiles_.push_back(static_cast<size_t>(profile));
+  }
+  for (size_t p = 0; p < all.size() && o.profiles.empty(); ++p) {
+    const bool has_smaller_twin = std::any_of(all.begin(), all.end(), [&](const MigProfile& q) {
+      return q.is_plain() && q.compute_slices == all[p].compute_slices && q.size < all[p].size;
+    });
+    if (all[p].is_plain() && !has_smaller_twin) lowering.profiles_.push_back(p);
+  }
+  std::stable_sort(lowering.profiles_.begin(), lowering.profiles_.end(), [&](size_t a, size_t b) {
+    return std::make_pair(all[a].compute_slices, all[a].size) <
+           std::make_pair(all[b].compute_slices, all[b].size);
+  });
+  return lowering;
+}
+
+absl::StatusOr<size_t> Lowering::SmallestProfile(const PodShape& demand) const {
+  const MigTable& table = *options_.table;
+  const int64_t slices = table.product().compute_slices;
+  const int64_t memory = demand.demand_memory_mib / std::max(1, demand.gpu_count);
+  for (size_t p : profiles_) {
+    const MigProfile& profile = table.profiles()[p];
+    if (int64_t{profile.compute_slices} * kDeviceMilli < demand.gpu_milli * slices) continue;
+    // Memory that no listing shows is taken from the profile's name.
+    const int64_t has =
+        profile.memory_mib >= 0 ? profile.memory_mib : int64_t{profile.nominal_gb} * 1024;
+    if (memory <= has) return p;
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("no allowed MIG profile of ", table.product().group, " has ", demand.gpu_milli,
+                   " thousandths of its compute slices and ", memory, " MiB"));
+}
+
+// A demand of less than a whole GPU (of one GPU, or of several each).
+absl::Status Lowering::LowerShare(const PodShape& demand, PodShape* request) const {
+  switch (options_.rule) {
+    case LoweringRule::kNone:
+      break;
+    case LoweringRule::kWholeGpu:
+      request->gpu_milli = kDeviceMilli;
+      break;
+    case LoweringRule::kMigSmallest: {
+      absl::StatusOr<size_t> profile = SmallestProfile(demand);
+      if (!profile.ok()) return profile.status();
+      const MigProfile& p = options_.table->profiles()[*profile];
+      request->mig = {{p.name, demand.gpu_count}};
+      request->nominal_milli =
+          int64_t{demand.gpu_count} * MilliOfUnits(p.size, options_.table->product().units);
+      request->gpu_count = 0;
+      request->gpu_milli = 0;
+      break;
+    }
+    case LoweringRule::kTimeSliced:
+      request->nominal_milli = demand.gpu_count * (kDeviceMilli / options_.gpu_replicas);
+      break;
+  }
+  return absl::OkStatus();
+}
+
+// Devices become extended resources.
+void Lowering::ToPlugin(PodShape* request) const {
+  const std::string shared = options_.renamed && options_.gpu_replicas > 1 ? ".shared" : "";
+  for (const auto& [profile, count] : request->mig) {
+    AddExtended(ResourceOfProfile(profile), count, request);
+  }
+  request->mig.clear();
+  if (request->gpu_count == 0) return;
+  const bool share = request->gpu_milli < kDeviceMilli;
+  const int64_t replicas = share ? 1 : options_.gpu_replicas;
+  AddExtended(absl::StrCat(kGpu, shared), request->gpu_count * replicas, request);
+  if (!share) request->nominal_milli += int64_t{request->gpu_count} * kDeviceMilli;
+  request->gpu_count = 0;
+  request->gpu_milli = 0;
+}
+
+absl::StatusOr<PodShape> Lowering::Lower(const PodShape& demand) const {
+  PodShape request = demand;
+  if (options_.ignore_gpu_model) request.gpu_spec.clear();
+  if (demand.gpu_count == 0) return request;
+  const bool unchanged = options_.rule == LoweringRule::kNone && !options_.device_plugin;
+  if (unchanged) return request;
+  request.demand_gpus = demand.gpu_count;
+  request.demand_milli = demand.gpu_milli;
+  if (demand.gpu_milli < kDeviceMilli) {
+    if (absl::Status s = LowerShare(demand, &request); !s.ok()) return s;
+  }
+  if (options_.device_plugin) {
+    if (request.gpu_count > 0 && request.gpu_milli < kDeviceMilli &&
+        options_.rule == LoweringRule::kNone) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "a pod wants ", demand.gpu_milli,
+          " thousandths of a GPU, which the device plugin cannot hand out; choose a rule in "
+          "front_end.lowering.rule"));
+    }
+    ToPlugin(&request);
+  }
+  return request;
+}
+
+}  // namespace drasim
