@@ -1,5 +1,10 @@
 #include "policies/framework/device_allocator.h"
 
+#include <bit>
+#include <vector>
+
+#include "model/check.h"
+
 namespace drasim {
 
 uint32_t FirstFittingDevices(const PodShape& shape, absl::Span<const int16_t> device_milli_idle) {
@@ -11,6 +16,67 @@ uint32_t FirstFittingDevices(const PodShape& shape, absl::Span<const int16_t> de
     --missing;
   }
   return devices;
+}
+
+uint32_t DevicesOf(absl::Span<const DeviceGrant> grants) {
+  uint32_t devices = 0;
+  for (const DeviceGrant& g : grants) devices |= uint32_t{1} << g.device;
+  return devices;
+}
+
+DeviceGrant InstanceGrant(const MigTable& table, size_t gpu, size_t placement) {
+  const int size = std::popcount(table.placements()[placement].units);
+  return {static_cast<uint8_t>(gpu), static_cast<uint8_t>(placement),
+          MilliOfUnits(size, table.product().units)};
+}
+
+namespace {
+
+// Places the instances from `next` on; `states` is as tried so far.
+bool PlaceRest(const MigTable& table, std::vector<MigState>* states, uint32_t usable,
+               absl::Span<const uint8_t> profiles, size_t next, DeviceGrants* grants) {
+  if (next == profiles.size()) return true;
+  const uint64_t wanted = table.placements_of(profiles[next]);
+  for (size_t g = 0; g < states->size(); ++g) {
+    if ((usable >> g & 1) == 0) continue;
+    const MigState before = (*states)[g];
+    for (uint64_t rest = table.legal(before) & wanted; rest != 0; rest &= rest - 1) {
+      const auto placement = static_cast<size_t>(std::countr_zero(rest));
+      (*states)[g] = table.Place(before, placement);
+      grants->push_back(InstanceGrant(table, g, placement));
+      if (PlaceRest(table, states, usable, profiles, next + 1, grants)) return true;
+      grants->pop_back();
+      (*states)[g] = before;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+DeviceGrants FirstFittingInstances(const MigTable& table, absl::Span<const MigState> gpus,
+                                   uint32_t usable, absl::Span<const uint8_t> profiles) {
+  DeviceGrants grants;
+  if (profiles.size() == 1) {
+    const uint64_t wanted = table.placements_of(profiles[0]);
+    for (size_t g = 0; g < gpus.size(); ++g) {
+      const uint64_t legal = (usable >> g & 1) != 0 ? table.legal(gpus[g]) & wanted : 0;
+      if (legal == 0) continue;
+      grants.push_back(InstanceGrant(table, g, static_cast<size_t>(std::countr_zero(legal))));
+      return grants;
+    }
+    return grants;
+  }
+  std::vector<MigState> states(gpus.begin(), gpus.end());
+  if (!PlaceRest(table, &states, usable, profiles, 0, &grants)) grants.clear();
+  return grants;
+}
+
+DeviceGrants DeviceAllocator::ProposeMig(const PodContext& pod, const ClusterState& cluster,
+                                         NodeId node) {
+  return FirstFittingInstances(*cluster.mig_table(node), cluster.device_mig(node),
+                               cluster.mig_usable(node),
+                               cluster.mig_profiles(pod.shape_id, cluster.node(node).model));
 }
 
 }  // namespace drasim

@@ -9,7 +9,9 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "model/cluster_state.h"
+#include "model/device_grant.h"
 #include "policies/framework/plugin.h"
 
 namespace drasim {
@@ -29,7 +31,20 @@ class DeviceAllocator {
   // one, best first. Not const: randomised choosers draw.
   virtual void Propose(const PodShape& shape, const ClusterState& cluster, NodeId node,
                        DeviceProposals* out) = 0;
+  // Where the MIG instances of the pod go, for a shape that wants some, on a node that passed
+  // Filter. By default the lowest GPU and the first start that fit, instance by instance.
+  virtual DeviceGrants ProposeMig(const PodContext& pod, const ClusterState& cluster, NodeId node);
 };
+
+// One instance per entry of `profiles`, on the lowest usable GPU (bit per GPU in `usable`) and at
+// the first start in the catalogue's order; where that leaves no room for a later one, the first
+// combination that fits. Empty when none does. Exponential in the number of instances at worst.
+DeviceGrants FirstFittingInstances(const MigTable& table, absl::Span<const MigState> gpus,
+                                   uint32_t usable, absl::Span<const uint8_t> profiles);
+// "These instances of the table" as a mask of GPUs.
+uint32_t DevicesOf(absl::Span<const DeviceGrant> grants);
+// The grant of one whole MIG instance.
+DeviceGrant InstanceGrant(const MigTable& table, size_t gpu, size_t placement);
 
 // The first gpu_count devices by index with at least gpu_milli idle; what every policy does for
 // whole GPUs.

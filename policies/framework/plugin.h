@@ -92,6 +92,7 @@ enum ClusterEvent : uint32_t {
   kPodRemoved = 1u << 0,       // a pod that held something on a node is gone
   kNodeAdded = 1u << 1,        // a node was added, or is ready again
   kNodeSchedulable = 1u << 2,  // a node was uncordoned
+  kNodeAllocatable = 1u << 3,  // a node reports more of an extended resource
 };
 
 // What PostFilter decides: whom to evict, and where that makes room for the pod.
@@ -129,6 +130,8 @@ struct QueuedPod {
   uint64_t sequence = 0;  // unique; later means entered later
 };
 
+class DeviceAllocator;
+
 class Plugin {
  public:
   virtual ~Plugin() = default;
@@ -155,7 +158,9 @@ class Plugin {
   virtual bool IsResolvable(const PodContext& pod, const ClusterState& cluster, NodeId node,
                             ReasonIndex local) const;
   // Which events (bits of ClusterEvent) may let a pod fit that this plugin rejected.
-  virtual uint32_t requeue_events() const { return kPodRemoved | kNodeAdded | kNodeSchedulable; }
+  virtual uint32_t requeue_events() const {
+    return kPodRemoved | kNodeAdded | kNodeSchedulable | kNodeAllocatable;
+  }
   // A closer look at such an event (kube-scheduler's queueing hint): false when it cannot help pods
   // of the shape.
   virtual bool MayHelp(ClusterEvent event, NodeId node, const PodShape& shape,
@@ -169,6 +174,9 @@ class Plugin {
                      absl::Span<const NodeId> nodes, absl::Span<int64_t> scores);
   // NormalizeScore over all feasible nodes' raw scores, in place.
   virtual void NormalizeScore(absl::Span<int64_t> scores) const;
+
+  // A plugin that chooses devices as well: its policy then needs no device allocator of its own.
+  virtual DeviceAllocator* device_allocator() { return nullptr; }
 
   // PreFilter, once per attempt, before any node is looked at: kReject fails the attempt for all
   // nodes, with a reason.

@@ -59,6 +59,10 @@ absl::StatusOr<Profile> Profile::Make(const Registry& registry, const ProfileOpt
   for (const char* name : kDefaultPlugins) {
     if (absl::Status s = profile.Add(registry, name, context); !s.ok()) return s;
   }
+  // Its reasons would be in the way of clusters without MIG.
+  if (context.mig) {
+    if (absl::Status s = profile.Add(registry, "MigFit", context); !s.ok()) return s;
+  }
   const std::vector<ScoreChoice>& score = options.score.empty() ? (*policy)->score : options.score;
   for (const ScoreChoice& choice : score) {
     if (absl::Status s = profile.Add(registry, choice.plugin, context); !s.ok()) return s;
@@ -77,10 +81,20 @@ absl::StatusOr<Profile> Profile::Make(const Registry& registry, const ProfileOpt
   for (const std::string& name : options.plugins) {
     if (absl::Status s = profile.Add(registry, name, context); !s.ok()) return s;
   }
-  absl::StatusOr<std::unique_ptr<DeviceAllocator>> allocator = registry.MakeAllocator(
-      options.device_chooser.empty() ? (*policy)->allocator : options.device_chooser, context);
-  if (!allocator.ok()) return allocator.status();
-  profile.allocator_ = std::move(*allocator);
+  const std::string& chooser =
+      options.device_chooser.empty() ? (*policy)->allocator : options.device_chooser;
+  for (const ScoreEntry& entry : profile.scores_) {
+    if (chooser.empty() && profile.allocator_ == nullptr) {
+      profile.allocator_ = entry.plugin->device_allocator();
+    }
+  }
+  if (profile.allocator_ == nullptr) {
+    absl::StatusOr<std::unique_ptr<DeviceAllocator>> made =
+        registry.MakeAllocator(chooser.empty() ? "best" : chooser, context);
+    if (!made.ok()) return made.status();
+    profile.own_allocator_ = std::move(*made);
+    profile.allocator_ = profile.own_allocator_.get();
+  }
   return profile;
 }
 

@@ -61,7 +61,8 @@ class Profile {
   std::vector<ReasonIndex> reason_base_;  // beside plugins_
   std::vector<FilterEntry> filters_;
   std::vector<ScoreEntry> scores_;
-  std::unique_ptr<DeviceAllocator> allocator_;
+  std::unique_ptr<DeviceAllocator> own_allocator_;  // null: a plugin is the allocator
+  DeviceAllocator* allocator_ = nullptr;
   std::vector<std::string> reasons_;
 };
 

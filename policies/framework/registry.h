@@ -5,6 +5,7 @@
 #ifndef DRASIM_POLICIES_FRAMEWORK_REGISTRY_H_
 #define DRASIM_POLICIES_FRAMEWORK_REGISTRY_H_
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -17,6 +18,7 @@
 #include "policies/framework/device_allocator.h"
 #include "policies/framework/plugin.h"
 #include "policies/framework/queue_policy.h"
+#include "policies/framework/resource_score_options.h"
 
 namespace drasim {
 
@@ -26,6 +28,10 @@ struct PolicyContext {
   RunStreams* streams = nullptr;
   SimDuration bind_latency;                     // of DefaultBinder's API write
   std::vector<std::string> extended_resources;  // names that nodes have
+  bool mig = false;                             // GPU models of the cluster have MIG tables
+  // Shares of the MIG profiles in what the workload asks for, in parts per kMfiScale; by name.
+  std::vector<std::pair<std::string, int64_t>> mig_mix;
+  ResourceScoreOptions resource_scores;
 };
 
 using PluginFactory = std::function<std::unique_ptr<Plugin>(const PolicyContext&)>;
@@ -55,7 +61,10 @@ struct PolicyEntry {
   std::string name;         // lower case with dashes, as users type it
   std::string description;  // one line for --help
   std::vector<ScoreChoice> score;
-  std::string allocator;
+  std::string allocator;  // empty: a score plugin chooses devices
+  // Of what kind of experiment it is; `compare` runs all of one kind unless told which.
+  enum class Kind : uint8_t { kGpuSharing, kKubernetes, kMig };
+  Kind kind = Kind::kGpuSharing;
 };
 
 // Filled once, then read-only. Names are unique per kind; a second registration of a name is a

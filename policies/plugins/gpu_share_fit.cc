@@ -29,7 +29,9 @@ bool GpuShareFit::IsResolvable(const PodContext& pod, const ClusterState& cluste
 void GpuShareFit::Filter(const PodContext& pod, const ClusterState& cluster,
                          absl::Span<const NodeId> nodes, absl::Span<ReasonIndex> verdicts) const {
   const PodShape& shape = *pod.shape;
-  if (shape.gpu_count == 0) return;
+  // A request that was lowered to extended resources may still name GPU models; on a cluster that
+  // is a node affinity on GPU feature discovery's product label.
+  if (shape.gpu_count == 0 && (shape.gpu_spec.empty() || !shape.mig.empty())) return;
   for (size_t i = 0; i < nodes.size(); ++i) {
     if (verdicts[i] != kFits) continue;
     const NodeRow& row = cluster.node(nodes[i]);
@@ -37,7 +39,8 @@ void GpuShareFit::Filter(const PodContext& pod, const ClusterState& cluster,
       verdicts[i] = 1;
     } else if ((shape.model_mask >> row.model & 1) == 0) {
       verdicts[i] = 2;
-    } else if (!EnoughDevices(shape, row, cluster.device_milli_idle(nodes[i]))) {
+    } else if (shape.gpu_count > 0 &&
+               !EnoughDevices(shape, row, cluster.device_milli_idle(nodes[i]))) {
       verdicts[i] = 3;
     }
   }

@@ -448,7 +448,11 @@ TEST_P(PolicyConformance, ResolvesToAProfile) {
     EXPECT_EQ(profile.scores()[i].plugin->name(), (*policy)->score[i].plugin);
     EXPECT_EQ(profile.scores()[i].weight, (*policy)->score[i].weight);
   }
-  EXPECT_EQ(profile.allocator().name(), (*policy)->allocator);
+  if ((*policy)->allocator.empty()) {
+    EXPECT_EQ(&profile.allocator(), profile.scores()[0].plugin->device_allocator());
+  } else {
+    EXPECT_EQ(profile.allocator().name(), (*policy)->allocator);
+  }
   EXPECT_EQ(profile.plugins_at(kQueueSort).size(), 1u);
   EXPECT_EQ(profile.plugins_at(kBind).size(), 1u);
   std::vector<std::string> filters;

@@ -1,0 +1,184 @@
+#include "policies/devices/mig_placement.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "model/check.h"
+
+namespace drasim {
+namespace {
+
+// "MigFirstFit" of "mig-first-fit".
+std::string PluginName(const MigRuleInfo& info) {
+  std::string name;
+  for (absl::string_view word : absl::StrSplit(info.name, '-')) {
+    name.push_back(absl::ascii_toupper(static_cast<unsigned char>(word[0])));
+    absl::StrAppend(&name, word.substr(1));
+  }
+  return name;
+}
+
+}  // namespace
+
+MigPlacementPolicy::MigPlacementPolicy(const MigRuleInfo& info,
+                                       std::vector<std::pair<std::string, int64_t>> mix)
+    : info_(info), plugin_name_(PluginName(info)), mix_(std::move(mix)) {}
+
+uint32_t MigPlacementPolicy::points() const {
+  uint32_t points = kScore;
+  if (Restricts()) points |= kFilter;
+  if (info_.rule == MigRule::kRoundRobin) points |= kReserve;
+  return points;
+}
+
+const MigRuleTable& MigPlacementPolicy::TableOf(const MigTable* table) const {
+  for (const auto& [known, made] : tables_) {
+    if (known == table) return *made;
+  }
+  std::vector<int64_t> weights;
+  if (info_.weighted) {
+    weights.assign(table->profiles().size(), 0);
+    for (const auto& [name, share] : mix_) {
+      const int profile = table->FindProfile(name);
+      if (profile >= 0) weights[static_cast<size_t>(profile)] = share;
+    }
+  }
+  tables_.emplace_back(table, std::make_unique<MigRuleTable>(table, info_.rule, weights));
+  return *tables_.back().second;
+}
+
+std::vector<absl::string_view> MigPlacementPolicy::reasons() const {
+  if (!Restricts()) return {};
+  return {"node(s) had no MIG layout that the placement rule allows"};
+}
+
+void MigPlacementPolicy::Filter(const PodContext& pod, const ClusterState& cluster,
+                                absl::Span<const NodeId> nodes,
+                                absl::Span<ReasonIndex> verdicts) const {
+  if (pod.shape->mig.empty() || !Restricts()) return;
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    if (verdicts[i] != kFits) continue;
+    const MigTable* const table = cluster.mig_table(nodes[i]);
+    const absl::Span<const uint8_t> profiles =
+        cluster.mig_profiles(pod.shape_id, cluster.node(nodes[i]).model);
+    if (table == nullptr || profiles.empty()) continue;  // MigFit has a better reason
+    DeviceGrants grants;
+    if (!TableOf(table).OnNodeAll(cluster.device_mig(nodes[i]), cluster.mig_usable(nodes[i]),
+                                  profiles, -1, &grants)) {
+      verdicts[i] = 1;
+    }
+  }
+}
+
+int64_t MigPlacementPolicy::ScoreOf(const PodContext& pod, const ClusterState& cluster,
+                                    NodeId node) const {
+  const absl::Span<const uint8_t> profiles =
+      cluster.mig_profiles(pod.shape_id, cluster.node(node).model);
+  const MigRuleTable& rules = TableOf(cluster.mig_table(node));
+  if (info_.rule == MigRule::kInstaSlice) return rules.NodeScore(cluster.device_mig(node));
+  if (profiles.empty()) return 0;
+  // Of several instances the first decides between nodes.
+  const MigRuleTable::NodeChoice choice =
+      rules.OnNode(cluster.device_mig(node), cluster.mig_usable(node), profiles[0], After(node));
+  return choice.gpu < 0 ? -int64_t{MigRuleTable::kImpossible} : -int64_t{choice.cost};
+}
+
+void MigPlacementPolicy::Score(const PodContext& pod, const ClusterState& cluster,
+                               absl::Span<const NodeId> nodes, absl::Span<int64_t> scores) {
+  if (pod.shape->mig.empty()) {
+    std::fill(scores.begin(), scores.end(), 0);
+    return;
+  }
+  if (info_.rule != MigRule::kRoundRobin) {
+    for (size_t i = 0; i < nodes.size(); ++i) scores[i] = ScoreOf(pod, cluster, nodes[i]);
+    return;
+  }
+  // The search goes on behind the last GPU used: the rest of its node, the nodes after it, the
+  // nodes before it, and in the end its own first GPUs.
+  const auto count = static_cast<int64_t>(cluster.node_count());
+  const int64_t last = last_node_.valid() ? int64_t{last_node_.value()} : count - 1;
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    int64_t distance = (int64_t{nodes[i].value()} - last + count) % count;
+    if (distance == 0 && !FitsBehindLast(pod, cluster)) distance = count;
+    scores[i] = count - distance;
+  }
+}
+
+// Whether a GPU of the last node, behind the last GPU used, takes the pod's first instance.
+bool MigPlacementPolicy::FitsBehindLast(const PodContext& pod, const ClusterState& cluster) const {
+  if (!last_node_.valid()) return false;
+  const MigTable* const table = cluster.mig_table(last_node_);
+  const absl::Span<const uint8_t> profiles =
+      cluster.mig_profiles(pod.shape_id, cluster.node(last_node_).model);
+  if (table == nullptr || profiles.empty() || last_gpu_ >= 31) return false;
+  const uint32_t behind = ~((uint32_t{2} << last_gpu_) - 1);
+  return TableOf(table)
+             .OnNode(cluster.device_mig(last_node_), cluster.mig_usable(last_node_) & behind,
+                     profiles[0])
+             .gpu >= 0;
+}
+
+StepResult MigPlacementPolicy::Reserve(const PodContext& pod, const ClusterState& cluster,
+                                       NodeId node) {
+  const absl::Span<const DeviceGrant> grants = cluster.pod_grants(pod.pod);
+  if (!grants.empty()) {
+    last_node_ = node;
+    last_gpu_ = grants.back().device;
+  }
+  return {};
+}
+
+void MigPlacementPolicy::Propose(const PodShape& shape, const ClusterState& cluster, NodeId node,
+                                 DeviceProposals* out) {
+  out->clear();
+  out->push_back({FirstFittingDevices(shape, cluster.device_milli_idle(node)), 0});
+}
+
+DeviceGrants MigPlacementPolicy::ProposeMig(const PodContext& pod, const ClusterState& cluster,
+                                            NodeId node) {
+  const MigTable* const table = cluster.mig_table(node);
+  const MigRuleTable& rules = TableOf(table);
+  const absl::Span<const uint8_t> profiles =
+      cluster.mig_profiles(pod.shape_id, cluster.node(node).model);
+  DeviceGrants grants;
+  if (profiles.size() == 1) {
+    const MigRuleTable::NodeChoice choice =
+        rules.OnNode(cluster.device_mig(node), cluster.mig_usable(node), profiles[0], After(node));
+    DRASIM_CHECK(choice.gpu >= 0);
+    grants.push_back(InstanceGrant(*table, static_cast<size_t>(choice.gpu), choice.placement));
+    return grants;
+  }
+  DRASIM_CHECK(rules.OnNodeAll(cluster.device_mig(node), cluster.mig_usable(node), profiles,
+                               After(node), &grants));
+  return grants;
+}
+
+void MigPlacementPolicy::Save(StateWriter& out) const {
+  out.U64(last_node_.valid() ? last_node_.value() + uint64_t{1} : 0);
+  out.I64(last_gpu_);
+}
+
+absl::Status MigPlacementPolicy::Load(StateReader& in) {
+  const uint64_t node = in.U64();
+  last_node_ = node > 0 ? NodeId(static_cast<size_t>(node - 1)) : NodeId();
+  const int64_t gpu = in.I64();
+  if (gpu < -1 || gpu >= kMaxDevicesPerNode) in.Fail("round robin stands at an impossible GPU");
+  last_gpu_ = static_cast<int32_t>(gpu);
+  return in.status();
+}
+
+void RegisterMigPlacement(Registry& registry) {
+  for (const MigRuleInfo& info : MigRuleInfos()) {
+    const std::string plugin = PluginName(info);
+    registry.AddPlugin(plugin, [info](const PolicyContext& context) {
+      return std::make_unique<MigPlacementPolicy>(info, context.mig_mix);
+    });
+    registry.AddPolicy(
+        PolicyEntry{info.name, info.description, {{plugin, 1}}, "", PolicyEntry::Kind::kMig});
+  }
+}
+
+}  // namespace drasim

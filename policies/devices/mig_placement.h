@@ -1,0 +1,73 @@
+// The MIG placement rules as policies of the direct front end: one plugin scores nodes by the cost
+// of the instance they would take, and places it there.
+#ifndef DRASIM_POLICIES_DEVICES_MIG_PLACEMENT_H_
+#define DRASIM_POLICIES_DEVICES_MIG_PLACEMENT_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "policies/devices/mig_rules.h"
+#include "policies/framework/device_allocator.h"
+#include "policies/framework/plugin.h"
+#include "policies/framework/registry.h"
+
+namespace drasim {
+
+// Pods without MIG instances score 0 everywhere and get the first devices that fit.
+class MigPlacementPolicy : public Plugin, public DeviceAllocator {
+ public:
+  // `mix`: for a weighted rule, shares by profile name, in parts per kMfiScale.
+  MigPlacementPolicy(const MigRuleInfo& info, std::vector<std::pair<std::string, int64_t>> mix);
+
+  absl::string_view name() const override { return plugin_name_; }
+  uint32_t points() const override;
+  DeviceAllocator* device_allocator() override { return this; }
+
+  // Of the two rules that place less than geometry allows (nos, mig-parted).
+  std::vector<absl::string_view> reasons() const override;
+  void Filter(const PodContext& pod, const ClusterState& cluster, absl::Span<const NodeId> nodes,
+              absl::Span<ReasonIndex> verdicts) const override;
+
+  // Round robin's scores change with every pod.
+  bool score_is_cacheable() const override { return info_.rule != MigRule::kRoundRobin; }
+  // Raw scores are costs with the sign changed, in whatever range the rule has; nothing is
+  // normalised, so such a plugin should be the only one.
+  Normalize normalize(const ClusterState&) const override { return Normalize::kOrderPreserving; }
+  void NormalizeScore(absl::Span<int64_t>) const override {}
+  void Score(const PodContext& pod, const ClusterState& cluster, absl::Span<const NodeId> nodes,
+             absl::Span<int64_t> scores) override;
+  StepResult Reserve(const PodContext& pod, const ClusterState& cluster, NodeId node) override;
+
+  void Propose(const PodShape& shape, const ClusterState& cluster, NodeId node,
+               DeviceProposals* out) override;
+  DeviceGrants ProposeMig(const PodContext& pod, const ClusterState& cluster, NodeId node) override;
+
+  void Save(StateWriter& out) const override;
+  absl::Status Load(StateReader& in) override;
+
+ private:
+  // Made on first use, one per product.
+  const MigRuleTable& TableOf(const MigTable* table) const;
+  bool FitsBehindLast(const PodContext& pod, const ClusterState& cluster) const;
+  int64_t ScoreOf(const PodContext& pod, const ClusterState& cluster, NodeId node) const;
+  int32_t After(NodeId node) const { return node == last_node_ ? last_gpu_ : -1; }
+  bool Restricts() const {
+    return info_.rule == MigRule::kNos || info_.rule == MigRule::kMigParted ||
+           info_.rule == MigRule::kParvaGpu;
+  }
+
+  MigRuleInfo info_;
+  std::string plugin_name_;
+  std::vector<std::pair<std::string, int64_t>> mix_;
+  mutable std::vector<std::pair<const MigTable*, std::unique_ptr<MigRuleTable>>> tables_;
+  // Round robin: where the last instance went.
+  NodeId last_node_;
+  int32_t last_gpu_ = -1;
+};
+
+}  // namespace drasim
+
+#endif  // DRASIM_POLICIES_DEVICES_MIG_PLACEMENT_H_

@@ -1,0 +1,100 @@
+// Where a MIG instance goes: the placement rules of real systems, and of research, as look-ups.
+//
+// A rule says, for a GPU in a given state and a wanted profile, which start it would take and at
+// what cost; among the GPUs of a node the smallest cost wins, ties go to the first in the rule's
+// order of GPUs. All of it is computed once per product, so a proposal is one look-up per GPU.
+// Sources: docs/fidelity.md, "MIG placement rules".
+#ifndef DRASIM_POLICIES_DEVICES_MIG_RULES_H_
+#define DRASIM_POLICIES_DEVICES_MIG_RULES_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "model/device_grant.h"
+#include "model/mig_fragmentation.h"
+#include "model/mig_table.h"
+
+namespace drasim {
+
+enum class MigRule : uint8_t {
+  kDriver,      // the driver's own order of starts, lowest GPU
+  kFirstFit,    // the catalogue's first start, lowest GPU
+  kDraDriver,   // NVIDIA's DRA driver: the first device by name (gpu-10 is before gpu-2)
+  kHami,        // HAMi: starts from high to low for 1g and 3g, from low to high else
+  kInstaSlice,  // InstaSlice: the first free start; nodes by their share of free units
+  kNos,         // nos: only layouts that are part of one of its fixed geometries
+  kMigParted,   // mig-parted: an empty GPU alone, by permutations of what the pod wants
+  kBestFit,     // the GPU with the fewest free units; starts by index, high to low
+  kWorstFit,    // the GPU with the most free units; starts as with kBestFit
+  kRoundRobin,  // the next GPU after the last one used; the catalogue's first start
+  kParvaGpu,    // ParvaGPU: fewest free compute slices; its table of starts and exclusions
+  kMfiAny,      // smallest growth of MfiScore, reading any
+  kMfiPart,     // the same, reading part
+};
+
+struct MigRuleInfo {
+  MigRule rule;
+  const char* name;         // of the policy: "mig-first-fit"
+  const char* description;  // one line for --help
+  bool weighted;            // terms weighted by the mix of the workload
+};
+// Every rule, in the order of --help; MFI-like ones twice, with and without weights.
+absl::Span<const MigRuleInfo> MigRuleInfos();
+
+// One rule over one product.
+class MigRuleTable {
+ public:
+  // `weights`: per profile of the table, in parts per kMfiScale, for weighted rules; else empty.
+  MigRuleTable(const MigTable* table, MigRule rule, absl::Span<const int64_t> weights = {});
+
+  struct Choice {
+    int32_t cost = kImpossible;        // smaller is better
+    uint8_t placement = kNoPlacement;  // kNoPlacement: the rule places nothing here
+  };
+  static constexpr int32_t kImpossible = INT32_MAX;
+
+  const MigTable& table() const { return *table_; }
+  // What the rule does with one GPU. O(1).
+  const Choice& OnGpu(MigState state, size_t profile) const {
+    return choices_[size_t{state} * profiles_ + profile];
+  }
+
+  struct NodeChoice {
+    int32_t cost = kImpossible;
+    int32_t gpu = -1;  // -1: none
+    uint8_t placement = kNoPlacement;
+  };
+  // The best GPU of a node. `usable`: bit per GPU that may be looked at. `after`: for kRoundRobin,
+  // the GPU last used on this node (-1: none), behind which the search begins; others ignore it.
+  // O(GPUs).
+  NodeChoice OnNode(absl::Span<const MigState> gpus, uint32_t usable, size_t profile,
+                    int32_t after = -1) const;
+
+  // Several instances for one pod: one after the other by the rule; if that fails, the first
+  // combination by backtracking over GPUs and placements in the rule's order (as HAMi and the
+  // classic DRA driver do), fewest possible placements first. False when there is none. Appends to
+  // `grants`.
+  bool OnNodeAll(absl::Span<const MigState> gpus, uint32_t usable,
+                 absl::Span<const uint8_t> profiles, int32_t after, DeviceGrants* grants) const;
+
+  // What the node is worth for InstaSlice: 100 * free units / all units; 0 for the other rules,
+  // whose nodes compare by cost.
+  int64_t NodeScore(absl::Span<const MigState> gpus) const;
+
+ private:
+  void FillChoices(absl::Span<const int64_t> weights);
+  bool Allowed(MigState state, size_t placement) const;
+
+  const MigTable* table_;
+  MigRule rule_;
+  size_t profiles_ = 0;
+  std::vector<Choice> choices_;              // state, profile
+  std::vector<std::vector<uint8_t>> order_;  // by profile: placements in the rule's order
+};
+
+}  // namespace drasim
+
+#endif  // DRASIM_POLICIES_DEVICES_MIG_RULES_H_

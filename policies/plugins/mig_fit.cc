@@ -1,0 +1,57 @@
+#include "policies/plugins/mig_fit.h"
+
+#include <memory>
+
+#include "policies/framework/device_allocator.h"
+#include "policies/framework/registry.h"
+
+namespace drasim {
+namespace {
+
+bool HasRoom(const ClusterState& cluster, NodeId node, absl::Span<const uint8_t> profiles) {
+  const MigTable& table = *cluster.mig_table(node);
+  const absl::Span<const MigState> gpus = cluster.device_mig(node);
+  const uint32_t usable = cluster.mig_usable(node);
+  if (profiles.size() == 1) {
+    for (size_t g = 0; g < gpus.size(); ++g) {
+      if ((usable >> g & 1) != 0 && (table.fitting(gpus[g]) >> profiles[0] & 1) != 0) return true;
+    }
+    return false;
+  }
+  return !FirstFittingInstances(table, gpus, usable, profiles).empty();
+}
+
+}  // namespace
+
+std::vector<absl::string_view> MigFit::reasons() const {
+  return {"node(s) had no GPU with MIG", "node(s) had no such MIG profile",
+          "Insufficient MIG slots"};
+}
+
+bool MigFit::IsResolvable(const PodContext&, const ClusterState&, NodeId, ReasonIndex local) const {
+  return local == 3;
+}
+
+void MigFit::Filter(const PodContext& pod, const ClusterState& cluster,
+                    absl::Span<const NodeId> nodes, absl::Span<ReasonIndex> verdicts) const {
+  const PodShape& shape = *pod.shape;
+  if (shape.mig.empty()) return;
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    if (verdicts[i] != kFits) continue;
+    const NodeRow& row = cluster.node(nodes[i]);
+    const absl::Span<const uint8_t> profiles = cluster.mig_profiles(pod.shape_id, row.model);
+    if (cluster.mig_table(nodes[i]) == nullptr) {
+      verdicts[i] = 1;
+    } else if (profiles.empty() || (shape.model_mask >> row.model & 1) == 0) {
+      verdicts[i] = 2;
+    } else if (!HasRoom(cluster, nodes[i], profiles)) {
+      verdicts[i] = 3;
+    }
+  }
+}
+
+void RegisterMigFit(Registry& registry) {
+  registry.AddPlugin("MigFit", [](const PolicyContext&) { return std::make_unique<MigFit>(); });
+}
+
+}  // namespace drasim

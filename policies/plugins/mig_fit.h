@@ -1,0 +1,25 @@
+// Filter: the node has room for the pod's MIG instances (direct front end).
+#ifndef DRASIM_POLICIES_PLUGINS_MIG_FIT_H_
+#define DRASIM_POLICIES_PLUGINS_MIG_FIT_H_
+
+#include <vector>
+
+#include "policies/framework/plugin.h"
+
+namespace drasim {
+
+class MigFit : public Plugin {
+ public:
+  absl::string_view name() const override { return "MigFit"; }
+  uint32_t points() const override { return kFilter; }
+  std::vector<absl::string_view> reasons() const override;
+  // O(GPUs) for one instance; for several, a search that is exponential in their number at worst.
+  void Filter(const PodContext& pod, const ClusterState& cluster, absl::Span<const NodeId> nodes,
+              absl::Span<ReasonIndex> verdicts) const override;
+  bool IsResolvable(const PodContext& pod, const ClusterState& cluster, NodeId node,
+                    ReasonIndex local) const override;
+};
+
+}  // namespace drasim
+
+#endif  // DRASIM_POLICIES_PLUGINS_MIG_FIT_H_

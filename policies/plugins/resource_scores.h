@@ -1,0 +1,160 @@
+// Scores by how full a node would be with the pod on it: LeastAllocated, MostAllocated and
+// RequestedToCapacityRatio (the three scoring strategies of kube-scheduler's NodeResourcesFit, here
+// a plugin each) and PackingExtender (what scheduler extenders for GPUs commonly return).
+//
+// Source: kubernetes/kubernetes pkg/scheduler/framework/plugins/noderesources, whose integer
+// arithmetic is kept. One difference: a shape holds a pod's total, so a pod without CPU (or memory)
+// counts as one container that asks for none, and a request of zero is not told from a missing one.
+//
+// Score costs O(nodes x resources). Scores lie in [0, 100], are final and may be cached.
+#ifndef DRASIM_POLICIES_PLUGINS_RESOURCE_SCORES_H_
+#define DRASIM_POLICIES_PLUGINS_RESOURCE_SCORES_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "policies/framework/plugin.h"
+#include "policies/framework/resource_score_options.h"
+
+namespace drasim {
+
+// InvalidArgument for options outside of the limits that ResourceScoreOptions states. The plugins
+// below CHECK theirs.
+absl::Status CheckResourceScoreOptions(const ResourceScoreOptions& options);
+
+// One resource of a node as it would be with the pod on it. Units are the resource's own: milli,
+// bytes, pieces.
+struct ResourceUse {
+  // Of residents and the pod. May exceed the capacity, which a node may lower under its pods.
+  int64_t requested = 0;
+  int64_t capacity = 0;  // above 0
+  int64_t weight = 1;
+  bool device_milli = false;  // thousandths of a device, as "gpu" is counted
+};
+
+// The resources that a plugin scores by. Names are looked up in the cluster once, at the first
+// Select: all nodes must be there by then, and the cluster must stay the same.
+class ScoredResources {
+ public:
+  using List = std::vector<std::pair<std::string, int64_t>>;  // name, weight
+  enum class Requests : uint8_t {
+    kNonZero,  // pods without CPU count as 100 milli, those without memory as 200 MiB
+    kReal,
+  };
+
+  // CHECKs the limits of ResourceScoreOptions::resources.
+  ScoredResources(const List& resources, Requests requests);
+
+  // Begins with the pods of a shape. A resource that they do not ask for is left out, except CPU,
+  // memory and ephemeral storage. Returns false when there is nothing to score: requests are real
+  // and the shape asks for none of the resources.
+  bool Select(const PodShape& shape, const ClusterState& cluster);
+  // The selected resources that the node has, in the order of the list. Valid until the next call.
+  absl::Span<const ResourceUse> UsesAfter(const ClusterState& cluster, NodeId node);
+
+ private:
+  enum class Kind : uint8_t { kCpu, kMemory, kGpu, kCounted };
+  struct Entry {
+    std::string name;
+    int64_t weight = 1;
+    Kind kind = Kind::kCounted;
+    bool only_if_asked = true;
+    bool known = true;  // some node has it
+    size_t column = 0;  // of ClusterState::extended_names()
+  };
+  struct Selected {
+    size_t entry;
+    int64_t request;
+  };
+
+  void Resolve(const ClusterState& cluster);
+  int64_t RequestOf(const Entry& entry, const PodShape& shape) const;
+  ResourceUse UseAfter(const Selected& selected, const ClusterState& cluster, NodeId node) const;
+
+  Requests requests_;
+  bool resolved_ = false;
+  std::vector<Entry> entries_;
+  std::vector<Selected> selected_;
+  std::vector<ResourceUse> uses_;
+};
+
+// "cpu" and "memory", weight 1 each: kube-scheduler's default list.
+ScoredResources::List CpuAndMemory();
+
+// A score that depends on nothing but a node's ResourceUses. 0 for pods with nothing to score.
+class ResourceScore : public Plugin {
+ public:
+  uint32_t points() const override { return kScore; }
+  void Score(const PodContext& pod, const ClusterState& cluster, absl::Span<const NodeId> nodes,
+             absl::Span<int64_t> scores) override;
+
+ protected:
+  ResourceScore(const ScoredResources::List& resources, ScoredResources::Requests requests)
+      : resources_(resources, requests) {}
+
+ private:
+  virtual int64_t ScoreOf(absl::Span<const ResourceUse> uses) const = 0;
+
+  ScoredResources resources_;
+};
+
+// Weighted mean of the percentages that stay free; what is asked for beyond capacity counts 0.
+class LeastAllocated : public ResourceScore {
+ public:
+  explicit LeastAllocated(const ScoredResources::List& resources)
+      : ResourceScore(resources, ScoredResources::Requests::kNonZero) {}
+  absl::string_view name() const override { return "LeastAllocated"; }
+
+ private:
+  int64_t ScoreOf(absl::Span<const ResourceUse> uses) const override;
+};
+
+// Weighted mean of the percentages in use, at most 100 each.
+class MostAllocated : public ResourceScore {
+ public:
+  explicit MostAllocated(const ScoredResources::List& resources)
+      : ResourceScore(resources, ScoredResources::Requests::kNonZero) {}
+  absl::string_view name() const override { return "MostAllocated"; }
+
+ private:
+  int64_t ScoreOf(absl::Span<const ResourceUse> uses) const override;
+};
+
+// Weighted mean, rounded half up, of the percentages in use as a curve maps them. A resource whose
+// curve value is 0 does not count, weight included.
+class RequestedToCapacityRatio : public ResourceScore {
+ public:
+  using Shape = std::vector<std::pair<int32_t, int32_t>>;  // utilisation 0..100, score 0..10
+  // An empty shape: (0, 0), (100, 10). CHECKs the limits of ResourceScoreOptions::shape.
+  RequestedToCapacityRatio(const ScoredResources::List& resources, const Shape& shape);
+  absl::string_view name() const override { return "RequestedToCapacityRatio"; }
+
+ private:
+  int64_t ScoreOf(absl::Span<const ResourceUse> uses) const override;
+  int64_t CurveAt(int64_t percent) const;
+
+  std::vector<std::pair<int64_t, int64_t>> points_;  // utilisation, score 0..100
+};
+
+// The percentage in use of all extended resources and devices that the pod asks for, taken
+// together: sum of weight x amount in use over sum of weight x capacity, so a resource of which a
+// node has more counts more. A whole device of the direct front end counts as one piece. "cpu",
+// "memory" and "ephemeral-storage" are ignored. At most 100; 0 for pods that ask for no such piece.
+class PackingExtender : public ResourceScore {
+ public:
+  explicit PackingExtender(const ScoredResources::List& resources);
+  absl::string_view name() const override { return "PackingExtender"; }
+
+ private:
+  int64_t ScoreOf(absl::Span<const ResourceUse> uses) const override;
+};
+
+}  // namespace drasim
+
+#endif  // DRASIM_POLICIES_PLUGINS_RESOURCE_SCORES_H_
