@@ -1,8 +1,6 @@
 #include "sim/app/cell.h"
 
 #include <algorithm>
-#include <cmath>
-#include <cstdio>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -13,61 +11,18 @@
 #include "absl/strings/str_split.h"
 #include "model/number_text.h"
 #include "model/text/did_you_mean.h"
+#include "sim/app/device_plan.h"
+#include "sim/app/resolve.h"
 #include "sim/app/simulation.h"
 
 namespace drasim {
 namespace {
 
-double AllocationAt(const CellResult& c, int64_t load) {
-  const LoadRow* row = c.AtLoad(load);
-  return row != nullptr ? row->gpu_allocation_percent : std::nan("");
-}
-
-double Percent(double part, int64_t whole) {
-  return whole > 0 ? 100 * part / static_cast<double>(whole) : 0;
-}
-
-double OrNan(const std::optional<double>& value) { return value.value_or(std::nan("")); }
-
-constexpr CellMetric kFillMetrics[] = {
-    {"gpu_allocation_percent_at_100", "GPU % @100", 2, true,
-     [](const CellResult& c) { return AllocationAt(c, 100); }},
-    {"gpu_allocation_percent_at_130", "GPU % @130", 2, true,
-     [](const CellResult& c) { return AllocationAt(c, 130); }},
-    {"gpu_allocation_percent_end", "GPU % end", 2, true,
-     [](const CellResult& c) {
-       return Percent(static_cast<double>(c.gpu_allocated_milli), c.gpu_capacity_milli);
-     }},
-    {"fragmentation_percent_of_total_end", "frag % end", 2, false,
-     [](const CellResult& c) { return Percent(c.fragmentation_milli, c.gpu_capacity_milli); }},
-    {"pods_unschedulable", "failed pods", 0, false,
-     [](const CellResult& c) { return static_cast<double>(c.pods_unschedulable); }},
-};
-
-constexpr CellMetric kReplayMetrics[] = {
-    {"jobs_finished", "jobs", 0, true,
-     [](const CellResult& c) { return static_cast<double>(c.replay.jobs_finished); }},
-    {"mean_jct_seconds", "JCT s", 1, false,
-     [](const CellResult& c) { return OrNan(c.replay.mean_jct_seconds); }},
-    {"p95_jct_seconds", "JCT p95 s", 1, false,
-     [](const CellResult& c) { return OrNan(c.replay.p95_jct_seconds); }},
-    {"mean_queueing_seconds", "queueing s", 1, false,
-     [](const CellResult& c) { return OrNan(c.replay.mean_queueing_seconds); }},
-    {"mean_slowdown", "slowdown", 2, false,
-     [](const CellResult& c) { return OrNan(c.replay.mean_slowdown); }},
-    {"makespan_seconds", "makespan s", 0, false,
-     [](const CellResult& c) { return OrNan(c.replay.makespan_seconds); }},
-    {"gpu_utilisation_percent", "GPU %", 2, true,
-     [](const CellResult& c) { return OrNan(c.replay.gpu_utilisation_percent); }},
-    {"preemptions", "preemptions", 0, false,
-     [](const CellResult& c) { return static_cast<double>(c.replay.preemptions); }},
-    {"goodput", "goodput", 4, true, [](const CellResult& c) { return OrNan(c.replay.goodput); }},
-};
-
 ReplayFigures FiguresOf(const Simulation& sim) {
   const JobReport report = sim.MakeJobReport();
   const JobFigures& f = report.figures();
   ReplayFigures r;
+  r.present = true;
   r.jobs_finished = f.all.count;
   r.preemptions = f.preemption.preemptions;
   if (f.all.count > 0) {
@@ -82,6 +37,46 @@ ReplayFigures FiguresOf(const Simulation& sim) {
   if (percent.has_value()) r.gpu_utilisation_percent = RoundDecimals(*percent, 6);
   r.goodput = f.preemption.goodput;
   return r;
+}
+
+double Percent(double part, int64_t whole) {
+  return whole > 0 ? 100 * part / static_cast<double>(whole) : 0;
+}
+
+// Of a fill as it ends; of a replay averaged over time.
+DeviceFigures DeviceFiguresOf(const Simulation& sim) {
+  const DeviceReport& report = *sim.device_report();
+  const bool replay = sim.scenario().mode() == "replay";
+  const DeviceAmounts a = replay ? report.Mean(sim.engine().now()) : report.now();
+  const Sample& m = sim.metrics().sample();
+  const auto share = [&a](double part) { return Percent(part, a.capacity); };
+  DeviceFigures f;
+  f.present = true;
+  if (m.pods_arrived > 0) {
+    f.acceptance_by_count =
+        static_cast<double>(m.pods_scheduled) / static_cast<double>(m.pods_arrived);
+  }
+  if (report.arrived_milli() > 0) {
+    f.acceptance_by_slices =
+        static_cast<double>(report.accepted_milli()) / static_cast<double>(report.arrived_milli());
+  }
+  f.allocated_percent = share(static_cast<double>(a.held));
+  f.demanded_percent = share(static_cast<double>(a.wanted));
+  f.stranded_memory_percent = share(static_cast<double>(a.stranded()));
+  f.stranded_compute_percent = Percent(static_cast<double>(a.compute_stranded), a.compute_capacity);
+  f.stranded_geometry_percent = share(static_cast<double>(a.stranded_geometry));
+  f.stranded_layout_percent = share(static_cast<double>(a.stranded_layout));
+  f.stranded_other_percent = share(static_cast<double>(a.stranded_other));
+  f.waste_compute_percent = share(static_cast<double>(a.waste));
+  f.waste_memory_percent = Percent(static_cast<double>(a.waste_memory_mib), a.granted_memory_mib);
+  f.shortfall_percent = share(static_cast<double>(a.shortfall));
+  f.admission_failures = report.admission_failures();
+  if (sim.front_end() != nullptr) {
+    f.repartitions = sim.front_end()->repartitions();
+    f.repartition_gpu_seconds = sim.front_end()->repartition_gpu_seconds();
+  }
+  f.slot_fragmentation_percent = share(a.slot_fragmentation);
+  return f;
 }
 
 // Whether placing a pod may draw.
@@ -110,9 +105,6 @@ const LoadRow* CellResult::AtLoad(int64_t arrived_percent) const {
   return it != by_load.end() && it->arrived_percent == arrived_percent ? &*it : nullptr;
 }
 
-absl::Span<const CellMetric> FillMetrics() { return kFillMetrics; }
-absl::Span<const CellMetric> ReplayMetrics() { return kReplayMetrics; }
-
 absl::StatusOr<CellResult> RunCell(const proto::Scenario& scenario) {
   absl::StatusOr<std::unique_ptr<Simulation>> built = Simulation::Build(scenario);
   if (!built.ok()) return built.status();
@@ -132,6 +124,7 @@ absl::StatusOr<CellResult> RunCell(const proto::Scenario& scenario) {
   cell.fragmentation_ratio_percent = RoundDecimals(m.fragmentation.ratio_percent(), 2);
   cell.by_load = sim.load_table().Rows();
   if (scenario.mode() == "replay") cell.replay = FiguresOf(sim);
+  if (sim.device_report() != nullptr) cell.devices = DeviceFiguresOf(sim);
   if (scenario.order() == "artifact") cell.hashes = ComputeOrderHashes(sim.cluster(), sim.ranks());
   cell.fingerprint = sim.fingerprint();
   cell.warnings = sim.warnings();
@@ -178,22 +171,36 @@ absl::StatusOr<size_t> ParseJobs(const std::string& text) {
   return static_cast<size_t>(jobs);
 }
 
-absl::StatusOr<std::vector<std::string>> ParsePolicies(const std::string& text) {
+absl::StatusOr<std::vector<std::string>> ChoosePolicies(const std::vector<std::string>& names,
+                                                        absl::string_view origin,
+                                                        PolicyEntry::Kind kind) {
   std::vector<std::string> policies;
-  if (text.empty() || text == "all") {
-    for (const PolicyEntry& entry : BuiltinRegistry().policies()) policies.push_back(entry.name);
+  if (names.size() == 1 && names[0] == "all") {
+    for (const PolicyEntry& entry : BuiltinRegistry().policies()) {
+      if (entry.kind == kind) policies.push_back(entry.name);
+    }
     return policies;
   }
-  for (absl::string_view name : absl::StrSplit(text, ',')) {
+  for (const std::string& name : names) {
     absl::StatusOr<const PolicyEntry*> entry = BuiltinRegistry().FindPolicy(name);
     if (!entry.ok())
-      return absl::InvalidArgumentError(absl::StrCat("--policies: ", entry.status().message()));
+      return absl::InvalidArgumentError(absl::StrCat(origin, ": ", entry.status().message()));
     if (std::find(policies.begin(), policies.end(), name) != policies.end()) {
-      return absl::InvalidArgumentError(absl::StrCat("--policies: '", name, "' is there twice"));
+      return absl::InvalidArgumentError(absl::StrCat(origin, ": '", name, "' is there twice"));
     }
-    policies.emplace_back(name);
+    policies.push_back(name);
   }
   return policies;
+}
+
+absl::StatusOr<std::vector<std::string>> ParsePolicies(const std::string& text,
+                                                       PolicyEntry::Kind kind) {
+  return ChoosePolicies(absl::StrSplit(text.empty() ? "all" : text, ','), "--policies", kind);
+}
+
+PolicyEntry::Kind KindOfPolicies(const proto::Scenario& scenario) {
+  if (scenario.front_end().kind() == "device-plugin") return PolicyEntry::Kind::kKubernetes;
+  return UsesMig(scenario) ? PolicyEntry::Kind::kMig : PolicyEntry::Kind::kGpuSharing;
 }
 
 std::vector<std::string> QueueNames() {
@@ -203,85 +210,39 @@ std::vector<std::string> QueueNames() {
   return names;
 }
 
-absl::StatusOr<std::vector<std::string>> ParseQueues(const std::string& text) {
+absl::StatusOr<std::vector<std::string>> ChooseQueues(const std::vector<std::string>& names,
+                                                      absl::string_view origin) {
   const std::vector<std::string> known = QueueNames();
-  if (text == "all") return known;
+  if (names.size() == 1 && names[0] == "all") return known;
   std::vector<std::string> queues;
-  for (absl::string_view name : absl::StrSplit(text, ',')) {
+  for (const std::string& name : names) {
     if (std::find(known.begin(), known.end(), name) == known.end()) {
       return absl::InvalidArgumentError(
-          absl::StrCat("--queues: unknown queue '", name, "'", Suggest(name, known)));
+          absl::StrCat(origin, ": unknown queue '", name, "'", Suggest(name, known)));
     }
     if (std::find(queues.begin(), queues.end(), name) != queues.end()) {
-      return absl::InvalidArgumentError(absl::StrCat("--queues: '", name, "' is there twice"));
+      return absl::InvalidArgumentError(absl::StrCat(origin, ": '", name, "' is there twice"));
     }
-    queues.emplace_back(name);
+    queues.push_back(name);
   }
   return queues;
 }
 
-absl::StatusOr<Contenders> MakeContenders(const ParsedFlags& flags, const GivenScenario& given) {
-  const std::string text = flags.GetOr("queues", "");
-  std::vector<GivenScenario> by_queue;
-  if (text.empty()) {
-    by_queue.push_back(given);
-  } else {
-    if (given.scenario.mode() != "replay") {
-      // What is wrong with the mode itself is told first.
-      GivenScenario fill = given;
-      if (absl::Status s = ResolveGiven(&fill); !s.ok()) return s;
-      return absl::InvalidArgumentError(
-          "--queues: expected mode: replay; a fill tries each job once, so that none queues");
-    }
-    absl::StatusOr<std::vector<std::string>> queues = ParseQueues(text);
-    if (!queues.ok()) return queues.status();
-    for (const std::string& queue : *queues) {
-      by_queue.push_back(given);
-      by_queue.back().scenario.mutable_scheduler()->set_queue(queue);
-      by_queue.back().overridden.emplace_back("scheduler.queue");
-    }
-  }
-  // Each on its own, since defaults depend on the queue.
-  Contenders contenders;
-  for (GivenScenario& one : by_queue) {
-    if (absl::Status s = ResolveGiven(&one); !s.ok()) return s;
-    contenders.queues.push_back(one.scenario.scheduler().queue());
-  }
-  const std::string names = flags.GetOr("policies", "");
-  if (names.empty() && !text.empty()) {
-    contenders.policies.push_back(by_queue[0].scenario.scheduler().policy());
-  } else {
-    absl::StatusOr<std::vector<std::string>> policies = ParsePolicies(names);
-    if (!policies.ok()) return policies.status();
-    contenders.policies = *std::move(policies);
-  }
-  for (const GivenScenario& one : by_queue) {
-    for (const std::string& policy : contenders.policies) {
-      contenders.scenarios.push_back(one.scenario);
-      contenders.scenarios.back().mutable_scheduler()->set_policy(policy);
-    }
-  }
-  return contenders;
+absl::StatusOr<std::vector<std::string>> ParseQueues(const std::string& text) {
+  return ChooseQueues(absl::StrSplit(text, ','), "--queues");
 }
 
 bool DependsOnSeed(const proto::Scenario& s) {
   const proto::Workload& w = s.workload();
-  if (w.trace().path().empty() || s.order() != "trace" || w.tuning().has_ratio()) return true;
+  // Neither read nor written out: generated.
+  if (w.trace().path().empty() && w.jobs_size() == 0) return true;
+  if (s.order() != "trace" || w.tuning().has_ratio()) return true;
   if (w.bootstrap().jobs() > 0 || !w.jitter().empty() || w.has_load_factor()) return true;
   if (PlacesAtRandom(s.scheduler())) return true;
   if (s.mode() != "replay") return false;
   // kube-scheduler looks for victims from a random node on.
   if (UsesKubernetesQueue(s)) return s.preemption().mode() == "priority";
   return s.scheduler().estimates().noise() > 0;
-}
-
-void NoteIdleSeeds(const Contenders& contenders, size_t seeds) {
-  if (seeds < 2 || std::any_of(contenders.scenarios.begin(), contenders.scenarios.end(),
-                               [](const proto::Scenario& s) { return DependsOnSeed(s); })) {
-    return;
-  }
-  std::fprintf(stderr, "drasim: note: nothing here is random, so all %zu seeds give the same\n",
-               seeds);
 }
 
 }  // namespace drasim

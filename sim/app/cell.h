@@ -1,5 +1,5 @@
 // One cell of a comparison: one scenario run without output files, reduced to the figures that
-// tables show. And what a comparison runs over: queues, policies, seeds.
+// tables show (cell_metrics.h names them). And the words for what a comparison may run over.
 #ifndef DRASIM_SIM_APP_CELL_H_
 #define DRASIM_SIM_APP_CELL_H_
 
@@ -9,10 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/types/span.h"
+#include "absl/strings/string_view.h"
 #include "model/proto/scenario.pb.h"
-#include "sim/app/commands.h"
+#include "policies/framework/registry.h"
 #include "sim/record/load_table.h"
 #include "sim/record/order_hashes.h"
 
@@ -22,6 +23,7 @@ namespace drasim {
 // is missing when no job finished, when none ended (makespan), when the cluster had no GPU or no
 // time passed (utilisation), when no GPU time was held (goodput).
 struct ReplayFigures {
+  bool present = false;  // the run was a replay
   int64_t jobs_finished = 0;
   int64_t preemptions = 0;
   std::optional<double> mean_jct_seconds;
@@ -31,6 +33,32 @@ struct ReplayFigures {
   std::optional<double> makespan_seconds;
   std::optional<double> gpu_utilisation_percent;  // allocated of capacity, averaged over time
   std::optional<double> goodput;                  // 0..1
+};
+
+// How well what jobs asked for fits what devices can be cut into. Amounts of GPU are milli; "of
+// capacity" is of all GPUs of the cluster, "of the slices" of all MIG slices of the same kind.
+struct DeviceFigures {
+  bool present = false;  // the run kept a report on its devices
+  // Of the pods that arrived, those that got a place at least once (0..1): each counts as one, or
+  // as the GPU milli that it asks for.
+  double acceptance_by_count = 0;
+  double acceptance_by_slices = 0;
+  // At the end of the run.
+  double allocated_percent = 0;          // handed out, of capacity
+  double demanded_percent = 0;           // wanted by the jobs of resident pods, of capacity
+  double stranded_memory_percent = 0;    // idle but unusable memory slices, of the slices
+  double stranded_compute_percent = 0;   // the same of compute slices
+  double stranded_geometry_percent = 0;  // stranded memory slices by reason, of the slices
+  double stranded_layout_percent = 0;
+  double stranded_other_percent = 0;
+  double waste_compute_percent = 0;  // handed out but not wanted, of capacity
+  double waste_memory_percent = 0;
+  double shortfall_percent = 0;  // wanted but not handed out to resident pods, of capacity
+  double slot_fragmentation_percent = 0;
+  // Of the whole run.
+  int64_t admission_failures = 0;
+  int64_t repartitions = 0;
+  double repartition_gpu_seconds = 0;  // GPU time that repartitioning took
 };
 
 struct CellResult {
@@ -44,7 +72,8 @@ struct CellResult {
   double fragmentation_milli = 0;          // 2 decimals
   double fragmentation_ratio_percent = 0;  // 2 decimals
   std::vector<LoadRow> by_load;
-  ReplayFigures replay;  // empty after a fill
+  ReplayFigures replay;
+  DeviceFigures devices;
   OrderHashes hashes;
   uint64_t fingerprint = 0;
   std::vector<std::string> warnings;
@@ -52,18 +81,6 @@ struct CellResult {
   // The row of that load; null when the run has none.
   const LoadRow* AtLoad(int64_t arrived_percent) const;
 };
-
-// One column of a comparison. Loads are percentages of the cluster's GPUs that have been requested
-// so far.
-struct CellMetric {
-  const char* name;   // in files
-  const char* title;  // in printed tables
-  int decimals;       // in printed tables
-  bool more_is_better;
-  double (*value)(const CellResult&);  // not a number: the run has no such figure
-};
-absl::Span<const CellMetric> FillMetrics();
-absl::Span<const CellMetric> ReplayMetrics();
 
 // Builds and runs a resolved scenario. Thread-safe: cells share nothing.
 absl::StatusOr<CellResult> RunCell(const proto::Scenario& scenario);
@@ -79,31 +96,28 @@ absl::StatusOr<size_t> ParseJobs(const std::string& text);
 
 // "all" or empty: every built-in policy; else a comma-separated list. InvalidArgument for unknown
 // names and for a name that is there twice.
-absl::StatusOr<std::vector<std::string>> ParsePolicies(const std::string& text);
+absl::StatusOr<std::vector<std::string>> ParsePolicies(
+    const std::string& text, PolicyEntry::Kind kind = PolicyEntry::Kind::kGpuSharing);
+// The same from a list, which may be {"all"} but not empty. Errors begin with `origin`, which says
+// where the list stands.
+absl::StatusOr<std::vector<std::string>> ChoosePolicies(
+    const std::vector<std::string>& names, absl::string_view origin,
+    PolicyEntry::Kind kind = PolicyEntry::Kind::kGpuSharing);
+// The kind of policies that make sense for the scenario: those of MIG where pods get instances,
+// those of kube-scheduler in front of the device plugin, else those of GPU sharing.
+PolicyEntry::Kind KindOfPolicies(const proto::Scenario& scenario);
 
 // What scheduler.queue may be: every built-in queue policy, then kubernetes.
 std::vector<std::string> QueueNames();
 // "all": all of these; else a comma-separated list. Errors as those of ParsePolicies.
 absl::StatusOr<std::vector<std::string>> ParseQueues(const std::string& text);
-
-// What competes in a comparison, beside seeds.
-struct Contenders {
-  std::vector<std::string> queues;    // one at least; a fill has one, which means nothing
-  std::vector<std::string> policies;  // one at least
-  // Resolved. That of queues[q] and policies[p] is number q * policies.size() + p.
-  std::vector<proto::Scenario> scenarios;
-};
-// From --queues (default: the scenario's) and --policies (default: all, or the scenario's when
-// --queues is given). Each queue has the defaults that it would have in a run of its own.
-// InvalidArgument for what does not resolve, and for --queues in a fill.
-absl::StatusOr<Contenders> MakeContenders(const ParsedFlags& flags, const GivenScenario& given);
+// As ChoosePolicies.
+absl::StatusOr<std::vector<std::string>> ChooseQueues(const std::vector<std::string>& names,
+                                                      absl::string_view origin);
 
 // Whether another seed may lead to another run: false only when no source of the resolved scenario
 // is random.
 bool DependsOnSeed(const proto::Scenario& scenario);
-// Says so in one line on standard error when there are several seeds and none of the contenders
-// depends on them.
-void NoteIdleSeeds(const Contenders& contenders, size_t seeds);
 
 }  // namespace drasim
 

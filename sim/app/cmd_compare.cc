@@ -4,54 +4,73 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "model/number_text.h"
 #include "model/text/json_writer.h"
 #include "sim/app/cell.h"
+#include "sim/app/cell_metrics.h"
 #include "sim/app/commands.h"
+#include "sim/app/contenders.h"
 #include "sim/app/progress.h"
 #include "sim/app/run_outputs.h"
 #include "sim/app/statistics.h"
 #include "sim/app/text_table.h"
+#include "sim/record/pod_log.h"
 
 namespace drasim {
 namespace {
 
 // The metric of a fill that every row is compared with the first row by.
-constexpr size_t kVersusMetric = 2;
+constexpr absl::string_view kVersusMetric = "gpu_allocation_percent_end";
+
+// How far a fill fills a cluster, in requested GPUs over those there are.
+constexpr double kFillRatio = 1.3;
 
 struct Comparison {
   Contenders contenders;
-  std::vector<uint64_t> seeds;
-  bool replay = false;
-  absl::Span<const CellMetric> metrics;
+  const char* mode = "fill";        // or replay; mixed: some contenders are fills, some replays
+  std::vector<CellMetric> metrics;  // the columns
+  bool drop_undefined = false;      // leave out columns without any value
+
+  bool has_replays() const { return absl::string_view(mode) != "fill"; }
 };
 
 struct Row {
-  std::string queue;
-  std::string policy;
+  const Contender* contender = nullptr;
   std::vector<MeanInterval> metrics;  // beside Comparison::metrics
   std::vector<bool> defined;
 };
 
-// The cells of scenarios x seeds.
-absl::StatusOr<std::vector<CellResult>> RunCells(const Comparison& c, size_t jobs, bool quiet) {
-  const size_t seeds = c.seeds.size();
-  std::vector<CellResult> cells(c.contenders.scenarios.size() * seeds);
+// A column in front of the metrics, which tells rows apart.
+struct LabelColumn {
+  std::string title;
+  std::vector<std::string> cells;  // beside the rows
+};
+
+// The cells of contenders x seeds.
+absl::StatusOr<std::vector<CellResult>> RunCells(const Contenders& contenders, size_t jobs,
+                                                 bool quiet) {
+  const size_t seeds = contenders.seeds.size();
+  std::vector<CellResult> cells(contenders.all.size() * seeds);
   Progress progress("compare", cells.size(), quiet);
   size_t finished = 0;
   const absl::Status ran = ForEachInParallel(
       cells.size(), jobs,
       [&](size_t i) -> absl::Status {
-        proto::Scenario scenario = c.contenders.scenarios[i / seeds];
-        scenario.set_seed(c.seeds[i % seeds]);
+        proto::Scenario scenario = contenders.all[i / seeds].scenario;
+        scenario.set_seed(contenders.seeds[i % seeds]);
         absl::StatusOr<CellResult> cell = RunCell(scenario);
         if (!cell.ok()) return cell.status();
         cells[i] = *std::move(cell);
@@ -74,13 +93,11 @@ void PrintWarnings(const std::vector<CellResult>& cells, size_t seeds) {
 }
 
 std::vector<Row> Reduce(const Comparison& c, const std::vector<CellResult>& cells) {
-  const size_t seeds = c.seeds.size();
-  const size_t policies = c.contenders.policies.size();
+  const size_t seeds = c.contenders.seeds.size();
   std::vector<Row> rows;
-  for (size_t r = 0; r < c.contenders.scenarios.size(); ++r) {
+  for (size_t r = 0; r < c.contenders.all.size(); ++r) {
     Row row;
-    row.queue = c.contenders.queues[r / policies];
-    row.policy = c.contenders.policies[r % policies];
+    row.contender = &c.contenders.all[r];
     for (const CellMetric& metric : c.metrics) {
       std::vector<double> values;
       for (size_t s = 0; s < seeds; ++s) values.push_back(metric.value(cells[r * seeds + s]));
@@ -93,12 +110,67 @@ std::vector<Row> Reduce(const Comparison& c, const std::vector<CellResult>& cell
   return rows;
 }
 
-// What tells the rows apart, given their queue and policy or the words for these.
-std::string Label(const Contenders& contenders, const std::string& queue,
-                  const std::string& policy) {
-  if (contenders.queues.size() == 1) return policy;
-  if (contenders.policies.size() == 1) return queue;
-  return absl::StrCat(queue, "/", policy);
+void DropUndefined(Comparison* c, std::vector<Row>* rows) {
+  for (size_t m = c->metrics.size(); m-- > 0;) {
+    if (std::any_of(rows->begin(), rows->end(), [m](const Row& r) { return r.defined[m]; }))
+      continue;
+    const auto at = static_cast<std::ptrdiff_t>(m);
+    c->metrics.erase(c->metrics.begin() + at);
+    for (Row& row : *rows) {
+      row.metrics.erase(row.metrics.begin() + at);
+      row.defined.erase(row.defined.begin() + at);
+    }
+  }
+}
+
+const std::string& PolicyOf(const Contender& c) { return c.scenario.scheduler().policy(); }
+
+// In a fill nothing queues.
+std::string QueueOf(const Contender& c) {
+  return c.is_replay() ? c.scenario.scheduler().queue() : "-";
+}
+
+template <typename Text>
+bool Varies(const std::vector<Contender>& all, Text text) {
+  return std::any_of(all.begin(), all.end(),
+                     [&](const Contender& c) { return text(c) != text(all[0]); });
+}
+
+// A column per axis. Then what else tells rows apart: queue, policy or both in one column; where
+// nothing else does, the policy stands there only if there is no axis.
+std::vector<LabelColumn> Labels(const Contenders& contenders) {
+  const std::vector<Contender>& all = contenders.all;
+  std::vector<LabelColumn> columns;
+  for (size_t a = 0; a < contenders.axes.size(); ++a) {
+    LabelColumn column;
+    column.title = contenders.axes[a];
+    for (const Contender& c : all) column.cells.push_back(c.values[a]);
+    columns.push_back(std::move(column));
+  }
+  const bool queues = Varies(all, QueueOf);
+  const bool policies = Varies(all, PolicyOf) || (columns.empty() && !queues);
+  if (!queues && !policies) return columns;
+  LabelColumn column;
+  column.title =
+      absl::StrCat(queues ? "queue" : "", queues && policies ? "/" : "", policies ? "policy" : "");
+  for (const Contender& c : all) {
+    column.cells.push_back(absl::StrCat(queues ? QueueOf(c) : "", queues && policies ? "/" : "",
+                                        policies ? PolicyOf(c) : ""));
+  }
+  columns.push_back(std::move(column));
+  return columns;
+}
+
+// Fills the title and the cells of every column but the first up to one width, since a TextTable
+// aligns them to the right.
+void AlignLeft(std::vector<LabelColumn>* columns) {
+  for (size_t i = 1; i < columns->size(); ++i) {
+    LabelColumn& column = (*columns)[i];
+    size_t width = column.title.size();
+    for (const std::string& cell : column.cells) width = std::max(width, cell.size());
+    column.title.resize(width, ' ');
+    for (std::string& cell : column.cells) cell.resize(width, ' ');
+  }
 }
 
 // The best mean of the column, or -1 when it has no value.
@@ -115,54 +187,101 @@ int BestRow(const std::vector<Row>& rows, size_t m, bool more_is_better) {
   return best;
 }
 
-std::string Versus(const std::vector<Row>& rows, size_t r) {
+// Where the metric that rows are compared by stands, in a comparison of fills.
+std::optional<size_t> VersusColumn(const Comparison& c) {
+  for (size_t m = 0; m < c.metrics.size() && !c.has_replays(); ++m) {
+    if (c.metrics[m].name == kVersusMetric) return m;
+  }
+  return std::nullopt;
+}
+
+std::string Versus(const std::vector<Row>& rows, size_t r, size_t m) {
   if (r == 0) return std::string();
-  const double delta = rows[r].metrics[kVersusMetric].mean - rows[0].metrics[kVersusMetric].mean;
+  const double delta = rows[r].metrics[m].mean - rows[0].metrics[m].mean;
   return absl::StrCat(delta >= 0 ? "+" : "", FixedText(delta, 2));
 }
 
+bool AnyOf(absl::Span<const CellMetric> family, const std::vector<CellMetric>& metrics) {
+  return std::any_of(metrics.begin(), metrics.end(), [&](const CellMetric& m) {
+    return std::any_of(family.begin(), family.end(),
+                       [&](const CellMetric& f) { return absl::string_view(f.name) == m.name; });
+  });
+}
+
+// What the titles mean, as far as these columns are there.
+std::string Legend(const Comparison& c) {
+  std::string text;
+  if (std::any_of(c.metrics.begin(), c.metrics.end(),
+                  [](const CellMetric& m) { return absl::StrContains(m.title, "@"); })) {
+    text += "@N: GPU milli allocated, % of all GPUs, while requests add up to N % of them. ";
+  }
+  if (AnyOf(ReplayMetrics(), c.metrics)) {
+    text +=
+        "Times in seconds; GPU %: allocated, averaged over time; goodput: useful part of the GPU "
+        "time held. ";
+  }
+  if (AnyOf(DeviceMetrics(), c.metrics)) {
+    text +=
+        "Accepted: part of the pods that got a place (acc. slices: by the GPU share asked for); "
+        "alloc, wanted: % of all GPUs at the end; strand.: idle slices of no use, % of all. ";
+  }
+  return text;
+}
+
 std::string Table(const Comparison& c, const std::vector<Row>& rows, bool ansi) {
-  std::vector<std::string> header = {Label(c.contenders, "queue", "policy")};
+  std::vector<LabelColumn> labels = Labels(c.contenders);
+  const std::string first = labels.size() == 1 ? labels[0].cells[0] : "first row";
+  AlignLeft(&labels);
+  const std::optional<size_t> versus = VersusColumn(c);
+  std::vector<std::string> header;
+  for (const LabelColumn& label : labels) header.push_back(label.title);
   for (const CellMetric& metric : c.metrics) header.emplace_back(metric.title);
-  if (!c.replay) header.push_back(absl::StrCat("vs ", rows[0].policy));
+  if (versus.has_value()) header.push_back(absl::StrCat("vs ", first));
   TextTable table(header);
   std::vector<int> best;
   for (size_t m = 0; m < c.metrics.size(); ++m) {
     best.push_back(BestRow(rows, m, c.metrics[m].more_is_better));
   }
+  const size_t seeds = c.contenders.seeds.size();
   for (size_t r = 0; r < rows.size(); ++r) {
-    std::vector<std::string> cells = {Label(c.contenders, rows[r].queue, rows[r].policy)};
+    std::vector<std::string> cells;
+    for (const LabelColumn& label : labels) cells.push_back(label.cells[r]);
     for (size_t m = 0; m < c.metrics.size(); ++m) {
       const MeanInterval& v = rows[r].metrics[m];
       const int decimals = c.metrics[m].decimals;
       std::string text = rows[r].defined[m] ? FixedText(v.mean, decimals) : "-";
-      if (rows[r].defined[m] && c.seeds.size() > 1)
+      if (rows[r].defined[m] && seeds > 1)
         absl::StrAppend(&text, " ±", FixedText(v.half_width, decimals));
       cells.push_back(std::move(text));
     }
-    if (!c.replay) cells.push_back(Versus(rows, r));
+    if (versus.has_value()) cells.push_back(Versus(rows, r, *versus));
     table.AddRow(std::move(cells));
     for (size_t m = 0; m < best.size(); ++m) {
-      if (best[m] == static_cast<int>(r)) table.Bold(m + 1);
+      if (best[m] == static_cast<int>(r)) table.Bold(labels.size() + m);
     }
   }
-  return absl::StrCat(
-      table.Render(ansi),
-      c.replay ? "\nTimes in seconds; GPU %: allocated, averaged over time; goodput: useful part "
-                 "of the GPU time held. "
-               : "\n@N: GPU milli allocated, % of all GPUs, while requests add up to N % of them. ",
-      c.seeds.size(), " seed(s)", c.seeds.size() > 1 ? ", ± 95 % confidence of the mean" : "",
-      ".\n");
+  return absl::StrCat(table.Render(ansi), "\n", Legend(c), seeds, " seed(s)",
+                      seeds > 1 ? ", ± 95 % confidence of the mean" : "", ".\n");
 }
 
 std::string Csv(const Comparison& c, const std::vector<Row>& rows) {
-  std::string text = c.replay ? "queue,policy,seeds" : "policy,seeds";
+  std::string text;
+  for (const std::string& axis : c.contenders.axes) {
+    AppendCsvField(axis, &text);
+    text += ",";
+  }
+  text += c.has_replays() ? "queue,policy,seeds" : "policy,seeds";
   for (const CellMetric& metric : c.metrics)
     absl::StrAppend(&text, ",", metric.name, "_mean,", metric.name, "_ci95");
   text += "\n";
   for (const Row& row : rows) {
-    if (c.replay) absl::StrAppend(&text, row.queue, ",");
-    absl::StrAppend(&text, row.policy, ",", c.seeds.size());
+    for (const std::string& value : row.contender->values) {
+      AppendCsvField(value, &text);
+      text += ",";
+    }
+    if (row.contender->is_replay()) text += QueueOf(*row.contender);
+    if (c.has_replays()) text += ",";
+    absl::StrAppend(&text, PolicyOf(*row.contender), ",", c.contenders.seeds.size());
     for (size_t m = 0; m < row.metrics.size(); ++m) {
       if (!row.defined[m]) {
         text += ",,";
@@ -178,31 +297,39 @@ std::string Csv(const Comparison& c, const std::vector<Row>& rows) {
   return text;
 }
 
+void AppendRow(const Comparison& c, const Row& row, JsonWriter* j) {
+  j->BeginObject();
+  if (!c.contenders.axes.empty()) {
+    j->Key("axes").BeginObject();
+    for (size_t a = 0; a < c.contenders.axes.size(); ++a)
+      j->Key(c.contenders.axes[a]).String(row.contender->values[a]);
+    j->EndObject();
+  }
+  if (row.contender->is_replay()) j->Key("queue").String(QueueOf(*row.contender));
+  j->Key("policy").String(PolicyOf(*row.contender));
+  for (size_t m = 0; m < row.metrics.size(); ++m) {
+    j->Key(c.metrics[m].name);
+    if (!row.defined[m]) {
+      j->Null();
+      continue;
+    }
+    j->BeginObject();
+    j->Key("mean").Double(row.metrics[m].mean);
+    j->Key("stddev").Double(row.metrics[m].stddev);
+    j->Key("ci95_half_width").Double(row.metrics[m].half_width);
+    j->EndObject();
+  }
+  j->EndObject();
+}
+
 std::string Json(const Comparison& c, const std::vector<Row>& rows) {
   JsonWriter j;
   j.BeginObject().Key("schema").String("drasim.compare/v1");
-  j.Key("mode").String(c.replay ? "replay" : "fill");
+  j.Key("mode").String(c.mode);
   j.Key("seeds").BeginArray();
-  for (uint64_t seed : c.seeds) j.Uint(seed);
+  for (uint64_t seed : c.contenders.seeds) j.Uint(seed);
   j.EndArray().Key("policies").BeginArray();
-  for (const Row& row : rows) {
-    j.BeginObject();
-    if (c.replay) j.Key("queue").String(row.queue);
-    j.Key("policy").String(row.policy);
-    for (size_t m = 0; m < row.metrics.size(); ++m) {
-      j.Key(c.metrics[m].name);
-      if (!row.defined[m]) {
-        j.Null();
-        continue;
-      }
-      j.BeginObject();
-      j.Key("mean").Double(row.metrics[m].mean);
-      j.Key("stddev").Double(row.metrics[m].stddev);
-      j.Key("ci95_half_width").Double(row.metrics[m].half_width);
-      j.EndObject();
-    }
-    j.EndObject();
-  }
+  for (const Row& row : rows) AppendRow(c, row, &j);
   j.EndArray().EndObject();
   return j.text();
 }
@@ -211,21 +338,28 @@ std::string Json(const Comparison& c, const std::vector<Row>& rows) {
 absl::StatusOr<Comparison> MakeComparison(const ParsedFlags& flags) {
   absl::StatusOr<GivenScenario> given = ScenarioFromFlags(flags);
   if (!given.ok()) return given.status();
-  proto::Scenario* scenario = &given->scenario;
-  if (!scenario->workload().tuning().has_ratio() && scenario->mode() != "replay") {
-    scenario->mutable_workload()->mutable_tuning()->set_ratio(1.3);
-  }
-  absl::StatusOr<Contenders> contenders = MakeContenders(flags, *given);
+  absl::StatusOr<Contenders> contenders = MakeContenders(flags, *given, kFillRatio);
   if (!contenders.ok()) return contenders.status();
   Comparison comparison;
   comparison.contenders = *std::move(contenders);
-  const proto::Scenario& first = comparison.contenders.scenarios[0];
-  absl::StatusOr<std::vector<uint64_t>> seeds =
-      ParseSeeds(flags.GetOr("seeds", absl::StrCat(first.seed())));
-  if (!seeds.ok()) return seeds.status();
-  comparison.seeds = *std::move(seeds);
-  comparison.replay = first.mode() == "replay";
-  comparison.metrics = comparison.replay ? ReplayMetrics() : FillMetrics();
+  const std::vector<Contender>& all = comparison.contenders.all;
+  const auto replays =
+      std::count_if(all.begin(), all.end(), [](const Contender& c) { return c.is_replay(); });
+  const bool mixed = replays > 0 && static_cast<size_t>(replays) < all.size();
+  comparison.mode = mixed ? "mixed" : replays > 0 ? "replay" : "fill";
+  for (const std::string& name : given->scenario.comparison().metrics()) {
+    absl::StatusOr<CellMetric> metric = FindMetric(name);
+    if (!metric.ok()) return metric.status();
+    comparison.metrics.push_back(*metric);
+  }
+  if (!comparison.metrics.empty()) return comparison;
+  if (mixed) {
+    comparison.metrics = AllMetrics();
+    comparison.drop_undefined = true;
+  } else {
+    const absl::Span<const CellMetric> usual = replays > 0 ? ReplayMetrics() : FillMetrics();
+    comparison.metrics.assign(usual.begin(), usual.end());
+  }
   return comparison;
 }
 
@@ -245,11 +379,13 @@ absl::Status CompareCommand(const ParsedFlags& flags) {
   if (!dir.empty()) {
     if (absl::Status s = PrepareOutputDir(dir, flags.Has("force")); !s.ok()) return s;
   }
-  NoteIdleSeeds(comparison->contenders, comparison->seeds.size());
-  absl::StatusOr<std::vector<CellResult>> cells = RunCells(*comparison, *jobs, flags.Has("quiet"));
+  const Contenders& contenders = comparison->contenders;
+  NoteIdleSeeds(contenders);
+  absl::StatusOr<std::vector<CellResult>> cells = RunCells(contenders, *jobs, flags.Has("quiet"));
   if (!cells.ok()) return cells.status();
-  PrintWarnings(*cells, comparison->seeds.size());
-  const std::vector<Row> rows = Reduce(*comparison, *cells);
+  PrintWarnings(*cells, contenders.seeds.size());
+  std::vector<Row> rows = Reduce(*comparison, *cells);
+  if (comparison->drop_undefined) DropUndefined(&*comparison, &rows);
   const std::string json = Json(*comparison, rows);
   const std::string csv = Csv(*comparison, rows);
   if (!dir.empty()) {

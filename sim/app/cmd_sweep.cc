@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <system_error>
@@ -18,7 +19,9 @@
 #include "model/number_text.h"
 #include "model/text/yaml_proto.h"
 #include "sim/app/cell.h"
+#include "sim/app/cell_metrics.h"
 #include "sim/app/commands.h"
+#include "sim/app/contenders.h"
 #include "sim/app/input_files.h"
 #include "sim/app/progress.h"
 #include "sim/app/run_outputs.h"
@@ -145,26 +148,28 @@ absl::StatusOr<std::vector<Cell>> MakeCells(const ParsedFlags& flags) {
   absl::StatusOr<GivenScenario> given = ScenarioFromFlags(flags);
   if (!given.ok()) return given.status();
   proto::Scenario* base = &given->scenario;
+  if (base->comparison().axes_size() > 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("comparison.axes: found ", base->comparison().axes_size(),
+                     " axes, expected none in a sweep; `drasim compare` has a row for each world"));
+  }
   const std::vector<std::string> traces = absl::StrSplit(base->workload().trace().path(), ',');
   base->mutable_workload()->mutable_trace()->set_path(traces[0]);
-  absl::StatusOr<Contenders> contenders = MakeContenders(flags, *given);
+  absl::StatusOr<Contenders> contenders = MakeContenders(flags, *given, std::nullopt);
   if (!contenders.ok()) return contenders.status();
-  const std::vector<proto::Scenario>& scenarios = contenders->scenarios;
-  absl::StatusOr<std::vector<uint64_t>> seeds =
-      ParseSeeds(flags.GetOr("seeds", absl::StrCat(scenarios[0].seed())));
-  if (!seeds.ok()) return seeds.status();
-  NoteIdleSeeds(*contenders, seeds->size());
+  NoteIdleSeeds(*contenders);
   std::vector<Cell> cells;
   for (const std::string& trace : traces) {
-    proto::Scenario pinned = scenarios[0];
+    proto::Scenario pinned = contenders->all[0].scenario;
     pinned.mutable_workload()->mutable_trace()->set_path(trace);
     absl::StatusOr<std::string> inputs = HashInputs(&pinned);
     if (!inputs.ok()) return inputs.status();
-    for (proto::Scenario s : scenarios) {
+    for (const Contender& contender : contenders->all) {
+      proto::Scenario s = contender.scenario;
       *s.mutable_workload()->mutable_trace() = pinned.workload().trace();
       *s.mutable_cluster() = pinned.cluster();
       s.clear_output();
-      for (uint64_t seed : *seeds) {
+      for (uint64_t seed : contenders->seeds) {
         s.set_seed(seed);
         cells.push_back({s, TraceName(trace), HexHash(Fnv1a(*inputs, Fnv1a(ToYaml(s)))), "", {}});
       }

@@ -87,7 +87,12 @@ std::vector<Command> MakeCommands() {
        "confidence\n"
        "intervals are shown. The best value of a column is bold on a terminal. A fill is compared "
        "by what\n"
-       "it allocates, a replay by what it means for its jobs.\n",
+       "it allocates, a replay by what it means for its jobs.\n"
+       "The scenario's `comparison` may list policies, queues, seeds and metrics, which flags "
+       "replace, and axes.\n"
+       "Each combination of one value per axis is a world, which runs with every queue and policy; "
+       "it is made\n"
+       "after --set.\n",
        With({queues,
              policies,
              {"seeds", "", "SEEDS", "such as 42..51 (default: the scenario's seed)"},
@@ -176,6 +181,65 @@ std::vector<Command> MakeCommands() {
   };
 }
 
+std::vector<Command> MigCommands() {
+  const FlagSpec format{"format", "", "FORMAT", "what to print", "table,json"};
+  const FlagSpec driver{"driver", "", "BRANCH", "the driver, such as 470 (default: the newest)"};
+  const FlagSpec profiles{"profiles", "", "A,B,...",
+                          "only these, such as 1g.5gb,2g.10gb (default: all)"};
+  return {
+      {"mig products",
+       "the GPUs that MIG can partition",
+       "[FLAGS]",
+       "",
+       {format},
+       MigProductsCommand},
+      {"mig profiles",
+       "what instances a GPU can have, and where",
+       "[FLAGS] PRODUCT",
+       "PRODUCT is a group of `drasim mig products` or a product of it. What nobody has published "
+       "is a '?'.\n",
+       {driver, format},
+       MigProfilesCommand},
+      {"mig layouts",
+       "what fits on a GPU together",
+       "[FLAGS] PRODUCT",
+       "Lists the combinations of instances that no other contains, and draws an example of each. "
+       "`ways`\n"
+       "says in how many ways the instances may sit.\n",
+       {profiles, {"all", "", "", "every combination, without drawings"}, driver, format},
+       MigLayoutsCommand},
+      {"mig fits",
+       "whether layouts fit on a GPU, or why not",
+       "[FLAGS] PRODUCT LAYOUT...",
+       "A LAYOUT is such as 3g.20gb:2,1g.5gb, or 3g.20gb@4 for an instance with a start. What fits "
+       "is drawn\n"
+       "as one of possibly several layouts, with what mig-parted would do, which creates instances "
+       "in one\n"
+       "order after the other until all fit. Exit code 0 when all fit, 1 when one does not.\n",
+       {driver, format},
+       MigFitsCommand},
+      {"mig draw",
+       "a layout as a picture",
+       "[FLAGS] [PRODUCT] LAYOUT",
+       "A LAYOUT is as for `drasim mig fits`. Without PRODUCT, the first is taken that has the "
+       "profiles.\n",
+       {{"product", "", "PRODUCT", "another way to give it"}, driver},
+       MigDrawCommand},
+      {"mig count",
+       "how many layouts a GPU has",
+       "[FLAGS] PRODUCT",
+       "Counts sets of placements (the empty one included), those to which nothing can be added, "
+       "and\n"
+       "multisets of profiles (without the empty one). No driver's rules apply but those of the "
+       "flags.\n",
+       {profiles,
+        {"forbid", "", "A,B", "two profiles that may not be on one GPU; may be repeated"},
+        {"engines", "", "", "keep to the media engines of the GPU, too"},
+        format},
+       MigCountCommand},
+  };
+}
+
 absl::StatusOr<std::string> FlagToKey(const FlagSpec& spec, const std::string& value) {
   if (spec.choices == "on,off") {
     if (value == "on" || value == "true") return std::string("true");
@@ -189,7 +253,12 @@ absl::StatusOr<std::string> FlagToKey(const FlagSpec& spec, const std::string& v
 }  // namespace
 
 const std::vector<Command>& Commands() {
-  static const auto* const commands = new std::vector<Command>(MakeCommands());
+  static const auto* const commands = [] {
+    auto* const all = new std::vector<Command>(MakeCommands());
+    const std::vector<Command> mig = MigCommands();
+    all->insert(all->end() - 1, mig.begin(), mig.end());  // completion stays last
+    return all;
+  }();
   return *commands;
 }
 

@@ -2,12 +2,17 @@
 #ifndef DRASIM_SIM_APP_COMMANDS_H_
 #define DRASIM_SIM_APP_COMMANDS_H_
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "model/mig_product.h"
+#include "model/mig_table.h"
 #include "model/proto/scenario.pb.h"
+#include "model/text/json_writer.h"
 #include "sim/app/flags.h"
 
 namespace drasim {
@@ -21,7 +26,27 @@ absl::Status TraceStatsCommand(const ParsedFlags& flags);
 absl::Status TraceConvertCommand(const ParsedFlags& flags);
 absl::Status TraceGenerateCommand(const ParsedFlags& flags);
 absl::Status TraceFetchCommand(const ParsedFlags& flags);
+absl::Status MigProductsCommand(const ParsedFlags& flags);
+absl::Status MigProfilesCommand(const ParsedFlags& flags);
+absl::Status MigLayoutsCommand(const ParsedFlags& flags);
+absl::Status MigFitsCommand(const ParsedFlags& flags);
+absl::Status MigDrawCommand(const ParsedFlags& flags);
+absl::Status MigCountCommand(const ParsedFlags& flags);
 absl::Status CompletionCommand(const ParsedFlags& flags);
+
+// Shared by the mig commands. Whether --format is json; InvalidArgument unless that or table.
+absl::StatusOr<bool> WantsJson(const ParsedFlags& flags);
+// The product that the first argument names; it lives as long as the program. InvalidArgument
+// without one, for an unknown name and for more than `most` arguments.
+absl::StatusOr<const MigProduct*> MigProductArgument(const ParsedFlags& flags, size_t most);
+// The product's rules with the driver of --driver (default: the newest).
+absl::StatusOr<MigRules> MigRulesOfDriver(const MigProduct& product, const ParsedFlags& flags);
+// What limits instances besides the places where they may sit, a sentence each.
+std::vector<std::string> MigRuleLines(absl::Span<const MigProfile> profiles, const MigRules& rules);
+// The keys "forbid" and "engines" of an object that is open.
+void WriteMigRules(const MigRules& rules, JsonWriter* json);
+// "2g.10gb@0,3g.20gb@4", by starts, as ParseLayout takes it.
+std::string MigLayoutText(const MigTable& table, MigState state);
 
 // The flags that are shorthand for scenario keys, shared by run, compare and sweep.
 const std::vector<FlagSpec>& ScenarioFlags();

@@ -16,4 +16,12 @@ absl::StatusOr<SimDuration> ParseDuration(absl::string_view text) {
   return SimDuration(absl::ToInt64Nanoseconds(duration));
 }
 
+absl::Status ReadDuration(absl::string_view key, absl::string_view text, SimDuration* out) {
+  if (text.empty()) return absl::OkStatus();
+  absl::StatusOr<SimDuration> d = ParseDuration(text);
+  if (!d.ok()) return absl::InvalidArgumentError(absl::StrCat(key, ": ", d.status().message()));
+  *out = *d;
+  return absl::OkStatus();
+}
+
 }  // namespace drasim

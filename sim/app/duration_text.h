@@ -3,6 +3,7 @@
 #ifndef DRASIM_SIM_APP_DURATION_TEXT_H_
 #define DRASIM_SIM_APP_DURATION_TEXT_H_
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "model/time.h"
@@ -11,6 +12,8 @@ namespace drasim {
 
 // Empty text is zero. Negative durations are refused.
 absl::StatusOr<SimDuration> ParseDuration(absl::string_view text);
+// The same into `*out`, which empty text leaves alone; errors begin with "KEY: ".
+absl::Status ReadDuration(absl::string_view key, absl::string_view text, SimDuration* out);
 
 }  // namespace drasim
 

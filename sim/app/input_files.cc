@@ -12,14 +12,18 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "model/distributions.h"
+#include "model/number_text.h"
 #include "model/quantity.h"
+#include "model/text/mig_catalogue.h"
 #include "sim/app/duration_text.h"
+#include "sim/app/inline_jobs.h"
 #include "traces/byte_source.h"
 #include "traces/embedded.h"
 #include "traces/formats.h"
 #include "traces/generator.h"
 #include "traces/job_generator.h"
 #include "traces/mapping.h"
+#include "traces/mig_generator.h"
 #include "traces/table_source.h"
 
 namespace drasim {
@@ -104,6 +108,62 @@ absl::StatusOr<std::vector<NodeSpec>> NodesFromTemplate(const proto::Cluster& cl
   return nodes;
 }
 
+absl::Status Excludes(absl::string_view key, absl::string_view other) {
+  return absl::InvalidArgumentError(
+      absl::StrCat(key, ": found ", other, ", too, expected one of them"));
+}
+
+// Jobs come from one place. (A trace wins over a generated workload.)
+absl::Status CheckWorkloadSources(const proto::Workload& workload) {
+  if (workload.jobs_size() == 0) return absl::OkStatus();
+  if (!workload.trace().path().empty()) return Excludes("workload.jobs", "workload.trace.path");
+  if (workload.has_generated()) return Excludes("workload.jobs", "workload.generated");
+  return absl::OkStatus();
+}
+
+// Without what the cluster says.
+MigMixOptions MigOptionsOf(const proto::Scenario& scenario) {
+  const proto::Generated& g = scenario.workload().generated();
+  MigMixOptions options;
+  for (const proto::MigShare& share : g.mig()) {
+    options.shares.emplace_back(share.profile(), share.weight());
+  }
+  options.pods = g.pods();
+  options.interarrival = g.interarrival();
+  options.run_time = g.run_time();
+  options.seed = scenario.seed();
+  return options;
+}
+
+absl::Status CheckGeneratedMig(const proto::Scenario& scenario) {
+  const proto::Generated& g = scenario.workload().generated();
+  if (g.mig_size() == 0) {
+    if (!g.has_offered_percent()) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        "workload.generated.offered_percent: found no workload.generated.mig, expected it beside");
+  }
+  const char* const other = !g.table().empty()      ? "table"
+                            : g.gangs_size() > 0    ? "gangs"
+                            : g.has_load_percent()  ? "load_percent"
+                            : g.has_daily_swing()   ? "daily_swing"
+                            : !g.sampling().empty() ? "sampling"
+                                                    : nullptr;
+  if (other != nullptr) {
+    return Excludes(absl::StrCat("workload.generated.", other), "workload.generated.mig");
+  }
+  MigMixOptions options = MigOptionsOf(scenario);
+  if (g.has_offered_percent()) {
+    // Written so that NaN is refused.
+    if (!(g.offered_percent() > 0 && g.offered_percent() <= 1e6)) {
+      return absl::InvalidArgumentError(absl::StrCat("workload.generated.offered_percent: found ",
+                                                     DoubleText(g.offered_percent()),
+                                                     ", expected above 0, at most 1000000"));
+    }
+    options.offered_units = 1;  // how many they are, only the cluster says
+  }
+  return CheckMigMix(options);
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> FileSha256(const std::string& path) {
@@ -139,8 +199,15 @@ absl::Status CheckGenerated(const proto::Scenario& scenario) {
       if (auto node = NodesFromTemplate(one); !node.ok()) return node.status();
     }
   }
-  if (!scenario.workload().trace().path().empty()) return absl::OkStatus();
-  const proto::Generated& g = scenario.workload().generated();
+  const proto::Workload& workload = scenario.workload();
+  if (absl::Status s = CheckWorkloadSources(workload); !s.ok()) return s;
+  if (!workload.trace().path().empty()) return absl::OkStatus();
+  if (workload.jobs_size() > 0) {
+    GpuModelTable models;
+    ShapeTable shapes(&models);
+    return MakeInlineJobs(workload.jobs(), {}, &shapes).status();
+  }
+  const proto::Generated& g = workload.generated();
   if (g.pods() < 0 || g.pods() > GeneratedSource::kMaxPods) {
     return absl::InvalidArgumentError(absl::StrCat("workload.generated.pods: found ", g.pods(),
                                                    ", expected 0 to ", GeneratedSource::kMaxPods));
@@ -158,7 +225,7 @@ absl::Status CheckGenerated(const proto::Scenario& scenario) {
           absl::StrCat("workload.generated.", key, ": ", parsed.status().message()));
     }
   }
-  return absl::OkStatus();
+  return CheckGeneratedMig(scenario);
 }
 
 namespace {
@@ -338,12 +405,121 @@ absl::StatusOr<WorkloadInput> OpenGeneratedPods(const proto::Scenario& scenario,
   return input;
 }
 
+// The GPUs of the cluster that can be partitioned.
+struct MigGpus {
+  std::vector<MigProduct> products;  // each once, in the order of the nodes
+  int64_t units = 0;                 // of all GPUs together
+};
+
+MigGpus MigGpusOf(const std::vector<NodeSpec>& nodes) {
+  MigGpus gpus;
+  const std::string* model = nullptr;
+  const MigProduct* product = nullptr;
+  for (const NodeSpec& node : nodes) {
+    if (node.gpu_count == 0) continue;
+    // Neighbours are mostly alike.
+    if (model == nullptr || *model != node.gpu_model) product = FindMigProduct(node.gpu_model);
+    model = &node.gpu_model;
+    if (product == nullptr) continue;
+    gpus.units += int64_t{node.gpu_count} * product->units;
+    const bool known =
+        std::any_of(gpus.products.begin(), gpus.products.end(),
+                    [product](const MigProduct& p) { return p.group == product->group; });
+    if (!known) gpus.products.push_back(*product);
+  }
+  return gpus;
+}
+
+// Jobs in memory, in their order.
+class JobListSource : public EventSource {
+ public:
+  explicit JobListSource(std::vector<JobArrival> jobs) : jobs_(std::move(jobs)) {}
+
+  absl::StatusOr<bool> Next(JobArrival* out) override {
+    if (next_ == jobs_.size()) return false;
+    *out = jobs_[next_++];
+    return true;
+  }
+  void Save(StateWriter& out) const override {
+    out.Section("job_list");
+    out.U64(next_);
+  }
+  absl::Status Load(StateReader& in) override {
+    in.Section("job_list");
+    const uint64_t next = in.U64();
+    if (next > jobs_.size()) in.Fail(absl::StrCat("there is no job ", next, " in the list"));
+    if (in.status().ok()) next_ = static_cast<size_t>(next);
+    return in.status();
+  }
+
+ private:
+  const std::vector<JobArrival> jobs_;
+  size_t next_ = 0;
+};
+
+absl::StatusOr<WorkloadInput> OpenInlineJobs(const proto::Workload& workload,
+                                             const std::vector<NodeSpec>& nodes,
+                                             ShapeTable* shapes) {
+  const MigGpus gpus = MigGpusOf(nodes);
+  for (int i = 0; gpus.products.empty() && i < workload.jobs_size(); ++i) {
+    if (workload.jobs(i).mig_size() == 0) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("workload.jobs.", i,
+                     ".mig: found no GPU in the cluster that can be partitioned, expected one"));
+  }
+  absl::StatusOr<std::vector<JobArrival>> jobs =
+      MakeInlineJobs(workload.jobs(), gpus.products, shapes);
+  if (!jobs.ok()) return jobs.status();
+  WorkloadInput input;
+  input.source = std::make_unique<JobListSource>(*std::move(jobs));
+  input.warnings = [] { return std::vector<std::string>(); };
+  return input;
+}
+
+// The fewest whole units that are at least so much of `units`; 1 at least.
+int64_t UnitsOfShare(int64_t units, double percent) {
+  const double share = static_cast<double>(units) * percent / 100.0;
+  auto whole = static_cast<int64_t>(share);
+  // Less than that above a whole number is the rounding of the product.
+  if (share - static_cast<double>(whole) > share * 1e-12) ++whole;
+  return std::max<int64_t>(1, whole);
+}
+
+absl::StatusOr<WorkloadInput> OpenGeneratedMig(const proto::Scenario& scenario,
+                                               const std::vector<NodeSpec>& nodes,
+                                               ShapeTable* shapes) {
+  if (absl::Status s = CheckGeneratedMig(scenario); !s.ok()) return s;
+  const MigGpus gpus = MigGpusOf(nodes);
+  if (gpus.products.size() != 1) {
+    const std::string found =
+        absl::StrJoin(gpus.products, ", ",
+                      [](std::string* out, const MigProduct& p) { absl::StrAppend(out, p.group); });
+    return absl::InvalidArgumentError(
+        absl::StrCat("workload.generated.mig: found ", gpus.products.empty() ? "none" : found,
+                     " among the GPUs of the cluster, expected exactly one product that can be "
+                     "partitioned"));
+  }
+  const proto::Generated& g = scenario.workload().generated();
+  MigMixOptions options = MigOptionsOf(scenario);
+  if (g.has_offered_percent()) {
+    options.offered_units = UnitsOfShare(gpus.units, g.offered_percent());
+  }
+  absl::StatusOr<std::unique_ptr<MigMixSource>> source =
+      MigMixSource::Create(options, gpus.products[0], shapes);
+  if (!source.ok()) return source.status();
+  WorkloadInput input;
+  input.source = *std::move(source);
+  input.warnings = [] { return std::vector<std::string>(); };
+  return input;
+}
+
 }  // namespace
 
 absl::StatusOr<WorkloadInput> OpenWorkloadInput(proto::Scenario* scenario,
                                                 const std::vector<NodeSpec>& nodes,
                                                 ShapeTable* shapes) {
   proto::Workload* workload = scenario->mutable_workload();
+  if (absl::Status s = CheckWorkloadSources(*workload); !s.ok()) return s;
   if (workload->trace().path().empty()) {
     // The default format may stand there for pods that are given by a flag; another means a file.
     const std::string& format = workload->trace().format();
@@ -351,6 +527,8 @@ absl::StatusOr<WorkloadInput> OpenWorkloadInput(proto::Scenario* scenario,
       return absl::InvalidArgumentError(absl::StrCat(
           "workload.trace.path: expected the trace's file beside workload.trace.format: ", format));
     }
+    if (workload->jobs_size() > 0) return OpenInlineJobs(*workload, nodes, shapes);
+    if (workload->generated().mig_size() > 0) return OpenGeneratedMig(*scenario, nodes, shapes);
     return workload->generated().gangs_size() > 0 ? OpenGeneratedJobs(*scenario, nodes, shapes)
                                                   : OpenGeneratedPods(*scenario, shapes);
   }

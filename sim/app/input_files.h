@@ -30,7 +30,8 @@ struct NodeInput {
 // workload's table). Sets (or checks) `cluster.sha256`.
 absl::StatusOr<NodeInput> ReadNodeInput(proto::Scenario* scenario);
 
-// The choices of a generated cluster and workload that need no file; errors name the scenario key.
+// The choices of a generated cluster and workload that need no file, and jobs that the scenario
+// writes out, as far as they do not depend on the cluster; errors name the scenario key.
 absl::Status CheckGenerated(const proto::Scenario& scenario);
 
 struct WorkloadInput {
@@ -38,8 +39,9 @@ struct WorkloadInput {
   // Call after the source has been read: skipped rows and other things worth a line.
   std::function<std::vector<std::string>()> warnings;
 };
-// The scenario's workload. Sets (or checks) the trace's `sha256`. `nodes` says how many GPUs a load
-// in percent is of, and how many a pod may have. `shapes` must outlive the source.
+// The scenario's workload: jobs that it writes out, a trace, or a generated one. Sets (or checks)
+// the trace's `sha256`. `nodes` says how many GPUs a load in percent is of, how many a pod may
+// have, and which MIG profiles there are. `shapes` must outlive the source.
 absl::StatusOr<WorkloadInput> OpenWorkloadInput(proto::Scenario* scenario,
                                                 const std::vector<NodeSpec>& nodes,
                                                 ShapeTable* shapes);

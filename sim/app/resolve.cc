@@ -10,8 +10,11 @@
 #include "absl/strings/str_join.h"
 #include "model/text/did_you_mean.h"
 #include "policies/builtins.h"
+#include "sim/app/contenders.h"
+#include "sim/app/device_plan.h"
 #include "sim/app/duration_text.h"
 #include "sim/app/input_files.h"
+#include "sim/app/node_events.h"
 #include "sim/app/run_plan.h"
 
 namespace drasim {
@@ -47,7 +50,7 @@ void FillReplayDefaults(proto::Scenario* s) {
   proto::Scheduler* scheduler = s->mutable_scheduler();
   Default(scheduler->queue(), "kubernetes",
           [=](std::string v) { scheduler->set_queue(std::move(v)); });
-  if (scheduler->queue() != "kubernetes") {
+  if (scheduler->queue() != "kubernetes" && scheduler->queue() != kLossQueue) {
     if (!scheduler->has_head_of_line()) scheduler->set_head_of_line(true);
     Default(scheduler->backfill(), "none",
             [=](std::string v) { scheduler->set_backfill(std::move(v)); });
@@ -79,13 +82,13 @@ void FillDefaults(proto::Scenario* s) {
     scheduler->mutable_typical()->set_popularity_percent(95);
   if (!s->output().has_ledger()) s->mutable_output()->set_ledger(true);
   if (!s->output().has_checkpoint_every()) s->mutable_output()->set_checkpoint_every(100'000);
-  if (s->workload().trace().path().empty()) {
+  if (!s->workload().trace().path().empty()) {
+    proto::Trace* t = s->mutable_workload()->mutable_trace();
+    Default(t->format(), "openb", [t](std::string v) { t->set_format(std::move(v)); });
+  } else if (s->workload().jobs_size() == 0 && s->workload().generated().mig_size() == 0) {
     proto::Generated* g = s->mutable_workload()->mutable_generated();
     Default(g->table(), "openb-like", [g](std::string v) { g->set_table(std::move(v)); });
     Default(g->sampling(), "quota", [g](std::string v) { g->set_sampling(std::move(v)); });
-  } else {
-    proto::Trace* t = s->mutable_workload()->mutable_trace();
-    Default(t->format(), "openb", [t](std::string v) { t->set_format(std::move(v)); });
   }
   if (!s->cluster().path().empty() && s->cluster().format().empty())
     s->mutable_cluster()->set_format("openb");
@@ -103,6 +106,10 @@ absl::Status CheckPreemption(const proto::Scenario& s) {
   const absl::StatusOr<std::unique_ptr<QueuePolicy>> policy =
       BuiltinRegistry().MakeQueue(queue, {});
   const bool preempts = policy.ok() && (*policy)->preempts();
+  if (mode != "none" && queue == kLossQueue) {
+    return absl::InvalidArgumentError(
+        "preemption.mode: expected none with scheduler.queue: loss, where nobody waits");
+  }
   if (mode == "policy" && !preempts) {
     return absl::InvalidArgumentError(
         absl::StrCat("preemption.mode: found 'policy', expected none or priority: the queue ",
@@ -142,14 +149,15 @@ absl::Status CheckQueue(const proto::Scenario& s) {
     if (key == nullptr) return absl::OkStatus();
     return absl::InvalidArgumentError(absl::StrCat(key, ": expected none: a fill has no clock"));
   }
-  std::vector<std::string> queues = {"kubernetes"};
+  std::vector<std::string> queues = {"kubernetes", std::string(kLossQueue)};
   for (const QueueEntry& entry : BuiltinRegistry().queues()) queues.push_back(entry.name);
   if (absl::Status e = CheckChoice("scheduler.queue", scheduler.queue(), queues); !e.ok()) return e;
-  if (scheduler.queue() == "kubernetes") {
+  if (scheduler.queue() == "kubernetes" || scheduler.queue() == kLossQueue) {
     if (scheduler.has_head_of_line() || !scheduler.backfill().empty()) {
       return absl::InvalidArgumentError(absl::StrCat(
           scheduler.has_head_of_line() ? "scheduler.head_of_line" : "scheduler.backfill",
-          ": expected none with scheduler.queue: kubernetes, where no pod holds up another"));
+          ": expected none with scheduler.queue: ", scheduler.queue(),
+          ", where no pod holds up another"));
     }
   } else if (absl::Status e =
                  CheckChoice("scheduler.estimates.source", scheduler.estimates().source(),
@@ -194,6 +202,7 @@ absl::Status CheckPlan(const proto::Scenario& s) {
   if (auto batch = MakeBatchOptions(s); !batch.ok()) return batch.status();
   if (auto shaping = MakeShapingOptions(s); !shaping.ok()) return shaping.status();
   if (absl::Status e = CheckNodeEvents(s); !e.ok()) return e;
+  if (absl::Status e = CheckDevices(s); !e.ok()) return e;
   return MakeMetricWindows(s).status();
 }
 
@@ -231,6 +240,9 @@ absl::Status CheckPlugins(const proto::Scheduler& scheduler) {
   PolicyContext context;
   context.fragmentation = &none;
   context.streams = streams.get();
+  absl::StatusOr<ResourceScoreOptions> resource_scores = MakeResourceScores(scheduler);
+  if (!resource_scores.ok()) return resource_scores.status();
+  context.resource_scores = *std::move(resource_scores);
   ProfileOptions options;
   options.policy = scheduler.policy();
   options.device_chooser = scheduler.device_chooser();
@@ -273,7 +285,8 @@ absl::Status ResolveScenario(proto::Scenario* s) {
   if (absl::Status e = CheckValues(*s); !e.ok()) return e;
   if (absl::Status e = CheckPlugins(s->scheduler()); !e.ok()) return e;
   if (absl::Status e = CheckTiming(*s); !e.ok()) return e;
-  return CheckPlan(*s);
+  if (absl::Status e = CheckPlan(*s); !e.ok()) return e;
+  return CheckComparison(*s);
 }
 
 }  // namespace drasim

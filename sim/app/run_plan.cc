@@ -7,6 +7,8 @@
 #include "absl/strings/str_cat.h"
 #include "model/distributions.h"
 #include "model/quantity.h"
+#include "model/text/did_you_mean.h"
+#include "policies/plugins/resource_scores.h"
 #include "sim/app/duration_text.h"
 #include "sim/app/quota_table.h"
 #include "traces/date_time.h"
@@ -16,15 +18,6 @@ namespace {
 
 absl::Status Under(absl::string_view key, const absl::Status& status) {
   return absl::InvalidArgumentError(absl::StrCat(key, ": ", status.message()));
-}
-
-// Reads a duration; what is empty leaves `*out` alone.
-absl::Status ReadDuration(absl::string_view key, const std::string& text, SimDuration* out) {
-  if (text.empty()) return absl::OkStatus();
-  absl::StatusOr<SimDuration> d = ParseDuration(text);
-  if (!d.ok()) return Under(key, d.status());
-  *out = *d;
-  return absl::OkStatus();
 }
 
 absl::Status ReadInterruption(const proto::Scenario& s, InterruptionCosts* costs) {
@@ -59,6 +52,31 @@ absl::Status ReadInterruption(const proto::Scenario& s, InterruptionCosts* costs
   return absl::OkStatus();
 }
 
+absl::Status ReadOwner(const proto::Owner& o, OwnerOptions* owner) {
+  if (o.kind().empty() || o.kind() == "job") {
+    owner->kind = OwnerOptions::Kind::kJob;
+  } else if (o.kind() == "replica-set") {
+    owner->kind = OwnerOptions::Kind::kReplicaSet;
+  } else if (o.kind() == "none") {
+    owner->kind = OwnerOptions::Kind::kNone;
+  } else {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "front_end.owner.kind: found '", o.kind(), "', expected one of job, replica-set, none",
+        Suggest(o.kind(), {"job", "replica-set", "none"})));
+  }
+  if (o.has_backoff_limit()) {
+    if (o.backoff_limit() < 0) {
+      return absl::InvalidArgumentError("front_end.owner.backoff_limit: expected 0 or more");
+    }
+    owner->backoff_limit = static_cast<uint32_t>(o.backoff_limit());
+  }
+  if (absl::Status e = ReadDuration("front_end.owner.backoff", o.backoff(), &owner->backoff);
+      !e.ok()) {
+    return e;
+  }
+  return ReadDuration("front_end.owner.max_backoff", o.max_backoff(), &owner->max_backoff);
+}
+
 absl::StatusOr<int64_t> QuotaAmount(absl::string_view key, const std::string& text, bool milli) {
   if (text.empty()) return Quotas::kUnlimited;
   absl::StatusOr<int64_t> amount = milli ? ParseMilli(text) : ParseUnits(text);
@@ -68,75 +86,6 @@ absl::StatusOr<int64_t> QuotaAmount(absl::string_view key, const std::string& te
 }
 
 constexpr int64_t kLongestNs = int64_t{100} * 365 * 86400 * 1'000'000'000;
-
-// A pattern with '*' for any text, the empty one included.
-bool Matches(absl::string_view pattern, absl::string_view name) {
-  const size_t star = pattern.find('*');
-  if (star == absl::string_view::npos) return pattern == name;
-  if (name.substr(0, star) != pattern.substr(0, star)) return false;
-  const absl::string_view rest = pattern.substr(star + 1);
-  for (size_t begin = star; begin <= name.size(); ++begin) {
-    if (Matches(rest, name.substr(begin))) return true;
-  }
-  return false;
-}
-
-struct ActionName {
-  absl::string_view name;
-  NodeTransition::Action action;
-  // What ends it after its duration.
-  NodeTransition::Action undo;
-  bool may_last;
-};
-constexpr ActionName kActions[] = {
-    {"add", NodeTransition::Action::kAdd, NodeTransition::Action::kRemove, false},
-    {"remove", NodeTransition::Action::kRemove, NodeTransition::Action::kAdd, false},
-    {"fail", NodeTransition::Action::kFail, NodeTransition::Action::kRecover, true},
-    {"recover", NodeTransition::Action::kRecover, NodeTransition::Action::kFail, false},
-    {"cordon", NodeTransition::Action::kCordon, NodeTransition::Action::kUncordon, true},
-    {"uncordon", NodeTransition::Action::kUncordon, NodeTransition::Action::kCordon, false},
-    {"drain", NodeTransition::Action::kDrain, NodeTransition::Action::kUncordon, true},
-};
-
-// Without `nodes` the event is only checked.
-absl::Status AddNodeEvent(const proto::NodeEvent& event, const std::string& key,
-                          std::vector<NodeSpec>* nodes, std::vector<NodeTransition>* out) {
-  SimDuration at;
-  SimDuration duration;
-  if (absl::Status e = ReadDuration(key + ".at", event.at(), &at); !e.ok()) return e;
-  if (absl::Status e = ReadDuration(key + ".duration", event.duration(), &duration); !e.ok()) {
-    return e;
-  }
-  const auto* const action =
-      std::find_if(std::begin(kActions), std::end(kActions),
-                   [&event](const ActionName& a) { return a.name == event.action(); });
-  if (action == std::end(kActions)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(key, ".action: found '", event.action(),
-                     "', expected one of add, remove, fail, recover, cordon, uncordon, drain"));
-  }
-  if (!action->may_last && !event.duration().empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(key, ".duration: found '", event.duration(),
-                     "', expected none: only fail, cordon and drain last"));
-  }
-  if (at.ns() > kLongestNs || duration.ns() > kLongestNs) {
-    return absl::InvalidArgumentError(absl::StrCat(key, ": expected times below 100 years"));
-  }
-  if (nodes == nullptr) return absl::OkStatus();
-  size_t matched = 0;
-  for (size_t n = 0; n < nodes->size(); ++n) {
-    if (!Matches(event.nodes(), (*nodes)[n].name)) continue;
-    ++matched;
-    if (event.action() == "add") (*nodes)[n].absent = true;
-    out->push_back({SimTime() + at, NodeId(n), action->action});
-    if (!event.duration().empty())
-      out->push_back({SimTime() + at + duration, NodeId(n), action->undo});
-  }
-  if (matched > 0) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat(key, ".nodes: found '", event.nodes(), "', which matches no node"));
-}
 
 }  // namespace
 
@@ -158,6 +107,7 @@ absl::StatusOr<EngineOptions> MakeEngineOptions(const proto::Scenario& s) {
     return e;
   }
   if (absl::Status e = ReadInterruption(s, &options.interruption); !e.ok()) return e;
+  if (absl::Status e = ReadOwner(s.front_end().owner(), &options.owner); !e.ok()) return e;
   options.check_invariants = s.output().check_invariants();
   options.checkpoint_every = static_cast<uint64_t>(s.output().checkpoint_every());
   // That simulator finds out in the second after a job has ended that it has.
@@ -183,6 +133,20 @@ absl::StatusOr<KubernetesQueueOptions> MakeKubernetesOptions(const proto::Scenar
     }
   }
   if (k.has_pop_from_backoff()) options.pop_from_backoff = k.pop_from_backoff();
+  return options;
+}
+
+absl::StatusOr<ResourceScoreOptions> MakeResourceScores(const proto::Scheduler& scheduler) {
+  ResourceScoreOptions options;
+  for (const proto::WeightedPlugin& r : scheduler.resource_scores().resources()) {
+    options.resources.emplace_back(r.name(), r.weight() == 0 ? 1 : r.weight());
+  }
+  for (const proto::ShapePoint& p : scheduler.resource_scores().shape()) {
+    options.shape.emplace_back(p.utilization(), p.score());
+  }
+  if (absl::Status s = CheckResourceScoreOptions(options); !s.ok()) {
+    return Under("scheduler.resource_scores", s);
+  }
   return options;
 }
 
@@ -251,28 +215,6 @@ absl::StatusOr<std::pair<SimDuration, SimDuration>> MakeMetricWindows(const prot
   if (absl::Status e = ReadDuration("metrics.drain", s.metrics().drain(), &drain); !e.ok())
     return e;
   return std::pair(warm_up, drain);
-}
-
-absl::StatusOr<std::vector<NodeTransition>> MakeNodeTransitions(const proto::Scenario& s,
-                                                                std::vector<NodeSpec>* nodes) {
-  std::vector<NodeTransition> transitions;
-  for (int i = 0; i < s.cluster().events_size(); ++i) {
-    absl::Status e = AddNodeEvent(s.cluster().events(i), absl::StrCat("cluster.events[", i, "]"),
-                                  nodes, &transitions);
-    if (!e.ok()) return e;
-  }
-  std::stable_sort(transitions.begin(), transitions.end(),
-                   [](const NodeTransition& a, const NodeTransition& b) { return a.at < b.at; });
-  return transitions;
-}
-
-absl::Status CheckNodeEvents(const proto::Scenario& s) {
-  for (int i = 0; i < s.cluster().events_size(); ++i) {
-    absl::Status e = AddNodeEvent(s.cluster().events(i), absl::StrCat("cluster.events[", i, "]"),
-                                  nullptr, nullptr);
-    if (!e.ok()) return e;
-  }
-  return absl::OkStatus();
 }
 
 absl::StatusOr<Quotas> MakeQuotas(const proto::Scenario& s, int64_t origin_ns) {

@@ -10,18 +10,21 @@
 #include "policies/queues/estimates.h"
 #include "sim/app/duration_text.h"
 #include "sim/app/input_files.h"
+#include "sim/app/node_events.h"
 #include "sim/app/resolve.h"
 #include "sim/core/batch_dispatcher.h"
 #include "sim/core/fill_dispatcher.h"
 #include "sim/core/kubernetes_dispatcher.h"
+#include "sim/core/loss_dispatcher.h"
 #include "traces/shaping.h"
 
 namespace drasim {
 
 absl::StatusOr<std::unique_ptr<Simulation>> Simulation::Build(const proto::Scenario& scenario) {
   std::unique_ptr<Simulation> sim(new Simulation(scenario));
-  for (auto step : {&Simulation::ReadCluster, &Simulation::ReadWorkload, &Simulation::BuildCluster,
-                    &Simulation::ArrangeWorkload, &Simulation::MakeProfile}) {
+  for (auto step :
+       {&Simulation::ReadCluster, &Simulation::ReadWorkload, &Simulation::LowerWorkload,
+        &Simulation::BuildCluster, &Simulation::ArrangeWorkload, &Simulation::MakeProfile}) {
     if (absl::Status s = ((*sim).*step)(); !s.ok()) return s;
   }
   return sim;
@@ -32,6 +35,7 @@ absl::Status Simulation::ReadCluster() {
   if (!input.ok()) return input.status();
   node_input_ = *std::move(input);
   std::vector<NodeSpec>& nodes = node_input_.nodes;
+  if (absl::Status s = devices_.DescribeNodes(&nodes); !s.ok()) return s;
   if (scenario_.order() != "trace") {
     std::sort(nodes.begin(), nodes.end(),
               [](const NodeSpec& a, const NodeSpec& b) { return a.name < b.name; });
@@ -44,7 +48,14 @@ absl::Status Simulation::ReadCluster() {
       return absl::InvalidArgumentError(absl::StrCat("cluster: ", model.status().message()));
     }
   }
-  return absl::OkStatus();
+  return devices_.AttachTables(&models_);
+}
+
+absl::Status Simulation::LowerWorkload() {
+  std::vector<JobArrival> jobs = workload_.TakeRows();
+  const absl::Status lowered = devices_.LowerJobs(shapes_.get(), &jobs);
+  if (lowered.ok()) workload_ = Workload::FromJobs(std::move(jobs));
+  return lowered;
 }
 
 absl::Status Simulation::BuildCluster() {
@@ -56,8 +67,14 @@ absl::Status Simulation::BuildCluster() {
     if (!scaled.ok()) return scaled.status();
     nodes = *std::move(scaled);
   }
-  absl::StatusOr<std::vector<NodeTransition>> transitions = MakeNodeTransitions(scenario_, &nodes);
+  std::vector<std::string> configs;
+  absl::StatusOr<std::vector<NodeTransition>> transitions =
+      MakeNodeTransitions(scenario_, &nodes, &configs);
   if (!transitions.ok()) return transitions.status();
+  if (absl::Status s = devices_.LayOut(models_, *shapes_, workload_.rows(), configs, &nodes);
+      !s.ok()) {
+    return s;
+  }
   node_transitions_ = *std::move(transitions);
   for (NodeSpec& node : nodes) {
     // A fill has no clock: everything that ever comes is there.
@@ -86,8 +103,10 @@ void Simulation::AddTraceTransitions() {
     if (it == ids.end()) continue;  // the cluster was cut
     const SimTime at(std::max<int64_t>(0, change.time.ns() - origin_ns_));
     node_transitions_.push_back(
-        {at, it->second,
-         change.added ? NodeTransition::Action::kAdd : NodeTransition::Action::kRemove});
+        {at,
+         it->second,
+         change.added ? NodeTransition::Action::kAdd : NodeTransition::Action::kRemove,
+         {}});
   }
   std::stable_sort(node_transitions_.begin(), node_transitions_.end(),
                    [](const NodeTransition& a, const NodeTransition& b) { return a.at < b.at; });
@@ -157,6 +176,9 @@ absl::Status Simulation::MakeProfile() {
   context.streams = streams_.get();
   context.bind_latency = *ParseDuration(scenario_.timing().bind());
   context.extended_resources = cluster_->extended_names();
+  context.mig = models_.any_mig();
+  context.mig_mix = MigMix(*shapes_, workload_.rows());
+  context.resource_scores = *MakeResourceScores(scenario_.scheduler());
   ProfileOptions options;
   options.policy = scenario_.scheduler().policy();
   options.device_chooser = scenario_.scheduler().device_chooser();
@@ -176,7 +198,25 @@ absl::Status Simulation::MakeProfile() {
   fingerprint_ = std::make_unique<FingerprintSink>(&summaries_);
   metrics_ = std::make_unique<MetricsSink>(fragmentation_.get(), *cluster_);
   metrics_->AddObserver([this](const Sample& sample) { load_table_.Add(sample); });
+  front_end_ = devices_.MakeFrontEnd(cluster_.get());
+  if (front_end_ != nullptr || models_.any_mig()) MakeDeviceReport();
   return absl::OkStatus();
+}
+
+void Simulation::MakeDeviceReport() {
+  LayoutLookup layout;
+  if (front_end_ != nullptr && models_.any_mig()) {
+    layout = [this](NodeId node, size_t gpu) {
+      const std::vector<PluginGpu>& gpus = front_end_->gpus(node);
+      if (gpu >= gpus.size()) return StaticLayout();
+      return StaticLayout{gpus[gpu].mig_enabled, gpus[gpu].layout};
+    };
+  }
+  device_report_ = std::make_unique<DeviceReport>(
+      *cluster_,
+      TypicalRequests(*shapes_, workload_.rows(),
+                      scenario_.scheduler().typical().popularity_percent()),
+      std::move(layout));
 }
 
 // A batch queue looks at what is remembered to decide what is worth another try, so that is not a
@@ -201,6 +241,7 @@ std::unique_ptr<Dispatcher> Simulation::MakeDispatcher(DispatchHost* host) {
     return std::make_unique<KubernetesDispatcher>(parts, *MakeKubernetesOptions(scenario_),
                                                   scenario_.seed());
   }
+  if (scenario_.scheduler().queue() == kLossQueue) return std::make_unique<LossDispatcher>(parts);
   const proto::Estimates& estimates = scenario_.scheduler().estimates();
   QueueContext context;
   context.streams = streams_.get();
@@ -259,7 +300,9 @@ absl::Status Simulation::Start(const std::string* checkpoint) {
   parts.quotas = &quotas_;
   parts.node_changes = node_transitions_;
   parts.make_dispatcher = [this](DispatchHost* host) { return MakeDispatcher(host); };
+  parts.node_agent = front_end_.get();
   parts.sinks = {fingerprint_.get(), metrics_.get()};
+  if (device_report_ != nullptr) parts.sinks.push_back(device_report_.get());
   for (RecordSink* sink : extra_sinks_) parts.sinks.push_back(sink);
   const auto windows = MakeMetricWindows(scenario_);
   integrals_ = std::make_unique<TimeIntegrals>(windows->first, windows->second);

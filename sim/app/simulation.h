@@ -13,11 +13,13 @@
 #include "model/proto/scenario.pb.h"
 #include "model/run_streams.h"
 #include "model/state_io.h"
+#include "sim/app/device_plan.h"
 #include "sim/app/input_files.h"
 #include "sim/app/resolve.h"
 #include "sim/app/run_plan.h"
 #include "sim/core/engine.h"
 #include "sim/core/placer.h"
+#include "sim/record/device_report.h"
 #include "sim/record/fingerprint.h"
 #include "sim/record/job_report.h"
 #include "sim/record/load_table.h"
@@ -68,6 +70,9 @@ class Simulation {
   const MetricsSink& metrics() const { return *metrics_; }
   MetricsSink& metrics() { return *metrics_; }
   const LoadTable& load_table() const { return load_table_; }
+  // Null when the run has neither MIG nor a front end below the scheduler.
+  const DeviceReport* device_report() const { return device_report_.get(); }
+  const DeviceFrontEnd* front_end() const { return front_end_.get(); }
   const FragmentationModel& fragmentation() const { return *fragmentation_; }
   const VerdictSummaryTable& summaries() const { return summaries_; }
   uint64_t fingerprint() const { return fingerprint_->value(); }
@@ -80,6 +85,8 @@ class Simulation {
  private:
   explicit Simulation(const proto::Scenario& scenario) : scenario_(scenario) {}
   absl::Status ReadCluster();
+  absl::Status LowerWorkload();
+  void MakeDeviceReport();
   absl::Status BuildCluster();
   void AddTraceTransitions();
   bool RemembersFailures() const;
@@ -91,6 +98,7 @@ class Simulation {
   void WarnAboutUnknownModels();
 
   proto::Scenario scenario_;
+  DevicePlan devices_{&scenario_};
   GpuModelTable models_;
   std::unique_ptr<ShapeTable> shapes_ = std::make_unique<ShapeTable>(&models_);
   std::unique_ptr<ClusterState> cluster_ = std::make_unique<ClusterState>(&models_, shapes_.get());
@@ -111,6 +119,8 @@ class Simulation {
   VerdictSummaryTable summaries_;
   std::unique_ptr<FingerprintSink> fingerprint_;
   std::unique_ptr<MetricsSink> metrics_;
+  std::unique_ptr<DeviceFrontEnd> front_end_;
+  std::unique_ptr<DeviceReport> device_report_;
   LoadTable load_table_;
   std::unique_ptr<Engine> engine_;
   std::vector<RecordSink*> extra_sinks_;

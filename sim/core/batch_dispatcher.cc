@@ -12,13 +12,16 @@ struct PlacedPod {
   PodId pod;
   NodeId node;
   uint32_t devices;
+  DeviceGrants grants;
 };
 
 std::vector<PlacedPod> TakeAway(const JobRow& row, ClusterState* cluster) {
   std::vector<PlacedPod> taken;
   for (uint32_t i = 0; i < row.pods; ++i) {
     const PodId pod(row.first_pod.value() + i);
-    taken.push_back({pod, cluster->pod_node(pod), cluster->pod_devices(pod)});
+    const absl::Span<const DeviceGrant> grants = cluster->pod_grants(pod);
+    taken.push_back({pod, cluster->pod_node(pod), cluster->pod_devices(pod),
+                     DeviceGrants(grants.begin(), grants.end())});
     if (cluster->pod_phase(pod) == PodPhase::kBound) {
       cluster->Evict(pod);
     } else {
@@ -30,8 +33,7 @@ std::vector<PlacedPod> TakeAway(const JobRow& row, ClusterState* cluster) {
 
 void PutBack(const std::vector<PlacedPod>& taken, ClusterState* cluster) {
   for (const PlacedPod& p : taken) {
-    cluster->Assume(p.pod, p.node, p.devices);
-    cluster->Bind(p.pod);
+    cluster->PutBack(p.pod, p.node, p.devices, p.grants, true);
   }
 }
 

@@ -26,6 +26,7 @@ Engine::Engine(EngineParts parts, EngineOptions options)
     troubles_[n].cordons = parts_.cluster->node(NodeId(n)).schedulable ? 0 : 1;
   }
   next_checkpoint_ = options_.checkpoint_every;
+  if (parts_.node_agent != nullptr) parts_.node_agent->Attach(this);
 }
 
 PodContext Engine::ContextOf(PodId pod) const {
@@ -187,6 +188,8 @@ absl::Status Engine::Handle(const Event& event) {
         dispatcher_->OnTimer();
       } else if (event.b == kQuotaTimer) {
         dispatcher_->OnQuotaChange();
+      } else if (event.b == kNodeAgentTimer) {
+        parts_.node_agent->OnTimer(event.c, now_);
       } else {
         handles_[event.a].eviction = 0;
         dispatcher_->Add(JobId(event.a));
@@ -246,6 +249,7 @@ void Engine::Arrive() {
     return;
   }
   dispatcher_->Add(job);
+  if (parts_.node_agent != nullptr) parts_.node_agent->OnArrival(now_);
   WakeScheduler();
 }
 
@@ -473,6 +477,7 @@ void Engine::CompleteBinding(uint32_t slot) {
     Emit(RecordKind::kPodBound, pod, parts_.cluster->pod_node(pod),
          parts_.cluster->pod_devices(pod), 0);
   }
+  if (parts_.node_agent != nullptr && !Admit(job)) return;
   parts_.jobs->Run(job, now_);
   if (options_.mode != RunMode::kReplay) return;
   handles_[job.value()].running_slot = static_cast<uint32_t>(running_.size());

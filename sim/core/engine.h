@@ -26,6 +26,7 @@
 #include "sim/core/dispatcher.h"
 #include "sim/core/event_queue.h"
 #include "sim/core/interruption.h"
+#include "sim/core/node_agent.h"
 #include "sim/core/placer.h"
 #include "sim/core/scheduling_cycle.h"
 
@@ -43,10 +44,25 @@ struct NodeTransition {
     kCordon,    // no new pods
     kUncordon,  // one cordon, or drain, is over
     kDrain,     // cordoned, and its pods are evicted
+    kDevices,   // see `devices`
   };
   SimTime at;
   NodeId node;
   Action action = Action::kAdd;
+  DeviceTransition devices;
+};
+
+// Who creates a pod anew that its node has turned away.
+struct OwnerOptions {
+  enum class Kind : uint8_t {
+    kJob,         // after a backoff that doubles, and not for ever
+    kReplicaSet,  // at once, for ever
+    kNone,        // nobody
+  };
+  Kind kind = Kind::kJob;
+  uint32_t backoff_limit = 6;  // as batch/v1 Job: failures that are made good
+  SimDuration backoff = SimDuration(10'000'000'000);
+  SimDuration max_backoff = SimDuration(360'000'000'000);
 };
 
 struct EngineOptions {
@@ -55,6 +71,7 @@ struct EngineOptions {
   SimDuration release_delay;     // a job holds its nodes so long after its work is done
   SimDuration recreation_delay;  // from the loss of a node to the new pods of its jobs
   InterruptionCosts interruption;
+  OwnerOptions owner;
   bool check_invariants = false;  // after every event; O(nodes + pods) each
   uint64_t checkpoint_every = 0;  // records between checkpoints, at least; 0: none
   uint64_t stop_after_events =
@@ -71,6 +88,7 @@ struct EngineParts {
   Placer* placer = nullptr;
   VerdictSummaryTable* summaries = nullptr;
   const Quotas* quotas = nullptr;
+  NodeAgent* node_agent = nullptr;  // null: bound pods run on the devices the scheduler chose
   std::vector<NodeTransition> node_changes;  // in order of time
   // Makes the dispatcher, which is handed the engine as its host.
   std::function<std::unique_ptr<Dispatcher>(DispatchHost*)> make_dispatcher;
@@ -88,7 +106,7 @@ struct EngineParts {
   std::function<absl::Status(StateReader&)> load_extra;
 };
 
-class Engine : private DispatchHost {
+class Engine : private DispatchHost, private NodeHost {
  public:
   Engine(EngineParts parts, EngineOptions options);
 
@@ -136,7 +154,12 @@ class Engine : private DispatchHost {
   };
   static constexpr uint32_t kNone = ~uint32_t{0};
   // Which timer went off: word b of a kTimer event.
-  enum TimerKind : uint32_t { kDispatcherTimer = 0, kQuotaTimer = 1, kRecreationTimer = 2 };
+  enum TimerKind : uint32_t {
+    kDispatcherTimer = 0,
+    kQuotaTimer = 1,
+    kRecreationTimer = 2,
+    kNodeAgentTimer = 3
+  };
 
   // DispatchHost
   void StartPlaced(JobId job) override;
@@ -149,6 +172,13 @@ class Engine : private DispatchHost {
   }
   absl::Span<const JobId> running() const override { return running_; }
   std::vector<JobId> starting() const override;
+
+  // NodeHost
+  const JobTable& jobs() const override { return *parts_.jobs; }
+  void ArmNodeTimer(SimTime at, uint64_t token) override;
+  void RecordDevices(NodeId node, uint32_t devices, DeviceChangeKind kind) override;
+  void PublishAllocatable(NodeId node, absl::Span<const int64_t> amounts) override;
+  void EvictHolders(NodeId node, uint32_t gpus) override;
 
   absl::Status PullArrival();
   absl::Status Handle(const Event& event);
@@ -170,6 +200,12 @@ class Engine : private DispatchHost {
   void UndoBinding(uint32_t slot);
   void CompleteBinding(uint32_t slot);
   uint32_t AllocateSlot();
+  // Asks the nodes to let the bound pods of the job in. False when one was turned away: the job
+  // then waits again, or has failed.
+  bool Admit(JobId job);
+  void TurnAway(JobId job, PodId pod, uint32_t admitted, AdmissionFailure failure);
+  // The owner makes new pods for the job after that time.
+  void Recreate(JobId job, SimDuration delay);
 
   void Finish(JobId job);
   void Delete(JobId job);

@@ -16,6 +16,9 @@ void Engine::ReleasePods(JobId job, RecordKind kind, uint32_t detail) {
     const PodId pod = PodOf(row, i);
     const NodeId node = cluster.pod_node(pod);
     const uint32_t devices = cluster.pod_devices(pod);
+    if (parts_.node_agent != nullptr && cluster.pod_phase(pod) == PodPhase::kBound) {
+      parts_.node_agent->Removed(pod, node, now_);
+    }
     switch (kind) {
       case RecordKind::kPodFinished:
         cluster.Finish(pod);
@@ -133,17 +136,17 @@ void Engine::Interrupt(JobId job, EvictionCause cause) {
       overhead = overhead + (row.overhead_left - (now_ - row.started));
     }
     jobs.Interrupt(job, now_, kept, overhead);
-    if (lost && options_.recreation_delay > SimDuration()) {
-      pods_waiting_ += row.pods;
-      handles_[job.value()].eviction =
-          events_.Push(After(options_.recreation_delay), EventRank::kTimer, EventKind::kTimer,
-                       job.value(), kRecreationTimer, 0);
-    } else {
-      Wait(job);
-    }
+    Recreate(job, lost ? options_.recreation_delay : SimDuration());
   }
   for (NodeId node : nodes) Notify(kPodRemoved, node);
   WakeScheduler();
+}
+
+void Engine::Recreate(JobId job, SimDuration delay) {
+  if (delay <= SimDuration()) return Wait(job);
+  pods_waiting_ += parts_.jobs->row(job).pods;
+  handles_[job.value()].eviction = events_.Push(After(delay), EventRank::kTimer, EventKind::kTimer,
+                                                job.value(), kRecreationTimer, 0);
 }
 
 void Engine::EmptyNode(NodeId node, EvictionCause cause) {
@@ -196,6 +199,11 @@ void Engine::UpdateNode(NodeId node) {
 
 void Engine::ChangeNode(const NodeTransition& change) {
   using Action = NodeTransition::Action;
+  if (change.action == Action::kDevices) {
+    DRASIM_CHECK(parts_.node_agent != nullptr);
+    parts_.node_agent->OnTransition(change.devices, now_);
+    return WakeScheduler();
+  }
   NodeTroubles& t = troubles_[change.node.value()];
   switch (change.action) {
     case Action::kAdd:
@@ -214,6 +222,8 @@ void Engine::ChangeNode(const NodeTransition& change) {
       break;
     case Action::kUncordon:
       t.cordons -= t.cordons > 0 ? 1 : 0;
+      break;
+    case Action::kDevices:
       break;
   }
   UpdateNode(change.node);

@@ -139,6 +139,7 @@ void Engine::Save(StateWriter& out) const {
   parts_.cycle->Save(out);
   parts_.profile->Save(out);
   parts_.summaries->Save(out);
+  if (parts_.node_agent != nullptr) parts_.node_agent->Save(out);
   for (const RecordSink* sink : parts_.sinks) sink->Save(out);
   if (parts_.save_extra) parts_.save_extra(out);
 }
@@ -197,6 +198,9 @@ absl::Status Engine::Load(StateReader& in) {
   if (absl::Status s = load(parts_.cycle); !s.ok()) return s;
   if (absl::Status s = load(parts_.profile); !s.ok()) return s;
   if (absl::Status s = load(parts_.summaries); !s.ok()) return s;
+  if (parts_.node_agent != nullptr) {
+    if (absl::Status s = load(parts_.node_agent); !s.ok()) return s;
+  }
   for (RecordSink* sink : parts_.sinks) {
     if (absl::Status s = load(sink); !s.ok()) return s;
   }

@@ -77,7 +77,7 @@ absl::optional<Placer::Failure> Placer::PlacePod(PodId pod, SimTime now) {
     return Failure{pod, PodId(), summaries_->Intern(cycle_->Rejections(context.shape_id)), false,
                    true};
   }
-  cluster_->Assume(pod, decision.node, decision.devices);
+  cluster_->Assume(pod, decision.node, decision.devices, decision.grants);
   return absl::nullopt;
 }
 
@@ -158,7 +158,12 @@ bool Placer::GroupFitsEmpty(ShapeId shape_id, uint32_t pods) {
         profile_->allocator().Propose(shape, one, *node, &proposals);
         devices = proposals.front().devices;
       }
-      one.Assume(pod, *node, devices);
+      DeviceGrants grants;
+      if (!shape.mig.empty()) {
+        grants = profile_->allocator().ProposeMig(context, one, *node);
+        devices = DevicesOf(grants);
+      }
+      one.Assume(pod, *node, devices, grants);
     }
   }
   return found >= pods;

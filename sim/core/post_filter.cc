@@ -52,7 +52,9 @@ bool PostFilterTrial::Fits(NodeId node) {
 
 void PostFilterTrial::Remove(PodId pod) {
   const bool bound = cluster_->pod_phase(pod) == PodPhase::kBound;
-  removed_.push_back({pod, cluster_->pod_node(pod), cluster_->pod_devices(pod), bound});
+  const absl::Span<const DeviceGrant> grants = cluster_->pod_grants(pod);
+  removed_.push_back({pod, cluster_->pod_node(pod), cluster_->pod_devices(pod),
+                      DeviceGrants(grants.begin(), grants.end()), bound});
   if (bound) {
     cluster_->Evict(pod);
   } else {
@@ -64,8 +66,7 @@ void PostFilterTrial::Restore(PodId pod) {
   const auto it = std::find_if(removed_.begin(), removed_.end(),
                                [pod](const Removed& r) { return r.pod == pod; });
   DRASIM_CHECK(it != removed_.end());
-  cluster_->Assume(pod, it->node, it->devices);
-  if (it->bound) cluster_->Bind(pod);
+  cluster_->PutBack(pod, it->node, it->devices, it->grants, it->bound);
   removed_.erase(it);
 }
 

@@ -41,6 +41,7 @@ class PostFilterTrial : public PostFilterHandle {
     PodId pod;
     NodeId node;
     uint32_t devices;
+    DeviceGrants grants;
     bool bound;  // else assumed
   };
 

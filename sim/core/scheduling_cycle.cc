@@ -190,6 +190,10 @@ Decision SchedulingCycle::Decide(const PodContext& pod) {
     profile_->allocator().Propose(*pod.shape, *cluster_, decision.node, &proposals_);
     DRASIM_CHECK(!proposals_.empty());
     decision.devices = proposals_.front().devices;
+  } else if (!pod.shape->mig.empty()) {
+    decision.grants = profile_->allocator().ProposeMig(pod, *cluster_, decision.node);
+    DRASIM_CHECK(!decision.grants.empty());
+    decision.devices = DevicesOf(decision.grants);
   }
   return decision;
 }

@@ -35,6 +35,7 @@ inline constexpr ReasonIndex kNotThere = 255;
 struct Decision {
   NodeId node;           // invalid: no node fits
   uint32_t devices = 0;  // on that node
+  DeviceGrants grants;   // of a shape with MIG instances
 };
 
 class SchedulingCycle {

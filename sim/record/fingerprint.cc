@@ -17,6 +17,14 @@ void FingerprintSink::OnRecord(const Record& record, const ClusterState& cluster
     hash_ = MixWord(hash_, static_cast<uint32_t>(cluster.pod_priority(record.pod)));
   } else if (record.kind == RecordKind::kAttemptFailed) {
     hash_ = MixWord(hash_, summaries_->content_hash(SummaryId(record.detail)));
+  } else if (MayGiveDevices(record.kind)) {
+    for (const DeviceGrant& g : cluster.pod_grants(record.pod)) {
+      hash_ = MixWord(hash_, uint64_t{g.device} << 32 | uint64_t{g.placement} << 16 |
+                                 static_cast<uint16_t>(g.milli));
+    }
+  } else if (record.kind == RecordKind::kPodRejected ||
+             record.kind == RecordKind::kDevicesChanged) {
+    hash_ = MixWord(hash_, record.detail);
   }
 }
 

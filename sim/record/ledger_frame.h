@@ -7,10 +7,25 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
+#include "model/record.h"
 
 namespace drasim {
 
-inline constexpr uint32_t kLedgerVersion = 2;
+// Which records have a place in the block's sparse columns.
+constexpr bool NamesNode(RecordKind kind) {
+  return MayGiveDevices(kind) || kind == RecordKind::kPodUnreserved ||
+         kind == RecordKind::kPodFinished || kind == RecordKind::kPodEvicted ||
+         kind == RecordKind::kPodFailed || kind == RecordKind::kPodDeleted ||
+         kind == RecordKind::kNodeChanged || kind == RecordKind::kPodRejected ||
+         kind == RecordKind::kDevicesChanged;
+}
+constexpr bool HasDetailBesideNode(RecordKind kind) {
+  return kind == RecordKind::kPodEvicted || kind == RecordKind::kPodFailed ||
+         kind == RecordKind::kNodeChanged || kind == RecordKind::kPodRejected ||
+         kind == RecordKind::kDevicesChanged;
+}
+
+inline constexpr uint32_t kLedgerVersion = 3;
 inline constexpr absl::string_view kLedgerMagic = "DRASIMLG";
 inline constexpr absl::string_view kLedgerTrailer = "DRASIMED";
 inline constexpr size_t kFrameHeaderBytes = 9;

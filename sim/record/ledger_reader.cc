@@ -38,11 +38,33 @@ PodShape FromProto(const proto::LedgerShape& p) {
   shape.group = p.group();
   shape.max_per_node = p.max_per_node();
   shape.gang_remainder = p.gang_remainder();
+  for (const proto::LedgerAmount& a : p.mig()) {
+    shape.mig.emplace_back(a.name(), static_cast<int32_t>(a.amount()));
+  }
+  shape.nominal_milli = p.nominal_milli();
+  shape.demand_gpus = p.demand_gpus();
+  shape.demand_milli = p.demand_milli();
+  shape.demand_memory_mib = p.demand_memory_mib();
+  shape.function = p.function();
+  for (const proto::LedgerContainer& c : p.containers()) {
+    ContainerRequest container = {c.init(), c.restartable(), {}};
+    for (const proto::LedgerAmount& a : c.extended()) {
+      container.extended.emplace_back(a.name(), a.amount());
+    }
+    shape.containers.push_back(std::move(container));
+  }
   return shape;
 }
 
 bool Sound(const PodShape& shape) {
-  return shape.cpu_milli >= 0 && shape.memory_bytes >= 0 && shape.gpu_count >= 0 &&
+  const bool sound_mig =
+      shape.nominal_milli >= 0 && shape.nominal_milli <= int64_t{1} << 40 &&
+      shape.demand_gpus >= 0 && shape.demand_gpus <= 1 << 20 && shape.demand_milli >= 0 &&
+      shape.demand_milli <= kDeviceMilli && shape.demand_memory_mib >= 0 &&
+      (shape.mig.empty() || shape.gpu_count == 0) && shape.mig.size() <= 64 &&
+      std::all_of(shape.mig.begin(), shape.mig.end(),
+                  [](const auto& mig) { return mig.second > 0 && mig.second <= 1024; });
+  return sound_mig && shape.cpu_milli >= 0 && shape.memory_bytes >= 0 && shape.gpu_count >= 0 &&
          shape.gpu_milli >= 0 && shape.gpu_milli <= kDeviceMilli &&
          (shape.gpu_count == 0) == (shape.gpu_milli == 0) && shape.max_per_node >= 0 &&
          shape.max_per_node <= std::numeric_limits<uint16_t>::max() &&
@@ -126,6 +148,16 @@ absl::Status LedgerReader::LoadHeader() {
     return absl::InvalidArgumentError(absl::StrCat(path_, ": ledger format ", header_.version(),
                                                    "; this drasim reads format ", kLedgerVersion));
   }
+  if (header_.mig()) {
+    for (const proto::LedgerNode& node : header_.nodes()) {
+      if (node.gpu_count() > 0 && !models_.Intern(node.gpu_model()).ok()) {
+        return Damaged("more GPU models than can be");
+      }
+    }
+    if (absl::Status s = mig_.Attach(&models_, header_.mig_driver_branch()); !s.ok()) {
+      return Damaged(s.message());
+    }
+  }
   for (const proto::LedgerNode& node : header_.nodes()) {
     NodeSpec spec;
     spec.name = node.name();
@@ -198,6 +230,7 @@ absl::StatusOr<bool> LedgerReader::LoadBlock() {
     if (absl::Status s = AddDefinitions(); !s.ok()) return s;
     in_block_ = 0;
     next_node_ = next_detail_ = next_arrival_ = 0;
+    next_grants_ = next_grant_ = next_allocatable_ = 0;
     if (n > 0) return true;
   }
   return false;
@@ -221,31 +254,26 @@ absl::Status LedgerReader::DecodeRecord(Record* record) {
       if (next_detail_ >= block_.detail_size()) return Damaged("a detail is missing");
       record->detail = block_.detail(next_detail_++);
       break;
-    case RecordKind::kPodBound:
-    case RecordKind::kPodReserved:
-    case RecordKind::kPodUnreserved:
-    case RecordKind::kPodFinished:
-    case RecordKind::kPodEvicted:
-    case RecordKind::kPodFailed:
-    case RecordKind::kPodDeleted:
-    case RecordKind::kNodeChanged: {
+    default: {
+      if (!NamesNode(record->kind)) break;
       if (next_node_ >= block_.node_size()) return Damaged("a node is missing");
       record->node = NodeId(block_.node(next_node_) - 1);
       record->devices = block_.devices(next_node_++);
       const bool nowhere = record->kind == RecordKind::kPodDeleted && !record->node.valid();
       if (record->node.value() >= cluster_->node_count() && !nowhere)
         return Damaged("a node that does not exist");
-      if (record->kind == RecordKind::kPodEvicted || record->kind == RecordKind::kPodFailed ||
-          record->kind == RecordKind::kNodeChanged) {
+      if (HasDetailBesideNode(record->kind)) {
         if (next_detail_ >= block_.detail_size()) return Damaged("a detail is missing");
         record->detail = block_.detail(next_detail_++);
       }
+      if (MayGiveDevices(record->kind)) {
+        if (absl::Status s = DecodeGrants(); !s.ok()) return s;
+      }
       break;
     }
-    default:
-      break;
   }
-  if (record->kind == RecordKind::kRunEnded || record->kind == RecordKind::kNodeChanged) {
+  if (record->kind == RecordKind::kRunEnded || record->kind == RecordKind::kNodeChanged ||
+      record->kind == RecordKind::kDevicesChanged) {
     return absl::OkStatus();
   }
   const auto pods = static_cast<int64_t>(cluster_->pod_count());
@@ -254,6 +282,64 @@ absl::Status LedgerReader::DecodeRecord(Record* record) {
     return Damaged("a pod that does not exist");
   }
   record->pod = PodId(static_cast<size_t>(pod_));
+  return absl::OkStatus();
+}
+
+absl::Status LedgerReader::DecodeGrants() {
+  grants_.clear();
+  if (block_.grants_size() == 0) return absl::OkStatus();
+  if (next_grants_ >= block_.grants_size()) return Damaged("a number of grants is missing");
+  const uint32_t n = block_.grants(next_grants_++);
+  if (n > static_cast<uint32_t>(block_.grant_size() - next_grant_)) {
+    return Damaged("a grant is missing");
+  }
+  for (uint32_t i = 0; i < n; ++i) {
+    const uint32_t word = block_.grant(next_grant_++);
+    grants_.push_back({static_cast<uint8_t>(word >> 24), static_cast<uint8_t>(word >> 16),
+                       static_cast<int16_t>(static_cast<uint16_t>(word))});
+  }
+  return absl::OkStatus();
+}
+
+absl::Status LedgerReader::ChangeDevices(const Record& record) {
+  if (record.detail == 0 || record.detail > kLastDeviceChange) {
+    return Damaged("an unknown change of devices");
+  }
+  if (record.detail != static_cast<uint32_t>(DeviceChangeKind::kAllocatable)) {
+    return absl::OkStatus();
+  }
+  for (size_t e = 0; e < cluster_->extended_names().size(); ++e) {
+    if (next_allocatable_ >= block_.allocatable_size()) return Damaged("an amount is missing");
+    const int64_t amount = block_.allocatable(next_allocatable_++);
+    if (amount < 0 || amount > int64_t{1} << 60) return Damaged("an impossible amount");
+    cluster_->SetExtendedCapacity(record.node, e, amount);
+  }
+  return absl::OkStatus();
+}
+
+// A pod was turned away by its node, or was given devices there.
+absl::Status LedgerReader::ApplyAdmission(const Record& record) {
+  const PodId pod = record.pod;
+  if (cluster_->pod_phase(pod) != PodPhase::kBound || cluster_->pod_node(pod) != record.node) {
+    return Damaged("a pod is admitted where it is not");
+  }
+  if (record.kind == RecordKind::kPodRejected) {
+    const uint32_t failure = record.detail & ~kGivenUp;
+    if (failure == 0 || failure > kLastAdmissionFailure) {
+      return Damaged("an unknown failure of admission");
+    }
+    if ((record.detail & kGivenUp) != 0) {
+      cluster_->Fail(pod);
+    } else {
+      cluster_->Evict(pod);
+    }
+    return absl::OkStatus();
+  }
+  if (cluster_->pod_devices(pod) != 0 || !cluster_->pod_grants(pod).empty() ||
+      !cluster_->CanGrant(record.node, record.devices, grants_)) {
+    return Damaged("a pod is given devices that are not free");
+  }
+  cluster_->Grant(pod, record.devices, grants_);
   return absl::OkStatus();
 }
 
@@ -275,6 +361,24 @@ absl::Status LedgerReader::ChangeNode(const Record& record) {
   return Damaged("an unknown change of a node");
 }
 
+absl::Status LedgerReader::ApplyPlacement(const Record& record) {
+  const PodId pod = record.pod;
+  const PodPhase phase = cluster_->pod_phase(pod);
+  if (phase == PodPhase::kPending) {
+    if (!cluster_->CanPlace(cluster_->pod_shape_id(pod), record.node, record.devices, grants_)) {
+      return Damaged("a pod is put where it does not fit");
+    }
+    cluster_->Assume(pod, record.node, record.devices, grants_);
+  } else if (record.kind == RecordKind::kPodReserved || phase != PodPhase::kAssumed) {
+    return Damaged("a pod is bound twice");
+  }
+  if (cluster_->pod_node(pod) != record.node || cluster_->pod_devices(pod) != record.devices) {
+    return Damaged("a pod is bound elsewhere than it was reserved");
+  }
+  if (record.kind == RecordKind::kPodBound) cluster_->Bind(pod);
+  return absl::OkStatus();
+}
+
 absl::Status LedgerReader::Apply(Record* record) {
   const PodId pod = record->pod;
   const auto in_phase = [&](PodPhase phase) { return cluster_->pod_phase(pod) == phase; };
@@ -293,17 +397,7 @@ absl::Status LedgerReader::Apply(Record* record) {
     }
     case RecordKind::kPodReserved:
     case RecordKind::kPodBound:
-      if (in_phase(PodPhase::kPending)) {
-        if (!cluster_->CanPlace(cluster_->pod_shape_id(pod), record->node, record->devices)) {
-          return Damaged("a pod is put where it does not fit");
-        }
-        cluster_->Assume(pod, record->node, record->devices);
-      } else if (record->kind == RecordKind::kPodReserved || !in_phase(PodPhase::kAssumed)) {
-        return Damaged("a pod is bound twice");
-      }
-      if (!is_there()) return Damaged("a pod is bound elsewhere than it was reserved");
-      if (record->kind == RecordKind::kPodBound) cluster_->Bind(pod);
-      return absl::OkStatus();
+      return ApplyPlacement(*record);
     case RecordKind::kPodUnreserved:
       if (!in_phase(PodPhase::kAssumed) || !is_there()) {
         return Damaged("a pod is released that holds nothing there");
@@ -331,6 +425,11 @@ absl::Status LedgerReader::Apply(Record* record) {
       return absl::OkStatus();
     case RecordKind::kNodeChanged:
       return ChangeNode(*record);
+    case RecordKind::kDevicesChanged:
+      return ChangeDevices(*record);
+    case RecordKind::kPodAdmitted:
+    case RecordKind::kPodRejected:
+      return ApplyAdmission(*record);
     case RecordKind::kPodDropped:
       if (!in_phase(PodPhase::kPending)) return Damaged("a pod is dropped that does not wait");
       cluster_->Drop(pod);

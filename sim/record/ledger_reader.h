@@ -12,6 +12,7 @@
 #include "model/cluster_state.h"
 #include "model/proto/ledger.pb.h"
 #include "model/record.h"
+#include "model/text/mig_table_set.h"
 
 namespace drasim {
 
@@ -62,6 +63,10 @@ class LedgerReader {
   absl::Status DecodeRecord(Record* record);
   absl::Status Apply(Record* record);
   absl::Status ChangeNode(const Record& record);
+  absl::Status DecodeGrants();
+  absl::Status ChangeDevices(const Record& record);
+  absl::Status ApplyPlacement(const Record& record);
+  absl::Status ApplyAdmission(const Record& record);
   absl::Status Damaged(absl::string_view what) const;
 
   std::FILE* file_;
@@ -72,6 +77,7 @@ class LedgerReader {
   proto::LedgerEnd end_;
   bool complete_ = false;
 
+  MigTableSet mig_;
   GpuModelTable models_;
   std::unique_ptr<ShapeTable> shapes_ = std::make_unique<ShapeTable>(&models_);
   std::unique_ptr<ClusterState> cluster_ = std::make_unique<ClusterState>(&models_, shapes_.get());
@@ -82,6 +88,10 @@ class LedgerReader {
   int next_node_ = 0;
   int next_detail_ = 0;
   int next_arrival_ = 0;
+  int next_grants_ = 0;
+  int next_grant_ = 0;
+  int next_allocatable_ = 0;
+  DeviceGrants grants_;  // of the present record
   uint64_t records_ = 0;
   int64_t time_ns_ = 0;
   int64_t pod_ = 0;

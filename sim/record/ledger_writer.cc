@@ -29,6 +29,26 @@ void ToProto(const PodShape& shape, proto::LedgerShape* out) {
   out->set_group(shape.group);
   out->set_max_per_node(shape.max_per_node);
   out->set_gang_remainder(shape.gang_remainder);
+  for (const auto& [name, count] : shape.mig) {
+    proto::LedgerAmount* mig = out->add_mig();
+    mig->set_name(name);
+    mig->set_amount(count);
+  }
+  out->set_nominal_milli(shape.nominal_milli);
+  out->set_demand_gpus(shape.demand_gpus);
+  out->set_demand_milli(shape.demand_milli);
+  out->set_demand_memory_mib(shape.demand_memory_mib);
+  out->set_function(shape.function);
+  for (const ContainerRequest& c : shape.containers) {
+    proto::LedgerContainer* container = out->add_containers();
+    container->set_init(c.init);
+    container->set_restartable(c.restartable);
+    for (const auto& [name, amount] : c.extended) {
+      proto::LedgerAmount* extended = container->add_extended();
+      extended->set_name(name);
+      extended->set_amount(amount);
+    }
+  }
   for (const auto& [key, value] : shape.node_selector) {
     proto::LedgerLabel* label = out->add_node_selector();
     label->set_key(key);
@@ -41,13 +61,6 @@ void ToProto(const PodShape& shape, proto::LedgerShape* out) {
     p->set_effect(t.effect);
     p->set_exists(t.exists);
   }
-}
-
-bool NamesNode(RecordKind kind) {
-  return kind == RecordKind::kPodBound || kind == RecordKind::kPodReserved ||
-         kind == RecordKind::kPodUnreserved || kind == RecordKind::kPodFinished ||
-         kind == RecordKind::kPodEvicted || kind == RecordKind::kPodFailed ||
-         kind == RecordKind::kPodDeleted || kind == RecordKind::kNodeChanged;
 }
 
 std::string MakeHeader(absl::string_view scenario_yaml, const ClusterState& cluster,
@@ -74,6 +87,8 @@ std::string MakeHeader(absl::string_view scenario_yaml, const ClusterState& clus
     node->set_unschedulable(spec.unschedulable);
   }
   for (const std::string& reason : summaries.reasons()) header.add_reasons(reason);
+  header.set_mig(cluster.any_mig());
+  header.set_mig_driver_branch(cluster.models().mig_driver_branch());
   header.mutable_ranks()->Add(ranks.begin(), ranks.end());
   return header.SerializeAsString();
 }
@@ -187,9 +202,13 @@ void LedgerWriter::OnRecord(const Record& record, const ClusterState& cluster) {
   if (NamesNode(record.kind)) {
     block_.add_node(record.node.value() + 1);
     block_.add_devices(record.devices);
-    if (record.kind == RecordKind::kPodEvicted || record.kind == RecordKind::kPodFailed ||
-        record.kind == RecordKind::kNodeChanged) {
-      block_.add_detail(record.detail);
+    if (HasDetailBesideNode(record.kind)) block_.add_detail(record.detail);
+    if (MayGiveDevices(record.kind)) AddGrants(cluster.pod_grants(record.pod));
+    if (record.kind == RecordKind::kDevicesChanged &&
+        record.detail == static_cast<uint32_t>(DeviceChangeKind::kAllocatable)) {
+      for (size_t e = 0; e < cluster.extended_names().size(); ++e) {
+        block_.add_allocatable(cluster.extended_capacity(record.node, e));
+      }
     }
   } else if (record.kind == RecordKind::kPodArrived) {
     const absl::string_view name = cluster.pod_name(record.pod);
@@ -202,6 +221,15 @@ void LedgerWriter::OnRecord(const Record& record, const ClusterState& cluster) {
   }
   ++records_;
   if (block_.kind().size() >= kRecordsPerBlock) FlushBlock();
+}
+
+void LedgerWriter::AddGrants(absl::Span<const DeviceGrant> grants) {
+  block_.add_grants(static_cast<uint32_t>(grants.size()));
+  any_grants_ |= !grants.empty();
+  for (const DeviceGrant& g : grants) {
+    block_.add_grant(uint32_t{g.device} << 24 | uint32_t{g.placement} << 16 |
+                     static_cast<uint16_t>(g.milli));
+  }
 }
 
 void LedgerWriter::AppendDefinitions() {
@@ -224,6 +252,7 @@ void LedgerWriter::FlushBlock() {
   block_.set_first_record(records_ - block_.kind().size());
   if (!any_time_) block_.clear_time_delta_ns();
   if (!any_priority_) block_.clear_pod_priority();
+  if (!any_grants_) block_.clear_grants();
   AppendDefinitions();
   buffer_.clear();
   block_.AppendToString(&buffer_);
@@ -231,6 +260,7 @@ void LedgerWriter::FlushBlock() {
   block_.Clear();
   any_time_ = false;
   any_priority_ = false;
+  any_grants_ = false;
 }
 
 absl::Status LedgerWriter::AddCheckpoint(const std::string& state) {

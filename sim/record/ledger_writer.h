@@ -76,6 +76,7 @@ class LedgerWriter : public RecordSink {
   void WriteFrame(int type, absl::string_view payload);
   void FlushBlock();
   void AppendDefinitions();
+  void AddGrants(absl::Span<const DeviceGrant> grants);
 
   const ClusterState* cluster_;
   const VerdictSummaryTable* summaries_;
@@ -89,6 +90,7 @@ class LedgerWriter : public RecordSink {
   int64_t last_pod_ = 0;
   bool any_time_ = false;
   bool any_priority_ = false;
+  bool any_grants_ = false;
   size_t shapes_written_ = 0;
   size_t summaries_written_ = 0;
   std::string buffer_;

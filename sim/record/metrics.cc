@@ -20,7 +20,7 @@ void MetricsSink::OnRecord(const Record& record, const ClusterState& cluster) {
   switch (record.kind) {
     case RecordKind::kPodArrived:
       ++sample_.pods_arrived;
-      sample_.gpu_arrived_milli += cluster.pod_shape(record.pod).total_gpu_milli();
+      sample_.gpu_arrived_milli += cluster.pod_shape(record.pod).wanted_gpu_milli();
       break;
     case RecordKind::kPodBound:
       // A pod that was evicted may be bound again.
@@ -61,7 +61,15 @@ void MetricsSink::OnRecord(const Record& record, const ClusterState& cluster) {
       if (record.node.valid()) tracker_.Update(cluster, record.node);
       outcome = true;
       break;
+    case RecordKind::kPodRejected:
+      ++sample_.pods_rejected;
+      tracker_.Update(cluster, record.node);
+      outcome = true;
+      break;
+    case RecordKind::kDevicesChanged:
+      break;
     case RecordKind::kNodeChanged:
+    case RecordKind::kPodAdmitted:
     case RecordKind::kPodReserved:
     case RecordKind::kPodUnreserved:
       // The totals move with the charge, so the measure does too.
@@ -80,9 +88,10 @@ void MetricsSink::OnRecord(const Record& record, const ClusterState& cluster) {
 void MetricsSink::Save(StateWriter& out) const {
   out.Section("metrics");
   out.I64(sample_.time.ns());
-  for (int64_t v : {sample_.pods_arrived, sample_.pods_scheduled, sample_.pods_dropped,
-                    sample_.pods_finished, sample_.attempts_failed, sample_.gpu_arrived_milli,
-                    sample_.pods_evicted, sample_.pods_failed, sample_.pods_deleted}) {
+  for (int64_t v :
+       {sample_.pods_arrived, sample_.pods_scheduled, sample_.pods_dropped, sample_.pods_finished,
+        sample_.attempts_failed, sample_.gpu_arrived_milli, sample_.pods_evicted,
+        sample_.pods_failed, sample_.pods_deleted, sample_.pods_rejected}) {
     out.I64(v);
   }
   out.U64(bound_.size());
@@ -95,7 +104,8 @@ absl::Status MetricsSink::Load(StateReader& in) {
   sample_.time = SimTime(in.I64());
   for (int64_t* v : {&sample_.pods_arrived, &sample_.pods_scheduled, &sample_.pods_dropped,
                      &sample_.pods_finished, &sample_.attempts_failed, &sample_.gpu_arrived_milli,
-                     &sample_.pods_evicted, &sample_.pods_failed, &sample_.pods_deleted}) {
+                     &sample_.pods_evicted, &sample_.pods_failed, &sample_.pods_deleted,
+                     &sample_.pods_rejected}) {
     *v = in.I64();
   }
   const size_t pods = in.Count();

@@ -23,6 +23,7 @@ struct Sample {
   int64_t pods_evicted = 0;  // times a pod left its node to run again later
   int64_t pods_failed = 0;
   int64_t pods_deleted = 0;
+  int64_t pods_rejected = 0;      // times a node turned a bound pod away
   int64_t gpu_arrived_milli = 0;  // requested by every pod that arrived
   ClusterTotals totals;
   FragmentationReport fragmentation;

@@ -192,7 +192,7 @@ TEST(ResolveScenarioTest, NamesTheKeyThatIsWrong) {
 TEST(ResolveScenarioTest, NamesTheKeyThatIsWrongInAReplay) {
   const std::vector<std::pair<const char*, const char*>> cases = {
       {"mode: replay\nscheduler: {queue: fifi}\n",
-       "scheduler.queue: found 'fifi', expected one of kubernetes, fifo, priority, sjf, "
+       "scheduler.queue: found 'fifi', expected one of kubernetes, loss, fifo, priority, sjf, "
        "sjf-estimate, qssf, srtf, drf, edf (did you mean 'fifo'?)"},
       {"mode: replay\nscheduler: {head_of_line: false}\n",
        "scheduler.head_of_line: expected none with scheduler.queue: kubernetes, where no pod holds "
@@ -231,8 +231,8 @@ TEST(ResolveScenarioTest, NamesTheKeyThatIsWrongInAReplay) {
        "each tenant"},
       {"mode: replay\ncluster: {events: [{at: 1s, nodes: a, action: fial}]}\n",
        "cluster.events[0].action: found 'fial', expected one of add, remove, fail, recover, "
-       "cordon, "
-       "uncordon, drain"},
+       "cordon, uncordon, drain, device-unhealthy, device-healthy, plugin-restart, mig-config "
+       "(did you mean 'fail'?)"},
       {"quotas: [{tenant: a, gpus: \"1\"}]\n", "quotas: expected none: a fill has no clock"},
       {"cluster: {events: [{at: 1s, nodes: a, action: fail}]}\n",
        "cluster.events: expected none: a fill has no clock"},
@@ -366,16 +366,17 @@ TEST(ScenarioFromFlagsTest, Refusals) {
   EXPECT_EQ(FromArgs({"--set", "scheduler=fgd"}).status(),
             Invalid("--set: scheduler: expected one of its keys after it: policy, score, "
                     "device_chooser, cache, queue, typical, head_of_line, backfill, estimates, "
-                    "kubernetes"));
+                    "kubernetes, resource_scores"));
   EXPECT_EQ(FromArgs({"a", "--scenario", "b"}).status(),
             Invalid("expected one scenario file, found b, a"));
   const TempDir dir;
   dir.Write("s.yaml", "seed: 1\npolcy: fgd\n");
-  EXPECT_EQ(FromArgs({dir.PathOf("s.yaml")}).status(),
-            Invalid(absl::StrCat(dir.PathOf("s.yaml"),
-                                 ":2:1: polcy: unknown key, expected one of name, description, "
-                                 "mode, seed, order, cluster, workload, scheduler, timing, "
-                                 "output, compat, preemption, metrics, quotas")));
+  EXPECT_EQ(
+      FromArgs({dir.PathOf("s.yaml")}).status(),
+      Invalid(absl::StrCat(dir.PathOf("s.yaml"),
+                           ":2:1: polcy: unknown key, expected one of name, description, "
+                           "mode, seed, order, cluster, workload, scheduler, timing, "
+                           "output, compat, preemption, metrics, quotas, front_end, comparison")));
 }
 
 // An error about a value that stands in the file says where; one about a value that a flag gave in

@@ -511,6 +511,8 @@ void NaiveMachine::ChangeNode() {
     case Action::kUncordon:
       cordons_[n] = std::max(cordons_[n] - 1, 0);
       break;
+    case Action::kDevices:
+      DRASIM_UNREACHABLE("the naive machine has no devices that change");
   }
   // Whatever happens to a node is news: it may also mean that somebody need not be waited for.
   if (was_there != IsThere(n) || was_cordoned != (cordons_[n] > 0)) changed_ = true;

@@ -56,7 +56,7 @@ TEST(LedgerTest, TheHeaderHoldsWhatTheRunBeganWith) {
   ASSERT_TRUE(reader.ok()) << reader.status();
   const proto::LedgerHeader& header = (*reader)->header();
   EXPECT_EQ((*reader)->path(), "memory");
-  EXPECT_EQ(header.version(), 2u);
+  EXPECT_EQ(header.version(), 3u);
   EXPECT_EQ(header.drasim_version(), std::string(kDrasimVersion));
   EXPECT_EQ(header.scenario_yaml(), kExampleYaml);
   EXPECT_EQ(header.reasons_size(), 2);
@@ -250,12 +250,12 @@ TEST(LedgerTest, ExplainsWhatCannotBeOpened) {
 
 TEST(LedgerTest, AnotherVersionIsNamed) {
   proto::LedgerHeader header;
-  header.set_version(3);
+  header.set_version(4);
   header.set_drasim_version("9.9");
   const std::string bytes =
       absl::StrCat("DRASIMLG", MakeFrame(FrameType::kHeader, header.SerializeAsString()));
   EXPECT_EQ(LedgerReader::FromMemory(bytes).status(),
-            absl::InvalidArgumentError("memory: ledger format 3; this drasim reads format 2"));
+            absl::InvalidArgumentError("memory: ledger format 4; this drasim reads format 3"));
 }
 
 TEST(LedgerTest, AWriterThatCannotWriteSaysSo) {

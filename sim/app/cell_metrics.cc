@@ -1,0 +1,128 @@
+#include "sim/app/cell_metrics.h"
+
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "model/text/did_you_mean.h"
+
+namespace drasim {
+namespace {
+
+double AllocationAt(const CellResult& c, int64_t load) {
+  const LoadRow* row = c.AtLoad(load);
+  return row != nullptr ? row->gpu_allocation_percent : std::nan("");
+}
+
+double Percent(double part, int64_t whole) {
+  return whole > 0 ? 100 * part / static_cast<double>(whole) : 0;
+}
+
+constexpr CellMetric kFillMetrics[] = {
+    {"gpu_allocation_percent_at_100", "GPU % @100", 2, true,
+     [](const CellResult& c) { return AllocationAt(c, 100); }},
+    {"gpu_allocation_percent_at_130", "GPU % @130", 2, true,
+     [](const CellResult& c) { return AllocationAt(c, 130); }},
+    {"gpu_allocation_percent_end", "GPU % end", 2, true,
+     [](const CellResult& c) {
+       return Percent(static_cast<double>(c.gpu_allocated_milli), c.gpu_capacity_milli);
+     }},
+    {"fragmentation_percent_of_total_end", "frag % end", 2, false,
+     [](const CellResult& c) { return Percent(c.fragmentation_milli, c.gpu_capacity_milli); }},
+    {"pods_unschedulable", "failed pods", 0, false,
+     [](const CellResult& c) { return static_cast<double>(c.pods_unschedulable); }},
+};
+
+template <int64_t ReplayFigures::*kCount>
+double ReplayCount(const CellResult& c) {
+  return c.replay.present ? static_cast<double>(c.replay.*kCount) : std::nan("");
+}
+
+template <std::optional<double> ReplayFigures::*kFigure>
+double Replay(const CellResult& c) {
+  return (c.replay.*kFigure).value_or(std::nan(""));
+}
+
+constexpr CellMetric kReplayMetrics[] = {
+    {"jobs_finished", "jobs", 0, true, ReplayCount<&ReplayFigures::jobs_finished>},
+    {"mean_jct_seconds", "JCT s", 1, false, Replay<&ReplayFigures::mean_jct_seconds>},
+    {"p95_jct_seconds", "JCT p95 s", 1, false, Replay<&ReplayFigures::p95_jct_seconds>},
+    {"mean_queueing_seconds", "queueing s", 1, false,
+     Replay<&ReplayFigures::mean_queueing_seconds>},
+    {"mean_slowdown", "slowdown", 2, false, Replay<&ReplayFigures::mean_slowdown>},
+    {"makespan_seconds", "makespan s", 0, false, Replay<&ReplayFigures::makespan_seconds>},
+    {"gpu_utilisation_percent", "GPU %", 2, true, Replay<&ReplayFigures::gpu_utilisation_percent>},
+    {"preemptions", "preemptions", 0, false, ReplayCount<&ReplayFigures::preemptions>},
+    {"goodput", "goodput", 4, true, Replay<&ReplayFigures::goodput>},
+};
+
+// What is accepted can be counted without a report on devices.
+double Acceptance(const CellResult& c) {
+  if (c.devices.present) return c.devices.acceptance_by_count;
+  if (c.pods_arrived == 0) return std::nan("");
+  return static_cast<double>(c.pods_scheduled) / static_cast<double>(c.pods_arrived);
+}
+
+template <int64_t DeviceFigures::*kCount>
+double DeviceCount(const CellResult& c) {
+  return c.devices.present ? static_cast<double>(c.devices.*kCount) : std::nan("");
+}
+
+template <double DeviceFigures::*kFigure>
+double Device(const CellResult& c) {
+  return c.devices.present ? c.devices.*kFigure : std::nan("");
+}
+
+constexpr CellMetric kDeviceMetrics[] = {
+    {"acceptance", "accepted", 3, true, Acceptance},
+    {"acceptance_by_slices", "acc. slices", 3, true, Device<&DeviceFigures::acceptance_by_slices>},
+    {"allocated_percent_end", "alloc %", 2, true, Device<&DeviceFigures::allocated_percent>},
+    {"demanded_percent_end", "wanted %", 2, true, Device<&DeviceFigures::demanded_percent>},
+    {"stranded_memory_slices_percent", "strand. mem %", 2, false,
+     Device<&DeviceFigures::stranded_memory_percent>},
+    {"stranded_compute_slices_percent", "strand. comp %", 2, false,
+     Device<&DeviceFigures::stranded_compute_percent>},
+    {"stranded_by_geometry_percent", "geometry %", 2, false,
+     Device<&DeviceFigures::stranded_geometry_percent>},
+    {"stranded_by_layout_percent", "layout %", 2, false,
+     Device<&DeviceFigures::stranded_layout_percent>},
+    {"stranded_by_other_percent", "other %", 2, false,
+     Device<&DeviceFigures::stranded_other_percent>},
+    {"internal_waste_percent", "waste %", 2, false, Device<&DeviceFigures::waste_compute_percent>},
+    {"internal_waste_memory_percent", "waste mem %", 2, false,
+     Device<&DeviceFigures::waste_memory_percent>},
+    {"shortfall_percent", "short %", 2, false, Device<&DeviceFigures::shortfall_percent>},
+    {"admission_failures", "adm. fail", 0, false, DeviceCount<&DeviceFigures::admission_failures>},
+    {"repartitions", "repart.", 0, false, DeviceCount<&DeviceFigures::repartitions>},
+    {"repartition_gpu_seconds", "repart. GPU s", 0, false,
+     Device<&DeviceFigures::repartition_gpu_seconds>},
+    {"slot_fragmentation_percent", "slot frag %", 2, false,
+     Device<&DeviceFigures::slot_fragmentation_percent>},
+};
+
+}  // namespace
+
+absl::Span<const CellMetric> FillMetrics() { return kFillMetrics; }
+absl::Span<const CellMetric> ReplayMetrics() { return kReplayMetrics; }
+absl::Span<const CellMetric> DeviceMetrics() { return kDeviceMetrics; }
+
+std::vector<CellMetric> AllMetrics() {
+  std::vector<CellMetric> all;
+  for (const absl::Span<const CellMetric> some : {FillMetrics(), ReplayMetrics(), DeviceMetrics()})
+    all.insert(all.end(), some.begin(), some.end());
+  return all;
+}
+
+absl::StatusOr<CellMetric> FindMetric(absl::string_view name) {
+  std::vector<std::string> known;
+  for (const CellMetric& metric : AllMetrics()) {
+    if (name == metric.name) return metric;
+    known.emplace_back(metric.name);
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("unknown metric '", name, "'", Suggest(name, known)));
+}
+
+}  // namespace drasim

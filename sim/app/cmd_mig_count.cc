@@ -1,0 +1,283 @@
+// drasim mig layouts | count: all layouts of a GPU that MIG can partition, listed or counted.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/optional.h"
+#include "absl/types/span.h"
+#include "model/mig_layout.h"
+#include "model/mig_product.h"
+#include "model/mig_table.h"
+#include "model/text/json_writer.h"
+#include "model/text/mig_catalogue.h"
+#include "model/text/mig_table_set.h"
+#include "sim/app/commands.h"
+#include "sim/app/text_table.h"
+
+namespace drasim {
+namespace {
+
+using Names = std::vector<std::string>;
+
+// The names of profiles in a flag's value, as the product's table has them.
+absl::StatusOr<Names> ProfilesIn(const MigProduct& product, absl::string_view flag,
+                                 absl::string_view text) {
+  const absl::StatusOr<MigTable> all = MigTable::Make(product);
+  if (!all.ok()) return all.status();
+  Names names;
+  for (const absl::string_view part : absl::StrSplit(text, ',')) {
+    const absl::string_view name = absl::StripAsciiWhitespace(part);
+    if (name.empty() || name.find_first_of(":@") != absl::string_view::npos) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "--", flag, ": found '", text, "', expected names of profiles with commas between them"));
+    }
+    // Its errors also know the profiles of other products.
+    const absl::StatusOr<MigRequest> known = ParseLayout(*all, name, MigCatalogue());
+    if (!known.ok()) {
+      return absl::InvalidArgumentError(absl::StrCat("--", flag, ": ", known.status().message()));
+    }
+    names.push_back(all->profiles()[static_cast<size_t>(all->FindProfile(name))].name);
+  }
+  return names;
+}
+
+// Restricts the rules to --profiles.
+absl::Status ReadProfiles(const MigProduct& product, const ParsedFlags& flags, MigRules* rules) {
+  const absl::optional<std::string> text = flags.Get("profiles");
+  if (!text.has_value()) return absl::OkStatus();
+  absl::StatusOr<Names> names = ProfilesIn(product, "profiles", *text);
+  if (!names.ok()) return names.status();
+  rules->profiles = *std::move(names);
+  return absl::OkStatus();
+}
+
+absl::Status ReadForbidden(const MigProduct& product, const ParsedFlags& flags, MigRules* rules) {
+  for (const std::string& text : flags.All("forbid")) {
+    const absl::StatusOr<Names> names = ProfilesIn(product, "forbid", text);
+    if (!names.ok()) return names.status();
+    if (names->size() != 2) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--forbid: found '", text, "', expected two profiles, A,B"));
+    }
+    rules->forbidden.emplace_back(names->front(), names->back());
+  }
+  return absl::OkStatus();
+}
+
+Names ProfileNames(const MigTable& table) {
+  Names names;
+  for (const MigProfile& profile : table.profiles()) names.push_back(profile.name);
+  return names;
+}
+
+// The keys that layouts and counts have in common, into an object that is open. Scripts rely on
+// them.
+void WriteCounts(const MigTable& table, const MigRules& rules, JsonWriter* json) {
+  json->Key("product").String(table.product().group);
+  json->Key("profiles").BeginArray();
+  for (const std::string& name : ProfileNames(table)) json->String(name);
+  json->EndArray();
+  WriteMigRules(rules, json);
+  const MigCounts counts = CountLayouts(table);
+  json->Key("sets").Int(counts.sets);
+  json->Key("maximal_sets").Int(counts.maximal_sets);
+  json->Key("multisets").Int(counts.multisets);
+}
+
+// --- mig layouts -------------------------------------------------------------------------------
+
+struct LayoutRow {
+  MigMultiset counts;
+  MigState example = kNoMigState;  // the first state with these instances
+  int64_t ways = 0;                // how many states have them
+};
+
+// The maximal multisets, or all that are not empty; large profiles first.
+std::vector<LayoutRow> LayoutRows(const MigTable& table, bool all) {
+  std::map<MigMultiset, LayoutRow> known;
+  for (size_t s = 0; s < table.states(); ++s) {
+    const auto state = static_cast<MigState>(s);
+    LayoutRow& row = known[MultisetOf(table, state)];
+    if (row.ways++ == 0) row.example = state;
+  }
+  std::vector<MigMultiset> wanted;
+  if (all) {
+    for (const auto& entry : known) wanted.push_back(entry.first);
+    // The catalogue lists large profiles last.
+    std::sort(wanted.begin(), wanted.end(), [](const MigMultiset& a, const MigMultiset& b) {
+      return std::lexicographical_compare(b.rbegin(), b.rend(), a.rbegin(), a.rend());
+    });
+    wanted.pop_back();  // the empty one
+  } else {
+    wanted = MaximalMultisets(table);
+  }
+  std::vector<LayoutRow> rows;
+  for (MigMultiset& counts : wanted) {
+    rows.push_back(known[counts]);
+    rows.back().counts = std::move(counts);
+  }
+  return rows;
+}
+
+int UsedCompute(const MigTable& table, MigState state) {
+  return table.product().compute_slices - table.free_compute(state);
+}
+
+int UsedUnits(const MigTable& table, MigState state) {
+  return table.product().units - table.free_units(state);
+}
+
+std::string LayoutsText(const MigTable& table, const MigRules& rules, bool all) {
+  const std::vector<LayoutRow> rows = LayoutRows(table, all);
+  const MigCounts counts = CountLayouts(table);
+  TextTable shown({table.product().group, "compute", "units", "ways"});
+  for (const LayoutRow& row : rows) {
+    shown.AddRow({MultisetText(table, row.counts), absl::StrCat(UsedCompute(table, row.example)),
+                  absl::StrCat(UsedUnits(table, row.example)), absl::StrCat(row.ways)});
+  }
+  std::string text = shown.Render(/*ansi=*/false);
+  if (!all) {
+    for (const LayoutRow& row : rows) {
+      absl::StrAppend(&text, "\n", MultisetText(table, row.counts), "\n",
+                      DrawLayout(table, row.example));
+    }
+  }
+  absl::StrAppend(&text, "\n", rows.size(),
+                  all ? " multisets" : absl::StrCat(" maximal multisets of ", counts.multisets),
+                  "; ", counts.sets, " sets of placements with the empty one, ",
+                  counts.maximal_sets, " of them maximal\n");
+  for (const std::string& line : MigRuleLines(table.profiles(), rules)) {
+    absl::StrAppend(&text, line, "\n");
+  }
+  return text;
+}
+
+std::string LayoutsJson(const MigTable& table, const MigRules& rules, bool all) {
+  JsonWriter json;
+  json.BeginObject();
+  WriteCounts(table, rules, &json);
+  json.Key("layouts").BeginArray();
+  for (const LayoutRow& row : LayoutRows(table, all)) {
+    json.BeginObject().Key("instances").BeginObject();
+    for (size_t p = 0; p < row.counts.size(); ++p) {
+      if (row.counts[p] > 0) json.Key(table.profiles()[p].name).Int(row.counts[p]);
+    }
+    json.EndObject();
+    json.Key("compute_slices").Int(UsedCompute(table, row.example));
+    json.Key("units").Int(UsedUnits(table, row.example));
+    json.Key("ways").Int(row.ways);
+    json.Key("example").String(MigLayoutText(table, row.example));
+    json.EndObject();
+  }
+  json.EndArray().EndObject();
+  return json.text();
+}
+
+// --- mig count ---------------------------------------------------------------------------------
+
+std::string CountText(const MigTable& table, const MigRules& rules) {
+  const MigCounts counts = CountLayouts(table);
+  TextTable shown({table.product().group, "count"});
+  shown.AddRow({"sets of placements, with the empty one", absl::StrCat(counts.sets)});
+  shown.AddRow({"maximal sets", absl::StrCat(counts.maximal_sets)});
+  shown.AddRow({"multisets, without the empty one", absl::StrCat(counts.multisets)});
+  std::string text = absl::StrCat(shown.Render(/*ansi=*/false),
+                                  "\nProfiles: ", absl::StrJoin(ProfileNames(table), ", "), "\n");
+  for (const std::string& line : MigRuleLines(table.profiles(), rules)) {
+    absl::StrAppend(&text, line, "\n");
+  }
+  return text;
+}
+
+std::string CountJson(const MigTable& table, const MigRules& rules) {
+  JsonWriter json;
+  json.BeginObject();
+  WriteCounts(table, rules, &json);
+  json.EndObject();
+  return json.text();
+}
+
+}  // namespace
+
+absl::StatusOr<MigRules> MigRulesOfDriver(const MigProduct& product, const ParsedFlags& flags) {
+  int32_t branch = 0;
+  const absl::optional<std::string> text = flags.Get("driver");
+  if (text.has_value() && (!absl::SimpleAtoi(*text, &branch) || branch < 1)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--driver: found '", *text, "', expected a driver branch such as 550"));
+  }
+  return RulesOfDriver(product, branch);
+}
+
+std::vector<std::string> MigRuleLines(absl::Span<const MigProfile> profiles,
+                                      const MigRules& rules) {
+  Names lines;
+  if (std::any_of(profiles.begin(), profiles.end(),
+                  [](const MigProfile& p) { return p.has_media_extension(); })) {
+    lines.emplace_back("At most one instance of a GPU has the media extension (+me).");
+  }
+  for (const auto& [one, other] : rules.forbidden) {
+    lines.push_back(absl::StrCat("A ", one, " and a ", other, " are never on one GPU."));
+  }
+  if (rules.media_engines) {
+    lines.emplace_back("Instances have no more media engines together than the GPU has.");
+  }
+  return lines;
+}
+
+void WriteMigRules(const MigRules& rules, JsonWriter* json) {
+  json->Key("forbid").BeginArray();
+  for (const auto& [one, other] : rules.forbidden) {
+    json->BeginArray().String(one).String(other).EndArray();
+  }
+  json->EndArray();
+  json->Key("engines").Bool(rules.media_engines);
+}
+
+absl::Status MigLayoutsCommand(const ParsedFlags& flags) {
+  const absl::StatusOr<bool> json = WantsJson(flags);
+  if (!json.ok()) return json.status();
+  const absl::StatusOr<const MigProduct*> product = MigProductArgument(flags, 1);
+  if (!product.ok()) return product.status();
+  absl::StatusOr<MigRules> rules = MigRulesOfDriver(**product, flags);
+  if (!rules.ok()) return rules.status();
+  if (absl::Status s = ReadProfiles(**product, flags, &*rules); !s.ok()) return s;
+  const absl::StatusOr<MigTable> table = MigTable::Make(**product, *rules);
+  if (!table.ok()) return table.status();
+  const bool all = flags.Has("all");
+  const std::string text =
+      *json ? LayoutsJson(*table, *rules, all) : LayoutsText(*table, *rules, all);
+  std::fputs(text.c_str(), stdout);
+  return absl::OkStatus();
+}
+
+absl::Status MigCountCommand(const ParsedFlags& flags) {
+  const absl::StatusOr<bool> json = WantsJson(flags);
+  if (!json.ok()) return json.status();
+  const absl::StatusOr<const MigProduct*> product = MigProductArgument(flags, 1);
+  if (!product.ok()) return product.status();
+  MigRules rules;
+  rules.media_engines = flags.Has("engines");
+  if (absl::Status s = ReadProfiles(**product, flags, &rules); !s.ok()) return s;
+  if (absl::Status s = ReadForbidden(**product, flags, &rules); !s.ok()) return s;
+  const absl::StatusOr<MigTable> table = MigTable::Make(**product, rules);
+  if (!table.ok()) return table.status();
+  std::fputs((*json ? CountJson(*table, rules) : CountText(*table, rules)).c_str(), stdout);
+  return absl::OkStatus();
+}
+
+}  // namespace drasim

@@ -1,0 +1,522 @@
+#include "sim/app/device_plan.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "absl/container/btree_map.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
+#include "model/check.h"
+#include "model/mig_fragmentation.h"
+#include "model/text/did_you_mean.h"
+#include "model/text/embedded_mig.h"
+#include "model/text/mig_catalogue.h"
+#include "sim/app/duration_text.h"
+#include "sim/app/name_pattern.h"
+#include "traces/byte_source.h"
+
+namespace drasim {
+namespace {
+
+constexpr absl::string_view kGpuResource = "nvidia.com/gpu";
+constexpr absl::string_view kMigPrefix = "nvidia.com/mig-";
+constexpr size_t kMaxConfigBytes = 16u << 20;
+
+DeviceSpec SpecOf(const proto::DeviceGroup& group) {
+  DeviceSpec spec;
+  spec.kind = group.kind();
+  spec.product = group.product();
+  if (group.has_numa_node()) spec.numa_node = group.numa_node();
+  spec.pcie_root = group.pcie_root();
+  spec.pcie_switch = group.pcie_switch() > 0 ? group.pcie_switch() : -1;
+  spec.nvlink = group.nvlink();
+  spec.resource = group.resource();
+  // Has been checked.
+  spec.reprogramming = *ParseDuration(group.reprogramming());
+  return spec;
+}
+
+void AddAmount(const std::string& name, int64_t amount, NodeSpec* node) {
+  for (auto& [known, sum] : node->extended) {
+    if (known != name) continue;
+    sum += amount;
+    return;
+  }
+  node->extended.emplace_back(name, amount);
+  std::sort(node->extended.begin(), node->extended.end());
+}
+
+// Says more about GPUs that the node has.
+absl::Status DescribeGpus(const proto::DeviceGroup& group, const std::string& key,
+                          std::vector<bool>* described, NodeSpec* node) {
+  std::vector<int32_t> indices(group.indices().begin(), group.indices().end());
+  if (indices.empty()) {
+    const int32_t count = group.count() > 0 ? group.count() : node->gpu_count;
+    for (int32_t i = 0; i < node->gpu_count && static_cast<int32_t>(indices.size()) < count; ++i) {
+      if (!(*described)[static_cast<size_t>(i)]) indices.push_back(i);
+    }
+  }
+  for (int32_t index : indices) {
+    if (index < 0 || index >= node->gpu_count) {
+      return absl::InvalidArgumentError(absl::StrCat(key, ".indices: found ", index,
+                                                     ", expected below ", node->gpu_count,
+                                                     ", the GPUs of node '", node->name, "'"));
+    }
+    const auto i = static_cast<size_t>(index);
+    if ((*described)[i]) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(key, ".indices: found ", index,
+                       ", which another group describes, too, expected each GPU once"));
+    }
+    (*described)[i] = true;
+    const std::string product = node->devices[i].product;
+    node->devices[i] = SpecOf(group);
+    if (node->devices[i].product.empty()) node->devices[i].product = product;
+  }
+  return absl::OkStatus();
+}
+
+// Calls visit(shape, pods) for each group of each job.
+template <typename Visit>
+void ForEachGroup(const std::vector<JobArrival>& jobs, Visit visit) {
+  for (const JobArrival& job : jobs) {
+    visit(job.shape, job.pods);
+    for (const PodGroup& group : job.more_pods) visit(group.shape, group.pods);
+  }
+}
+
+}  // namespace
+
+absl::Status DevicePlan::DescribeNodes(std::vector<NodeSpec>* nodes) const {
+  const proto::Cluster& cluster = scenario_->cluster();
+  std::vector<size_t> matched(static_cast<size_t>(cluster.devices_size()));
+  for (NodeSpec& node : *nodes) {
+    if (!cluster.gpu_model().empty() && node.gpu_count > 0) node.gpu_model = cluster.gpu_model();
+    if (cluster.devices_size() == 0 && !UsesNodeAgent(*scenario_)) continue;
+    DeviceSpec plain;
+    plain.product = node.gpu_model;
+    node.devices.assign(static_cast<size_t>(node.gpu_count), plain);
+    std::vector<bool> described(static_cast<size_t>(node.gpu_count));
+    for (int i = 0; i < cluster.devices_size(); ++i) {
+      const proto::DeviceGroup& group = cluster.devices(i);
+      if (!group.nodes().empty() && !MatchesPattern(group.nodes(), node.name)) continue;
+      ++matched[static_cast<size_t>(i)];
+      if (group.kind() == "gpu") {
+        const std::string key = absl::StrCat("cluster.devices[", i, "]");
+        if (absl::Status s = DescribeGpus(group, key, &described, &node); !s.ok()) return s;
+        continue;
+      }
+      const int32_t count = group.count() > 0 ? group.count() : group.indices_size();
+      for (int32_t n = 0; n < count; ++n) node.devices.push_back(SpecOf(group));
+      AddAmount(group.resource(), count, &node);
+    }
+  }
+  for (size_t i = 0; i < matched.size(); ++i) {
+    if (matched[i] > 0) continue;
+    return absl::InvalidArgumentError(absl::StrCat("cluster.devices[", i, "].nodes: found '",
+                                                   cluster.devices(static_cast<int>(i)).nodes(),
+                                                   "', which matches no node"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status DevicePlan::AttachTables(GpuModelTable* models) {
+  models_ = models;
+  if (!UsesMig(*scenario_)) return absl::OkStatus();
+  if (absl::Status s = tables_.Attach(models, scenario_->cluster().mig().driver_branch());
+      !s.ok()) {
+    return s;
+  }
+  if (!tables_.tables().empty()) return absl::OkStatus();
+  std::vector<std::string> names;
+  for (size_t m = 0; m < models->size(); ++m) names.push_back(models->name(ModelId(m)));
+  const absl::Status unknown = UnknownMigProduct(names.empty() ? "" : names[0]);
+  return absl::InvalidArgumentError(absl::StrCat("cluster: no GPU model of its nodes (",
+                                                 absl::StrJoin(names, ", "), ") is a MIG product; ",
+                                                 unknown.message()));
+}
+
+const MigTable* DevicePlan::TableOf(const NodeSpec& node) const {
+  const ModelId model = node.gpu_count > 0 ? models_->Find(node.gpu_model) : ModelId();
+  return model.valid() ? models_->mig(model) : nullptr;
+}
+
+absl::StatusOr<const MigTable*> DevicePlan::OnlyTable() const {
+  const std::string& product = scenario_->front_end().lowering().product();
+  if (!product.empty()) {
+    const MigProduct* const named = FindMigProduct(product);
+    if (named == nullptr) return UnknownMigProduct(product);
+    for (const auto& table : tables_.tables()) {
+      if (table->product().group == named->group) return table.get();
+    }
+    return absl::InvalidArgumentError(absl::StrCat("front_end.lowering.product: found '", product,
+                                                   "', which no node of the cluster has"));
+  }
+  if (tables_.tables().size() == 1) return tables_.tables()[0].get();
+  std::vector<std::string> groups;
+  for (const auto& table : tables_.tables()) groups.push_back(table->product().group);
+  return absl::InvalidArgumentError(
+      absl::StrCat("front_end.lowering.product: expected one of ", absl::StrJoin(groups, ", ")));
+}
+
+absl::StatusOr<Lowering> DevicePlan::MakeLowering() const {
+  const proto::FrontEnd& f = scenario_->front_end();
+  LoweringOptions options;
+  options.rule = *ParseLoweringRule(f.lowering().rule());
+  options.device_plugin = f.kind() == "device-plugin";
+  options.ignore_gpu_model = f.lowering().ignore_gpu_model();
+  options.profiles.assign(f.lowering().profiles().begin(), f.lowering().profiles().end());
+  if (options.rule == LoweringRule::kMigSmallest) {
+    absl::StatusOr<const MigTable*> table = OnlyTable();
+    if (!table.ok()) return table.status();
+    options.table = *table;
+  }
+  const absl::StatusOr<DeviceFrontEndOptions> front_end = MakeFrontEndOptions(*scenario_);
+  if (!front_end.ok()) return front_end.status();
+  for (const DevicePluginConfig::Replicas& r : front_end->plugin.resources) {
+    if (r.name == kGpuResource) options.gpu_replicas = r.replicas;
+  }
+  options.renamed = front_end->plugin.rename_by_default;
+  absl::StatusOr<Lowering> lowering = Lowering::Make(std::move(options));
+  if (lowering.ok()) return lowering;
+  return absl::InvalidArgumentError(
+      absl::StrCat("front_end.lowering.rule: ", lowering.status().message()));
+}
+
+// What extended resources that are GPUs, or parts of them, stand for; for jobs that name them.
+void DevicePlan::SetNominal(PodShape* shape) const {
+  if (shape->nominal_milli > 0) return;
+  const absl::StatusOr<DeviceFrontEndOptions> front_end = MakeFrontEndOptions(*scenario_);
+  for (const auto& [name, amount] : shape->extended) {
+    const absl::string_view plain = absl::StripSuffix(name, ".shared");
+    int64_t milli = 0;
+    if (plain == kGpuResource) milli = kDeviceMilli;
+    if (absl::StartsWith(plain, kMigPrefix)) {
+      for (const auto& table : tables_.tables()) {
+        for (const MigProfile& p : table->profiles()) {
+          if (MigResourceName(p.name) == plain && milli == 0) {
+            milli = MilliOfUnits(p.size, table->product().units);
+          }
+        }
+      }
+    }
+    for (const DevicePluginConfig::Replicas& r : front_end->plugin.resources) {
+      if (r.name == plain) milli /= r.replicas;
+    }
+    shape->nominal_milli += milli * amount;
+  }
+}
+
+absl::Status DevicePlan::LowerJobs(ShapeTable* shapes, std::vector<JobArrival>* jobs) const {
+  const bool plugin = scenario_->front_end().kind() == "device-plugin";
+  const proto::Lowering& rule = scenario_->front_end().lowering();
+  if (!plugin && !rule.ignore_gpu_model() && (rule.rule().empty() || rule.rule() == "none")) {
+    return absl::OkStatus();
+  }
+  absl::StatusOr<Lowering> lowering = MakeLowering();
+  if (!lowering.ok()) return lowering.status();
+  std::vector<ShapeId> lowered(shapes->size());
+  const auto lower = [&](ShapeId* shape, const std::string& name) -> absl::Status {
+    ShapeId& known = lowered[shape->value()];
+    if (!known.valid()) {
+      absl::StatusOr<PodShape> request = lowering->Lower(shapes->row(*shape));
+      if (!request.ok()) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("front_end.lowering: job '", name, "': ", request.status().message()));
+      }
+      if (plugin) SetNominal(&*request);
+      known = shapes->Intern(*request);
+    }
+    *shape = known;
+    return absl::OkStatus();
+  };
+  for (JobArrival& job : *jobs) {
+    if (absl::Status s = lower(&job.shape, job.name); !s.ok()) return s;
+    for (PodGroup& group : job.more_pods) {
+      if (absl::Status s = lower(&group.shape, job.name); !s.ok()) return s;
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status DevicePlan::ReadConfigs() {
+  const std::string& file = scenario_->cluster().mig().config_file();
+  if (file.empty()) {
+    absl::StatusOr<std::vector<MigPartedConfig>> built_in =
+        ParseMigParted(EmbeddedMigPartedConfig(), "mig_parted_default.yaml");
+    if (!built_in.ok()) return built_in.status();
+    configs_ = *std::move(built_in);
+    return absl::OkStatus();
+  }
+  absl::StatusOr<std::unique_ptr<ByteSource>> source = OpenByteSource(file);
+  if (!source.ok()) return source.status();
+  absl::StatusOr<std::string> text = ReadAll(**source, kMaxConfigBytes);
+  if (!text.ok()) return text.status();
+  absl::StatusOr<std::vector<MigPartedConfig>> configs = ParseMigParted(*text, file);
+  if (!configs.ok()) return configs.status();
+  configs_ = *std::move(configs);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<GpuLayout>> DevicePlan::LayoutOf(const std::string& config,
+                                                            const NodeSpec& node) const {
+  const auto it = std::find_if(configs_.begin(), configs_.end(),
+                               [&](const MigPartedConfig& c) { return c.name == config; });
+  if (it == configs_.end()) {
+    std::vector<std::string> names;
+    for (const MigPartedConfig& c : configs_) names.push_back(c.name);
+    return absl::InvalidArgumentError(absl::StrCat(
+        "found '", config, "', expected the name of a MIG configuration", Suggest(config, names)));
+  }
+  const std::vector<const MigTable*> gpus(static_cast<size_t>(node.gpu_count), TableOf(node));
+  absl::StatusOr<NodeMigLayout> laid_out = LayOutNode(*it, gpus);
+  if (!laid_out.ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(laid_out.status().message(), " (node '", node.name, "')"));
+  }
+  std::vector<GpuLayout> layouts(gpus.size());
+  for (size_t g = 0; g < gpus.size(); ++g) {
+    layouts[g].mig_enabled = laid_out->mig_enabled[g];
+    layouts[g].state = laid_out->states[g];
+    if (!layouts[g].mig_enabled) continue;
+    const PermutationSearch made =
+        ApplyByPermutations(*gpus[g], MultisetOf(*gpus[g], layouts[g].state));
+    layouts[g].created = made.created;
+    layouts[g].destroyed = made.destroyed;
+  }
+  return layouts;
+}
+
+absl::Status DevicePlan::AssignLayouts(const std::vector<NodeSpec>& nodes,
+                                       std::vector<std::vector<GpuLayout>>* layouts) const {
+  const proto::Mig& mig = scenario_->cluster().mig();
+  std::vector<size_t> matched(static_cast<size_t>(mig.configs_size()));
+  for (size_t n = 0; n < nodes.size(); ++n) {
+    for (int i = 0; i < mig.configs_size(); ++i) {
+      const proto::MigAssignment& assignment = mig.configs(i);
+      if (!assignment.nodes().empty() && !MatchesPattern(assignment.nodes(), nodes[n].name)) {
+        continue;
+      }
+      ++matched[static_cast<size_t>(i)];
+      absl::StatusOr<std::vector<GpuLayout>> layout = LayoutOf(assignment.config(), nodes[n]);
+      if (!layout.ok()) {
+        const bool unknown = absl::StartsWith(layout.status().message(), "found '");
+        return unknown ? absl::InvalidArgumentError(absl::StrCat(
+                             "cluster.mig.configs[", i, "].config: ", layout.status().message()))
+                       : layout.status();
+      }
+      (*layouts)[n] = *std::move(layout);
+      break;
+    }
+  }
+  for (size_t i = 0; i < matched.size(); ++i) {
+    if (matched[i] > 0) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        "cluster.mig.configs[", i, "].nodes: found '", mig.configs(static_cast<int>(i)).nodes(),
+        "', expected a pattern that matches a node that no earlier entry matches"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status DevicePlan::PlanByDemand(const ShapeTable& shapes, const std::vector<JobArrival>& jobs,
+                                      const std::vector<NodeSpec>& nodes,
+                                      std::vector<std::vector<GpuLayout>>* layouts) const {
+  absl::StatusOr<const MigTable*> only = OnlyTable();
+  if (!only.ok()) return only.status();
+  const MigTable& table = **only;
+  MigDemand demand;
+  demand.instances.assign(table.profiles().size(), 0);
+  ForEachGroup(jobs, [&](ShapeId id, int64_t pods) {
+    for (const auto& [name, amount] : shapes.row(id).extended) {
+      if (name == kGpuResource) demand.whole_gpus += pods * amount;
+      for (size_t p = 0; p < table.profiles().size(); ++p) {
+        if (MigResourceName(table.profiles()[p].name) == name) {
+          demand.instances[p] += pods * amount;
+        }
+      }
+    }
+  });
+  std::vector<int32_t> gpus;
+  for (const NodeSpec& node : nodes) gpus.push_back(TableOf(node) == &table ? node.gpu_count : 0);
+  const std::vector<NodeLayout> planned = PlanLayouts(table, gpus, demand);
+  for (size_t n = 0; n < nodes.size(); ++n) {
+    if (!planned[n].mig_enabled) continue;
+    GpuLayout layout;
+    layout.mig_enabled = true;
+    const PermutationSearch made = ApplyByPermutations(table, planned[n].counts);
+    layout.state = made.state != kNoMigState ? made.state : FindLayout(table, planned[n].counts);
+    layout.created = made.created;
+    layout.destroyed = made.destroyed;
+    (*layouts)[n].assign(static_cast<size_t>(nodes[n].gpu_count), layout);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status DevicePlan::LayOut(const GpuModelTable& models, const ShapeTable& shapes,
+                                const std::vector<JobArrival>& jobs,
+                                const std::vector<std::string>& configs,
+                                std::vector<NodeSpec>* nodes) {
+  models_ = &models;
+  if (!UsesNodeAgent(*scenario_)) return absl::OkStatus();
+  const proto::Mig& mig = scenario_->cluster().mig();
+  const absl::StatusOr<DeviceFrontEndOptions> options = MakeFrontEndOptions(*scenario_);
+  if (!options.ok()) return options.status();
+  const bool plugin = scenario_->front_end().kind() == "device-plugin";
+  std::vector<std::vector<GpuLayout>> layouts(nodes->size());
+  for (size_t n = 0; n < nodes->size(); ++n) {
+    layouts[n].resize(static_cast<size_t>((*nodes)[n].gpu_count));
+  }
+  if (mig.configs_size() > 0 || !configs.empty() || !mig.config_file().empty()) {
+    if (absl::Status s = ReadConfigs(); !s.ok()) return s;
+  }
+  if (absl::Status s = AssignLayouts(*nodes, &layouts); !s.ok()) return s;
+  if (mig.plan() == "demand") {
+    if (absl::Status s = PlanByDemand(shapes, jobs, *nodes, &layouts); !s.ok()) return s;
+  }
+  for (const std::string& config : configs) {
+    std::vector<std::vector<GpuLayout>>& of_node = event_layouts_.emplace_back();
+    for (const NodeSpec& node : *nodes) {
+      absl::StatusOr<std::vector<GpuLayout>> layout = LayoutOf(config, node);
+      if (!layout.ok()) return layout.status();
+      of_node.push_back(*std::move(layout));
+    }
+  }
+  for (size_t n = 0; n < nodes->size(); ++n) {
+    if (absl::Status s = AddFrontEndNode(*options, plugin, layouts[n], &(*nodes)[n]); !s.ok()) {
+      return s;
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status DevicePlan::AddFrontEndNode(const DeviceFrontEndOptions& options, bool plugin,
+                                         const std::vector<GpuLayout>& layout, NodeSpec* node) {
+  FrontEndNode made;
+  const auto gpu_count = static_cast<size_t>(node->gpu_count);
+  const MigTable* const table = TableOf(*node);
+  for (size_t d = 0; d < node->devices.size(); ++d) {
+    const DeviceSpec& spec = node->devices[d];
+    made.numa_nodes = std::max(made.numa_nodes, spec.numa_node + 1);
+    (d < gpu_count ? made.gpu_specs : made.others).push_back(spec);
+  }
+  for (size_t g = 0; g < gpu_count && plugin; ++g) {
+    PluginGpu gpu;
+    gpu.product = made.gpu_specs[g].product;
+    gpu.table = table;
+    gpu.mig_enabled = layout[g].mig_enabled;
+    gpu.layout = layout[g].state;
+    gpu.numa_node = made.gpu_specs[g].numa_node;
+    if (table != nullptr) gpu.memory_mib = table->product().memory_mib;
+    lays_out_ |= gpu.mig_enabled;
+    made.gpus.push_back(std::move(gpu));
+  }
+  if (!plugin) made.gpu_specs.clear();
+  absl::StatusOr<std::vector<PluginResource>> resources =
+      AdvertisedResources(made.gpus, options.plugin);
+  if (!resources.ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("node '", node->name, "': ", resources.status().message()));
+  }
+  for (const PluginResource& resource : *resources) {
+    AddAmount(resource.name, resource.allocatable(), node);
+  }
+  if (plugin && gpu_count > 0) AddPossibleResources(options, table, node);
+  for (auto& label : GpuFeatureLabels(made.gpus, options.plugin)) {
+    node->labels.push_back(std::move(label));
+  }
+  std::sort(node->labels.begin(), node->labels.end());
+  front_end_nodes_.push_back(std::move(made));
+  return absl::OkStatus();
+}
+
+// Resources that the node may come to report need their columns from the beginning.
+void DevicePlan::AddPossibleResources(const DeviceFrontEndOptions& options, const MigTable* table,
+                                      NodeSpec* node) const {
+  const std::string shared = options.plugin.rename_by_default ? ".shared" : "";
+  AddAmount(std::string(kGpuResource), 0, node);
+  const bool may_change = !event_layouts_.empty() || options.repartitioning.every > SimDuration();
+  if (!may_change || table == nullptr) return;
+  for (const MigProfile& p : table->profiles()) {
+    AddAmount(MigResourceName(p.name), 0, node);
+    if (!shared.empty()) AddAmount(absl::StrCat(MigResourceName(p.name), shared), 0, node);
+  }
+  if (!shared.empty()) AddAmount(absl::StrCat(kGpuResource, shared), 0, node);
+}
+
+std::unique_ptr<DeviceFrontEnd> DevicePlan::MakeFrontEnd(const ClusterState* cluster) {
+  if (!UsesNodeAgent(*scenario_)) return nullptr;
+  return std::make_unique<DeviceFrontEnd>(cluster, *MakeFrontEndOptions(*scenario_),
+                                          front_end_nodes_, event_layouts_);
+}
+
+std::vector<TypicalRequest> TypicalRequests(const ShapeTable& shapes,
+                                            const std::vector<JobArrival>& jobs, double percent) {
+  std::vector<std::pair<int64_t, uint32_t>> counted(shapes.size());
+  int64_t total = 0;
+  for (size_t s = 0; s < counted.size(); ++s) counted[s].second = static_cast<uint32_t>(s);
+  ForEachGroup(jobs, [&](ShapeId id, int64_t pods) {
+    counted[id.value()].first += pods;
+    total += pods;
+  });
+  std::stable_sort(counted.begin(), counted.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<TypicalRequest> typical;
+  int64_t covered = 0;
+  size_t taken = 0;
+  while (taken < counted.size() && counted[taken].first > 0 &&
+         static_cast<double>(covered) < percent * static_cast<double>(total) / 100) {
+    covered += counted[taken++].first;
+  }
+  for (size_t i = 0; i < taken; ++i) {
+    const PodShape& shape = shapes.row(ShapeId(size_t{counted[i].second}));
+    TypicalRequest request;
+    request.cpu_milli = shape.cpu_milli;
+    request.memory_bytes = shape.memory_bytes;
+    request.weight = static_cast<double>(counted[i].first) / static_cast<double>(covered);
+    if (!shape.mig.empty()) request.mig_profile = shape.mig[0].first;
+    if (shape.gpu_count > 0 && shape.is_share()) request.share_milli = shape.gpu_milli;
+    if (shape.gpu_count > 0 && !shape.is_share()) request.whole_gpus = shape.gpu_count;
+    for (const auto& [name, amount] : shape.extended) {
+      const absl::string_view plain = absl::StripSuffix(name, ".shared");
+      if (plain == kGpuResource) {
+        // Of replicas, a part of a GPU each.
+        const int64_t milli = shape.nominal_milli / amount;
+        if (milli >= kDeviceMilli) {
+          request.whole_gpus = static_cast<int32_t>(amount);
+        } else {
+          request.share_milli = static_cast<int32_t>(milli);
+        }
+      } else if (absl::StartsWith(plain, kMigPrefix)) {
+        // "1g.10gb.me" is "1g.10gb+me".
+        std::string profile(plain.substr(kMigPrefix.size()));
+        const size_t suffix = profile.find(".me");
+        if (suffix != std::string::npos) profile[suffix] = '+';
+        const size_t graphics = profile.find(".gfx");
+        if (graphics != std::string::npos) profile[graphics] = '+';
+        request.mig_profile = std::move(profile);
+      }
+    }
+    typical.push_back(std::move(request));
+  }
+  return typical;
+}
+
+std::vector<std::pair<std::string, int64_t>> MigMix(const ShapeTable& shapes,
+                                                    const std::vector<JobArrival>& jobs) {
+  absl::btree_map<std::string, int64_t> counted;
+  int64_t total = 0;
+  ForEachGroup(jobs, [&](ShapeId id, int64_t pods) {
+    for (const auto& [name, count] : shapes.row(id).mig) {
+      counted[name] += pods * count;
+      total += pods * count;
+    }
+  });
+  std::vector<std::pair<std::string, int64_t>> mix;
+  for (const auto& [name, count] : counted) mix.emplace_back(name, count * kMfiScale / total);
+  return mix;
+}
+
+}  // namespace drasim

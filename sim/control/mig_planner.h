@@ -1,0 +1,47 @@
+// Choosing MIG layouts for nodes from a demand.
+#ifndef DRASIM_SIM_CONTROL_MIG_PLANNER_H_
+#define DRASIM_SIM_CONTROL_MIG_PLANNER_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "model/mig_layout.h"
+#include "model/mig_table.h"
+
+namespace drasim {
+
+// What is asked for, of one product.
+struct MigDemand {
+  std::vector<int64_t> instances;  // by profile of the table
+  int64_t whole_gpus = 0;
+};
+
+// A layout for every GPU of a node: MIG off, or these instances on each GPU.
+struct NodeLayout {
+  bool mig_enabled = false;
+  MigMultiset counts;  // by profile; empty when MIG is off
+
+  bool operator==(const NodeLayout&) const = default;
+};
+
+// One layout per node with `gpus[n]` GPUs each (0: none, MIG off). Demand is scaled down to what
+// the nodes have, by units, when it is more. Nodes with most GPUs are left whole first, until the
+// demand for whole GPUs is met (they are what pods of several GPUs need); each further node gets,
+// of the maximal multisets of the table, the one that serves the most units of what is still asked
+// for; ties: the first in the order of MaximalMultisets. Nodes beyond the demand are left whole.
+// Deterministic. O(nodes x multisets x profiles).
+std::vector<NodeLayout> PlanLayouts(const MigTable& table, absl::Span<const int32_t> gpus,
+                                    const MigDemand& demand);
+
+// The layout for one node of so many GPUs that serves the most units of `pending`, and how many
+// units that is: whole GPUs count as units, too. For re-partitioning.
+struct BestLayout {
+  NodeLayout layout;
+  int64_t units_served = 0;
+};
+BestLayout BestLayoutFor(const MigTable& table, int32_t gpus, const MigDemand& pending);
+
+}  // namespace drasim
+
+#endif  // DRASIM_SIM_CONTROL_MIG_PLANNER_H_

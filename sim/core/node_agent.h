@@ -1,0 +1,77 @@
+// The port between the engine and what runs on nodes: whether a bound pod is let in, and which
+// devices it gets there. With no agent every bound pod runs, on the devices the scheduler chose.
+#ifndef DRASIM_SIM_CORE_NODE_AGENT_H_
+#define DRASIM_SIM_CORE_NODE_AGENT_H_
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "model/device_grant.h"
+#include "model/ids.h"
+#include "model/job_table.h"
+#include "model/record.h"
+#include "model/state_io.h"
+#include "model/time.h"
+
+namespace drasim {
+
+struct Admission {
+  // kNone: let in. Else the pod fails, terminally, for this reason.
+  AdmissionFailure failure = AdmissionFailure::kNone;
+  uint32_t devices = 0;     // bit per GPU of the node that the pod gets (a part of)
+  DeviceGrants grants;      // what of them; one entry per GPU, MIG instance or replica
+  SimDuration start_delay;  // before its work begins: a device is reprogrammed
+};
+
+// Something that happens to the devices of a node, as a scenario or trace says.
+struct DeviceTransition {
+  enum class Action : uint8_t {
+    kUnhealthy,   // the GPUs in `devices` break; pods on them go on
+    kHealthy,     // they work again
+    kPluginGone,  // the device plugin of the node stops
+    kPluginBack,  // and registers again
+    kMigConfig,   // the named MIG layout number `config` is to be applied
+  };
+  NodeId node;
+  Action action = Action::kUnhealthy;
+  uint32_t devices = 0;  // bit per GPU
+  uint32_t config = 0;
+};
+
+// What an agent may ask of the engine.
+class NodeHost {
+ public:
+  virtual ~NodeHost() = default;
+  virtual const JobTable& jobs() const = 0;
+  // Calls NodeAgent::OnTimer(token) at that time, or now if it has passed.
+  virtual void ArmNodeTimer(SimTime at, uint64_t token) = 0;
+  // Puts a kDevicesChanged record into the run.
+  virtual void RecordDevices(NodeId node, uint32_t devices, DeviceChangeKind kind) = 0;
+  // The API server learns what the node reports: an amount for each extended resource, in the order
+  // of ClusterState::extended_names(). Recorded; pods that wait are told.
+  virtual void PublishAllocatable(NodeId node, absl::Span<const int64_t> amounts) = 0;
+  // Evicts the jobs of pods that hold (a part of) one of these GPUs.
+  virtual void EvictHolders(NodeId node, uint32_t gpus) = 0;
+};
+
+class NodeAgent {
+ public:
+  virtual ~NodeAgent() = default;
+  // Before anything else, once.
+  virtual void Attach(NodeHost*) {}
+  virtual void OnTransition(const DeviceTransition&, SimTime) {}
+  virtual void OnTimer(uint64_t, SimTime) {}
+  // A job has come to wait.
+  virtual void OnArrival(SimTime) {}
+  // The pod has been bound to the node. A pod that is let in holds what it got until Removed.
+  virtual Admission Admit(PodId pod, NodeId node, SimTime now) = 0;
+  // A pod that was let in is gone: the scheduler no longer counts it.
+  virtual void Removed(PodId pod, NodeId node, SimTime now) = 0;
+  virtual void Save(StateWriter& out) const = 0;
+  virtual absl::Status Load(StateReader& in) = 0;
+};
+
+}  // namespace drasim
+
+#endif  // DRASIM_SIM_CORE_NODE_AGENT_H_
