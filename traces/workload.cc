@@ -60,9 +60,9 @@ void Workload::Tune(double ratio, int64_t gpu_milli_capacity, const ShapeTable& 
   if (rows_.empty()) return;
   const auto milli_of = [&](const Entry& e) {
     const JobArrival& job = rows_[e.row];
-    int64_t milli = shapes.row(job.shape).total_gpu_milli() * job.pods;
+    int64_t milli = shapes.row(job.shape).wanted_gpu_milli() * job.pods;
     for (const PodGroup& group : job.more_pods) {
-      milli += shapes.row(group.shape).total_gpu_milli() * group.pods;
+      milli += shapes.row(group.shape).wanted_gpu_milli() * group.pods;
     }
     return milli;
   };
@@ -76,7 +76,7 @@ void Workload::Tune(double ratio, int64_t gpu_milli_capacity, const ShapeTable& 
       const auto row = static_cast<uint32_t>(streams.DrawTuning(rows_.size()));
       const PodShape& shape = shapes.row(rows_[row].shape);
       // The artifact tests with the request of one device and adds that of all of them.
-      if (static_cast<double>(total + shape.gpu_milli) > target) return;
+      if (static_cast<double>(total + shape.wanted_milli()) > target) return;
       order_.push_back({row, i});
       total += milli_of({row, i});
     }

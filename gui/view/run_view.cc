@@ -29,7 +29,7 @@ bool Count(const Record& record, const ClusterState& cluster, RunTotals* totals)
   switch (record.kind) {
     case RecordKind::kPodArrived: {
       ++totals->pods_arrived;
-      const int64_t milli = cluster.pod_shape(record.pod).total_gpu_milli();
+      const int64_t milli = cluster.pod_shape(record.pod).wanted_gpu_milli();
       // A ledger may claim anything: the sum stops at the largest number instead of overflowing.
       const int64_t room = std::numeric_limits<int64_t>::max() - totals->gpu_arrived_milli;
       totals->gpu_arrived_milli += std::min(milli, room);
@@ -50,7 +50,11 @@ bool Count(const Record& record, const ClusterState& cluster, RunTotals* totals)
     case RecordKind::kPodFailed:
     case RecordKind::kPodDeleted:
     case RecordKind::kNodeChanged:
+    case RecordKind::kPodAdmitted:
+    case RecordKind::kPodRejected:
       return true;
+    case RecordKind::kDevicesChanged:
+      return false;
     case RecordKind::kAttemptFailed:
       ++totals->attempts_failed;
       return false;

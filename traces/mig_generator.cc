@@ -1,0 +1,244 @@
+#include "traces/mig_generator.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "model/check.h"
+#include "model/device_grant.h"
+#include "model/number_text.h"
+#include "model/text/did_you_mean.h"
+#include "model/time.h"
+
+namespace drasim {
+namespace {
+
+constexpr int64_t kNsPerSecond = 1'000'000'000;
+constexpr double kGreatestWeight = 0x1p40;
+
+absl::Status Refused(absl::string_view key, absl::string_view found, absl::string_view expected) {
+  return absl::InvalidArgumentError(
+      absl::StrCat("workload.generated.", key, ": found ", found, ", expected ", expected));
+}
+
+// The distribution of an option; none when its text is empty.
+absl::StatusOr<std::optional<Distribution>> ParseOption(absl::string_view key,
+                                                        absl::string_view text) {
+  if (text.empty()) return std::optional<Distribution>();
+  absl::StatusOr<Distribution> parsed = Distribution::Parse(text);
+  if (!parsed.ok()) {
+    return absl::Status(parsed.status().code(),
+                        absl::StrCat("workload.generated.", key, ": ", parsed.status().message()));
+  }
+  return std::optional<Distribution>(*std::move(parsed));
+}
+
+std::string ProfileNames(const MigProduct& product) {
+  return absl::StrJoin(product.profiles, ", ", [](std::string* out, const MigProfile& profile) {
+    out->append(profile.name);
+  });
+}
+
+}  // namespace
+
+const MigProfile* MigProfileNamed(const MigProduct& product, absl::string_view name) {
+  // What this product calls so comes before what it was called by some other driver.
+  for (const MigProfile& profile : product.profiles) {
+    if (absl::EqualsIgnoreCase(profile.name, name)) return &profile;
+  }
+  for (const MigProfile& profile : product.profiles) {
+    for (const std::string& other : profile.names) {
+      if (absl::EqualsIgnoreCase(other, name)) return &profile;
+    }
+  }
+  return nullptr;
+}
+
+std::string SuggestMigProfile(absl::string_view typed, absl::Span<const MigProduct> products) {
+  std::vector<std::string> known;
+  for (const MigProduct& product : products) {
+    for (const MigProfile& profile : product.profiles) {
+      known.push_back(profile.name);
+      known.insert(known.end(), profile.names.begin(), profile.names.end());
+    }
+  }
+  return Suggest(typed, known);
+}
+
+absl::Status CheckMigMix(const MigMixOptions& options) {
+  if (options.shares.empty()) return Refused("mig", "no profile", "one at least");
+  for (size_t i = 0; i < options.shares.size(); ++i) {
+    const double weight = options.shares[i].second;
+    // Written so that NaN is refused.
+    if (!(weight > 0 && weight <= 1e300)) {
+      return Refused(absl::StrCat("mig.", i, ".weight"), DoubleText(weight), "a number above 0");
+    }
+  }
+  if (options.pods < 0 || options.pods > MigMixSource::kMaxPods) {
+    return Refused("pods", absl::StrCat(options.pods),
+                   absl::StrCat("0 to ", MigMixSource::kMaxPods));
+  }
+  if (options.offered_units < 0 || options.offered_units > MigMixSource::kMaxPods) {
+    return Refused("offered_percent", absl::StrCat(options.offered_units, " units"),
+                   absl::StrCat("1 to ", MigMixSource::kMaxPods));
+  }
+  if (options.pods > 0 && options.offered_units > 0) {
+    return Refused("offered_percent", "pods, too", "one of them");
+  }
+  if (options.pods == 0 && options.offered_units == 0) {
+    return Refused("mig", "neither pods nor offered_percent", "one of them");
+  }
+  return absl::OkStatus();
+}
+
+MigMixSource::MigMixSource(const MigMixOptions& options)
+    : pods_(options.pods),
+      offered_units_(options.offered_units),
+      profile_stream_(options.seed, "workload/mig_profile"),
+      interarrival_stream_(options.seed, "workload/interarrival"),
+      run_time_stream_(options.seed, "workload/run_time") {}
+
+absl::StatusOr<std::unique_ptr<MigMixSource>> MigMixSource::Create(const MigMixOptions& options,
+                                                                   const MigProduct& product,
+                                                                   ShapeTable* shapes) {
+  if (absl::Status s = CheckMigMix(options); !s.ok()) return s;
+  absl::StatusOr<std::optional<Distribution>> interarrival =
+      ParseOption("interarrival", options.interarrival);
+  if (!interarrival.ok()) return interarrival.status();
+  absl::StatusOr<std::optional<Distribution>> run_time = ParseOption("run_time", options.run_time);
+  if (!run_time.ok()) return run_time.status();
+
+  std::unique_ptr<MigMixSource> source(new MigMixSource(options));
+  source->interarrival_s_ = *std::move(interarrival);
+  source->run_time_s_ = *std::move(run_time);
+  if (absl::Status s = source->AddKinds(options, product, shapes); !s.ok()) return s;
+  return source;
+}
+
+absl::Status MigMixSource::AddKinds(const MigMixOptions& options, const MigProduct& product,
+                                    ShapeTable* shapes) {
+  double greatest = 0;
+  for (const auto& share : options.shares) greatest = std::max(greatest, share.second);
+  std::vector<const MigProfile*> seen;
+  uint64_t sum = 0;
+  int32_t fewest_units = product.units;
+  for (size_t i = 0; i < options.shares.size(); ++i) {
+    const std::string& name = options.shares[i].first;
+    const MigProfile* const profile = MigProfileNamed(product, name);
+    if (profile == nullptr) {
+      return Refused(absl::StrCat("mig.", i, ".profile"), absl::StrCat("'", name, "'"),
+                     absl::StrCat("a profile of ", product.group, ": ", ProfileNames(product),
+                                  SuggestMigProfile(name, absl::MakeConstSpan(&product, 1))));
+    }
+    if (std::find(seen.begin(), seen.end(), profile) != seen.end()) {
+      return Refused(absl::StrCat("mig.", i, ".profile"),
+                     absl::StrCat("'", name, "' a second time"), "each profile once");
+    }
+    seen.push_back(profile);
+    DRASIM_CHECK_GT(profile->size, 0);
+    fewest_units = std::min(fewest_units, profile->size);
+    // Whole weights make draws exact. A chance, however small, stays one.
+    const double scaled = options.shares[i].second / greatest * kGreatestWeight;
+    sum += scaled < 1 ? 1 : static_cast<uint64_t>(std::llround(scaled));
+    cumulative_.push_back(sum);
+    PodShape shape;
+    shape.mig.emplace_back(profile->name, 1);
+    shape.nominal_milli = MilliOfUnits(profile->size, product.units);
+    kinds_.push_back(Kind{shapes->Intern(shape), profile->size});
+  }
+  const int64_t most_pods = pods_ > 0 ? pods_ : (offered_units_ - 1) / fewest_units + 1;
+  name_digits_ = std::max(size_t{7}, absl::StrCat(most_pods - 1).size());
+  return absl::OkStatus();
+}
+
+int64_t MigMixSource::DrawNs(const Distribution& distribution, absl::string_view what,
+                             Random* stream) {
+  const double seconds = distribution.Sample(*stream);
+  if (seconds > static_cast<double>(kMaxSeconds)) {
+    status_ = absl::InvalidArgumentError(absl::StrCat("generated pod ", next_, ": ", what, " of ",
+                                                      DoubleText(seconds), " s, expected at most ",
+                                                      kMaxSeconds, " s"));
+    return 0;
+  }
+  return seconds <= 0 ? 0 : std::llround(seconds * 1e9);
+}
+
+void MigMixSource::Advance() {
+  // Both terms are at most kMaxSeconds: the sum fits 64 bits, and so does any arrival + run time.
+  time_ns_ += DrawNs(*interarrival_s_, "an interarrival time", &interarrival_stream_);
+  if (status_.ok() && time_ns_ > kMaxSeconds * kNsPerSecond) {
+    status_ = absl::InvalidArgumentError(absl::StrCat("generated pod ", next_,
+                                                      ": found an arrival after more than ",
+                                                      kMaxSeconds, " s, expected an earlier one"));
+  }
+}
+
+absl::StatusOr<bool> MigMixSource::Next(JobArrival* out) {
+  if (!status_.ok()) return status_;
+  if (AtEnd()) return false;
+  if (interarrival_s_.has_value() && next_ > 0) Advance();
+  int64_t run_time_ns = 0;
+  if (status_.ok() && run_time_s_.has_value()) {
+    run_time_ns = DrawNs(*run_time_s_, "a run time", &run_time_stream_);
+  }
+  if (!status_.ok()) return status_;
+  const uint64_t draw = profile_stream_.Below(cumulative_.back());
+  const auto found = std::upper_bound(cumulative_.begin(), cumulative_.end(), draw);
+  const Kind& kind = kinds_[static_cast<size_t>(found - cumulative_.begin())];
+  const std::string number = absl::StrCat(next_);
+  *out = JobArrival();
+  out->name = absl::StrCat("pod-", std::string(name_digits_ - number.size(), '0'), number);
+  out->shape = kind.shape;
+  out->time = SimTime(time_ns_);
+  out->has_run_time = run_time_s_.has_value();
+  out->run_time = SimDuration(run_time_ns);
+  asked_units_ += kind.units;
+  ++next_;
+  return true;
+}
+
+void MigMixSource::Save(StateWriter& out) const {
+  out.Section("mig_mix_source");
+  out.I64(pods_);
+  out.I64(offered_units_);
+  out.I64(next_);
+  out.I64(asked_units_);
+  out.I64(time_ns_);
+  profile_stream_.Save(out);
+  interarrival_stream_.Save(out);
+  run_time_stream_.Save(out);
+  out.Str(status_.message());
+}
+
+absl::Status MigMixSource::Load(StateReader& in) {
+  in.Section("mig_mix_source");
+  const int64_t pods = in.I64();
+  const int64_t offered_units = in.I64();
+  if (in.status().ok() && (pods != pods_ || offered_units != offered_units_)) {
+    in.Fail(absl::StrCat("the generated workload has ", pods_, " pods or ", offered_units_,
+                         " units, the saved one ", pods, " or ", offered_units));
+  }
+  const int64_t next = in.I64();
+  const int64_t asked_units = in.I64();
+  const int64_t most_pods = pods_ > 0 ? pods_ : offered_units_;
+  if (next < 0 || next > most_pods || asked_units < next) {
+    in.Fail(absl::StrCat("there is no generated pod ", next, " after ", asked_units, " units"));
+  }
+  const int64_t time_ns = in.I64();
+  if (time_ns < 0) in.Fail(absl::StrCat("the time ", time_ns, " ns is negative"));
+  for (Random* stream : {&profile_stream_, &interarrival_stream_, &run_time_stream_}) {
+    const absl::Status status = stream->Load(in);
+    if (!status.ok()) return status;
+  }
+  const std::string error = in.Str();
+  if (!in.status().ok()) return in.status();
+  next_ = next;
+  asked_units_ = asked_units;
+  time_ns_ = time_ns;
+  status_ = error.empty() ? absl::OkStatus() : absl::InvalidArgumentError(error);
+  return absl::OkStatus();
+}
+
+}  // namespace drasim
