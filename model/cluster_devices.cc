@@ -103,7 +103,7 @@ void ClusterState::ChargeInstance(NodeId node, const DeviceGrant& grant, int sig
   const bool there = (table->set(state) >> grant.placement & 1) != 0;
   DRASIM_CHECK_EQ(there, sign < 0);
   DRASIM_CHECK(state != 0 || device_idle_[device] == kDeviceMilli);
-  state = table->Place(state, grant.placement);
+  state = sign > 0 ? table->Place(state, grant.placement) : table->Remove(state, grant.placement);
   DRASIM_CHECK(state != kNoMigState);
   // Nothing but MIG may use a device that has an instance.
   const auto idle = static_cast<int16_t>(state == 0 ? kDeviceMilli : 0);
@@ -140,6 +140,16 @@ void ClusterState::Grant(PodId pod, uint32_t devices, absl::Span<const DeviceGra
   Touch(node);
 }
 
+void ClusterState::TakeGrants(PodId pod) {
+  const NodeId node = pod_node(pod);
+  const NodeRow& row = rows_[node.value()];
+  const bool was_in_use = NodeInUse(row, node);
+  const int busy_before = row.gpu_count - row.gpu_full_idle;
+  ChargeGrants(node, pod_grants(pod), -1);
+  CountUse(node, was_in_use, busy_before);
+  Touch(node);
+}
+
 bool ClusterState::CanGrant(NodeId node, uint32_t devices,
                             absl::Span<const DeviceGrant> grants) const {
   const NodeRow& row = rows_[node.value()];
@@ -162,7 +172,11 @@ bool ClusterState::CanGrant(NodeId node, uint32_t devices,
     const int16_t whole =
         MilliOfUnits(std::popcount(table->placements()[g.placement].units), table->product().units);
     const auto shared = shared_instances_.find({row.device_begin + g.device, g.placement});
-    const int held = shared == shared_instances_.end() ? 0 : shared->second;
+    int held = shared == shared_instances_.end() ? 0 : shared->second;
+    for (const DeviceGrant* before = grants.data(); before != &g; ++before) {
+      const bool same = before->device == g.device && before->placement == g.placement;
+      held += same ? before->milli : 0;
+    }
     if (held + g.milli > whole) return false;
     if (held > 0) continue;
     if ((table->set(state) >> g.placement & 1) != 0) return false;

@@ -393,6 +393,8 @@ void ClusterState::Rollback() {
         pod_slot_[pods.back().value()] = static_cast<uint32_t>(pods.size() - 1);
         pod_slot_[u.pod.value()] = u.slot;
       }
+    } else if (now.valid() && u.grants.empty() && !pod_grants(u.pod).empty()) {
+      TakeGrants(u.pod);
     }
     SetPlacement(u.pod, u.phase, u.node, u.devices, u.grants);
   }

@@ -280,6 +280,8 @@ class ClusterState {
   void ChargeDevices(const PodShape& shape, NodeId node, uint32_t devices, int sign);
   void ChargeGrants(NodeId node, absl::Span<const DeviceGrant> grants, int sign);
   void ChargeInstance(NodeId node, const DeviceGrant& grant, int sign);
+  // Undoes Grant.
+  void TakeGrants(PodId pod);
   void CountDevices(NodeId node);
   void CountUse(NodeId node, bool was_in_use, int busy_before);
   void ChargeCounted(PodId pod, NodeId node, int sign);

@@ -115,24 +115,40 @@ absl::Status Lowering::LowerShare(const PodShape& demand, PodShape* request) con
       break;
     }
     case LoweringRule::kTimeSliced:
-      request->nominal_milli = demand.gpu_count * (kDeviceMilli / options_.gpu_replicas);
+      request->nominal_milli = demand.gpu_count * (kDeviceMilli / ReplicasOf(kGpu));
       break;
   }
   return absl::OkStatus();
 }
 
+int64_t Lowering::ReplicasOf(absl::string_view resource) const {
+  for (const auto& [name, replicas] : options_.replicas) {
+    if (name == resource) return replicas;
+  }
+  return 1;
+}
+
+void Lowering::Ask(const std::string& resource, int64_t devices, PodShape* request) const {
+  const int64_t replicas = ReplicasOf(resource);
+  const bool renamed = options_.renamed && replicas > 1;
+  AddExtended(renamed ? absl::StrCat(resource, ".shared") : resource, devices * replicas, request);
+}
+
 // Devices become extended resources.
 void Lowering::ToPlugin(PodShape* request) const {
-  const std::string shared = options_.renamed && options_.gpu_replicas > 1 ? ".shared" : "";
   for (const auto& [profile, count] : request->mig) {
-    AddExtended(ResourceOfProfile(profile), count, request);
+    Ask(ResourceOfProfile(profile), count, request);
   }
   request->mig.clear();
   if (request->gpu_count == 0) return;
-  const bool share = request->gpu_milli < kDeviceMilli;
-  const int64_t replicas = share ? 1 : options_.gpu_replicas;
-  AddExtended(absl::StrCat(kGpu, shared), request->gpu_count * replicas, request);
-  if (!share) request->nominal_milli += int64_t{request->gpu_count} * kDeviceMilli;
+  if (request->gpu_milli == kDeviceMilli) {
+    Ask(std::string(kGpu), request->gpu_count, request);
+    request->nominal_milli += int64_t{request->gpu_count} * kDeviceMilli;
+  } else {
+    // One replica for each share.
+    const bool renamed = options_.renamed && ReplicasOf(kGpu) > 1;
+    AddExtended(absl::StrCat(kGpu, renamed ? ".shared" : ""), request->gpu_count, request);
+  }
   request->gpu_count = 0;
   request->gpu_milli = 0;
 }
@@ -140,7 +156,11 @@ void Lowering::ToPlugin(PodShape* request) const {
 absl::StatusOr<PodShape> Lowering::Lower(const PodShape& demand) const {
   PodShape request = demand;
   if (options_.ignore_gpu_model) request.gpu_spec.clear();
-  if (demand.gpu_count == 0) return request;
+  if (demand.gpu_count == 0) {
+    // Instances that the workload names itself.
+    if (options_.device_plugin) ToPlugin(&request);
+    return request;
+  }
   const bool unchanged = options_.rule == LoweringRule::kNone && !options_.device_plugin;
   if (unchanged) return request;
   request.demand_gpus = demand.gpu_count;

@@ -16,6 +16,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -37,8 +38,8 @@ struct LoweringOptions {
   // Of mig-smallest, by name; empty: the plain ones but those that are like another with more
   // memory (1g.20gb beside 1g.10gb).
   std::vector<std::string> profiles;
-  // How often the plugin advertises each resource, and whether it renames what it shares.
-  int64_t gpu_replicas = 1;
+  // How often the plugin advertises a resource, by its name, and whether it renames what it shares.
+  std::vector<std::pair<std::string, int64_t>> replicas;
   bool renamed = false;
 };
 
@@ -54,6 +55,9 @@ class Lowering {
  private:
   explicit Lowering(LoweringOptions options) : options_(std::move(options)) {}
   absl::StatusOr<size_t> SmallestProfile(const PodShape& demand) const;
+  int64_t ReplicasOf(absl::string_view resource) const;
+  // Asks for that many whole devices of the resource, all replicas of each.
+  void Ask(const std::string& resource, int64_t devices, PodShape* request) const;
   absl::Status LowerShare(const PodShape& demand, PodShape* request) const;
   void ToPlugin(PodShape* request) const;
 

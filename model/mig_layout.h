@@ -19,7 +19,7 @@ struct MigCounts {
   int64_t maximal_sets = 0;  // those to which nothing can be added
   int64_t multisets = 0;     // different non-empty multisets of profiles
 };
-MigCounts CountLayouts(const MigTable& table);  // O(states)
+MigCounts CountLayouts(const MigTable& table);  // O(states log states)
 
 // Instances by profile: counts[p] of table.profiles()[p].
 using MigMultiset = std::vector<int32_t>;
@@ -49,8 +49,8 @@ PermutationSearch ApplyByPermutations(const MigTable& table, const MigMultiset& 
 // in the order of states, so the same in every run.
 MigState FindLayout(const MigTable& table, const MigMultiset& counts);
 
-// Why there is no layout of these instances: "no room for 3g.40gb beside 4g.40gb, 3g.40gb; a
-// 1g.10gb or 2g.20gb would fit": the largest prefix (in descending size) that fits, the first
+// Why there is no layout of these instances: "no room for 4g.40gb beside 3g.40gb, 2g.20gb; a
+// 1g.10gb would fit": the largest prefix (in descending size) that fits, the first
 // instance that does not, and what would. Empty when there is a layout.
 std::string ExplainMisfit(const MigTable& table, const MigMultiset& counts);
 

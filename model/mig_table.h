@@ -72,7 +72,7 @@ class MigTable {
   MigState Find(uint64_t set) const;
   // Bit per placement that may be added.
   uint64_t legal(MigState state) const { return legal_[state]; }
-  // kNoMigState when it is not legal.
+  // REQUIRES: the placement is not there. kNoMigState when it is not legal.
   MigState Place(MigState state, size_t placement) const {
     return next_[size_t{state} * placements_.size() + placement];
   }

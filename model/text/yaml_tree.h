@@ -1,4 +1,5 @@
-// One YAML document as a tree that knows where each value stands. Only yaml_proto.cc reads it.
+// One YAML document as a tree that knows where each value stands. Read by the adapters of
+// this room alone.
 #ifndef DRASIM_MODEL_TEXT_YAML_TREE_H_
 #define DRASIM_MODEL_TEXT_YAML_TREE_H_
 

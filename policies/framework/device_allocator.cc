@@ -32,15 +32,36 @@ DeviceGrant InstanceGrant(const MigTable& table, size_t gpu, size_t placement) {
 
 namespace {
 
+// Whether there is room for the rest at all, profile by profile.
+bool MayFit(const MigTable& table, const std::vector<MigState>& states, uint32_t usable,
+            absl::Span<const uint8_t> rest) {
+  for (size_t i = 0; i < rest.size();) {
+    size_t end = i;
+    while (end < rest.size() && rest[end] == rest[i]) ++end;
+    int64_t room = 0;
+    for (size_t g = 0; g < states.size(); ++g) {
+      if ((usable >> g & 1) != 0) room += table.more(states[g], rest[i]);
+    }
+    if (room < static_cast<int64_t>(end - i)) return false;
+    i = end;
+  }
+  return true;
+}
+
 // Places the instances from `next` on; `states` is as tried so far.
 bool PlaceRest(const MigTable& table, std::vector<MigState>* states, uint32_t usable,
                absl::Span<const uint8_t> profiles, size_t next, DeviceGrants* grants) {
   if (next == profiles.size()) return true;
+  if (!MayFit(table, *states, usable, profiles.subspan(next))) return false;
   const uint64_t wanted = table.placements_of(profiles[next]);
-  for (size_t g = 0; g < states->size(); ++g) {
+  // Like instances are interchangeable: each goes behind the one before it.
+  const bool like = next > 0 && profiles[next] == profiles[next - 1];
+  for (size_t g = like ? grants->back().device : 0; g < states->size(); ++g) {
     if ((usable >> g & 1) == 0) continue;
     const MigState before = (*states)[g];
-    for (uint64_t rest = table.legal(before) & wanted; rest != 0; rest &= rest - 1) {
+    uint64_t rest = table.legal(before) & wanted;
+    if (like && g == grants->back().device) rest &= ~uint64_t{0} << grants->back().placement;
+    for (; rest != 0; rest &= rest - 1) {
       const auto placement = static_cast<size_t>(std::countr_zero(rest));
       (*states)[g] = table.Place(before, placement);
       grants->push_back(InstanceGrant(table, g, placement));

@@ -22,12 +22,16 @@ NodeResourcesFit::NodeResourcesFit(const std::vector<std::string>& extended_reso
 
 namespace {
 
-// Whether the node could take the pod if it were empty.
-bool FitsEmpty(const PodShape& shape, const NodeSpec& node) {
+// Whether the node could take the pod if it were empty, by what it reports now.
+bool FitsEmpty(const PodShape& shape, const ClusterState& cluster, NodeId id) {
+  const NodeSpec& node = cluster.node_spec(id);
   if (shape.cpu_milli > node.cpu_milli || shape.memory_bytes > node.memory_bytes) return false;
+  const std::vector<std::string>& names = cluster.extended_names();
   for (const auto& [name, amount] : shape.extended) {
     int64_t capacity = 0;
-    for (const auto& [key, value] : node.extended) capacity = key == name ? value : capacity;
+    for (size_t e = 0; e < names.size(); ++e) {
+      if (names[e] == name) capacity = cluster.extended_capacity(id, e);
+    }
     if (amount > capacity) return false;
   }
   return true;
@@ -37,12 +41,12 @@ bool FitsEmpty(const PodShape& shape, const NodeSpec& node) {
 
 bool NodeResourcesFit::IsResolvable(const PodContext& pod, const ClusterState& cluster, NodeId node,
                                     ReasonIndex) const {
-  return FitsEmpty(*pod.shape, cluster.node_spec(node));
+  return FitsEmpty(*pod.shape, cluster, node);
 }
 
 bool NodeResourcesFit::MayHelp(ClusterEvent event, NodeId node, const PodShape& shape,
                                const ClusterState& cluster) const {
-  return event == kPodRemoved || FitsEmpty(shape, cluster.node_spec(node));
+  return event == kPodRemoved || FitsEmpty(shape, cluster, node);
 }
 
 void NodeResourcesFit::Filter(const PodContext& pod, const ClusterState& cluster,

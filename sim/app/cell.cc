@@ -13,6 +13,7 @@
 #include "model/text/did_you_mean.h"
 #include "sim/app/device_plan.h"
 #include "sim/app/resolve.h"
+#include "sim/app/run_plan.h"
 #include "sim/app/simulation.h"
 
 namespace drasim {
@@ -37,46 +38,6 @@ ReplayFigures FiguresOf(const Simulation& sim) {
   if (percent.has_value()) r.gpu_utilisation_percent = RoundDecimals(*percent, 6);
   r.goodput = f.preemption.goodput;
   return r;
-}
-
-double Percent(double part, int64_t whole) {
-  return whole > 0 ? 100 * part / static_cast<double>(whole) : 0;
-}
-
-// Of a fill as it ends; of a replay averaged over time.
-DeviceFigures DeviceFiguresOf(const Simulation& sim) {
-  const DeviceReport& report = *sim.device_report();
-  const bool replay = sim.scenario().mode() == "replay";
-  const DeviceAmounts a = replay ? report.Mean(sim.engine().now()) : report.now();
-  const Sample& m = sim.metrics().sample();
-  const auto share = [&a](double part) { return Percent(part, a.capacity); };
-  DeviceFigures f;
-  f.present = true;
-  if (m.pods_arrived > 0) {
-    f.acceptance_by_count =
-        static_cast<double>(m.pods_scheduled) / static_cast<double>(m.pods_arrived);
-  }
-  if (report.arrived_milli() > 0) {
-    f.acceptance_by_slices =
-        static_cast<double>(report.accepted_milli()) / static_cast<double>(report.arrived_milli());
-  }
-  f.allocated_percent = share(static_cast<double>(a.held));
-  f.demanded_percent = share(static_cast<double>(a.wanted));
-  f.stranded_memory_percent = share(static_cast<double>(a.stranded()));
-  f.stranded_compute_percent = Percent(static_cast<double>(a.compute_stranded), a.compute_capacity);
-  f.stranded_geometry_percent = share(static_cast<double>(a.stranded_geometry));
-  f.stranded_layout_percent = share(static_cast<double>(a.stranded_layout));
-  f.stranded_other_percent = share(static_cast<double>(a.stranded_other));
-  f.waste_compute_percent = share(static_cast<double>(a.waste));
-  f.waste_memory_percent = Percent(static_cast<double>(a.waste_memory_mib), a.granted_memory_mib);
-  f.shortfall_percent = share(static_cast<double>(a.shortfall));
-  f.admission_failures = report.admission_failures();
-  if (sim.front_end() != nullptr) {
-    f.repartitions = sim.front_end()->repartitions();
-    f.repartition_gpu_seconds = sim.front_end()->repartition_gpu_seconds();
-  }
-  f.slot_fragmentation_percent = share(a.slot_fragmentation);
-  return f;
 }
 
 // Whether placing a pod may draw.
@@ -115,7 +76,8 @@ absl::StatusOr<CellResult> RunCell(const proto::Scenario& scenario) {
   CellResult cell;
   cell.pods_arrived = m.pods_arrived;
   cell.pods_scheduled = m.pods_scheduled;
-  cell.pods_unschedulable = m.pods_dropped + static_cast<int64_t>(sim.engine().pods_waiting());
+  cell.pods_unschedulable =
+      m.pods_dropped + m.pods_given_up + static_cast<int64_t>(sim.engine().pods_waiting());
   cell.gpu_capacity_milli = m.totals.gpu_milli_capacity;
   cell.gpu_arrived_milli = m.gpu_arrived_milli;
   cell.gpu_allocated_milli = m.totals.gpu_milli_allocated;
@@ -212,8 +174,9 @@ std::vector<std::string> QueueNames() {
 
 absl::StatusOr<std::vector<std::string>> ChooseQueues(const std::vector<std::string>& names,
                                                       absl::string_view origin) {
-  const std::vector<std::string> known = QueueNames();
+  std::vector<std::string> known = QueueNames();
   if (names.size() == 1 && names[0] == "all") return known;
+  known.emplace_back(kLossQueue);  // no queue among the others: it waits for nothing
   std::vector<std::string> queues;
   for (const std::string& name : names) {
     if (std::find(known.begin(), known.end(), name) == known.end()) {

@@ -14,6 +14,7 @@
 #include "absl/strings/string_view.h"
 #include "model/proto/scenario.pb.h"
 #include "policies/framework/registry.h"
+#include "sim/app/device_outputs.h"
 #include "sim/record/load_table.h"
 #include "sim/record/order_hashes.h"
 
@@ -33,32 +34,6 @@ struct ReplayFigures {
   std::optional<double> makespan_seconds;
   std::optional<double> gpu_utilisation_percent;  // allocated of capacity, averaged over time
   std::optional<double> goodput;                  // 0..1
-};
-
-// How well what jobs asked for fits what devices can be cut into. Amounts of GPU are milli; "of
-// capacity" is of all GPUs of the cluster, "of the slices" of all MIG slices of the same kind.
-struct DeviceFigures {
-  bool present = false;  // the run kept a report on its devices
-  // Of the pods that arrived, those that got a place at least once (0..1): each counts as one, or
-  // as the GPU milli that it asks for.
-  double acceptance_by_count = 0;
-  double acceptance_by_slices = 0;
-  // At the end of the run.
-  double allocated_percent = 0;          // handed out, of capacity
-  double demanded_percent = 0;           // wanted by the jobs of resident pods, of capacity
-  double stranded_memory_percent = 0;    // idle but unusable memory slices, of the slices
-  double stranded_compute_percent = 0;   // the same of compute slices
-  double stranded_geometry_percent = 0;  // stranded memory slices by reason, of the slices
-  double stranded_layout_percent = 0;
-  double stranded_other_percent = 0;
-  double waste_compute_percent = 0;  // handed out but not wanted, of capacity
-  double waste_memory_percent = 0;
-  double shortfall_percent = 0;  // wanted but not handed out to resident pods, of capacity
-  double slot_fragmentation_percent = 0;
-  // Of the whole run.
-  int64_t admission_failures = 0;
-  int64_t repartitions = 0;
-  double repartition_gpu_seconds = 0;  // GPU time that repartitioning took
 };
 
 struct CellResult {

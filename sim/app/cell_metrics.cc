@@ -78,8 +78,8 @@ double Device(const CellResult& c) {
 constexpr CellMetric kDeviceMetrics[] = {
     {"acceptance", "accepted", 3, true, Acceptance},
     {"acceptance_by_slices", "acc. slices", 3, true, Device<&DeviceFigures::acceptance_by_slices>},
-    {"allocated_percent_end", "alloc %", 2, true, Device<&DeviceFigures::allocated_percent>},
-    {"demanded_percent_end", "wanted %", 2, true, Device<&DeviceFigures::demanded_percent>},
+    {"handed_out_percent", "alloc %", 2, true, Device<&DeviceFigures::allocated_percent>},
+    {"wanted_percent", "wanted %", 2, true, Device<&DeviceFigures::demanded_percent>},
     {"stranded_memory_slices_percent", "strand. mem %", 2, false,
      Device<&DeviceFigures::stranded_memory_percent>},
     {"stranded_compute_slices_percent", "strand. comp %", 2, false,

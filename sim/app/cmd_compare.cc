@@ -223,7 +223,8 @@ std::string Legend(const Comparison& c) {
   if (AnyOf(DeviceMetrics(), c.metrics)) {
     text +=
         "Accepted: part of the pods that got a place (acc. slices: by the GPU share asked for); "
-        "alloc, wanted: % of all GPUs at the end; strand.: idle slices of no use, % of all. ";
+        "alloc, wanted: % of all GPUs, at the end of a fill, on average in a replay; strand.: idle "
+        "slices of no use, % of all. ";
   }
   return text;
 }

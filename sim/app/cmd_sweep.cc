@@ -116,7 +116,7 @@ std::string TraceName(const std::string& path) {
 }
 
 // Hashes of every file the scenario names: the lists (pinned in the scenario) with their further
-// tables, mapping files, the generator's table, and tables of quotas.
+// tables, mapping files, the generator's table, tables of quotas, and MIG configurations.
 absl::StatusOr<std::string> HashInputs(proto::Scenario* s) {
   std::string all;
   proto::Trace* trace = s->mutable_workload()->mutable_trace();
@@ -125,6 +125,7 @@ absl::StatusOr<std::string> HashInputs(proto::Scenario* s) {
   for (const auto& table : trace->tables()) tables[table.first] = table.second;
   for (const auto& [name, path] : tables) paths.push_back(path);
   for (const proto::Quota& quota : s->quotas()) paths.push_back(quota.path());
+  paths.push_back(s->cluster().mig().config_file());
   // A format or a table to generate from that is no file is a built-in one.
   for (const std::string& maybe :
        {trace->format(), s->cluster().format(), s->workload().generated().table()}) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <map>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -358,14 +359,15 @@ absl::Status CompletionCommand(const ParsedFlags& flags) {
   absl::StrAppend(
       &script,
       "_drasim() {\n  local cur=${COMP_WORDS[COMP_CWORD]} cmd=\"${COMP_WORDS[1]}\" words\n",
-      "  [[ $cmd == trace && $COMP_CWORD -gt 2 ]] && cmd=\"trace ${COMP_WORDS[2]}\"\n",
+      "  [[ ( $cmd == trace || $cmd == mig ) && $COMP_CWORD -gt 2 ]] && "
+      "cmd=\"$cmd ${COMP_WORDS[2]}\"\n",
       "  case \"$cmd\" in\n");
   std::vector<std::string> top;
-  std::vector<std::string> under_trace;
+  std::map<std::string, std::vector<std::string>> families;  // "trace" -> "stats", ...
   for (const Command& c : Commands()) {
     const std::vector<std::string> words = absl::StrSplit(c.name, ' ');
     if (words.size() == 2) {
-      under_trace.push_back(words[1]);
+      families[words[0]].push_back(words[1]);
     } else {
       top.push_back(words[0]);
     }
@@ -373,11 +375,14 @@ absl::Status CompletionCommand(const ParsedFlags& flags) {
     for (const FlagSpec& f : c.flags) names.push_back(absl::StrCat("--", f.name));
     absl::StrAppend(&script, "    '", c.name, "') words='", absl::StrJoin(names, " "), "';;\n");
   }
-  top.push_back("trace");
-  absl::StrAppend(&script, "    trace) words='", absl::StrJoin(under_trace, " "),
-                  "';;\n    *) words='", absl::StrJoin(top, " "), " --help --version';;\n  esac\n",
-                  "  [[ $COMP_CWORD -eq 1 ]] && words='", absl::StrJoin(top, " "),
-                  " --help --version'\n", "  COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n",
+  for (const auto& [family, members] : families) {
+    top.push_back(family);
+    absl::StrAppend(&script, "    ", family, ") words='", absl::StrJoin(members, " "), "';;\n");
+  }
+  absl::StrAppend(&script, "    *) words='", absl::StrJoin(top, " "),
+                  " --help --version';;\n  esac\n", "  [[ $COMP_CWORD -eq 1 ]] && words='",
+                  absl::StrJoin(top, " "), " --help --version'\n",
+                  "  COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n",
                   "  [[ -z \"$COMPREPLY\" ]] && COMPREPLY=($(compgen -f -- \"$cur\"))\n}\ncomplete "
                   "-F _drasim drasim\n");
   std::fputs(script.c_str(), stdout);

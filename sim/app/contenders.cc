@@ -187,7 +187,8 @@ bool SetsPolicy(const proto::Comparison& comparison) {
 }
 
 // What the comparison lists itself.
-absl::StatusOr<Choices> ListedChoices(const proto::Comparison& comparison) {
+absl::StatusOr<Choices> ListedChoices(const proto::Scenario& scenario) {
+  const proto::Comparison& comparison = scenario.comparison();
   Choices choices;
   if (comparison.queues_size() > 0) {
     choices.queues_origin = "comparison.queues";
@@ -197,8 +198,8 @@ absl::StatusOr<Choices> ListedChoices(const proto::Comparison& comparison) {
     choices.queues = *std::move(queues);
   }
   if (comparison.policies_size() > 0) {
-    absl::StatusOr<std::vector<std::string>> policies =
-        ChoosePolicies(Texts(comparison.policies()), "comparison.policies");
+    absl::StatusOr<std::vector<std::string>> policies = ChoosePolicies(
+        Texts(comparison.policies()), "comparison.policies", KindOfPolicies(scenario));
     if (!policies.ok()) return policies.status();
     choices.policies = *std::move(policies);
   }
@@ -208,7 +209,7 @@ absl::StatusOr<Choices> ListedChoices(const proto::Comparison& comparison) {
 // The same with what flags put in its place, and the policies that go without saying.
 absl::StatusOr<Choices> MakeChoices(const ParsedFlags& flags, const proto::Scenario& scenario) {
   const proto::Comparison& comparison = scenario.comparison();
-  absl::StatusOr<Choices> choices = ListedChoices(comparison);
+  absl::StatusOr<Choices> choices = ListedChoices(scenario);
   if (!choices.ok()) return choices;
   if (const std::string text = flags.GetOr("queues", ""); !text.empty()) {
     absl::StatusOr<std::vector<std::string>> queues = ParseQueues(text);
@@ -311,7 +312,7 @@ absl::StatusOr<std::vector<uint64_t>> MakeSeeds(const ParsedFlags& flags,
 absl::Status CheckComparison(const proto::Scenario& scenario) {
   const proto::Comparison& comparison = scenario.comparison();
   if (absl::Status s = CheckAxes(comparison); !s.ok()) return s;
-  absl::StatusOr<Choices> choices = ListedChoices(comparison);
+  absl::StatusOr<Choices> choices = ListedChoices(scenario);
   if (!choices.ok()) return choices.status();
   if (absl::Status s = CheckMetrics(comparison); !s.ok()) return s;
   if (!comparison.seeds().empty()) {

@@ -142,6 +142,10 @@ absl::Status CheckPlan(const proto::Scenario& s) {
   if (mig.driver_branch() < 0) {
     return absl::InvalidArgumentError("cluster.mig.driver_branch: expected 0 or more");
   }
+  if (mig.has_repartitioning() && s.mode() == "fill") {
+    return absl::InvalidArgumentError(
+        "cluster.mig.repartitioning: expected none: a fill has no clock");
+  }
   if (!s.cluster().has_mig() || s.front_end().kind() == "device-plugin") return absl::OkStatus();
   // The direct front end makes instances as pods come.
   const char* const key = mig.configs_size() > 0       ? "configs"
@@ -161,8 +165,8 @@ bool UsesMig(const proto::Scenario& s) {
   const bool inline_mig =
       std::any_of(s.workload().jobs().begin(), s.workload().jobs().end(),
                   [](const proto::InlineJob& job) { return job.mig_size() > 0; });
-  return inline_mig || mig.configs_size() > 0 || mig.plan() == "demand" ||
-         s.front_end().lowering().rule() == "mig-smallest" ||
+  return inline_mig || mig.configs_size() > 0 || !mig.repartitioning().every().empty() ||
+         mig.plan() == "demand" || s.front_end().lowering().rule() == "mig-smallest" ||
          s.workload().generated().mig_size() > 0 ||
          std::any_of(s.cluster().events().begin(), s.cluster().events().end(),
                      [](const proto::NodeEvent& e) { return e.action() == "mig-config"; });

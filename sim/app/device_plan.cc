@@ -177,7 +177,13 @@ absl::StatusOr<Lowering> DevicePlan::MakeLowering() const {
   const absl::StatusOr<DeviceFrontEndOptions> front_end = MakeFrontEndOptions(*scenario_);
   if (!front_end.ok()) return front_end.status();
   for (const DevicePluginConfig::Replicas& r : front_end->plugin.resources) {
-    if (r.name == kGpuResource) options.gpu_replicas = r.replicas;
+    options.replicas.emplace_back(r.name, r.replicas);
+  }
+  if (options.device_plugin && options.rule == LoweringRule::kMigSmallest &&
+      front_end->plugin.mig_strategy != MigStrategy::kMixed) {
+    return absl::InvalidArgumentError(
+        "front_end.device_plugin.mig_strategy: expected mixed with front_end.lowering.rule: "
+        "mig-smallest, whose pods ask for nvidia.com/mig-* resources");
   }
   options.renamed = front_end->plugin.rename_by_default;
   absl::StatusOr<Lowering> lowering = Lowering::Make(std::move(options));
@@ -186,31 +192,49 @@ absl::StatusOr<Lowering> DevicePlan::MakeLowering() const {
       absl::StrCat("front_end.lowering.rule: ", lowering.status().message()));
 }
 
+// What one `nvidia.com/gpu` stands for: with strategy single, an instance of the one profile that
+// the first configuration cuts GPUs into.
+int64_t DevicePlan::GpuResourceMilli(const DevicePluginConfig& plugin) const {
+  if (plugin.mig_strategy != MigStrategy::kSingle) return kDeviceMilli;
+  const proto::Mig& mig = scenario_->cluster().mig();
+  for (const MigPartedConfig& config : configs_) {
+    if (mig.configs_size() == 0 || config.name != mig.configs(0).config()) continue;
+    for (const MigPartedGroup& group : config.groups) {
+      if (!group.mig_devices.empty()) return InstanceMilli(group.mig_devices[0].first);
+    }
+  }
+  return kDeviceMilli;
+}
+
+// The smallest share that a profile of that name (or whose resource has that name) is of its GPU.
+int64_t DevicePlan::InstanceMilli(absl::string_view name) const {
+  int64_t least = 0;
+  for (const auto& table : tables_.tables()) {
+    for (const MigProfile& p : table->profiles()) {
+      if (p.name != name && MigResourceName(p.name) != name) continue;
+      const int64_t milli = MilliOfUnits(p.size, table->product().units);
+      least = least == 0 ? milli : std::min(least, milli);
+    }
+  }
+  return least;
+}
+
 // What extended resources that are GPUs, or parts of them, stand for; for jobs that name them.
-void DevicePlan::SetNominal(PodShape* shape) const {
+void DevicePlan::SetNominal(const DevicePluginConfig& plugin, PodShape* shape) const {
   if (shape->nominal_milli > 0) return;
-  const absl::StatusOr<DeviceFrontEndOptions> front_end = MakeFrontEndOptions(*scenario_);
   for (const auto& [name, amount] : shape->extended) {
     const absl::string_view plain = absl::StripSuffix(name, ".shared");
     int64_t milli = 0;
-    if (plain == kGpuResource) milli = kDeviceMilli;
-    if (absl::StartsWith(plain, kMigPrefix)) {
-      for (const auto& table : tables_.tables()) {
-        for (const MigProfile& p : table->profiles()) {
-          if (MigResourceName(p.name) == plain && milli == 0) {
-            milli = MilliOfUnits(p.size, table->product().units);
-          }
-        }
-      }
-    }
-    for (const DevicePluginConfig::Replicas& r : front_end->plugin.resources) {
+    if (plain == kGpuResource) milli = GpuResourceMilli(plugin);
+    if (absl::StartsWith(plain, kMigPrefix)) milli = InstanceMilli(plain);
+    for (const DevicePluginConfig::Replicas& r : plugin.resources) {
       if (r.name == plain) milli /= r.replicas;
     }
     shape->nominal_milli += milli * amount;
   }
 }
 
-absl::Status DevicePlan::LowerJobs(ShapeTable* shapes, std::vector<JobArrival>* jobs) const {
+absl::Status DevicePlan::LowerJobs(ShapeTable* shapes, std::vector<JobArrival>* jobs) {
   const bool plugin = scenario_->front_end().kind() == "device-plugin";
   const proto::Lowering& rule = scenario_->front_end().lowering();
   if (!plugin && !rule.ignore_gpu_model() && (rule.rule().empty() || rule.rule() == "none")) {
@@ -218,6 +242,11 @@ absl::Status DevicePlan::LowerJobs(ShapeTable* shapes, std::vector<JobArrival>* 
   }
   absl::StatusOr<Lowering> lowering = MakeLowering();
   if (!lowering.ok()) return lowering.status();
+  const absl::StatusOr<DeviceFrontEndOptions> front_end = MakeFrontEndOptions(*scenario_);
+  if (!front_end.ok()) return front_end.status();
+  if (scenario_->cluster().mig().configs_size() > 0) {
+    if (absl::Status s = ReadConfigs(); !s.ok()) return s;
+  }
   std::vector<ShapeId> lowered(shapes->size());
   const auto lower = [&](ShapeId* shape, const std::string& name) -> absl::Status {
     ShapeId& known = lowered[shape->value()];
@@ -227,7 +256,7 @@ absl::Status DevicePlan::LowerJobs(ShapeTable* shapes, std::vector<JobArrival>* 
         return absl::InvalidArgumentError(
             absl::StrCat("front_end.lowering: job '", name, "': ", request.status().message()));
       }
-      if (plugin) SetNominal(&*request);
+      if (plugin) SetNominal(front_end->plugin, &*request);
       known = shapes->Intern(*request);
     }
     *shape = known;
@@ -243,6 +272,7 @@ absl::Status DevicePlan::LowerJobs(ShapeTable* shapes, std::vector<JobArrival>* 
 }
 
 absl::Status DevicePlan::ReadConfigs() {
+  if (!configs_.empty()) return absl::OkStatus();
   const std::string& file = scenario_->cluster().mig().config_file();
   if (file.empty()) {
     absl::StatusOr<std::vector<MigPartedConfig>> built_in =
@@ -327,18 +357,31 @@ absl::Status DevicePlan::PlanByDemand(const ShapeTable& shapes, const std::vecto
   absl::StatusOr<const MigTable*> only = OnlyTable();
   if (!only.ok()) return only.status();
   const MigTable& table = **only;
+  absl::StatusOr<DeviceFrontEndOptions> options = MakeFrontEndOptions(*scenario_);
+  if (!options.ok()) return options.status();
   MigDemand demand;
   demand.instances.assign(table.profiles().size(), 0);
   ForEachGroup(jobs, [&](ShapeId id, int64_t pods) {
     for (const auto& [name, amount] : shapes.row(id).extended) {
-      if (name == kGpuResource) demand.whole_gpus += pods * amount;
+      const absl::string_view plain = absl::StripSuffix(name, ".shared");
+      if (plain == kGpuResource) demand.whole_gpus += pods * amount;
       for (size_t p = 0; p < table.profiles().size(); ++p) {
-        if (MigResourceName(table.profiles()[p].name) == name) {
+        if (MigResourceName(table.profiles()[p].name) == plain) {
           demand.instances[p] += pods * amount;
         }
       }
     }
   });
+  // Of replicas, as many as make a device.
+  for (const DevicePluginConfig::Replicas& r : options->plugin.resources) {
+    const auto devices = [&r](int64_t n) { return (n + r.replicas - 1) / r.replicas; };
+    if (r.name == kGpuResource) demand.whole_gpus = devices(demand.whole_gpus);
+    for (size_t p = 0; p < table.profiles().size(); ++p) {
+      if (MigResourceName(table.profiles()[p].name) == r.name) {
+        demand.instances[p] = devices(demand.instances[p]);
+      }
+    }
+  }
   std::vector<int32_t> gpus;
   for (const NodeSpec& node : nodes) gpus.push_back(TableOf(node) == &table ? node.gpu_count : 0);
   const std::vector<NodeLayout> planned = PlanLayouts(table, gpus, demand);
@@ -353,6 +396,13 @@ absl::Status DevicePlan::PlanByDemand(const ShapeTable& shapes, const std::vecto
     (*layouts)[n].assign(static_cast<size_t>(nodes[n].gpu_count), layout);
   }
   return absl::OkStatus();
+}
+
+bool DevicePlan::IsRepartitioned(const std::string& node, const std::string& config) const {
+  const auto& events = scenario_->cluster().events();
+  return std::any_of(events.begin(), events.end(), [&](const proto::NodeEvent& event) {
+    return event.config() == config && MatchesPattern(event.nodes(), node);
+  });
 }
 
 absl::Status DevicePlan::LayOut(const GpuModelTable& models, const ShapeTable& shapes,
@@ -379,11 +429,20 @@ absl::Status DevicePlan::LayOut(const GpuModelTable& models, const ShapeTable& s
   for (const std::string& config : configs) {
     std::vector<std::vector<GpuLayout>>& of_node = event_layouts_.emplace_back();
     for (const NodeSpec& node : *nodes) {
+      // Nodes that no event names need not be able to have the layout.
+      if (!IsRepartitioned(node.name, config)) {
+        of_node.emplace_back(static_cast<size_t>(node.gpu_count));
+        continue;
+      }
       absl::StatusOr<std::vector<GpuLayout>> layout = LayoutOf(config, node);
-      if (!layout.ok()) return layout.status();
+      if (!layout.ok()) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("cluster.events: ", layout.status().message()));
+      }
       of_node.push_back(*std::move(layout));
     }
   }
+  amounts_may_grow_ = !event_layouts_.empty() || options->repartitioning.every > SimDuration();
   for (size_t n = 0; n < nodes->size(); ++n) {
     if (absl::Status s = AddFrontEndNode(*options, plugin, layouts[n], &(*nodes)[n]); !s.ok()) {
       return s;
@@ -410,7 +469,6 @@ absl::Status DevicePlan::AddFrontEndNode(const DeviceFrontEndOptions& options, b
     gpu.layout = layout[g].state;
     gpu.numa_node = made.gpu_specs[g].numa_node;
     if (table != nullptr) gpu.memory_mib = table->product().memory_mib;
-    lays_out_ |= gpu.mig_enabled;
     made.gpus.push_back(std::move(gpu));
   }
   if (!plugin) made.gpu_specs.clear();
@@ -419,6 +477,14 @@ absl::Status DevicePlan::AddFrontEndNode(const DeviceFrontEndOptions& options, b
   if (!resources.ok()) {
     return absl::InvalidArgumentError(
         absl::StrCat("node '", node->name, "': ", resources.status().message()));
+  }
+  for (const auto& [name, amount] : node->extended) {
+    if (!plugin || (!absl::StartsWith(name, kMigPrefix) && !absl::StartsWith(name, kGpuResource))) {
+      continue;
+    }
+    return absl::InvalidArgumentError(
+        absl::StrCat("node '", node->name, "': found an amount of ", name,
+                     " of its own, expected none: the device plugin says how much there is"));
   }
   for (const PluginResource& resource : *resources) {
     AddAmount(resource.name, resource.allocatable(), node);
@@ -437,8 +503,7 @@ void DevicePlan::AddPossibleResources(const DeviceFrontEndOptions& options, cons
                                       NodeSpec* node) const {
   const std::string shared = options.plugin.rename_by_default ? ".shared" : "";
   AddAmount(std::string(kGpuResource), 0, node);
-  const bool may_change = !event_layouts_.empty() || options.repartitioning.every > SimDuration();
-  if (!may_change || table == nullptr) return;
+  if (!amounts_may_grow_ || table == nullptr) return;
   for (const MigProfile& p : table->profiles()) {
     AddAmount(MigResourceName(p.name), 0, node);
     if (!shared.empty()) AddAmount(absl::StrCat(MigResourceName(p.name), shared), 0, node);

@@ -45,7 +45,7 @@ class DevicePlan {
   // 2. Attaches MIG tables to the models, which have been interned.
   absl::Status AttachTables(GpuModelTable* models);
   // 3. Turns what jobs need into what they ask for. O(jobs + shapes).
-  absl::Status LowerJobs(ShapeTable* shapes, std::vector<JobArrival>* jobs) const;
+  absl::Status LowerJobs(ShapeTable* shapes, std::vector<JobArrival>* jobs);
   // 4. Lays GPUs out and sets what nodes report, and their labels. `configs`: names of
   // configurations that events apply, in the order of DeviceTransition::config.
   absl::Status LayOut(const GpuModelTable& models, const ShapeTable& shapes,
@@ -54,8 +54,8 @@ class DevicePlan {
   // 5. Null without a front end below the scheduler.
   std::unique_ptr<DeviceFrontEnd> MakeFrontEnd(const ClusterState* cluster);
 
-  // How a GPU is laid out at the beginning, for reports without a front end.
-  bool lays_out() const { return lays_out_; }
+  // Whether nodes may come to report more of a resource than at the beginning.
+  bool amounts_may_grow() const { return amounts_may_grow_; }
 
  private:
   absl::StatusOr<Lowering> MakeLowering() const;
@@ -67,7 +67,10 @@ class DevicePlan {
   absl::Status PlanByDemand(const ShapeTable& shapes, const std::vector<JobArrival>& jobs,
                             const std::vector<NodeSpec>& nodes,
                             std::vector<std::vector<GpuLayout>>* layouts) const;
-  void SetNominal(PodShape* shape) const;
+  int64_t GpuResourceMilli(const DevicePluginConfig& plugin) const;
+  int64_t InstanceMilli(absl::string_view name) const;
+  void SetNominal(const DevicePluginConfig& plugin, PodShape* shape) const;
+  bool IsRepartitioned(const std::string& node, const std::string& config) const;
   absl::Status AddFrontEndNode(const DeviceFrontEndOptions& options, bool plugin,
                                const std::vector<GpuLayout>& layout, NodeSpec* node);
   void AddPossibleResources(const DeviceFrontEndOptions& options, const MigTable* table,
@@ -81,7 +84,7 @@ class DevicePlan {
   std::vector<MigPartedConfig> configs_;
   std::vector<FrontEndNode> front_end_nodes_;
   std::vector<std::vector<std::vector<GpuLayout>>> event_layouts_;
-  bool lays_out_ = false;
+  bool amounts_may_grow_ = false;
 };
 
 // The requests that make up `percent` of the jobs' pods, most popular first, with their weights;

@@ -22,7 +22,7 @@ namespace {
 constexpr int64_t kMaxCpuMilli = 1'000'000'000'000;
 constexpr int64_t kMaxBytes = int64_t{1} << 60;
 // Sums over a pod's containers fit 64 bits.
-constexpr int64_t kMaxUnits = 1'000'000'000'000'000;  // of an extended resource
+constexpr int64_t kMaxUnits = 1'000'000'000;  // of an extended resource
 constexpr int kMaxContainers = 1000;
 constexpr int64_t kBytesPerMib = int64_t{1} << 20;
 constexpr int32_t kMaxInstances = 1000;  // of one profile, per pod
@@ -161,6 +161,9 @@ absl::Status ReadContainers(const std::string& key, const proto::InlineJob& job,
   if (job.extended_size() > 0 && job.containers_size() > 0) {
     return Refused(key + ".containers", "extended, too", "one of them");
   }
+  if (job.gpus() > 0 && job.containers_size() > 0) {
+    return Refused(key + ".containers", "gpus, too", "the gpus of each container in it");
+  }
   Amounts amounts;
   if (absl::Status s = ReadExtended(key + ".extended", job.extended(), &amounts); !s.ok()) {
     return s;
@@ -220,15 +223,19 @@ absl::Status ReadGpus(const std::string& key, const proto::InlineJob& job, PodSh
   return absl::OkStatus();
 }
 
-// What an instance stands for, in GPU milli, on the first product that knows the profile; an error
-// when none does. 0 without products.
+// What an instance stands for, in GPU milli, on the product on which it is least; an error when
+// none knows the profile. 0 without products.
 absl::StatusOr<int64_t> InstanceMilli(const std::string& key, const std::string& profile,
                                       absl::Span<const MigProduct> products) {
   if (products.empty()) return int64_t{0};
+  int64_t least = 0;
   for (const MigProduct& product : products) {
     const MigProfile* const found = MigProfileNamed(product, profile);
-    if (found != nullptr) return int64_t{MilliOfUnits(found->size, product.units)};
+    if (found == nullptr) continue;
+    const int64_t milli = MilliOfUnits(found->size, product.units);
+    least = least == 0 ? milli : std::min(least, milli);
   }
+  if (least > 0) return least;
   return Refused(key, absl::StrCat("'", profile, "'"),
                  absl::StrCat("a MIG profile that a GPU of the cluster has",
                               SuggestMigProfile(profile, products)));

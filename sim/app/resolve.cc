@@ -166,6 +166,10 @@ absl::Status CheckQueue(const proto::Scenario& s) {
     return e;
   }
   if (absl::Status e = CheckPreemption(s); !e.ok()) return e;
+  if (scheduler.queue() == kLossQueue && s.quotas_size() > 0) {
+    return absl::InvalidArgumentError(
+        "quotas: expected none with scheduler.queue: loss, where nobody waits for room");
+  }
   const double noise = scheduler.estimates().noise();
   if (!(noise >= 0 && noise <= 10)) {
     return absl::InvalidArgumentError("scheduler.estimates.noise: expected 0 to 10");

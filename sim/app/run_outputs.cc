@@ -12,6 +12,7 @@
 #include "model/number_text.h"
 #include "model/text/json_writer.h"
 #include "model/text/yaml_proto.h"
+#include "sim/app/device_outputs.h"
 #include "sim/app/text_table.h"
 #include "sim/record/version.h"
 
@@ -22,9 +23,9 @@ namespace fs = std::filesystem;
 
 // The ledgers come first, because they are what a resumption looks for: a new run that is killed
 // while it removes the files of an older one does not leave that one looking unfinished.
-constexpr const char* kOwnFiles[] = {"ledger",   "ledger.partial", "summary.json",
-                                     "run.json", "scenario.yaml",  "timeseries.csv",
-                                     "pods.csv", "by_load.csv",    "jobs.csv"};
+constexpr const char* kOwnFiles[] = {
+    "ledger",         "ledger.partial", "summary.json", "run.json", "scenario.yaml",
+    "timeseries.csv", "pods.csv",       "by_load.csv",  "jobs.csv", "device_events.csv"};
 // What compare and sweep write; theirs is not removed by a run.
 constexpr const char* kRelatedFiles[] = {"compare.json", "compare.csv", "sweep.csv",
                                          "sweep.partial.csv"};
@@ -193,6 +194,7 @@ std::string SummaryJson(const Simulation& sim) {
   j.Key("in_use").Int(m.totals.nodes_in_use);
   j.EndObject();
   WriteAmounts(m, j);
+  if (sim.device_report() != nullptr) WriteDevices(sim, j);
   j.Key("dropped_by_shape").BeginArray();
   for (const auto& [shape_id, pods] : DroppedShapes(sim)) {
     const PodShape& shape = sim.cluster().shapes().row(ShapeId(shape_id));
@@ -244,6 +246,7 @@ std::string SummaryTable(const Simulation& sim) {
                              " % of ", gpus(t.cpu_milli_capacity))});
   table.AddRow(
       {"nodes in use", absl::StrCat(t.nodes_in_use), absl::StrCat(sim.cluster().node_count())});
+  if (sim.device_report() != nullptr) AddDeviceRows(sim, &table);
   std::string jobs;
   if (IsReplay(sim)) jobs = sim.MakeJobReport().JobsTable();
   return absl::StrCat(table.Render(false), jobs, "fingerprint ", HexHash(sim.fingerprint()), "\n");
@@ -281,6 +284,13 @@ std::string RunJson(const Simulation& sim, double wall_seconds) {
   j.EndObject();
   j.EndObject();
   return j.text();
+}
+
+RunOutputs::RunOutputs(Simulation* sim, std::string dir)
+    : sim_(sim),
+      dir_(std::move(dir)),
+      pod_log_(sim->front_end() != nullptr || sim->cluster().any_mig()) {
+  if (sim->front_end() != nullptr) device_log_ = std::make_unique<DeviceLog>();
 }
 
 std::string RunOutputs::PathOf(absl::string_view name) const {
@@ -323,6 +333,7 @@ absl::StatusOr<std::unique_ptr<RunOutputs>> RunOutputs::Resume(Simulation* sim,
 // To the simulation.
 void RunOutputs::Connect() {
   sim_->AddSink(&pod_log_);
+  if (device_log_ != nullptr) sim_->AddSink(device_log_.get());
   sim_->metrics().AddObserver([this](const Sample& sample) { AppendSample(sample); });
   if (ledger_ == nullptr) return;
   sim_->AddSink(ledger_.get());
@@ -399,7 +410,7 @@ void RunOutputs::AppendSample(const Sample& s) {
 absl::Status RunOutputs::WritePods() {
   AtomicFile pods;
   if (absl::Status s = pods.Open(PathOf("pods.csv")); !s.ok()) return s;
-  std::string text = PodLog::CsvHeader();
+  std::string text = pod_log_.CsvHeader();
   constexpr size_t kPiece = 1024;
   const size_t n = sim_->cluster().pod_count();
   for (size_t first = 0; first < n; first += kPiece) {
@@ -431,6 +442,10 @@ absl::Status RunOutputs::Complete(double wall_seconds) {
   if (absl::Status s = FlushSamples(); !s.ok()) return s;
   if (absl::Status s = timeseries_.Commit(); !s.ok()) return s;
   if (absl::Status s = WritePods(); !s.ok()) return s;
+  if (device_log_ != nullptr) {
+    absl::Status s = WriteFileAtomically(PathOf("device_events.csv"), device_log_->csv());
+    if (!s.ok()) return s;
+  }
   if (IsReplay(*sim_)) {
     if (absl::Status s = WriteJobs(); !s.ok()) return s;
   }

@@ -11,6 +11,7 @@
 #include "model/state_io.h"
 #include "sim/app/simulation.h"
 #include "sim/record/atomic_file.h"
+#include "sim/record/device_log.h"
 #include "sim/record/ledger_writer.h"
 #include "sim/record/pod_log.h"
 
@@ -54,7 +55,7 @@ class RunOutputs {
   bool resumable() const { return ledger_ != nullptr; }
 
  private:
-  RunOutputs(Simulation* sim, std::string dir) : sim_(sim), dir_(std::move(dir)) {}
+  RunOutputs(Simulation* sim, std::string dir);
   std::string PathOf(absl::string_view name) const;
   void Connect();
   void AppendSample(const Sample& sample);
@@ -69,6 +70,7 @@ class RunOutputs {
   Simulation* sim_;
   std::string dir_;
   PodLog pod_log_;
+  std::unique_ptr<DeviceLog> device_log_;  // of runs in which nodes hand devices out; else null
   std::unique_ptr<LedgerWriter> ledger_;
   AtomicFile timeseries_;
   std::string buffer_;

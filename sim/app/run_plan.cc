@@ -107,6 +107,25 @@ absl::StatusOr<EngineOptions> MakeEngineOptions(const proto::Scenario& s) {
     return e;
   }
   if (absl::Status e = ReadInterruption(s, &options.interruption); !e.ok()) return e;
+  // The direct front end has no manager; its instances take time only when the scenario says so.
+  if (s.front_end().kind() != "device-plugin") {
+    const proto::MigManager& m = s.cluster().mig().manager();
+    if (absl::Status e = ReadDuration("cluster.mig.manager.create_instance", m.create_instance(),
+                                      &options.instance_creation);
+        !e.ok()) {
+      return e;
+    }
+    if (absl::Status e = ReadDuration("cluster.mig.manager.destroy_instance", m.destroy_instance(),
+                                      &options.instance_destruction);
+        !e.ok()) {
+      return e;
+    }
+    if (std::max(options.instance_creation, options.instance_destruction).ns() >
+        kLongestNs / 1000) {
+      return absl::InvalidArgumentError(
+          "cluster.mig.manager: expected an instance to be made or destroyed within a month");
+    }
+  }
   if (absl::Status e = ReadOwner(s.front_end().owner(), &options.owner); !e.ok()) return e;
   options.check_invariants = s.output().check_invariants();
   options.checkpoint_every = static_cast<uint64_t>(s.output().checkpoint_every());

@@ -54,8 +54,10 @@ absl::Status Simulation::ReadCluster() {
 absl::Status Simulation::LowerWorkload() {
   std::vector<JobArrival> jobs = workload_.TakeRows();
   const absl::Status lowered = devices_.LowerJobs(shapes_.get(), &jobs);
-  if (lowered.ok()) workload_ = Workload::FromJobs(std::move(jobs));
-  return lowered;
+  if (!lowered.ok()) return lowered;
+  workload_ = Workload::FromJobs(std::move(jobs));
+  WarnAboutUnknownModels();
+  return absl::OkStatus();
 }
 
 absl::Status Simulation::BuildCluster() {
@@ -133,15 +135,14 @@ absl::Status Simulation::ReadWorkload() {
   workload_ = *std::move(workload);
   for (std::string& line : input->warnings()) warnings_.push_back(std::move(line));
   if (workload_.rows().empty()) warnings_.push_back("the workload has no pods");
-  WarnAboutUnknownModels();
   return absl::OkStatus();
 }
 
 void Simulation::WarnAboutUnknownModels() {
-  if (shapes_->unknown_models().empty()) return;
   int64_t pods = 0;
   for (const JobArrival& pod : workload_.rows())
     pods += shapes_->names_unknown_model(pod.shape) ? 1 : 0;
+  if (pods == 0) return;
   warnings_.push_back(absl::StrCat(pods, " pod(s) accept a GPU model that no node has: ",
                                    absl::StrJoin(shapes_->unknown_models(), ", ")));
 }
@@ -199,7 +200,10 @@ absl::Status Simulation::MakeProfile() {
   metrics_ = std::make_unique<MetricsSink>(fragmentation_.get(), *cluster_);
   metrics_->AddObserver([this](const Sample& sample) { load_table_.Add(sample); });
   front_end_ = devices_.MakeFrontEnd(cluster_.get());
-  if (front_end_ != nullptr || models_.any_mig()) MakeDeviceReport();
+  placer_->set_amounts_may_grow(devices_.amounts_may_grow());
+  // A front end that is given shows that worlds are compared, the direct one among them.
+  const bool compares = scenario_.has_front_end();
+  if (front_end_ != nullptr || models_.any_mig() || compares) MakeDeviceReport();
   return absl::OkStatus();
 }
 
@@ -272,7 +276,7 @@ void Simulation::Integrate(SimTime to) {
   levels.memory_allocated_bytes = t.memory_bytes_allocated;
   levels.jobs_waiting = static_cast<int64_t>(jobs_.waiting_jobs());
   levels.jobs_running = static_cast<int64_t>(jobs_.running_jobs());
-  levels.set_idle(IdleByReason(t.gpu_milli_capacity - t.gpu_milli_allocated,
+  levels.set_idle(IdleByReason(std::max<int64_t>(0, t.gpu_milli_capacity - t.gpu_milli_allocated),
                                jobs_.waiting_request().gpu_milli,
                                engine_->dispatcher().SmallestNeedMilli()));
   integrals_->Advance(to, levels);

@@ -70,7 +70,8 @@ class Simulation {
   const MetricsSink& metrics() const { return *metrics_; }
   MetricsSink& metrics() { return *metrics_; }
   const LoadTable& load_table() const { return load_table_; }
-  // Null when the run has neither MIG nor a front end below the scheduler.
+  // Null when the run has neither MIG nor anything below the scheduler, and its scenario does not
+  // speak of a front end.
   const DeviceReport* device_report() const { return device_report_.get(); }
   const DeviceFrontEnd* front_end() const { return front_end_.get(); }
   const FragmentationModel& fragmentation() const { return *fragmentation_; }

@@ -32,7 +32,9 @@ namespace {
 
 constexpr absl::string_view kGpuResource = "nvidia.com/gpu";
 constexpr absl::string_view kMigPrefix = "nvidia.com/mig-";
-constexpr int64_t kMostReplicas = std::numeric_limits<int32_t>::max();
+// A replica is at least a thousandth of a GPU; the smallest MIG instance is an eighth of one.
+constexpr int64_t kMostGpuReplicas = 1000;
+constexpr int64_t kMostMigReplicas = 125;
 
 bool IsMigResource(absl::string_view name) {
   return absl::StartsWith(name, kMigPrefix) && name.size() > kMigPrefix.size();
@@ -293,8 +295,9 @@ absl::Status CheckDevicePluginConfig(const DevicePluginConfig& config, absl::str
     if (config.sharing == SharingKind::kMps && IsMigResource(name)) {
       return bad("name", name, kGpuResource, ", as MPS does not share MIG instances");
     }
-    if (resource.replicas < 1 || resource.replicas > kMostReplicas) {
-      return bad("replicas", resource.replicas, "1 (not shared) to ", kMostReplicas);
+    const int64_t most = IsMigResource(name) ? kMostMigReplicas : kMostGpuReplicas;
+    if (resource.replicas < 1 || resource.replicas > most) {
+      return bad("replicas", resource.replicas, "1 (not shared) to ", most);
     }
     for (size_t j = 0; j < i; ++j) {
       if (config.resources[j].name == name) {

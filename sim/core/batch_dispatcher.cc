@@ -101,7 +101,10 @@ bool BatchDispatcher::Remove(JobId job) {
   return line_.Remove(job);
 }
 
-void BatchDispatcher::OnEvent(ClusterEvent, NodeId) { changed_ = true; }
+void BatchDispatcher::OnEvent(ClusterEvent, NodeId) {
+  changed_ = true;
+  news_in_pass_ |= in_pass_ && !evicting_;
+}
 
 void BatchDispatcher::OnEnd(JobId job) {
   policy_->OnEnd(*parts_.jobs, job);
@@ -257,12 +260,15 @@ bool BatchDispatcher::TryPreempt(JobId job) {
     return false;
   }
   evicted_ |= !victims.empty();
+  evicting_ = true;
   for (JobId victim : victims) parts_.host->Evict(victim, EvictionCause::kPreempted);
+  evicting_ = false;
   return true;
 }
 
 void BatchDispatcher::Dispatch() {
   in_pass_ = true;
+  news_in_pass_ = false;
   if (options_.helios && policy_->preempts()) {
     HeliosPass();
   } else if (options_.backfill == Backfill::kConservative) {
@@ -271,7 +277,8 @@ void BatchDispatcher::Dispatch() {
     OrderedPass();
   }
   in_pass_ = false;
-  changed_ = false;
+  // A job that its node turned away has left room that the pass may not have seen.
+  changed_ = news_in_pass_;
   for (JobId job : returned_) StandInLine(job);
   returned_.clear();
 }

@@ -92,6 +92,8 @@ class BatchDispatcher : public Dispatcher {
   // By job: 1 + the version of the cluster at which it was found that nobody can make room for it.
   std::vector<uint64_t> preempt_tried_;
   bool in_pass_ = false;
+  bool evicting_ = false;        // what leaves now leaves for the pass
+  bool news_in_pass_ = false;    // something left for another reason
   bool evicted_ = false;         // in this pass
   std::vector<JobId> returned_;  // starts of this pass that came to nothing
   bool changed_ = false;

@@ -2,9 +2,9 @@
 // queueing.
 //
 // The engine keeps time and carries out what is decided. A dispatcher keeps the jobs that wait and,
-// when the engine says so, tries some of them. There are three: fill (each job once, on arrival),
-// kubernetes (one attempt at a time, in kube-scheduler's queue) and batch (passes over jobs in the
-// order of a QueuePolicy).
+// when the engine says so, tries some of them. There are four: fill (each job once, on arrival),
+// loss (the same, in time), kubernetes (one attempt at a time, in kube-scheduler's queue) and batch
+// (passes over jobs in the order of a QueuePolicy).
 #ifndef DRASIM_SIM_CORE_DISPATCHER_H_
 #define DRASIM_SIM_CORE_DISPATCHER_H_
 

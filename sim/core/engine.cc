@@ -466,6 +466,20 @@ void Engine::RejectBinding(uint32_t slot, const Plugin* plugin, ReasonIndex reas
   WakeScheduler();
 }
 
+// MIG instances that are made for the pod of the job that gets most of them; the driver makes them
+// one after the other.
+int64_t Engine::InstancesOf(JobId job) const {
+  if (!parts_.cluster->any_mig()) return 0;
+  const JobRow& row = parts_.jobs->row(job);
+  int64_t most = 0;
+  for (uint32_t i = 0; i < row.pods; ++i) {
+    const PodId pod = PodOf(row, i);
+    if (parts_.cluster->pod_shape(pod).mig.empty()) continue;
+    most = std::max(most, static_cast<int64_t>(parts_.cluster->pod_grants(pod).size()));
+  }
+  return most;
+}
+
 void Engine::CompleteBinding(uint32_t slot) {
   const JobId job = bindings_[slot].job;
   const JobRow& row = parts_.jobs->row(job);
@@ -478,6 +492,9 @@ void Engine::CompleteBinding(uint32_t slot) {
          parts_.cluster->pod_devices(pod), 0);
   }
   if (parts_.node_agent != nullptr && !Admit(job)) return;
+  const int64_t instances = InstancesOf(job);
+  parts_.jobs->mutable_row(job).overhead_left =
+      row.overhead_left + SimDuration(options_.instance_creation.ns() * instances);
   parts_.jobs->Run(job, now_);
   if (options_.mode != RunMode::kReplay) return;
   handles_[job.value()].running_slot = static_cast<uint32_t>(running_.size());
@@ -486,6 +503,7 @@ void Engine::CompleteBinding(uint32_t slot) {
   int64_t end_ns = 0;
   if (__builtin_add_overflow(row.remaining.ns(), row.overhead_left.ns(), &end_ns) ||
       __builtin_add_overflow(end_ns, options_.release_delay.ns(), &end_ns) ||
+      __builtin_add_overflow(end_ns, options_.instance_destruction.ns() * instances, &end_ns) ||
       __builtin_add_overflow(end_ns, now_.ns(), &end_ns)) {
     failure_ = absl::InvalidArgumentError(absl::StrCat(
         "pod '", parts_.cluster->pod_name(row.first_pod), "' ends later than the clock can count"));

@@ -56,7 +56,7 @@ struct NodeTransition {
 struct OwnerOptions {
   enum class Kind : uint8_t {
     kJob,         // after a backoff that doubles, and not for ever
-    kReplicaSet,  // at once, for ever
+    kReplicaSet,  // a tenth of a second later, for ever
     kNone,        // nobody
   };
   Kind kind = Kind::kJob;
@@ -71,6 +71,10 @@ struct EngineOptions {
   SimDuration release_delay;     // a job holds its nodes so long after its work is done
   SimDuration recreation_delay;  // from the loss of a node to the new pods of its jobs
   InterruptionCosts interruption;
+  // Of a MIG instance that a pod is given by the scheduler: until its work begins, and after its
+  // end until the slots are free.
+  SimDuration instance_creation;
+  SimDuration instance_destruction;
   OwnerOptions owner;
   bool check_invariants = false;  // after every event; O(nodes + pods) each
   uint64_t checkpoint_every = 0;  // records between checkpoints, at least; 0: none
@@ -200,6 +204,7 @@ class Engine : private DispatchHost, private NodeHost {
   void UndoBinding(uint32_t slot);
   void CompleteBinding(uint32_t slot);
   uint32_t AllocateSlot();
+  int64_t InstancesOf(JobId job) const;
   // Asks the nodes to let the bound pods of the job in. False when one was turned away: the job
   // then waits again, or has failed.
   bool Admit(JobId job);

@@ -7,6 +7,12 @@
 #include "sim/core/engine.h"
 
 namespace drasim {
+namespace {
+
+// What a controller needs at least to see that a pod has failed and to make another.
+constexpr SimDuration kShortestRecreation(100'000'000);
+
+}  // namespace
 
 bool Engine::Admit(JobId job) {
   ClusterState& cluster = *parts_.cluster;
@@ -65,13 +71,14 @@ void Engine::TurnAway(JobId job, PodId pod, uint32_t admitted, AdmissionFailure 
     dispatcher_->OnEnd(job);
   } else {
     parts_.jobs->CancelStart(job);
-    SimDuration delay;
+    // Never at once: the scheduler may be in the middle of a pass, and time has to go on.
+    SimDuration delay = kShortestRecreation;
     if (owner.kind == OwnerOptions::Kind::kJob) {
       delay = owner.backoff;
       for (uint32_t n = 1; n < row.admission_failures && delay < owner.max_backoff; ++n) {
         delay = delay + delay;
       }
-      delay = std::min(delay, owner.max_backoff);
+      delay = std::max(std::min(delay, owner.max_backoff), kShortestRecreation);
     }
     Recreate(job, delay);
   }

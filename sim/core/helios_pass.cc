@@ -39,7 +39,9 @@ void BatchDispatcher::HeliosPass() {
       displaced.push_back(c.job);
     }
   }
+  evicting_ = true;
   for (JobId job : displaced) parts_.host->Evict(job, EvictionCause::kPreempted);
+  evicting_ = false;
   for (JobId job : admitted) {
     const auto failure = parts_.placer->Place(job, now);
     if (failure.has_value()) {

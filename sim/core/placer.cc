@@ -131,7 +131,9 @@ bool Placer::WouldFit(JobId job, SimTime now) { return !WhyNot(job, now).has_val
 bool Placer::GroupFitsEmpty(ShapeId shape_id, uint32_t pods) {
   GpuModelTable models = cluster_->models();
   ShapeTable alone(&models);
-  const ShapeId alone_id = alone.Intern(cluster_->shapes().row(shape_id));
+  PodShape wanted = cluster_->shapes().row(shape_id);
+  if (amounts_may_grow_) wanted.extended.clear();
+  const ShapeId alone_id = alone.Intern(wanted);
   const PodShape& shape = alone.row(alone_id);
   uint32_t found = 0;
   for (size_t n = 0; n < cluster_->node_count() && found < pods; ++n) {
@@ -181,7 +183,7 @@ bool Placer::CouldEverFit(JobId job) {
     all.Add({spec.cpu_milli, spec.memory_bytes, int64_t{spec.gpu_count} * kDeviceMilli}, 1);
   }
   fits = row.request.cpu_milli <= all.cpu_milli && row.request.memory_bytes <= all.memory_bytes &&
-         row.request.gpu_milli <= all.gpu_milli;
+         (row.request.gpu_milli <= all.gpu_milli || amounts_may_grow_);
   while (fits && begin < row.pods) {
     const ShapeId shape = cluster_->pod_shape_id(PodId(row.first_pod.value() + begin));
     uint32_t end = begin;

@@ -58,6 +58,9 @@ class Placer {
   // Sure for jobs of like pods; a gang of several shapes is only refused when one of its groups
   // alone, or its sum, is too large. O(1) for a signature seen before, else O(nodes x pods).
   bool CouldEverFit(JobId job);
+  // What nodes report of extended resources may grow during the run: a job that asks for some may
+  // then fit one day, whatever they report now.
+  void set_amounts_may_grow(bool may) { amounts_may_grow_ = may; }
 
   void Save(StateWriter& out) const;
   // Expects jobs and cluster to be loaded already.
@@ -80,6 +83,7 @@ class Placer {
   SchedulingCycle* cycle_;
   VerdictSummaryTable* summaries_;
   bool remember_;
+  bool amounts_may_grow_ = false;
   bool draws_;  // decisions depend on random numbers
   std::vector<Plugin*> pre_filters_;
   std::vector<uint32_t> signature_;  // by job; kUnknown until asked

@@ -125,7 +125,9 @@ void SchedulingCycle::ScoreStale(const PodContext& pod, ShapeCache& cache, bool 
     if (fitting_.empty()) break;
     entry.plugin->Score(pod, *cluster_, fitting_, absl::MakeSpan(scores_));
     work_.nodes_scored += fitting_.size();
-    for (size_t i = 0; i < fitting_.size(); ++i) totals_[i] += scores_[i] * entry.weight;
+    // The weight of the only plugin decides nothing, and its scores may be in any range.
+    const int64_t weight = entries.size() == 1 ? 1 : entry.weight;
+    for (size_t i = 0; i < fitting_.size(); ++i) totals_[i] += scores_[i] * weight;
   }
   for (size_t i = 0; i < fitting_.size(); ++i) {
     const auto total = static_cast<int32_t>(totals_[i]);

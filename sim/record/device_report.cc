@@ -329,12 +329,17 @@ void DeviceReport::OnRecord(const Record& record, const ClusterState& cluster) {
     const size_t pod = record.pod.value();
     if (accepted_.size() <= pod) accepted_.resize(cluster.pod_count());
     const int64_t asked = cluster.pod_shape(record.pod).total_gpu_milli();
-    if (record.kind == RecordKind::kPodArrived) arrived_milli_ += asked;
+    if (record.kind == RecordKind::kPodArrived) {
+      arrived_milli_ += asked;
+      ++arrived_pods_;
+    }
     // Nothing tells beforehand whether a node will let the pod in. So it counts while it is bound,
     // and for good when it leaves otherwise than by being turned away.
     if (!accepted_[pod]) {
-      if (record.kind == RecordKind::kPodBound) accepted_milli_ += asked;
-      if (TurnedAway(record)) accepted_milli_ -= asked;
+      const int sign =
+          (record.kind == RecordKind::kPodBound ? 1 : 0) - (TurnedAway(record) ? 1 : 0);
+      accepted_milli_ += sign * asked;
+      accepted_pods_ += sign;
     }
     if (HasRun(record)) accepted_[pod] = true;
   }
@@ -387,6 +392,8 @@ void DeviceReport::Save(StateWriter& out) const {
   out.U64(accepted_.size());
   for (bool accepted : accepted_) out.Bool(accepted);
   out.I64(accepted_milli_);
+  out.I64(accepted_pods_);
+  out.I64(arrived_pods_);
   out.I64(arrived_milli_);
   out.Bool(started_);
   out.I64(since_.ns());
@@ -402,6 +409,8 @@ absl::Status DeviceReport::Load(StateReader& in) {
   accepted_.clear();
   for (size_t i = 0; i < pods && in.status().ok(); ++i) accepted_.push_back(in.Bool());
   accepted_milli_ = in.I64();
+  accepted_pods_ = in.I64();
+  arrived_pods_ = in.I64();
   arrived_milli_ = in.I64();
   started_ = in.Bool();
   since_ = SimTime(in.I64());

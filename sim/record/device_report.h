@@ -5,10 +5,10 @@
 //   free      what no pod holds
 //   geometry  free units that no further legal placement can cover beside what is held (MIG), and,
 //             of a GPU that is laid out ahead, what its layout could not have covered either
-//   layout    of a GPU that is laid out ahead, free units in none of its instances, but for
-//   geometry other     what is left of the free units on a node that cannot take even the smallest
-//   pod of the
-//             workload for want of CPU, memory or pod slots
+//   layout    of a GPU that is laid out ahead, free units in none of its instances, those that
+//             geometry takes left out
+//   other     what is left of the free units on a node that cannot take even the smallest pod of
+//             the workload for want of CPU, memory or pod slots
 //   usable    the rest
 // Stranded is geometry + layout + other. A GPU without MIG has free units, of which only `other`
 // can be stranded.
@@ -88,6 +88,9 @@ class DeviceReport : public RecordSink {
   // GPU milli asked for by pods that were ever bound and let in, and by all that arrived.
   int64_t accepted_milli() const { return accepted_milli_; }
   int64_t arrived_milli() const { return arrived_milli_; }
+  // The same, in pods.
+  int64_t accepted_pods() const { return accepted_pods_; }
+  int64_t arrived_pods() const { return arrived_pods_; }
 
   void Save(StateWriter& out) const override;
   // Expects the cluster, and what `layout` looks at, to be loaded already.
@@ -110,6 +113,8 @@ class DeviceReport : public RecordSink {
   std::vector<bool> accepted_;  // by pod
   int64_t accepted_milli_ = 0;
   int64_t arrived_milli_ = 0;
+  int64_t accepted_pods_ = 0;
+  int64_t arrived_pods_ = 0;
   bool started_ = false;
   SimTime since_;
   SimTime first_;

@@ -53,6 +53,9 @@ void MetricsSink::OnRecord(const Record& record, const ClusterState& cluster) {
       break;
     case RecordKind::kPodFailed:
       ++sample_.pods_failed;
+      if (record.detail == static_cast<uint32_t>(EvictionCause::kTurnedAway)) {
+        ++sample_.pods_given_up;
+      }
       tracker_.Update(cluster, record.node);
       outcome = true;
       break;
@@ -63,6 +66,10 @@ void MetricsSink::OnRecord(const Record& record, const ClusterState& cluster) {
       break;
     case RecordKind::kPodRejected:
       ++sample_.pods_rejected;
+      if ((record.detail & kGivenUp) != 0) {
+        ++sample_.pods_given_up;
+        ++sample_.pods_failed;
+      }
       tracker_.Update(cluster, record.node);
       outcome = true;
       break;
@@ -91,7 +98,7 @@ void MetricsSink::Save(StateWriter& out) const {
   for (int64_t v :
        {sample_.pods_arrived, sample_.pods_scheduled, sample_.pods_dropped, sample_.pods_finished,
         sample_.attempts_failed, sample_.gpu_arrived_milli, sample_.pods_evicted,
-        sample_.pods_failed, sample_.pods_deleted, sample_.pods_rejected}) {
+        sample_.pods_failed, sample_.pods_deleted, sample_.pods_rejected, sample_.pods_given_up}) {
     out.I64(v);
   }
   out.U64(bound_.size());
@@ -105,7 +112,7 @@ absl::Status MetricsSink::Load(StateReader& in) {
   for (int64_t* v : {&sample_.pods_arrived, &sample_.pods_scheduled, &sample_.pods_dropped,
                      &sample_.pods_finished, &sample_.attempts_failed, &sample_.gpu_arrived_milli,
                      &sample_.pods_evicted, &sample_.pods_failed, &sample_.pods_deleted,
-                     &sample_.pods_rejected}) {
+                     &sample_.pods_rejected, &sample_.pods_given_up}) {
     *v = in.I64();
   }
   const size_t pods = in.Count();

@@ -24,6 +24,7 @@ struct Sample {
   int64_t pods_failed = 0;
   int64_t pods_deleted = 0;
   int64_t pods_rejected = 0;      // times a node turned a bound pod away
+  int64_t pods_given_up = 0;      // pods whose owner made no other after that
   int64_t gpu_arrived_milli = 0;  // requested by every pod that arrived
   ClusterTotals totals;
   FragmentationReport fragmentation;

@@ -1,8 +1,11 @@
 #include "sim/record/pod_log.h"
 
 #include <bit>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "model/check.h"
+#include "model/pod_shape.h"
 
 namespace drasim {
 
@@ -34,15 +37,79 @@ void AppendSeconds(SimTime time, std::string* out) {
   *out += digits;
 }
 
-void PodLog::OnRecord(const Record& record, const ClusterState&) {
+void AppendGrants(const MigTable* table, absl::Span<const DeviceGrant> grants, std::string* out) {
+  absl::string_view separator = "";
+  for (const DeviceGrant& grant : grants) {
+    absl::StrAppend(out, separator, int{grant.device});
+    separator = ";";
+    int16_t whole = kDeviceMilli;
+    if (grant.placement != kNoPlacement) {
+      DRASIM_CHECK(table != nullptr);
+      DRASIM_CHECK_LT(grant.placement, table->placements().size());
+      const MigPlacement& placement = table->placements()[grant.placement];
+      const MigProfile& profile = table->profiles()[placement.profile];
+      absl::StrAppend(out, ":", profile.name, "@", int{placement.start});
+      whole = MilliOfUnits(profile.size, table->product().units);
+    }
+    if (grant.milli < whole) absl::StrAppend(out, " (", grant.milli, "m)");
+  }
+}
+
+void SaveGrants(absl::Span<const DeviceGrant> grants, StateWriter& out) {
+  out.U64(grants.size());
+  for (const DeviceGrant& grant : grants) {
+    out.U64(grant.device);
+    out.U64(grant.placement);
+    out.I64(grant.milli);
+  }
+}
+
+DeviceGrants LoadGrants(StateReader& in) {
+  DeviceGrants grants;
+  const size_t n = in.Count();
+  for (size_t i = 0; i < n && in.status().ok(); ++i) {
+    const uint64_t device = in.U64();
+    const uint64_t placement = in.U64();
+    const int64_t milli = in.I64();
+    if (device >= kMaxDevicesPerNode || placement > kNoPlacement || milli < 0 ||
+        milli > kDeviceMilli) {
+      in.Fail("a part of a device is out of range");
+    }
+    grants.push_back({static_cast<uint8_t>(device), static_cast<uint8_t>(placement),
+                      static_cast<int16_t>(milli)});
+  }
+  return grants;
+}
+
+// Of a pod that has just been bound, or has just been given devices by its node.
+void PodLog::NoteDevices(const Record& record, const ClusterState& cluster) {
+  const size_t i = record.pod.value();
+  rows_[i].devices = record.devices;
+  if (!with_grants_) return;
+  const absl::Span<const DeviceGrant> grants = cluster.pod_grants(record.pod);
+  parts_[i].grants.assign(grants.begin(), grants.end());
+}
+
+void PodLog::OnRecord(const Record& record, const ClusterState& cluster) {
   if (!record.pod.valid()) return;
   const size_t i = record.pod.value();
   if (rows_.size() <= i) rows_.resize(i + 1);
+  if (with_grants_ && parts_.size() <= i) parts_.resize(i + 1);
   switch (record.kind) {
     case RecordKind::kPodBound:
       rows_[i].node = record.node;
-      rows_[i].devices = record.devices;
       rows_[i].start = record.time;
+      NoteDevices(record, cluster);
+      break;
+    case RecordKind::kPodAdmitted:
+      NoteDevices(record, cluster);
+      break;
+    case RecordKind::kPodRejected:
+      // Its end, if nobody makes it anew.
+      rows_[i].end = record.time;
+      if (with_grants_) {
+        parts_[i].failure = static_cast<AdmissionFailure>(record.detail & ~kGivenUp);
+      }
       break;
     case RecordKind::kPodFinished:
     case RecordKind::kPodFailed:
@@ -57,10 +124,12 @@ void PodLog::OnRecord(const Record& record, const ClusterState&) {
   }
 }
 
-std::string PodLog::CsvHeader() {
-  return "pod,priority,cpu_milli,memory_bytes,gpu_count,gpu_milli,gpu_spec,phase,node,devices,"
-         "arrival_seconds,"
-         "start_seconds,end_seconds,attempts_failed\n";
+std::string PodLog::CsvHeader() const {
+  return absl::StrCat(
+      "pod,priority,cpu_milli,memory_bytes,gpu_count,gpu_milli,gpu_spec,phase,node,devices,"
+      "arrival_seconds,"
+      "start_seconds,end_seconds,attempts_failed",
+      with_grants_ ? ",grants,reason" : "", "\n");
 }
 
 void PodLog::AppendCsv(const ClusterState& cluster, size_t first, size_t last,
@@ -92,7 +161,13 @@ void PodLog::AppendCsv(const ClusterState& cluster, size_t first, size_t last,
     out->push_back(',');
     if (phase == PodPhase::kSucceeded || phase == PodPhase::kFailed || phase == PodPhase::kDeleted)
       AppendSeconds(row.end, out);
-    absl::StrAppend(out, ",", row.attempts_failed, "\n");
+    absl::StrAppend(out, ",", row.attempts_failed);
+    if (with_grants_) {
+      out->push_back(',');
+      if (row.node.valid()) AppendGrants(cluster.mig_table(row.node), parts_[i].grants, out);
+      absl::StrAppend(out, ",", AdmissionReason(parts_[i].failure));
+    }
+    out->push_back('\n');
   }
 }
 
@@ -106,11 +181,16 @@ void PodLog::Save(StateWriter& out) const {
     out.I64(r.start.ns());
     out.I64(r.end.ns());
   }
+  for (const Part& part : parts_) {
+    SaveGrants(part.grants, out);
+    out.U64(static_cast<uint64_t>(part.failure));
+  }
 }
 
 absl::Status PodLog::Load(StateReader& in) {
   in.Section("pod_log");
   rows_.clear();
+  parts_.clear();
   const size_t n = in.Count();
   for (size_t i = 0; i < n && in.status().ok(); ++i) {
     Row r;
@@ -120,6 +200,14 @@ absl::Status PodLog::Load(StateReader& in) {
     r.start = SimTime(in.I64());
     r.end = SimTime(in.I64());
     rows_.push_back(r);
+  }
+  for (size_t i = 0; i < n && with_grants_ && in.status().ok(); ++i) {
+    Part part;
+    part.grants = LoadGrants(in);
+    const uint64_t failure = in.U64();
+    if (failure > kLastAdmissionFailure) in.Fail("a pod was turned away for no known reason");
+    part.failure = static_cast<AdmissionFailure>(failure);
+    parts_.push_back(std::move(part));
   }
   return in.status();
 }

@@ -2,11 +2,18 @@
 #ifndef DRASIM_SIM_RECORD_POD_LOG_H_
 #define DRASIM_SIM_RECORD_POD_LOG_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "model/device_grant.h"
+#include "model/mig_table.h"
 #include "model/record.h"
+#include "model/state_io.h"
 
 namespace drasim {
 
@@ -19,19 +26,33 @@ class PodLog : public RecordSink {
     SimTime start;
     SimTime end;
   };
+  // `with_grants`: two more columns, for runs in which pods get parts of devices, or get them from
+  // their nodes. It is part of what a checkpoint expects.
+  explicit PodLog(bool with_grants = false) : with_grants_(with_grants) {}
+
   void OnRecord(const Record& record, const ClusterState& cluster) override;
   const std::vector<Row>& rows() const { return rows_; }
 
   // Appends the header, then one line per pod in arrival order, in pieces: `first` to `last`
   // (exclusive). Times in seconds; empty where there is none. Devices are indices joined by '-'.
-  static std::string CsvHeader();
+  // With grants: what of them, as AppendGrants has it, and why the pod was last turned away by a
+  // node, as AdmissionReason has it.
+  std::string CsvHeader() const;
   void AppendCsv(const ClusterState& cluster, size_t first, size_t last, std::string* out) const;
 
   void Save(StateWriter& out) const override;
   absl::Status Load(StateReader& in) override;
 
  private:
+  struct Part {
+    DeviceGrants grants;
+    AdmissionFailure failure = AdmissionFailure::kNone;
+  };
+  void NoteDevices(const Record& record, const ClusterState& cluster);
+
+  bool with_grants_;
   std::vector<Row> rows_;
+  std::vector<Part> parts_;  // beside rows_; empty without grants
 };
 
 // A CSV field (RFC 4180): quoted when it holds a comma, a quote or a line break.
@@ -39,6 +60,17 @@ void AppendCsvField(absl::string_view text, std::string* out);
 
 // Virtual time as decimal seconds, exact: "0", "1.5", "0.000000001".
 void AppendSeconds(SimTime time, std::string* out);
+
+// Parts of a node's devices, joined by ';': "2" for the whole of GPU 2, "1 (250m)" for 250
+// thousandths of GPU 1, "0:3g.40gb@4" for a MIG instance with its first unit,
+// "0:3g.40gb@4 (250m)" for a part of one that is 250 thousandths of the GPU. `table`: of the node's
+// GPUs; null when no part is of an instance. CHECKs that the placements are the table's.
+void AppendGrants(const MigTable* table, absl::Span<const DeviceGrant> grants, std::string* out);
+
+void SaveGrants(absl::Span<const DeviceGrant> grants, StateWriter& out);
+// Fails the reader when a device or an amount is out of range; whether a placement is one of the
+// table's remains to be seen.
+DeviceGrants LoadGrants(StateReader& in);
 
 }  // namespace drasim
 

@@ -361,8 +361,8 @@ TEST(CellMetricsTest, EachReadsItsFigure) {
   const std::pair<const char*, double*> figures[] = {
       {"acceptance", &d.acceptance_by_count},
       {"acceptance_by_slices", &d.acceptance_by_slices},
-      {"allocated_percent_end", &d.allocated_percent},
-      {"demanded_percent_end", &d.demanded_percent},
+      {"handed_out_percent", &d.allocated_percent},
+      {"wanted_percent", &d.demanded_percent},
       {"stranded_memory_slices_percent", &d.stranded_memory_percent},
       {"stranded_compute_slices_percent", &d.stranded_compute_percent},
       {"stranded_by_geometry_percent", &d.stranded_geometry_percent},

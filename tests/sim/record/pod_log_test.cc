@@ -5,11 +5,22 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
+#include "model/cluster_state.h"
+#include "model/device_grant.h"
+#include "model/mig_table.h"
+#include "model/record.h"
 #include "model/state_io.h"
+#include "policies/framework/device_allocator.h"
 #include "tests/sim/record/record_script.h"
+#include "tests/testing/cluster_builder.h"
+#include "tests/testing/mig_products.h"
 
 namespace drasim {
 namespace {
@@ -80,7 +91,7 @@ TEST(PodLogTest, CsvOfEveryPhase) {
   PodLog log;
   script.AddSink(&log);
   PlayEveryPhase(&script);
-  EXPECT_EQ(PodLog::CsvHeader(), kHeader);
+  EXPECT_EQ(log.CsvHeader(), kHeader);
   std::string csv;
   log.AppendCsv(script.cluster(), 0, script.cluster().pod_count(), &csv);
   EXPECT_EQ(csv, kRows);
@@ -152,6 +163,175 @@ TEST(PodLogTest, SavesAndLoads) {
     PodLog other;
     EXPECT_EQ(other.Load(cut_in).code(), absl::StatusCode::kDataLoss) << size;
   }
+}
+
+// --- Parts of devices ---
+
+// A node with five A100s, of which it, or the scheduler, gives parts to pods.
+class PartScript {
+ public:
+  PartScript() {
+    models_.SetMig(models_.Intern("A100").value(), &table_);
+    node_ = cluster_.AddNode(TestNode("gpus", 64000, 5, "A100")).value();
+  }
+
+  void AddSink(RecordSink* sink) { sinks_.push_back(sink); }
+  void At(int64_t ns) { now_ = SimTime(ns); }
+  PodId Arrive(absl::string_view name, const PodShape& shape) {
+    const PodId pod = cluster_.AddPod(name, shapes_.Intern(shape), 0, now_);
+    Emit(RecordKind::kPodArrived, pod, 0, 0);
+    return pod;
+  }
+  void Bind(PodId pod, uint32_t devices = 0, const DeviceGrants& grants = {}) {
+    cluster_.Assume(pod, node_, devices, grants);
+    cluster_.Bind(pod);
+    Emit(RecordKind::kPodBound, pod, devices, 0);
+  }
+  void Admit(PodId pod, const DeviceGrants& grants) {
+    cluster_.Grant(pod, DevicesOf(grants), grants);
+    Emit(RecordKind::kPodAdmitted, pod, DevicesOf(grants), 0);
+  }
+  void Finish(PodId pod) {
+    const uint32_t devices = cluster_.pod_devices(pod);
+    cluster_.Finish(pod);
+    Emit(RecordKind::kPodFinished, pod, devices, 0);
+  }
+  void Reject(PodId pod, AdmissionFailure why, bool given_up) {
+    if (given_up) {
+      cluster_.Fail(pod);
+    } else {
+      cluster_.Evict(pod);
+    }
+    Emit(RecordKind::kPodRejected, pod, 0,
+         static_cast<uint32_t>(why) | (given_up ? kGivenUp : uint32_t{0}));
+  }
+  DeviceGrant Instance(size_t gpu, const std::string& profile, int32_t start) const {
+    const auto p = static_cast<size_t>(table_.FindProfile(profile));
+    return InstanceGrant(table_, gpu, static_cast<size_t>(table_.FindPlacement(p, start)));
+  }
+
+  const ClusterState& cluster() const { return cluster_; }
+
+ private:
+  void Emit(RecordKind kind, PodId pod, uint32_t devices, uint32_t detail) {
+    const NodeId node = kind == RecordKind::kPodArrived ? NodeId() : node_;
+    const Record record = {now_, kind, pod, node, devices, detail};
+    for (RecordSink* sink : sinks_) sink->OnRecord(record, cluster_);
+  }
+
+  const MigTable table_ = TestTable(TestA100());
+  GpuModelTable models_;
+  ShapeTable shapes_{&models_};
+  ClusterState cluster_{&models_, &shapes_};
+  NodeId node_;
+  std::vector<RecordSink*> sinks_;
+  SimTime now_;
+};
+
+void PlayParts(PartScript* script) {
+  const PodShape from_node = TestShape(1000, 0);
+  DeviceGrant half = script->Instance(0, "3g.40gb", 4);
+  half.milli = 250;
+  const PodId ended = script->Arrive("ended", from_node);
+  const PodId refused = script->Arrive("refused", from_node);
+  const PodId later = script->Arrive("later", from_node);
+  script->At(1'000'000'000);
+  script->Bind(ended);
+  script->Admit(ended, {half});
+  script->Bind(refused);
+  script->Reject(refused, AdmissionFailure::kTopologyAffinity, false);
+  script->Bind(later);
+  script->Reject(later, AdmissionFailure::kTopologyAffinity, false);
+  script->At(2'000'000'000);
+  script->Finish(ended);
+  script->Bind(refused);
+  script->Bind(later);
+  script->Admit(later, {{1, kNoPlacement, 333}, {1, kNoPlacement, 333}});
+  script->At(3'500'000'000);
+  script->Reject(refused, AdmissionFailure::kDevicesUnavailable, true);
+  PodShape instances = from_node;
+  instances.mig = {{"1g.10gb", 2}};
+  script->Bind(script->Arrive("direct", instances), 4,
+               {script->Instance(2, "1g.10gb", 0), script->Instance(2, "1g.10gb", 1)});
+  script->Bind(script->Arrive("chosen", TestShape(1000, 1)), 8);
+  const PodId whole = script->Arrive("whole", from_node);
+  script->Bind(whole);
+  script->Admit(whole, {{4, kNoPlacement, 1000}});
+  const PodId turned = script->Arrive("turned", from_node);
+  script->Bind(turned);
+  script->Reject(turned, AdmissionFailure::kDeviceUnhealthy, false);
+}
+
+constexpr char kPartRows[] =
+    "ended,0,1000,0,0,0,,Succeeded,gpus,0,0,1,2,0,0:3g.40gb@4 (250m),\n"
+    "refused,0,1000,0,0,0,,Failed,gpus,,0,2,3.5,0,,UnexpectedAdmissionError\n"
+    "later,0,1000,0,0,0,,Running,gpus,1,0,2,,0,1 (333m);1 (333m),TopologyAffinityError\n"
+    "direct,0,1000,0,0,0,,Running,gpus,2,3.5,3.5,,0,2:1g.10gb@0;2:1g.10gb@1,\n"
+    "chosen,0,1000,0,1,1000,,Running,gpus,3,3.5,3.5,,0,,\n"
+    "whole,0,1000,0,0,0,,Running,gpus,4,3.5,3.5,,0,4,\n"
+    "turned,0,1000,0,0,0,,Pending,gpus,,3.5,3.5,,0,,UnexpectedAdmissionError\n";
+
+std::string RowsOf(const PodLog& log, const ClusterState& cluster) {
+  std::string csv;
+  log.AppendCsv(cluster, 0, cluster.pod_count(), &csv);
+  return csv;
+}
+
+TEST(PodLogPartsTest, TwoMoreColumns) {
+  PartScript script;
+  PodLog log(/*with_grants=*/true);
+  PodLog plain;
+  script.AddSink(&log);
+  script.AddSink(&plain);
+  PlayParts(&script);
+  EXPECT_EQ(log.CsvHeader(), absl::StrCat(absl::string_view(kHeader).substr(0, sizeof(kHeader) - 2),
+                                          ",grants,reason\n"));
+  EXPECT_EQ(RowsOf(log, script.cluster()), kPartRows);
+  // Without them nothing else is told. No field has a comma in it.
+  std::string others;
+  for (absl::string_view line : absl::StrSplit(kPartRows, '\n', absl::SkipEmpty())) {
+    for (int field = 0; field < 2; ++field) line = line.substr(0, line.rfind(','));
+    absl::StrAppend(&others, line, "\n");
+  }
+  EXPECT_EQ(RowsOf(plain, script.cluster()), others);
+}
+
+TEST(PodLogPartsTest, SavesAndLoads) {
+  PartScript script;
+  PodLog log(/*with_grants=*/true);
+  script.AddSink(&log);
+  PlayParts(&script);
+  StateWriter out;
+  log.Save(out);
+  PodLog loaded(/*with_grants=*/true);
+  StateReader in(out.bytes());
+  ASSERT_EQ(loaded.Load(in), absl::OkStatus());
+  EXPECT_TRUE(in.AtEnd());
+  EXPECT_EQ(RowsOf(loaded, script.cluster()), kPartRows);
+  for (size_t size = 0; size < out.bytes().size(); ++size) {
+    const std::string cut = out.bytes().substr(0, size);
+    StateReader cut_in(cut);
+    PodLog other(/*with_grants=*/true);
+    EXPECT_EQ(other.Load(cut_in).code(), absl::StatusCode::kDataLoss) << size;
+  }
+}
+
+TEST(PodLogPartsTest, PartsOutOfRangeAreRefused) {
+  const auto load = [](uint64_t device, uint64_t placement, int64_t milli) {
+    StateWriter out;
+    out.U64(1);
+    out.U64(device);
+    out.U64(placement);
+    out.I64(milli);
+    StateReader in(out.bytes());
+    (void)LoadGrants(in);
+    return in.status().code();
+  };
+  EXPECT_EQ(load(31, kNoPlacement, 1000), absl::StatusCode::kOk);
+  EXPECT_EQ(load(32, kNoPlacement, 1000), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(load(0, kNoPlacement + 1, 1000), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(load(0, 0, 1001), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(load(0, 0, -1), absl::StatusCode::kDataLoss);
 }
 
 }  // namespace
