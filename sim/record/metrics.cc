@@ -14,79 +14,68 @@ void MetricsSink::Recount() {
   sample_.fragmentation = tracker_.Report();
 }
 
-void MetricsSink::OnRecord(const Record& record, const ClusterState& cluster) {
-  bool outcome = false;
-  sample_.time = record.time;
+// Counts the record. False when it is no outcome: nothing that the totals tell of has changed.
+bool MetricsSink::Count(const Record& record, const ClusterState& cluster) {
   switch (record.kind) {
     case RecordKind::kPodArrived:
       ++sample_.pods_arrived;
       sample_.gpu_arrived_milli += cluster.pod_shape(record.pod).wanted_gpu_milli();
-      break;
+      return false;
     case RecordKind::kPodBound:
       // A pod that was evicted may be bound again.
       if (bound_.size() <= record.pod.value()) bound_.resize(cluster.pod_count());
       if (!bound_[record.pod.value()]) ++sample_.pods_scheduled;
       bound_[record.pod.value()] = true;
-      tracker_.Update(cluster, record.node);
-      outcome = true;
-      break;
+      return true;
     case RecordKind::kPodFinished:
       ++sample_.pods_finished;
-      tracker_.Update(cluster, record.node);
-      outcome = true;
-      break;
+      return true;
     case RecordKind::kPodDropped: {
       ++sample_.pods_dropped;
       const uint32_t shape = cluster.pod_shape_id(record.pod).value();
       if (dropped_by_shape_.size() <= shape) dropped_by_shape_.resize(cluster.shapes().size());
       ++dropped_by_shape_[shape];
-      outcome = true;
-      break;
+      return true;
     }
     case RecordKind::kAttemptFailed:
       ++sample_.attempts_failed;
-      break;
+      return false;
     case RecordKind::kPodEvicted:
       ++sample_.pods_evicted;
-      tracker_.Update(cluster, record.node);
-      outcome = true;
-      break;
+      return true;
     case RecordKind::kPodFailed:
       ++sample_.pods_failed;
       if (record.detail == static_cast<uint32_t>(EvictionCause::kTurnedAway)) {
         ++sample_.pods_given_up;
       }
-      tracker_.Update(cluster, record.node);
-      outcome = true;
-      break;
+      return true;
     case RecordKind::kPodDeleted:
       ++sample_.pods_deleted;
-      if (record.node.valid()) tracker_.Update(cluster, record.node);
-      outcome = true;
-      break;
+      return true;
     case RecordKind::kPodRejected:
       ++sample_.pods_rejected;
       if ((record.detail & kGivenUp) != 0) {
         ++sample_.pods_given_up;
         ++sample_.pods_failed;
       }
-      tracker_.Update(cluster, record.node);
-      outcome = true;
-      break;
-    case RecordKind::kDevicesChanged:
-      break;
+      return true;
     case RecordKind::kNodeChanged:
     case RecordKind::kPodAdmitted:
     case RecordKind::kPodReserved:
     case RecordKind::kPodUnreserved:
       // The totals move with the charge, so the measure does too.
-      tracker_.Update(cluster, record.node);
-      outcome = true;
-      break;
+      return true;
+    case RecordKind::kDevicesChanged:
     case RecordKind::kRunEnded:
-      break;
+      return false;
   }
-  if (!outcome) return;
+  return false;
+}
+
+void MetricsSink::OnRecord(const Record& record, const ClusterState& cluster) {
+  sample_.time = record.time;
+  if (!Count(record, cluster)) return;
+  if (record.node.valid()) tracker_.Update(cluster, record.node);
   sample_.totals = cluster.totals();
   sample_.fragmentation = tracker_.Report();
   for (const Observer& observer : observers_) observer(sample_);

@@ -52,6 +52,7 @@ class MetricsSink : public RecordSink {
   absl::Status Load(StateReader& in) override;
 
  private:
+  bool Count(const Record& record, const ClusterState& cluster);
   void Recount();
 
   const FragmentationModel* model_;

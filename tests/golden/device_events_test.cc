@@ -33,9 +33,11 @@ TEST(DeviceEventsTest, EveryScenarioLeavesTheEventsThatWereChecked) {
   for (const std::string& name : names) {
     const TempDir dir;
     const std::string out = dir.PathOf("out");
-    const ProcessResult run = RunProcess(
-        DRASIM_BINARY, {"run", absl::StrCat(DRASIM_SOURCE_DIR, "/scenarios/", name, ".yaml"),
-                        "--out", out, "--set", "output.check_invariants=true", "--quiet"});
+    Process process(DRASIM_BINARY,
+                    {"run", absl::StrCat(DRASIM_SOURCE_DIR, "/scenarios/", name, ".yaml"), "--out",
+                     out, "--set", "output.check_invariants=true", "--quiet"},
+                    dir.PathOf(""));
+    const ProcessResult run = process.Wait();
     ASSERT_EQ(run.exit_code, 0) << name << ": " << run.err;
     EXPECT_EQ(
         ReadText(out + "/device_events.csv"),

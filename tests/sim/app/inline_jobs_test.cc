@@ -180,7 +180,7 @@ TEST(InlineJobsTest, SortedByArrivalAndElseAsWritten) {
   EXPECT_EQ(made.jobs[6].shape, ShapeId(size_t{0}));
 }
 
-TEST(InlineJobsTest, InstancesStandForTheirShareOfTheFirstProduct) {
+TEST(InlineJobsTest, InstancesStandForTheirLeastShare) {
   const std::string list = R"(
   - name: a
     mig: [{profile: 7g.80gb}, {profile: 1g.10gb, count: 3}, {profile: 2G.24gb}]
@@ -190,7 +190,7 @@ TEST(InlineJobsTest, InstancesStandForTheirShareOfTheFirstProduct) {
   ASSERT_EQ(made.status, absl::OkStatus());
   EXPECT_EQ(made.ShapeOf(0).mig, (std::vector<std::pair<std::string, int32_t>>{
                                      {"1g.10gb", 3}, {"2G.24gb", 1}, {"7g.80gb", 1}}));
-  EXPECT_EQ(made.ShapeOf(0).nominal_milli, 1000 + 3 * 250 + 250);
+  EXPECT_EQ(made.ShapeOf(0).nominal_milli, 1000 + 3 * 125 + 250);
   EXPECT_EQ(made.ShapeOf(0).gpu_count, 0);
   EXPECT_EQ(made.ShapeOf(0).gpu_spec, "A100-80GB");
   const Inline other(list, {Products()[1]});
