@@ -236,7 +236,7 @@ class ClusterState {
   // From BeginWhatIf on every transition is remembered; Rollback undoes them in reverse, leaving
   // every column and pods_on() as they were (epochs and the change log move on, so caches notice
   // both ways). KeepWhatIf lets them stand. They nest, each pair closing the innermost.
-  // Not covered: AddNode, AddPod, SetSchedulable, SetAvailable.
+  // Not covered: AddNode, AddPod, SetSchedulable, SetAvailable, SetExtendedCapacity.
   void BeginWhatIf();
   void Rollback();
   void KeepWhatIf();

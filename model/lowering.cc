@@ -81,7 +81,8 @@ absl::StatusOr<Lowering> Lowering::Make(LoweringOptions options) {
 absl::StatusOr<size_t> Lowering::SmallestProfile(const PodShape& demand) const {
   const MigTable& table = *options_.table;
   const int64_t slices = table.product().compute_slices;
-  const int64_t memory = demand.demand_memory_mib / std::max(1, demand.gpu_count);
+  const int64_t gpus = std::max(1, demand.gpu_count);
+  const int64_t memory = (demand.demand_memory_mib + gpus - 1) / gpus;
   for (size_t p : profiles_) {
     const MigProfile& profile = table.profiles()[p];
     if (int64_t{profile.compute_slices} * kDeviceMilli < demand.gpu_milli * slices) continue;
@@ -90,9 +91,12 @@ absl::StatusOr<size_t> Lowering::SmallestProfile(const PodShape& demand) const {
         profile.memory_mib >= 0 ? profile.memory_mib : int64_t{profile.nominal_gb} * 1024;
     if (memory <= has) return p;
   }
-  return absl::InvalidArgumentError(
-      absl::StrCat("no allowed MIG profile of ", table.product().group, " has ", demand.gpu_milli,
-                   " thousandths of its compute slices and ", memory, " MiB"));
+  std::vector<std::string> allowed;
+  for (size_t p : profiles_) allowed.push_back(table.profiles()[p].name);
+  return absl::InvalidArgumentError(absl::StrCat(
+      "no allowed MIG profile of ", table.product().group, " (", absl::StrJoin(allowed, ", "),
+      ") has ", demand.gpu_milli, " thousandths of its compute slices",
+      memory > 0 ? absl::StrCat(" and ", memory, " MiB") : ""));
 }
 
 // A demand of less than a whole GPU (of one GPU, or of several each).

@@ -109,7 +109,7 @@ void MigPlacementPolicy::Score(const PodContext& pod, const ClusterState& cluste
 
 // Whether a GPU of the last node, behind the last GPU used, takes the pod's first instance.
 bool MigPlacementPolicy::FitsBehindLast(const PodContext& pod, const ClusterState& cluster) const {
-  if (!last_node_.valid()) return false;
+  if (!last_node_.valid() || last_node_.value() >= cluster.node_count()) return false;
   const MigTable* const table = cluster.mig_table(last_node_);
   const absl::Span<const uint8_t> profiles =
       cluster.mig_profiles(pod.shape_id, cluster.node(last_node_).model);

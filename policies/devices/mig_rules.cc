@@ -66,7 +66,7 @@ void VisitGpus(MigRule rule, uint32_t usable, int32_t after, const Visit& visit)
     return;
   }
   const uint32_t passed =
-      rule == MigRule::kRoundRobin ? usable & LowBits(static_cast<size_t>(after + 1)) : 0;
+      rule == MigRule::kRoundRobin ? usable & LowBits(static_cast<size_t>(after) + 1) : 0;
   for (uint32_t rest : {usable & ~passed, passed}) {
     for (; rest != 0; rest &= rest - 1) {
       if (visit(static_cast<size_t>(std::countr_zero(rest)))) return;

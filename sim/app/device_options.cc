@@ -129,10 +129,32 @@ absl::Status CheckDeviceGroup(const proto::DeviceGroup& group, const std::string
     return absl::InvalidArgumentError(absl::StrCat(key, ".numa_node: found ", group.numa_node(),
                                                    ", expected 0 to ", kMaxNumaNodes - 1));
   }
-  const auto link = ChoiceOf(key + ".nvlink", group.nvlink(), {"", "switch", "pairs", "none"});
+  const auto link = ChoiceOf(key + ".nvlink", group.nvlink(), {"switch", "pairs", "none"});
   if (!link.ok()) return link.status();
   SimDuration unused;
   return ReadDuration(key + ".reprogramming", group.reprogramming(), &unused);
+}
+
+// What the rest of the scenario expects of the device plugin.
+absl::Status CheckPluginFits(const proto::Scenario& s, const DevicePluginConfig& plugin) {
+  const bool shares_gpus =
+      std::any_of(plugin.resources.begin(), plugin.resources.end(),
+                  [](const auto& r) { return r.name == "nvidia.com/gpu" && r.replicas > 1; });
+  if (s.front_end().lowering().rule() == "time-sliced" && !shares_gpus) {
+    return absl::InvalidArgumentError(
+        "front_end.lowering.rule: found 'time-sliced', expected replicas of nvidia.com/gpu above 1 "
+        "in front_end.device_plugin.time_slicing beside it");
+  }
+  const bool jobs = std::any_of(s.workload().jobs().begin(), s.workload().jobs().end(),
+                                [](const proto::InlineJob& job) { return job.mig_size() > 0; });
+  const char* const key = s.workload().generated().mig_size() > 0  ? "workload.generated.mig"
+                          : jobs                                   ? "workload.jobs: mig"
+                          : s.cluster().mig().has_repartitioning() ? "cluster.mig.repartitioning"
+                                                                   : nullptr;
+  if (key == nullptr || plugin.mig_strategy == MigStrategy::kMixed) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("front_end.device_plugin.mig_strategy: expected mixed: ", key,
+                   " is about nvidia.com/mig-* resources, which no other strategy has"));
 }
 
 absl::Status CheckPlan(const proto::Scenario& s) {
@@ -217,7 +239,9 @@ absl::Status CheckDevices(const proto::Scenario& s) {
     if (absl::Status e = CheckDeviceGroup(s.cluster().devices(i), key); !e.ok()) return e;
   }
   if (absl::Status e = CheckPlan(s); !e.ok()) return e;
-  return MakeFrontEndOptions(s).status();
+  const absl::StatusOr<DeviceFrontEndOptions> options = MakeFrontEndOptions(s);
+  if (!options.ok()) return options.status();
+  return *kind == 1 ? CheckPluginFits(s, options->plugin) : absl::OkStatus();
 }
 
 }  // namespace drasim

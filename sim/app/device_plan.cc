@@ -188,8 +188,9 @@ absl::StatusOr<Lowering> DevicePlan::MakeLowering() const {
   options.renamed = front_end->plugin.rename_by_default;
   absl::StatusOr<Lowering> lowering = Lowering::Make(std::move(options));
   if (lowering.ok()) return lowering;
-  return absl::InvalidArgumentError(
-      absl::StrCat("front_end.lowering.rule: ", lowering.status().message()));
+  const bool profile = absl::StartsWith(lowering.status().message(), "unknown profile");
+  return absl::InvalidArgumentError(absl::StrCat(
+      "front_end.lowering.", profile ? "profiles" : "rule", ": ", lowering.status().message()));
 }
 
 // What one `nvidia.com/gpu` stands for: with strategy single, an instance of the one profile that

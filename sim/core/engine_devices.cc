@@ -11,6 +11,8 @@ namespace {
 
 // What a controller needs at least to see that a pod has failed and to make another.
 constexpr SimDuration kShortestRecreation(100'000'000);
+// A replica set would go on for ever; a run has to end.
+constexpr uint32_t kMostRecreations = 1000;
 
 }  // namespace
 
@@ -44,6 +46,7 @@ void Engine::TurnAway(JobId job, PodId pod, uint32_t admitted, AdmissionFailure 
   ++row.admission_failures;
   const bool for_good =
       options_.mode == RunMode::kFill || owner.kind == OwnerOptions::Kind::kNone ||
+      row.admission_failures > kMostRecreations ||
       (owner.kind == OwnerOptions::Kind::kJob && row.admission_failures > owner.backoff_limit);
   std::vector<NodeId> nodes;
   for (uint32_t i = 0; i < row.pods; ++i) {

@@ -11,7 +11,6 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 #include "model/mig_product.h"
 #include "model/mig_table.h"
@@ -199,8 +198,8 @@ TEST(LoweringTest, MemoryMayDecide) {
   EXPECT_EQ(Lowered(smallest, Demand(1, 100, 40193)), "7g.80gb:1, 1000 for 1x100");
   EXPECT_EQ(Lowered(smallest, Demand(1, 429, 19969)), "4g.40gb:1, 500 for 1x429");
   EXPECT_EQ(Lowered(smallest, Demand(1, 100, 80385)),
-            "no allowed MIG profile of A100-80GB has 100 thousandths of its compute slices and "
-            "80385 MiB");
+            "no allowed MIG profile of A100-80GB (1g.10gb, 2g.20gb, 3g.40gb, 4g.40gb, 7g.80gb) has "
+            "100 thousandths of its compute slices and 80385 MiB");
   // It is that of all GPUs together.
   EXPECT_EQ(Lowered(smallest, Demand(2, 100, 2 * 9728)), "1g.10gb:2, 250 for 2x100");
   EXPECT_EQ(Lowered(smallest, Demand(2, 100, 2 * 9729)), "2g.20gb:2, 500 for 2x100");
@@ -226,9 +225,9 @@ TEST(LoweringTest, OnlyAllowedProfiles) {
             "1g.10gb+me:1, 125 for 1x100");
   // As another driver prints it.
   EXPECT_EQ(Lowered(Smallest(A100(), {"3g.39gb"}), Demand(1, 100)), "3g.40gb:1, 500 for 1x100");
-  EXPECT_EQ(Lowered(Smallest(A100(), {"2g.20gb"}), Demand(1, 286)),
-            "no allowed MIG profile of A100-80GB has 286 thousandths of its compute slices and 0 "
-            "MiB");
+  EXPECT_EQ(
+      Lowered(Smallest(A100(), {"2g.20gb"}), Demand(1, 286)),
+      "no allowed MIG profile of A100-80GB (2g.20gb) has 286 thousandths of its compute slices");
 }
 
 // ---- The device plugin's front end ----
@@ -273,9 +272,9 @@ TEST(LoweringTest, InstancesByTheNamesOfThePlugin) {
             "nvidia.com/mig-1g.10gb.me:1, 125 for 1x142");
   EXPECT_EQ(Lowered(WithPlugin(Smallest(A100())), Demand(2, 1000)),
             "nvidia.com/gpu:2, 2000 for 2x1000");
-  EXPECT_EQ(Lowered(WithPlugin(Smallest(A100(), {"1g.10gb"})), Demand(1, 143)),
-            "no allowed MIG profile of A100-80GB has 143 thousandths of its compute slices and 0 "
-            "MiB");
+  EXPECT_EQ(
+      Lowered(WithPlugin(Smallest(A100(), {"1g.10gb"})), Demand(1, 143)),
+      "no allowed MIG profile of A100-80GB (1g.10gb) has 143 thousandths of its compute slices");
 }
 
 TEST(LoweringTest, InstancesThatTheWorkloadNamesItself) {

@@ -13,7 +13,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
-#include "model/check.h"
 #include "model/cluster_state.h"
 #include "model/device_grant.h"
 #include "model/event_source.h"
