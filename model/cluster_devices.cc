@@ -203,9 +203,6 @@ bool ClusterState::CanHold(ShapeId shape_id, NodeId node, uint32_t devices,
       row.memory_bytes_idle < shape.memory_bytes || row.pods_idle < 1) {
     return false;
   }
-  size_t instances = 0;
-  for (const auto& [profile, count] : shape.mig) instances += static_cast<size_t>(count);
-  if (instances != grants.size()) return false;
   if (!grants.empty()) return CanGrant(node, devices, grants);
   if (std::popcount(devices) != shape.gpu_count) return false;
   for (uint32_t rest = devices; rest != 0; rest &= rest - 1) {
