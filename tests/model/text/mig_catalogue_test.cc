@@ -17,7 +17,9 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
+#include "model/mig_layout.h"
 #include "model/mig_product.h"
+#include "model/mig_table.h"
 #include "model/text/embedded_mig.h"
 #include "model/text/yaml_tree.h"
 #include "tests/testing/shared_data.h"
@@ -510,6 +512,33 @@ TEST(MigCatalogueTest, AgreesWithTheFacts) {
     SCOPED_TRACE(MigCatalogue()[i].group);
     EXPECT_EQ(MigCatalogue()[i].group, products->children[2 * i]->text);
     ExpectSameProduct(MigCatalogue()[i], *products->children[2 * i + 1]);
+  }
+}
+
+// Counts the sets that the counters admit, and those of them that are no states. Counters only
+// grow, so what is refused is refused with anything added.
+void WalkAdmitted(const MigTable& table, const MigCounterModel& counters, uint64_t set, size_t next,
+                  size_t* admitted, size_t* illegal) {
+  ++*admitted;
+  if (table.Find(set) == kNoMigState) ++*illegal;
+  for (size_t p = next; p < table.placements().size(); ++p) {
+    const uint64_t more = set | uint64_t{1} << p;
+    if (counters.Admits(more)) WalkAdmitted(table, counters, more, p + 1, admitted, illegal);
+  }
+}
+
+TEST(MigCatalogueTest, CountersAdmitExactlyTheLegalSets) {
+  for (const char* name : {"A100-40GB", "A100-80GB", "H100-80GB-SXM", "H100-80GB-PCIe", "H100-94GB",
+                           "GH200-96GB", "H200-141GB", "A30"}) {
+    const MigProduct* const product = FindMigProduct(name);
+    ASSERT_NE(product, nullptr) << name;
+    const absl::StatusOr<MigTable> table = MigTable::Make(*product);
+    ASSERT_TRUE(table.ok()) << table.status();
+    size_t admitted = 0;
+    size_t illegal = 0;
+    WalkAdmitted(*table, MigCounterModel(*table), 0, 0, &admitted, &illegal);
+    EXPECT_EQ(illegal, 0u) << name;
+    EXPECT_EQ(admitted, table->states()) << name;
   }
 }
 
