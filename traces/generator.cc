@@ -13,7 +13,6 @@
 #include "absl/strings/strip.h"
 #include "absl/types/span.h"
 #include "model/check.h"
-#include "model/number_text.h"
 #include "traces/csv_writer.h"
 
 namespace drasim {
@@ -355,17 +354,7 @@ size_t GeneratedSource::NextRow() {
 
 int64_t GeneratedSource::DrawNs(const Distribution& distribution, absl::string_view what,
                                 Random* stream) {
-  const double seconds = distribution.Sample(*stream);
-  if (seconds > static_cast<double>(kMaxSeconds)) {
-    status_ = absl::InvalidArgumentError(absl::StrCat("generated pod ", next_, ": ", what, " of ",
-                                                      DoubleText(seconds), " s, expected at most ",
-                                                      kMaxSeconds, " s"));
-    return 0;
-  }
-  if (seconds <= 0) return 0;
-  const double ns = seconds * 1e9;
-  const auto whole = static_cast<int64_t>(ns);
-  return ns - static_cast<double>(whole) >= 0.5 ? whole + 1 : whole;
+  return SampleNs(distribution, "pod", next_, what, stream, &status_);
 }
 
 absl::StatusOr<bool> GeneratedSource::Next(JobArrival* out) {

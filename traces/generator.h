@@ -25,6 +25,7 @@
 #include "model/random.h"
 #include "model/state_io.h"
 #include "model/time.h"
+#include "traces/sample_time.h"
 
 namespace drasim {
 
@@ -89,8 +90,8 @@ struct GeneratedOptions {
 // draws alone.
 class GeneratedSource : public EventSource {
  public:
-  static constexpr int64_t kMaxPods = (int64_t{1} << 32) - 1;  // as many as there are PodIds
-  static constexpr int64_t kMaxSeconds = 4'000'000'000;        // of an arrival, and of a run time
+  static constexpr int64_t kMaxPods = (int64_t{1} << 32) - 1;   // as many as there are PodIds
+  static constexpr int64_t kMaxSeconds = kMaxGeneratedSeconds;  // of an arrival, and of a run time
 
   // Interns the table's shapes, in table order, into `shapes`. Neither argument is kept.
   // InvalidArgument when the table has no pod rows or an option is out of range, unknown or not a

@@ -230,17 +230,7 @@ void JobGenerator::AddKind(const JobGeneratorOptions& options, int32_t gpus, Sha
 
 int64_t JobGenerator::DrawNs(const Distribution& distribution, absl::string_view what,
                              Random* stream) {
-  const double seconds = distribution.Sample(*stream);
-  if (seconds > static_cast<double>(kMaxSeconds)) {
-    status_ = absl::InvalidArgumentError(absl::StrCat("generated job ", next_, ": ", what, " of ",
-                                                      DoubleText(seconds), " s, expected at most ",
-                                                      kMaxSeconds, " s"));
-    return 0;
-  }
-  if (seconds <= 0) return 0;
-  const double ns = seconds * 1e9;
-  const auto whole = static_cast<int64_t>(ns);
-  return ns - static_cast<double>(whole) >= 0.5 ? whole + 1 : whole;
+  return SampleNs(distribution, "job", next_, what, stream, &status_);
 }
 
 void JobGenerator::Advance() {

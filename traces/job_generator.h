@@ -22,6 +22,7 @@
 #include "model/pod_shape.h"
 #include "model/random.h"
 #include "model/state_io.h"
+#include "traces/sample_time.h"
 
 namespace drasim {
 
@@ -77,9 +78,9 @@ struct JobGeneratorOptions {
 // changing one option leaves the others' draws alone.
 class JobGenerator : public EventSource {
  public:
-  static constexpr int64_t kMaxJobs = (int64_t{1} << 32) - 1;  // as many as there are JobIds
-  static constexpr int64_t kMaxSeconds = 4'000'000'000;        // of an arrival, and of a run time
-  static constexpr int32_t kMaxGpus = 100'000;                 // of a job
+  static constexpr int64_t kMaxJobs = (int64_t{1} << 32) - 1;   // as many as there are JobIds
+  static constexpr int64_t kMaxSeconds = kMaxGeneratedSeconds;  // of an arrival, and of a run time
+  static constexpr int32_t kMaxGpus = 100'000;                  // of a job
 
   // Interns the shapes of the gangs, in their order, into `shapes`. Neither argument is kept.
   // InvalidArgument, beginning with the scenario's key, when an option is out of range, not a

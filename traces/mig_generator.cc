@@ -155,14 +155,7 @@ absl::Status MigMixSource::AddKinds(const MigMixOptions& options, const MigProdu
 
 int64_t MigMixSource::DrawNs(const Distribution& distribution, absl::string_view what,
                              Random* stream) {
-  const double seconds = distribution.Sample(*stream);
-  if (seconds > static_cast<double>(kMaxSeconds)) {
-    status_ = absl::InvalidArgumentError(absl::StrCat("generated pod ", next_, ": ", what, " of ",
-                                                      DoubleText(seconds), " s, expected at most ",
-                                                      kMaxSeconds, " s"));
-    return 0;
-  }
-  return seconds <= 0 ? 0 : std::llround(seconds * 1e9);
+  return SampleNs(distribution, "pod", next_, what, stream, &status_);
 }
 
 void MigMixSource::Advance() {

@@ -26,6 +26,7 @@
 #include "model/pod_shape.h"
 #include "model/random.h"
 #include "model/state_io.h"
+#include "traces/sample_time.h"
 
 namespace drasim {
 
@@ -66,8 +67,8 @@ absl::Status CheckMigMix(const MigMixOptions& options);
 // pods.
 class MigMixSource : public EventSource {
  public:
-  static constexpr int64_t kMaxPods = (int64_t{1} << 32) - 1;  // as many as there are PodIds
-  static constexpr int64_t kMaxSeconds = 4'000'000'000;        // of an arrival, and of a run time
+  static constexpr int64_t kMaxPods = (int64_t{1} << 32) - 1;   // as many as there are PodIds
+  static constexpr int64_t kMaxSeconds = kMaxGeneratedSeconds;  // of an arrival, and of a run time
 
   // Interns a shape for each share, in their order, into `shapes`; profiles get the name that the
   // product gives them. No argument is kept. InvalidArgument, beginning with the scenario's key,
