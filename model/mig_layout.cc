@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "model/check.h"
+#include "model/mig_table.h"
 
 namespace drasim {
 namespace {
@@ -22,8 +23,6 @@ constexpr int32_t MigProfile::*kCounters[] = {
     &MigProfile::memory_mib, &MigProfile::multiprocessors, &MigProfile::copy_engines,
     &MigProfile::decoders,   &MigProfile::encoders,        &MigProfile::jpeg_engines,
     &MigProfile::ofa_engines};
-
-uint64_t BitOf(size_t placement) { return uint64_t{1} << placement; }
 
 // Multisets of all states, ascending, without repetition.
 std::vector<MigMultiset> DistinctMultisets(const MigTable& table) {
@@ -58,7 +57,7 @@ MigState FindAround(const MigTable& table, uint64_t fixed, const MigMultiset& co
 // What a driver makes of a request without a start; kNoMigState when it refuses.
 MigState PlaceFirst(const MigTable& table, MigState state, absl::Span<const uint8_t> order) {
   for (const uint8_t placement : order) {
-    if ((table.legal(state) & BitOf(placement)) != 0) return table.Place(state, placement);
+    if ((table.legal(state) & PlacementBit(placement)) != 0) return table.Place(state, placement);
   }
   return kNoMigState;
 }
@@ -222,8 +221,8 @@ MigState FindLayout(const MigTable& table, const MigRequest& request) {
   for (const uint8_t placement : request.placements) {
     DRASIM_CHECK_LT(placement, table.placements().size());
     // Asked for twice.
-    if ((fixed & BitOf(placement)) != 0) return kNoMigState;
-    fixed |= BitOf(placement);
+    if ((fixed & PlacementBit(placement)) != 0) return kNoMigState;
+    fixed |= PlacementBit(placement);
   }
   return FindAround(table, fixed, request.counts);
 }

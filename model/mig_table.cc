@@ -23,8 +23,6 @@ constexpr int32_t MigProfile::*kMediaEngines[] = {&MigProfile::decoders, &MigPro
                                                   &MigProfile::jpeg_engines,
                                                   &MigProfile::ofa_engines};
 
-uint64_t BitOf(size_t placement) { return uint64_t{1} << placement; }
-
 // A name of its own goes before what other drivers call another profile.
 int IndexOf(absl::Span<const MigProfile> profiles, absl::string_view name) {
   for (size_t p = 0; p < profiles.size(); ++p) {
@@ -165,7 +163,7 @@ bool MigTable::MayAdd(uint64_t set, size_t placement, const MigRules& rules) con
   }
   if (!rules.media_engines) return true;
   for (int32_t MigProfile::*engine : kMediaEngines) {
-    if (!EngineSuffices(*this, set | BitOf(placement), engine)) return false;
+    if (!EngineSuffices(*this, set | PlacementBit(placement), engine)) return false;
   }
   return true;
 }
@@ -182,7 +180,7 @@ absl::Status MigTable::Enumerate(const MigRules& rules) {
             absl::StrCat("placements of ", product_.group, ": found more than ", kMaxMigPlacements,
                          ", which is the most that a table holds; choose fewer profiles"));
       }
-      own |= BitOf(placements_.size());
+      own |= PlacementBit(placements_.size());
       MigPlacement placement;
       placement.profile = static_cast<uint8_t>(p);
       placement.start = static_cast<uint8_t>(start);
@@ -204,7 +202,7 @@ absl::Status MigTable::Enumerate(const MigRules& rules) {
               absl::StrCat("states of ", product_.group, ": found more than ", kMaxStates,
                            ", which is the most that a table holds; choose fewer profiles"));
         }
-        sets_.push_back(set | BitOf(p));
+        sets_.push_back(set | PlacementBit(p));
         const int32_t compute = ComputeOf(*this, sets_.back());
         if (compute > product_.compute_slices) {
           return absl::InvalidArgumentError(
@@ -231,13 +229,13 @@ void MigTable::Derive() {
   for (size_t s = 0; s < sets_.size(); ++s) {
     for (size_t p = 0; p < width; ++p) {
       const MigPlacement& placement = placements_[p];
-      const MigState to = Find(sets_[s] ^ BitOf(p));
+      const MigState to = Find(sets_[s] ^ PlacementBit(p));
       next_[s * width + p] = to;
-      if ((sets_[s] & BitOf(p)) != 0) {
+      if ((sets_[s] & PlacementBit(p)) != 0) {
         DRASIM_CHECK_NE(to, kNoMigState);
         units_used_[s] = static_cast<uint16_t>(units_used_[s] | placement.units);
       } else if (to != kNoMigState) {
-        legal_[s] |= BitOf(p);
+        legal_[s] |= PlacementBit(p);
         fitting_[s] |= uint32_t{1} << placement.profile;
       }
     }

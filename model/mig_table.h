@@ -24,6 +24,9 @@
 
 namespace drasim {
 
+// A set of placements of one GPU, as bits.
+inline uint64_t PlacementBit(size_t placement) { return uint64_t{1} << placement; }
+
 // Row of a MigTable. State 0 has no instance.
 using MigState = uint16_t;
 inline constexpr MigState kNoMigState = 0xffff;  // not a state: an illegal step

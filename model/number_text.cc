@@ -9,7 +9,7 @@
 namespace drasim {
 namespace {
 
-constexpr std::array<double, 10> kPowersOfTen = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9};
+constexpr std::array<double, 10> kDecimalUnits = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9};
 
 }  // namespace
 
@@ -34,7 +34,7 @@ std::string FixedText(double value, int decimals) {
 
 double RoundDecimals(double value, int decimals) {
   DRASIM_CHECK(decimals >= 0 && decimals <= 9);
-  const double power = kPowersOfTen[static_cast<size_t>(decimals)];
+  const double power = kDecimalUnits[static_cast<size_t>(decimals)];
   const double scaled = value * power;
   // The product's rounding error, exactly; it decides only next to a tie.
   const double error = std::fma(value, power, -scaled);

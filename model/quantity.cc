@@ -179,12 +179,12 @@ int CompareMagnitude(const Decimal& left, const Decimal& right) {
 // Makes the amount a multiple of 10^scale, away from zero.
 void RoundAwayFromZero(int32_t scale, Decimal* amount) {
   if (amount->digits.empty() || amount->scale >= scale) return;
-  const size_t dropped = static_cast<size_t>(scale - amount->scale);
+  const size_t dropped = static_cast<uint32_t>(scale) - static_cast<uint32_t>(amount->scale);
   // The last digit is never a zero, so something is always lost here.
   if (dropped >= amount->digits.size()) {
     amount->digits.assign(1, '1');
   } else {
-    amount->digits.resize(amount->digits.size() - dropped);
+    amount->digits.erase(amount->digits.size() - dropped);
     amount->digits = AddDigits(amount->digits, "1");
   }
   amount->scale = scale;

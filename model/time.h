@@ -11,6 +11,8 @@
 
 namespace drasim {
 
+inline constexpr int64_t kSecondNs = 1'000'000'000;
+
 // A length of virtual time. May be negative.
 class SimDuration {
  public:

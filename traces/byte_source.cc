@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "model/check.h"
+#include "traces/file_ptr.h"
 
 namespace drasim {
 namespace {
@@ -51,14 +52,10 @@ class RawReader {
   virtual absl::StatusOr<size_t> Read(char* out, size_t capacity) = 0;
 };
 
-struct FileCloser {
-  void operator()(std::FILE* file) const { std::fclose(file); }
-};
-
 class FileReader final : public RawReader {
  public:
   // Closes `owned`, which is null for standard input.
-  FileReader(std::string name, std::FILE* file, std::unique_ptr<std::FILE, FileCloser> owned)
+  FileReader(std::string name, std::FILE* file, FilePtr owned)
       : name_(std::move(name)), file_(file), owned_(std::move(owned)) {}
 
   absl::StatusOr<size_t> Read(char* out, size_t capacity) override {
@@ -75,7 +72,7 @@ class FileReader final : public RawReader {
  private:
   const std::string name_;
   std::FILE* const file_;
-  std::unique_ptr<std::FILE, FileCloser> owned_;
+  FilePtr owned_;
 };
 
 class MemoryReader final : public RawReader {
@@ -252,7 +249,7 @@ absl::StatusOr<std::unique_ptr<ByteSource>> OpenByteSource(absl::string_view pat
     return absl::InvalidArgumentError(absl::StrCat(name, ": found a directory, expected a file"));
   }
   errno = 0;
-  std::unique_ptr<std::FILE, FileCloser> file(std::fopen(name.c_str(), "rb"));
+  FilePtr file(std::fopen(name.c_str(), "rb"));
   const int error_number = errno;
   if (file == nullptr) {
     return absl::PermissionDeniedError(

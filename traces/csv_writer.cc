@@ -13,11 +13,12 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "model/check.h"
+#include "model/time.h"
 
 namespace drasim {
 namespace {
 
-constexpr uint64_t kNsPerSecond = 1'000'000'000;
+constexpr uint64_t kUnsignedSecondNs = kSecondNs;
 constexpr int kMibShift = 20;
 constexpr unsigned kBufferBytes = 1U << 17;
 
@@ -151,8 +152,8 @@ std::string SecondsText(int64_t ns) {
   // Unsigned, because the least int64 has no positive counterpart.
   const uint64_t magnitude =
       ns < 0 ? uint64_t{0} - static_cast<uint64_t>(ns) : static_cast<uint64_t>(ns);
-  std::string text = absl::StrCat(ns < 0 ? "-" : "", magnitude / kNsPerSecond);
-  const uint64_t fraction = magnitude % kNsPerSecond;
+  std::string text = absl::StrCat(ns < 0 ? "-" : "", magnitude / kUnsignedSecondNs);
+  const uint64_t fraction = magnitude % kUnsignedSecondNs;
   if (fraction == 0) return text;
   absl::StrAppend(&text, ".", absl::Dec(fraction, absl::kZeroPad9));
   text.erase(text.find_last_not_of('0') + 1);

@@ -6,12 +6,13 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "model/time.h"
 #include "traces/column_reader.h"
+#include "traces/decimal.h"
 
 namespace drasim {
 namespace {
 
-constexpr int64_t kSecondNs = 1'000'000'000;
 constexpr int64_t kDaySeconds = 86'400;
 
 constexpr bool IsLeapYear(int64_t year) {
@@ -51,8 +52,6 @@ bool TakeChar(char wanted, absl::string_view* text) {
   text->remove_prefix(1);
   return true;
 }
-
-bool IsBlank(char c) { return c == ' ' || c == '\t'; }
 
 // A date and time in its parts.
 struct Parts {

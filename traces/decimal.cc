@@ -37,8 +37,6 @@ struct Decimal {
   }
 };
 
-bool IsBlank(char c) { return c == ' ' || c == '\t'; }
-
 absl::string_view StripBlanks(absl::string_view text) {
   while (!text.empty() && IsBlank(text.front())) text.remove_prefix(1);
   while (!text.empty() && IsBlank(text.back())) text.remove_suffix(1);

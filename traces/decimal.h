@@ -13,6 +13,8 @@
 
 namespace drasim {
 
+inline bool IsBlank(char c) { return c == ' ' || c == '\t'; }
+
 enum class DecimalError {
   kNone,
   kNotANumber,

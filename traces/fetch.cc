@@ -26,6 +26,7 @@
 #include "model/check.h"
 #include "traces/embedded.h"
 #include "traces/fetch_http.h"
+#include "traces/file_ptr.h"
 
 namespace drasim {
 namespace {
@@ -35,11 +36,6 @@ namespace fs = std::filesystem;
 constexpr absl::string_view kCatalogueHeader = "trace,file,url,sha256,bytes,licence";
 constexpr int kMirrorLevels = 2;
 constexpr size_t kChunkBytes = size_t{1} << 16;
-
-struct FileCloser {
-  void operator()(std::FILE* file) const { std::fclose(file); }
-};
-using FilePtr = std::unique_ptr<std::FILE, FileCloser>;
 
 struct GzCloser {
   void operator()(gzFile file) const { gzclose_r(file); }

@@ -16,6 +16,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "model/check.h"
+#include "traces/file_ptr.h"
 
 namespace drasim {
 namespace {
@@ -25,10 +26,6 @@ constexpr long kConnectTimeoutS = 15;
 constexpr long kLowSpeedBytesPerS = 100;
 constexpr long kLowSpeedS = 30;
 constexpr long kMaxRedirects = 5;
-
-struct FileCloser {
-  void operator()(std::FILE* file) const { std::fclose(file); }
-};
 
 // Why a callback of ours ended a transfer.
 enum class Abort { kNone, kWriteFailed, kTooLong, kWrongRange };
@@ -45,7 +42,7 @@ struct Exchange {
   int write_errno = 0;
   bool from_scratch = false;  // the file was emptied for a whole body
   int64_t size = 0;           // of the file at request->path, once the body has begun
-  std::unique_ptr<std::FILE, FileCloser> file;
+  FilePtr file;
 };
 
 // Opens the file when the body begins, since only the status says whether to append or to start

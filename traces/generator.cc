@@ -13,13 +13,14 @@
 #include "absl/strings/strip.h"
 #include "absl/types/span.h"
 #include "model/check.h"
+#include "model/time.h"
 #include "traces/csv_writer.h"
+#include "traces/sample_time.h"
 
 namespace drasim {
 namespace {
 
 constexpr int64_t kBytesPerMib = int64_t{1} << 20;
-constexpr int64_t kNsPerSecond = 1'000'000'000;
 // Keeps the products of Apportion within 64 bits.
 constexpr int64_t kMaxPodCount = std::numeric_limits<int32_t>::max();
 // The quota order holds row numbers in 16 bits.
@@ -226,18 +227,6 @@ std::vector<int64_t> NodeCounts(const WorkloadTable& table) {
   return counts;
 }
 
-// The distribution of an option; none when its text is empty.
-absl::StatusOr<std::optional<Distribution>> ParseOption(absl::string_view name,
-                                                        absl::string_view text) {
-  if (text.empty()) return std::optional<Distribution>();
-  absl::StatusOr<Distribution> parsed = Distribution::Parse(text);
-  if (!parsed.ok()) {
-    return absl::Status(parsed.status().code(),
-                        absl::StrCat(name, ": ", parsed.status().message()));
-  }
-  return std::optional<Distribution>(*std::move(parsed));
-}
-
 }  // namespace
 
 int64_t WorkloadTable::pod_count() const {
@@ -314,9 +303,10 @@ absl::StatusOr<std::unique_ptr<GeneratedSource>> GeneratedSource::Create(
         absl::StrCat("sampling: found '", options.sampling, "', expected quota or independent"));
   }
   absl::StatusOr<std::optional<Distribution>> interarrival =
-      ParseOption("interarrival", options.interarrival);
+      ParseTimeOption("interarrival", options.interarrival);
   if (!interarrival.ok()) return interarrival.status();
-  absl::StatusOr<std::optional<Distribution>> run_time = ParseOption("run_time", options.run_time);
+  absl::StatusOr<std::optional<Distribution>> run_time =
+      ParseTimeOption("run_time", options.run_time);
   if (!run_time.ok()) return run_time.status();
 
   const int64_t pods = options.pods == 0 ? table.pod_count() : options.pods;
@@ -363,7 +353,7 @@ absl::StatusOr<bool> GeneratedSource::Next(JobArrival* out) {
   if (interarrival_s_.has_value() && next_ > 0) {
     // Both terms are at most kMaxSeconds: the sum fits 64 bits, and so does any arrival + run time.
     time_ns_ += DrawNs(*interarrival_s_, "an interarrival time", &interarrival_stream_);
-    if (status_.ok() && time_ns_ > kMaxSeconds * kNsPerSecond) {
+    if (status_.ok() && time_ns_ > kMaxSeconds * kSecondNs) {
       status_ = absl::InvalidArgumentError(
           absl::StrCat("generated pod ", next_, ": found an arrival after more than ", kMaxSeconds,
                        " s, expected an earlier one"));

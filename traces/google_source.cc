@@ -25,7 +25,7 @@
 namespace drasim {
 namespace {
 
-constexpr absl::string_view kFormatName = "google-2011";
+constexpr absl::string_view kGoogleName = "google-2011";
 // 2^63-1 microseconds.
 constexpr absl::string_view kAfterTheTrace = "9223372036854775807";
 
@@ -54,7 +54,7 @@ absl::StatusOr<std::unique_ptr<TableReader>> OpenEvents(
   absl::StatusOr<std::unique_ptr<ByteSource>> bytes = OpenByteSource(input.path);
   if (!bytes.ok()) return bytes.status();
   proto::TableMapping mapping;
-  mapping.set_name(std::string(kFormatName));
+  mapping.set_name(std::string(kGoogleName));
   mapping.set_no_header(true);
   mapping.set_comment("#");
   for (const absl::string_view column : columns) mapping.add_columns(std::string(column));
@@ -389,7 +389,7 @@ void GoogleTaskEventsSource::GetJob(size_t place, JobArrival* out) const {
 }
 
 absl::StatusOr<std::unique_ptr<TraceFormatSource>> OpenTaskEvents(const FormatInput& input) {
-  absl::Status status = RefuseGpusPerPod(input, kFormatName);
+  absl::Status status = RefuseGpusPerPod(input, kGoogleName);
   if (!status.ok()) return status;
   absl::StatusOr<std::unique_ptr<TableReader>> table = OpenEvents(
       input, {"time", "missing_info", "job", "index", "machine", "event_type", "user",
@@ -535,7 +535,7 @@ absl::StatusOr<NodeList> ReadGoogleMachines(const FormatInput& input) {
 
 SpecialFormat GoogleTaskEventsFormat() {
   SpecialFormat format;
-  format.name = std::string(kFormatName);
+  format.name = std::string(kGoogleName);
   format.description = "Google's cluster trace of 2011: task_events, and machine_events as nodes";
   format.open = OpenTaskEvents;
   format.read_nodes = ReadGoogleMachines;

@@ -14,6 +14,7 @@
 #include "model/check.h"
 #include "model/ids.h"
 #include "model/pod_shape.h"
+#include "model/time.h"
 #include "traces/byte_source.h"
 #include "traces/column_reader.h"
 #include "traces/csv_splitter.h"
@@ -22,7 +23,6 @@
 namespace drasim {
 namespace {
 
-constexpr int64_t kNsPerSecond = 1'000'000'000;
 constexpr int64_t kMilliPerCore = 1000;
 constexpr absl::string_view kSubtrace = "google-subtrace";
 // Ahead of the run times: arrival, n_tasks, mean_duration.
@@ -151,7 +151,7 @@ bool GoogleSubtraceSource::ReadLine() {
 }
 
 bool GoogleSubtraceSource::ReadSeconds(size_t field, absl::string_view name, int64_t* ns) {
-  const DecimalError error = ParseNearest(splitter_.field(field), kNsPerSecond, ns);
+  const DecimalError error = ParseNearest(splitter_.field(field), kSecondNs, ns);
   if (error == DecimalError::kNone && *ns <= kMaxTraceNs) return true;
   return RejectField("not a number", field, name,
                      "a plain number of seconds that is neither negative nor above 126 years");

@@ -8,23 +8,18 @@
 #include "absl/strings/str_cat.h"
 #include "model/number_text.h"
 #include "model/time.h"
+#include "traces/generator_options.h"
+#include "traces/sample_time.h"
 
 namespace drasim {
 namespace {
 
-constexpr int64_t kNsPerSecond = 1'000'000'000;
-constexpr int64_t kDayNs = 86'400 * kNsPerSecond;
+constexpr int64_t kDayNs = 86'400 * kSecondNs;
 constexpr double kPi = 0x1.921fb54442d18p+1;
-constexpr double kGreatestWeight = 0x1p40;
 constexpr size_t kMaxGangs = 1000;
 // Sums over the GPUs of a pod fit 64 bits.
 constexpr int64_t kMaxMilliPerGpu = 1'000'000'000'000;
 constexpr int64_t kMaxBytesPerGpu = int64_t{1} << 50;
-
-absl::Status Refused(absl::string_view key, absl::string_view found, absl::string_view expected) {
-  return absl::InvalidArgumentError(
-      absl::StrCat("workload.generated.", key, ": found ", found, ", expected ", expected));
-}
 
 // 1, -1/3!, 1/5!, ... -1/19!, 1/21!. For arguments up to pi/2 the first omitted term is below
 // 2e-18.
@@ -74,63 +69,51 @@ int64_t SwungNs(int64_t even_ns, double swing) {
 
 absl::Status CheckOptions(const JobGeneratorOptions& options) {
   if (options.jobs < 1 || options.jobs > JobGenerator::kMaxJobs) {
-    return Refused("pods", absl::StrCat(options.jobs),
-                   absl::StrCat("1 to ", JobGenerator::kMaxJobs, " jobs"));
+    return RefusedOption("pods", absl::StrCat(options.jobs),
+                         absl::StrCat("1 to ", JobGenerator::kMaxJobs, " jobs"));
   }
   if (options.gangs.empty() || options.gangs.size() > kMaxGangs) {
-    return Refused("gangs", absl::StrCat(options.gangs.size(), " entries"),
-                   absl::StrCat("1 to ", kMaxGangs));
+    return RefusedOption("gangs", absl::StrCat(options.gangs.size(), " entries"),
+                         absl::StrCat("1 to ", kMaxGangs));
   }
   double greatest = 0;
   for (const GangWeight& gang : options.gangs) {
     if (gang.gpus < 1 || gang.gpus > JobGenerator::kMaxGpus) {
-      return Refused("gangs", absl::StrCat(gang.gpus, " GPUs"),
-                     absl::StrCat("1 to ", JobGenerator::kMaxGpus));
+      return RefusedOption("gangs", absl::StrCat(gang.gpus, " GPUs"),
+                           absl::StrCat("1 to ", JobGenerator::kMaxGpus));
     }
     // Written so that NaN is refused.
     if (!(gang.weight >= 0 && gang.weight <= 1e300)) {
-      return Refused("gangs", absl::StrCat("the weight ", DoubleText(gang.weight)),
-                     "a number of 0 or more");
+      return RefusedOption("gangs", absl::StrCat("the weight ", DoubleText(gang.weight)),
+                           "a number of 0 or more");
     }
     greatest = std::max(greatest, gang.weight);
   }
-  if (greatest <= 0) return Refused("gangs", "no weight above 0", "one at least");
+  if (greatest <= 0) return RefusedOption("gangs", "no weight above 0", "one at least");
   if (options.gpus_per_pod < 1 || options.gpus_per_pod > kMaxDevicesPerNode) {
-    return Refused("gangs", absl::StrCat(options.gpus_per_pod, " GPUs per pod"),
-                   absl::StrCat("1 to ", kMaxDevicesPerNode));
+    return RefusedOption("gangs", absl::StrCat(options.gpus_per_pod, " GPUs per pod"),
+                         absl::StrCat("1 to ", kMaxDevicesPerNode));
   }
   if (options.cpu_milli_per_gpu < 0 || options.cpu_milli_per_gpu > kMaxMilliPerGpu) {
-    return Refused("gangs", absl::StrCat(options.cpu_milli_per_gpu, " milli-CPUs per GPU"),
-                   absl::StrCat("0 to ", kMaxMilliPerGpu));
+    return RefusedOption("gangs", absl::StrCat(options.cpu_milli_per_gpu, " milli-CPUs per GPU"),
+                         absl::StrCat("0 to ", kMaxMilliPerGpu));
   }
   if (options.memory_bytes_per_gpu < 0 || options.memory_bytes_per_gpu > kMaxBytesPerGpu) {
-    return Refused("gangs", absl::StrCat(options.memory_bytes_per_gpu, " bytes per GPU"),
-                   absl::StrCat("0 to ", kMaxBytesPerGpu));
+    return RefusedOption("gangs", absl::StrCat(options.memory_bytes_per_gpu, " bytes per GPU"),
+                         absl::StrCat("0 to ", kMaxBytesPerGpu));
   }
   if (!(options.daily_swing >= 0 && options.daily_swing <= 1)) {
-    return Refused("daily_swing", DoubleText(options.daily_swing), "a number from 0 to 1");
+    return RefusedOption("daily_swing", DoubleText(options.daily_swing), "a number from 0 to 1");
   }
   if (options.load_percent.has_value() && !options.interarrival.empty()) {
-    return Refused("load_percent", "interarrival, too", "one of them");
+    return RefusedOption("load_percent", "interarrival, too", "one of them");
   }
   if (options.daily_swing > 0 && !options.load_percent.has_value() &&
       options.interarrival.empty()) {
-    return Refused("daily_swing", "no rate of arrivals that could swing",
-                   "interarrival or load_percent");
+    return RefusedOption("daily_swing", "no rate of arrivals that could swing",
+                         "interarrival or load_percent");
   }
   return absl::OkStatus();
-}
-
-// The distribution of an option; none when its text is empty.
-absl::StatusOr<std::optional<Distribution>> ParseOption(absl::string_view key,
-                                                        absl::string_view text) {
-  if (text.empty()) return std::optional<Distribution>();
-  absl::StatusOr<Distribution> parsed = Distribution::Parse(text);
-  if (!parsed.ok()) {
-    return absl::Status(parsed.status().code(),
-                        absl::StrCat("workload.generated.", key, ": ", parsed.status().message()));
-  }
-  return std::optional<Distribution>(*std::move(parsed));
 }
 
 // The gaps of the Poisson process that gives options.load_percent.
@@ -138,18 +121,19 @@ absl::StatusOr<Distribution> GapsForLoad(const JobGeneratorOptions& options, dou
                                          const std::optional<Distribution>& run_time_s) {
   const double percent = *options.load_percent;
   if (!(percent > 0 && percent <= 1e6)) {
-    return Refused("load_percent", DoubleText(percent), "a number above 0, at most 1000000");
+    return RefusedOption("load_percent", DoubleText(percent), "a number above 0, at most 1000000");
   }
   if (options.capacity_gpus < 1) {
-    return Refused("load_percent", "a cluster without GPUs", "one with GPUs");
+    return RefusedOption("load_percent", "a cluster without GPUs", "one with GPUs");
   }
-  if (!run_time_s.has_value()) return Refused("load_percent", "no run_time", "one");
+  if (!run_time_s.has_value()) return RefusedOption("load_percent", "no run_time", "one");
   const double mean_s = run_time_s->Mean();
   if (!(mean_s > 0 && mean_s <= static_cast<double>(JobGenerator::kMaxSeconds))) {
-    return Refused("load_percent",
-                   absl::StrCat("run_time ", run_time_s->ToString(), ", whose mean is ",
-                                mean_s > 1e300 ? std::string("infinite") : DoubleText(mean_s)),
-                   absl::StrCat("a mean above 0, at most ", JobGenerator::kMaxSeconds, " s"));
+    return RefusedOption(
+        "load_percent",
+        absl::StrCat("run_time ", run_time_s->ToString(), ", whose mean is ",
+                     mean_s > 1e300 ? std::string("infinite") : DoubleText(mean_s)),
+        absl::StrCat("a mean above 0, at most ", JobGenerator::kMaxSeconds, " s"));
   }
   const double load_gpus = static_cast<double>(options.capacity_gpus) * (percent / 100.0);
   return Distribution::Exponential(mean_gpus * mean_s / load_gpus);
@@ -174,9 +158,10 @@ absl::StatusOr<std::unique_ptr<JobGenerator>> JobGenerator::Create(
   const absl::Status status = CheckOptions(options);
   if (!status.ok()) return status;
   absl::StatusOr<std::optional<Distribution>> interarrival =
-      ParseOption("interarrival", options.interarrival);
+      ParseTimeOption("workload.generated.interarrival", options.interarrival);
   if (!interarrival.ok()) return interarrival.status();
-  absl::StatusOr<std::optional<Distribution>> run_time = ParseOption("run_time", options.run_time);
+  absl::StatusOr<std::optional<Distribution>> run_time =
+      ParseTimeOption("workload.generated.run_time", options.run_time);
   if (!run_time.ok()) return run_time.status();
 
   std::unique_ptr<JobGenerator> source(new JobGenerator(options));
@@ -238,7 +223,7 @@ void JobGenerator::Advance() {
   const int64_t even_ns =
       even_ns_ + DrawNs(*interarrival_s_, "an interarrival time", &interarrival_stream_);
   if (!status_.ok()) return;
-  if (even_ns > kMaxSeconds * kNsPerSecond) {
+  if (even_ns > kMaxSeconds * kSecondNs) {
     status_ = absl::InvalidArgumentError(absl::StrCat("generated job ", next_,
                                                       ": found an arrival after more than ",
                                                       kMaxSeconds, " s, expected an earlier one"));
@@ -299,7 +284,7 @@ absl::Status JobGenerator::Load(StateReader& in) {
   const int64_t even_ns = in.I64();
   const int64_t time_ns = in.I64();
   for (const int64_t ns : {even_ns, time_ns}) {
-    if (ns < 0 || ns > kMaxSeconds * kNsPerSecond) in.Fail(absl::StrCat("the time ", ns, " ns"));
+    if (ns < 0 || ns > kMaxSeconds * kSecondNs) in.Fail(absl::StrCat("the time ", ns, " ns"));
   }
   for (Random* stream : {&gang_stream_, &interarrival_stream_, &run_time_stream_}) {
     const absl::Status status = stream->Load(in);

@@ -33,7 +33,6 @@ void Reset(JobArrival* job) {
 
 // A length as messages show it.
 std::string ShownLength(int64_t ns) {
-  constexpr int64_t kSecondNs = 1'000'000'000;
   return ns % kSecondNs == 0 ? absl::StrCat(ns / kSecondNs, " s") : absl::StrCat(ns, " ns");
 }
 

@@ -11,29 +11,11 @@
 #include "model/number_text.h"
 #include "model/text/did_you_mean.h"
 #include "model/time.h"
+#include "traces/generator_options.h"
+#include "traces/sample_time.h"
 
 namespace drasim {
 namespace {
-
-constexpr int64_t kNsPerSecond = 1'000'000'000;
-constexpr double kGreatestWeight = 0x1p40;
-
-absl::Status Refused(absl::string_view key, absl::string_view found, absl::string_view expected) {
-  return absl::InvalidArgumentError(
-      absl::StrCat("workload.generated.", key, ": found ", found, ", expected ", expected));
-}
-
-// The distribution of an option; none when its text is empty.
-absl::StatusOr<std::optional<Distribution>> ParseOption(absl::string_view key,
-                                                        absl::string_view text) {
-  if (text.empty()) return std::optional<Distribution>();
-  absl::StatusOr<Distribution> parsed = Distribution::Parse(text);
-  if (!parsed.ok()) {
-    return absl::Status(parsed.status().code(),
-                        absl::StrCat("workload.generated.", key, ": ", parsed.status().message()));
-  }
-  return std::optional<Distribution>(*std::move(parsed));
-}
 
 std::string ProfileNames(const MigProduct& product) {
   return absl::StrJoin(product.profiles, ", ", [](std::string* out, const MigProfile& profile) {
@@ -68,27 +50,28 @@ std::string SuggestMigProfile(absl::string_view typed, absl::Span<const MigProdu
 }
 
 absl::Status CheckMigMix(const MigMixOptions& options) {
-  if (options.shares.empty()) return Refused("mig", "no profile", "one at least");
+  if (options.shares.empty()) return RefusedOption("mig", "no profile", "one at least");
   for (size_t i = 0; i < options.shares.size(); ++i) {
     const double weight = options.shares[i].second;
     // Written so that NaN is refused.
     if (!(weight > 0 && weight <= 1e300)) {
-      return Refused(absl::StrCat("mig.", i, ".weight"), DoubleText(weight), "a number above 0");
+      return RefusedOption(absl::StrCat("mig.", i, ".weight"), DoubleText(weight),
+                           "a number above 0");
     }
   }
   if (options.pods < 0 || options.pods > MigMixSource::kMaxPods) {
-    return Refused("pods", absl::StrCat(options.pods),
-                   absl::StrCat("0 to ", MigMixSource::kMaxPods));
+    return RefusedOption("pods", absl::StrCat(options.pods),
+                         absl::StrCat("0 to ", MigMixSource::kMaxPods));
   }
   if (options.offered_units < 0 || options.offered_units > MigMixSource::kMaxPods) {
-    return Refused("offered_percent", absl::StrCat(options.offered_units, " units"),
-                   absl::StrCat("1 to ", MigMixSource::kMaxPods));
+    return RefusedOption("offered_percent", absl::StrCat(options.offered_units, " units"),
+                         absl::StrCat("1 to ", MigMixSource::kMaxPods));
   }
   if (options.pods > 0 && options.offered_units > 0) {
-    return Refused("offered_percent", "pods, too", "one of them");
+    return RefusedOption("offered_percent", "pods, too", "one of them");
   }
   if (options.pods == 0 && options.offered_units == 0) {
-    return Refused("mig", "neither pods nor offered_percent", "one of them");
+    return RefusedOption("mig", "neither pods nor offered_percent", "one of them");
   }
   return absl::OkStatus();
 }
@@ -105,9 +88,10 @@ absl::StatusOr<std::unique_ptr<MigMixSource>> MigMixSource::Create(const MigMixO
                                                                    ShapeTable* shapes) {
   if (absl::Status s = CheckMigMix(options); !s.ok()) return s;
   absl::StatusOr<std::optional<Distribution>> interarrival =
-      ParseOption("interarrival", options.interarrival);
+      ParseTimeOption("workload.generated.interarrival", options.interarrival);
   if (!interarrival.ok()) return interarrival.status();
-  absl::StatusOr<std::optional<Distribution>> run_time = ParseOption("run_time", options.run_time);
+  absl::StatusOr<std::optional<Distribution>> run_time =
+      ParseTimeOption("workload.generated.run_time", options.run_time);
   if (!run_time.ok()) return run_time.status();
 
   std::unique_ptr<MigMixSource> source(new MigMixSource(options));
@@ -128,13 +112,13 @@ absl::Status MigMixSource::AddKinds(const MigMixOptions& options, const MigProdu
     const std::string& name = options.shares[i].first;
     const MigProfile* const profile = MigProfileNamed(product, name);
     if (profile == nullptr) {
-      return Refused(absl::StrCat("mig.", i, ".profile"), absl::StrCat("'", name, "'"),
-                     absl::StrCat("a profile of ", product.group, ": ", ProfileNames(product),
-                                  SuggestMigProfile(name, absl::MakeConstSpan(&product, 1))));
+      return RefusedOption(absl::StrCat("mig.", i, ".profile"), absl::StrCat("'", name, "'"),
+                           absl::StrCat("a profile of ", product.group, ": ", ProfileNames(product),
+                                        SuggestMigProfile(name, absl::MakeConstSpan(&product, 1))));
     }
     if (std::find(seen.begin(), seen.end(), profile) != seen.end()) {
-      return Refused(absl::StrCat("mig.", i, ".profile"),
-                     absl::StrCat("'", name, "' a second time"), "each profile once");
+      return RefusedOption(absl::StrCat("mig.", i, ".profile"),
+                           absl::StrCat("'", name, "' a second time"), "each profile once");
     }
     seen.push_back(profile);
     DRASIM_CHECK_GT(profile->size, 0);
@@ -161,7 +145,7 @@ int64_t MigMixSource::DrawNs(const Distribution& distribution, absl::string_view
 void MigMixSource::Advance() {
   // Both terms are at most kMaxSeconds: the sum fits 64 bits, and so does any arrival + run time.
   time_ns_ += DrawNs(*interarrival_s_, "an interarrival time", &interarrival_stream_);
-  if (status_.ok() && time_ns_ > kMaxSeconds * kNsPerSecond) {
+  if (status_.ok() && time_ns_ > kMaxSeconds * kSecondNs) {
     status_ = absl::InvalidArgumentError(absl::StrCat("generated pod ", next_,
                                                       ": found an arrival after more than ",
                                                       kMaxSeconds, " s, expected an earlier one"));

@@ -24,7 +24,7 @@
 namespace drasim {
 namespace {
 
-constexpr absl::string_view kFormatName = "pai-2020";
+constexpr absl::string_view kPaiName = "pai-2020";
 
 proto::Column NamedColumn(absl::string_view name, absl::string_view unit, bool optional) {
   proto::Column column;
@@ -38,7 +38,7 @@ absl::StatusOr<std::unique_ptr<TableReader>> OpenTable(
     std::unique_ptr<ByteSource> bytes, bool lenient,
     const std::vector<absl::string_view>& columns) {
   proto::TableMapping mapping;
-  mapping.set_name(std::string(kFormatName));
+  mapping.set_name(std::string(kPaiName));
   mapping.set_no_header(true);
   for (const absl::string_view column : columns) mapping.add_columns(std::string(column));
   TableReader::Options options;
@@ -458,13 +458,13 @@ std::string PaiSource::Where(const Job& job) const {
 absl::StatusOr<std::unique_ptr<TableReader>> OpenFurther(
     const FormatInput& input, absl::string_view name,
     const std::vector<absl::string_view>& columns) {
-  absl::StatusOr<std::unique_ptr<ByteSource>> bytes = OpenFormatTable(input, kFormatName, name);
+  absl::StatusOr<std::unique_ptr<ByteSource>> bytes = OpenFormatTable(input, kPaiName, name);
   if (!bytes.ok()) return bytes.status();
   return OpenTable(*std::move(bytes), input.lenient, columns);
 }
 
 absl::StatusOr<std::unique_ptr<TraceFormatSource>> OpenPai(const FormatInput& input) {
-  absl::Status status = RefuseGpusPerPod(input, kFormatName);
+  absl::Status status = RefuseGpusPerPod(input, kPaiName);
   if (!status.ok()) return status;
   absl::StatusOr<std::unique_ptr<ByteSource>> bytes = OpenByteSource(input.path);
   if (!bytes.ok()) return bytes.status();
@@ -502,7 +502,7 @@ absl::StatusOr<std::unique_ptr<TraceFormatSource>> OpenPai(const FormatInput& in
 
 SpecialFormat PaiFormat() {
   SpecialFormat format;
-  format.name = std::string(kFormatName);
+  format.name = std::string(kPaiName);
   format.description =
       "Alibaba's GPU cluster trace of 2020 (PAI): the job table and its task table";
   format.tables.push_back({"task", true, "pai_task_table, the pods of each job"});

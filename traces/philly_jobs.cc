@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "model/time.h"
 #include "traces/column_reader.h"
 #include "traces/date_time.h"
 #include "traces/job_split.h"
@@ -9,7 +10,6 @@
 namespace drasim {
 namespace {
 
-constexpr int64_t kNsPerSecond = 1'000'000'000;
 constexpr int64_t kSecondsPerHour = 3600;
 // What the clocks showed when summer time began and ended, in seconds from 1970-01-01 00:00.
 constexpr int64_t kSummerBegin = 1'489'284'000;  // 2017-03-12 02:00:00
@@ -35,7 +35,7 @@ bool ParsePhillyTime(absl::string_view text, int64_t floor_s, int64_t* unix_s) {
       wall_ns > kMaxTraceNs) {
     return false;
   }
-  const int64_t wall_s = wall_ns / kNsPerSecond;
+  const int64_t wall_s = wall_ns / kSecondNs;
   const bool summer = wall_s >= kSummerBegin && wall_s < kSummerEnd;
   *unix_s = wall_s + (summer ? 7 : 8) * kSecondsPerHour;
   const bool came_twice = summer && wall_s >= kSummerEnd - kSecondsPerHour;
@@ -82,7 +82,7 @@ bool PhillyJobMaker::ReadTimes(const PhillyJob& raw, JobArrival* job) {
   int64_t submitted_s = 0;
   if (!ReadTime(raw, raw.submitted, "submitted_time", &submitted_s)) return false;
   int64_t submitted_ns = 0;
-  if (!ShiftTime(submitted_s * kNsPerSecond, time_offset_ns_, &submitted_ns)) {
+  if (!ShiftTime(submitted_s * kSecondNs, time_offset_ns_, &submitted_ns)) {
     return Bad(raw, "time out of range",
                absl::StrCat("submitted_time: found ", Quoted(raw.submitted),
                             ", expected a time that the offset leaves between 0 and 126 years"));

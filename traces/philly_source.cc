@@ -28,7 +28,7 @@
 namespace drasim {
 namespace {
 
-constexpr absl::string_view kFormatName = "philly";
+constexpr absl::string_view kPhillyName = "philly";
 
 // --- JSON ---
 
@@ -366,7 +366,7 @@ absl::StatusOr<std::unique_ptr<TraceFormatSource>> OpenPhilly(const FormatInput&
 
 SpecialFormat PhillyFormat() {
   SpecialFormat format;
-  format.name = std::string(kFormatName);
+  format.name = std::string(kPhillyName);
   format.description = "Microsoft's Philly trace of 2017: cluster_job_log, as published (JSON)";
   format.open = OpenPhilly;
   return format;

@@ -19,4 +19,14 @@ int64_t SampleNs(const Distribution& distribution, absl::string_view subject, in
   return seconds <= 0 ? 0 : std::llround(seconds * 1e9);
 }
 
+absl::StatusOr<std::optional<Distribution>> ParseTimeOption(absl::string_view key,
+                                                            absl::string_view text) {
+  if (text.empty()) return std::optional<Distribution>();
+  absl::StatusOr<Distribution> parsed = Distribution::Parse(text);
+  if (!parsed.ok()) {
+    return absl::Status(parsed.status().code(), absl::StrCat(key, ": ", parsed.status().message()));
+  }
+  return std::optional<Distribution>(*std::move(parsed));
+}
+
 }  // namespace drasim

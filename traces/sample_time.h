@@ -3,8 +3,10 @@
 #define DRASIM_TRACES_SAMPLE_TIME_H_
 
 #include <cstdint>
+#include <optional>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "model/distributions.h"
 #include "model/random.h"
@@ -20,6 +22,10 @@ inline constexpr int64_t kMaxGeneratedSeconds = 4'000'000'000;
 // subject "pod", number 7 and what "a run time". O(1).
 int64_t SampleNs(const Distribution& distribution, absl::string_view subject, int64_t number,
                  absl::string_view what, Random* stream, absl::Status* status);
+
+// The distribution of an option; none when its text is empty. Errors begin with "KEY: ".
+absl::StatusOr<std::optional<Distribution>> ParseTimeOption(absl::string_view key,
+                                                            absl::string_view text);
 
 }  // namespace drasim
 

@@ -22,7 +22,6 @@
 namespace drasim {
 namespace {
 
-constexpr int64_t kNsPerSecond = 1'000'000'000;
 constexpr double kMaxSeconds = 4e9;  // kMaxShapedNs
 constexpr double kMaxFactor = 1e6;   // of load and of speed
 constexpr double kMinSpeedUp = 0.001;
@@ -35,12 +34,12 @@ absl::Status Refused(absl::string_view key, absl::string_view found, absl::strin
       absl::StrCat("workload.", key, ": found ", found, ", expected ", expected));
 }
 
-std::string SecondsText(int64_t ns) {
+std::string WholeText(int64_t ns) {
   return absl::StrCat(FixedText(static_cast<double>(ns) * 1e-9, 3), " s");
 }
 
 // Towards the past for times, which are not negative.
-int64_t WholeSeconds(int64_t ns) { return ns - ns % kNsPerSecond; }
+int64_t WholeSeconds(int64_t ns) { return ns - ns % kSecondNs; }
 
 // REQUIRES: value >= 0.
 absl::uint128 Unsigned(int64_t value) { return absl::uint128(static_cast<uint64_t>(value)); }
@@ -228,9 +227,9 @@ absl::Status Shaper::ApplyWindow(int64_t* origin_ns) {
     });
     if (items_.empty()) {
       return Refused("window",
-                     absl::StrCat("no job from ", start.has_value() ? SecondsText(*start) : "ever",
-                                  " to ", end.has_value() ? SecondsText(*end) : "ever"),
-                     absl::StrCat("a part of ", SecondsText(first_ns), " to ", SecondsText(last_ns),
+                     absl::StrCat("no job from ", start.has_value() ? WholeText(*start) : "ever",
+                                  " to ", end.has_value() ? WholeText(*end) : "ever"),
+                     absl::StrCat("a part of ", WholeText(first_ns), " to ", WholeText(last_ns),
                                   ", when the trace's jobs arrive"));
     }
   }

@@ -9,12 +9,12 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "model/check.h"
+#include "model/time.h"
 #include "traces/csv_writer.h"
 
 namespace drasim {
 namespace {
 
-constexpr int64_t kNsPerSecond = 1'000'000'000;
 constexpr int64_t kMaxInt64 = std::numeric_limits<int64_t>::max();
 
 // Values below 2^kExactBits have a bucket each; later powers of two have 2^kSubBits buckets.
@@ -203,8 +203,8 @@ void TraceStats::Add(const JobArrival& pod) {
   min_run_time_ns_ = is_first ? run_time_ns : std::min(min_run_time_ns_, run_time_ns);
   max_run_time_ns_ = is_first ? run_time_ns : std::max(max_run_time_ns_, run_time_ns);
   run_time_sum_ns_ += static_cast<uint64_t>(run_time_ns);
-  const bool rounds_up = run_time_ns % kNsPerSecond >= kNsPerSecond / 2;
-  run_times_.Add(run_time_ns / kNsPerSecond + (rounds_up ? 1 : 0));
+  const bool rounds_up = run_time_ns % kSecondNs >= kSecondNs / 2;
+  run_times_.Add(run_time_ns / kSecondNs + (rounds_up ? 1 : 0));
 }
 
 void TraceStats::FoldShapes(TraceSummary* summary, size_t top_shapes) const {

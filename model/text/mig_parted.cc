@@ -27,7 +27,7 @@ constexpr char kDevices[] = "devices";
 constexpr char kEnabled[] = "mig-enabled";
 constexpr char kInstances[] = "mig-devices";
 
-std::string Describe(const YamlNode& node) {
+std::string FoundText(const YamlNode& node) {
   switch (node.kind) {
     case YamlNode::Kind::kNull:
       return "nothing";
@@ -118,7 +118,7 @@ class PartedReader {
   // `node` is null when it is missing from `parent`.
   absl::Status Mismatch(const YamlNode* node, const YamlNode& parent, absl::string_view path,
                         absl::string_view expected) const {
-    const std::string found = node == nullptr ? std::string("nothing") : Describe(*node);
+    const std::string found = node == nullptr ? std::string("nothing") : FoundText(*node);
     return Error(node == nullptr ? parent : *node, path,
                  absl::StrCat("found ", found, ", expected ", expected));
   }

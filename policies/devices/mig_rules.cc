@@ -11,6 +11,7 @@
 #include "absl/functional/function_ref.h"
 #include "model/check.h"
 #include "model/mig_layout.h"
+#include "model/mig_table.h"
 #include "policies/devices/mig_rule_orders.h"
 
 namespace drasim {
@@ -41,8 +42,6 @@ constexpr std::array<uint8_t, kMaxGpus> kTextOrder = {0,  1, 10, 11, 12, 13, 14,
                                                       19, 2, 20, 21, 22, 23, 24, 25, 26, 27, 28,
                                                       29, 3, 30, 31, 4,  5,  6,  7,  8,  9};
 constexpr uint32_t kOneDigit = 0x3ff;  // GPUs 0 to 9, whose text sorts as their numbers do
-
-uint64_t BitOf(size_t placement) { return uint64_t{1} << placement; }
 
 uint32_t LowBits(size_t count) {
   return count >= kMaxGpus ? ~uint32_t{0} : (uint32_t{1} << count) - 1;
@@ -147,10 +146,10 @@ class Fitting {
   // of them comes up once; the large profiles, listed last, come first.
   bool Extend(size_t gpu, MigState state, size_t end, size_t multiset) {
     uint64_t rest = table_.legal(state);
-    if (end < kMaxMigPlacements) rest &= BitOf(end) - 1;
+    if (end < kMaxMigPlacements) rest &= PlacementBit(end) - 1;
     while (rest != 0) {
       const size_t placement = static_cast<size_t>(std::bit_width(rest)) - 1;
-      rest ^= BitOf(placement);
+      rest ^= PlacementBit(placement);
       const size_t profile = table_.placements()[placement].profile;
       if (CountIn(multiset, profile) == 0 || !may_(state, placement)) continue;
       const MigState next = table_.Place(state, placement);
@@ -211,7 +210,7 @@ bool PartEmptyGpus(const MigTable& table, absl::Span<const MigState> gpus, uint3
     for (const size_t i : members[e]) {
       const auto placement =
           static_cast<size_t>(std::countr_zero(set & table.placements_of(profiles[i])));
-      set ^= BitOf(placement);
+      set ^= PlacementBit(placement);
       found[i] = GrantOf(table, empty[e], placement);
     }
   }
@@ -261,7 +260,8 @@ bool Combine(const MigTable& table, MigRule rule, absl::Span<const std::vector<u
       MigState& state = states[static_cast<size_t>(std::popcount(wish.usable & LowBits(gpu)))];
       const MigState before = state;
       for (const uint8_t placement : orders[profile]) {
-        if ((table.legal(before) & BitOf(placement)) == 0 || !may(before, placement)) continue;
+        if ((table.legal(before) & PlacementBit(placement)) == 0 || !may(before, placement))
+          continue;
         state = table.Place(before, placement);
         placed = rest.Fits(states);
         if (placed) {
@@ -290,7 +290,8 @@ MigRuleTable::MigRuleTable(const MigTable* table, MigRule rule, absl::Span<const
 
 bool MigRuleTable::Allowed(MigState state, size_t placement) const {
   if (rule_ == MigRule::kMigParted) return state == 0;
-  if (rule_ == MigRule::kNos) return NosAllows(*table_, table_->set(state) | BitOf(placement));
+  if (rule_ == MigRule::kNos)
+    return NosAllows(*table_, table_->set(state) | PlacementBit(placement));
   return true;
 }
 
@@ -324,7 +325,8 @@ void MigRuleTable::FillChoices(absl::Span<const int64_t> weights) {
     for (size_t p = 0; p < profiles_; ++p) {
       Choice& best = choices_[s * profiles_ + p];
       for (const uint8_t placement : order_[p]) {
-        if ((table_->legal(state) & BitOf(placement)) == 0 || !Allowed(state, placement)) continue;
+        if ((table_->legal(state) & PlacementBit(placement)) == 0 || !Allowed(state, placement))
+          continue;
         const int64_t cost = cost_of(state, table_->Place(state, placement));
         DRASIM_CHECK(cost > std::numeric_limits<int32_t>::min() && cost < kImpossible);
         if (cost >= best.cost) continue;
@@ -392,10 +394,10 @@ bool MigRuleTable::OnNodeAll(absl::Span<const MigState> gpus, uint32_t usable,
     }
     uint64_t named = 0;
     for (const uint8_t profile : profiles) {
-      for (const uint8_t placement : order_[profile]) named |= BitOf(placement);
+      for (const uint8_t placement : order_[profile]) named |= PlacementBit(placement);
     }
     const auto may = [this, named](MigState state, size_t placement) {
-      return (named & BitOf(placement)) != 0 && Allowed(state, placement);
+      return (named & PlacementBit(placement)) != 0 && Allowed(state, placement);
     };
     const Wish wish = {profiles, usable, after};
     if (!Combine(*table_, rule_, order_, may, wish, absl::MakeSpan(states),

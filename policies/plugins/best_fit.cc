@@ -4,14 +4,9 @@
 #include <memory>
 
 #include "policies/framework/registry.h"
+#include "policies/plugins/large_node.h"
 
 namespace drasim {
-namespace {
-
-constexpr double kLargeNodeCpuMilli = 128000;
-constexpr double kLargeNodeGpuMilli = 8000;
-
-}  // namespace
 
 void BestFit::Score(const PodContext& pod, const ClusterState& cluster,
                     absl::Span<const NodeId> nodes, absl::Span<int64_t> scores) {

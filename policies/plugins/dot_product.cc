@@ -5,12 +5,10 @@
 
 #include "model/distributions.h"
 #include "policies/framework/registry.h"
+#include "policies/plugins/large_node.h"
 
 namespace drasim {
 namespace {
-
-constexpr double kLargeNodeCpuMilli = 128000;
-constexpr double kLargeNodeGpuMilli = 8000;
 
 // tanh by the deterministic exponential, since a last bit may decide a placement.
 double Tanh(double x) {

@@ -13,8 +13,6 @@
 namespace drasim {
 namespace {
 
-constexpr size_t kMaxBytes = 16u << 20;
-
 // A mapping file is told from a scenario by its top-level pods or nodes section.
 bool LooksLikeMapping(absl::string_view text) {
   for (absl::string_view key : {"pods:", "nodes:"}) {
@@ -28,7 +26,7 @@ bool LooksLikeMapping(absl::string_view text) {
 absl::Status ValidateOne(const std::string& path) {
   absl::StatusOr<std::unique_ptr<ByteSource>> source = OpenByteSource(path);
   if (!source.ok()) return source.status();
-  absl::StatusOr<std::string> text = ReadAll(**source, kMaxBytes);
+  absl::StatusOr<std::string> text = ReadAll(**source, kMaxScenarioBytes);
   if (!text.ok()) return text.status();
   const std::string name = (*source)->name();
   if (LooksLikeMapping(*text)) {

@@ -17,8 +17,6 @@
 namespace drasim {
 namespace {
 
-constexpr size_t kMaxScenarioBytes = 16u << 20;
-
 // Texts for --help that follow the registry; they live as long as the program.
 absl::string_view PolicyNames() {
   static const auto* const text = [] {

@@ -17,6 +17,9 @@
 
 namespace drasim {
 
+// No scenario file is larger.
+inline constexpr size_t kMaxScenarioBytes = 16u << 20;
+
 absl::Status RunCommand(const ParsedFlags& flags);
 absl::Status CompareCommand(const ParsedFlags& flags);
 absl::Status SweepCommand(const ParsedFlags& flags);

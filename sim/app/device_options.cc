@@ -157,7 +157,7 @@ absl::Status CheckPluginFits(const proto::Scenario& s, const DevicePluginConfig&
                    " is about nvidia.com/mig-* resources, which no other strategy has"));
 }
 
-absl::Status CheckPlan(const proto::Scenario& s) {
+absl::Status CheckDevicePlan(const proto::Scenario& s) {
   const proto::Mig& mig = s.cluster().mig();
   const auto plan = ChoiceOf("cluster.mig.plan", mig.plan(), {"none", "demand"});
   if (!plan.ok()) return plan.status();
@@ -238,7 +238,7 @@ absl::Status CheckDevices(const proto::Scenario& s) {
     const std::string key = absl::StrCat("cluster.devices[", i, "]");
     if (absl::Status e = CheckDeviceGroup(s.cluster().devices(i), key); !e.ok()) return e;
   }
-  if (absl::Status e = CheckPlan(s); !e.ok()) return e;
+  if (absl::Status e = CheckDevicePlan(s); !e.ok()) return e;
   const absl::StatusOr<DeviceFrontEndOptions> options = MakeFrontEndOptions(s);
   if (!options.ok()) return options.status();
   return *kind == 1 ? CheckPluginFits(s, options->plugin) : absl::OkStatus();

@@ -10,6 +10,9 @@
 
 namespace drasim {
 
+// No time of a scenario is longer: a hundred years.
+inline constexpr int64_t kLongestNs = int64_t{100} * 365 * 86'400 * kSecondNs;
+
 // Empty text is zero. Negative durations are refused.
 absl::StatusOr<SimDuration> ParseDuration(absl::string_view text);
 // The same into `*out`, which empty text leaves alone; errors begin with "KEY: ".

@@ -27,7 +27,6 @@ constexpr int kMaxContainers = 1000;
 constexpr int64_t kBytesPerMib = int64_t{1} << 20;
 constexpr int32_t kMaxInstances = 1000;  // of one profile, per pod
 // An arrival and a run time together fit 64 bits.
-constexpr int64_t kLongestNs = int64_t{100} * 365 * 86'400 * 1'000'000'000;
 constexpr absl::string_view kGpuResource = "nvidia.com/gpu";
 
 // By resource, whole units.

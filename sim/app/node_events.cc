@@ -12,8 +12,6 @@
 namespace drasim {
 namespace {
 
-constexpr int64_t kLongestNs = int64_t{100} * 365 * 86400 * 1'000'000'000;
-
 using Action = NodeTransition::Action;
 using DeviceAction = DeviceTransition::Action;
 
@@ -50,8 +48,8 @@ const ActionName* FindAction(const std::string& name) {
 }
 
 // What the event says about devices fits its action.
-absl::Status CheckDevices(const proto::NodeEvent& event, const std::string& key,
-                          const ActionName& action) {
+absl::Status CheckEventDevices(const proto::NodeEvent& event, const std::string& key,
+                               const ActionName& action) {
   const bool health =
       action.action == Action::kDevices &&
       (action.device == DeviceAction::kUnhealthy || action.device == DeviceAction::kHealthy);
@@ -93,7 +91,7 @@ absl::Status CheckEvent(const proto::NodeEvent& event, const std::string& key) {
         key, ".duration: found '", event.duration(),
         "', expected none: only fail, cordon, drain, device-unhealthy and plugin-restart last"));
   }
-  return CheckDevices(event, key, *action);
+  return CheckEventDevices(event, key, *action);
 }
 
 // Without `nodes` the event is only checked.

@@ -15,7 +15,7 @@
 namespace drasim {
 namespace {
 
-constexpr size_t kMaxBytes = 64u << 20;
+constexpr size_t kMaxQuotaBytes = 64u << 20;
 constexpr int64_t kMaxGpus = 1'000'000'000;
 
 }  // namespace
@@ -23,7 +23,7 @@ constexpr int64_t kMaxGpus = 1'000'000'000;
 absl::Status ReadQuotaTable(const std::string& path, int64_t origin_ns, Quotas* quotas) {
   absl::StatusOr<std::unique_ptr<ByteSource>> source = OpenByteSource(path);
   if (!source.ok()) return source.status();
-  absl::StatusOr<std::string> text = ReadAll(**source, kMaxBytes);
+  absl::StatusOr<std::string> text = ReadAll(**source, kMaxQuotaBytes);
   if (!text.ok()) return text.status();
   std::vector<std::string> tenants;
   int64_t line_number = 0;

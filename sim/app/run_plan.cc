@@ -85,8 +85,6 @@ absl::StatusOr<int64_t> QuotaAmount(absl::string_view key, const std::string& te
   return amount;
 }
 
-constexpr int64_t kLongestNs = int64_t{100} * 365 * 86400 * 1'000'000'000;
-
 }  // namespace
 
 bool UsesKubernetesQueue(const proto::Scenario& s) {

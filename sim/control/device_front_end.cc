@@ -20,8 +20,6 @@ namespace {
 
 constexpr size_t kNone = std::numeric_limits<size_t>::max();
 
-uint32_t BitOf(size_t gpu) { return uint32_t{1} << gpu; }
-
 // Amounts by column of ClusterState::extended_names().
 using Amounts = std::vector<std::pair<size_t, int64_t>>;
 
@@ -209,7 +207,7 @@ void DeviceFrontEnd::Impl::SetHealth(NodeId id, uint32_t gpus, bool healthy, Sim
   std::vector<uint32_t>& faults = nodes_[id.value()].faults;
   uint32_t changed = 0;
   for (size_t g = 0; g < faults.size(); ++g) {
-    if ((gpus & BitOf(g)) == 0) continue;
+    if ((gpus & GpuBit(g)) == 0) continue;
     const bool was_healthy = faults[g] == 0;
     if (!healthy) {
       ++faults[g];
@@ -218,7 +216,7 @@ void DeviceFrontEnd::Impl::SetHealth(NodeId id, uint32_t gpus, bool healthy, Sim
     }
     const bool is_healthy = faults[g] == 0;
     if (was_healthy == is_healthy) continue;
-    changed |= BitOf(g);
+    changed |= GpuBit(g);
     manager_.SetHealthy(id, static_cast<uint32_t>(g), is_healthy);
     kubelets_.SetHealthy(id, static_cast<uint32_t>(g), is_healthy);
   }

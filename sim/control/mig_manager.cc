@@ -15,8 +15,6 @@ namespace {
 constexpr int kGenerationBits = 32;
 constexpr int kNodeBits = 24;
 
-uint32_t BitOf(size_t gpu) { return uint32_t{1} << gpu; }
-
 SimDuration Times(SimDuration each, int64_t count) {
   int64_t product = 0;
   if (__builtin_mul_overflow(each.ns(), count, &product)) {
@@ -31,7 +29,7 @@ bool Differs(const PluginGpu& gpu, const GpuLayout& layout) {
   return MultisetOf(*gpu.table, gpu.layout) != MultisetOf(*gpu.table, layout.state);
 }
 
-int64_t InstancesOf(const PluginGpu& gpu) {
+int64_t InstanceCount(const PluginGpu& gpu) {
   return gpu.mig_enabled ? std::popcount(gpu.table->set(gpu.layout)) : 0;
 }
 
@@ -169,7 +167,7 @@ void MigManager::Wish(NodeId id, const std::vector<GpuLayout>& layout, SimTime n
   uint32_t changing = 0;
   for (size_t g = 0; g < layout.size(); ++g) {
     DRASIM_CHECK(Possible(node.gpus[g], layout[g].mig_enabled, layout[g].state));
-    if (Differs(node.gpus[g], layout[g])) changing |= BitOf(g);
+    if (Differs(node.gpus[g], layout[g])) changing |= GpuBit(g);
   }
   if (changing == 0) return;
   node.changing = changing;
@@ -236,7 +234,7 @@ void MigManager::ResetIfIdle(NodeId id, SimTime now) {
   const Node& node = nodes_[id.value()];
   bool reset = false;
   for (size_t g = 0; g < node.gpus.size(); ++g) {
-    if ((node.changing & BitOf(g)) == 0) continue;
+    if ((node.changing & GpuBit(g)) == 0) continue;
     if (clients_->InUse(id, static_cast<uint32_t>(g), now)) return;
     reset |= node.gpus[g].mig_enabled != node.target[g].mig_enabled;
   }
@@ -250,9 +248,9 @@ void MigManager::Make(NodeId id, SimTime now) {
   int64_t created = 0;
   int64_t destroyed = 0;
   for (size_t g = 0; g < node.gpus.size(); ++g) {
-    if ((node.changing & BitOf(g)) == 0) continue;
+    if ((node.changing & GpuBit(g)) == 0) continue;
     created += node.target[g].created;
-    destroyed += InstancesOf(node.gpus[g]) + node.target[g].destroyed;
+    destroyed += InstanceCount(node.gpus[g]) + node.target[g].destroyed;
   }
   Enter(id, Phase::kMaking);
   const SimTime destroyed_at = Later(now, Times(options_.destroy_instance, destroyed));
@@ -262,7 +260,7 @@ void MigManager::Make(NodeId id, SimTime now) {
 void MigManager::Made(NodeId id, SimTime now) {
   Node& node = nodes_[id.value()];
   for (size_t g = 0; g < node.gpus.size(); ++g) {
-    if ((node.changing & BitOf(g)) != 0) Apply(node.target[g], &node.gpus[g]);
+    if ((node.changing & GpuBit(g)) != 0) Apply(node.target[g], &node.gpus[g]);
   }
   Enter(id, Phase::kRestarting);
   Arm(id, Later(now, options_.restart_clients));

@@ -29,6 +29,9 @@
 
 namespace drasim {
 
+// A set of GPUs of one node, as bits.
+inline uint32_t GpuBit(size_t gpu) { return uint32_t{1} << gpu; }
+
 // A timer of the front end, and the token under which the engine keeps it. A timer whose generation
 // is not the present one of its purpose is stale.
 struct FrontEndTimer {

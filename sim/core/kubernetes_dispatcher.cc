@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "model/check.h"
+#include "model/time.h"
 #include "sim/core/post_filter.h"
 
 namespace drasim {
@@ -11,7 +12,6 @@ namespace {
 
 // Stands for plugins that are no filters; any event may help against them.
 constexpr uint64_t kOtherPlugin = uint64_t{1} << 63;
-constexpr int64_t kSecondNs = 1'000'000'000;
 
 const Plugin* QueueSortOf(const Profile& profile) {
   const std::vector<Plugin*> sorts = profile.plugins_at(kQueueSort);

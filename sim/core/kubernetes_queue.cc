@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "model/check.h"
+#include "model/time.h"
 
 namespace drasim {
 namespace {
@@ -11,7 +12,6 @@ namespace {
 using kubernetes_queue_internal::BeforeByKey;
 using kubernetes_queue_internal::MakeHeapKey;
 
-constexpr int64_t kSecondNs = SimDuration::Seconds(1).ns();
 constexpr int64_t kFlushPeriodNs = SimDuration::Seconds(30).ns();
 
 // Below this many dead keys or vacated places a sweep is not worth its fixed cost.

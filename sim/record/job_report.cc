@@ -9,12 +9,12 @@
 #include "absl/strings/strip.h"
 #include "model/check.h"
 #include "model/number_text.h"
+#include "model/time.h"
 #include "sim/record/pod_log.h"
 
 namespace drasim {
 namespace {
 
-constexpr int64_t kSecondNs = 1'000'000'000;
 constexpr double kGpuHour = 3.6e15;  // milli x nanoseconds
 constexpr int kDecimals = 6;
 

@@ -15,7 +15,7 @@
 #include "tests/testing/temp_dir.h"
 
 namespace drasim {
-namespace {
+namespace device_events_test {
 
 std::string ReadText(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -46,5 +46,5 @@ TEST(DeviceEventsTest, EveryScenarioLeavesTheEventsThatWereChecked) {
   }
 }
 
-}  // namespace
+}  // namespace device_events_test
 }  // namespace drasim

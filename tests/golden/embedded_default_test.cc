@@ -13,7 +13,7 @@
 #include "sim/app/simulation.h"
 
 namespace drasim {
-namespace {
+namespace embedded_default_test {
 
 constexpr uint64_t kFirstSeed = 42;
 constexpr size_t kSeeds = 20;
@@ -70,5 +70,5 @@ TEST(EmbeddedDefaultTest, EveryPolicyWithinHalfAPointOfThePublishedFigure) {
   }
 }
 
-}  // namespace
+}  // namespace embedded_default_test
 }  // namespace drasim

@@ -18,7 +18,7 @@
 #include "tests/testing/shared_data.h"
 
 namespace drasim {
-namespace {
+namespace fgd_golden_test {
 
 constexpr char kHeader[] =
     "trace,seed,policy,n_pods,arrived_gpu_milli,failed_pods,used_gpu_milli,used_cpu_milli,"
@@ -60,5 +60,5 @@ TEST(FgdGoldenTest, EveryRow) {
   }
 }
 
-}  // namespace
+}  // namespace fgd_golden_test
 }  // namespace drasim

@@ -19,7 +19,7 @@
 #include "tests/testing/shared_data.h"
 
 namespace drasim {
-namespace {
+namespace fgd_published_test {
 
 constexpr uint64_t kFirstSeed = 42;
 constexpr uint64_t kSeeds = 10;
@@ -180,5 +180,5 @@ TEST_F(FgdPublishedTest, RandomWithinThreeStandardDeviations) {
   EXPECT_GE(figures, 10u);
 }
 
-}  // namespace
+}  // namespace fgd_published_test
 }  // namespace drasim

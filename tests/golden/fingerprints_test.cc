@@ -30,7 +30,7 @@
 #include "tests/testing/temp_dir.h"
 
 namespace drasim {
-namespace {
+namespace fingerprints_test {
 
 std::string GoldenPath(absl::string_view name) {
   return absl::StrCat(DRASIM_SOURCE_DIR, "/tests/golden/", name);
@@ -173,5 +173,5 @@ TEST(FingerprintPinsTest, EveryScenarioHasAPinAndNothingElseHas) {
   EXPECT_EQ(pinned, scenarios);
 }
 
-}  // namespace
+}  // namespace fingerprints_test
 }  // namespace drasim

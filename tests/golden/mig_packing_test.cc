@@ -18,7 +18,7 @@
 #include "sim/app/flags.h"
 
 namespace drasim {
-namespace {
+namespace mig_packing_test {
 
 struct Published {
   const char* setting;
@@ -91,5 +91,5 @@ TEST(MigPackingTest, EveryPublishedCellIsMet) {
   }
 }
 
-}  // namespace
+}  // namespace mig_packing_test
 }  // namespace drasim

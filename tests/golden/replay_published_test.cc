@@ -21,7 +21,7 @@
 #include "traces/decimal.h"
 
 namespace drasim {
-namespace {
+namespace replay_published_test {
 
 proto::Scenario LoadScenario(const std::string& name) {
   const std::string path = absl::StrCat(DRASIM_SOURCE_DIR, "/scenarios/", name);
@@ -192,5 +192,5 @@ TEST(DlrmTest, WithRoomForAllAsManyPodsRunAsInTheTrace) {
   EXPECT_EQ(replayed.Curve(), recorded.Curve());
 }
 
-}  // namespace
+}  // namespace replay_published_test
 }  // namespace drasim

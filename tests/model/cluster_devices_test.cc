@@ -26,7 +26,7 @@
 #include "tests/testing/soak.h"
 
 namespace drasim {
-namespace {
+namespace cluster_devices_test {
 
 constexpr char kDevice[] = "example.com/device";
 
@@ -594,5 +594,5 @@ TEST(ClusterDevicesTest, ARandomWalkBesideANaiveModel) {
   for (const auto& [answer, times] : counts) EXPECT_GT(times, 20) << answer;
 }
 
-}  // namespace
+}  // namespace cluster_devices_test
 }  // namespace drasim

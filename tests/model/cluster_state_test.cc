@@ -16,7 +16,7 @@
 #include "tests/testing/soak.h"
 
 namespace drasim {
-namespace {
+namespace cluster_state_test {
 
 PodShape Shape(int64_t cpu_milli, int64_t memory_bytes, int32_t gpu_count, int32_t gpu_milli) {
   PodShape shape;
@@ -596,5 +596,5 @@ TEST(ClusterStateSaveTest, DamagedBytesGiveErrorsOrAConsistentState) {
   EXPECT_GT(refused, 100);
 }
 
-}  // namespace
+}  // namespace cluster_state_test
 }  // namespace drasim

@@ -14,7 +14,7 @@
 #include "model/random.h"
 
 namespace drasim {
-namespace {
+namespace distributions_test {
 
 using Kind = Distribution::Kind;
 
@@ -375,5 +375,5 @@ TEST(DistributionTest, ErrorsSayWhatIsWrong) {
   }
 }
 
-}  // namespace
+}  // namespace distributions_test
 }  // namespace drasim

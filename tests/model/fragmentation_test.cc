@@ -22,7 +22,7 @@
 #include "tests/testing/shared_data.h"
 
 namespace drasim {
-namespace {
+namespace fragmentation_test {
 
 using Cases = std::array<double, 7>;
 
@@ -555,5 +555,5 @@ TEST(PublishedWorkloadTest, TypicalPodsAndIdleFragmentationOfDefault) {
   EXPECT_NEAR(report.ratio_percent(), 13.944503415170288, 1e-9);
 }
 
-}  // namespace
+}  // namespace fragmentation_test
 }  // namespace drasim

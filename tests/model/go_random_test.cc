@@ -11,7 +11,7 @@
 #include "model/state_io.h"
 
 namespace drasim {
-namespace {
+namespace go_random_test {
 
 // FNV-1a, one step for each of the eight bytes of `word` from the lowest.
 uint64_t HashWord(uint64_t hash, uint64_t word) {
@@ -192,5 +192,5 @@ TEST(GoRandomDeathTest, RefusesEmptyRanges) {
   EXPECT_DEATH(random.Perm(-1), "CHECK failed");
 }
 
-}  // namespace
+}  // namespace go_random_test
 }  // namespace drasim

@@ -10,7 +10,7 @@
 #include "model/device_spec.h"
 
 namespace drasim {
-namespace {
+namespace gpu_topology_test {
 
 DeviceSpec Gpu(std::string product, std::string nvlink = "") {
   DeviceSpec gpu;
@@ -151,5 +151,5 @@ TEST(GpuTopologyTest, IsSymmetricAndMayBeEmpty) {
   }
 }
 
-}  // namespace
+}  // namespace gpu_topology_test
 }  // namespace drasim

@@ -8,7 +8,7 @@
 #include "gtest/gtest.h"
 
 namespace drasim {
-namespace {
+namespace json_writer_test {
 
 std::string Quoted(absl::string_view value) {
   JsonWriter json;
@@ -137,5 +137,5 @@ TEST(JsonWriterDeathTest, AnEndOfTheOtherKindIsADefect) {
   EXPECT_DEATH(JsonWriter().BeginArray().EndObject().text(), "CHECK failed");
 }
 
-}  // namespace
+}  // namespace json_writer_test
 }  // namespace drasim

@@ -18,7 +18,7 @@
 #include "tests/testing/mig_products.h"
 
 namespace drasim {
-namespace {
+namespace lowering_test {
 
 using Names = std::vector<std::string>;
 using Replicas = std::vector<std::pair<std::string, int64_t>>;
@@ -369,5 +369,5 @@ TEST(LoweringTest, WhatCannotBeMade) {
             "2g.12gb+me, 4g.24gb (did you mean '1g.6gb'?)");
 }
 
-}  // namespace
+}  // namespace lowering_test
 }  // namespace drasim

@@ -13,7 +13,7 @@
 #include "tests/testing/mig_products.h"
 
 namespace drasim {
-namespace {
+namespace mig_fragmentation_test {
 
 constexpr MfiReading kReadings[] = {MfiReading::kAny, MfiReading::kPart};
 
@@ -171,5 +171,5 @@ TEST(MigFragmentationTest, ProfilesWithASuffixHaveNoTerm) {
   }
 }
 
-}  // namespace
+}  // namespace mig_fragmentation_test
 }  // namespace drasim

@@ -22,7 +22,7 @@
 #include "tests/testing/soak.h"
 
 namespace drasim {
-namespace {
+namespace mig_layout_test {
 
 uint64_t BitOf(size_t placement) { return uint64_t{1} << placement; }
 
@@ -593,5 +593,5 @@ TEST(MigLayoutTest, CountersLeaveOutKindsThatAreKnownInPartOnly) {
   EXPECT_EQ(Admitted(table), Legal(table));
 }
 
-}  // namespace
+}  // namespace mig_layout_test
 }  // namespace drasim

@@ -20,7 +20,7 @@
 #include "tests/testing/soak.h"
 
 namespace drasim {
-namespace {
+namespace mig_table_test {
 
 MigRules MediaEngines() {
   MigRules rules;
@@ -445,5 +445,5 @@ TEST(MigTableTest, RefusesGeometryThatDoesNotFit) {
             "most 4, which is what the GPU has");
 }
 
-}  // namespace
+}  // namespace mig_table_test
 }  // namespace drasim

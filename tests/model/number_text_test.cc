@@ -13,7 +13,7 @@
 #include "model/random.h"
 
 namespace drasim {
-namespace {
+namespace number_text_test {
 
 constexpr std::array<double, 10> kPowers = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9};
 constexpr double kLimit = 4503599627370496.0;  // 2^52
@@ -222,5 +222,5 @@ TEST(DoubleTextTest, RandomValuesReadBackAndNoExponentFormIsShorter) {
   }
 }
 
-}  // namespace
+}  // namespace number_text_test
 }  // namespace drasim

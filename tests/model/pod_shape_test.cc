@@ -19,7 +19,7 @@
 #include "model/random.h"
 
 namespace drasim {
-namespace {
+namespace pod_shape_test {
 
 GpuModelTable Models(const std::vector<std::string>& names) {
   GpuModelTable models;
@@ -433,5 +433,5 @@ TEST(HashTest, HexHashHasSixteenLowerCaseDigits) {
   EXPECT_EQ(HexHash(~uint64_t{0}), "ffffffffffffffff");
 }
 
-}  // namespace
+}  // namespace pod_shape_test
 }  // namespace drasim

@@ -16,7 +16,7 @@
 #include "gtest/gtest.h"
 
 namespace drasim {
-namespace {
+namespace quantity_test {
 
 constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
 constexpr int64_t kMin = std::numeric_limits<int64_t>::min();
@@ -591,5 +591,5 @@ TEST(QuantityRandomTest, AgreesWithTheNaiveOracle) {
   }
 }
 
-}  // namespace
+}  // namespace quantity_test
 }  // namespace drasim

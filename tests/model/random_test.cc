@@ -13,7 +13,7 @@
 #include "model/state_io.h"
 
 namespace drasim {
-namespace {
+namespace random_test {
 
 constexpr uint64_t kMax = std::numeric_limits<uint64_t>::max();
 
@@ -242,5 +242,5 @@ TEST(RandomDeathTest, RefusesEmptyRangesAndImpossibleProbabilities) {
   EXPECT_DEATH(random.Bernoulli(2, 1), "CHECK failed");
 }
 
-}  // namespace
+}  // namespace random_test
 }  // namespace drasim

@@ -14,7 +14,7 @@
 #include "model/state_io.h"
 
 namespace drasim {
-namespace {
+namespace record_test {
 
 using Row = VerdictSummaryTable::Row;
 using Rejected = std::vector<std::pair<uint8_t, uint32_t>>;
@@ -232,5 +232,5 @@ TEST(VerdictSummaryTableTest, EveryTruncationIsAnErrorAndDamageNeverCrashes) {
   }
 }
 
-}  // namespace
+}  // namespace record_test
 }  // namespace drasim

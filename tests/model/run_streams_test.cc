@@ -20,7 +20,7 @@
 #include "model/state_io.h"
 
 namespace drasim {
-namespace {
+namespace run_streams_test {
 
 using Indices = std::vector<uint32_t>;
 using Draws = std::vector<uint64_t>;
@@ -315,5 +315,5 @@ TEST_P(EveryStreamsTest, StateOfTheOtherRecipeIsAnError) {
   EXPECT_EQ(refused, 1);
 }
 
-}  // namespace
+}  // namespace run_streams_test
 }  // namespace drasim

@@ -16,7 +16,7 @@
 #include "model/random.h"
 
 namespace drasim {
-namespace {
+namespace state_io_test {
 
 constexpr uint64_t kMaxU64 = std::numeric_limits<uint64_t>::max();
 constexpr int64_t kMaxI64 = std::numeric_limits<int64_t>::max();
@@ -390,5 +390,5 @@ TEST(ClusterArchiveTest, LoadRefusesWhatCannotBe) {
   EXPECT_THAT(LoadError(1, {good, good}), ::testing::HasSubstr("cannot be")) << "1200 of 1000";
 }
 
-}  // namespace
+}  // namespace state_io_test
 }  // namespace drasim

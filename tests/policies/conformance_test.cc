@@ -27,7 +27,7 @@
 #include "tests/testing/cluster_builder.h"
 
 namespace drasim {
-namespace {
+namespace conformance_test {
 
 constexpr uint64_t kSamples = 12;
 constexpr int64_t kUnwritten = -987654321;
@@ -560,5 +560,5 @@ TEST(RegistryDeathTest, ANameIsRegisteredOnce) {
   EXPECT_DEATH(RegisterBuiltins(registry), "CHECK failed");
 }
 
-}  // namespace
+}  // namespace conformance_test
 }  // namespace drasim

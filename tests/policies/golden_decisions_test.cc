@@ -28,7 +28,7 @@
 #include "tests/testing/cluster_builder.h"
 
 namespace drasim {
-namespace {
+namespace golden_decisions_test {
 
 constexpr uint64_t kSeed = 7;
 
@@ -162,5 +162,5 @@ TEST(GoldenDecisionsTest, ThePublishedPoliciesDecideAsOnFile) {
   }
 }
 
-}  // namespace
+}  // namespace golden_decisions_test
 }  // namespace drasim

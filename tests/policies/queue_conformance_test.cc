@@ -23,7 +23,7 @@
 #include "tests/testing/cluster_builder.h"
 
 namespace drasim {
-namespace {
+namespace queue_conformance_test {
 
 constexpr uint64_t kSamples = 8;
 constexpr size_t kJobs = 60;
@@ -276,5 +276,5 @@ TEST(QueuePolicyTest, Defaults) {
   EXPECT_TRUE(SavedBytes(plain).empty());
 }
 
-}  // namespace
+}  // namespace queue_conformance_test
 }  // namespace drasim

@@ -31,7 +31,7 @@
 #include "tests/testing/cluster_builder.h"
 
 namespace drasim {
-namespace {
+namespace scores_test {
 
 using Scores = std::vector<int64_t>;
 using Verdicts = std::vector<ReasonIndex>;
@@ -531,5 +531,5 @@ TEST(NodeAffinityTest, EverySelectorKeyNeedsItsValue) {
   EXPECT_EQ(VerdictsOf(plugin, builder, shape), (Verdicts{1, 1}));
 }
 
-}  // namespace
+}  // namespace scores_test
 }  // namespace drasim

@@ -17,7 +17,7 @@
 #include "policies/plugins/fgd.h"
 
 namespace drasim {
-namespace {
+namespace sigmoid_test {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
@@ -96,5 +96,5 @@ TEST(SigmoidScoreTest, GrowsWithItsArgument) {
   for (size_t i = 1; i < kThresholdCount; ++i) ASSERT_LT(kThresholds[i - 1], kThresholds[i]);
 }
 
-}  // namespace
+}  // namespace sigmoid_test
 }  // namespace drasim

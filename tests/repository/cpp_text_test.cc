@@ -7,7 +7,7 @@
 #include "gtest/gtest.h"
 
 namespace drasim {
-namespace {
+namespace cpp_text_test {
 
 TEST(CppTextTest, CommentsAndLiteralsAreBlanked) {
   EXPECT_EQ(tidy::CodeOnly("a // b\nc"), "a     \nc");
@@ -79,5 +79,5 @@ TEST(CppTextTest, LastLineIsThatOfTheClosingBrace) {
   EXPECT_EQ(list.functions[0].last_line, 6u);
 }
 
-}  // namespace
+}  // namespace cpp_text_test
 }  // namespace drasim

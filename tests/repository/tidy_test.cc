@@ -18,7 +18,7 @@
 #include "tests/repository/tidy_rules.h"
 
 namespace drasim {
-namespace {
+namespace tidy_test {
 
 using tidy::Finding;
 using tidy::Report;
@@ -548,5 +548,5 @@ TEST(TidyRulesTest, MirroredTests) {
   EXPECT_EQ(tidy::CheckMirror("tests/a_test.cc", folders).size(), 1u);
 }
 
-}  // namespace
+}  // namespace tidy_test
 }  // namespace drasim

@@ -16,7 +16,7 @@
 #include "tests/traces/gzip_text.h"
 
 namespace drasim {
-namespace {
+namespace byte_source_test {
 
 constexpr size_t kNoLimit = size_t{1} << 30;
 
@@ -182,5 +182,5 @@ TEST(ByteSourceTest, ReadAllHasALimit) {
             absl::InvalidArgumentError("m: found more than 4 bytes, expected at most as many"));
 }
 
-}  // namespace
+}  // namespace byte_source_test
 }  // namespace drasim

@@ -17,7 +17,7 @@
 #include "traces/byte_source.h"
 
 namespace drasim {
-namespace {
+namespace csv_splitter_test {
 
 std::vector<std::vector<std::string>> Fields(const std::vector<NaiveRow>& rows) {
   std::vector<std::vector<std::string>> fields;
@@ -274,5 +274,5 @@ TEST(CsvSplitterTest, PassesOnTheErrorOfTheSource) {
   EXPECT_EQ(splitter.Next(), CsvSplitter::Result::kFailed);
 }
 
-}  // namespace
+}  // namespace csv_splitter_test
 }  // namespace drasim

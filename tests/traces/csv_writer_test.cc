@@ -20,7 +20,7 @@
 #include "gtest/gtest.h"
 
 namespace drasim {
-namespace {
+namespace csv_writer_test {
 
 constexpr int64_t kMib = int64_t{1} << 20;
 constexpr absl::string_view kHeader =
@@ -314,5 +314,5 @@ TEST_F(CsvWriterTest, RefusesNodesThatTheColumnsCannotSay) {
   expect_refused("it has labels");
 }
 
-}  // namespace
+}  // namespace csv_writer_test
 }  // namespace drasim

@@ -10,11 +10,11 @@
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 #include "model/random.h"
+#include "model/time.h"
 
 namespace drasim {
-namespace {
+namespace date_time_test {
 
-constexpr int64_t kSecondNs = 1'000'000'000;
 constexpr int64_t kDayNs = 86'400 * kSecondNs;
 // 2017-10-03 05:48:00 UTC.
 constexpr int64_t kNsOf2017 = 1'507'009'680 * kSecondNs;
@@ -201,5 +201,5 @@ TEST(DateTimeTest, RandomTimesSurviveTextAndBack) {
   }
 }
 
-}  // namespace
+}  // namespace date_time_test
 }  // namespace drasim

@@ -11,7 +11,7 @@
 #include "model/random.h"
 
 namespace drasim {
-namespace {
+namespace decimal_test {
 
 constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
 constexpr int64_t kHourNs = 3'600'000'000'000;
@@ -137,5 +137,5 @@ TEST(DecimalTest, RandomAmountsEqualWideArithmetic) {
   }
 }
 
-}  // namespace
+}  // namespace decimal_test
 }  // namespace drasim

@@ -19,7 +19,7 @@
 #include "traces/fetch.h"
 
 namespace drasim {
-namespace {
+namespace fetch_mirror_test {
 
 namespace fs = std::filesystem;
 
@@ -231,5 +231,5 @@ TEST_F(TraceCatalogueTest, TheEmbeddedOneMatchesTheFiles) {
   }
 }
 
-}  // namespace
+}  // namespace fetch_mirror_test
 }  // namespace drasim

@@ -25,7 +25,7 @@
 #include "tests/traces/fetch_fixture.h"
 
 namespace drasim {
-namespace {
+namespace fetch_test {
 
 // SHA-256 of "abc", the first example of FIPS 180-2 (appendix B.1).
 constexpr char kSha256OfAbc[] = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
@@ -416,5 +416,5 @@ TEST_F(FetchTest, LeavesAGoodFileAloneAndReplacesADamagedOne) {
   EXPECT_EQ(seen_.front().file_done_bytes, 3000);
 }
 
-}  // namespace
+}  // namespace fetch_test
 }  // namespace drasim

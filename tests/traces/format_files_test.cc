@@ -19,15 +19,14 @@
 #include "model/node_spec.h"
 #include "model/pod_shape.h"
 #include "model/proto/mapping.pb.h"
+#include "model/time.h"
 #include "tests/testing/shared_data.h"
 #include "traces/byte_source.h"
 #include "traces/mapping.h"
 #include "traces/table_source.h"
 
 namespace drasim {
-namespace {
-
-constexpr int64_t kSecondNs = 1'000'000'000;
+namespace format_files_test {
 
 proto::TableMapping BuiltIn(absl::string_view format) {
   absl::StatusOr<proto::TableMapping> mapping = LoadMapping(format);
@@ -300,5 +299,5 @@ TEST(FormatFilesTest, OpenbPodsThatNeverRan) {
   EXPECT_EQ(totals.deletion_s, 10540422529);
 }
 
-}  // namespace
+}  // namespace format_files_test
 }  // namespace drasim

@@ -22,11 +22,10 @@
 #include "traces/table_source.h"
 
 namespace drasim {
-namespace {
+namespace formats_test {
 
 using Lines = std::vector<std::string>;
 
-constexpr int64_t kSecondNs = 1'000'000'000;
 constexpr int64_t kMib = int64_t{1} << 20;
 
 proto::TableMapping BuiltIn(absl::string_view format) {
@@ -344,5 +343,5 @@ TEST(FormatsTest, WagapHasThreeColumnsMore) {
   EXPECT_EQ(Read("swf", kRow), (Lines{"t:1:64: row: found 21 fields, expected 18"}));
 }
 
-}  // namespace
+}  // namespace formats_test
 }  // namespace drasim

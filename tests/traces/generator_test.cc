@@ -23,7 +23,7 @@
 #include "traces/embedded.h"
 
 namespace drasim {
-namespace {
+namespace generator_test {
 
 constexpr int64_t kMib = int64_t{1} << 20;
 
@@ -529,5 +529,5 @@ TEST(GeneratedSourceTest, RefusesBadOptions) {
   EXPECT_EQ(error(table, options).rfind("run_time: ", 0), 0u);
 }
 
-}  // namespace
+}  // namespace generator_test
 }  // namespace drasim

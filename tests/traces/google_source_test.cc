@@ -20,7 +20,7 @@
 #include "traces/format_source.h"
 
 namespace drasim {
-namespace {
+namespace google_source_test {
 
 using Lines = std::vector<std::string>;
 
@@ -367,5 +367,5 @@ TEST(GoogleMachinesTest, ReadsThePublicSample) {
   EXPECT_EQ(list->warnings, Lines());
 }
 
-}  // namespace
+}  // namespace google_source_test
 }  // namespace drasim

@@ -21,7 +21,7 @@
 #include "traces/formats.h"
 
 namespace drasim {
-namespace {
+namespace google_subtrace_source_test {
 
 using Lines = std::vector<std::string>;
 
@@ -211,5 +211,5 @@ TEST(SpecialFormatsTest, NamesTheKnownOnes) {
                                 "google-subtrace, pai-2020, philly"));
 }
 
-}  // namespace
+}  // namespace google_subtrace_source_test
 }  // namespace drasim

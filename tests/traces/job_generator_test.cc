@@ -24,7 +24,7 @@
 #include "traces/shaping.h"
 
 namespace drasim {
-namespace {
+namespace job_generator_test {
 
 constexpr int64_t kSecond = 1'000'000'000;
 constexpr int64_t kDay = 86'400 * kSecond;
@@ -491,5 +491,5 @@ TEST(JobGeneratorTest, RefusesLoadsThatCannotBe) {
   ExpectRefused(rows);
 }
 
-}  // namespace
+}  // namespace job_generator_test
 }  // namespace drasim

@@ -9,7 +9,7 @@
 #include "model/random.h"
 
 namespace drasim {
-namespace {
+namespace job_split_test {
 
 constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
 
@@ -126,5 +126,5 @@ TEST(JobSplitTest, RandomJobsKeepWhatTheyAskFor) {
   }
 }
 
-}  // namespace
+}  // namespace job_split_test
 }  // namespace drasim

@@ -16,6 +16,7 @@
 #include "model/event_source.h"
 #include "model/pod_shape.h"
 #include "model/proto/mapping.pb.h"
+#include "model/time.h"
 #include "traces/byte_source.h"
 #include "traces/mapping.h"
 #include "traces/table_source.h"
@@ -24,7 +25,6 @@ namespace drasim::job_table {
 
 using Lines = std::vector<std::string>;
 
-inline constexpr int64_t kSecondNs = 1'000'000'000;
 // Columns id, cpu and at; the last two may be missing.
 inline constexpr absl::string_view kBase =
     "name: t\n"

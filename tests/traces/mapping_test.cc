@@ -13,7 +13,7 @@
 #include "traces/embedded.h"
 
 namespace drasim {
-namespace {
+namespace mapping_test {
 
 constexpr absl::string_view kSmall = R"(name: small
 pods:
@@ -319,5 +319,5 @@ TEST(ParseMappingFileTest, NamesThePlaceInTheFile) {
       "m.yaml: name: found '', expected the format's name");
 }
 
-}  // namespace
+}  // namespace mapping_test
 }  // namespace drasim

@@ -22,7 +22,7 @@
 #include "model/state_io.h"
 
 namespace drasim {
-namespace {
+namespace mig_generator_test {
 
 constexpr int64_t kSecond = 1'000'000'000;
 
@@ -461,5 +461,5 @@ TEST(MigGeneratorTest, RefusesBadOptionsByTheirKeys) {
   }
 }
 
-}  // namespace
+}  // namespace mig_generator_test
 }  // namespace drasim

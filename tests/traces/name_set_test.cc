@@ -8,7 +8,7 @@
 #include "model/random.h"
 
 namespace drasim {
-namespace {
+namespace name_set_test {
 
 TEST(NameSetTest, TellsNewNamesFromKnownOnes) {
   NameSet names;
@@ -65,5 +65,5 @@ TEST(NameSetTest, MorePrefixesThanItPacks) {
   EXPECT_EQ(names.size(), size_t{kPrefixes} + 2);
 }
 
-}  // namespace
+}  // namespace name_set_test
 }  // namespace drasim

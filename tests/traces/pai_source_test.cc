@@ -17,7 +17,7 @@
 #include "tests/traces/gzip_text.h"
 
 namespace drasim {
-namespace {
+namespace pai_source_test {
 
 using Lines = std::vector<std::string>;
 
@@ -281,5 +281,5 @@ TEST(PaiSourceTest, SavesAndLoadsItsPlace) {
                                 "be found in this one"));
 }
 
-}  // namespace
+}  // namespace pai_source_test
 }  // namespace drasim

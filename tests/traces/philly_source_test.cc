@@ -21,7 +21,7 @@
 #include "traces/philly_jobs.h"
 
 namespace drasim {
-namespace {
+namespace philly_source_test {
 
 using Lines = std::vector<std::string>;
 
@@ -424,5 +424,5 @@ TEST(PhillySourceTest, SavesAndLoadsItsPlace) {
                                 "be found in this one"));
 }
 
-}  // namespace
+}  // namespace philly_source_test
 }  // namespace drasim

@@ -20,7 +20,7 @@
 #include "traces/table_source.h"
 
 namespace drasim {
-namespace {
+namespace read_nodes_test {
 
 constexpr int64_t kMib = int64_t{1} << 20;
 
@@ -163,5 +163,5 @@ TEST(OpenbFilesTest, TheListsHaveTheirKnownTotals) {
   }
 }
 
-}  // namespace
+}  // namespace read_nodes_test
 }  // namespace drasim

@@ -19,7 +19,7 @@
 #include "traces/shaping.h"
 
 namespace drasim {
-namespace {
+namespace shaping_load_test {
 
 constexpr int64_t kSecond = 1'000'000'000;
 
@@ -238,5 +238,5 @@ TEST_F(ShapingLoadTest, RefusesWhatCannotBeReached) {
   EXPECT_EQ(Count(nodes, GpuLoad(8000.0 * 16777216), 100), 16777216);
 }
 
-}  // namespace
+}  // namespace shaping_load_test
 }  // namespace drasim

@@ -25,7 +25,7 @@
 #include "model/time.h"
 
 namespace drasim {
-namespace {
+namespace shaping_test {
 
 constexpr int64_t kSecond = 1'000'000'000;
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -596,5 +596,5 @@ TEST(ShapeJobsTest, RefusesTimesThatLeaveTheRange) {
   EXPECT_TRUE(absl::StartsWith(Error(options, JobsAt({1})), "workload.window.start: found a job"));
 }
 
-}  // namespace
+}  // namespace shaping_test
 }  // namespace drasim

@@ -18,7 +18,7 @@
 #include "traces/generator.h"
 
 namespace drasim {
-namespace {
+namespace stats_test {
 
 constexpr int64_t kMib = int64_t{1} << 20;
 constexpr int64_t kMaxInt64 = std::numeric_limits<int64_t>::max();
@@ -340,5 +340,5 @@ TEST_F(TraceStatsTest, OpenbLikeWorkload) {
   EXPECT_EQ(summary.run_time_quantiles_s[3], 100);
 }
 
-}  // namespace
+}  // namespace stats_test
 }  // namespace drasim

@@ -24,11 +24,10 @@
 #include "traces/table_source.h"
 
 namespace drasim {
-namespace {
+namespace table_source_jobs_test {
 
 using job_table::JobText;
 using job_table::kBase;
-using job_table::kSecondNs;
 using job_table::Lines;
 using job_table::Read;
 using job_table::Rig;
@@ -540,5 +539,5 @@ TEST(TableSourceJobsTest, SavesAndLoadsAnyPlaceWithinARow) {
   }
 }
 
-}  // namespace
+}  // namespace table_source_jobs_test
 }  // namespace drasim

@@ -22,7 +22,7 @@
 #include "traces/mapping.h"
 
 namespace drasim {
-namespace {
+namespace table_source_test {
 
 constexpr absl::string_view kHeader =
     "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,"
@@ -543,5 +543,5 @@ TEST(TableSourceTest, LoadRefusesAnotherTable) {
   }
 }
 
-}  // namespace
+}  // namespace table_source_test
 }  // namespace drasim

@@ -9,7 +9,7 @@
 #include <utility>
 
 namespace drasim {
-namespace {
+namespace workload_test {
 
 class ListSource : public EventSource {
  public:
@@ -144,5 +144,5 @@ TEST_F(WorkloadTest, ServesClonesAtTheTimeOfTheLastOriginal) {
   EXPECT_EQ(pod.time.ns(), 0);
 }
 
-}  // namespace
+}  // namespace workload_test
 }  // namespace drasim

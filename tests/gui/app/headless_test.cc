@@ -14,7 +14,7 @@
 #include "gui/view/run_view.h"
 
 namespace drasim {
-namespace {
+namespace headless_test {
 
 RunView ViewOf(const std::vector<NodeView>& nodes) {
   RunView view;
@@ -232,5 +232,5 @@ TEST_F(HeadlessTest, PartialRunsAndClustersWithoutGpusSaySo) {
   EXPECT_GT(Frames(view).TotalVtxCount, complete);
 }
 
-}  // namespace
+}  // namespace headless_test
 }  // namespace drasim

@@ -13,7 +13,7 @@
 #include "tests/testing/temp_dir.h"
 
 namespace drasim {
-namespace {
+namespace png_writer_test {
 
 struct Picture {
   uint32_t width = 0;
@@ -96,5 +96,5 @@ TEST(PngWriterTest, FlipsRowsAndKeepsPixels) {
   EXPECT_EQ(one_row, (std::vector<uint8_t>{1, 2, 3, 4, 5, 6}));
 }
 
-}  // namespace
+}  // namespace png_writer_test
 }  // namespace drasim

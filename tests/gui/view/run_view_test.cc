@@ -37,7 +37,7 @@ std::ostream& operator<<(std::ostream& out, const PixelRect& rect) {
   return out << rect.x << "," << rect.y << " " << rect.width << "x" << rect.height;
 }
 
-namespace {
+namespace run_view_test {
 
 absl::StatusOr<RunView> ViewOfBytes(const std::string& bytes) {
   absl::StatusOr<std::unique_ptr<LedgerReader>> reader = LedgerReader::FromMemory(bytes);
@@ -523,5 +523,5 @@ TEST(MapTest, FitTakesTheLargestCellThatFits) {
   }
 }
 
-}  // namespace
+}  // namespace run_view_test
 }  // namespace drasim

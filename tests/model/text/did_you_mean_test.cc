@@ -6,7 +6,7 @@
 #include <vector>
 
 namespace drasim {
-namespace {
+namespace did_you_mean_test {
 
 using Names = std::vector<std::string>;
 
@@ -42,5 +42,5 @@ TEST(SuggestTest, PrefersTheNearestThenTheFirst) {
   EXPECT_EQ(Suggest("starts", Names{"smarts", "start", "starts"}), " (did you mean 'starts'?)");
 }
 
-}  // namespace
+}  // namespace did_you_mean_test
 }  // namespace drasim

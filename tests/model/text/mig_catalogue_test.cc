@@ -25,7 +25,7 @@
 #include "tests/testing/shared_data.h"
 
 namespace drasim {
-namespace {
+namespace mig_catalogue_test {
 
 const MigProfile* FindProfile(const MigProduct& product, absl::string_view name) {
   for (const MigProfile& profile : product.profiles) {
@@ -542,5 +542,5 @@ TEST(MigCatalogueTest, CountersAdmitExactlyTheLegalSets) {
   }
 }
 
-}  // namespace
+}  // namespace mig_catalogue_test
 }  // namespace drasim

@@ -23,7 +23,7 @@
 #include "model/text/mig_catalogue.h"
 
 namespace drasim {
-namespace {
+namespace mig_parted_test {
 
 using Instances = std::map<std::string, int32_t>;
 
@@ -520,5 +520,5 @@ TEST(MigPartedTest, EveryProfileHasItsConfiguration) {
   }
 }
 
-}  // namespace
+}  // namespace mig_parted_test
 }  // namespace drasim

@@ -18,7 +18,7 @@
 #include "tests/model/text/any_schema.h"
 
 namespace drasim {
-namespace {
+namespace yaml_proto_test {
 
 using google::protobuf::Message;
 
@@ -515,5 +515,5 @@ TEST(MergeYamlTest, EveryPrefixIsReadOrRefusedWithItsPlace) {
   EXPECT_EQ(MergeError(text, &s), "OK");
 }
 
-}  // namespace
+}  // namespace yaml_proto_test
 }  // namespace drasim

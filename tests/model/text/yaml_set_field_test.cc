@@ -16,7 +16,7 @@
 #include "tests/model/text/any_schema.h"
 
 namespace drasim {
-namespace {
+namespace yaml_set_field_test {
 
 using google::protobuf::Message;
 
@@ -146,5 +146,5 @@ TEST(SetFieldTest, NamesWhatIsWrongWithListsAndMaps) {
             "--set: kind: found 'od', expected one of fifo, priority, odd (did you mean 'odd'?)");
 }
 
-}  // namespace
+}  // namespace yaml_set_field_test
 }  // namespace drasim

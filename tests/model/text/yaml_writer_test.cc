@@ -21,7 +21,7 @@
 #include "tests/model/text/any_schema.h"
 
 namespace drasim {
-namespace {
+namespace yaml_writer_test {
 
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
@@ -457,5 +457,5 @@ TEST(ToYamlTest, RandomMessagesReadBackEqual) {
   }
 }
 
-}  // namespace
+}  // namespace yaml_writer_test
 }  // namespace drasim

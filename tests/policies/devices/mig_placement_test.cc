@@ -34,7 +34,7 @@
 #include "tests/testing/soak.h"
 
 namespace drasim {
-namespace {
+namespace mig_placement_test {
 
 using Texts = std::vector<std::string>;
 using Ranks = std::vector<uint32_t>;
@@ -521,5 +521,5 @@ TEST(MigPlacementTest, CachedAndUncachedCyclesDecideAlike) {
   }
 }
 
-}  // namespace
+}  // namespace mig_placement_test
 }  // namespace drasim

@@ -17,7 +17,7 @@
 #include "tests/testing/soak.h"
 
 namespace drasim {
-namespace {
+namespace mig_rules_oracle_test {
 
 constexpr uint32_t kAll = ~uint32_t{0};
 constexpr MigRule kEveryRule[] = {MigRule::kDriver,     MigRule::kFirstFit,   MigRule::kDraDriver,
@@ -402,5 +402,5 @@ TEST(MigRulesOracleTest, OnNodeAllTakesTheFirstCombination) {
   EXPECT_GT(looked_ahead, 10);
 }
 
-}  // namespace
+}  // namespace mig_rules_oracle_test
 }  // namespace drasim

@@ -22,7 +22,7 @@
 #include "tests/testing/mig_products.h"
 
 namespace drasim {
-namespace {
+namespace mig_rules_test {
 
 constexpr uint32_t kAll = ~uint32_t{0};
 constexpr MigRule kEveryRule[] = {MigRule::kDriver,     MigRule::kFirstFit,   MigRule::kDraDriver,
@@ -457,5 +457,5 @@ TEST(MigRulesTest, ManyInstancesThatJustDoNotFit) {
   EXPECT_TRUE(grants.empty());
 }
 
-}  // namespace
+}  // namespace mig_rules_test
 }  // namespace drasim

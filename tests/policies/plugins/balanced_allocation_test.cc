@@ -20,7 +20,7 @@
 #include "tests/testing/cluster_builder.h"
 
 namespace drasim {
-namespace {
+namespace balanced_allocation_test {
 
 using Scores = std::vector<int64_t>;
 
@@ -172,5 +172,5 @@ TEST(BalancedAllocationTest, AgreesWithExactRationals) {
   }
 }
 
-}  // namespace
+}  // namespace balanced_allocation_test
 }  // namespace drasim

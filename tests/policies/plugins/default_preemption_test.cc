@@ -20,7 +20,7 @@
 #include "tests/testing/cluster_builder.h"
 
 namespace drasim {
-namespace {
+namespace default_preemption_test {
 
 constexpr int32_t kLowest = std::numeric_limits<int32_t>::min();
 constexpr int32_t kNegative = -100;
@@ -596,5 +596,5 @@ TEST(DefaultPreemptionTest, EqualsANaiveProgram) {
   EXPECT_GT(more_than_one_victim, 10u);
 }
 
-}  // namespace
+}  // namespace default_preemption_test
 }  // namespace drasim

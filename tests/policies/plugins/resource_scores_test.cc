@@ -25,7 +25,7 @@
 #include "tests/testing/cluster_builder.h"
 
 namespace drasim {
-namespace {
+namespace resource_scores_test {
 
 using List = ScoredResources::List;
 using Ratio = RequestedToCapacityRatio;
@@ -596,5 +596,5 @@ TEST(ResourceScoresTest, AgreeWithARecountOfThePodsOnEveryNode) {
   EXPECT_EQ(running.size(), 30u);
 }
 
-}  // namespace
+}  // namespace resource_scores_test
 }  // namespace drasim

@@ -10,7 +10,7 @@
 #include "tests/policies/queues/queue_rig.h"
 
 namespace drasim {
-namespace {
+namespace drf_test {
 
 JobArrival Of(const std::string& tenant, int64_t submitted) {
   JobArrival arrival = ServiceAt(submitted);
@@ -100,5 +100,5 @@ TEST(DrfQueueTest, WithinATenantFirstInFirstOut) {
   EXPECT_EQ(Line(queue, rig.jobs()), (std::vector<uint32_t>{0, 1}));
 }
 
-}  // namespace
+}  // namespace drf_test
 }  // namespace drasim

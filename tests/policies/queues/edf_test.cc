@@ -8,7 +8,7 @@
 #include "tests/policies/queues/queue_rig.h"
 
 namespace drasim {
-namespace {
+namespace edf_test {
 
 JobArrival Until(int64_t submitted, int64_t deadline) {
   JobArrival arrival = JobAt(submitted, 10);
@@ -32,5 +32,5 @@ TEST(EdfQueueTest, EarliestDeadlineThenSubmissionAndNoDeadlineLast) {
   EXPECT_EQ(Line(queue, rig.jobs()), (std::vector<uint32_t>{5, 2, 1, 4, 0, 3}));
 }
 
-}  // namespace
+}  // namespace edf_test
 }  // namespace drasim

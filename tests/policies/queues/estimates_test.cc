@@ -14,7 +14,7 @@
 #include "tests/policies/queues/queue_rig.h"
 
 namespace drasim {
-namespace {
+namespace estimates_test {
 
 JobArrival Estimated(JobArrival arrival, int64_t estimate) {
   arrival.has_estimate = true;
@@ -135,5 +135,5 @@ TEST(EstimateModelDeathTest, NoiseIsNeverNegative) {
   EXPECT_DEATH(EstimateModel(1, -0.5, /*exact=*/false), "CHECK failed");
 }
 
-}  // namespace
+}  // namespace estimates_test
 }  // namespace drasim

@@ -8,7 +8,7 @@
 #include "tests/policies/queues/queue_rig.h"
 
 namespace drasim {
-namespace {
+namespace fifo_test {
 
 TEST(FifoQueueTest, OrdersBySubmission) {
   QueueRig rig;
@@ -36,5 +36,5 @@ TEST(FifoQueueTest, AnInterruptedJobKeepsItsPlace) {
   EXPECT_EQ(Line(queue, rig.jobs()), (std::vector<uint32_t>{0, 1}));
 }
 
-}  // namespace
+}  // namespace fifo_test
 }  // namespace drasim

@@ -9,7 +9,7 @@
 #include "tests/policies/queues/queue_rig.h"
 
 namespace drasim {
-namespace {
+namespace priority_test {
 
 JobArrival WithPriority(int64_t submitted, int32_t priority) {
   JobArrival arrival = ServiceAt(submitted);
@@ -39,5 +39,5 @@ TEST(PriorityOrderTest, KnowsTheExtremes) {
   EXPECT_EQ(Line(queue, rig.jobs()), (std::vector<uint32_t>{1, 2, 0}));
 }
 
-}  // namespace
+}  // namespace priority_test
 }  // namespace drasim

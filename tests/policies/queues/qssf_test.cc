@@ -13,7 +13,7 @@
 #include "tests/policies/queues/queue_rig.h"
 
 namespace drasim {
-namespace {
+namespace qssf_test {
 
 JobArrival Of(const std::string& tenant, int64_t run_time) {
   JobArrival arrival = JobAt(0, run_time);
@@ -187,5 +187,5 @@ TEST(QssfQueueTest, RefusesAnImpossiblePast) {
   }
 }
 
-}  // namespace
+}  // namespace qssf_test
 }  // namespace drasim

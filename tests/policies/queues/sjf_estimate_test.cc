@@ -9,7 +9,7 @@
 #include "tests/policies/queues/queue_rig.h"
 
 namespace drasim {
-namespace {
+namespace sjf_estimate_test {
 
 JobArrival Estimated(JobArrival arrival, int64_t estimate) {
   arrival.has_estimate = true;
@@ -50,5 +50,5 @@ TEST(SjfEstimateQueueTest, KeysAreNoisyEstimates) {
   }
 }
 
-}  // namespace
+}  // namespace sjf_estimate_test
 }  // namespace drasim

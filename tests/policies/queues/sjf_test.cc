@@ -8,7 +8,7 @@
 #include "tests/policies/queues/queue_rig.h"
 
 namespace drasim {
-namespace {
+namespace sjf_test {
 
 TEST(SjfQueueTest, OrdersByRunTimeWithServicesLast) {
   QueueRig rig;
@@ -49,5 +49,5 @@ TEST(SjfQueueTest, AnAttemptThatFailsHasItsOwnLength) {
   EXPECT_EQ(queue.Key(rig.jobs(), job), (JobKey{0, 300}));
 }
 
-}  // namespace
+}  // namespace sjf_test
 }  // namespace drasim

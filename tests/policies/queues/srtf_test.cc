@@ -8,7 +8,7 @@
 #include "tests/policies/queues/queue_rig.h"
 
 namespace drasim {
-namespace {
+namespace srtf_test {
 
 TEST(SrtfQueueTest, OrdersByTheWorkLeftWithTheOverheadOfTheRestart) {
   QueueRig rig;
@@ -82,5 +82,5 @@ TEST(SrtfQueueTest, TheOneWithMostLeftIsDisplacedFirst) {
   EXPECT_LT(service_key, late_key);
 }
 
-}  // namespace
+}  // namespace srtf_test
 }  // namespace drasim

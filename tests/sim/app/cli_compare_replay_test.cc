@@ -20,7 +20,7 @@
 #include "tests/sim/app/cli_fixture.h"
 
 namespace drasim {
-namespace {
+namespace cli_compare_replay_test {
 
 using Names = std::vector<std::string>;
 
@@ -475,5 +475,5 @@ TEST_F(CliCompareReplayTest, AChangedTableOfQuotasIsRunAgain) {
   EXPECT_EQ(Succeed(args), Report(1, 1, "out"));
 }
 
-}  // namespace
+}  // namespace cli_compare_replay_test
 }  // namespace drasim

@@ -12,7 +12,7 @@
 #include "tests/sim/app/cli_fixture.h"
 
 namespace drasim {
-namespace {
+namespace cli_devices_test {
 
 using Names = std::vector<std::string>;
 
@@ -212,5 +212,5 @@ TEST_F(CliDevicesTest, ADirectWorldIsComparable) {
                                                {"end.wanted_milli", "2460"}});
 }
 
-}  // namespace
+}  // namespace cli_devices_test
 }  // namespace drasim

@@ -11,7 +11,7 @@
 #include "tests/sim/app/cli_fixture.h"
 
 namespace drasim {
-namespace {
+namespace cli_extreme_input_test {
 
 class CliExtremeInputTest : public CliTest {
  protected:
@@ -121,5 +121,5 @@ TEST_F(CliExtremeInputTest, LongRows) {
   EXPECT_TRUE(absl::StrContains(dir_.Read("out/pods.csv"), name));
 }
 
-}  // namespace
+}  // namespace cli_extreme_input_test
 }  // namespace drasim

@@ -15,7 +15,7 @@
 #include "tests/sim/app/cli_fixture.h"
 
 namespace drasim {
-namespace {
+namespace cli_mig_test {
 
 using Names = std::vector<std::string>;
 
@@ -554,5 +554,5 @@ TEST_F(CliMigTest, TheFamilyIsListed) {
                 "unknown command 'mig fit' (did you mean 'mig fits'?); `drasim --help` lists them");
 }
 
-}  // namespace
+}  // namespace cli_mig_test
 }  // namespace drasim

@@ -24,7 +24,7 @@
 #include "tests/sim/record/ledger_example.h"
 
 namespace drasim {
-namespace {
+namespace cli_resume_test {
 
 using Names = std::vector<std::string>;
 // Name -> content of every file that a run leaves; of run.json, which holds wall time, the name.
@@ -473,5 +473,5 @@ TEST_F(ResumeRefusedTest, OtherInput) {
                 "time");
 }
 
-}  // namespace
+}  // namespace cli_resume_test
 }  // namespace drasim

@@ -13,7 +13,7 @@
 #include "tests/sim/app/cli_fixture.h"
 
 namespace drasim {
-namespace {
+namespace cli_run_test {
 
 using Names = std::vector<std::string>;
 
@@ -476,5 +476,5 @@ TEST_F(CliRunTest, CompareTakesOneTableAndEveryFormat) {
   EXPECT_EQ(Succeed(json), dir_.Read("out/compare.json"));
 }
 
-}  // namespace
+}  // namespace cli_run_test
 }  // namespace drasim

@@ -18,7 +18,7 @@
 #include "tests/sim/app/cli_fixture.h"
 
 namespace drasim {
-namespace {
+namespace cli_signal_test {
 
 class CliSignalTest : public CliTest {
  protected:
@@ -114,5 +114,5 @@ TEST_F(CliSignalTest, AKilledRunsFolderTakesTheNextRun) {
                                       "scenario.yaml", "summary.json", "timeseries.csv"}));
 }
 
-}  // namespace
+}  // namespace cli_signal_test
 }  // namespace drasim

@@ -18,7 +18,7 @@
 #include "tests/sim/app/cli_fixture.h"
 
 namespace drasim {
-namespace {
+namespace cli_sweep_test {
 
 using Names = std::vector<std::string>;
 
@@ -232,5 +232,5 @@ TEST_F(CliSweepTest, Refusals) {
   EXPECT_FALSE(dir_.Has("out/sweep.csv"));
 }
 
-}  // namespace
+}  // namespace cli_sweep_test
 }  // namespace drasim

@@ -14,7 +14,7 @@
 #include "tests/traces/gzip_text.h"
 
 namespace drasim {
-namespace {
+namespace cli_test {
 
 class CliInputTest : public CliTest {
  protected:
@@ -361,5 +361,5 @@ TEST_F(CliInputTest, CompareAndSweepTellWarningsToo) {
   EXPECT_EQ(swept.err, warning);
 }
 
-}  // namespace
+}  // namespace cli_test
 }  // namespace drasim

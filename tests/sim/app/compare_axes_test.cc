@@ -28,7 +28,7 @@
 #include "tests/sim/app/cli_fixture.h"
 
 namespace drasim {
-namespace {
+namespace compare_axes_test {
 
 using Names = std::vector<std::string>;
 
@@ -579,5 +579,5 @@ TEST_F(CliCompareAxesTest, ASweepHasNoAxes) {
             "6 cells (2 run now, 4 from before) in out/sweep.csv\n");
 }
 
-}  // namespace
+}  // namespace compare_axes_test
 }  // namespace drasim

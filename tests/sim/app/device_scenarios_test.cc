@@ -15,7 +15,7 @@
 #include "tests/testing/temp_dir.h"
 
 namespace drasim {
-namespace {
+namespace device_scenarios_test {
 
 constexpr char kPlugin[] = "front_end: {kind: device-plugin}\n";
 constexpr char kProfiles[] =
@@ -369,5 +369,5 @@ TEST(DeviceScenariosTest, EventsThatCannotBe) {
                       "");
 }
 
-}  // namespace
+}  // namespace device_scenarios_test
 }  // namespace drasim

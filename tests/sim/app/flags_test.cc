@@ -14,7 +14,7 @@
 #include "sim/app/cell.h"
 
 namespace drasim {
-namespace {
+namespace flags_test {
 
 const std::vector<FlagSpec>& Specs() {
   static const auto* const specs = new std::vector<FlagSpec>{
@@ -197,5 +197,5 @@ TEST(ForEachInParallelTest, EveryItemOnceAndTheFirstErrorStops) {
             absl::OkStatus());
 }
 
-}  // namespace
+}  // namespace flags_test
 }  // namespace drasim

@@ -27,7 +27,7 @@
 #include "sim/app/resolve.h"
 
 namespace drasim {
-namespace {
+namespace inline_jobs_test {
 
 using Extended = std::vector<std::pair<std::string, int64_t>>;
 
@@ -594,5 +594,5 @@ TEST(ResolveWorkloadTest, NamesTheKeyThatIsWrong) {
   for (const auto& [workload, message] : cases) EXPECT_EQ(Resolved(workload), message) << workload;
 }
 
-}  // namespace
+}  // namespace inline_jobs_test
 }  // namespace drasim

@@ -19,7 +19,7 @@
 #include "tests/testing/temp_dir.h"
 
 namespace drasim {
-namespace {
+namespace scenario_test {
 
 proto::Scenario FromYaml(absl::string_view yaml) {
   proto::Scenario scenario;
@@ -405,5 +405,5 @@ TEST(ResolveGivenTest, NamesThePlaceInTheFile) {
             Invalid("mode: found 'full', expected one of fill, replay (did you mean 'fill'?)"));
 }
 
-}  // namespace
+}  // namespace scenario_test
 }  // namespace drasim

@@ -27,7 +27,7 @@
 #include "tests/testing/temp_dir.h"
 
 namespace drasim {
-namespace {
+namespace simulation_test {
 
 // Pods that wait, run and leave, with time spent on attempts and on binding, so that a checkpoint
 // finds pods in every state.
@@ -374,5 +374,5 @@ TEST(SimulationTest, WarnsOfWhatTheUserShouldKnow) {
   EXPECT_EQ(Build(scenario)->warnings(), std::vector<std::string>{"the workload has no pods"});
 }
 
-}  // namespace
+}  // namespace simulation_test
 }  // namespace drasim

@@ -22,7 +22,7 @@
 #include "tests/testing/mig_products.h"
 
 namespace drasim {
-namespace {
+namespace device_front_end_test {
 
 using Action = DeviceTransition::Action;
 using Log = std::vector<std::string>;
@@ -594,5 +594,5 @@ TEST(DeviceFrontEndTest, GoesOnFromACheckpointAtAnyMoment) {
   }
 }
 
-}  // namespace
+}  // namespace device_front_end_test
 }  // namespace drasim

@@ -19,7 +19,7 @@
 #include "tests/testing/mig_products.h"
 
 namespace drasim {
-namespace {
+namespace device_plugin_test {
 
 using ::testing::HasSubstr;
 using Strings = std::vector<std::string>;
@@ -496,5 +496,5 @@ TEST(GpuFeatureLabelsTest, OfSeveralProductsTheFirstWithoutMigIsShown) {
   EXPECT_EQ(labels["nvidia.com/gpu.memory"], "24576");
 }
 
-}  // namespace
+}  // namespace device_plugin_test
 }  // namespace drasim

@@ -18,7 +18,7 @@
 #include "tests/testing/mig_products.h"
 
 namespace drasim {
-namespace {
+namespace kubelets_test {
 
 using Extended = std::vector<std::pair<std::string, int64_t>>;
 
@@ -596,5 +596,5 @@ TEST(KubeletsTest, AgreesWithBookKeepingByUnit) {
   }
 }
 
-}  // namespace
+}  // namespace kubelets_test
 }  // namespace drasim

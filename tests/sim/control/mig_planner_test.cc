@@ -14,7 +14,7 @@
 #include "tests/testing/mig_products.h"
 
 namespace drasim {
-namespace {
+namespace mig_planner_test {
 
 // Four units; maximal: one 4g, two 2g, a 2g and two 1g, four 1g.
 MigTable SmallTable() {
@@ -255,5 +255,5 @@ TEST(BestLayoutForTest, NothingPendingIsNothingServed) {
   EXPECT_EQ(best.units_served, 0);
 }
 
-}  // namespace
+}  // namespace mig_planner_test
 }  // namespace drasim

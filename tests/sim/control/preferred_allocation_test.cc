@@ -16,7 +16,7 @@
 #include "tests/testing/soak.h"
 
 namespace drasim {
-namespace {
+namespace preferred_allocation_test {
 
 using Gpus = std::vector<size_t>;
 
@@ -332,5 +332,5 @@ TEST(PreferReplicasTest, AgreesWithSortingAnewBeforeEveryPick) {
   }
 }
 
-}  // namespace
+}  // namespace preferred_allocation_test
 }  // namespace drasim

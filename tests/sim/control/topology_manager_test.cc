@@ -14,7 +14,7 @@
 #include "tests/testing/soak.h"
 
 namespace drasim {
-namespace {
+namespace topology_manager_test {
 
 constexpr std::array<TopologyPolicy, 3> kMergingPolicies = {
     TopologyPolicy::kBestEffort, TopologyPolicy::kRestricted, TopologyPolicy::kSingleNumaNode};
@@ -391,5 +391,5 @@ TEST(CpuHintsTest, NoWholeCoresNoPreference) {
   EXPECT_TRUE(CpuHints(cores, cores, 0).no_preference);
 }
 
-}  // namespace
+}  // namespace topology_manager_test
 }  // namespace drasim

@@ -29,7 +29,7 @@
 #include "tests/testing/cluster_builder.h"
 
 namespace drasim {
-namespace {
+namespace engine_devices_test {
 
 using Change = DeviceTransition::Action;
 using Failures = std::vector<AdmissionFailure>;
@@ -595,5 +595,5 @@ TEST(EngineDevicesTest, ARunResumedAfterAnyEventIsTheSameRun) {
   }
 }
 
-}  // namespace
+}  // namespace engine_devices_test
 }  // namespace drasim

@@ -22,7 +22,7 @@
 #include "tests/testing/cluster_builder.h"
 
 namespace drasim {
-namespace {
+namespace engine_jobs_more_test {
 
 using Action = NodeTransition::Action;
 
@@ -283,5 +283,5 @@ TEST(EngineFillCheckpointTest, AFillWithoutCachesCanBeResumed) {
   EXPECT_EQ(records, whole.records());
 }
 
-}  // namespace
+}  // namespace engine_jobs_more_test
 }  // namespace drasim

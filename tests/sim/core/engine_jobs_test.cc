@@ -23,7 +23,7 @@
 #include "tests/testing/cluster_builder.h"
 
 namespace drasim {
-namespace {
+namespace engine_jobs_test {
 
 using Action = NodeTransition::Action;
 
@@ -580,5 +580,5 @@ TEST(EngineJobsCheckpointTest, AFairRunResumedAfterAnyEventIsTheSameRun) {
   CheckResumption(s);
 }
 
-}  // namespace
+}  // namespace engine_jobs_test
 }  // namespace drasim

@@ -26,7 +26,7 @@
 #include "tests/testing/soak.h"
 
 namespace drasim {
-namespace {
+namespace engine_random_test {
 
 // Arrivals dense enough that pods wait. Every pod ends.
 void AddRandomPods(size_t pods, uint64_t longest_run_ns, Random& random, EngineScenario* s) {
@@ -395,5 +395,5 @@ TEST(EngineInvariantsTest, HoldAfterEveryEventOfRandomScenarios) {
   EXPECT_GT(failed_attempts, 500u);
 }
 
-}  // namespace
+}  // namespace engine_random_test
 }  // namespace drasim

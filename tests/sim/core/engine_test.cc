@@ -26,7 +26,7 @@
 #include "tests/testing/cluster_builder.h"
 
 namespace drasim {
-namespace {
+namespace engine_test {
 
 // Node n0 with 16 cores and `gpus` GPUs. Shape 0 wants one GPU, shape 1 none.
 EngineScenario OneNode(RunMode mode, int32_t gpus) {
@@ -476,5 +476,5 @@ TEST(EngineTest, ReportsProgressNowAndThen) {
   EXPECT_EQ(pods, (std::vector<uint64_t>{1024, 2048}));
 }
 
-}  // namespace
+}  // namespace engine_test
 }  // namespace drasim

@@ -18,7 +18,7 @@
 #include "sim/core/event_queue.h"
 
 namespace drasim {
-namespace {
+namespace event_queue_ladder_test {
 
 constexpr int64_t kMinTime = std::numeric_limits<int64_t>::min();
 constexpr int64_t kMaxTime = std::numeric_limits<int64_t>::max();
@@ -561,5 +561,5 @@ TEST(EventLadderDeathTest, RefusesNearKeysAndHasNothingToHandOutWhenEmpty) {
   EXPECT_DEATH(ladder.TakeNext(&group), "CHECK failed");
 }
 
-}  // namespace
+}  // namespace event_queue_ladder_test
 }  // namespace drasim

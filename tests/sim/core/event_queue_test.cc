@@ -23,7 +23,7 @@
 #include "tests/testing/soak.h"
 
 namespace drasim {
-namespace {
+namespace event_queue_test {
 
 constexpr int64_t kMinTime = std::numeric_limits<int64_t>::min();
 constexpr int64_t kMaxTime = std::numeric_limits<int64_t>::max();
@@ -596,5 +596,5 @@ TEST(EventQueueDeathTest, AnEmptyQueueHasNoFirstEvent) {
   EXPECT_DEATH(queue.Pop(), "CHECK failed");
 }
 
-}  // namespace
+}  // namespace event_queue_test
 }  // namespace drasim

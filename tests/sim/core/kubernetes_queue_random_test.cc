@@ -21,9 +21,7 @@
 #include "tests/testing/soak.h"
 
 namespace drasim {
-namespace {
-
-constexpr int64_t kSecondNs = 1'000'000'000;
+namespace kubernetes_queue_random_test {
 
 using Asked = std::vector<std::pair<uint32_t, uint64_t>>;
 
@@ -464,5 +462,5 @@ TEST(KubernetesQueueRandomTest, MatchesANaiveQueueByPlugin) {
   RunRandomHistories(&sort);
 }
 
-}  // namespace
+}  // namespace kubernetes_queue_random_test
 }  // namespace drasim

@@ -19,11 +19,10 @@
 #include "policies/plugins/priority_sort.h"
 
 namespace drasim {
-namespace {
+namespace kubernetes_queue_test {
 
 using Pods = std::vector<uint32_t>;
 
-constexpr int64_t kSecondNs = 1'000'000'000;
 constexpr uint64_t kFit = 1;
 constexpr uint64_t kTaint = 2;
 
@@ -482,5 +481,5 @@ TEST_F(KubernetesQueueDeathTest, Misuse) {
   EXPECT_DEATH(queue.Pop(Ms(999)), "CHECK failed");
 }
 
-}  // namespace
+}  // namespace kubernetes_queue_test
 }  // namespace drasim

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/numeric/int128.h"
+#include "model/time.h"
 #include "policies/framework/plugin.h"
 #include "sim/core/batch_dispatcher.h"
 #include "sim/core/kubernetes_queue.h"
@@ -19,7 +20,6 @@
 namespace drasim {
 namespace {
 
-constexpr int64_t kSecondNs = 1'000'000'000;
 constexpr int64_t kFlushPeriodNs = 30 * kSecondNs;
 // What a job that may run for ever is believed to take.
 constexpr int64_t kUnboundedNs = int64_t{1} << 61;

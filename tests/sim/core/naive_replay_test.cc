@@ -31,7 +31,7 @@
 #include "tests/testing/soak.h"
 
 namespace drasim {
-namespace {
+namespace naive_replay_test {
 
 using Action = NodeTransition::Action;
 
@@ -588,5 +588,5 @@ TEST(NaiveReplayTest, TheTwinCountsWhatInterruptionsCost) {
             "evicted 0");
 }
 
-}  // namespace
+}  // namespace naive_replay_test
 }  // namespace drasim

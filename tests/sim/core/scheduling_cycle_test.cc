@@ -29,7 +29,7 @@
 #include "tests/testing/soak.h"
 
 namespace drasim {
-namespace {
+namespace scheduling_cycle_test {
 
 // ---- Plugins that only exist here ----
 
@@ -523,5 +523,5 @@ TEST(SchedulingCycleDeathTest, RanksAreAPermutation) {
   EXPECT_DEATH(bench.MakeCycle({1, 2}, true), "CHECK failed");
 }
 
-}  // namespace
+}  // namespace scheduling_cycle_test
 }  // namespace drasim

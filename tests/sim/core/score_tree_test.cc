@@ -10,7 +10,7 @@
 #include "model/random.h"
 
 namespace drasim {
-namespace {
+namespace score_tree_test {
 
 constexpr int32_t kInfeasible = ScoreTree::kInfeasible;
 
@@ -109,5 +109,5 @@ TEST(ScoreTreeTest, RandomChangesMatchAPlainArray) {
   }
 }
 
-}  // namespace
+}  // namespace score_tree_test
 }  // namespace drasim

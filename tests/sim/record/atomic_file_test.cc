@@ -11,7 +11,7 @@
 #include "tests/testing/temp_dir.h"
 
 namespace drasim {
-namespace {
+namespace atomic_file_test {
 
 using Names = std::vector<std::string>;
 
@@ -188,5 +188,5 @@ TEST(AtomicFileTest, AFullDiskIsAnError) {
   EXPECT_FALSE(dir.Has("a"));
 }
 
-}  // namespace
+}  // namespace atomic_file_test
 }  // namespace drasim

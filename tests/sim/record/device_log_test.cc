@@ -22,7 +22,7 @@
 #include "tests/testing/mig_products.h"
 
 namespace drasim {
-namespace {
+namespace device_log_test {
 
 constexpr char kHeader[] = "seconds,event,node,pod,devices,reason,message\n";
 
@@ -325,5 +325,5 @@ TEST(DeviceLogTest, GoesOnFromACheckpoint) {
   }
 }
 
-}  // namespace
+}  // namespace device_log_test
 }  // namespace drasim

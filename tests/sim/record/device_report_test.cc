@@ -23,7 +23,7 @@
 #include "tests/testing/soak.h"
 
 namespace drasim {
-namespace {
+namespace device_report_test {
 
 // A cluster that a test drives by hand: models first, then nodes, then sinks and pods.
 class Rig {
@@ -594,5 +594,5 @@ TEST(DeviceReportTest, RandomRunsAgreeWithCountsFromScratch) {
   }
 }
 
-}  // namespace
+}  // namespace device_report_test
 }  // namespace drasim

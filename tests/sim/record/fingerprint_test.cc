@@ -13,7 +13,7 @@
 #include "tests/sim/record/record_script.h"
 
 namespace drasim {
-namespace {
+namespace fingerprint_test {
 
 constexpr uint64_t kNothing = 0xcbf29ce484222325;
 
@@ -158,5 +158,5 @@ TEST(FingerprintTest, RefusesTheStateOfAnotherPart) {
       absl::DataLossError("checkpoint byte 8: expected section 'fingerprint', found 'metrics'"));
 }
 
-}  // namespace
+}  // namespace fingerprint_test
 }  // namespace drasim

@@ -11,7 +11,7 @@
 #include "tests/sim/record/job_rig.h"
 
 namespace drasim {
-namespace {
+namespace job_report_files_test {
 
 TEST(JobReportTest, Csv) {
   JobRig rig;
@@ -175,5 +175,5 @@ TEST(JobReportTest, Table) {
       "makespan: 100.0 s\n");
 }
 
-}  // namespace
+}  // namespace job_report_files_test
 }  // namespace drasim

@@ -19,7 +19,7 @@
 #include "tests/sim/record/job_rig.h"
 
 namespace drasim {
-namespace {
+namespace job_report_test {
 
 Spread MakeSpread(double mean, double p50, double p90, double p95, double p99, double max) {
   Spread spread;
@@ -430,5 +430,5 @@ TEST(JobReportTest, RandomRunsEqualACountOfEverySecond) {
   EXPECT_GT(finished_jobs, 300);
 }
 
-}  // namespace
+}  // namespace job_report_test
 }  // namespace drasim

@@ -20,7 +20,7 @@
 #include "tests/sim/record/ledger_example.h"
 
 namespace drasim {
-namespace {
+namespace ledger_damage_test {
 
 constexpr unsigned char kFlips[] = {0x01, 0x80, 0xff};
 
@@ -373,5 +373,5 @@ TEST(LedgerDamageTest, CheckpointsThatLie) {
   EXPECT_EQ(error(checkpoint), "a checkpoint claims an impossible size");
 }
 
-}  // namespace
+}  // namespace ledger_damage_test
 }  // namespace drasim

@@ -21,7 +21,7 @@
 #include "tests/testing/temp_dir.h"
 
 namespace drasim {
-namespace {
+namespace ledger_test {
 
 TEST(LedgerFrameTest, LayoutToTheByte) {
   std::string number;
@@ -394,5 +394,5 @@ TEST(LedgerCheckpointTest, ExplainsPlacesWithoutACheckpoint) {
   }
 }
 
-}  // namespace
+}  // namespace ledger_test
 }  // namespace drasim

@@ -24,7 +24,7 @@
 #include "tests/testing/temp_dir.h"
 
 namespace drasim {
-namespace {
+namespace ledger_writer_test {
 
 // Beyond two blocks that fill up by themselves.
 constexpr uint64_t kRecords = 9000;
@@ -295,5 +295,5 @@ TEST(LedgerContinuationTest, AFileThatIsTooShortStaysAsItIs) {
   }
 }
 
-}  // namespace
+}  // namespace ledger_writer_test
 }  // namespace drasim

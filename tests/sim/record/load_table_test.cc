@@ -12,7 +12,7 @@
 #include "model/state_io.h"
 
 namespace drasim {
-namespace {
+namespace load_table_test {
 
 // An event on a cluster of `gpus` GPUs. Half of the idle milli (in case Q1) are fragments.
 Sample Event(int64_t gpus, int64_t arrived_milli, int64_t allocated_milli, double fragments_milli,
@@ -156,5 +156,5 @@ TEST(LoadTableTest, AnAbsurdLoadDoesNotExhaustMemory) {
   EXPECT_EQ(table.Rows()[0].arrived_percent, 0);
 }
 
-}  // namespace
+}  // namespace load_table_test
 }  // namespace drasim

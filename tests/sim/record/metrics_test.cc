@@ -14,7 +14,7 @@
 #include "tests/sim/record/record_script.h"
 
 namespace drasim {
-namespace {
+namespace metrics_test {
 
 // Half the pods want half a GPU, a quarter two GPUs, a quarter none. Weights are exact in binary,
 // and so are all sums below.
@@ -195,5 +195,5 @@ TEST(MetricsSinkTest, SavesAndLoads) {
   }
 }
 
-}  // namespace
+}  // namespace metrics_test
 }  // namespace drasim

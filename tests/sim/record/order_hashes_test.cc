@@ -11,7 +11,7 @@
 #include "tests/sim/record/record_script.h"
 
 namespace drasim {
-namespace {
+namespace order_hashes_test {
 
 constexpr uint32_t kRanks[] = {1, 0};
 
@@ -61,5 +61,5 @@ TEST(OrderHashesTest, RanksTakeFourDigitsOrMore) {
   EXPECT_EQ(ComputeOrderHashes(cluster, ranks).placement, Fnv1a("p 10000-n0 \n"));
 }
 
-}  // namespace
+}  // namespace order_hashes_test
 }  // namespace drasim

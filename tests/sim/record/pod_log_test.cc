@@ -23,7 +23,7 @@
 #include "tests/testing/mig_products.h"
 
 namespace drasim {
-namespace {
+namespace pod_log_test {
 
 std::string Seconds(int64_t ns) {
   std::string text;
@@ -334,5 +334,5 @@ TEST(PodLogPartsTest, PartsOutOfRangeAreRefused) {
   EXPECT_EQ(load(0, 0, -1), absl::StatusCode::kDataLoss);
 }
 
-}  // namespace
+}  // namespace pod_log_test
 }  // namespace drasim

@@ -19,7 +19,7 @@
 #include "model/time.h"
 
 namespace drasim {
-namespace {
+namespace time_integrals_test {
 
 constexpr int64_t kMaxInt64 = std::numeric_limits<int64_t>::max();
 
@@ -366,5 +366,5 @@ TEST(WindowIntegralsTest, JsonOfAnEmptyWindow) {
   EXPECT_NE(json.text().find("\"jobs_waiting_mean\": null"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace time_integrals_test
 }  // namespace drasim

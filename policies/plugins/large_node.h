@@ -1,0 +1,13 @@
+// The node by which the scores of the FGD experiments scale resources: 128 cores and 8 GPUs,
+// whatever the cluster has.
+#ifndef DRASIM_POLICIES_PLUGINS_LARGE_NODE_H_
+#define DRASIM_POLICIES_PLUGINS_LARGE_NODE_H_
+
+namespace drasim {
+
+inline constexpr double kLargeNodeCpuMilli = 128000;
+inline constexpr double kLargeNodeGpuMilli = 8000;
+
+}  // namespace drasim
+
+#endif  // DRASIM_POLICIES_PLUGINS_LARGE_NODE_H_
