@@ -1,6 +1,7 @@
 #include "sim/record/job_report.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "absl/numeric/int128.h"
@@ -485,8 +486,9 @@ absl::string_view SizeClassName(size_t size_class) {
 
 size_t SizeClassOf(int64_t gpu_milli) {
   constexpr int64_t kLargestMilli[kSizeClasses - 1] = {0, 999, 1000, 4000, 8000, 16'000, 32'000};
-  const int64_t* end = kLargestMilli + kSizeClasses - 1;
-  return static_cast<size_t>(std::lower_bound(kLargestMilli, end, gpu_milli) - kLargestMilli);
+  const int64_t* found =
+      std::lower_bound(std::begin(kLargestMilli), std::end(kLargestMilli), gpu_milli);
+  return static_cast<size_t>(found - std::begin(kLargestMilli));
 }
 
 JobReport::JobReport(const JobTable& jobs, const JobReportOptions& options)
