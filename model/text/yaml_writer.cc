@@ -108,7 +108,7 @@ std::string ScalarYaml(const Message& message, const FieldDescriptor& field, int
   return is_word && !IsPlain(text) ? Quote(text) : text;
 }
 
-bool IsMessage(const FieldDescriptor& field) {
+bool HoldsMessage(const FieldDescriptor& field) {
   return field.cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE;
 }
 
@@ -159,7 +159,7 @@ class Writer {
 
   // The value of a singular field behind its key, with the line break.
   void WriteValue(const Message& message, const FieldDescriptor& field, int indent) {
-    if (!IsMessage(field)) {
+    if (!HoldsMessage(field)) {
       absl::StrAppend(&out_, " ", ScalarYaml(message, field, kSingular), "\n");
       return;
     }
@@ -176,7 +176,7 @@ class Writer {
     out_.push_back('\n');
     for (int i = 0; i < size; ++i) {
       const size_t dash = out_.size() + static_cast<size_t>(indent);
-      if (!IsMessage(field)) {
+      if (!HoldsMessage(field)) {
         Indent(indent);
         absl::StrAppend(&out_, "- ", ScalarYaml(message, field, i), "\n");
       } else if (WriteFields(reflection.GetRepeatedMessage(message, &field, i), indent + kIndent)) {

@@ -1,11 +1,11 @@
 // The extension points of the scheduling framework.
 //
 // Names, order and meaning follow kube-scheduler's framework (kubernetes/kubernetes
-// pkg/scheduler/framework interface): QueueSort, PreFilter, Filter, PostFilter, Score,
-// NormalizeScore, Reserve, Permit, PreBind, Bind, PostBind. Three differences, for speed and
-// virtual time:
-//  * Filter and Score are batched: one call for many nodes of one pod shape.
-//  * PreScore does not exist here: a batched Score sees all its nodes at once.
+// pkg/scheduler/framework interface): PreEnqueue, QueueSort, PreFilter, Filter, PostFilter,
+// PreScore, Score, NormalizeScore, Reserve, Permit, PreBind, Bind, PostBind. Three differences, for
+// speed and virtual time:
+//  * Filter and Score are batched: one call for many nodes of one pod shape. What depends on the
+//    pod itself (the claims it has) is a NodeRestriction on top.
 //  * The later points do nothing to the outside world themselves. They return intents, which the
 //    engine carries out in virtual time (an API write takes time) before it goes on with the next
 //    point.
@@ -15,6 +15,7 @@
 #ifndef DRASIM_POLICIES_FRAMEWORK_PLUGIN_H_
 #define DRASIM_POLICIES_FRAMEWORK_PLUGIN_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -36,12 +37,15 @@ enum ExtensionPoint : uint32_t {
   kPreFilter = 1u << 1,
   kFilter = 1u << 2,
   kPostFilter = 1u << 3,
+  kPreScore = 1u << 4,
   kScore = 1u << 5,
   kReserve = 1u << 6,
   kPermit = 1u << 7,
   kPreBind = 1u << 8,
   kBind = 1u << 9,
   kPostBind = 1u << 10,
+  kPreEnqueue = 1u << 11,
+  kNodeRestriction = 1u << 12,  // ours: Filter for one pod rather than a shape
 };
 
 // Why a node was rejected: an index into the profile's list of reasons; 0 means it fits.
@@ -76,8 +80,10 @@ struct Intent {
   IntentKind kind = IntentKind::kWait;
   SimDuration latency;
 };
-// kError is treated as kReject.
-enum class StepCode : uint8_t { kSuccess, kReject, kError };
+// kError is treated as kReject, and so is kPending (the pod waits for a component that will say
+// when it may go on). kWait, of Reserve, PreBind and PostBind: something is under way; whoever
+// knows of its end has the engine call the step again.
+enum class StepCode : uint8_t { kSuccess, kReject, kError, kPending, kWait };
 // Result of PostFilter, Reserve, Permit, PreBind, Bind. Intents are carried out one after the
 // other.
 struct StepResult {
@@ -93,14 +99,33 @@ enum ClusterEvent : uint32_t {
   kNodeAdded = 1u << 1,        // a node was added, or is ready again
   kNodeSchedulable = 1u << 2,  // a node was uncordoned
   kNodeAllocatable = 1u << 3,  // a node reports more of an extended resource
+  kClaimChanged = 1u << 4,     // an object that claims go by was added or changed; no node
 };
 
 // What PostFilter decides: whom to evict, and where that makes room for the pod.
 struct PostFilterResult {
-  StepCode code = StepCode::kReject;  // kSuccess: something is done about it
-  NodeId nominated;                   // where it would fit; informative: nobody reserves it
-  std::vector<PodId> victims;         // to be evicted; they may be none
-  std::vector<Intent> intents;        // carried out before the pod is tried again
+  // kSuccess: something is done about it. kPending: the same, and whoever does it will wake the
+  // pod.
+  StepCode code = StepCode::kReject;
+  NodeId nominated;             // where it would fit; informative: nobody reserves it
+  std::vector<PodId> victims;   // to be evicted; they may be none
+  std::vector<Intent> intents;  // carried out before the pod is tried again
+};
+
+// Which nodes a pod may use at all, whatever their state: a node passes if it is in `allowed` (with
+// `only_allowed`) and not in `excluded`. Both ascending, good until the plugin is called again.
+struct NodeRestriction {
+  bool only_allowed = false;
+  absl::Span<const NodeId> allowed;
+  absl::Span<const NodeId> excluded;
+  bool wants_feasible = false;  // PreScore is to be called
+
+  bool restricts() const { return only_allowed || !excluded.empty(); }
+  // O(log size).
+  bool Passes(NodeId node) const {
+    return (!only_allowed || std::binary_search(allowed.begin(), allowed.end(), node)) &&
+           !std::binary_search(excluded.begin(), excluded.end(), node);
+  }
 };
 
 // What a PostFilter plugin may ask, and try out: nothing it does to the cluster lasts.
@@ -177,6 +202,17 @@ class Plugin {
 
   // A plugin that chooses devices as well: its policy then needs no device allocator of its own.
   virtual DeviceAllocator* device_allocator() { return nullptr; }
+
+  // PreEnqueue: whether the pod may enter the queue. Asked when it is created, and whenever
+  // somebody says that the answer may have changed.
+  virtual bool PreEnqueue(const PodContext&) { return true; }
+  // After PreFilter (kNodeRestriction).
+  virtual NodeRestriction Restriction(const PodContext&) { return {}; }
+  // No node is left: why not this one, which Filter accepts? kFits if the restriction lets it pass.
+  // Called for every such node, in order, before PostFilter.
+  virtual ReasonIndex WhyRestricted(const PodContext&, NodeId) { return kFits; }
+  // At least two nodes are feasible; these, ascending.
+  virtual void PreScore(const PodContext&, absl::Span<const NodeId>) {}
 
   // PreFilter, once per attempt, before any node is looked at: kReject fails the attempt for all
   // nodes, with a reason.

@@ -23,13 +23,13 @@ absl::Status Profile::Add(const Registry& registry, absl::string_view name,
   return absl::OkStatus();
 }
 
-void Profile::AddPlugin(std::unique_ptr<Plugin> plugin) {
+void Profile::AddPlugin(std::unique_ptr<Plugin> plugin, bool first) {
   const auto base = static_cast<ReasonIndex>(reasons_.size());
-  reason_base_.push_back(base);
+  reason_base_.insert(first ? reason_base_.begin() : reason_base_.end(), base);
   for (absl::string_view reason : plugin->reasons()) reasons_.emplace_back(reason);
   DRASIM_CHECK_LT(reasons_.size(), 255u);
   if ((plugin->points() & kFilter) != 0) filters_.push_back({plugin.get(), base});
-  plugins_.push_back(std::move(plugin));
+  plugins_.insert(first ? plugins_.begin() : plugins_.end(), std::move(plugin));
 }
 
 ReasonIndex Profile::ReasonOf(const Plugin* plugin, ReasonIndex local) const {

@@ -41,9 +41,9 @@ class Profile {
   // Every plugin with one of `points`, in order.
   std::vector<Plugin*> plugins_at(uint32_t points) const;
   DeviceAllocator& allocator() const { return *allocator_; }
-  // Adds a plugin behind those of the policy, for extensions and tests; the profile must not be in
-  // use yet.
-  void AddPlugin(std::unique_ptr<Plugin> plugin);
+  // Adds a plugin behind those of the policy (its Filter too), or before them, for extensions and
+  // tests; the profile must not be in use yet.
+  void AddPlugin(std::unique_ptr<Plugin> plugin, bool first = false);
   // The profile's reason for reason `local` (1-based) of one of its plugins; kFits for kFits.
   ReasonIndex ReasonOf(const Plugin* plugin, ReasonIndex local) const;
   // The filters that a summary's reasons belong to: bit i stands for filters()[i].

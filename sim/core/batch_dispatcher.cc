@@ -85,7 +85,7 @@ void BatchDispatcher::Add(JobId job) {
   helios_waiting_.push_back(job);
 }
 
-void BatchDispatcher::Return(JobId job, SummaryId, bool) {
+void BatchDispatcher::Return(JobId job, SummaryId, Comeback) {
   // Not within the same pass, which might never end.
   if (in_pass_) {
     returned_.push_back(job);

@@ -47,7 +47,7 @@ class BatchDispatcher : public Dispatcher {
   BatchDispatcher(DispatchParts parts, std::unique_ptr<QueuePolicy> policy, BatchOptions options);
 
   void Add(JobId job) override;
-  void Return(JobId job, SummaryId why, bool moved_since) override;
+  void Return(JobId job, SummaryId why, Comeback comeback) override;
   bool Remove(JobId job) override;
   void OnEvent(ClusterEvent event, NodeId node) override;
   void OnQuotaChange() override { changed_ = true; }

@@ -58,15 +58,22 @@ struct DispatchParts {
   DispatchHost* host = nullptr;
 };
 
+// How a job comes back to its queue whose start came to nothing.
+enum class Comeback : uint8_t {
+  kOnEvent,       // it waits for something that may help
+  kAfterBackoff,  // such a thing has happened meanwhile
+  kAtOnce,        // just what it waited for has
+  kError,         // its attempt was no verdict: after a backoff, whatever happens
+};
+
 class Dispatcher {
  public:
   virtual ~Dispatcher() = default;
 
   // The job begins to wait: it arrived, was interrupted, or failed and tries again.
   virtual void Add(JobId job) = 0;
-  // A start that was under way came to nothing; `why` has been recorded. `moved_since`: something
-  // happened meanwhile that may help.
-  virtual void Return(JobId job, SummaryId why, bool moved_since) = 0;
+  // A start that was under way came to nothing; `why` has been recorded.
+  virtual void Return(JobId job, SummaryId why, Comeback comeback) = 0;
   // The waiting job is deleted. False when it is not here (its start is under way).
   virtual bool Remove(JobId job) = 0;
 
@@ -77,6 +84,11 @@ class Dispatcher {
   virtual void OnNodeLost(NodeId) {}
   // A job ended for good.
   virtual void OnEnd(JobId job) = 0;
+
+  // PreEnqueue of the waiting job's pods may have another answer.
+  virtual void Recheck(JobId) {}
+  // Something happened that may help just this waiting job; `at_once`: without any backoff.
+  virtual void Wake(JobId, bool /*at_once*/) {}
 
   // True when Dispatch would try something.
   virtual bool Ready() const = 0;

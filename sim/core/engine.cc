@@ -11,6 +11,10 @@ namespace drasim {
 namespace {
 
 constexpr uint64_t kProgressEvery = 1024;
+// Controllers that look again and again keep time going. When no job runs or starts, none is to
+// come, and this long nothing but failed attempts has happened (three times as long as a pod waits
+// at most before it is tried without cause), those that wait will wait for ever.
+constexpr SimDuration kStandstill = SimDuration::Seconds(900);
 
 }  // namespace
 
@@ -26,7 +30,10 @@ Engine::Engine(EngineParts parts, EngineOptions options)
     troubles_[n].cordons = parts_.cluster->node(NodeId(n)).schedulable ? 0 : 1;
   }
   next_checkpoint_ = options_.checkpoint_every;
-  if (parts_.node_agent != nullptr) parts_.node_agent->Attach(this);
+  if (parts_.node_agent != nullptr) {
+    parts_.node_agent->Attach(this);
+    parts_.node_agent->AttachClaims(this);
+  }
 }
 
 PodContext Engine::ContextOf(PodId pod) const {
@@ -42,6 +49,11 @@ void Engine::Emit(RecordKind kind, PodId pod, NodeId node, uint32_t devices, uin
   record.devices = devices;
   record.detail = detail;
   ++records_;
+  // Attempts that come to nothing are no progress, whatever they held meanwhile.
+  if (kind != RecordKind::kAttemptFailed && kind != RecordKind::kPodReserved &&
+      kind != RecordKind::kPodUnreserved) {
+    last_progress_ = now_;
+  }
   for (RecordSink* sink : parts_.sinks) sink->OnRecord(record, *parts_.cluster);
 }
 
@@ -63,6 +75,7 @@ absl::Status Engine::Run() {
     if (options_.mode == RunMode::kReplay && NothingLeft()) break;
     const Event event = events_.Pop();
     DRASIM_CHECK(event.time >= now_);
+    if (AtStandstill(event.time)) break;
     if (event.time > now_ && parts_.on_interval) parts_.on_interval(now_, event.time);
     now_ = event.time;
     if (absl::Status s = Handle(event); !s.ok()) return s;
@@ -150,7 +163,7 @@ absl::Status Engine::PullArrival() {
 void Engine::RunScheduler() {
   const bool one_by_one = options_.attempt_latency > SimDuration() ||
                           options_.stop_after_events != 0 || options_.check_invariants;
-  while (dispatcher_->Ready()) {
+  while (dispatcher_->Ready() && scheduling_blocked_ == 0) {
     dispatcher_->Dispatch();
     if (one_by_one || !failure_.ok()) break;
     if (next_checkpoint_ != 0 && records_ >= next_checkpoint_) break;
@@ -168,7 +181,7 @@ absl::Status Engine::Handle(const Event& event) {
       Arrive();
       return PullArrival();
     case EventKind::kPodFinish:
-      Finish(JobId(event.a));
+      EndWork(JobId(event.a));
       return absl::OkStatus();
     case EventKind::kIntentDone:
       bindings_[event.a].timer = 0;
@@ -192,6 +205,7 @@ absl::Status Engine::Handle(const Event& event) {
         parts_.node_agent->OnTimer(event.c, now_);
       } else {
         handles_[event.a].eviction = 0;
+        if (parts_.node_agent != nullptr) parts_.node_agent->PodsCreated(JobId(event.a), now_);
         dispatcher_->Add(JobId(event.a));
       }
       WakeScheduler();
@@ -234,6 +248,7 @@ void Engine::Arrive() {
     Emit(RecordKind::kPodArrived, pod, NodeId(), 0, cluster.pod_shape_id(pod).value());
   }
   pods_waiting_ += row.pods;
+  if (parts_.node_agent != nullptr) parts_.node_agent->PodsCreated(job, now_);
   if (options_.mode == RunMode::kFill) {
     dispatcher_->Add(job);
     dispatcher_->Dispatch();
@@ -267,6 +282,18 @@ SimTime Engine::After(SimDuration d) {
   return SimTime(std::numeric_limits<int64_t>::max());
 }
 
+bool Engine::AtStandstill(SimTime next) const {
+  if (parts_.node_agent == nullptr || !parts_.node_agent->never_rests()) return false;
+  if (options_.mode != RunMode::kReplay || arrival_due_ || next - last_progress_ <= kStandstill ||
+      free_slots_.size() != bindings_.size() || next_node_change_ != parts_.node_changes.size()) {
+    return false;
+  }
+  // Pods that are bound, and whose work never begins, run no more than those that wait.
+  return std::none_of(running_.begin(), running_.end(), [this](JobId job) {
+    return handles_[job.value()].finish != 0 || !parts_.jobs->HasLength(job);
+  });
+}
+
 bool Engine::NothingLeft() const {
   return !arrival_due_ && pods_waiting_ == 0 && running_.empty() &&
          free_slots_.size() == bindings_.size();
@@ -283,7 +310,7 @@ std::vector<JobId> Engine::starting() const {
 }
 
 void Engine::WakeScheduler() {
-  if (!attempt_scheduled_ && dispatcher_->Ready()) {
+  if (!attempt_scheduled_ && scheduling_blocked_ == 0 && dispatcher_->Ready()) {
     attempt_scheduled_ = true;
     events_.Push(After(options_.attempt_latency), EventRank::kScheduling, EventKind::kScheduleNext,
                  0, 0, 0);
@@ -307,6 +334,7 @@ void Engine::Cancel(uint64_t* handle) {
 
 void Engine::Notify(ClusterEvent event, NodeId node) {
   ++cluster_events_;
+  if (event == kClaimChanged || event == kNodeAdded) ++claim_events_;
   dispatcher_->OnEvent(event, node);
 }
 
@@ -319,6 +347,7 @@ void Engine::Drop(JobId job) {
   const JobRow& row = parts_.jobs->row(job);
   Cancel(&handles_[job.value()].deletion);
   for (uint32_t i = 0; i < row.pods; ++i) {
+    if (parts_.node_agent != nullptr) parts_.node_agent->PodDeleted(PodOf(row, i), now_);
     parts_.cluster->Drop(PodOf(row, i));
     Emit(RecordKind::kPodDropped, PodOf(row, i), NodeId(), 0, 0);
   }
@@ -332,6 +361,7 @@ void Engine::StartPlaced(JobId job) {
   const uint32_t slot = AllocateSlot();
   bindings_[slot].job = job;
   bindings_[slot].events_seen = cluster_events_;
+  bindings_[slot].claim_events_seen = claim_events_;
   handles_[job.value()].binding = slot;
   Advance(slot);
 }
@@ -347,35 +377,38 @@ uint32_t Engine::AllocateSlot() {
   return slot;
 }
 
-// Calls one step for every pod. Intents of several pods are carried out side by side: what is left
-// to wait for is the longest.
-StepResult Engine::RunStep(const Step& step, JobId job) {
+StepResult Engine::CallStep(const Step& step, const PodContext& pod, NodeId node) {
   const ClusterState& cluster = *parts_.cluster;
+  switch (step.point) {
+    case kReserve:
+      return step.plugin->Reserve(pod, cluster, node);
+    case kPermit:
+      return step.plugin->Permit(pod, cluster, node);
+    case kPreBind:
+      return step.plugin->PreBind(pod, cluster, node);
+    case kBind:
+      return step.plugin->Bind(pod, cluster, node);
+    default:
+      step.plugin->PostBind(pod, cluster, node);
+      return StepResult();
+  }
+}
+
+// Calls one step for every pod. Intents of several pods are carried out side by side: what is left
+// to wait for is the longest. Pods that wait or are pending do not keep the rest from beginning.
+StepResult Engine::RunStep(const Step& step, JobId job) {
   const JobRow& row = parts_.jobs->row(job);
   StepResult all;
   SimDuration longest;
   for (uint32_t i = 0; i < row.pods; ++i) {
     const PodContext context = ContextOf(PodOf(row, i));
-    const NodeId node = cluster.pod_node(context.pod);
-    StepResult result;
-    switch (step.point) {
-      case kReserve:
-        result = step.plugin->Reserve(context, cluster, node);
-        break;
-      case kPermit:
-        result = step.plugin->Permit(context, cluster, node);
-        break;
-      case kPreBind:
-        result = step.plugin->PreBind(context, cluster, node);
-        break;
-      case kBind:
-        result = step.plugin->Bind(context, cluster, node);
-        break;
-      default:
-        step.plugin->PostBind(context, cluster, node);
-        break;
+    StepResult result = CallStep(step, context, parts_.cluster->pod_node(context.pod));
+    if (row.pods == 1) return result;
+    if (result.code == StepCode::kWait || result.code == StepCode::kPending) {
+      if (all.code != StepCode::kWait) all = std::move(result);
+      continue;
     }
-    if (result.code != StepCode::kSuccess || row.pods == 1) return result;
+    if (result.code != StepCode::kSuccess) return result;
     SimDuration sum;
     for (const Intent& intent : result.intents) sum = sum + intent.latency;
     longest = std::max(longest, sum);
@@ -384,24 +417,28 @@ StepResult Engine::RunStep(const Step& step, JobId job) {
   return all;
 }
 
+// Others see from now on that the job's pods hold something.
+void Engine::Announce(uint32_t slot) {
+  if (std::exchange(bindings_[slot].announced, true)) return;
+  const JobRow& row = parts_.jobs->row(bindings_[slot].job);
+  for (uint32_t i = 0; i < row.pods; ++i) {
+    const PodId pod = PodOf(row, i);
+    Emit(RecordKind::kPodReserved, pod, parts_.cluster->pod_node(pod),
+         parts_.cluster->pod_devices(pod), 0);
+  }
+}
+
 // Carries out what is pending, then calls the next steps until one asks for time, rejects, or all
 // are done.
 void Engine::Advance(uint32_t slot) {
   const JobId job = bindings_[slot].job;
-  const JobRow& row = parts_.jobs->row(job);
   while (true) {
     Binding& binding = bindings_[slot];
     if (!binding.pending.empty()) {
       const Intent intent = binding.pending.front();
       binding.pending.erase(binding.pending.begin());
       if (intent.latency > SimDuration()) {
-        if (!std::exchange(binding.announced, true)) {
-          for (uint32_t i = 0; i < row.pods; ++i) {
-            const PodId pod = PodOf(row, i);
-            Emit(RecordKind::kPodReserved, pod, parts_.cluster->pod_node(pod),
-                 parts_.cluster->pod_devices(pod), 0);
-          }
-        }
+        Announce(slot);
         binding.timer = events_.Push(After(intent.latency), EventRank::kIntentDone,
                                      EventKind::kIntentDone, slot, 0, 0);
         return;
@@ -410,8 +447,12 @@ void Engine::Advance(uint32_t slot) {
     }
     if (binding.step == steps_.size()) return CompleteBinding(slot);
     StepResult result = RunStep(steps_[binding.step], job);
+    if (result.code == StepCode::kWait) {
+      bindings_[slot].waiting = true;
+      return Announce(slot);
+    }
     if (result.code != StepCode::kSuccess) {
-      return RejectBinding(slot, steps_[binding.step].plugin, result.reason);
+      return RejectBinding(slot, steps_[bindings_[slot].step].plugin, result);
     }
     ++binding.step;
     binding.pending = std::move(result.intents);
@@ -448,21 +489,29 @@ void Engine::UndoBinding(uint32_t slot) {
   pods_waiting_ += row.pods;
 }
 
-void Engine::RejectBinding(uint32_t slot, const Plugin* plugin, ReasonIndex reason) {
+void Engine::RejectBinding(uint32_t slot, const Plugin* plugin, const StepResult& result) {
   const Binding binding = bindings_[slot];
   // Its own release is no news to the job itself, as upstream has it.
-  const bool moved_since = cluster_events_ != binding.events_seen;
+  Comeback comeback =
+      cluster_events_ != binding.events_seen ? Comeback::kAfterBackoff : Comeback::kOnEvent;
+  if ((plugin->points() & kNodeRestriction) != 0) {
+    const bool moved = binding.woken || claim_events_ != binding.claim_events_seen;
+    comeback = result.code == StepCode::kError ? Comeback::kError
+               : binding.woken_at_once         ? Comeback::kAtOnce
+               : moved                         ? Comeback::kAfterBackoff
+                                               : Comeback::kOnEvent;
+  }
   UndoBinding(slot);
   VerdictSummaryTable::Row why;
   why.nodes = static_cast<uint32_t>(parts_.cluster->available_nodes());
-  const ReasonIndex index = parts_.profile->ReasonOf(plugin, reason);
+  const ReasonIndex index = parts_.profile->ReasonOf(plugin, result.reason);
   if (index != kFits) why.rejected.emplace_back(index, 1);
   Placer::Failure failure;
   failure.pod = parts_.jobs->row(binding.job).first_pod;
   failure.why = parts_.summaries->Intern(why);
   RecordFailure(binding.job, failure);
   if (options_.mode == RunMode::kFill) return Drop(binding.job);
-  dispatcher_->Return(binding.job, failure.why, moved_since);
+  dispatcher_->Return(binding.job, failure.why, comeback);
   WakeScheduler();
 }
 
@@ -499,7 +548,13 @@ void Engine::CompleteBinding(uint32_t slot) {
   if (options_.mode != RunMode::kReplay) return;
   handles_[job.value()].running_slot = static_cast<uint32_t>(running_.size());
   running_.push_back(job);
+  if (handles_[job.value()].pods_starting == 0) BeginWork(job);
+}
+
+void Engine::BeginWork(JobId job) {
+  const JobRow& row = parts_.jobs->row(job);
   if (!parts_.jobs->HasLength(job)) return;
+  const int64_t instances = InstancesOf(job);
   int64_t end_ns = 0;
   if (__builtin_add_overflow(row.remaining.ns(), row.overhead_left.ns(), &end_ns) ||
       __builtin_add_overflow(end_ns, options_.release_delay.ns(), &end_ns) ||

@@ -110,7 +110,7 @@ struct EngineParts {
   std::function<absl::Status(StateReader&)> load_extra;
 };
 
-class Engine : private DispatchHost, private NodeHost {
+class Engine : private DispatchHost, private NodeHost, private ClaimHost {
  public:
   Engine(EngineParts parts, EngineOptions options);
 
@@ -141,8 +141,12 @@ class Engine : private DispatchHost, private NodeHost {
     uint32_t step = 0;            // next entry of steps_
     std::vector<Intent> pending;  // of the step before, not yet carried out
     bool announced = false;       // kPodReserved was emitted
+    bool waiting = false;         // the present step was answered with kWait
+    bool woken = false;           // something happened meanwhile that helps just this pod
+    bool woken_at_once = false;   // and it need not back off
     uint64_t events_seen = 0;     // cluster_events_ when it began
-    uint64_t timer = 0;           // handle of the event it waits for; 0: none
+    uint64_t claim_events_seen = 0;
+    uint64_t timer = 0;  // handle of the event it waits for; 0: none
   };
   struct Step {
     ExtensionPoint point;
@@ -155,6 +159,8 @@ class Engine : private DispatchHost, private NodeHost {
     uint64_t eviction = 0;  // the end of its grace period, or of its recreation delay
     uint32_t binding = kNone;
     uint32_t running_slot = kNone;  // place in running_
+    uint32_t pods_starting = 0;     // bound, but their work has not begun
+    uint32_t pods_ending = 0;       // their work is done, but they are not off their nodes
   };
   static constexpr uint32_t kNone = ~uint32_t{0};
   // Which timer went off: word b of a kTimer event.
@@ -184,6 +190,15 @@ class Engine : private DispatchHost, private NodeHost {
   void PublishAllocatable(NodeId node, absl::Span<const int64_t> amounts) override;
   void EvictHolders(NodeId node, uint32_t gpus) override;
 
+  // ClaimHost
+  void ResumeStep(PodId pod) override;
+  void BlockScheduling(bool block) override;
+  void RecheckPod(PodId pod) override;
+  void WakePod(PodId pod, bool at_once) override;
+  void ClaimsChanged() override;
+  void PodStarted(PodId pod) override;
+  void PodEnded(PodId pod) override;
+
   absl::Status PullArrival();
   absl::Status Handle(const Event& event);
   void Arrive();
@@ -192,6 +207,8 @@ class Engine : private DispatchHost, private NodeHost {
   SimTime After(SimDuration d);
   // Nothing can happen to any job any more.
   bool NothingLeft() const;
+  // Only controllers stir, and have done so for long, by the time of the next event.
+  bool AtStandstill(SimTime next) const;
   void RunScheduler();
   void WakeScheduler();
   void WakeTimer();
@@ -199,7 +216,9 @@ class Engine : private DispatchHost, private NodeHost {
 
   void Advance(uint32_t slot);
   StepResult RunStep(const Step& step, JobId job);
-  void RejectBinding(uint32_t slot, const Plugin* plugin, ReasonIndex reason);
+  StepResult CallStep(const Step& step, const PodContext& pod, NodeId node);
+  void Announce(uint32_t slot);
+  void RejectBinding(uint32_t slot, const Plugin* plugin, const StepResult& result);
   // Takes the charge of a start under way back.
   void UndoBinding(uint32_t slot);
   void CompleteBinding(uint32_t slot);
@@ -212,6 +231,10 @@ class Engine : private DispatchHost, private NodeHost {
   // The owner makes new pods for the job after that time.
   void Recreate(JobId job, SimDuration delay);
 
+  // The job's pods do their work from now on.
+  void BeginWork(JobId job);
+  // It is done: pods leave their nodes, some perhaps later.
+  void EndWork(JobId job);
   void Finish(JobId job);
   void Delete(JobId job);
   void Interrupt(JobId job, EvictionCause cause);
@@ -245,6 +268,9 @@ class Engine : private DispatchHost, private NodeHost {
   std::vector<JobId> running_;
   uint64_t pods_waiting_ = 0;
   uint64_t cluster_events_ = 0;
+  uint64_t claim_events_ = 0;  // of them: kClaimChanged and kNodeAdded
+  uint32_t scheduling_blocked_ = 0;
+  SimTime last_progress_;  // the last record but those of attempts
   size_t next_node_change_ = 0;
   // Why a node is out: absent, so many failures that last, so many cordons.
   struct NodeTroubles {

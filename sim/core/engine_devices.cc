@@ -29,6 +29,7 @@ bool Engine::Admit(JobId job) {
       return false;
     }
     delay = std::max(delay, admission.start_delay);
+    if (admission.starts_later) ++handles_[job.value()].pods_starting;
     if (admission.grants.empty()) continue;
     cluster.Grant(pod, admission.devices, admission.grants);
     Emit(RecordKind::kPodAdmitted, pod, node, admission.devices, 0);

@@ -16,8 +16,9 @@ void Engine::ReleasePods(JobId job, RecordKind kind, uint32_t detail) {
     const PodId pod = PodOf(row, i);
     const NodeId node = cluster.pod_node(pod);
     const uint32_t devices = cluster.pod_devices(pod);
-    if (parts_.node_agent != nullptr && cluster.pod_phase(pod) == PodPhase::kBound) {
-      parts_.node_agent->Removed(pod, node, now_);
+    if (parts_.node_agent != nullptr) {
+      if (cluster.pod_phase(pod) == PodPhase::kBound) parts_.node_agent->Removed(pod, node, now_);
+      if (kind == RecordKind::kPodDeleted) parts_.node_agent->PodDeleted(pod, now_);
     }
     switch (kind) {
       case RecordKind::kPodFinished:
@@ -42,14 +43,29 @@ void Engine::StopRunning(JobId job) {
   JobHandles& handles = handles_[job.value()];
   Cancel(&handles.finish);
   Cancel(&handles.eviction);
+  handles.pods_starting = 0;
+  handles.pods_ending = 0;
   running_[handles.running_slot] = running_.back();
   handles_[running_.back().value()].running_slot = handles.running_slot;
   running_.pop_back();
   handles.running_slot = kNone;
 }
 
+void Engine::EndWork(JobId job) {
+  JobHandles& handles = handles_[job.value()];
+  handles.finish = 0;
+  const JobRow& row = parts_.jobs->row(job);
+  // A pod may be off its node before EndPod returns, but not the last of what is counted here.
+  handles.pods_ending = 1;
+  for (uint32_t i = 0; i < row.pods && parts_.node_agent != nullptr; ++i) {
+    const bool failed = row.fails || row.retry < row.retries;
+    ++handles.pods_ending;
+    if (!parts_.node_agent->EndPod(PodOf(row, i), failed, now_)) --handles.pods_ending;
+  }
+  if (--handles.pods_ending == 0) Finish(job);
+}
+
 void Engine::Finish(JobId job) {
-  handles_[job.value()].finish = 0;
   const JobRow& row = parts_.jobs->row(job);
   std::vector<NodeId> nodes;
   for (uint32_t i = 0; i < row.pods; ++i) nodes.push_back(parts_.cluster->pod_node(PodOf(row, i)));
@@ -71,6 +87,7 @@ void Engine::Finish(JobId job) {
 // The job begins to wait again.
 void Engine::Wait(JobId job) {
   pods_waiting_ += parts_.jobs->row(job).pods;
+  if (parts_.node_agent != nullptr) parts_.node_agent->PodsCreated(job, now_);
   dispatcher_->Add(job);
 }
 
@@ -116,6 +133,10 @@ void Engine::Interrupt(JobId job, EvictionCause cause) {
   JobRow& row = jobs.mutable_row(job);
   std::vector<NodeId> nodes;
   for (uint32_t i = 0; i < row.pods; ++i) nodes.push_back(parts_.cluster->pod_node(PodOf(row, i)));
+  // Its work has not begun: all the time so far was none.
+  if (handles_[job.value()].pods_starting > 0) {
+    row.overhead_left = row.overhead_left + (now_ - row.started);
+  }
   StopRunning(job);
   const bool lost = cause == EvictionCause::kNodeLost;
   if (lost && !row.recreated) {

@@ -66,7 +66,11 @@ void Engine::SaveBindings(StateWriter& out) const {
     out.U64(b.job.value());
     out.U64(b.step);
     out.Bool(b.announced);
+    out.Bool(b.waiting);
+    out.Bool(b.woken);
+    out.Bool(b.woken_at_once);
     out.U64(b.events_seen);
+    out.U64(b.claim_events_seen);
     out.U64(b.timer);
     out.U64(b.pending.size());
     for (const Intent& i : b.pending) {
@@ -84,7 +88,11 @@ void Engine::LoadBindings(StateReader& in) {
     b.job = JobId(static_cast<size_t>(in.U64()));
     b.step = static_cast<uint32_t>(in.U64());
     b.announced = in.Bool();
+    b.waiting = in.Bool();
+    b.woken = in.Bool();
+    b.woken_at_once = in.Bool();
     b.events_seen = in.U64();
+    b.claim_events_seen = in.U64();
     b.timer = in.U64();
     const size_t intents = in.Count();
     for (size_t j = 0; j < intents && in.status().ok(); ++j) {
@@ -105,6 +113,9 @@ void Engine::Save(StateWriter& out) const {
   out.U64(records_);
   out.U64(next_checkpoint_);
   out.U64(cluster_events_);
+  out.U64(claim_events_);
+  out.U64(scheduling_blocked_);
+  out.I64(last_progress_.ns());
   out.U64(next_node_change_);
   out.U64(pods_waiting_);
   out.Bool(arrival_due_);
@@ -126,6 +137,8 @@ void Engine::Save(StateWriter& out) const {
     out.U64(h.eviction);
     out.U64(uint64_t{h.binding} + 1);
     out.U64(uint64_t{h.running_slot} + 1);
+    out.U64(h.pods_starting);
+    out.U64(h.pods_ending);
   }
   out.U64(running_.size());
   for (JobId job : running_) out.U64(job.value());
@@ -153,6 +166,9 @@ absl::Status Engine::Load(StateReader& in) {
   records_ = in.U64();
   next_checkpoint_ = in.U64();
   cluster_events_ = in.U64();
+  claim_events_ = in.U64();
+  scheduling_blocked_ = static_cast<uint32_t>(in.U64());
+  last_progress_ = SimTime(in.I64());
   next_node_change_ = static_cast<size_t>(in.U64());
   pods_waiting_ = in.U64();
   arrival_due_ = in.Bool();
@@ -175,6 +191,8 @@ absl::Status Engine::Load(StateReader& in) {
     h.eviction = in.U64();
     h.binding = static_cast<uint32_t>(in.U64() - 1);
     h.running_slot = static_cast<uint32_t>(in.U64() - 1);
+    h.pods_starting = static_cast<uint32_t>(in.U64());
+    h.pods_ending = static_cast<uint32_t>(in.U64());
     handles_.push_back(h);
   }
   const size_t running = in.Count();

@@ -11,7 +11,7 @@ class FillDispatcher : public Dispatcher {
   explicit FillDispatcher(DispatchParts parts) : parts_(parts) {}
 
   void Add(JobId job) override { next_ = job; }
-  void Return(JobId, SummaryId, bool) override {}
+  void Return(JobId, SummaryId, Comeback) override {}
   bool Remove(JobId) override { return false; }
   void OnEvent(ClusterEvent, NodeId) override {}
   void OnQuotaChange() override {}

@@ -26,6 +26,7 @@ KubernetesDispatcher::KubernetesDispatcher(DispatchParts parts,
     : parts_(parts),
       queue_(QueueSortOf(*parts.profile), options),
       post_filters_(parts.profile->plugins_at(kPostFilter)),
+      pre_enqueues_(parts.profile->plugins_at(kPreEnqueue)),
       offsets_(seed, "preemption/offset") {}
 
 QueuedPod KubernetesDispatcher::EntryOf(JobId job) const {
@@ -62,8 +63,43 @@ void KubernetesDispatcher::Add(JobId job) {
   Admit(tenant);
 }
 
+PodContext KubernetesDispatcher::ContextOf(PodId pod) const {
+  return {parts_.cluster->pod_shape_id(pod), &parts_.cluster->pod_shape(pod), pod,
+          parts_.host->now()};
+}
+
+bool KubernetesDispatcher::PassesPreEnqueue(JobId job) const {
+  const JobRow& row = parts_.jobs->row(job);
+  for (Plugin* plugin : pre_enqueues_) {
+    for (uint32_t i = 0; i < row.pods; ++i) {
+      if (!plugin->PreEnqueue(ContextOf(PodId(row.first_pod.value() + i)))) return false;
+    }
+  }
+  return true;
+}
+
+void KubernetesDispatcher::Recheck(JobId job) {
+  const auto held = held_.find(job);
+  if (held == held_.end() || !PassesPreEnqueue(job)) return;
+  held_.erase(held);
+  Enqueue(job);
+}
+
+void KubernetesDispatcher::Wake(JobId job, bool at_once) {
+  const PodId pod = parts_.jobs->row(job).first_pod;
+  if (at_once) {
+    queue_.Activate(pod, parts_.host->now());
+  } else {
+    queue_.OnPodEvent(pod, parts_.host->now());
+  }
+}
+
 void KubernetesDispatcher::Enqueue(JobId job) {
   const JobRow& row = parts_.jobs->row(job);
+  if (!PassesPreEnqueue(job)) {
+    held_.insert(job);
+    return;
+  }
   // Pods that come back are new pods, with no history.
   queue_.Forget(row.first_pod);
   queue_.Add(row.first_pod, parts_.cluster->pod_shape_id(row.first_pod), row.priority,
@@ -115,6 +151,7 @@ bool KubernetesDispatcher::Remove(JobId job) {
     --gated_jobs_;
   } else if (nominated != nominated_.end()) {
     nominated_.erase(nominated);
+  } else if (held_.erase(job) > 0) {
   } else {
     found = queue_.Remove(parts_.jobs->row(job).first_pod);
   }
@@ -140,12 +177,20 @@ void KubernetesDispatcher::GiveBack(const QueuedPod& pod, const Placer::Failure&
                 gang ? kOtherPlugin : RejectorsOf(failure.why), moved_since, parts_.host->now());
 }
 
-void KubernetesDispatcher::Return(JobId job, SummaryId why, bool moved_since) {
+void KubernetesDispatcher::Return(JobId job, SummaryId why, Comeback comeback) {
   CountNeed(job, +1);
+  const QueuedPod pod = EntryOf(job);
+  const SimTime now = parts_.host->now();
+  if (comeback == Comeback::kAtOnce) {
+    return queue_.ReturnToActive(pod, parts_.cluster->pod_shape_id(pod.pod), RejectorsOf(why), now);
+  }
+  if (comeback == Comeback::kError) {
+    return queue_.Return(pod, parts_.cluster->pod_shape_id(pod.pod), 0, false, now);
+  }
   Placer::Failure failure;
-  failure.pod = parts_.jobs->row(job).first_pod;
+  failure.pod = pod.pod;
   failure.why = why;
-  GiveBack(EntryOf(job), failure, moved_since);
+  GiveBack(pod, failure, comeback == Comeback::kAfterBackoff);
 }
 
 void KubernetesDispatcher::OnEvent(ClusterEvent event, NodeId node) {
@@ -190,14 +235,17 @@ bool KubernetesDispatcher::RunPostFilter(const QueuedPod& pod, JobId job,
                                          const Placer::Failure& failure) {
   // A gang's pods would need room on several nodes at once, which no upstream plugin looks for.
   if (parts_.jobs->row(job).pods > 1 || !failure.nodes_looked_at) return false;
-  const PodContext context = {parts_.cluster->pod_shape_id(pod.pod),
-                              &parts_.cluster->pod_shape(pod.pod), pod.pod, parts_.host->now()};
+  const PodContext context = ContextOf(pod.pod);
   for (Plugin* plugin : post_filters_) {
     PostFilterResult result;
     {
       PostFilterTrial trial(context, *parts_.profile, parts_.cycle, *parts_.jobs, parts_.cluster,
                             parts_.host, &offsets_);
       result = plugin->PostFilter(context, trial);
+    }
+    if (result.code == StepCode::kPending) {
+      GiveBack(pod, failure, false);
+      return true;
     }
     if (result.code != StepCode::kSuccess) continue;
     Nomination nomination;
@@ -296,6 +344,8 @@ void KubernetesDispatcher::Save(StateWriter& out) const {
     }
   }
   out.Bool(room_made_);
+  out.U64(held_.size());
+  for (JobId job : held_) out.U64(job.value());
   out.U64(needs_.size());
   for (const auto& [need, jobs] : needs_) {
     out.I64(need);
@@ -339,6 +389,8 @@ absl::Status KubernetesDispatcher::Load(StateReader& in) {
     nominated_.push_back(std::move(n));
   }
   room_made_ = in.Bool();
+  const size_t held = in.Count();
+  for (size_t i = 0; i < held && in.status().ok(); ++i) held_.insert(job_of());
   const size_t needs = in.Count();
   for (size_t i = 0; i < needs && in.status().ok(); ++i) {
     const int64_t need = in.I64();

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "absl/container/btree_map.h"
+#include "absl/container/btree_set.h"
 #include "model/random.h"
 #include "sim/core/dispatcher.h"
 #include "sim/core/kubernetes_queue.h"
@@ -28,17 +29,21 @@ class KubernetesDispatcher : public Dispatcher {
   KubernetesDispatcher(DispatchParts parts, const KubernetesQueueOptions& options, uint64_t seed);
 
   void Add(JobId job) override;
-  void Return(JobId job, SummaryId why, bool moved_since) override;
+  void Return(JobId job, SummaryId why, Comeback comeback) override;
   bool Remove(JobId job) override;
   void OnEvent(ClusterEvent event, NodeId node) override;
   void OnQuotaChange() override;
   void OnEnd(JobId job) override;
+  void Recheck(JobId job) override;
+  void Wake(JobId job, bool at_once) override;
   bool Ready() const override { return queue_.CanPop() || room_made_; }
   void Dispatch() override;
   absl::optional<SimTime> NextTimer() override;
   void OnTimer() override;
   bool TimerMayHelp() const override { return queue_.backoff() > 0 || !nominated_.empty(); }
-  size_t waiting() const override { return queue_.waiting() + gated_jobs_ + nominated_.size(); }
+  size_t waiting() const override {
+    return queue_.waiting() + gated_jobs_ + nominated_.size() + held_.size();
+  }
   int64_t SmallestNeedMilli() const override;
   void Save(StateWriter& out) const override;
   absl::Status Load(StateReader& in) override;
@@ -53,6 +58,8 @@ class KubernetesDispatcher : public Dispatcher {
   };
 
   void Enqueue(JobId job);
+  bool PassesPreEnqueue(JobId job) const;
+  PodContext ContextOf(PodId pod) const;
   void Admit(TenantId tenant);
   void Attempt(const QueuedPod& pod);
   // True when a plugin did something for the job.
@@ -67,6 +74,8 @@ class KubernetesDispatcher : public Dispatcher {
   DispatchParts parts_;
   KubernetesQueue queue_;
   std::vector<Plugin*> post_filters_;
+  std::vector<Plugin*> pre_enqueues_;
+  absl::btree_set<JobId> held_;  // admitted, but PreEnqueue keeps them out of the queue
   Random offsets_;
   std::vector<uint64_t> rejectors_;       // by summary; 0: not looked up
   std::vector<std::deque<JobId>> gated_;  // by tenant: over quota, in order of submission

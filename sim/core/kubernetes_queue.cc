@@ -220,6 +220,15 @@ bool KubernetesQueue::Activate(PodId pod, SimTime now) {
   return true;
 }
 
+bool KubernetesQueue::OnPodEvent(PodId pod, SimTime now) {
+  AdvanceTo(now);
+  const uint32_t slot = SlotOf(pod);
+  if (slot == kNone || entries_[slot].place != Place::kUnschedulable) return false;
+  Leave(slot);
+  EnterAfterBackoff(slot, Place::kBackoff, WindowNs(now));
+  return true;
+}
+
 bool KubernetesQueue::Remove(PodId pod) {
   const uint32_t slot = SlotOf(pod);
   if (slot == kNone || entries_[slot].place == Place::kInFlight) return false;

@@ -263,6 +263,10 @@ class KubernetesQueue {
   // nothing else happened. REQUIRES: NeedsFlushTimer(). O(buckets with pods).
   SimTime NextFlushTick(SimTime now) const;
 
+  // Something happened that helps this pod: moved as OnEvent would, if it is unschedulable. False,
+  // and nothing is done, if it is elsewhere. O(log n).
+  bool OnPodEvent(PodId pod, SimTime now);
+
   // The pod was deleted while it waited: the queue knows it no more. False, and nothing is done, if
   // it is in flight or unknown. Amortised O(1) with PrioritySort.
   bool Remove(PodId pod);

@@ -16,7 +16,7 @@ class LossDispatcher : public Dispatcher {
 
   void Add(JobId job) override { untried_.push_back(job); }
   // A step of binding refused it: nobody waits here.
-  void Return(JobId job, SummaryId, bool) override { parts_.host->Drop(job); }
+  void Return(JobId job, SummaryId, Comeback) override { parts_.host->Drop(job); }
   bool Remove(JobId job) override {
     const auto it = std::find(untried_.begin(), untried_.end(), job);
     if (it == untried_.end()) return false;

@@ -22,6 +22,8 @@ struct Admission {
   uint32_t devices = 0;     // bit per GPU of the node that the pod gets (a part of)
   DeviceGrants grants;      // what of them; one entry per GPU, MIG instance or replica
   SimDuration start_delay;  // before its work begins: a device is reprogrammed
+  // Let in, but its work begins only when the agent says so (ClaimHost::PodStarted).
+  bool starts_later = false;
 };
 
 // Something that happens to the devices of a node, as a scenario or trace says.
@@ -55,11 +57,43 @@ class NodeHost {
   virtual void EvictHolders(NodeId node, uint32_t gpus) = 0;
 };
 
+// What an agent may ask besides, whose pods have claims that other components serve.
+class ClaimHost {
+ public:
+  virtual ~ClaimHost() = default;
+  // The step that a plugin answered with kWait for the pod is called again. Nothing if the pod's
+  // start has been taken back meanwhile.
+  virtual void ResumeStep(PodId pod) = 0;
+  // No attempt begins while this has been said more often with true than with false.
+  virtual void BlockScheduling(bool block) = 0;
+  // PreEnqueue may have another answer for the pod now.
+  virtual void RecheckPod(PodId pod) = 0;
+  // Something happened that may help just this pod: it is tried again after its backoff, or
+  // (`at_once`) without one.
+  virtual void WakePod(PodId pod, bool at_once) = 0;
+  // Something happened that may help every pod that a plugin rejected which asks for
+  // kClaimChanged.
+  virtual void ClaimsChanged() = 0;
+  // The work of a pod with Admission::starts_later begins.
+  virtual void PodStarted(PodId pod) = 0;
+  // A pod of which EndPod was true is off its node.
+  virtual void PodEnded(PodId pod) = 0;
+};
+
 class NodeAgent {
  public:
   virtual ~NodeAgent() = default;
   // Before anything else, once.
   virtual void Attach(NodeHost*) {}
+  virtual void AttachClaims(ClaimHost*) {}
+  // Its timers go on for ever, whether anything comes of them or not.
+  virtual bool never_rests() const { return false; }
+  // The pods of the job have been created, or created anew after they were lost.
+  virtual void PodsCreated(JobId, SimTime) {}
+  // The pod's work is done; `failed`: not well. True when it leaves its node later, with PodEnded.
+  virtual bool EndPod(PodId, bool /*failed*/, SimTime) { return false; }
+  // The pod, waiting or bound, is deleted. Removed comes too if it was let in.
+  virtual void PodDeleted(PodId, SimTime) {}
   virtual void OnTransition(const DeviceTransition&, SimTime) {}
   virtual void OnTimer(uint64_t, SimTime) {}
   // A job has come to wait.

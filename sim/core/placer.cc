@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 
 #include "model/check.h"
 
@@ -26,9 +27,11 @@ Placer::Placer(const Profile* profile, ClusterState* cluster, const JobTable* jo
       jobs_(jobs),
       cycle_(cycle),
       summaries_(summaries),
-      remember_(remember),
+      // What restricts one pod need not restrict the next of its shape.
+      remember_(remember && profile->plugins_at(kNodeRestriction).empty()),
       draws_(Draws(*profile)),
-      pre_filters_(profile->plugins_at(kPreFilter)) {}
+      pre_filters_(profile->plugins_at(kPreFilter)),
+      restricting_(profile->plugins_at(kNodeRestriction)) {}
 
 uint32_t Placer::SignatureOf(JobId job) {
   if (signature_.size() <= job.value()) signature_.resize(jobs_->size(), kUnknown);
@@ -72,13 +75,42 @@ absl::optional<Placer::Failure> Placer::PlacePod(PodId pod, SimTime now) {
     if (reason != kFits) why.rejected.emplace_back(reason, why.nodes);
     return Failure{pod, PodId(), summaries_->Intern(why), false, false};
   }
-  const Decision decision = cycle_->Decide(context);
+  restrictions_.clear();
+  bool wants_feasible = false;
+  for (Plugin* plugin : restricting_) {
+    restrictions_.push_back(plugin->Restriction(context));
+    wants_feasible |= restrictions_.back().wants_feasible;
+  }
+  const Decision decision = cycle_->Decide(context, restrictions_);
   if (!decision.node.valid()) {
-    return Failure{pod, PodId(), summaries_->Intern(cycle_->Rejections(context.shape_id)), false,
-                   true};
+    return Failure{pod, PodId(), summaries_->Intern(Rejections(context)), false, true};
+  }
+  if (wants_feasible) {
+    cycle_->ListFeasible(context.shape_id, restrictions_, &feasible_);
+    for (size_t i = 0; i < restricting_.size() && feasible_.size() > 1; ++i) {
+      if (restrictions_[i].wants_feasible) restricting_[i]->PreScore(context, feasible_);
+    }
   }
   cluster_->Assume(pod, decision.node, decision.devices, decision.grants);
   return absl::nullopt;
+}
+
+// Those of the shape, and those of this pod alone.
+VerdictSummaryTable::Row Placer::Rejections(const PodContext& pod) {
+  VerdictSummaryTable::Row row = cycle_->Rejections(pod.shape_id);
+  if (restricting_.empty()) return row;
+  std::map<ReasonIndex, uint32_t> counts(row.rejected.begin(), row.rejected.end());
+  cycle_->ListFeasible(pod.shape_id, {}, &feasible_);
+  for (NodeId node : feasible_) {
+    for (Plugin* plugin : restricting_) {
+      const ReasonIndex reason = plugin->WhyRestricted(pod, node);
+      if (reason == kFits) continue;
+      ++counts[profile_->ReasonOf(plugin, reason)];
+      break;
+    }
+  }
+  row.rejected.assign(counts.begin(), counts.end());
+  return row;
 }
 
 absl::optional<Placer::Failure> Placer::Place(JobId job, SimTime now) {

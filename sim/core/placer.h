@@ -75,6 +75,7 @@ class Placer {
   };
 
   absl::optional<Failure> PlacePod(PodId pod, SimTime now);
+  VerdictSummaryTable::Row Rejections(const PodContext& pod);
   bool GroupFitsEmpty(ShapeId shape, uint32_t pods);
 
   const Profile* profile_;
@@ -86,7 +87,10 @@ class Placer {
   bool amounts_may_grow_ = false;
   bool draws_;  // decisions depend on random numbers
   std::vector<Plugin*> pre_filters_;
-  std::vector<uint32_t> signature_;  // by job; kUnknown until asked
+  std::vector<Plugin*> restricting_;           // kNodeRestriction
+  std::vector<NodeRestriction> restrictions_;  // of the pod at hand, beside restricting_
+  std::vector<NodeId> feasible_;               // scratch
+  std::vector<uint32_t> signature_;            // by job; kUnknown until asked
   absl::flat_hash_map<std::vector<std::pair<uint32_t, uint32_t>>, uint32_t> signatures_;
   std::vector<Memory> memory_;    // by signature
   std::vector<uint32_t> single_;  // by shape: the signature of a job of one such pod

@@ -1,5 +1,7 @@
 #include "sim/core/scheduling_cycle.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "model/check.h"
@@ -143,12 +145,9 @@ void SchedulingCycle::ScoreStale(const PodContext& pod, ShapeCache& cache, bool 
 
 // Kubernetes' own way: raw scores of all feasible nodes, NormalizeScore per plugin, weighted sum,
 // maximum.
+// Over the nodes in fitting_.
 NodeId SchedulingCycle::PickByFullScore(const PodContext& pod, ShapeCache& cache) {
-  fitting_.clear();
-  for (size_t i = 0; i < cache.verdict.size(); ++i) {
-    if (cache.verdict[i] == kFits) fitting_.push_back(NodeId(i));
-  }
-  if (fitting_.size() == 1) return fitting_[0];
+  if (fitting_.size() <= 1) return fitting_.empty() ? NodeId() : fitting_[0];
   totals_.assign(fitting_.size(), 0);
   scores_.resize(fitting_.size());
   const auto& entries = profile_->scores();
@@ -179,15 +178,73 @@ void SchedulingCycle::Look(const PodContext& pod) {
   Refresh(pod, shapes_[pod.shape_id.value()]);
 }
 
-Decision SchedulingCycle::Decide(const PodContext& pod) {
+void SchedulingCycle::ListFeasible(ShapeId shape, absl::Span<const NodeRestriction> restrictions,
+                                   std::vector<NodeId>* nodes) const {
+  const ShapeCache& cache = shapes_[shape.value()];
+  const auto passes = [&](NodeId node) {
+    if (cache.verdict[node.value()] != kFits) return false;
+    for (const NodeRestriction& r : restrictions) {
+      if (!r.Passes(node)) return false;
+    }
+    return true;
+  };
+  nodes->clear();
+  for (const NodeRestriction& r : restrictions) {
+    if (!r.only_allowed) continue;
+    std::copy_if(r.allowed.begin(), r.allowed.end(), std::back_inserter(*nodes), passes);
+    return;
+  }
+  for (size_t i = 0; i < cache.verdict.size(); ++i) {
+    if (passes(NodeId(i))) nodes->push_back(NodeId(i));
+  }
+}
+
+// Nodes that do not pass are taken out of the tree for the moment.
+NodeId SchedulingCycle::PickInTree(ShapeCache& cache,
+                                   absl::Span<const NodeRestriction> restrictions) {
+  hidden_.clear();
+  for (const NodeRestriction& r : restrictions) {
+    for (NodeId node : r.excluded) {
+      const uint32_t place = ranks_[node.value()];
+      if (cache.tree.at(place) == ScoreTree::kInfeasible) continue;
+      hidden_.emplace_back(place, cache.tree.at(place));
+      cache.tree.Set(place, ScoreTree::kInfeasible);
+    }
+  }
+  NodeId best;
+  if (cache.tree.best() != ScoreTree::kInfeasible) best = node_at_rank_[cache.tree.FirstBest()];
+  for (const auto& [place, score] : hidden_) cache.tree.Set(place, score);
+  return best;
+}
+
+NodeId SchedulingCycle::Pick(const PodContext& pod, ShapeCache& cache,
+                             absl::Span<const NodeRestriction> restrictions) {
+  bool listed = false;
+  for (const NodeRestriction& r : restrictions) listed |= r.only_allowed;
+  if (scores_in_tree_ && !listed) return PickInTree(cache, restrictions);
+  ListFeasible(pod.shape_id, restrictions, &fitting_);
+  if (!scores_in_tree_) return PickByFullScore(pod, cache);
+  NodeId best;
+  for (NodeId node : fitting_) {
+    const uint32_t rank = ranks_[node.value()];
+    const bool ahead =
+        !best.valid() || cache.tree.at(rank) > cache.tree.at(ranks_[best.value()]) ||
+        (cache.tree.at(rank) == cache.tree.at(ranks_[best.value()]) && rank < ranks_[best.value()]);
+    if (ahead) best = node;
+  }
+  return best;
+}
+
+Decision SchedulingCycle::Decide(const PodContext& pod,
+                                 absl::Span<const NodeRestriction> restrictions) {
   ++work_.decisions;
   if (shapes_.size() <= pod.shape_id.value()) shapes_.resize(cluster_->shapes().size());
   ShapeCache& cache = shapes_[pod.shape_id.value()];
   Refresh(pod, cache);
   if (cache.per_reason[kFits] == 0) return {};
   Decision decision;
-  decision.node =
-      scores_in_tree_ ? node_at_rank_[cache.tree.FirstBest()] : PickByFullScore(pod, cache);
+  decision.node = Pick(pod, cache, restrictions);
+  if (!decision.node.valid()) return {};
   if (pod.shape->gpu_count > 0) {
     profile_->allocator().Propose(*pod.shape, *cluster_, decision.node, &proposals_);
     DRASIM_CHECK(!proposals_.empty());

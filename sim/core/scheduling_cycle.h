@@ -9,6 +9,7 @@
 #define DRASIM_SIM_CORE_SCHEDULING_CYCLE_H_
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "absl/types/span.h"
@@ -45,8 +46,12 @@ class SchedulingCycle {
   SchedulingCycle(const Profile* profile, const ClusterState* cluster, std::vector<uint32_t> ranks,
                   bool use_cache);
 
-  // Does not change the cluster. O(changed nodes) with one cacheable score plugin, else O(nodes).
-  Decision Decide(const PodContext& pod);
+  // Does not change the cluster. Among nodes that pass all restrictions. O(changed nodes) with one
+  // cacheable score plugin, else O(nodes); restrictions add O(listed nodes x log nodes).
+  Decision Decide(const PodContext& pod, absl::Span<const NodeRestriction> restrictions = {});
+  // All nodes that the last Decide could have chosen, ascending. O(nodes).
+  void ListFeasible(ShapeId shape, absl::Span<const NodeRestriction> restrictions,
+                    std::vector<NodeId>* nodes) const;
 
   // Brings the verdicts of the pod's shape up to date without a decision. O(changed nodes).
   void Look(const PodContext& pod);
@@ -78,6 +83,9 @@ class SchedulingCycle {
   void Refresh(const PodContext& pod, ShapeCache& cache);
   void CollectStale(const ShapeCache& cache);
   void ScoreStale(const PodContext& pod, ShapeCache& cache, bool all);
+  NodeId Pick(const PodContext& pod, ShapeCache& cache,
+              absl::Span<const NodeRestriction> restrictions);
+  NodeId PickInTree(ShapeCache& cache, absl::Span<const NodeRestriction> restrictions);
   NodeId PickByFullScore(const PodContext& pod, ShapeCache& cache);
   bool ScoresFitInTree() const;
 
@@ -100,6 +108,7 @@ class SchedulingCycle {
   std::vector<int64_t> totals_;
   std::vector<uint64_t> seen_;  // per node: the collection that last saw it
   uint64_t collection_ = 0;
+  std::vector<std::pair<uint32_t, int32_t>> hidden_;  // places of the tree and their scores
   std::vector<NodeId> all_nodes_;
   DeviceProposals proposals_;
 };

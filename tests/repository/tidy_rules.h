@@ -39,6 +39,7 @@ inline constexpr Room kArrows[] = {
     {"traces", "traces model", ""},
     {"sim/core", "sim/core policies/framework model", ""},
     {"sim/control", "sim/control sim/core policies/framework model", ""},
+    {"sim/dra", "sim/dra sim/core policies/framework model", ""},
     {"sim/record", "sim/record model", ""},
     {"sim/app", "sim policies traces model", ""},
     {"gui/view", "gui/view sim/record model", ""},
@@ -153,7 +154,8 @@ struct Ban {
 
 inline constexpr char kRandomWhy[] = "use model/random.h, whose numbers are the same everywhere";
 inline constexpr char kClockWhy[] = "no wall clock here; time is virtual (model/time.h)";
-inline constexpr char kClockRooms[] = "model policies sim/core sim/control sim/record traces";
+inline constexpr char kClockRooms[] =
+    "model policies sim/core sim/control sim/dra sim/record traces";
 
 inline constexpr Ban kBans[] = {
     {"std::shuffle std::random_shuffle std::sample std::seed_seq "
@@ -168,7 +170,7 @@ inline constexpr Ban kBans[] = {
     {"time clock", Use::kClockCall, kClockRooms, kClockWhy},
     {"exp expf exp2 expm1 log logf log2 log10 log1p pow powf sin sinf cos cosf tan asin acos atan "
      "atan2 sinh cosh tanh tanhf cbrt hypot erf erfc tgamma lgamma",
-     Use::kCall, "model policies sim/core", "libm's last bit differs between machines"},
+     Use::kCall, "model policies sim/core sim/dra", "libm's last bit differs between machines"},
     {"assert", Use::kCall, "*", "use DRASIM_CHECK (model/check.h), which NDEBUG does not turn off"},
     {"std::string_view", Use::kName, "*", "use absl::string_view, which Abseil's functions take"},
 };

@@ -71,6 +71,8 @@ struct EngineScenario {
   std::vector<JobArrival> jobs;
   EngineOptions options;
   const Registry* registry = &TestRegistry();
+  // Adds to the profile, if set, when the cluster is there.
+  std::function<void(const ClusterState&, Profile&)> extend;
 };
 
 // One engine with everything that it works on.
@@ -100,6 +102,7 @@ class EngineRig {
     }
     parts_ = std::make_unique<ProfileParts>(builder_.TypicalPods(), /*seed=*/3, s.bind_latency);
     profile_ = std::make_unique<Profile>(MakeProfile(s));
+    if (s.extend) s.extend(builder_.cluster(), *profile_);
     Random random(4, "ranks");
     std::vector<uint32_t> ranks = RandomRanks(s.nodes.size(), random);
     if (s.identity_ranks) std::sort(ranks.begin(), ranks.end());

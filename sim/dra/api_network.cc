@@ -1,0 +1,497 @@
+#include "sim/dra/api_network.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <type_traits>
+#include <variant>
+
+#include "absl/memory/memory.h"
+#include "absl/strings/str_cat.h"
+#include "model/check.h"
+
+namespace drasim {
+namespace {
+
+// No latency is longer, so that sums of a few fit the clock (30 years).
+constexpr double kLongestLatencySeconds = 1e9;
+
+SimDuration DrawLatency(const absl::optional<Distribution>& seconds, Random& stream) {
+  if (!seconds.has_value()) return SimDuration();
+  const double drawn = std::min(seconds->Sample(stream), kLongestLatencySeconds);
+  return SimDuration(drawn <= 0 ? 0 : std::llround(drawn * 1e9));
+}
+
+bool TakesTime(const absl::optional<Distribution>& seconds) {
+  return seconds.has_value() &&
+         !(seconds->kind() == Distribution::Kind::kConstant && seconds->Mean() <= 0);
+}
+
+template <typename R>
+using ObjectOfRef = std::remove_const_t<typename std::decay_t<R>::element_type>;
+
+// Calls `visit` with a null reference of each kind, in their order.
+template <typename Visit, size_t... kIndexes>
+void VisitKinds(const Visit& visit, std::index_sequence<kIndexes...> /*indexes*/) {
+  (visit(std::variant_alternative_t<kIndexes, ObjectRef>()), ...);
+}
+template <typename Visit>
+void VisitKinds(const Visit& visit) {
+  VisitKinds(visit, std::make_index_sequence<kObjectKinds>());
+}
+
+template <typename T>
+constexpr ObjectKind KindOfType() {
+  return static_cast<ObjectKind>(ObjectRef(Ref<T>()).index());
+}
+
+ObjectRef FindByName(const ObjectCache& objects, ObjectKind kind, Name ns, Name name) {
+  ObjectRef found;
+  VisitKinds([&](auto none) {
+    using T = ObjectOfRef<decltype(none)>;
+    if (KindOfType<T>() == kind) found = objects.of<T>().Find(ns, name);
+  });
+  return found;
+}
+
+PodId RowOf(const ObjectCache& objects, Uid uid) {
+  const Ref<Pod> pod = objects.pod(uid);
+  return pod == nullptr ? PodId() : pod->row;
+}
+
+// The pod that an object is about (see ApiMessage).
+PodId PodAbout(const ObjectCache& objects, const ObjectRef& object) {
+  const ObjectMeta* meta = MetaOf(object);
+  if (meta == nullptr) return PodId();
+  if (KindOf(object) == ObjectKind::kPod) return As<Pod>(object)->row;
+  if (meta->owner != 0) return RowOf(objects, meta->owner);
+  if (KindOf(object) != ObjectKind::kResourceClaim) return PodId();
+  const Ref<ResourceClaim> claim = As<ResourceClaim>(object);
+  const auto& users = claim->status.reserved_for;
+  return users.size() == 1 ? RowOf(objects, users[0].uid) : PodId();
+}
+
+// Of two objects with one name, the younger has it: the older one's end has not been told yet.
+template <typename T>
+void PutState(ObjectTable<T>& table, Ref<T> object) {
+  const Uid uid = object->meta.uid;
+  Ref<T> named = table.Find(object->meta.ns, object->meta.name);
+  table.Put(std::move(object));
+  if (named != nullptr && named->meta.uid > uid) table.Put(std::move(named));
+}
+
+// Brings the cache up to the event, fills event->before; false if the cache is newer. `ahead`: the
+// cache may hold what no watch has told yet.
+bool ApplyToCache(bool ahead, ObjectCache* cache, WatchEvent* event) {
+  return std::visit(
+      [&](const auto& object) {
+        using T = ObjectOfRef<decltype(object)>;
+        ObjectTable<T>& table = cache->of<T>();
+        const ObjectMeta& meta = object->meta;
+        if (event->type == WatchEvent::Type::kDeleted) {
+          event->before = table.Erase(meta.uid);
+          return true;
+        }
+        if (!ahead) {
+          event->before = table.Put(object);
+          return true;
+        }
+        Ref<T> known = table.Find(meta.uid);
+        if (known != nullptr && known->meta.version > meta.version) return false;
+        if (known == nullptr || known->meta.version < meta.version) PutState(table, object);
+        event->before = std::move(known);
+        return true;
+      },
+      event->object);
+}
+
+}  // namespace
+
+// What is under way. One shape for all, so that it can live in a slab; a field that the type does
+// not use has any value, but no reference stays behind.
+struct ApiNetwork::Message {
+  enum class Type : uint8_t { kCall, kChange, kTimer, kRelist, kUp };
+  Type type = Type::kCall;
+  WatchEvent::Type change = WatchEvent::Type::kAdded;  // kChange
+  ClientId client = 0;
+  uint32_t life = 0;   // kCall: of the client that made it
+  uint64_t token = 0;  // kCall, kTimer
+  SimTime issued;      // kCall
+  SimTime sent;        // kCall: when it had passed the rate limit
+  ApiRequest request;  // kCall; of a kChange only the object
+};
+
+ApiClient::ApiClient(ApiNetwork* network, ClientId id, ClientOptions options, Actor* actor,
+                     uint64_t seed)
+    : network_(network),
+      id_(id),
+      options_(std::move(options)),
+      actor_(actor),
+      limiter_(options_.qps, options_.burst),
+      latencies_(seed, absl::StrCat("api calls/", options_.name)),
+      watch_latencies_(seed, absl::StrCat("api watches/", options_.name)),
+      lags_(TakesTime(options_.watch_latency)) {}
+
+absl::optional<ApiReply> ApiClient::Call(ApiRequest request, uint64_t token) {
+  if (down_) return absl::nullopt;
+  const SimTime issued = network_->now_;
+  const SimTime sent = issued + limiter_.Take(issued);
+  const auto& latency = IsWrite(request.verb) ? options_.write_latency : options_.read_latency;
+  const SimTime done = sent + DrawLatency(latency, latencies_);
+  if (done == issued) return network_->Commit(*this, issued, request);
+  const uint32_t slot = network_->NewMessage(id_);
+  ApiNetwork::Message& message = network_->slots_[slot];
+  message.type = ApiNetwork::Message::Type::kCall;
+  message.life = life_;
+  message.token = token;
+  message.issued = issued;
+  message.sent = sent;
+  message.request = std::move(request);
+  network_->Push(done, slot);
+  return absl::nullopt;
+}
+
+void ApiClient::ArmTimer(SimDuration after, uint64_t token) {
+  DRASIM_CHECK_GE(after, SimDuration());
+  if (down_) return;
+  const uint32_t slot = network_->NewMessage(id_);
+  network_->slots_[slot].type = ApiNetwork::Message::Type::kTimer;
+  network_->slots_[slot].token = token;
+  network_->Push(network_->now_ + after, slot);
+}
+
+void ApiClient::Remember(const ObjectRef& object) {
+  if (MetaOf(object) == nullptr) return;
+  remembers_ = true;
+  std::visit(
+      [this](const auto& ref) {
+        auto& table = cache_.of<ObjectOfRef<decltype(ref)>>();
+        const auto known = table.Find(ref->meta.uid);
+        if (known == nullptr || known->meta.version < ref->meta.version) PutState(table, ref);
+      },
+      object);
+}
+
+SimTime ApiClient::now() const { return network_->now_; }
+NamePool& ApiClient::names() const { return network_->server_.names(); }
+
+ApiNetwork::ApiNetwork(NamePool* names, uint64_t seed)
+    : server_(names, seed, [this](const WatchEvent& event) { OnChange(event); }), seed_(seed) {}
+
+ApiNetwork::~ApiNetwork() = default;
+
+ApiClient* ApiNetwork::Connect(ClientOptions options, Actor* actor) {
+  DRASIM_CHECK_LE(clients_.size(), size_t{std::numeric_limits<ClientId>::max()});
+  const auto id = static_cast<ClientId>(clients_.size());
+  clients_.push_back(absl::WrapUnique(new ApiClient(this, id, std::move(options), actor, seed_)));
+  ApiClient& client = *clients_.back();
+  for (size_t kind = 0; kind < kObjectKinds; ++kind) {
+    if ((client.options_.watches & WatchBit(static_cast<ObjectKind>(kind))) != 0) {
+      watchers_[kind].push_back(id);
+    }
+  }
+  Relist(client, /*tell=*/false);
+  return &client;
+}
+
+absl::optional<SimTime> ApiNetwork::NextTime() const {
+  if (!soon_.empty()) return now_;
+  if (!later_.empty()) return later_.front().at;
+  return absl::nullopt;
+}
+
+bool ApiNetwork::Step(SimTime until) {
+  DRASIM_CHECK(!running_);
+  uint32_t slot = 0;
+  if (!soon_.empty()) {
+    if (now_ > until) return false;
+    slot = soon_.front();
+    soon_.pop_front();
+  } else {
+    if (later_.empty() || later_.front().at > until) return false;
+    now_ = later_.front().at;
+    slot = PopLater();
+  }
+  running_ = true;
+  Deliver(slot);
+  running_ = false;
+  return true;
+}
+
+void ApiNetwork::RunUntil(SimTime until) {
+  DRASIM_CHECK_GE(until, now_);
+  while (Step(until)) {
+  }
+  now_ = until;
+}
+
+void ApiNetwork::MoveClock(SimTime now) {
+  DRASIM_CHECK(!running_);
+  DRASIM_CHECK_GE(now, now_);
+  const absl::optional<SimTime> next = NextTime();
+  DRASIM_CHECK(!next.has_value() || *next >= now);
+  now_ = now;
+}
+
+bool ApiNetwork::RunToRest(SimTime limit) {
+  while (Step(limit)) {
+  }
+  if (!NextTime().has_value()) return true;
+  now_ = std::max(now_, limit);
+  return false;
+}
+
+// Everything that is needed leaves the slot before a handler runs: it may bring new messages.
+void ApiNetwork::Deliver(uint32_t slot) {
+  const Message& message = slots_[slot];
+  ApiClient& client = *clients_[message.client];
+  switch (message.type) {
+    case Message::Type::kCall:
+      DeliverCall(client, slot);
+      return;
+    case Message::Type::kChange:
+      DeliverChange(client, slot);
+      return;
+    case Message::Type::kTimer: {
+      const uint64_t token = message.token;
+      Free(slot);
+      client.actor_->OnTimer(token);
+      return;
+    }
+    case Message::Type::kRelist:
+      Free(slot);
+      client.watch_broken_ = false;
+      // One that is down lists when it is up again.
+      if (!client.down_) Relist(client, /*tell=*/true);
+      return;
+    case Message::Type::kUp:
+      Free(slot);
+      BringUp(client);
+      return;
+  }
+  DRASIM_UNREACHABLE("a type of message");
+}
+
+void ApiNetwork::DeliverCall(ApiClient& client, uint32_t slot) {
+  Message& message = slots_[slot];
+  const ApiRequest request = std::move(message.request);
+  const SimTime issued = message.issued;
+  const uint64_t token = message.token;
+  const bool awaited = message.life == client.life_;
+  Free(slot);
+  const ApiReply reply = Commit(client, issued, request);
+  if (awaited) client.actor_->OnReply(token, reply);
+}
+
+void ApiNetwork::DeliverChange(ApiClient& client, uint32_t slot) {
+  Message& message = slots_[slot];
+  WatchEvent event{message.change, std::move(message.request.object), ObjectRef()};
+  Free(slot);
+  if (ApplyToCache(client.remembers_, &client.cache_, &event)) client.actor_->OnWatch(event);
+}
+
+void ApiNetwork::OnChange(const WatchEvent& event) {
+  for (const ClientId id : watchers_[static_cast<size_t>(event.kind())]) {
+    ApiClient& client = *clients_[id];
+    if (client.down_ || client.watch_broken_) continue;
+    const uint32_t slot = NewMessage(id);
+    Message& message = slots_[slot];
+    message.type = Message::Type::kChange;
+    message.change = event.type;
+    message.request.object = event.object;
+    if (client.lags_) {
+      const SimTime at = now_ + DrawLatency(client.options_.watch_latency, client.watch_latencies_);
+      client.last_delivery_ = std::max(client.last_delivery_, at);
+      Push(client.last_delivery_, slot);
+    } else {
+      soon_.push_back(slot);
+    }
+  }
+}
+
+uint32_t ApiNetwork::NewMessage(ClientId client) {
+  uint32_t slot = 0;
+  if (free_slots_.empty()) {
+    slot = static_cast<uint32_t>(slots_.size());
+    DRASIM_CHECK_LE(slots_.size(), size_t{kSlotMask});
+    slots_.emplace_back();
+  } else {
+    slot = free_slots_.back();
+    free_slots_.pop_back();
+  }
+  slots_[slot].client = client;
+  return slot;
+}
+
+void ApiNetwork::Push(SimTime at, uint32_t slot) {
+  later_.emplace_back();
+  SiftUp(later_.size() - 1, {at, next_sequence_++ << kSlotBits | slot});
+}
+
+uint32_t ApiNetwork::PopLater() {
+  const auto slot = static_cast<uint32_t>(later_.front().order & kSlotMask);
+  const Later last = later_.back();
+  later_.pop_back();
+  if (!later_.empty()) SiftDown(0, last);
+  return slot;
+}
+
+void ApiNetwork::SiftUp(size_t place, Later moved) {
+  while (place > 0 && ComesBefore(moved, later_[(place - 1) / 4])) {
+    later_[place] = later_[(place - 1) / 4];
+    place = (place - 1) / 4;
+  }
+  later_[place] = moved;
+}
+
+void ApiNetwork::SiftDown(size_t place, Later moved) {
+  const size_t size = later_.size();
+  for (size_t child = 4 * place + 1; child < size; child = 4 * place + 1) {
+    size_t first = child;
+    for (const size_t end = std::min(child + 4, size); ++child < end;) {
+      if (ComesBefore(later_[child], later_[first])) first = child;
+    }
+    if (!ComesBefore(later_[first], moved)) break;
+    later_[place] = later_[first];
+    place = first;
+  }
+  later_[place] = moved;
+}
+
+template <typename Condition>
+void ApiNetwork::Drop(const Condition& condition) {
+  const auto drop = [&](uint32_t slot) {
+    if (!condition(slots_[slot])) return false;
+    slots_[slot].request = ApiRequest();
+    Free(slot);
+    return true;
+  };
+  soon_.erase(std::remove_if(soon_.begin(), soon_.end(), drop), soon_.end());
+  const auto drop_later = [&](const Later& later) {
+    return drop(static_cast<uint32_t>(later.order & kSlotMask));
+  };
+  later_.erase(std::remove_if(later_.begin(), later_.end(), drop_later), later_.end());
+  // Sorted is a heap.
+  std::sort(later_.begin(), later_.end(),
+            [](const Later& a, const Later& b) { return ComesBefore(a, b); });
+}
+
+ApiReply ApiNetwork::Commit(const ApiClient& client, SimTime issued, const ApiRequest& request) {
+  ApiReply reply = server_.Handle(request);
+  if (hear_) Hear(client, issued, request, reply);
+  return reply;
+}
+
+void ApiNetwork::Hear(const ApiClient& client, SimTime issued, const ApiRequest& request,
+                      const ApiReply& reply) const {
+  ApiMessage message;
+  message.issued = issued;
+  message.done = now_;
+  message.client = client.id_;
+  message.verb = request.verb;
+  message.kind = request.kind;
+  message.code = reply.code;
+  const ObjectMeta* asked = MetaOf(request.object);
+  message.ns = asked == nullptr ? request.ns : asked->ns;
+  message.name = asked == nullptr ? request.name : asked->name;
+  // A refusal is about what is there under the name.
+  ObjectRef object = reply.object;
+  if (MetaOf(object) == nullptr) {
+    object = FindByName(server_.objects(), request.kind, message.ns, message.name);
+  }
+  if (const ObjectMeta* meta = MetaOf(object); meta != nullptr) {
+    message.ns = meta->ns;
+    message.name = meta->name;
+    message.uid = meta->uid;
+    message.pod = PodAbout(server_.objects(), object);
+  } else {
+    message.pod = PodAbout(server_.objects(), request.object);
+  }
+  hear_(message);
+}
+
+void ApiNetwork::Restart(ClientId client_id, SimDuration down) {
+  DRASIM_CHECK_GE(down, SimDuration());
+  ApiClient& client = *clients_[client_id];
+  client.up_at_ = client.down_ ? std::max(client.up_at_, now_ + down) : now_ + down;
+  client.down_ = true;
+  ++client.life_;
+  Drop([&](const Message& message) {
+    if (message.client != client_id) return false;
+    switch (message.type) {
+      case Message::Type::kCall:
+        return message.sent > now_;
+      case Message::Type::kRelist:
+        return false;  // the network's, not the component's
+      default:
+        return true;
+    }
+  });
+  client.last_delivery_ = now_;
+  const uint32_t slot = NewMessage(client_id);
+  slots_[slot].type = Message::Type::kUp;
+  Push(client.up_at_, slot);
+}
+
+void ApiNetwork::BringUp(ApiClient& client) {
+  client.down_ = false;
+  client.limiter_ = RateLimiter(client.options_.qps, client.options_.burst);
+  Relist(client, /*tell=*/false);
+  client.actor_->OnRestart();
+}
+
+void ApiNetwork::BreakWatch(ClientId client_id, SimDuration length) {
+  DRASIM_CHECK_GE(length, SimDuration());
+  ApiClient& client = *clients_[client_id];
+  // The list must not overtake what is under way.
+  const SimTime at = std::max(now_ + length, client.last_delivery_);
+  client.relist_at_ = client.watch_broken_ ? std::max(client.relist_at_, at) : at;
+  client.watch_broken_ = true;
+  Drop([&](const Message& message) {
+    return message.client == client_id && message.type == Message::Type::kRelist;
+  });
+  const uint32_t slot = NewMessage(client_id);
+  slots_[slot].type = Message::Type::kRelist;
+  Push(client.relist_at_, slot);
+}
+
+void ApiNetwork::Relist(ApiClient& client, bool tell) {
+  std::vector<WatchEvent> deletions;
+  std::vector<WatchEvent> changes;
+  if (!tell) client.cache_ = ObjectCache();
+  VisitKinds([&](auto none) {
+    using T = ObjectOfRef<decltype(none)>;
+    if ((client.options_.watches & WatchBit(KindOfType<T>())) == 0) return;
+    const ObjectTable<T>& server = server_.objects().of<T>();
+    ObjectTable<T>& cache = client.cache_.of<T>();
+    if (!tell) {
+      cache = server;
+      return;
+    }
+    for (const Ref<T>& known : cache.Sorted()) {
+      if (server.Find(known->meta.uid) != nullptr) continue;
+      deletions.push_back({WatchEvent::Type::kDeleted, known, ObjectRef()});
+    }
+    for (const Ref<T>& object : server.Sorted()) {
+      const Ref<T> known = cache.Find(object->meta.uid);
+      if (known != nullptr && known->meta.version == object->meta.version) continue;
+      const auto type = known == nullptr ? WatchEvent::Type::kAdded : WatchEvent::Type::kModified;
+      changes.push_back({type, object, ObjectRef()});
+    }
+  });
+  for (std::vector<WatchEvent>* events : {&deletions, &changes}) {
+    std::stable_sort(events->begin(), events->end(), [](const WatchEvent& a, const WatchEvent& b) {
+      return MetaOf(a.object)->uid < MetaOf(b.object)->uid;
+    });
+    for (WatchEvent& event : *events) {
+      const uint32_t slot = NewMessage(client.id_);
+      Message& message = slots_[slot];
+      message.type = Message::Type::kChange;
+      message.change = event.type;
+      message.request.object = std::move(event.object);
+      soon_.push_back(slot);
+    }
+  }
+}
+
+}  // namespace drasim

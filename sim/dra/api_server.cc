@@ -1,0 +1,314 @@
+#include "sim/dra/api_server.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "model/check.h"
+#include "model/ids.h"
+#include "model/kube/name.h"
+#include "model/kube/objects.h"
+#include "model/random.h"
+#include "sim/dra/api_types.h"
+#include "sim/dra/api_validation.h"
+#include "sim/dra/object_cache.h"
+
+namespace drasim {
+namespace {
+
+// Generated names (k8s.io/apiserver/pkg/storage/names): no vowels and nothing that looks like one.
+constexpr absl::string_view kSuffixLetters = "bcdfghjklmnpqrstvwxz2456789";
+constexpr size_t kSuffixLength = 5;
+constexpr size_t kMaxGeneratedName = 63;
+
+// --- The part of an object that the status verbs write; the others leave it alone. ---
+
+template <typename T>
+constexpr bool kHasStatus = false;
+template <>
+constexpr bool kHasStatus<Pod> = true;
+template <>
+constexpr bool kHasStatus<ResourceClaim> = true;
+template <>
+constexpr bool kHasStatus<PodSchedulingContext> = true;
+
+template <typename T>
+bool HaveSameStatus(const T&, const T&) {
+  return true;
+}
+bool HaveSameStatus(const Pod& a, const Pod& b) {
+  return a.phase == b.phase && a.claim_names == b.claim_names;
+}
+bool HaveSameStatus(const ResourceClaim& a, const ResourceClaim& b) { return a.status == b.status; }
+bool HaveSameStatus(const PodSchedulingContext& a, const PodSchedulingContext& b) {
+  return a.claims == b.claims;
+}
+
+template <typename T>
+void CopyStatus(const T&, T&) {}
+void CopyStatus(const Pod& from, Pod& to) {
+  to.phase = from.phase;
+  to.claim_names = from.claim_names;
+}
+void CopyStatus(const ResourceClaim& from, ResourceClaim& to) { to.status = from.status; }
+void CopyStatus(const PodSchedulingContext& from, PodSchedulingContext& to) {
+  to.claims = from.claims;
+}
+
+// --- What no client may write in an update. ---
+
+void KeepServersFields(const ObjectMeta& stored, ObjectMeta& next) {
+  next.uid = stored.uid;
+  next.version = stored.version;
+  next.deleting = stored.deleting;
+}
+template <typename T>
+void KeepRow(const T&, T&) {}
+// The row is not part of the API, so clients need not know it.
+void KeepRow(const Pod& stored, Pod& next) { next.row = stored.row; }
+
+// --- The rules, by type. ---
+
+absl::Status ValidateSpec(const Pod* before, const Pod& after) {
+  return ValidatePod(before, after);
+}
+absl::Status ValidateSpec(const ResourceClass*, const ResourceClass& after) {
+  return ValidateClass(after);
+}
+absl::Status ValidateSpec(const ResourceClaim* before, const ResourceClaim& after) {
+  return ValidateClaim(before, after);
+}
+absl::Status ValidateSpec(const ResourceClaimTemplate* before, const ResourceClaimTemplate& after) {
+  return ValidateTemplate(before, after);
+}
+absl::Status ValidateSpec(const PodSchedulingContext* before, const PodSchedulingContext& after) {
+  return ValidateContext(before, after);
+}
+absl::Status ValidateSpec(const ParametersObject* before, const ParametersObject& after) {
+  return ValidateParameters(before, after);
+}
+
+template <typename T>
+absl::Status ValidateWrite(const T* before, const T& after) {
+  const absl::Status meta = ValidateMeta(before == nullptr ? nullptr : &before->meta, after.meta);
+  return meta.ok() ? ValidateSpec(before, after) : meta;
+}
+
+// Whether it needs time to end, so that a plain deletion only marks it.
+template <typename T>
+bool EndsGracefully(const T&) {
+  return false;
+}
+bool EndsGracefully(const Pod& pod) { return pod.node.valid() && !IsDone(pod); }
+
+// --- Replies. ---
+
+template <typename T>
+ApiReply ReplyWith(Ref<T> object) {
+  ApiReply reply;
+  reply.object = std::move(object);
+  return reply;
+}
+
+template <typename... Parts>
+ApiReply Refuse(ApiCode code, ObjectKind kind, Name ns, Name name, const Parts&... why) {
+  ApiReply reply;
+  reply.code = code;
+  reply.message = absl::StrCat(KindText(kind), " \"", ns.text(), ns.empty() ? "" : "/", name.text(),
+                               "\": ", why...);
+  return reply;
+}
+
+template <typename T>
+const T& ObjectOf(const ApiRequest& request) {
+  const Ref<T>* object = std::get_if<Ref<T>>(&request.object);
+  DRASIM_CHECK(object != nullptr && *object != nullptr);  // of the request's kind, and given
+  return **object;
+}
+
+}  // namespace
+
+ApiServer::ApiServer(NamePool* names, uint64_t seed,
+                     std::function<void(const WatchEvent&)> on_change)
+    : names_(names), suffixes_(seed, "generated names"), on_change_(std::move(on_change)) {}
+
+ApiReply ApiServer::Handle(const ApiRequest& request) {
+  switch (request.kind) {
+    case ObjectKind::kPod:
+      return HandleKind<Pod>(request);
+    case ObjectKind::kResourceClass:
+      return HandleKind<ResourceClass>(request);
+    case ObjectKind::kResourceClaim:
+      return HandleKind<ResourceClaim>(request);
+    case ObjectKind::kResourceClaimTemplate:
+      return HandleKind<ResourceClaimTemplate>(request);
+    case ObjectKind::kPodSchedulingContext:
+      return HandleKind<PodSchedulingContext>(request);
+    case ObjectKind::kParameters:
+      return HandleKind<ParametersObject>(request);
+  }
+  DRASIM_UNREACHABLE("a kind of object");
+}
+
+template <typename T>
+ApiReply ApiServer::HandleKind(const ApiRequest& request) {
+  switch (request.verb) {
+    case Verb::kGet: {
+      Ref<T> found = objects_.of<T>().Find(request.ns, request.name);
+      if (found != nullptr) return ReplyWith(std::move(found));
+      return Refuse(ApiCode::kNotFound, request.kind, request.ns, request.name, "not found");
+    }
+    case Verb::kCreate:
+      return Create<T>(request);
+    case Verb::kUpdate:
+    case Verb::kUpdateStatus:
+    case Verb::kApply:
+    case Verb::kPatchStatus:
+      return Write<T>(request);
+    case Verb::kDelete:
+      return Delete<T>(request);
+    case Verb::kBind:
+      return Bind(request);
+  }
+  DRASIM_UNREACHABLE("a verb");
+}
+
+template <typename T>
+ApiReply ApiServer::Create(const ApiRequest& request) {
+  auto next = std::make_shared<T>(ObjectOf<T>(request));
+  ObjectMeta& meta = next->meta;
+  meta.deleting = false;
+  if (!request.generate_name.empty()) meta.name = request.generate_name;
+  const absl::Status status = ValidateWrite<T>(nullptr, *next);
+  if (!status.ok()) {
+    return Refuse(ApiCode::kInvalid, request.kind, meta.ns, meta.name, status.message());
+  }
+  if (!request.generate_name.empty()) {
+    meta.name = GeneratedName<T>(meta.ns, request.generate_name);
+  } else if (objects_.of<T>().Find(meta.ns, meta.name) != nullptr) {
+    return Refuse(ApiCode::kAlreadyExists, request.kind, meta.ns, meta.name, "already exists");
+  }
+  meta.uid = next_uid_++;
+  return Commit(WatchEvent::Type::kAdded, std::move(next));
+}
+
+template <typename T>
+ApiReply ApiServer::Write(const ApiRequest& request) {
+  const T& asked = ObjectOf<T>(request);
+  const Verb verb = request.verb;
+  const ObjectMeta& meta = asked.meta;
+  const auto refuse = [&](ApiCode code, const auto&... why) {
+    return Refuse(code, request.kind, meta.ns, meta.name, why...);
+  };
+  const bool status_only = verb == Verb::kUpdateStatus || verb == Verb::kPatchStatus;
+  if (status_only && !kHasStatus<T>) return refuse(ApiCode::kNotFound, "has no status");
+
+  Ref<T> before = objects_.of<T>().Find(meta.ns, meta.name);
+  if (before == nullptr) return refuse(ApiCode::kNotFound, "not found");
+  if (meta.uid != 0 && meta.uid != before->meta.uid) {
+    return refuse(ApiCode::kConflict, "its uid is ", before->meta.uid, ", not ", meta.uid);
+  }
+  const bool checks_version = verb == Verb::kUpdate || verb == Verb::kUpdateStatus;
+  if (checks_version && meta.version != 0 && meta.version != before->meta.version) {
+    return refuse(ApiCode::kConflict, "it is at version ", before->meta.version, ", not ",
+                  meta.version);
+  }
+
+  std::shared_ptr<T> next;
+  if (status_only) {
+    if (HaveSameStatus(asked, *before)) return ReplyWith(std::move(before));
+    next = std::make_shared<T>(*before);
+    CopyStatus(asked, *next);
+  } else {
+    next = std::make_shared<T>(asked);
+    KeepServersFields(before->meta, next->meta);
+    KeepRow(*before, *next);
+    CopyStatus(*before, *next);
+    if (*next == *before) return ReplyWith(std::move(before));
+  }
+  const absl::Status status = ValidateWrite(before.get(), *next);
+  if (!status.ok()) return refuse(ApiCode::kInvalid, status.message());
+  const bool released =
+      before->meta.deleting && !before->meta.finalizers.empty() && next->meta.finalizers.empty();
+  return Commit(released ? WatchEvent::Type::kDeleted : WatchEvent::Type::kModified,
+                std::move(next));
+}
+
+template <typename T>
+ApiReply ApiServer::Delete(const ApiRequest& request) {
+  const auto refuse = [&](ApiCode code, const auto&... why) {
+    return Refuse(code, request.kind, request.ns, request.name, why...);
+  };
+  Ref<T> before = objects_.of<T>().Find(request.ns, request.name);
+  if (before == nullptr) return refuse(ApiCode::kNotFound, "not found");
+  const ObjectMeta& meta = before->meta;
+  if (request.uid != 0 && request.uid != meta.uid) {
+    return refuse(ApiCode::kConflict, "its uid is ", meta.uid, ", not ", request.uid);
+  }
+  const bool stays = !meta.finalizers.empty() || (!request.force && EndsGracefully(*before));
+  if (stays && meta.deleting) return ReplyWith(std::move(before));
+  auto next = std::make_shared<T>(*before);
+  if (!stays) return Commit(WatchEvent::Type::kDeleted, std::move(next));
+  next->meta.deleting = true;
+  return Commit(WatchEvent::Type::kModified, std::move(next));
+}
+
+ApiReply ApiServer::Bind(const ApiRequest& request) {
+  const auto refuse = [&](ApiCode code, const auto&... why) {
+    return Refuse(code, request.kind, request.ns, request.name, why...);
+  };
+  if (request.kind != ObjectKind::kPod) return refuse(ApiCode::kNotFound, "has no binding");
+  if (!request.node.valid()) return refuse(ApiCode::kInvalid, "target.name: is required");
+  const Ref<Pod> before = objects_.of<Pod>().Find(request.ns, request.name);
+  if (before == nullptr) return refuse(ApiCode::kNotFound, "not found");
+  if (request.uid != 0 && request.uid != before->meta.uid) {
+    return refuse(ApiCode::kConflict, "its uid is ", before->meta.uid, ", not ", request.uid);
+  }
+  if (before->meta.deleting) return refuse(ApiCode::kConflict, "is being deleted");
+  if (before->node.valid()) return refuse(ApiCode::kConflict, "is bound already");
+  auto next = std::make_shared<Pod>(*before);
+  next->node = request.node;
+  return Commit(WatchEvent::Type::kModified, std::move(next));
+}
+
+// Every change of the table, and nothing else, takes a version; a deletion is one, so that the
+// state it reports is newer than any the watchers know.
+template <typename T>
+ApiReply ApiServer::Commit(WatchEvent::Type type, std::shared_ptr<T> object) {
+  object->meta.version = ++version_;
+  const Ref<T> state = std::move(object);
+  if (type == WatchEvent::Type::kDeleted) {
+    objects_.of<T>().Erase(state->meta.uid);
+  } else {
+    objects_.of<T>().Put(state);
+  }
+  if (on_change_) {
+    WatchEvent event;
+    event.type = type;
+    event.object = state;
+    on_change_(event);
+  }
+  return ReplyWith(state);
+}
+
+template <typename T>
+Name ApiServer::GeneratedName(Name ns, Name prefix) {
+  const absl::string_view base = prefix.text().substr(0, kMaxGeneratedName - kSuffixLength);
+  for (;;) {  // upstream gives up on a collision; with 27^5 suffixes a second try is rare
+    std::string text(base);
+    for (size_t i = 0; i < kSuffixLength; ++i) {
+      text += kSuffixLetters[static_cast<size_t>(suffixes_.Below(kSuffixLetters.size()))];
+    }
+    const Name name = names_->Intern(text);
+    if (objects_.of<T>().Find(ns, name) == nullptr) return name;
+  }
+}
+
+}  // namespace drasim

@@ -1,0 +1,137 @@
+// Container Device Interface specifications (CDI, github.com/cncf-tags/container-device-interface,
+// SPEC.md 0.8.0 and what its Go packages check besides): what a driver's kubelet plugin writes for
+// an allocation, and a container runtime reads to let a container use its devices. As far as
+// plugins here write it: annotations, Intel RDT and additional groups are left out.
+//
+// Nothing in a run depends on these; they show what an allocation comes to on its node.
+#ifndef DRASIM_SIM_DRA_CDI_SPEC_H_
+#define DRASIM_SIM_DRA_CDI_SPEC_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/optional.h"
+#include "absl/types/span.h"
+#include "model/device_grant.h"
+#include "model/kube/objects.h"
+#include "model/mig_table.h"
+
+namespace drasim {
+
+struct CdiDeviceNode {
+  std::string path;               // in the container
+  std::string host_path;          // empty: the same
+  std::string type;               // "b", "c", "u" or "p"; empty: what it is on the host
+  absl::optional<int64_t> major;  // absent: what it is on the host
+  absl::optional<int64_t> minor;
+  std::string permissions;  // letters of "rwm"; empty: all
+  bool operator==(const CdiDeviceNode&) const = default;
+};
+
+struct CdiMount {
+  std::string host_path;
+  std::string container_path;
+  std::string type;  // of the file system; empty: left open
+  std::vector<std::string> options;
+  bool operator==(const CdiMount&) const = default;
+};
+
+struct CdiHook {
+  std::string name;  // "createContainer"
+  std::string path;
+  std::vector<std::string> args;
+  std::vector<std::string> env;
+  absl::optional<int64_t> timeout_seconds;
+  bool operator==(const CdiHook&) const = default;
+};
+
+// Changes of a container's OCI specification.
+struct CdiEdits {
+  std::vector<std::string> env;  // "NAME=value"
+  std::vector<CdiDeviceNode> device_nodes;
+  std::vector<CdiMount> mounts;
+  std::vector<CdiHook> hooks;
+  bool empty() const {
+    return env.empty() && device_nodes.empty() && mounts.empty() && hooks.empty();
+  }
+  bool operator==(const CdiEdits&) const = default;
+};
+
+struct CdiDevice {
+  std::string name;
+  CdiEdits edits;  // for containers that ask for this device
+  bool operator==(const CdiDevice&) const = default;
+};
+
+struct CdiSpec {
+  std::string version;  // "0.3.0"
+  std::string kind;     // "vendor.com/class"
+  std::vector<CdiDevice> devices;
+  CdiEdits edits;  // for containers that ask for any of the devices
+  bool operator==(const CdiSpec&) const = default;
+};
+
+// What the plugin of upstream's test driver writes (test/e2e/dra/test-driver, release 1.29): kind
+// "<driver>/test", one device "claim-<uid>", an environment variable "user_KEY=value" for every
+// parameter of the claim and "admin_KEY=value" for every one of the class, sorted. Null: no
+// parameters. Without any of them there is no specification, since a runtime refuses a device that
+// changes nothing.
+absl::optional<CdiSpec> CdiSpecForParameters(absl::string_view driver, Uid claim,
+                                             const ParametersObject* class_parameters,
+                                             const ParametersObject* claim_parameters);
+
+// What a plugin for NVIDIA GPUs writes (k8s-dra-driver of classic DRA, as far as device nodes go):
+// kind "k8s.<driver>/claim", one device "claim-<uid>".
+//   every container    /dev/nvidiactl, nvidia-modeset, nvidia-uvm, nvidia-uvm-tools
+//   GPU i or a replica /dev/nvidia<i>, major 195, minor i
+//   a MIG instance     /dev/nvidia<i>, and /dev/nvidia-caps/nvidia-cap<minor> of the GPU instance
+//                      and of its compute instance 0
+// and NVIDIA_VISIBLE_DEVICES, which lists "i" for a GPU and "i:g" for an instance. (NVIDIA's says
+// "void", for the benefit of runtimes that would act on it.)
+//
+// g is the id of the GPU instance. The kernel driver numbers instances as it likes; here g is the
+// first unit that the instance covers, which no two instances of a GPU share. Minors are those of
+// /proc/driver/nvidia-caps/mig-minors (MIG user guide, "Device Nodes and Capabilities"): 3 for GPU
+// 0's instance 0, then its compute instances 0 to 7, the next of 15 instances, the next GPU.
+//
+// `mig_tables`: by device of the node, null or missing where there is no MIG. InvalidArgument
+// without grants, and for a placement that its GPU does not have. O(grants^2).
+absl::StatusOr<CdiSpec> CdiSpecForGpus(absl::string_view driver, Uid claim,
+                                       const DeviceGrants& grants,
+                                       absl::Span<const MigTable* const> mig_tables);
+
+// The minor number of a GPU instance's node in /dev/nvidia-caps; the one of its compute instance c
+// is 1 + c more. REQUIRES: gpu and instance in 0..31 and 0..14.
+int64_t MigCapabilityMinor(int64_t gpu, int64_t instance);
+
+// The names that the plugin hands to the kubelet, and it to the runtime: "vendor.com/class=name".
+std::vector<std::string> CdiDeviceIds(const CdiSpec& spec);
+
+// The earliest version of the format that has everything that the specification uses; at least
+// 0.3.0, the first that was released.
+absl::string_view MinimumCdiVersion(const CdiSpec& spec);
+
+// Whether a container runtime takes it. InvalidArgument names the first field that is wrong:
+// "devices[0].containerEdits.env[1]: found 'X', expected 'NAME=value'". The rules:
+//  * cdiVersion is a known one, and not older than MinimumCdiVersion;
+//  * kind is "<vendor>/<class>": a DNS subdomain of at most 253 characters, then at most 63
+//  letters,
+//    digits and inner "-_."; each begins with a letter;
+//  * at least one device; its name is of letters, digits and inner "-_.:", and no other's; its
+//  edits
+//    are not empty;
+//  * environment variables have a name;
+//  * paths (of nodes, mounts, hooks) are absolute; device types, permissions and hook names are
+//    known; major and minor are not negative; a timeout is above 0.
+absl::Status ValidateCdiSpec(const CdiSpec& spec);
+
+// The file: keys in the order of SPEC.md, empty ones left out.
+std::string CdiSpecJson(const CdiSpec& spec);
+
+}  // namespace drasim
+
+#endif  // DRASIM_SIM_DRA_CDI_SPEC_H_

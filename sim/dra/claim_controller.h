@@ -1,0 +1,141 @@
+// The resource claim controller of kube-controller-manager (pkg/controller/resourceclaim, release
+// 1.29): makes claims from templates, takes pods that are done out of reservedFor, asks for the
+// deallocation of idle claims, deletes the claims of pods that are done.
+//
+// Every sync is a chain of API calls; between two of them the world goes on. Up to `workers` syncs
+// are under way at a time. Errors put the key back with the queue's rate limit.
+#ifndef DRASIM_SIM_DRA_CLAIM_CONTROLLER_H_
+#define DRASIM_SIM_DRA_CLAIM_CONTROLLER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <utility>
+#include <vector>
+
+#include "absl/container/btree_set.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/inlined_vector.h"
+#include "absl/types/optional.h"
+#include "model/kube/name.h"
+#include "model/kube/objects.h"
+#include "model/time.h"
+#include "sim/dra/api_network.h"
+#include "sim/dra/api_types.h"
+#include "sim/dra/dra_release.h"
+#include "sim/dra/work_queue.h"
+
+namespace drasim {
+
+struct ClaimControllerOptions {
+  DraBehaviour behaviour;
+  int workers = 10;
+  size_t remembered_uids = 500;  // of deleted pods
+};
+
+class ClaimController : public Actor {
+ public:
+  // Its client must watch pods, claims, templates and contexts (`watches` below).
+  static constexpr uint32_t kWatches =
+      WatchBit(ObjectKind::kPod) | WatchBit(ObjectKind::kResourceClaim) |
+      WatchBit(ObjectKind::kResourceClaimTemplate) | WatchBit(ObjectKind::kPodSchedulingContext);
+
+  explicit ClaimController(const ClaimControllerOptions& options);
+  ~ClaimController() override;
+  // Before anything else, once; queues what is in the cache.
+  void Start(ApiClient* client);
+
+  void OnWatch(const WatchEvent& event) override;
+  void OnReply(uint64_t token, const ApiReply& reply) override;
+  void OnTimer(uint64_t token) override;
+  void OnRestart() override;
+
+  // Nothing is queued or under way.
+  bool idle() const;
+  // Events "FailedResourceClaimCreation" and the like that it reported: reason -> how often.
+  uint64_t failed_creations() const { return failed_creations_; }
+
+ private:
+  using Key = WorkQueue::Key;
+
+  enum class Stage : uint8_t {
+    kStart,
+    // Of a pod: its claims are made, written into its status, and (bound by hand) served.
+    kMakeClaims,
+    kWriteNames,
+    kServe,
+    kContext,
+    // Of a claim: its consumers are checked, the rest written, the claim deleted.
+    kConsumers,
+    kRelease,
+    kDelete,
+  };
+
+  // One under way, by slot: the token of its calls.
+  struct Sync {
+    Key key = 0;
+    Stage stage = Stage::kStart;
+    bool failed = false;
+    size_t next = 0;  // entry of the pod, or consumer of the claim
+    Ref<Pod> pod;     // as at the start, then as last written
+    std::vector<Pod::ClaimName> made;
+    Ref<ResourceClaim> claim;
+    std::vector<Consumer> kept;
+  };
+
+  // The claim of an entry; the empty name: the entry needs none; absent: none has been made yet.
+  absl::optional<Name> ClaimOf(const Pod& pod, const PodClaim& entry) const;
+  Name PlainName(const Pod& pod, const PodClaim& entry) const;
+  bool NeedsWork(const Pod& pod) const;
+  bool NeedsServing(const Pod& pod, const ResourceClaim& claim) const;
+
+  void QueueAll();
+  void QueuePod(const Pod& pod, bool deleted);
+  void QueueClaim(const ResourceClaim& claim, bool deleted);
+  void RememberDeleted(const Pod& pod);
+  // The indexes follow the cache; null: not in it.
+  void IndexPod(const Pod* before, const Pod* after);
+  void IndexClaim(const ResourceClaim& claim, bool deleted);
+  // Puts the result of an own write into the cache.
+  void Learn(const ObjectRef& object);
+
+  void Pump();
+  // Goes on until the sync has to wait or is over.
+  void Step(uint32_t slot, const ApiReply* reply);
+  void Finish(uint32_t slot);
+
+  // Each takes the reply to the last call, if there was one, and gives the next call; none: the
+  // sync is over.
+  absl::optional<ApiRequest> NextOfPod(Sync* sync, const ApiReply* reply);
+  absl::optional<ApiRequest> NextOfClaim(Sync* sync, const ApiReply* reply);
+  // False: the sync is over.
+  bool TakePodReply(Sync* sync, const ApiReply& reply);
+  bool TakeClaimReply(Sync* sync, const ApiReply& reply);
+  absl::optional<ApiRequest> MakeNextClaim(Sync* sync);
+  absl::optional<ApiRequest> ServeNextClaim(Sync* sync);
+  absl::optional<ApiRequest> CheckNextConsumer(Sync* sync);
+  Ref<ResourceClaim> FindOrphan(const Pod& pod, const PodClaim& entry) const;
+  ApiRequest CreateClaim(const Pod& pod, const PodClaim& entry, const ClaimSpec& spec) const;
+  ApiRequest WriteNames(const Sync& sync) const;
+  absl::optional<ApiRequest> WriteContext(const Pod& pod) const;
+  ApiRequest Release(const Sync& sync) const;
+  bool OwnerNeedsItNoMore(const Sync& sync) const;
+
+  ClaimControllerOptions options_;
+  ApiClient* client_ = nullptr;
+  Name pods_;        // "pods"
+  WorkQueue queue_;  // keys: uid << 1 of a pod, uid << 1 | 1 of a claim
+  std::vector<Sync> syncs_;
+  std::vector<uint32_t> free_syncs_;
+  absl::flat_hash_map<Key, SimTime> retries_;  // timers that count
+  // Claim -> pods that use it; pod -> claims that it owns. Of what is in the cache.
+  absl::flat_hash_map<std::pair<Name, Name>, absl::btree_set<Uid>> users_;
+  absl::flat_hash_map<Uid, absl::btree_set<Uid>> owned_;
+  absl::flat_hash_map<Uid, std::pair<Name, Name>> deleted_pods_;  // their names
+  std::deque<Uid> deleted_order_;
+  uint64_t failed_creations_ = 0;
+};
+
+}  // namespace drasim
+
+#endif  // DRASIM_SIM_DRA_CLAIM_CONTROLLER_H_

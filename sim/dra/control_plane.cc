@@ -1,0 +1,290 @@
+#include "sim/dra/control_plane.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "model/check.h"
+#include "policies/framework/device_allocator.h"
+
+namespace drasim {
+
+// Who creates and deletes pods. Its calls may take time; what they were for is in their tokens.
+class ControlPlane::User : public Actor {
+ public:
+  explicit User(ControlPlane* plane) : plane_(plane) {}
+  void OnWatch(const WatchEvent&) override {}
+  // The pod with that uid ended long enough ago.
+  void OnTimer(uint64_t token) override { plane_->DeletePod(token, true); }
+  // A token is 0 (nobody cares) or 1 + the pod that was created.
+  void OnReply(uint64_t token, const ApiReply& reply) override {
+    if (token == 0) return;
+    DRASIM_CHECK(reply.ok());
+    PodState& state = plane_->pods_[token - 1];
+    state.uid = MetaOf(reply.object)->uid;
+    if (std::exchange(state.unwanted, false)) {
+      plane_->DeletePod(std::exchange(state.uid, Uid{0}), true);
+    }
+  }
+
+ private:
+  ControlPlane* plane_;
+};
+
+ControlPlane::ControlPlane(const ClusterState* cluster, std::vector<ClaimDriver*> drivers,
+                           ClaimsOf claims_of, const ControlPlaneOptions& options)
+    : cluster_(cluster),
+      drivers_(std::move(drivers)),
+      claims_of_(std::move(claims_of)),
+      options_(options),
+      network_(std::make_unique<ApiNetwork>(&names_, options.seed)),
+      owned_plugin_(std::make_unique<DraPlugin>(options.behaviour, options.seed,
+                                                static_cast<DraPlugin::Host*>(this))),
+      plugin_(owned_plugin_.get()),
+      claim_controller_([&options] {
+        ClaimControllerOptions o = options.claim_controller;
+        o.behaviour = options.behaviour;
+        return o;
+      }()),
+      user_(std::make_unique<User>(this)) {
+  ClaimKubeletOptions kubelet = options_.kubelet;
+  kubelet.behaviour = options_.behaviour;
+  kubelet.seed = options_.seed;
+  kubelet_ = std::make_unique<ClaimKubelet>(drivers_, kubelet, static_cast<KubeletHost*>(this));
+  DriverControllerOptions controller = options_.driver_controller;
+  controller.behaviour = options_.behaviour;
+  controller.seed = options_.seed;
+  for (ClaimDriver* driver : drivers_) {
+    driver_controllers_.push_back(std::make_unique<DriverController>(driver, controller));
+  }
+  network_->set_on_message([this](const ApiMessage& message) {
+    if (counts_.size() <= message.client) counts_.resize(message.client + size_t{1});
+    ApiCounts& counts = counts_[message.client];
+    ++(IsWrite(message.verb) ? counts.writes : counts.reads);
+    if (message.code != ApiCode::kOk) ++counts.refused;
+    if (hear_) hear_(message);
+  });
+}
+
+ControlPlane::~ControlPlane() = default;
+
+absl::Status ControlPlane::Create(ObjectRef object) {
+  ApiRequest request;
+  request.verb = Verb::kCreate;
+  request.kind = KindOf(object);
+  request.object = std::move(object);
+  const ApiReply reply = network_->server().Handle(request);
+  return reply.ok() ? absl::OkStatus() : absl::InvalidArgumentError(reply.message);
+}
+
+std::unique_ptr<Plugin> ControlPlane::TakePlugin() { return std::move(owned_plugin_); }
+
+ClientOptions ControlPlane::Client(const std::string& name, const ConnectionOptions& connection,
+                                   uint32_t watches) const {
+  ClientOptions client;
+  client.name = name;
+  client.qps = connection.qps;
+  client.burst = connection.burst;
+  client.read_latency = connection.read_latency;
+  client.write_latency = connection.write_latency;
+  client.watch_latency = connection.watch_latency;
+  client.watches = watches;
+  return client;
+}
+
+void ControlPlane::AttachClaims(ClaimHost* engine) {
+  engine_ = engine;
+  const auto connect = [this](const std::string& name, const ConnectionOptions& connection,
+                              uint32_t watches, Actor* actor) {
+    return network_->Connect(Client(name, connection, watches), actor);
+  };
+  user_client_ = connect("user", options_.users, 0, user_.get());
+  plugin_->Start(connect("scheduler", options_.scheduler, DraPlugin::kWatches, plugin_), engine);
+  claim_controller_.Start(connect("claim-controller", options_.controller_manager,
+                                  ClaimController::kWatches, &claim_controller_));
+  garbage_collector_.Start(connect("garbage-collector", options_.controller_manager,
+                                   GarbageCollector::kWatches, &garbage_collector_));
+  for (size_t i = 0; i < drivers_.size(); ++i) {
+    DriverController* controller = driver_controllers_[i].get();
+    controller->Start(connect(std::string(drivers_[i]->name()), options_.drivers,
+                              DriverController::kWatches, controller));
+  }
+  kubelet_->Start(connect("kubelet", options_.kubelets, ClaimKubelet::kWatches, kubelet_.get()));
+  counts_.resize(network_->clients());
+  Arm();
+}
+
+void ControlPlane::BeforeCalls(SimTime now) {
+  if (!handling_) network_->MoveClock(now);
+}
+
+// The engine wakes the network when its next event is due.
+void ControlPlane::Arm() {
+  if (handling_ || host_ == nullptr) return;
+  const absl::optional<SimTime> next = network_->NextTime();
+  if (!next.has_value() || (armed_.has_value() && *armed_ <= *next)) return;
+  armed_ = next;
+  host_->ArmNodeTimer(*next, 0);
+}
+
+void ControlPlane::OnTimer(uint64_t, SimTime now) {
+  if (armed_.has_value() && *armed_ <= now) armed_.reset();
+  handling_ = true;
+  network_->RunUntil(now);
+  handling_ = false;
+  Arm();
+}
+
+Uid ControlPlane::UidOf(PodId pod) const {
+  return pod.value() < pods_.size() ? pods_[pod.value()].uid : 0;
+}
+
+void ControlPlane::PodsCreated(JobId job, SimTime now) {
+  BeforeCalls(now);
+  const JobRow& row = host_->jobs().row(job);
+  for (uint32_t i = 0; i < row.pods; ++i) CreatePod(PodId(row.first_pod.value() + i));
+  Arm();
+}
+
+void ControlPlane::CreatePod(PodId pod) {
+  if (pods_.size() <= pod.value()) pods_.resize(pod.value() + size_t{1});
+  PodState& state = pods_[pod.value()];
+  // What was lost is gone before its successor comes.
+  if (state.uid != 0 && !state.ended) DeletePod(state.uid, true);
+  auto object = std::make_shared<Pod>();
+  object->meta.ns = names_.Intern("default");
+  const absl::string_view name = cluster_->pod_name(pod);
+  object->meta.name = names_.Intern(
+      state.incarnation == 0 ? std::string(name) : absl::StrCat(name, "-r", state.incarnation));
+  object->claims = claims_of_(cluster_->pod_shape(pod), pod);
+  object->row = pod;
+  const uint32_t incarnation = state.incarnation + 1;
+  state = PodState();
+  state.incarnation = incarnation;
+  ApiRequest request;
+  request.verb = Verb::kCreate;
+  request.kind = ObjectKind::kPod;
+  request.object = Ref<Pod>(std::move(object));
+  const auto reply = user_client_->Call(std::move(request), uint64_t{pod.value()} + 1);
+  if (reply.has_value()) user_->OnReply(uint64_t{pod.value()} + 1, *reply);
+}
+
+void ControlPlane::DeletePod(Uid uid, bool force) {
+  const Ref<Pod> pod = network_->server().objects().pod(uid);
+  if (pod == nullptr) return;
+  ApiRequest request;
+  request.verb = Verb::kDelete;
+  request.kind = ObjectKind::kPod;
+  request.ns = pod->meta.ns;
+  request.name = pod->meta.name;
+  request.uid = uid;
+  request.force = force;
+  user_client_->Call(std::move(request), 0);
+}
+
+Admission ControlPlane::Admit(PodId pod, NodeId node, SimTime) {
+  Admission admission;
+  admission.starts_later = true;
+  const ObjectCache& objects = network_->server().objects();
+  const Ref<Pod> object = objects.pod(UidOf(pod));
+  if (object == nullptr) return admission;
+  for (const PodClaim& entry : object->claims) {
+    const Ref<ResourceClaim> claim =
+        objects.claim(object->meta.ns, plugin_->rules().ClaimNameOf(*object, entry));
+    if (claim == nullptr || claim->status.allocation == nullptr) continue;
+    const Allocation& allocation = *claim->status.allocation;
+    // What several pods share is charged to the first of them.
+    const bool first = !claim->status.reserved_for.empty() &&
+                       claim->status.reserved_for.front().uid == object->meta.uid;
+    if (allocation.node != node || !first) continue;
+    for (const DeviceGrant& grant : allocation.grants) admission.grants.push_back(grant);
+  }
+  admission.devices = DevicesOf(admission.grants);
+  return admission;
+}
+
+bool ControlPlane::EndPod(PodId pod, bool failed, SimTime now) {
+  PodState& state = pods_[pod.value()];
+  state.ending = true;
+  BeforeCalls(now);
+  kubelet_->WorkDone(state.uid, failed);
+  Arm();
+  return true;
+}
+
+void ControlPlane::PodStarted(const Pod& pod) {
+  if (UidOf(pod.row) == pod.meta.uid) engine_->PodStarted(pod.row);
+}
+
+void ControlPlane::PodEnded(const Pod& pod) {
+  if (UidOf(pod.row) != pod.meta.uid) return;
+  PodState& state = pods_[pod.row.value()];
+  if (!state.ending) return;
+  state.ended = true;
+  engine_->PodEnded(pod.row);
+}
+
+void ControlPlane::Removed(PodId pod, NodeId, SimTime now) {
+  PodState& state = pods_[pod.value()];
+  BeforeCalls(now);
+  if (state.ended) {
+    user_client_->ArmTimer(options_.finished_ttl, state.uid);
+  } else {
+    DeletePod(state.uid, true);
+  }
+  state.uid = 0;
+  Arm();
+}
+
+void ControlPlane::PodDeleted(PodId pod, SimTime now) {
+  if (pod.value() >= pods_.size()) return;
+  PodState& state = pods_[pod.value()];
+  BeforeCalls(now);
+  state.unwanted = state.uid == 0 && !state.ended;
+  if (state.uid != 0) DeletePod(std::exchange(state.uid, Uid{0}), true);
+  Arm();
+}
+
+ClientId ControlPlane::ClientNamed(absl::string_view name) const {
+  for (size_t i = 0; i < network_->clients(); ++i) {
+    const auto id = static_cast<ClientId>(i);
+    if (network_->client(id).options().name == name) return id;
+  }
+  DRASIM_UNREACHABLE("a component that does not exist");
+}
+
+void ControlPlane::RestartComponent(absl::string_view name, SimDuration down) {
+  network_->Restart(ClientNamed(name), down);
+  Arm();
+}
+
+void ControlPlane::BreakWatchOf(absl::string_view name, SimDuration length) {
+  network_->BreakWatch(ClientNamed(name), length);
+  Arm();
+}
+
+void ControlPlane::DeleteClaim(Uid uid) {
+  const Ref<ResourceClaim> claim = network_->server().objects().of<ResourceClaim>().Find(uid);
+  if (claim == nullptr) return;
+  ApiRequest request;
+  request.verb = Verb::kDelete;
+  request.kind = ObjectKind::kResourceClaim;
+  request.ns = claim->meta.ns;
+  request.name = claim->meta.name;
+  request.uid = uid;
+  user_client_->Call(std::move(request), 0);
+  Arm();
+}
+
+void ControlPlane::Save(StateWriter& out) const { out.Section("control plane"); }
+
+absl::Status ControlPlane::Load(StateReader&) {
+  return absl::UnimplementedError("a run with classic DRA cannot be resumed from a checkpoint");
+}
+
+void ControlPlane::Settle(SimDuration limit) {
+  host_ = nullptr;  // the run is over; nobody needs to be woken
+  network_->RunUntil(network_->now() + limit);
+}
+
+}  // namespace drasim

@@ -1,0 +1,397 @@
+#include "sim/dra/dra_plugin.h"
+
+#include <algorithm>
+#include <array>
+
+#include "model/check.h"
+
+namespace drasim {
+namespace {
+
+using Code = DynamicResources::Code;
+using Reason = DynamicResources::Reason;
+using Status = DynamicResources::Status;
+
+// In the order of Reason, from kClaimMissing on: upstream's texts without the objects' names.
+constexpr std::array<absl::string_view, 17> kDraReasons = {
+    "resourceclaim not found",
+    "resourceclaim is being deleted",
+    "resourceclaim was not created for the pod",
+    "unallocated immediate resourceclaim",
+    "resourceclaim must be reallocated",
+    "resourceclaim in use",
+    "resource class not found",
+    "excluded by resource class node filter",
+    "resourceclaim cannot be allocated for the node (unsuitable)",
+    "resourceclaim not available on the node",
+    "deallocation of ResourceClaim completed",
+    "still not schedulable",
+    "waiting for resource driver to allocate resource",
+    "waiting for resource driver to provide information",
+    "the object has been modified",
+    "the write was refused as invalid",
+    "a call to the API server failed",
+};
+
+// Pods that take turns in reserving what they share wake each other without end; where calls take
+// no time, that is within one instant, which has to be over some day.
+constexpr uint32_t kMostWakesAtOnce = 16;
+
+Status Waiting() {
+  Status status;
+  status.code = Code::kWaiting;
+  return status;
+}
+
+// Whether the two differ in nothing but that the pod has, or has not, reserved it.
+bool OnlyReservationOf(Uid pod, const ResourceClaim& before, const ResourceClaim& after) {
+  if (IsReservedFor(before, pod) == IsReservedFor(after, pod)) return false;
+  const auto others = [pod](const ResourceClaim& claim) {
+    ClaimStatus status = claim.status;
+    std::vector<Consumer> kept;
+    for (const Consumer& consumer : status.reserved_for) {
+      if (consumer.uid != pod) kept.push_back(consumer);
+    }
+    status.reserved_for.assign(kept.begin(), kept.end());
+    return status;
+  };
+  return others(before) == others(after) && before.meta.deleting == after.meta.deleting;
+}
+
+}  // namespace
+
+DraPlugin::DraPlugin(const DraBehaviour& behaviour, uint64_t seed, Host* host)
+    : behaviour_(behaviour), seed_(seed), host_(host) {}
+
+void DraPlugin::Start(ApiClient* client, ClaimHost* engine) {
+  client_ = client;
+  engine_ = engine;
+  rules_ = std::make_unique<DynamicResources>(client, behaviour_, seed_);
+}
+
+uint32_t DraPlugin::points() const {
+  return kPreEnqueue | kPreFilter | kFilter | kNodeRestriction | kPostFilter | kPreScore |
+         kReserve | kPreBind | kBind | kPostBind;
+}
+
+std::vector<absl::string_view> DraPlugin::reasons() const {
+  return std::vector<absl::string_view>(kDraReasons.begin(), kDraReasons.end());
+}
+
+ReasonIndex DraPlugin::LocalReason(Reason reason) const {
+  return static_cast<ReasonIndex>(reason);  // kNone is kFits
+}
+
+DraPlugin::Attempt* DraPlugin::Find(PodId pod) {
+  const auto token = token_of_.find(pod);
+  return token == token_of_.end() ? nullptr : cycles_.find(token->second)->second.get();
+}
+
+void DraPlugin::Forget(PodId pod) {
+  const auto token = token_of_.find(pod);
+  if (token == token_of_.end()) return;
+  cycles_.erase(token->second);
+  token_of_.erase(token);
+}
+
+bool DraPlugin::PreEnqueue(const PodContext& pod) {
+  const Ref<Pod> object = client_->cache().pod(host_->UidOf(pod.pod));
+  return object != nullptr && (!behaviour_.pre_enqueue() || rules_->PreEnqueue(*object).ok());
+}
+
+StepResult DraPlugin::PreFilter(const PodContext& pod, const ClusterState&) {
+  if (pending_.size() <= pod.pod.value()) pending_.resize(pod.pod.value() + size_t{1});
+  pending_[pod.pod.value()] = false;
+  ++attempts_;
+  Forget(pod.pod);
+  StepResult result;
+  const Ref<Pod> object = client_->cache().pod(host_->UidOf(pod.pod));
+  if (object == nullptr) {
+    result.code = StepCode::kReject;
+    result.reason = LocalReason(Reason::kCallFailed);
+    return result;
+  }
+  auto attempt = std::make_unique<Attempt>();
+  attempt->pod = pod.pod;
+  attempt->cycle.token = next_token_;
+  const Status status = rules_->PreFilter(object, &attempt->cycle);
+  if (status.ok()) {
+    token_of_[pod.pod] = next_token_;
+    cycles_.emplace(next_token_++, std::move(attempt));
+    return result;
+  }
+  result.code = StepCode::kReject;
+  result.reason = LocalReason(status.reason);
+  return result;
+}
+
+NodeRestriction DraPlugin::Restriction(const PodContext& pod) {
+  NodeRestriction result;
+  Attempt* attempt = Find(pod.pod);
+  if (attempt == nullptr || attempt->cycle.claims.empty()) return result;
+  restriction_ = rules_->RestrictionOf(attempt->cycle);
+  result.only_allowed = !restriction_.allowed.everywhere();
+  if (result.only_allowed) result.allowed = restriction_.allowed.nodes();
+  result.excluded = restriction_.excluded;
+  for (const auto& claim : attempt->cycle.claims) {
+    result.wants_feasible |= claim.claim->status.allocation == nullptr;
+  }
+  return result;
+}
+
+ReasonIndex DraPlugin::WhyRestricted(const PodContext& pod, NodeId node) {
+  Attempt* attempt = Find(pod.pod);
+  if (attempt == nullptr || attempt->cycle.claims.empty()) return kFits;
+  return LocalReason(rules_->Filter(&attempt->cycle, node).reason);
+}
+
+void DraPlugin::PreScore(const PodContext& pod, absl::Span<const NodeId> feasible) {
+  if (Attempt* attempt = Find(pod.pod)) rules_->PreScore(&attempt->cycle, feasible);
+}
+
+// The step goes on by itself; nobody waits for its end but, perhaps, the scheduling thread.
+void DraPlugin::Background(Attempt* attempt, Status status, bool blocks) {
+  token_of_.erase(attempt->pod);
+  if (status.code != Code::kWaiting) {
+    cycles_.erase(attempt->cycle.token);
+    return;
+  }
+  attempt->waits = true;
+  attempt->abandoned = true;
+  if (blocks && !attempt->blocks) {
+    attempt->blocks = true;
+    engine_->BlockScheduling(true);
+  }
+}
+
+PostFilterResult DraPlugin::PostFilter(const PodContext& pod, PostFilterHandle&) {
+  PostFilterResult result;
+  Attempt* attempt = Find(pod.pod);
+  if (attempt == nullptr || attempt->cycle.claims.empty()) return result;
+  host_->BeforeCalls(pod.now);
+  const Status status = rules_->PostFilter(&attempt->cycle);
+  Background(attempt, status, true);
+  host_->AfterCalls();
+  const bool acted = status.code == Code::kSuccess || status.code == Code::kWaiting;
+  if (acted && !behaviour_.preempts_after_deallocation()) result.code = StepCode::kPending;
+  return result;
+}
+
+StepResult DraPlugin::Answer(PodId pod, Attempt* attempt, Status status, bool blocks) {
+  StepResult result;
+  if (status.code == Code::kWaiting) {
+    attempt->waits = true;
+    if (blocks && !attempt->blocks) {
+      attempt->blocks = true;
+      engine_->BlockScheduling(true);
+    }
+    result.code = StepCode::kWait;
+    return result;
+  }
+  if (status.ok()) return result;
+  result.code = status.code == Code::kPending ? StepCode::kPending
+                : status.code == Code::kError ? StepCode::kError
+                                              : StepCode::kReject;
+  result.reason = LocalReason(status.reason);
+  pending_[pod.value()] = status.code == Code::kPending;
+  return result;
+}
+
+StepResult DraPlugin::Reserve(const PodContext& pod, const ClusterState&, NodeId node) {
+  Attempt* attempt = Find(pod.pod);
+  if (attempt == nullptr || attempt->cycle.claims.empty()) return StepResult();
+  if (attempt->waits) return Answer(pod.pod, attempt, Waiting(), false);
+  if (std::exchange(attempt->done, false)) {
+    return Answer(pod.pod, attempt, attempt->cycle.result, false);
+  }
+  host_->BeforeCalls(pod.now);
+  const Status status = rules_->Reserve(&attempt->cycle, node);
+  host_->AfterCalls();
+  return Answer(pod.pod, attempt, status, !behaviour_.writes_in_pre_bind());
+}
+
+void DraPlugin::Unreserve(const PodContext& pod, const ClusterState&, NodeId node) {
+  Attempt* attempt = Find(pod.pod);
+  if (attempt == nullptr) return;
+  if (attempt->cycle.claims.empty()) return Forget(pod.pod);
+  // A step under way ends first: its reply is still to come, and what it has reserved is known only
+  // then. The pod was taken from under it, so nobody asks for the answer.
+  if (attempt->waits) {
+    attempt->abandoned = true;
+    token_of_.erase(pod.pod);
+    return;
+  }
+  host_->BeforeCalls(pod.now);
+  const Status status = rules_->Unreserve(&attempt->cycle, node);
+  Background(attempt, status, !behaviour_.writes_in_pre_bind());
+  host_->AfterCalls();
+}
+
+StepResult DraPlugin::PreBind(const PodContext& pod, const ClusterState&, NodeId node) {
+  Attempt* attempt = Find(pod.pod);
+  if (attempt == nullptr || attempt->cycle.claims.empty()) return StepResult();
+  if (attempt->waits) return Answer(pod.pod, attempt, Waiting(), false);
+  if (std::exchange(attempt->done, false)) {
+    return Answer(pod.pod, attempt, attempt->cycle.result, false);
+  }
+  host_->BeforeCalls(pod.now);
+  const Status status = rules_->PreBind(&attempt->cycle, node);
+  host_->AfterCalls();
+  return Answer(pod.pod, attempt, status, false);
+}
+
+StepResult DraPlugin::Bind(const PodContext& pod, const ClusterState&, NodeId node) {
+  Attempt* attempt = Find(pod.pod);
+  DRASIM_CHECK(attempt != nullptr);
+  if (attempt->waits) return Answer(pod.pod, attempt, Waiting(), false);
+  if (std::exchange(attempt->done, false)) {
+    return Answer(pod.pod, attempt, attempt->cycle.result, false);
+  }
+  host_->BeforeCalls(pod.now);
+  const Ref<Pod>& object = attempt->cycle.pod;
+  ApiRequest request;
+  request.verb = Verb::kBind;
+  request.kind = ObjectKind::kPod;
+  request.ns = object->meta.ns;
+  request.name = object->meta.name;
+  request.uid = object->meta.uid;
+  request.node = node;
+  attempt->binding = true;
+  const auto reply = client_->Call(std::move(request), attempt->cycle.token);
+  host_->AfterCalls();
+  if (!reply.has_value()) return Answer(pod.pod, attempt, Waiting(), false);
+  attempt->binding = false;
+  return Answer(pod.pod, attempt,
+                reply->ok() ? Status() : Status{Code::kError, Reason::kCallFailed, Name()}, false);
+}
+
+void DraPlugin::PostBind(const PodContext& pod, const ClusterState&, NodeId) {
+  Attempt* attempt = Find(pod.pod);
+  if (attempt == nullptr) return;
+  if (attempt->cycle.claims.empty()) return Forget(pod.pod);
+  host_->BeforeCalls(pod.now);
+  Background(attempt, rules_->PostBind(&attempt->cycle), false);
+  host_->AfterCalls();
+}
+
+void DraPlugin::OnReply(uint64_t token, const ApiReply& reply) {
+  const auto found = cycles_.find(token);
+  if (found == cycles_.end()) return;
+  Attempt& attempt = *found->second;
+  attempt.waits = false;
+  Status status;
+  if (std::exchange(attempt.binding, false)) {
+    if (!reply.ok()) status = {Code::kError, Reason::kCallFailed, Name()};
+  } else {
+    const bool undoes = attempt.cycle.step == DynamicResources::Step::kUnreserve;
+    const NodeId node = attempt.cycle.node;
+    status = rules_->Resume(&attempt.cycle, reply);
+    const bool gone = attempt.abandoned && token_of_.find(attempt.pod) == token_of_.end();
+    // What an abandoned step reserved is given back.
+    if (status.code != Code::kWaiting && gone && !undoes &&
+        attempt.cycle.step == DynamicResources::Step::kReserve) {
+      status = rules_->Unreserve(&attempt.cycle, node);
+    }
+  }
+  if (status.code == Code::kWaiting) {
+    attempt.waits = true;
+    return;
+  }
+  attempt.cycle.result = status;
+  const bool blocked = std::exchange(attempt.blocks, false);
+  const bool abandoned = attempt.abandoned;
+  const PodId pod = attempt.pod;
+  attempt.done = true;
+  if (abandoned) cycles_.erase(found);
+  if (!abandoned) engine_->ResumeStep(pod);
+  if (blocked) engine_->BlockScheduling(false);
+}
+
+void DraPlugin::OnWatch(const WatchEvent& event) {
+  switch (event.kind()) {
+    case ObjectKind::kPod:
+      return OnPod(event);
+    case ObjectKind::kResourceClaim:
+      return OnClaim(event);
+    case ObjectKind::kPodSchedulingContext:
+      return OnContext(event);
+    case ObjectKind::kResourceClass:
+      if (event.type != WatchEvent::Type::kDeleted) engine_->ClaimsChanged();
+      return;
+    default:
+      return;
+  }
+}
+
+void DraPlugin::OnPod(const WatchEvent& event) {
+  const Ref<Pod> pod = As<Pod>(event.object);
+  if (!pod->row.valid()) return;
+  const bool current = host_->UidOf(pod->row) == pod->meta.uid;
+  for (const PodClaim& entry : pod->claims) {
+    const Name claim = rules_->ClaimNameOf(*pod, entry);
+    if (claim.empty()) continue;
+    const auto key = std::make_pair(pod->meta.ns, claim);
+    if (event.type != WatchEvent::Type::kDeleted && !IsDone(*pod)) {
+      users_[key].insert({pod->meta.uid, pod->row});
+      continue;
+    }
+    const auto users = users_.find(key);
+    if (users == users_.end()) continue;
+    users->second.erase({pod->meta.uid, pod->row});
+    if (users->second.empty()) users_.erase(users);
+  }
+  if (current && event.type != WatchEvent::Type::kDeleted && !pod->node.valid()) {
+    engine_->RecheckPod(pod->row);
+  }
+}
+
+void DraPlugin::Hint(PodId pod, DynamicResources::Hint hint) {
+  if (hint == DynamicResources::Hint::kSkip) return;
+  bool at_once = hint == DynamicResources::Hint::kQueueImmediately ||
+                 (pod.value() < pending_.size() && pending_[pod.value()]);
+  if (at_once) {
+    if (wakes_.size() <= pod.value()) wakes_.resize(pod.value() + size_t{1});
+    Wakes& wakes = wakes_[pod.value()];
+    if (wakes.at != client_->now()) wakes = {client_->now(), 0};
+    at_once = ++wakes.count <= kMostWakesAtOnce;
+  }
+  engine_->WakePod(pod, at_once);
+}
+
+void DraPlugin::OnClaim(const WatchEvent& event) {
+  const Ref<ResourceClaim> claim = As<ResourceClaim>(event.object);
+  const Ref<ResourceClaim> before = As<ResourceClaim>(event.before);
+  const auto users = users_.find({claim->meta.ns, claim->meta.name});
+  const bool deleted = event.type == WatchEvent::Type::kDeleted;
+  if (users != users_.end()) {
+    const absl::btree_set<std::pair<Uid, PodId>> pods = users->second;
+    for (const auto& [uid, row] : pods) {
+      if (host_->UidOf(row) != uid) continue;
+      if (behaviour_.pre_enqueue()) engine_->RecheckPod(row);
+      if (!behaviour_.queueing_hints) continue;
+      const Ref<Pod> pod = client_->cache().pod(uid);
+      if (pod == nullptr || pod->node.valid()) continue;
+      // Upstream tries a pod again whose reservation its own failed attempt has just taken back,
+      // which then fails again. Without latencies that would be for ever at one instant.
+      if (before != nullptr && !deleted && OnlyReservationOf(uid, *before, *claim)) continue;
+      Hint(row, rules_->AfterClaimChange(*pod, before.get(), deleted ? nullptr : claim.get()));
+    }
+  }
+  if (!behaviour_.queueing_hints && !deleted) engine_->ClaimsChanged();
+}
+
+void DraPlugin::OnContext(const WatchEvent& event) {
+  const bool deleted = event.type == WatchEvent::Type::kDeleted;
+  if (!behaviour_.queueing_hints) {
+    if (!deleted) engine_->ClaimsChanged();
+    return;
+  }
+  const Ref<PodSchedulingContext> context = As<PodSchedulingContext>(event.object);
+  const Ref<PodSchedulingContext> before = As<PodSchedulingContext>(event.before);
+  const Ref<Pod> pod = client_->cache().pod(context->meta.owner);
+  if (pod == nullptr || !pod->row.valid() || pod->node.valid()) return;
+  if (host_->UidOf(pod->row) != pod->meta.uid) return;
+  Hint(pod->row, rules_->AfterContextChange(*pod, before.get(), deleted ? nullptr : context.get()));
+}
+
+}  // namespace drasim

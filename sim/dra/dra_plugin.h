@@ -1,0 +1,125 @@
+// The engine's DynamicResources plugin: carries the plugin's verdicts, waits and wake-ups between
+// the engine and the scheduler's client of the API server.
+//
+// It is both a plugin of the profile and the actor behind the client "scheduler". Per pod it keeps
+// the cycle under way; a step whose calls take time answers kWait, and the engine is told to call
+// it again when the last reply is there. Until release 1.29 PostFilter, Reserve and Unreserve keep
+// the one scheduling thread busy meanwhile.
+//
+// Binding goes through the same client (POST pods/binding), so the default binder must cost
+// nothing.
+#ifndef DRASIM_SIM_DRA_DRA_PLUGIN_H_
+#define DRASIM_SIM_DRA_DRA_PLUGIN_H_
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "absl/container/btree_set.h"
+#include "absl/container/flat_hash_map.h"
+#include "policies/framework/plugin.h"
+#include "sim/core/node_agent.h"
+#include "sim/dra/api_network.h"
+#include "sim/dra/dynamic_resources.h"
+
+namespace drasim {
+
+class DraPlugin : public Plugin, public Actor {
+ public:
+  static constexpr uint32_t kWatches =
+      WatchBit(ObjectKind::kPod) | WatchBit(ObjectKind::kResourceClass) |
+      WatchBit(ObjectKind::kResourceClaim) | WatchBit(ObjectKind::kPodSchedulingContext);
+
+  // What the rest of the control plane does for it.
+  class Host {
+   public:
+    virtual ~Host() = default;
+    // The pod's object at present; 0: none yet.
+    virtual Uid UidOf(PodId pod) const = 0;
+    // The network's clock is brought up to this moment before any call, and what the calls have
+    // set off is seen to afterwards.
+    virtual void BeforeCalls(SimTime now) = 0;
+    virtual void AfterCalls() = 0;
+  };
+
+  DraPlugin(const DraBehaviour& behaviour, uint64_t seed, Host* host);
+  // Before anything else, once. `engine` is told when the network's handlers find something.
+  void Start(ApiClient* client, ClaimHost* engine);
+
+  // Plugin
+  absl::string_view name() const override { return "DynamicResources"; }
+  uint32_t points() const override;
+  std::vector<absl::string_view> reasons() const override;
+  void Filter(const PodContext&, const ClusterState&, absl::Span<const NodeId>,
+              absl::Span<ReasonIndex>) const override {}
+  uint32_t requeue_events() const override { return kNodeAdded | kClaimChanged; }
+  bool PreEnqueue(const PodContext& pod) override;
+  StepResult PreFilter(const PodContext& pod, const ClusterState& cluster) override;
+  NodeRestriction Restriction(const PodContext& pod) override;
+  ReasonIndex WhyRestricted(const PodContext& pod, NodeId node) override;
+  PostFilterResult PostFilter(const PodContext& pod, PostFilterHandle& handle) override;
+  void PreScore(const PodContext& pod, absl::Span<const NodeId> feasible) override;
+  StepResult Reserve(const PodContext& pod, const ClusterState& cluster, NodeId node) override;
+  void Unreserve(const PodContext& pod, const ClusterState& cluster, NodeId node) override;
+  StepResult PreBind(const PodContext& pod, const ClusterState& cluster, NodeId node) override;
+  StepResult Bind(const PodContext& pod, const ClusterState& cluster, NodeId node) override;
+  void PostBind(const PodContext& pod, const ClusterState& cluster, NodeId node) override;
+
+  // Actor
+  void OnWatch(const WatchEvent& event) override;
+  void OnReply(uint64_t token, const ApiReply& reply) override;
+  void OnTimer(uint64_t) override {}
+
+  const DynamicResources& rules() const { return *rules_; }
+  // Cycles of which a step waits for a reply, or that are between PreFilter and PostBind.
+  size_t cycles() const { return cycles_.size(); }
+  uint64_t attempts() const { return attempts_; }  // cycles begun
+
+ private:
+  struct Attempt {
+    DynamicResources::Cycle cycle;
+    PodId pod;
+    bool waits = false;      // for a reply
+    bool done = false;       // the reply was there: `cycle.result` is the step's answer
+    bool blocks = false;     // the scheduling thread
+    bool abandoned = false;  // nobody will ask for the answer
+    bool binding = false;    // the reply is that of POST pods/binding
+  };
+
+  Attempt* Find(PodId pod);
+  void Forget(PodId pod);
+  // What the engine is to know of a step's status.
+  StepResult Answer(PodId pod, Attempt* attempt, DynamicResources::Status status, bool blocks);
+  void Background(Attempt* attempt, DynamicResources::Status status, bool blocks);
+  void OnClaim(const WatchEvent& event);
+  void OnContext(const WatchEvent& event);
+  void OnPod(const WatchEvent& event);
+  void Hint(PodId pod, DynamicResources::Hint hint);
+  ReasonIndex LocalReason(DynamicResources::Reason reason) const;
+
+  DraBehaviour behaviour_;
+  uint64_t seed_;
+  Host* host_;
+  ApiClient* client_ = nullptr;
+  ClaimHost* engine_ = nullptr;
+  std::unique_ptr<DynamicResources> rules_;
+  uint64_t next_token_ = 1;
+  absl::btree_map<uint64_t, std::unique_ptr<Attempt>> cycles_;  // by token
+  absl::flat_hash_map<PodId, uint64_t> token_of_;               // the pod's present attempt
+  std::vector<bool> pending_;  // by pod: its last rejection was kPending
+  struct Wakes {
+    SimTime at;
+    uint32_t count = 0;
+  };
+  std::vector<Wakes> wakes_;  // by pod: without backoff, within one instant
+  // Pods that name a claim: (namespace, claim) -> pods in order of uid.
+  absl::flat_hash_map<std::pair<Name, Name>, absl::btree_set<std::pair<Uid, PodId>>> users_;
+  DynamicResources::Restriction restriction_;
+  uint64_t attempts_ = 0;
+};
+
+}  // namespace drasim
+
+#endif  // DRASIM_SIM_DRA_DRA_PLUGIN_H_

@@ -1,0 +1,27 @@
+#include "sim/dra/dra_release.h"
+
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+namespace drasim {
+
+absl::StatusOr<DraRelease> ParseDraRelease(absl::string_view text) {
+  constexpr DraRelease kReleases[] = {DraRelease::k26, DraRelease::k27, DraRelease::k28,
+                                      DraRelease::k29, DraRelease::k30, DraRelease::k31};
+  std::vector<std::string> known;
+  for (const DraRelease release : kReleases) {
+    known.push_back(DraReleaseText(release));
+    if (known.back() == text) return release;
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("unknown Kubernetes release '", text, "'; known: ", absl::StrJoin(known, ", ")));
+}
+
+std::string DraReleaseText(DraRelease release) {
+  return absl::StrCat("1.", static_cast<int>(release));
+}
+
+}  // namespace drasim

@@ -1,0 +1,58 @@
+// Which Kubernetes release the components behave like, and what that means (KEP-3063's history).
+#ifndef DRASIM_SIM_DRA_DRA_RELEASE_H_
+#define DRASIM_SIM_DRA_DRA_RELEASE_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace drasim {
+
+// Minor versions, 1.26 to 1.31.
+enum class DraRelease : uint8_t { k26 = 26, k27 = 27, k28 = 28, k29 = 29, k30 = 30, k31 = 31 };
+
+// "1.29"; else InvalidArgument that names the known ones.
+absl::StatusOr<DraRelease> ParseDraRelease(absl::string_view text);
+std::string DraReleaseText(DraRelease release);  // "1.29"
+
+struct DraBehaviour {
+  DraRelease release = DraRelease::k29;
+  // Upstream's quirks as they were; off: what was plainly intended.
+  bool strict_upstream = true;
+  // Feature gate SchedulerQueueingHints.
+  bool queueing_hints = false;
+
+  // PreEnqueue keeps pods with missing claims out of the queue; before, PreFilter rejects them.
+  bool pre_enqueue() const { return release >= DraRelease::k28; }
+  // Names of claims made from templates are "<pod>-<entry>-" with a suffix; before, without.
+  bool generated_names() const { return release >= DraRelease::k28; }
+  // Template claims carry the annotation pod-claim-name, pods the status resourceClaimStatuses.
+  bool claim_statuses() const { return release >= DraRelease::k28; }
+  // The claim controller deletes the claims of finished pods, and serves pods bound by hand.
+  bool releases_finished_pods() const { return release >= DraRelease::k28; }
+  bool serves_bound_pods() const { return release >= DraRelease::k28; }
+  // Drivers allocate a pod's claims in one call and reserve them for the pod.
+  bool batch_allocate() const { return release >= DraRelease::k28; }
+  // Reserve waits with status Pending: a hint brings the pod straight back.
+  bool pending_status() const { return release >= DraRelease::k29; }
+  // A conflicting write of a PodSchedulingContext is repeated as server-side apply.
+  bool apply_on_conflict() const { return release >= DraRelease::k29; }
+  // PostFilter clears selectedNode before it deallocates.
+  bool clears_selected_node() const { return release >= DraRelease::k29; }
+  // Without PreScore (one feasible node) that node is published as the only potential one.
+  bool publishes_only_node() const { return release >= DraRelease::k29; }
+  // The driver library asks about the selected node too.
+  bool probes_selected_node() const { return release >= DraRelease::k29; }
+  // Publishing and reserving happen in PreBind, off the scheduling thread.
+  bool writes_in_pre_bind() const { return release >= DraRelease::k30; }
+  // PostFilter's deallocation does not keep preemption from running.
+  bool preempts_after_deallocation() const { return release >= DraRelease::k30; }
+  // Filter looks up the mode of the wrong claim.
+  bool filter_index_bug() const { return strict_upstream && release <= DraRelease::k29; }
+};
+
+}  // namespace drasim
+
+#endif  // DRASIM_SIM_DRA_DRA_RELEASE_H_

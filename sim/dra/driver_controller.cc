@@ -1,0 +1,372 @@
+// The queue, its timers, and what becomes of a claim (syncClaim); see driver_controller_allocate.cc
+// for the claims of pods.
+#include "sim/dra/driver_controller.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "model/check.h"
+#include "model/kube/objects.h"
+#include "model/time.h"
+
+namespace drasim {
+namespace {
+
+// No decision takes longer, so that sums of a few fit the clock (30 years).
+constexpr double kLongestDecisionSeconds = 1e9;
+
+SimDuration DrawDecisionTime(const Distribution& seconds, Random& stream) {
+  const double drawn = std::min(seconds.Sample(stream), kLongestDecisionSeconds);
+  return SimDuration(drawn <= 0 ? 0 : std::llround(drawn * 1e9));
+}
+
+// Timers: of a key that is to be added again, or of a sync whose decision is due.
+constexpr uint64_t DecisionToken(uint32_t slot) { return uint64_t{slot} << 1; }
+constexpr uint64_t RetryToken(WorkQueue::Key key) { return (key << 1) | 1; }
+
+bool IsContextKey(WorkQueue::Key key) { return (key & 1) != 0; }
+
+}  // namespace
+
+DriverController::DriverController(ClaimDriver* driver, const DriverControllerOptions& options)
+    : driver_(driver),
+      options_(options),
+      decisions_(options.seed, absl::StrCat("driver decisions/", driver->name())),
+      queue_(options.workers) {}
+
+DriverController::~DriverController() = default;
+
+void DriverController::Start(ApiClient* client) {
+  DRASIM_CHECK(client_ == nullptr);
+  client_ = client;
+  driver_name_ = client->names().Intern(driver_->name());
+  finalizer_ = client->names().Intern(absl::StrCat(driver_->name(), "/deletion-protection"));
+  pods_ = client->names().Intern("pods");
+  Restore();
+}
+
+void DriverController::OnRestart() {
+  queue_.Clear();
+  pumps_soon_ = false;
+  syncs_.clear();
+  free_syncs_.clear();
+  delayed_.clear();
+  Restore();
+}
+
+// What a fresh process does: it lists, and takes everything for new.
+void DriverController::Restore() {
+  const std::vector<Ref<ResourceClaim>> claims = client_->cache().of<ResourceClaim>().Sorted();
+  std::vector<Ref<ResourceClaim>> allocated;
+  for (const Ref<ResourceClaim>& claim : claims) {
+    if (claim->status.allocation != nullptr && claim->status.driver == driver_name_) {
+      allocated.push_back(claim);
+    }
+  }
+  driver_->Restore(allocated);
+  for (const Ref<ResourceClaim>& claim : claims) queue_.Add(ClaimKey(claim->meta.uid));
+  for (const auto& context : client_->cache().of<PodSchedulingContext>().Sorted()) {
+    queue_.Add(ContextKey(context->meta.uid));
+  }
+  Pump();
+}
+
+void DriverController::OnWatch(const WatchEvent& event) {
+  WorkQueue::Key key = 0;
+  if (const Ref<ResourceClaim> claim = As<ResourceClaim>(event.object)) {
+    key = ClaimKey(claim->meta.uid);
+    // A claim that is gone holds nothing. Upstream loses what an Allocate gave out whose status
+    // could not be written before the claim lost its finalizer.
+    if (event.type == WatchEvent::Type::kDeleted && !options_.behaviour.strict_upstream) {
+      StopAllocations(claim->meta.uid);
+      driver_->Deallocate(claim->meta.uid).IgnoreError();
+    }
+  } else if (const auto context = As<PodSchedulingContext>(event.object)) {
+    key = ContextKey(context->meta.uid);
+    // Lists that drivers have written are news to the scheduler alone; upstream looks again.
+    const auto before = As<PodSchedulingContext>(event.before);
+    if (!options_.behaviour.strict_upstream && event.type == WatchEvent::Type::kModified &&
+        before != nullptr && before->selected == context->selected &&
+        before->potential == context->potential &&
+        before->meta.deleting == context->meta.deleting) {
+      return;
+    }
+  } else {
+    return;  // a class: the syncs that miss it are repeated anyway
+  }
+  if (event.type == WatchEvent::Type::kDeleted) {
+    queue_.Forget(key);
+    return;
+  }
+  queue_.Add(key);
+  PumpSoon();
+}
+
+// Workers are not the goroutine that hears of changes: what arrives in one instant is known before
+// the first of them looks.
+void DriverController::PumpSoon() {
+  if (!std::exchange(pumps_soon_, true)) client_->ArmTimer(SimDuration(), kPumpToken);
+}
+
+void DriverController::OnReply(uint64_t token, const ApiReply& reply) {
+  Sync& sync = syncs_[static_cast<size_t>(token)];
+  DRASIM_CHECK(sync.active);
+  sync.reply = reply;
+  Run(sync.slot);
+  Pump();
+}
+
+void DriverController::OnTimer(uint64_t token) {
+  if (token == kPumpToken) {
+    pumps_soon_ = false;
+    return Pump();
+  }
+  if ((token & 1) == 0) {
+    const Sync& sync = syncs_[static_cast<size_t>(token >> 1)];
+    DRASIM_CHECK(sync.active);
+    Run(sync.slot);
+    Pump();
+    return;
+  }
+  const WorkQueue::Key key = token >> 1;
+  const auto found = delayed_.find(key);
+  if (found == delayed_.end() || found->second != client_->now()) return;
+  delayed_.erase(found);
+  Queue(key);
+}
+
+bool DriverController::idle() const { return queue_.waiting() == 0 && queue_.busy() == 0; }
+
+void DriverController::Queue(WorkQueue::Key key) {
+  queue_.Add(key);
+  Pump();
+}
+
+// A key waits once, for the earliest of its times (client-go util/workqueue, delaying queue):
+// otherwise every event of a context would leave one more chain of periodic syncs behind.
+void DriverController::Later(WorkQueue::Key key, SimDuration delay) {
+  const SimTime at = client_->now() + delay;
+  const auto [entry, is_new] = delayed_.try_emplace(key, at);
+  if (!is_new) {
+    if (entry->second <= at) return;
+    entry->second = at;
+  }
+  client_->ArmTimer(delay, RetryToken(key));
+}
+
+void DriverController::Pump() {
+  while (const absl::optional<WorkQueue::Key> key = queue_.Get()) {
+    if (free_syncs_.empty()) {
+      free_syncs_.push_back(static_cast<uint32_t>(syncs_.size()));
+      syncs_.emplace_back();
+    }
+    const uint32_t slot = free_syncs_.back();
+    free_syncs_.pop_back();
+    Sync& sync = syncs_[slot];
+    sync = Sync();
+    sync.active = true;
+    sync.slot = slot;
+    sync.key = *key;
+    Run(slot);
+  }
+}
+
+void DriverController::Run(uint32_t slot) {
+  Sync& sync = syncs_[slot];
+  Move move = Move::kNext;
+  while (move == Move::kNext) move = Step(sync);
+  if (move == Move::kOver) Finish(slot);
+}
+
+DriverController::Move DriverController::Step(Sync& sync) {
+  switch (sync.stage) {
+    case Stage::kBegin:
+      return IsContextKey(sync.key) ? BeginContext(sync) : BeginClaim(sync);
+    case Stage::kAllocationCleared:
+    case Stage::kRequestCleared:
+    case Stage::kFinalizerRemoved:
+      return ContinueRelease(sync);
+    case Stage::kPodRead:
+      return CheckPod(sync);
+    case Stage::kNextEntry:
+      return CheckEntry(sync);
+    case Stage::kClassParametersRead:
+    case Stage::kClaimParametersRead:
+      return TakeParameters(sync);
+    case Stage::kProbe:
+      return Probe(sync);
+    case Stage::kChoose:
+      return Choose(sync);
+    case Stage::kFinalizers:
+    case Stage::kFinalizerAdded:
+      return AddFinalizers(sync);
+    case Stage::kDecide:
+      return Decide(sync);
+    case Stage::kStatuses:
+    case Stage::kStatusWritten:
+      return WriteStatuses(sync);
+    case Stage::kReport:
+    case Stage::kReported:
+      return Report(sync);
+  }
+  DRASIM_UNREACHABLE("a stage of a sync");
+}
+
+void DriverController::Finish(uint32_t slot) {
+  Sync& sync = syncs_[slot];
+  const WorkQueue::Key key = sync.key;
+  last_result_ = std::move(sync.result);
+  ++outcomes_[static_cast<size_t>(last_result_.outcome)];
+  sync = Sync();
+  free_syncs_.push_back(slot);
+  switch (last_result_.outcome) {
+    case Outcome::kDone:
+      queue_.Forget(key);
+      break;
+    case Outcome::kPeriodic:
+      queue_.Forget(key);
+      Later(key, options_.recheck);
+      break;
+    case Outcome::kRequeue:
+    case Outcome::kFailed:
+      Later(key, queue_.DelayAfterFailure(key, client_->now()));
+      break;
+  }
+  queue_.Done(key);
+}
+
+DriverController::Move DriverController::Over(Sync& sync, Outcome outcome,
+                                              std::string error) const {
+  sync.result = {outcome, std::move(error)};
+  return Move::kOver;
+}
+
+DriverController::Move DriverController::Fail(Sync& sync, std::string error) const {
+  return Over(sync, Outcome::kFailed, std::move(error));
+}
+
+DriverController::Move DriverController::Send(Sync& sync, ApiRequest request, Stage then) {
+  sync.stage = then;
+  sync.reply = client_->Call(std::move(request), sync.slot);
+  return sync.reply.has_value() ? Move::kNext : Move::kWait;
+}
+
+DriverController::Move DriverController::Think(Sync& sync, Stage then) {
+  sync.stage = then;
+  if (!options_.decision_latency.has_value()) return Move::kNext;
+  const SimDuration takes = DrawDecisionTime(*options_.decision_latency, decisions_);
+  if (takes == SimDuration()) return Move::kNext;
+  client_->ArmTimer(takes, DecisionToken(sync.slot));
+  return Move::kWait;
+}
+
+bool DriverController::HasFinalizer(const ResourceClaim& claim) const {
+  const auto& finalizers = claim.meta.finalizers;
+  return std::find(finalizers.begin(), finalizers.end(), finalizer_) != finalizers.end();
+}
+
+Ref<ResourceClass> DriverController::FindClass(const ResourceClaim& claim) const {
+  return client_->cache().of<ResourceClass>().Find(Name(), claim.spec.class_name);
+}
+
+ApiRequest DriverController::PutClaim(Verb verb, ResourceClaim claim) {
+  ApiRequest request;
+  request.verb = verb;
+  request.kind = ObjectKind::kResourceClaim;
+  request.object = Ref<ResourceClaim>(std::make_shared<const ResourceClaim>(std::move(claim)));
+  return request;
+}
+
+std::string DriverController::ErrorText(const ApiReply& reply) {
+  if (!reply.message.empty()) return reply.message;
+  return absl::StrCat("the server says ", static_cast<int>(reply.code));
+}
+
+std::string DriverController::MissingClassText(const ResourceClaim& claim) {
+  return absl::StrCat("resourceclass \"", claim.spec.class_name.text(), "\" not found");
+}
+
+// --- A claim. ---
+
+DriverController::Move DriverController::BeginClaim(Sync& sync) {
+  sync.claim = client_->cache().of<ResourceClaim>().Find(sync.key >> 1);
+  if (sync.claim == nullptr) return Over(sync, Outcome::kDone);
+  const ResourceClaim& claim = *sync.claim;
+  // In use. Also while it is being deleted: the claim controller empties the list first.
+  if (!claim.status.reserved_for.empty()) return Over(sync, Outcome::kDone);
+  if (claim.meta.deleting || claim.status.deallocation_requested) return BeginRelease(sync);
+  if (claim.status.allocation != nullptr || claim.spec.mode != AllocationMode::kImmediate) {
+    return Over(sync, Outcome::kDone);
+  }
+  Ref<ResourceClass> resource_class = FindClass(claim);
+  if (resource_class == nullptr) return Fail(sync, MissingClassText(claim));
+  // Another driver's, for the time being: classes change.
+  if (resource_class->driver != driver_name_) return Over(sync, Outcome::kRequeue);
+  Pending pending;
+  pending.claim = sync.claim;
+  pending.resource_class = std::move(resource_class);
+  sync.claims.push_back(std::move(pending));
+  return ReadClassParameters(sync);
+}
+
+DriverController::Move DriverController::BeginRelease(Sync& sync) {
+  const ResourceClaim& claim = *sync.claim;
+  // The finalizer, and nothing else, says that the claim is this driver's.
+  if (!HasFinalizer(claim)) return Over(sync, Outcome::kDone);
+  const bool allocated = claim.status.allocation != nullptr;
+  StopAllocations(claim.meta.uid);
+  const absl::Status freed = driver_->Deallocate(claim.meta.uid);
+  if (!freed.ok()) {
+    return Fail(sync,
+                absl::StrCat(allocated ? "deallocate: " : "stop allocation: ", freed.message()));
+  }
+  if (!allocated) return ContinueRelease(sync);
+  ResourceClaim cleared = claim;
+  cleared.status.allocation = nullptr;
+  cleared.status.driver = Name();
+  cleared.status.deallocation_requested = false;
+  return Send(sync, PutClaim(Verb::kUpdateStatus, std::move(cleared)), Stage::kAllocationCleared);
+}
+
+DriverController::Move DriverController::ContinueRelease(Sync& sync) {
+  if (sync.stage != Stage::kBegin) {
+    const ApiReply reply = *std::exchange(sync.reply, absl::nullopt);
+    if (!reply.ok()) {
+      const absl::string_view step = sync.stage == Stage::kAllocationCleared ? "remove allocation"
+                                     : sync.stage == Stage::kRequestCleared  ? "remove deallocation"
+                                                                             : "remove finalizer";
+      return Fail(sync, absl::StrCat(step, ": ", ErrorText(reply)));
+    }
+    client_->Remember(reply.object);
+    if (sync.stage == Stage::kFinalizerRemoved) return Over(sync, Outcome::kDone);
+    sync.claim = As<ResourceClaim>(reply.object);
+  }
+  ResourceClaim next = *sync.claim;
+  if (next.status.deallocation_requested) {
+    next.status.deallocation_requested = false;
+    return Send(sync, PutClaim(Verb::kUpdateStatus, std::move(next)), Stage::kRequestCleared);
+  }
+  auto& finalizers = next.meta.finalizers;
+  finalizers.erase(std::remove(finalizers.begin(), finalizers.end(), finalizer_), finalizers.end());
+  return Send(sync, PutClaim(Verb::kUpdate, std::move(next)), Stage::kFinalizerRemoved);
+}
+
+// Deallocate also ends an allocation under way, and as long as its decision takes that is here.
+void DriverController::StopAllocations(Uid claim) {
+  for (Sync& sync : syncs_) {
+    for (Pending& pending : sync.claims) {
+      if (pending.claim->meta.uid == claim) pending.stopped = true;
+    }
+  }
+}
+
+}  // namespace drasim

@@ -1,0 +1,218 @@
+// The control-plane controller of a driver: the library that all drivers share
+// (k8s.io/dynamic-resource-allocation v0.29 controller/controller.go) around a ClaimDriver that
+// decides.
+//
+// Outcomes of a sync: done (forget); again with the rate limit, silently; again after 30 s
+// (periodic: lists of unsuitable nodes are refreshed); failed (an event "Failed", again with the
+// rate limit). Own writes of claims go into a mutation cache at once.
+//
+// A decision is taken when its latency is over, by the driver's knowledge of then; a deallocation
+// meanwhile ends it. Upstream's quirks that strict_upstream keeps: an entry of a pod whose claim
+// does not exist is passed over, though the code says that it is an error; a list of unsuitable
+// nodes that had to be cut is written every time; own writes of contexts are not remembered; what
+// the driver has given to a claim that is gone before its status was written stays given. Off: not
+// so.
+#ifndef DRASIM_SIM_DRA_DRIVER_CONTROLLER_H_
+#define DRASIM_SIM_DRA_DRIVER_CONTROLLER_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/optional.h"
+#include "absl/types/span.h"
+#include "model/distributions.h"
+#include "model/ids.h"
+#include "model/kube/name.h"
+#include "model/kube/objects.h"
+#include "model/random.h"
+#include "model/time.h"
+#include "policies/framework/claim_driver.h"
+#include "sim/dra/api_network.h"
+#include "sim/dra/api_types.h"
+#include "sim/dra/dra_release.h"
+#include "sim/dra/work_queue.h"
+
+namespace drasim {
+
+struct DriverControllerOptions {
+  DraBehaviour behaviour;
+  int workers = 10;
+  bool set_reserved_for = true;  // the driver reserves the claim for the triggering pod
+  SimDuration recheck = SimDuration::Seconds(30);
+  absl::optional<Distribution> decision_latency;  // seconds per Allocate or UnsuitableNodes call
+  uint64_t seed = 0;
+};
+
+class DriverController : public Actor {
+ public:
+  static constexpr uint32_t kWatches = WatchBit(ObjectKind::kResourceClass) |
+                                       WatchBit(ObjectKind::kResourceClaim) |
+                                       WatchBit(ObjectKind::kPodSchedulingContext);
+
+  // What a sync came to; for tests that call the library's steps one by one.
+  enum class Outcome : uint8_t { kDone, kRequeue, kPeriodic, kFailed };
+  struct SyncResult {
+    Outcome outcome = Outcome::kDone;
+    std::string error;  // of kFailed
+  };
+
+  DriverController(ClaimDriver* driver, const DriverControllerOptions& options);
+  ~DriverController() override;
+  // Before anything else, once; queues what is in the cache.
+  void Start(ApiClient* client);
+
+  void OnWatch(const WatchEvent& event) override;
+  void OnReply(uint64_t token, const ApiReply& reply) override;
+  void OnTimer(uint64_t token) override;
+  // The driver relearns what it has given out from the claims.
+  void OnRestart() override;
+
+  // "<driver>/deletion-protection"
+  Name finalizer() const { return finalizer_; }
+  bool idle() const;
+  // Syncs that ended, by outcome, and the last error.
+  uint64_t outcomes(Outcome outcome) const { return outcomes_[static_cast<size_t>(outcome)]; }
+  const SyncResult& last_result() const { return last_result_; }
+
+  // Work-queue keys: "claim:" and "schedulingCtx:" of upstream.
+  static WorkQueue::Key ClaimKey(Uid claim) { return claim << 1; }
+  static WorkQueue::Key ContextKey(Uid context) { return (context << 1) | 1; }
+  // For tests: runs the sync of this key as soon as a worker is free.
+  void Queue(WorkQueue::Key key);
+
+ private:
+  // How a sync goes on: with the next stage, when a reply or timer comes, or not at all.
+  enum class Move : uint8_t { kNext, kWait, kOver };
+  // What it does next. Past participles: with the reply to the call that was made.
+  enum class Stage : uint8_t {
+    kBegin,
+    kAllocationCleared,
+    kRequestCleared,
+    kFinalizerRemoved,
+    kPodRead,
+    kNextEntry,
+    kClassParametersRead,
+    kClaimParametersRead,
+    kProbe,
+    kChoose,
+    kFinalizers,
+    kFinalizerAdded,
+    kDecide,
+    kStatuses,
+    kStatusWritten,
+    kReport,
+    kReported,
+  };
+  // A claim that the sync is to allocate.
+  struct Pending {
+    Name entry;
+    Ref<ResourceClaim> claim;  // as in the cache when it was looked up, then as last written
+    Ref<ResourceClass> resource_class;
+    Ref<ParametersObject> class_parameters;
+    Ref<ParametersObject> claim_parameters;
+    std::vector<NodeId> unsuitable;
+    Ref<Allocation> allocation;
+    bool stopped = false;  // it was deallocated since the sync knows it
+    std::string error;     // empty: none so far
+  };
+  // One sync under way. Its slot is the token of its calls.
+  struct Sync {
+    bool active = false;
+    uint32_t slot = 0;
+    WorkQueue::Key key = 0;
+    Stage stage = Stage::kBegin;
+    absl::optional<ApiReply> reply;     // that the stage is about
+    Ref<ResourceClaim> claim;           // of a claim's sync
+    Ref<PodSchedulingContext> context;  // of a context's
+    Ref<Pod> pod;
+    std::vector<Pending> claims;
+    size_t next = 0;  // entry of the pod, then position in `claims`
+    // Of `claims`, those that are allocated in one call.
+    size_t batch_begin = 0;
+    size_t batch_end = 0;
+    SyncResult result;
+  };
+
+  void Restore();
+  void Later(WorkQueue::Key key, SimDuration delay);
+  // Starts syncs while there are keys and workers.
+  static constexpr uint64_t kPumpToken = ~uint64_t{0};
+
+  void Pump();
+  void PumpSoon();
+  // Continues a sync until it has to wait or is over.
+  void Run(uint32_t slot);
+  Move Step(Sync& sync);
+  void Finish(uint32_t slot);
+  Move Over(Sync& sync, Outcome outcome, std::string error = std::string()) const;
+  Move Fail(Sync& sync, std::string error) const;
+  Move Send(Sync& sync, ApiRequest request, Stage then);
+  // The time that a decision takes.
+  Move Think(Sync& sync, Stage then);
+
+  bool HasFinalizer(const ResourceClaim& claim) const;
+  Ref<ResourceClass> FindClass(const ResourceClaim& claim) const;
+
+  // syncClaim.
+  Move BeginClaim(Sync& sync);
+  Move BeginRelease(Sync& sync);
+  Move ContinueRelease(Sync& sync);
+  void StopAllocations(Uid claim);
+
+  // syncPodSchedulingContext.
+  Move BeginContext(Sync& sync);
+  Move CheckPod(Sync& sync);
+  Move CheckEntry(Sync& sync);
+  // Fills `*pending` but the parameters; leaves its claim null if there is nothing to do for the
+  // entry.
+  absl::Status FindPending(const Pod& pod, const PodClaim& entry, Pending* pending) const;
+  absl::StatusOr<Name> ClaimNameOf(const Pod& pod, const PodClaim& entry) const;
+  Move Probe(Sync& sync);
+  Move Choose(Sync& sync);
+  Move Report(Sync& sync);
+
+  // The parameters of the last of sync.claims.
+  Move ReadClassParameters(Sync& sync);
+  Move ReadClaimParameters(Sync& sync);
+  Move TakeParameters(Sync& sync);
+
+  // 3.2 of both: finalizers, the decision, statuses.
+  Move BeginAllocate(Sync& sync);
+  Move AddFinalizers(Sync& sync);
+  Move Decide(Sync& sync);
+  Move WriteStatuses(Sync& sync);
+  Move EndBatch(Sync& sync);
+
+  // What the driver is told of a claim.
+  static ClaimToAllocate ToAllocate(const Pending& pending);
+  static std::vector<ClaimToAllocate> ToAllocate(absl::Span<const Pending> claims);
+  static ApiRequest PutClaim(Verb verb, ResourceClaim claim);
+  static std::string ErrorText(const ApiReply& reply);
+  static std::string MissingClassText(const ResourceClaim& claim);
+
+  ClaimDriver* driver_;
+  DriverControllerOptions options_;
+  Random decisions_;
+  ApiClient* client_ = nullptr;
+  Name finalizer_;
+  Name driver_name_;
+  Name pods_;  // "pods"
+  bool pumps_soon_ = false;
+  WorkQueue queue_;
+  std::vector<Sync> syncs_;
+  std::vector<uint32_t> free_syncs_;
+  // Keys that a timer will add: when the earliest one does. Later ones mean nothing.
+  absl::flat_hash_map<WorkQueue::Key, SimTime> delayed_;
+  std::array<uint64_t, 4> outcomes_ = {};
+  SyncResult last_result_;
+};
+
+}  // namespace drasim
+
+#endif  // DRASIM_SIM_DRA_DRIVER_CONTROLLER_H_

@@ -1,0 +1,191 @@
+// The scheduler plugin DynamicResources (pkg/scheduler/framework/plugins/dynamicresources, releases
+// 1.26 to 1.31): classic DRA's side of kube-scheduler.
+//
+// It sees objects through the scheduler's informer cache, as stale as that is, and makes its API
+// calls through the scheduler's client. Points that make calls may return kWaiting: the step goes
+// on in Resume when the reply is there (the caller routes it by the cycle's token). Until 1.29
+// PostFilter, Reserve and a following Unreserve block the scheduling thread meanwhile; from 1.30
+// Reserve writes nothing, and PreBind waits off that thread.
+#ifndef DRASIM_SIM_DRA_DYNAMIC_RESOURCES_H_
+#define DRASIM_SIM_DRA_DYNAMIC_RESOURCES_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/types/optional.h"
+#include "absl/types/span.h"
+#include "model/ids.h"
+#include "model/kube/objects.h"
+#include "model/random.h"
+#include "sim/dra/api_network.h"
+#include "sim/dra/dra_release.h"
+
+namespace drasim {
+
+class DynamicResources {
+ public:
+  // framework.Code; kWaiting is ours.
+  enum class Code : uint8_t {
+    kSuccess,
+    kSkip,  // PreFilter: the pod has no claims, nothing more to do
+    kUnschedulable,
+    kUnresolvable,  // UnschedulableAndUnresolvable
+    kPending,       // waits for a driver; before 1.29 kUnschedulable
+    kError,
+    kWaiting,  // a call is under way
+  };
+  enum class Reason : uint8_t {
+    kNone,
+    kClaimMissing,  // waiting for the claim to be created, or it does not exist
+    kClaimBeingDeleted,
+    kClaimOfAnotherPod,  // it has the generated name, but another owner
+    kUnallocatedImmediate,
+    kMustBeReallocated,  // deallocation has been requested
+    kClaimInUse,
+    kClassMissing,
+    kClassExcludesNode,   // Filter: class.suitableNodes
+    kNodeUnsuitable,      // Filter: a driver said so
+    kNotAvailableOnNode,  // Filter: allocation.availableOnNodes
+    kDeallocating,        // PostFilter did something
+    kStillNotSchedulable,
+    kWaitsForAllocation,  // Reserve: "waiting for resource driver to allocate resource"
+    kWaitsForInformation,
+    kConflict,    // an API call was refused with 409
+    kInvalid,     // with 422
+    kCallFailed,  // otherwise
+  };
+  struct Status {
+    Code code = Code::kSuccess;
+    Reason reason = Reason::kNone;
+    Name object;  // the claim or class it is about
+    bool ok() const { return code == Code::kSuccess || code == Code::kSkip; }
+    bool operator==(const Status&) const = default;
+  };
+  // What an event means for a pod that the plugin rejected. kQueue: after its backoff, unless it
+  // was kPending; kQueueImmediately is 1.28's for what kPending is since.
+  enum class Hint : uint8_t { kSkip, kQueue, kQueueImmediately };
+
+  enum class Step : uint8_t { kNone, kPostFilter, kReserve, kUnreserve, kPreBind, kPostBind };
+
+  // The state of one scheduling cycle of one pod, and of the binding after it (CycleState).
+  struct Cycle {
+    struct Claim {
+      Name entry;
+      Ref<ResourceClaim> claim;  // as in the cache at PreFilter, then as last written
+      NodeSet available;         // allocation.availableOnNodes, or the class's suitableNodes
+      // Its entry in the context's status; kNoEntry: there is none.
+      size_t context_entry = 0;
+    };
+    static constexpr size_t kNoEntry = ~size_t{0};
+
+    Uid pod_uid = 0;
+    uint64_t token = 0;  // of its API calls; chosen by the caller
+    Ref<Pod> pod;
+    std::vector<Claim> claims;  // in the order of pod.spec.resourceClaims
+    Ref<PodSchedulingContext> context;
+    // Changes of the context that are not published yet.
+    bool selects = false;
+    NodeId selected;  // invalid with `selects`: to be cleared
+    bool has_potential = false;
+    std::vector<NodeId> potential;
+    bool pre_scored = false;
+    // Claims that keep nodes out (state.unavailableClaims), ascending.
+    std::vector<size_t> unavailable;
+    // The step that waits for a reply, and where it is.
+    Step step = Step::kNone;
+    uint32_t stage = 0;
+    size_t next = 0;
+    NodeId node;
+    Status result;  // what the step will return when its calls are done
+  };
+
+  // Equivalent to Filter over all nodes: a node fits if it is in `allowed` and not in `excluded`.
+  struct Restriction {
+    NodeSet allowed;
+    std::vector<NodeId> excluded;  // ascending
+  };
+
+  // The client watches pods, claims, classes, templates and contexts, and outlives the plugin.
+  DynamicResources(ApiClient* client, const DraBehaviour& behaviour, uint64_t seed);
+
+  // Whether the pod may enter the queue. O(claims).
+  Status PreEnqueue(const Pod& pod) const;
+
+  // Fills `*cycle` (but its token). kSkip when the pod has no claims.
+  Status PreFilter(const Ref<Pod>& pod, Cycle* cycle) const;
+  // For a node that every other plugin accepts. Notes claims that are in the way.
+  Status Filter(Cycle* cycle, NodeId node) const;
+  Restriction RestrictionOf(const Cycle& cycle) const;
+  // No node fits, and Filter has seen all of them.
+  Status PostFilter(Cycle* cycle);
+  // Called only when at least two nodes are feasible; ascending.
+  void PreScore(Cycle* cycle, absl::Span<const NodeId> feasible);
+  Status Reserve(Cycle* cycle, NodeId node);
+  Status Unreserve(Cycle* cycle, NodeId node);
+  Status PreBind(Cycle* cycle, NodeId node);
+  Status PostBind(Cycle* cycle);
+  // Goes on with cycle->step.
+  Status Resume(Cycle* cycle, const ApiReply& reply);
+
+  // Queueing hints (isSchedulableAfterClaimChange, isSchedulableAfterPodSchedulingContextChange).
+  // Objects of a wrong kind are the caller's mistake; `before` null: added, `after` null: deleted.
+  Hint AfterClaimChange(const Pod& pod, const ResourceClaim* before,
+                        const ResourceClaim* after) const;
+  Hint AfterContextChange(const Pod& pod, const PodSchedulingContext* before,
+                          const PodSchedulingContext* after) const;
+
+  // The claim object of an entry: its name is given, or (template) is in the pod's status; before
+  // 1.28 it follows from the pod's name. Empty: not known yet.
+  Name ClaimNameOf(const Pod& pod, const PodClaim& entry) const;
+
+  const DraBehaviour& behaviour() const { return behaviour_; }
+  uint64_t draws() const { return draws_; }
+
+ private:
+  // What a step with calls is doing; Cycle::stage.
+  enum Stage : uint32_t { kBegin, kWriteContext, kApplyContext, kWriteClaim, kReadClaim };
+
+  // The claim of each entry of the pod, in their order; `claims` may be null. Rejects the pod at
+  // the first entry whose claim is not there, is being deleted or belongs to another pod.
+  Status FindClaims(const Pod& pod, std::vector<Ref<ResourceClaim>>* claims) const;
+  // PreFilter's checks of one claim; notes where it is or may come to be available.
+  Status CheckClaim(const Pod& pod, Cycle::Claim* claim) const;
+
+  Status Begin(Cycle* cycle, Step step, NodeId node);
+  Status Continue(Cycle* cycle, const ApiReply* reply);
+  // Null: the reply is not there yet. `*here` keeps one that is there at once.
+  const ApiReply* Send(const Cycle& cycle, ApiRequest request, absl::optional<ApiReply>* here);
+  Status WaitsFor(Reason reason) const;
+  // The hint for what Pending skips the backoff since 1.29.
+  Hint ImmediateHint() const;
+  // Which nodes to publish for the pod on cycle->node, and what Reserve returns after it.
+  Status Decide(Cycle* cycle) const;
+
+  Status Publish(Cycle* cycle, const ApiReply* reply);
+  // Puts the pod into reservedFor of each allocated claim, or takes it out again. Until 1.29 a
+  // stale claim is an error. From 1.30 upstream patches the one entry, whatever else has changed;
+  // here that is a PUT that is repeated with the state that a GET brings (as 1.31 does).
+  Status ChangeReservations(Cycle* cycle, bool reserve, const ApiReply* reply);
+  // Of claims[cycle->next].
+  Status ChangeReservation(Cycle* cycle, bool reserve, const ApiReply* reply);
+  Status ContinuePostFilter(Cycle* cycle, const ApiReply* reply);
+  Status ContinueReserve(Cycle* cycle, const ApiReply* reply);
+  Status ContinueUnreserve(Cycle* cycle, const ApiReply* reply);
+  Status ContinuePreBind(Cycle* cycle, const ApiReply* reply);
+  Status ContinuePostBind(Cycle* cycle, const ApiReply* reply);
+
+  ApiClient* client_;
+  DraBehaviour behaviour_;
+  Random choices_;  // PostFilter's claim, PreScore's 128 nodes
+  uint64_t draws_ = 0;
+  Name pods_;  // "pods", as consumers say it
+};
+
+// "resourceclaim in use", with the object's name where upstream gives it: the text of a condition.
+std::string StatusText(const DynamicResources::Status& status);
+
+}  // namespace drasim
+
+#endif  // DRASIM_SIM_DRA_DYNAMIC_RESOURCES_H_

@@ -1,0 +1,155 @@
+#include "sim/dra/garbage_collector.h"
+
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include "absl/types/optional.h"
+#include "model/check.h"
+#include "model/kube/objects.h"
+#include "sim/dra/api_network.h"
+#include "sim/dra/api_types.h"
+#include "sim/dra/work_queue.h"
+
+namespace drasim {
+
+namespace {
+
+constexpr int kGarbageWorkers = 20;  // --concurrent-gc-syncs
+
+WorkQueue::Key DependentKey(const ObjectRef& dependent) {
+  const uint64_t is_context = KindOf(dependent) == ObjectKind::kPodSchedulingContext ? 1 : 0;
+  return (MetaOf(dependent)->uid << 1) | is_context;
+}
+
+// Held by finalizers, or gone already: not to be deleted again before the watch tells.
+ObjectRef MarkedAsDeleting(const ObjectRef& object) {
+  return std::visit(
+      [](const auto& ref) -> ObjectRef {
+        using T = std::decay_t<decltype(*ref)>;
+        auto marked = std::make_shared<T>(*ref);
+        marked->meta.deleting = true;
+        return Ref<T>(std::move(marked));
+      },
+      object);
+}
+
+}  // namespace
+
+GarbageCollector::GarbageCollector() : queue_(kGarbageWorkers) {}
+
+void GarbageCollector::Start(ApiClient* client) {
+  DRASIM_CHECK(client_ == nullptr);
+  client_ = client;
+  QueueAll();
+}
+
+void GarbageCollector::OnRestart() {
+  queue_.Clear();
+  retries_ = 0;
+  dependents_.clear();
+  QueueAll();
+}
+
+bool GarbageCollector::idle() const {
+  return queue_.waiting() == 0 && queue_.busy() == 0 && retries_ == 0;
+}
+
+void GarbageCollector::QueueAll() {
+  const ObjectCache& cache = client_->cache();
+  for (const Ref<ResourceClaim>& claim : cache.of<ResourceClaim>().Sorted()) Consider(claim);
+  for (const Ref<PodSchedulingContext>& context : cache.of<PodSchedulingContext>().Sorted()) {
+    Consider(context);
+  }
+  Pump();
+}
+
+void GarbageCollector::OnWatch(const WatchEvent& event) {
+  const bool deleted = event.type == WatchEvent::Type::kDeleted;
+  if (event.kind() == ObjectKind::kPod) {
+    if (!deleted) return;
+    const auto orphans = dependents_.find(MetaOf(event.object)->uid);
+    if (orphans == dependents_.end()) return;
+    for (const Key key : orphans->second) queue_.Add(key);
+  } else if (deleted) {
+    Forget(event.object);
+  } else {
+    Consider(event.object);
+  }
+  Pump();
+}
+
+void GarbageCollector::OnReply(uint64_t token, const ApiReply& reply) {
+  Finish(token, reply);
+  Pump();
+}
+
+void GarbageCollector::OnTimer(uint64_t token) {
+  --retries_;
+  queue_.Add(token);
+  Pump();
+}
+
+// An owner that the cache does not have is gone, not new: changes come in the order in which they
+// were made, and the owner was there first.
+void GarbageCollector::Consider(const ObjectRef& dependent) {
+  const Uid owner = MetaOf(dependent)->owner;
+  if (owner == 0) return;
+  const Key key = DependentKey(dependent);
+  dependents_[owner].insert(key);
+  if (client_->cache().pod(owner) == nullptr) queue_.Add(key);
+}
+
+void GarbageCollector::Forget(const ObjectRef& dependent) {
+  const auto found = dependents_.find(MetaOf(dependent)->owner);
+  if (found == dependents_.end()) return;
+  found->second.erase(DependentKey(dependent));
+  if (found->second.empty()) dependents_.erase(found);
+}
+
+// Null if the cache does not have it (any more).
+ObjectRef GarbageCollector::Find(Key key) const {
+  const ObjectCache& cache = client_->cache();
+  if ((key & 1) != 0) return cache.of<PodSchedulingContext>().Find(key >> 1);
+  return cache.of<ResourceClaim>().Find(key >> 1);
+}
+
+void GarbageCollector::Pump() {
+  while (queue_.CanGet()) Collect(*queue_.Get());
+}
+
+void GarbageCollector::Collect(Key key) {
+  const ObjectRef dependent = Find(key);
+  const ObjectMeta* meta = MetaOf(dependent);
+  if (meta == nullptr || meta->deleting || client_->cache().pod(meta->owner) != nullptr) {
+    queue_.Forget(key);
+    queue_.Done(key);
+    return;
+  }
+  ApiRequest request;
+  request.verb = Verb::kDelete;
+  request.kind = KindOf(dependent);
+  request.ns = meta->ns;
+  request.name = meta->name;
+  request.uid = meta->uid;
+  const absl::optional<ApiReply> reply = client_->Call(request, key);
+  if (reply.has_value()) Finish(key, *reply);
+}
+
+void GarbageCollector::Finish(Key key, const ApiReply& reply) {
+  // Gone already, or its name has been given to another object, is as good.
+  const bool over =
+      reply.ok() || reply.code == ApiCode::kNotFound || reply.code == ApiCode::kConflict;
+  if (over) {
+    if (reply.ok()) client_->Remember(MarkedAsDeleting(reply.object));
+    queue_.Forget(key);
+  } else {
+    ++retries_;
+    client_->ArmTimer(queue_.DelayAfterFailure(key, client_->now()), key);
+  }
+  queue_.Done(key);
+}
+
+}  // namespace drasim

@@ -1,0 +1,54 @@
+// The garbage collector of kube-controller-manager, for what pods own (claims from templates and
+// PodSchedulingContexts): when an owner is gone, its dependents are deleted, one DELETE each. It
+// finds its dependents through its own watches; finalizers hold them as for anybody else.
+#ifndef DRASIM_SIM_DRA_GARBAGE_COLLECTOR_H_
+#define DRASIM_SIM_DRA_GARBAGE_COLLECTOR_H_
+
+#include <cstdint>
+
+#include "absl/container/btree_set.h"
+#include "absl/container/flat_hash_map.h"
+#include "model/kube/objects.h"
+#include "sim/dra/api_network.h"
+#include "sim/dra/api_types.h"
+#include "sim/dra/work_queue.h"
+
+namespace drasim {
+
+class GarbageCollector : public Actor {
+ public:
+  static constexpr uint32_t kWatches = WatchBit(ObjectKind::kPod) |
+                                       WatchBit(ObjectKind::kResourceClaim) |
+                                       WatchBit(ObjectKind::kPodSchedulingContext);
+
+  GarbageCollector();
+  void Start(ApiClient* client);
+
+  void OnWatch(const WatchEvent& event) override;
+  void OnReply(uint64_t token, const ApiReply& reply) override;
+  void OnTimer(uint64_t token) override;
+  void OnRestart() override;
+  bool idle() const;
+
+ private:
+  using Key = WorkQueue::Key;
+
+  void QueueAll();
+  void Consider(const ObjectRef& dependent);
+  void Forget(const ObjectRef& dependent);
+  ObjectRef Find(Key key) const;
+  // One dependent, until it has to wait or is over.
+  void Collect(Key key);
+  void Finish(Key key, const ApiReply& reply);
+  void Pump();
+
+  ApiClient* client_ = nullptr;
+  WorkQueue queue_;       // keys: uid << 1 | is a context; tokens of calls and timers too
+  uint64_t retries_ = 0;  // timers under way
+  // Owner -> keys of dependents, in the present cache.
+  absl::flat_hash_map<Uid, absl::btree_set<Key>> dependents_;
+};
+
+}  // namespace drasim
+
+#endif  // DRASIM_SIM_DRA_GARBAGE_COLLECTOR_H_
