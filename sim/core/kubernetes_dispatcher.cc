@@ -79,10 +79,7 @@ bool KubernetesDispatcher::PassesPreEnqueue(JobId job) const {
 }
 
 void KubernetesDispatcher::Recheck(JobId job) {
-  const auto held = held_.find(job);
-  if (held == held_.end() || !PassesPreEnqueue(job)) return;
-  held_.erase(held);
-  Enqueue(job);
+  if (held_.erase(job) > 0) Enqueue(job);
 }
 
 void KubernetesDispatcher::Wake(JobId job, bool at_once) {
@@ -151,8 +148,7 @@ bool KubernetesDispatcher::Remove(JobId job) {
     --gated_jobs_;
   } else if (nominated != nominated_.end()) {
     nominated_.erase(nominated);
-  } else if (held_.erase(job) > 0) {
-  } else {
+  } else if (held_.erase(job) == 0) {
     found = queue_.Remove(parts_.jobs->row(job).first_pod);
   }
   if (found) CountNeed(job, -1);

@@ -399,6 +399,25 @@ TEST_F(KubernetesQueueTest, ActivationIgnoresBackoff) {
   EXPECT_EQ(Drain(queue, Sec(0)), (Pods{1, 2, 3, 0}));
 }
 
+// As an event does that helps this pod alone: the backoff stays.
+TEST_F(KubernetesQueueTest, AnEventOfOnePodMovesThatPodOnly) {
+  options_.pop_from_backoff = false;
+  KubernetesQueue queue = Make();
+  for (uint32_t p = 0; p < 3; ++p) queue.Add(Pod(p), Shape(0), 0, Sec(0));
+  for (uint32_t p = 0; p < 3; ++p) queue.Return(queue.Pop(Sec(0)), Shape(0), kFit, false, Sec(0));
+  ASSERT_EQ(queue.unschedulable(), 3u);
+  // Still backing off.
+  EXPECT_TRUE(queue.OnPodEvent(Pod(1), Ms(500)));
+  EXPECT_EQ(queue.unschedulable(), 2u);
+  EXPECT_EQ(queue.backoff(), 1u);
+  EXPECT_FALSE(queue.OnPodEvent(Pod(1), Ms(500)));
+  EXPECT_FALSE(queue.OnPodEvent(Pod(7), Ms(500)));
+  // Long over.
+  EXPECT_TRUE(queue.OnPodEvent(Pod(2), Sec(60)));
+  EXPECT_EQ(Drain(queue, Sec(60)), Pods({2}));
+  EXPECT_EQ(queue.unschedulable(), 1u);
+}
+
 TEST_F(KubernetesQueueTest, ReturnToActiveCountsTheFailure) {
   QueuedPod pod;
   KubernetesQueue queue = WithOneInFlight(Sec(0), &pod);

@@ -382,6 +382,55 @@ TEST(SchedulingCycleTest, TiesGoToTheSmallestRank) {
   }
 }
 
+// With scores in the tree, and (normalised) without; each node is asked for by both kinds of
+// restriction, and the best that passes is the first of the whole order that does.
+TEST(SchedulingCycleTest, RestrictionsTakeTheFirstNodeThatPasses) {
+  const std::vector<std::vector<ScoreChoice>> choices = {{{"BestFit", 1}},
+                                                         {{"BestFit", 1}, {"GpuPacking", 2}}};
+  for (uint64_t seed = 0; seed < SoakSeeds(20); ++seed) {
+    Random random(seed, "restrictions");
+    ClusterBuilder builder;
+    FillRandomly(12, 4, 10, random, builder);
+    const ProfileParts parts(builder.TypicalPods(), 1, SimDuration());
+    const Profile profile =
+        MakeTestProfile(TestRegistry(), "best-fit", choices[static_cast<size_t>(seed % 2)], parts);
+    SchedulingCycle cycle(&profile, &builder.cluster(), RandomRanks(12, random), true);
+    for (const ShapeId shape : builder.ShapeIds()) {
+      const PodContext pod = builder.Context(shape);
+      // The nodes from best to worst: each time without those before.
+      std::vector<NodeId> order;
+      while (true) {
+        std::vector<NodeId> seen = order;
+        std::sort(seen.begin(), seen.end());
+        NodeRestriction restriction;
+        restriction.excluded = seen;
+        const Decision next = cycle.Decide(pod, {&restriction, 1});
+        if (!next.node.valid()) break;
+        order.push_back(next.node);
+      }
+      EXPECT_EQ(order.size(), cycle.feasible_nodes(shape));
+      std::vector<NodeId> passing;
+      std::vector<NodeId> others;
+      for (const NodeId node : builder.NodeIds()) {
+        (random.Below(3) == 0 ? passing : others).push_back(node);
+      }
+      const auto expected = std::find_if(order.begin(), order.end(), [&](NodeId node) {
+        return std::binary_search(passing.begin(), passing.end(), node);
+      });
+      NodeRestriction allows;
+      allows.only_allowed = true;
+      allows.allowed = passing;
+      NodeRestriction excludes;
+      excludes.excluded = others;
+      const NodeId best = expected == order.end() ? NodeId() : *expected;
+      EXPECT_EQ(cycle.Decide(pod, {&allows, 1}).node, best) << "seed " << seed;
+      EXPECT_EQ(cycle.Decide(pod, {&excludes, 1}).node, best) << "seed " << seed;
+      // What was hidden for a decision is there for the next.
+      EXPECT_EQ(cycle.Decide(pod).node, order.empty() ? NodeId() : order.front());
+    }
+  }
+}
+
 TEST(SchedulingCycleTest, AnEmptyClusterTakesNothing) {
   Bench bench(0, {"fgd", {}});
   SchedulingCycle cycle = bench.MakeCycle({}, true);

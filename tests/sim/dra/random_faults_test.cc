@@ -154,12 +154,38 @@ void RandomFault(Random& random, size_t drivers, ControlPlane& plane) {
   }
 }
 
+// Every claim takes one unit. By what the drivers have written, none has given out more than there
+// is. Empty, or of which there is too much.
+std::string Overcommitted(const std::vector<CountingDriverOptions>& drivers,
+                          const ControlPlane& plane) {
+  const auto claims = plane.network().server().objects().of<ResourceClaim>().Sorted();
+  for (const CountingDriverOptions& driver : drivers) {
+    int64_t in_all = 0;
+    std::vector<int64_t> on_node(driver.units.size());
+    for (const Ref<ResourceClaim>& claim : claims) {
+      if (claim->status.allocation == nullptr || claim->status.driver.text() != driver.name)
+        continue;
+      // The library frees devices first and says so afterwards (KEP-3063's order).
+      const bool released = claim->status.deallocation_requested || claim->meta.deleting;
+      if (released && claim->status.reserved_for.empty()) continue;
+      ++in_all;
+      if (driver.node_local) ++on_node[claim->status.allocation->node.value()];
+    }
+    for (size_t n = 0; n < on_node.size() && driver.node_local; ++n) {
+      if (on_node[n] > driver.units[n].second) return absl::StrCat(driver.name, " on node ", n);
+    }
+    if (!driver.node_local && in_all > driver.network_units) return driver.name;
+  }
+  return "";
+}
+
 // Empty, or what went wrong.
 std::string RunOne(uint64_t seed) {
   Random random(seed, "random faults");
   DraScenario s = RandomScenario(random);
   const uint64_t faults = random.Below(3) == 0 ? 0 : 1 + random.Below(6);
-  const size_t drivers = s.drivers.size();
+  const std::vector<CountingDriverOptions> options = s.drivers;
+  const size_t drivers = options.size();
   s.engine.options.stop_after_events = 1;
   DraRig rig(std::move(s));
   uint64_t left = faults;
@@ -169,6 +195,9 @@ std::string RunOne(uint64_t seed) {
     }
     if (absl::Status status = rig.plane().CheckInvariants(false); !status.ok()) {
       return std::string(status.message());
+    }
+    if (const std::string what = Overcommitted(options, rig.plane()); !what.empty()) {
+      return absl::StrCat("more claims than units: ", what);
     }
     if (rig.rig().engine().finished()) break;
     if (left > 0 && random.Below(40) == 0) {
