@@ -135,9 +135,16 @@ void ClusterState::Grant(PodId pod, uint32_t devices, absl::Span<const DeviceGra
   const bool was_in_use = NodeInUse(row, node);
   const int busy_before = row.gpu_count - row.gpu_full_idle;
   ChargeGrants(node, grants, +1);
+  CountUnasked(pod_shape(pod), grants, +1);
   SetPlacement(pod, PodPhase::kBound, node, devices, grants);
   CountUse(node, was_in_use, busy_before);
   Touch(node);
+}
+
+void ClusterState::CountUnasked(const PodShape& shape, absl::Span<const DeviceGrant> grants,
+                                int sign) {
+  if (shape.total_gpu_milli() != 0) return;
+  for (const DeviceGrant& grant : grants) totals_.gpu_milli_allocated += sign * grant.milli;
 }
 
 void ClusterState::TakeGrants(PodId pod) {
@@ -146,6 +153,7 @@ void ClusterState::TakeGrants(PodId pod) {
   const bool was_in_use = NodeInUse(row, node);
   const int busy_before = row.gpu_count - row.gpu_full_idle;
   ChargeGrants(node, pod_grants(pod), -1);
+  CountUnasked(pod_shape(pod), pod_grants(pod), -1);
   CountUse(node, was_in_use, busy_before);
   Touch(node);
 }

@@ -268,6 +268,7 @@ void ClusterState::Charge(PodId pod, NodeId node, uint32_t devices,
   DRASIM_CHECK(row.cpu_milli_idle >= 0 && row.memory_bytes_idle >= 0 && row.pods_idle >= 0);
   if (!grants.empty()) {
     ChargeGrants(node, grants, sign);
+    CountUnasked(shape, grants, sign);
   } else {
     DRASIM_CHECK_EQ(std::popcount(devices), shape.gpu_count);
     if (devices != 0) ChargeDevices(shape, node, devices, sign);

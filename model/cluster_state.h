@@ -280,6 +280,8 @@ class ClusterState {
   void ChargeDevices(const PodShape& shape, NodeId node, uint32_t devices, int sign);
   void ChargeGrants(NodeId node, absl::Span<const DeviceGrant> grants, int sign);
   void ChargeInstance(NodeId node, const DeviceGrant& grant, int sign);
+  // What a pod was given whose request says nothing of GPUs (its claims may): the totals count it.
+  void CountUnasked(const PodShape& shape, absl::Span<const DeviceGrant> grants, int sign);
   // Undoes Grant.
   void TakeGrants(PodId pod);
   void CountDevices(NodeId node);

@@ -37,6 +37,7 @@ uint64_t ContentHash(const PodShape& s) {
       h = MixWord(Fnv1a(name, h), static_cast<uint64_t>(amount));
   }
   if (!s.function.empty()) h = Fnv1a(s.function, h);
+  for (const ClaimEntry& c : s.claims) h = Fnv1a(c.from_template, Fnv1a(c.claim, Fnv1a(c.name, h)));
   return h;
 }
 
@@ -48,7 +49,7 @@ bool SameRequest(const PodShape& a, const PodShape& b) {
          a.gang_remainder == b.gang_remainder && a.mig == b.mig &&
          a.nominal_milli == b.nominal_milli && a.demand_gpus == b.demand_gpus &&
          a.demand_milli == b.demand_milli && a.demand_memory_mib == b.demand_memory_mib &&
-         a.containers == b.containers && a.function == b.function;
+         a.containers == b.containers && a.function == b.function && a.claims == b.claims;
 }
 
 }  // namespace

@@ -71,6 +71,17 @@ struct ContainerRequest {
   bool operator==(const ContainerRequest&) const = default;
 };
 
+// An entry of pod.spec.resourceClaims: of a claim that is there, or from a template.
+struct ClaimEntry {
+  std::string name;           // of the entry
+  std::string claim;          // resourceClaimName, or empty
+  std::string from_template;  // resourceClaimTemplateName, or empty
+  // What it asks for, where a lowering made it; for reports.
+  std::string mig_profile = {};
+  int32_t gpus = 0;
+  bool operator==(const ClaimEntry&) const = default;
+};
+
 // What a pod asks for. Amounts are integers in the units of their names; zero means "asks for
 // none".
 struct PodShape {
@@ -103,6 +114,8 @@ struct PodShape {
   std::vector<ContainerRequest> containers;
   // What a reprogrammable device is to do; empty: anything.
   std::string function;
+  // What it claims (classic DRA); then gpu_count is 0 and mig empty.
+  std::vector<ClaimEntry> claims;
   // The smaller last pod of a job that was split over nodes; placement policies may treat it
   // differently.
   bool gang_remainder = false;

@@ -12,7 +12,8 @@ absl::string_view RecordKindName(RecordKind kind) {
       "Invalid",       "PodArrived",    "PodReserved", "PodBound",
       "PodUnreserved", "AttemptFailed", "PodDropped",  "PodFinished",
       "RunEnded",      "PodEvicted",    "PodFailed",   "PodDeleted",
-      "NodeChanged",   "PodAdmitted",   "PodRejected", "DevicesChanged"};
+      "NodeChanged",   "PodAdmitted",   "PodRejected", "DevicesChanged",
+      "PodStarted"};
   const auto i = static_cast<size_t>(kind);
   return i < kRecordKinds ? kNames[i] : kNames[0];
 }

@@ -43,8 +43,10 @@ enum class RecordKind : uint8_t {
   kPodRejected = 14,
   // node, devices: those of which `detail` (DeviceChangeKind) tells
   kDevicesChanged = 15,
+  // pod, node: its work begins (only where that is later than kPodBound)
+  kPodStarted = 16,
 };
-inline constexpr int kRecordKinds = 16;
+inline constexpr int kRecordKinds = 17;
 inline constexpr uint32_t kGivenUp = 256;
 // Whether the record may be the first that says which devices a pod has.
 constexpr bool MayGiveDevices(RecordKind kind) {

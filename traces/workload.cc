@@ -109,6 +109,13 @@ absl::StatusOr<bool> WorkloadSource::Next(JobArrival* out) {
   *out = row;
   if (entry.clone >= 0) absl::StrAppend(&out->name, "-tuned-", entry.clone);
   out->time = !keep_times_ ? SimTime() : entry.clone < 0 ? row.time : workload_->last_arrival();
+  if (interval_ > SimDuration()) {
+    out->time = SimTime(static_cast<int64_t>(next_ - 1) * interval_.ns());
+    out->has_run_time = false;
+    out->has_deadline = false;
+    out->has_deletion = false;
+    out->failed_attempts.clear();
+  }
   return true;
 }
 

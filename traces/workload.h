@@ -62,6 +62,10 @@ class WorkloadSource : public EventSource {
   // With `keep_times`, arrival times are the trace's (and must not decrease); else all are zero.
   WorkloadSource(const Workload* workload, bool keep_times)
       : workload_(workload), keep_times_(keep_times) {}
+  // A stream: one job per `interval`, the first at time zero, none of which ends. REQUIRES: the
+  // last one's arrival is within the clock.
+  WorkloadSource(const Workload* workload, SimDuration interval)
+      : workload_(workload), keep_times_(false), interval_(interval) {}
   absl::StatusOr<bool> Next(JobArrival* out) override;
   void Save(StateWriter& out) const override;
   absl::Status Load(StateReader& in) override;
@@ -69,6 +73,7 @@ class WorkloadSource : public EventSource {
  private:
   const Workload* workload_;
   bool keep_times_;
+  SimDuration interval_;
   size_t next_ = 0;
 };
 

@@ -54,6 +54,7 @@ bool Count(const Record& record, const ClusterState& cluster, RunTotals* totals)
     case RecordKind::kPodRejected:
       return true;
     case RecordKind::kDevicesChanged:
+    case RecordKind::kPodStarted:
       return false;
     case RecordKind::kAttemptFailed:
       ++totals->attempts_failed;

@@ -8,7 +8,7 @@
 namespace drasim {
 namespace {
 
-constexpr int64_t kLargeNodeGpuMilli = 8000;
+constexpr int64_t kClusteringGpuMilli = 8000;
 
 }  // namespace
 
@@ -24,7 +24,7 @@ void GpuClustering::Score(const PodContext& pod, const ClusterState& cluster,
     const NodeRow& row = cluster.node(nodes[i]);
     // A node with more than eight GPUs idle counts as one with eight: scores must not be negative.
     const int64_t packed =
-        std::max<int64_t>(0, 25 * (kLargeNodeGpuMilli - row.gpu_milli_idle) / kLargeNodeGpuMilli);
+        std::max<int64_t>(0, 25 * (kClusteringGpuMilli - row.gpu_milli_idle) / kClusteringGpuMilli);
     int64_t bonus = 0;
     if (row.resident_tags == own) {
       bonus = 75;

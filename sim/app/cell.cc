@@ -12,6 +12,7 @@
 #include "model/number_text.h"
 #include "model/text/did_you_mean.h"
 #include "sim/app/device_plan.h"
+#include "sim/app/dra_outputs.h"
 #include "sim/app/resolve.h"
 #include "sim/app/run_plan.h"
 #include "sim/app/simulation.h"
@@ -40,6 +41,39 @@ ReplayFigures FiguresOf(const Simulation& sim) {
   return r;
 }
 
+StartReport MakeStartReport(const Simulation& sim) {
+  StartReportOptions options;
+  options.summaries = &sim.summaries();
+  options.negotiation_reasons = ReasonIndices(sim.summaries().reasons(), IsWaitForDriver);
+  // A control plane says of every pod when its work begins.
+  options.starts_later = sim.control_plane() != nullptr;
+  return StartReport(std::move(options));
+}
+
+void CountApiCalls(const Simulation& sim, StartReport* report) {
+  if (sim.control_plane() == nullptr) return;
+  const DraCalls calls = DraCallsOf(sim);
+  report->set_api_reads(calls.reads);
+  report->set_api_writes(calls.writes);
+}
+
+std::vector<FailureCount> FailuresOf(const Simulation& sim, const StartReport& report) {
+  std::vector<FailureCount> failures;
+  for (const auto& [reason, pods] : report.UnplacedByReason()) failures.push_back({reason, pods});
+  if (sim.device_report() == nullptr) return failures;
+  const size_t unplaced = failures.size();
+  for (uint32_t f = 1; f <= kLastAdmissionFailure; ++f) {
+    const auto failure = static_cast<AdmissionFailure>(f);
+    const int64_t times = sim.device_report()->admission_failures(failure);
+    if (times == 0) continue;
+    failures.push_back(
+        {absl::StrCat(AdmissionReason(failure), ": ", AdmissionMessage(failure)), times});
+  }
+  std::stable_sort(failures.begin() + static_cast<std::ptrdiff_t>(unplaced), failures.end(),
+                   [](const FailureCount& a, const FailureCount& b) { return a.count > b.count; });
+  return failures;
+}
+
 // Whether placing a pod may draw.
 bool PlacesAtRandom(const proto::Scheduler& scheduler) {
   const absl::StatusOr<const PolicyEntry*> policy =
@@ -66,10 +100,12 @@ const LoadRow* CellResult::AtLoad(int64_t arrived_percent) const {
   return it != by_load.end() && it->arrived_percent == arrived_percent ? &*it : nullptr;
 }
 
-absl::StatusOr<CellResult> RunCell(const proto::Scenario& scenario) {
+absl::StatusOr<CellResult> RunCell(const proto::Scenario& scenario, bool with_starts) {
   absl::StatusOr<std::unique_ptr<Simulation>> built = Simulation::Build(scenario);
   if (!built.ok()) return built.status();
   Simulation& sim = **built;
+  StartReport starts = MakeStartReport(sim);
+  if (with_starts) sim.AddSink(&starts);
   if (absl::Status s = sim.Start(); !s.ok()) return s;
   if (absl::Status s = sim.Run(); !s.ok()) return s;
   const Sample& m = sim.metrics().sample();
@@ -87,6 +123,11 @@ absl::StatusOr<CellResult> RunCell(const proto::Scenario& scenario) {
   cell.by_load = sim.load_table().Rows();
   if (scenario.mode() == "replay") cell.replay = FiguresOf(sim);
   if (sim.device_report() != nullptr) cell.devices = DeviceFiguresOf(sim);
+  if (with_starts) {
+    CountApiCalls(sim, &starts);
+    cell.starts = StartFiguresOf(starts);
+    cell.failures = FailuresOf(sim, starts);
+  }
   if (scenario.order() == "artifact") cell.hashes = ComputeOrderHashes(sim.cluster(), sim.ranks());
   cell.fingerprint = sim.fingerprint();
   cell.warnings = sim.warnings();
@@ -161,7 +202,10 @@ absl::StatusOr<std::vector<std::string>> ParsePolicies(const std::string& text,
 }
 
 PolicyEntry::Kind KindOfPolicies(const proto::Scenario& scenario) {
-  if (scenario.front_end().kind() == "device-plugin") return PolicyEntry::Kind::kKubernetes;
+  const std::string& front_end = scenario.front_end().kind();
+  if (front_end == "device-plugin" || front_end == "dra-classic") {
+    return PolicyEntry::Kind::kKubernetes;
+  }
   return UsesMig(scenario) ? PolicyEntry::Kind::kMig : PolicyEntry::Kind::kGpuSharing;
 }
 
@@ -198,10 +242,12 @@ absl::StatusOr<std::vector<std::string>> ParseQueues(const std::string& text) {
 bool DependsOnSeed(const proto::Scenario& s) {
   const proto::Workload& w = s.workload();
   // Neither read nor written out: generated.
-  if (w.trace().path().empty() && w.jobs_size() == 0) return true;
+  if (w.trace().path().empty() && w.jobs_size() == 0 && w.manifests_size() == 0) return true;
   if (s.order() != "trace" || w.tuning().has_ratio()) return true;
   if (w.bootstrap().jobs() > 0 || !w.jitter().empty() || w.has_load_factor()) return true;
   if (PlacesAtRandom(s.scheduler())) return true;
+  // Calls to the API server take random times.
+  if (s.front_end().kind() == "dra-classic") return true;
   if (s.mode() != "replay") return false;
   // kube-scheduler looks for victims from a random node on.
   if (UsesKubernetesQueue(s)) return s.preemption().mode() == "priority";

@@ -15,6 +15,7 @@
 #include "model/proto/scenario.pb.h"
 #include "policies/framework/registry.h"
 #include "sim/app/device_outputs.h"
+#include "sim/app/start_figures.h"
 #include "sim/record/load_table.h"
 #include "sim/record/order_hashes.h"
 
@@ -36,6 +37,15 @@ struct ReplayFigures {
   std::optional<double> goodput;                  // 0..1
 };
 
+// Why pods came to nothing, or had to try again: the text of a reason and how often. Of pods that
+// were never placed, those for which some node gave it at their last attempt; then, of pods that
+// nodes turned away, the times.
+struct FailureCount {
+  std::string reason;
+  int64_t count = 0;
+  bool operator==(const FailureCount&) const = default;
+};
+
 struct CellResult {
   int64_t pods_arrived = 0;
   int64_t pods_scheduled = 0;
@@ -49,6 +59,8 @@ struct CellResult {
   std::vector<LoadRow> by_load;
   ReplayFigures replay;
   DeviceFigures devices;
+  StartFigures starts;                 // if asked for
+  std::vector<FailureCount> failures;  // if starts are; most frequent first within either kind
   OrderHashes hashes;
   uint64_t fingerprint = 0;
   std::vector<std::string> warnings;
@@ -57,8 +69,9 @@ struct CellResult {
   const LoadRow* AtLoad(int64_t arrived_percent) const;
 };
 
-// Builds and runs a resolved scenario. Thread-safe: cells share nothing.
-absl::StatusOr<CellResult> RunCell(const proto::Scenario& scenario);
+// Builds and runs a resolved scenario. `with_starts`: how pods came to work, too, which takes
+// memory for each pod. Thread-safe: cells share nothing.
+absl::StatusOr<CellResult> RunCell(const proto::Scenario& scenario, bool with_starts = false);
 
 // Calls work(i) for i in [0, n) on up to `jobs` threads. The first error stops the handing out of
 // further work and is returned. `done` is called after each success, one at a time.
@@ -78,8 +91,9 @@ absl::StatusOr<std::vector<std::string>> ParsePolicies(
 absl::StatusOr<std::vector<std::string>> ChoosePolicies(
     const std::vector<std::string>& names, absl::string_view origin,
     PolicyEntry::Kind kind = PolicyEntry::Kind::kGpuSharing);
-// The kind of policies that make sense for the scenario: those of MIG where pods get instances,
-// those of kube-scheduler in front of the device plugin, else those of GPU sharing.
+// The kind of policies that make sense for the scenario: those of kube-scheduler in front of the
+// device plugin and of drivers, those of MIG where the scheduler hands out instances, else those of
+// GPU sharing.
 PolicyEntry::Kind KindOfPolicies(const proto::Scenario& scenario);
 
 // What scheduler.queue may be: every built-in queue policy, then kubernetes.

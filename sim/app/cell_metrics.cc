@@ -102,15 +102,97 @@ constexpr CellMetric kDeviceMetrics[] = {
      Device<&DeviceFigures::slot_fragmentation_percent>},
 };
 
+template <double StartFigures::*kFigure>
+double OfStarts(const CellResult& c) {
+  return c.starts.present && c.starts.pods_started > 0 ? c.starts.*kFigure : std::nan("");
+}
+
+template <std::optional<double> StartFigures::*kCalls>
+double CallsPerPod(const CellResult& c) {
+  return (c.starts.*kCalls).value_or(std::nan(""));
+}
+
+constexpr CellMetric kStartMetrics[] = {
+    {"pods_started", "starts", 0, true,
+     [](const CellResult& c) {
+       return c.starts.present ? static_cast<double>(c.starts.pods_started) : std::nan("");
+     }},
+    {"mean_start_seconds", "start s", 3, false, OfStarts<&StartFigures::mean_total_seconds>},
+    {"p95_start_seconds", "start p95 s", 3, false, OfStarts<&StartFigures::p95_total_seconds>},
+    {"mean_start_queue_seconds", "queue s", 3, false, OfStarts<&StartFigures::mean_queue_seconds>},
+    {"p95_start_queue_seconds", "queue p95 s", 3, false,
+     OfStarts<&StartFigures::p95_queue_seconds>},
+    {"mean_negotiation_seconds", "negot. s", 3, false,
+     OfStarts<&StartFigures::mean_negotiation_seconds>},
+    {"p95_negotiation_seconds", "negot. p95 s", 3, false,
+     OfStarts<&StartFigures::p95_negotiation_seconds>},
+    {"mean_prepare_seconds", "prepare s", 3, false, OfStarts<&StartFigures::mean_prepare_seconds>},
+    {"p95_prepare_seconds", "prepare p95 s", 3, false,
+     OfStarts<&StartFigures::p95_prepare_seconds>},
+    {"cycles_per_pod", "cycles", 2, false, OfStarts<&StartFigures::cycles_per_pod>},
+    {"api_writes_per_pod", "writes", 2, false, CallsPerPod<&StartFigures::api_writes_per_pod>},
+    {"api_reads_per_pod", "reads", 2, false, CallsPerPod<&StartFigures::api_reads_per_pod>},
+};
+
+// The rows of a comparison of worlds, from top to bottom.
+struct WorldRow {
+  const char* metric;
+  const char* label;
+};
+constexpr WorldRow kWorldRows[] = {
+    {"wanted_percent", "GPUs wanted by pods that run, %"},
+    {"handed_out_percent", "GPUs handed out, %"},
+    {"internal_waste_percent", "  of them not wanted, %"},
+    {"shortfall_percent", "wanted but not handed out, %"},
+    {"acceptance", "part of the pods that got a place"},
+    {"stranded_memory_slices_percent", "stranded memory slices, %"},
+    {"stranded_by_geometry_percent", "  by geometry, %"},
+    {"stranded_by_layout_percent", "  by layout, %"},
+    {"stranded_by_other_percent", "  otherwise, %"},
+    {"stranded_compute_slices_percent", "stranded compute slices, %"},
+    {"slot_fragmentation_percent", "slot fragmentation, %"},
+    {"pods_unschedulable", "pods without a place at the end"},
+    {"admission_failures", "admission failures"},
+    {"preemptions", "preemptions"},
+    {"mean_start_seconds", "arrival to work, mean s"},
+    {"p95_start_seconds", "arrival to work, p95 s"},
+    {"mean_start_queue_seconds", "  queue, mean s"},
+    {"p95_start_queue_seconds", "  queue, p95 s"},
+    {"mean_negotiation_seconds", "  negotiation, mean s"},
+    {"p95_negotiation_seconds", "  negotiation, p95 s"},
+    {"mean_prepare_seconds", "  prepare, mean s"},
+    {"p95_prepare_seconds", "  prepare, p95 s"},
+    {"cycles_per_pod", "scheduling cycles per start"},
+    {"api_writes_per_pod", "API writes per pod"},
+    {"api_reads_per_pod", "API reads per pod"},
+    {"mean_jct_seconds", "completion of jobs, mean s"},
+    {"p95_jct_seconds", "completion of jobs, p95 s"},
+};
+
 }  // namespace
 
 absl::Span<const CellMetric> FillMetrics() { return kFillMetrics; }
 absl::Span<const CellMetric> ReplayMetrics() { return kReplayMetrics; }
 absl::Span<const CellMetric> DeviceMetrics() { return kDeviceMetrics; }
+absl::Span<const CellMetric> StartMetrics() { return kStartMetrics; }
+
+std::vector<CellMetric> WorldMetrics() {
+  std::vector<CellMetric> metrics;
+  for (const WorldRow& row : kWorldRows) metrics.push_back(*FindMetric(row.metric));
+  return metrics;
+}
+
+absl::string_view RowLabel(const CellMetric& metric) {
+  for (const WorldRow& row : kWorldRows) {
+    if (absl::string_view(row.metric) == metric.name) return row.label;
+  }
+  return metric.title;
+}
 
 std::vector<CellMetric> AllMetrics() {
   std::vector<CellMetric> all;
-  for (const absl::Span<const CellMetric> some : {FillMetrics(), ReplayMetrics(), DeviceMetrics()})
+  for (const absl::Span<const CellMetric> some :
+       {FillMetrics(), ReplayMetrics(), DeviceMetrics(), StartMetrics()})
     all.insert(all.end(), some.begin(), some.end());
   return all;
 }

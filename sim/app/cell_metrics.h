@@ -27,8 +27,15 @@ absl::Span<const CellMetric> FillMetrics();
 absl::Span<const CellMetric> ReplayMetrics();
 // How well requests and devices suit each other. All but `acceptance` need a report on devices.
 absl::Span<const CellMetric> DeviceMetrics();
+// How pods came to work; they need a report on starts.
+absl::Span<const CellMetric> StartMetrics();
 
-// All of these, in this order. No name and no title is there twice.
+// What a comparison of worlds by name shows: those of all families that tell worlds apart.
+std::vector<CellMetric> WorldMetrics();
+// What a row of its own says of the metric: longer than the title where there is room for it.
+absl::string_view RowLabel(const CellMetric& metric);
+
+// All of the four families, in this order. No name and no title is there twice.
 std::vector<CellMetric> AllMetrics();
 
 // The metric of that name. InvalidArgument for an unknown one, with a suggestion. O(metrics).

@@ -16,17 +16,21 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/optional.h"
 #include "absl/types/span.h"
+#include "model/check.h"
 #include "model/number_text.h"
 #include "model/text/json_writer.h"
 #include "sim/app/cell.h"
 #include "sim/app/cell_metrics.h"
 #include "sim/app/commands.h"
 #include "sim/app/contenders.h"
+#include "sim/app/divergence.h"
 #include "sim/app/progress.h"
 #include "sim/app/run_outputs.h"
 #include "sim/app/statistics.h"
 #include "sim/app/text_table.h"
+#include "sim/app/world_table.h"
 #include "sim/record/pod_log.h"
 
 namespace drasim {
@@ -45,13 +49,29 @@ struct Comparison {
   bool drop_undefined = false;      // leave out columns without any value
 
   bool has_replays() const { return absl::string_view(mode) != "fill"; }
+  bool worlds() const { return contenders.worlds; }
 };
 
 struct Row {
   const Contender* contender = nullptr;
   std::vector<MeanInterval> metrics;  // beside Comparison::metrics
   std::vector<bool> defined;
+  std::vector<FailureCount> failures;  // of the first seed, with --worlds
 };
+
+// The first world and another one, and where they part.
+struct WorldPair {
+  std::string first;
+  std::string other;
+  absl::StatusOr<absl::optional<Divergence>> divergence = absl::optional<Divergence>();
+};
+
+bool AnyOf(absl::Span<const CellMetric> family, const std::vector<CellMetric>& metrics) {
+  return std::any_of(metrics.begin(), metrics.end(), [&](const CellMetric& m) {
+    return std::any_of(family.begin(), family.end(),
+                       [&](const CellMetric& f) { return absl::string_view(f.name) == m.name; });
+  });
+}
 
 // A column in front of the metrics, which tells rows apart.
 struct LabelColumn {
@@ -60,8 +80,9 @@ struct LabelColumn {
 };
 
 // The cells of contenders x seeds.
-absl::StatusOr<std::vector<CellResult>> RunCells(const Contenders& contenders, size_t jobs,
-                                                 bool quiet) {
+absl::StatusOr<std::vector<CellResult>> RunCells(const Comparison& c, size_t jobs, bool quiet) {
+  const Contenders& contenders = c.contenders;
+  const bool with_starts = c.worlds() || AnyOf(StartMetrics(), c.metrics);
   const size_t seeds = contenders.seeds.size();
   std::vector<CellResult> cells(contenders.all.size() * seeds);
   Progress progress("compare", cells.size(), quiet);
@@ -71,7 +92,7 @@ absl::StatusOr<std::vector<CellResult>> RunCells(const Contenders& contenders, s
       [&](size_t i) -> absl::Status {
         proto::Scenario scenario = contenders.all[i / seeds].scenario;
         scenario.set_seed(contenders.seeds[i % seeds]);
-        absl::StatusOr<CellResult> cell = RunCell(scenario);
+        absl::StatusOr<CellResult> cell = RunCell(scenario, with_starts);
         if (!cell.ok()) return cell.status();
         cells[i] = *std::move(cell);
         return absl::OkStatus();
@@ -98,6 +119,7 @@ std::vector<Row> Reduce(const Comparison& c, const std::vector<CellResult>& cell
   for (size_t r = 0; r < c.contenders.all.size(); ++r) {
     Row row;
     row.contender = &c.contenders.all[r];
+    row.failures = cells[r * seeds].failures;
     for (const CellMetric& metric : c.metrics) {
       std::vector<double> values;
       for (size_t s = 0; s < seeds; ++s) values.push_back(metric.value(cells[r * seeds + s]));
@@ -201,13 +223,6 @@ std::string Versus(const std::vector<Row>& rows, size_t r, size_t m) {
   return absl::StrCat(delta >= 0 ? "+" : "", FixedText(delta, 2));
 }
 
-bool AnyOf(absl::Span<const CellMetric> family, const std::vector<CellMetric>& metrics) {
-  return std::any_of(metrics.begin(), metrics.end(), [&](const CellMetric& m) {
-    return std::any_of(family.begin(), family.end(),
-                       [&](const CellMetric& f) { return absl::string_view(f.name) == m.name; });
-  });
-}
-
 // What the titles mean, as far as these columns are there.
 std::string Legend(const Comparison& c) {
   std::string text;
@@ -226,7 +241,18 @@ std::string Legend(const Comparison& c) {
         "alloc, wanted: % of all GPUs, at the end of a fill, on average in a replay; strand.: idle "
         "slices of no use, % of all. ";
   }
+  if (AnyOf(StartMetrics(), c.metrics)) {
+    text +=
+        "Start: from arrival to work, in seconds: queue, then negotiation with drivers, then "
+        "preparation; cycles: scheduling attempts per start; writes, reads: calls to the API "
+        "server "
+        "per pod. ";
+  }
   return text;
+}
+
+std::string SeedsText(size_t seeds) {
+  return absl::StrCat(seeds, " seed(s)", seeds > 1 ? ", ± 95 % confidence of the mean" : "", ".\n");
 }
 
 std::string Table(const Comparison& c, const std::vector<Row>& rows, bool ansi) {
@@ -261,8 +287,11 @@ std::string Table(const Comparison& c, const std::vector<Row>& rows, bool ansi) 
       if (best[m] == static_cast<int>(r)) table.Bold(labels.size() + m);
     }
   }
-  return absl::StrCat(table.Render(ansi), "\n", Legend(c), seeds, " seed(s)",
-                      seeds > 1 ? ", ± 95 % confidence of the mean" : "", ".\n");
+  return absl::StrCat(table.Render(ansi), "\n", Legend(c), SeedsText(seeds));
+}
+
+double DeltaOf(const std::vector<Row>& rows, const Row& row, size_t m) {
+  return row.metrics[m].mean - rows[0].metrics[m].mean;
 }
 
 std::string Csv(const Comparison& c, const std::vector<Row>& rows) {
@@ -272,8 +301,10 @@ std::string Csv(const Comparison& c, const std::vector<Row>& rows) {
     text += ",";
   }
   text += c.has_replays() ? "queue,policy,seeds" : "policy,seeds";
-  for (const CellMetric& metric : c.metrics)
+  for (const CellMetric& metric : c.metrics) {
     absl::StrAppend(&text, ",", metric.name, "_mean,", metric.name, "_ci95");
+    if (c.worlds()) absl::StrAppend(&text, ",", metric.name, "_delta");
+  }
   text += "\n";
   for (const Row& row : rows) {
     for (const std::string& value : row.contender->values) {
@@ -285,20 +316,31 @@ std::string Csv(const Comparison& c, const std::vector<Row>& rows) {
     absl::StrAppend(&text, PolicyOf(*row.contender), ",", c.contenders.seeds.size());
     for (size_t m = 0; m < row.metrics.size(); ++m) {
       if (!row.defined[m]) {
-        text += ",,";
+        text += c.worlds() ? ",,," : ",,";
         continue;
       }
       text += ",";
       AppendDouble(&text, row.metrics[m].mean);
       text += ",";
       AppendDouble(&text, row.metrics[m].half_width);
+      if (!c.worlds()) continue;
+      text += ",";
+      if (rows[0].defined[m]) AppendDouble(&text, DeltaOf(rows, row, m));
     }
     text += "\n";
   }
   return text;
 }
 
-void AppendRow(const Comparison& c, const Row& row, JsonWriter* j) {
+void WriteFailures(const std::vector<FailureCount>& failures, JsonWriter* j) {
+  j->Key("failures").BeginArray();
+  for (const FailureCount& f : failures) {
+    j->BeginObject().Key("reason").String(f.reason).Key("count").Int(f.count).EndObject();
+  }
+  j->EndArray();
+}
+
+void AppendRow(const Comparison& c, const std::vector<Row>& rows, const Row& row, JsonWriter* j) {
   j->BeginObject();
   if (!c.contenders.axes.empty()) {
     j->Key("axes").BeginObject();
@@ -318,21 +360,110 @@ void AppendRow(const Comparison& c, const Row& row, JsonWriter* j) {
     j->Key("mean").Double(row.metrics[m].mean);
     j->Key("stddev").Double(row.metrics[m].stddev);
     j->Key("ci95_half_width").Double(row.metrics[m].half_width);
+    if (c.worlds() && rows[0].defined[m]) j->Key("delta").Double(DeltaOf(rows, row, m));
     j->EndObject();
   }
+  if (c.worlds()) WriteFailures(row.failures, j);
   j->EndObject();
 }
 
-std::string Json(const Comparison& c, const std::vector<Row>& rows) {
+void WriteDivergences(const std::vector<WorldPair>& pairs, JsonWriter* j) {
+  j->Key("divergences").BeginArray();
+  for (const WorldPair& pair : pairs) {
+    j->BeginObject();
+    j->Key("worlds").BeginArray().String(pair.first).String(pair.other).EndArray();
+    j->Key("first");
+    if (pair.divergence.ok() && pair.divergence->has_value()) {
+      WriteDivergence(**pair.divergence, pair.first, pair.other, j);
+    } else {
+      j->Null();
+    }
+    j->EndObject();
+  }
+  j->EndArray();
+}
+
+std::string Json(const Comparison& c, const std::vector<Row>& rows,
+                 const std::vector<WorldPair>& pairs) {
   JsonWriter j;
   j.BeginObject().Key("schema").String("drasim.compare/v1");
   j.Key("mode").String(c.mode);
   j.Key("seeds").BeginArray();
   for (uint64_t seed : c.contenders.seeds) j.Uint(seed);
   j.EndArray().Key("policies").BeginArray();
-  for (const Row& row : rows) AppendRow(c, row, &j);
-  j.EndArray().EndObject();
+  for (const Row& row : rows) AppendRow(c, rows, row, &j);
+  j.EndArray();
+  if (c.worlds()) WriteDivergences(pairs, &j);
+  j.EndObject();
   return j.text();
+}
+
+// --- Worlds by name ---
+
+// Where each world parts from the first, with the first seed.
+std::vector<WorldPair> FindDivergences(const Contenders& contenders, size_t jobs) {
+  const std::vector<Contender>& all = contenders.all;
+  std::vector<WorldPair> pairs(all.size() - 1);
+  const auto seeded = [&](size_t i) {
+    proto::Scenario scenario = all[i].scenario;
+    scenario.set_seed(contenders.seeds[0]);
+    return scenario;
+  };
+  const absl::Status ran = ForEachInParallel(
+      pairs.size(), jobs,
+      [&](size_t i) {
+        pairs[i].first = all[0].values[0];
+        pairs[i].other = all[i + 1].values[0];
+        pairs[i].divergence = FindDivergence(seeded(0), seeded(i + 1));
+        return absl::OkStatus();
+      },
+      [](size_t) {});
+  DRASIM_CHECK(ran.ok());
+  return pairs;
+}
+
+std::string PairText(const WorldPair& pair) {
+  if (!pair.divergence.ok()) {
+    return absl::StrCat("first divergence between ", pair.first, " and ", pair.other,
+                        ": not known: ", pair.divergence.status().message(), "\n");
+  }
+  if (!pair.divergence->has_value()) {
+    return absl::StrCat("no divergence between ", pair.first, " and ", pair.other,
+                        ": all pods went to the same nodes\n");
+  }
+  return DivergenceText(**pair.divergence, pair.first, pair.other);
+}
+
+constexpr char kWorldLegend[] =
+    "Brackets: more than in the first world. GPUs, slices: % of all, at the end where no pod ends, "
+    "else on average.\nQueue: until bound, or until a driver is asked; negotiation: until bound; "
+    "prepare: until work begins.\n";
+
+// What the worlds have in common but their workload.
+std::string ConditionsText(const Contenders& contenders) {
+  const proto::Scenario& s = contenders.all[0].scenario;
+  const std::string& interval = s.workload().stream_interval();
+  std::string text = "Kube-scheduler's queue";
+  if (!Varies(contenders.all, PolicyOf)) {
+    absl::StrAppend(&text, ", policy ", s.scheduler().policy());
+  }
+  if (!interval.empty()) absl::StrAppend(&text, "; a job every ", interval, ", none of which ends");
+  return absl::StrCat(text, "; ", SeedsText(contenders.seeds.size()));
+}
+
+std::string WorldsText(const Comparison& c, const std::vector<Row>& rows,
+                       const std::vector<WorldPair>& pairs, bool ansi) {
+  std::vector<WorldColumn> columns;
+  for (const Row& row : rows) {
+    columns.push_back({row.contender->values[0], row.metrics, row.defined, row.failures});
+  }
+  std::string text = absl::StrCat(WorldTable(c.metrics, columns, c.contenders.seeds.size(), ansi),
+                                  "\n", kWorldLegend, ConditionsText(c.contenders));
+  if (const std::string failures = FailureLines(columns); !failures.empty()) {
+    absl::StrAppend(&text, "\n", failures);
+  }
+  for (const WorldPair& pair : pairs) absl::StrAppend(&text, "\n", PairText(pair));
+  return text;
 }
 
 // What is to be compared, from the command line.
@@ -354,8 +485,13 @@ absl::StatusOr<Comparison> MakeComparison(const ParsedFlags& flags) {
     comparison.metrics.push_back(*metric);
   }
   if (!comparison.metrics.empty()) return comparison;
-  if (mixed) {
-    comparison.metrics = AllMetrics();
+  if (comparison.worlds()) {
+    comparison.metrics = WorldMetrics();
+    comparison.drop_undefined = true;
+  } else if (mixed) {
+    for (const auto& family : {FillMetrics(), ReplayMetrics(), DeviceMetrics()}) {
+      comparison.metrics.insert(comparison.metrics.end(), family.begin(), family.end());
+    }
     comparison.drop_undefined = true;
   } else {
     const absl::Span<const CellMetric> usual = replays > 0 ? ReplayMetrics() : FillMetrics();
@@ -382,20 +518,26 @@ absl::Status CompareCommand(const ParsedFlags& flags) {
   }
   const Contenders& contenders = comparison->contenders;
   NoteIdleSeeds(contenders);
-  absl::StatusOr<std::vector<CellResult>> cells = RunCells(contenders, *jobs, flags.Has("quiet"));
+  absl::StatusOr<std::vector<CellResult>> cells = RunCells(*comparison, *jobs, flags.Has("quiet"));
   if (!cells.ok()) return cells.status();
   PrintWarnings(*cells, contenders.seeds.size());
   std::vector<Row> rows = Reduce(*comparison, *cells);
   if (comparison->drop_undefined) DropUndefined(&*comparison, &rows);
-  const std::string json = Json(*comparison, rows);
+  std::vector<WorldPair> pairs;
+  if (contenders.worlds && (format != "csv" || !dir.empty())) {
+    pairs = FindDivergences(contenders, *jobs);
+  }
+  const std::string json = Json(*comparison, rows, pairs);
   const std::string csv = Csv(*comparison, rows);
   if (!dir.empty()) {
     if (absl::Status s = WriteFileAtomically(dir + "/compare.json", json); !s.ok()) return s;
     if (absl::Status s = WriteFileAtomically(dir + "/compare.csv", csv); !s.ok()) return s;
   }
-  const std::string text = format == "json"  ? json
-                           : format == "csv" ? csv
-                                             : Table(*comparison, rows, isatty(STDOUT_FILENO) == 1);
+  const bool ansi = isatty(STDOUT_FILENO) == 1;
+  const std::string text = format == "json"    ? json
+                           : format == "csv"   ? csv
+                           : contenders.worlds ? WorldsText(*comparison, rows, pairs, ansi)
+                                               : Table(*comparison, rows, ansi);
   std::fputs(text.c_str(), stdout);
   return absl::OkStatus();
 }

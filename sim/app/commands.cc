@@ -91,8 +91,19 @@ std::vector<Command> MakeCommands() {
        "replace, and axes.\n"
        "Each combination of one value per axis is a world, which runs with every queue and policy; "
        "it is made\n"
-       "after --set.\n",
-       With({queues,
+       "after --set.\n"
+       "--worlds compares front ends instead: direct[:POLICY], device-plugin, "
+       "device-plugin:static-mig,\n"
+       "device-plugin:time-slicing[=N] and dra-classic[:PLACEMENT][:immediate], where PLACEMENT is "
+       "first-fit,\n"
+       "fragmentation or a MIG policy. All see the same jobs, behind one queue and one policy "
+       "(--policies);\n"
+       "those of a fill come one a second. Below the table stand the most frequent failures and "
+       "the first\n"
+       "decision in which each world parts from the first one.\n",
+       With({{"worlds", "", "A,B,...",
+              "worlds by name, such as device-plugin,dra-classic:first-fit"},
+             queues,
              policies,
              {"seeds", "", "SEEDS", "such as 42..51 (default: the scenario's seed)"},
              {"jobs", "", "N", "threads (default: all cores)"},
@@ -119,6 +130,20 @@ std::vector<Command> MakeCommands() {
        "Exit code 0 when both tell the same, 1 when they differ.\n",
        {},
        DiffCommand},
+      {"explain",
+       "why a pod does not run, or did not for so long",
+       "LEDGER | --cluster FILE... --pod NAMESPACE/NAME",
+       "LEDGER is a run's ledger or its folder; the run is simulated again, so its inputs must be "
+       "there.\n"
+       "--cluster takes what `kubectl get nodes,pods,resourceclaims,... -A -o yaml` printed.\n",
+       {{"pod", "", "NAMESPACE/NAME",
+         "the pod, or a gang; without a slash in the namespace default"},
+        {"at", "", "TIME", "how it stood then, such as 1h30m (default: the end of the run)"},
+        {"brief", "", "", "only how it stands, without its attempts"},
+        {"cluster", "", "FILE", "objects of a cluster; may be repeated, - is standard input"},
+        {"format", "", "FORMAT", "what to print", "text,json"},
+        quiet},
+       ExplainCommand},
       {"validate",
        "check scenario and mapping files without running them",
        "FILE...",

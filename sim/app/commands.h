@@ -24,6 +24,7 @@ absl::Status RunCommand(const ParsedFlags& flags);
 absl::Status CompareCommand(const ParsedFlags& flags);
 absl::Status SweepCommand(const ParsedFlags& flags);
 absl::Status DiffCommand(const ParsedFlags& flags);
+absl::Status ExplainCommand(const ParsedFlags& flags);
 absl::Status ValidateCommand(const ParsedFlags& flags);
 absl::Status TraceStatsCommand(const ParsedFlags& flags);
 absl::Status TraceConvertCommand(const ParsedFlags& flags);

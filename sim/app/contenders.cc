@@ -14,12 +14,15 @@
 #include "model/text/yaml_proto.h"
 #include "sim/app/cell.h"
 #include "sim/app/cell_metrics.h"
+#include "sim/app/worlds.h"
 
 namespace drasim {
 namespace {
 
 constexpr int kMaxAxes = 4;
 constexpr size_t kMaxContenders = 1000;
+constexpr char kWorldAxis[] = "world";
+constexpr char kPolicyOfWorlds[] = "least-allocated";
 
 // The scenario with one value of each axis.
 struct World {
@@ -228,7 +231,7 @@ absl::StatusOr<Choices> MakeChoices(const ParsedFlags& flags, const proto::Scena
 }
 
 // The error of a contender, with what is needed to know which one it is.
-absl::Status InWorld(const World& world, const proto::Comparison& comparison,
+absl::Status InWorld(const World& world, const std::vector<std::string>& axes,
                      const absl::Status& status) {
   if (world.values.empty()) return status;
   const absl::string_view message = status.message();
@@ -240,8 +243,7 @@ absl::Status InWorld(const World& world, const proto::Comparison& comparison,
   }
   std::vector<std::string> parts;
   for (size_t a = 0; a < world.values.size(); ++a) {
-    parts.push_back(
-        absl::StrCat(comparison.axes(static_cast<int>(a)).name(), " '", world.values[a], "'"));
+    parts.push_back(absl::StrCat(axes[a], " '", world.values[a], "'"));
   }
   return absl::Status(status.code(),
                       absl::StrCat(message, " (with ", absl::StrJoin(parts, ", "), ")"));
@@ -249,7 +251,14 @@ absl::Status InWorld(const World& world, const proto::Comparison& comparison,
 
 bool SaysItsLoad(const proto::Workload& workload) {
   return workload.tuning().has_ratio() || workload.generated().has_offered_percent() ||
-         workload.jobs_size() > 0;
+         workload.jobs_size() > 0 || workload.manifests_size() > 0;
+}
+
+void TuneFill(std::optional<double> ratio, proto::Scenario* scenario) {
+  if (!ratio.has_value() || scenario->mode() == "replay" || SaysItsLoad(scenario->workload())) {
+    return;
+  }
+  scenario->mutable_workload()->mutable_tuning()->set_ratio(*ratio);
 }
 
 // Puts the world into `trial` and resolves it there, with a queue and a policy of the lists or,
@@ -307,6 +316,81 @@ absl::StatusOr<std::vector<uint64_t>> MakeSeeds(const ParsedFlags& flags,
   return ParseSeeds(flags.GetOr("seeds", absl::StrCat(own)));
 }
 
+// --- Worlds by name ---
+
+absl::StatusOr<std::string> PolicyOfWorlds(const ParsedFlags& flags, const proto::Scenario& s) {
+  const std::string text = flags.GetOr("policies", "");
+  if (text.empty()) {
+    return s.scheduler().policy().empty() ? std::string(kPolicyOfWorlds) : s.scheduler().policy();
+  }
+  absl::StatusOr<std::vector<std::string>> policies =
+      ParsePolicies(text, PolicyEntry::Kind::kKubernetes);
+  if (!policies.ok()) return policies.status();
+  if (policies->size() == 1) return policies->front();
+  return absl::InvalidArgumentError(
+      absl::StrCat("--policies: found ", policies->size(),
+                   ", expected one beside --worlds, which are compared under like conditions"));
+}
+
+absl::Status CheckWorldFlags(const ParsedFlags& flags, const proto::Comparison& comparison) {
+  if (comparison.axes_size() > 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--worlds: found ", comparison.axes_size(),
+                     " axes in the comparison, too, expected one of them"));
+  }
+  if (!flags.Has("queues") && comparison.queues_size() == 0) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(flags.Has("queues") ? "--queues" : "comparison.queues",
+                   ": expected none beside --worlds, which all have kube-scheduler's queue"));
+}
+
+absl::Status ChangeWorld(const ScenarioChange& change, const std::string& origin, World* world) {
+  for (const std::string& setting : change.set) {
+    world->settings.emplace_back(KeyOf(setting), origin);
+  }
+  return ApplyChange(change, origin, &world->scenario);
+}
+
+// `bare`: the scenario without its comparison, tuned.
+absl::StatusOr<World> MakeNamedWorld(const std::string& name, const proto::Scenario& bare,
+                                     const std::string& policy) {
+  World world;
+  world.values = {name};
+  world.scenario = bare;
+  const std::string origin = absl::StrCat("--worlds: '", name, "'");
+  absl::Status s = ChangeWorld(LikeConditions(bare, policy), origin, &world);
+  if (!s.ok()) return s;
+  absl::StatusOr<ScenarioChange> change = WorldOf(name, bare);
+  if (!change.ok()) return change.status();
+  s = ChangeWorld(*change, origin, &world);
+  if (!s.ok()) return s;
+  return world;
+}
+
+absl::StatusOr<Contenders> MakeWorldContenders(const ParsedFlags& flags, const GivenScenario& given,
+                                               std::optional<double> fill_ratio) {
+  const proto::Comparison& comparison = given.scenario.comparison();
+  if (absl::Status s = CheckWorldFlags(flags, comparison); !s.ok()) return s;
+  absl::StatusOr<std::vector<std::string>> names = ParseWorlds(flags.GetOr("worlds", ""));
+  if (!names.ok()) return names.status();
+  absl::StatusOr<std::string> policy = PolicyOfWorlds(flags, given.scenario);
+  if (!policy.ok()) return policy.status();
+  Contenders contenders;
+  contenders.axes = {kWorldAxis};
+  contenders.worlds = true;
+  proto::Scenario bare = given.scenario;
+  bare.clear_comparison();
+  TuneFill(fill_ratio, &bare);
+  for (const std::string& name : *names) {
+    absl::StatusOr<World> world = MakeNamedWorld(name, bare, *policy);
+    if (!world.ok()) return world.status();
+    GivenScenario trial = given;
+    const absl::Status added = AddContenders(*world, Choices(), &trial, &contenders.all);
+    if (!added.ok()) return InWorld(*world, contenders.axes, added);
+  }
+  return contenders;
+}
+
 }  // namespace
 
 absl::Status CheckComparison(const proto::Scenario& scenario) {
@@ -334,6 +418,15 @@ absl::StatusOr<Contenders> MakeContenders(const ParsedFlags& flags, const GivenS
                                           std::optional<double> fill_ratio) {
   const proto::Comparison& comparison = given.scenario.comparison();
   if (absl::Status s = CheckComparison(given.scenario); !s.ok()) return InFile(given, s);
+  if (flags.Has("worlds")) {
+    absl::StatusOr<Contenders> named = MakeWorldContenders(flags, given, fill_ratio);
+    if (!named.ok()) return named;
+    absl::StatusOr<std::vector<uint64_t>> seeds =
+        MakeSeeds(flags, comparison, named->all[0].scenario.seed());
+    if (!seeds.ok()) return seeds.status();
+    named->seeds = *std::move(seeds);
+    return named;
+  }
   absl::StatusOr<Choices> choices = MakeChoices(flags, given.scenario);
   if (!choices.ok()) return choices.status();
   const size_t worlds = CountWorlds(comparison);
@@ -345,12 +438,10 @@ absl::StatusOr<Contenders> MakeContenders(const ParsedFlags& flags, const GivenS
   for (size_t w = 0; w < worlds; ++w) {
     absl::StatusOr<World> world = MakeWorld(bare, comparison, w);
     if (!world.ok()) return world.status();
-    proto::Scenario& scenario = world->scenario;
-    if (fill_ratio.has_value() && scenario.mode() != "replay" && !SaysItsLoad(scenario.workload()))
-      scenario.mutable_workload()->mutable_tuning()->set_ratio(*fill_ratio);
+    TuneFill(fill_ratio, &world->scenario);
     GivenScenario trial = given;
     const absl::Status added = AddContenders(*world, *choices, &trial, &contenders.all);
-    if (!added.ok()) return InWorld(*world, comparison, added);
+    if (!added.ok()) return InWorld(*world, contenders.axes, added);
   }
   absl::StatusOr<std::vector<uint64_t>> seeds =
       MakeSeeds(flags, comparison, contenders.all[0].scenario.seed());

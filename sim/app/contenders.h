@@ -3,6 +3,9 @@
 // The scenario's `comparison` may have axes. One value of each axis makes a *world*: the scenario
 // with the keys that these values set. Contenders are all worlds, times queues, times policies. A
 // world is what its axes say, so they are applied after the file, the flags and --set.
+//
+// Instead of axes, --worlds names worlds that everybody knows (worlds.h). They are compared under
+// like conditions: with one queue and one policy.
 #ifndef DRASIM_SIM_APP_CONTENDERS_H_
 #define DRASIM_SIM_APP_CONTENDERS_H_
 
@@ -20,14 +23,15 @@
 namespace drasim {
 
 struct Contender {
-  std::vector<std::string> values;  // names, one of each axis
+  std::vector<std::string> values;  // names, one of each axis; or that of the world
   proto::Scenario scenario;         // resolved, without its `comparison`; its seed is to be set
 
   bool is_replay() const { return scenario.mode() == "replay"; }
 };
 
 struct Contenders {
-  std::vector<std::string> axes;  // names
+  std::vector<std::string> axes;  // names; "world" with --worlds
+  bool worlds = false;            // of --worlds
   // One at least. The first axis turns slowest, then the other axes in order, then queues, then
   // policies.
   std::vector<Contender> all;
@@ -50,8 +54,11 @@ absl::Status CheckComparison(const proto::Scenario& scenario);
 // Each contender has the defaults that it would have in a run of its own. Where the workload of a
 // fill says nothing about how much load it is (no tuning, no share of the cluster to be asked for,
 // no jobs written out), it is tuned to `fill_ratio`, if given.
-// InvalidArgument for a wrong comparison, for more than 1,000 contenders, for what does not resolve
-// (the message names the world) and for queues in a fill.
+// With --worlds a contender is a world, and its policy is the one of --policies, else the
+// scenario's, else least-allocated; the comparison may have neither axes nor queues, and its
+// policies are not looked at. A fill is tuned before it becomes a stream. InvalidArgument for a
+// wrong comparison, for more than 1,000 contenders, for what does not resolve (the message names
+// the world) and for queues in a fill.
 absl::StatusOr<Contenders> MakeContenders(const ParsedFlags& flags, const GivenScenario& given,
                                           std::optional<double> fill_ratio);
 

@@ -220,17 +220,18 @@ absl::StatusOr<DeviceFrontEndOptions> MakeFrontEndOptions(const proto::Scenario&
 }
 
 absl::Status CheckDevices(const proto::Scenario& s) {
-  const auto kind = ChoiceOf("front_end.kind", s.front_end().kind(), {"direct", "device-plugin"});
+  const auto kind =
+      ChoiceOf("front_end.kind", s.front_end().kind(), {"direct", "device-plugin", "dra-classic"});
   if (!kind.ok()) return kind.status();
   if (auto rule = ParseLoweringRule(s.front_end().lowering().rule()); !rule.ok()) {
     return absl::InvalidArgumentError(
         absl::StrCat("front_end.lowering.rule: ", rule.status().message()));
   }
-  if (*kind == 0 && s.front_end().has_device_plugin()) {
+  if (*kind != 1 && s.front_end().has_device_plugin()) {
     return absl::InvalidArgumentError(
-        "front_end.device_plugin: expected none with front_end.kind: direct");
+        "front_end.device_plugin: expected none without front_end.kind: device-plugin");
   }
-  if (*kind == 0 && HasDeviceEvents(s)) {
+  if (*kind != 1 && HasDeviceEvents(s)) {
     return absl::InvalidArgumentError(
         "cluster.events: an action on devices needs front_end.kind: device-plugin");
   }

@@ -8,6 +8,7 @@
 #include "absl/strings/string_view.h"
 #include "model/number_text.h"
 #include "model/record.h"
+#include "sim/app/input_files.h"
 #include "sim/record/device_report.h"
 
 namespace drasim {
@@ -25,7 +26,11 @@ double Percent(double part, int64_t whole) {
   return whole > 0 ? 100 * part / static_cast<double>(whole) : 0;
 }
 
-bool IsReplay(const Simulation& sim) { return sim.scenario().mode() == "replay"; }
+// Whether what holds on average says more than what holds at the end: not of a stream, whose jobs
+// stay.
+bool IsAveraged(const Simulation& sim) {
+  return sim.scenario().mode() == "replay" && !IsStream(sim.scenario());
+}
 
 DeviceAmounts MeanAmounts(const Simulation& sim) {
   return sim.device_report()->Mean(sim.engine().now());
@@ -33,7 +38,7 @@ DeviceAmounts MeanAmounts(const Simulation& sim) {
 
 // What tables show.
 DeviceAmounts MainAmounts(const Simulation& sim) {
-  return IsReplay(sim) ? MeanAmounts(sim) : sim.device_report()->now();
+  return IsAveraged(sim) ? MeanAmounts(sim) : sim.device_report()->now();
 }
 
 DeviceFigures FiguresOf(const Simulation& sim, const DeviceAmounts& a) {
@@ -124,7 +129,7 @@ void WriteDevices(const Simulation& sim, JsonWriter& j) {
   j.Key("repartitions").Int(f.repartitions);
   j.Key("repartition_gpu_seconds").Double(RoundDecimals(f.repartition_gpu_seconds, 6));
   WriteState(sim, "end", report.now(), j);
-  if (IsReplay(sim)) WriteState(sim, "mean", MeanAmounts(sim), j);
+  if (IsAveraged(sim)) WriteState(sim, "mean", MeanAmounts(sim), j);
   j.Key("more_that_fit").BeginObject();
   for (const auto& [profile, count] : report.MoreThatFit()) j.Key(profile).Int(count);
   j.EndObject();
@@ -134,7 +139,7 @@ void WriteDevices(const Simulation& sim, JsonWriter& j) {
 void AddDeviceRows(const Simulation& sim, TextTable* table) {
   const DeviceAmounts a = MainAmounts(sim);
   const DeviceFigures f = FiguresOf(sim, a);
-  const char* const when = IsReplay(sim) ? ", mean" : "";
+  const char* const when = IsAveraged(sim) ? ", mean" : "";
   const auto gpus = [](int64_t milli) { return FixedText(static_cast<double>(milli) / 1000, 1); };
   const auto add = [&](absl::string_view name, int64_t milli, double percent) {
     table->AddRow({absl::StrCat(name, when), gpus(milli),

@@ -14,6 +14,7 @@
 #include "model/text/did_you_mean.h"
 #include "model/text/embedded_mig.h"
 #include "model/text/mig_catalogue.h"
+#include "sim/app/dra_plan.h"
 #include "sim/app/duration_text.h"
 #include "sim/app/name_pattern.h"
 #include "traces/byte_source.h"
@@ -125,11 +126,14 @@ absl::Status DevicePlan::DescribeNodes(std::vector<NodeSpec>* nodes) const {
 
 absl::Status DevicePlan::AttachTables(GpuModelTable* models) {
   models_ = models;
-  if (!UsesMig(*scenario_)) return absl::OkStatus();
+  // A claim may ask for an instance whatever the rest of the scenario says.
+  const bool claims = scenario_->front_end().kind() == "dra-classic";
+  if (!UsesMig(*scenario_) && !claims) return absl::OkStatus();
   if (absl::Status s = tables_.Attach(models, scenario_->cluster().mig().driver_branch());
       !s.ok()) {
     return s;
   }
+  if (!UsesMig(*scenario_)) return absl::OkStatus();
   if (!tables_.tables().empty()) return absl::OkStatus();
   std::vector<std::string> names;
   for (size_t m = 0; m < models->size(); ++m) names.push_back(models->name(ModelId(m)));
@@ -238,7 +242,9 @@ void DevicePlan::SetNominal(const DevicePluginConfig& plugin, PodShape* shape) c
 absl::Status DevicePlan::LowerJobs(ShapeTable* shapes, std::vector<JobArrival>* jobs) {
   const bool plugin = scenario_->front_end().kind() == "device-plugin";
   const proto::Lowering& rule = scenario_->front_end().lowering();
-  if (!plugin && !rule.ignore_gpu_model() && (rule.rule().empty() || rule.rule() == "none")) {
+  const bool claims = dra_ != nullptr;
+  if (!plugin && !claims && !rule.ignore_gpu_model() &&
+      (rule.rule().empty() || rule.rule() == "none")) {
     return absl::OkStatus();
   }
   absl::StatusOr<Lowering> lowering = MakeLowering();
@@ -253,6 +259,7 @@ absl::Status DevicePlan::LowerJobs(ShapeTable* shapes, std::vector<JobArrival>* 
     ShapeId& known = lowered[shape->value()];
     if (!known.valid()) {
       absl::StatusOr<PodShape> request = lowering->Lower(shapes->row(*shape));
+      if (claims && request.ok()) request = dra_->ToClaims(*request);
       if (!request.ok()) {
         return absl::InvalidArgumentError(
             absl::StrCat("front_end.lowering: job '", name, "': ", request.status().message()));
@@ -543,6 +550,10 @@ std::vector<TypicalRequest> TypicalRequests(const ShapeTable& shapes,
     request.memory_bytes = shape.memory_bytes;
     request.weight = static_cast<double>(counted[i].first) / static_cast<double>(covered);
     if (!shape.mig.empty()) request.mig_profile = shape.mig[0].first;
+    for (const ClaimEntry& claim : shape.claims) {
+      if (!claim.mig_profile.empty()) request.mig_profile = claim.mig_profile;
+      if (claim.gpus > 0) request.whole_gpus = claim.gpus;
+    }
     if (shape.gpu_count > 0 && shape.is_share()) request.share_milli = shape.gpu_milli;
     if (shape.gpu_count > 0 && !shape.is_share()) request.whole_gpus = shape.gpu_count;
     for (const auto& [name, amount] : shape.extended) {
@@ -573,13 +584,14 @@ std::vector<TypicalRequest> TypicalRequests(const ShapeTable& shapes,
 std::vector<std::pair<std::string, int64_t>> MigMix(const ShapeTable& shapes,
                                                     const std::vector<JobArrival>& jobs) {
   absl::btree_map<std::string, int64_t> counted;
-  int64_t total = 0;
   ForEachGroup(jobs, [&](ShapeId id, int64_t pods) {
-    for (const auto& [name, count] : shapes.row(id).mig) {
-      counted[name] += pods * count;
-      total += pods * count;
+    for (const auto& [name, count] : shapes.row(id).mig) counted[name] += pods * count;
+    for (const ClaimEntry& claim : shapes.row(id).claims) {
+      if (!claim.mig_profile.empty()) counted[claim.mig_profile] += pods;
     }
   });
+  int64_t total = 0;
+  for (const auto& [name, count] : counted) total += count;
   std::vector<std::pair<std::string, int64_t>> mix;
   for (const auto& [name, count] : counted) mix.emplace_back(name, count * kMfiScale / total);
   return mix;

@@ -34,6 +34,8 @@ absl::Status CheckDevices(const proto::Scenario& scenario);
 // The options of the front end, of the device plugin as well. Errors name the key.
 absl::StatusOr<DeviceFrontEndOptions> MakeFrontEndOptions(const proto::Scenario& scenario);
 
+class DraPlan;
+
 class DevicePlan {
  public:
   // `scenario` must outlive the plan.
@@ -44,6 +46,8 @@ class DevicePlan {
   absl::Status DescribeNodes(std::vector<NodeSpec>* nodes) const;
   // 2. Attaches MIG tables to the models, which have been interned.
   absl::Status AttachTables(GpuModelTable* models);
+  // `dra` (or null) turns requests into claims; it outlives the plan's use.
+  void set_dra(DraPlan* dra) { dra_ = dra; }
   // 3. Turns what jobs need into what they ask for. O(jobs + shapes).
   absl::Status LowerJobs(ShapeTable* shapes, std::vector<JobArrival>* jobs);
   // 4. Lays GPUs out and sets what nodes report, and their labels. `configs`: names of
@@ -79,6 +83,7 @@ class DevicePlan {
   absl::StatusOr<const MigTable*> OnlyTable() const;
 
   const proto::Scenario* scenario_;
+  DraPlan* dra_ = nullptr;
   MigTableSet tables_;
   const GpuModelTable* models_ = nullptr;
   std::vector<MigPartedConfig> configs_;

@@ -264,6 +264,33 @@ absl::Status ReadMig(const std::string& key, const proto::InlineJob& job,
   return absl::OkStatus();
 }
 
+absl::Status ReadClaims(const std::string& key, const proto::InlineJob& job, PodShape* shape) {
+  if (job.claims_size() > 0 && (job.gpus() > 0 || job.mig_size() > 0)) {
+    return Refused(key + ".claims", absl::StrCat(job.gpus() > 0 ? "gpus" : "mig", ", too"),
+                   "one of them");
+  }
+  for (int i = 0; i < job.claims_size(); ++i) {
+    const proto::InlineClaim& claim = job.claims(i);
+    const std::string item = absl::StrCat(key, ".claims.", i);
+    if (claim.name().empty()) return Refused(item + ".name", "none", "the entry's name");
+    if (claim.claim().empty() == claim.template_().empty()) {
+      return Refused(item, claim.claim().empty() ? "neither claim nor template" : "both",
+                     "either claim or template");
+    }
+    for (const ClaimEntry& other : shape->claims) {
+      if (other.name != claim.name()) continue;
+      return Refused(item + ".name", absl::StrCat("'", claim.name(), "' a second time"),
+                     "a name of its own");
+    }
+    ClaimEntry entry;
+    entry.name = claim.name();
+    entry.claim = claim.claim();
+    entry.from_template = claim.template_();
+    shape->claims.push_back(std::move(entry));
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<PodShape> ReadShape(const std::string& key, const proto::InlineJob& job,
                                    absl::Span<const MigProduct> products) {
   PodShape shape;
@@ -280,6 +307,7 @@ absl::StatusOr<PodShape> ReadShape(const std::string& key, const proto::InlineJo
   if (absl::Status s = ReadGpus(key, job, &shape); !s.ok()) return s;
   if (absl::Status s = ReadMig(key, job, products, &shape); !s.ok()) return s;
   if (absl::Status s = ReadContainers(key, job, &shape); !s.ok()) return s;
+  if (absl::Status s = ReadClaims(key, job, &shape); !s.ok()) return s;
   // protobuf's maps have no order.
   for (const auto& label : job.node_selector()) {
     shape.node_selector.emplace_back(label.first, label.second);

@@ -32,6 +32,7 @@ inline constexpr int64_t kMaxInlinePods = 1'000'000;
 //     kube-scheduler's rule: per resource the greater of what runs for good (containers and
 //     sidecars) and the peak while init containers run, each beside the sidecars started before it.
 //     Quantities are rounded up to whole units first;
+//   * claims: PodShape::claims;
 //   * run_time: empty means a service.
 //
 // `products_in_cluster`: the MIG products of the cluster, each once. One of them at least must know

@@ -17,6 +17,7 @@
 #include "model/text/mig_catalogue.h"
 #include "sim/app/duration_text.h"
 #include "sim/app/inline_jobs.h"
+#include "sim/app/manifests.h"
 #include "traces/byte_source.h"
 #include "traces/embedded.h"
 #include "traces/formats.h"
@@ -46,7 +47,7 @@ absl::Status PinHash(const std::string& path, absl::string_view key, std::string
   return absl::OkStatus();
 }
 
-absl::StatusOr<WorkloadTable> LoadTable(const std::string& name) {
+absl::StatusOr<WorkloadTable> ReadRequestTable(const std::string& name) {
   if (name.empty() || name == kEmbeddedTable)
     return ParseWorkloadTable(EmbeddedOpenbLikeTable(), "openb-like");
   absl::StatusOr<std::unique_ptr<ByteSource>> source = OpenByteSource(name);
@@ -115,6 +116,13 @@ absl::Status Excludes(absl::string_view key, absl::string_view other) {
 
 // Jobs come from one place. (A trace wins over a generated workload.)
 absl::Status CheckWorkloadSources(const proto::Workload& workload) {
+  if (workload.manifests_size() > 0) {
+    if (!workload.trace().path().empty()) {
+      return Excludes("workload.manifests", "workload.trace.path");
+    }
+    if (workload.has_generated()) return Excludes("workload.manifests", "workload.generated");
+    if (workload.jobs_size() > 0) return Excludes("workload.manifests", "workload.jobs");
+  }
   if (workload.jobs_size() == 0) return absl::OkStatus();
   if (!workload.trace().path().empty()) return Excludes("workload.jobs", "workload.trace.path");
   if (workload.has_generated()) return Excludes("workload.jobs", "workload.generated");
@@ -201,7 +209,7 @@ absl::Status CheckGenerated(const proto::Scenario& scenario) {
   }
   const proto::Workload& workload = scenario.workload();
   if (absl::Status s = CheckWorkloadSources(workload); !s.ok()) return s;
-  if (!workload.trace().path().empty()) return absl::OkStatus();
+  if (!workload.trace().path().empty() || workload.manifests_size() > 0) return absl::OkStatus();
   if (workload.jobs_size() > 0) {
     GpuModelTable models;
     ShapeTable shapes(&models);
@@ -251,7 +259,8 @@ absl::StatusOr<NodeInput> ReadNodeInput(proto::Scenario* scenario) {
       input.nodes = *std::move(nodes);
       return input;
     }
-    absl::StatusOr<WorkloadTable> table = LoadTable(scenario->workload().generated().table());
+    absl::StatusOr<WorkloadTable> table =
+        ReadRequestTable(scenario->workload().generated().table());
     if (!table.ok()) return table.status();
     input.nodes = GenerateNodes(*table, cluster->nodes());
     return input;
@@ -283,10 +292,13 @@ absl::StatusOr<NodeInput> ReadNodeInput(proto::Scenario* scenario) {
   return input;
 }
 
+bool IsStream(const proto::Scenario& s) { return !s.workload().stream_interval().empty(); }
+
 bool ShapesWorkload(const proto::Scenario& s) {
   const proto::Workload& w = s.workload();
-  return s.mode() == "replay" || w.tenants_size() > 0 || w.has_window() || w.has_speed_up() ||
-         !w.jitter().empty() || w.has_bootstrap() || w.has_load_factor() || !s.compat().empty();
+  return (s.mode() == "replay" && !IsStream(s)) || w.tenants_size() > 0 || w.has_window() ||
+         w.has_speed_up() || !w.jitter().empty() || w.has_bootstrap() || w.has_load_factor() ||
+         !s.compat().empty();
 }
 
 absl::StatusOr<WorkloadInput> OpenTrace(const proto::Trace& trace, ArrivalOrder order,
@@ -385,7 +397,7 @@ absl::StatusOr<WorkloadInput> OpenGeneratedJobs(const proto::Scenario& scenario,
 absl::StatusOr<WorkloadInput> OpenGeneratedPods(const proto::Scenario& scenario,
                                                 ShapeTable* shapes) {
   const proto::Generated& g = scenario.workload().generated();
-  absl::StatusOr<WorkloadTable> table = LoadTable(g.table());
+  absl::StatusOr<WorkloadTable> table = ReadRequestTable(g.table());
   if (!table.ok()) return table.status();
   GeneratedOptions options;
   options.pods = g.pods();
@@ -476,6 +488,22 @@ absl::StatusOr<WorkloadInput> OpenInlineJobs(const proto::Workload& workload,
   return input;
 }
 
+absl::StatusOr<WorkloadInput> OpenManifests(const proto::Workload& workload,
+                                            const std::vector<NodeSpec>& nodes,
+                                            ShapeTable* shapes) {
+  absl::StatusOr<Manifests> manifests = ReadManifests(
+      std::vector<std::string>(workload.manifests().begin(), workload.manifests().end()));
+  if (!manifests.ok()) return manifests.status();
+  proto::Workload jobs;
+  for (const proto::InlineJob& job : manifests->jobs) *jobs.add_jobs() = job;
+  absl::StatusOr<WorkloadInput> input = OpenInlineJobs(jobs, nodes, shapes);
+  if (!input.ok()) return input;
+  const std::vector<std::string> warnings = std::move(manifests->warnings);
+  input->warnings = [warnings] { return warnings; };
+  input->manifests = std::make_shared<const Manifests>(*std::move(manifests));
+  return input;
+}
+
 // The fewest whole units that are at least so much of `units`; 1 at least.
 int64_t UnitsOfShare(int64_t units, double percent) {
   const double share = static_cast<double>(units) * percent / 100.0;
@@ -527,6 +555,7 @@ absl::StatusOr<WorkloadInput> OpenWorkloadInput(proto::Scenario* scenario,
       return absl::InvalidArgumentError(absl::StrCat(
           "workload.trace.path: expected the trace's file beside workload.trace.format: ", format));
     }
+    if (workload->manifests_size() > 0) return OpenManifests(*workload, nodes, shapes);
     if (workload->jobs_size() > 0) return OpenInlineJobs(*workload, nodes, shapes);
     if (workload->generated().mig_size() > 0) return OpenGeneratedMig(*scenario, nodes, shapes);
     return workload->generated().gangs_size() > 0 ? OpenGeneratedJobs(*scenario, nodes, shapes)

@@ -34,10 +34,13 @@ absl::StatusOr<NodeInput> ReadNodeInput(proto::Scenario* scenario);
 // writes out, as far as they do not depend on the cluster; errors name the scenario key.
 absl::Status CheckGenerated(const proto::Scenario& scenario);
 
+struct Manifests;
+
 struct WorkloadInput {
   std::unique_ptr<EventSource> source;
   // Call after the source has been read: skipped rows and other things worth a line.
   std::function<std::vector<std::string>()> warnings;
+  std::shared_ptr<const Manifests> manifests;  // null: the workload comes from elsewhere
 };
 // The scenario's workload: jobs that it writes out, a trace, or a generated one. Sets (or checks)
 // the trace's `sha256`. `nodes` says how many GPUs a load in percent is of, how many a pod may
@@ -51,7 +54,10 @@ absl::StatusOr<WorkloadInput> OpenWorkloadInput(proto::Scenario* scenario,
 absl::StatusOr<WorkloadInput> OpenTrace(const proto::Trace& trace, ArrivalOrder order,
                                         ShapeTable* shapes, bool unique_names = true);
 
-// Whether any knob asks for the jobs to be shaped; always so in a replay.
+// Whether the scenario is a replay of the jobs of a fill, one after the other.
+bool IsStream(const proto::Scenario& scenario);
+
+// Whether any knob asks for the jobs to be shaped; always so in a replay that keeps their times.
 bool ShapesWorkload(const proto::Scenario& scenario);
 
 }  // namespace drasim

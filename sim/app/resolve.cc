@@ -12,6 +12,7 @@
 #include "policies/builtins.h"
 #include "sim/app/contenders.h"
 #include "sim/app/device_plan.h"
+#include "sim/app/dra_plan.h"
 #include "sim/app/duration_text.h"
 #include "sim/app/input_files.h"
 #include "sim/app/node_events.h"
@@ -70,11 +71,14 @@ void FillReplayDefaults(proto::Scenario* s) {
 
 void FillDefaults(proto::Scenario* s) {
   Default(s->mode(), "fill", [s](std::string v) { s->set_mode(std::move(v)); });
-  Default(s->order(), s->mode() == "replay" ? "trace" : "seeded",
+  Default(s->order(), s->mode() == "replay" && !IsStream(*s) ? "trace" : "seeded",
           [s](std::string v) { s->set_order(std::move(v)); });
   if (!s->has_seed()) s->set_seed(42);
   proto::Scheduler* scheduler = s->mutable_scheduler();
-  Default(scheduler->policy(), "fgd", [=](std::string v) { scheduler->set_policy(std::move(v)); });
+  FillDraDefaults(s);
+  // The scheduler in front of drivers knows nothing of GPUs.
+  Default(scheduler->policy(), UsesDra(*s) ? "least-allocated" : "fgd",
+          [=](std::string v) { scheduler->set_policy(std::move(v)); });
   // A fill tries each job once, so nothing queues.
   if (s->mode() == "replay") FillReplayDefaults(s);
   if (!scheduler->has_cache()) scheduler->set_cache(true);
@@ -85,7 +89,8 @@ void FillDefaults(proto::Scenario* s) {
   if (!s->workload().trace().path().empty()) {
     proto::Trace* t = s->mutable_workload()->mutable_trace();
     Default(t->format(), "openb", [t](std::string v) { t->set_format(std::move(v)); });
-  } else if (s->workload().jobs_size() == 0 && s->workload().generated().mig_size() == 0) {
+  } else if (s->workload().jobs_size() == 0 && s->workload().manifests_size() == 0 &&
+             s->workload().generated().mig_size() == 0) {
     proto::Generated* g = s->mutable_workload()->mutable_generated();
     Default(g->table(), "openb-like", [g](std::string v) { g->set_table(std::move(v)); });
     Default(g->sampling(), "quota", [g](std::string v) { g->set_sampling(std::move(v)); });
@@ -199,6 +204,26 @@ absl::Status CheckTrace(const proto::Scenario& s) {
   return absl::OkStatus();
 }
 
+absl::Status CheckStream(const proto::Scenario& s) {
+  if (!IsStream(s)) return absl::OkStatus();
+  const std::string& text = s.workload().stream_interval();
+  if (s.mode() != "replay") {
+    return absl::InvalidArgumentError(
+        absl::StrCat("workload.stream_interval: found '", text,
+                     "', expected none in mode fill, which has no clock"));
+  }
+  const absl::StatusOr<SimDuration> interval = ParseDuration(text);
+  if (!interval.ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("workload.stream_interval: ", interval.status().message()));
+  }
+  if (*interval > SimDuration() && *interval <= SimDuration::Seconds(86'400)) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("workload.stream_interval: found '", text, "', expected above 0s, at most 24h"));
+}
+
 // Everything that is read into options is read once for its errors.
 absl::Status CheckPlan(const proto::Scenario& s) {
   if (auto engine = MakeEngineOptions(s); !engine.ok()) return engine.status();
@@ -207,6 +232,7 @@ absl::Status CheckPlan(const proto::Scenario& s) {
   if (auto shaping = MakeShapingOptions(s); !shaping.ok()) return shaping.status();
   if (absl::Status e = CheckNodeEvents(s); !e.ok()) return e;
   if (absl::Status e = CheckDevices(s); !e.ok()) return e;
+  if (absl::Status e = CheckDra(s); !e.ok()) return e;
   return MakeMetricWindows(s).status();
 }
 
@@ -215,7 +241,8 @@ absl::Status CheckValues(const proto::Scenario& s) {
   if (absl::Status e = CheckChoice("order", s.order(), {"artifact", "seeded", "trace"}); !e.ok())
     return e;
   if (absl::Status e = CheckQueue(s); !e.ok()) return e;
-  if (s.mode() == "replay" && s.order() != "trace") {
+  if (absl::Status e = CheckStream(s); !e.ok()) return e;
+  if (s.mode() == "replay" && s.order() != "trace" && !IsStream(s)) {
     return absl::InvalidArgumentError(absl::StrCat(
         "order: found '", s.order(), "', expected 'trace': a replay keeps the arrival times"));
   }

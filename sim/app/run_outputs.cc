@@ -13,6 +13,7 @@
 #include "model/text/json_writer.h"
 #include "model/text/yaml_proto.h"
 #include "sim/app/device_outputs.h"
+#include "sim/app/dra_outputs.h"
 #include "sim/app/text_table.h"
 #include "sim/record/version.h"
 
@@ -195,6 +196,7 @@ std::string SummaryJson(const Simulation& sim) {
   j.EndObject();
   WriteAmounts(m, j);
   if (sim.device_report() != nullptr) WriteDevices(sim, j);
+  if (sim.control_plane() != nullptr) WriteDra(sim, j);
   j.Key("dropped_by_shape").BeginArray();
   for (const auto& [shape_id, pods] : DroppedShapes(sim)) {
     const PodShape& shape = sim.cluster().shapes().row(ShapeId(shape_id));
@@ -247,6 +249,7 @@ std::string SummaryTable(const Simulation& sim) {
   table.AddRow(
       {"nodes in use", absl::StrCat(t.nodes_in_use), absl::StrCat(sim.cluster().node_count())});
   if (sim.device_report() != nullptr) AddDeviceRows(sim, &table);
+  if (sim.control_plane() != nullptr) AddDraRows(sim, &table);
   std::string jobs;
   if (IsReplay(sim)) jobs = sim.MakeJobReport().JobsTable();
   return absl::StrCat(table.Render(false), jobs, "fingerprint ", HexHash(sim.fingerprint()), "\n");

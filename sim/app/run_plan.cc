@@ -9,6 +9,7 @@
 #include "model/quantity.h"
 #include "model/text/did_you_mean.h"
 #include "policies/plugins/resource_scores.h"
+#include "sim/app/dra_plan.h"
 #include "sim/app/duration_text.h"
 #include "sim/app/quota_table.h"
 #include "traces/date_time.h"
@@ -126,7 +127,10 @@ absl::StatusOr<EngineOptions> MakeEngineOptions(const proto::Scenario& s) {
   }
   if (absl::Status e = ReadOwner(s.front_end().owner(), &options.owner); !e.ok()) return e;
   options.check_invariants = s.output().check_invariants();
-  options.checkpoint_every = static_cast<uint64_t>(s.output().checkpoint_every());
+  // The control plane of classic DRA cannot be saved.
+  if (!UsesDra(s)) {
+    options.checkpoint_every = static_cast<uint64_t>(s.output().checkpoint_every());
+  }
   // That simulator finds out in the second after a job has ended that it has.
   if (s.compat() == "helios" && s.scheduler().queue() == "srtf") {
     options.release_delay = SimDuration::Seconds(1);

@@ -10,6 +10,7 @@
 #include "policies/queues/estimates.h"
 #include "sim/app/duration_text.h"
 #include "sim/app/input_files.h"
+#include "sim/app/manifests.h"
 #include "sim/app/node_events.h"
 #include "sim/app/resolve.h"
 #include "sim/core/batch_dispatcher.h"
@@ -22,6 +23,10 @@ namespace drasim {
 
 absl::StatusOr<std::unique_ptr<Simulation>> Simulation::Build(const proto::Scenario& scenario) {
   std::unique_ptr<Simulation> sim(new Simulation(scenario));
+  if (UsesDra(scenario)) {
+    sim->dra_ = std::make_unique<DraPlan>(&sim->scenario_);
+    sim->devices_.set_dra(sim->dra_.get());
+  }
   for (auto step :
        {&Simulation::ReadCluster, &Simulation::ReadWorkload, &Simulation::LowerWorkload,
         &Simulation::BuildCluster, &Simulation::ArrangeWorkload, &Simulation::MakeProfile}) {
@@ -51,8 +56,23 @@ absl::Status Simulation::ReadCluster() {
   return devices_.AttachTables(&models_);
 }
 
+// Claims come from manifests, too, of which nothing is known before they are read.
+absl::Status Simulation::CheckClaims(const std::vector<JobArrival>& jobs) const {
+  if (dra_ != nullptr) return absl::OkStatus();
+  for (const JobArrival& job : jobs) {
+    const PodShape& shape = shapes_->row(job.shape);
+    if (shape.claims.empty()) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        "workload: the pods of '", job.name, "' claim resources ('", shape.claims[0].name,
+        "'), which only front_end.kind: dra-classic serves; the device plugin knows amounts of "
+        "extended resources alone"));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status Simulation::LowerWorkload() {
   std::vector<JobArrival> jobs = workload_.TakeRows();
+  if (absl::Status s = CheckClaims(jobs); !s.ok()) return s;
   const absl::Status lowered = devices_.LowerJobs(shapes_.get(), &jobs);
   if (!lowered.ok()) return lowered;
   workload_ = Workload::FromJobs(std::move(jobs));
@@ -69,6 +89,8 @@ absl::Status Simulation::BuildCluster() {
     if (!scaled.ok()) return scaled.status();
     nodes = *std::move(scaled);
   }
+  // The trace's own time means nothing to a stream.
+  for (NodeSpec& node : nodes) node.absent = node.absent && !IsStream(scenario_);
   std::vector<std::string> configs;
   absl::StatusOr<std::vector<NodeTransition>> transitions =
       MakeNodeTransitions(scenario_, &nodes, &configs);
@@ -95,7 +117,7 @@ absl::Status Simulation::BuildCluster() {
 
 // What the node list of the trace says about nodes that come and go.
 void Simulation::AddTraceTransitions() {
-  if (scenario_.mode() != "replay") return;
+  if (scenario_.mode() != "replay" || IsStream(scenario_)) return;
   absl::flat_hash_map<std::string, NodeId> ids;
   for (size_t n = 0; n < cluster_->node_count(); ++n) {
     ids.emplace(cluster_->node_spec(NodeId(n)).name, NodeId(n));
@@ -133,6 +155,7 @@ absl::Status Simulation::ReadWorkload() {
     workload->RaiseEstimates();
   }
   workload_ = *std::move(workload);
+  if (input->manifests != nullptr && dra_ != nullptr) dra_->AddObjects(input->manifests->objects);
   for (std::string& line : input->warnings()) warnings_.push_back(std::move(line));
   if (workload_.rows().empty()) warnings_.push_back("the workload has no pods");
   return absl::OkStatus();
@@ -167,7 +190,21 @@ absl::Status Simulation::ArrangeWorkload() {
   } else {
     ranks_ = streams_->NodeRanks(nodes);
   }
-  source_ = std::make_unique<WorkloadSource>(&workload_, scenario_.mode() == "replay");
+  return MakeSource();
+}
+
+absl::Status Simulation::MakeSource() {
+  if (!IsStream(scenario_)) {
+    source_ = std::make_unique<WorkloadSource>(&workload_, scenario_.mode() == "replay");
+    return absl::OkStatus();
+  }
+  const SimDuration interval = *ParseDuration(scenario_.workload().stream_interval());
+  if (static_cast<int64_t>(workload_.order().size()) > kMaxShapedNs / interval.ns()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "workload.stream_interval: found '", scenario_.workload().stream_interval(), "', so that ",
+        workload_.order().size(), " jobs take longer than the clock can count"));
+  }
+  source_ = std::make_unique<WorkloadSource>(&workload_, interval);
   return absl::OkStatus();
 }
 
@@ -191,6 +228,14 @@ absl::Status Simulation::MakeProfile() {
   absl::StatusOr<Profile> profile = Profile::Make(BuiltinRegistry(), options, context);
   if (!profile.ok()) return profile.status();
   profile_ = std::make_unique<Profile>(*std::move(profile));
+  if (dra_ != nullptr) {
+    if (absl::Status s = dra_->MakePlane(cluster_.get(), MigMix(*shapes_, workload_.rows()));
+        !s.ok()) {
+      return s;
+    }
+    for (const std::string& line : dra_->warnings()) warnings_.push_back(line);
+    profile_->AddPlugin(dra_->plane()->TakePlugin(), /*first=*/true);
+  }
   cycle_ = std::make_unique<SchedulingCycle>(profile_.get(), cluster_.get(), ranks_,
                                              scenario_.scheduler().cache());
   placer_ = std::make_unique<Placer>(profile_.get(), cluster_.get(), &jobs_, cycle_.get(),
@@ -305,6 +350,7 @@ absl::Status Simulation::Start(const std::string* checkpoint) {
   parts.node_changes = node_transitions_;
   parts.make_dispatcher = [this](DispatchHost* host) { return MakeDispatcher(host); };
   parts.node_agent = front_end_.get();
+  if (dra_ != nullptr) parts.node_agent = dra_->plane();
   parts.sinks = {fingerprint_.get(), metrics_.get()};
   if (device_report_ != nullptr) parts.sinks.push_back(device_report_.get());
   for (RecordSink* sink : extra_sinks_) parts.sinks.push_back(sink);

@@ -14,6 +14,7 @@
 #include "model/run_streams.h"
 #include "model/state_io.h"
 #include "sim/app/device_plan.h"
+#include "sim/app/dra_plan.h"
 #include "sim/app/input_files.h"
 #include "sim/app/resolve.h"
 #include "sim/app/run_plan.h"
@@ -74,6 +75,8 @@ class Simulation {
   // speak of a front end.
   const DeviceReport* device_report() const { return device_report_.get(); }
   const DeviceFrontEnd* front_end() const { return front_end_.get(); }
+  // Null without classic DRA.
+  const ControlPlane* control_plane() const { return dra_ == nullptr ? nullptr : dra_->plane(); }
   const FragmentationModel& fragmentation() const { return *fragmentation_; }
   const VerdictSummaryTable& summaries() const { return summaries_; }
   uint64_t fingerprint() const { return fingerprint_->value(); }
@@ -87,6 +90,7 @@ class Simulation {
   explicit Simulation(const proto::Scenario& scenario) : scenario_(scenario) {}
   absl::Status ReadCluster();
   absl::Status LowerWorkload();
+  absl::Status CheckClaims(const std::vector<JobArrival>& jobs) const;
   void MakeDeviceReport();
   absl::Status BuildCluster();
   void AddTraceTransitions();
@@ -95,11 +99,13 @@ class Simulation {
   void Integrate(SimTime to);
   absl::Status ReadWorkload();
   absl::Status ArrangeWorkload();
+  absl::Status MakeSource();
   absl::Status MakeProfile();
   void WarnAboutUnknownModels();
 
   proto::Scenario scenario_;
   DevicePlan devices_{&scenario_};
+  std::unique_ptr<DraPlan> dra_;  // null without classic DRA
   GpuModelTable models_;
   std::unique_ptr<ShapeTable> shapes_ = std::make_unique<ShapeTable>(&models_);
   std::unique_ptr<ClusterState> cluster_ = std::make_unique<ClusterState>(&models_, shapes_.get());

@@ -288,9 +288,11 @@ bool Engine::AtStandstill(SimTime next) const {
       free_slots_.size() != bindings_.size() || next_node_change_ != parts_.node_changes.size()) {
     return false;
   }
-  // Pods that are bound, and whose work never begins, run no more than those that wait.
+  // Pods that are bound, and whose work never begins, run no more than those that wait; and
+  // services that nobody deletes change nothing any more.
   return std::none_of(running_.begin(), running_.end(), [this](JobId job) {
-    return handles_[job.value()].finish != 0 || !parts_.jobs->HasLength(job);
+    const JobHandles& handles = handles_[job.value()];
+    return handles.finish != 0 || handles.deletion != 0;
   });
 }
 

@@ -197,6 +197,8 @@ class Engine : private DispatchHost, private NodeHost, private ClaimHost {
   void WakePod(PodId pod, bool at_once) override;
   void ClaimsChanged() override;
   void PodStarted(PodId pod) override;
+  void NoteProgress() override { last_progress_ = now_; }
+  void GiveDevices(PodId pod, uint32_t devices, absl::Span<const DeviceGrant> grants) override;
   void PodEnded(PodId pod) override;
 
   absl::Status PullArrival();

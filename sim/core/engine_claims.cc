@@ -44,11 +44,18 @@ void Engine::ClaimsChanged() {
 
 void Engine::PodStarted(PodId pod) {
   const JobId job = parts_.jobs->job_of(pod);
+  Emit(RecordKind::kPodStarted, pod, parts_.cluster->pod_node(pod),
+       parts_.cluster->pod_devices(pod), 0);
   JobHandles& handles = handles_[job.value()];
   if (handles.pods_starting == 0 || --handles.pods_starting > 0) return;
   JobRow& row = parts_.jobs->mutable_row(job);
   row.overhead_left = row.overhead_left + (now_ - row.started);
   BeginWork(job);
+}
+
+void Engine::GiveDevices(PodId pod, uint32_t devices, absl::Span<const DeviceGrant> grants) {
+  parts_.cluster->Grant(pod, devices, grants);
+  Emit(RecordKind::kPodAdmitted, pod, parts_.cluster->pod_node(pod), devices, 0);
 }
 
 void Engine::PodEnded(PodId pod) {

@@ -54,6 +54,7 @@ void Engine::StopRunning(JobId job) {
 void Engine::EndWork(JobId job) {
   JobHandles& handles = handles_[job.value()];
   handles.finish = 0;
+  last_progress_ = now_;
   const JobRow& row = parts_.jobs->row(job);
   // A pod may be off its node before EndPod returns, but not the last of what is counted here.
   handles.pods_ending = 1;

@@ -74,8 +74,13 @@ class ClaimHost {
   // Something happened that may help every pod that a plugin rejected which asks for
   // kClaimChanged.
   virtual void ClaimsChanged() = 0;
+  // Something has happened that may lead on, though nothing is recorded of it: the run is not at a
+  // standstill.
+  virtual void NoteProgress() = 0;
   // The work of a pod with Admission::starts_later begins.
   virtual void PodStarted(PodId pod) = 0;
+  // A bound pod that holds no devices gets some, which are free (CHECKed).
+  virtual void GiveDevices(PodId pod, uint32_t devices, absl::Span<const DeviceGrant> grants) = 0;
   // A pod of which EndPod was true is off its node.
   virtual void PodEnded(PodId pod) = 0;
 };

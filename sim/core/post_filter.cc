@@ -11,6 +11,7 @@ PostFilterTrial::PostFilterTrial(const PodContext& pod, const Profile& profile,
                                  ClusterState* cluster, const DispatchHost* host, Random* offsets)
     : pod_(pod),
       profile_(profile),
+      restricting_(profile.plugins_at(kNodeRestriction)),
       cycle_(cycle),
       jobs_(jobs),
       cluster_(cluster),
@@ -46,6 +47,9 @@ bool PostFilterTrial::Fits(NodeId node) {
     filter.plugin->Filter(pod_, *cluster_, absl::MakeConstSpan(&node, 1),
                           absl::MakeSpan(&verdict, 1));
     if (verdict != kFits) return false;
+  }
+  for (Plugin* plugin : restricting_) {
+    if (plugin->WhyRestricted(pod_, node) != kFits) return false;
   }
   return true;
 }

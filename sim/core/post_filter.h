@@ -47,6 +47,7 @@ class PostFilterTrial : public PostFilterHandle {
 
   PodContext pod_;
   const Profile& profile_;
+  const std::vector<Plugin*> restricting_;
   SchedulingCycle* cycle_;
   const JobTable& jobs_;
   ClusterState* cluster_;

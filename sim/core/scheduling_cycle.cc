@@ -257,6 +257,26 @@ Decision SchedulingCycle::Decide(const PodContext& pod,
   return decision;
 }
 
+std::vector<SchedulingCycle::Candidate> SchedulingCycle::Candidates(ShapeId shape, size_t most,
+                                                                    size_t* fitting) const {
+  std::vector<Candidate> all;
+  if (shape.value() < shapes_.size() && shapes_[shape.value()].filled) {
+    const ShapeCache& cache = shapes_[shape.value()];
+    for (size_t place = 0; place < node_at_rank_.size(); ++place) {
+      Candidate candidate{node_at_rank_[place], absl::nullopt};
+      if (cache.verdict[candidate.node.value()] != kFits) continue;
+      if (scores_in_tree_) candidate.score = cache.tree.at(place);
+      all.push_back(candidate);
+    }
+  }
+  *fitting = all.size();
+  std::stable_sort(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) {
+    return a.score.value_or(0) > b.score.value_or(0);
+  });
+  if (all.size() > most) all.resize(most);
+  return all;
+}
+
 VerdictSummaryTable::Row SchedulingCycle::Rejections(ShapeId shape) const {
   const ShapeCache& cache = shapes_[shape.value()];
   VerdictSummaryTable::Row row;

@@ -55,7 +55,7 @@ ObjectRef FindByName(const ObjectCache& objects, ObjectKind kind, Name ns, Name 
 }
 
 PodId RowOf(const ObjectCache& objects, Uid uid) {
-  const Ref<Pod> pod = objects.pod(uid);
+  const Ref<Pod>& pod = objects.pod(uid);
   return pod == nullptr ? PodId() : pod->row;
 }
 
@@ -63,44 +63,28 @@ PodId RowOf(const ObjectCache& objects, Uid uid) {
 PodId PodAbout(const ObjectCache& objects, const ObjectRef& object) {
   const ObjectMeta* meta = MetaOf(object);
   if (meta == nullptr) return PodId();
-  if (KindOf(object) == ObjectKind::kPod) return As<Pod>(object)->row;
+  if (const Ref<Pod>* pod = std::get_if<Ref<Pod>>(&object)) return (*pod)->row;
   if (meta->owner != 0) return RowOf(objects, meta->owner);
-  if (KindOf(object) != ObjectKind::kResourceClaim) return PodId();
-  const Ref<ResourceClaim> claim = As<ResourceClaim>(object);
-  const auto& users = claim->status.reserved_for;
+  const auto* claim = std::get_if<Ref<ResourceClaim>>(&object);
+  if (claim == nullptr) return PodId();
+  const auto& users = (*claim)->status.reserved_for;
   return users.size() == 1 ? RowOf(objects, users[0].uid) : PodId();
 }
 
-// Of two objects with one name, the younger has it: the older one's end has not been told yet.
-template <typename T>
-void PutState(ObjectTable<T>& table, Ref<T> object) {
-  const Uid uid = object->meta.uid;
-  Ref<T> named = table.Find(object->meta.ns, object->meta.name);
-  table.Put(std::move(object));
-  if (named != nullptr && named->meta.uid > uid) table.Put(std::move(named));
-}
-
-// Brings the cache up to the event, fills event->before; false if the cache is newer. `ahead`: the
-// cache may hold what no watch has told yet.
-bool ApplyToCache(bool ahead, ObjectCache* cache, WatchEvent* event) {
+// Brings the cache up to the event, fills event->before; false if the cache is newer.
+bool ApplyToCache(ObjectCache* cache, WatchEvent* event) {
   return std::visit(
       [&](const auto& object) {
         using T = ObjectOfRef<decltype(object)>;
         ObjectTable<T>& table = cache->of<T>();
-        const ObjectMeta& meta = object->meta;
         if (event->type == WatchEvent::Type::kDeleted) {
-          event->before = table.Erase(meta.uid);
+          event->before = table.Erase(object->meta.uid);
           return true;
         }
-        if (!ahead) {
-          event->before = table.Put(object);
-          return true;
-        }
-        Ref<T> known = table.Find(meta.uid);
-        if (known != nullptr && known->meta.version > meta.version) return false;
-        if (known == nullptr || known->meta.version < meta.version) PutState(table, object);
-        event->before = std::move(known);
-        return true;
+        Ref<T> before;
+        const bool news = table.PutNewer(object, &before);
+        event->before = std::move(before);
+        return news;
       },
       event->object);
 }
@@ -162,12 +146,10 @@ void ApiClient::ArmTimer(SimDuration after, uint64_t token) {
 
 void ApiClient::Remember(const ObjectRef& object) {
   if (MetaOf(object) == nullptr) return;
-  remembers_ = true;
   std::visit(
       [this](const auto& ref) {
-        auto& table = cache_.of<ObjectOfRef<decltype(ref)>>();
-        const auto known = table.Find(ref->meta.uid);
-        if (known == nullptr || known->meta.version < ref->meta.version) PutState(table, ref);
+        std::decay_t<decltype(ref)> before;
+        cache_.of<ObjectOfRef<decltype(ref)>>().PutNewer(ref, &before);
       },
       object);
 }
@@ -195,27 +177,40 @@ ApiClient* ApiNetwork::Connect(ClientOptions options, Actor* actor) {
 }
 
 absl::optional<SimTime> ApiNetwork::NextTime() const {
-  if (!soon_.empty()) return now_;
+  if (soon_left_ > 0 || !now_line_.empty()) return now_;
   if (!later_.empty()) return later_.front().at;
   return absl::nullopt;
 }
 
 bool ApiNetwork::Step(SimTime until) {
   DRASIM_CHECK(!running_);
-  uint32_t slot = 0;
-  if (!soon_.empty()) {
-    if (now_ > until) return false;
-    slot = soon_.front();
-    soon_.pop_front();
-  } else {
-    if (later_.empty() || later_.front().at > until) return false;
-    now_ = later_.front().at;
-    slot = PopLater();
-  }
+  const bool later_is_due = !later_.empty() && later_.front().at <= now_;
+  const bool due = soon_left_ > 0 || later_is_due || !now_line_.empty();
+  if (due ? now_ > until : later_.empty() || later_.front().at > until) return false;
   running_ = true;
-  Deliver(slot);
+  if (soon_left_ > 0) {
+    DeliverSoon();
+  } else if (due && !later_is_due) {
+    const uint32_t slot = now_line_.front();
+    now_line_.pop_front();
+    Deliver(slot);
+  } else {
+    now_ = later_.front().at;
+    Deliver(PopLater());
+  }
   running_ = false;
   return true;
+}
+
+// The next receiver of the first change. Where a change is stays the same while its receivers hear
+// of it: the handlers only add to the line.
+void ApiNetwork::DeliverSoon() {
+  while (soon_.front().over()) soon_.pop_front();
+  Change& change = soon_.front();
+  ApiClient& client = *clients_[change.receivers[change.next++]];
+  --soon_left_;
+  if (ApplyToCache(&client.cache_, &change.event)) client.actor_->OnWatch(change.event);
+  if (change.over()) soon_.pop_front();
 }
 
 void ApiNetwork::RunUntil(SimTime until) {
@@ -287,26 +282,33 @@ void ApiNetwork::DeliverChange(ApiClient& client, uint32_t slot) {
   Message& message = slots_[slot];
   WatchEvent event{message.change, std::move(message.request.object), ObjectRef()};
   Free(slot);
-  if (ApplyToCache(client.remembers_, &client.cache_, &event)) client.actor_->OnWatch(event);
+  if (ApplyToCache(&client.cache_, &event)) client.actor_->OnWatch(event);
 }
 
 void ApiNetwork::OnChange(const WatchEvent& event) {
+  absl::InlinedVector<ClientId, 8> at_once;
   for (const ClientId id : watchers_[static_cast<size_t>(event.kind())]) {
     ApiClient& client = *clients_[id];
     if (client.down_ || client.watch_broken_) continue;
+    if (!client.lags_) {
+      at_once.push_back(id);
+      continue;
+    }
     const uint32_t slot = NewMessage(id);
     Message& message = slots_[slot];
     message.type = Message::Type::kChange;
     message.change = event.type;
     message.request.object = event.object;
-    if (client.lags_) {
-      const SimTime at = now_ + DrawLatency(client.options_.watch_latency, client.watch_latencies_);
-      client.last_delivery_ = std::max(client.last_delivery_, at);
-      Push(client.last_delivery_, slot);
-    } else {
-      soon_.push_back(slot);
-    }
+    const SimTime at = now_ + DrawLatency(client.options_.watch_latency, client.watch_latencies_);
+    client.last_delivery_ = std::max(client.last_delivery_, at);
+    Push(client.last_delivery_, slot);
   }
+  if (!at_once.empty()) PushSoon(event, std::move(at_once));
+}
+
+void ApiNetwork::PushSoon(WatchEvent event, absl::InlinedVector<ClientId, 8> receivers) {
+  soon_left_ += receivers.size();
+  soon_.push_back({std::move(event), std::move(receivers)});
 }
 
 uint32_t ApiNetwork::NewMessage(ClientId client) {
@@ -324,6 +326,7 @@ uint32_t ApiNetwork::NewMessage(ClientId client) {
 }
 
 void ApiNetwork::Push(SimTime at, uint32_t slot) {
+  if (at <= now_) return now_line_.push_back(slot);
   later_.emplace_back();
   SiftUp(later_.size() - 1, {at, next_sequence_++ << kSlotBits | slot});
 }
@@ -366,7 +369,7 @@ void ApiNetwork::Drop(const Condition& condition) {
     Free(slot);
     return true;
   };
-  soon_.erase(std::remove_if(soon_.begin(), soon_.end(), drop), soon_.end());
+  now_line_.erase(std::remove_if(now_line_.begin(), now_line_.end(), drop), now_line_.end());
   const auto drop_later = [&](const Later& later) {
     return drop(static_cast<uint32_t>(later.order & kSlotMask));
   };
@@ -374,6 +377,16 @@ void ApiNetwork::Drop(const Condition& condition) {
   // Sorted is a heap.
   std::sort(later_.begin(), later_.end(),
             [](const Later& a, const Later& b) { return ComesBefore(a, b); });
+}
+
+void ApiNetwork::DropSoon(ClientId client) {
+  for (Change& change : soon_) {
+    auto& receivers = change.receivers;
+    const auto first = receivers.begin() + static_cast<std::ptrdiff_t>(change.next);
+    const auto kept = std::remove(first, receivers.end(), client);
+    soon_left_ -= static_cast<size_t>(receivers.end() - kept);
+    receivers.erase(kept, receivers.end());
+  }
 }
 
 ApiReply ApiNetwork::Commit(const ApiClient& client, SimTime issued, const ApiRequest& request) {
@@ -395,15 +408,17 @@ void ApiNetwork::Hear(const ApiClient& client, SimTime issued, const ApiRequest&
   message.ns = asked == nullptr ? request.ns : asked->ns;
   message.name = asked == nullptr ? request.name : asked->name;
   // A refusal is about what is there under the name.
-  ObjectRef object = reply.object;
-  if (MetaOf(object) == nullptr) {
-    object = FindByName(server_.objects(), request.kind, message.ns, message.name);
+  ObjectRef found;
+  const ObjectRef* object = &reply.object;
+  if (MetaOf(*object) == nullptr) {
+    found = FindByName(server_.objects(), request.kind, message.ns, message.name);
+    object = &found;
   }
-  if (const ObjectMeta* meta = MetaOf(object); meta != nullptr) {
+  if (const ObjectMeta* meta = MetaOf(*object); meta != nullptr) {
     message.ns = meta->ns;
     message.name = meta->name;
     message.uid = meta->uid;
-    message.pod = PodAbout(server_.objects(), object);
+    message.pod = PodAbout(server_.objects(), *object);
   } else {
     message.pod = PodAbout(server_.objects(), request.object);
   }
@@ -427,6 +442,7 @@ void ApiNetwork::Restart(ClientId client_id, SimDuration down) {
         return true;
     }
   });
+  DropSoon(client_id);
   client.last_delivery_ = now_;
   const uint32_t slot = NewMessage(client_id);
   slots_[slot].type = Message::Type::kUp;
@@ -483,14 +499,7 @@ void ApiNetwork::Relist(ApiClient& client, bool tell) {
     std::stable_sort(events->begin(), events->end(), [](const WatchEvent& a, const WatchEvent& b) {
       return MetaOf(a.object)->uid < MetaOf(b.object)->uid;
     });
-    for (WatchEvent& event : *events) {
-      const uint32_t slot = NewMessage(client.id_);
-      Message& message = slots_[slot];
-      message.type = Message::Type::kChange;
-      message.change = event.type;
-      message.request.object = std::move(event.object);
-      soon_.push_back(slot);
-    }
+    for (WatchEvent& event : *events) PushSoon(std::move(event), {client.id_});
   }
 }
 

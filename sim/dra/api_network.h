@@ -37,6 +37,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/types/optional.h"
 #include "model/distributions.h"
 #include "model/random.h"
@@ -109,11 +110,10 @@ class ApiClient {
   uint32_t life_ = 0;  // counts restarts: replies to calls of an earlier life are dropped
   bool down_ = false;
   bool watch_broken_ = false;
-  bool lags_ = false;       // changes for it take time
-  bool remembers_ = false;  // its cache may be ahead of its watches
-  SimTime up_at_;           // if down: when it will be restarted
-  SimTime relist_at_;       // if the watch is broken: until then
-  SimTime last_delivery_;   // of the changes sent to it, the latest is or was due then
+  bool lags_ = false;      // changes for it take time
+  SimTime up_at_;          // if down: when it will be restarted
+  SimTime relist_at_;      // if the watch is broken: until then
+  SimTime last_delivery_;  // of the changes sent to it, the latest is or was due then
 };
 
 class ApiNetwork {
@@ -164,6 +164,13 @@ class ApiNetwork {
  private:
   friend class ApiClient;
   struct Message;
+  // A change on its way to those who hear of it right after the running handler.
+  struct Change {
+    WatchEvent event;
+    absl::InlinedVector<ClientId, 8> receivers;
+    size_t next = 0;  // of `receivers`
+    bool over() const { return next == receivers.size(); }
+  };
   // 16 bytes, four to a cache line.
   struct Later {
     SimTime at;
@@ -176,6 +183,7 @@ class ApiNetwork {
   static constexpr int kSlotBits = 24;
   static constexpr uint64_t kSlotMask = (uint64_t{1} << kSlotBits) - 1;
 
+  void DeliverSoon();
   void Deliver(uint32_t slot);
   void DeliverCall(ApiClient& client, uint32_t slot);
   void DeliverChange(ApiClient& client, uint32_t slot);
@@ -184,12 +192,15 @@ class ApiNetwork {
   uint32_t NewMessage(ClientId client);
   void Free(uint32_t slot) { free_slots_.push_back(slot); }
   void Push(SimTime at, uint32_t slot);
+  void PushSoon(WatchEvent event, absl::InlinedVector<ClientId, 8> receivers);
   uint32_t PopLater();
   void SiftUp(size_t place, Later moved);
   void SiftDown(size_t place, Later moved);
-  // Forgets messages under way. O(all), for faults.
+  // Forget messages under way, and changes for the client that come right after the running
+  // handler. O(all), for faults.
   template <typename Condition>
   void Drop(const Condition& condition);
+  void DropSoon(ClientId client);
   ApiReply Commit(const ApiClient& client, SimTime issued, const ApiRequest& request);
   void Hear(const ApiClient& client, SimTime issued, const ApiRequest& request,
             const ApiReply& reply) const;
@@ -205,8 +216,12 @@ class ApiNetwork {
   std::function<void(const ApiMessage&)> hear_;
   std::vector<Message> slots_;
   std::vector<uint32_t> free_slots_;
-  std::deque<uint32_t> soon_;  // slots of what comes right after the running handler, in order
-  std::vector<Later> later_;   // a heap, of four children each
+  std::deque<Change> soon_;  // what comes right after the running handler, in order
+  size_t soon_left_ = 0;     // receivers that they have not reached yet
+  // Slots of what was put there for the present instant. All of `later_` that is due has come
+  // before it, so that it needs no place in the heap.
+  std::deque<uint32_t> now_line_;
+  std::vector<Later> later_;  // a heap, of four children each
   uint64_t next_sequence_ = 0;
   bool running_ = false;  // a handler is
 };

@@ -1,5 +1,6 @@
 #include "sim/dra/api_server.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -60,6 +61,42 @@ void CopyStatus(const Pod& from, Pod& to) {
 void CopyStatus(const ResourceClaim& from, ResourceClaim& to) { to.status = from.status; }
 void CopyStatus(const PodSchedulingContext& from, PodSchedulingContext& to) {
   to.claims = from.claims;
+}
+
+// Of a status, its part as asked; false if there is no such part. A strategic merge patch for the
+// lists that have keys, server-side apply for those that have one owner.
+template <typename T>
+bool PatchPart(StatusPart, const T&, T&) {
+  return false;
+}
+bool PatchPart(StatusPart part, const Pod& asked, Pod& to) {
+  switch (part) {
+    case StatusPart::kPhase:
+      to.phase = asked.phase;
+      return true;
+    case StatusPart::kClaimNames:
+      to.claim_names = asked.claim_names;
+      return true;
+    default:
+      return false;
+  }
+}
+bool PatchPart(StatusPart part, const ResourceClaim& asked, ResourceClaim& to) {
+  if (part != StatusPart::kAddConsumers && part != StatusPart::kDropConsumers) return false;
+  auto& consumers = to.status.reserved_for;
+  for (const Consumer& consumer : asked.status.reserved_for) {
+    const auto known =
+        std::find_if(consumers.begin(), consumers.end(),
+                     [&consumer](const Consumer& other) { return other.uid == consumer.uid; });
+    if (part == StatusPart::kDropConsumers) {
+      if (known != consumers.end()) consumers.erase(known);
+    } else if (known != consumers.end()) {
+      *known = consumer;
+    } else {
+      consumers.push_back(consumer);
+    }
+  }
+  return true;
 }
 
 // --- What no client may write in an update. ---
@@ -222,7 +259,13 @@ ApiReply ApiServer::Write(const ApiRequest& request) {
   }
 
   std::shared_ptr<T> next;
-  if (status_only) {
+  if (verb == Verb::kPatchStatus) {
+    next = std::make_shared<T>(*before);
+    if (!PatchPart(request.part, asked, *next)) {
+      return refuse(ApiCode::kInvalid, "has no such part of a status");
+    }
+    if (HaveSameStatus(*next, *before)) return ReplyWith(std::move(before));
+  } else if (status_only) {
     if (HaveSameStatus(asked, *before)) return ReplyWith(std::move(before));
     next = std::make_shared<T>(*before);
     CopyStatus(asked, *next);

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <variant>
 
 #include "absl/strings/string_view.h"
 #include "model/ids.h"
@@ -19,11 +20,22 @@ enum class Verb : uint8_t {
   kUpdate,        // PUT of everything but the status
   kUpdateStatus,  // PUT of the status alone
   kApply,         // PATCH, server-side apply: as kUpdate, but no version is checked
-  kPatchStatus,   // PATCH of the status alone; no version is checked
+  kPatchStatus,   // PATCH of one part of the status (StatusPart); no version is checked
   kDelete,        // DELETE
   kBind,          // POST pods/binding
 };
 inline bool IsWrite(Verb verb) { return verb != Verb::kGet; }
+
+// What a kPatchStatus is about. Several components write the status of one object, each its own
+// part; a patch changes that part of whatever the server has by then, and leaves the others alone,
+// so that nobody overwrites what he has not seen yet.
+enum class StatusPart : uint8_t {
+  kNone,
+  kPhase,          // of a pod
+  kClaimNames,     // of a pod: all of them (server-side apply; they have one owner)
+  kAddConsumers,   // reservedFor of a claim: those of `object` are added, or replaced by uid
+  kDropConsumers,  // reservedFor of a claim: those of `object` are taken out, by uid
+};
 
 enum class ApiCode : uint16_t {
   kOk = 200,
@@ -42,10 +54,12 @@ struct ApiRequest {
   Uid uid = 0;         // precondition of kDelete and kBind; 0: none
   bool force = false;  // kDelete: at once, whatever the grace period (finalizers still hold)
   NodeId node;         // kBind
+  StatusPart part = StatusPart::kNone;  // kPatchStatus
   // kCreate: the server makes up the name from this prefix; empty: object's own name.
   Name generate_name;
   // kCreate, kUpdate, kUpdateStatus, kApply, kPatchStatus. kUpdate and kUpdateStatus check
-  // meta.version (0: not) and meta.uid (0: not).
+  // meta.version (0: not) and meta.uid (0: not); kApply and kPatchStatus meta.uid (0: not).
+  // kPatchStatus reads nothing else of it than its namespace, name, uid and `part`.
   ObjectRef object;
 };
 
@@ -64,6 +78,13 @@ struct WatchEvent {
   ObjectRef before;
   ObjectKind kind() const { return KindOf(object); }
 };
+
+// As<T> without a reference of its own. Null when it is of another kind, or none.
+template <typename T>
+const T* PeekAs(const ObjectRef& object) {
+  const Ref<T>* found = std::get_if<Ref<T>>(&object);
+  return found == nullptr ? nullptr : found->get();
+}
 
 using ClientId = uint16_t;
 

@@ -157,12 +157,15 @@ void CheckNodeList(absl::Span<const NodeId> nodes, FieldErrors& errors, const Pa
   if (nodes.size() > kMaxNodesInContext) {
     errors.Add(absl::StrCat(path...), "at most ", kMaxNodesInContext, " nodes, not ", nodes.size());
   }
-  if (std::find(nodes.begin(), nodes.end(), NodeId()) != nodes.end()) {
+  // Well-behaved clients send ascending lists; then there is nothing to sort, and a node without a
+  // name would be the last.
+  const auto not_less = [](NodeId a, NodeId b) { return a >= b; };
+  const bool ascending = std::adjacent_find(nodes.begin(), nodes.end(), not_less) == nodes.end();
+  if (ascending ? !nodes.empty() && !nodes.back().valid()
+                : std::find(nodes.begin(), nodes.end(), NodeId()) != nodes.end()) {
     errors.Add(absl::StrCat(path...), "a node without a name");
   }
-  // Well-behaved clients send ascending lists; then there is nothing to sort.
-  const auto not_less = [](NodeId a, NodeId b) { return a >= b; };
-  if (std::adjacent_find(nodes.begin(), nodes.end(), not_less) == nodes.end()) return;
+  if (ascending) return;
   std::vector<NodeId> sorted(nodes.begin(), nodes.end());
   if (!SortedDistinct(sorted)) errors.Add(absl::StrCat(path...), "a node is listed twice");
 }

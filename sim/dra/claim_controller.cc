@@ -1,11 +1,11 @@
 #include "sim/dra/claim_controller.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>
 
-#include "absl/container/btree_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/optional.h"
 #include "model/check.h"
@@ -31,12 +31,21 @@ bool QueuesOnlyDeletedClaims(const DraBehaviour& behaviour) {
   return behaviour.strict_upstream && behaviour.release >= DraRelease::k31;
 }
 
+// Most come in order, and there are few.
+template <typename Uids>
+void InsertInto(Uids* uids, Uid uid) {
+  const auto place = std::lower_bound(uids->begin(), uids->end(), uid);
+  if (place == uids->end() || *place != uid) uids->insert(place, uid);
+}
+
 template <typename Index, typename IndexKey>
 void EraseFromIndex(Index* index, const IndexKey& key, Uid uid) {
   const auto found = index->find(key);
   if (found == index->end()) return;
-  found->second.erase(uid);
-  if (found->second.empty()) index->erase(found);
+  auto& uids = found->second;
+  const auto place = std::lower_bound(uids.begin(), uids.end(), uid);
+  if (place != uids.end() && *place == uid) uids.erase(place);
+  if (uids.empty()) index->erase(found);
 }
 
 }  // namespace
@@ -85,13 +94,13 @@ void ClaimController::QueueAll() {
 void ClaimController::OnWatch(const WatchEvent& event) {
   const bool deleted = event.type == WatchEvent::Type::kDeleted;
   if (event.kind() == ObjectKind::kPod) {
-    const Ref<Pod> pod = As<Pod>(event.object);
-    IndexPod(As<Pod>(event.before).get(), deleted ? nullptr : pod.get());
-    QueuePod(*pod, deleted);
+    const Pod& pod = *PeekAs<Pod>(event.object);
+    IndexPod(PeekAs<Pod>(event.before), deleted ? nullptr : &pod);
+    QueuePod(pod, deleted);
   } else if (event.kind() == ObjectKind::kResourceClaim) {
-    const Ref<ResourceClaim> claim = As<ResourceClaim>(event.object);
-    IndexClaim(*claim, deleted);
-    QueueClaim(*claim, deleted);
+    const ResourceClaim& claim = *PeekAs<ResourceClaim>(event.object);
+    IndexClaim(claim, deleted);
+    QueueClaim(claim, deleted);
   }
   Pump();
 }
@@ -130,7 +139,7 @@ bool ClaimController::NeedsServing(const Pod& pod, const ResourceClaim& claim) c
     return !IsReservedFor(claim, pod.meta.uid) && CanBeReserved(claim);
   }
   if (claim.spec.mode != AllocationMode::kWaitForFirstConsumer) return false;
-  const Ref<PodSchedulingContext> context = client_->cache().context(pod.meta.ns, pod.meta.name);
+  const Ref<PodSchedulingContext>& context = client_->cache().context(pod.meta.ns, pod.meta.name);
   return context == nullptr || context->selected != pod.node;
 }
 
@@ -147,7 +156,7 @@ bool ClaimController::NeedsWork(const Pod& pod) const {
     const absl::optional<Name> name = ClaimOf(pod, entry);
     if (!name.has_value()) return true;
     if (name->empty()) continue;
-    const Ref<ResourceClaim> claim = client_->cache().claim(pod.meta.ns, *name);
+    const Ref<ResourceClaim>& claim = client_->cache().claim(pod.meta.ns, *name);
     if (claim == nullptr && made_here) return true;
     // Somebody else has to create it, or to take it away. Upstream waits with the entries behind
     // it until then.
@@ -168,7 +177,7 @@ void ClaimController::QueuePod(const Pod& pod, bool deleted) {
       const absl::optional<Name> name = ClaimOf(pod, entry);
       if (!name.has_value() || name->empty()) continue;
       // One that is not in the cache yet is queued when it gets there.
-      const Ref<ResourceClaim> claim = client_->cache().claim(pod.meta.ns, *name);
+      const Ref<ResourceClaim>& claim = client_->cache().claim(pod.meta.ns, *name);
       if (claim != nullptr) queue_.Add(ClaimWorkKey(claim->meta.uid));
     }
   } else if (NeedsWork(pod)) {
@@ -183,7 +192,7 @@ void ClaimController::QueueClaim(const ResourceClaim& claim, bool deleted) {
   const auto users = users_.find({claim.meta.ns, claim.meta.name});
   if (users == users_.end()) return;
   for (const Uid user : users->second) {
-    const Ref<Pod> pod = client_->cache().pod(user);
+    const Ref<Pod>& pod = client_->cache().pod(user);
     if (pod != nullptr) QueuePod(*pod, /*deleted=*/false);
   }
 }
@@ -198,6 +207,9 @@ void ClaimController::RememberDeleted(const Pod& pod) {
 }
 
 void ClaimController::IndexPod(const Pod* before, const Pod* after) {
+  const bool same = before != nullptr && after != nullptr && before->claims == after->claims &&
+                    before->claim_names == after->claim_names;
+  if (same) return;
   if (before != nullptr) {
     for (const PodClaim& entry : before->claims) {
       const absl::optional<Name> name = ClaimOf(*before, entry);
@@ -209,7 +221,7 @@ void ClaimController::IndexPod(const Pod* before, const Pod* after) {
   for (const PodClaim& entry : after->claims) {
     const absl::optional<Name> name = ClaimOf(*after, entry);
     if (!name.has_value() || name->empty()) continue;
-    users_[{after->meta.ns, *name}].insert(after->meta.uid);
+    InsertInto(&users_[{after->meta.ns, *name}], after->meta.uid);
   }
 }
 
@@ -219,20 +231,22 @@ void ClaimController::IndexClaim(const ResourceClaim& claim, bool deleted) {
   if (deleted) {
     EraseFromIndex(&owned_, meta.owner, meta.uid);
   } else {
-    owned_[meta.owner].insert(meta.uid);
+    InsertInto(&owned_[meta.owner], meta.uid);
   }
 }
 
 void ClaimController::Learn(const ObjectRef& object) {
   const ObjectMeta* meta = MetaOf(object);
   if (meta == nullptr) return;
-  const Ref<Pod> pod_before = client_->cache().pod(meta->uid);
-  client_->Remember(object);
-  if (KindOf(object) == ObjectKind::kPod) {
-    IndexPod(pod_before.get(), client_->cache().pod(meta->uid).get());
-  } else if (const Ref<ResourceClaim> claim = As<ResourceClaim>(object); claim != nullptr) {
-    IndexClaim(*claim, /*deleted=*/false);
+  if (KindOf(object) != ObjectKind::kPod) {
+    client_->Remember(object);
+    const ResourceClaim* claim = PeekAs<ResourceClaim>(object);
+    if (claim != nullptr) IndexClaim(*claim, /*deleted=*/false);
+    return;
   }
+  const Ref<Pod> before = client_->cache().pod(meta->uid);
+  client_->Remember(object);
+  IndexPod(before.get(), client_->cache().pod(meta->uid).get());
 }
 
 void ClaimController::Pump() {

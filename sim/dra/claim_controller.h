@@ -13,7 +13,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/types/optional.h"
@@ -129,8 +128,9 @@ class ClaimController : public Actor {
   std::vector<uint32_t> free_syncs_;
   absl::flat_hash_map<Key, SimTime> retries_;  // timers that count
   // Claim -> pods that use it; pod -> claims that it owns. Of what is in the cache.
-  absl::flat_hash_map<std::pair<Name, Name>, absl::btree_set<Uid>> users_;
-  absl::flat_hash_map<Uid, absl::btree_set<Uid>> owned_;
+  using Uids = absl::InlinedVector<Uid, 2>;  // ascending
+  absl::flat_hash_map<std::pair<Name, Name>, Uids> users_;
+  absl::flat_hash_map<Uid, Uids> owned_;
   absl::flat_hash_map<Uid, std::pair<Name, Name>> deleted_pods_;  // their names
   std::deque<Uid> deleted_order_;
   uint64_t failed_creations_ = 0;

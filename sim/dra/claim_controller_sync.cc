@@ -99,7 +99,7 @@ absl::optional<ApiRequest> ClaimController::MakeNextClaim(Sync* sync) {
     const absl::optional<Name> name = ClaimOf(pod, entry);
     if (name.has_value()) {
       if (name->empty()) continue;
-      const Ref<ResourceClaim> claim = cache.claim(pod.meta.ns, *name);
+      const Ref<ResourceClaim>& claim = cache.claim(pod.meta.ns, *name);
       if (claim != nullptr && claim->meta.owner == pod.meta.uid) continue;
       // With a fixed name nothing else can take its place.
       if (claim != nullptr && !options_.behaviour.generated_names()) break;
@@ -111,7 +111,7 @@ absl::optional<ApiRequest> ClaimController::MakeNextClaim(Sync* sync) {
         continue;
       }
     }
-    const Ref<ResourceClaimTemplate> from =
+    const Ref<ResourceClaimTemplate>& from =
         cache.of<ResourceClaimTemplate>().Find(pod.meta.ns, entry.from_template);
     if (from == nullptr) break;
     return CreateClaim(pod, entry, from->spec);
@@ -129,7 +129,7 @@ Ref<ResourceClaim> ClaimController::FindOrphan(const Pod& pod, const PodClaim& e
   if (owned == owned_.end()) return nullptr;
   const Name plain = PlainName(pod, entry);
   for (const Uid uid : owned->second) {
-    Ref<ResourceClaim> claim = client_->cache().of<ResourceClaim>().Find(uid);
+    const Ref<ResourceClaim>& claim = client_->cache().of<ResourceClaim>().Find(uid);
     if (claim == nullptr) continue;
     const bool fits = claim->pod_claim_name.empty() ? claim->meta.name == plain
                                                     : claim->pod_claim_name == entry.entry;
@@ -158,28 +158,33 @@ ApiRequest ClaimController::CreateClaim(const Pod& pod, const PodClaim& entry,
   return request;
 }
 
-// All names at once, those known before too, in the order of the entries.
+// All names at once, those known before too, in the order of the entries. Nobody else writes them;
+// and of the rest of the status, which is the kubelet's, nothing is sent.
 ApiRequest ClaimController::WriteNames(const Sync& sync) const {
-  const Ref<Pod> cached = client_->cache().pod(sync.pod->meta.uid);
-  auto pod = std::make_shared<Pod>(cached == nullptr ? *sync.pod : *cached);
+  const Ref<Pod>& cached = client_->cache().pod(sync.pod->meta.uid);
+  const Pod& known_pod = cached == nullptr ? *sync.pod : *cached;
+  auto pod = std::make_shared<Pod>();
+  pod->meta.ns = known_pod.meta.ns;
+  pod->meta.name = known_pod.meta.name;
+  pod->meta.uid = known_pod.meta.uid;
+  pod->row = known_pod.row;  // for those who hear of the call
   const auto find = [](const auto& names, Name entry) {
     size_t i = 0;
     while (i < names.size() && names[i].entry != entry) ++i;
     return i;
   };
-  decltype(pod->claim_names) names;
-  for (const PodClaim& entry : pod->claims) {
+  for (const PodClaim& entry : known_pod.claims) {
     const size_t made = find(sync.made, entry.entry);
-    const size_t known = find(pod->claim_names, entry.entry);
+    const size_t known = find(known_pod.claim_names, entry.entry);
     if (made < sync.made.size()) {
-      names.push_back(sync.made[made]);
-    } else if (known < pod->claim_names.size()) {
-      names.push_back(pod->claim_names[known]);
+      pod->claim_names.push_back(sync.made[made]);
+    } else if (known < known_pod.claim_names.size()) {
+      pod->claim_names.push_back(known_pod.claim_names[known]);
     }
   }
-  pod->claim_names = std::move(names);
   ApiRequest request;
   request.verb = Verb::kPatchStatus;
+  request.part = StatusPart::kClaimNames;
   request.kind = ObjectKind::kPod;
   request.object = Ref<Pod>(std::move(pod));
   return request;
@@ -215,7 +220,7 @@ absl::optional<ApiRequest> ClaimController::ServeNextClaim(Sync* sync) {
 
 // The node is chosen, so there is nothing to negotiate: no potential nodes. None if it is there.
 absl::optional<ApiRequest> ClaimController::WriteContext(const Pod& pod) const {
-  const Ref<PodSchedulingContext> known = client_->cache().context(pod.meta.ns, pod.meta.name);
+  const Ref<PodSchedulingContext>& known = client_->cache().context(pod.meta.ns, pod.meta.name);
   if (known != nullptr && known->selected == pod.node) return absl::nullopt;
   ApiRequest request;
   request.kind = ObjectKind::kPodSchedulingContext;
@@ -299,7 +304,7 @@ absl::optional<ApiRequest> ClaimController::CheckNextConsumer(Sync* sync) {
       continue;
     }
     if (deleted_pods_.contains(consumer.uid)) continue;
-    const Ref<Pod> pod = client_->cache().of<Pod>().Find(claim.meta.ns, consumer.name);
+    const Ref<Pod>& pod = client_->cache().of<Pod>().Find(claim.meta.ns, consumer.name);
     if (pod == nullptr) {
       ApiRequest request;
       request.verb = Verb::kGet;
@@ -332,7 +337,7 @@ bool ClaimController::OwnerNeedsItNoMore(const Sync& sync) const {
   const ObjectMeta& meta = sync.claim->meta;
   if (!options_.behaviour.releases_finished_pods() || !sync.kept.empty()) return false;
   if (meta.owner == 0 || meta.deleting) return false;
-  const Ref<Pod> owner = client_->cache().pod(meta.owner);
+  const Ref<Pod>& owner = client_->cache().pod(meta.owner);
   if (owner != nullptr) return IsDone(*owner);
   const auto gone = deleted_pods_.find(meta.owner);
   return gone != deleted_pods_.end() &&

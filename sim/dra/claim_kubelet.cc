@@ -6,8 +6,10 @@
 #include <cstdint>
 #include <memory>
 #include <utility>
+#include <variant>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
 #include "model/check.h"
@@ -125,8 +127,8 @@ void ClaimKubelet::Start(ApiClient* client) {
 // --- What it hears. ---
 
 void ClaimKubelet::OnWatch(const WatchEvent& event) {
-  const Ref<Pod> pod = As<Pod>(event.object);
-  if (pod == nullptr) return;
+  if (event.kind() != ObjectKind::kPod) return;
+  const Ref<Pod>& pod = std::get<Ref<Pod>>(event.object);
   PodState* state = FindState(pod->meta.uid);
   if (state == nullptr) {
     if (event.type != WatchEvent::Type::kDeleted) Begin(pod);
@@ -144,15 +146,17 @@ void ClaimKubelet::OnWatch(const WatchEvent& event) {
 
 void ClaimKubelet::OnRestart() {
   operations_.clear();
-  for (auto& entry : claims_) entry.second.unpreparing = false;
+  absl::c_for_each(claims_, [](auto& entry) { entry.second.unpreparing = false; });
   std::vector<Uid> known;
-  for (const auto& [uid, state] : pods_) {
+  absl::c_for_each(pods_, [this, &known](const auto& entry) {
+    const auto& [uid, state] = entry;
     known.push_back(uid);
     state->token = 0;
     const Ref<Pod> pod = client_->cache().pod(uid);
     state->gone = pod == nullptr;
     if (pod != nullptr) state->pod = pod;
-  }
+  });
+  std::sort(known.begin(), known.end());
   for (const Uid uid : known) {
     PodState* state = FindState(uid);
     // The host may have lost its node, or ended its work, meanwhile.
@@ -171,30 +175,22 @@ void ClaimKubelet::WorkDone(Uid pod, bool failed) {
 }
 
 void ClaimKubelet::NodeLost(NodeId node) {
-  for (auto it = pods_.begin(); it != pods_.end();) {
-    PodState& state = *it->second;
-    if (state.node == node) {
-      Cancel(state);
-      state.stage = PodState::Stage::kEnded;
-      state.held.clear();
-      state.calls.clear();
-    }
-    const bool done = state.node == node && (state.gone || HasPodEnded(*state.pod));
-    it = done ? pods_.erase(it) : std::next(it);
-  }
-  const auto first = claims_.lower_bound(NodeClaimKey(node, 0));
-  auto last = first;
-  while (last != claims_.end() && last->first.first == node) ++last;
-  claims_.erase(first, last);
+  absl::erase_if(pods_, [this, node](const auto& entry) {
+    PodState& state = *entry.second;
+    if (state.node != node) return false;
+    Cancel(state);
+    state.stage = PodState::Stage::kEnded;
+    state.held.clear();
+    state.calls.clear();
+    return state.gone || HasPodEnded(*state.pod);
+  });
+  absl::erase_if(claims_, [node](const auto& entry) { return entry.first.first == node; });
 }
 
 size_t ClaimKubelet::prepared_claims(NodeId node) const {
-  size_t prepared = 0;
-  for (auto it = claims_.lower_bound(NodeClaimKey(node, 0));
-       it != claims_.end() && it->first.first == node; ++it) {
-    if (it->second.prepared) ++prepared;
-  }
-  return prepared;
+  return static_cast<size_t>(absl::c_count_if(claims_, [node](const auto& entry) {
+    return entry.first.first == node && entry.second.prepared;
+  }));
 }
 
 // --- A pod's way. ---
@@ -472,7 +468,7 @@ void ClaimKubelet::Delete(PodState& state) {
 void ClaimKubelet::Retire(PodState& state) {
   state.stage = PodState::Stage::kEnded;
   const Uid uid = state.pod->meta.uid;
-  const Ref<Pod> cached = client_->cache().pod(uid);
+  const Ref<Pod>& cached = client_->cache().pod(uid);
   if (cached == nullptr || HasPodEnded(*cached)) pods_.erase(uid);
 }
 
@@ -548,29 +544,36 @@ ClaimDriver* ClaimKubelet::FindDriver(Name name) const {
 // --- Calls and timers. ---
 
 absl::optional<ApiReply> ClaimKubelet::Call(PodState& state, ApiRequest request) {
-  state.token = next_token_++;
-  operations_[state.token] = state.pod->meta.uid;
-  absl::optional<ApiReply> reply = client_->Call(std::move(request), state.token);
-  if (reply.has_value()) Cancel(state);
+  const uint64_t token = next_token_++;
+  absl::optional<ApiReply> reply = client_->Call(std::move(request), token);
+  if (!reply.has_value()) Expect(state, token);
   return reply;
 }
 
 // Any refusal means that the pod is not there any more.
 absl::optional<ApiReply> ClaimKubelet::PatchPhase(PodState& state, KubePodPhase phase) {
-  auto next = std::make_shared<Pod>(*state.pod);
+  auto next = std::make_shared<Pod>();
+  next->meta.ns = state.pod->meta.ns;
+  next->meta.name = state.pod->meta.name;
+  next->meta.uid = state.pod->meta.uid;
+  next->row = state.pod->row;  // for those who hear of the call
   next->phase = phase;
-  next->meta.version = 0;
   ApiRequest request;
   request.verb = Verb::kPatchStatus;
+  request.part = StatusPart::kPhase;
   request.kind = ObjectKind::kPod;
   request.object = Ref<Pod>(std::move(next));
   return Call(state, std::move(request));
 }
 
 void ClaimKubelet::Arm(PodState& state, SimDuration after) {
-  state.token = next_token_++;
-  operations_[state.token] = state.pod->meta.uid;
+  Expect(state, next_token_++);
   client_->ArmTimer(after, state.token);
+}
+
+void ClaimKubelet::Expect(PodState& state, uint64_t token) {
+  state.token = token;
+  operations_[token] = state.pod->meta.uid;
 }
 
 void ClaimKubelet::Cancel(PodState& state) {
@@ -578,12 +581,13 @@ void ClaimKubelet::Cancel(PodState& state) {
   state.token = 0;
 }
 
+// k8s.io/apimachinery pkg/util/wait, Jitter: it only ever adds, so that a retry comes after 10 to
+// 15 s, not 5 to 15 (pkg/kubelet/pod_workers.go: backOffPeriod, workerBackOffPeriodJitterFactor).
 SimDuration ClaimKubelet::RetryDelay() {
   const int64_t retry = options_.retry.ns();
   const int64_t drawn = std::llround(static_cast<double>(retry) * options_.retry_jitter);
-  const int64_t spread = std::min(drawn, retry);
-  const uint64_t offset = draws_.Below(2 * static_cast<uint64_t>(spread) + 1);
-  return SimDuration(retry - spread + static_cast<int64_t>(offset));
+  const int64_t most = std::min(drawn, retry);
+  return SimDuration(retry + static_cast<int64_t>(draws_.Below(static_cast<uint64_t>(most) + 1)));
 }
 
 ClaimKubelet::PodState* ClaimKubelet::FindState(Uid pod) const {

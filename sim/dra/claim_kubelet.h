@@ -3,10 +3,11 @@
 // and before the pod's end is reported.
 //
 // At the start, for every claim that a container uses: GET claim; it must be reserved for the pod,
-// else the kubelet tries again with the next pod sync (10 s +- 50 %). A claim that is prepared on
-// the node already (another pod there uses it) only gets a reference. The rest are prepared, one
-// driver after the other; until 1.27 claim after claim. Then PATCH pods/status (Running). At the
-// end: unprepare what no other pod on the node uses, then PATCH pods/status (Succeeded or Failed).
+// else the kubelet tries again with the next pod sync (10 s and up to a half more). A claim that is
+// prepared on the node already (another pod there uses it) only gets a reference. The rest are
+// prepared, one driver after the other; until 1.27 claim after claim. Then PATCH pods/status
+// (Running). At the end: unprepare what no other pod on the node uses, then PATCH pods/status
+// (Succeeded or Failed).
 //
 // A pod that is being deleted (deletionTimestamp) is stopped, unprepared, reported, and deleted
 // with `force`. One that is deleted by force is stopped and unprepared. A call that is under way is
@@ -26,7 +27,7 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/btree_map.h"
+#include "absl/container/flat_hash_map.h"
 #include "absl/types/optional.h"
 #include "model/distributions.h"
 #include "model/ids.h"
@@ -54,8 +55,8 @@ class KubeletHost {
 
 struct ClaimKubeletOptions {
   DraBehaviour behaviour;
-  SimDuration retry = SimDuration::Seconds(10);  // +- retry_jitter
-  double retry_jitter = 0.5;
+  SimDuration retry = SimDuration::Seconds(10);
+  double retry_jitter = 0.5;  // up to so much of `retry` is added
   // Seconds of one gRPC call to a plugin, beside the driver's own PrepareTime.
   absl::optional<Distribution> grpc_latency;
   // Of 1000 prepare or unprepare calls, so many fail (and are retried).
@@ -84,7 +85,7 @@ class ClaimKubelet : public Actor {
   void OnTimer(uint64_t token) override { Continue(token, nullptr); }
   void OnRestart() override;
 
-  // Claims prepared on the node. For invariants. O(claims that pods of the node refer to).
+  // Claims prepared on the node. For checks. O(claims that pods of all nodes refer to).
   size_t prepared_claims(NodeId node) const;
   // Attempts to prepare a pod's claims that failed, for whatever reason (events
   // FailedPrepareDynamicResources).
@@ -139,6 +140,8 @@ class ClaimKubelet : public Actor {
   absl::optional<ApiReply> Call(PodState& state, ApiRequest request);
   absl::optional<ApiReply> PatchPhase(PodState& state, KubePodPhase phase);
   void Arm(PodState& state, SimDuration after);
+  // Something under way is the pod's.
+  void Expect(PodState& state, uint64_t token);
   void Cancel(PodState& state);
   SimDuration RetryDelay();
   ClaimDriver* FindDriver(Name name) const;
@@ -149,10 +152,10 @@ class ClaimKubelet : public Actor {
   KubeletHost* host_;
   Random draws_;
   ApiClient* client_ = nullptr;
-  absl::btree_map<Uid, std::unique_ptr<PodState>> pods_;
-  absl::btree_map<NodeClaimKey, NodeClaim> claims_;
+  absl::flat_hash_map<Uid, std::unique_ptr<PodState>> pods_;
+  absl::flat_hash_map<NodeClaimKey, NodeClaim> claims_;
   // Calls and timers under way, by token.
-  absl::btree_map<uint64_t, Uid> operations_;
+  absl::flat_hash_map<uint64_t, Uid> operations_;
   uint64_t next_token_ = 1;
   uint64_t failed_prepares_ = 0;
 };

@@ -3,11 +3,20 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "model/check.h"
 #include "policies/framework/device_allocator.h"
 
 namespace drasim {
+namespace {
+
+// Tokens of timers: the network's next event (0), what was shared is passed on, and the faults from
+// here on.
+constexpr uint64_t kPassOn = 1;
+constexpr uint64_t kFirstFault = 2;
+
+}  // namespace
 
 // Who creates and deletes pods. Its calls may take time; what they were for is in their tokens.
 class ControlPlane::User : public Actor {
@@ -38,8 +47,8 @@ ControlPlane::ControlPlane(const ClusterState* cluster, std::vector<ClaimDriver*
       claims_of_(std::move(claims_of)),
       options_(options),
       network_(std::make_unique<ApiNetwork>(&names_, options.seed)),
-      owned_plugin_(std::make_unique<DraPlugin>(options.behaviour, options.seed,
-                                                static_cast<DraPlugin::Host*>(this))),
+      owned_plugin_(std::make_unique<DraPlugin>(options.behaviour, options.gang_timeout,
+                                                options.seed, static_cast<DraPlugin::Host*>(this))),
       plugin_(owned_plugin_.get()),
       claim_controller_([&options] {
         ClaimControllerOptions o = options.claim_controller;
@@ -111,6 +120,9 @@ void ControlPlane::AttachClaims(ClaimHost* engine) {
   }
   kubelet_->Start(connect("kubelet", options_.kubelets, ClaimKubelet::kWatches, kubelet_.get()));
   counts_.resize(network_->clients());
+  for (size_t i = 0; i < options_.faults.size(); ++i) {
+    host_->ArmNodeTimer(options_.faults[i].at, kFirstFault + i);
+  }
   Arm();
 }
 
@@ -127,12 +139,27 @@ void ControlPlane::Arm() {
   host_->ArmNodeTimer(*next, 0);
 }
 
-void ControlPlane::OnTimer(uint64_t, SimTime now) {
+void ControlPlane::OnTimer(uint64_t token, SimTime now) {
+  if (token == kPassOn) {
+    for (const Ref<Pod>& gone : std::exchange(gone_, {})) PassOn(*gone);
+    return;
+  }
+  if (token >= kFirstFault) {
+    BeforeCalls(now);
+    return Happen(options_.faults[token - kFirstFault]);
+  }
   if (armed_.has_value() && *armed_ <= now) armed_.reset();
   handling_ = true;
   network_->RunUntil(now);
   handling_ = false;
   Arm();
+}
+
+std::vector<PodId> ControlPlane::GangOf(PodId pod) const {
+  const JobRow& row = host_->jobs().row(host_->jobs().job_of(pod));
+  std::vector<PodId> gang;
+  for (uint32_t i = 0; i < row.pods; ++i) gang.push_back(PodId(row.first_pod.value() + i));
+  return gang;
 }
 
 Uid ControlPlane::UidOf(PodId pod) const {
@@ -152,8 +179,12 @@ void ControlPlane::CreatePod(PodId pod) {
   // What was lost is gone before its successor comes.
   if (state.uid != 0 && !state.ended) DeletePod(state.uid, true);
   auto object = std::make_shared<Pod>();
-  object->meta.ns = names_.Intern("default");
-  const absl::string_view name = cluster_->pod_name(pod);
+  // "NAMESPACE/NAME", or a name in the namespace "default".
+  const absl::string_view full = cluster_->pod_name(pod);
+  const size_t slash = full.find('/');
+  const bool plain = slash == absl::string_view::npos;
+  object->meta.ns = names_.Intern(plain ? "default" : full.substr(0, slash));
+  const absl::string_view name = plain ? full : full.substr(slash + 1);
   object->meta.name = names_.Intern(
       state.incarnation == 0 ? std::string(name) : absl::StrCat(name, "-r", state.incarnation));
   object->claims = claims_of_(cluster_->pod_shape(pod), pod);
@@ -185,22 +216,58 @@ void ControlPlane::DeletePod(Uid uid, bool force) {
 Admission ControlPlane::Admit(PodId pod, NodeId node, SimTime) {
   Admission admission;
   admission.starts_later = true;
-  const ObjectCache& objects = network_->server().objects();
-  const Ref<Pod> object = objects.pod(UidOf(pod));
+  const Ref<Pod> object = network_->server().objects().pod(UidOf(pod));
   if (object == nullptr) return admission;
-  for (const PodClaim& entry : object->claims) {
+  admission = DevicesOfPod(*object, node);
+  admission.starts_later = true;
+  return admission;
+}
+
+Admission ControlPlane::DevicesOfPod(const Pod& object, NodeId node) const {
+  Admission admission;
+  const ObjectCache& objects = network_->server().objects();
+  for (const PodClaim& entry : object.claims) {
     const Ref<ResourceClaim> claim =
-        objects.claim(object->meta.ns, plugin_->rules().ClaimNameOf(*object, entry));
+        objects.claim(object.meta.ns, plugin_->rules().ClaimNameOf(object, entry));
     if (claim == nullptr || claim->status.allocation == nullptr) continue;
     const Allocation& allocation = *claim->status.allocation;
     // What several pods share is charged to the first of them.
     const bool first = !claim->status.reserved_for.empty() &&
-                       claim->status.reserved_for.front().uid == object->meta.uid;
+                       claim->status.reserved_for.front().uid == object.meta.uid;
     if (allocation.node != node || !first) continue;
     for (const DeviceGrant& grant : allocation.grants) admission.grants.push_back(grant);
   }
   admission.devices = DevicesOf(admission.grants);
+  // What was taken by force may still be in use there.
+  if (!admission.grants.empty() && !cluster_->CanGrant(node, admission.devices, admission.grants)) {
+    admission.grants.clear();
+    admission.devices = 0;
+  }
   return admission;
+}
+
+void ControlPlane::PassOn(const Pod& gone) {
+  const ObjectCache& objects = network_->server().objects();
+  for (const PodClaim& entry : gone.claims) {
+    const Ref<ResourceClaim> claim =
+        objects.claim(gone.meta.ns, plugin_->rules().ClaimNameOf(gone, entry));
+    if (claim == nullptr || claim->status.allocation == nullptr) continue;
+    const Allocation& allocation = *claim->status.allocation;
+    if (allocation.grants.empty()) continue;
+    for (const Consumer& consumer : claim->status.reserved_for) {
+      const Ref<Pod> pod = objects.pod(consumer.uid);
+      if (pod == nullptr || consumer.uid == gone.meta.uid || !pod->row.valid()) continue;
+      if (cluster_->pod_phase(pod->row) != PodPhase::kBound ||
+          cluster_->pod_node(pod->row) != allocation.node || cluster_->pod_devices(pod->row) != 0) {
+        continue;
+      }
+      const uint32_t devices = DevicesOf(allocation.grants);
+      if (cluster_->CanGrant(allocation.node, devices, allocation.grants)) {
+        engine_->GiveDevices(pod->row, devices, allocation.grants);
+      }
+      break;
+    }
+  }
 }
 
 bool ControlPlane::EndPod(PodId pod, bool failed, SimTime now) {
@@ -227,6 +294,13 @@ void ControlPlane::PodEnded(const Pod& pod) {
 void ControlPlane::Removed(PodId pod, NodeId, SimTime now) {
   PodState& state = pods_[pod.value()];
   BeforeCalls(now);
+  const Ref<Pod> object = network_->server().objects().pod(state.uid);
+  const auto is_shared = [](const PodClaim& entry) { return !entry.claim.empty(); };
+  if (object != nullptr && absl::c_any_of(object->claims, is_shared)) {
+    // Its devices are free when this event is over.
+    if (gone_.empty()) host_->ArmNodeTimer(now, kPassOn);
+    gone_.push_back(object);
+  }
   if (state.ended) {
     user_client_->ArmTimer(options_.finished_ttl, state.uid);
   } else {
@@ -242,37 +316,6 @@ void ControlPlane::PodDeleted(PodId pod, SimTime now) {
   BeforeCalls(now);
   state.unwanted = state.uid == 0 && !state.ended;
   if (state.uid != 0) DeletePod(std::exchange(state.uid, Uid{0}), true);
-  Arm();
-}
-
-ClientId ControlPlane::ClientNamed(absl::string_view name) const {
-  for (size_t i = 0; i < network_->clients(); ++i) {
-    const auto id = static_cast<ClientId>(i);
-    if (network_->client(id).options().name == name) return id;
-  }
-  DRASIM_UNREACHABLE("a component that does not exist");
-}
-
-void ControlPlane::RestartComponent(absl::string_view name, SimDuration down) {
-  network_->Restart(ClientNamed(name), down);
-  Arm();
-}
-
-void ControlPlane::BreakWatchOf(absl::string_view name, SimDuration length) {
-  network_->BreakWatch(ClientNamed(name), length);
-  Arm();
-}
-
-void ControlPlane::DeleteClaim(Uid uid) {
-  const Ref<ResourceClaim> claim = network_->server().objects().of<ResourceClaim>().Find(uid);
-  if (claim == nullptr) return;
-  ApiRequest request;
-  request.verb = Verb::kDelete;
-  request.kind = ObjectKind::kResourceClaim;
-  request.ns = claim->meta.ns;
-  request.name = claim->meta.name;
-  request.uid = uid;
-  user_client_->Call(std::move(request), 0);
   Arm();
 }
 

@@ -46,6 +46,16 @@ struct ConnectionOptions {
   absl::optional<Distribution> watch_latency;
 };
 
+// Something that happens to the control plane at a time of the run.
+struct PlaneFault {
+  enum class Action : uint8_t { kRestart, kBreakWatch, kDeleteClaim };
+  SimTime at;
+  Action action = Action::kRestart;
+  std::string component;  // as RestartComponent takes it
+  SimDuration duration;
+  std::string ns, claim;  // of kDeleteClaim
+};
+
 struct ControlPlaneOptions {
   DraBehaviour behaviour;
   ConnectionOptions scheduler;
@@ -57,6 +67,10 @@ struct ControlPlaneOptions {
   DriverControllerOptions driver_controller;
   ClaimKubeletOptions kubelet;
   SimDuration finished_ttl = SimDuration::Seconds(60);  // of pods that have ended
+  // A gang of which some pods have their claims, and others wait for theirs, gives all back after
+  // so long.
+  SimDuration gang_timeout = SimDuration::Seconds(600);
+  std::vector<PlaneFault> faults;
   uint64_t seed = 0;
 };
 
@@ -102,6 +116,17 @@ class ControlPlane : public NodeAgent, private KubeletHost, private DraPlugin::H
   void BreakWatchOf(absl::string_view name, SimDuration length);
   void DeleteClaim(Uid uid);
 
+  // Pods that are not bound although all their claims are allocated: what a node that has become
+  // too full keeps waiting. O(objects).
+  int64_t pods_pinned() const;
+
+  // Whether a component is called so.
+  bool HasComponent(absl::string_view name) const;
+
+  // How the pod stands with its claims: for each of them what state it is in, whom it waits for and
+  // who holds it, as the API server has it now; a line each. For people. O(objects of the pod).
+  std::vector<std::string> ExplainPod(PodId pod) const;
+
   // After the run: until nothing is under way but periodic rechecks, or the limit.
   void Settle(SimDuration limit);
 
@@ -113,6 +138,7 @@ class ControlPlane : public NodeAgent, private KubeletHost, private DraPlugin::H
   const DraPlugin& plugin() const { return *plugin_; }
   const ClaimController& claim_controller() const { return claim_controller_; }
   const ClaimKubelet& kubelet() const { return *kubelet_; }
+  size_t drivers() const { return driver_controllers_.size(); }
   const DriverController& driver_controller(size_t i) const { return *driver_controllers_[i]; }
 
   // No device to two claims that may not share it, consumers within limits and alive, claims of
@@ -128,9 +154,18 @@ class ControlPlane : public NodeAgent, private KubeletHost, private DraPlugin::H
   void PodEnded(const Pod& pod) override;
   // DraPlugin::Host
   Uid UidOf(PodId pod) const override;
+  std::vector<PodId> GangOf(PodId pod) const override;
   void BeforeCalls(SimTime now) override;
   void AfterCalls() override { Arm(); }
 
+  void Happen(const PlaneFault& fault);
+  // What the claims of the pod's object, which is bound to the node, make it hold.
+  Admission DevicesOfPod(const Pod& object, NodeId node) const;
+  // A pod that shared a claim is gone: another of its consumers is charged for it.
+  void PassOn(const Pod& gone);
+  std::string ExplainClaim(const Pod& pod, const PodClaim& entry) const;
+  std::string ExplainNegotiation(const Pod& pod, const PodClaim& entry,
+                                 const ResourceClaim& claim) const;
   void CreatePod(PodId pod);
   void DeletePod(Uid uid, bool force);
   void Arm();
@@ -166,6 +201,7 @@ class ControlPlane : public NodeAgent, private KubeletHost, private DraPlugin::H
   NodeHost* host_ = nullptr;
   ClaimHost* engine_ = nullptr;
   std::vector<PodState> pods_;  // by PodId
+  std::vector<Ref<Pod>> gone_;  // at this moment
   std::vector<ApiCounts> counts_;
   std::function<void(const ApiMessage&)> hear_;
   absl::optional<SimTime> armed_;

@@ -37,6 +37,12 @@ constexpr std::array<absl::string_view, 17> kDraReasons = {
 // no time, that is within one instant, which has to be over some day.
 constexpr uint32_t kMostWakesAtOnce = 16;
 
+// After a gang has given its claims back: drivers look again every 30 s at what others wait for.
+constexpr SimDuration kGangPause = SimDuration::Seconds(60);
+constexpr uint64_t kGangPauseSpread = 120;  // seconds more, at random
+// Beyond, a gang that goes on so alone does not keep a run from ending.
+constexpr uint32_t kGangReleasesThatCount = 50;
+
 Status Waiting() {
   Status status;
   status.code = Code::kWaiting;
@@ -60,8 +66,13 @@ bool OnlyReservationOf(Uid pod, const ResourceClaim& before, const ResourceClaim
 
 }  // namespace
 
-DraPlugin::DraPlugin(const DraBehaviour& behaviour, uint64_t seed, Host* host)
-    : behaviour_(behaviour), seed_(seed), host_(host) {}
+DraPlugin::DraPlugin(const DraBehaviour& behaviour, SimDuration gang_timeout, uint64_t seed,
+                     Host* host)
+    : behaviour_(behaviour),
+      gang_timeout_(gang_timeout),
+      seed_(seed),
+      host_(host),
+      gang_draws_(seed, "gang pauses") {}
 
 void DraPlugin::Start(ApiClient* client, ClaimHost* engine) {
   client_ = client;
@@ -96,6 +107,10 @@ void DraPlugin::Forget(PodId pod) {
 
 bool DraPlugin::PreEnqueue(const PodContext& pod) {
   const Ref<Pod> object = client_->cache().pod(host_->UidOf(pod.pod));
+  if (!gang_pauses_.empty()) {
+    const auto pause = gang_pauses_.find(host_->GangOf(pod.pod).front());
+    if (pause != gang_pauses_.end() && client_->now() < pause->second) return false;
+  }
   return object != nullptr && (!behaviour_.pre_enqueue() || rules_->PreEnqueue(*object).ok());
 }
 
@@ -170,14 +185,16 @@ PostFilterResult DraPlugin::PostFilter(const PodContext& pod, PostFilterHandle&)
   if (attempt == nullptr || attempt->cycle.claims.empty()) return result;
   host_->BeforeCalls(pod.now);
   const Status status = rules_->PostFilter(&attempt->cycle);
-  Background(attempt, status, true);
-  host_->AfterCalls();
   const bool acted = status.code == Code::kSuccess || status.code == Code::kWaiting;
+  // Else preemption asks which nodes the claims allow (WhyRestricted).
+  if (acted) Background(attempt, status, true);
+  host_->AfterCalls();
   if (acted && !behaviour_.preempts_after_deallocation()) result.code = StepCode::kPending;
   return result;
 }
 
-StepResult DraPlugin::Answer(PodId pod, Attempt* attempt, Status status, bool blocks) {
+StepResult DraPlugin::Answer(PodId pod, Attempt* attempt, Status status, bool blocks,
+                             absl::optional<StepResult>* keep) {
   StepResult result;
   if (status.code == Code::kWaiting) {
     attempt->waits = true;
@@ -188,26 +205,31 @@ StepResult DraPlugin::Answer(PodId pod, Attempt* attempt, Status status, bool bl
     result.code = StepCode::kWait;
     return result;
   }
-  if (status.ok()) return result;
-  result.code = status.code == Code::kPending ? StepCode::kPending
-                : status.code == Code::kError ? StepCode::kError
-                                              : StepCode::kReject;
-  result.reason = LocalReason(status.reason);
-  pending_[pod.value()] = status.code == Code::kPending;
+  if (!status.ok()) {
+    result.code = status.code == Code::kPending ? StepCode::kPending
+                  : status.code == Code::kError ? StepCode::kError
+                                                : StepCode::kReject;
+    result.reason = LocalReason(status.reason);
+    pending_[pod.value()] = status.code == Code::kPending;
+    ArmGangTimeout(pod);
+  }
+  *keep = result;
   return result;
 }
 
 StepResult DraPlugin::Reserve(const PodContext& pod, const ClusterState&, NodeId node) {
   Attempt* attempt = Find(pod.pod);
   if (attempt == nullptr || attempt->cycle.claims.empty()) return StepResult();
-  if (attempt->waits) return Answer(pod.pod, attempt, Waiting(), false);
+  absl::optional<StepResult>* const keep = &attempt->answers[0];
+  if (keep->has_value()) return **keep;
+  if (attempt->waits) return Answer(pod.pod, attempt, Waiting(), false, keep);
   if (std::exchange(attempt->done, false)) {
-    return Answer(pod.pod, attempt, attempt->cycle.result, false);
+    return Answer(pod.pod, attempt, attempt->cycle.result, false, keep);
   }
   host_->BeforeCalls(pod.now);
   const Status status = rules_->Reserve(&attempt->cycle, node);
   host_->AfterCalls();
-  return Answer(pod.pod, attempt, status, !behaviour_.writes_in_pre_bind());
+  return Answer(pod.pod, attempt, status, !behaviour_.writes_in_pre_bind(), keep);
 }
 
 void DraPlugin::Unreserve(const PodContext& pod, const ClusterState&, NodeId node) {
@@ -222,30 +244,118 @@ void DraPlugin::Unreserve(const PodContext& pod, const ClusterState&, NodeId nod
     return;
   }
   host_->BeforeCalls(pod.now);
+  if (HoldsForGang(pod.pod)) {
+    Background(attempt, Status(), false);
+    return host_->AfterCalls();
+  }
   const Status status = rules_->Unreserve(&attempt->cycle, node);
   Background(attempt, status, !behaviour_.writes_in_pre_bind());
   host_->AfterCalls();
 }
 
+bool DraPlugin::HoldsForGang(PodId pod) {
+  const std::vector<PodId> gang = host_->GangOf(pod);
+  if (gang.size() < 2) return false;
+  const Uid uid = host_->UidOf(pod);
+  const Ref<Pod> object = client_->cache().pod(uid);
+  if (object == nullptr) return false;
+  bool holds = false;
+  for (const PodClaim& entry : object->claims) {
+    const Ref<ResourceClaim> claim =
+        client_->cache().claim(object->meta.ns, rules_->ClaimNameOf(*object, entry));
+    holds |= claim != nullptr && IsReservedFor(*claim, uid);
+  }
+  return holds;
+}
+
+// From the first pod of a gang on that asks a driver for something.
+void DraPlugin::ArmGangTimeout(PodId pod) {
+  const std::vector<PodId> gang = host_->GangOf(pod);
+  if (gang.size() < 2) return;
+  const SimTime deadline = client_->now() + gang_timeout_;
+  if (gang_deadlines_.try_emplace(gang.front(), deadline).second) {
+    client_->ArmTimer(gang_timeout_, gang.front().value());
+  }
+}
+
+void DraPlugin::OnTimer(uint64_t token) {
+  const PodId first(static_cast<uint32_t>(token));
+  const auto pause = gang_pauses_.find(first);
+  if (pause != gang_pauses_.end() && client_->now() >= pause->second) {
+    gang_pauses_.erase(pause);
+    for (PodId pod : host_->GangOf(first)) engine_->RecheckPod(pod);
+    return;
+  }
+  const auto deadline = gang_deadlines_.find(first);
+  if (deadline == gang_deadlines_.end() || client_->now() < deadline->second) return;
+  gang_deadlines_.erase(deadline);
+  // Else it would take back at once what it has given up, since it is the first to hear of it.
+  // Gangs that have run into each other must not do so for ever.
+  const auto extra = static_cast<int64_t>(gang_draws_.Below(kGangPauseSpread));
+  const SimDuration pause_length = kGangPause + SimDuration::Seconds(extra);
+  gang_pauses_[first] = client_->now() + pause_length;
+  client_->ArmTimer(pause_length, token);
+  if (++gang_releases_[first] <= kGangReleasesThatCount) engine_->NoteProgress();
+  for (PodId pod : host_->GangOf(first)) ReleaseClaims(pod);
+}
+
+// As PostFilter does it; a conflict leaves the claim as it is, until the next timeout.
+void DraPlugin::ReleaseClaims(PodId pod) {
+  const Ref<Pod> object = client_->cache().pod(host_->UidOf(pod));
+  if (object == nullptr || object->node.valid()) return;
+  const Ref<PodSchedulingContext> context =
+      client_->cache().context(object->meta.ns, object->meta.name);
+  if (context != nullptr && context->selected.valid()) {
+    auto cleared = std::make_shared<PodSchedulingContext>(*context);
+    cleared->selected = NodeId();
+    ApiRequest request;
+    request.verb = Verb::kUpdate;
+    request.kind = ObjectKind::kPodSchedulingContext;
+    request.object = Ref<PodSchedulingContext>(std::move(cleared));
+    client_->Call(std::move(request), 0);
+  }
+  for (const PodClaim& entry : object->claims) {
+    const Ref<ResourceClaim> claim =
+        client_->cache().claim(object->meta.ns, rules_->ClaimNameOf(*object, entry));
+    if (claim == nullptr || claim->status.allocation == nullptr) continue;
+    const auto& consumers = claim->status.reserved_for;
+    const bool own =
+        consumers.empty() || (consumers.size() == 1 && consumers.front().uid == object->meta.uid);
+    if (!own || claim->spec.mode == AllocationMode::kImmediate) continue;
+    auto released = std::make_shared<ResourceClaim>(*claim);
+    released->status.reserved_for.clear();
+    released->status.deallocation_requested = true;
+    ApiRequest request;
+    request.verb = Verb::kUpdateStatus;
+    request.kind = ObjectKind::kResourceClaim;
+    request.object = Ref<ResourceClaim>(std::move(released));
+    client_->Call(std::move(request), 0);
+  }
+}
+
 StepResult DraPlugin::PreBind(const PodContext& pod, const ClusterState&, NodeId node) {
   Attempt* attempt = Find(pod.pod);
   if (attempt == nullptr || attempt->cycle.claims.empty()) return StepResult();
-  if (attempt->waits) return Answer(pod.pod, attempt, Waiting(), false);
+  absl::optional<StepResult>* const keep = &attempt->answers[1];
+  if (keep->has_value()) return **keep;
+  if (attempt->waits) return Answer(pod.pod, attempt, Waiting(), false, keep);
   if (std::exchange(attempt->done, false)) {
-    return Answer(pod.pod, attempt, attempt->cycle.result, false);
+    return Answer(pod.pod, attempt, attempt->cycle.result, false, keep);
   }
   host_->BeforeCalls(pod.now);
   const Status status = rules_->PreBind(&attempt->cycle, node);
   host_->AfterCalls();
-  return Answer(pod.pod, attempt, status, false);
+  return Answer(pod.pod, attempt, status, false, keep);
 }
 
 StepResult DraPlugin::Bind(const PodContext& pod, const ClusterState&, NodeId node) {
   Attempt* attempt = Find(pod.pod);
   DRASIM_CHECK(attempt != nullptr);
-  if (attempt->waits) return Answer(pod.pod, attempt, Waiting(), false);
+  absl::optional<StepResult>* const keep = &attempt->answers[2];
+  if (keep->has_value()) return **keep;
+  if (attempt->waits) return Answer(pod.pod, attempt, Waiting(), false, keep);
   if (std::exchange(attempt->done, false)) {
-    return Answer(pod.pod, attempt, attempt->cycle.result, false);
+    return Answer(pod.pod, attempt, attempt->cycle.result, false, keep);
   }
   host_->BeforeCalls(pod.now);
   const Ref<Pod>& object = attempt->cycle.pod;
@@ -259,15 +369,17 @@ StepResult DraPlugin::Bind(const PodContext& pod, const ClusterState&, NodeId no
   attempt->binding = true;
   const auto reply = client_->Call(std::move(request), attempt->cycle.token);
   host_->AfterCalls();
-  if (!reply.has_value()) return Answer(pod.pod, attempt, Waiting(), false);
+  if (!reply.has_value()) return Answer(pod.pod, attempt, Waiting(), false, keep);
   attempt->binding = false;
   return Answer(pod.pod, attempt,
-                reply->ok() ? Status() : Status{Code::kError, Reason::kCallFailed, Name()}, false);
+                reply->ok() ? Status() : Status{Code::kError, Reason::kCallFailed, Name()}, false,
+                keep);
 }
 
 void DraPlugin::PostBind(const PodContext& pod, const ClusterState&, NodeId) {
   Attempt* attempt = Find(pod.pod);
   if (attempt == nullptr) return;
+  gang_deadlines_.erase(host_->GangOf(pod.pod).front());
   if (attempt->cycle.claims.empty()) return Forget(pod.pod);
   host_->BeforeCalls(pod.now);
   Background(attempt, rules_->PostBind(&attempt->cycle), false);

@@ -11,6 +11,7 @@
 #ifndef DRASIM_SIM_DRA_DRA_PLUGIN_H_
 #define DRASIM_SIM_DRA_DRA_PLUGIN_H_
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -19,6 +20,8 @@
 #include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_map.h"
+#include "absl/types/optional.h"
+#include "model/random.h"
 #include "policies/framework/plugin.h"
 #include "sim/core/node_agent.h"
 #include "sim/dra/api_network.h"
@@ -42,9 +45,12 @@ class DraPlugin : public Plugin, public Actor {
     // set off is seen to afterwards.
     virtual void BeforeCalls(SimTime now) = 0;
     virtual void AfterCalls() = 0;
+    // The pods that are placed all together or not at all, this one among them.
+    virtual std::vector<PodId> GangOf(PodId pod) const = 0;
   };
 
-  DraPlugin(const DraBehaviour& behaviour, uint64_t seed, Host* host);
+  // `gang_timeout`: see ControlPlaneOptions.
+  DraPlugin(const DraBehaviour& behaviour, SimDuration gang_timeout, uint64_t seed, Host* host);
   // Before anything else, once. `engine` is told when the network's handlers find something.
   void Start(ApiClient* client, ClaimHost* engine);
 
@@ -70,7 +76,8 @@ class DraPlugin : public Plugin, public Actor {
   // Actor
   void OnWatch(const WatchEvent& event) override;
   void OnReply(uint64_t token, const ApiReply& reply) override;
-  void OnTimer(uint64_t) override {}
+  // A gang has waited for long: the token is its first pod.
+  void OnTimer(uint64_t token) override;
 
   const DynamicResources& rules() const { return *rules_; }
   // Cycles of which a step waits for a reply, or that are between PreFilter and PostBind.
@@ -86,12 +93,21 @@ class DraPlugin : public Plugin, public Actor {
     bool blocks = false;     // the scheduling thread
     bool abandoned = false;  // nobody will ask for the answer
     bool binding = false;    // the reply is that of POST pods/binding
+    // What Reserve, PreBind and Bind came to. A gang's steps are called for all its pods again when
+    // one of them has got its reply.
+    std::array<absl::optional<StepResult>, 3> answers;
   };
 
   Attempt* Find(PodId pod);
   void Forget(PodId pod);
   // What the engine is to know of a step's status.
-  StepResult Answer(PodId pod, Attempt* attempt, DynamicResources::Status status, bool blocks);
+  StepResult Answer(PodId pod, Attempt* attempt, DynamicResources::Status status, bool blocks,
+                    absl::optional<StepResult>* keep);
+  // A pod of a gang whose claims are its own, but whose gang is not complete, waits at Permit with
+  // them. True when this pod does.
+  bool HoldsForGang(PodId pod);
+  void ArmGangTimeout(PodId pod);
+  void ReleaseClaims(PodId pod);
   void Background(Attempt* attempt, DynamicResources::Status status, bool blocks);
   void OnClaim(const WatchEvent& event);
   void OnContext(const WatchEvent& event);
@@ -100,6 +116,7 @@ class DraPlugin : public Plugin, public Actor {
   ReasonIndex LocalReason(DynamicResources::Reason reason) const;
 
   DraBehaviour behaviour_;
+  SimDuration gang_timeout_;
   uint64_t seed_;
   Host* host_;
   ApiClient* client_ = nullptr;
@@ -117,6 +134,10 @@ class DraPlugin : public Plugin, public Actor {
   // Pods that name a claim: (namespace, claim) -> pods in order of uid.
   absl::flat_hash_map<std::pair<Name, Name>, absl::btree_set<std::pair<Uid, PodId>>> users_;
   DynamicResources::Restriction restriction_;
+  absl::btree_map<PodId, SimTime> gang_deadlines_;  // by the gang's first pod
+  absl::btree_map<PodId, SimTime> gang_pauses_;     // likewise: no attempt before
+  absl::btree_map<PodId, uint32_t> gang_releases_;  // likewise: how often it gave its claims back
+  Random gang_draws_;
   uint64_t attempts_ = 0;
 };
 

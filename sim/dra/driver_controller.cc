@@ -60,6 +60,7 @@ void DriverController::OnRestart() {
   syncs_.clear();
   free_syncs_.clear();
   delayed_.clear();
+  sleepers_.clear();
   Restore();
 }
 
@@ -82,18 +83,19 @@ void DriverController::Restore() {
 
 void DriverController::OnWatch(const WatchEvent& event) {
   WorkQueue::Key key = 0;
-  if (const Ref<ResourceClaim> claim = As<ResourceClaim>(event.object)) {
+  if (const ResourceClaim* claim = PeekAs<ResourceClaim>(event.object)) {
     key = ClaimKey(claim->meta.uid);
+    if (claim->meta.deleting || event.type == WatchEvent::Type::kDeleted) WakeSleepers();
     // A claim that is gone holds nothing. Upstream loses what an Allocate gave out whose status
     // could not be written before the claim lost its finalizer.
     if (event.type == WatchEvent::Type::kDeleted && !options_.behaviour.strict_upstream) {
       StopAllocations(claim->meta.uid);
       driver_->Deallocate(claim->meta.uid).IgnoreError();
     }
-  } else if (const auto context = As<PodSchedulingContext>(event.object)) {
+  } else if (const auto* context = PeekAs<PodSchedulingContext>(event.object)) {
     key = ContextKey(context->meta.uid);
     // Lists that drivers have written are news to the scheduler alone; upstream looks again.
-    const auto before = As<PodSchedulingContext>(event.before);
+    const auto* before = PeekAs<PodSchedulingContext>(event.before);
     if (!options_.behaviour.strict_upstream && event.type == WatchEvent::Type::kModified &&
         before != nullptr && before->selected == context->selected &&
         before->potential == context->potential &&
@@ -101,7 +103,13 @@ void DriverController::OnWatch(const WatchEvent& event) {
       return;
     }
   } else {
-    return;  // a class: the syncs that miss it are repeated anyway
+    // A class: the syncs that miss it are repeated anyway.
+    WakeSleepers();
+    return;
+  }
+  if (const auto sleeper = sleepers_.find(key); sleeper != sleepers_.end()) {
+    skipped_ += SkippedSince(sleeper->second);
+    sleepers_.erase(sleeper);
   }
   if (event.type == WatchEvent::Type::kDeleted) {
     queue_.Forget(key);
@@ -163,6 +171,31 @@ void DriverController::Later(WorkQueue::Key key, SimDuration delay) {
   client_->ArmTimer(delay, RetryToken(key));
 }
 
+// Whatever the next syncs depend on has changed: each is due when it would have been had it gone on
+// all the time.
+void DriverController::WakeSleepers() {
+  ++epoch_;
+  for (const auto& [key, since] : std::exchange(sleepers_, {})) {
+    const uint64_t skipped = SkippedSince(since);
+    skipped_ += skipped;
+    const SimTime due =
+        since + SimDuration(options_.recheck.ns() * static_cast<int64_t>(skipped + 1));
+    Later(key, due - client_->now());
+  }
+}
+
+// Of a sync that sleeps since then; one that is due at this moment is still to come.
+uint64_t DriverController::SkippedSince(SimTime since) const {
+  const int64_t passed = (client_->now() - since).ns();
+  return passed <= 0 ? 0 : static_cast<uint64_t>((passed - 1) / options_.recheck.ns());
+}
+
+uint64_t DriverController::skipped_syncs() const {
+  uint64_t sum = skipped_;
+  for (const auto& [key, since] : sleepers_) sum += SkippedSince(since);
+  return sum;
+}
+
 void DriverController::Pump() {
   while (const absl::optional<WorkQueue::Key> key = queue_.Get()) {
     if (free_syncs_.empty()) {
@@ -172,7 +205,6 @@ void DriverController::Pump() {
     const uint32_t slot = free_syncs_.back();
     free_syncs_.pop_back();
     Sync& sync = syncs_[slot];
-    sync = Sync();
     sync.active = true;
     sync.slot = slot;
     sync.key = *key;
@@ -225,6 +257,9 @@ void DriverController::Finish(uint32_t slot) {
   Sync& sync = syncs_[slot];
   const WorkQueue::Key key = sync.key;
   last_result_ = std::move(sync.result);
+  // Until something changes, it would find the same again.
+  const bool changes_nothing = sync.changes_nothing && sync.epoch == epoch_ &&
+                               options_.sleep_when_idle && delayed_.find(key) == delayed_.end();
   ++outcomes_[static_cast<size_t>(last_result_.outcome)];
   sync = Sync();
   free_syncs_.push_back(slot);
@@ -234,7 +269,11 @@ void DriverController::Finish(uint32_t slot) {
       break;
     case Outcome::kPeriodic:
       queue_.Forget(key);
-      Later(key, options_.recheck);
+      if (changes_nothing) {
+        sleepers_.try_emplace(key, client_->now());
+      } else {
+        Later(key, options_.recheck);
+      }
       break;
     case Outcome::kRequeue:
     case Outcome::kFailed:
@@ -325,6 +364,7 @@ DriverController::Move DriverController::BeginRelease(Sync& sync) {
   const bool allocated = claim.status.allocation != nullptr;
   StopAllocations(claim.meta.uid);
   const absl::Status freed = driver_->Deallocate(claim.meta.uid);
+  WakeSleepers();
   if (!freed.ok()) {
     return Fail(sync,
                 absl::StrCat(allocated ? "deallocate: " : "stop allocation: ", freed.message()));

@@ -21,6 +21,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/btree_map.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -47,6 +48,9 @@ struct DriverControllerOptions {
   SimDuration recheck = SimDuration::Seconds(30);
   absl::optional<Distribution> decision_latency;  // seconds per Allocate or UnsuitableNodes call
   uint64_t seed = 0;
+  // A periodic sync that finds nothing new is not repeated until something has changed: what it
+  // would read is counted (skipped_syncs), but loads neither the network nor the rate limiter.
+  bool sleep_when_idle = false;
 };
 
 class DriverController : public Actor {
@@ -75,6 +79,8 @@ class DriverController : public Actor {
 
   // "<driver>/deletion-protection"
   Name finalizer() const { return finalizer_; }
+  // Syncs that were slept through, each a GET of a pod.
+  uint64_t skipped_syncs() const;
   bool idle() const;
   // Syncs that ended, by outcome, and the last error.
   uint64_t outcomes(Outcome outcome) const { return outcomes_[static_cast<size_t>(outcome)]; }
@@ -137,9 +143,13 @@ class DriverController : public Actor {
     size_t batch_begin = 0;
     size_t batch_end = 0;
     SyncResult result;
+    uint64_t epoch = 0;            // of the controller, as it began
+    bool changes_nothing = false;  // it found what it had reported before
   };
 
   void Restore();
+  void WakeSleepers();
+  uint64_t SkippedSince(SimTime since) const;
   void Later(WorkQueue::Key key, SimDuration delay);
   // Starts syncs while there are keys and workers.
   static constexpr uint64_t kPumpToken = ~uint64_t{0};
@@ -211,6 +221,10 @@ class DriverController : public Actor {
   absl::flat_hash_map<WorkQueue::Key, SimTime> delayed_;
   std::array<uint64_t, 4> outcomes_ = {};
   SyncResult last_result_;
+  // Contexts whose periodic sync would find what it found at that time. In order of keys.
+  absl::btree_map<WorkQueue::Key, SimTime> sleepers_;
+  uint64_t epoch_ = 0;    // changes that a sync may depend on
+  uint64_t skipped_ = 0;  // syncs that were slept through, of those that are awake again
 };
 
 }  // namespace drasim

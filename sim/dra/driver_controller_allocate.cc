@@ -63,6 +63,7 @@ DriverController::Move DriverController::BeginContext(Sync& sync) {
   sync.context = client_->cache().of<PodSchedulingContext>().Find(sync.key >> 1);
   if (sync.context == nullptr) return Over(sync, Outcome::kDone);
   const PodSchedulingContext& context = *sync.context;
+  sync.epoch = epoch_;
   if (context.meta.deleting) return Over(sync, Outcome::kDone);
   if (!context.selected.valid() && context.potential.empty()) return Over(sync, Outcome::kDone);
   return Send(sync, DriverGetRequest(ObjectKind::kPod, context.meta.ns, context.meta.name),
@@ -104,7 +105,7 @@ absl::Status DriverController::FindPending(const Pod& pod, const PodClaim& entry
   const absl::StatusOr<Name> name = ClaimNameOf(pod, entry);
   if (!name.ok()) return name.status();
   if (name->empty()) return absl::OkStatus();
-  Ref<ResourceClaim> claim = client_->cache().claim(pod.meta.ns, *name);
+  const Ref<ResourceClaim>& claim = client_->cache().claim(pod.meta.ns, *name);
   if (claim == nullptr) {
     // Upstream says that it gives up when a claim does not exist, and yet passes over it.
     if (options_.behaviour.strict_upstream) return absl::OkStatus();
@@ -122,7 +123,7 @@ absl::Status DriverController::FindPending(const Pod& pod, const PodClaim& entry
   if (resource_class == nullptr) return absl::NotFoundError(MissingClassText(*claim));
   if (resource_class->driver != driver_name_) return absl::OkStatus();
   pending->entry = entry.entry;
-  pending->claim = std::move(claim);
+  pending->claim = claim;
   pending->resource_class = std::move(resource_class);
   return absl::OkStatus();
 }
@@ -188,7 +189,10 @@ DriverController::Move DriverController::Report(Sync& sync) {
     known->unsuitable = std::move(listed);
     changed = true;
   }
-  if (!changed) return Over(sync, Outcome::kPeriodic);
+  if (!changed) {
+    sync.changes_nothing = true;
+    return Over(sync, Outcome::kPeriodic);
+  }
   ApiRequest request;
   request.verb = Verb::kUpdateStatus;
   request.kind = ObjectKind::kPodSchedulingContext;
@@ -315,6 +319,7 @@ DriverController::Move DriverController::Decide(Sync& sync) {
   if (!asked.empty()) {
     const NodeId node = sync.context == nullptr ? NodeId() : sync.context->selected;
     std::vector<ClaimAllocation> results = driver_->Allocate(told, node);
+    WakeSleepers();
     DRASIM_CHECK_EQ(results.size(), asked.size());
     for (size_t i = 0; i < asked.size(); ++i) {
       Pending& pending = sync.claims[asked[i]];

@@ -2,7 +2,10 @@
 #include "sim/dra/dynamic_resources.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <iterator>
 #include <string>
 #include <utility>
@@ -98,18 +101,17 @@ Name DynamicResources::ClaimNameOf(const Pod& pod, const PodClaim& entry) const 
   return Name();
 }
 
-DynamicResources::Status DynamicResources::FindClaims(
-    const Pod& pod, std::vector<Ref<ResourceClaim>>* claims) const {
+DynamicResources::Status DynamicResources::FindClaims(const Pod& pod, FoundClaims* claims) const {
   for (const PodClaim& entry : pod.claims) {
     const Name name = ClaimNameOf(pod, entry);
     if (name.empty()) return RejectedPod(Reason::kClaimMissing, Name());
-    Ref<ResourceClaim> claim = client_->cache().claim(pod.meta.ns, name);
+    const Ref<ResourceClaim>& claim = client_->cache().claim(pod.meta.ns, name);
     if (claim == nullptr) return RejectedPod(Reason::kClaimMissing, name);
     if (claim->meta.deleting) return RejectedPod(Reason::kClaimBeingDeleted, name);
     if (entry.claim.empty() && claim->meta.owner != pod.meta.uid) {
       return RejectedPod(Reason::kClaimOfAnotherPod, name);
     }
-    if (claims != nullptr) claims->push_back(std::move(claim));
+    if (claims != nullptr) claims->push_back(&claim);
   }
   return Status();
 }
@@ -135,7 +137,7 @@ DynamicResources::Status DynamicResources::CheckClaim(const Pod& pod, Cycle::Cla
     claim->available = object.status.allocation->available_on;
     return Status();
   }
-  const Ref<ResourceClass> found =
+  const Ref<ResourceClass>& found =
       client_->cache().of<ResourceClass>().Find(Name(), object.spec.class_name);
   if (found == nullptr) return RejectedPod(Reason::kClassMissing, object.spec.class_name);
   claim->available = found->suitable_nodes;
@@ -148,7 +150,7 @@ DynamicResources::Status DynamicResources::PreFilter(const Ref<Pod>& pod, Cycle*
   cycle->token = token;
   cycle->pod = pod;
   cycle->pod_uid = pod->meta.uid;
-  std::vector<Ref<ResourceClaim>> found;
+  FoundClaims found;
   if (const Status status = FindClaims(*pod, &found); !status.ok()) return status;
   if (found.empty()) return {Code::kSkip, Reason::kNone, Name()};
 
@@ -161,7 +163,7 @@ DynamicResources::Status DynamicResources::PreFilter(const Ref<Pod>& pod, Cycle*
   std::vector<Cycle::Claim> claims(found.size());
   for (size_t i = 0; i < found.size(); ++i) {
     claims[i].entry = pod->claims[i].entry;
-    claims[i].claim = std::move(found[i]);
+    claims[i].claim = *found[i];
     claims[i].context_entry = ContextEntry(context.get(), claims[i].entry);
     if (const Status status = CheckClaim(*pod, &claims[i]); !status.ok()) return status;
   }
@@ -217,29 +219,73 @@ void DynamicResources::PreScore(Cycle* cycle, absl::Span<const NodeId> feasible)
                                return InSortedNodes(cycle->context->potential, node);
                              });
   if (all_published) return;
-  std::vector<NodeId> nodes(feasible.begin(), feasible.end());
-  if (nodes.size() > kMaxNodesInContext) {
-    for (size_t i = 0; i < kMaxNodesInContext; ++i) {
-      const uint64_t other = i + choices_.Below(nodes.size() - i);
-      ++draws_;
-      std::swap(nodes[i], nodes[static_cast<size_t>(other)]);
-    }
-    nodes.resize(kMaxNodesInContext);
-    std::sort(nodes.begin(), nodes.end());
-  }
   cycle->has_potential = true;
-  cycle->potential = std::move(nodes);
+  if (feasible.size() > kMaxNodesInContext) {
+    cycle->potential = DrawNodes(feasible);
+  } else {
+    cycle->potential.assign(feasible.begin(), feasible.end());
+  }
+  KeepRefused(cycle);
+}
+
+// Drivers forget nodes that they are no longer asked about. Upstream asks about the feasible ones
+// only, so that refused nodes come back as soon as others are asked about: a pod that fits nowhere
+// goes round for ever.
+void DynamicResources::KeepRefused(Cycle* cycle) const {
+  if (behaviour_.strict_upstream || cycle->context == nullptr) return;
+  std::vector<NodeId>& potential = cycle->potential;
+  const size_t feasible = potential.size();
+  for (NodeId node : cycle->context->potential) {
+    if (potential.size() == kMaxNodesInContext) break;
+    const bool refused =
+        std::any_of(cycle->context->claims.begin(), cycle->context->claims.end(),
+                    [node](const auto& claim) { return InSortedNodes(claim.unsuitable, node); });
+    const bool there = std::binary_search(
+        potential.begin(), potential.begin() + static_cast<std::ptrdiff_t>(feasible), node);
+    if (refused && !there) potential.push_back(node);
+  }
+  std::sort(potential.begin(), potential.end());
+}
+
+// The first steps of a shuffle from the front, on the places of the nodes; they are undone
+// afterwards, so that the next call finds all places in order. Marks bring what was drawn in order.
+std::vector<NodeId> DynamicResources::DrawNodes(absl::Span<const NodeId> nodes) {
+  const size_t words = nodes.size() / 64 + 1;
+  if (chosen_.size() < words) chosen_.resize(words);
+  while (places_.size() < nodes.size()) places_.push_back(static_cast<uint32_t>(places_.size()));
+  // Locals stay in registers, which members would not between two writes through a pointer.
+  Random choices = choices_;
+  uint32_t* const places = places_.data();
+  uint64_t* const chosen = chosen_.data();
+  std::array<uint32_t, kMaxNodesInContext> others;
+  for (size_t i = 0; i < kMaxNodesInContext; ++i) {
+    others[i] = static_cast<uint32_t>(i + choices.Below(nodes.size() - i));
+    const uint32_t drawn = std::exchange(places[others[i]], places[i]);
+    places[i] = drawn;
+    chosen[drawn / 64] |= uint64_t{1} << drawn % 64;
+  }
+  choices_ = choices;
+  draws_ += kMaxNodesInContext;
+  for (size_t i = kMaxNodesInContext; i-- > 0;) std::swap(places[i], places[others[i]]);
+  std::vector<NodeId> drawn(kMaxNodesInContext);
+  NodeId* next = drawn.data();
+  for (size_t word = 0; word < words; ++word) {
+    for (uint64_t marks = std::exchange(chosen[word], 0); marks != 0; marks &= marks - 1) {
+      *next++ = nodes[word * 64 + static_cast<size_t>(std::countr_zero(marks))];
+    }
+  }
+  return drawn;
 }
 
 DynamicResources::Hint DynamicResources::AfterClaimChange(const Pod& pod,
                                                           const ResourceClaim* before,
                                                           const ResourceClaim* after) const {
   if (after == nullptr) return Hint::kSkip;
-  std::vector<Ref<ResourceClaim>> claims;
+  FoundClaims claims;
   if (!FindClaims(pod, &claims).ok()) return Hint::kSkip;
   const bool used = std::any_of(
       claims.begin(), claims.end(),
-      [after](const Ref<ResourceClaim>& claim) { return claim->meta.uid == after->meta.uid; });
+      [after](const Ref<ResourceClaim>* claim) { return (*claim)->meta.uid == after->meta.uid; });
   if (!used) return Hint::kSkip;
   // A driver that adds its finalizer, or a new label, changes nothing for the pod.
   if (before != nullptr && before->status == after->status) return Hint::kSkip;
@@ -251,11 +297,11 @@ DynamicResources::Hint DynamicResources::AfterContextChange(
   // Deleted by the plugin itself, when the pod was bound.
   if (after == nullptr) return Hint::kSkip;
   if (after->meta.name != pod.meta.name || after->meta.ns != pod.meta.ns) return Hint::kSkip;
-  std::vector<Ref<ResourceClaim>> claims;
+  FoundClaims claims;
   if (!FindClaims(pod, &claims).ok()) return Hint::kSkip;
   for (size_t i = 0; i < claims.size(); ++i) {
     // An attempt is expensive: better wait for all drivers.
-    if (IsPendingDelayed(*claims[i]) &&
+    if (IsPendingDelayed(**claims[i]) &&
         ContextEntry(after, pod.claims[i].entry) == Cycle::kNoEntry) {
       return Hint::kSkip;
     }

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/types/optional.h"
 #include "absl/types/span.h"
 #include "model/ids.h"
@@ -149,9 +150,15 @@ class DynamicResources {
 
   // The claim of each entry of the pod, in their order; `claims` may be null. Rejects the pod at
   // the first entry whose claim is not there, is being deleted or belongs to another pod.
-  Status FindClaims(const Pod& pod, std::vector<Ref<ResourceClaim>>* claims) const;
+  // The pointers are good until the cache changes.
+  using FoundClaims = absl::InlinedVector<const Ref<ResourceClaim>*, 4>;
+  Status FindClaims(const Pod& pod, FoundClaims* claims) const;
   // PreFilter's checks of one claim; notes where it is or may come to be available.
   Status CheckClaim(const Pod& pod, Cycle::Claim* claim) const;
+  void KeepRefused(Cycle* cycle) const;
+  // As many of the nodes as a context can hold, any of them with the same probability; in their
+  // order. O(limit + nodes / 64).
+  std::vector<NodeId> DrawNodes(absl::Span<const NodeId> nodes);
 
   Status Begin(Cycle* cycle, Step step, NodeId node);
   Status Continue(Cycle* cycle, const ApiReply* reply);
@@ -164,9 +171,9 @@ class DynamicResources {
   Status Decide(Cycle* cycle) const;
 
   Status Publish(Cycle* cycle, const ApiReply* reply);
-  // Puts the pod into reservedFor of each allocated claim, or takes it out again. Until 1.29 a
-  // stale claim is an error. From 1.30 upstream patches the one entry, whatever else has changed;
-  // here that is a PUT that is repeated with the state that a GET brings (as 1.31 does).
+  // Puts the pod into reservedFor of each allocated claim, or takes it out again. Until 1.29 by a
+  // PUT: a stale claim is an error. From 1.30 by a patch of the one entry, whatever else has
+  // changed; but 1.31 reserves by a PUT again, repeated after a conflict with what a GET brings.
   Status ChangeReservations(Cycle* cycle, bool reserve, const ApiReply* reply);
   // Of claims[cycle->next].
   Status ChangeReservation(Cycle* cycle, bool reserve, const ApiReply* reply);
@@ -181,6 +188,9 @@ class DynamicResources {
   Random choices_;  // PostFilter's claim, PreScore's 128 nodes
   uint64_t draws_ = 0;
   Name pods_;  // "pods", as consumers say it
+  // Scratch of DrawNodes, as large as any of its calls needed: 0, 1, 2, ..., and zeros.
+  std::vector<uint32_t> places_;
+  std::vector<uint64_t> chosen_;
 };
 
 // "resourceclaim in use", with the object's name where upstream gives it: the text of a condition.

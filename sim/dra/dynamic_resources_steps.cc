@@ -78,6 +78,22 @@ ApiRequest ReadClaimRequest(const ResourceClaim& claim) {
   return request;
 }
 
+// That the cycle's pod is, or is no longer, a consumer of the claim, and nothing else.
+ApiRequest PatchReservationRequest(const StepCycle& cycle, const ResourceClaim& claim, Name pods,
+                                   bool reserve) {
+  auto patch = std::make_shared<ResourceClaim>();
+  patch->meta.ns = claim.meta.ns;
+  patch->meta.name = claim.meta.name;
+  patch->meta.uid = claim.meta.uid;
+  patch->status.reserved_for.push_back({pods, cycle.pod->meta.name, cycle.pod_uid});
+  ApiRequest request;
+  request.verb = Verb::kPatchStatus;
+  request.part = reserve ? StatusPart::kAddConsumers : StatusPart::kDropConsumers;
+  request.kind = ObjectKind::kResourceClaim;
+  request.object = Ref<ResourceClaim>(std::move(patch));
+  return request;
+}
+
 // The claim with, or without, the cycle's pod as a consumer.
 ApiRequest ReservationRequest(const StepCycle& cycle, const ResourceClaim& claim, Name pods,
                               bool reserve) {
@@ -254,6 +270,8 @@ DynamicResources::Status DynamicResources::ChangeReservation(Cycle* cycle, bool 
   Ref<ResourceClaim>& claim = cycle->claims[cycle->next].claim;
   const Uid uid = claim->meta.uid;
   const Name name = claim->meta.name;
+  const bool patches =
+      behaviour_.writes_in_pre_bind() && (!reserve || behaviour_.release == DraRelease::k30);
   for (absl::optional<ApiReply> here;;) {
     if (reply != nullptr && cycle->stage == kWriteClaim) {
       if (reply->ok()) {
@@ -261,9 +279,8 @@ DynamicResources::Status DynamicResources::ChangeReservation(Cycle* cycle, bool 
         claim = As<ResourceClaim>(reply->object);
         return Status();
       }
-      if (reply->code != ApiCode::kConflict || !behaviour_.writes_in_pre_bind()) {
-        return FailedCall(*reply, name);
-      }
+      const bool repeats = behaviour_.writes_in_pre_bind() && !patches;
+      if (reply->code != ApiCode::kConflict || !repeats) return FailedCall(*reply, name);
       cycle->stage = kReadClaim;
       reply = Send(*cycle, ReadClaimRequest(*claim), &here);
       if (reply == nullptr) return {Code::kWaiting, Reason::kNone, Name()};
@@ -271,14 +288,17 @@ DynamicResources::Status DynamicResources::ChangeReservation(Cycle* cycle, bool 
     if (reply != nullptr) {
       if (!reply->ok()) return FailedCall(*reply, name);
       const Ref<ResourceClaim> fresh = As<ResourceClaim>(reply->object);
-      if (fresh->meta.uid != uid || (reserve && fresh->meta.deleting)) {
+      if (fresh->meta.uid != uid || fresh->meta.deleting) {
         return {Code::kError, Reason::kConflict, name};
       }
       claim = fresh;
-      if (IsReservedFor(*claim, cycle->pod_uid) == reserve) return Status();
+      if (IsReservedFor(*claim, cycle->pod_uid)) return Status();
     }
     cycle->stage = kWriteClaim;
-    reply = Send(*cycle, ReservationRequest(*cycle, *claim, pods_, reserve), &here);
+    reply = Send(*cycle,
+                 patches ? PatchReservationRequest(*cycle, *claim, pods_, reserve)
+                         : ReservationRequest(*cycle, *claim, pods_, reserve),
+                 &here);
     if (reply == nullptr) return {Code::kWaiting, Reason::kNone, Name()};
   }
 }
@@ -299,6 +319,7 @@ DynamicResources::Status DynamicResources::Decide(Cycle* cycle) const {
     // The only feasible node: the drivers must be asked about it, or it is chosen for ever.
     cycle->has_potential = true;
     cycle->potential = {cycle->node};
+    KeepRefused(cycle);
   }
   // With one pending claim it does no harm to select before the driver has said anything.
   if ((pending == 1 || informed == pending) &&

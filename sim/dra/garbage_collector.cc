@@ -1,11 +1,13 @@
 #include "sim/dra/garbage_collector.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <type_traits>
 #include <utility>
 #include <variant>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/types/optional.h"
 #include "model/check.h"
 #include "model/kube/objects.h"
@@ -59,9 +61,11 @@ bool GarbageCollector::idle() const {
 
 void GarbageCollector::QueueAll() {
   const ObjectCache& cache = client_->cache();
-  for (const Ref<ResourceClaim>& claim : cache.of<ResourceClaim>().Sorted()) Consider(claim);
+  for (const Ref<ResourceClaim>& claim : cache.of<ResourceClaim>().Sorted()) {
+    Consider(claim, nullptr);
+  }
   for (const Ref<PodSchedulingContext>& context : cache.of<PodSchedulingContext>().Sorted()) {
-    Consider(context);
+    Consider(context, nullptr);
   }
   Pump();
 }
@@ -76,7 +80,7 @@ void GarbageCollector::OnWatch(const WatchEvent& event) {
   } else if (deleted) {
     Forget(event.object);
   } else {
-    Consider(event.object);
+    Consider(event.object, MetaOf(event.before));
   }
   Pump();
 }
@@ -94,19 +98,26 @@ void GarbageCollector::OnTimer(uint64_t token) {
 
 // An owner that the cache does not have is gone, not new: changes come in the order in which they
 // were made, and the owner was there first.
-void GarbageCollector::Consider(const ObjectRef& dependent) {
+void GarbageCollector::Consider(const ObjectRef& dependent, const ObjectMeta* before) {
   const Uid owner = MetaOf(dependent)->owner;
   if (owner == 0) return;
   const Key key = DependentKey(dependent);
-  dependents_[owner].insert(key);
+  if (before == nullptr || before->owner != owner) {
+    absl::InlinedVector<Key, 2>& keys = dependents_[owner];
+    const auto place = std::lower_bound(keys.begin(), keys.end(), key);
+    if (place == keys.end() || *place != key) keys.insert(place, key);
+  }
   if (client_->cache().pod(owner) == nullptr) queue_.Add(key);
 }
 
 void GarbageCollector::Forget(const ObjectRef& dependent) {
   const auto found = dependents_.find(MetaOf(dependent)->owner);
   if (found == dependents_.end()) return;
-  found->second.erase(DependentKey(dependent));
-  if (found->second.empty()) dependents_.erase(found);
+  absl::InlinedVector<Key, 2>& keys = found->second;
+  const Key key = DependentKey(dependent);
+  const auto place = std::lower_bound(keys.begin(), keys.end(), key);
+  if (place != keys.end() && *place == key) keys.erase(place);
+  if (keys.empty()) dependents_.erase(found);
 }
 
 // Null if the cache does not have it (any more).

@@ -6,8 +6,8 @@
 
 #include <cstdint>
 
-#include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/inlined_vector.h"
 #include "model/kube/objects.h"
 #include "sim/dra/api_network.h"
 #include "sim/dra/api_types.h"
@@ -34,7 +34,8 @@ class GarbageCollector : public Actor {
   using Key = WorkQueue::Key;
 
   void QueueAll();
-  void Consider(const ObjectRef& dependent);
+  // `before`: its former state in the cache; null: none.
+  void Consider(const ObjectRef& dependent, const ObjectMeta* before);
   void Forget(const ObjectRef& dependent);
   ObjectRef Find(Key key) const;
   // One dependent, until it has to wait or is over.
@@ -45,8 +46,8 @@ class GarbageCollector : public Actor {
   ApiClient* client_ = nullptr;
   WorkQueue queue_;       // keys: uid << 1 | is a context; tokens of calls and timers too
   uint64_t retries_ = 0;  // timers under way
-  // Owner -> keys of dependents, in the present cache.
-  absl::flat_hash_map<Uid, absl::btree_set<Key>> dependents_;
+  // Owner -> keys of dependents, ascending, in the present cache.
+  absl::flat_hash_map<Uid, absl::InlinedVector<Key, 2>> dependents_;
 };
 
 }  // namespace drasim

@@ -2,37 +2,50 @@
 #ifndef DRASIM_SIM_DRA_OBJECT_CACHE_H_
 #define DRASIM_SIM_DRA_OBJECT_CACHE_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <tuple>
 #include <utility>
 #include <vector>
 
-#include "absl/container/btree_map.h"
+#include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "model/kube/objects.h"
 
 namespace drasim {
 
-// Objects of one kind. All calls O(log n) but Sorted.
+// Objects of one kind. All calls amortised O(1) but Sorted.
+//
+// Of two objects with one name the younger, that is the one with the higher uid, has it: the end of
+// the older one has not been told yet.
 template <typename T>
 class ObjectTable {
  public:
-  // Null if unknown.
-  Ref<T> Find(Uid uid) const {
+  // Null if unknown. The references are good until the next change of the table.
+  const Ref<T>& Find(Uid uid) const {
     const auto found = by_uid_.find(uid);
-    return found == by_uid_.end() ? nullptr : found->second;
+    return found == by_uid_.end() ? None() : found->second;
   }
-  Ref<T> Find(Name ns, Name name) const {
-    const auto found = by_name_.find({ns, name});
-    return found == by_name_.end() ? nullptr : Find(found->second);
+  const Ref<T>& Find(Name ns, Name name) const {
+    const auto found = by_name_.find(std::make_pair(ns, name));
+    return found == by_name_.end() ? None() : Find(found->second);
   }
   // Inserts it or replaces the state of the same uid; returns the former state.
   Ref<T> Put(Ref<T> object) {
-    const ObjectMeta& meta = object->meta;
-    by_name_[{meta.ns, meta.name}] = meta.uid;
-    Ref<T>& slot = by_uid_[meta.uid];
+    Ref<T>& slot = Slot(object->meta);
     std::swap(slot, object);
     return object;
+  }
+  // The same, unless there is this state or a newer one. `*before` becomes the former state; false
+  // if that is newer.
+  bool PutNewer(const Ref<T>& object, Ref<T>* before) {
+    Ref<T>& slot = Slot(object->meta);
+    *before = slot;
+    if (slot != nullptr && slot->meta.version >= object->meta.version) {
+      return slot->meta.version == object->meta.version;
+    }
+    slot = object;
+    return true;
   }
   // Returns its last state; null if unknown. Another object of the name is left alone.
   Ref<T> Erase(Uid uid) {
@@ -40,21 +53,37 @@ class ObjectTable {
     if (found == by_uid_.end()) return nullptr;
     Ref<T> object = std::move(found->second);
     by_uid_.erase(found);
-    const auto name = by_name_.find({object->meta.ns, object->meta.name});
+    const auto name = by_name_.find(std::make_pair(object->meta.ns, object->meta.name));
     if (name != by_name_.end() && name->second == uid) by_name_.erase(name);
     return object;
   }
   size_t size() const { return by_uid_.size(); }
-  // By uid, that is in order of creation. O(n); for restarts, reports and checks.
+  // By uid, that is in order of creation. O(n log n); for restarts, reports and checks.
   std::vector<Ref<T>> Sorted() const {
     std::vector<Ref<T>> objects;
     objects.reserve(by_uid_.size());
-    for (const auto& entry : by_uid_) objects.push_back(entry.second);
+    absl::c_for_each(by_uid_, [&objects](const auto& entry) { objects.push_back(entry.second); });
+    std::sort(objects.begin(), objects.end(),
+              [](const Ref<T>& a, const Ref<T>& b) { return a->meta.uid < b->meta.uid; });
     return objects;
   }
 
  private:
-  absl::btree_map<Uid, Ref<T>> by_uid_;
+  static const Ref<T>& None() {
+    static const Ref<T>& none = *new Ref<T>();
+    return none;
+  }
+  // Null if it is new.
+  Ref<T>& Slot(const ObjectMeta& meta) {
+    const auto [found, is_new] = by_uid_.try_emplace(meta.uid);
+    if (is_new) {
+      Uid& named = by_name_[std::make_pair(meta.ns, meta.name)];
+      named = std::max(named, meta.uid);
+    }
+    return found->second;
+  }
+
+  absl::flat_hash_map<Uid, Ref<T>> by_uid_;
   absl::flat_hash_map<std::pair<Name, Name>, Uid> by_name_;
 };
 
@@ -68,9 +97,11 @@ class ObjectCache {
   ObjectTable<T>& of() {
     return std::get<ObjectTable<T>>(tables_);
   }
-  Ref<Pod> pod(Uid uid) const { return of<Pod>().Find(uid); }
-  Ref<ResourceClaim> claim(Name ns, Name name) const { return of<ResourceClaim>().Find(ns, name); }
-  Ref<PodSchedulingContext> context(Name ns, Name name) const {
+  const Ref<Pod>& pod(Uid uid) const { return of<Pod>().Find(uid); }
+  const Ref<ResourceClaim>& claim(Name ns, Name name) const {
+    return of<ResourceClaim>().Find(ns, name);
+  }
+  const Ref<PodSchedulingContext>& context(Name ns, Name name) const {
     return of<PodSchedulingContext>().Find(ns, name);
   }
 

@@ -17,7 +17,7 @@ constexpr bool NamesNode(RecordKind kind) {
          kind == RecordKind::kPodFinished || kind == RecordKind::kPodEvicted ||
          kind == RecordKind::kPodFailed || kind == RecordKind::kPodDeleted ||
          kind == RecordKind::kNodeChanged || kind == RecordKind::kPodRejected ||
-         kind == RecordKind::kDevicesChanged;
+         kind == RecordKind::kDevicesChanged || kind == RecordKind::kPodStarted;
 }
 constexpr bool HasDetailBesideNode(RecordKind kind) {
   return kind == RecordKind::kPodEvicted || kind == RecordKind::kPodFailed ||

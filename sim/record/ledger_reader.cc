@@ -46,6 +46,10 @@ PodShape FromProto(const proto::LedgerShape& p) {
   shape.demand_milli = p.demand_milli();
   shape.demand_memory_mib = p.demand_memory_mib();
   shape.function = p.function();
+  for (const proto::LedgerClaim& claim : p.claims()) {
+    shape.claims.push_back(
+        {claim.name(), claim.claim(), claim.from_template(), claim.mig_profile(), claim.gpus()});
+  }
   for (const proto::LedgerContainer& c : p.containers()) {
     ContainerRequest container = {c.init(), c.restartable(), {}};
     for (const proto::LedgerAmount& a : c.extended()) {
@@ -430,6 +434,10 @@ absl::Status LedgerReader::Apply(Record* record) {
     case RecordKind::kPodAdmitted:
     case RecordKind::kPodRejected:
       return ApplyAdmission(*record);
+    case RecordKind::kPodStarted:
+      if (!in_phase(PodPhase::kBound) || !is_there())
+        return Damaged("a pod starts that is not there");
+      return absl::OkStatus();
     case RecordKind::kPodDropped:
       if (!in_phase(PodPhase::kPending)) return Damaged("a pod is dropped that does not wait");
       cluster_->Drop(pod);

@@ -39,6 +39,14 @@ void ToProto(const PodShape& shape, proto::LedgerShape* out) {
   out->set_demand_milli(shape.demand_milli);
   out->set_demand_memory_mib(shape.demand_memory_mib);
   out->set_function(shape.function);
+  for (const ClaimEntry& entry : shape.claims) {
+    proto::LedgerClaim* claim = out->add_claims();
+    claim->set_name(entry.name);
+    claim->set_claim(entry.claim);
+    claim->set_from_template(entry.from_template);
+    claim->set_mig_profile(entry.mig_profile);
+    claim->set_gpus(entry.gpus);
+  }
   for (const ContainerRequest& c : shape.containers) {
     proto::LedgerContainer* container = out->add_containers();
     container->set_init(c.init);

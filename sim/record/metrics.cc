@@ -66,6 +66,7 @@ bool MetricsSink::Count(const Record& record, const ClusterState& cluster) {
       // The totals move with the charge, so the measure does too.
       return true;
     case RecordKind::kDevicesChanged:
+    case RecordKind::kPodStarted:
     case RecordKind::kRunEnded:
       return false;
   }

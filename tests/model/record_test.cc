@@ -63,7 +63,8 @@ TEST(RecordKindTest, EveryKindHasItsName) {
             (std::vector<std::string>{
                 "Invalid", "PodArrived", "PodReserved", "PodBound", "PodUnreserved",
                 "AttemptFailed", "PodDropped", "PodFinished", "RunEnded", "PodEvicted", "PodFailed",
-                "PodDeleted", "NodeChanged", "PodAdmitted", "PodRejected", "DevicesChanged"}));
+                "PodDeleted", "NodeChanged", "PodAdmitted", "PodRejected", "DevicesChanged",
+                "PodStarted"}));
   EXPECT_EQ(std::string(RecordKindName(static_cast<RecordKind>(200))), "Invalid");
 }
 

@@ -339,7 +339,8 @@ TEST(CellMetricsTest, NamesAndTitlesAreUnique) {
     ASSERT_TRUE(found.ok()) << metric.name;
     EXPECT_STREQ(found->title, metric.title);
   }
-  EXPECT_EQ(names.size(), FillMetrics().size() + ReplayMetrics().size() + DeviceMetrics().size());
+  EXPECT_EQ(names.size(), FillMetrics().size() + ReplayMetrics().size() + DeviceMetrics().size() +
+                              StartMetrics().size());
 }
 
 TEST(CellMetricsTest, EachReadsItsFigure) {

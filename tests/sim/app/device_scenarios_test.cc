@@ -197,10 +197,11 @@ TEST(DeviceScenariosTest, LayoutsThatNobodyKnows) {
 TEST(DeviceScenariosTest, ChoicesWithASuggestion) {
   ExpectErrors({
       {"front_end: {kind: device-plugn}\n",
-       "s.yaml:7:19: front_end.kind: found 'device-plugn', expected one of direct, device-plugin "
-       "(did you mean 'device-plugin'?)"},
+       "s.yaml:7:19: front_end.kind: found 'device-plugn', expected one of direct, device-plugin, "
+       "dra-classic (did you mean 'device-plugin'?)"},
       {"front_end: {kind: dra}\n",
-       "s.yaml:7:19: front_end.kind: found 'dra', expected one of direct, device-plugin"},
+       "s.yaml:7:19: front_end.kind: found 'dra', expected one of direct, device-plugin, "
+       "dra-classic"},
       {"front_end: {kind: device-plugin, kubelet: {topology_manager_policy: best-efort}}\n",
        "s.yaml:7:69: front_end.kubelet.topology_manager_policy: found 'best-efort', expected one "
        "of none, best-effort, restricted, single-numa-node (did you mean 'best-effort'?)"},
@@ -255,7 +256,7 @@ TEST(DeviceScenariosTest, SharingThatCannotBe) {
       {"front_end: {kind: device-plugin, device_plugin: {mps: {}, time_slicing: {}}}\n",
        "s.yaml:7:49: front_end.device_plugin: found time_slicing and mps, expected one of them"},
       {"front_end: {device_plugin: {mig_strategy: mixed}}\n",
-       "s.yaml:7:28: front_end.device_plugin: expected none with front_end.kind: direct"},
+       "s.yaml:7:28: front_end.device_plugin: expected none without front_end.kind: device-plugin"},
   });
   // More replicas than an instance has thousandths of a GPU.
   EXPECT_EQ(ErrorOf(ScenarioText(

@@ -519,26 +519,25 @@ TEST_F(ApiNetworkTest, Messages) {
   a.client->Call(CreateClaim("owned", 99), 2);
   ApiRequest generated = CreateClaim("", pod);
   generated.generate_name = names.Intern("p-");
-  generated.object = [&] {
-    ResourceClaim claim = *As<ResourceClaim>(generated.object);
-    claim.spec.class_name = Name();  // not allowed
-    return Ref<ResourceClaim>(std::make_shared<const ResourceClaim>(std::move(claim)));
-  }();
+  ResourceClaim classless = *As<ResourceClaim>(generated.object);
+  classless.spec.class_name = Name();  // not allowed
+  generated.object = std::make_shared<const ResourceClaim>(classless);
   a.client->Call(generated, 3);
   network.RunUntil(Ms(10));
   auto reserved = std::make_shared<ResourceClaim>(*Stored("free"));
   reserved->status.driver = names.Intern("driver");
-  auto allocation = std::make_shared<Allocation>();
-  allocation->shareable = true;
-  reserved->status.allocation = allocation;
+  reserved->status.allocation =
+      std::make_shared<Allocation>(Allocation{{}, NodeSet(), true, NodeId(), {}});
   reserved->status.reserved_for = {{names.Intern("pods"), names.Intern("p"), pod}};
   ApiRequest status;
-  status.verb = Verb::kPatchStatus;
+  status.verb = Verb::kUpdateStatus;
   status.kind = ObjectKind::kResourceClaim;
   status.object = Ref<ResourceClaim>(reserved);
   Do(status);
   auto shared = std::make_shared<ResourceClaim>(*reserved);
   shared->status.reserved_for.push_back({names.Intern("pods"), names.Intern("q"), 98});
+  status.verb = Verb::kPatchStatus;
+  status.part = StatusPart::kAddConsumers;
   status.object = Ref<ResourceClaim>(shared);
   Do(status);
   ApiRequest bind = Named(Verb::kBind, "p", ObjectKind::kPod);
@@ -549,16 +548,17 @@ TEST_F(ApiNetworkTest, Messages) {
   end.force = true;
   Do(end);
   Do(Named(Verb::kGet, "owned"));
-  EXPECT_THAT(
-      heard,
-      ElementsAre(
-          "0-0 1 create ns/p 200 uid 1 kind 0 pod 42", "0-0 1 create ns/free 200 uid 2 kind 2",
-          "0-10 0 create ns/owned 200 uid 3 kind 2 pod 42",
-          "0-10 0 create ns/owned 4090 uid 3 kind 2 pod 42",
-          "0-10 0 create ns/ 422 uid 0 kind 2 pod 42",
-          "10-10 1 patch ns/free 200 uid 2 kind 2 pod 42", "10-10 1 patch ns/free 200 uid 2 kind 2",
-          "10-10 1 bind ns/p 200 uid 1 kind 0 pod 42", "10-10 1 get ns/absent 404 uid 0 kind 2",
-          "10-10 1 delete ns/p 200 uid 1 kind 0 pod 42", "10-10 1 get ns/owned 200 uid 3 kind 2"));
+  EXPECT_THAT(heard, ElementsAre("0-0 1 create ns/p 200 uid 1 kind 0 pod 42",
+                                 "0-0 1 create ns/free 200 uid 2 kind 2",
+                                 "0-10 0 create ns/owned 200 uid 3 kind 2 pod 42",
+                                 "0-10 0 create ns/owned 4090 uid 3 kind 2 pod 42",
+                                 "0-10 0 create ns/ 422 uid 0 kind 2 pod 42",
+                                 "10-10 1 status ns/free 200 uid 2 kind 2 pod 42",
+                                 "10-10 1 patch ns/free 200 uid 2 kind 2",
+                                 "10-10 1 bind ns/p 200 uid 1 kind 0 pod 42",
+                                 "10-10 1 get ns/absent 404 uid 0 kind 2",
+                                 "10-10 1 delete ns/p 200 uid 1 kind 0 pod 42",
+                                 "10-10 1 get ns/owned 200 uid 3 kind 2"));
 }
 
 TEST_F(ApiNetworkTest, Clock) {

@@ -131,6 +131,37 @@ void SetStatus(PodSchedulingContext& to, const PodSchedulingContext& from) {
 }
 template <typename T>
 void SetStatus(T&, const T&) {}
+// False: there is no such part.
+bool Patched(StatusPart part, const Pod& asked, Pod& next) {
+  if (part == StatusPart::kPhase) next.phase = asked.phase;
+  if (part == StatusPart::kClaimNames) next.claim_names = asked.claim_names;
+  return part == StatusPart::kPhase || part == StatusPart::kClaimNames;
+}
+bool Patched(StatusPart part, const ResourceClaim& asked, ResourceClaim& next) {
+  if (part != StatusPart::kAddConsumers && part != StatusPart::kDropConsumers) return false;
+  // By uid, in the order in which each was first there.
+  std::vector<Uid> order;
+  std::map<Uid, Consumer> entries;
+  const auto put = [&](const Consumer& consumer) {
+    if (entries.count(consumer.uid) == 0) order.push_back(consumer.uid);
+    entries[consumer.uid] = consumer;
+  };
+  for (const Consumer& consumer : next.status.reserved_for) put(consumer);
+  for (const Consumer& consumer : asked.status.reserved_for) {
+    if (part == StatusPart::kAddConsumers) put(consumer);
+    if (part == StatusPart::kDropConsumers) entries.erase(consumer.uid);
+  }
+  next.status.reserved_for.clear();
+  for (const Uid uid : order) {
+    const auto entry = entries.find(uid);
+    if (entry != entries.end()) next.status.reserved_for.push_back(entry->second);
+  }
+  return true;
+}
+template <typename T>
+bool Patched(StatusPart, const T&, T&) {
+  return false;
+}
 template <typename T>
 bool HasStatus(const T&) {
   return std::is_same_v<T, Pod> || std::is_same_v<T, ResourceClaim> ||
@@ -204,7 +235,11 @@ class NaiveServer {
     if (other_uid || (stale && !patch)) return {ApiCode::kConflict, {}, {}};
 
     T next = status ? stored : asked;
-    SetStatus(next, status ? asked : stored);
+    if (request.verb == Verb::kPatchStatus) {
+      if (!Patched(request.part, asked, next)) return {ApiCode::kInvalid, {}, {}};
+    } else {
+      SetStatus(next, status ? asked : stored);
+    }
     next.meta.uid = stored.meta.uid;
     next.meta.version = stored.meta.version;
     next.meta.deleting = stored.meta.deleting;
@@ -295,6 +330,13 @@ class RequestMaker {
   Name Any(const std::vector<absl::string_view>& texts) {
     return names_->Intern(texts[static_cast<size_t>(random_.Below(texts.size()))]);
   }
+  StatusPart AnyPart(ObjectKind kind) {
+    if (OneIn(8)) return static_cast<StatusPart>(random_.Below(5));
+    if (kind == ObjectKind::kPod) {
+      return OneIn(2) ? StatusPart::kPhase : StatusPart::kClaimNames;
+    }
+    return OneIn(3) ? StatusPart::kDropConsumers : StatusPart::kAddConsumers;
+  }
   NodeId AnyNode() { return NodeId(static_cast<uint32_t>(random_.Below(4))); }
   std::vector<NodeId> AnyNodes() {
     std::vector<NodeId> nodes;
@@ -313,6 +355,7 @@ class RequestMaker {
                                Verb::kApply, Verb::kPatchStatus, Verb::kDelete, Verb::kBind};
     constexpr int kWeights[] = {1, 4, 6, 8, 2, 4, 3, std::is_same_v<T, Pod> ? 6 : 1};
     request.verb = kVerbs[Weighted(kWeights)];
+    request.part = AnyPart(kind);
     T object;
     const std::vector<ObjectRef>& seen = seen_[kind];
     if (!seen.empty() && !OneIn(6)) {

@@ -90,9 +90,11 @@ class ApiServerTest : public testing::Test {
   Name N(absl::string_view text) { return names_.Intern(text); }
 
   template <typename T>
-  std::string Send(Verb verb, const T& object, absl::string_view generate_name = "") {
+  std::string Send(Verb verb, const T& object, absl::string_view generate_name = "",
+                   StatusPart part = StatusPart::kNone) {
     ApiRequest request;
     request.verb = verb;
+    request.part = part;
     request.object = std::make_shared<const T>(object);
     request.kind = KindOf(request.object);
     request.generate_name = N(generate_name);
@@ -109,6 +111,10 @@ class ApiServerTest : public testing::Test {
     request.force = force;
     request.node = node;
     return Text(server_.Handle(request));
+  }
+  template <typename T>
+  std::string Patch(StatusPart part, const T& object) {
+    return Send(Verb::kPatchStatus, object, "", part);
   }
   std::string DeleteClaim(absl::string_view name) {
     return Send(Verb::kDelete, ObjectKind::kResourceClaim, name);
@@ -259,7 +265,7 @@ TEST_F(ApiServerTest, UpdateAndStatusEachWriteTheirPart) {
   both.status = ClaimStatus();
   EXPECT_EQ(Send(Verb::kUpdate, both),
             "200 a #1 v3 +keep of #9 class gpu color=red driver d exclusive");
-  EXPECT_EQ(Send(Verb::kPatchStatus, both), "200 a #1 v4 +keep of #9 class gpu color=red");
+  EXPECT_EQ(Send(Verb::kUpdateStatus, both), "200 a #1 v4 +keep of #9 class gpu color=red");
 
   Send(Verb::kCreate, NewPod("p"));
   Pod pod = NewPod("p");
@@ -269,7 +275,7 @@ TEST_F(ApiServerTest, UpdateAndStatusEachWriteTheirPart) {
   pod.row = PodId(3u);  // not in the API: stays as it was
   EXPECT_EQ(Send(Verb::kUpdate, pod), "200 p #2 v6 of #8");
   pod.meta.owner = 0;
-  EXPECT_EQ(Send(Verb::kPatchStatus, pod), "200 p #2 v7 of #8 running entry=c");
+  EXPECT_EQ(Send(Verb::kUpdateStatus, pod), "200 p #2 v7 of #8 running entry=c");
   EXPECT_FALSE(server_.objects().pod(2)->row.valid());
 
   PodSchedulingContext context;
@@ -281,6 +287,119 @@ TEST_F(ApiServerTest, UpdateAndStatusEachWriteTheirPart) {
   context.selected = NodeId(5u);
   EXPECT_EQ(Send(Verb::kUpdateStatus, context), "200 p #3 v10 at 4 entry not on 1");
   EXPECT_EQ(Events().size(), 10u);
+}
+
+// Each patch is made from a state that the other has changed since.
+TEST_F(ApiServerTest, PatchesOfAPodKeepEachOthersPart) {
+  Send(Verb::kCreate, NewPod("p"));
+  Pod named = NewPod("p");
+  named.meta.uid = 1;
+  named.meta.version = 1;
+  Pod running = named;
+  named.claim_names = {{N("a"), N("p-a-1")}, {N("b"), N("p-b-1")}};
+  running.phase = KubePodPhase::kRunning;
+  EXPECT_EQ(Patch(StatusPart::kClaimNames, named), "200 p #1 v2 a=p-a-1 b=p-b-1");
+  EXPECT_EQ(Patch(StatusPart::kPhase, running), "200 p #1 v3 running a=p-a-1 b=p-b-1");
+  // The names are one owner's: what he does not send is gone.
+  named.claim_names = {{N("b"), N("p-b-2")}};
+  EXPECT_EQ(Patch(StatusPart::kClaimNames, named), "200 p #1 v4 running b=p-b-2");
+  running.phase = KubePodPhase::kFailed;
+  EXPECT_EQ(Patch(StatusPart::kPhase, running), "200 p #1 v5 failed b=p-b-2");
+  // Nothing new.
+  EXPECT_EQ(Patch(StatusPart::kPhase, running), "200 p #1 v5 failed b=p-b-2");
+  EXPECT_EQ(Patch(StatusPart::kClaimNames, named), "200 p #1 v5 failed b=p-b-2");
+  EXPECT_EQ(Events(),
+            (Lines{"added p #1 v1", "modified p #1 v2 a=p-a-1 b=p-b-1",
+                   "modified p #1 v3 running a=p-a-1 b=p-b-1", "modified p #1 v4 running b=p-b-2",
+                   "modified p #1 v5 failed b=p-b-2"}));
+}
+
+TEST_F(ApiServerTest, PatchesOfConsumersMerge) {
+  Send(Verb::kCreate, AllocatedClaim("a", true));
+  const auto of = [&](const std::vector<Uid>& uids) {
+    ResourceClaim patch;
+    patch.meta.ns = N("ns");
+    patch.meta.name = N("a");
+    for (const Uid uid : uids) {
+      patch.status.reserved_for.push_back({N("pods"), N(absl::StrCat("p", uid)), uid});
+    }
+    return patch;
+  };
+  const auto add = [&](const std::vector<Uid>& uids) {
+    return Patch(StatusPart::kAddConsumers, of(uids));
+  };
+  const auto drop = [&](const std::vector<Uid>& uids) {
+    return Patch(StatusPart::kDropConsumers, of(uids));
+  };
+  EXPECT_EQ(add({5}), "200 a #1 v2 class gpu driver d shareable for #5");
+  EXPECT_EQ(add({6, 5}), "200 a #1 v3 class gpu driver d shareable for #5 for #6");
+  EXPECT_EQ(add({5}), "200 a #1 v3 class gpu driver d shareable for #5 for #6");  // there already
+  EXPECT_EQ(drop({7}), "200 a #1 v3 class gpu driver d shareable for #5 for #6");
+  EXPECT_EQ(drop({5, 7}), "200 a #1 v4 class gpu driver d shareable for #6");
+  // The entry of a uid is replaced.
+  ResourceClaim renamed = of({6});
+  renamed.status.reserved_for[0].name = N("q");
+  EXPECT_EQ(Patch(StatusPart::kAddConsumers, renamed),
+            "200 a #1 v5 class gpu driver d shareable for #6");
+  EXPECT_EQ(Stored("a").status.reserved_for[0].name, N("q"));
+  EXPECT_EQ(drop({6}), "200 a #1 v6 class gpu driver d shareable");
+}
+
+// The rules of ResourceClaim.status hold for what a patch comes to, on the state of now.
+TEST_F(ApiServerTest, PatchesOfConsumersAreValidated) {
+  const auto add = [&](absl::string_view name, Uid uid) {
+    ResourceClaim patch = Claim(name);
+    patch.status.reserved_for.push_back({N("pods"), N("p"), uid});
+    return Patch(StatusPart::kAddConsumers, patch);
+  };
+  Send(Verb::kCreate, Claim("free"));
+  EXPECT_EQ(add("free", 5),
+            "422 resourceclaims \"ns/free\": status.reservedFor: needs an allocation");
+  Send(Verb::kCreate, AllocatedClaim("alone"));
+  EXPECT_EQ(add("alone", 5), "200 alone #2 v3 class gpu driver d exclusive for #5");
+  EXPECT_EQ(add("alone", 6),
+            "422 resourceclaims \"ns/alone\": status.reservedFor: the allocation is not shareable");
+  ResourceClaim idle = AllocatedClaim("idle");
+  idle.status.deallocation_requested = true;
+  Send(Verb::kCreate, idle);
+  EXPECT_EQ(
+      add("idle", 5),
+      "422 resourceclaims \"ns/idle\": status.reservedFor: no new consumer while deallocation "
+      "is requested");
+  ResourceClaim going = AllocatedClaim("going", true);
+  going.meta.finalizers.push_back(N("keep"));
+  Send(Verb::kCreate, going);
+  DeleteClaim("going");
+  EXPECT_EQ(
+      add("going", 5),
+      "422 resourceclaims \"ns/going\": status.reservedFor: no new consumer while the claim is "
+      "being deleted");
+  Send(Verb::kCreate, AllocatedClaim("full", true));
+  for (Uid uid = 1; uid <= 32; ++uid) EXPECT_EQ(add("full", uid).substr(0, 3), "200") << uid;
+  EXPECT_EQ(add("full", 33),
+            "422 resourceclaims \"ns/full\": status.reservedFor: at most 32 consumers, not 33");
+  EXPECT_EQ(add("full", 0),
+            "422 resourceclaims \"ns/full\": status.reservedFor: at most 32 consumers, not 33; "
+            "status.reservedFor[32].uid: is required");
+  EXPECT_EQ(Stored("full").status.reserved_for.size(), 32u);
+}
+
+TEST_F(ApiServerTest, PatchesAreForOneObjectAndOneOfItsParts) {
+  Send(Verb::kCreate, AllocatedClaim("a", true));
+  Send(Verb::kCreate, NewPod("a"));
+  ResourceClaim claim = Claim("a");
+  claim.meta.uid = 7;
+  EXPECT_EQ(Patch(StatusPart::kAddConsumers, claim),
+            "409 resourceclaims \"ns/a\": its uid is 1, not 7");
+  EXPECT_EQ(Patch(StatusPart::kAddConsumers, Claim("b")), "404 resourceclaims \"ns/b\": not found");
+  for (const StatusPart part : {StatusPart::kNone, StatusPart::kPhase, StatusPart::kClaimNames}) {
+    EXPECT_EQ(Patch(part, Claim("a")), "422 resourceclaims \"ns/a\": has no such part of a status");
+  }
+  for (const StatusPart part :
+       {StatusPart::kNone, StatusPart::kAddConsumers, StatusPart::kDropConsumers}) {
+    EXPECT_EQ(Patch(part, NewPod("a")), "422 pods \"ns/a\": has no such part of a status");
+  }
+  EXPECT_EQ(server_.version(), 2u);
 }
 
 TEST_F(ApiServerTest, KindsWithoutStatus) {
@@ -312,7 +431,7 @@ TEST_F(ApiServerTest, VersionsAndUidsAreChecked) {
   EXPECT_EQ(Send(Verb::kUpdate, label("3", 1, 1)), stale);
   EXPECT_EQ(Send(Verb::kUpdateStatus, label("2", 1, 1)), stale);
   EXPECT_EQ(Send(Verb::kApply, label("3", 1, 1)), "200 a #1 v4 class gpu n=3");
-  EXPECT_EQ(Send(Verb::kPatchStatus, label("2", 1, 1)),
+  EXPECT_EQ(Send(Verb::kUpdateStatus, label("2", 4, 1)),
             "200 a #1 v5 class gpu n=3 driver d exclusive");
   for (const Verb verb : {Verb::kUpdate, Verb::kUpdateStatus, Verb::kApply, Verb::kPatchStatus}) {
     EXPECT_EQ(Send(verb, label("3", 0, 2)), "409 resourceclaims \"ns/a\": its uid is 1, not 2");
@@ -326,7 +445,7 @@ TEST_F(ApiServerTest, NothingNewIsNoWrite) {
   const Ref<ResourceClaim> stored = server_.objects().claim(N("ns"), N("a"));
   ResourceClaim copy = AllocatedClaim("a");  // with an allocation of its own
   copy.meta.deleting = true;                 // not for clients to say
-  for (const Verb verb : {Verb::kUpdate, Verb::kUpdateStatus, Verb::kApply, Verb::kPatchStatus}) {
+  for (const Verb verb : {Verb::kUpdate, Verb::kUpdateStatus, Verb::kApply}) {
     EXPECT_EQ(Send(verb, copy), "200 a #1 v1 class gpu driver d exclusive");
   }
   EXPECT_EQ(server_.objects().claim(N("ns"), N("a")), stored);
@@ -393,7 +512,7 @@ TEST_F(ApiServerTest, FinalizersHoldAClaim) {
             "422 resourceclaims \"ns/a\": metadata.finalizers: \"z\" may not be added while the "
             "object is being deleted");
   claim.status.reserved_for.push_back({N("pods"), N("q"), 10});
-  EXPECT_EQ(Send(Verb::kPatchStatus, claim),
+  EXPECT_EQ(Send(Verb::kUpdateStatus, claim),
             "422 resourceclaims \"ns/a\": status.reservedFor: no new consumer while the claim is "
             "being deleted");
   claim.meta.finalizers = {N("y")};
@@ -426,7 +545,7 @@ TEST_F(ApiServerTest, PodsEndGracefully) {
   EXPECT_EQ(DeletePod("forced", true), "200 forced #4 v8 on 1");
   Pod failed = NewPod("bound");
   failed.phase = KubePodPhase::kFailed;
-  EXPECT_EQ(Send(Verb::kPatchStatus, failed), "200 bound #2 v9 deleting on 1 failed");
+  EXPECT_EQ(Patch(StatusPart::kPhase, failed), "200 bound #2 v9 deleting on 1 failed");
   EXPECT_EQ(DeletePod("bound", true), "200 bound #2 v10 deleting on 1 failed");
   EXPECT_EQ(Events(), (Lines{"deleted new #1 v5", "modified bound #2 v6 deleting on 1",
                              "deleted ended #3 v7 on 1 succeeded", "deleted forced #4 v8 on 1",

@@ -152,6 +152,24 @@ TEST(ClaimControllerStory, AStaleClaimIsWrittenAgain) {
   EXPECT_THAT(world.State(), ElementsAre("claim claim class allocated deallocate"));
 }
 
+// The pod in its cache is older than the phase that the kubelet has reported since.
+TEST(ClaimControllerStory, NamesClaimsAndLeavesThePhaseAlone) {
+  for (const KubePodPhase phase : {KubePodPhase::kRunning, KubePodPhase::kFailed}) {
+    World world(Slow(/*write=*/0.010, /*watch=*/10));
+    world.AddTemplate("template");
+    const Uid pod = world.AddPod("pod", {"gpu"}, OnWorker);
+    world.StartController();
+    world.RunMillis(15);  // the claim is made, its name is being written
+    world.SetPhase(pod, phase);
+    world.RunMillis(15);
+    Lines calls = world.TakeCalls();
+    calls.resize(2);
+    EXPECT_THAT(calls, ElementsAre("POST resourceclaims pod-gpu-*", "PATCH pods/status pod"));
+    ASSERT_NE(world.ClaimOf(pod, "gpu"), nullptr);
+    EXPECT_EQ(world.pod(pod)->phase, phase);
+  }
+}
+
 // It goes on with what it has written itself, long before the watch tells of that.
 TEST(ClaimControllerStory, OwnWritesAreSeenAtOnce) {
   World world(Slow(/*write=*/0.010, /*watch=*/10));

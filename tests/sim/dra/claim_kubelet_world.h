@@ -169,9 +169,10 @@ class World : public KubeletHost {
     EXPECT_TRUE(reply.ok()) << reply.message;
     return reply;
   }
-  ApiReply Do(Verb verb, ObjectRef object) {
+  ApiReply Do(Verb verb, ObjectRef object, StatusPart part = StatusPart::kNone) {
     ApiRequest request;
     request.verb = verb;
+    request.part = part;
     request.kind = KindOf(object);
     request.object = std::move(object);
     return Do(std::move(request));
@@ -245,12 +246,12 @@ class World : public KubeletHost {
   void NameClaim(absl::string_view pod, absl::string_view entry, absl::string_view claim) {
     auto next = std::make_shared<Pod>(*this->pod(pod));
     next->claim_names.push_back({In(entry), In(claim)});
-    Do(Verb::kPatchStatus, Ref<Pod>(std::move(next)));
+    Do(Verb::kPatchStatus, Ref<Pod>(std::move(next)), StatusPart::kClaimNames);
   }
   void SetPhase(absl::string_view pod, KubePodPhase phase) {
     auto next = std::make_shared<Pod>(*this->pod(pod));
     next->phase = phase;
-    Do(Verb::kPatchStatus, Ref<Pod>(std::move(next)));
+    Do(Verb::kPatchStatus, Ref<Pod>(std::move(next)), StatusPart::kPhase);
   }
   void Delete(absl::string_view name, bool force = false) {
     ApiRequest request = OfPod(Verb::kDelete, name);

@@ -30,6 +30,7 @@ using Mode = AllocationMode;
 constexpr DraRelease kAll[] = {DraRelease::k26, DraRelease::k27, DraRelease::k28,
                                DraRelease::k29, DraRelease::k30, DraRelease::k31};
 constexpr char kPutClaim[] = "PUT resourceclaims/status my-pod-my-resource 200";
+constexpr char kPatchClaim[] = "PATCH resourceclaims/status my-pod-my-resource 200";
 constexpr char kPostContext[] = "POST podschedulingcontexts my-pod 200";
 constexpr char kPutContext[] = "PUT podschedulingcontexts my-pod 200";
 
@@ -354,8 +355,9 @@ TEST(DynamicResourcesReleases, ContextMadeAnew) {
           {"PUT podschedulingcontexts my-pod 409", "PATCH podschedulingcontexts my-pod 200"}});
 }
 
-// Pathology 9: a decision on an old state. Until 1.29 the pod goes to backoff. From 1.30 only its
-// own entry is patched: that works if the claim can be shared, and is refused if not.
+// Pathology 9: a decision on an old state. Until 1.29 the pod goes to backoff. 1.30 patches the
+// pod's own entry into whatever is there, 1.31 looks and writes again: that works if the claim can
+// be shared, and is refused if not.
 TEST(DynamicResourcesReleases, StaleClaim) {
   const char* conflict = "PUT resourceclaims/status my-pod-my-resource 409";
   for (const DraRelease release : kAll) {
@@ -372,7 +374,11 @@ TEST(DynamicResourcesReleases, StaleClaim) {
       SCOPED_TRACE(absl::StrCat(DraReleaseText(release), shareable ? " shareable" : ""));
       Want want = {
           {Code::kError, Reason::kConflict, w.N("my-pod-my-resource")}, nullptr, {conflict}};
-      if (w.behaviour().writes_in_pre_bind()) {
+      if (release == DraRelease::k30) {
+        want.calls = {shareable ? kPatchClaim
+                                : "PATCH resourceclaims/status my-pod-my-resource 422"};
+        want.status.reason = Reason::kInvalid;
+      } else if (release == DraRelease::k31) {
         want.calls.push_back("GET resourceclaims my-pod-my-resource 200");
         want.calls.push_back(shareable ? kPutClaim
                                        : "PUT resourceclaims/status my-pod-my-resource 422");
@@ -386,7 +392,7 @@ TEST(DynamicResourcesReleases, StaleClaim) {
           o->claims[0].status.reserved_for.push_back(consumer);
         };
         given_back.change = [](Objects* o) { o->claims[0].status.reserved_for.pop_back(); };
-        given_back.calls = {kPutClaim};
+        given_back.calls = {kPatchClaim};
       }
       ExpectPublished(w, want);
       // The pod's own entry goes, if it got one; the other's stays.
@@ -398,8 +404,12 @@ TEST(DynamicResourcesReleases, StaleClaim) {
 
 // A claim that is gone, or was made anew under the same name, is not patched.
 TEST(DynamicResourcesReleases, VanishedClaim) {
-  for (const bool anew : {true, false}) {
-    WorldOptions options = OfRelease(DraRelease::k30);
+  for (const auto& [release, anew] :
+       std::vector<std::pair<DraRelease, bool>>{{DraRelease::k30, true},
+                                                {DraRelease::k30, false},
+                                                {DraRelease::k31, true},
+                                                {DraRelease::k31, false}}) {
+    WorldOptions options = OfRelease(release);
     options.watch = 10;
     World w(options);
     AddPodWith(w, {{Mode::kImmediate, true, NodeSet(), true}});
@@ -410,14 +420,16 @@ TEST(DynamicResourcesReleases, VanishedClaim) {
       w.Allocate(NodeSet(), true, &claim);
       w.AddClaim(claim);
     }
-    SCOPED_TRACE(anew);
-    Want want = {{Code::kError, Reason::kCallFailed, w.N("my-pod-my-resource")},
-                 nullptr,
-                 {"PUT resourceclaims/status my-pod-my-resource 404"}};
+    SCOPED_TRACE(absl::StrCat(DraReleaseText(release), anew ? " anew" : ""));
+    const bool patches = release == DraRelease::k30;
+    const std::string call =
+        absl::StrCat(patches ? "PATCH" : "PUT", " resourceclaims/status my-pod-my-resource ");
+    Want want = {
+        {Code::kError, Reason::kCallFailed, w.N("my-pod-my-resource")}, nullptr, {call + "404"}};
     if (anew) {
       want.status.reason = Reason::kConflict;
-      want.calls = {"PUT resourceclaims/status my-pod-my-resource 409",
-                    "GET resourceclaims my-pod-my-resource 200"};
+      want.calls = {call + "409"};
+      if (!patches) want.calls.push_back("GET resourceclaims my-pod-my-resource 200");
     }
     ExpectPublished(w, want);
   }
@@ -425,20 +437,28 @@ TEST(DynamicResourcesReleases, VanishedClaim) {
 
 // A claim on its way out gets no new consumer, even if it was only met in its old state.
 TEST(DynamicResourcesReleases, VanishingClaim) {
-  WorldOptions options = OfRelease(DraRelease::k30);
-  options.watch = 10;
-  World w(options);
-  w.pod = w.AddPod(w.PodWith("my-pod", {"my-resource"}));
-  ResourceClaim claim = w.ClaimOf("my-resource", Mode::kImmediate, 0);
-  claim.meta.finalizers = {w.N("some-driver/deletion-protection")};
-  w.Allocate(NodeSet(), true, &claim);
-  w.AddClaim(claim);
-  StartCycle(w);
-  w.Delete(ObjectKind::kResourceClaim, "my-pod-my-resource");
-  ExpectPublished(w, {{Code::kError, Reason::kConflict, w.N("my-pod-my-resource")},
-                      nullptr,
-                      {"PUT resourceclaims/status my-pod-my-resource 409",
-                       "GET resourceclaims my-pod-my-resource 200"}});
+  for (const DraRelease release : {DraRelease::k30, DraRelease::k31}) {
+    WorldOptions options = OfRelease(release);
+    options.watch = 10;
+    World w(options);
+    w.pod = w.AddPod(w.PodWith("my-pod", {"my-resource"}));
+    ResourceClaim claim = w.ClaimOf("my-resource", Mode::kImmediate, 0);
+    claim.meta.finalizers = {w.N("some-driver/deletion-protection")};
+    w.Allocate(NodeSet(), true, &claim);
+    w.AddClaim(claim);
+    StartCycle(w);
+    w.Delete(ObjectKind::kResourceClaim, "my-pod-my-resource");
+    SCOPED_TRACE(DraReleaseText(release));
+    Want want = {{Code::kError, Reason::kInvalid, w.N("my-pod-my-resource")},
+                 nullptr,
+                 {"PATCH resourceclaims/status my-pod-my-resource 422"}};
+    if (release == DraRelease::k31) {
+      want.status.reason = Reason::kConflict;
+      want.calls = {"PUT resourceclaims/status my-pod-my-resource 409",
+                    "GET resourceclaims my-pod-my-resource 200"};
+    }
+    ExpectPublished(w, want);
+  }
 }
 
 // Points that a release does not have, or that have nothing to do with the pod, make no calls.
@@ -462,6 +482,7 @@ TEST(DynamicResourcesReleases, NothingToDo) {
 }
 
 // Errors of Unreserve keep nobody from going on: the claim stays reserved until the next attempt.
+// From 1.30 a changed claim is none: the entry is taken out of what is there.
 TEST(DynamicResourcesReleases, UnreserveIgnoresErrors) {
   for (const DraRelease release : kAll) {
     World w(OfRelease(release));
@@ -481,12 +502,9 @@ TEST(DynamicResourcesReleases, UnreserveIgnoresErrors) {
                    if (late) o->claims[0].status.reserved_for.clear();
                    o->claims[1].status.reserved_for.clear();
                  },
-                 {"PUT resourceclaims/status my-pod-my-resource 409"}};
-    if (late) {
-      want.calls.push_back("GET resourceclaims my-pod-my-resource 200");
-      want.calls.push_back(kPutClaim);
-    }
-    want.calls.push_back("PUT resourceclaims/status my-pod-my-resource-2 200");
+                 {"PUT resourceclaims/status my-pod-my-resource 409",
+                  "PUT resourceclaims/status my-pod-my-resource-2 200"}};
+    if (late) want.calls = {kPatchClaim, "PATCH resourceclaims/status my-pod-my-resource-2 200"};
     SCOPED_TRACE(DraReleaseText(release));
     Expect(w, "Unreserve", want, [&] { return plugin.Unreserve(&w.cycle, kWorker); });
   }

@@ -32,6 +32,7 @@ using Mode = AllocationMode;
 
 constexpr char kClaim[] = "my-pod-my-resource";
 constexpr char kPutClaim[] = "PUT resourceclaims/status my-pod-my-resource 200";
+constexpr char kPatchClaim[] = "PATCH resourceclaims/status my-pod-my-resource 200";
 constexpr char kPostContext[] = "POST podschedulingcontexts my-pod 200";
 constexpr char kPutContext[] = "PUT podschedulingcontexts my-pod 200";
 constexpr char kDeleteContext[] = "DELETE podschedulingcontexts my-pod 200";
@@ -122,7 +123,8 @@ Wants ReservesAndBinds(World& w, const char* delete_call = kNoContext) {
   wants.writes(w).change = [consumer](Objects* o) {
     ClaimIn(o, kClaim).status.reserved_for.push_back(consumer);
   };
-  wants.writes(w).calls = {kPutClaim};
+  const bool patches = w.behaviour().release == DraRelease::k30;
+  wants.writes(w).calls = {patches ? kPatchClaim : kPutClaim};
   wants.post_bind.calls = {delete_call};
   return wants;
 }
@@ -370,7 +372,7 @@ std::vector<PluginCase> TopologyCases() {
          wants.unreserve.change = [](Objects* o) {
            ClaimIn(o, kClaim).status.reserved_for.clear();
          };
-         wants.unreserve.calls = {kPutClaim};
+         wants.unreserve.calls = {w.behaviour().writes_in_pre_bind() ? kPatchClaim : kPutClaim};
          return wants;
        }},
   };

@@ -235,7 +235,7 @@ TEST(LedgerDamageTest, DefinitionsOfABlock) {
 TEST(LedgerDamageTest, RecordsThatNameWhatIsNotThere) {
   EXPECT_EQ(ErrorWith([](auto* b) { b->set_kind(std::string("\x01\x00", 2)); }),
             "an unknown kind of record");
-  EXPECT_EQ(ErrorWith([](auto* b) { b->set_kind("\x01\x10"); }), "an unknown kind of record");
+  EXPECT_EQ(ErrorWith([](auto* b) { b->set_kind("\x01\x11"); }), "an unknown kind of record");
   EXPECT_EQ(ErrorWith([](auto* b) { b->set_node(0, 2); }), "a node that does not exist");
   EXPECT_EQ(ErrorWith([](auto* b) { b->set_node(0, 0); }), "a node that does not exist");
   for (const int64_t delta : {int64_t{1}, int64_t{-1}, std::numeric_limits<int64_t>::max(),

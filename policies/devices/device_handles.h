@@ -1,0 +1,43 @@
+// What an allocation of the GPUs of a node says, written and read back.
+//
+// The data of a handle is one JSON object:
+//   {"node":"<name>","devices":["gpu-0","gpu-1-mig-4-3g.40gb"],"sharing":{...}}
+// with "inside":true where the instances are on GPUs that another claim has whole. Names of
+// devices: node_devices.h. The allocation's grants are the same devices; what is cut from those of
+// another claim has none, since that claim's cover it.
+#ifndef DRASIM_POLICIES_DEVICES_DEVICE_HANDLES_H_
+#define DRASIM_POLICIES_DEVICES_DEVICE_HANDLES_H_
+
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "absl/types/optional.h"
+#include "absl/types/span.h"
+#include "model/device_grant.h"
+#include "policies/devices/gpu_kinds.h"
+#include "policies/devices/node_devices.h"
+
+namespace drasim {
+
+struct HandleContents {
+  HeldDevices devices;
+  std::string sharing;  // JSON object, or empty
+  bool operator==(const HandleContents&) const = default;
+};
+
+std::string WriteHandle(const GpuKind& kind, absl::string_view node_name,
+                        const HandleContents& contents);
+DeviceGrants GrantsOf(const GpuKind& kind, absl::Span<const HeldDevice> devices);
+
+// Nothing when the data cannot be read, names no device, or one that the node does not have.
+absl::optional<HandleContents> ReadHandle(const NodeDevices& node, absl::string_view data);
+// The same by the grants: whole GPUs, instances and parts.
+absl::optional<HandleContents> ReadGrants(const NodeDevices& node,
+                                          absl::Span<const DeviceGrant> grants);
+
+// Whether the node has such a device.
+bool IsPossibleDevice(const NodeDevices& node, const HeldDevice& device);
+
+}  // namespace drasim
+
+#endif  // DRASIM_POLICIES_DEVICES_DEVICE_HANDLES_H_

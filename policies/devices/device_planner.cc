@@ -1,0 +1,394 @@
+#include "policies/devices/device_planner.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+#include "absl/container/inlined_vector.h"
+#include "model/check.h"
+#include "policies/devices/mig_rules.h"
+#include "policies/framework/device_allocator.h"
+
+namespace drasim {
+
+const KindRequest& DevicePlanner::KindOf(const Unit& unit) const {
+  return wants_[unit.want].request->kinds[kind_];
+}
+
+const DeviceOption& DevicePlanner::OptionOf(const Unit& unit) const {
+  return KindOf(unit).options[unit.option];
+}
+
+bool DevicePlanner::Plan(const NodeDevices& node, NodeId id, size_t kind,
+                         absl::Span<const ClaimWant> wants, const PlanRules& rules) {
+  node_ = &node;
+  id_ = id;
+  kind_ = kind;
+  wants_ = wants;
+  rules_ = rules;
+  Begin();
+  bool servable = true;
+  units_.clear();
+  for (size_t i = 0; i < wants.size(); ++i) {
+    if (plans_[i].fits) continue;
+    const DeviceRequest* request = wants[i].request;
+    if (request == nullptr || node.kind == nullptr || request->kinds[kind].options.empty()) {
+      servable = false;
+      continue;
+    }
+    // With several ways to serve a unit, each unit chooses its own.
+    const bool alike = request->kinds[kind].options.size() == 1;
+    for (int32_t u = 0; u < (alike ? 1 : request->count); ++u) {
+      units_.push_back({i, alike ? request->count : 1, 0});
+    }
+  }
+  if (servable) {
+    if (units_.empty()) return true;
+    for (int tried = 0; tried < kMostCombinations; ++tried) {
+      if (tried > 0) Begin();
+      if (PlanTogether()) return true;
+      if (!NextCombination()) break;
+    }
+  }
+  Begin();
+  // One unit that can be served in one way has been tried.
+  if (wants.size() == 1 && units_.size() == 1 && servable &&
+      KindOf(units_[0]).options.size() == 1) {
+    return false;
+  }
+  PlanInTurn();
+  return std::all_of(plans_.begin(), plans_.end(), [](const auto& plan) { return plan.fits; });
+}
+
+void DevicePlanner::Begin() {
+  view_ = *node_;
+  last_gpu_ = rules_.last_node == id_ ? rules_.last_gpu : -1;
+  plans_.resize(wants_.size());
+  for (size_t i = 0; i < wants_.size(); ++i) {
+    const bool here = wants_[i].has != nullptr && wants_[i].has_node == id_;
+    plans_[i].fits = here;
+    plans_[i].devices.clear();
+    if (here) plans_[i].devices = *wants_[i].has;
+  }
+}
+
+// As an odometer counts, the last unit fastest.
+bool DevicePlanner::NextCombination() {
+  for (size_t i = units_.size(); i > 0; --i) {
+    Unit& unit = units_[i - 1];
+    if (++unit.option < KindOf(unit).options.size()) return true;
+    unit.option = 0;
+  }
+  return false;
+}
+
+bool DevicePlanner::PlanTogether() {
+  if (!ServeWhole() || !ServeInstances() || !ServeParts()) return false;
+  for (const Unit& unit : units_) {
+    if (OptionOf(unit).use == DeviceUse::kCompute && !ServeCompute(unit)) return false;
+  }
+  for (ClaimPlan& plan : plans_) plan.fits = true;
+  return true;
+}
+
+// Those that are tied come after those to which they are.
+void DevicePlanner::PlanInTurn() {
+  for (const int round : {0, 1, 2}) {
+    for (size_t i = 0; i < wants_.size(); ++i) {
+      const DeviceRequest* request = wants_[i].request;
+      if (plans_[i].fits || request == nullptr || node_->kind == nullptr) continue;
+      const auto& options = request->kinds[kind_].options;
+      if (options.empty()) continue;
+      const int turn = !wants_[i].is_tied() ? 0 : (options[0].use == DeviceUse::kInside ? 1 : 2);
+      if (turn != round) continue;
+      backup_ = view_;
+      const int32_t last = last_gpu_;
+      plans_[i].fits = ServeClaim(i);
+      if (plans_[i].fits) continue;
+      plans_[i].devices.clear();
+      view_ = backup_;
+      last_gpu_ = last;
+    }
+  }
+}
+
+bool DevicePlanner::ServeClaim(size_t want) {
+  const DeviceRequest& request = *wants_[want].request;
+  const size_t options = request.kinds[kind_].options.size();
+  if (options == 1) return ServeUnit({want, request.count, 0});
+  for (int32_t u = 0; u < request.count; ++u) {
+    bool served = false;
+    for (size_t option = 0; option < options && !served; ++option) {
+      served = ServeUnit({want, 1, option});
+    }
+    if (!served) return false;
+  }
+  return true;
+}
+
+// Changes nothing of a unit with count 1 that it cannot serve.
+bool DevicePlanner::ServeUnit(const Unit& unit) {
+  const DeviceOption& option = OptionOf(unit);
+  switch (option.use) {
+    case DeviceUse::kWhole: {
+      const uint32_t gpus =
+          PickGpus(view_.free() & KindOf(unit).eligible, unit.count, rules_.packed);
+      if (std::popcount(gpus) != unit.count) return false;
+      GiveWhole(unit.want, gpus);
+      return true;
+    }
+    case DeviceUse::kInstance:
+    case DeviceUse::kInside:
+      for (int32_t u = 0; u < unit.count; ++u) {
+        const MigRuleTable::NodeChoice choice = view_.kind->rules->OnNode(
+            view_.gpu_states(), UsableFor(unit), option.profile, last_gpu_);
+        if (choice.gpu < 0) return false;
+        GiveInstance(unit.want, option.use, static_cast<size_t>(choice.gpu), choice.placement);
+      }
+      return true;
+    case DeviceUse::kPart:
+    case DeviceUse::kFunction:
+      for (int32_t u = 0; u < unit.count; ++u) {
+        const uint32_t gpus = PartCandidates(unit);
+        if (gpus == 0) return false;
+        GivePart(unit, PreferredForPart(gpus));
+      }
+      return true;
+    case DeviceUse::kCompute:
+      return ServeCompute(unit);
+  }
+  DRASIM_UNREACHABLE("a use of a device");
+}
+
+// --- Whole GPUs. ---
+
+bool DevicePlanner::ServeWhole() {
+  for (const Unit& unit : units_) {
+    if (OptionOf(unit).use != DeviceUse::kWhole) continue;
+    if (!ServeUnit(unit)) return ExchangeWhole();
+  }
+  return true;
+}
+
+// A matching of units and GPUs by augmenting paths: what an earlier claim took goes to a later one
+// where the earlier has another.
+bool DevicePlanner::ExchangeWhole() {
+  Begin();
+  struct Seat {
+    size_t want;
+    uint32_t eligible;
+  };
+  absl::InlinedVector<Seat, 8> seats;
+  const uint32_t free = view_.free();
+  for (const Unit& unit : units_) {
+    if (OptionOf(unit).use != DeviceUse::kWhole) continue;
+    if (unit.count > kMaxDevicesPerNode) return false;
+    seats.insert(seats.end(), static_cast<size_t>(unit.count),
+                 {unit.want, KindOf(unit).eligible & free});
+  }
+  if (seats.size() > static_cast<size_t>(std::popcount(free))) return false;
+  std::array<int32_t, kMaxDevicesPerNode> owner;  // seat of each GPU
+  owner.fill(-1);
+  uint32_t tried = 0;
+  const auto seat_one = [&seats, &owner, &tried](const auto& self, size_t seat) -> bool {
+    for (uint32_t rest = seats[seat].eligible; (rest & ~tried) != 0;) {
+      const int gpu = std::countr_zero(rest & ~tried);
+      tried |= BitOfGpu(static_cast<size_t>(gpu));
+      int32_t& sits = owner[static_cast<size_t>(gpu)];
+      if (sits >= 0 && !self(self, static_cast<size_t>(sits))) continue;
+      sits = static_cast<int32_t>(seat);
+      return true;
+    }
+    return false;
+  };
+  for (size_t seat = 0; seat < seats.size(); ++seat) {
+    tried = 0;
+    if (!seat_one(seat_one, seat)) return false;
+  }
+  for (size_t gpu = 0; gpu < owner.size(); ++gpu) {
+    if (owner[gpu] >= 0) GiveWhole(seats[static_cast<size_t>(owner[gpu])].want, BitOfGpu(gpu));
+  }
+  return true;
+}
+
+// --- MIG instances. ---
+
+// Units that may use the same GPUs are placed together.
+bool DevicePlanner::ServeInstances() {
+  const size_t count = units_.size();
+  uint64_t done = 0;
+  for (size_t i = 0; i < count; ++i) {
+    if (i < 64 && (done >> i & 1) != 0) continue;
+    const DeviceUse use = OptionOf(units_[i]).use;
+    if (use != DeviceUse::kInstance && use != DeviceUse::kInside) continue;
+    group_.clear();
+    const uint32_t usable = UsableFor(units_[i]);
+    for (size_t j = i; j < count; ++j) {
+      if (j > i && (j >= 64 || (done >> j & 1) != 0)) continue;
+      if (OptionOf(units_[j]).use != use || UsableFor(units_[j]) != usable) continue;
+      group_.push_back(j);
+      if (j < 64) done |= uint64_t{1} << j;
+    }
+    if (!ServeGroup(group_)) return false;
+  }
+  return true;
+}
+
+bool DevicePlanner::ServeGroup(absl::Span<const size_t> units) {
+  const Unit& first = units_[units[0]];
+  if (units.size() == 1 && first.count == 1) return ServeUnit(first);
+  absl::InlinedVector<uint8_t, 8> profiles;
+  absl::InlinedVector<size_t, 8> wants;  // of each
+  for (const size_t u : units) {
+    const auto unit_count = static_cast<size_t>(units_[u].count);
+    if (unit_count > size_t{kMaxMigPlacements} * kMaxDevicesPerNode) return false;
+    profiles.insert(profiles.end(), unit_count, OptionOf(units_[u]).profile);
+    wants.insert(wants.end(), unit_count, units_[u].want);
+  }
+  const DeviceUse use = OptionOf(first).use;
+  DeviceGrants grants;
+  if (!view_.kind->rules->OnNodeAll(view_.gpu_states(), UsableFor(first), profiles, last_gpu_,
+                                    &grants)) {
+    return false;
+  }
+  for (size_t i = 0; i < grants.size(); ++i) {
+    GiveInstance(wants[i], use, grants[i].device, grants[i].placement);
+  }
+  return true;
+}
+
+uint32_t DevicePlanner::UsableFor(const Unit& unit) const {
+  if (OptionOf(unit).use == DeviceUse::kInside) return TargetGpus(wants_[unit.want]);
+  return view_.cuttable() & KindOf(unit).eligible;
+}
+
+const HeldDevices* DevicePlanner::TargetOf(const ClaimWant& want) const {
+  if (want.tied_to >= 0) return &plans_[static_cast<size_t>(want.tied_to)].devices;
+  return want.tied_has != nullptr && want.tied_node == id_ ? want.tied_has : nullptr;
+}
+
+uint32_t DevicePlanner::TargetGpus(const ClaimWant& want) const {
+  const HeldDevices* target = TargetOf(want);
+  uint32_t gpus = 0;
+  if (target == nullptr) return gpus;
+  for (const HeldDevice& device : *target) {
+    if (device.use == DeviceUse::kWhole) gpus |= BitOfGpu(device.gpu);
+  }
+  return gpus;
+}
+
+// --- Parts, virtual functions, compute instances. ---
+
+// GPUs with room for one more unit of the claim.
+uint32_t DevicePlanner::PartCandidates(const Unit& unit) const {
+  const DeviceOption& option = OptionOf(unit);
+  const uint32_t same = option.use == DeviceUse::kPart ? view_.parted : view_.functions;
+  uint32_t gpus = (view_.free() | (same & ~(view_.whole | view_.cut))) & KindOf(unit).eligible;
+  gpus &= ~(option.use == DeviceUse::kPart ? view_.functions : view_.parted);
+  if (wants_[unit.want].request->apart) {
+    for (const HeldDevice& device : plans_[unit.want].devices) gpus &= ~BitOfGpu(device.gpu);
+  }
+  for (uint32_t rest = gpus; rest != 0; rest &= rest - 1) {
+    const auto gpu = static_cast<size_t>(std::countr_zero(rest));
+    const bool fits =
+        view_.milli_used[gpu] + option.milli <= kDeviceMilli &&
+        (option.memory_mib == 0 ||
+         int64_t{view_.memory_used[gpu]} + option.memory_mib <= view_.kind->memory_mib);
+    if (!fits) gpus &= ~BitOfGpu(gpu);
+  }
+  return gpus;
+}
+
+// Packed: the fullest.
+size_t DevicePlanner::PreferredForPart(uint32_t gpus) const {
+  auto best = static_cast<size_t>(std::countr_zero(gpus));
+  for (uint32_t rest = rules_.packed ? gpus : 0; rest != 0; rest &= rest - 1) {
+    const auto gpu = static_cast<size_t>(std::countr_zero(rest));
+    if (view_.milli_used[gpu] > view_.milli_used[best]) best = gpu;
+  }
+  return best;
+}
+
+bool DevicePlanner::ServeParts() {
+  int steps = 0;
+  return TryParts(0, 0, &steps);
+}
+
+// Places what is left from that unit on, and of it from that one of its count on.
+bool DevicePlanner::TryParts(size_t unit, int32_t from, int* steps) {
+  if (unit == units_.size()) return true;
+  const Unit& now = units_[unit];
+  const DeviceOption& option = OptionOf(now);
+  if ((option.use != DeviceUse::kPart && option.use != DeviceUse::kFunction) || from == now.count) {
+    return TryParts(unit + 1, 0, steps);
+  }
+  uint32_t gpus = PartCandidates(now);
+  while (gpus != 0 && (*steps)++ < kMostSteps) {
+    const size_t gpu = PreferredForPart(gpus);
+    gpus &= ~BitOfGpu(gpu);
+    const bool was_free = (view_.free() & BitOfGpu(gpu)) != 0;
+    GivePart(now, gpu);
+    if (TryParts(unit, from + 1, steps)) return true;
+    plans_[now.want].devices.pop_back();
+    view_.milli_used[gpu] = static_cast<int16_t>(view_.milli_used[gpu] - option.milli);
+    view_.memory_used[gpu] -= option.memory_mib;
+    if (!was_free) continue;
+    (option.use == DeviceUse::kPart ? view_.parted : view_.functions) &= ~BitOfGpu(gpu);
+  }
+  return false;
+}
+
+bool DevicePlanner::ServeCompute(const Unit& unit) {
+  const HeldDevices* target = TargetOf(wants_[unit.want]);
+  if (target == nullptr) return false;
+  const DeviceOption& option = OptionOf(unit);
+  const MigTable& table = *view_.kind->table;
+  for (const HeldDevice& device : *target) {
+    if (!device.is_instance()) continue;
+    const uint8_t profile = table.placements()[device.placement].profile;
+    const int slices = table.profiles()[profile].compute_slices;
+    const bool same = option.profile == kAnyProfile || option.profile == profile;
+    const int wanted = option.slices == 0 ? slices : option.slices;
+    if (!same || view_.slices_used(device.gpu, device.placement) + wanted > slices) continue;
+    Give(unit.want,
+         {DeviceUse::kCompute, device.gpu, device.placement, static_cast<uint8_t>(wanted), 0, 0});
+    return true;
+  }
+  return false;
+}
+
+// --- What is given. ---
+
+void DevicePlanner::Give(size_t want, const HeldDevice& device) {
+  view_.Take(device);
+  plans_[want].devices.push_back(device);
+}
+
+void DevicePlanner::GiveWhole(size_t want, uint32_t gpus) {
+  for (uint32_t rest = gpus; rest != 0; rest &= rest - 1) {
+    HeldDevice device;
+    device.gpu = static_cast<uint8_t>(std::countr_zero(rest));
+    Give(want, device);
+  }
+}
+
+void DevicePlanner::GivePart(const Unit& unit, size_t gpu) {
+  const DeviceOption& option = OptionOf(unit);
+  HeldDevice device;
+  device.use = option.use;
+  device.gpu = static_cast<uint8_t>(gpu);
+  device.milli = option.milli;
+  device.memory_mib = option.memory_mib;
+  Give(unit.want, device);
+}
+
+void DevicePlanner::GiveInstance(size_t want, DeviceUse use, size_t gpu, uint8_t placement) {
+  HeldDevice device;
+  device.use = use;
+  device.gpu = static_cast<uint8_t>(gpu);
+  device.placement = placement;
+  Give(want, device);
+  last_gpu_ = static_cast<int32_t>(gpu);
+}
+
+}  // namespace drasim

@@ -1,0 +1,26 @@
+// Why a node cannot serve a claim, in words.
+#ifndef DRASIM_POLICIES_DEVICES_DEVICE_REASONS_H_
+#define DRASIM_POLICIES_DEVICES_DEVICE_REASONS_H_
+
+#include <cstddef>
+#include <string>
+
+#include "policies/devices/device_planner.h"
+#include "policies/devices/node_devices.h"
+
+namespace drasim {
+
+// For a request that the node, as it is now, cannot serve; `kind` of its GPUs; `target`: what the
+// claim to which it is tied has there, or null. Without a final stop:
+//   "2 GPUs wanted, 1 free"
+//   "no GPU matches the selector"
+//   "MIG 3g.20gb wanted, no free placement on 4 GPUs (largest: 2g.10gb)"
+//   "8 devices wanted, room for 7 on 1 GPU"
+//   "1 part of a GPU with 4096 MiB wanted, most left on one of 2 GPUs: 500 millicores, 1024 MiB"
+// A device that could be served in several ways is told of by the first of them.
+std::string WhyNotServed(const DeviceRequest& request, size_t kind, const NodeDevices& node,
+                         const HeldDevices* target);
+
+}  // namespace drasim
+
+#endif  // DRASIM_POLICIES_DEVICES_DEVICE_REASONS_H_

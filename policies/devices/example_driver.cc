@@ -1,0 +1,31 @@
+#include "policies/devices/example_driver.h"
+
+#include <cstdint>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "policies/devices/claim_parameters.h"
+#include "policies/devices/mig_rules.h"
+
+namespace drasim {
+
+ExampleDriver::ExampleDriver(const ClaimDriverInfo& info, ClaimDriverOptions options)
+    : NodeDeviceDriver(info, MigRule::kFirstFit, std::move(options)) {}
+
+absl::Status ExampleDriver::ReadRequest(const ClaimToAllocate& claim,
+                                        DeviceRequest* request) const {
+  const ParameterFields fields(claim.claim_parameters);
+  int64_t count = 1;
+  absl::Status read = fields.CheckGroup(info().api_group);
+  if (read.ok()) read = fields.ReadInt("count", 1, 1'000'000, &count);
+  if (!read.ok()) return read;
+  request->count = static_cast<int32_t>(count);
+  request->wanted = absl::StrCat(count, count == 1 ? " GPU" : " GPUs");
+  for (KindRequest& kind : request->kinds) {
+    kind.eligible = ~uint32_t{0};
+    kind.options.push_back({});
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace drasim

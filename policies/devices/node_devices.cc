@@ -1,0 +1,210 @@
+#include "policies/devices/node_devices.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <limits>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "model/check.h"
+
+namespace drasim {
+namespace {
+
+template <typename T>
+T AddClamped(T a, T b) {
+  const int64_t sum = int64_t{a} + b;
+  return static_cast<T>(std::min<int64_t>(sum, std::numeric_limits<T>::max()));
+}
+
+// "250-4096".
+bool ReadShare(absl::string_view text, HeldDevice* device) {
+  const size_t dash = text.find('-');
+  if (dash == absl::string_view::npos) return false;
+  int32_t milli = 0;
+  if (!absl::SimpleAtoi(text.substr(0, dash), &milli) || milli < 1 || milli > kDeviceMilli ||
+      !absl::SimpleAtoi(text.substr(dash + 1), &device->memory_mib) || device->memory_mib < 0) {
+    return false;
+  }
+  device->milli = static_cast<int16_t>(milli);
+  return true;
+}
+
+// "4-3g.40gb" or "4-3g.40gb-ci-2".
+bool ReadInstanceName(const GpuKind& kind, absl::string_view text, HeldDevice* device) {
+  const size_t dash = text.find('-');
+  int32_t start = 0;
+  if (kind.table == nullptr || dash == absl::string_view::npos ||
+      !absl::SimpleAtoi(text.substr(0, dash), &start)) {
+    return false;
+  }
+  absl::string_view profile_name = text.substr(dash + 1);
+  device->use = DeviceUse::kInstance;
+  const size_t compute = profile_name.rfind("-ci-");
+  if (compute != absl::string_view::npos) {
+    int32_t slices = 0;
+    if (!absl::SimpleAtoi(profile_name.substr(compute + 4), &slices) || slices < 1 ||
+        slices > std::numeric_limits<uint8_t>::max()) {
+      return false;
+    }
+    device->use = DeviceUse::kCompute;
+    device->slices = static_cast<uint8_t>(slices);
+    profile_name = profile_name.substr(0, compute);
+  }
+  const int profile = kind.table->FindProfile(profile_name);
+  if (profile < 0) return false;
+  const int placement = kind.table->FindPlacement(static_cast<size_t>(profile), start);
+  if (placement < 0) return false;
+  device->placement = static_cast<uint8_t>(placement);
+  return true;
+}
+
+// GPUs [begin, begin + size) of the mask.
+uint32_t BlockOf(uint32_t mask, int begin, int size) {
+  if (size >= 32) return mask;
+  return mask & (((uint32_t{1} << size) - 1) << begin);
+}
+
+// The smallest aligned block that has `count` GPUs: of those the fullest, then the one in the
+// fullest block of twice its size, and so on; then the first. REQUIRES: the mask has that many.
+uint32_t FullestBlock(uint32_t mask, int count, int* size) {
+  for (*size = 1; *size < kMaxDevicesPerNode; *size *= 2) {
+    uint32_t best = 0;
+    std::array<int, 6> best_free{};
+    for (int begin = 0; begin < kMaxDevicesPerNode; begin += *size) {
+      const uint32_t block = BlockOf(mask, begin, *size);
+      if (std::popcount(block) < count) continue;
+      std::array<int, 6> free{};
+      size_t level = 0;
+      for (int around = *size; around <= kMaxDevicesPerNode; around *= 2) {
+        free[level++] = std::popcount(BlockOf(mask, begin / around * around, around));
+      }
+      if (best == 0 || free < best_free) {
+        best = block;
+        best_free = free;
+      }
+    }
+    if (best != 0) return best;
+  }
+  return mask;
+}
+
+uint32_t PickPacked(uint32_t mask, int count) {
+  if (count == 0) return 0;
+  int size = 0;
+  const uint32_t block = FullestBlock(mask, count, &size);
+  if (std::popcount(block) == count) return block;
+  // Neither half has enough: all of the one that has more, and the rest of the other.
+  const int begin = std::countr_zero(block) / size * size;
+  const uint32_t low = BlockOf(block, begin, size / 2);
+  const uint32_t high = block & ~low;
+  const uint32_t first = std::popcount(low) >= std::popcount(high) ? low : high;
+  return first | PickPacked(block & ~first, count - std::popcount(first));
+}
+
+}  // namespace
+
+absl::Span<const MigState> NodeDevices::gpu_states() const {
+  return absl::MakeConstSpan(states.data(), static_cast<size_t>(std::bit_width(all)));
+}
+
+int NodeDevices::slices_used(size_t gpu, uint8_t placement) const {
+  for (const Compute& each : compute) {
+    if (each.gpu == gpu && each.placement == placement) return each.slices;
+  }
+  return 0;
+}
+
+void NodeDevices::Take(const HeldDevice& device) {
+  const uint32_t bit = BitOfGpu(device.gpu);
+  switch (device.use) {
+    case DeviceUse::kWhole:
+      whole |= bit;
+      return;
+    case DeviceUse::kInstance:
+    case DeviceUse::kInside: {
+      MigState& state = states[device.gpu];
+      const MigTable& table = *kind->table;
+      if ((table.set(state) & PlacementBit(device.placement)) != 0) return;
+      const MigState next = table.Place(state, device.placement);
+      if (next == kNoMigState) {
+        whole |= bit;
+        return;
+      }
+      state = next;
+      cut |= bit;
+      return;
+    }
+    case DeviceUse::kPart:
+    case DeviceUse::kFunction:
+      (device.use == DeviceUse::kPart ? parted : functions) |= bit;
+      milli_used[device.gpu] = AddClamped(milli_used[device.gpu], device.milli);
+      memory_used[device.gpu] = AddClamped(memory_used[device.gpu], device.memory_mib);
+      return;
+    case DeviceUse::kCompute:
+      for (Compute& each : compute) {
+        if (each.gpu != device.gpu || each.placement != device.placement) continue;
+        each.slices = static_cast<int16_t>(each.slices + device.slices);
+        return;
+      }
+      compute.push_back({device.gpu, device.placement, device.slices});
+      return;
+  }
+}
+
+void NodeDevices::Clear() {
+  whole = parted = functions = cut = 0;
+  states.fill(0);
+  milli_used.fill(0);
+  memory_used.fill(0);
+  compute.clear();
+}
+
+std::string DeviceName(const GpuKind& kind, const HeldDevice& device) {
+  const std::string gpu = absl::StrCat("gpu-", static_cast<int>(device.gpu));
+  if (device.use == DeviceUse::kWhole) return gpu;
+  if (device.use == DeviceUse::kPart || device.use == DeviceUse::kFunction) {
+    return absl::StrCat(gpu, device.use == DeviceUse::kPart ? "-part-" : "-vf-", device.milli, "-",
+                        device.memory_mib);
+  }
+  const MigPlacement& placement = kind.table->placements()[device.placement];
+  std::string name = absl::StrCat(gpu, "-mig-", static_cast<int>(placement.start), "-",
+                                  kind.table->profiles()[placement.profile].name);
+  if (device.use == DeviceUse::kCompute) {
+    absl::StrAppend(&name, "-ci-", static_cast<int>(device.slices));
+  }
+  return name;
+}
+
+bool ReadDeviceName(const GpuKind& kind, absl::string_view name, HeldDevice* device) {
+  *device = HeldDevice();
+  if (!absl::ConsumePrefix(&name, "gpu-")) return false;
+  const absl::string_view number = name.substr(0, name.find('-'));
+  int32_t gpu = 0;
+  if (!absl::SimpleAtoi(number, &gpu) || gpu < 0 || gpu >= kMaxDevicesPerNode) return false;
+  device->gpu = static_cast<uint8_t>(gpu);
+  name.remove_prefix(number.size());
+  if (name.empty()) return true;
+  if (absl::ConsumePrefix(&name, "-mig-")) return ReadInstanceName(kind, name, device);
+  if (absl::ConsumePrefix(&name, "-part-")) {
+    device->use = DeviceUse::kPart;
+    return ReadShare(name, device);
+  }
+  device->use = DeviceUse::kFunction;
+  return absl::ConsumePrefix(&name, "-vf-") && ReadShare(name, device);
+}
+
+uint32_t PickGpus(uint32_t mask, int count, bool packed) {
+  if (std::popcount(mask) <= count) return mask;
+  if (packed) return PickPacked(mask, count);
+  uint32_t picked = 0;
+  for (; count > 0; --count) {
+    picked |= mask & -mask;
+    mask &= mask - 1;
+  }
+  return picked;
+}
+
+}  // namespace drasim

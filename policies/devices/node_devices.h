@@ -1,0 +1,107 @@
+// The GPUs of one node as a classic DRA driver hands them out: whole, in parts, as MIG instances.
+#ifndef DRASIM_POLICIES_DEVICES_NODE_DEVICES_H_
+#define DRASIM_POLICIES_DEVICES_NODE_DEVICES_H_
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "model/device_grant.h"
+#include "model/mig_table.h"
+#include "model/pod_shape.h"
+#include "policies/devices/gpu_kinds.h"
+
+namespace drasim {
+
+// How a claim uses a GPU, and what else may be on it.
+enum class DeviceUse : uint8_t {
+  kWhole,     // nothing but kInside
+  kInstance,  // a MIG instance; others of them
+  kPart,      // so much compute and memory; other parts
+  kFunction,  // a virtual function of a fixed size; other functions
+  kInside,    // a MIG instance on a GPU that another claim has whole
+  kCompute,   // compute slices of a MIG instance that another claim has
+};
+
+struct HeldDevice {
+  DeviceUse use = DeviceUse::kWhole;
+  uint8_t gpu = 0;
+  uint8_t placement = kNoPlacement;  // kInstance, kInside, kCompute
+  uint8_t slices = 0;                // kCompute
+  int16_t milli = 0;                 // kPart, kFunction
+  int32_t memory_mib = 0;            // kPart, kFunction
+
+  bool is_instance() const { return use == DeviceUse::kInstance || use == DeviceUse::kInside; }
+  bool operator==(const HeldDevice&) const = default;
+};
+using HeldDevices = absl::InlinedVector<HeldDevice, 2>;
+
+inline constexpr uint8_t kAnyProfile = 0xff;
+
+// One way to serve a unit of a claim.
+struct DeviceOption {
+  DeviceUse use = DeviceUse::kWhole;
+  uint8_t profile = 0;     // kInstance, kInside, kCompute (kAnyProfile, too): of the kind's table
+  uint8_t slices = 0;      // kCompute; 0: all of the instance
+  int16_t milli = 0;       // kPart, kFunction
+  int32_t memory_mib = 0;  // kPart, kFunction
+  bool operator==(const DeviceOption&) const = default;
+};
+
+// Sets of GPUs are bit masks.
+inline uint32_t BitOfGpu(size_t gpu) { return uint32_t{1} << gpu; }
+
+// What of the node is taken. Claims that a server brings back may overlap: taking tolerates that,
+// and where instances contradict each other their GPU is out of use.
+struct NodeDevices {
+  const GpuKind* kind = nullptr;  // null: no GPUs
+  uint32_t all = 0;
+  uint32_t whole = 0;      // held whole
+  uint32_t parted = 0;     // with parts
+  uint32_t functions = 0;  // with virtual functions
+  uint32_t cut = 0;        // with MIG instances
+  std::array<MigState, kMaxDevicesPerNode> states{};
+  std::array<int16_t, kMaxDevicesPerNode> milli_used{};
+  std::array<int32_t, kMaxDevicesPerNode> memory_used{};  // MiB
+  struct Compute {
+    uint8_t gpu;
+    uint8_t placement;
+    int16_t slices;
+    bool operator==(const Compute&) const = default;
+  };
+  absl::InlinedVector<Compute, 2> compute;  // one per instance with compute instances
+
+  // With nothing on them.
+  uint32_t free() const { return all & ~(whole | parted | functions | cut); }
+  // On which MIG instances may be made.
+  uint32_t cuttable() const { return all & ~(whole | parted | functions); }
+  absl::Span<const MigState> gpu_states() const;
+  // Compute slices of the instance that compute instances have.
+  int slices_used(size_t gpu, uint8_t placement) const;
+
+  void Take(const HeldDevice& device);
+  // Nothing is taken any more.
+  void Clear();
+  bool operator==(const NodeDevices&) const = default;
+};
+
+// "gpu-0", "gpu-0-mig-4-3g.40gb" (start, profile; of "inside" devices, too),
+// "gpu-0-mig-4-3g.40gb-ci-2", "gpu-0-part-250-4096" (milli, MiB), "gpu-0-vf-250-4096".
+// REQUIRES: the kind has a table where an instance is named.
+std::string DeviceName(const GpuKind& kind, const HeldDevice& device);
+// The reverse; an instance is kInstance. False when no device of the kind has that name.
+bool ReadDeviceName(const GpuKind& kind, absl::string_view name, HeldDevice* device);
+
+// The first `count` GPUs of the mask (all, if there are fewer). `packed`: those of the smallest
+// aligned block that has so many, and of such blocks of the fullest, so that free neighbours stay
+// together: with eight GPUs of which 0 is taken, one is 1, and two are 2 and 3.
+uint32_t PickGpus(uint32_t mask, int count, bool packed);
+
+}  // namespace drasim
+
+#endif  // DRASIM_POLICIES_DEVICES_NODE_DEVICES_H_

@@ -1,0 +1,90 @@
+// drasim explain: why a pod does not run, or did not for so long.
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "sim/app/commands.h"
+#include "sim/app/duration_text.h"
+#include "sim/app/explain_cluster.h"
+#include "sim/app/explain_replay.h"
+
+namespace drasim {
+namespace {
+
+absl::StatusOr<bool> ExplainsAsJson(const ParsedFlags& flags) {
+  const std::string format = flags.GetOr("format", "text");
+  if (format == "text" || format == "json") return format == "json";
+  return absl::InvalidArgumentError(
+      absl::StrCat("--format: found '", format, "', expected text or json"));
+}
+
+void WarnOfEach(const std::vector<std::string>& warnings) {
+  for (const std::string& warning : warnings) {
+    std::fprintf(stderr, "drasim: warning: %s\n", warning.c_str());
+  }
+}
+
+absl::Status ExplainFiles(const ParsedFlags& flags, const std::string& pod, bool json) {
+  for (const char* flag : {"at", "brief"}) {
+    if (!flags.Has(flag)) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--", flag, " is about a run; the files of --cluster show a cluster at one moment"));
+  }
+  std::vector<std::string> paths = flags.All("cluster");
+  paths.insert(paths.end(), flags.positional().begin(), flags.positional().end());
+  std::vector<std::string> warnings;
+  const absl::StatusOr<std::string> text = ExplainCluster(paths, pod, json, &warnings);
+  WarnOfEach(warnings);
+  if (!text.ok()) return text.status();
+  std::fputs(text->c_str(), stdout);
+  return absl::OkStatus();
+}
+
+absl::Status ExplainLedger(const ParsedFlags& flags, const std::string& pod, bool json) {
+  if (flags.positional().size() != 1) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "explain needs one ledger (a file or a run's folder), or --cluster FILE; found ",
+        flags.positional().empty() ? "none" : absl::StrJoin(flags.positional(), ", ")));
+  }
+  ExplainRequest request;
+  request.path = flags.positional()[0];
+  request.pod = pod;
+  request.brief = flags.Has("brief");
+  request.quiet = flags.Has("quiet");
+  if (flags.Has("at")) {
+    absl::StatusOr<SimDuration> at = ParseDuration(*flags.Get("at"));
+    if (flags.Get("at")->empty()) {
+      at = absl::InvalidArgumentError("found '', expected a duration such as 5ms, 1.5s or 2h");
+    }
+    if (!at.ok()) {
+      return absl::InvalidArgumentError(absl::StrCat("--at: ", at.status().message()));
+    }
+    request.at = SimTime(at->ns());
+  }
+  const absl::StatusOr<Story> story = ExplainRun(request);
+  if (!story.ok()) return story.status();
+  WarnOfEach(story->warnings);
+  std::fputs((json ? StoryJson(*story) : StoryText(*story)).c_str(), stdout);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status ExplainCommand(const ParsedFlags& flags) {
+  const absl::StatusOr<bool> json = ExplainsAsJson(flags);
+  if (!json.ok()) return json.status();
+  const std::string pod = flags.GetOr("pod", "");
+  if (pod.empty()) {
+    return absl::InvalidArgumentError(
+        "explain needs --pod NAMESPACE/NAME, or NAME in the namespace default; the name of a gang "
+        "stands for its pods");
+  }
+  return flags.Has("cluster") ? ExplainFiles(flags, pod, *json) : ExplainLedger(flags, pod, *json);
+}
+
+}  // namespace drasim

@@ -1,0 +1,33 @@
+// drasim explain --cluster: why does a pod of a real cluster not run? Answered from what
+// `kubectl get nodes,pods,... -o yaml` printed, by kube-scheduler's rules (1.34) and those of
+// classic DRA (1.29), without a simulation.
+#ifndef DRASIM_SIM_APP_EXPLAIN_CLUSTER_H_
+#define DRASIM_SIM_APP_EXPLAIN_CLUSTER_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace drasim {
+
+// Reads the files (YAML or JSON, plain or .gz; "-" is standard input), all of one cluster, and
+// explains `pod`, which is "NAMESPACE/NAME", or "NAME" in the namespace default: which rule rejects
+// which nodes and by how much, what the pod waits for, who holds what it lacks, and what would
+// help. Nodes with the same reason and similar shortfalls are one group. The text ends with a line
+// break; `json`: the same as an object.
+//
+// Looked at are the Filter plugins up to InterPodAffinity, but for volumes, and DynamicResources;
+// what was not looked at is said at the end. What has been read but is odd goes to `warnings`,
+// "FILE:LINE...: ...", which may be null.
+//
+// Errors, InvalidArgument: a file that cannot be opened or read ("FILE:LINE:COLUMN: ..." where
+// there is a line); files without any node; a pod that is not in them, with a similar name.
+// Cost: linear in the text; nodes times pods in the worst case, with affinities between pods.
+absl::StatusOr<std::string> ExplainCluster(const std::vector<std::string>& paths,
+                                           const std::string& pod, bool json,
+                                           std::vector<std::string>* warnings);
+
+}  // namespace drasim
+
+#endif  // DRASIM_SIM_APP_EXPLAIN_CLUSTER_H_

@@ -1,0 +1,390 @@
+#include "sim/app/manifest_pods.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "model/pod_shape.h"
+#include "model/quantity.h"
+#include "model/text/did_you_mean.h"
+#include "model/text/kube_reader.h"
+#include "sim/app/duration_text.h"
+#include "sim/app/inline_jobs.h"
+
+namespace drasim {
+namespace {
+
+namespace kube = ::drasim::proto::kube;
+
+constexpr absl::string_view kManifestAnnotations = "drasim.dev/";
+constexpr absl::string_view kNotSimulated = "not simulated";
+
+// By resource, in the order of the names.
+using ManifestAmounts = std::map<std::string, Quantity>;
+
+// One that device plugins hand out. Others with a '/' are Kubernetes' own words.
+bool IsDeviceResource(absl::string_view name) {
+  return absl::StrContains(name, "/") && !absl::StrContains(name, "kubernetes.io/");
+}
+
+ManifestAmounts ParsedAmounts(const google::protobuf::Map<std::string, std::string>& texts) {
+  ManifestAmounts amounts;
+  for (const auto& [name, text] : texts) {
+    const absl::StatusOr<Quantity> amount = Quantity::Parse(text);
+    if (amount.ok()) amounts.emplace(name, *amount);
+  }
+  return amounts;
+}
+
+// As the API server completes them: a limit alone is a request, too.
+ManifestAmounts ManifestRequests(const kube::ResourceRequirements& resources) {
+  ManifestAmounts requests = ParsedAmounts(resources.requests());
+  for (auto& [name, amount] : ParsedAmounts(resources.limits())) requests.emplace(name, amount);
+  return requests;
+}
+
+bool IsManifestSidecar(const kube::Container& init) { return init.restart_policy() == "Always"; }
+
+// The taints that the node controller sets itself; every pod that was created tolerates them.
+bool IsCommonToleration(const kube::Toleration& toleration) {
+  return toleration.effect() == "NoExecute" &&
+         (toleration.key() == "node.kubernetes.io/not-ready" ||
+          toleration.key() == "node.kubernetes.io/unreachable");
+}
+
+// The labels that the required node affinity asks for, if it asks for single values of labels and
+// nothing else.
+absl::optional<std::map<std::string, std::string>> LabelsOfAffinity(
+    const kube::NodeSelector& required) {
+  if (required.node_selector_terms_size() != 1) return absl::nullopt;
+  const kube::NodeSelectorTerm& term = required.node_selector_terms(0);
+  // A term without any requirement chooses no node.
+  if (term.match_fields_size() > 0 || term.match_expressions_size() == 0) return absl::nullopt;
+  std::map<std::string, std::string> labels;
+  for (const kube::SelectorRequirement& requirement : term.match_expressions()) {
+    if (requirement.operator_() != "In" || requirement.values_size() != 1) return absl::nullopt;
+    const auto [label, is_new] = labels.emplace(requirement.key(), requirement.values(0));
+    if (!is_new && label->second != requirement.values(0)) return absl::nullopt;
+  }
+  return labels;
+}
+
+class ManifestPodReader {
+ public:
+  ManifestPodReader(const kube::ObjectMeta& meta, std::string meta_path, const kube::PodSpec& spec,
+                    std::string path, std::vector<ManifestNote>* notes)
+      : meta_(meta),
+        meta_path_(std::move(meta_path)),
+        spec_(spec),
+        path_(std::move(path)),
+        notes_(notes) {}
+
+  proto::InlineJob Read(const ManifestPriorities& priorities) {
+    Annotations();
+    Amounts("cpu");
+    Amounts("memory");
+    Devices();
+    OtherResources();
+    Nodes();
+    Priority(priorities);
+    Claims();
+    Fences();
+    return std::move(job_);
+  }
+
+ private:
+  std::string At(absl::string_view field) const { return absl::StrCat(path_, ".", field); }
+  void Warn(std::string path, std::string what) {
+    notes_->push_back({false, std::move(path), std::move(what)});
+  }
+  void Fail(std::string path, std::string what) {
+    notes_->push_back({true, std::move(path), std::move(what)});
+  }
+  void NotSimulated(absl::string_view field) { Warn(At(field), std::string(kNotSimulated)); }
+
+  // --- Time ---
+
+  void Annotations() {
+    const std::map<std::string, std::string> sorted(meta_.annotations().begin(),
+                                                    meta_.annotations().end());
+    for (const auto& [key, text] : sorted) {
+      const std::string at = absl::StrCat(meta_path_, ".annotations[", key, "]");
+      if (key == kRunTimeAnnotation) {
+        Length(at, text, job_.mutable_run_time());
+      } else if (key == kArrivalAnnotation) {
+        Length(at, text, job_.mutable_arrival());
+      } else if (absl::StartsWith(key, kManifestAnnotations)) {
+        Warn(at, absl::StrCat("unknown annotation",
+                              Suggest(key, {kRunTimeAnnotation, kArrivalAnnotation})));
+      }
+    }
+  }
+
+  void Length(const std::string& at, const std::string& text, std::string* out) {
+    const absl::StatusOr<SimDuration> length = ParseDuration(text);
+    if (text.empty()) {
+      Fail(at, "found an empty text, expected a duration such as 5ms, 1.5s or 2h");
+    } else if (!length.ok()) {
+      Fail(at, std::string(length.status().message()));
+    } else if (length->ns() > kLongestNs) {
+      Fail(at, absl::StrCat("found '", text, "', expected at most 100 years"));
+    } else {
+      *out = text;
+    }
+  }
+
+  // --- Resources ---
+
+  // Of containers and init containers, in thousandths or units.
+  Quantity SumOf(const std::string& resource) const {
+    const auto of = [&resource](const kube::Container& container) {
+      const ManifestAmounts requests = ManifestRequests(container.resources());
+      const auto found = requests.find(resource);
+      return found == requests.end() ? Quantity() : found->second;
+    };
+    Quantity lasting, sidecars, peak;
+    for (const kube::Container& container : spec_.containers()) lasting = lasting + of(container);
+    for (const kube::Container& init : spec_.init_containers()) {
+      const Quantity now = sidecars + of(init);
+      if (now.Compare(peak) > 0) peak = now;
+      if (!IsManifestSidecar(init)) continue;
+      lasting = lasting + of(init);
+      sidecars = now;
+    }
+    return peak.Compare(lasting) > 0 ? peak : lasting;
+  }
+
+  // cpu or memory.
+  void Amounts(const std::string& resource) {
+    Quantity sum = SumOf(resource);
+    const ManifestAmounts of_pod = ParsedAmounts(spec_.resources().requests());
+    const ManifestAmounts most = ParsedAmounts(spec_.resources().limits());
+    if (const auto found = of_pod.find(resource); found != of_pod.end()) {
+      sum = found->second;
+    } else if (const auto limit = most.find(resource);
+               limit != most.end() && sum.Compare(Quantity()) == 0) {
+      sum = limit->second;
+    }
+    const ManifestAmounts overhead = ParsedAmounts(spec_.overhead());
+    if (const auto found = overhead.find(resource); found != overhead.end()) {
+      sum = sum + found->second;
+    }
+    if (sum.Compare(Quantity()) == 0) return;
+    const bool cpu = resource == "cpu";
+    if (cpu ? !sum.MilliFitsInt64() : !sum.UnitsFitInt64()) {
+      return Fail(path_, absl::StrCat("asks for more ", resource, " than can be counted"));
+    }
+    *(cpu ? job_.mutable_cpu() : job_.mutable_memory()) =
+        cpu ? Quantity::FromMilli(sum.MilliValue()).Canonical()
+            : Quantity::FromUnits(sum.Value(), Quantity::Format::kBinarySi).Canonical();
+  }
+
+  // What device plugins hand out.
+  void Devices() {
+    std::vector<proto::Container> containers;
+    int asking = 0;
+    int last = 0;  // of those that ask
+    const auto add = [&](const kube::Container& container, bool init) {
+      proto::Container made;
+      made.set_init(init);
+      made.set_restartable(init && IsManifestSidecar(container));
+      for (const auto& [name, amount] : ManifestRequests(container.resources())) {
+        if (!IsDeviceResource(name) || amount.Compare(Quantity()) == 0) continue;
+        proto::ExtendedAmount* asked = made.add_extended();
+        asked->set_resource(name);
+        asked->set_amount(amount.ToString());
+      }
+      if (made.extended_size() > 0) {
+        ++asking;
+        last = static_cast<int>(containers.size());
+      }
+      containers.push_back(std::move(made));
+    };
+    for (const kube::Container& init : spec_.init_containers()) add(init, true);
+    for (const kube::Container& container : spec_.containers()) add(container, false);
+    if (asking == 0) return;
+    const proto::Container& only = containers[static_cast<size_t>(last)];
+    if (asking == 1 && !only.init()) {
+      *job_.mutable_extended() = only.extended();
+      return;
+    }
+    for (proto::Container& container : containers) *job_.add_containers() = std::move(container);
+  }
+
+  // Amounts that nodes have and nobody counts here: disk, huge pages.
+  void OtherResources() {
+    const auto look = [this](const kube::ResourceRequirements& resources, const std::string& path,
+                             bool devices) {
+      const std::map<std::string, std::string> limits(resources.limits().begin(),
+                                                      resources.limits().end());
+      const std::map<std::string, std::string> requests(resources.requests().begin(),
+                                                        resources.requests().end());
+      for (const auto& [list, amounts] :
+           {std::pair("requests", &requests), std::pair("limits", &limits)}) {
+        for (const auto& [name, text] : *amounts) {
+          const bool counted =
+              name == "cpu" || name == "memory" || (devices && IsDeviceResource(name));
+          const bool said = list == std::string("limits") && requests.count(name) > 0;
+          if (counted || said) continue;
+          Warn(absl::StrCat(path, ".", list, "[", name, "]"), std::string(kNotSimulated));
+        }
+      }
+    };
+    for (int i = 0; i < spec_.containers_size(); ++i) {
+      look(spec_.containers(i).resources(), absl::StrCat(At("containers"), "[", i, "].resources"),
+           true);
+    }
+    for (int i = 0; i < spec_.init_containers_size(); ++i) {
+      look(spec_.init_containers(i).resources(),
+           absl::StrCat(At("initContainers"), "[", i, "].resources"), true);
+    }
+    look(spec_.resources(), At("resources"), false);
+  }
+
+  // --- Where ---
+
+  void Nodes() {
+    std::map<std::string, std::string> labels(spec_.node_selector().begin(),
+                                              spec_.node_selector().end());
+    const kube::NodeAffinity& affinity = spec_.affinity().node_affinity();
+    if (affinity.has_required_during_scheduling_ignored_during_execution()) {
+      const auto more =
+          LabelsOfAffinity(affinity.required_during_scheduling_ignored_during_execution());
+      const bool fits =
+          more.has_value() && std::all_of(more->begin(), more->end(), [&labels](const auto& label) {
+            const auto known = labels.find(label.first);
+            return known == labels.end() || known->second == label.second;
+          });
+      if (fits) {
+        labels.insert(more->begin(), more->end());
+      } else {
+        NotSimulated("affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution");
+      }
+    }
+    for (const auto& [key, value] : labels) (*job_.mutable_node_selector())[key] = value;
+    if (affinity.preferred_during_scheduling_ignored_during_execution_size() > 0) {
+      NotSimulated("affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution");
+    }
+    if (spec_.affinity().has_pod_affinity()) NotSimulated("affinity.podAffinity");
+    if (spec_.affinity().has_pod_anti_affinity()) NotSimulated("affinity.podAntiAffinity");
+    if (!spec_.node_name().empty()) NotSimulated("nodeName");
+  }
+
+  void Priority(const ManifestPriorities& priorities) {
+    const std::string& name = spec_.priority_class_name();
+    if (name.empty()) {
+      return job_.set_priority(spec_.has_priority() ? spec_.priority()
+                                                    : priorities.global_default.value_or(0));
+    }
+    const auto found = priorities.values.find(name);
+    if (found == priorities.values.end()) {
+      if (!spec_.has_priority()) {
+        Warn(At("priorityClassName"),
+             absl::StrCat("no PriorityClass '", name, "' is given: the priority is 0"));
+      }
+      return job_.set_priority(spec_.priority());
+    }
+    if (spec_.has_priority() && spec_.priority() != found->second) {
+      Fail(At("priority"),
+           absl::StrCat("found ", spec_.priority(), ", expected ", found->second,
+                        ", which is what the PriorityClass '", name, "' says, or nothing"));
+    }
+    job_.set_priority(found->second);
+  }
+
+  // --- Claims ---
+
+  void Claims() {
+    std::set<std::string> used;
+    for (const auto* containers : {&spec_.containers(), &spec_.init_containers()}) {
+      for (const kube::Container& container : *containers) {
+        for (const kube::ContainerClaim& claim : container.resources().claims()) {
+          used.insert(claim.name());
+        }
+      }
+    }
+    for (int i = 0; i < spec_.resource_claims_size(); ++i) {
+      const kube::PodResourceClaim& entry = spec_.resource_claims(i);
+      proto::InlineClaim* claim = job_.add_claims();
+      claim->set_name(entry.name());
+      claim->set_claim(KubeClaimName(entry));
+      claim->set_template_(KubeClaimTemplateName(entry));
+      if (used.count(entry.name()) > 0) continue;
+      Warn(absl::StrCat(At("resourceClaims"), "[", i, "]"),
+           absl::StrCat("entry ", entry.name(),
+                        " is used by no container: it is allocated but never prepared"));
+    }
+  }
+
+  // --- What else keeps pods from nodes ---
+
+  void Fences() {
+    const auto& tolerations = spec_.tolerations();
+    if (!std::all_of(tolerations.begin(), tolerations.end(), IsCommonToleration)) {
+      NotSimulated("tolerations");
+    }
+    if (spec_.topology_spread_constraints_size() > 0) NotSimulated("topologySpreadConstraints");
+    if (spec_.scheduling_gates_size() > 0) NotSimulated("schedulingGates");
+    if (spec_.preemption_policy() == "Never") NotSimulated("preemptionPolicy");
+    if (spec_.has_active_deadline_seconds()) NotSimulated("activeDeadlineSeconds");
+    for (int i = 0; i < spec_.containers_size(); ++i) {
+      const auto& ports = spec_.containers(i).ports();
+      for (int p = 0; p < ports.size(); ++p) {
+        if (ports.Get(p).host_port() == 0) continue;
+        NotSimulated(absl::StrCat("containers[", i, "].ports[", p, "].hostPort"));
+      }
+    }
+  }
+
+  const kube::ObjectMeta& meta_;
+  std::string meta_path_;
+  const kube::PodSpec& spec_;
+  std::string path_;
+  std::vector<ManifestNote>* notes_;
+  proto::InlineJob job_;
+};
+
+// Amounts and numbers that Kubernetes takes and jobs of a workload cannot have.
+void CheckAsInlineJob(proto::InlineJob job, const std::string& path,
+                      std::vector<ManifestNote>* notes) {
+  google::protobuf::RepeatedPtrField<proto::InlineJob> jobs;
+  job.set_name("pod");
+  *jobs.Add() = std::move(job);
+  GpuModelTable models;
+  ShapeTable shapes(&models);
+  const absl::Status status = MakeInlineJobs(jobs, {}, &shapes).status();
+  if (status.ok()) return;
+  notes->push_back(
+      {true, path, std::string(absl::StripPrefix(status.message(), "workload.jobs.0."))});
+}
+
+}  // namespace
+
+proto::InlineJob ManifestPodJob(const kube::ObjectMeta& meta, const std::string& meta_path,
+                                const kube::PodSpec& spec, const std::string& path,
+                                const ManifestPriorities& priorities,
+                                std::vector<ManifestNote>* notes) {
+  const size_t before = notes->size();
+  proto::InlineJob job = ManifestPodReader(meta, meta_path, spec, path, notes).Read(priorities);
+  const bool good = std::none_of(notes->begin() + static_cast<std::ptrdiff_t>(before), notes->end(),
+                                 [](const ManifestNote& note) { return note.is_error; });
+  if (good) CheckAsInlineJob(job, path, notes);
+  return job;
+}
+
+void CheckOwnerAnnotations(const kube::ObjectMeta& meta, std::vector<ManifestNote>* notes) {
+  const std::map<std::string, std::string> sorted(meta.annotations().begin(),
+                                                  meta.annotations().end());
+  for (const auto& [key, text] : sorted) {
+    if (!absl::StartsWith(key, kManifestAnnotations)) continue;
+    notes->push_back({false, absl::StrCat("metadata.annotations[", key, "]"),
+                      "has no effect here, expected in spec.template.metadata"});
+  }
+}
+
+}  // namespace drasim

@@ -1,0 +1,236 @@
+// What goes wrong with the control plane, because a scenario or a test says so; and what a pod
+// waits for, told to people.
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "model/check.h"
+#include "sim/dra/control_plane.h"
+
+namespace drasim {
+namespace {
+
+// "default/train-0, default/train-1 and 3 more".
+std::string ConsumersText(const ResourceClaim& claim, const ObjectCache& objects) {
+  constexpr size_t kMostNamed = 4;
+  std::vector<std::string> names;
+  const auto& consumers = claim.status.reserved_for;
+  for (const Consumer& consumer : consumers) {
+    if (names.size() == kMostNamed) break;
+    const Ref<Pod> pod = objects.pod(consumer.uid);
+    names.push_back(absl::StrCat(claim.meta.ns.text(), "/", consumer.name.text(),
+                                 pod == nullptr ? " (gone)" : ""));
+  }
+  std::string text = absl::StrJoin(names, ", ");
+  if (consumers.size() > names.size()) {
+    absl::StrAppend(&text, " and ", consumers.size() - names.size(), " more");
+  }
+  return text;
+}
+
+}  // namespace
+
+ClientId ControlPlane::ClientNamed(absl::string_view name) const {
+  for (size_t i = 0; i < network_->clients(); ++i) {
+    const auto id = static_cast<ClientId>(i);
+    if (network_->client(id).options().name == name) return id;
+  }
+  DRASIM_UNREACHABLE("a component that does not exist");
+}
+
+bool ControlPlane::HasComponent(absl::string_view name) const {
+  if (name == "scheduler" || name == "claim-controller" || name == "garbage-collector" ||
+      name == "kubelet") {
+    return true;
+  }
+  for (const ClaimDriver* driver : drivers_) {
+    if (driver->name() == name) return true;
+  }
+  return false;
+}
+
+void ControlPlane::Happen(const PlaneFault& fault) {
+  switch (fault.action) {
+    case PlaneFault::Action::kRestart:
+      return RestartComponent(fault.component, fault.duration);
+    case PlaneFault::Action::kBreakWatch:
+      return BreakWatchOf(fault.component, fault.duration);
+    case PlaneFault::Action::kDeleteClaim: {
+      const Ref<ResourceClaim> claim =
+          network_->server().objects().claim(names_.Intern(fault.ns), names_.Intern(fault.claim));
+      if (claim != nullptr) DeleteClaim(claim->meta.uid);
+      return;
+    }
+  }
+}
+
+void ControlPlane::RestartComponent(absl::string_view name, SimDuration down) {
+  network_->Restart(ClientNamed(name), down);
+  Arm();
+}
+
+void ControlPlane::BreakWatchOf(absl::string_view name, SimDuration length) {
+  network_->BreakWatch(ClientNamed(name), length);
+  Arm();
+}
+
+void ControlPlane::DeleteClaim(Uid uid) {
+  const Ref<ResourceClaim> claim = network_->server().objects().of<ResourceClaim>().Find(uid);
+  if (claim == nullptr) return;
+  ApiRequest request;
+  request.verb = Verb::kDelete;
+  request.kind = ObjectKind::kResourceClaim;
+  request.ns = claim->meta.ns;
+  request.name = claim->meta.name;
+  request.uid = uid;
+  user_client_->Call(std::move(request), 0);
+  Arm();
+}
+
+int64_t ControlPlane::pods_pinned() const {
+  const ObjectCache& objects = network_->server().objects();
+  int64_t pinned = 0;
+  for (const Ref<Pod>& pod : objects.of<Pod>().Sorted()) {
+    if (pod->node.valid() || pod->claims.empty() || IsDone(*pod)) continue;
+    const bool all = absl::c_all_of(pod->claims, [&](const PodClaim& entry) {
+      const Ref<ResourceClaim> claim =
+          objects.claim(pod->meta.ns, plugin_->rules().ClaimNameOf(*pod, entry));
+      return claim != nullptr && claim->status.allocation != nullptr;
+    });
+    pinned += all ? 1 : 0;
+  }
+  return pinned;
+}
+
+std::vector<std::string> ControlPlane::ExplainPod(PodId pod) const {
+  const Ref<Pod> object = network_->server().objects().pod(UidOf(pod));
+  if (object == nullptr) {
+    return {absl::StrCat("pod ", cluster_->pod_name(pod),
+                         ": the API server has no such pod (not created yet, or deleted)")};
+  }
+  std::vector<std::string> lines;
+  for (const PodClaim& entry : object->claims) lines.push_back(ExplainClaim(*object, entry));
+  return lines;
+}
+
+std::string ControlPlane::ExplainClaim(const Pod& pod, const PodClaim& entry) const {
+  const ObjectCache& objects = network_->server().objects();
+  const std::string head = absl::StrCat("claim entry '", entry.entry.text(), "': ");
+  const Name name = plugin_->rules().ClaimNameOf(pod, entry);
+  if (!entry.from_template.empty() &&
+      objects.of<ResourceClaimTemplate>().Find(pod.meta.ns, entry.from_template) == nullptr) {
+    return absl::StrCat(head, "ResourceClaimTemplate ", pod.meta.ns.text(), "/",
+                        entry.from_template.text(),
+                        " does not exist; the claim controller waits for it");
+  }
+  if (name.empty()) {
+    return absl::StrCat(head, "no ResourceClaim made yet from template ",
+                        entry.from_template.text(), "; waits for the claim controller");
+  }
+  const Ref<ResourceClaim> claim = objects.claim(pod.meta.ns, name);
+  const std::string object =
+      absl::StrCat(head, "ResourceClaim ", pod.meta.ns.text(), "/", name.text(), " ");
+  if (claim == nullptr)
+    return absl::StrCat(object, "does not exist; the pod stays out of the queue");
+  if (claim->meta.deleting) {
+    return absl::StrCat(object, "is being deleted; finalizers ",
+                        claim->meta.finalizers.empty() ? "none" : "held by its driver");
+  }
+  if (claim->status.deallocation_requested) {
+    return absl::StrCat(object, "is to be deallocated; waits for driver ",
+                        claim->status.driver.text());
+  }
+  if (claim->status.allocation == nullptr) {
+    return object + ExplainNegotiation(pod, entry, *claim);
+  }
+  const Allocation& allocation = *claim->status.allocation;
+  const std::string where =
+      allocation.node.valid() ? absl::StrCat("on node ", cluster_->node_spec(allocation.node).name)
+                              : std::string("by network");
+  std::string text = absl::StrCat(object, "is allocated ", where);
+  if (claim->status.reserved_for.empty()) return text + ", reserved for nobody";
+  absl::StrAppend(&text, ", reserved for ", ConsumersText(*claim, objects));
+  if (!IsReservedFor(*claim, pod.meta.uid)) {
+    if (!allocation.shareable) {
+      text += "; not shareable: waits for them to end";
+    } else if (claim->status.reserved_for.size() >= kMaxReservedFor) {
+      absl::StrAppend(&text, "; the limit of ", kMaxReservedFor, " consumers is reached");
+    }
+  }
+  return text;
+}
+
+// Of a claim that is not allocated.
+std::string ControlPlane::ExplainNegotiation(const Pod& pod, const PodClaim& entry,
+                                             const ResourceClaim& claim) const {
+  const ObjectCache& objects = network_->server().objects();
+  const Ref<ResourceClass> resource_class =
+      objects.of<ResourceClass>().Find(Name(), claim.spec.class_name);
+  if (resource_class == nullptr) {
+    return absl::StrCat("is unallocated: its ResourceClass '", claim.spec.class_name.text(),
+                        "' does not exist");
+  }
+  const std::string driver(resource_class->driver.text());
+  const ClaimDriver* serving = nullptr;
+  for (const ClaimDriver* each : drivers_) {
+    if (each->name() == driver) serving = each;
+  }
+  if (serving == nullptr) {
+    return absl::StrCat("is unallocated: no driver '", driver, "' runs, which its class '",
+                        claim.spec.class_name.text(), "' names");
+  }
+  ClaimToAllocate wanted;
+  wanted.claim = &claim;
+  wanted.resource_class = resource_class.get();
+  wanted.entry = entry.entry;
+  Ref<ParametersObject> parameters;
+  if (!claim.spec.parameters.kind.empty()) {
+    parameters = objects.of<ParametersObject>().Find(claim.meta.ns, claim.spec.parameters.name);
+    if (parameters == nullptr) {
+      return absl::StrCat("is unallocated: its parameters ", claim.spec.parameters.kind.text(), " ",
+                          claim.meta.ns.text(), "/", claim.spec.parameters.name.text(),
+                          " do not exist; driver ", driver, " tries again");
+    }
+  }
+  wanted.claim_parameters = parameters.get();
+  if (const absl::Status s = serving->CheckParameters(wanted); !s.ok()) {
+    return absl::StrCat("is unallocated: ", s.message());
+  }
+  if (claim.spec.mode == AllocationMode::kImmediate) {
+    return absl::StrCat("is unallocated (Immediate): waits for driver ", driver);
+  }
+  const Ref<PodSchedulingContext> context = objects.context(pod.meta.ns, pod.meta.name);
+  if (context == nullptr) return "is unallocated: the scheduler has not chosen a node yet";
+  std::string text = absl::StrCat("is unallocated: ");
+  const PodSchedulingContext::ClaimNodes* known = nullptr;
+  for (const auto& nodes : context->claims) {
+    if (nodes.entry == entry.entry) known = &nodes;
+  }
+  if (known == nullptr) {
+    absl::StrAppend(&text, "driver ", driver, " has not said which of ", context->potential.size(),
+                    " nodes suit");
+  } else {
+    absl::StrAppend(&text, "driver ", driver, " refuses ", known->unsuitable.size(), " of ",
+                    context->potential.size(), " potential nodes");
+    if (!known->unsuitable.empty()) {
+      const NodeId node = known->unsuitable.front();
+      const std::string why = serving->WhyUnsuitable({&wanted, 1}, node);
+      absl::StrAppend(&text, ", such as ", cluster_->node_spec(node).name,
+                      why.empty() ? "" : absl::StrCat(" (", why, ")"));
+    }
+  }
+  if (context->selected.valid()) {
+    absl::StrAppend(&text, "; selected node ", cluster_->node_spec(context->selected).name);
+    const std::string why = serving->WhyUnsuitable({&wanted, 1}, context->selected);
+    absl::StrAppend(&text, why.empty() ? ", waits for the driver to allocate" : ": " + why);
+  } else {
+    text += "; no node is selected";
+  }
+  return text;
+}
+
+}  // namespace drasim

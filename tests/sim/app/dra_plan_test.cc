@@ -1,0 +1,311 @@
+// Classic DRA in scenarios: what is refused and how, how demands become claims, and whole runs
+// whose figures can be told beforehand.
+#include "sim/app/dra_plan.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "model/proto/scenario.pb.h"
+#include "model/text/yaml_proto.h"
+#include "sim/app/commands.h"
+#include "sim/app/dra_outputs.h"
+#include "sim/app/simulation.h"
+#include "tests/testing/temp_dir.h"
+
+namespace drasim {
+namespace dra_plan_test {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr char kCluster[] =
+    "mode: replay\n"
+    "cluster:\n"
+    "  nodes: 2\n"
+    "  node: {cpu: \"16\", memory: 64Gi, gpus: 4, gpu_model: A100-SXM4-40GB}\n";
+constexpr char kJob[] =
+    "workload:\n"
+    "  jobs: [{name: a, cpu: \"1\", memory: 1Gi, gpus: 1, run_time: 1h}]\n";
+
+absl::StatusOr<std::unique_ptr<Simulation>> BuildText(const std::string& text) {
+  GivenScenario given;
+  given.file = "s.yaml";
+  given.text = text;
+  if (absl::Status s = MergeYaml(text, given.file, &given.scenario); !s.ok()) return s;
+  if (absl::Status s = ResolveGiven(&given); !s.ok()) return s;
+  return Simulation::Build(given.scenario);
+}
+
+std::string ErrorOf(const std::string& text) {
+  const auto built = BuildText(text);
+  if (built.ok()) return "";
+  EXPECT_EQ(built.status().code(), absl::StatusCode::kInvalidArgument) << built.status();
+  return std::string(built.status().message());
+}
+std::string ErrorWith(absl::string_view front_end) {
+  return ErrorOf(absl::StrCat(kCluster, kJob, "front_end: {kind: dra-classic", front_end, "}\n"));
+}
+
+// A finished run.
+std::unique_ptr<Simulation> Ran(const std::string& text) {
+  auto built = BuildText(text);
+  EXPECT_EQ(built.status(), absl::OkStatus());
+  if (!built.ok()) return nullptr;
+  EXPECT_EQ((*built)->Start(), absl::OkStatus());
+  EXPECT_EQ((*built)->Run(), absl::OkStatus());
+  EXPECT_EQ((*built)->control_plane()->CheckInvariants(false), absl::OkStatus());
+  return *std::move(built);
+}
+
+std::string Written(const TempDir& dir, absl::string_view text) {
+  dir.Write("objects.yaml", text);
+  return dir.PathOf("objects.yaml");
+}
+
+TEST(DraPlanTest, TheScenarioItselfIsFine) {
+  EXPECT_EQ(ErrorWith(""), "");
+  EXPECT_EQ(ErrorWith(", dra: {release: \"1.26\", zero_latency: true}"), "");
+}
+
+TEST(DraPlanTest, RefusesWhatMakesNoSense) {
+  EXPECT_EQ(ErrorWith(", dra: {release: \"1.32\"}"),
+            "s.yaml:7:47: front_end.dra.release: unknown Kubernetes release '1.32'; known: 1.26, "
+            "1.27, 1.28, 1.29, 1.30, 1.31");
+  EXPECT_THAT(ErrorWith(", dra: {allocation_mode: immediate}"),
+              HasSubstr("front_end.dra.allocation_mode: found 'immediate', expected "
+                        "WaitForFirstConsumer or Immediate"));
+  EXPECT_THAT(ErrorWith(", dra: {drivers: [{kind: nvida}]}"),
+              HasSubstr("front_end.dra.drivers[0].kind: found 'nvida', expected one of nvidia, "));
+  EXPECT_THAT(ErrorWith(", dra: {drivers: [{kind: nvidia, placement: fist-fit}]}"),
+              HasSubstr("front_end.dra.drivers[0].placement: found 'fist-fit', expected one of "));
+  EXPECT_THAT(ErrorWith(", dra: {drivers: [{kind: nvidia, units: 3}]}"),
+              HasSubstr("front_end.dra.drivers[0].units: found '3', expected none"));
+  EXPECT_THAT(ErrorWith(", dra: {drivers: [{kind: counting}]}"),
+              HasSubstr("front_end.dra.drivers[0].name: found '', expected the driver's name"));
+  EXPECT_THAT(ErrorWith(", dra: {drivers: [{kind: nvidia}, {kind: nvidia}]}"),
+              HasSubstr("front_end.dra.drivers[1].name: found 'gpu.resource.nvidia.com', expected "
+                        "a name of its own"));
+  EXPECT_THAT(ErrorWith(", dra: {drivers: [{kind: nvidia, nodes: gpu-*}]}"),
+              HasSubstr("front_end.dra.drivers[0].nodes: found 'gpu-*', which matches no node"));
+  EXPECT_THAT(ErrorWith(", dra: {scheduler: {write_latency: soon}}"),
+              HasSubstr("front_end.dra.scheduler.write_latency: "));
+  EXPECT_THAT(ErrorWith(", dra: {scheduler: {qps: -1}}"),
+              HasSubstr("front_end.dra.scheduler.qps: found '-1', expected 0 (no limit)"));
+  EXPECT_THAT(ErrorWith(", dra: {faults: [{at: 1s, action: explode}]}"),
+              HasSubstr("front_end.dra.faults[0].action: found 'explode', expected one of"));
+  EXPECT_THAT(ErrorWith(", dra: {faults: [{at: 1s, action: restart, component: nobody}]}"),
+              HasSubstr("front_end.dra.faults[0].component: found 'nobody', expected scheduler"));
+  EXPECT_THAT(ErrorWith(", dra: {prepare: fast}"), HasSubstr("front_end.dra.prepare: "));
+  EXPECT_THAT(ErrorWith(", lowering: {rule: time-sliced}"),
+              HasSubstr("front_end.lowering.rule: found 'time-sliced', expected none, whole-gpu"));
+  EXPECT_THAT(ErrorWith(", device_plugin: {mig_strategy: mixed}"),
+              HasSubstr("front_end.device_plugin: expected none"));
+}
+
+TEST(DraPlanTest, NeedsTheKubernetesQueueInTime) {
+  const std::string front_end = "front_end: {kind: dra-classic}\n";
+  EXPECT_THAT(ErrorOf(absl::StrCat(kCluster, kJob, front_end, "scheduler: {queue: fifo}\n")),
+              HasSubstr("scheduler.queue: found 'fifo', expected kubernetes"));
+  EXPECT_THAT(ErrorOf(absl::StrCat(kCluster, kJob, front_end,
+                                   "scheduler: {kubernetes: {pop_from_backoff: true}}\n")),
+              HasSubstr("scheduler.kubernetes.pop_from_backoff: expected false"));
+  EXPECT_THAT(ErrorOf(absl::StrCat(kCluster, kJob, front_end, "timing: {bind: 1s}\n")),
+              HasSubstr("timing.bind: expected none"));
+  EXPECT_THAT(ErrorOf("front_end: {kind: dra-classic}\n"),
+              HasSubstr("mode: found 'fill', expected replay"));
+}
+
+TEST(DraPlanTest, ClaimsNeedSomebodyWhoServesThem) {
+  const std::string jobs =
+      "workload:\n"
+      "  jobs: [{name: a, cpu: \"1\", memory: 1Gi, claims: [{name: gpu, claim: c}]}]\n";
+  EXPECT_THAT(ErrorOf(absl::StrCat(kCluster, jobs)),
+              HasSubstr("workload.jobs.0.claims: expected none without front_end.kind: "));
+  EXPECT_THAT(ErrorOf(absl::StrCat(kCluster, kJob, "front_end: {dra: {release: \"1.29\"}}\n")),
+              HasSubstr("front_end.dra: expected none without front_end.kind: dra-classic"));
+}
+
+TEST(DraPlanTest, EntriesOfJobsAreChecked) {
+  const auto error = [](absl::string_view claims, absl::string_view more = "") {
+    return ErrorOf(absl::StrCat(kCluster, "workload:\n  jobs: [{name: a, cpu: \"1\", claims: [",
+                                claims, "]", more, "}]\nfront_end: {kind: dra-classic}\n"));
+  };
+  EXPECT_EQ(error("{name: g, claim: c}, {name: h, template: t}"), "");
+  EXPECT_THAT(error("{claim: c}"), HasSubstr("workload.jobs.0.claims.0.name: found none"));
+  EXPECT_THAT(error("{name: g}"), HasSubstr("claims.0: found neither claim nor template"));
+  EXPECT_THAT(error("{name: g, claim: c, template: t}"), HasSubstr("claims.0: found both"));
+  EXPECT_THAT(error("{name: g, claim: c}, {name: g, claim: d}"),
+              HasSubstr("claims.1.name: found 'g' a second time"));
+  EXPECT_THAT(error("{name: g, claim: c}", ", gpus: 1"),
+              HasSubstr("workload.jobs.0.claims: found gpus, too"));
+}
+
+TEST(DraPlanTest, SharesNeedARule) {
+  const std::string job =
+      "workload:\n  jobs: [{name: a, cpu: \"1\", gpus: 1, gpu_milli: 300, run_time: 1m}]\n";
+  const std::string front_end = "front_end: {kind: dra-classic, dra: {drivers: [{kind: ";
+  EXPECT_THAT(ErrorOf(absl::StrCat(kCluster, job, front_end, "nvidia}]}}\n")),
+              HasSubstr("a pod wants 300 thousandths of a GPU, which the driver kind nvidia does "
+                        "not hand out"));
+  EXPECT_EQ(ErrorOf(absl::StrCat(kCluster, job, front_end, "intel}]}}\n")), "");
+}
+
+TEST(DraPlanTest, WholeGpusAndInstancesBecomeClaims) {
+  proto::Scenario scenario;
+  scenario.mutable_front_end()->set_kind("dra-classic");
+  FillDraDefaults(&scenario);
+  DraPlan plan(&scenario);
+  PodShape request;
+  request.cpu_milli = 1000;
+  request.gpu_count = 2;
+  request.gpu_milli = 1000;
+  const absl::StatusOr<PodShape> whole = plan.ToClaims(request);
+  ASSERT_EQ(whole.status(), absl::OkStatus());
+  EXPECT_EQ(whole->gpu_count, 0);
+  EXPECT_EQ(whole->total_gpu_milli(), 2000);
+  EXPECT_EQ(whole->wanted_gpus(), 2);
+  ASSERT_EQ(whole->claims.size(), 1u);
+  EXPECT_EQ(whole->claims[0].from_template, "gpus-2");
+  EXPECT_EQ(whole->claims[0].gpus, 2);
+
+  PodShape instances;
+  instances.mig = {{"1g.5gb", 2}};
+  instances.nominal_milli = 250;
+  const absl::StatusOr<PodShape> cut = plan.ToClaims(instances);
+  ASSERT_EQ(cut.status(), absl::OkStatus());
+  EXPECT_TRUE(cut->mig.empty());
+  EXPECT_EQ(cut->total_gpu_milli(), 250);
+  ASSERT_EQ(cut->claims.size(), 2u);
+  EXPECT_NE(cut->claims[0].name, cut->claims[1].name);
+  EXPECT_EQ(cut->claims[1].from_template, "mig-1g.5gb");
+
+  const PodShape none;
+  EXPECT_TRUE(plan.ToClaims(none)->claims.empty());
+}
+
+// Without latencies: 13 writes and 3 GETs (strict_upstream; docs/fidelity.md) for a pod, and the
+// kubelet's report of the start.
+TEST(DraPlanTest, OnePodCostsWhatTheSequenceSays) {
+  const auto sim = Ran(
+      absl::StrCat(kCluster, kJob, "front_end: {kind: dra-classic, dra: {zero_latency: true}}\n"));
+  ASSERT_NE(sim, nullptr);
+  const DraCalls calls = DraCallsOf(*sim);
+  EXPECT_EQ(calls.cycles, 2u);
+  EXPECT_EQ(calls.writes, 14u);  // the start's report is one of them
+  EXPECT_EQ(calls.refused, 0u);
+  EXPECT_EQ(sim->metrics().sample().pods_finished, 1);
+}
+
+// The first holds the GPU of the claim; when it ends, the second does.
+TEST(DraPlanTest, ASharedClaimIsChargedToOneOfItsPods) {
+  TempDir dir;
+  const std::string objects = Written(dir, R"(
+apiVersion: resource.k8s.io/v1alpha2
+kind: ResourceClaim
+metadata: {name: shared}
+spec: {resourceClassName: gpu.nvidia.com}
+)");
+  const auto sim = Ran(absl::StrCat(
+      kCluster,
+      "workload:\n"
+      "  jobs:\n"
+      "    - {name: a, cpu: \"1\", run_time: 10s, claims: [{name: gpu, claim: shared}]}\n"
+      "    - {name: b, cpu: \"1\", run_time: 20s, claims: [{name: gpu, claim: shared}]}\n"
+      "front_end:\n"
+      "  kind: dra-classic\n"
+      "  dra: {zero_latency: true, drivers: [{kind: nvidia, shareable: true}], objects: [",
+      objects, "]}\n"));
+  ASSERT_NE(sim, nullptr);
+  EXPECT_EQ(sim->metrics().sample().pods_finished, 2);
+  // One GPU for 20 s.
+  EXPECT_EQ(sim->utilisation().Integral(Level::kGpuAllocatedMilli),
+            absl::uint128(20) * 1'000'000'000 * 1000);
+}
+
+TEST(DraPlanTest, PodsOfOtherNamespacesFindTheirObjects) {
+  TempDir dir;
+  const std::string manifest = Written(dir, R"(
+apiVersion: resource.k8s.io/v1alpha2
+kind: ResourceClaimTemplate
+metadata: {name: one, namespace: team}
+spec: {spec: {resourceClassName: gpu.nvidia.com}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: p, namespace: team, annotations: {drasim.dev/run-time: 10s}}
+spec:
+  resourceClaims: [{name: gpu, source: {resourceClaimTemplateName: one}}]
+  containers: [{name: c, image: i, resources: {claims: [{name: gpu}]}}]
+)");
+  const auto sim = Ran(absl::StrCat(kCluster, "workload: {manifests: [", manifest,
+                                    "]}\nfront_end: {kind: dra-classic}\n"));
+  ASSERT_NE(sim, nullptr);
+  EXPECT_EQ(sim->metrics().sample().pods_finished, 1);
+}
+
+// What nobody serves stays pending, and the reason says what is missing.
+TEST(DraPlanTest, WhatCannotBeServedStaysPendingAndIsExplained) {
+  struct Case {
+    const char* objects;
+    const char* claim;
+    const char* reason;
+  };
+  const std::vector<Case> cases = {
+      {"", "template: absent",
+       "ResourceClaimTemplate default/absent does not exist; the claim controller waits for it"},
+      {"", "claim: absent", "ResourceClaim default/absent does not exist"},
+      {"kind: ResourceClaim\nmetadata: {name: c}\nspec: {resourceClassName: other.com}\n",
+       "claim: c", "its ResourceClass 'other.com' does not exist"},
+      {"kind: ResourceClass\nmetadata: {name: other.com}\ndriverName: nobody.com\n---\n"
+       "apiVersion: resource.k8s.io/v1alpha2\nkind: ResourceClaim\nmetadata: {name: c}\n"
+       "spec: {resourceClassName: other.com}\n",
+       "claim: c", "no driver 'nobody.com' runs, which its class 'other.com' names"},
+      {"kind: ResourceClaim\nmetadata: {name: c}\nspec: {resourceClassName: gpu.nvidia.com, "
+       "parametersRef: {apiGroup: gpu.resource.nvidia.com, kind: GpuClaimParameters, name: p}}\n",
+       "claim: c", "its parameters GpuClaimParameters default/p do not exist"},
+  };
+  for (const Case& c : cases) {
+    TempDir dir;
+    const std::string file =
+        Written(dir, absl::StrCat(*c.objects == '\0'
+                                      ? "apiVersion: v1\nkind: Namespace\nmetadata: {name: x}\n"
+                                      : "apiVersion: resource.k8s.io/v1alpha2\n",
+                                  c.objects));
+    const auto sim = Ran(absl::StrCat(
+        kCluster, "workload:\n  jobs: [{name: a, cpu: \"1\", run_time: 1m, claims: [{name: gpu, ",
+        c.claim, "}]}]\nfront_end: {kind: dra-classic, dra: {objects: [", file, "]}}\n"));
+    ASSERT_NE(sim, nullptr);
+    EXPECT_EQ(sim->metrics().sample().pods_scheduled, 0) << c.reason;
+    EXPECT_THAT(sim->control_plane()->ExplainPod(PodId(size_t{0})),
+                ElementsAre(HasSubstr(c.reason)));
+  }
+}
+
+// Three of four pods get their claims; after the timeout they give them back for others.
+TEST(DraPlanTest, AGangThatIsNotCompleteGivesItsClaimsBack) {
+  const auto sim = Ran(absl::StrCat(
+      kCluster,
+      "workload:\n"
+      "  jobs:\n"
+      "    - {name: first, cpu: \"1\", gpus: 2, run_time: 2h}\n"
+      "    - {name: gang, pods: 4, cpu: \"1\", gpus: 2, run_time: 1m, arrival: 1m}\n"
+      "    - {name: small, cpu: \"1\", gpus: 2, run_time: 1m, arrival: 2m}\n"
+      "front_end: {kind: dra-classic, dra: {zero_latency: true, gang_timeout: 10m}}\n"));
+  ASSERT_NE(sim, nullptr);
+  EXPECT_EQ(sim->metrics().sample().pods_finished, 6);
+  const JobTable& jobs = sim->jobs();
+  // The small job waits for the gang's timeout; the gang for the first job's end.
+  EXPECT_GE(jobs.row(JobId(size_t{2})).first_start, SimTime() + SimDuration::Seconds(600));
+  EXPECT_LE(jobs.row(JobId(size_t{2})).first_start, SimTime() + SimDuration::Seconds(1300));
+  EXPECT_GE(jobs.row(JobId(size_t{1})).first_start, SimTime() + SimDuration::Seconds(7200));
+}
+
+}  // namespace dra_plan_test
+}  // namespace drasim

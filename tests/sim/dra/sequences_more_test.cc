@@ -1,0 +1,156 @@
+// More of sequences_test.cc: what the components say to the API server when a node becomes unfit
+// after its devices were allocated, and for a pod that somebody else than the scheduler binds.
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "model/ids.h"
+#include "model/kube/objects.h"
+#include "model/time.h"
+#include "sim/dra/api_types.h"
+#include "sim/dra/control_plane.h"
+#include "sim/dra/dra_release.h"
+#include "tests/sim/core/engine_rig.h"
+#include "tests/sim/dra/dra_rig.h"
+#include "tests/sim/dra/dra_story.h"
+
+namespace drasim {
+namespace sequences_more_test {
+
+using testing::ElementsAreArray;
+
+// What was said about the pod and what belongs to it; not what the user said.
+Lines CallsAbout(DraRig& rig, const Pod& pod) {
+  Lines lines;
+  for (const ApiMessage& m : rig.messages()) {
+    const std::string& client = rig.plane().network().client(m.client).options().name;
+    if (m.pod != pod.row || client == "user") continue;
+    lines.push_back(absl::StrCat(client, " ", CallText(m.verb, m.kind)));
+    if (m.code != ApiCode::kOk) absl::StrAppend(&lines.back(), " ", static_cast<int>(m.code));
+  }
+  return lines;
+}
+
+// Decisions of the driver take 2 s. The pod selects the first node, of which another pod takes all
+// CPUs a second later.
+TEST(SequencesTest, NodeBecameUnfitAfterAllocation) {
+  for (const DraRelease release : {DraRelease::k28, DraRelease::k29}) {
+    DraScenario s = StoryScenario({1, 1});
+    s.engine.nodes[1].cpu_milli = 4000;
+    s.engine.pods = {{"pod", 0, 0, 10 * kStorySecond, 0},
+                     {"plain", 1, 1 * kStorySecond, 100 * kStorySecond, 0}};
+    s.plane.behaviour.release = release;
+    s.plane.behaviour.strict_upstream = false;
+    s.plane.driver_controller.decision_latency = Constant(2);
+    DraRig rig(std::move(s));
+    DraStory story(&rig);
+    Ref<Pod> pod;
+    story.At(5, [&] { pod = story.PodNamed("pod"); });
+    ASSERT_EQ(rig.Run(), absl::OkStatus()) << story.Text();
+    Lines expected = {
+        "claim-controller POST resourceclaims",
+        "claim-controller PATCH pods/status",
+        "scheduler POST podschedulingcontexts",
+        "gpu.example.com GET pods",
+        "gpu.example.com PUT resourceclaims",
+        "gpu.example.com PUT resourceclaims/status",
+        "gpu.example.com PUT podschedulingcontexts/status",
+        // No node fits any more: PostFilter.
+        "scheduler PUT podschedulingcontexts",
+        "scheduler PUT resourceclaims/status",
+        "gpu.example.com PUT resourceclaims/status",
+        "gpu.example.com PUT resourceclaims",
+        // As at first, but that the context is there; and its status is as it was.
+        "scheduler PUT podschedulingcontexts",
+        "gpu.example.com GET pods",
+        "gpu.example.com PUT resourceclaims",
+        "gpu.example.com PUT resourceclaims/status",
+        "scheduler POST pods/binding",
+        "scheduler DELETE podschedulingcontexts",
+        "kubelet GET resourceclaims",
+        "kubelet PATCH pods/status",
+        "kubelet PATCH pods/status",
+        "claim-controller PUT resourceclaims/status",
+        "claim-controller DELETE resourceclaims",
+        "gpu.example.com PUT resourceclaims/status",
+        "gpu.example.com PUT resourceclaims",
+    };
+    // The driver looks at the context that it has with no node selected, too.
+    if (release == DraRelease::k29)
+      expected.insert(expected.begin() + 9, "gpu.example.com GET pods");
+    // 1.28 leaves the node selected.
+    if (release == DraRelease::k28) expected.erase(expected.begin() + 7);
+    EXPECT_THAT(CallsAbout(rig, *pod), ElementsAreArray(expected)) << story.Text();
+    EXPECT_EQ(story.Deallocations(), 1) << story.Text();
+    EXPECT_EQ(story.Count("pod: bound to node-1"), 1) << story.Text();
+    EXPECT_EQ(rig.plane().plugin().attempts(), 5u) << story.Text();  // one is that of "plain"
+  }
+}
+
+// The pod waits for CPUs when another client binds it. (The engine's own scheduler goes on waiting
+// for it, and would try to bind it too: the run is not followed to its end.) Decisions of the
+// driver take 2 s.
+TEST(SequencesTest, PodBoundByHand) {
+  for (const bool driver_reserves : {true, false}) {
+    DraScenario s = StoryScenario({1, 1});
+    s.engine.options.stop_after_events = 1;
+    s.engine.pods = {{"plain-0", 1, 0, 500 * kStorySecond, 0},
+                     {"plain-1", 1, 0, 500 * kStorySecond, 0},
+                     {"pod", 0, 1 * kStorySecond, 10 * kStorySecond, 0}};
+    s.plane.behaviour.strict_upstream = false;
+    s.plane.driver_controller.decision_latency = Constant(2);
+    s.plane.driver_controller.set_reserved_for = driver_reserves;
+    DraRig rig(std::move(s));
+    DraStory story(&rig);
+    Ref<Pod> pod;
+    story.At(5, [&] {
+      pod = story.PodNamed("pod");
+      ApiRequest bind;
+      bind.verb = Verb::kBind;
+      bind.kind = ObjectKind::kPod;
+      bind.ns = pod->meta.ns;
+      bind.name = pod->meta.name;
+      bind.node = NodeId(size_t{1});
+      story.Call(std::move(bind));
+    });
+    bool over = false;
+    story.At(30, [&] { over = true; });
+    while (!over) {
+      ASSERT_EQ(rig.rig().engine().Run(), absl::OkStatus()) << story.Text();
+      ASSERT_EQ(rig.plane().CheckInvariants(false), absl::OkStatus()) << story.Text();
+    }
+    Lines expected = {
+        "claim-controller POST resourceclaims",
+        "claim-controller PATCH pods/status",
+        "story POST pods/binding",
+        // The context has a selected node alone.
+        "claim-controller POST podschedulingcontexts",
+        // Neither allocated nor reserved yet: again 10 s +- 50 % later.
+        "kubelet GET resourceclaims",
+        "gpu.example.com GET pods",
+        "gpu.example.com PUT resourceclaims",
+        "gpu.example.com PUT resourceclaims/status",
+        "gpu.example.com PUT podschedulingcontexts/status",
+        "kubelet GET resourceclaims",
+        "kubelet PATCH pods/status",
+    };
+    if (!driver_reserves) {
+      expected.insert(expected.begin() + 9, "claim-controller PUT resourceclaims/status");
+    }
+    EXPECT_THAT(CallsAbout(rig, *pod), ElementsAreArray(expected)) << story.Text();
+    EXPECT_GT(story.TimeOf("pod: runs"), 10) << story.Text();
+    EXPECT_LT(story.TimeOf("pod: runs"), 20) << story.Text();
+    // Nobody deletes the context: that is left to the garbage collector.
+    EXPECT_EQ(story.objects().of<PodSchedulingContext>().size(), 1u) << story.Text();
+    EXPECT_EQ(story.Count("(context): 1 potential"), 0) << story.Text();
+  }
+}
+
+}  // namespace sequences_more_test
+}  // namespace drasim
