@@ -9,11 +9,10 @@ namespace drasim {
 
 absl::string_view RecordKindName(RecordKind kind) {
   static constexpr absl::string_view kNames[kRecordKinds] = {
-      "Invalid",       "PodArrived",    "PodReserved", "PodBound",
-      "PodUnreserved", "AttemptFailed", "PodDropped",  "PodFinished",
-      "RunEnded",      "PodEvicted",    "PodFailed",   "PodDeleted",
-      "NodeChanged",   "PodAdmitted",   "PodRejected", "DevicesChanged",
-      "PodStarted"};
+      "Invalid",        "PodArrived", "PodReserved", "PodBound",    "PodUnreserved",
+      "AttemptFailed",  "PodDropped", "PodFinished", "RunEnded",    "PodEvicted",
+      "PodFailed",      "PodDeleted", "NodeChanged", "PodAdmitted", "PodRejected",
+      "DevicesChanged", "PodStarted"};
   const auto i = static_cast<size_t>(kind);
   return i < kRecordKinds ? kNames[i] : kNames[0];
 }

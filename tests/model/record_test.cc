@@ -59,12 +59,11 @@ TEST(RecordKindTest, EveryKindHasItsName) {
   for (int i = 0; i < kRecordKinds; ++i) {
     names.push_back(std::string(RecordKindName(static_cast<RecordKind>(i))));
   }
-  EXPECT_EQ(names,
-            (std::vector<std::string>{
-                "Invalid", "PodArrived", "PodReserved", "PodBound", "PodUnreserved",
-                "AttemptFailed", "PodDropped", "PodFinished", "RunEnded", "PodEvicted", "PodFailed",
-                "PodDeleted", "NodeChanged", "PodAdmitted", "PodRejected", "DevicesChanged",
-                "PodStarted"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"Invalid", "PodArrived", "PodReserved", "PodBound",
+                                             "PodUnreserved", "AttemptFailed", "PodDropped",
+                                             "PodFinished", "RunEnded", "PodEvicted", "PodFailed",
+                                             "PodDeleted", "NodeChanged", "PodAdmitted",
+                                             "PodRejected", "DevicesChanged", "PodStarted"}));
   EXPECT_EQ(std::string(RecordKindName(static_cast<RecordKind>(200))), "Invalid");
 }
 
