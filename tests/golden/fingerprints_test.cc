@@ -153,10 +153,10 @@ TEST_P(FingerprintPinTest, DependsOnTheSeed) {
 
 INSTANTIATE_TEST_SUITE_P(Scenarios, FingerprintPinTest,
                          ::testing::Values("artifact_fill_fgd", "replay_conservative_quota",
-                                           "replay_dotprod_bind_latency", "replay_easy_node_events",
-                                           "replay_gpu_packing_backlog", "replay_random",
-                                           "replay_srtf_gangs", "seeded_fill_best_fit",
-                                           "weighted_fill_gpu_clustering"),
+                                           "replay_dotprod_bind_latency", "replay_dra_mig",
+                                           "replay_easy_node_events", "replay_gpu_packing_backlog",
+                                           "replay_random", "replay_srtf_gangs",
+                                           "seeded_fill_best_fit", "weighted_fill_gpu_clustering"),
                          [](const ::testing::TestParamInfo<std::string>& tested) {
                            return tested.param;
                          });
@@ -169,7 +169,7 @@ TEST(FingerprintPinsTest, EveryScenarioHasAPinAndNothingElseHas) {
   std::sort(scenarios.begin(), scenarios.end());
   std::vector<std::string> pinned;
   for (const auto& [name, pin] : Pins()) pinned.push_back(name);
-  EXPECT_EQ(scenarios.size(), 13u);
+  EXPECT_EQ(scenarios.size(), 14u);
   EXPECT_EQ(pinned, scenarios);
 }
 
