@@ -343,9 +343,9 @@ StartTimes NaiveTimes(const std::vector<std::vector<Event>>& pods, bool starts_l
       if (events[b].kind != RecordKind::kPodBound) continue;
       const bool told = b + 1 < events.size() && events[b + 1].kind == RecordKind::kPodStarted;
       const bool turned_away =
-          b + 1 < events.size() && (events[b + 1].kind == RecordKind::kPodRejected ||
-                                    (events[b + 1].kind == RecordKind::kPodEvicted &&
-                                     events[b + 1].detail == 6));
+          b + 1 < events.size() &&
+          (events[b + 1].kind == RecordKind::kPodRejected ||
+           (events[b + 1].kind == RecordKind::kPodEvicted && events[b + 1].detail == 6));
       if (turned_away || (starts_later && !told)) continue;
       const int64_t work = told ? events[b + 1].ns : events[b].ns;
       // Back to the arrival, or to an eviction that was no turning away.
@@ -376,9 +376,9 @@ StartTimes NaiveTimes(const std::vector<std::vector<Event>>& pods, bool starts_l
   times.prepare = NaiveSpread(prepare);
   times.total = NaiveSpread(total);
   if (!total.empty()) {
-    times.attempts = std::nearbyint(1e6 * static_cast<double>(attempts) /
-                                    static_cast<double>(total.size())) /
-                     1e6;
+    times.attempts =
+        std::nearbyint(1e6 * static_cast<double>(attempts) / static_cast<double>(total.size())) /
+        1e6;
   }
   return times;
 }
