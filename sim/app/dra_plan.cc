@@ -63,8 +63,9 @@ std::unique_ptr<ClaimDriver> MakeCountingDriver(const proto::DraDriver& driver,
 
 }  // namespace
 
-ClaimEntry DraPlan::EntryFor(const std::string& entry, const std::string& name, Wanted wanted) {
-  templates_.try_emplace(name, std::move(wanted));
+ClaimEntry DraPlan::EntryFor(const std::string& entry, const std::string& name,
+                             const Wanted& wanted) {
+  templates_.try_emplace(name, wanted);
   ClaimEntry claim;
   claim.name = entry;
   claim.from_template = name;
@@ -86,7 +87,7 @@ absl::StatusOr<PodShape> DraPlan::ToClaims(const PodShape& request) {
       const std::string entry =
           count == 1 && request.mig.size() == 1 ? "mig" : absl::StrCat(name, "-", i);
       Wanted wanted = {"MigDeviceClaimParameters", {{"spec.profile", profile}}};
-      shape.claims.push_back(EntryFor(entry, name, std::move(wanted)));
+      shape.claims.push_back(EntryFor(entry, name, wanted));
       shape.claims.back().mig_profile = profile;
     }
   }
@@ -118,7 +119,7 @@ absl::StatusOr<PodShape> DraPlan::ToClaims(const PodShape& request) {
     wanted.fields.emplace_back("spec.memory", absl::StrCat(memory, kind == "intel" ? "" : "Mi"));
   }
   std::sort(wanted.fields.begin(), wanted.fields.end());
-  shape.claims.push_back(EntryFor("gpu", name, std::move(wanted)));
+  shape.claims.push_back(EntryFor("gpu", name, wanted));
   shape.claims.back().gpus = request.gpu_count;
   shape.nominal_milli += int64_t{request.gpu_count} * request.gpu_milli;
   if (shape.demand_gpus == 0) {
@@ -183,7 +184,7 @@ std::vector<PodClaim> DraPlan::ClaimsOf(const PodShape& shape) {
 }
 
 absl::Status DraPlan::MakePlane(const ClusterState* cluster,
-                                std::vector<std::pair<std::string, int64_t>> mix) {
+                                const std::vector<std::pair<std::string, int64_t>>& mix) {
   absl::StatusOr<ControlPlaneOptions> options = MakeControlPlaneOptions(*scenario_);
   if (!options.ok()) return options.status();
   const proto::Dra& dra = scenario_->front_end().dra();

@@ -49,7 +49,7 @@ class DraPlan {
   // The drivers and the control plane over the cluster, which has all its nodes and outlives them.
   // `mix`: shares of MIG profiles, for weighted placements.
   absl::Status MakePlane(const ClusterState* cluster,
-                         std::vector<std::pair<std::string, int64_t>> mix);
+                         const std::vector<std::pair<std::string, int64_t>>& mix);
   ControlPlane* plane() const { return plane_.get(); }
   const std::vector<std::string>& warnings() const { return warnings_; }
 
@@ -58,7 +58,7 @@ class DraPlan {
     std::string kind;  // of the parameters
     std::vector<std::pair<std::string, std::string>> fields;
   };
-  ClaimEntry EntryFor(const std::string& entry, const std::string& name, Wanted wanted);
+  ClaimEntry EntryFor(const std::string& entry, const std::string& name, const Wanted& wanted);
   absl::StatusOr<std::unique_ptr<ClaimDriver>> MakeDriver(
       const proto::DraDriver& driver, const std::string& key, const ClusterState& cluster,
       const std::vector<std::pair<std::string, int64_t>>& mix) const;

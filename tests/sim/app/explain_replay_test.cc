@@ -192,7 +192,7 @@ TEST_F(ExplainKubernetesTest, AllPlacesOfTheQueue) {
   // Whatever the moment, a waiting job is found somewhere, and its state is that of the run.
   std::string all;
   for (const char* pod : {"share", "train", "gated2", "low-3", "urgent"}) {
-    for (int64_t at = 540; at < 4000; at += 45) {
+    for (int64_t at = 540; at < 4000; at += 170) {
       const absl::StatusOr<Story> story = ExplainRun(Request(dir_.path(), pod, at, true));
       ASSERT_TRUE(story.ok()) << story.status();
       if (story->standing.state != JobState::kWaiting) continue;
@@ -337,7 +337,7 @@ TEST_P(ExplainCheckpointTest, TellsTheSameFromEverywhere) {
   RunInto(often.path(), absl::StrCat(yaml, "output: {checkpoint_every: 100}\n"));
   RunInto(never.path(), absl::StrCat(yaml, "output: {checkpoint_every: 0}\n"));
   size_t waiting = 0;
-  for (int job = 20; job < 250; job += 23) {
+  for (int job = 20; job < 250; job += 37) {
     const std::string pod = absl::StrFormat("job-%07d", job);
     const absl::StatusOr<Story> whole = ExplainRun(Request(often.path(), pod));
     ASSERT_TRUE(whole.ok()) << whole.status();
