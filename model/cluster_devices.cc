@@ -144,7 +144,8 @@ void ClusterState::Grant(PodId pod, uint32_t devices, absl::Span<const DeviceGra
 void ClusterState::CountUnasked(const PodShape& shape, absl::Span<const DeviceGrant> grants,
                                 int sign) {
   if (shape.total_gpu_milli() != 0) return;
-  for (const DeviceGrant& grant : grants) totals_.gpu_milli_allocated += int64_t{sign} * grant.milli;
+  for (const DeviceGrant& grant : grants)
+    totals_.gpu_milli_allocated += int64_t{sign} * grant.milli;
 }
 
 void ClusterState::TakeGrants(PodId pod) {

@@ -205,7 +205,7 @@ struct ExplanationStats {
 
 // Runs the simulation, which has been built but not started, and explains every failed attempt as
 // it happens. The cost is that of a look at all nodes per distinct (shape, failure, state).
-absl::StatusOr<ExplanationStats> CountExplanations(Simulation& sim, ExplainHooks hooks = {});
+absl::StatusOr<ExplanationStats> CountExplanations(Simulation& sim);
 
 }  // namespace drasim
 

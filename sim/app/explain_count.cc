@@ -1,12 +1,9 @@
 // How many failed attempts of a run can be explained: every one of them is, as it happens.
 
-#include <memory>
 #include <tuple>
-#include <utility>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "sim/app/explain.h"
 
 namespace drasim {
@@ -48,12 +45,11 @@ class ExplanationCounter : public RecordSink {
     const Explanation why =
         explainer_->OfFailure(record.pod, SummaryId(record.detail), record.time, /*brief=*/true);
     ++stats_.distinct;
-    const bool complete = why.complete() || !why.claims.empty();
-    if ((!complete || !why.agrees) && stats_.incomplete.size() < kIncompleteShown) {
+    if ((!why.complete() || !why.agrees) && stats_.incomplete.size() < kIncompleteShown) {
       stats_.incomplete.push_back(
           absl::StrCat(why.pod, " at ", why.time.ns(), " ns: ", why.summary, " -> ", why.key()));
     }
-    return {complete, why.agrees};
+    return {why.complete(), why.agrees};
   }
 
   const Explainer* explainer_;
@@ -64,11 +60,10 @@ class ExplanationCounter : public RecordSink {
 
 }  // namespace
 
-absl::StatusOr<ExplanationStats> CountExplanations(Simulation& sim, ExplainHooks hooks) {
+absl::StatusOr<ExplanationStats> CountExplanations(Simulation& sim) {
   absl::StatusOr<Profile> filters = FiltersOf(sim);
   if (!filters.ok()) return filters.status();
-  const Explainer explainer(&sim.cluster(), &sim.jobs(), &sim.summaries(), &*filters,
-                            std::move(hooks));
+  const Explainer explainer(&sim.cluster(), &sim.jobs(), &sim.summaries(), &*filters, HooksOf(sim));
   ExplanationCounter counter(&explainer, &sim.jobs());
   sim.AddSink(&counter);
   if (absl::Status s = sim.Start(); !s.ok()) return s;

@@ -44,10 +44,12 @@ void Engine::ClaimsChanged() {
 
 void Engine::PodStarted(PodId pod) {
   const JobId job = parts_.jobs->job_of(pod);
+  JobHandles& handles = handles_[job.value()];
+  // Bound on the server, but not, or no longer, here.
+  if (handles.pods_starting == 0) return;
   Emit(RecordKind::kPodStarted, pod, parts_.cluster->pod_node(pod),
        parts_.cluster->pod_devices(pod), 0);
-  JobHandles& handles = handles_[job.value()];
-  if (handles.pods_starting == 0 || --handles.pods_starting > 0) return;
+  if (--handles.pods_starting > 0) return;
   JobRow& row = parts_.jobs->mutable_row(job);
   row.overhead_left = row.overhead_left + (now_ - row.started);
   BeginWork(job);

@@ -86,9 +86,9 @@ absl::optional<Placer::Failure> Placer::PlacePod(PodId pod, SimTime now) {
     return Failure{pod, PodId(), summaries_->Intern(Rejections(context)), false, true};
   }
   if (wants_feasible) {
-    cycle_->ListFeasible(context.shape_id, restrictions_, &feasible_);
-    for (size_t i = 0; i < restricting_.size() && feasible_.size() > 1; ++i) {
-      if (restrictions_[i].wants_feasible) restricting_[i]->PreScore(context, feasible_);
+    const absl::Span<const NodeId> feasible = cycle_->Feasible(context.shape_id, restrictions_);
+    for (size_t i = 0; i < restricting_.size() && feasible.size() > 1; ++i) {
+      if (restrictions_[i].wants_feasible) restricting_[i]->PreScore(context, feasible);
     }
   }
   cluster_->Assume(pod, decision.node, decision.devices, decision.grants);

@@ -90,10 +90,15 @@ void SchedulingCycle::Refresh(const PodContext& pod, ShapeCache& cache) {
   work_.nodes_filtered += stale_.size();
   work_.cache_hits += n - stale_.size();
   fitting_.clear();
+  // Each change of the list moves a part of it; after so many it is made anew.
+  if (stale_.size() > n / 16 + 1) cache.listed = false;
   for (size_t i = 0; i < stale_.size(); ++i) {
     const uint32_t node = stale_[i].value();
     const ReasonIndex verdict = verdicts_[i];
     ReasonIndex& kept = cache.verdict[node];
+    if (cache.listed && (kept == kFits) != (verdict == kFits)) {
+      UpdateList(stale_[i], verdict == kFits, cache);
+    }
     --cache.per_reason[kept];
     ++cache.per_reason[verdict];
     kept = verdict;
@@ -197,6 +202,46 @@ void SchedulingCycle::ListFeasible(ShapeId shape, absl::Span<const NodeRestricti
   for (size_t i = 0; i < cache.verdict.size(); ++i) {
     if (passes(NodeId(i))) nodes->push_back(NodeId(i));
   }
+}
+
+void SchedulingCycle::UpdateList(NodeId node, bool fits, ShapeCache& cache) {
+  const auto place = std::lower_bound(cache.fits.begin(), cache.fits.end(), node);
+  if (fits) {
+    cache.fits.insert(place, node);
+  } else {
+    cache.fits.erase(place);
+  }
+}
+
+absl::Span<const NodeId> SchedulingCycle::Feasible(ShapeId shape,
+                                                   absl::Span<const NodeRestriction> restrictions) {
+  ShapeCache& cache = shapes_[shape.value()];
+  if (!cache.listed) {
+    ListFeasible(shape, {}, &cache.fits);
+    cache.listed = true;
+  }
+  bool restricted = false;
+  bool only_allowed = false;
+  for (const NodeRestriction& r : restrictions) {
+    restricted |= r.restricts();
+    only_allowed |= r.only_allowed;
+  }
+  if (!restricted) return cache.fits;
+  if (only_allowed) {
+    ListFeasible(shape, restrictions, &feasible_);
+    return feasible_;
+  }
+  feasible_ = cache.fits;
+  for (const NodeRestriction& r : restrictions) {
+    auto excluded = r.excluded.begin();
+    size_t kept = 0;
+    for (NodeId node : feasible_) {
+      while (excluded != r.excluded.end() && *excluded < node) ++excluded;
+      if (excluded == r.excluded.end() || *excluded != node) feasible_[kept++] = node;
+    }
+    feasible_.resize(kept);
+  }
+  return feasible_;
 }
 
 // Nodes that do not pass are taken out of the tree for the moment.

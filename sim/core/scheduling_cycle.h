@@ -53,6 +53,10 @@ class SchedulingCycle {
   // All nodes that the last Decide could have chosen, ascending. O(nodes).
   void ListFeasible(ShapeId shape, absl::Span<const NodeRestriction> restrictions,
                     std::vector<NodeId>* nodes) const;
+  // The same without a copy, good until the next call of any function. The list of a shape is kept
+  // from its first use on: if nothing restricts the pod, O(1) plus what Decide needs for each node
+  // that began or ceased to fit, a move of part of the list.
+  absl::Span<const NodeId> Feasible(ShapeId shape, absl::Span<const NodeRestriction> restrictions);
 
   // Brings the verdicts of the pod's shape up to date without a decision. O(changed nodes).
   void Look(const PodContext& pod);
@@ -90,9 +94,12 @@ class SchedulingCycle {
     std::vector<uint32_t> per_reason;       // nodes per verdict
     ScoreTree tree;                         // by rank; total scores when `scores_in_tree_`
     std::vector<std::vector<int64_t>> raw;  // per score plugin and node, otherwise
+    bool listed = false;
+    std::vector<NodeId> fits;  // if listed: the nodes that fit, ascending
   };
 
   void Refresh(const PodContext& pod, ShapeCache& cache);
+  static void UpdateList(NodeId node, bool fits, ShapeCache& cache);
   void CollectStale(const ShapeCache& cache);
   void ScoreStale(const PodContext& pod, ShapeCache& cache, bool all);
   NodeId Pick(const PodContext& pod, ShapeCache& cache,
@@ -122,6 +129,7 @@ class SchedulingCycle {
   uint64_t collection_ = 0;
   std::vector<std::pair<uint32_t, int32_t>> hidden_;  // places of the tree and their scores
   std::vector<NodeId> all_nodes_;
+  std::vector<NodeId> feasible_;
   DeviceProposals proposals_;
 };
 

@@ -81,10 +81,9 @@ bool ApplyToCache(ObjectCache* cache, WatchEvent* event) {
           event->before = table.Erase(object->meta.uid);
           return true;
         }
-        Ref<T> before;
-        const bool news = table.PutNewer(object, &before);
-        event->before = std::move(before);
-        return news;
+        auto* before = std::get_if<Ref<T>>(&event->before);
+        if (before == nullptr) before = &event->before.template emplace<Ref<T>>();
+        return table.PutNewer(object, before);
       },
       event->object);
 }
@@ -122,7 +121,12 @@ absl::optional<ApiReply> ApiClient::Call(ApiRequest request, uint64_t token) {
   const SimTime sent = issued + limiter_.Take(issued);
   const auto& latency = IsWrite(request.verb) ? options_.write_latency : options_.read_latency;
   const SimTime done = sent + DrawLatency(latency, latencies_);
-  if (done == issued) return network_->Commit(*this, issued, request);
+  if (done == issued) {
+    ApiReply reply = network_->Commit(*this, issued, request);
+    // Who heard of the call may have restarted the component over it.
+    if (down_) return absl::nullopt;
+    return reply;
+  }
   const uint32_t slot = network_->NewMessage(id_);
   ApiNetwork::Message& message = network_->slots_[slot];
   message.type = ApiNetwork::Message::Type::kCall;
@@ -272,10 +276,11 @@ void ApiNetwork::DeliverCall(ApiClient& client, uint32_t slot) {
   const ApiRequest request = std::move(message.request);
   const SimTime issued = message.issued;
   const uint64_t token = message.token;
-  const bool awaited = message.life == client.life_;
+  const uint32_t life = message.life;
   Free(slot);
   const ApiReply reply = Commit(client, issued, request);
-  if (awaited) client.actor_->OnReply(token, reply);
+  // Who heard of the call may have restarted the component over it.
+  if (life == client.life_) client.actor_->OnReply(token, reply);
 }
 
 void ApiNetwork::DeliverChange(ApiClient& client, uint32_t slot) {
@@ -286,12 +291,18 @@ void ApiNetwork::DeliverChange(ApiClient& client, uint32_t slot) {
 }
 
 void ApiNetwork::OnChange(const WatchEvent& event) {
-  absl::InlinedVector<ClientId, 8> at_once;
+  Change* at_once = nullptr;
   for (const ClientId id : watchers_[static_cast<size_t>(event.kind())]) {
     ApiClient& client = *clients_[id];
     if (client.down_ || client.watch_broken_) continue;
     if (!client.lags_) {
-      at_once.push_back(id);
+      if (at_once == nullptr) {
+        at_once = &soon_.emplace_back();
+        at_once->event.type = event.type;
+        at_once->event.object = event.object;
+      }
+      at_once->receivers.push_back(id);
+      ++soon_left_;
       continue;
     }
     const uint32_t slot = NewMessage(id);
@@ -303,12 +314,6 @@ void ApiNetwork::OnChange(const WatchEvent& event) {
     client.last_delivery_ = std::max(client.last_delivery_, at);
     Push(client.last_delivery_, slot);
   }
-  if (!at_once.empty()) PushSoon(event, std::move(at_once));
-}
-
-void ApiNetwork::PushSoon(WatchEvent event, absl::InlinedVector<ClientId, 8> receivers) {
-  soon_left_ += receivers.size();
-  soon_.push_back({std::move(event), std::move(receivers)});
 }
 
 uint32_t ApiNetwork::NewMessage(ClientId client) {
@@ -499,7 +504,10 @@ void ApiNetwork::Relist(ApiClient& client, bool tell) {
     std::stable_sort(events->begin(), events->end(), [](const WatchEvent& a, const WatchEvent& b) {
       return MetaOf(a.object)->uid < MetaOf(b.object)->uid;
     });
-    for (WatchEvent& event : *events) PushSoon(std::move(event), {client.id_});
+    for (WatchEvent& event : *events) {
+      soon_.push_back({std::move(event), {client.id_}});
+      ++soon_left_;
+    }
   }
 }
 

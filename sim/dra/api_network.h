@@ -192,7 +192,6 @@ class ApiNetwork {
   uint32_t NewMessage(ClientId client);
   void Free(uint32_t slot) { free_slots_.push_back(slot); }
   void Push(SimTime at, uint32_t slot);
-  void PushSoon(WatchEvent event, absl::InlinedVector<ClientId, 8> receivers);
   uint32_t PopLater();
   void SiftUp(size_t place, Later moved);
   void SiftDown(size_t place, Later moved);

@@ -274,6 +274,8 @@ ApiReply ApiServer::Write(const ApiRequest& request) {
     KeepServersFields(before->meta, next->meta);
     KeepRow(*before, *next);
     CopyStatus(*before, *next);
+    // Who applies sends what is his; finalizers never are.
+    if (verb == Verb::kApply) next->meta.finalizers = before->meta.finalizers;
     if (*next == *before) return ReplyWith(std::move(before));
   }
   const absl::Status status = ValidateWrite(before.get(), *next);

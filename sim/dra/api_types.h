@@ -19,10 +19,11 @@ enum class Verb : uint8_t {
   kCreate,        // POST
   kUpdate,        // PUT of everything but the status
   kUpdateStatus,  // PUT of the status alone
-  kApply,         // PATCH, server-side apply: as kUpdate, but no version is checked
-  kPatchStatus,   // PATCH of one part of the status (StatusPart); no version is checked
-  kDelete,        // DELETE
-  kBind,          // POST pods/binding
+  // PATCH, server-side apply: as kUpdate, but no version is checked, and finalizers are others'.
+  kApply,
+  kPatchStatus,  // PATCH of one part of the status (StatusPart); no version is checked
+  kDelete,       // DELETE
+  kBind,         // POST pods/binding
 };
 inline bool IsWrite(Verb verb) { return verb != Verb::kGet; }
 

@@ -156,6 +156,7 @@ void ControlPlane::OnTimer(uint64_t token, SimTime now) {
 }
 
 std::vector<PodId> ControlPlane::GangOf(PodId pod) const {
+  if (host_ == nullptr) return {pod};  // the run is over
   const JobRow& row = host_->jobs().row(host_->jobs().job_of(pod));
   std::vector<PodId> gang;
   for (uint32_t i = 0; i < row.pods; ++i) gang.push_back(PodId(row.first_pod.value() + i));
@@ -200,6 +201,12 @@ void ControlPlane::CreatePod(PodId pod) {
   if (reply.has_value()) user_->OnReply(uint64_t{pod.value()} + 1, *reply);
 }
 
+// Its node was lost, say, while the binding was under way. As with any pod that was bound and lost,
+// the object is deleted and another one takes its place.
+void ControlPlane::BoundInVain(PodId pod, Uid uid) {
+  if (UidOf(pod) == uid) CreatePod(pod);
+}
+
 void ControlPlane::DeletePod(Uid uid, bool force) {
   const Ref<Pod> pod = network_->server().objects().pod(uid);
   if (pod == nullptr) return;
@@ -219,7 +226,9 @@ Admission ControlPlane::Admit(PodId pod, NodeId node, SimTime) {
   const Ref<Pod> object = network_->server().objects().pod(UidOf(pod));
   if (object == nullptr) return admission;
   admission = DevicesOfPod(*object, node);
-  admission.starts_later = true;
+  // It may have started before the engine learnt that it is bound: with the rest of a gang, or
+  // after a restart of the scheduler.
+  admission.starts_later = object->phase != KubePodPhase::kRunning;
   return admission;
 }
 
@@ -298,7 +307,7 @@ void ControlPlane::Removed(PodId pod, NodeId, SimTime now) {
   const auto is_shared = [](const PodClaim& entry) { return !entry.claim.empty(); };
   if (object != nullptr && absl::c_any_of(object->claims, is_shared)) {
     // Its devices are free when this event is over.
-    if (gone_.empty()) host_->ArmNodeTimer(now, kPassOn);
+    if (gone_.empty() && host_ != nullptr) host_->ArmNodeTimer(now, kPassOn);
     gone_.push_back(object);
   }
   if (state.ended) {
@@ -327,7 +336,9 @@ absl::Status ControlPlane::Load(StateReader&) {
 
 void ControlPlane::Settle(SimDuration limit) {
   host_ = nullptr;  // the run is over; nobody needs to be woken
+  handling_ = true;
   network_->RunUntil(network_->now() + limit);
+  handling_ = false;
 }
 
 }  // namespace drasim

@@ -157,6 +157,7 @@ class ControlPlane : public NodeAgent, private KubeletHost, private DraPlugin::H
   std::vector<PodId> GangOf(PodId pod) const override;
   void BeforeCalls(SimTime now) override;
   void AfterCalls() override { Arm(); }
+  void BoundInVain(PodId pod, Uid uid) override;
 
   void Happen(const PlaneFault& fault);
   // What the claims of the pod's object, which is bound to the node, make it hold.
@@ -175,6 +176,7 @@ class ControlPlane : public NodeAgent, private KubeletHost, private DraPlugin::H
   absl::Status CheckDevices() const;
   absl::Status CheckClaim(const ResourceClaim& claim) const;
   absl::Status CheckRest() const;
+  absl::Status CheckPrepared() const;
 
   struct PodState {
     Uid uid = 0;  // of the object at present; 0: none

@@ -106,6 +106,7 @@ void DraPlugin::Forget(PodId pod) {
 }
 
 bool DraPlugin::PreEnqueue(const PodContext& pod) {
+  if (held_back_.contains(pod.pod)) return false;
   const Ref<Pod> object = client_->cache().pod(host_->UidOf(pod.pod));
   if (!gang_pauses_.empty()) {
     const auto pause = gang_pauses_.find(host_->GangOf(pod.pod).front());
@@ -116,6 +117,13 @@ bool DraPlugin::PreEnqueue(const PodContext& pod) {
 
 StepResult DraPlugin::PreFilter(const PodContext& pod, const ClusterState&) {
   if (pending_.size() <= pod.pod.value()) pending_.resize(pod.pod.value() + size_t{1});
+  if (const auto held = held_back_.find(pod.pod); held != held_back_.end()) {
+    held->second.turned_away = true;
+    StepResult later;
+    later.code = StepCode::kReject;
+    later.reason = LocalReason(Reason::kCallFailed);
+    return later;
+  }
   pending_[pod.pod.value()] = false;
   ++attempts_;
   Forget(pod.pod);
@@ -235,20 +243,29 @@ StepResult DraPlugin::Reserve(const PodContext& pod, const ClusterState&, NodeId
 void DraPlugin::Unreserve(const PodContext& pod, const ClusterState&, NodeId node) {
   Attempt* attempt = Find(pod.pod);
   if (attempt == nullptr) return;
-  if (attempt->cycle.claims.empty()) return Forget(pod.pod);
+  // A process that is gone gives nothing back; the next attempt finds what this one has reserved.
+  if (attempt->cycle.claims.empty() || attempt->lost) return Forget(pod.pod);
   // A step under way ends first: its reply is still to come, and what it has reserved is known only
   // then. The pod was taken from under it, so nobody asks for the answer.
   if (attempt->waits) {
     attempt->abandoned = true;
     token_of_.erase(pod.pod);
-    return;
+    return HoldBack(attempt);
   }
   host_->BeforeCalls(pod.now);
+  // Others of its gang were not.
+  const absl::optional<StepResult>& bound = attempt->answers[2];
+  if (bound.has_value() && bound->code == StepCode::kSuccess) {
+    host_->BoundInVain(pod.pod, attempt->cycle.pod_uid);
+    Background(attempt, Status(), false);
+    return host_->AfterCalls();
+  }
   if (HoldsForGang(pod.pod)) {
     Background(attempt, Status(), false);
     return host_->AfterCalls();
   }
   const Status status = rules_->Unreserve(&attempt->cycle, node);
+  if (status.code == Code::kWaiting) HoldBack(attempt);
   Background(attempt, status, !behaviour_.writes_in_pre_bind());
   host_->AfterCalls();
 }
@@ -358,22 +375,32 @@ StepResult DraPlugin::Bind(const PodContext& pod, const ClusterState&, NodeId no
     return Answer(pod.pod, attempt, attempt->cycle.result, false, keep);
   }
   host_->BeforeCalls(pod.now);
-  const Ref<Pod>& object = attempt->cycle.pod;
+  attempt->node = node;
+  attempt->binding = true;
+  const auto reply = client_->Call(BindingOf(*attempt), attempt->cycle.token);
+  host_->AfterCalls();
+  if (!reply.has_value()) return Answer(pod.pod, attempt, Waiting(), false, keep);
+  attempt->binding = false;
+  return Answer(pod.pod, attempt, AfterBinding(*attempt, *reply), false, keep);
+}
+
+ApiRequest DraPlugin::BindingOf(const Attempt& attempt) const {
+  const Ref<Pod>& object = attempt.cycle.pod;
   ApiRequest request;
   request.verb = Verb::kBind;
   request.kind = ObjectKind::kPod;
   request.ns = object->meta.ns;
   request.name = object->meta.name;
   request.uid = object->meta.uid;
-  request.node = node;
-  attempt->binding = true;
-  const auto reply = client_->Call(std::move(request), attempt->cycle.token);
-  host_->AfterCalls();
-  if (!reply.has_value()) return Answer(pod.pod, attempt, Waiting(), false, keep);
-  attempt->binding = false;
-  return Answer(pod.pod, attempt,
-                reply->ok() ? Status() : Status{Code::kError, Reason::kCallFailed, Name()}, false,
-                keep);
+  request.node = attempt.node;
+  return request;
+}
+
+// Nobody else binds pods: one that is bound when the call is repeated was so by the first, whose
+// answer was lost.
+Status DraPlugin::AfterBinding(const Attempt& attempt, const ApiReply& reply) {
+  if (reply.ok() || (attempt.sent_again && reply.code == ApiCode::kConflict)) return Status();
+  return {Code::kError, Reason::kCallFailed, Name()};
 }
 
 void DraPlugin::PostBind(const PodContext& pod, const ClusterState&, NodeId) {
@@ -391,30 +418,42 @@ void DraPlugin::OnReply(uint64_t token, const ApiReply& reply) {
   if (found == cycles_.end()) return;
   Attempt& attempt = *found->second;
   attempt.waits = false;
+  // Resume ends the step.
+  const bool undoing = attempt.cycle.step == DynamicResources::Step::kUnreserve;
+  const NodeId node = attempt.cycle.node;
+  bool in_vain = false;
   Status status;
   if (std::exchange(attempt.binding, false)) {
-    if (!reply.ok()) status = {Code::kError, Reason::kCallFailed, Name()};
+    status = AfterBinding(attempt, reply);
+    in_vain = attempt.undoes && status.ok();
   } else {
-    const bool undoes = attempt.cycle.step == DynamicResources::Step::kUnreserve;
-    const NodeId node = attempt.cycle.node;
     status = rules_->Resume(&attempt.cycle, reply);
-    const bool gone = attempt.abandoned && token_of_.find(attempt.pod) == token_of_.end();
-    // What an abandoned step reserved is given back.
-    if (status.code != Code::kWaiting && gone && !undoes &&
-        attempt.cycle.step == DynamicResources::Step::kReserve) {
-      status = rules_->Unreserve(&attempt.cycle, node);
-    }
+  }
+  // What a step under way had reserved when the start was taken back is given back. The claims of a
+  // pod that is bound all the same go as those of any pod that is deleted.
+  if (status.code != Code::kWaiting && attempt.undoes && !undoing && !in_vain &&
+      !HoldsForGang(attempt.pod)) {
+    status = rules_->Unreserve(&attempt.cycle, node);
   }
   if (status.code == Code::kWaiting) {
     attempt.waits = true;
     return;
   }
+  if (in_vain) host_->BoundInVain(attempt.pod, attempt.cycle.pod_uid);
+  EndStep(token, status);
+}
+
+void DraPlugin::EndStep(uint64_t token, Status status) {
+  const auto found = cycles_.find(token);
+  Attempt& attempt = *found->second;
   attempt.cycle.result = status;
   const bool blocked = std::exchange(attempt.blocks, false);
   const bool abandoned = attempt.abandoned;
+  const bool undoes = attempt.undoes;
   const PodId pod = attempt.pod;
   attempt.done = true;
   if (abandoned) cycles_.erase(found);
+  if (undoes) LetGo(pod);
   if (!abandoned) engine_->ResumeStep(pod);
   if (blocked) engine_->BlockScheduling(false);
 }
@@ -435,23 +474,28 @@ void DraPlugin::OnWatch(const WatchEvent& event) {
   }
 }
 
-void DraPlugin::OnPod(const WatchEvent& event) {
-  const Ref<Pod> pod = As<Pod>(event.object);
-  if (!pod->row.valid()) return;
-  const bool current = host_->UidOf(pod->row) == pod->meta.uid;
-  for (const PodClaim& entry : pod->claims) {
-    const Name claim = rules_->ClaimNameOf(*pod, entry);
+// Whether the pod is among those that an event of one of its claims may help.
+void DraPlugin::IndexUser(const Pod& pod, bool uses) {
+  for (const PodClaim& entry : pod.claims) {
+    const Name claim = rules_->ClaimNameOf(pod, entry);
     if (claim.empty()) continue;
-    const auto key = std::make_pair(pod->meta.ns, claim);
-    if (event.type != WatchEvent::Type::kDeleted && !IsDone(*pod)) {
-      users_[key].insert({pod->meta.uid, pod->row});
+    const auto key = std::make_pair(pod.meta.ns, claim);
+    if (uses) {
+      users_[key].insert({pod.meta.uid, pod.row});
       continue;
     }
     const auto users = users_.find(key);
     if (users == users_.end()) continue;
-    users->second.erase({pod->meta.uid, pod->row});
+    users->second.erase({pod.meta.uid, pod.row});
     if (users->second.empty()) users_.erase(users);
   }
+}
+
+void DraPlugin::OnPod(const WatchEvent& event) {
+  const Ref<Pod> pod = As<Pod>(event.object);
+  if (!pod->row.valid()) return;
+  const bool current = host_->UidOf(pod->row) == pod->meta.uid;
+  IndexUser(*pod, event.type != WatchEvent::Type::kDeleted && !IsDone(*pod));
   if (current && event.type != WatchEvent::Type::kDeleted && !pod->node.valid()) {
     engine_->RecheckPod(pod->row);
   }

@@ -47,6 +47,8 @@ class DraPlugin : public Plugin, public Actor {
     virtual void AfterCalls() = 0;
     // The pods that are placed all together or not at all, this one among them.
     virtual std::vector<PodId> GangOf(PodId pod) const = 0;
+    // The pod's object of that uid has been bound, but the engine has taken its start back.
+    virtual void BoundInVain(PodId pod, Uid uid) = 0;
   };
 
   // `gang_timeout`: see ControlPlaneOptions.
@@ -78,6 +80,8 @@ class DraPlugin : public Plugin, public Actor {
   void OnReply(uint64_t token, const ApiReply& reply) override;
   // A gang has waited for long: the token is its first pod.
   void OnTimer(uint64_t token) override;
+  // What was under way is lost with its replies; all pods that wait are tried again.
+  void OnRestart() override;
 
   const DynamicResources& rules() const { return *rules_; }
   // Cycles of which a step waits for a reply, or that are between PreFilter and PostBind.
@@ -88,11 +92,17 @@ class DraPlugin : public Plugin, public Actor {
   struct Attempt {
     DynamicResources::Cycle cycle;
     PodId pod;
-    bool waits = false;      // for a reply
-    bool done = false;       // the reply was there: `cycle.result` is the step's answer
-    bool blocks = false;     // the scheduling thread
-    bool abandoned = false;  // nobody will ask for the answer
-    bool binding = false;    // the reply is that of POST pods/binding
+    bool waits = false;       // for a reply
+    bool done = false;        // the reply was there: `cycle.result` is the step's answer
+    bool blocks = false;      // the scheduling thread
+    bool abandoned = false;   // nobody will ask for the answer
+    bool binding = false;     // the reply is that of POST pods/binding
+    bool sent_again = false;  // that call, after a restart
+    bool lost = false;        // in a restart, with what it knew
+    NodeId node;              // that Bind was called with
+    // The start was taken back: what is reserved is given back, and until that is done the pod is
+    // not tried again.
+    bool undoes = false;
     // What Reserve, PreBind and Bind came to. A gang's steps are called for all its pods again when
     // one of them has got its reply.
     std::array<absl::optional<StepResult>, 3> answers;
@@ -109,6 +119,13 @@ class DraPlugin : public Plugin, public Actor {
   void ArmGangTimeout(PodId pod);
   void ReleaseClaims(PodId pod);
   void Background(Attempt* attempt, DynamicResources::Status status, bool blocks);
+  ApiRequest BindingOf(const Attempt& attempt) const;
+  static DynamicResources::Status AfterBinding(const Attempt& attempt, const ApiReply& reply);
+  // The step under way has come to this.
+  void EndStep(uint64_t token, DynamicResources::Status status);
+  void HoldBack(Attempt* attempt);
+  void LetGo(PodId pod);
+  void IndexUser(const Pod& pod, bool uses);
   void OnClaim(const WatchEvent& event);
   void OnContext(const WatchEvent& event);
   void OnPod(const WatchEvent& event);
@@ -126,6 +143,13 @@ class DraPlugin : public Plugin, public Actor {
   absl::btree_map<uint64_t, std::unique_ptr<Attempt>> cycles_;  // by token
   absl::flat_hash_map<PodId, uint64_t> token_of_;               // the pod's present attempt
   std::vector<bool> pending_;  // by pod: its last rejection was kPending
+  // Pods of which an attempt that was taken back still has calls under way. As upstream has it, a
+  // pod is in no queue until its Unreserve is through.
+  struct HeldBack {
+    uint32_t attempts = 0;
+    bool turned_away = false;  // it has been tried meanwhile
+  };
+  absl::flat_hash_map<PodId, HeldBack> held_back_;
   struct Wakes {
     SimTime at;
     uint32_t count = 0;

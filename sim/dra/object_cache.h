@@ -40,10 +40,11 @@ class ObjectTable {
   // if that is newer.
   bool PutNewer(const Ref<T>& object, Ref<T>* before) {
     Ref<T>& slot = Slot(object->meta);
-    *before = slot;
     if (slot != nullptr && slot->meta.version >= object->meta.version) {
+      *before = slot;
       return slot->meta.version == object->meta.version;
     }
+    *before = std::move(slot);
     slot = object;
     return true;
   }

@@ -102,6 +102,8 @@ class ClusterBuilder {
     return BuildTypicalPods(shapes_, once, 95);
   }
 
+  // Tables of partitions are given to models before nodes of them are added.
+  GpuModelTable& models() { return models_; }
   ClusterState& cluster() { return cluster_; }
   const ClusterState& cluster() const { return cluster_; }
   const ShapeTable& shapes() const { return shapes_; }

@@ -241,6 +241,18 @@ constexpr RunCase kRuns[] = {
      "scheduler: {policy: least-allocated}\n"
      "front_end: {kind: device-plugin}\n",
      3},
+    {"ClassicDra",
+     "mode: replay\n"
+     "cluster: {nodes: 2, node: {cpu: \"16\", memory: 64Gi, gpus: 2,\n"
+     "                           gpu_model: A100-SXM4-40GB}}\n"
+     "workload:\n"
+     "  jobs:\n"
+     "    - {name: a, replicas: 3, cpu: \"1\", gpus: 1, run_time: 10m}\n"
+     "    - {name: b, replicas: 2, cpu: \"1\", gpus: 2, run_time: 10m, arrival: 1m}\n"
+     "    - {name: c, cpu: \"16\", gpus: 1, run_time: 10m, arrival: 2m}\n"
+     "scheduler: {policy: least-allocated}\n"
+     "front_end: {kind: dra-classic}\n",
+     5},
 };
 
 class ExplainRunTest : public ::testing::TestWithParam<size_t> {};

@@ -289,6 +289,24 @@ front_end:
                         "have not been made anew yet\n  the nodes have room for it\n"));
 }
 
+TEST(ExplainReplayTest, ClassicDra) {
+  TempDir dir;
+  RunInto(dir.path(), R"(
+mode: replay
+cluster: {nodes: 2, node: {cpu: "16", memory: 64Gi, gpus: 2, gpu_model: A100-SXM4-40GB}}
+workload:
+  jobs:
+    - {name: a, replicas: 3, cpu: "1", gpus: 1, run_time: 10m}
+    - {name: b, cpu: "1", gpus: 2, run_time: 10m, arrival: 1m}
+scheduler: {policy: least-allocated}
+front_end: {kind: dra-classic}
+)");
+  const std::string text = Told(Request(dir.path(), "b", 500));
+  EXPECT_THAT(text, HasSubstr("(DynamicResources)\n    claim entry"));
+  EXPECT_THAT(text, HasSubstr("  it waits for its claims; otherwise 2 of 2 nodes would do\n"
+                              "    claim entry"));
+}
+
 TEST(ExplainReplayTest, Json) {
   TempDir dir;
   RunInto(dir.path(), kLine);

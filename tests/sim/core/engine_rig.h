@@ -50,6 +50,7 @@ struct PodRow {
 };
 
 struct EngineScenario {
+  std::function<void(GpuModelTable&)> models;  // gives them tables of partitions; may be empty
   std::vector<NodeSpec> nodes;
   std::vector<PodShape> shapes;
   std::vector<PodRow> pods;
@@ -81,6 +82,7 @@ class EngineRig {
   // `adjust` may change the parts before the engine gets them.
   explicit EngineRig(const EngineScenario& s,
                      const std::function<void(EngineParts&)>& adjust = nullptr) {
+    if (s.models) s.models(builder_.models());
     for (const NodeSpec& node : s.nodes) builder_.AddNode(node);
     std::vector<ShapeId> shapes;
     for (const PodShape& shape : s.shapes) shapes.push_back(builder_.AddShape(shape));

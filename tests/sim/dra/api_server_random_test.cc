@@ -240,6 +240,7 @@ class NaiveServer {
     } else {
       SetStatus(next, status ? asked : stored);
     }
+    if (request.verb == Verb::kApply) next.meta.finalizers = stored.meta.finalizers;
     next.meta.uid = stored.meta.uid;
     next.meta.version = stored.meta.version;
     next.meta.deleting = stored.meta.deleting;
