@@ -1,0 +1,96 @@
+// The comparisons that README shows, run once more: every attempt that fails in any of their worlds
+// can be explained.
+#include <cstddef>
+#include <cstdint>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "model/text/yaml_proto.h"
+#include "sim/app/cli.h"
+#include "sim/app/contenders.h"
+#include "sim/app/explain.h"
+#include "sim/app/flags.h"
+#include "sim/app/simulation.h"
+#include "tests/testing/shared_data.h"
+#include "tests/testing/soak.h"
+
+namespace drasim {
+namespace explained_worlds_test {
+
+using ::testing::IsEmpty;
+
+constexpr char kFourWorlds[] =
+    "device-plugin,device-plugin:static-mig,dra-classic:first-fit,dra-classic:fragmentation";
+
+// The contenders of `drasim compare scenarios/NAME ARGS`, with the trace if there is one.
+std::vector<Contender> ContendersOf(const std::string& name, const std::string& trace,
+                                    const std::vector<std::string>& args, uint64_t limit = 0) {
+  const std::string path = absl::StrCat(DRASIM_SOURCE_DIR, "/scenarios/", name);
+  std::ifstream in(path);
+  const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  GivenScenario given;
+  EXPECT_EQ(MergeYaml(text, path, &given.scenario), absl::OkStatus());
+  if (!trace.empty()) {
+    given.scenario.mutable_workload()->mutable_trace()->set_path(SharedPath(trace));
+  }
+  if (limit > 0) given.scenario.mutable_workload()->set_limit(static_cast<int64_t>(limit));
+  for (const Command& command : Commands()) {
+    if (command.name != "compare") continue;
+    const absl::StatusOr<ParsedFlags> flags = ParseFlags(command.flags, args);
+    EXPECT_TRUE(flags.ok()) << flags.status();
+    absl::StatusOr<Contenders> made = MakeContenders(*flags, given, 1.3);
+    EXPECT_TRUE(made.ok()) << made.status();
+    return made.ok() ? std::move(made->all) : std::vector<Contender>{};
+  }
+  return {};
+}
+
+void ExpectAllExplained(const std::vector<Contender>& contenders, size_t expected) {
+  EXPECT_EQ(contenders.size(), expected);
+  for (const Contender& contender : contenders) {
+    SCOPED_TRACE(contender.values[0]);
+    const absl::StatusOr<std::unique_ptr<Simulation>> sim = Simulation::Build(contender.scenario);
+    ASSERT_TRUE(sim.ok()) << sim.status();
+    const absl::StatusOr<ExplanationStats> stats = CountExplanations(**sim);
+    ASSERT_TRUE(stats.ok()) << stats.status();
+    EXPECT_GT(stats->attempts, 50u);
+    EXPECT_EQ(stats->complete, stats->attempts);
+    EXPECT_EQ(stats->agreeing, stats->attempts);
+    EXPECT_THAT(stats->incomplete, IsEmpty());
+    std::cout << contender.values[0] << ": " << stats->attempts << " failed attempts, "
+              << stats->complete << " explained\n";
+  }
+}
+
+TEST(ExplainedWorldsTest, OpenbOnA100) {
+  ExpectAllExplained(ContendersOf("openb_worlds.yaml", "", {"--worlds", kFourWorlds}), 4);
+}
+
+TEST(ExplainedWorldsTest, PhillyGangs) {
+  DRASIM_NEEDS_SHARED_DATA("traces/MANIFEST.csv");
+  ExpectAllExplained(ContendersOf("philly_worlds.yaml", "traces/philly/muri_trace1_vc7f04ca.csv",
+                                  {"--worlds", kFourWorlds}),
+                     4);
+}
+
+TEST(ExplainedWorldsTest, ImmediateAgainstWaitForFirstConsumer) {
+  DRASIM_NEEDS_SHARED_DATA("traces/MANIFEST.csv");
+  // All of its 8,152 jobs in `make soak`: millions of attempts.
+  const uint64_t jobs = SoakSeeds(2500);
+  ExpectAllExplained(
+      ContendersOf("immediate_pin.yaml", "traces/openb/openb_pod_list_default.csv.gz", {}, jobs),
+      2);
+}
+
+}  // namespace explained_worlds_test
+}  // namespace drasim
