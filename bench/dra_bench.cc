@@ -171,9 +171,9 @@ constexpr char kBenchDriver[] = "gpu.example.com";
 constexpr size_t kBenchPods = 5000;
 constexpr int64_t kBenchGapNs = 10'000'000;
 
-// Pods that come one after the other, each with a claim of its own, and run for a second. A node
-// has processors for as many as it has devices.
-DraScenario BenchScenario(size_t nodes, bool strict_upstream) {
+// Pods that come one after the other, each with a claim of its own, and run for so long. A node has
+// processors for as many as it has devices.
+DraScenario BenchScenario(size_t nodes, size_t pods, int64_t run_ns, bool strict_upstream) {
   DraScenario s;
   s.engine.options.mode = RunMode::kReplay;
   s.engine.shapes = {TestShape(1000, 0)};
@@ -183,9 +183,9 @@ DraScenario BenchScenario(size_t nodes, bool strict_upstream) {
     s.engine.nodes.push_back(TestNode(absl::StrCat("node-", n), 8000, 8));
     driver.units.emplace_back(NodeId(n), 8);
   }
-  for (size_t p = 0; p < kBenchPods; ++p) {
+  for (size_t p = 0; p < pods; ++p) {
     const auto at_ns = static_cast<int64_t>(p) * kBenchGapNs;
-    s.engine.pods.push_back({absl::StrCat("pod-", p), 0, at_ns, kSecondNs, 0});
+    s.engine.pods.push_back({absl::StrCat("pod-", p), 0, at_ns, run_ns, 0});
   }
   s.drivers = {std::move(driver)};
   s.plane.behaviour.queueing_hints = true;
@@ -200,13 +200,54 @@ DraScenario BenchScenario(size_t nodes, bool strict_upstream) {
   return s;
 }
 
-// Arguments: nodes; whether the driver's library behaves like upstream's, which looks at each pod
-// once more than it needs to.
+void ReportPerPod(benchmark::State& state, size_t pods) {
+  state.SetItemsProcessed(state.iterations() * static_cast<int64_t>(pods));
+  state.counters["per_pod"] =
+      benchmark::Counter(static_cast<double>(pods), benchmark::Counter::kIsIterationInvariantRate |
+                                                        benchmark::Counter::kInvert);
+}
+
+// From a pod's arrival until it runs: nobody ever leaves. Arguments: nodes; whether the driver's
+// library behaves like upstream's, which looks at each pod once more than it needs to.
+void BM_PodsToRunning(benchmark::State& state) {
+  const size_t pods = 4000;  // as many as 500 nodes hold
+  const int64_t last_ns = (static_cast<int64_t>(pods) - 1) * kBenchGapNs;
+  for (auto _ : state) {
+    state.PauseTiming();
+    DraScenario scenario = BenchScenario(static_cast<size_t>(state.range(0)), pods,
+                                         1'000'000 * kSecondNs, state.range(1) != 0);
+    scenario.engine.options.stop_after_events = 1;
+    auto rig = std::make_unique<DraRig>(std::move(scenario));
+    rig->plane().set_on_message(nullptr);
+    Engine& engine = rig->rig().engine();
+    state.ResumeTiming();
+    absl::Status status;
+    while (status.ok() && !engine.finished() && engine.now().ns() <= last_ns) status = engine.Run();
+    state.PauseTiming();
+    size_t running = 0;
+    for (const Ref<Pod>& pod : rig->plane().network().server().objects().of<Pod>().Sorted()) {
+      running += pod->phase == KubePodPhase::kRunning ? 1u : 0u;
+    }
+    if (!status.ok() || running != pods) state.SkipWithError("not every pod runs");
+    rig.reset();
+    state.ResumeTiming();
+  }
+  ReportPerPod(state, pods);
+}
+BENCHMARK(BM_PodsToRunning)
+    ->ArgNames({"nodes", "strict"})
+    ->Args({500, 1})
+    ->Args({5000, 1})
+    ->Args({5000, 0})
+    ->Args({50000, 1})
+    ->Unit(benchmark::kMillisecond);
+
+// The whole life of a pod, from its arrival until its claim is gone. Arguments as above.
 void BM_PodsWithClaims(benchmark::State& state) {
   for (auto _ : state) {
     state.PauseTiming();
-    auto rig = std::make_unique<DraRig>(
-        BenchScenario(static_cast<size_t>(state.range(0)), state.range(1) != 0));
+    auto rig = std::make_unique<DraRig>(BenchScenario(static_cast<size_t>(state.range(0)),
+                                                      kBenchPods, kSecondNs, state.range(1) != 0));
     rig->plane().set_on_message(nullptr);
     state.ResumeTiming();
     const absl::Status status = rig->rig().engine().Run();
@@ -217,10 +258,7 @@ void BM_PodsWithClaims(benchmark::State& state) {
     rig.reset();
     state.ResumeTiming();
   }
-  state.SetItemsProcessed(state.iterations() * static_cast<int64_t>(kBenchPods));
-  state.counters["per_pod"] = benchmark::Counter(
-      static_cast<double>(kBenchPods),
-      benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
+  ReportPerPod(state, kBenchPods);
 }
 BENCHMARK(BM_PodsWithClaims)
     ->ArgNames({"nodes", "strict"})
