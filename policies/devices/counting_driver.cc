@@ -119,10 +119,6 @@ void CountingDriver::Reset() {
 
 size_t CountingDriver::PlaceOf(NodeId node) const {
   const auto& units = options_.units;
-  if (units.empty()) return 0;
-  // Most drivers serve nodes without a gap.
-  const size_t guess = size_t{node.value()} - units.front().first.value();
-  if (guess < units.size() && units[guess].first == node) return guess;
   const auto found =
       std::lower_bound(units.begin(), units.end(), node,
                        [](const auto& entry, NodeId wanted) { return entry.first < wanted; });
@@ -228,9 +224,12 @@ std::vector<std::vector<NodeId>> CountingDriver::UnsuitableNodes(
     if (request.ok()) new_units += request->units;
   }
   std::vector<NodeId> unsuitable;
+  const auto& units = options_.units;
   for (const NodeId node : potential) {
-    const size_t place = PlaceOf(node);
-    bool fits = readable && place != options_.units.size();
+    // Most drivers serve nodes without a gap.
+    size_t place = units.empty() ? 0 : size_t{node.value()} - units.front().first.value();
+    if (place >= units.size() || units[place].first != node) place = PlaceOf(node);
+    bool fits = readable && place != units.size();
     if (fits) {
       int64_t wanted = new_units;
       bool all_here = given_before.size() == claims.size();
