@@ -259,7 +259,7 @@ void Engine::Arrive() {
       parts_.quotas->EverAllows(parts_.jobs->tenant_name(row.tenant), now_, row.request);
   if (!fits_quota || !parts_.placer->CouldEverFit(job)) {
     if (never_fitting_++ == 0) first_never_fitting_ = job;
-    if (const auto why = parts_.placer->WhyNot(job, now_)) RecordFailure(job, *why);
+    if (const auto why = parts_.placer->WhyNever(job, now_)) RecordFailure(job, *why);
     Drop(job);
     return;
   }
@@ -561,7 +561,8 @@ void Engine::BeginWork(JobId job) {
   if (__builtin_add_overflow(row.remaining.ns(), row.overhead_left.ns(), &end_ns) ||
       __builtin_add_overflow(end_ns, options_.release_delay.ns(), &end_ns) ||
       __builtin_add_overflow(end_ns, options_.instance_destruction.ns() * instances, &end_ns) ||
-      __builtin_add_overflow(end_ns, now_.ns(), &end_ns)) {
+      // What passed since it was bound is part of the overhead.
+      __builtin_add_overflow(end_ns, row.started.ns(), &end_ns)) {
     failure_ = absl::InvalidArgumentError(absl::StrCat(
         "pod '", parts_.cluster->pod_name(row.first_pod), "' ends later than the clock can count"));
     return;

@@ -209,7 +209,10 @@ void Engine::UpdateNode(NodeId node) {
   }
   const bool available = !t.absent && t.failures == 0;
   if (available == cluster.node(node).available) return;
-  if (!available) EmptyNode(node, EvictionCause::kNodeLost);
+  if (!available) {
+    if (parts_.node_agent != nullptr) parts_.node_agent->NodeLost(node, now_);
+    EmptyNode(node, EvictionCause::kNodeLost);
+  }
   cluster.SetAvailable(node, available);
   emit(available ? NodeChangeKind::kAvailable : NodeChangeKind::kUnavailable);
   if (available) {

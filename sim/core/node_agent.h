@@ -101,6 +101,8 @@ class NodeAgent {
   virtual void PodDeleted(PodId, SimTime) {}
   virtual void OnTransition(const DeviceTransition&, SimTime) {}
   virtual void OnTimer(uint64_t, SimTime) {}
+  // The node has failed, or been removed, with all that ran there. Before its pods are evicted.
+  virtual void NodeLost(NodeId, SimTime) {}
   // A job has come to wait.
   virtual void OnArrival(SimTime) {}
   // The pod has been bound to the node. A pod that is let in holds what it got until Removed.

@@ -4,6 +4,8 @@
 #include <limits>
 #include <map>
 
+#include "absl/algorithm/container.h"
+#include "absl/types/span.h"
 #include "model/check.h"
 
 namespace drasim {
@@ -64,9 +66,12 @@ const Placer::Failure* Placer::KnownFailure(JobId job) {
   return memory.valid && memory.version == cluster_->version() ? &memory.failure : nullptr;
 }
 
-absl::optional<Placer::Failure> Placer::PlacePod(PodId pod, SimTime now) {
+absl::optional<Placer::Failure> Placer::PlacePod(PodId pod, SimTime now, Ask ask) {
   const PodContext context = {cluster_->pod_shape_id(pod), &cluster_->pod_shape(pod), pod, now};
+  const absl::Span<Plugin* const> restricting =
+      ask == Ask::kEveryone ? absl::MakeConstSpan(restricting_) : absl::Span<Plugin* const>();
   for (Plugin* plugin : pre_filters_) {
+    if (ask == Ask::kUnrestricted && absl::c_linear_search(restricting_, plugin)) continue;
     const StepResult result = plugin->PreFilter(context, *cluster_);
     if (result.code == StepCode::kSuccess) continue;
     VerdictSummaryTable::Row why;
@@ -77,18 +82,19 @@ absl::optional<Placer::Failure> Placer::PlacePod(PodId pod, SimTime now) {
   }
   restrictions_.clear();
   bool wants_feasible = false;
-  for (Plugin* plugin : restricting_) {
+  for (Plugin* plugin : restricting) {
     restrictions_.push_back(plugin->Restriction(context));
     wants_feasible |= restrictions_.back().wants_feasible;
   }
   const Decision decision = cycle_->Decide(context, restrictions_);
   if (!decision.node.valid()) {
-    return Failure{pod, PodId(), summaries_->Intern(Rejections(context)), false, true};
+    const VerdictSummaryTable::Row why = Rejections(context, restricting);
+    return Failure{pod, PodId(), summaries_->Intern(why), false, true};
   }
   if (wants_feasible) {
     const absl::Span<const NodeId> feasible = cycle_->Feasible(context.shape_id, restrictions_);
-    for (size_t i = 0; i < restricting_.size() && feasible.size() > 1; ++i) {
-      if (restrictions_[i].wants_feasible) restricting_[i]->PreScore(context, feasible);
+    for (size_t i = 0; i < restricting.size() && feasible.size() > 1; ++i) {
+      if (restrictions_[i].wants_feasible) restricting[i]->PreScore(context, feasible);
     }
   }
   cluster_->Assume(pod, decision.node, decision.devices, decision.grants);
@@ -96,13 +102,14 @@ absl::optional<Placer::Failure> Placer::PlacePod(PodId pod, SimTime now) {
 }
 
 // Those of the shape, and those of this pod alone.
-VerdictSummaryTable::Row Placer::Rejections(const PodContext& pod) {
+VerdictSummaryTable::Row Placer::Rejections(const PodContext& pod,
+                                            absl::Span<Plugin* const> restricting) {
   VerdictSummaryTable::Row row = cycle_->Rejections(pod.shape_id);
-  if (restricting_.empty()) return row;
+  if (restricting.empty()) return row;
   std::map<ReasonIndex, uint32_t> counts(row.rejected.begin(), row.rejected.end());
   cycle_->ListFeasible(pod.shape_id, {}, &feasible_);
   for (NodeId node : feasible_) {
-    for (Plugin* plugin : restricting_) {
+    for (Plugin* plugin : restricting) {
       const ReasonIndex reason = plugin->WhyRestricted(pod, node);
       if (reason == kFits) continue;
       ++counts[profile_->ReasonOf(plugin, reason)];
@@ -114,6 +121,10 @@ VerdictSummaryTable::Row Placer::Rejections(const PodContext& pod) {
 }
 
 absl::optional<Placer::Failure> Placer::Place(JobId job, SimTime now) {
+  return PlaceAll(job, now, Ask::kEveryone);
+}
+
+absl::optional<Placer::Failure> Placer::PlaceAll(JobId job, SimTime now, Ask ask) {
   const JobRow& row = jobs_->row(job);
   // In order of arrival, whether it is needed or not: Load numbers jobs in that order.
   SignatureOf(job);
@@ -130,7 +141,7 @@ absl::optional<Placer::Failure> Placer::Place(JobId job, SimTime now) {
   const bool gang = row.pods > 1;
   if (gang) cluster_->BeginWhatIf();
   for (uint32_t i = 0; i < row.pods; ++i) {
-    absl::optional<Failure> failure = PlacePod(PodId(row.first_pod.value() + i), now);
+    absl::optional<Failure> failure = PlacePod(PodId(row.first_pod.value() + i), now, ask);
     if (!failure.has_value()) continue;
     if (gang) cluster_->Rollback();
     failure->first_pod = row.first_pod;
@@ -147,17 +158,23 @@ absl::optional<Placer::Failure> Placer::Place(JobId job, SimTime now) {
   return absl::nullopt;
 }
 
-absl::optional<Placer::Failure> Placer::WhyNot(JobId job, SimTime now) {
+absl::optional<Placer::Failure> Placer::TryPlace(JobId job, SimTime now, Ask ask) {
   const uint32_t signature = SignatureOf(job);
   const Memory kept = memory_[signature];
   cluster_->BeginWhatIf();
-  const absl::optional<Failure> failure = Place(job, now);
+  const absl::optional<Failure> failure = PlaceAll(job, now, ask);
   cluster_->Rollback();
   memory_[signature] = kept;
   return failure;
 }
 
-bool Placer::WouldFit(JobId job, SimTime now) { return !WhyNot(job, now).has_value(); }
+bool Placer::WouldFit(JobId job, SimTime now) {
+  return !TryPlace(job, now, Ask::kEveryone).has_value();
+}
+
+absl::optional<Placer::Failure> Placer::WhyNever(JobId job, SimTime now) {
+  return TryPlace(job, now, Ask::kUnrestricted);
+}
 
 // Counts how many such pods the nodes could hold if they were empty.
 bool Placer::GroupFitsEmpty(ShapeId shape_id, uint32_t pods) {

@@ -16,6 +16,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/types/optional.h"
+#include "absl/types/span.h"
 #include "model/cluster_state.h"
 #include "model/job_table.h"
 #include "model/record.h"
@@ -45,8 +46,9 @@ class Placer {
 
   // Whether Place would succeed; changes nothing, and remembers nothing.
   bool WouldFit(JobId job, SimTime now);
-  // Why the job cannot be placed now, if so; changes nothing.
-  absl::optional<Failure> WhyNot(JobId job, SimTime now);
+  // Why the job cannot be placed now, if so, by its nodes and quotas: what restricts single pods,
+  // such as claims, is not asked, for it is another at every moment. Changes nothing.
+  absl::optional<Failure> WhyNever(JobId job, SimTime now);
 
   // What the same answer is remembered by: jobs with equal groups of pods share a number.
   // O(pods of the job) on the first call for a job, then O(1).
@@ -74,8 +76,13 @@ class Placer {
     int8_t fits_empty = -1;  // not known yet
   };
 
-  absl::optional<Failure> PlacePod(PodId pod, SimTime now);
-  VerdictSummaryTable::Row Rejections(const PodContext& pod);
+  // What is asked about a pod: every plugin, or only those that restrict no single pods.
+  enum class Ask : uint8_t { kEveryone, kUnrestricted };
+
+  absl::optional<Failure> PlaceAll(JobId job, SimTime now, Ask ask);
+  absl::optional<Failure> TryPlace(JobId job, SimTime now, Ask ask);
+  absl::optional<Failure> PlacePod(PodId pod, SimTime now, Ask ask);
+  VerdictSummaryTable::Row Rejections(const PodContext& pod, absl::Span<Plugin* const> restricting);
   bool GroupFitsEmpty(ShapeId shape, uint32_t pods);
 
   const Profile* profile_;

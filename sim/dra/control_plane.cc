@@ -328,6 +328,12 @@ void ControlPlane::PodDeleted(PodId pod, SimTime now) {
   Arm();
 }
 
+void ControlPlane::NodeLost(NodeId node, SimTime now) {
+  BeforeCalls(now);
+  kubelet_->NodeLost(node);
+  Arm();
+}
+
 void ControlPlane::Save(StateWriter& out) const { out.Section("control plane"); }
 
 absl::Status ControlPlane::Load(StateReader&) {

@@ -106,6 +106,8 @@ class ControlPlane : public NodeAgent, private KubeletHost, private DraPlugin::H
   bool EndPod(PodId pod, bool failed, SimTime now) override;
   void Removed(PodId pod, NodeId node, SimTime now) override;
   void PodDeleted(PodId pod, SimTime now) override;
+  // Its kubelet forgets what it has prepared; nothing is unprepared there any more.
+  void NodeLost(NodeId node, SimTime now) override;
   // Checkpoints are refused where runs are set up.
   void Save(StateWriter& out) const override;
   absl::Status Load(StateReader& in) override;

@@ -21,9 +21,9 @@ std::string ConsumersText(const ResourceClaim& claim, const ObjectCache& objects
   const auto& consumers = claim.status.reserved_for;
   for (const Consumer& consumer : consumers) {
     if (names.size() == kMostNamed) break;
-    const Ref<Pod> pod = objects.pod(consumer.uid);
-    names.push_back(absl::StrCat(claim.meta.ns.text(), "/", consumer.name.text(),
-                                 pod == nullptr ? " (gone)" : ""));
+    const bool gone = objects.pod(consumer.uid) == nullptr;
+    names.push_back(
+        absl::StrCat(claim.meta.ns.text(), "/", consumer.name.text(), gone ? " (gone)" : ""));
   }
   std::string text = absl::StrJoin(names, ", ");
   if (consumers.size() > names.size()) {

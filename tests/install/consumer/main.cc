@@ -1,5 +1,6 @@
 // Scores two nodes with an installed policy and with one of this project's own.
 
+#include <cstdint>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -36,7 +37,7 @@ int main() {
   for (int cores : {8, 64}) {
     drasim::NodeSpec spec;
     spec.name = std::to_string(cores);
-    spec.cpu_milli = cores * 1000;
+    spec.cpu_milli = int64_t{cores} * 1000;
     nodes.push_back(*cluster.AddNode(spec));
   }
   drasim::PodShape request;

@@ -491,5 +491,25 @@ TEST(ExplainReplayTest, InputThatIsGone) {
   EXPECT_THAT(std::string(gone.message()), HasSubstr("explain simulates the run again"));
 }
 
+// Claims have no say in what no node could ever hold.
+TEST(ExplainNeverTest, PodWithClaims) {
+  TempDir dir;
+  RunInto(dir.path(), R"(
+mode: replay
+cluster: {nodes: 2, node: {cpu: "16", memory: 64Gi, gpus: 2, gpu_model: A100-SXM4-40GB}}
+workload:
+  jobs:
+    - {name: big, cpu: "99", gpus: 1, run_time: 10m, arrival: 1m}
+scheduler: {policy: least-allocated}
+front_end: {kind: dra-classic}
+)");
+  EXPECT_THAT(Told(Request(dir.path(), "default/big")),
+              HasSubstr("  1m  attempt 1 failed: 0/2 nodes are available: 2 Insufficient cpu.\n"
+                        "    2 nodes: Insufficient cpu (NodeResourcesFit): node-000000, "
+                        "node-000001\n"
+                        "      wants 99 CPUs, lacks 83; idle: 32 in all, at most 16 on one node\n"
+                        "      none of them would have enough even if empty\n"));
+}
+
 }  // namespace explain_replay_test
 }  // namespace drasim

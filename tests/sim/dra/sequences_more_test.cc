@@ -131,7 +131,7 @@ TEST(SequencesTest, PodBoundByHand) {
         "story POST pods/binding",
         // The context has a selected node alone.
         "claim-controller POST podschedulingcontexts",
-        // Neither allocated nor reserved yet: again 10 s +- 50 % later.
+        // Neither allocated nor reserved yet: again 10 to 15 s later.
         "kubelet GET resourceclaims",
         "gpu.example.com GET pods",
         "gpu.example.com PUT resourceclaims",
@@ -150,6 +150,55 @@ TEST(SequencesTest, PodBoundByHand) {
     EXPECT_EQ(story.objects().of<PodSchedulingContext>().size(), 1u) << story.Text();
     EXPECT_EQ(story.Count("(context): 1 potential"), 0) << story.Text();
   }
+}
+
+// Calls to a kubelet's plugins take 5 s: one before the work begins, and one after its end.
+TEST(SequencesTest, WorkTakesAsLongAsItShould) {
+  DraScenario s = StoryScenario({1, 1});
+  s.engine.pods = {{"pod", 0, 0, 60 * kStorySecond, 0}};
+  s.plane.kubelet.grpc_latency = Constant(5);
+  DraRig rig(std::move(s));
+  DraStory story(&rig);
+  ASSERT_EQ(rig.Run(), absl::OkStatus()) << story.Text();
+  EXPECT_EQ(story.TimeOf("pod: runs"), 5) << story.Text();
+  EXPECT_EQ(story.TimeOf("pod: ended"), 70) << story.Text();
+}
+
+// The same. What a node that fails has prepared is gone at once, and the pod's claim is allocated
+// anew elsewhere.
+TEST(SequencesTest, NodeLost) {
+  DraScenario s = StoryScenario({1, 1});
+  s.engine.pods = {{"pod", 0, 0, 60 * kStorySecond, 0}};
+  s.plane.kubelet.grpc_latency = Constant(5);
+  const NodeId first{size_t{0}};
+  const NodeId second{size_t{1}};
+  for (const auto& [at, action] : {std::pair(20, NodeTransition::Action::kFail),
+                                   std::pair(200, NodeTransition::Action::kRecover)}) {
+    NodeTransition change;
+    change.at = SimTime(at * kStorySecond);
+    change.node = first;
+    change.action = action;
+    s.engine.node_changes.push_back(change);
+  }
+  DraRig rig(std::move(s));
+  DraStory story(&rig);
+  const auto prepared = [&] {
+    return std::pair(rig.plane().kubelet().prepared_claims(first),
+                     rig.plane().kubelet().prepared_claims(second));
+  };
+  using Counts = std::pair<size_t, size_t>;
+  int looks = 0;
+  const auto expect = [&](double seconds, Counts counts) {
+    story.At(seconds, [&, counts] { looks += prepared() == counts ? 1 : 0; });
+  };
+  expect(19, {1, 0});
+  expect(22, {0, 0});
+  expect(40, {0, 1});
+  ASSERT_EQ(rig.Run(), absl::OkStatus()) << story.Text();
+  EXPECT_EQ(looks, 3) << story.Text();
+  // It worked for 15 s there and for 45 s here; then the claim was unprepared.
+  EXPECT_EQ(story.TimeOf("pod-r1: ended"), 75) << story.Text();
+  EXPECT_EQ(prepared(), Counts(0, 0));
 }
 
 }  // namespace sequences_more_test
