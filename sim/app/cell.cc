@@ -55,6 +55,9 @@ void CountApiCalls(const Simulation& sim, StartReport* report) {
   const DraCalls calls = DraCallsOf(sim);
   report->set_api_reads(calls.reads);
   report->set_api_writes(calls.writes);
+  const PinnedPods& pinned = sim.control_plane()->pinned();
+  report->set_pinned(
+      {pinned.Mean(sim.control_plane()->network().now()), pinned.most(), pinned.count()});
 }
 
 std::vector<FailureCount> FailuresOf(const Simulation& sim, const StartReport& report) {

@@ -107,9 +107,9 @@ double OfStarts(const CellResult& c) {
   return c.starts.present && c.starts.pods_started > 0 ? c.starts.*kFigure : std::nan("");
 }
 
-template <std::optional<double> StartFigures::*kCalls>
-double CallsPerPod(const CellResult& c) {
-  return (c.starts.*kCalls).value_or(std::nan(""));
+template <std::optional<double> StartFigures::*kFigure>
+double OfControlPlane(const CellResult& c) {
+  return (c.starts.*kFigure).value_or(std::nan(""));
 }
 
 constexpr CellMetric kStartMetrics[] = {
@@ -130,8 +130,12 @@ constexpr CellMetric kStartMetrics[] = {
     {"p95_prepare_seconds", "prepare p95 s", 3, false,
      OfStarts<&StartFigures::p95_prepare_seconds>},
     {"cycles_per_pod", "cycles", 2, false, OfStarts<&StartFigures::cycles_per_pod>},
-    {"api_writes_per_pod", "writes", 2, false, CallsPerPod<&StartFigures::api_writes_per_pod>},
-    {"api_reads_per_pod", "reads", 2, false, CallsPerPod<&StartFigures::api_reads_per_pod>},
+    {"api_writes_per_pod", "writes", 2, false, OfControlPlane<&StartFigures::api_writes_per_pod>},
+    {"api_reads_per_pod", "reads", 2, false, OfControlPlane<&StartFigures::api_reads_per_pod>},
+    {"pods_pinned_mean", "pinned", 2, false, OfControlPlane<&StartFigures::pods_pinned_mean>},
+    {"pods_pinned_most", "pinned max", 0, false, OfControlPlane<&StartFigures::pods_pinned_most>},
+    {"pods_pinned_at_end", "pinned end", 0, false,
+     OfControlPlane<&StartFigures::pods_pinned_at_end>},
 };
 
 // The rows of a comparison of worlds, from top to bottom.
@@ -162,6 +166,7 @@ constexpr WorldRow kWorldRows[] = {
     {"p95_negotiation_seconds", "  negotiation, p95 s"},
     {"mean_prepare_seconds", "  prepare, mean s"},
     {"p95_prepare_seconds", "  prepare, p95 s"},
+    {"pods_pinned_mean", "pods pinned by their claims, mean"},
     {"cycles_per_pod", "scheduling cycles per start"},
     {"api_writes_per_pod", "API writes per pod"},
     {"api_reads_per_pod", "API reads per pod"},

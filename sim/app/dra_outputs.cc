@@ -62,8 +62,12 @@ void WriteDra(const Simulation& sim, JsonWriter& j) {
   j.Key("api_reads_per_pod").Double(RoundDecimals(PerPod(calls.reads, sim), 6));
   j.Key("api_writes_per_pod").Double(RoundDecimals(PerPod(calls.writes, sim), 6));
   j.Key("scheduling_cycles_per_pod").Double(RoundDecimals(PerPod(calls.cycles, sim), 6));
-  // At the end of the run.
-  j.Key("pods_pinned").Int(plane.pods_pinned());
+  const PinnedPods& pinned = plane.pinned();
+  j.Key("pods_pinned").BeginObject();
+  j.Key("mean").Double(RoundDecimals(pinned.Mean(plane.network().now()), 6));
+  j.Key("most").Int(pinned.most());
+  j.Key("at_end").Int(pinned.count());
+  j.EndObject();
   j.Key("calls_by_component").BeginObject();
   for (size_t c = 0; c < plane.network().clients(); ++c) {
     j.Key(ClientName(plane, c));

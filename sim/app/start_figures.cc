@@ -41,6 +41,11 @@ StartFigures StartFiguresOf(const StartReport& report) {
   f.p95_prepare_seconds = times.prepare.p95;
   f.mean_total_seconds = times.total.mean;
   f.p95_total_seconds = times.total.p95;
+  if (report.pinned().has_value()) {
+    f.pods_pinned_mean = RoundDecimals(report.pinned()->mean, 6);
+    f.pods_pinned_most = static_cast<double>(report.pinned()->most);
+    f.pods_pinned_at_end = static_cast<double>(report.pinned()->at_end);
+  }
   if (report.pods_arrived() == 0) return f;
   const auto per_pod = [&](std::optional<uint64_t> calls) -> std::optional<double> {
     if (!calls.has_value()) return std::nullopt;

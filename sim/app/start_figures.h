@@ -21,6 +21,10 @@ struct StartFigures {
   // no API server, or no pods.
   std::optional<double> api_writes_per_pod;
   std::optional<double> api_reads_per_pod;
+  // Pods whose claims are allocated and that are not bound; none without claims.
+  std::optional<double> pods_pinned_mean;
+  std::optional<double> pods_pinned_most;
+  std::optional<double> pods_pinned_at_end;
   // Of starts; meaningless when pods_started is 0.
   double cycles_per_pod = 0;  // scheduling attempts
   double mean_queue_seconds = 0;

@@ -291,6 +291,7 @@ void ApiNetwork::DeliverChange(ApiClient& client, uint32_t slot) {
 }
 
 void ApiNetwork::OnChange(const WatchEvent& event) {
+  if (hear_commit_) hear_commit_(event);
   Change* at_once = nullptr;
   for (const ClientId id : watchers_[static_cast<size_t>(event.kind())]) {
     ApiClient& client = *clients_[id];

@@ -147,6 +147,11 @@ class ApiNetwork {
   // Every call when it is answered. May be empty.
   void set_on_message(std::function<void(const ApiMessage&)> hear) { hear_ = std::move(hear); }
 
+  // Every change when the server commits it, before any client hears of it. May be empty.
+  void set_on_commit(std::function<void(const WatchEvent&)> hear) {
+    hear_commit_ = std::move(hear);
+  }
+
   // Faults. All may be called from handlers.
   //
   // The component is down for so long: nothing is delivered to it; then it is restarted. Its calls
@@ -213,6 +218,7 @@ class ApiNetwork {
   std::vector<std::unique_ptr<ApiClient>> clients_;
   std::array<std::vector<ClientId>, kObjectKinds> watchers_;  // of each kind, in order
   std::function<void(const ApiMessage&)> hear_;
+  std::function<void(const WatchEvent&)> hear_commit_;
   std::vector<Message> slots_;
   std::vector<uint32_t> free_slots_;
   std::deque<Change> soon_;  // what comes right after the running handler, in order

@@ -55,7 +55,10 @@ ControlPlane::ControlPlane(const ClusterState* cluster, std::vector<ClaimDriver*
         o.behaviour = options.behaviour;
         return o;
       }()),
-      user_(std::make_unique<User>(this)) {
+      user_(std::make_unique<User>(this)),
+      pinned_([this](const Pod& pod, const PodClaim& entry) {
+        return plugin_->rules().ClaimNameOf(pod, entry);
+      }) {
   ClaimKubeletOptions kubelet = options_.kubelet;
   kubelet.behaviour = options_.behaviour;
   kubelet.seed = options_.seed;
@@ -73,6 +76,8 @@ ControlPlane::ControlPlane(const ClusterState* cluster, std::vector<ClaimDriver*
     if (message.code != ApiCode::kOk) ++counts.refused;
     if (hear_) hear_(message);
   });
+  network_->set_on_commit(
+      [this](const WatchEvent& event) { pinned_.OnCommit(event, network_->now()); });
 }
 
 ControlPlane::~ControlPlane() = default;

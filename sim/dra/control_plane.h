@@ -34,6 +34,7 @@
 #include "sim/dra/dra_release.h"
 #include "sim/dra/driver_controller.h"
 #include "sim/dra/garbage_collector.h"
+#include "sim/dra/pinned_pods.h"
 
 namespace drasim {
 
@@ -118,9 +119,8 @@ class ControlPlane : public NodeAgent, private KubeletHost, private DraPlugin::H
   void BreakWatchOf(absl::string_view name, SimDuration length);
   void DeleteClaim(Uid uid);
 
-  // Pods that are not bound although all their claims are allocated: what a node that has become
-  // too full keeps waiting. O(objects).
-  int64_t pods_pinned() const;
+  // What nodes that have become too full keep waiting.
+  const PinnedPods& pinned() const { return pinned_; }
 
   // Whether a component is called so.
   bool HasComponent(absl::string_view name) const;
@@ -179,6 +179,7 @@ class ControlPlane : public NodeAgent, private KubeletHost, private DraPlugin::H
   absl::Status CheckClaim(const ResourceClaim& claim) const;
   absl::Status CheckRest() const;
   absl::Status CheckPrepared() const;
+  absl::Status CheckPinned() const;
 
   struct PodState {
     Uid uid = 0;  // of the object at present; 0: none
@@ -201,6 +202,7 @@ class ControlPlane : public NodeAgent, private KubeletHost, private DraPlugin::H
   std::vector<std::unique_ptr<DriverController>> driver_controllers_;
   std::unique_ptr<ClaimKubelet> kubelet_;
   std::unique_ptr<User> user_;
+  PinnedPods pinned_;
   ApiClient* user_client_ = nullptr;
   NodeHost* host_ = nullptr;
   ClaimHost* engine_ = nullptr;

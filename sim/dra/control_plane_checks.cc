@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
 #include "absl/strings/str_cat.h"
@@ -43,6 +44,7 @@ absl::Status ControlPlane::CheckInvariants(bool at_rest) const {
     if (absl::Status s = CheckClaim(*claim); !s.ok()) return s;
   }
   if (absl::Status s = CheckDevices(); !s.ok()) return s;
+  if (absl::Status s = CheckPinned(); !s.ok()) return s;
   return at_rest ? CheckRest() : absl::OkStatus();
 }
 
@@ -113,6 +115,23 @@ absl::Status ControlPlane::CheckPrepared() const {
     }
   }
   return absl::OkStatus();
+}
+
+absl::Status ControlPlane::CheckPinned() const {
+  const ObjectCache& objects = network_->server().objects();
+  int64_t pinned = 0;
+  for (const Ref<Pod>& pod : objects.of<Pod>().Sorted()) {
+    if (pod->node.valid() || pod->claims.empty() || IsDone(*pod)) continue;
+    const bool all = absl::c_all_of(pod->claims, [&](const PodClaim& entry) {
+      const Ref<ResourceClaim> claim =
+          objects.claim(pod->meta.ns, plugin_->rules().ClaimNameOf(*pod, entry));
+      return claim != nullptr && claim->status.allocation != nullptr;
+    });
+    pinned += all ? 1 : 0;
+  }
+  if (pinned == pinned_.count()) return absl::OkStatus();
+  return absl::InternalError(
+      absl::StrCat(pinned, " pods are pinned, but ", pinned_.count(), " are counted"));
 }
 
 absl::Status ControlPlane::CheckRest() const {

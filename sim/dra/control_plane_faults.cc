@@ -91,21 +91,6 @@ void ControlPlane::DeleteClaim(Uid uid) {
   Arm();
 }
 
-int64_t ControlPlane::pods_pinned() const {
-  const ObjectCache& objects = network_->server().objects();
-  int64_t pinned = 0;
-  for (const Ref<Pod>& pod : objects.of<Pod>().Sorted()) {
-    if (pod->node.valid() || pod->claims.empty() || IsDone(*pod)) continue;
-    const bool all = absl::c_all_of(pod->claims, [&](const PodClaim& entry) {
-      const Ref<ResourceClaim> claim =
-          objects.claim(pod->meta.ns, plugin_->rules().ClaimNameOf(*pod, entry));
-      return claim != nullptr && claim->status.allocation != nullptr;
-    });
-    pinned += all ? 1 : 0;
-  }
-  return pinned;
-}
-
 std::vector<std::string> ControlPlane::ExplainPod(PodId pod) const {
   const Ref<Pod> object = network_->server().objects().pod(UidOf(pod));
   if (object == nullptr) {

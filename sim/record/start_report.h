@@ -73,7 +73,16 @@ class StartReport : public RecordSink {
   // without any attempt are "(never tried)". O(pods).
   std::vector<std::pair<std::string, int64_t>> UnplacedByReason() const;
 
-  // Calls to the API server by all components; records do not tell. Not part of the saved state.
+  // Pods whose claims are allocated and that are not bound (sim/dra/pinned_pods.h): on average over
+  // the run, at most at a time, at the end. Records do not tell. Not part of the saved state.
+  struct Pinned {
+    double mean = 0;
+    int64_t most = 0;
+    int64_t at_end = 0;
+  };
+  void set_pinned(const Pinned& pinned) { pinned_ = pinned; }
+  const std::optional<Pinned>& pinned() const { return pinned_; }
+  // Calls to the API server by all components; likewise.
   void set_api_reads(uint64_t reads) { api_reads_ = reads; }
   void set_api_writes(uint64_t writes) { api_writes_ = writes; }
   std::optional<uint64_t> api_reads() const { return api_reads_; }
@@ -111,6 +120,7 @@ class StartReport : public RecordSink {
   std::vector<PodClock> pods_;  // by PodId
   std::vector<Start> starts_;   // but those of pods in kBound, of which it is not known yet
   std::vector<int8_t> begins_;  // by SummaryId: whether BeginsNegotiation; -1: not known yet
+  std::optional<Pinned> pinned_;
   std::optional<uint64_t> api_reads_;
   std::optional<uint64_t> api_writes_;
 };

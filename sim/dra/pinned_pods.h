@@ -1,0 +1,64 @@
+// Pods whose claims are all allocated and that are not bound all the same.
+//
+// Such a pod can go to no other node than the one that its claims were allocated for, whatever is
+// free elsewhere. After WaitForFirstConsumer a pod is in this state for the time of one scheduling
+// cycle; after Immediate, until that node has room.
+#ifndef DRASIM_SIM_DRA_PINNED_PODS_H_
+#define DRASIM_SIM_DRA_PINNED_PODS_H_
+
+#include <cstdint>
+#include <functional>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/container/inlined_vector.h"
+#include "model/kube/name.h"
+#include "model/kube/objects.h"
+#include "model/time.h"
+#include "sim/dra/api_types.h"
+
+namespace drasim {
+
+class PinnedPods {
+ public:
+  // The name of the claim that an entry of a pod stands for; empty: not known yet.
+  using ClaimNameOf = std::function<Name(const Pod&, const PodClaim&)>;
+  explicit PinnedPods(ClaimNameOf name_of) : name_of_(std::move(name_of)) {}
+
+  // The server has committed a change; every change, in order. O(1) but for a claim that has just
+  // been allocated, or lost its allocation: O(pods that wait with it).
+  void OnCommit(const WatchEvent& event, SimTime now);
+
+  int64_t count() const { return count_; }
+  // At the same time, in the whole run.
+  int64_t most() const { return most_; }
+  // Over the time from zero to `end`, which is not before the last change; 0 if that is no time.
+  double Mean(SimTime end) const;
+
+ private:
+  using Key = std::pair<Name, Name>;  // of a claim: namespace, name
+  struct Waiting {
+    absl::InlinedVector<Key, 1> claims;
+    uint32_t missing = 0;  // claims that are not allocated, or not even known
+  };
+
+  void OnPod(const Pod& pod, bool deleted);
+  void OnClaim(const ResourceClaim& claim, bool deleted);
+  void Forget(Uid pod);
+  void Count(int64_t change);
+
+  ClaimNameOf name_of_;
+  absl::flat_hash_map<Uid, Waiting> waiting_;                    // pods with claims
+  absl::flat_hash_map<Key, absl::InlinedVector<Uid, 1>> users_;  // of these, by claim
+  absl::flat_hash_set<Key> allocated_;
+  SimTime now_;
+  SimTime since_;  // when the count last changed
+  int64_t count_ = 0;
+  int64_t most_ = 0;
+  double pod_seconds_ = 0;  // until since_
+};
+
+}  // namespace drasim
+
+#endif  // DRASIM_SIM_DRA_PINNED_PODS_H_
