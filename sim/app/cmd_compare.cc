@@ -245,8 +245,7 @@ std::string Legend(const Comparison& c) {
     text +=
         "Start: from arrival to work, in seconds: queue, then negotiation with drivers, then "
         "preparation; cycles: scheduling attempts per start; writes, reads: calls to the API "
-        "server "
-        "per pod. ";
+        "server per pod; pinned: pods that wait although all their claims are allocated. ";
   }
   return text;
 }
