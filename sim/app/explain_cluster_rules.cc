@@ -12,13 +12,12 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "model/quantity.h"
+#include "sim/app/kube_requests.h"
 
 namespace drasim {
 namespace {
 
 namespace kube = ::drasim::proto::kube;
-
-using Quantities = std::map<std::string, Quantity>;
 
 constexpr int64_t kMostAmount = std::numeric_limits<int64_t>::max();
 
@@ -27,58 +26,18 @@ bool IsByteResource(absl::string_view resource) {
          absl::StartsWith(resource, "hugepages-");
 }
 
-// What pod-level requests may replace.
-bool IsPodLevelResource(absl::string_view resource) {
-  return resource == "cpu" || resource == "memory" || absl::StartsWith(resource, "hugepages-");
-}
-
 int64_t ToAmount(const std::string& resource, const Quantity& quantity) {
   if (quantity.Compare(Quantity()) <= 0) return 0;
   if (resource == "cpu") return quantity.MilliFitsInt64() ? quantity.MilliValue() : kMostAmount;
   return quantity.UnitsFitInt64() ? quantity.Value() : kMostAmount;
 }
 
-KubeAmounts ToAmounts(const Quantities& quantities) {
+KubeAmounts ToAmounts(const KubeQuantities& quantities) {
   KubeAmounts amounts;
   for (const auto& [resource, quantity] : quantities) {
     if (IsCountedResource(resource)) amounts[resource] = ToAmount(resource, quantity);
   }
   return amounts;
-}
-
-// The reader has checked that they are quantities.
-Quantities ReadQuantities(const KubeTexts& texts) {
-  Quantities quantities;
-  for (const auto& [resource, text] : texts) {
-    const absl::StatusOr<Quantity> quantity = Quantity::Parse(text);
-    if (quantity.ok()) quantities[resource] = *quantity;
-  }
-  return quantities;
-}
-
-void AddQuantities(const Quantities& more, Quantities* sum) {
-  for (const auto& [resource, quantity] : more) {
-    (*sum)[resource] = (*sum)[resource] + quantity;
-  }
-}
-
-void RaiseTo(const Quantities& least, Quantities* amounts) {
-  for (const auto& [resource, quantity] : least) {
-    Quantity& amount = (*amounts)[resource];
-    if (amount.Compare(quantity) < 0) amount = quantity;
-  }
-}
-
-Quantities RequestOfContainer(const kube::Container& container) {
-  Quantities request = ReadQuantities(container.resources().limits());
-  for (auto& [resource, quantity] : ReadQuantities(container.resources().requests())) {
-    request[resource] = quantity;
-  }
-  return request;
-}
-
-bool IsSidecar(const kube::Container& init_container) {
-  return init_container.restart_policy() == "Always";
 }
 
 void AddHostPorts(const kube::PodSpec& spec, const kube::Container& container,
@@ -167,34 +126,10 @@ bool IsCountedResource(absl::string_view resource) {
   return absl::StrContains(resource, "/") && !absl::StartsWith(resource, "requests.");
 }
 
-KubeAmounts RequestOfPod(const kube::PodSpec& spec) {
-  Quantities request;
-  for (const kube::Container& container : spec.containers()) {
-    AddQuantities(RequestOfContainer(container), &request);
-  }
-  Quantities sidecars;
-  Quantities largest_step;
-  for (const kube::Container& container : spec.init_containers()) {
-    Quantities step = RequestOfContainer(container);
-    if (IsSidecar(container)) {
-      AddQuantities(step, &request);
-      AddQuantities(step, &sidecars);
-      RaiseTo(sidecars, &largest_step);
-    } else {
-      AddQuantities(sidecars, &step);
-      RaiseTo(step, &largest_step);
-    }
-  }
-  RaiseTo(largest_step, &request);
-  for (const auto& [resource, quantity] : ReadQuantities(spec.resources().requests())) {
-    if (IsPodLevelResource(resource)) request[resource] = quantity;
-  }
-  AddQuantities(ReadQuantities(spec.overhead()), &request);
-  return ToAmounts(request);
-}
+KubeAmounts RequestOfPod(const kube::PodSpec& spec) { return ToAmounts(QuantitiesOfPod(spec)); }
 
 KubeAmounts AllocatableOfNode(const kube::NodeStatus& status) {
-  const Quantities quantities =
+  const KubeQuantities quantities =
       ReadQuantities(status.allocatable().empty() ? status.capacity() : status.allocatable());
   KubeAmounts amounts = ToAmounts(quantities);
   const auto pods = quantities.find("pods");

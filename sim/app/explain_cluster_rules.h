@@ -27,9 +27,7 @@ using KubeAmounts = std::map<std::string, int64_t>;
 // huge pages and the like.
 bool IsCountedResource(absl::string_view resource);
 
-// What a pod asks for: containers and sidecars together, or the largest step of its init containers
-// if that is more; the pod's own requests in place of that; overhead on top. A limit stands for a
-// request that is missing, as the API server has it.
+// What a pod asks for (kube_requests.h) of what is counted.
 KubeAmounts RequestOfPod(const proto::kube::PodSpec& spec);
 
 // What the node offers, with "pods"; its capacity where it does not say what is allocatable.

@@ -15,6 +15,7 @@
 #include "model/text/kube_reader.h"
 #include "sim/app/duration_text.h"
 #include "sim/app/inline_jobs.h"
+#include "sim/app/kube_requests.h"
 
 namespace drasim {
 namespace {
@@ -24,31 +25,10 @@ namespace kube = ::drasim::proto::kube;
 constexpr absl::string_view kManifestAnnotations = "drasim.dev/";
 constexpr absl::string_view kNotSimulated = "not simulated";
 
-// By resource, in the order of the names.
-using ManifestAmounts = std::map<std::string, Quantity>;
-
 // One that device plugins hand out. Others with a '/' are Kubernetes' own words.
 bool IsDeviceResource(absl::string_view name) {
   return absl::StrContains(name, "/") && !absl::StrContains(name, "kubernetes.io/");
 }
-
-ManifestAmounts ParsedAmounts(const google::protobuf::Map<std::string, std::string>& texts) {
-  ManifestAmounts amounts;
-  for (const auto& [name, text] : texts) {
-    const absl::StatusOr<Quantity> amount = Quantity::Parse(text);
-    if (amount.ok()) amounts.emplace(name, *amount);
-  }
-  return amounts;
-}
-
-// As the API server completes them: a limit alone is a request, too.
-ManifestAmounts ManifestRequests(const kube::ResourceRequirements& resources) {
-  ManifestAmounts requests = ParsedAmounts(resources.requests());
-  for (auto& [name, amount] : ParsedAmounts(resources.limits())) requests.emplace(name, amount);
-  return requests;
-}
-
-bool IsManifestSidecar(const kube::Container& init) { return init.restart_policy() == "Always"; }
 
 // The taints that the node controller sets itself; every pod that was created tolerates them.
 bool IsCommonToleration(const kube::Toleration& toleration) {
@@ -140,40 +120,12 @@ class ManifestPodReader {
 
   // --- Resources ---
 
-  // Of containers and init containers, in thousandths or units.
-  Quantity SumOf(const std::string& resource) const {
-    const auto of = [&resource](const kube::Container& container) {
-      const ManifestAmounts requests = ManifestRequests(container.resources());
-      const auto found = requests.find(resource);
-      return found == requests.end() ? Quantity() : found->second;
-    };
-    Quantity lasting, sidecars, peak;
-    for (const kube::Container& container : spec_.containers()) lasting = lasting + of(container);
-    for (const kube::Container& init : spec_.init_containers()) {
-      const Quantity now = sidecars + of(init);
-      if (now.Compare(peak) > 0) peak = now;
-      if (!IsManifestSidecar(init)) continue;
-      lasting = lasting + of(init);
-      sidecars = now;
-    }
-    return peak.Compare(lasting) > 0 ? peak : lasting;
-  }
-
   // cpu or memory.
   void Amounts(const std::string& resource) {
-    Quantity sum = SumOf(resource);
-    const ManifestAmounts of_pod = ParsedAmounts(spec_.resources().requests());
-    const ManifestAmounts most = ParsedAmounts(spec_.resources().limits());
-    if (const auto found = of_pod.find(resource); found != of_pod.end()) {
-      sum = found->second;
-    } else if (const auto limit = most.find(resource);
-               limit != most.end() && sum.Compare(Quantity()) == 0) {
-      sum = limit->second;
-    }
-    const ManifestAmounts overhead = ParsedAmounts(spec_.overhead());
-    if (const auto found = overhead.find(resource); found != overhead.end()) {
-      sum = sum + found->second;
-    }
+    const KubeQuantities request = QuantitiesOfPod(spec_);
+    const auto found = request.find(resource);
+    if (found == request.end()) return;
+    const Quantity& sum = found->second;
     if (sum.Compare(Quantity()) == 0) return;
     const bool cpu = resource == "cpu";
     if (cpu ? !sum.MilliFitsInt64() : !sum.UnitsFitInt64()) {
@@ -192,8 +144,8 @@ class ManifestPodReader {
     const auto add = [&](const kube::Container& container, bool init) {
       proto::Container made;
       made.set_init(init);
-      made.set_restartable(init && IsManifestSidecar(container));
-      for (const auto& [name, amount] : ManifestRequests(container.resources())) {
+      made.set_restartable(init && IsSidecar(container));
+      for (const auto& [name, amount] : RequestOfContainer(container)) {
         if (!IsDeviceResource(name) || amount.Compare(Quantity()) == 0) continue;
         proto::ExtendedAmount* asked = made.add_extended();
         asked->set_resource(name);

@@ -1,0 +1,82 @@
+#include "sim/app/kube_requests.h"
+
+#include "absl/status/statusor.h"
+#include "absl/strings/match.h"
+#include "absl/strings/string_view.h"
+
+namespace drasim {
+namespace {
+
+// What requests of the pod as a whole may replace.
+bool IsPodLevelResource(absl::string_view resource) {
+  return resource == "cpu" || resource == "memory" || absl::StartsWith(resource, "hugepages-");
+}
+
+void AddQuantities(const KubeQuantities& more, KubeQuantities* sum) {
+  for (const auto& [resource, quantity] : more) {
+    (*sum)[resource] = (*sum)[resource] + quantity;
+  }
+}
+
+void RaiseTo(const KubeQuantities& least, KubeQuantities* amounts) {
+  for (const auto& [resource, quantity] : least) {
+    Quantity& amount = (*amounts)[resource];
+    if (amount.Compare(quantity) < 0) amount = quantity;
+  }
+}
+
+}  // namespace
+
+KubeQuantities ReadQuantities(const google::protobuf::Map<std::string, std::string>& texts) {
+  KubeQuantities quantities;
+  for (const auto& [resource, text] : texts) {
+    const absl::StatusOr<Quantity> quantity = Quantity::Parse(text);
+    if (quantity.ok()) quantities[resource] = *quantity;
+  }
+  return quantities;
+}
+
+bool IsSidecar(const proto::kube::Container& init_container) {
+  return init_container.restart_policy() == "Always";
+}
+
+KubeQuantities RequestOfContainer(const proto::kube::Container& container) {
+  KubeQuantities request = ReadQuantities(container.resources().limits());
+  for (const auto& [resource, quantity] : ReadQuantities(container.resources().requests())) {
+    request[resource] = quantity;
+  }
+  return request;
+}
+
+KubeQuantities QuantitiesOfPod(const proto::kube::PodSpec& spec) {
+  KubeQuantities request;
+  for (const proto::kube::Container& container : spec.containers()) {
+    AddQuantities(RequestOfContainer(container), &request);
+  }
+  KubeQuantities sidecars;
+  KubeQuantities largest_step;
+  for (const proto::kube::Container& container : spec.init_containers()) {
+    KubeQuantities step = RequestOfContainer(container);
+    if (IsSidecar(container)) {
+      AddQuantities(step, &request);
+      AddQuantities(step, &sidecars);
+      RaiseTo(sidecars, &largest_step);
+    } else {
+      AddQuantities(sidecars, &step);
+      RaiseTo(step, &largest_step);
+    }
+  }
+  RaiseTo(largest_step, &request);
+  for (const auto& [resource, quantity] : ReadQuantities(spec.resources().limits())) {
+    if (!IsPodLevelResource(resource)) continue;
+    Quantity& amount = request[resource];
+    if (amount.Compare(Quantity()) == 0) amount = quantity;
+  }
+  for (const auto& [resource, quantity] : ReadQuantities(spec.resources().requests())) {
+    if (IsPodLevelResource(resource)) request[resource] = quantity;
+  }
+  AddQuantities(ReadQuantities(spec.overhead()), &request);
+  return request;
+}
+
+}  // namespace drasim
