@@ -200,73 +200,76 @@ DraScenario BenchScenario(size_t nodes, size_t pods, int64_t run_ns, bool strict
   return s;
 }
 
-void ReportPerPod(benchmark::State& state, size_t pods) {
+// Times `run` of a new rig, iteration after iteration; `bad` says what was wrong, or null.
+void RunPods(benchmark::State& state, size_t pods, int64_t run_ns, uint64_t pause_after_events,
+             absl::Status (*run)(Engine&), const char* (*bad)(DraRig&)) {
+  for (auto _ : state) {
+    state.PauseTiming();
+    DraScenario scenario =
+        BenchScenario(static_cast<size_t>(state.range(0)), pods, run_ns, state.range(1) != 0);
+    scenario.engine.options.stop_after_events = pause_after_events;
+    auto rig = std::make_unique<DraRig>(std::move(scenario));
+    rig->plane().set_on_message(nullptr);
+    state.ResumeTiming();
+    const absl::Status status = run(rig->rig().engine());
+    state.PauseTiming();
+    if (!status.ok()) state.SkipWithError("the run failed");
+    if (const char* what = bad(*rig)) state.SkipWithError(what);
+    rig.reset();
+    state.ResumeTiming();
+  }
   state.SetItemsProcessed(state.iterations() * static_cast<int64_t>(pods));
   state.counters["per_pod"] =
       benchmark::Counter(static_cast<double>(pods), benchmark::Counter::kIsIterationInvariantRate |
                                                         benchmark::Counter::kInvert);
 }
 
-// From a pod's arrival until it runs: nobody ever leaves. Arguments: nodes; whether the driver's
-// library behaves like upstream's, which looks at each pod once more than it needs to.
-void BM_PodsToRunning(benchmark::State& state) {
-  const size_t pods = 4000;  // as many as 500 nodes hold
-  const int64_t last_ns = (static_cast<int64_t>(pods) - 1) * kBenchGapNs;
-  for (auto _ : state) {
-    state.PauseTiming();
-    DraScenario scenario = BenchScenario(static_cast<size_t>(state.range(0)), pods,
-                                         1'000'000 * kSecondNs, state.range(1) != 0);
-    scenario.engine.options.stop_after_events = 1;
-    auto rig = std::make_unique<DraRig>(std::move(scenario));
-    rig->plane().set_on_message(nullptr);
-    Engine& engine = rig->rig().engine();
-    state.ResumeTiming();
-    absl::Status status;
-    while (status.ok() && !engine.finished() && engine.now().ns() <= last_ns) status = engine.Run();
-    state.PauseTiming();
-    size_t running = 0;
-    for (const Ref<Pod>& pod : rig->plane().network().server().objects().of<Pod>().Sorted()) {
-      running += pod->phase == KubePodPhase::kRunning ? 1u : 0u;
-    }
-    if (!status.ok() || running != pods) state.SkipWithError("not every pod runs");
-    rig.reset();
-    state.ResumeTiming();
-  }
-  ReportPerPod(state, pods);
+// Arguments: nodes; whether the driver's library behaves like upstream's, which looks at each pod
+// once more than it needs to.
+void ClusterArgs(benchmark::internal::Benchmark* benchmark) {
+  benchmark->ArgNames({"nodes", "strict"})
+      ->Args({500, 1})
+      ->Args({5000, 1})
+      ->Args({5000, 0})
+      ->Args({50000, 1})
+      ->Unit(benchmark::kMillisecond);
 }
-BENCHMARK(BM_PodsToRunning)
-    ->ArgNames({"nodes", "strict"})
-    ->Args({500, 1})
-    ->Args({5000, 1})
-    ->Args({5000, 0})
-    ->Args({50000, 1})
-    ->Unit(benchmark::kMillisecond);
 
-// The whole life of a pod, from its arrival until its claim is gone. Arguments as above.
-void BM_PodsWithClaims(benchmark::State& state) {
-  for (auto _ : state) {
-    state.PauseTiming();
-    auto rig = std::make_unique<DraRig>(BenchScenario(static_cast<size_t>(state.range(0)),
-                                                      kBenchPods, kSecondNs, state.range(1) != 0));
-    rig->plane().set_on_message(nullptr);
-    state.ResumeTiming();
-    const absl::Status status = rig->rig().engine().Run();
-    state.PauseTiming();
-    // One cycle to ask the driver, one to bind.
-    const bool good = status.ok() && rig->plane().plugin().attempts() == 2 * kBenchPods;
-    if (!good) state.SkipWithError("not every pod was bound in its second cycle");
-    rig.reset();
-    state.ResumeTiming();
-  }
-  ReportPerPod(state, kBenchPods);
+// From a pod's arrival until it runs: nobody ever leaves.
+constexpr size_t kStayingPods = 4000;  // as many as 500 nodes hold
+void BM_PodsToRunning(benchmark::State& state) {
+  RunPods(
+      state, kStayingPods, 1'000'000 * kSecondNs, 1,
+      [](Engine& engine) {
+        const int64_t last_ns = (static_cast<int64_t>(kStayingPods) - 1) * kBenchGapNs;
+        absl::Status status;
+        while (status.ok() && !engine.finished() && engine.now().ns() <= last_ns) {
+          status = engine.Run();
+        }
+        return status;
+      },
+      [](DraRig& rig) -> const char* {
+        size_t running = 0;
+        const ControlPlane& plane = rig.plane();
+        for (const Ref<Pod>& pod : plane.network().server().objects().of<Pod>().Sorted()) {
+          running += pod->phase == KubePodPhase::kRunning ? 1u : 0u;
+        }
+        return running == kStayingPods ? nullptr : "not every pod runs";
+      });
 }
-BENCHMARK(BM_PodsWithClaims)
-    ->ArgNames({"nodes", "strict"})
-    ->Args({500, 1})
-    ->Args({5000, 1})
-    ->Args({5000, 0})
-    ->Args({50000, 1})
-    ->Unit(benchmark::kMillisecond);
+BENCHMARK(BM_PodsToRunning)->Apply(ClusterArgs);
+
+// The whole life of a pod, from its arrival until its claim is gone.
+void BM_PodsWithClaims(benchmark::State& state) {
+  RunPods(
+      state, kBenchPods, kSecondNs, 0, [](Engine& engine) { return engine.Run(); },
+      [](DraRig& rig) -> const char* {
+        // One cycle to ask the driver, one to bind.
+        const uint64_t cycles = rig.plane().plugin().attempts();
+        return cycles == 2 * kBenchPods ? nullptr : "not every pod was bound in its second cycle";
+      });
+}
+BENCHMARK(BM_PodsWithClaims)->Apply(ClusterArgs);
 
 }  // namespace
 }  // namespace drasim
