@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "model/check.h"
@@ -209,7 +210,9 @@ absl::Status DraPlan::MakePlane(const ClusterState* cluster,
   }
   if (absl::Status s = CreateObjects(*cluster); !s.ok()) return s;
   if (absl::Status s = CreateClasses(); !s.ok()) return s;
-  return CreateTemplates();
+  if (absl::Status s = CreateTemplates(); !s.ok()) return s;
+  WarnOfDeadEnds();
+  return absl::OkStatus();
 }
 
 // A class that a manifest brings is left as it is.
@@ -258,6 +261,47 @@ absl::Status DraPlan::CreateTemplates() {
     }
   }
   return absl::OkStatus();
+}
+
+void DraPlan::WarnOfDeadEnds() {
+  constexpr size_t kMostWarnings = 5;
+  const size_t before = warnings_.size();
+  const ObjectCache& objects = plane_->network().server().objects();
+  for (const Ref<ResourceClass>& named : objects.of<ResourceClass>().Sorted()) {
+    const bool runs = absl::c_any_of(
+        drivers_, [&](const auto& driver) { return driver->name() == named->driver.text(); });
+    if (runs) continue;
+    warnings_.push_back(absl::StrCat("ResourceClass '", named->meta.name.text(), "': its driver '",
+                                     named->driver.text(),
+                                     "' is not among front_end.dra.drivers; its claims will wait"));
+  }
+  const auto whose = [](absl::string_view kind, const ObjectMeta& meta) {
+    return absl::StrCat(kind, " ", meta.ns.text(), "/", meta.name.text());
+  };
+  for (const Ref<ResourceClaim>& claim : objects.of<ResourceClaim>().Sorted()) {
+    WarnOfDeadEnd(claim->spec, whose("ResourceClaim", claim->meta), claim->meta.ns);
+  }
+  for (const Ref<ResourceClaimTemplate>& made : objects.of<ResourceClaimTemplate>().Sorted()) {
+    WarnOfDeadEnd(made->spec, whose("ResourceClaimTemplate", made->meta), made->meta.ns);
+  }
+  if (warnings_.size() <= before + kMostWarnings) return;
+  const size_t more = warnings_.size() - before - kMostWarnings;
+  warnings_.resize(before + kMostWarnings);
+  warnings_.push_back(absl::StrCat(more, " more claims or classes that nobody will serve"));
+}
+
+void DraPlan::WarnOfDeadEnd(const ClaimSpec& spec, const std::string& whose, Name ns) {
+  const ObjectCache& objects = plane_->network().server().objects();
+  if (objects.of<ResourceClass>().Find(Name(), spec.class_name) == nullptr) {
+    warnings_.push_back(absl::StrCat(whose, ": its class '", spec.class_name.text(),
+                                     "' does not exist; pods with it will wait"));
+  }
+  const ParametersRef& wanted = spec.parameters;
+  if (wanted.kind.empty() || objects.of<ParametersObject>().Find(ns, wanted.name) != nullptr)
+    return;
+  warnings_.push_back(absl::StrCat(whose, ": its parameters ", wanted.kind.text(), " ", ns.text(),
+                                   "/", wanted.name.text(),
+                                   " do not exist; pods with it will wait"));
 }
 
 absl::Status DraPlan::CreateObjects(const ClusterState& cluster) {

@@ -65,6 +65,9 @@ class DraPlan {
   absl::Status CreateClasses();
   absl::Status CreateTemplates();
   absl::Status CreateObjects(const ClusterState& cluster);
+  // Adds warnings of claims and classes that nobody will ever serve.
+  void WarnOfDeadEnds();
+  void WarnOfDeadEnd(const ClaimSpec& spec, const std::string& whose, Name ns);
   std::vector<PodClaim> ClaimsOf(const PodShape& shape);
 
   const proto::Scenario* scenario_;

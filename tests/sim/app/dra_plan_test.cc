@@ -307,5 +307,41 @@ TEST(DraPlanTest, AGangThatIsNotCompleteGivesItsClaimsBack) {
   EXPECT_GE(jobs.row(JobId(size_t{1})).first_start, SimTime() + SimDuration::Seconds(7200));
 }
 
+TEST(DraPlanTest, WarnsOfWhatNobodyWillServe) {
+  TempDir dir;
+  std::string objects =
+      "{apiVersion: resource.k8s.io/v1alpha2, kind: ResourceClass, metadata: {name: x},\n"
+      " driverName: nobody.com}\n"
+      "---\n"
+      "{apiVersion: resource.k8s.io/v1alpha2, kind: ResourceClaim, metadata: {name: c},\n"
+      " spec: {resourceClassName: gone}}\n"
+      "---\n"
+      "{apiVersion: resource.k8s.io/v1alpha2, kind: ResourceClaimTemplate, metadata: {name: t},\n"
+      " spec: {spec: {resourceClassName: gpu.nvidia.com, parametersRef: {\n"
+      "   apiGroup: gpu.resource.nvidia.com, kind: GpuClaimParameters, name: nix}}}}\n";
+  const auto warnings = [&] {
+    const auto built =
+        BuildText(absl::StrCat(kCluster, kJob, "front_end: {kind: dra-classic, dra: {objects: [",
+                               Written(dir, objects), "]}}\n"));
+    EXPECT_EQ(built.status(), absl::OkStatus());
+    return built.ok() ? (*built)->warnings() : std::vector<std::string>();
+  };
+  EXPECT_THAT(warnings(),
+              ElementsAre("ResourceClass 'x': its driver 'nobody.com' is not among "
+                          "front_end.dra.drivers; its claims will wait",
+                          "ResourceClaim default/c: its class 'gone' does not exist; pods with it "
+                          "will wait",
+                          "ResourceClaimTemplate default/t: its parameters GpuClaimParameters "
+                          "default/nix do not exist; pods with it will wait"));
+  for (int i = 0; i < 4; ++i) {
+    absl::StrAppend(&objects,
+                    "---\n"
+                    "{apiVersion: resource.k8s.io/v1alpha2, kind: ResourceClaim, metadata: {name: ",
+                    "c", i, "},\n spec: {resourceClassName: gone}}\n");
+  }
+  ASSERT_EQ(warnings().size(), 6u);
+  EXPECT_EQ(warnings().back(), "2 more claims or classes that nobody will serve");
+}
+
 }  // namespace dra_plan_test
 }  // namespace drasim
