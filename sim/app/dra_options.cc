@@ -222,6 +222,9 @@ absl::Status CheckDraScheduling(const proto::Scenario& s) {
   return absl::OkStatus();
 }
 
+// KEP-4247 came to the scheduler with this one.
+constexpr DraRelease kFirstWithHints = DraRelease::k28;
+
 }  // namespace
 
 bool UsesDra(const proto::Scenario& s) { return s.front_end().kind() == "dra-classic"; }
@@ -231,7 +234,10 @@ void FillDraDefaults(proto::Scenario* s) {
   proto::Dra* dra = s->mutable_front_end()->mutable_dra();
   if (dra->release().empty()) dra->set_release("1.29");
   if (!dra->has_strict_upstream()) dra->set_strict_upstream(true);
-  if (!dra->has_queueing_hints()) dra->set_queueing_hints(true);
+  if (!dra->has_queueing_hints()) {
+    const absl::StatusOr<DraRelease> release = ParseDraRelease(dra->release());
+    dra->set_queueing_hints(!release.ok() || *release >= kFirstWithHints);
+  }
   if (dra->allocation_mode().empty()) dra->set_allocation_mode("WaitForFirstConsumer");
   if (dra->drivers_size() == 0) dra->add_drivers()->set_kind("nvidia");
   for (proto::DraDriver& driver : *dra->mutable_drivers()) {
@@ -276,6 +282,11 @@ absl::StatusOr<ControlPlaneOptions> MakeControlPlaneOptions(const proto::Scenari
   if (!release.ok()) {
     return absl::InvalidArgumentError(
         absl::StrCat("front_end.dra.release: ", release.status().message()));
+  }
+  if (dra.queueing_hints() && *release < kFirstWithHints) {
+    return DraExpected(
+        "queueing_hints", "true",
+        absl::StrCat("false with the release ", dra.release(), ": hints came with 1.28"));
   }
   options.behaviour.release = *release;
   options.behaviour.strict_upstream = dra.strict_upstream();

@@ -255,13 +255,18 @@ TEST(StartMetricsTest, NeedAReportAndStarts) {
   next = 0.5;
   for (const auto& [name, figure] : figures) EXPECT_EQ(value(name), next++) << name;
   EXPECT_EQ(value("pods_started"), 7);
-  // Only a control plane has calls.
-  EXPECT_TRUE(std::isnan(value("api_writes_per_pod")));
-  f.api_writes_per_pod = 12;
-  f.api_reads_per_pod = 3;
-  EXPECT_EQ(value("api_writes_per_pod"), 12);
-  EXPECT_EQ(value("api_reads_per_pod"), 3);
-  EXPECT_EQ(StartMetrics().size(), std::size(figures) + 3);
+  // Only a control plane has these.
+  const std::pair<const char*, std::optional<double>*> of_plane[] = {
+      {"api_writes_per_pod", &f.api_writes_per_pod}, {"api_reads_per_pod", &f.api_reads_per_pod},
+      {"pods_pinned_mean", &f.pods_pinned_mean},     {"pods_pinned_most", &f.pods_pinned_most},
+      {"pods_pinned_at_end", &f.pods_pinned_at_end},
+  };
+  for (const auto& [name, figure] : of_plane) {
+    EXPECT_TRUE(std::isnan(value(name))) << name;
+    *figure = next++;
+    EXPECT_EQ(value(name), **figure) << name;
+  }
+  EXPECT_EQ(StartMetrics().size(), std::size(figures) + std::size(of_plane) + 1);
 }
 
 TEST(StartMetricsTest, EveryRowOfWorldsHasALabelOfItsOwn) {

@@ -72,12 +72,17 @@ std::string Written(const TempDir& dir, absl::string_view text) {
 TEST(DraPlanTest, TheScenarioItselfIsFine) {
   EXPECT_EQ(ErrorWith(""), "");
   EXPECT_EQ(ErrorWith(", dra: {release: \"1.26\", zero_latency: true}"), "");
+  EXPECT_EQ(ErrorWith(", dra: {release: \"1.27\", queueing_hints: false}"), "");
+  EXPECT_EQ(ErrorWith(", dra: {release: \"1.28\", queueing_hints: true}"), "");
 }
 
 TEST(DraPlanTest, RefusesWhatMakesNoSense) {
   EXPECT_EQ(ErrorWith(", dra: {release: \"1.32\"}"),
             "s.yaml:7:47: front_end.dra.release: unknown Kubernetes release '1.32'; known: 1.26, "
             "1.27, 1.28, 1.29, 1.30, 1.31");
+  EXPECT_THAT(ErrorWith(", dra: {release: \"1.27\", queueing_hints: true}"),
+              HasSubstr("front_end.dra.queueing_hints: found 'true', expected false with the "
+                        "release 1.27: hints came with 1.28"));
   EXPECT_THAT(ErrorWith(", dra: {allocation_mode: immediate}"),
               HasSubstr("front_end.dra.allocation_mode: found 'immediate', expected "
                         "WaitForFirstConsumer or Immediate"));
