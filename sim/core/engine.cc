@@ -15,6 +15,8 @@ constexpr uint64_t kProgressEvery = 1024;
 // come, and this long nothing but failed attempts has happened (three times as long as a pod waits
 // at most before it is tried without cause), those that wait will wait for ever.
 constexpr SimDuration kStandstill = SimDuration::Seconds(900);
+// Agents may be busy without end, with calls that always fail, say.
+constexpr SimDuration kLongestBusy = SimDuration::Seconds(100 * 900);
 
 }  // namespace
 
@@ -64,6 +66,7 @@ absl::Status Engine::Run() {
     PushNodeChange();
     for (SimTime at : parts_.quotas->ChangeTimes()) {
       if (at > now_) events_.Push(at, EventRank::kTimer, EventKind::kTimer, 0, kQuotaTimer, 0);
+      last_quota_change_ = std::max(last_quota_change_, at);
     }
   }
   uint64_t handled = 0;
@@ -94,6 +97,7 @@ absl::Status Engine::Run() {
   }
   if (!finished_) {
     finished_ = true;
+    for (const JobId job : running_) ChargeStart(job);
     Emit(RecordKind::kRunEnded, PodId(), NodeId(), 0, 0);
   }
   for (RecordSink* sink : parts_.sinks) {
@@ -193,6 +197,7 @@ absl::Status Engine::Handle(const Event& event) {
       return absl::OkStatus();
     case EventKind::kEvictionDone:
       handles_[event.a].eviction = 0;
+      if (handles_[event.a].pods_ending > 0) return absl::OkStatus();  // it has ended in time
       Interrupt(JobId(event.a), static_cast<EvictionCause>(event.b));
       return absl::OkStatus();
     case EventKind::kTimer:
@@ -282,7 +287,7 @@ SimTime Engine::After(SimDuration d) {
   return SimTime(std::numeric_limits<int64_t>::max());
 }
 
-bool Engine::AtStandstill(SimTime next) const {
+bool Engine::AtStandstill(SimTime next) {
   if (parts_.node_agent == nullptr || !parts_.node_agent->never_rests()) return false;
   if (options_.mode != RunMode::kReplay || arrival_due_ || next - last_progress_ <= kStandstill ||
       free_slots_.size() != bindings_.size() || next_node_change_ != parts_.node_changes.size()) {
@@ -290,10 +295,18 @@ bool Engine::AtStandstill(SimTime next) const {
   }
   // Pods that are bound, and whose work never begins, run no more than those that wait; and
   // services that nobody deletes change nothing any more.
-  return std::none_of(running_.begin(), running_.end(), [this](JobId job) {
+  const bool ends = std::any_of(running_.begin(), running_.end(), [this](JobId job) {
     const JobHandles& handles = handles_[job.value()];
     return handles.finish != 0 || handles.deletion != 0;
   });
+  if (ends) return false;
+  // Who is evicted, or created anew, later; quotas that change; what the agent waits for.
+  const bool due = last_quota_change_ >= next ||
+                   std::any_of(handles_.begin(), handles_.end(),
+                               [](const JobHandles& handles) { return handles.eviction != 0; });
+  const bool busy = next - last_progress_ <= kLongestBusy && parts_.node_agent->IsBusy();
+  if (due || busy) last_busy_ = next;
+  return next - last_busy_ > kStandstill;
 }
 
 bool Engine::NothingLeft() const {

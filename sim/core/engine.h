@@ -210,7 +210,7 @@ class Engine : private DispatchHost, private NodeHost, private ClaimHost {
   // Nothing can happen to any job any more.
   bool NothingLeft() const;
   // Only controllers stir, and have done so for long, by the time of the next event.
-  bool AtStandstill(SimTime next) const;
+  bool AtStandstill(SimTime next);
   void RunScheduler();
   void WakeScheduler();
   void WakeTimer();
@@ -242,6 +242,8 @@ class Engine : private DispatchHost, private NodeHost, private ClaimHost {
   void Interrupt(JobId job, EvictionCause cause);
   void EvictionDone(JobId job, EvictionCause cause);
   void StopRunning(JobId job);
+  // If its work has not begun, all the time so far was none. Before it stops.
+  void ChargeStart(JobId job);
   void ReleasePods(JobId job, RecordKind kind, uint32_t detail);
   void Cancel(uint64_t* handle);
   void Notify(ClusterEvent event, NodeId node);
@@ -273,6 +275,9 @@ class Engine : private DispatchHost, private NodeHost, private ClaimHost {
   uint64_t claim_events_ = 0;  // of them: kClaimChanged and kNodeAdded
   uint32_t scheduling_blocked_ = 0;
   SimTime last_progress_;  // the last record but those of attempts
+  // Not saved: runs in which they matter leave no checkpoints.
+  SimTime last_busy_;  // when the agent was found busy without any progress
+  SimTime last_quota_change_;
   size_t next_node_change_ = 0;
   // Why a node is out: absent, so many failures that last, so many cordons.
   struct NodeTroubles {

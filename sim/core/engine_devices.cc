@@ -30,9 +30,13 @@ bool Engine::Admit(JobId job) {
     }
     delay = std::max(delay, admission.start_delay);
     if (admission.starts_later) ++handles_[job.value()].pods_starting;
-    if (admission.grants.empty()) continue;
-    cluster.Grant(pod, admission.devices, admission.grants);
-    Emit(RecordKind::kPodAdmitted, pod, node, admission.devices, 0);
+    if (!admission.grants.empty()) {
+      cluster.Grant(pod, admission.devices, admission.grants);
+      Emit(RecordKind::kPodAdmitted, pod, node, admission.devices, 0);
+    }
+    if (admission.has_started) {
+      Emit(RecordKind::kPodStarted, pod, node, cluster.pod_devices(pod), 0);
+    }
   }
   // Devices are made ready before the work begins.
   row.overhead_left = row.overhead_left + delay;

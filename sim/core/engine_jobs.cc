@@ -101,6 +101,7 @@ void Engine::Delete(JobId job) {
     for (uint32_t i = 0; i < row.pods; ++i) {
       nodes.push_back(parts_.cluster->pod_node(PodOf(row, i)));
     }
+    ChargeStart(job);
     StopRunning(job);
   } else {
     dispatcher_->Remove(job);
@@ -122,6 +123,8 @@ void Engine::Evict(JobId job, EvictionCause cause) {
     dispatcher_->Add(job);
     return WakeScheduler();
   }
+  // Its work is done: it is on its way, and has nothing to do again.
+  if (handles_[job.value()].pods_ending > 0 && !lost) return;
   if (grace <= SimDuration() || lost) return Interrupt(job, cause);
   if (IsBeingEvicted(job)) return;
   handles_[job.value()].eviction =
@@ -129,15 +132,18 @@ void Engine::Evict(JobId job, EvictionCause cause) {
                    static_cast<uint32_t>(cause), 0);
 }
 
+void Engine::ChargeStart(JobId job) {
+  if (handles_[job.value()].pods_starting == 0) return;
+  JobRow& row = parts_.jobs->mutable_row(job);
+  row.overhead_left = row.overhead_left + (now_ - row.started);
+}
+
 void Engine::Interrupt(JobId job, EvictionCause cause) {
   JobTable& jobs = *parts_.jobs;
   JobRow& row = jobs.mutable_row(job);
   std::vector<NodeId> nodes;
   for (uint32_t i = 0; i < row.pods; ++i) nodes.push_back(parts_.cluster->pod_node(PodOf(row, i)));
-  // Its work has not begun: all the time so far was none.
-  if (handles_[job.value()].pods_starting > 0) {
-    row.overhead_left = row.overhead_left + (now_ - row.started);
-  }
+  ChargeStart(job);
   StopRunning(job);
   const bool lost = cause == EvictionCause::kNodeLost;
   if (lost && !row.recreated) {

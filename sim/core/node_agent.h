@@ -19,9 +19,10 @@ namespace drasim {
 struct Admission {
   // kNone: let in. Else the pod fails, terminally, for this reason.
   AdmissionFailure failure = AdmissionFailure::kNone;
-  uint32_t devices = 0;     // bit per GPU of the node that the pod gets (a part of)
-  DeviceGrants grants;      // what of them; one entry per GPU, MIG instance or replica
-  SimDuration start_delay;  // before its work begins: a device is reprogrammed
+  uint32_t devices = 0;      // bit per GPU of the node that the pod gets (a part of)
+  DeviceGrants grants;       // what of them; one entry per GPU, MIG instance or replica
+  SimDuration start_delay;   // before its work begins: a device is reprogrammed
+  bool has_started = false;  // its work could begin already: kPodStarted is still to be recorded
   // Let in, but its work begins only when the agent says so (ClaimHost::PodStarted).
   bool starts_later = false;
 };
@@ -93,6 +94,9 @@ class NodeAgent {
   virtual void AttachClaims(ClaimHost*) {}
   // Its timers go on for ever, whether anything comes of them or not.
   virtual bool never_rests() const { return false; }
+  // Something is due that is no mere look at what has been looked at: a component comes back, a
+  // call returns. May be O(pods).
+  virtual bool IsBusy() const { return false; }
   // The pods of the job have been created, or created anew after they were lost.
   virtual void PodsCreated(JobId, SimTime) {}
   // The pod's work is done; `failed`: not well. True when it leaves its node later, with PodEnded.

@@ -93,6 +93,7 @@ class ApiClient {
   SimTime now() const;
   NamePool& names() const;
   ClientId id() const { return id_; }
+  bool is_down() const { return down_; }
   const ClientOptions& options() const { return options_; }
 
  private:

@@ -13,6 +13,7 @@
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
 #include "model/check.h"
+#include "sim/dra/claim_kubelet_state.h"
 
 namespace drasim {
 namespace {
@@ -28,11 +29,6 @@ SimDuration DrawPluginCall(const absl::optional<Distribution>& seconds, Random& 
 
 bool HasPodEnded(const Pod& pod) {
   return pod.phase == KubePodPhase::kSucceeded || pod.phase == KubePodPhase::kFailed;
-}
-
-bool HoldsClaim(const std::vector<Ref<ResourceClaim>>& claims, Uid uid) {
-  return std::any_of(claims.begin(), claims.end(),
-                     [uid](const Ref<ResourceClaim>& claim) { return claim->meta.uid == uid; });
 }
 
 // Empty: the entry needs no claim. Absent: it is not known yet.
@@ -61,50 +57,6 @@ std::vector<Name> ClaimPlugins(const ResourceClaim& claim) {
 }
 
 }  // namespace
-
-// A pod that is bound to a node, from when the kubelet sees it.
-struct ClaimKubelet::PodState {
-  enum class Stage : uint8_t {
-    kFetching,         // GET of a claim
-    kPreparing,        // a plugin is at work
-    kRetryingPrepare,  // at the next pod sync
-    kReportingRunning,
-    kRunning,  // until WorkDone, or until it is stopped
-    kUnpreparing,
-    kRetryingUnprepare,
-    kReportingEnd,
-    kDeleting,
-    kEnded,  // or lost: nothing to do; kept until the watch tells of its end, so that it starts
-             // once
-  };
-  // One gRPC call.
-  struct PluginCall {
-    Name driver;
-    std::vector<Ref<ResourceClaim>> claims;
-    bool fails = false;
-  };
-
-  Ref<Pod> pod;  // as the cache has it, or had it last
-  NodeId node;
-  Stage stage = Stage::kFetching;
-  uint64_t token = 0;  // of the call or timer under way; 0: there is none
-  bool ending = false;
-  bool failed = true;                          // how it ends; stopped containers count as failed
-  bool gone = false;                           // from the server: there is nothing to report to
-  size_t entry = 0;                            // of pod->claims; kFetching
-  std::vector<Ref<ResourceClaim>> to_prepare;  // so far; kFetching
-  std::vector<Ref<ResourceClaim>> held;        // that it refers to, in the order of their GETs
-  std::vector<PluginCall> calls;               // of the present attempt
-  size_t call = 0;                             // the present one; kPreparing, kUnpreparing
-
-  // Whether a later call is about the claim too.
-  bool IsInLaterCall(Uid claim) const {
-    for (size_t i = call + 1; i < calls.size(); ++i) {
-      if (HoldsClaim(calls[i].claims, claim)) return true;
-    }
-    return false;
-  }
-};
 
 ClaimKubelet::ClaimKubelet(std::vector<ClaimDriver*> drivers, const ClaimKubeletOptions& options,
                            KubeletHost* host)
@@ -185,6 +137,19 @@ void ClaimKubelet::NodeLost(NodeId node) {
     return state.gone || HasPodEnded(*state.pod);
   });
   absl::erase_if(claims_, [node](const auto& entry) { return entry.first.first == node; });
+}
+
+bool ClaimKubelet::IsRunning(Uid pod) const {
+  const PodState* state = FindState(pod);
+  return state != nullptr && state->stage == PodState::Stage::kRunning;
+}
+
+bool ClaimKubelet::CallsPlugins() const {
+  return absl::c_any_of(pods_, [](const auto& entry) {
+    const PodState& state = *entry.second;
+    return state.token != 0 && (state.stage == PodState::Stage::kPreparing ||
+                                state.stage == PodState::Stage::kUnpreparing);
+  });
 }
 
 size_t ClaimKubelet::prepared_claims(NodeId node) const {

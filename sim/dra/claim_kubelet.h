@@ -85,6 +85,10 @@ class ClaimKubelet : public Actor {
   void OnTimer(uint64_t token) override { Continue(token, nullptr); }
   void OnRestart() override;
 
+  // Whether the host has been told that the pod has started, and nothing has ended it since.
+  bool IsRunning(Uid pod) const;
+  // Whether a call to a plugin is under way somewhere. O(pods).
+  bool CallsPlugins() const;
   // Claims prepared on the node. For checks. O(claims that pods of all nodes refer to).
   size_t prepared_claims(NodeId node) const;
   // Attempts to prepare a pod's claims that failed, for whatever reason (events

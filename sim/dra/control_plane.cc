@@ -128,6 +128,7 @@ void ControlPlane::AttachClaims(ClaimHost* engine) {
   for (size_t i = 0; i < options_.faults.size(); ++i) {
     host_->ArmNodeTimer(options_.faults[i].at, kFirstFault + i);
   }
+  faults_ahead_ = options_.faults.size();
   Arm();
 }
 
@@ -151,6 +152,7 @@ void ControlPlane::OnTimer(uint64_t token, SimTime now) {
   }
   if (token >= kFirstFault) {
     BeforeCalls(now);
+    --faults_ahead_;
     return Happen(options_.faults[token - kFirstFault]);
   }
   if (armed_.has_value() && *armed_ <= now) armed_.reset();
@@ -232,8 +234,9 @@ Admission ControlPlane::Admit(PodId pod, NodeId node, SimTime) {
   if (object == nullptr) return admission;
   admission = DevicesOfPod(*object, node);
   // It may have started before the engine learnt that it is bound: with the rest of a gang, or
-  // after a restart of the scheduler.
-  admission.starts_later = object->phase != KubePodPhase::kRunning;
+  // after a restart of the scheduler. What the kubelet has told counts: the rest it will tell.
+  admission.starts_later = !kubelet_->IsRunning(object->meta.uid);
+  admission.has_started = !admission.starts_later;
   return admission;
 }
 

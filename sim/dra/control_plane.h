@@ -101,6 +101,7 @@ class ControlPlane : public NodeAgent, private KubeletHost, private DraPlugin::H
   void Attach(NodeHost* host) override { host_ = host; }
   void AttachClaims(ClaimHost* engine) override;
   bool never_rests() const override { return true; }
+  bool IsBusy() const override;
   void OnTimer(uint64_t token, SimTime now) override;
   void PodsCreated(JobId job, SimTime now) override;
   Admission Admit(PodId pod, NodeId node, SimTime now) override;
@@ -208,6 +209,7 @@ class ControlPlane : public NodeAgent, private KubeletHost, private DraPlugin::H
   ClaimHost* engine_ = nullptr;
   std::vector<PodState> pods_;  // by PodId
   std::vector<Ref<Pod>> gone_;  // at this moment
+  size_t faults_ahead_ = 0;
   std::vector<ApiCounts> counts_;
   std::function<void(const ApiMessage&)> hear_;
   absl::optional<SimTime> armed_;

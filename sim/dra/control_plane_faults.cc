@@ -68,8 +68,18 @@ void ControlPlane::Happen(const PlaneFault& fault) {
   }
 }
 
+bool ControlPlane::IsBusy() const {
+  bool down = false;
+  for (size_t i = 0; i < network_->clients(); ++i) {
+    down |= network_->client(static_cast<ClientId>(i)).is_down();
+  }
+  return faults_ahead_ > 0 || down || kubelet_->CallsPlugins() || plugin_->HoldsForGangs();
+}
+
 void ControlPlane::RestartComponent(absl::string_view name, SimDuration down) {
-  network_->Restart(ClientNamed(name), down);
+  const ClientId client = ClientNamed(name);
+  if (client == plugin_->client()) plugin_->GoDown();
+  network_->Restart(client, down);
   Arm();
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "absl/algorithm/container.h"
 #include "model/check.h"
 
 namespace drasim {
@@ -293,6 +294,13 @@ void DraPlugin::ArmGangTimeout(PodId pod) {
   if (gang_deadlines_.try_emplace(gang.front(), deadline).second) {
     client_->ArmTimer(gang_timeout_, gang.front().value());
   }
+}
+
+bool DraPlugin::HoldsForGangs() const {
+  return absl::c_any_of(gang_deadlines_, [this](const auto& gang) {
+    const auto releases = gang_releases_.find(gang.first);
+    return releases == gang_releases_.end() || releases->second < kGangReleasesThatCount;
+  });
 }
 
 void DraPlugin::OnTimer(uint64_t token) {

@@ -80,6 +80,11 @@ class DraPlugin : public Plugin, public Actor {
   void OnReply(uint64_t token, const ApiReply& reply) override;
   // A gang has waited for long: the token is its first pod.
   void OnTimer(uint64_t token) override;
+  // Its process is gone until OnRestart: no attempt begins.
+  void GoDown();
+  // A gang gives its claims back some time, and that may help.
+  bool HoldsForGangs() const;
+  ClientId client() const { return client_->id(); }
   // What was under way is lost with its replies; all pods that wait are tried again.
   void OnRestart() override;
 
@@ -163,6 +168,7 @@ class DraPlugin : public Plugin, public Actor {
   absl::btree_map<PodId, uint32_t> gang_releases_;  // likewise: how often it gave its claims back
   Random gang_draws_;
   uint64_t attempts_ = 0;
+  bool down_ = false;
 };
 
 }  // namespace drasim

@@ -2,6 +2,7 @@
 // scheduler is restarted.
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "model/kube/objects.h"
@@ -25,7 +26,12 @@ void DraPlugin::LetGo(PodId pod) {
   if (turned_away) engine_->WakePod(pod, /*at_once=*/true);
 }
 
+void DraPlugin::GoDown() {
+  if (!std::exchange(down_, true)) engine_->BlockScheduling(true);
+}
+
 void DraPlugin::OnRestart() {
+  if (std::exchange(down_, false)) engine_->BlockScheduling(false);
   DynamicResources::Status lost;
   lost.code = DynamicResources::Code::kError;
   lost.reason = DynamicResources::Reason::kCallFailed;
