@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <memory>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "absl/algorithm/container.h"
@@ -211,7 +213,7 @@ absl::Status DraPlan::MakePlane(const ClusterState* cluster,
   if (absl::Status s = CreateObjects(*cluster); !s.ok()) return s;
   if (absl::Status s = CreateClasses(); !s.ok()) return s;
   if (absl::Status s = CreateTemplates(); !s.ok()) return s;
-  WarnOfDeadEnds();
+  WarnOfDeadEnds(*cluster);
   return absl::OkStatus();
 }
 
@@ -263,45 +265,62 @@ absl::Status DraPlan::CreateTemplates() {
   return absl::OkStatus();
 }
 
-void DraPlan::WarnOfDeadEnds() {
+// By names alone: shapes do not tell the namespaces of their pods.
+void DraPlan::WarnOfDeadEnds(const ClusterState& cluster) {
   constexpr size_t kMostWarnings = 5;
   const size_t before = warnings_.size();
-  const ObjectCache& objects = plane_->network().server().objects();
-  for (const Ref<ResourceClass>& named : objects.of<ResourceClass>().Sorted()) {
-    const bool runs = absl::c_any_of(
-        drivers_, [&](const auto& driver) { return driver->name() == named->driver.text(); });
-    if (runs) continue;
-    warnings_.push_back(absl::StrCat("ResourceClass '", named->meta.name.text(), "': its driver '",
-                                     named->driver.text(),
-                                     "' is not among front_end.dra.drivers; its claims will wait"));
+  std::set<std::string> claims;
+  std::set<std::string> templates;
+  for (size_t s = 0; s < cluster.shapes().size(); ++s) {
+    for (const ClaimEntry& entry : cluster.shapes().row(ShapeId(s)).claims) {
+      if (!entry.claim.empty()) claims.insert(entry.claim);
+      if (!entry.from_template.empty()) templates.insert(entry.from_template);
+    }
   }
-  const auto whose = [](absl::string_view kind, const ObjectMeta& meta) {
-    return absl::StrCat(kind, " ", meta.ns.text(), "/", meta.name.text());
-  };
-  for (const Ref<ResourceClaim>& claim : objects.of<ResourceClaim>().Sorted()) {
-    WarnOfDeadEnd(claim->spec, whose("ResourceClaim", claim->meta), claim->meta.ns);
-  }
-  for (const Ref<ResourceClaimTemplate>& made : objects.of<ResourceClaimTemplate>().Sorted()) {
-    WarnOfDeadEnd(made->spec, whose("ResourceClaimTemplate", made->meta), made->meta.ns);
-  }
+  WarnOfDeadEndsAmong<ResourceClaim>("ResourceClaim", claims);
+  WarnOfDeadEndsAmong<ResourceClaimTemplate>("ResourceClaimTemplate", templates);
   if (warnings_.size() <= before + kMostWarnings) return;
   const size_t more = warnings_.size() - before - kMostWarnings;
   warnings_.resize(before + kMostWarnings);
-  warnings_.push_back(absl::StrCat(more, " more claims or classes that nobody will serve"));
+  warnings_.push_back(absl::StrCat(more, " more claims or templates that nobody will serve"));
 }
 
-void DraPlan::WarnOfDeadEnd(const ClaimSpec& spec, const std::string& whose, Name ns) {
+template <typename T>
+void DraPlan::WarnOfDeadEndsAmong(absl::string_view kind, const std::set<std::string>& used) {
+  std::set<std::string> missing = used;
+  for (const Ref<T>& object : plane_->network().server().objects().of<T>().Sorted()) {
+    const std::string name(object->meta.name.text());
+    missing.erase(name);
+    if (used.count(name) == 0) continue;
+    const std::string why = DeadEndOf(object->spec, object->meta.ns);
+    if (why.empty()) continue;
+    warnings_.push_back(absl::StrCat(kind, " ", object->meta.ns.text(), "/", name, ": ", why,
+                                     "; pods with it will wait"));
+  }
+  for (const std::string& name : missing) {
+    warnings_.push_back(
+        absl::StrCat(kind, " '", name, "' does not exist; pods that name it will wait"));
+  }
+}
+
+std::string DraPlan::DeadEndOf(const ClaimSpec& spec, Name ns) const {
   const ObjectCache& objects = plane_->network().server().objects();
-  if (objects.of<ResourceClass>().Find(Name(), spec.class_name) == nullptr) {
-    warnings_.push_back(absl::StrCat(whose, ": its class '", spec.class_name.text(),
-                                     "' does not exist; pods with it will wait"));
+  const Ref<ResourceClass> found = objects.of<ResourceClass>().Find(Name(), spec.class_name);
+  if (found == nullptr) {
+    return absl::StrCat("its class '", spec.class_name.text(), "' does not exist");
+  }
+  const bool runs = absl::c_any_of(
+      drivers_, [&](const auto& driver) { return driver->name() == found->driver.text(); });
+  if (!runs) {
+    return absl::StrCat("'", found->driver.text(), "', the driver of its class '",
+                        spec.class_name.text(), "', is not among front_end.dra.drivers");
   }
   const ParametersRef& wanted = spec.parameters;
-  if (wanted.kind.empty() || objects.of<ParametersObject>().Find(ns, wanted.name) != nullptr)
-    return;
-  warnings_.push_back(absl::StrCat(whose, ": its parameters ", wanted.kind.text(), " ", ns.text(),
-                                   "/", wanted.name.text(),
-                                   " do not exist; pods with it will wait"));
+  if (wanted.kind.empty() || objects.of<ParametersObject>().Find(ns, wanted.name) != nullptr) {
+    return "";
+  }
+  return absl::StrCat("its parameters ", wanted.kind.text(), " ", ns.text(), "/",
+                      wanted.name.text(), " do not exist");
 }
 
 absl::Status DraPlan::CreateObjects(const ClusterState& cluster) {

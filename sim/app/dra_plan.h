@@ -4,6 +4,7 @@
 #define DRASIM_SIM_APP_DRA_PLAN_H_
 
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -65,9 +66,12 @@ class DraPlan {
   absl::Status CreateClasses();
   absl::Status CreateTemplates();
   absl::Status CreateObjects(const ClusterState& cluster);
-  // Adds warnings of claims and classes that nobody will ever serve.
-  void WarnOfDeadEnds();
-  void WarnOfDeadEnd(const ClaimSpec& spec, const std::string& whose, Name ns);
+  // Adds warnings of what pods claim and nobody will ever serve.
+  void WarnOfDeadEnds(const ClusterState& cluster);
+  template <typename T>  // ResourceClaim, ResourceClaimTemplate
+  void WarnOfDeadEndsAmong(absl::string_view kind, const std::set<std::string>& used);
+  // What keeps claims of this kind waiting for ever; empty: nothing.
+  std::string DeadEndOf(const ClaimSpec& spec, Name ns) const;
   std::vector<PodClaim> ClaimsOf(const PodShape& shape);
 
   const proto::Scenario* scenario_;

@@ -159,12 +159,13 @@ absl::StatusOr<LedgerFindings> SearchLedger(const ExplainRequest& request) {
   }
   found.complete = ledger.complete();
   if (!found.pod.valid()) return NoSuchPod(request.pod, ledger);
-  if (request.at.has_value() && *request.at > found.end) {
+  // Times are printed to the next millisecond, and what was printed may be asked for.
+  if (request.at.has_value() && *request.at - found.end >= SimDuration::Millis(1)) {
     return absl::InvalidArgumentError(absl::StrCat(
         "--at: found ", TimeOfRun(*request.at), ", expected a time up to ", TimeOfRun(found.end),
         ", the end of ", found.complete ? "the run" : "what is recorded of the run"));
   }
-  found.time = request.at.value_or(found.end);
+  found.time = std::min(request.at.value_or(found.end), found.end);
   absl::StatusOr<std::vector<LedgerReader::Checkpoint>> checkpoints = ledger.ListCheckpoints();
   if (!checkpoints.ok()) return checkpoints.status();
   found.checkpoints = *std::move(checkpoints);

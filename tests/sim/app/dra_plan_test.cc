@@ -314,38 +314,45 @@ TEST(DraPlanTest, AGangThatIsNotCompleteGivesItsClaimsBack) {
 
 TEST(DraPlanTest, WarnsOfWhatNobodyWillServe) {
   TempDir dir;
-  std::string objects =
+  const std::string objects = Written(
+      dir,
       "{apiVersion: resource.k8s.io/v1alpha2, kind: ResourceClass, metadata: {name: x},\n"
       " driverName: nobody.com}\n"
       "---\n"
       "{apiVersion: resource.k8s.io/v1alpha2, kind: ResourceClaim, metadata: {name: c},\n"
       " spec: {resourceClassName: gone}}\n"
       "---\n"
+      "{apiVersion: resource.k8s.io/v1alpha2, kind: ResourceClaim, metadata: {name: d},\n"
+      " spec: {resourceClassName: x}}\n"
+      "---\n"
+      "{apiVersion: resource.k8s.io/v1alpha2, kind: ResourceClaim, metadata: {name: unused},\n"
+      " spec: {resourceClassName: gone}}\n"
+      "---\n"
       "{apiVersion: resource.k8s.io/v1alpha2, kind: ResourceClaimTemplate, metadata: {name: t},\n"
       " spec: {spec: {resourceClassName: gpu.nvidia.com, parametersRef: {\n"
-      "   apiGroup: gpu.resource.nvidia.com, kind: GpuClaimParameters, name: nix}}}}\n";
-  const auto warnings = [&] {
-    const auto built =
-        BuildText(absl::StrCat(kCluster, kJob, "front_end: {kind: dra-classic, dra: {objects: [",
-                               Written(dir, objects), "]}}\n"));
+      "   apiGroup: gpu.resource.nvidia.com, kind: GpuClaimParameters, name: nix}}}}\n");
+  const auto warnings = [&](absl::string_view claims) {
+    const auto built = BuildText(
+        absl::StrCat(kCluster, "workload:\n  jobs: [{name: a, cpu: \"1\", claims: [", claims,
+                     "]}]\nfront_end: {kind: dra-classic, dra: {objects: [", objects, "]}}\n"));
     EXPECT_EQ(built.status(), absl::OkStatus());
     return built.ok() ? (*built)->warnings() : std::vector<std::string>();
   };
-  EXPECT_THAT(warnings(),
-              ElementsAre("ResourceClass 'x': its driver 'nobody.com' is not among "
-                          "front_end.dra.drivers; its claims will wait",
-                          "ResourceClaim default/c: its class 'gone' does not exist; pods with it "
-                          "will wait",
-                          "ResourceClaimTemplate default/t: its parameters GpuClaimParameters "
-                          "default/nix do not exist; pods with it will wait"));
-  for (int i = 0; i < 4; ++i) {
-    absl::StrAppend(&objects,
-                    "---\n"
-                    "{apiVersion: resource.k8s.io/v1alpha2, kind: ResourceClaim, metadata: {name: ",
-                    "c", i, "},\n spec: {resourceClassName: gone}}\n");
-  }
-  ASSERT_EQ(warnings().size(), 6u);
-  EXPECT_EQ(warnings().back(), "2 more claims or classes that nobody will serve");
+  EXPECT_THAT(
+      warnings("{name: a, claim: c}, {name: b, claim: d}, {name: c, template: t}, "
+               "{name: d, template: nope}"),
+      ElementsAre(
+          "ResourceClaim default/c: its class 'gone' does not exist; pods with it will wait",
+          "ResourceClaim default/d: 'nobody.com', the driver of its class 'x', is not among "
+          "front_end.dra.drivers; pods with it will wait",
+          "ResourceClaimTemplate default/t: its parameters GpuClaimParameters default/nix do not "
+          "exist; pods with it will wait",
+          "ResourceClaimTemplate 'nope' does not exist; pods that name it will wait"));
+  const std::vector<std::string> many = warnings(
+      "{name: a, claim: a}, {name: b, claim: b}, {name: c, claim: e}, {name: d, claim: f}, "
+      "{name: e, claim: g}, {name: f, claim: h}, {name: g, claim: i}");
+  ASSERT_EQ(many.size(), 6u);
+  EXPECT_EQ(many.back(), "2 more claims or templates that nobody will serve");
 }
 
 }  // namespace dra_plan_test

@@ -253,6 +253,13 @@ class FaultRig {
     return plane_->network().client(client).options().name;
   }
   // The last calls, a line each.
+  // Since the last call that was no read.
+  SimDuration since_last_write() const {
+    for (size_t i = messages_.size(); i-- > 0;) {
+      if (IsWrite(messages_[i].verb)) return rig_->engine().now() - messages_[i].done;
+    }
+    return rig_->engine().now() - SimTime();
+  }
   std::string CallsText(size_t most = 60) const {
     std::string text;
     const size_t first = messages_.size() > most ? messages_.size() - most : 0;
