@@ -16,7 +16,7 @@ constexpr uint64_t kProgressEvery = 1024;
 // at most before it is tried without cause), those that wait will wait for ever.
 constexpr SimDuration kStandstill = SimDuration::Seconds(900);
 // Agents may be busy without end, with calls that always fail, say.
-constexpr SimDuration kLongestBusy = SimDuration::Seconds(100 * 900);
+constexpr SimDuration kLongestBusy = SimDuration::Seconds(90'000);
 
 }  // namespace
 
