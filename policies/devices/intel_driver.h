@@ -10,7 +10,7 @@
 // it; with `shared: false` claims have their GPUs alone; `packed` takes the fullest GPU that has
 // room, else the first by index (the driver: in the order of a Go map).
 //
-// Simplified:
+// Other than in the driver (docs/fidelity.md):
 //   * A part without millicores is charged the share of compute that its memory is of the GPU's
 //     (at least 1), so that the parts of a GPU never add up to more than the GPU. The driver counts
 //     no compute for it. A claim without memory and millicores has its GPUs alone.
@@ -18,7 +18,8 @@
 //     and millicores. The driver has a list of profiles per model. Functions are made and removed
 //     freely, and pods need not wait for each other with it. A function of a claim may be on the
 //     same GPU as another one.
-//   * Monitoring classes are left out.
+//   * Monitoring classes and the type "any" are not known; type, `shared` and millicores go together
+//     in every way.
 #ifndef DRASIM_POLICIES_DEVICES_INTEL_DRIVER_H_
 #define DRASIM_POLICIES_DEVICES_INTEL_DRIVER_H_
 
