@@ -18,7 +18,8 @@
 //     and millicores. The driver has a list of profiles per model. Functions are made and removed
 //     freely, and pods need not wait for each other with it. A function of a claim may be on the
 //     same GPU as another one.
-//   * Monitoring classes and the type "any" are not known; type, `shared` and millicores go together
+//   * Monitoring classes and the type "any" are not known; type, `shared` and millicores go
+//   together
 //     in every way.
 #ifndef DRASIM_POLICIES_DEVICES_INTEL_DRIVER_H_
 #define DRASIM_POLICIES_DEVICES_INTEL_DRIVER_H_
