@@ -31,19 +31,6 @@ bool HasPodEnded(const Pod& pod) {
   return pod.phase == KubePodPhase::kSucceeded || pod.phase == KubePodPhase::kFailed;
 }
 
-// Empty: the entry needs no claim. Absent: it is not known yet.
-absl::optional<Name> NameOfUsedClaim(const Pod& pod, const PodClaim& entry,
-                                     const DraBehaviour& behaviour, NamePool& names) {
-  if (!entry.claim.empty()) return entry.claim;
-  if (!behaviour.generated_names()) {
-    return names.Intern(absl::StrCat(pod.meta.name.text(), "-", entry.entry.text()));
-  }
-  for (const Pod::ClaimName& known : pod.claim_names) {
-    if (known.entry == entry.entry) return known.claim;
-  }
-  return absl::nullopt;
-}
-
 // The drivers whose plugins prepare the claim, each once. One without handles is its driver's.
 std::vector<Name> ClaimPlugins(const ResourceClaim& claim) {
   std::vector<Name> drivers;
@@ -257,7 +244,7 @@ void ClaimKubelet::Fetch(PodState& state, const ApiReply* reply) {
       while (state.entry < entries.size() && !entries[state.entry].used) ++state.entry;
       if (state.entry == entries.size()) break;
       const absl::optional<Name> claim =
-          NameOfUsedClaim(*state.pod, entries[state.entry], options_.behaviour, client_->names());
+          NameOfClaim(*state.pod, entries[state.entry], options_.behaviour, client_->names());
       if (!claim.has_value()) return FailPrepare(state);
       if (claim->empty()) continue;
       ApiRequest request;

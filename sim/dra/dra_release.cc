@@ -24,4 +24,16 @@ std::string DraReleaseText(DraRelease release) {
   return absl::StrCat("1.", static_cast<int>(release));
 }
 
+absl::optional<Name> NameOfClaim(const Pod& pod, const PodClaim& entry,
+                                 const DraBehaviour& behaviour, NamePool& names) {
+  if (!entry.claim.empty()) return entry.claim;
+  if (!behaviour.generated_names()) {
+    return names.Intern(absl::StrCat(pod.meta.name.text(), "-", entry.entry.text()));
+  }
+  for (const Pod::ClaimName& known : pod.claim_names) {
+    if (known.entry == entry.entry) return known.claim;
+  }
+  return absl::nullopt;
+}
+
 }  // namespace drasim

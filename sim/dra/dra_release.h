@@ -7,6 +7,9 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/optional.h"
+#include "model/kube/name.h"
+#include "model/kube/objects.h"
 
 namespace drasim {
 
@@ -52,6 +55,11 @@ struct DraBehaviour {
   // Filter looks up the mode of the wrong claim.
   bool filter_index_bug() const { return strict_upstream && release <= DraRelease::k29; }
 };
+
+// The claim that an entry of the pod stands for. Empty: it needs none. Absent: not known yet.
+// (k8s.io/dynamic-resource-allocation resourceclaim/resourceclaim.go, Name)
+absl::optional<Name> NameOfClaim(const Pod& pod, const PodClaim& entry,
+                                 const DraBehaviour& behaviour, NamePool& names);
 
 }  // namespace drasim
 

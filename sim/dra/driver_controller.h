@@ -182,7 +182,6 @@ class DriverController : public Actor {
   // Fills `*pending` but the parameters; leaves its claim null if there is nothing to do for the
   // entry.
   absl::Status FindPending(const Pod& pod, const PodClaim& entry, Pending* pending) const;
-  absl::StatusOr<Name> ClaimNameOf(const Pod& pod, const PodClaim& entry) const;
   Move Probe(Sync& sync);
   Move Choose(Sync& sync);
   Move Report(Sync& sync);

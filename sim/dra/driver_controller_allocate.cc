@@ -102,8 +102,8 @@ DriverController::Move DriverController::CheckEntry(Sync& sync) {
 
 absl::Status DriverController::FindPending(const Pod& pod, const PodClaim& entry,
                                            Pending* pending) const {
-  const absl::StatusOr<Name> name = ClaimNameOf(pod, entry);
-  if (!name.ok()) return name.status();
+  const absl::optional<Name> name = NameOfClaim(pod, entry, options_.behaviour, client_->names());
+  if (!name.has_value()) return absl::NotFoundError("its claim has not been created yet");
   if (name->empty()) return absl::OkStatus();
   const Ref<ResourceClaim>& claim = client_->cache().claim(pod.meta.ns, *name);
   if (claim == nullptr) {
@@ -126,17 +126,6 @@ absl::Status DriverController::FindPending(const Pod& pod, const PodClaim& entry
   pending->claim = claim;
   pending->resource_class = std::move(resource_class);
   return absl::OkStatus();
-}
-
-absl::StatusOr<Name> DriverController::ClaimNameOf(const Pod& pod, const PodClaim& entry) const {
-  if (!entry.claim.empty()) return entry.claim;
-  if (!options_.behaviour.generated_names()) {
-    return client_->names().Intern(absl::StrCat(pod.meta.name.text(), "-", entry.entry.text()));
-  }
-  for (const Pod::ClaimName& known : pod.claim_names) {
-    if (known.entry == entry.entry) return known.claim;
-  }
-  return absl::NotFoundError("its claim has not been created yet");
 }
 
 DriverController::Move DriverController::Probe(Sync& sync) {

@@ -91,14 +91,7 @@ DynamicResources::DynamicResources(ApiClient* client, const DraBehaviour& behavi
       pods_(client->names().Intern("pods")) {}
 
 Name DynamicResources::ClaimNameOf(const Pod& pod, const PodClaim& entry) const {
-  if (!entry.claim.empty()) return entry.claim;
-  if (!behaviour_.generated_names()) {
-    return client_->names().Intern(absl::StrCat(pod.meta.name.text(), "-", entry.entry.text()));
-  }
-  for (const Pod::ClaimName& known : pod.claim_names) {
-    if (known.entry == entry.entry) return known.claim;
-  }
-  return Name();
+  return NameOfClaim(pod, entry, behaviour_, client_->names()).value_or(Name());
 }
 
 DynamicResources::Status DynamicResources::FindClaims(const Pod& pod, FoundClaims* claims) const {
