@@ -94,7 +94,6 @@ inline bool IsCpp(absl::string_view path) { return MatchesAny("*.h *.cc", path);
 
 // --- Layout ---
 
-inline constexpr size_t kMaxFileLines = 600;
 inline constexpr size_t kMaxLineLength = 100;
 
 // Whether a file is written by hand in a format where blanks at the end of a line mean nothing.
@@ -120,11 +119,6 @@ inline std::vector<Finding> CheckLayout(const SourceFile& file) {
     lines.pop_back();
   } else {
     findings.push_back({file.path, lines.size(), "no line end at the end of the file"});
-  }
-  if (MatchesAny("*.h *.cc *.py", file.path) && lines.size() > kMaxFileLines) {
-    findings.push_back(
-        {file.path, kMaxFileLines + 1,
-         absl::StrCat("a file of ", lines.size(), " lines; ", kMaxFileLines, " are the limit")});
   }
   const bool tabs_allowed = MatchesAny("*Makefile *.mk", file.path);
   for (size_t i = 0; i < lines.size(); ++i) {

@@ -304,42 +304,6 @@ inline std::vector<Finding> CheckHashIteration(const std::string& path,
   return findings;
 }
 
-// --- Function length ---
-
-inline constexpr size_t kMaxFunctionLines = 70;
-
-// A function that may be longer, and why. A function that is not too long must not be listed.
-struct AllowedFunction {
-  const char* file;
-  const char* function;  // as FunctionSpan::name gives it
-  const char* reason;
-};
-
-// Findings of one file; the allowed functions that were found to be too long go to `used`.
-inline std::vector<Finding> CheckFunctions(const std::string& path,
-                                           const std::vector<Token>& tokens,
-                                           const std::vector<AllowedFunction>& allowed,
-                                           std::set<const AllowedFunction*>* used) {
-  std::vector<Finding> findings;
-  const FunctionList list = FindFunctions(tokens);
-  if (!list.balanced) findings.push_back({path, 1, "its braces do not match: no length is known"});
-  for (const FunctionSpan& function : list.functions) {
-    const size_t length = function.last_line - function.first_line + 1;
-    if (length <= kMaxFunctionLines) continue;
-    bool is_allowed = false;
-    for (const AllowedFunction& entry : allowed) {
-      if (path != entry.file || function.name != entry.function) continue;
-      is_allowed = true;
-      used->insert(&entry);
-    }
-    if (is_allowed) continue;
-    findings.push_back({path, function.first_line,
-                        absl::StrCat(function.name, " has ", length, " lines; ", kMaxFunctionLines,
-                                     " are the limit")});
-  }
-  return findings;
-}
-
 // --- Headers ---
 
 // model/quantity.h -> DRASIM_MODEL_QUANTITY_H_

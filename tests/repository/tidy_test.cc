@@ -25,13 +25,6 @@ using tidy::Report;
 using tidy::SourceFile;
 using tidy::Token;
 
-// Functions of more than tidy::kMaxFunctionLines lines that read better whole.
-std::vector<tidy::AllowedFunction> AllowedLongFunctions() {
-  return {
-      {"sim/app/commands.cc", "MakeCommands", "a table: one entry per subcommand, no logic"},
-  };
-}
-
 // --- The tree ---
 
 // Build trees, results, and what tools leave behind in hidden folders.
@@ -127,22 +120,6 @@ TEST(RepositoryTest, NoHashContainerIsIterated) {
 TEST(RepositoryTest, Layout) {
   std::vector<Finding> findings;
   for (const SourceFile& file : Tree()) tidy::Append(tidy::CheckLayout(file), &findings);
-  ExpectNone(findings);
-}
-
-TEST(RepositoryTest, FunctionsAreShort) {
-  const std::vector<tidy::AllowedFunction> allowed = AllowedLongFunctions();
-  std::set<const tidy::AllowedFunction*> used;
-  std::vector<Finding> findings;
-  for (const SourceFile& file : Tree()) {
-    if (!tidy::IsCpp(file.path)) continue;
-    tidy::Append(tidy::CheckFunctions(file.path, TokensOf(file.text), allowed, &used), &findings);
-  }
-  for (const tidy::AllowedFunction& entry : allowed) {
-    if (used.count(&entry) > 0) continue;
-    findings.push_back(
-        {entry.file, 0, absl::StrCat(entry.function, " is allowed to be long, but is not")});
-  }
   ExpectNone(findings);
 }
 
@@ -427,37 +404,6 @@ TEST(TidyRulesTest, Layout) {
             "model/a.h:2: a line of 101 characters; 100 are the limit\n");
   EXPECT_EQ(report("model/a.h", umlauts + " https://example.org\n"), "");
   EXPECT_EQ(report("docs/a.md", umlauts + "x\n"), "");
-
-  std::string lines;
-  for (int i = 0; i < 600; ++i) lines += "x\n";
-  for (const char* path : {"model/a.h", "model/a.cc", "notebooks/a.py"}) {
-    EXPECT_EQ(report(path, lines), "");
-    EXPECT_EQ(report(path, lines + "y\n"),
-              absl::StrCat(path, ":601: a file of 601 lines; 600 are the limit\n"));
-  }
-  EXPECT_EQ(report("policies/plugins/a.inc", lines + "y\n"), "");
-}
-
-TEST(TidyRulesTest, LongFunctions) {
-  const auto body = [](int statements) {
-    std::string text = "namespace drasim {\n\nint Wide::Sum(int a) const {\n";
-    for (int i = 0; i < statements; ++i) text += "  a += 1;\n";
-    return text + "}\n\n}  // namespace drasim\n";
-  };
-  const std::vector<tidy::AllowedFunction> allowed = {{"model/b.cc", "Wide::Sum", "one table"}};
-  std::set<const tidy::AllowedFunction*> used;
-  const auto report = [&](const char* path, const std::string& text) {
-    return Report(tidy::CheckFunctions(path, TokensOf(text), allowed, &used));
-  };
-  EXPECT_EQ(report("model/a.cc", body(68)), "");
-  EXPECT_EQ(report("model/a.cc", body(69)),
-            "model/a.cc:3: Wide::Sum has 71 lines; 70 are the limit\n");
-  EXPECT_EQ(report("model/b.cc", body(68)), "");
-  EXPECT_TRUE(used.empty());
-  EXPECT_EQ(report("model/b.cc", body(69)), "");
-  EXPECT_EQ(used.size(), 1u);
-  EXPECT_EQ(report("model/a.cc", "void F() {\n"),
-            "model/a.cc:1: its braces do not match: no length is known\n");
 }
 
 TEST(TidyRulesTest, Headers) {
