@@ -111,9 +111,20 @@ void JobTable::BeginWaiting(JobRow& row, SimTime now) {
 
 void JobTable::Hold(const JobRow& row, int sign) {
   tenant_usage_[row.tenant.value()].Add(row.request, sign);
+  if (usage_changed_.size() <= row.tenant.value()) usage_changed_.resize(tenant_names_.size());
+  if (!usage_changed_[row.tenant.value()]) {
+    usage_changed_[row.tenant.value()] = true;
+    usage_changes_.push_back(row.tenant);
+  }
   const auto it = holder_priorities_.try_emplace(row.priority, 0).first;
   it->second = sign > 0 ? it->second + 1 : it->second - 1;
   if (it->second == 0) holder_priorities_.erase(it);
+}
+
+void JobTable::TakeUsageChanges(std::vector<TenantId>* out) {
+  out->clear();
+  out->swap(usage_changes_);
+  for (const TenantId tenant : *out) usage_changed_[tenant.value()] = false;
 }
 
 void JobTable::Start(JobId id) {

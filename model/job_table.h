@@ -129,6 +129,9 @@ class JobTable {
   // What the tenant's starting and running jobs hold.
   const ResourceAmounts& tenant_usage(TenantId id) const { return tenant_usage_[id.value()]; }
 
+  // Moves the tenants whose usage has changed since the last call into `out`, each once.
+  void TakeUsageChanges(std::vector<TenantId>* out);
+
   // --- transitions; each CHECKs that the job is in the state the name implies ---
   void Start(JobId id);             // kWaiting -> kStarting: the tenant is charged
   void CancelStart(JobId id);       // kStarting -> kWaiting: as if nothing had happened
@@ -176,6 +179,9 @@ class JobTable {
   std::vector<std::string> tenant_names_ = {""};
   std::vector<ResourceAmounts> tenant_usage_ = {ResourceAmounts()};
   absl::flat_hash_map<std::string, uint32_t> tenant_index_ = {{"", 0}};
+  // Not saved: who looks at usage looks at all of it after a load.
+  std::vector<bool> usage_changed_;  // by tenant
+  std::vector<TenantId> usage_changes_;
 };
 
 }  // namespace drasim

@@ -40,7 +40,8 @@ class QueuePolicy {
   virtual JobKey Key(const JobTable& jobs, JobId job) = 0;
 
   // True: jobs wait in one line per tenant, and the tenant with the smallest TenantKey goes next
-  // (ties: the lowest row). TenantKey is asked again after every start and end.
+  // (ties: the lowest row). TenantKey may depend on what the tenant's jobs hold and on the
+  // cluster's capacity alone: it is asked again when one of them has changed.
   virtual bool per_tenant() const { return false; }
   virtual int64_t TenantKey(const JobTable& jobs, const ClusterState& cluster,
                             TenantId tenant) const;

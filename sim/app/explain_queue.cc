@@ -253,7 +253,7 @@ QueuePlace QueueViewer::FindInLine(JobId job) const {
   sim_->engine().dispatcher().Save(saved);
   StateReader in(saved.bytes());
   in.Section("batch");
-  WaitingLine line;
+  WaitingLine line({});
   QueuePlace out;
   if (!line.Load(in).ok() || !line.Contains(job)) return out;
   const proto::Scenario& scenario = sim_->scenario();

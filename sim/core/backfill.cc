@@ -1,7 +1,10 @@
 #include "sim/core/backfill.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
+
+#include "model/check.h"
 
 namespace drasim {
 namespace {
@@ -17,12 +20,6 @@ SimTime AddSaturating(SimTime time, SimDuration length) {
 
 }  // namespace
 
-bool FitsWithin(const ResourceAmounts& need, const ResourceAmounts& free) {
-  return (need.cpu_milli == 0 || need.cpu_milli <= free.cpu_milli) &&
-         (need.memory_bytes == 0 || need.memory_bytes <= free.memory_bytes) &&
-         (need.gpu_milli == 0 || need.gpu_milli <= free.gpu_milli);
-}
-
 size_t AvailabilityProfile::Cut(SimTime at) {
   const auto after = std::upper_bound(steps_.begin(), steps_.end(), at,
                                       [](SimTime t, const Step& s) { return t < s.since; });
@@ -34,8 +31,34 @@ size_t AvailabilityProfile::Cut(SimTime at) {
   return index;
 }
 
-void AvailabilityProfile::Release(SimTime at, const ResourceAmounts& amounts) {
-  for (size_t i = Cut(at); i < steps_.size(); ++i) steps_[i].free.Add(amounts, 1);
+void AvailabilityProfile::Release(const std::vector<RunningJob>& ends) {
+  for (const RunningJob& running : ends) {
+    // In a copy: push_back may move the last step.
+    Step step = steps_.back();
+    DRASIM_CHECK(running.expected_end >= step.since);
+    step.free.Add(running.request, 1);
+    if (running.expected_end == step.since) {
+      steps_.back() = step;
+      continue;
+    }
+    step.since = running.expected_end;
+    steps_.push_back(step);
+  }
+}
+
+SimDuration AvailabilityProfile::FreeFor(const ResourceAmounts& need, SimTime from) const {
+  for (size_t i = StepAt(from); i < steps_.size(); ++i) {
+    if (FitsWithin(need, steps_[i].free)) continue;
+    return std::max(steps_[i].since - from, SimDuration());
+  }
+  return SimDuration(std::numeric_limits<int64_t>::max());
+}
+
+// The step that holds at that time, or the first.
+size_t AvailabilityProfile::StepAt(SimTime at) const {
+  const auto after = std::upper_bound(steps_.begin(), steps_.end(), at,
+                                      [](SimTime t, const Step& s) { return t < s.since; });
+  return after == steps_.begin() ? 0 : static_cast<size_t>(after - steps_.begin()) - 1;
 }
 
 void AvailabilityProfile::Reserve(SimTime start, SimDuration length,
@@ -47,18 +70,15 @@ void AvailabilityProfile::Reserve(SimTime start, SimDuration length,
 }
 
 SimTime AvailabilityProfile::NextChange(SimTime time) const {
-  for (const Step& step : steps_) {
-    if (step.since > time) return step.since;
-  }
-  return time;
+  const auto next = std::upper_bound(steps_.begin(), steps_.end(), time,
+                                     [](SimTime t, const Step& s) { return t < s.since; });
+  return next == steps_.end() ? time : next->since;
 }
 
 SimTime AvailabilityProfile::EarliestFit(const ResourceAmounts& need, SimDuration length,
                                          SimTime from) const {
   SimTime candidate = std::max(from, steps_.front().since);
-  for (size_t i = 0; i < steps_.size(); ++i) {
-    const bool over = i + 1 < steps_.size() && steps_[i + 1].since <= candidate;
-    if (over) continue;  // ends before the candidate begins
+  for (size_t i = StepAt(candidate); i < steps_.size(); ++i) {
     if (steps_[i].since >= AddSaturating(candidate, length) && steps_[i].since > candidate) {
       return candidate;
     }
@@ -67,6 +87,18 @@ SimTime AvailabilityProfile::EarliestFit(const ResourceAmounts& need, SimDuratio
     if (i + 1 < steps_.size()) candidate = steps_[i + 1].since;
   }
   return candidate;
+}
+
+SimTime EarliestStarts::Bound(SimDuration length, SimTime otherwise) const {
+  const auto longer = starts_.upper_bound(length);
+  return longer == starts_.begin() ? otherwise : std::max(std::prev(longer)->second, otherwise);
+}
+
+void EarliestStarts::Learn(SimDuration length, SimTime start) {
+  if (Bound(length, start) > start) return;
+  auto it = starts_.insert_or_assign(length, start).first;
+  // Longer ones start no earlier, so those that claim less say nothing any more.
+  for (++it; it != starts_.end() && it->second <= start;) it = starts_.erase(it);
 }
 
 }  // namespace drasim

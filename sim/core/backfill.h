@@ -8,6 +8,7 @@
 #include <tuple>
 #include <vector>
 
+#include "absl/container/btree_map.h"
 #include "model/job_table.h"
 #include "model/time.h"
 
@@ -27,16 +28,23 @@ struct RunningJob {
 };
 
 // True when `need` is within `free`, resource by resource; what is not asked for is not compared.
-bool FitsWithin(const ResourceAmounts& need, const ResourceAmounts& free);
+inline bool FitsWithin(const ResourceAmounts& need, const ResourceAmounts& free) {
+  return (need.cpu_milli == 0 || need.cpu_milli <= free.cpu_milli) &&
+         (need.memory_bytes == 0 || need.memory_bytes <= free.memory_bytes) &&
+         (need.gpu_milli == 0 || need.gpu_milli <= free.gpu_milli);
+}
 
-// Free amounts as a step function of time. O(steps) per operation.
+// Free amounts as a step function of time. O(steps) per operation unless said otherwise.
 class AvailabilityProfile {
  public:
   // From `now` on `free` is free.
   AvailabilityProfile(SimTime now, const ResourceAmounts& free) : steps_{{now, free}} {}
 
-  // `amounts` become free at `at` for good.
-  void Release(SimTime at, const ResourceAmounts& amounts);
+  // What each job holds becomes free at its end for good. REQUIRES: `ends` are in order, and this
+  // comes first. O(ends).
+  void Release(const std::vector<RunningJob>& ends);
+  // For how long `need` is free from `from` on; 0: not at all. O(log steps + steps in between).
+  SimDuration FreeFor(const ResourceAmounts& need, SimTime from) const;
   // The first time at or after `from` from which on `need` is free for `length`.
   SimTime EarliestFit(const ResourceAmounts& need, SimDuration length, SimTime from) const;
   // The first time after `time` at which anything changes; `time` itself if nothing does.
@@ -49,10 +57,25 @@ class AvailabilityProfile {
     SimTime since;
     ResourceAmounts free;
   };
+  size_t StepAt(SimTime at) const;
   // The index of the step that begins at `at`, which is made if there is none.
   size_t Cut(SimTime at);
 
   std::vector<Step> steps_;  // by time
+};
+
+// Times before which requests of one size cannot start, from what was found of others of that size.
+// Sound as long as the profile only loses what is free.
+class EarliestStarts {
+ public:
+  // A lower bound of EarliestFit for a request of that length; `otherwise` if nothing is known.
+  // O(log lengths).
+  SimTime Bound(SimDuration length, SimTime otherwise) const;
+  // EarliestFit has found `start` for that length. Amortised O(log lengths).
+  void Learn(SimDuration length, SimTime start);
+
+ private:
+  absl::btree_map<SimDuration, SimTime> starts_;  // both ascend
 };
 
 }  // namespace drasim

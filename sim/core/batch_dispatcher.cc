@@ -4,6 +4,8 @@
 #include <limits>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
+
 namespace drasim {
 namespace {
 
@@ -66,7 +68,9 @@ BatchDispatcher::BatchDispatcher(DispatchParts parts, std::unique_ptr<QueuePolic
     : parts_(parts),
       policy_(std::move(policy)),
       options_(std::move(options)),
-      tenants_matter_(policy_->per_tenant() || !parts_.quotas->empty()) {}
+      tenants_matter_(policy_->per_tenant() || !parts_.quotas->empty()),
+      line_({policy_->per_tenant(), options_.backfill == Backfill::kConservative}),
+      walk_(&line_, policy_.get(), parts_.jobs, parts_.cluster) {}
 
 void BatchDispatcher::StandInLine(JobId job) {
   const JobRow& row = parts_.jobs->row(job);
@@ -74,7 +78,8 @@ void BatchDispatcher::StandInLine(JobId job) {
   // What fails for one priority may displace others for a higher one.
   if (options_.preempt_by_priority) kind |= uint64_t{static_cast<uint32_t>(row.priority)} << 32;
   line_.Add(job, policy_->Key(*parts_.jobs, job), kind, tenants_matter_ ? row.tenant : TenantId(),
-            row.request.gpu_milli);
+            row.request.gpu_milli,
+            options_.backfill == Backfill::kConservative ? LengthOf(job) : SimDuration());
 }
 
 void BatchDispatcher::Add(JobId job) {
@@ -110,32 +115,6 @@ void BatchDispatcher::OnEnd(JobId job) {
   policy_->OnEnd(*parts_.jobs, job);
   std::erase(helios_running_, job);
   changed_ = true;
-}
-
-JobId BatchDispatcher::First(uint32_t* class_index) const {
-  const auto& classes = line_.classes();
-  const WaitingLine::Entry* best = nullptr;
-  int64_t best_share = 0;
-  for (size_t c = 0; c < classes.size(); ++c) {
-    if (classes[c].jobs.empty() || (c < closed_.size() && closed_[c])) continue;
-    const WaitingLine::Entry& head = *classes[c].jobs.begin();
-    int64_t share = 0;
-    if (policy_->per_tenant()) {
-      share = policy_->TenantKey(*parts_.jobs, *parts_.cluster, classes[c].tenant);
-    }
-    if (best != nullptr) {
-      const TenantId best_tenant = classes[*class_index].tenant;
-      const bool other_line = policy_->per_tenant() && classes[c].tenant != best_tenant;
-      if (share > best_share) continue;
-      if (share == best_share) {
-        if (other_line ? classes[c].tenant > best_tenant : *best < head) continue;
-      }
-    }
-    best = &head;
-    best_share = share;
-    *class_index = static_cast<uint32_t>(c);
-  }
-  return best == nullptr ? JobId() : best->job;
 }
 
 bool BatchDispatcher::QuotaAllows(JobId job) const {
@@ -284,28 +263,27 @@ void BatchDispatcher::Dispatch() {
 }
 
 void BatchDispatcher::OrderedPass() {
-  closed_.assign(line_.classes().size(), false);
+  walk_.Begin();
   while (true) {
     uint32_t c = 0;
-    const JobId job = First(&c);
+    const JobId job = walk_.First(&c);
     if (!job.valid()) break;
-    closed_.resize(line_.classes().size());
     if (!QuotaAllows(job)) {
-      closed_[c] = true;
+      walk_.Close(c);
       continue;
     }
     evicted_ = false;
     const Outcome outcome = TryStart(job);
     if (outcome == Outcome::kStarted) {
       // Where victims left there may be room for others that had failed before.
-      if (evicted_) std::fill(closed_.begin(), closed_.end(), false);
+      if (evicted_) walk_.Begin();
       continue;
     }
     if (options_.head_of_line) {
       if (options_.backfill == Backfill::kEasy && outcome == Outcome::kFailed) EasyPass(job);
       break;
     }
-    closed_[c] = true;
+    walk_.Close(c);
   }
 }
 
@@ -347,10 +325,19 @@ void BatchDispatcher::EasyPass(JobId head) {
     break;
   }
   cluster.Rollback();
-  for (JobId job : line_.Sorted()) {
+  LineMerge line(&line_);
+  WaitingLine::Entry entry;
+  uint32_t c = 0;
+  while (line.Next(&entry, &c)) {
+    const JobId job = entry.job;
     const JobRow& row = parts_.jobs->row(job);
-    if (job == head || !FitsWithin(row.request, FreeAmounts(cluster))) continue;
-    const bool in_time = EndOf(now, row.overhead_left + EstimateOf(job)) <= shadow;
+    if (!FitsWithin(row.request, FreeAmounts(cluster))) {
+      // No more will be free in this pass.
+      line.LeaveOutClass();
+      continue;
+    }
+    if (job == head) continue;
+    const bool in_time = EndOf(now, LengthOf(job)) <= shadow;
     if ((!in_time && !FitsWithin(row.request, extra)) || !QuotaAllows(job)) continue;
     if (parts_.placer->KnownFailure(job) != nullptr) continue;
     const ResourceAmounts request = row.request;
@@ -372,62 +359,98 @@ bool BatchDispatcher::FitsCluster(const ResourceAmounts& request) const {
   return FitsWithin(request, all);
 }
 
-// Every job in line has a reservation; one that may begin now, does.
+bool BatchDispatcher::FindStartable(const AvailabilityProfile& profile, SimTime now,
+                                    const WaitingLine::Entry& position, uint32_t* class_index,
+                                    WaitingLine::Entry* startable) const {
+  const std::vector<WaitingLine::Class>& classes = line_.classes();
+  for (; *class_index < classes.size(); ++*class_index) {
+    const WaitingLine::Class& c = classes[*class_index];
+    if (c.jobs.empty() || *c.jobs.rbegin() <= position) continue;
+    const ResourceAmounts& request = parts_.jobs->row(c.jobs.begin()->job).request;
+    const SimDuration longest = profile.FreeFor(request, now);
+    for (const auto& [length, entry] : c.by_length) {
+      if (length > longest) break;
+      if (entry <= position) continue;
+      *startable = entry;
+      return true;
+    }
+  }
+  return false;
+}
+
+// Every job in line has a reservation; one that may begin now, does. Reservations are for this pass
+// alone, so it ends where nobody behind could start now.
 void BatchDispatcher::ConservativePass() {
   const SimTime now = parts_.host->now();
   AvailabilityProfile profile(now, FreeAmounts(*parts_.cluster));
-  for (const RunningJob& running : ExpectedEnds()) {
-    // What should have ended by now is expected at any moment, but is not free yet.
-    profile.Release(std::max(running.expected_end, now + SimDuration(1)),
-                    parts_.jobs->row(running.job).request);
+  std::vector<RunningJob> ends = ExpectedEnds();
+  // What should have ended by now is expected at any moment, but is not free yet.
+  for (RunningJob& running : ends) {
+    running.expected_end = std::max(running.expected_end, now + SimDuration(1));
   }
-  for (JobId job : line_.Sorted()) {
-    const ResourceAmounts request = parts_.jobs->row(job).request;
-    // While nodes are missing there may be no time at which it could start.
-    if (!QuotaAllows(job) || !FitsCluster(request)) continue;
-    const SimDuration length = parts_.jobs->row(job).overhead_left + EstimateOf(job);
-    SimTime start = profile.EarliestFit(request, length, now);
-    if (start == now) {
-      bool started = false;
-      if (parts_.placer->KnownFailure(job) == nullptr) {
-        const auto failure = parts_.placer->Place(job, now);
-        started = !failure.has_value();
-        if (!started) parts_.host->RecordFailure(job, *failure);
-      }
-      if (started) {
-        line_.Remove(job);
-        parts_.host->StartPlaced(job);
-      } else {
-        // Enough in amounts, but not where it is needed: at the next change at the earliest.
-        const SimTime next = profile.NextChange(now);
-        if (next == now) continue;
-        start = profile.EarliestFit(request, length, next);
-      }
+  profile.Release(ends);
+  // A job that may be able to start. Profiles only lose what is free, so classes before its own,
+  // which had none, will have none.
+  uint32_t startable_class = 0;
+  WaitingLine::Entry startable;
+  startable.key.first = std::numeric_limits<int64_t>::min();
+  WaitingLine::Entry entry = startable;
+  bool any = FindStartable(profile, now, entry, &startable_class, &startable);
+  absl::flat_hash_map<uint32_t, EarliestStarts> known;  // by class
+  LineMerge line(&line_);
+  uint32_t c = 0;
+  while (any && line.Next(&entry, &c)) {
+    const JobId job = entry.job;
+    const bool was_startable = entry == startable;
+    Reserve(job, now, &profile, &known[c]);
+    if (was_startable ||
+        profile.FreeFor(parts_.jobs->row(startable.job).request, now) < LengthOf(startable.job)) {
+      any = FindStartable(profile, now, entry, &startable_class, &startable);
     }
-    profile.Reserve(start, length, request);
   }
 }
 
+// Starts the job now, or takes what it needs from the profile where it will start.
+void BatchDispatcher::Reserve(JobId job, SimTime now, AvailabilityProfile* profile,
+                              EarliestStarts* known) {
+  const ResourceAmounts request = parts_.jobs->row(job).request;
+  // While nodes are missing there may be no time at which it could start.
+  if (!QuotaAllows(job) || !FitsCluster(request)) return;
+  const SimDuration length = LengthOf(job);
+  SimTime start = profile->EarliestFit(request, length, known->Bound(length, now));
+  known->Learn(length, start);
+  if (start == now) {
+    bool started = false;
+    if (parts_.placer->KnownFailure(job) == nullptr) {
+      const auto failure = parts_.placer->Place(job, now);
+      started = !failure.has_value();
+      if (!started) parts_.host->RecordFailure(job, *failure);
+    }
+    if (started) {
+      line_.Remove(job);
+      parts_.host->StartPlaced(job);
+    } else {
+      // Enough in amounts, but not where it is needed: at the next change at the earliest.
+      const SimTime next = profile->NextChange(now);
+      if (next == now) return;
+      start = profile->EarliestFit(request, length, next);
+    }
+  }
+  profile->Reserve(start, length, request);
+}
+
 int64_t BatchDispatcher::SmallestNeedMilli() const {
-  int64_t least = 0;
-  if (options_.head_of_line) {
-    uint32_t c = 0;
-    const JobId head = First(&c);
-    return head.valid() ? parts_.jobs->row(head).request.gpu_milli : 0;
-  }
-  for (const WaitingLine::Class& c : line_.classes()) {
-    if (c.jobs.empty() || c.gpu_milli == 0) continue;
-    least = least == 0 ? c.gpu_milli : std::min(least, c.gpu_milli);
-  }
-  return least;
+  if (!options_.head_of_line) return line_.SmallestNeedMilli();
+  uint32_t c = 0;
+  const JobId head = walk_.First(&c);
+  return head.valid() ? parts_.jobs->row(head).request.gpu_milli : 0;
 }
 
 void BatchDispatcher::Save(StateWriter& out) const {
   out.Section("batch");
   line_.Save(out);
   out.Bool(changed_);
-  out.U64(closed_.size());
-  for (bool closed : closed_) out.Bool(closed);
+  walk_.Save(out);
   out.Ints(preempt_tried_);
   for (const std::vector<JobId>* jobs : {&helios_waiting_, &helios_running_}) {
     out.U64(jobs->size());
@@ -440,8 +463,7 @@ absl::Status BatchDispatcher::Load(StateReader& in) {
   in.Section("batch");
   if (absl::Status s = line_.Load(in); !s.ok()) return s;
   changed_ = in.Bool();
-  const size_t classes = in.Count();
-  for (size_t i = 0; i < classes && in.status().ok(); ++i) closed_.push_back(in.Bool());
+  walk_.Load(in);
   in.Ints(&preempt_tried_);
   for (std::vector<JobId>* jobs : {&helios_waiting_, &helios_running_}) {
     const size_t n = in.Count();

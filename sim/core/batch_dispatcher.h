@@ -20,6 +20,7 @@
 #include "policies/framework/queue_policy.h"
 #include "sim/core/backfill.h"
 #include "sim/core/dispatcher.h"
+#include "sim/core/line_walk.h"
 #include "sim/core/waiting_line.h"
 
 namespace drasim {
@@ -66,8 +67,6 @@ class BatchDispatcher : public Dispatcher {
   absl::Status Load(StateReader& in) override;
 
  private:
-  // The first job in line among classes that are open; invalid if none.
-  JobId First(uint32_t* class_index) const;
   bool QuotaAllows(JobId job) const;
   void StandInLine(JobId job);
   enum class Outcome { kStarted, kWaitsForVictims, kFailed };
@@ -79,16 +78,26 @@ class BatchDispatcher : public Dispatcher {
   void EasyPass(JobId head);
   bool FitsCluster(const ResourceAmounts& request) const;
   void ConservativePass();
+  void Reserve(JobId job, SimTime now, AvailabilityProfile* profile, EarliestStarts* known);
+  // Looks among classes, from *class_index on, for a job behind `position` that could start now as
+  // far as amounts go. False when there is none, so that the rest of the line matters to nobody.
+  bool FindStartable(const AvailabilityProfile& profile, SimTime now,
+                     const WaitingLine::Entry& position, uint32_t* class_index,
+                     WaitingLine::Entry* startable) const;
   void HeliosPass();
   std::vector<RunningJob> ExpectedEnds() const;
   SimDuration EstimateOf(JobId job) const { return options_.estimate(*parts_.jobs, job); }
+  // What a run that starts now is expected to take; does not change while the job waits.
+  SimDuration LengthOf(JobId job) const {
+    return parts_.jobs->row(job).overhead_left + EstimateOf(job);
+  }
 
   DispatchParts parts_;
   std::unique_ptr<QueuePolicy> policy_;
   BatchOptions options_;
   bool tenants_matter_ = false;
   WaitingLine line_;
-  std::vector<bool> closed_;  // by class, within a pass
+  mutable LineWalk walk_;  // of the present pass, or the last; First() remembers where it was
   // By job: 1 + the version of the cluster at which it was found that nobody can make room for it.
   std::vector<uint64_t> preempt_tried_;
   bool in_pass_ = false;

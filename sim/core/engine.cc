@@ -11,10 +11,13 @@ namespace drasim {
 namespace {
 
 constexpr uint64_t kProgressEvery = 1024;
-// Controllers that look again and again keep time going. When no job runs or starts, none is to
-// come, and this long nothing but failed attempts has happened (three times as long as a pod waits
-// at most before it is tried without cause), those that wait will wait for ever.
+// Timers that repeat attempts, and controllers that look again and again, keep time going. When no
+// job runs or starts, none is to come, this long nothing but failed attempts has happened (three
+// times as long as a pod waits at most before it is tried without cause), and every job in line has
+// had its turns, those that wait will wait for ever.
 constexpr SimDuration kStandstill = SimDuration::Seconds(900);
+constexpr uint32_t kRoundsInVain = 3;
+constexpr uint64_t kRecordsPerInstantAndJob = 1000;
 // Agents may be busy without end, with calls that always fail, say.
 constexpr SimDuration kLongestBusy = SimDuration::Seconds(90'000);
 
@@ -54,7 +57,7 @@ void Engine::Emit(RecordKind kind, PodId pod, NodeId node, uint32_t devices, uin
   // Attempts that come to nothing are no progress, whatever they held meanwhile.
   if (kind != RecordKind::kAttemptFailed && kind != RecordKind::kPodReserved &&
       kind != RecordKind::kPodUnreserved) {
-    last_progress_ = now_;
+    Progress();
   }
   for (RecordSink* sink : parts_.sinks) sink->OnRecord(record, *parts_.cluster);
 }
@@ -79,9 +82,10 @@ absl::Status Engine::Run() {
     const Event event = events_.Pop();
     DRASIM_CHECK(event.time >= now_);
     if (AtStandstill(event.time)) break;
-    if (event.time > now_ && parts_.on_interval) parts_.on_interval(now_, event.time);
-    now_ = event.time;
+    const bool held_back = AttemptsSpent();
+    if (event.time > now_) BeginInstant(event.time);
     if (absl::Status s = Handle(event); !s.ok()) return s;
+    if (held_back) WakeScheduler();
     if (absl::Status s = AfterEvent(); !s.ok()) return s;
     ++handled;
     if (handled % kProgressEvery == 0) {
@@ -106,8 +110,35 @@ absl::Status Engine::Run() {
   return absl::OkStatus();
 }
 
+void Engine::BeginInstant(SimTime time) {
+  if (parts_.on_interval) parts_.on_interval(now_, time);
+  now_ = time;
+  failed_at_instant_ = 0;
+  records_before_instant_ = records_;
+}
+
+void Engine::Progress() {
+  last_progress_ = now_;
+  failed_at_instant_ = 0;
+  if (jobs_in_round_ == 0 && rounds_in_vain_ == 0) return;
+  ++retry_round_;
+  jobs_in_round_ = 0;
+  rounds_in_vain_ = 0;
+}
+
 absl::Status Engine::AfterEvent() {
   if (!failure_.ok()) return failure_;
+  const uint64_t at_instant = records_ - records_before_instant_;
+  if (options_.mode == RunMode::kReplay && at_instant > options_.max_records_per_instant &&
+      at_instant - options_.max_records_per_instant >
+          kRecordsPerInstantAndJob * parts_.jobs->size()) {
+    return absl::AbortedError(absl::StrCat(
+        "time stands still: ", at_instant, " records at ", now_.ns(),
+        " ns and no end; attempts, restarts or evictions that take no time repeat each other for "
+        "ever"
+        " (give them some: timing.schedule, preemption.grace_period, scheduler.kubernetes"
+        ".initial_backoff, latencies of front_end.dra)"));
+  }
   if (options_.check_invariants) {
     if (absl::Status s = parts_.cluster->CheckInvariants(); !s.ok()) return s;
     if (absl::Status s = parts_.jobs->CheckInvariants(); !s.ok()) return s;
@@ -167,7 +198,7 @@ absl::Status Engine::PullArrival() {
 void Engine::RunScheduler() {
   const bool one_by_one = options_.attempt_latency > SimDuration() ||
                           options_.stop_after_events != 0 || options_.check_invariants;
-  while (dispatcher_->Ready() && scheduling_blocked_ == 0) {
+  while (dispatcher_->Ready() && scheduling_blocked_ == 0 && !AttemptsSpent()) {
     dispatcher_->Dispatch();
     if (one_by_one || !failure_.ok()) break;
     if (next_checkpoint_ != 0 && records_ >= next_checkpoint_) break;
@@ -288,9 +319,15 @@ SimTime Engine::After(SimDuration d) {
 }
 
 bool Engine::AtStandstill(SimTime next) {
-  if (parts_.node_agent == nullptr || !parts_.node_agent->never_rests()) return false;
-  if (options_.mode != RunMode::kReplay || arrival_due_ || next - last_progress_ <= kStandstill ||
-      free_slots_.size() != bindings_.size() || next_node_change_ != parts_.node_changes.size()) {
+  const bool never_rests = parts_.node_agent != nullptr && parts_.node_agent->never_rests();
+  if (options_.mode != RunMode::kReplay || next - last_progress_ <= kStandstill) return false;
+  if (!never_rests) {
+    // The event has been popped already.
+    const size_t own = size_t{timer_ != 0} + size_t{attempt_scheduled_};
+    return events_.size() + 1 == own && TriedInVain(kRoundsInVain);
+  }
+  if (arrival_due_ || free_slots_.size() != bindings_.size() ||
+      next_node_change_ != parts_.node_changes.size()) {
     return false;
   }
   // Pods that are bound, and whose work never begins, run no more than those that wait; and
@@ -300,13 +337,35 @@ bool Engine::AtStandstill(SimTime next) {
     return handles.finish != 0 || handles.deletion != 0;
   });
   if (ends) return false;
-  // Who is evicted, or created anew, later; quotas that change; what the agent waits for.
+  // Who is evicted, or created anew, later; quotas that change; what the agent waits for; jobs that
+  // have not been tried since the last change, because attempts take their time.
   const bool due = last_quota_change_ >= next ||
                    std::any_of(handles_.begin(), handles_.end(),
-                               [](const JobHandles& handles) { return handles.eviction != 0; });
+                               [](const JobHandles& handles) { return handles.eviction != 0; }) ||
+                   (scheduling_blocked_ == 0 && !TriedInVain(1));
   const bool busy = next - last_progress_ <= kLongestBusy && parts_.node_agent->IsBusy();
   if (due || busy) last_busy_ = next;
   return next - last_busy_ > kStandstill;
+}
+
+void Engine::CountRetry(JobId job) {
+  ++failed_at_instant_;
+  // While anything else is due, rounds mean nothing.
+  const bool never_rests = parts_.node_agent != nullptr && parts_.node_agent->never_rests();
+  if (!never_rests && !OnlyAttemptsLeft()) return;
+  uint64_t& round = handles_[job.value()].retry_round;
+  if (round == retry_round_) return;
+  round = retry_round_;
+  ++jobs_in_round_;
+}
+
+bool Engine::TriedInVain(uint32_t rounds) {
+  if (jobs_in_round_ >= dispatcher_->in_line()) {
+    ++rounds_in_vain_;
+    ++retry_round_;
+    jobs_in_round_ = 0;
+  }
+  return rounds_in_vain_ >= rounds;
 }
 
 bool Engine::NothingLeft() const {
@@ -325,7 +384,7 @@ std::vector<JobId> Engine::starting() const {
 }
 
 void Engine::WakeScheduler() {
-  if (!attempt_scheduled_ && scheduling_blocked_ == 0 && dispatcher_->Ready()) {
+  if (!attempt_scheduled_ && scheduling_blocked_ == 0 && !AttemptsSpent() && dispatcher_->Ready()) {
     attempt_scheduled_ = true;
     events_.Push(After(options_.attempt_latency), EventRank::kScheduling, EventKind::kScheduleNext,
                  0, 0, 0);
@@ -355,6 +414,7 @@ void Engine::Notify(ClusterEvent event, NodeId node) {
 
 void Engine::RecordFailure(JobId job, const Placer::Failure& failure) {
   ++parts_.jobs->mutable_row(job).attempts_failed;
+  CountRetry(job);
   Emit(RecordKind::kAttemptFailed, failure.pod, NodeId(), 0, failure.why.value());
 }
 

@@ -78,6 +78,9 @@ struct EngineOptions {
   OwnerOptions owner;
   bool check_invariants = false;  // after every event; O(nodes + pods) each
   uint64_t checkpoint_every = 0;  // records between checkpoints, at least; 0: none
+  // Records at one instant of a replay, beyond which the run fails: time does not move. Each job
+  // that has arrived allows for a thousand more.
+  uint64_t max_records_per_instant = 10'000'000;
   uint64_t stop_after_events =
       0;  // for tests and tools: pause after so many more events; 0: run to the end
 };
@@ -161,8 +164,12 @@ class Engine : private DispatchHost, private NodeHost, private ClaimHost {
     uint32_t running_slot = kNone;  // place in running_
     uint32_t pods_starting = 0;     // bound, but their work has not begun
     uint32_t pods_ending = 0;       // their work is done, but they are not off their nodes
+    uint64_t retry_round = 0;       // the last of retry_round_ in which it failed
   };
   static constexpr uint32_t kNone = ~uint32_t{0};
+  // Failed attempts per waiting job at one instant without progress. A job that claims keep waiting
+  // may rightly fail once for each other job.
+  static constexpr uint64_t kFailuresPerInstant = 1000;
   // Which timer went off: word b of a kTimer event.
   enum TimerKind : uint32_t {
     kDispatcherTimer = 0,
@@ -197,7 +204,7 @@ class Engine : private DispatchHost, private NodeHost, private ClaimHost {
   void WakePod(PodId pod, bool at_once) override;
   void ClaimsChanged() override;
   void PodStarted(PodId pod) override;
-  void NoteProgress() override { last_progress_ = now_; }
+  void NoteProgress() override { Progress(); }
   void GiveDevices(PodId pod, uint32_t devices, absl::Span<const DeviceGrant> grants) override;
   void PodEnded(PodId pod) override;
 
@@ -209,8 +216,26 @@ class Engine : private DispatchHost, private NodeHost, private ClaimHost {
   SimTime After(SimDuration d);
   // Nothing can happen to any job any more.
   bool NothingLeft() const;
-  // Only controllers stir, and have done so for long, by the time of the next event.
+  // Only the dispatcher's timer and its next attempt are due.
+  bool OnlyAttemptsLeft() const {
+    return events_.size() == size_t{timer_ != 0} + size_t{attempt_scheduled_};
+  }
+  // Nothing but failed attempts and the rounds of controllers has happened for so long, by the time
+  // of the next event, that nothing else will.
   bool AtStandstill(SimTime next);
+  // Bookkeeping of AtStandstill, once per failed attempt.
+  void CountRetry(JobId job);
+  // Whether every job in line has failed since the last progress, that many times over.
+  bool TriedInVain(uint32_t rounds);
+  // Whether so many attempts have failed at this instant that time has to move before the next.
+  bool AttemptsSpent() const {
+    return failed_at_instant_ > kFailuresPerInstant &&
+           failed_at_instant_ > kFailuresPerInstant * (1 + dispatcher_->waiting());
+  }
+  // Something other than a failed attempt has happened.
+  void Progress();
+  // The clock moves on.
+  void BeginInstant(SimTime time);
   void RunScheduler();
   void WakeScheduler();
   void WakeTimer();
@@ -275,6 +300,12 @@ class Engine : private DispatchHost, private NodeHost, private ClaimHost {
   uint64_t claim_events_ = 0;  // of them: kClaimChanged and kNodeAdded
   uint32_t scheduling_blocked_ = 0;
   SimTime last_progress_;  // the last record but those of attempts
+  // Rounds of attempts since then: in each, every job in line has failed once.
+  uint64_t retry_round_ = 1;        // the present one; never used twice
+  uint64_t jobs_in_round_ = 0;      // that have failed in it
+  uint32_t rounds_in_vain_ = 0;     // that are over
+  uint64_t failed_at_instant_ = 0;  // attempts, since the clock moved or anything else happened
+  uint64_t records_before_instant_ = 0;
   // Not saved: runs in which they matter leave no checkpoints.
   SimTime last_busy_;  // when the agent was found busy without any progress
   SimTime last_quota_change_;

@@ -116,6 +116,11 @@ void Engine::Save(StateWriter& out) const {
   out.U64(claim_events_);
   out.U64(scheduling_blocked_);
   out.I64(last_progress_.ns());
+  out.U64(retry_round_);
+  out.U64(jobs_in_round_);
+  out.U64(rounds_in_vain_);
+  out.U64(failed_at_instant_);
+  out.U64(records_before_instant_);
   out.U64(next_node_change_);
   out.U64(pods_waiting_);
   out.Bool(arrival_due_);
@@ -139,6 +144,7 @@ void Engine::Save(StateWriter& out) const {
     out.U64(uint64_t{h.running_slot} + 1);
     out.U64(h.pods_starting);
     out.U64(h.pods_ending);
+    out.U64(h.retry_round);
   }
   out.U64(running_.size());
   for (JobId job : running_) out.U64(job.value());
@@ -169,6 +175,11 @@ absl::Status Engine::Load(StateReader& in) {
   claim_events_ = in.U64();
   scheduling_blocked_ = static_cast<uint32_t>(in.U64());
   last_progress_ = SimTime(in.I64());
+  retry_round_ = in.U64();
+  jobs_in_round_ = in.U64();
+  rounds_in_vain_ = static_cast<uint32_t>(in.U64());
+  failed_at_instant_ = in.U64();
+  records_before_instant_ = in.U64();
   next_node_change_ = static_cast<size_t>(in.U64());
   pods_waiting_ = in.U64();
   arrival_due_ = in.Bool();
@@ -193,6 +204,7 @@ absl::Status Engine::Load(StateReader& in) {
     h.running_slot = static_cast<uint32_t>(in.U64() - 1);
     h.pods_starting = static_cast<uint32_t>(in.U64());
     h.pods_ending = static_cast<uint32_t>(in.U64());
+    h.retry_round = in.U64();
     handles_.push_back(h);
   }
   const size_t running = in.Count();

@@ -27,6 +27,7 @@ KubernetesDispatcher::KubernetesDispatcher(DispatchParts parts,
       queue_(QueueSortOf(*parts.profile), options),
       post_filters_(parts.profile->plugins_at(kPostFilter)),
       pre_enqueues_(parts.profile->plugins_at(kPreEnqueue)),
+      restricting_(parts.profile->plugins_at(kNodeRestriction)),
       offsets_(seed, "preemption/offset") {}
 
 QueuedPod KubernetesDispatcher::EntryOf(JobId job) const {
@@ -235,8 +236,8 @@ bool KubernetesDispatcher::RunPostFilter(const QueuedPod& pod, JobId job,
   for (Plugin* plugin : post_filters_) {
     PostFilterResult result;
     {
-      PostFilterTrial trial(context, *parts_.profile, parts_.cycle, *parts_.jobs, parts_.cluster,
-                            parts_.host, &offsets_);
+      PostFilterTrial trial(context, *parts_.profile, restricting_, parts_.cycle, *parts_.jobs,
+                            parts_.cluster, parts_.host, &offsets_);
       result = plugin->PostFilter(context, trial);
     }
     if (result.code == StepCode::kPending) {

@@ -7,18 +7,17 @@
 namespace drasim {
 
 PostFilterTrial::PostFilterTrial(const PodContext& pod, const Profile& profile,
-                                 SchedulingCycle* cycle, const JobTable& jobs,
-                                 ClusterState* cluster, const DispatchHost* host, Random* offsets)
+                                 absl::Span<Plugin* const> restricting, SchedulingCycle* cycle,
+                                 const JobTable& jobs, ClusterState* cluster,
+                                 const DispatchHost* host, Random* offsets)
     : pod_(pod),
       profile_(profile),
-      restricting_(profile.plugins_at(kNodeRestriction)),
+      restricting_(restricting),
       cycle_(cycle),
       jobs_(jobs),
       cluster_(cluster),
       host_(host),
-      offsets_(offsets) {
-  cluster_->BeginWhatIf();
-}
+      offsets_(offsets) {}
 
 absl::Span<const NodeId> PostFilterTrial::candidates() const {
   if (listed_) return candidates_;
@@ -39,7 +38,9 @@ absl::Span<const NodeId> PostFilterTrial::candidates() const {
   return candidates_;
 }
 
-PostFilterTrial::~PostFilterTrial() { cluster_->Rollback(); }
+PostFilterTrial::~PostFilterTrial() {
+  if (changed_) cluster_->Rollback();
+}
 
 bool PostFilterTrial::Fits(NodeId node) {
   ReasonIndex verdict = kFits;
@@ -55,6 +56,8 @@ bool PostFilterTrial::Fits(NodeId node) {
 }
 
 void PostFilterTrial::Remove(PodId pod) {
+  if (!changed_) cluster_->BeginWhatIf();
+  changed_ = true;
   const bool bound = cluster_->pod_phase(pod) == PodPhase::kBound;
   const absl::Span<const DeviceGrant> grants = cluster_->pod_grants(pod);
   removed_.push_back({pod, cluster_->pod_node(pod), cluster_->pod_devices(pod),

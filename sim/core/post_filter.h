@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "model/cluster_state.h"
 #include "model/job_table.h"
 #include "model/random.h"
@@ -18,8 +19,11 @@ namespace drasim {
 // destroyed.
 class PostFilterTrial : public PostFilterHandle {
  public:
-  // No node fits the pod in the present state. All must outlive the trial. O(1).
-  PostFilterTrial(const PodContext& pod, const Profile& profile, SchedulingCycle* cycle,
+  // No node fits the pod in the present state. `restricting` are the profile's kNodeRestriction
+  // plugins. All must outlive the trial. O(1), without an allocation: most calls of PostFilter end
+  // before they look at a node.
+  PostFilterTrial(const PodContext& pod, const Profile& profile,
+                  absl::Span<Plugin* const> restricting, SchedulingCycle* cycle,
                   const JobTable& jobs, ClusterState* cluster, const DispatchHost* host,
                   Random* offsets);
   ~PostFilterTrial() override;
@@ -45,14 +49,15 @@ class PostFilterTrial : public PostFilterHandle {
     bool bound;  // else assumed
   };
 
-  PodContext pod_;
+  const PodContext& pod_;
   const Profile& profile_;
-  const std::vector<Plugin*> restricting_;
+  const absl::Span<Plugin* const> restricting_;
   SchedulingCycle* cycle_;
   const JobTable& jobs_;
   ClusterState* cluster_;
   const DispatchHost* host_;
   Random* offsets_;
+  bool changed_ = false;  // a what-if is open
   mutable bool listed_ = false;
   mutable std::vector<NodeId> candidates_;
   std::vector<Removed> removed_;

@@ -179,6 +179,19 @@ TEST(PathologiesTest, ThirtyThirdConsumer) {
   }
 }
 
+// An attempt that ends in an error takes no time here, and neither does its backoff: the pod is
+// tried again when something else has happened, not without end at one instant.
+TEST(PathologiesTest, ThirtyThirdConsumerWithoutBackoff) {
+  DraScenario s = Sharing(kMaxReservedFor + 1, true, 100, 0.1);
+  s.engine.kubernetes = KubernetesQueueOptions();
+  s.engine.kubernetes.max_backoff = SimDuration();
+  s.engine.options.stop_after_events = 1'000'000;
+  DraRig rig(std::move(s));
+  DraStory story(&rig);
+  ASSERT_EQ(rig.Run(), absl::OkStatus()) << story.Text();
+  EXPECT_NEAR(story.BoundAt("pod-32"), 101, kTiny) << story.Text();
+}
+
 // ---- 13. ----
 
 // The node of a running pod is lost at 10 s, its next pod needs the same device, which is attached
