@@ -72,8 +72,11 @@ absl::StatusOr<RunRequest> ReadResumption(GivenScenario given, bool force) {
     if (absl::Status s = ResolveGiven(&given); !s.ok()) return s;
   }
   if (told && !HasBegunRun(dir)) {
-    std::fprintf(stderr, "drasim: %s has no ledger yet; the run begins anew\n", dir.c_str());
-    return NewRun(std::move(given.scenario), force);
+    absl::StatusOr<RunRequest> request = NewRun(std::move(given.scenario), force);
+    if (request.ok()) {
+      std::fprintf(stderr, "drasim: %s has no ledger yet; the run begins anew\n", dir.c_str());
+    }
+    return request;
   }
   RunRequest request;
   std::error_code error;

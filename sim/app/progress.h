@@ -54,7 +54,7 @@ class RunsProgress {
   void Clear();
 
  private:
-  // Of one run.
+  // A whole run counts as so many.
   static constexpr uint64_t kParts = 1000;
 
   std::mutex mutex_;

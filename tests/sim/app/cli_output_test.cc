@@ -1,5 +1,5 @@
-// Output that is lost, memory and disks that run out, two runs in one folder: nothing of that ends
-// with exit code 0, and nothing costs an older result.
+// Output that is lost, memory and disks that run out, two runs in one folder: none of it
+// ends with exit code 0, and none of it costs an older result.
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -96,7 +96,7 @@ TEST_F(CliOutputTest, AFullDiskKeepsTheOlderResult) {
             "drasim: error: out/timeseries.csv.tmp: cannot write: File too large; `drasim run "
             "--resume --out out` goes on with it\n");
   Names expected = files;
-  expected.insert(expected.end(), {"ledger.partial", "timeseries.csv.tmp"});
+  for (const char* name : {"ledger.partial", "timeseries.csv.tmp"}) expected.push_back(name);
   std::sort(expected.begin(), expected.end());
   EXPECT_EQ(dir_.List("out"), expected);
   EXPECT_EQ(dir_.Read("out/summary.json"), summary);
