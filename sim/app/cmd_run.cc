@@ -37,7 +37,7 @@ struct RunRequest {
   absl::optional<Resumption> resumption;  // with --resume
 };
 
-// What may be said beside --resume without telling the scenario.
+// Keys that --resume accepts without the scenario.
 bool IsAboutTheMachine(const std::string& key) {
   return key == "output.dir" || key == "output.max_ledger";
 }
@@ -159,7 +159,7 @@ size_t PrintWarnings(const Simulation& sim, size_t first) {
   return sim.warnings().size();
 }
 
-// How the run can still be completed, behind the reason for which it ended early.
+// Adds the command that completes a run which ended early.
 absl::Status WithWayOn(const absl::Status& status, const RunOutputs* outputs,
                        const std::string& dir) {
   const bool has_way =

@@ -1,5 +1,5 @@
-// How far a command has come, on standard error: a bar with the time left where that is a terminal,
-// else a line every ten seconds.
+// Progress of a command, on standard error: a bar with the time left where that is a terminal, else
+// a line every ten seconds.
 #ifndef DRASIM_SIM_APP_PROGRESS_H_
 #define DRASIM_SIM_APP_PROGRESS_H_
 

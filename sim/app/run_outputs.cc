@@ -29,7 +29,8 @@ namespace fs = std::filesystem;
 constexpr const char* kOwnFiles[] = {
     "ledger",         "ledger.partial", "summary.json", "run.json", "scenario.yaml",
     "timeseries.csv", "pods.csv",       "by_load.csv",  "jobs.csv", "device_events.csv"};
-// What compare and sweep write, which a run does not remove, and what is there only for a while.
+// Files of compare and sweep, which a run does not remove, and files that are there only for a
+// while.
 constexpr const char* kRelatedFiles[] = {"compare.json",     "compare.csv",
                                          "sweep.csv",        "sweep.partial.csv",
                                          kBegunScenarioFile, FolderLock::kFileName};

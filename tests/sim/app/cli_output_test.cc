@@ -109,7 +109,7 @@ TEST_F(CliOutputTest, AFullDiskKeepsTheOlderResult) {
   EXPECT_EQ(JsonAt(resumed.out, "pods.arrived"), "300");
 }
 
-// What an earlier run left that this one has no file for goes, too.
+// A new run also removes the older files that it has none of its own for.
 TEST_F(CliOutputTest, AReplaysFilesDoNotOutliveTheNextFill) {
   ASSERT_EQ(RunTiny({"--out", "out", "--mode", "replay"}).exit_code, 0);
   EXPECT_TRUE(dir_.Has("out/jobs.csv"));

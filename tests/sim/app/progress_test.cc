@@ -16,7 +16,7 @@ class ProgressTest : public ::testing::Test {
   ProgressTest() : out_(std::tmpfile()) { DRASIM_CHECK(out_ != nullptr); }
   ~ProgressTest() override { std::fclose(out_); }
 
-  // What has been printed since the last call.
+  // The text printed since the last call.
   std::string Printed() {
     std::string text;
     std::fseek(out_, read_, SEEK_SET);
