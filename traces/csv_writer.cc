@@ -31,6 +31,11 @@ absl::Status FileError(int error_number, absl::string_view doing, absl::string_v
   return absl::ErrnoToStatus(error_number, absl::StrCat(doing, " ", path));
 }
 
+// Bytes that are lost are the machine's fault, whatever the errno.
+absl::Status WriteError(int error_number, absl::string_view path) {
+  return absl::UnavailableError(FileError(error_number, "cannot write", path).message());
+}
+
 // One field, quoted when it has to be.
 std::string Field(absl::string_view text) {
   if (text.find_first_of(",\"\r\n") == absl::string_view::npos) return std::string(text);
@@ -126,7 +131,7 @@ absl::Status TextFile::Append(absl::string_view text) {
   if (!status_.ok() || text.empty()) return status_;
   errno = 0;
   if (gzwrite(file_, text.data(), static_cast<unsigned>(text.size())) == 0) {
-    status_ = FileError(errno == 0 ? EIO : errno, "cannot write", shown_path());
+    status_ = WriteError(errno == 0 ? EIO : errno, shown_path());
   }
   return status_;
 }
@@ -137,7 +142,7 @@ absl::Status TextFile::Close() {
   const int code = gzclose(file_);
   file_ = nullptr;
   if (status_.ok() && code != Z_OK) {
-    status_ = FileError(errno == 0 ? EIO : errno, "cannot write", shown_path());
+    status_ = WriteError(errno == 0 ? EIO : errno, shown_path());
   }
   if (status_.ok() && !part_.empty() && std::rename(part_.c_str(), path_.c_str()) != 0) {
     status_ = FileError(errno, absl::StrCat("cannot rename ", part_, " to"), path_);

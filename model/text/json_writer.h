@@ -22,6 +22,8 @@ class JsonWriter {
   JsonWriter& Int(int64_t value);
   JsonWriter& Uint(uint64_t value);
   JsonWriter& Double(double value);  // shortest form that reads back
+  // A number as decimal text, for those that no double holds exactly.
+  JsonWriter& Number(absl::string_view decimal) { return Raw(decimal); }
   JsonWriter& Bool(bool value) { return Raw(value ? "true" : "false"); }
   JsonWriter& Null() { return Raw("null"); }
   JsonWriter& String(absl::string_view value);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -103,12 +104,19 @@ const LoadRow* CellResult::AtLoad(int64_t arrived_percent) const {
   return it != by_load.end() && it->arrived_percent == arrived_percent ? &*it : nullptr;
 }
 
-absl::StatusOr<CellResult> RunCell(const proto::Scenario& scenario, bool with_starts) {
+absl::StatusOr<CellResult> RunCell(const proto::Scenario& scenario, bool with_starts,
+                                   const std::function<void(double)>& on_progress) {
   absl::StatusOr<std::unique_ptr<Simulation>> built = Simulation::Build(scenario);
   if (!built.ok()) return built.status();
   Simulation& sim = **built;
   StartReport starts = MakeStartReport(sim);
   if (with_starts) sim.AddSink(&starts);
+  if (on_progress) {
+    // The run itself, behind the last arrival, counts as one job more.
+    const double whole = static_cast<double>(sim.pods_expected()) + 1;
+    sim.set_on_progress(
+        [&on_progress, whole](uint64_t pods) { on_progress(static_cast<double>(pods) / whole); });
+  }
   if (absl::Status s = sim.Start(); !s.ok()) return s;
   if (absl::Status s = sim.Run(); !s.ok()) return s;
   const Sample& m = sim.metrics().sample();
@@ -161,7 +169,11 @@ absl::Status ForEachInParallel(size_t n, size_t jobs,
     }
   };
   std::vector<std::thread> threads;
-  for (size_t t = 1; t < std::min(jobs, n); ++t) threads.emplace_back(worker);
+  try {
+    for (size_t t = 1; t < std::min(jobs, n); ++t) threads.emplace_back(worker);
+  } catch (const std::system_error&) {
+    // A limit on memory or on threads: those that there are do the work.
+  }
   worker();
   for (std::thread& thread : threads) thread.join();
   return first_error;

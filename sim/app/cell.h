@@ -70,8 +70,10 @@ struct CellResult {
 };
 
 // Builds and runs a resolved scenario. `with_starts`: how pods came to work, too, which takes
-// memory for each pod. Thread-safe: cells share nothing.
-absl::StatusOr<CellResult> RunCell(const proto::Scenario& scenario, bool with_starts = false);
+// memory for each pod. `on_progress` is called now and then with the share of the jobs that have
+// arrived, below 1. Thread-safe: cells share nothing.
+absl::StatusOr<CellResult> RunCell(const proto::Scenario& scenario, bool with_starts = false,
+                                   const std::function<void(double)>& on_progress = nullptr);
 
 // Calls work(i) for i in [0, n) on up to `jobs` threads. The first error stops the handing out of
 // further work and is returned. `done` is called after each success, one at a time.

@@ -1,6 +1,10 @@
 #include "sim/app/cli.h"
 
+#include <unistd.h>
+
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 
 #include "absl/strings/str_cat.h"
 #include "model/text/did_you_mean.h"
@@ -36,6 +40,8 @@ std::string HelpOf(const Command& c) {
   return text;
 }
 
+std::string VersionText() { return absl::StrCat("drasim ", kDrasimVersion, "\n"); }
+
 void Print(absl::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
 int Report(const absl::Status& status) {
@@ -50,7 +56,6 @@ int Report(const absl::Status& status) {
     case absl::StatusCode::kOutOfRange:
     case absl::StatusCode::kFailedPrecondition:
     case absl::StatusCode::kDataLoss:
-    case absl::StatusCode::kResourceExhausted:
       return kExitUsage;
     default:
       return kExitFailed;
@@ -78,6 +83,10 @@ int UnknownCommand(const std::vector<std::string>& args) {
   std::string typed = args[0];
   for (const std::string& name : known) {
     if (name.rfind(absl::StrCat(typed, " "), 0) != 0) continue;
+    if (args.size() >= 2 && args[1] == "--version") {
+      Print(VersionText());
+      return kExitOk;
+    }
     if (args.size() < 2 || args[1] == "--help" || args[1] == "-h") {
       std::string text = absl::StrCat("Commands under `drasim ", typed, "`:\n");
       for (const Command& c : Commands()) {
@@ -94,11 +103,8 @@ int UnknownCommand(const std::vector<std::string>& args) {
       "unknown command '", typed, "'", Suggest(typed, known), "; `drasim --help` lists them")));
 }
 
-}  // namespace
-
-absl::Status QuietFailure() { return absl::AbortedError(kQuiet); }
-
-int RunCli(const std::vector<std::string>& args) {
+// Prints into the buffer of standard output; its failures come out in FlushStandardOutput.
+int RunCommandLine(const std::vector<std::string>& args) {
   if (args.empty()) {
     Print(Overview());
     return kExitUsage;
@@ -108,7 +114,7 @@ int RunCli(const std::vector<std::string>& args) {
     return kExitOk;
   }
   if (args[0] == "--version" || args[0] == "version") {
-    Print(absl::StrCat("drasim ", kDrasimVersion, "\n"));
+    Print(VersionText());
     return kExitOk;
   }
   size_t words = 0;
@@ -116,6 +122,7 @@ int RunCli(const std::vector<std::string>& args) {
   if (command == nullptr) return UnknownCommand(args);
   std::vector<FlagSpec> specs = command->flags;
   specs.push_back({"help", "", "", "this text"});
+  specs.push_back({"version", "", "", "drasim's version"});
   absl::StatusOr<ParsedFlags> flags =
       ParseFlags(specs, {args.begin() + static_cast<std::ptrdiff_t>(words), args.end()});
   if (!flags.ok()) {
@@ -128,7 +135,38 @@ int RunCli(const std::vector<std::string>& args) {
     Print(HelpOf(*command));
     return kExitOk;
   }
+  if (flags->Has("version")) {
+    Print(VersionText());
+    return kExitOk;
+  }
   return Report(command->run(*flags));
+}
+
+// Every command prints with the C library, whose errors stick, so that one look at the end finds
+// them all.
+absl::Status FlushStandardOutput() {
+  const bool lost = std::ferror(stdout) != 0;
+  bool failed = std::fflush(stdout) != 0;
+  if (!failed) {
+    // Some file systems report a full disk when a file is closed.
+    const int copy = dup(STDOUT_FILENO);
+    failed = copy >= 0 && close(copy) != 0;
+  }
+  if (!failed && !lost) return absl::OkStatus();
+  return absl::UnavailableError(absl::StrCat("standard output: cannot write", failed ? ": " : "",
+                                             failed ? std::strerror(errno) : ""));
+}
+
+}  // namespace
+
+absl::Status QuietFailure() { return absl::AbortedError(kQuiet); }
+
+int RunCli(const std::vector<std::string>& args) {
+  const int code = RunCommandLine(args);
+  const absl::Status written = FlushStandardOutput();
+  if (written.ok()) return code;
+  Report(written);
+  return code == kExitOk ? kExitFailed : code;
 }
 
 }  // namespace drasim

@@ -29,7 +29,7 @@ struct Command {
 const std::vector<Command>& Commands();
 
 // Runs a command line without the program's name; prints errors to standard error. Returns the exit
-// code.
+// code, which is not kExitOk when standard output took less than all.
 int RunCli(const std::vector<std::string>& args);
 
 // A result that is neither an error nor success: `diff` found a difference. Exit code 1, nothing

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -31,6 +32,8 @@
 #include "sim/app/statistics.h"
 #include "sim/app/text_table.h"
 #include "sim/app/world_table.h"
+#include "sim/record/atomic_file.h"
+#include "sim/record/folder_lock.h"
 #include "sim/record/pod_log.h"
 
 namespace drasim {
@@ -85,19 +88,19 @@ absl::StatusOr<std::vector<CellResult>> RunCells(const Comparison& c, size_t job
   const bool with_starts = c.worlds() || AnyOf(StartMetrics(), c.metrics);
   const size_t seeds = contenders.seeds.size();
   std::vector<CellResult> cells(contenders.all.size() * seeds);
-  Progress progress("compare", cells.size(), quiet);
-  size_t finished = 0;
+  RunsProgress progress("compare", cells.size(), quiet);
   const absl::Status ran = ForEachInParallel(
       cells.size(), jobs,
       [&](size_t i) -> absl::Status {
         proto::Scenario scenario = contenders.all[i / seeds].scenario;
         scenario.set_seed(contenders.seeds[i % seeds]);
-        absl::StatusOr<CellResult> cell = RunCell(scenario, with_starts);
+        absl::StatusOr<CellResult> cell = RunCell(
+            scenario, with_starts, [&progress, i](double share) { progress.Update(i, share); });
         if (!cell.ok()) return cell.status();
         cells[i] = *std::move(cell);
         return absl::OkStatus();
       },
-      [&](size_t) { progress.Update(++finished); });
+      [&](size_t i) { progress.Update(i, 1); });
   progress.Clear();
   if (!ran.ok()) return ran;
   return cells;
@@ -512,8 +515,11 @@ absl::Status CompareCommand(const ParsedFlags& flags) {
         absl::StrCat("--format: found '", format, "', expected table, json or csv"));
   }
   const std::string dir = flags.GetOr("out", "");
+  std::unique_ptr<FolderLock> lock;
   if (!dir.empty()) {
-    if (absl::Status s = PrepareOutputDir(dir, flags.Has("force")); !s.ok()) return s;
+    absl::StatusOr<std::unique_ptr<FolderLock>> taken = PrepareOutputDir(dir, flags.Has("force"));
+    if (!taken.ok()) return taken.status();
+    lock = *std::move(taken);
   }
   const Contenders& contenders = comparison->contenders;
   NoteIdleSeeds(contenders);
@@ -529,8 +535,9 @@ absl::Status CompareCommand(const ParsedFlags& flags) {
   const std::string json = Json(*comparison, rows, pairs);
   const std::string csv = Csv(*comparison, rows);
   if (!dir.empty()) {
-    if (absl::Status s = WriteFileAtomically(dir + "/compare.json", json); !s.ok()) return s;
-    if (absl::Status s = WriteFileAtomically(dir + "/compare.csv", csv); !s.ok()) return s;
+    absl::Status s =
+        WriteFilesAtomically({{dir + "/compare.json", json}, {dir + "/compare.csv", csv}});
+    if (!s.ok()) return s;
   }
   const bool ansi = isatty(STDOUT_FILENO) == 1;
   const std::string text = format == "json"    ? json

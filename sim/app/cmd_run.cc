@@ -5,8 +5,10 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -15,7 +17,10 @@
 #include "sim/app/progress.h"
 #include "sim/app/resume.h"
 #include "sim/app/run_outputs.h"
+#include "sim/app/run_plan.h"
 #include "sim/app/simulation.h"
+#include "sim/record/folder_lock.h"
+#include "sim/record/pod_log.h"
 
 namespace drasim {
 namespace {
@@ -26,13 +31,31 @@ void OnSignal(int) { stop_requested.store(true); }
 
 // What the command line asks for.
 struct RunRequest {
+  std::unique_ptr<FolderLock> lock;       // of output.dir, if any; released last
+  std::unique_ptr<BegunScenario> begun;   // until there is a ledger
   proto::Scenario scenario;               // resolved
   absl::optional<Resumption> resumption;  // with --resume
 };
 
-// With --resume the scenario is the one in the ledger. What else the command line says about it may
-// not contradict.
-absl::StatusOr<RunRequest> ReadResumption(GivenScenario given) {
+// Keys that --resume accepts without the scenario.
+bool IsAboutTheMachine(const std::string& key) {
+  return key == "output.dir" || key == "output.max_ledger";
+}
+
+absl::StatusOr<RunRequest> NewRun(proto::Scenario scenario, bool force) {
+  RunRequest request;
+  request.scenario = std::move(scenario);
+  const std::string& dir = request.scenario.output().dir();
+  if (dir.empty()) return request;
+  absl::StatusOr<std::unique_ptr<FolderLock>> lock = PrepareOutputDir(dir, force);
+  if (!lock.ok()) return lock.status();
+  request.lock = *std::move(lock);
+  return request;
+}
+
+// With --resume the scenario is the one that the run left in its folder. What else the command line
+// says about it may not contradict.
+absl::StatusOr<RunRequest> ReadResumption(GivenScenario given, bool force) {
   const std::string dir = given.scenario.output().dir();
   if (dir.empty()) {
     return absl::InvalidArgumentError(
@@ -44,17 +67,33 @@ absl::StatusOr<RunRequest> ReadResumption(GivenScenario given) {
   }
   const bool told = !given.file.empty() ||
                     std::any_of(given.overridden.begin(), given.overridden.end(),
-                                [](const std::string& key) { return key != "output.dir"; });
+                                [](const std::string& key) { return !IsAboutTheMachine(key); });
   if (told) {
     if (absl::Status s = ResolveGiven(&given); !s.ok()) return s;
+  }
+  if (told && !HasBegunRun(dir)) {
+    absl::StatusOr<RunRequest> request = NewRun(std::move(given.scenario), force);
+    if (request.ok()) {
+      std::fprintf(stderr, "drasim: %s has no ledger yet; the run begins anew\n", dir.c_str());
+    }
+    return request;
+  }
+  RunRequest request;
+  std::error_code error;
+  if (std::filesystem::is_directory(dir, error)) {
+    // Before it is read, since another process may be writing there.
+    absl::StatusOr<std::unique_ptr<FolderLock>> lock = FolderLock::Take(dir);
+    if (!lock.ok()) return lock.status();
+    request.lock = *std::move(lock);
   }
   absl::StatusOr<Resumption> found = FindResumption(dir);
   if (!found.ok()) return found.status();
   if (told) {
     if (absl::Status s = CheckSameScenario(given.scenario, found->scenario); !s.ok()) return s;
   }
-  RunRequest request;
   request.scenario = found->scenario;
+  request.scenario.mutable_output()->set_max_ledger(given.scenario.output().max_ledger());
+  if (auto limit = LedgerLimit(request.scenario); !limit.ok()) return limit.status();
   request.resumption = *std::move(found);
   return request;
 }
@@ -68,14 +107,24 @@ absl::StatusOr<RunRequest> ReadRequest(const ParsedFlags& flags) {
     return absl::InvalidArgumentError(
         absl::StrCat("--format: found '", format, "', expected table, json or csv"));
   }
-  if (flags.Has("resume")) return ReadResumption(*std::move(given));
+  if (flags.Has("resume")) return ReadResumption(*std::move(given), flags.Has("force"));
   if (absl::Status s = ResolveGiven(&*given); !s.ok()) return s;
-  RunRequest request;
-  request.scenario = std::move(given->scenario);
-  const std::string& dir = request.scenario.output().dir();
-  if (dir.empty()) return request;
-  if (absl::Status s = PrepareOutputDir(dir, flags.Has("force")); !s.ok()) return s;
-  return request;
+  return NewRun(std::move(given->scenario), flags.Has("force"));
+}
+
+// For as long as there is no ledger to resume from.
+absl::Status LeaveScenario(RunRequest* request) {
+  const proto::Scenario& scenario = request->scenario;
+  const bool goes_on =
+      request->resumption.has_value() && !request->resumption->position.checkpoints.empty();
+  if (goes_on || scenario.output().dir().empty() || !scenario.output().ledger()) {
+    return absl::OkStatus();
+  }
+  absl::StatusOr<std::unique_ptr<BegunScenario>> begun =
+      BegunScenario::Leave(scenario, scenario.output().dir());
+  if (!begun.ok()) return begun.status();
+  request->begun = *std::move(begun);
+  return absl::OkStatus();
 }
 
 // Null when the run leaves no files.
@@ -110,43 +159,78 @@ size_t PrintWarnings(const Simulation& sim, size_t first) {
   return sim.warnings().size();
 }
 
+// Adds the command that completes a run which ended early.
+absl::Status WithWayOn(const absl::Status& status, const RunOutputs* outputs,
+                       const std::string& dir) {
+  const bool has_way =
+      absl::IsCancelled(status) || absl::IsUnavailable(status) || absl::IsResourceExhausted(status);
+  if (!has_way || outputs == nullptr || !outputs->resumable()) return status;
+  return absl::Status(
+      status.code(),
+      absl::StrCat(status.message(), "; `drasim run --resume --out ", dir,
+                   absl::IsResourceExhausted(status) ? " --set output.max_ledger=SIZE" : "",
+                   "` goes on with it"));
+}
+
+// Ends the run between two events: Ctrl-C, `kill`, and a terminal that is closed, unless the user
+// has asked to survive that (nohup).
+void StopOnSignals() {
+  std::signal(SIGINT, OnSignal);
+  std::signal(SIGTERM, OnSignal);
+  if (std::signal(SIGHUP, OnSignal) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
+}
+
+// Where a run stands whose last job has arrived.
+std::string RestOfRun(const Simulation& sim) {
+  std::string seconds;
+  AppendSeconds(sim.engine().now(), &seconds);
+  return absl::StrCat("all jobs have arrived; ", sim.engine().pods_waiting(), " pods wait at ",
+                      seconds, " s of the run");
+}
+
+void PrintSummary(const Simulation& sim, const std::string& format) {
+  const std::string text = format == "json"  ? SummaryJson(sim)
+                           : format == "csv" ? SummaryCsv(sim)
+                                             : SummaryTable(sim);
+  std::fputs(text.c_str(), stdout);
+}
+
 }  // namespace
 
 absl::Status RunCommand(const ParsedFlags& flags) {
   const auto start = std::chrono::steady_clock::now();
   absl::StatusOr<RunRequest> request = ReadRequest(flags);
   if (!request.ok()) return request.status();
+  if (absl::Status s = LeaveScenario(&*request); !s.ok()) return s;
   absl::StatusOr<std::unique_ptr<Simulation>> sim = Simulation::Build(request->scenario);
   if (!sim.ok()) return sim.status();
   const size_t told = PrintWarnings(**sim, 0);
   absl::StatusOr<std::unique_ptr<RunOutputs>> attached = AttachOutputs(*request, sim->get());
   if (!attached.ok()) return attached.status();
+  request->begun.reset();
   RunOutputs* const outputs = attached->get();
   Progress progress("run", (*sim)->pods_expected(), flags.Has("quiet"));
-  (*sim)->set_on_progress([&progress](uint64_t pods) { progress.Update(pods); });
+  (*sim)->set_on_progress([&progress, run = sim->get()](uint64_t pods) {
+    progress.Update(pods, [run] { return RestOfRun(*run); });
+  });
   (*sim)->set_stop(&stop_requested);
-  std::signal(SIGINT, OnSignal);
-  std::signal(SIGTERM, OnSignal);
+  StopOnSignals();
   if (absl::Status s = Start(&*request, sim->get()); !s.ok()) return s;
   const absl::Status ran = (*sim)->Run();
   progress.Clear();
   PrintWarnings(**sim, told);  // what only the run could tell
+  const std::string& dir = request->scenario.output().dir();
   if (!ran.ok()) {
     if (outputs != nullptr) (void)outputs->Abandon();
-    if (!absl::IsCancelled(ran) || outputs == nullptr || !outputs->resumable()) return ran;
-    return absl::CancelledError(absl::StrCat(ran.message(), "; `drasim run --resume --out ",
-                                             request->scenario.output().dir(),
-                                             "` goes on with it"));
+    return WithWayOn(ran, outputs, dir);
   }
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;
   if (outputs != nullptr) {
-    if (absl::Status s = outputs->Complete(wall.count()); !s.ok()) return s;
+    if (absl::Status s = outputs->Complete(wall.count()); !s.ok()) {
+      return WithWayOn(s, outputs, dir);
+    }
   }
-  const std::string format = flags.GetOr("format", "table");
-  const std::string text = format == "json"  ? SummaryJson(**sim)
-                           : format == "csv" ? SummaryCsv(**sim)
-                                             : SummaryTable(**sim);
-  std::fputs(text.c_str(), stdout);
+  PrintSummary(**sim, flags.GetOr("format", "table"));
   return absl::OkStatus();
 }
 

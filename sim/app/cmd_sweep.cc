@@ -1,11 +1,13 @@
 // drasim sweep: traces x queues x policies x seeds, resumable.
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -26,6 +28,8 @@
 #include "sim/app/progress.h"
 #include "sim/app/run_outputs.h"
 #include "sim/app/simulation.h"
+#include "sim/record/atomic_file.h"
+#include "sim/record/folder_lock.h"
 #include "sim/record/pod_log.h"
 
 namespace drasim {
@@ -205,7 +209,9 @@ absl::Status SweepCommand(const ParsedFlags& flags) {
   std::vector<Cell>& cells = *made;
   absl::StatusOr<size_t> jobs = ParseJobs(flags.GetOr("jobs", ""));
   if (!jobs.ok()) return jobs.status();
-  if (absl::Status s = PrepareOutputDir(dir, flags.Has("force")); !s.ok()) return s;
+  const absl::StatusOr<std::unique_ptr<FolderLock>> lock =
+      PrepareOutputDir(dir, flags.Has("force"));
+  if (!lock.ok()) return lock.status();
   const std::string partial = dir + "/sweep.partial.csv";
   const std::string header = Header(IsReplay(cells[0]));
   const std::map<std::string, std::string> finished = ReadFinished(partial, header);
@@ -219,16 +225,17 @@ absl::Status SweepCommand(const ParsedFlags& flags) {
     }
   }
   std::FILE* log = std::fopen(partial.c_str(), "ab");
-  if (log == nullptr) return absl::InvalidArgumentError(absl::StrCat(partial, ": cannot write"));
+  if (log == nullptr) return FileStatus(partial, "cannot create the file", errno);
   // Ends a line that a killed sweep may have torn.
   if (std::filesystem::file_size(partial) > 0) std::fputs("\n", log);
-  Progress progress("sweep", todo.size(), flags.Has("quiet"));
-  uint64_t done = 0;
+  RunsProgress progress("sweep", todo.size(), flags.Has("quiet"));
   const absl::Status ran = ForEachInParallel(
       todo.size(), *jobs,
       [&](size_t i) -> absl::Status {
         Cell& cell = cells[todo[i]];
-        absl::StatusOr<CellResult> result = RunCell(cell.scenario);
+        absl::StatusOr<CellResult> result =
+            RunCell(cell.scenario, /*with_starts=*/false,
+                    [&progress, i](double share) { progress.Update(i, share); });
         if (!result.ok()) return result.status();
         cell.row = RowOf(cell, *result);
         cell.warnings = result->warnings;
@@ -237,11 +244,13 @@ absl::Status SweepCommand(const ParsedFlags& flags) {
       [&](size_t i) {
         std::fprintf(log, "%s\n", cells[todo[i]].row.c_str());
         std::fflush(log);
-        progress.Update(++done);
+        progress.Update(i, 1);
       });
   progress.Clear();
-  std::fclose(log);
+  const bool torn = std::ferror(log) != 0;
+  const bool kept = std::fclose(log) == 0 && !torn;
   if (!ran.ok()) return ran;
+  if (!kept) return absl::UnavailableError(absl::StrCat(partial, ": cannot write"));
   // Cells of one trace repeat its warnings.
   std::set<std::string> warnings;
   for (const Cell& cell : cells) {

@@ -50,7 +50,7 @@ std::vector<Command> MakeCommands() {
   const FlagSpec out{"out", "", "DIR", "where results go"};
   const FlagSpec force{"force", "", "",
                        "write into DIR even if it holds files that are not drasim's"};
-  const FlagSpec quiet{"quiet", "", "", "no progress bar"};
+  const FlagSpec quiet{"quiet", "", "", "no progress on standard error"};
   const FlagSpec queues{"queues", "", "A,B,...",
                         "queues, or all, in a replay (default: the scenario's)"};
   const FlagSpec policies{"policies", "", "A,B,...",

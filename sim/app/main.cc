@@ -4,7 +4,9 @@
 #include <vector>
 
 #include "sim/app/cli.h"
+#include "sim/app/process.h"
 
 int main(int argc, char** argv) {
+  drasim::PrepareProcess();
   return drasim::RunCli(std::vector<std::string>(argv + 1, argv + argc));
 }

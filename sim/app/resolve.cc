@@ -21,6 +21,9 @@
 namespace drasim {
 namespace {
 
+// A larger workload would take memory without end before the first pod is placed.
+constexpr double kMostTuning = 1000;
+
 absl::Status CheckChoice(absl::string_view key, const std::string& value,
                          const std::vector<std::string>& known) {
   if (std::find(known.begin(), known.end(), value) != known.end()) return absl::OkStatus();
@@ -233,6 +236,7 @@ absl::Status CheckPlan(const proto::Scenario& s) {
   if (absl::Status e = CheckNodeEvents(s); !e.ok()) return e;
   if (absl::Status e = CheckDevices(s); !e.ok()) return e;
   if (absl::Status e = CheckDra(s); !e.ok()) return e;
+  if (auto limit = LedgerLimit(s); !limit.ok()) return limit.status();
   return MakeMetricWindows(s).status();
 }
 
@@ -246,8 +250,14 @@ absl::Status CheckValues(const proto::Scenario& s) {
     return absl::InvalidArgumentError(absl::StrCat(
         "order: found '", s.order(), "', expected 'trace': a replay keeps the arrival times"));
   }
-  if (s.workload().tuning().has_ratio() && !(s.workload().tuning().ratio() > 0)) {
+  const double ratio = s.workload().tuning().ratio();
+  if (s.workload().tuning().has_ratio() && !(ratio > 0)) {
     return absl::InvalidArgumentError("workload.tuning.ratio: expected a number above 0");
+  }
+  if (ratio > kMostTuning) {
+    return absl::InvalidArgumentError(absl::StrCat("workload.tuning.ratio: found ", ratio,
+                                                   ", expected at most ", kMostTuning,
+                                                   " times the cluster's GPUs"));
   }
   if (s.workload().limit() < 0)
     return absl::InvalidArgumentError("workload.limit: expected 0 or more");

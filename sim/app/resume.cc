@@ -13,10 +13,14 @@
 
 #include "absl/strings/str_cat.h"
 #include "model/text/yaml_proto.h"
+#include "sim/app/commands.h"
 #include "sim/app/resolve.h"
+#include "sim/app/run_outputs.h"
+#include "sim/record/atomic_file.h"
 #include "sim/record/ledger_frame.h"
 #include "sim/record/ledger_reader.h"
 #include "sim/record/version.h"
+#include "traces/byte_source.h"
 
 namespace drasim {
 namespace {
@@ -71,19 +75,45 @@ std::string ValueAt(const Leaves& leaves, const std::string& path) {
   return it == leaves.end() ? "nothing" : it->second;
 }
 
-// The ledger of a run that is not finished.
-absl::StatusOr<std::string> UnfinishedLedger(const std::string& dir) {
-  const std::string whole = absl::StrCat(dir, "/ledger");
-  const std::string partial = absl::StrCat(whole, ".partial");
+std::string FileIn(const std::string& dir, absl::string_view name) {
+  return absl::StrCat(dir, "/", name);
+}
+
+bool IsThere(const std::string& path) {
   std::error_code error;
-  const bool has_whole = fs::exists(whole, error);
-  if (has_whole && fs::exists(absl::StrCat(dir, "/summary.json"), error)) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("nothing to resume: ", whole, " is complete"));
+  return fs::exists(path, error);
+}
+
+// The ledger of a run that is not finished. A run that is not finished leaves the files of an older
+// one in place, so its own ledger.partial counts for more than the older summary.json.
+absl::StatusOr<std::string> UnfinishedLedger(const std::string& dir) {
+  const std::string whole = FileIn(dir, "ledger");
+  const std::string partial = FileIn(dir, "ledger.partial");
+  if (IsThere(partial)) return partial;
+  if (!IsThere(whole)) {
+    return absl::NotFoundError(absl::StrCat("nothing to resume: ", partial,
+                                            " is not there; with its scenario beside --resume, the "
+                                            "run begins anew"));
   }
-  if (fs::exists(partial, error)) return partial;
-  if (has_whole) return whole;
-  return absl::NotFoundError(absl::StrCat("nothing to resume: ", partial, " is not there"));
+  if (!IsThere(FileIn(dir, "summary.json"))) return whole;
+  return absl::FailedPreconditionError(absl::StrCat("nothing to resume: ", whole, " is complete"));
+}
+
+// The scenario in a text that a run has left, with `dir`.
+absl::StatusOr<proto::Scenario> ScenarioLeft(absl::string_view yaml, const std::string& path,
+                                             const std::string& dir) {
+  proto::Scenario scenario;
+  if (absl::Status s = MergeYaml(yaml, path, &scenario); !s.ok()) return s;
+  if (absl::Status s = ResolveScenario(&scenario); !s.ok()) return s;
+  for (const auto& [key, file] :
+       {std::pair("cluster.path", scenario.cluster().path()),
+        std::pair("workload.trace.path", scenario.workload().trace().path())}) {
+    if (file != "-") continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("--resume: ", key, " is standard input, which cannot be read a second time"));
+  }
+  scenario.mutable_output()->set_dir(dir);
+  return scenario;
 }
 
 absl::StatusOr<std::unique_ptr<LedgerReader>> OpenUnfinished(const std::string& path) {
@@ -110,8 +140,10 @@ absl::StatusOr<std::unique_ptr<LedgerReader>> OpenUnfinished(const std::string& 
 absl::Status CheckSameScenario(const proto::Scenario& given, const proto::Scenario& begun) {
   proto::Scenario left = given;
   proto::Scenario right = begun;
-  left.mutable_output()->clear_dir();
-  right.mutable_output()->clear_dir();
+  for (proto::Scenario* scenario : {&left, &right}) {
+    scenario->mutable_output()->clear_dir();
+    scenario->mutable_output()->clear_max_ledger();
+  }
   if (left.cluster().sha256().empty() && !right.cluster().sha256().empty()) {
     left.mutable_cluster()->set_sha256(right.cluster().sha256());
   }
@@ -135,25 +167,44 @@ absl::Status CheckSameScenario(const proto::Scenario& given, const proto::Scenar
   return absl::OkStatus();
 }
 
+absl::StatusOr<std::unique_ptr<BegunScenario>> BegunScenario::Leave(const proto::Scenario& scenario,
+                                                                    const std::string& dir) {
+  std::string path = FileIn(dir, kBegunScenarioFile);
+  if (absl::Status s = WriteFileAtomically(path, ResolvedYaml(scenario)); !s.ok()) return s;
+  return std::unique_ptr<BegunScenario>(new BegunScenario(std::move(path)));
+}
+
+BegunScenario::~BegunScenario() {
+  std::error_code ignored;
+  fs::remove(path_, ignored);
+}
+
+bool HasBegunRun(const std::string& dir) {
+  return IsThere(FileIn(dir, kBegunScenarioFile)) || IsThere(FileIn(dir, "ledger.partial")) ||
+         IsThere(FileIn(dir, "ledger"));
+}
+
 absl::StatusOr<Resumption> FindResumption(const std::string& dir) {
+  Resumption resumption;
+  // Newer than any ledger beside it: that one's run was to be replaced.
+  if (const std::string begun = FileIn(dir, kBegunScenarioFile); IsThere(begun)) {
+    absl::StatusOr<std::unique_ptr<ByteSource>> source = OpenByteSource(begun);
+    if (!source.ok()) return source.status();
+    absl::StatusOr<std::string> yaml = ReadAll(**source, kMaxScenarioBytes);
+    if (!yaml.ok()) return yaml.status();
+    absl::StatusOr<proto::Scenario> scenario = ScenarioLeft(*yaml, begun, dir);
+    if (!scenario.ok()) return scenario.status();
+    resumption.scenario = *std::move(scenario);
+    return resumption;
+  }
   absl::StatusOr<std::string> path = UnfinishedLedger(dir);
   if (!path.ok()) return path.status();
   absl::StatusOr<std::unique_ptr<LedgerReader>> reader = OpenUnfinished(*path);
   if (!reader.ok()) return reader.status();
-  Resumption resumption;
-  proto::Scenario& scenario = resumption.scenario;
-  if (absl::Status s = MergeYaml((*reader)->header().scenario_yaml(), *path, &scenario); !s.ok()) {
-    return s;
-  }
-  if (absl::Status s = ResolveScenario(&scenario); !s.ok()) return s;
-  for (const auto& [key, file] :
-       {std::pair("cluster.path", scenario.cluster().path()),
-        std::pair("workload.trace.path", scenario.workload().trace().path())}) {
-    if (file != "-") continue;
-    return absl::InvalidArgumentError(
-        absl::StrCat("--resume: ", key, " is standard input, which cannot be read a second time"));
-  }
-  scenario.mutable_output()->set_dir(dir);
+  absl::StatusOr<proto::Scenario> scenario =
+      ScenarioLeft((*reader)->header().scenario_yaml(), *path, dir);
+  if (!scenario.ok()) return scenario.status();
+  resumption.scenario = *std::move(scenario);
   absl::StatusOr<LedgerPosition> position = FindLastCheckpoint(**reader);
   if (!position.ok()) return position.status();
   resumption.position = *std::move(position);

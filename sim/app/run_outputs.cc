@@ -14,6 +14,8 @@
 #include "model/text/yaml_proto.h"
 #include "sim/app/device_outputs.h"
 #include "sim/app/dra_outputs.h"
+#include "sim/app/resume.h"
+#include "sim/app/run_plan.h"
 #include "sim/app/text_table.h"
 #include "sim/record/version.h"
 
@@ -22,14 +24,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The ledgers come first, because they are what a resumption looks for: a new run that is killed
-// while it removes the files of an older one does not leave that one looking unfinished.
+// The older ledger goes before the older summary.json: without the latter it would look like the
+// ledger of a run that is not finished.
 constexpr const char* kOwnFiles[] = {
     "ledger",         "ledger.partial", "summary.json", "run.json", "scenario.yaml",
     "timeseries.csv", "pods.csv",       "by_load.csv",  "jobs.csv", "device_events.csv"};
-// What compare and sweep write; theirs is not removed by a run.
-constexpr const char* kRelatedFiles[] = {"compare.json", "compare.csv", "sweep.csv",
-                                         "sweep.partial.csv"};
+// Files of compare and sweep, which a run does not remove, and files that are there only for a
+// while.
+constexpr const char* kRelatedFiles[] = {"compare.json",     "compare.csv",
+                                         "sweep.csv",        "sweep.partial.csv",
+                                         kBegunScenarioFile, FolderLock::kFileName};
 
 bool IsOwn(const std::string& name) {
   for (const char* own : kOwnFiles) {
@@ -122,20 +126,35 @@ std::string TimeseriesHeader() {
   return header + "\n";
 }
 
+// Removes what a run that did not end left in `dir`; a resumption goes on with it, a new run writes
+// its own.
+absl::Status RemoveUnfinished(const std::string& dir) {
+  std::vector<std::string> names = {"ledger.partial"};
+  for (const char* name : kOwnFiles) names.push_back(absl::StrCat(name, ".tmp"));
+  for (const std::string& name : names) {
+    const std::string path = absl::StrCat(dir, "/", name);
+    std::error_code error;
+    fs::remove(path, error);
+    if (error) return absl::InvalidArgumentError(absl::StrCat(path, ": ", error.message()));
+  }
+  return absl::OkStatus();
+}
+
 double Percent(int64_t part, int64_t whole) {
   return whole > 0 ? 100 * static_cast<double>(part) / static_cast<double>(whole) : 0;
 }
 
 }  // namespace
 
-absl::Status PrepareOutputDir(const std::string& dir, bool force) {
+absl::StatusOr<std::unique_ptr<FolderLock>> PrepareOutputDir(const std::string& dir, bool force) {
   std::error_code error;
   fs::create_directories(dir, error);
   if (error || !fs::is_directory(dir, error)) {
     return absl::InvalidArgumentError(absl::StrCat(
         dir, ": cannot make the output folder: ", error ? error.message() : "it is a file"));
   }
-  if (force) return absl::OkStatus();
+  absl::StatusOr<std::unique_ptr<FolderLock>> lock = FolderLock::Take(dir);
+  if (!lock.ok() || force) return lock;
   std::vector<std::string> names;
   for (const fs::directory_entry& entry : fs::directory_iterator(dir, error)) {
     names.push_back(entry.path().filename().string());
@@ -147,26 +166,17 @@ absl::Status PrepareOutputDir(const std::string& dir, bool force) {
         absl::StrCat(dir, ": holds '", name,
                      "', which drasim did not write; choose another folder or give --force"));
   }
-  return absl::OkStatus();
+  return lock;
 }
 
-absl::Status RemoveOldOutputs(const std::string& dir) {
-  for (const char* name : kOwnFiles) {
-    for (const char* suffix : {"", ".tmp"}) {
-      const std::string path = absl::StrCat(dir, "/", name, suffix);
-      std::error_code error;
-      fs::remove(path, error);
-      if (error) return absl::InvalidArgumentError(absl::StrCat(path, ": ", error.message()));
-    }
-  }
-  return absl::OkStatus();
-}
-
-std::string ResolvedYaml(const Simulation& sim) {
-  proto::Scenario copy = sim.scenario();
+std::string ResolvedYaml(const proto::Scenario& scenario) {
+  proto::Scenario copy = scenario;
   copy.mutable_output()->clear_dir();
+  copy.mutable_output()->clear_max_ledger();
   return ToYaml(copy);
 }
+
+std::string ResolvedYaml(const Simulation& sim) { return ResolvedYaml(sim.scenario()); }
 
 std::string SummaryJson(const Simulation& sim) {
   const Sample& m = sim.metrics().sample();
@@ -210,7 +220,9 @@ std::string SummaryJson(const Simulation& sim) {
     j.EndObject();
   }
   j.EndArray();
-  j.Key("virtual_seconds").Double(sim.engine().now().seconds());
+  std::string now;
+  AppendSeconds(sim.engine().now(), &now);
+  j.Key("virtual_seconds").Number(now);
   j.Key("hashes").BeginObject();
   if (sim.scenario().order() == "artifact") {
     const OrderHashes h = ComputeOrderHashes(sim.cluster(), sim.ranks());
@@ -303,7 +315,7 @@ std::string RunOutputs::PathOf(absl::string_view name) const {
 absl::StatusOr<std::unique_ptr<RunOutputs>> RunOutputs::Attach(Simulation* sim,
                                                                const std::string& dir) {
   std::unique_ptr<RunOutputs> outputs(new RunOutputs(sim, dir));
-  if (absl::Status s = RemoveOldOutputs(dir); !s.ok()) return s;
+  if (absl::Status s = RemoveUnfinished(dir); !s.ok()) return s;
   if (sim->scenario().output().ledger()) {
     absl::StatusOr<std::unique_ptr<LedgerWriter>> ledger =
         LedgerWriter::Create(outputs->PathOf("ledger"), ResolvedYaml(*sim), sim->cluster(),
@@ -339,6 +351,9 @@ void RunOutputs::Connect() {
   if (device_log_ != nullptr) sim_->AddSink(device_log_.get());
   sim_->metrics().AddObserver([this](const Sample& sample) { AppendSample(sample); });
   if (ledger_ == nullptr) return;
+  const absl::StatusOr<uint64_t> max_bytes = LedgerLimit(sim_->scenario());
+  DRASIM_CHECK(max_bytes.ok());  // the scenario has been resolved
+  ledger_->set_max_bytes(*max_bytes);
   sim_->AddSink(ledger_.get());
   timeseries_.KeepTemporary();
   sim_->set_on_checkpoint([this](const std::string& state) { return AddCheckpoint(state); });
@@ -377,10 +392,12 @@ absl::Status RunOutputs::Load(StateReader& in) {
   return ledger_->Reopen(PathOf("ledger"));
 }
 
-// A run that was killed in Complete has given some files their final names already.
+// A run that was killed in Complete has given some files their final names already. While
+// summary.json is there, the files of those names belong to an earlier run.
 absl::Status RunOutputs::BringBack(absl::string_view name, absl::string_view temporary) const {
   std::error_code error;
-  if (fs::exists(PathOf(temporary), error) || !fs::exists(PathOf(name), error)) {
+  if (fs::exists(PathOf(temporary), error) || !fs::exists(PathOf(name), error) ||
+      fs::exists(PathOf("summary.json"), error)) {
     return absl::OkStatus();
   }
   fs::rename(PathOf(name), PathOf(temporary), error);
@@ -410,61 +427,102 @@ void RunOutputs::AppendSample(const Sample& s) {
   if (buffer_.size() >= kBufferBytes) (void)FlushSamples();
 }
 
-absl::Status RunOutputs::WritePods() {
-  AtomicFile pods;
-  if (absl::Status s = pods.Open(PathOf("pods.csv")); !s.ok()) return s;
+absl::StatusOr<AtomicFile*> RunOutputs::Stage(absl::string_view name) {
+  auto file = std::make_unique<AtomicFile>();
+  if (absl::Status s = file->Open(PathOf(name)); !s.ok()) return s;
+  AtomicFile* const staged = file.get();
+  staged_.emplace_back(std::string(name), std::move(file));
+  return staged;
+}
+
+absl::Status RunOutputs::StageText(absl::string_view name, absl::string_view text) {
+  absl::StatusOr<AtomicFile*> file = Stage(name);
+  if (!file.ok()) return file.status();
+  if (absl::Status s = (*file)->Write(text); !s.ok()) return s;
+  return (*file)->Finish();
+}
+
+absl::Status RunOutputs::StagePods() {
+  absl::StatusOr<AtomicFile*> pods = Stage("pods.csv");
+  if (!pods.ok()) return pods.status();
   std::string text = pod_log_.CsvHeader();
   constexpr size_t kPiece = 1024;
   const size_t n = sim_->cluster().pod_count();
   for (size_t first = 0; first < n; first += kPiece) {
     pod_log_.AppendCsv(sim_->cluster(), first, std::min(n, first + kPiece), &text);
-    if (absl::Status s = pods.Write(text); !s.ok()) return s;
+    if (absl::Status s = (*pods)->Write(text); !s.ok()) return s;
     text.clear();
   }
-  if (absl::Status s = pods.Write(text); !s.ok()) return s;
-  return pods.Commit();
+  if (absl::Status s = (*pods)->Write(text); !s.ok()) return s;
+  return (*pods)->Finish();
 }
 
-absl::Status RunOutputs::WriteJobs() {
-  AtomicFile file;
-  if (absl::Status s = file.Open(PathOf("jobs.csv")); !s.ok()) return s;
+absl::Status RunOutputs::StageJobs() {
+  absl::StatusOr<AtomicFile*> file = Stage("jobs.csv");
+  if (!file.ok()) return file.status();
   const JobReport report = sim_->MakeJobReport();
   std::string text = JobReport::CsvHeader();
   constexpr size_t kPiece = 1024;
   const size_t n = sim_->jobs().size();
   for (size_t first = 0; first < n; first += kPiece) {
     report.AppendCsv(sim_->cluster(), first, std::min(n, first + kPiece), &text);
-    if (absl::Status s = file.Write(text); !s.ok()) return s;
+    if (absl::Status s = (*file)->Write(text); !s.ok()) return s;
     text.clear();
   }
-  if (absl::Status s = file.Write(text); !s.ok()) return s;
-  return file.Commit();
+  if (absl::Status s = (*file)->Write(text); !s.ok()) return s;
+  return (*file)->Finish();
+}
+
+// Every file of the run, whole, under its temporary name.
+absl::Status RunOutputs::StageAll(double wall_seconds) {
+  if (absl::Status s = FlushSamples(); !s.ok()) return s;
+  if (absl::Status s = timeseries_.Finish(); !s.ok()) return s;
+  if (absl::Status s = StagePods(); !s.ok()) return s;
+  if (device_log_ != nullptr) {
+    if (absl::Status s = StageText("device_events.csv", device_log_->csv()); !s.ok()) return s;
+  }
+  if (IsReplay(*sim_)) {
+    if (absl::Status s = StageJobs(); !s.ok()) return s;
+  }
+  if (absl::Status s = StageText("by_load.csv", sim_->load_table().ToCsv()); !s.ok()) return s;
+  if (absl::Status s = StageText("scenario.yaml", ResolvedYaml(*sim_)); !s.ok()) return s;
+  if (absl::Status s = StageText("run.json", RunJson(*sim_, wall_seconds)); !s.ok()) return s;
+  if (ledger_ != nullptr) {
+    if (absl::Status s = ledger_->Seal(sim_->fingerprint()); !s.ok()) return s;
+  }
+  return StageText("summary.json", SummaryJson(*sim_));
+}
+
+// Removes what this run has no file for, and summary.json: until the new one is there, the folder
+// holds no finished run.
+absl::Status RunOutputs::RemoveEarlierRun() const {
+  for (const char* own : kOwnFiles) {
+    const std::string name = own;
+    const bool ledgers = name == "ledger" || name == "ledger.partial";
+    const bool replaced = name == "timeseries.csv" || (ledgers && ledger_ != nullptr) ||
+                          std::any_of(staged_.begin(), staged_.end(),
+                                      [&](const auto& file) { return file.first == name; });
+    if (replaced && name != "summary.json") continue;
+    std::error_code error;
+    fs::remove(PathOf(name), error);
+    if (error) return FileStatus(PathOf(name), "cannot remove the file", error.value());
+  }
+  return absl::OkStatus();
 }
 
 absl::Status RunOutputs::Complete(double wall_seconds) {
-  if (absl::Status s = FlushSamples(); !s.ok()) return s;
+  if (absl::Status s = StageAll(wall_seconds); !s.ok()) return s;
+  if (absl::Status s = RemoveEarlierRun(); !s.ok()) return s;
   if (absl::Status s = timeseries_.Commit(); !s.ok()) return s;
-  if (absl::Status s = WritePods(); !s.ok()) return s;
-  if (device_log_ != nullptr) {
-    absl::Status s = WriteFileAtomically(PathOf("device_events.csv"), device_log_->csv());
-    if (!s.ok()) return s;
+  for (const auto& [name, file] : staged_) {
+    // Last, so that whoever waits for summary.json finds everything else there; the ledger before
+    // it, because a resumption goes on with ledger.partial as long as anything may be missing.
+    if (name == "summary.json" && ledger_ != nullptr) {
+      if (absl::Status s = ledger_->Commit(); !s.ok()) return s;
+    }
+    if (absl::Status s = file->Commit(); !s.ok()) return s;
   }
-  if (IsReplay(*sim_)) {
-    if (absl::Status s = WriteJobs(); !s.ok()) return s;
-  }
-  if (absl::Status s = WriteFileAtomically(PathOf("by_load.csv"), sim_->load_table().ToCsv());
-      !s.ok())
-    return s;
-  if (absl::Status s = WriteFileAtomically(PathOf("scenario.yaml"), ResolvedYaml(*sim_)); !s.ok())
-    return s;
-  if (absl::Status s = WriteFileAtomically(PathOf("run.json"), RunJson(*sim_, wall_seconds));
-      !s.ok())
-    return s;
-  if (ledger_ != nullptr) {
-    if (absl::Status s = ledger_->Finish(sim_->fingerprint()); !s.ok()) return s;
-  }
-  // Last, so that whoever waits for it finds everything else there.
-  return WriteFileAtomically(PathOf("summary.json"), SummaryJson(*sim_));
+  return absl::OkStatus();
 }
 
 absl::Status RunOutputs::Abandon() {

@@ -4,6 +4,8 @@
 
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -12,16 +14,16 @@
 #include "sim/app/simulation.h"
 #include "sim/record/atomic_file.h"
 #include "sim/record/device_log.h"
+#include "sim/record/folder_lock.h"
 #include "sim/record/ledger_writer.h"
 #include "sim/record/pod_log.h"
 
 namespace drasim {
 
-// Makes `dir` (and its parents). FailedPrecondition when it holds files that are not drasim's,
-// unless `force`; InvalidArgument when it cannot be made. Changes nothing inside.
-absl::Status PrepareOutputDir(const std::string& dir, bool force);
-// Removes what an earlier run left in `dir`, so that nothing stale looks like this run's.
-absl::Status RemoveOldOutputs(const std::string& dir);
+// Makes `dir` (and its parents) and locks it. FailedPrecondition when another process writes there,
+// and when it holds files that are not drasim's, unless `force`; InvalidArgument when it cannot be
+// made. Changes nothing else inside.
+absl::StatusOr<std::unique_ptr<FolderLock>> PrepareOutputDir(const std::string& dir, bool force);
 
 // summary.json's content: nested objects, counts as integers, no wall-clock figures;
 // docs/metrics.md has the schema.
@@ -34,7 +36,7 @@ std::string SummaryCsv(const Simulation& sim);
 std::string RunJson(const Simulation& sim, double wall_seconds);
 
 // Attaches the file writers to a simulation between Build and Start, and completes the files after
-// the run.
+// the run. The files of an earlier run stay until those of this one are whole.
 class RunOutputs {
  public:
   // Opens the files in `dir`. All of it must outlive the run.
@@ -46,7 +48,8 @@ class RunOutputs {
   // is touched.
   static absl::StatusOr<std::unique_ptr<RunOutputs>> Resume(Simulation* sim, const std::string& dir,
                                                             const LedgerPosition& position);
-  // Writes everything else and gives the files their final names.
+  // Writes everything else, then gives the files their final names and removes what is left of an
+  // earlier run. A write that fails leaves that one as it was.
   absl::Status Complete(double wall_seconds);
   // After a failed or interrupted run: keeps the readable part of the ledger, and what a resumption
   // needs beside it.
@@ -64,8 +67,12 @@ class RunOutputs {
   void Save(StateWriter& out) const;
   absl::Status Load(StateReader& in);
   absl::Status BringBack(absl::string_view name, absl::string_view temporary) const;
-  absl::Status WritePods();
-  absl::Status WriteJobs();
+  absl::StatusOr<AtomicFile*> Stage(absl::string_view name);
+  absl::Status StageText(absl::string_view name, absl::string_view text);
+  absl::Status StagePods();
+  absl::Status StageJobs();
+  absl::Status StageAll(double wall_seconds);
+  absl::Status RemoveEarlierRun() const;
 
   Simulation* sim_;
   std::string dir_;
@@ -73,10 +80,14 @@ class RunOutputs {
   std::unique_ptr<DeviceLog> device_log_;  // of runs in which nodes hand devices out; else null
   std::unique_ptr<LedgerWriter> ledger_;
   AtomicFile timeseries_;
+  // By name, in the order in which they get their names.
+  std::vector<std::pair<std::string, std::unique_ptr<AtomicFile>>> staged_;
   std::string buffer_;
 };
 
-// The resolved scenario as YAML, without where its output went.
+// The resolved scenario as YAML, without what belongs to the machine rather than to the run: where
+// its output goes, and how much of it may be there.
+std::string ResolvedYaml(const proto::Scenario& scenario);
 std::string ResolvedYaml(const Simulation& sim);
 
 }  // namespace drasim

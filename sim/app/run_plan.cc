@@ -17,6 +17,8 @@
 namespace drasim {
 namespace {
 
+constexpr absl::string_view kDefaultMaxLedger = "100Gi";
+
 absl::Status Under(absl::string_view key, const absl::Status& status) {
   return absl::InvalidArgumentError(absl::StrCat(key, ": ", status.message()));
 }
@@ -236,6 +238,19 @@ absl::StatusOr<std::pair<SimDuration, SimDuration>> MakeMetricWindows(const prot
   if (absl::Status e = ReadDuration("metrics.drain", s.metrics().drain(), &drain); !e.ok())
     return e;
   return std::pair(warm_up, drain);
+}
+
+absl::StatusOr<uint64_t> LedgerLimit(const proto::Scenario& scenario) {
+  const std::string& text = scenario.output().max_ledger();
+  absl::StatusOr<int64_t> bytes =
+      ParseUnits(text.empty() ? kDefaultMaxLedger : absl::string_view(text));
+  if (!bytes.ok()) return Under("output.max_ledger", bytes.status());
+  if (*bytes == 0) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "output.max_ledger: found '", text,
+        "', expected a quantity above 0 such as 100Gi; output.ledger: false keeps none"));
+  }
+  return static_cast<uint64_t>(*bytes);
 }
 
 absl::StatusOr<Quotas> MakeQuotas(const proto::Scenario& s, int64_t origin_ns) {

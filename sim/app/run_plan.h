@@ -37,6 +37,9 @@ absl::StatusOr<ShapingOptions> MakeShapingOptions(const proto::Scenario& scenari
 absl::StatusOr<std::pair<SimDuration, SimDuration>> MakeMetricWindows(
     const proto::Scenario& scenario);
 
+// The bytes that the ledger may have.
+absl::StatusOr<uint64_t> LedgerLimit(const proto::Scenario& scenario);
+
 // `origin_ns` is the run's time zero in the trace's own time; quota tables count by days of it.
 absl::StatusOr<Quotas> MakeQuotas(const proto::Scenario& scenario, int64_t origin_ns);
 

@@ -6,20 +6,46 @@
 
 #include <cerrno>
 #include <cstring>
+#include <list>
 
 #include "absl/strings/str_cat.h"
 
 namespace drasim {
+namespace {
+
+bool IsAboutThePath(int error) {
+  switch (error) {
+    case EACCES:
+    case EEXIST:
+    case EISDIR:
+    case ELOOP:
+    case ENAMETOOLONG:
+    case ENOENT:
+    case ENOTDIR:
+    case ENOTEMPTY:
+    case EPERM:
+    case EROFS:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+absl::Status FileStatus(const std::string& path, absl::string_view what, int error) {
+  const std::string message = absl::StrCat(path, ": ", what, ": ", std::strerror(error));
+  return IsAboutThePath(error) ? absl::InvalidArgumentError(message)
+                               : absl::UnavailableError(message);
+}
 
 AtomicFile::~AtomicFile() {
-  if (file_ == nullptr) return;
-  std::fclose(file_);
-  if (!keep_) std::remove(temporary_.c_str());
+  if (file_ != nullptr) std::fclose(file_);
+  if (pending_ && !keep_) std::remove(temporary_.c_str());
 }
 
 absl::Status AtomicFile::Fail(absl::string_view what) {
-  status_ =
-      absl::InvalidArgumentError(absl::StrCat(temporary_, ": ", what, ": ", std::strerror(errno)));
+  status_ = FileStatus(temporary_, what, errno);
   return status_;
 }
 
@@ -28,6 +54,7 @@ absl::Status AtomicFile::Open(const std::string& path, absl::string_view suffix)
   temporary_ = absl::StrCat(path, suffix);
   file_ = std::fopen(temporary_.c_str(), "wb");
   if (file_ == nullptr) return Fail("cannot create the file");
+  pending_ = true;
   return absl::OkStatus();
 }
 
@@ -51,6 +78,7 @@ absl::Status AtomicFile::Reopen(const std::string& path, uint64_t bytes, absl::s
     return status_;
   }
   file_ = file;
+  pending_ = true;
   size_ = bytes;
   return absl::OkStatus();
 }
@@ -69,24 +97,41 @@ absl::Status AtomicFile::Flush() {
   return absl::OkStatus();
 }
 
-absl::Status AtomicFile::Commit() {
-  if (!status_.ok()) return status_;
+absl::Status AtomicFile::Finish() {
+  if (!status_.ok() || file_ == nullptr) return status_;
   std::FILE* file = file_;
   file_ = nullptr;
-  if (std::fclose(file) != 0) {
-    (void)Fail("cannot write");
-  } else if (std::rename(temporary_.c_str(), path_.c_str()) != 0) {
-    (void)Fail(absl::StrCat("cannot rename to ", path_));
+  if (std::fclose(file) != 0) return Fail("cannot write");
+  return absl::OkStatus();
+}
+
+absl::Status AtomicFile::Commit() {
+  if (absl::Status s = Finish(); !s.ok()) return s;
+  if (std::rename(temporary_.c_str(), path_.c_str()) != 0) {
+    return Fail(absl::StrCat("cannot rename to ", path_));
   }
-  if (!status_.ok() && !keep_) std::remove(temporary_.c_str());
-  return status_;
+  pending_ = false;
+  return absl::OkStatus();
 }
 
 absl::Status WriteFileAtomically(const std::string& path, absl::string_view bytes) {
-  AtomicFile file;
-  if (absl::Status s = file.Open(path); !s.ok()) return s;
-  if (absl::Status s = file.Write(bytes); !s.ok()) return s;
-  return file.Commit();
+  const std::pair<std::string, absl::string_view> file(path, bytes);
+  return WriteFilesAtomically(absl::MakeConstSpan(&file, 1));
+}
+
+absl::Status WriteFilesAtomically(
+    absl::Span<const std::pair<std::string, absl::string_view>> files) {
+  std::list<AtomicFile> whole;  // a list, because they do not move
+  for (const auto& [path, bytes] : files) {
+    AtomicFile& file = whole.emplace_back();
+    if (absl::Status s = file.Open(path); !s.ok()) return s;
+    if (absl::Status s = file.Write(bytes); !s.ok()) return s;
+    if (absl::Status s = file.Finish(); !s.ok()) return s;
+  }
+  for (AtomicFile& file : whole) {
+    if (absl::Status s = file.Commit(); !s.ok()) return s;
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace drasim

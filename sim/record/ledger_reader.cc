@@ -89,7 +89,11 @@ absl::StatusOr<std::unique_ptr<LedgerReader>> LedgerReader::Open(const std::stri
   struct stat info;
   if (stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) {
     file_path = absl::StrCat(path, "/ledger");
-    if (stat(file_path.c_str(), &info) != 0) file_path += ".partial";
+    const std::string partial = absl::StrCat(file_path, ".partial");
+    // An error about a folder without either names the file that a run leaves.
+    if (stat(file_path.c_str(), &info) != 0 && stat(partial.c_str(), &info) == 0) {
+      file_path = partial;
+    }
   }
   std::FILE* file = std::fopen(file_path.c_str(), "rb");
   if (file == nullptr) {

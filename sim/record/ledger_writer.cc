@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "sim/record/ledger_frame.h"
+#include "sim/record/pod_log.h"
 #include "sim/record/version.h"
 
 namespace drasim {
@@ -191,6 +192,14 @@ absl::Status LedgerWriter::Reopen(const std::string& path) {
 void LedgerWriter::WriteFrame(int type, absl::string_view payload) {
   if (!status_.ok()) return;
   const std::string frame = MakeFrame(static_cast<FrameType>(type), payload);
+  if (offset_ > max_bytes_ || frame.size() > max_bytes_ - offset_) {
+    std::string seconds;
+    AppendSeconds(SimTime(last_time_ns_), &seconds);
+    status_ = absl::ResourceExhaustedError(
+        absl::StrCat(file_.temporary(), ": the ledger would exceed output.max_ledger (", max_bytes_,
+                     " bytes) at record ", records_, ", ", seconds, " s into the run"));
+    return;
+  }
   status_ = file_.Write(frame);
   if (status_.ok()) status_ = file_.Flush();
   offset_ += frame.size();
@@ -290,7 +299,7 @@ absl::Status LedgerWriter::AddCheckpoint(const std::string& state) {
   return status_;
 }
 
-absl::Status LedgerWriter::Finish(uint64_t fingerprint) {
+absl::Status LedgerWriter::Seal(uint64_t fingerprint) {
   FlushBlock();
   end_.set_records(records_);
   end_.set_fingerprint(fingerprint);
@@ -301,7 +310,13 @@ absl::Status LedgerWriter::Finish(uint64_t fingerprint) {
   AppendLittleEndian(end_offset, 8, &trailer);
   absl::StrAppend(&trailer, kLedgerTrailer);
   status_ = file_.Write(trailer);
-  return file_.Commit();
+  if (status_.ok()) status_ = file_.Finish();
+  return status_;
+}
+
+absl::Status LedgerWriter::Finish(uint64_t fingerprint) {
+  if (absl::Status s = Seal(fingerprint); !s.ok()) return s;
+  return Commit();
 }
 
 absl::Status LedgerWriter::Abandon() {

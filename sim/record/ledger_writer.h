@@ -58,12 +58,20 @@ class LedgerWriter : public RecordSink {
   // as it is.
   absl::Status Reopen(const std::string& path);
 
+  // A frame that would make the ledger larger is not written: the writer fails with
+  // ResourceExhausted, and what is there stays readable. Without a call there is no bound.
+  void set_max_bytes(uint64_t bytes) { max_bytes_ = bytes; }
+
   void OnRecord(const Record& record, const ClusterState& cluster) override;
   absl::Status status() const override { return status_; }
 
   // The state after all records so far.
   absl::Status AddCheckpoint(const std::string& state);
-  // Ends the ledger and gives it its final name.
+  // Ends the ledger, which keeps its temporary name until Commit.
+  absl::Status Seal(uint64_t fingerprint);
+  // Gives a sealed ledger its final name.
+  absl::Status Commit() { return file_.Commit(); }
+  // Seal and Commit.
   absl::Status Finish(uint64_t fingerprint);
   // Writes what is buffered and leaves the file as `path`.partial.
   absl::Status Abandon();
@@ -82,6 +90,7 @@ class LedgerWriter : public RecordSink {
   const VerdictSummaryTable* summaries_;
   AtomicFile file_;
   uint64_t offset_ = 0;
+  uint64_t max_bytes_ = ~uint64_t{0};
   absl::Status status_;
   proto::LedgerBlock block_;
   proto::LedgerEnd end_;

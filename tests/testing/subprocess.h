@@ -87,7 +87,7 @@ class Process {
  private:
   // In the child, where only async-signal-safe calls are safe.
   [[noreturn]] void Become(char* const* argv, const char* cwd) const {
-    std::signal(SIGINT, SIG_DFL);
+    for (const int number : {SIGINT, SIGHUP}) std::signal(number, SIG_DFL);
     if (chdir(cwd) == 0 && dup2(fileno(in_), STDIN_FILENO) >= 0 &&
         dup2(fileno(out_), STDOUT_FILENO) >= 0 && dup2(fileno(err_), STDERR_FILENO) >= 0) {
       execv(argv[0], argv);

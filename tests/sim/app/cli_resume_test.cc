@@ -362,7 +362,8 @@ TEST_F(ResumeRefusedTest, NothingToResume) {
   ExpectRefused({"run", "--resume"},
                 "--resume needs --out DIR, the folder of the run to go on with");
   ExpectRefused({"run", "--resume", "--out", "none"},
-                "nothing to resume: none/ledger.partial is not there");
+                "nothing to resume: none/ledger.partial is not there; with its scenario beside "
+                "--resume, the run begins anew");
   EXPECT_FALSE(dir_.Has("none"));
   ExpectRefused({"run", "--resume", "--out", "whole"},
                 "nothing to resume: whole/ledger is complete");
@@ -371,8 +372,36 @@ TEST_F(ResumeRefusedTest, NothingToResume) {
                 "--resume: a run with --ledger=off leaves no checkpoints to go on from");
   Succeed(Args({"--ledger=off", "--out", "off"}));
   ExpectRefused({"run", "--resume", "--out", "off"},
-                "nothing to resume: off/ledger.partial is not there");
+                "nothing to resume: off/ledger.partial is not there; with its scenario beside "
+                "--resume, the run begins anew");
   ExpectUntouched();
+}
+
+// One command line for the first try and for all that follow.
+TEST_F(ResumeRefusedTest, BeginsAnewBeforeThereIsALedger) {
+  const ProcessResult first = Run(Args({"--resume", "--out", "new"}));
+  EXPECT_EQ(first.exit_code, 0);
+  EXPECT_EQ(first.err, "drasim: new has no ledger yet; the run begins anew\n");
+  ExpectFiles("new", whole_);
+
+  // Killed while it read its inputs, into the folder of an older run that was killed, too.
+  Leave("early", CutLedger().substr(0, 200), "");
+  dir_.Write("early/scenario.partial.yaml", whole_["scenario.yaml"]);
+  const ProcessResult early = Resume("early");
+  EXPECT_EQ(early.exit_code, 0);
+  EXPECT_EQ(early.err, "drasim: early has no checkpoint yet; the run begins anew\n");
+  ExpectFiles("early", whole_);
+}
+
+// The files of an older run stay until those of the new one are whole.
+TEST_F(ResumeRefusedTest, AnOlderResultDoesNotHideTheRunThatWasKilled) {
+  Succeed({"run", "fill.yaml", "--out", "both"});
+  dir_.Write("both/ledger.partial", CutLedger());
+  dir_.Write("both/timeseries.csv.tmp", timeseries_);
+  const ProcessResult resumed = Resume("both");
+  EXPECT_EQ(resumed.exit_code, 0);
+  EXPECT_EQ(resumed.err, "drasim: both goes on behind record 6\n");
+  ExpectFiles("both", whole_);
 }
 
 TEST_F(ResumeRefusedTest, AnotherScenario) {

@@ -275,7 +275,10 @@ TEST_F(CliRunTest, PodsFromStandardInput) {
 }
 
 TEST_F(CliRunTest, VersionAndOverview) {
-  EXPECT_EQ(Succeed({"--version"}), "drasim 0.1.0\n");
+  for (const char* words : {"--version", "version", "run --version", "trace stats --version",
+                            "trace --version", "mig --version", "diff a --version"}) {
+    EXPECT_EQ(Succeed(absl::StrSplit(words, ' ')), "drasim 0.1.0\n") << words;
+  }
   const std::string overview = Succeed({"--help"});
   EXPECT_EQ(Succeed({"help"}), overview);
   EXPECT_EQ(Succeed({"-h"}), overview);
@@ -440,6 +443,9 @@ TEST_F(CliRunTest, DiffOfPartialAndBadLedgers) {
                 "damaged: damaged at byte 8: a frame's checksum does not match");
   ExpectRefused({"diff", "a", "nodes.csv"}, "nodes.csv: not a drasim ledger");
   ExpectRefused({"diff", "a", "none"}, "none: cannot open the ledger: No such file or directory");
+  RunBestFit({"--out", "off", "--ledger=off"});
+  ExpectRefused({"diff", "a", "off"},
+                "off/ledger: cannot open the ledger: No such file or directory");
   ExpectRefused({"diff", "a"}, "diff needs two ledgers (files or run folders)");
 }
 

@@ -85,6 +85,11 @@ TEST_F(CliSignalTest, CtrlCAndKillLeaveAReadableLedger) {
   EXPECT_EQ(terminated.exit_code, 1);
   ExpectReadable("terminated");
 
+  // A terminal that is closed.
+  const ProcessResult hung_up = Interrupt("hung_up", SIGHUP);
+  EXPECT_EQ(hung_up.exit_code, 1);
+  ExpectReadable("hung_up");
+
   // They are beginnings of the same run.
   absl::StatusOr<std::unique_ptr<LedgerReader>> left =
       LedgerReader::Open(dir_.PathOf("interrupted"));
@@ -107,6 +112,7 @@ TEST_F(CliSignalTest, CtrlCAndKillLeaveAReadableLedger) {
 // The folder of a killed run can be used again.
 TEST_F(CliSignalTest, AKilledRunsFolderTakesTheNextRun) {
   EXPECT_EQ(Interrupt("out", SIGKILL).signal, SIGKILL);
+  EXPECT_TRUE(dir_.Has("out/drasim.lock"));  // it locks nothing any more
   const ProcessResult next = RunTiny({"--out", "out"});
   EXPECT_EQ(next.exit_code, 0) << next.err;
   EXPECT_EQ(dir_.List("out"),

@@ -182,7 +182,12 @@ TEST(ResolveScenarioTest, NamesTheKeyThatIsWrong) {
        "timing.schedule: found '1ns', expected none: a fill has no clock"},
       {"workload: {tuning: {ratio: 0}}\n", "workload.tuning.ratio: expected a number above 0"},
       {"workload: {tuning: {ratio: -1.3}}\n", "workload.tuning.ratio: expected a number above 0"},
+      {"workload: {tuning: {ratio: 1e9}}\n",
+       "workload.tuning.ratio: found 1e+09, expected at most 1000 times the cluster's GPUs"},
       {"workload: {limit: -1}\n", "workload.limit: expected 0 or more"},
+      {"output: {max_ledger: 0Gi}\n",
+       "output.max_ledger: found '0Gi', expected a quantity above 0 such as 100Gi; output.ledger: "
+       "false keeps none"},
       {"cluster: {nodes: -1}\n", "cluster.nodes: found -1, expected 0 to 16777216"},
       {"output: {checkpoint_every: -1}\n", "output.checkpoint_every: expected 0 or more"},
   };

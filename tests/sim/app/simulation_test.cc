@@ -374,5 +374,16 @@ TEST(SimulationTest, WarnsOfWhatTheUserShouldKnow) {
   EXPECT_EQ(Build(scenario)->warnings(), std::vector<std::string>{"the workload has no pods"});
 }
 
+TEST(SummaryTest, VirtualSecondsAreExact) {
+  const std::unique_ptr<Simulation> sim =
+      Build(ScenarioOf("mode: replay\n"
+                       "cluster: {nodes: 1, node: {cpu: \"4\", memory: 8Gi}}\n"
+                       "workload: {jobs: [{name: a, cpu: \"1\", memory: 1Gi, run_time: 300ms}]}\n"
+                       "scheduler: {policy: best-fit}\n"));
+  ASSERT_EQ(sim->Start(), absl::OkStatus());
+  ASSERT_EQ(sim->Run(), absl::OkStatus());
+  EXPECT_NE(SummaryJson(*sim).find("\n  \"virtual_seconds\": 0.3,\n"), std::string::npos);
+}
+
 }  // namespace simulation_test
 }  // namespace drasim

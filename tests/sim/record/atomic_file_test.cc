@@ -184,8 +184,47 @@ TEST(AtomicFileTest, AFullDiskIsAnError) {
   const absl::Status flushed = file.Flush();
   EXPECT_EQ(flushed.message(),
             absl::StrCat(dir.PathOf("a"), ".tmp: cannot write: No space left on device"));
+  EXPECT_EQ(flushed.code(), absl::StatusCode::kUnavailable);  // not the user's mistake
   EXPECT_EQ(file.Commit(), flushed);
   EXPECT_FALSE(dir.Has("a"));
+}
+
+TEST(AtomicFileTest, FinishedFilesWaitForTheirNames) {
+  const TempDir dir;
+  dir.Write("a", "old");
+  {
+    AtomicFile file;
+    ASSERT_EQ(file.Open(dir.PathOf("a")), absl::OkStatus());
+    ASSERT_EQ(file.Write("new"), absl::OkStatus());
+    ASSERT_EQ(file.Finish(), absl::OkStatus());
+    EXPECT_FALSE(file.open());
+    EXPECT_EQ(dir.Read("a"), "old");
+    EXPECT_EQ(dir.Read("a.tmp"), "new");
+    ASSERT_EQ(file.Commit(), absl::OkStatus());
+  }
+  EXPECT_EQ(dir.List("."), Names{"a"});
+  EXPECT_EQ(dir.Read("a"), "new");
+  {
+    AtomicFile file;
+    ASSERT_EQ(file.Open(dir.PathOf("a")), absl::OkStatus());
+    ASSERT_EQ(file.Finish(), absl::OkStatus());
+  }
+  EXPECT_EQ(dir.List("."), Names{"a"});
+  EXPECT_EQ(dir.Read("a"), "new");
+}
+
+TEST(AtomicFileTest, FilesThatBelongTogetherAppearTogether) {
+  const TempDir dir;
+  dir.Write("a", "old");
+  EXPECT_EQ(WriteFilesAtomically({{dir.PathOf("a"), "new"}, {dir.PathOf("none/b"), "new"}}),
+            absl::InvalidArgumentError(absl::StrCat(
+                dir.PathOf("none/b"), ".tmp: cannot create the file: No such file or directory")));
+  EXPECT_EQ(dir.List("."), Names{"a"});
+  EXPECT_EQ(dir.Read("a"), "old");
+  EXPECT_EQ(WriteFilesAtomically({{dir.PathOf("a"), "new"}, {dir.PathOf("b"), "too"}}),
+            absl::OkStatus());
+  EXPECT_EQ(dir.List("."), (Names{"a", "b"}));
+  EXPECT_EQ(absl::StrCat(dir.Read("a"), dir.Read("b")), "newtoo");
 }
 
 }  // namespace atomic_file_test

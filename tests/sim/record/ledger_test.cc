@@ -222,7 +222,7 @@ TEST(LedgerTest, AFolderStandsForTheLedgerInside) {
   const TempDir dir;
   EXPECT_EQ(LedgerReader::Open(dir.path()).status(),
             absl::NotFoundError(absl::StrCat(
-                dir.path(), "/ledger.partial: cannot open the ledger: No such file or directory")));
+                dir.path(), "/ledger: cannot open the ledger: No such file or directory")));
   dir.Write("ledger.partial", absl::string_view(example.bytes).substr(0, 300));
   absl::StatusOr<std::unique_ptr<LedgerReader>> partial = LedgerReader::Open(dir.path());
   ASSERT_TRUE(partial.ok()) << partial.status();

@@ -295,5 +295,42 @@ TEST(LedgerContinuationTest, AFileThatIsTooShortStaysAsItIs) {
   }
 }
 
+TEST(LedgerBoundTest, WhatFitsStaysReadable) {
+  const TempDir dir;
+  RecordScript script;
+  absl::StatusOr<std::unique_ptr<LedgerWriter>> writer = LedgerWriter::Create(
+      dir.PathOf("ledger"), kExampleYaml, script.cluster(), kExampleRanks, script.summaries());
+  ASSERT_TRUE(writer.ok()) << writer.status();
+  script.AddSink(writer->get());
+  const ShapeId shape = script.Shape(1000, kGib, 0, 0);
+  const auto arrive = [&](size_t until) {
+    while (script.records().size() < until) {
+      script.Arrive(absl::StrCat("pod-", script.records().size()), shape);
+    }
+  };
+  script.At(1'500'000'000);
+  arrive(LedgerWriter::kRecordsPerBlock);
+  ASSERT_EQ((*writer)->status(), absl::OkStatus());
+  const uintmax_t one_block = std::filesystem::file_size(dir.PathOf("ledger.partial"));
+  (*writer)->set_max_bytes(one_block + 100);
+  arrive(3 * LedgerWriter::kRecordsPerBlock);
+  const absl::Status full = absl::ResourceExhaustedError(
+      absl::StrCat(dir.PathOf("ledger"), ".partial: the ledger would exceed output.max_ledger (",
+                   one_block + 100, " bytes) at record 8192, 1.5 s into the run"));
+  EXPECT_EQ((*writer)->status(), full);
+  EXPECT_EQ((*writer)->Abandon(), full);
+  EXPECT_EQ((*writer)->Finish(kExampleFingerprint), full);
+  EXPECT_EQ(std::filesystem::file_size(dir.PathOf("ledger.partial")), one_block);
+
+  absl::StatusOr<std::unique_ptr<LedgerReader>> reader = LedgerReader::Open(dir.path());
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  Record record;
+  absl::StatusOr<bool> more = true;
+  while (more.ok() && *more) more = (*reader)->Next(&record);
+  EXPECT_EQ(more.status(), absl::OkStatus());
+  EXPECT_EQ((*reader)->records(), LedgerWriter::kRecordsPerBlock);
+  EXPECT_FALSE((*reader)->complete());
+}
+
 }  // namespace ledger_writer_test
 }  // namespace drasim
