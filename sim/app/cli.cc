@@ -119,9 +119,8 @@ int UnknownCommand(const std::vector<std::string>& args, OutputFormat format) {
     break;
   }
   return Report(
-      absl::InvalidArgumentError(absl::StrCat("unknown command '", typed, "'",
-                                              Suggest(typed, known),
-                                              "; `drasim --help` lists them")),
+      absl::InvalidArgumentError(absl::StrCat(
+          "unknown command '", typed, "'", Suggest(typed, known), "; `drasim --help` lists them")),
       format);
 }
 

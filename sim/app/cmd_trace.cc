@@ -116,9 +116,9 @@ absl::StatusOr<int64_t> CountFlag(const ParsedFlags& flags, absl::string_view na
 // The figures of a whole trace, without the lists of the table.
 std::string StatsCsv(const TraceSummary& s) {
   std::vector<std::string> columns = {
-      "pods",           "share_pods",       "cpu_milli",       "memory_bytes", "gpus",
-      "gpu_milli",      "first_arrival_ns", "last_arrival_ns", "timed_pods",   "run_time_min_ns",
-      "run_time_max_ns", "run_time_mean_ns"};
+      "pods",       "share_pods",      "cpu_milli",        "memory_bytes",
+      "gpus",       "gpu_milli",       "first_arrival_ns", "last_arrival_ns",
+      "timed_pods", "run_time_min_ns", "run_time_max_ns",  "run_time_mean_ns"};
   for (const int permille : TraceSummary::kPermilles) {
     columns.push_back(absl::StrCat("run_time_p", permille / 10, "_s"));
   }
@@ -145,8 +145,7 @@ std::string StatsCsv(const TraceSummary& s) {
 // One line for people, or the same facts for programs.
 void PrintDone(absl::string_view kind, const DataTable& facts, const std::string& line,
                OutputFormat format) {
-  const std::string text =
-      format == OutputFormat::kText ? line : DocumentOf(kind, facts, format);
+  const std::string text = format == OutputFormat::kText ? line : DocumentOf(kind, facts, format);
   std::fputs(text.c_str(), stdout);
 }
 
@@ -328,8 +327,8 @@ absl::Status TraceFetchCommand(const ParsedFlags& flags) {
   if (!fetched.ok()) return fetched;
   DataTable done({"trace", "dir"});
   done.AddRow().Text(options.trace).Text(options.out_dir);
-  PrintDone("trace-fetch", done,
-            absl::StrCat(options.trace, " is in ", options.out_dir, "\n"), FormatOf(flags));
+  PrintDone("trace-fetch", done, absl::StrCat(options.trace, " is in ", options.out_dir, "\n"),
+            FormatOf(flags));
   return absl::OkStatus();
 }
 

@@ -1,5 +1,5 @@
-// The forms of --format: text for people, JSON and CSV for programs. Errors in JSON, and tables that
-// can be either.
+// The forms of --format: text for people, JSON and CSV for programs. Errors in JSON, and tables
+// that can be either.
 #ifndef DRASIM_SIM_APP_OUTPUT_FORMAT_H_
 #define DRASIM_SIM_APP_OUTPUT_FORMAT_H_
 

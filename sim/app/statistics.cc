@@ -32,7 +32,7 @@ double StudentT975(size_t degrees_of_freedom) {
 double RoundDifference(double difference, double scale) {
   int decimals = 9;
   for (double limit = 1e5; decimals > 0 && scale >= limit; limit *= 10) --decimals;
-  return RoundDecimals(difference, decimals);
+  return RoundDecimals(difference, decimals) + 0.0;  // never "-0"
 }
 
 MeanInterval MeanOf(const std::vector<double>& values) {

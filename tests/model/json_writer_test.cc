@@ -103,7 +103,7 @@ TEST(JsonWriterTest, EscapesWhatJsonForbidsInStrings) {
 }
 
 TEST(JsonWriterTest, BytesThatAreNoUtf8AreReplaced) {
-  EXPECT_EQ(Quoted("a\xff" "b"), "\"a\\ufffdb\"\n");
+  EXPECT_EQ(Quoted("a\xff-b"), "\"a\\ufffd-b\"\n");
   EXPECT_EQ(Quoted("\xc2"), "\"\\ufffd\"\n");
   EXPECT_EQ(Quoted("\xed\xa0\x80"), "\"\\ufffd\\ufffd\\ufffd\"\n");
 }

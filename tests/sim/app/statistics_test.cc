@@ -40,6 +40,7 @@ TEST(RoundDifferenceTest, KeepsWhatTheFiguresDetermine) {
   EXPECT_EQ(DoubleText(RoundDifference(86400.3 - 86400.1, 86400.3)), "0.2");
   EXPECT_EQ(DoubleText(RoundDifference(1e9 + 0.3 - 1e9, 1e9)), "0.3");
   EXPECT_EQ(RoundDifference(-2, 1e17), -2);
+  EXPECT_EQ(DoubleText(RoundDifference(-1e-14, 95)), "0");
 }
 
 }  // namespace statistics_test
