@@ -3,6 +3,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <system_error>
 
 #include "model/check.h"
 
@@ -43,6 +44,18 @@ double RoundDecimals(double value, int decimals) {
   if (distance == 0.5 && error > 0) nearest += 1;
   if (distance == -0.5 && error < 0) nearest -= 1;
   return nearest / power;
+}
+
+double RoundSignificant(double value, int digits) {
+  DRASIM_CHECK(digits >= 1 && digits <= 17 && std::isfinite(value));
+  std::array<char, 32> buffer;
+  const std::to_chars_result written =
+      std::to_chars(buffer.data(), buffer.data() + buffer.size(), value,
+                    std::chars_format::scientific, digits - 1);
+  double rounded = 0;
+  const std::from_chars_result read = std::from_chars(buffer.data(), written.ptr, rounded);
+  // The largest double may round beyond the range.
+  return read.ec == std::errc() ? rounded : value;
 }
 
 }  // namespace drasim

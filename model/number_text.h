@@ -17,6 +17,10 @@ std::string DoubleText(double value);
 // 10^decimals below 2^52.
 double RoundDecimals(double value, int decimals);
 
+// The double nearest to the decimal with that many significant digits (1..17) that is nearest to
+// value: 95.24600000000001 to 15 digits is 95.246. For finite values.
+double RoundSignificant(double value, int digits);
+
 // Exactly `decimals` places, as printf's "%.*f".
 std::string FixedText(double value, int decimals);
 

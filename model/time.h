@@ -21,8 +21,9 @@ class SimDuration {
   static constexpr SimDuration Seconds(int64_t s) { return SimDuration(s * 1'000'000'000); }
   static constexpr SimDuration Millis(int64_t ms) { return SimDuration(ms * 1'000'000); }
   constexpr int64_t ns() const { return ns_; }
-  // For reports only; decisions compare nanoseconds.
-  constexpr double seconds() const { return static_cast<double>(ns_) * 1e-9; }
+  // For reports only; decisions compare nanoseconds. Divided, not multiplied, which gives the
+  // double nearest to the decimal: 0.3 and not 0.30000000000000004.
+  constexpr double seconds() const { return static_cast<double>(ns_) / 1e9; }
   constexpr auto operator<=>(const SimDuration&) const = default;
   constexpr SimDuration operator+(SimDuration o) const { return SimDuration(ns_ + o.ns_); }
   constexpr SimDuration operator-(SimDuration o) const { return SimDuration(ns_ - o.ns_); }
@@ -37,7 +38,7 @@ class SimTime {
   constexpr SimTime() = default;
   constexpr explicit SimTime(int64_t ns) : ns_(ns) {}
   constexpr int64_t ns() const { return ns_; }
-  constexpr double seconds() const { return static_cast<double>(ns_) * 1e-9; }
+  constexpr double seconds() const { return SimDuration(ns_).seconds(); }
   constexpr auto operator<=>(const SimTime&) const = default;
   constexpr SimTime operator+(SimDuration d) const { return SimTime(ns_ + d.ns()); }
   constexpr SimDuration operator-(SimTime o) const { return SimDuration(ns_ - o.ns_); }

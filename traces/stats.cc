@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "model/check.h"
+#include "model/text/json_writer.h"
 #include "model/time.h"
 #include "traces/csv_writer.h"
 
@@ -336,8 +337,8 @@ std::string TraceSummary::ToJson() const {
                     ", \"gpu_spec\": ", Quoted(shape.gpu_spec), "}");
     shapes.push_back(std::move(text));
   }
-  std::string text = absl::StrCat("{\n  \"schema_version\": 1,\n  \"pods\": ", pods,
-                                  ",\n  \"share_pods\": ", share_pods);
+  std::string text = absl::StrCat("{\n  \"schema\": ", Quoted(SchemaName("trace-stats")),
+                                  ",\n  \"pods\": ", pods, ",\n  \"share_pods\": ", share_pods);
   absl::StrAppend(&text, ",\n  \"requested\": {\"cpu_milli\": ", cpu_milli,
                   ", \"memory_bytes\": ", memory_bytes, ", \"gpus\": ", gpus,
                   ", \"gpu_milli\": ", gpu_milli, "}");

@@ -82,8 +82,8 @@ struct TraceSummary {
 
   // Aligned plain text for a terminal; ends with a line break. Memory in MiB, rounded up.
   std::string ToTable() const;
-  // One JSON object, byte-stable, counts as integers; `schema_version` tells its layout. `arrivals`
-  // and the figures of `run_time` are null when there are none.
+  // One JSON object, byte-stable, "drasim.trace-stats/v1", counts as integers. `arrivals` and the
+  // figures of `run_time` are null when there are none.
   std::string ToJson() const;
 };
 

@@ -10,9 +10,12 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/optional.h"
 #include "gui/app/window.h"
 #include "gui/view/run_view.h"
+#include "model/time.h"
 #include "sim/app/cli.h"
+#include "sim/app/duration_text.h"
 #include "sim/app/flags.h"
 #include "sim/record/version.h"
 
@@ -24,6 +27,8 @@ constexpr int kMaxSize = 8192;
 
 std::vector<FlagSpec> Flags() {
   return {{"screenshot", "", "FILE.png", "draw into a picture instead of a window, and exit"},
+          {"at", "", "TIME",
+           "the devices as they were then, such as 1h30m (default: when most was allocated)"},
           {"width", "", "PIXELS", "of the window, 200..8192; 1280 by default"},
           {"height", "", "PIXELS", "of the window, 200..8192; 800 by default"},
           {"help", "", "", "this text"},
@@ -32,7 +37,7 @@ std::vector<FlagSpec> Flags() {
 
 std::string Help() {
   return absl::StrCat(
-      "drasim-gui: the devices of a cluster at the end of a run, and how they filled.\n\n"
+      "drasim-gui: the devices of a cluster at one moment of a run, and how they filled.\n\n"
       "Usage: drasim-gui [FLAGS] LEDGER|DIR\n\n"
       "LEDGER is a ledger that `drasim run` wrote, DIR the folder of a run with a ledger in it. A\n"
       "partial ledger is shown up to where it breaks off. Scenarios are not run here; do that\n"
@@ -53,6 +58,18 @@ absl::Status ReadSize(const ParsedFlags& flags, absl::string_view name, int* siz
   return absl::InvalidArgumentError(absl::StrCat("--", name, ": found '", text,
                                                  "', expected a whole number of pixels, ", kMinSize,
                                                  "..", kMaxSize));
+}
+
+// Nothing without --at.
+absl::StatusOr<absl::optional<SimTime>> ReadMoment(const ParsedFlags& flags) {
+  if (!flags.Has("at")) return absl::optional<SimTime>();
+  const std::string text = flags.GetOr("at", "");
+  const absl::StatusOr<SimDuration> at = ParseDuration(text);
+  if (text.empty() || !at.ok()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--at: found '", text, "', expected a time from the start of the run, such as 90s or 1h"));
+  }
+  return absl::optional<SimTime>(SimTime(at->ns()));
 }
 
 absl::StatusOr<std::string> LedgerPath(const ParsedFlags& flags) {
@@ -80,7 +97,9 @@ absl::Status Show(const ParsedFlags& flags) {
   }
   const absl::StatusOr<std::string> path = LedgerPath(flags);
   if (!path.ok()) return path.status();
-  const absl::StatusOr<RunView> view = OpenRunView(*path);
+  const absl::StatusOr<absl::optional<SimTime>> at = ReadMoment(flags);
+  if (!at.ok()) return at.status();
+  const absl::StatusOr<RunView> view = OpenRunView(*path, *at);
   if (!view.ok()) return view.status();
   if (absl::Status s = ShowWindow(*view, options); !s.ok()) return s;
   if (!options.screenshot.empty()) std::printf("%s\n", options.screenshot.c_str());

@@ -111,8 +111,7 @@ void DrawScrollingMap(const RunView& view, PanelState* state) {
 
 void DrawMapPanel(const RunView& view, PanelState* state) {
   state->hovered.reset();
-  ImGui::TextUnformatted(view.partial ? "Devices where the ledger breaks off"
-                                      : "Devices at the end of the run");
+  Text(absl::StrCat("Devices ", MomentText(view)));
   if (view.totals.cluster.gpu_count == 0) {
     ImGui::TextUnformatted("This cluster has no GPUs.");
     return;

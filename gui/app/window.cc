@@ -138,7 +138,7 @@ bool Window::ShowAndWait() {
 
 absl::Status ShowWindow(const RunView& view, const WindowOptions& options) {
   absl::StatusOr<std::unique_ptr<Window>> window =
-      Window::Open(absl::StrCat("drasim-gui: ", view.path), options);
+      Window::Open(absl::StrCat("drasim-gui: ", view.path, ", ", MomentText(view)), options);
   if (!window.ok()) return window.status();
   PanelState state;
   if (!options.screenshot.empty()) {

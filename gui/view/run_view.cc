@@ -2,14 +2,19 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "model/check.h"
+#include "model/device_grant.h"
+#include "model/ids.h"
+#include "model/mig_table.h"
 #include "model/number_text.h"
 #include "model/pod_shape.h"
 #include "model/record.h"
@@ -65,24 +70,100 @@ bool Count(const Record& record, const ClusterState& cluster, RunTotals* totals)
   return false;
 }
 
-CurvePoint PointNow(const RunTotals& totals, const ClusterTotals& cluster) {
-  CurvePoint point;
-  point.arrived_percent = Percent(totals.gpu_arrived_milli, cluster.gpu_milli_capacity);
-  point.allocated_percent = Percent(cluster.gpu_milli_allocated, cluster.gpu_milli_capacity);
-  return point;
+int64_t SumOf(const std::vector<int32_t>& amounts) {
+  return std::accumulate(amounts.begin(), amounts.end(), int64_t{0});
 }
 
-std::vector<NodeView> NodesOf(const ClusterState& cluster) {
-  std::vector<NodeView> nodes(cluster.node_count());
-  for (size_t n = 0; n < nodes.size(); ++n) {
-    const NodeSpec& spec = cluster.node_spec(NodeId(n));
-    nodes[n].name = spec.name;
-    nodes[n].model = spec.gpu_model;
-    for (const int16_t idle : cluster.device_milli_idle(NodeId(n))) {
-      nodes[n].allocated_milli.push_back(kDeviceMilli - idle);
+// The devices of all nodes as the records go by, and as they were at the moment to show. A record
+// changes one node, so only nodes that have changed since are copied.
+class DeviceHistory {
+ public:
+  DeviceHistory(const ClusterState& cluster, absl::optional<SimTime> at)
+      : cluster_(cluster), at_(at), changed_(cluster.node_count(), false) {
+    for (size_t n = 0; n < cluster.node_count(); ++n) {
+      now_.push_back(AllocatedOnDevices(cluster, NodeId(n)));
+      allocated_milli_ += SumOf(now_.back());
+    }
+    shown_ = now_;
+    totals_ = shown_totals_ = cluster.totals();
+  }
+
+  // After the record was applied to the cluster.
+  void Add(const Record& record) {
+    if (record.time > time_) EndInstant();
+    time_ = record.time;
+    totals_ = cluster_.totals();
+    if (!record.node.valid()) return;
+    const size_t n = record.node.value();
+    allocated_milli_ -= SumOf(now_[n]);
+    now_[n] = AllocatedOnDevices(cluster_, record.node);
+    allocated_milli_ += SumOf(now_[n]);
+    if (changed_[n]) return;
+    changed_[n] = true;
+    stale_.push_back(n);
+  }
+
+  // On all devices, after the last record.
+  int64_t allocated_milli() const { return allocated_milli_; }
+
+  // After all records.
+  void Show(RunView* view) {
+    EndInstant();
+    if (!at_.has_value() && most_milli_ == 0) TakeNow();
+    const bool at_end = shown_time_ == time_ && (!at_.has_value() || *at_ >= time_);
+    view->moment = at_end            ? ShownMoment::kEnd
+                   : at_.has_value() ? ShownMoment::kAsked
+                                     : ShownMoment::kPeak;
+    view->shown = view->moment == ShownMoment::kAsked ? *at_ : shown_time_;
+    view->totals.cluster = shown_totals_;
+    view->nodes.resize(shown_.size());
+    for (size_t n = 0; n < shown_.size(); ++n) {
+      const NodeSpec& spec = cluster_.node_spec(NodeId(n));
+      view->nodes[n].name = spec.name;
+      view->nodes[n].model = spec.gpu_model;
+      view->nodes[n].allocated_milli = shown_[n];
     }
   }
-  return nodes;
+
+ private:
+  void EndInstant() {
+    if (at_.has_value()) {
+      if (time_ <= *at_) TakeNow();
+    } else if (allocated_milli_ > most_milli_) {
+      most_milli_ = allocated_milli_;
+      TakeNow();
+    }
+  }
+
+  void TakeNow() {
+    for (const size_t n : stale_) {
+      shown_[n] = now_[n];
+      changed_[n] = false;
+    }
+    stale_.clear();
+    shown_totals_ = totals_;
+    shown_time_ = time_;
+  }
+
+  const ClusterState& cluster_;
+  absl::optional<SimTime> at_;
+  std::vector<std::vector<int32_t>> now_;  // by node, by device
+  std::vector<std::vector<int32_t>> shown_;
+  std::vector<size_t> stale_;  // nodes of `shown_` that have changed since
+  std::vector<bool> changed_;  // the same by node
+  ClusterTotals totals_;
+  ClusterTotals shown_totals_;
+  SimTime time_;
+  SimTime shown_time_;
+  int64_t allocated_milli_ = 0;
+  int64_t most_milli_ = 0;
+};
+
+CurvePoint PointNow(const RunTotals& totals, int64_t allocated_milli, int64_t capacity_milli) {
+  CurvePoint point;
+  point.arrived_percent = Percent(totals.gpu_arrived_milli, capacity_milli);
+  point.allocated_percent = Percent(allocated_milli, capacity_milli);
+  return point;
 }
 
 int64_t CountWaiting(const ClusterState& cluster) {
@@ -197,12 +278,30 @@ std::vector<CurvePoint> CurveThinner::Points() const {
   return points;
 }
 
-absl::StatusOr<RunView> ReadRunView(LedgerReader* reader) {
+std::vector<int32_t> AllocatedOnDevices(const ClusterState& cluster, NodeId node) {
+  std::vector<int32_t> allocated;
+  const MigTable* const table = cluster.any_mig() ? cluster.mig_table(node) : nullptr;
+  for (const int16_t idle : cluster.device_milli_idle(node)) {
+    int32_t milli = kDeviceMilli - idle;
+    if (table != nullptr) {
+      // Nothing but MIG may use a GPU with an instance, so it reads as idle 0.
+      const MigState state = cluster.device_mig(node)[allocated.size()];
+      if (state != 0) {
+        milli = MilliOfUnits(std::popcount(table->units_used(state)), table->product().units);
+      }
+    }
+    allocated.push_back(milli);
+  }
+  return allocated;
+}
+
+absl::StatusOr<RunView> ReadRunView(LedgerReader* reader, absl::optional<SimTime> at) {
   RunView view;
   view.path = reader->path();
   view.scenario_yaml = reader->header().scenario_yaml();
   const ClusterState& cluster = reader->cluster();
   const bool has_gpus = cluster.totals().gpu_milli_capacity > 0;
+  DeviceHistory history(cluster, at);
   CurveThinner thinner(kMaxCurvePoints);
   if (has_gpus) thinner.Add(CurvePoint());
   while (true) {
@@ -211,24 +310,39 @@ absl::StatusOr<RunView> ReadRunView(LedgerReader* reader) {
     if (!more.ok()) return more.status();
     if (!*more) break;
     view.end = record.time;
+    history.Add(record);
     if (Count(record, cluster, &view.totals) && has_gpus) {
-      thinner.Add(PointNow(view.totals, cluster.totals()));
+      thinner.Add(
+          PointNow(view.totals, history.allocated_milli(), cluster.totals().gpu_milli_capacity));
     }
   }
   view.partial = !reader->complete();
   view.records = reader->records();
   view.fingerprint = view.partial ? 0 : reader->fingerprint();
-  view.nodes = NodesOf(cluster);
+  history.Show(&view);
   view.curve = thinner.Points();
   view.totals.pods_waiting = CountWaiting(cluster);
-  view.totals.cluster = cluster.totals();
   return view;
 }
 
-absl::StatusOr<RunView> OpenRunView(const std::string& path) {
+absl::StatusOr<RunView> OpenRunView(const std::string& path, absl::optional<SimTime> at) {
   absl::StatusOr<std::unique_ptr<LedgerReader>> reader = LedgerReader::Open(path);
   if (!reader.ok()) return reader.status();
-  return ReadRunView(reader->get());
+  return ReadRunView(reader->get(), at);
+}
+
+std::string MomentText(const RunView& view) {
+  const std::string time = absl::StrCat(FixedText(view.shown.seconds(), 3), " s");
+  switch (view.moment) {
+    case ShownMoment::kEnd:
+      return absl::StrCat(
+          view.partial ? "where the ledger breaks off, " : "at the end of the run, ", time);
+    case ShownMoment::kPeak:
+      return absl::StrCat("at ", time, ", when most was allocated");
+    case ShownMoment::kAsked:
+      return absl::StrCat("at ", time);
+  }
+  return time;
 }
 
 std::vector<SummaryLine> SummaryLines(const RunView& view) {
@@ -250,7 +364,14 @@ std::vector<SummaryLine> SummaryLines(const RunView& view) {
   add("pods finished", absl::StrCat(totals.pods_finished));
   add("failed attempts", absl::StrCat(totals.attempts_failed));
   add("GPUs requested", ShareText(totals.gpu_arrived_milli, cluster.gpu_milli_capacity));
-  add("GPUs allocated", ShareText(cluster.gpu_milli_allocated, cluster.gpu_milli_capacity));
+  int64_t allocated_milli = 0;
+  int64_t devices = 0;
+  for (const NodeView& node : view.nodes) {
+    allocated_milli += SumOf(node.allocated_milli);
+    devices += static_cast<int64_t>(node.allocated_milli.size());
+  }
+  add("devices shown", MomentText(view));
+  add("GPUs allocated", ShareText(allocated_milli, devices * kDeviceMilli));
   add("GPUs in use", absl::StrCat(cluster.gpus_in_use, " of ", cluster.gpu_count));
   add("CPU cores allocated", ShareText(cluster.cpu_milli_allocated, cluster.cpu_milli_capacity));
   add("nodes in use", absl::StrCat(cluster.nodes_in_use, " of ", view.nodes.size()));

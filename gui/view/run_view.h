@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/optional.h"
 #include "model/cluster_state.h"
+#include "model/ids.h"
 #include "model/time.h"
 #include "sim/record/ledger_reader.h"
 
@@ -20,8 +21,10 @@ namespace drasim {
 
 struct NodeView {
   std::string name;
-  std::string model;                     // of its GPUs; may be empty
-  std::vector<int32_t> allocated_milli;  // by device index, 0..kDeviceMilli
+  std::string model;  // of its GPUs; may be empty
+  // By device index, 0..kDeviceMilli: what pods hold of it. Of a GPU with MIG instances, the part
+  // of its units that these have.
+  std::vector<int32_t> allocated_milli;
 };
 
 // The state right after one outcome (a pod was bound, dropped or finished, or its charge came or
@@ -40,10 +43,17 @@ struct RunTotals {
   int64_t pods_finished = 0;
   int64_t attempts_failed = 0;
   int64_t gpu_arrived_milli = 0;  // stays at the largest int64 rather than overflow
-  ClusterTotals cluster;          // at the end
+  ClusterTotals cluster;          // at the moment that is shown
 };
 
-// The end of a ledger, and the way there.
+// What RunView::nodes shows.
+enum class ShownMoment : uint8_t {
+  kEnd,
+  kPeak,   // the earliest moment at which most was allocated
+  kAsked,  // a time that was asked for
+};
+
+// One moment of a run, and the way from its beginning to its end.
 struct RunView {
   std::string path;           // of the ledger
   std::string scenario_yaml;  // as the ledger has it
@@ -51,7 +61,9 @@ struct RunView {
   uint64_t records = 0;
   uint64_t fingerprint = 0;  // zero when partial
   SimTime end;               // of the last record
-  std::vector<NodeView> nodes;
+  ShownMoment moment = ShownMoment::kEnd;
+  SimTime shown;                // when that was
+  std::vector<NodeView> nodes;  // then
   // From (0, 0) on, at most kMaxCurvePoints; empty when the cluster has no GPUs.
   std::vector<CurvePoint> curve;
   RunTotals totals;
@@ -59,10 +71,17 @@ struct RunView {
 
 inline constexpr size_t kMaxCurvePoints = 2000;
 
-// Reads what is left of a ledger. Errors are the reader's. O(records + nodes).
-absl::StatusOr<RunView> ReadRunView(LedgerReader* reader);
+// What pods hold of each device of the node, as in NodeView::allocated_milli.
+std::vector<int32_t> AllocatedOnDevices(const ClusterState& cluster, NodeId node);
+
+// Reads what is left of a ledger. Nodes are shown as they were at the end of the instant `at`;
+// without it when most was allocated, since at its end a replay holds nothing. A state within one
+// instant does not count. Errors are the reader's. O(records x devices of a node + nodes).
+absl::StatusOr<RunView> ReadRunView(LedgerReader* reader,
+                                    absl::optional<SimTime> at = absl::nullopt);
 // A ledger file, or the folder of a run.
-absl::StatusOr<RunView> OpenRunView(const std::string& path);
+absl::StatusOr<RunView> OpenRunView(const std::string& path,
+                                    absl::optional<SimTime> at = absl::nullopt);
 
 // Thins a stream of points evenly, in bounded memory: of n points it keeps the first, then every
 // 2^k-th with the smallest k for which all of that fits, and always the last one.
@@ -90,7 +109,11 @@ struct SummaryLine {
   std::string value;
 };
 
-// The main figures, for a table of two columns.
+// Behind "Devices": "at 12.500 s, when most was allocated", "at the end of the run, 90.000 s".
+std::string MomentText(const RunView& view);
+
+// The main figures, for a table of two columns. What is allocated or in use is that of the moment
+// that is shown, and GPUs are counted as on the map.
 std::vector<SummaryLine> SummaryLines(const RunView& view);
 
 // --- Colours and axes ---

@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "model/check.h"
 #include "model/number_text.h"
+#include "model/text/utf8.h"
 
 namespace drasim {
 namespace {
@@ -10,7 +11,8 @@ namespace {
 void AppendQuoted(std::string* out, absl::string_view value) {
   static constexpr char kHex[] = "0123456789abcdef";
   out->push_back('"');
-  for (char c : value) {
+  for (size_t i = 0; i < value.size(); ++i) {
+    const char c = value[i];
     const auto u = static_cast<unsigned char>(c);
     if (c == '"' || c == '\\') {
       out->push_back('\\');
@@ -21,8 +23,17 @@ void AppendQuoted(std::string* out, absl::string_view value) {
       out->append("\\u00");
       out->push_back(kHex[u >> 4]);
       out->push_back(kHex[u & 15]);
-    } else {
+    } else if (u < 0x80) {
       out->push_back(c);
+    } else {
+      size_t end = i;
+      char32_t code_point = 0;
+      if (DecodeUtf8(value, &end, &code_point)) {
+        out->append(value.data() + i, end - i);
+        i = end - 1;
+      } else {
+        out->append("\\ufffd");
+      }
     }
   }
   out->push_back('"');
@@ -30,16 +41,32 @@ void AppendQuoted(std::string* out, absl::string_view value) {
 
 }  // namespace
 
+std::string SchemaName(absl::string_view kind) { return absl::StrCat("drasim.", kind, "/v1"); }
+
+JsonWriter& JsonWriter::BeginDocument(absl::string_view kind) {
+  DRASIM_CHECK(text_.empty());
+  return BeginObject().Key("schema").String(SchemaName(kind));
+}
+
+void JsonWriter::BreakLine() {
+  text_.push_back('\n');
+  text_.append(2 * has_items_.size(), ' ');
+}
+
 void JsonWriter::Separate() {
   if (after_key_) {
     after_key_ = false;
     return;
   }
   if (has_items_.empty()) return;
-  if (has_items_.back()) text_.push_back(',');
+  const bool first = !has_items_.back();
   has_items_.back() = true;
-  text_.push_back('\n');
-  text_.append(2 * has_items_.size(), ' ');
+  if (!first) text_.push_back(',');
+  if (layout_ == Layout::kIndented) {
+    BreakLine();
+  } else if (!first) {
+    text_.push_back(' ');
+  }
 }
 
 JsonWriter& JsonWriter::Key(absl::string_view key) {
@@ -80,10 +107,7 @@ JsonWriter& JsonWriter::End(char bracket) {
   open_.pop_back();
   const bool any = has_items_.back();
   has_items_.pop_back();
-  if (any) {
-    text_.push_back('\n');
-    text_.append(2 * has_items_.size(), ' ');
-  }
+  if (any && layout_ == Layout::kIndented) BreakLine();
   text_.push_back(bracket);
   return *this;
 }

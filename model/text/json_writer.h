@@ -1,4 +1,9 @@
 // JSON text, key by key, in the order of the calls: two-space indents, byte-stable.
+//
+//   JsonWriter json;
+//   json.BeginDocument("diff");  // {"schema": "drasim.diff/v1"
+//   json.Key("same").Bool(true);
+//   json.EndObject();
 #ifndef DRASIM_MODEL_TEXT_JSON_WRITER_H_
 #define DRASIM_MODEL_TEXT_JSON_WRITER_H_
 
@@ -10,10 +15,20 @@
 
 namespace drasim {
 
+// The value of the key `schema`, which every JSON document of the program begins with:
+// "drasim.KIND/v1". The version grows when a key goes away or changes its meaning, not when one is
+// added.
+std::string SchemaName(absl::string_view kind);
+
 // Call Key before every value inside an object. Mismatched Begin and End are defects (CHECK at the
 // end by text()).
 class JsonWriter {
  public:
+  enum class Layout : uint8_t { kIndented, kOneLine };
+  explicit JsonWriter(Layout layout = Layout::kIndented) : layout_(layout) {}
+
+  // Opens the object of a whole document and writes its schema.
+  JsonWriter& BeginDocument(absl::string_view kind);
   JsonWriter& Key(absl::string_view key);
   JsonWriter& BeginObject() { return Begin('{'); }
   JsonWriter& EndObject() { return End('}'); }
@@ -22,10 +37,11 @@ class JsonWriter {
   JsonWriter& Int(int64_t value);
   JsonWriter& Uint(uint64_t value);
   JsonWriter& Double(double value);  // shortest form that reads back
-  // A number as decimal text, for those that no double holds exactly.
-  JsonWriter& Number(absl::string_view decimal) { return Raw(decimal); }
+  // A number whose digits are there already, such as an exact decimal.
+  JsonWriter& Number(absl::string_view digits) { return Raw(digits); }
   JsonWriter& Bool(bool value) { return Raw(value ? "true" : "false"); }
   JsonWriter& Null() { return Raw("null"); }
+  // Bytes that are no UTF-8 become U+FFFD, since JSON has no way to hold them.
   JsonWriter& String(absl::string_view value);
 
   // The document, with a final newline.
@@ -36,7 +52,9 @@ class JsonWriter {
   JsonWriter& End(char bracket);
   JsonWriter& Raw(absl::string_view literal);
   void Separate();
+  void BreakLine();
 
+  Layout layout_;
   std::string text_;
   std::vector<bool> has_items_;  // per open bracket
   std::string open_;             // the open brackets

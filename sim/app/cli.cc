@@ -7,8 +7,10 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "model/text/did_you_mean.h"
 #include "sim/app/commands.h"
+#include "sim/app/output_format.h"
 #include "sim/record/version.h"
 
 namespace drasim {
@@ -40,14 +42,9 @@ std::string HelpOf(const Command& c) {
   return text;
 }
 
-std::string VersionText() { return absl::StrCat("drasim ", kDrasimVersion, "\n"); }
-
 void Print(absl::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
-int Report(const absl::Status& status) {
-  if (status.ok()) return kExitOk;
-  if (status.message() == kQuiet) return kExitFailed;
-  std::fprintf(stderr, "drasim: error: %s\n", std::string(status.message()).c_str());
+int ExitCodeOf(const absl::Status& status) {
   switch (status.code()) {
     case absl::StatusCode::kInvalidArgument:
     case absl::StatusCode::kNotFound:
@@ -60,6 +57,35 @@ int Report(const absl::Status& status) {
     default:
       return kExitFailed;
   }
+}
+
+int Report(const absl::Status& status, OutputFormat format) {
+  if (status.ok()) return kExitOk;
+  if (status.message() == kQuiet) return kExitFailed;
+  const int exit_code = ExitCodeOf(status);
+  const std::string text = format == OutputFormat::kJson
+                               ? ErrorJson(status, exit_code)
+                               : absl::StrCat("drasim: error: ", status.message(), "\n");
+  std::fputs(text.c_str(), stderr);
+  return exit_code;
+}
+
+std::string VersionText(OutputFormat format) {
+  if (format == OutputFormat::kText) return absl::StrCat("drasim ", kDrasimVersion, "\n");
+  DataTable table({"version"});
+  table.AddRow().Text(kDrasimVersion);
+  return DocumentOf("version", table, format);
+}
+
+std::string OverviewIn(OutputFormat format) {
+  if (format == OutputFormat::kText) return Overview();
+  DataTable table({"name", "summary", "flags"});
+  for (const Command& c : Commands()) {
+    std::vector<std::string> flags;
+    for (const FlagSpec& flag : c.flags) flags.emplace_back(flag.name);
+    table.AddRow().Text(c.name).Text(c.summary).Text(absl::StrJoin(flags, " "));
+  }
+  return RowsIn("commands", "commands", table, format);
 }
 
 // The command that the first one or two words name, and how many words that took.
@@ -77,14 +103,14 @@ const Command* Find(const std::vector<std::string>& args, size_t* words) {
   return nullptr;
 }
 
-int UnknownCommand(const std::vector<std::string>& args) {
+int UnknownCommand(const std::vector<std::string>& args, OutputFormat format) {
   std::vector<std::string> known;
   for (const Command& c : Commands()) known.emplace_back(c.name);
   std::string typed = args[0];
   for (const std::string& name : known) {
     if (name.rfind(absl::StrCat(typed, " "), 0) != 0) continue;
     if (args.size() >= 2 && args[1] == "--version") {
-      Print(VersionText());
+      Print(VersionText(format));
       return kExitOk;
     }
     if (args.size() < 2 || args[1] == "--help" || args[1] == "-h") {
@@ -99,8 +125,10 @@ int UnknownCommand(const std::vector<std::string>& args) {
     absl::StrAppend(&typed, " ", args[1]);
     break;
   }
-  return Report(absl::InvalidArgumentError(absl::StrCat(
-      "unknown command '", typed, "'", Suggest(typed, known), "; `drasim --help` lists them")));
+  return Report(
+      absl::InvalidArgumentError(absl::StrCat(
+          "unknown command '", typed, "'", Suggest(typed, known), "; `drasim --help` lists them")),
+      format);
 }
 
 // Prints into the buffer of standard output; its failures come out in FlushStandardOutput.
@@ -109,26 +137,29 @@ int RunCommandLine(const std::vector<std::string>& args) {
     Print(Overview());
     return kExitUsage;
   }
+  const OutputFormat format = FormatAskedFor(args);
   if (args[0] == "--help" || args[0] == "-h" || args[0] == "help") {
-    Print(Overview());
+    Print(OverviewIn(format));
     return kExitOk;
   }
   if (args[0] == "--version" || args[0] == "version") {
-    Print(VersionText());
+    Print(VersionText(format));
     return kExitOk;
   }
   size_t words = 0;
   const Command* command = Find(args, &words);
-  if (command == nullptr) return UnknownCommand(args);
+  if (command == nullptr) return UnknownCommand(args, format);
   std::vector<FlagSpec> specs = command->flags;
   specs.push_back({"help", "", "", "this text"});
   specs.push_back({"version", "", "", "drasim's version"});
   absl::StatusOr<ParsedFlags> flags =
       ParseFlags(specs, {args.begin() + static_cast<std::ptrdiff_t>(words), args.end()});
   if (!flags.ok()) {
-    const int code = Report(flags.status());
-    std::fprintf(stderr, "`drasim %s --help` lists the flags.\n",
-                 std::string(command->name).c_str());
+    const int code = Report(flags.status(), format);
+    if (format != OutputFormat::kJson) {
+      std::fprintf(stderr, "`drasim %s --help` lists the flags.\n",
+                   std::string(command->name).c_str());
+    }
     return code;
   }
   if (flags->Has("help")) {
@@ -136,10 +167,11 @@ int RunCommandLine(const std::vector<std::string>& args) {
     return kExitOk;
   }
   if (flags->Has("version")) {
-    Print(VersionText());
+    Print(VersionText(format));
     return kExitOk;
   }
-  return Report(command->run(*flags));
+  if (absl::Status s = CheckFormat(specs, *flags); !s.ok()) return Report(s, format);
+  return Report(command->run(*flags), format);
 }
 
 // Every command prints with the C library, whose errors stick, so that one look at the end finds
@@ -165,7 +197,7 @@ int RunCli(const std::vector<std::string>& args) {
   const int code = RunCommandLine(args);
   const absl::Status written = FlushStandardOutput();
   if (written.ok()) return code;
-  Report(written);
+  Report(written, FormatAskedFor(args));
   return code == kExitOk ? kExitFailed : code;
 }
 

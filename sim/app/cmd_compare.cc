@@ -27,6 +27,7 @@
 #include "sim/app/commands.h"
 #include "sim/app/contenders.h"
 #include "sim/app/divergence.h"
+#include "sim/app/output_format.h"
 #include "sim/app/progress.h"
 #include "sim/app/run_outputs.h"
 #include "sim/app/statistics.h"
@@ -293,7 +294,9 @@ std::string Table(const Comparison& c, const std::vector<Row>& rows, bool ansi) 
 }
 
 double DeltaOf(const std::vector<Row>& rows, const Row& row, size_t m) {
-  return row.metrics[m].mean - rows[0].metrics[m].mean;
+  const double mean = row.metrics[m].mean;
+  const double first = rows[0].metrics[m].mean;
+  return RoundDifference(mean - first, std::max(std::abs(mean), std::abs(first)));
 }
 
 std::string Csv(const Comparison& c, const std::vector<Row>& rows) {
@@ -388,7 +391,7 @@ void WriteDivergences(const std::vector<WorldPair>& pairs, JsonWriter* j) {
 std::string Json(const Comparison& c, const std::vector<Row>& rows,
                  const std::vector<WorldPair>& pairs) {
   JsonWriter j;
-  j.BeginObject().Key("schema").String("drasim.compare/v1");
+  j.BeginDocument("compare");
   j.Key("mode").String(c.mode);
   j.Key("seeds").BeginArray();
   for (uint64_t seed : c.contenders.seeds) j.Uint(seed);
@@ -509,11 +512,7 @@ absl::Status CompareCommand(const ParsedFlags& flags) {
   if (!comparison.ok()) return comparison.status();
   absl::StatusOr<size_t> jobs = ParseJobs(flags.GetOr("jobs", ""));
   if (!jobs.ok()) return jobs.status();
-  const std::string format = flags.GetOr("format", "table");
-  if (format != "table" && format != "json" && format != "csv") {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--format: found '", format, "', expected table, json or csv"));
-  }
+  const OutputFormat format = FormatOf(flags);
   const std::string dir = flags.GetOr("out", "");
   std::unique_ptr<FolderLock> lock;
   if (!dir.empty()) {
@@ -529,7 +528,7 @@ absl::Status CompareCommand(const ParsedFlags& flags) {
   std::vector<Row> rows = Reduce(*comparison, *cells);
   if (comparison->drop_undefined) DropUndefined(&*comparison, &rows);
   std::vector<WorldPair> pairs;
-  if (contenders.worlds && (format != "csv" || !dir.empty())) {
+  if (contenders.worlds && (format != OutputFormat::kCsv || !dir.empty())) {
     pairs = FindDivergences(contenders, *jobs);
   }
   const std::string json = Json(*comparison, rows, pairs);
@@ -540,8 +539,8 @@ absl::Status CompareCommand(const ParsedFlags& flags) {
     if (!s.ok()) return s;
   }
   const bool ansi = isatty(STDOUT_FILENO) == 1;
-  const std::string text = format == "json"    ? json
-                           : format == "csv"   ? csv
+  const std::string text = format == OutputFormat::kJson  ? json
+                           : format == OutputFormat::kCsv ? csv
                            : contenders.worlds ? WorldsText(*comparison, rows, pairs, ansi)
                                                : Table(*comparison, rows, ansi);
   std::fputs(text.c_str(), stdout);

@@ -1,14 +1,18 @@
 // drasim diff: where two ledgers part.
 
 #include <bit>
+#include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <memory>
 #include <string>
 
 #include "absl/strings/str_cat.h"
 #include "model/hash.h"
+#include "model/text/json_writer.h"
 #include "sim/app/cli.h"
 #include "sim/app/commands.h"
+#include "sim/app/output_format.h"
 #include "sim/record/ledger_reader.h"
 #include "sim/record/pod_log.h"
 
@@ -34,6 +38,62 @@ std::string Describe(const Record& r, const LedgerReader& ledger) {
   return text;
 }
 
+// The seconds, event, pod and node of a record, and its text; empty at the end of the ledger.
+void AddDiffRow(const LedgerReader& ledger, const Record* r, const std::string& text,
+                DataTable* table) {
+  table->AddRow().Text(ledger.path());
+  if (r == nullptr) {
+    table->Empty().Empty().Empty().Empty().Text(text);
+    return;
+  }
+  std::string seconds;
+  AppendSeconds(r->time, &seconds);
+  table->Number(seconds).Text(RecordKindName(r->kind));
+  if (r->pod.valid()) {
+    table->Text(ledger.cluster().pod_name(r->pod));
+  } else {
+    table->Empty();
+  }
+  if (r->node.valid()) {
+    table->Text(ledger.cluster().node_spec(r->node).name);
+  } else {
+    table->Empty();
+  }
+  table->Text(text);
+}
+
+// The answer for programs. `parting` has a row per ledger, or none when both tell the same.
+void PrintDiff(const std::unique_ptr<LedgerReader> (&ledgers)[2], bool same, uint64_t record,
+               const DataTable& parting, OutputFormat format) {
+  if (format == OutputFormat::kCsv) {
+    std::fputs(parting.Csv().c_str(), stdout);
+    return;
+  }
+  JsonWriter json;
+  json.BeginDocument("diff");
+  json.Key("same").Bool(same);
+  json.Key(same ? "records" : "record").Uint(record);
+  if (same) {
+    json.Key("ledgers").BeginArray();
+    for (const std::unique_ptr<LedgerReader>& ledger : ledgers) {
+      json.BeginObject().Key("ledger").String(ledger->path());
+      json.Key("fingerprint");
+      if (ledger->complete()) {
+        json.String(HexHash(ledger->fingerprint()));
+      } else {
+        json.Null();
+      }
+      json.EndObject();
+    }
+    json.EndArray();
+  } else {
+    json.Key("parting");
+    parting.WriteRows(&json);
+  }
+  json.EndObject();
+  std::fputs(json.text().c_str(), stdout);
+}
+
 }  // namespace
 
 absl::Status DiffCommand(const ParsedFlags& flags) {
@@ -46,6 +106,8 @@ absl::Status DiffCommand(const ParsedFlags& flags) {
     if (!opened.ok()) return opened.status();
     ledgers[i] = *std::move(opened);
   }
+  const OutputFormat format = FormatOf(flags);
+  DataTable parting({"ledger", "seconds", "event", "pod", "node", "text"});
   while (true) {
     Record records[2];
     bool more[2];
@@ -62,10 +124,21 @@ absl::Status DiffCommand(const ParsedFlags& flags) {
                                        ledgers[i]->complete() ? "" : "; it is partial", ")");
     }
     if (text[0] == text[1]) continue;
+    if (format != OutputFormat::kText) {
+      for (size_t i = 0; i < 2; ++i) {
+        AddDiffRow(*ledgers[i], more[i] ? &records[i] : nullptr, text[i], &parting);
+      }
+      PrintDiff(ledgers, false, ledgers[more[0] ? 0 : 1]->records(), parting, format);
+      return QuietFailure();
+    }
     std::printf("first divergence at record %llu\n< %s\n> %s\n",
                 static_cast<unsigned long long>(ledgers[more[0] ? 0 : 1]->records()),
                 text[0].c_str(), text[1].c_str());
     return QuietFailure();
+  }
+  if (format != OutputFormat::kText) {
+    PrintDiff(ledgers, true, ledgers[0]->records(), parting, format);
+    return absl::OkStatus();
   }
   for (const auto& ledger : ledgers) {
     if (!ledger->complete()) {

@@ -12,16 +12,10 @@
 #include "sim/app/duration_text.h"
 #include "sim/app/explain_cluster.h"
 #include "sim/app/explain_replay.h"
+#include "sim/app/output_format.h"
 
 namespace drasim {
 namespace {
-
-absl::StatusOr<bool> ExplainsAsJson(const ParsedFlags& flags) {
-  const std::string format = flags.GetOr("format", "text");
-  if (format == "text" || format == "json") return format == "json";
-  return absl::InvalidArgumentError(
-      absl::StrCat("--format: found '", format, "', expected text or json"));
-}
 
 void WarnOfEach(const std::vector<std::string>& warnings) {
   for (const std::string& warning : warnings) {
@@ -29,7 +23,7 @@ void WarnOfEach(const std::vector<std::string>& warnings) {
   }
 }
 
-absl::Status ExplainFiles(const ParsedFlags& flags, const std::string& pod, bool json) {
+absl::Status ExplainFiles(const ParsedFlags& flags, const std::string& pod, OutputFormat format) {
   for (const char* flag : {"at", "brief"}) {
     if (!flags.Has(flag)) continue;
     return absl::InvalidArgumentError(absl::StrCat(
@@ -38,14 +32,14 @@ absl::Status ExplainFiles(const ParsedFlags& flags, const std::string& pod, bool
   std::vector<std::string> paths = flags.All("cluster");
   paths.insert(paths.end(), flags.positional().begin(), flags.positional().end());
   std::vector<std::string> warnings;
-  const absl::StatusOr<std::string> text = ExplainCluster(paths, pod, json, &warnings);
+  const absl::StatusOr<std::string> text = ExplainCluster(paths, pod, format, &warnings);
   WarnOfEach(warnings);
   if (!text.ok()) return text.status();
   std::fputs(text->c_str(), stdout);
   return absl::OkStatus();
 }
 
-absl::Status ExplainLedger(const ParsedFlags& flags, const std::string& pod, bool json) {
+absl::Status ExplainLedger(const ParsedFlags& flags, const std::string& pod, OutputFormat format) {
   if (flags.positional().size() != 1) {
     return absl::InvalidArgumentError(absl::StrCat(
         "explain needs one ledger (a file or a run's folder), or --cluster FILE; found ",
@@ -69,22 +63,25 @@ absl::Status ExplainLedger(const ParsedFlags& flags, const std::string& pod, boo
   const absl::StatusOr<Story> story = ExplainRun(request);
   if (!story.ok()) return story.status();
   WarnOfEach(story->warnings);
-  std::fputs((json ? StoryJson(*story) : StoryText(*story)).c_str(), stdout);
+  const std::string text = format == OutputFormat::kJson  ? StoryJson(*story)
+                           : format == OutputFormat::kCsv ? StoryCsv(*story)
+                                                          : StoryText(*story);
+  std::fputs(text.c_str(), stdout);
   return absl::OkStatus();
 }
 
 }  // namespace
 
 absl::Status ExplainCommand(const ParsedFlags& flags) {
-  const absl::StatusOr<bool> json = ExplainsAsJson(flags);
-  if (!json.ok()) return json.status();
+  const OutputFormat format = FormatOf(flags);
   const std::string pod = flags.GetOr("pod", "");
   if (pod.empty()) {
     return absl::InvalidArgumentError(
         "explain needs --pod NAMESPACE/NAME, or NAME in the namespace default; the name of a gang "
         "stands for its pods");
   }
-  return flags.Has("cluster") ? ExplainFiles(flags, pod, *json) : ExplainLedger(flags, pod, *json);
+  return flags.Has("cluster") ? ExplainFiles(flags, pod, format)
+                              : ExplainLedger(flags, pod, format);
 }
 
 }  // namespace drasim

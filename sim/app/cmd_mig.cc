@@ -28,6 +28,7 @@
 #include "model/text/mig_catalogue.h"
 #include "sim/app/cli.h"
 #include "sim/app/commands.h"
+#include "sim/app/output_format.h"
 #include "sim/app/text_table.h"
 
 namespace drasim {
@@ -166,7 +167,7 @@ std::string ProductsText() {
 
 std::string ProductsJson() {
   JsonWriter json;
-  json.BeginObject().Key("products").BeginArray();
+  json.BeginDocument("mig-products").Key("products").BeginArray();
   for (const MigProduct& product : MigCatalogue()) {
     json.BeginObject();
     WriteProduct(product, &json);
@@ -174,6 +175,28 @@ std::string ProductsJson() {
   }
   json.EndArray().EndObject();
   return json.text();
+}
+
+void AddMigAmount(int32_t amount, DataTable* table) {
+  if (amount < 0) {
+    table->Empty();
+  } else {
+    table->Int(amount);
+  }
+}
+
+std::string ProductsCsv() {
+  DataTable table({"group", "architecture", "compute_capability", "compute_slices", "units",
+                   "memory_nominal_gb", "memory_mib", "multiprocessors", "profiles", "certainty"});
+  for (const MigProduct& product : MigCatalogue()) {
+    table.AddRow().Text(product.group).Text(product.architecture);
+    table.Text(product.compute_capability).Int(product.compute_slices).Int(product.units);
+    table.Int(product.memory_nominal_gb);
+    AddMigAmount(product.memory_mib, &table);
+    AddMigAmount(product.multiprocessors, &table);
+    table.Int(static_cast<int64_t>(product.profiles.size())).Text(product.certainty);
+  }
+  return table.Csv();
 }
 
 // --- mig profiles ------------------------------------------------------------------------------
@@ -235,11 +258,28 @@ std::string ProductText(const MigProduct& product, const MigRules& rules) {
 
 std::string ProductJson(const MigProduct& product, const MigRules& rules) {
   JsonWriter json;
-  json.BeginObject();
+  json.BeginDocument("mig-profiles");
   WriteProduct(product, &json);
   WriteMigRules(rules, &json);
   json.EndObject();
   return json.text();
+}
+
+std::string ProfilesCsv(const MigProduct& product) {
+  DataTable table({"profile", "profile_id", "compute_slices", "size", "starts", "max_instances",
+                   "memory_mib", "multiprocessors", "copy_engines", "decoders", "encoders",
+                   "jpeg_engines", "ofa_engines"});
+  for (const MigProfile& p : product.profiles) {
+    table.AddRow().Text(p.name);
+    AddMigAmount(p.profile_id, &table);
+    table.Int(p.compute_slices).Int(p.size).Text(absl::StrJoin(p.starts, ";"));
+    table.Int(p.max_instances);
+    for (const int32_t amount : {p.memory_mib, p.multiprocessors, p.copy_engines, p.decoders,
+                                 p.encoders, p.jpeg_engines, p.ofa_engines}) {
+      AddMigAmount(amount, &table);
+    }
+  }
+  return table.Csv();
 }
 
 // --- mig fits ----------------------------------------------------------------------------------
@@ -386,12 +426,29 @@ void WriteFit(const MigTable& table, const Fit& fit, JsonWriter* json) {
 
 std::string FitsJson(const MigTable& table, const std::vector<Fit>& fits) {
   JsonWriter json;
-  json.BeginObject();
+  json.BeginDocument("mig-fits");
   json.Key("product").String(table.product().group);
   json.Key("layouts").BeginArray();
   for (const Fit& fit : fits) WriteFit(table, fit, &json);
   json.EndArray().EndObject();
   return json.text();
+}
+
+std::string FitsCsv(const MigTable& table, const std::vector<Fit>& fits) {
+  DataTable rows({"layout", "fits", "why", "example", "free_units", "usable_units",
+                  "mig_parted_layout", "mig_parted_attempts"});
+  for (const Fit& fit : fits) {
+    rows.AddRow().Text(fit.text).Bool(fit.state != kNoMigState).Text(fit.why);
+    if (fit.state == kNoMigState) {
+      rows.Empty().Empty().Empty().Empty().Empty();
+      continue;
+    }
+    rows.Text(MigLayoutText(table, fit.state));
+    rows.Int(table.free_units(fit.state)).Int(table.usable_units(fit.state));
+    rows.Text(fit.tried.state == kNoMigState ? "" : MigLayoutText(table, fit.tried.state));
+    rows.Int(fit.tried.attempts);
+  }
+  return rows.Csv();
 }
 
 std::string FitsText(const MigTable& table, const std::vector<Fit>& fits) {
@@ -440,8 +497,16 @@ absl::StatusOr<std::vector<const MigProduct*>> ProductsOf(const std::string& lay
   return products;
 }
 
-absl::StatusOr<std::string> Drawing(const MigProduct& product, const std::string& layout,
-                                    const ParsedFlags& flags) {
+struct Drawing {
+  std::string product;
+  std::string layout;  // with starts
+  std::string picture;
+  bool chosen = false;  // the product was not named; `others` have the profiles, too
+  Names others;
+};
+
+absl::StatusOr<Drawing> DrawOn(const MigProduct& product, const std::string& layout,
+                               const ParsedFlags& flags) {
   const absl::StatusOr<MigTable> table = DriverTable(product, flags);
   if (!table.ok()) return table.status();
   const absl::StatusOr<MigRequest> request = ParseLayout(*table, layout, MigCatalogue());
@@ -451,49 +516,48 @@ absl::StatusOr<std::string> Drawing(const MigProduct& product, const std::string
     return absl::InvalidArgumentError(absl::StrCat(
         "layout: found '", layout, "', which does not fit: ", WhyNot(*table, *request)));
   }
-  return DrawLayout(*table, state);
+  Drawing drawing;
+  drawing.product = product.group;
+  drawing.layout = MigLayoutText(*table, state);
+  drawing.picture = DrawLayout(*table, state);
+  return drawing;
 }
 
-absl::StatusOr<std::string> DrawingOn(const std::string& name, const std::string& layout,
-                                      const ParsedFlags& flags) {
+absl::StatusOr<Drawing> DrawOnNamed(const std::string& name, const std::string& layout,
+                                    const ParsedFlags& flags) {
   const absl::StatusOr<const MigProduct*> product = ProductNamed(name);
   if (!product.ok()) return product.status();
-  return Drawing(**product, layout, flags);
+  return DrawOn(**product, layout, flags);
 }
 
-// On the first product that has the profiles and where the layout fits, with a note that says which
-// that is.
-absl::StatusOr<std::string> DrawingOnSome(const std::string& layout, const ParsedFlags& flags) {
+// On the first product that has the profiles and where the layout fits.
+absl::StatusOr<Drawing> DrawOnSome(const std::string& layout, const ParsedFlags& flags) {
   const absl::StatusOr<std::vector<const MigProduct*>> products = ProductsOf(layout);
   if (!products.ok()) return products.status();
   absl::Status first_error;
   for (const MigProduct* const product : *products) {
-    const absl::StatusOr<std::string> drawing = Drawing(*product, layout, flags);
+    absl::StatusOr<Drawing> drawing = DrawOn(*product, layout, flags);
     if (!drawing.ok()) {
       first_error.Update(drawing.status());
       continue;
     }
-    Names others;
+    drawing->chosen = true;
     for (const MigProduct* const other : *products) {
-      if (other != product) others.push_back(other->group);
+      if (other != product) drawing->others.push_back(other->group);
     }
-    return absl::StrCat(
-        *drawing, "Note: drawn for ", product->group,
-        others.empty() ? "" : "; also with these profiles: ", absl::StrJoin(others, ", "), "\n");
+    return drawing;
   }
   return first_error;
 }
 
-}  // namespace
-
-absl::StatusOr<bool> WantsJson(const ParsedFlags& flags) {
-  const std::string format = flags.GetOr("format", "table");
-  if (format != "table" && format != "json") {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--format: found '", format, "', expected table or json"));
-  }
-  return format == "json";
+std::string DrawingText(const Drawing& drawing) {
+  if (!drawing.chosen) return drawing.picture;
+  return absl::StrCat(drawing.picture, "Note: drawn for ", drawing.product,
+                      drawing.others.empty() ? "" : "; also with these profiles: ",
+                      absl::StrJoin(drawing.others, ", "), "\n");
 }
+
+}  // namespace
 
 absl::StatusOr<const MigProduct*> MigProductArgument(const ParsedFlags& flags, size_t most) {
   if (flags.positional().empty()) {
@@ -509,28 +573,30 @@ std::string MigLayoutText(const MigTable& table, MigState state) {
 }
 
 absl::Status MigProductsCommand(const ParsedFlags& flags) {
-  const absl::StatusOr<bool> json = WantsJson(flags);
-  if (!json.ok()) return json.status();
+  const OutputFormat format = FormatOf(flags);
   if (absl::Status s = AtMost(0, flags); !s.ok()) return s;
-  std::fputs((*json ? ProductsJson() : ProductsText()).c_str(), stdout);
+  const std::string text = format == OutputFormat::kJson  ? ProductsJson()
+                           : format == OutputFormat::kCsv ? ProductsCsv()
+                                                          : ProductsText();
+  std::fputs(text.c_str(), stdout);
   return absl::OkStatus();
 }
 
 absl::Status MigProfilesCommand(const ParsedFlags& flags) {
-  const absl::StatusOr<bool> json = WantsJson(flags);
-  if (!json.ok()) return json.status();
+  const OutputFormat format = FormatOf(flags);
   const absl::StatusOr<const MigProduct*> product = MigProductArgument(flags, 1);
   if (!product.ok()) return product.status();
   const absl::StatusOr<MigRules> rules = MigRulesOfDriver(**product, flags);
   if (!rules.ok()) return rules.status();
-  const std::string text = *json ? ProductJson(**product, *rules) : ProductText(**product, *rules);
+  const std::string text = format == OutputFormat::kJson  ? ProductJson(**product, *rules)
+                           : format == OutputFormat::kCsv ? ProfilesCsv(**product)
+                                                          : ProductText(**product, *rules);
   std::fputs(text.c_str(), stdout);
   return absl::OkStatus();
 }
 
 absl::Status MigFitsCommand(const ParsedFlags& flags) {
-  const absl::StatusOr<bool> json = WantsJson(flags);
-  if (!json.ok()) return json.status();
+  const OutputFormat format = FormatOf(flags);
   const Names& given = flags.positional();
   const absl::StatusOr<const MigProduct*> product = MigProductArgument(flags, given.size());
   if (!product.ok()) return product.status();
@@ -547,7 +613,10 @@ absl::Status MigFitsCommand(const ParsedFlags& flags) {
     all = all && fit->state != kNoMigState;
     fits.push_back(*std::move(fit));
   }
-  std::fputs((*json ? FitsJson(*table, fits) : FitsText(*table, fits)).c_str(), stdout);
+  const std::string text = format == OutputFormat::kJson  ? FitsJson(*table, fits)
+                           : format == OutputFormat::kCsv ? FitsCsv(*table, fits)
+                                                          : FitsText(*table, fits);
+  std::fputs(text.c_str(), stdout);
   return all ? absl::OkStatus() : QuietFailure();
 }
 
@@ -559,10 +628,17 @@ absl::Status MigDrawCommand(const ParsedFlags& flags) {
   if (given.empty() || (given.size() == 1 && FindMigProduct(given[0]) != nullptr)) {
     return absl::InvalidArgumentError("expected a layout such as 3g.20gb:2 or 3g.20gb@4");
   }
-  const absl::StatusOr<std::string> drawing =
-      name.has_value() ? DrawingOn(*name, given.back(), flags) : DrawingOnSome(given.back(), flags);
+  const absl::StatusOr<Drawing> drawing =
+      name.has_value() ? DrawOnNamed(*name, given.back(), flags) : DrawOnSome(given.back(), flags);
   if (!drawing.ok()) return drawing.status();
-  std::fputs(drawing->c_str(), stdout);
+  const OutputFormat format = FormatOf(flags);
+  if (format == OutputFormat::kText) {
+    std::fputs(DrawingText(*drawing).c_str(), stdout);
+    return absl::OkStatus();
+  }
+  DataTable table({"product", "layout", "drawing"});
+  table.AddRow().Text(drawing->product).Text(drawing->layout).Text(drawing->picture);
+  std::fputs(DocumentOf("mig-draw", table, format).c_str(), stdout);
   return absl::OkStatus();
 }
 

@@ -26,6 +26,7 @@
 #include "model/text/mig_catalogue.h"
 #include "model/text/mig_table_set.h"
 #include "sim/app/commands.h"
+#include "sim/app/output_format.h"
 #include "sim/app/text_table.h"
 
 namespace drasim {
@@ -168,7 +169,7 @@ std::string LayoutsText(const MigTable& table, const MigRules& rules, bool all) 
 
 std::string LayoutsJson(const MigTable& table, const MigRules& rules, bool all) {
   JsonWriter json;
-  json.BeginObject();
+  json.BeginDocument("mig-layouts");
   WriteCounts(table, rules, &json);
   json.Key("layouts").BeginArray();
   for (const LayoutRow& row : LayoutRows(table, all)) {
@@ -185,6 +186,16 @@ std::string LayoutsJson(const MigTable& table, const MigRules& rules, bool all) 
   }
   json.EndArray().EndObject();
   return json.text();
+}
+
+std::string LayoutsCsv(const MigTable& table, bool all) {
+  DataTable shown({"instances", "compute_slices", "units", "ways", "example"});
+  for (const LayoutRow& row : LayoutRows(table, all)) {
+    shown.AddRow().Text(MultisetText(table, row.counts)).Int(UsedCompute(table, row.example));
+    shown.Int(UsedUnits(table, row.example)).Int(row.ways);
+    shown.Text(MigLayoutText(table, row.example));
+  }
+  return shown.Csv();
 }
 
 // --- mig count ---------------------------------------------------------------------------------
@@ -205,10 +216,18 @@ std::string CountText(const MigTable& table, const MigRules& rules) {
 
 std::string CountJson(const MigTable& table, const MigRules& rules) {
   JsonWriter json;
-  json.BeginObject();
+  json.BeginDocument("mig-count");
   WriteCounts(table, rules, &json);
   json.EndObject();
   return json.text();
+}
+
+std::string CountCsv(const MigTable& table) {
+  const MigCounts counts = CountLayouts(table);
+  DataTable shown({"product", "sets", "maximal_sets", "multisets"});
+  shown.AddRow().Text(table.product().group).Int(counts.sets);
+  shown.Int(counts.maximal_sets).Int(counts.multisets);
+  return shown.Csv();
 }
 
 }  // namespace
@@ -249,8 +268,7 @@ void WriteMigRules(const MigRules& rules, JsonWriter* json) {
 }
 
 absl::Status MigLayoutsCommand(const ParsedFlags& flags) {
-  const absl::StatusOr<bool> json = WantsJson(flags);
-  if (!json.ok()) return json.status();
+  const OutputFormat format = FormatOf(flags);
   const absl::StatusOr<const MigProduct*> product = MigProductArgument(flags, 1);
   if (!product.ok()) return product.status();
   absl::StatusOr<MigRules> rules = MigRulesOfDriver(**product, flags);
@@ -259,15 +277,15 @@ absl::Status MigLayoutsCommand(const ParsedFlags& flags) {
   const absl::StatusOr<MigTable> table = MigTable::Make(**product, *rules);
   if (!table.ok()) return table.status();
   const bool all = flags.Has("all");
-  const std::string text =
-      *json ? LayoutsJson(*table, *rules, all) : LayoutsText(*table, *rules, all);
+  const std::string text = format == OutputFormat::kJson  ? LayoutsJson(*table, *rules, all)
+                           : format == OutputFormat::kCsv ? LayoutsCsv(*table, all)
+                                                          : LayoutsText(*table, *rules, all);
   std::fputs(text.c_str(), stdout);
   return absl::OkStatus();
 }
 
 absl::Status MigCountCommand(const ParsedFlags& flags) {
-  const absl::StatusOr<bool> json = WantsJson(flags);
-  if (!json.ok()) return json.status();
+  const OutputFormat format = FormatOf(flags);
   const absl::StatusOr<const MigProduct*> product = MigProductArgument(flags, 1);
   if (!product.ok()) return product.status();
   MigRules rules;
@@ -276,7 +294,10 @@ absl::Status MigCountCommand(const ParsedFlags& flags) {
   if (absl::Status s = ReadForbidden(**product, flags, &rules); !s.ok()) return s;
   const absl::StatusOr<MigTable> table = MigTable::Make(**product, rules);
   if (!table.ok()) return table.status();
-  std::fputs((*json ? CountJson(*table, rules) : CountText(*table, rules)).c_str(), stdout);
+  const std::string text = format == OutputFormat::kJson  ? CountJson(*table, rules)
+                           : format == OutputFormat::kCsv ? CountCsv(*table)
+                                                          : CountText(*table, rules);
+  std::fputs(text.c_str(), stdout);
   return absl::OkStatus();
 }
 

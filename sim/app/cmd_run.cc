@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/types/optional.h"
 #include "sim/app/commands.h"
+#include "sim/app/output_format.h"
 #include "sim/app/progress.h"
 #include "sim/app/resume.h"
 #include "sim/app/run_outputs.h"
@@ -102,11 +103,6 @@ absl::StatusOr<RunRequest> ReadRequest(const ParsedFlags& flags) {
   absl::StatusOr<GivenScenario> given = ScenarioFromFlags(flags);
   if (!given.ok()) return given.status();
   if (flags.Has("out")) given->scenario.mutable_output()->set_dir(*flags.Get("out"));
-  const std::string format = flags.GetOr("format", "table");
-  if (format != "table" && format != "json" && format != "csv") {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--format: found '", format, "', expected table, json or csv"));
-  }
   if (flags.Has("resume")) return ReadResumption(*std::move(given), flags.Has("force"));
   if (absl::Status s = ResolveGiven(&*given); !s.ok()) return s;
   return NewRun(std::move(given->scenario), flags.Has("force"));
@@ -230,7 +226,11 @@ absl::Status RunCommand(const ParsedFlags& flags) {
       return WithWayOn(s, outputs, dir);
     }
   }
-  PrintSummary(**sim, flags.GetOr("format", "table"));
+  const OutputFormat format = FormatOf(flags);
+  const std::string text = format == OutputFormat::kJson  ? SummaryJson(**sim)
+                           : format == OutputFormat::kCsv ? SummaryCsv(**sim)
+                                                          : SummaryTable(**sim);
+  std::fputs(text.c_str(), stdout);
   return absl::OkStatus();
 }
 

@@ -25,6 +25,7 @@
 #include "sim/app/commands.h"
 #include "sim/app/contenders.h"
 #include "sim/app/input_files.h"
+#include "sim/app/output_format.h"
 #include "sim/app/progress.h"
 #include "sim/app/run_outputs.h"
 #include "sim/app/simulation.h"
@@ -261,8 +262,18 @@ absl::Status SweepCommand(const ParsedFlags& flags) {
   std::string merged = header + "\n";
   for (const Cell& cell : cells) merged += cell.row + "\n";
   if (absl::Status s = WriteFileAtomically(dir + "/sweep.csv", merged); !s.ok()) return s;
-  std::printf("%zu cells (%zu run now, %zu from before) in %s/sweep.csv\n", cells.size(),
-              todo.size(), cells.size() - todo.size(), dir.c_str());
+  const OutputFormat format = FormatOf(flags);
+  if (format == OutputFormat::kCsv) {
+    std::fputs(merged.c_str(), stdout);
+  } else if (format == OutputFormat::kJson) {
+    DataTable done({"cells", "run_now", "from_before", "file"});
+    done.AddRow().Int(static_cast<int64_t>(cells.size())).Int(static_cast<int64_t>(todo.size()));
+    done.Int(static_cast<int64_t>(cells.size() - todo.size())).Text(dir + "/sweep.csv");
+    std::fputs(DocumentOf("sweep", done, format).c_str(), stdout);
+  } else {
+    std::printf("%zu cells (%zu run now, %zu from before) in %s/sweep.csv\n", cells.size(),
+                todo.size(), cells.size() - todo.size(), dir.c_str());
+  }
   return absl::OkStatus();
 }
 

@@ -14,6 +14,7 @@
 #include "sim/app/commands.h"
 #include "sim/app/duration_text.h"
 #include "sim/app/input_files.h"
+#include "sim/app/output_format.h"
 #include "sim/app/progress.h"
 #include "sim/app/run_outputs.h"
 #include "traces/csv_writer.h"
@@ -112,14 +113,62 @@ absl::StatusOr<int64_t> CountFlag(const ParsedFlags& flags, absl::string_view na
   return value;
 }
 
+// The figures of a whole trace, without the lists of the table.
+std::string StatsCsv(const TraceSummary& s) {
+  std::vector<std::string> columns = {
+      "pods",       "share_pods",      "cpu_milli",        "memory_bytes",
+      "gpus",       "gpu_milli",       "first_arrival_ns", "last_arrival_ns",
+      "timed_pods", "run_time_min_ns", "run_time_max_ns",  "run_time_mean_ns"};
+  for (const int permille : TraceSummary::kPermilles) {
+    columns.push_back(absl::StrCat("run_time_p", permille / 10, "_s"));
+  }
+  columns.emplace_back("distinct_shapes");
+  DataTable table(columns);
+  table.AddRow().Int(s.pods).Int(s.share_pods).Int(s.cpu_milli).Int(s.memory_bytes);
+  table.Int(s.gpus).Int(s.gpu_milli);
+  if (s.pods > 0) {
+    table.Int(s.first_arrival_ns).Int(s.last_arrival_ns);
+  } else {
+    table.Empty().Empty();
+  }
+  table.Int(s.timed_pods);
+  if (s.timed_pods > 0) {
+    table.Int(s.min_run_time_ns).Int(s.max_run_time_ns).Int(s.mean_run_time_ns);
+    for (const int64_t seconds : s.run_time_quantiles_s) table.Int(seconds);
+  } else {
+    for (size_t i = 0; i < 3 + s.run_time_quantiles_s.size(); ++i) table.Empty();
+  }
+  table.Int(s.distinct_shapes);
+  return table.Csv();
+}
+
+// One line for people, or the same facts for programs.
+void PrintDone(absl::string_view kind, const DataTable& facts, const std::string& line,
+               OutputFormat format) {
+  const std::string text = format == OutputFormat::kText ? line : DocumentOf(kind, facts, format);
+  std::fputs(text.c_str(), stdout);
+}
+
+void PrintFetchableTraces(OutputFormat format) {
+  if (format == OutputFormat::kText) {
+    std::printf("Traces that can be fetched with `drasim trace fetch NAME`:\n");
+    for (const TraceSet& set : ListTraces()) {
+      std::printf("  %-24s %3zu file(s) %8.1f MB  %s\n", set.trace.c_str(), set.files.size(),
+                  static_cast<double>(set.total_bytes) / 1e6, set.files[0].licence.c_str());
+    }
+    return;
+  }
+  DataTable table({"trace", "files", "bytes", "licence"});
+  for (const TraceSet& set : ListTraces()) {
+    table.AddRow().Text(set.trace).Int(static_cast<int64_t>(set.files.size()));
+    table.Int(set.total_bytes).Text(set.files[0].licence);
+  }
+  std::fputs(RowsIn("trace-list", "traces", table, format).c_str(), stdout);
+}
+
 }  // namespace
 
 absl::Status TraceStatsCommand(const ParsedFlags& flags) {
-  const std::string format = flags.GetOr("format", "table");
-  if (format != "table" && format != "json") {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--format: found '", format, "', expected table or json"));
-  }
   absl::StatusOr<std::unique_ptr<TraceFile>> trace = OpenFromFlags(flags);
   if (!trace.ok()) return trace.status();
   TraceStats stats(&(*trace)->shapes);
@@ -136,8 +185,12 @@ absl::Status TraceStatsCommand(const ParsedFlags& flags) {
   }
   PrintWarnings((*trace)->input);
   const TraceSummary summary = stats.Summary(kTopShapes);
-  std::fputs((format == "json" ? summary.ToJson() : summary.ToTable()).c_str(), stdout);
-  if (format == "table" && !(*trace)->nodes.empty()) {
+  const OutputFormat format = FormatOf(flags);
+  const std::string text = format == OutputFormat::kJson  ? summary.ToJson()
+                           : format == OutputFormat::kCsv ? StatsCsv(summary)
+                                                          : summary.ToTable();
+  std::fputs(text.c_str(), stdout);
+  if (format == OutputFormat::kText && !(*trace)->nodes.empty()) {
     int64_t gpus = 0;
     for (const NodeSpec& node : (*trace)->nodes) gpus += node.gpu_count;
     std::printf(
@@ -169,8 +222,16 @@ absl::Status TraceConvertCommand(const ParsedFlags& flags) {
   }
   if (absl::Status s = (*writer)->Close(); !s.ok()) return s;
   PrintWarnings((*trace)->input);
-  std::fprintf(stderr, "%lld pods written to %s\n", static_cast<long long>(pods),
-               flags.Get("out")->c_str());
+  const std::string path = flags.GetOr("out", "");
+  const OutputFormat format = FormatOf(flags);
+  // Standard output may be the trace itself.
+  if (format == OutputFormat::kText || path == "-") {
+    std::fprintf(stderr, "%lld pods written to %s\n", static_cast<long long>(pods), path.c_str());
+    return absl::OkStatus();
+  }
+  DataTable done({"pods", "file"});
+  done.AddRow().Int(pods).Text(path);
+  PrintDone("trace-convert", done, "", format);
   return absl::OkStatus();
 }
 
@@ -228,8 +289,13 @@ absl::Status TraceGenerateCommand(const ParsedFlags& flags) {
   }
   if (absl::Status s = WriteNodesCsv(dir + "/nodes.csv", nodes_written); !s.ok()) return s;
   if (absl::Status s = (*writer)->Close(); !s.ok()) return s;
-  std::printf("%lld pods in %s/pods.csv, %zu nodes in %s/nodes.csv\n",
-              static_cast<long long>(written), dir.c_str(), nodes_written.size(), dir.c_str());
+  DataTable done({"pods", "pods_file", "nodes", "nodes_file"});
+  done.AddRow().Int(written).Text(dir + "/pods.csv");
+  done.Int(static_cast<int64_t>(nodes_written.size())).Text(dir + "/nodes.csv");
+  PrintDone("trace-generate", done,
+            absl::StrCat(written, " pods in ", dir, "/pods.csv, ", nodes_written.size(),
+                         " nodes in ", dir, "/nodes.csv\n"),
+            FormatOf(flags));
   return absl::OkStatus();
 }
 
@@ -237,11 +303,7 @@ absl::Status TraceFetchCommand(const ParsedFlags& flags) {
   if (flags.positional().size() > 1)
     return absl::InvalidArgumentError("trace fetch takes one trace's name");
   if (flags.positional().empty()) {
-    std::printf("Traces that can be fetched with `drasim trace fetch NAME`:\n");
-    for (const TraceSet& set : ListTraces()) {
-      std::printf("  %-24s %3zu file(s) %8.1f MB  %s\n", set.trace.c_str(), set.files.size(),
-                  static_cast<double>(set.total_bytes) / 1e6, set.files[0].licence.c_str());
-    }
+    PrintFetchableTraces(FormatOf(flags));
     return absl::OkStatus();
   }
   FetchOptions options;
@@ -263,7 +325,10 @@ absl::Status TraceFetchCommand(const ParsedFlags& flags) {
   const absl::Status fetched = FetchTrace(options);
   if (bar != nullptr) bar->Clear();
   if (!fetched.ok()) return fetched;
-  std::printf("%s is in %s\n", options.trace.c_str(), options.out_dir.c_str());
+  DataTable done({"trace", "dir"});
+  done.AddRow().Text(options.trace).Text(options.out_dir);
+  PrintDone("trace-fetch", done, absl::StrCat(options.trace, " is in ", options.out_dir, "\n"),
+            FormatOf(flags));
   return absl::OkStatus();
 }
 

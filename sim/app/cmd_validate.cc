@@ -2,10 +2,12 @@
 
 #include <cstdio>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "model/text/yaml_proto.h"
 #include "sim/app/commands.h"
+#include "sim/app/output_format.h"
 #include "sim/app/simulation.h"
 #include "traces/byte_source.h"
 #include "traces/mapping.h"
@@ -23,7 +25,27 @@ bool LooksLikeMapping(absl::string_view text) {
   return false;
 }
 
-absl::Status ValidateOne(const std::string& path) {
+// The files that are valid, as they are found.
+class ValidFiles {
+ public:
+  explicit ValidFiles(OutputFormat format) : format_(format) {}
+  void Add(const std::string& file, absl::string_view kind) {
+    table_.AddRow().Text(file).Text(kind);
+    if (format_ != OutputFormat::kText) return;
+    std::fputs(absl::StrCat(file, ": a valid ", kind, "\n").c_str(), stdout);
+  }
+  // In JSON and CSV, all of them at once.
+  void Print() const {
+    if (format_ == OutputFormat::kText) return;
+    std::fputs(RowsIn("validate", "valid", table_, format_).c_str(), stdout);
+  }
+
+ private:
+  OutputFormat format_;
+  DataTable table_{std::vector<std::string>{"file", "kind"}};
+};
+
+absl::Status ValidateOne(const std::string& path, ValidFiles* valid) {
   absl::StatusOr<std::unique_ptr<ByteSource>> source = OpenByteSource(path);
   if (!source.ok()) return source.status();
   absl::StatusOr<std::string> text = ReadAll(**source, kMaxScenarioBytes);
@@ -32,7 +54,7 @@ absl::Status ValidateOne(const std::string& path) {
   if (LooksLikeMapping(*text)) {
     absl::StatusOr<proto::TableMapping> mapping = ParseMappingFile(*text, name);
     if (!mapping.ok()) return mapping.status();
-    std::printf("%s: a valid mapping\n", name.c_str());
+    valid->Add(name, "mapping");
     return absl::OkStatus();
   }
   GivenScenario given;
@@ -43,7 +65,7 @@ absl::Status ValidateOne(const std::string& path) {
     const bool placed = s.message().substr(0, name.size()) == name;
     return placed ? s : absl::InvalidArgumentError(absl::StrCat(name, ": ", s.message()));
   }
-  std::printf("%s: a valid scenario\n", name.c_str());
+  valid->Add(name, "scenario");
   return absl::OkStatus();
 }
 
@@ -52,10 +74,14 @@ absl::Status ValidateOne(const std::string& path) {
 absl::Status ValidateCommand(const ParsedFlags& flags) {
   if (flags.positional().empty())
     return absl::InvalidArgumentError("validate needs at least one file");
+  ValidFiles valid(FormatOf(flags));
+  absl::Status status;
   for (const std::string& path : flags.positional()) {
-    if (absl::Status s = ValidateOne(path); !s.ok()) return s;
+    status = ValidateOne(path, &valid);
+    if (!status.ok()) break;
   }
-  return absl::OkStatus();
+  valid.Print();
+  return status;
 }
 
 }  // namespace drasim

@@ -47,6 +47,7 @@ std::vector<FlagSpec> With(std::vector<FlagSpec> own) {
 
 std::vector<Command> MakeCommands() {
   const FlagSpec format{"format", "", "FORMAT", "what to print", "table,json,csv"};
+  const FlagSpec text_format{"format", "", "FORMAT", "what to print", "text,json,csv"};
   const FlagSpec out{"out", "", "DIR", "where results go"};
   const FlagSpec force{"force", "", "",
                        "write into DIR even if it holds files that are not drasim's"};
@@ -122,13 +123,14 @@ std::vector<Command> MakeCommands() {
              {"jobs", "", "N", "threads (default: all cores)"},
              out,
              force,
+             text_format,
              quiet}),
        SweepCommand},
       {"diff",
        "the first record where two ledgers part",
        "LEDGER LEDGER",
        "Exit code 0 when both tell the same, 1 when they differ.\n",
-       {},
+       {text_format},
        DiffCommand},
       {"explain",
        "why a pod does not run, or did not for so long",
@@ -141,14 +143,14 @@ std::vector<Command> MakeCommands() {
         {"at", "", "TIME", "how it stood then, such as 1h30m (default: the end of the run)"},
         {"brief", "", "", "only how it stands, without its attempts"},
         {"cluster", "", "FILE", "objects of a cluster; may be repeated, - is standard input"},
-        {"format", "", "FORMAT", "what to print", "text,json"},
+        text_format,
         quiet},
        ExplainCommand},
       {"validate",
        "check scenario and mapping files without running them",
        "FILE...",
        "",
-       {},
+       {text_format},
        ValidateCommand},
       {"trace stats",
        "what is in a trace",
@@ -159,7 +161,7 @@ std::vector<Command> MakeCommands() {
         sort_window,
         more_tables,
         {"nodes", "", "FILE", "the node list, where demand is to be compared with capacity"},
-        {"format", "", "FORMAT", "what to print", "table,json"}},
+        format},
        TraceStatsCommand},
       {"trace convert",
        "any readable trace to an openb-style CSV",
@@ -169,7 +171,8 @@ std::vector<Command> MakeCommands() {
         lenient,
         sort_window,
         more_tables,
-        {"out", "", "FILE", "where to write; .gz packs; - is standard output"}},
+        {"out", "", "FILE", "where to write; .gz packs; - is standard output"},
+        text_format},
        TraceConvertCommand},
       {"trace generate",
        "a synthetic workload and cluster",
@@ -186,7 +189,8 @@ std::vector<Command> MakeCommands() {
         {"sampling", "", "HOW", "exact shares or independent draws", "quota,independent"},
         {"interarrival", "", "DIST", "seconds between arrivals (default: all at once)"},
         {"run-time", "", "DIST", "seconds from start to end (default: pods never end)"},
-        {"seed", "", "N", "default 42"}},
+        {"seed", "", "N", "default 42"},
+        text_format},
        TraceGenerateCommand},
       {"trace fetch",
        "download a public trace and check its bytes",
@@ -194,6 +198,7 @@ std::vector<Command> MakeCommands() {
        "Without NAME, lists what can be fetched. Interrupted downloads resume.\n",
        {{"out", "", "DIR", "where the files go (default: the trace's name)"},
         {"mirror", "", "DIR", "take the files from a folder instead of the network"},
+        text_format,
         quiet},
        TraceFetchCommand},
       {"completion",
@@ -206,7 +211,7 @@ std::vector<Command> MakeCommands() {
 }
 
 std::vector<Command> MigCommands() {
-  const FlagSpec format{"format", "", "FORMAT", "what to print", "table,json"};
+  const FlagSpec format{"format", "", "FORMAT", "what to print", "table,json,csv"};
   const FlagSpec driver{"driver", "", "BRANCH", "the driver, such as 470 (default: the newest)"};
   const FlagSpec profiles{"profiles", "", "A,B,...",
                           "only these, such as 1g.5gb,2g.10gb (default: all)"};
@@ -247,7 +252,7 @@ std::vector<Command> MigCommands() {
        "[FLAGS] [PRODUCT] LAYOUT",
        "A LAYOUT is as for `drasim mig fits`. Without PRODUCT, the first is taken that has the "
        "profiles.\n",
-       {{"product", "", "PRODUCT", "another way to give it"}, driver},
+       {{"product", "", "PRODUCT", "another way to give it"}, driver, format},
        MigDrawCommand},
       {"mig count",
        "how many layouts a GPU has",

@@ -38,8 +38,7 @@ absl::Status MigDrawCommand(const ParsedFlags& flags);
 absl::Status MigCountCommand(const ParsedFlags& flags);
 absl::Status CompletionCommand(const ParsedFlags& flags);
 
-// Shared by the mig commands. Whether --format is json; InvalidArgument unless that or table.
-absl::StatusOr<bool> WantsJson(const ParsedFlags& flags);
+// Shared by the mig commands.
 // The product that the first argument names; it lives as long as the program. InvalidArgument
 // without one, for an unknown name and for more than `most` arguments.
 absl::StatusOr<const MigProduct*> MigProductArgument(const ParsedFlags& flags, size_t most);

@@ -340,7 +340,7 @@ class ClusterExplainer {
 }  // namespace
 
 absl::StatusOr<std::string> ExplainCluster(const std::vector<std::string>& paths,
-                                           const std::string& pod, bool json,
+                                           const std::string& pod, OutputFormat format,
                                            std::vector<std::string>* warnings) {
   const absl::StatusOr<ClusterDump> dump = ClusterDump::Read(paths, warnings);
   if (!dump.ok()) return dump.status();
@@ -353,7 +353,9 @@ absl::StatusOr<std::string> ExplainCluster(const std::vector<std::string>& paths
   if (!ExplainPastScheduler(*dump, *found, &explanation)) {
     ClusterExplainer(*dump, *found).Explain(&explanation);
   }
-  return json ? ExplanationJson(explanation) : ExplanationText(explanation);
+  return format == OutputFormat::kJson  ? ExplanationJson(explanation)
+         : format == OutputFormat::kCsv ? ExplanationCsv(explanation)
+                                        : ExplanationText(explanation);
 }
 
 }  // namespace drasim

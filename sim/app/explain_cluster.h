@@ -8,14 +8,15 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "sim/app/output_format.h"
 
 namespace drasim {
 
 // Reads the files (YAML or JSON, plain or .gz; "-" is standard input), all of one cluster, and
 // explains `pod`, which is "NAMESPACE/NAME", or "NAME" in the namespace default: which rule rejects
 // which nodes and by how much, what the pod waits for, who holds what it lacks, and what would
-// help. Nodes with the same reason and similar shortfalls are one group. The text ends with a line
-// break; `json`: the same as an object.
+// help. Nodes with the same reason and similar shortfalls are one group. All forms end with a line
+// break; CSV has the groups of nodes alone.
 //
 // Looked at are the Filter plugins up to InterPodAffinity, but for volumes, and DynamicResources;
 // what was not looked at is said at the end. What has been read but is odd goes to `warnings`,
@@ -25,7 +26,7 @@ namespace drasim {
 // there is a line); files without any node; a pod that is not in them, with a similar name.
 // Cost: linear in the text; nodes times pods in the worst case, with affinities between pods.
 absl::StatusOr<std::string> ExplainCluster(const std::vector<std::string>& paths,
-                                           const std::string& pod, bool json,
+                                           const std::string& pod, OutputFormat format,
                                            std::vector<std::string>* warnings);
 
 }  // namespace drasim

@@ -9,6 +9,7 @@
 #include "model/text/json_writer.h"
 #include "sim/app/explain_cluster_groups.h"
 #include "sim/app/explain_cluster_rules.h"
+#include "sim/app/output_format.h"
 
 namespace drasim {
 namespace {
@@ -176,7 +177,7 @@ std::string ExplanationText(const ClusterExplanation& explanation) {
 
 std::string ExplanationJson(const ClusterExplanation& explanation) {
   JsonWriter json;
-  json.BeginObject();
+  json.BeginDocument("explain-cluster");
   json.Key("pod").String(explanation.pod);
   json.Key("phase").String(explanation.phase);
   json.Key("node").String(explanation.node);
@@ -202,6 +203,20 @@ std::string ExplanationJson(const ClusterExplanation& explanation) {
   WriteTextList("not_looked_at", explanation.not_looked_at, &json);
   json.EndObject();
   return json.text();
+}
+
+std::string ExplanationCsv(const ClusterExplanation& explanation) {
+  DataTable table({"pod", "verdict", "plugin", "reasons", "detail", "nodes", "examples"});
+  for (const RejectedGroup& group : explanation.groups) {
+    table.AddRow().Text(explanation.pod).Text(explanation.verdict).Text(group.plugin);
+    table.Text(absl::StrJoin(group.reasons, "; ")).Text(group.detail);
+    table.Int(static_cast<int64_t>(group.nodes)).Text(absl::StrJoin(group.examples, ";"));
+  }
+  if (explanation.groups.empty()) {
+    table.AddRow().Text(explanation.pod).Text(explanation.verdict);
+    table.Empty().Empty().Empty().Empty().Empty();
+  }
+  return table.Csv();
 }
 
 }  // namespace drasim

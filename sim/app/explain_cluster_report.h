@@ -68,9 +68,13 @@ struct ClusterExplanation {
 
 // For people, with a line break at the end.
 std::string ExplanationText(const ClusterExplanation& explanation);
-// An object with the keys pod, phase, node, verdict, summary, message, groups, waits_for, holders,
-// would_help, notes, not_looked_at. Amounts are texts as Kubernetes prints them.
+// "drasim.explain-cluster/v1" with the keys pod, phase, node, verdict, summary, message, groups,
+// waits_for, holders, would_help, notes, not_looked_at. Amounts are texts as Kubernetes prints
+// them.
 std::string ExplanationJson(const ClusterExplanation& explanation);
+// A line for each group of nodes: pod, verdict, plugin, reasons, detail, nodes, examples; without
+// groups one line with the pod and the verdict.
+std::string ExplanationCsv(const ClusterExplanation& explanation);
 
 // "ml/a", "ml/a and ml/b", "ml/a, ml/b and 3 more"
 std::string ShortList(const std::vector<std::string>& names, size_t most = 3);

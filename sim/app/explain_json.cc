@@ -1,5 +1,5 @@
-// The story of a pod as JSON, "drasim.explain/v1". Times are in seconds; amounts in the units that
-// stand beside them.
+// The story of a pod as JSON, "drasim.explain/v1", and its events as CSV. Times are in seconds;
+// amounts in the units that stand beside them.
 
 #include <algorithm>
 #include <cstddef>
@@ -9,6 +9,8 @@
 #include "absl/strings/string_view.h"
 #include "model/text/json_writer.h"
 #include "sim/app/explain_replay.h"
+#include "sim/app/output_format.h"
+#include "sim/record/pod_log.h"
 
 namespace drasim {
 namespace {
@@ -59,13 +61,10 @@ void WriteTexts(absl::string_view key, const std::vector<std::string>& texts, Js
   j->EndArray();
 }
 
-// Divided, not multiplied: the nearest number to what a time is in decimals.
-double ExactSeconds(SimTime time) { return static_cast<double>(time.ns()) / 1e9; }
-
 void WriteTime(absl::string_view key, const absl::optional<SimTime>& time, JsonWriter* j) {
   j->Key(key);
   if (time.has_value()) {
-    j->Double(ExactSeconds(*time));
+    j->Double(time->seconds());
   } else {
     j->Null();
   }
@@ -185,8 +184,8 @@ void WriteWhere(const std::vector<StoryEvent::Where>& where, JsonWriter* j) {
 
 void WriteEvent(const StoryEvent& event, JsonWriter* j) {
   j->BeginObject();
-  j->Key("time").Double(ExactSeconds(event.time));
-  j->Key("until").Double(ExactSeconds(event.until));
+  j->Key("time").Double(event.time.seconds());
+  j->Key("until").Double(event.until.seconds());
   j->Key("event").String(EventName(event.kind));
   if (!event.text.empty()) j->Key("text").String(event.text);
   if (event.attempt > 0) {
@@ -228,9 +227,9 @@ void WriteEvent(const StoryEvent& event, JsonWriter* j) {
 
 void WriteStanding(const Standing& s, JsonWriter* j) {
   j->BeginObject();
-  j->Key("time").Double(ExactSeconds(s.time));
+  j->Key("time").Double(s.time.seconds());
   j->Key("state").String(JobStateName(s.state));
-  j->Key("since").Double(ExactSeconds(s.since));
+  j->Key("since").Double(s.since.seconds());
   j->Key("attempts_failed").Uint(s.attempts_failed);
   WriteWhere(s.where, j);
   WriteTime("ends", s.ends, j);
@@ -249,7 +248,7 @@ void WriteStanding(const Standing& s, JsonWriter* j) {
     }
     j->Key("first_room").BeginArray();
     for (const Explainer::Prospect& p : s.prospects) {
-      j->BeginObject().Key("node").String(p.node).Key("time").Double(ExactSeconds(p.at));
+      j->BeginObject().Key("node").String(p.node).Key("time").Double(p.at.seconds());
       WriteTexts("after", p.after, j);
       j->EndObject();
     }
@@ -263,8 +262,7 @@ void WriteStanding(const Standing& s, JsonWriter* j) {
 
 std::string StoryJson(const Story& story) {
   JsonWriter j;
-  j.BeginObject();
-  j.Key("schema").String("drasim.explain/v1");
+  j.BeginDocument("explain");
   j.Key("ledger").String(story.ledger);
   j.Key("partial").Bool(story.partial);
   j.Key("policy").String(story.policy);
@@ -272,7 +270,7 @@ std::string StoryJson(const Story& story) {
   j.Key("queue").String(story.queue);
   j.Key("front_end").String(story.front_end);
   j.Key("pod").String(story.pod);
-  j.Key("arrival").Double(ExactSeconds(story.arrival));
+  j.Key("arrival").Double(story.arrival.seconds());
   j.Key("arrived").Bool(story.arrived);
   if (story.arrived) {
     j.Key("job").String(story.job);
@@ -290,6 +288,27 @@ std::string StoryJson(const Story& story) {
   }
   j.EndObject();
   return j.text();
+}
+
+std::string StoryCsv(const Story& story) {
+  DataTable table(
+      {"seconds", "until_seconds", "event", "attempt", "last_attempt", "node", "summary", "text"});
+  for (const StoryEvent& event : story.events) {
+    std::string from;
+    AppendSeconds(event.time, &from);
+    std::string until;
+    AppendSeconds(event.until, &until);
+    table.AddRow().Number(from).Number(until).Text(EventName(event.kind));
+    if (event.attempt > 0) {
+      table.Int(event.attempt).Int(std::max(event.attempt, event.last_attempt));
+    } else {
+      table.Empty().Empty();
+    }
+    table.Text(event.where.empty() ? "" : event.where[0].node);
+    table.Text(event.kind == StoryEvent::Kind::kAttempt ? event.why.summary : "");
+    table.Text(event.text);
+  }
+  return table.Csv();
 }
 
 }  // namespace drasim

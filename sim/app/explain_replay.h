@@ -56,9 +56,12 @@ std::string RequestText(const PodShape& shape);
 // O(records) for a look at the ledger.
 absl::StatusOr<Story> ExplainRun(const ExplainRequest& request);
 
-// For people, and for programs ("drasim.explain/v1"). Both end with a line break.
+// For people, and for programs ("drasim.explain/v1"). All end with a line break.
 std::string StoryText(const Story& story);
 std::string StoryJson(const Story& story);
+// A line for each event: seconds, until_seconds, event, attempt, last_attempt, node (of the first
+// of the job's pods), summary (of a failed attempt), text.
+std::string StoryCsv(const Story& story);
 
 }  // namespace drasim
 

@@ -181,8 +181,7 @@ std::string ResolvedYaml(const Simulation& sim) { return ResolvedYaml(sim.scenar
 std::string SummaryJson(const Simulation& sim) {
   const Sample& m = sim.metrics().sample();
   JsonWriter j;
-  j.BeginObject();
-  j.Key("schema").String("drasim.summary/v1");
+  j.BeginDocument("summary");
   WriteScenario(sim, j);
   j.Key("pods").BeginObject();
   j.Key("arrived").Int(m.pods_arrived);
@@ -284,8 +283,7 @@ std::string SummaryCsv(const Simulation& sim) {
 std::string RunJson(const Simulation& sim, double wall_seconds) {
   const WorkCounters& w = sim.cycle().work();
   JsonWriter j;
-  j.BeginObject();
-  j.Key("schema").String("drasim.run/v1");
+  j.BeginDocument("run");
   j.Key("drasim_version").String(kDrasimVersion);
   j.Key("compiler").String(__VERSION__);
   j.Key("wall_seconds").Double(wall_seconds);

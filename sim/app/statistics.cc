@@ -1,11 +1,20 @@
 #include "sim/app/statistics.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "model/check.h"
+#include "model/number_text.h"
 
 namespace drasim {
+namespace {
+
+// Every decimal of so many digits survives the way into a double and back.
+constexpr int kDecimalDigits = std::numeric_limits<double>::digits10;
+
+}  // namespace
 
 double StudentT975(size_t degrees_of_freedom) {
   static constexpr std::array<double, 30> kTable = {
@@ -20,19 +29,36 @@ double StudentT975(size_t degrees_of_freedom) {
          (5 * z * z * z * z * z + 16 * z * z * z + 3 * z) / (96 * v * v);
 }
 
+double RoundDifference(double difference, double scale) {
+  int decimals = 9;
+  for (double limit = 1e5; decimals > 0 && scale >= limit; limit *= 10) --decimals;
+  return RoundDecimals(difference, decimals) + 0.0;  // never "-0"
+}
+
 MeanInterval MeanOf(const std::vector<double>& values) {
   MeanInterval result;
   result.n = values.size();
   if (values.empty()) return result;
+  // Compensated (Neumaier): the error does not grow with the number of values, so that rounding to
+  // the digits that every double holds takes it away.
   double sum = 0;
-  for (double v : values) sum += v;
-  result.mean = sum / static_cast<double>(values.size());
+  double lost = 0;
+  double scale = 0;
+  for (const double v : values) {
+    const double next = sum + v;
+    lost += std::abs(sum) >= std::abs(v) ? (sum - next) + v : (v - next) + sum;
+    sum = next;
+    scale = std::max(scale, std::abs(v));
+  }
+  const auto n = static_cast<double>(values.size());
+  result.mean = RoundSignificant((sum + lost) / n, kDecimalDigits);
   if (values.size() < 2) return result;
   double squares = 0;
-  for (double v : values) squares += (v - result.mean) * (v - result.mean);
-  const auto n = static_cast<double>(values.size());
-  result.stddev = std::sqrt(squares / (n - 1));
-  result.half_width = StudentT975(values.size() - 1) * result.stddev / std::sqrt(n);
+  for (const double v : values) squares += (v - result.mean) * (v - result.mean);
+  const double stddev = std::sqrt(squares / (n - 1));
+  result.stddev = RoundDifference(stddev, scale);
+  result.half_width =
+      RoundDifference(StudentT975(values.size() - 1) * stddev / std::sqrt(n), scale);
   return result;
 }
 

@@ -51,7 +51,7 @@ std::vector<LoadRow> LoadTable::Rows() const {
     row.gpu_allocation_percent = RoundDecimals(sum.allocation / n, 2);
     row.fragmentation_percent_of_total =
         RoundDecimals(100 * (sum.amount / n) / 1000 / static_cast<double>(gpus_), 2);
-    row.fragmentation_percent_of_idle = sum.ratio / n;
+    row.fragmentation_percent_of_idle = RoundDecimals(sum.ratio / n, 6);
     rows.push_back(row);
   }
   return rows;

@@ -102,6 +102,26 @@ TEST(JsonWriterTest, EscapesWhatJsonForbidsInStrings) {
   EXPECT_EQ(Quoted("\xc2\xb1 \xe2\x82\xac"), "\"\xc2\xb1 \xe2\x82\xac\"\n");
 }
 
+TEST(JsonWriterTest, BytesThatAreNoUtf8AreReplaced) {
+  EXPECT_EQ(Quoted("a\xff-b"), "\"a\\ufffd-b\"\n");
+  EXPECT_EQ(Quoted("\xc2"), "\"\\ufffd\"\n");
+  EXPECT_EQ(Quoted("\xed\xa0\x80"), "\"\\ufffd\\ufffd\\ufffd\"\n");
+}
+
+TEST(JsonWriterTest, ADocumentBeginsWithItsSchema) {
+  JsonWriter json;
+  json.BeginDocument("diff").Key("same").Bool(true).EndObject();
+  EXPECT_EQ(json.text(), "{\n  \"schema\": \"drasim.diff/v1\",\n  \"same\": true\n}\n");
+}
+
+TEST(JsonWriterTest, OneLineHoldsTheWholeDocument) {
+  JsonWriter json(JsonWriter::Layout::kOneLine);
+  json.BeginObject().Key("a").Int(1);
+  json.Key("b").BeginArray().Int(2).Int(3).EndArray();
+  json.Key("c").BeginObject().EndObject().EndObject();
+  EXPECT_EQ(json.text(), "{\"a\": 1, \"b\": [2, 3], \"c\": {}}\n");
+}
+
 TEST(JsonWriterTest, EveryControlCharacterIsEscaped) {
   for (int c = 0; c < 0x20; ++c) {
     const char raw = static_cast<char>(c);

@@ -11,6 +11,7 @@
 
 #include "gtest/gtest.h"
 #include "model/random.h"
+#include "model/time.h"
 
 namespace drasim {
 namespace number_text_test {
@@ -195,6 +196,23 @@ TEST(DoubleTextTest, ChoosesTheShorterOfTheTwoForms) {
   EXPECT_EQ(DoubleText(0.001), "0.001");
   EXPECT_EQ(DoubleText(0.0001), "1e-04");
   EXPECT_EQ(DoubleText(0.00012), "0.00012");
+}
+
+TEST(DoubleTextTest, TimesAreTheDecimalsThatTheyStandFor) {
+  EXPECT_EQ(DoubleText(SimTime(300'000'000).seconds()), "0.3");
+  EXPECT_EQ(DoubleText(SimDuration(95'227'000'000).seconds()), "95.227");
+}
+
+TEST(RoundSignificantTest, DropsWhatIsBehindTheDigits) {
+  EXPECT_EQ(RoundSignificant(95.22699999999999, 15), 95.227);
+  EXPECT_EQ(RoundSignificant(95.24600000000001, 15), 95.246);
+  EXPECT_EQ(RoundSignificant(-0.1 - 0.2, 15), -0.3);
+  EXPECT_EQ(RoundSignificant(0, 15), 0);
+  EXPECT_EQ(RoundSignificant(12345, 2), 12000);
+  EXPECT_EQ(RoundSignificant(1.0 / 3, 15), 0.333333333333333);
+  EXPECT_EQ(RoundSignificant(1.0 / 3, 17), 1.0 / 3);
+  const double largest = std::numeric_limits<double>::max();
+  EXPECT_EQ(RoundSignificant(largest, 3), largest);
 }
 
 TEST(DoubleTextTest, AppendsToWhatIsThere) {

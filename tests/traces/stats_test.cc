@@ -180,7 +180,7 @@ TEST_F(TraceStatsTest, Json) {
   AddThree();
   const std::string expected =
       R"({
-  "schema_version": 1,
+  "schema": "drasim.trace-stats/v1",
   "pods": 3,
   "share_pods": 2,
   "requested": {"cpu_milli": 6000, "memory_bytes": 4194305, "gpus": 4, "gpu_milli": 3000},

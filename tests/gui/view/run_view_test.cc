@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <ostream>
 #include <string>
@@ -15,11 +16,19 @@
 #include "absl/types/optional.h"
 #include "gtest/gtest.h"
 #include "model/check.h"
+#include "model/cluster_state.h"
+#include "model/device_grant.h"
+#include "model/ids.h"
+#include "model/mig_table.h"
+#include "model/node_spec.h"
+#include "model/pod_shape.h"
 #include "model/random.h"
+#include "model/time.h"
 #include "sim/record/ledger_reader.h"
 #include "sim/record/ledger_writer.h"
 #include "tests/sim/record/ledger_example.h"
 #include "tests/sim/record/record_script.h"
+#include "tests/testing/mig_products.h"
 #include "tests/testing/temp_dir.h"
 
 namespace drasim {
@@ -39,11 +48,14 @@ std::ostream& operator<<(std::ostream& out, const PixelRect& rect) {
 
 namespace run_view_test {
 
-absl::StatusOr<RunView> ViewOfBytes(const std::string& bytes) {
+absl::StatusOr<RunView> ViewOfBytes(const std::string& bytes,
+                                    absl::optional<SimTime> at = absl::nullopt) {
   absl::StatusOr<std::unique_ptr<LedgerReader>> reader = LedgerReader::FromMemory(bytes);
   if (!reader.ok()) return reader.status();
-  return ReadRunView(reader->get());
+  return ReadRunView(reader->get(), at);
 }
+
+constexpr SimTime kLastTime(std::numeric_limits<int64_t>::max());
 
 CurvePoint Point(double arrived_percent, double allocated_percent) {
   CurvePoint point;
@@ -79,7 +91,7 @@ std::string ValueOf(const RunView& view, absl::string_view label) {
 
 TEST(RunViewTest, FoldsALedgerWithEveryKindOfRecord) {
   const LedgerExample example = MakeLedgerExample();
-  const absl::StatusOr<RunView> view = ViewOfBytes(example.bytes);
+  const absl::StatusOr<RunView> view = ViewOfBytes(example.bytes, kLastTime);
   ASSERT_TRUE(view.ok()) << view.status();
 
   EXPECT_FALSE(view->partial);
@@ -109,6 +121,72 @@ TEST(RunViewTest, FoldsALedgerWithEveryKindOfRecord) {
   EXPECT_EQ(totals.cluster.gpu_milli_capacity, 3000);
   EXPECT_EQ(totals.cluster.gpu_milli_allocated, 250);
   EXPECT_EQ(totals.cluster.cpu_milli_allocated, 1500);
+  EXPECT_EQ(view->moment, ShownMoment::kEnd);
+  EXPECT_EQ(MomentText(*view), "at the end of the run, 2.500 s");
+}
+
+TEST(RunViewTest, ShowsTheMomentAtWhichMostWasAllocated) {
+  const absl::StatusOr<RunView> view = ViewOfBytes(MakeLedgerExample().bytes);
+  ASSERT_TRUE(view.ok()) << view.status();
+  // `first` holds node-a, and `second` is reserved a quarter of node-b.
+  EXPECT_EQ(view->nodes[0].allocated_milli, (std::vector<int32_t>{1000, 1000}));
+  EXPECT_EQ(view->nodes[1].allocated_milli, (std::vector<int32_t>{250}));
+  EXPECT_EQ(view->totals.cluster.gpu_milli_allocated, 2250);
+  EXPECT_EQ(view->totals.cluster.cpu_milli_allocated, 3500);
+  EXPECT_EQ(view->totals.pods_finished, 1);
+  EXPECT_EQ(view->moment, ShownMoment::kPeak);
+  EXPECT_EQ(view->shown.ns(), 1'000'000'007);
+  EXPECT_EQ(MomentText(*view), "at 1.000 s, when most was allocated");
+}
+
+TEST(RunViewTest, ShowsTheMomentThatIsAskedFor) {
+  const std::string bytes = MakeLedgerExample().bytes;
+  const absl::StatusOr<RunView> first = ViewOfBytes(bytes, SimTime(1'000'000'006));
+  ASSERT_TRUE(first.ok()) << first.status();
+  EXPECT_EQ(first->nodes[0].allocated_milli, (std::vector<int32_t>{1000, 1000}));
+  EXPECT_EQ(first->nodes[1].allocated_milli, (std::vector<int32_t>{0}));
+  EXPECT_EQ(first->moment, ShownMoment::kAsked);
+  EXPECT_EQ(MomentText(*first), "at 1.000 s");
+  // All that happens at one instant has happened.
+  const absl::StatusOr<RunView> second = ViewOfBytes(bytes, SimTime(2'000'000'000));
+  ASSERT_TRUE(second.ok()) << second.status();
+  EXPECT_EQ(second->nodes[0].allocated_milli, (std::vector<int32_t>{0, 250}));
+  EXPECT_EQ(second->nodes[1].allocated_milli, (std::vector<int32_t>{0}));
+}
+
+// A GPU is drawn as full as its instances are large, and the title says the same as the table.
+TEST(RunViewTest, AGpuWithAnInstanceIsNotFull) {
+  const MigTable table = TestTable(TestA100());
+  GpuModelTable models;
+  models.SetMig(models.Intern("A100").value(), &table);
+  ShapeTable shapes(&models);
+  ClusterState cluster(&models, &shapes);
+  NodeSpec spec;
+  spec.name = "gpus";
+  spec.gpu_count = 2;
+  spec.gpu_model = "A100";
+  const absl::StatusOr<NodeId> node = cluster.AddNode(spec);
+  ASSERT_TRUE(node.ok()) << node.status();
+  PodShape shape;
+  shape.mig = {{"1g.10gb", 1}, {"3g.40gb", 1}};
+  const PodId pod = cluster.AddPod("mig", shapes.Intern(shape), 0, SimTime());
+  const auto instance = [&table](const std::string& profile, int32_t start) {
+    const auto p = static_cast<size_t>(table.FindProfile(profile));
+    DeviceGrant grant;
+    grant.placement = static_cast<uint8_t>(table.FindPlacement(p, start));
+    grant.milli = profile == "1g.10gb" ? 125 : 500;
+    return grant;
+  };
+  const DeviceGrants grants = {instance("1g.10gb", 0), instance("3g.40gb", 4)};
+  cluster.Assume(pod, *node, 1, grants);
+  cluster.Bind(pod);
+  // One of eight units and four of eight.
+  EXPECT_EQ(AllocatedOnDevices(cluster, *node), (std::vector<int32_t>{625, 0}));
+  RunView view;
+  view.nodes = {Node("gpus", "A100", AllocatedOnDevices(cluster, *node))};
+  EXPECT_EQ(GroupTitle(LayOutMap(view, 100, 4, 10).groups[0]),
+            "A100: 1 node, 2 GPUs, 31.25 % allocated");
+  EXPECT_EQ(ValueOf(view, "GPUs allocated"), "0.6 of 2.0 (31.25 %)");
 }
 
 TEST(RunViewTest, TheCurveHasAPointPerOutcome) {
@@ -182,6 +260,8 @@ TEST(RunViewTest, OpensFilesAndFolders) {
 struct RandomRun {
   std::string bytes;
   std::vector<std::vector<int32_t>> allocated_milli = {{0, 0}, {0}};
+  std::vector<std::vector<int32_t>> at_peak = allocated_milli;
+  int64_t peak_milli = 0;
   std::vector<CurvePoint> curve = {Point(0, 0)};
   int64_t arrived = 0;
   int64_t waiting = 0;
@@ -238,6 +318,9 @@ RandomRun MakeRandomRun(uint64_t seed, int steps) {
     run.allocated_milli[node][device] += milli;
     allocated_milli += milli;
     add_point();
+    if (allocated_milli <= run.peak_milli) continue;
+    run.peak_milli = allocated_milli;
+    run.at_peak = run.allocated_milli;
   }
   script.End();
   DRASIM_CHECK((*writer)->Finish(seed).ok());
@@ -251,9 +334,13 @@ TEST(RunViewTest, RandomRunsMatchBooksKeptBesideThem) {
     const RandomRun run = MakeRandomRun(seed, 700);
     const absl::StatusOr<RunView> view = ViewOfBytes(run.bytes);
     ASSERT_TRUE(view.ok()) << view.status();
+    const absl::StatusOr<RunView> last = ViewOfBytes(run.bytes, kLastTime);
+    ASSERT_TRUE(last.ok()) << last.status();
     for (size_t n = 0; n < run.allocated_milli.size(); ++n) {
-      EXPECT_EQ(view->nodes[n].allocated_milli, run.allocated_milli[n]);
+      EXPECT_EQ(view->nodes[n].allocated_milli, run.at_peak[n]);
+      EXPECT_EQ(last->nodes[n].allocated_milli, run.allocated_milli[n]);
     }
+    EXPECT_EQ(view->totals.cluster.gpu_milli_allocated, run.peak_milli);
     EXPECT_EQ(view->curve, run.curve);
     EXPECT_EQ(view->totals.pods_arrived, run.arrived);
     EXPECT_EQ(view->totals.pods_waiting, run.waiting);
@@ -306,10 +393,11 @@ TEST(SummaryLinesTest, GiveTheFiguresOfTheRun) {
   EXPECT_EQ(ValueOf(*view, "pods finished"), "1");
   EXPECT_EQ(ValueOf(*view, "failed attempts"), "3");
   EXPECT_EQ(ValueOf(*view, "GPUs requested"), "2.2 of 3.0 (75.00 %)");
-  EXPECT_EQ(ValueOf(*view, "GPUs allocated"), "0.2 of 3.0 (8.33 %)");
-  EXPECT_EQ(ValueOf(*view, "GPUs in use"), "1 of 3");
-  EXPECT_EQ(ValueOf(*view, "CPU cores allocated"), "1.5 of 12.0 (12.50 %)");
-  EXPECT_EQ(ValueOf(*view, "nodes in use"), "1 of 2");
+  EXPECT_EQ(ValueOf(*view, "devices shown"), "at 1.000 s, when most was allocated");
+  EXPECT_EQ(ValueOf(*view, "GPUs allocated"), "2.2 of 3.0 (75.00 %)");
+  EXPECT_EQ(ValueOf(*view, "GPUs in use"), "3 of 3");
+  EXPECT_EQ(ValueOf(*view, "CPU cores allocated"), "3.5 of 12.0 (29.17 %)");
+  EXPECT_EQ(ValueOf(*view, "nodes in use"), "2 of 2");
 }
 
 TEST(SummaryLinesTest, AnEmptyRunDividesByNothing) {

@@ -17,6 +17,7 @@
 #include "model/text/yaml_proto.h"
 #include "sim/app/cell.h"
 #include "sim/app/resolve.h"
+#include "sim/app/statistics.h"
 #include "tests/sim/app/cli_fixture.h"
 
 namespace drasim {
@@ -171,7 +172,8 @@ TEST_F(CliCompareReplayTest, SeveralSeedsGiveMeansWithIntervals) {
     for (const auto& [name, path] : kFigures) {
       const double a = Number(JsonAt(first, path));
       const double b = Number(JsonAt(second, path));
-      EXPECT_EQ(Number(JsonAt(row, absl::StrCat(name, ".mean"))), (a + b) / 2) << queue << name;
+      EXPECT_EQ(Number(JsonAt(row, absl::StrCat(name, ".mean"))), MeanOf({a, b}).mean)
+          << queue << name;
       // Student's t for 95 % with one degree of freedom is 12.706, and the standard error of the
       // mean of two is half their distance.
       const double half_width = 12.706 * std::abs(a - b) / 2;

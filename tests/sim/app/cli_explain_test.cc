@@ -33,6 +33,9 @@ TEST_F(CliExplainTest, TellsWhyAPodWaited) {
               HasSubstr("\nat 7s: "));
   EXPECT_EQ(JsonAt(Succeed({"explain", "out", "--pod", "p-3", "--format", "json"}), "schema"),
             "\"drasim.explain/v1\"");
+  EXPECT_THAT(Succeed({"explain", "out", "--pod", "p-3", "--format", "csv"}),
+              StartsWith("seconds,until_seconds,event,attempt,last_attempt,node,summary,text\n"
+                         "7,7,arrived,,,,,"));
 }
 
 TEST_F(CliExplainTest, BadUsage) {
@@ -46,7 +49,7 @@ TEST_F(CliExplainTest, BadUsage) {
                 "explain needs one ledger (a file or a run's folder), or --cluster FILE; found "
                 "out, out");
   ExpectRefused({"explain", "out", "--pod", "p-3", "--format", "yaml"},
-                "--format: found 'yaml', expected text or json");
+                "--format: found 'yaml', expected text, json or csv");
   ExpectRefused({"explain", "out", "--pod", "p-3", "--at", "soon"},
                 "--at: found 'soon', expected a duration such as 5ms, 1.5s or 2h");
   ExpectRefused({"explain", "out", "--pod", "p-3", "--at="},

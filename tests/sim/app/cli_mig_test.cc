@@ -219,6 +219,7 @@ TEST_F(CliMigTest, TheObjectOfCounts) {
   EXPECT_EQ(MigSucceed({"count", "A30-24GB", "--profiles", "2g.12gb,1g.6gb", "--forbid",
                         "2g.12gb,1g.6gb", "--format", "json"}),
             "{\n"
+            "  \"schema\": \"drasim.mig-count/v1\",\n"
             "  \"product\": \"A30\",\n"
             "  \"profiles\": [\n"
             "    \"1g.6gb\",\n"
@@ -492,8 +493,8 @@ TEST_F(CliMigTest, UnknownProducts) {
     ExpectMigRefused({command},
                      "expected a GPU product such as A100-40GB; `drasim mig products` lists them");
     ExpectMigRefused({command, "A30", "A30"}, "unexpected argument 'A30'");
-    ExpectMigRefused({command, "A30", "--format", "csv"},
-                     "--format: found 'csv', expected table or json");
+    ExpectMigRefused({command, "A30", "--format", "xml"},
+                     "--format: found 'xml', expected table, json or csv");
   }
   ExpectRefusedWith({"fits", "T4", "1g.5gb"}, "GPU product: found 'T4'");
   ExpectRefusedWith({"draw", "T4", "1g.5gb"}, "GPU product: found 'T4'");

@@ -1,5 +1,6 @@
 // `drasim compare --worlds`: who competes, the table by hand, that files carry the same figures,
 // and that these are those of runs; what is refused.
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -401,8 +402,9 @@ TEST_F(CliCompareWorldsTest, FilesCarryTheSameFigures) {
       EXPECT_EQ(fields[f], JsonAt(rows[r], metric + ".mean")) << metric;
       EXPECT_EQ(fields[f + 1], JsonAt(rows[r], metric + ".ci95_half_width")) << metric;
       EXPECT_EQ(fields[f + 2], JsonAt(rows[r], metric + ".delta")) << metric;
-      const double delta =
-          Number(fields[f]) - Number(static_cast<Names>(absl::StrSplit(lines[1], ','))[f]);
+      const double mean = Number(fields[f]);
+      const double first = Number(static_cast<Names>(absl::StrSplit(lines[1], ','))[f]);
+      const double delta = RoundDifference(mean - first, std::max(std::abs(mean), std::abs(first)));
       EXPECT_EQ(Number(fields[f + 2]), delta) << metric;
       different += delta != 0 ? 1 : 0;
       // The table says the same, as far as it goes.

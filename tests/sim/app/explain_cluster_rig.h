@@ -63,7 +63,8 @@ inline Explained ExplainText(absl::string_view dump, const std::string& pod, boo
   dir.Write("dump.yaml", dump);
   Explained explained;
   const absl::StatusOr<std::string> text =
-      ExplainCluster({dir.PathOf("dump.yaml")}, pod, json, &explained.warnings);
+      ExplainCluster({dir.PathOf("dump.yaml")}, pod,
+                     json ? OutputFormat::kJson : OutputFormat::kText, &explained.warnings);
   explained.text = text.ok() ? *text : std::string(text.status().message());
   return explained;
 }

@@ -99,6 +99,7 @@ TEST(ExplainClusterTest, NoNodeHasTwoGpus) {
 }
 
 constexpr char kJsonHead[] = R"json({
+  "schema": "drasim.explain-cluster/v1",
   "pod": "default/p",
   "phase": "Pending",
   "node": "",
@@ -458,8 +459,8 @@ TEST(ReadDumpTest, SeveralFilesAndFormats) {
             absl::StrCat("apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: "
                          "Pod, metadata: {name: p}, spec: {",
                          kPlain, "}}\n"));
-  const absl::StatusOr<std::string> text =
-      ExplainCluster({dir.PathOf("nodes.json"), dir.PathOf("pods.yaml")}, "p", false, nullptr);
+  const absl::StatusOr<std::string> text = ExplainCluster(
+      {dir.PathOf("nodes.json"), dir.PathOf("pods.yaml")}, "p", OutputFormat::kText, nullptr);
   ASSERT_TRUE(text.ok()) << text.status();
   EXPECT_EQ(text->substr(0, text->find('\n')),
             "default/p (Pending): 1 of 1 nodes would take it now (n-1).");
@@ -473,7 +474,8 @@ TEST(ReadDumpTest, Errors) {
   const auto error = [&](const std::vector<std::string>& names) {
     std::vector<std::string> paths;
     for (const std::string& name : names) paths.push_back(dir.PathOf(name));
-    const absl::StatusOr<std::string> text = ExplainCluster(paths, "p", false, nullptr);
+    const absl::StatusOr<std::string> text =
+        ExplainCluster(paths, "p", OutputFormat::kText, nullptr);
     EXPECT_EQ(text.status().code(), absl::StatusCode::kInvalidArgument) << text.status();
     std::string message(text.status().message());
     for (size_t at = message.find(dir.path()); at != std::string::npos;

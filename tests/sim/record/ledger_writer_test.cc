@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <utility>
@@ -12,12 +14,14 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 #include "model/cluster_state.h"
 #include "model/random.h"
 #include "model/record.h"
+#include "sim/record/ledger_frame.h"
 #include "sim/record/ledger_reader.h"
 #include "tests/sim/record/ledger_example.h"
 #include "tests/sim/record/record_script.h"
@@ -330,6 +334,15 @@ TEST(LedgerBoundTest, WhatFitsStaysReadable) {
   EXPECT_EQ(more.status(), absl::OkStatus());
   EXPECT_EQ((*reader)->records(), LedgerWriter::kRecordsPerBlock);
   EXPECT_FALSE((*reader)->complete());
+}
+
+TEST(LedgerVersionTest, IsThatOfTheDocument) {
+  std::ifstream file(absl::StrCat(DRASIM_SOURCE_DIR, "/docs/metrics.md"));
+  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  EXPECT_TRUE(absl::StrContains(
+      text, absl::StrCat("The records of the run, format version ", kLedgerVersion, ".")));
+  EXPECT_TRUE(absl::StrContains(
+      text, absl::StrCat("has a format version in its header (", kLedgerVersion, ")")));
 }
 
 }  // namespace ledger_writer_test

@@ -79,8 +79,9 @@ TEST(LoadTableTest, RowsAverageTheRoundedEvents) {
   EXPECT_EQ(rows[1].gpu_allocation_percent, 25.0);
   // (400.00 + 100.02) / 2 = 250.01 of 6000 milli = 4.16683...
   EXPECT_EQ(rows[1].fragmentation_percent_of_total, 4.17);
-  // 40.0004... % is 40.00 and 33.3368... % is 33.34; their mean is not rounded.
-  EXPECT_DOUBLE_EQ(rows[1].fragmentation_percent_of_idle, 36.67);
+  // 40.0004... % is 40.00 and 33.3368... % is 33.34; their mean has no trace of the
+  // sum of doubles.
+  EXPECT_EQ(rows[1].fragmentation_percent_of_idle, 36.67);
   // Row 0 has no event of its own and takes its neighbour's.
   EXPECT_EQ(rows[0].arrived_percent, 0);
   EXPECT_EQ(rows[0].gpu_allocation_percent, 25.0);
