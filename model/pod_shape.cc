@@ -1,7 +1,5 @@
 #include "model/pod_shape.h"
 
-#include <algorithm>
-
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -100,10 +98,7 @@ ShapeId ShapeTable::Intern(const PodShape& shape) {
         continue;
       }
       unknown = true;
-      if (std::find(unknown_models_.begin(), unknown_models_.end(), name) ==
-          unknown_models_.end()) {
-        unknown_models_.emplace_back(name);
-      }
+      if (unknown_names_.insert(std::string(name)).second) unknown_models_.emplace_back(name);
     }
   }
   unknown_.push_back(unknown);

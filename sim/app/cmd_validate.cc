@@ -52,10 +52,14 @@ absl::Status ValidateOne(const std::string& path) {
 absl::Status ValidateCommand(const ParsedFlags& flags) {
   if (flags.positional().empty())
     return absl::InvalidArgumentError("validate needs at least one file");
+  // Every file is looked at; the error has what is wrong with each of them.
+  absl::Status all;
   for (const std::string& path : flags.positional()) {
-    if (absl::Status s = ValidateOne(path); !s.ok()) return s;
+    const absl::Status s = ValidateOne(path);
+    if (s.ok()) continue;
+    all = all.ok() ? s : absl::Status(all.code(), absl::StrCat(all.message(), "\n", s.message()));
   }
-  return absl::OkStatus();
+  return all;
 }
 
 }  // namespace drasim

@@ -158,13 +158,16 @@ TEST_F(CliInputTest, WhatIsNoNumber) {
 
 TEST_F(CliInputTest, NumbersWithUnits) {
   ExpectBadPodRow("a,1,12Gi,0,0,,LS,,1,2,1",
-                  "bad.csv:3:5: memory_mib: found '12Gi', expected a plain number of MiB");
+                  "bad.csv:3:5: memory_mib: found '12Gi', expected a plain number of MiB; the "
+                  "mapping's unit quantity reads such amounts");
   ExpectBadPodRow("a,500m,1,0,0,,LS,,1,2,1",
-                  "bad.csv:3:3: cpu_milli: found '500m', expected a plain number of milli-CPU");
+                  "bad.csv:3:3: cpu_milli: found '500m', expected a plain number of milli-CPU; "
+                  "the mapping's unit quantity reads such amounts");
   ExpectBadPodRow("a,1,1,0,0,,LS,,1,5s,1",
                   "bad.csv:3:18: deletion_time: found '5s', expected a plain number of s");
   ExpectBadNodeRow("n-0,64000,256Gi,2,P100",
-                   "bad.csv:3:11: memory_mib: found '256Gi', expected a plain number of MiB");
+                   "bad.csv:3:11: memory_mib: found '256Gi', expected a plain number of MiB; the "
+                   "mapping's unit quantity reads such amounts");
 }
 
 TEST_F(CliInputTest, DuplicateNames) {
@@ -334,10 +337,18 @@ TEST_F(CliInputTest, LenientSkipsAndCounts) {
       "drasim: warning: 1 row(s) skipped: too few fields; the first: pods.csv:8:4: row: found 2 "
       "fields, expected 11\n");
   EXPECT_EQ(JsonAt(result.out, "pods.arrived"), "4");
-  // The same without: the first bad row ends it.
+  // The same without: one error tells of every kind of mistake in every column.
   ExpectBadRun({"--nodes", "nodes.csv", "--pods", "pods.csv"},
                "pods.csv:5:3: cpu_milli: found '-1', expected a plain number of milli-CPU that is "
-               "not negative");
+               "not negative\n"
+               "pods.csv:7:5: memory_mib: found '-5', expected a plain number of MiB that is not "
+               "negative\n"
+               "pods.csv:8:4: row: found 2 fields, expected 11\n"
+               "pods.csv:9:1: name: found 'b', expected a name that no earlier row has\n"
+               "pods.csv:10:3: cpu_milli: found 'NaN', expected a plain number of milli-CPU\n"
+               "pods.csv:11:5: memory_mib: found '12Gi', expected a plain number of MiB; the "
+               "mapping's unit quantity reads such amounts\n"
+               "6 of 10 rows are bad; --lenient leaves them out and counts them");
   // What is wrong with the whole file is no matter of leniency.
   dir_.Write("bad.csv", "name,cpu_milli\n");
   ExpectBadRun({"--nodes", "nodes.csv", "--pods", "bad.csv", "--lenient"},
