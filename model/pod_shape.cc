@@ -56,9 +56,11 @@ absl::StatusOr<ModelId> GpuModelTable::Intern(absl::string_view name) {
   const ModelId known = Find(name);
   if (known.valid()) return known;
   if (names_.size() >= kMaxModels) {
-    return absl::ResourceExhaustedError(absl::StrCat("GPU model '", name, "' is number ",
-                                                     kMaxModels + 1, "; at most ", kMaxModels,
-                                                     " are supported"));
+    constexpr size_t kMostShown = 60;
+    const absl::string_view more = name.size() > kMostShown ? "..." : "";
+    return absl::ResourceExhaustedError(absl::StrCat("GPU model '", name.substr(0, kMostShown),
+                                                     more, "' is number ", kMaxModels + 1,
+                                                     "; at most ", kMaxModels, " are supported"));
   }
   names_.emplace_back(name);
   return ModelId(names_.size() - 1);

@@ -418,11 +418,16 @@ std::string NumberColumn::Expected(DecimalError error) const {
       return number;
   }
   if (values_.empty()) return number;
-  return absl::StrCat(
-      number, " or one of ",
-      absl::StrJoin(values_, ", ", [](std::string* out, const std::pair<std::string, int64_t>& v) {
-        absl::StrAppend(out, "'", ShownText(v.first), "'");
-      }));
+  constexpr size_t kMostShown = 20;
+  const size_t shown = std::min(values_.size(), kMostShown);
+  const auto begin = values_.begin();
+  absl::StrAppend(&number, " or one of ",
+                  absl::StrJoin(begin, begin + static_cast<std::ptrdiff_t>(shown), ", ",
+                                [](std::string* out, const std::pair<std::string, int64_t>& v) {
+                                  absl::StrAppend(out, "'", ShownText(v.first), "'");
+                                }));
+  if (shown < values_.size()) absl::StrAppend(&number, " and ", values_.size() - shown, " more");
+  return number;
 }
 
 // How a mapping could read what it does not read yet.

@@ -145,8 +145,8 @@ absl::Status Simulation::ReadWorkload() {
   const int64_t limit = shaped ? 0 : scenario_.workload().limit();
   absl::StatusOr<Workload> workload = Workload::Read(*input->source, static_cast<uint64_t>(limit));
   if (!workload.ok()) return workload.status();
-  const size_t read = workload->rows().size();
-  if (shaped && read > 0) {
+  const size_t jobs_read = workload->rows().size();
+  if (shaped && jobs_read > 0) {
     absl::StatusOr<ShapingOptions> options = MakeShapingOptions(scenario_);
     if (!options.ok()) return options.status();
     std::vector<JobArrival> jobs = workload->TakeRows();
@@ -159,7 +159,7 @@ absl::Status Simulation::ReadWorkload() {
   workload_ = *std::move(workload);
   if (input->manifests != nullptr && dra_ != nullptr) dra_->AddObjects(input->manifests->objects);
   for (std::string& line : input->warnings()) warnings_.push_back(std::move(line));
-  if (workload_.rows().empty()) return NoPods(read);
+  if (workload_.rows().empty()) return NoPods(jobs_read);
   WarnAboutServices();
   return absl::OkStatus();
 }
@@ -419,8 +419,8 @@ absl::Status Simulation::Run() {
         " job(s) can never be placed on these nodes, or within their quota, "
         "and were dropped; the "
         "first is '",
-        cluster_->pod_name(jobs_.row(first).first_pod), "' (", jobs_.row(first).pods, " pod(s), ",
-        static_cast<double>(jobs_.row(first).request.gpu_milli) / 1000, " GPUs)");
+        ShownText(cluster_->pod_name(jobs_.row(first).first_pod)), "' (", jobs_.row(first).pods,
+        " pod(s), ", static_cast<double>(jobs_.row(first).request.gpu_milli) / 1000, " GPUs)");
     if (std::find(warnings_.begin(), warnings_.end(), line) == warnings_.end()) {
       warnings_.push_back(line);
     }

@@ -223,7 +223,8 @@ TEST(MappingTest, ExplainsWhatIsWrongWithGpuAmounts) {
             "m.yaml: pods.gpu_amount: found 'g', expected no column, because gpu_count or "
             "gpu_share has one");
   EXPECT_EQ(ErrorWith("  gpu_amount: {column: g, unit: GPUs}\n"),
-            "m.yaml: pods.gpu_amount.unit: found 'GPUs', expected one of fraction, milli, percent");
+            "m.yaml: pods.gpu_amount.unit: found 'GPUs', expected one of fraction, milli, percent, "
+            "quantity");
   EXPECT_EQ(ErrorWith("  gpu_amount: {column: g}\n  gpu_model: {column: m}\n"), "");
   EXPECT_EQ(ErrorOf("name: x\npods:\n  gpu_amount: {column: g, unit: percent}\n"), "");
 }

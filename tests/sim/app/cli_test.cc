@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
@@ -354,6 +355,22 @@ TEST_F(CliInputTest, LenientSkipsAndCounts) {
   ExpectBadRun({"--nodes", "nodes.csv", "--pods", "bad.csv", "--lenient"},
                "bad.csv:1:1: memory_mib: found the columns 'name,cpu_milli', expected one of this "
                "name");
+}
+
+TEST_F(CliInputTest, ValidateLooksAtEveryFile) {
+  dir_.Write("a.yaml", "mode: fil\n");
+  dir_.Write("b.yaml", "name: b\npods:\n  cpu: {column: c, unit: milli}\n");
+  dir_.Write("c.yaml", "name: c\npods:\n  memory: {column: m, unit: GB}\n");
+  const ProcessResult result = Run({"validate", "a.yaml", "b.yaml", "c.yaml", "d.yaml"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_EQ(result.out, "b.yaml: a valid mapping\n");
+  EXPECT_TRUE(absl::StrContains(result.err, "mode: found 'fil', expected one of fill, replay"))
+      << result.err;
+  EXPECT_TRUE(absl::StrContains(result.err,
+                                "\nc.yaml:3:29: pods.memory.unit: found 'GB', expected one of "
+                                "bytes, KiB, MiB, GiB, quantity\n"))
+      << result.err;
+  EXPECT_TRUE(absl::StrContains(result.err, "\nd.yaml: ")) << result.err;
 }
 
 // Whoever runs many cells wants to know of skipped rows no less.
