@@ -198,6 +198,7 @@ double FragmentationReport::q124_percent() const {
 }
 
 void FragmentationTracker::Update(const ClusterState& cluster, NodeId node) {
+  is_reported_ = false;
   totals_.resize(kFragCases * model_->size());
   const NodeRow& row = cluster.node(node);
   if (cpu_counted_.size() < cluster.node_count()) cpu_counted_.resize(cluster.node_count(), -1);
@@ -220,17 +221,19 @@ void FragmentationTracker::Update(const ClusterState& cluster, NodeId node) {
 }
 
 FragmentationReport FragmentationTracker::Report() const {
-  FragmentationReport report;
+  if (is_reported_) return report_;
+  is_reported_ = true;
+  report_ = FragmentationReport();
   const size_t n = model_->size();
-  if (totals_.empty()) return report;
+  if (totals_.empty()) return report_;
   for (size_t c = 0; c < kFragCases; ++c) {
     double sum = 0;
     for (size_t i = 0; i < n; ++i) {
       sum += model_->typical()[i].weight * static_cast<double>(totals_[c * n + i]);
     }
-    report.by_case[c] = sum;
+    report_.by_case[c] = sum;
   }
-  return report;
+  return report_;
 }
 
 }  // namespace drasim

@@ -118,7 +118,7 @@ struct FragmentationReport {
 };
 
 // Keeps the cluster-wide report up to date, O(typical pods) per changed node whatever the size of
-// the cluster.
+// the cluster. A report of what has not changed since the last one costs nothing.
 class FragmentationTracker {
  public:
   // `model` must outlive the tracker.
@@ -128,6 +128,10 @@ class FragmentationTracker {
   FragmentationReport Report() const;
 
  private:
+  // What Report() returned last, until the next Update.
+  mutable FragmentationReport report_;
+  mutable bool is_reported_ = false;
+
   const FragmentationModel* model_;
   std::vector<int64_t> totals_;       // [case][typical]
   std::vector<int64_t> cpu_counted_;  // per node; -1: not counted yet

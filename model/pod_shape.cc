@@ -1,7 +1,5 @@
 #include "model/pod_shape.h"
 
-#include <algorithm>
-
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -58,9 +56,11 @@ absl::StatusOr<ModelId> GpuModelTable::Intern(absl::string_view name) {
   const ModelId known = Find(name);
   if (known.valid()) return known;
   if (names_.size() >= kMaxModels) {
-    return absl::ResourceExhaustedError(absl::StrCat("GPU model '", name, "' is number ",
-                                                     kMaxModels + 1, "; at most ", kMaxModels,
-                                                     " are supported"));
+    constexpr size_t kMostShown = 60;
+    const absl::string_view more = name.size() > kMostShown ? "..." : "";
+    return absl::ResourceExhaustedError(absl::StrCat("GPU model '", name.substr(0, kMostShown),
+                                                     more, "' is number ", kMaxModels + 1,
+                                                     "; at most ", kMaxModels, " are supported"));
   }
   names_.emplace_back(name);
   return ModelId(names_.size() - 1);
@@ -100,10 +100,7 @@ ShapeId ShapeTable::Intern(const PodShape& shape) {
         continue;
       }
       unknown = true;
-      if (std::find(unknown_models_.begin(), unknown_models_.end(), name) ==
-          unknown_models_.end()) {
-        unknown_models_.emplace_back(name);
-      }
+      if (unknown_names_.insert(std::string(name)).second) unknown_models_.emplace_back(name);
     }
   }
   unknown_.push_back(unknown);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "model/ids.h"
@@ -162,6 +163,7 @@ class ShapeTable {
   std::vector<uint64_t> hashes_;
   std::vector<bool> unknown_;
   std::vector<std::string> unknown_models_;
+  absl::flat_hash_set<std::string> unknown_names_;              // the same, for look-ups
   absl::flat_hash_map<uint64_t, std::vector<uint32_t>> index_;  // content hash -> rows
 };
 

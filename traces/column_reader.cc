@@ -2,14 +2,18 @@
 
 #include <algorithm>
 #include <iterator>
+#include <numeric>
 
 #include "absl/container/btree_map.h"
 #include "absl/status/status.h"
-#include "absl/strings/escaping.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
 #include "absl/types/span.h"
+#include "model/number_text.h"
 #include "model/pod_shape.h"
+#include "model/quantity.h"
 #include "traces/date_time.h"
 
 namespace drasim {
@@ -40,6 +44,12 @@ constexpr Unit kGpuAmountUnits[] = {{"", 1000, "GPUs"},
                                     {"milli", 1, "milli of a GPU"},
                                     {"percent", 10, "percent of a GPU"}};
 constexpr absl::string_view kDateTimeUnit = "datetime";
+constexpr absl::string_view kQuantityUnit = "quantity";
+// Largest factor of a column, and the decimals that it may have. Doubles are exact that far.
+constexpr int64_t kMaxColumnFactor = 1'000'000'000'000'000;
+constexpr int64_t kFactorDecimals = 1'000'000'000;
+// Largest scale that ParseNearest takes.
+constexpr int64_t kMaxColumnScale = 50'000'000'000'000'000;
 constexpr Unit kTimeUnits[] = {{"ns", 1, "ns"},
                                {"us", 1'000, "us"},
                                {"ms", 1'000'000, "ms"},
@@ -52,6 +62,9 @@ struct KindRule {
   absl::Span<const Unit> units;  // empty: a whole number
   int64_t min = 0;
   int64_t max = kMaxInt64;
+  // With unit quantity: base units in one, and their noun. Empty: there is no such unit.
+  int64_t quantity_scale = 1;
+  absl::string_view quantity_noun = {};
 };
 
 KindRule RuleOf(ColumnKind kind) {
@@ -59,16 +72,24 @@ KindRule RuleOf(ColumnKind kind) {
   switch (kind) {
     case ColumnKind::kCpu:
       rule.units = kCpuUnits;
+      rule.quantity_scale = 1000;
+      rule.quantity_noun = "cores";
       break;
     case ColumnKind::kMemory:
       rule.units = kMemoryUnits;
+      rule.quantity_scale = 1;
+      rule.quantity_noun = "bytes";
       break;
     case ColumnKind::kGpuShare:
       rule.units = kGpuShareUnits;
+      rule.quantity_scale = 1000;
+      rule.quantity_noun = "GPUs";
       rule.max = kDeviceMilli;
       break;
     case ColumnKind::kGpuAmount:
       rule.units = kGpuAmountUnits;
+      rule.quantity_scale = 1000;
+      rule.quantity_noun = "GPUs";
       rule.max = kMaxInt32 * kDeviceMilli;
       break;
     case ColumnKind::kTime:
@@ -89,6 +110,7 @@ KindRule RuleOf(ColumnKind kind) {
       break;
     case ColumnKind::kUnits:
       rule.max = kMaxUnits;
+      rule.quantity_noun = "units";
       break;
     case ColumnKind::kPriority:
     case ColumnKind::kLimit:
@@ -105,12 +127,13 @@ absl::Status Wrong(absl::string_view field, absl::string_view found, absl::strin
 }
 
 // The unit that a column of units names.
-absl::StatusOr<Unit> FindUnit(const proto::Column& column, absl::Span<const Unit> units) {
+absl::StatusOr<Unit> FindUnit(const proto::Column& column, const KindRule& rule) {
   std::vector<absl::string_view> names;
-  for (const Unit& unit : units) {
+  for (const Unit& unit : rule.units) {
     if (unit.name == column.unit()) return unit;
     if (!unit.name.empty()) names.push_back(unit.name);
   }
+  if (!rule.quantity_noun.empty()) names.push_back(kQuantityUnit);
   return Wrong("unit", column.unit(), absl::StrCat("one of ", absl::StrJoin(names, ", ")));
 }
 
@@ -147,11 +170,6 @@ bool Contains(const std::vector<std::string>& texts, absl::string_view text) {
 
 }  // namespace
 
-std::string ShownText(absl::string_view text, size_t max_bytes) {
-  if (text.size() <= max_bytes) return absl::Utf8SafeCHexEscape(text);
-  return absl::StrCat(absl::Utf8SafeCHexEscape(text.substr(0, max_bytes)), "...");
-}
-
 absl::StatusOr<NumberColumn> NumberColumn::Make(const proto::Column& column, ColumnKind kind) {
   const KindRule rule = RuleOf(kind);
   NumberColumn made;
@@ -161,18 +179,7 @@ absl::StatusOr<NumberColumn> NumberColumn::Make(const proto::Column& column, Col
   made.missing_.assign(column.missing().begin(), column.missing().end());
   made.min_ = rule.min;
   made.max_ = rule.max;
-  made.whole_ = rule.units.empty();
-  made.nearest_ = kind == ColumnKind::kTime || kind == ColumnKind::kLength;
-  if (made.whole_ && !column.unit().empty()) {
-    return Wrong("unit", column.unit(), "no unit, because this is a whole number");
-  }
-  if (!made.whole_) {
-    const absl::StatusOr<Unit> unit = FindUnit(column, rule.units);
-    if (!unit.ok()) return unit.status();
-    made.scale_ = unit->scale;
-    made.noun_ = std::string(unit->noun);
-    made.datetime_ = unit->name == kDateTimeUnit;
-  }
+  if (absl::Status unit = made.SetUnit(column, kind); !unit.ok()) return unit;
   if (!made.datetime_ && !column.zone().empty()) {
     return Wrong("zone", column.zone(), "none, because the unit is not datetime");
   }
@@ -194,11 +201,78 @@ absl::StatusOr<NumberColumn> NumberColumn::Make(const proto::Column& column, Col
     made.has_clamp_ = true;
     made.clamp_ = static_cast<int64_t>(clamp);
   }
-  made.plain_max_ = made.datetime_ ? -1 : std::min(made.max_, made.clamp_) / made.scale_;
+  if (absl::Status factor = made.SetFactor(column); !factor.ok()) return factor;
+  const bool no_plain = made.datetime_ || made.divisor_ > 1;
+  made.plain_max_ = no_plain ? -1 : std::min(made.max_, made.clamp_) / made.scale_;
   absl::Status texts = made.ReadOwnTexts(column);
   if (!texts.ok()) return texts;
   made.plain_ = made.missing_.empty() && made.values_.empty();
   return made;
+}
+
+absl::Status NumberColumn::SetUnit(const proto::Column& column, ColumnKind kind) {
+  const KindRule rule = RuleOf(kind);
+  nearest_ = kind == ColumnKind::kTime || kind == ColumnKind::kLength;
+  if (column.unit() == kQuantityUnit && !rule.quantity_noun.empty()) {
+    quantity_ = true;
+    milli_ = rule.quantity_scale == 1000;
+    scale_ = rule.quantity_scale;
+    noun_ = std::string(rule.quantity_noun);
+    return absl::OkStatus();
+  }
+  whole_ = rule.units.empty();
+  if (whole_) {
+    if (column.unit().empty()) return absl::OkStatus();
+    return Wrong("unit", column.unit(),
+                 rule.quantity_noun.empty()
+                     ? "no unit, because this is a whole number"
+                     : "no unit or quantity, because this is a whole number");
+  }
+  const absl::StatusOr<Unit> unit = FindUnit(column, rule);
+  if (!unit.ok()) return unit.status();
+  scale_ = unit->scale;
+  noun_ = std::string(unit->noun);
+  datetime_ = unit->name == kDateTimeUnit;
+  return absl::OkStatus();
+}
+
+// The factor as a fraction, together with the unit's scale.
+absl::Status NumberColumn::SetFactor(const proto::Column& column) {
+  if (!column.has_factor()) return absl::OkStatus();
+  const double factor = column.factor();
+  const std::string found = DoubleText(factor);
+  if (datetime_ || quantity_) {
+    return Wrong("factor", found,
+                 absl::StrCat("none, because the unit is ", datetime_ ? "datetime" : "quantity"));
+  }
+  // Written so that NaN is refused.
+  if (!(factor > 0 && factor <= static_cast<double>(kMaxColumnFactor))) {
+    return Wrong("factor", found, absl::StrCat("a number above 0, at most ", kMaxColumnFactor));
+  }
+  int64_t above = static_cast<int64_t>(factor);
+  int64_t below = 1;
+  if (static_cast<double>(above) != factor) {
+    const double scaled = factor * static_cast<double>(kFactorDecimals) + 0.5;
+    constexpr double kExact = 9007199254740992.0;
+    above = scaled < kExact ? static_cast<int64_t>(scaled) : 0;
+    below = kFactorDecimals;
+    if (static_cast<double>(above) / static_cast<double>(below) != factor) {
+      return Wrong("factor", found, "a number with at most nine decimals");
+    }
+  }
+  const int64_t common = std::gcd(scale_, below);
+  scale_ /= common;
+  below /= common;
+  const int64_t shared = std::gcd(above, below);
+  above /= shared;
+  below /= shared;
+  if (above > kMaxColumnScale / scale_) {
+    return Wrong("factor", found, "a smaller number");
+  }
+  scale_ *= above;
+  divisor_ = below;
+  factor_ = found;
+  return absl::OkStatus();
 }
 
 absl::Status NumberColumn::ReadOwnTexts(const proto::Column& column) {
@@ -246,9 +320,7 @@ DecimalError NumberColumn::Resolve(absl::string_view text, int64_t* value) const
 DecimalError NumberColumn::Parse(absl::string_view text, int64_t* value) const {
   if (datetime_) return ParseTime(text, value);
   int64_t number = 0;
-  const DecimalError error = whole_     ? ParseWhole(text, &number)
-                             : nearest_ ? ParseNearest(text, scale_, &number)
-                                        : ParseAmount(text, scale_, &number);
+  const DecimalError error = ParseNumber(text, &number);
   if (error == DecimalError::kTooLarge && has_clamp_) {
     number = clamp_;
   } else if (error == DecimalError::kTooSmall) {
@@ -260,6 +332,39 @@ DecimalError NumberColumn::Parse(absl::string_view text, int64_t* value) const {
   if (number > max_) return DecimalError::kTooLarge;
   if (number < min_) return min_ == 0 ? DecimalError::kNegative : DecimalError::kTooSmall;
   *value = number;
+  return DecimalError::kNone;
+}
+
+DecimalError NumberColumn::ParseNumber(absl::string_view text, int64_t* value) const {
+  if (quantity_) {
+    text = absl::StripAsciiWhitespace(text);
+    const absl::StatusOr<int64_t> amount = milli_ ? ParseMilli(text) : ParseUnits(text);
+    if (amount.ok()) {
+      *value = *amount;
+      return DecimalError::kNone;
+    }
+    if (absl::IsOutOfRange(amount.status())) return DecimalError::kTooLarge;
+    const bool negative = absl::ConsumePrefix(&text, "-") && Quantity::Parse(text).ok();
+    return negative ? DecimalError::kNegative : DecimalError::kNotANumber;
+  }
+  int64_t number = 0;
+  if (whole_) {
+    const DecimalError error = ParseWhole(text, &number);
+    if (error != DecimalError::kNone) return error;
+    const int64_t most = kMaxInt64 / scale_;
+    if (number > most) return DecimalError::kTooLarge;
+    if (number < -most) return DecimalError::kTooSmall;
+    number *= scale_;
+    if (number % divisor_ != 0) return DecimalError::kNotWhole;
+    *value = number / divisor_;
+    return DecimalError::kNone;
+  }
+  const DecimalError error =
+      nearest_ ? ParseNearest(text, scale_, &number) : ParseAmount(text, scale_, &number);
+  if (error != DecimalError::kNone) return error;
+  const int64_t rest = number % divisor_;
+  const bool up = nearest_ ? rest >= divisor_ - rest : rest > 0;
+  *value = number / divisor_ + (up ? 1 : 0);
   return DecimalError::kNone;
 }
 
@@ -279,7 +384,7 @@ ColumnError NumberColumn::Explain(absl::string_view text) const {
   }
   int64_t ignored = 0;
   const DecimalError error = Resolve(text, &ignored);
-  if (!datetime_) return {KindOf(error), Expected(error)};
+  if (!datetime_) return {KindOf(error), absl::StrCat(Expected(error), Hint(text, error))};
   if (error != DecimalError::kNotANumber) return {"time out of range", Expected(error)};
   const DateTimeError detail = ParseDateTime(text, zone_s_, &ignored);
   return {"not a date and time", detail == DateTimeError::kNotADateTime
@@ -288,8 +393,9 @@ ColumnError NumberColumn::Explain(absl::string_view text) const {
 }
 
 std::string NumberColumn::Expected(DecimalError error) const {
-  std::string number =
-      whole_ ? std::string("a whole number") : absl::StrCat("a plain number of ", noun_);
+  std::string number = whole_      ? std::string("a whole number")
+                       : quantity_ ? std::string("a quantity such as 500m or 100Gi")
+                                   : absl::StrCat("a plain number of ", noun_);
   if (datetime_) {
     if (error == DecimalError::kNegative || error == DecimalError::kTooLarge) {
       return "a time from 1970 to 2261";
@@ -304,18 +410,41 @@ std::string NumberColumn::Expected(DecimalError error) const {
     case DecimalError::kNegative:
       return absl::StrCat(number, " that is not negative");
     case DecimalError::kTooLarge:
-      return absl::StrCat("at most ", max_ / scale_, unit);
+      return absl::StrCat("at most ", InUnit(max_), unit);
     case DecimalError::kTooSmall:
-      return absl::StrCat("at least ", min_ / scale_, unit);
+      return absl::StrCat("at least ", InUnit(min_), unit);
     case DecimalError::kNotWhole:
+      if (divisor_ > 1) absl::StrAppend(&number, ", also after the factor ", factor_);
       return number;
   }
   if (values_.empty()) return number;
-  return absl::StrCat(
-      number, " or one of ",
-      absl::StrJoin(values_, ", ", [](std::string* out, const std::pair<std::string, int64_t>& v) {
-        absl::StrAppend(out, "'", ShownText(v.first), "'");
-      }));
+  constexpr size_t kMostShown = 20;
+  const size_t shown = std::min(values_.size(), kMostShown);
+  const auto begin = values_.begin();
+  absl::StrAppend(&number, " or one of ",
+                  absl::StrJoin(begin, begin + static_cast<std::ptrdiff_t>(shown), ", ",
+                                [](std::string* out, const std::pair<std::string, int64_t>& v) {
+                                  absl::StrAppend(out, "'", ShownText(v.first), "'");
+                                }));
+  if (shown < values_.size()) absl::StrAppend(&number, " and ", values_.size() - shown, " more");
+  return number;
+}
+
+// How a mapping could read what it does not read yet.
+std::string NumberColumn::Hint(absl::string_view text, DecimalError error) const {
+  if (error != DecimalError::kNotANumber || quantity_) return std::string();
+  text = absl::StripAsciiWhitespace(text);
+  if (text.empty() || !absl::ascii_isdigit(static_cast<unsigned char>(text.front()))) {
+    return std::string();
+  }
+  if (whole_) return "; the mapping's 'values' can translate a text";
+  if (nearest_ || !Quantity::Parse(text).ok()) return std::string();
+  return "; the mapping's unit quantity reads such amounts";
+}
+
+int64_t NumberColumn::InUnit(int64_t base_units) const {
+  const int64_t parts = base_units / scale_;
+  return parts > kMaxInt64 / divisor_ ? kMaxInt64 : parts * divisor_;
 }
 
 absl::StatusOr<TextColumn> TextColumn::Make(const proto::Column& column) {
@@ -326,6 +455,9 @@ absl::StatusOr<TextColumn> TextColumn::Make(const proto::Column& column) {
   }
   if (column.has_max()) {
     return Wrong("max", absl::StrCat(column.max()), "no limit, because this is a text");
+  }
+  if (column.has_factor()) {
+    return Wrong("factor", DoubleText(column.factor()), "none, because this is a text");
   }
   if (!column.zone().empty()) {
     return Wrong("zone", column.zone(), "none, because this is a text");

@@ -20,12 +20,15 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "model/proto/mapping.pb.h"
+#include "model/text/shown_text.h"
 #include "traces/decimal.h"
 
 namespace drasim {
 
 // What a numeric column means: its units, its base unit and its range.
 enum class ColumnKind {
+  // Amounts; each may have the unit quantity instead, and is then text such as "500m" or "100Gi"
+  // (see quantity.h).
   kCpu,       // milli, cores, percent -> milli-CPU; 0 or more
   kMemory,    // bytes, KiB, MiB, GiB -> bytes; 0 or more
   kGpuShare,  // milli, percent, fraction -> milli of one GPU; 0 to 1000
@@ -39,17 +42,13 @@ enum class ColumnKind {
   kCount,     // a whole number, 0 to 2^31 - 1
   kDevices,   // a whole number, 0 to kMaxDevicesPerNode
   kFlag,      // 0 or 1
-  kUnits,     // a whole number, 0 to kMaxUnits
+  kUnits,     // a whole number, or a quantity; 0 to kMaxUnits
   kPriority,  // a whole number of 32 bits
   kLimit,     // the same
 };
 
 // So much of an extended resource may one pod or node have. The sum over thousands fits 64 bits.
 inline constexpr int64_t kMaxUnits = 1'000'000'000'000'000;
-
-// `text` as error messages show it: unprintable bytes escaped, long text cut. For use between
-// quotes.
-std::string ShownText(absl::string_view text, size_t max_bytes = 60);
 
 // Why a text is not a value.
 struct ColumnError {
@@ -89,18 +88,28 @@ class NumberColumn {
   const std::string& name() const { return name_; }
 
  private:
+  absl::Status SetUnit(const proto::Column& column, ColumnKind kind);
+  absl::Status SetFactor(const proto::Column& column);
   absl::Status ReadOwnTexts(const proto::Column& column);
   Result ReadSlow(absl::string_view text, int64_t* value) const;
   bool IsMissing(absl::string_view text) const;
   DecimalError Parse(absl::string_view text, int64_t* value) const;
   // `text` as a value that the mapping itself contains: translated, then parsed.
   DecimalError Resolve(absl::string_view text, int64_t* value) const;
+  // A number of the file in base units, ahead of bounds.
+  DecimalError ParseNumber(absl::string_view text, int64_t* value) const;
   DecimalError ParseTime(absl::string_view text, int64_t* value) const;
   std::string Expected(DecimalError error) const;
+  std::string Hint(absl::string_view text, DecimalError error) const;
+  // A number of base units in the column's unit, as messages say it.
+  int64_t InUnit(int64_t base_units) const;
 
   std::string name_;
   std::string noun_;  // the unit in words; empty for counts
+  // A number of the file is worth scale_ / divisor_ base units, the factor included.
   int64_t scale_ = 1;
+  int64_t divisor_ = 1;
+  std::string factor_;  // as messages show it; empty: none
   int64_t min_ = 0;
   int64_t max_ = std::numeric_limits<int64_t>::max();
   int64_t clamp_ = std::numeric_limits<int64_t>::max();
@@ -112,6 +121,8 @@ class NumberColumn {
   bool has_default_ = false;
   int64_t default_ = 0;
   std::vector<std::pair<std::string, int64_t>> values_;  // sorted
+  bool quantity_ = false;                                // "100Gi" in place of a number
+  bool milli_ = false;                                   // a quantity is wanted in thousandths
   bool datetime_ = false;                                // a date and time in place of a number ...
   int64_t zone_s_ = 0;                                   // ... with this zone, unless it names one
   bool plain_ = false;     // digits need no look at missing_ and values_ ...

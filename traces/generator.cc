@@ -13,6 +13,7 @@
 #include "absl/strings/strip.h"
 #include "absl/types/span.h"
 #include "model/check.h"
+#include "model/text/shown_text.h"
 #include "model/time.h"
 #include "traces/csv_writer.h"
 #include "traces/sample_time.h"
@@ -23,6 +24,7 @@ namespace {
 constexpr int64_t kBytesPerMib = int64_t{1} << 20;
 // Keeps the products of Apportion within 64 bits.
 constexpr int64_t kMaxPodCount = std::numeric_limits<int32_t>::max();
+constexpr size_t kMaxShownLineBytes = 200;
 // The quota order holds row numbers in 16 bits.
 constexpr size_t kMaxRows = std::numeric_limits<uint16_t>::max();
 
@@ -61,8 +63,9 @@ class RowReader {
     if (!status_.ok()) return;
     size_t column = 1;
     for (size_t i = 0; i < field; ++i) column += fields_[i].size() + 1;
-    status_ = ErrorAt(file_, line_, column,
-                      absl::StrCat(kFieldNames[field], " '", fields_[field], "': ", expected));
+    status_ =
+        ErrorAt(file_, line_, column,
+                absl::StrCat(kFieldNames[field], " '", ShownText(fields_[field]), "': ", expected));
   }
 
   const absl::Status& status() const { return status_; }
@@ -253,7 +256,8 @@ absl::StatusOr<WorkloadTable> ParseWorkloadTable(absl::string_view text, absl::s
     if (!has_header) {
       if (line != header) {
         return ErrorAt(file, line_number, 1,
-                       absl::StrCat("found '", line, "', expected the header '", header, "'"));
+                       absl::StrCat("found '", ShownText(line, kMaxShownLineBytes),
+                                    "', expected the header '", header, "'"));
       }
       has_header = true;
       continue;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "model/check.h"
 #include "model/text/json_writer.h"
@@ -100,15 +101,21 @@ std::string Aligned(const Rows& rows) {
   return text;
 }
 
+// A sum as the table shows it.
+std::string SumText(const TraceSummary& summary, absl::string_view name, int64_t sum) {
+  return absl::StrCat(summary.exceeds(name) ? "above " : "", sum);
+}
+
 Rows OverviewRows(const TraceSummary& summary) {
   Rows rows = {{"pods", absl::StrCat(summary.pods)},
                {"  with a share of a GPU", absl::StrCat(summary.share_pods)},
                {"  with a run time", absl::StrCat(summary.timed_pods)},
                {"distinct shapes", absl::StrCat(summary.distinct_shapes)},
-               {"requested CPU, milli", absl::StrCat(summary.cpu_milli)},
-               {"requested memory, MiB", absl::StrCat(MibRoundedUp(summary.memory_bytes))},
-               {"requested GPUs, devices", absl::StrCat(summary.gpus)},
-               {"requested GPUs, milli", absl::StrCat(summary.gpu_milli)}};
+               {"requested CPU, milli", SumText(summary, "cpu_milli", summary.cpu_milli)},
+               {"requested memory, MiB",
+                SumText(summary, "memory_bytes", MibRoundedUp(summary.memory_bytes))},
+               {"requested GPUs, devices", SumText(summary, "gpus", summary.gpus)},
+               {"requested GPUs, milli", SumText(summary, "gpu_milli", summary.gpu_milli)}};
   if (summary.pods > 0) {
     rows.push_back({"first arrival, s", SecondsText(summary.first_arrival_ns)});
     rows.push_back({"last arrival, s", SecondsText(summary.last_arrival_ns)});
@@ -190,6 +197,10 @@ int64_t SecondsHistogram::Quantile(int permille) const {
   return MiddleOf(bucket);
 }
 
+bool TraceSummary::exceeds(absl::string_view sum) const {
+  return std::find(exceeded.begin(), exceeded.end(), sum) != exceeded.end();
+}
+
 void TraceStats::Add(const JobArrival& pod) {
   DRASIM_CHECK_LT(pod.shape.value(), shapes_->size());
   if (shape_pods_.size() <= pod.shape.value()) shape_pods_.resize(shapes_->size());
@@ -211,6 +222,8 @@ void TraceStats::Add(const JobArrival& pod) {
 void TraceStats::FoldShapes(TraceSummary* summary, size_t top_shapes) const {
   absl::uint128 cpu_milli = 0;
   absl::uint128 memory_bytes = 0;
+  absl::uint128 gpus = 0;
+  absl::uint128 gpu_milli = 0;
   std::map<int32_t, TraceSummary::GpuCountGroup> groups;
   std::vector<uint32_t> by_pods;
   for (uint32_t id = 0; id < shape_pods_.size(); ++id) {
@@ -223,20 +236,25 @@ void TraceStats::FoldShapes(TraceSummary* summary, size_t top_shapes) const {
     TraceSummary::GpuCountGroup& group = groups[shape.gpu_count];
     group.gpu_count = shape.gpu_count;
     group.pods += pods;
-    group.gpu_milli += pods * shape.total_gpu_milli();
-    summary->gpus += pods * shape.gpu_count;
+    const absl::uint128 milli = Product(pods, shape.total_gpu_milli());
+    group.gpu_milli = Saturated(milli + static_cast<uint64_t>(group.gpu_milli));
+    gpu_milli += milli;
+    gpus += Product(pods, shape.gpu_count);
     if (shape.is_share()) {
       summary->share_pods += pods;
       const auto bin = static_cast<size_t>(std::max(shape.gpu_milli - 1, 0) / 100);
       summary->share_bins[bin] += pods;
     }
   }
-  summary->cpu_milli = Saturated(cpu_milli);
-  summary->memory_bytes = Saturated(memory_bytes);
-  for (const auto& [gpu_count, group] : groups) {
-    summary->gpu_milli += group.gpu_milli;
-    summary->by_gpu_count.push_back(group);
-  }
+  const auto set = [summary](absl::string_view name, absl::uint128 sum, int64_t* field) {
+    *field = Saturated(sum);
+    if (sum > absl::uint128(kMaxInt64)) summary->exceeded.emplace_back(name);
+  };
+  set("cpu_milli", cpu_milli, &summary->cpu_milli);
+  set("memory_bytes", memory_bytes, &summary->memory_bytes);
+  set("gpus", gpus, &summary->gpus);
+  set("gpu_milli", gpu_milli, &summary->gpu_milli);
+  for (const auto& [gpu_count, group] : groups) summary->by_gpu_count.push_back(group);
   summary->distinct_shapes = static_cast<int64_t>(by_pods.size());
   std::stable_sort(by_pods.begin(), by_pods.end(),
                    [this](uint32_t a, uint32_t b) { return shape_pods_[a] > shape_pods_[b]; });
@@ -341,8 +359,12 @@ std::string TraceSummary::ToJson() const {
                                   ",\n  \"pods\": ", pods, ",\n  \"share_pods\": ", share_pods);
   absl::StrAppend(&text, ",\n  \"requested\": {\"cpu_milli\": ", cpu_milli,
                   ", \"memory_bytes\": ", memory_bytes, ", \"gpus\": ", gpus,
-                  ", \"gpu_milli\": ", gpu_milli, "}");
-  absl::StrAppend(&text, ",\n  \"by_gpu_count\": ", Array(groups),
+                  ", \"gpu_milli\": ", gpu_milli);
+  // Only where there are such sums, which are the largest integer above.
+  if (!exceeded.empty()) {
+    absl::StrAppend(&text, ", \"exceeded\": [\"", absl::StrJoin(exceeded, "\", \""), "\"]");
+  }
+  absl::StrAppend(&text, "},\n  \"by_gpu_count\": ", Array(groups),
                   ",\n  \"share_pods_by_gpu_milli\": ", Array(bins));
   absl::StrAppend(&text, ",\n  \"arrivals\": ", ArrivalsJson(*this),
                   ",\n  \"run_time\": ", RunTimeJson(*this));

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/numeric/int128.h"
+#include "absl/strings/string_view.h"
 #include "model/event_source.h"
 #include "model/ids.h"
 #include "model/pod_shape.h"
@@ -39,7 +40,7 @@ class SecondsHistogram {
   int64_t count_ = 0;
 };
 
-// What TraceStats found. Sums that leave 64 bits are given as the largest int64.
+// What TraceStats found. Sums that leave 64 bits are the largest int64, and `exceeded` names them.
 struct TraceSummary {
   static constexpr size_t kShareBins = 10;
   static constexpr std::array<int, 8> kPermilles = {10, 100, 250, 500, 750, 900, 950, 990};
@@ -64,6 +65,11 @@ struct TraceSummary {
   std::vector<GpuCountGroup> by_gpu_count;  // ascending
   // Share pods by gpu_milli per GPU: 1..100, 101..200, ..., 901..999.
   std::array<int64_t, kShareBins> share_bins{};
+
+  // "cpu_milli", "memory_bytes", "gpus", "gpu_milli", in this order: sums that are larger than what
+  // stands above.
+  std::vector<std::string> exceeded;
+  bool exceeds(absl::string_view sum) const;
 
   int64_t distinct_shapes = 0;
   std::vector<ShapeCount> top_shapes;  // most pods first; ties in order of first appearance

@@ -89,7 +89,7 @@ int TableReader::Find(absl::string_view column, bool optional) {
     if (!optional && status_.ok()) {
       const CsvPosition at = header_positions_.empty() ? CsvPosition() : header_positions_.front();
       status_ = absl::InvalidArgumentError(
-          At(at, absl::StrCat(column, ": found the columns '",
+          At(at, absl::StrCat(ShownText(column), ": found the columns '",
                               ShownText(absl::StrJoin(header_, ","), kMaxShownHeaderBytes),
                               "', expected one of this name")));
     }
@@ -100,7 +100,7 @@ int TableReader::Find(absl::string_view column, bool optional) {
     const size_t place = static_cast<size_t>(second - header_.begin());
     status_ = absl::InvalidArgumentError(
         At(header_positions_[place],
-           absl::StrCat(column, ": found a second column of this name, expected one")));
+           absl::StrCat(ShownText(column), ": found a second column of this name, expected one")));
   }
   return static_cast<int>(first - header_.begin());
 }
@@ -179,6 +179,7 @@ TableReader::Result TableReader::Next() {
   while (status_.ok()) {
     switch (splitter_.Next()) {
       case CsvSplitter::Result::kRow:
+        ++rows_;
         if (splitter_.size() != header_.size()) {
           RejectWidth();
         } else if (filters_.empty() || PassesFilters()) {
@@ -186,13 +187,20 @@ TableReader::Result TableReader::Next() {
         }
         break;
       case CsvSplitter::Result::kEnd:
-        return Result::kEnd;
+        if (!has_bad_rows()) return Result::kEnd;
+        status_ = CollectedError();
+        break;
       case CsvSplitter::Result::kBadRow:
-        RejectAt(splitter_.error().kind, splitter_.error().at,
+        ++rows_;
+        RejectAt(splitter_.error().kind, "row", splitter_.error().at,
                  absl::StrCat("row: ", splitter_.error().what));
         break;
       case CsvSplitter::Result::kFailed:
         status_ = splitter_.status();
+        if (has_bad_rows()) {
+          status_ = absl::Status(status_.code(),
+                                 absl::StrCat(CollectedError().message(), "\n", status_.message()));
+        }
         break;
     }
   }
@@ -293,9 +301,9 @@ void TableReader::RejectWidth() {
   const size_t size = splitter_.size();
   const std::string what = absl::StrCat("row: found ", size, " fields, expected ", header_.size());
   if (size < header_.size()) {
-    RejectAt("too few fields", splitter_.end_position(), what);
+    RejectAt("too few fields", "row", splitter_.end_position(), what);
   } else {
-    RejectAt("too many fields", splitter_.position(header_.size()), what);
+    RejectAt("too many fields", "row", splitter_.position(header_.size()), what);
   }
 }
 
@@ -314,11 +322,16 @@ void TableReader::Reject(absl::string_view kind, const TextField& field,
 void TableReader::Reject(absl::string_view kind, int index, absl::string_view column,
                          absl::string_view expected) {
   const absl::string_view text = index < 0 ? absl::string_view() : TextAt(index);
-  RejectAt(kind, PositionOf(index),
-           absl::StrCat(column, ": found '", ShownText(text), "', expected ", expected));
+  RejectAt(kind, column, PositionOf(index),
+           absl::StrCat(ShownText(column), ": found '", ShownText(text), "', expected ", expected));
 }
 
-void TableReader::RejectAt(absl::string_view kind, CsvPosition at, absl::string_view what) {
+void TableReader::RejectAt(absl::string_view kind, absl::string_view column, CsvPosition at,
+                           absl::string_view what) {
+  if (!options_.lenient && options_.collect) {
+    Collect(kind, column, at, what);
+    return;
+  }
   if (!options_.lenient) {
     status_ = absl::InvalidArgumentError(At(at, what));
     return;
@@ -326,6 +339,31 @@ void TableReader::RejectAt(absl::string_view kind, CsvPosition at, absl::string_
   ++skipped_rows_;
   RowTally& tally = skipped_[std::string(kind)];
   if (tally.count++ == 0) tally.first = At(at, what);
+}
+
+// There are few kinds, and as many columns as the mapping names, so a search in line is enough.
+void TableReader::Collect(absl::string_view kind, absl::string_view column, CsvPosition at,
+                          absl::string_view what) {
+  ++bad_rows_;
+  const std::string key = absl::StrCat(kind, "|", column);
+  for (Collected& known : collected_) {
+    if (known.key != key) continue;
+    ++known.tally.count;
+    return;
+  }
+  collected_.push_back({key, {1, At(at, what)}});
+}
+
+absl::Status TableReader::CollectedError() const {
+  if (bad_rows_ == 1) return absl::InvalidArgumentError(collected_[0].tally.first);
+  std::string text;
+  for (const Collected& kind : collected_) {
+    absl::StrAppend(&text, kind.tally.first);
+    if (kind.tally.count > 1) absl::StrAppend(&text, " (", kind.tally.count, " rows like this)");
+    absl::StrAppend(&text, "\n");
+  }
+  absl::StrAppend(&text, bad_rows_, " of ", rows_, " rows are bad", options_.advice);
+  return absl::InvalidArgumentError(text);
 }
 
 void TableReader::Warn(absl::string_view kind, const NumberField& field, absl::string_view what) {
@@ -341,7 +379,9 @@ void TableReader::Warn(absl::string_view kind, const TextField& field, absl::str
 void TableReader::Warn(absl::string_view kind, int index, absl::string_view column,
                        absl::string_view what) {
   RowTally& tally = warnings_[std::string(kind)];
-  if (tally.count++ == 0) tally.first = At(PositionOf(index), absl::StrCat(column, ": ", what));
+  if (tally.count++ == 0) {
+    tally.first = At(PositionOf(index), absl::StrCat(ShownText(column), ": ", what));
+  }
 }
 
 CsvPosition TableReader::PositionOf(int index) const {

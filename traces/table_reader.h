@@ -2,8 +2,9 @@
 // of nodes share.
 //
 // Every complaint has the form "FILE:LINE:COLUMN: column_name: found '...', expected ...", or "row"
-// in place of the name where no column is to blame. A strict reader stops at the first; a lenient
-// one counts the row by the kind of complaint and goes on with the next.
+// in place of the name where no column is to blame. A strict reader stops at the first, or, with
+// `collect`, at the end of the input with one error that tells of all; a lenient one counts the row
+// by the kind of complaint and goes on with the next.
 #ifndef DRASIM_TRACES_TABLE_READER_H_
 #define DRASIM_TRACES_TABLE_READER_H_
 
@@ -66,6 +67,12 @@ class TableReader {
   struct Options {
     bool lenient = false;
     bool use_filters = true;
+    // A strict reader goes on behind a bad row. Next then fails at the end of the input, with the
+    // first complaint of each kind about each column and how many there are. Until then status()
+    // is good, and has_bad_rows() tells that the rows are read for their errors alone.
+    bool collect = false;
+    // What that error advises in its last line; may be empty.
+    absl::string_view advice;
   };
 
   // Reads the header. `mapping` must be valid (see mapping.h); it is not kept. Errors as of the
@@ -131,11 +138,20 @@ class TableReader {
   void Warn(absl::string_view kind, const TextField& field, absl::string_view what);
   void Warn(absl::string_view kind, int index, absl::string_view column, absl::string_view what);
 
+  // So far, without the header.
+  int64_t rows() const { return rows_; }
+  // Of a reader that collects.
+  bool has_bad_rows() const { return bad_rows_ > 0; }
   const RowTallies& skipped() const { return skipped_; }
   int64_t skipped_rows() const { return skipped_rows_; }
   const RowTallies& warnings() const { return warnings_; }
 
  private:
+  // The complaints of one kind about one column.
+  struct Collected {
+    std::string key;  // kind and column
+    RowTally tally;
+  };
   struct Filter {
     std::string column;
     int index = -1;
@@ -165,7 +181,11 @@ class TableReader {
   int UsedIndex(const TextField& field) const;
   absl::string_view NameAt(int index, absl::string_view mapped) const;
   bool PassesFilters();
-  void RejectAt(absl::string_view kind, CsvPosition at, absl::string_view what);
+  void RejectAt(absl::string_view kind, absl::string_view column, CsvPosition at,
+                absl::string_view what);
+  void Collect(absl::string_view kind, absl::string_view column, CsvPosition at,
+               absl::string_view what);
+  absl::Status CollectedError() const;
   void RejectWidth();
   CsvPosition PositionOf(int index) const;
   std::string At(CsvPosition at, absl::string_view what) const;
@@ -180,6 +200,9 @@ class TableReader {
   RowTallies skipped_;
   int64_t skipped_rows_ = 0;
   RowTallies warnings_;
+  int64_t rows_ = 0;
+  int64_t bad_rows_ = 0;              // collected
+  std::vector<Collected> collected_;  // in the order of their first rows
 };
 
 }  // namespace drasim

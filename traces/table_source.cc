@@ -50,6 +50,9 @@ absl::StatusOr<std::unique_ptr<TableSource>> TableSource::Open(std::unique_ptr<B
   if (mapping.has_pods() && options.cores_per_pod.has_value()) {
     used.mutable_pods()->set_cores_per_pod(*options.cores_per_pod);
   }
+  for (const std::string& need : options.needs) {
+    if (mapping.has_pods()) used.mutable_pods()->add_needs(need);
+  }
   absl::Status status = CheckMapping(used, used.has_pods(), "pods");
   if (!status.ok()) return status;
   if (options.arrive_at_start && !used.pods().has_start()) {
@@ -60,6 +63,8 @@ absl::StatusOr<std::unique_ptr<TableSource>> TableSource::Open(std::unique_ptr<B
   }
   TableReader::Options table_options;
   table_options.lenient = options.lenient;
+  table_options.collect = true;
+  table_options.advice = "; --lenient leaves them out and counts them";
   absl::StatusOr<std::unique_ptr<TableReader>> table =
       TableReader::Open(std::move(bytes), used, table_options);
   if (!table.ok()) return table.status();
@@ -115,7 +120,10 @@ bool TableSource::NextRow(JobArrival* out) {
         last_line_ = table_->line();
         last_time_ns_ = out->time.ns();
         NoteArrival();
-        return true;
+        // Behind a bad row, rows are read for their mistakes alone.
+        if (!table_->has_bad_rows()) [[likely]] {
+          return true;
+        }
       }
     }
     if (result == TableReader::Result::kEnd) return false;
@@ -282,6 +290,7 @@ absl::StatusOr<std::vector<NodeSpec>> ReadNodes(std::unique_ptr<ByteSource> byte
   if (!status.ok()) return status;
   TableReader::Options options;
   options.use_filters = !mapping.has_pods();
+  options.collect = true;
   absl::StatusOr<std::unique_ptr<TableReader>> opened =
       TableReader::Open(std::move(bytes), mapping, options);
   if (!opened.ok()) return opened.status();
@@ -292,10 +301,10 @@ absl::StatusOr<std::vector<NodeSpec>> ReadNodes(std::unique_ptr<ByteSource> byte
   NameSet names;
   while (table.status().ok() && table.Next() == TableReader::Result::kRow) {
     NodeSpec node;
-    if (!ReadNode(&table, &fields, &node)) break;
+    if (!ReadNode(&table, &fields, &node)) continue;
     if (!names.Insert(node.name)) {
       table.Reject("duplicate name", fields.name, "a name that no earlier row has");
-      break;
+      continue;
     }
     nodes.push_back(std::move(node));
   }

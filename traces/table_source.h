@@ -54,6 +54,7 @@ struct TableSourceOptions {
   // In place of those of the mapping.
   absl::optional<int32_t> gpus_per_pod;
   absl::optional<int32_t> cores_per_pod;
+  std::vector<std::string> needs;  // beside those of the mapping
 };
 
 // The jobs of a table. Times are nanoseconds, as the file counts them, plus the offset of the
@@ -66,8 +67,10 @@ struct TableSourceOptions {
 // negative, too large, with a unit; a wrong number of fields; a repeated name; an end before the
 // start; an arrival out of order (kRequire, kWindow); an unknown state; too many pods; quotes that
 // do not match; rows beyond 1 MiB. Damage of the file itself is an error even when lenient. Two
-// mistakes in one row count once. With kSort and kWindow, which read ahead, an error comes before
-// the jobs ahead of it. Speed: 200 MB/s and more from bytes to pods; less for jobs.
+// mistakes in one row count once. The jobs ahead of the first bad row are delivered; then the rest
+// of the table is read for its mistakes alone, and one error tells of all. With kSort and kWindow,
+// which read ahead, it comes before the jobs ahead of it. Speed: 200 MB/s and more from bytes to
+// pods; less for jobs.
 class TableSource final : public EventSource {
  public:
   // Reads the header. `mapping` is validated and not kept; `shapes` must outlive the source, and
@@ -86,6 +89,8 @@ class TableSource final : public EventSource {
   absl::Status Load(StateReader& in) override;
 
   int64_t delivered() const { return delivered_; }
+  // Rows read so far, bad ones and those left out included.
+  int64_t rows() const { return table_->rows(); }
   // Bad rows left out so far, by kind; empty unless lenient. Complete when Next has returned false.
   const RowTallies& skipped() const { return table_->skipped(); }
   int64_t skipped_rows() const { return table_->skipped_rows(); }
@@ -131,9 +136,9 @@ class TableSource final : public EventSource {
   absl::Status status_;  // the error that ended the source
 };
 
-// All nodes of a table, in file order. Names are unique; nodes without GPUs have no model. Any bad
-// row is an error, in the words of TableSource. InvalidArgument, too, for a bad mapping or one
-// without nodes.
+// All nodes of a table, in file order. Names are unique; nodes without GPUs have no model. Bad rows
+// are an error that tells of all, in the words of TableSource. InvalidArgument, too, for a bad
+// mapping or one without nodes.
 absl::StatusOr<std::vector<NodeSpec>> ReadNodes(std::unique_ptr<ByteSource> bytes,
                                                 const proto::TableMapping& mapping);
 

@@ -113,5 +113,37 @@ void BM_TableSourcePods(benchmark::State& state) {
 }
 BENCHMARK(BM_TableSourcePods)->Unit(benchmark::kMillisecond);
 
+// Every row names a GPU model of its own, which no node has. Linear in the rows.
+void BM_TableSourceDistinctModels(benchmark::State& state) {
+  std::string text = "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec\n";
+  for (int64_t i = 0; i < state.range(0); ++i) {
+    absl::StrAppend(&text, "p", i, ",1,1,1,500,model-", i, "\n");
+  }
+  absl::StatusOr<proto::TableMapping> mapping = LoadMapping("openb");
+  if (!mapping.ok()) {
+    state.SkipWithError("the built-in mapping is not valid");
+    return;
+  }
+  bool good = true;
+  for (auto _ : state) {
+    GpuModelTable models;
+    ShapeTable shapes(&models);
+    absl::StatusOr<std::unique_ptr<ByteSource>> bytes = OpenMemory("bench", text);
+    absl::StatusOr<std::unique_ptr<TableSource>> source =
+        TableSource::Open(*std::move(bytes), *mapping, &shapes);
+    if (!source.ok()) {
+      state.SkipWithError("the header is not good");
+      break;
+    }
+    JobArrival pod;
+    absl::StatusOr<bool> got = (*source)->Next(&pod);
+    while (got.ok() && *got) got = (*source)->Next(&pod);
+    good = good && static_cast<int64_t>(shapes.unknown_models().size()) == state.range(0);
+  }
+  if (!good) state.SkipWithError("models are missing");
+  state.SetItemsProcessed(state.iterations() * state.range(0));
+}
+BENCHMARK(BM_TableSourceDistinctModels)->Arg(10'000)->Arg(40'000)->Unit(benchmark::kMillisecond);
+
 }  // namespace
 }  // namespace drasim

@@ -26,6 +26,7 @@ ReplayFigures FiguresOf(const Simulation& sim) {
   const JobFigures& f = report.figures();
   ReplayFigures r;
   r.present = true;
+  r.jobs_submitted = f.submitted;
   r.jobs_finished = f.all.count;
   r.preemptions = f.preemption.preemptions;
   if (f.all.count > 0) {

@@ -26,7 +26,8 @@ namespace drasim {
 // time passed (utilisation), when no GPU time was held (goodput).
 struct ReplayFigures {
   bool present = false;  // the run was a replay
-  int64_t jobs_finished = 0;
+  int64_t jobs_submitted = 0;
+  int64_t jobs_finished = 0;  // the means are over these
   int64_t preemptions = 0;
   std::optional<double> mean_jct_seconds;
   std::optional<double> p95_jct_seconds;

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
@@ -22,6 +23,7 @@
 #include "model/check.h"
 #include "model/number_text.h"
 #include "model/text/json_writer.h"
+#include "model/text/shown_text.h"
 #include "sim/app/cell.h"
 #include "sim/app/cell_metrics.h"
 #include "sim/app/commands.h"
@@ -61,6 +63,9 @@ struct Row {
   std::vector<MeanInterval> metrics;  // beside Comparison::metrics
   std::vector<bool> defined;
   std::vector<FailureCount> failures;  // of the first seed, with --worlds
+  // Of replays, over all seeds.
+  int64_t jobs_submitted = 0;
+  int64_t jobs_finished = 0;
 };
 
 // The first world and another one, and where they part.
@@ -124,6 +129,10 @@ std::vector<Row> Reduce(const Comparison& c, const std::vector<CellResult>& cell
     Row row;
     row.contender = &c.contenders.all[r];
     row.failures = cells[r * seeds].failures;
+    for (size_t s = 0; s < seeds; ++s) {
+      row.jobs_submitted += cells[r * seeds + s].replay.jobs_submitted;
+      row.jobs_finished += cells[r * seeds + s].replay.jobs_finished;
+    }
     for (const CellMetric& metric : c.metrics) {
       std::vector<double> values;
       for (size_t s = 0; s < seeds; ++s) values.push_back(metric.value(cells[r * seeds + s]));
@@ -254,6 +263,23 @@ std::string Legend(const Comparison& c) {
   return text;
 }
 
+// Means over jobs leave out those that did not finish, which flatters a queue that starves them.
+std::string CoverageText(const std::vector<LabelColumn>& labels, const std::vector<Row>& rows) {
+  constexpr size_t kShownRows = 10;
+  std::vector<std::string> partial;
+  for (size_t r = 0; r < rows.size(); ++r) {
+    if (rows[r].jobs_finished == rows[r].jobs_submitted) continue;
+    std::string name;
+    for (const LabelColumn& label : labels) {
+      absl::StrAppend(&name, name.empty() ? "" : "/", absl::StripAsciiWhitespace(label.cells[r]));
+    }
+    partial.push_back(
+        absl::StrCat(name, " ", rows[r].jobs_finished, " of ", rows[r].jobs_submitted, " jobs"));
+  }
+  if (partial.empty()) return std::string();
+  return absl::StrCat("Means over jobs that finished alone: ", ListText(partial, kShownRows), ". ");
+}
+
 std::string SeedsText(size_t seeds) {
   return absl::StrCat(seeds, " seed(s)", seeds > 1 ? ", ± 95 % confidence of the mean" : "", ".\n");
 }
@@ -290,7 +316,8 @@ std::string Table(const Comparison& c, const std::vector<Row>& rows, bool ansi) 
       if (best[m] == static_cast<int>(r)) table.Bold(labels.size() + m);
     }
   }
-  return absl::StrCat(table.Render(ansi), "\n", Legend(c), SeedsText(seeds));
+  return absl::StrCat(table.Render(ansi), "\n", Legend(c), CoverageText(labels, rows),
+                      SeedsText(seeds));
 }
 
 double DeltaOf(const std::vector<Row>& rows, const Row& row, size_t m) {
@@ -355,6 +382,10 @@ void AppendRow(const Comparison& c, const std::vector<Row>& rows, const Row& row
   }
   if (row.contender->is_replay()) j->Key("queue").String(QueueOf(*row.contender));
   j->Key("policy").String(PolicyOf(*row.contender));
+  if (row.contender->is_replay()) {
+    j->Key("jobs_submitted").Int(row.jobs_submitted);
+    j->Key("jobs_in_means").Int(row.jobs_finished);
+  }
   for (size_t m = 0; m < row.metrics.size(); ++m) {
     j->Key(c.metrics[m].name);
     if (!row.defined[m]) {

@@ -75,13 +75,15 @@ absl::Status ValidateCommand(const ParsedFlags& flags) {
   if (flags.positional().empty())
     return absl::InvalidArgumentError("validate needs at least one file");
   ValidFiles valid(FormatOf(flags));
-  absl::Status status;
+  // Every file is looked at; the error has what is wrong with each of them.
+  absl::Status all;
   for (const std::string& path : flags.positional()) {
-    status = ValidateOne(path, &valid);
-    if (!status.ok()) break;
+    const absl::Status s = ValidateOne(path, &valid);
+    if (s.ok()) continue;
+    all = all.ok() ? s : absl::Status(all.code(), absl::StrCat(all.message(), "\n", s.message()));
   }
   valid.Print();
-  return status;
+  return all;
 }
 
 }  // namespace drasim

@@ -296,7 +296,7 @@ const std::vector<FlagSpec>& ScenarioFlags() {
       {"scenario", "", "FILE", "the scenario file; - is standard input"},
       {"trace", "workload.trace.format", "FORMAT",
        "format of the pod list: a format's name or a mapping file"},
-      {"nodes", "cluster.path", "FILE", "the node list, .csv or .csv.gz"},
+      {"nodes", "cluster.path", "FILE", "the node list, .csv, or Node objects, .yaml; perhaps .gz"},
       {"pods", "workload.trace.path", "FILE", "the pod list, .csv or .csv.gz"},
       {"policy", "scheduler.policy", "NAME", PolicyNames()},
       {"queue", "scheduler.queue", "NAME", QueueChoices()},

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "model/distributions.h"
@@ -18,6 +19,7 @@
 #include "sim/app/duration_text.h"
 #include "sim/app/inline_jobs.h"
 #include "sim/app/manifests.h"
+#include "sim/app/node_objects.h"
 #include "traces/byte_source.h"
 #include "traces/embedded.h"
 #include "traces/formats.h"
@@ -60,8 +62,9 @@ absl::StatusOr<WorkloadTable> ReadRequestTable(const std::string& name) {
 std::vector<std::string> TallyLines(const RowTallies& tallies, absl::string_view what) {
   std::vector<std::string> lines;
   for (const auto& [kind, tally] : tallies) {
-    lines.push_back(
-        absl::StrCat(tally.count, " row(s) ", what, ": ", kind, "; the first: ", tally.first));
+    const bool says_all = absl::StartsWith(kind, "left out: ");
+    lines.push_back(absl::StrCat(tally.count, " row(s) ", says_all ? "" : what,
+                                 says_all ? "" : ": ", kind, "; the first: ", tally.first));
   }
   return lines;
 }
@@ -238,6 +241,46 @@ absl::Status CheckGenerated(const proto::Scenario& scenario) {
 
 namespace {
 
+// Leaves out what lacks something that workload.trace.needs names, for formats without a mapping.
+class NeedsSource final : public EventSource {
+ public:
+  // `shapes` must outlive the source.
+  NeedsSource(std::unique_ptr<EventSource> source, const proto::Trace& trace,
+              const ShapeTable* shapes)
+      : source_(std::move(source)), shapes_(shapes) {
+    for (const std::string& need : trace.needs()) {
+      cpu_ |= need == "cpu";
+      gpu_count_ |= need == "gpu_count";
+      run_time_ |= need == "run_time";
+    }
+  }
+
+  absl::StatusOr<bool> Next(JobArrival* out) override {
+    for (;;) {
+      absl::StatusOr<bool> more = source_->Next(out);
+      if (!more.ok() || !*more || HasAll(*out)) return more;
+      ++left_out_;
+    }
+  }
+  void Save(StateWriter& out) const override { source_->Save(out); }
+  absl::Status Load(StateReader& in) override { return source_->Load(in); }
+  int64_t left_out() const { return left_out_; }
+
+ private:
+  bool HasAll(const JobArrival& job) const {
+    const PodShape& shape = shapes_->row(job.shape);
+    return (!cpu_ || shape.cpu_milli > 0) && (!gpu_count_ || shape.gpu_count > 0) &&
+           (!run_time_ || job.has_run_time);
+  }
+
+  std::unique_ptr<EventSource> source_;
+  const ShapeTable* const shapes_;
+  bool cpu_ = false;
+  bool gpu_count_ = false;
+  bool run_time_ = false;
+  int64_t left_out_ = 0;
+};
+
 // What is added to the times of a trace. Whole seconds are exact; below, the nearest nanosecond.
 int64_t OffsetNs(const proto::Trace& trace) {
   const double offset_s = trace.epoch_offset_seconds();
@@ -278,6 +321,10 @@ absl::StatusOr<NodeInput> ReadNodeInput(proto::Scenario* scenario) {
     if (!list.ok()) return list.status();
     input.nodes = std::move(list->nodes);
     input.changes = std::move(list->changes);
+  } else if (HoldsNodeObjects(cluster->path())) {
+    absl::StatusOr<std::vector<NodeSpec>> nodes = ReadNodeObjects(cluster->path());
+    if (!nodes.ok()) return nodes.status();
+    input.nodes = *std::move(nodes);
   } else {
     absl::StatusOr<std::unique_ptr<ByteSource>> bytes = OpenByteSource(cluster->path());
     if (!bytes.ok()) return bytes.status();
@@ -316,9 +363,22 @@ absl::StatusOr<WorkloadInput> OpenTrace(const proto::Trace& trace, ArrivalOrder 
     absl::StatusOr<std::unique_ptr<TraceFormatSource>> source =
         OpenSpecialFormat(trace.format(), files);
     if (!source.ok()) return source.status();
-    TraceFormatSource* format = source->get();
-    input.warnings = [format] { return format->Warnings(); };
-    input.source = *std::move(source);
+    const TraceFormatSource* const format = source->get();
+    if (trace.needs().empty()) {
+      input.warnings = [format] { return format->Warnings(); };
+      input.source = *std::move(source);
+      return input;
+    }
+    auto filtered = std::make_unique<NeedsSource>(*std::move(source), trace, shapes);
+    const NeedsSource* const needs = filtered.get();
+    input.warnings = [format, needs] {
+      std::vector<std::string> lines = format->Warnings();
+      if (needs->left_out() == 0) return lines;
+      lines.push_back(absl::StrCat(needs->left_out(),
+                                   " job(s) left out, which lack what workload.trace.needs names"));
+      return lines;
+    };
+    input.source = std::move(filtered);
     return input;
   }
   absl::StatusOr<std::unique_ptr<ByteSource>> bytes = OpenByteSource(trace.path());
@@ -343,6 +403,7 @@ absl::StatusOr<WorkloadInput> OpenTrace(const proto::Trace& trace, ArrivalOrder 
   }
   options.time_offset_ns = offset_ns;
   options.unique_names = unique_names;
+  options.needs.assign(trace.needs().begin(), trace.needs().end());
   options.arrive_at_start = trace.arrival() == "start";
   if (trace.has_gpus_per_pod()) options.gpus_per_pod = trace.gpus_per_pod();
   if (trace.has_cores_per_pod()) options.cores_per_pod = trace.cores_per_pod();

@@ -196,6 +196,13 @@ absl::Status CheckTrace(const proto::Scenario& s) {
     return absl::InvalidArgumentError(
         "workload.trace.epoch_offset_seconds: expected a number of seconds up to 9e9");
   }
+  for (const std::string& need : t.needs()) {
+    if (absl::Status e =
+            CheckChoice("workload.trace.needs", need, {"cpu", "gpu_count", "run_time"});
+        !e.ok()) {
+      return e;
+    }
+  }
   if (t.gpus_per_pod() < 0 || t.cores_per_pod() < 0) {
     return absl::InvalidArgumentError(
         "workload.trace.gpus_per_pod, cores_per_pod: expected 0 or more");

@@ -5,8 +5,9 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "model/check.h"
+#include "model/number_text.h"
+#include "model/text/shown_text.h"
 #include "policies/queues/estimates.h"
 #include "sim/app/duration_text.h"
 #include "sim/app/input_files.h"
@@ -144,7 +145,8 @@ absl::Status Simulation::ReadWorkload() {
   const int64_t limit = shaped ? 0 : scenario_.workload().limit();
   absl::StatusOr<Workload> workload = Workload::Read(*input->source, static_cast<uint64_t>(limit));
   if (!workload.ok()) return workload.status();
-  if (shaped) {
+  const size_t jobs_read = workload->rows().size();
+  if (shaped && jobs_read > 0) {
     absl::StatusOr<ShapingOptions> options = MakeShapingOptions(scenario_);
     if (!options.ok()) return options.status();
     std::vector<JobArrival> jobs = workload->TakeRows();
@@ -157,8 +159,35 @@ absl::Status Simulation::ReadWorkload() {
   workload_ = *std::move(workload);
   if (input->manifests != nullptr && dra_ != nullptr) dra_->AddObjects(input->manifests->objects);
   for (std::string& line : input->warnings()) warnings_.push_back(std::move(line));
-  if (workload_.rows().empty()) warnings_.push_back("the workload has no pods");
+  if (workload_.rows().empty()) return NoPods(jobs_read);
+  WarnAboutServices();
   return absl::OkStatus();
+}
+
+// A run of nothing would look like a success. The warnings tell what became of the rows.
+absl::Status Simulation::NoPods(size_t jobs_read) const {
+  std::string text = "the workload has no pods";
+  if (jobs_read > 0) {
+    absl::StrAppend(&text, ": the keys under workload leave none of ", jobs_read, " job(s)");
+  }
+  for (const std::string& line : warnings_) absl::StrAppend(&text, "\n", line);
+  return absl::InvalidArgumentError(text);
+}
+
+// In a table of jobs that have ended, a row without an end is mostly a gap.
+void Simulation::WarnAboutServices() {
+  const bool from_trace = !scenario_.workload().trace().path().empty();
+  if (!from_trace || scenario_.mode() != "replay" || IsStream(scenario_)) return;
+  const std::vector<JobArrival>& jobs = workload_.rows();
+  const auto services = std::count_if(jobs.begin(), jobs.end(), [](const JobArrival& job) {
+    return !job.has_run_time && !job.has_deletion;
+  });
+  if (services == 0) return;
+  const double share = 100 * static_cast<double>(services) / static_cast<double>(jobs.size());
+  warnings_.push_back(absl::StrCat(
+      services, " of ", jobs.size(), " jobs (", FixedText(share, 1),
+      " %) have no run time: they are services, which keep their places to the end of the run; "
+      "--set workload.trace.needs=run_time leaves such rows out"));
 }
 
 void Simulation::WarnAboutUnknownModels() {
@@ -166,8 +195,8 @@ void Simulation::WarnAboutUnknownModels() {
   for (const JobArrival& pod : workload_.rows())
     pods += shapes_->names_unknown_model(pod.shape) ? 1 : 0;
   if (pods == 0) return;
-  warnings_.push_back(absl::StrCat(pods, " pod(s) accept a GPU model that no node has: ",
-                                   absl::StrJoin(shapes_->unknown_models(), ", ")));
+  warnings_.push_back(absl::StrCat(
+      pods, " pod(s) accept a GPU model that no node has: ", ListText(shapes_->unknown_models())));
 }
 
 absl::Status Simulation::ArrangeWorkload() {
@@ -390,8 +419,8 @@ absl::Status Simulation::Run() {
         " job(s) can never be placed on these nodes, or within their quota, "
         "and were dropped; the "
         "first is '",
-        cluster_->pod_name(jobs_.row(first).first_pod), "' (", jobs_.row(first).pods, " pod(s), ",
-        static_cast<double>(jobs_.row(first).request.gpu_milli) / 1000, " GPUs)");
+        ShownText(cluster_->pod_name(jobs_.row(first).first_pod)), "' (", jobs_.row(first).pods,
+        " pod(s), ", static_cast<double>(jobs_.row(first).request.gpu_milli) / 1000, " GPUs)");
     if (std::find(warnings_.begin(), warnings_.end(), line) == warnings_.end()) {
       warnings_.push_back(line);
     }

@@ -98,6 +98,8 @@ class Simulation {
   std::unique_ptr<Dispatcher> MakeDispatcher(DispatchHost* host);
   void Integrate(SimTime to);
   absl::Status ReadWorkload();
+  absl::Status NoPods(size_t jobs_read) const;
+  void WarnAboutServices();
   absl::Status ArrangeWorkload();
   absl::Status MakeSource();
   absl::Status MakeProfile();

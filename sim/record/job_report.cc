@@ -10,6 +10,7 @@
 #include "absl/strings/strip.h"
 #include "model/check.h"
 #include "model/number_text.h"
+#include "model/text/shown_text.h"
 #include "model/time.h"
 #include "sim/record/pod_log.h"
 
@@ -217,6 +218,7 @@ void Fold::Add(const JobRow& row) {
   first_submitted_ = first ? row.submitted : std::min(first_submitted_, row.submitted);
   ++figures_.submitted;
   ++figures_.by_state[static_cast<size_t>(row.state)];
+  ++figures_.submitted_by_size[SizeClassOf(row.request.gpu_milli)];
   if (IsEnded(row.state)) {
     const bool none = ended_ == 0;
     first_submitted_ended_ = none ? row.submitted : std::min(first_submitted_ended_, row.submitted);
@@ -364,6 +366,7 @@ void WriteSpread(absl::string_view key, const JobGroup& group, const Spread& spr
       {"mean", spread.mean}, {"p50", spread.p50}, {"p90", spread.p90},
       {"p95", spread.p95},   {"p99", spread.p99}, {"max", spread.max}};
   j.Key(key).BeginObject();
+  j.Key("count").Int(group.count);
   for (const auto& [name, value] : values) {
     WriteOptional(name, group.count > 0 ? std::optional<double>(value) : std::nullopt, j);
   }
@@ -390,6 +393,7 @@ void WriteJobs(const JobFigures& f, JsonWriter& j) {
   for (size_t c = 0; c < kSizeClasses; ++c) {
     j.BeginObject();
     j.Key("gpus").String(SizeClassName(c));
+    j.Key("submitted").Int(f.submitted_by_size[c]);
     WriteGroup(f.by_size[c], j);
     j.EndObject();
   }
@@ -439,11 +443,16 @@ void WritePreemption(const PreemptionFigures& p, JsonWriter& j) {
 
 // --- Text ---
 
-void AppendLine(absl::string_view label, const std::vector<std::string>& cells, std::string* out) {
-  constexpr size_t kLabelWidth = 12;
+constexpr size_t kLabelWidth = 12;
+// Tenants with a line of their own, and how much of their names it shows.
+constexpr size_t kShownTenants = 10;
+constexpr size_t kShownTenantBytes = 24;
+
+void AppendLine(absl::string_view label, const std::vector<std::string>& cells, std::string* out,
+                size_t label_width = kLabelWidth) {
   constexpr size_t kCellWidth = 13;
   std::string line(label);
-  line.resize(std::max(line.size(), kLabelWidth), ' ');
+  line.resize(std::max(line.size(), label_width), ' ');
   for (const std::string& cell : cells) {
     line.append(cell.size() < kCellWidth ? kCellWidth - cell.size() : 1, ' ');
     line += cell;
@@ -457,6 +466,41 @@ void AppendSpread(absl::string_view label, const Spread& s, int decimals, std::s
     cells.push_back(FixedText(v, decimals));
   }
   AppendLine(label, cells, out);
+}
+
+// "4026 of 20000", or "20000" when that is all.
+std::string FinishedText(int64_t finished, int64_t submitted) {
+  return finished == submitted ? absl::StrCat(finished) : absl::StrCat(finished, " of ", submitted);
+}
+
+std::string ShownTenant(const TenantFigures& tenant) {
+  return tenant.name.empty() ? "(none)" : ShownText(tenant.name, kShownTenantBytes);
+}
+
+// Waits by tenant, where there are several.
+void AppendTenants(const std::vector<TenantFigures>& tenants, std::string* out) {
+  if (tenants.size() < 2) return;
+  const size_t shown = std::min(tenants.size(), kShownTenants);
+  size_t width = kLabelWidth;
+  for (size_t i = 0; i < shown; ++i) width = std::max(width, ShownTenant(tenants[i]).size());
+  AppendLine("tenant", {"jobs", "JCT s", "queueing s", "queue p95", "queue max", "GPU-hours"}, out,
+             width);
+  int64_t more = 0;
+  for (size_t i = 0; i < tenants.size(); ++i) {
+    const TenantFigures& tenant = tenants[i];
+    if (i >= shown) {
+      more += tenant.tenants;
+      continue;
+    }
+    std::vector<std::string> cells = {FinishedText(tenant.jobs.count, tenant.submitted)};
+    const Spread& wait = tenant.jobs.queueing_seconds;
+    for (const double seconds : {tenant.jobs.jct_seconds.mean, wait.mean, wait.p95, wait.max}) {
+      cells.push_back(tenant.jobs.count > 0 ? FixedText(seconds, 1) : "-");
+    }
+    cells.push_back(FixedText(tenant.gpu_hours, 1));
+    AppendLine(ShownTenant(tenant), cells, out, width);
+  }
+  if (more > 0) absl::StrAppend(out, "and ", more, " more tenants\n");
 }
 
 // Thousandths as a decimal number, exact: "0", "0.25", "100000".
@@ -525,15 +569,21 @@ std::string JobReport::JobsTable() const {
     AppendSpread("JCT s", f.all.jct_seconds, 1, &out);
     AppendSpread("queueing s", f.all.queueing_seconds, 1, &out);
     AppendSpread("slowdown", f.all.slowdown, 2, &out);
+    if (f.all.count < f.submitted) {
+      absl::StrAppend(&out, "over ", f.all.count, " of ", f.submitted,
+                      " jobs: those that succeeded or failed\n");
+    }
     AppendLine("GPUs", {"jobs", "JCT s", "queueing s", "slowdown"}, &out);
     for (size_t c = 0; c < kSizeClasses; ++c) {
       const JobGroup& group = f.by_size[c];
       if (group.count == 0) continue;
-      AppendLine(SizeClassName(c),
-                 {absl::StrCat(group.count), FixedText(group.jct_seconds.mean, 1),
-                  FixedText(group.queueing_seconds.mean, 1), FixedText(group.slowdown.mean, 2)},
-                 &out);
+      AppendLine(
+          SizeClassName(c),
+          {FinishedText(group.count, f.submitted_by_size[c]), FixedText(group.jct_seconds.mean, 1),
+           FixedText(group.queueing_seconds.mean, 1), FixedText(group.slowdown.mean, 2)},
+          &out);
     }
+    AppendTenants(f.tenants, &out);
   }
   const PreemptionFigures& p = f.preemption;
   absl::StrAppend(&out, "GPU-hours: ", FixedText(p.held_gpu_hours, 1), " held, ",

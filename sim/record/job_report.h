@@ -106,6 +106,7 @@ struct JobFigures {
   std::array<int64_t, kJobStates> by_state{};  // by JobState
   JobGroup all;
   std::array<JobGroup, kSizeClasses> by_size;
+  std::array<int64_t, kSizeClasses> submitted_by_size{};
   std::vector<TenantFigures> tenants;  // most GPU time first, ties in order of appearance
   DeadlineFigures deadlines;
   PreemptionFigures preemption;
@@ -126,7 +127,8 @@ class JobReport {
   // Writes the members "jobs", "makespan_seconds", "tenants", "preemption" and "utilisation" into
   // the open object.
   void WriteJson(JsonWriter& j) const;
-  // A few lines for people.
+  // A few lines for people. Means that cover fewer jobs than were submitted say so; tenants beyond
+  // the first ten are only counted.
   std::string JobsTable() const;
 
   // jobs.csv: the header, then one line per job in order of submission, in pieces: `first` to

@@ -110,9 +110,11 @@ TEST(MappingTest, ExplainsWhatIsWrongWithTheTable) {
 
 TEST(MappingTest, ExplainsWhatIsWrongWithAColumn) {
   EXPECT_EQ(ErrorWith("  memory: {column: m}\n"),
-            "m.yaml: pods.memory.unit: found '', expected one of bytes, KiB, MiB, GiB");
+            "m.yaml: pods.memory.unit: found '', expected one of bytes, KiB, MiB, GiB, "
+            "quantity");
   EXPECT_EQ(ErrorWith("  memory: {column: m, unit: Mi}\n"),
-            "m.yaml: pods.memory.unit: found 'Mi', expected one of bytes, KiB, MiB, GiB");
+            "m.yaml: pods.memory.unit: found 'Mi', expected one of bytes, KiB, MiB, GiB, "
+            "quantity");
   EXPECT_EQ(ErrorWith("  arrival: {column: t, unit: days}\n"),
             "m.yaml: pods.arrival.unit: found 'days', expected one of ns, us, ms, s, min, h, "
             "datetime");
@@ -132,6 +134,18 @@ TEST(MappingTest, ExplainsWhatIsWrongWithAColumn) {
             "m.yaml: pods.memory.max: found '-1', expected a number that is not negative, below "
             "2^53 and whole in the smallest unit");
   EXPECT_EQ(ErrorWith("  memory: {column: m, unit: MiB, max: 0.5}\n"), "");
+  EXPECT_EQ(ErrorWith("  memory: {column: m, unit: MiB, factor: 0}\n"),
+            "m.yaml: pods.memory.factor: found '0', expected a number above 0, at most "
+            "1000000000000000");
+  EXPECT_EQ(ErrorWith("  memory: {column: m, unit: GiB, factor: 1e9}\n"),
+            "m.yaml: pods.memory.factor: found '1e+09', expected a smaller number");
+  EXPECT_EQ(ErrorWith("  memory: {column: m, unit: bytes, factor: 0.3333333333333}\n"),
+            "m.yaml: pods.memory.factor: found '0.3333333333333', expected a number with at most "
+            "nine decimals");
+  EXPECT_EQ(ErrorWith("  memory: {column: m, unit: quantity, factor: 2}\n"),
+            "m.yaml: pods.memory.factor: found '2', expected none, because the unit is quantity");
+  EXPECT_EQ(ErrorWith("  tenant: {column: t, factor: 2}\n"),
+            "m.yaml: pods.tenant.factor: found '2', expected none, because this is a text");
 }
 
 TEST(MappingTest, ExplainsWhatIsWrongWithPods) {
@@ -209,7 +223,8 @@ TEST(MappingTest, ExplainsWhatIsWrongWithGpuAmounts) {
             "m.yaml: pods.gpu_amount: found 'g', expected no column, because gpu_count or "
             "gpu_share has one");
   EXPECT_EQ(ErrorWith("  gpu_amount: {column: g, unit: GPUs}\n"),
-            "m.yaml: pods.gpu_amount.unit: found 'GPUs', expected one of fraction, milli, percent");
+            "m.yaml: pods.gpu_amount.unit: found 'GPUs', expected one of fraction, milli, percent, "
+            "quantity");
   EXPECT_EQ(ErrorWith("  gpu_amount: {column: g}\n  gpu_model: {column: m}\n"), "");
   EXPECT_EQ(ErrorOf("name: x\npods:\n  gpu_amount: {column: g, unit: percent}\n"), "");
 }
@@ -283,8 +298,8 @@ TEST(MappingTest, ExplainsWhatIsWrongWithExtendedResources) {
   EXPECT_EQ(ErrorWith("  extended:\n    - {resource: a}\n"),
             "m.yaml: pods.extended[0].amount: found '', expected a column");
   EXPECT_EQ(ErrorWith("  extended:\n    - {resource: a, amount: {column: r, unit: GiB}}\n"),
-            "m.yaml: pods.extended[0].amount.unit: found 'GiB', expected no unit, because this is "
-            "a whole number");
+            "m.yaml: pods.extended[0].amount.unit: found 'GiB', expected no unit or quantity, "
+            "because this is a whole number");
   EXPECT_EQ(ErrorOf("name: x\nnodes:\n  name: {column: n}\n  cpu: {column: c, unit: cores}\n"
                     "  extended:\n    - {resource: pods, amount: {column: p}}\n"),
             "m.yaml: nodes.extended[0].resource: found 'pods', expected another resource, because "

@@ -83,7 +83,8 @@ TEST(ReadNodesTest, ExplainsBadNodes) {
   EXPECT_EQ(error("n,1,1,1,\n"), "n.csv:2:9: model: found '', expected a text that is not empty");
   EXPECT_EQ(error("n,1,1,0\n"), "n.csv:2:8: row: found 4 fields, expected 5");
   EXPECT_EQ(error("n,1,64Gi,0,\n"),
-            "n.csv:2:5: memory_mib: found '64Gi', expected a plain number of MiB");
+            "n.csv:2:5: memory_mib: found '64Gi', expected a plain number of MiB; the mapping's "
+            "unit quantity reads such amounts");
   EXPECT_EQ(Nodes(Openb(), "sn,cpu_milli,gpu,model\n").status().message(),
             "n.csv:1:1: memory_mib: found the columns 'sn,cpu_milli,gpu,model', expected one of "
             "this name");

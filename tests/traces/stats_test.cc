@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 #include "model/random.h"
@@ -270,11 +271,18 @@ TEST_F(TraceStatsTest, TopShapesByCountThenFirstAppearance) {
   EXPECT_TRUE(stats_.Summary(0).top_shapes.empty());
 }
 
-TEST_F(TraceStatsTest, SumsThatLeave64BitsAreTheLargestNumber) {
+TEST_F(TraceStatsTest, SumsThatLeave64BitsSaySo) {
   for (int i = 0; i < 3; ++i) Add(Shape(kMaxInt64 / 2, kMaxInt64, 0, 0, ""), 0);
   const TraceSummary summary = stats_.Summary(1);
   EXPECT_EQ(summary.cpu_milli, kMaxInt64);
   EXPECT_EQ(summary.memory_bytes, kMaxInt64);
+  EXPECT_EQ(summary.exceeded, (std::vector<std::string>{"cpu_milli", "memory_bytes"}));
+  EXPECT_TRUE(
+      absl::StrContains(summary.ToTable(), "requested CPU, milli     above 9223372036854775807\n"))
+      << summary.ToTable();
+  EXPECT_TRUE(absl::StrContains(
+      summary.ToJson(), "\"gpu_milli\": 0, \"exceeded\": [\"cpu_milli\", \"memory_bytes\"]}"))
+      << summary.ToJson();
 }
 
 TEST_F(TraceStatsTest, TimesInAnyOrder) {

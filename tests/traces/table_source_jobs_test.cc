@@ -179,6 +179,81 @@ TEST(TableSourceJobsTest, OptionsReplaceTheSizeOfPods) {
                    "amounts are those of each pod then"}));
 }
 
+TEST(TableSourceJobsTest, Quantities) {
+  static constexpr absl::string_view kYaml =
+      "name: t\npods:\n  name: {column: id}\n  cpu: {column: c, unit: quantity}\n"
+      "  memory: {column: m, unit: quantity, default: 1Ki}\n"
+      "  gpu_amount: {column: g, unit: quantity, optional: true}\n"
+      "  extended:\n    - {resource: r, amount: {column: r, unit: quantity, optional: true}}\n";
+  EXPECT_EQ(
+      Rig(kYaml, "id,c,m,g,r\na,500m,100Gi,,\nb,2,512,500m,3\nc, 1.5 ,1e3,2,2Ki\nd,0,,0,\n").All(),
+      (Lines{"a@0s: 1*[c500 m107374182400]", "b@0s: 1*[c2000 m512 g1x500 r=3]",
+             "c@0s: 1*[c1500 m1000 g2x1000 r=2048]", "d@0s: 1*[m1024]"}));
+  const auto error = [](absl::string_view row) {
+    return absl::StrJoin(Rig(kYaml, absl::StrCat("id,c,m,g,r\n", row, "\n")).All(), "");
+  };
+  EXPECT_EQ(error("a,1 core,1,,"),
+            "t.csv:2:3: c: found '1 core', expected a quantity such as 500m or 100Gi");
+  EXPECT_EQ(error("a,1,-1Gi,,"),
+            "t.csv:2:5: m: found '-1Gi', expected a quantity such as 500m or 100Gi that is not "
+            "negative");
+  EXPECT_EQ(error("a,1,16Ei,,"),
+            "t.csv:2:5: m: found '16Ei', expected at most 9223372036854775807 bytes");
+}
+
+TEST(TableSourceJobsTest, Factors) {
+  constexpr absl::string_view kYaml =
+      "name: t\npods:\n  name: {column: id}\n  cpu: {column: c, unit: cores, factor: 0.5}\n"
+      "  memory: {column: m, unit: bytes, factor: 1e9, optional: true}\n"
+      "  gpu_count: {column: g, factor: 0.5, optional: true}\n"
+      "  run_time: {column: r, unit: ns, factor: 0.4, optional: true, max: 100}\n";
+  const std::string header = "id,c,m,g,r\n";
+  // Amounts are rounded up, times to the nearest; max bounds what comes of it.
+  EXPECT_EQ(
+      Rig(kYaml, absl::StrCat(header, "a,3,1.5,4,5\nb,0.001,,0,1\nc,1,,2,300\nd,1,,,4\n")).All(),
+      (Lines{"a@0s run 2ns: 1*[c1500 m1500000000 g2x1000]", "b@0s run 0s: 1*[c1]",
+             "c@0s run 100ns: 1*[c500 g1x1000]", "d@0s run 2ns: 1*[c500]"}));
+  EXPECT_EQ(Rig(kYaml, absl::StrCat(header, "a,1,,3,\n")).All(),
+            (Lines{"t.csv:2:6: g: found '3', expected a whole number, also after the factor 0.5"}));
+}
+
+// A table as people have it: the message names the place, counts, and says what would read it.
+TEST(TableSourceJobsTest, OneErrorTellsOfAllMistakes) {
+  constexpr absl::string_view kYaml =
+      "name: t\npods:\n  name: {column: id}\n  gpu_count: {column: gpus}\n"
+      "  arrival: {column: at, unit: datetime}\n";
+  const std::string table = absl::StrCat(
+      "id,gpus,at\n", "a,2,2020-01-01T00:00:00Z\n", "b,4 GPUs,2020-01-01T00:00:01Z\n",
+      "c,\"4\",2020-01-01T00:00:01Z\n", "d,1x A100,2020-01-01T00:00:02Z\n", "a,1,today\n",
+      "a,4.0,2020-01-01T00:00:02Z\n", "e\xff,\xfe\x01,2020-01-01T00:00:02Z\n");
+  const Lines read = Rig(kYaml, table).All();
+  ASSERT_EQ(read.size(), 2u);
+  EXPECT_EQ(read[0], "a@1577836800s: 1*[g2x1000]");
+  EXPECT_EQ(read[1],
+            "t.csv:3:3: gpus: found '4 GPUs', expected a whole number; the mapping's 'values' can "
+            "translate a text (3 rows like this)\n"
+            "t.csv:6:5: at: found 'today', expected a date and time such as 2017-10-03 05:48:00\n"
+            "t.csv:7:1: id: found 'a', expected a name that no earlier row has\n"
+            "5 of 7 rows are bad; --lenient leaves them out and counts them");
+  EXPECT_EQ(Rig(kYaml, "id,gpus,at\n\"e\",\xfe\x01,2020-01-01T00:00:02Z\n").All(),
+            (Lines{"t.csv:2:5: gpus: found '\\xfe\\x01', expected a whole number"}));
+  // Names of columns come from the file, too.
+  EXPECT_EQ(
+      Rig(kYaml, "id,gp\xffus\n").All(),
+      (Lines{"t.csv:1:1: gpus: found the columns 'id,gp\\xffus', expected one of this name"}));
+}
+
+TEST(TableSourceJobsTest, NeedsOfTheOptionsComeBesideThoseOfTheMapping) {
+  TableSourceOptions options;
+  options.needs = {"run_time"};
+  Rig rig(
+      absl::StrCat(kBase, "  run_time: {column: run, unit: s, optional: true}\n  needs: [cpu]\n"),
+      "id,cpu,at,run\na,1,0,5\nb,1,0,\nc,0,0,5\n", options);
+  EXPECT_EQ(rig.All(), (Lines{"a@0s run 5s: 1*[c1]"}));
+  EXPECT_EQ(rig.source().warnings().size(), 2u);
+  EXPECT_EQ(rig.source().rows(), 3);
+}
+
 TEST(TableSourceJobsTest, GpuAmounts) {
   static constexpr absl::string_view kMore =
       "  gpu_amount: {column: g, optional: true}\n  gpu_model: {column: m, optional: true}\n";
@@ -391,7 +466,12 @@ TEST(TableSourceJobsTest, DatesAndTimes) {
                                        "e,1,2300-01-01 00:00:00,,\nf,1,2020-09-01 08:00:00,x,\n");
   EXPECT_EQ(Rig(yaml, bad).All(),
             (Lines{"t.csv:2:5: at: found '2020-02-30 00:00:00', expected a day that is in the "
-                   "calendar"}));
+                   "calendar (2 rows like this)\n"
+                   "t.csv:4:5: at: found '1970-01-01 07:59:59', expected a time from 1970 to 2261 "
+                   "(2 rows like this)\n"
+                   "t.csv:5:5: at: found '', expected a date and time such as 2017-10-03 05:48:00\n"
+                   "t.csv:7:25: s: found 'x', expected a date and time such as 2017-10-03 05:48:00"
+                   "\n6 of 6 rows are bad; --lenient leaves them out and counts them"}));
   TableSourceOptions options;
   options.lenient = true;
   Rig lenient(yaml, bad, options);
@@ -449,7 +529,9 @@ TEST(TableSourceJobsTest, ArrivalsAtTheStart) {
   options.order = ArrivalOrder::kRequire;
   EXPECT_EQ(Rig(kYaml, table, options).All(),
             (Lines{"a@109s run 3s: 1*[c1]",
-                   "t.csv:3:7: s: found '7', expected a time not before that of line 2"}));
+                   "t.csv:3:7: s: found '7', expected a time not before that of line 2\n"
+                   "t.csv:4:5: at: found '8', expected a time not before that of line 2\n"
+                   "2 of 4 rows are bad; --lenient leaves them out and counts them"}));
   EXPECT_EQ(Read("", table, options),
             (Lines{"t: pods.start: found '', expected a column, because jobs are to arrive when "
                    "they started"}));
@@ -463,7 +545,8 @@ TEST(TableSourceJobsTest, AWindowOfRowsOutOfOrder) {
   EXPECT_EQ(Read("", table, Ordered(ArrivalOrder::kWindow, 4 * kSecondNs)), sorted);
   EXPECT_EQ(Read("", table, Ordered(ArrivalOrder::kWindow, 4 * kSecondNs - 1)),
             (Lines{"t.csv:3:5: at: found '6', expected a time at most 3999999999 ns before that of "
-                   "line 2; a longer sort_window (--sort-window) allows more"}));
+                   "line 2; a longer sort_window (--sort-window) allows more (3 rows like this)\n"
+                   "3 of 7 rows are bad; --lenient leaves them out and counts them"}));
   TableSourceOptions lenient = Ordered(ArrivalOrder::kWindow, 3 * kSecondNs);
   lenient.lenient = true;
   Rig rig(kBase, table, lenient);

@@ -210,7 +210,8 @@ TEST(TableSourceTest, ExplainsBadNumbers) {
             "t.csv:2:3: cpu_milli: found '-1', expected a plain number of milli-CPU that is not "
             "negative");
   EXPECT_EQ(ErrorOf("a,1,12Gi,0,0,,LS,,1,2,1\n"),
-            "t.csv:2:5: memory_mib: found '12Gi', expected a plain number of MiB");
+            "t.csv:2:5: memory_mib: found '12Gi', expected a plain number of MiB; the mapping's "
+            "unit quantity reads such amounts");
   EXPECT_EQ(ErrorOf("a,NaN,1,0,0,,LS,,1,2,1\n"),
             "t.csv:2:3: cpu_milli: found 'NaN', expected a plain number of milli-CPU");
   EXPECT_EQ(ErrorOf("a,,1,0,0,,LS,,1,2,1\n"),
@@ -292,7 +293,8 @@ TEST(TableSourceTest, NeedsAValidMappingWithPods) {
   broken.mutable_pods()->mutable_cpu()->set_unit("mili");
   EXPECT_EQ(Fixture(broken, "n,c\n").status(),
             absl::InvalidArgumentError(
-                "openb: pods.cpu.unit: found 'mili', expected one of milli, cores, percent"));
+                "openb: pods.cpu.unit: found 'mili', expected one of milli, cores, percent, "
+                "quantity"));
 }
 
 TEST(TableSourceTest, LenientCountsBadRowsByKindAndSkipsThem) {

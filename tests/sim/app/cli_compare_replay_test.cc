@@ -291,6 +291,20 @@ TEST_F(CliCompareReplayTest, FiguresThatThereAreNot) {
   EXPECT_EQ(words, (Names{"fifo", "0", "-", "-", "-", "-", "-", "-", "0", "-"}));
 }
 
+// A job without an end has no completion time; who reads the means must know.
+TEST_F(CliCompareReplayTest, MeansThatLeaveJobsOutSaySo) {
+  dir_.Write("line.csv", absl::StrCat(dir_.Read("line.csv"), "d,1,1,1,1000,,LS,,300,,\n"));
+  const ProcessResult result = Run(Line("compare", {"--queues", "fifo,sjf"}));
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.err,
+            "drasim: warning: 1 of 4 jobs (25.0 %) have no run time: they are services, which keep "
+            "their places to the end of the run; --set workload.trace.needs=run_time leaves such "
+            "rows out\n");
+  EXPECT_TRUE(absl::StrContains(
+      result.out, "Means over jobs that finished alone: fifo 3 of 4 jobs, sjf 3 of 4 jobs. "))
+      << result.out;
+}
+
 TEST_F(CliCompareReplayTest, SeedsThatChangeNothingAreTold) {
   const std::string note = "drasim: note: nothing here is random, so all 3 seeds give the same\n";
   const auto compared = [this](const Names& more) {

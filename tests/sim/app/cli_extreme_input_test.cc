@@ -87,8 +87,8 @@ TEST_F(CliExtremeInputTest, NamesOfAnyBytes) {
 
 TEST_F(CliExtremeInputTest, NoPodsAndNoNodes) {
   const ProcessResult no_pods = RunPods("", {"--tuning-ratio", "1.3"});
-  EXPECT_EQ(no_pods.exit_code, 0);
-  EXPECT_EQ(no_pods.err, "drasim: warning: the workload has no pods\n");
+  EXPECT_EQ(no_pods.exit_code, 2);
+  EXPECT_EQ(no_pods.err, "drasim: error: the workload has no pods\n");
   dir_.Write("nodes.csv", kNodeHeader);
   for (const char* order : {"artifact", "seeded", "trace"}) {
     const ProcessResult no_nodes = RunPods(kPodRows, {"--order", order});

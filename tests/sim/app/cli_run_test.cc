@@ -375,7 +375,8 @@ TEST_F(CliRunTest, Validate) {
   bad("mode: replay\norder: seeded\n",
       "bad.yaml:2:8: order: found 'seeded', expected 'trace': a replay keeps the arrival times");
   bad("name: m\npods:\n  cpu: {column: c, unit: core}\n",
-      "bad.yaml:3:26: pods.cpu.unit: found 'core', expected one of milli, cores, percent");
+      "bad.yaml:3:26: pods.cpu.unit: found 'core', expected one of milli, cores, percent, "
+      "quantity");
   bad("name: m\nnodes:\n  cup: {column: c}\n",
       "bad.yaml:3:3: nodes.cup: unknown key (did you mean 'cpu'?)");
   ExpectRefused({"validate"}, "validate needs at least one file");

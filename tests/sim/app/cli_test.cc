@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
@@ -158,13 +159,16 @@ TEST_F(CliInputTest, WhatIsNoNumber) {
 
 TEST_F(CliInputTest, NumbersWithUnits) {
   ExpectBadPodRow("a,1,12Gi,0,0,,LS,,1,2,1",
-                  "bad.csv:3:5: memory_mib: found '12Gi', expected a plain number of MiB");
+                  "bad.csv:3:5: memory_mib: found '12Gi', expected a plain number of MiB; the "
+                  "mapping's unit quantity reads such amounts");
   ExpectBadPodRow("a,500m,1,0,0,,LS,,1,2,1",
-                  "bad.csv:3:3: cpu_milli: found '500m', expected a plain number of milli-CPU");
+                  "bad.csv:3:3: cpu_milli: found '500m', expected a plain number of milli-CPU; "
+                  "the mapping's unit quantity reads such amounts");
   ExpectBadPodRow("a,1,1,0,0,,LS,,1,5s,1",
                   "bad.csv:3:18: deletion_time: found '5s', expected a plain number of s");
   ExpectBadNodeRow("n-0,64000,256Gi,2,P100",
-                   "bad.csv:3:11: memory_mib: found '256Gi', expected a plain number of MiB");
+                   "bad.csv:3:11: memory_mib: found '256Gi', expected a plain number of MiB; the "
+                   "mapping's unit quantity reads such amounts");
 }
 
 TEST_F(CliInputTest, DuplicateNames) {
@@ -334,15 +338,39 @@ TEST_F(CliInputTest, LenientSkipsAndCounts) {
       "drasim: warning: 1 row(s) skipped: too few fields; the first: pods.csv:8:4: row: found 2 "
       "fields, expected 11\n");
   EXPECT_EQ(JsonAt(result.out, "pods.arrived"), "4");
-  // The same without: the first bad row ends it.
+  // The same without: one error tells of every kind of mistake in every column.
   ExpectBadRun({"--nodes", "nodes.csv", "--pods", "pods.csv"},
                "pods.csv:5:3: cpu_milli: found '-1', expected a plain number of milli-CPU that is "
-               "not negative");
+               "not negative\n"
+               "pods.csv:7:5: memory_mib: found '-5', expected a plain number of MiB that is not "
+               "negative\n"
+               "pods.csv:8:4: row: found 2 fields, expected 11\n"
+               "pods.csv:9:1: name: found 'b', expected a name that no earlier row has\n"
+               "pods.csv:10:3: cpu_milli: found 'NaN', expected a plain number of milli-CPU\n"
+               "pods.csv:11:5: memory_mib: found '12Gi', expected a plain number of MiB; the "
+               "mapping's unit quantity reads such amounts\n"
+               "6 of 10 rows are bad; --lenient leaves them out and counts them");
   // What is wrong with the whole file is no matter of leniency.
   dir_.Write("bad.csv", "name,cpu_milli\n");
   ExpectBadRun({"--nodes", "nodes.csv", "--pods", "bad.csv", "--lenient"},
                "bad.csv:1:1: memory_mib: found the columns 'name,cpu_milli', expected one of this "
                "name");
+}
+
+TEST_F(CliInputTest, ValidateLooksAtEveryFile) {
+  dir_.Write("a.yaml", "mode: fil\n");
+  dir_.Write("b.yaml", "name: b\npods:\n  cpu: {column: c, unit: milli}\n");
+  dir_.Write("c.yaml", "name: c\npods:\n  memory: {column: m, unit: GB}\n");
+  const ProcessResult result = Run({"validate", "a.yaml", "b.yaml", "c.yaml", "d.yaml"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_EQ(result.out, "b.yaml: a valid mapping\n");
+  EXPECT_TRUE(absl::StrContains(result.err, "mode: found 'fil', expected one of fill, replay"))
+      << result.err;
+  EXPECT_TRUE(absl::StrContains(result.err,
+                                "\nc.yaml:3:29: pods.memory.unit: found 'GB', expected one of "
+                                "bytes, KiB, MiB, GiB, quantity\n"))
+      << result.err;
+  EXPECT_TRUE(absl::StrContains(result.err, "\nd.yaml: ")) << result.err;
 }
 
 // Whoever runs many cells wants to know of skipped rows no less.

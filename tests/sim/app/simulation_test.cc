@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -371,7 +372,131 @@ TEST(SimulationTest, WarnsOfWhatTheUserShouldKnow) {
             std::vector<std::string>{"1 pod(s) accept a GPU model that no node has: H100"});
   scenario.mutable_workload()->clear_limit();
   dir.Write("p.csv", "name,cpu_milli,memory_mib,num_gpu,gpu_milli\n");
-  EXPECT_EQ(Build(scenario)->warnings(), std::vector<std::string>{"the workload has no pods"});
+  EXPECT_EQ(Simulation::Build(scenario).status(),
+            absl::InvalidArgumentError("the workload has no pods"));
+  // A unit mistake in every row is not a success either.
+  dir.Write("p.csv", "name,cpu_milli,memory_mib,num_gpu,gpu_milli\na,1m,1,0,0\nb,2m,1,0,0\n");
+  EXPECT_EQ(Simulation::Build(scenario).status(),
+            absl::InvalidArgumentError(absl::StrCat(
+                "the workload has no pods\n2 row(s) skipped: not a number; the first: ",
+                dir.PathOf("p.csv"),
+                ":2:3: cpu_milli: found '1m', expected a plain number of milli-CPU; the mapping's "
+                "unit quantity reads such amounts")));
+}
+
+// A distinct GPU model in every row neither fills the screen nor costs the square of their number.
+TEST(SimulationTest, AWarningAboutManyModelsIsShort) {
+  const TempDir dir;
+  dir.Write("n.csv", "sn,cpu_milli,memory_mib,gpu,model\nn,1000,1024,1,T4\n");
+  std::string pods = "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec\n";
+  for (int i = 0; i < 2012; ++i) absl::StrAppend(&pods, "p", i, ",1,1,1,500,M", i, "\n");
+  dir.Write("p.csv", pods);
+  proto::Scenario scenario;
+  scenario.mutable_cluster()->set_path(dir.PathOf("n.csv"));
+  scenario.mutable_workload()->mutable_trace()->set_path(dir.PathOf("p.csv"));
+  ASSERT_EQ(ResolveScenario(&scenario), absl::OkStatus());
+  EXPECT_EQ(Build(scenario)->warnings(),
+            std::vector<std::string>{"2012 pod(s) accept a GPU model that no node has: M0, M1, M2, "
+                                     "M3, M4, M5, M6, M7, M8, M9 and 2,002 more"});
+}
+
+// Three jobs on a node of two GPUs; the last has no end, and runs from 200 s on.
+void WriteThreeJobs(const TempDir& dir, proto::Scenario* scenario) {
+  dir.Write("n.csv", "sn,cpu_milli,memory_mib,gpu,model\nn,4000,4096,2,T4\n");
+  dir.Write("p.csv",
+            "name,cpu_milli,memory_mib,num_gpu,gpu_milli,creation_time,deletion_time,"
+            "scheduled_time\n"
+            "a,1000,1,1,1000,0,100,0\nb,2000,1,2,1000,0,50,0\nc,1000,1,0,0,200,,\n");
+  scenario->mutable_cluster()->set_path(dir.PathOf("n.csv"));
+  scenario->mutable_workload()->mutable_trace()->set_path(dir.PathOf("p.csv"));
+  scenario->set_mode("replay");
+  scenario->mutable_scheduler()->set_queue("fifo");
+}
+
+TEST(SimulationTest, RowsWithoutAnEndAreAWarningWithACountAndAKey) {
+  const TempDir dir;
+  proto::Scenario scenario;
+  WriteThreeJobs(dir, &scenario);
+  ASSERT_EQ(ResolveScenario(&scenario), absl::OkStatus());
+  EXPECT_EQ(Build(scenario)->warnings(),
+            std::vector<std::string>{
+                "1 of 3 jobs (33.3 %) have no run time: they are services, which keep their places "
+                "to the end of the run; --set workload.trace.needs=run_time leaves such rows out"});
+  // The key that it names does what it says, for a format that is built in.
+  scenario.mutable_workload()->mutable_trace()->add_needs("run_time");
+  ASSERT_EQ(ResolveScenario(&scenario), absl::OkStatus());
+  const std::unique_ptr<Simulation> sim = Build(scenario);
+  EXPECT_EQ(sim->pods_expected(), 2u);
+  EXPECT_EQ(sim->warnings(), std::vector<std::string>{absl::StrCat(
+                                 "1 row(s) left out: no run time; the first: ", dir.PathOf("p.csv"),
+                                 ":4:1: row: found none, so the row is left out")});
+  scenario.mutable_workload()->mutable_trace()->set_needs(0, "end");
+  EXPECT_EQ(ResolveScenario(&scenario).message(),
+            "workload.trace.needs: found 'end', expected one of cpu, gpu_count, run_time");
+}
+
+// By hand: one GPU for 100 s, then two for 50 s, of two for 200 s.
+TEST(SimulationTest, TheTableOfAReplayShowsMeansOverTime) {
+  const TempDir dir;
+  proto::Scenario scenario;
+  WriteThreeJobs(dir, &scenario);
+  ASSERT_EQ(ResolveScenario(&scenario), absl::OkStatus());
+  const std::unique_ptr<Simulation> sim = Build(scenario);
+  ASSERT_EQ(sim->Start(), absl::OkStatus());
+  ASSERT_EQ(sim->Run(), absl::OkStatus());
+  const std::string table = SummaryTable(*sim);
+  const std::string start =
+      "fgd, replay, seed 42       amount              of\n"
+      "jobs finished                   2     3 submitted\n"
+      "jobs not ended                  1     3 submitted\n"
+      "GPUs allocated, mean          1.0  50.00 % of 2.0\n"
+      "CPU cores allocated, mean     1.0  25.00 % of 4.0\n"
+      "jobs running, mean            0.8\n"
+      "jobs waiting, mean            0.5\n"
+      "jobs: 3 submitted, 1 running, 2 succeeded\n";
+  EXPECT_EQ(table.substr(0, start.size()), start);
+  EXPECT_NE(table.find("\nover 2 of 3 jobs: those that succeeded or failed\n"), std::string::npos)
+      << table;
+}
+
+// The list of nodes that openb publishes beside its table.
+TEST(SimulationTest, NodesAreReadFromKubernetesObjects) {
+  const TempDir dir;
+  const std::string node =
+      "apiVersion: v1\nkind: Node\nmetadata:\n  labels:\n"
+      "    alibabacloud.com/gpu-card-model: P100\n    zone: a\n  name: n-1\n"
+      "status:\n  allocatable: {alibabacloud.com/gpu-count: '2', alibabacloud.com/gpu-milli: "
+      "'2000', cpu: 64000m, memory: 262144Mi, pods: '1001', example.com/nic: '3'}\n";
+  dir.Write("n.yaml", node);
+  proto::Scenario scenario;
+  scenario.mutable_cluster()->set_path(dir.PathOf("n.yaml"));
+  scenario.mutable_cluster()->set_format("openb");
+  const absl::StatusOr<NodeInput> input = ReadNodeInput(&scenario);
+  ASSERT_TRUE(input.ok()) << input.status();
+  ASSERT_EQ(input->nodes.size(), 1u);
+  const NodeSpec& read = input->nodes[0];
+  EXPECT_EQ(read.name, "n-1");
+  EXPECT_EQ(read.cpu_milli, 64000);
+  EXPECT_EQ(read.memory_bytes, int64_t{262144} << 20);
+  EXPECT_EQ(read.pods, 1001);
+  EXPECT_EQ(read.gpu_count, 2);
+  EXPECT_EQ(read.gpu_model, "P100");
+  EXPECT_EQ(read.extended, (std::vector<std::pair<std::string, int64_t>>{{"example.com/nic", 3}}));
+  EXPECT_EQ(read.labels.size(), 2u);
+
+  scenario.mutable_cluster()->clear_sha256();
+  dir.Write("n.yaml", absl::StrCat(node, "---\n", node));
+  EXPECT_EQ(ReadNodeInput(&scenario).status().message(),
+            absl::StrCat(dir.PathOf("n.yaml"),
+                         ":11: metadata.name: found 'n-1', expected a name "
+                         "that no earlier node has"));
+  dir.Write("n.yaml",
+            "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\n"
+            "spec: {containers: [{name: c, image: i}]}\n");
+  EXPECT_EQ(ReadNodeInput(&scenario).status().message(),
+            absl::StrCat(dir.PathOf("n.yaml"),
+                         ": found no Node among 1 object(s), expected what `kubectl get nodes -o "
+                         "yaml` prints, or a table"));
 }
 
 TEST(SummaryTest, VirtualSecondsAreExact) {

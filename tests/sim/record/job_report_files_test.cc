@@ -4,6 +4,7 @@
 #include <string>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "model/text/json_writer.h"
 #include "sim/record/job_report.h"
@@ -48,6 +49,7 @@ constexpr char kJsonStart[] = R"({
     "submitted": 8,
     "count": 4,
     "jct_seconds": {
+      "count": 4,
       "mean": 36,
       "p50": 20,
       "p90": 80,
@@ -56,6 +58,7 @@ constexpr char kJsonStart[] = R"({
       "max": 80
     },
     "queueing_seconds": {
+      "count": 4,
       "mean": 15.5,)";
 
 // In their order.
@@ -73,13 +76,21 @@ constexpr const char* kJsonParts[] = {
     "by_size": [
       {
         "gpus": "0",
+        "submitted": 1,
         "count": 1,
         "jct_seconds": {
+          "count": 1,
           "mean": 80,)",
     R"(
+        "gpus": "1",
+        "submitted": 3,
+        "count": 1,)",
+    R"(
         "gpus": "2-4",
+        "submitted": 1,
         "count": 0,
         "jct_seconds": {
+          "count": 0,
           "mean": null,)",
     R"(
     "deadlines": {
@@ -165,14 +176,34 @@ TEST(JobReportTest, Table) {
       "JCT s                36.0         20.0         80.0         80.0         80.0         80.0\n"
       "queueing s           15.5          2.0         40.0         40.0         40.0         40.0\n"
       "slowdown             1.50         1.00         2.00         2.00         2.00         2.00\n"
+      "over 4 of 8 jobs: those that succeeded or failed\n"
       "GPUs                 jobs        JCT s   queueing s     slowdown\n"
       "0                       1         80.0         40.0         2.00\n"
       "<1                      1          4.0          2.0         1.00\n"
-      "1                       1         20.0          0.0         1.00\n"
+      "1                  1 of 3         20.0          0.0         1.00\n"
       "5-8                     1         40.0         20.0         2.00\n"
+      "tenant               jobs        JCT s   queueing s    queue p95    queue max    GPU-hours\n"
+      "blue               1 of 2         40.0         20.0         20.0         20.0          0.0\n"
+      "red                2 of 3         12.0          1.0          2.0          2.0          0.0\n"
+      "(none)                  1         80.0         40.0         40.0         40.0          0.0\n"
+      "green              0 of 2            -            -            -            -          0.0\n"
       "GPU-hours: 0.1 held, 0.1 useful; 0 preemptions, 0 evictions, 0 retries\n"
       "deadlines: 0 met, 0 missed of 1\n"
       "makespan: 100.0 s\n");
+}
+
+// A table for people stays one page, however many tenants there are and whatever they are called.
+TEST(JobReportTest, TableShowsTenTenants) {
+  JobRig rig;
+  for (int i = 0; i < 1000; ++i) {
+    const std::string name = i == 0 ? std::string(5000, 'x') : absl::StrCat("t", i);
+    rig.AddFinished(name, 0, i == 0 ? 0 : 1, i == 0 ? 5000 : 10);
+  }
+  const std::string table = rig.Report(5000).JobsTable();
+  EXPECT_TRUE(absl::StrContains(table, absl::StrCat("\n", std::string(24, 'x'), "...")));
+  EXPECT_TRUE(absl::StrContains(table, "\nt9 "));
+  EXPECT_FALSE(absl::StrContains(table, "\nt10 "));
+  EXPECT_TRUE(absl::StrContains(table, "\nand 990 more tenants\n")) << table;
 }
 
 }  // namespace job_report_files_test
