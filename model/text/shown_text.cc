@@ -44,10 +44,11 @@ std::string ListText(const std::vector<std::string>& names, size_t shown) {
 
 std::string GroupedDigits(int64_t number) {
   DRASIM_CHECK_GE(number, 0);
-  std::string text = absl::StrCat(number);
-  for (size_t at = text.size(); at > 3;) {
-    at -= 3;
-    text.insert(at, ",");
+  const std::string digits = absl::StrCat(number);
+  std::string text;
+  for (size_t i = 0; i < digits.size(); ++i) {
+    if (i > 0 && (digits.size() - i) % 3 == 0) text += ',';
+    text += digits[i];
   }
   return text;
 }

@@ -184,13 +184,6 @@ std::string RestOfRun(const Simulation& sim) {
                       seconds, " s of the run");
 }
 
-void PrintSummary(const Simulation& sim, const std::string& format) {
-  const std::string text = format == "json"  ? SummaryJson(sim)
-                           : format == "csv" ? SummaryCsv(sim)
-                                             : SummaryTable(sim);
-  std::fputs(text.c_str(), stdout);
-}
-
 }  // namespace
 
 absl::Status RunCommand(const ParsedFlags& flags) {
