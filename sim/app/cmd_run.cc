@@ -27,6 +27,7 @@ void OnSignal(int) { stop_requested.store(true); }
 // What the command line asks for.
 struct RunRequest {
   proto::Scenario scenario;               // resolved
+  GivenScenario given;                    // where its values come from, for messages
   absl::optional<Resumption> resumption;  // with --resume
 };
 
@@ -70,8 +71,15 @@ absl::StatusOr<RunRequest> ReadRequest(const ParsedFlags& flags) {
   }
   if (flags.Has("resume")) return ReadResumption(*std::move(given));
   if (absl::Status s = ResolveGiven(&*given); !s.ok()) return s;
+  if (flags.Has("queue") && given->scenario.mode() != "replay") {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--queue: found '", *flags.Get("queue"),
+                     "', expected mode: replay beside it; a fill tries each job once, so that none "
+                     "queues"));
+  }
   RunRequest request;
-  request.scenario = std::move(given->scenario);
+  request.scenario = given->scenario;
+  request.given = *std::move(given);
   const std::string& dir = request.scenario.output().dir();
   if (dir.empty()) return request;
   if (absl::Status s = PrepareOutputDir(dir, flags.Has("force")); !s.ok()) return s;
@@ -117,7 +125,7 @@ absl::Status RunCommand(const ParsedFlags& flags) {
   absl::StatusOr<RunRequest> request = ReadRequest(flags);
   if (!request.ok()) return request.status();
   absl::StatusOr<std::unique_ptr<Simulation>> sim = Simulation::Build(request->scenario);
-  if (!sim.ok()) return sim.status();
+  if (!sim.ok()) return InFile(request->given, sim.status());
   const size_t told = PrintWarnings(**sim, 0);
   absl::StatusOr<std::unique_ptr<RunOutputs>> attached = AttachOutputs(*request, sim->get());
   if (!attached.ok()) return attached.status();

@@ -4,7 +4,6 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "model/text/yaml_proto.h"
 #include "sim/app/commands.h"
 #include "sim/app/simulation.h"
 #include "traces/byte_source.h"
@@ -38,7 +37,7 @@ absl::Status ValidateOne(const std::string& path) {
   GivenScenario given;
   given.file = name;
   given.text = *text;
-  if (absl::Status s = MergeYaml(*text, name, &given.scenario); !s.ok()) return s;
+  if (absl::Status s = ParseGiven(&given); !s.ok()) return s;
   if (absl::Status s = ResolveGiven(&given); !s.ok()) {
     const bool placed = s.message().substr(0, name.size()) == name;
     return placed ? s : absl::InvalidArgumentError(absl::StrCat(name, ": ", s.message()));

@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "model/text/yaml_proto.h"
 #include "sim/app/resolve.h"
+#include "sim/app/scenario_paths.h"
 #include "sim/record/ledger_frame.h"
 #include "sim/record/ledger_reader.h"
 #include "sim/record/version.h"
@@ -112,6 +113,9 @@ absl::Status CheckSameScenario(const proto::Scenario& given, const proto::Scenar
   proto::Scenario right = begun;
   left.mutable_output()->clear_dir();
   right.mutable_output()->clear_dir();
+  // The ledger has absolute paths, so that the run can be resumed from anywhere.
+  MakePathsAbsolute(&left);
+  MakePathsAbsolute(&right);
   if (left.cluster().sha256().empty() && !right.cluster().sha256().empty()) {
     left.mutable_cluster()->set_sha256(right.cluster().sha256());
   }

@@ -14,6 +14,7 @@
 #include "model/text/yaml_proto.h"
 #include "sim/app/device_outputs.h"
 #include "sim/app/dra_outputs.h"
+#include "sim/app/scenario_paths.h"
 #include "sim/app/text_table.h"
 #include "sim/record/version.h"
 
@@ -165,6 +166,8 @@ absl::Status RemoveOldOutputs(const std::string& dir) {
 std::string ResolvedYaml(const Simulation& sim) {
   proto::Scenario copy = sim.scenario();
   copy.mutable_output()->clear_dir();
+  // Where the run's files are kept has nothing to do with where its inputs are.
+  MakePathsAbsolute(&copy);
   return ToYaml(copy);
 }
 
