@@ -86,6 +86,8 @@ absl::StatusOr<size_t> ParseJobs(const std::string& text);
 // InvalidArgument when one of the flags --policies, --queues and --seeds is there without a value,
 // which would otherwise read as if it were not there.
 absl::Status CheckListFlags(const ParsedFlags& flags);
+// InvalidArgument for --queue when nothing that runs is a replay.
+absl::Status CheckQueueFlag(const ParsedFlags& flags, bool any_replay);
 
 // "all" or empty: every built-in policy; else a comma-separated list. InvalidArgument for unknown
 // names and for a name that is there twice.

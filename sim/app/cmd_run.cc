@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/types/optional.h"
+#include "sim/app/cell.h"
 #include "sim/app/commands.h"
 #include "sim/app/progress.h"
 #include "sim/app/resume.h"
@@ -71,12 +72,8 @@ absl::StatusOr<RunRequest> ReadRequest(const ParsedFlags& flags) {
   }
   if (flags.Has("resume")) return ReadResumption(*std::move(given));
   if (absl::Status s = ResolveGiven(&*given); !s.ok()) return s;
-  if (flags.Has("queue") && given->scenario.mode() != "replay") {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--queue: found '", *flags.Get("queue"),
-                     "', expected mode: replay beside it; a fill tries each job once, so that none "
-                     "queues"));
-  }
+  const bool replay = given->scenario.mode() == "replay";
+  if (absl::Status s = CheckQueueFlag(flags, replay); !s.ok()) return s;
   RunRequest request;
   request.scenario = given->scenario;
   request.given = *std::move(given);

@@ -414,7 +414,7 @@ absl::StatusOr<Contenders> MakeContenders(const ParsedFlags& flags, const GivenS
         MakeSeeds(flags, comparison, named->all[0].scenario.seed());
     if (!seeds.ok()) return seeds.status();
     named->seeds = *std::move(seeds);
-    return named;
+    return named;  // worlds by name are replays
   }
   absl::StatusOr<Choices> choices = MakeChoices(flags, given.scenario);
   if (!choices.ok()) return choices.status();
@@ -432,6 +432,9 @@ absl::StatusOr<Contenders> MakeContenders(const ParsedFlags& flags, const GivenS
     const absl::Status added = AddContenders(*world, *choices, &trial, &contenders.all);
     if (!added.ok()) return InWorld(*world, contenders.axes, added);
   }
+  const bool any_replay = std::any_of(contenders.all.begin(), contenders.all.end(),
+                                      [](const Contender& c) { return c.is_replay(); });
+  if (absl::Status s = CheckQueueFlag(flags, any_replay); !s.ok()) return s;
   absl::StatusOr<std::vector<uint64_t>> seeds =
       MakeSeeds(flags, comparison, contenders.all[0].scenario.seed());
   if (!seeds.ok()) return seeds.status();

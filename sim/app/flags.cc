@@ -120,8 +120,8 @@ absl::StatusOr<std::vector<uint64_t>> ParseSeeds(absl::string_view text) {
           "seeds: found '", part, "', expected the smaller number first: ", last, "..", first));
     }
     if (last - first >= kMaxSeeds - seeds.size()) {
-      return absl::InvalidArgumentError(absl::StrCat("seeds: found more than ", kMaxSeeds, " in '",
-                                                     text, "', expected at most so many"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("seeds: found '", text, "', expected at most ", kMaxSeeds, " seeds"));
     }
     for (uint64_t i = 0; i <= last - first; ++i) seeds.push_back(first + i);
   }

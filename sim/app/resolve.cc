@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "model/number_text.h"
 #include "model/text/did_you_mean.h"
 #include "policies/builtins.h"
 #include "sim/app/contenders.h"
@@ -16,7 +17,9 @@
 #include "sim/app/duration_text.h"
 #include "sim/app/input_files.h"
 #include "sim/app/node_events.h"
+#include "sim/app/node_failures.h"
 #include "sim/app/run_plan.h"
+#include "traces/shaping.h"
 
 namespace drasim {
 namespace {
@@ -148,6 +151,7 @@ absl::Status CheckQueue(const proto::Scenario& s) {
   const proto::Scheduler& scheduler = s.scheduler();
   if (s.mode() != "replay") {
     const char* const key = s.cluster().events_size() > 0 ? "cluster.events"
+                            : s.cluster().has_failures()  ? "cluster.failures"
                             : s.quotas_size() > 0         ? "quotas"
                             : !s.compat().empty()         ? "compat"
                                                           : nullptr;
@@ -231,6 +235,7 @@ absl::Status CheckPlan(const proto::Scenario& s) {
   if (auto batch = MakeBatchOptions(s); !batch.ok()) return batch.status();
   if (auto shaping = MakeShapingOptions(s); !shaping.ok()) return shaping.status();
   if (absl::Status e = CheckNodeEvents(s); !e.ok()) return e;
+  if (absl::Status e = CheckNodeFailures(s); !e.ok()) return e;
   if (absl::Status e = CheckDevices(s); !e.ok()) return e;
   if (absl::Status e = CheckDra(s); !e.ok()) return e;
   return MakeMetricWindows(s).status();
@@ -246,8 +251,18 @@ absl::Status CheckValues(const proto::Scenario& s) {
     return absl::InvalidArgumentError(absl::StrCat(
         "order: found '", s.order(), "', expected 'trace': a replay keeps the arrival times"));
   }
-  if (s.workload().tuning().has_ratio() && !(s.workload().tuning().ratio() > 0)) {
-    return absl::InvalidArgumentError("workload.tuning.ratio: expected a number above 0");
+  const double ratio = s.workload().tuning().ratio();
+  if (s.workload().tuning().has_ratio() && !(ratio > 0 && ratio <= 1e6)) {
+    return absl::InvalidArgumentError(absl::StrCat("workload.tuning.ratio: found ",
+                                                   DoubleText(ratio),
+                                                   ", expected a number above 0, at most 1000000"));
+  }
+  if (s.cluster().has_scale()) {
+    if (auto one = MultiplyCluster({}, s.cluster().scale()); !one.ok()) return one.status();
+    if (s.workload().has_target_load_percent()) {
+      return absl::InvalidArgumentError(
+          "cluster.scale: found workload.target_load_percent, too, expected one of them");
+    }
   }
   if (s.workload().limit() < 0)
     return absl::InvalidArgumentError("workload.limit: expected 0 or more");

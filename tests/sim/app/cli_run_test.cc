@@ -6,6 +6,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
@@ -95,10 +96,10 @@ constexpr char kTinySummary[] = R"({
 
 constexpr char kTinyPods[] =
     "pod,priority,cpu_milli,memory_bytes,gpu_count,gpu_milli,gpu_spec,phase,node,devices,"
-    "arrival_seconds,start_seconds,end_seconds,attempts_failed\n"
-    "p-0,2,12000,17179869184,1,460,,Running,n-0,0,0,0,,0\n"
-    "p-1,0,500,1073741824,0,0,,Running,n-0,,0,0,,0\n"
-    "p-2,1,500,1073741824,2,1000,T4,Running,n-1,0-1,0,0,,0\n";
+    "arrival_seconds,start_seconds,end_seconds,attempts_failed,reason\n"
+    "p-0,2,12000,17179869184,1,460,,Running,n-0,0,0,0,,0,\n"
+    "p-1,0,500,1073741824,0,0,,Running,n-0,,0,0,,0,\n"
+    "p-2,1,500,1073741824,2,1000,T4,Running,n-1,0-1,0,0,,0,\n";
 
 constexpr char kTinyTimeseries[] =
     "time_seconds,pods_arrived,pods_scheduled,pods_dropped,pods_finished,gpu_arrived_milli,"
@@ -118,16 +119,17 @@ constexpr char kTinyByLoad[] =
     "40,41,28.22,47.83\n"
     "41,41,28.22,47.83\n";
 
+// FOLDER stands for the one in which the files are.
 constexpr char kTinyScenario[] = R"(mode: fill
 seed: 42
 order: trace
 cluster:
-  path: nodes.csv
+  path: FOLDER/nodes.csv
   format: openb
   sha256: "1cfb01bdc8e173b7c33682342b4090b66b686824567fc9028cb2dcece719a233"
 workload:
   trace:
-    path: pods.csv
+    path: FOLDER/pods.csv
     format: openb
     sha256: "056c35ad5be1ea094ea25ef9ef0928c05eab09bbf16d725195da6edcea73b669"
 scheduler:
@@ -160,7 +162,8 @@ TEST_F(CliRunTest, EveryFileToTheByte) {
   EXPECT_EQ(dir_.Read("out/pods.csv"), kTinyPods);
   EXPECT_EQ(dir_.Read("out/timeseries.csv"), kTinyTimeseries);
   EXPECT_EQ(dir_.Read("out/by_load.csv"), kTinyByLoad);
-  EXPECT_EQ(dir_.Read("out/scenario.yaml"), kTinyScenario);
+  EXPECT_EQ(dir_.Read("out/scenario.yaml"),
+            absl::StrReplaceAll(kTinyScenario, {{"FOLDER", dir_.path()}}));
   const std::string run = dir_.Read("out/run.json");
   EXPECT_EQ(JsonAt(run, "records"), "7");
   EXPECT_EQ(JsonAt(run, "steps.decisions"), "3");
