@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstddef>
 #include <string>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
@@ -84,31 +83,35 @@ absl::StatusOr<std::vector<NodeTransition>> MakeNodeFailures(const proto::Scenar
   const absl::StatusOr<Distribution> up = ReadPeriod("cluster.failures.mtbf", f.mtbf());
   const absl::StatusOr<Distribution> down = ReadPeriod("cluster.failures.mttr", f.mttr());
   DRASIM_CHECK(up.ok() && down.ok());
-  std::vector<NodeTransition> changes;
-  size_t matched = 0;
+  std::vector<NodeId> nodes;
   for (size_t n = 0; n < cluster.node_count(); ++n) {
-    const NodeId node(n);
+    if (f.nodes().empty() || MatchesPattern(f.nodes(), cluster.node_spec(NodeId(n)).name)) {
+      nodes.push_back(NodeId(n));
+    }
+  }
+  if (nodes.empty() && cluster.node_count() > 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("cluster.failures.nodes: found '", f.nodes(), "', which matches no node"));
+  }
+  absl::Status too_many = absl::InvalidArgumentError(
+      absl::StrCat("cluster.failures: found more than ", kMaxNodeFailures, " failures up to ",
+                   absl::FormatDuration(absl::Nanoseconds(until.ns())),
+                   ", expected fewer: a longer mtbf, fewer nodes, or an earlier until"));
+  const double cycle_s = std::max(1.0, up->Mean()) + std::max(0.0, down->Mean());
+  const double expected = static_cast<double>(nodes.size()) * until.seconds() / cycle_s;
+  if (expected > static_cast<double>(kMaxNodeFailures)) return too_many;
+  std::vector<NodeTransition> changes;
+  for (const NodeId node : nodes) {
     const std::string& name = cluster.node_spec(node).name;
-    if (!f.nodes().empty() && !MatchesPattern(f.nodes(), name)) continue;
-    ++matched;
     Random random(s.seed(), absl::StrCat("cluster/failures/", name));
     int64_t at_ns = LaterNs(0, PeriodNs(*up, &random, kShortestUpNs, kLongestNs));
     while (at_ns <= until.ns() && at_ns < kLongestNs) {
-      if (static_cast<int64_t>(changes.size()) >= 2 * kMaxNodeFailures) {
-        return absl::InvalidArgumentError(
-            absl::StrCat("cluster.failures: found more than ", kMaxNodeFailures, " failures up to ",
-                         absl::FormatDuration(absl::Nanoseconds(until.ns())),
-                         ", expected fewer: a longer mtbf, fewer nodes, or an earlier until"));
-      }
+      if (static_cast<int64_t>(changes.size()) >= 2 * kMaxNodeFailures) return too_many;
       changes.push_back({SimTime(at_ns), node, NodeTransition::Action::kFail, {}});
       at_ns = LaterNs(at_ns, PeriodNs(*down, &random, 0, kLongestNs));
       changes.push_back({SimTime(at_ns), node, NodeTransition::Action::kRecover, {}});
       at_ns = LaterNs(at_ns, PeriodNs(*up, &random, kShortestUpNs, kLongestNs));
     }
-  }
-  if (matched == 0 && cluster.node_count() > 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("cluster.failures.nodes: found '", f.nodes(), "', which matches no node"));
   }
   std::stable_sort(changes.begin(), changes.end(),
                    [](const NodeTransition& a, const NodeTransition& b) { return a.at < b.at; });
