@@ -453,6 +453,14 @@ TEST_F(ResumeRefusedTest, WithoutItsTimeseries) {
   ExpectFiles("cut", whole_);
 }
 
+// The ledger names its inputs absolutely.
+TEST_F(ResumeRefusedTest, NotInAnotherWorkingFolder) {
+  const ProcessResult result =
+      Process(DRASIM_BINARY, {"run", "--resume", "--out", "."}, dir_.PathOf("cut")).Wait();
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  ExpectFiles("cut", whole_);
+}
+
 TEST_F(ResumeRefusedTest, OtherInput) {
   dir_.Write("pods.csv", absl::StrCat(kPodHeader, "p-0,12000,16384,1,460,,LS,Running,5,1000,7\n"));
   const ProcessResult changed = Resume("cut");

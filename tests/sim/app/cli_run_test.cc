@@ -183,6 +183,43 @@ TEST_F(CliRunTest, Formats) {
   EXPECT_EQ(dir_.List("."), (Names{"nodes.csv", "pods.csv"}));  // without --out, no files
 }
 
+// A scenario's paths are relative to its file, and what a run leaves behind runs from anywhere.
+// Both ledgers hold the same scenario.
+TEST_F(CliRunTest, AScenarioRunsFromAnyFolder) {
+  std::filesystem::create_directory(dir_.PathOf("s"));
+  dir_.Write("s/nodes.csv", kNodesCsv);
+  dir_.Write("s/s.yaml",
+             "order: trace\ncluster: {path: nodes.csv}\nworkload: {trace: {path: ../pods.csv}}\n"
+             "scheduler: {policy: best-fit}\n");
+  Succeed({"run", "s/s.yaml", "--out", "one"});
+  const auto run_in_s = [this](const Names& args) {
+    const ProcessResult result = Process(DRASIM_BINARY, args, dir_.PathOf("s")).Wait();
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+  };
+  run_in_s({"run", "s.yaml", "--out", "../two"});
+  run_in_s({"run", "../one/scenario.yaml", "--out", "../three"});
+  for (const char* const name : {"ledger", "scenario.yaml", "summary.json", "pods.csv"}) {
+    EXPECT_TRUE(dir_.Read(absl::StrCat("two/", name)) == dir_.Read(absl::StrCat("one/", name)))
+        << name;
+    EXPECT_TRUE(dir_.Read(absl::StrCat("three/", name)) == dir_.Read(absl::StrCat("one/", name)))
+        << name;
+  }
+  EXPECT_EQ(dir_.Read("one/summary.json"), kTinySummary);
+  // Flags stay relative to the working folder.
+  ExpectRefused({"run", "s/s.yaml", "--pods", "../pods.csv"},
+                "../pods.csv: cannot open the file: No such file or directory");
+  Succeed({"run", "s/s.yaml", "--pods", "pods.csv", "--set", "cluster.path=nodes.csv"});
+}
+
+// What only the cluster shows to be wrong is placed in the file, too.
+TEST_F(CliRunTest, AnEventOfANodeThatIsNotThere) {
+  dir_.Write("e.yaml",
+             "mode: replay\ncluster:\n  nodes: 2\n  node: {cpu: '1', memory: 1Gi}\n  events:\n"
+             "    - {at: 1d, nodes: node-7, action: fail}\n");
+  ExpectRefused({"run", "e.yaml"},
+                "e.yaml:6:23: cluster.events[0].nodes: found 'node-7', which matches no node");
+}
+
 TEST_F(CliRunTest, TwoRunsLeaveTheSameBytes) {
   const Names args = {
       "run",      "--set",  "cluster.nodes=20", "--set", "workload.generated.pods=200",
