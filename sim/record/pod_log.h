@@ -19,6 +19,8 @@ namespace drasim {
 
 class PodLog : public RecordSink {
  public:
+  static constexpr uint32_t kNoFailure = ~uint32_t{0};
+
   struct Row {
     NodeId node;
     uint32_t devices = 0;
@@ -27,8 +29,6 @@ class PodLog : public RecordSink {
     SimTime end;
     uint32_t failure = kNoFailure;  // a SummaryId: of the last attempt that failed
   };
-  static constexpr uint32_t kNoFailure = ~uint32_t{0};
-
   // `with_grants`: one more column, for runs in which pods get parts of devices, or get them from
   // their nodes. It is part of what a checkpoint expects. `summaries`: of why attempts failed;
   // outlives the log. Without them nothing is said of pods that wait or were given up.
