@@ -215,8 +215,10 @@ TEST_F(CliRunTest, AnEventOfANodeThatIsNotThere) {
   dir_.Write("e.yaml",
              "mode: replay\ncluster:\n  nodes: 2\n  node: {cpu: '1', memory: 1Gi}\n  events:\n"
              "    - {at: 1d, nodes: node-7, action: fail}\n");
-  ExpectRefused({"run", "e.yaml"},
-                "e.yaml:6:23: cluster.events[0].nodes: found 'node-7', which matches no node");
+  for (const char* const command : {"run", "compare"}) {
+    ExpectRefused({command, "e.yaml"},
+                  "e.yaml:6:23: cluster.events[0].nodes: found 'node-7', which matches no node");
+  }
 }
 
 TEST_F(CliRunTest, TwoRunsLeaveTheSameBytes) {

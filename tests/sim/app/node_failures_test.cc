@@ -2,6 +2,8 @@
 #include "sim/app/node_failures.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
