@@ -570,11 +570,10 @@ absl::StatusOr<int64_t> NodesForLoad(absl::Span<const NodeSpec> nodes, const Loa
   return count;
 }
 
-absl::StatusOr<std::vector<NodeSpec>> ScaleCluster(std::vector<NodeSpec> nodes,
-                                                   const LoadEstimate& load, double percent) {
-  const absl::StatusOr<int64_t> count = NodesForLoad(nodes, load, percent);
-  if (!count.ok()) return count.status();
-  const auto wanted = static_cast<size_t>(*count);
+namespace {
+
+// The list cut or repeated to `wanted` nodes. REQUIRES: it is not empty.
+std::vector<NodeSpec> RepeatNodes(std::vector<NodeSpec> nodes, size_t wanted) {
   const size_t size = nodes.size();
   if (wanted <= size) {
     nodes.resize(wanted);
@@ -591,6 +590,31 @@ absl::StatusOr<std::vector<NodeSpec>> ScaleCluster(std::vector<NodeSpec> nodes,
     nodes.push_back(std::move(copy));
   }
   return nodes;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<NodeSpec>> ScaleCluster(std::vector<NodeSpec> nodes,
+                                                   const LoadEstimate& load, double percent) {
+  const absl::StatusOr<int64_t> count = NodesForLoad(nodes, load, percent);
+  if (!count.ok()) return count.status();
+  return RepeatNodes(std::move(nodes), static_cast<size_t>(*count));
+}
+
+absl::StatusOr<std::vector<NodeSpec>> MultiplyCluster(std::vector<NodeSpec> nodes, double scale) {
+  const auto refused = [scale](absl::string_view of, absl::string_view expected) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("cluster.scale: found ", DoubleText(scale), of, ", expected ", expected));
+  };
+  if (!(scale > 0 && scale <= kMaxFactor)) return refused("", "a number above 0, at most 1000000");
+  if (nodes.empty()) return nodes;
+  const int64_t count =
+      std::max<int64_t>(1, int64_t{std::llround(static_cast<double>(nodes.size()) * scale)});
+  if (count > kMaxGeneratedNodes) {
+    return refused(absl::StrCat(" for ", nodes.size(), " nodes"),
+                   absl::StrCat("at most ", kMaxGeneratedNodes, " nodes"));
+  }
+  return RepeatNodes(std::move(nodes), static_cast<size_t>(count));
 }
 
 }  // namespace drasim

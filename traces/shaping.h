@@ -117,6 +117,12 @@ absl::StatusOr<int64_t> NodesForLoad(absl::Span<const NodeSpec> nodes, const Loa
 absl::StatusOr<std::vector<NodeSpec>> ScaleCluster(std::vector<NodeSpec> nodes,
                                                    const LoadEstimate& load, double percent);
 
+// The list cut or repeated to `scale` times its nodes (rounded, one at least), with names as
+// ScaleCluster gives them: node i of the result is a copy of node i modulo the list's size.
+// InvalidArgument, "cluster.scale: ...", unless 0 < scale <= 10^6 and for more than
+// kMaxGeneratedNodes. O(nodes before and after).
+absl::StatusOr<std::vector<NodeSpec>> MultiplyCluster(std::vector<NodeSpec> nodes, double scale);
+
 }  // namespace drasim
 
 #endif  // DRASIM_TRACES_SHAPING_H_

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "model/number_text.h"
 
 namespace drasim {
 
@@ -86,6 +87,25 @@ void Workload::Tune(double ratio, int64_t gpu_milli_capacity, const ShapeTable& 
     total -= milli_of(order_[static_cast<size_t>(j)]);
     order_.erase(order_.begin() + j);
   }
+}
+
+absl::Status Workload::CheckTuning(double ratio, int64_t gpu_milli_capacity,
+                                   const ShapeTable& shapes) const {
+  double total_milli = 0;
+  for (const JobArrival& job : rows_) {
+    total_milli += static_cast<double>(shapes.row(job.shape).wanted_gpu_milli()) * job.pods;
+    for (const PodGroup& group : job.more_pods) {
+      total_milli += static_cast<double>(shapes.row(group.shape).wanted_gpu_milli()) * group.pods;
+    }
+  }
+  const double target_milli = ratio * static_cast<double>(gpu_milli_capacity);
+  if (!(total_milli > 0) || target_milli <= total_milli) return absl::OkStatus();
+  // Clones are drawn evenly among the jobs, so that their mean is that of the jobs.
+  const double jobs = static_cast<double>(rows_.size()) * target_milli / total_milli;
+  if (jobs <= static_cast<double>(kMaxTunedJobs)) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "workload.tuning.ratio: found ", DoubleText(ratio), ", for which ", FixedText(jobs, 0),
+      " jobs are needed, expected one for which ", kMaxTunedJobs, " are enough"));
 }
 
 std::vector<int64_t> Workload::CountByShape(size_t shapes) const {

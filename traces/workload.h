@@ -16,6 +16,8 @@
 
 namespace drasim {
 
+inline constexpr int64_t kMaxTunedJobs = 100'000'000;
+
 // Pods in arrival order. Clones share their original's row and carry a clone number.
 class Workload {
  public:
@@ -41,6 +43,11 @@ class Workload {
   // last, unshuffled, and arrive when the last original does.
   void Tune(double ratio, int64_t gpu_milli_capacity, const ShapeTable& shapes,
             RunStreams& streams);
+
+  // InvalidArgument, "workload.tuning.ratio: ...", when Tune may be expected to leave more than
+  // kMaxTunedJobs.
+  absl::Status CheckTuning(double ratio, int64_t gpu_milli_capacity,
+                           const ShapeTable& shapes) const;
 
   // How many pods of each shape the original workload has (before tuning).
   std::vector<int64_t> CountByShape(size_t shapes) const;

@@ -374,14 +374,23 @@ std::string LocateField(absl::string_view text, absl::string_view file, absl::st
   absl::StatusOr<YamlTree> tree = YamlTree::Parse(text, file);
   if (!tree.ok() || tree->root() == nullptr) return "";
   const YamlNode* node = tree->root();
+  bool is_item = false;  // of a list
   for (absl::string_view key : absl::StrSplit(path, '.')) {
     const YamlNode* found = nullptr;
-    if (node->kind != YamlNode::Kind::kMapping) return "";
-    for (size_t i = 0; i + 1 < node->children.size(); i += 2) {
-      if (node->children[i]->text == key) found = node->children[i + 1];
+    size_t number = 0;
+    const bool in_list = node->kind == YamlNode::Kind::kSequence;
+    if (in_list) {
+      if (absl::SimpleAtoi(key, &number) && number < node->children.size()) {
+        found = node->children[number];
+      }
+    } else if (node->kind == YamlNode::Kind::kMapping) {
+      for (size_t i = 0; i + 1 < node->children.size(); i += 2) {
+        if (node->children[i]->text == key) found = node->children[i + 1];
+      }
     }
-    if (found == nullptr) return "";
+    if (found == nullptr) return is_item ? tree->Locate(node->position) : "";
     node = found;
+    is_item = in_list;
   }
   return tree->Locate(node->position);
 }

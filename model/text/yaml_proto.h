@@ -42,8 +42,8 @@ absl::Status MergeYaml(absl::string_view text, absl::string_view file,
                        google::protobuf::Message* message);
 
 // Where YAML text gives the field of that dotted path: "FILE:LINE:COLUMN", or the empty text when
-// it does not (or does not parse). For complaints about a value that only make sense once the whole
-// message is known.
+// it does not (or does not parse). A field that an item of a list lacks is placed at the item. For
+// complaints about a value that only make sense once the whole message is known.
 std::string LocateField(absl::string_view text, absl::string_view file, absl::string_view path);
 
 // Sets one field by its dotted path, as `--set workload.tuning.ratio=1.3` does: path

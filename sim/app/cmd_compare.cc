@@ -50,7 +50,8 @@ constexpr double kFillRatio = 1.3;
 
 struct Comparison {
   Contenders contenders;
-  const char* mode = "fill";        // or replay; mixed: some contenders are fills, some replays
+  GivenScenario given;        // where values come from, for messages; empty with worlds by name
+  const char* mode = "fill";  // or replay; mixed: some contenders are fills, some replays
   std::vector<CellMetric> metrics;  // the columns
   bool drop_undefined = false;      // leave out columns without any value
 
@@ -108,7 +109,7 @@ absl::StatusOr<std::vector<CellResult>> RunCells(const Comparison& c, size_t job
       },
       [&](size_t i) { progress.Update(i, 1); });
   progress.Clear();
-  if (!ran.ok()) return ran;
+  if (!ran.ok()) return InFile(c.given, ran);
   return cells;
 }
 
@@ -510,6 +511,16 @@ absl::StatusOr<Comparison> MakeComparison(const ParsedFlags& flags) {
   if (!contenders.ok()) return contenders.status();
   Comparison comparison;
   comparison.contenders = *std::move(contenders);
+  if (!comparison.contenders.worlds) {
+    comparison.given = *given;
+    for (const proto::Axis& axis : given->scenario.comparison().axes()) {
+      for (const proto::AxisValue& value : axis.values()) {
+        for (const std::string& setting : value.set()) {
+          comparison.given.overridden.push_back(setting.substr(0, setting.find('=')));
+        }
+      }
+    }
+  }
   const std::vector<Contender>& all = comparison.contenders.all;
   const auto replays =
       std::count_if(all.begin(), all.end(), [](const Contender& c) { return c.is_replay(); });

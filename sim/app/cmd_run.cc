@@ -13,6 +13,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/types/optional.h"
+#include "sim/app/cell.h"
 #include "sim/app/commands.h"
 #include "sim/app/output_format.h"
 #include "sim/app/progress.h"
@@ -35,6 +36,7 @@ struct RunRequest {
   std::unique_ptr<FolderLock> lock;       // of output.dir, if any; released last
   std::unique_ptr<BegunScenario> begun;   // until there is a ledger
   proto::Scenario scenario;               // resolved
+  GivenScenario given;                    // where its values come from, for messages
   absl::optional<Resumption> resumption;  // with --resume
 };
 
@@ -43,9 +45,10 @@ bool IsAboutTheMachine(const std::string& key) {
   return key == "output.dir" || key == "output.max_ledger";
 }
 
-absl::StatusOr<RunRequest> NewRun(proto::Scenario scenario, bool force) {
+absl::StatusOr<RunRequest> NewRun(GivenScenario given, bool force) {
   RunRequest request;
-  request.scenario = std::move(scenario);
+  request.scenario = given.scenario;
+  request.given = std::move(given);
   const std::string& dir = request.scenario.output().dir();
   if (dir.empty()) return request;
   absl::StatusOr<std::unique_ptr<FolderLock>> lock = PrepareOutputDir(dir, force);
@@ -73,7 +76,7 @@ absl::StatusOr<RunRequest> ReadResumption(GivenScenario given, bool force) {
     if (absl::Status s = ResolveGiven(&given); !s.ok()) return s;
   }
   if (told && !HasBegunRun(dir)) {
-    absl::StatusOr<RunRequest> request = NewRun(std::move(given.scenario), force);
+    absl::StatusOr<RunRequest> request = NewRun(std::move(given), force);
     if (request.ok()) {
       std::fprintf(stderr, "drasim: %s has no ledger yet; the run begins anew\n", dir.c_str());
     }
@@ -105,7 +108,9 @@ absl::StatusOr<RunRequest> ReadRequest(const ParsedFlags& flags) {
   if (flags.Has("out")) given->scenario.mutable_output()->set_dir(*flags.Get("out"));
   if (flags.Has("resume")) return ReadResumption(*std::move(given), flags.Has("force"));
   if (absl::Status s = ResolveGiven(&*given); !s.ok()) return s;
-  return NewRun(std::move(given->scenario), flags.Has("force"));
+  const bool replay = given->scenario.mode() == "replay";
+  if (absl::Status s = CheckQueueFlag(flags, replay); !s.ok()) return s;
+  return NewRun(*std::move(given), flags.Has("force"));
 }
 
 // For as long as there is no ledger to resume from.
@@ -192,7 +197,7 @@ absl::Status RunCommand(const ParsedFlags& flags) {
   if (!request.ok()) return request.status();
   if (absl::Status s = LeaveScenario(&*request); !s.ok()) return s;
   absl::StatusOr<std::unique_ptr<Simulation>> sim = Simulation::Build(request->scenario);
-  if (!sim.ok()) return sim.status();
+  if (!sim.ok()) return InFile(request->given, sim.status());
   const size_t told = PrintWarnings(**sim, 0);
   absl::StatusOr<std::unique_ptr<RunOutputs>> attached = AttachOutputs(*request, sim->get());
   if (!attached.ok()) return attached.status();

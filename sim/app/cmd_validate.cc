@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "model/text/yaml_proto.h"
 #include "sim/app/commands.h"
 #include "sim/app/output_format.h"
 #include "sim/app/simulation.h"
@@ -60,7 +59,7 @@ absl::Status ValidateOne(const std::string& path, ValidFiles* valid) {
   GivenScenario given;
   given.file = name;
   given.text = *text;
-  if (absl::Status s = MergeYaml(*text, name, &given.scenario); !s.ok()) return s;
+  if (absl::Status s = ParseGiven(&given); !s.ok()) return s;
   if (absl::Status s = ResolveGiven(&given); !s.ok()) {
     const bool placed = s.message().substr(0, name.size()) == name;
     return placed ? s : absl::InvalidArgumentError(absl::StrCat(name, ": ", s.message()));

@@ -7,10 +7,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "model/text/yaml_proto.h"
 #include "sim/app/cell.h"
 #include "sim/app/cli.h"
+#include "sim/app/scenario_paths.h"
 #include "sim/app/simulation.h"
 #include "traces/byte_source.h"
 
@@ -334,7 +336,8 @@ absl::StatusOr<GivenScenario> ScenarioFromFlags(const ParsedFlags& flags) {
     if (!text.ok()) return text.status();
     given.file = (*source)->name();
     given.text = *std::move(text);
-    if (absl::Status s = MergeYaml(given.text, given.file, &scenario); !s.ok()) return s;
+    if (absl::Status s = ParseGiven(&given); !s.ok()) return s;
+    AnchorPaths(files[0], &scenario);
   }
   for (const auto& [name, value] : flags.given()) {
     for (const Command& command : Commands()) {
@@ -364,17 +367,28 @@ absl::StatusOr<GivenScenario> ScenarioFromFlags(const ParsedFlags& flags) {
   return given;
 }
 
-absl::Status ResolveGiven(GivenScenario* given) {
-  const absl::Status status = ResolveScenario(&given->scenario);
-  if (status.ok() || given->file.empty()) return status;
-  // Messages begin with the scenario key.
+absl::Status ParseGiven(GivenScenario* given) {
+  if (absl::Status s = MergeYaml(given->text, given->file, &given->scenario); !s.ok()) return s;
+  if (given->scenario.ByteSizeLong() > 0) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(given->file, ": found no key that is set, expected a scenario"));
+}
+
+absl::Status InFile(const GivenScenario& given, const absl::Status& status) {
+  if (status.ok() || given.file.empty()) return status;
+  // Messages begin with the scenario key, which may say "[0]" for the first item of a list.
   const absl::string_view message = status.message();
-  const absl::string_view key = message.substr(0, message.find(':'));
-  const auto& flags = given->overridden;
+  const std::string key =
+      absl::StrReplaceAll(message.substr(0, message.find(':')), {{"[", "."}, {"]", ""}});
+  const auto& flags = given.overridden;
   if (std::find(flags.begin(), flags.end(), key) != flags.end()) return status;
-  const std::string place = LocateField(given->text, given->file, key);
+  const std::string place = LocateField(given.text, given.file, key);
   if (place.empty()) return status;
   return absl::Status(status.code(), absl::StrCat(place, ": ", message));
+}
+
+absl::Status ResolveGiven(GivenScenario* given) {
+  return InFile(*given, ResolveScenario(&given->scenario));
 }
 
 absl::Status CompletionCommand(const ParsedFlags& flags) {

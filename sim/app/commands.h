@@ -62,8 +62,12 @@ struct GivenScenario {
   std::vector<std::string> overridden;  // keys that flags have set since
 };
 absl::StatusOr<GivenScenario> ScenarioFromFlags(const ParsedFlags& flags);
-// ResolveScenario, with the place in the file put in front of an error about a value that the file
-// gives.
+// Reads `text`, of `file`, into the scenario. A text that sets no key is an error.
+absl::Status ParseGiven(GivenScenario* given);
+// The error with the place in the file put in front, when it is about a value that the file gives;
+// its message begins with the scenario key then. Other errors as they are.
+absl::Status InFile(const GivenScenario& given, const absl::Status& status);
+// ResolveScenario, with errors as InFile has them.
 absl::Status ResolveGiven(GivenScenario* given);
 
 }  // namespace drasim

@@ -297,18 +297,6 @@ absl::Status AddContenders(const World& world, const Choices& choices, GivenScen
   return absl::OkStatus();
 }
 
-// With the place in the file, when the wrong value comes from there.
-absl::Status InFile(const GivenScenario& given, const absl::Status& status) {
-  const absl::string_view message = status.message();
-  const absl::string_view key = message.substr(0, message.find(':'));
-  const std::vector<std::string>& flags = given.overridden;
-  if (given.file.empty() || std::find(flags.begin(), flags.end(), key) != flags.end())
-    return status;
-  const std::string place = LocateField(given.text, given.file, key);
-  if (place.empty()) return status;
-  return absl::Status(status.code(), absl::StrCat(place, ": ", message));
-}
-
 absl::StatusOr<std::vector<uint64_t>> MakeSeeds(const ParsedFlags& flags,
                                                 const proto::Comparison& comparison, uint64_t own) {
   if (!flags.Has("seeds") && !comparison.seeds().empty())
@@ -417,6 +405,7 @@ absl::Status CheckComparison(const proto::Scenario& scenario) {
 absl::StatusOr<Contenders> MakeContenders(const ParsedFlags& flags, const GivenScenario& given,
                                           std::optional<double> fill_ratio) {
   const proto::Comparison& comparison = given.scenario.comparison();
+  if (absl::Status s = CheckListFlags(flags); !s.ok()) return s;
   if (absl::Status s = CheckComparison(given.scenario); !s.ok()) return InFile(given, s);
   if (flags.Has("worlds")) {
     absl::StatusOr<Contenders> named = MakeWorldContenders(flags, given, fill_ratio);
@@ -425,7 +414,7 @@ absl::StatusOr<Contenders> MakeContenders(const ParsedFlags& flags, const GivenS
         MakeSeeds(flags, comparison, named->all[0].scenario.seed());
     if (!seeds.ok()) return seeds.status();
     named->seeds = *std::move(seeds);
-    return named;
+    return named;  // worlds by name are replays
   }
   absl::StatusOr<Choices> choices = MakeChoices(flags, given.scenario);
   if (!choices.ok()) return choices.status();
@@ -443,6 +432,9 @@ absl::StatusOr<Contenders> MakeContenders(const ParsedFlags& flags, const GivenS
     const absl::Status added = AddContenders(*world, *choices, &trial, &contenders.all);
     if (!added.ok()) return InWorld(*world, contenders.axes, added);
   }
+  const bool any_replay = std::any_of(contenders.all.begin(), contenders.all.end(),
+                                      [](const Contender& c) { return c.is_replay(); });
+  if (absl::Status s = CheckQueueFlag(flags, any_replay); !s.ok()) return s;
   absl::StatusOr<std::vector<uint64_t>> seeds =
       MakeSeeds(flags, comparison, contenders.all[0].scenario.seed());
   if (!seeds.ok()) return seeds.status();

@@ -231,9 +231,8 @@ absl::Status CheckDevices(const proto::Scenario& s) {
     return absl::InvalidArgumentError(
         "front_end.device_plugin: expected none without front_end.kind: device-plugin");
   }
-  if (*kind != 1 && HasDeviceEvents(s)) {
-    return absl::InvalidArgumentError(
-        "cluster.events: an action on devices needs front_end.kind: device-plugin");
+  if (*kind != 1) {
+    if (absl::Status e = CheckNoDeviceEvents(s); !e.ok()) return e;
   }
   for (int i = 0; i < s.cluster().devices_size(); ++i) {
     const std::string key = absl::StrCat("cluster.devices[", i, "]");

@@ -79,7 +79,22 @@ absl::Status ReadConnection(const std::string& key, const proto::DraConnection& 
   return absl::OkStatus();
 }
 
+// Keys that mean nothing for the fault's action.
+absl::Status CheckFaultKeys(const proto::DraFault& f, const std::string& key) {
+  const bool of_component = f.action() == "restart" || f.action() == "break-watch";
+  const bool of_claim = f.action() == "delete-claim";
+  for (const auto& [name, text, meant] : {std::tuple(".component", &f.component(), of_component),
+                                          std::tuple(".duration", &f.duration(), of_component),
+                                          std::tuple(".claim", &f.claim(), of_claim)}) {
+    if (meant || text->empty() || (!of_component && !of_claim)) continue;
+    return DraExpected(absl::StrCat(key, name), *text,
+                       absl::StrCat("none with the action ", f.action()));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status ReadFault(const proto::DraFault& f, const std::string& key, PlaneFault* out) {
+  if (absl::Status s = CheckFaultKeys(f, key); !s.ok()) return s;
   SimDuration at;
   if (absl::Status s = ReadDuration(absl::StrCat("front_end.dra.", key, ".at"), f.at(), &at);
       !s.ok()) {
@@ -126,8 +141,17 @@ absl::Status CheckDraDriver(const proto::DraDriver& d, const std::string& key) {
   const bool counting = d.kind() == kCounting;
   if (counting && d.name().empty()) return DraExpected(key + ".name", "", "the driver's name");
   if (counting && d.class_().empty()) return DraExpected(key + ".class", "", "the class's name");
-  if (counting && !d.placement().empty()) {
-    return DraExpected(key + ".placement", d.placement(), "none: units have no places");
+  // Only these two kinds cut GPUs into instances, and units are no GPUs.
+  const bool makes_instances = d.kind() == "nvidia" || d.kind() == "constraints";
+  for (const auto& [name, text, meant] :
+       {std::tuple(".placement", &d.placement(), makes_instances),
+        std::tuple(".create_instance", &d.create_instance(), makes_instances),
+        std::tuple(".destroy_instance", &d.destroy_instance(), makes_instances),
+        std::tuple(".gpus", &d.gpus(), !counting)}) {
+    if (meant || text->empty()) continue;
+    return DraExpected(
+        absl::StrCat(key, name), *text,
+        absl::StrCat("none: the kind ", d.kind(), " has no ", counting ? "GPUs" : "MIG instances"));
   }
   if (!counting && (d.has_units() || d.has_network_units())) {
     return DraExpected(key + (d.has_units() ? ".units" : ".network_units"),

@@ -5,10 +5,34 @@
 
 namespace drasim {
 
+namespace {
+
+// As absl::ParseDuration, with days in front: "1d", "1.5d", "2d12h".
+bool ParseWithDays(absl::string_view text, absl::Duration* out) {
+  const size_t mark = text.find('d');
+  if (mark == absl::string_view::npos) return absl::ParseDuration(text, out);
+  const absl::string_view number = text.substr(0, mark);
+  const absl::string_view rest = text.substr(mark + 1);
+  absl::Duration in_hours;
+  // Only digits may stand in front of the d, so that the number below is one number of hours.
+  if (number.find_first_not_of("0123456789.") != absl::string_view::npos ||
+      !absl::ParseDuration(absl::StrCat(number, "h"), &in_hours)) {
+    return false;
+  }
+  *out = 24 * in_hours;
+  if (rest.empty()) return true;
+  absl::Duration below_a_day;
+  if (rest[0] == '+' || rest[0] == '-' || !absl::ParseDuration(rest, &below_a_day)) return false;
+  *out += below_a_day;
+  return true;
+}
+
+}  // namespace
+
 absl::StatusOr<SimDuration> ParseDuration(absl::string_view text) {
   if (text.empty()) return SimDuration();
   absl::Duration duration;
-  if (!absl::ParseDuration(text, &duration) || duration < absl::ZeroDuration() ||
+  if (!ParseWithDays(text, &duration) || duration < absl::ZeroDuration() ||
       duration > absl::Hours(24 * 365 * 200)) {
     return absl::InvalidArgumentError(
         absl::StrCat("found '", text, "', expected a duration such as 5ms, 1.5s or 2h"));

@@ -1,5 +1,5 @@
-// Durations as Go writes them: "1h2m3s", "1.5s", "5ms", "10us", "7ns". Used by every duration in a
-// scenario.
+// Durations as Go writes them: "1h2m3s", "1.5s", "5ms", "10us", "7ns"; and with days of 24 hours in
+// front: "1d", "1.5d", "2d12h". Used by every duration in a scenario.
 #ifndef DRASIM_SIM_APP_DURATION_TEXT_H_
 #define DRASIM_SIM_APP_DURATION_TEXT_H_
 

@@ -27,6 +27,7 @@
 #include "traces/job_generator.h"
 #include "traces/mapping.h"
 #include "traces/mig_generator.h"
+#include "traces/shaping.h"
 #include "traces/table_source.h"
 
 namespace drasim {
@@ -219,9 +220,9 @@ absl::Status CheckGenerated(const proto::Scenario& scenario) {
     return MakeInlineJobs(workload.jobs(), {}, &shapes).status();
   }
   const proto::Generated& g = workload.generated();
-  if (g.pods() < 0 || g.pods() > GeneratedSource::kMaxPods) {
+  if (g.pods() < 0 || g.pods() > kMaxShapedJobs) {
     return absl::InvalidArgumentError(absl::StrCat("workload.generated.pods: found ", g.pods(),
-                                                   ", expected 0 to ", GeneratedSource::kMaxPods));
+                                                   ", expected 0 to ", kMaxShapedJobs));
   }
   if (!g.sampling().empty() && g.sampling() != "quota" && g.sampling() != "independent") {
     return absl::InvalidArgumentError(absl::StrCat("workload.generated.sampling: found '",

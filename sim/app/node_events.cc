@@ -86,6 +86,10 @@ absl::Status CheckEvent(const proto::NodeEvent& event, const std::string& key) {
         absl::StrCat(key, ".action: found '", event.action(), "', expected one of ",
                      absl::StrJoin(names, ", "), Suggest(event.action(), names)));
   }
+  if (event.nodes().empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(key, ".nodes: found none, expected a node's name or a pattern with *"));
+  }
   if (!action->may_last && !event.duration().empty()) {
     return absl::InvalidArgumentError(absl::StrCat(
         key, ".duration: found '", event.duration(),
@@ -167,12 +171,15 @@ absl::Status CheckNodeEvents(const proto::Scenario& s) {
   return absl::OkStatus();
 }
 
-bool HasDeviceEvents(const proto::Scenario& s) {
-  return std::any_of(s.cluster().events().begin(), s.cluster().events().end(),
-                     [](const proto::NodeEvent& event) {
-                       const ActionName* const action = FindAction(event.action());
-                       return action != nullptr && action->action == Action::kDevices;
-                     });
+absl::Status CheckNoDeviceEvents(const proto::Scenario& s) {
+  for (int i = 0; i < s.cluster().events_size(); ++i) {
+    const std::string& name = s.cluster().events(i).action();
+    const ActionName* const action = FindAction(name);
+    if (action == nullptr || action->action != Action::kDevices) continue;
+    return absl::InvalidArgumentError(absl::StrCat("cluster.events[", i, "].action: found '", name,
+                                                   "', which needs front_end.kind: device-plugin"));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace drasim

@@ -23,8 +23,8 @@ absl::StatusOr<std::vector<NodeTransition>> MakeNodeTransitions(const proto::Sce
 
 // Whether every event of `cluster.events` makes sense by itself.
 absl::Status CheckNodeEvents(const proto::Scenario& scenario);
-// Whether any of them concerns devices.
-bool HasDeviceEvents(const proto::Scenario& scenario);
+// InvalidArgument when one of them concerns devices, which only the device plugin has.
+absl::Status CheckNoDeviceEvents(const proto::Scenario& scenario);
 
 }  // namespace drasim
 

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "model/number_text.h"
 #include "model/text/did_you_mean.h"
 #include "policies/builtins.h"
 #include "sim/app/contenders.h"
@@ -16,13 +17,12 @@
 #include "sim/app/duration_text.h"
 #include "sim/app/input_files.h"
 #include "sim/app/node_events.h"
+#include "sim/app/node_failures.h"
 #include "sim/app/run_plan.h"
+#include "traces/shaping.h"
 
 namespace drasim {
 namespace {
-
-// A larger workload would take memory without end before the first pod is placed.
-constexpr double kMostTuning = 1000;
 
 absl::Status CheckChoice(absl::string_view key, const std::string& value,
                          const std::vector<std::string>& known) {
@@ -151,6 +151,7 @@ absl::Status CheckQueue(const proto::Scenario& s) {
   const proto::Scheduler& scheduler = s.scheduler();
   if (s.mode() != "replay") {
     const char* const key = s.cluster().events_size() > 0 ? "cluster.events"
+                            : s.cluster().has_failures()  ? "cluster.failures"
                             : s.quotas_size() > 0         ? "quotas"
                             : !s.compat().empty()         ? "compat"
                                                           : nullptr;
@@ -241,6 +242,7 @@ absl::Status CheckPlan(const proto::Scenario& s) {
   if (auto batch = MakeBatchOptions(s); !batch.ok()) return batch.status();
   if (auto shaping = MakeShapingOptions(s); !shaping.ok()) return shaping.status();
   if (absl::Status e = CheckNodeEvents(s); !e.ok()) return e;
+  if (absl::Status e = CheckNodeFailures(s); !e.ok()) return e;
   if (absl::Status e = CheckDevices(s); !e.ok()) return e;
   if (absl::Status e = CheckDra(s); !e.ok()) return e;
   if (auto limit = LedgerLimit(s); !limit.ok()) return limit.status();
@@ -258,13 +260,17 @@ absl::Status CheckValues(const proto::Scenario& s) {
         "order: found '", s.order(), "', expected 'trace': a replay keeps the arrival times"));
   }
   const double ratio = s.workload().tuning().ratio();
-  if (s.workload().tuning().has_ratio() && !(ratio > 0)) {
-    return absl::InvalidArgumentError("workload.tuning.ratio: expected a number above 0");
+  if (s.workload().tuning().has_ratio() && !(ratio > 0 && ratio <= 1e6)) {
+    return absl::InvalidArgumentError(absl::StrCat("workload.tuning.ratio: found ",
+                                                   DoubleText(ratio),
+                                                   ", expected a number above 0, at most 1000000"));
   }
-  if (ratio > kMostTuning) {
-    return absl::InvalidArgumentError(absl::StrCat("workload.tuning.ratio: found ", ratio,
-                                                   ", expected at most ", kMostTuning,
-                                                   " times the cluster's GPUs"));
+  if (s.cluster().has_scale()) {
+    if (auto one = MultiplyCluster({}, s.cluster().scale()); !one.ok()) return one.status();
+    if (s.workload().has_target_load_percent()) {
+      return absl::InvalidArgumentError(
+          "cluster.scale: found workload.target_load_percent, too, expected one of them");
+    }
   }
   if (s.workload().limit() < 0)
     return absl::InvalidArgumentError("workload.limit: expected 0 or more");

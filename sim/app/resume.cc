@@ -17,6 +17,7 @@
 #include "sim/app/resolve.h"
 #include "sim/app/run_outputs.h"
 #include "sim/record/atomic_file.h"
+#include "sim/app/scenario_paths.h"
 #include "sim/record/ledger_frame.h"
 #include "sim/record/ledger_reader.h"
 #include "sim/record/version.h"
@@ -144,6 +145,11 @@ absl::Status CheckSameScenario(const proto::Scenario& given, const proto::Scenar
     scenario->mutable_output()->clear_dir();
     scenario->mutable_output()->clear_max_ledger();
   }
+  left.mutable_output()->clear_dir();
+  right.mutable_output()->clear_dir();
+  // The ledger has absolute paths, so that the run can be resumed from anywhere.
+  MakePathsAbsolute(&left);
+  MakePathsAbsolute(&right);
   if (left.cluster().sha256().empty() && !right.cluster().sha256().empty()) {
     left.mutable_cluster()->set_sha256(right.cluster().sha256());
   }

@@ -17,6 +17,7 @@
 #include "sim/app/dra_outputs.h"
 #include "sim/app/resume.h"
 #include "sim/app/run_plan.h"
+#include "sim/app/scenario_paths.h"
 #include "sim/app/text_table.h"
 #include "sim/record/version.h"
 
@@ -174,6 +175,8 @@ std::string ResolvedYaml(const proto::Scenario& scenario) {
   proto::Scenario copy = scenario;
   copy.mutable_output()->clear_dir();
   copy.mutable_output()->clear_max_ledger();
+  // Where the run's files are kept has nothing to do with where its inputs are.
+  MakePathsAbsolute(&copy);
   return ToYaml(copy);
 }
 
@@ -343,7 +346,7 @@ std::string RunJson(const Simulation& sim, double wall_seconds) {
 RunOutputs::RunOutputs(Simulation* sim, std::string dir)
     : sim_(sim),
       dir_(std::move(dir)),
-      pod_log_(sim->front_end() != nullptr || sim->cluster().any_mig()) {
+      pod_log_(sim->front_end() != nullptr || sim->cluster().any_mig(), &sim->summaries()) {
   if (sim->front_end() != nullptr) device_log_ = std::make_unique<DeviceLog>();
 }
 

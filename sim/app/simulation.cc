@@ -13,6 +13,7 @@
 #include "sim/app/input_files.h"
 #include "sim/app/manifests.h"
 #include "sim/app/node_events.h"
+#include "sim/app/node_failures.h"
 #include "sim/app/resolve.h"
 #include "sim/core/batch_dispatcher.h"
 #include "sim/core/fill_dispatcher.h"
@@ -22,15 +23,45 @@
 
 namespace drasim {
 
+namespace {
+
+// Multiplies the nodes; what the trace says of a node goes for its copies, too.
+absl::Status ScaleNodeInput(double scale, NodeInput* input) {
+  std::vector<NodeSpec>& nodes = input->nodes;
+  const size_t size = nodes.size();
+  absl::StatusOr<std::vector<NodeSpec>> scaled = MultiplyCluster(std::move(nodes), scale);
+  if (!scaled.ok()) return scaled.status();
+  nodes = *std::move(scaled);
+  if (input->changes.empty() || nodes.size() <= size) return absl::OkStatus();
+  absl::flat_hash_map<std::string, std::vector<std::string>> copies;
+  for (size_t i = size; i < nodes.size(); ++i) {
+    copies[nodes[i % size].name].push_back(nodes[i].name);
+  }
+  std::vector<NodeChange> changes;
+  for (const NodeChange& change : input->changes) {
+    changes.push_back(change);
+    const auto it = copies.find(change.node);
+    if (it == copies.end()) continue;
+    for (const std::string& copy : it->second) {
+      changes.push_back(change);
+      changes.back().node = copy;
+    }
+  }
+  input->changes = std::move(changes);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
 absl::StatusOr<std::unique_ptr<Simulation>> Simulation::Build(const proto::Scenario& scenario) {
   std::unique_ptr<Simulation> sim(new Simulation(scenario));
   if (UsesDra(scenario)) {
     sim->dra_ = std::make_unique<DraPlan>(&sim->scenario_);
     sim->devices_.set_dra(sim->dra_.get());
   }
-  for (auto step :
-       {&Simulation::ReadCluster, &Simulation::ReadWorkload, &Simulation::LowerWorkload,
-        &Simulation::BuildCluster, &Simulation::ArrangeWorkload, &Simulation::MakeProfile}) {
+  for (auto step : {&Simulation::ReadCluster, &Simulation::ReadWorkload, &Simulation::LowerWorkload,
+                    &Simulation::BuildCluster, &Simulation::ArrangeWorkload,
+                    &Simulation::AddFailures, &Simulation::MakeProfile}) {
     if (absl::Status s = ((*sim).*step)(); !s.ok()) return s;
   }
   return sim;
@@ -40,6 +71,11 @@ absl::Status Simulation::ReadCluster() {
   absl::StatusOr<NodeInput> input = ReadNodeInput(&scenario_);
   if (!input.ok()) return input.status();
   node_input_ = *std::move(input);
+  if (scenario_.cluster().has_scale()) {
+    if (absl::Status s = ScaleNodeInput(scenario_.cluster().scale(), &node_input_); !s.ok()) {
+      return s;
+    }
+  }
   std::vector<NodeSpec>& nodes = node_input_.nodes;
   if (absl::Status s = devices_.DescribeNodes(&nodes); !s.ok()) return s;
   if (scenario_.order() != "trace") {
@@ -209,8 +245,10 @@ absl::Status Simulation::ArrangeWorkload() {
   streams_ = artifact ? MakeArtifactStreams(scenario_.seed()) : MakeSeededStreams(scenario_.seed());
   if (!trace_order) workload_.Shuffle(*streams_);
   if (scenario_.workload().tuning().has_ratio()) {
-    workload_.Tune(scenario_.workload().tuning().ratio(), cluster_->totals().gpu_milli_capacity,
-                   *shapes_, *streams_);
+    const double ratio = scenario_.workload().tuning().ratio();
+    const int64_t capacity = cluster_->totals().gpu_milli_capacity;
+    if (absl::Status s = workload_.CheckTuning(ratio, capacity, *shapes_); !s.ok()) return s;
+    workload_.Tune(ratio, capacity, *shapes_, *streams_);
   }
   const size_t nodes = cluster_->node_count();
   if (trace_order) {
@@ -220,6 +258,47 @@ absl::Status Simulation::ArrangeWorkload() {
     ranks_ = streams_->NodeRanks(nodes);
   }
   return MakeSource();
+}
+
+// Failures at random happen beside what the scenario and the trace say of nodes, and after it where
+// both happen at one instant.
+absl::Status Simulation::AddFailures() {
+  if (!scenario_.cluster().has_failures()) return absl::OkStatus();
+  const std::string& given = scenario_.cluster().failures().until();
+  if (!given.empty()) {
+    failures_until_ = SimTime() + *ParseDuration(given);
+  } else if (IsStream(scenario_)) {
+    const auto jobs = static_cast<int64_t>(workload_.order().size());
+    const SimDuration interval = *ParseDuration(scenario_.workload().stream_interval());
+    failures_until_ = SimTime(std::max<int64_t>(0, jobs - 1) * interval.ns());
+  } else {
+    failures_until_ = EndWithoutWaiting(workload_.rows());
+  }
+  absl::StatusOr<std::vector<NodeTransition>> failures =
+      MakeNodeFailures(scenario_, *cluster_, failures_until_);
+  if (!failures.ok()) return failures.status();
+  node_transitions_.insert(node_transitions_.end(), failures->begin(), failures->end());
+  std::stable_sort(node_transitions_.begin(), node_transitions_.end(),
+                   [](const NodeTransition& a, const NodeTransition& b) { return a.at < b.at; });
+  return absl::OkStatus();
+}
+
+// Jobs that wait may make a run longer than anybody could know beforehand.
+void Simulation::WarnAboutEndOfFailures() {
+  if (!scenario_.cluster().has_failures() || !scenario_.cluster().failures().until().empty()) {
+    return;
+  }
+  int64_t later = 0;
+  for (size_t j = 0; j < jobs_.size(); ++j) {
+    const JobRow& row = jobs_.row(JobId(j));
+    const bool ended = IsEnded(row.state) && row.state != JobState::kDropped;
+    later += row.has_run_time && ended && row.ended > failures_until_ ? 1 : 0;
+  }
+  if (later == 0) return;
+  warnings_.push_back(
+      absl::StrCat("cluster.failures: no node failed after ",
+                   absl::FormatDuration(absl::Nanoseconds(failures_until_.ns())), ", though ",
+                   later, " job(s) ended later; cluster.failures.until says how long nodes fail"));
 }
 
 absl::Status Simulation::MakeSource() {
@@ -412,6 +491,7 @@ absl::Status Simulation::Start(const std::string* checkpoint) {
 
 absl::Status Simulation::Run() {
   if (absl::Status s = engine_->Run(); !s.ok()) return s;
+  if (engine_->finished()) WarnAboutEndOfFailures();
   if (engine_->finished() && engine_->never_fitting() > 0) {
     const JobId first = engine_->first_never_fitting();
     const std::string line = absl::StrCat(

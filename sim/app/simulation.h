@@ -101,6 +101,8 @@ class Simulation {
   absl::Status NoPods(size_t jobs_read) const;
   void WarnAboutServices();
   absl::Status ArrangeWorkload();
+  absl::Status AddFailures();
+  void WarnAboutEndOfFailures();
   absl::Status MakeSource();
   absl::Status MakeProfile();
   void WarnAboutUnknownModels();
@@ -113,6 +115,7 @@ class Simulation {
   std::unique_ptr<ClusterState> cluster_ = std::make_unique<ClusterState>(&models_, shapes_.get());
   NodeInput node_input_;
   std::vector<NodeTransition> node_transitions_;
+  SimTime failures_until_;  // with cluster.failures
   Quotas quotas_;
   JobTable jobs_;
   int64_t origin_ns_ = 0;  // the run's time zero in the trace's own time

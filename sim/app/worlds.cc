@@ -55,7 +55,12 @@ absl::StatusOr<ScenarioChange> DirectWorld(absl::string_view name, absl::string_
   bool mig = false;
   if (!policy.empty()) {
     absl::StatusOr<const PolicyEntry*> entry = BuiltinRegistry().FindPolicy(policy);
-    if (!entry.ok()) return WorldError(name, entry.status().message());
+    if (!entry.ok()) {
+      std::vector<std::string> known;
+      for (const PolicyEntry& p : BuiltinRegistry().policies()) known.push_back(p.name);
+      return WorldError(name, absl::StrCat("unknown policy '", policy, "', expected one of ",
+                                           absl::StrJoin(known, ", "), Suggest(policy, known)));
+    }
     mig = (*entry)->kind == PolicyEntry::Kind::kMig;
     change.set.push_back(absl::StrCat("scheduler.policy=", policy));
   }

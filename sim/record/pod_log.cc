@@ -91,6 +91,11 @@ void PodLog::NoteDevices(const Record& record, const ClusterState& cluster) {
 }
 
 void PodLog::OnRecord(const Record& record, const ClusterState& cluster) {
+  if (record.kind == RecordKind::kAttemptFailed) {
+    failure_before_ = record.detail;
+  } else if (record.kind != RecordKind::kPodDropped) {
+    failure_before_ = kNoFailure;
+  }
   if (!record.pod.valid()) return;
   const size_t i = record.pod.value();
   if (rows_.size() <= i) rows_.resize(i + 1);
@@ -118,6 +123,10 @@ void PodLog::OnRecord(const Record& record, const ClusterState& cluster) {
       break;
     case RecordKind::kAttemptFailed:
       ++rows_[i].attempts_failed;
+      rows_[i].failure = record.detail;
+      break;
+    case RecordKind::kPodDropped:
+      if (failure_before_ != kNoFailure) rows_[i].failure = failure_before_;
       break;
     default:
       break;
@@ -129,7 +138,22 @@ std::string PodLog::CsvHeader() const {
       "pod,priority,cpu_milli,memory_bytes,gpu_count,gpu_milli,gpu_spec,phase,node,devices,"
       "arrival_seconds,"
       "start_seconds,end_seconds,attempts_failed",
-      with_grants_ ? ",grants,reason" : "", "\n");
+      with_grants_ ? ",grants" : "", ",reason\n");
+}
+
+void PodLog::AppendReason(size_t pod, PodPhase phase, std::string* out) const {
+  if (with_grants_ && parts_[pod].failure != AdmissionFailure::kNone) {
+    absl::StrAppend(out, AdmissionReason(parts_[pod].failure));
+    return;
+  }
+  const bool given_up = phase == PodPhase::kDropped;
+  if (summaries_ == nullptr || (!given_up && phase != PodPhase::kPending)) return;
+  if (rows_[pod].failure != kNoFailure) {
+    AppendCsvField(summaries_->Text(SummaryId(rows_[pod].failure)), out);
+  } else if (given_up) {
+    // Only a job for which there are nodes is given up without an attempt.
+    absl::StrAppend(out, "more than its tenant's quota ever allows");
+  }
 }
 
 void PodLog::AppendCsv(const ClusterState& cluster, size_t first, size_t last,
@@ -165,8 +189,9 @@ void PodLog::AppendCsv(const ClusterState& cluster, size_t first, size_t last,
     if (with_grants_) {
       out->push_back(',');
       if (row.node.valid()) AppendGrants(cluster.mig_table(row.node), parts_[i].grants, out);
-      absl::StrAppend(out, ",", AdmissionReason(parts_[i].failure));
     }
+    out->push_back(',');
+    AppendReason(i, phase, out);
     out->push_back('\n');
   }
 }
@@ -180,6 +205,7 @@ void PodLog::Save(StateWriter& out) const {
     out.I64(r.attempts_failed);
     out.I64(r.start.ns());
     out.I64(r.end.ns());
+    out.U64(r.failure);
   }
   for (const Part& part : parts_) {
     SaveGrants(part.grants, out);
@@ -199,6 +225,7 @@ absl::Status PodLog::Load(StateReader& in) {
     r.attempts_failed = static_cast<int32_t>(in.I64());
     r.start = SimTime(in.I64());
     r.end = SimTime(in.I64());
+    r.failure = static_cast<uint32_t>(in.U64());
     rows_.push_back(r);
   }
   for (size_t i = 0; i < n && with_grants_ && in.status().ok(); ++i) {

@@ -19,24 +19,30 @@ namespace drasim {
 
 class PodLog : public RecordSink {
  public:
+  static constexpr uint32_t kNoFailure = ~uint32_t{0};
+
   struct Row {
     NodeId node;
     uint32_t devices = 0;
     int32_t attempts_failed = 0;
     SimTime start;
     SimTime end;
+    uint32_t failure = kNoFailure;  // a SummaryId: of the last attempt that failed
   };
-  // `with_grants`: two more columns, for runs in which pods get parts of devices, or get them from
-  // their nodes. It is part of what a checkpoint expects.
-  explicit PodLog(bool with_grants = false) : with_grants_(with_grants) {}
+  // `with_grants`: one more column, for runs in which pods get parts of devices, or get them from
+  // their nodes. It is part of what a checkpoint expects. `summaries`: of why attempts failed;
+  // outlives the log. Without them nothing is said of pods that wait or were given up.
+  explicit PodLog(bool with_grants = false, const VerdictSummaryTable* summaries = nullptr)
+      : with_grants_(with_grants), summaries_(summaries) {}
 
   void OnRecord(const Record& record, const ClusterState& cluster) override;
   const std::vector<Row>& rows() const { return rows_; }
 
   // Appends the header, then one line per pod in arrival order, in pieces: `first` to `last`
   // (exclusive). Times in seconds; empty where there is none. Devices are indices joined by '-'.
-  // With grants: what of them, as AppendGrants has it, and why the pod was last turned away by a
-  // node, as AdmissionReason has it.
+  // With grants: what of them, as AppendGrants has it. The last column is why the pod was last
+  // turned away by a node, as AdmissionReason has it; else, of a pod that waits or was given up,
+  // why no node took it.
   std::string CsvHeader() const;
   void AppendCsv(const ClusterState& cluster, size_t first, size_t last, std::string* out) const;
 
@@ -49,8 +55,13 @@ class PodLog : public RecordSink {
     AdmissionFailure failure = AdmissionFailure::kNone;
   };
   void NoteDevices(const Record& record, const ClusterState& cluster);
+  void AppendReason(size_t pod, PodPhase phase, std::string* out) const;
 
   bool with_grants_;
+  const VerdictSummaryTable* summaries_;
+  // Of the attempt that the record before told of: a gang that is given up is dropped right after
+  // one of its pods has failed.
+  uint32_t failure_before_ = kNoFailure;
   std::vector<Row> rows_;
   std::vector<Part> parts_;  // beside rows_; empty without grants
 };

@@ -107,6 +107,18 @@ TEST_F(WorkloadTest, TunesUpUntilTheNextPodWouldOvershootByOneDevice) {
   EXPECT_TRUE(streams_.draws.empty());
 }
 
+// Else it would clone until the memory is used up.
+TEST_F(WorkloadTest, TuningHasABound) {
+  const Workload workload = Read({{"a", 0}, {"b", 2}});  // 1500 milli
+  EXPECT_EQ(workload.CheckTuning(1, 1500 * int64_t{50'000'000}, shapes_), absl::OkStatus());
+  EXPECT_EQ(workload.CheckTuning(1, 1500 * int64_t{50'000'001}, shapes_),
+            absl::InvalidArgumentError(
+                "workload.tuning.ratio: found 1, for which 100000002 jobs are needed, expected one "
+                "for which 100000000 are enough"));
+  EXPECT_EQ(workload.CheckTuning(0.5, 1, shapes_), absl::OkStatus());
+  EXPECT_EQ(Workload().CheckTuning(1e6, 1'000'000, shapes_), absl::OkStatus());
+}
+
 TEST_F(WorkloadTest, AMultiGpuPodMayOvershootByUpToSevenDevices) {
   // The test is made with one device's 1000, the sum grows by 8000: the artifact's asymmetry.
   Workload w = Read({{"eight", 1}});

@@ -482,14 +482,23 @@ TEST_F(ResumeRefusedTest, WithoutItsTimeseries) {
   ExpectFiles("cut", whole_);
 }
 
+// The ledger names its inputs absolutely.
+TEST_F(ResumeRefusedTest, NotInAnotherWorkingFolder) {
+  const ProcessResult result =
+      Process(DRASIM_BINARY, {"run", "--resume", "--out", "."}, dir_.PathOf("cut")).Wait();
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  ExpectFiles("cut", whole_);
+}
+
 TEST_F(ResumeRefusedTest, OtherInput) {
   dir_.Write("pods.csv", absl::StrCat(kPodHeader, "p-0,12000,16384,1,460,,LS,Running,5,1000,7\n"));
   const ProcessResult changed = Resume("cut");
   EXPECT_EQ(changed.exit_code, 2);
-  EXPECT_TRUE(absl::StartsWith(changed.err,
-                               "drasim: error: pods.csv: workload.trace.sha256 expects a file with "
-                               "SHA-256 056c35ad5be1ea094ea25ef9ef0928c05eab09bbf16d725195da6edcea"
-                               "73b669, found "))
+  EXPECT_TRUE(absl::StartsWith(
+      changed.err,
+      absl::StrCat("drasim: error: ", dir_.PathOf("pods.csv"),
+                   ": workload.trace.sha256 expects a file with SHA-256 "
+                   "056c35ad5be1ea094ea25ef9ef0928c05eab09bbf16d725195da6edcea73b669, found ")))
       << changed.err;
   ExpectUntouched();
 

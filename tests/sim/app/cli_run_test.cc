@@ -6,6 +6,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
@@ -95,10 +96,10 @@ constexpr char kTinySummary[] = R"({
 
 constexpr char kTinyPods[] =
     "pod,priority,cpu_milli,memory_bytes,gpu_count,gpu_milli,gpu_spec,phase,node,devices,"
-    "arrival_seconds,start_seconds,end_seconds,attempts_failed\n"
-    "p-0,2,12000,17179869184,1,460,,Running,n-0,0,0,0,,0\n"
-    "p-1,0,500,1073741824,0,0,,Running,n-0,,0,0,,0\n"
-    "p-2,1,500,1073741824,2,1000,T4,Running,n-1,0-1,0,0,,0\n";
+    "arrival_seconds,start_seconds,end_seconds,attempts_failed,reason\n"
+    "p-0,2,12000,17179869184,1,460,,Running,n-0,0,0,0,,0,\n"
+    "p-1,0,500,1073741824,0,0,,Running,n-0,,0,0,,0,\n"
+    "p-2,1,500,1073741824,2,1000,T4,Running,n-1,0-1,0,0,,0,\n";
 
 constexpr char kTinyTimeseries[] =
     "time_seconds,pods_arrived,pods_scheduled,pods_dropped,pods_finished,gpu_arrived_milli,"
@@ -118,16 +119,17 @@ constexpr char kTinyByLoad[] =
     "40,41,28.22,47.83\n"
     "41,41,28.22,47.83\n";
 
+// FOLDER stands for the one in which the files are.
 constexpr char kTinyScenario[] = R"(mode: fill
 seed: 42
 order: trace
 cluster:
-  path: nodes.csv
+  path: FOLDER/nodes.csv
   format: openb
   sha256: "1cfb01bdc8e173b7c33682342b4090b66b686824567fc9028cb2dcece719a233"
 workload:
   trace:
-    path: pods.csv
+    path: FOLDER/pods.csv
     format: openb
     sha256: "056c35ad5be1ea094ea25ef9ef0928c05eab09bbf16d725195da6edcea73b669"
 scheduler:
@@ -160,7 +162,8 @@ TEST_F(CliRunTest, EveryFileToTheByte) {
   EXPECT_EQ(dir_.Read("out/pods.csv"), kTinyPods);
   EXPECT_EQ(dir_.Read("out/timeseries.csv"), kTinyTimeseries);
   EXPECT_EQ(dir_.Read("out/by_load.csv"), kTinyByLoad);
-  EXPECT_EQ(dir_.Read("out/scenario.yaml"), kTinyScenario);
+  EXPECT_EQ(dir_.Read("out/scenario.yaml"),
+            absl::StrReplaceAll(kTinyScenario, {{"FOLDER", dir_.path()}}));
   const std::string run = dir_.Read("out/run.json");
   EXPECT_EQ(JsonAt(run, "records"), "7");
   EXPECT_EQ(JsonAt(run, "steps.decisions"), "3");
@@ -178,6 +181,44 @@ TEST_F(CliRunTest, Formats) {
             "fragmentation_ratio_percent,fingerprint\n"
             "best-fit,42,3,3,0,6000,2460,2460,13000,1693.33,47.83,65ccc57b93c1dba0\n");
   EXPECT_EQ(dir_.List("."), (Names{"nodes.csv", "pods.csv"}));  // without --out, no files
+}
+
+// A scenario's paths are relative to its file, and what a run leaves behind runs from anywhere.
+// Both ledgers hold the same scenario.
+TEST_F(CliRunTest, AScenarioRunsFromAnyFolder) {
+  std::filesystem::create_directory(dir_.PathOf("s"));
+  dir_.Write("s/nodes.csv", kNodesCsv);
+  dir_.Write("s/s.yaml",
+             "order: trace\ncluster: {path: nodes.csv}\nworkload: {trace: {path: ../pods.csv}}\n"
+             "scheduler: {policy: best-fit}\n");
+  Succeed({"run", "s/s.yaml", "--out", "one"});
+  const auto run_in_s = [this](const Names& args) {
+    const ProcessResult result = Process(DRASIM_BINARY, args, dir_.PathOf("s")).Wait();
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+  };
+  run_in_s({"run", "s.yaml", "--out", "../two"});
+  run_in_s({"run", "../one/scenario.yaml", "--out", "../three"});
+  for (const char* const name : {"ledger", "scenario.yaml", "summary.json", "pods.csv"}) {
+    EXPECT_TRUE(dir_.Read(absl::StrCat("two/", name)) == dir_.Read(absl::StrCat("one/", name)))
+        << name;
+    EXPECT_TRUE(dir_.Read(absl::StrCat("three/", name)) == dir_.Read(absl::StrCat("one/", name)))
+        << name;
+  }
+  EXPECT_EQ(dir_.Read("one/summary.json"), kTinySummary);
+  // Flags stay relative to the working folder.
+  ExpectRefused({"run", "s/s.yaml", "--pods", "../pods.csv"}, "../pods.csv: there is no such file");
+  Succeed({"run", "s/s.yaml", "--pods", "pods.csv", "--set", "cluster.path=nodes.csv"});
+}
+
+// What only the cluster shows to be wrong is placed in the file, too.
+TEST_F(CliRunTest, AnEventOfANodeThatIsNotThere) {
+  dir_.Write("e.yaml",
+             "mode: replay\ncluster:\n  nodes: 2\n  node: {cpu: '1', memory: 1Gi}\n  events:\n"
+             "    - {at: 1d, nodes: node-7, action: fail}\n");
+  for (const char* const command : {"run", "compare"}) {
+    ExpectRefused({command, "e.yaml"},
+                  "e.yaml:6:23: cluster.events[0].nodes: found 'node-7', which matches no node");
+  }
 }
 
 TEST_F(CliRunTest, TwoRunsLeaveTheSameBytes) {

@@ -219,8 +219,7 @@ TEST_F(CliSweepTest, Refusals) {
   ExpectRefused({"sweep", "--out", "out", "--jobs", "0"},
                 "--jobs: found '0', expected a number from 1 to 256");
   ExpectRefused({"sweep", "--out", "out", "--seeds", "9..1"},
-                "seeds: found '9..1', expected numbers and ranges such as 42 or 42..51 or "
-                "1,2,7..9");
+                "seeds: found '9..1', expected the smaller number first: 1..9");
   ExpectRefused({"sweep", "--out", "out", "--policies", "fgd,fdg"},
                 "--policies: unknown policy 'fdg' (did you mean 'fgd'?)");
   EXPECT_FALSE(dir_.Has("out"));

@@ -141,8 +141,16 @@ TEST(WorldContendersTest, WhatIsRefused) {
             Invalid("--policies: found 2, expected one beside --worlds, which are compared under "
                     "like conditions"));
   EXPECT_EQ(error("", {"--worlds", "direct,direct"}), Invalid("--worlds: 'direct' is there twice"));
-  EXPECT_EQ(error("", {"--worlds", "direct:fdg"}),
-            Invalid("--worlds: 'direct:fdg': unknown policy 'fdg' (did you mean 'fgd'?)"));
+  EXPECT_EQ(
+      error("", {"--worlds", "direct:fdg"}),
+      Invalid("--worlds: 'direct:fdg': unknown policy 'fdg', expected one of random, dotprod, "
+              "gpu-clustering, gpu-packing, best-fit, fgd, consolidate, least-allocated, "
+              "most-allocated, "
+              "requested-to-capacity-ratio, packing-extender, mig-driver, mig-first-fit, "
+              "mig-dra-driver, "
+              "mig-hami, mig-instaslice, mig-nos, mig-parted, mig-best-fit, mig-worst-fit, "
+              "mig-round-robin, mig-parvagpu, mig-mfi-any, mig-mfi-part, mig-mfi-any-weighted, "
+              "mig-mfi-part-weighted (did you mean 'fgd'?)"));
   // A value of the scenario's own, and one of the world's.
   EXPECT_EQ(error("timing: {bind: never}", {}),
             Invalid("timing.bind: found 'never', expected a duration such as 5ms, 1.5s or 2h "

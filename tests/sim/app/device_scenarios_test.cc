@@ -311,24 +311,26 @@ TEST(DeviceScenariosTest, GroupsOfDevicesThatCannotBe) {
           "cluster.devices[0].indices: found -1, expected below 2, the GPUs of node "
           "'node-000000'"},
          {"devices: [{kind: gpu, count: 1, indices: [0]}]",
-          "cluster.devices[0]: found count and indices, expected one of them"},
+          "s.yaml:5:13: cluster.devices[0]: found count and indices, expected one of them"},
          {"devices: [{kind: gpu, nodes: node-7}]",
           "cluster.devices[0].nodes: found 'node-7', which matches no node"},
          {"devices: [{kind: gpu, numa_node: 8}]",
-          "cluster.devices[0].numa_node: found 8, expected 0 to 7"},
+          "s.yaml:5:36: cluster.devices[0].numa_node: found 8, expected 0 to 7"},
          {"devices: [{kind: gpu, resource: example.com/gpu}]",
-          "cluster.devices[0].resource: expected none for GPUs"},
+          "s.yaml:5:35: cluster.devices[0].resource: expected none for GPUs"},
          {"devices: [{kind: nic, count: 1}]",
-          "cluster.devices[0].resource: expected the name by which pods ask for it"},
+          "s.yaml:5:13: cluster.devices[0].resource: expected the name by which pods ask for it"},
          {"devices: [{kind: nic, resource: nic, count: 1}]",
-          "cluster.devices[0].resource: found 'nic', expected a name such as example.com/nic"},
+          "s.yaml:5:35: cluster.devices[0].resource: found 'nic', expected a name such as "
+          "example.com/nic"},
          {"devices: [{kind: nic, resource: example.com/nic}]",
-          "cluster.devices[0].count: found 0, expected 1 to 1024"},
+          "s.yaml:5:13: cluster.devices[0].count: found 0, expected 1 to 1024"},
          {"devices: [{kind: fpga, resource: example.com/f, count: 1, reprogramming: soon}]",
-          "cluster.devices[0].reprogramming: found 'soon', expected a duration such as 5ms, 1.5s "
+          "s.yaml:5:76: cluster.devices[0].reprogramming: found 'soon', expected a duration such "
+          "as 5ms, 1.5s "
           "or 2h"},
          {"devices: [{count: 1}]",
-          "cluster.devices[0].kind: expected gpu, nic, fpga or another word"}},
+          "s.yaml:5:13: cluster.devices[0].kind: expected gpu, nic, fpga or another word"}},
         front_end);
   }
 }
@@ -341,32 +343,43 @@ TEST(DeviceScenariosTest, EventsThatCannotBe) {
       {{event("action: device-unhealthy, devices: [0, 2]"),
         "cluster.events[0].devices: found 2, expected below 2, the GPUs of node 'node-000000'"},
        {event("action: device-unhealthy, devices: [32]"),
-        "cluster.events[0].devices: found 32, expected 0 to 31"},
+        "s.yaml:5:68: cluster.events[0].devices: found 32, expected 0 to 31"},
        {event("action: device-unhealthy, devices: [-1]"),
-        "cluster.events[0].devices: found -1, expected 0 to 31"},
+        "s.yaml:5:68: cluster.events[0].devices: found -1, expected 0 to 31"},
        {event("action: device-healthy, devices: [1, 1]"),
-        "cluster.events[0].devices: found 1 twice, expected it once"},
-       {event("action: device-unhealthy"), "cluster.events[0].devices: expected indices of GPUs"},
+        "s.yaml:5:66: cluster.events[0].devices: found 1 twice, expected it once"},
+       {event("action: device-unhealthy"),
+        "s.yaml:5:12: cluster.events[0].devices: expected indices of GPUs"},
        {event("action: plugin-restart, devices: [0]"),
-        "cluster.events[0].devices: expected none with this action"},
+        "s.yaml:5:66: cluster.events[0].devices: expected none with this action"},
        {event("action: mig-config"),
-        "cluster.events[0].config: expected the name of a MIG configuration"},
+        "s.yaml:5:12: cluster.events[0].config: expected the name of a MIG configuration"},
        {event("action: plugin-restart, config: all-balanced"),
-        "cluster.events[0].config: expected none with this action"},
+        "s.yaml:5:65: cluster.events[0].config: expected none with this action"},
        {event("action: mig-config, config: all-balanced, duration: 1h"),
-        "cluster.events[0].duration: found '1h', expected none: only fail, cordon, drain, "
+        "s.yaml:5:85: cluster.events[0].duration: found '1h', expected none: only fail, cordon, "
+        "drain, "
         "device-unhealthy and plugin-restart last"},
        {event("action: device-unhealty, devices: [0]"),
-        "cluster.events[0].action: found 'device-unhealty', expected one of add, remove, fail, "
+        "s.yaml:5:41: cluster.events[0].action: found 'device-unhealty', expected one of add, "
+        "remove, fail, "
         "recover, cordon, uncordon, drain, device-unhealthy, device-healthy, plugin-restart, "
         "mig-config (did you mean 'device-unhealthy'?)"}},
       kPlugin);
-  const std::string direct =
-      "s.yaml:5:11: cluster.events: an action on devices needs front_end.kind: device-plugin";
-  ExpectClusterErrors({{event("action: device-unhealthy, devices: [0]"), direct},
-                       {event("action: device-healthy, devices: [0]"), direct},
-                       {event("action: plugin-restart, duration: 1s"), direct},
-                       {event("action: mig-config, config: all-balanced"), direct}},
+  const auto direct = [](absl::string_view action) {
+    return absl::StrCat("s.yaml:5:41: cluster.events[0].action: found '", action,
+                        "', which needs front_end.kind: device-plugin");
+  };
+  ExpectClusterErrors(
+      {{event("action: device-unhealthy, devices: [0]"), direct("device-unhealthy")},
+       {event("action: device-healthy, devices: [0]"), direct("device-healthy")},
+       {event("action: plugin-restart, duration: 1s"), direct("plugin-restart")},
+       {event("action: mig-config, config: all-balanced"), direct("mig-config")}},
+      "");
+  // An event without nodes is placed at the event.
+  ExpectClusterErrors({{"events: [{at: 1s, action: fail}]",
+                        "s.yaml:5:12: cluster.events[0].nodes: found none, expected a node's name "
+                        "or a pattern with *"}},
                       "");
 }
 

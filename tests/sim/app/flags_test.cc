@@ -129,8 +129,8 @@ TEST(ParseSeedsTest, NumbersAndRanges) {
 }
 
 TEST(ParseSeedsTest, ExplainsWhatIsWrong) {
-  for (const char* text : {"", "x", "1..", "..3", "5..4", "1..2..3", "1,,2", "-1", "1.5",
-                           "1..100001", "18446744073709551616", "1;2"}) {
+  for (const char* text :
+       {"", "x", "1..", "..3", "1..2..3", "1,,2", "-1", "1.5", "18446744073709551616", "1;2"}) {
     EXPECT_EQ(ParseSeeds(text).status(),
               absl::InvalidArgumentError(
                   absl::StrCat("seeds: found '", text,
@@ -141,7 +141,40 @@ TEST(ParseSeedsTest, ExplainsWhatIsWrong) {
 
 // The limit is one on all of them, not on each range.
 TEST(ParseSeedsTest, NoMoreThanAHundredThousandInAll) {
-  EXPECT_FALSE(ParseSeeds("1..60000,1..60000").ok());
+  for (const char* text : {"1..60000,1..60000", "1..100001", "1..100000000"}) {
+    EXPECT_EQ(ParseSeeds(text).status(),
+              absl::InvalidArgumentError(
+                  absl::StrCat("seeds: found '", text, "', expected at most 100000 seeds")));
+  }
+}
+
+TEST(ParseSeedsTest, TheSmallerNumberComesFirst) {
+  EXPECT_EQ(ParseSeeds("1,51..42").status(),
+            absl::InvalidArgumentError(
+                "seeds: found '51..42', expected the smaller number first: 42..51"));
+}
+
+// An empty list would read like a flag that is not there.
+TEST(ListFlagsTest, AreNotEmpty) {
+  const std::vector<FlagSpec> specs = {{"policies", "", "A", ""},
+                                       {"queues", "", "A", ""},
+                                       {"seeds", "", "A", ""},
+                                       {"queue", "", "A", ""}};
+  const auto error = [&specs](const char* arg) {
+    return std::string(CheckListFlags(*ParseFlags(specs, {arg})).message());
+  };
+  EXPECT_EQ(error("--policies="),
+            "--policies: found '', expected names with commas between, or all");
+  EXPECT_EQ(error("--queues="), "--queues: found '', expected names with commas between, or all");
+  EXPECT_EQ(error("--seeds="),
+            "--seeds: found '', expected numbers and ranges such as 42 or 42..51 or 1,2,7..9");
+  EXPECT_EQ(error("--policies=fgd"), "");
+  const ParsedFlags queue = *ParseFlags(specs, {"--queue=fifo"});
+  EXPECT_EQ(CheckQueueFlag(queue, true), absl::OkStatus());
+  EXPECT_EQ(CheckQueueFlag(queue, false),
+            absl::InvalidArgumentError(
+                "--queue: found 'fifo', expected mode: replay beside it; a fill tries each job "
+                "once, so that none queues"));
 }
 
 TEST(ParseJobsTest, OneTo256) {

@@ -1,11 +1,13 @@
 // Scenarios: defaults, every refusal of ResolveScenario with its message, and how flags and files
 // come together.
+#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
@@ -180,10 +182,18 @@ TEST(ResolveScenarioTest, NamesTheKeyThatIsWrong) {
       {"timing: {bind: 5ms}\n", "timing.bind: found '5ms', expected none: a fill has no clock"},
       {"timing: {schedule: 1ns}\n",
        "timing.schedule: found '1ns', expected none: a fill has no clock"},
-      {"workload: {tuning: {ratio: 0}}\n", "workload.tuning.ratio: expected a number above 0"},
-      {"workload: {tuning: {ratio: -1.3}}\n", "workload.tuning.ratio: expected a number above 0"},
+      {"workload: {tuning: {ratio: 0}}\n",
+       "workload.tuning.ratio: found 0, expected a number above 0, at most 1000000"},
+      {"workload: {tuning: {ratio: -1.3}}\n",
+       "workload.tuning.ratio: found -1.3, expected a number above 0, at most 1000000"},
       {"workload: {tuning: {ratio: 1e9}}\n",
-       "workload.tuning.ratio: found 1e+09, expected at most 1000 times the cluster's GPUs"},
+       "workload.tuning.ratio: found 1e+09, expected a number above 0, at most 1000000"},
+      {"workload: {generated: {pods: 100000001}}\n",
+       "workload.generated.pods: found 100000001, expected 0 to 100000000"},
+      {"cluster: {scale: 0}\n",
+       "cluster.scale: found 0, expected a number above 0, at most 1000000"},
+      {"cluster: {scale: 2}\nworkload: {target_load_percent: 90}\n",
+       "cluster.scale: found workload.target_load_percent, too, expected one of them"},
       {"workload: {limit: -1}\n", "workload.limit: expected 0 or more"},
       {"output: {max_ledger: 0Gi}\n",
        "output.max_ledger: found '0Gi', expected a quantity above 0 such as 100Gi; output.ledger: "
@@ -268,7 +278,12 @@ TEST(ParseDurationTest, AsGoWritesThem) {
   EXPECT_EQ(*ParseDuration("5ms"), SimDuration::Millis(5));
   EXPECT_EQ(*ParseDuration("1.5s"), SimDuration::Millis(1500));
   EXPECT_EQ(*ParseDuration("1h2m3s"), SimDuration::Seconds(3723));
-  for (const char* text : {"5", "-1ns", "x", "1.5", "s", "1d", "inf", "1753200.5h"}) {
+  EXPECT_EQ(*ParseDuration("1d"), SimDuration::Seconds(86'400));
+  EXPECT_EQ(*ParseDuration("0d"), SimDuration());
+  EXPECT_EQ(*ParseDuration("1.5d"), SimDuration::Seconds(129'600));
+  EXPECT_EQ(*ParseDuration("2d12h1ms"), SimDuration::Millis(216'000'001));
+  for (const char* text : {"5", "-1ns", "x", "1.5", "s", "inf", "1753200.5h", "-1d", "d", "1h1d",
+                           "1d1d", "1d-1h", "1d2", "xd", "73051d"}) {
     EXPECT_EQ(
         ParseDuration(text).status(),
         Invalid(absl::StrCat("found '", text, "', expected a duration such as 5ms, 1.5s or 2h")));
@@ -384,6 +399,48 @@ TEST(ScenarioFromFlagsTest, Refusals) {
                            "output, compat, preemption, metrics, quotas, front_end, comparison")));
 }
 
+TEST(ScenarioFromFlagsTest, ABlankFileIsNoScenario) {
+  const TempDir dir;
+  const std::string file = dir.PathOf("s.yaml");
+  for (const char* const text :
+       {"", "\n\n", "# a: 1\n# nothing else\n", "---\n", "{}\n", "seed:\n"}) {
+    dir.Write("s.yaml", text);
+    EXPECT_EQ(FromArgs({file, "--seed", "1"}).status(),
+              Invalid(absl::StrCat(file, ": found no key that is set, expected a scenario")))
+        << text;
+  }
+  dir.Write("s.yaml", "seed: 0\n");
+  EXPECT_EQ(FromArgs({file}).status(), absl::OkStatus());
+}
+
+TEST(ScenarioFromFlagsTest, PathsInTheFileAreRelativeToItAndThoseOfFlagsAreNot) {
+  const TempDir dir;
+  dir.Write("s.yaml", "cluster: {path: n.csv}\nworkload: {trace: {path: p.csv}}\n");
+  EXPECT_EQ(YamlFromArgs({dir.PathOf("s.yaml")}),
+            absl::StrCat("cluster:\n  path: ", dir.PathOf("n.csv"),
+                         "\nworkload:\n  trace:\n    path: ", dir.PathOf("p.csv"), "\n"));
+  EXPECT_EQ(YamlFromArgs({dir.PathOf("s.yaml"), "--pods", "p.csv", "--set", "cluster.path=n.csv"}),
+            "cluster:\n  path: n.csv\nworkload:\n  trace:\n    path: p.csv\n");
+}
+
+// The scenarios that name other files run from any folder, as this test does.
+TEST(ScenarioFromFlagsTest, ShippedScenariosFindTheirFiles) {
+  int built = 0;
+  for (const char* const folder : {"demos", "pathologies"}) {
+    const std::string path = absl::StrCat(DRASIM_SOURCE_DIR, "/scenarios/", folder);
+    for (const auto& entry : std::filesystem::directory_iterator(path)) {
+      const std::string name = entry.path().filename().string();
+      if (absl::StrContains(name, ".manifest.") || absl::StartsWith(name, "objects")) continue;
+      absl::StatusOr<GivenScenario> given = FromArgs({entry.path().string()});
+      ASSERT_TRUE(given.ok()) << given.status();
+      ASSERT_EQ(ResolveGiven(&*given), absl::OkStatus()) << name;
+      EXPECT_EQ(Simulation::Build(given->scenario).status(), absl::OkStatus()) << name;
+      ++built;
+    }
+  }
+  EXPECT_GE(built, 20);
+}
+
 // An error about a value that stands in the file says where; one about a value that a flag gave in
 // its place does not.
 TEST(ResolveGivenTest, NamesThePlaceInTheFile) {
@@ -406,6 +463,21 @@ TEST(ResolveGivenTest, NamesThePlaceInTheFile) {
   EXPECT_EQ(error({file, "--policy", "fgd", "--set", "workload.limit=-2"}),
             Invalid("workload.limit: expected 0 or more"));
   EXPECT_EQ(error({file, "--policy", "fgd", "--limit", "1"}), absl::OkStatus());
+  // Items of lists have numbers; what an item lacks is missing at the item.
+  dir.Write("s.yaml",
+            "mode: replay\ncluster:\n  events:\n    - {at: 1h, nodes: a, action: fail}\n"
+            "    - {at: soon, nodes: a, action: fail}\n");
+  EXPECT_EQ(error({file}),
+            Invalid(absl::StrCat(file,
+                                 ":5:12: cluster.events[1].at: found 'soon', expected a duration "
+                                 "such as 5ms, 1.5s or 2h")));
+  EXPECT_EQ(error({file, "--set", "cluster.events.1.at=never"}),
+            Invalid("cluster.events[1].at: found 'never', expected a duration such as 5ms, 1.5s "
+                    "or 2h"));
+  dir.Write("s.yaml", "mode: replay\nworkload: {jobs: [{name: a}, {cpu: '1'}]}\n");
+  EXPECT_EQ(error({file}), Invalid(absl::StrCat(file,
+                                                ":2:30: workload.jobs.1.name: found none, expected "
+                                                "the job's name")));
   EXPECT_EQ(error({"--mode", "full"}),
             Invalid("mode: found 'full', expected one of fill, replay (did you mean 'fill'?)"));
 }

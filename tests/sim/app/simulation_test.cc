@@ -227,6 +227,31 @@ INSTANTIATE_TEST_SUITE_P(Scenarios, CheckpointTest, ::testing::Values(0, 1, 2),
                            return std::string(kScenarios[tested.param].name);
                          });
 
+// cluster.scale repeats the nodes in order, or cuts the list.
+TEST(SimulationTest, TheClusterCanBeScaled) {
+  const auto names = [](absl::string_view scale) {
+    const std::unique_ptr<Simulation> sim = Build(ScenarioOf(absl::StrCat(
+        "order: trace\ncluster:\n  nodes: 3\n  node: {cpu: '1', memory: 1Gi}\n  scale: ", scale,
+        "\nworkload: {jobs: [{name: a, cpu: '1'}]}\n")));
+    std::vector<std::string> found;
+    for (size_t n = 0; n < sim->cluster().node_count(); ++n) {
+      found.push_back(sim->cluster().node_spec(NodeId(n)).name);
+    }
+    return found;
+  };
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(names("1"), (Names{"node-000000", "node-000001", "node-000002"}));
+  EXPECT_EQ(names("1.2"), (Names{"node-000000", "node-000001", "node-000002", "node-000000-2"}));
+  EXPECT_EQ(names("2.4"), (Names{"node-000000", "node-000001", "node-000002", "node-000000-2",
+                                 "node-000001-2", "node-000002-2", "node-000000-3"}));
+  EXPECT_EQ(names("0.5"), (Names{"node-000000", "node-000001"}));
+  EXPECT_EQ(names("0.01"), Names{"node-000000"});
+  EXPECT_EQ(
+      Simulation::Build(ScenarioOf("cluster: {nodes: 1000, scale: 20000}\n")).status(),
+      absl::InvalidArgumentError("cluster.scale: found 20000 for 1000 nodes, expected at most "
+                                 "16777216 nodes"));
+}
+
 TEST(SimulationTest, ACheckpointOfAnotherClusterIsRefused) {
   proto::Scenario scenario = ScenarioOf(kFill);
   scenario.mutable_output()->set_checkpoint_every(100);

@@ -186,7 +186,13 @@ TEST(WorldsTest, WhatIsNoWorld) {
       {"device-plugn", absl::StrCat("--worlds: unknown world 'device-plugn', ", known,
                                     " (did you mean 'device-plugin'?)")},
       {"", absl::StrCat("--worlds: unknown world '', ", known)},
-      {"direct:fdg", "--worlds: 'direct:fdg': unknown policy 'fdg' (did you mean 'fgd'?)"},
+      {"direct:fdg",
+       "--worlds: 'direct:fdg': unknown policy 'fdg', expected one of random, dotprod, "
+       "gpu-clustering, gpu-packing, best-fit, fgd, consolidate, least-allocated, most-allocated, "
+       "requested-to-capacity-ratio, packing-extender, mig-driver, mig-first-fit, mig-dra-driver, "
+       "mig-hami, mig-instaslice, mig-nos, mig-parted, mig-best-fit, mig-worst-fit, "
+       "mig-round-robin, mig-parvagpu, mig-mfi-any, mig-mfi-part, mig-mfi-any-weighted, "
+       "mig-mfi-part-weighted (did you mean 'fgd'?)"},
       {"direct:fgd:x", absl::StrCat("--worlds: 'direct:fgd:x': ", known)},
       {"direct:", absl::StrCat("--worlds: 'direct:': ", known)},
       {"device-plugin:static-mg",

@@ -53,7 +53,7 @@ TEST(AppendSecondsTest, AppendsBehindWhatIsThere) {
 
 constexpr char kHeader[] =
     "pod,priority,cpu_milli,memory_bytes,gpu_count,gpu_milli,gpu_spec,phase,node,devices,"
-    "arrival_seconds,start_seconds,end_seconds,attempts_failed\n";
+    "arrival_seconds,start_seconds,end_seconds,attempts_failed,reason\n";
 
 // One pod in each phase.
 void PlayEveryPhase(RecordScript* script) {
@@ -80,11 +80,11 @@ void PlayEveryPhase(RecordScript* script) {
 }
 
 constexpr char kRows[] =
-    "ran,3,1000,1073741824,2,1000,T4|P100,Succeeded,node-a,0-1,0,0.5,2.25,0\n"
-    "waits,-2,500,1,0,0,,Pending,,,1,,,2\n"
-    "dropped,0,2000,0,1,250,,Unschedulable,,,1,,,1\n"
-    "runs,0,2000,0,1,250,,Running,node-b,0,2.25,2.25,,0\n"
-    "assumed,0,2000,0,1,250,,Assumed,,,2.25,,,0\n";
+    "ran,3,1000,1073741824,2,1000,T4|P100,Succeeded,node-a,0-1,0,0.5,2.25,0,\n"
+    "waits,-2,500,1,0,0,,Pending,,,1,,,2,\n"
+    "dropped,0,2000,0,1,250,,Unschedulable,,,1,,,1,\n"
+    "runs,0,2000,0,1,250,,Running,node-b,0,2.25,2.25,,0,\n"
+    "assumed,0,2000,0,1,250,,Assumed,,,2.25,,,0,\n";
 
 TEST(PodLogTest, CsvOfEveryPhase) {
   RecordScript script;
@@ -95,6 +95,37 @@ TEST(PodLogTest, CsvOfEveryPhase) {
   std::string csv;
   log.AppendCsv(script.cluster(), 0, script.cluster().pod_count(), &csv);
   EXPECT_EQ(csv, kRows);
+}
+
+// Of pods that wait: the last attempt. Of those that were given up: the failure of the pod of their
+// gang that was tried right before, or the quota when nothing was tried.
+TEST(PodLogTest, WhyPodsNeverRan) {
+  RecordScript script;
+  PodLog log(/*with_grants=*/false, &script.summaries());
+  script.AddSink(&log);
+  PlayEveryPhase(&script);
+  const ShapeId shape = script.Shape(9000, 1, 0, 0);
+  const PodId first = script.Arrive("gang-0", shape);
+  const PodId second = script.Arrive("gang-1", shape);
+  script.Fail(second, {2, {{1, 2}}});
+  script.Drop(first);
+  script.Drop(second);
+  script.Drop(script.Arrive("quota", shape));
+  std::string csv;
+  log.AppendCsv(script.cluster(), 0, script.cluster().pod_count(), &csv);
+  const std::string cpu = "0/2 nodes are available: 2 Insufficient cpu.";
+  EXPECT_EQ(csv,
+            absl::StrCat("ran,3,1000,1073741824,2,1000,T4|P100,Succeeded,node-a,0-1,0,0.5,2.25,0,\n"
+                         "waits,-2,500,1,0,0,,Pending,,,1,,,2,\"0/2 nodes are available: 1 "
+                         "Insufficient GPU, 1 Insufficient cpu.\"\n"
+                         "dropped,0,2000,0,1,250,,Unschedulable,,,1,,,1,",
+                         cpu,
+                         "\nruns,0,2000,0,1,250,,Running,node-b,0,2.25,2.25,,0,\n"
+                         "assumed,0,2000,0,1,250,,Assumed,,,2.25,,,0,\n"
+                         "gang-0,0,9000,1,0,0,,Unschedulable,,,2.25,,,0,",
+                         cpu, "\ngang-1,0,9000,1,0,0,,Unschedulable,,,2.25,,,1,", cpu,
+                         "\nquota,0,9000,1,0,0,,Unschedulable,,,2.25,,,0,more than its "
+                         "tenant's quota ever allows\n"));
 }
 
 TEST(PodLogTest, PiecesMakeTheWhole) {
@@ -138,8 +169,8 @@ TEST(PodLogTest, NamesAndModelsThatNeedQuotesGetThem) {
   std::string csv;
   log.AppendCsv(script.cluster(), 0, 2, &csv);
   EXPECT_EQ(csv,
-            "\"a,b\",0,1,1,1,100,\"T4,P100\",Pending,,,0,,,0\n"
-            "\"say \"\"hi\"\"\",0,2,1,0,0,,Pending,,,0,,,0\n");
+            "\"a,b\",0,1,1,1,100,\"T4,P100\",Pending,,,0,,,0,\n"
+            "\"say \"\"hi\"\"\",0,2,1,0,0,,Pending,,,0,,,0,\n");
 }
 
 TEST(PodLogTest, SavesAndLoads) {
@@ -277,21 +308,22 @@ std::string RowsOf(const PodLog& log, const ClusterState& cluster) {
   return csv;
 }
 
-TEST(PodLogPartsTest, TwoMoreColumns) {
+TEST(PodLogPartsTest, OneMoreColumn) {
   PartScript script;
   PodLog log(/*with_grants=*/true);
   PodLog plain;
   script.AddSink(&log);
   script.AddSink(&plain);
   PlayParts(&script);
-  EXPECT_EQ(log.CsvHeader(), absl::StrCat(absl::string_view(kHeader).substr(0, sizeof(kHeader) - 2),
-                                          ",grants,reason\n"));
+  std::string header = kHeader;
+  header.insert(header.find(",reason"), ",grants");
+  EXPECT_EQ(log.CsvHeader(), header);
   EXPECT_EQ(RowsOf(log, script.cluster()), kPartRows);
-  // Without them nothing else is told. No field has a comma in it.
+  // Without them no reason is known either. No field has a comma in it.
   std::string others;
   for (absl::string_view line : absl::StrSplit(kPartRows, '\n', absl::SkipEmpty())) {
     for (int field = 0; field < 2; ++field) line = line.substr(0, line.rfind(','));
-    absl::StrAppend(&others, line, "\n");
+    absl::StrAppend(&others, line, ",\n");
   }
   EXPECT_EQ(RowsOf(plain, script.cluster()), others);
 }
