@@ -464,6 +464,34 @@ TEST(ExplainReplayTest, BadInput) {
       absl::InvalidArgumentError(absl::StrCat(dir.PathOf("pods.csv"), ": not a drasim ledger")));
 }
 
+// A pod is found in its own namespace only; jobs without one are in "default".
+TEST(ExplainReplayTest, NamespacesAreToldApart) {
+  TempDir dir;
+  dir.Write("pods.yaml",
+            "{apiVersion: v1, kind: Pod, metadata: {name: web, namespace: team}, spec: "
+            "{containers: [{name: a, resources: {requests: {cpu: 1}}}]}}\n"
+            "---\n{apiVersion: v1, kind: Pod, metadata: {name: api}, spec: "
+            "{containers: [{name: a, resources: {requests: {cpu: 1}}}]}}\n");
+  TempDir out;
+  RunInto(out.path(), absl::StrCat("mode: replay\ncluster: {nodes: 1, node: {cpu: \"4\", memory: "
+                                   "8Gi}}\nworkload: {manifests: [",
+                                   dir.PathOf("pods.yaml"), "]}\n"));
+  const auto first_line = [&out](const std::string& pod) {
+    const std::string told = Told(Request(out.path(), pod, kNever, true));
+    return told.substr(0, told.find('\n'));
+  };
+  const auto none = [&out](const std::string& pod, const std::string& hint) {
+    return absl::StrCat("--pod: no pod of ", out.path(), "/ledger is called '", pod, "'", hint);
+  };
+  EXPECT_EQ(first_line("team/web"), "pod team/web");
+  EXPECT_EQ(first_line("api"), "pod api");
+  EXPECT_EQ(first_line("default/api"), "pod api");
+  EXPECT_EQ(first_line("team/api"), none("team/api", " (there is 'default/api')"));
+  EXPECT_EQ(first_line("other/web"), none("other/web", " (there is 'team/web')"));
+  EXPECT_EQ(first_line("web"), none("web", " (there is 'team/web')"));
+  EXPECT_EQ(first_line("default/web"), none("default/web", " (there is 'team/web')"));
+}
+
 TEST(ExplainReplayTest, ReplicasAreNoGang) {
   TempDir dir;
   RunInto(dir.path(), kKubernetes);
