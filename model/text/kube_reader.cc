@@ -77,6 +77,18 @@ const KubeEntry* FindEntry(const std::vector<KubeEntry>& entries, absl::string_v
   return nullptr;
 }
 
+// "spec.containers[].name" of "spec.containers[2].name".
+std::string PathOfAnyItem(absl::string_view path) {
+  std::string text;
+  for (size_t i = 0; i < path.size(); ++i) {
+    text.push_back(path[i]);
+    if (path[i] != '[') continue;
+    const size_t end = path.find_first_not_of("0123456789", i + 1);
+    if (end != absl::string_view::npos && path[end] == ']') i = end - 1;
+  }
+  return text;
+}
+
 // Whether the groups of Kubernetes itself have that one: "apps", "resource.k8s.io".
 bool IsKubernetesGroup(absl::string_view group) {
   return !absl::StrContains(group, ".") || absl::EndsWith(group, ".k8s.io");
@@ -151,6 +163,10 @@ class KubeTreeReader {
   }
 
   void Error(const YamlNode& node, absl::string_view path, absl::string_view what) {
+    if (options_.of_cluster) {
+      return Warn(node, path, absl::StrCat(what, "; left out"),
+                  absl::StrCat("error ", PathOfAnyItem(path)));
+    }
     if (++errors_ > kMaxKubeErrors) return;
     absl::StrAppend(&error_text_, error_text_.empty() ? "" : "\n", Located(node, path, what));
   }
@@ -297,10 +313,12 @@ class KubeTreeReader {
     if (kind.empty() || version.empty()) return;
     if (kind == "List") return ReadList(entries, KubeItemDefaults());
     const absl::string_view item_kind = absl::StripSuffix(kind, "List");
-    if (item_kind != kind && !kinds_.Find(item_kind).empty()) {
+    const bool any_list = options_.of_cluster && FindEntry(entries, "items") != nullptr;
+    if (item_kind != kind && (any_list || !kinds_.Find(item_kind).empty())) {
       return ReadList(entries, {version, std::string(item_kind)});
     }
     const FieldDescriptor* member = FindMember(node, entries, kind, version);
+    if (member == nullptr && options_.of_cluster) return Skip(node, entries, {version, kind});
     if (member == nullptr) {
       for (const KubeEntry& entry : entries) {
         CheckDuplicates(*entry.value, root.Field(entry.name));
@@ -320,7 +338,25 @@ class KubeTreeReader {
     for (const YamlNode* item : items->value->children) ReadObject(*item, defaults);
   }
 
-  // Null, after an error or a warning, when that kind is not read in that version.
+  void Skip(const YamlNode& node, const std::vector<KubeEntry>& entries,
+            const KubeItemDefaults& name) {
+    KubeSkipped skipped;
+    skipped.api_version = name.api_version;
+    skipped.kind = name.kind;
+    skipped.line = source_->LineOf(begin_ + node.position);
+    const KubeEntry* metadata = FindEntry(entries, "metadata");
+    if (metadata != nullptr && metadata->value->kind == YamlNode::Kind::kMapping) {
+      const std::vector<const YamlNode*>& parts = metadata->value->children;
+      for (size_t i = 0; i + 1 < parts.size(); i += 2) {
+        if (parts[i]->text == "name") skipped.name = parts[i + 1]->text;
+        if (parts[i]->text == "namespace") skipped.ns = parts[i + 1]->text;
+      }
+    }
+    manifest_.skipped.push_back(std::move(skipped));
+  }
+
+  // Null when that kind is not read in that version; after an error or a warning, but for the text
+  // of a cluster.
   const FieldDescriptor* FindMember(const YamlNode& node, const std::vector<KubeEntry>& entries,
                                     const std::string& kind, const std::string& version) {
     const std::vector<KubeApi>& apis = kinds_.Find(kind);
@@ -334,6 +370,7 @@ class KubeTreeReader {
     for (const KubeApi& api : apis) {
       if (!same_group || KubeGroup(api.version) == group) spoken.push_back(api.version);
     }
+    if (options_.of_cluster) return nullptr;
     if (!apis.empty() && (same_group || IsKubernetesGroup(group))) {
       const KubeEntry* given = FindEntry(entries, "apiVersion");
       Error(given == nullptr ? node : *given->value, "apiVersion",

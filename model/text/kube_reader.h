@@ -24,8 +24,18 @@ struct KubeObject {
   size_t line = 0;             // where it begins, from 1
 };
 
+// An object that nothing here reads, by its kind or by its API version.
+struct KubeSkipped {
+  std::string api_version;  // "resource.k8s.io/v1"
+  std::string kind;
+  std::string ns;
+  std::string name;
+  size_t line = 0;  // where it begins, from 1
+};
+
 struct KubeManifest {
-  std::vector<KubeObject> objects;  // in the order of the text
+  std::vector<KubeObject> objects;   // in the order of the text
+  std::vector<KubeSkipped> skipped;  // with KubeReadOptions::of_cluster
   // "FILE:LINE:COLUMN: PATH: what is odd", in the order of the text. What is odd in many places in
   // the same way, list items apart, is said once, for the first of them, with the number of others.
   std::vector<std::string> warnings;
@@ -33,6 +43,10 @@ struct KubeManifest {
 
 struct KubeReadOptions {
   bool validate = true;  // also ValidateKubeObject
+  // The text is what a cluster of any release printed, and is used as far as it is understood:
+  // objects of unknown kinds or versions go to `skipped` without a message, and what would be an
+  // error of a field or an object is a warning and is left out. Errors are those of syntax alone.
+  bool of_cluster = false;
 };
 
 // Reads all objects of `text`. `file` is used in messages only.

@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "policies/framework/registry.h"
 #include "sim/app/resolve.h"
+#include "sim/dra/control_plane.h"
 
 namespace drasim {
 namespace {
@@ -21,6 +22,31 @@ std::string SummaryOf(uint32_t nodes, const std::vector<Rejection>& rejections) 
   std::sort(phrases.begin(), phrases.end());
   return absl::StrCat("0/", nodes, " nodes are available", phrases.empty() ? "" : ": ",
                       absl::StrJoin(phrases, ", "), ".");
+}
+
+// Nodes whose devices are told of, and claims on each of them.
+constexpr size_t kClaimNodesShown = 3;
+constexpr size_t kClaimsShown = 4;
+
+// "driver gpu.example.com on node-1: claim default/a-gpu (GPU 0; default/a) and 2 more"
+std::string ClaimHoldersText(const ClusterState& cluster, const NodeHolders& holders) {
+  std::vector<std::string> claims;
+  for (const NodeHolders::Claim& claim : holders.claims) {
+    if (claims.size() == kClaimsShown) break;
+    const std::string devices =
+        holders.node.valid() ? GrantsText(cluster, holders.node, claim.grants) : "";
+    claims.push_back(absl::StrCat("claim ", claim.name, " (", devices, devices.empty() ? "" : ", ",
+                                  claim.consumers.empty()
+                                      ? "reserved for nobody"
+                                      : absl::StrCat("reserved for ", claim.consumers),
+                                  ")"));
+  }
+  const size_t more = holders.claims.size() - claims.size();
+  return absl::StrCat(
+      "driver ", holders.driver, " ",
+      holders.node.valid() ? absl::StrCat("on ", cluster.node_spec(holders.node).name)
+                           : std::string("by network"),
+      ": ", absl::StrJoin(claims, "; "), more > 0 ? absl::StrCat(" and ", more, " more") : "");
 }
 
 }  // namespace
@@ -70,6 +96,11 @@ size_t Explainer::FilterOf(const std::string& reason) const {
 std::vector<std::string> Explainer::ClaimsOf(PodId pod) const {
   if (!hooks_.claims || cluster_->pod_shape(pod).claims.empty()) return {};
   return hooks_.claims(pod);
+}
+
+std::vector<std::string> Explainer::ClaimHoldersOf(PodId pod) const {
+  if (!hooks_.claim_holders || cluster_->pod_shape(pod).claims.empty()) return {};
+  return hooks_.claim_holders(pod);
 }
 
 Explanation Explainer::Begin(PodId pod, SimTime now) const {
@@ -166,6 +197,7 @@ void Explainer::AddSteps(PodId pod, const VerdictSummaryTable::Row& row, Explana
 Explanation Explainer::OfFailure(PodId pod, SummaryId why, SimTime now, bool brief) const {
   const VerdictSummaryTable::Row& row = summaries_->row(why);
   Explanation out = Begin(pod, now);
+  if (!brief) out.claim_holders = ClaimHoldersOf(pod);
   out.nodes = row.nodes;
   out.summary = summaries_->Text(why);
   if (row.nodes == 0) {
@@ -205,6 +237,7 @@ absl::optional<Explanation> Explainer::OfNow(JobId job, SimTime now) const {
     survey = Look(pod, now);
   }
   Explanation out = Begin(pod, now);
+  out.claim_holders = ClaimHoldersOf(pod);
   out.placed = 0;
   out.nodes = survey.available;
   if (row.pods > 1) out.room_for = RoomFor(job);
@@ -266,6 +299,13 @@ ExplainHooks HooksOf(const Simulation& sim) {
   ExplainHooks hooks;
   if (const ControlPlane* const plane = sim.control_plane()) {
     hooks.claims = [plane](PodId pod) { return plane->ExplainPod(pod); };
+    hooks.claim_holders = [plane, cluster = &sim.cluster()](PodId pod) {
+      std::vector<std::string> lines;
+      for (const NodeHolders& holders : plane->HoldersAgainst(pod, kClaimNodesShown)) {
+        lines.push_back(ClaimHoldersText(*cluster, holders));
+      }
+      return lines;
+    };
   }
   return hooks;
 }

@@ -16,7 +16,9 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/optional.h"
+#include "absl/types/span.h"
 #include "model/cluster_state.h"
+#include "model/device_grant.h"
 #include "model/job_table.h"
 #include "model/record.h"
 #include "policies/framework/profile.h"
@@ -29,6 +31,9 @@ namespace drasim {
 struct ExplainHooks {
   // How the pod stands with its resource claims, a line each; empty: nobody knows of claims.
   std::function<std::vector<std::string>(PodId)> claims;
+  // Who holds the devices that its claims wait for, where a driver refuses every node: a line for
+  // each of a few nodes.
+  std::function<std::vector<std::string>(PodId)> claim_holders;
 };
 
 struct Holder {
@@ -99,7 +104,10 @@ struct Explanation {
   // any look at nodes (PreFilter).
   bool by_step = false;
   std::vector<Rejection> rejections;  // most nodes first
-  std::vector<std::string> claims;    // from ExplainHooks
+  // From ExplainHooks: what the API server has at this moment. The rejections are the scheduler's,
+  // whose view may be older.
+  std::vector<std::string> claims;
+  std::vector<std::string> claim_holders;  // not of a brief one
   // What was found agrees with what the attempt recorded; false would be a defect.
   bool agrees = true;
 
@@ -138,6 +146,7 @@ class Explainer {
 
   // From the hooks; none if the pod has no claims, or nobody knows of them.
   std::vector<std::string> ClaimsOf(PodId pod) const;
+  std::vector<std::string> ClaimHoldersOf(PodId pod) const;
 
  private:
   // Nodes that could not take the pod if they were empty are farther from fitting than all others.
@@ -186,6 +195,10 @@ class Explainer {
 // Which of the node's GPUs, or what parts of them, the pod holds: "GPU 0,1", "GPU 0:3g.40gb@4".
 // Empty when it holds none.
 std::string DevicesText(const ClusterState& cluster, PodId pod, NodeId node);
+
+// The same of a list of grants, none of them a MIG instance where the node has no table of them.
+std::string GrantsText(const ClusterState& cluster, NodeId node,
+                       absl::Span<const DeviceGrant> grants);
 
 // A profile with the filters of the simulation's own.
 absl::StatusOr<Profile> FiltersOf(const Simulation& sim);

@@ -1,5 +1,6 @@
 // The verdicts, beside those of explain_cluster_state.h, are gated (scheduling gates), waiting (for
-// its claims, ahead of any node), unschedulable (no node takes it) and schedulable.
+// its claims, ahead of any node), unschedulable (no node takes it), schedulable, and undecided
+// (what is looked at keeps it from no node, but it has structured claims or volumes).
 #include "sim/app/explain_cluster.h"
 
 #include <algorithm>
@@ -28,6 +29,21 @@ namespace kube = ::drasim::proto::kube;
 constexpr size_t kMostHelps = 3;
 constexpr size_t kMostGroupsWithHolders = 2;
 
+// The volumes that can keep a pod from nodes.
+std::vector<std::string> VolumesOf(const DumpPod& pod) {
+  std::vector<std::string> volumes;
+  for (const kube::Volume& volume : pod.spec().volumes()) {
+    if (volume.has_persistent_volume_claim()) {
+      volumes.push_back(absl::StrCat("PersistentVolumeClaim ",
+                                     KubeKey(pod.object->metadata().namespace_(),
+                                             volume.persistent_volume_claim().claim_name())));
+    } else if (volume.has_ephemeral()) {
+      volumes.push_back(absl::StrCat("ephemeral volume ", volume.name()));
+    }
+  }
+  return volumes;
+}
+
 absl::Status UnknownPod(const ClusterDump& dump, const std::string& wanted) {
   const std::string name = wanted.substr(wanted.find('/') + 1);
   // Pods of the same name in other namespaces are more likely than misspelt ones.
@@ -53,7 +69,7 @@ absl::Status UnknownPod(const ClusterDump& dump, const std::string& wanted) {
 class ClusterExplainer {
  public:
   ClusterExplainer(const ClusterDump& dump, const DumpPod& pod)
-      : dump_(dump), pod_(pod), filters_(dump, pod), claims_(dump, pod) {}
+      : dump_(dump), pod_(pod), filters_(dump, pod), claims_(dump, pod), volumes_(VolumesOf(pod)) {}
 
   void Explain(ClusterExplanation* explanation) {
     const bool gated = !pod_.spec().scheduling_gates().empty();
@@ -90,16 +106,42 @@ class ClusterExplainer {
     return names;
   }
 
+  // What the pod has that nothing here judges: "its volumes"; empty: nothing.
+  std::string Unjudged() const {
+    std::vector<std::string> parts;
+    if (claims_.has_structured()) parts.push_back("its structured claims");
+    if (!volumes_.empty()) parts.push_back("its volumes");
+    return absl::StrJoin(parts, " and ");
+  }
+  // The same as a sentence without a full stop.
+  std::string UnjudgedText() const {
+    std::vector<std::string> parts;
+    if (claims_.has_structured()) parts.push_back("its structured claims are not judged yet");
+    if (!volumes_.empty()) parts.push_back("its volumes are not looked at");
+    return absl::StrJoin(parts, " and ");
+  }
+
+  // "2 of 3 nodes (n-1 and n-2)"
+  std::string TakersText(const std::vector<std::string>& takers) const {
+    return absl::StrCat(takers.size(), " of ", verdicts_.size(), " nodes (", ShortList(takers),
+                        ")");
+  }
+
   std::string Message() const { return FitErrorText(verdicts_, filters_.pre_filter_rejection()); }
 
   // What nodes say beside something else that keeps the pod from them.
   void NoteTakers(absl::string_view what, ClusterExplanation* explanation) const {
     const std::vector<std::string> takers = Takers();
-    explanation->notes.push_back(
-        takers.empty()
-            ? absl::StrCat("apart from ", what, ", no node would take it now: ", Message())
-            : absl::StrCat("apart from ", what, ", ", takers.size(), " of ", verdicts_.size(),
-                           " nodes would take it now (", ShortList(takers), ")"));
+    std::string note = absl::StrCat("apart from ", what, ", ");
+    if (takers.empty()) {
+      absl::StrAppend(&note, "no node would take it now: ", Message());
+    } else if (!Unjudged().empty()) {
+      absl::StrAppend(&note, UnjudgedText(), "; nothing else keeps it from ", TakersText(takers));
+    } else {
+      absl::StrAppend(&note, takers.size(), " of ", verdicts_.size(), " nodes would take it now (",
+                      ShortList(takers), ")");
+    }
+    explanation->notes.push_back(std::move(note));
   }
 
   void ExplainGates(ClusterExplanation* explanation) const {
@@ -132,11 +174,28 @@ class ClusterExplainer {
 
   void ExplainTakers(ClusterExplanation* explanation) const {
     const std::vector<std::string> takers = Takers();
+    const std::string unjudged = Unjudged();
+    explanation->waits_for = claims_.Awaited(true, false);
+    explanation->holders = claims_.Consumers();
+    const bool only_scheduler = explanation->waits_for.empty();
+    if (!unjudged.empty()) {
+      explanation->verdict = "undecided";
+      explanation->summary =
+          absl::StrCat(UnjudgedText(), "; nothing else keeps it from ", TakersText(takers));
+      if (!only_scheduler) return;
+      explanation->waits_for.push_back(
+          {"kube-scheduler",
+           absl::StrCat("to judge ", unjudged, " at its next attempt, which decides")});
+      return;
+    }
     explanation->verdict = "schedulable";
     explanation->summary = absl::StrCat(takers.size(), " of ", verdicts_.size(),
                                         " nodes would take it now (", ShortList(takers), ")");
-    explanation->waits_for = claims_.Awaited(true, false);
-    explanation->holders = claims_.Consumers();
+    if (!only_scheduler) return;
+    explanation->waits_for.push_back(
+        {"kube-scheduler", claims_.has_classic()
+                               ? "to reserve its claims and bind it at its next attempt"
+                               : "to bind it at its next attempt"});
   }
 
   void ExplainRejection(ClusterExplanation* explanation) const {
@@ -195,12 +254,22 @@ class ClusterExplainer {
       if (shown == kMostGroupsWithHolders) break;
       const NodeVerdict& verdict = ShownNode(group, remedies);
       std::vector<HolderList> lists = group.shown.plugin == "DynamicResources"
-                                          ? claims_.HoldersOn(*verdict.node)
+                                          ? claims_.HoldersOn(NodesOfGroup(group, verdict))
                                           : HoldersOfNode(verdict);
       if (!lists.empty()) ++shown;
       for (HolderList& list : lists) explanation->holders.push_back(std::move(list));
     }
     for (HolderList& list : claims_.Consumers()) explanation->holders.push_back(std::move(list));
+  }
+
+  // The nodes of a group, the shown one first.
+  static std::vector<const DumpNode*> NodesOfGroup(const VerdictGroup& group,
+                                                   const NodeVerdict& shown) {
+    std::vector<const DumpNode*> nodes = {shown.node};
+    for (const NodeVerdict* verdict : group.nodes) {
+      if (verdict != &shown) nodes.push_back(verdict->node);
+    }
+    return nodes;
   }
 
   // What would have to happen for the nodes of a group, as far as it can happen by itself.
@@ -300,6 +369,10 @@ class ClusterExplainer {
 
   void AddNotes(ClusterExplanation* explanation) const {
     for (std::string& note : claims_.Notes()) explanation->notes.push_back(std::move(note));
+    if (!volumes_.empty()) {
+      explanation->notes.push_back(
+          absl::StrCat("volumes are not looked at: ", ShortList(volumes_)));
+    }
     if (!filters_.doubt().empty()) explanation->notes.push_back(filters_.doubt());
     const std::string& scheduler = pod_.spec().scheduler_name();
     if (!scheduler.empty() && scheduler != "default-scheduler") {
@@ -311,10 +384,16 @@ class ClusterExplainer {
       if (condition.message().empty()) continue;
       const bool same = !explanation->message.empty() &&
                         absl::StartsWith(condition.message(), explanation->message);
+      // The time of a condition is that of its change from or to False; the message is newer.
       explanation->notes.push_back(
           same ? absl::StrCat("kube-scheduler said the same at ", condition.last_transition_time())
-               : absl::StrCat("kube-scheduler's own words at ", condition.last_transition_time(),
-                              ": ", condition.message()));
+               : absl::StrCat("when it was last tried, at ", condition.last_transition_time(),
+                              " or later, kube-scheduler saw: ", condition.message()));
+      if (!same) {
+        explanation->notes.push_back(
+            "everything else here is from the objects of the dump, which may have changed since "
+            "then");
+      }
     }
     std::set<std::string> namespaces;
     for (const DumpPod& pod : dump_.pods()) {
@@ -327,12 +406,14 @@ class ClusterExplainer {
     }
     explanation->not_looked_at = {"volumes", "the scheduler's configuration and extenders",
                                   "resizes of running pods in place"};
+    if (claims_.has_structured()) explanation->not_looked_at.push_back("structured claims");
   }
 
   const ClusterDump& dump_;
   const DumpPod& pod_;
   PodFilters filters_;
   PodClaims claims_;
+  std::vector<std::string> volumes_;  // that matter
   std::vector<NodeVerdict> verdicts_;
   std::vector<VerdictGroup> groups_;
 };

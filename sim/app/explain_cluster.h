@@ -18,13 +18,15 @@ namespace drasim {
 // help. Nodes with the same reason and similar shortfalls are one group. All forms end with a line
 // break; CSV has the groups of nodes alone.
 //
-// Looked at are the Filter plugins up to InterPodAffinity, but for volumes, and DynamicResources;
-// what was not looked at is said at the end. What has been read but is odd goes to `warnings`,
-// "FILE:LINE...: ...", which may be null.
+// Looked at are the Filter plugins up to InterPodAffinity, but for volumes, and DynamicResources
+// with classic claims. A pod with structured claims or with PersistentVolumeClaims is not said to
+// be schedulable: the first line says that they were not looked at. What else was not is said at
+// the end. What has been read but is odd goes to `warnings`, "FILE:LINE...: ...", which may be
+// null; objects and fields that are not known are passed over.
 //
-// Errors, InvalidArgument: a file that cannot be opened or read ("FILE:LINE:COLUMN: ..." where
-// there is a line); files without any node; a pod that is not in them, with a similar name.
-// Cost: linear in the text; nodes times pods in the worst case, with affinities between pods.
+// Errors, InvalidArgument: a file that cannot be opened, or is not YAML or JSON
+// ("FILE:LINE:COLUMN: ..."); files without any node; a pod that is not in them, with a similar
+// name. Cost: linear in the text; nodes times pods in the worst case, with affinities between pods.
 absl::StatusOr<std::string> ExplainCluster(const std::vector<std::string>& paths,
                                            const std::string& pod, OutputFormat format,
                                            std::vector<std::string>* warnings);

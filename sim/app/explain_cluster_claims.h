@@ -1,5 +1,5 @@
 // What DynamicResources (classic DRA, release 1.29) says about one pod of a dump: before the queue,
-// of the pod as a whole, of each node, and whose turn it is.
+// of the pod as a whole, of each node, and whose turn it is. Structured claims are set aside.
 #ifndef DRASIM_SIM_APP_EXPLAIN_CLUSTER_CLAIMS_H_
 #define DRASIM_SIM_APP_EXPLAIN_CLUSTER_CLAIMS_H_
 
@@ -8,6 +8,7 @@
 
 #include "absl/strings/string_view.h"
 #include "absl/types/optional.h"
+#include "absl/types/span.h"
 #include "model/proto/kube.pb.h"
 #include "sim/app/explain_cluster_dump.h"
 #include "sim/app/explain_cluster_filters.h"
@@ -27,18 +28,23 @@ class PodClaims {
   // does not even enter the queue (PreEnqueue).
   const std::string& obstacle() const { return obstacle_; }
   bool before_queue() const { return before_queue_; }
+  // Whether it has classic claims, and whether it has structured ones, which nothing here judges.
+  bool has_classic() const { return !claims_.empty(); }
+  bool has_structured() const { return !structured_.empty(); }
 
   // Of a pod without an obstacle. Null: the node would do.
   absl::optional<NodeRejection> Check(const DumpNode& node) const;
 
   // Who has to act next. With an obstacle: on it. Without one: `selectable` says whether some node
-  // passes all plugins, `pinned` whether some node lacks nothing but an allocated claim.
+  // passes all plugins, `pinned` whether some node lacks nothing but an allocated claim. Empty
+  // where the scheduler could bind it.
   std::vector<AwaitedAct> Awaited(bool selectable, bool pinned) const;
 
   // For which pods its claims are reserved, where that keeps it waiting.
   std::vector<HolderList> Consumers() const;
-  // The claims of the drivers it waits for that are allocated for the node.
-  std::vector<HolderList> HoldersOn(const DumpNode& node) const;
+  // By driver that it waits for: the claims that are allocated for these nodes, of the first few
+  // nodes with some.
+  std::vector<HolderList> HoldersOn(absl::Span<const DumpNode* const> nodes) const;
   // Of a pod that has been bound: what its kubelet waits for, a sentence each.
   std::vector<AwaitedAct> AwaitedByKubelet() const;
   std::vector<std::string> Notes() const;
@@ -56,6 +62,8 @@ class PodClaims {
     bool from_template() const;
   };
 
+  // Whether the claim, of which the dump has no classic object, is one of structured parameters.
+  bool IsStructured(const Claim& claim) const;
   // The claim of an entry, as far as it can be found.
   Claim Find(const proto::kube::PodResourceClaim& entry) const;
   // Null unless the claim exists, is the pod's, and was made for that entry.
@@ -74,6 +82,8 @@ class PodClaims {
   AwaitedAct AwaitDriver(const Claim& claim, absl::string_view what) const;
   AwaitedAct AwaitConsumers(const Claim& claim, absl::string_view what) const;
   HolderList ConsumersOf(const Claim& claim) const;
+  // An allocated claim, with those that it is reserved for.
+  HolderList::Holder HolderOf(const proto::kube::ResourceClaim& claim) const;
   std::string ConsumerState(const proto::kube::ConsumerReference& consumer,
                             const std::string& ns) const;
   std::string DriverOf(const Claim& claim) const;
@@ -81,8 +91,9 @@ class PodClaims {
   const ClusterDump& dump_;
   const DumpPod& pod_;
   const proto::kube::PodSchedulingContext* context_ = nullptr;
-  bool foreign_context_ = false;  // of a former pod of that name
-  std::vector<Claim> claims_;
+  bool foreign_context_ = false;         // of a former pod of that name
+  std::vector<Claim> claims_;            // classic ones
+  std::vector<std::string> structured_;  // keys, or "entry NAME" where no claim is known
   std::string obstacle_;
   DynamicResources::Reason reason_ = DynamicResources::Reason::kNone;
   Claim obstructing_;

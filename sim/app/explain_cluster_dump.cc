@@ -3,6 +3,8 @@
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/message.h>
 
+#include <algorithm>
+#include <iterator>
 #include <memory>
 #include <utility>
 
@@ -10,7 +12,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "model/check.h"
-#include "model/text/kube_reader.h"
 #include "traces/byte_source.h"
 
 namespace drasim {
@@ -44,6 +45,61 @@ std::string KindIn(const google::protobuf::Message& message) {
 const kube::ObjectMeta& MetadataIn(const google::protobuf::Message& message) {
   return static_cast<const kube::ObjectMeta&>(
       message.GetReflection()->GetMessage(message, &FieldOf(message, "metadata")));
+}
+
+// Groups of Kubernetes whose objects kube-scheduler's filters do not read, or (storage.k8s.io)
+// whose absence is said of the pods that it matters to.
+constexpr absl::string_view kPassedOverGroups[] = {"admissionregistration.k8s.io",
+                                                   "apiextensions.k8s.io",
+                                                   "apiregistration.k8s.io",
+                                                   "authentication.k8s.io",
+                                                   "authorization.k8s.io",
+                                                   "autoscaling",
+                                                   "certificates.k8s.io",
+                                                   "coordination.k8s.io",
+                                                   "discovery.k8s.io",
+                                                   "events.k8s.io",
+                                                   "flowcontrol.apiserver.k8s.io",
+                                                   "internal.apiserver.k8s.io",
+                                                   "metrics.k8s.io",
+                                                   "networking.k8s.io",
+                                                   "node.k8s.io",
+                                                   "policy",
+                                                   "rbac.authorization.k8s.io",
+                                                   "storage.k8s.io",
+                                                   "storagemigration.k8s.io"};
+// The same of the group without a name.
+constexpr absl::string_view kPassedOverKinds[] = {"ComponentStatus",
+                                                  "Endpoints",
+                                                  "Event",
+                                                  "LimitRange",
+                                                  "PersistentVolume",
+                                                  "PersistentVolumeClaim",
+                                                  "PodTemplate",
+                                                  "ReplicationController",
+                                                  "ResourceQuota",
+                                                  "Secret",
+                                                  "Service",
+                                                  "ServiceAccount"};
+
+absl::string_view ApiGroupOf(const KubeSkipped& skipped) {
+  const absl::string_view version = skipped.api_version;
+  const size_t slash = version.find('/');
+  return slash == absl::string_view::npos ? absl::string_view() : version.substr(0, slash);
+}
+
+bool MayMatterToFilters(const KubeSkipped& skipped) {
+  const absl::string_view group = ApiGroupOf(skipped);
+  if (group == "resource.k8s.io") return false;  // said of the pods that have claims
+  if (group == "apps" && skipped.kind == "ControllerRevision") return false;
+  if (group == "batch" && skipped.kind == "CronJob") return false;
+  const auto is = [](absl::string_view name) {
+    return [name](absl::string_view known) { return known == name; };
+  };
+  if (group.empty()) {
+    return std::none_of(std::begin(kPassedOverKinds), std::end(kPassedOverKinds), is(skipped.kind));
+  }
+  return std::none_of(std::begin(kPassedOverGroups), std::end(kPassedOverGroups), is(group));
 }
 
 // Null when it is not there.
@@ -94,19 +150,26 @@ absl::Status ClusterDump::ReadFile(const std::string& path, std::vector<std::str
   // A real cluster may have objects that a newer or older API server took; they are of use anyway.
   KubeReadOptions options;
   options.validate = false;
+  options.of_cluster = true;
   absl::StatusOr<KubeManifest> manifest = ReadKubeObjects(*text, name, options);
   if (!manifest.ok()) return manifest.status();
 
   std::vector<std::string> odd = std::move(manifest->warnings);
+  KeepSkipped(manifest->skipped, name, &odd);
   size_t problems = 0;
   for (KubeObject& read : manifest->objects) {
     const std::string place = absl::StrCat(name, ":", read.line);
+    const google::protobuf::Message& message = ObjectIn(read.object);
+    const kube::ObjectMeta& meta = MetadataIn(message);
+    if (meta.name().empty()) {
+      if (++problems > kMaxOddities) continue;
+      odd.push_back(absl::StrCat(place, ": ", KindIn(message), " without a name; left out"));
+      continue;
+    }
     for (const KubeProblem& problem : ValidateKubeObject(read.object)) {
       if (++problems > kMaxOddities) continue;
       odd.push_back(absl::StrCat(place, ": ", problem.path, ": ", problem.what));
     }
-    const google::protobuf::Message& message = ObjectIn(read.object);
-    const kube::ObjectMeta& meta = MetadataIn(message);
     const std::string known = absl::StrCat(read.object.object_case(), " ", KubeKey(meta));
     const auto [first, is_new] = seen_.emplace(known, place);
     if (!is_new) {
@@ -123,6 +186,32 @@ absl::Status ClusterDump::ReadFile(const std::string& path, std::vector<std::str
   }
   if (warnings != nullptr) warnings->insert(warnings->end(), odd.begin(), odd.end());
   return absl::OkStatus();
+}
+
+void ClusterDump::KeepSkipped(const std::vector<KubeSkipped>& skipped, const std::string& file,
+                              std::vector<std::string>* odd) {
+  struct Kind {
+    const KubeSkipped* first = nullptr;
+    size_t objects = 0;
+  };
+  std::map<std::pair<std::string, std::string>, Kind> kinds;
+  for (const KubeSkipped& object : skipped) {
+    if (ApiGroupOf(object) == "resource.k8s.io") {
+      const std::string key = KubeKey(object.ns, object.name);
+      if (object.kind == "ResourceClaim") structured_claims_.insert(key);
+      if (object.kind == "ResourceClaimTemplate") structured_templates_.insert(key);
+    }
+    if (!MayMatterToFilters(object)) continue;
+    Kind& kind = kinds[{object.api_version, object.kind}];
+    if (kind.first == nullptr) kind.first = &object;
+    ++kind.objects;
+  }
+  for (const auto& [name, kind] : kinds) {
+    odd->push_back(absl::StrCat(file, ":", kind.first->line, ": ", kind.objects,
+                                kind.objects == 1 ? " object" : " objects", " of the kind ",
+                                name.second, " of ", name.first,
+                                kind.objects == 1 ? " is not read" : " are not read"));
+  }
 }
 
 void ClusterDump::Keep(const kube::Object& object) {

@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "model/proto/kube.pb.h"
+#include "model/text/kube_reader.h"
 #include "sim/app/explain_cluster_rules.h"
 
 namespace drasim {
@@ -83,6 +84,19 @@ class ClusterDump {
   const proto::kube::ResourceClaim* FindClaim(const std::string& key) const;
   const proto::kube::ResourceClaimTemplate* FindTemplate(const std::string& key) const;
   const proto::kube::PodSchedulingContext* FindContext(const std::string& key) const;
+  // Claims and templates of resource.k8s.io/v1alpha3 and later are known by KubeKey alone.
+  bool HasStructuredClaim(const std::string& key) const {
+    return structured_claims_.count(key) > 0;
+  }
+  bool HasStructuredTemplate(const std::string& key) const {
+    return structured_templates_.count(key) > 0;
+  }
+  // Of any version.
+  bool has_claims() const { return !claims_.empty() || !structured_claims_.empty(); }
+  // Whether some object beside claims belongs to DRA with control plane controllers.
+  bool has_classic_objects() const {
+    return !classes_.empty() || !templates_.empty() || !contexts_.empty();
+  }
   // Parameters of a driver, ConfigMaps included. `kind_known`: whether the dump has any of the
   // kind.
   bool HasParameters(const std::string& kind, const std::string& key, bool* kind_known) const;
@@ -96,6 +110,9 @@ class ClusterDump {
   ClusterDump() = default;
   absl::Status ReadFile(const std::string& path, std::vector<std::string>* warnings);
   void Keep(const proto::kube::Object& object);
+  // Remembers structured claims; a warning per kind of the others that may matter.
+  void KeepSkipped(const std::vector<KubeSkipped>& skipped, const std::string& file,
+                   std::vector<std::string>* odd);
   void JoinPodsToNodes();
 
   std::deque<proto::kube::Object> objects_;  // a deque keeps addresses
@@ -109,6 +126,8 @@ class ClusterDump {
   std::map<std::string, const proto::kube::ResourceClaim*> claims_by_key_;
   std::map<std::string, const proto::kube::ResourceClaimTemplate*> templates_;
   std::map<std::string, const proto::kube::PodSchedulingContext*> contexts_;
+  std::set<std::string> structured_claims_;
+  std::set<std::string> structured_templates_;
   std::map<std::string, std::set<std::string>> parameters_;  // keys by kind
   std::set<std::string> read_namespaces_;
   std::map<std::string, KubeTexts> namespace_labels_;

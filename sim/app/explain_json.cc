@@ -148,6 +148,7 @@ void WriteWhy(const Explanation& why, JsonWriter* j) {
   for (const Rejection& r : why.rejections) WriteRejection(r, j);
   j->EndArray();
   WriteTexts("claims", why.claims, j);
+  WriteTexts("claim_holders", why.claim_holders, j);
   j->EndObject();
 }
 
@@ -245,6 +246,11 @@ void WriteStanding(const Standing& s, JsonWriter* j) {
       WriteWhy(*s.why, j);
     } else {
       j->Null();
+    }
+    if (s.last_tried.has_value()) {
+      WriteTime("last_tried", s.last_tried, j);
+      j->Key("last_seen").String(s.last_seen);
+      j->Key("claims_changed_since").Bool(s.claims_changed);
     }
     j->Key("first_room").BeginArray();
     for (const Explainer::Prospect& p : s.prospects) {

@@ -9,6 +9,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 #include "absl/time/time.h"
 #include "model/text/did_you_mean.h"
 #include "model/text/yaml_proto.h"
@@ -27,7 +29,7 @@ constexpr size_t kMostNames = 100'000;
 
 // How well a pod's name fits what was typed, the best first.
 constexpr size_t kExactName = 0;
-constexpr size_t kOtherNamespace = 1;
+constexpr size_t kDefaultNamespace = 1;  // one of the two says "default/", the other nothing
 constexpr size_t kFirstOfJob = 2;
 constexpr size_t kNoMatch = 4;
 
@@ -48,17 +50,17 @@ struct LedgerFindings {
   std::vector<LedgerReader::Checkpoint> checkpoints;
 };
 
-// What was typed, and what else it may mean: the namespace "default" need not be said, and pods of
-// traces have none.
+// What was typed, and what else it may mean: the namespace "default" need not be said. Pods of
+// traces are in it.
 std::vector<std::string> NamesMeant(const std::string& typed) {
-  const size_t slash = typed.find('/');
-  return {typed,
-          slash == std::string::npos ? absl::StrCat("default/", typed) : typed.substr(slash + 1)};
+  const absl::string_view alone = absl::StripPrefix(typed, "default/");
+  if (alone != typed) return {typed, std::string(alone)};
+  return {typed, absl::StrContains(typed, '/') ? typed : absl::StrCat("default/", typed)};
 }
 
 size_t MatchOf(absl::string_view name, const std::vector<std::string>& meant) {
   if (name == meant[0]) return kExactName;
-  if (name == meant[1]) return kOtherNamespace;
+  if (name == meant[1]) return kDefaultNamespace;
   if (!absl::EndsWith(name, "-0")) return kNoMatch;
   name.remove_suffix(2);
   return name == meant[0] ? kFirstOfJob : name == meant[1] ? kFirstOfJob + 1 : kNoMatch;
@@ -70,7 +72,15 @@ absl::Status NoSuchPod(const std::string& typed, const LedgerReader& ledger) {
   for (size_t p = 0; p < cluster.pod_count() && known.size() < kMostNames; ++p) {
     known.emplace_back(cluster.pod_name(PodId(p)));
   }
-  std::string suggestion = Suggest(typed, known);
+  // A pod of the same name in another namespace is more likely than a misspelt one.
+  const std::string wanted = typed.substr(typed.find('/') + 1);
+  std::string suggestion;
+  for (const std::string& name : known) {
+    if (!suggestion.empty() || name.substr(name.find('/') + 1) != wanted) continue;
+    suggestion =
+        absl::StrCat(" (there is '", absl::StrContains(name, '/') ? "" : "default/", name, "')");
+  }
+  if (suggestion.empty()) suggestion = Suggest(typed, known);
   for (const std::string& name : known) {
     if (!suggestion.empty() || typed.empty()) break;
     if (absl::StrContains(name, typed)) {

@@ -16,8 +16,9 @@
 namespace drasim {
 
 struct ExplainRequest {
-  std::string path;            // of the ledger, or of the folder it is in
-  std::string pod;             // "NAME" or "NAMESPACE/NAME" of a pod, or the name of a gang
+  std::string path;  // of the ledger, or of the folder it is in
+  // "NAMESPACE/NAME" of a pod, "NAME" of one in the namespace default, or the name of a gang.
+  std::string pod;
   absl::optional<SimTime> at;  // nothing: the end of the run
   bool brief = false;          // only where it stands, without its attempts
   bool quiet = false;          // no progress bar

@@ -152,6 +152,7 @@ void StorySink::Note(const Record& record, const ClusterState& cluster) {
   using Kind = StoryEvent::Kind;
   const auto begin_waiting = [&] {
     tried_ = false;
+    last_tried_.reset();
     waits_since_ = look_after_ = record.time;
   };
   switch (record.kind) {
@@ -207,6 +208,12 @@ void StorySink::AddAttempt(const Record& record) {
                           events_.back().time == record.time;
   if (!taken_back) ++attempts_;
   Explanation why = explainer_->OfFailure(record.pod, SummaryId(record.detail), record.time);
+  if (!why.claims.empty()) {
+    last_tried_ = record.time;
+    last_tried_pod_ = record.pod;
+    last_seen_ = why.summary;
+    last_claims_ = why.claims;
+  }
   const std::string key = why.key();
   const auto [first, is_new] = first_attempt_.try_emplace(key, attempts_);
   if (is_new) {
@@ -340,6 +347,11 @@ Standing StorySink::MakeStanding(SimTime now) const {
   s.ends = ExpectedEnd(jobs, job_, sim_->engine().now());
   if (!IsEnded(row.state)) s.claims = explainer_->ClaimsOf(row.first_pod);
   if (row.state != JobState::kWaiting) return s;
+  if (last_tried_.has_value()) {
+    s.last_tried = last_tried_;
+    s.last_seen = last_seen_;
+    s.claims_changed = explainer_->ClaimsOf(last_tried_pod_) != last_claims_;
+  }
   s.place = queues_.Find(job_);
   s.why = explainer_->OfNow(job_, now);
   if (s.place.head.valid()) {

@@ -81,7 +81,13 @@ struct Standing {
   absl::optional<Explanation> head_why;
   absl::optional<Explanation> why;  // nothing: its pods would fit
   std::vector<Explainer::Prospect> prospects;
+  // As the API server has them.
   std::vector<std::string> claims;
+  // While it waits, of a job with claims: the last attempt, in the words of the scheduler, and
+  // whether the API server has had news of the claims since.
+  absl::optional<SimTime> last_tried;
+  std::string last_seen;
+  bool claims_changed = false;
 };
 
 // Collects the story of one job. Attach it between Build and Start. The cost per record of other
@@ -132,6 +138,11 @@ class StorySink : public RecordSink {
   uint32_t attempts_ = 0;
   bool reserved_ = false;  // the attempt under way has a place
   bool tried_ = false;     // since the job began to wait
+  // The last attempt that failed since then, of a pod with claims.
+  absl::optional<SimTime> last_tried_;
+  PodId last_tried_pod_;
+  std::string last_seen_;
+  std::vector<std::string> last_claims_;
   SimTime waits_since_;
   SimTime look_after_;                             // at the line, if it still has not been tried
   std::map<std::string, uint32_t> first_attempt_;  // with the same key

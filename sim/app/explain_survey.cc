@@ -75,16 +75,21 @@ std::string LayoutOfNode(const ClusterState& cluster, NodeId node) {
 
 }  // namespace
 
+std::string GrantsText(const ClusterState& cluster, NodeId node,
+                       absl::Span<const DeviceGrant> grants) {
+  if (grants.empty()) return "";
+  std::string text;
+  AppendGrants(cluster.any_mig() ? cluster.mig_table(node) : nullptr, grants, &text);
+  return absl::StrCat("GPU ", absl::StrReplaceAll(text, {{";", ","}}));
+}
+
 std::string DevicesText(const ClusterState& cluster, PodId pod, NodeId node) {
   const absl::Span<const DeviceGrant> grants = cluster.pod_grants(pod);
   const bool whole = std::all_of(grants.begin(), grants.end(), [](const DeviceGrant& grant) {
     return grant.placement == kNoPlacement && grant.milli == kDeviceMilli;
   });
+  if (!whole) return GrantsText(cluster, node, grants);
   std::string text;
-  if (!whole) {
-    AppendGrants(cluster.any_mig() ? cluster.mig_table(node) : nullptr, grants, &text);
-    return absl::StrCat("GPU ", absl::StrReplaceAll(text, {{";", ","}}));
-  }
   const uint64_t devices = cluster.pod_devices(pod);
   for (int first = 0; devices >> first != 0;) {
     const int length = std::countr_one(devices >> first);

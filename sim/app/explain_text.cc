@@ -151,7 +151,17 @@ class RejectionWriter {
   std::string* out_;
 };
 
-void AppendWhy(const Explanation& why, const std::string& indent, size_t near, std::string* out) {
+// Claims as the API server has them, which is not what the scheduler saw.
+void AppendClaims(const std::vector<std::string>& claims, const std::vector<std::string>& holders,
+                  const std::string& title, const std::string& indent, std::string* out) {
+  if (!claims.empty()) absl::StrAppend(out, indent, title, ":\n");
+  for (const std::string& line : claims) absl::StrAppend(out, indent, "  ", line, "\n");
+  if (!holders.empty()) absl::StrAppend(out, indent, "who holds the devices there:\n");
+  for (const std::string& line : holders) absl::StrAppend(out, indent, "  ", line, "\n");
+}
+
+void AppendWhy(const Explanation& why, const std::string& claims_title, const std::string& indent,
+               size_t near, std::string* out) {
   if (why.by_step) {
     absl::StrAppend(out, indent, "a node was found, but a step behind that refused it\n");
   }
@@ -174,7 +184,7 @@ void AppendWhy(const Explanation& why, const std::string& indent, size_t near, s
     absl::StrAppend(out, indent, NodesInWords(why.nodes_out), why.nodes_out == 1 ? " is" : " are",
                     " not part of the cluster at present\n");
   }
-  for (const std::string& line : why.claims) absl::StrAppend(out, indent, line, "\n");
+  AppendClaims(why.claims, why.claim_holders, claims_title, indent, out);
 }
 
 // "node-1 (GPU 0), node-2 and 3 more nodes"; pods of a gang by node.
@@ -255,7 +265,7 @@ void AppendHead(const std::string& head, const Explanation& why, const std::stri
                 std::string* out) {
   if (why.rejections.empty()) return;
   absl::StrAppend(out, indent, head, " waits for:\n");
-  AppendWhy(why, indent + "  ", 1, out);
+  AppendWhy(why, "the API server has", indent + "  ", 1, out);
 }
 
 std::string TimesText(const StoryEvent& event) {
@@ -339,7 +349,7 @@ void AppendEvent(const StoryEvent& event, std::string* out) {
   absl::StrAppend(out, "  ", TimesText(event), "  ", EventText(event), "\n");
   switch (event.kind) {
     case StoryEvent::Kind::kAttempt:
-      return AppendWhy(event.why, indent, kNearShown, out);
+      return AppendWhy(event.why, "the API server had, at that moment", indent, kNearShown, out);
     case StoryEvent::Kind::kSameAgain:
       if (!event.identical) AppendRanges(event, indent, out);
       return;
@@ -371,14 +381,23 @@ void AppendWaiting(const Standing& s, std::string* out) {
   // Before any room on nodes, it is this that keeps it.
   using Where = QueuePlace::Where;
   const bool kept = s.place.where == Where::kOverQuota || s.place.where == Where::kHeld;
+  if (s.last_tried.has_value()) {
+    absl::StrAppend(out, "  when it was last tried, at ", TimeInWords(*s.last_tried),
+                    ", the scheduler saw: ", s.last_seen, "\n");
+  }
+  const std::string claims_title = !s.last_tried.has_value() ? "the API server has now"
+                                   : s.claims_changed
+                                       ? "since then this has changed; the API server has now"
+                                       : "the API server has now, as it had then";
   if (s.why.has_value() && s.why->nodes_by_claims > 0) {
-    absl::StrAppend(out, "  it waits for its claims; otherwise ", s.why->nodes_by_claims, " of ",
+    absl::StrAppend(out, "  apart from its claims, ", s.why->nodes_by_claims, " of ",
                     NodesInWords(s.why->nodes), " would do\n");
-    AppendWhy(*s.why, "    ", kNearShown, out);
+    AppendWhy(*s.why, claims_title, "    ", kNearShown, out);
   } else if (s.why.has_value()) {
     absl::StrAppend(out, kept ? "  were it tried now: " : "  it waits for: ", s.why->summary, "\n");
     // Who leaves for it, leaves before its time.
-    AppendWhy(*s.why, "    ", s.place.where == Where::kNominated ? 0 : kNearShown, out);
+    AppendWhy(*s.why, claims_title, "    ", s.place.where == Where::kNominated ? 0 : kNearShown,
+              out);
   } else if (s.claims.empty()) {
     absl::StrAppend(out, "  the nodes have room for it\n");
   }
@@ -416,7 +435,7 @@ void AppendStanding(const Story& story, std::string* out) {
                       TimeInWords(s.since), "; it waits for nothing\n");
   }
   if (s.why.has_value()) return;  // they stand there
-  for (const std::string& line : s.claims) absl::StrAppend(out, "  ", line, "\n");
+  AppendClaims(s.claims, {}, "the API server has now", "  ", out);
 }
 
 }  // namespace

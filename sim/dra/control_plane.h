@@ -25,6 +25,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/optional.h"
 #include "model/cluster_state.h"
+#include "model/device_grant.h"
 #include "model/job_table.h"
 #include "sim/core/node_agent.h"
 #include "sim/dra/api_network.h"
@@ -82,6 +83,18 @@ struct ApiCounts {
   uint64_t refused = 0;  // of both
 };
 
+// The claims that hold devices of a driver on one node.
+struct NodeHolders {
+  struct Claim {
+    std::string name;       // "default/train-0-gpu-x1"
+    std::string consumers;  // "default/train-0"; empty: reserved for nobody
+    DeviceGrants grants;    // which devices, where that is known
+  };
+  std::string driver;
+  NodeId node;                // invalid: reached by network from every node
+  std::vector<Claim> claims;  // the oldest first
+};
+
 class ControlPlane : public NodeAgent, private KubeletHost, private DraPlugin::Host {
  public:
   // The entries of pod.spec.resourceClaims of a pod of the run; templates and claims that they name
@@ -129,6 +142,10 @@ class ControlPlane : public NodeAgent, private KubeletHost, private DraPlugin::H
   // How the pod stands with its claims: for each of them what state it is in, whom it waits for and
   // who holds it, as the API server has it now; a line each. For people. O(objects of the pod).
   std::vector<std::string> ExplainPod(PodId pod) const;
+  // Who holds what the pod's claims wait for, where a driver refuses every node (or, of Immediate
+  // claims, has allocated none): for each such driver the first `most_nodes` nodes of which claims
+  // hold something, as the API server has them. O(claims + nodes).
+  std::vector<NodeHolders> HoldersAgainst(PodId pod, size_t most_nodes) const;
 
   // After the run: until nothing is under way but periodic rechecks, or the limit.
   void Settle(SimDuration limit);
@@ -168,6 +185,10 @@ class ControlPlane : public NodeAgent, private KubeletHost, private DraPlugin::H
   // A pod that shared a claim is gone: another of its consumers is charged for it.
   void PassOn(const Pod& gone);
   std::string ExplainClaim(const Pod& pod, const PodClaim& entry) const;
+  // The nodes that the driver refuses for the unallocated claim, ascending, if it refuses all that
+  // it was asked about; else none.
+  std::vector<NodeId> NodesRefused(const Pod& pod, const PodClaim& entry,
+                                   const ResourceClaim& claim) const;
   std::string ExplainNegotiation(const Pod& pod, const PodClaim& entry,
                                  const ResourceClaim& claim) const;
   void CreatePod(PodId pod);

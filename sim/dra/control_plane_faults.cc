@@ -6,8 +6,10 @@
 #include <vector>
 
 #include "absl/algorithm/container.h"
+#include "absl/container/btree_map.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/types/span.h"
 #include "model/check.h"
 #include "sim/dra/control_plane.h"
 
@@ -157,6 +159,72 @@ std::string ControlPlane::ExplainClaim(const Pod& pod, const PodClaim& entry) co
     }
   }
   return text;
+}
+
+std::vector<NodeId> ControlPlane::NodesRefused(const Pod& pod, const PodClaim& entry,
+                                               const ResourceClaim& claim) const {
+  std::vector<NodeId> refused;
+  if (claim.spec.mode == AllocationMode::kImmediate) {
+    for (size_t n = 0; n < cluster_->node_count(); ++n) refused.push_back(NodeId(n));
+    return refused;
+  }
+  const Ref<PodSchedulingContext> context =
+      network_->server().objects().context(pod.meta.ns, pod.meta.name);
+  if (context == nullptr) return refused;
+  for (const PodSchedulingContext::ClaimNodes& known : context->claims) {
+    if (known.entry == entry.entry && known.unsuitable.size() >= context->potential.size()) {
+      refused = known.unsuitable;
+    }
+  }
+  return refused;
+}
+
+std::vector<NodeHolders> ControlPlane::HoldersAgainst(PodId pod, size_t most_nodes) const {
+  std::vector<NodeHolders> holders;
+  const ObjectCache& objects = network_->server().objects();
+  const Ref<Pod> object = objects.pod(UidOf(pod));
+  if (object == nullptr) return holders;
+  std::vector<Name> asked;  // drivers
+  for (const PodClaim& entry : object->claims) {
+    const Name name = plugin_->rules().ClaimNameOf(*object, entry);
+    if (name.empty()) continue;
+    const Ref<ResourceClaim> wanted = objects.claim(object->meta.ns, name);
+    if (wanted == nullptr || wanted->status.allocation != nullptr) continue;
+    const Ref<ResourceClass> resource_class =
+        objects.of<ResourceClass>().Find(Name(), wanted->spec.class_name);
+    if (resource_class == nullptr) continue;
+    const Name driver = resource_class->driver;
+    if (absl::c_linear_search(asked, driver)) continue;
+    std::vector<NodeId> nodes = NodesRefused(*object, entry, *wanted);
+    if (nodes.empty()) continue;
+    asked.push_back(driver);
+    nodes.push_back(NodeId());  // devices that are reached by network
+    absl::btree_map<NodeId, NodeHolders> by_node;
+    for (const Ref<ResourceClaim>& claim : objects.of<ResourceClaim>().Sorted()) {
+      if (claim->status.allocation == nullptr || claim->status.driver != driver) continue;
+      const Allocation& allocation = *claim->status.allocation;
+      std::vector<NodeId> held_on = {allocation.node};
+      if (!allocation.node.valid() && !allocation.available_on.everywhere()) {
+        const absl::Span<const NodeId> available = allocation.available_on.nodes();
+        held_on.assign(available.begin(), available.end());
+      }
+      for (const NodeId node : held_on) {
+        by_node[node].claims.push_back(
+            {absl::StrCat(claim->meta.ns.text(), "/", claim->meta.name.text()),
+             ConsumersText(*claim, objects), allocation.grants});
+      }
+    }
+    size_t shown = 0;
+    for (const NodeId node : nodes) {
+      const auto found = by_node.find(node);
+      if (found == by_node.end()) continue;
+      if (++shown > most_nodes) break;
+      found->second.driver = std::string(driver.text());
+      found->second.node = node;
+      holders.push_back(std::move(found->second));
+    }
+  }
+  return holders;
 }
 
 // Of a claim that is not allocated.

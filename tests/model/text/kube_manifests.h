@@ -159,7 +159,10 @@ spec:
   hostNetwork: true
   runtimeClassName: nvidia
   resources: {limits: {memory: 4Gi}}
-  volumes: []
+  volumes:
+  - {name: data, persistentVolumeClaim: {claimName: data-0, readOnly: true}}
+  - {name: scratch, ephemeral: {volumeClaimTemplate: {spec: {storageClassName: fast}}}}
+  - {name: settings, configMap: {name: settings}}
 status:
   phase: Running
   conditions:

@@ -547,6 +547,34 @@ TEST(ReadKubeObjectsTest, VersionsThatAreNotRead) {
             "not read: left out (read of batch/v1)");
 }
 
+TEST(ReadKubeObjectsTest, TextOfAClusterIsNeverRefused) {
+  KubeReadOptions options;
+  options.of_cluster = true;
+  const KubeManifest read = ReadManifest(R"(apiVersion: v1
+kind: List
+items:
+- {apiVersion: resource.k8s.io/v1, kind: ResourceClaim, metadata: {name: c, namespace: ml}}
+- {apiVersion: resource.k8s.io/v1alpha2, kind: ResourceClaim, metadata: {name: d},
+   spec: {resourceClassName: gpu}}
+- {apiVersion: resource.k8s.io/v1, kind: ResourceSliceList, items: [{metadata: {name: s}}]}
+- {apiVersion: v1, kind: Node, metadata: {name: n, labels: {a: 1}}}
+- {apiVersion: v1, kind: Node, metadata: {name: m, labels: {a: 2}}}
+)",
+                                         options);
+  EXPECT_EQ(Kinds(read), "5:resource_claim 8:node 9:node ");
+  ASSERT_EQ(read.skipped.size(), 2u);
+  EXPECT_EQ(read.skipped[0].api_version, "resource.k8s.io/v1");
+  EXPECT_EQ(read.skipped[0].kind, "ResourceClaim");
+  EXPECT_EQ(read.skipped[0].ns, "ml");
+  EXPECT_EQ(read.skipped[0].name, "c");
+  EXPECT_EQ(read.skipped[0].line, 4u);
+  EXPECT_EQ(read.skipped[1].kind, "ResourceSlice");
+  EXPECT_EQ(read.skipped[1].name, "s");
+  EXPECT_THAT(read.warnings,
+              ElementsAre("f.yaml:8:64: metadata.labels[a]: found the number 1, expected a text: "
+                          "\"1\" in quotes; left out (and 1 more like it)"));
+}
+
 TEST(ReadKubeObjectsTest, WarnsOfWhatItDoesNotKnow) {
   const KubeManifest read = ReadManifest(R"(apiVersion: v1
 kind: List

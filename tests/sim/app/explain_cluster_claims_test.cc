@@ -322,6 +322,32 @@ TEST(ExplainClaimsTest, DriverFindsNodesUnsuitable) {
             "\n"
             "Not looked at: volumes; the scheduler's configuration and extenders; resizes of "
             "running pods in place.\n");
+  // Who holds the devices of a node that is not the first is said as well.
+  const std::string many =
+      ExplainText(absl::StrCat(objects,
+                               ClaimYaml("f", Allocated("availableOnNodes: "
+                                                        "{nodeSelectorTerms: "
+                                                        "[{matchFields: [{key: "
+                                                        "metadata.name, operator: In, "
+                                                        "values: [n-2]}]}]}")),
+                               ClaimYaml("g0", Allocated(kOnN1)), ClaimYaml("g1", Allocated(kOnN1)),
+                               ClaimYaml("g2", Allocated(kOnN1)), ClaimYaml("g3", Allocated(kOnN1)),
+                               ClaimYaml("g4", Allocated(kOnN1)),
+                               ContextYaml("potentialNodes: [n-1, n-2]",
+                                           "{name: e-c, unsuitableNodes: [n-1, "
+                                           "n-2]}")),
+                  "p")
+          .text;
+  EXPECT_EQ(SectionOf(many, "Who holds what it wants"),
+            "what driver gpu.example.com has allocated for n-1\n"
+            "  claim default/d (reserved for default/q (Running))\n"
+            "  claim default/g0 (reserved for nobody)\n"
+            "  claim default/g1 (reserved for nobody)\n"
+            "  claim default/g2 (reserved for nobody)\n"
+            "  claim default/g3 (reserved for nobody)\n"
+            "  and 1 other\n"
+            "what driver gpu.example.com has allocated for n-2\n"
+            "  claim default/f (reserved for nobody)");
   // The context of a former pod of that name says nothing about this one.
   const std::string former =
       ExplainText(

@@ -246,8 +246,10 @@ TEST(ExplainClusterTest, NodesWouldTakeIt) {
                 "\n"
                 "Notes:\n"
                 "  its scheduler is volcano; what is said here are kube-scheduler's rules\n"
-                "  kube-scheduler's own words at 2024-05-01T10:00:00Z: not enough pods in the "
-                "group\n",
+                "  when it was last tried, at 2024-05-01T10:00:00Z or later, kube-scheduler saw: "
+                "not enough pods in the group\n"
+                "  everything else here is from the objects of the dump, which may have changed "
+                "since then\n",
                 kNotLookedAt));
 }
 
@@ -443,9 +445,142 @@ TEST(ExplainStateTest, Verdicts) {
   EXPECT_EQ(verdict(kPlain, ""), "schedulable");
   EXPECT_EQ(verdict(Asks("cpu: 2"), ""), "unschedulable");
   EXPECT_EQ(verdict("containers: [{name: a}], schedulingGates: [{name: g}]", ""), "gated");
+  EXPECT_EQ(verdict("containers: [{name: a}], resourceClaims: [{name: c, source: "
+                    "{resourceClaimName: c}}]",
+                    ""),
+            "waiting");
   EXPECT_EQ(
       verdict("containers: [{name: a}], resourceClaims: [{name: c, resourceClaimName: c}]", ""),
-      "waiting");
+      "undecided");
+  EXPECT_EQ(verdict("containers: [{name: a}], volumes: [{name: v, persistentVolumeClaim: "
+                    "{claimName: v}}]",
+                    ""),
+            "undecided");
+}
+
+// --- What is not judged ---
+
+std::string HeadlineOf(const Explained& explained) {
+  return explained.text.substr(0, explained.text.find('\n'));
+}
+
+// Every kind of the API of structured claims.
+std::string StructuredYaml(absl::string_view version) {
+  const auto object = [version](absl::string_view kind, absl::string_view meta,
+                                absl::string_view spec) {
+    return absl::StrCat("---\n{apiVersion: resource.k8s.io/", version, ", kind: ", kind,
+                        ", metadata: {", meta, "}, spec: {", spec, "}}\n");
+  };
+  constexpr char kDevices[] =
+      "devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu, count: 2}}]}";
+  return absl::StrCat(
+      object("ResourceClaim", "name: c, namespace: default", kDevices),
+      object("ResourceClaimTemplate", "name: one, namespace: default",
+             absl::StrCat("spec: {", kDevices, "}")),
+      object("DeviceClass", "name: gpu", "selectors: [{cel: {expression: \"true\"}}]"),
+      object("ResourceSlice", "name: n-1-gpu",
+             "driver: gpu.example.com, nodeName: n-1, devices: [{name: g0, basic: {capacity: "
+             "{memory: {value: 80Gi}}}}]"),
+      object("DeviceTaintRule", "name: t", "taint: {key: bad, effect: NoExecute}"));
+}
+
+TEST(ExplainUnjudgedTest, StructuredClaimsOfEveryVersion) {
+  for (const char* version : {"v1alpha3", "v1beta1", "v1beta2", "v1"}) {
+    const std::string dump = absl::StrCat(
+        NodeYaml("n-1", "cpu: 4, pods: 9"), SystemPodYaml(), PodYaml("p", kPlain),
+        PodYaml("q", absl::StrCat(kPlain, ", resourceClaims: [{name: e, resourceClaimName: c}]")),
+        PodYaml("r", absl::StrCat(kPlain,
+                                  ", resourceClaims: [{name: e, resourceClaimTemplateName: "
+                                  "one}]")),
+        PodYaml("s", absl::StrCat(Asks("cpu: 9"),
+                                  ", resourceClaims: [{name: e, resourceClaimName: c}]")),
+        StructuredYaml(version));
+    const Explained without = ExplainText(dump, "p");
+    EXPECT_THAT(without.warnings, IsEmpty()) << version;
+    EXPECT_EQ(HeadlineOf(without), "default/p (Pending): 1 of 1 nodes would take it now (n-1).");
+    EXPECT_FALSE(absl::StrContains(without.text, "structured")) << without.text;
+    EXPECT_EQ(ExplainText(dump, "q").text,
+              "default/q (Pending): its structured claims are not judged yet; nothing else keeps "
+              "it from 1 of 1 nodes (n-1).\n"
+              "\n"
+              "It waits for:\n"
+              "  kube-scheduler to judge its structured claims at its next attempt, which decides\n"
+              "\n"
+              "Notes:\n"
+              "  structured claims are not judged yet: default/c\n"
+              "\n"
+              "Not looked at: volumes; the scheduler's configuration and extenders; resizes of "
+              "running pods in place; structured claims.\n");
+    // The claim has not been made, but the template is there.
+    const std::string unmade = ExplainText(dump, "r").text;
+    EXPECT_EQ(SectionOf(unmade, "It waits for"),
+              "the claim controller (kube-controller-manager) to create the claim for the entry e "
+              "from template default/one");
+    // What is looked at is enough to say no.
+    EXPECT_EQ(HeadlineOf(ExplainText(dump, "s")), "default/s (Pending): no node takes it.");
+  }
+}
+
+TEST(ExplainUnjudgedTest, DumpWithoutClaims) {
+  const std::string dump =
+      absl::StrCat(NodeYaml("n-1", "pods: 9"), SystemPodYaml(),
+                   PodYaml("p", absl::StrCat(kPlain,
+                                             ", resourceClaims: [{name: e, resourceClaimName: c}, "
+                                             "{name: f, resourceClaimTemplateName: one}]")));
+  const Explained explained = ExplainText(dump, "p");
+  EXPECT_EQ(HeadlineOf(explained),
+            "default/p (Pending): its structured claims are not judged yet; nothing else keeps it "
+            "from 1 of 1 nodes (n-1).");
+  EXPECT_EQ(SectionOf(explained.text, "Notes"),
+            "structured claims are not judged yet: default/c and entry f (the dump has no "
+            "ResourceClaim at all)");
+  // Where there are claims, one that is not among them is missing.
+  EXPECT_EQ(
+      HeadlineOf(ExplainText(absl::StrCat(dump, StructuredYaml("v1"),
+                                          PodYaml("q", absl::StrCat(kPlain,
+                                                                    ", resourceClaims: [{name: e, "
+                                                                    "resourceClaimName: d}]"))),
+                             "q")),
+      "default/q (Pending): its claims keep it out of kube-scheduler's queue: resourceclaim "
+      "\"d\" not found.");
+}
+
+TEST(ExplainUnjudgedTest, Volumes) {
+  const auto explain = [](absl::string_view more) {
+    return ExplainText(absl::StrCat(NodeYaml("n-1", "pods: 9"), SystemPodYaml(),
+                                    "---\n{apiVersion: v1, kind: PersistentVolumeClaim, metadata: "
+                                    "{name: data, namespace: default}, status: {phase: Pending}}\n",
+                                    PodYaml("p", absl::StrCat(kPlain, more))),
+                       "p");
+  };
+  const Explained claim = explain(
+      ", volumes: [{name: v, persistentVolumeClaim: {claimName: data}}, {name: s, "
+      "ephemeral: {volumeClaimTemplate: {spec: {}}}}]");
+  EXPECT_THAT(claim.warnings, IsEmpty());
+  EXPECT_EQ(HeadlineOf(claim),
+            "default/p (Pending): its volumes are not looked at; nothing else keeps it from 1 of 1 "
+            "nodes (n-1).");
+  EXPECT_EQ(SectionOf(claim.text, "It waits for"),
+            "kube-scheduler to judge its volumes at its next attempt, which decides");
+  EXPECT_EQ(SectionOf(claim.text, "Notes"),
+            "volumes are not looked at: PersistentVolumeClaim default/data and ephemeral volume s");
+  const Explained harmless = explain(
+      ", volumes: [{name: a, configMap: {name: a}}, {name: b, emptyDir: {}}, {name: c, secret: "
+      "{secretName: c}}, {name: d, projected: {sources: []}}, {name: e, hostPath: {path: /e}}]");
+  EXPECT_THAT(harmless.warnings, IsEmpty());
+  EXPECT_EQ(HeadlineOf(harmless), "default/p (Pending): 1 of 1 nodes would take it now (n-1).");
+  EXPECT_EQ(SectionOf(harmless.text, "Notes"), "");
+  EXPECT_EQ(HeadlineOf(explain(", volumes: [{name: v, persistentVolumeClaim: {claimName: data}}], "
+                               "resourceClaims: [{name: e, resourceClaimName: c}]")),
+            "default/p (Pending): its structured claims are not judged yet and its volumes are not "
+            "looked at; nothing else keeps it from 1 of 1 nodes (n-1).");
+  EXPECT_EQ(SectionOf(explain(", volumes: [{name: v, persistentVolumeClaim: {claimName: data}}], "
+                              "schedulingGates: [{name: g}]")
+                          .text,
+                      "Notes"),
+            "apart from its gates, its volumes are not looked at; nothing else keeps it from 1 of "
+            "1 nodes (n-1)\n"
+            "volumes are not looked at: PersistentVolumeClaim default/data");
 }
 
 // --- Reading ---
@@ -487,7 +622,8 @@ TEST(ReadDumpTest, Errors) {
   EXPECT_TRUE(absl::StartsWith(error({"broken.yaml"}), "broken.yaml:3:1: "))
       << error({"broken.yaml"});
   EXPECT_EQ(error({"wrong.yaml"}),
-            "wrong.yaml:3:18: metadata.name: found the number 5, expected a text: \"5\" in quotes");
+            "wrong.yaml: no Node among the 0 objects, expected what `kubectl get nodes,pods -A -o "
+            "yaml` prints");
   EXPECT_TRUE(absl::StartsWith(error({"none.yaml"}), "none.yaml: ")) << error({"none.yaml"});
   EXPECT_EQ(error({"pods.yaml"}),
             "pods.yaml: no Node among the 1 objects, expected what `kubectl get nodes,pods -A -o "
@@ -512,7 +648,8 @@ TEST(ReadDumpTest, UnknownPods) {
 TEST(ReadDumpTest, Warnings) {
   const std::string dump =
       absl::StrCat(NodeYaml("n-1", "pods: 9"), PodYaml("p", "containers: []"), PodYaml("p", kPlain),
-                   "---\n{apiVersion: v1, kind: Service, metadata: {name: s}}\n");
+                   "---\n{apiVersion: scheduling.k8s.io/v1alpha1, kind: Workload, metadata: "
+                   "{name: s}}\n");
   const Explained explained = ExplainText(dump, "p");
   EXPECT_EQ(explained.text.substr(0, explained.text.find('\n')),
             "default/p (Pending): 1 of 1 nodes would take it now (n-1).");
@@ -521,10 +658,46 @@ TEST(ReadDumpTest, Warnings) {
     ends.push_back(warning.substr(warning.find("dump.yaml:")));
   }
   ASSERT_EQ(ends.size(), 3u);
-  EXPECT_TRUE(absl::StartsWith(ends[0], "dump.yaml:8:")) << ends[0];
+  EXPECT_EQ(ends[0],
+            "dump.yaml:8: 1 object of the kind Workload of scheduling.k8s.io/v1alpha1 is not read");
   EXPECT_EQ(ends[1], "dump.yaml:4: spec.containers: found none, expected at least one container");
   EXPECT_TRUE(absl::StartsWith(ends[2], "dump.yaml:6: Pod default/p stands at ")) << ends[2];
   EXPECT_TRUE(absl::EndsWith(ends[2], "dump.yaml:4, too; this one is left out")) << ends[2];
+}
+
+// Whatever a newer release has, the rest of the dump is of use.
+TEST(ReadDumpTest, NothingIsRefusedAsAWhole) {
+  const std::string dump = absl::StrCat(
+      NodeYaml("n-1", "cpu: 4, pods: 9"), SystemPodYaml(),
+      "---\n{apiVersion: v1, kind: Node, metadata: {name: 5}}\n"
+      "---\n{apiVersion: v2, kind: Node, metadata: {name: n-2}}\n"
+      "---\n{apiVersion: apps/v2, kind: Deployment, metadata: {name: d}}\n"
+      "---\n{apiVersion: example.com/v1, kind: WidgetList, items: [{metadata: {name: a}}, "
+      "{metadata: {name: b}}]}\n"
+      "---\n{kind: Pod, metadata: {name: none}}\n"
+      "---\n{apiVersion: storage.k8s.io/v1, kind: StorageClass, metadata: {name: fast}}\n",
+      PodYaml("p", absl::StrCat(Asks("cpu: 1"),
+                                ", hostNetwork: [1], newField: {a: 1}, tolerations: [{key: a, "
+                                "operator: Gt, value: \"5\"}]")));
+  const Explained explained = ExplainText(dump, "p");
+  EXPECT_EQ(HeadlineOf(explained), "default/p (Pending): 1 of 1 nodes would take it now (n-1).");
+  std::vector<std::string> ends;
+  for (const std::string& warning : explained.warnings) {
+    ends.push_back(warning.substr(warning.find("dump.yaml:")));
+  }
+  EXPECT_THAT(
+      ends,
+      ElementsAre(
+          "dump.yaml:6:47: metadata.name: found the number 5, expected a text: \"5\" in quotes; "
+          "left out",
+          "dump.yaml:14:1: apiVersion: not given, expected a text such as v1 or apps/v1; left out",
+          ::testing::HasSubstr("spec.hostNetwork: found a list, expected "),
+          ::testing::HasSubstr("spec.newField: unknown field"),
+          "dump.yaml:10: 1 object of the kind Deployment of apps/v2 is not read",
+          "dump.yaml:12: 2 objects of the kind Widget of example.com/v1 are not read",
+          "dump.yaml:8: 1 object of the kind Node of v2 is not read",
+          "dump.yaml:6: Node without a name; left out",
+          ::testing::HasSubstr("spec.tolerations[0].operator: found 'Gt', expected one of ")));
 }
 
 TEST(ReadDumpTest, NotTooManyWarnings) {

@@ -31,6 +31,7 @@ namespace drasim {
 namespace explain_replay_test {
 
 using ::testing::AllOf;
+using ::testing::ContainsRegex;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -302,9 +303,88 @@ scheduler: {policy: least-allocated}
 front_end: {kind: dra-classic}
 )");
   const std::string text = Told(Request(dir.path(), "b", 500));
-  EXPECT_THAT(text, HasSubstr("(DynamicResources)\n    claim entry"));
-  EXPECT_THAT(text, HasSubstr("  it waits for its claims; otherwise 2 of 2 nodes would do\n"
-                              "    claim entry"));
+  EXPECT_THAT(text, HasSubstr("(DynamicResources)\n"
+                              "    the API server had, at that moment:\n"
+                              "      claim entry 'gpu': "));
+  EXPECT_THAT(text, HasSubstr("  when it was last tried, at "));
+  EXPECT_THAT(text, HasSubstr(", the scheduler saw: 0/2 nodes are available: 2 resourceclaim "
+                              "cannot be allocated for the node (unsuitable).\n"
+                              "  apart from its claims, 2 of 2 nodes would do\n"
+                              "    the API server has now, as it had then:\n"
+                              "      claim entry 'gpu': "));
+  // Who holds the last devices, on every node that the driver refuses.
+  constexpr char kHolder[] =
+      "claim default/a-[012]-gpu-[a-z0-9]+ \\(GPU [01], reserved for "
+      "default/a-[012]\\)";
+  EXPECT_THAT(text, ContainsRegex(absl::StrCat(
+                        "    who holds the devices there:\n"
+                        "      driver gpu.resource.nvidia.com on node-000000: ",
+                        kHolder, "; ", kHolder,
+                        "\n      driver gpu.resource.nvidia.com on node-000001: ", kHolder, "\n")));
+}
+
+// The scheduler goes by its cache: what the API server has is told apart from what it saw.
+TEST(StoryTextTest, TellsTheSchedulersViewFromTheServers) {
+  Story story;
+  story.ledger = "out/ledger";
+  story.policy = "fgd";
+  story.mode = "replay";
+  story.queue = "kubernetes";
+  story.front_end = "dra-classic";
+  story.pod = story.job = "b";
+  story.wants = "claim gpu";
+  StoryEvent attempt;
+  attempt.kind = StoryEvent::Kind::kAttempt;
+  attempt.time = attempt.until = SimTime(60 * kSecondNs);
+  attempt.attempt = attempt.last_attempt = 1;
+  attempt.why.summary = "0/2 nodes are available: 2 unallocated immediate resourceclaim.";
+  Rejection rejection;
+  rejection.plugin = "DynamicResources";
+  rejection.reason = rejection.state = "unallocated immediate resourceclaim";
+  rejection.object = "resource claims";
+  rejection.nodes = 2;
+  attempt.why.rejections = {rejection};
+  attempt.why.claims = {"claim entry 'gpu': ResourceClaim default/c is unallocated (Immediate)"};
+  attempt.why.claim_holders = {
+      "driver d on node-000000: claim default/x (GPU 0, reserved for default/x)"};
+  story.events = {attempt};
+  Standing& standing = story.standing;
+  standing.time = SimTime(90 * kSecondNs);
+  standing.since = SimTime(60 * kSecondNs);
+  standing.attempts_failed = 1;
+  standing.place.where = QueuePlace::Where::kAsleep;
+  standing.last_tried = attempt.time;
+  standing.last_seen = attempt.why.summary;
+  standing.claims_changed = true;
+  standing.claims = {"claim entry 'gpu': ResourceClaim default/c is allocated on node node-000000"};
+  Explanation now;
+  now.nodes = now.nodes_by_claims = 2;
+  now.claims = standing.claims;
+  standing.why = now;
+  EXPECT_EQ(StoryText(story),
+            "pod b\n"
+            "wants claim gpu\n"
+            "run out/ledger: policy fgd, queue kubernetes, front end dra-classic\n"
+            "\n"
+            "  1m  attempt 1 failed: 0/2 nodes are available: 2 unallocated immediate "
+            "resourceclaim.\n"
+            "    2 nodes: unallocated immediate resourceclaim (DynamicResources)\n"
+            "    the API server had, at that moment:\n"
+            "      claim entry 'gpu': ResourceClaim default/c is unallocated (Immediate)\n"
+            "    who holds the devices there:\n"
+            "      driver d on node-000000: claim default/x (GPU 0, reserved for default/x)\n"
+            "\n"
+            "at 1m30s: waiting\n"
+            "  since 1m, 1 failed attempt; asleep until something happens that may help\n"
+            "  when it was last tried, at 1m, the scheduler saw: 0/2 nodes are available: 2 "
+            "unallocated immediate resourceclaim.\n"
+            "  apart from its claims, 2 of 2 nodes would do\n"
+            "    since then this has changed; the API server has now:\n"
+            "      claim entry 'gpu': ResourceClaim default/c is allocated on node node-000000\n");
+  const std::string json = StoryJson(story);
+  EXPECT_THAT(json, HasSubstr("\"last_tried\": 60,"));
+  EXPECT_THAT(json, HasSubstr("\"last_seen\": \"0/2 nodes are available: 2 unallocated"));
+  EXPECT_THAT(json, HasSubstr("\"claims_changed_since\": true"));
 }
 
 TEST(ExplainReplayTest, Json) {
@@ -462,6 +542,34 @@ TEST(ExplainReplayTest, BadInput) {
   EXPECT_EQ(
       ExplainRun(Request(dir.PathOf("pods.csv"), "small")).status(),
       absl::InvalidArgumentError(absl::StrCat(dir.PathOf("pods.csv"), ": not a drasim ledger")));
+}
+
+// A pod is found in its own namespace only; jobs without one are in "default".
+TEST(ExplainReplayTest, NamespacesAreToldApart) {
+  TempDir dir;
+  dir.Write("pods.yaml",
+            "{apiVersion: v1, kind: Pod, metadata: {name: web, namespace: team}, spec: "
+            "{containers: [{name: a, resources: {requests: {cpu: 1}}}]}}\n"
+            "---\n{apiVersion: v1, kind: Pod, metadata: {name: api}, spec: "
+            "{containers: [{name: a, resources: {requests: {cpu: 1}}}]}}\n");
+  TempDir out;
+  RunInto(out.path(), absl::StrCat("mode: replay\ncluster: {nodes: 1, node: {cpu: \"4\", memory: "
+                                   "8Gi}}\nworkload: {manifests: [",
+                                   dir.PathOf("pods.yaml"), "]}\n"));
+  const auto first_line = [&out](const std::string& pod) {
+    const std::string told = Told(Request(out.path(), pod, kNever, true));
+    return told.substr(0, told.find('\n'));
+  };
+  const auto none = [&out](const std::string& pod, const std::string& hint) {
+    return absl::StrCat("--pod: no pod of ", out.path(), "/ledger is called '", pod, "'", hint);
+  };
+  EXPECT_EQ(first_line("team/web"), "pod team/web");
+  EXPECT_EQ(first_line("api"), "pod api");
+  EXPECT_EQ(first_line("default/api"), "pod api");
+  EXPECT_EQ(first_line("team/api"), none("team/api", " (there is 'default/api')"));
+  EXPECT_EQ(first_line("other/web"), none("other/web", " (there is 'team/web')"));
+  EXPECT_EQ(first_line("web"), none("web", " (there is 'team/web')"));
+  EXPECT_EQ(first_line("default/web"), none("default/web", " (there is 'team/web')"));
 }
 
 TEST(ExplainReplayTest, ReplicasAreNoGang) {
