@@ -70,8 +70,10 @@ struct CellResult {
 };
 
 // Builds and runs a resolved scenario. `with_starts`: how pods came to work, too, which takes
-// memory for each pod. Thread-safe: cells share nothing.
-absl::StatusOr<CellResult> RunCell(const proto::Scenario& scenario, bool with_starts = false);
+// memory for each pod. `is_world`: InvalidArgument where pods ask for a resource that no node has,
+// for a world without what its pods need says nothing about them. Thread-safe: cells share nothing.
+absl::StatusOr<CellResult> RunCell(const proto::Scenario& scenario, bool with_starts = false,
+                                   bool is_world = false);
 
 // Calls work(i) for i in [0, n) on up to `jobs` threads. The first error stops the handing out of
 // further work and is returned. `done` is called after each success, one at a time.
