@@ -292,7 +292,8 @@ std::string RunJson(const Simulation& sim, double wall_seconds) {
 RunOutputs::RunOutputs(Simulation* sim, std::string dir)
     : sim_(sim),
       dir_(std::move(dir)),
-      pod_log_(sim->front_end() != nullptr || sim->cluster().any_mig()) {
+      pod_log_(sim->front_end() != nullptr || sim->cluster().any_mig() ||
+               sim->cluster().shapes().any_held()) {
   if (sim->front_end() != nullptr) device_log_ = std::make_unique<DeviceLog>();
 }
 

@@ -247,6 +247,7 @@ absl::Status Simulation::MakeProfile() {
   context.bind_latency = *ParseDuration(scenario_.timing().bind());
   context.extended_resources = cluster_->extended_names();
   context.mig = models_.any_mig();
+  context.holds = shapes_->any_held();
   context.mig_mix = MigMix(*shapes_, workload_.rows());
   context.resource_scores = *MakeResourceScores(scenario_.scheduler());
   ProfileOptions options;

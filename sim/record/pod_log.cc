@@ -165,7 +165,9 @@ void PodLog::AppendCsv(const ClusterState& cluster, size_t first, size_t last,
     if (with_grants_) {
       out->push_back(',');
       if (row.node.valid()) AppendGrants(cluster.mig_table(row.node), parts_[i].grants, out);
-      absl::StrAppend(out, ",", AdmissionReason(parts_[i].failure));
+      const bool held = shape.hold != PodHold::kNone;
+      absl::StrAppend(out, ",");
+      AppendCsvField(held ? PodHoldReason(shape.hold) : AdmissionReason(parts_[i].failure), out);
     }
     out->push_back('\n');
   }

@@ -445,5 +445,48 @@ TEST(PluginResourcesTest, InNamespacesOfPods) {
   EXPECT_EQ(sim->metrics().sample().pods_finished, 1);
 }
 
+// --- Pods that are kept pending ------------------------------------------------------------------
+
+// They are told why, hold up nobody, and the run ends.
+TEST(PendingPodsTest, WaitForEverInEveryQueue) {
+  const std::string jobs =
+      "workload:\n  jobs:\n"
+      "    - {name: held, cpu: \"1\", run_time: 1m, pending: schedulerName}\n"
+      "    - {name: next, cpu: \"1\", run_time: 1m}\n";
+  for (const char* more : {"scheduler: {queue: fifo}\n", "scheduler: {queue: kubernetes}\n",
+                           "front_end: {kind: dra-classic}\n"}) {
+    const auto built = BuildText(absl::StrCat(kCluster, jobs, more));
+    ASSERT_EQ(built.status(), absl::OkStatus()) << more;
+    Simulation& sim = **built;
+    ASSERT_EQ(sim.Start(), absl::OkStatus());
+    ASSERT_EQ(sim.Run(), absl::OkStatus());
+    EXPECT_EQ(sim.metrics().sample().pods_finished, 1) << more;
+    EXPECT_EQ(sim.metrics().sample().pods_dropped, 0) << more;
+    EXPECT_EQ(sim.engine().pods_waiting(), 1u) << more;
+    EXPECT_EQ(sim.cluster().pod_phase(PodId(size_t{0})), PodPhase::kPending) << more;
+    ASSERT_EQ(sim.summaries().size(), 1u) << more;
+    EXPECT_EQ(sim.summaries().Text(SummaryId(size_t{0})),
+              "0/2 nodes are available: 2 pod is kept pending: it is for another scheduler.")
+        << more;
+  }
+  EXPECT_THAT(ErrorOf(absl::StrCat(kCluster, AskingFor("pending: gates"))),
+              HasSubstr("workload.jobs.0.pending: found 'gates', expected one of schedulingGates, "
+                        "schedulerName, volumes, hostPort"));
+}
+
+TEST(PendingPodsTest, RequiredNodeAffinityDecidesInARun) {
+  const PodShape shape = ShapeOf(
+      "",
+      "node_affinity: {node_selector_terms: [{match_fields: [{key: metadata.name, operator: In, "
+      "values: [nowhere]}]}]}");
+  EXPECT_EQ(NodeTermsText(shape.node_terms), "metadata.name In [nowhere]");
+  EXPECT_THAT(
+      ErrorOf(absl::StrCat(kCluster,
+                           AskingFor("node_affinity: {node_selector_terms: [{match_expressions: "
+                                     "[{key: a, operator: Is}]}]}"))),
+      HasSubstr("workload.jobs.0.node_affinity: found the operator 'Is', expected one of In, "
+                "NotIn, Exists, DoesNotExist, Gt, Lt"));
+}
+
 }  // namespace dra_plan_test
 }  // namespace drasim
