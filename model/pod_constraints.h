@@ -1,5 +1,5 @@
-// What a pod says about where it may be, beyond amounts and labels: its required node affinity, and
-// what no part of a simulation decides, for which it is kept pending.
+// Constraints of a pod beyond amounts and labels: its required node affinity, and the rules that no
+// part of a simulation decides, for which it is kept pending.
 #ifndef DRASIM_MODEL_POD_CONSTRAINTS_H_
 #define DRASIM_MODEL_POD_CONSTRAINTS_H_
 

@@ -10,7 +10,7 @@
 namespace drasim {
 namespace {
 
-// What many shapes do not have leaves their hashes as they are.
+// Shapes without constraints keep the hashes that they always had.
 uint64_t HashConstraints(const PodShape& s, uint64_t h) {
   for (const NodeTerm& term : s.node_terms) {
     h = MixWord(h, term.requirements.size() + 1);

@@ -294,7 +294,7 @@ absl::Status ReadClaims(const std::string& key, const proto::InlineJob& job, Pod
   return absl::OkStatus();
 }
 
-// What says where pods may be, beside labels.
+// Constraints on nodes beside labels.
 absl::Status ReadConstraints(const std::string& key, const proto::InlineJob& job, PodShape* shape) {
   absl::StatusOr<std::vector<NodeTerm>> terms = NodeTermsOf(job.node_affinity());
   if (!terms.ok()) return Under(key + ".node_affinity", terms.status());

@@ -91,7 +91,7 @@ std::string PathOfSpread(const kube::PodSpec& spec, bool soft) {
 
 std::string PathIf(bool said, absl::string_view path) { return std::string(said ? path : ""); }
 
-// What a pod may say that is not simulated: with a hold, the pod is kept pending; without, it is a
+// Fields of a pod that are not simulated: with a hold, the pod is kept pending; without, it is a
 // preference or comes after the placement, and is passed over with a warning. `said`: where in the
 // specification, or empty.
 struct PlacementRule {
@@ -325,8 +325,12 @@ class ManifestPodReader {
   void PinToNode() {
     Warn(At("nodeName"), "the scheduler of the run places the pod, on that node alone");
     kube::NodeSelector* const selector = job_.mutable_node_affinity();
-    if (selector->node_selector_terms_size() == 0) selector->add_node_selector_terms();
+    const bool any_node = selector->node_selector_terms_size() == 0;
+    if (any_node) selector->add_node_selector_terms();
     for (kube::NodeSelectorTerm& term : *selector->mutable_node_selector_terms()) {
+      // A term without requirements chooses no node, and must not begin to.
+      const bool empty = term.match_expressions_size() + term.match_fields_size() == 0;
+      if (empty && !any_node) continue;
       kube::SelectorRequirement* const name = term.add_match_fields();
       name->set_key("metadata.name");
       name->set_operator_("In");
