@@ -8,6 +8,20 @@
 namespace drasim {
 namespace {
 
+// Shapes without constraints keep the hashes that they always had.
+uint64_t HashConstraints(const PodShape& s, uint64_t h) {
+  for (const NodeTerm& term : s.node_terms) {
+    h = MixWord(h, term.requirements.size() + 1);
+    for (const NodeRequirement& r : term.requirements) {
+      h = MixWord(Fnv1a(r.key, h), (static_cast<uint64_t>(r.op) << 1) | (r.of_name ? 1u : 0u));
+      for (const std::string& value : r.values) h = MixWord(Fnv1a(value, h), r.values.size());
+    }
+  }
+  if (s.hold != PodHold::kNone) h = MixWord(h, static_cast<uint64_t>(s.hold));
+  if (s.never_preempts) h = MixWord(h, 1);
+  return h;
+}
+
 uint64_t ContentHash(const PodShape& s) {
   uint64_t h = kFnvOffset;
   h = MixWord(h, static_cast<uint64_t>(s.cpu_milli));
@@ -35,6 +49,7 @@ uint64_t ContentHash(const PodShape& s) {
       h = MixWord(Fnv1a(name, h), static_cast<uint64_t>(amount));
   }
   if (!s.function.empty()) h = Fnv1a(s.function, h);
+  h = HashConstraints(s, h);
   for (const ClaimEntry& c : s.claims) h = Fnv1a(c.from_template, Fnv1a(c.claim, Fnv1a(c.name, h)));
   return h;
 }
@@ -42,10 +57,11 @@ uint64_t ContentHash(const PodShape& s) {
 bool SameRequest(const PodShape& a, const PodShape& b) {
   return a.cpu_milli == b.cpu_milli && a.memory_bytes == b.memory_bytes &&
          a.gpu_count == b.gpu_count && a.gpu_milli == b.gpu_milli && a.gpu_spec == b.gpu_spec &&
-         a.node_selector == b.node_selector && a.tolerations == b.tolerations &&
-         a.extended == b.extended && a.group == b.group && a.max_per_node == b.max_per_node &&
-         a.gang_remainder == b.gang_remainder && a.mig == b.mig &&
-         a.nominal_milli == b.nominal_milli && a.demand_gpus == b.demand_gpus &&
+         a.node_selector == b.node_selector && a.node_terms == b.node_terms &&
+         a.tolerations == b.tolerations && a.hold == b.hold &&
+         a.never_preempts == b.never_preempts && a.extended == b.extended && a.group == b.group &&
+         a.max_per_node == b.max_per_node && a.gang_remainder == b.gang_remainder &&
+         a.mig == b.mig && a.nominal_milli == b.nominal_milli && a.demand_gpus == b.demand_gpus &&
          a.demand_milli == b.demand_milli && a.demand_memory_mib == b.demand_memory_mib &&
          a.containers == b.containers && a.function == b.function && a.claims == b.claims;
 }
@@ -88,6 +104,7 @@ ShapeId ShapeTable::Intern(const PodShape& shape) {
   bucket.push_back(id.value());
   rows_.push_back(shape);
   hashes_.push_back(hash);
+  any_held_ |= shape.hold != PodHold::kNone;
   bool unknown = false;
   PodShape& row = rows_.back();
   row.model_mask = ~uint64_t{0};

@@ -17,6 +17,7 @@
 #include "absl/strings/string_view.h"
 #include "model/ids.h"
 #include "model/mig_table.h"
+#include "model/pod_constraints.h"
 
 namespace drasim {
 
@@ -94,7 +95,11 @@ struct PodShape {
   std::string gpu_spec;
   std::vector<std::pair<std::string, std::string>>
       node_selector;  // label key, value; sorted by key
+  // Required node affinity: one of these terms must choose the node; empty: any node.
+  std::vector<NodeTerm> node_terms;
   std::vector<Toleration> tolerations;
+  PodHold hold = PodHold::kNone;  // why the pod is never placed
+  bool never_preempts = false;    // preemptionPolicy: Never
   // Extended resources and others that are only counted, by name (sorted, unique); amounts above 0.
   std::vector<std::pair<std::string, int64_t>> extended;
   // At most `max_per_node` pods of one group (an application) on a node; 0 and "": no limit.
@@ -154,6 +159,8 @@ class ShapeTable {
 
   // True when the shape's spec names at least one model that no node has.
   bool names_unknown_model(ShapeId id) const { return unknown_[id.value()]; }
+  // True when some shape's pods are kept pending.
+  bool any_held() const { return any_held_; }
   // The names of such models, in order of first appearance.
   const std::vector<std::string>& unknown_models() const { return unknown_models_; }
 
@@ -164,6 +171,7 @@ class ShapeTable {
   std::vector<bool> unknown_;
   std::vector<std::string> unknown_models_;
   absl::flat_hash_set<std::string> unknown_names_;              // the same, for look-ups
+  bool any_held_ = false;
   absl::flat_hash_map<uint64_t, std::vector<uint32_t>> index_;  // content hash -> rows
 };
 

@@ -274,6 +274,9 @@ void CheckSmallObject(const kube::Object& object, KubeCheck* check) {
       check->Metadata(object.priority_class().metadata(), true);
       return check->OneOf("preemptionPolicy", object.priority_class().preemption_policy(),
                           "PreemptLowerPriority Never", true);
+    case kube::Object::kRuntimeClass:
+      check->Metadata(object.runtime_class().metadata(), true);
+      return check->Amounts("overhead.podFixed", object.runtime_class().overhead().pod_fixed());
     case kube::Object::kNamespace:
       return check->Metadata(object.namespace_().metadata(), true);
     case kube::Object::kConfigMap:

@@ -56,6 +56,10 @@ absl::StatusOr<Profile> Profile::Make(const Registry& registry, const ProfileOpt
   absl::StatusOr<const PolicyEntry*> policy = registry.FindPolicy(options.policy);
   if (!policy.ok()) return policy.status();
   Profile profile;
+  // First, for nothing else matters to such pods.
+  if (context.holds) {
+    if (absl::Status s = profile.Add(registry, "PodHold", context); !s.ok()) return s;
+  }
   for (const char* name : kDefaultPlugins) {
     if (absl::Status s = profile.Add(registry, name, context); !s.ok()) return s;
   }

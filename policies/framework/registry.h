@@ -29,6 +29,7 @@ struct PolicyContext {
   SimDuration bind_latency;                     // of DefaultBinder's API write
   std::vector<std::string> extended_resources;  // names that nodes have
   bool mig = false;                             // GPU models of the cluster have MIG tables
+  bool holds = false;                           // some pods are kept pending (PodHold)
   // Shares of the MIG profiles in what the workload asks for, in parts per kMfiScale; by name.
   std::vector<std::pair<std::string, int64_t>> mig_mix;
   ResourceScoreOptions resource_scores;

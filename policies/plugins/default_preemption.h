@@ -10,7 +10,7 @@
 // are, and each of them counts.
 //
 // Not modelled: PodDisruptionBudgets (no eviction ever violates one, so that rule of the choice
-// never decides), preemptionPolicy (every pod may preempt), and extenders. Whether a pod has to
+// never decides) and extenders. Whether a pod has to
 // wait for victims that are already on their way out, and the eviction itself, are the engine's.
 // The nominated node is informative: nobody reserves it for the pod.
 //

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "model/pod_constraints.h"
 #include "policies/framework/registry.h"
 
 namespace drasim {
@@ -14,14 +15,15 @@ std::vector<absl::string_view> NodeAffinity::reasons() const {
 void NodeAffinity::Filter(const PodContext& pod, const ClusterState& cluster,
                           absl::Span<const NodeId> nodes, absl::Span<ReasonIndex> verdicts) const {
   const auto& wanted = pod.shape->node_selector;
-  if (wanted.empty()) return;
+  const std::vector<NodeTerm>& terms = pod.shape->node_terms;
+  if (wanted.empty() && terms.empty()) return;
   for (size_t i = 0; i < nodes.size(); ++i) {
     if (verdicts[i] != kFits) continue;
-    const auto& labels = cluster.node_spec(nodes[i]).labels;
-    const bool ok = std::all_of(wanted.begin(), wanted.end(), [&labels](const auto& pair) {
-      return std::find(labels.begin(), labels.end(), pair) != labels.end();
+    const NodeSpec& node = cluster.node_spec(nodes[i]);
+    const bool selected = std::all_of(wanted.begin(), wanted.end(), [&node](const auto& pair) {
+      return std::find(node.labels.begin(), node.labels.end(), pair) != node.labels.end();
     });
-    if (!ok) verdicts[i] = 1;
+    if (!selected || (!terms.empty() && !MeetsNodeTerms(node, terms))) verdicts[i] = 1;
   }
 }
 

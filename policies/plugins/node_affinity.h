@@ -1,5 +1,6 @@
-// NodeAffinity (Filter): spec.nodeSelector, every key with exactly the wanted value. Affinity terms
-// are not simulated (docs/fidelity.md).
+// NodeAffinity (Filter): spec.nodeSelector, every key with exactly the wanted value, and the terms
+// of the required node affinity, one of which must choose the node. Preferences are not simulated
+// (docs/fidelity.md).
 #ifndef DRASIM_POLICIES_PLUGINS_NODE_AFFINITY_H_
 #define DRASIM_POLICIES_PLUGINS_NODE_AFFINITY_H_
 

@@ -17,7 +17,9 @@ std::vector<absl::string_view> NodeResourcesFit::reasons() const {
 NodeResourcesFit::NodeResourcesFit(const std::vector<std::string>& extended_resources) {
   for (const std::string& name : extended_resources)
     extended_reasons_.push_back(absl::StrCat("Insufficient ", name));
-  extended_reasons_.push_back("Insufficient resource that no node has");
+  // A simulation gives every resource that pods ask for a column, so this is for tests and for
+  // clusters with more names than kMaxExtendedNames.
+  extended_reasons_.push_back("Insufficient extended resource");
 }
 
 namespace {

@@ -7,6 +7,7 @@
 #include <thread>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -96,6 +97,19 @@ bool PlacesAtRandom(const proto::Scheduler& scheduler) {
                      [&](const ScoreChoice& s) { return named_random(s.plugin); });
 }
 
+// Pods that ask for what no node has cannot be expressed in a world. Layouts made ahead of pods may
+// well lack a profile that pods ask for: that is a result.
+absl::Status CheckExpressible(const Simulation& sim) {
+  const std::string& strategy = sim.scenario().front_end().device_plugin().mig_strategy();
+  const bool lays_out = !strategy.empty() && strategy != "none";
+  for (const std::string& resource : sim.unreported_resources()) {
+    if (lays_out && absl::StartsWith(resource, "nvidia.com/mig-")) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("pods ask for ", resource, ", which no node has in this world"));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 const LoadRow* CellResult::AtLoad(int64_t arrived_percent) const {
@@ -106,10 +120,11 @@ const LoadRow* CellResult::AtLoad(int64_t arrived_percent) const {
 }
 
 absl::StatusOr<CellResult> RunCell(const proto::Scenario& scenario, bool with_starts,
-                                   const std::function<void(double)>& on_progress) {
+                                   const std::function<void(double)>& on_progress, bool is_world) {
   absl::StatusOr<std::unique_ptr<Simulation>> built = Simulation::Build(scenario);
   if (!built.ok()) return built.status();
   Simulation& sim = **built;
+  if (absl::Status s = is_world ? CheckExpressible(sim) : absl::OkStatus(); !s.ok()) return s;
   StartReport starts = MakeStartReport(sim);
   if (with_starts) sim.AddSink(&starts);
   if (on_progress) {

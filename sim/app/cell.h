@@ -73,9 +73,11 @@ struct CellResult {
 
 // Builds and runs a resolved scenario. `with_starts`: how pods came to work, too, which takes
 // memory for each pod. `on_progress` is called now and then with the share of the jobs that have
-// arrived, below 1. Thread-safe: cells share nothing.
+// arrived, below 1. `is_world`: InvalidArgument where pods ask for a resource that no node has, for a
+// world without what its pods need says nothing about them. Thread-safe: cells share nothing.
 absl::StatusOr<CellResult> RunCell(const proto::Scenario& scenario, bool with_starts = false,
-                                   const std::function<void(double)>& on_progress = nullptr);
+                                   const std::function<void(double)>& on_progress = nullptr,
+                                   bool is_world = false);
 
 // Calls work(i) for i in [0, n) on up to `jobs` threads. The first error stops the handing out of
 // further work and is returned. `done` is called after each success, one at a time.

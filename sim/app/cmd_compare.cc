@@ -99,10 +99,16 @@ absl::StatusOr<std::vector<CellResult>> RunCells(const Comparison& c, size_t job
   const absl::Status ran = ForEachInParallel(
       cells.size(), jobs,
       [&](size_t i) -> absl::Status {
-        proto::Scenario scenario = contenders.all[i / seeds].scenario;
+        const Contender& contender = contenders.all[i / seeds];
+        proto::Scenario scenario = contender.scenario;
         scenario.set_seed(contenders.seeds[i % seeds]);
         absl::StatusOr<CellResult> cell = RunCell(
-            scenario, with_starts, [&progress, i](double share) { progress.Update(i, share); });
+            scenario, with_starts, [&progress, i](double share) { progress.Update(i, share); },
+            c.worlds());
+        if (!cell.ok() && c.worlds()) {
+          return absl::Status(cell.status().code(), absl::StrCat("--worlds: '", contender.values[0],
+                                                                 "': ", cell.status().message()));
+        }
         if (!cell.ok()) return cell.status();
         cells[i] = *std::move(cell);
         return absl::OkStatus();

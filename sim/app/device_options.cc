@@ -227,6 +227,11 @@ absl::Status CheckDevices(const proto::Scenario& s) {
     return absl::InvalidArgumentError(
         absl::StrCat("front_end.lowering.rule: ", rule.status().message()));
   }
+  const int32_t replicas = s.front_end().lowering().shared_replicas();
+  if (replicas < 0 || replicas > kDeviceMilli) {
+    return absl::InvalidArgumentError(absl::StrCat("front_end.lowering.shared_replicas: found ",
+                                                   replicas, ", expected 0 to ", kDeviceMilli));
+  }
   if (*kind != 1 && s.front_end().has_device_plugin()) {
     return absl::InvalidArgumentError(
         "front_end.device_plugin: expected none without front_end.kind: device-plugin");

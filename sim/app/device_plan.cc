@@ -1,6 +1,7 @@
 #include "sim/app/device_plan.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -24,6 +25,8 @@ namespace {
 
 constexpr absl::string_view kGpuResource = "nvidia.com/gpu";
 constexpr absl::string_view kMigPrefix = "nvidia.com/mig-";
+constexpr absl::string_view kSharedSuffix = ".shared";
+constexpr int64_t kMostInstancesAsked = 1024;
 constexpr size_t kMaxConfigBytes = 16u << 20;
 
 DeviceSpec SpecOf(const proto::DeviceGroup& group) {
@@ -78,6 +81,22 @@ absl::Status DescribeGpus(const proto::DeviceGroup& group, const std::string& ke
     if (node->devices[i].product.empty()) node->devices[i].product = product;
   }
   return absl::OkStatus();
+}
+
+// Whether the device plugin of NVIDIA hands the resource out.
+bool IsNvidiaDevice(absl::string_view resource) {
+  const absl::string_view plain = absl::StripSuffix(resource, kSharedSuffix);
+  return plain == kGpuResource || absl::StartsWith(plain, kMigPrefix);
+}
+
+// Whether one of the shapes counts devices as the device plugin of NVIDIA names them.
+bool AnyNvidiaDevice(const ShapeTable& shapes) {
+  for (size_t s = 0; s < shapes.size(); ++s) {
+    for (const auto& [name, amount] : shapes.row(ShapeId(s)).extended) {
+      if (IsNvidiaDevice(name)) return true;
+    }
+  }
+  return false;
 }
 
 // Calls visit(shape, pods) for each group of each job.
@@ -239,13 +258,106 @@ void DevicePlan::SetNominal(const DevicePluginConfig& plugin, PodShape* shape) c
   }
 }
 
-absl::Status DevicePlan::LowerJobs(ShapeTable* shapes, std::vector<JobArrival>* jobs) {
+std::string DevicePlan::ProfileOfResource(absl::string_view resource) const {
+  for (const auto& table : tables_.tables()) {
+    for (const MigProfile& p : table->profiles()) {
+      if (MigResourceName(p.name) == resource) return p.name;
+    }
+  }
+  return "";
+}
+
+// Kubernetes counts the devices of a pod by container (the sum of those that run together, or an
+// init container's number if that is larger), and `extended` is that count.
+absl::Status DevicePlan::ToDevices(const std::set<std::string>& reported, PodShape* shape) const {
+  const auto asks = [](absl::string_view name, absl::string_view what) {
+    return absl::InvalidArgumentError(absl::StrCat("a pod asks for ", name, what));
+  };
+  const auto too_many = [&asks](absl::string_view name, int64_t amount, int64_t most) {
+    return asks(name, absl::StrCat(": found ", amount, ", expected at most ", most));
+  };
+  const proto::Lowering& rule = scenario_->front_end().lowering();
+  const bool claims = dra_ != nullptr;
+  std::vector<std::pair<std::string, int64_t>> counted;
+  std::set<std::string> taken;
+  std::map<std::string, int32_t> instances;
+  int64_t whole = 0;
+  int64_t shares = 0;
+  for (const auto& [name, amount] : shape->extended) {
+    if (reported.count(name) > 0) {
+      counted.emplace_back(name, amount);
+      continue;
+    }
+    const absl::string_view plain = absl::StripSuffix(name, kSharedSuffix);
+    if (plain == kGpuResource) {
+      if (amount > kMaxDevicesPerNode) return too_many(name, amount, kMaxDevicesPerNode);
+      (plain == name ? whole : shares) += amount;
+    } else if (absl::StartsWith(plain, kMigPrefix)) {
+      const std::string profile = ProfileOfResource(plain);
+      if (profile.empty()) {
+        return asks(name, tables_.tables().empty()
+                              ? ", expected GPUs that this front end partitions: a MIG product in "
+                                "the cluster and front_end.lowering.rule: mig-smallest"
+                              : ", expected the profile of a GPU of the cluster");
+      }
+      if (amount > kMostInstancesAsked) return too_many(name, amount, kMostInstancesAsked);
+      // A share of an instance is a whole one: nothing but the device plugin divides them.
+      instances[profile] += static_cast<int32_t>(amount);
+      shape->nominal_milli += InstanceMilli(plain) * amount;
+    } else {
+      if (claims) {
+        return asks(name, ", which no node has and no driver of front_end.dra.drivers serves");
+      }
+      counted.emplace_back(name, amount);
+      continue;
+    }
+    taken.insert(name);
+  }
+  if (taken.empty()) return absl::OkStatus();
+  const std::string& first = *taken.begin();
+  const bool devices = shape->gpu_count > 0 || !shape->mig.empty();
+  if (devices) return asks(first, " and for gpus or mig beside it, expected one of them");
+  if (whole > 0 && shares > 0) {
+    return asks(first, " and for replicas of it at once, expected one of them");
+  }
+  if (!instances.empty() && (shares > 0 || (whole > 0 && !claims))) {
+    return asks(first, " and for MIG instances at once, expected one of them");
+  }
+  if (shares > 0 && rule.shared_replicas() == 0 && rule.rule() != "whole-gpu") {
+    return asks(first,
+                ", a replica of a shared GPU, expected front_end.lowering.shared_replicas: how "
+                "many replicas each GPU has");
+  }
+  shape->extended = std::move(counted);
+  shape->mig.assign(instances.begin(), instances.end());
+  shape->gpu_count = static_cast<int32_t>(whole + shares);
+  if (shape->gpu_count > 0) {
+    const int32_t replicas = shares > 0 ? std::max(1, rule.shared_replicas()) : 1;
+    shape->gpu_milli = kDeviceMilli / replicas;
+  }
+  bool any_left = false;
+  for (ContainerRequest& container : shape->containers) {
+    std::erase_if(container.extended,
+                  [&taken](const auto& amount) { return taken.count(amount.first) > 0; });
+    any_left = any_left || !container.extended.empty();
+  }
+  if (!any_left) shape->containers.clear();
+  return absl::OkStatus();
+}
+
+absl::Status DevicePlan::LowerJobs(const std::vector<NodeSpec>& nodes, ShapeTable* shapes,
+                                   std::vector<JobArrival>* jobs) {
   const bool plugin = scenario_->front_end().kind() == "device-plugin";
   const proto::Lowering& rule = scenario_->front_end().lowering();
   const bool claims = dra_ != nullptr;
-  if (!plugin && !claims && !rule.ignore_gpu_model() &&
+  const bool from_plugin = !plugin && (claims || AnyNvidiaDevice(*shapes));
+  if (!plugin && !from_plugin && !rule.ignore_gpu_model() &&
       (rule.rule().empty() || rule.rule() == "none")) {
     return absl::OkStatus();
+  }
+  std::set<std::string> reported;
+  for (const NodeSpec& node : nodes) {
+    for (const auto& [name, amount] : node.extended) reported.insert(name);
   }
   absl::StatusOr<Lowering> lowering = MakeLowering();
   if (!lowering.ok()) return lowering.status();
@@ -254,12 +366,19 @@ absl::Status DevicePlan::LowerJobs(ShapeTable* shapes, std::vector<JobArrival>* 
   if (scenario_->cluster().mig().configs_size() > 0) {
     if (absl::Status s = ReadConfigs(); !s.ok()) return s;
   }
+  const auto request_of = [&](PodShape demand) -> absl::StatusOr<PodShape> {
+    if (from_plugin) {
+      if (absl::Status s = ToDevices(reported, &demand); !s.ok()) return s;
+    }
+    absl::StatusOr<PodShape> request = lowering->Lower(demand);
+    if (claims && request.ok()) request = dra_->ToClaims(*request);
+    return request;
+  };
   std::vector<ShapeId> lowered(shapes->size());
   const auto lower = [&](ShapeId* shape, const std::string& name) -> absl::Status {
     ShapeId& known = lowered[shape->value()];
     if (!known.valid()) {
-      absl::StatusOr<PodShape> request = lowering->Lower(shapes->row(*shape));
-      if (claims && request.ok()) request = dra_->ToClaims(*request);
+      absl::StatusOr<PodShape> request = request_of(shapes->row(*shape));
       if (!request.ok()) {
         return absl::InvalidArgumentError(
             absl::StrCat("front_end.lowering: job '", name, "': ", request.status().message()));
@@ -271,6 +390,7 @@ absl::Status DevicePlan::LowerJobs(ShapeTable* shapes, std::vector<JobArrival>* 
     return absl::OkStatus();
   };
   for (JobArrival& job : *jobs) {
+    if (claims) dra_->ServeNamespaceOf(job.name);
     if (absl::Status s = lower(&job.shape, job.name); !s.ok()) return s;
     for (PodGroup& group : job.more_pods) {
       if (absl::Status s = lower(&group.shape, job.name); !s.ok()) return s;

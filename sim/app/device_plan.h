@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -48,8 +49,12 @@ class DevicePlan {
   absl::Status AttachTables(GpuModelTable* models);
   // `dra` (or null) turns requests into claims; it outlives the plan's use.
   void set_dra(DraPlan* dra) { dra_ = dra; }
-  // 3. Turns what jobs need into what they ask for. O(jobs + shapes).
-  absl::Status LowerJobs(ShapeTable* shapes, std::vector<JobArrival>* jobs);
+  // 3. Turns what jobs need into what they ask for. Where no device plugin hands devices out, its
+  // resources (nvidia.com/gpu, nvidia.com/mig-*, and replicas of them) become devices first, unless
+  // one of the nodes reports such a resource by itself. InvalidArgument for a job that the front
+  // end cannot express. O(jobs + shapes).
+  absl::Status LowerJobs(const std::vector<NodeSpec>& nodes, ShapeTable* shapes,
+                         std::vector<JobArrival>* jobs);
   // 4. Lays GPUs out and sets what nodes report, and their labels. `configs`: names of
   // configurations that events apply, in the order of DeviceTransition::config.
   absl::Status LayOut(const GpuModelTable& models, const ShapeTable& shapes,
@@ -73,6 +78,9 @@ class DevicePlan {
                             std::vector<std::vector<GpuLayout>>* layouts) const;
   int64_t GpuResourceMilli(const DevicePluginConfig& plugin) const;
   int64_t InstanceMilli(absl::string_view name) const;
+  // The MIG profile that the resource counts instances of; empty when no GPU of the cluster has it.
+  std::string ProfileOfResource(absl::string_view resource) const;
+  absl::Status ToDevices(const std::set<std::string>& reported, PodShape* shape) const;
   void SetNominal(const DevicePluginConfig& plugin, PodShape* shape) const;
   bool IsRepartitioned(const std::string& node, const std::string& config) const;
   absl::Status AddFrontEndNode(const DeviceFrontEndOptions& options, bool plugin,

@@ -19,7 +19,7 @@
 namespace drasim {
 namespace {
 
-// Where everything lives that a scenario makes claims for.
+// Where pods live whose names do not say it.
 constexpr absl::string_view kPodNamespace = "default";
 
 std::vector<NodeId> NodesOfDriver(const proto::DraDriver& driver, const ClusterState& cluster) {
@@ -48,6 +48,16 @@ SimDuration FirstDuration(const std::string& text, const std::string& otherwise,
   if (!text.empty()) return *ParseDuration(text);
   if (!otherwise.empty()) return *ParseDuration(otherwise);
   return usual;
+}
+
+// `wanted`, or the first of wanted-2, wanted-3, ... that no claim of the pod has.
+std::string FreeEntryName(const PodShape& shape, const std::string& wanted) {
+  std::string name = wanted;
+  const auto is_taken = [&name](const ClaimEntry& claim) { return claim.name == name; };
+  for (int number = 2; absl::c_any_of(shape.claims, is_taken); ++number) {
+    name = absl::StrCat(wanted, "-", number);
+  }
+  return name;
 }
 
 std::unique_ptr<ClaimDriver> MakeCountingDriver(const proto::DraDriver& driver,
@@ -90,7 +100,7 @@ absl::StatusOr<PodShape> DraPlan::ToClaims(const PodShape& request) {
       const std::string entry =
           count == 1 && request.mig.size() == 1 ? "mig" : absl::StrCat(name, "-", i);
       Wanted wanted = {"MigDeviceClaimParameters", {{"spec.profile", profile}}};
-      shape.claims.push_back(EntryFor(entry, name, wanted));
+      shape.claims.push_back(EntryFor(FreeEntryName(shape, entry), name, wanted));
       shape.claims.back().mig_profile = profile;
     }
   }
@@ -122,7 +132,7 @@ absl::StatusOr<PodShape> DraPlan::ToClaims(const PodShape& request) {
     wanted.fields.emplace_back("spec.memory", absl::StrCat(memory, kind == "intel" ? "" : "Mi"));
   }
   std::sort(wanted.fields.begin(), wanted.fields.end());
-  shape.claims.push_back(EntryFor("gpu", name, wanted));
+  shape.claims.push_back(EntryFor(FreeEntryName(shape, "gpu"), name, wanted));
   shape.claims.back().gpus = request.gpu_count;
   shape.nominal_milli += int64_t{request.gpu_count} * request.gpu_milli;
   if (shape.demand_gpus == 0) {
@@ -132,6 +142,13 @@ absl::StatusOr<PodShape> DraPlan::ToClaims(const PodShape& request) {
   shape.gpu_count = 0;
   shape.gpu_milli = 0;
   return shape;
+}
+
+void DraPlan::ServeNamespaceOf(absl::string_view pod) {
+  const size_t slash = pod.find('/');
+  if (slash == absl::string_view::npos) return;
+  const std::string ns(pod.substr(0, slash));
+  if (ns != kPodNamespace) namespaces_.insert(ns);
 }
 
 void DraPlan::AddObjects(std::vector<proto::kube::Object> objects) {
@@ -235,19 +252,27 @@ absl::Status DraPlan::CreateClasses() {
 }
 
 absl::Status DraPlan::CreateTemplates() {
+  if (absl::Status s = CreateTemplatesIn(std::string(kPodNamespace)); !s.ok()) return s;
+  for (const std::string& ns : namespaces_) {
+    if (absl::Status s = CreateTemplatesIn(ns); !s.ok()) return s;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status DraPlan::CreateTemplatesIn(const std::string& ns) {
   NamePool& names = plane_->names();
   const proto::Dra& dra = scenario_->front_end().dra();
   const ClaimDriverInfo* info = FindClaimDriver(dra.drivers(0).kind());
   const Name group = names.Intern(info == nullptr ? "" : info->api_group);
   for (const auto& [name, wanted] : templates_) {
     auto parameters = std::make_shared<ParametersObject>();
-    parameters->meta.ns = names.Intern(kPodNamespace);
+    parameters->meta.ns = names.Intern(ns);
     parameters->meta.name = names.Intern(name);
     parameters->api_group = group;
     parameters->kind = names.Intern(wanted.kind);
     parameters->fields = wanted.fields;
     auto made = std::make_shared<ResourceClaimTemplate>();
-    made->meta.ns = names.Intern(kPodNamespace);
+    made->meta.ns = names.Intern(ns);
     made->meta.name = names.Intern(name);
     made->spec.class_name = names.Intern(dra.drivers(0).class_());
     made->spec.mode = dra.allocation_mode() == "Immediate" ? AllocationMode::kImmediate

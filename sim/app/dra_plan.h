@@ -12,6 +12,7 @@
 #include "absl/container/btree_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "model/cluster_state.h"
 #include "model/event_source.h"
 #include "model/pod_shape.h"
@@ -44,6 +45,9 @@ class DraPlan {
   // InvalidArgument for what the first driver cannot be asked for.
   absl::StatusOr<PodShape> ToClaims(const PodShape& request);
 
+  // Templates are made in the pod's namespace, too ("NAMESPACE/NAME", or a name in "default").
+  void ServeNamespaceOf(absl::string_view pod);
+
   // Objects of manifests, which are created before the run, behind those of front_end.dra.objects.
   void AddObjects(std::vector<proto::kube::Object> objects);
 
@@ -65,6 +69,7 @@ class DraPlan {
       const std::vector<std::pair<std::string, int64_t>>& mix) const;
   absl::Status CreateClasses();
   absl::Status CreateTemplates();
+  absl::Status CreateTemplatesIn(const std::string& ns);
   absl::Status CreateObjects(const ClusterState& cluster);
   // Adds warnings of what pods claim and nobody will ever serve.
   void WarnOfDeadEnds(const ClusterState& cluster);
@@ -76,6 +81,7 @@ class DraPlan {
 
   const proto::Scenario* scenario_;
   absl::btree_map<std::string, Wanted> templates_;  // by name
+  std::set<std::string> namespaces_;                // of pods, beside "default"
   std::vector<proto::kube::Object> objects_;
   std::vector<std::unique_ptr<ClaimDriver>> drivers_;
   std::unique_ptr<ControlPlane> plane_;

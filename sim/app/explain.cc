@@ -314,6 +314,7 @@ absl::StatusOr<Profile> FiltersOf(const Simulation& sim) {
   PolicyContext context;
   context.extended_resources = sim.cluster().extended_names();
   context.mig = sim.cluster().models().any_mig();
+  context.holds = sim.cluster().shapes().any_held();
   ProfileOptions options;
   options.policy = "least-allocated";
   return Profile::Make(BuiltinRegistry(), options, context);

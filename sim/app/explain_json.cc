@@ -49,9 +49,9 @@ absl::string_view EventName(StoryEvent::Kind kind) {
 }
 
 absl::string_view PlaceName(QueuePlace::Where where) {
-  constexpr absl::string_view kNames[] = {"nowhere",   "active",     "backoff",
-                                          "asleep",    "over_quota", "pre_enqueue",
-                                          "nominated", "in_line",    "untried"};
+  constexpr absl::string_view kNames[] = {"nowhere",    "active",      "backoff",   "asleep",
+                                          "over_quota", "pre_enqueue", "nominated", "in_line",
+                                          "untried",    "pending"};
   return kNames[static_cast<size_t>(where)];
 }
 

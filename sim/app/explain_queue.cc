@@ -234,6 +234,14 @@ QueuePlace QueueViewer::Find(JobId job) const {
     place.where = QueuePlace::Where::kUntried;
     return place;
   }
+  const JobRow& row = sim_->jobs().row(job);
+  for (uint32_t i = 0; i < row.pods; ++i) {
+    const PodId pod(row.first_pod.value() + i);
+    if (sim_->cluster().pod_shape(pod).hold == PodHold::kNone) continue;
+    QueuePlace place;
+    place.where = QueuePlace::Where::kPending;
+    return place;
+  }
   if (UsesKubernetesQueue(scenario)) return FindInKubernetes(job);
   return scenario.scheduler().queue() == "loss" ? FindInLoss(job) : FindInLine(job);
 }

@@ -46,6 +46,7 @@ struct QueuePlace {
     kNominated,  // pods have been evicted for it, and have not gone yet
     kInLine,     // of a batch queue
     kUntried,    // it has just come, and is tried in this instant
+    kPending,    // never tried: a pod says what is not simulated (PodHold)
   };
   Where where = Where::kNowhere;
   size_t place = 0;   // kActive, kInLine: 1 is next

@@ -163,6 +163,8 @@ void Explainer::AddState(const PodShape& shape, NodeId node, Group* group) const
     const auto& label = *UnmetLabel(shape, spec);
     state = absl::StrCat("the pod wants ", label.second);
     found = LabelValue(spec, label.first);
+  } else if (plugin == "NodeAffinity") {
+    state = absl::StrCat("the pod wants ", NodeTermsText(shape.node_terms));
   } else if (object == "GPU") {
     state = "the pod wants some, these nodes have none";
   } else if (object == "GPU model") {

@@ -247,6 +247,8 @@ std::string PlaceInQueue(const QueuePlace& p) {
     }
     case Where::kUntried:
       return "it has just come";
+    case Where::kPending:
+      return "kept pending for ever: it says something that is not simulated";
   }
   return "";
 }

@@ -8,11 +8,14 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/optional.h"
 #include "model/device_grant.h"
 #include "model/quantity.h"
 #include "model/time.h"
 #include "sim/app/duration_text.h"
+#include "sim/app/kube_requests.h"
 #include "traces/job_split.h"
 #include "traces/mig_generator.h"
 
@@ -291,6 +294,36 @@ absl::Status ReadClaims(const std::string& key, const proto::InlineJob& job, Pod
   return absl::OkStatus();
 }
 
+// Constraints on nodes beside labels.
+absl::Status ReadConstraints(const std::string& key, const proto::InlineJob& job, PodShape* shape) {
+  absl::StatusOr<std::vector<NodeTerm>> terms = NodeTermsOf(job.node_affinity());
+  if (!terms.ok()) return Under(key + ".node_affinity", terms.status());
+  if (job.has_node_affinity() && terms->empty()) {
+    return Refused(key + ".node_affinity", "no node_selector_terms", "at least one");
+  }
+  shape->node_terms = *std::move(terms);
+  for (int i = 0; i < job.tolerations_size(); ++i) {
+    const proto::kube::Toleration& t = job.tolerations(i);
+    if (!t.operator_().empty() && t.operator_() != "Equal" && t.operator_() != "Exists") {
+      return Refused(absl::StrCat(key, ".tolerations.", i, ".operator"),
+                     absl::StrCat("'", t.operator_(), "'"), "Equal or Exists");
+    }
+    shape->tolerations.push_back({t.key(), t.value(), t.effect(), t.operator_() == "Exists"});
+  }
+  const absl::optional<PodHold> hold = ParsePodHold(job.pending());
+  if (!hold.has_value()) {
+    std::vector<std::string> known;
+    for (size_t h = 1; h < kPodHolds; ++h) {
+      known.emplace_back(PodHoldName(static_cast<PodHold>(h)));
+    }
+    return Refused(key + ".pending", absl::StrCat("'", job.pending(), "'"),
+                   absl::StrCat("one of ", absl::StrJoin(known, ", ")));
+  }
+  shape->hold = *hold;
+  shape->never_preempts = job.never_preempts();
+  return absl::OkStatus();
+}
+
 absl::StatusOr<PodShape> ReadShape(const std::string& key, const proto::InlineJob& job,
                                    absl::Span<const MigProduct> products) {
   PodShape shape;
@@ -313,6 +346,7 @@ absl::StatusOr<PodShape> ReadShape(const std::string& key, const proto::InlineJo
     shape.node_selector.emplace_back(label.first, label.second);
   }
   std::sort(shape.node_selector.begin(), shape.node_selector.end());
+  if (absl::Status s = ReadConstraints(key, job, &shape); !s.ok()) return s;
   shape.function = job.function();
   return shape;
 }

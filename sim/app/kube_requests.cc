@@ -1,8 +1,12 @@
 #include "sim/app/kube_requests.h"
 
+#include <utility>
+
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/optional.h"
 
 namespace drasim {
 namespace {
@@ -23,6 +27,26 @@ void RaiseTo(const KubeQuantities& least, KubeQuantities* amounts) {
     Quantity& amount = (*amounts)[resource];
     if (amount.Compare(quantity) < 0) amount = quantity;
   }
+}
+
+absl::StatusOr<NodeRequirement> NodeRequirementOf(const proto::kube::SelectorRequirement& given,
+                                                  bool of_field) {
+  const absl::optional<NodeOperator> op = ParseNodeOperator(given.operator_());
+  if (!op.has_value()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("found the operator '", given.operator_(),
+                     "', expected one of In, NotIn, Exists, DoesNotExist, Gt, Lt"));
+  }
+  if (of_field && given.key() != "metadata.name") {
+    return absl::InvalidArgumentError(
+        absl::StrCat("found the field '", given.key(), "', expected metadata.name"));
+  }
+  NodeRequirement requirement;
+  requirement.of_name = of_field;
+  requirement.key = given.key();
+  requirement.op = *op;
+  requirement.values.assign(given.values().begin(), given.values().end());
+  return requirement;
 }
 
 }  // namespace
@@ -77,6 +101,21 @@ KubeQuantities QuantitiesOfPod(const proto::kube::PodSpec& spec) {
   }
   AddQuantities(ReadQuantities(spec.overhead()), &request);
   return request;
+}
+
+absl::StatusOr<std::vector<NodeTerm>> NodeTermsOf(const proto::kube::NodeSelector& selector) {
+  std::vector<NodeTerm> terms;
+  for (const proto::kube::NodeSelectorTerm& given : selector.node_selector_terms()) {
+    NodeTerm& term = terms.emplace_back();
+    for (const bool of_field : {false, true}) {
+      for (const auto& one : of_field ? given.match_fields() : given.match_expressions()) {
+        absl::StatusOr<NodeRequirement> requirement = NodeRequirementOf(one, of_field);
+        if (!requirement.ok()) return requirement.status();
+        term.requirements.push_back(*std::move(requirement));
+      }
+    }
+  }
+  return terms;
 }
 
 }  // namespace drasim

@@ -7,7 +7,10 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
+#include "absl/status/statusor.h"
+#include "model/pod_constraints.h"
 #include "model/proto/kube.pb.h"
 #include "model/quantity.h"
 
@@ -30,6 +33,12 @@ KubeQuantities RequestOfContainer(const proto::kube::Container& container);
 // the place of that, and its limits where nothing else says anything. Overhead on top.
 // O(containers x resources).
 KubeQuantities QuantitiesOfPod(const proto::kube::PodSpec& spec);
+
+// --- Nodes ---
+
+// The terms as shapes of pods have them. InvalidArgument for an operator, a number of values or a
+// field that Kubernetes does not know.
+absl::StatusOr<std::vector<NodeTerm>> NodeTermsOf(const proto::kube::NodeSelector& selector);
 
 }  // namespace drasim
 

@@ -14,6 +14,7 @@
 #include "model/text/did_you_mean.h"
 #include "model/text/kube_reader.h"
 #include "sim/app/duration_text.h"
+#include "sim/app/explain_cluster_rules.h"
 #include "sim/app/inline_jobs.h"
 #include "sim/app/kube_requests.h"
 
@@ -54,6 +55,100 @@ absl::optional<std::map<std::string, std::string>> LabelsOfAffinity(
   return labels;
 }
 
+// --- Rules of placement beside amounts, labels, taints and priorities ---
+
+std::string PathOfVolume(const kube::PodSpec& spec) {
+  for (int i = 0; i < spec.volumes_size(); ++i) {
+    const kube::Volume& volume = spec.volumes(i);
+    if (volume.has_persistent_volume_claim() || volume.has_ephemeral()) {
+      return absl::StrCat("volumes[", i, "]");
+    }
+  }
+  return "";
+}
+
+std::string PathOfHostPort(const kube::PodSpec& spec) {
+  if (HostPortsOf(spec).empty()) return "";
+  for (int i = 0; i < spec.containers_size(); ++i) {
+    const auto& ports = spec.containers(i).ports();
+    for (int p = 0; p < ports.size(); ++p) {
+      if (ports.Get(p).host_port() == 0) continue;
+      return absl::StrCat("containers[", i, "].ports[", p, "].hostPort");
+    }
+  }
+  return spec.host_network() ? "hostNetwork" : "initContainers";
+}
+
+// The first constraint with that answer to a skew that is too large.
+std::string PathOfSpread(const kube::PodSpec& spec, bool soft) {
+  for (int i = 0; i < spec.topology_spread_constraints_size(); ++i) {
+    const bool is_soft =
+        spec.topology_spread_constraints(i).when_unsatisfiable() == "ScheduleAnyway";
+    if (is_soft == soft) return absl::StrCat("topologySpreadConstraints[", i, "]");
+  }
+  return "";
+}
+
+std::string PathIf(bool said, absl::string_view path) { return std::string(said ? path : ""); }
+
+// Fields of a pod that are not simulated: with a hold, the pod is kept pending; without, it is a
+// preference or comes after the placement, and is passed over with a warning. `said`: where in the
+// specification, or empty.
+struct PlacementRule {
+  PodHold hold;
+  std::string (*said)(const kube::PodSpec&);
+};
+
+const PlacementRule kPlacementRules[] = {
+    {PodHold::kSchedulingGates,
+     [](const kube::PodSpec& spec) {
+       return PathIf(spec.scheduling_gates_size() > 0, "schedulingGates");
+     }},
+    {PodHold::kScheduler,
+     [](const kube::PodSpec& spec) {
+       const std::string& name = spec.scheduler_name();
+       return PathIf(!name.empty() && name != "default-scheduler", "schedulerName");
+     }},
+    {PodHold::kVolumes, PathOfVolume},
+    {PodHold::kHostPorts, PathOfHostPort},
+    {PodHold::kPodAffinity,
+     [](const kube::PodSpec& spec) {
+       const kube::PodAffinity& pods = spec.affinity().pod_affinity();
+       return PathIf(pods.required_during_scheduling_ignored_during_execution_size() > 0,
+                     "affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution");
+     }},
+    {PodHold::kPodAntiAffinity,
+     [](const kube::PodSpec& spec) {
+       const kube::PodAffinity& pods = spec.affinity().pod_anti_affinity();
+       return PathIf(pods.required_during_scheduling_ignored_during_execution_size() > 0,
+                     "affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution");
+     }},
+    {PodHold::kTopologySpread, [](const kube::PodSpec& spec) { return PathOfSpread(spec, false); }},
+    {PodHold::kNone,
+     [](const kube::PodSpec& spec) {
+       const kube::NodeAffinity& nodes = spec.affinity().node_affinity();
+       return PathIf(nodes.preferred_during_scheduling_ignored_during_execution_size() > 0,
+                     "affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution");
+     }},
+    {PodHold::kNone,
+     [](const kube::PodSpec& spec) {
+       const kube::PodAffinity& pods = spec.affinity().pod_affinity();
+       return PathIf(pods.preferred_during_scheduling_ignored_during_execution_size() > 0,
+                     "affinity.podAffinity.preferredDuringSchedulingIgnoredDuringExecution");
+     }},
+    {PodHold::kNone,
+     [](const kube::PodSpec& spec) {
+       const kube::PodAffinity& pods = spec.affinity().pod_anti_affinity();
+       return PathIf(pods.preferred_during_scheduling_ignored_during_execution_size() > 0,
+                     "affinity.podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution");
+     }},
+    {PodHold::kNone, [](const kube::PodSpec& spec) { return PathOfSpread(spec, true); }},
+    {PodHold::kNone,
+     [](const kube::PodSpec& spec) {
+       return PathIf(spec.has_active_deadline_seconds(), "activeDeadlineSeconds");
+     }},
+};
+
 class ManifestPodReader {
  public:
   ManifestPodReader(const kube::ObjectMeta& meta, std::string meta_path, const kube::PodSpec& spec,
@@ -64,16 +159,16 @@ class ManifestPodReader {
         path_(std::move(path)),
         notes_(notes) {}
 
-  proto::InlineJob Read(const ManifestPriorities& priorities) {
+  proto::InlineJob Read(const ManifestClasses& classes) {
     Annotations();
     Amounts("cpu");
     Amounts("memory");
     Devices();
     OtherResources();
     Nodes();
-    Priority(priorities);
+    Priority(classes);
     Claims();
-    Fences();
+    PlacementRules();
     return std::move(job_);
   }
 
@@ -215,26 +310,46 @@ class ManifestPodReader {
       if (fits) {
         labels.insert(more->begin(), more->end());
       } else {
-        NotSimulated("affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution");
+        *job_.mutable_node_affinity() =
+            affinity.required_during_scheduling_ignored_during_execution();
       }
     }
     for (const auto& [key, value] : labels) (*job_.mutable_node_selector())[key] = value;
-    if (affinity.preferred_during_scheduling_ignored_during_execution_size() > 0) {
-      NotSimulated("affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution");
+    if (!spec_.node_name().empty()) PinToNode();
+    for (const kube::Toleration& toleration : spec_.tolerations()) {
+      if (!IsCommonToleration(toleration)) *job_.add_tolerations() = toleration;
     }
-    if (spec_.affinity().has_pod_affinity()) NotSimulated("affinity.podAffinity");
-    if (spec_.affinity().has_pod_anti_affinity()) NotSimulated("affinity.podAntiAffinity");
-    if (!spec_.node_name().empty()) NotSimulated("nodeName");
   }
 
-  void Priority(const ManifestPriorities& priorities) {
+  // In Kubernetes the kubelet of the node takes the pod, and no scheduler looks at it.
+  void PinToNode() {
+    Warn(At("nodeName"), "the scheduler of the run places the pod, on that node alone");
+    kube::NodeSelector* const selector = job_.mutable_node_affinity();
+    const bool any_node = selector->node_selector_terms_size() == 0;
+    if (any_node) selector->add_node_selector_terms();
+    for (kube::NodeSelectorTerm& term : *selector->mutable_node_selector_terms()) {
+      // A term without requirements chooses no node, and must not begin to.
+      const bool empty = term.match_expressions_size() + term.match_fields_size() == 0;
+      if (empty && !any_node) continue;
+      kube::SelectorRequirement* const name = term.add_match_fields();
+      name->set_key("metadata.name");
+      name->set_operator_("In");
+      name->add_values(spec_.node_name());
+    }
+  }
+
+  void Priority(const ManifestClasses& classes) {
     const std::string& name = spec_.priority_class_name();
+    const bool by_class =
+        name.empty() ? classes.default_never_preempts : classes.never_preempt.count(name) > 0;
+    const std::string& policy = spec_.preemption_policy();
+    if (policy.empty() ? by_class : policy == "Never") job_.set_never_preempts(true);
     if (name.empty()) {
       return job_.set_priority(spec_.has_priority() ? spec_.priority()
-                                                    : priorities.global_default.value_or(0));
+                                                    : classes.global_default.value_or(0));
     }
-    const auto found = priorities.values.find(name);
-    if (found == priorities.values.end()) {
+    const auto found = classes.values.find(name);
+    if (found == classes.values.end()) {
       if (!spec_.has_priority()) {
         Warn(At("priorityClassName"),
              absl::StrCat("no PriorityClass '", name, "' is given: the priority is 0"));
@@ -275,21 +390,16 @@ class ManifestPodReader {
 
   // --- What else keeps pods from nodes ---
 
-  void Fences() {
-    const auto& tolerations = spec_.tolerations();
-    if (!std::all_of(tolerations.begin(), tolerations.end(), IsCommonToleration)) {
-      NotSimulated("tolerations");
-    }
-    if (spec_.topology_spread_constraints_size() > 0) NotSimulated("topologySpreadConstraints");
-    if (spec_.scheduling_gates_size() > 0) NotSimulated("schedulingGates");
-    if (spec_.preemption_policy() == "Never") NotSimulated("preemptionPolicy");
-    if (spec_.has_active_deadline_seconds()) NotSimulated("activeDeadlineSeconds");
-    for (int i = 0; i < spec_.containers_size(); ++i) {
-      const auto& ports = spec_.containers(i).ports();
-      for (int p = 0; p < ports.size(); ++p) {
-        if (ports.Get(p).host_port() == 0) continue;
-        NotSimulated(absl::StrCat("containers[", i, "].ports[", p, "].hostPort"));
+  void PlacementRules() {
+    for (const PlacementRule& rule : kPlacementRules) {
+      const std::string path = rule.said(spec_);
+      if (path.empty()) continue;
+      if (rule.hold == PodHold::kNone) {
+        NotSimulated(path);
+        continue;
       }
+      notes_->push_back({false, At(path), "", rule.hold});
+      if (job_.pending().empty()) job_.set_pending(std::string(PodHoldName(rule.hold)));
     }
   }
 
@@ -300,6 +410,42 @@ class ManifestPodReader {
   std::vector<ManifestNote>* notes_;
   proto::InlineJob job_;
 };
+
+// The specification as the API server has it once its RuntimeClass has been looked at.
+kube::PodSpec WithRuntimeClass(const kube::PodSpec& spec, const std::string& path,
+                               const ManifestClasses& classes, std::vector<ManifestNote>* notes) {
+  kube::PodSpec merged = spec;
+  const std::string& name = spec.runtime_class_name();
+  if (name.empty()) return merged;
+  const std::string at = absl::StrCat(path, ".runtimeClassName");
+  const auto found = classes.runtimes.find(name);
+  if (found == classes.runtimes.end()) {
+    if (spec.overhead().empty()) {
+      notes->push_back({false, at,
+                        absl::StrCat("no RuntimeClass '", name,
+                                     "' is given: taken to have neither overhead nor scheduling")});
+    }
+    return merged;
+  }
+  const kube::RuntimeClass& runtime = found->second;
+  if (spec.overhead().empty()) *merged.mutable_overhead() = runtime.overhead().pod_fixed();
+  const std::map<std::string, std::string> labels(runtime.scheduling().node_selector().begin(),
+                                                  runtime.scheduling().node_selector().end());
+  for (const auto& [key, value] : labels) {
+    const auto known = spec.node_selector().find(key);
+    if (known != spec.node_selector().end() && known->second != value) {
+      notes->push_back({true, absl::StrCat(path, ".nodeSelector[", key, "]"),
+                        absl::StrCat("found '", known->second, "', expected '", value,
+                                     "', which is what the RuntimeClass '", name, "' says")});
+      continue;
+    }
+    (*merged.mutable_node_selector())[key] = value;
+  }
+  for (const kube::Toleration& toleration : runtime.scheduling().tolerations()) {
+    *merged.add_tolerations() = toleration;
+  }
+  return merged;
+}
 
 // Amounts and numbers that Kubernetes takes and jobs of a workload cannot have.
 void CheckAsInlineJob(proto::InlineJob job, const std::string& path,
@@ -319,10 +465,10 @@ void CheckAsInlineJob(proto::InlineJob job, const std::string& path,
 
 proto::InlineJob ManifestPodJob(const kube::ObjectMeta& meta, const std::string& meta_path,
                                 const kube::PodSpec& spec, const std::string& path,
-                                const ManifestPriorities& priorities,
-                                std::vector<ManifestNote>* notes) {
+                                const ManifestClasses& classes, std::vector<ManifestNote>* notes) {
   const size_t before = notes->size();
-  proto::InlineJob job = ManifestPodReader(meta, meta_path, spec, path, notes).Read(priorities);
+  const kube::PodSpec merged = WithRuntimeClass(spec, path, classes, notes);
+  proto::InlineJob job = ManifestPodReader(meta, meta_path, merged, path, notes).Read(classes);
   const bool good = std::none_of(notes->begin() + static_cast<std::ptrdiff_t>(before), notes->end(),
                                  [](const ManifestNote& note) { return note.is_error; });
   if (good) CheckAsInlineJob(job, path, notes);

@@ -54,6 +54,12 @@ struct ManifestPlace {
   size_t object = 0;
 };
 
+// Pods that are kept pending for one reason.
+struct HeldPods {
+  std::string where;  // the first: file, line and path
+  int64_t pods = 0;
+};
+
 // "ResourceClaim default/x"; without the namespace for objects of the cluster.
 std::string ShownName(absl::string_view kind, absl::string_view ns, absl::string_view name) {
   return absl::StrCat(kind, " ", ns, ns.empty() ? "" : "/", name);
@@ -108,6 +114,10 @@ class ManifestReader {
       result_.warnings.push_back(
           others == 0 ? text : absl::StrCat(text, " (and ", others, " more like it)"));
     }
+    for (const auto& [hold, held] : holds_) {
+      result_.warnings.push_back(absl::StrCat(held.where, ": ", PodHoldReason(hold), " (",
+                                              held.pods, held.pods == 1 ? " pod)" : " pods)"));
+    }
     return std::move(result_);
   }
 
@@ -140,9 +150,20 @@ class ManifestReader {
     }
   }
 
-  void Tell(ManifestPlace place, const std::vector<ManifestNote>& notes) {
+  // Counts pods that are kept pending; the first place of each reason is told.
+  void Hold(ManifestPlace place, absl::string_view path, PodHold hold, int64_t pods) {
+    if (pods == 0) return;
+    HeldPods& held = holds_[hold];
+    if (held.pods == 0) held.where = absl::StrCat(Locate(place, path), ": ", path);
+    held.pods += pods;
+  }
+
+  // `pods`: how many are alike.
+  void Tell(ManifestPlace place, const std::vector<ManifestNote>& notes, int64_t pods) {
     for (const ManifestNote& note : notes) {
-      if (note.is_error) {
+      if (note.hold != PodHold::kNone) {
+        Hold(place, note.path, note.hold, pods);
+      } else if (note.is_error) {
         Fail(place, note.path, note.what);
       } else {
         Warn(place, note.path, note.what);
@@ -181,6 +202,7 @@ class ManifestReader {
     }
     if (IsManifestParameters(*object)) RegisterParameters(place, kind, own);
     if (object->has_priority_class()) RegisterPriority(object->priority_class());
+    if (object->has_runtime_class()) classes_.runtimes[meta->name()] = object->runtime_class();
   }
 
   // The control plane finds objects with parameters by their names, whatever their kinds.
@@ -196,10 +218,13 @@ class ManifestReader {
   }
 
   void RegisterPriority(const kube::PriorityClass& given) {
-    priorities_.values[given.metadata().name()] = given.value();
+    const bool never = given.preemption_policy() == "Never";
+    classes_.values[given.metadata().name()] = given.value();
+    if (never) classes_.never_preempt.insert(given.metadata().name());
     if (!given.global_default()) return;
-    priorities_.global_default =
-        std::min(given.value(), priorities_.global_default.value_or(given.value()));
+    if (classes_.global_default.has_value() && *classes_.global_default <= given.value()) return;
+    classes_.global_default = given.value();
+    classes_.default_never_preempts = never;
   }
 
   // Why the object does not count; empty when it does.
@@ -239,14 +264,11 @@ class ManifestReader {
       case kube::Object::kStatefulSet:
         return ReadStatefulSet(place, *object);
       case kube::Object::kDaemonSet:
-        return Fail(place, "kind",
-                    "found DaemonSet, expected what says how many pods it has: a DaemonSet has as "
-                    "many as the cluster has nodes");
+        return Warn(place, "kind",
+                    "the pods of a DaemonSet, one on each node, are not simulated: left out, and "
+                    "what they hold is free on every node");
       case kube::Object::kPriorityClass:
-        if (object->priority_class().preemption_policy() == "Never") {
-          Warn(place, "preemptionPolicy", "not simulated");
-        }
-        return;
+      case kube::Object::kRuntimeClass:
       case kube::Object::kNamespace:
         return;
       case kube::Object::kNode:
@@ -278,26 +300,32 @@ class ManifestReader {
     const kube::Pod& pod = object.pod();
     std::vector<ManifestNote> notes;
     proto::InlineJob job =
-        ManifestPodJob(pod.metadata(), "metadata", pod.spec(), "spec", priorities_, &notes);
-    Tell(place, notes);
+        ManifestPodJob(pod.metadata(), "metadata", pod.spec(), "spec", classes_, &notes);
+    Tell(place, notes, 1);
     AddJob(place, object, std::move(job), absl::nullopt, "metadata.name");
   }
 
   // The job of one of the pods of what has a template.
   proto::InlineJob ReadTemplate(ManifestPlace place, const kube::Object& object,
-                                const kube::PodTemplateSpec& pod) {
+                                const kube::PodTemplateSpec& pod, int64_t pods) {
     std::vector<ManifestNote> notes;
     CheckOwnerAnnotations(ManifestMeta(object), &notes);
     proto::InlineJob job = ManifestPodJob(pod.metadata(), "spec.template.metadata", pod.spec(),
-                                          "spec.template.spec", priorities_, &notes);
-    Tell(place, notes);
+                                          "spec.template.spec", classes_, &notes);
+    Tell(place, notes, pods);
     return job;
   }
 
+  // `own_volumes`: each pod gets a claim for a volume of its own.
   template <typename Spec>
-  void ReadOwner(ManifestPlace place, const kube::Object& object, const Spec& spec) {
-    proto::InlineJob job = ReadTemplate(place, object, spec.template_());
+  void ReadOwner(ManifestPlace place, const kube::Object& object, const Spec& spec,
+                 bool own_volumes = false) {
     const int32_t replicas = spec.has_replicas() ? spec.replicas() : 1;
+    proto::InlineJob job = ReadTemplate(place, object, spec.template_(), replicas);
+    if (own_volumes && job.pending() != PodHoldName(PodHold::kVolumes)) {
+      Hold(place, "spec.volumeClaimTemplates", PodHold::kVolumes, replicas);
+      if (job.pending().empty()) job.set_pending(std::string(PodHoldName(PodHold::kVolumes)));
+    }
     AddJob(place, object, std::move(job), replicas, "spec.replicas");
   }
 
@@ -307,7 +335,7 @@ class ManifestReader {
       Warn(place, "spec.podManagementPolicy",
            "pods one after the other are not simulated: all are there from the beginning");
     }
-    ReadOwner(place, object, spec);
+    ReadOwner(place, object, spec, spec.volume_claim_templates_size() > 0);
   }
 
   void ReadJob(ManifestPlace place, const kube::Object& object) {
@@ -323,7 +351,7 @@ class ManifestReader {
     if (spec.has_active_deadline_seconds()) {
       Warn(place, "spec.activeDeadlineSeconds", "not simulated");
     }
-    proto::InlineJob job = ReadTemplate(place, object, spec.template_());
+    proto::InlineJob job = ReadTemplate(place, object, spec.template_(), pods);
     if (job.run_time().empty()) job.set_run_time(kJobRunTime);
     AddJob(place, object, std::move(job), pods, "spec.completions");
   }
@@ -372,7 +400,8 @@ class ManifestReader {
   absl::flat_hash_map<std::string, ManifestPlace> parameters_;  // by name
   absl::flat_hash_map<std::string, ManifestPlace> pod_names_;
   absl::flat_hash_set<const kube::Object*> seconds_;  // of a name that another one has
-  ManifestPriorities priorities_;
+  ManifestClasses classes_;
+  std::map<PodHold, HeldPods> holds_;
   int64_t pods_ = 0;
   Manifests result_;
 };

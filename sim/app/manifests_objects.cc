@@ -7,12 +7,12 @@
 #include <memory>
 #include <utility>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "model/check.h"
 #include "model/kube/node_set.h"
 #include "model/text/kube_reader.h"
 #include "model/text/kube_reader_schema.h"
+#include "sim/app/kube_requests.h"
 #include "sim/app/manifest_objects.h"
 #include "sim/app/manifests.h"
 
@@ -44,49 +44,13 @@ std::string ManifestText(const Message& message, const char* field) {
 
 // --- Nodes ---
 
-using NodeLabels = std::vector<std::pair<std::string, std::string>>;
-
-// `value` is null when the node has no such label.
-bool LabelMeetsRequirement(const std::string* value, const kube::SelectorRequirement& requirement) {
-  const std::string& op = requirement.operator_();
-  if (op == "Exists") return value != nullptr;
-  if (op == "DoesNotExist") return value == nullptr;
-  const auto& values = requirement.values();
-  const bool listed =
-      value != nullptr && std::find(values.begin(), values.end(), *value) != values.end();
-  if (op == "In") return listed;
-  if (op == "NotIn") return !listed;
-  int64_t is = 0;
-  int64_t limit = 0;
-  const bool numbers = value != nullptr && values.size() == 1 && absl::SimpleAtoi(*value, &is) &&
-                       absl::SimpleAtoi(values.Get(0), &limit);
-  return numbers && (op == "Gt" ? is > limit : op == "Lt" && is < limit);
-}
-
-bool MeetsTerm(const NodeSpec& node, const kube::NodeSelectorTerm& term) {
-  if (term.match_expressions_size() + term.match_fields_size() == 0) return false;
-  for (const kube::SelectorRequirement& requirement : term.match_expressions()) {
-    const auto label = std::find_if(node.labels.begin(), node.labels.end(),
-                                    [&](const auto& l) { return l.first == requirement.key(); });
-    const std::string* value = label == node.labels.end() ? nullptr : &label->second;
-    if (!LabelMeetsRequirement(value, requirement)) return false;
-  }
-  for (const kube::SelectorRequirement& requirement : term.match_fields()) {
-    if (!LabelMeetsRequirement(&node.name, requirement)) return false;
-  }
-  return true;
-}
-
-// Terms are alternatives, what one of them says holds together.
+// Objects have been validated before.
 NodeSet NodesOfSelector(const kube::NodeSelector& selector, const ClusterState& cluster) {
+  const absl::StatusOr<std::vector<NodeTerm>> terms = NodeTermsOf(selector);
+  DRASIM_CHECK(terms.ok());
   std::vector<NodeId> nodes;
   for (size_t i = 0; i < cluster.node_count(); ++i) {
-    const NodeSpec& node = cluster.node_spec(NodeId(i));
-    const auto& terms = selector.node_selector_terms();
-    if (std::any_of(terms.begin(), terms.end(),
-                    [&node](const auto& term) { return MeetsTerm(node, term); })) {
-      nodes.push_back(NodeId(i));
-    }
+    if (MeetsNodeTerms(cluster.node_spec(NodeId(i)), *terms)) nodes.push_back(NodeId(i));
   }
   return NodeSet::Of(std::move(nodes));
 }
@@ -294,6 +258,7 @@ std::string ManifestNamespace(const kube::Object& object) {
   switch (object.object_case()) {
     case kube::Object::kNode:
     case kube::Object::kPriorityClass:
+    case kube::Object::kRuntimeClass:
     case kube::Object::kNamespace:
     case kube::Object::kResourceClass:
     case kube::Object::kDeviceClassParameters:

@@ -1,6 +1,7 @@
 #include "sim/app/simulation.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -110,7 +111,7 @@ absl::Status Simulation::CheckClaims(const std::vector<JobArrival>& jobs) const 
 absl::Status Simulation::LowerWorkload() {
   std::vector<JobArrival> jobs = workload_.TakeRows();
   if (absl::Status s = CheckClaims(jobs); !s.ok()) return s;
-  const absl::Status lowered = devices_.LowerJobs(shapes_.get(), &jobs);
+  const absl::Status lowered = devices_.LowerJobs(node_input_.nodes, shapes_.get(), &jobs);
   if (!lowered.ok()) return lowered;
   workload_ = Workload::FromJobs(std::move(jobs));
   WarnAboutUnknownModels();
@@ -137,6 +138,7 @@ absl::Status Simulation::BuildCluster() {
     return s;
   }
   node_transitions_ = *std::move(transitions);
+  CountWantedResources(&nodes);
   for (NodeSpec& node : nodes) {
     // A fill has no clock: everything that ever comes is there.
     if (scenario_.mode() != "replay") node.absent = false;
@@ -150,6 +152,36 @@ absl::Status Simulation::BuildCluster() {
   if (!quotas.ok()) return quotas.status();
   quotas_ = *std::move(quotas);
   return absl::OkStatus();
+}
+
+// Resources that no node has are counted all the same, so that failures can name them. The last
+// node reports none of each; the columns of resources that nodes do have stay where they are.
+void Simulation::CountWantedResources(std::vector<NodeSpec>* nodes) {
+  std::set<std::string> reported;
+  for (const NodeSpec& node : *nodes) {
+    for (const auto& [name, amount] : node.extended) reported.insert(name);
+  }
+  std::vector<bool> in_use(shapes_->size());
+  for (const JobArrival& job : workload_.rows()) {
+    in_use[job.shape.value()] = true;
+    for (const PodGroup& group : job.more_pods) in_use[group.shape.value()] = true;
+  }
+  std::set<std::string> unreported;
+  for (size_t s = 0; s < in_use.size(); ++s) {
+    if (!in_use[s]) continue;
+    for (const auto& [name, amount] : shapes_->row(ShapeId(s)).extended) {
+      if (reported.count(name) == 0) unreported.insert(name);
+    }
+  }
+  unreported_resources_.assign(unreported.begin(), unreported.end());
+  if (nodes->empty()) return;
+  size_t room = kMaxExtendedNames - std::min(kMaxExtendedNames, reported.size());
+  std::vector<std::pair<std::string, int64_t>>& counted = nodes->back().extended;
+  for (const std::string& name : unreported_resources_) {
+    if (room-- == 0) break;
+    counted.emplace_back(name, 0);
+  }
+  std::sort(counted.begin(), counted.end());
 }
 
 // What the node list of the trace says about nodes that come and go.
@@ -323,6 +355,7 @@ absl::Status Simulation::MakeProfile() {
   context.bind_latency = *ParseDuration(scenario_.timing().bind());
   context.extended_resources = cluster_->extended_names();
   context.mig = models_.any_mig();
+  context.holds = shapes_->any_held();
   context.mig_mix = MigMix(*shapes_, workload_.rows());
   context.resource_scores = *MakeResourceScores(scenario_.scheduler());
   ProfileOptions options;

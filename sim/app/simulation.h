@@ -83,6 +83,8 @@ class Simulation {
   const std::vector<uint32_t>& ranks() const { return ranks_; }
   // Jobs that will arrive; a gang counts once.
   uint64_t pods_expected() const { return workload_.order().size(); }
+  // Extended resources that pods ask for and no node will ever report; ascending.
+  const std::vector<std::string>& unreported_resources() const { return unreported_resources_; }
   // Things the user should know that are no errors, a line each.
   const std::vector<std::string>& warnings() const { return warnings_; }
 
@@ -93,6 +95,7 @@ class Simulation {
   absl::Status CheckClaims(const std::vector<JobArrival>& jobs) const;
   void MakeDeviceReport();
   absl::Status BuildCluster();
+  void CountWantedResources(std::vector<NodeSpec>* nodes);
   void AddTraceTransitions();
   bool RemembersFailures() const;
   std::unique_ptr<Dispatcher> MakeDispatcher(DispatchHost* host);
@@ -143,6 +146,7 @@ class Simulation {
   const std::atomic<bool>* stop_ = nullptr;
   uint64_t stop_after_events_ = 0;
   std::vector<std::string> warnings_;
+  std::vector<std::string> unreported_resources_;
 };
 
 }  // namespace drasim

@@ -48,7 +48,26 @@ void ClearSharing(ScenarioChange* change) {
   change->clear.emplace_back("front_end.device_plugin.mps");
 }
 
-absl::StatusOr<ScenarioChange> DirectWorld(absl::string_view name, absl::string_view policy) {
+// Replicas of one GPU in the scenario's own front end; 0 when it does not share GPUs.
+int64_t GivenReplicas(const proto::Scenario& scenario) {
+  const proto::DevicePlugin& plugin = scenario.front_end().device_plugin();
+  for (const proto::SharedResources* shared : {&plugin.time_slicing(), &plugin.mps()}) {
+    for (const proto::SharedResource& r : shared->resources()) {
+      if (r.name() == "nvidia.com/gpu" && r.replicas() > 1) return r.replicas();
+    }
+  }
+  return 0;
+}
+
+// Pods may ask for replicas that the world does not have: what they are stays known.
+void KeepReplicas(const proto::Scenario& scenario, ScenarioChange* change) {
+  const int64_t replicas = GivenReplicas(scenario);
+  if (replicas == 0 || scenario.front_end().lowering().shared_replicas() > 0) return;
+  change->set.push_back(absl::StrCat("front_end.lowering.shared_replicas=", replicas));
+}
+
+absl::StatusOr<ScenarioChange> DirectWorld(absl::string_view name, absl::string_view policy,
+                                           const proto::Scenario& scenario) {
   ScenarioChange change;
   change.clear = {"front_end.device_plugin", "front_end.dra"};
   ClearLayouts(&change);
@@ -66,6 +85,7 @@ absl::StatusOr<ScenarioChange> DirectWorld(absl::string_view name, absl::string_
   }
   change.set.emplace_back("front_end.kind=direct");
   change.set.push_back(absl::StrCat("front_end.lowering.rule=", mig ? "mig-smallest" : "none"));
+  KeepReplicas(scenario, &change);
   return change;
 }
 
@@ -78,11 +98,8 @@ absl::StatusOr<int64_t> ReplicasOf(absl::string_view name, absl::string_view tex
     }
     return replicas;
   }
-  for (const proto::SharedResource& r :
-       scenario.front_end().device_plugin().time_slicing().resources()) {
-    if (r.name() == "nvidia.com/gpu" && r.replicas() > 1) return r.replicas();
-  }
-  return kUsualReplicas;
+  const int64_t given = GivenReplicas(scenario);
+  return given > 0 ? given : kUsualReplicas;
 }
 
 absl::StatusOr<ScenarioChange> PluginWorld(absl::string_view name, absl::string_view variant,
@@ -176,6 +193,7 @@ absl::StatusOr<ScenarioChange> DraWorld(absl::string_view name,
   ClearLayouts(&change);
   change.set = {"front_end.kind=dra-classic",
                 absl::StrCat("front_end.lowering.rule=", *mig ? "mig-smallest" : "whole-gpu")};
+  KeepReplicas(scenario, &change);
   const bool has_drivers = scenario.front_end().dra().drivers_size() > 0;
   if (!has_drivers) change.set.emplace_back("front_end.dra.drivers.0.kind=nvidia");
   bool placed = false;
@@ -244,7 +262,8 @@ absl::StatusOr<ScenarioChange> WorldOf(absl::string_view name, const proto::Scen
   if (parts.size() > 2 || (parts.size() == 2 && variant.empty())) {
     return WorldError(name, absl::StrCat("expected one of ", kKnownWorlds));
   }
-  return kind == "direct" ? DirectWorld(name, variant) : PluginWorld(name, variant, scenario);
+  return kind == "direct" ? DirectWorld(name, variant, scenario)
+                          : PluginWorld(name, variant, scenario);
 }
 
 ScenarioChange LikeConditions(const proto::Scenario& scenario, const std::string& policy) {

@@ -291,6 +291,12 @@ void Engine::Arrive() {
     return;
   }
   ScheduleDeletion(job);
+  if (IsHeld(row)) {
+    // No dispatcher gets to see it: it would be tried again and again, or hold up a line. The
+    // attempt that fails says why it waits.
+    if (const auto why = parts_.placer->WhyNever(job, now_)) RecordFailure(job, *why);
+    return;
+  }
   const bool fits_quota =
       parts_.quotas->EverAllows(parts_.jobs->tenant_name(row.tenant), now_, row.request);
   if (!fits_quota || !parts_.placer->CouldEverFit(job)) {
@@ -302,6 +308,13 @@ void Engine::Arrive() {
   dispatcher_->Add(job);
   if (parts_.node_agent != nullptr) parts_.node_agent->OnArrival(now_);
   WakeScheduler();
+}
+
+bool Engine::IsHeld(const JobRow& row) const {
+  for (uint32_t i = 0; i < row.pods; ++i) {
+    if (parts_.cluster->pod_shape(PodOf(row, i)).hold != PodHold::kNone) return true;
+  }
+  return false;
 }
 
 void Engine::ScheduleDeletion(JobId job) {

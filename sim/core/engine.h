@@ -211,6 +211,8 @@ class Engine : private DispatchHost, private NodeHost, private ClaimHost {
   absl::Status PullArrival();
   absl::Status Handle(const Event& event);
   void Arrive();
+  // Whether a pod of the job is kept pending whatever happens.
+  bool IsHeld(const JobRow& row) const;
   void ScheduleDeletion(JobId job);
   // now + d; beyond the clock the run fails after this event.
   SimTime After(SimDuration d);

@@ -57,7 +57,28 @@ PodShape FromProto(const proto::LedgerShape& p) {
     }
     shape.containers.push_back(std::move(container));
   }
+  // Checked before: SoundConstraints.
+  shape.hold = static_cast<PodHold>(p.hold());
+  shape.never_preempts = p.never_preempts();
+  for (const proto::LedgerNodeTerm& t : p.node_terms()) {
+    NodeTerm& term = shape.node_terms.emplace_back();
+    for (const proto::LedgerNodeRequirement& r : t.requirements()) {
+      NodeRequirement& requirement = term.requirements.emplace_back();
+      requirement.of_name = r.of_name();
+      requirement.key = r.key();
+      requirement.op = static_cast<NodeOperator>(r.op());
+      requirement.values.assign(r.values().begin(), r.values().end());
+    }
+  }
   return shape;
+}
+
+bool SoundConstraints(const proto::LedgerShape& p) {
+  return p.hold() < kPodHolds &&
+         std::all_of(p.node_terms().begin(), p.node_terms().end(), [](const auto& term) {
+           return std::all_of(term.requirements().begin(), term.requirements().end(),
+                              [](const auto& r) { return r.op() < kNodeOperators; });
+         });
 }
 
 bool Sound(const PodShape& shape) {
@@ -190,6 +211,7 @@ absl::Status LedgerReader::LoadHeader() {
 
 absl::Status LedgerReader::AddDefinitions() {
   for (const proto::LedgerShape& p : block_.shapes()) {
+    if (!SoundConstraints(p)) return Damaged("a pod shape is unsound");
     const PodShape shape = FromProto(p);
     const size_t before = shapes_->size();
     if (!Sound(shape) || shapes_->Intern(shape).value() != before)

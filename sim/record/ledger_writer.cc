@@ -63,6 +63,18 @@ void ToProto(const PodShape& shape, proto::LedgerShape* out) {
     label->set_key(key);
     label->set_value(value);
   }
+  out->set_hold(static_cast<uint32_t>(shape.hold));
+  out->set_never_preempts(shape.never_preempts);
+  for (const NodeTerm& term : shape.node_terms) {
+    proto::LedgerNodeTerm* p = out->add_node_terms();
+    for (const NodeRequirement& requirement : term.requirements) {
+      proto::LedgerNodeRequirement* r = p->add_requirements();
+      r->set_of_name(requirement.of_name);
+      r->set_key(requirement.key);
+      r->set_op(static_cast<uint32_t>(requirement.op));
+      for (const std::string& value : requirement.values) r->add_values(value);
+    }
+  }
   for (const Toleration& t : shape.tolerations) {
     proto::LedgerToleration* p = out->add_tolerations();
     p->set_key(t.key);

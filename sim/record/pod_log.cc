@@ -141,7 +141,12 @@ std::string PodLog::CsvHeader() const {
       with_grants_ ? ",grants" : "", ",reason\n");
 }
 
-void PodLog::AppendReason(size_t pod, PodPhase phase, std::string* out) const {
+void PodLog::AppendReason(const PodShape& shape, size_t pod, PodPhase phase,
+                          std::string* out) const {
+  if (shape.hold != PodHold::kNone) {
+    AppendCsvField(PodHoldReason(shape.hold), out);
+    return;
+  }
   if (with_grants_ && parts_[pod].failure != AdmissionFailure::kNone) {
     absl::StrAppend(out, AdmissionReason(parts_[pod].failure));
     return;
@@ -191,7 +196,7 @@ void PodLog::AppendCsv(const ClusterState& cluster, size_t first, size_t last,
       if (row.node.valid()) AppendGrants(cluster.mig_table(row.node), parts_[i].grants, out);
     }
     out->push_back(',');
-    AppendReason(i, phase, out);
+    AppendReason(shape, i, phase, out);
     out->push_back('\n');
   }
 }

@@ -55,7 +55,7 @@ class PodLog : public RecordSink {
     AdmissionFailure failure = AdmissionFailure::kNone;
   };
   void NoteDevices(const Record& record, const ClusterState& cluster);
-  void AppendReason(size_t pod, PodPhase phase, std::string* out) const;
+  void AppendReason(const PodShape& shape, size_t pod, PodPhase phase, std::string* out) const;
 
   bool with_grants_;
   const VerdictSummaryTable* summaries_;

@@ -354,7 +354,7 @@ TEST(FilterSamplesTest, HoldNodesForEveryVerdict) {
         }
       }
     }
-    // No sample asks for a resource that no node has; scores_test does.
+    // No sample asks for a resource without a column; scores_test looks at that reason.
     const size_t untried = std::string(name) == "NodeResourcesFit" ? 1 : 0;
     EXPECT_EQ(given.size() + untried, reasons + 1) << name;
   }

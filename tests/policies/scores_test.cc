@@ -423,7 +423,7 @@ TEST(NodeResourcesFitTest, NamesTheFirstShortage) {
   EXPECT_EQ(plugin.reasons(),
             (std::vector<absl::string_view>{"Insufficient cpu", "Insufficient memory",
                                             "Too many pods", "Insufficient example.com/nic",
-                                            "Insufficient resource that no node has"}));
+                                            "Insufficient extended resource"}));
   PodShape shape = TestShape(4000, 0);
   shape.memory_bytes = 8 * kTestGib;
   EXPECT_EQ(VerdictsOf(plugin, builder, shape), (Verdicts{0}));

@@ -223,9 +223,9 @@ apiVersion: apps/v1
 kind: StatefulSet
 metadata: {name: db}
 spec:
-  serviceName: db
-  podManagementPolicy: Parallel
   replicas: 3
+  podManagementPolicy: Parallel
+  volumeClaimTemplates: [{metadata: {name: data}, spec: {accessModes: [ReadWriteOnce]}}]
   selector: {matchLabels: {app: db}}
   template: {metadata: {labels: {app: db}}, spec: {containers: [{name: a}]}}
 ---
@@ -386,6 +386,13 @@ apiVersion: gpu.resource.example.com/v1alpha1
 kind: DeviceClassParameters
 metadata: {name: example}
 spec: {deviceSelector: [{type: gpu, name: "*"}]}
+---
+apiVersion: node.k8s.io/v1
+kind: RuntimeClass
+metadata: {name: kata}
+handler: kata
+overhead: {podFixed: {cpu: 250m}}
+scheduling: {nodeSelector: {kata: "true"}, tolerations: [{key: kata, operator: Exists}]}
 )";
 
 // All of them, in the order above.

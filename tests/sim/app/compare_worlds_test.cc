@@ -509,5 +509,42 @@ TEST_F(CliCompareWorldsTest, WhatIsRefused) {
       << no_mig.err;
 }
 
+// --- Pods of manifests
+// -----------------------------------------------------------------------------
+
+// The shipped demonstration of the device plugin, whose pods ask for nvidia.com/gpu.
+TEST(WorldsOfManifestsTest, RunTheSamePodsInEveryWorld) {
+  const absl::StatusOr<Contenders> made = Make(
+      absl::StrCat("mode: replay\norder: trace\ncluster:\n  nodes: 2\n  node: {cpu: \"8\", memory: "
+                   "32Gi, gpus: 8, gpu_model: A100-SXM4-40GB}\nworkload: {manifests: [",
+                   DRASIM_SOURCE_DIR,
+                   "/scenarios/demos/gpu-test1-device-plugin.manifest.yaml]}\n"
+                   "front_end: {kind: device-plugin}\n"),
+      {"--worlds", "device-plugin,dra-classic:first-fit,direct"});
+  ASSERT_TRUE(made.ok()) << made.status();
+  for (const Contender& c : made->all) {
+    const absl::StatusOr<CellResult> cell = RunCell(c.scenario, true, nullptr, true);
+    ASSERT_TRUE(cell.ok()) << cell.status();
+    EXPECT_EQ(cell->pods_scheduled, 2) << c.values[0];
+    EXPECT_EQ(cell->pods_unschedulable, 0) << c.values[0];
+    EXPECT_EQ(cell->replay.jobs_finished, 2) << c.values[0];
+    EXPECT_TRUE(cell->failures.empty()) << c.values[0];
+  }
+}
+
+TEST_F(CliCompareWorldsTest, AWorldThatCannotExpressItsPodsIsRefused) {
+  dir_.Write("foo.yaml",
+             "cluster: {nodes: 1, node: {cpu: '4', memory: 8Gi, gpus: 1, gpu_model: T4}}\n"
+             "workload: {jobs: [{name: a, cpu: '1', extended: [{resource: example.com/foo, amount: "
+             "'1'}]}]}\n");
+  const ProcessResult refused = Run(Compare("foo.yaml", "direct"));
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_EQ(refused.out, "");
+  EXPECT_TRUE(absl::StrContains(refused.err,
+                                "--worlds: 'direct': pods ask for example.com/foo, which no node "
+                                "has in this world"))
+      << refused.err;
+}
+
 }  // namespace compare_worlds_test
 }  // namespace drasim

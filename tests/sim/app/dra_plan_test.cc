@@ -387,5 +387,138 @@ TEST(DraPlanTest, WarnsOfWhatNobodyWillServe) {
   EXPECT_EQ(many.back(), "2 more claims or templates that nobody will serve");
 }
 
+// --- Resources of the device plugin, without one -------------------------------------------------
+
+std::string AskingFor(absl::string_view what) {
+  return absl::StrCat("workload:\n  jobs: [{name: a, cpu: \"1\", run_time: 1m, ", what, "}]\n");
+}
+
+// What the one job asks for in the end.
+PodShape ShapeOf(const std::string& front_end, absl::string_view what) {
+  const auto built = BuildText(absl::StrCat(kCluster, AskingFor(what), front_end));
+  EXPECT_EQ(built.status(), absl::OkStatus());
+  if (!built.ok() || (*built)->Start() != absl::OkStatus()) return PodShape();
+  EXPECT_EQ((*built)->Run(), absl::OkStatus());
+  return (*built)->cluster().pod_shape(PodId(size_t{0}));
+}
+
+TEST(PluginResourcesTest, BecomeClaims) {
+  const std::string dra = "front_end: {kind: dra-classic, dra: {zero_latency: true}}\n";
+  const PodShape two = ShapeOf(dra, "extended: [{resource: nvidia.com/gpu, amount: \"2\"}]");
+  EXPECT_TRUE(two.extended.empty());
+  ASSERT_EQ(two.claims.size(), 1u);
+  EXPECT_EQ(two.claims[0].name, "gpu");
+  EXPECT_EQ(two.claims[0].from_template, "gpus-2");
+  EXPECT_EQ(two.total_gpu_milli(), 2000);
+  // By container: the init container's three are used again by the other two.
+  const PodShape by_container =
+      ShapeOf(dra, "containers: [{init: true, gpus: 3}, {gpus: 1}, {gpus: 1}]");
+  EXPECT_TRUE(by_container.containers.empty());
+  ASSERT_EQ(by_container.claims.size(), 1u);
+  EXPECT_EQ(by_container.claims[0].gpus, 3);
+  const PodShape instances =
+      ShapeOf(dra, "extended: [{resource: nvidia.com/mig-1g.5gb, amount: \"2\"}]");
+  ASSERT_EQ(instances.claims.size(), 2u);
+  EXPECT_EQ(instances.claims[0].mig_profile, "1g.5gb");
+  EXPECT_EQ(instances.total_gpu_milli(), 250);
+  // Beside a claim of the pod's own with that name.
+  const PodShape both = ShapeOf(dra,
+                                "claims: [{name: gpu, template: t}], "
+                                "extended: [{resource: nvidia.com/gpu, amount: \"1\"}]");
+  ASSERT_EQ(both.claims.size(), 2u);
+  EXPECT_EQ(both.claims[1].name, "gpu-2");
+}
+
+TEST(PluginResourcesTest, BecomeDevicesInTheDirectFrontEnd) {
+  const PodShape whole = ShapeOf("", "extended: [{resource: nvidia.com/gpu, amount: \"2\"}]");
+  EXPECT_TRUE(whole.extended.empty());
+  EXPECT_EQ(whole.gpu_count, 2);
+  EXPECT_EQ(whole.gpu_milli, 1000);
+  const std::string shared = "extended: [{resource: nvidia.com/gpu.shared, amount: \"1\"}]";
+  const PodShape share = ShapeOf("front_end: {lowering: {shared_replicas: 4}}\n", shared);
+  EXPECT_EQ(share.gpu_count, 1);
+  EXPECT_EQ(share.gpu_milli, 250);
+  EXPECT_THAT(ErrorOf(absl::StrCat(kCluster, AskingFor(shared))),
+              HasSubstr("job 'a': a pod asks for nvidia.com/gpu.shared, a replica of a shared GPU, "
+                        "expected front_end.lowering.shared_replicas"));
+  EXPECT_THAT(
+      ErrorOf(
+          absl::StrCat(kCluster, AskingFor("extended: [{resource: nvidia.com/mig-1g.5gb, amount: "
+                                           "\"1\"}]"))),
+      HasSubstr("job 'a': a pod asks for nvidia.com/mig-1g.5gb, expected GPUs that this front end "
+                "partitions"));
+}
+
+TEST(PluginResourcesTest, AWorldWithoutTheResourceIsRefused) {
+  const std::string foo = AskingFor("extended: [{resource: example.com/foo, amount: \"1\"}]");
+  EXPECT_THAT(ErrorOf(absl::StrCat(kCluster, foo, "front_end: {kind: dra-classic}\n")),
+              HasSubstr("job 'a': a pod asks for example.com/foo, which no node has and no driver "
+                        "of front_end.dra.drivers serves"));
+  // Elsewhere it is a pod that nobody can place, and the reason has the name.
+  for (const char* front_end : {"", "front_end: {kind: device-plugin}\n"}) {
+    const auto built = BuildText(absl::StrCat(kCluster, foo, front_end));
+    ASSERT_EQ(built.status(), absl::OkStatus());
+    ASSERT_EQ((*built)->Start(), absl::OkStatus());
+    ASSERT_EQ((*built)->Run(), absl::OkStatus());
+    ASSERT_EQ((*built)->summaries().size(), 1u);
+    EXPECT_EQ((*built)->summaries().Text(SummaryId(size_t{0})),
+              "0/2 nodes are available: 2 Insufficient example.com/foo.");
+    EXPECT_THAT((*built)->unreported_resources(), ElementsAre("example.com/foo"));
+  }
+}
+
+// Templates are there for pods of every namespace.
+TEST(PluginResourcesTest, InNamespacesOfPods) {
+  const auto sim = Ran(absl::StrCat(kCluster,
+                                    "workload:\n  jobs: [{name: ml/a, cpu: \"1\", run_time: 1m, "
+                                    "extended: [{resource: nvidia.com/gpu, amount: \"1\"}]}]\n",
+                                    "front_end: {kind: dra-classic, dra: {zero_latency: true}}\n"));
+  ASSERT_NE(sim, nullptr);
+  EXPECT_EQ(sim->metrics().sample().pods_finished, 1);
+}
+
+// --- Pods that are kept pending ------------------------------------------------------------------
+
+// They are told why, hold up nobody, and the run ends.
+TEST(PendingPodsTest, WaitForEverInEveryQueue) {
+  const std::string jobs =
+      "workload:\n  jobs:\n"
+      "    - {name: held, cpu: \"1\", run_time: 1m, pending: schedulerName}\n"
+      "    - {name: next, cpu: \"1\", run_time: 1m}\n";
+  for (const char* more : {"scheduler: {queue: fifo}\n", "scheduler: {queue: kubernetes}\n",
+                           "front_end: {kind: dra-classic}\n"}) {
+    const auto built = BuildText(absl::StrCat(kCluster, jobs, more));
+    ASSERT_EQ(built.status(), absl::OkStatus()) << more;
+    Simulation& sim = **built;
+    ASSERT_EQ(sim.Start(), absl::OkStatus());
+    ASSERT_EQ(sim.Run(), absl::OkStatus());
+    EXPECT_EQ(sim.metrics().sample().pods_finished, 1) << more;
+    EXPECT_EQ(sim.metrics().sample().pods_dropped, 0) << more;
+    EXPECT_EQ(sim.engine().pods_waiting(), 1u) << more;
+    EXPECT_EQ(sim.cluster().pod_phase(PodId(size_t{0})), PodPhase::kPending) << more;
+    ASSERT_EQ(sim.summaries().size(), 1u) << more;
+    EXPECT_EQ(sim.summaries().Text(SummaryId(size_t{0})),
+              "0/2 nodes are available: 2 pod is kept pending: it is for another scheduler.")
+        << more;
+  }
+  EXPECT_THAT(ErrorOf(absl::StrCat(kCluster, AskingFor("pending: gates"))),
+              HasSubstr("workload.jobs.0.pending: found 'gates', expected one of schedulingGates, "
+                        "schedulerName, volumes, hostPort"));
+}
+
+TEST(PendingPodsTest, RequiredNodeAffinityDecidesInARun) {
+  const PodShape shape = ShapeOf(
+      "",
+      "node_affinity: {node_selector_terms: [{match_fields: [{key: metadata.name, operator: In, "
+      "values: [nowhere]}]}]}");
+  EXPECT_EQ(NodeTermsText(shape.node_terms), "metadata.name In [nowhere]");
+  EXPECT_THAT(
+      ErrorOf(absl::StrCat(kCluster,
+                           AskingFor("node_affinity: {node_selector_terms: [{match_expressions: "
+                                     "[{key: a, operator: Is}]}]}"))),
+      HasSubstr("workload.jobs.0.node_affinity: found the operator 'Is', expected one of In, "
+                "NotIn, Exists, DoesNotExist, Gt, Lt"));
+}
+
 }  // namespace dra_plan_test
 }  // namespace drasim

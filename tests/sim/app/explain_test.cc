@@ -109,7 +109,7 @@ TEST(ExplainTest, SharesOfGpus) {
 TEST(ExplainTest, ExtendedResourcesAndGroups) {
   ExplainRig rig;
   NodeSpec node = TestNode("a", 64000, 0);
-  node.extended = {{"example.com/nic", 2}};
+  node.extended = {{"example.com/fpga", 0}, {"example.com/nic", 2}};
   rig.AddNode(node);
   PodShape nic = TestShape(1000, 0);
   nic.extended = {{"example.com/nic", 2}};
@@ -130,7 +130,7 @@ TEST(ExplainTest, ExtendedResourcesAndGroups) {
                           "small 0"));
   EXPECT_EQ(why.rejections[0].near[0].holders[0].pod, "holder");
   EXPECT_THAT(RejectionLines(rig.Explain(rig.Wait("q", wants_unknown))),
-              ElementsAre("NodeResourcesFit/Insufficient resource that no node has/"
+              ElementsAre("NodeResourcesFit/Insufficient example.com/fpga/"
                           "example.com/fpga: 1 [a] wants 1 lacks 1..1 idle 0/0 too small 1"));
   const Explanation group = rig.Explain(rig.Wait("r", in_group));
   EXPECT_THAT(RejectionLines(group),

@@ -57,11 +57,14 @@ spec:
 )");
   ASSERT_EQ(read.error, "");
   EXPECT_EQ(read.Jobs(), Job(R"(
-    name: "team/j" cpu: "2" run_time: "30s" replicas: 1 claims { name: "gpu" template: "t" })"));
-  EXPECT_EQ(read.Warnings(),
-            "f0.yaml:7:37: metadata.annotations[drasim.dev/arrival]: has no effect here, expected "
-            "in spec.template.metadata\n"
-            "f0.yaml:15:24: spec.template.spec.schedulingGates: not simulated");
+    name: "team/j" cpu: "2" run_time: "30s" replicas: 1 claims { name: "gpu" template: "t" }
+    pending: "schedulingGates")"));
+  EXPECT_EQ(
+      read.Warnings(),
+      "f0.yaml:7:37: metadata.annotations[drasim.dev/arrival]: has no effect here, expected "
+      "in spec.template.metadata\n"
+      "f0.yaml:15:24: spec.template.spec.schedulingGates: pod is kept pending: its scheduling "
+      "gates stay closed (1 pod)");
 }
 
 TEST(ManifestsOwnersTest, OwnersWithoutPods) {
@@ -90,10 +93,29 @@ TEST(ManifestsOwnersTest, OneAfterTheOtherIsNotSimulated) {
   EXPECT_EQ(deadline.Warnings(), "f0.yaml:5:26: spec.activeDeadlineSeconds: not simulated");
 }
 
-TEST(ManifestsOwnersTest, ADaemonSetHasAsManyPodsAsThereAreNodes) {
-  EXPECT_EQ(ReadTexts(Owner("apps/v1", "DaemonSet", "d", "")).error,
-            "f0.yaml:2:7: kind: found DaemonSet, expected what says how many pods it has: a "
-            "DaemonSet has as many as the cluster has nodes");
+TEST(ManifestsOwnersTest, DaemonSetsAreLeftOut) {
+  const ReadTexts read(
+      {Owner("apps/v1", "DaemonSet", "d", ""), Pod("p"), Owner("apps/v1", "DaemonSet", "e", "")});
+  EXPECT_EQ(read.error, "");
+  EXPECT_EQ(read.Jobs(), Job(R"(name: "p")"));
+  EXPECT_EQ(read.Warnings(),
+            "f0.yaml:2:7: kind: the pods of a DaemonSet, one on each node, are not simulated: left "
+            "out, and what they hold is free on every node (and 1 more like it)");
+}
+
+TEST(ManifestsOwnersTest, PodsKeptPendingAreCounted) {
+  const std::string claims =
+      "  replicas: 3\n  podManagementPolicy: Parallel\n  serviceName: s\n"
+      "  volumeClaimTemplates: [{metadata: {name: data}, spec: {}}]\n";
+  const ReadTexts read(
+      {Owner("apps/v1", "StatefulSet", "s", claims),
+       Pod("p", "  volumes: [{name: v, persistentVolumeClaim: {claimName: c}}]\n")});
+  EXPECT_EQ(read.error, "");
+  ASSERT_EQ(read.manifests.jobs.size(), 2u);
+  EXPECT_EQ(read.manifests.jobs[0].pending(), "volumes");
+  EXPECT_EQ(read.Warnings(),
+            "f0.yaml:8:25: spec.volumeClaimTemplates: pod is kept pending: its volumes are not "
+            "simulated (4 pods)");
 }
 
 TEST(ManifestsOwnersTest, TooManyPods) {

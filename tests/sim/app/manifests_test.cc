@@ -14,6 +14,8 @@
 #include "absl/strings/str_replace.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "model/node_spec.h"
+#include "model/pod_constraints.h"
 #include "model/pod_shape.h"
 #include "model/random.h"
 #include "sim/app/inline_jobs.h"
@@ -242,14 +244,59 @@ TEST(ManifestsTest, NodeAffinityThatIsNoMoreThanANodeSelector) {
   EXPECT_EQ(same.Jobs(), Job(R"(
     name: "p" node_selector { key: "disk" value: "fast" }
     node_selector { key: "zone" value: "west" })"));
-  const char path[] =
-      "f0.yaml:10:9: spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution: "
-      "not simulated";
+  // Anything more goes to the simulation as it is.
   for (const char* other : {"east", "west, east"}) {
     const ReadTexts more(Pod("p", absl::StrReplaceAll(affinity, {{"WHERE", other}})));
-    EXPECT_EQ(more.Warnings(), path) << other;
-    EXPECT_EQ(more.Jobs(), Job(R"(name: "p" node_selector { key: "zone" value: "west" })"));
+    EXPECT_EQ(more.Warnings(), "") << other;
+    ASSERT_EQ(more.manifests.jobs.size(), 1u);
+    const proto::InlineJob& job = more.manifests.jobs[0];
+    EXPECT_EQ(job.node_selector_size(), 1);
+    ASSERT_EQ(job.node_affinity().node_selector_terms_size(), 1);
+    EXPECT_EQ(job.node_affinity().node_selector_terms(0).match_expressions_size(), 2);
   }
+}
+
+// The nodes of three that take a pod with these lines below spec.
+std::string NodesThatTake(const std::string& lines) {
+  const ReadTexts read(Pod("p", lines));
+  EXPECT_EQ(read.error, "");
+  google::protobuf::RepeatedPtrField<proto::InlineJob> jobs;
+  *jobs.Add() = read.manifests.jobs.at(0);
+  GpuModelTable models;
+  ShapeTable shapes(&models);
+  const auto made = MakeInlineJobs(jobs, {}, &shapes);
+  EXPECT_TRUE(made.ok()) << made.status();
+  std::string nodes;
+  for (const char* name : {"a", "b", "c"}) {
+    NodeSpec node;
+    node.name = name;
+    if (node.name != "c") node.labels = {{"cores", node.name == "a" ? "8" : "16"}, {"zone", name}};
+    const PodShape& shape = shapes.row(made->at(0).shape);
+    if (shape.node_terms.empty() || MeetsNodeTerms(node, shape.node_terms)) nodes += name;
+  }
+  return nodes;
+}
+
+TEST(ManifestsTest, RequiredNodeAffinityIsSimulated) {
+  const auto with = [](absl::string_view terms) {
+    return NodesThatTake(
+        absl::StrCat("  affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: "
+                     "{nodeSelectorTerms: [",
+                     terms, "]}}}\n"));
+  };
+  EXPECT_EQ(with("{matchExpressions: [{key: zone, operator: In, values: [a, b]}]}"), "ab");
+  EXPECT_EQ(with("{matchExpressions: [{key: zone, operator: NotIn, values: [a]}]}"), "bc");
+  EXPECT_EQ(with("{matchExpressions: [{key: zone, operator: Exists}]}"), "ab");
+  EXPECT_EQ(with("{matchExpressions: [{key: zone, operator: DoesNotExist}]}"), "c");
+  EXPECT_EQ(with("{matchExpressions: [{key: cores, operator: Gt, values: ['8']}]}"), "b");
+  EXPECT_EQ(with("{matchExpressions: [{key: cores, operator: Lt, values: ['9']}]}"), "a");
+  EXPECT_EQ(with("{matchFields: [{key: metadata.name, operator: NotIn, values: [b]}]}"), "ac");
+  // All requirements of a term, one of the terms.
+  EXPECT_EQ(with("{matchExpressions: [{key: zone, operator: Exists}, {key: cores, operator: Gt, "
+                 "values: ['8']}]}, {matchFields: [{key: metadata.name, operator: In, values: "
+                 "[c]}]}"),
+            "bc");
+  EXPECT_EQ(NodesThatTake("  nodeName: b\n"), "b");
 }
 
 TEST(ManifestsTest, WhatIsNotSimulatedIsSaid) {
@@ -285,32 +332,88 @@ spec:
       "f0.yaml:18:7: "
       "spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution: not "
       "simulated\n"
-      "f0.yaml:13:7: spec.affinity.podAffinity: not simulated\n"
-      "f0.yaml:15:7: spec.affinity.podAntiAffinity: not simulated\n"
-      "f0.yaml:19:16: spec.tolerations: not simulated\n"
-      "f0.yaml:20:30: spec.topologySpreadConstraints: not simulated\n"
-      "f0.yaml:21:20: spec.schedulingGates: not simulated\n"
-      "f0.yaml:22:21: spec.preemptionPolicy: not simulated\n"
       "f0.yaml:23:26: spec.activeDeadlineSeconds: not simulated\n"
-      "f0.yaml:7:64: spec.containers[0].ports[1].hostPort: not simulated");
-  EXPECT_EQ(read.Jobs(), Job(R"(name: "p")"));
+      "f0.yaml:21:20: spec.schedulingGates: pod is kept pending: its scheduling gates stay closed "
+      "(1 pod)\n"
+      "f0.yaml:7:64: spec.containers[0].ports[1].hostPort: pod is kept pending: its host ports are "
+      "not simulated (1 pod)\n"
+      "f0.yaml:13:55: spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution: "
+      "pod is kept pending: its required podAffinity is not simulated (1 pod)\n"
+      "f0.yaml:15:55: "
+      "spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution: pod is kept "
+      "pending: its required podAntiAffinity is not simulated (1 pod)\n"
+      "f0.yaml:20:31: spec.topologySpreadConstraints[0]: pod is kept pending: its "
+      "topologySpreadConstraints are not simulated (1 pod)");
+  EXPECT_EQ(read.Jobs(), Job(R"(name: "p" tolerations { operator: "Exists" }
+                                pending: "schedulingGates" never_preempts: true)"));
   const ReadTexts bound(Pod("p", "  nodeName: node-1\n"));
-  EXPECT_EQ(bound.Warnings(), "f0.yaml:6:13: spec.nodeName: not simulated");
+  EXPECT_EQ(bound.Warnings(),
+            "f0.yaml:6:13: spec.nodeName: the scheduler of the run places the pod, on that node "
+            "alone");
+}
+
+// One thing each, which keeps the pod pending or does not.
+TEST(ManifestsTest, WhatKeepsAPodPending) {
+  const auto pending = [](const std::string& lines) {
+    const ReadTexts read(Pod("p", lines));
+    EXPECT_EQ(read.error, "");
+    return read.manifests.jobs.at(0).pending();
+  };
+  EXPECT_EQ(pending("  schedulingGates: [{name: g}]\n"), "schedulingGates");
+  EXPECT_EQ(pending("  schedulerName: volcano\n"), "schedulerName");
+  EXPECT_EQ(pending("  schedulerName: default-scheduler\n"), "");
+  EXPECT_EQ(pending("  volumes: [{name: v, persistentVolumeClaim: {claimName: c}}]\n"), "volumes");
+  EXPECT_EQ(pending("  volumes: [{name: v, ephemeral: {volumeClaimTemplate: {}}}]\n"), "volumes");
+  EXPECT_EQ(pending("  volumes: [{name: v, emptyDir: {}}, {name: w, configMap: {name: x}}]\n"), "");
+  EXPECT_EQ(pending("  hostNetwork: true\n"), "");
+  EXPECT_EQ(pending("  topologySpreadConstraints: [{maxSkew: 1, topologyKey: z, "
+                    "whenUnsatisfiable: ScheduleAnyway}]\n"),
+            "");
+  const ReadTexts network(
+      "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  hostNetwork: true\n"
+      "  containers: [{name: c, ports: [{containerPort: 9100}]}]\n");
+  EXPECT_EQ(network.manifests.jobs.at(0).pending(), "hostPort");
+}
+
+TEST(ManifestsTest, RuntimeClasses) {
+  const std::string runtime =
+      "apiVersion: node.k8s.io/v1\nkind: RuntimeClass\nmetadata: {name: kata}\nhandler: kata\n"
+      "overhead: {podFixed: {cpu: 250m, memory: 120Mi}}\n"
+      "scheduling: {nodeSelector: {kata: yes-it-has}, tolerations: [{key: kata, operator: Exists}]}"
+      "\n";
+  const ReadTexts read({Pod("p", "  runtimeClassName: kata\n"), runtime});
+  EXPECT_EQ(read.error, "");
+  EXPECT_EQ(read.Warnings(), "");
+  EXPECT_EQ(read.Jobs(), Job(R"(name: "p" cpu: "250m" memory: "120Mi"
+      node_selector { key: "kata" value: "yes-it-has" }
+      tolerations { key: "kata" operator: "Exists" })"));
+  const ReadTexts own({Pod("p", "  runtimeClassName: kata\n  overhead: {cpu: 1}\n"), runtime});
+  EXPECT_EQ(own.manifests.jobs.at(0).cpu(), "1");
+  const ReadTexts unknown(Pod("p", "  runtimeClassName: nvidia\n"));
+  EXPECT_EQ(unknown.Warnings(),
+            "f0.yaml:6:21: spec.runtimeClassName: no RuntimeClass 'nvidia' is given: taken to have "
+            "neither overhead nor scheduling");
+  const ReadTexts other(
+      {Pod("p", "  runtimeClassName: kata\n  nodeSelector: {kata: other}\n"), runtime});
+  EXPECT_THAT(other.error, HasSubstr("found 'other', expected 'yes-it-has', which is what the "
+                                     "RuntimeClass 'kata' says"));
 }
 
 TEST(ManifestsTest, TheSameWarningIsGivenOnce) {
   std::vector<std::string> texts;
   for (const char* name : {"a", "b", "c"}) {
-    texts.push_back(Pod(name, "  tolerations: [{operator: Exists}]\n"));
+    texts.push_back(Pod(name, "  activeDeadlineSeconds: 5\n"));
   }
   const ReadTexts read(texts);
-  EXPECT_EQ(read.Warnings(), "f0.yaml:6:16: spec.tolerations: not simulated (and 2 more like it)");
-  // Those of every pod that was ever created are no news.
+  EXPECT_EQ(read.Warnings(),
+            "f0.yaml:6:26: spec.activeDeadlineSeconds: not simulated (and 2 more like it)");
+  // Tolerations of every pod that was ever created say nothing.
   const ReadTexts common(Pod("p", R"(  tolerations:
   - {key: node.kubernetes.io/not-ready, operator: Exists, effect: NoExecute, tolerationSeconds: 300}
   - {key: node.kubernetes.io/unreachable, operator: Exists, effect: NoExecute}
 )"));
   EXPECT_EQ(common.Warnings(), "");
+  EXPECT_EQ(common.Jobs(), Job(R"(name: "p")"));
 }
 
 TEST(ManifestsTest, AmountsThatNoJobCanHave) {
@@ -358,7 +461,10 @@ TEST(ManifestsTest, PrioritiesOfClasses) {
             "f0.yaml:7:13: spec.priority: found 3, expected 1000, which is what the PriorityClass "
             "'high' says, or nothing");
   const ReadTexts never({high("preemptionPolicy: Never\n")});
-  EXPECT_EQ(never.Warnings(), "f0.yaml:5:19: preemptionPolicy: not simulated");
+  EXPECT_EQ(never.Warnings(), "");
+  const ReadTexts meek(
+      {Pod("p", "  priorityClassName: high\n"), high("preemptionPolicy: Never\n")});
+  EXPECT_TRUE(meek.manifests.jobs.at(0).never_preempts());
 }
 
 // --- Bad input ---
@@ -427,10 +533,12 @@ TEST(ManifestsTest, ErrorsOfAllFilesTogether) {
   EXPECT_EQ(read.error, "f0.yaml:1:13" + what + "\nf2.yaml:1:13" + what);
   std::vector<std::string> sets;
   for (int i = 0; i < 25; ++i) {
-    sets.push_back(Owner("apps/v1", "DaemonSet", absl::StrCat("d", i), ""));
+    sets.push_back(absl::StrCat("apiVersion: v1\nkind: Pod\nmetadata: {name: p", i,
+                                ", annotations: {drasim.dev/run-time: soon}}\n",
+                                "spec: {containers: [{name: c}]}\n"));
   }
   const std::string many = ReadTexts(sets).error;
-  EXPECT_THAT(many, HasSubstr("f19.yaml:2:7: kind:"));
+  EXPECT_THAT(many, HasSubstr("f19.yaml:3:"));
   EXPECT_THAT(many, HasSubstr("\nand 5 more errors"));
   EXPECT_EQ(std::count(many.begin(), many.end(), '\n'), 20);
 }

@@ -275,9 +275,11 @@ TEST(WorldsTest, WhatBelongsToAnotherFrontEndIsCleared) {
     return absl::StrCat("  lowering:\n    rule: ", rule, "\n    ignore_gpu_model: true\n");
   };
   const std::string timing = "timing:\n  bind: 5ms\n  schedule: 1ms\n";
+  // Pods may ask for the replicas that the scenario has.
+  const std::string replicas = "    shared_replicas: 9\n";
   EXPECT_EQ(InWorld("direct", full),
             absl::StrCat(cluster, "    driver_branch: 550\n", timing,
-                         "front_end:\n  kind: direct\n", lowering("none"), kubelet));
+                         "front_end:\n  kind: direct\n", lowering("none"), replicas, kubelet));
   EXPECT_EQ(InWorld("device-plugin", full),
             absl::StrCat(cluster, "    driver_branch: 550\n", timing,
                          "front_end:\n  kind: device-plugin\n", lowering("whole-gpu"),
@@ -289,11 +291,12 @@ TEST(WorldsTest, WhatBelongsToAnotherFrontEndIsCleared) {
                          "    driver_branch: 550\n",
                          timing, "front_end:\n  kind: device-plugin\n", lowering("mig-smallest"),
                          "  device_plugin:\n    mig_strategy: mixed\n", kubelet));
-  EXPECT_EQ(InWorld("dra-classic:fragmentation", full),
-            absl::StrCat(cluster, "    driver_branch: 550\n", "timing:\n  schedule: 1ms\n",
-                         "front_end:\n  kind: dra-classic\n", lowering("mig-smallest"), kubelet,
-                         "  dra:\n    release: \"1.28\"\n    drivers:\n      - kind: nvidia\n"
-                         "        placement: mfi-any-weighted\n        gpus: packed\n"));
+  EXPECT_EQ(
+      InWorld("dra-classic:fragmentation", full),
+      absl::StrCat(cluster, "    driver_branch: 550\n", "timing:\n  schedule: 1ms\n",
+                   "front_end:\n  kind: dra-classic\n", lowering("mig-smallest"), replicas, kubelet,
+                   "  dra:\n    release: \"1.28\"\n    drivers:\n      - kind: nvidia\n"
+                   "        placement: mfi-any-weighted\n        gpus: packed\n"));
 }
 
 // What is set can be set, and each world resolves.
