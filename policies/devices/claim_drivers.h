@@ -27,6 +27,8 @@ struct ClaimDriverInfo {
   const char* class_name;   // of the class that is made for it: "gpu.nvidia.com"
   const char* api_group;    // of its parameters
   const char* description;  // one line for --help
+  // The error with which the real controller answers Allocate without a node; null: it picks one.
+  const char* immediate_refusal;
 };
 // Every kind that MakeClaimDriver knows, in the order of --help: nvidia, example, intel,
 // constraints.

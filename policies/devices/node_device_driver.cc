@@ -242,6 +242,7 @@ std::vector<std::vector<NodeId>> NodeDeviceDriver::UnsuitableNodes(
 std::string NodeDeviceDriver::WhyUnsuitable(absl::Span<const ClaimToAllocate> claims,
                                             NodeId node) const {
   if (claims.empty()) return "";
+  if (!node.valid()) return info_.immediate_refusal == nullptr ? "" : info_.immediate_refusal;
   const Call call = MakeCall(claims);
   for (size_t w = 0; w < call.wants.size(); ++w) {
     if (call.wants[w].request == nullptr && call.wants[w].has == nullptr) {
@@ -280,6 +281,12 @@ std::string NodeDeviceDriver::WhyNot(const ClaimWant& want, uint32_t place) cons
 std::vector<ClaimAllocation> NodeDeviceDriver::Allocate(absl::Span<const ClaimToAllocate> claims,
                                                         NodeId node) {
   std::vector<ClaimAllocation> results(claims.size());
+  if (!node.valid() && info_.immediate_refusal != nullptr) {
+    for (ClaimAllocation& result : results) {
+      result.status = absl::UnimplementedError(info_.immediate_refusal);
+    }
+    return results;
+  }
   if (node.valid()) {
     AllocateOn(claims, node, &results);
   } else {

@@ -4,7 +4,8 @@
 // The claims of one pod must fit on a node together (device_planner.h); UnsuitableNodes lists a
 // node for every claim, or for none. Allocate plans in the same way, so it serves all claims of a
 // node that is suitable; on one that is not, those that fit one after the other. Without a node,
-// each claim goes to the first node of ImmediateOrder() with room. What a claim has on a node
+// each claim goes to the first node of ImmediateOrder() with room, unless the kind refuses such
+// claims (ClaimDriverInfo::immediate_refusal). What a claim has on a node
 // already counts as its own there; a claim that has devices elsewhere would have to come too.
 //
 // Classic drivers keep what they promise in an object per node (NodeAllocationState), and decide in

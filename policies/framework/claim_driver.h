@@ -56,8 +56,9 @@ class ClaimDriver {
       absl::Span<const ClaimToAllocate> claims, absl::Span<const NodeId> potential) const = 0;
 
   // Why the node cannot serve these claims of one pod by the state of now, with the resource, what
-  // is wanted and what is there: "2 GPUs wanted, 1 free". Empty when it can. For explanations; not
-  // on the path of a decision.
+  // is wanted and what is there: "2 GPUs wanted, 1 free". Empty when it can. An invalid node asks
+  // why the driver refuses every Immediate claim; empty when it does not. For explanations; not on
+  // the path of a decision.
   virtual std::string WhyUnsuitable(absl::Span<const ClaimToAllocate>, NodeId) const { return ""; }
 
   // The claim's devices are free again, or an allocation under way is given up. A claim of which it

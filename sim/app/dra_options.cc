@@ -33,6 +33,16 @@ std::vector<std::string> DriverKinds() {
   return kinds;
 }
 
+// Those that allocate claims without a node.
+std::vector<std::string> ImmediateKinds() {
+  std::vector<std::string> kinds;
+  for (const ClaimDriverInfo& info : ClaimDriverInfos()) {
+    if (info.immediate_refusal == nullptr) kinds.emplace_back(info.kind);
+  }
+  kinds.emplace_back(kCounting);
+  return kinds;
+}
+
 absl::Status ReadLatency(const std::string& key, const std::string& text,
                          absl::optional<Distribution>* out) {
   if (text.empty()) return absl::OkStatus();
@@ -271,6 +281,15 @@ absl::Status CheckDra(const proto::Scenario& s) {
   if (dra.allocation_mode() != "WaitForFirstConsumer" && dra.allocation_mode() != "Immediate") {
     return DraExpected("allocation_mode", dra.allocation_mode(),
                        "WaitForFirstConsumer or Immediate");
+  }
+  const ClaimDriverInfo* first = FindClaimDriver(dra.drivers(0).kind());
+  if (dra.allocation_mode() == "Immediate" && first != nullptr &&
+      first->immediate_refusal != nullptr) {
+    return DraExpected(
+        "allocation_mode", dra.allocation_mode(),
+        absl::StrCat("WaitForFirstConsumer with drivers[0].kind: ", first->kind,
+                     ", whose controller refuses Immediate claims (", first->immediate_refusal,
+                     "); the kinds ", absl::StrJoin(ImmediateKinds(), ", "), " allocate them"));
   }
   return MakeControlPlaneOptions(s).status();
 }

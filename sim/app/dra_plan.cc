@@ -315,6 +315,15 @@ std::string DraPlan::DeadEndOf(const ClaimSpec& spec, Name ns) const {
     return absl::StrCat("'", found->driver.text(), "', the driver of its class '",
                         spec.class_name.text(), "', is not among front_end.dra.drivers");
   }
+  for (const proto::DraDriver& driver : scenario_->front_end().dra().drivers()) {
+    const ClaimDriverInfo* info = FindClaimDriver(driver.kind());
+    if (spec.mode != AllocationMode::kImmediate || driver.name() != found->driver.text() ||
+        info == nullptr || info->immediate_refusal == nullptr) {
+      continue;
+    }
+    return absl::StrCat("its allocationMode is Immediate, which the driver kind ", info->kind,
+                        " refuses (", info->immediate_refusal, ")");
+  }
   const ParametersRef& wanted = spec.parameters;
   if (wanted.kind.empty() || objects.of<ParametersObject>().Find(ns, wanted.name) != nullptr) {
     return "";

@@ -51,7 +51,7 @@ class Rig {
 TEST(NodeDeviceDriverTest, WithoutANodeTakesTheFirstWithRoom) {
   Rig rig;
   rig.cluster.cluster().SetAvailable(N(0), false);
-  const auto driver = rig.cluster.Make("nvidia");
+  const auto driver = rig.cluster.Make("example");
   // The nodes that are not there are passed over.
   EXPECT_THAT(
       ResultTexts(driver->Allocate({rig.Gpus(1, 2), rig.Gpus(2, 1), rig.Gpus(3, 5)}, NodeId())),
@@ -94,7 +94,7 @@ TEST(NodeDeviceDriverTest, ANodeMustHoldAllClaimsOfThePod) {
 
 TEST(NodeDeviceDriverTest, AnAllocationWhoseStatusWasNeverWrittenIsGivenAgain) {
   Rig rig;
-  const auto driver = rig.cluster.Make("nvidia");
+  const auto driver = rig.cluster.Make("example");
   const std::string first = HandleText(0, {"gpu-0", "gpu-1"});
   EXPECT_THAT(ResultTexts(driver->Allocate({rig.Gpus(1, 2)}, N(0))), ElementsAre(first));
   // Its node is no worse for it; others have to have room.
