@@ -6,12 +6,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
 #include "model/text/did_you_mean.h"
 #include "policies/devices/claim_drivers.h"
 #include "policies/devices/mig_rules.h"
 #include "sim/app/dra_plan.h"
 #include "sim/app/duration_text.h"
+#include "sim/app/user_deletions.h"
 #include "sim/dra/dra_release.h"
 
 namespace drasim {
@@ -104,10 +104,8 @@ absl::Status ReadFault(const proto::DraFault& f, const std::string& key, PlaneFa
   out->component = f.component();
   if (f.action() == "delete-claim") {
     out->action = PlaneFault::Action::kDeleteClaim;
-    const std::vector<std::string> parts = absl::StrSplit(f.claim(), absl::MaxSplits('/', 1));
     if (f.claim().empty()) return DraExpected(key + ".claim", "", "NAMESPACE/NAME");
-    out->ns = parts.size() == 2 ? parts[0] : "default";
-    out->claim = parts.back();
+    SplitObjectName(f.claim(), &out->ns, &out->claim);
     return absl::OkStatus();
   }
   const std::vector<std::string> actions = {"restart", "break-watch", "delete-claim"};
@@ -356,6 +354,7 @@ absl::StatusOr<ControlPlaneOptions> MakeControlPlaneOptions(const proto::Scenari
     if (absl::Status e = ReadFault(dra.faults(i), key, &fault); !e.ok()) return e;
     options.faults.push_back(std::move(fault));
   }
+  for (PlaneFault& deletion : ClaimDeletions(s)) options.faults.push_back(std::move(deletion));
   return options;
 }
 

@@ -17,6 +17,7 @@
 #include "sim/app/input_files.h"
 #include "sim/app/node_events.h"
 #include "sim/app/run_plan.h"
+#include "sim/app/user_deletions.h"
 
 namespace drasim {
 namespace {
@@ -231,6 +232,7 @@ absl::Status CheckPlan(const proto::Scenario& s) {
   if (auto batch = MakeBatchOptions(s); !batch.ok()) return batch.status();
   if (auto shaping = MakeShapingOptions(s); !shaping.ok()) return shaping.status();
   if (absl::Status e = CheckNodeEvents(s); !e.ok()) return e;
+  if (absl::Status e = CheckDeletions(s); !e.ok()) return e;
   if (absl::Status e = CheckDevices(s); !e.ok()) return e;
   if (absl::Status e = CheckDra(s); !e.ok()) return e;
   return MakeMetricWindows(s).status();

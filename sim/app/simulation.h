@@ -18,6 +18,7 @@
 #include "sim/app/input_files.h"
 #include "sim/app/resolve.h"
 #include "sim/app/run_plan.h"
+#include "sim/app/user_deletions.h"
 #include "sim/core/engine.h"
 #include "sim/core/placer.h"
 #include "sim/record/device_report.h"
@@ -111,6 +112,7 @@ class Simulation {
   std::unique_ptr<ClusterState> cluster_ = std::make_unique<ClusterState>(&models_, shapes_.get());
   NodeInput node_input_;
   std::vector<NodeTransition> node_transitions_;
+  UserDeletions deletions_;
   Quotas quotas_;
   JobTable jobs_;
   int64_t origin_ns_ = 0;  // the run's time zero in the trace's own time
