@@ -50,6 +50,8 @@ struct ClaimDriverOptions {
   // useful (on the side that is busier already).
   bool packed = false;
   bool shareable = false;  // unless the class's parameters say otherwise
+  // It allocates only where it has proposed to (ClaimDriver::Propose), as NVIDIA's does.
+  bool keeps_node_objects = false;
   // Preparation on the node: of each MIG instance made and removed, and of each claim.
   SimDuration create_instance;
   SimDuration destroy_instance;

@@ -142,6 +142,10 @@ absl::Status CheckDraDriver(const proto::DraDriver& d, const std::string& key) {
                        absl::StrCat(d.has_units() ? d.units() : d.network_units()),
                        "none: only the kind counting has units");
   }
+  if (d.kind() != "nvidia" && d.node_objects()) {
+    return DraExpected(key + ".node_objects", "true",
+                       "false: of these drivers only NVIDIA's is simulated with them");
+  }
   if (d.units() < 0 || d.network_units() < 0) {
     return DraExpected(key + ".units", absl::StrCat(std::min(d.units(), d.network_units())),
                        "0 or more");

@@ -160,6 +160,8 @@ absl::StatusOr<std::unique_ptr<ClaimDriver>> DraPlan::MakeDriver(
   options.mix = mix;
   options.packed = driver.gpus() == "packed";
   options.shareable = driver.shareable();
+  options.keeps_node_objects =
+      driver.has_node_objects() ? driver.node_objects() : driver.kind() == "nvidia";
   options.initialise = prepare;
   options.clean_up = clean_up;
   // As cluster.mig.manager has them.

@@ -147,8 +147,8 @@ absl::Status CheckDeletions(const proto::Scenario& s) {
       JobArrival arrival;
       arrival.name = job.replicas() == 0 ? job.name() : absl::StrCat(job.name(), "-", replica);
       arrival.pods = std::max(1, job.pods());
-      const absl::StatusOr<SimDuration> time = ParseDuration(job.arrival());
-      if (time.ok()) arrival.time = SimTime() + *time;  // else said when jobs are read
+      const absl::StatusOr<SimDuration> after = ParseDuration(job.arrival());
+      if (after.ok()) arrival.time = SimTime() + *after;  // else said when jobs are read
       jobs.push_back(std::move(arrival));
       if (jobs.size() > static_cast<size_t>(kMaxInlinePods)) return absl::OkStatus();
     }

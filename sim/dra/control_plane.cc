@@ -125,6 +125,7 @@ void ControlPlane::AttachClaims(ClaimHost* engine) {
                                    GarbageCollector::kWatches, &garbage_collector_));
   for (size_t i = 0; i < drivers_.size(); ++i) {
     DriverController* controller = driver_controllers_[i].get();
+    if (drivers_[i]->keeps_node_objects()) CreateNodeObjects(*drivers_[i]);
     controller->Start(connect(std::string(drivers_[i]->name()), options_.drivers,
                               DriverController::kWatches, controller));
   }
@@ -135,6 +136,17 @@ void ControlPlane::AttachClaims(ClaimHost* engine) {
   }
   faults_ahead_ = options_.faults.size();
   Arm();
+}
+
+// Kubelet plugins make them before anything else happens.
+void ControlPlane::CreateNodeObjects(const ClaimDriver& driver) {
+  for (size_t n = 0; n < cluster_->node_count(); ++n) {
+    auto object = std::make_shared<ParametersObject>();
+    object->meta.ns = names_.Intern(driver.name());
+    object->meta.name = names_.Intern(DriverController::NodeObjectName(NodeId(n)));
+    object->kind = names_.Intern(DriverController::kNodeObjectKind);
+    DRASIM_CHECK(Create(Ref<ParametersObject>(std::move(object))).ok());
+  }
 }
 
 void ControlPlane::BeforeCalls(SimTime now) {

@@ -203,11 +203,48 @@ TEST(DraPlanTest, WholeGpusAndInstancesBecomeClaims) {
   EXPECT_TRUE(plan.ToClaims(none)->claims.empty());
 }
 
+// Of each potential node NVIDIA's driver reads the object; it reads and writes one to allocate, and
+// one to free.
+TEST(DraPlanTest, NvidiasDriverKeepsAnObjectPerNode) {
+  const auto calls = [](absl::string_view node_objects) {
+    const auto sim = Ran(absl::StrCat(kCluster, kJob,
+                                      "front_end: {kind: dra-classic, dra: {zero_latency: true, "
+                                      "drivers: [{kind: nvidia",
+                                      node_objects, "}]}}\n"));
+    return sim == nullptr ? DraCalls() : DraCallsOf(*sim);
+  };
+  const DraCalls with = calls("");
+  const DraCalls without = calls(", node_objects: false");
+  EXPECT_EQ(with.writes, without.writes + 2);
+  EXPECT_EQ(with.reads, without.reads + 4);
+  EXPECT_EQ(with.refused, 0u);
+  EXPECT_THAT(ErrorWith(", dra: {drivers: [{kind: intel, node_objects: true}]}"),
+              HasSubstr("front_end.dra.drivers[0].node_objects: found 'true', expected false"));
+}
+
+// 64 nodes at 5 QPS, burst 10: about 12 s, in which the pod waits.
+TEST(DraPlanTest, ProbingManyNodesTakesTheDriversQps) {
+  const auto start = [](absl::string_view node_objects) {
+    const auto sim = Ran(absl::StrCat(
+        "mode: replay\n"
+        "cluster: {nodes: 64, node: {cpu: \"16\", memory: 64Gi, gpus: 4, gpu_model: T4}}\n",
+        kJob,
+        "front_end: {kind: dra-classic, dra: {zero_latency: true, driver_controllers: {qps: 5, "
+        "burst: 10}, drivers: [{kind: nvidia",
+        node_objects, "}]}}\n"));
+    return sim == nullptr ? SimTime() : sim->jobs().row(JobId(size_t{0})).first_start;
+  };
+  EXPECT_GE(start(""), SimTime() + SimDuration::Seconds(11));
+  EXPECT_LE(start(""), SimTime() + SimDuration::Seconds(14));
+  EXPECT_LE(start(", node_objects: false"), SimTime() + SimDuration::Seconds(1));
+}
+
 // Without latencies: 13 writes and 3 GETs (strict_upstream; docs/fidelity.md) for a pod, and the
-// kubelet's report of the start.
+// kubelet's report of the start. The driver writes no objects of its own.
 TEST(DraPlanTest, OnePodCostsWhatTheSequenceSays) {
-  const auto sim = Ran(
-      absl::StrCat(kCluster, kJob, "front_end: {kind: dra-classic, dra: {zero_latency: true}}\n"));
+  const auto sim = Ran(absl::StrCat(kCluster, kJob,
+                                    "front_end: {kind: dra-classic, dra: {zero_latency: true, "
+                                    "drivers: [{kind: nvidia, node_objects: false}]}}\n"));
   ASSERT_NE(sim, nullptr);
   const DraCalls calls = DraCallsOf(*sim);
   EXPECT_EQ(calls.cycles, 2u);
