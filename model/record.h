@@ -62,6 +62,7 @@ enum class EvictionCause : uint32_t {
   kAttemptFailed = 4,  // this run failed, as the trace says; the job tries again
   kRepartitioned = 5,  // the MIG layout of its node is changed
   kTurnedAway = 6,     // another pod of its job failed at admission
+  kDeleted = 7,        // a user deleted it, and its owner makes another
 };
 // Why a kubelet turned a bound pod away. Values are part of the ledger's format.
 enum class AdmissionFailure : uint32_t {

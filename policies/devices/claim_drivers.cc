@@ -16,13 +16,15 @@ namespace {
 
 constexpr ClaimDriverInfo kClaimDrivers[] = {
     {"nvidia", "gpu.resource.nvidia.com", "gpu.nvidia.com", "gpu.resource.nvidia.com",
-     "NVIDIA's classic driver: GPUs by selector, MIG instances by profile"},
+     "NVIDIA's classic driver: GPUs by selector, MIG instances by profile",
+     // As the driver has it.
+     "TODO: immediate allocations not yet supported"},
     {"example", "gpu.resource.example.com", "gpu.example.com", "gpu.resource.example.com",
-     "the example driver: so many GPUs"},
+     "the example driver: so many GPUs", nullptr},
     {"intel", "gpu.resource.intel.com", "gpu.intel.com", "gpu.resource.intel.com",
-     "Intel's classic driver: parts of GPUs by memory and millicores, virtual functions"},
+     "Intel's classic driver: parts of GPUs by memory and millicores, virtual functions", nullptr},
     {"constraints", "constraints.drasim.dev", "constraints.drasim.dev", "constraints.drasim.dev",
-     "the smallest MIG instance or GPU with enough memory and compute"},
+     "the smallest MIG instance or GPU with enough memory and compute", nullptr},
 };
 
 }  // namespace

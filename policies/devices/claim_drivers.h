@@ -27,6 +27,8 @@ struct ClaimDriverInfo {
   const char* class_name;   // of the class that is made for it: "gpu.nvidia.com"
   const char* api_group;    // of its parameters
   const char* description;  // one line for --help
+  // The error with which the real controller answers Allocate without a node; null: it picks one.
+  const char* immediate_refusal;
 };
 // Every kind that MakeClaimDriver knows, in the order of --help: nvidia, example, intel,
 // constraints.
@@ -48,6 +50,8 @@ struct ClaimDriverOptions {
   // useful (on the side that is busier already).
   bool packed = false;
   bool shareable = false;  // unless the class's parameters say otherwise
+  // It allocates only where it has proposed to (ClaimDriver::Propose), as NVIDIA's does.
+  bool keeps_node_objects = false;
   // Preparation on the node: of each MIG instance made and removed, and of each claim.
   SimDuration create_instance;
   SimDuration destroy_instance;

@@ -4,7 +4,8 @@
 // Parameters, of API group gpu.resource.example.com: GpuClaimParameters {count} (1). Those of the
 // class (DeviceClassParameters {deviceSelector}) are read by nobody, as in the driver. GPUs are in
 // the order of their index, where the driver goes by the order of a Go map; claims without a node
-// go to the first with room, which the driver refuses. It makes no MIG instances.
+// go to the first with room, as in those versions of the driver that allocate them. It makes no MIG
+// instances.
 #ifndef DRASIM_POLICIES_DEVICES_EXAMPLE_DRIVER_H_
 #define DRASIM_POLICIES_DEVICES_EXAMPLE_DRIVER_H_
 

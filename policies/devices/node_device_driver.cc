@@ -79,6 +79,7 @@ void NodeDeviceDriver::MakeKinds(MigRule rule) {
   }
   devices_.resize(kind_of_.size());
   claims_on_.resize(kind_of_.size());
+  proposed_on_.resize(kind_of_.size());
   for (size_t place = 0; place < devices_.size(); ++place) {
     if (kind_of_[place] == kNoPlace) continue;
     devices_[place].kind = &kinds_[kind_of_[place]];
@@ -130,7 +131,8 @@ absl::Status NodeDeviceDriver::CheckParameters(const ClaimToAllocate& claim) con
   return Read(claim)->status;
 }
 
-NodeDeviceDriver::Call NodeDeviceDriver::MakeCall(absl::Span<const ClaimToAllocate> claims) const {
+NodeDeviceDriver::Call NodeDeviceDriver::MakeCall(absl::Span<const ClaimToAllocate> claims,
+                                                  NodeId node) const {
   Call call;
   for (size_t i = 0; i < claims.size(); ++i) {
     const Uid uid = claims[i].claim->meta.uid;
@@ -147,6 +149,9 @@ NodeDeviceDriver::Call NodeDeviceDriver::MakeCall(absl::Span<const ClaimToAlloca
     if (given != given_.end()) {
       want.has = &given->second.devices;
       want.has_node = given->second.node;
+    } else if (const HeldDevices* proposed = ProposedOn(uid, node)) {
+      want.has = proposed;
+      want.has_node = node;
     }
     call.wants.push_back(want);
   }
@@ -234,7 +239,9 @@ std::vector<std::vector<NodeId>> NodeDeviceDriver::UnsuitableNodes(
   std::vector<NodeId> unsuitable;
   unsuitable.reserve(potential.size());
   for (const NodeId node : potential) {
-    if (!readable || !Suits(call, node)) unsuitable.push_back(node);
+    const bool suits =
+        readable && (proposed_.empty() ? Suits(call, node) : Suits(MakeCall(claims, node), node));
+    if (!suits) unsuitable.push_back(node);
   }
   return std::vector<std::vector<NodeId>>(claims.size(), unsuitable);
 }
@@ -242,7 +249,8 @@ std::vector<std::vector<NodeId>> NodeDeviceDriver::UnsuitableNodes(
 std::string NodeDeviceDriver::WhyUnsuitable(absl::Span<const ClaimToAllocate> claims,
                                             NodeId node) const {
   if (claims.empty()) return "";
-  const Call call = MakeCall(claims);
+  if (!node.valid()) return info_.immediate_refusal == nullptr ? "" : info_.immediate_refusal;
+  const Call call = MakeCall(claims, node);
   for (size_t w = 0; w < call.wants.size(); ++w) {
     if (call.wants[w].request == nullptr && call.wants[w].has == nullptr) {
       return std::string(call.parsed[w]->status.message());
@@ -280,7 +288,15 @@ std::string NodeDeviceDriver::WhyNot(const ClaimWant& want, uint32_t place) cons
 std::vector<ClaimAllocation> NodeDeviceDriver::Allocate(absl::Span<const ClaimToAllocate> claims,
                                                         NodeId node) {
   std::vector<ClaimAllocation> results(claims.size());
-  if (node.valid()) {
+  if (!node.valid() && info_.immediate_refusal != nullptr) {
+    for (ClaimAllocation& result : results) {
+      result.status = absl::UnimplementedError(info_.immediate_refusal);
+    }
+    return results;
+  }
+  if (options_.keeps_node_objects) {
+    AllocateProposed(claims, node, &results);
+  } else if (node.valid()) {
     AllocateOn(claims, node, &results);
   } else {
     // Those that are cut from the devices of others come after them.
@@ -299,6 +315,89 @@ std::vector<ClaimAllocation> NodeDeviceDriver::Allocate(absl::Span<const ClaimTo
     results[i].allocation = AllocationOf(given->second, claims[i].resource_class->driver);
   }
   return results;
+}
+
+const HeldDevices* NodeDeviceDriver::ProposedOn(Uid claim, NodeId node) const {
+  const auto of_claim = proposed_.find(claim);
+  if (of_claim == proposed_.end()) return nullptr;
+  const auto place = of_claim->second.find(node);
+  return place == of_claim->second.end() ? nullptr : &place->second;
+}
+
+bool NodeDeviceDriver::Propose(absl::Span<const ClaimToAllocate> claims, NodeId node) {
+  const uint32_t place = PlaceOf(node);
+  if (place == kNoPlace || claims.empty()) return false;
+  const Call call = MakeCall(claims, node);
+  const bool readable = std::all_of(call.wants.begin(), call.wants.end(), [](const auto& want) {
+    return want.request != nullptr || want.has != nullptr;
+  });
+  if (!readable || !PlanOn(place, call.wants)) return false;
+  for (size_t w = 0; w < call.wants.size(); ++w) {
+    if (call.wants[w].has != nullptr) continue;
+    const HeldDevices& found = planner_.plans()[w].devices;
+    for (const HeldDevice& device : found) {
+      devices_[place].Take(device);
+      if (!device.is_instance()) continue;
+      last_node_ = node;
+      last_gpu_ = device.gpu;
+    }
+    KeepProposed(claims[call.first[w]].claim->meta.uid, node, found);
+  }
+  return true;
+}
+
+void NodeDeviceDriver::KeepProposed(Uid claim, NodeId node, const HeldDevices& devices) {
+  if (!proposed_[claim].emplace(node, devices).second) return;
+  std::vector<Uid>& on_node = proposed_on_[PlaceOf(node)];
+  on_node.insert(std::lower_bound(on_node.begin(), on_node.end(), claim), claim);
+}
+
+void NodeDeviceDriver::Forget(Uid claim) {
+  const auto known = proposed_.find(claim);
+  if (known == proposed_.end()) return;
+  const absl::btree_map<NodeId, HeldDevices> places = std::move(known->second);
+  proposed_.erase(known);
+  for (const auto& [node, devices] : places) {
+    const uint32_t place = PlaceOf(node);
+    std::vector<Uid>& on_node = proposed_on_[place];
+    on_node.erase(std::lower_bound(on_node.begin(), on_node.end(), claim));
+    Recount(place);
+  }
+}
+
+// Claims that were brought back may overlap, so what is left is added up anew.
+void NodeDeviceDriver::Recount(uint32_t place) {
+  devices_[place].Clear();
+  for (const Uid claim : claims_on_[place]) {
+    for (const HeldDevice& device : given_.at(claim).devices) devices_[place].Take(device);
+  }
+  const NodeId node = options_.nodes[place];
+  for (const Uid claim : proposed_on_[place]) {
+    for (const HeldDevice& device : *ProposedOn(claim, node)) devices_[place].Take(device);
+  }
+}
+
+void NodeDeviceDriver::AllocateProposed(absl::Span<const ClaimToAllocate> claims, NodeId node,
+                                        std::vector<ClaimAllocation>* results) {
+  for (size_t i = 0; i < claims.size(); ++i) {
+    const Uid uid = claims[i].claim->meta.uid;
+    if (given_.contains(uid)) continue;
+    absl::Status& status = (*results)[i].status;
+    const std::shared_ptr<const Parsed> parsed = Read(claims[i]);
+    const HeldDevices* proposed = node.valid() ? ProposedOn(uid, node) : nullptr;
+    if (!parsed->status.ok()) {
+      status = parsed->status;
+    } else if (proposed == nullptr) {
+      const std::string where = node.valid() ? options_.cluster->node_spec(node).name : "";
+      status = absl::FailedPreconditionError(absl::StrCat(
+          "unable to allocate devices on node '", where, "': no allocations generated for claim '",
+          uid, "' on node '", where, "' yet"));
+    } else {
+      Held held = HeldFrom(claims[i], parsed->request, node, *proposed);
+      Forget(uid);
+      Take(uid, std::move(held));
+    }
+  }
 }
 
 void NodeDeviceDriver::AllocateOn(absl::Span<const ClaimToAllocate> claims, NodeId node,
@@ -398,11 +497,7 @@ absl::Status NodeDeviceDriver::Deallocate(Uid claim) {
   std::vector<Uid>& on_node = claims_on_[place];
   on_node.erase(std::lower_bound(on_node.begin(), on_node.end(), claim));
   given_.erase(known);
-  // Claims that were brought back may overlap, so what is left is added up anew.
-  devices_[place].Clear();
-  for (const Uid other : on_node) {
-    for (const HeldDevice& device : given_.at(other).devices) devices_[place].Take(device);
-  }
+  Recount(place);
   return absl::OkStatus();
 }
 
@@ -446,6 +541,8 @@ absl::optional<NodeDeviceDriver::Held> NodeDeviceDriver::ReadAllocation(
 
 void NodeDeviceDriver::Reset() {
   given_.clear();
+  proposed_.clear();
+  for (std::vector<Uid>& claims : proposed_on_) claims.clear();
   for (NodeDevices& node : devices_) node.Clear();
   for (std::vector<Uid>& claims : claims_on_) claims.clear();
   last_node_ = NodeId();
@@ -495,18 +592,31 @@ void NodeDeviceDriver::Save(StateWriter& out) const {
     out.U64(held.owner);
     out.Str(held.entry);
     out.Str(held.name);
-    out.U64(held.devices.size());
-    for (const HeldDevice& device : held.devices) {
-      out.U64(static_cast<uint64_t>(device.use));
-      out.U64(device.gpu);
-      out.U64(device.placement);
-      out.U64(device.slices);
-      out.I64(device.milli);
-      out.I64(device.memory_mib);
+    SaveDevices(held.devices, out);
+  }
+  out.U64(proposed_.size());
+  for (const auto& [claim, places] : proposed_) {
+    out.U64(claim);
+    out.U64(places.size());
+    for (const auto& [node, devices] : places) {
+      out.U64(node.value());
+      SaveDevices(devices, out);
     }
   }
   out.U64(last_node_.valid() ? uint64_t{last_node_.value()} + 1 : 0);
   out.I64(last_gpu_);
+}
+
+void NodeDeviceDriver::SaveDevices(const HeldDevices& devices, StateWriter& out) {
+  out.U64(devices.size());
+  for (const HeldDevice& device : devices) {
+    out.U64(static_cast<uint64_t>(device.use));
+    out.U64(device.gpu);
+    out.U64(device.placement);
+    out.U64(device.slices);
+    out.I64(device.milli);
+    out.I64(device.memory_mib);
+  }
 }
 
 bool NodeDeviceDriver::LoadHeld(StateReader& in, Held* held) const {
@@ -516,11 +626,16 @@ bool NodeDeviceDriver::LoadHeld(StateReader& in, Held* held) const {
   held->owner = in.U64();
   held->entry = in.Str();
   held->name = in.Str();
-  const size_t count = in.Count();
   if (!in.status().ok() || node >= NodeId::kInvalid) return false;
   held->node = NodeId(static_cast<uint32_t>(node));
-  const uint32_t place = PlaceOf(held->node);
-  if (place == kNoPlace || devices_[place].kind == nullptr || count == 0) return false;
+  return LoadDevices(in, PlaceOf(held->node), &held->devices);
+}
+
+bool NodeDeviceDriver::LoadDevices(StateReader& in, uint32_t place, HeldDevices* devices) const {
+  const size_t count = in.Count();
+  if (!in.status().ok() || place == kNoPlace || devices_[place].kind == nullptr || count == 0) {
+    return false;
+  }
   for (size_t i = 0; i < count && in.status().ok(); ++i) {
     const uint64_t use = in.U64();
     const uint64_t gpu = in.U64();
@@ -536,7 +651,7 @@ bool NodeDeviceDriver::LoadHeld(StateReader& in, Held* held) const {
     device.milli = static_cast<int16_t>(std::clamp<int64_t>(milli, -1, kDeviceMilli + 1));
     device.memory_mib = static_cast<int32_t>(std::clamp<int64_t>(memory, -1, INT32_MAX));
     if (gpu >= kMaxDevicesPerNode || !IsPossibleDevice(devices_[place], device)) return false;
-    held->devices.push_back(device);
+    devices->push_back(device);
   }
   return in.status().ok();
 }
@@ -552,6 +667,23 @@ absl::Status NodeDeviceDriver::Load(StateReader& in) {
       if (in.status().ok()) in.Fail("a claim has devices that the driver cannot have given");
     }
   }
+  absl::btree_map<Uid, absl::btree_map<NodeId, HeldDevices>> proposed;
+  const size_t proposals = in.Count();
+  for (size_t i = 0; i < proposals && in.status().ok(); ++i) {
+    const Uid claim = in.U64();
+    const size_t places = in.Count();
+    for (size_t k = 0; k < places && in.status().ok(); ++k) {
+      const uint64_t node = in.U64();
+      HeldDevices devices;
+      const bool good = node < NodeId::kInvalid &&
+                        LoadDevices(in, PlaceOf(NodeId(static_cast<uint32_t>(node))), &devices);
+      if (good) {
+        proposed[claim].emplace(NodeId(static_cast<uint32_t>(node)), std::move(devices));
+      } else if (in.status().ok()) {
+        in.Fail("a claim has places that the driver cannot have proposed");
+      }
+    }
+  }
   const uint64_t last_node = in.U64();
   const int64_t last_gpu = in.I64();
   if (last_node > NodeId::kInvalid || last_gpu < -1 || last_gpu >= kMaxDevicesPerNode) {
@@ -560,6 +692,12 @@ absl::Status NodeDeviceDriver::Load(StateReader& in) {
   if (!in.status().ok()) return in.status();
   Reset();
   for (auto& [claim, held] : loaded) Take(claim, std::move(held));
+  for (const auto& [claim, places] : proposed) {
+    for (const auto& [node, devices] : places) {
+      KeepProposed(claim, node, devices);
+      Recount(PlaceOf(node));
+    }
+  }
   last_node_ = last_node > 0 ? NodeId(static_cast<uint32_t>(last_node - 1)) : NodeId();
   last_gpu_ = static_cast<int32_t>(last_gpu);
   return absl::OkStatus();

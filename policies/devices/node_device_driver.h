@@ -4,11 +4,14 @@
 // The claims of one pod must fit on a node together (device_planner.h); UnsuitableNodes lists a
 // node for every claim, or for none. Allocate plans in the same way, so it serves all claims of a
 // node that is suitable; on one that is not, those that fit one after the other. Without a node,
-// each claim goes to the first node of ImmediateOrder() with room. What a claim has on a node
+// each claim goes to the first node of ImmediateOrder() with room, unless the kind refuses such
+// claims (ClaimDriverInfo::immediate_refusal). What a claim has on a node
 // already counts as its own there; a claim that has devices elsewhere would have to come too.
 //
 // Classic drivers keep what they promise in an object per node (NodeAllocationState), and decide in
-// UnsuitableNodes what Allocate writes down later. Here Allocate decides anew; the two agree unless
+// UnsuitableNodes what Allocate writes down later. With `keeps_node_objects` it is so here: Propose
+// takes the places that it finds on a node, for each claim until it is allocated on one node or
+// another, and Allocate knows no other places. Without, Allocate decides anew; the two agree unless
 // something was taken in between.
 //
 // What an allocation says: device_handles.h. Restore reads the handle's data, or the grants where
@@ -64,6 +67,9 @@ class NodeDeviceDriver : public ClaimDriver {
                                         NodeId node) override;
   std::vector<std::vector<NodeId>> UnsuitableNodes(
       absl::Span<const ClaimToAllocate> claims, absl::Span<const NodeId> potential) const override;
+  bool keeps_node_objects() const override { return options_.keeps_node_objects; }
+  bool Propose(absl::Span<const ClaimToAllocate> claims, NodeId node) override;
+  void Forget(Uid claim) override;
   std::string WhyUnsuitable(absl::Span<const ClaimToAllocate> claims, NodeId node) const override;
   absl::Status Deallocate(Uid claim) override;
   void Restore(absl::Span<const Ref<ResourceClaim>> allocated) override;
@@ -75,6 +81,8 @@ class NodeDeviceDriver : public ClaimDriver {
   // For tests and invariants. Null for a node that it does not serve.
   const NodeDevices* devices(NodeId node) const;
   size_t allocated_claims() const { return given_.size(); }
+  // Claims with places that they may come to have.
+  size_t proposed_claims() const { return proposed_.size(); }
   // What the claim has; null when it has nothing.
   const HeldDevices* held(Uid claim) const;
 
@@ -115,7 +123,8 @@ class NodeDeviceDriver : public ClaimDriver {
 
   void MakeKinds(MigRule rule);
   std::shared_ptr<const Parsed> Read(const ClaimToAllocate& claim) const;
-  Call MakeCall(absl::Span<const ClaimToAllocate> claims) const;
+  // What is proposed on `node` counts as had there.
+  Call MakeCall(absl::Span<const ClaimToAllocate> claims, NodeId node = NodeId()) const;
   void Tie(absl::Span<const ClaimToAllocate> claims, const Call& call, size_t want,
            ClaimWant* out) const;
   uint32_t PlaceOf(NodeId node) const {
@@ -127,7 +136,14 @@ class NodeDeviceDriver : public ClaimDriver {
   bool Suits(const Call& call, NodeId node) const;
   void AllocateOn(absl::Span<const ClaimToAllocate> claims, NodeId node,
                   std::vector<ClaimAllocation>* results);
+  void AllocateProposed(absl::Span<const ClaimToAllocate> claims, NodeId node,
+                        std::vector<ClaimAllocation>* results);
   absl::Status AllocateAnywhere(const ClaimToAllocate& claim);
+  // Null when nothing is proposed for the claim there.
+  const HeldDevices* ProposedOn(Uid claim, NodeId node) const;
+  void KeepProposed(Uid claim, NodeId node, const HeldDevices& devices);
+  // Adds up what is taken on the node.
+  void Recount(uint32_t place);
 
   std::string WhyNot(const ClaimWant& want, uint32_t place) const;
   Held HeldFrom(const ClaimToAllocate& claim, const DeviceRequest& request, NodeId node,
@@ -135,6 +151,8 @@ class NodeDeviceDriver : public ClaimDriver {
   static void SetNames(const ResourceClaim& claim, Held* held);
   void Take(Uid claim, Held held);
   void Reset();
+  static void SaveDevices(const HeldDevices& devices, StateWriter& out);
+  bool LoadDevices(StateReader& in, uint32_t place, HeldDevices* devices) const;
   Ref<Allocation> AllocationOf(const Held& held, Name driver) const;
   absl::optional<Held> ReadAllocation(const Allocation& allocation) const;
   int64_t InstancesOf(const ResourceClaim& claim) const;
@@ -148,9 +166,12 @@ class NodeDeviceDriver : public ClaimDriver {
   // By place in options_.nodes.
   std::vector<uint32_t> kind_of_;
   std::vector<NodeDevices> devices_;
-  std::vector<std::vector<Uid>> claims_on_;  // ascending
+  std::vector<std::vector<Uid>> claims_on_;    // ascending
+  std::vector<std::vector<Uid>> proposed_on_;  // claims with places there, ascending
 
   absl::btree_map<Uid, Held> given_;
+  // Places that are kept for claims until they are allocated. They are taken on their nodes.
+  absl::btree_map<Uid, absl::btree_map<NodeId, HeldDevices>> proposed_;
   // Round robin: where the last instance went.
   NodeId last_node_;
   int32_t last_gpu_ = -1;

@@ -10,13 +10,13 @@
 //
 // Kept: what is whole and what is an instance exclude each other; an instance with a gpuClaimName
 // goes onto GPUs of that claim, others onto GPUs that no claim has whole; all claims of a pod
-// together; the first combination of placements that do not overlap. `sharing` (TimeSlicing, MPS)
-// changes no decision and is passed on to the node.
+// together; the first combination of placements that do not overlap; a claim without a node
+// (Immediate) is refused. `sharing` (TimeSlicing, MPS) changes no decision and is passed on to the
+// node.
 //
 // Different: GPUs are in the order of their names, where the driver goes by the order of a Go map;
 // they are put into MIG mode and out of it as claims come, so one is free for either use while
-// nothing is on it; compute instances can be allocated, which the driver declares and never does;
-// claims without a node go to the first with room, which the driver refuses.
+// nothing is on it; compute instances can be allocated, which the driver declares and never does.
 #ifndef DRASIM_POLICIES_DEVICES_NVIDIA_DRIVER_H_
 #define DRASIM_POLICIES_DEVICES_NVIDIA_DRIVER_H_
 

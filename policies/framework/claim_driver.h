@@ -55,9 +55,22 @@ class ClaimDriver {
   virtual std::vector<std::vector<NodeId>> UnsuitableNodes(
       absl::Span<const ClaimToAllocate> claims, absl::Span<const NodeId> potential) const = 0;
 
+  // Whether it keeps an object per node for what it has promised and given out there, as NVIDIA's
+  // does (NodeAllocationState). Its controller then reads the object of each potential node and
+  // asks Propose in place of UnsuitableNodes, and reads and writes one for each allocation and
+  // deallocation.
+  virtual bool keeps_node_objects() const { return false; }
+  // Whether the node can serve the pod by the state of now. If so, the driver keeps the places that
+  // it has found for the claims, out of reach of others, until each claim is allocated, somewhere;
+  // Allocate gives out such places only. REQUIRES: keeps_node_objects().
+  virtual bool Propose(absl::Span<const ClaimToAllocate>, NodeId) { return false; }
+  // The claim is gone, so that no places are kept for it any more.
+  virtual void Forget(Uid) {}
+
   // Why the node cannot serve these claims of one pod by the state of now, with the resource, what
-  // is wanted and what is there: "2 GPUs wanted, 1 free". Empty when it can. For explanations; not
-  // on the path of a decision.
+  // is wanted and what is there: "2 GPUs wanted, 1 free". Empty when it can. An invalid node asks
+  // why the driver refuses every Immediate claim; empty when it does not. For explanations; not on
+  // the path of a decision.
   virtual std::string WhyUnsuitable(absl::Span<const ClaimToAllocate>, NodeId) const { return ""; }
 
   // The claim's devices are free again, or an allocation under way is given up. A claim of which it

@@ -6,12 +6,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
 #include "model/text/did_you_mean.h"
 #include "policies/devices/claim_drivers.h"
 #include "policies/devices/mig_rules.h"
 #include "sim/app/dra_plan.h"
 #include "sim/app/duration_text.h"
+#include "sim/app/user_deletions.h"
 #include "sim/dra/dra_release.h"
 
 namespace drasim {
@@ -29,6 +29,16 @@ absl::Status DraExpected(absl::string_view key, absl::string_view found,
 std::vector<std::string> DriverKinds() {
   std::vector<std::string> kinds;
   for (const ClaimDriverInfo& info : ClaimDriverInfos()) kinds.emplace_back(info.kind);
+  kinds.emplace_back(kCounting);
+  return kinds;
+}
+
+// Those that allocate claims without a node.
+std::vector<std::string> ImmediateKinds() {
+  std::vector<std::string> kinds;
+  for (const ClaimDriverInfo& info : ClaimDriverInfos()) {
+    if (info.immediate_refusal == nullptr) kinds.emplace_back(info.kind);
+  }
   kinds.emplace_back(kCounting);
   return kinds;
 }
@@ -109,10 +119,8 @@ absl::Status ReadFault(const proto::DraFault& f, const std::string& key, PlaneFa
   out->component = f.component();
   if (f.action() == "delete-claim") {
     out->action = PlaneFault::Action::kDeleteClaim;
-    const std::vector<std::string> parts = absl::StrSplit(f.claim(), absl::MaxSplits('/', 1));
     if (f.claim().empty()) return DraExpected(key + ".claim", "", "NAMESPACE/NAME");
-    out->ns = parts.size() == 2 ? parts[0] : "default";
-    out->claim = parts.back();
+    SplitObjectName(f.claim(), &out->ns, &out->claim);
     return absl::OkStatus();
   }
   const std::vector<std::string> actions = {"restart", "break-watch", "delete-claim"};
@@ -157,6 +165,10 @@ absl::Status CheckDraDriver(const proto::DraDriver& d, const std::string& key) {
     return DraExpected(key + (d.has_units() ? ".units" : ".network_units"),
                        absl::StrCat(d.has_units() ? d.units() : d.network_units()),
                        "none: only the kind counting has units");
+  }
+  if (d.kind() != "nvidia" && d.node_objects()) {
+    return DraExpected(key + ".node_objects", "true",
+                       "false: of these drivers only NVIDIA's is simulated with them");
   }
   if (d.units() < 0 || d.network_units() < 0) {
     return DraExpected(key + ".units", absl::StrCat(std::min(d.units(), d.network_units())),
@@ -296,6 +308,15 @@ absl::Status CheckDra(const proto::Scenario& s) {
     return DraExpected("allocation_mode", dra.allocation_mode(),
                        "WaitForFirstConsumer or Immediate");
   }
+  const ClaimDriverInfo* first = FindClaimDriver(dra.drivers(0).kind());
+  if (dra.allocation_mode() == "Immediate" && first != nullptr &&
+      first->immediate_refusal != nullptr) {
+    return DraExpected(
+        "allocation_mode", dra.allocation_mode(),
+        absl::StrCat("WaitForFirstConsumer with drivers[0].kind: ", first->kind,
+                     ", whose controller refuses Immediate claims (", first->immediate_refusal,
+                     "); the kinds ", absl::StrJoin(ImmediateKinds(), ", "), " allocate them"));
+  }
   return MakeControlPlaneOptions(s).status();
 }
 
@@ -361,6 +382,7 @@ absl::StatusOr<ControlPlaneOptions> MakeControlPlaneOptions(const proto::Scenari
     if (absl::Status e = ReadFault(dra.faults(i), key, &fault); !e.ok()) return e;
     options.faults.push_back(std::move(fault));
   }
+  for (PlaneFault& deletion : ClaimDeletions(s)) options.faults.push_back(std::move(deletion));
   return options;
 }
 

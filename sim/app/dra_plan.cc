@@ -177,6 +177,8 @@ absl::StatusOr<std::unique_ptr<ClaimDriver>> DraPlan::MakeDriver(
   options.mix = mix;
   options.packed = driver.gpus() == "packed";
   options.shareable = driver.shareable();
+  options.keeps_node_objects =
+      driver.has_node_objects() ? driver.node_objects() : driver.kind() == "nvidia";
   options.initialise = prepare;
   options.clean_up = clean_up;
   // As cluster.mig.manager has them.
@@ -339,6 +341,15 @@ std::string DraPlan::DeadEndOf(const ClaimSpec& spec, Name ns) const {
   if (!runs) {
     return absl::StrCat("'", found->driver.text(), "', the driver of its class '",
                         spec.class_name.text(), "', is not among front_end.dra.drivers");
+  }
+  for (const proto::DraDriver& driver : scenario_->front_end().dra().drivers()) {
+    const ClaimDriverInfo* info = FindClaimDriver(driver.kind());
+    if (spec.mode != AllocationMode::kImmediate || driver.name() != found->driver.text() ||
+        info == nullptr || info->immediate_refusal == nullptr) {
+      continue;
+    }
+    return absl::StrCat("its allocationMode is Immediate, which the driver kind ", info->kind,
+                        " refuses (", info->immediate_refusal, ")");
   }
   const ParametersRef& wanted = spec.parameters;
   if (wanted.kind.empty() || objects.of<ParametersObject>().Find(ns, wanted.name) != nullptr) {

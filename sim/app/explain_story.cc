@@ -26,6 +26,8 @@ absl::string_view CauseText(uint32_t cause) {
       return "the MIG layout of its node is changed";
     case EvictionCause::kTurnedAway:
       return "a node turned another pod of the job away";
+    case EvictionCause::kDeleted:
+      return "a user deleted it; its owner makes another";
   }
   return "";
 }

@@ -19,6 +19,7 @@
 #include "sim/app/node_events.h"
 #include "sim/app/node_failures.h"
 #include "sim/app/run_plan.h"
+#include "sim/app/user_deletions.h"
 #include "traces/shaping.h"
 
 namespace drasim {
@@ -243,6 +244,7 @@ absl::Status CheckPlan(const proto::Scenario& s) {
   if (auto shaping = MakeShapingOptions(s); !shaping.ok()) return shaping.status();
   if (absl::Status e = CheckNodeEvents(s); !e.ok()) return e;
   if (absl::Status e = CheckNodeFailures(s); !e.ok()) return e;
+  if (absl::Status e = CheckDeletions(s); !e.ok()) return e;
   if (absl::Status e = CheckDevices(s); !e.ok()) return e;
   if (absl::Status e = CheckDra(s); !e.ok()) return e;
   if (auto limit = LedgerLimit(s); !limit.ok()) return limit.status();

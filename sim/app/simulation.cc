@@ -225,6 +225,10 @@ absl::Status Simulation::ReadWorkload() {
     workload->RaiseEstimates();
   }
   workload_ = *std::move(workload);
+  absl::StatusOr<UserDeletions> deletions =
+      MakeDeletions(scenario_, workload_.rows(), input->manifests.get());
+  if (!deletions.ok()) return deletions.status();
+  deletions_ = *std::move(deletions);
   if (input->manifests != nullptr && dra_ != nullptr) dra_->AddObjects(input->manifests->objects);
   for (std::string& line : input->warnings()) warnings_.push_back(std::move(line));
   if (workload_.rows().empty()) return NoPods(jobs_read);
@@ -374,6 +378,9 @@ absl::Status Simulation::MakeProfile() {
         !s.ok()) {
       return s;
     }
+    const absl::Status deletable =
+        CheckClaimNames(scenario_, workload_.rows(), *shapes_, dra_->plane());
+    if (!deletable.ok()) return deletable;
     for (const std::string& line : dra_->warnings()) warnings_.push_back(line);
     profile_->AddPlugin(dra_->plane()->TakePlugin(), /*first=*/true);
   }
@@ -489,6 +496,8 @@ absl::Status Simulation::Start(const std::string* checkpoint) {
   parts.summaries = &summaries_;
   parts.quotas = &quotas_;
   parts.node_changes = node_transitions_;
+  parts.deletions = deletions_.jobs;
+  parts.last_deletion = deletions_.last;
   parts.make_dispatcher = [this](DispatchHost* host) { return MakeDispatcher(host); };
   parts.node_agent = front_end_.get();
   if (dra_ != nullptr) parts.node_agent = dra_->plane();

@@ -18,6 +18,7 @@
 #include "sim/app/input_files.h"
 #include "sim/app/resolve.h"
 #include "sim/app/run_plan.h"
+#include "sim/app/user_deletions.h"
 #include "sim/core/engine.h"
 #include "sim/core/placer.h"
 #include "sim/record/device_report.h"
@@ -119,6 +120,7 @@ class Simulation {
   NodeInput node_input_;
   std::vector<NodeTransition> node_transitions_;
   SimTime failures_until_;  // with cluster.failures
+  UserDeletions deletions_;
   Quotas quotas_;
   JobTable jobs_;
   int64_t origin_ns_ = 0;  // the run's time zero in the trace's own time

@@ -17,6 +17,7 @@
 #include "model/text/did_you_mean.h"
 #include "model/text/mig_catalogue.h"
 #include "model/text/yaml_proto.h"
+#include "policies/devices/claim_drivers.h"
 #include "policies/devices/mig_rules.h"
 #include "policies/framework/registry.h"
 #include "sim/app/input_files.h"
@@ -182,6 +183,12 @@ absl::StatusOr<std::string> PlacementOf(absl::string_view name, absl::string_vie
                                        absl::StrJoin(known, ", "), Suggest(text, known)));
 }
 
+// Drivers that hand out parts of GPUs get the shares themselves.
+absl::string_view LoweringForDriver(absl::string_view kind, bool mig) {
+  if (kind == "intel" || kind == "constraints") return "none";
+  return mig && kind == "nvidia" ? "mig-smallest" : "whole-gpu";
+}
+
 absl::StatusOr<ScenarioChange> DraWorld(absl::string_view name,
                                         const std::vector<std::string>& parts,
                                         const proto::Scenario& scenario) {
@@ -191,11 +198,34 @@ absl::StatusOr<ScenarioChange> DraWorld(absl::string_view name,
   // How long a binding's write takes is the scheduler's connection's business there.
   change.clear = {"front_end.device_plugin", "timing.bind"};
   ClearLayouts(&change);
-  change.set = {"front_end.kind=dra-classic",
-                absl::StrCat("front_end.lowering.rule=", *mig ? "mig-smallest" : "whole-gpu")};
-  KeepReplicas(scenario, &change);
   const bool has_drivers = scenario.front_end().dra().drivers_size() > 0;
-  if (!has_drivers) change.set.emplace_back("front_end.dra.drivers.0.kind=nvidia");
+  const bool wants_immediate =
+      std::find(parts.begin() + 1, parts.end(), "immediate") != parts.end();
+  // NVIDIA's driver refuses Immediate claims; Intel's is the real one that allocates them.
+  const std::string kind = has_drivers       ? scenario.front_end().dra().drivers(0).kind()
+                           : wants_immediate ? "intel"
+                                             : "nvidia";
+  change.set = {"front_end.kind=dra-classic",
+                absl::StrCat("front_end.lowering.rule=", LoweringForDriver(kind, *mig))};
+  KeepReplicas(scenario, &change);
+  if (!has_drivers) change.set.push_back(absl::StrCat("front_end.dra.drivers.0.kind=", kind));
+  if (wants_immediate) {
+    const ClaimDriverInfo* info = FindClaimDriver(kind);
+    if (info != nullptr && info->immediate_refusal != nullptr) {
+      return WorldError(name,
+                        absl::StrCat("the driver kind ", kind,
+                                     " (front_end.dra.drivers.0.kind) refuses Immediate "
+                                     "claims, expected one that allocates them, such as intel "
+                                     "or constraints"));
+    }
+    if (!has_drivers && parts.size() > 2 && parts[1] != parts[2]) {
+      return WorldError(
+          name,
+          "a placement says where NVIDIA's driver puts MIG instances, and that driver refuses "
+          "Immediate claims; expected dra-classic:immediate, which has Intel's driver, "
+          "or front_end.dra.drivers.0.kind: constraints");
+    }
+  }
   bool placed = false;
   bool immediate = false;
   for (size_t i = 1; i < parts.size(); ++i) {

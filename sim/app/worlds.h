@@ -9,7 +9,9 @@
 //   dra-classic[:PLACEMENT][:immediate]   claims; MIG instances where GPUs can be partitioned,
 //                                else whole GPUs. PLACEMENT: first-fit (NVIDIA's driver itself),
 //                                fragmentation (the least growth of fragmentation, weighted by the
-//                                workload's mix), or a MIG policy's name, with or without "mig-"
+//                                workload's mix), or a MIG policy's name, with or without "mig-".
+//                                The driver is NVIDIA's, or Intel's for Immediate claims, which
+//                                NVIDIA's refuses, unless the scenario has others
 //
 // A world is what its name says: keys of the scenario that belong to another front end are cleared,
 // and what the world sets replaces what the scenario has there.

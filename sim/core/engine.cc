@@ -223,8 +223,14 @@ absl::Status Engine::Handle(const Event& event) {
       Advance(event.a);
       return absl::OkStatus();
     case EventKind::kDeletion:
-      handles_[event.a].deletion = 0;
-      Delete(JobId(event.a));
+      if (event.b == kOwnerByUser) {
+        DeleteOwner(JobId(event.a));
+      } else if (event.b == kPodsByUser) {
+        DeletePods(JobId(event.a));
+      } else {
+        handles_[event.a].deletion = 0;
+        Delete(JobId(event.a));
+      }
       return absl::OkStatus();
     case EventKind::kEvictionDone:
       handles_[event.a].eviction = 0;
@@ -290,7 +296,7 @@ void Engine::Arrive() {
     dispatcher_->Dispatch();
     return;
   }
-  ScheduleDeletion(job);
+  ScheduleDeletions(job);
   if (IsHeld(row)) {
     // No dispatcher gets to see it: it would be tried again and again, or hold up a line. The
     // attempt that fails says why it waits.
@@ -317,11 +323,18 @@ bool Engine::IsHeld(const JobRow& row) const {
   return false;
 }
 
-void Engine::ScheduleDeletion(JobId job) {
+void Engine::ScheduleDeletions(JobId job) {
+  const auto push = [this, job](SimTime at, DeletionKind kind) {
+    return events_.Push(std::max(at, now_), EventRank::kDeparture, EventKind::kDeletion,
+                        job.value(), kind, 0);
+  };
   const JobRow& row = parts_.jobs->row(job);
-  if (!row.has_deletion) return;
-  handles_[job.value()].deletion = events_.Push(std::max(row.deletion, now_), EventRank::kDeparture,
-                                                EventKind::kDeletion, job.value(), 0, 0);
+  if (row.has_deletion) handles_[job.value()].deletion = push(row.deletion, kByTrace);
+  const auto by_user = parts_.deletions.find(next_.name);
+  if (by_user == parts_.deletions.end()) return;
+  for (const JobDeletion& deletion : by_user->second) {
+    push(deletion.at, deletion.owner ? kOwnerByUser : kPodsByUser);
+  }
 }
 
 SimTime Engine::After(SimDuration d) {
@@ -340,7 +353,7 @@ bool Engine::AtStandstill(SimTime next) {
     return events_.size() + 1 == own && TriedInVain(kRoundsInVain);
   }
   if (arrival_due_ || free_slots_.size() != bindings_.size() ||
-      next_node_change_ != parts_.node_changes.size()) {
+      next_node_change_ != parts_.node_changes.size() || next <= parts_.last_deletion) {
     return false;
   }
   // Pods that are bound, and whose work never begins, run no more than those that wait; and

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "model/cluster_state.h"
@@ -85,6 +86,13 @@ struct EngineOptions {
       0;  // for tests and tools: pause after so many more events; 0: run to the end
 };
 
+// A user deletes something of a job.
+struct JobDeletion {
+  SimTime at;
+  bool owner = false;  // the job itself, with its pods; else its pods, which the job makes anew
+  bool operator==(const JobDeletion&) const = default;
+};
+
 // Everything the engine works on. All of it outlives the engine.
 struct EngineParts {
   ClusterState* cluster = nullptr;
@@ -97,6 +105,9 @@ struct EngineParts {
   const Quotas* quotas = nullptr;
   NodeAgent* node_agent = nullptr;  // null: bound pods run on the devices the scheduler chose
   std::vector<NodeTransition> node_changes;  // in order of time
+  // By the name of the job; one whose job has not arrived by then happens as it arrives.
+  absl::flat_hash_map<std::string, std::vector<JobDeletion>> deletions;
+  SimTime last_deletion;  // of anything: standstill is not looked for before
   // Makes the dispatcher, which is handed the engine as its host.
   std::function<std::unique_ptr<Dispatcher>(DispatchHost*)> make_dispatcher;
   std::vector<RecordSink*> sinks;
@@ -170,6 +181,8 @@ class Engine : private DispatchHost, private NodeHost, private ClaimHost {
   // Failed attempts per waiting job at one instant without progress. A job that claims keep waiting
   // may rightly fail once for each other job.
   static constexpr uint64_t kFailuresPerInstant = 1000;
+  // Who deletes what: word b of a kDeletion event.
+  enum DeletionKind : uint32_t { kByTrace = 0, kOwnerByUser = 1, kPodsByUser = 2 };
   // Which timer went off: word b of a kTimer event.
   enum TimerKind : uint32_t {
     kDispatcherTimer = 0,
@@ -213,7 +226,7 @@ class Engine : private DispatchHost, private NodeHost, private ClaimHost {
   void Arrive();
   // Whether a pod of the job is kept pending whatever happens.
   bool IsHeld(const JobRow& row) const;
-  void ScheduleDeletion(JobId job);
+  void ScheduleDeletions(JobId job);
   // now + d; beyond the clock the run fails after this event.
   SimTime After(SimDuration d);
   // Nothing can happen to any job any more.
@@ -266,6 +279,9 @@ class Engine : private DispatchHost, private NodeHost, private ClaimHost {
   void EndWork(JobId job);
   void Finish(JobId job);
   void Delete(JobId job);
+  // By a user: after the grace period, if it runs; nothing once it has ended.
+  void DeleteOwner(JobId job);
+  void DeletePods(JobId job);
   void Interrupt(JobId job, EvictionCause cause);
   void EvictionDone(JobId job, EvictionCause cause);
   void StopRunning(JobId job);

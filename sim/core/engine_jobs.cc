@@ -115,6 +115,37 @@ void Engine::Delete(JobId job) {
   WakeScheduler();
 }
 
+void Engine::DeleteOwner(JobId job) {
+  const JobState state = parts_.jobs->row(job).state;
+  if (IsEnded(state)) return;
+  const SimDuration grace = options_.interruption.grace_period;
+  Cancel(&handles_[job.value()].deletion);
+  if (state != JobState::kRunning || grace <= SimDuration()) return Delete(job);
+  handles_[job.value()].deletion = events_.Push(After(grace), EventRank::kDeparture,
+                                                EventKind::kDeletion, job.value(), kByTrace, 0);
+}
+
+// The owner of pods that never ran makes new ones at once, which queue as new pods do.
+void Engine::DeletePods(JobId job) {
+  JobRow& row = parts_.jobs->mutable_row(job);
+  if (IsEnded(row.state)) return;
+  if (row.state == JobState::kRunning) return Evict(job, EvictionCause::kDeleted);
+  if (row.state == JobState::kStarting) {
+    UndoBinding(handles_[job.value()].binding);
+  } else if (IsBeingEvicted(job)) {
+    return;  // between two pods
+  } else {
+    dispatcher_->Remove(job);
+  }
+  pods_waiting_ -= row.pods;
+  ++row.evictions;
+  for (uint32_t i = 0; i < row.pods && parts_.node_agent != nullptr; ++i) {
+    parts_.node_agent->PodDeleted(PodOf(row, i), now_);
+  }
+  Wait(job);
+  WakeScheduler();
+}
+
 void Engine::Evict(JobId job, EvictionCause cause) {
   const SimDuration grace = options_.interruption.grace_period;
   const bool lost = cause == EvictionCause::kNodeLost;

@@ -25,15 +25,20 @@ class ControlPlane::User : public Actor {
   void OnWatch(const WatchEvent&) override {}
   // The pod with that uid ended long enough ago.
   void OnTimer(uint64_t token) override { plane_->DeletePod(token, true); }
-  // A token is 0 (nobody cares) or 1 + the pod that was created.
+  // A token is 0 (nobody cares) or that of a creation.
+  static uint64_t CreationToken(PodId pod, uint32_t incarnation) {
+    return uint64_t{incarnation} << 32 | pod.value();
+  }
   void OnReply(uint64_t token, const ApiReply& reply) override {
     if (token == 0) return;
     DRASIM_CHECK(reply.ok());
-    PodState& state = plane_->pods_[token - 1];
-    state.uid = MetaOf(reply.object)->uid;
-    if (std::exchange(state.unwanted, false)) {
-      plane_->DeletePod(std::exchange(state.uid, Uid{0}), true);
+    PodState& state = plane_->pods_[static_cast<uint32_t>(token)];
+    const Uid uid = MetaOf(reply.object)->uid;
+    // It was deleted before it was known, and perhaps another one made in its place.
+    if (token >> 32 != state.incarnation || std::exchange(state.unwanted, false)) {
+      return plane_->DeletePod(uid, true);
     }
+    state.uid = uid;
   }
 
  private:
@@ -120,6 +125,7 @@ void ControlPlane::AttachClaims(ClaimHost* engine) {
                                    GarbageCollector::kWatches, &garbage_collector_));
   for (size_t i = 0; i < drivers_.size(); ++i) {
     DriverController* controller = driver_controllers_[i].get();
+    if (drivers_[i]->keeps_node_objects()) CreateNodeObjects(*drivers_[i]);
     controller->Start(connect(std::string(drivers_[i]->name()), options_.drivers,
                               DriverController::kWatches, controller));
   }
@@ -130,6 +136,17 @@ void ControlPlane::AttachClaims(ClaimHost* engine) {
   }
   faults_ahead_ = options_.faults.size();
   Arm();
+}
+
+// Kubelet plugins make them before anything else happens.
+void ControlPlane::CreateNodeObjects(const ClaimDriver& driver) {
+  for (size_t n = 0; n < cluster_->node_count(); ++n) {
+    auto object = std::make_shared<ParametersObject>();
+    object->meta.ns = names_.Intern(driver.name());
+    object->meta.name = names_.Intern(DriverController::NodeObjectName(NodeId(n)));
+    object->kind = names_.Intern(DriverController::kNodeObjectKind);
+    DRASIM_CHECK(Create(Ref<ParametersObject>(std::move(object))).ok());
+  }
 }
 
 void ControlPlane::BeforeCalls(SimTime now) {
@@ -204,8 +221,9 @@ void ControlPlane::CreatePod(PodId pod) {
   request.verb = Verb::kCreate;
   request.kind = ObjectKind::kPod;
   request.object = Ref<Pod>(std::move(object));
-  const auto reply = user_client_->Call(std::move(request), uint64_t{pod.value()} + 1);
-  if (reply.has_value()) user_->OnReply(uint64_t{pod.value()} + 1, *reply);
+  const uint64_t token = User::CreationToken(pod, incarnation);
+  const auto reply = user_client_->Call(std::move(request), token);
+  if (reply.has_value()) user_->OnReply(token, *reply);
 }
 
 // Its node was lost, say, while the binding was under way. As with any pod that was bound and lost,

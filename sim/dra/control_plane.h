@@ -192,6 +192,7 @@ class ControlPlane : public NodeAgent, private KubeletHost, private DraPlugin::H
   std::string ExplainNegotiation(const Pod& pod, const PodClaim& entry,
                                  const ResourceClaim& claim) const;
   void CreatePod(PodId pod);
+  void CreateNodeObjects(const ClaimDriver& driver);
   void DeletePod(Uid uid, bool force);
   void Arm();
   ClientId ClientNamed(absl::string_view name) const;

@@ -264,7 +264,9 @@ std::string ControlPlane::ExplainNegotiation(const Pod& pod, const PodClaim& ent
     return absl::StrCat("is unallocated: ", s.message());
   }
   if (claim.spec.mode == AllocationMode::kImmediate) {
-    return absl::StrCat("is unallocated (Immediate): waits for driver ", driver);
+    const std::string why = serving->WhyUnsuitable({&wanted, 1}, NodeId());
+    if (why.empty()) return absl::StrCat("is unallocated (Immediate): waits for driver ", driver);
+    return absl::StrCat("is unallocated (Immediate), and driver ", driver, " refuses it: ", why);
   }
   const Ref<PodSchedulingContext> context = objects.context(pod.meta.ns, pod.meta.name);
   if (context == nullptr) return "is unallocated: the scheduler has not chosen a node yet";

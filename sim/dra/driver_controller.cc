@@ -91,6 +91,7 @@ void DriverController::OnWatch(const WatchEvent& event) {
     if (event.type == WatchEvent::Type::kDeleted && !options_.behaviour.strict_upstream) {
       StopAllocations(claim->meta.uid);
       driver_->Deallocate(claim->meta.uid).IgnoreError();
+      driver_->Forget(claim->meta.uid);
     }
   } else if (const auto* context = PeekAs<PodSchedulingContext>(event.object)) {
     key = ContextKey(context->meta.uid);
@@ -223,6 +224,10 @@ DriverController::Move DriverController::Step(Sync& sync) {
   switch (sync.stage) {
     case Stage::kBegin:
       return IsContextKey(sync.key) ? BeginContext(sync) : BeginClaim(sync);
+    case Stage::kReleaseRead:
+      return Free(sync);
+    case Stage::kReleaseWritten:
+      return ClearAllocation(sync);
     case Stage::kAllocationCleared:
     case Stage::kRequestCleared:
     case Stage::kFinalizerRemoved:
@@ -236,13 +241,19 @@ DriverController::Move DriverController::Step(Sync& sync) {
       return TakeParameters(sync);
     case Stage::kProbe:
       return Probe(sync);
+    case Stage::kNodeObjectRead:
+      return ProbeNodes(sync);
     case Stage::kChoose:
       return Choose(sync);
     case Stage::kFinalizers:
     case Stage::kFinalizerAdded:
       return AddFinalizers(sync);
+    case Stage::kDecisionRead:
+      return ReadForDecision(sync);
     case Stage::kDecide:
       return Decide(sync);
+    case Stage::kDecisionWritten:
+      return WriteDecision(sync);
     case Stage::kStatuses:
     case Stage::kStatusWritten:
       return WriteStatuses(sync);
@@ -325,6 +336,31 @@ ApiRequest DriverController::PutClaim(Verb verb, ResourceClaim claim) {
   return request;
 }
 
+std::string DriverController::NodeObjectName(NodeId node) {
+  return absl::StrCat("node-", node.value());
+}
+
+ApiRequest DriverController::GetNodeObject(NodeId node) const {
+  ApiRequest request;
+  request.verb = Verb::kGet;
+  request.kind = ObjectKind::kParameters;
+  request.ns = driver_name_;
+  request.name = client_->names().Intern(NodeObjectName(node));
+  return request;
+}
+
+ApiRequest DriverController::PutNodeObject(NodeId node) const {
+  auto object = std::make_shared<ParametersObject>();
+  object->meta.ns = driver_name_;
+  object->meta.name = client_->names().Intern(NodeObjectName(node));
+  object->kind = client_->names().Intern(kNodeObjectKind);
+  ApiRequest request;
+  request.verb = Verb::kUpdate;
+  request.kind = ObjectKind::kParameters;
+  request.object = Ref<ParametersObject>(std::move(object));
+  return request;
+}
+
 std::string DriverController::ErrorText(const ApiReply& reply) {
   if (!reply.message.empty()) return reply.message;
   return absl::StrCat("the server says ", static_cast<int>(reply.code));
@@ -361,7 +397,16 @@ DriverController::Move DriverController::BeginRelease(Sync& sync) {
   const ResourceClaim& claim = *sync.claim;
   // The finalizer, and nothing else, says that the claim is this driver's.
   if (!HasFinalizer(claim)) return Over(sync, Outcome::kDone);
+  const Ref<Allocation>& allocation = claim.status.allocation;
+  if (!driver_->keeps_node_objects() || allocation == nullptr) return Free(sync);
+  return Send(sync, GetNodeObject(allocation->node), Stage::kReleaseRead);
+}
+
+DriverController::Move DriverController::Free(Sync& sync) {
+  const ResourceClaim& claim = *sync.claim;
   const bool allocated = claim.status.allocation != nullptr;
+  // What a node's object says is the driver's memory.
+  const bool has_object = std::exchange(sync.reply, absl::nullopt).has_value();
   StopAllocations(claim.meta.uid);
   const absl::Status freed = driver_->Deallocate(claim.meta.uid);
   WakeSleepers();
@@ -369,8 +414,16 @@ DriverController::Move DriverController::BeginRelease(Sync& sync) {
     return Fail(sync,
                 absl::StrCat(allocated ? "deallocate: " : "stop allocation: ", freed.message()));
   }
-  if (!allocated) return ContinueRelease(sync);
-  ResourceClaim cleared = claim;
+  if (has_object) {
+    return Send(sync, PutNodeObject(claim.status.allocation->node), Stage::kReleaseWritten);
+  }
+  if (allocated) return ClearAllocation(sync);
+  return ContinueRelease(sync);
+}
+
+DriverController::Move DriverController::ClearAllocation(Sync& sync) {
+  sync.reply.reset();
+  ResourceClaim cleared = *sync.claim;
   cleared.status.allocation = nullptr;
   cleared.status.driver = Name();
   cleared.status.deallocation_requested = false;

@@ -77,6 +77,11 @@ class DriverController : public Actor {
   // The driver relearns what it has given out from the claims.
   void OnRestart() override;
 
+  // Of the object that a driver keeps for a node, in the namespace of the driver's name; what it
+  // holds is the driver's memory.
+  static std::string NodeObjectName(NodeId node);
+  static constexpr char kNodeObjectKind[] = "NodeAllocationState";
+
   // "<driver>/deletion-protection"
   Name finalizer() const { return finalizer_; }
   // Syncs that were slept through, each a GET of a pod.
@@ -98,6 +103,8 @@ class DriverController : public Actor {
   // What it does next. Past participles: with the reply to the call that was made.
   enum class Stage : uint8_t {
     kBegin,
+    kReleaseRead,
+    kReleaseWritten,
     kAllocationCleared,
     kRequestCleared,
     kFinalizerRemoved,
@@ -106,10 +113,13 @@ class DriverController : public Actor {
     kClassParametersRead,
     kClaimParametersRead,
     kProbe,
+    kNodeObjectRead,
     kChoose,
     kFinalizers,
     kFinalizerAdded,
+    kDecisionRead,
     kDecide,
+    kDecisionWritten,
     kStatuses,
     kStatusWritten,
     kReport,
@@ -138,7 +148,8 @@ class DriverController : public Actor {
     Ref<PodSchedulingContext> context;  // of a context's
     Ref<Pod> pod;
     std::vector<Pending> claims;
-    size_t next = 0;  // entry of the pod, then position in `claims`
+    size_t next = 0;            // entry of the pod, then position in `nodes` or `claims`
+    std::vector<NodeId> nodes;  // that are probed
     // Of `claims`, those that are allocated in one call.
     size_t batch_begin = 0;
     size_t batch_end = 0;
@@ -172,6 +183,8 @@ class DriverController : public Actor {
   // syncClaim.
   Move BeginClaim(Sync& sync);
   Move BeginRelease(Sync& sync);
+  Move Free(Sync& sync);
+  Move ClearAllocation(Sync& sync);
   Move ContinueRelease(Sync& sync);
   void StopAllocations(Uid claim);
 
@@ -183,6 +196,8 @@ class DriverController : public Actor {
   // entry.
   absl::Status FindPending(const Pod& pod, const PodClaim& entry, Pending* pending) const;
   Move Probe(Sync& sync);
+  // One node after the other, with its object (ClaimDriver::keeps_node_objects).
+  Move ProbeNodes(Sync& sync);
   Move Choose(Sync& sync);
   Move Report(Sync& sync);
 
@@ -194,7 +209,10 @@ class DriverController : public Actor {
   // 3.2 of both: finalizers, the decision, statuses.
   Move BeginAllocate(Sync& sync);
   Move AddFinalizers(Sync& sync);
+  // The node's object is read for each claim before the decision, and written after it.
+  Move ReadForDecision(Sync& sync);
   Move Decide(Sync& sync);
+  Move WriteDecision(Sync& sync);
   Move WriteStatuses(Sync& sync);
   Move EndBatch(Sync& sync);
 
@@ -202,6 +220,8 @@ class DriverController : public Actor {
   static ClaimToAllocate ToAllocate(const Pending& pending);
   static std::vector<ClaimToAllocate> ToAllocate(absl::Span<const Pending> claims);
   static ApiRequest PutClaim(Verb verb, ResourceClaim claim);
+  ApiRequest GetNodeObject(NodeId node) const;
+  ApiRequest PutNodeObject(NodeId node) const;
   static std::string ErrorText(const ApiReply& reply);
   static std::string MissingClassText(const ResourceClaim& claim);
 

@@ -135,9 +135,30 @@ DriverController::Move DriverController::Probe(Sync& sync) {
       !ListsNode(nodes, selected)) {
     nodes.insert(std::upper_bound(nodes.begin(), nodes.end(), selected), selected);
   }
+  if (driver_->keeps_node_objects()) {
+    sync.nodes = std::move(nodes);
+    sync.next = 0;
+    return ProbeNodes(sync);
+  }
   std::vector<std::vector<NodeId>> lists = driver_->UnsuitableNodes(ToAllocate(sync.claims), nodes);
   DRASIM_CHECK_EQ(lists.size(), sync.claims.size());
   for (size_t i = 0; i < lists.size(); ++i) sync.claims[i].unsuitable = std::move(lists[i]);
+  sync.stage = Stage::kChoose;
+  return Move::kNext;
+}
+
+DriverController::Move DriverController::ProbeNodes(Sync& sync) {
+  if (sync.stage == Stage::kNodeObjectRead) {
+    const ApiReply reply = *std::exchange(sync.reply, absl::nullopt);
+    const NodeId node = sync.nodes[sync.next++];
+    // Nodes come in ascending order.
+    if (!reply.ok() || !driver_->Propose(ToAllocate(sync.claims), node)) {
+      for (Pending& pending : sync.claims) pending.unsuitable.push_back(node);
+    }
+  }
+  if (sync.next < sync.nodes.size()) {
+    return Send(sync, GetNodeObject(sync.nodes[sync.next]), Stage::kNodeObjectRead);
+  }
   sync.stage = Stage::kChoose;
   return Move::kNext;
 }
@@ -289,7 +310,25 @@ DriverController::Move DriverController::AddFinalizers(Sync& sync) {
   for (size_t i = sync.batch_begin; i < sync.batch_end; ++i) {
     any = any || sync.claims[i].error.empty();
   }
-  return any ? Think(sync, Stage::kDecide) : EndBatch(sync);
+  if (!any) return EndBatch(sync);
+  // Without a node, the driver refuses before it looks at any.
+  const bool reads = driver_->keeps_node_objects() && sync.context != nullptr;
+  if (!reads) return Think(sync, Stage::kDecide);
+  sync.next = sync.batch_begin;
+  return ReadForDecision(sync);
+}
+
+DriverController::Move DriverController::ReadForDecision(Sync& sync) {
+  if (sync.stage == Stage::kDecisionRead) {
+    const ApiReply reply = *std::exchange(sync.reply, absl::nullopt);
+    Pending& pending = sync.claims[sync.next++];
+    if (!reply.ok()) pending.error = absl::StrCat("the node's object: ", ErrorText(reply));
+  }
+  while (sync.next < sync.batch_end && !sync.claims[sync.next].error.empty()) ++sync.next;
+  if (sync.next < sync.batch_end) {
+    return Send(sync, GetNodeObject(sync.context->selected), Stage::kDecisionRead);
+  }
+  return Think(sync, Stage::kDecide);
 }
 
 DriverController::Move DriverController::Decide(Sync& sync) {
@@ -321,6 +360,22 @@ DriverController::Move DriverController::Decide(Sync& sync) {
         pending.allocation = std::move(results[i].allocation);
       }
     }
+  }
+  sync.next = sync.batch_begin;
+  sync.stage = Stage::kStatuses;
+  return driver_->keeps_node_objects() && sync.context != nullptr ? WriteDecision(sync)
+                                                                  : Move::kNext;
+}
+
+DriverController::Move DriverController::WriteDecision(Sync& sync) {
+  if (sync.stage == Stage::kDecisionWritten) {
+    const ApiReply reply = *std::exchange(sync.reply, absl::nullopt);
+    Pending& pending = sync.claims[sync.next++];
+    if (!reply.ok()) pending.error = absl::StrCat("the node's object: ", ErrorText(reply));
+  }
+  while (sync.next < sync.batch_end && !sync.claims[sync.next].error.empty()) ++sync.next;
+  if (sync.next < sync.batch_end) {
+    return Send(sync, PutNodeObject(sync.context->selected), Stage::kDecisionWritten);
   }
   sync.next = sync.batch_begin;
   sync.stage = Stage::kStatuses;

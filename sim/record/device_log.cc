@@ -21,7 +21,8 @@ constexpr absl::string_view kPluginPrefix = "nvidia.com/";
 
 // By the values of EvictionCause, DeviceChangeKind and NodeChangeKind.
 constexpr absl::string_view kCauses[] = {
-    "", "preempted", "node lost", "drained", "attempt failed", "repartitioned", "turned away"};
+    "",       "preempted", "node lost", "drained", "attempt failed", "repartitioned", "turned away",
+    "deleted"};
 constexpr absl::string_view kDeviceChanges[] = {"",
                                                 "unhealthy",
                                                 "healthy",

@@ -296,8 +296,8 @@ inline std::string RecordText(const Record& record, const ClusterState& cluster,
     absl::StrAppend(&text, " ", summaries.Text(SummaryId(record.detail)));
   }
   if (record.kind == RecordKind::kPodEvicted) {
-    static constexpr const char* kCauses[] = {"?",      "preempted",     "node-lost",  "drained",
-                                              "failed", "repartitioned", "turned-away"};
+    static constexpr const char* kCauses[] = {"?",      "preempted",     "node-lost",   "drained",
+                                              "failed", "repartitioned", "turned-away", "deleted"};
     absl::StrAppend(&text, " ", kCauses[record.detail]);
   }
   if (record.kind == RecordKind::kNodeChanged) {

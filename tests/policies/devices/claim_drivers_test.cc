@@ -27,7 +27,9 @@ TEST(ClaimDriversTest, EveryKindCanBeMade) {
     EXPECT_EQ((*made)->name(), info.driver);
     // Without parameters a claim is one device.
     TestClaims claims(info.kind);
-    const auto results = (*made)->Allocate({claims.Make(1, nullptr)}, NodeId());
+    const auto anywhere = (*made)->Allocate({claims.Make(2, nullptr)}, NodeId());
+    EXPECT_EQ(anywhere[0].status.ok(), info.immediate_refusal == nullptr) << anywhere[0].status;
+    const auto results = (*made)->Allocate({claims.Make(1, nullptr)}, NodeId(0u));
     EXPECT_TRUE(results[0].status.ok()) << results[0].status;
     EXPECT_EQ(results[0].allocation->grants.size(), 1u);
   }

@@ -51,7 +51,7 @@ class Rig {
 TEST(NodeDeviceDriverTest, WithoutANodeTakesTheFirstWithRoom) {
   Rig rig;
   rig.cluster.cluster().SetAvailable(N(0), false);
-  const auto driver = rig.cluster.Make("nvidia");
+  const auto driver = rig.cluster.Make("example");
   // The nodes that are not there are passed over.
   EXPECT_THAT(
       ResultTexts(driver->Allocate({rig.Gpus(1, 2), rig.Gpus(2, 1), rig.Gpus(3, 5)}, NodeId())),
@@ -94,7 +94,7 @@ TEST(NodeDeviceDriverTest, ANodeMustHoldAllClaimsOfThePod) {
 
 TEST(NodeDeviceDriverTest, AnAllocationWhoseStatusWasNeverWrittenIsGivenAgain) {
   Rig rig;
-  const auto driver = rig.cluster.Make("nvidia");
+  const auto driver = rig.cluster.Make("example");
   const std::string first = HandleText(0, {"gpu-0", "gpu-1"});
   EXPECT_THAT(ResultTexts(driver->Allocate({rig.Gpus(1, 2)}, N(0))), ElementsAre(first));
   // Its node is no worse for it; others have to have room.
@@ -108,6 +108,45 @@ TEST(NodeDeviceDriverTest, AnAllocationWhoseStatusWasNeverWrittenIsGivenAgain) {
   EXPECT_THAT(ResultTexts(driver->Allocate({rig.Gpus(1, 0)}, NodeId())), ElementsAre(first));
   EXPECT_THAT(ResultTexts(driver->Allocate({rig.Gpus(1, 0)}, N(9))), ElementsAre(first));
   EXPECT_EQ(driver->allocated_claims(), 2u);
+}
+
+TEST(NodeDeviceDriverTest, AllocatesOnlyWhatItHasProposed) {
+  Rig rig;
+  ClaimDriverOptions options = rig.cluster.Options("nvidia");
+  options.keeps_node_objects = true;
+  const auto driver = GpuCluster::Make(options);
+  EXPECT_THAT(ResultTexts(driver->Allocate({rig.Gpus(1, 1)}, N(0))),
+              ElementsAre("unable to allocate devices on node 'node-0': no allocations generated "
+                          "for claim '1' on node 'node-0' yet"));
+  EXPECT_TRUE(driver->Propose({rig.Gpus(1, 2)}, N(0)));
+  EXPECT_TRUE(driver->Propose({rig.Gpus(1, 2)}, N(2)));
+  // What is kept for one claim is nobody else's, and may be asked for again.
+  EXPECT_FALSE(driver->Propose({rig.Gpus(2, 1)}, N(0)));
+  EXPECT_EQ(driver->WhyUnsuitable({rig.Gpus(2, 1)}, N(0)), "1 GPU wanted, 0 free");
+  EXPECT_TRUE(driver->Propose({rig.Gpus(1, 2)}, N(0)));
+  EXPECT_EQ(driver->WhyUnsuitable({rig.Gpus(1, 2)}, N(0)), "");
+  EXPECT_EQ(driver->proposed_claims(), 1u);
+  // Allocated on one node, it leaves the others.
+  EXPECT_THAT(ResultTexts(driver->Allocate({rig.Gpus(1, 2)}, N(2))),
+              ElementsAre(HandleText(2, {"gpu-0", "gpu-1"})));
+  EXPECT_EQ(driver->proposed_claims(), 0u);
+  EXPECT_TRUE(driver->Propose({rig.Gpus(2, 2)}, N(0)));
+  // Without an allocation there is nothing to free, as upstream sees it.
+  EXPECT_TRUE(driver->Deallocate(2).ok());
+  EXPECT_FALSE(driver->Propose({rig.Gpus(3, 1)}, N(0)));
+  StateWriter out;
+  driver->Save(out);
+  const auto other = GpuCluster::Make(options);
+  StateReader in(out.bytes());
+  ASSERT_TRUE(other->Load(in).ok());
+  EXPECT_FALSE(other->Propose({rig.Gpus(3, 1)}, N(0)));
+  EXPECT_THAT(ResultTexts(other->Allocate({rig.Gpus(2, 2)}, N(0))),
+              ElementsAre(HandleText(0, {"gpu-0", "gpu-1"})));
+  driver->Forget(2);
+  EXPECT_TRUE(driver->Propose({rig.Gpus(3, 1)}, N(0)));
+  // Its memory does not outlive it.
+  driver->Restore({});
+  EXPECT_EQ(driver->proposed_claims(), 0u);
 }
 
 TEST(NodeDeviceDriverTest, AClaimThatAPodNamesTwiceIsOne) {

@@ -240,28 +240,21 @@ class RandomCalls {
     const NodeId node = anywhere ? NodeId() : OneNode();
     Log("Allocate for ", node.value());
     const auto results = driver_->Allocate(claims, node);
+    if (anywhere) {
+      // Immediate, which it refuses.
+      EXPECT_EQ(ResultText(results[0]), "TODO: immediate allocations not yet supported");
+      return;
+    }
     bool all = true;
     for (size_t i = 0; i < results.size(); ++i) {
       Log("  -> ", ResultText(results[i]));
       all = all && results[i].status.ok();
       if (!results[i].status.ok()) continue;
       given_[wishes[i].uid] = {claims[i], results[i].allocation};
-      EXPECT_TRUE(anywhere || results[i].allocation->node == node);
+      EXPECT_EQ(results[i].allocation->node, node);
     }
-    if (!anywhere) {
-      const bool suits = std::find(found[0].begin(), found[0].end(), node) == found[0].end();
-      EXPECT_EQ(all, suits);
-      return;
-    }
-    NodeId first;
-    for (const NodeId each : cluster_.nodes()) {
-      const bool suits = std::find(found[0].begin(), found[0].end(), each) == found[0].end();
-      if (suits && !first.valid()) first = each;
-    }
-    EXPECT_EQ(all, first.valid());
-    if (all) {
-      EXPECT_EQ(results[0].allocation->node, first);
-    }
+    const bool suits = std::find(found[0].begin(), found[0].end(), node) == found[0].end();
+    EXPECT_EQ(all, suits);
   }
   NodeId OneNode() {
     const auto& nodes = cluster_.nodes();

@@ -73,6 +73,17 @@ TEST(NvidiaDriverTest, WithoutParametersAClaimIsOneGpu) {
   EXPECT_TRUE(*results[0].allocation == wanted);
 }
 
+TEST(NvidiaDriverTest, RefusesImmediateClaims) {
+  Rig rig;
+  rig.cluster.Add("V100", 4);
+  const auto driver = rig.cluster.Make("nvidia");
+  const std::vector<ClaimToAllocate> claims = {rig.Gpus(1, 1), rig.Mig(2, "1g.10gb")};
+  const std::string refusal = "TODO: immediate allocations not yet supported";
+  EXPECT_THAT(ResultTexts(driver->Allocate(claims, NodeId())), ElementsAre(refusal, refusal));
+  EXPECT_EQ(driver->WhyUnsuitable(claims, NodeId()), refusal);
+  EXPECT_EQ(driver->allocated_claims(), 0u);
+}
+
 TEST(NvidiaDriverTest, GivesTheFirstFreeGpus) {
   Rig rig;
   rig.cluster.Add("V100", 4);
@@ -288,13 +299,13 @@ TEST(NvidiaDriverTest, ATieHoldsAfterARestart) {
   rig.cluster.Add("A100-80GB", 1);
   auto driver = rig.cluster.Make("nvidia");
   const ClaimToAllocate card = rig.Gpus(1, 1, {{"selector.migEnabled", "true"}}, "card");
-  EXPECT_EQ(ResultText(driver->Allocate({card}, NodeId())[0]), HandleText(1, {"gpu-0"}));
-  const auto restore = rig.claims.Allocated(card, driver->Allocate({card}, NodeId())[0].allocation);
+  EXPECT_EQ(ResultText(driver->Allocate({card}, N(1))[0]), HandleText(1, {"gpu-0"}));
+  const auto restore = rig.claims.Allocated(card, driver->Allocate({card}, N(1))[0].allocation);
   driver = rig.cluster.Make("nvidia");
   driver->Restore({restore});
   const ClaimToAllocate inside = rig.Mig(2, "7g.80gb", "claim-1");
   EXPECT_THAT(driver->UnsuitableNodes({inside}, {N(0), N(1)}), ElementsAre(ElementsAre(N(0))));
-  EXPECT_EQ(ResultText(driver->Allocate({inside}, NodeId())[0]),
+  EXPECT_EQ(ResultText(driver->Allocate({inside}, N(1))[0]),
             HandleText(1, {"gpu-0-mig-0-7g.80gb"}, ",\"inside\":true"));
   // The GPU's own claim may go first; the instance keeps others away.
   ASSERT_TRUE(driver->Deallocate(1).ok());

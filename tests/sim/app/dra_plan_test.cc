@@ -22,6 +22,7 @@
 namespace drasim {
 namespace dra_plan_test {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -86,6 +87,13 @@ TEST(DraPlanTest, RefusesWhatMakesNoSense) {
   EXPECT_THAT(ErrorWith(", dra: {allocation_mode: immediate}"),
               HasSubstr("front_end.dra.allocation_mode: found 'immediate', expected "
                         "WaitForFirstConsumer or Immediate"));
+  // The driver is NVIDIA's unless the scenario names another.
+  EXPECT_THAT(ErrorWith(", dra: {allocation_mode: Immediate}"),
+              HasSubstr("front_end.dra.allocation_mode: found 'Immediate', expected "
+                        "WaitForFirstConsumer with drivers[0].kind: nvidia, whose controller "
+                        "refuses Immediate claims (TODO: immediate allocations not yet supported); "
+                        "the kinds example, intel, constraints, counting allocate them"));
+  EXPECT_EQ(ErrorWith(", dra: {allocation_mode: Immediate, drivers: [{kind: intel}]}"), "");
   EXPECT_THAT(ErrorWith(", dra: {drivers: [{kind: nvida}]}"),
               HasSubstr("front_end.dra.drivers[0].kind: found 'nvida', expected one of nvidia, "));
   EXPECT_THAT(ErrorWith(", dra: {drivers: [{kind: nvidia, placement: fist-fit}]}"),
@@ -227,11 +235,48 @@ TEST(DraPlanTest, WholeGpusAndInstancesBecomeClaims) {
   EXPECT_TRUE(plan.ToClaims(none)->claims.empty());
 }
 
+// Of each potential node NVIDIA's driver reads the object; it reads and writes one to allocate, and
+// one to free.
+TEST(DraPlanTest, NvidiasDriverKeepsAnObjectPerNode) {
+  const auto calls = [](absl::string_view node_objects) {
+    const auto sim = Ran(absl::StrCat(kCluster, kJob,
+                                      "front_end: {kind: dra-classic, dra: {zero_latency: true, "
+                                      "drivers: [{kind: nvidia",
+                                      node_objects, "}]}}\n"));
+    return sim == nullptr ? DraCalls() : DraCallsOf(*sim);
+  };
+  const DraCalls with = calls("");
+  const DraCalls without = calls(", node_objects: false");
+  EXPECT_EQ(with.writes, without.writes + 2);
+  EXPECT_EQ(with.reads, without.reads + 4);
+  EXPECT_EQ(with.refused, 0u);
+  EXPECT_THAT(ErrorWith(", dra: {drivers: [{kind: intel, node_objects: true}]}"),
+              HasSubstr("front_end.dra.drivers[0].node_objects: found 'true', expected false"));
+}
+
+// 64 nodes at 5 QPS, burst 10: about 12 s, in which the pod waits.
+TEST(DraPlanTest, ProbingManyNodesTakesTheDriversQps) {
+  const auto start = [](absl::string_view node_objects) {
+    const auto sim = Ran(absl::StrCat(
+        "mode: replay\n"
+        "cluster: {nodes: 64, node: {cpu: \"16\", memory: 64Gi, gpus: 4, gpu_model: T4}}\n",
+        kJob,
+        "front_end: {kind: dra-classic, dra: {zero_latency: true, driver_controllers: {qps: 5, "
+        "burst: 10}, drivers: [{kind: nvidia",
+        node_objects, "}]}}\n"));
+    return sim == nullptr ? SimTime() : sim->jobs().row(JobId(size_t{0})).first_start;
+  };
+  EXPECT_GE(start(""), SimTime() + SimDuration::Seconds(11));
+  EXPECT_LE(start(""), SimTime() + SimDuration::Seconds(14));
+  EXPECT_LE(start(", node_objects: false"), SimTime() + SimDuration::Seconds(1));
+}
+
 // Without latencies: 13 writes and 3 GETs (strict_upstream; docs/fidelity.md) for a pod, and the
-// kubelet's report of the start.
+// kubelet's report of the start. The driver writes no objects of its own.
 TEST(DraPlanTest, OnePodCostsWhatTheSequenceSays) {
-  const auto sim = Ran(
-      absl::StrCat(kCluster, kJob, "front_end: {kind: dra-classic, dra: {zero_latency: true}}\n"));
+  const auto sim = Ran(absl::StrCat(kCluster, kJob,
+                                    "front_end: {kind: dra-classic, dra: {zero_latency: true, "
+                                    "drivers: [{kind: nvidia, node_objects: false}]}}\n"));
   ASSERT_NE(sim, nullptr);
   const DraCalls calls = DraCallsOf(*sim);
   EXPECT_EQ(calls.cycles, 2u);
@@ -342,6 +387,29 @@ TEST(DraPlanTest, AGangThatIsNotCompleteGivesItsClaimsBack) {
   EXPECT_GE(jobs.row(JobId(size_t{2})).first_start, SimTime() + SimDuration::Seconds(600));
   EXPECT_LE(jobs.row(JobId(size_t{2})).first_start, SimTime() + SimDuration::Seconds(1300));
   EXPECT_GE(jobs.row(JobId(size_t{1})).first_start, SimTime() + SimDuration::Seconds(7200));
+}
+
+TEST(DraPlanTest, NvidiasDriverRefusesImmediateClaims) {
+  TempDir dir;
+  const std::string objects =
+      Written(dir,
+              "{apiVersion: resource.k8s.io/v1alpha2, kind: ResourceClaim, metadata: {name: c},\n"
+              " spec: {resourceClassName: gpu.nvidia.com, allocationMode: Immediate}}\n");
+  const auto sim = Ran(absl::StrCat(kCluster,
+                                    "workload:\n  jobs: [{name: a, cpu: \"1\", run_time: 1m, "
+                                    "claims: [{name: gpu, claim: c}]}]\n"
+                                    "front_end: {kind: dra-classic, dra: {objects: [",
+                                    objects, "]}}\n"));
+  ASSERT_NE(sim, nullptr);
+  EXPECT_THAT(sim->warnings(),
+              Contains("ResourceClaim default/c: its allocationMode is Immediate, which the driver "
+                       "kind nvidia refuses (TODO: immediate allocations not yet supported); pods "
+                       "with it will wait"));
+  EXPECT_EQ(sim->metrics().sample().pods_finished, 0);
+  EXPECT_THAT(sim->control_plane()->ExplainPod(PodId(size_t{0})),
+              ElementsAre("claim entry 'gpu': ResourceClaim default/c is unallocated (Immediate), "
+                          "and driver gpu.resource.nvidia.com refuses it: TODO: immediate "
+                          "allocations not yet supported"));
 }
 
 TEST(DraPlanTest, WarnsOfWhatNobodyWillServe) {

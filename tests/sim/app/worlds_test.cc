@@ -134,15 +134,27 @@ TEST(WorldsTest, DraClassic) {
     const std::string rule = std::string(info.name).substr(4);
     EXPECT_EQ(World(absl::StrCat("dra-classic:", info.name)), placed(rule, "first"));
   }
-  ScenarioChange immediate = placed("", "first");
-  immediate.set.emplace_back("front_end.dra.allocation_mode=Immediate");
-  EXPECT_EQ(World("dra-classic:first-fit:immediate"), immediate);
-  EXPECT_EQ(World("dra-classic:immediate:first-fit"), immediate);
+  // NVIDIA's driver refuses Immediate claims, Intel's allocates them.
+  const std::string mode = "front_end.dra.allocation_mode=Immediate";
   EXPECT_EQ(World("dra-classic:immediate"),
-            Dra("mig-smallest", {nvidia, "front_end.dra.allocation_mode=Immediate"}));
-  // The scenario's own driver is placed anew.
-  const std::string intel = absl::StrCat(kT4, "front_end: {dra: {drivers: [{kind: intel}]}}\n");
-  EXPECT_EQ(World("dra-classic", intel), Dra("whole-gpu", {}));
+            Dra("none", {"front_end.dra.drivers.0.kind=intel", mode}));
+  // The scenario's own driver stays, and is placed anew; shares are for those that have parts.
+  const auto own = [](absl::string_view kind) {
+    return absl::StrCat(kA100, "front_end: {dra: {drivers: [{kind: ", kind, "}]}}\n");
+  };
+  EXPECT_EQ(World("dra-classic", own("intel")), Dra("none", {}));
+  EXPECT_EQ(World("dra-classic:immediate", own("intel")), Dra("none", {mode}));
+  EXPECT_EQ(World("dra-classic", own("example")), Dra("whole-gpu", {}));
+  EXPECT_EQ(World("dra-classic", own("nvidia")), Dra("mig-smallest", {}));
+  const ScenarioChange placed_constraints = Dra(
+      "none",
+      {"front_end.dra.drivers.0.placement=best-fit", "front_end.dra.drivers.0.gpus=first", mode});
+  EXPECT_EQ(World("dra-classic:best-fit:immediate", own("constraints")), placed_constraints);
+  EXPECT_EQ(World("dra-classic:immediate:best-fit", own("constraints")), placed_constraints);
+  EXPECT_EQ(
+      WorldOf("dra-classic:immediate", FromYaml(own("nvidia"))).status().message(),
+      "--worlds: 'dra-classic:immediate': the driver kind nvidia (front_end.dra.drivers.0.kind) "
+      "refuses Immediate claims, expected one that allocates them, such as intel or constraints");
 }
 
 TEST(WorldsTest, WhetherGpusCanBePartitioned) {
@@ -206,6 +218,11 @@ TEST(WorldsTest, WhatIsNoWorld) {
        "2 replicas or more"},
       {"dra-classic:immediate:immediate",
        "--worlds: 'dra-classic:immediate:immediate': 'immediate' is there twice"},
+      {"dra-classic:first-fit:immediate",
+       "--worlds: 'dra-classic:first-fit:immediate': a placement says where NVIDIA's driver puts "
+       "MIG instances, and that driver refuses Immediate claims; expected dra-classic:immediate, "
+       "which has "
+       "Intel's driver, or front_end.dra.drivers.0.kind: constraints"},
       {"dra-classic:first-fit:best-fit",
        "--worlds: 'dra-classic:first-fit:best-fit': 'best-fit' is a second placement"},
       {"dra-classic:first-fitt",
@@ -304,7 +321,7 @@ TEST(WorldsTest, EachWorldResolves) {
   for (const char* name :
        {"direct", "direct:fgd", "direct:mig-mfi-any", "device-plugin", "device-plugin:static-mig",
         "device-plugin:time-slicing", "dra-classic", "dra-classic:first-fit",
-        "dra-classic:fragmentation", "dra-classic:best-fit:immediate"}) {
+        "dra-classic:fragmentation", "dra-classic:immediate"}) {
     for (const char* mode : {"fill", "replay"}) {
       proto::Scenario scenario = FromYaml(
           absl::StrCat("mode: ", mode, "\n",

@@ -160,6 +160,61 @@ TEST(EngineEndTest, JobsAreDeletedWhileTheyRunWaitOrStart) {
   }
 }
 
+TEST(EngineEndTest, APodThatAUserDeletesIsMadeAnew) {
+  for (const char* const queue : kBothQueues) {
+    SCOPED_TRACE(queue);
+    EngineScenario s = Cores({4}, queue);
+    s.jobs = {MakeJob("a", 4, 0, 100)};
+    // The second one comes too late.
+    s.deletions["a"] = {JobDeletion{SimTime(20), false}, JobDeletion{SimTime(200), false}};
+    const Ran ran(s);
+    EXPECT_EQ(ran.Records(),
+              (Lines{"0 PodArrived a", "0 PodBound a n0", "20 PodEvicted a n0 deleted",
+                     "20 PodBound a n0", "100 PodFinished a n0", "100 RunEnded"}));
+    EXPECT_EQ(ran.Row(0),
+              "Succeeded waited 0 held 100 lost 0 overhead 0 failed 0 preempted 0 evicted 1");
+    s.options.interruption.grace_period = SimDuration(4);
+    EXPECT_EQ(Ran(s).Records(),
+              (Lines{"0 PodArrived a", "0 PodBound a n0", "24 PodEvicted a n0 deleted",
+                     "24 PodBound a n0", "100 PodFinished a n0", "100 RunEnded"}));
+    // While it is being bound.
+    s.options.interruption.grace_period = SimDuration();
+    s.bind_latency = SimDuration(5);
+    s.deletions["a"] = {JobDeletion{SimTime(2), false}};
+    EXPECT_EQ(Ran(s).Records(), (Lines{"0 PodArrived a", "0 PodReserved a n0",
+                                       "2 PodUnreserved a n0", "2 PodReserved a n0",
+                                       "7 PodBound a n0", "107 PodFinished a n0", "107 RunEnded"}));
+  }
+}
+
+// It is another pod, which knows of no earlier attempt.
+TEST(EngineEndTest, AWaitingPodThatAUserDeletesQueuesAnew) {
+  EngineScenario s = Cores({4}, "kubernetes");
+  s.jobs = {MakeJob("a", 4, 0, 10), MakeJob("b", 4, 1, 10)};
+  s.deletions["b"] = {JobDeletion{SimTime(5), false}};
+  const Ran ran(s);
+  EXPECT_EQ(ran.Records(), (Lines{"0 PodArrived a", "0 PodBound a n0", "1 PodArrived b",
+                                  Failed(1, "b", 1), Failed(5, "b", 1), "10 PodFinished a n0",
+                                  "10 PodBound b n0", "20 PodFinished b n0", "20 RunEnded"}));
+  EXPECT_EQ(ran.Row(1),
+            "Succeeded waited 9 held 10 lost 0 overhead 0 failed 0 preempted 0 evicted 1");
+}
+
+TEST(EngineEndTest, AnOwnerThatAUserDeletesTakesItsPodsAlong) {
+  for (const char* const queue : kBothQueues) {
+    SCOPED_TRACE(queue);
+    EngineScenario s = Cores({4}, queue);
+    s.options.interruption.grace_period = SimDuration(4);
+    s.jobs = {MakeGang("a", 2, 2, 0, 100), MakeJob("b", 4, 1, 10)};
+    s.deletions["a"] = {JobDeletion{SimTime(20), true}};
+    s.deletions["b"] = {JobDeletion{SimTime(3), true}};
+    EXPECT_EQ(Ran(s).Records(),
+              (Lines{"0 PodArrived a-0", "0 PodArrived a-1", "0 PodBound a-0 n0",
+                     "0 PodBound a-1 n0", "1 PodArrived b", Failed(1, "b", 1), "3 PodDeleted b",
+                     "24 PodDeleted a-0 n0", "24 PodDeleted a-1 n0", "24 RunEnded"}));
+  }
+}
+
 TEST(EngineEndTest, ServicesRunUntilTheyAreDeleted) {
   for (const char* const queue : kBothQueues) {
     SCOPED_TRACE(queue);

@@ -68,6 +68,7 @@ struct EngineScenario {
   BatchOptions batch;
   Quotas quotas;
   std::vector<NodeTransition> node_changes;
+  absl::flat_hash_map<std::string, std::vector<JobDeletion>> deletions;
   // In place of `pods`; shapes are indices into `shapes`.
   std::vector<JobArrival> jobs;
   EngineOptions options;
@@ -121,6 +122,7 @@ class EngineRig {
     parts.placer = placer_.get();
     parts.quotas = &quotas_;
     parts.node_changes = s.node_changes;
+    parts.deletions = s.deletions;
     parts.make_dispatcher = [this, &s](DispatchHost* host) { return MakeDispatcher(s, host); };
     parts.source = source_.get();
     parts.profile = profile_.get();

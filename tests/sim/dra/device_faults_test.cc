@@ -182,9 +182,10 @@ FaultScenario RandomScenario(uint64_t seed, const MigTable* a100, Random& random
     drivers.push_back(*MakeClaimDriver(std::move(options)));
     return drivers;
   };
-  const AllocationMode mode =
-      random.Below(4) == 0 ? AllocationMode::kImmediate : AllocationMode::kWaitForFirstConsumer;
-  s.objects = [mode](ControlPlane& plane) { CreateObjects(mode, plane); };
+  // The driver refuses Immediate claims.
+  s.objects = [](ControlPlane& plane) {
+    CreateObjects(AllocationMode::kWaitForFirstConsumer, plane);
+  };
   s.claims = ClaimsOf;
   for (uint64_t n = random.Below(5); n > 0; --n) {
     CallFault fault;

@@ -273,7 +273,8 @@ TEST(DeviceLogTest, CausesHaveNames) {
       {EvictionCause::kDrained, "drained"},
       {EvictionCause::kAttemptFailed, "attempt failed"},
       {EvictionCause::kRepartitioned, "repartitioned"},
-      {EvictionCause::kTurnedAway, "turned away"}};
+      {EvictionCause::kTurnedAway, "turned away"},
+      {EvictionCause::kDeleted, "deleted"}};
   for (const auto& [cause, name] : causes) {
     Script script;
     DeviceLog log;
