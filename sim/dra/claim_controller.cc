@@ -25,12 +25,6 @@ WorkQueue::Key PodWorkKey(Uid pod) { return pod << 1; }
 WorkQueue::Key ClaimWorkKey(Uid claim) { return (claim << 1) | 1; }
 bool IsClaimWork(WorkQueue::Key key) { return (key & 1) != 0; }
 
-// Release 1.31 mixed up "deleted" and "not deleted" in its handler of claim events: it queues the
-// claims that are gone, and only those.
-bool QueuesOnlyDeletedClaims(const DraBehaviour& behaviour) {
-  return behaviour.strict_upstream && behaviour.release >= DraRelease::k31;
-}
-
 // Most come in order, and there are few.
 template <typename Uids>
 void InsertInto(Uids* uids, Uid uid) {
@@ -186,9 +180,7 @@ void ClaimController::QueuePod(const Pod& pod, bool deleted) {
 }
 
 void ClaimController::QueueClaim(const ResourceClaim& claim, bool deleted) {
-  if (deleted == QueuesOnlyDeletedClaims(options_.behaviour)) {
-    queue_.Add(ClaimWorkKey(claim.meta.uid));
-  }
+  if (!deleted) queue_.Add(ClaimWorkKey(claim.meta.uid));
   const auto users = users_.find({claim.meta.ns, claim.meta.name});
   if (users == users_.end()) return;
   for (const Uid user : users->second) {

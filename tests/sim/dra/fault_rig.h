@@ -74,12 +74,6 @@ struct FaultScenario {
   SimDuration shortest_driver_restart;
   MeddlerOptions meddler;
   uint64_t seed = 0;
-
-  // Release 1.31 forgets about claims of which only an event of their own tells (see
-  // ClaimController).
-  bool ReleaseForgets() const {
-    return plane.behaviour.strict_upstream && plane.behaviour.release >= DraRelease::k31;
-  }
 };
 
 class Meddler : public Actor {
@@ -201,7 +195,6 @@ class FaultRig {
   // not run any more.
   std::string CheckRest() {
     plane_->Settle(SimDuration::Seconds(400));
-    if (s_.ReleaseForgets()) return Check();
     if (absl::Status s = plane_->CheckInvariants(true); !s.ok()) return std::string(s.message());
     if (std::string what = CheckBoundPods(); !what.empty()) return what;
     return CheckBooks();
@@ -214,7 +207,6 @@ class FaultRig {
       Delete(ObjectKind::kResourceClaim, claim->meta);
     }
     plane_->Settle(SimDuration::Seconds(1500));
-    if (s_.ReleaseForgets()) return "";
     for (const Ref<ResourceClaim>& claim : objects().of<ResourceClaim>().Sorted()) {
       return absl::StrCat("claim ", claim->meta.name.text(), " is still there, with ",
                           claim->meta.finalizers.size(), " finalizers and ",
@@ -462,7 +454,7 @@ class FaultRig {
         const auto since = gone_.find(key);
         const SimTime begin = since == gone_.end() ? now : since->second;
         gone.emplace(key, begin);
-        if (now - begin > SimDuration::Seconds(120) && !s_.ReleaseForgets()) {
+        if (now - begin > SimDuration::Seconds(120)) {
           return absl::StrCat("claim ", claim->meta.name.text(), " is still reserved for ",
                               consumer.name.text(), ", which ended long ago");
         }
