@@ -36,7 +36,8 @@ struct DraBehaviour {
   // The claim controller deletes the claims of finished pods, and serves pods bound by hand.
   bool releases_finished_pods() const { return release >= DraRelease::k28; }
   bool serves_bound_pods() const { return release >= DraRelease::k28; }
-  // Drivers allocate a pod's claims in one call and reserve them for the pod.
+  // Drivers allocate a pod's claims in one call; before, claim by claim. In every release they
+  // reserve for the pod what they have allocated for it.
   bool batch_allocate() const { return release >= DraRelease::k28; }
   // Reserve waits with status Pending: a hint brings the pod straight back.
   bool pending_status() const { return release >= DraRelease::k29; }

@@ -188,27 +188,22 @@ DraScenario TwoClaims(DraRelease release, AllocationMode mode) {
 }
 
 // Drivers allocate at the first consumer. The API server takes 10 ms for a driver's write, so that
-// its work for the two pods interleaves. Drivers that reserve what they allocate (since 1.28) give
-// each pod one of the claims, and the pods wait for each other: what PreFilter rejects comes
+// its work for the two pods interleaves. Drivers reserve what they allocate, in every release: each
+// pod gets one of the claims, and the pods wait for each other. What PreFilter rejects comes
 // neither to Unreserve nor to a deallocation.
 TEST(PathologiesTest, TwoPodsTwoExclusiveClaims) {
   for (const DraRelease release :
-       {DraRelease::k27, DraRelease::k28, DraRelease::k29, DraRelease::k30}) {
+       {DraRelease::k26, DraRelease::k27, DraRelease::k28, DraRelease::k29, DraRelease::k30}) {
     DraScenario s = TwoClaims(release, AllocationMode::kWaitForFirstConsumer);
     s.plane.drivers.write_latency = Constant(0.01);
     DraRig rig(std::move(s));
     DraStory story(&rig);
     ASSERT_EQ(rig.Run(), absl::OkStatus()) << story.Text();
-    const bool reserves = release >= DraRelease::k28;
-    EXPECT_EQ(rig.rig().engine().pods_waiting(), reserves ? 2u : 0u) << story.Text();
+    EXPECT_EQ(rig.rig().engine().pods_waiting(), 2u) << story.Text();
     EXPECT_EQ(story.Deallocations(), 0) << story.Text();
-    if (reserves) {
-      EXPECT_EQ(story.Count("left: reserved for one"), 1) << story.Text();
-      EXPECT_EQ(story.Count("right: reserved for two"), 1) << story.Text();
-      EXPECT_EQ(story.Count("released"), 0) << story.Text();
-    } else {
-      EXPECT_LT(story.BoundAt("one"), story.BoundAt("two")) << story.Text();
-    }
+    EXPECT_EQ(story.Count("left: reserved for one"), 1) << story.Text();
+    EXPECT_EQ(story.Count("right: reserved for two"), 1) << story.Text();
+    EXPECT_EQ(story.Count("released"), 0) << story.Text();
   }
 }
 
