@@ -51,6 +51,10 @@ struct DraBehaviour {
   bool probes_selected_node() const { return release >= DraRelease::k29; }
   // Publishing and reserving happen in PreBind, off the scheduling thread.
   bool writes_in_pre_bind() const { return release >= DraRelease::k30; }
+  // Unreserve gives back what the same cycle has reserved. Upstream's Reserve throws the result of
+  // its write away until 1.29, so that only reservations are given back which the cache held when
+  // the cycle began.
+  bool unreserves_own() const { return !strict_upstream || release >= DraRelease::k30; }
   // PostFilter's deallocation does not keep preemption from running.
   bool preempts_after_deallocation() const { return release >= DraRelease::k30; }
   // Filter looks up the mode of the wrong claim.

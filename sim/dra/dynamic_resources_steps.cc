@@ -275,8 +275,8 @@ DynamicResources::Status DynamicResources::ChangeReservation(Cycle* cycle, bool 
   for (absl::optional<ApiReply> here;;) {
     if (reply != nullptr && cycle->stage == kWriteClaim) {
       if (reply->ok()) {
-        // For Unreserve, whose write would be stale otherwise.
-        claim = As<ResourceClaim>(reply->object);
+        // For Unreserve, which would not know of the reservation otherwise.
+        if (!reserve || behaviour_.unreserves_own()) claim = As<ResourceClaim>(reply->object);
         return Status();
       }
       const bool repeats = behaviour_.writes_in_pre_bind() && !patches;

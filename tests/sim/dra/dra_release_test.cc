@@ -67,6 +67,8 @@ TEST(DraReleaseTest, WhatCameWhen) {
   EXPECT_EQ(Since(&B::probes_selected_node), "000111");
   EXPECT_EQ(Since(&B::writes_in_pre_bind), "000011");
   EXPECT_EQ(Since(&B::preempts_after_deallocation), "000011");
+  EXPECT_EQ(Since(&B::unreserves_own), "000011");
+  EXPECT_EQ(Since(&B::unreserves_own, /*strict=*/false), "111111");
   EXPECT_EQ(Since(&B::filter_index_bug), "111100");
   EXPECT_EQ(Since(&B::filter_index_bug, /*strict=*/false), "000000");
 }

@@ -180,7 +180,9 @@ TEST(DynamicResourcesReleases, SameNodeAgainNeedsNoWrite) {
   }
 }
 
-// Quirk: what Reserve has reserved before it found that the pod has to wait is given back at once.
+// Quirk: until 1.29 Reserve reserves before it finds that the pod has to wait. Unreserve of the
+// same cycle knows nothing of that; Unreserve of the next one, which found the claim reserved,
+// does.
 TEST(DynamicResourcesReleases, ReservesForNothing) {
   for (const DraRelease release : kAll) {
     World w(OfRelease(release));
@@ -200,12 +202,16 @@ TEST(DynamicResourcesReleases, ReservesForNothing) {
                       {kPostContext}};
     if (!late) published.calls.insert(published.calls.begin(), kPutClaim);
     ExpectPublished(w, published);
+    Expect(w, "Unreserve", Want(), [&] { return plugin.Unreserve(&w.cycle, kWorker); });
+    EXPECT_TRUE(plugin.PreFilter(w.pod, &w.cycle) == Status());
+    Expect(w, "Reserve again", {Waits(w, Reason::kWaitsForInformation), nullptr, {}},
+           [&] { return plugin.Reserve(&w.cycle, kWorker); });
     Want given_back;
     if (!late) {
       given_back = {
           Status(), [](Objects* o) { o->claims[0].status.reserved_for.clear(); }, {kPutClaim}};
     }
-    Expect(w, "Unreserve", given_back, [&] { return plugin.Unreserve(&w.cycle, kWorker); });
+    Expect(w, "Unreserve again", given_back, [&] { return plugin.Unreserve(&w.cycle, kWorker); });
   }
 }
 
@@ -491,6 +497,10 @@ TEST(DynamicResourcesReleases, UnreserveIgnoresErrors) {
     Plugin& plugin = StartCycle(w);
     EXPECT_TRUE(w.Await(plugin.Reserve(&w.cycle, kWorker)) == Status());
     EXPECT_TRUE(w.Await(plugin.PreBind(&w.cycle, kWorker)) == Status());
+    // Until 1.29 only what a cycle has found reserved is given back: a second one does.
+    if (!w.behaviour().unreserves_own()) {
+      EXPECT_TRUE(plugin.PreFilter(w.pod, &w.cycle) == Status());
+    }
     w.TakeMessages();
     // Any change makes the cycle's copy of the first claim stale.
     ResourceClaim changed = w.ClaimNow("my-pod-my-resource");
