@@ -313,10 +313,15 @@ DynamicResources::Status DynamicResources::Decide(Cycle* cycle) const {
   }
   if (pending == 0) return Status();
   const PodSchedulingContext* context = cycle->context.get();
-  if (behaviour_.publishes_only_node() && !cycle->pre_scored &&
-      (context == nullptr ||
-       !std::binary_search(context->potential.begin(), context->potential.end(), cycle->node))) {
-    // The only feasible node: the drivers must be asked about it, or it is chosen for ever.
+  const auto is_potential = [this, context](NodeId node) {
+    const std::vector<NodeId>& potential = context->potential;
+    return behaviour_.replaces_potential_nodes()
+               ? std::binary_search(potential.begin(), potential.end(), node)
+               : !potential.empty();
+  };
+  if (!cycle->pre_scored && (context == nullptr || !is_potential(cycle->node))) {
+    // The only feasible node: the drivers must be asked about it, or it is chosen for ever. That is
+    // what happens until 1.28 where an earlier cycle has left a list without it.
     cycle->has_potential = true;
     cycle->potential = {cycle->node};
     KeepRefused(cycle);
