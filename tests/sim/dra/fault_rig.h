@@ -131,6 +131,8 @@ class FaultRig {
  public:
   explicit FaultRig(FaultScenario s) : s_(std::move(s)), meddler_(s_.meddler, s_.seed) {
     s_.engine.options.stop_after_events = 1;
+    // A run in which nothing happens for long is taken for one that hangs.
+    s_.plane.kubelet.prepare_retry = s_.plane.kubelet.retry;
     seen_.resize(s_.faults.size());
     s_.engine.extend = [this](const ClusterState& cluster, Profile& profile) {
       MakePlane(cluster, profile);
