@@ -28,10 +28,10 @@ ApiRequest ClaimStatusUpdate(std::shared_ptr<const ResourceClaim> claim) {
 
 // What the server makes a claim's name from: room is left for a hyphen and five characters in a
 // name of 63. Too long a text loses from both of its parts, each in proportion to its length (and
-// then its last hyphen too).
-std::string GeneratedClaimPrefix(absl::string_view pod, absl::string_view entry) {
+// then its last hyphen too, if the release has one).
+std::string GeneratedClaimPrefix(absl::string_view pod, absl::string_view entry, bool hyphen) {
   constexpr size_t kMaxPrefix = 57;
-  std::string prefix = absl::StrCat(pod, "-", entry, "-");
+  std::string prefix = absl::StrCat(pod, "-", entry, hyphen ? "-" : "");
   const size_t length = prefix.size();
   if (length <= kMaxPrefix) return prefix;
   return absl::StrCat(pod.substr(0, pod.size() * kMaxPrefix / length), "-",
@@ -149,8 +149,8 @@ ApiRequest ClaimController::CreateClaim(const Pod& pod, const PodClaim& entry,
   request.verb = Verb::kCreate;
   request.kind = ObjectKind::kResourceClaim;
   if (options_.behaviour.generated_names()) {
-    request.generate_name =
-        client_->names().Intern(GeneratedClaimPrefix(pod.meta.name.text(), entry.entry.text()));
+    request.generate_name = client_->names().Intern(GeneratedClaimPrefix(
+        pod.meta.name.text(), entry.entry.text(), options_.behaviour.hyphen_before_suffix()));
   } else {
     claim->meta.name = PlainName(pod, entry);
   }

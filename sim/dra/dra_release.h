@@ -29,8 +29,10 @@ struct DraBehaviour {
 
   // PreEnqueue keeps pods with missing claims out of the queue; before, PreFilter rejects them.
   bool pre_enqueue() const { return release >= DraRelease::k28; }
-  // Names of claims made from templates are "<pod>-<entry>-" with a suffix; before, without.
+  // Names of claims made from templates are "<pod>-<entry>" with a suffix; before, without.
   bool generated_names() const { return release >= DraRelease::k28; }
+  // Such a suffix follows a hyphen.
+  bool hyphen_before_suffix() const { return release >= DraRelease::k29; }
   // Template claims carry the annotation pod-claim-name, pods the status resourceClaimStatuses.
   bool claim_statuses() const { return release >= DraRelease::k28; }
   // The claim controller deletes the claims of finished pods, and serves pods bound by hand.

@@ -56,6 +56,7 @@ TEST(DraReleaseTest, WhatCameWhen) {
   using B = DraBehaviour;
   EXPECT_EQ(Since(&B::pre_enqueue), "001111");
   EXPECT_EQ(Since(&B::generated_names), "001111");
+  EXPECT_EQ(Since(&B::hyphen_before_suffix), "000111");
   EXPECT_EQ(Since(&B::claim_statuses), "001111");
   EXPECT_EQ(Since(&B::releases_finished_pods), "001111");
   EXPECT_EQ(Since(&B::serves_bound_pods), "001111");
