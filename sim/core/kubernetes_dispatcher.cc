@@ -27,6 +27,7 @@ KubernetesDispatcher::KubernetesDispatcher(DispatchParts parts,
       queue_(QueueSortOf(*parts.profile), options),
       post_filters_(parts.profile->plugins_at(kPostFilter)),
       pre_enqueues_(parts.profile->plugins_at(kPreEnqueue)),
+      pending_plugins_(parts.profile->plugins_at(kNodeRestriction)),
       offsets_(seed, "preemption/offset") {}
 
 QueuedPod KubernetesDispatcher::EntryOf(JobId job) const {
@@ -207,7 +208,18 @@ void KubernetesDispatcher::OnEvent(ClusterEvent event, NodeId node) {
         }
         return false;
       },
-      parts_.host->now());
+      [&](PodId pod) { return SkipsBackoff(event, pod); }, parts_.host->now());
+}
+
+// A gang waits for more than its first pod does.
+bool KubernetesDispatcher::SkipsBackoff(ClusterEvent event, PodId pod) const {
+  if (parts_.jobs->row(parts_.jobs->job_of(pod)).pods > 1) return false;
+  for (Plugin* plugin : pending_plugins_) {
+    if ((plugin->requeue_events() & event) != 0 && plugin->SkipsBackoff(pod, parts_.host->now())) {
+      return true;
+    }
+  }
+  return false;
 }
 
 void KubernetesDispatcher::Dispatch() {

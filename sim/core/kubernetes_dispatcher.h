@@ -59,6 +59,7 @@ class KubernetesDispatcher : public Dispatcher {
 
   void Enqueue(JobId job);
   bool PassesPreEnqueue(JobId job) const;
+  bool SkipsBackoff(ClusterEvent event, PodId pod) const;
   PodContext ContextOf(PodId pod) const;
   void Admit(TenantId tenant);
   void Attempt(const QueuedPod& pod);
@@ -75,7 +76,8 @@ class KubernetesDispatcher : public Dispatcher {
   KubernetesQueue queue_;
   std::vector<Plugin*> post_filters_;
   std::vector<Plugin*> pre_enqueues_;
-  absl::btree_set<JobId> held_;  // admitted, but PreEnqueue keeps them out of the queue
+  std::vector<Plugin*> pending_plugins_;  // that may end an attempt with kPending
+  absl::btree_set<JobId> held_;           // admitted, but PreEnqueue keeps them out of the queue
   Random offsets_;
   std::vector<uint64_t> rejectors_;       // by summary; 0: not looked up
   std::vector<std::deque<JobId>> gated_;  // by tenant: over quota, in order of submission

@@ -240,7 +240,14 @@ class KubernetesQueue {
   // Something happened. Moves each unschedulable pod that it helps to its backoff, or to active if
   // that is over; returns how many. `helps` is asked once for each shape and set of rejectors among
   // the unschedulable pods, and must not call the queue. O(buckets with pods + moved log n).
-  size_t OnEvent(absl::FunctionRef<bool(ShapeId, uint64_t)> helps, SimTime now);
+  // `skips_backoff` is asked for each pod that would back off: true brings it to active all the
+  // same (kube-scheduler's PendingPlugins).
+  size_t OnEvent(absl::FunctionRef<bool(ShapeId, uint64_t)> helps,
+                 absl::FunctionRef<bool(PodId)> skips_backoff, SimTime now);
+  size_t OnEvent(absl::FunctionRef<bool(ShapeId, uint64_t)> helps, SimTime now) {
+    return OnEvent(
+        helps, [](PodId) { return false; }, now);
+  }
 
   // The tick of the backoff timer: pods whose backoff is over, by an error or not, become active.
   // Returns how many. REQUIRES: now is a whole second. O(1 + moved log n).
@@ -380,7 +387,8 @@ class KubernetesQueue {
   uint32_t BucketOf(uint32_t hint, ShapeId shape, uint64_t rejectors);
   void List(uint32_t bucket_index);
   void Unlist(Bucket& bucket);
-  void MoveFront(Bucket& bucket, size_t end, int64_t window_ns);
+  void MoveFront(Bucket& bucket, size_t end, int64_t window_ns,
+                 absl::FunctionRef<bool(PodId)> skips_backoff);
   void TidyUp(Bucket& bucket);
   void Compact(Bucket& bucket);
 

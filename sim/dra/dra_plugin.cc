@@ -511,15 +511,24 @@ void DraPlugin::OnPod(const WatchEvent& event) {
 
 void DraPlugin::Hint(PodId pod, DynamicResources::Hint hint) {
   if (hint == DynamicResources::Hint::kSkip) return;
-  bool at_once = hint == DynamicResources::Hint::kQueueImmediately ||
-                 (pod.value() < pending_.size() && pending_[pod.value()]);
-  if (at_once) {
-    if (wakes_.size() <= pod.value()) wakes_.resize(pod.value() + size_t{1});
-    Wakes& wakes = wakes_[pod.value()];
-    if (wakes.at != client_->now()) wakes = {client_->now(), 0};
-    at_once = ++wakes.count <= kMostWakesAtOnce;
-  }
-  engine_->WakePod(pod, at_once);
+  const bool at_once = hint == DynamicResources::Hint::kQueueImmediately || IsPending(pod);
+  engine_->WakePod(pod, at_once && CountWake(pod, client_->now()));
+}
+
+bool DraPlugin::IsPending(PodId pod) const {
+  return pod.value() < pending_.size() && pending_[pod.value()];
+}
+
+bool DraPlugin::CountWake(PodId pod, SimTime now) {
+  if (wakes_.size() <= pod.value()) wakes_.resize(pod.value() + size_t{1});
+  Wakes& wakes = wakes_[pod.value()];
+  if (wakes.at != now) wakes = {now, 0};
+  return ++wakes.count <= kMostWakesAtOnce;
+}
+
+// An event while the attempt is being undone belongs to the pod's own cycle: it costs a backoff.
+bool DraPlugin::SkipsBackoff(PodId pod, SimTime now) {
+  return IsPending(pod) && !held_back_.contains(pod) && CountWake(pod, now);
 }
 
 void DraPlugin::OnClaim(const WatchEvent& event) {

@@ -63,6 +63,7 @@ class DraPlugin : public Plugin, public Actor {
   void Filter(const PodContext&, const ClusterState&, absl::Span<const NodeId>,
               absl::Span<ReasonIndex>) const override {}
   uint32_t requeue_events() const override { return kNodeAdded | kClaimChanged; }
+  bool SkipsBackoff(PodId pod, SimTime now) override;
   bool PreEnqueue(const PodContext& pod) override;
   StepResult PreFilter(const PodContext& pod, const ClusterState& cluster) override;
   NodeRestriction Restriction(const PodContext& pod) override;
@@ -135,6 +136,9 @@ class DraPlugin : public Plugin, public Actor {
   void OnContext(const WatchEvent& event);
   void OnPod(const WatchEvent& event);
   void Hint(PodId pod, DynamicResources::Hint hint);
+  bool IsPending(PodId pod) const;
+  // One more wake without backoff; false when there have been too many at this instant.
+  bool CountWake(PodId pod, SimTime now);
   ReasonIndex LocalReason(DynamicResources::Reason reason) const;
 
   DraBehaviour behaviour_;

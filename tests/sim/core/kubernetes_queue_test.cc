@@ -133,6 +133,28 @@ TEST_F(KubernetesQueueTest, AMovedPodKeepsTheTimeOfItsFailure) {
 
 // ---- Backoff ----
 
+// Of two pods that an event helps in their backoff, one may skip it; who no longer backs off is not
+// asked, nor does a timeout ask anybody.
+TEST_F(KubernetesQueueTest, PodsThatMaySkipTheirBackoff) {
+  options_.pop_from_backoff = false;
+  KubernetesQueue queue(&sort_, options_);
+  for (uint32_t i = 0; i < 3; ++i) {
+    const SimTime failed = i == 0 ? Sec(0) : Sec(9);
+    queue.Add(Pod(i), Shape(0), 0, failed);
+    const QueuedPod pod = queue.Pop(failed);
+    queue.Return(pod, Shape(0), kFit, false, failed);
+  }
+  Pods asked;
+  const auto skips = [&asked](PodId pod) {
+    asked.push_back(pod.value());
+    return pod == Pod(1);
+  };
+  EXPECT_EQ(queue.OnEvent(kAlways, skips, Sec(9)), 3u);
+  EXPECT_EQ(asked, (Pods{1, 2}));
+  EXPECT_EQ(queue.active(), 2u);
+  EXPECT_EQ(queue.backoff(), 1u);
+}
+
 TEST_F(KubernetesQueueTest, BackoffDoublesUpToItsMaximum) {
   for (const bool pop_from_backoff : {true, false}) {
     options_.pop_from_backoff = pop_from_backoff;

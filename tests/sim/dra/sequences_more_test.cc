@@ -93,6 +93,46 @@ TEST(SequencesTest, NodeBecameUnfitAfterAllocation) {
   }
 }
 
+// Without hints any event of a claim or context wakes the pod: since 1.29, when it is Pending,
+// straight away, before only after its backoff, the second of which is over with the third.
+TEST(SequencesTest, WithoutHintsPendingPodsSkipTheBackoff) {
+  for (const DraRelease release : {DraRelease::k28, DraRelease::k29, DraRelease::k30}) {
+    DraScenario s = StoryScenario({1});
+    s.engine.pods = {{"pod", 0, 1 * kStorySecond, 10 * kStorySecond, 0}};
+    s.plane.behaviour.release = release;
+    s.plane.behaviour.queueing_hints = false;
+    DraRig rig(std::move(s));
+    DraStory story(&rig);
+    ASSERT_EQ(rig.Run(), absl::OkStatus()) << story.Text();
+    EXPECT_NEAR(story.BoundAt("pod"), release == DraRelease::k28 ? 3 : 1, 1e-6) << story.Text();
+    EXPECT_EQ(rig.plane().plugin().attempts(), 2u) << story.Text();
+  }
+}
+
+// A node that joins is such an event, too, with hints and without.
+TEST(SequencesTest, ANodeThatJoinsWakesPendingPodsAtOnce) {
+  for (const bool hints : {true, false}) {
+    DraScenario s = StoryScenario({1, 1});
+    s.engine.pods = {{"pod", 0, 1 * kStorySecond, 10 * kStorySecond, 0}};
+    NodeTransition change;
+    change.node = NodeId(size_t{1});
+    change.action = NodeTransition::Action::kRemove;
+    s.engine.node_changes = {change};
+    change.at = SimTime(1500 * kStoryMs);
+    change.action = NodeTransition::Action::kAdd;
+    s.engine.node_changes.push_back(change);
+    s.plane.behaviour.queueing_hints = hints;
+    s.plane.driver_controller.decision_latency = Constant(10);
+    DraRig rig(std::move(s));
+    DraStory story(&rig);
+    uint64_t attempts = 0;
+    story.At(1.6, [&] { attempts = rig.plane().plugin().attempts(); });
+    ASSERT_EQ(rig.Run(), absl::OkStatus()) << story.Text();
+    // At 1 s and at 1.5 s; without hints each once more for the context that the pod has written.
+    EXPECT_EQ(attempts, hints ? 2u : 4u) << story.Text();
+  }
+}
+
 // The pod waits for CPUs when another client binds it. (The engine's own scheduler goes on waiting
 // for it, and would try to bind it too: the run is not followed to its end.) Decisions of the
 // driver take 2 s.
