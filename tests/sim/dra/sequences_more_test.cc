@@ -7,9 +7,11 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "model/distributions.h"
 #include "model/ids.h"
 #include "model/kube/objects.h"
 #include "model/time.h"
@@ -131,6 +133,54 @@ TEST(SequencesTest, ANodeThatJoinsWakesPendingPodsAtOnce) {
     // At 1 s and at 1.5 s; without hints each once more for the context that the pod has written.
     EXPECT_EQ(attempts, hints ? 2u : 4u) << story.Text();
   }
+}
+
+// The scheduler watches claims and contexts one by one. The driver's finalizer may arrive before
+// the context that the scheduler has created itself; without hints it wakes the pod, which has no
+// context in the cache, and creates it once more.
+TEST(SequencesTest, AContextIsCreatedTwice) {
+  int refused = 0;
+  for (uint64_t seed = 1; seed <= 40; ++seed) {
+    DraScenario s = StoryScenario({1});
+    s.engine.pods = {{"pod", 0, 1 * kStorySecond, 10 * kStorySecond, 0}};
+    s.plane.behaviour.queueing_hints = false;
+    s.plane.scheduler.watch_latency = *Distribution::Parse("uniform(low=0.005,high=0.05)");
+    s.plane.seed = seed;
+    DraRig rig(std::move(s));
+    DraStory story(&rig);
+    ASSERT_EQ(rig.Run(), absl::OkStatus()) << story.Text();
+    EXPECT_GT(story.BoundAt("pod"), 1) << story.Text();
+    refused += story.Messages("scheduler", "POST podschedulingcontexts", ApiCode::kAlreadyExists);
+  }
+  EXPECT_GT(refused, 0);
+}
+
+// The driver may hear of the request to deallocate before it hears that no node is selected any
+// more: it allocates for the node that was just cleared. Decisions take 2 s; at 1 s another pod
+// takes all CPUs of the node.
+TEST(SequencesTest, ANodeThatWasJustClearedIsAllocatedFor) {
+  int times = 0;
+  for (uint64_t seed = 1; seed <= 80; ++seed) {
+    DraScenario s = StoryScenario({1, 0});
+    s.engine.nodes[1].cpu_milli = 4000;
+    s.engine.pods = {{"pod", 0, 0, 10 * kStorySecond, 0},
+                     {"plain", 1, 1 * kStorySecond, 100 * kStorySecond, 0}};
+    s.plane.driver_controller.decision_latency = Constant(2);
+    s.plane.drivers.watch_latency = *Distribution::Parse("uniform(low=0.005,high=0.05)");
+    s.plane.seed = seed;
+    DraRig rig(std::move(s));
+    DraStory story(&rig);
+    ASSERT_EQ(rig.Run(), absl::OkStatus()) << story.Text();
+    EXPECT_GT(story.BoundAt("pod"), 100) << story.Text();
+    bool selected = false;
+    for (const std::string& line : story.lines()) {
+      if (absl::StrContains(line, "(context): selects ")) {
+        selected = !absl::StrContains(line, "selects no node");
+      }
+      times += absl::StrContains(line, ": allocated on ") && !selected ? 1 : 0;
+    }
+  }
+  EXPECT_GT(times, 0);
 }
 
 // The pod waits for CPUs when another client binds it. (The engine's own scheduler goes on waiting
