@@ -43,9 +43,8 @@ std::string GeneratedClaimPrefix(absl::string_view pod, absl::string_view entry,
 absl::optional<ApiRequest> ClaimController::NextOfPod(Sync* sync, const ApiReply* reply) {
   if (sync->stage == Stage::kStart) {
     sync->pod = client_->cache().pod(sync->key >> 1);
-    if (sync->pod == nullptr || sync->pod->meta.deleting || IsDone(*sync->pod)) {
-      return absl::nullopt;
-    }
+    if (sync->pod == nullptr || sync->pod->meta.deleting) return absl::nullopt;
+    if (IsDone(*sync->pod) && !ServesEndedPods()) return absl::nullopt;
     sync->stage = Stage::kMakeClaims;
   } else if (!TakePodReply(sync, *reply)) {
     return absl::nullopt;
@@ -74,6 +73,7 @@ bool ClaimController::TakePodReply(Sync* sync, const ApiReply& reply) {
   switch (sync->stage) {
     case Stage::kMakeClaims: {
       const PodClaim& entry = sync->pod->claims[sync->next++];
+      last_made_[sync->pod->meta.uid] = ++claims_made_;
       if (options_.behaviour.claim_statuses()) {
         sync->made.push_back({entry.entry, MetaOf(reply.object)->name});
       }
@@ -111,6 +111,7 @@ absl::optional<ApiRequest> ClaimController::MakeNextClaim(Sync* sync) {
         continue;
       }
     }
+    if (IsDone(pod) && RemembersClaimOf(pod)) continue;
     const Ref<ResourceClaimTemplate>& from =
         cache.of<ResourceClaimTemplate>().Find(pod.meta.ns, entry.from_template);
     if (from == nullptr) break;

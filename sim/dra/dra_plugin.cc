@@ -515,6 +515,10 @@ void DraPlugin::Hint(PodId pod, DynamicResources::Hint hint) {
   engine_->WakePod(pod, at_once && CountWake(pod, client_->now()));
 }
 
+bool DraPlugin::WakesItself() const {
+  return behaviour_.strict_upstream && client_->options().qps > 0;
+}
+
 bool DraPlugin::IsPending(PodId pod) const {
   return pod.value() < pending_.size() && pending_[pod.value()];
 }
@@ -528,7 +532,8 @@ bool DraPlugin::CountWake(PodId pod, SimTime now) {
 
 // An event while the attempt is being undone belongs to the pod's own cycle: it costs a backoff.
 bool DraPlugin::SkipsBackoff(PodId pod, SimTime now) {
-  return IsPending(pod) && !held_back_.contains(pod) && CountWake(pod, now);
+  return IsPending(pod) && !held_back_.contains(pod) && !absl::c_linear_search(reservers_, pod) &&
+         CountWake(pod, now);
 }
 
 void DraPlugin::OnClaim(const WatchEvent& event) {
@@ -536,21 +541,23 @@ void DraPlugin::OnClaim(const WatchEvent& event) {
   const Ref<ResourceClaim> before = As<ResourceClaim>(event.before);
   const auto users = users_.find({claim->meta.ns, claim->meta.name});
   const bool deleted = event.type == WatchEvent::Type::kDeleted;
+  reservers_.clear();
   if (users != users_.end()) {
     const absl::btree_set<std::pair<Uid, PodId>> pods = users->second;
     for (const auto& [uid, row] : pods) {
       if (host_->UidOf(row) != uid) continue;
       if (behaviour_.pre_enqueue()) engine_->RecheckPod(row);
-      if (!behaviour_.queueing_hints) continue;
+      const bool own = !WakesItself() && before != nullptr && !deleted &&
+                       OnlyReservationOf(uid, *before, *claim);
+      if (own) reservers_.push_back(row);
+      if (!behaviour_.queueing_hints || own) continue;
       const Ref<Pod> pod = client_->cache().pod(uid);
       if (pod == nullptr || pod->node.valid()) continue;
-      // Upstream tries a pod again whose reservation its own failed attempt has just taken back,
-      // which then fails again. Without latencies that would be for ever at one instant.
-      if (before != nullptr && !deleted && OnlyReservationOf(uid, *before, *claim)) continue;
       Hint(row, rules_->AfterClaimChange(*pod, before.get(), deleted ? nullptr : claim.get()));
     }
   }
   if (!behaviour_.queueing_hints && !deleted) engine_->ClaimsChanged();
+  reservers_.clear();
 }
 
 void DraPlugin::OnContext(const WatchEvent& event) {

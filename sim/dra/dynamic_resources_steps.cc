@@ -341,10 +341,14 @@ DynamicResources::Status DynamicResources::ContinueReserve(Cycle* cycle, const A
     const Status status = Decide(cycle);
     return HasUnpublished(*cycle) ? Status() : status;
   }
-  if (cycle->stage == kBegin || cycle->stage == kWriteClaim) {
+  // Upstream reserves what is allocated, and only then finds that the pod has to wait for the rest.
+  // That wakes the pod, whose next cycle gives the reservation back, which wakes it again.
+  const bool reserves_first = behaviour_.strict_upstream;
+  if (cycle->stage == kBegin && !reserves_first) cycle->result = Decide(cycle);
+  if (cycle->result.ok() && (cycle->stage == kBegin || cycle->stage == kWriteClaim)) {
     const Status status = ChangeReservations(cycle, true, reply);
     if (status.code != Code::kSuccess) return status;
-    cycle->result = Decide(cycle);
+    if (reserves_first) cycle->result = Decide(cycle);
     if (cycle->result.ok()) return cycle->result;
     reply = nullptr;
   }
