@@ -28,7 +28,10 @@ KubernetesDispatcher::KubernetesDispatcher(DispatchParts parts,
       post_filters_(parts.profile->plugins_at(kPostFilter)),
       pre_enqueues_(parts.profile->plugins_at(kPreEnqueue)),
       pending_plugins_(parts.profile->plugins_at(kNodeRestriction)),
-      offsets_(seed, "preemption/offset") {}
+      offsets_(seed, "preemption/offset") {
+  if (pre_enqueues_.empty()) return;
+  queue_.set_gate([this](PodId pod) { return PassesPreEnqueue(parts_.jobs->job_of(pod)); });
+}
 
 QueuedPod KubernetesDispatcher::EntryOf(JobId job) const {
   const JobRow& row = parts_.jobs->row(job);
@@ -80,7 +83,8 @@ bool KubernetesDispatcher::PassesPreEnqueue(JobId job) const {
 }
 
 void KubernetesDispatcher::Recheck(JobId job) {
-  if (held_.erase(job) > 0) Enqueue(job);
+  if (held_.erase(job) > 0) return Enqueue(job);
+  queue_.Recheck(parts_.jobs->row(job).first_pod, parts_.host->now());
 }
 
 void KubernetesDispatcher::Wake(JobId job, bool at_once) {

@@ -77,7 +77,7 @@ class KubernetesDispatcher : public Dispatcher {
   std::vector<Plugin*> post_filters_;
   std::vector<Plugin*> pre_enqueues_;
   std::vector<Plugin*> pending_plugins_;  // that may end an attempt with kPending
-  absl::btree_set<JobId> held_;           // admitted, but PreEnqueue keeps them out of the queue
+  absl::btree_set<JobId> held_;           // admitted, but PreEnqueue has not let them in yet
   Random offsets_;
   std::vector<uint64_t> rejectors_;       // by summary; 0: not looked up
   std::vector<std::deque<JobId>> gated_;  // by tenant: over quota, in order of submission

@@ -220,6 +220,14 @@ bool KubernetesQueue::Activate(PodId pod, SimTime now) {
   return true;
 }
 
+void KubernetesQueue::Recheck(PodId pod, SimTime now) {
+  AdvanceTo(now);
+  const uint32_t slot = SlotOf(pod);
+  if (slot == kNone || entries_[slot].place != Place::kGated) return;
+  Leave(slot);
+  EnterActive(slot);
+}
+
 bool KubernetesQueue::OnPodEvent(PodId pod, SimTime now) {
   AdvanceTo(now);
   const uint32_t slot = SlotOf(pod);
@@ -263,6 +271,19 @@ void KubernetesQueue::Push(KeyHeap& heap, uint32_t slot) {
 }
 
 void KubernetesQueue::EnterActive(uint32_t slot) {
+  if (gate_ && !gate_(entries_[slot].pod)) {
+    EnterGate(slot);
+  } else {
+    PutActive(slot);
+  }
+}
+
+void KubernetesQueue::EnterGate(uint32_t slot) {
+  entries_[slot].place = Place::kGated;
+  ++gated_;
+}
+
+void KubernetesQueue::PutActive(uint32_t slot) {
   entries_[slot].place = Place::kActive;
   Push(active_heap_, slot);
   ++active_;
@@ -322,6 +343,9 @@ void KubernetesQueue::Leave(uint32_t slot) {
     case Place::kBackoff:
     case Place::kErrorBackoff:
       LeaveBackoff(entry, place);
+      break;
+    case Place::kGated:
+      --gated_;
       break;
     case Place::kUnschedulable: {
       Bucket& bucket = buckets_[entry.bucket];

@@ -183,6 +183,42 @@ TEST(SequencesTest, ANodeThatWasJustClearedIsAllocatedFor) {
   EXPECT_GT(times, 0);
 }
 
+// The claim of a waiting pod is deleted at 10 s, and is there again at 31 s. The pod is not tried
+// when the node has room, at 20 s, since PreEnqueue keeps it out; 1.27 has none.
+TEST(SequencesTest, APodWhoseClaimIsDeletedIsNotTriedAgain) {
+  for (const DraRelease release : {DraRelease::k27, DraRelease::k28, DraRelease::k29}) {
+    DraScenario s = StoryScenario({1});
+    s.engine.pods = {{"plain", 1, 0, 20 * kStorySecond, 0},
+                     {"pod", 0, 1 * kStorySecond, 10 * kStorySecond, 0}};
+    s.plane.behaviour.release = release;
+    s.objects = [](ControlPlane& plane) {
+      DRASIM_CHECK(plane.Create(TestClass(plane.names(), "class", kStoryDriver)).ok());
+      DRASIM_CHECK(plane.Create(TestClaim(plane.names(), "mine", "class")).ok());
+    };
+    s.claims = [](NamePool& names, const std::string& pod) {
+      std::vector<PodClaim> claims;
+      if (pod == "pod") claims.push_back(FromClaim(names, "gpu", "mine"));
+      return claims;
+    };
+    DraRig rig(std::move(s));
+    DraStory story(&rig);
+    uint64_t attempts = 0;
+    story.At(10, [&] { rig.plane().DeleteClaim(story.Claim("mine")->meta.uid); });
+    story.At(30, [&] { attempts = rig.plane().plugin().attempts(); });
+    story.At(31, [&] {
+      ApiRequest create;
+      create.verb = Verb::kCreate;
+      create.kind = ObjectKind::kResourceClaim;
+      create.object = TestClaim(rig.plane().names(), "mine", "class");
+      story.Call(std::move(create));
+    });
+    ASSERT_EQ(rig.Run(), absl::OkStatus()) << story.Text();
+    // One is that of "plain".
+    EXPECT_EQ(attempts, release == DraRelease::k27 ? 3u : 2u) << story.Text();
+    EXPECT_GT(story.BoundAt("pod"), 30) << story.Text();
+  }
+}
+
 // The pod waits for CPUs when another client binds it. (The engine's own scheduler goes on waiting
 // for it, and would try to bind it too: the run is not followed to its end.) Decisions of the
 // driver take 2 s.
