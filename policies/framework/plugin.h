@@ -191,6 +191,11 @@ class Plugin {
   virtual bool MayHelp(ClusterEvent event, NodeId node, const PodShape& shape,
                        const ClusterState& cluster) const;
 
+  // Whether such an event brings a pod to the active queue without its backoff. True for pods whose
+  // last attempt this plugin ended with kPending (kube-scheduler's PendingPlugins). Asked only of
+  // plugins with kNodeRestriction.
+  virtual bool SkipsBackoff(PodId /*pod*/, SimTime /*now*/) { return false; }
+
   // True when Score depends on nothing but what Filter may read.
   virtual bool score_is_cacheable() const { return true; }
   virtual Normalize normalize(const ClusterState&) const { return Normalize::kNone; }

@@ -270,10 +270,8 @@ void FillDraDefaults(proto::Scenario* s) {
   proto::Dra* dra = s->mutable_front_end()->mutable_dra();
   if (dra->release().empty()) dra->set_release("1.29");
   if (!dra->has_strict_upstream()) dra->set_strict_upstream(true);
-  if (!dra->has_queueing_hints()) {
-    const absl::StatusOr<DraRelease> release = ParseDraRelease(dra->release());
-    dra->set_queueing_hints(!release.ok() || *release >= kFirstWithHints);
-  }
+  // On in 1.28.0 only; off from 1.28.5 to 1.31.
+  if (!dra->has_queueing_hints()) dra->set_queueing_hints(false);
   if (dra->allocation_mode().empty()) dra->set_allocation_mode("WaitForFirstConsumer");
   if (dra->drivers_size() == 0) dra->add_drivers()->set_kind("nvidia");
   for (proto::DraDriver& driver : *dra->mutable_drivers()) {

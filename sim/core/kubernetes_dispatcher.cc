@@ -28,7 +28,10 @@ KubernetesDispatcher::KubernetesDispatcher(DispatchParts parts,
       post_filters_(parts.profile->plugins_at(kPostFilter)),
       pre_enqueues_(parts.profile->plugins_at(kPreEnqueue)),
       restricting_(parts.profile->plugins_at(kNodeRestriction)),
-      offsets_(seed, "preemption/offset") {}
+      offsets_(seed, "preemption/offset") {
+  if (pre_enqueues_.empty()) return;
+  queue_.set_gate([this](PodId pod) { return PassesPreEnqueue(parts_.jobs->job_of(pod)); });
+}
 
 QueuedPod KubernetesDispatcher::EntryOf(JobId job) const {
   const JobRow& row = parts_.jobs->row(job);
@@ -80,7 +83,8 @@ bool KubernetesDispatcher::PassesPreEnqueue(JobId job) const {
 }
 
 void KubernetesDispatcher::Recheck(JobId job) {
-  if (held_.erase(job) > 0) Enqueue(job);
+  if (held_.erase(job) > 0) return Enqueue(job);
+  queue_.Recheck(parts_.jobs->row(job).first_pod, parts_.host->now());
 }
 
 void KubernetesDispatcher::Wake(JobId job, bool at_once) {
@@ -208,7 +212,18 @@ void KubernetesDispatcher::OnEvent(ClusterEvent event, NodeId node) {
         }
         return false;
       },
-      parts_.host->now());
+      [&](PodId pod) { return SkipsBackoff(event, pod); }, parts_.host->now());
+}
+
+// A gang waits for more than its first pod does.
+bool KubernetesDispatcher::SkipsBackoff(ClusterEvent event, PodId pod) const {
+  if (parts_.jobs->row(parts_.jobs->job_of(pod)).pods > 1) return false;
+  for (Plugin* plugin : restricting_) {
+    if ((plugin->requeue_events() & event) != 0 && plugin->SkipsBackoff(pod, parts_.host->now())) {
+      return true;
+    }
+  }
+  return false;
 }
 
 void KubernetesDispatcher::Dispatch() {

@@ -41,8 +41,12 @@ class KubernetesDispatcher : public Dispatcher {
   absl::optional<SimTime> NextTimer() override;
   void OnTimer() override;
   bool TimerMayHelp() const override { return queue_.backoff() > 0 || !nominated_.empty(); }
-  size_t waiting() const override { return in_line() + gated_jobs_ + held_.size(); }
-  size_t in_line() const override { return queue_.waiting() + nominated_.size(); }
+  size_t waiting() const override {
+    return in_line() + queue_.gated() + gated_jobs_ + held_.size();
+  }
+  size_t in_line() const override {
+    return queue_.waiting() - queue_.gated() + nominated_.size();
+  }
   int64_t SmallestNeedMilli() const override;
   void Save(StateWriter& out) const override;
   absl::Status Load(StateReader& in) override;
@@ -58,6 +62,7 @@ class KubernetesDispatcher : public Dispatcher {
 
   void Enqueue(JobId job);
   bool PassesPreEnqueue(JobId job) const;
+  bool SkipsBackoff(ClusterEvent event, PodId pod) const;
   PodContext ContextOf(PodId pod) const;
   void Admit(TenantId tenant);
   void Attempt(const QueuedPod& pod);
@@ -74,8 +79,8 @@ class KubernetesDispatcher : public Dispatcher {
   KubernetesQueue queue_;
   std::vector<Plugin*> post_filters_;
   std::vector<Plugin*> pre_enqueues_;
-  std::vector<Plugin*> restricting_;  // kNodeRestriction
-  absl::btree_set<JobId> held_;       // admitted, but PreEnqueue keeps them out of the queue
+  std::vector<Plugin*> restricting_;  // that may end an attempt with kPending
+  absl::btree_set<JobId> held_;           // admitted, but PreEnqueue has not let them in yet
   Random offsets_;
   std::vector<uint64_t> rejectors_;       // by summary; 0: not looked up
   std::vector<std::deque<JobId>> gated_;  // by tenant: over quota, in order of submission

@@ -220,6 +220,14 @@ bool KubernetesQueue::Activate(PodId pod, SimTime now) {
   return true;
 }
 
+void KubernetesQueue::Recheck(PodId pod, SimTime now) {
+  AdvanceTo(now);
+  const uint32_t slot = SlotOf(pod);
+  if (slot == kNone || entries_[slot].place != Place::kGated) return;
+  Leave(slot);
+  EnterActive(slot);
+}
+
 bool KubernetesQueue::OnPodEvent(PodId pod, SimTime now) {
   AdvanceTo(now);
   const uint32_t slot = SlotOf(pod);
@@ -263,6 +271,19 @@ void KubernetesQueue::Push(KeyHeap& heap, uint32_t slot) {
 }
 
 void KubernetesQueue::EnterActive(uint32_t slot) {
+  if (gate_ && !gate_(entries_[slot].pod)) {
+    EnterGate(slot);
+  } else {
+    PutActive(slot);
+  }
+}
+
+void KubernetesQueue::EnterGate(uint32_t slot) {
+  entries_[slot].place = Place::kGated;
+  ++gated_;
+}
+
+void KubernetesQueue::PutActive(uint32_t slot) {
   entries_[slot].place = Place::kActive;
   Push(active_heap_, slot);
   ++active_;
@@ -322,6 +343,9 @@ void KubernetesQueue::Leave(uint32_t slot) {
     case Place::kBackoff:
     case Place::kErrorBackoff:
       LeaveBackoff(entry, place);
+      break;
+    case Place::kGated:
+      --gated_;
       break;
     case Place::kUnschedulable: {
       Bucket& bucket = buckets_[entry.bucket];
@@ -448,7 +472,8 @@ void KubernetesQueue::Unlist(Bucket& bucket) {
 }
 
 // Moves the pods before index `end` to their backoff or to active.
-void KubernetesQueue::MoveFront(Bucket& bucket, size_t end, int64_t window_ns) {
+void KubernetesQueue::MoveFront(Bucket& bucket, size_t end, int64_t window_ns,
+                                absl::FunctionRef<bool(PodId)> skips_backoff) {
   // Far enough for the memory, and few enough for the first-level cache.
   constexpr size_t kAhead = 8;
   for (size_t i = bucket.first; i < end; ++i) {
@@ -459,7 +484,11 @@ void KubernetesQueue::MoveFront(Bucket& bucket, size_t end, int64_t window_ns) {
     if (slot == kNone) continue;
     --bucket.live;
     --unschedulable_;
-    EnterAfterBackoff(slot, Place::kBackoff, window_ns);
+    if (entries_[slot].expiry_ns >= window_ns && skips_backoff(entries_[slot].pod)) {
+      EnterActive(slot);
+    } else {
+      EnterAfterBackoff(slot, Place::kBackoff, window_ns);
+    }
   }
   bucket.first = end;
   TidyUp(bucket);
@@ -484,7 +513,8 @@ void KubernetesQueue::Compact(Bucket& bucket) {
   bucket.first = 0;
 }
 
-size_t KubernetesQueue::OnEvent(absl::FunctionRef<bool(ShapeId, uint64_t)> helps, SimTime now) {
+size_t KubernetesQueue::OnEvent(absl::FunctionRef<bool(ShapeId, uint64_t)> helps,
+                                absl::FunctionRef<bool(PodId)> skips_backoff, SimTime now) {
   AdvanceTo(now);
   const int64_t window_ns = WindowNs(now);
   size_t moved = 0;
@@ -496,7 +526,7 @@ size_t KubernetesQueue::OnEvent(absl::FunctionRef<bool(ShapeId, uint64_t)> helps
     }
     moved += bucket.live;
     // Another bucket takes its place in the list.
-    MoveFront(bucket, bucket.slots.size(), window_ns);
+    MoveFront(bucket, bucket.slots.size(), window_ns, skips_backoff);
   }
   return moved;
 }
@@ -514,7 +544,8 @@ size_t KubernetesQueue::FlushUnschedulable(SimTime now) {
       if (slot == kNone) continue;
       if (now - SimTime(entries_[slot].queued_at_ns) <= options_.unschedulable_flush) break;
     }
-    MoveFront(bucket, end, window_ns);
+    // A timeout is no event that a pod waits for: it backs off.
+    MoveFront(bucket, end, window_ns, [](PodId) { return false; });
     if (i < nonempty_.size() && nonempty_[i] == bucket_index) ++i;
   }
   return before - unschedulable_;

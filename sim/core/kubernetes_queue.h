@@ -1,13 +1,14 @@
 // kube-scheduler's scheduling queue in virtual time (kubernetes/kubernetes v1.34,
 // pkg/scheduler/backend/queue; popping from the backoff queue: KEP-5142).
 //
-// A pod is in one of five places:
+// A pod is in one of six places:
 //  * active: to be tried next, in QueueSort order;
 //  * in flight: popped, and neither returned nor forgotten yet;
 //  * unschedulable: some Filter plugins rejected it (its rejectors), and nothing that may help has
 //    happened since;
 //  * backoff: something that may help has happened, but its last failure is too recent;
-//  * error backoff: its last attempt ended in an error, and too recently.
+//  * error backoff: its last attempt ended in an error, and too recently;
+//  * gated: it would be active, but PreEnqueue (set_gate) does not let it in.
 //
 // A pod's timestamp (QueuedPod::queued_at) and sequence are set when it is added and each time it
 // is returned; moves between places keep them. Its backoff lasts initial_backoff after the first
@@ -39,6 +40,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -207,6 +209,12 @@ class KubernetesQueue {
   // Pods that it calls equal are served by sequence. No option may be negative.
   KubernetesQueue(const Plugin* sort, const KubernetesQueueOptions& options);
 
+  // Asked whenever a pod would become active (PreEnqueue): false keeps it out until Recheck. Must
+  // not call the queue. None: all pods pass.
+  void set_gate(std::function<bool(PodId)> gate) { gate_ = std::move(gate); }
+  // The gate may have another answer: asked once more, if it keeps the pod out. Amortised O(log n).
+  void Recheck(PodId pod, SimTime now);
+
   // A new pod, which goes to active. For a gang, one of its pods stands for all. REQUIRES: the
   // queue does not know the pod. O(log active).
   void Add(PodId pod, ShapeId shape, int32_t priority, SimTime now);
@@ -240,7 +248,14 @@ class KubernetesQueue {
   // Something happened. Moves each unschedulable pod that it helps to its backoff, or to active if
   // that is over; returns how many. `helps` is asked once for each shape and set of rejectors among
   // the unschedulable pods, and must not call the queue. O(buckets with pods + moved log n).
-  size_t OnEvent(absl::FunctionRef<bool(ShapeId, uint64_t)> helps, SimTime now);
+  // `skips_backoff` is asked for each pod that would back off: true brings it to active all the
+  // same (kube-scheduler's PendingPlugins).
+  size_t OnEvent(absl::FunctionRef<bool(ShapeId, uint64_t)> helps,
+                 absl::FunctionRef<bool(PodId)> skips_backoff, SimTime now);
+  size_t OnEvent(absl::FunctionRef<bool(ShapeId, uint64_t)> helps, SimTime now) {
+    return OnEvent(
+        helps, [](PodId) { return false; }, now);
+  }
 
   // The tick of the backoff timer: pods whose backoff is over, by an error or not, become active.
   // Returns how many. REQUIRES: now is a whole second. O(1 + moved log n).
@@ -281,7 +296,8 @@ class KubernetesQueue {
   size_t active() const { return active_; }
   size_t backoff() const { return pod_backoff_.live + error_backoff_.live; }
   size_t unschedulable() const { return unschedulable_; }
-  size_t waiting() const { return active() + backoff() + unschedulable(); }
+  size_t gated() const { return gated_; }
+  size_t waiting() const { return active() + backoff() + unschedulable() + gated(); }
 
   // Writes all pods, those in flight too. The sort plugin and the options are the caller's to save.
   // O(n log n).
@@ -304,6 +320,7 @@ class KubernetesQueue {
     kBackoff = 2,
     kErrorBackoff = 3,
     kUnschedulable = 4,
+    kGated = 5,
   };
 
   // A pod. One cache line.
@@ -364,7 +381,10 @@ class KubernetesQueue {
   uint32_t RecordFailure(PodId pod, ShapeId shape, uint64_t rejectors, SimTime now);
 
   void Push(KeyHeap& heap, uint32_t slot);
+  // Unless the gate keeps it out.
   void EnterActive(uint32_t slot);
+  void EnterGate(uint32_t slot);
+  void PutActive(uint32_t slot);
   void EnterBackoff(uint32_t slot, Place place);
   void EnterAfterBackoff(uint32_t slot, Place backoff_place, int64_t window_ns);
   void EnterBucket(uint32_t slot, uint32_t bucket_index);
@@ -380,7 +400,8 @@ class KubernetesQueue {
   uint32_t BucketOf(uint32_t hint, ShapeId shape, uint64_t rejectors);
   void List(uint32_t bucket_index);
   void Unlist(Bucket& bucket);
-  void MoveFront(Bucket& bucket, size_t end, int64_t window_ns);
+  void MoveFront(Bucket& bucket, size_t end, int64_t window_ns,
+                 absl::FunctionRef<bool(PodId)> skips_backoff);
   void TidyUp(Bucket& bucket);
   void Compact(Bucket& bucket);
 
@@ -397,6 +418,8 @@ class KubernetesQueue {
   std::vector<uint32_t> free_slots_;   // a stack: the slot freed last is still in the cache
   std::vector<uint32_t> slot_of_pod_;  // by PodId; kNone: unknown
 
+  std::function<bool(PodId)> gate_;
+  size_t gated_ = 0;
   size_t active_ = 0;
   KeyHeap active_heap_;
   Backoff pod_backoff_;

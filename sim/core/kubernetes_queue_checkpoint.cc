@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -64,7 +65,12 @@ void KubernetesQueue::Save(StateWriter& out) const {
 }
 
 absl::Status KubernetesQueue::Load(StateReader& in) {
-  *this = KubernetesQueue(sort_, options_);
+  const auto clear = [this] {
+    std::function<bool(PodId)> gate = std::move(gate_);
+    *this = KubernetesQueue(sort_, options_);
+    gate_ = std::move(gate);
+  };
+  clear();
   in.Section("kubernetes_queue");
   next_sequence_ = in.U64();
   last_ns_ = in.I64();
@@ -74,7 +80,7 @@ absl::Status KubernetesQueue::Load(StateReader& in) {
   for (const Bucket& bucket : buckets_) {
     if (bucket.live == 0) in.Fail("the scheduling queue lists a bucket without pods");
   }
-  if (!in.status().ok()) *this = KubernetesQueue(sort_, options_);
+  if (!in.status().ok()) clear();
   return in.status();
 }
 
@@ -108,8 +114,7 @@ void KubernetesQueue::LoadEntry(StateReader& in) {
   if (!in.status().ok()) return;
   entry.priority = static_cast<int32_t>(priority);
   if (!entry.pod.valid() || SlotOf(entry.pod) != kNone || entry.priority != priority ||
-      place > static_cast<uint64_t>(Place::kUnschedulable) ||
-      (in_bucket && listed >= nonempty_.size())) {
+      place > static_cast<uint64_t>(Place::kGated) || (in_bucket && listed >= nonempty_.size())) {
     return in.Fail("a pod of the scheduling queue has a field out of range, or is there twice");
   }
   const bool follows = entries_.empty() || (entries_.back().sequence < entry.sequence &&
@@ -124,7 +129,9 @@ void KubernetesQueue::LoadEntry(StateReader& in) {
   }
   const uint32_t slot = NewSlot(entry.pod);
   entries_[slot] = entry;
-  if (target == Place::kActive) EnterActive(slot);
+  // It was asked before it was saved.
+  if (target == Place::kActive) PutActive(slot);
+  if (target == Place::kGated) EnterGate(slot);
   if (backs_off) EnterBackoff(slot, target);
   if (in_bucket) EnterBucket(slot, nonempty_[static_cast<size_t>(listed)]);
 }

@@ -312,8 +312,9 @@ void ApiNetwork::OnChange(const WatchEvent& event) {
     message.change = event.type;
     message.request.object = event.object;
     const SimTime at = now_ + DrawLatency(client.options_.watch_latency, client.watch_latencies_);
-    client.last_delivery_ = std::max(client.last_delivery_, at);
-    Push(client.last_delivery_, slot);
+    SimTime& last = client.last_delivery_[static_cast<size_t>(event.kind())];
+    last = std::max(last, at);
+    Push(last, slot);
   }
 }
 
@@ -449,7 +450,7 @@ void ApiNetwork::Restart(ClientId client_id, SimDuration down) {
     }
   });
   DropSoon(client_id);
-  client.last_delivery_ = now_;
+  client.last_delivery_.fill(now_);
   const uint32_t slot = NewMessage(client_id);
   slots_[slot].type = Message::Type::kUp;
   Push(client.up_at_, slot);
@@ -466,7 +467,8 @@ void ApiNetwork::BreakWatch(ClientId client_id, SimDuration length) {
   DRASIM_CHECK_GE(length, SimDuration());
   ApiClient& client = *clients_[client_id];
   // The list must not overtake what is under way.
-  const SimTime at = std::max(now_ + length, client.last_delivery_);
+  const auto& sent = client.last_delivery_;
+  const SimTime at = std::max(now_ + length, *std::max_element(sent.begin(), sent.end()));
   client.relist_at_ = client.watch_broken_ ? std::max(client.relist_at_, at) : at;
   client.watch_broken_ = true;
   Drop([&](const Message& message) {

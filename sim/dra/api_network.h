@@ -4,9 +4,10 @@
 // A call waits for its client's rate limit, then takes a latency (drawn from the client's
 // distribution for reads or writes) at the end of which the server commits it and the caller has
 // the reply: what others committed meanwhile counts. With no latency and no wait the reply is there
-// at once. A change reaches a watching client after a latency drawn per event, in order of commits
-// (never before an earlier one of the same client); with none, right after the handler that is
-// running. On delivery the client's cache is updated first, then its actor is told.
+// at once. A change reaches a watching client after a latency drawn per event. A client watches
+// each kind of objects by itself: changes of one kind arrive in order of commits, those of
+// different kinds may overtake each other. With no latency a change arrives right after the handler
+// that is running. On delivery the client's cache is updated first, then its actor is told.
 //
 // Order within one instant: first come, first served; but changes for clients without watch latency
 // (none given, or a constant one of at most 0) come before all else that is due, in the order of
@@ -111,10 +112,11 @@ class ApiClient {
   uint32_t life_ = 0;  // counts restarts: replies to calls of an earlier life are dropped
   bool down_ = false;
   bool watch_broken_ = false;
-  bool lags_ = false;      // changes for it take time
-  SimTime up_at_;          // if down: when it will be restarted
-  SimTime relist_at_;      // if the watch is broken: until then
-  SimTime last_delivery_;  // of the changes sent to it, the latest is or was due then
+  bool lags_ = false;  // changes for it take time
+  SimTime up_at_;      // if down: when it will be restarted
+  SimTime relist_at_;  // if the watch is broken: until then
+  // Of the changes of a kind sent to it, the latest is or was due then.
+  std::array<SimTime, kObjectKinds> last_delivery_;
 };
 
 class ApiNetwork {

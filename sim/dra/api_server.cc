@@ -198,7 +198,8 @@ template <typename T>
 ApiReply ApiServer::HandleKind(const ApiRequest& request) {
   switch (request.verb) {
     case Verb::kGet: {
-      Ref<T> found = objects_.of<T>().Find(request.ns, request.name);
+      Ref<T> found = request.name.empty() ? objects_.of<T>().Find(request.uid)
+                                          : objects_.of<T>().Find(request.ns, request.name);
       if (found != nullptr) return ReplyWith(std::move(found));
       return Refuse(ApiCode::kNotFound, request.kind, request.ns, request.name, "not found");
     }

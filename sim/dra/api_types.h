@@ -52,7 +52,9 @@ struct ApiRequest {
   // Of kGet, kDelete and kBind; the other verbs read them from `object`.
   Name ns;
   Name name;
-  Uid uid = 0;         // precondition of kDelete and kBind; 0: none
+  // Precondition of kDelete and kBind; 0: none. kGet without a name asks for the object of this
+  // uid: a reference to an owner has both upstream, here only the uid is kept.
+  Uid uid = 0;
   bool force = false;  // kDelete: at once, whatever the grace period (finalizers still hold)
   NodeId node;         // kBind
   StatusPart part = StatusPart::kNone;  // kPatchStatus

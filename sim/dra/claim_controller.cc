@@ -25,12 +25,6 @@ WorkQueue::Key PodWorkKey(Uid pod) { return pod << 1; }
 WorkQueue::Key ClaimWorkKey(Uid claim) { return (claim << 1) | 1; }
 bool IsClaimWork(WorkQueue::Key key) { return (key & 1) != 0; }
 
-// Release 1.31 mixed up "deleted" and "not deleted" in its handler of claim events: it queues the
-// claims that are gone, and only those.
-bool QueuesOnlyDeletedClaims(const DraBehaviour& behaviour) {
-  return behaviour.strict_upstream && behaviour.release >= DraRelease::k31;
-}
-
 // Most come in order, and there are few.
 template <typename Uids>
 void InsertInto(Uids* uids, Uid uid) {
@@ -71,6 +65,7 @@ void ClaimController::OnRestart() {
   owned_.clear();
   deleted_pods_.clear();
   deleted_order_.clear();
+  last_made_.clear();
   QueueAll();
 }
 
@@ -143,6 +138,20 @@ bool ClaimController::NeedsServing(const Pod& pod, const ResourceClaim& claim) c
   return context == nullptr || context->selected != pod.node;
 }
 
+bool ClaimController::ServesEndedPods() const {
+  const DraBehaviour& behaviour = options_.behaviour;
+  return behaviour.strict_upstream && behaviour.serves_bound_pods() && client_->options().qps > 0;
+}
+
+bool ClaimController::RemembersClaimOf(const Pod& pod) const {
+  constexpr uint64_t kMutationCacheSize = 100;
+  size_t templates = 0;
+  for (const PodClaim& entry : pod.claims) templates += entry.claim.empty() ? 1 : 0;
+  const auto made = last_made_.find(pod.meta.uid);
+  return templates == 1 && made != last_made_.end() &&
+         claims_made_ - made->second <= kMutationCacheSize;
+}
+
 bool ClaimController::NeedsWork(const Pod& pod) const {
   if (pod.meta.deleting) return false;
   const DraBehaviour& behaviour = options_.behaviour;
@@ -180,15 +189,13 @@ void ClaimController::QueuePod(const Pod& pod, bool deleted) {
       const Ref<ResourceClaim>& claim = client_->cache().claim(pod.meta.ns, *name);
       if (claim != nullptr) queue_.Add(ClaimWorkKey(claim->meta.uid));
     }
-  } else if (NeedsWork(pod)) {
-    queue_.Add(PodWorkKey(pod.meta.uid));
+    if (deleted || !ServesEndedPods()) return;
   }
+  if (NeedsWork(pod)) queue_.Add(PodWorkKey(pod.meta.uid));
 }
 
 void ClaimController::QueueClaim(const ResourceClaim& claim, bool deleted) {
-  if (deleted == QueuesOnlyDeletedClaims(options_.behaviour)) {
-    queue_.Add(ClaimWorkKey(claim.meta.uid));
-  }
+  if (!deleted) queue_.Add(ClaimWorkKey(claim.meta.uid));
   const auto users = users_.find({claim.meta.ns, claim.meta.name});
   if (users == users_.end()) return;
   for (const Uid user : users->second) {
@@ -198,6 +205,7 @@ void ClaimController::QueueClaim(const ResourceClaim& claim, bool deleted) {
 }
 
 void ClaimController::RememberDeleted(const Pod& pod) {
+  last_made_.erase(pod.meta.uid);
   const std::pair<Name, Name> name = {pod.meta.ns, pod.meta.name};
   if (!deleted_pods_.emplace(pod.meta.uid, name).second) return;
   deleted_order_.push_back(pod.meta.uid);

@@ -87,6 +87,14 @@ class ClaimController : public Actor {
   Name PlainName(const Pod& pod, const PodClaim& entry) const;
   bool NeedsWork(const Pod& pod) const;
   bool NeedsServing(const Pod& pod, const ResourceClaim& claim) const;
+  // Upstream does not look at a pod's phase: claims of pods that have ended are made and reserved
+  // again, and released again, as fast as the client's rate limit lets it (kubernetes/kubernetes
+  // issue 141274). Without strict_upstream such pods need nothing; nor without a rate limit, since
+  // nothing would slow the controller down.
+  bool ServesEndedPods() const;
+  // Whether a claim that was made for a pod with one template is still in the mutation cache, which
+  // takes it for existing after it was deleted.
+  bool RemembersClaimOf(const Pod& pod) const;
 
   void QueueAll();
   void QueuePod(const Pod& pod, bool deleted);
@@ -134,6 +142,8 @@ class ClaimController : public Actor {
   absl::flat_hash_map<Uid, std::pair<Name, Name>> deleted_pods_;  // their names
   std::deque<Uid> deleted_order_;
   uint64_t failed_creations_ = 0;
+  uint64_t claims_made_ = 0;
+  absl::flat_hash_map<Uid, uint64_t> last_made_;  // by pod: claims_made_ after its last one
 };
 
 }  // namespace drasim

@@ -28,10 +28,10 @@ ApiRequest ClaimStatusUpdate(std::shared_ptr<const ResourceClaim> claim) {
 
 // What the server makes a claim's name from: room is left for a hyphen and five characters in a
 // name of 63. Too long a text loses from both of its parts, each in proportion to its length (and
-// then its last hyphen too).
-std::string GeneratedClaimPrefix(absl::string_view pod, absl::string_view entry) {
+// then its last hyphen too, if the release has one).
+std::string GeneratedClaimPrefix(absl::string_view pod, absl::string_view entry, bool hyphen) {
   constexpr size_t kMaxPrefix = 57;
-  std::string prefix = absl::StrCat(pod, "-", entry, "-");
+  std::string prefix = absl::StrCat(pod, "-", entry, hyphen ? "-" : "");
   const size_t length = prefix.size();
   if (length <= kMaxPrefix) return prefix;
   return absl::StrCat(pod.substr(0, pod.size() * kMaxPrefix / length), "-",
@@ -43,9 +43,8 @@ std::string GeneratedClaimPrefix(absl::string_view pod, absl::string_view entry)
 absl::optional<ApiRequest> ClaimController::NextOfPod(Sync* sync, const ApiReply* reply) {
   if (sync->stage == Stage::kStart) {
     sync->pod = client_->cache().pod(sync->key >> 1);
-    if (sync->pod == nullptr || sync->pod->meta.deleting || IsDone(*sync->pod)) {
-      return absl::nullopt;
-    }
+    if (sync->pod == nullptr || sync->pod->meta.deleting) return absl::nullopt;
+    if (IsDone(*sync->pod) && !ServesEndedPods()) return absl::nullopt;
     sync->stage = Stage::kMakeClaims;
   } else if (!TakePodReply(sync, *reply)) {
     return absl::nullopt;
@@ -74,6 +73,7 @@ bool ClaimController::TakePodReply(Sync* sync, const ApiReply& reply) {
   switch (sync->stage) {
     case Stage::kMakeClaims: {
       const PodClaim& entry = sync->pod->claims[sync->next++];
+      last_made_[sync->pod->meta.uid] = ++claims_made_;
       if (options_.behaviour.claim_statuses()) {
         sync->made.push_back({entry.entry, MetaOf(reply.object)->name});
       }
@@ -111,6 +111,7 @@ absl::optional<ApiRequest> ClaimController::MakeNextClaim(Sync* sync) {
         continue;
       }
     }
+    if (IsDone(pod) && RemembersClaimOf(pod)) continue;
     const Ref<ResourceClaimTemplate>& from =
         cache.of<ResourceClaimTemplate>().Find(pod.meta.ns, entry.from_template);
     if (from == nullptr) break;
@@ -149,8 +150,8 @@ ApiRequest ClaimController::CreateClaim(const Pod& pod, const PodClaim& entry,
   request.verb = Verb::kCreate;
   request.kind = ObjectKind::kResourceClaim;
   if (options_.behaviour.generated_names()) {
-    request.generate_name =
-        client_->names().Intern(GeneratedClaimPrefix(pod.meta.name.text(), entry.entry.text()));
+    request.generate_name = client_->names().Intern(GeneratedClaimPrefix(
+        pod.meta.name.text(), entry.entry.text(), options_.behaviour.hyphen_before_suffix()));
   } else {
     claim->meta.name = PlainName(pod, entry);
   }

@@ -52,6 +52,7 @@ ClaimKubelet::ClaimKubelet(std::vector<ClaimDriver*> drivers, const ClaimKubelet
       host_(host),
       draws_(options.seed, "kubelet plugins") {
   DRASIM_CHECK_GE(options.retry, SimDuration());
+  DRASIM_CHECK_GE(options.prepare_retry, SimDuration());
   DRASIM_CHECK(options.retry_jitter >= 0 && options.retry_jitter <= 1);
   DRASIM_CHECK(options.failures_per_mille >= 0 && options.failures_per_mille <= 1000);
 }
@@ -241,7 +242,6 @@ void ClaimKubelet::Fetch(PodState& state, const ApiReply* reply) {
     if (reply == nullptr) {
       if (state.ending) return End(state);
       const std::vector<PodClaim>& entries = state.pod->claims;
-      while (state.entry < entries.size() && !entries[state.entry].used) ++state.entry;
       if (state.entry == entries.size()) break;
       const absl::optional<Name> claim =
           NameOfClaim(*state.pod, entries[state.entry], options_.behaviour, client_->names());
@@ -264,7 +264,7 @@ void ClaimKubelet::Fetch(PodState& state, const ApiReply* reply) {
   if (!StartCall(state)) FailPrepare(state);
 }
 
-// Whether the pod may use the claim. If so it refers to it from now on.
+// Whether the pod may use the claim. If so, and a container does, it refers to it from now on.
 bool ClaimKubelet::Accept(PodState& state, const ApiReply& reply) {
   if (!reply.ok()) return false;
   Ref<ResourceClaim> claim = As<ResourceClaim>(reply.object);
@@ -272,6 +272,8 @@ bool ClaimKubelet::Accept(PodState& state, const ApiReply& reply) {
   const bool from_template = state.pod->claims[state.entry].claim.empty();
   if (from_template && claim->meta.owner != pod) return false;
   if (!IsReservedFor(*claim, pod) || claim->status.allocation == nullptr) return false;
+  // One that no container uses is checked like the others, but not prepared.
+  if (!state.pod->claims[state.entry].used) return true;
 
   const Uid uid = claim->meta.uid;
   NodeClaim& there = claims_[NodeClaimKey(state.node, uid)];
@@ -288,7 +290,7 @@ void ClaimKubelet::FailPrepare(PodState& state) {
   ++failed_prepares_;
   if (state.ending) return End(state);
   state.stage = PodState::Stage::kRetryingPrepare;
-  Arm(state, RetryDelay());
+  Arm(state, PrepareRetryDelay());
 }
 
 void ClaimKubelet::FinishPrepareCall(PodState& state) {
@@ -381,7 +383,7 @@ void ClaimKubelet::FinishUnprepareCall(PodState& state) {
 
 void ClaimKubelet::RetryUnprepare(PodState& state) {
   state.stage = PodState::Stage::kRetryingUnprepare;
-  Arm(state, RetryDelay());
+  Arm(state, Jittered(options_.retry));
 }
 
 void ClaimKubelet::ReportEnd(PodState& state) {
@@ -533,13 +535,20 @@ void ClaimKubelet::Cancel(PodState& state) {
   state.token = 0;
 }
 
-// k8s.io/apimachinery pkg/util/wait, Jitter: it only ever adds, so that a retry comes after 10 to
-// 15 s, not 5 to 15 (pkg/kubelet/pod_workers.go: backOffPeriod, workerBackOffPeriodJitterFactor).
-SimDuration ClaimKubelet::RetryDelay() {
-  const int64_t retry = options_.retry.ns();
-  const int64_t drawn = std::llround(static_cast<double>(retry) * options_.retry_jitter);
-  const int64_t most = std::min(drawn, retry);
-  return SimDuration(retry + static_cast<int64_t>(draws_.Below(static_cast<uint64_t>(most) + 1)));
+// k8s.io/apimachinery pkg/util/wait, Jitter: it only ever adds, so that 10 s become 10 to 15 s, not
+// 5 to 15 (pkg/kubelet/pod_workers.go: backOffPeriod, workerBackOffPeriodJitterFactor).
+SimDuration ClaimKubelet::Jittered(SimDuration delay) {
+  const int64_t least = delay.ns();
+  const int64_t drawn = std::llround(static_cast<double>(least) * options_.retry_jitter);
+  const int64_t most = std::min(drawn, least);
+  return SimDuration(least + static_cast<int64_t>(draws_.Below(static_cast<uint64_t>(most) + 1)));
+}
+
+// Preparing is part of a pod's sync from 1.27 on, which is repeated with the resync interval of a
+// minute; 1.26 prepares when a container starts, and an error of that comes back sooner.
+SimDuration ClaimKubelet::PrepareRetryDelay() {
+  const bool in_pod_sync = options_.behaviour.release >= DraRelease::k27;
+  return Jittered(in_pod_sync ? options_.prepare_retry : options_.retry);
 }
 
 ClaimKubelet::PodState* ClaimKubelet::FindState(Uid pod) const {

@@ -2,12 +2,13 @@
 // prepares claims before a pod's first container starts, unprepares them after its last has stopped
 // and before the pod's end is reported.
 //
-// At the start, for every claim that a container uses: GET claim; it must be reserved for the pod,
-// else the kubelet tries again with the next pod sync (10 s and up to a half more). A claim that is
-// prepared on the node already (another pod there uses it) only gets a reference. The rest are
-// prepared, one driver after the other; until 1.27 claim after claim. Then PATCH pods/status
-// (Running). At the end: unprepare what no other pod on the node uses, then PATCH pods/status
-// (Succeeded or Failed).
+// At the start, for every claim of the pod: GET claim; it must be reserved for the pod, else the
+// kubelet tries again with the next pod sync: after a minute and up to a half more, in 1.26, which
+// prepares when a container starts, after 10 s and up to a half more. A claim that is prepared on
+// the node already (another pod there uses it) only gets a reference. Of the rest, those that a
+// container uses are prepared, one driver after the other; until 1.27 claim after claim. Then PATCH
+// pods/status (Running). At the end: unprepare what no other pod on the node uses (again after 10 s
+// and up to a half more if that fails), then PATCH pods/status (Succeeded or Failed).
 //
 // A pod that is being deleted (deletionTimestamp) is stopped, unprepared, reported, and deleted
 // with `force`. One that is deleted by force is stopped and unprepared. A call that is under way is
@@ -55,8 +56,11 @@ class KubeletHost {
 
 struct ClaimKubeletOptions {
   DraBehaviour behaviour;
+  // Until a failed attempt to unprepare is repeated; in 1.26 to prepare, too.
   SimDuration retry = SimDuration::Seconds(10);
-  double retry_jitter = 0.5;  // up to so much of `retry` is added
+  // Until a failed attempt to prepare is repeated, from 1.27 on.
+  SimDuration prepare_retry = SimDuration::Seconds(60);
+  double retry_jitter = 0.5;  // up to so much of the delay is added
   // Seconds of one gRPC call to a plugin, beside the driver's own PrepareTime.
   absl::optional<Distribution> grpc_latency;
   // Of 1000 prepare or unprepare calls, so many fail (and are retried).
@@ -147,7 +151,8 @@ class ClaimKubelet : public Actor {
   // Something under way is the pod's.
   void Expect(PodState& state, uint64_t token);
   void Cancel(PodState& state);
-  SimDuration RetryDelay();
+  SimDuration Jittered(SimDuration delay);
+  SimDuration PrepareRetryDelay();
   ClaimDriver* FindDriver(Name name) const;
   PodState* FindState(Uid pod) const;
 

@@ -511,15 +511,29 @@ void DraPlugin::OnPod(const WatchEvent& event) {
 
 void DraPlugin::Hint(PodId pod, DynamicResources::Hint hint) {
   if (hint == DynamicResources::Hint::kSkip) return;
-  bool at_once = hint == DynamicResources::Hint::kQueueImmediately ||
-                 (pod.value() < pending_.size() && pending_[pod.value()]);
-  if (at_once) {
-    if (wakes_.size() <= pod.value()) wakes_.resize(pod.value() + size_t{1});
-    Wakes& wakes = wakes_[pod.value()];
-    if (wakes.at != client_->now()) wakes = {client_->now(), 0};
-    at_once = ++wakes.count <= kMostWakesAtOnce;
-  }
-  engine_->WakePod(pod, at_once);
+  const bool at_once = hint == DynamicResources::Hint::kQueueImmediately || IsPending(pod);
+  engine_->WakePod(pod, at_once && CountWake(pod, client_->now()));
+}
+
+bool DraPlugin::WakesItself() const {
+  return behaviour_.strict_upstream && client_->options().qps > 0;
+}
+
+bool DraPlugin::IsPending(PodId pod) const {
+  return pod.value() < pending_.size() && pending_[pod.value()];
+}
+
+bool DraPlugin::CountWake(PodId pod, SimTime now) {
+  if (wakes_.size() <= pod.value()) wakes_.resize(pod.value() + size_t{1});
+  Wakes& wakes = wakes_[pod.value()];
+  if (wakes.at != now) wakes = {now, 0};
+  return ++wakes.count <= kMostWakesAtOnce;
+}
+
+// An event while the attempt is being undone belongs to the pod's own cycle: it costs a backoff.
+bool DraPlugin::SkipsBackoff(PodId pod, SimTime now) {
+  return IsPending(pod) && !held_back_.contains(pod) && !absl::c_linear_search(reservers_, pod) &&
+         CountWake(pod, now);
 }
 
 void DraPlugin::OnClaim(const WatchEvent& event) {
@@ -527,21 +541,23 @@ void DraPlugin::OnClaim(const WatchEvent& event) {
   const Ref<ResourceClaim> before = As<ResourceClaim>(event.before);
   const auto users = users_.find({claim->meta.ns, claim->meta.name});
   const bool deleted = event.type == WatchEvent::Type::kDeleted;
+  reservers_.clear();
   if (users != users_.end()) {
     const absl::btree_set<std::pair<Uid, PodId>> pods = users->second;
     for (const auto& [uid, row] : pods) {
       if (host_->UidOf(row) != uid) continue;
       if (behaviour_.pre_enqueue()) engine_->RecheckPod(row);
-      if (!behaviour_.queueing_hints) continue;
+      const bool own = !WakesItself() && before != nullptr && !deleted &&
+                       OnlyReservationOf(uid, *before, *claim);
+      if (own) reservers_.push_back(row);
+      if (!behaviour_.queueing_hints || own) continue;
       const Ref<Pod> pod = client_->cache().pod(uid);
       if (pod == nullptr || pod->node.valid()) continue;
-      // Upstream tries a pod again whose reservation its own failed attempt has just taken back,
-      // which then fails again. Without latencies that would be for ever at one instant.
-      if (before != nullptr && !deleted && OnlyReservationOf(uid, *before, *claim)) continue;
       Hint(row, rules_->AfterClaimChange(*pod, before.get(), deleted ? nullptr : claim.get()));
     }
   }
   if (!behaviour_.queueing_hints && !deleted) engine_->ClaimsChanged();
+  reservers_.clear();
 }
 
 void DraPlugin::OnContext(const WatchEvent& event) {

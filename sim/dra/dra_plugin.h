@@ -63,6 +63,7 @@ class DraPlugin : public Plugin, public Actor {
   void Filter(const PodContext&, const ClusterState&, absl::Span<const NodeId>,
               absl::Span<ReasonIndex>) const override {}
   uint32_t requeue_events() const override { return kNodeAdded | kClaimChanged; }
+  bool SkipsBackoff(PodId pod, SimTime now) override;
   bool PreEnqueue(const PodContext& pod) override;
   StepResult PreFilter(const PodContext& pod, const ClusterState& cluster) override;
   NodeRestriction Restriction(const PodContext& pod) override;
@@ -135,6 +136,12 @@ class DraPlugin : public Plugin, public Actor {
   void OnContext(const WatchEvent& event);
   void OnPod(const WatchEvent& event);
   void Hint(PodId pod, DynamicResources::Hint hint);
+  // Whether a pod is woken by a change of its own reservation, as upstream has it. Without a rate
+  // limit nothing would slow down the loop that comes of it.
+  bool WakesItself() const;
+  bool IsPending(PodId pod) const;
+  // One more wake without backoff; false when there have been too many at this instant.
+  bool CountWake(PodId pod, SimTime now);
   ReasonIndex LocalReason(DynamicResources::Reason reason) const;
 
   DraBehaviour behaviour_;
@@ -160,6 +167,8 @@ class DraPlugin : public Plugin, public Actor {
     uint32_t count = 0;
   };
   std::vector<Wakes> wakes_;  // by pod: without backoff, within one instant
+  // Pods whose own reservation the present event is about, and that it does not wake at once.
+  std::vector<PodId> reservers_;
   // Pods that name a claim: (namespace, claim) -> pods in order of uid.
   absl::flat_hash_map<std::pair<Name, Name>, absl::btree_set<std::pair<Uid, PodId>>> users_;
   DynamicResources::Restriction restriction_;

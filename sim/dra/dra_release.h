@@ -29,14 +29,17 @@ struct DraBehaviour {
 
   // PreEnqueue keeps pods with missing claims out of the queue; before, PreFilter rejects them.
   bool pre_enqueue() const { return release >= DraRelease::k28; }
-  // Names of claims made from templates are "<pod>-<entry>-" with a suffix; before, without.
+  // Names of claims made from templates are "<pod>-<entry>" with a suffix; before, without.
   bool generated_names() const { return release >= DraRelease::k28; }
+  // Such a suffix follows a hyphen.
+  bool hyphen_before_suffix() const { return release >= DraRelease::k29; }
   // Template claims carry the annotation pod-claim-name, pods the status resourceClaimStatuses.
   bool claim_statuses() const { return release >= DraRelease::k28; }
   // The claim controller deletes the claims of finished pods, and serves pods bound by hand.
   bool releases_finished_pods() const { return release >= DraRelease::k28; }
   bool serves_bound_pods() const { return release >= DraRelease::k28; }
-  // Drivers allocate a pod's claims in one call and reserve them for the pod.
+  // Drivers allocate a pod's claims in one call; before, claim by claim. In every release they
+  // reserve for the pod what they have allocated for it.
   bool batch_allocate() const { return release >= DraRelease::k28; }
   // Reserve waits with status Pending: a hint brings the pod straight back.
   bool pending_status() const { return release >= DraRelease::k29; }
@@ -44,12 +47,17 @@ struct DraBehaviour {
   bool apply_on_conflict() const { return release >= DraRelease::k29; }
   // PostFilter clears selectedNode before it deallocates.
   bool clears_selected_node() const { return release >= DraRelease::k29; }
-  // Without PreScore (one feasible node) that node is published as the only potential one.
-  bool publishes_only_node() const { return release >= DraRelease::k29; }
+  // Without PreScore (one feasible node) that node is published as the only potential one; before,
+  // only if no potential nodes are left over from an earlier cycle.
+  bool replaces_potential_nodes() const { return release >= DraRelease::k29; }
   // The driver library asks about the selected node too.
   bool probes_selected_node() const { return release >= DraRelease::k29; }
   // Publishing and reserving happen in PreBind, off the scheduling thread.
   bool writes_in_pre_bind() const { return release >= DraRelease::k30; }
+  // Unreserve gives back what the same cycle has reserved. Upstream's Reserve throws the result of
+  // its write away until 1.29, so that only reservations are given back which the cache held when
+  // the cycle began.
+  bool unreserves_own() const { return !strict_upstream || release >= DraRelease::k30; }
   // PostFilter's deallocation does not keep preemption from running.
   bool preempts_after_deallocation() const { return release >= DraRelease::k30; }
   // Filter looks up the mode of the wrong claim.

@@ -398,7 +398,7 @@ DriverController::Move DriverController::WriteStatuses(Sync& sync) {
     ResourceClaim next = *pending.claim;
     next.status.allocation = pending.allocation;
     next.status.driver = driver_name_;
-    if (sync.pod != nullptr && options_.set_reserved_for && options_.behaviour.batch_allocate()) {
+    if (sync.pod != nullptr && options_.set_reserved_for) {
       next.status.reserved_for.push_back({pods_, sync.pod->meta.name, sync.pod->meta.uid});
     }
     return Send(sync, PutClaim(Verb::kUpdateStatus, std::move(next)), Stage::kStatusWritten);

@@ -74,8 +74,10 @@ class DynamicResources {
   struct Cycle {
     struct Claim {
       Name entry;
-      Ref<ResourceClaim> claim;  // as in the cache at PreFilter, then as last written
-      NodeSet available;         // allocation.availableOnNodes, or the class's suitableNodes
+      // As in the cache at PreFilter, then as last written; DraBehaviour::unreserves_own tells
+      // when a reservation of this cycle counts.
+      Ref<ResourceClaim> claim;
+      NodeSet available;  // allocation.availableOnNodes, or the class's suitableNodes
       // Its entry in the context's status; kNoEntry: there is none.
       size_t context_entry = 0;
     };

@@ -275,8 +275,8 @@ DynamicResources::Status DynamicResources::ChangeReservation(Cycle* cycle, bool 
   for (absl::optional<ApiReply> here;;) {
     if (reply != nullptr && cycle->stage == kWriteClaim) {
       if (reply->ok()) {
-        // For Unreserve, whose write would be stale otherwise.
-        claim = As<ResourceClaim>(reply->object);
+        // For Unreserve, which would not know of the reservation otherwise.
+        if (!reserve || behaviour_.unreserves_own()) claim = As<ResourceClaim>(reply->object);
         return Status();
       }
       const bool repeats = behaviour_.writes_in_pre_bind() && !patches;
@@ -313,10 +313,15 @@ DynamicResources::Status DynamicResources::Decide(Cycle* cycle) const {
   }
   if (pending == 0) return Status();
   const PodSchedulingContext* context = cycle->context.get();
-  if (behaviour_.publishes_only_node() && !cycle->pre_scored &&
-      (context == nullptr ||
-       !std::binary_search(context->potential.begin(), context->potential.end(), cycle->node))) {
-    // The only feasible node: the drivers must be asked about it, or it is chosen for ever.
+  const auto is_potential = [this, context](NodeId node) {
+    const std::vector<NodeId>& potential = context->potential;
+    return behaviour_.replaces_potential_nodes()
+               ? std::binary_search(potential.begin(), potential.end(), node)
+               : !potential.empty();
+  };
+  if (!cycle->pre_scored && (context == nullptr || !is_potential(cycle->node))) {
+    // The only feasible node: the drivers must be asked about it, or it is chosen for ever. That is
+    // what happens until 1.28 where an earlier cycle has left a list without it.
     cycle->has_potential = true;
     cycle->potential = {cycle->node};
     KeepRefused(cycle);
@@ -336,10 +341,14 @@ DynamicResources::Status DynamicResources::ContinueReserve(Cycle* cycle, const A
     const Status status = Decide(cycle);
     return HasUnpublished(*cycle) ? Status() : status;
   }
-  if (cycle->stage == kBegin || cycle->stage == kWriteClaim) {
+  // Upstream reserves what is allocated, and only then finds that the pod has to wait for the rest.
+  // That wakes the pod, whose next cycle gives the reservation back, which wakes it again.
+  const bool reserves_first = behaviour_.strict_upstream;
+  if (cycle->stage == kBegin && !reserves_first) cycle->result = Decide(cycle);
+  if (cycle->result.ok() && (cycle->stage == kBegin || cycle->stage == kWriteClaim)) {
     const Status status = ChangeReservations(cycle, true, reply);
     if (status.code != Code::kSuccess) return status;
-    cycle->result = Decide(cycle);
+    if (reserves_first) cycle->result = Decide(cycle);
     if (cycle->result.ok()) return cycle->result;
     reply = nullptr;
   }

@@ -26,6 +26,11 @@ WorkQueue::Key DependentKey(const ObjectRef& dependent) {
   return (MetaOf(dependent)->uid << 1) | is_context;
 }
 
+// Tokens of calls: the GET of an owner, and the DELETE of the dependent.
+uint64_t OwnerToken(WorkQueue::Key key) { return key << 1 | 1; }
+uint64_t DeleteToken(WorkQueue::Key key) { return key << 1; }
+WorkQueue::Key KeyOfCall(uint64_t token) { return token >> 1; }
+
 // Held by finalizers, or gone already: not to be deleted again before the watch tells.
 ObjectRef MarkedAsDeleting(const ObjectRef& object) {
   return std::visit(
@@ -52,6 +57,7 @@ void GarbageCollector::OnRestart() {
   queue_.Clear();
   retries_ = 0;
   dependents_.clear();
+  orphans_.clear();
   QueueAll();
 }
 
@@ -76,7 +82,10 @@ void GarbageCollector::OnWatch(const WatchEvent& event) {
     if (!deleted) return;
     const auto orphans = dependents_.find(MetaOf(event.object)->uid);
     if (orphans == dependents_.end()) return;
-    for (const Key key : orphans->second) queue_.Add(key);
+    for (const Key key : orphans->second) {
+      orphans_.insert(key);
+      queue_.Add(key);
+    }
   } else if (deleted) {
     Forget(event.object);
   } else {
@@ -86,7 +95,12 @@ void GarbageCollector::OnWatch(const WatchEvent& event) {
 }
 
 void GarbageCollector::OnReply(uint64_t token, const ApiReply& reply) {
-  Finish(token, reply);
+  const Key key = KeyOfCall(token);
+  if (token == OwnerToken(key)) {
+    FinishOwner(key, reply);
+  } else {
+    Finish(key, reply);
+  }
   Pump();
 }
 
@@ -96,8 +110,7 @@ void GarbageCollector::OnTimer(uint64_t token) {
   Pump();
 }
 
-// An owner that the cache does not have is gone, not new: changes come in the order in which they
-// were made, and the owner was there first.
+// An owner that the cache does not have is gone, or new: pods are watched by themselves.
 void GarbageCollector::Consider(const ObjectRef& dependent, const ObjectMeta* before) {
   const Uid owner = MetaOf(dependent)->owner;
   if (owner == 0) return;
@@ -115,6 +128,7 @@ void GarbageCollector::Forget(const ObjectRef& dependent) {
   if (found == dependents_.end()) return;
   absl::InlinedVector<Key, 2>& keys = found->second;
   const Key key = DependentKey(dependent);
+  orphans_.erase(key);
   const auto place = std::lower_bound(keys.begin(), keys.end(), key);
   if (place != keys.end() && *place == key) keys.erase(place);
   if (keys.empty()) dependents_.erase(found);
@@ -135,18 +149,41 @@ void GarbageCollector::Collect(Key key) {
   const ObjectRef dependent = Find(key);
   const ObjectMeta* meta = MetaOf(dependent);
   if (meta == nullptr || meta->deleting || client_->cache().pod(meta->owner) != nullptr) {
-    queue_.Forget(key);
-    queue_.Done(key);
-    return;
+    return Done(key);
   }
+  if (orphans_.contains(key)) return Delete(key, dependent);
+  ApiRequest request;
+  request.verb = Verb::kGet;
+  request.kind = ObjectKind::kPod;
+  request.uid = meta->owner;
+  const absl::optional<ApiReply> reply = client_->Call(request, OwnerToken(key));
+  if (reply.has_value()) FinishOwner(key, *reply);
+}
+
+// Its deletion, if it comes, brings the dependent back.
+void GarbageCollector::FinishOwner(Key key, const ApiReply& reply) {
+  const ObjectRef dependent = Find(key);
+  const ObjectMeta* meta = MetaOf(dependent);
+  if (reply.ok() || meta == nullptr || meta->deleting) return Done(key);
+  orphans_.insert(key);
+  Delete(key, dependent);
+}
+
+void GarbageCollector::Delete(Key key, const ObjectRef& dependent) {
+  const ObjectMeta* meta = MetaOf(dependent);
   ApiRequest request;
   request.verb = Verb::kDelete;
   request.kind = KindOf(dependent);
   request.ns = meta->ns;
   request.name = meta->name;
   request.uid = meta->uid;
-  const absl::optional<ApiReply> reply = client_->Call(request, key);
+  const absl::optional<ApiReply> reply = client_->Call(request, DeleteToken(key));
   if (reply.has_value()) Finish(key, *reply);
+}
+
+void GarbageCollector::Done(Key key) {
+  queue_.Forget(key);
+  queue_.Done(key);
 }
 
 void GarbageCollector::Finish(Key key, const ApiReply& reply) {
@@ -155,11 +192,10 @@ void GarbageCollector::Finish(Key key, const ApiReply& reply) {
       reply.ok() || reply.code == ApiCode::kNotFound || reply.code == ApiCode::kConflict;
   if (over) {
     if (reply.ok()) client_->Remember(MarkedAsDeleting(reply.object));
-    queue_.Forget(key);
-  } else {
-    ++retries_;
-    client_->ArmTimer(queue_.DelayAfterFailure(key, client_->now()), key);
+    return Done(key);
   }
+  ++retries_;
+  client_->ArmTimer(queue_.DelayAfterFailure(key, client_->now()), key);
   queue_.Done(key);
 }
 

@@ -1,12 +1,14 @@
 // The garbage collector of kube-controller-manager, for what pods own (claims from templates and
 // PodSchedulingContexts): when an owner is gone, its dependents are deleted, one DELETE each. It
-// finds its dependents through its own watches; finalizers hold them as for anybody else.
+// finds its dependents through its own watches; finalizers hold them as for anybody else. An owner
+// that it has not seen go may be too new for its cache: it asks the server (GET) before it deletes.
 #ifndef DRASIM_SIM_DRA_GARBAGE_COLLECTOR_H_
 #define DRASIM_SIM_DRA_GARBAGE_COLLECTOR_H_
 
 #include <cstdint>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/container/inlined_vector.h"
 #include "model/kube/objects.h"
 #include "sim/dra/api_network.h"
@@ -41,11 +43,16 @@ class GarbageCollector : public Actor {
   // One dependent, until it has to wait or is over.
   void Collect(Key key);
   void Finish(Key key, const ApiReply& reply);
+  // The answer to whether the owner is there.
+  void FinishOwner(Key key, const ApiReply& reply);
+  void Delete(Key key, const ObjectRef& dependent);
+  void Done(Key key);
   void Pump();
 
   ApiClient* client_ = nullptr;
-  WorkQueue queue_;       // keys: uid << 1 | is a context; tokens of calls and timers too
-  uint64_t retries_ = 0;  // timers under way
+  WorkQueue queue_;                   // keys: uid << 1 | is a context; tokens of timers too
+  uint64_t retries_ = 0;              // timers under way
+  absl::flat_hash_set<Key> orphans_;  // their owners were seen to go, or the server says so
   // Owner -> keys of dependents, ascending, in the present cache.
   absl::flat_hash_map<Uid, absl::InlinedVector<Key, 2>> dependents_;
 };

@@ -77,6 +77,16 @@ TEST(DraPlanTest, TheScenarioItselfIsFine) {
   EXPECT_EQ(ErrorWith(", dra: {release: \"1.28\", queueing_hints: true}"), "");
 }
 
+// As in 1.28.5 and later.
+TEST(DraPlanTest, QueueingHintsAreOffByDefault) {
+  for (const char* release : {"1.27", "1.28", "1.29", "1.31"}) {
+    const auto ran = Ran(absl::StrCat(
+        kCluster, kJob, "front_end: {kind: dra-classic, dra: {release: \"", release, "\"}}\n"));
+    ASSERT_NE(ran, nullptr);
+    EXPECT_FALSE(ran->control_plane()->plugin().rules().behaviour().queueing_hints) << release;
+  }
+}
+
 TEST(DraPlanTest, RefusesWhatMakesNoSense) {
   EXPECT_EQ(ErrorWith(", dra: {release: \"1.32\"}"),
             "s.yaml:7:47: front_end.dra.release: unknown Kubernetes release '1.32'; known: 1.26, "

@@ -131,7 +131,69 @@ TEST_F(KubernetesQueueTest, AMovedPodKeepsTheTimeOfItsFailure) {
   EXPECT_GT(again.sequence, pod.sequence);
 }
 
+// ---- The gate ----
+
+// PreEnqueue is asked whenever a pod would become active, and again when it may have changed.
+TEST_F(KubernetesQueueTest, TheGateIsAskedOnEachWayToActive) {
+  bool open = true;
+  KubernetesQueue queue = Make();
+  queue.set_gate([&open](PodId) { return open; });
+  queue.Add(Pod(0), Shape(0), 0, Sec(0));
+  const QueuedPod pod = queue.Pop(Sec(0));
+  open = false;
+  queue.Return(pod, Shape(0), kFit, false, Sec(0));
+  EXPECT_EQ(queue.OnEvent(kAlways, Sec(20)), 1u);
+  EXPECT_EQ(queue.active(), 0u);
+  EXPECT_EQ(queue.gated(), 1u);
+  EXPECT_EQ(queue.waiting(), 1u);
+  EXPECT_FALSE(queue.CanPop());
+  // Neither time nor events open it.
+  EXPECT_EQ(queue.OnEvent(kAlways, Sec(21)), 0u);
+  EXPECT_EQ(queue.FlushUnschedulable(Sec(600)), 0u);
+  queue.Recheck(Pod(0), Sec(601));
+  EXPECT_EQ(queue.gated(), 1u);
+  open = true;
+  queue.Recheck(Pod(0), Sec(602));
+  EXPECT_EQ(queue.gated(), 0u);
+  EXPECT_EQ(queue.Pop(Sec(602)).pod, Pod(0));
+  EXPECT_EQ(queue.CountsOf(Pod(0)).attempts, 2u);  // its past counts on
+  // Activate asks, too; and a gated pod can be deleted.
+  queue.Return(pod, Shape(0), kFit, false, Sec(602));
+  open = false;
+  EXPECT_TRUE(queue.Activate(Pod(0), Sec(603)));
+  EXPECT_EQ(queue.gated(), 1u);
+  KubernetesQueue copy = Make();
+  const std::string saved = Saved(queue);
+  StateReader in(saved);
+  EXPECT_EQ(copy.Load(in), absl::OkStatus());
+  EXPECT_EQ(copy.gated(), 1u);
+  EXPECT_TRUE(queue.Remove(Pod(0)));
+  EXPECT_EQ(queue.waiting(), 0u);
+}
+
 // ---- Backoff ----
+
+// Of two pods that an event helps in their backoff, one may skip it; who no longer backs off is not
+// asked, nor does a timeout ask anybody.
+TEST_F(KubernetesQueueTest, PodsThatMaySkipTheirBackoff) {
+  options_.pop_from_backoff = false;
+  KubernetesQueue queue(&sort_, options_);
+  for (uint32_t i = 0; i < 3; ++i) {
+    const SimTime failed = i == 0 ? Sec(0) : Sec(9);
+    queue.Add(Pod(i), Shape(0), 0, failed);
+    const QueuedPod pod = queue.Pop(failed);
+    queue.Return(pod, Shape(0), kFit, false, failed);
+  }
+  Pods asked;
+  const auto skips = [&asked](PodId pod) {
+    asked.push_back(pod.value());
+    return pod == Pod(1);
+  };
+  EXPECT_EQ(queue.OnEvent(kAlways, skips, Sec(9)), 3u);
+  EXPECT_EQ(asked, (Pods{1, 2}));
+  EXPECT_EQ(queue.active(), 2u);
+  EXPECT_EQ(queue.backoff(), 1u);
+}
 
 TEST_F(KubernetesQueueTest, BackoffDoublesUpToItsMaximum) {
   for (const bool pop_from_backoff : {true, false}) {

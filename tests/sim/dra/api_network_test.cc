@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/optional.h"
@@ -294,6 +295,32 @@ TEST_F(ApiNetworkTest, ChangesNeverOvertake) {
     EXPECT_NE(std::count(lags.begin(), lags.end(), ms * 1'000'000), 0) << ms;
   }
   EXPECT_EQ(*std::max_element(lags.begin(), lags.end()), 50'000'000);
+}
+
+// Kinds are watched one by one: a claim may arrive before the pod that was there first, but no
+// change before an earlier one of its kind.
+TEST_F(ApiNetworkTest, KindsOvertakeEachOther) {
+  Recorder& a = Watcher("a", kClaims | kPods, "discrete(0.001:1,0.05:1)");
+  std::vector<int> pods;
+  std::vector<int> claims;
+  int overtaken = 0;
+  a.on_watch = [&](const WatchEvent& event) {
+    int number = 0;
+    EXPECT_TRUE(absl::SimpleAtoi(MetaOf(event.object)->name.text().substr(1), &number));
+    (event.kind() == ObjectKind::kPod ? pods : claims).push_back(number);
+    overtaken += claims.size() > pods.size() ? 1 : 0;
+  };
+  for (int i = 0; i < 200; ++i) {
+    network.RunUntil(Ms(10 * i));
+    Do(CreatePod(absl::StrCat("p", i), static_cast<uint32_t>(i)));
+    Do(CreateClaim(absl::StrCat("c", i)));
+  }
+  ASSERT_TRUE(network.RunToRest(Ms(100'000)));
+  EXPECT_EQ(pods.size(), 200u);
+  EXPECT_EQ(claims.size(), 200u);
+  EXPECT_TRUE(std::is_sorted(pods.begin(), pods.end()));
+  EXPECT_TRUE(std::is_sorted(claims.begin(), claims.end()));
+  EXPECT_GT(overtaken, 20);
 }
 
 TEST_F(ApiNetworkTest, CacheIsChangedFirst) {

@@ -179,6 +179,13 @@ class NaiveServer {
   // `generated`: the name that the server made up.
   Outcome Handle(const ApiRequest& request, Name generated) {
     if (request.verb == Verb::kBind) return Bind(request);
+    if (request.verb == Verb::kGet && request.name.empty()) {
+      for (const auto& [key, stored] : objects_) {
+        const bool found = key.first == request.kind && MetaOf(stored)->uid == request.uid;
+        if (found) return {ApiCode::kOk, stored, {}};
+      }
+      return {ApiCode::kNotFound, {}, {}};
+    }
     if (request.verb == Verb::kGet || request.verb == Verb::kDelete) {
       const auto found = objects_.find(Key(request.kind, request.ns, request.name));
       if (found == objects_.end()) return {ApiCode::kNotFound, {}, {}};

@@ -493,19 +493,23 @@ struct PrefixCase {
   std::string pod;
   std::string entry;
   std::string prefix;
+  DraRelease release = DraRelease::k29;
 };
 
 TEST(ClaimControllerTest, LongNamesAreCutInProportion) {
   const auto x = [](size_t count) { return std::string(count, 'x'); };
   const auto y = [](size_t count) { return std::string(count, 'y'); };
   const PrefixCase cases[] = {
-      {x(40), y(15), absl::StrCat(x(40), "-", y(15), "-")},  // 57
-      {x(41), y(15), absl::StrCat(x(40), "-", y(14))},       // 58: 41*57/58, 15*57/58
+      {"pod", "gpu", "pod-gpu-"},
+      {"pod", "gpu", "pod-gpu", DraRelease::k28},
+      {x(40), y(15), absl::StrCat(x(40), "-", y(15), "-")},              // 57
+      {x(41), y(15), absl::StrCat(x(41), "-", y(15)), DraRelease::k28},  // 57
+      {x(41), y(15), absl::StrCat(x(40), "-", y(14))},                   // 58: 41*57/58, 15*57/58
       {x(200), y(10), absl::StrCat(x(53), "-", y(2))},
       {x(10), y(63), absl::StrCat(x(7), "-", y(47))},
   };
   for (const PrefixCase& c : cases) {
-    World world;
+    World world(OfRelease(c.release));
     world.AddTemplate("template");
     world.AddPod(c.pod, {c.entry});
     world.StartController();

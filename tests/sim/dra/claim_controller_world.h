@@ -45,6 +45,7 @@ struct WorldOptions {
   double write = 0;
   double watch = 0;
   uint64_t seed = 1;
+  double watch_spread = 0;  // a watch takes up to so much longer
 };
 
 inline WorldOptions OfRelease(DraRelease release) {
@@ -275,6 +276,10 @@ class World {
     options.read_latency = seconds(options_.read);
     options.write_latency = seconds(options_.write);
     options.watch_latency = seconds(options_.watch);
+    if (options_.watch_spread > 0) {
+      options.watch_latency = *Distribution::Parse(absl::StrCat(
+          "uniform(low=", options_.watch, ",high=", options_.watch + options_.watch_spread, ")"));
+    }
     return options;
   }
 

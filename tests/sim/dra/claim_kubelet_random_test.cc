@@ -39,6 +39,7 @@ WorldOptions RandomOptions(Random& random) {
   options.watch_ms = static_cast<int64_t>(random.Below(4) * 200);
   options.kubelet.seed = random.U64();
   options.kubelet.retry = SimDuration::Millis(static_cast<int64_t>(random.Below(5000)) + 1);
+  options.kubelet.prepare_retry = options.kubelet.retry;
   options.kubelet.failures_per_mille = random.Below(2) == 0 ? 0 : 300;
   if (random.Below(2) == 0) {
     options.kubelet.grpc_latency = Distribution::Exponential(0.3).value();

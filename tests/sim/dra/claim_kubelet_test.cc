@@ -110,17 +110,29 @@ TEST(ClaimKubeletTest, PodsThatAreNotBoundAreNotItsBusiness) {
   EXPECT_THAT(world.Take(), IsEmpty());
 }
 
-TEST(ClaimKubeletTest, ClaimsThatNoContainerUsesAreLeftAlone) {
-  World world;
-  world.AddClaim("used");
-  PodClaim unused = world.Uses("unused");
-  unused.used = false;
-  world.AddPod("p", {unused, world.Uses("used")}, NodeId());
-  world.Reserve("used", "p");
-  world.Bind("p");
-  world.Rest();
-  EXPECT_THAT(world.TakeBare(), ElementsAre("GET resourceclaims used", "prepare gpu used",
-                                            "PATCH pods/status p Running", "started p"));
+// They have to be reserved like the others, but nobody prepares them.
+TEST(ClaimKubeletTest, ClaimsThatNoContainerUsesAreOnlyChecked) {
+  for (const bool reserved : {true, false}) {
+    World world;
+    world.AddClaim("unused");
+    world.AddClaim("used");
+    PodClaim unused = world.Uses("unused");
+    unused.used = false;
+    world.AddPod("p", {unused, world.Uses("used")}, NodeId());
+    if (reserved) world.Reserve("unused", "p");
+    world.Reserve("used", "p");
+    world.Bind("p");
+    world.RunMillis(1000);
+    if (!reserved) {
+      EXPECT_THAT(world.TakeBare(), ElementsAre("GET resourceclaims unused"));
+      EXPECT_EQ(world.kubelet().failed_prepares(), uint64_t{1});
+      continue;
+    }
+    EXPECT_THAT(world.TakeBare(),
+                ElementsAre("GET resourceclaims unused", "GET resourceclaims used",
+                            "prepare gpu used", "PATCH pods/status p Running", "started p"));
+    EXPECT_EQ(world.kubelet().prepared_claims(kNode), size_t{1});
+  }
 }
 
 // One call per driver from 1.28 on, as long as its slowest claim; before, one per claim.
@@ -326,25 +338,45 @@ TEST(ClaimKubeletTest, APodThatIsBoundByHandWaitsUntilItsClaimIsReserved) {
                                         "20155 PATCH pods/status p Running", "20155 started p"));
 }
 
-TEST(ClaimKubeletTest, TriesAgainAfterTenSecondsAndUpToAHalfMore) {
-  World world((WorldOptions()));
-  world.AddPod("p", {world.Uses("c")});
-  world.RunMillis(1'000'000);
-  const Lines lines = world.Take();
-  std::set<int64_t> delays;
-  int64_t last = 0;
-  for (const std::string& line : lines) {
-    const int64_t at = std::atoll(line.c_str());
-    if (at > 0) delays.insert(at - last);
-    last = at;
+// A minute from 1.27 on, 10 s in 1.26, and up to a half more.
+TEST(ClaimKubeletTest, PreparesAgainAfterAMinuteAndUpToAHalfMore) {
+  for (const DraRelease release : {DraRelease::k26, DraRelease::k27, DraRelease::k29}) {
+    WorldOptions options;
+    options.kubelet.behaviour.release = release;
+    World world(options);
+    const int64_t least = release == DraRelease::k26 ? 10'000 : 60'000;
+    world.AddPod("p", {world.Uses("c")});
+    world.RunMillis(100 * least);
+    const Lines lines = world.Take();
+    std::set<int64_t> delays;
+    int64_t last = 0;
+    for (const std::string& line : lines) {
+      const int64_t at = std::atoll(line.c_str());
+      if (at > 0) delays.insert(at - last);
+      last = at;
+    }
+    EXPECT_GT(lines.size(), size_t{100 * 10 / 14});
+    EXPECT_LT(lines.size(), size_t{100 * 10 / 11});
+    EXPECT_GT(delays.size(), size_t{65});
+    EXPECT_GE(*delays.begin(), least - 1);  // the moments are cut to milliseconds
+    EXPECT_LT(*delays.begin(), least + least / 20);
+    EXPECT_LE(*delays.rbegin(), least + least / 2);
+    EXPECT_GT(*delays.rbegin(), least + least * 9 / 20);
   }
-  EXPECT_GT(lines.size(), size_t{1'000 / 14});
-  EXPECT_LT(lines.size(), size_t{1'000 / 11});
-  EXPECT_GT(delays.size(), size_t{70});
-  EXPECT_GE(*delays.begin(), 9'999);  // the moments are cut to milliseconds
-  EXPECT_LT(*delays.begin(), 10'500);
-  EXPECT_LE(*delays.rbegin(), 15'000);
-  EXPECT_GT(*delays.rbegin(), 14'500);
+}
+
+// 10 s and up to a half more in every release.
+TEST(ClaimKubeletTest, UnpreparesAgainAfterTenSeconds) {
+  WorldOptions options;
+  options.kubelet.retry_jitter = 0;
+  World world(options);
+  world.AddClaim("c", {"gpu", "unknown"});
+  world.RunPod("p", {"c"});
+  world.RunMillis(1000);
+  world.Delete("p");
+  world.RunMillis(12'000);
+  EXPECT_THAT(world.Take(), ElementsAre("0 GET resourceclaims c", "0 prepare gpu c",
+                                        "1000 unprepare gpu c", "11000 unprepare gpu c"));
 }
 
 // What has been prepared stays so, and the pod refers to it.

@@ -51,9 +51,10 @@ inline absl::optional<Distribution> Millis(int64_t ms) {
   return Distribution::Constant(static_cast<double>(ms) / 1000).value();
 }
 
-// Retries come after 10 s sharp.
+// Retries come after 10 s sharp, those of preparing too.
 inline WorldOptions Sharp() {
   WorldOptions options;
+  options.kubelet.prepare_retry = options.kubelet.retry;
   options.kubelet.retry_jitter = 0;
   return options;
 }

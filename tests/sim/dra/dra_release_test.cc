@@ -56,6 +56,7 @@ TEST(DraReleaseTest, WhatCameWhen) {
   using B = DraBehaviour;
   EXPECT_EQ(Since(&B::pre_enqueue), "001111");
   EXPECT_EQ(Since(&B::generated_names), "001111");
+  EXPECT_EQ(Since(&B::hyphen_before_suffix), "000111");
   EXPECT_EQ(Since(&B::claim_statuses), "001111");
   EXPECT_EQ(Since(&B::releases_finished_pods), "001111");
   EXPECT_EQ(Since(&B::serves_bound_pods), "001111");
@@ -63,10 +64,12 @@ TEST(DraReleaseTest, WhatCameWhen) {
   EXPECT_EQ(Since(&B::pending_status), "000111");
   EXPECT_EQ(Since(&B::apply_on_conflict), "000111");
   EXPECT_EQ(Since(&B::clears_selected_node), "000111");
-  EXPECT_EQ(Since(&B::publishes_only_node), "000111");
+  EXPECT_EQ(Since(&B::replaces_potential_nodes), "000111");
   EXPECT_EQ(Since(&B::probes_selected_node), "000111");
   EXPECT_EQ(Since(&B::writes_in_pre_bind), "000011");
   EXPECT_EQ(Since(&B::preempts_after_deallocation), "000011");
+  EXPECT_EQ(Since(&B::unreserves_own), "000011");
+  EXPECT_EQ(Since(&B::unreserves_own, /*strict=*/false), "111111");
   EXPECT_EQ(Since(&B::filter_index_bug), "111100");
   EXPECT_EQ(Since(&B::filter_index_bug, /*strict=*/false), "000000");
 }

@@ -109,9 +109,9 @@ TEST(DriverControllerFlowTest, AllClaimsOfThePodInOneCall) {
   Verify(world, before, want);
 }
 
-TEST(DriverControllerFlowTest, Until127EachClaimByItselfAndNoReservation) {
+TEST(DriverControllerFlowTest, Until127EachClaimByItself) {
   World world(OfRelease(DraRelease::k27));
-  MakeScene(world, "abc");
+  const Scene scene = MakeScene(world, "abc");
   world.driver.allocate_errors["b"] = kNoRoom;
   const Objects before = world.Snapshot();
   world.Start();
@@ -122,8 +122,8 @@ TEST(DriverControllerFlowTest, Until127EachClaimByItselfAndNoReservation) {
                    "PUT resourceclaims/status a 200", "PUT resourceclaims b 200"};
   want.outcomes = "done 3, requeue 0, periodic 0, failed 1";
   want.error = "claim b: no room";
-  want.change = [](World& w, Objects* objects) {
-    w.Allocated(kWorker, &objects->claims[0]);
+  want.change = [&scene](World& w, Objects* objects) {
+    Reserve(w, scene, &objects->claims[0]);
     objects->claims[1].meta.finalizers.push_back(w.Finalizer());
   };
   Verify(world, before, want);

@@ -112,8 +112,7 @@ TEST(DynamicResourcesReleases, ClaimNames) {
   }
 }
 
-// Pathology 7: PreScore is not called for a single feasible node. Before 1.29 the driver was not
-// asked about it, and the node was chosen for ever.
+// PreScore is not called for a single feasible node: Reserve publishes it.
 TEST(DynamicResourcesReleases, OnlyNodeWithoutContext) {
   for (const DraRelease release : kAll) {
     World w(OfRelease(release));
@@ -121,7 +120,7 @@ TEST(DynamicResourcesReleases, OnlyNodeWithoutContext) {
     StartCycle(w);
     PodSchedulingContext context = w.ContextOf(*w.pod);
     context.selected = kWorker;
-    if (release >= DraRelease::k29) context.potential = {kWorker};
+    context.potential = {kWorker};
     SCOPED_TRACE(DraReleaseText(release));
     ExpectPublished(w, {Waits(w, Reason::kWaitsForAllocation),
                         [context](Objects* o) { o->contexts.push_back(context); },
@@ -129,6 +128,8 @@ TEST(DynamicResourcesReleases, OnlyNodeWithoutContext) {
   }
 }
 
+// Pathology 7: until 1.28 a list that an earlier cycle has left stays, so that the drivers are not
+// asked about the node, and it is chosen for ever.
 TEST(DynamicResourcesReleases, OnlyNodeWithOtherPotentialNodes) {
   for (const DraRelease release : kAll) {
     World w(OfRelease(release));
@@ -180,7 +181,9 @@ TEST(DynamicResourcesReleases, SameNodeAgainNeedsNoWrite) {
   }
 }
 
-// Quirk: what Reserve has reserved before it found that the pod has to wait is given back at once.
+// Quirk: until 1.29 Reserve reserves before it finds that the pod has to wait. Unreserve of the
+// same cycle knows nothing of that; Unreserve of the next one, which found the claim reserved,
+// does.
 TEST(DynamicResourcesReleases, ReservesForNothing) {
   for (const DraRelease release : kAll) {
     World w(OfRelease(release));
@@ -189,7 +192,7 @@ TEST(DynamicResourcesReleases, ReservesForNothing) {
     SCOPED_TRACE(DraReleaseText(release));
     PodSchedulingContext context = w.ContextOf(*w.pod);
     context.selected = kWorker;
-    if (release >= DraRelease::k29) context.potential = {kWorker};
+    context.potential = {kWorker};
     const bool late = w.behaviour().writes_in_pre_bind();
     const Consumer consumer = w.ConsumerOf(*w.pod);
     Want published = {Waits(w, Reason::kWaitsForAllocation),
@@ -200,12 +203,16 @@ TEST(DynamicResourcesReleases, ReservesForNothing) {
                       {kPostContext}};
     if (!late) published.calls.insert(published.calls.begin(), kPutClaim);
     ExpectPublished(w, published);
+    Expect(w, "Unreserve", Want(), [&] { return plugin.Unreserve(&w.cycle, kWorker); });
+    EXPECT_TRUE(plugin.PreFilter(w.pod, &w.cycle) == Status());
+    Expect(w, "Reserve again", {Waits(w, Reason::kWaitsForInformation), nullptr, {}},
+           [&] { return plugin.Reserve(&w.cycle, kWorker); });
     Want given_back;
     if (!late) {
       given_back = {
           Status(), [](Objects* o) { o->claims[0].status.reserved_for.clear(); }, {kPutClaim}};
     }
-    Expect(w, "Unreserve", given_back, [&] { return plugin.Unreserve(&w.cycle, kWorker); });
+    Expect(w, "Unreserve again", given_back, [&] { return plugin.Unreserve(&w.cycle, kWorker); });
   }
 }
 
@@ -491,6 +498,10 @@ TEST(DynamicResourcesReleases, UnreserveIgnoresErrors) {
     Plugin& plugin = StartCycle(w);
     EXPECT_TRUE(w.Await(plugin.Reserve(&w.cycle, kWorker)) == Status());
     EXPECT_TRUE(w.Await(plugin.PreBind(&w.cycle, kWorker)) == Status());
+    // Until 1.29 only what a cycle has found reserved is given back: a second one does.
+    if (!w.behaviour().unreserves_own()) {
+      EXPECT_TRUE(plugin.PreFilter(w.pod, &w.cycle) == Status());
+    }
     w.TakeMessages();
     // Any change makes the cycle's copy of the first claim stale.
     ResourceClaim changed = w.ClaimNow("my-pod-my-resource");

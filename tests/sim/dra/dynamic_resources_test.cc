@@ -369,10 +369,12 @@ std::vector<PluginCase> TopologyCases() {
        [](World& w) {
          Wants wants = ReservesAndBinds(w);
          wants.bind_fails = true;
+         // Until 1.29 Reserve forgets what it has reserved.
+         if (!w.behaviour().unreserves_own()) return wants;
          wants.unreserve.change = [](Objects* o) {
            ClaimIn(o, kClaim).status.reserved_for.clear();
          };
-         wants.unreserve.calls = {w.behaviour().writes_in_pre_bind() ? kPatchClaim : kPutClaim};
+         wants.unreserve.calls = {kPatchClaim};
          return wants;
        }},
   };

@@ -328,10 +328,8 @@ TEST_F(FaultStepsTest, OwnersDeletePodsAtEachTime) {
         FaultScenario s = Make(setting);
         s.engine.jobs[pod].has_deletion = true;
         s.engine.jobs[pod].deletion = at;
-        // Release 1.31 forgets a claim that its driver reserves for a pod that is gone.
-        const bool ends = !s.ReleaseForgets();
         FaultRig rig(std::move(s));
-        const std::string problem = RunToEnd(rig, ends);
+        const std::string problem = RunToEnd(rig, true);
         if (!Note(setting, absl::StrCat("pod ", pod, " at ", at.ns() / 1000, " us"), problem)) {
           return;
         }

@@ -174,8 +174,9 @@ struct NaiveClient : Wire {
       network->soon.emplace_back(deliver);
       return;
     }
-    delivery = std::max(delivery, network->now + Draw(options.watch_latency, watches));
-    network->later.emplace(delivery, deliver);
+    SimTime& last = delivery[event.kind()];
+    last = std::max(last, network->now + Draw(options.watch_latency, watches));
+    network->later.emplace(last, deliver);
   }
   void Tell(WatchEvent event, size_t life) {
     if (life != ends.size()) return;
@@ -225,7 +226,7 @@ struct NaiveClient : Wire {
     up_at = std::max(down ? up_at : SimTime(), network->now + length);
     down = true;
     ends.push_back(network->now);
-    delivery = network->now;
+    delivery.clear();
     network->later.emplace(up_at, [this, life = ends.size()] {
       if (life != ends.size()) return;
       down = false;
@@ -235,7 +236,8 @@ struct NaiveClient : Wire {
     });
   }
   void BreakWatch(SimDuration length) {
-    const SimTime at = std::max(network->now + length, delivery);
+    SimTime at = network->now + length;
+    for (const auto& [kind, last] : delivery) at = std::max(at, last);
     relist_at = broken ? std::max(relist_at, at) : at;
     broken = true;
     network->later.emplace(relist_at, [this, number = ++breaks] {
@@ -258,7 +260,7 @@ struct NaiveClient : Wire {
   bool broken = false;
   SimTime relist_at;
   int breaks = 0;
-  SimTime delivery;
+  std::map<ObjectKind, SimTime> delivery;  // the latest that is under way, or was
   bool bucket_used = false;
   int64_t level_ns = 0;
   SimTime bucket_at;

@@ -303,5 +303,115 @@ TEST(PathologiesTest, ApiCallsBlockTheScheduler) {
   }
 }
 
+// ---- 15. ----
+
+// The controller's client may make 20 calls a second, and 30 at once. Pods are deleted 8 s after
+// their end: the loops fill that time. Counted at 19.5 s; "pod-0" ends at 11 s.
+void LimitController(DraScenario* s, bool strict) {
+  s->plane.behaviour.strict_upstream = strict;
+  s->plane.controller_manager.qps = 20;
+  s->plane.controller_manager.burst = 30;
+  s->plane.finished_ttl = SimDuration::Seconds(8);
+}
+
+int CallsUntil(DraScenario s, double seconds, const std::string& call) {
+  DraRig rig(std::move(s));
+  DraStory story(&rig);
+  int calls = 0;
+  story.At(seconds, [&] { calls = story.Messages("claim-controller", call); });
+  EXPECT_EQ(rig.Run(), absl::OkStatus()) << story.Text();
+  return calls;
+}
+
+// Of two pods that share a claim one ends; or the one pod that has an Immediate claim.
+TEST(PathologiesTest, EndedPodsKeepTheClaimControllerBusy) {
+  for (const AllocationMode mode :
+       {AllocationMode::kWaitForFirstConsumer, AllocationMode::kImmediate}) {
+    for (const bool strict : {true, false}) {
+      const bool immediate = mode == AllocationMode::kImmediate;
+      DraScenario s = Sharing(immediate ? 1 : 2, true, 10, 0);
+      if (!immediate) s.engine.pods[1] = {"pod-1", 0, 1 * kStorySecond, 100 * kStorySecond, 0};
+      s.objects = [mode](ControlPlane& plane) {
+        DRASIM_CHECK(plane.Create(TestClass(plane.names(), "class", kStoryDriver)).ok());
+        DRASIM_CHECK(plane.Create(TestClaim(plane.names(), "shared", "class", mode)).ok());
+      };
+      LimitController(&s, strict);
+      const int puts = CallsUntil(std::move(s), 19.5, "PUT resourceclaims/status");
+      if (!strict) {
+        EXPECT_EQ(puts, 1);
+        continue;
+      }
+      EXPECT_GT(puts, 150);
+      EXPECT_LE(puts, 30 + 20 * 8 + 2);
+    }
+  }
+}
+
+// Its claims are made again and deleted again. One claim is remembered for the next hundred.
+TEST(PathologiesTest, ClaimsOfAnEndedPodAreMadeAgain) {
+  for (const bool strict : {true, false}) {
+    for (const size_t claims : {size_t{1}, size_t{2}}) {
+      DraScenario s = StoryScenario({2});
+      s.engine.pods = {{"pod-0", 0, 1 * kStorySecond, 10 * kStorySecond, 0}};
+      s.claims = [claims](NamePool& names, const std::string&) {
+        std::vector<PodClaim> all = {FromTemplate(names, "a", "template")};
+        if (claims == 2) all.push_back(FromTemplate(names, "b", "template"));
+        return all;
+      };
+      LimitController(&s, strict);
+      const int posts = CallsUntil(std::move(s), 19.5, "POST resourceclaims");
+      if (strict && claims == 2) {
+        EXPECT_GT(posts, 40);
+        EXPECT_LT(posts, 120);
+      } else {
+        EXPECT_EQ(posts, static_cast<int>(claims));
+      }
+    }
+  }
+}
+
+// ---- 16. ----
+
+// The pod's first claim is allocated, the driver of the second takes 6 s from 10 s on. A write and
+// a watch of the scheduler take a millisecond each; its client may make 50 calls a second, and 100
+// at once.
+TEST(PathologiesTest, AReservationWakesItsPod) {
+  for (const bool strict : {true, false}) {
+    DraScenario s = StoryScenario({1});
+    s.drivers.push_back(StoryDriver("nic.example.com", {1}));
+    s.engine.pods = {{"pod", 0, 10 * kStorySecond, 10 * kStorySecond, 0}};
+    s.objects = [](ControlPlane& plane) {
+      NamePool& names = plane.names();
+      DRASIM_CHECK(plane.Create(TestClass(names, "class", kStoryDriver)).ok());
+      DRASIM_CHECK(
+          plane.Create(TestClaim(names, "mine", "class", AllocationMode::kImmediate)).ok());
+      DRASIM_CHECK(plane.Create(TestClass(names, "nic-class", "nic.example.com")).ok());
+      DRASIM_CHECK(plane.Create(TestTemplate(names, "nic-template", "nic-class")).ok());
+    };
+    s.claims = [](NamePool& names, const std::string&) {
+      return std::vector<PodClaim>{FromClaim(names, "gpu", "mine"),
+                                   FromTemplate(names, "nic", "nic-template")};
+    };
+    s.plane.behaviour.strict_upstream = strict;
+    s.plane.driver_controller.decision_latency = Constant(3);
+    s.plane.scheduler.qps = 50;
+    s.plane.scheduler.burst = 100;
+    s.plane.scheduler.write_latency = Constant(0.001);
+    s.plane.scheduler.watch_latency = Constant(0.001);
+    DraRig rig(std::move(s));
+    DraStory story(&rig);
+    ASSERT_EQ(rig.Run(), absl::OkStatus()) << story.Text();
+    EXPECT_GT(story.BoundAt("pod"), 16) << story.Text();
+    EXPECT_LT(story.BoundAt("pod"), 16.2) << story.Text();
+    const int puts = story.Messages("scheduler", "PUT resourceclaims/status");
+    if (!strict) {
+      EXPECT_EQ(puts, 1) << story.Text();
+      continue;
+    }
+    EXPECT_GT(puts, 350) << story.Text();
+    EXPECT_LE(puts, 100 + 50 * 6 + 5) << story.Text();
+  }
+}
+
 }  // namespace pathologies_more_test
 }  // namespace drasim

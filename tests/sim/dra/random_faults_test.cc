@@ -73,8 +73,6 @@ void RandomPlane(const Kind& kind, Random& random, FaultScenario* s) {
   if (kind.easy) {
     // Before, a pod can be stuck on a node that its driver was never asked about.
     if (plane.behaviour.release < DraRelease::k29) plane.behaviour.release = DraRelease::k29;
-    // A claim that is forgotten keeps its devices.
-    if (s->ReleaseForgets()) plane.behaviour.release = DraRelease::k30;
   }
   if (random.Below(3) > 0) {
     for (ConnectionOptions* connection : {&plane.scheduler, &plane.controller_manager,

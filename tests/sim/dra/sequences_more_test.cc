@@ -7,9 +7,11 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "model/distributions.h"
 #include "model/ids.h"
 #include "model/kube/objects.h"
 #include "model/time.h"
@@ -90,6 +92,130 @@ TEST(SequencesTest, NodeBecameUnfitAfterAllocation) {
     EXPECT_EQ(story.Deallocations(), 1) << story.Text();
     EXPECT_EQ(story.Count("pod: bound to node-1"), 1) << story.Text();
     EXPECT_EQ(rig.plane().plugin().attempts(), 5u) << story.Text();  // one is that of "plain"
+  }
+}
+
+// Without hints any event of a claim or context wakes the pod: since 1.29, when it is Pending,
+// straight away, before only after its backoff, the second of which is over with the third.
+TEST(SequencesTest, WithoutHintsPendingPodsSkipTheBackoff) {
+  for (const DraRelease release : {DraRelease::k28, DraRelease::k29, DraRelease::k30}) {
+    DraScenario s = StoryScenario({1});
+    s.engine.pods = {{"pod", 0, 1 * kStorySecond, 10 * kStorySecond, 0}};
+    s.plane.behaviour.release = release;
+    s.plane.behaviour.queueing_hints = false;
+    DraRig rig(std::move(s));
+    DraStory story(&rig);
+    ASSERT_EQ(rig.Run(), absl::OkStatus()) << story.Text();
+    EXPECT_NEAR(story.BoundAt("pod"), release == DraRelease::k28 ? 3 : 1, 1e-6) << story.Text();
+    EXPECT_EQ(rig.plane().plugin().attempts(), 2u) << story.Text();
+  }
+}
+
+// A node that joins is such an event, too, with hints and without.
+TEST(SequencesTest, ANodeThatJoinsWakesPendingPodsAtOnce) {
+  for (const bool hints : {true, false}) {
+    DraScenario s = StoryScenario({1, 1});
+    s.engine.pods = {{"pod", 0, 1 * kStorySecond, 10 * kStorySecond, 0}};
+    NodeTransition change;
+    change.node = NodeId(size_t{1});
+    change.action = NodeTransition::Action::kRemove;
+    s.engine.node_changes = {change};
+    change.at = SimTime(1500 * kStoryMs);
+    change.action = NodeTransition::Action::kAdd;
+    s.engine.node_changes.push_back(change);
+    s.plane.behaviour.queueing_hints = hints;
+    s.plane.driver_controller.decision_latency = Constant(10);
+    DraRig rig(std::move(s));
+    DraStory story(&rig);
+    uint64_t attempts = 0;
+    story.At(1.6, [&] { attempts = rig.plane().plugin().attempts(); });
+    ASSERT_EQ(rig.Run(), absl::OkStatus()) << story.Text();
+    // At 1 s and at 1.5 s; without hints each once more for the context that the pod has written.
+    EXPECT_EQ(attempts, hints ? 2u : 4u) << story.Text();
+  }
+}
+
+// The scheduler watches claims and contexts one by one. The driver's finalizer may arrive before
+// the context that the scheduler has created itself; without hints it wakes the pod, which has no
+// context in the cache, and creates it once more.
+TEST(SequencesTest, AContextIsCreatedTwice) {
+  int refused = 0;
+  for (uint64_t seed = 1; seed <= 40; ++seed) {
+    DraScenario s = StoryScenario({1});
+    s.engine.pods = {{"pod", 0, 1 * kStorySecond, 10 * kStorySecond, 0}};
+    s.plane.behaviour.queueing_hints = false;
+    s.plane.scheduler.watch_latency = *Distribution::Parse("uniform(low=0.005,high=0.05)");
+    s.plane.seed = seed;
+    DraRig rig(std::move(s));
+    DraStory story(&rig);
+    ASSERT_EQ(rig.Run(), absl::OkStatus()) << story.Text();
+    EXPECT_GT(story.BoundAt("pod"), 1) << story.Text();
+    refused += story.Messages("scheduler", "POST podschedulingcontexts", ApiCode::kAlreadyExists);
+  }
+  EXPECT_GT(refused, 0);
+}
+
+// The driver may hear of the request to deallocate before it hears that no node is selected any
+// more: it allocates for the node that was just cleared. Decisions take 2 s; at 1 s another pod
+// takes all CPUs of the node.
+TEST(SequencesTest, ANodeThatWasJustClearedIsAllocatedFor) {
+  int times = 0;
+  for (uint64_t seed = 1; seed <= 80; ++seed) {
+    DraScenario s = StoryScenario({1, 0});
+    s.engine.nodes[1].cpu_milli = 4000;
+    s.engine.pods = {{"pod", 0, 0, 10 * kStorySecond, 0},
+                     {"plain", 1, 1 * kStorySecond, 100 * kStorySecond, 0}};
+    s.plane.driver_controller.decision_latency = Constant(2);
+    s.plane.drivers.watch_latency = *Distribution::Parse("uniform(low=0.005,high=0.05)");
+    s.plane.seed = seed;
+    DraRig rig(std::move(s));
+    DraStory story(&rig);
+    ASSERT_EQ(rig.Run(), absl::OkStatus()) << story.Text();
+    EXPECT_GT(story.BoundAt("pod"), 100) << story.Text();
+    bool selected = false;
+    for (const std::string& line : story.lines()) {
+      if (absl::StrContains(line, "(context): selects ")) {
+        selected = !absl::StrContains(line, "selects no node");
+      }
+      times += absl::StrContains(line, ": allocated on ") && !selected ? 1 : 0;
+    }
+  }
+  EXPECT_GT(times, 0);
+}
+
+// The claim of a waiting pod is deleted at 10 s, and is there again at 31 s. The pod is not tried
+// when the node has room, at 20 s, since PreEnqueue keeps it out; 1.27 has none.
+TEST(SequencesTest, APodWhoseClaimIsDeletedIsNotTriedAgain) {
+  for (const DraRelease release : {DraRelease::k27, DraRelease::k28, DraRelease::k29}) {
+    DraScenario s = StoryScenario({1});
+    s.engine.pods = {{"plain", 1, 0, 20 * kStorySecond, 0},
+                     {"pod", 0, 1 * kStorySecond, 10 * kStorySecond, 0}};
+    s.plane.behaviour.release = release;
+    s.objects = [](ControlPlane& plane) {
+      DRASIM_CHECK(plane.Create(TestClass(plane.names(), "class", kStoryDriver)).ok());
+      DRASIM_CHECK(plane.Create(TestClaim(plane.names(), "mine", "class")).ok());
+    };
+    s.claims = [](NamePool& names, const std::string& pod) {
+      std::vector<PodClaim> claims;
+      if (pod == "pod") claims.push_back(FromClaim(names, "gpu", "mine"));
+      return claims;
+    };
+    DraRig rig(std::move(s));
+    DraStory story(&rig);
+    uint64_t attempts = 0;
+    story.At(10, [&] { rig.plane().DeleteClaim(story.Claim("mine")->meta.uid); });
+    story.At(30, [&] { attempts = rig.plane().plugin().attempts(); });
+    story.At(31, [&] {
+      ApiRequest create;
+      create.verb = Verb::kCreate;
+      create.kind = ObjectKind::kResourceClaim;
+      create.object = TestClaim(rig.plane().names(), "mine", "class");
+      story.Call(std::move(create));
+    });
+    ASSERT_EQ(rig.Run(), absl::OkStatus()) << story.Text();
+    // One is that of "plain".
+    EXPECT_EQ(attempts, release == DraRelease::k27 ? 3u : 2u) << story.Text();
+    EXPECT_GT(story.BoundAt("pod"), 30) << story.Text();
   }
 }
 
