@@ -146,7 +146,7 @@ bool ClaimController::ServesEndedPods() const {
 bool ClaimController::RemembersClaimOf(const Pod& pod) const {
   constexpr uint64_t kMutationCacheSize = 100;
   size_t templates = 0;
-  for (const PodClaim& entry : pod.claims) templates += entry.claim.empty() ? 1 : 0;
+  for (const PodClaim& entry : pod.claims) templates += size_t{entry.claim.empty()};
   const auto made = last_made_.find(pod.meta.uid);
   return templates == 1 && made != last_made_.end() &&
          claims_made_ - made->second <= kMutationCacheSize;

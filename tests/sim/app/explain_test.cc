@@ -238,9 +238,10 @@ TEST(ExplainTest, StepsAndClaims) {
   shape.claims = {{"gpu", "shared", ""}};
   const PodId claiming = rig.Wait("claiming", rig.AddShape(shape));
   const auto step = static_cast<uint8_t>(rig.profile().reasons().size() + 1);
-  const ExplainHooks hooks = {[](PodId) -> std::vector<std::string> {
+  ExplainHooks hooks;
+  hooks.claims = [](PodId) -> std::vector<std::string> {
     return {"claim shared: allocated, reserved for other"};
-  }};
+  };
   const Explainer explainer = rig.MakeExplainer(hooks);
   // Of two nodes one was chosen, and then refused.
   Explanation why = explainer.OfFailure(plain, rig.summaries().Intern({2, {{step, 1}}}), SimTime());

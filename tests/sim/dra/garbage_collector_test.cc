@@ -24,6 +24,7 @@ namespace garbage_collector_test {
 using claim_controller_testing::Lines;
 using claim_controller_testing::Slow;
 using claim_controller_testing::World;
+using claim_controller_testing::WorldOptions;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
