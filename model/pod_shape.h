@@ -170,7 +170,7 @@ class ShapeTable {
   std::vector<uint64_t> hashes_;
   std::vector<bool> unknown_;
   std::vector<std::string> unknown_models_;
-  absl::flat_hash_set<std::string> unknown_names_;              // the same, for look-ups
+  absl::flat_hash_set<std::string> unknown_names_;  // the same, for look-ups
   bool any_held_ = false;
   absl::flat_hash_map<uint64_t, std::vector<uint32_t>> index_;  // content hash -> rows
 };

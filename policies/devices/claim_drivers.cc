@@ -17,8 +17,7 @@ namespace {
 constexpr ClaimDriverInfo kClaimDrivers[] = {
     {"nvidia", "gpu.resource.nvidia.com", "gpu.nvidia.com", "gpu.resource.nvidia.com",
      "NVIDIA's classic driver: GPUs by selector, MIG instances by profile",
-     // As the driver has it.
-     "TODO: immediate allocations not yet supported"},
+     "immediate allocation is not supported"},
     {"example", "gpu.resource.example.com", "gpu.example.com", "gpu.resource.example.com",
      "the example driver: so many GPUs", nullptr},
     {"intel", "gpu.resource.intel.com", "gpu.intel.com", "gpu.resource.intel.com",

@@ -73,8 +73,8 @@ struct CellResult {
 
 // Builds and runs a resolved scenario. `with_starts`: how pods came to work, too, which takes
 // memory for each pod. `on_progress` is called now and then with the share of the jobs that have
-// arrived, below 1. `is_world`: InvalidArgument where pods ask for a resource that no node has, for a
-// world without what its pods need says nothing about them. Thread-safe: cells share nothing.
+// arrived, below 1. `is_world`: InvalidArgument where pods ask for a resource that no node has, for
+// a world without what its pods need says nothing about them. Thread-safe: cells share nothing.
 absl::StatusOr<CellResult> RunCell(const proto::Scenario& scenario, bool with_starts = false,
                                    const std::function<void(double)>& on_progress = nullptr,
                                    bool is_world = false);

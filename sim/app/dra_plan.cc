@@ -177,8 +177,9 @@ absl::StatusOr<std::unique_ptr<ClaimDriver>> DraPlan::MakeDriver(
   options.mix = mix;
   options.packed = driver.gpus() == "packed";
   options.shareable = driver.shareable();
+  // A gang that is refused as a whole would keep the places of its pods for ever.
   options.keeps_node_objects =
-      driver.has_node_objects() ? driver.node_objects() : driver.kind() == "nvidia";
+      driver.has_node_objects() ? driver.node_objects() : driver.kind() == "nvidia" && !has_gangs_;
   options.initialise = prepare;
   options.clean_up = clean_up;
   // As cluster.mig.manager has them.

@@ -48,6 +48,9 @@ class DraPlan {
   // Templates are made in the pod's namespace, too ("NAMESPACE/NAME", or a name in "default").
   void ServeNamespaceOf(absl::string_view pod);
 
+  // Some job of the workload is a gang. Before MakePlane.
+  void NoteGang() { has_gangs_ = true; }
+
   // Objects of manifests, which are created before the run, behind those of front_end.dra.objects.
   void AddObjects(std::vector<proto::kube::Object> objects);
 
@@ -80,6 +83,7 @@ class DraPlan {
   std::vector<PodClaim> ClaimsOf(const PodShape& shape);
 
   const proto::Scenario* scenario_;
+  bool has_gangs_ = false;
   absl::btree_map<std::string, Wanted> templates_;  // by name
   std::set<std::string> namespaces_;                // of pods, beside "default"
   std::vector<proto::kube::Object> objects_;

@@ -374,6 +374,9 @@ absl::Status Simulation::MakeProfile() {
   if (!profile.ok()) return profile.status();
   profile_ = std::make_unique<Profile>(*std::move(profile));
   if (dra_ != nullptr) {
+    for (const JobArrival& job : workload_.rows()) {
+      if (job.pods > 1 || !job.more_pods.empty()) dra_->NoteGang();
+    }
     if (absl::Status s = dra_->MakePlane(cluster_.get(), MigMix(*shapes_, workload_.rows()));
         !s.ok()) {
       return s;
@@ -496,7 +499,7 @@ absl::Status Simulation::Start(const std::string* checkpoint) {
   parts.summaries = &summaries_;
   parts.quotas = &quotas_;
   parts.node_changes = node_transitions_;
-  parts.deletions = deletions_.jobs;
+  parts.deletions = deletions_.by_job;
   parts.last_deletion = deletions_.last;
   parts.make_dispatcher = [this](DispatchHost* host) { return MakeDispatcher(host); };
   parts.node_agent = front_end_.get();

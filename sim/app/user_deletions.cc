@@ -190,7 +190,7 @@ absl::StatusOr<UserDeletions> MakeDeletions(const proto::Scenario& s,
             absl::StrCat("found '", d.at(), "', expected no time before '", job->name,
                          "' arrives, ", static_cast<double>(job->time.ns()) / 1e9, " s"));
       }
-      result.jobs[job->name].push_back({at, !is_pod || names.IsBare(job->name)});
+      result.by_job[job->name].push_back({at, !is_pod || names.IsBare(job->name)});
     }
   }
   return result;

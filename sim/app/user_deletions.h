@@ -32,8 +32,8 @@ namespace drasim {
 
 // What the engine does of them.
 struct UserDeletions {
-  absl::flat_hash_map<std::string, std::vector<JobDeletion>> jobs;  // by the name of the job
-  SimTime last;                                                     // of all, claims included
+  absl::flat_hash_map<std::string, std::vector<JobDeletion>> by_job;  // by the name of the job
+  SimTime last;                                                       // of all, claims included
 };
 
 // Whether every deletion makes sense by itself, and names a job of workload.jobs if there are any.

@@ -44,9 +44,7 @@ class KubernetesDispatcher : public Dispatcher {
   size_t waiting() const override {
     return in_line() + queue_.gated() + gated_jobs_ + held_.size();
   }
-  size_t in_line() const override {
-    return queue_.waiting() - queue_.gated() + nominated_.size();
-  }
+  size_t in_line() const override { return queue_.waiting() - queue_.gated() + nominated_.size(); }
   int64_t SmallestNeedMilli() const override;
   void Save(StateWriter& out) const override;
   absl::Status Load(StateReader& in) override;
@@ -80,7 +78,7 @@ class KubernetesDispatcher : public Dispatcher {
   std::vector<Plugin*> post_filters_;
   std::vector<Plugin*> pre_enqueues_;
   std::vector<Plugin*> restricting_;  // that may end an attempt with kPending
-  absl::btree_set<JobId> held_;           // admitted, but PreEnqueue has not let them in yet
+  absl::btree_set<JobId> held_;       // admitted, but PreEnqueue has not let them in yet
   Random offsets_;
   std::vector<uint64_t> rejectors_;       // by summary; 0: not looked up
   std::vector<std::deque<JobId>> gated_;  // by tenant: over quota, in order of submission

@@ -49,7 +49,7 @@ struct DraBehaviour {
   bool clears_selected_node() const { return release >= DraRelease::k29; }
   // Without PreScore (one feasible node) that node is published as the only potential one; before,
   // only if no potential nodes are left over from an earlier cycle.
-  bool replaces_potential_nodes() const { return release >= DraRelease::k29; }
+  bool replaces_potential_nodes() const { return !strict_upstream || release >= DraRelease::k29; }
   // The driver library asks about the selected node too.
   bool probes_selected_node() const { return release >= DraRelease::k29; }
   // Publishing and reserving happen in PreBind, off the scheduling thread.

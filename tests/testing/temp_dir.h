@@ -22,7 +22,7 @@ namespace drasim {
 
 class TempDir {
  public:
-  TempDir() : path_(absl::StrCat(::testing::TempDir(), "/drasim_test_XXXXXX")) {
+  TempDir() : path_(absl::StrCat(::testing::TempDir(), "drasim_test_XXXXXX")) {
     DRASIM_CHECK(mkdtemp(path_.data()) != nullptr);
   }
   ~TempDir() {

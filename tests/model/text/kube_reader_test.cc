@@ -557,7 +557,7 @@ items:
 - {apiVersion: resource.k8s.io/v1alpha2, kind: ResourceClaim, metadata: {name: d},
    spec: {resourceClassName: gpu}}
 - {apiVersion: resource.k8s.io/v1, kind: ResourceSliceList, items: [{metadata: {name: s}}]}
-- {apiVersion: v1, kind: Node, metadata: {name: n, labels: {a: 1}}}
+- {apiVersion: v1, kind: Node, metadata: {name: k, labels: {a: 1}}}
 - {apiVersion: v1, kind: Node, metadata: {name: m, labels: {a: 2}}}
 )",
                                          options);

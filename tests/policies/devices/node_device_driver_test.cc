@@ -299,6 +299,7 @@ TEST(NodeDeviceDriverTest, LoadRefusesWhatItCannotHaveGiven) {
       for (size_t i = 2; i < 6; ++i) out.U64(row[i]);
       for (size_t i = 6; i < 8; ++i) out.I64(static_cast<int64_t>(row[i]));
     }
+    out.U64(0);  // nothing is proposed
     out.U64(0);
     out.I64(-1);
     StateReader in(out.bytes());

@@ -242,7 +242,7 @@ class RandomCalls {
     const auto results = driver_->Allocate(claims, node);
     if (anywhere) {
       // Immediate, which it refuses.
-      EXPECT_EQ(ResultText(results[0]), "TODO: immediate allocations not yet supported");
+      EXPECT_EQ(ResultText(results[0]), "immediate allocation is not supported");
       return;
     }
     bool all = true;

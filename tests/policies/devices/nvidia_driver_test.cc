@@ -78,7 +78,7 @@ TEST(NvidiaDriverTest, RefusesImmediateClaims) {
   rig.cluster.Add("V100", 4);
   const auto driver = rig.cluster.Make("nvidia");
   const std::vector<ClaimToAllocate> claims = {rig.Gpus(1, 1), rig.Mig(2, "1g.10gb")};
-  const std::string refusal = "TODO: immediate allocations not yet supported";
+  const std::string refusal = "immediate allocation is not supported";
   EXPECT_THAT(ResultTexts(driver->Allocate(claims, NodeId())), ElementsAre(refusal, refusal));
   EXPECT_EQ(driver->WhyUnsuitable(claims, NodeId()), refusal);
   EXPECT_EQ(driver->allocated_claims(), 0u);

@@ -43,13 +43,19 @@ TEST_F(CliOutputTest, LostOutputIsAFailure) {
   ASSERT_EQ(RunTiny({"--out", "out"}).exit_code, 0);
   for (const char* args :
        {"--help", "--version", "run --help", "mig products", "mig count A100-40GB",
-        "run --nodes nodes.csv --pods pods.csv --format json",
+        "run --nodes nodes.csv --pods pods.csv",
         "compare --nodes nodes.csv --pods pods.csv --policies best-fit,fgd --format csv",
         "explain out --pod p-0", "trace stats pods.csv", "trace fetch", "validate s.yaml",
         "diff out out", "completion bash"}) {
     ExpectFails(absl::StrCat("\"$DRASIM\" ", args, " > /dev/full"),
                 "standard output: cannot write: No space left on device");
   }
+  const ProcessResult json =
+      Shell("\"$DRASIM\" run --nodes nodes.csv --pods pods.csv --format json > /dev/full");
+  EXPECT_EQ(json.exit_code, 1);
+  EXPECT_EQ(JsonAt(json.err, "message"),
+            "\"standard output: cannot write: No space left on device\"")
+      << json.err;
   const ProcessResult converted = Shell("\"$DRASIM\" trace convert pods.csv --out - > /dev/full");
   EXPECT_EQ(converted.exit_code, 1) << converted.err;
 }
@@ -145,9 +151,7 @@ TEST_F(CliOutputTest, ALedgerHasABound) {
                      "--set",
                      "workload.generated.pods=30000",
                      "--set",
-                     "output.checkpoint_every=500",
-                     "--format",
-                     "json"};
+                     "output.checkpoint_every=500"};
   Names bounded = run;
   bounded.insert(bounded.end(), {"--out", "out", "--set", "output.max_ledger=200Ki"});
   const ProcessResult full = Run(bounded);

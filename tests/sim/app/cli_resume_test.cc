@@ -418,7 +418,8 @@ TEST_F(ResumeRefusedTest, AnotherScenario) {
   refused({"--set", "scheduler.score.0.name=FGD"},
           "scheduler.score.0.name: found \"FGD\", but the run began with nothing");
   refused({"--set", "workload.trace.tables.b=x"},
-          "workload.trace.tables.b: found \"x\", but the run began with nothing");
+          absl::StrCat("workload.trace.tables.b: found \"", dir_.PathOf("x"),
+                       "\", but the run began with nothing"));
   ExpectRefused({"run", "--resume", "--out", "cut", "--seed", "42"},
                 "--resume: cluster.format: found nothing, but the run began with \"openb\"");
   ExpectUntouched();

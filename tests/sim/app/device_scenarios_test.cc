@@ -238,20 +238,23 @@ TEST(DeviceScenariosTest, SharingThatCannotBe) {
   };
   ExpectErrors({
       {resources("time_slicing", "{name: nvidia.com/gpu, replicas: 0}"),
-       slicing + "replicas: found '0', expected 1 (not shared) to 1000"},
+       "s.yaml:7:110: " + slicing + "replicas: found '0', expected 1 (not shared) to 1000"},
       {resources("time_slicing", "{name: nvidia.com/gpu, replicas: -1}"),
-       slicing + "replicas: found '-1', expected 1 (not shared) to 1000"},
+       "s.yaml:7:110: " + slicing + "replicas: found '-1', expected 1 (not shared) to 1000"},
       {resources("time_slicing", "{name: nvidia.com/gpu}"),
-       slicing + "replicas: expected a number of 1 or more"},
+       "s.yaml:7:77: " + slicing + "replicas: expected a number of 1 or more"},
       {resources("time_slicing", "{name: nvidia.com/gpus, replicas: 2}"),
-       slicing + "name: found 'nvidia.com/gpus', expected nvidia.com/gpu or "
-                 "nvidia.com/mig-<profile> (did you mean 'nvidia.com/gpu'?)"},
+       "s.yaml:7:84: " + slicing +
+           "name: found 'nvidia.com/gpus', expected nvidia.com/gpu or "
+           "nvidia.com/mig-<profile> (did you mean 'nvidia.com/gpu'?)"},
       {resources("time_slicing",
                  "{name: nvidia.com/gpu, replicas: 2}, {name: nvidia.com/gpu, replicas: 3}"),
-       "front_end.device_plugin.time_slicing.resources[1].name: found 'nvidia.com/gpu', expected "
+       "s.yaml:7:121: front_end.device_plugin.time_slicing.resources[1].name: found "
+       "'nvidia.com/gpu', expected "
        "every resource once; resources[0] is the same"},
       {resources("mps", "{name: nvidia.com/mig-1g.5gb, replicas: 2}"),
-       "front_end.device_plugin.mps.resources[0].name: found 'nvidia.com/mig-1g.5gb', expected "
+       "s.yaml:7:75: front_end.device_plugin.mps.resources[0].name: found 'nvidia.com/mig-1g.5gb', "
+       "expected "
        "nvidia.com/gpu, as MPS does not share MIG instances"},
       {"front_end: {kind: device-plugin, device_plugin: {mps: {}, time_slicing: {}}}\n",
        "s.yaml:7:49: front_end.device_plugin: found time_slicing and mps, expected one of them"},
@@ -263,7 +266,7 @@ TEST(DeviceScenariosTest, SharingThatCannotBe) {
                 "  mig: {configs: [{config: all-1g.5gb}]}\n",
                 "front_end: {kind: device-plugin, device_plugin: {mig_strategy: mixed, "
                 "time_slicing: {resources: [{name: nvidia.com/mig-1g.5gb, replicas: 200}]}}}\n")),
-            slicing + "replicas: found '200', expected 1 (not shared) to 125");
+            "s.yaml:8:138: " + slicing + "replicas: found '200', expected 1 (not shared) to 125");
 }
 
 TEST(DeviceScenariosTest, LoweringsThatCannotBe) {

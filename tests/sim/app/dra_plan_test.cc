@@ -101,7 +101,7 @@ TEST(DraPlanTest, RefusesWhatMakesNoSense) {
   EXPECT_THAT(ErrorWith(", dra: {allocation_mode: Immediate}"),
               HasSubstr("front_end.dra.allocation_mode: found 'Immediate', expected "
                         "WaitForFirstConsumer with drivers[0].kind: nvidia, whose controller "
-                        "refuses Immediate claims (TODO: immediate allocations not yet supported); "
+                        "refuses Immediate claims (immediate allocation is not supported); "
                         "the kinds example, intel, constraints, counting allocate them"));
   EXPECT_EQ(ErrorWith(", dra: {allocation_mode: Immediate, drivers: [{kind: intel}]}"), "");
   EXPECT_THAT(ErrorWith(", dra: {drivers: [{kind: nvida}]}"),
@@ -399,6 +399,24 @@ TEST(DraPlanTest, AGangThatIsNotCompleteGivesItsClaimsBack) {
   EXPECT_GE(jobs.row(JobId(size_t{1})).first_start, SimTime() + SimDuration::Seconds(7200));
 }
 
+// A gang is refused as a whole, so places that the driver keeps for some of its pods are never
+// used, and never free again.
+TEST(DraPlanTest, PlacesThatAreKeptForAGangAreLost) {
+  const auto finished = [](absl::string_view drivers) {
+    const auto sim = Ran(
+        absl::StrCat(kCluster,
+                     "workload:\n"
+                     "  jobs:\n"
+                     "    - {name: first, cpu: \"1\", gpus: 2, run_time: 2h}\n"
+                     "    - {name: gang, pods: 4, cpu: \"1\", gpus: 2, run_time: 1m, arrival: 1m}\n"
+                     "front_end: {kind: dra-classic, dra: {zero_latency: true",
+                     drivers, "}}\n"));
+    return sim == nullptr ? -1 : sim->metrics().sample().pods_finished;
+  };
+  EXPECT_EQ(finished(""), 5);
+  EXPECT_EQ(finished(", drivers: [{kind: nvidia, node_objects: true}]"), 1);
+}
+
 TEST(DraPlanTest, NvidiasDriverRefusesImmediateClaims) {
   TempDir dir;
   const std::string objects =
@@ -413,13 +431,13 @@ TEST(DraPlanTest, NvidiasDriverRefusesImmediateClaims) {
   ASSERT_NE(sim, nullptr);
   EXPECT_THAT(sim->warnings(),
               Contains("ResourceClaim default/c: its allocationMode is Immediate, which the driver "
-                       "kind nvidia refuses (TODO: immediate allocations not yet supported); pods "
+                       "kind nvidia refuses (immediate allocation is not supported); pods "
                        "with it will wait"));
   EXPECT_EQ(sim->metrics().sample().pods_finished, 0);
   EXPECT_THAT(sim->control_plane()->ExplainPod(PodId(size_t{0})),
               ElementsAre("claim entry 'gpu': ResourceClaim default/c is unallocated (Immediate), "
-                          "and driver gpu.resource.nvidia.com refuses it: TODO: immediate "
-                          "allocations not yet supported"));
+                          "and driver gpu.resource.nvidia.com refuses it: immediate "
+                          "allocation is not supported"));
 }
 
 TEST(DraPlanTest, WarnsOfWhatNobodyWillServe) {

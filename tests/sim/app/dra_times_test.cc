@@ -68,7 +68,7 @@ const TimesCase kCases[] = {
      "         {name: h, arrival: 1s, cpu: \"1\", gpus: 1, pods: 2, run_time: 60s}]",
      "",
      "driver_decision: 'uniform(low=0,high=5)', gang_timeout: 20m",
-     {"g Succeeded 2574", "h Succeeded 2486"}},
+     {"g Succeeded 1383", "h Succeeded 1476"}},
     // Work ends at 61 s, and the claim is unprepared until 71: who is on the way is not preempted,
     // or drained, and has nothing to do again.
     {"PreemptorOfTheEnding",

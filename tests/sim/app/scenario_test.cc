@@ -402,8 +402,10 @@ TEST(ScenarioFromFlagsTest, Refusals) {
 TEST(ScenarioFromFlagsTest, ABlankFileIsNoScenario) {
   const TempDir dir;
   const std::string file = dir.PathOf("s.yaml");
-  for (const char* const text :
-       {"", "\n\n", "# a: 1\n# nothing else\n", "---\n", "{}\n", "seed:\n"}) {
+  dir.Write("s.yaml", "");
+  EXPECT_EQ(FromArgs({file}).status(),
+            Invalid(absl::StrCat(file, ": found an empty file, expected some text")));
+  for (const char* const text : {"\n\n", "# a: 1\n# nothing else\n", "---\n", "{}\n", "seed:\n"}) {
     dir.Write("s.yaml", text);
     EXPECT_EQ(FromArgs({file, "--seed", "1"}).status(),
               Invalid(absl::StrCat(file, ": found no key that is set, expected a scenario")))

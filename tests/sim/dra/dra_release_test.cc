@@ -65,6 +65,7 @@ TEST(DraReleaseTest, WhatCameWhen) {
   EXPECT_EQ(Since(&B::apply_on_conflict), "000111");
   EXPECT_EQ(Since(&B::clears_selected_node), "000111");
   EXPECT_EQ(Since(&B::replaces_potential_nodes), "000111");
+  EXPECT_EQ(Since(&B::replaces_potential_nodes, /*strict=*/false), "111111");
   EXPECT_EQ(Since(&B::probes_selected_node), "000111");
   EXPECT_EQ(Since(&B::writes_in_pre_bind), "000011");
   EXPECT_EQ(Since(&B::preempts_after_deallocation), "000011");

@@ -500,6 +500,7 @@ TEST(DynamicResourcesReleases, UnreserveIgnoresErrors) {
     EXPECT_TRUE(w.Await(plugin.PreBind(&w.cycle, kWorker)) == Status());
     // Until 1.29 only what a cycle has found reserved is given back: a second one does.
     if (!w.behaviour().unreserves_own()) {
+      w.Settle();
       EXPECT_TRUE(plugin.PreFilter(w.pod, &w.cycle) == Status());
     }
     w.TakeMessages();
