@@ -175,8 +175,8 @@ TEST_F(CliOutputTest, ALedgerHasABound) {
   EXPECT_TRUE(more.ok()) << more.status();
   EXPECT_GE((*reader)->records(), 500u);
 
-  const ProcessResult resumed = Run(
-      {"run", "--resume", "--out", "out", "--set", "output.max_ledger=1Gi", "--format", "json"});
+  const ProcessResult resumed =
+      Run({"run", "--resume", "--out", "out", "--set", "output.max_ledger=1Gi"});
   EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
   EXPECT_EQ(resumed.out, Succeed(run));
   EXPECT_FALSE(absl::StrContains(dir_.Read("out/scenario.yaml"), "max_ledger"));
