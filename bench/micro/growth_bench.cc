@@ -1,0 +1,138 @@
+// What grows with the number of jobs: whole replays on 64 nodes of 8 GPUs, each at two sizes. Batch
+// queues are to take at most n log n, kube-scheduler's queue a constant time per attempt: compare
+// time_per_job, or time_per_attempt, of the two sizes.
+
+#include <benchmark/benchmark.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "model/check.h"
+#include "model/random.h"
+#include "sim/app/resolve.h"
+#include "sim/app/simulation.h"
+
+namespace drasim {
+namespace {
+
+// A job every second, 40 % more than the cluster has room for; `vary` gives it what the case is
+// about.
+using Vary = std::function<void(int64_t index, Random& random, proto::InlineJob* job)>;
+
+proto::Scenario Overloaded(int64_t jobs, const std::string& queue, const Vary& vary) {
+  proto::Scenario scenario;
+  scenario.set_mode("replay");
+  scenario.mutable_cluster()->set_nodes(64);
+  proto::NodeTemplate* node = scenario.mutable_cluster()->mutable_node();
+  node->set_cpu("96");
+  node->set_memory("768Gi");
+  node->set_gpus(8);
+  node->set_gpu_model("A100");
+  scenario.mutable_scheduler()->set_queue(queue);
+  scenario.mutable_scheduler()->set_policy("consolidate");
+  scenario.mutable_output()->set_ledger(false);
+  Random random(1, "growth");
+  for (int64_t i = 0; i < jobs; ++i) {
+    proto::InlineJob* job = scenario.mutable_workload()->add_jobs();
+    job->set_name(absl::StrCat("job-", i));
+    job->set_cpu("1");
+    job->set_memory("1Gi");
+    job->set_gpus(1 << random.Below(4));
+    job->set_arrival(absl::StrCat(i, "s"));
+    job->set_run_time(absl::StrCat(20 + random.Below(340), "s"));
+    vary(i, random, job);
+  }
+  return scenario;
+}
+
+void Replay(benchmark::State& state, proto::Scenario scenario) {
+  DRASIM_CHECK(ResolveScenario(&scenario).ok());
+  int64_t attempts = 0;
+  for (auto _ : state) {
+    state.PauseTiming();
+    absl::StatusOr<std::unique_ptr<Simulation>> sim = Simulation::Build(scenario);
+    DRASIM_CHECK(sim.ok());
+    DRASIM_CHECK((*sim)->Start().ok());
+    state.ResumeTiming();
+    DRASIM_CHECK((*sim)->Run().ok());
+    state.PauseTiming();
+    attempts =
+        (*sim)->metrics().sample().attempts_failed + (*sim)->metrics().sample().pods_scheduled;
+    sim->reset();
+    state.ResumeTiming();
+  }
+  using benchmark::Counter;
+  const auto per = Counter::kIsIterationInvariantRate | Counter::kInvert;
+  state.counters["time_per_job"] =
+      Counter(static_cast<double>(scenario.workload().jobs_size()), per);
+  state.counters["time_per_attempt"] = Counter(static_cast<double>(attempts), per);
+}
+
+void BM_KubernetesQueue(benchmark::State& state) {
+  Replay(state,
+         Overloaded(state.range(0), "kubernetes", [](int64_t, Random&, proto::InlineJob*) {}));
+}
+BENCHMARK(BM_KubernetesQueue)->Arg(5'000)->Arg(20'000)->Unit(benchmark::kMillisecond);
+
+void BM_KubernetesQueueAtOneInstant(benchmark::State& state) {
+  Replay(state,
+         Overloaded(state.range(0), "kubernetes", [](int64_t, Random&, proto::InlineJob* job) {
+           job->set_arrival("0s");
+           job->set_run_time("5m");
+         }));
+}
+BENCHMARK(BM_KubernetesQueueAtOneInstant)->Arg(5'000)->Arg(20'000)->Unit(benchmark::kMillisecond);
+
+void BM_KubernetesQueuePreempting(benchmark::State& state) {
+  Replay(state,
+         Overloaded(state.range(0), "kubernetes", [](int64_t i, Random&, proto::InlineJob* job) {
+           job->set_priority(static_cast<int32_t>(i));
+           job->set_gpus(1);
+           job->set_run_time("10h");
+         }));
+}
+BENCHMARK(BM_KubernetesQueuePreempting)->Arg(1'000)->Arg(2'000)->Unit(benchmark::kMillisecond);
+
+void BM_PriorityPreempting(benchmark::State& state) {
+  proto::Scenario scenario =
+      Overloaded(state.range(0), "priority", [](int64_t, Random& random, proto::InlineJob* job) {
+        job->set_priority(static_cast<int32_t>(random.Below(1'000'000)));
+      });
+  scenario.mutable_preemption()->set_mode("priority");
+  Replay(state, std::move(scenario));
+}
+BENCHMARK(BM_PriorityPreempting)->Arg(10'000)->Arg(40'000)->Unit(benchmark::kMillisecond);
+
+void BM_DrfWithATenantPerJob(benchmark::State& state) {
+  Replay(state, Overloaded(state.range(0), "drf", [](int64_t i, Random&, proto::InlineJob* job) {
+           job->set_tenant(absl::StrCat("tenant-", i));
+         }));
+}
+BENCHMARK(BM_DrfWithATenantPerJob)->Arg(10'000)->Arg(40'000)->Unit(benchmark::kMillisecond);
+
+void Backfilling(benchmark::State& state, const std::string& backfill) {
+  proto::Scenario scenario =
+      Overloaded(state.range(0), "fifo", [](int64_t, Random&, proto::InlineJob*) {});
+  scenario.mutable_scheduler()->set_backfill(backfill);
+  Replay(state, std::move(scenario));
+}
+void BM_EasyBackfilling(benchmark::State& state) { Backfilling(state, "easy"); }
+BENCHMARK(BM_EasyBackfilling)->Arg(4'000)->Arg(16'000)->Unit(benchmark::kMillisecond);
+
+void BM_ConservativeBackfilling(benchmark::State& state) { Backfilling(state, "conservative"); }
+BENCHMARK(BM_ConservativeBackfilling)->Arg(4'000)->Arg(16'000)->Unit(benchmark::kMillisecond);
+
+// Models that no node has: jobs are dropped as they arrive.
+void BM_DistinctGpuModels(benchmark::State& state) {
+  Replay(state, Overloaded(state.range(0), "fifo", [](int64_t i, Random&, proto::InlineJob* job) {
+           job->set_gpu_model(absl::StrCat("model-", i));
+         }));
+}
+BENCHMARK(BM_DistinctGpuModels)->Arg(10'000)->Arg(40'000)->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace drasim
