@@ -226,6 +226,11 @@ class Plugin {
   // the victims are gone and the intents carried out, the pod is tried again. kReject: nothing to
   // be done. What it did to the handle is undone by the caller.
   virtual PostFilterResult PostFilter(const PodContext& pod, PostFilterHandle& handle);
+  // False when PostFilter would do nothing for any pod of that priority in the present state; it is
+  // not called then. O(1): asked after every failed attempt.
+  virtual bool PostFilterMayHelp(int32_t /*priority*/, const JobTable& /*jobs*/) const {
+    return true;
+  }
   virtual StepResult Reserve(const PodContext& pod, const ClusterState& cluster, NodeId node);
   // Undoes Reserve after a later point failed. Must not fail.
   virtual void Unreserve(const PodContext& pod, const ClusterState& cluster, NodeId node);

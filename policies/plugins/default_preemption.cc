@@ -118,9 +118,7 @@ PostFilterResult DefaultPreemption::PostFilter(const PodContext& pod, PostFilter
   PostFilterResult result;
   if (pod.shape->never_preempts) return result;
   const int32_t priority = handle.cluster().pod_priority(pod.pod);
-  // Most attempts fail where nobody could be displaced anyway; that is known without a look at
-  // nodes.
-  if (!handle.jobs().AnyHolderBelow(priority)) return result;
+  if (!PostFilterMayHelp(priority, handle.jobs())) return result;
   const absl::Span<const NodeId> nodes = handle.candidates();
   if (nodes.empty()) return result;
   const uint64_t offset = handle.Draw(nodes.size());

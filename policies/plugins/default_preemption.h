@@ -28,6 +28,7 @@
 #include "absl/types/span.h"
 #include "model/ids.h"
 #include "model/time.h"
+#include "model/job_table.h"
 #include "policies/framework/plugin.h"
 
 namespace drasim {
@@ -64,6 +65,10 @@ class DefaultPreemption : public Plugin {
   // Everything that was tried out is taken back. One draw if there are candidate nodes. O(p log p)
   // time and p + 1 calls of Fits for each node tried, where p is the number of pods on it.
   PostFilterResult PostFilter(const PodContext& pod, PostFilterHandle& handle) override;
+  // Most attempts fail where nobody could be displaced anyway.
+  bool PostFilterMayHelp(int32_t priority, const JobTable& jobs) const override {
+    return jobs.AnyHolderBelow(priority);
+  }
 };
 
 }  // namespace drasim

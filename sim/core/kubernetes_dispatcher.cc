@@ -245,10 +245,15 @@ void KubernetesDispatcher::Attempt(const QueuedPod& pod) {
 
 bool KubernetesDispatcher::RunPostFilter(const QueuedPod& pod, JobId job,
                                          const Placer::Failure& failure) {
+  const auto may_help = [&](const Plugin* plugin) {
+    return plugin->PostFilterMayHelp(pod.priority, *parts_.jobs);
+  };
+  if (std::none_of(post_filters_.begin(), post_filters_.end(), may_help)) return false;
   // A gang's pods would need room on several nodes at once, which no upstream plugin looks for.
   if (parts_.jobs->row(job).pods > 1 || !failure.nodes_looked_at) return false;
   const PodContext context = ContextOf(pod.pod);
   for (Plugin* plugin : post_filters_) {
+    if (!may_help(plugin)) continue;
     PostFilterResult result;
     {
       PostFilterTrial trial(context, *parts_.profile, restricting_, parts_.cycle, *parts_.jobs,
