@@ -128,7 +128,7 @@ class FragmentationTracker {
   FragmentationReport Report() const;
 
  private:
-  // What Report() returned last, until the next Update.
+  // The last result of Report(), until the next Update.
   mutable FragmentationReport report_;
   mutable bool is_reported_ = false;
 

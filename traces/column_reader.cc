@@ -430,7 +430,7 @@ std::string NumberColumn::Expected(DecimalError error) const {
   return number;
 }
 
-// How a mapping could read what it does not read yet.
+// Advice for a mapping that cannot read a value.
 std::string NumberColumn::Hint(absl::string_view text, DecimalError error) const {
   if (error != DecimalError::kNotANumber || quantity_) return std::string();
   text = absl::StripAsciiWhitespace(text);

@@ -40,7 +40,7 @@ class SecondsHistogram {
   int64_t count_ = 0;
 };
 
-// What TraceStats found. Sums that leave 64 bits are the largest int64, and `exceeded` names them.
+// Results of TraceStats. Sums that leave 64 bits are the largest int64, and `exceeded` names them.
 struct TraceSummary {
   static constexpr size_t kShareBins = 10;
   static constexpr std::array<int, 8> kPermilles = {10, 100, 250, 500, 750, 900, 950, 990};

@@ -71,7 +71,7 @@ class TableReader {
     // first complaint of each kind about each column and how many there are. Until then status()
     // is good, and has_bad_rows() tells that the rows are read for their errors alone.
     bool collect = false;
-    // What that error advises in its last line; may be empty.
+    // Advice in the last line of that error; may be empty.
     absl::string_view advice;
   };
 
@@ -140,7 +140,7 @@ class TableReader {
 
   // So far, without the header.
   int64_t rows() const { return rows_; }
-  // Of a reader that collects.
+  // For readers that collect mistakes.
   bool has_bad_rows() const { return bad_rows_ > 0; }
   const RowTallies& skipped() const { return skipped_; }
   int64_t skipped_rows() const { return skipped_rows_; }

@@ -1,4 +1,4 @@
-// What grows with the number of jobs: whole replays on 64 nodes of 8 GPUs, each at two sizes. Batch
+// Costs that grow with the number of jobs: whole replays on 64 nodes of 8 GPUs, at two sizes. Batch
 // queues are to take at most n log n, kube-scheduler's queue a constant time per attempt: compare
 // time_per_job, or time_per_attempt, of the two sizes.
 

@@ -46,7 +46,7 @@ struct RunTotals {
   ClusterTotals cluster;          // at the moment that is shown
 };
 
-// What RunView::nodes shows.
+// The moment that RunView::nodes shows.
 enum class ShownMoment : uint8_t {
   kEnd,
   kPeak,   // the earliest moment at which most was allocated
@@ -71,7 +71,7 @@ struct RunView {
 
 inline constexpr size_t kMaxCurvePoints = 2000;
 
-// What pods hold of each device of the node, as in NodeView::allocated_milli.
+// The share of each device of the node that pods hold, as in NodeView::allocated_milli.
 std::vector<int32_t> AllocatedOnDevices(const ClusterState& cluster, NodeId node);
 
 // Reads what is left of a ledger. Nodes are shown as they were at the end of the instant `at`;

@@ -123,7 +123,7 @@ class NodeDeviceDriver : public ClaimDriver {
 
   void MakeKinds(MigRule rule);
   std::shared_ptr<const Parsed> Read(const ClaimToAllocate& claim) const;
-  // What is proposed on `node` counts as had there.
+  // Proposed devices on `node` count as taken there.
   Call MakeCall(absl::Span<const ClaimToAllocate> claims, NodeId node = NodeId()) const;
   void Tie(absl::Span<const ClaimToAllocate> claims, const Call& call, size_t want,
            ClaimWant* out) const;

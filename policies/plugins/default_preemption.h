@@ -27,8 +27,8 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "model/ids.h"
-#include "model/time.h"
 #include "model/job_table.h"
+#include "model/time.h"
 #include "policies/framework/plugin.h"
 
 namespace drasim {

@@ -64,7 +64,7 @@ struct Row {
   std::vector<MeanInterval> metrics;  // beside Comparison::metrics
   std::vector<bool> defined;
   std::vector<FailureCount> failures;  // of the first seed, with --worlds
-  // Of replays, over all seeds.
+  // Sums over all seeds of a replay.
   int64_t jobs_submitted = 0;
   int64_t jobs_finished = 0;
 };

@@ -31,7 +31,7 @@ namespace drasim {
 struct ExplainHooks {
   // How the pod stands with its resource claims, a line each; empty: nobody knows of claims.
   std::function<std::vector<std::string>(PodId)> claims;
-  // Who holds the devices that its claims wait for, where a driver refuses every node: a line for
+  // Holders of the devices that its claims wait for, where a driver refuses every node: a line for
   // each of a few nodes.
   std::function<std::vector<std::string>(PodId)> claim_holders;
 };

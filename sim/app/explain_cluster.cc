@@ -106,7 +106,7 @@ class ClusterExplainer {
     return names;
   }
 
-  // What the pod has that nothing here judges: "its volumes"; empty: nothing.
+  // The parts of the pod that nothing here judges: "its volumes"; empty: none.
   std::string Unjudged() const {
     std::vector<std::string> parts;
     if (claims_.has_structured()) parts.push_back("its structured claims");

@@ -23,7 +23,7 @@ constexpr char kClaimController[] = "the claim controller (kube-controller-manag
 constexpr char kScheduler[] = "kube-scheduler";
 constexpr char kDriverFinalizer[] = "/deletion-protection";
 
-// Of a driver that refuses every node: nodes of which is said who holds their devices, and claims
+// Bounds where a driver refuses every node: nodes whose holders of devices are listed, and claims
 // of each.
 constexpr size_t kMostHoldingNodes = 3;
 constexpr size_t kMostHoldingClaims = 5;

@@ -91,7 +91,7 @@ class ClusterDump {
   bool HasStructuredTemplate(const std::string& key) const {
     return structured_templates_.count(key) > 0;
   }
-  // Of any version.
+  // In any version.
   bool has_claims() const { return !claims_.empty() || !structured_claims_.empty(); }
   // Whether some object beside claims belongs to DRA with control plane controllers.
   bool has_classic_objects() const {

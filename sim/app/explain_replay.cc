@@ -50,7 +50,7 @@ struct LedgerFindings {
   std::vector<LedgerReader::Checkpoint> checkpoints;
 };
 
-// What was typed, and what else it may mean: the namespace "default" need not be said. Pods of
+// The text as typed, and its other readings: the namespace "default" need not be said. Pods of
 // traces are in it.
 std::vector<std::string> NamesMeant(const std::string& typed) {
   const absl::string_view alone = absl::StripPrefix(typed, "default/");

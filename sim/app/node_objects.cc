@@ -23,7 +23,7 @@ namespace {
 
 constexpr size_t kMaxNodeListBytes = size_t{1} << 30;
 
-// How a vendor writes the GPUs of a node.
+// A vendor's spelling of the GPUs of a node.
 struct GpuNames {
   absl::string_view count;
   absl::string_view model;  // a label

@@ -69,7 +69,7 @@ bool HasParentStep(const fs::path& path) {
   return std::any_of(path.begin(), path.end(), [](const fs::path& part) { return part == ".."; });
 }
 
-// What paths are put behind, and which texts are left alone.
+// The folder that paths are put behind, and the texts that are left alone.
 struct Rebase {
   fs::path base;
   BuiltInNames names = BuiltInNames::kNone;
@@ -131,7 +131,7 @@ const PathKey* FindPathKey(absl::string_view key) {
   return it == std::end(kPathKeys) ? nullptr : it;
 }
 
-// Of "KEY=VALUE". Lists have commas, as for --set.
+// Rebases the value of "KEY=VALUE". Lists have commas, as for --set.
 void RebaseSetting(const fs::path& base, std::string* setting) {
   const size_t equals = setting->find('=');
   if (equals == std::string::npos) return;

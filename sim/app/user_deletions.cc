@@ -75,7 +75,7 @@ class DeletableNames {
   // A Pod that nobody makes anew.
   bool IsBare(const std::string& job) const { return bare_.contains(job); }
 
-  // What to write in place of a name that nothing has; only where there are few.
+  // Suggestions for a name that nothing has; only where there are few names.
   std::string SuggestFor(const std::string& name) const {
     constexpr size_t kMostToCompare = 10'000;
     if (const JobArrival* gang = Find(name)) {

@@ -8,8 +8,8 @@
 //   claim NAME  A ResourceClaim. Its finalizer keeps it until its driver has freed its devices, and
 //               its consumers until they have ended.
 //
-// What runs goes after `preemption.grace_period`, the rest at once. What has ended by then, or is
-// not there at the time, is not deleted.
+// A running pod goes after `preemption.grace_period`, others at once. A pod that has ended by then,
+// or is not there at the time, is not deleted.
 #ifndef DRASIM_SIM_APP_USER_DELETIONS_H_
 #define DRASIM_SIM_APP_USER_DELETIONS_H_
 
@@ -30,7 +30,7 @@
 
 namespace drasim {
 
-// What the engine does of them.
+// The part that the engine carries out.
 struct UserDeletions {
   absl::flat_hash_map<std::string, std::vector<JobDeletion>> by_job;  // by the name of the job
   SimTime last;                                                       // of all, claims included

@@ -40,7 +40,7 @@ class AvailabilityProfile {
   // From `now` on `free` is free.
   AvailabilityProfile(SimTime now, const ResourceAmounts& free) : steps_{{now, free}} {}
 
-  // What each job holds becomes free at its end for good. REQUIRES: `ends` are in order, and this
+  // Each job's amounts become free at its end for good. REQUIRES: `ends` are in order, and this
   // comes first. O(ends).
   void Release(const std::vector<RunningJob>& ends);
   // For how long `need` is free from `from` on; 0: not at all. O(log steps + steps in between).

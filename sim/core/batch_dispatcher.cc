@@ -385,7 +385,7 @@ void BatchDispatcher::ConservativePass() {
   const SimTime now = parts_.host->now();
   AvailabilityProfile profile(now, FreeAmounts(*parts_.cluster));
   std::vector<RunningJob> ends = ExpectedEnds();
-  // What should have ended by now is expected at any moment, but is not free yet.
+  // A job that should have ended by now is expected to at any moment, but its room is not free yet.
   for (RunningJob& running : ends) {
     running.expected_end = std::max(running.expected_end, now + SimDuration(1));
   }

@@ -87,7 +87,7 @@ class BatchDispatcher : public Dispatcher {
   void HeliosPass();
   std::vector<RunningJob> ExpectedEnds() const;
   SimDuration EstimateOf(JobId job) const { return options_.estimate(*parts_.jobs, job); }
-  // What a run that starts now is expected to take; does not change while the job waits.
+  // The expected time of a run that starts now; does not change while the job waits.
   SimDuration LengthOf(JobId job) const {
     return parts_.jobs->row(job).overhead_left + EstimateOf(job);
   }

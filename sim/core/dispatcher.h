@@ -103,7 +103,7 @@ class Dispatcher {
   virtual bool TimerMayHelp() const = 0;
 
   virtual size_t waiting() const = 0;
-  // Of them, the jobs that attempts are made for: not those that quotas or PreEnqueue keep back.
+  // Jobs that attempts are made for: without those that quotas or PreEnqueue keep back.
   virtual size_t in_line() const { return waiting(); }
   // GPU milli of the smallest job that would be tried if there were room; 0 when none waits.
   virtual int64_t SmallestNeedMilli() const = 0;

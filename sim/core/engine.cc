@@ -363,7 +363,7 @@ bool Engine::AtStandstill(SimTime next) {
     return handles.finish != 0 || handles.deletion != 0;
   });
   if (ends) return false;
-  // Who is evicted, or created anew, later; quotas that change; what the agent waits for; jobs that
+  // Still due: evictions and recreations; quotas that change; calls of the agent; jobs that
   // have not been tried since the last change, because attempts take their time.
   const bool due = last_quota_change_ >= next ||
                    std::any_of(handles_.begin(), handles_.end(),

@@ -181,7 +181,7 @@ class Engine : private DispatchHost, private NodeHost, private ClaimHost {
   // Failed attempts per waiting job at one instant without progress. A job that claims keep waiting
   // may rightly fail once for each other job.
   static constexpr uint64_t kFailuresPerInstant = 1000;
-  // Who deletes what: word b of a kDeletion event.
+  // Reason of a deletion: word b of a kDeletion event.
   enum DeletionKind : uint32_t { kByTrace = 0, kOwnerByUser = 1, kPodsByUser = 2 };
   // Which timer went off: word b of a kTimer event.
   enum TimerKind : uint32_t {

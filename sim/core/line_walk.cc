@@ -28,7 +28,7 @@ void LineWalk::Unlist(uint32_t line) {
 void LineWalk::Refresh() {
   for (const uint32_t line : line_->TakeTouched()) {
     if (positions_.size() <= line) positions_.resize(line + size_t{1});
-    // What was added may stand before where the walk is.
+    // A job that was added may stand before the position of the walk.
     positions_[line].moved = false;
     if (!per_tenant_) continue;
     Unlist(line);

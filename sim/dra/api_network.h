@@ -115,7 +115,7 @@ class ApiClient {
   bool lags_ = false;  // changes for it take time
   SimTime up_at_;      // if down: when it will be restarted
   SimTime relist_at_;  // if the watch is broken: until then
-  // Of the changes of a kind sent to it, the latest is or was due then.
+  // Arrival time of the latest change of each kind that was sent to it.
   std::array<SimTime, kObjectKinds> last_delivery_;
 };
 

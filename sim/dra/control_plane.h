@@ -142,7 +142,7 @@ class ControlPlane : public NodeAgent, private KubeletHost, private DraPlugin::H
   // How the pod stands with its claims: for each of them what state it is in, whom it waits for and
   // who holds it, as the API server has it now; a line each. For people. O(objects of the pod).
   std::vector<std::string> ExplainPod(PodId pod) const;
-  // Who holds what the pod's claims wait for, where a driver refuses every node (or, of Immediate
+  // Holders of what the pod's claims wait for, where a driver refuses every node (or, of Immediate
   // claims, has allocated none): for each such driver the first `most_nodes` nodes of which claims
   // hold something, as the API server has them. O(claims + nodes).
   std::vector<NodeHolders> HoldersAgainst(PodId pod, size_t most_nodes) const;

@@ -405,7 +405,7 @@ DriverController::Move DriverController::BeginRelease(Sync& sync) {
 DriverController::Move DriverController::Free(Sync& sync) {
   const ResourceClaim& claim = *sync.claim;
   const bool allocated = claim.status.allocation != nullptr;
-  // What a node's object says is the driver's memory.
+  // The contents of a node's object are the driver's own memory.
   const bool has_object = std::exchange(sync.reply, absl::nullopt).has_value();
   StopAllocations(claim.meta.uid);
   const absl::Status freed = driver_->Deallocate(claim.meta.uid);

@@ -342,7 +342,7 @@ DynamicResources::Status DynamicResources::ContinueReserve(Cycle* cycle, const A
     return HasUnpublished(*cycle) ? Status() : status;
   }
   // Upstream reserves what is allocated, and only then finds that the pod has to wait for the rest.
-  // That wakes the pod, whose next cycle gives the reservation back, which wakes it again.
+  // The reservation wakes the pod, whose next cycle gives it back, which wakes the pod again.
   const bool reserves_first = behaviour_.strict_upstream;
   if (cycle->stage == kBegin && !reserves_first) cycle->result = Decide(cycle);
   if (cycle->result.ok() && (cycle->stage == kBegin || cycle->stage == kWriteClaim)) {
