@@ -77,8 +77,8 @@ class DriverController : public Actor {
   // The driver relearns what it has given out from the claims.
   void OnRestart() override;
 
-  // Of the object that a driver keeps for a node, in the namespace of the driver's name; what it
-  // holds is the driver's memory.
+  // Name and kind of the object that a driver keeps for a node, in the namespace of the driver's
+  // name; what it holds is the driver's memory.
   static std::string NodeObjectName(NodeId node);
   static constexpr char kNodeObjectKind[] = "NodeAllocationState";
 

@@ -59,7 +59,7 @@ class PodLog : public RecordSink {
 
   bool with_grants_;
   const VerdictSummaryTable* summaries_;
-  // Of the attempt that the record before told of: a gang that is given up is dropped right after
+  // Reason of the attempt in the record before: a gang that is given up is dropped right after
   // one of its pods has failed.
   uint32_t failure_before_ = kNoFailure;
   std::vector<Row> rows_;

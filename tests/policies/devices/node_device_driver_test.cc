@@ -120,7 +120,7 @@ TEST(NodeDeviceDriverTest, AllocatesOnlyWhatItHasProposed) {
                           "for claim '1' on node 'node-0' yet"));
   EXPECT_TRUE(driver->Propose({rig.Gpus(1, 2)}, N(0)));
   EXPECT_TRUE(driver->Propose({rig.Gpus(1, 2)}, N(2)));
-  // What is kept for one claim is nobody else's, and may be asked for again.
+  // A place kept for one claim is closed to others; the claim itself may ask again.
   EXPECT_FALSE(driver->Propose({rig.Gpus(2, 1)}, N(0)));
   EXPECT_EQ(driver->WhyUnsuitable({rig.Gpus(2, 1)}, N(0)), "1 GPU wanted, 0 free");
   EXPECT_TRUE(driver->Propose({rig.Gpus(1, 2)}, N(0)));

@@ -210,7 +210,7 @@ TEST_F(CliRunTest, AScenarioRunsFromAnyFolder) {
   Succeed({"run", "s/s.yaml", "--pods", "pods.csv", "--set", "cluster.path=nodes.csv"});
 }
 
-// What only the cluster shows to be wrong is placed in the file, too.
+// Mistakes that only the cluster reveals have a place in the file, too.
 TEST_F(CliRunTest, AnEventOfANodeThatIsNotThere) {
   dir_.Write("e.yaml",
              "mode: replay\ncluster:\n  nodes: 2\n  node: {cpu: '1', memory: 1Gi}\n  events:\n"

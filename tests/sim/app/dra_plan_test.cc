@@ -245,7 +245,7 @@ TEST(DraPlanTest, WholeGpusAndInstancesBecomeClaims) {
   EXPECT_TRUE(plan.ToClaims(none)->claims.empty());
 }
 
-// Of each potential node NVIDIA's driver reads the object; it reads and writes one to allocate, and
+// NVIDIA's driver reads the object of each potential node; it reads and writes one to allocate, and
 // one to free.
 TEST(DraPlanTest, NvidiasDriverKeepsAnObjectPerNode) {
   const auto calls = [](absl::string_view node_objects) {
@@ -489,7 +489,7 @@ std::string AskingFor(absl::string_view what) {
   return absl::StrCat("workload:\n  jobs: [{name: a, cpu: \"1\", run_time: 1m, ", what, "}]\n");
 }
 
-// What the one job asks for in the end.
+// The request of the one job after lowering.
 PodShape ShapeOf(const std::string& front_end, absl::string_view what) {
   const auto built = BuildText(absl::StrCat(kCluster, AskingFor(what), front_end));
   EXPECT_EQ(built.status(), absl::OkStatus());

@@ -322,7 +322,7 @@ TEST(ExplainClaimsTest, DriverFindsNodesUnsuitable) {
             "\n"
             "Not looked at: volumes; the scheduler's configuration and extenders; resizes of "
             "running pods in place.\n");
-  // Who holds the devices of a node that is not the first is said as well.
+  // Holders of devices are named on further nodes, too.
   const std::string many =
       ExplainText(absl::StrCat(objects,
                                ClaimYaml("f", Allocated("availableOnNodes: "

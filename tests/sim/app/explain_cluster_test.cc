@@ -516,7 +516,7 @@ TEST(ExplainUnjudgedTest, StructuredClaimsOfEveryVersion) {
     EXPECT_EQ(SectionOf(unmade, "It waits for"),
               "the claim controller (kube-controller-manager) to create the claim for the entry e "
               "from template default/one");
-    // What is looked at is enough to say no.
+    // The parts that are judged are enough for a refusal.
     EXPECT_EQ(HeadlineOf(ExplainText(dump, "s")), "default/s (Pending): no node takes it.");
   }
 }

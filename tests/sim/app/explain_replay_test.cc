@@ -312,7 +312,7 @@ front_end: {kind: dra-classic}
                               "  apart from its claims, 2 of 2 nodes would do\n"
                               "    the API server has now, as it had then:\n"
                               "      claim entry 'gpu': "));
-  // Who holds the last devices, on every node that the driver refuses.
+  // Holders of the last devices, on every node that the driver refuses.
   constexpr char kHolder[] =
       "claim default/a-[012]-gpu-[a-z0-9]+ \\(GPU [01], reserved for "
       "default/a-[012]\\)";

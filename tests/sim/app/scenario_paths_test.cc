@@ -1,4 +1,4 @@
-// What the paths of a scenario are relative to.
+// The folders that paths of a scenario are relative to.
 #include "sim/app/scenario_paths.h"
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// What a user deletes at times of the run: pods, their owners, claims; and names that nothing has.
+// Deletions by a user during the run: pods, their owners, claims; and names that nothing has.
 #include "sim/app/user_deletions.h"
 
 #include <memory>

@@ -60,7 +60,7 @@ TEST(EngineStandstillTest, EveryJobHasHadItsTurns) {
   EXPECT_EQ(rig.jobs().row(JobId(size_t{30})).started, SimTime(31 * kMinuteNs));
 }
 
-// What is still to come may help: a node that joins after an hour.
+// An event that is due may help: a node joins after an hour.
 TEST(EngineStandstillTest, NothingEndsBeforeWhatIsDue) {
   EngineScenario s = Services(10);
   s.nodes.push_back(s.nodes[0]);

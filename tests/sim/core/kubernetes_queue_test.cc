@@ -173,8 +173,8 @@ TEST_F(KubernetesQueueTest, TheGateIsAskedOnEachWayToActive) {
 
 // ---- Backoff ----
 
-// Of two pods that an event helps in their backoff, one may skip it; who no longer backs off is not
-// asked, nor does a timeout ask anybody.
+// An event helps two pods in their backoff: one may skip it. A pod whose backoff is over is not
+// asked, and a timeout asks nobody.
 TEST_F(KubernetesQueueTest, PodsThatMaySkipTheirBackoff) {
   options_.pop_from_backoff = false;
   KubernetesQueue queue(&sort_, options_);

@@ -310,7 +310,7 @@ TEST(DynamicResourcesRaces, SameClaimTwice) {
               static_cast<int>(release == DraRelease::k29 ? Code::kError : Code::kSuccess));
     EXPECT_EQ(w.ClaimNow(kClaim).status.reserved_for.size(), 1u);
     EXPECT_TRUE(w.Await(w.plugin().Unreserve(&w.cycle, kWorker)) == Status());
-    // What this cycle has reserved stays reserved in 1.29.
+    // Reservations of this cycle stay in 1.29.
     EXPECT_EQ(w.ClaimNow(kClaim).status.reserved_for.size(), release == DraRelease::k29 ? 1u : 0u);
   }
 }

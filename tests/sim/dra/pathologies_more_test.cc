@@ -323,7 +323,7 @@ int CallsUntil(DraScenario s, double seconds, const std::string& call) {
   return calls;
 }
 
-// Of two pods that share a claim one ends; or the one pod that has an Immediate claim.
+// One of two pods that share a claim ends; or the one pod that has an Immediate claim.
 TEST(PathologiesTest, EndedPodsKeepTheClaimControllerBusy) {
   for (const AllocationMode mode :
        {AllocationMode::kWaitForFirstConsumer, AllocationMode::kImmediate}) {

@@ -97,8 +97,8 @@ TEST(PodLogTest, CsvOfEveryPhase) {
   EXPECT_EQ(csv, kRows);
 }
 
-// Of pods that wait: the last attempt. Of those that were given up: the failure of the pod of their
-// gang that was tried right before, or the quota when nothing was tried.
+// Pods that wait show the last attempt; those that were given up show the failure of the pod of
+// their gang that was tried right before, or the quota when nothing was tried.
 TEST(PodLogTest, WhyPodsNeverRan) {
   RecordScript script;
   PodLog log(/*with_grants=*/false, &script.summaries());
