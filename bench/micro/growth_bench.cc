@@ -13,8 +13,8 @@
 #include "absl/strings/str_cat.h"
 #include "model/check.h"
 #include "model/random.h"
-#include "sim/app/resolve.h"
-#include "sim/app/simulation.h"
+#include "sim/run/simulation.h"
+#include "sim/scenario/resolve.h"
 
 namespace drasim {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "model/check.h"
 #include "model/fragmentation.h"
-#include "sim/app/simulation.h"
+#include "sim/run/simulation.h"
 
 namespace drasim {
 namespace {

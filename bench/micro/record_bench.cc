@@ -8,8 +8,8 @@
 #include <string>
 
 #include "model/check.h"
-#include "sim/app/run_outputs.h"
-#include "sim/app/simulation.h"
+#include "sim/run/run_outputs.h"
+#include "sim/run/simulation.h"
 
 namespace drasim {
 namespace {

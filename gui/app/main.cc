@@ -15,9 +15,9 @@
 #include "gui/view/run_view.h"
 #include "model/time.h"
 #include "sim/app/cli.h"
-#include "sim/app/duration_text.h"
 #include "sim/app/flags.h"
 #include "sim/record/version.h"
+#include "sim/scenario/duration_text.h"
 
 namespace drasim {
 namespace {

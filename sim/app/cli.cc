@@ -10,7 +10,8 @@
 #include "absl/strings/str_join.h"
 #include "model/text/did_you_mean.h"
 #include "sim/app/commands.h"
-#include "sim/app/output_format.h"
+#include "sim/app/format_flag.h"
+#include "sim/record/data_table.h"
 #include "sim/record/version.h"
 
 namespace drasim {

@@ -12,7 +12,8 @@
 #include "model/text/json_writer.h"
 #include "sim/app/cli.h"
 #include "sim/app/commands.h"
-#include "sim/app/output_format.h"
+#include "sim/app/format_flag.h"
+#include "sim/record/data_table.h"
 #include "sim/record/ledger_reader.h"
 #include "sim/record/pod_log.h"
 

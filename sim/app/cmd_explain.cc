@@ -9,10 +9,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "sim/app/commands.h"
-#include "sim/app/duration_text.h"
-#include "sim/app/explain_cluster.h"
-#include "sim/app/explain_replay.h"
-#include "sim/app/output_format.h"
+#include "sim/app/format_flag.h"
+#include "sim/explain/cluster.h"
+#include "sim/explain/replay.h"
+#include "sim/record/data_table.h"
+#include "sim/scenario/duration_text.h"
 
 namespace drasim {
 namespace {

@@ -25,9 +25,10 @@
 #include "model/text/json_writer.h"
 #include "model/text/mig_catalogue.h"
 #include "model/text/mig_table_set.h"
+#include "model/text/text_table.h"
 #include "sim/app/commands.h"
-#include "sim/app/output_format.h"
-#include "sim/app/text_table.h"
+#include "sim/app/format_flag.h"
+#include "sim/record/data_table.h"
 
 namespace drasim {
 namespace {

@@ -13,16 +13,17 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/types/optional.h"
-#include "sim/app/cell.h"
 #include "sim/app/commands.h"
-#include "sim/app/output_format.h"
-#include "sim/app/progress.h"
-#include "sim/app/resume.h"
-#include "sim/app/run_outputs.h"
-#include "sim/app/run_plan.h"
-#include "sim/app/simulation.h"
+#include "sim/app/format_flag.h"
+#include "sim/compare/cell.h"
+#include "sim/record/data_table.h"
 #include "sim/record/folder_lock.h"
 #include "sim/record/pod_log.h"
+#include "sim/run/progress.h"
+#include "sim/run/resume.h"
+#include "sim/run/run_outputs.h"
+#include "sim/run/run_plan.h"
+#include "sim/run/simulation.h"
 
 namespace drasim {
 namespace {

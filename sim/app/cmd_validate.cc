@@ -6,8 +6,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "sim/app/commands.h"
-#include "sim/app/output_format.h"
-#include "sim/app/simulation.h"
+#include "sim/app/format_flag.h"
+#include "sim/record/data_table.h"
+#include "sim/run/simulation.h"
 #include "traces/byte_source.h"
 #include "traces/mapping.h"
 

@@ -10,10 +10,10 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "model/text/yaml_proto.h"
-#include "sim/app/cell.h"
 #include "sim/app/cli.h"
-#include "sim/app/scenario_paths.h"
-#include "sim/app/simulation.h"
+#include "sim/compare/cell.h"
+#include "sim/run/simulation.h"
+#include "sim/scenario/scenario_paths.h"
 #include "traces/byte_source.h"
 
 namespace drasim {

@@ -9,8 +9,8 @@
 #include "absl/status/statusor.h"
 #include "gtest/gtest.h"
 #include "model/proto/scenario.pb.h"
-#include "sim/app/cell.h"
-#include "sim/app/simulation.h"
+#include "sim/compare/cell.h"
+#include "sim/run/simulation.h"
 
 namespace drasim {
 namespace embedded_default_test {

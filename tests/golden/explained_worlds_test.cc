@@ -17,10 +17,10 @@
 #include "gtest/gtest.h"
 #include "model/text/yaml_proto.h"
 #include "sim/app/cli.h"
-#include "sim/app/contenders.h"
-#include "sim/app/explain.h"
 #include "sim/app/flags.h"
-#include "sim/app/simulation.h"
+#include "sim/compare/contenders.h"
+#include "sim/explain/attempt.h"
+#include "sim/run/simulation.h"
 #include "tests/testing/shared_data.h"
 #include "tests/testing/soak.h"
 

@@ -10,7 +10,7 @@
 #include "absl/strings/str_split.h"
 #include "model/check.h"
 #include "model/proto/scenario.pb.h"
-#include "sim/app/simulation.h"
+#include "sim/run/simulation.h"
 #include "tests/testing/shared_data.h"
 
 namespace drasim {

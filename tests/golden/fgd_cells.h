@@ -12,7 +12,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "sim/app/cell.h"
+#include "sim/compare/cell.h"
 
 namespace drasim {
 

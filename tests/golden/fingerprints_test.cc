@@ -24,9 +24,9 @@
 #include "model/proto/scenario.pb.h"
 #include "model/record.h"
 #include "model/text/yaml_proto.h"
-#include "sim/app/run_outputs.h"
-#include "sim/app/simulation.h"
 #include "sim/record/ledger_reader.h"
+#include "sim/run/run_outputs.h"
+#include "sim/run/simulation.h"
 #include "tests/testing/temp_dir.h"
 
 namespace drasim {

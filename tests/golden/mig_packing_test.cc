@@ -13,9 +13,9 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "model/text/yaml_proto.h"
-#include "sim/app/cell.h"
-#include "sim/app/contenders.h"
 #include "sim/app/flags.h"
+#include "sim/compare/cell.h"
+#include "sim/compare/contenders.h"
 
 namespace drasim {
 namespace mig_packing_test {

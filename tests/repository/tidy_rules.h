@@ -31,7 +31,8 @@ struct Room {
 inline constexpr Room kArrows[] = {
     {"model", "model", "model/proto"},
     {"model/proto", "model", ""},
-    {"model/text", "model", ""},
+    {"model/text", "model", "model/kube"},
+    {"model/kube", "model", ""},
     {"policies", "policies model", ""},
     {"policies/framework", "policies/framework model", ""},
     {"policies/plugins", "policies/plugins policies/framework model", ""},
@@ -41,6 +42,12 @@ inline constexpr Room kArrows[] = {
     {"sim/control", "sim/control sim/core policies/framework model", ""},
     {"sim/dra", "sim/dra sim/core policies/framework model", ""},
     {"sim/record", "sim/record model", ""},
+    {"sim/scenario", "sim/scenario sim/record sim/core sim/control sim/dra policies traces model",
+     ""},
+    {"sim/run",
+     "sim/run sim/scenario sim/record sim/core sim/control sim/dra policies traces model", ""},
+    {"sim/compare", "sim/compare sim/run sim/scenario sim/record sim/core policies model", ""},
+    {"sim/explain", "sim/explain sim/run sim/scenario sim/record sim/core policies model", ""},
     {"sim/app", "sim policies traces model", ""},
     {"gui/view", "gui/view sim/record model", ""},
     {"gui/app", "gui/app gui/view sim/app sim/record model", ""},
@@ -57,7 +64,7 @@ struct Library {
 
 inline constexpr Library kLibraries[] = {
     {"yaml-cpp/*", "model/text bench tests", "model/text is the one YAML adapter"},
-    {"google/protobuf/*", "model/text model/proto policies traces sim gui bench tests",
+    {"google/protobuf/*", "model/text model/kube model/proto policies traces sim gui bench tests",
      "in model, only text and proto know protobuf"},
     {"imgui* GLFW/* GL/*", "gui/app bench tests", "only gui/app draws"},
     {"absl/log/*", "", "Abseil 20220623 has no absl/log"},

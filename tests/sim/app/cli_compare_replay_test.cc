@@ -15,9 +15,9 @@
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 #include "model/text/yaml_proto.h"
-#include "sim/app/cell.h"
-#include "sim/app/resolve.h"
-#include "sim/app/statistics.h"
+#include "sim/compare/cell.h"
+#include "sim/compare/statistics.h"
+#include "sim/scenario/resolve.h"
 #include "tests/sim/app/cli_fixture.h"
 
 namespace drasim {

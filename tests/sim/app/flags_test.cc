@@ -11,7 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "sim/app/cell.h"
+#include "sim/compare/cell.h"
 
 namespace drasim {
 namespace flags_test {

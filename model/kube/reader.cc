@@ -1,0 +1,534 @@
+#include "model/kube/reader.h"
+
+#include <google/protobuf/descriptor.h>
+#include <google/protobuf/message.h>
+
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
+#include "model/check.h"
+#include "model/kube/reader_schema.h"
+#include "model/kube/reader_source.h"
+#include "model/kube/scalar.h"
+#include "model/quantity.h"
+#include "model/text/did_you_mean.h"
+#include "model/text/proto_scalar.h"
+#include "model/text/yaml_tree.h"
+
+namespace drasim {
+namespace {
+
+using google::protobuf::FieldDescriptor;
+using google::protobuf::Message;
+using google::protobuf::Reflection;
+using proto::kube::Format;
+
+constexpr size_t kMaxKubeErrors = 20;
+
+// Where a value stands in its object; made on the way down, a text only when it is needed.
+struct KubePath {
+  enum class Step : uint8_t { kRoot, kField, kItem, kMapKey };
+
+  KubePath Field(absl::string_view name) const { return {this, Step::kField, name, 0}; }
+  KubePath Item(size_t number) const { return {this, Step::kItem, "", number}; }
+  KubePath MapKey(absl::string_view name) const { return {this, Step::kMapKey, name, 0}; }
+
+  // `any_item`: list items are all one.
+  std::string Text(bool any_item = false) const {
+    if (step == Step::kRoot) return "";
+    const std::string above = parent->Text(any_item);
+    if (step == Step::kItem) {
+      return any_item ? absl::StrCat(above, "[]") : absl::StrCat(above, "[", index, "]");
+    }
+    if (step == Step::kMapKey) return absl::StrCat(above, "[", Shorten(key), "]");
+    return absl::StrCat(above, above.empty() ? "" : ".", Shorten(key));
+  }
+
+  const KubePath* parent = nullptr;
+  Step step = Step::kRoot;
+  absl::string_view key;
+  size_t index = 0;
+};
+
+// A key of a mapping and its value.
+struct KubeEntry {
+  const YamlNode* key = nullptr;
+  std::string name;
+  const YamlNode* value = nullptr;
+};
+
+// What an item of a list of one kind need not say.
+struct KubeItemDefaults {
+  std::string api_version;
+  std::string kind;
+};
+
+const KubeEntry* FindEntry(const std::vector<KubeEntry>& entries, absl::string_view name) {
+  for (const KubeEntry& entry : entries) {
+    if (entry.name == name) return &entry;
+  }
+  return nullptr;
+}
+
+// "spec.containers[].name" of "spec.containers[2].name".
+std::string PathOfAnyItem(absl::string_view path) {
+  std::string text;
+  for (size_t i = 0; i < path.size(); ++i) {
+    text.push_back(path[i]);
+    if (path[i] != '[') continue;
+    const size_t end = path.find_first_not_of("0123456789", i + 1);
+    if (end != absl::string_view::npos && path[end] == ']') i = end - 1;
+  }
+  return text;
+}
+
+// Whether the groups of Kubernetes itself have that one: "apps", "resource.k8s.io".
+bool IsKubernetesGroup(absl::string_view group) {
+  return !absl::StrContains(group, ".") || absl::EndsWith(group, ".k8s.io");
+}
+
+std::string ExpectedFormat(const FieldDescriptor& field, Format format) {
+  if (format == proto::kube::FORMAT_QUANTITY) return "a quantity such as 2, 500m or 1.5Gi";
+  if (format == proto::kube::FORMAT_TIME) return "a time such as 2024-01-31T12:00:00Z";
+  return ExpectedScalar(field);
+}
+
+Format FormatOf(const FieldDescriptor& field) {
+  return field.options().GetExtension(proto::kube::format);
+}
+
+// The value that a path of KubeProblem leads to, or as near to it as the document goes.
+const YamlNode* NodeAt(const YamlNode* node, absl::string_view path) {
+  while (!path.empty()) {
+    const bool bracket = absl::ConsumePrefix(&path, "[");
+    if (!bracket) absl::ConsumePrefix(&path, ".");
+    const size_t end = bracket ? path.find(']') : path.find_first_of(".[");
+    const absl::string_view step = path.substr(0, end);
+    path.remove_prefix(step.size());
+    if (bracket) absl::ConsumePrefix(&path, "]");
+    const YamlNode* next = nullptr;
+    size_t index = 0;
+    if (node->kind == YamlNode::Kind::kSequence) {
+      if (absl::SimpleAtoi(step, &index) && index < node->children.size()) {
+        next = node->children[index];
+      }
+    } else if (node->kind == YamlNode::Kind::kMapping) {
+      for (size_t i = 0; i + 1 < node->children.size(); i += 2) {
+        if (node->children[i]->text == step) next = node->children[i + 1];
+      }
+    }
+    if (next == nullptr) break;
+    node = next;
+  }
+  return node;
+}
+
+// Reads one document after the other. What is wrong is noted and left out, so that one run tells
+// all there is to tell.
+class KubeTreeReader {
+ public:
+  KubeTreeReader(const KubeSource* source, const KubeReadOptions& options)
+      : source_(source), options_(options) {}
+
+  void ReadDocument(const KubeDocument& document) {
+    begin_ = document.begin;
+    ReadObject(*document.root, KubeItemDefaults());
+  }
+
+  absl::StatusOr<KubeManifest> Finish() {
+    if (errors_ > kMaxKubeErrors) {
+      absl::StrAppend(&error_text_, "\nand ", errors_ - kMaxKubeErrors, " more errors");
+    }
+    if (errors_ > 0) return absl::InvalidArgumentError(error_text_);
+    for (const auto& [text, others] : warnings_) {
+      manifest_.warnings.push_back(
+          others == 0 ? text : absl::StrCat(text, " (and ", others, " more like it)"));
+    }
+    return std::move(manifest_);
+  }
+
+ private:
+  // --- Messages ---
+
+  std::string Located(const YamlNode& node, absl::string_view path, absl::string_view what) const {
+    return absl::StrCat(source_->Locate(begin_ + node.position), ": ", path,
+                        path.empty() ? "" : ": ", what);
+  }
+
+  void Error(const YamlNode& node, absl::string_view path, absl::string_view what) {
+    if (options_.of_cluster) {
+      return Warn(node, path, absl::StrCat(what, "; left out"),
+                  absl::StrCat("error ", PathOfAnyItem(path)));
+    }
+    if (++errors_ > kMaxKubeErrors) return;
+    absl::StrAppend(&error_text_, error_text_.empty() ? "" : "\n", Located(node, path, what));
+  }
+
+  // `alike` tells which warnings are one.
+  void Warn(const YamlNode& node, absl::string_view path, absl::string_view what,
+            const std::string& alike) {
+    const auto [known, is_new] = warning_index_.emplace(alike, warnings_.size());
+    if (is_new) {
+      warnings_.emplace_back(Located(node, path, what), 0);
+    } else {
+      ++warnings_[known->second].second;
+    }
+  }
+
+  std::string Describe(const YamlNode& node) const {
+    switch (node.kind) {
+      case YamlNode::Kind::kNull:
+        return "null";
+      case YamlNode::Kind::kSequence:
+        return "a list";
+      case YamlNode::Kind::kMapping:
+        return "keys and values";
+      case YamlNode::Kind::kScalar:
+        break;
+    }
+    const KubeWordKind kind = Resolve(node).kind;
+    const std::string text = Shorten(node.text);
+    if (kind == KubeWordKind::kBoolean) return absl::StrCat("the boolean ", text);
+    const bool number = kind == KubeWordKind::kInteger || kind == KubeWordKind::kFloat;
+    return number ? absl::StrCat("the number ", text) : absl::StrCat("the text '", text, "'");
+  }
+
+  void Mismatch(const YamlNode& node, const KubePath& path, absl::string_view expected) {
+    Error(node, path.Text(), absl::StrCat("found ", Describe(node), ", expected ", expected));
+  }
+
+  // --- Trees ---
+
+  KubeWord Resolve(const YamlNode& scalar) const {
+    if (source_->IsPlain(begin_ + scalar.position)) return ResolveKubeWord(scalar.text);
+    KubeWord text;
+    text.text = scalar.text;
+    return text;
+  }
+
+  // The name that a key has in JSON; false after an error.
+  bool KeyName(const YamlNode& key, const KubePath& path, std::string* name) {
+    if (key.kind == YamlNode::Kind::kScalar) {
+      const KubeWord word = Resolve(key);
+      *name = word.kind == KubeWordKind::kTimestamp ? key.text : word.text;
+      // kubectl would go on with the digits of a 32-bit float.
+      if (word.kind != KubeWordKind::kFloat) return true;
+      Error(key, path.Text(),
+            absl::StrCat("found the number ", Shorten(key.text), " as a key, expected a text: \"",
+                         Shorten(key.text), "\""));
+      return false;
+    }
+    Mismatch(key, path, "a key");
+    return false;
+  }
+
+  // The entries of a mapping; none, after an error, for anything else. Of duplicates the first one.
+  std::vector<KubeEntry> Entries(const YamlNode& node, const KubePath& path) {
+    std::vector<KubeEntry> entries;
+    if (node.kind != YamlNode::Kind::kMapping) {
+      Mismatch(node, path, "keys and values");
+      return entries;
+    }
+    std::vector<const YamlNode*> merged;
+    absl::flat_hash_map<std::string, const YamlNode*> given;
+    for (size_t i = 0; i + 1 < node.children.size(); i += 2) {
+      KubeEntry entry;
+      entry.key = node.children[i];
+      entry.value = node.children[i + 1];
+      if (entry.key->text == "<<" && source_->IsPlain(begin_ + entry.key->position)) {
+        merged.push_back(entry.value);
+        continue;
+      }
+      if (!KeyName(*entry.key, path, &entry.name)) continue;
+      const auto [first, is_new] = given.emplace(entry.name, entry.key);
+      if (is_new) {
+        entries.push_back(std::move(entry));
+      } else {
+        const size_t line = source_->LineOf(begin_ + first->second->position);
+        Error(*entry.key, path.Field(entry.name).Text(),
+              absl::StrCat("duplicate key, first given in line ", line));
+      }
+    }
+    for (const YamlNode* source : merged) AddMerged(*source, path, &entries);
+    return entries;
+  }
+
+  // Adds what a merge key brings and no entry has yet.
+  void AddMerged(const YamlNode& node, const KubePath& path, std::vector<KubeEntry>* entries) {
+    if (node.kind == YamlNode::Kind::kSequence) {
+      for (const YamlNode* item : node.children) AddMerged(*item, path, entries);
+      return;
+    }
+    for (KubeEntry& entry : Entries(node, path)) {
+      if (FindEntry(*entries, entry.name) == nullptr) entries->push_back(std::move(entry));
+    }
+  }
+
+  // Of values that nobody reads.
+  void CheckDuplicates(const YamlNode& node, const KubePath& path) {
+    if (node.kind == YamlNode::Kind::kMapping) {
+      for (const KubeEntry& entry : Entries(node, path)) {
+        CheckDuplicates(*entry.value, path.Field(entry.name));
+      }
+    } else if (node.kind == YamlNode::Kind::kSequence) {
+      for (size_t i = 0; i < node.children.size(); ++i) {
+        CheckDuplicates(*node.children[i], path.Item(i));
+      }
+    }
+  }
+
+  // --- Objects ---
+
+  // The text of a top-level entry, or `missing` when there is none; empty after an error.
+  std::string EntryText(const YamlNode& node, const std::vector<KubeEntry>& entries,
+                        absl::string_view name, const std::string& missing,
+                        absl::string_view expected) {
+    const KubePath root;
+    const KubeEntry* entry = FindEntry(entries, name);
+    if (entry == nullptr || entry->value->kind == YamlNode::Kind::kNull) {
+      if (missing.empty()) Error(node, name, absl::StrCat("not given, expected ", expected));
+      return missing;
+    }
+    const bool is_text = entry->value->kind == YamlNode::Kind::kScalar &&
+                         Resolve(*entry->value).kind == KubeWordKind::kText;
+    if (is_text && !entry->value->text.empty()) return entry->value->text;
+    Mismatch(*entry->value, root.Field(name), expected);
+    return "";
+  }
+
+  void ReadObject(const YamlNode& node, const KubeItemDefaults& defaults) {
+    const KubePath root;
+    if (node.kind != YamlNode::Kind::kMapping) return Mismatch(node, root, "an object");
+    const std::vector<KubeEntry> entries = Entries(node, root);
+    const std::string kind = EntryText(node, entries, "kind", defaults.kind, "a text such as Pod");
+    const std::string version = EntryText(node, entries, "apiVersion", defaults.api_version,
+                                          "a text such as v1 or apps/v1");
+    if (kind.empty() || version.empty()) return;
+    if (kind == "List") return ReadList(entries, KubeItemDefaults());
+    const absl::string_view item_kind = absl::StripSuffix(kind, "List");
+    const bool any_list = options_.of_cluster && FindEntry(entries, "items") != nullptr;
+    if (item_kind != kind && (any_list || !kinds_.Find(item_kind).empty())) {
+      return ReadList(entries, {version, std::string(item_kind)});
+    }
+    const FieldDescriptor* member = FindMember(node, entries, kind, version);
+    if (member == nullptr && options_.of_cluster) return Skip(node, entries, {version, kind});
+    if (member == nullptr) {
+      for (const KubeEntry& entry : entries) {
+        CheckDuplicates(*entry.value, root.Field(entry.name));
+      }
+      return;
+    }
+    ReadKnown(node, entries, *member, {version, kind});
+  }
+
+  void ReadList(const std::vector<KubeEntry>& entries, const KubeItemDefaults& defaults) {
+    const KubeEntry* items = FindEntry(entries, "items");
+    if (items == nullptr || items->value->kind == YamlNode::Kind::kNull) return;
+    if (items->value->kind != YamlNode::Kind::kSequence) {
+      const KubePath root;
+      return Mismatch(*items->value, root.Field("items"), "a list of objects");
+    }
+    for (const YamlNode* item : items->value->children) ReadObject(*item, defaults);
+  }
+
+  void Skip(const YamlNode& node, const std::vector<KubeEntry>& entries,
+            const KubeItemDefaults& name) {
+    KubeSkipped skipped;
+    skipped.api_version = name.api_version;
+    skipped.kind = name.kind;
+    skipped.line = source_->LineOf(begin_ + node.position);
+    const KubeEntry* metadata = FindEntry(entries, "metadata");
+    if (metadata != nullptr && metadata->value->kind == YamlNode::Kind::kMapping) {
+      const std::vector<const YamlNode*>& parts = metadata->value->children;
+      for (size_t i = 0; i + 1 < parts.size(); i += 2) {
+        if (parts[i]->text == "name") skipped.name = parts[i + 1]->text;
+        if (parts[i]->text == "namespace") skipped.ns = parts[i + 1]->text;
+      }
+    }
+    manifest_.skipped.push_back(std::move(skipped));
+  }
+
+  // Null when that kind is not read in that version; after an error or a warning, but for the text
+  // of a cluster.
+  const FieldDescriptor* FindMember(const YamlNode& node, const std::vector<KubeEntry>& entries,
+                                    const std::string& kind, const std::string& version) {
+    const std::vector<KubeApi>& apis = kinds_.Find(kind);
+    const absl::string_view group = KubeGroup(version);
+    std::vector<std::string> spoken;
+    bool same_group = false;
+    for (const KubeApi& api : apis) {
+      if (api.version == version) return api.member;
+      same_group = same_group || KubeGroup(api.version) == group;
+    }
+    for (const KubeApi& api : apis) {
+      if (!same_group || KubeGroup(api.version) == group) spoken.push_back(api.version);
+    }
+    if (options_.of_cluster) return nullptr;
+    if (!apis.empty() && (same_group || IsKubernetesGroup(group))) {
+      const KubeEntry* given = FindEntry(entries, "apiVersion");
+      Error(given == nullptr ? node : *given->value, "apiVersion",
+            absl::StrCat("found '", Shorten(version), "', expected for the kind ", kind, " ",
+                         absl::StrJoin(spoken, " or ")));
+      return nullptr;
+    }
+    const KubeEntry* given = FindEntry(entries, "kind");
+    const std::string what = absl::StrCat(
+        "objects of the kind ", Shorten(kind), " of ", Shorten(version), " are not read: left out",
+        apis.empty() ? "" : absl::StrCat(" (read of ", absl::StrJoin(spoken, ", "), ")"));
+    Warn(given == nullptr ? node : *given->value, "kind", what, what);
+    return nullptr;
+  }
+
+  void ReadKnown(const YamlNode& node, const std::vector<KubeEntry>& entries,
+                 const FieldDescriptor& member, const KubeItemDefaults& name) {
+    const KubePath root;
+    const size_t errors_before = errors_;
+    KubeObject read;
+    read.line = source_->LineOf(begin_ + node.position);
+    Message* object = read.object.GetReflection()->MutableMessage(&read.object, &member);
+    MergeEntries(entries, root, object);
+    const auto set_text = [object](const char* field, const std::string& text) {
+      const FieldDescriptor* descriptor = object->GetDescriptor()->FindFieldByName(field);
+      object->GetReflection()->SetString(object, descriptor, text);
+    };
+    set_text("api_version", name.api_version);
+    set_text("kind", name.kind);
+    if (options_.validate && errors_ == errors_before) {
+      for (const KubeProblem& problem : ValidateKubeObject(read.object)) {
+        Error(*NodeAt(&node, problem.path), problem.path, problem.what);
+      }
+    }
+    manifest_.objects.push_back(std::move(read));
+  }
+
+  // --- Fields ---
+
+  void MergeMessage(const YamlNode& node, const KubePath& path, Message* message) {
+    MergeEntries(Entries(node, path), path, message);
+  }
+
+  void MergeEntries(const std::vector<KubeEntry>& entries, const KubePath& path, Message* message) {
+    const KubeFields& fields = fields_.Of(*message->GetDescriptor());
+    for (const KubeEntry& entry : entries) {
+      const KubePath below = path.Field(entry.name);
+      const auto known = fields.by_name.find(entry.name);
+      if (known != fields.by_name.end()) {
+        MergeField(*entry.value, below, *known->second, message);
+        continue;
+      }
+      if (!fields.ignored.contains(entry.name)) {
+        const std::string what = absl::StrCat("unknown field", Suggest(entry.name, fields.names));
+        Warn(*entry.key, below.Text(), what,
+             absl::StrCat(message->GetDescriptor()->full_name(), " ", below.Text(true)));
+      }
+      CheckDuplicates(*entry.value, below);
+    }
+  }
+
+  void MergeField(const YamlNode& node, const KubePath& path, const FieldDescriptor& field,
+                  Message* message) {
+    if (node.kind == YamlNode::Kind::kNull) return;
+    const Reflection& reflection = *message->GetReflection();
+    if (field.is_map()) return MergeMap(node, path, field, message);
+    if (!field.is_repeated()) {
+      if (field.cpp_type() != FieldDescriptor::CPPTYPE_MESSAGE) {
+        return MergeScalar(node, path, field, FormatOf(field), message);
+      }
+      return MergeMessage(node, path, reflection.MutableMessage(message, &field));
+    }
+    if (node.kind != YamlNode::Kind::kSequence) return Mismatch(node, path, "a list");
+    for (size_t i = 0; i < node.children.size(); ++i) {
+      const YamlNode& item = *node.children[i];
+      if (field.cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE) {
+        MergeMessage(item, path.Item(i), reflection.AddMessage(message, &field));
+      } else {
+        MergeScalar(item, path.Item(i), field, FormatOf(field), message);
+      }
+    }
+  }
+
+  void MergeMap(const YamlNode& node, const KubePath& path, const FieldDescriptor& field,
+                Message* message) {
+    const FieldDescriptor& key = *field.message_type()->map_key();
+    const FieldDescriptor& value = *field.message_type()->map_value();
+    DRASIM_CHECK(key.cpp_type() == FieldDescriptor::CPPTYPE_STRING);
+    for (const KubeEntry& given : Entries(node, path)) {
+      Message* entry = message->GetReflection()->AddMessage(message, &field);
+      entry->GetReflection()->SetString(entry, &key, given.name);
+      MergeScalar(*given.value, path.MapKey(given.name), value, FormatOf(field), entry);
+    }
+  }
+
+  // One value: sets a singular field, appends to a repeated one.
+  void MergeScalar(const YamlNode& node, const KubePath& path, const FieldDescriptor& field,
+                   Format format, Message* message) {
+    const std::string expected = ExpectedFormat(field, format);
+    if (node.kind != YamlNode::Kind::kScalar) return Mismatch(node, path, expected);
+    KubeWord word = Resolve(node);
+    const bool is_text = word.kind == KubeWordKind::kText || word.kind == KubeWordKind::kTimestamp;
+    if (format == proto::kube::FORMAT_QUANTITY) absl::StripAsciiWhitespace(&word.text);
+    bool fits = false;
+    switch (field.cpp_type()) {
+      case FieldDescriptor::CPPTYPE_STRING:
+        if (!is_text && format == proto::kube::FORMAT_ANY) {
+          return Mismatch(node, path,
+                          absl::StrCat(expected, ": \"", Shorten(node.text), "\" in quotes"));
+        }
+        fits = HasFormat(word, is_text, format);
+        break;
+      case FieldDescriptor::CPPTYPE_BOOL:
+        fits = word.kind == KubeWordKind::kBoolean;
+        break;
+      case FieldDescriptor::CPPTYPE_INT32:
+      case FieldDescriptor::CPPTYPE_INT64:
+        // A float without a fraction is written as an integer in JSON.
+        fits = word.kind == KubeWordKind::kInteger ||
+               (word.kind == KubeWordKind::kFloat &&
+                word.text.find_first_not_of("-0123456789") == std::string::npos);
+        break;
+      default:
+        DRASIM_UNREACHABLE("a field of kube.proto has a type that no field of Kubernetes has");
+    }
+    if (!fits) return Mismatch(node, path, expected);
+    const absl::Status stored = StoreScalar(word.text, field, message);
+    if (!stored.ok()) Error(node, path.Text(), stored.message());
+  }
+
+  static bool HasFormat(const KubeWord& word, bool is_text, Format format) {
+    if (format == proto::kube::FORMAT_TIME) return is_text && IsRfc3339(word.text);
+    if (format == proto::kube::FORMAT_ANY) return is_text;
+    const bool number = word.kind == KubeWordKind::kInteger || word.kind == KubeWordKind::kFloat;
+    return (is_text || number) && Quantity::Parse(word.text).ok();
+  }
+
+  const KubeSource* source_;
+  KubeReadOptions options_;
+  KubeKinds kinds_;
+  KubeFieldTable fields_;
+  size_t begin_ = 0;  // of the document
+  KubeManifest manifest_;
+  size_t errors_ = 0;
+  std::string error_text_;
+  std::vector<std::pair<std::string, size_t>> warnings_;  // and how many others are like it
+  absl::flat_hash_map<std::string, size_t> warning_index_;
+};
+
+}  // namespace
+
+absl::StatusOr<KubeManifest> ReadKubeObjects(absl::string_view text, absl::string_view file,
+                                             const KubeReadOptions& options) {
+  const absl::StatusOr<KubeSource> source = KubeSource::Parse(text, file);
+  if (!source.ok()) return source.status();
+  KubeTreeReader reader(&*source, options);
+  for (const KubeDocument& document : source->documents()) reader.ReadDocument(document);
+  return reader.Finish();
+}
+
+}  // namespace drasim

@@ -1,0 +1,335 @@
+#include "model/kube/rules.h"
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+#include <set>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "model/kube/requests.h"
+#include "model/quantity.h"
+
+namespace drasim {
+namespace {
+
+namespace kube = ::drasim::proto::kube;
+
+constexpr int64_t kMostAmount = std::numeric_limits<int64_t>::max();
+
+bool IsByteResource(absl::string_view resource) {
+  return resource == "memory" || resource == "ephemeral-storage" ||
+         absl::StartsWith(resource, "hugepages-");
+}
+
+int64_t ToAmount(const std::string& resource, const Quantity& quantity) {
+  if (quantity.Compare(Quantity()) <= 0) return 0;
+  if (resource == "cpu") return quantity.MilliFitsInt64() ? quantity.MilliValue() : kMostAmount;
+  return quantity.UnitsFitInt64() ? quantity.Value() : kMostAmount;
+}
+
+KubeAmounts ToAmounts(const KubeQuantities& quantities) {
+  KubeAmounts amounts;
+  for (const auto& [resource, quantity] : quantities) {
+    if (IsCountedResource(resource)) amounts[resource] = ToAmount(resource, quantity);
+  }
+  return amounts;
+}
+
+void AddHostPorts(const kube::PodSpec& spec, const kube::Container& container,
+                  std::vector<KubeHostPort>* ports) {
+  for (const kube::ContainerPort& given : container.ports()) {
+    KubeHostPort port;
+    port.port = given.host_port();
+    if (port.port == 0 && spec.host_network()) port.port = given.container_port();
+    if (port.port <= 0) continue;
+    if (!given.host_ip().empty()) port.ip = given.host_ip();
+    if (!given.protocol().empty()) port.protocol = given.protocol();
+    ports->push_back(port);
+  }
+}
+
+bool IsListed(const kube::SelectorRequirement& requirement, const std::string& value) {
+  const auto& values = requirement.values();
+  return std::find(values.begin(), values.end(), value) != values.end();
+}
+
+bool MeetsComparison(const kube::SelectorRequirement& requirement, const std::string& label) {
+  int64_t left = 0;
+  int64_t right = 0;
+  if (requirement.values_size() != 1 || !absl::SimpleAtoi(label, &left) ||
+      !absl::SimpleAtoi(requirement.values(0), &right)) {
+    return false;
+  }
+  return requirement.operator_() == "Gt" ? left > right : left < right;
+}
+
+bool MeetsRequirement(const kube::SelectorRequirement& requirement, const KubeTexts& labels,
+                      bool of_nodes) {
+  const auto found = labels.find(requirement.key());
+  const bool has = found != labels.end();
+  const std::string& op = requirement.operator_();
+  if (op == "In") return has && IsListed(requirement, found->second);
+  if (op == "NotIn") return !has || !IsListed(requirement, found->second);
+  if (op == "Exists") return has;
+  if (op == "DoesNotExist") return !has;
+  if (of_nodes && (op == "Gt" || op == "Lt")) {
+    return has && MeetsComparison(requirement, found->second);
+  }
+  return false;
+}
+
+bool MeetsField(const kube::SelectorRequirement& requirement, const std::string& node) {
+  if (requirement.key() != "metadata.name" || requirement.values_size() != 1) return false;
+  if (requirement.operator_() == "In") return requirement.values(0) == node;
+  return requirement.operator_() == "NotIn" && requirement.values(0) != node;
+}
+
+// What the node does not meet of one term.
+std::vector<std::string> UnmetOfTerm(const kube::NodeSelectorTerm& term, const kube::Node& node) {
+  std::vector<std::string> unmet;
+  for (const kube::SelectorRequirement& requirement : term.match_expressions()) {
+    if (!MeetsRequirement(requirement, node.metadata().labels(), true)) {
+      unmet.push_back(RequirementText(requirement));
+    }
+  }
+  for (const kube::SelectorRequirement& requirement : term.match_fields()) {
+    if (!MeetsField(requirement, node.metadata().name())) {
+      unmet.push_back(RequirementText(requirement));
+    }
+  }
+  if (term.match_expressions().empty() && term.match_fields().empty()) {
+    unmet.push_back("an empty term");
+  }
+  return unmet;
+}
+
+std::vector<std::pair<std::string, std::string>> SortedTexts(const KubeTexts& texts) {
+  std::vector<std::pair<std::string, std::string>> sorted(texts.begin(), texts.end());
+  std::sort(sorted.begin(), sorted.end());
+  return sorted;
+}
+
+}  // namespace
+
+// --- Amounts ---
+
+bool IsCountedResource(absl::string_view resource) {
+  if (resource == "cpu" || resource == "memory" || resource == "ephemeral-storage") return true;
+  if (absl::StartsWith(resource, "hugepages-")) return true;
+  if (absl::StartsWith(resource, "attachable-volumes-")) return true;
+  if (absl::StrContains(resource, "kubernetes.io/")) return true;
+  return absl::StrContains(resource, "/") && !absl::StartsWith(resource, "requests.");
+}
+
+KubeAmounts RequestOfPod(const kube::PodSpec& spec) { return ToAmounts(QuantitiesOfPod(spec)); }
+
+KubeAmounts AllocatableOfNode(const kube::NodeStatus& status) {
+  const KubeQuantities quantities =
+      ReadQuantities(status.allocatable().empty() ? status.capacity() : status.allocatable());
+  KubeAmounts amounts = ToAmounts(quantities);
+  const auto pods = quantities.find("pods");
+  if (pods != quantities.end()) amounts["pods"] = ToAmount("pods", pods->second);
+  return amounts;
+}
+
+int64_t AmountOf(const KubeAmounts& amounts, const std::string& resource) {
+  const auto found = amounts.find(resource);
+  return found == amounts.end() ? 0 : found->second;
+}
+
+void AddAmounts(const KubeAmounts& more, KubeAmounts* sum) {
+  for (const auto& [resource, amount] : more) {
+    int64_t& total = (*sum)[resource];
+    total = amount > kMostAmount - total ? kMostAmount : total + amount;
+  }
+}
+
+std::string ExactAmountText(const std::string& resource, int64_t amount) {
+  if (resource == "cpu") return Quantity::FromMilli(amount).Canonical();
+  if (!IsByteResource(resource)) return absl::StrCat(amount);
+  return Quantity::FromUnits(amount, Quantity::Format::kBinarySi).Canonical();
+}
+
+std::string ShortAmountText(const std::string& resource, int64_t amount, bool round_up) {
+  constexpr uint64_t kKibi = 1024;
+  if (!IsByteResource(resource) || amount < static_cast<int64_t>(kKibi)) {
+    return ExactAmountText(resource, amount);
+  }
+  static constexpr char kUnits[] = "KMGTPE";
+  const auto bytes = static_cast<uint64_t>(amount);
+  uint64_t unit = kKibi;
+  size_t index = 0;
+  while (bytes / unit >= kKibi && index + 2 < sizeof(kUnits)) {
+    unit *= kKibi;
+    ++index;
+  }
+  uint64_t tenths = bytes / unit * 10 + bytes % unit * 10 / unit;
+  if (round_up && bytes % unit * 10 % unit != 0) ++tenths;
+  const std::string decimal = tenths % 10 == 0 ? "" : absl::StrCat(".", tenths % 10);
+  return absl::StrCat(tenths / 10, decimal, absl::string_view(&kUnits[index], 1), "i");
+}
+
+// --- Host ports ---
+
+std::vector<KubeHostPort> HostPortsOf(const kube::PodSpec& spec) {
+  std::vector<KubeHostPort> ports;
+  for (const kube::Container& container : spec.containers()) {
+    AddHostPorts(spec, container, &ports);
+  }
+  for (const kube::Container& container : spec.init_containers()) {
+    if (IsSidecar(container)) AddHostPorts(spec, container, &ports);
+  }
+  return ports;
+}
+
+bool PortsConflict(const KubeHostPort& a, const KubeHostPort& b) {
+  if (a.port != b.port || a.protocol != b.protocol) return false;
+  return a.ip == b.ip || a.ip == KubeHostPort().ip || b.ip == KubeHostPort().ip;
+}
+
+std::string HostPortText(const KubeHostPort& port) {
+  const std::string ip = port.ip == KubeHostPort().ip ? "" : absl::StrCat(port.ip, ":");
+  return absl::StrCat(ip, port.port, "/", port.protocol);
+}
+
+// --- Selectors ---
+
+bool SelectsLabels(const kube::LabelSelector& selector, const KubeTexts& labels) {
+  for (const auto& [key, value] : SortedTexts(selector.match_labels())) {
+    const auto found = labels.find(key);
+    if (found == labels.end() || found->second != value) return false;
+  }
+  const auto& requirements = selector.match_expressions();
+  return std::all_of(requirements.begin(), requirements.end(), [&labels](const auto& requirement) {
+    return MeetsRequirement(requirement, labels, false);
+  });
+}
+
+bool SelectsNode(const kube::NodeSelector& selector, const kube::Node& node) {
+  const auto& terms = selector.node_selector_terms();
+  return std::any_of(terms.begin(), terms.end(),
+                     [&node](const auto& term) { return UnmetOfTerm(term, node).empty(); });
+}
+
+bool MeetsNodeAffinity(const kube::PodSpec& spec, const kube::Node& node,
+                       std::vector<std::string>* unmet) {
+  std::vector<std::string> lacking;
+  for (const auto& [key, value] : SortedTexts(spec.node_selector())) {
+    const auto found = node.metadata().labels().find(key);
+    if (found == node.metadata().labels().end() || found->second != value) {
+      lacking.push_back(absl::StrCat(key, "=", value));
+    }
+  }
+  const kube::NodeAffinity& affinity = spec.affinity().node_affinity();
+  const auto& required = affinity.required_during_scheduling_ignored_during_execution();
+  const bool has_required = affinity.has_required_during_scheduling_ignored_during_execution();
+  if (has_required && !SelectsNode(required, node)) {
+    std::vector<std::string> terms;
+    for (const kube::NodeSelectorTerm& term : required.node_selector_terms()) {
+      terms.push_back(absl::StrJoin(UnmetOfTerm(term, node), " and "));
+    }
+    lacking.push_back(terms.empty() ? std::string("an affinity without terms")
+                                    : absl::StrJoin(terms, ", or "));
+  }
+  const bool meets = lacking.empty();
+  if (unmet != nullptr) *unmet = std::move(lacking);
+  return meets;
+}
+
+std::vector<std::string> NamedNodes(const kube::PodSpec& spec, bool* restricted) {
+  const auto& terms = spec.affinity()
+                          .node_affinity()
+                          .required_during_scheduling_ignored_during_execution()
+                          .node_selector_terms();
+  std::set<std::string> names;
+  for (const kube::NodeSelectorTerm& term : terms) {
+    bool names_some = false;
+    std::set<std::string> of_term;
+    for (const kube::SelectorRequirement& field : term.match_fields()) {
+      if (field.key() != "metadata.name" || field.operator_() != "In") continue;
+      std::set<std::string> values(field.values().begin(), field.values().end());
+      if (names_some) {
+        std::set<std::string> both;
+        std::set_intersection(of_term.begin(), of_term.end(), values.begin(), values.end(),
+                              std::inserter(both, both.end()));
+        values.swap(both);
+      }
+      of_term.swap(values);
+      names_some = true;
+    }
+    if (!names_some) {
+      *restricted = false;
+      return {};
+    }
+    names.insert(of_term.begin(), of_term.end());
+  }
+  *restricted = !terms.empty();
+  return std::vector<std::string>(names.begin(), names.end());
+}
+
+std::string RequirementText(const kube::SelectorRequirement& requirement) {
+  std::string text = absl::StrCat(requirement.key(), " ", requirement.operator_());
+  const std::string& op = requirement.operator_();
+  if (op == "In" || op == "NotIn") {
+    absl::StrAppend(&text, " [", absl::StrJoin(requirement.values(), ", "), "]");
+  } else if (!requirement.values().empty()) {
+    absl::StrAppend(&text, " ", absl::StrJoin(requirement.values(), ", "));
+  }
+  return text;
+}
+
+std::string SelectorText(const kube::LabelSelector& selector) {
+  std::vector<std::string> parts;
+  for (const auto& [key, value] : SortedTexts(selector.match_labels())) {
+    parts.push_back(absl::StrCat(key, "=", value));
+  }
+  for (const kube::SelectorRequirement& requirement : selector.match_expressions()) {
+    parts.push_back(RequirementText(requirement));
+  }
+  return parts.empty() ? std::string("everything") : absl::StrJoin(parts, ", ");
+}
+
+std::string NodeSelectorText(const kube::NodeSelector& selector) {
+  std::vector<std::string> terms;
+  for (const kube::NodeSelectorTerm& term : selector.node_selector_terms()) {
+    std::vector<std::string> parts;
+    for (const kube::SelectorRequirement& requirement : term.match_expressions()) {
+      parts.push_back(RequirementText(requirement));
+    }
+    for (const kube::SelectorRequirement& field : term.match_fields()) {
+      const bool names = field.operator_() == "In" && field.values_size() == 1;
+      parts.push_back(names ? absl::StrCat("node ", field.values(0)) : RequirementText(field));
+    }
+    terms.push_back(absl::StrJoin(parts, " and "));
+  }
+  return terms.empty() ? std::string("no node") : absl::StrJoin(terms, ", or ");
+}
+
+// --- Taints ---
+
+bool ToleratesTaint(const kube::PodSpec& spec, const kube::Taint& taint) {
+  const auto& tolerations = spec.tolerations();
+  return std::any_of(tolerations.begin(), tolerations.end(), [&taint](const kube::Toleration& t) {
+    if (!t.effect().empty() && t.effect() != taint.effect()) return false;
+    if (!t.key().empty() && t.key() != taint.key()) return false;
+    if (t.operator_() == "Exists") return true;
+    return (t.operator_().empty() || t.operator_() == "Equal") && t.value() == taint.value();
+  });
+}
+
+std::vector<const kube::Taint*> UntoleratedTaints(const kube::PodSpec& spec,
+                                                  const kube::Node& node) {
+  std::vector<const kube::Taint*> untolerated;
+  for (const kube::Taint& taint : node.spec().taints()) {
+    const bool repels = taint.effect() == "NoSchedule" || taint.effect() == "NoExecute";
+    if (repels && !ToleratesTaint(spec, taint)) untolerated.push_back(&taint);
+  }
+  return untolerated;
+}
+
+}  // namespace drasim

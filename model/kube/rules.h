@@ -1,0 +1,93 @@
+// Rules of kube-scheduler over Kubernetes objects as they are read: amounts, selectors, taints
+// (release 1.34).
+#ifndef DRASIM_MODEL_KUBE_RULES_H_
+#define DRASIM_MODEL_KUBE_RULES_H_
+
+#include <google/protobuf/map.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "model/proto/kube.pb.h"
+
+namespace drasim {
+
+using KubeTexts = google::protobuf::Map<std::string, std::string>;
+
+// --- Amounts ---
+
+// By name of the resource: thousandths of a CPU, bytes, or whole units. Amounts are at
+// least 0; those that exceed int64 are cut to it.
+using KubeAmounts = std::map<std::string, int64_t>;
+
+// Whether the scheduler counts the resource at all: CPU, memory, ephemeral-storage, extended ones,
+// huge pages and the like.
+bool IsCountedResource(absl::string_view resource);
+
+// What a pod asks for (kube_requests.h) of what is counted.
+KubeAmounts RequestOfPod(const proto::kube::PodSpec& spec);
+
+// What the node offers, with "pods"; its capacity where it does not say what is allocatable.
+KubeAmounts AllocatableOfNode(const proto::kube::NodeStatus& status);
+
+// 0 when it is not there.
+int64_t AmountOf(const KubeAmounts& amounts, const std::string& resource);
+// Sums that exceed int64 are cut to it.
+void AddAmounts(const KubeAmounts& more, KubeAmounts* sum);
+
+// As Kubernetes prints it: "1500m", "64Gi".
+std::string ExactAmountText(const std::string& resource, int64_t amount);
+// The same for people: bytes with one decimal, cut or rounded up: "61.7Gi".
+std::string ShortAmountText(const std::string& resource, int64_t amount, bool round_up);
+
+// --- Host ports ---
+
+struct KubeHostPort {
+  std::string ip = "0.0.0.0";
+  std::string protocol = "TCP";
+  int32_t port = 0;
+};
+// Of containers and sidecars.
+std::vector<KubeHostPort> HostPortsOf(const proto::kube::PodSpec& spec);
+bool PortsConflict(const KubeHostPort& a, const KubeHostPort& b);
+// "8080/TCP"
+std::string HostPortText(const KubeHostPort& port);
+
+// --- Selectors ---
+
+// An empty selector chooses everything; one that cannot be read, nothing.
+bool SelectsLabels(const proto::kube::LabelSelector& selector, const KubeTexts& labels);
+
+// Terms are alternatives; a term without any requirement matches nothing.
+bool SelectsNode(const proto::kube::NodeSelector& selector, const proto::kube::Node& node);
+
+// nodeSelector and the required node affinity. `unmet`, if it is not null, gets what the node does
+// not meet: pairs of nodeSelector, and the affinity's requirements.
+bool MeetsNodeAffinity(const proto::kube::PodSpec& spec, const proto::kube::Node& node,
+                       std::vector<std::string>* unmet);
+
+// The names to which every term of the required affinity restricts the pod (matchFields
+// metadata.name In), as DaemonSets do; ascending. `*restricted` is false when some term does not.
+std::vector<std::string> NamedNodes(const proto::kube::PodSpec& spec, bool* restricted);
+
+// "node-pool In [a, b]"
+std::string RequirementText(const proto::kube::SelectorRequirement& requirement);
+// "app=web, tier In [a]"; "everything" for an empty selector.
+std::string SelectorText(const proto::kube::LabelSelector& selector);
+// "node gpu-1", "zone In [a] and gpu Exists, or disk In [ssd]"
+std::string NodeSelectorText(const proto::kube::NodeSelector& selector);
+
+// --- Taints ---
+
+bool ToleratesTaint(const proto::kube::PodSpec& spec, const proto::kube::Taint& taint);
+// The taints with the effect NoSchedule or NoExecute that the pod does not tolerate. kube-scheduler
+// names the first.
+std::vector<const proto::kube::Taint*> UntoleratedTaints(const proto::kube::PodSpec& spec,
+                                                         const proto::kube::Node& node);
+
+}  // namespace drasim
+
+#endif  // DRASIM_MODEL_KUBE_RULES_H_

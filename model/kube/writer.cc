@@ -1,0 +1,134 @@
+#include "model/kube/writer.h"
+
+#include <google/protobuf/descriptor.h>
+#include <google/protobuf/message.h>
+
+#include <utility>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "model/check.h"
+#include "model/kube/reader_schema.h"
+#include "model/kube/writer_value.h"
+#include "model/text/proto_scalar.h"
+
+namespace drasim {
+namespace {
+
+using google::protobuf::Descriptor;
+using google::protobuf::FieldDescriptor;
+using google::protobuf::Message;
+using google::protobuf::Reflection;
+
+KubeValue TextValue(const std::string& text) {
+  KubeValue value;
+  value.kind = KubeValue::Kind::kText;
+  value.text = text;
+  return value;
+}
+
+void AddMember(const std::string& key, KubeValue member, KubeValue* map) {
+  map->members.push_back({key, std::move(member)});
+}
+
+// Empty when there is none.
+std::string MemberText(const KubeValue& map, absl::string_view key) {
+  for (const KubeMember& member : map.members) {
+    if (member.key == key) return member.value.text;
+  }
+  return "";
+}
+
+KubeValue MessageValue(const Message& message);
+
+// Item `index` of a repeated field, or the value of a singular one (kSingular).
+KubeValue SingleValue(const Message& message, const FieldDescriptor& field, int index) {
+  const Reflection& reflection = *message.GetReflection();
+  if (field.cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE) {
+    return MessageValue(index == kSingular ? reflection.GetMessage(message, &field)
+                                           : reflection.GetRepeatedMessage(message, &field, index));
+  }
+  KubeValue value = TextValue(ScalarText(message, field, index));
+  if (field.cpp_type() != FieldDescriptor::CPPTYPE_STRING) value.kind = KubeValue::Kind::kLiteral;
+  return value;
+}
+
+KubeValue RepeatedValue(const Message& message, const FieldDescriptor& field) {
+  const Reflection& reflection = *message.GetReflection();
+  const int size = reflection.FieldSize(message, &field);
+  KubeValue value;
+  value.kind = field.is_map() ? KubeValue::Kind::kMap : KubeValue::Kind::kList;
+  for (int i = 0; i < size; ++i) {
+    if (!field.is_map()) {
+      value.items.push_back(SingleValue(message, field, i));
+      continue;
+    }
+    const Message& entry = reflection.GetRepeatedMessage(message, &field, i);
+    const std::string key = ScalarText(entry, *field.message_type()->map_key(), kSingular);
+    AddMember(key, SingleValue(entry, *field.message_type()->map_value(), kSingular), &value);
+  }
+  return value;
+}
+
+KubeValue MessageValue(const Message& message) {
+  const Reflection& reflection = *message.GetReflection();
+  const Descriptor& type = *message.GetDescriptor();
+  KubeValue value;
+  for (int i = 0; i < type.field_count(); ++i) {
+    const FieldDescriptor& field = *type.field(i);
+    if (field.is_repeated()) {
+      if (reflection.FieldSize(message, &field) == 0) continue;
+      AddMember(field.json_name(), RepeatedValue(message, field), &value);
+    } else if (reflection.HasField(message, &field)) {
+      AddMember(field.json_name(), SingleValue(message, field, kSingular), &value);
+    }
+  }
+  return value;
+}
+
+KubeValue ObjectValue(const proto::kube::Object& object) {
+  const Reflection& reflection = *object.GetReflection();
+  const FieldDescriptor* member = reflection.GetOneofFieldDescriptor(
+      object, proto::kube::Object::descriptor()->FindOneofByName("object"));
+  DRASIM_CHECK(member != nullptr);
+  KubeValue value = MessageValue(reflection.GetMessage(object, member));
+  const std::string version = MemberText(value, "apiVersion");
+  const std::string kind = MemberText(value, "kind");
+  if (!version.empty() && !kind.empty()) return value;
+  for (const KubeApi& api : KubeApisOf(*member)) {
+    const bool fits =
+        (version.empty() || version == api.version) && (kind.empty() || kind == api.kind);
+    if (!fits) continue;
+    if (version.empty()) AddMember("apiVersion", TextValue(api.version), &value);
+    if (kind.empty()) AddMember("kind", TextValue(api.kind), &value);
+    break;
+  }
+  return value;
+}
+
+std::string ValueText(const KubeValue& value, KubeTextFormat format) {
+  return format == KubeTextFormat::kYaml ? KubeYamlText(value) : KubeJsonText(value);
+}
+
+}  // namespace
+
+std::string PrintKubeObject(const proto::kube::Object& object, KubeTextFormat format) {
+  return ValueText(ObjectValue(object), format);
+}
+
+std::string PrintKubeList(absl::Span<const proto::kube::Object* const> objects,
+                          KubeTextFormat format) {
+  KubeValue items;
+  items.kind = KubeValue::Kind::kList;
+  for (const proto::kube::Object* object : objects) items.items.push_back(ObjectValue(*object));
+  KubeValue metadata;
+  AddMember("resourceVersion", TextValue(""), &metadata);
+  KubeValue list;
+  AddMember("apiVersion", TextValue("v1"), &list);
+  AddMember("items", std::move(items), &list);
+  AddMember("kind", TextValue("List"), &list);
+  AddMember("metadata", std::move(metadata), &list);
+  return ValueText(list, format);
+}
+
+}  // namespace drasim

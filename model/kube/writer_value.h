@@ -1,0 +1,40 @@
+// A value of JSON between kube_writer.cc, which makes it, and the printers of kube_writer_yaml.cc
+// and kube_writer_json.cc.
+#ifndef DRASIM_MODEL_KUBE_WRITER_VALUE_H_
+#define DRASIM_MODEL_KUBE_WRITER_VALUE_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+
+namespace drasim {
+
+struct KubeMember;
+
+struct KubeValue {
+  enum class Kind : uint8_t { kText, kLiteral, kList, kMap };
+
+  Kind kind = Kind::kMap;
+  std::string text;              // of a text; of a literal (a number, true, false) as it is written
+  std::vector<KubeValue> items;  // of a list
+  std::vector<KubeMember> members;  // of a map, in any order
+};
+
+struct KubeMember {
+  std::string key;
+  KubeValue value;
+};
+
+// With a line break at the end. Keys of one map differ.
+std::string KubeYamlText(const KubeValue& value);
+std::string KubeJsonText(const KubeValue& value);
+
+// Whether kubectl's YAML has the key `left` before `right`. Not transitive where digits and letters
+// follow the same digits.
+bool KubeKeyLess(absl::string_view left, absl::string_view right);
+
+}  // namespace drasim
+
+#endif  // DRASIM_MODEL_KUBE_WRITER_VALUE_H_

@@ -1,0 +1,308 @@
+#include "sim/compare/cell.h"
+
+#include <algorithm>
+#include <memory>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "model/number_text.h"
+#include "model/text/did_you_mean.h"
+#include "sim/run/device_plan.h"
+#include "sim/run/dra_outputs.h"
+#include "sim/run/run_plan.h"
+#include "sim/run/simulation.h"
+#include "sim/scenario/resolve.h"
+
+namespace drasim {
+namespace {
+
+ReplayFigures FiguresOf(const Simulation& sim) {
+  const JobReport report = sim.MakeJobReport();
+  const JobFigures& f = report.figures();
+  ReplayFigures r;
+  r.present = true;
+  r.jobs_submitted = f.submitted;
+  r.jobs_finished = f.all.count;
+  r.preemptions = f.preemption.preemptions;
+  if (f.all.count > 0) {
+    r.mean_jct_seconds = f.all.jct_seconds.mean;
+    r.p95_jct_seconds = f.all.jct_seconds.p95;
+    r.mean_queueing_seconds = f.all.queueing_seconds.mean;
+    r.mean_slowdown = f.all.slowdown.mean;
+  }
+  r.makespan_seconds = f.makespan_seconds;
+  const std::optional<double> percent =
+      sim.utilisation().Percent(Level::kGpuAllocatedMilli, Level::kGpuCapacityMilli);
+  if (percent.has_value()) r.gpu_utilisation_percent = RoundDecimals(*percent, 6);
+  r.goodput = f.preemption.goodput;
+  return r;
+}
+
+StartReport MakeStartReport(const Simulation& sim) {
+  StartReportOptions options;
+  options.summaries = &sim.summaries();
+  options.negotiation_reasons = ReasonIndices(sim.summaries().reasons(), IsWaitForDriver);
+  // A control plane says of every pod when its work begins.
+  options.starts_later = sim.control_plane() != nullptr;
+  return StartReport(std::move(options));
+}
+
+void CountApiCalls(const Simulation& sim, StartReport* report) {
+  if (sim.control_plane() == nullptr) return;
+  const DraCalls calls = DraCallsOf(sim);
+  report->set_api_reads(calls.reads);
+  report->set_api_writes(calls.writes);
+  const PinnedPods& pinned = sim.control_plane()->pinned();
+  report->set_pinned(
+      {pinned.Mean(sim.control_plane()->network().now()), pinned.most(), pinned.count()});
+}
+
+std::vector<FailureCount> FailuresOf(const Simulation& sim, const StartReport& report) {
+  std::vector<FailureCount> failures;
+  for (const auto& [reason, pods] : report.UnplacedByReason()) failures.push_back({reason, pods});
+  if (sim.device_report() == nullptr) return failures;
+  const size_t unplaced = failures.size();
+  for (uint32_t f = 1; f <= kLastAdmissionFailure; ++f) {
+    const auto failure = static_cast<AdmissionFailure>(f);
+    const int64_t times = sim.device_report()->admission_failures(failure);
+    if (times == 0) continue;
+    failures.push_back(
+        {absl::StrCat(AdmissionReason(failure), ": ", AdmissionMessage(failure)), times});
+  }
+  std::stable_sort(failures.begin() + static_cast<std::ptrdiff_t>(unplaced), failures.end(),
+                   [](const FailureCount& a, const FailureCount& b) { return a.count > b.count; });
+  return failures;
+}
+
+// Whether placing a pod may draw.
+bool PlacesAtRandom(const proto::Scheduler& scheduler) {
+  const absl::StatusOr<const PolicyEntry*> policy =
+      BuiltinRegistry().FindPolicy(scheduler.policy());
+  if (!policy.ok()) return false;
+  const std::string& chooser =
+      scheduler.device_chooser().empty() ? (*policy)->allocator : scheduler.device_chooser();
+  if (chooser == "random") return true;
+  const auto named_random = [](const std::string& plugin) { return plugin == "Random"; };
+  if (scheduler.score_size() > 0) {
+    return std::any_of(scheduler.score().begin(), scheduler.score().end(),
+                       [&](const proto::WeightedPlugin& s) { return named_random(s.name()); });
+  }
+  return std::any_of((*policy)->score.begin(), (*policy)->score.end(),
+                     [&](const ScoreChoice& s) { return named_random(s.plugin); });
+}
+
+// Pods that ask for what no node has cannot be expressed in a world. Layouts made ahead of pods may
+// well lack a profile that pods ask for: that is a result.
+absl::Status CheckExpressible(const Simulation& sim) {
+  const std::string& strategy = sim.scenario().front_end().device_plugin().mig_strategy();
+  const bool lays_out = !strategy.empty() && strategy != "none";
+  for (const std::string& resource : sim.unreported_resources()) {
+    if (lays_out && absl::StartsWith(resource, "nvidia.com/mig-")) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("pods ask for ", resource, ", which no node has in this world"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+const LoadRow* CellResult::AtLoad(int64_t arrived_percent) const {
+  const auto it =
+      std::lower_bound(by_load.begin(), by_load.end(), arrived_percent,
+                       [](const LoadRow& row, int64_t a) { return row.arrived_percent < a; });
+  return it != by_load.end() && it->arrived_percent == arrived_percent ? &*it : nullptr;
+}
+
+absl::StatusOr<CellResult> RunCell(const proto::Scenario& scenario, bool with_starts,
+                                   const std::function<void(double)>& on_progress, bool is_world) {
+  absl::StatusOr<std::unique_ptr<Simulation>> built = Simulation::Build(scenario);
+  if (!built.ok()) return built.status();
+  Simulation& sim = **built;
+  if (absl::Status s = is_world ? CheckExpressible(sim) : absl::OkStatus(); !s.ok()) return s;
+  StartReport starts = MakeStartReport(sim);
+  if (with_starts) sim.AddSink(&starts);
+  if (on_progress) {
+    // The run itself, behind the last arrival, counts as one job more.
+    const double whole = static_cast<double>(sim.pods_expected()) + 1;
+    sim.set_on_progress(
+        [&on_progress, whole](uint64_t pods) { on_progress(static_cast<double>(pods) / whole); });
+  }
+  if (absl::Status s = sim.Start(); !s.ok()) return s;
+  if (absl::Status s = sim.Run(); !s.ok()) return s;
+  const Sample& m = sim.metrics().sample();
+  CellResult cell;
+  cell.pods_arrived = m.pods_arrived;
+  cell.pods_scheduled = m.pods_scheduled;
+  cell.pods_unschedulable =
+      m.pods_dropped + m.pods_given_up + static_cast<int64_t>(sim.engine().pods_waiting());
+  cell.gpu_capacity_milli = m.totals.gpu_milli_capacity;
+  cell.gpu_arrived_milli = m.gpu_arrived_milli;
+  cell.gpu_allocated_milli = m.totals.gpu_milli_allocated;
+  cell.cpu_allocated_milli = m.totals.cpu_milli_allocated;
+  cell.fragmentation_milli = RoundDecimals(m.fragmentation.amount_milli(), 2);
+  cell.fragmentation_ratio_percent = RoundDecimals(m.fragmentation.ratio_percent(), 2);
+  cell.by_load = sim.load_table().Rows();
+  if (scenario.mode() == "replay") cell.replay = FiguresOf(sim);
+  if (sim.device_report() != nullptr) cell.devices = DeviceFiguresOf(sim);
+  if (with_starts) {
+    CountApiCalls(sim, &starts);
+    cell.starts = StartFiguresOf(starts);
+    cell.failures = FailuresOf(sim, starts);
+  }
+  if (scenario.order() == "artifact") cell.hashes = ComputeOrderHashes(sim.cluster(), sim.ranks());
+  cell.fingerprint = sim.fingerprint();
+  cell.warnings = sim.warnings();
+  return cell;
+}
+
+absl::Status ForEachInParallel(size_t n, size_t jobs,
+                               const std::function<absl::Status(size_t)>& work,
+                               const std::function<void(size_t)>& done) {
+  std::mutex mutex;
+  size_t next = 0;
+  absl::Status first_error;
+  const auto worker = [&] {
+    while (true) {
+      size_t i = 0;
+      {
+        const std::lock_guard<std::mutex> lock(mutex);
+        if (next >= n || !first_error.ok()) return;
+        i = next++;
+      }
+      const absl::Status status = work(i);
+      const std::lock_guard<std::mutex> lock(mutex);
+      if (status.ok()) {
+        done(i);
+      } else if (first_error.ok()) {
+        first_error = status;
+      }
+    }
+  };
+  std::vector<std::thread> threads;
+  try {
+    for (size_t t = 1; t < std::min(jobs, n); ++t) threads.emplace_back(worker);
+  } catch (const std::system_error&) {
+    // A limit on memory or on threads: those that there are do the work.
+  }
+  worker();
+  for (std::thread& thread : threads) thread.join();
+  return first_error;
+}
+
+absl::StatusOr<size_t> ParseJobs(const std::string& text) {
+  if (text.empty()) return std::max<size_t>(1, std::thread::hardware_concurrency());
+  uint64_t jobs = 0;
+  if (!absl::SimpleAtoi(text, &jobs) || jobs < 1 || jobs > 256) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--jobs: found '", text, "', expected a number from 1 to 256"));
+  }
+  return static_cast<size_t>(jobs);
+}
+
+absl::Status CheckListFlags(const ParsedFlags& flags) {
+  for (const auto& [name, expected] :
+       {std::pair("policies", "names with commas between, or all"),
+        std::pair("queues", "names with commas between, or all"),
+        std::pair("seeds", "numbers and ranges such as 42 or 42..51 or 1,2,7..9")}) {
+    if (!flags.Has(name) || !flags.Get(name)->empty()) continue;
+    return absl::InvalidArgumentError(absl::StrCat("--", name, ": found '', expected ", expected));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckQueueFlag(const ParsedFlags& flags, bool any_replay) {
+  if (any_replay || !flags.Has("queue")) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("--queue: found '", *flags.Get("queue"),
+                   "', expected mode: replay beside it; a fill tries each job once, so that none "
+                   "queues"));
+}
+
+absl::StatusOr<std::vector<std::string>> ChoosePolicies(const std::vector<std::string>& names,
+                                                        absl::string_view origin,
+                                                        PolicyEntry::Kind kind) {
+  std::vector<std::string> policies;
+  if (names.size() == 1 && names[0] == "all") {
+    for (const PolicyEntry& entry : BuiltinRegistry().policies()) {
+      if (entry.kind == kind) policies.push_back(entry.name);
+    }
+    return policies;
+  }
+  for (const std::string& name : names) {
+    absl::StatusOr<const PolicyEntry*> entry = BuiltinRegistry().FindPolicy(name);
+    if (!entry.ok())
+      return absl::InvalidArgumentError(absl::StrCat(origin, ": ", entry.status().message()));
+    if (std::find(policies.begin(), policies.end(), name) != policies.end()) {
+      return absl::InvalidArgumentError(absl::StrCat(origin, ": '", name, "' is there twice"));
+    }
+    policies.push_back(name);
+  }
+  return policies;
+}
+
+absl::StatusOr<std::vector<std::string>> ParsePolicies(const std::string& text,
+                                                       PolicyEntry::Kind kind) {
+  return ChoosePolicies(absl::StrSplit(text.empty() ? "all" : text, ','), "--policies", kind);
+}
+
+PolicyEntry::Kind KindOfPolicies(const proto::Scenario& scenario) {
+  const std::string& front_end = scenario.front_end().kind();
+  if (front_end == "device-plugin" || front_end == "dra-classic") {
+    return PolicyEntry::Kind::kKubernetes;
+  }
+  return UsesMig(scenario) ? PolicyEntry::Kind::kMig : PolicyEntry::Kind::kGpuSharing;
+}
+
+std::vector<std::string> QueueNames() {
+  std::vector<std::string> names;
+  for (const QueueEntry& entry : BuiltinRegistry().queues()) names.push_back(entry.name);
+  names.emplace_back("kubernetes");
+  return names;
+}
+
+absl::StatusOr<std::vector<std::string>> ChooseQueues(const std::vector<std::string>& names,
+                                                      absl::string_view origin) {
+  std::vector<std::string> known = QueueNames();
+  if (names.size() == 1 && names[0] == "all") return known;
+  known.emplace_back(kLossQueue);  // no queue among the others: it waits for nothing
+  std::vector<std::string> queues;
+  for (const std::string& name : names) {
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(origin, ": unknown queue '", name, "'", Suggest(name, known)));
+    }
+    if (std::find(queues.begin(), queues.end(), name) != queues.end()) {
+      return absl::InvalidArgumentError(absl::StrCat(origin, ": '", name, "' is there twice"));
+    }
+    queues.push_back(name);
+  }
+  return queues;
+}
+
+absl::StatusOr<std::vector<std::string>> ParseQueues(const std::string& text) {
+  return ChooseQueues(absl::StrSplit(text, ','), "--queues");
+}
+
+bool DependsOnSeed(const proto::Scenario& s) {
+  const proto::Workload& w = s.workload();
+  // Neither read nor written out: generated.
+  if (w.trace().path().empty() && w.jobs_size() == 0 && w.manifests_size() == 0) return true;
+  if (s.order() != "trace" || w.tuning().has_ratio()) return true;
+  if (w.bootstrap().jobs() > 0 || !w.jitter().empty() || w.has_load_factor()) return true;
+  if (PlacesAtRandom(s.scheduler())) return true;
+  // Calls to the API server take random times.
+  if (s.front_end().kind() == "dra-classic") return true;
+  if (s.mode() != "replay") return false;
+  if (s.cluster().has_failures()) return true;
+  // kube-scheduler looks for victims from a random node on.
+  if (UsesKubernetesQueue(s)) return s.preemption().mode() == "priority";
+  return s.scheduler().estimates().noise() > 0;
+}
+
+}  // namespace drasim

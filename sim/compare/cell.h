@@ -1,0 +1,125 @@
+// One cell of a comparison: one scenario run without output files, reduced to the figures that
+// tables show (cell_metrics.h names them). And the words for what a comparison may run over.
+#ifndef DRASIM_SIM_COMPARE_CELL_H_
+#define DRASIM_SIM_COMPARE_CELL_H_
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "model/proto/scenario.pb.h"
+#include "policies/framework/registry.h"
+#include "sim/app/flags.h"
+#include "sim/compare/start_figures.h"
+#include "sim/record/load_table.h"
+#include "sim/record/order_hashes.h"
+#include "sim/run/device_outputs.h"
+
+namespace drasim {
+
+// What a replay meant for its jobs, each figure as summary.json has it (docs/metrics.md). A figure
+// is missing when no job finished, when none ended (makespan), when the cluster had no GPU or no
+// time passed (utilisation), when no GPU time was held (goodput).
+struct ReplayFigures {
+  bool present = false;  // the run was a replay
+  int64_t jobs_submitted = 0;
+  int64_t jobs_finished = 0;  // the means are over these
+  int64_t preemptions = 0;
+  std::optional<double> mean_jct_seconds;
+  std::optional<double> p95_jct_seconds;
+  std::optional<double> mean_queueing_seconds;
+  std::optional<double> mean_slowdown;  // bounded
+  std::optional<double> makespan_seconds;
+  std::optional<double> gpu_utilisation_percent;  // allocated of capacity, averaged over time
+  std::optional<double> goodput;                  // 0..1
+};
+
+// Why pods came to nothing, or had to try again: the text of a reason and how often. Of pods that
+// were never placed, those for which some node gave it at their last attempt; then, of pods that
+// nodes turned away, the times.
+struct FailureCount {
+  std::string reason;
+  int64_t count = 0;
+  bool operator==(const FailureCount&) const = default;
+};
+
+struct CellResult {
+  int64_t pods_arrived = 0;
+  int64_t pods_scheduled = 0;
+  int64_t pods_unschedulable = 0;
+  int64_t gpu_capacity_milli = 0;
+  int64_t gpu_arrived_milli = 0;
+  int64_t gpu_allocated_milli = 0;
+  int64_t cpu_allocated_milli = 0;
+  double fragmentation_milli = 0;          // 2 decimals
+  double fragmentation_ratio_percent = 0;  // 2 decimals
+  std::vector<LoadRow> by_load;
+  ReplayFigures replay;
+  DeviceFigures devices;
+  StartFigures starts;                 // if asked for
+  std::vector<FailureCount> failures;  // if starts are; most frequent first within either kind
+  OrderHashes hashes;
+  uint64_t fingerprint = 0;
+  std::vector<std::string> warnings;
+
+  // The row of that load; null when the run has none.
+  const LoadRow* AtLoad(int64_t arrived_percent) const;
+};
+
+// Builds and runs a resolved scenario. `with_starts`: how pods came to work, too, which takes
+// memory for each pod. `on_progress` is called now and then with the share of the jobs that have
+// arrived, below 1. `is_world`: InvalidArgument where pods ask for a resource that no node has, for
+// a world without what its pods need says nothing about them. Thread-safe: cells share nothing.
+absl::StatusOr<CellResult> RunCell(const proto::Scenario& scenario, bool with_starts = false,
+                                   const std::function<void(double)>& on_progress = nullptr,
+                                   bool is_world = false);
+
+// Calls work(i) for i in [0, n) on up to `jobs` threads. The first error stops the handing out of
+// further work and is returned. `done` is called after each success, one at a time.
+absl::Status ForEachInParallel(size_t n, size_t jobs,
+                               const std::function<absl::Status(size_t)>& work,
+                               const std::function<void(size_t)>& done);
+
+// The number of threads a flag asks for; all cores by default. InvalidArgument unless 1..256.
+absl::StatusOr<size_t> ParseJobs(const std::string& text);
+
+// InvalidArgument when one of the flags --policies, --queues and --seeds is there without a value,
+// which would otherwise read as if it were not there.
+absl::Status CheckListFlags(const ParsedFlags& flags);
+// InvalidArgument for --queue when nothing that runs is a replay.
+absl::Status CheckQueueFlag(const ParsedFlags& flags, bool any_replay);
+
+// "all" or empty: every built-in policy; else a comma-separated list. InvalidArgument for unknown
+// names and for a name that is there twice.
+absl::StatusOr<std::vector<std::string>> ParsePolicies(
+    const std::string& text, PolicyEntry::Kind kind = PolicyEntry::Kind::kGpuSharing);
+// The same from a list, which may be {"all"} but not empty. Errors begin with `origin`, which says
+// where the list stands.
+absl::StatusOr<std::vector<std::string>> ChoosePolicies(
+    const std::vector<std::string>& names, absl::string_view origin,
+    PolicyEntry::Kind kind = PolicyEntry::Kind::kGpuSharing);
+// The kind of policies that make sense for the scenario: those of kube-scheduler in front of the
+// device plugin and of drivers, those of MIG where the scheduler hands out instances, else those of
+// GPU sharing.
+PolicyEntry::Kind KindOfPolicies(const proto::Scenario& scenario);
+
+// What scheduler.queue may be: every built-in queue policy, then kubernetes.
+std::vector<std::string> QueueNames();
+// "all": all of these; else a comma-separated list. Errors as those of ParsePolicies.
+absl::StatusOr<std::vector<std::string>> ParseQueues(const std::string& text);
+// As ChoosePolicies.
+absl::StatusOr<std::vector<std::string>> ChooseQueues(const std::vector<std::string>& names,
+                                                      absl::string_view origin);
+
+// Whether another seed may lead to another run: false only when no source of the resolved scenario
+// is random.
+bool DependsOnSeed(const proto::Scenario& scenario);
+
+}  // namespace drasim
+
+#endif  // DRASIM_SIM_COMPARE_CELL_H_

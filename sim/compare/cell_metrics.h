@@ -1,0 +1,46 @@
+// The columns of comparisons: figures of a cell, by name.
+#ifndef DRASIM_SIM_COMPARE_CELL_METRICS_H_
+#define DRASIM_SIM_COMPARE_CELL_METRICS_H_
+
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "sim/compare/cell.h"
+
+namespace drasim {
+
+// One column of a comparison. Loads are percentages of the cluster's GPUs that have been requested
+// so far. docs/metrics.md has the units and where each figure comes from.
+struct CellMetric {
+  const char* name;   // in files
+  const char* title;  // in printed tables
+  int decimals;       // in printed tables
+  bool more_is_better;
+  double (*value)(const CellResult&);  // not a number: the run has no such figure
+};
+
+// What tables show of fills and of replays. Those of a fill are defined for replays, too, as far as
+// the load was reached; those of a replay are not defined for fills.
+absl::Span<const CellMetric> FillMetrics();
+absl::Span<const CellMetric> ReplayMetrics();
+// How well requests and devices suit each other. All but `acceptance` need a report on devices.
+absl::Span<const CellMetric> DeviceMetrics();
+// How pods came to work; they need a report on starts.
+absl::Span<const CellMetric> StartMetrics();
+
+// What a comparison of worlds by name shows: those of all families that tell worlds apart.
+std::vector<CellMetric> WorldMetrics();
+// What a row of its own says of the metric: longer than the title where there is room for it.
+absl::string_view RowLabel(const CellMetric& metric);
+
+// All of the four families, in this order. No name and no title is there twice.
+std::vector<CellMetric> AllMetrics();
+
+// The metric of that name. InvalidArgument for an unknown one, with a suggestion. O(metrics).
+absl::StatusOr<CellMetric> FindMetric(absl::string_view name);
+
+}  // namespace drasim
+
+#endif  // DRASIM_SIM_COMPARE_CELL_METRICS_H_

@@ -1,0 +1,71 @@
+// Who competes in a comparison, and over which seeds.
+//
+// The scenario's `comparison` may have axes. One value of each axis makes a *world*: the scenario
+// with the keys that these values set. Contenders are all worlds, times queues, times policies. A
+// world is what its axes say, so they are applied after the file, the flags and --set.
+//
+// Instead of axes, --worlds names worlds that everybody knows (worlds.h). They are compared under
+// like conditions: with one queue and one policy.
+#ifndef DRASIM_SIM_COMPARE_CONTENDERS_H_
+#define DRASIM_SIM_COMPARE_CONTENDERS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "model/proto/scenario.pb.h"
+#include "sim/app/commands.h"
+#include "sim/app/flags.h"
+
+namespace drasim {
+
+struct Contender {
+  std::vector<std::string> values;  // names, one of each axis; or that of the world
+  proto::Scenario scenario;         // resolved, without its `comparison`; its seed is to be set
+
+  bool is_replay() const { return scenario.mode() == "replay"; }
+};
+
+struct Contenders {
+  std::vector<std::string> axes;  // names; "world" with --worlds
+  bool worlds = false;            // of --worlds
+  // One at least. The first axis turns slowest, then the other axes in order, then queues, then
+  // policies.
+  std::vector<Contender> all;
+  std::vector<uint64_t> seeds;  // one at least
+};
+
+// Checks the scenario's `comparison` by itself: at most 4 axes, each with values, names that are
+// given and unique, settings that the scenario's keys take, known policies, queues and metrics,
+// seeds that can be read, at most 1,000 contenders. A scenario without one is fine. Whether each
+// world can run is found by MakeContenders. InvalidArgument, beginning with the scenario key.
+//
+// Cost: makes each world once, at the scenario's size per setting.
+absl::Status CheckComparison(const proto::Scenario& scenario);
+
+// Who competes:
+// * queues: --queues, else those of the comparison, else each world's own;
+// * policies: --policies, else those of the comparison; else each world's own when there is a list
+//   of queues or when an axis sets scheduler.policy, else all;
+// * seeds: --seeds, else those of the comparison, else the scenario's seed.
+// Each contender has the defaults that it would have in a run of its own. Where the workload of a
+// fill says nothing about how much load it is (no tuning, no share of the cluster to be asked for,
+// no jobs written out), it is tuned to `fill_ratio`, if given.
+// With --worlds a contender is a world, and its policy is the one of --policies, else the
+// scenario's, else least-allocated; the comparison may have neither axes nor queues, and its
+// policies are not looked at. A fill is tuned before it becomes a stream. InvalidArgument for a
+// wrong comparison, for more than 1,000 contenders, for what does not resolve (the message names
+// the world) and for queues in a fill.
+absl::StatusOr<Contenders> MakeContenders(const ParsedFlags& flags, const GivenScenario& given,
+                                          std::optional<double> fill_ratio);
+
+// Says in one line on standard error when there are several seeds and none of the contenders
+// depends on them.
+void NoteIdleSeeds(const Contenders& contenders);
+
+}  // namespace drasim
+
+#endif  // DRASIM_SIM_COMPARE_CONTENDERS_H_

@@ -1,0 +1,323 @@
+#include "sim/explain/attempt.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "policies/framework/registry.h"
+#include "sim/dra/control_plane.h"
+#include "sim/scenario/resolve.h"
+
+namespace drasim {
+namespace {
+
+// As kube-scheduler writes it.
+std::string SummaryOf(uint32_t nodes, const std::vector<Rejection>& rejections) {
+  std::map<std::string, uint32_t> counts;
+  for (const Rejection& r : rejections) counts[r.reason] += r.nodes;
+  std::vector<std::string> phrases;
+  for (const auto& [reason, count] : counts) phrases.push_back(absl::StrCat(count, " ", reason));
+  std::sort(phrases.begin(), phrases.end());
+  return absl::StrCat("0/", nodes, " nodes are available", phrases.empty() ? "" : ": ",
+                      absl::StrJoin(phrases, ", "), ".");
+}
+
+// Nodes whose devices are told of, and claims on each of them.
+constexpr size_t kClaimNodesShown = 3;
+constexpr size_t kClaimsShown = 4;
+
+// "driver gpu.example.com on node-1: claim default/a-gpu (GPU 0; default/a) and 2 more"
+std::string ClaimHoldersText(const ClusterState& cluster, const NodeHolders& holders) {
+  std::vector<std::string> claims;
+  for (const NodeHolders::Claim& claim : holders.claims) {
+    if (claims.size() == kClaimsShown) break;
+    const std::string devices =
+        holders.node.valid() ? GrantsText(cluster, holders.node, claim.grants) : "";
+    claims.push_back(absl::StrCat("claim ", claim.name, " (", devices, devices.empty() ? "" : ", ",
+                                  claim.consumers.empty()
+                                      ? "reserved for nobody"
+                                      : absl::StrCat("reserved for ", claim.consumers),
+                                  ")"));
+  }
+  const size_t more = holders.claims.size() - claims.size();
+  return absl::StrCat(
+      "driver ", holders.driver, " ",
+      holders.node.valid() ? absl::StrCat("on ", cluster.node_spec(holders.node).name)
+                           : std::string("by network"),
+      ": ", absl::StrJoin(claims, "; "), more > 0 ? absl::StrCat(" and ", more, " more") : "");
+}
+
+}  // namespace
+
+bool Rejection::complete() const {
+  if (object.empty()) return false;
+  return kind == Kind::kState ? !state.empty() : least_missing > 0;
+}
+
+std::string Rejection::key() const {
+  return absl::StrCat(plugin, "|", reason, "|", object, "|", static_cast<int>(kind), "|", state);
+}
+
+bool Explanation::complete() const {
+  return !rejections.empty() && std::all_of(rejections.begin(), rejections.end(),
+                                            [](const Rejection& r) { return r.complete(); });
+}
+
+std::string Explanation::key() const {
+  std::vector<std::string> keys;
+  for (const Rejection& r : rejections) keys.push_back(r.key());
+  // The order follows the numbers of nodes, which is no reason to tell two attempts apart.
+  std::sort(keys.begin(), keys.end());
+  return absl::StrCat(by_step ? "step " : "", absl::StrJoin(keys, "\n"), "\n",
+                      absl::StrJoin(claims, "\n"));
+}
+
+Explainer::Explainer(const ClusterState* cluster, const JobTable* jobs,
+                     const VerdictSummaryTable* summaries, const Profile* profile,
+                     ExplainHooks hooks)
+    : cluster_(cluster),
+      jobs_(jobs),
+      summaries_(summaries),
+      profile_(profile),
+      hooks_(std::move(hooks)) {}
+
+size_t Explainer::FilterOf(const std::string& reason) const {
+  const std::vector<Profile::FilterEntry>& filters = profile_->filters();
+  for (size_t f = 0; f < filters.size(); ++f) {
+    for (const absl::string_view known : filters[f].plugin->reasons()) {
+      if (known == reason) return f;
+    }
+  }
+  return filters.size();
+}
+
+std::vector<std::string> Explainer::ClaimsOf(PodId pod) const {
+  if (!hooks_.claims || cluster_->pod_shape(pod).claims.empty()) return {};
+  return hooks_.claims(pod);
+}
+
+std::vector<std::string> Explainer::ClaimHoldersOf(PodId pod) const {
+  if (!hooks_.claim_holders || cluster_->pod_shape(pod).claims.empty()) return {};
+  return hooks_.claim_holders(pod);
+}
+
+Explanation Explainer::Begin(PodId pod, SimTime now) const {
+  const JobRow& job = jobs_->row(jobs_->job_of(pod));
+  Explanation out;
+  out.time = now;
+  out.pod = std::string(cluster_->pod_name(pod));
+  out.pods = job.pods;
+  out.placed = pod.value() - job.first_pod.value();
+  out.nodes_out = static_cast<uint32_t>(cluster_->node_count() - cluster_->available_nodes());
+  out.claims = ClaimsOf(pod);
+  return out;
+}
+
+void Explainer::TakeGroups(PodId pod, SimTime now, bool brief, Survey* survey,
+                           Explanation* out) const {
+  for (Group& group : survey->groups) {
+    Finish(pod, now, brief, &group);
+    out->rejections.push_back(std::move(group.rejection));
+  }
+  std::stable_sort(out->rejections.begin(), out->rejections.end(),
+                   [](const Rejection& a, const Rejection& b) { return a.nodes > b.nodes; });
+}
+
+absl::optional<uint32_t> Explainer::RoomFor(JobId job) const {
+  const JobRow& row = jobs_->row(job);
+  const ShapeId shape = cluster_->pod_shape_id(row.first_pod);
+  for (uint32_t i = 1; i < row.pods; ++i) {
+    if (cluster_->pod_shape_id(PodId(row.first_pod.value() + i)) != shape) return absl::nullopt;
+  }
+  const Survey survey = Look(row.first_pod, SimTime());
+  uint32_t found = 0;
+  for (const NodeId node : survey.fitting) {
+    NodeRoom room(*cluster_, node, shape);
+    while (found < row.pods && room.Take()) ++found;
+    if (found == row.pods) break;
+  }
+  return found;
+}
+
+// Nodes that would take the pod, were it not for those of its job that were placed before it.
+void Explainer::AddOwnPods(const VerdictSummaryTable::Row& row, const Survey& survey,
+                           Explanation* out) const {
+  int64_t own = 0;
+  bool differs = false;
+  std::vector<Rejection> added;
+  for (const auto& [index, nodes] : row.rejected) {
+    const std::string& reason = summaries_->reasons()[index - size_t{1}];
+    const size_t filter = FilterOf(reason);
+    if (filter == profile_->filters().size()) continue;
+    int64_t found = 0;
+    for (const Rejection& r : out->rejections) found += r.reason == reason ? r.nodes : 0;
+    own += int64_t{nodes} - found;
+    differs |= nodes != found;
+    if (nodes <= found || out->pods == 1) continue;
+    Rejection r;
+    r.kind = Rejection::Kind::kOwnPods;
+    r.plugin = std::string(profile_->filters()[filter].plugin->name());
+    r.reason = reason;
+    r.object = "place for all pods of the job";
+    r.nodes = static_cast<uint32_t>(nodes - found);
+    r.wanted = out->pods;
+    const uint32_t room = std::max(out->placed, out->room_for.value_or(0));
+    r.least_missing = r.most_missing = out->pods - (room < out->pods ? room : out->placed);
+    for (size_t i = 0; i < survey.fitting.size() && i < kExamplesShown; ++i) {
+      r.examples.push_back(cluster_->node_spec(survey.fitting[i]).name);
+    }
+    added.push_back(std::move(r));
+  }
+  // Where the pods of a gang differ, one that was placed may have made another reason the first.
+  out->agrees = out->pods == 1 ? !differs : own == static_cast<int64_t>(survey.fitting.size());
+  out->rejections.insert(out->rejections.end(), added.begin(), added.end());
+}
+
+// What comes from plugins that are no filters.
+void Explainer::AddSteps(PodId pod, const VerdictSummaryTable::Row& row, Explanation* out) const {
+  const bool claims = !cluster_->pod_shape(pod).claims.empty();
+  const auto add = [&](const std::string& reason, uint32_t nodes) {
+    Rejection r;
+    r.plugin = claims ? "DynamicResources" : "a plugin without filters";
+    r.reason = reason;
+    r.object = claims ? "resource claims" : "step of the attempt";
+    r.state = reason.empty() ? "refused without a reason" : reason;
+    r.nodes = out->by_step ? 0 : nodes;  // it refused the pod, not a node
+    out->rejections.push_back(std::move(r));
+  };
+  for (const auto& [index, nodes] : row.rejected) {
+    const std::string& reason = summaries_->reasons()[index - size_t{1}];
+    if (FilterOf(reason) == profile_->filters().size()) add(reason, nodes);
+  }
+  if (out->rejections.empty() && row.nodes > 0) add("", 0);
+}
+
+Explanation Explainer::OfFailure(PodId pod, SummaryId why, SimTime now, bool brief) const {
+  const VerdictSummaryTable::Row& row = summaries_->row(why);
+  Explanation out = Begin(pod, now);
+  if (!brief) out.claim_holders = ClaimHoldersOf(pod);
+  out.nodes = row.nodes;
+  out.summary = summaries_->Text(why);
+  if (row.nodes == 0) {
+    Rejection none;
+    none.object = "nodes";
+    none.state = absl::StrCat("none of ", cluster_->node_count(),
+                              " is part of the cluster: absent, or failed");
+    out.rejections.push_back(std::move(none));
+    return out;
+  }
+  uint64_t by_filters = 0;
+  uint64_t by_others = 0;
+  for (const auto& [index, nodes] : row.rejected) {
+    const size_t filter = FilterOf(summaries_->reasons()[index - size_t{1}]);
+    (filter < profile_->filters().size() ? by_filters : by_others) += nodes;
+  }
+  out.by_step = by_filters == 0 && by_others != row.nodes;
+  if (by_filters > 0 && by_filters + by_others == row.nodes) {
+    if (out.pods > 1 && !brief) out.room_for = RoomFor(jobs_->job_of(pod));
+    Survey survey = Look(pod, now);
+    TakeGroups(pod, now, brief, &survey, &out);
+    // Those that only other plugins kept out fit by filters.
+    if (by_others == 0) AddOwnPods(row, survey, &out);
+  }
+  AddSteps(pod, row, &out);
+  return out;
+}
+
+absl::optional<Explanation> Explainer::OfNow(JobId job, SimTime now) const {
+  const JobRow& row = jobs_->row(job);
+  PodId pod = row.first_pod;
+  Survey survey = Look(pod, now);
+  for (uint32_t i = 1; i < row.pods && !survey.fitting.empty(); ++i) {
+    const PodId next(row.first_pod.value() + i);
+    if (cluster_->pod_shape_id(next) == cluster_->pod_shape_id(pod)) continue;
+    pod = next;
+    survey = Look(pod, now);
+  }
+  Explanation out = Begin(pod, now);
+  out.claim_holders = ClaimHoldersOf(pod);
+  out.placed = 0;
+  out.nodes = survey.available;
+  if (row.pods > 1) out.room_for = RoomFor(job);
+  const bool room = out.room_for.value_or(row.pods) >= row.pods;
+  const size_t fitting = survey.fitting.size();
+  if (fitting > 0 && room) {
+    if (out.claims.empty()) return absl::nullopt;
+    out.nodes_by_claims = static_cast<uint32_t>(fitting);
+    TakeGroups(pod, now, false, &survey, &out);
+    return out;
+  }
+  std::vector<std::string> examples;
+  for (size_t i = 0; i < fitting && i < kExamplesShown; ++i) {
+    examples.push_back(cluster_->node_spec(survey.fitting[i]).name);
+  }
+  TakeGroups(pod, now, false, &survey, &out);
+  if (fitting > 0) {
+    Rejection r;
+    r.kind = Rejection::Kind::kOwnPods;
+    r.reason = "No room for all pods of the job";
+    r.object = "place for all pods of the job";
+    r.nodes = static_cast<uint32_t>(fitting);
+    r.wanted = row.pods;
+    r.least_missing = r.most_missing = row.pods - *out.room_for;
+    r.examples = std::move(examples);
+    out.rejections.push_back(std::move(r));
+  }
+  out.summary = SummaryOf(out.nodes, out.rejections);
+  return out;
+}
+
+std::vector<Explainer::Prospect> Explainer::Prospects(PodId pod, SimTime now, size_t most) const {
+  const ShapeId shape = cluster_->pod_shape_id(pod);
+  std::vector<std::pair<SimTime, NodeId>> found;
+  const Survey survey = Look(pod, now);
+  for (const Group& group : survey.groups) {
+    if (group.rejection.kind != Rejection::Kind::kAmount) continue;
+    for (const auto& [distance, node] : group.members) {
+      if (distance >= kOutOfReach) continue;
+      const auto forecast = ForecastRoom(*cluster_, *jobs_, node, shape, now);
+      if (forecast.has_value()) found.emplace_back(forecast->at, node);
+    }
+  }
+  std::sort(found.begin(), found.end());
+  if (found.size() > most) found.resize(most);
+  std::vector<Prospect> prospects;
+  for (const auto& [at, node] : found) {
+    Prospect prospect = {cluster_->node_spec(node).name, at, {}};
+    const auto forecast = ForecastRoom(*cluster_, *jobs_, node, shape, now);
+    for (const PodId gone : forecast->after) {
+      prospect.after.emplace_back(cluster_->pod_name(gone));
+    }
+    prospects.push_back(std::move(prospect));
+  }
+  return prospects;
+}
+
+ExplainHooks HooksOf(const Simulation& sim) {
+  ExplainHooks hooks;
+  if (const ControlPlane* const plane = sim.control_plane()) {
+    hooks.claims = [plane](PodId pod) { return plane->ExplainPod(pod); };
+    hooks.claim_holders = [plane, cluster = &sim.cluster()](PodId pod) {
+      std::vector<std::string> lines;
+      for (const NodeHolders& holders : plane->HoldersAgainst(pod, kClaimNodesShown)) {
+        lines.push_back(ClaimHoldersText(*cluster, holders));
+      }
+      return lines;
+    };
+  }
+  return hooks;
+}
+
+absl::StatusOr<Profile> FiltersOf(const Simulation& sim) {
+  PolicyContext context;
+  context.extended_resources = sim.cluster().extended_names();
+  context.mig = sim.cluster().models().any_mig();
+  context.holds = sim.cluster().shapes().any_held();
+  ProfileOptions options;
+  options.policy = "least-allocated";
+  return Profile::Make(BuiltinRegistry(), options, context);
+}
+
+}  // namespace drasim

@@ -1,0 +1,442 @@
+// The verdicts, beside those of explain_cluster_state.h, are gated (scheduling gates), waiting (for
+// its claims, ahead of any node), unschedulable (no node takes it), schedulable, and undecided
+// (what is looked at keeps it from no node, but it has structured claims or volumes).
+#include "sim/explain/cluster.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/optional.h"
+#include "model/text/did_you_mean.h"
+#include "sim/explain/cluster_claims.h"
+#include "sim/explain/cluster_dump.h"
+#include "sim/explain/cluster_filters.h"
+#include "sim/explain/cluster_groups.h"
+#include "sim/explain/cluster_report.h"
+#include "sim/explain/cluster_scheduled.h"
+
+namespace drasim {
+namespace {
+
+namespace kube = ::drasim::proto::kube;
+
+constexpr size_t kMostHelps = 3;
+constexpr size_t kMostGroupsWithHolders = 2;
+
+// The volumes that can keep a pod from nodes.
+std::vector<std::string> VolumesOf(const DumpPod& pod) {
+  std::vector<std::string> volumes;
+  for (const kube::Volume& volume : pod.spec().volumes()) {
+    if (volume.has_persistent_volume_claim()) {
+      volumes.push_back(absl::StrCat("PersistentVolumeClaim ",
+                                     KubeKey(pod.object->metadata().namespace_(),
+                                             volume.persistent_volume_claim().claim_name())));
+    } else if (volume.has_ephemeral()) {
+      volumes.push_back(absl::StrCat("ephemeral volume ", volume.name()));
+    }
+  }
+  return volumes;
+}
+
+absl::Status UnknownPod(const ClusterDump& dump, const std::string& wanted) {
+  const std::string name = wanted.substr(wanted.find('/') + 1);
+  // Pods of the same name in other namespaces are more likely than misspelt ones.
+  std::vector<std::string> same;
+  std::vector<std::string> similar;
+  std::vector<std::string> known;
+  for (const DumpPod& pod : dump.pods()) {
+    const std::string& other = pod.object->metadata().name();
+    known.push_back(pod.key);
+    if (other == name) same.push_back(absl::StrCat("'", pod.key, "'"));
+    if (!Suggest(name, {other}).empty()) similar.push_back(absl::StrCat("'", pod.key, "'"));
+  }
+  std::string hint = Suggest(wanted, known);
+  if (!same.empty()) {
+    hint = absl::StrCat(" (there is ", ShortList(same), ")");
+  } else if (hint.empty() && !similar.empty()) {
+    hint = absl::StrCat(" (there is ", ShortList(similar), ")");
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("no pod '", wanted, "' among the ", known.size(), " pods of the dump", hint));
+}
+
+class ClusterExplainer {
+ public:
+  ClusterExplainer(const ClusterDump& dump, const DumpPod& pod)
+      : dump_(dump), pod_(pod), filters_(dump, pod), claims_(dump, pod), volumes_(VolumesOf(pod)) {}
+
+  void Explain(ClusterExplanation* explanation) {
+    const bool gated = !pod_.spec().scheduling_gates().empty();
+    const bool on_nodes = !gated && claims_.obstacle().empty();
+    for (const DumpNode& node : dump_.nodes()) {
+      NodeVerdict& verdict = verdicts_.emplace_back();
+      verdict.node = &node;
+      verdict.rejections = filters_.Check(node);
+      if (!claims_.obstacle().empty()) continue;
+      absl::optional<NodeRejection> rejection = claims_.Check(node);
+      if (rejection.has_value()) verdict.rejections.push_back(*std::move(rejection));
+    }
+    groups_ = GroupVerdicts(verdicts_);
+    for (const VerdictGroup& group : groups_) explanation->groups.push_back(group.shown);
+    if (gated) {
+      ExplainGates(explanation);
+    } else if (!on_nodes) {
+      ExplainObstacle(explanation);
+    } else if (Takers().empty()) {
+      ExplainRejection(explanation);
+    } else {
+      ExplainTakers(explanation);
+    }
+    AddNotes(explanation);
+  }
+
+ private:
+  std::vector<std::string> Takers() const {
+    std::vector<std::string> names;
+    if (!filters_.pre_filter_rejection().empty()) return names;
+    for (const NodeVerdict& verdict : verdicts_) {
+      if (verdict.rejections.empty()) names.push_back(verdict.node->name());
+    }
+    return names;
+  }
+
+  // The parts of the pod that nothing here judges: "its volumes"; empty: none.
+  std::string Unjudged() const {
+    std::vector<std::string> parts;
+    if (claims_.has_structured()) parts.push_back("its structured claims");
+    if (!volumes_.empty()) parts.push_back("its volumes");
+    return absl::StrJoin(parts, " and ");
+  }
+  // The same as a sentence without a full stop.
+  std::string UnjudgedText() const {
+    std::vector<std::string> parts;
+    if (claims_.has_structured()) parts.push_back("its structured claims are not judged yet");
+    if (!volumes_.empty()) parts.push_back("its volumes are not looked at");
+    return absl::StrJoin(parts, " and ");
+  }
+
+  // "2 of 3 nodes (n-1 and n-2)"
+  std::string TakersText(const std::vector<std::string>& takers) const {
+    return absl::StrCat(takers.size(), " of ", verdicts_.size(), " nodes (", ShortList(takers),
+                        ")");
+  }
+
+  std::string Message() const { return FitErrorText(verdicts_, filters_.pre_filter_rejection()); }
+
+  // What nodes say beside something else that keeps the pod from them.
+  void NoteTakers(absl::string_view what, ClusterExplanation* explanation) const {
+    const std::vector<std::string> takers = Takers();
+    std::string note = absl::StrCat("apart from ", what, ", ");
+    if (takers.empty()) {
+      absl::StrAppend(&note, "no node would take it now: ", Message());
+    } else if (!Unjudged().empty()) {
+      absl::StrAppend(&note, UnjudgedText(), "; nothing else keeps it from ", TakersText(takers));
+    } else {
+      absl::StrAppend(&note, takers.size(), " of ", verdicts_.size(), " nodes would take it now (",
+                      ShortList(takers), ")");
+    }
+    explanation->notes.push_back(std::move(note));
+  }
+
+  void ExplainGates(ClusterExplanation* explanation) const {
+    explanation->verdict = "gated";
+    explanation->summary = "its scheduling gates keep it out of kube-scheduler's queue";
+    for (const kube::SchedulingGate& gate : pod_.spec().scheduling_gates()) {
+      explanation->waits_for.push_back(
+          {"whoever set it", absl::StrCat("to remove the scheduling gate ", gate.name())});
+    }
+    NoteTakers("its gates", explanation);
+    if (!claims_.obstacle().empty()) {
+      explanation->notes.push_back(
+          absl::StrCat("without the gates its claims would keep it waiting: ", claims_.obstacle()));
+    }
+  }
+
+  void ExplainObstacle(ClusterExplanation* explanation) const {
+    explanation->verdict = "waiting";
+    explanation->summary =
+        claims_.before_queue()
+            ? absl::StrCat("its claims keep it out of kube-scheduler's queue: ", claims_.obstacle())
+            : std::string("its claims keep it from being tried on any node");
+    if (!claims_.before_queue()) {
+      explanation->message = FitErrorText(verdicts_, claims_.obstacle());
+    }
+    explanation->waits_for = claims_.Awaited(false, false);
+    explanation->holders = claims_.Consumers();
+    NoteTakers("its claims", explanation);
+  }
+
+  void ExplainTakers(ClusterExplanation* explanation) const {
+    const std::vector<std::string> takers = Takers();
+    const std::string unjudged = Unjudged();
+    explanation->waits_for = claims_.Awaited(true, false);
+    explanation->holders = claims_.Consumers();
+    const bool only_scheduler = explanation->waits_for.empty();
+    if (!unjudged.empty()) {
+      explanation->verdict = "undecided";
+      explanation->summary =
+          absl::StrCat(UnjudgedText(), "; nothing else keeps it from ", TakersText(takers));
+      if (!only_scheduler) return;
+      explanation->waits_for.push_back(
+          {"kube-scheduler",
+           absl::StrCat("to judge ", unjudged, " at its next attempt, which decides")});
+      return;
+    }
+    explanation->verdict = "schedulable";
+    explanation->summary = absl::StrCat(takers.size(), " of ", verdicts_.size(),
+                                        " nodes would take it now (", ShortList(takers), ")");
+    if (!only_scheduler) return;
+    explanation->waits_for.push_back(
+        {"kube-scheduler", claims_.has_classic()
+                               ? "to reserve its claims and bind it at its next attempt"
+                               : "to bind it at its next attempt"});
+  }
+
+  void ExplainRejection(ClusterExplanation* explanation) const {
+    explanation->verdict = "unschedulable";
+    explanation->summary = "no node takes it";
+    explanation->message = Message();
+    if (!filters_.pre_filter_rejection().empty()) {
+      explanation->groups.clear();
+      return;
+    }
+    const std::vector<Remedy> remedies = FindRemedies(pod_, verdicts_, false);
+    for (size_t i = 0; i < groups_.size(); ++i) {
+      ShowNode(ShownNode(groups_[i], remedies), &explanation->groups[i]);
+    }
+    AddHolders(remedies, explanation);
+    AddWaits(remedies, explanation);
+    for (const Remedy& remedy : remedies) {
+      if (explanation->helps.size() == kMostHelps) break;
+      if (remedy.leave.empty() && remedy.conditions.empty()) continue;  // it is waited for
+      const std::vector<std::string> nodes = remedy.leave.empty() && remedy.leaving.empty()
+                                                 ? NodesWithRemedy(verdicts_, remedy.conditions)
+                                                 : std::vector<std::string>();
+      explanation->helps.push_back(RemedyText(remedy, nodes));
+    }
+    for (std::string& note : ShortageNotes(verdicts_)) {
+      explanation->notes.push_back(std::move(note));
+    }
+    NotePreemption(explanation);
+  }
+
+  // The node of a group to look at: the one of the cheapest remedy, else the nearest.
+  static const NodeVerdict& ShownNode(const VerdictGroup& group,
+                                      const std::vector<Remedy>& remedies) {
+    for (const Remedy& remedy : remedies) {
+      for (const NodeVerdict* verdict : group.nodes) {
+        if (verdict->node == remedy.node) return *verdict;
+      }
+    }
+    return *group.nodes.front();
+  }
+
+  // Makes the node the first example of its group.
+  static void ShowNode(const NodeVerdict& verdict, RejectedGroup* group) {
+    std::vector<std::string>& examples = group->examples;
+    const std::string& name = verdict.node->name();
+    const auto known = std::find(examples.begin(), examples.end(), name);
+    if (known == examples.end()) examples.back() = name;
+    std::rotate(examples.begin(), std::find(examples.begin(), examples.end(), name),
+                std::find(examples.begin(), examples.end(), name) + 1);
+    group->detail = verdict.rejections.front().detail;
+  }
+
+  void AddHolders(const std::vector<Remedy>& remedies, ClusterExplanation* explanation) const {
+    size_t shown = 0;
+    for (const VerdictGroup& group : groups_) {
+      if (shown == kMostGroupsWithHolders) break;
+      const NodeVerdict& verdict = ShownNode(group, remedies);
+      std::vector<HolderList> lists = group.shown.plugin == "DynamicResources"
+                                          ? claims_.HoldersOn(NodesOfGroup(group, verdict))
+                                          : HoldersOfNode(verdict);
+      if (!lists.empty()) ++shown;
+      for (HolderList& list : lists) explanation->holders.push_back(std::move(list));
+    }
+    for (HolderList& list : claims_.Consumers()) explanation->holders.push_back(std::move(list));
+  }
+
+  // The nodes of a group, the shown one first.
+  static std::vector<const DumpNode*> NodesOfGroup(const VerdictGroup& group,
+                                                   const NodeVerdict& shown) {
+    std::vector<const DumpNode*> nodes = {shown.node};
+    for (const NodeVerdict* verdict : group.nodes) {
+      if (verdict != &shown) nodes.push_back(verdict->node);
+    }
+    return nodes;
+  }
+
+  // What would have to happen for the nodes of a group, as far as it can happen by itself.
+  static AwaitedAct AwaitedOf(const RejectedGroup& group) {
+    const std::string& plugin = group.plugin;
+    if (plugin == "NodeUnschedulable") return {"a node", "to be uncordoned"};
+    if (plugin == "TaintToleration") return {"a node", "to lose its taint"};
+    if (plugin == "NodeAffinity") {
+      return {"a node", "that meets its node affinity and selector to be added or labelled"};
+    }
+    if (plugin == "DynamicResources") return {"a node", "that suits its claims"};
+    if (plugin == "NodePorts") return {"pods", "that use its host ports to end"};
+    if (plugin == "PodTopologySpread") {
+      return {"pods", "that its topology spread counts to come or go elsewhere"};
+    }
+    if (plugin == "InterPodAffinity") {
+      return absl::StrContains(group.reasons.front(), "pod affinity")
+                 ? AwaitedAct{"a pod", "that it wants to be near to run"}
+                 : AwaitedAct{"pods", "that it must not be near to end"};
+    }
+    std::vector<std::string> wanted;
+    for (const LackInGroup& lack : group.lacks) {
+      wanted.push_back(
+          absl::StrCat(ShortAmountText(lack.resource, lack.wanted, true), " ", lack.resource));
+    }
+    return {"a node", absl::StrCat("with ", ShortList(wanted), " free to be added")};
+  }
+
+  // Whether lifting what the plugin rejects would be enough for some node of the group.
+  static bool IsEnough(const VerdictGroup& group) {
+    return std::any_of(group.nodes.begin(), group.nodes.end(), [&group](const NodeVerdict* node) {
+      return std::all_of(node->rejections.begin(), node->rejections.end(),
+                         [&group](const NodeRejection& rejection) {
+                           return rejection.plugin == group.shown.plugin && !rejection.hopeless;
+                         });
+    });
+  }
+
+  void AddWaits(const std::vector<Remedy>& remedies, ClusterExplanation* explanation) const {
+    const std::string& nominated = pod_.status().nominated_node_name();
+    if (!nominated.empty()) {
+      explanation->waits_for.push_back(
+          {"the victims of its preemption",
+           absl::StrCat("to leave ", nominated, ", which it is nominated for")});
+    }
+    for (const Remedy& remedy : remedies) {
+      if (!remedy.leave.empty() || !remedy.conditions.empty()) continue;
+      std::vector<std::string> names;
+      for (const DumpPod* pod : remedy.leaving) names.push_back(pod->key);
+      explanation->waits_for.push_back(
+          {ShortList(names), absl::StrCat("to be gone, being deleted already: then ",
+                                          remedy.node->name(), " takes it")});
+    }
+    std::set<std::string> said;
+    std::set<std::string> held;  // what some node would have enough of if its pods ended
+    bool pinned = false;
+    for (const VerdictGroup& group : groups_) {
+      if (group.shown.plugin == "DynamicResources") {
+        pinned = pinned || group.nodes.front()->rejections.front().pinned;
+      } else if (!IsEnough(group)) {
+        continue;
+      } else if (!group.shown.lacks.empty()) {
+        for (const LackInGroup& lack : group.shown.lacks) {
+          held.insert(lack.resource == "pods" ? "pod slots" : lack.resource);
+        }
+      } else {
+        AwaitedAct act = AwaitedOf(group.shown);
+        if (said.insert(act.what).second) explanation->waits_for.push_back(std::move(act));
+      }
+    }
+    if (!held.empty()) {
+      explanation->waits_for.push_back(
+          {"pods", absl::StrCat("that hold ", ShortList({held.begin(), held.end()}),
+                                " to end, or nodes to be added")});
+    }
+    for (AwaitedAct& act : claims_.Awaited(false, pinned)) {
+      explanation->waits_for.push_back(std::move(act));
+    }
+    if (explanation->waits_for.empty()) {
+      explanation->waits_for.push_back(AwaitedOf(groups_.front().shown));
+    }
+  }
+
+  void NotePreemption(ClusterExplanation* explanation) const {
+    const std::vector<Remedy> remedies = FindRemedies(pod_, verdicts_, true);
+    if (remedies.empty() || remedies.front().leave.empty()) return;
+    std::vector<std::string> names;
+    for (const DumpPod* pod : remedies.front().leave) names.push_back(pod->key);
+    const std::string victims = absl::StrCat(
+        ShortList(names), " on ", remedies.front().node->name(),
+        names.size() == 1 ? " has" : " have", " a lower priority than its ", pod_.priority());
+    explanation->notes.push_back(
+        pod_.spec().preemption_policy() == "Never"
+            ? absl::StrCat(victims, ", but its preemptionPolicy is Never")
+            : absl::StrCat(victims, ": kube-scheduler may preempt to make room"));
+  }
+
+  void AddNotes(ClusterExplanation* explanation) const {
+    for (std::string& note : claims_.Notes()) explanation->notes.push_back(std::move(note));
+    if (!volumes_.empty()) {
+      explanation->notes.push_back(
+          absl::StrCat("volumes are not looked at: ", ShortList(volumes_)));
+    }
+    if (!filters_.doubt().empty()) explanation->notes.push_back(filters_.doubt());
+    const std::string& scheduler = pod_.spec().scheduler_name();
+    if (!scheduler.empty() && scheduler != "default-scheduler") {
+      explanation->notes.push_back(absl::StrCat("its scheduler is ", scheduler,
+                                                "; what is said here are kube-scheduler's rules"));
+    }
+    for (const kube::Condition& condition : pod_.status().conditions()) {
+      if (condition.type() != "PodScheduled" || condition.status() != "False") continue;
+      if (condition.message().empty()) continue;
+      const bool same = !explanation->message.empty() &&
+                        absl::StartsWith(condition.message(), explanation->message);
+      // The time of a condition is that of its change from or to False; the message is newer.
+      explanation->notes.push_back(
+          same ? absl::StrCat("kube-scheduler said the same at ", condition.last_transition_time())
+               : absl::StrCat("when it was last tried, at ", condition.last_transition_time(),
+                              " or later, kube-scheduler saw: ", condition.message()));
+      if (!same) {
+        explanation->notes.push_back(
+            "everything else here is from the objects of the dump, which may have changed since "
+            "then");
+      }
+    }
+    std::set<std::string> namespaces;
+    for (const DumpPod& pod : dump_.pods()) {
+      namespaces.insert(NamespaceOf(pod.object->metadata()));
+    }
+    if (namespaces.size() == 1) {
+      explanation->notes.push_back(
+          absl::StrCat("all pods of the dump are in the namespace ", *namespaces.begin(),
+                       "; if there are others, less is free than it seems (kubectl get -A)"));
+    }
+    explanation->not_looked_at = {"volumes", "the scheduler's configuration and extenders",
+                                  "resizes of running pods in place"};
+    if (claims_.has_structured()) explanation->not_looked_at.push_back("structured claims");
+  }
+
+  const ClusterDump& dump_;
+  const DumpPod& pod_;
+  PodFilters filters_;
+  PodClaims claims_;
+  std::vector<std::string> volumes_;  // that matter
+  std::vector<NodeVerdict> verdicts_;
+  std::vector<VerdictGroup> groups_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::string> ExplainCluster(const std::vector<std::string>& paths,
+                                           const std::string& pod, OutputFormat format,
+                                           std::vector<std::string>* warnings) {
+  const absl::StatusOr<ClusterDump> dump = ClusterDump::Read(paths, warnings);
+  if (!dump.ok()) return dump.status();
+  const std::string key = absl::StrContains(pod, '/') ? pod : KubeKey("", pod);
+  const DumpPod* found = dump->FindPod(key);
+  if (found == nullptr) return UnknownPod(*dump, key);
+  ClusterExplanation explanation;
+  explanation.pod = found->key;
+  explanation.phase = found->status().phase().empty() ? "Pending" : found->status().phase();
+  if (!ExplainPastScheduler(*dump, *found, &explanation)) {
+    ClusterExplainer(*dump, *found).Explain(&explanation);
+  }
+  return format == OutputFormat::kJson  ? ExplanationJson(explanation)
+         : format == OutputFormat::kCsv ? ExplanationCsv(explanation)
+                                        : ExplanationText(explanation);
+}
+
+}  // namespace drasim

@@ -1,0 +1,36 @@
+// drasim explain --cluster: why does a pod of a real cluster not run? Answered from what
+// `kubectl get nodes,pods,... -o yaml` printed, by kube-scheduler's rules (1.34) and those of
+// classic DRA (1.29), without a simulation.
+#ifndef DRASIM_SIM_EXPLAIN_CLUSTER_H_
+#define DRASIM_SIM_EXPLAIN_CLUSTER_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "sim/record/data_table.h"
+
+namespace drasim {
+
+// Reads the files (YAML or JSON, plain or .gz; "-" is standard input), all of one cluster, and
+// explains `pod`, which is "NAMESPACE/NAME", or "NAME" in the namespace default: which rule rejects
+// which nodes and by how much, what the pod waits for, who holds what it lacks, and what would
+// help. Nodes with the same reason and similar shortfalls are one group. All forms end with a line
+// break; CSV has the groups of nodes alone.
+//
+// Looked at are the Filter plugins up to InterPodAffinity, but for volumes, and DynamicResources
+// with classic claims. A pod with structured claims or with PersistentVolumeClaims is not said to
+// be schedulable: the first line says that they were not looked at. What else was not is said at
+// the end. What has been read but is odd goes to `warnings`, "FILE:LINE...: ...", which may be
+// null; objects and fields that are not known are passed over.
+//
+// Errors, InvalidArgument: a file that cannot be opened, or is not YAML or JSON
+// ("FILE:LINE:COLUMN: ..."); files without any node; a pod that is not in them, with a similar
+// name. Cost: linear in the text; nodes times pods in the worst case, with affinities between pods.
+absl::StatusOr<std::string> ExplainCluster(const std::vector<std::string>& paths,
+                                           const std::string& pod, OutputFormat format,
+                                           std::vector<std::string>* warnings);
+
+}  // namespace drasim
+
+#endif  // DRASIM_SIM_EXPLAIN_CLUSTER_H_

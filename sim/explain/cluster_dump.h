@@ -1,0 +1,138 @@
+// The objects of one cluster as kubectl printed them, indexed for drasim explain.
+#ifndef DRASIM_SIM_EXPLAIN_CLUSTER_DUMP_H_
+#define DRASIM_SIM_EXPLAIN_CLUSTER_DUMP_H_
+
+#include <cstddef>
+#include <deque>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "model/kube/reader.h"
+#include "model/kube/rules.h"
+#include "model/proto/kube.pb.h"
+
+namespace drasim {
+
+// "NAMESPACE/NAME"; an object without a namespace is in "default".
+std::string KubeKey(absl::string_view ns, absl::string_view name);
+std::string KubeKey(const proto::kube::ObjectMeta& meta);
+inline std::string NamespaceOf(const proto::kube::ObjectMeta& meta) {
+  return meta.namespace_().empty() ? std::string("default") : meta.namespace_();
+}
+inline bool IsBeingDeleted(const proto::kube::ObjectMeta& meta) {
+  return !meta.deletion_timestamp().empty();
+}
+
+struct DumpPod {
+  const proto::kube::Pod* object = nullptr;
+  std::string key;
+  KubeAmounts request;
+
+  const proto::kube::PodSpec& spec() const { return object->spec(); }
+  const proto::kube::PodStatus& status() const { return object->status(); }
+  const KubeTexts& labels() const { return object->metadata().labels(); }
+  // Phase Succeeded or Failed: holds nothing any more.
+  bool is_finished() const {
+    return status().phase() == "Succeeded" || status().phase() == "Failed";
+  }
+  bool is_deleting() const { return IsBeingDeleted(object->metadata()); }
+  int32_t priority() const { return spec().priority(); }
+};
+
+// "Running, being deleted"
+std::string StateOfPod(const DumpPod& pod);
+
+struct DumpNode {
+  const proto::kube::Node* object = nullptr;
+  KubeAmounts allocatable;
+  KubeAmounts requested;                  // by the pods below; "pods" is their number
+  std::vector<const DumpPod*> pods;       // bound here and not finished, in the order of the dump
+  std::vector<const DumpPod*> nominated;  // that wait for victims here to leave, and are not bound
+
+  const std::string& name() const { return object->metadata().name(); }
+  const KubeTexts& labels() const { return object->metadata().labels(); }
+  int64_t Free(const std::string& resource) const {
+    return AmountOf(allocatable, resource) - AmountOf(requested, resource);
+  }
+};
+
+class ClusterDump {
+ public:
+  // Errors and warnings as ExplainCluster has them, but for those about a pod.
+  static absl::StatusOr<ClusterDump> Read(const std::vector<std::string>& paths,
+                                          std::vector<std::string>* warnings);
+
+  ClusterDump(const ClusterDump&) = delete;
+  ClusterDump& operator=(const ClusterDump&) = delete;
+  ClusterDump(ClusterDump&&) = default;
+  ClusterDump& operator=(ClusterDump&&) = default;
+
+  // In the order of the dump.
+  const std::deque<DumpNode>& nodes() const { return nodes_; }
+  const std::deque<DumpPod>& pods() const { return pods_; }
+  const std::vector<const proto::kube::ResourceClaim*>& claims() const { return claims_; }
+
+  // Null when the dump has none of that name. By KubeKey, classes by name.
+  const DumpNode* FindNode(const std::string& name) const;
+  const DumpPod* FindPod(const std::string& key) const;
+  const proto::kube::ResourceClass* FindClass(const std::string& name) const;
+  const proto::kube::ResourceClaim* FindClaim(const std::string& key) const;
+  const proto::kube::ResourceClaimTemplate* FindTemplate(const std::string& key) const;
+  const proto::kube::PodSchedulingContext* FindContext(const std::string& key) const;
+  // Claims and templates of resource.k8s.io/v1alpha3 and later are known by KubeKey alone.
+  bool HasStructuredClaim(const std::string& key) const {
+    return structured_claims_.count(key) > 0;
+  }
+  bool HasStructuredTemplate(const std::string& key) const {
+    return structured_templates_.count(key) > 0;
+  }
+  // In any version.
+  bool has_claims() const { return !claims_.empty() || !structured_claims_.empty(); }
+  // Whether some object beside claims belongs to DRA with control plane controllers.
+  bool has_classic_objects() const {
+    return !classes_.empty() || !templates_.empty() || !contexts_.empty();
+  }
+  // Parameters of a driver, ConfigMaps included. `kind_known`: whether the dump has any of the
+  // kind.
+  bool HasParameters(const std::string& kind, const std::string& key, bool* kind_known) const;
+
+  // Of the Namespace object; what every namespace has if the dump has no such object.
+  // REQUIRES: some pod is in it.
+  const KubeTexts& NamespaceLabels(const std::string& name) const;
+  bool HasNamespace(const std::string& name) const { return read_namespaces_.count(name) > 0; }
+
+ private:
+  ClusterDump() = default;
+  absl::Status ReadFile(const std::string& path, std::vector<std::string>* warnings);
+  void Keep(const proto::kube::Object& object);
+  // Remembers structured claims; a warning per kind of the others that may matter.
+  void KeepSkipped(const std::vector<KubeSkipped>& skipped, const std::string& file,
+                   std::vector<std::string>* odd);
+  void JoinPodsToNodes();
+
+  std::deque<proto::kube::Object> objects_;  // a deque keeps addresses
+  std::map<std::string, std::string> seen_;  // kind and key to where it was read
+  std::deque<DumpNode> nodes_;
+  std::deque<DumpPod> pods_;
+  std::vector<const proto::kube::ResourceClaim*> claims_;
+  std::map<std::string, DumpNode*> nodes_by_name_;
+  std::map<std::string, DumpPod*> pods_by_key_;
+  std::map<std::string, const proto::kube::ResourceClass*> classes_;
+  std::map<std::string, const proto::kube::ResourceClaim*> claims_by_key_;
+  std::map<std::string, const proto::kube::ResourceClaimTemplate*> templates_;
+  std::map<std::string, const proto::kube::PodSchedulingContext*> contexts_;
+  std::set<std::string> structured_claims_;
+  std::set<std::string> structured_templates_;
+  std::map<std::string, std::set<std::string>> parameters_;  // keys by kind
+  std::set<std::string> read_namespaces_;
+  std::map<std::string, KubeTexts> namespace_labels_;
+};
+
+}  // namespace drasim
+
+#endif  // DRASIM_SIM_EXPLAIN_CLUSTER_DUMP_H_

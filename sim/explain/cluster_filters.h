@@ -1,0 +1,120 @@
+// kube-scheduler's Filter plugins, asked about one pod of a dump and every node: up to
+// InterPodAffinity, but for those of volumes.
+#ifndef DRASIM_SIM_EXPLAIN_CLUSTER_FILTERS_H_
+#define DRASIM_SIM_EXPLAIN_CLUSTER_FILTERS_H_
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "model/kube/rules.h"
+#include "sim/explain/cluster_dump.h"
+
+namespace drasim {
+
+// Nodes without any of a resource, nodes that are too small and nodes that are full are told apart.
+enum class NodeLack { kNone, kTooSmall, kFull };
+
+struct LackedResource {
+  std::string resource;     // "pods": a pod slot
+  int64_t wanted = 0;       // more than free
+  int64_t free = 0;         // below 0 on a node that is overcommitted
+  int64_t allocatable = 0;  // of the node as a whole
+
+  NodeLack kind() const {
+    if (resource != "pods" && allocatable == 0) return NodeLack::kNone;
+    return wanted > allocatable ? NodeLack::kTooSmall : NodeLack::kFull;
+  }
+  // wanted - free, cut to int64.
+  int64_t shortfall() const {
+    const int64_t most = std::numeric_limits<int64_t>::max();
+    return free < 0 && wanted > most + free ? most : wanted - free;
+  }
+};
+
+// Why one plugin does not want the pod on a node.
+struct NodeRejection {
+  absl::string_view plugin;
+  std::vector<std::string> reasons;  // kube-scheduler's words, as it counts them
+  // What belongs to it, in words; nodes of a group may differ in it, and the example's is shown.
+  std::string detail;
+  // Rejections are alike when plugin, reasons and this are equal.
+  std::string alike;
+  // How far the node is from taking the pod; comparable among rejections that are alike.
+  int64_t distance = 0;
+  std::vector<LackedResource> lacked;      // NodeResourcesFit
+  std::vector<const DumpPod*> in_the_way;  // all of them would have to leave
+  // What would have to be otherwise: "the node were uncordoned". Empty: nothing but pods that
+  // leave, or nothing at all when there are none in the way and nothing is lacked.
+  std::string remedy;
+  bool hopeless =
+      false;            // nothing that happens to pods, node or taints can be counted upon to help
+  bool pinned = false;  // DynamicResources: an allocated claim is not available there
+};
+
+// Keeps references to the dump and the pod.
+class PodFilters {
+ public:
+  PodFilters(const ClusterDump& dump, const DumpPod& pod);
+
+  // What rejects the pod as a whole (PreFilter), in kube-scheduler's words; empty: nothing.
+  const std::string& pre_filter_rejection() const { return pre_filter_rejection_; }
+
+  // All plugins that reject the node, in kube-scheduler's order; the first is the one that counts
+  // there. Empty: the node would do. O(pods of the node).
+  std::vector<NodeRejection> Check(const DumpNode& node) const;
+
+  // What the answer depends on and the dump does not have, a sentence; "" when there is nothing.
+  const std::string& doubt() const { return doubt_; }
+
+ private:
+  // Pods in a domain of a topology: (key, value).
+  using Domain = std::pair<std::string, std::string>;
+  using PodsByDomain = std::map<Domain, std::vector<const DumpPod*>>;
+
+  struct Spread {
+    const proto::kube::TopologySpreadConstraint* constraint = nullptr;
+    proto::kube::LabelSelector selector;
+    bool matches_self = false;
+    std::map<std::string, int64_t> counts;  // matching pods by domain
+    int64_t fewest = 0;
+  };
+
+  void PrepareNames();
+  void PrepareSpread();
+  void PrepareAffinity();
+  void CountForSpread(const DumpNode& node);
+  bool TermMatches(const proto::kube::PodAffinityTerm& term, const DumpPod& owner,
+                   const DumpPod& other);
+
+  void CheckNode(const DumpNode& node, std::vector<NodeRejection>* rejections) const;
+  void CheckPorts(const DumpNode& node, std::vector<NodeRejection>* rejections) const;
+  void CheckFit(const DumpNode& node, std::vector<NodeRejection>* rejections) const;
+  void CheckSpread(const DumpNode& node, std::vector<NodeRejection>* rejections) const;
+  void CheckAffinity(const DumpNode& node, std::vector<NodeRejection>* rejections) const;
+  void CheckAntiAffinity(const DumpNode& node, std::vector<NodeRejection>* rejections) const;
+  // Pods that are to come to the node and go first.
+  std::vector<const DumpPod*> NominatedOn(const DumpNode& node) const;
+
+  const ClusterDump& dump_;
+  const DumpPod& pod_;
+  std::string pre_filter_rejection_;
+  std::string doubt_;
+  bool named_only_ = false;
+  std::set<std::string> names_;
+  std::vector<KubeHostPort> ports_;
+  std::vector<Spread> spreads_;
+  PodsByDomain wanted_near_;    // match all terms of the pod's affinity
+  PodsByDomain unwanted_near_;  // match a term of its anti-affinity
+  PodsByDomain unwilling_;      // whose anti-affinity matches the pod
+  bool matches_own_affinity_ = false;
+};
+
+}  // namespace drasim
+
+#endif  // DRASIM_SIM_EXPLAIN_CLUSTER_FILTERS_H_

@@ -1,0 +1,84 @@
+// An answer of drasim explain, and how it is printed.
+#ifndef DRASIM_SIM_EXPLAIN_CLUSTER_REPORT_H_
+#define DRASIM_SIM_EXPLAIN_CLUSTER_REPORT_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/explain/cluster_filters.h"
+
+namespace drasim {
+
+// What nodes of a group lack of one resource. Amounts as ExactAmountText has them are in JSON.
+struct LackInGroup {
+  std::string reason;  // "Insufficient cpu"
+  std::string resource;
+  NodeLack kind = NodeLack::kFull;
+  int64_t wanted = 0;
+  int64_t most_free = 0;         // on one node
+  int64_t most_allocatable = 0;  // of one node
+};
+
+// Nodes that one plugin rejects for the same reasons, with similar shortfalls.
+struct RejectedGroup {
+  std::string plugin;
+  std::vector<std::string> reasons;
+  std::string detail;              // of the first example
+  std::vector<LackInGroup> lacks;  // NodeResourcesFit: one for each reason
+  size_t nodes = 0;
+  std::vector<std::string> patterns;  // "a100-*"; the names themselves when they are few
+  std::vector<std::string> examples;  // at most three, the one that is nearest to fitting first
+};
+
+// Who has to act, and what is to be done: "driver gpu.example.com", "to allocate claim ml/a".
+struct AwaitedAct {
+  std::string who;
+  std::string what;
+};
+
+// Who holds something that the pod wants.
+struct HolderList {
+  struct Holder {
+    std::string name;    // "ml/train-0"
+    std::string amount;  // "4"; empty: it cannot be counted
+    std::string state;   // "Running, being deleted"
+  };
+  std::string subject;  // "nvidia.com/gpu on a100-03", "claim ml/shared"
+  std::string summary;  // "7 of 8 held, 1 free"; may be empty
+  std::vector<Holder> holders;
+  size_t others = 0;  // that are not listed
+};
+
+struct ClusterExplanation {
+  std::string pod;
+  std::string phase;
+  std::string node;     // it is bound there; empty: nowhere
+  std::string verdict;  // a word: see explain_cluster.cc
+  std::string summary;  // behind "POD (PHASE)": "no node takes it"
+  std::string message;  // kube-scheduler's: "0/5 nodes are available: ..."; may be empty
+  std::vector<RejectedGroup> groups;
+  std::vector<HolderList> holders;
+  std::vector<AwaitedAct> waits_for;
+  std::vector<std::string> helps;  // smallest changes first
+  std::vector<std::string> notes;
+  std::vector<std::string> not_looked_at;
+};
+
+// For people, with a line break at the end.
+std::string ExplanationText(const ClusterExplanation& explanation);
+// "drasim.explain-cluster/v1" with the keys pod, phase, node, verdict, summary, message, groups,
+// waits_for, holders, would_help, notes, not_looked_at. Amounts are texts as Kubernetes prints
+// them.
+std::string ExplanationJson(const ClusterExplanation& explanation);
+// A line for each group of nodes: pod, verdict, plugin, reasons, detail, nodes, examples; without
+// groups one line with the pod and the verdict.
+std::string ExplanationCsv(const ClusterExplanation& explanation);
+
+// "ml/a", "ml/a and ml/b", "ml/a, ml/b and 3 more"
+std::string ShortList(const std::vector<std::string>& names, size_t most = 3);
+
+}  // namespace drasim
+
+#endif  // DRASIM_SIM_EXPLAIN_CLUSTER_REPORT_H_

@@ -1,0 +1,115 @@
+// What a node has idle for one kind of pod, and what of it the pod lacks: the arithmetic behind
+// explanations.
+//
+// A NodeRoom is a copy of a node's idle amounts, as far as one shape asks for them. It can be given
+// back what residents hold and charged with further pods of the shape, so that "when would it fit"
+// and "how many would fit" need no change of the cluster.
+#ifndef DRASIM_SIM_EXPLAIN_NODE_ROOM_H_
+#define DRASIM_SIM_EXPLAIN_NODE_ROOM_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/optional.h"
+#include "model/cluster_state.h"
+#include "model/ids.h"
+#include "model/job_table.h"
+#include "model/mig_table.h"
+#include "model/time.h"
+
+namespace drasim {
+
+// What a pod may lack on a node; the unit of its amounts.
+enum class LackKind : uint8_t {
+  kCpu,        // milli-CPU
+  kMemory,     // bytes
+  kPodSlots,   // pods
+  kExtended,   // units of an extended resource
+  kGpus,       // whole GPUs with nothing on them
+  kGpuShare,   // milli of one GPU
+  kGpuShares,  // GPUs with the wanted milli idle on each
+  kMig,        // places for MIG instances of a profile
+  kMigJoint,   // the instances of all profiles together, each of which would fit alone
+  kGroup,      // pods of a group on one node
+};
+
+struct Shortfall {
+  LackKind kind = LackKind::kCpu;
+  std::string name;        // "cpu", "memory", "nvidia.com/gpu", "3g.20gb", ...
+  int64_t wanted = 0;      // by one pod
+  int64_t idle = 0;        // of use to one pod: of a share, the largest idle part of one GPU
+  int64_t idle_all = 0;    // on the node together; more than `idle` where it lies in pieces
+  bool in_pieces = false;  // on this node enough is idle, but not in one piece
+  int64_t missing() const { return wanted - idle; }
+  bool operator==(const Shortfall&) const = default;
+};
+
+// "500m" of CPU is "0.5 CPUs", bytes are "16Gi", ...; with what they are amounts of.
+std::string LackAmountText(LackKind kind, absl::string_view name, int64_t amount);
+// Without that: "0.5", "16Gi", "2".
+std::string LackNumberText(LackKind kind, int64_t amount);
+
+class NodeRoom {
+ public:
+  // As the node is. The shape must belong to a pod that was added. O(devices of the node).
+  NodeRoom(const ClusterState& cluster, NodeId node, ShapeId shape);
+
+  // All pods leave the node. What it has of extended resources is what it reports.
+  void Clear();
+  // A resident leaves. REQUIRES: it is on the node.
+  void Release(PodId pod);
+  // One more pod of the shape comes, onto the first devices that fit. False, and nothing is done,
+  // if it does not fit.
+  bool Take();
+
+  // What the pod lacks, in the order in which the scheduler's filters look; empty when it fits by
+  // amounts. Labels, taints and GPU models do not matter here.
+  std::vector<Shortfall> Lacks() const;
+
+ private:
+  void LackOfGpus(std::vector<Shortfall>* lacks) const;
+  void LackOfMig(std::vector<Shortfall>* lacks) const;
+  uint32_t UsableForMig() const;
+
+  struct Extended {
+    size_t column;  // kNoColumn: no node has it
+    int64_t wanted;
+    int64_t idle;
+  };
+
+  const ClusterState* cluster_;
+  const PodShape* shape_;
+  NodeId node_;
+  ShapeId shape_id_;
+  int64_t cpu_milli_;
+  int64_t memory_bytes_;
+  int64_t pods_;
+  int64_t group_pods_ = 0;  // of the shape's group
+  absl::InlinedVector<int16_t, 8> gpu_milli_;
+  absl::InlinedVector<MigState, 8> mig_;  // empty unless the shape wants instances of these GPUs
+  absl::InlinedVector<Extended, 4> extended_;
+};
+
+// What the pod, which is on the node, holds there of what a shortfall is about.
+int64_t HeldOf(const ClusterState& cluster, PodId pod, const Shortfall& lack);
+
+// When the job's pods will leave their nodes by themselves; nothing if it does not run or has no
+// end.
+absl::optional<SimTime> ExpectedEnd(const JobTable& jobs, JobId job, SimTime now);
+
+// When a node will have room for the shape if nothing else comes: the residents with a known end
+// leave one after the other.
+struct RoomForecast {
+  SimTime at;
+  std::vector<PodId> after;  // who has left by then, in order
+};
+// Nothing if those are not enough. O(residents x devices).
+absl::optional<RoomForecast> ForecastRoom(const ClusterState& cluster, const JobTable& jobs,
+                                          NodeId node, ShapeId shape, SimTime now);
+
+}  // namespace drasim
+
+#endif  // DRASIM_SIM_EXPLAIN_NODE_ROOM_H_

@@ -1,0 +1,373 @@
+#include "sim/explain/replay.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
+#include "absl/time/time.h"
+#include "model/text/did_you_mean.h"
+#include "model/text/yaml_proto.h"
+#include "sim/record/device_log.h"
+#include "sim/record/ledger_reader.h"
+#include "sim/record/pod_log.h"
+#include "sim/record/version.h"
+#include "sim/run/progress.h"
+#include "sim/scenario/resolve.h"
+
+namespace drasim {
+namespace {
+
+// Names that are looked through for a similar one.
+constexpr size_t kMostNames = 100'000;
+
+// How well a pod's name fits what was typed, the best first.
+constexpr size_t kExactName = 0;
+constexpr size_t kDefaultNamespace = 1;  // one of the two says "default/", the other nothing
+constexpr size_t kFirstOfJob = 2;
+constexpr size_t kNoMatch = 4;
+
+// What a look through the ledger tells.
+struct LedgerFindings {
+  proto::Scenario scenario;  // resolved
+  std::string path;
+  bool complete = false;
+  PodId pod;
+  size_t rank = kNoMatch;  // how well its name fits, see MatchOf
+  uint64_t same_name = 0;  // pods whose names fit as well
+  SimTime arrival;
+  uint64_t arrival_records = 0;  // records ahead of its arrival
+  uint64_t records = 0;          // up to the time that is asked about
+  uint64_t pod_hash = 0;         // over the pod's records among them
+  SimTime time;                  // that is asked about
+  SimTime end;                   // of the last record
+  std::vector<LedgerReader::Checkpoint> checkpoints;
+};
+
+// The text as typed, and its other readings: the namespace "default" need not be said. Pods of
+// traces are in it.
+std::vector<std::string> NamesMeant(const std::string& typed) {
+  const absl::string_view alone = absl::StripPrefix(typed, "default/");
+  if (alone != typed) return {typed, std::string(alone)};
+  return {typed, absl::StrContains(typed, '/') ? typed : absl::StrCat("default/", typed)};
+}
+
+size_t MatchOf(absl::string_view name, const std::vector<std::string>& meant) {
+  if (name == meant[0]) return kExactName;
+  if (name == meant[1]) return kDefaultNamespace;
+  if (!absl::EndsWith(name, "-0")) return kNoMatch;
+  name.remove_suffix(2);
+  return name == meant[0] ? kFirstOfJob : name == meant[1] ? kFirstOfJob + 1 : kNoMatch;
+}
+
+absl::Status NoSuchPod(const std::string& typed, const LedgerReader& ledger) {
+  std::vector<std::string> known;
+  const ClusterState& cluster = ledger.cluster();
+  for (size_t p = 0; p < cluster.pod_count() && known.size() < kMostNames; ++p) {
+    known.emplace_back(cluster.pod_name(PodId(p)));
+  }
+  // A pod of the same name in another namespace is more likely than a misspelt one.
+  const std::string wanted = typed.substr(typed.find('/') + 1);
+  std::string suggestion;
+  for (const std::string& name : known) {
+    if (!suggestion.empty() || name.substr(name.find('/') + 1) != wanted) continue;
+    suggestion =
+        absl::StrCat(" (there is '", absl::StrContains(name, '/') ? "" : "default/", name, "')");
+  }
+  if (suggestion.empty()) suggestion = Suggest(typed, known);
+  for (const std::string& name : known) {
+    if (!suggestion.empty() || typed.empty()) break;
+    if (absl::StrContains(name, typed)) {
+      suggestion = absl::StrCat(" (did you mean '", name, "'?)");
+    }
+  }
+  if (suggestion.empty() && !known.empty()) {
+    const size_t shown = std::min<size_t>(known.size(), 3);
+    const std::vector<std::string> first(known.begin(),
+                                         known.begin() + static_cast<std::ptrdiff_t>(shown));
+    suggestion =
+        absl::StrCat("; there are ", cluster.pod_count(), ", such as ", absl::StrJoin(first, ", "));
+  }
+  return absl::NotFoundError(
+      absl::StrCat("--pod: no pod of ", ledger.path(), " is called '", typed, "'", suggestion));
+}
+
+absl::Status ReadScenario(const LedgerReader& ledger, proto::Scenario* scenario) {
+  const std::string& version = ledger.header().drasim_version();
+  if (version != kDrasimVersion) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(ledger.path(), ": a run of drasim ", version, ", which drasim ",
+                     kDrasimVersion, " may not repeat; run it anew and explain that"));
+  }
+  if (absl::Status s = MergeYaml(ledger.header().scenario_yaml(), ledger.path(), scenario);
+      !s.ok()) {
+    return s;
+  }
+  if (absl::Status s = ResolveScenario(scenario); !s.ok()) return s;
+  for (const auto& [key, file] :
+       {std::pair("cluster.path", scenario->cluster().path()),
+        std::pair("workload.trace.path", scenario->workload().trace().path())}) {
+    if (file != "-") continue;
+    return absl::FailedPreconditionError(
+        absl::StrCat(ledger.path(), ": ", key,
+                     " was standard input, so that the run cannot be simulated again"));
+  }
+  return absl::OkStatus();
+}
+
+std::string TimeOfRun(SimTime time) { return absl::FormatDuration(absl::Nanoseconds(time.ns())); }
+
+// Notes what one record tells of the pod that is looked for.
+void NoteRecord(const Record& record, const LedgerReader& ledger, const ExplainRequest& request,
+                const std::vector<std::string>& names, LedgerFindings* found) {
+  const ClusterState& cluster = ledger.cluster();
+  if (record.kind == RecordKind::kPodArrived) {
+    const size_t rank = MatchOf(cluster.pod_name(record.pod), names);
+    if (rank < found->rank) {
+      found->pod = record.pod;
+      found->rank = rank;
+      found->arrival = record.time;
+      found->arrival_records = ledger.records() - 1;
+      found->same_name = 0;
+      found->pod_hash = EmptyPodHash();
+    }
+    if (rank == found->rank && rank != kNoMatch) ++found->same_name;
+  }
+  found->end = record.time;
+  if (request.at.has_value() && record.time > *request.at) return;
+  found->records = ledger.records();
+  if (record.pod.valid() && record.pod == found->pod) {
+    found->pod_hash = HashPodRecord(found->pod_hash, record, cluster, ledger.summaries());
+  }
+}
+
+absl::StatusOr<LedgerFindings> SearchLedger(const ExplainRequest& request) {
+  absl::StatusOr<std::unique_ptr<LedgerReader>> opened = LedgerReader::Open(request.path);
+  std::error_code error;
+  if (absl::IsNotFound(opened.status()) && std::filesystem::is_directory(request.path, error)) {
+    return absl::NotFoundError(absl::StrCat(
+        request.path, ": has no ledger; a run leaves one in its folder unless it is told not to"));
+  }
+  if (!opened.ok()) return opened.status();
+  LedgerReader& ledger = **opened;
+  LedgerFindings found;
+  found.path = ledger.path();
+  if (absl::Status s = ReadScenario(ledger, &found.scenario); !s.ok()) return s;
+  const std::vector<std::string> names = NamesMeant(request.pod);
+  Record record;
+  while (true) {
+    const absl::StatusOr<bool> more = ledger.Next(&record);
+    if (!more.ok()) return more.status();
+    if (!*more) break;
+    NoteRecord(record, ledger, request, names, &found);
+  }
+  found.complete = ledger.complete();
+  if (!found.pod.valid()) return NoSuchPod(request.pod, ledger);
+  // Times are printed to the next millisecond, and what was printed may be asked for.
+  if (request.at.has_value() && *request.at - found.end >= SimDuration::Millis(1)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--at: found ", TimeOfRun(*request.at), ", expected a time up to ", TimeOfRun(found.end),
+        ", the end of ", found.complete ? "the run" : "what is recorded of the run"));
+  }
+  found.time = std::min(request.at.value_or(found.end), found.end);
+  absl::StatusOr<std::vector<LedgerReader::Checkpoint>> checkpoints = ledger.ListCheckpoints();
+  if (!checkpoints.ok()) return checkpoints.status();
+  found.checkpoints = *std::move(checkpoints);
+  return found;
+}
+
+// A simulation of the run with all that listens to it.
+struct SecondRun {
+  std::unique_ptr<Simulation> sim;
+  std::unique_ptr<PodLog> pod_log;
+  std::unique_ptr<DeviceLog> device_log;
+  std::unique_ptr<Profile> filters;
+  std::unique_ptr<Explainer> explainer;
+  std::unique_ptr<StorySink> story;
+  std::unique_ptr<Progress> progress;
+};
+
+absl::StatusOr<SecondRun> MakeSecondRun(const LedgerFindings& found, bool quiet) {
+  SecondRun second;
+  absl::StatusOr<std::unique_ptr<Simulation>> sim = Simulation::Build(found.scenario);
+  if (!sim.ok()) {
+    return absl::Status(sim.status().code(),
+                        absl::StrCat(sim.status().message(),
+                                     " (explain simulates the run again, from its inputs)"));
+  }
+  second.sim = *std::move(sim);
+  absl::StatusOr<Profile> filters = FiltersOf(*second.sim);
+  if (!filters.ok()) return filters.status();
+  second.filters = std::make_unique<Profile>(*std::move(filters));
+  second.explainer = std::make_unique<Explainer>(&second.sim->cluster(), &second.sim->jobs(),
+                                                 &second.sim->summaries(), second.filters.get(),
+                                                 HooksOf(*second.sim));
+  // These two belong to the checkpoints of a run that left files.
+  second.pod_log = std::make_unique<PodLog>(second.sim->front_end() != nullptr ||
+                                            second.sim->cluster().any_mig());
+  second.sim->AddSink(second.pod_log.get());
+  if (second.sim->front_end() != nullptr) {
+    second.device_log = std::make_unique<DeviceLog>();
+    second.sim->AddSink(second.device_log.get());
+  }
+  second.story = std::make_unique<StorySink>(second.sim.get(), second.explainer.get(), found.pod,
+                                             found.records);
+  second.sim->AddSink(second.story.get());
+  second.sim->set_stop(second.story->stop());
+  second.progress = std::make_unique<Progress>("explain", second.sim->pods_expected(), quiet);
+  second.sim->set_on_progress(
+      [progress = second.progress.get()](uint64_t pods) { progress->Update(pods); });
+  return second;
+}
+
+// The last checkpoint that may be begun from; null: there is none.
+const LedgerReader::Checkpoint* CheckpointBefore(const LedgerFindings& found, bool brief) {
+  const uint64_t limit = brief ? found.records : found.arrival_records;
+  const LedgerReader::Checkpoint* best = nullptr;
+  for (const LedgerReader::Checkpoint& checkpoint : found.checkpoints) {
+    if (checkpoint.records <= limit) best = &checkpoint;
+  }
+  return best;
+}
+
+// From the checkpoint; what it lacks of this program's state is no reason to give up, since the run
+// can be simulated from its beginning.
+absl::StatusOr<SecondRun> StartSecondRun(const LedgerFindings& found, const ExplainRequest& request,
+                                         std::vector<std::string>* warnings) {
+  if (const LedgerReader::Checkpoint* const from = CheckpointBefore(found, request.brief)) {
+    absl::StatusOr<std::unique_ptr<LedgerReader>> ledger = LedgerReader::Open(found.path);
+    if (!ledger.ok()) return ledger.status();
+    const absl::StatusOr<std::string> state = (*ledger)->ReadCheckpoint(*from);
+    absl::Status loaded = state.status();
+    if (loaded.ok()) {
+      absl::StatusOr<SecondRun> second = MakeSecondRun(found, request.quiet);
+      if (!second.ok()) return second;
+      loaded = second->sim->Start(&*state);
+      if (loaded.ok()) {
+        second->story->Resume(from->records);
+        return second;
+      }
+    }
+    warnings->push_back(absl::StrCat("a checkpoint of ", found.path, " cannot be used (",
+                                     loaded.message(),
+                                     "); the run is simulated from its beginning"));
+  }
+  absl::StatusOr<SecondRun> second = MakeSecondRun(found, request.quiet);
+  if (!second.ok()) return second;
+  if (absl::Status s = second->sim->Start(); !s.ok()) return s;
+  return second;
+}
+
+absl::Status FinishSecondRun(const LedgerFindings& found, SecondRun* second) {
+  if (!second->story->stop()->load()) {
+    const absl::Status ran = second->sim->Run();
+    // It is stopped behind the last record that is asked for.
+    if (!ran.ok() && !absl::IsCancelled(ran)) return ran;
+  }
+  second->progress->Clear();
+  if (second->story->arrived() &&
+      (!second->story->from_arrival() || second->story->pod_hash() == found.pod_hash)) {
+    return absl::OkStatus();
+  }
+  return absl::FailedPreconditionError(
+      absl::StrCat(found.path,
+                   ": simulated again, the run takes another course; was it made by another build "
+                   "of drasim?"));
+}
+
+void DescribeRun(const LedgerFindings& found, const ExplainRequest& request, Story* story) {
+  const proto::Scenario& s = found.scenario;
+  story->ledger = found.path;
+  story->partial = !found.complete;
+  story->policy = s.scheduler().policy();
+  story->mode = s.mode();
+  story->queue = s.mode() == "replay" ? s.scheduler().queue() : "";
+  story->front_end = s.front_end().kind().empty() ? "direct" : s.front_end().kind();
+  story->pod = request.pod;
+  story->arrival = found.arrival;
+  story->brief = request.brief;
+  story->standing.time = found.time;
+  if (found.same_name > 1) {
+    story->warnings.push_back(absl::StrCat(found.same_name, " pods of the run are called '",
+                                           request.pod, "'; this is the first"));
+  }
+}
+
+absl::Status DescribePod(const LedgerFindings& found, const Simulation& sim, JobId job,
+                         Story* story) {
+  const JobRow& row = sim.jobs().row(job);
+  const ClusterState& cluster = sim.cluster();
+  if (found.rank >= kFirstOfJob && row.pods == 1) {
+    return absl::NotFoundError(absl::StrCat("--pod: no pod or gang of ", found.path, " is called '",
+                                            story->pod, "' (did you mean '",
+                                            cluster.pod_name(found.pod), "'?)"));
+  }
+  story->pod = std::string(cluster.pod_name(found.pod));
+  story->job = JobName(cluster, row);
+  story->pods = row.pods;
+  story->tenant = sim.jobs().tenant_name(row.tenant);
+  story->priority = row.priority;
+  story->wants = RequestText(cluster.pod_shape(found.pod));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+std::string RequestText(const PodShape& shape) {
+  std::vector<std::string> parts;
+  if (shape.cpu_milli > 0) parts.push_back(LackAmountText(LackKind::kCpu, "", shape.cpu_milli));
+  if (shape.memory_bytes > 0) {
+    parts.push_back(LackAmountText(LackKind::kMemory, "", shape.memory_bytes));
+  }
+  if (shape.gpu_count > 0) {
+    parts.push_back(shape.is_share()
+                        ? absl::StrCat(shape.gpu_milli, " milli of ",
+                                       LackAmountText(LackKind::kGpus, "", shape.gpu_count),
+                                       shape.gpu_count > 1 ? " each" : "")
+                        : LackAmountText(LackKind::kGpus, "", shape.gpu_count));
+  }
+  for (const auto& [name, count] : shape.mig) parts.push_back(absl::StrCat(count, " ", name));
+  for (const auto& [name, amount] : shape.extended) {
+    parts.push_back(absl::StrCat(amount, " ", name));
+  }
+  if (!shape.gpu_spec.empty()) parts.push_back(absl::StrCat("GPU model ", shape.gpu_spec));
+  for (const auto& [key, value] : shape.node_selector) {
+    parts.push_back(absl::StrCat("label ", key, "=", value));
+  }
+  if (shape.max_per_node > 0) {
+    parts.push_back(
+        absl::StrCat("at most ", shape.max_per_node, " of group ", shape.group, " on a node"));
+  }
+  for (const ClaimEntry& claim : shape.claims) {
+    parts.push_back(absl::StrCat("claim ", claim.name));
+  }
+  return parts.empty() ? "nothing" : absl::StrJoin(parts, ", ");
+}
+
+absl::StatusOr<Story> ExplainRun(const ExplainRequest& request) {
+  const absl::StatusOr<LedgerFindings> found = SearchLedger(request);
+  if (!found.ok()) return found.status();
+  Story story;
+  DescribeRun(*found, request, &story);
+  if (found->time < found->arrival) {
+    story.arrived = false;
+    return story;
+  }
+  absl::StatusOr<SecondRun> second = StartSecondRun(*found, request, &story.warnings);
+  if (!second.ok()) return second.status();
+  if (absl::Status s = FinishSecondRun(*found, &*second); !s.ok()) return s;
+  const JobId job = second->story->job();
+  if (absl::Status s = DescribePod(*found, *second->sim, job, &story); !s.ok()) return s;
+  story.events = second->story->events();
+  if (request.brief) story.events.clear();
+  story.standing = second->story->MakeStanding(found->time);
+  return story;
+}
+
+}  // namespace drasim

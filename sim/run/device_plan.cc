@@ -1,0 +1,720 @@
+#include "sim/run/device_plan.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "absl/container/btree_map.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
+#include "model/check.h"
+#include "model/mig_fragmentation.h"
+#include "model/text/did_you_mean.h"
+#include "model/text/embedded_mig.h"
+#include "model/text/mig_catalogue.h"
+#include "sim/run/dra_plan.h"
+#include "sim/scenario/duration_text.h"
+#include "sim/scenario/name_pattern.h"
+#include "traces/byte_source.h"
+
+namespace drasim {
+namespace {
+
+constexpr absl::string_view kGpuResource = "nvidia.com/gpu";
+constexpr absl::string_view kMigPrefix = "nvidia.com/mig-";
+constexpr absl::string_view kSharedSuffix = ".shared";
+constexpr int64_t kMostInstancesAsked = 1024;
+constexpr size_t kMaxConfigBytes = 16u << 20;
+
+DeviceSpec SpecOf(const proto::DeviceGroup& group) {
+  DeviceSpec spec;
+  spec.kind = group.kind();
+  spec.product = group.product();
+  if (group.has_numa_node()) spec.numa_node = group.numa_node();
+  spec.pcie_root = group.pcie_root();
+  spec.pcie_switch = group.pcie_switch() > 0 ? group.pcie_switch() : -1;
+  spec.nvlink = group.nvlink();
+  spec.resource = group.resource();
+  // Has been checked.
+  spec.reprogramming = *ParseDuration(group.reprogramming());
+  return spec;
+}
+
+void AddAmount(const std::string& name, int64_t amount, NodeSpec* node) {
+  for (auto& [known, sum] : node->extended) {
+    if (known != name) continue;
+    sum += amount;
+    return;
+  }
+  node->extended.emplace_back(name, amount);
+  std::sort(node->extended.begin(), node->extended.end());
+}
+
+// Says more about GPUs that the node has.
+absl::Status DescribeGpus(const proto::DeviceGroup& group, const std::string& key,
+                          std::vector<bool>* described, NodeSpec* node) {
+  std::vector<int32_t> indices(group.indices().begin(), group.indices().end());
+  if (indices.empty()) {
+    const int32_t count = group.count() > 0 ? group.count() : node->gpu_count;
+    for (int32_t i = 0; i < node->gpu_count && static_cast<int32_t>(indices.size()) < count; ++i) {
+      if (!(*described)[static_cast<size_t>(i)]) indices.push_back(i);
+    }
+  }
+  for (int32_t index : indices) {
+    if (index < 0 || index >= node->gpu_count) {
+      return absl::InvalidArgumentError(absl::StrCat(key, ".indices: found ", index,
+                                                     ", expected below ", node->gpu_count,
+                                                     ", the GPUs of node '", node->name, "'"));
+    }
+    const auto i = static_cast<size_t>(index);
+    if ((*described)[i]) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(key, ".indices: found ", index,
+                       ", which another group describes, too, expected each GPU once"));
+    }
+    (*described)[i] = true;
+    const std::string product = node->devices[i].product;
+    node->devices[i] = SpecOf(group);
+    if (node->devices[i].product.empty()) node->devices[i].product = product;
+  }
+  return absl::OkStatus();
+}
+
+// Whether the device plugin of NVIDIA hands the resource out.
+bool IsNvidiaDevice(absl::string_view resource) {
+  const absl::string_view plain = absl::StripSuffix(resource, kSharedSuffix);
+  return plain == kGpuResource || absl::StartsWith(plain, kMigPrefix);
+}
+
+// Whether one of the shapes counts devices as the device plugin of NVIDIA names them.
+bool AnyNvidiaDevice(const ShapeTable& shapes) {
+  for (size_t s = 0; s < shapes.size(); ++s) {
+    for (const auto& [name, amount] : shapes.row(ShapeId(s)).extended) {
+      if (IsNvidiaDevice(name)) return true;
+    }
+  }
+  return false;
+}
+
+// Calls visit(shape, pods) for each group of each job.
+template <typename Visit>
+void ForEachGroup(const std::vector<JobArrival>& jobs, Visit visit) {
+  for (const JobArrival& job : jobs) {
+    visit(job.shape, job.pods);
+    for (const PodGroup& group : job.more_pods) visit(group.shape, group.pods);
+  }
+}
+
+}  // namespace
+
+absl::Status DevicePlan::DescribeNodes(std::vector<NodeSpec>* nodes) const {
+  const proto::Cluster& cluster = scenario_->cluster();
+  std::vector<size_t> matched(static_cast<size_t>(cluster.devices_size()));
+  for (NodeSpec& node : *nodes) {
+    if (!cluster.gpu_model().empty() && node.gpu_count > 0) node.gpu_model = cluster.gpu_model();
+    if (cluster.devices_size() == 0 && !UsesNodeAgent(*scenario_)) continue;
+    DeviceSpec plain;
+    plain.product = node.gpu_model;
+    node.devices.assign(static_cast<size_t>(node.gpu_count), plain);
+    std::vector<bool> described(static_cast<size_t>(node.gpu_count));
+    for (int i = 0; i < cluster.devices_size(); ++i) {
+      const proto::DeviceGroup& group = cluster.devices(i);
+      if (!group.nodes().empty() && !MatchesPattern(group.nodes(), node.name)) continue;
+      ++matched[static_cast<size_t>(i)];
+      if (group.kind() == "gpu") {
+        const std::string key = absl::StrCat("cluster.devices[", i, "]");
+        if (absl::Status s = DescribeGpus(group, key, &described, &node); !s.ok()) return s;
+        continue;
+      }
+      const int32_t count = group.count() > 0 ? group.count() : group.indices_size();
+      for (int32_t n = 0; n < count; ++n) node.devices.push_back(SpecOf(group));
+      AddAmount(group.resource(), count, &node);
+    }
+  }
+  for (size_t i = 0; i < matched.size(); ++i) {
+    if (matched[i] > 0) continue;
+    return absl::InvalidArgumentError(absl::StrCat("cluster.devices[", i, "].nodes: found '",
+                                                   cluster.devices(static_cast<int>(i)).nodes(),
+                                                   "', which matches no node"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status DevicePlan::AttachTables(GpuModelTable* models) {
+  models_ = models;
+  // A claim may ask for an instance whatever the rest of the scenario says.
+  const bool claims = scenario_->front_end().kind() == "dra-classic";
+  if (!UsesMig(*scenario_) && !claims) return absl::OkStatus();
+  if (absl::Status s = tables_.Attach(models, scenario_->cluster().mig().driver_branch());
+      !s.ok()) {
+    return s;
+  }
+  if (!UsesMig(*scenario_)) return absl::OkStatus();
+  if (!tables_.tables().empty()) return absl::OkStatus();
+  std::vector<std::string> names;
+  for (size_t m = 0; m < models->size(); ++m) names.push_back(models->name(ModelId(m)));
+  const absl::Status unknown = UnknownMigProduct(names.empty() ? "" : names[0]);
+  return absl::InvalidArgumentError(absl::StrCat("cluster: no GPU model of its nodes (",
+                                                 absl::StrJoin(names, ", "), ") is a MIG product; ",
+                                                 unknown.message()));
+}
+
+const MigTable* DevicePlan::TableOf(const NodeSpec& node) const {
+  const ModelId model = node.gpu_count > 0 ? models_->Find(node.gpu_model) : ModelId();
+  return model.valid() ? models_->mig(model) : nullptr;
+}
+
+absl::StatusOr<const MigTable*> DevicePlan::OnlyTable() const {
+  const std::string& product = scenario_->front_end().lowering().product();
+  if (!product.empty()) {
+    const MigProduct* const named = FindMigProduct(product);
+    if (named == nullptr) return UnknownMigProduct(product);
+    for (const auto& table : tables_.tables()) {
+      if (table->product().group == named->group) return table.get();
+    }
+    return absl::InvalidArgumentError(absl::StrCat("front_end.lowering.product: found '", product,
+                                                   "', which no node of the cluster has"));
+  }
+  if (tables_.tables().size() == 1) return tables_.tables()[0].get();
+  std::vector<std::string> groups;
+  for (const auto& table : tables_.tables()) groups.push_back(table->product().group);
+  return absl::InvalidArgumentError(
+      absl::StrCat("front_end.lowering.product: expected one of ", absl::StrJoin(groups, ", ")));
+}
+
+absl::StatusOr<Lowering> DevicePlan::MakeLowering() const {
+  const proto::FrontEnd& f = scenario_->front_end();
+  LoweringOptions options;
+  options.rule = *ParseLoweringRule(f.lowering().rule());
+  options.device_plugin = f.kind() == "device-plugin";
+  options.ignore_gpu_model = f.lowering().ignore_gpu_model();
+  options.profiles.assign(f.lowering().profiles().begin(), f.lowering().profiles().end());
+  if (options.rule == LoweringRule::kMigSmallest) {
+    absl::StatusOr<const MigTable*> table = OnlyTable();
+    if (!table.ok()) return table.status();
+    options.table = *table;
+  }
+  const absl::StatusOr<DeviceFrontEndOptions> front_end = MakeFrontEndOptions(*scenario_);
+  if (!front_end.ok()) return front_end.status();
+  for (const DevicePluginConfig::Replicas& r : front_end->plugin.resources) {
+    options.replicas.emplace_back(r.name, r.replicas);
+  }
+  if (options.device_plugin && options.rule == LoweringRule::kMigSmallest &&
+      front_end->plugin.mig_strategy != MigStrategy::kMixed) {
+    return absl::InvalidArgumentError(
+        "front_end.device_plugin.mig_strategy: expected mixed with front_end.lowering.rule: "
+        "mig-smallest, whose pods ask for nvidia.com/mig-* resources");
+  }
+  options.renamed = front_end->plugin.rename_by_default;
+  absl::StatusOr<Lowering> lowering = Lowering::Make(std::move(options));
+  if (lowering.ok()) return lowering;
+  const bool profile = absl::StartsWith(lowering.status().message(), "unknown profile");
+  return absl::InvalidArgumentError(absl::StrCat(
+      "front_end.lowering.", profile ? "profiles" : "rule", ": ", lowering.status().message()));
+}
+
+// What one `nvidia.com/gpu` stands for: with strategy single, an instance of the one profile that
+// the first configuration cuts GPUs into.
+int64_t DevicePlan::GpuResourceMilli(const DevicePluginConfig& plugin) const {
+  if (plugin.mig_strategy != MigStrategy::kSingle) return kDeviceMilli;
+  const proto::Mig& mig = scenario_->cluster().mig();
+  for (const MigPartedConfig& config : configs_) {
+    if (mig.configs_size() == 0 || config.name != mig.configs(0).config()) continue;
+    for (const MigPartedGroup& group : config.groups) {
+      if (!group.mig_devices.empty()) return InstanceMilli(group.mig_devices[0].first);
+    }
+  }
+  return kDeviceMilli;
+}
+
+// The smallest share that a profile of that name (or whose resource has that name) is of its GPU.
+int64_t DevicePlan::InstanceMilli(absl::string_view name) const {
+  int64_t least = 0;
+  for (const auto& table : tables_.tables()) {
+    for (const MigProfile& p : table->profiles()) {
+      if (p.name != name && MigResourceName(p.name) != name) continue;
+      const int64_t milli = MilliOfUnits(p.size, table->product().units);
+      least = least == 0 ? milli : std::min(least, milli);
+    }
+  }
+  return least;
+}
+
+// What extended resources that are GPUs, or parts of them, stand for; for jobs that name them.
+void DevicePlan::SetNominal(const DevicePluginConfig& plugin, PodShape* shape) const {
+  if (shape->nominal_milli > 0) return;
+  for (const auto& [name, amount] : shape->extended) {
+    const absl::string_view plain = absl::StripSuffix(name, ".shared");
+    int64_t milli = 0;
+    if (plain == kGpuResource) milli = GpuResourceMilli(plugin);
+    if (absl::StartsWith(plain, kMigPrefix)) milli = InstanceMilli(plain);
+    for (const DevicePluginConfig::Replicas& r : plugin.resources) {
+      if (r.name == plain) milli /= r.replicas;
+    }
+    shape->nominal_milli += milli * amount;
+  }
+}
+
+std::string DevicePlan::ProfileOfResource(absl::string_view resource) const {
+  for (const auto& table : tables_.tables()) {
+    for (const MigProfile& p : table->profiles()) {
+      if (MigResourceName(p.name) == resource) return p.name;
+    }
+  }
+  return "";
+}
+
+// Kubernetes counts the devices of a pod by container (the sum of those that run together, or an
+// init container's number if that is larger), and `extended` is that count.
+absl::Status DevicePlan::ToDevices(const std::set<std::string>& reported, PodShape* shape) const {
+  const auto asks = [](absl::string_view name, absl::string_view what) {
+    return absl::InvalidArgumentError(absl::StrCat("a pod asks for ", name, what));
+  };
+  const auto too_many = [&asks](absl::string_view name, int64_t amount, int64_t most) {
+    return asks(name, absl::StrCat(": found ", amount, ", expected at most ", most));
+  };
+  const proto::Lowering& rule = scenario_->front_end().lowering();
+  const bool claims = dra_ != nullptr;
+  std::vector<std::pair<std::string, int64_t>> counted;
+  std::set<std::string> taken;
+  std::map<std::string, int32_t> instances;
+  int64_t whole = 0;
+  int64_t shares = 0;
+  for (const auto& [name, amount] : shape->extended) {
+    if (reported.count(name) > 0) {
+      counted.emplace_back(name, amount);
+      continue;
+    }
+    const absl::string_view plain = absl::StripSuffix(name, kSharedSuffix);
+    if (plain == kGpuResource) {
+      if (amount > kMaxDevicesPerNode) return too_many(name, amount, kMaxDevicesPerNode);
+      (plain == name ? whole : shares) += amount;
+    } else if (absl::StartsWith(plain, kMigPrefix)) {
+      const std::string profile = ProfileOfResource(plain);
+      if (profile.empty()) {
+        return asks(name, tables_.tables().empty()
+                              ? ", expected GPUs that this front end partitions: a MIG product in "
+                                "the cluster and front_end.lowering.rule: mig-smallest"
+                              : ", expected the profile of a GPU of the cluster");
+      }
+      if (amount > kMostInstancesAsked) return too_many(name, amount, kMostInstancesAsked);
+      // A share of an instance is a whole one: nothing but the device plugin divides them.
+      instances[profile] += static_cast<int32_t>(amount);
+      shape->nominal_milli += InstanceMilli(plain) * amount;
+    } else {
+      if (claims) {
+        return asks(name, ", which no node has and no driver of front_end.dra.drivers serves");
+      }
+      counted.emplace_back(name, amount);
+      continue;
+    }
+    taken.insert(name);
+  }
+  if (taken.empty()) return absl::OkStatus();
+  const std::string& first = *taken.begin();
+  const bool devices = shape->gpu_count > 0 || !shape->mig.empty();
+  if (devices) return asks(first, " and for gpus or mig beside it, expected one of them");
+  if (whole > 0 && shares > 0) {
+    return asks(first, " and for replicas of it at once, expected one of them");
+  }
+  if (!instances.empty() && (shares > 0 || (whole > 0 && !claims))) {
+    return asks(first, " and for MIG instances at once, expected one of them");
+  }
+  if (shares > 0 && rule.shared_replicas() == 0 && rule.rule() != "whole-gpu") {
+    return asks(first,
+                ", a replica of a shared GPU, expected front_end.lowering.shared_replicas: how "
+                "many replicas each GPU has");
+  }
+  shape->extended = std::move(counted);
+  shape->mig.assign(instances.begin(), instances.end());
+  shape->gpu_count = static_cast<int32_t>(whole + shares);
+  if (shape->gpu_count > 0) {
+    const int32_t replicas = shares > 0 ? std::max(1, rule.shared_replicas()) : 1;
+    shape->gpu_milli = kDeviceMilli / replicas;
+  }
+  bool any_left = false;
+  for (ContainerRequest& container : shape->containers) {
+    std::erase_if(container.extended,
+                  [&taken](const auto& amount) { return taken.count(amount.first) > 0; });
+    any_left = any_left || !container.extended.empty();
+  }
+  if (!any_left) shape->containers.clear();
+  return absl::OkStatus();
+}
+
+absl::Status DevicePlan::LowerJobs(const std::vector<NodeSpec>& nodes, ShapeTable* shapes,
+                                   std::vector<JobArrival>* jobs) {
+  const bool plugin = scenario_->front_end().kind() == "device-plugin";
+  const proto::Lowering& rule = scenario_->front_end().lowering();
+  const bool claims = dra_ != nullptr;
+  const bool from_plugin = !plugin && (claims || AnyNvidiaDevice(*shapes));
+  if (!plugin && !from_plugin && !rule.ignore_gpu_model() &&
+      (rule.rule().empty() || rule.rule() == "none")) {
+    return absl::OkStatus();
+  }
+  std::set<std::string> reported;
+  for (const NodeSpec& node : nodes) {
+    for (const auto& [name, amount] : node.extended) reported.insert(name);
+  }
+  absl::StatusOr<Lowering> lowering = MakeLowering();
+  if (!lowering.ok()) return lowering.status();
+  const absl::StatusOr<DeviceFrontEndOptions> front_end = MakeFrontEndOptions(*scenario_);
+  if (!front_end.ok()) return front_end.status();
+  if (scenario_->cluster().mig().configs_size() > 0) {
+    if (absl::Status s = ReadConfigs(); !s.ok()) return s;
+  }
+  const auto request_of = [&](PodShape demand) -> absl::StatusOr<PodShape> {
+    if (from_plugin) {
+      if (absl::Status s = ToDevices(reported, &demand); !s.ok()) return s;
+    }
+    absl::StatusOr<PodShape> request = lowering->Lower(demand);
+    if (claims && request.ok()) request = dra_->ToClaims(*request);
+    return request;
+  };
+  std::vector<ShapeId> lowered(shapes->size());
+  const auto lower = [&](ShapeId* shape, const std::string& name) -> absl::Status {
+    ShapeId& known = lowered[shape->value()];
+    if (!known.valid()) {
+      absl::StatusOr<PodShape> request = request_of(shapes->row(*shape));
+      if (!request.ok()) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("front_end.lowering: job '", name, "': ", request.status().message()));
+      }
+      if (plugin) SetNominal(front_end->plugin, &*request);
+      known = shapes->Intern(*request);
+    }
+    *shape = known;
+    return absl::OkStatus();
+  };
+  for (JobArrival& job : *jobs) {
+    if (claims) dra_->ServeNamespaceOf(job.name);
+    if (absl::Status s = lower(&job.shape, job.name); !s.ok()) return s;
+    for (PodGroup& group : job.more_pods) {
+      if (absl::Status s = lower(&group.shape, job.name); !s.ok()) return s;
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status DevicePlan::ReadConfigs() {
+  if (!configs_.empty()) return absl::OkStatus();
+  const std::string& file = scenario_->cluster().mig().config_file();
+  if (file.empty()) {
+    absl::StatusOr<std::vector<MigPartedConfig>> built_in =
+        ParseMigParted(EmbeddedMigPartedConfig(), "mig_parted_default.yaml");
+    if (!built_in.ok()) return built_in.status();
+    configs_ = *std::move(built_in);
+    return absl::OkStatus();
+  }
+  absl::StatusOr<std::unique_ptr<ByteSource>> source = OpenByteSource(file);
+  if (!source.ok()) return source.status();
+  absl::StatusOr<std::string> text = ReadAll(**source, kMaxConfigBytes);
+  if (!text.ok()) return text.status();
+  absl::StatusOr<std::vector<MigPartedConfig>> configs = ParseMigParted(*text, file);
+  if (!configs.ok()) return configs.status();
+  configs_ = *std::move(configs);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<GpuLayout>> DevicePlan::LayoutOf(const std::string& config,
+                                                            const NodeSpec& node) const {
+  const auto it = std::find_if(configs_.begin(), configs_.end(),
+                               [&](const MigPartedConfig& c) { return c.name == config; });
+  if (it == configs_.end()) {
+    std::vector<std::string> names;
+    for (const MigPartedConfig& c : configs_) names.push_back(c.name);
+    return absl::InvalidArgumentError(absl::StrCat(
+        "found '", config, "', expected the name of a MIG configuration", Suggest(config, names)));
+  }
+  const std::vector<const MigTable*> gpus(static_cast<size_t>(node.gpu_count), TableOf(node));
+  absl::StatusOr<NodeMigLayout> laid_out = LayOutNode(*it, gpus);
+  if (!laid_out.ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(laid_out.status().message(), " (node '", node.name, "')"));
+  }
+  std::vector<GpuLayout> layouts(gpus.size());
+  for (size_t g = 0; g < gpus.size(); ++g) {
+    layouts[g].mig_enabled = laid_out->mig_enabled[g];
+    layouts[g].state = laid_out->states[g];
+    if (!layouts[g].mig_enabled) continue;
+    const PermutationSearch made =
+        ApplyByPermutations(*gpus[g], MultisetOf(*gpus[g], layouts[g].state));
+    layouts[g].created = made.created;
+    layouts[g].destroyed = made.destroyed;
+  }
+  return layouts;
+}
+
+absl::Status DevicePlan::AssignLayouts(const std::vector<NodeSpec>& nodes,
+                                       std::vector<std::vector<GpuLayout>>* layouts) const {
+  const proto::Mig& mig = scenario_->cluster().mig();
+  std::vector<size_t> matched(static_cast<size_t>(mig.configs_size()));
+  for (size_t n = 0; n < nodes.size(); ++n) {
+    for (int i = 0; i < mig.configs_size(); ++i) {
+      const proto::MigAssignment& assignment = mig.configs(i);
+      if (!assignment.nodes().empty() && !MatchesPattern(assignment.nodes(), nodes[n].name)) {
+        continue;
+      }
+      ++matched[static_cast<size_t>(i)];
+      absl::StatusOr<std::vector<GpuLayout>> layout = LayoutOf(assignment.config(), nodes[n]);
+      if (!layout.ok()) {
+        const bool unknown = absl::StartsWith(layout.status().message(), "found '");
+        return unknown ? absl::InvalidArgumentError(absl::StrCat(
+                             "cluster.mig.configs[", i, "].config: ", layout.status().message()))
+                       : layout.status();
+      }
+      (*layouts)[n] = *std::move(layout);
+      break;
+    }
+  }
+  for (size_t i = 0; i < matched.size(); ++i) {
+    if (matched[i] > 0) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        "cluster.mig.configs[", i, "].nodes: found '", mig.configs(static_cast<int>(i)).nodes(),
+        "', expected a pattern that matches a node that no earlier entry matches"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status DevicePlan::PlanByDemand(const ShapeTable& shapes, const std::vector<JobArrival>& jobs,
+                                      const std::vector<NodeSpec>& nodes,
+                                      std::vector<std::vector<GpuLayout>>* layouts) const {
+  absl::StatusOr<const MigTable*> only = OnlyTable();
+  if (!only.ok()) return only.status();
+  const MigTable& table = **only;
+  absl::StatusOr<DeviceFrontEndOptions> options = MakeFrontEndOptions(*scenario_);
+  if (!options.ok()) return options.status();
+  MigDemand demand;
+  demand.instances.assign(table.profiles().size(), 0);
+  ForEachGroup(jobs, [&](ShapeId id, int64_t pods) {
+    for (const auto& [name, amount] : shapes.row(id).extended) {
+      const absl::string_view plain = absl::StripSuffix(name, ".shared");
+      if (plain == kGpuResource) demand.whole_gpus += pods * amount;
+      for (size_t p = 0; p < table.profiles().size(); ++p) {
+        if (MigResourceName(table.profiles()[p].name) == plain) {
+          demand.instances[p] += pods * amount;
+        }
+      }
+    }
+  });
+  // Of replicas, as many as make a device.
+  for (const DevicePluginConfig::Replicas& r : options->plugin.resources) {
+    const auto devices = [&r](int64_t n) { return (n + r.replicas - 1) / r.replicas; };
+    if (r.name == kGpuResource) demand.whole_gpus = devices(demand.whole_gpus);
+    for (size_t p = 0; p < table.profiles().size(); ++p) {
+      if (MigResourceName(table.profiles()[p].name) == r.name) {
+        demand.instances[p] = devices(demand.instances[p]);
+      }
+    }
+  }
+  std::vector<int32_t> gpus;
+  for (const NodeSpec& node : nodes) gpus.push_back(TableOf(node) == &table ? node.gpu_count : 0);
+  const std::vector<NodeLayout> planned = PlanLayouts(table, gpus, demand);
+  for (size_t n = 0; n < nodes.size(); ++n) {
+    if (!planned[n].mig_enabled) continue;
+    GpuLayout layout;
+    layout.mig_enabled = true;
+    const PermutationSearch made = ApplyByPermutations(table, planned[n].counts);
+    layout.state = made.state != kNoMigState ? made.state : FindLayout(table, planned[n].counts);
+    layout.created = made.created;
+    layout.destroyed = made.destroyed;
+    (*layouts)[n].assign(static_cast<size_t>(nodes[n].gpu_count), layout);
+  }
+  return absl::OkStatus();
+}
+
+bool DevicePlan::IsRepartitioned(const std::string& node, const std::string& config) const {
+  const auto& events = scenario_->cluster().events();
+  return std::any_of(events.begin(), events.end(), [&](const proto::NodeEvent& event) {
+    return event.config() == config && MatchesPattern(event.nodes(), node);
+  });
+}
+
+absl::Status DevicePlan::LayOut(const GpuModelTable& models, const ShapeTable& shapes,
+                                const std::vector<JobArrival>& jobs,
+                                const std::vector<std::string>& configs,
+                                std::vector<NodeSpec>* nodes) {
+  models_ = &models;
+  if (!UsesNodeAgent(*scenario_)) return absl::OkStatus();
+  const proto::Mig& mig = scenario_->cluster().mig();
+  const absl::StatusOr<DeviceFrontEndOptions> options = MakeFrontEndOptions(*scenario_);
+  if (!options.ok()) return options.status();
+  const bool plugin = scenario_->front_end().kind() == "device-plugin";
+  std::vector<std::vector<GpuLayout>> layouts(nodes->size());
+  for (size_t n = 0; n < nodes->size(); ++n) {
+    layouts[n].resize(static_cast<size_t>((*nodes)[n].gpu_count));
+  }
+  if (mig.configs_size() > 0 || !configs.empty() || !mig.config_file().empty()) {
+    if (absl::Status s = ReadConfigs(); !s.ok()) return s;
+  }
+  if (absl::Status s = AssignLayouts(*nodes, &layouts); !s.ok()) return s;
+  if (mig.plan() == "demand") {
+    if (absl::Status s = PlanByDemand(shapes, jobs, *nodes, &layouts); !s.ok()) return s;
+  }
+  for (const std::string& config : configs) {
+    std::vector<std::vector<GpuLayout>>& of_node = event_layouts_.emplace_back();
+    for (const NodeSpec& node : *nodes) {
+      // Nodes that no event names need not be able to have the layout.
+      if (!IsRepartitioned(node.name, config)) {
+        of_node.emplace_back(static_cast<size_t>(node.gpu_count));
+        continue;
+      }
+      absl::StatusOr<std::vector<GpuLayout>> layout = LayoutOf(config, node);
+      if (!layout.ok()) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("cluster.events: ", layout.status().message()));
+      }
+      of_node.push_back(*std::move(layout));
+    }
+  }
+  amounts_may_grow_ = !event_layouts_.empty() || options->repartitioning.every > SimDuration();
+  for (size_t n = 0; n < nodes->size(); ++n) {
+    if (absl::Status s = AddFrontEndNode(*options, plugin, layouts[n], &(*nodes)[n]); !s.ok()) {
+      return s;
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status DevicePlan::AddFrontEndNode(const DeviceFrontEndOptions& options, bool plugin,
+                                         const std::vector<GpuLayout>& layout, NodeSpec* node) {
+  FrontEndNode made;
+  const auto gpu_count = static_cast<size_t>(node->gpu_count);
+  const MigTable* const table = TableOf(*node);
+  for (size_t d = 0; d < node->devices.size(); ++d) {
+    const DeviceSpec& spec = node->devices[d];
+    made.numa_nodes = std::max(made.numa_nodes, spec.numa_node + 1);
+    (d < gpu_count ? made.gpu_specs : made.others).push_back(spec);
+  }
+  for (size_t g = 0; g < gpu_count && plugin; ++g) {
+    PluginGpu gpu;
+    gpu.product = made.gpu_specs[g].product;
+    gpu.table = table;
+    gpu.mig_enabled = layout[g].mig_enabled;
+    gpu.layout = layout[g].state;
+    gpu.numa_node = made.gpu_specs[g].numa_node;
+    if (table != nullptr) gpu.memory_mib = table->product().memory_mib;
+    made.gpus.push_back(std::move(gpu));
+  }
+  if (!plugin) made.gpu_specs.clear();
+  absl::StatusOr<std::vector<PluginResource>> resources =
+      AdvertisedResources(made.gpus, options.plugin);
+  if (!resources.ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("node '", node->name, "': ", resources.status().message()));
+  }
+  for (const auto& [name, amount] : node->extended) {
+    if (!plugin || (!absl::StartsWith(name, kMigPrefix) && !absl::StartsWith(name, kGpuResource))) {
+      continue;
+    }
+    return absl::InvalidArgumentError(
+        absl::StrCat("node '", node->name, "': found an amount of ", name,
+                     " of its own, expected none: the device plugin says how much there is"));
+  }
+  for (const PluginResource& resource : *resources) {
+    AddAmount(resource.name, resource.allocatable(), node);
+  }
+  if (plugin && gpu_count > 0) AddPossibleResources(options, table, node);
+  for (auto& label : GpuFeatureLabels(made.gpus, options.plugin)) {
+    node->labels.push_back(std::move(label));
+  }
+  std::sort(node->labels.begin(), node->labels.end());
+  front_end_nodes_.push_back(std::move(made));
+  return absl::OkStatus();
+}
+
+// Resources that the node may come to report need their columns from the beginning.
+void DevicePlan::AddPossibleResources(const DeviceFrontEndOptions& options, const MigTable* table,
+                                      NodeSpec* node) const {
+  const std::string shared = options.plugin.rename_by_default ? ".shared" : "";
+  AddAmount(std::string(kGpuResource), 0, node);
+  if (!amounts_may_grow_ || table == nullptr) return;
+  for (const MigProfile& p : table->profiles()) {
+    AddAmount(MigResourceName(p.name), 0, node);
+    if (!shared.empty()) AddAmount(absl::StrCat(MigResourceName(p.name), shared), 0, node);
+  }
+  if (!shared.empty()) AddAmount(absl::StrCat(kGpuResource, shared), 0, node);
+}
+
+std::unique_ptr<DeviceFrontEnd> DevicePlan::MakeFrontEnd(const ClusterState* cluster) {
+  if (!UsesNodeAgent(*scenario_)) return nullptr;
+  return std::make_unique<DeviceFrontEnd>(cluster, *MakeFrontEndOptions(*scenario_),
+                                          front_end_nodes_, event_layouts_);
+}
+
+std::vector<TypicalRequest> TypicalRequests(const ShapeTable& shapes,
+                                            const std::vector<JobArrival>& jobs, double percent) {
+  std::vector<std::pair<int64_t, uint32_t>> counted(shapes.size());
+  int64_t total = 0;
+  for (size_t s = 0; s < counted.size(); ++s) counted[s].second = static_cast<uint32_t>(s);
+  ForEachGroup(jobs, [&](ShapeId id, int64_t pods) {
+    counted[id.value()].first += pods;
+    total += pods;
+  });
+  std::stable_sort(counted.begin(), counted.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<TypicalRequest> typical;
+  int64_t covered = 0;
+  size_t taken = 0;
+  while (taken < counted.size() && counted[taken].first > 0 &&
+         static_cast<double>(covered) < percent * static_cast<double>(total) / 100) {
+    covered += counted[taken++].first;
+  }
+  for (size_t i = 0; i < taken; ++i) {
+    const PodShape& shape = shapes.row(ShapeId(size_t{counted[i].second}));
+    TypicalRequest request;
+    request.cpu_milli = shape.cpu_milli;
+    request.memory_bytes = shape.memory_bytes;
+    request.weight = static_cast<double>(counted[i].first) / static_cast<double>(covered);
+    if (!shape.mig.empty()) request.mig_profile = shape.mig[0].first;
+    for (const ClaimEntry& claim : shape.claims) {
+      if (!claim.mig_profile.empty()) request.mig_profile = claim.mig_profile;
+      if (claim.gpus > 0) request.whole_gpus = claim.gpus;
+    }
+    if (shape.gpu_count > 0 && shape.is_share()) request.share_milli = shape.gpu_milli;
+    if (shape.gpu_count > 0 && !shape.is_share()) request.whole_gpus = shape.gpu_count;
+    for (const auto& [name, amount] : shape.extended) {
+      const absl::string_view plain = absl::StripSuffix(name, ".shared");
+      if (plain == kGpuResource) {
+        // Of replicas, a part of a GPU each.
+        const int64_t milli = shape.nominal_milli / amount;
+        if (milli >= kDeviceMilli) {
+          request.whole_gpus = static_cast<int32_t>(amount);
+        } else {
+          request.share_milli = static_cast<int32_t>(milli);
+        }
+      } else if (absl::StartsWith(plain, kMigPrefix)) {
+        // "1g.10gb.me" is "1g.10gb+me".
+        std::string profile(plain.substr(kMigPrefix.size()));
+        const size_t suffix = profile.find(".me");
+        if (suffix != std::string::npos) profile[suffix] = '+';
+        const size_t graphics = profile.find(".gfx");
+        if (graphics != std::string::npos) profile[graphics] = '+';
+        request.mig_profile = std::move(profile);
+      }
+    }
+    typical.push_back(std::move(request));
+  }
+  return typical;
+}
+
+std::vector<std::pair<std::string, int64_t>> MigMix(const ShapeTable& shapes,
+                                                    const std::vector<JobArrival>& jobs) {
+  absl::btree_map<std::string, int64_t> counted;
+  ForEachGroup(jobs, [&](ShapeId id, int64_t pods) {
+    for (const auto& [name, count] : shapes.row(id).mig) counted[name] += pods * count;
+    for (const ClaimEntry& claim : shapes.row(id).claims) {
+      if (!claim.mig_profile.empty()) counted[claim.mig_profile] += pods;
+    }
+  });
+  int64_t total = 0;
+  for (const auto& [name, count] : counted) total += count;
+  std::vector<std::pair<std::string, int64_t>> mix;
+  for (const auto& [name, count] : counted) mix.emplace_back(name, count * kMfiScale / total);
+  return mix;
+}
+
+}  // namespace drasim

@@ -1,0 +1,113 @@
+// What a scenario says about devices, carried out: products and sites of GPUs, further devices, MIG
+// layouts, the resources that nodes report, the lowering of demands, and the device-plugin front
+// end.
+#ifndef DRASIM_SIM_RUN_DEVICE_PLAN_H_
+#define DRASIM_SIM_RUN_DEVICE_PLAN_H_
+
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "model/event_source.h"
+#include "model/lowering.h"
+#include "model/node_spec.h"
+#include "model/pod_shape.h"
+#include "model/proto/scenario.pb.h"
+#include "model/text/mig_parted.h"
+#include "model/text/mig_table_set.h"
+#include "sim/control/device_front_end.h"
+#include "sim/record/device_report.h"
+
+namespace drasim {
+
+// Whether GPUs of the scenario are partitioned, ahead of pods or by them.
+bool UsesMig(const proto::Scenario& scenario);
+// Whether nodes hand out devices themselves.
+bool UsesNodeAgent(const proto::Scenario& scenario);
+
+// Whether the parts of the scenario about devices make sense by themselves; errors name the key.
+absl::Status CheckDevices(const proto::Scenario& scenario);
+
+// The options of the front end, of the device plugin as well. Errors name the key.
+absl::StatusOr<DeviceFrontEndOptions> MakeFrontEndOptions(const proto::Scenario& scenario);
+
+class DraPlan;
+
+class DevicePlan {
+ public:
+  // `scenario` must outlive the plan.
+  explicit DevicePlan(const proto::Scenario* scenario) : scenario_(scenario) {}
+
+  // In this order.
+  // 1. Names models anew, says where devices sit, adds further devices.
+  absl::Status DescribeNodes(std::vector<NodeSpec>* nodes) const;
+  // 2. Attaches MIG tables to the models, which have been interned.
+  absl::Status AttachTables(GpuModelTable* models);
+  // `dra` (or null) turns requests into claims; it outlives the plan's use.
+  void set_dra(DraPlan* dra) { dra_ = dra; }
+  // 3. Turns what jobs need into what they ask for. Where no device plugin hands devices out, its
+  // resources (nvidia.com/gpu, nvidia.com/mig-*, and replicas of them) become devices first, unless
+  // one of the nodes reports such a resource by itself. InvalidArgument for a job that the front
+  // end cannot express. O(jobs + shapes).
+  absl::Status LowerJobs(const std::vector<NodeSpec>& nodes, ShapeTable* shapes,
+                         std::vector<JobArrival>* jobs);
+  // 4. Lays GPUs out and sets what nodes report, and their labels. `configs`: names of
+  // configurations that events apply, in the order of DeviceTransition::config.
+  absl::Status LayOut(const GpuModelTable& models, const ShapeTable& shapes,
+                      const std::vector<JobArrival>& jobs, const std::vector<std::string>& configs,
+                      std::vector<NodeSpec>* nodes);
+  // 5. Null without a front end below the scheduler.
+  std::unique_ptr<DeviceFrontEnd> MakeFrontEnd(const ClusterState* cluster);
+
+  // Whether nodes may come to report more of a resource than at the beginning.
+  bool amounts_may_grow() const { return amounts_may_grow_; }
+
+ private:
+  absl::StatusOr<Lowering> MakeLowering() const;
+  absl::Status ReadConfigs();
+  absl::StatusOr<std::vector<GpuLayout>> LayoutOf(const std::string& config,
+                                                  const NodeSpec& node) const;
+  absl::Status AssignLayouts(const std::vector<NodeSpec>& nodes,
+                             std::vector<std::vector<GpuLayout>>* layouts) const;
+  absl::Status PlanByDemand(const ShapeTable& shapes, const std::vector<JobArrival>& jobs,
+                            const std::vector<NodeSpec>& nodes,
+                            std::vector<std::vector<GpuLayout>>* layouts) const;
+  int64_t GpuResourceMilli(const DevicePluginConfig& plugin) const;
+  int64_t InstanceMilli(absl::string_view name) const;
+  // The MIG profile that the resource counts instances of; empty when no GPU of the cluster has it.
+  std::string ProfileOfResource(absl::string_view resource) const;
+  absl::Status ToDevices(const std::set<std::string>& reported, PodShape* shape) const;
+  void SetNominal(const DevicePluginConfig& plugin, PodShape* shape) const;
+  bool IsRepartitioned(const std::string& node, const std::string& config) const;
+  absl::Status AddFrontEndNode(const DeviceFrontEndOptions& options, bool plugin,
+                               const std::vector<GpuLayout>& layout, NodeSpec* node);
+  void AddPossibleResources(const DeviceFrontEndOptions& options, const MigTable* table,
+                            NodeSpec* node) const;
+  const MigTable* TableOf(const NodeSpec& node) const;
+  absl::StatusOr<const MigTable*> OnlyTable() const;
+
+  const proto::Scenario* scenario_;
+  DraPlan* dra_ = nullptr;
+  MigTableSet tables_;
+  const GpuModelTable* models_ = nullptr;
+  std::vector<MigPartedConfig> configs_;
+  std::vector<FrontEndNode> front_end_nodes_;
+  std::vector<std::vector<std::vector<GpuLayout>>> event_layouts_;
+  bool amounts_may_grow_ = false;
+};
+
+// The requests that make up `percent` of the jobs' pods, most popular first, with their weights;
+// what the slot-level fragmentation is measured by.
+std::vector<TypicalRequest> TypicalRequests(const ShapeTable& shapes,
+                                            const std::vector<JobArrival>& jobs, double percent);
+// Shares of the MIG profiles among the instances that jobs ask for, in parts per kMfiScale.
+std::vector<std::pair<std::string, int64_t>> MigMix(const ShapeTable& shapes,
+                                                    const std::vector<JobArrival>& jobs);
+
+}  // namespace drasim
+
+#endif  // DRASIM_SIM_RUN_DEVICE_PLAN_H_

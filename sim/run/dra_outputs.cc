@@ -1,0 +1,91 @@
+#include "sim/run/dra_outputs.h"
+
+#include <algorithm>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "model/number_text.h"
+#include "sim/dra/control_plane.h"
+
+namespace drasim {
+namespace {
+
+constexpr absl::string_view kUserClient = "user";
+
+const std::string& ClientName(const ControlPlane& plane, size_t client) {
+  return plane.network().client(static_cast<ClientId>(client)).options().name;
+}
+
+double PerPod(uint64_t count, const Simulation& sim) {
+  const auto pods = static_cast<double>(std::max<size_t>(1, sim.cluster().pod_count()));
+  return static_cast<double>(count) / pods;
+}
+
+void WriteCalls(const ApiCounts& counts, JsonWriter& j) {
+  j.BeginObject();
+  j.Key("reads").Uint(counts.reads);
+  j.Key("writes").Uint(counts.writes);
+  j.Key("refused").Uint(counts.refused);
+  j.EndObject();
+}
+
+}  // namespace
+
+DraCalls DraCallsOf(const Simulation& sim) {
+  const ControlPlane& plane = *sim.control_plane();
+  DraCalls calls;
+  for (size_t c = 0; c < plane.network().clients(); ++c) {
+    if (ClientName(plane, c) == kUserClient) continue;
+    const ApiCounts& counts = plane.counts(static_cast<ClientId>(c));
+    calls.reads += counts.reads;
+    calls.writes += counts.writes;
+    calls.refused += counts.refused;
+  }
+  for (size_t d = 0; d < plane.drivers(); ++d) {
+    calls.skipped_reads += plane.driver_controller(d).skipped_syncs();
+  }
+  calls.reads += calls.skipped_reads;
+  calls.cycles = plane.plugin().attempts();
+  return calls;
+}
+
+void WriteDra(const Simulation& sim, JsonWriter& j) {
+  const ControlPlane& plane = *sim.control_plane();
+  const DraCalls calls = DraCallsOf(sim);
+  j.Key("dra").BeginObject();
+  j.Key("api_reads").Uint(calls.reads);
+  // Of these, by rechecks that found nothing new.
+  j.Key("api_reads_of_idle_rechecks").Uint(calls.skipped_reads);
+  j.Key("api_writes").Uint(calls.writes);
+  j.Key("api_refused").Uint(calls.refused);
+  j.Key("scheduling_cycles").Uint(calls.cycles);
+  j.Key("api_reads_per_pod").Double(RoundDecimals(PerPod(calls.reads, sim), 6));
+  j.Key("api_writes_per_pod").Double(RoundDecimals(PerPod(calls.writes, sim), 6));
+  j.Key("scheduling_cycles_per_pod").Double(RoundDecimals(PerPod(calls.cycles, sim), 6));
+  const PinnedPods& pinned = plane.pinned();
+  j.Key("pods_pinned").BeginObject();
+  j.Key("mean").Double(RoundDecimals(pinned.Mean(plane.network().now()), 6));
+  j.Key("most").Int(pinned.most());
+  j.Key("at_end").Int(pinned.count());
+  j.EndObject();
+  j.Key("calls_by_component").BeginObject();
+  for (size_t c = 0; c < plane.network().clients(); ++c) {
+    j.Key(ClientName(plane, c));
+    WriteCalls(plane.counts(static_cast<ClientId>(c)), j);
+  }
+  j.EndObject();
+  j.EndObject();
+}
+
+void AddDraRows(const Simulation& sim, TextTable* table) {
+  const DraCalls calls = DraCallsOf(sim);
+  const auto row = [&](const char* what, uint64_t count) {
+    table->AddRow(
+        {what, absl::StrCat(count), absl::StrCat(FixedText(PerPod(count, sim), 2), " per pod")});
+  };
+  row("API writes", calls.writes);
+  row("API reads", calls.reads);
+  row("scheduling cycles", calls.cycles);
+}
+
+}  // namespace drasim

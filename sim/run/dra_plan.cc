@@ -1,0 +1,387 @@
+#include "sim/run/dra_plan.h"
+
+#include <algorithm>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "model/check.h"
+#include "policies/devices/claim_drivers.h"
+#include "policies/devices/counting_driver.h"
+#include "sim/run/manifests.h"
+#include "sim/scenario/duration_text.h"
+#include "sim/scenario/name_pattern.h"
+
+namespace drasim {
+namespace {
+
+// Where pods live whose names do not say it.
+constexpr absl::string_view kPodNamespace = "default";
+
+std::vector<NodeId> NodesOfDriver(const proto::DraDriver& driver, const ClusterState& cluster) {
+  std::vector<NodeId> nodes;
+  for (size_t n = 0; n < cluster.node_count(); ++n) {
+    const NodeId node(n);
+    if (driver.nodes().empty() || MatchesPattern(driver.nodes(), cluster.node_spec(node).name)) {
+      nodes.push_back(node);
+    }
+  }
+  return nodes;
+}
+
+// "1g.5gb" may be part of a name, "1g.5gb+me" not.
+std::string AsName(absl::string_view text) {
+  std::string name = absl::AsciiStrToLower(text);
+  for (char& c : name) {
+    if (!absl::ascii_isalnum(static_cast<unsigned char>(c)) && c != '.') c = '-';
+  }
+  return name;
+}
+
+// The first of `text`, `otherwise` and none that says something; has been checked.
+SimDuration FirstDuration(const std::string& text, const std::string& otherwise,
+                          SimDuration usual) {
+  if (!text.empty()) return *ParseDuration(text);
+  if (!otherwise.empty()) return *ParseDuration(otherwise);
+  return usual;
+}
+
+// `wanted`, or the first of wanted-2, wanted-3, ... that no claim of the pod has.
+std::string FreeEntryName(const PodShape& shape, const std::string& wanted) {
+  std::string name = wanted;
+  const auto is_taken = [&name](const ClaimEntry& claim) { return claim.name == name; };
+  for (int number = 2; absl::c_any_of(shape.claims, is_taken); ++number) {
+    name = absl::StrCat(wanted, "-", number);
+  }
+  return name;
+}
+
+std::unique_ptr<ClaimDriver> MakeCountingDriver(const proto::DraDriver& driver,
+                                                const std::vector<NodeId>& nodes,
+                                                SimDuration prepare, SimDuration unprepare) {
+  CountingDriverOptions options;
+  options.name = driver.name();
+  options.node_local = !driver.has_network_units();
+  options.network_units = driver.network_units();
+  options.shareable = driver.shareable();
+  options.prepare = prepare;
+  options.unprepare = unprepare;
+  for (NodeId node : nodes) options.units.emplace_back(node, driver.units());
+  return std::make_unique<CountingDriver>(std::move(options));
+}
+
+}  // namespace
+
+ClaimEntry DraPlan::EntryFor(const std::string& entry, const std::string& name,
+                             const Wanted& wanted) {
+  templates_.try_emplace(name, wanted);
+  ClaimEntry claim;
+  claim.name = entry;
+  claim.from_template = name;
+  return claim;
+}
+
+absl::StatusOr<PodShape> DraPlan::ToClaims(const PodShape& request) {
+  PodShape shape = request;
+  const std::string& kind = scenario_->front_end().dra().drivers(0).kind();
+  const bool parts = kind == "intel" || kind == "constraints";
+  for (const auto& [profile, count] : request.mig) {
+    if (kind != "nvidia") {
+      return absl::InvalidArgumentError(absl::StrCat("a pod wants MIG instances (", profile,
+                                                     "), which the driver kind ", kind,
+                                                     " does not make"));
+    }
+    for (int32_t i = 0; i < count; ++i) {
+      const std::string name = absl::StrCat("mig-", AsName(profile));
+      const std::string entry =
+          count == 1 && request.mig.size() == 1 ? "mig" : absl::StrCat(name, "-", i);
+      Wanted wanted = {"MigDeviceClaimParameters", {{"spec.profile", profile}}};
+      shape.claims.push_back(EntryFor(FreeEntryName(shape, entry), name, wanted));
+      shape.claims.back().mig_profile = profile;
+    }
+  }
+  shape.mig.clear();
+  if (request.gpu_count == 0) return shape;
+  const bool share = request.gpu_milli < kDeviceMilli;
+  if (share && !parts) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("a pod wants ", request.gpu_milli,
+                     " thousandths of a GPU, which the driver "
+                     "kind ",
+                     kind,
+                     " does not hand out; choose whole-gpu or mig-smallest in "
+                     "front_end.lowering.rule"));
+  }
+  std::string name = absl::StrCat("gpus-", request.gpu_count);
+  Wanted wanted = {"GpuClaimParameters", {{"spec.count", absl::StrCat(request.gpu_count)}}};
+  if (kind == "counting") wanted = {"ConfigMap", {{"count", absl::StrCat(request.gpu_count)}}};
+  if (share) {
+    absl::StrAppend(&name, "-", request.gpu_milli, "m");
+    const char* const field = kind == "intel" ? "spec.millicores" : "spec.computeShare";
+    wanted.fields.emplace_back(field, absl::StrCat(request.gpu_milli, kind == "intel" ? "" : "m"));
+  }
+  if (kind == "constraints") wanted.kind = "DeviceConstraints";
+  if (kind == "intel") wanted.fields.emplace_back("spec.type", "gpu");
+  const int64_t memory = request.demand_memory_mib / std::max(1, request.gpu_count);
+  if (parts && memory > 0) {
+    absl::StrAppend(&name, "-", memory, "mi");
+    wanted.fields.emplace_back("spec.memory", absl::StrCat(memory, kind == "intel" ? "" : "Mi"));
+  }
+  std::sort(wanted.fields.begin(), wanted.fields.end());
+  shape.claims.push_back(EntryFor(FreeEntryName(shape, "gpu"), name, wanted));
+  shape.claims.back().gpus = request.gpu_count;
+  shape.nominal_milli += int64_t{request.gpu_count} * request.gpu_milli;
+  if (shape.demand_gpus == 0) {
+    shape.demand_gpus = request.gpu_count;
+    shape.demand_milli = request.gpu_milli;
+  }
+  shape.gpu_count = 0;
+  shape.gpu_milli = 0;
+  return shape;
+}
+
+void DraPlan::ServeNamespaceOf(absl::string_view pod) {
+  const size_t slash = pod.find('/');
+  if (slash == absl::string_view::npos) return;
+  const std::string ns(pod.substr(0, slash));
+  if (ns != kPodNamespace) namespaces_.insert(ns);
+}
+
+void DraPlan::AddObjects(std::vector<proto::kube::Object> objects) {
+  for (proto::kube::Object& object : objects) objects_.push_back(std::move(object));
+}
+
+absl::StatusOr<std::unique_ptr<ClaimDriver>> DraPlan::MakeDriver(
+    const proto::DraDriver& driver, const std::string& key, const ClusterState& cluster,
+    const std::vector<std::pair<std::string, int64_t>>& mix) const {
+  const proto::Dra& dra = scenario_->front_end().dra();
+  const bool zero = dra.zero_latency();
+  std::vector<NodeId> nodes = NodesOfDriver(driver, cluster);
+  if (nodes.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(key, ".nodes: found '", driver.nodes(),
+                                                   "', which matches no node of the cluster"));
+  }
+  const SimDuration prepare = FirstDuration(driver.initialise(), dra.prepare(), SimDuration());
+  const SimDuration clean_up = FirstDuration(driver.clean_up(), dra.unprepare(), SimDuration());
+  if (driver.kind() == "counting") return MakeCountingDriver(driver, nodes, prepare, clean_up);
+  ClaimDriverOptions options;
+  options.kind = driver.kind();
+  options.name = driver.name();
+  options.cluster = &cluster;
+  options.nodes = std::move(nodes);
+  options.placement = driver.placement();
+  options.mix = mix;
+  options.packed = driver.gpus() == "packed";
+  options.shareable = driver.shareable();
+  // A gang that is refused as a whole would keep the places of its pods for ever.
+  options.keeps_node_objects =
+      driver.has_node_objects() ? driver.node_objects() : driver.kind() == "nvidia" && !has_gangs_;
+  options.initialise = prepare;
+  options.clean_up = clean_up;
+  // As cluster.mig.manager has them.
+  options.create_instance =
+      FirstDuration(driver.create_instance(), "", SimDuration(zero ? 0 : 250'000'000));
+  options.destroy_instance =
+      FirstDuration(driver.destroy_instance(), "", SimDuration(zero ? 0 : 100'000'000));
+  absl::StatusOr<std::unique_ptr<ClaimDriver>> made = MakeClaimDriver(std::move(options));
+  if (made.ok()) return made;
+  return absl::InvalidArgumentError(absl::StrCat(key, ": ", made.status().message()));
+}
+
+std::vector<PodClaim> DraPlan::ClaimsOf(const PodShape& shape) {
+  std::vector<PodClaim> claims;
+  claims.reserve(shape.claims.size());
+  NamePool& names = plane_->names();
+  for (const ClaimEntry& entry : shape.claims) {
+    PodClaim claim;
+    claim.entry = names.Intern(entry.name);
+    if (!entry.claim.empty()) claim.claim = names.Intern(entry.claim);
+    if (!entry.from_template.empty()) claim.from_template = names.Intern(entry.from_template);
+    claims.push_back(claim);
+  }
+  return claims;
+}
+
+absl::Status DraPlan::MakePlane(const ClusterState* cluster,
+                                const std::vector<std::pair<std::string, int64_t>>& mix) {
+  absl::StatusOr<ControlPlaneOptions> options = MakeControlPlaneOptions(*scenario_);
+  if (!options.ok()) return options.status();
+  const proto::Dra& dra = scenario_->front_end().dra();
+  std::vector<ClaimDriver*> drivers;
+  for (int i = 0; i < dra.drivers_size(); ++i) {
+    if (dra.drivers(i).absent()) continue;
+    absl::StatusOr<std::unique_ptr<ClaimDriver>> driver =
+        MakeDriver(dra.drivers(i), absl::StrCat("front_end.dra.drivers[", i, "]"), *cluster, mix);
+    if (!driver.ok()) return driver.status();
+    drivers.push_back(driver->get());
+    drivers_.push_back(*std::move(driver));
+  }
+  plane_ = std::make_unique<ControlPlane>(
+      cluster, std::move(drivers), [this](const PodShape& shape, PodId) { return ClaimsOf(shape); },
+      *options);
+  for (size_t i = 0; i < options->faults.size(); ++i) {
+    const PlaneFault& fault = options->faults[i];
+    if (fault.component.empty() || plane_->HasComponent(fault.component)) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        "front_end.dra.faults[", i, "].component: found '", fault.component,
+        "', expected scheduler, claim-controller, garbage-collector, kubelet or a driver's name"));
+  }
+  if (absl::Status s = CreateObjects(*cluster); !s.ok()) return s;
+  if (absl::Status s = CreateClasses(); !s.ok()) return s;
+  if (absl::Status s = CreateTemplates(); !s.ok()) return s;
+  WarnOfDeadEnds(*cluster);
+  return absl::OkStatus();
+}
+
+// A class that a manifest brings is left as it is.
+absl::Status DraPlan::CreateClasses() {
+  NamePool& names = plane_->names();
+  for (const proto::DraDriver& driver : scenario_->front_end().dra().drivers()) {
+    const Name name = names.Intern(driver.class_());
+    if (plane_->network().server().objects().of<ResourceClass>().Find(Name(), name) != nullptr) {
+      continue;
+    }
+    auto object = std::make_shared<ResourceClass>();
+    object->meta.name = name;
+    object->driver = names.Intern(driver.name());
+    const absl::Status s = plane_->Create(Ref<ResourceClass>(std::move(object)));
+    if (!s.ok()) return s;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status DraPlan::CreateTemplates() {
+  if (absl::Status s = CreateTemplatesIn(std::string(kPodNamespace)); !s.ok()) return s;
+  for (const std::string& ns : namespaces_) {
+    if (absl::Status s = CreateTemplatesIn(ns); !s.ok()) return s;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status DraPlan::CreateTemplatesIn(const std::string& ns) {
+  NamePool& names = plane_->names();
+  const proto::Dra& dra = scenario_->front_end().dra();
+  const ClaimDriverInfo* info = FindClaimDriver(dra.drivers(0).kind());
+  const Name group = names.Intern(info == nullptr ? "" : info->api_group);
+  for (const auto& [name, wanted] : templates_) {
+    auto parameters = std::make_shared<ParametersObject>();
+    parameters->meta.ns = names.Intern(ns);
+    parameters->meta.name = names.Intern(name);
+    parameters->api_group = group;
+    parameters->kind = names.Intern(wanted.kind);
+    parameters->fields = wanted.fields;
+    auto made = std::make_shared<ResourceClaimTemplate>();
+    made->meta.ns = names.Intern(ns);
+    made->meta.name = names.Intern(name);
+    made->spec.class_name = names.Intern(dra.drivers(0).class_());
+    made->spec.mode = dra.allocation_mode() == "Immediate" ? AllocationMode::kImmediate
+                                                           : AllocationMode::kWaitForFirstConsumer;
+    made->spec.parameters.api_group = group;
+    made->spec.parameters.kind = parameters->kind;
+    made->spec.parameters.name = parameters->meta.name;
+    if (absl::Status s = plane_->Create(Ref<ParametersObject>(std::move(parameters))); !s.ok()) {
+      return s;
+    }
+    if (absl::Status s = plane_->Create(Ref<ResourceClaimTemplate>(std::move(made))); !s.ok()) {
+      return s;
+    }
+  }
+  return absl::OkStatus();
+}
+
+// By names alone: shapes do not tell the namespaces of their pods.
+void DraPlan::WarnOfDeadEnds(const ClusterState& cluster) {
+  constexpr size_t kMostWarnings = 5;
+  const size_t before = warnings_.size();
+  std::set<std::string> claims;
+  std::set<std::string> templates;
+  for (size_t s = 0; s < cluster.shapes().size(); ++s) {
+    for (const ClaimEntry& entry : cluster.shapes().row(ShapeId(s)).claims) {
+      if (!entry.claim.empty()) claims.insert(entry.claim);
+      if (!entry.from_template.empty()) templates.insert(entry.from_template);
+    }
+  }
+  WarnOfDeadEndsAmong<ResourceClaim>("ResourceClaim", claims);
+  WarnOfDeadEndsAmong<ResourceClaimTemplate>("ResourceClaimTemplate", templates);
+  if (warnings_.size() <= before + kMostWarnings) return;
+  const size_t more = warnings_.size() - before - kMostWarnings;
+  warnings_.resize(before + kMostWarnings);
+  warnings_.push_back(absl::StrCat(more, " more claims or templates that nobody will serve"));
+}
+
+template <typename T>
+void DraPlan::WarnOfDeadEndsAmong(absl::string_view kind, const std::set<std::string>& used) {
+  std::set<std::string> missing = used;
+  for (const Ref<T>& object : plane_->network().server().objects().of<T>().Sorted()) {
+    const std::string name(object->meta.name.text());
+    missing.erase(name);
+    if (used.count(name) == 0) continue;
+    const std::string why = DeadEndOf(object->spec, object->meta.ns);
+    if (why.empty()) continue;
+    warnings_.push_back(absl::StrCat(kind, " ", object->meta.ns.text(), "/", name, ": ", why,
+                                     "; pods with it will wait"));
+  }
+  for (const std::string& name : missing) {
+    warnings_.push_back(
+        absl::StrCat(kind, " '", name, "' does not exist; pods that name it will wait"));
+  }
+}
+
+std::string DraPlan::DeadEndOf(const ClaimSpec& spec, Name ns) const {
+  const ObjectCache& objects = plane_->network().server().objects();
+  const Ref<ResourceClass> found = objects.of<ResourceClass>().Find(Name(), spec.class_name);
+  if (found == nullptr) {
+    return absl::StrCat("its class '", spec.class_name.text(), "' does not exist");
+  }
+  const bool runs = absl::c_any_of(
+      drivers_, [&](const auto& driver) { return driver->name() == found->driver.text(); });
+  if (!runs) {
+    return absl::StrCat("'", found->driver.text(), "', the driver of its class '",
+                        spec.class_name.text(), "', is not among front_end.dra.drivers");
+  }
+  for (const proto::DraDriver& driver : scenario_->front_end().dra().drivers()) {
+    const ClaimDriverInfo* info = FindClaimDriver(driver.kind());
+    if (spec.mode != AllocationMode::kImmediate || driver.name() != found->driver.text() ||
+        info == nullptr || info->immediate_refusal == nullptr) {
+      continue;
+    }
+    return absl::StrCat("its allocationMode is Immediate, which the driver kind ", info->kind,
+                        " refuses (", info->immediate_refusal, ")");
+  }
+  const ParametersRef& wanted = spec.parameters;
+  if (wanted.kind.empty() || objects.of<ParametersObject>().Find(ns, wanted.name) != nullptr) {
+    return "";
+  }
+  return absl::StrCat("its parameters ", wanted.kind.text(), " ", ns.text(), "/",
+                      wanted.name.text(), " do not exist");
+}
+
+absl::Status DraPlan::CreateObjects(const ClusterState& cluster) {
+  const auto& files = scenario_->front_end().dra().objects();
+  std::vector<proto::kube::Object> all;
+  if (!files.empty()) {
+    absl::StatusOr<Manifests> manifests =
+        ReadManifests(std::vector<std::string>(files.begin(), files.end()));
+    if (!manifests.ok()) return manifests.status();
+    for (std::string& line : manifests->warnings) warnings_.push_back(std::move(line));
+    if (!manifests->jobs.empty()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "front_end.dra.objects: found the pod or workload '", manifests->jobs.front().name(),
+          "', expected no pods there: workload.manifests is the place for them"));
+    }
+    all = std::move(manifests->objects);
+  }
+  all.insert(all.end(), objects_.begin(), objects_.end());
+  for (const proto::kube::Object& object : all) {
+    absl::StatusOr<ObjectRef> made = ToControlPlane(object, cluster, plane_->names());
+    if (!made.ok()) return made.status();
+    if (absl::Status s = plane_->Create(*std::move(made)); !s.ok()) return s;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace drasim

@@ -1,0 +1,97 @@
+// What a scenario says about classic DRA (front_end.dra), carried out: demands become claims, the
+// drivers and the control plane are made, and the objects that are there from the beginning.
+#ifndef DRASIM_SIM_RUN_DRA_PLAN_H_
+#define DRASIM_SIM_RUN_DRA_PLAN_H_
+
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "model/cluster_state.h"
+#include "model/event_source.h"
+#include "model/pod_shape.h"
+#include "model/proto/kube.pb.h"
+#include "model/proto/scenario.pb.h"
+#include "policies/framework/claim_driver.h"
+#include "sim/dra/control_plane.h"
+
+namespace drasim {
+
+bool UsesDra(const proto::Scenario& scenario);
+
+// What front_end.dra leaves open, written out where it decides something.
+void FillDraDefaults(proto::Scenario* scenario);
+
+// Whether front_end.dra makes sense by itself, and with the rest of the scenario; errors name the
+// key.
+absl::Status CheckDra(const proto::Scenario& scenario);
+
+// Of the control plane; what has been checked.
+absl::StatusOr<ControlPlaneOptions> MakeControlPlaneOptions(const proto::Scenario& scenario);
+
+class DraPlan {
+ public:
+  // `scenario` must outlive the plan.
+  explicit DraPlan(const proto::Scenario* scenario) : scenario_(scenario) {}
+
+  // Turns a request for devices (whole GPUs, MIG instances, shares) into claims from templates,
+  // which are made when the control plane is. A request without devices stays as it is.
+  // InvalidArgument for what the first driver cannot be asked for.
+  absl::StatusOr<PodShape> ToClaims(const PodShape& request);
+
+  // Templates are made in the pod's namespace, too ("NAMESPACE/NAME", or a name in "default").
+  void ServeNamespaceOf(absl::string_view pod);
+
+  // Some job of the workload is a gang. Before MakePlane.
+  void NoteGang() { has_gangs_ = true; }
+
+  // Objects of manifests, which are created before the run, behind those of front_end.dra.objects.
+  void AddObjects(std::vector<proto::kube::Object> objects);
+
+  // The drivers and the control plane over the cluster, which has all its nodes and outlives them.
+  // `mix`: shares of MIG profiles, for weighted placements.
+  absl::Status MakePlane(const ClusterState* cluster,
+                         const std::vector<std::pair<std::string, int64_t>>& mix);
+  ControlPlane* plane() const { return plane_.get(); }
+  const std::vector<std::string>& warnings() const { return warnings_; }
+
+ private:
+  struct Wanted {
+    std::string kind;  // of the parameters
+    std::vector<std::pair<std::string, std::string>> fields;
+  };
+  ClaimEntry EntryFor(const std::string& entry, const std::string& name, const Wanted& wanted);
+  absl::StatusOr<std::unique_ptr<ClaimDriver>> MakeDriver(
+      const proto::DraDriver& driver, const std::string& key, const ClusterState& cluster,
+      const std::vector<std::pair<std::string, int64_t>>& mix) const;
+  absl::Status CreateClasses();
+  absl::Status CreateTemplates();
+  absl::Status CreateTemplatesIn(const std::string& ns);
+  absl::Status CreateObjects(const ClusterState& cluster);
+  // Adds warnings of what pods claim and nobody will ever serve.
+  void WarnOfDeadEnds(const ClusterState& cluster);
+  template <typename T>  // ResourceClaim, ResourceClaimTemplate
+  void WarnOfDeadEndsAmong(absl::string_view kind, const std::set<std::string>& used);
+  // What keeps claims of this kind waiting for ever; empty: nothing.
+  std::string DeadEndOf(const ClaimSpec& spec, Name ns) const;
+  std::vector<PodClaim> ClaimsOf(const PodShape& shape);
+
+  const proto::Scenario* scenario_;
+  bool has_gangs_ = false;
+  absl::btree_map<std::string, Wanted> templates_;  // by name
+  std::set<std::string> namespaces_;                // of pods, beside "default"
+  std::vector<proto::kube::Object> objects_;
+  std::vector<std::unique_ptr<ClaimDriver>> drivers_;
+  std::unique_ptr<ControlPlane> plane_;
+  std::vector<std::string> warnings_;
+};
+
+}  // namespace drasim
+
+#endif  // DRASIM_SIM_RUN_DRA_PLAN_H_

@@ -1,0 +1,417 @@
+// ReadManifests.
+//
+// How long pods run and when they are created Kubernetes does not say; annotations do, of a pod or,
+// for what makes pods, of the template:
+//
+//   drasim.dev/run-time: 10m    Without it a Job's pods run for one minute; a Pod and the pods of a
+//                               Deployment, ReplicaSet or StatefulSet run for ever.
+//   drasim.dev/arrival: 5s      after the run's time zero; without it at time zero.
+//
+// All pods of an owner are there from the beginning, whatever a Job's parallelism and the order of
+// a StatefulSet say; a warning says so. Objects that another object of the files has made (its
+// controller owner is there) are left out, since what makes them is there; so is what has ended.
+#include "sim/run/manifests.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "absl/types/optional.h"
+#include "model/kube/positions.h"
+#include "model/kube/reader.h"
+#include "model/kube/reader_schema.h"
+#include "sim/run/inline_jobs.h"
+#include "sim/run/manifest_objects.h"
+#include "sim/run/manifest_pods.h"
+#include "traces/byte_source.h"
+
+namespace drasim {
+namespace {
+
+namespace kube = ::drasim::proto::kube;
+
+constexpr size_t kMaxManifestBytes = size_t{64} << 20;
+constexpr size_t kMaxManifestErrors = 20;
+constexpr char kJobRunTime[] = "1m";
+
+struct ManifestFile {
+  ManifestFile(std::string text, const std::string& path, KubeManifest manifest)
+      : read(std::move(manifest)), positions(std::move(text), path, read.objects) {}
+
+  KubeManifest read;
+  KubePositions positions;
+};
+
+// An object of one of the files.
+struct ManifestPlace {
+  size_t file = 0;
+  size_t object = 0;
+};
+
+// Pods that are kept pending for one reason.
+struct HeldPods {
+  std::string where;  // the first: file, line and path
+  int64_t pods = 0;
+};
+
+// "ResourceClaim default/x"; without the namespace for objects of the cluster.
+std::string ShownName(absl::string_view kind, absl::string_view ns, absl::string_view name) {
+  return absl::StrCat(kind, " ", ns, ns.empty() ? "" : "/", name);
+}
+
+// As jobs are called: without the namespace "default".
+std::string ManifestJobName(absl::string_view ns, absl::string_view name) {
+  return ns == "default" ? std::string(name) : absl::StrCat(ns, "/", name);
+}
+
+// "spec.containers[].image" of "spec.containers[3].image".
+std::string WithoutItems(absl::string_view path) {
+  std::string text;
+  bool item = false;
+  for (const char c : path) {
+    item = item && c >= '0' && c <= '9';
+    if (!item) text.push_back(c);
+    item = item || c == '[';
+  }
+  return text;
+}
+
+// Reads the files, then looks at their objects, all together.
+class ManifestReader {
+ public:
+  void ReadFile(const std::string& path) {
+    absl::StatusOr<std::unique_ptr<ByteSource>> source = OpenByteSource(path);
+    if (!source.ok()) return Stop(source.status());
+    absl::StatusOr<std::string> text = ReadAll(**source, kMaxManifestBytes);
+    if (!text.ok()) return Stop(text.status());
+    absl::StatusOr<KubeManifest> read = ReadKubeObjects(*text, (*source)->name());
+    if (!read.ok()) {
+      ++errors_;
+      absl::StrAppend(&error_text_, error_text_.empty() ? "" : "\n", read.status().message());
+      return;
+    }
+    for (const std::string& warning : read->warnings) warnings_.emplace_back(warning, 0);
+    files_.emplace_back(*std::move(text), (*source)->name(), *std::move(read));
+  }
+
+  absl::StatusOr<Manifests> Read() {
+    if (!stopped_.ok()) return stopped_;
+    if (errors_ == 0) {
+      ForEach(&ManifestReader::Register);
+      ForEach(&ManifestReader::ReadObject);
+    }
+    if (errors_ > kMaxManifestErrors) {
+      absl::StrAppend(&error_text_, "\nand ", errors_ - kMaxManifestErrors, " more errors");
+    }
+    if (errors_ > 0) return absl::InvalidArgumentError(error_text_);
+    for (const auto& [text, others] : warnings_) {
+      result_.warnings.push_back(
+          others == 0 ? text : absl::StrCat(text, " (and ", others, " more like it)"));
+    }
+    for (const auto& [hold, held] : holds_) {
+      result_.warnings.push_back(absl::StrCat(held.where, ": ", PodHoldReason(hold), " (",
+                                              held.pods, held.pods == 1 ? " pod)" : " pods)"));
+    }
+    return std::move(result_);
+  }
+
+ private:
+  // --- Messages ---
+
+  // A file that cannot be opened; the first of them is told.
+  void Stop(const absl::Status& status) {
+    if (stopped_.ok()) stopped_ = status;
+  }
+
+  std::string Locate(ManifestPlace place, absl::string_view path) {
+    return files_[place.file].positions.Locate(place.object, path);
+  }
+
+  void Fail(ManifestPlace place, absl::string_view path, absl::string_view what) {
+    if (++errors_ > kMaxManifestErrors) return;
+    absl::StrAppend(&error_text_, error_text_.empty() ? "" : "\n", Locate(place, path), ": ", path,
+                    ": ", what);
+  }
+
+  // What is said of many objects, or of many items of a list, is said once.
+  void Warn(ManifestPlace place, absl::string_view path, absl::string_view what) {
+    const std::string alike = absl::StrCat(WithoutItems(path), ": ", what);
+    const auto [known, is_new] = alike_.emplace(alike, warnings_.size());
+    if (is_new) {
+      warnings_.emplace_back(absl::StrCat(Locate(place, path), ": ", path, ": ", what), 0);
+    } else {
+      ++warnings_[known->second].second;
+    }
+  }
+
+  // Counts pods that are kept pending; the first place of each reason is told.
+  void Hold(ManifestPlace place, absl::string_view path, PodHold hold, int64_t pods) {
+    if (pods == 0) return;
+    HeldPods& held = holds_[hold];
+    if (held.pods == 0) held.where = absl::StrCat(Locate(place, path), ": ", path);
+    held.pods += pods;
+  }
+
+  // `pods`: how many are alike.
+  void Tell(ManifestPlace place, const std::vector<ManifestNote>& notes, int64_t pods) {
+    for (const ManifestNote& note : notes) {
+      if (note.hold != PodHold::kNone) {
+        Hold(place, note.path, note.hold, pods);
+      } else if (note.is_error) {
+        Fail(place, note.path, note.what);
+      } else {
+        Warn(place, note.path, note.what);
+      }
+    }
+  }
+
+  // --- Who is there ---
+
+  void ForEach(void (ManifestReader::*look)(ManifestPlace, kube::Object*)) {
+    for (size_t file = 0; file < files_.size(); ++file) {
+      std::vector<KubeObject>& objects = files_[file].read.objects;
+      for (size_t i = 0; i < objects.size(); ++i) (this->*look)({file, i}, &objects[i].object);
+    }
+  }
+
+  // Gives it a name if it has none yet, and notes that it is there.
+  void Register(ManifestPlace place, kube::Object* object) {
+    kube::ObjectMeta* meta = MutableManifestMeta(object);
+    const std::string kind = ManifestKind(*object);
+    const std::string ns = ManifestNamespace(*object);
+    const std::string type = absl::StrCat(ManifestGroup(*object), "/", kind);
+    if (meta->name().empty() && !meta->generate_name().empty()) {
+      // The server would draw letters; here they are counted.
+      const std::string alike = absl::StrCat(type, " ", ns, "/", meta->generate_name());
+      meta->set_name(absl::StrCat(meta->generate_name(), generated_[alike]++));
+    }
+    if (meta->name().empty()) return;
+    const std::string own = absl::StrCat(" ", ns, "/", meta->name());
+    const auto [first, is_new] = known_.emplace(absl::StrCat(type, own), place);
+    if (!is_new) {
+      seconds_.insert(object);
+      return Fail(place, "metadata.name",
+                  absl::StrCat("found a second ", ShownName(kind, ns, meta->name()),
+                               ", the first is in ", Locate(first->second, "metadata.name")));
+    }
+    if (IsManifestParameters(*object)) RegisterParameters(place, kind, own);
+    if (object->has_priority_class()) RegisterPriority(object->priority_class());
+    if (object->has_runtime_class()) classes_.runtimes[meta->name()] = object->runtime_class();
+  }
+
+  // The control plane finds objects with parameters by their names, whatever their kinds.
+  void RegisterParameters(ManifestPlace place, const std::string& kind, const std::string& own) {
+    const auto [first, is_new] = parameters_.emplace(own, place);
+    if (is_new) return;
+    const kube::Object& other =
+        files_[first->second.file].read.objects[first->second.object].object;
+    Fail(place, "metadata.name",
+         absl::StrCat("found a ", kind, " with the name of the ", ManifestKind(other), " in ",
+                      Locate(first->second, "metadata.name"),
+                      ", expected objects with parameters to have names of their own"));
+  }
+
+  void RegisterPriority(const kube::PriorityClass& given) {
+    const bool never = given.preemption_policy() == "Never";
+    classes_.values[given.metadata().name()] = given.value();
+    if (never) classes_.never_preempt.insert(given.metadata().name());
+    if (!given.global_default()) return;
+    if (classes_.global_default.has_value() && *classes_.global_default <= given.value()) return;
+    classes_.global_default = given.value();
+    classes_.default_never_preempts = never;
+  }
+
+  // Why the object does not count; empty when it does.
+  std::string LeftOut(const kube::Object& object) const {
+    const kube::ObjectMeta& meta = ManifestMeta(object);
+    if (!meta.deletion_timestamp().empty()) return "is being deleted: left out";
+    for (const kube::OwnerReference& owner : meta.owner_references()) {
+      if (!owner.controller()) continue;
+      const std::string type = absl::StrCat(KubeGroup(owner.api_version()), "/", owner.kind());
+      if (known_.count(absl::StrCat(type, " ", ManifestNamespace(object), "/", owner.name())) > 0) {
+        return absl::StrCat("made by ", owner.kind(), " ", owner.name(),
+                            ", which is there: left out");
+      }
+    }
+    if (!object.has_pod()) return "";
+    const std::string& phase = object.pod().status().phase();
+    return phase == "Succeeded" || phase == "Failed" ? "has ended: left out" : "";
+  }
+
+  // --- Objects ---
+
+  void ReadObject(ManifestPlace place, kube::Object* object) {
+    if (seconds_.contains(object)) return;
+    if (const std::string why = LeftOut(*object); !why.empty()) return Warn(place, "metadata", why);
+    switch (object->object_case()) {
+      case kube::Object::kPod:
+        return ReadPod(place, *object);
+      case kube::Object::kJob:
+        return ReadJob(place, *object);
+      case kube::Object::kDeployment:
+        if (object->deployment().spec().paused()) {
+          return Warn(place, "spec.paused", "makes no pods: left out");
+        }
+        return ReadOwner(place, *object, object->deployment().spec());
+      case kube::Object::kReplicaSet:
+        return ReadOwner(place, *object, object->replica_set().spec());
+      case kube::Object::kStatefulSet:
+        return ReadStatefulSet(place, *object);
+      case kube::Object::kDaemonSet:
+        return Warn(place, "kind",
+                    "the pods of a DaemonSet, one on each node, are not simulated: left out, and "
+                    "what they hold is free on every node");
+      case kube::Object::kPriorityClass:
+      case kube::Object::kRuntimeClass:
+      case kube::Object::kNamespace:
+        return;
+      case kube::Object::kNode:
+        return Warn(place, "kind", "nodes are those of the scenario's cluster: left out");
+      case kube::Object::kPodSchedulingContext:
+        return Warn(place, "kind", "made by the scheduler of the run: left out");
+      default:
+        return ReadShown(place, *object);
+    }
+  }
+
+  // What the control plane has from the beginning.
+  void ReadShown(ManifestPlace place, const kube::Object& object) {
+    if (ManifestMeta(object).name().empty()) {
+      return Warn(place, "metadata.name", "not given, so that nothing can refer to it: left out");
+    }
+    if (object.resource_class().structured_parameters()) {
+      Warn(place, "structuredParameters", "not simulated: its claims are its driver's business");
+    }
+    if (object.resource_claim().has_status()) {
+      Warn(place, "status", "of no effect: a new claim is not allocated");
+    }
+    result_.objects.push_back(object);
+  }
+
+  // --- Pods ---
+
+  void ReadPod(ManifestPlace place, const kube::Object& object) {
+    const kube::Pod& pod = object.pod();
+    std::vector<ManifestNote> notes;
+    proto::InlineJob job =
+        ManifestPodJob(pod.metadata(), "metadata", pod.spec(), "spec", classes_, &notes);
+    Tell(place, notes, 1);
+    AddJob(place, object, std::move(job), absl::nullopt, "metadata.name");
+  }
+
+  // The job of one of the pods of what has a template.
+  proto::InlineJob ReadTemplate(ManifestPlace place, const kube::Object& object,
+                                const kube::PodTemplateSpec& pod, int64_t pods) {
+    std::vector<ManifestNote> notes;
+    CheckOwnerAnnotations(ManifestMeta(object), &notes);
+    proto::InlineJob job = ManifestPodJob(pod.metadata(), "spec.template.metadata", pod.spec(),
+                                          "spec.template.spec", classes_, &notes);
+    Tell(place, notes, pods);
+    return job;
+  }
+
+  // `own_volumes`: each pod gets a claim for a volume of its own.
+  template <typename Spec>
+  void ReadOwner(ManifestPlace place, const kube::Object& object, const Spec& spec,
+                 bool own_volumes = false) {
+    const int32_t replicas = spec.has_replicas() ? spec.replicas() : 1;
+    proto::InlineJob job = ReadTemplate(place, object, spec.template_(), replicas);
+    if (own_volumes && job.pending() != PodHoldName(PodHold::kVolumes)) {
+      Hold(place, "spec.volumeClaimTemplates", PodHold::kVolumes, replicas);
+      if (job.pending().empty()) job.set_pending(std::string(PodHoldName(PodHold::kVolumes)));
+    }
+    AddJob(place, object, std::move(job), replicas, "spec.replicas");
+  }
+
+  void ReadStatefulSet(ManifestPlace place, const kube::Object& object) {
+    const kube::StatefulSetSpec& spec = object.stateful_set().spec();
+    if (spec.replicas() > 1 && spec.pod_management_policy() != "Parallel") {
+      Warn(place, "spec.podManagementPolicy",
+           "pods one after the other are not simulated: all are there from the beginning");
+    }
+    ReadOwner(place, object, spec, spec.volume_claim_templates_size() > 0);
+  }
+
+  void ReadJob(ManifestPlace place, const kube::Object& object) {
+    const kube::JobSpec& spec = object.job().spec();
+    if (spec.suspend()) return Warn(place, "spec.suspend", "makes no pods: left out");
+    const int32_t at_once = spec.has_parallelism() ? spec.parallelism() : 1;
+    if (at_once == 0) return Warn(place, "spec.parallelism", "makes no pods: left out");
+    const int32_t pods = spec.has_completions() ? spec.completions() : at_once;
+    if (at_once < pods) {
+      Warn(place, "spec.parallelism",
+           "pods one after the other are not simulated: all are there from the beginning");
+    }
+    if (spec.has_active_deadline_seconds()) {
+      Warn(place, "spec.activeDeadlineSeconds", "not simulated");
+    }
+    proto::InlineJob job = ReadTemplate(place, object, spec.template_(), pods);
+    if (job.run_time().empty()) job.set_run_time(kJobRunTime);
+    AddJob(place, object, std::move(job), pods, "spec.completions");
+  }
+
+  // `replicas`: so many like jobs, NAME-0, NAME-1, ...; none: one, NAME. `path`: what says so.
+  void AddJob(ManifestPlace place, const kube::Object& object, proto::InlineJob job,
+              absl::optional<int32_t> replicas, absl::string_view path) {
+    if (replicas == 0) return Warn(place, path, "makes no pods: left out");
+    pods_ += replicas.value_or(1);
+    if (pods_ > kMaxInlinePods) {
+      return Fail(place, path,
+                  absl::StrCat("found ", pods_, " pods with those of the objects before, expected ",
+                               "at most ", kMaxInlinePods));
+    }
+    job.set_name(ManifestJobName(ManifestNamespace(object), ManifestMeta(object).name()));
+    if (!replicas.has_value()) {
+      if (!TakeName(place, job.name())) return;
+    } else {
+      job.set_replicas(*replicas);
+      for (int32_t i = 0; i < *replicas; ++i) {
+        if (!TakeName(place, absl::StrCat(job.name(), "-", i))) return;
+      }
+    }
+    result_.jobs.push_back(std::move(job));
+  }
+
+  bool TakeName(ManifestPlace place, const std::string& name) {
+    const auto [first, is_new] = pod_names_.emplace(name, place);
+    if (is_new) return true;
+    const ManifestPlace& other = first->second;
+    const kube::Object& owner = files_[other.file].read.objects[other.object].object;
+    Fail(place, "metadata.name",
+         absl::StrCat("found a pod called '", name, "', as the ", ManifestKind(owner), " in ",
+                      Locate(other, "metadata.name"), " has one, expected names of their own"));
+    return false;
+  }
+
+  std::deque<ManifestFile> files_;
+  absl::Status stopped_;
+  size_t errors_ = 0;
+  std::string error_text_;
+  std::vector<std::pair<std::string, size_t>> warnings_;  // and how many others are like it
+  std::map<std::string, size_t> alike_;
+  std::map<std::string, int64_t> generated_;                    // names so far, by prefix
+  absl::flat_hash_map<std::string, ManifestPlace> known_;       // by type and name
+  absl::flat_hash_map<std::string, ManifestPlace> parameters_;  // by name
+  absl::flat_hash_map<std::string, ManifestPlace> pod_names_;
+  absl::flat_hash_set<const kube::Object*> seconds_;  // of a name that another one has
+  ManifestClasses classes_;
+  std::map<PodHold, HeldPods> holds_;
+  int64_t pods_ = 0;
+  Manifests result_;
+};
+
+}  // namespace
+
+absl::StatusOr<Manifests> ReadManifests(const std::vector<std::string>& paths) {
+  ManifestReader reader;
+  for (const std::string& path : paths) reader.ReadFile(path);
+  return reader.Read();
+}
+
+}  // namespace drasim

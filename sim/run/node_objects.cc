@@ -1,0 +1,125 @@
+#include "sim/run/node_objects.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/status/status.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "model/kube/reader.h"
+#include "model/kube/rules.h"
+#include "model/pod_shape.h"
+#include "model/proto/kube.pb.h"
+#include "model/text/shown_text.h"
+#include "traces/byte_source.h"
+
+namespace drasim {
+namespace {
+
+constexpr size_t kMaxNodeListBytes = size_t{1} << 30;
+
+// A vendor's spelling of the GPUs of a node.
+struct GpuNames {
+  absl::string_view count;
+  absl::string_view model;  // a label
+};
+constexpr GpuNames kGpuNames[] = {
+    {"nvidia.com/gpu", "nvidia.com/gpu.product"},
+    {"alibabacloud.com/gpu-count", "alibabacloud.com/gpu-card-model"},
+};
+// Says the same as gpu-count, in thousandths.
+constexpr absl::string_view kGpuMilli = "alibabacloud.com/gpu-milli";
+
+absl::Status SetGpus(const proto::kube::Node& object, const KubeAmounts& amounts, NodeSpec* node) {
+  for (const GpuNames& names : kGpuNames) {
+    const int64_t gpus = AmountOf(amounts, std::string(names.count));
+    if (gpus == 0) continue;
+    if (gpus > kMaxDevicesPerNode - node->gpu_count) {
+      return absl::InvalidArgumentError(absl::StrCat("status.allocatable[", names.count,
+                                                     "]: found ", gpus, ", expected at most ",
+                                                     kMaxDevicesPerNode, " GPUs on a node"));
+    }
+    node->gpu_count += static_cast<int32_t>(gpus);
+    const auto& labels = object.metadata().labels();
+    const auto label = labels.find(std::string(names.model));
+    if (label != labels.end()) node->gpu_model = label->second;
+  }
+  return absl::OkStatus();
+}
+
+bool IsExtendedResource(absl::string_view resource) {
+  if (resource == kGpuMilli || absl::StrContains(resource, "kubernetes.io/")) return false;
+  for (const GpuNames& names : kGpuNames) {
+    if (resource == names.count) return false;
+  }
+  return absl::StrContains(resource, "/");
+}
+
+absl::StatusOr<NodeSpec> ToNodeSpec(const proto::kube::Node& object) {
+  const KubeAmounts amounts = AllocatableOfNode(object.status());
+  NodeSpec node;
+  node.name = object.metadata().name();
+  node.cpu_milli = AmountOf(amounts, "cpu");
+  node.memory_bytes = AmountOf(amounts, "memory");
+  if (amounts.count("pods") > 0) node.pods = AmountOf(amounts, "pods");
+  if (absl::Status s = SetGpus(object, amounts, &node); !s.ok()) return s;
+  for (const auto& [resource, amount] : amounts) {
+    if (amount > 0 && IsExtendedResource(resource)) node.extended.emplace_back(resource, amount);
+  }
+  for (const auto& label : object.metadata().labels()) {
+    // The front end says itself what GPU feature discovery would.
+    if (absl::StartsWith(label.first, "nvidia.com/")) continue;
+    node.labels.emplace_back(label.first, label.second);
+  }
+  std::sort(node.labels.begin(), node.labels.end());
+  for (const proto::kube::Taint& taint : object.spec().taints()) {
+    node.taints.push_back({taint.key(), taint.value(), taint.effect()});
+  }
+  node.unschedulable = object.spec().unschedulable();
+  return node;
+}
+
+}  // namespace
+
+bool HoldsNodeObjects(absl::string_view path) {
+  absl::ConsumeSuffix(&path, ".gz");
+  return absl::EndsWith(path, ".yaml") || absl::EndsWith(path, ".yml") ||
+         absl::EndsWith(path, ".json");
+}
+
+absl::StatusOr<std::vector<NodeSpec>> ReadNodeObjects(const std::string& path) {
+  absl::StatusOr<std::unique_ptr<ByteSource>> source = OpenByteSource(path);
+  if (!source.ok()) return source.status();
+  const absl::StatusOr<std::string> text = ReadAll(**source, kMaxNodeListBytes);
+  if (!text.ok()) return text.status();
+  const std::string& name = (*source)->name();
+  const absl::StatusOr<KubeManifest> manifest = ReadKubeObjects(*text, name);
+  if (!manifest.ok()) return manifest.status();
+  std::vector<NodeSpec> nodes;
+  absl::flat_hash_set<std::string> names;
+  for (const KubeObject& read : manifest->objects) {
+    if (!read.object.has_node()) continue;
+    absl::StatusOr<NodeSpec> node = ToNodeSpec(read.object.node());
+    if (!node.ok()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(name, ":", read.line, ": ", node.status().message()));
+    }
+    if (!names.insert(node->name).second) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(name, ":", read.line, ": metadata.name: found '", ShownText(node->name),
+                       "', expected a name that no earlier node has"));
+    }
+    nodes.push_back(*std::move(node));
+  }
+  if (!nodes.empty()) return nodes;
+  return absl::InvalidArgumentError(
+      absl::StrCat(name, ": found no Node among ", manifest->objects.size(),
+                   " object(s), expected what `kubectl get nodes -o yaml` prints, or a table"));
+}
+
+}  // namespace drasim

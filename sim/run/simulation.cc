@@ -1,0 +1,556 @@
+#include "sim/run/simulation.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "model/check.h"
+#include "model/number_text.h"
+#include "model/text/shown_text.h"
+#include "policies/queues/estimates.h"
+#include "sim/core/batch_dispatcher.h"
+#include "sim/core/fill_dispatcher.h"
+#include "sim/core/kubernetes_dispatcher.h"
+#include "sim/core/loss_dispatcher.h"
+#include "sim/run/input_files.h"
+#include "sim/run/manifests.h"
+#include "sim/run/node_events.h"
+#include "sim/run/node_failures.h"
+#include "sim/scenario/duration_text.h"
+#include "sim/scenario/resolve.h"
+#include "traces/shaping.h"
+
+namespace drasim {
+
+namespace {
+
+// Multiplies the nodes; what the trace says of a node goes for its copies, too.
+absl::Status ScaleNodeInput(double scale, NodeInput* input) {
+  std::vector<NodeSpec>& nodes = input->nodes;
+  const size_t size = nodes.size();
+  absl::StatusOr<std::vector<NodeSpec>> scaled = MultiplyCluster(std::move(nodes), scale);
+  if (!scaled.ok()) return scaled.status();
+  nodes = *std::move(scaled);
+  if (input->changes.empty() || nodes.size() <= size) return absl::OkStatus();
+  absl::flat_hash_map<std::string, std::vector<std::string>> copies;
+  for (size_t i = size; i < nodes.size(); ++i) {
+    copies[nodes[i % size].name].push_back(nodes[i].name);
+  }
+  std::vector<NodeChange> changes;
+  for (const NodeChange& change : input->changes) {
+    changes.push_back(change);
+    const auto it = copies.find(change.node);
+    if (it == copies.end()) continue;
+    for (const std::string& copy : it->second) {
+      changes.push_back(change);
+      changes.back().node = copy;
+    }
+  }
+  input->changes = std::move(changes);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Simulation>> Simulation::Build(const proto::Scenario& scenario) {
+  std::unique_ptr<Simulation> sim(new Simulation(scenario));
+  if (UsesDra(scenario)) {
+    sim->dra_ = std::make_unique<DraPlan>(&sim->scenario_);
+    sim->devices_.set_dra(sim->dra_.get());
+  }
+  for (auto step : {&Simulation::ReadCluster, &Simulation::ReadWorkload, &Simulation::LowerWorkload,
+                    &Simulation::BuildCluster, &Simulation::ArrangeWorkload,
+                    &Simulation::AddFailures, &Simulation::MakeProfile}) {
+    if (absl::Status s = ((*sim).*step)(); !s.ok()) return s;
+  }
+  return sim;
+}
+
+absl::Status Simulation::ReadCluster() {
+  absl::StatusOr<NodeInput> input = ReadNodeInput(&scenario_);
+  if (!input.ok()) return input.status();
+  node_input_ = *std::move(input);
+  if (scenario_.cluster().has_scale()) {
+    if (absl::Status s = ScaleNodeInput(scenario_.cluster().scale(), &node_input_); !s.ok()) {
+      return s;
+    }
+  }
+  std::vector<NodeSpec>& nodes = node_input_.nodes;
+  if (absl::Status s = devices_.DescribeNodes(&nodes); !s.ok()) return s;
+  if (scenario_.order() != "trace") {
+    std::sort(nodes.begin(), nodes.end(),
+              [](const NodeSpec& a, const NodeSpec& b) { return a.name < b.name; });
+  }
+  // Shapes name models, so that these come first; nodes come when the workload is known, since that
+  // may decide how many there are.
+  for (const NodeSpec& node : nodes) {
+    if (node.gpu_count <= 0) continue;
+    if (auto model = models_.Intern(node.gpu_model); !model.ok()) {
+      return absl::InvalidArgumentError(absl::StrCat("cluster: ", model.status().message()));
+    }
+  }
+  return devices_.AttachTables(&models_);
+}
+
+// Claims come from manifests, too, of which nothing is known before they are read.
+absl::Status Simulation::CheckClaims(const std::vector<JobArrival>& jobs) const {
+  if (dra_ != nullptr) return absl::OkStatus();
+  for (const JobArrival& job : jobs) {
+    const PodShape& shape = shapes_->row(job.shape);
+    if (shape.claims.empty()) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        "workload: the pods of '", job.name, "' claim resources ('", shape.claims[0].name,
+        "'), which only front_end.kind: dra-classic serves; the device plugin knows amounts of "
+        "extended resources alone"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Simulation::LowerWorkload() {
+  std::vector<JobArrival> jobs = workload_.TakeRows();
+  if (absl::Status s = CheckClaims(jobs); !s.ok()) return s;
+  const absl::Status lowered = devices_.LowerJobs(node_input_.nodes, shapes_.get(), &jobs);
+  if (!lowered.ok()) return lowered;
+  workload_ = Workload::FromJobs(std::move(jobs));
+  WarnAboutUnknownModels();
+  return absl::OkStatus();
+}
+
+absl::Status Simulation::BuildCluster() {
+  std::vector<NodeSpec>& nodes = node_input_.nodes;
+  if (scenario_.workload().has_target_load_percent()) {
+    const LoadEstimate load = MeanLoad(workload_.rows(), *shapes_);
+    absl::StatusOr<std::vector<NodeSpec>> scaled =
+        ScaleCluster(std::move(nodes), load, scenario_.workload().target_load_percent());
+    if (!scaled.ok()) return scaled.status();
+    nodes = *std::move(scaled);
+  }
+  // The trace's own time means nothing to a stream.
+  for (NodeSpec& node : nodes) node.absent = node.absent && !IsStream(scenario_);
+  std::vector<std::string> configs;
+  absl::StatusOr<std::vector<NodeTransition>> transitions =
+      MakeNodeTransitions(scenario_, &nodes, &configs);
+  if (!transitions.ok()) return transitions.status();
+  if (absl::Status s = devices_.LayOut(models_, *shapes_, workload_.rows(), configs, &nodes);
+      !s.ok()) {
+    return s;
+  }
+  node_transitions_ = *std::move(transitions);
+  CountWantedResources(&nodes);
+  for (NodeSpec& node : nodes) {
+    // A fill has no clock: everything that ever comes is there.
+    if (scenario_.mode() != "replay") node.absent = false;
+    absl::StatusOr<NodeId> added = cluster_->AddNode(node);
+    if (!added.ok()) {
+      return absl::InvalidArgumentError(absl::StrCat("cluster: ", added.status().message()));
+    }
+  }
+  AddTraceTransitions();
+  absl::StatusOr<Quotas> quotas = MakeQuotas(scenario_, origin_ns_);
+  if (!quotas.ok()) return quotas.status();
+  quotas_ = *std::move(quotas);
+  return absl::OkStatus();
+}
+
+// Resources that no node has are counted all the same, so that failures can name them. The last
+// node reports none of each; the columns of resources that nodes do have stay where they are.
+void Simulation::CountWantedResources(std::vector<NodeSpec>* nodes) {
+  std::set<std::string> reported;
+  for (const NodeSpec& node : *nodes) {
+    for (const auto& [name, amount] : node.extended) reported.insert(name);
+  }
+  std::vector<bool> in_use(shapes_->size());
+  for (const JobArrival& job : workload_.rows()) {
+    in_use[job.shape.value()] = true;
+    for (const PodGroup& group : job.more_pods) in_use[group.shape.value()] = true;
+  }
+  std::set<std::string> unreported;
+  for (size_t s = 0; s < in_use.size(); ++s) {
+    if (!in_use[s]) continue;
+    for (const auto& [name, amount] : shapes_->row(ShapeId(s)).extended) {
+      if (reported.count(name) == 0) unreported.insert(name);
+    }
+  }
+  unreported_resources_.assign(unreported.begin(), unreported.end());
+  if (nodes->empty()) return;
+  size_t room = kMaxExtendedNames - std::min(kMaxExtendedNames, reported.size());
+  std::vector<std::pair<std::string, int64_t>>& counted = nodes->back().extended;
+  for (const std::string& name : unreported_resources_) {
+    if (room-- == 0) break;
+    counted.emplace_back(name, 0);
+  }
+  std::sort(counted.begin(), counted.end());
+}
+
+// What the node list of the trace says about nodes that come and go.
+void Simulation::AddTraceTransitions() {
+  if (scenario_.mode() != "replay" || IsStream(scenario_)) return;
+  absl::flat_hash_map<std::string, NodeId> ids;
+  for (size_t n = 0; n < cluster_->node_count(); ++n) {
+    ids.emplace(cluster_->node_spec(NodeId(n)).name, NodeId(n));
+  }
+  for (const NodeChange& change : node_input_.changes) {
+    const auto it = ids.find(change.node);
+    if (it == ids.end()) continue;  // the cluster was cut
+    const SimTime at(std::max<int64_t>(0, change.time.ns() - origin_ns_));
+    node_transitions_.push_back(
+        {at,
+         it->second,
+         change.added ? NodeTransition::Action::kAdd : NodeTransition::Action::kRemove,
+         {}});
+  }
+  std::stable_sort(node_transitions_.begin(), node_transitions_.end(),
+                   [](const NodeTransition& a, const NodeTransition& b) { return a.at < b.at; });
+}
+
+absl::Status Simulation::ReadWorkload() {
+  absl::StatusOr<WorkloadInput> input =
+      OpenWorkloadInput(&scenario_, node_input_.nodes, shapes_.get());
+  if (!input.ok()) return input.status();
+  const bool shaped = ShapesWorkload(scenario_);
+  const int64_t limit = shaped ? 0 : scenario_.workload().limit();
+  absl::StatusOr<Workload> workload = Workload::Read(*input->source, static_cast<uint64_t>(limit));
+  if (!workload.ok()) return workload.status();
+  const size_t jobs_read = workload->rows().size();
+  if (shaped && jobs_read > 0) {
+    absl::StatusOr<ShapingOptions> options = MakeShapingOptions(scenario_);
+    if (!options.ok()) return options.status();
+    std::vector<JobArrival> jobs = workload->TakeRows();
+    if (absl::Status s = ShapeJobs(*options, &jobs, &origin_ns_); !s.ok()) return s;
+    workload = Workload::FromJobs(std::move(jobs));
+  }
+  if (scenario_.scheduler().estimates().source() == "trace-at-least-run-time") {
+    workload->RaiseEstimates();
+  }
+  workload_ = *std::move(workload);
+  absl::StatusOr<UserDeletions> deletions =
+      MakeDeletions(scenario_, workload_.rows(), input->manifests.get());
+  if (!deletions.ok()) return deletions.status();
+  deletions_ = *std::move(deletions);
+  if (input->manifests != nullptr && dra_ != nullptr) dra_->AddObjects(input->manifests->objects);
+  for (std::string& line : input->warnings()) warnings_.push_back(std::move(line));
+  if (workload_.rows().empty()) return NoPods(jobs_read);
+  WarnAboutServices();
+  return absl::OkStatus();
+}
+
+// A run of nothing would look like a success. The warnings tell what became of the rows.
+absl::Status Simulation::NoPods(size_t jobs_read) const {
+  std::string text = "the workload has no pods";
+  if (jobs_read > 0) {
+    absl::StrAppend(&text, ": the keys under workload leave none of ", jobs_read, " job(s)");
+  }
+  for (const std::string& line : warnings_) absl::StrAppend(&text, "\n", line);
+  return absl::InvalidArgumentError(text);
+}
+
+// In a table of jobs that have ended, a row without an end is mostly a gap.
+void Simulation::WarnAboutServices() {
+  const bool from_trace = !scenario_.workload().trace().path().empty();
+  if (!from_trace || scenario_.mode() != "replay" || IsStream(scenario_)) return;
+  const std::vector<JobArrival>& jobs = workload_.rows();
+  const auto services = std::count_if(jobs.begin(), jobs.end(), [](const JobArrival& job) {
+    return !job.has_run_time && !job.has_deletion;
+  });
+  if (services == 0) return;
+  const double share = 100 * static_cast<double>(services) / static_cast<double>(jobs.size());
+  warnings_.push_back(absl::StrCat(
+      services, " of ", jobs.size(), " jobs (", FixedText(share, 1),
+      " %) have no run time: they are services, which keep their places to the end of the run; "
+      "--set workload.trace.needs=run_time leaves such rows out"));
+}
+
+void Simulation::WarnAboutUnknownModels() {
+  int64_t pods = 0;
+  for (const JobArrival& pod : workload_.rows())
+    pods += shapes_->names_unknown_model(pod.shape) ? 1 : 0;
+  if (pods == 0) return;
+  warnings_.push_back(absl::StrCat(
+      pods, " pod(s) accept a GPU model that no node has: ", ListText(shapes_->unknown_models())));
+}
+
+absl::Status Simulation::ArrangeWorkload() {
+  const bool artifact = scenario_.order() == "artifact";
+  const bool trace_order = scenario_.order() == "trace";
+  if (!trace_order) workload_.SortByName();
+  fragmentation_ = std::make_unique<FragmentationModel>(
+      BuildTypicalPods(*shapes_, workload_.CountByShape(shapes_->size()),
+                       scenario_.scheduler().typical().popularity_percent()));
+  streams_ = artifact ? MakeArtifactStreams(scenario_.seed()) : MakeSeededStreams(scenario_.seed());
+  if (!trace_order) workload_.Shuffle(*streams_);
+  if (scenario_.workload().tuning().has_ratio()) {
+    const double ratio = scenario_.workload().tuning().ratio();
+    const int64_t capacity = cluster_->totals().gpu_milli_capacity;
+    if (absl::Status s = workload_.CheckTuning(ratio, capacity, *shapes_); !s.ok()) return s;
+    workload_.Tune(ratio, capacity, *shapes_, *streams_);
+  }
+  const size_t nodes = cluster_->node_count();
+  if (trace_order) {
+    ranks_.resize(nodes);
+    for (size_t i = 0; i < nodes; ++i) ranks_[i] = static_cast<uint32_t>(i);
+  } else {
+    ranks_ = streams_->NodeRanks(nodes);
+  }
+  return MakeSource();
+}
+
+// Failures at random happen beside what the scenario and the trace say of nodes, and after it where
+// both happen at one instant.
+absl::Status Simulation::AddFailures() {
+  if (!scenario_.cluster().has_failures()) return absl::OkStatus();
+  const std::string& given = scenario_.cluster().failures().until();
+  if (!given.empty()) {
+    failures_until_ = SimTime() + *ParseDuration(given);
+  } else if (IsStream(scenario_)) {
+    const auto jobs = static_cast<int64_t>(workload_.order().size());
+    const SimDuration interval = *ParseDuration(scenario_.workload().stream_interval());
+    failures_until_ = SimTime(std::max<int64_t>(0, jobs - 1) * interval.ns());
+  } else {
+    failures_until_ = EndWithoutWaiting(workload_.rows());
+  }
+  absl::StatusOr<std::vector<NodeTransition>> failures =
+      MakeNodeFailures(scenario_, *cluster_, failures_until_);
+  if (!failures.ok()) return failures.status();
+  node_transitions_.insert(node_transitions_.end(), failures->begin(), failures->end());
+  std::stable_sort(node_transitions_.begin(), node_transitions_.end(),
+                   [](const NodeTransition& a, const NodeTransition& b) { return a.at < b.at; });
+  return absl::OkStatus();
+}
+
+// Jobs that wait may make a run longer than anybody could know beforehand.
+void Simulation::WarnAboutEndOfFailures() {
+  if (!scenario_.cluster().has_failures() || !scenario_.cluster().failures().until().empty()) {
+    return;
+  }
+  int64_t later = 0;
+  for (size_t j = 0; j < jobs_.size(); ++j) {
+    const JobRow& row = jobs_.row(JobId(j));
+    const bool ended = IsEnded(row.state) && row.state != JobState::kDropped;
+    later += row.has_run_time && ended && row.ended > failures_until_ ? 1 : 0;
+  }
+  if (later == 0) return;
+  warnings_.push_back(
+      absl::StrCat("cluster.failures: no node failed after ",
+                   absl::FormatDuration(absl::Nanoseconds(failures_until_.ns())), ", though ",
+                   later, " job(s) ended later; cluster.failures.until says how long nodes fail"));
+}
+
+absl::Status Simulation::MakeSource() {
+  if (!IsStream(scenario_)) {
+    source_ = std::make_unique<WorkloadSource>(&workload_, scenario_.mode() == "replay");
+    return absl::OkStatus();
+  }
+  const SimDuration interval = *ParseDuration(scenario_.workload().stream_interval());
+  if (static_cast<int64_t>(workload_.order().size()) > kMaxShapedNs / interval.ns()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "workload.stream_interval: found '", scenario_.workload().stream_interval(), "', so that ",
+        workload_.order().size(), " jobs take longer than the clock can count"));
+  }
+  source_ = std::make_unique<WorkloadSource>(&workload_, interval);
+  return absl::OkStatus();
+}
+
+absl::Status Simulation::MakeProfile() {
+  PolicyContext context;
+  context.fragmentation = fragmentation_.get();
+  context.streams = streams_.get();
+  context.bind_latency = *ParseDuration(scenario_.timing().bind());
+  context.extended_resources = cluster_->extended_names();
+  context.mig = models_.any_mig();
+  context.holds = shapes_->any_held();
+  context.mig_mix = MigMix(*shapes_, workload_.rows());
+  context.resource_scores = *MakeResourceScores(scenario_.scheduler());
+  ProfileOptions options;
+  options.policy = scenario_.scheduler().policy();
+  options.device_chooser = scenario_.scheduler().device_chooser();
+  for (const proto::WeightedPlugin& p : scenario_.scheduler().score())
+    options.score.push_back({p.name(), p.weight()});
+  if (UsesKubernetesQueue(scenario_) && scenario_.preemption().mode() == "priority") {
+    options.plugins.push_back("DefaultPreemption");
+  }
+  absl::StatusOr<Profile> profile = Profile::Make(BuiltinRegistry(), options, context);
+  if (!profile.ok()) return profile.status();
+  profile_ = std::make_unique<Profile>(*std::move(profile));
+  if (dra_ != nullptr) {
+    for (const JobArrival& job : workload_.rows()) {
+      if (job.pods > 1 || !job.more_pods.empty()) dra_->NoteGang();
+    }
+    if (absl::Status s = dra_->MakePlane(cluster_.get(), MigMix(*shapes_, workload_.rows()));
+        !s.ok()) {
+      return s;
+    }
+    const absl::Status deletable =
+        CheckClaimNames(scenario_, workload_.rows(), *shapes_, dra_->plane());
+    if (!deletable.ok()) return deletable;
+    for (const std::string& line : dra_->warnings()) warnings_.push_back(line);
+    profile_->AddPlugin(dra_->plane()->TakePlugin(), /*first=*/true);
+  }
+  cycle_ = std::make_unique<SchedulingCycle>(profile_.get(), cluster_.get(), ranks_,
+                                             scenario_.scheduler().cache());
+  placer_ = std::make_unique<Placer>(profile_.get(), cluster_.get(), &jobs_, cycle_.get(),
+                                     &summaries_, RemembersFailures());
+  summaries_.SetReasons(profile_->reasons());
+  fingerprint_ = std::make_unique<FingerprintSink>(&summaries_);
+  metrics_ = std::make_unique<MetricsSink>(fragmentation_.get(), *cluster_);
+  metrics_->AddObserver([this](const Sample& sample) { load_table_.Add(sample); });
+  front_end_ = devices_.MakeFrontEnd(cluster_.get());
+  placer_->set_amounts_may_grow(devices_.amounts_may_grow());
+  // A front end that is given shows that worlds are compared, the direct one among them.
+  const bool compares = scenario_.has_front_end();
+  if (front_end_ != nullptr || models_.any_mig() || compares) MakeDeviceReport();
+  return absl::OkStatus();
+}
+
+void Simulation::MakeDeviceReport() {
+  LayoutLookup layout;
+  if (front_end_ != nullptr && models_.any_mig()) {
+    layout = [this](NodeId node, size_t gpu) {
+      const std::vector<PluginGpu>& gpus = front_end_->gpus(node);
+      if (gpu >= gpus.size()) return StaticLayout();
+      return StaticLayout{gpus[gpu].mig_enabled, gpus[gpu].layout};
+    };
+  }
+  device_report_ = std::make_unique<DeviceReport>(
+      *cluster_,
+      TypicalRequests(*shapes_, workload_.rows(),
+                      scenario_.scheduler().typical().popularity_percent()),
+      std::move(layout));
+}
+
+// A batch queue looks at what is remembered to decide what is worth another try, so that is not a
+// cache there.
+bool Simulation::RemembersFailures() const {
+  const bool batch = scenario_.mode() == "replay" && !UsesKubernetesQueue(scenario_);
+  return scenario_.scheduler().cache() || batch;
+}
+
+std::unique_ptr<Dispatcher> Simulation::MakeDispatcher(DispatchHost* host) {
+  DispatchParts parts;
+  parts.cluster = cluster_.get();
+  parts.jobs = &jobs_;
+  parts.placer = placer_.get();
+  parts.cycle = cycle_.get();
+  parts.profile = profile_.get();
+  parts.summaries = &summaries_;
+  parts.quotas = &quotas_;
+  parts.host = host;
+  if (scenario_.mode() != "replay") return std::make_unique<FillDispatcher>(parts);
+  if (UsesKubernetesQueue(scenario_)) {
+    return std::make_unique<KubernetesDispatcher>(parts, *MakeKubernetesOptions(scenario_),
+                                                  scenario_.seed());
+  }
+  if (scenario_.scheduler().queue() == kLossQueue) return std::make_unique<LossDispatcher>(parts);
+  const proto::Estimates& estimates = scenario_.scheduler().estimates();
+  QueueContext context;
+  context.streams = streams_.get();
+  context.seed = scenario_.seed();
+  context.estimate_noise = estimates.noise();
+  context.exact_estimates = estimates.source() == "exact";
+  absl::StatusOr<std::unique_ptr<QueuePolicy>> policy =
+      BuiltinRegistry().MakeQueue(scenario_.scheduler().queue(), context);
+  DRASIM_CHECK(policy.ok());  // the scenario has been resolved
+  BatchOptions options = *MakeBatchOptions(scenario_);
+  options.estimate =
+      [model = EstimateModel(context.seed, context.estimate_noise, context.exact_estimates)](
+          const JobTable& jobs, JobId job) { return model.Estimate(jobs, job); };
+  return std::make_unique<BatchDispatcher>(parts, *std::move(policy), std::move(options));
+}
+
+// What held in [from, to), for averages over time.
+void Simulation::Integrate(SimTime to) {
+  if (jobs_.size() == 0) return;
+  integrals_->Begin(jobs_.row(JobId(size_t{0})).submitted);
+  const ClusterTotals& t = cluster_->totals();
+  Levels levels;
+  levels.gpu_capacity_milli = t.gpu_milli_capacity;
+  levels.gpu_allocated_milli = t.gpu_milli_allocated;
+  levels.cpu_capacity_milli = t.cpu_milli_capacity;
+  levels.cpu_allocated_milli = t.cpu_milli_allocated;
+  levels.memory_capacity_bytes = t.memory_bytes_capacity;
+  levels.memory_allocated_bytes = t.memory_bytes_allocated;
+  levels.jobs_waiting = static_cast<int64_t>(jobs_.waiting_jobs());
+  levels.jobs_running = static_cast<int64_t>(jobs_.running_jobs());
+  levels.set_idle(IdleByReason(std::max<int64_t>(0, t.gpu_milli_capacity - t.gpu_milli_allocated),
+                               jobs_.waiting_request().gpu_milli,
+                               engine_->dispatcher().SmallestNeedMilli()));
+  integrals_->Advance(to, levels);
+}
+
+JobReport Simulation::MakeJobReport() const {
+  const ClusterTotals& t = cluster_->totals();
+  JobReportOptions options;
+  options.end = engine_->now();
+  options.capacity = {t.cpu_milli_capacity, t.memory_bytes_capacity, t.gpu_milli_capacity};
+  options.truncate_means = scenario_.compat() == "helios";
+  options.utilisation = utilisation();
+  return JobReport(jobs_, options);
+}
+
+absl::Status Simulation::Start(const std::string* checkpoint) {
+  EngineParts parts;
+  parts.cluster = cluster_.get();
+  parts.jobs = &jobs_;
+  parts.source = source_.get();
+  parts.profile = profile_.get();
+  parts.cycle = cycle_.get();
+  parts.placer = placer_.get();
+  parts.summaries = &summaries_;
+  parts.quotas = &quotas_;
+  parts.node_changes = node_transitions_;
+  parts.deletions = deletions_.by_job;
+  parts.last_deletion = deletions_.last;
+  parts.make_dispatcher = [this](DispatchHost* host) { return MakeDispatcher(host); };
+  parts.node_agent = front_end_.get();
+  if (dra_ != nullptr) parts.node_agent = dra_->plane();
+  parts.sinks = {fingerprint_.get(), metrics_.get()};
+  if (device_report_ != nullptr) parts.sinks.push_back(device_report_.get());
+  for (RecordSink* sink : extra_sinks_) parts.sinks.push_back(sink);
+  const auto windows = MakeMetricWindows(scenario_);
+  integrals_ = std::make_unique<TimeIntegrals>(windows->first, windows->second);
+  parts.on_interval = [this](SimTime, SimTime to) { Integrate(to); };
+  parts.on_checkpoint = on_checkpoint_;
+  parts.on_progress = on_progress_;
+  parts.stop = stop_;
+  parts.save_extra = [this](StateWriter& out) {
+    streams_->Save(out);
+    load_table_.Save(out);
+    integrals_->Save(out);
+    if (save_attached_) save_attached_(out);
+  };
+  parts.load_extra = [this](StateReader& in) {
+    if (absl::Status s = streams_->Load(in); !s.ok()) return s;
+    if (absl::Status s = load_table_.Load(in); !s.ok()) return s;
+    if (absl::Status s = integrals_->Load(in); !s.ok() || !load_attached_) return s;
+    return load_attached_(in);
+  };
+  absl::StatusOr<EngineOptions> options = MakeEngineOptions(scenario_);
+  if (!options.ok()) return options.status();
+  options->stop_after_events = stop_after_events_;
+  engine_ = std::make_unique<Engine>(std::move(parts), *std::move(options));
+  if (checkpoint == nullptr) return absl::OkStatus();
+  StateReader in(*checkpoint);
+  return engine_->Load(in);
+}
+
+absl::Status Simulation::Run() {
+  if (absl::Status s = engine_->Run(); !s.ok()) return s;
+  if (engine_->finished()) WarnAboutEndOfFailures();
+  if (engine_->finished() && engine_->never_fitting() > 0) {
+    const JobId first = engine_->first_never_fitting();
+    const std::string line = absl::StrCat(
+        engine_->never_fitting(),
+        " job(s) can never be placed on these nodes, or within their quota, "
+        "and were dropped; the "
+        "first is '",
+        ShownText(cluster_->pod_name(jobs_.row(first).first_pod)), "' (", jobs_.row(first).pods,
+        " pod(s), ", static_cast<double>(jobs_.row(first).request.gpu_milli) / 1000, " GPUs)");
+    if (std::find(warnings_.begin(), warnings_.end(), line) == warnings_.end()) {
+      warnings_.push_back(line);
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace drasim

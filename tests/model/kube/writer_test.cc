@@ -1,0 +1,538 @@
+// PrintKubeObject and PrintKubeList: exact text, and that ReadKubeObjects reads it back. The exact
+// texts of quotes, folds and blocks are what sigs.k8s.io/yaml v1.6.0 prints.
+#include "model/kube/writer.h"
+
+#include <google/protobuf/descriptor.h>
+#include <google/protobuf/message.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "gtest/gtest.h"
+#include "model/kube/reader.h"
+#include "model/kube/writer_value.h"
+#include "model/random.h"
+#include "tests/model/kube/manifests.h"
+
+namespace drasim {
+namespace kube_writer_test {
+
+using google::protobuf::FieldDescriptor;
+using google::protobuf::Message;
+using google::protobuf::Reflection;
+using kube_manifests::ObjectOf;
+using kube_manifests::ReadManifest;
+
+std::string Yaml(const std::string& text) {
+  return PrintKubeObject(ObjectOf(text), KubeTextFormat::kYaml);
+}
+
+std::string Json(const std::string& text) {
+  return PrintKubeObject(ObjectOf(text), KubeTextFormat::kJson);
+}
+
+constexpr char kPod[] = R"(pod {
+  api_version: "v1" kind: "Pod"
+  metadata {
+    name: "p" creation_timestamp: "2024-01-31T12:00:00Z"
+    labels { key: "app" value: "web" } labels { key: "10" value: "<a & b>" }
+    finalizers: "x" finalizers: "true"
+  }
+  spec {
+    priority: 0 host_network: true
+    containers { name: "a" resources {} }
+    containers {
+      name: "b"
+      resources { limits { key: "nvidia.com/gpu" value: "1" } claims { name: "g" } }
+    }
+    init_containers {}
+    termination_grace_period_seconds: 9007199254740993
+  }
+  status {} })";
+
+TEST(PrintKubeObjectTest, PrintsYamlAsKubectl) {
+  EXPECT_EQ(Yaml(kPod), R"(apiVersion: v1
+kind: Pod
+metadata:
+  creationTimestamp: "2024-01-31T12:00:00Z"
+  finalizers:
+  - x
+  - "true"
+  labels:
+    "10": <a & b>
+    app: web
+  name: p
+spec:
+  containers:
+  - name: a
+    resources: {}
+  - name: b
+    resources:
+      claims:
+      - name: g
+      limits:
+        nvidia.com/gpu: "1"
+  hostNetwork: true
+  initContainers:
+  - {}
+  priority: 0
+  terminationGracePeriodSeconds: 9007199254740993
+status: {}
+)");
+}
+
+TEST(PrintKubeObjectTest, PrintsJsonAsKubectl) {
+  EXPECT_EQ(Json(kPod), R"({
+    "apiVersion": "v1",
+    "kind": "Pod",
+    "metadata": {
+        "creationTimestamp": "2024-01-31T12:00:00Z",
+        "finalizers": [
+            "x",
+            "true"
+        ],
+        "labels": {
+            "10": "\u003ca \u0026 b\u003e",
+            "app": "web"
+        },
+        "name": "p"
+    },
+    "spec": {
+        "containers": [
+            {
+                "name": "a",
+                "resources": {}
+            },
+            {
+                "name": "b",
+                "resources": {
+                    "claims": [
+                        {
+                            "name": "g"
+                        }
+                    ],
+                    "limits": {
+                        "nvidia.com/gpu": "1"
+                    }
+                }
+            }
+        ],
+        "hostNetwork": true,
+        "initContainers": [
+            {}
+        ],
+        "priority": 0,
+        "terminationGracePeriodSeconds": 9007199254740993
+    },
+    "status": {}
+}
+)");
+}
+
+TEST(PrintKubeObjectTest, JsonEscapesAsGo) {
+  EXPECT_EQ(Json(R"(config_map { data {
+              key: "k" value: "\"\\/\b\f\n\r\t\001\177\303\251\342\200\250\360\237\230\200" } })"),
+            "{\n    \"apiVersion\": \"v1\",\n    \"data\": {\n        \"k\": "
+            "\"\\\"\\\\/\\b\\f\\n\\r\\t\\u0001\x7F\xC3\xA9\\u2028\xF0\x9F\x98\x80\"\n    },\n"
+            "    \"kind\": \"ConfigMap\"\n}\n");
+}
+
+TEST(PrintKubeObjectTest, NamesTheNewestVersionWhereNoneIsGiven) {
+  EXPECT_EQ(Yaml("pod_scheduling_context {}"),
+            "apiVersion: resource.k8s.io/v1alpha3\nkind: PodSchedulingContext\n");
+  EXPECT_EQ(Yaml("example_gpu_claim_parameters { metadata { name: 'a' } }"),
+            "apiVersion: gpu.resource.example.com/v1alpha1\nkind: GpuClaimParameters\n"
+            "metadata:\n  name: a\n");
+  EXPECT_EQ(Yaml("pod_scheduling_context { api_version: 'resource.k8s.io/v1alpha1' }"),
+            "apiVersion: resource.k8s.io/v1alpha1\nkind: PodScheduling\n");
+  EXPECT_EQ(Yaml("pod_scheduling_context { kind: 'PodScheduling' }"),
+            "apiVersion: resource.k8s.io/v1alpha1\nkind: PodScheduling\n");
+  EXPECT_EQ(Yaml("resource_claim { api_version: 'resource.k8s.io/v1alpha1' }"),
+            "apiVersion: resource.k8s.io/v1alpha1\nkind: ResourceClaim\n");
+}
+
+TEST(PrintKubeListTest, WrapsObjects) {
+  const proto::kube::Object node = ObjectOf("node { metadata { name: 'a' } }");
+  const proto::kube::Object map = ObjectOf("config_map { data { key: 'k' value: 'v' } }");
+  EXPECT_EQ(PrintKubeList({&node, &map}, KubeTextFormat::kYaml), R"(apiVersion: v1
+items:
+- apiVersion: v1
+  kind: Node
+  metadata:
+    name: a
+- apiVersion: v1
+  data:
+    k: v
+  kind: ConfigMap
+kind: List
+metadata:
+  resourceVersion: ""
+)");
+  EXPECT_EQ(PrintKubeList({}, KubeTextFormat::kYaml),
+            "apiVersion: v1\nitems: []\nkind: List\nmetadata:\n  resourceVersion: \"\"\n");
+  EXPECT_EQ(PrintKubeList({}, KubeTextFormat::kJson),
+            "{\n    \"apiVersion\": \"v1\",\n    \"items\": [],\n    \"kind\": \"List\",\n"
+            "    \"metadata\": {\n        \"resourceVersion\": \"\"\n    }\n}\n");
+}
+
+// The text of a map with one entry, without the final line break.
+std::string YamlOf(const std::string& key, const std::string& value) {
+  KubeValue text;
+  text.kind = KubeValue::Kind::kText;
+  text.text = value;
+  KubeValue map;
+  map.members.push_back({key, text});
+  std::string yaml = KubeYamlText(map);
+  yaml.pop_back();
+  return yaml;
+}
+
+TEST(KubeYamlTextTest, Quotes) {
+  const std::vector<std::pair<std::string, std::string>> texts = {
+      {"", "\"\""},
+      {"a", "a"},
+      {"a b", "a b"},
+      {"it's", "it's"},
+      {"say \"x\"", "say \"x\""},
+      {"a, b", "a, b"},
+      {"a: b", "'a: b'"},
+      {"it's: b", "'it''s: b'"},
+      {"a:b", "a:b"},
+      {"a:", "'a:'"},
+      {"a#b", "a#b"},
+      {"a #b", "'a #b'"},
+      {" a", "' a'"},
+      {"a ", "'a '"},
+      {"-", "'-'"},
+      {"-a", "-a"},
+      {"- a", "'- a'"},
+      {"?a", "?a"},
+      {":a", ":a"},
+      {"---", "'---'"},
+      {"...a", "'...a'"},
+      {"*", "'*'"},
+      {"[a]", "'[a]'"},
+      {"{}", "'{}'"},
+      {"%a", "'%a'"},
+      {"@a", "'@a'"},
+      {"`", "'`'"},
+      {"=", "="},
+      {"<<", "<<"},
+      {"true", "\"true\""},
+      {"y", "\"y\""},
+      {"No", "\"No\""},
+      {"null", "\"null\""},
+      {"~", "\"~\""},
+      {"1", "\"1\""},
+      {"010", "\"010\""},
+      {"1e3", "\"1e3\""},
+      {"0x1f", "\"0x1f\""},
+      {"1_0", "\"1_0\""},
+      {"12:30", "\"12:30\""},
+      {"2024-01-31", "\"2024-01-31\""},
+      {".5", "\".5\""},
+      {"1.2.3", "1.2.3"},
+      {"500m", "500m"},
+      {"a\tb", "\"a\\tb\""},
+      {"a\rb", "\"a\\rb\""},
+      {std::string("a\0b", 3), "\"a\\0b\""},
+      {"\x1B\x01\x7F", "\"\\e\\x01\\x7F\""},
+      {"\xC3\xA9", "\xC3\xA9"},
+      {"\xF0\x9F\x98\x80", "\"\\U0001F600\""},
+      {"\xE2\x80\xA8", "\"\\u2028\""},
+      {"\t\"\\", "\"\\t\\\"\\\\\""},
+  };
+  for (const auto& [text, yaml] : texts) EXPECT_EQ(YamlOf("k", text), "k: " + yaml) << text;
+}
+
+TEST(KubeYamlTextTest, Keys) {
+  EXPECT_EQ(YamlOf("true", "v"), "\"true\": v");
+  EXPECT_EQ(YamlOf("", "v"), "\"\": v");
+  EXPECT_EQ(YamlOf("a: b", "v"), "'a: b': v");
+  EXPECT_EQ(YamlOf("<<", "v"), "\"<<\": v");
+  const std::string key128(128, 'k');
+  EXPECT_EQ(YamlOf(key128, "v"), key128 + ": v");
+  EXPECT_EQ(YamlOf(key128 + "k", "v"), "? " + key128 + "k\n: v");
+  EXPECT_EQ(YamlOf("a\nb", "v"), "? \"a\\nb\"\n: v");
+}
+
+TEST(KubeYamlTextTest, TextsOfSeveralLines) {
+  const std::vector<std::pair<const char*, const char*>> texts = {
+      {"a\nb", "|-\n  a\n  b"},
+      {"a\nb\n", "|\n  a\n  b"},
+      {"a\n\n", "|+\n  a\n"},
+      {"a\n\nb\n", "|\n  a\n\n  b"},
+      {"\n", "|2+\n"},
+      {"\na\n", "|2\n\n  a"},
+      {" a\nb", "|2-\n   a\n  b"},
+      {"a\n  b\n", "|\n  a\n    b"},
+      {"# a\n- b\n", "|\n  # a\n  - b"},
+      {"a \nb", "\"a \\nb\""},
+      {"a\nb ", "\"a\\nb \""},
+      {"a\tb\n", "\"a\\tb\\n\""},
+  };
+  for (const auto& [text, yaml] : texts) {
+    EXPECT_EQ(YamlOf("k", text), absl::StrCat("k: ", yaml)) << text;
+  }
+}
+
+TEST(KubeYamlTextTest, FoldsAfterEightyColumns) {
+  const std::string ten = "word word ";  // ten characters
+  std::string words;
+  for (int i = 0; i < 9; ++i) words += ten;
+  EXPECT_EQ(YamlOf("key", words + "end"),
+            "key: word word word word word word word word word word word word word word word word\n"
+            "  word word end");
+  const std::string line =
+      "word word word word word word word word word word word word word word word";
+  EXPECT_EQ(YamlOf("key", "a: " + words + "end"), "key: 'a: " + line + "\n  word word word end'");
+  EXPECT_EQ(YamlOf("key", "\t" + words + "end"), "key: \"\\t" + line + "\n  word word word end\"");
+  const std::string longest(90, 'x');
+  EXPECT_EQ(YamlOf("key", longest + "  y z"), "key: " + longest + "  y\n  z");
+  EXPECT_EQ(YamlOf("key", "\t" + longest + "  y z"), "key: \"\\t" + longest + "\n  \\ y z\"");
+  EXPECT_EQ(Yaml("pod { status { conditions { message: '0/1 nodes are available: 1 Insufficient "
+                 "cpu. preemption: 0/1 nodes are available: 1 No preemption victims found.' } } }"),
+            "apiVersion: v1\nkind: Pod\nstatus:\n  conditions:\n"
+            "  - message: '0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are\n"
+            "      available: 1 No preemption victims found.'\n");
+}
+
+TEST(KubeKeyLessTest, DigitsCountByValueAndLettersComeLast) {
+  const std::vector<std::vector<const char*>> orders = {
+      {"nvidia.com/gpu", "nvidia.com/mig-1g.5gb", "nvidia.com/mig-1g.10gb",
+       "nvidia.com/mig-2g.10gb"},
+      {"-", ".", "/", "0", "1", "2", "10", "100", "A", "a", "a-b", "a.b", "a0", "a1", "a10", "aA",
+       "ab"},
+      {"v1.0", "v1.1", "v1.10", "v1.11", "v1.101"},
+  };
+  for (const auto& keys : orders) {
+    for (size_t i = 0; i < keys.size(); ++i) {
+      for (size_t j = 0; j < keys.size(); ++j) {
+        EXPECT_EQ(KubeKeyLess(keys[i], keys[j]), i < j) << keys[i] << " " << keys[j];
+      }
+    }
+  }
+}
+
+TEST(KubeKeyLessTest, WhatIsNoOrderStillGivesOneResult) {
+  std::vector<std::string> keys = {"2", "10", "1a", "1b", "3", "20", "1_", "01", "001"};
+  Random random(1, "keys");
+  std::string first;
+  for (int round = 0; round < 50; ++round) {
+    random.Shuffle(absl::MakeSpan(keys));
+    KubeValue map;
+    for (const std::string& key : keys) map.members.push_back({key, KubeValue()});
+    const std::string text = KubeYamlText(map);
+    if (round == 0) first = text;
+    ASSERT_EQ(text, first);
+  }
+}
+
+// --- Back again ---
+
+void ExpectReadsBack(const std::vector<const proto::kube::Object*>& objects) {
+  KubeReadOptions options;
+  options.validate = false;
+  for (const KubeTextFormat format : {KubeTextFormat::kYaml, KubeTextFormat::kJson}) {
+    const std::string text =
+        objects.size() == 1 ? PrintKubeObject(*objects[0], format) : PrintKubeList(objects, format);
+    const absl::StatusOr<KubeManifest> read = ReadKubeObjects(text, "f.yaml", options);
+    ASSERT_TRUE(read.ok()) << read.status().message() << "\nin\n" << text;
+    EXPECT_EQ(absl::StrJoin(read->warnings, "\n"), "");
+    ASSERT_EQ(read->objects.size(), objects.size());
+    for (size_t i = 0; i < objects.size(); ++i) {
+      ASSERT_EQ(read->objects[i].object.DebugString(), objects[i]->DebugString()) << text;
+    }
+  }
+}
+
+TEST(PrintKubeObjectTest, EveryKindIsReadBack) {
+  const KubeManifest read = ReadManifest(kube_manifests::EveryKind());
+  std::vector<const proto::kube::Object*> all;
+  for (const KubeObject& object : read.objects) {
+    ExpectReadsBack({&object.object});
+    all.push_back(&object.object);
+  }
+  EXPECT_GT(all.size(), 20u);
+  ExpectReadsBack(all);
+}
+
+// Pieces that need care in YAML or JSON.
+std::string RandomText(Random* random) {
+  static constexpr const char* kPieces[] = {"a",
+                                            "Z",
+                                            "word",
+                                            "0",
+                                            "12",
+                                            "yes",
+                                            "null",
+                                            "~",
+                                            "-",
+                                            "---",
+                                            "...",
+                                            "_",
+                                            ": ",
+                                            ":",
+                                            " #",
+                                            "#",
+                                            ", ",
+                                            "[",
+                                            "]",
+                                            "{",
+                                            "}",
+                                            "&",
+                                            "*",
+                                            "!",
+                                            "|",
+                                            ">",
+                                            "'",
+                                            "\"",
+                                            "%",
+                                            "@",
+                                            "`",
+                                            "?",
+                                            "\\",
+                                            " ",
+                                            "  ",
+                                            "\n",
+                                            "\t",
+                                            "\r",
+                                            "1e3",
+                                            "0x1f",
+                                            ".",
+                                            "/",
+                                            "<<",
+                                            "=",
+                                            "\x01",
+                                            "\x7F",
+                                            "12:30",
+                                            "\xC3\xA9",
+                                            "\xE6\x97\xA5",
+                                            "\xF0\x9F\x98\x80",
+                                            "\xC2\x85",
+                                            "\xE2\x80\xA8",
+                                            "\xEF\xBB\xBF",
+                                            "2024-01-31",
+                                            "the quick brown fox "};
+  const uint64_t length = random->Below(10) == 0 ? random->Below(40) : random->Below(5);
+  std::string text;
+  for (uint64_t i = 0; i < length; ++i) text += kPieces[random->Below(std::size(kPieces))];
+  return text;
+}
+
+std::string RandomTextOf(proto::kube::Format format, Random* random) {
+  if (format == proto::kube::FORMAT_QUANTITY) {
+    static constexpr const char* kQuantities[] = {"0",   "1",  "500m", "1.5Gi",
+                                                  "1e3", "-2", "+5",   ".5"};
+    return kQuantities[random->Below(std::size(kQuantities))];
+  }
+  if (format == proto::kube::FORMAT_TIME) {
+    return random->Below(2) == 0 ? "2024-02-29T12:00:00Z" : "1999-12-31T23:59:59.5-01:30";
+  }
+  return RandomText(random);
+}
+
+class RandomObjects {
+ public:
+  explicit RandomObjects(uint64_t seed) : random_(seed, "kube objects") {}
+
+  proto::kube::Object Next() {
+    proto::kube::Object object;
+    const auto& type = *proto::kube::Object::descriptor();
+    const auto index = static_cast<int>(random_.Below(static_cast<uint64_t>(type.field_count())));
+    const FieldDescriptor& member = *type.field(index);
+    Message* message = object.GetReflection()->MutableMessage(&object, &member);
+    Fill(message, 0);
+    const auto& options = member.message_type()->options();
+    const auto& api = options.GetExtension(
+        proto::kube::api, static_cast<int>(random_.Below(
+                              static_cast<uint64_t>(options.ExtensionSize(proto::kube::api)))));
+    SetText(message, "api_version", api.version());
+    SetText(message, "kind", api.kind().empty() ? member.message_type()->name() : api.kind());
+    return object;
+  }
+
+ private:
+  static void SetText(Message* message, const char* field, const std::string& text) {
+    message->GetReflection()->SetString(message, message->GetDescriptor()->FindFieldByName(field),
+                                        text);
+  }
+
+  void Fill(Message* message, int depth) {
+    const auto& type = *message->GetDescriptor();
+    for (int i = 0; i < type.field_count(); ++i) {
+      const FieldDescriptor& field = *type.field(i);
+      const bool is_message = field.cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE;
+      if (random_.Below(3) == 0 || (is_message && depth > 6)) continue;
+      const uint64_t count = field.is_repeated() ? random_.Below(4) : 1;
+      for (uint64_t j = 0; j < count; ++j) {
+        if (field.is_map()) {
+          AddEntry(message, field);
+        } else {
+          SetOrAdd(message, field, depth);
+        }
+      }
+    }
+  }
+
+  void AddEntry(Message* message, const FieldDescriptor& field) {
+    const std::string key = RandomText(&random_);
+    const Reflection& reflection = *message->GetReflection();
+    const FieldDescriptor* key_field = field.message_type()->map_key();
+    for (int i = 0; i < reflection.FieldSize(*message, &field); ++i) {
+      const Message& entry = reflection.GetRepeatedMessage(*message, &field, i);
+      if (entry.GetReflection()->GetString(entry, key_field) == key) return;
+    }
+    Message* entry = reflection.AddMessage(message, &field);
+    entry->GetReflection()->SetString(entry, key_field, key);
+    entry->GetReflection()->SetString(
+        entry, field.message_type()->map_value(),
+        RandomTextOf(field.options().GetExtension(proto::kube::format), &random_));
+  }
+
+  void SetOrAdd(Message* message, const FieldDescriptor& field, int depth) {
+    const Reflection& to = *message->GetReflection();
+    const bool add = field.is_repeated();
+    switch (field.cpp_type()) {
+      case FieldDescriptor::CPPTYPE_MESSAGE:
+        Fill(add ? to.AddMessage(message, &field) : to.MutableMessage(message, &field), depth + 1);
+        return;
+      case FieldDescriptor::CPPTYPE_STRING: {
+        const std::string text =
+            RandomTextOf(field.options().GetExtension(proto::kube::format), &random_);
+        add ? to.AddString(message, &field, text) : to.SetString(message, &field, text);
+        return;
+      }
+      case FieldDescriptor::CPPTYPE_BOOL:
+        to.SetBool(message, &field, random_.Below(2) == 0);
+        return;
+      case FieldDescriptor::CPPTYPE_INT32:
+        to.SetInt32(message, &field, static_cast<int32_t>(random_.U64()));
+        return;
+      case FieldDescriptor::CPPTYPE_INT64:
+        to.SetInt64(message, &field, static_cast<int64_t>(random_.U64()));
+        return;
+      default:
+        FAIL() << field.full_name() << " has a type that this test does not know";
+    }
+  }
+
+  Random random_;
+};
+
+TEST(PrintKubeObjectTest, RandomObjectsAreReadBack) {
+  RandomObjects objects(20240131);
+  for (int i = 0; i < 300 && !::testing::Test::HasFailure(); ++i) {
+    const proto::kube::Object a = objects.Next();
+    ExpectReadsBack({&a});
+    if (i % 10 != 0) continue;
+    const proto::kube::Object b = objects.Next();
+    ExpectReadsBack({&a, &b});
+  }
+}
+
+}  // namespace kube_writer_test
+}  // namespace drasim

@@ -1,0 +1,246 @@
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "model/text/json_writer.h"
+#include "sim/app/cli.h"
+#include "sim/app/flags.h"
+#include "sim/app/format_flag.h"
+#include "sim/record/data_table.h"
+#include "sim/record/version.h"
+#include "tests/testing/temp_dir.h"
+
+namespace drasim {
+namespace format_flag_test {
+
+TEST(FormatFlagTest, TheFlagIsCheckedAgainstItsChoices) {
+  const std::vector<FlagSpec> specs = {{"format", "", "FORMAT", "what to print", "text,json,csv"}};
+  const absl::StatusOr<ParsedFlags> json = ParseFlags(specs, {"--format=json"});
+  ASSERT_TRUE(json.ok());
+  EXPECT_EQ(CheckFormat(specs, *json), absl::OkStatus());
+  EXPECT_EQ(FormatOf(*json), OutputFormat::kJson);
+  const absl::StatusOr<ParsedFlags> none = ParseFlags(specs, {});
+  ASSERT_TRUE(none.ok());
+  EXPECT_EQ(CheckFormat(specs, *none), absl::OkStatus());
+  EXPECT_EQ(FormatOf(*none), OutputFormat::kText);
+  const absl::StatusOr<ParsedFlags> yaml = ParseFlags(specs, {"--format", "yaml"});
+  ASSERT_TRUE(yaml.ok());
+  EXPECT_EQ(CheckFormat(specs, *yaml),
+            absl::InvalidArgumentError("--format: found 'yaml', expected text, json or csv"));
+}
+
+TEST(FormatFlagTest, TheFormIsKnownBeforeTheFlagsAre) {
+  EXPECT_EQ(FormatAskedFor({"run", "--nodse", "x", "--format", "json"}), OutputFormat::kJson);
+  EXPECT_EQ(FormatAskedFor({"rnu", "--format=csv"}), OutputFormat::kCsv);
+  EXPECT_EQ(FormatAskedFor({"run", "-format=json", "--format=table"}), OutputFormat::kText);
+  EXPECT_EQ(FormatAskedFor({"run", "--", "--format=json"}), OutputFormat::kText);
+  EXPECT_EQ(FormatAskedFor({"run", "--format"}), OutputFormat::kText);
+  EXPECT_EQ(FormatAskedFor({"run", "--formats=json"}), OutputFormat::kText);
+}
+
+TEST(FormatFlagTest, AnErrorIsOneLineOfJson) {
+  EXPECT_EQ(ErrorJson(absl::InvalidArgumentError("a.csv:3:1: found '\xff'"), 2),
+            "{\"schema\": \"drasim.error/v1\", \"code\": \"invalid_argument\", "
+            "\"message\": \"a.csv:3:1: found '\\ufffd'\", \"exit_code\": 2}\n");
+}
+
+DataTable TwoRows() {
+  DataTable table({"name", "gpus", "full", "seconds"});
+  table.AddRow().Text("a,b").Int(-8).Bool(true).Number("1.5");
+  table.AddRow().Text("").Int(0).Bool(false).Empty();
+  return table;
+}
+
+TEST(DataTableTest, Csv) {
+  EXPECT_EQ(TwoRows().Csv(), "name,gpus,full,seconds\n\"a,b\",-8,true,1.5\n,0,false,\n");
+  EXPECT_EQ(DataTable({"a", "b"}).Csv(), "a,b\n");
+}
+
+TEST(DataTableTest, Json) {
+  EXPECT_EQ(RowsIn("kind", "rows", TwoRows(), OutputFormat::kJson), R"({
+  "schema": "drasim.kind/v1",
+  "rows": [
+    {
+      "name": "a,b",
+      "gpus": -8,
+      "full": true,
+      "seconds": 1.5
+    },
+    {
+      "name": "",
+      "gpus": 0,
+      "full": false,
+      "seconds": null
+    }
+  ]
+}
+)");
+  EXPECT_EQ(RowsIn("kind", "rows", TwoRows(), OutputFormat::kCsv), TwoRows().Csv());
+}
+
+TEST(DataTableTest, ADocumentOfOneRow) {
+  DataTable table({"pods", "file"});
+  table.AddRow().Int(3).Text("out.csv");
+  EXPECT_EQ(DocumentOf("trace-convert", table, OutputFormat::kJson),
+            "{\n  \"schema\": \"drasim.trace-convert/v1\",\n  \"pods\": 3,\n"
+            "  \"file\": \"out.csv\"\n}\n");
+  EXPECT_EQ(DocumentOf("trace-convert", table, OutputFormat::kCsv), "pods,file\n3,out.csv\n");
+}
+
+TEST(DataTableDeathTest, ARowHasAValueForEachColumn) {
+  DataTable table({"a", "b"});
+  table.AddRow().Int(1);
+  EXPECT_DEATH(table.Csv(), "CHECK failed");
+}
+
+// --- The command line, in this process ---
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+struct Told {
+  int exit_code = 0;
+  std::string out;
+  std::string err;
+};
+
+Told Tell(const std::vector<std::string>& args) {
+  ::testing::internal::CaptureStdout();
+  ::testing::internal::CaptureStderr();
+  Told told;
+  told.exit_code = RunCli(args);
+  told.out = ::testing::internal::GetCapturedStdout();
+  told.err = ::testing::internal::GetCapturedStderr();
+  return told;
+}
+
+TEST(FormatOfCommandsTest, EveryCommandThatPrintsDataHasJsonAndCsv) {
+  for (const Command& command : Commands()) {
+    if (command.name == "completion") continue;
+    SCOPED_TRACE(std::string(command.name));
+    bool found = false;
+    for (const FlagSpec& flag : command.flags) {
+      if (flag.name != "format") continue;
+      found = true;
+      EXPECT_TRUE(absl::EndsWith(flag.choices, ",json,csv")) << flag.choices;
+    }
+    EXPECT_TRUE(found);
+  }
+}
+
+TEST(FormatOfCommandsTest, ErrorsAreJsonWhereJsonIsAskedFor) {
+  const std::string unknown =
+      "{\"schema\": \"drasim.error/v1\", \"code\": \"invalid_argument\", \"message\": "
+      "\"unknown command 'rnu' (did you mean 'run'?); `drasim --help` lists them\", "
+      "\"exit_code\": 2}\n";
+  const std::string flag =
+      "{\"schema\": \"drasim.error/v1\", \"code\": \"invalid_argument\", \"message\": "
+      "\"unknown flag --nodse (did you mean '--nodes'?)\", \"exit_code\": 2}\n";
+  const std::string value =
+      "{\"schema\": \"drasim.error/v1\", \"code\": \"invalid_argument\", \"message\": "
+      "\"expected a layout such as 3g.20gb:2 or 3g.20gb@4\", \"exit_code\": 2}\n";
+  const std::pair<std::vector<std::string>, std::string> cases[] = {
+      {{"rnu", "--format", "json"}, unknown},
+      {{"run", "--nodse", "x", "--format=json"}, flag},
+      {{"mig", "draw", "--format=json"}, value}};
+  for (const auto& [args, message] : cases) {
+    const Told told = Tell(args);
+    EXPECT_EQ(told.exit_code, kExitUsage);
+    EXPECT_EQ(told.out, "");
+    EXPECT_EQ(told.err, message);
+  }
+  EXPECT_EQ(Tell({"mig", "draw", "--format=csv"}).err,
+            "drasim: error: expected a layout such as 3g.20gb:2 or 3g.20gb@4\n");
+}
+
+TEST(FormatOfCommandsTest, EveryDocumentBeginsWithItsSchema) {
+  const TempDir dir;
+  dir.Write("s.yaml", "mode: fill\n");
+  dir.Write("pods.csv", "name,cpu_milli,memory_mib,num_gpu,gpu_milli\np-0,500,1024,1,460\n");
+  const std::string made = dir.PathOf("made");
+  const std::pair<std::vector<std::string>, const char*> cases[] = {
+      {{"--version"}, "version"},
+      {{"help"}, "commands"},
+      {{"mig", "products"}, "mig-products"},
+      {{"mig", "profiles", "A30"}, "mig-profiles"},
+      {{"mig", "layouts", "A30"}, "mig-layouts"},
+      {{"mig", "fits", "A30", "4g.24gb"}, "mig-fits"},
+      {{"mig", "draw", "A30", "4g.24gb"}, "mig-draw"},
+      {{"mig", "count", "A30"}, "mig-count"},
+      {{"validate", dir.PathOf("s.yaml")}, "validate"},
+      {{"trace", "fetch"}, "trace-list"},
+      {{"trace", "stats", dir.PathOf("pods.csv")}, "trace-stats"},
+      {{"trace", "convert", dir.PathOf("pods.csv"), "--out", dir.PathOf("c.csv")}, "trace-convert"},
+      {{"trace", "generate", "--pods", "3", "--nodes", "2", "--out", made}, "trace-generate"}};
+  for (const auto& [args, kind] : cases) {
+    SCOPED_TRACE(kind);
+    std::vector<std::string> all = args;
+    all.emplace_back("--format=json");
+    const Told told = Tell(all);
+    EXPECT_EQ(told.exit_code, kExitOk) << told.err;
+    EXPECT_THAT(told.out, StartsWith(absl::StrCat("{\n  \"schema\": \"drasim.", kind, "/v1\",\n")));
+  }
+}
+
+TEST(FormatOfCommandsTest, Csv) {
+  const TempDir dir;
+  dir.Write("s.yaml", "mode: fill\n");
+  dir.Write("pods.csv", "name,cpu_milli,memory_mib,num_gpu,gpu_milli\np-0,500,1024,1,460\n");
+  EXPECT_EQ(Tell({"mig", "count", "A30", "--format", "csv"}).out,
+            "product,sets,maximal_sets,multisets\nA30,76,17,19\n");
+  EXPECT_EQ(Tell({"mig", "fits", "A30", "4g.24gb", "4g.24gb:2", "--format", "csv"}).out,
+            "layout,fits,why,example,free_units,usable_units,mig_parted_layout,"
+            "mig_parted_attempts\n"
+            "4g.24gb,true,,4g.24gb@0,0,0,4g.24gb@0,1\n"
+            "4g.24gb:2,false,no room for 4g.24gb beside 4g.24gb; nothing else would fit,,,,,\n");
+  EXPECT_THAT(Tell({"mig", "products", "--format", "csv"}).out,
+              HasSubstr("\nA30,ampere,8.0,4,4,24,24576,56,5,high\n"));
+  EXPECT_THAT(Tell({"mig", "profiles", "A30", "--format", "csv"}).out,
+              HasSubstr("\n2g.12gb,5,2,2,0;2,2,11968,28,2,2,0,0,0\n"));
+  EXPECT_THAT(
+      Tell({"mig", "layouts", "A30", "--profiles", "1g.6gb,2g.12gb", "--format", "csv"}).out,
+      HasSubstr("\n1g.6gb x4,4,4,1,\"1g.6gb@0,1g.6gb@1,1g.6gb@2,1g.6gb@3\"\n"));
+  EXPECT_EQ(Tell({"validate", dir.PathOf("s.yaml"), "--format", "csv"}).out,
+            absl::StrCat("file,kind\n", dir.PathOf("s.yaml"), ",scenario\n"));
+  EXPECT_EQ(Tell({"version", "--format", "csv"}).out,
+            absl::StrCat("version\n", kDrasimVersion, "\n"));
+  EXPECT_EQ(Tell({"trace", "stats", dir.PathOf("pods.csv"), "--format", "csv"}).out,
+            "pods,share_pods,cpu_milli,memory_bytes,gpus,gpu_milli,first_arrival_ns,"
+            "last_arrival_ns,timed_pods,run_time_min_ns,run_time_max_ns,run_time_mean_ns,"
+            "run_time_p1_s,run_time_p10_s,run_time_p25_s,run_time_p50_s,run_time_p75_s,"
+            "run_time_p90_s,run_time_p95_s,run_time_p99_s,distinct_shapes\n"
+            "1,1,500,1073741824,1,460,0,0,0,,,,,,,,,,,,1\n");
+}
+
+TEST(FormatOfCommandsTest, ADiffOfLedgers) {
+  const TempDir dir;
+  const auto run = [&dir](const std::string& out, const std::string& limit) {
+    const Told told =
+        Tell({"run", "--set", "workload.generated.pods=20", "--set", "cluster.nodes=4", "--limit",
+              limit, "--quiet", "--order", "trace", "--out", dir.PathOf(out)});
+    ASSERT_EQ(told.exit_code, kExitOk) << told.err;
+  };
+  run("a", "2");
+  run("b", "1");
+  const Told same = Tell({"diff", dir.PathOf("a"), dir.PathOf("a"), "--format", "json"});
+  EXPECT_EQ(same.exit_code, kExitOk) << same.err;
+  EXPECT_THAT(same.out, StartsWith("{\n  \"schema\": \"drasim.diff/v1\",\n  \"same\": true,\n"
+                                   "  \"records\": "));
+  EXPECT_EQ(Tell({"diff", dir.PathOf("a"), dir.PathOf("a"), "--format", "csv"}).out,
+            "ledger,seconds,event,pod,node,text\n");
+  const Told other = Tell({"diff", dir.PathOf("a"), dir.PathOf("b"), "--format", "json"});
+  EXPECT_EQ(other.exit_code, kExitFailed);
+  EXPECT_THAT(other.out, HasSubstr("  \"same\": false,\n  \"record\": "));
+  EXPECT_THAT(other.out, HasSubstr("\"event\": \"PodArrived\""));
+  EXPECT_THAT(other.out, HasSubstr("\"event\": \"RunEnded\""));
+}
+
+}  // namespace format_flag_test
+}  // namespace drasim

@@ -1,0 +1,455 @@
+// Where two worlds part: each kind of decision by hand, and random runs against a search through
+// all records.
+#include "sim/compare/divergence.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/optional.h"
+#include "gtest/gtest.h"
+#include "model/cluster_state.h"
+#include "model/proto/scenario.pb.h"
+#include "model/record.h"
+#include "model/text/json_writer.h"
+#include "model/text/yaml_proto.h"
+#include "sim/compare/start_figures.h"
+#include "sim/run/simulation.h"
+#include "sim/scenario/resolve.h"
+
+namespace drasim {
+
+void PrintTo(const Divergence& d, std::ostream* out) { *out << DivergenceText(d, "a", "b"); }
+
+namespace divergence_test {
+
+using Kind = WorldDecision::Kind;
+
+proto::Scenario ScenarioOf(const std::vector<absl::string_view>& yamls) {
+  proto::Scenario scenario;
+  for (const absl::string_view yaml : yamls) {
+    EXPECT_EQ(MergeYaml(yaml, "test.yaml", &scenario), absl::OkStatus());
+  }
+  EXPECT_EQ(ResolveScenario(&scenario), absl::OkStatus());
+  return scenario;
+}
+
+// Of the scenario in two variants.
+absl::optional<Divergence> Find(absl::string_view yaml, absl::string_view a, absl::string_view b) {
+  const absl::StatusOr<absl::optional<Divergence>> found =
+      FindDivergence(ScenarioOf({yaml, a}), ScenarioOf({yaml, b}));
+  EXPECT_TRUE(found.ok()) << found.status();
+  return found.ok() ? *found : absl::nullopt;
+}
+
+SimTime At(int64_t seconds) { return SimTime(seconds * kSecondNs); }
+
+WorldDecision Bound(int64_t seconds, const std::string& node, int64_t feasible,
+                    std::vector<CandidateNode> candidates) {
+  WorldDecision d;
+  d.kind = Kind::kBound;
+  d.time = At(seconds);
+  d.node = node;
+  d.feasible = feasible;
+  d.candidates = std::move(candidates);
+  return d;
+}
+
+constexpr char kTwoNodes[] = R"(
+mode: replay
+order: trace
+cluster:
+  nodes: 2
+  node: {cpu: "16", memory: 64Gi, gpus: 2, gpu_model: A100-SXM4-40GB}
+workload:
+  jobs:
+    - {name: small-a, cpu: "2", memory: 8Gi, gpus: 1, run_time: 1h}
+    - {name: small-b, cpu: "2", memory: 8Gi, gpus: 1, run_time: 1h, arrival: 1s}
+    - {name: wide, cpu: "4", memory: 16Gi, gpus: 2, run_time: 1h, arrival: 2s}
+front_end: {kind: device-plugin}
+)";
+
+TEST(DivergenceTest, EqualWorldsDoNotPart) {
+  const char* const spread = "scheduler: {policy: least-allocated}";
+  EXPECT_EQ(Find(kTwoNodes, spread, spread), absl::nullopt);
+  // Nor does it matter when.
+  EXPECT_EQ(Find(kTwoNodes, spread,
+                 "scheduler: {policy: least-allocated}\ntiming: {bind: 300ms, schedule: 50ms}"),
+            absl::nullopt);
+}
+
+// LeastAllocated: the node with small-a would have 4 of 16 CPUs and 16 of 64 GiB in use, 75 and
+// 75 left; the other 87 and 87. Balance is 100 on both. MostAllocated: two of two GPUs, or one.
+TEST(DivergenceTest, TwoNodesForOnePod) {
+  Divergence expected;
+  expected.pod = "small-b";
+  expected.time = At(1);
+  expected.decisions[0] = Bound(1, "node-000001", 2, {{"node-000001", 187}, {"node-000000", 175}});
+  expected.decisions[1] = Bound(1, "node-000000", 2, {{"node-000000", 100}, {"node-000001", 50}});
+  const absl::optional<Divergence> found = Find(kTwoNodes, "scheduler: {policy: least-allocated}",
+                                                "scheduler: {policy: most-allocated}");
+  EXPECT_EQ(found, expected);
+  EXPECT_EQ(DivergenceText(expected, "spread", "pack"),
+            "first divergence between spread and pack: pod small-b at 1 s\n"
+            "  spread: bound to node-000001 at 1 s\n"
+            "    nodes that passed the filters: 2; best scores: node-000001 (187), node-000000 "
+            "(175)\n"
+            "  pack: bound to node-000000 at 1 s\n"
+            "    nodes that passed the filters: 2; best scores: node-000000 (100), node-000001 "
+            "(50)\n");
+  JsonWriter json;
+  WriteDivergence(expected, "spread", "pack", &json);
+  const std::string text = json.text();
+  for (const char* part : {"\"pod\": \"small-b\"", "\"time_seconds\": 1,", "\"world\": \"spread\"",
+                           "\"decision\": \"bound\"", "\"node\": \"node-000001\"", "\"score\": 187",
+                           "\"feasible_nodes\": 2", "\"why\": null", "\"first_choice\": null"}) {
+    EXPECT_TRUE(absl::StrContains(text, part)) << part << "\n" << text;
+  }
+}
+
+TEST(DivergenceTest, OneFindsNoNode) {
+  const char* const halves = R"(
+mode: replay
+order: trace
+cluster:
+  nodes: 1
+  node: {cpu: "16", memory: 64Gi, gpus: 1, gpu_model: A100-SXM4-40GB}
+workload:
+  jobs:
+    - {name: a, cpu: "1", memory: 1Gi, gpus: 1, gpu_milli: 500, run_time: 60s}
+    - {name: b, cpu: "1", memory: 1Gi, gpus: 1, gpu_milli: 500, run_time: 60s, arrival: 5s}
+scheduler: {policy: least-allocated}
+)";
+  const absl::optional<Divergence> found =
+      Find(halves, "front_end: {kind: direct}",
+           "front_end: {kind: device-plugin, lowering: {rule: whole-gpu}}");
+  Divergence expected;
+  expected.pod = "b";
+  expected.time = At(5);
+  // 2 of 16 CPUs, 2 of 64 GiB: 87 and 96, balanced to within 4.69.
+  expected.decisions[0] = Bound(5, "node-000000", 1, {{"node-000000", 91 + 95}});
+  expected.decisions[1].kind = Kind::kRejected;
+  expected.decisions[1].time = At(5);
+  expected.decisions[1].failed_attempts = 1;
+  expected.decisions[1].why = "0/1 nodes are available: 1 Insufficient nvidia.com/gpu.";
+  EXPECT_EQ(found, expected);
+  EXPECT_TRUE(absl::EndsWith(DivergenceText(expected, "direct", "plugin"),
+                             "  plugin: no node at 5 s\n"
+                             "    0/1 nodes are available: 1 Insufficient nvidia.com/gpu.\n"
+                             "    nodes that passed the filters: 0\n"));
+}
+
+// `c` waits in both worlds for the end of the others.
+constexpr char kLateJob[] = R"(
+mode: replay
+order: trace
+cluster:
+  nodes: 2
+  node: {cpu: "16", memory: 64Gi, gpus: 1, gpu_model: A100-SXM4-40GB}
+workload:
+  jobs:
+    - {name: a, cpu: "1", memory: 1Gi, gpus: 1, run_time: 20s}
+    - {name: b, cpu: "1", memory: 1Gi, gpus: 1, run_time: 20s}
+    - {name: c, cpu: "1", memory: 1Gi, gpus: 1, run_time: 20s, arrival: 5s}
+    - {name: d, cpu: "1", memory: 1Gi, run_time: 20s, arrival: 30s}
+scheduler: {policy: least-allocated}
+front_end: {kind: device-plugin}
+)";
+constexpr char kBothFull[] = "0/2 nodes are available: 2 Insufficient nvidia.com/gpu.";
+
+TEST(DivergenceTest, WhereAPodGoesThatWaitedFirst) {
+  const absl::optional<Divergence> found =
+      Find(kLateJob, "{}", "cluster: {events: [{at: 15s, nodes: node-000000, action: cordon}]}");
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->pod, "c");
+  EXPECT_EQ(found->time, At(20));
+  for (size_t w = 0; w < 2; ++w) {
+    const WorldDecision& d = found->decisions[w];
+    EXPECT_EQ(d.kind, Kind::kBound);
+    EXPECT_EQ(d.time, At(20));
+    EXPECT_EQ(d.node, w == 0 ? "node-000000" : "node-000001");
+    EXPECT_EQ(d.failed_attempts, 1);
+    EXPECT_EQ(d.why, kBothFull);
+    EXPECT_EQ(d.first_choice, "");
+  }
+  EXPECT_TRUE(absl::StrContains(DivergenceText(*found, "a", "b"),
+                                absl::StrCat("    failed attempts before: 1\n"
+                                             "    the last failed with: ",
+                                             kBothFull, "\n")))
+      << DivergenceText(*found, "a", "b");
+}
+
+TEST(DivergenceTest, OneWaitsForEver) {
+  const absl::optional<Divergence> found =
+      Find(kLateJob, "{}", "cluster: {events: [{at: 15s, nodes: 'node-*', action: cordon}]}");
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->pod, "c");
+  EXPECT_EQ(found->time, At(20));
+  EXPECT_EQ(found->decisions[0].kind, Kind::kBound);
+  WorldDecision waits;
+  waits.time = At(20);
+  // It is tried again when the others have left.
+  waits.failed_attempts = 2;
+  waits.why = "0/2 nodes are available: 2 node(s) were unschedulable.";
+  EXPECT_EQ(found->decisions[1], waits) << DivergenceText(*found, "a", "b");
+  EXPECT_TRUE(absl::EndsWith(DivergenceText(*found, "a", "b"),
+                             absl::StrCat("  b: waiting at 20 s\n"
+                                          "    failed attempts before: 2\n    ",
+                                          waits.why, "\n")));
+}
+
+TEST(DivergenceTest, ANodeTurnsThePodAway) {
+  const char* const replicas = R"(
+mode: replay
+order: trace
+cluster:
+  nodes: 1
+  node: {cpu: "8", memory: 32Gi, gpus: 1, gpu_model: A100-SXM4-40GB}
+workload:
+  jobs:
+    - {name: one, cpu: "1", run_time: 60s, extended: [{resource: nvidia.com/gpu, amount: "1"}]}
+    - name: two
+      cpu: "1"
+      run_time: 60s
+      arrival: 5s
+      extended: [{resource: nvidia.com/gpu, amount: "2"}]
+scheduler: {policy: least-allocated}
+front_end:
+  kind: device-plugin
+  device_plugin: {time_slicing: {resources: [{name: nvidia.com/gpu, replicas: 4}]}}
+)";
+  const absl::optional<Divergence> found =
+      Find(replicas, "{}",
+           "front_end: {device_plugin: {time_slicing: {fail_requests_greater_than_one: true}}}");
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->pod, "two");
+  EXPECT_EQ(found->time, At(5));
+  EXPECT_EQ(found->decisions[0].kind, Kind::kBound);
+  const WorldDecision& away = found->decisions[1];
+  EXPECT_EQ(away.kind, Kind::kTurnedAway);
+  EXPECT_EQ(away.time, At(5));
+  EXPECT_EQ(away.node, "node-000000");
+  EXPECT_EQ(away.why,
+            "UnexpectedAdmissionError: Allocate failed: the plugin refuses requests for more than "
+            "one shared device");
+  EXPECT_EQ(away.feasible, 1);
+  EXPECT_TRUE(absl::StrContains(
+      DivergenceText(*found, "a", "b"),
+      "  b: bound to node-000000 at 5 s, which turned it away\n    UnexpectedAdmissionError: "));
+}
+
+// No node ever lets it in there: it waits for its owner to make it anew when the other world has
+// it.
+TEST(DivergenceTest, TurnedAwayAfterWaiting) {
+  const char* const release = R"(
+mode: replay
+order: trace
+cluster:
+  nodes: 1
+  node: {cpu: "8", memory: 32Gi, gpus: 1, gpu_model: A100-SXM4-40GB}
+workload:
+  jobs:
+    - {name: first, cpu: "1", gpus: 1, run_time: 60s}
+    - {name: second, cpu: "1", gpus: 1, run_time: 60s, arrival: 10s}
+scheduler: {policy: least-allocated}
+front_end: {kind: device-plugin, owner: {backoff_limit: 2}}
+)";
+  const absl::optional<Divergence> found =
+      Find(release, "{}", "front_end: {kubelet: {device_release: 1h}}");
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->pod, "second");
+  EXPECT_EQ(found->time, At(60));
+  EXPECT_EQ(found->decisions[0].kind, Kind::kBound);
+  EXPECT_EQ(found->decisions[1].kind, Kind::kWaiting);
+  EXPECT_EQ(found->decisions[1].why,
+            "UnexpectedAdmissionError: Allocate failed: fewer devices are available than "
+            "requested");
+}
+
+// A gang that finds no room fails at one pod or another; that is one verdict about the job.
+TEST(DivergenceTest, AGangIsOneDecision) {
+  const char* const gang = R"(
+mode: replay
+order: trace
+cluster:
+  nodes: 3
+  node: {cpu: "4", memory: 64Gi, gpus: 2, gpu_model: A100-SXM4-40GB}
+workload:
+  jobs:
+    - {name: a, cpu: "1", memory: 1Gi, gpus: 2, run_time: 20s}
+    - {name: gang, pods: 3, cpu: "1", memory: 1Gi, gpus: 2, run_time: 20s, arrival: 5s}
+    - {name: last, cpu: "1", memory: 1Gi, gpus: 1, run_time: 20s, arrival: 6s}
+scheduler: {policy: least-allocated}
+front_end: {kind: device-plugin}
+)";
+  EXPECT_EQ(Find(gang, "{}", "scheduler: {cache: false}"), absl::nullopt);
+  // With a fourth node the gang starts at once.
+  const absl::StatusOr<absl::optional<Divergence>> found =
+      FindDivergence(ScenarioOf({gang}), ScenarioOf({gang, "cluster: {nodes: 4}"}));
+  ASSERT_TRUE(found.ok() && found->has_value()) << found.status();
+  EXPECT_EQ((*found)->pod, "gang-0");
+  EXPECT_EQ((*found)->time, At(5));
+  EXPECT_EQ((*found)->decisions[0].kind, Kind::kRejected);
+  EXPECT_EQ((*found)->decisions[1].kind, Kind::kBound);
+}
+
+TEST(DivergenceTest, NegotiationIsNoVerdict) {
+  const char* const claims = R"(
+mode: replay
+order: trace
+cluster:
+  nodes: 2
+  node: {cpu: "16", memory: 64Gi, gpus: 2, gpu_model: A100-SXM4-40GB}
+workload:
+  jobs:
+    - {name: a, cpu: "2", memory: 8Gi, gpus: 1, run_time: 1h}
+    - {name: b, cpu: "2", memory: 8Gi, gpus: 1, run_time: 1h, arrival: 10s}
+    - {name: c, cpu: "2", memory: 8Gi, gpus: 2, run_time: 1h, arrival: 20s}
+scheduler: {policy: least-allocated, kubernetes: {pop_from_backoff: false}}
+)";
+  // Three of four GPUs are taken, one on each node: neither world has room for c.
+  EXPECT_EQ(Find(claims, "front_end: {kind: device-plugin}", "front_end: {kind: dra-classic}"),
+            absl::nullopt);
+}
+
+TEST(DivergenceTest, WorkloadsMustBeTheSame) {
+  const absl::StatusOr<absl::optional<Divergence>> found = FindDivergence(
+      ScenarioOf({kTwoNodes}), ScenarioOf({kTwoNodes, "workload: {jobs: [{name: other}]}"}));
+  EXPECT_EQ(found.status(),
+            absl::InvalidArgumentError("the workloads differ: pod 0 is 'small-a' in one world and "
+                                       "'other' in the other"));
+}
+
+// --- Random runs ---
+
+// Everything a run recorded.
+class AllRecords : public RecordSink {
+ public:
+  void OnRecord(const Record& record, const ClusterState&) override { records.push_back(record); }
+  std::vector<Record> records;
+};
+
+struct Fate {
+  std::string first;  // "", "bound", "no"
+  int64_t first_ns = 0;
+  std::string node;  // "": never
+  int64_t bound_ns = 0;
+};
+
+// By pod, of a run without admission failures; jobs are single pods.
+std::vector<Fate> FatesOf(const proto::Scenario& scenario) {
+  std::unique_ptr<Simulation> sim = *Simulation::Build(scenario);
+  AllRecords all;
+  sim->AddSink(&all);
+  EXPECT_EQ(sim->Start(), absl::OkStatus());
+  EXPECT_EQ(sim->Run(), absl::OkStatus());
+  std::vector<Fate> fates(sim->cluster().pod_count());
+  for (const Record& r : all.records) {
+    if (!r.pod.valid()) continue;
+    Fate& fate = fates[r.pod.value()];
+    if (r.kind == RecordKind::kAttemptFailed && fate.first.empty()) {
+      fate.first = "no";
+      fate.first_ns = r.time.ns();
+    }
+    if (r.kind == RecordKind::kPodBound) {
+      if (fate.first.empty()) {
+        fate.first = "bound";
+        fate.first_ns = r.time.ns();
+      }
+      if (fate.node.empty()) {
+        fate.node = sim->cluster().node_spec(r.node).name;
+        fate.bound_ns = r.time.ns();
+      }
+    }
+  }
+  return fates;
+}
+
+// When the worlds part about a pod; -1: they do not.
+int64_t PartedNs(const Fate& a, const Fate& b) {
+  if (!a.first.empty() && !b.first.empty() && a.first != b.first) {
+    return std::min(a.first_ns, b.first_ns);
+  }
+  if (a.node == b.node) return -1;
+  if (a.node.empty()) return b.bound_ns;
+  if (b.node.empty()) return a.bound_ns;
+  return std::min(a.bound_ns, b.bound_ns);
+}
+
+TEST(DivergenceTest, RandomRunsAgreeWithASearchThroughAllRecords) {
+  const char* const generated = R"(
+mode: replay
+order: trace
+cluster:
+  nodes: 6
+  node: {cpu: "64", memory: 256Gi, gpus: 4, gpu_model: A100-SXM4-40GB}
+workload:
+  generated:
+    pods: 120
+    interarrival: exponential(mean=8)
+    run_time: lognormal(median=300,sigma=1)
+scheduler: {queue: kubernetes, policy: best-fit}
+preemption: {mode: none}
+front_end: {kind: direct, lowering: {ignore_gpu_model: true}}
+)";
+  const std::pair<const char*, const char*> pairs[] = {
+      {"{}", "scheduler: {policy: consolidate}"},
+      {"{}", "timing: {bind: 3s}"},
+      {"{}", "cluster: {events: [{at: 600s, nodes: node-000002, action: cordon}]}"},
+      {"{}", "{}"},
+  };
+  size_t different = 0;
+  for (uint64_t seed = 1; seed <= 6; ++seed) {
+    for (const auto& [a, b] : pairs) {
+      const std::string with_seed = absl::StrCat("seed: ", seed);
+      const proto::Scenario scenarios[] = {ScenarioOf({generated, with_seed, a}),
+                                           ScenarioOf({generated, with_seed, b})};
+      const std::vector<Fate> fates[] = {FatesOf(scenarios[0]), FatesOf(scenarios[1])};
+      ASSERT_EQ(fates[0].size(), fates[1].size());
+      int64_t first_ns = -1;
+      size_t first = 0;
+      for (size_t p = 0; p < fates[0].size(); ++p) {
+        const int64_t ns = PartedNs(fates[0][p], fates[1][p]);
+        if (ns < 0 || (first_ns >= 0 && ns >= first_ns)) continue;
+        first_ns = ns;
+        first = p;
+      }
+      const absl::StatusOr<absl::optional<Divergence>> found =
+          FindDivergence(scenarios[0], scenarios[1]);
+      ASSERT_TRUE(found.ok()) << found.status();
+      ASSERT_EQ(found->has_value(), first_ns >= 0) << seed << " " << b;
+      if (first_ns < 0) continue;
+      ++different;
+      EXPECT_EQ((*found)->time.ns(), first_ns) << seed << " " << b;
+      for (size_t w = 0; w < 2; ++w) {
+        const WorldDecision& d = (*found)->decisions[w];
+        const Fate& fate = fates[w][first];
+        if (d.kind == Kind::kBound) {
+          EXPECT_EQ(d.node, fate.node) << seed << " " << b;
+          EXPECT_EQ(d.time.ns(), fate.bound_ns) << seed << " " << b;
+          EXPECT_GE(d.feasible, 1) << seed << " " << b;
+        } else if (d.kind == Kind::kRejected) {
+          EXPECT_EQ(fate.first, "no") << seed << " " << b;
+          EXPECT_EQ(d.time.ns(), fate.first_ns) << seed << " " << b;
+          EXPECT_EQ(d.feasible, 0) << seed << " " << b;
+        } else {
+          EXPECT_EQ(fate.node, "") << seed << " " << b;
+        }
+      }
+    }
+  }
+  EXPECT_GE(different, 12u);  // else the above says little
+}
+
+}  // namespace divergence_test
+}  // namespace drasim

@@ -1,0 +1,713 @@
+// drasim explain --cluster as a whole: what it reads, what it says of pods in each state, whole
+// texts. Rules are in explain_cluster_filters_test.cc and explain_cluster_claims_test.cc.
+#include "sim/explain/cluster.h"
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/sim/explain/cluster_rig.h"
+#include "tests/testing/temp_dir.h"
+
+namespace drasim {
+namespace explain_cluster_test {
+
+using explain_rig::Asks;
+using explain_rig::Explained;
+using explain_rig::ExplainText;
+using explain_rig::NodeYaml;
+using explain_rig::PodYaml;
+using explain_rig::RunningYaml;
+using explain_rig::SectionOf;
+using explain_rig::SystemPodYaml;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+constexpr char kPlain[] = "containers: [{name: a}]";
+constexpr char kNotLookedAt[] =
+    "\nNot looked at: volumes; the scheduler's configuration and extenders; resizes of running "
+    "pods in place.\n";
+
+// Four machines with GPUs, of which each has some free; two without; one for the control plane.
+std::string GpuCluster() {
+  std::string dump = SystemPodYaml();
+  for (int i = 0; i < 4; ++i) {
+    const std::string node = absl::StrCat("a100-0", i);
+    absl::StrAppend(
+        &dump, NodeYaml(node, "cpu: 64, memory: 256Gi, pods: 110, nvidia.com/gpu: 8"),
+        RunningYaml(absl::StrCat("ml/train-", i), node, "cpu: 16, memory: 64Gi, nvidia.com/gpu: 4"),
+        RunningYaml(absl::StrCat("prod/serve-", i), node,
+                    absl::StrCat("cpu: 4, memory: 16Gi, nvidia.com/gpu: ", i == 2 ? 2 : 3)));
+  }
+  absl::StrAppend(&dump, RunningYaml("prod/batch", "a100-02", "nvidia.com/gpu: 1"),
+                  NodeYaml("cpu-0", "cpu: 64, memory: 256Gi, pods: 110"),
+                  NodeYaml("cpu-1", "cpu: 64, memory: 256Gi, pods: 110"),
+                  NodeYaml("master-0", "cpu: 8, memory: 32Gi, pods: 110",
+                           "taints: [{key: node-role.kubernetes.io/control-plane, effect: "
+                           "NoSchedule}]"));
+  return dump;
+}
+
+std::string WantsGpus(absl::string_view more = "", absl::string_view status = "phase: Pending") {
+  return PodYaml("ml/want", absl::StrCat(Asks("cpu: 8, memory: 32Gi, nvidia.com/gpu: 2"), more),
+                 status);
+}
+
+TEST(ExplainClusterTest, NoNodeHasTwoGpus) {
+  constexpr char kSaid[] =
+      "phase: Pending, conditions: [{type: PodScheduled, status: \"False\", reason: Unschedulable, "
+      "lastTransitionTime: \"2024-05-01T10:00:00Z\", message: \"0/7 nodes are available: 1 node(s) "
+      "had untolerated taint {node-role.kubernetes.io/control-plane: }, 6 Insufficient "
+      "nvidia.com/gpu. preemption: 0/7 nodes are available: 7 Preemption is not helpful for "
+      "scheduling.\"}]";
+  EXPECT_EQ(ExplainText(absl::StrCat(GpuCluster(), WantsGpus("", kSaid)), "ml/want").text,
+            absl::StrCat(
+                "ml/want (Pending): no node takes it.\n"
+                "0/7 nodes are available: 1 node(s) had untolerated taint "
+                "{node-role.kubernetes.io/control-plane: }, 6 Insufficient nvidia.com/gpu.\n"
+                "\n"
+                "Nodes that do not take it:\n"
+                "  4 nodes (a100-*, e.g. a100-02): Insufficient nvidia.com/gpu: wants 2, at most 1 "
+                "free of 8\n"
+                "  2 nodes (cpu-0, cpu-1): Insufficient nvidia.com/gpu: wants 2, they have none\n"
+                "  1 node (master-0): node(s) had untolerated taint "
+                "{node-role.kubernetes.io/control-plane: }: effect NoSchedule\n"
+                "\n"
+                "Who holds what it wants:\n"
+                "  nvidia.com/gpu on a100-02: 7 of 8 held, 1 free\n"
+                "    4  ml/train-2 (Running)\n"
+                "    2  prod/serve-2 (Running)\n"
+                "    1  prod/batch (Running)\n"
+                "\n"
+                "It waits for:\n"
+                "  pods that hold nvidia.com/gpu to end, or nodes to be added\n"
+                "\n"
+                "What would help:\n"
+                "  a100-02 would take the pod if prod/batch left (it lacks 1 nvidia.com/gpu)\n"
+                "\n"
+                "Notes:\n"
+                "  fragmentation: 4 nvidia.com/gpu are free on the 4 nodes that have some and that "
+                "the other rules allow, but no single node has 2\n"
+                "  kube-scheduler said the same at 2024-05-01T10:00:00Z\n",
+                kNotLookedAt));
+}
+
+constexpr char kJsonHead[] = R"json({
+  "schema": "drasim.explain-cluster/v1",
+  "pod": "default/p",
+  "phase": "Pending",
+  "node": "",
+  "verdict": "unschedulable",
+  "summary": "no node takes it",
+)json";
+
+constexpr char kJsonTail[] = R"json(  "groups": [
+    {
+      "reason": "Insufficient cpu, Insufficient memory",
+      "plugin": "NodeResourcesFit",
+      "resource": "cpu",
+      "wanted": "1",
+      "free_max": "500m",
+      "allocatable_max": "4",
+      "also": [
+        {
+          "resource": "memory",
+          "wanted": "1500Mi",
+          "free_max": "1Gi",
+          "allocatable_max": "8Gi"
+        }
+      ],
+      "nodes": 1,
+      "patterns": [
+        "n-1"
+      ],
+      "examples": [
+        "n-1"
+      ]
+    },
+    {
+      "reason": "node(s) were unschedulable",
+      "plugin": "NodeUnschedulable",
+      "detail": "cordoned",
+      "nodes": 1,
+      "patterns": [
+        "n-2"
+      ],
+      "examples": [
+        "n-2"
+      ]
+    }
+  ],
+  "waits_for": [
+    {
+      "who": "pods",
+      "what": "that hold cpu and memory to end, or nodes to be added"
+    }
+  ],
+  "holders": [
+    {
+      "of": "cpu on n-1",
+      "summary": "3500m of 4 held, 500m free",
+      "holders": [
+        {
+          "name": "default/u",
+          "amount": "3500m",
+          "state": "Running"
+        }
+      ],
+      "others": 0
+    },
+    {
+      "of": "memory on n-1",
+      "summary": "7Gi of 8Gi held, 1Gi free",
+      "holders": [
+        {
+          "name": "default/u",
+          "amount": "7Gi",
+          "state": "Running"
+        }
+      ],
+      "others": 0
+    }
+  ],
+  "would_help": [
+    "n-1 would take the pod if default/u left (it lacks 500m cpu and 476Mi memory)"
+  ],
+  "notes": [],
+  "not_looked_at": [
+    "volumes",
+    "the scheduler's configuration and extenders",
+    "resizes of running pods in place"
+  ]
+}
+)json";
+
+TEST(ExplainClusterTest, Json) {
+  EXPECT_EQ(
+      ExplainText(absl::StrCat(NodeYaml("n-1", "cpu: 4, memory: 8Gi, pods: 9"), SystemPodYaml(),
+                               NodeYaml("n-2", "pods: 9", "unschedulable: true"),
+                               RunningYaml("u", "n-1", "cpu: 3500m, memory: 7Gi"),
+                               PodYaml("p", Asks("cpu: 1, memory: 1500Mi"))),
+                  "p", true)
+          .text,
+      absl::StrCat(kJsonHead,
+                   "  \"message\": \"0/2 nodes are available: 1 Insufficient cpu, 1 Insufficient "
+                   "memory, 1 node(s) were unschedulable.\",\n",
+                   kJsonTail));
+}
+
+TEST(ExplainClusterTest, ManyHolders) {
+  std::string dump = absl::StrCat(NodeYaml("n-1", "cpu: 16, pods: 99"), SystemPodYaml(),
+                                  PodYaml("p", Asks("cpu: 9")));
+  for (int i = 0; i < 7; ++i) {
+    absl::StrAppend(&dump,
+                    RunningYaml(absl::StrCat("u-", i), "n-1", i == 5 ? "cpu: 10" : "cpu: 1"));
+  }
+  EXPECT_EQ(SectionOf(ExplainText(dump, "p").text, "Who holds what it wants"),
+            "cpu on n-1: 16 of 16 held, 0 free\n"
+            "  10  default/u-5 (Running)\n"
+            "   1  default/u-0 (Running)\n"
+            "   1  default/u-1 (Running)\n"
+            "   1  default/u-2 (Running)\n"
+            "   1  default/u-3 (Running)\n"
+            "  and 2 others");
+}
+
+// --- Pods that wait for something else ---
+
+TEST(ExplainClusterTest, NodesWouldTakeIt) {
+  const Explained explained = ExplainText(
+      absl::StrCat(
+          GpuCluster(),
+          PodYaml("ml/small", absl::StrCat(Asks("nvidia.com/gpu: 1"), ", schedulerName: volcano"),
+                  "phase: Pending, conditions: [{type: PodScheduled, status: \"False\", "
+                  "reason: Unschedulable, lastTransitionTime: \"2024-05-01T10:00:00Z\", "
+                  "message: not enough pods in the group}]")),
+      "ml/small");
+  EXPECT_THAT(explained.warnings, IsEmpty());
+  EXPECT_EQ(explained.text,
+            absl::StrCat(
+                "ml/small (Pending): 4 of 7 nodes would take it now (a100-00, a100-01, a100-02 and "
+                "1 more).\n"
+                "\n"
+                "Nodes that do not take it:\n"
+                "  2 nodes (cpu-0, cpu-1): Insufficient nvidia.com/gpu: wants 1, they have none\n"
+                "  1 node (master-0): node(s) had untolerated taint "
+                "{node-role.kubernetes.io/control-plane: }: effect NoSchedule\n"
+                "\n"
+                "It waits for:\n"
+                "  kube-scheduler to bind it at its next attempt\n"
+                "\n"
+                "Notes:\n"
+                "  its scheduler is volcano; what is said here are kube-scheduler's rules\n"
+                "  when it was last tried, at 2024-05-01T10:00:00Z or later, kube-scheduler saw: "
+                "not enough pods in the group\n"
+                "  everything else here is from the objects of the dump, which may have changed "
+                "since then\n",
+                kNotLookedAt));
+}
+
+TEST(ExplainClusterTest, SchedulingGates) {
+  const std::string gates = ", schedulingGates: [{name: example.com/quota}, {name: example.com/b}]";
+  const std::string text =
+      ExplainText(absl::StrCat(NodeYaml("n-1", "cpu: 4, pods: 9"), SystemPodYaml(),
+                               PodYaml("p", absl::StrCat(Asks("cpu: 2"), gates))),
+                  "p")
+          .text;
+  EXPECT_EQ(text, absl::StrCat("default/p (Pending): its scheduling gates keep it out of "
+                               "kube-scheduler's queue.\n"
+                               "\n"
+                               "It waits for:\n"
+                               "  whoever set it to remove the scheduling gate example.com/quota\n"
+                               "  whoever set it to remove the scheduling gate example.com/b\n"
+                               "\n"
+                               "Notes:\n"
+                               "  apart from its gates, 1 of 1 nodes would take it now (n-1)\n",
+                               kNotLookedAt));
+  const std::string claims = ", resourceClaims: [{name: c, source: {resourceClaimName: c}}]";
+  EXPECT_EQ(
+      SectionOf(ExplainText(absl::StrCat(NodeYaml("n-1", "cpu: 1, pods: 9"), SystemPodYaml(),
+                                         PodYaml("p", absl::StrCat(Asks("cpu: 2"), gates, claims))),
+                            "p")
+                    .text,
+                "Notes"),
+      "apart from its gates, no node would take it now: 0/1 nodes are available: 1 Insufficient "
+      "cpu.\n"
+      "without the gates its claims would keep it waiting: resourceclaim \"c\" not found\n"
+      "the dump has no ResourceClaim at all; was it made without resourceclaims, "
+      "resourceclaimtemplates, resourceclasses and podschedulingcontexts?");
+}
+
+TEST(ExplainClusterTest, NominatedForANode) {
+  const std::string text =
+      ExplainText(absl::StrCat(NodeYaml("n-1", "cpu: 4, pods: 9"), SystemPodYaml(),
+                               RunningYaml("u", "n-1", "cpu: 4",
+                                           "deletionTimestamp: \"2024-05-01T10:00:00Z\""),
+                               PodYaml("p", absl::StrCat(Asks("cpu: 2"), ", priority: 10"),
+                                       "phase: Pending, nominatedNodeName: n-1")),
+                  "p")
+          .text;
+  EXPECT_EQ(SectionOf(text, "It waits for"),
+            "the victims of its preemption to leave n-1, which it is nominated for\n"
+            "default/u to be gone, being deleted already: then n-1 takes it\n"
+            "pods that hold cpu to end, or nodes to be added");
+  EXPECT_EQ(SectionOf(text, "Notes"), "");
+}
+
+TEST(ExplainClusterTest, Preemption) {
+  const auto notes = [](absl::string_view spec) {
+    return SectionOf(
+        ExplainText(
+            absl::StrCat(NodeYaml("n-1", "cpu: 4, pods: 9"), SystemPodYaml(),
+                         PodYaml("u", absl::StrCat("nodeName: n-1, priority: 5, ", Asks("cpu: 4")),
+                                 "phase: Running"),
+                         PodYaml("p", absl::StrCat(Asks("cpu: 2"), spec))),
+            "p")
+            .text,
+        "Notes");
+  };
+  EXPECT_EQ(notes(", priority: 10"),
+            "default/u on n-1 has a lower priority than its 10: kube-scheduler may preempt to make "
+            "room");
+  EXPECT_EQ(notes(", priority: 10, preemptionPolicy: Never"),
+            "default/u on n-1 has a lower priority than its 10, but its preemptionPolicy is Never");
+  EXPECT_EQ(notes(", priority: 5"), "");
+  // On another kind of node nobody's leaving would help.
+  EXPECT_EQ(notes(", priority: 10, nodeSelector: {a: b}"), "");
+}
+
+TEST(ExplainClusterTest, PodsOfOneNamespaceOnly) {
+  EXPECT_EQ(
+      SectionOf(
+          ExplainText(absl::StrCat(NodeYaml("n-1", "pods: 9"), PodYaml("p", kPlain)), "p").text,
+          "Notes"),
+      "all pods of the dump are in the namespace default; if there are others, less is free "
+      "than it seems (kubectl get -A)");
+}
+
+// --- Pods that are past the scheduler ---
+
+std::string StateOf(absl::string_view spec, absl::string_view status, absl::string_view meta = "") {
+  return ExplainText(absl::StrCat(NodeYaml("n-1", "pods: 9"), PodYaml("p", spec, status, meta)),
+                     "p")
+      .text;
+}
+
+const char* const kBound = "nodeName: n-1, containers: [{name: a}]";
+
+TEST(ExplainStateTest, Running) {
+  EXPECT_EQ(StateOf(kBound, "phase: Running, startTime: \"2024-05-01T10:00:00Z\""),
+            "default/p (Running): it runs on n-1 since 2024-05-01T10:00:00Z.\n");
+  EXPECT_EQ(
+      StateOf(kBound,
+              "phase: Running, containerStatuses: [{name: a, state: {waiting: {reason: "
+              "CrashLoopBackOff, message: back-off 5m0s}}}, {name: b, state: {running: {}}}]"),
+      "default/p (Running): it runs on n-1.\n"
+      "\n"
+      "Notes:\n"
+      "  container a waits: CrashLoopBackOff: back-off 5m0s\n");
+}
+
+TEST(ExplainStateTest, Starting) {
+  EXPECT_EQ(StateOf(kBound,
+                    "phase: Pending, initContainerStatuses: [{name: i, state: {terminated: "
+                    "{exitCode: 1, reason: Error}}}], containerStatuses: [{name: a, state: "
+                    "{waiting: {reason: ContainerCreating}}}]"),
+            "default/p (Pending): it is bound to n-1, but has not started.\n"
+            "\n"
+            "It waits for:\n"
+            "  the kubelet of n-1 to start it; the scheduler has done its part\n"
+            "\n"
+            "Notes:\n"
+            "  init container i ended with exit code 1, Error\n"
+            "  container a waits: ContainerCreating\n");
+}
+
+TEST(ExplainStateTest, NodesThatAreNotThere) {
+  EXPECT_EQ(SectionOf(StateOf("nodeName: n-2, containers: [{name: a}]", "phase: Running"), "Notes"),
+            "node n-2 is not in the dump");
+  constexpr char kDown[] =
+      "{apiVersion: v1, kind: Node, metadata: {name: n-1}, status: {conditions: [{type: "
+      "MemoryPressure, status: \"False\"}, {type: Ready, status: Unknown, reason: "
+      "NodeStatusUnknown, message: Kubelet stopped posting node status.}]}}\n";
+  EXPECT_EQ(
+      SectionOf(ExplainText(absl::StrCat(kDown, PodYaml("p", kBound, "phase: Running")), "p").text,
+                "Notes"),
+      "node n-1 is not ready: NodeStatusUnknown: Kubelet stopped posting node status.");
+}
+
+TEST(ExplainStateTest, Finished) {
+  EXPECT_EQ(StateOf(kBound, "phase: Succeeded"),
+            "default/p (Succeeded): it has done its work on n-1.\n");
+  EXPECT_EQ(StateOf(kBound,
+                    "phase: Failed, containerStatuses: [{name: a, state: {terminated: {exitCode: "
+                    "137, reason: OOMKilled}}}]"),
+            "default/p (Failed): it has failed on n-1.\n"
+            "\n"
+            "Notes:\n"
+            "  this is final: it is never tried again, only a new pod can be\n"
+            "  container a ended with exit code 137, OOMKilled\n");
+}
+
+TEST(ExplainStateTest, TurnedAway) {
+  const auto failed = [](absl::string_view reason) {
+    return StateOf(kBound, absl::StrCat("phase: Failed, reason: ", reason, ", message: why"));
+  };
+  EXPECT_EQ(failed("UnexpectedAdmissionError"),
+            "default/p (Failed): it has failed on n-1: UnexpectedAdmissionError: why.\n"
+            "\n"
+            "Notes:\n"
+            "  the kubelet turned the pod away when it came: its device plugins did not give it "
+            "the devices that the scheduler had counted upon (too few of them healthy and idle, a "
+            "plugin that had just restarted, or one that refused)\n"
+            "  this is final: it is never tried again, only a new pod can be\n");
+  EXPECT_TRUE(absl::StrContains(failed("TopologyAffinityError"), "TopologyManager found no CPUs"));
+  EXPECT_TRUE(absl::StrContains(failed("OutOfcpu"),
+                                "turned the pod away: the node had too little cpu when it came\n"));
+  EXPECT_TRUE(absl::StrContains(failed("OutOfnvidia.com/gpu"), "too little nvidia.com/gpu when"));
+}
+
+TEST(ExplainStateTest, Deleting) {
+  constexpr char kDeleting[] =
+      "deletionTimestamp: \"2024-05-01T10:00:00Z\", finalizers: [example.com/keep]";
+  EXPECT_EQ(StateOf(kBound, "phase: Running", kDeleting),
+            "default/p (Running): it is being deleted since 2024-05-01T10:00:00Z on n-1.\n"
+            "\n"
+            "It waits for:\n"
+            "  the kubelet of n-1 to stop its containers and say so\n"
+            "  whoever set them to remove its finalizers example.com/keep\n");
+  EXPECT_EQ(StateOf(kPlain, "phase: Pending", "deletionTimestamp: \"2024-05-01T10:00:00Z\""),
+            "default/p (Pending): it is being deleted since 2024-05-01T10:00:00Z, and "
+            "kube-scheduler passes over it.\n");
+}
+
+TEST(ExplainStateTest, Verdicts) {
+  const auto verdict = [](absl::string_view spec, absl::string_view status,
+                          absl::string_view meta = "") {
+    const std::string json = ExplainText(absl::StrCat(NodeYaml("n-1", "cpu: 1, pods: 9"),
+                                                      PodYaml("p", spec, status, meta)),
+                                         "p", true)
+                                 .text;
+    const size_t begin = json.find("\"verdict\": \"") + 12;
+    return json.substr(begin, json.find('"', begin) - begin);
+  };
+  EXPECT_EQ(verdict(kBound, "phase: Running"), "running");
+  EXPECT_EQ(verdict(kBound, ""), "starting");
+  EXPECT_EQ(verdict(kBound, "phase: Succeeded"), "finished");
+  EXPECT_EQ(verdict(kBound, "phase: Failed"), "failed");
+  EXPECT_EQ(verdict(kBound, "", "deletionTimestamp: \"2024-05-01T10:00:00Z\""), "deleting");
+  EXPECT_EQ(verdict(kPlain, ""), "schedulable");
+  EXPECT_EQ(verdict(Asks("cpu: 2"), ""), "unschedulable");
+  EXPECT_EQ(verdict("containers: [{name: a}], schedulingGates: [{name: g}]", ""), "gated");
+  EXPECT_EQ(verdict("containers: [{name: a}], resourceClaims: [{name: c, source: "
+                    "{resourceClaimName: c}}]",
+                    ""),
+            "waiting");
+  EXPECT_EQ(
+      verdict("containers: [{name: a}], resourceClaims: [{name: c, resourceClaimName: c}]", ""),
+      "undecided");
+  EXPECT_EQ(verdict("containers: [{name: a}], volumes: [{name: v, persistentVolumeClaim: "
+                    "{claimName: v}}]",
+                    ""),
+            "undecided");
+}
+
+// --- What is not judged ---
+
+std::string HeadlineOf(const Explained& explained) {
+  return explained.text.substr(0, explained.text.find('\n'));
+}
+
+// Every kind of the API of structured claims.
+std::string StructuredYaml(absl::string_view version) {
+  const auto object = [version](absl::string_view kind, absl::string_view meta,
+                                absl::string_view spec) {
+    return absl::StrCat("---\n{apiVersion: resource.k8s.io/", version, ", kind: ", kind,
+                        ", metadata: {", meta, "}, spec: {", spec, "}}\n");
+  };
+  constexpr char kDevices[] =
+      "devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu, count: 2}}]}";
+  return absl::StrCat(
+      object("ResourceClaim", "name: c, namespace: default", kDevices),
+      object("ResourceClaimTemplate", "name: one, namespace: default",
+             absl::StrCat("spec: {", kDevices, "}")),
+      object("DeviceClass", "name: gpu", "selectors: [{cel: {expression: \"true\"}}]"),
+      object("ResourceSlice", "name: n-1-gpu",
+             "driver: gpu.example.com, nodeName: n-1, devices: [{name: g0, basic: {capacity: "
+             "{memory: {value: 80Gi}}}}]"),
+      object("DeviceTaintRule", "name: t", "taint: {key: bad, effect: NoExecute}"));
+}
+
+TEST(ExplainUnjudgedTest, StructuredClaimsOfEveryVersion) {
+  for (const char* version : {"v1alpha3", "v1beta1", "v1beta2", "v1"}) {
+    const std::string dump = absl::StrCat(
+        NodeYaml("n-1", "cpu: 4, pods: 9"), SystemPodYaml(), PodYaml("p", kPlain),
+        PodYaml("q", absl::StrCat(kPlain, ", resourceClaims: [{name: e, resourceClaimName: c}]")),
+        PodYaml("r", absl::StrCat(kPlain,
+                                  ", resourceClaims: [{name: e, resourceClaimTemplateName: "
+                                  "one}]")),
+        PodYaml("s", absl::StrCat(Asks("cpu: 9"),
+                                  ", resourceClaims: [{name: e, resourceClaimName: c}]")),
+        StructuredYaml(version));
+    const Explained without = ExplainText(dump, "p");
+    EXPECT_THAT(without.warnings, IsEmpty()) << version;
+    EXPECT_EQ(HeadlineOf(without), "default/p (Pending): 1 of 1 nodes would take it now (n-1).");
+    EXPECT_FALSE(absl::StrContains(without.text, "structured")) << without.text;
+    EXPECT_EQ(ExplainText(dump, "q").text,
+              "default/q (Pending): its structured claims are not judged yet; nothing else keeps "
+              "it from 1 of 1 nodes (n-1).\n"
+              "\n"
+              "It waits for:\n"
+              "  kube-scheduler to judge its structured claims at its next attempt, which decides\n"
+              "\n"
+              "Notes:\n"
+              "  structured claims are not judged yet: default/c\n"
+              "\n"
+              "Not looked at: volumes; the scheduler's configuration and extenders; resizes of "
+              "running pods in place; structured claims.\n");
+    // The claim has not been made, but the template is there.
+    const std::string unmade = ExplainText(dump, "r").text;
+    EXPECT_EQ(SectionOf(unmade, "It waits for"),
+              "the claim controller (kube-controller-manager) to create the claim for the entry e "
+              "from template default/one");
+    // The parts that are judged are enough for a refusal.
+    EXPECT_EQ(HeadlineOf(ExplainText(dump, "s")), "default/s (Pending): no node takes it.");
+  }
+}
+
+TEST(ExplainUnjudgedTest, DumpWithoutClaims) {
+  const std::string dump =
+      absl::StrCat(NodeYaml("n-1", "pods: 9"), SystemPodYaml(),
+                   PodYaml("p", absl::StrCat(kPlain,
+                                             ", resourceClaims: [{name: e, resourceClaimName: c}, "
+                                             "{name: f, resourceClaimTemplateName: one}]")));
+  const Explained explained = ExplainText(dump, "p");
+  EXPECT_EQ(HeadlineOf(explained),
+            "default/p (Pending): its structured claims are not judged yet; nothing else keeps it "
+            "from 1 of 1 nodes (n-1).");
+  EXPECT_EQ(SectionOf(explained.text, "Notes"),
+            "structured claims are not judged yet: default/c and entry f (the dump has no "
+            "ResourceClaim at all)");
+  // Where there are claims, one that is not among them is missing.
+  EXPECT_EQ(
+      HeadlineOf(ExplainText(absl::StrCat(dump, StructuredYaml("v1"),
+                                          PodYaml("q", absl::StrCat(kPlain,
+                                                                    ", resourceClaims: [{name: e, "
+                                                                    "resourceClaimName: d}]"))),
+                             "q")),
+      "default/q (Pending): its claims keep it out of kube-scheduler's queue: resourceclaim "
+      "\"d\" not found.");
+}
+
+TEST(ExplainUnjudgedTest, Volumes) {
+  const auto explain = [](absl::string_view more) {
+    return ExplainText(absl::StrCat(NodeYaml("n-1", "pods: 9"), SystemPodYaml(),
+                                    "---\n{apiVersion: v1, kind: PersistentVolumeClaim, metadata: "
+                                    "{name: data, namespace: default}, status: {phase: Pending}}\n",
+                                    PodYaml("p", absl::StrCat(kPlain, more))),
+                       "p");
+  };
+  const Explained claim = explain(
+      ", volumes: [{name: v, persistentVolumeClaim: {claimName: data}}, {name: s, "
+      "ephemeral: {volumeClaimTemplate: {spec: {}}}}]");
+  EXPECT_THAT(claim.warnings, IsEmpty());
+  EXPECT_EQ(HeadlineOf(claim),
+            "default/p (Pending): its volumes are not looked at; nothing else keeps it from 1 of 1 "
+            "nodes (n-1).");
+  EXPECT_EQ(SectionOf(claim.text, "It waits for"),
+            "kube-scheduler to judge its volumes at its next attempt, which decides");
+  EXPECT_EQ(SectionOf(claim.text, "Notes"),
+            "volumes are not looked at: PersistentVolumeClaim default/data and ephemeral volume s");
+  const Explained harmless = explain(
+      ", volumes: [{name: a, configMap: {name: a}}, {name: b, emptyDir: {}}, {name: c, secret: "
+      "{secretName: c}}, {name: d, projected: {sources: []}}, {name: e, hostPath: {path: /e}}]");
+  EXPECT_THAT(harmless.warnings, IsEmpty());
+  EXPECT_EQ(HeadlineOf(harmless), "default/p (Pending): 1 of 1 nodes would take it now (n-1).");
+  EXPECT_EQ(SectionOf(harmless.text, "Notes"), "");
+  EXPECT_EQ(HeadlineOf(explain(", volumes: [{name: v, persistentVolumeClaim: {claimName: data}}], "
+                               "resourceClaims: [{name: e, resourceClaimName: c}]")),
+            "default/p (Pending): its structured claims are not judged yet and its volumes are not "
+            "looked at; nothing else keeps it from 1 of 1 nodes (n-1).");
+  EXPECT_EQ(SectionOf(explain(", volumes: [{name: v, persistentVolumeClaim: {claimName: data}}], "
+                              "schedulingGates: [{name: g}]")
+                          .text,
+                      "Notes"),
+            "apart from its gates, its volumes are not looked at; nothing else keeps it from 1 of "
+            "1 nodes (n-1)\n"
+            "volumes are not looked at: PersistentVolumeClaim default/data");
+}
+
+// --- Reading ---
+
+TEST(ReadDumpTest, SeveralFilesAndFormats) {
+  const TempDir dir;
+  dir.Write("nodes.json",
+            R"({"kind": "NodeList", "apiVersion": "v1", "items": [{"metadata": {"name": "n-1"},
+                "status": {"allocatable": {"pods": "9"}}}]})");
+  dir.Write("pods.yaml",
+            absl::StrCat("apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: "
+                         "Pod, metadata: {name: p}, spec: {",
+                         kPlain, "}}\n"));
+  const absl::StatusOr<std::string> text = ExplainCluster(
+      {dir.PathOf("nodes.json"), dir.PathOf("pods.yaml")}, "p", OutputFormat::kText, nullptr);
+  ASSERT_TRUE(text.ok()) << text.status();
+  EXPECT_EQ(text->substr(0, text->find('\n')),
+            "default/p (Pending): 1 of 1 nodes would take it now (n-1).");
+}
+
+TEST(ReadDumpTest, Errors) {
+  const TempDir dir;
+  dir.Write("broken.yaml", "apiVersion: v1\nkind: [\n");
+  dir.Write("wrong.yaml", "apiVersion: v1\nkind: Node\nmetadata: {name: 5}\n");
+  dir.Write("pods.yaml", PodYaml("p", kPlain));
+  const auto error = [&](const std::vector<std::string>& names) {
+    std::vector<std::string> paths;
+    for (const std::string& name : names) paths.push_back(dir.PathOf(name));
+    const absl::StatusOr<std::string> text =
+        ExplainCluster(paths, "p", OutputFormat::kText, nullptr);
+    EXPECT_EQ(text.status().code(), absl::StatusCode::kInvalidArgument) << text.status();
+    std::string message(text.status().message());
+    for (size_t at = message.find(dir.path()); at != std::string::npos;
+         at = message.find(dir.path())) {
+      message.erase(at, dir.path().size() + 1);
+    }
+    return message;
+  };
+  EXPECT_TRUE(absl::StartsWith(error({"broken.yaml"}), "broken.yaml:3:1: "))
+      << error({"broken.yaml"});
+  EXPECT_EQ(error({"wrong.yaml"}),
+            "wrong.yaml: no Node among the 0 objects, expected what `kubectl get nodes,pods -A -o "
+            "yaml` prints");
+  EXPECT_TRUE(absl::StartsWith(error({"none.yaml"}), "none.yaml: ")) << error({"none.yaml"});
+  EXPECT_EQ(error({"pods.yaml"}),
+            "pods.yaml: no Node among the 1 objects, expected what `kubectl get nodes,pods -A -o "
+            "yaml` prints");
+  EXPECT_EQ(error({}), "no file with the objects of a cluster");
+}
+
+TEST(ReadDumpTest, UnknownPods) {
+  const std::string dump = absl::StrCat(NodeYaml("n-1", "pods: 9"), PodYaml("ml/train-7", kPlain),
+                                        PodYaml("web", kPlain), PodYaml("ml/web-2", kPlain));
+  EXPECT_EQ(ExplainText(dump, "ml/trian-7").text,
+            "no pod 'ml/trian-7' among the 3 pods of the dump (did you mean 'ml/train-7'?)");
+  EXPECT_EQ(ExplainText(dump, "train-7").text,
+            "no pod 'default/train-7' among the 3 pods of the dump (there is 'ml/train-7')");
+  EXPECT_EQ(ExplainText(dump, "trian-7").text,
+            "no pod 'default/trian-7' among the 3 pods of the dump (there is 'ml/train-7')");
+  EXPECT_EQ(ExplainText(dump, "prod/something").text,
+            "no pod 'prod/something' among the 3 pods of the dump");
+}
+
+// What a real API server took is used, and what is odd about it said.
+TEST(ReadDumpTest, Warnings) {
+  const std::string dump =
+      absl::StrCat(NodeYaml("n-1", "pods: 9"), PodYaml("p", "containers: []"), PodYaml("p", kPlain),
+                   "---\n{apiVersion: scheduling.k8s.io/v1alpha1, kind: Workload, metadata: "
+                   "{name: s}}\n");
+  const Explained explained = ExplainText(dump, "p");
+  EXPECT_EQ(explained.text.substr(0, explained.text.find('\n')),
+            "default/p (Pending): 1 of 1 nodes would take it now (n-1).");
+  std::vector<std::string> ends;
+  for (const std::string& warning : explained.warnings) {
+    ends.push_back(warning.substr(warning.find("dump.yaml:")));
+  }
+  ASSERT_EQ(ends.size(), 3u);
+  EXPECT_EQ(ends[0],
+            "dump.yaml:8: 1 object of the kind Workload of scheduling.k8s.io/v1alpha1 is not read");
+  EXPECT_EQ(ends[1], "dump.yaml:4: spec.containers: found none, expected at least one container");
+  EXPECT_TRUE(absl::StartsWith(ends[2], "dump.yaml:6: Pod default/p stands at ")) << ends[2];
+  EXPECT_TRUE(absl::EndsWith(ends[2], "dump.yaml:4, too; this one is left out")) << ends[2];
+}
+
+// Whatever a newer release has, the rest of the dump is of use.
+TEST(ReadDumpTest, NothingIsRefusedAsAWhole) {
+  const std::string dump = absl::StrCat(
+      NodeYaml("n-1", "cpu: 4, pods: 9"), SystemPodYaml(),
+      "---\n{apiVersion: v1, kind: Node, metadata: {name: 5}}\n"
+      "---\n{apiVersion: v2, kind: Node, metadata: {name: n-2}}\n"
+      "---\n{apiVersion: apps/v2, kind: Deployment, metadata: {name: d}}\n"
+      "---\n{apiVersion: example.com/v1, kind: WidgetList, items: [{metadata: {name: a}}, "
+      "{metadata: {name: b}}]}\n"
+      "---\n{kind: Pod, metadata: {name: none}}\n"
+      "---\n{apiVersion: storage.k8s.io/v1, kind: StorageClass, metadata: {name: fast}}\n",
+      PodYaml("p", absl::StrCat(Asks("cpu: 1"),
+                                ", hostNetwork: [1], newField: {a: 1}, tolerations: [{key: a, "
+                                "operator: Gt, value: \"5\"}]")));
+  const Explained explained = ExplainText(dump, "p");
+  EXPECT_EQ(HeadlineOf(explained), "default/p (Pending): 1 of 1 nodes would take it now (n-1).");
+  std::vector<std::string> ends;
+  for (const std::string& warning : explained.warnings) {
+    ends.push_back(warning.substr(warning.find("dump.yaml:")));
+  }
+  EXPECT_THAT(
+      ends,
+      ElementsAre(
+          "dump.yaml:6:47: metadata.name: found the number 5, expected a text: \"5\" in quotes; "
+          "left out",
+          "dump.yaml:14:1: apiVersion: not given, expected a text such as v1 or apps/v1; left out",
+          ::testing::HasSubstr("spec.hostNetwork: found a list, expected "),
+          ::testing::HasSubstr("spec.newField: unknown field"),
+          "dump.yaml:10: 1 object of the kind Deployment of apps/v2 is not read",
+          "dump.yaml:12: 2 objects of the kind Widget of example.com/v1 are not read",
+          "dump.yaml:8: 1 object of the kind Node of v2 is not read",
+          "dump.yaml:6: Node without a name; left out",
+          ::testing::HasSubstr("spec.tolerations[0].operator: found 'Gt', expected one of ")));
+}
+
+TEST(ReadDumpTest, NotTooManyWarnings) {
+  std::string dump = NodeYaml("n-1", "pods: 9");
+  for (int i = 0; i < 25; ++i)
+    absl::StrAppend(&dump, PodYaml(absl::StrCat("p-", i), "containers: []"));
+  const Explained explained = ExplainText(dump, "p-0");
+  ASSERT_EQ(explained.warnings.size(), 21u);
+  EXPECT_TRUE(absl::EndsWith(explained.warnings[20], "dump.yaml: 5 more of such fields"));
+}
+
+}  // namespace explain_cluster_test
+}  // namespace drasim

@@ -1,0 +1,390 @@
+// Bad input about devices: every mistake is refused with the key or the place in the file, what was
+// found, and what was expected. Messages are as the program prints them.
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "gtest/gtest.h"
+#include "model/proto/scenario.pb.h"
+#include "model/text/yaml_proto.h"
+#include "sim/app/commands.h"
+#include "sim/run/simulation.h"
+#include "tests/testing/temp_dir.h"
+
+namespace drasim {
+namespace device_scenarios_test {
+
+constexpr char kPlugin[] = "front_end: {kind: device-plugin}\n";
+constexpr char kProfiles[] =
+    "expected one of 1g.5gb, 1g.5gb+me, 1g.10gb, 2g.10gb, 3g.20gb, 4g.20gb, 7g.40gb";
+
+// Two nodes with two GPUs each, in lines 1 to 4, with more about the cluster from line 5 on; then a
+// job, and the rest.
+std::string ScenarioText(absl::string_view more_cluster, absl::string_view rest,
+                         absl::string_view gpu_model = "A100-SXM4-40GB") {
+  return absl::StrCat(
+      "mode: replay\n"
+      "cluster:\n"
+      "  nodes: 2\n"
+      "  node: {cpu: \"16\", memory: 64Gi, gpus: 2, gpu_model: ",
+      gpu_model, "}\n", more_cluster,
+      "workload:\n"
+      "  jobs: [{name: a, cpu: \"1\", memory: 1Gi, gpus: 1, run_time: 1h}]\n",
+      rest);
+}
+
+// What is wrong with a scenario of the file s.yaml; empty when it can be run.
+std::string ErrorOf(const std::string& text) {
+  GivenScenario given;
+  given.file = "s.yaml";
+  given.text = text;
+  EXPECT_EQ(MergeYaml(text, given.file, &given.scenario), absl::OkStatus());
+  absl::Status status = ResolveGiven(&given);
+  if (status.ok()) status = Simulation::Build(given.scenario).status();
+  if (status.ok()) return "";
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
+  return std::string(status.message());
+}
+
+struct Case {
+  std::string text;
+  std::string error;
+};
+
+void ExpectErrors(const std::vector<Case>& cases) {
+  for (const Case& c : cases) EXPECT_EQ(ErrorOf(ScenarioText("", c.text)), c.error) << c.text;
+}
+// The text belongs under `cluster`, with the device plugin or without.
+void ExpectClusterErrors(const std::vector<Case>& cases, absl::string_view front_end) {
+  for (const Case& c : cases) {
+    EXPECT_EQ(ErrorOf(ScenarioText(absl::StrCat("  ", c.text, "\n"), front_end)), c.error)
+        << c.text;
+  }
+}
+
+TEST(DeviceScenariosTest, TheScenarioItselfIsFine) {
+  EXPECT_EQ(ErrorOf(ScenarioText("", "")), "");
+  EXPECT_EQ(ErrorOf(ScenarioText("", kPlugin)), "");
+  EXPECT_EQ(ErrorOf(ScenarioText("  mig: {configs: [{config: all-balanced}]}\n", kPlugin)), "");
+}
+
+// ---- MIG layouts ----
+
+constexpr char kParted[] = R"(version: v1
+mig-configs:
+  twice:
+    - devices: all
+      mig-enabled: true
+      mig-devices: {4g.20gb: 2}
+  full:
+    - devices: all
+      mig-enabled: true
+      mig-devices: {3g.20gb: 2, 1g.5gb: 1}
+  typo:
+    - devices: [1]
+      mig-enabled: true
+      mig-devices: {3g.20g: 1}
+  larger:
+    - devices: all
+      mig-enabled: true
+      mig-devices: {2g.20gb: 1}
+  hopper:
+    - devices: all
+      mig-enabled: true
+      mig-devices: {1g.12gb: 1}
+  sixth:
+    - devices: [0, 5]
+      mig-enabled: false
+  fine:
+    - devices: [0]
+      mig-enabled: true
+      mig-devices: {3g.20gb: 2}
+)";
+
+std::string UseConfig(const std::string& path, absl::string_view config) {
+  return ScenarioText(
+      absl::StrCat("  mig: {config_file: \"", path, "\", configs: [{config: ", config, "}]}\n"),
+      kPlugin);
+}
+
+TEST(DeviceScenariosTest, LayoutsThatCannotBe) {
+  const TempDir dir;
+  dir.Write("parted.yaml", kParted);
+  const std::string path = dir.PathOf("parted.yaml");
+  EXPECT_EQ(ErrorOf(UseConfig(path, "fine")), "");
+  struct BadConfig {
+    const char* name;
+    std::string error;  // behind the path
+  };
+  const std::vector<BadConfig> cases = {
+      {"twice",
+       ":4:7: mig-configs.twice.0.mig-devices: GPU 0 (A100-40GB): found '4g.20gb: 2', expected "
+       "instances that fit together: no room for 4g.20gb beside 4g.20gb; a 1g.5gb, 1g.5gb+me, "
+       "1g.10gb, 2g.10gb or 3g.20gb would fit"},
+      {"full",
+       ":8:7: mig-configs.full.0.mig-devices: GPU 0 (A100-40GB): found '3g.20gb: 2, 1g.5gb: 1', "
+       "expected instances that fit together: no room for 1g.5gb beside 3g.20gb x2; nothing else "
+       "would fit"},
+      {"typo", absl::StrCat(":12:7: mig-configs.typo.0.mig-devices: GPU 1 (A100-40GB): found "
+                            "'3g.20g', ",
+                            kProfiles, " (did you mean '3g.20gb'?)")},
+      {"larger",
+       absl::StrCat(":16:7: mig-configs.larger.0.mig-devices: GPU 0 (A100-40GB): found "
+                    "'2g.20gb', ",
+                    kProfiles, " (did you mean '2g.10gb'?); it is a profile of A100-80GB")},
+      {"hopper",
+       absl::StrCat(":20:7: mig-configs.hopper.0.mig-devices: GPU 0 (A100-40GB): found "
+                    "'1g.12gb', ",
+                    kProfiles, " (did you mean '1g.10gb'?); it is a profile of H100-94GB")},
+      {"sixth",
+       ":24:7: mig-configs.sixth.0.devices: found '5', expected the number of one of the node's 2 "
+       "GPUs, from 0"},
+  };
+  for (const BadConfig& c : cases) {
+    EXPECT_EQ(ErrorOf(UseConfig(path, c.name)),
+              absl::StrCat(path, c.error, " (node 'node-000000')"));
+  }
+  EXPECT_EQ(ErrorOf(UseConfig(path, "fime")),
+            "cluster.mig.configs[0].config: found 'fime', expected the name of a MIG configuration "
+            "(did you mean 'fine'?)");
+}
+
+TEST(DeviceScenariosTest, GroupsOfALayoutThatOverlap) {
+  const TempDir dir;
+  const std::string path = dir.PathOf("overlap.yaml");
+  const auto error = [&](absl::string_view groups) {
+    dir.Write("overlap.yaml", absl::StrCat("version: v1\nmig-configs:\n  c:\n", groups));
+    return ErrorOf(UseConfig(path, "c"));
+  };
+  EXPECT_EQ(error("    - {devices: [0, 1], mig-enabled: true, mig-devices: {1g.5gb: 7}}\n"
+                  "    - {devices: [1], mig-enabled: false}\n"),
+            absl::StrCat(path,
+                         ":5:17: mig-configs.c.1.devices: found device 1 in the groups of "
+                         "line 4 and of line 5, expected each GPU in one group only"));
+  EXPECT_EQ(error("    - {devices: all, mig-enabled: true}\n"
+                  "    - {device-filter: \"0x20B010DE\", devices: all, mig-enabled: false}\n"),
+            absl::StrCat(path,
+                         ":5:46: mig-configs.c.1.devices: found all devices in the groups of "
+                         "line 4 and of line 5, expected each GPU in one group only"));
+}
+
+TEST(DeviceScenariosTest, LayoutsThatNobodyKnows) {
+  ExpectClusterErrors(
+      {{"mig: {configs: [{config: all-balance}]}",
+        "cluster.mig.configs[0].config: found 'all-balance', expected the name of a MIG "
+        "configuration (did you mean 'all-balanced'?)"},
+       {"mig: {configs: [{nodes: \"*-0\", config: all-balanced}, {config: nothing}]}",
+        "cluster.mig.configs[1].config: found 'nothing', expected the name of a MIG "
+        "configuration"},
+       {"mig: {configs: [{nodes: node-7, config: all-balanced}]}",
+        "cluster.mig.configs[0].nodes: found 'node-7', expected a pattern that matches a node that "
+        "no earlier entry matches"},
+       {"events: [{at: 1s, nodes: \"*\", action: mig-config, config: all-1g.5g}]",
+        "cluster.events: found 'all-1g.5g', expected the name of a MIG configuration (did you mean "
+        "'all-1g.5gb'?)"}},
+      kPlugin);
+  ExpectClusterErrors({{"mig: {configs: [{config: all-balanced}]}",
+                        "s.yaml:5:18: cluster.mig.configs: expected none: only front_end.kind: "
+                        "device-plugin lays GPUs out"}},
+                      "");
+}
+
+// ---- Front ends ----
+
+TEST(DeviceScenariosTest, ChoicesWithASuggestion) {
+  ExpectErrors({
+      {"front_end: {kind: device-plugn}\n",
+       "s.yaml:7:19: front_end.kind: found 'device-plugn', expected one of direct, device-plugin, "
+       "dra-classic (did you mean 'device-plugin'?)"},
+      {"front_end: {kind: dra}\n",
+       "s.yaml:7:19: front_end.kind: found 'dra', expected one of direct, device-plugin, "
+       "dra-classic"},
+      {"front_end: {kind: device-plugin, kubelet: {topology_manager_policy: best-efort}}\n",
+       "s.yaml:7:69: front_end.kubelet.topology_manager_policy: found 'best-efort', expected one "
+       "of none, best-effort, restricted, single-numa-node (did you mean 'best-effort'?)"},
+      {"front_end: {kind: device-plugin, kubelet: {topology_manager_scope: pods}}\n",
+       "s.yaml:7:68: front_end.kubelet.topology_manager_scope: found 'pods', expected one of "
+       "container, pod (did you mean 'pod'?)"},
+      {"front_end: {kind: device-plugin, kubelet: {cpu_manager_policy: statc}}\n",
+       "s.yaml:7:64: front_end.kubelet.cpu_manager_policy: found 'statc', expected one of none, "
+       "static (did you mean 'static'?)"},
+      {"front_end: {kind: device-plugin, kubelet: {device_release: 5}}\n",
+       "s.yaml:7:60: front_end.kubelet.device_release: found '5', expected a duration such as "
+       "5ms, 1.5s or 2h"},
+      {"front_end: {kind: device-plugin, owner: {kind: jobs}}\n",
+       "s.yaml:7:48: front_end.owner.kind: found 'jobs', expected one of job, replica-set, none "
+       "(did you mean 'job'?)"},
+      {"front_end: {kind: device-plugin, device_plugin: {mig_strategy: mixd}}\n",
+       "s.yaml:7:64: front_end.device_plugin.mig_strategy: found 'mixd', expected one of none, "
+       "single, mixed (did you mean 'mixed'?)"},
+      {"front_end: {kind: device-plugin, "
+       "device_plugin: {shared_devices_allocation_policy: pack}}\n",
+       "s.yaml:7:84: front_end.device_plugin.shared_devices_allocation_policy: found 'pack', "
+       "expected one of distributed, packed (did you mean 'packed'?)"},
+      {"front_end: {lowering: {rule: mig-smalest}}\n",
+       "s.yaml:7:30: front_end.lowering.rule: found 'mig-smalest', expected one of none, "
+       "whole-gpu, mig-smallest, time-sliced (did you mean 'mig-smallest'?)"},
+  });
+}
+
+TEST(DeviceScenariosTest, SharingThatCannotBe) {
+  const std::string slicing = "front_end.device_plugin.time_slicing.resources[0].";
+  const auto resources = [](absl::string_view kind, absl::string_view items) {
+    return absl::StrCat("front_end: {kind: device-plugin, device_plugin: {", kind,
+                        ": {resources: [", items, "]}}}\n");
+  };
+  ExpectErrors({
+      {resources("time_slicing", "{name: nvidia.com/gpu, replicas: 0}"),
+       "s.yaml:7:110: " + slicing + "replicas: found '0', expected 1 (not shared) to 1000"},
+      {resources("time_slicing", "{name: nvidia.com/gpu, replicas: -1}"),
+       "s.yaml:7:110: " + slicing + "replicas: found '-1', expected 1 (not shared) to 1000"},
+      {resources("time_slicing", "{name: nvidia.com/gpu}"),
+       "s.yaml:7:77: " + slicing + "replicas: expected a number of 1 or more"},
+      {resources("time_slicing", "{name: nvidia.com/gpus, replicas: 2}"),
+       "s.yaml:7:84: " + slicing +
+           "name: found 'nvidia.com/gpus', expected nvidia.com/gpu or "
+           "nvidia.com/mig-<profile> (did you mean 'nvidia.com/gpu'?)"},
+      {resources("time_slicing",
+                 "{name: nvidia.com/gpu, replicas: 2}, {name: nvidia.com/gpu, replicas: 3}"),
+       "s.yaml:7:121: front_end.device_plugin.time_slicing.resources[1].name: found "
+       "'nvidia.com/gpu', expected "
+       "every resource once; resources[0] is the same"},
+      {resources("mps", "{name: nvidia.com/mig-1g.5gb, replicas: 2}"),
+       "s.yaml:7:75: front_end.device_plugin.mps.resources[0].name: found 'nvidia.com/mig-1g.5gb', "
+       "expected "
+       "nvidia.com/gpu, as MPS does not share MIG instances"},
+      {"front_end: {kind: device-plugin, device_plugin: {mps: {}, time_slicing: {}}}\n",
+       "s.yaml:7:49: front_end.device_plugin: found time_slicing and mps, expected one of them"},
+      {"front_end: {device_plugin: {mig_strategy: mixed}}\n",
+       "s.yaml:7:28: front_end.device_plugin: expected none without front_end.kind: device-plugin"},
+  });
+  // More replicas than an instance has thousandths of a GPU.
+  EXPECT_EQ(ErrorOf(ScenarioText(
+                "  mig: {configs: [{config: all-1g.5gb}]}\n",
+                "front_end: {kind: device-plugin, device_plugin: {mig_strategy: mixed, "
+                "time_slicing: {resources: [{name: nvidia.com/mig-1g.5gb, replicas: 200}]}}}\n")),
+            "s.yaml:8:138: " + slicing + "replicas: found '200', expected 1 (not shared) to 125");
+}
+
+TEST(DeviceScenariosTest, LoweringsThatCannotBe) {
+  ExpectErrors({
+      {"front_end: {lowering: {rule: time-sliced}}\n",
+       "front_end.lowering.rule: found 'time-sliced', expected another rule: only the device "
+       "plugin has replicas"},
+      {"front_end: {lowering: {rule: mig-smallest, product: A30}}\n",
+       "front_end.lowering.product: found 'A30', which no node of the cluster has"},
+      {"front_end: {kind: device-plugin, lowering: {rule: mig-smallest}}\n",
+       "front_end.device_plugin.mig_strategy: expected mixed with front_end.lowering.rule: "
+       "mig-smallest, whose pods ask for nvidia.com/mig-* resources"},
+  });
+  // Shares, and nobody says what becomes of them.
+  std::string shares = ScenarioText("", kPlugin);
+  const std::string whole = "gpus: 1, run_time";
+  shares.replace(shares.find(whole), whole.size(), "gpus: 1, gpu_milli: 300, run_time");
+  EXPECT_EQ(ErrorOf(shares),
+            "front_end.lowering: job 'a': a pod wants 300 thousandths of a GPU, which the device "
+            "plugin cannot hand out; choose a rule in front_end.lowering.rule");
+  // Which products there are does not matter here.
+  for (const char* const front_end :
+       {"front_end: {lowering: {rule: mig-smallest}}\n",
+        "front_end: {kind: device-plugin, lowering: {rule: mig-smallest}, "
+        "device_plugin: {mig_strategy: mixed}}\n"}) {
+    const std::string error = ErrorOf(ScenarioText("", front_end, "T4"));
+    EXPECT_TRUE(absl::StartsWith(error,
+                                 "cluster: no GPU model of its nodes (T4) is a MIG product; GPU "
+                                 "product: found 'T4', expected one of A100-40GB, A100-80GB, "))
+        << error;
+  }
+}
+
+// ---- Devices of nodes, and what happens to them ----
+
+TEST(DeviceScenariosTest, GroupsOfDevicesThatCannotBe) {
+  for (const char* const front_end : {"", kPlugin}) {
+    ExpectClusterErrors(
+        {{"devices: [{kind: gpu, indices: [0, 1]}, {kind: gpu, indices: [1]}]",
+          "cluster.devices[1].indices: found 1, which another group describes, too, expected each "
+          "GPU once"},
+         {"devices: [{kind: gpu, indices: [2]}]",
+          "cluster.devices[0].indices: found 2, expected below 2, the GPUs of node 'node-000000'"},
+         {"devices: [{kind: gpu, indices: [-1]}]",
+          "cluster.devices[0].indices: found -1, expected below 2, the GPUs of node "
+          "'node-000000'"},
+         {"devices: [{kind: gpu, count: 1, indices: [0]}]",
+          "s.yaml:5:13: cluster.devices[0]: found count and indices, expected one of them"},
+         {"devices: [{kind: gpu, nodes: node-7}]",
+          "cluster.devices[0].nodes: found 'node-7', which matches no node"},
+         {"devices: [{kind: gpu, numa_node: 8}]",
+          "s.yaml:5:36: cluster.devices[0].numa_node: found 8, expected 0 to 7"},
+         {"devices: [{kind: gpu, resource: example.com/gpu}]",
+          "s.yaml:5:35: cluster.devices[0].resource: expected none for GPUs"},
+         {"devices: [{kind: nic, count: 1}]",
+          "s.yaml:5:13: cluster.devices[0].resource: expected the name by which pods ask for it"},
+         {"devices: [{kind: nic, resource: nic, count: 1}]",
+          "s.yaml:5:35: cluster.devices[0].resource: found 'nic', expected a name such as "
+          "example.com/nic"},
+         {"devices: [{kind: nic, resource: example.com/nic}]",
+          "s.yaml:5:13: cluster.devices[0].count: found 0, expected 1 to 1024"},
+         {"devices: [{kind: fpga, resource: example.com/f, count: 1, reprogramming: soon}]",
+          "s.yaml:5:76: cluster.devices[0].reprogramming: found 'soon', expected a duration such "
+          "as 5ms, 1.5s "
+          "or 2h"},
+         {"devices: [{count: 1}]",
+          "s.yaml:5:13: cluster.devices[0].kind: expected gpu, nic, fpga or another word"}},
+        front_end);
+  }
+}
+
+TEST(DeviceScenariosTest, EventsThatCannotBe) {
+  const auto event = [](absl::string_view what) {
+    return absl::StrCat("events: [{at: 1s, nodes: \"*\", ", what, "}]");
+  };
+  ExpectClusterErrors(
+      {{event("action: device-unhealthy, devices: [0, 2]"),
+        "cluster.events[0].devices: found 2, expected below 2, the GPUs of node 'node-000000'"},
+       {event("action: device-unhealthy, devices: [32]"),
+        "s.yaml:5:68: cluster.events[0].devices: found 32, expected 0 to 31"},
+       {event("action: device-unhealthy, devices: [-1]"),
+        "s.yaml:5:68: cluster.events[0].devices: found -1, expected 0 to 31"},
+       {event("action: device-healthy, devices: [1, 1]"),
+        "s.yaml:5:66: cluster.events[0].devices: found 1 twice, expected it once"},
+       {event("action: device-unhealthy"),
+        "s.yaml:5:12: cluster.events[0].devices: expected indices of GPUs"},
+       {event("action: plugin-restart, devices: [0]"),
+        "s.yaml:5:66: cluster.events[0].devices: expected none with this action"},
+       {event("action: mig-config"),
+        "s.yaml:5:12: cluster.events[0].config: expected the name of a MIG configuration"},
+       {event("action: plugin-restart, config: all-balanced"),
+        "s.yaml:5:65: cluster.events[0].config: expected none with this action"},
+       {event("action: mig-config, config: all-balanced, duration: 1h"),
+        "s.yaml:5:85: cluster.events[0].duration: found '1h', expected none: only fail, cordon, "
+        "drain, "
+        "device-unhealthy and plugin-restart last"},
+       {event("action: device-unhealty, devices: [0]"),
+        "s.yaml:5:41: cluster.events[0].action: found 'device-unhealty', expected one of add, "
+        "remove, fail, "
+        "recover, cordon, uncordon, drain, device-unhealthy, device-healthy, plugin-restart, "
+        "mig-config (did you mean 'device-unhealthy'?)"}},
+      kPlugin);
+  const auto direct = [](absl::string_view action) {
+    return absl::StrCat("s.yaml:5:41: cluster.events[0].action: found '", action,
+                        "', which needs front_end.kind: device-plugin");
+  };
+  ExpectClusterErrors(
+      {{event("action: device-unhealthy, devices: [0]"), direct("device-unhealthy")},
+       {event("action: device-healthy, devices: [0]"), direct("device-healthy")},
+       {event("action: plugin-restart, duration: 1s"), direct("plugin-restart")},
+       {event("action: mig-config, config: all-balanced"), direct("mig-config")}},
+      "");
+  // An event without nodes is placed at the event.
+  ExpectClusterErrors({{"events: [{at: 1s, action: fail}]",
+                        "s.yaml:5:12: cluster.events[0].nodes: found none, expected a node's name "
+                        "or a pattern with *"}},
+                      "");
+}
+
+}  // namespace device_scenarios_test
+}  // namespace drasim

@@ -1,0 +1,593 @@
+// ReadManifests: pods, bad input and the demonstrations. Owners, names and objects are in
+// manifests_owners_test.cc, ToControlPlane in manifests_objects_test.cc; what ReadKubeObjects finds
+// alone, in kube_reader_test.cc and kube_reader_validate_test.cc, but for what a manifest must not
+// get away with here.
+#include "sim/run/manifests.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "model/node_spec.h"
+#include "model/pod_constraints.h"
+#include "model/pod_shape.h"
+#include "model/random.h"
+#include "sim/run/inline_jobs.h"
+#include "tests/sim/run/manifest_texts.h"
+
+namespace drasim {
+namespace manifests_test {
+
+using manifest_texts::Job;
+using manifest_texts::Owner;
+using manifest_texts::Pod;
+using manifest_texts::ReadTexts;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+// --- Pods ---
+
+TEST(ManifestsTest, APodIsAJobOfOnePodThatRunsForEver) {
+  const ReadTexts read(R"(
+apiVersion: v1
+kind: Pod
+metadata: {name: p}
+spec:
+  containers:
+  - name: a
+    image: ubuntu
+    resources:
+      requests: {cpu: 1500m, memory: 1Gi}
+      limits: {cpu: 2, memory: 2Gi}
+  - name: b
+    resources: {limits: {cpu: 500m, memory: 512Mi, nvidia.com/gpu: 2, example.com/nic: 1}}
+  nodeSelector: {zone: west}
+  priority: 7
+)");
+  ASSERT_EQ(read.error, "");
+  EXPECT_EQ(read.Jobs(), Job(R"(
+    name: "p" cpu: "2" memory: "1536Mi" priority: 7
+    extended { resource: "example.com/nic" amount: "1" }
+    extended { resource: "nvidia.com/gpu" amount: "2" }
+    node_selector { key: "zone" value: "west" })"));
+  EXPECT_THAT(read.manifests.objects, IsEmpty());
+  EXPECT_EQ(read.Warnings(), "");
+}
+
+TEST(ManifestsTest, RequestsAreAddedUpAsKubeSchedulerDoes) {
+  // What lasts: 1 + 2 + the sidecar's 3 = 6. The peak: 3 of the sidecar + 4. Plus 500m.
+  const ReadTexts read(R"(
+apiVersion: v1
+kind: Pod
+metadata: {name: p}
+spec:
+  overhead: {cpu: 500m, memory: 1Mi}
+  initContainers:
+  - {name: i0, resources: {requests: {cpu: 6, memory: 1Gi}}}
+  - {name: side, restartPolicy: Always, resources: {requests: {cpu: 3}}}
+  - {name: i1, resources: {requests: {cpu: 4}}}
+  containers:
+  - {name: a, resources: {requests: {cpu: 1, memory: 100Mi}}}
+  - {name: b, resources: {requests: {cpu: 2, memory: 100Mi}}}
+)");
+  ASSERT_EQ(read.error, "");
+  EXPECT_EQ(read.Jobs(), Job(R"(name: "p" cpu: "7500m" memory: "1025Mi")"));
+}
+
+// CPUs beside as many devices, whose sums MakeInlineJobs makes.
+TEST(ManifestsTest, RequestsAreAddedUpAsThoseOfDevices) {
+  Random random(17, "manifests");
+  for (int round = 0; round < 300; ++round) {
+    std::string pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n";
+    int number = 0;
+    const auto add = [&](const char* list, uint64_t count, bool init) {
+      if (count > 0) absl::StrAppend(&pod, "  ", list, ":\n");
+      for (uint64_t i = 0; i < count; ++i) {
+        const uint64_t amount = random.Below(5);
+        absl::StrAppend(&pod, "  - {name: c", number++, ", resources: {limits: {cpu: ", amount,
+                        ", example.com/x: ", amount, "}}",
+                        init && random.Below(2) == 0 ? ", restartPolicy: Always" : "", "}\n");
+      }
+    };
+    add("containers", 1 + random.Below(3), false);
+    add("initContainers", random.Below(5), true);
+    const ReadTexts read(pod);
+    ASSERT_EQ(read.error, "") << pod;
+    google::protobuf::RepeatedPtrField<proto::InlineJob> jobs;
+    *jobs.Add() = read.manifests.jobs.at(0);
+    GpuModelTable models;
+    ShapeTable shapes(&models);
+    const auto made = MakeInlineJobs(jobs, {}, &shapes);
+    ASSERT_TRUE(made.ok()) << made.status() << pod;
+    const PodShape& shape = shapes.row(made->at(0).shape);
+    const int64_t devices = shape.extended.empty() ? 0 : shape.extended[0].second;
+    EXPECT_EQ(shape.cpu_milli, 1000 * devices) << pod << read.Jobs();
+  }
+}
+
+TEST(ManifestsTest, RequestsOfThePodAsAWholeTakeThePlaceOfTheSum) {
+  const std::string containers = "  containers: [{name: a, resources: {requests: {cpu: 1}}}]\n";
+  const std::string head = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n";
+  const ReadTexts requests(
+      head + "  resources: {requests: {cpu: 3}, limits: {cpu: 4, memory: 1Gi}}\n" + containers);
+  EXPECT_EQ(requests.Jobs(), Job(R"(name: "p" cpu: "3" memory: "1Gi")"));
+  const ReadTexts limits(head + "  resources: {limits: {cpu: 4}}\n" + containers);
+  EXPECT_EQ(limits.Jobs(), Job(R"(name: "p" cpu: "1")"));
+}
+
+TEST(ManifestsTest, DevicesOfSeveralContainersStayApart) {
+  const ReadTexts read(R"(
+apiVersion: v1
+kind: Pod
+metadata: {name: p}
+spec:
+  containers:
+  - {name: a, resources: {limits: {nvidia.com/gpu: 1}}}
+  - {name: b}
+  - {name: c, resources: {limits: {nvidia.com/gpu: 1}, requests: {nvidia.com/gpu: 1}}}
+  initContainers:
+  - {name: i, resources: {limits: {nvidia.com/gpu: 3}}}
+  - {name: s, restartPolicy: Always}
+)");
+  ASSERT_EQ(read.error, "");
+  EXPECT_EQ(read.Jobs(), Job(R"(
+    name: "p"
+    containers { init: true extended { resource: "nvidia.com/gpu" amount: "3" } }
+    containers { init: true restartable: true }
+    containers { extended { resource: "nvidia.com/gpu" amount: "1" } }
+    containers {}
+    containers { extended { resource: "nvidia.com/gpu" amount: "1" } })"));
+  // And MakeInlineJobs takes them.
+  google::protobuf::RepeatedPtrField<proto::InlineJob> jobs;
+  *jobs.Add() = read.manifests.jobs.at(0);
+  GpuModelTable models;
+  ShapeTable shapes(&models);
+  const auto made = MakeInlineJobs(jobs, {}, &shapes);
+  ASSERT_TRUE(made.ok()) << made.status();
+  using Extended = std::vector<std::pair<std::string, int64_t>>;
+  EXPECT_EQ(shapes.row(made->at(0).shape).extended, (Extended{{"nvidia.com/gpu", 3}}));
+}
+
+TEST(ManifestsTest, AnInitContainerAloneIsNoContainerThatLasts) {
+  const ReadTexts read(R"(
+apiVersion: v1
+kind: Pod
+metadata: {name: p}
+spec:
+  containers: [{name: a}]
+  initContainers: [{name: i, resources: {limits: {nvidia.com/gpu: 1}}}]
+)");
+  EXPECT_EQ(read.Jobs(), Job(R"(
+    name: "p"
+    containers { init: true extended { resource: "nvidia.com/gpu" amount: "1" } }
+    containers {})"));
+}
+
+TEST(ManifestsTest, AnnotationsSayWhenAndHowLong) {
+  const ReadTexts read(R"(
+apiVersion: v1
+kind: Pod
+metadata: {name: p, annotations: {drasim.dev/run-time: 10m, drasim.dev/arrival: 5s, other: x}}
+spec: {containers: [{name: c}]}
+)");
+  EXPECT_EQ(read.Jobs(), Job(R"(name: "p" arrival: "5s" run_time: "10m")"));
+  EXPECT_EQ(read.Warnings(), "");
+}
+
+TEST(ManifestsTest, BadAnnotations) {
+  const auto pod = [](absl::string_view annotation) {
+    return absl::StrCat("apiVersion: v1\nkind: Pod\nmetadata:\n  name: p\n  annotations:\n    ",
+                        annotation, "\nspec: {containers: [{name: c}]}\n");
+  };
+  const ReadTexts word(pod("drasim.dev/run-time: soon"));
+  EXPECT_EQ(word.error,
+            "f0.yaml:6:26: metadata.annotations[drasim.dev/run-time]: found 'soon', expected a "
+            "duration such as 5ms, 1.5s or 2h");
+  const ReadTexts empty(pod("drasim.dev/run-time: ''"));
+  EXPECT_THAT(empty.error, HasSubstr("found an empty text"));
+  const ReadTexts negative(pod("drasim.dev/arrival: -5s"));
+  EXPECT_THAT(negative.error, HasSubstr("metadata.annotations[drasim.dev/arrival]: found '-5s'"));
+  const ReadTexts ages(pod("drasim.dev/arrival: 900000h"));
+  EXPECT_THAT(ages.error, HasSubstr("expected at most 100 years"));
+  const ReadTexts misspelt(pod("drasim.dev/runtime: 5s"));
+  EXPECT_EQ(misspelt.error, "");
+  EXPECT_EQ(misspelt.Warnings(),
+            "f0.yaml:6:25: metadata.annotations[drasim.dev/runtime]: unknown annotation (did you "
+            "mean 'drasim.dev/run-time'?)");
+  EXPECT_EQ(misspelt.Jobs(), Job(R"(name: "p")"));
+}
+
+TEST(ManifestsTest, ClaimsInBothForms) {
+  const ReadTexts read(R"(
+apiVersion: v1
+kind: Pod
+metadata: {name: p}
+spec:
+  containers: [{name: c, resources: {claims: [{name: old}, {name: mine}]}}]
+  initContainers: [{name: i, resources: {claims: [{name: new}]}}]
+  resourceClaims:
+  - {name: old, source: {resourceClaimTemplateName: t}}
+  - {name: new, resourceClaimTemplateName: u}
+  - {name: mine, source: {resourceClaimName: shared}}
+  - {name: idle, resourceClaimName: other}
+)");
+  ASSERT_EQ(read.error, "");
+  EXPECT_EQ(read.Jobs(), Job(R"(
+    name: "p"
+    claims { name: "old" template: "t" }
+    claims { name: "new" template: "u" }
+    claims { name: "mine" claim: "shared" }
+    claims { name: "idle" claim: "other" })"));
+  EXPECT_EQ(read.Warnings(),
+            "f0.yaml:12:5: spec.resourceClaims[3]: entry idle is used by no container: it is "
+            "allocated but never prepared");
+}
+
+TEST(ManifestsTest, NodeAffinityThatIsNoMoreThanANodeSelector) {
+  const std::string affinity = R"(  nodeSelector: {zone: west}
+  affinity:
+    nodeAffinity:
+      requiredDuringSchedulingIgnoredDuringExecution:
+        nodeSelectorTerms:
+        - matchExpressions:
+          - {key: disk, operator: In, values: [fast]}
+          - {key: zone, operator: In, values: [WHERE]}
+)";
+  const ReadTexts same(Pod("p", absl::StrReplaceAll(affinity, {{"WHERE", "west"}})));
+  EXPECT_EQ(same.Warnings(), "");
+  EXPECT_EQ(same.Jobs(), Job(R"(
+    name: "p" node_selector { key: "disk" value: "fast" }
+    node_selector { key: "zone" value: "west" })"));
+  // Anything more goes to the simulation as it is.
+  for (const char* other : {"east", "west, east"}) {
+    const ReadTexts more(Pod("p", absl::StrReplaceAll(affinity, {{"WHERE", other}})));
+    EXPECT_EQ(more.Warnings(), "") << other;
+    ASSERT_EQ(more.manifests.jobs.size(), 1u);
+    const proto::InlineJob& job = more.manifests.jobs[0];
+    EXPECT_EQ(job.node_selector_size(), 1);
+    ASSERT_EQ(job.node_affinity().node_selector_terms_size(), 1);
+    EXPECT_EQ(job.node_affinity().node_selector_terms(0).match_expressions_size(), 2);
+  }
+}
+
+// The nodes of three that take a pod with these lines below spec.
+std::string NodesThatTake(const std::string& lines) {
+  const ReadTexts read(Pod("p", lines));
+  EXPECT_EQ(read.error, "");
+  google::protobuf::RepeatedPtrField<proto::InlineJob> jobs;
+  *jobs.Add() = read.manifests.jobs.at(0);
+  GpuModelTable models;
+  ShapeTable shapes(&models);
+  const auto made = MakeInlineJobs(jobs, {}, &shapes);
+  EXPECT_TRUE(made.ok()) << made.status();
+  std::string nodes;
+  for (const char* name : {"a", "b", "c"}) {
+    NodeSpec node;
+    node.name = name;
+    if (node.name != "c") node.labels = {{"cores", node.name == "a" ? "8" : "16"}, {"zone", name}};
+    const PodShape& shape = shapes.row(made->at(0).shape);
+    if (shape.node_terms.empty() || MeetsNodeTerms(node, shape.node_terms)) nodes += name;
+  }
+  return nodes;
+}
+
+TEST(ManifestsTest, RequiredNodeAffinityIsSimulated) {
+  const auto with = [](absl::string_view terms) {
+    return NodesThatTake(
+        absl::StrCat("  affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: "
+                     "{nodeSelectorTerms: [",
+                     terms, "]}}}\n"));
+  };
+  EXPECT_EQ(with("{matchExpressions: [{key: zone, operator: In, values: [a, b]}]}"), "ab");
+  EXPECT_EQ(with("{matchExpressions: [{key: zone, operator: NotIn, values: [a]}]}"), "bc");
+  EXPECT_EQ(with("{matchExpressions: [{key: zone, operator: Exists}]}"), "ab");
+  EXPECT_EQ(with("{matchExpressions: [{key: zone, operator: DoesNotExist}]}"), "c");
+  EXPECT_EQ(with("{matchExpressions: [{key: cores, operator: Gt, values: ['8']}]}"), "b");
+  EXPECT_EQ(with("{matchExpressions: [{key: cores, operator: Lt, values: ['9']}]}"), "a");
+  EXPECT_EQ(with("{matchFields: [{key: metadata.name, operator: NotIn, values: [b]}]}"), "ac");
+  // All requirements of a term, one of the terms.
+  EXPECT_EQ(with("{matchExpressions: [{key: zone, operator: Exists}, {key: cores, operator: Gt, "
+                 "values: ['8']}]}, {matchFields: [{key: metadata.name, operator: In, values: "
+                 "[c]}]}"),
+            "bc");
+  EXPECT_EQ(NodesThatTake("  nodeName: b\n"), "b");
+}
+
+TEST(ManifestsTest, WhatIsNotSimulatedIsSaid) {
+  const ReadTexts read(R"(apiVersion: v1
+kind: Pod
+metadata: {name: p}
+spec:
+  containers:
+  - name: c
+    ports: [{containerPort: 80}, {containerPort: 81, hostPort: 81}]
+    resources:
+      requests: {ephemeral-storage: 1Gi, hugepages-2Mi: 4Mi}
+      limits: {ephemeral-storage: 1Gi, hugepages-2Mi: 4Mi}
+  affinity:
+    podAffinity:
+      requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: zone}]
+    podAntiAffinity:
+      requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: zone}]
+    nodeAffinity:
+      preferredDuringSchedulingIgnoredDuringExecution:
+      - {weight: 1, preference: {matchExpressions: [{key: a, operator: Exists}]}}
+  tolerations: [{operator: Exists}]
+  topologySpreadConstraints: [{maxSkew: 1, topologyKey: z, whenUnsatisfiable: DoNotSchedule}]
+  schedulingGates: [{name: g}]
+  preemptionPolicy: Never
+  activeDeadlineSeconds: 5
+)");
+  ASSERT_EQ(read.error, "");
+  EXPECT_EQ(
+      read.Warnings(),
+      "f0.yaml:9:37: spec.containers[0].resources.requests[ephemeral-storage]: not simulated\n"
+      "f0.yaml:9:57: spec.containers[0].resources.requests[hugepages-2Mi]: not simulated\n"
+      "f0.yaml:18:7: "
+      "spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution: not "
+      "simulated\n"
+      "f0.yaml:23:26: spec.activeDeadlineSeconds: not simulated\n"
+      "f0.yaml:21:20: spec.schedulingGates: pod is kept pending: its scheduling gates stay closed "
+      "(1 pod)\n"
+      "f0.yaml:7:64: spec.containers[0].ports[1].hostPort: pod is kept pending: its host ports are "
+      "not simulated (1 pod)\n"
+      "f0.yaml:13:55: spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution: "
+      "pod is kept pending: its required podAffinity is not simulated (1 pod)\n"
+      "f0.yaml:15:55: "
+      "spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution: pod is kept "
+      "pending: its required podAntiAffinity is not simulated (1 pod)\n"
+      "f0.yaml:20:31: spec.topologySpreadConstraints[0]: pod is kept pending: its "
+      "topologySpreadConstraints are not simulated (1 pod)");
+  EXPECT_EQ(read.Jobs(), Job(R"(name: "p" tolerations { operator: "Exists" }
+                                pending: "schedulingGates" never_preempts: true)"));
+  const ReadTexts bound(Pod("p", "  nodeName: node-1\n"));
+  EXPECT_EQ(bound.Warnings(),
+            "f0.yaml:6:13: spec.nodeName: the scheduler of the run places the pod, on that node "
+            "alone");
+}
+
+// One thing each, which keeps the pod pending or does not.
+TEST(ManifestsTest, WhatKeepsAPodPending) {
+  const auto pending = [](const std::string& lines) {
+    const ReadTexts read(Pod("p", lines));
+    EXPECT_EQ(read.error, "");
+    return read.manifests.jobs.at(0).pending();
+  };
+  EXPECT_EQ(pending("  schedulingGates: [{name: g}]\n"), "schedulingGates");
+  EXPECT_EQ(pending("  schedulerName: volcano\n"), "schedulerName");
+  EXPECT_EQ(pending("  schedulerName: default-scheduler\n"), "");
+  EXPECT_EQ(pending("  volumes: [{name: v, persistentVolumeClaim: {claimName: c}}]\n"), "volumes");
+  EXPECT_EQ(pending("  volumes: [{name: v, ephemeral: {volumeClaimTemplate: {}}}]\n"), "volumes");
+  EXPECT_EQ(pending("  volumes: [{name: v, emptyDir: {}}, {name: w, configMap: {name: x}}]\n"), "");
+  EXPECT_EQ(pending("  hostNetwork: true\n"), "");
+  EXPECT_EQ(pending("  topologySpreadConstraints: [{maxSkew: 1, topologyKey: z, "
+                    "whenUnsatisfiable: ScheduleAnyway}]\n"),
+            "");
+  const ReadTexts network(
+      "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  hostNetwork: true\n"
+      "  containers: [{name: c, ports: [{containerPort: 9100}]}]\n");
+  EXPECT_EQ(network.manifests.jobs.at(0).pending(), "hostPort");
+}
+
+TEST(ManifestsTest, RuntimeClasses) {
+  const std::string runtime =
+      "apiVersion: node.k8s.io/v1\nkind: RuntimeClass\nmetadata: {name: kata}\nhandler: kata\n"
+      "overhead: {podFixed: {cpu: 250m, memory: 120Mi}}\n"
+      "scheduling: {nodeSelector: {kata: yes-it-has}, tolerations: [{key: kata, operator: Exists}]}"
+      "\n";
+  const ReadTexts read({Pod("p", "  runtimeClassName: kata\n"), runtime});
+  EXPECT_EQ(read.error, "");
+  EXPECT_EQ(read.Warnings(), "");
+  EXPECT_EQ(read.Jobs(), Job(R"(name: "p" cpu: "250m" memory: "120Mi"
+      node_selector { key: "kata" value: "yes-it-has" }
+      tolerations { key: "kata" operator: "Exists" })"));
+  const ReadTexts own({Pod("p", "  runtimeClassName: kata\n  overhead: {cpu: 1}\n"), runtime});
+  EXPECT_EQ(own.manifests.jobs.at(0).cpu(), "1");
+  const ReadTexts unknown(Pod("p", "  runtimeClassName: nvidia\n"));
+  EXPECT_EQ(unknown.Warnings(),
+            "f0.yaml:6:21: spec.runtimeClassName: no RuntimeClass 'nvidia' is given: taken to have "
+            "neither overhead nor scheduling");
+  const ReadTexts other(
+      {Pod("p", "  runtimeClassName: kata\n  nodeSelector: {kata: other}\n"), runtime});
+  EXPECT_THAT(other.error, HasSubstr("found 'other', expected 'yes-it-has', which is what the "
+                                     "RuntimeClass 'kata' says"));
+}
+
+TEST(ManifestsTest, TheSameWarningIsGivenOnce) {
+  std::vector<std::string> texts;
+  for (const char* name : {"a", "b", "c"}) {
+    texts.push_back(Pod(name, "  activeDeadlineSeconds: 5\n"));
+  }
+  const ReadTexts read(texts);
+  EXPECT_EQ(read.Warnings(),
+            "f0.yaml:6:26: spec.activeDeadlineSeconds: not simulated (and 2 more like it)");
+  // Tolerations of every pod that was ever created say nothing.
+  const ReadTexts common(Pod("p", R"(  tolerations:
+  - {key: node.kubernetes.io/not-ready, operator: Exists, effect: NoExecute, tolerationSeconds: 300}
+  - {key: node.kubernetes.io/unreachable, operator: Exists, effect: NoExecute}
+)"));
+  EXPECT_EQ(common.Warnings(), "");
+  EXPECT_EQ(common.Jobs(), Job(R"(name: "p")"));
+}
+
+TEST(ManifestsTest, AmountsThatNoJobCanHave) {
+  const auto with = [](absl::string_view limits) {
+    return absl::StrCat("apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n",
+                        "  containers: [{name: c, resources: {limits: ", limits, "}}]\n");
+  };
+  EXPECT_EQ(ReadTexts(with("{cpu: 2000000000}")).error,
+            "f0.yaml:5:3: spec: cpu: found '2G', expected at most 1000000000");
+  EXPECT_EQ(ReadTexts(with("{cpu: 1e21}")).error,
+            "f0.yaml:5:3: spec: asks for more cpu than can be counted");
+  EXPECT_EQ(ReadTexts(with("{nvidia.com/gpu: 2G}")).error,
+            "f0.yaml:5:3: spec: extended.0.amount: found '2G', expected at most 1000000000");
+}
+
+// --- Priorities ---
+
+TEST(ManifestsTest, PrioritiesOfClasses) {
+  const auto high = [](absl::string_view more) {
+    return absl::StrCat("apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\n",
+                        "metadata: {name: high}\nvalue: 1000\n", more);
+  };
+  const auto priority = [&](absl::string_view pod, absl::string_view of_class) {
+    // The class may come later, in another file.
+    const ReadTexts read({Pod("p", pod), high(of_class)});
+    EXPECT_EQ(read.error, "");
+    EXPECT_EQ(read.Warnings(), "");
+    return read.manifests.jobs.at(0).priority();
+  };
+  EXPECT_EQ(priority("", ""), 0);
+  EXPECT_EQ(priority("  priorityClassName: high\n", ""), 1000);
+  EXPECT_EQ(priority("  priorityClassName: high\n  priority: 1000\n", ""), 1000);
+  EXPECT_EQ(priority("  priorityClassName: system-node-critical\n", ""), 2'000'001'000);
+  EXPECT_EQ(priority("  priority: -5\n", ""), -5);
+  EXPECT_EQ(priority("  priority: -5\n", "globalDefault: true\n"), -5);
+  EXPECT_EQ(priority("", "globalDefault: true\n"), 1000);
+  EXPECT_EQ(priority("  priorityClassName: other\n  priority: 3\n", ""), 3);
+
+  const ReadTexts unknown({Pod("p", "  priorityClassName: hihg\n"), high("")});
+  EXPECT_EQ(unknown.Warnings(),
+            "f0.yaml:6:22: spec.priorityClassName: no PriorityClass 'hihg' is given: the priority "
+            "is 0");
+  const ReadTexts other({Pod("p", "  priorityClassName: high\n  priority: 3\n"), high("")});
+  EXPECT_EQ(other.error,
+            "f0.yaml:7:13: spec.priority: found 3, expected 1000, which is what the PriorityClass "
+            "'high' says, or nothing");
+  const ReadTexts never({high("preemptionPolicy: Never\n")});
+  EXPECT_EQ(never.Warnings(), "");
+  const ReadTexts meek(
+      {Pod("p", "  priorityClassName: high\n"), high("preemptionPolicy: Never\n")});
+  EXPECT_TRUE(meek.manifests.jobs.at(0).never_preempts());
+}
+
+// --- Bad input ---
+
+TEST(ManifestsTest, AClaimWithoutAClass) {
+  EXPECT_EQ(ReadTexts("apiVersion: resource.k8s.io/v1alpha2\nkind: ResourceClaim\n"
+                      "metadata: {name: c}\nspec: {allocationMode: Immediate}\n")
+                .error,
+            "f0.yaml:4:7: spec.resourceClassName: not given, expected the name of a ResourceClass");
+}
+
+TEST(ManifestsTest, ATemplateWithAnUnknownMode) {
+  EXPECT_EQ(ReadTexts("apiVersion: resource.k8s.io/v1alpha2\nkind: ResourceClaimTemplate\n"
+                      "metadata: {name: t}\nspec:\n  spec:\n    resourceClassName: c\n"
+                      "    allocationMode: Imediate\n")
+                .error,
+            "f0.yaml:7:21: spec.spec.allocationMode: found 'Imediate', expected one of "
+            "WaitForFirstConsumer, Immediate (did you mean 'Immediate'?)");
+}
+
+TEST(ManifestsTest, AContainerThatClaimsWhatItsPodDoesNotList) {
+  EXPECT_EQ(ReadTexts(R"(apiVersion: v1
+kind: Pod
+metadata: {name: p}
+spec:
+  containers:
+  - {name: c, resources: {claims: [{name: gpus}]}}
+  resourceClaims: [{name: gpu, source: {resourceClaimName: x}}]
+)")
+                .error,
+            "f0.yaml:6:43: spec.containers[0].resources.claims[0].name: found 'gpus', which "
+            "spec.resourceClaims does not list (did you mean 'gpu'?)");
+}
+
+TEST(ManifestsTest, TwoEntriesOfOneNameAndEntriesWithoutASource) {
+  EXPECT_EQ(ReadTexts(Pod("p", R"(  resourceClaims:
+  - {name: a, resourceClaimName: x}
+  - {name: a, resourceClaimName: z}
+)"))
+                .error,
+            "f0.yaml:8:12: spec.resourceClaims[1].name: found 'a' a second time");
+  EXPECT_EQ(ReadTexts(Pod("p", "  resourceClaims: [{name: a}]\n")).error,
+            "f0.yaml:6:20: spec.resourceClaims[0]: found no source, expected resourceClaimName or "
+            "resourceClaimTemplateName");
+  EXPECT_EQ(ReadTexts(Pod("p",
+                          "  resourceClaims: [{name: a, resourceClaimName: b, "
+                          "resourceClaimTemplateName: c}]\n"))
+                .error,
+            "f0.yaml:6:20: spec.resourceClaims[0]: found both resourceClaimName and "
+            "resourceClaimTemplateName, expected one");
+}
+
+TEST(ManifestsTest, VersionsThatAreNotSpoken) {
+  EXPECT_EQ(ReadTexts("apiVersion: resource.k8s.io/v1beta1\nkind: ResourceClaim\n"
+                      "metadata: {name: c}\n")
+                .error,
+            "f0.yaml:1:13: apiVersion: found 'resource.k8s.io/v1beta1', expected for the kind "
+            "ResourceClaim resource.k8s.io/v1alpha2 or resource.k8s.io/v1alpha1");
+}
+
+TEST(ManifestsTest, ErrorsOfAllFilesTogether) {
+  const std::string bad = "apiVersion: apps/v2\nkind: Deployment\n";
+  const ReadTexts read({bad, Pod("p"), bad});
+  const std::string what =
+      ": apiVersion: found 'apps/v2', expected for the kind Deployment apps/v1";
+  EXPECT_EQ(read.error, "f0.yaml:1:13" + what + "\nf2.yaml:1:13" + what);
+  std::vector<std::string> sets;
+  for (int i = 0; i < 25; ++i) {
+    sets.push_back(absl::StrCat("apiVersion: v1\nkind: Pod\nmetadata: {name: p", i,
+                                ", annotations: {drasim.dev/run-time: soon}}\n",
+                                "spec: {containers: [{name: c}]}\n"));
+  }
+  const std::string many = ReadTexts(sets).error;
+  EXPECT_THAT(many, HasSubstr("f19.yaml:3:"));
+  EXPECT_THAT(many, HasSubstr("\nand 5 more errors"));
+  EXPECT_EQ(std::count(many.begin(), many.end(), '\n'), 20);
+}
+
+TEST(ManifestsTest, AFileThatIsNotThere) {
+  const auto read = ReadManifests({"/nowhere/at/all.yaml"});
+  EXPECT_EQ(read.status().code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(std::string(read.status().message()), HasSubstr("/nowhere/at/all.yaml"));
+}
+
+// --- The demonstrations ---
+
+TEST(ManifestsTest, DemosSayWhatTheyShow) {
+  const char kOne[] = R"( cpu: "1" memory: "1Gi" run_time: "5m" )";
+  const char kPlain[] = R"(extended { resource: "nvidia.com/gpu" amount: "1" })";
+  const auto pod = [&](const char* name, const std::string& rest) {
+    return Job(absl::StrCat("name: \"", name, "\"", kOne, rest));
+  };
+  const auto jobs_of = [](const std::string& file, size_t objects) {
+    const auto read = ReadManifests(
+        {absl::StrCat(DRASIM_SOURCE_DIR, "/scenarios/demos/", file, ".manifest.yaml")});
+    EXPECT_TRUE(read.ok()) << read.status();
+    if (!read.ok()) return std::vector<std::string>();
+    EXPECT_THAT(read->warnings, IsEmpty()) << file;
+    EXPECT_EQ(read->objects.size(), objects) << file;
+    std::vector<std::string> jobs;
+    for (const proto::InlineJob& job : read->jobs) jobs.push_back(job.ShortDebugString());
+    return jobs;
+  };
+  using Jobs = std::vector<std::string>;
+  const std::string own = R"(claims { name: "gpu" template: "one-gpu" })";
+  EXPECT_EQ(jobs_of("gpu-test1", 2), (Jobs{pod("pod0", own), pod("pod1", own)}));
+  EXPECT_EQ(jobs_of("gpu-test2", 2), (Jobs{Job(R"(name: "pod0" cpu: "2" memory: "2Gi" run_time: "5m"
+                         claims { name: "both" template: "one-gpu" })")}));
+  const std::string common = R"(claims { name: "common" claim: "common-gpu" })";
+  EXPECT_EQ(jobs_of("gpu-test3", 2), (Jobs{pod("pod0", common), pod("pod1", common)}));
+  EXPECT_EQ(jobs_of("gpu-test4", 3), (Jobs{Job(R"(name: "pod0" cpu: "4" memory: "4Gi" run_time: "5m"
+                         claims { name: "gpus" template: "four-gpus" })")}));
+  EXPECT_EQ(jobs_of("gpu-test1-device-plugin", 0),
+            (Jobs{pod("pod0", kPlain), pod("pod1", kPlain)}));
+  EXPECT_EQ(jobs_of("gpu-test2-device-plugin", 0),
+            (Jobs{Job(absl::StrCat(R"(name: "pod0" cpu: "2" memory: "2Gi" run_time: "5m")",
+                                   "containers {", kPlain, "} containers {", kPlain, "}"))}));
+  EXPECT_EQ(jobs_of("gpu-test3-device-plugin", 0),
+            (Jobs{pod("pod0", kPlain), pod("pod1", kPlain)}));
+  EXPECT_EQ(jobs_of("gpu-test4-device-plugin", 0),
+            (Jobs{Job(R"(name: "pod0" cpu: "4" memory: "4Gi" run_time: "5m"
+                         extended { resource: "nvidia.com/gpu" amount: "4" })")}));
+}
+
+}  // namespace manifests_test
+}  // namespace drasim

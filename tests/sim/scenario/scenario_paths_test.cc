@@ -1,0 +1,115 @@
+// The folders that paths of a scenario are relative to.
+#include "sim/scenario/scenario_paths.h"
+
+#include <filesystem>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/string_view.h"
+#include "gtest/gtest.h"
+#include "model/proto/scenario.pb.h"
+#include "model/text/yaml_proto.h"
+
+namespace drasim {
+namespace scenario_paths_test {
+
+// Every key that holds a path, with AT in front of what is to move.
+constexpr char kEveryPath[] =
+    "cluster:\n"
+    "  path: ATnodes.csv\n"
+    "  format: ATn.yaml\n"
+    "  mig:\n"
+    "    config_file: ATmig.yaml\n"
+    "workload:\n"
+    "  trace:\n"
+    "    path: ATpods.csv\n"
+    "    format: ATp.yaml\n"
+    "    tables:\n"
+    "      task: ATtask.csv\n"
+    "  generated:\n"
+    "    table: ATtable.csv\n"
+    "  manifests:\n"
+    "    - ATa.yaml\n"
+    "    - ATb.yaml\n"
+    "output:\n"
+    "  dir: ATout\n"
+    "quotas:\n"
+    "  - tenant: a\n"
+    "  - path: ATq.csv\n"
+    "front_end:\n"
+    "  dra:\n"
+    "    objects:\n"
+    "      - ATo.yaml\n"
+    "comparison:\n"
+    "  axes:\n"
+    "    - name: load\n"
+    "      values:\n"
+    "        - name: one\n"
+    "          set:\n"
+    "            - workload.trace.path=ATmore.csv\n"
+    "            - quotas.0.path=ATq.csv\n"
+    "            - workload.trace.tables.task=ATt.csv\n"
+    "            - workload.manifests=ATc.yaml,ATd.yaml\n"
+    "            - cluster.format=openb\n"
+    "            - scheduler.policy=fgd\n"
+    "            - workload.jitter=constant(1)\n";
+
+std::string At(absl::string_view folder) {
+  return absl::StrReplaceAll(kEveryPath, {{"AT", folder}});
+}
+
+proto::Scenario Parsed(absl::string_view yaml) {
+  proto::Scenario scenario;
+  EXPECT_EQ(MergeYaml(yaml, "s.yaml", &scenario), absl::OkStatus());
+  return scenario;
+}
+
+std::string Anchored(absl::string_view file, absl::string_view yaml) {
+  proto::Scenario scenario = Parsed(yaml);
+  AnchorPaths(file, &scenario);
+  return ToYaml(scenario);
+}
+
+TEST(ScenarioPathsTest, AreRelativeToTheScenarioFile) {
+  EXPECT_EQ(Anchored("demos/s.yaml", At("")), At("demos/"));
+  EXPECT_EQ(Anchored("./demos/s.yaml", At("./")), At("demos/"));
+  EXPECT_EQ(Anchored("/a/b/s.yaml", At("c/")), At("/a/b/c/"));
+  // A step up may follow a symbolic link, so it is kept.
+  EXPECT_EQ(Anchored("demos/s.yaml", At("../")), At("demos/../"));
+  EXPECT_EQ(Anchored("../s.yaml", At("")), At("../"));
+}
+
+TEST(ScenarioPathsTest, StayWhereTheFileIsInTheWorkingFolderOrStandardInput) {
+  EXPECT_EQ(Anchored("s.yaml", At("")), At(""));
+  EXPECT_EQ(Anchored("-", At("")), At(""));
+  EXPECT_EQ(Anchored("demos/s.yaml", At("/x/")), At("/x/"));
+  for (const char* const yaml :
+       {"cluster:\n  path: \"-\"\n  format: google-2011\n",
+        "workload:\n  trace:\n    path: \"-\"\n    format: philly-muri\n  generated:\n"
+        "    table: openb-like\n",
+        "seed: 1\n"}) {
+    EXPECT_EQ(Anchored("demos/s.yaml", yaml), yaml);
+  }
+}
+
+// A file may be called like a format.
+TEST(ScenarioPathsTest, NamesOfFormatsAreNamesOfFormatsOnly) {
+  EXPECT_EQ(Anchored("demos/s.yaml", "workload:\n  trace:\n    path: openb\n    format: openb\n"),
+            "workload:\n  trace:\n    path: demos/openb\n    format: openb\n");
+}
+
+TEST(ScenarioPathsTest, CanBeMadeAbsolute) {
+  const std::string here = absl::StrCat(std::filesystem::current_path().string(), "/");
+  for (const char* const from : {"", "./"}) {
+    proto::Scenario scenario = Parsed(At(from));
+    MakePathsAbsolute(&scenario);
+    EXPECT_EQ(ToYaml(scenario), At(here));
+    MakePathsAbsolute(&scenario);
+    EXPECT_EQ(ToYaml(scenario), At(here));
+  }
+}
+
+}  // namespace scenario_paths_test
+}  // namespace drasim
