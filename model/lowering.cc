@@ -13,8 +13,6 @@
 namespace drasim {
 namespace {
 
-constexpr absl::string_view kGpu = "nvidia.com/gpu";
-
 // "nvidia.com/mig-1g.10gb.me" of "1g.10gb+me", as the device plugin names it.
 std::string ResourceOfProfile(const std::string& profile) {
   return absl::StrCat("nvidia.com/mig-", absl::StrReplaceAll(profile, {{"+", "."}}));
@@ -119,7 +117,7 @@ absl::Status Lowering::LowerShare(const PodShape& demand, PodShape* request) con
       break;
     }
     case LoweringRule::kTimeSliced:
-      request->nominal_milli = demand.gpu_count * (kDeviceMilli / ReplicasOf(kGpu));
+      request->nominal_milli = demand.gpu_count * (kDeviceMilli / ReplicasOf(kGpuResource));
       break;
   }
   return absl::OkStatus();
@@ -146,12 +144,12 @@ void Lowering::ToPlugin(PodShape* request) const {
   request->mig.clear();
   if (request->gpu_count == 0) return;
   if (request->gpu_milli == kDeviceMilli) {
-    Ask(std::string(kGpu), request->gpu_count, request);
+    Ask(std::string(kGpuResource), request->gpu_count, request);
     request->nominal_milli += int64_t{request->gpu_count} * kDeviceMilli;
   } else {
     // One replica for each share.
-    const bool renamed = options_.renamed && ReplicasOf(kGpu) > 1;
-    AddExtended(absl::StrCat(kGpu, renamed ? ".shared" : ""), request->gpu_count, request);
+    const bool renamed = options_.renamed && ReplicasOf(kGpuResource) > 1;
+    AddExtended(absl::StrCat(kGpuResource, renamed ? ".shared" : ""), request->gpu_count, request);
   }
   request->gpu_count = 0;
   request->gpu_milli = 0;

@@ -26,6 +26,9 @@
 
 namespace drasim {
 
+// The extended resource of NVIDIA's device plugin: a whole GPU, or a replica of a shared one.
+inline constexpr absl::string_view kGpuResource = "nvidia.com/gpu";
+
 enum class LoweringRule : uint8_t { kNone, kWholeGpu, kMigSmallest, kTimeSliced };
 // NotFound-free: InvalidArgument with the names for an unknown one. "" is none.
 absl::StatusOr<LoweringRule> ParseLoweringRule(absl::string_view name);

@@ -88,6 +88,13 @@ class MigCounterModel {
   Amounts total_;
 };
 
+// "2g.10gb@0"
+std::string PlacementText(const MigTable& table, const MigPlacement& placement);
+// "2g.10gb@0,3g.20gb@4", by starts, as ParseLayout takes it. `set`: bits of table.placements().
+std::string PlacementsText(const MigTable& table, uint64_t set);
+// The same of the instances of a state.
+std::string MigLayoutText(const MigTable& table, MigState state);
+
 }  // namespace drasim
 
 #endif  // DRASIM_MODEL_MIG_LAYOUT_H_

@@ -180,4 +180,24 @@ std::string DrawLayout(const MigTable& table, MigState state) {
   return absl::StrCat(drawing, FreeText(table, state));
 }
 
+std::string PlacementText(const MigTable& table, const MigPlacement& placement) {
+  return absl::StrCat(table.profiles()[placement.profile].name, "@", int{placement.start});
+}
+
+std::string PlacementsText(const MigTable& table, uint64_t set) {
+  std::vector<MigPlacement> placements;
+  for (; set != 0; set &= set - 1) {
+    placements.push_back(table.placements()[static_cast<size_t>(std::countr_zero(set))]);
+  }
+  std::sort(placements.begin(), placements.end(),
+            [](const MigPlacement& a, const MigPlacement& b) { return a.start < b.start; });
+  return absl::StrJoin(placements, ",", [&table](std::string* out, const MigPlacement& placement) {
+    absl::StrAppend(out, PlacementText(table, placement));
+  });
+}
+
+std::string MigLayoutText(const MigTable& table, MigState state) {
+  return PlacementsText(table, table.set(state));
+}
+
 }  // namespace drasim

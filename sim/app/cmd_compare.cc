@@ -514,7 +514,8 @@ std::string WorldsText(const Comparison& c, const std::vector<Row>& rows,
 absl::StatusOr<Comparison> MakeComparison(const ParsedFlags& flags) {
   absl::StatusOr<GivenScenario> given = ScenarioFromFlags(flags);
   if (!given.ok()) return given.status();
-  absl::StatusOr<Contenders> contenders = MakeContenders(flags, *given, kFillRatio);
+  absl::StatusOr<Contenders> contenders =
+      MakeContenders(ContenderFlagsOf(flags), *given, kFillRatio);
   if (!contenders.ok()) return contenders.status();
   Comparison comparison;
   comparison.contenders = *std::move(contenders);

@@ -61,22 +61,6 @@ std::string ListOrNone(const Names& names) {
   return names.empty() ? "none" : absl::StrJoin(names, ", ");
 }
 
-std::string PlacementText(const MigTable& table, const MigPlacement& placement) {
-  return absl::StrCat(table.profiles()[placement.profile].name, "@", int{placement.start});
-}
-
-std::string PlacedText(const MigTable& table, uint64_t set) {
-  std::vector<MigPlacement> placements;
-  for (; set != 0; set &= set - 1) {
-    placements.push_back(table.placements()[static_cast<size_t>(std::countr_zero(set))]);
-  }
-  std::sort(placements.begin(), placements.end(),
-            [](const MigPlacement& a, const MigPlacement& b) { return a.start < b.start; });
-  return absl::StrJoin(placements, ",", [&table](std::string* out, const MigPlacement& placement) {
-    absl::StrAppend(out, PlacementText(table, placement));
-  });
-}
-
 // --- JSON --------------------------------------------------------------------------------------
 
 void WriteAmount(absl::string_view key, int32_t amount, JsonWriter* json) {
@@ -326,7 +310,7 @@ std::string PlacementConflict(const MigTable& table, const std::vector<uint8_t>&
                           SharedUnits(other, added));
     }
     if (table.Find(set | bit) == kNoMigState) {
-      return absl::StrCat(name, " may not be beside ", PlacedText(table, set));
+      return absl::StrCat(name, " may not be beside ", PlacementsText(table, set));
     }
     set |= bit;
   }
@@ -358,7 +342,7 @@ std::string WhyNot(const MigTable& table, const MigRequest& request) {
       }
       --fitting.counts[p];
       return absl::StrCat("no room for ", table.profiles()[p].name, " beside ",
-                          PlacedText(table, fixed), only_fixed ? "" : ", ",
+                          PlacementsText(table, fixed), only_fixed ? "" : ", ",
                           only_fixed ? "" : MultisetText(table, fitting.counts),
                           "; one more that would fit: ", ListOrNone(OneMore(table, fitting)));
     }
@@ -567,10 +551,6 @@ absl::StatusOr<const MigProduct*> MigProductArgument(const ParsedFlags& flags, s
   }
   if (absl::Status s = AtMost(most, flags); !s.ok()) return s;
   return ProductNamed(flags.positional()[0]);
-}
-
-std::string MigLayoutText(const MigTable& table, MigState state) {
-  return PlacedText(table, table.set(state));
 }
 
 absl::Status MigProductsCommand(const ParsedFlags& flags) {

@@ -110,7 +110,7 @@ absl::StatusOr<RunRequest> ReadRequest(const ParsedFlags& flags) {
   if (flags.Has("resume")) return ReadResumption(*std::move(given), flags.Has("force"));
   if (absl::Status s = ResolveGiven(&*given); !s.ok()) return s;
   const bool replay = given->scenario.mode() == "replay";
-  if (absl::Status s = CheckQueueFlag(flags, replay); !s.ok()) return s;
+  if (absl::Status s = CheckQueueFlag(ContenderFlagsOf(flags), replay); !s.ok()) return s;
   return NewRun(*std::move(given), flags.Has("force"));
 }
 

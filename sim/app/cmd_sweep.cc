@@ -162,7 +162,8 @@ absl::StatusOr<std::vector<Cell>> MakeCells(const ParsedFlags& flags) {
   }
   const std::vector<std::string> traces = absl::StrSplit(base->workload().trace().path(), ',');
   base->mutable_workload()->mutable_trace()->set_path(traces[0]);
-  absl::StatusOr<Contenders> contenders = MakeContenders(flags, *given, std::nullopt);
+  absl::StatusOr<Contenders> contenders =
+      MakeContenders(ContenderFlagsOf(flags), *given, std::nullopt);
   if (!contenders.ok()) return contenders.status();
   NoteIdleSeeds(*contenders);
   std::vector<Cell> cells;

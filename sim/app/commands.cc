@@ -367,30 +367,6 @@ absl::StatusOr<GivenScenario> ScenarioFromFlags(const ParsedFlags& flags) {
   return given;
 }
 
-absl::Status ParseGiven(GivenScenario* given) {
-  if (absl::Status s = MergeYaml(given->text, given->file, &given->scenario); !s.ok()) return s;
-  if (given->scenario.ByteSizeLong() > 0) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat(given->file, ": found no key that is set, expected a scenario"));
-}
-
-absl::Status InFile(const GivenScenario& given, const absl::Status& status) {
-  if (status.ok() || given.file.empty()) return status;
-  // Messages begin with the scenario key, which may say "[0]" for the first item of a list.
-  const absl::string_view message = status.message();
-  const std::string key =
-      absl::StrReplaceAll(message.substr(0, message.find(':')), {{"[", "."}, {"]", ""}});
-  const auto& flags = given.overridden;
-  if (std::find(flags.begin(), flags.end(), key) != flags.end()) return status;
-  const std::string place = LocateField(given.text, given.file, key);
-  if (place.empty()) return status;
-  return absl::Status(status.code(), absl::StrCat(place, ": ", message));
-}
-
-absl::Status ResolveGiven(GivenScenario* given) {
-  return InFile(*given, ResolveScenario(&given->scenario));
-}
-
 absl::Status CompletionCommand(const ParsedFlags& flags) {
   const std::string shell = flags.positional().empty() ? "bash" : flags.positional()[0];
   if (shell != "bash" && shell != "zsh") {
@@ -429,6 +405,20 @@ absl::Status CompletionCommand(const ParsedFlags& flags) {
                   "-F _drasim drasim\n");
   std::fputs(script.c_str(), stdout);
   return absl::OkStatus();
+}
+
+ContenderFlags ContenderFlagsOf(const ParsedFlags& flags) {
+  const auto value = [&flags](absl::string_view name) -> std::optional<std::string> {
+    if (!flags.Has(name)) return std::nullopt;
+    return *flags.Get(name);
+  };
+  ContenderFlags given;
+  given.policies = value("policies");
+  given.queues = value("queues");
+  given.seeds = value("seeds");
+  given.worlds = value("worlds");
+  given.queue = value("queue");
+  return given;
 }
 
 }  // namespace drasim

@@ -11,14 +11,12 @@
 #include "absl/types/span.h"
 #include "model/mig_product.h"
 #include "model/mig_table.h"
-#include "model/proto/scenario.pb.h"
 #include "model/text/json_writer.h"
 #include "sim/app/flags.h"
+#include "sim/compare/contenders.h"
+#include "sim/scenario/given_scenario.h"
 
 namespace drasim {
-
-// No scenario file is larger.
-inline constexpr size_t kMaxScenarioBytes = 16u << 20;
 
 absl::Status RunCommand(const ParsedFlags& flags);
 absl::Status CompareCommand(const ParsedFlags& flags);
@@ -48,27 +46,15 @@ absl::StatusOr<MigRules> MigRulesOfDriver(const MigProduct& product, const Parse
 std::vector<std::string> MigRuleLines(absl::Span<const MigProfile> profiles, const MigRules& rules);
 // The keys "forbid" and "engines" of an object that is open.
 void WriteMigRules(const MigRules& rules, JsonWriter* json);
-// "2g.10gb@0,3g.20gb@4", by starts, as ParseLayout takes it.
-std::string MigLayoutText(const MigTable& table, MigState state);
 
 // The flags that are shorthand for scenario keys, shared by run, compare and sweep.
 const std::vector<FlagSpec>& ScenarioFlags();
 // The scenario that the command line describes: the file (--scenario or the one positional
 // argument), then flags in order, then --set. Not resolved.
-struct GivenScenario {
-  proto::Scenario scenario;
-  std::string file;                     // empty: no file was given
-  std::string text;                     // of the file
-  std::vector<std::string> overridden;  // keys that flags have set since
-};
 absl::StatusOr<GivenScenario> ScenarioFromFlags(const ParsedFlags& flags);
-// Reads `text`, of `file`, into the scenario. A text that sets no key is an error.
-absl::Status ParseGiven(GivenScenario* given);
-// The error with the place in the file put in front, when it is about a value that the file gives;
-// its message begins with the scenario key then. Other errors as they are.
-absl::Status InFile(const GivenScenario& given, const absl::Status& status);
-// ResolveScenario, with errors as InFile has them.
-absl::Status ResolveGiven(GivenScenario* given);
+
+// The lists of contenders that flags name.
+ContenderFlags ContenderFlagsOf(const ParsedFlags& flags);
 
 }  // namespace drasim
 

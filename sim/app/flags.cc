@@ -102,30 +102,4 @@ std::string FlagHelp(absl::Span<const FlagSpec> specs) {
   return text;
 }
 
-absl::StatusOr<std::vector<uint64_t>> ParseSeeds(absl::string_view text) {
-  constexpr uint64_t kMaxSeeds = 100'000;
-  std::vector<uint64_t> seeds;
-  for (absl::string_view part : absl::StrSplit(text, ',')) {
-    const std::vector<absl::string_view> ends = absl::StrSplit(part, "..");
-    uint64_t first = 0;
-    uint64_t last = 0;
-    if (ends.size() > 2 || !absl::SimpleAtoi(ends.front(), &first) ||
-        !absl::SimpleAtoi(ends.back(), &last)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("seeds: found '", text,
-                       "', expected numbers and ranges such as 42 or 42..51 or 1,2,7..9"));
-    }
-    if (last < first) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "seeds: found '", part, "', expected the smaller number first: ", last, "..", first));
-    }
-    if (last - first >= kMaxSeeds - seeds.size()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("seeds: found '", text, "', expected at most ", kMaxSeeds, " seeds"));
-    }
-    for (uint64_t i = 0; i <= last - first; ++i) seeds.push_back(first + i);
-  }
-  return seeds;
-}
-
 }  // namespace drasim

@@ -50,10 +50,6 @@ absl::StatusOr<ParsedFlags> ParseFlags(absl::Span<const FlagSpec> specs,
 // A line or two per flag, aligned, with the scenario key in brackets.
 std::string FlagHelp(absl::Span<const FlagSpec> specs);
 
-// "42", "42..51", "1,2,7..9" to numbers, in order. InvalidArgument for anything else or more than
-// 100000 numbers.
-absl::StatusOr<std::vector<uint64_t>> ParseSeeds(absl::string_view text);
-
 }  // namespace drasim
 
 #endif  // DRASIM_SIM_APP_FLAGS_H_

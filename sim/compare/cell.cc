@@ -205,25 +205,6 @@ absl::StatusOr<size_t> ParseJobs(const std::string& text) {
   return static_cast<size_t>(jobs);
 }
 
-absl::Status CheckListFlags(const ParsedFlags& flags) {
-  for (const auto& [name, expected] :
-       {std::pair("policies", "names with commas between, or all"),
-        std::pair("queues", "names with commas between, or all"),
-        std::pair("seeds", "numbers and ranges such as 42 or 42..51 or 1,2,7..9")}) {
-    if (!flags.Has(name) || !flags.Get(name)->empty()) continue;
-    return absl::InvalidArgumentError(absl::StrCat("--", name, ": found '', expected ", expected));
-  }
-  return absl::OkStatus();
-}
-
-absl::Status CheckQueueFlag(const ParsedFlags& flags, bool any_replay) {
-  if (any_replay || !flags.Has("queue")) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("--queue: found '", *flags.Get("queue"),
-                   "', expected mode: replay beside it; a fill tries each job once, so that none "
-                   "queues"));
-}
-
 absl::StatusOr<std::vector<std::string>> ChoosePolicies(const std::vector<std::string>& names,
                                                         absl::string_view origin,
                                                         PolicyEntry::Kind kind) {

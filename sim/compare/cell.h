@@ -14,7 +14,6 @@
 #include "absl/strings/string_view.h"
 #include "model/proto/scenario.pb.h"
 #include "policies/framework/registry.h"
-#include "sim/app/flags.h"
 #include "sim/compare/start_figures.h"
 #include "sim/record/load_table.h"
 #include "sim/record/order_hashes.h"
@@ -87,12 +86,6 @@ absl::Status ForEachInParallel(size_t n, size_t jobs,
 
 // The number of threads a flag asks for; all cores by default. InvalidArgument unless 1..256.
 absl::StatusOr<size_t> ParseJobs(const std::string& text);
-
-// InvalidArgument when one of the flags --policies, --queues and --seeds is there without a value,
-// which would otherwise read as if it were not there.
-absl::Status CheckListFlags(const ParsedFlags& flags);
-// InvalidArgument for --queue when nothing that runs is a replay.
-absl::Status CheckQueueFlag(const ParsedFlags& flags, bool any_replay);
 
 // "all" or empty: every built-in policy; else a comma-separated list. InvalidArgument for unknown
 // names and for a name that is there twice.

@@ -210,17 +210,17 @@ absl::StatusOr<Choices> ListedChoices(const proto::Scenario& scenario) {
 }
 
 // The same with what flags put in its place, and the policies that go without saying.
-absl::StatusOr<Choices> MakeChoices(const ParsedFlags& flags, const proto::Scenario& scenario) {
+absl::StatusOr<Choices> MakeChoices(const ContenderFlags& flags, const proto::Scenario& scenario) {
   const proto::Comparison& comparison = scenario.comparison();
   absl::StatusOr<Choices> choices = ListedChoices(scenario);
   if (!choices.ok()) return choices;
-  if (const std::string text = flags.GetOr("queues", ""); !text.empty()) {
+  if (const std::string text = flags.queues.value_or(""); !text.empty()) {
     absl::StatusOr<std::vector<std::string>> queues = ParseQueues(text);
     if (!queues.ok()) return queues.status();
     choices->queues = *std::move(queues);
     choices->queues_origin = "--queues";
   }
-  const std::string text = flags.GetOr("policies", "");
+  const std::string text = flags.policies.value_or("");
   const bool settled =
       !choices->policies.empty() || !choices->queues.empty() || SetsPolicy(comparison);
   if (text.empty() && settled) return choices;
@@ -297,17 +297,17 @@ absl::Status AddContenders(const World& world, const Choices& choices, GivenScen
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<uint64_t>> MakeSeeds(const ParsedFlags& flags,
+absl::StatusOr<std::vector<uint64_t>> MakeSeeds(const ContenderFlags& flags,
                                                 const proto::Comparison& comparison, uint64_t own) {
-  if (!flags.Has("seeds") && !comparison.seeds().empty())
+  if (!flags.seeds.has_value() && !comparison.seeds().empty())
     return SeedsOfComparison(comparison.seeds());
-  return ParseSeeds(flags.GetOr("seeds", absl::StrCat(own)));
+  return ParseSeeds(flags.seeds.value_or(absl::StrCat(own)));
 }
 
 // --- Worlds by name ---
 
-absl::StatusOr<std::string> PolicyOfWorlds(const ParsedFlags& flags, const proto::Scenario& s) {
-  const std::string text = flags.GetOr("policies", "");
+absl::StatusOr<std::string> PolicyOfWorlds(const ContenderFlags& flags, const proto::Scenario& s) {
+  const std::string text = flags.policies.value_or("");
   if (text.empty()) {
     return s.scheduler().policy().empty() ? std::string(kPolicyOfWorlds) : s.scheduler().policy();
   }
@@ -320,15 +320,15 @@ absl::StatusOr<std::string> PolicyOfWorlds(const ParsedFlags& flags, const proto
                    ", expected one beside --worlds, which are compared under like conditions"));
 }
 
-absl::Status CheckWorldFlags(const ParsedFlags& flags, const proto::Comparison& comparison) {
+absl::Status CheckWorldFlags(const ContenderFlags& flags, const proto::Comparison& comparison) {
   if (comparison.axes_size() > 0) {
     return absl::InvalidArgumentError(
         absl::StrCat("--worlds: found ", comparison.axes_size(),
                      " axes in the comparison, too, expected one of them"));
   }
-  if (!flags.Has("queues") && comparison.queues_size() == 0) return absl::OkStatus();
+  if (!flags.queues.has_value() && comparison.queues_size() == 0) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      absl::StrCat(flags.Has("queues") ? "--queues" : "comparison.queues",
+      absl::StrCat(flags.queues.has_value() ? "--queues" : "comparison.queues",
                    ": expected none beside --worlds, which all have kube-scheduler's queue"));
 }
 
@@ -355,11 +355,12 @@ absl::StatusOr<World> MakeNamedWorld(const std::string& name, const proto::Scena
   return world;
 }
 
-absl::StatusOr<Contenders> MakeWorldContenders(const ParsedFlags& flags, const GivenScenario& given,
+absl::StatusOr<Contenders> MakeWorldContenders(const ContenderFlags& flags,
+                                               const GivenScenario& given,
                                                std::optional<double> fill_ratio) {
   const proto::Comparison& comparison = given.scenario.comparison();
   if (absl::Status s = CheckWorldFlags(flags, comparison); !s.ok()) return s;
-  absl::StatusOr<std::vector<std::string>> names = ParseWorlds(flags.GetOr("worlds", ""));
+  absl::StatusOr<std::vector<std::string>> names = ParseWorlds(flags.worlds.value_or(""));
   if (!names.ok()) return names.status();
   absl::StatusOr<std::string> policy = PolicyOfWorlds(flags, given.scenario);
   if (!policy.ok()) return policy.status();
@@ -380,6 +381,57 @@ absl::StatusOr<Contenders> MakeWorldContenders(const ParsedFlags& flags, const G
 }
 
 }  // namespace
+
+absl::Status CheckListFlags(const ContenderFlags& flags) {
+  struct List {
+    const char* name;
+    const std::optional<std::string>& value;
+    const char* expected;
+  };
+  for (const List& list :
+       {List{"policies", flags.policies, "names with commas between, or all"},
+        List{"queues", flags.queues, "names with commas between, or all"},
+        List{"seeds", flags.seeds, "numbers and ranges such as 42 or 42..51 or 1,2,7..9"}}) {
+    if (!list.value.has_value() || !list.value->empty()) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("--", list.name, ": found '', expected ", list.expected));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckQueueFlag(const ContenderFlags& flags, bool any_replay) {
+  if (any_replay || !flags.queue.has_value()) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("--queue: found '", *flags.queue,
+                   "', expected mode: replay beside it; a fill tries each job once, so that none "
+                   "queues"));
+}
+
+absl::StatusOr<std::vector<uint64_t>> ParseSeeds(absl::string_view text) {
+  constexpr uint64_t kMaxSeeds = 100'000;
+  std::vector<uint64_t> seeds;
+  for (absl::string_view part : absl::StrSplit(text, ',')) {
+    const std::vector<absl::string_view> ends = absl::StrSplit(part, "..");
+    uint64_t first = 0;
+    uint64_t last = 0;
+    if (ends.size() > 2 || !absl::SimpleAtoi(ends.front(), &first) ||
+        !absl::SimpleAtoi(ends.back(), &last)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("seeds: found '", text,
+                       "', expected numbers and ranges such as 42 or 42..51 or 1,2,7..9"));
+    }
+    if (last < first) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "seeds: found '", part, "', expected the smaller number first: ", last, "..", first));
+    }
+    if (last - first >= kMaxSeeds - seeds.size()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("seeds: found '", text, "', expected at most ", kMaxSeeds, " seeds"));
+    }
+    for (uint64_t i = 0; i <= last - first; ++i) seeds.push_back(first + i);
+  }
+  return seeds;
+}
 
 absl::Status CheckComparison(const proto::Scenario& scenario) {
   const proto::Comparison& comparison = scenario.comparison();
@@ -402,12 +454,12 @@ absl::Status CheckComparison(const proto::Scenario& scenario) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<Contenders> MakeContenders(const ParsedFlags& flags, const GivenScenario& given,
+absl::StatusOr<Contenders> MakeContenders(const ContenderFlags& flags, const GivenScenario& given,
                                           std::optional<double> fill_ratio) {
   const proto::Comparison& comparison = given.scenario.comparison();
   if (absl::Status s = CheckListFlags(flags); !s.ok()) return s;
   if (absl::Status s = CheckComparison(given.scenario); !s.ok()) return InFile(given, s);
-  if (flags.Has("worlds")) {
+  if (flags.worlds.has_value()) {
     absl::StatusOr<Contenders> named = MakeWorldContenders(flags, given, fill_ratio);
     if (!named.ok()) return named;
     absl::StatusOr<std::vector<uint64_t>> seeds =

@@ -16,11 +16,29 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "model/proto/scenario.pb.h"
-#include "sim/app/commands.h"
-#include "sim/app/flags.h"
+#include "sim/scenario/given_scenario.h"
 
 namespace drasim {
+
+// The lists that the command line gives, each as its flag has it.
+struct ContenderFlags {
+  std::optional<std::string> policies;
+  std::optional<std::string> queues;
+  std::optional<std::string> seeds;
+  std::optional<std::string> worlds;
+  std::optional<std::string> queue;  // --queue, which means nothing in a fill
+};
+
+// InvalidArgument when --policies, --queues or --seeds is there without a value, which would
+// otherwise read as if it were not there.
+absl::Status CheckListFlags(const ContenderFlags& flags);
+// InvalidArgument for --queue when nothing that runs is a replay.
+absl::Status CheckQueueFlag(const ContenderFlags& flags, bool any_replay);
+// "42", "42..51", "1,2,7..9" to numbers, in order. InvalidArgument for anything else or more than
+// 100000 numbers.
+absl::StatusOr<std::vector<uint64_t>> ParseSeeds(absl::string_view text);
 
 struct Contender {
   std::vector<std::string> values;  // names, one of each axis; or that of the world
@@ -59,7 +77,7 @@ absl::Status CheckComparison(const proto::Scenario& scenario);
 // policies are not looked at. A fill is tuned before it becomes a stream. InvalidArgument for a
 // wrong comparison, for more than 1,000 contenders, for what does not resolve (the message names
 // the world) and for queues in a fill.
-absl::StatusOr<Contenders> MakeContenders(const ParsedFlags& flags, const GivenScenario& given,
+absl::StatusOr<Contenders> MakeContenders(const ContenderFlags& flags, const GivenScenario& given,
                                           std::optional<double> fill_ratio);
 
 // Says in one line on standard error when there are several seeds and none of the contenders

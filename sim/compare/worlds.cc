@@ -14,6 +14,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "model/check.h"
+#include "model/lowering.h"
 #include "model/text/did_you_mean.h"
 #include "model/text/mig_catalogue.h"
 #include "model/text/yaml_proto.h"
@@ -54,7 +55,7 @@ int64_t GivenReplicas(const proto::Scenario& scenario) {
   const proto::DevicePlugin& plugin = scenario.front_end().device_plugin();
   for (const proto::SharedResources* shared : {&plugin.time_slicing(), &plugin.mps()}) {
     for (const proto::SharedResource& r : shared->resources()) {
-      if (r.name() == "nvidia.com/gpu" && r.replicas() > 1) return r.replicas();
+      if (r.name() == kGpuResource && r.replicas() > 1) return r.replicas();
     }
   }
   return 0;
@@ -135,7 +136,7 @@ absl::StatusOr<ScenarioChange> PluginWorld(absl::string_view name, absl::string_
   absl::StatusOr<int64_t> replicas = ReplicasOf(name, variant, scenario);
   if (!replicas.ok()) return replicas.status();
   set("lowering.rule", "time-sliced");
-  set("device_plugin.time_slicing.resources.0.name", "nvidia.com/gpu");
+  set("device_plugin.time_slicing.resources.0.name", std::string(kGpuResource));
   set("device_plugin.time_slicing.resources.0.replicas", absl::StrCat(*replicas));
   return change;
 }

@@ -23,6 +23,7 @@
 #include "absl/types/span.h"
 #include "model/check.h"
 #include "model/device_grant.h"
+#include "model/lowering.h"
 #include "model/mig_product.h"
 #include "model/mig_table.h"
 #include "model/text/did_you_mean.h"
@@ -30,7 +31,6 @@
 namespace drasim {
 namespace {
 
-constexpr absl::string_view kGpuResource = "nvidia.com/gpu";
 constexpr absl::string_view kMigPrefix = "nvidia.com/mig-";
 // A replica is at least a thousandth of a GPU; the smallest MIG instance is an eighth of one.
 constexpr int64_t kMostGpuReplicas = 1000;

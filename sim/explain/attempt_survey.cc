@@ -8,7 +8,6 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/types/span.h"
-#include "sim/app/commands.h"
 #include "sim/explain/attempt.h"
 #include "sim/record/pod_log.h"
 

@@ -23,7 +23,6 @@
 namespace drasim {
 namespace {
 
-constexpr absl::string_view kGpuResource = "nvidia.com/gpu";
 constexpr absl::string_view kMigPrefix = "nvidia.com/mig-";
 constexpr absl::string_view kSharedSuffix = ".shared";
 constexpr int64_t kMostInstancesAsked = 1024;

@@ -13,6 +13,7 @@
 #include "absl/types/optional.h"
 #include "model/device_grant.h"
 #include "model/kube/requests.h"
+#include "model/lowering.h"
 #include "model/quantity.h"
 #include "model/time.h"
 #include "sim/scenario/duration_text.h"
@@ -30,7 +31,6 @@ constexpr int kMaxContainers = 1000;
 constexpr int64_t kBytesPerMib = int64_t{1} << 20;
 constexpr int32_t kMaxInstances = 1000;  // of one profile, per pod
 // An arrival and a run time together fit 64 bits.
-constexpr absl::string_view kGpuResource = "nvidia.com/gpu";
 
 // By resource, whole units.
 using Amounts = std::map<std::string, int64_t>;

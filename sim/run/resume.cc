@@ -13,12 +13,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "model/text/yaml_proto.h"
-#include "sim/app/commands.h"
 #include "sim/record/atomic_file.h"
 #include "sim/record/ledger_frame.h"
 #include "sim/record/ledger_reader.h"
 #include "sim/record/version.h"
 #include "sim/run/run_outputs.h"
+#include "sim/scenario/given_scenario.h"
 #include "sim/scenario/resolve.h"
 #include "sim/scenario/scenario_paths.h"
 #include "traces/byte_source.h"

@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "model/lowering.h"
 #include "model/text/did_you_mean.h"
 #include "sim/run/device_plan.h"
 #include "sim/run/node_events.h"
@@ -139,7 +140,7 @@ absl::Status CheckDeviceGroup(const proto::DeviceGroup& group, const std::string
 absl::Status CheckPluginFits(const proto::Scenario& s, const DevicePluginConfig& plugin) {
   const bool shares_gpus =
       std::any_of(plugin.resources.begin(), plugin.resources.end(),
-                  [](const auto& r) { return r.name == "nvidia.com/gpu" && r.replicas > 1; });
+                  [](const auto& r) { return r.name == kGpuResource && r.replicas > 1; });
   if (s.front_end().lowering().rule() == "time-sliced" && !shares_gpus) {
     return absl::InvalidArgumentError(
         "front_end.lowering.rule: found 'time-sliced', expected replicas of nvidia.com/gpu above 1 "

@@ -1,0 +1,37 @@
+#include "sim/scenario/given_scenario.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/string_view.h"
+#include "model/text/yaml_proto.h"
+#include "sim/scenario/resolve.h"
+
+namespace drasim {
+
+absl::Status ParseGiven(GivenScenario* given) {
+  if (absl::Status s = MergeYaml(given->text, given->file, &given->scenario); !s.ok()) return s;
+  if (given->scenario.ByteSizeLong() > 0) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(given->file, ": found no key that is set, expected a scenario"));
+}
+
+absl::Status InFile(const GivenScenario& given, const absl::Status& status) {
+  if (status.ok() || given.file.empty()) return status;
+  // Messages begin with the scenario key, which may say "[0]" for the first item of a list.
+  const absl::string_view message = status.message();
+  const std::string key =
+      absl::StrReplaceAll(message.substr(0, message.find(':')), {{"[", "."}, {"]", ""}});
+  const auto& flags = given.overridden;
+  if (std::find(flags.begin(), flags.end(), key) != flags.end()) return status;
+  const std::string place = LocateField(given.text, given.file, key);
+  if (place.empty()) return status;
+  return absl::Status(status.code(), absl::StrCat(place, ": ", message));
+}
+
+absl::Status ResolveGiven(GivenScenario* given) {
+  return InFile(*given, ResolveScenario(&given->scenario));
+}
+
+}  // namespace drasim
