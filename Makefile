@@ -18,7 +18,7 @@ help:
 build:
 	@.ci/setup build
 	@echo "==> Building into $(BUILD)"
-	@cmake --preset release -DDRASIM_BUILD_TESTS=OFF >/dev/null
+	@cmake --preset release -DDRASIM_BUILD_TESTS=OFF -DDRASIM_BUILD_BENCH=OFF >/dev/null
 	@cmake --build $(BUILD) -j $(JOBS)
 
 demo: build
@@ -35,7 +35,7 @@ demo: build
 test:
 	@.ci/setup build test
 	@echo "==> Building into $(BUILD), with tests"
-	@cmake --preset release -DDRASIM_BUILD_TESTS=ON >/dev/null
+	@cmake --preset release -DDRASIM_BUILD_TESTS=ON -DDRASIM_BUILD_BENCH=OFF >/dev/null
 	@cmake --build $(BUILD) -j $(JOBS)
 	@echo "==> Running every test"
 	@.ci/ctest $(BUILD) $(JOBS)
@@ -53,8 +53,8 @@ soak-short:
 	@.ci/soak 15 $(JOBS)
 
 bench:
-	@.ci/setup build
-	@cmake --preset release -DDRASIM_BUILD_TESTS=OFF >/dev/null
+	@.ci/setup build test
+	@cmake --preset release -DDRASIM_BUILD_TESTS=OFF -DDRASIM_BUILD_BENCH=ON >/dev/null
 	@cmake --build $(BUILD) -j $(JOBS)
 	@for b in $(BUILD)/bin/*_bench; do echo "==> $$b"; $$b --benchmark_min_time=0.2; done
 
