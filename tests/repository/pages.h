@@ -1,5 +1,5 @@
 // The Markdown documents of this repository, and the rules that they keep besides those of their
-// commands: length, links.
+// commands: length, links, paths.
 #ifndef DRASIM_TESTS_REPOSITORY_PAGES_H_
 #define DRASIM_TESTS_REPOSITORY_PAGES_H_
 
@@ -111,6 +111,34 @@ inline std::vector<std::string> DeadLinks(const std::map<std::string, std::strin
     }
   }
   return dead;
+}
+
+// The files and folders that the last column of the tables below `heading` names: whole paths, and
+// names of files in the folder of the path before them in the row. Paths with NAME, which stands
+// for any name, are left out.
+inline std::vector<std::string> PathsInTables(absl::string_view page, absl::string_view heading) {
+  std::vector<std::string> paths;
+  bool below = false;
+  for (const std::string& line : ProseOf(page)) {
+    if (absl::StartsWith(line, "#")) below = line == heading;
+    if (!below || !absl::StartsWith(line, "|") || !absl::EndsWith(line, "|")) continue;
+    const size_t bar = line.rfind('|', line.size() - 2);
+    const std::string cell = line.substr(bar + 1, line.size() - bar - 2);
+    std::string folder;
+    for (absl::string_view word : absl::StrSplit(cell, ' ', absl::SkipEmpty())) {
+      while (absl::ConsumeSuffix(&word, ",") || absl::ConsumeSuffix(&word, ";") ||
+             absl::ConsumeSuffix(&word, ":")) {
+      }
+      const std::filesystem::path path{std::string(word)};
+      if (absl::StrContains(word, "/")) {
+        folder = (path.has_extension() ? path.parent_path() : path).generic_string();
+        if (!absl::StrContains(word, "NAME")) paths.emplace_back(word);
+      } else if (path.has_extension() && absl::ascii_islower(static_cast<unsigned char>(word[0]))) {
+        paths.push_back(absl::StrCat(folder, "/", word));
+      }
+    }
+  }
+  return paths;
 }
 
 }  // namespace drasim::docs

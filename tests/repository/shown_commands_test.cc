@@ -69,6 +69,15 @@ TEST(PagesTest, LinksLeadSomewhere) {
               IsEmpty());
 }
 
+TEST(PagesTest, ContributingNamesFilesThatAreThere) {
+  const std::vector<std::string> paths =
+      docs::PathsInTables(docs::Pages()["CONTRIBUTING.md"], "## Where do I change ...");
+  EXPECT_GT(paths.size(), 30u);
+  for (const std::string& path : paths) {
+    EXPECT_TRUE(std::filesystem::exists(std::filesystem::path(DRASIM_SOURCE_DIR) / path)) << path;
+  }
+}
+
 // --- The rules on samples ---
 
 TEST(ShownCommandsTest, Blocks) {
@@ -140,6 +149,15 @@ TEST(ShownCommandsTest, Links) {
   };
   EXPECT_THAT(docs::DeadLinks(pages, exists),
               ElementsAre("docs/b.md:2: ../a.md#four", "docs/b.md:3: d.md"));
+}
+
+TEST(ShownCommandsTest, PathsInTables) {
+  const char* const kPage =
+      "# A\n| x | a/no.cc |\n## B\n\n| What | Where |\n|---|---|\n"
+      "| one/two | a/b.cc, c.h; `Register...` of d/NAME.cc: e.inc |\n| three | m/f: g.cc does |\n"
+      "## C\n| x | a/no.cc |\n";
+  EXPECT_THAT(docs::PathsInTables(kPage, "## B"),
+              ElementsAre("a/b.cc", "a/c.h", "d/e.inc", "m/f", "m/f/g.cc"));
 }
 
 // --- The harness with the real program ---
