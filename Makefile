@@ -30,7 +30,7 @@ demo: build
 	@echo "  $(DRASIM) compare --order artifact --seeds 42..51 \\"
 	@echo "      --nodes openb/openb_node_list_gpu_node.csv --pods openb/openb_pod_list_default.csv"
 	@echo "  $(DRASIM) run --policy fgd --tuning-ratio 1.3 --out results/fgd && $(BUILD)/bin/drasim-gui results/fgd"
-	@echo "  $(DRASIM) --help                             # everything else; README.md explains it"
+	@echo "  $(DRASIM) --help                             # everything else; README.md and docs/tour/ explain it"
 
 test:
 	@.ci/setup build test
@@ -38,7 +38,7 @@ test:
 	@cmake --preset release -DDRASIM_BUILD_TESTS=ON -DDRASIM_BUILD_BENCH=OFF >/dev/null
 	@cmake --build $(BUILD) -j $(JOBS)
 	@echo "==> Running every test"
-	@.ci/ctest $(BUILD) $(JOBS)
+	@.ci/ctest $(BUILD) $(JOBS) -LE docs_slow
 
 cross:
 	@.ci/setup build cross

@@ -1,5 +1,5 @@
-// The comparisons that README shows, run once more: every attempt that fails in any of their worlds
-// can be explained.
+// The comparisons of docs/tour/device_plugin_or_dra.md, run once more: every attempt that fails in
+// any of their worlds can be explained.
 #include <cstddef>
 #include <cstdint>
 #include <fstream>
