@@ -7,6 +7,10 @@
 
 namespace drasim {
 
+// Whether the taint does not keep pods of the shape from a node: it is tolerated or only a
+// preference.
+bool ToleratesNodeTaint(const PodShape& shape, const Taint& taint);
+
 class TaintToleration : public Plugin {
  public:
   absl::string_view name() const override { return "TaintToleration"; }

@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/types/span.h"
+#include "policies/plugins/taint_toleration.h"
 #include "sim/explain/attempt.h"
 #include "sim/record/pod_log.h"
 
@@ -15,16 +16,6 @@ namespace drasim {
 namespace {
 
 constexpr size_t kFoundShown = 3;
-
-bool ToleratesNodeTaint(const PodShape& shape, const Taint& taint) {
-  if (taint.effect == "PreferNoSchedule") return true;
-  return std::any_of(shape.tolerations.begin(), shape.tolerations.end(),
-                     [&taint](const Toleration& t) {
-                       const bool effect = t.effect.empty() || t.effect == taint.effect;
-                       const bool key = t.exists && t.key.empty() ? true : t.key == taint.key;
-                       return effect && key && (t.exists || t.value == taint.value);
-                     });
-}
 
 std::string NodeTaintText(const Taint& taint) {
   return absl::StrCat(taint.key, taint.value.empty() ? "" : "=", taint.value, ":", taint.effect);
