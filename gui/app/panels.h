@@ -3,19 +3,20 @@
 #ifndef DRASIM_GUI_APP_PANELS_H_
 #define DRASIM_GUI_APP_PANELS_H_
 
-#include "absl/types/optional.h"
+#include <optional>
+
 #include "gui/view/run_view.h"
 
 namespace drasim {
 
-// What lives from frame to frame. One state belongs to one RunView.
+// State that lasts from frame to frame. It belongs to one RunView.
 struct PanelState {
   MapLayout map;
-  int map_width = -1;  // the space that `map` was made for
+  int map_width = -1;  // the size for which `map` was made
   int map_height = -1;
   float map_x = 0;  // where `map` begins on the screen
   float map_y = 0;
-  absl::optional<DeviceRef> hovered;  // the device under the mouse
+  std::optional<DeviceRef> hovered;  // the device under the mouse
 };
 
 // Fills the main viewport. Call between ImGui::NewFrame and ImGui::Render. O(nodes + devices in

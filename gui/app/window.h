@@ -12,13 +12,13 @@ namespace drasim {
 struct WindowOptions {
   int width = 1280;  // in screen coordinates
   int height = 800;
-  // When not empty: nothing is shown; a few frames are drawn and the last goes to this PNG file.
+  // If set: no window appears; a few frames are drawn and the last is written to this PNG file.
   std::string screenshot;
 };
 
-// Returns when the user closes the window, or the screenshot is written. Call from the main thread,
-// one at a time. Unavailable when no window can be opened (no display, or no OpenGL 3.2);
-// InvalidArgument when the screenshot cannot be written; Internal when OpenGL fails.
+// Returns when the user closes the window or the screenshot is written. Call from the main thread,
+// one at a time. Unavailable if no window can be opened (no display, or no OpenGL 3.2);
+// InvalidArgument if the screenshot cannot be written; Internal if OpenGL fails.
 absl::Status ShowWindow(const RunView& view, const WindowOptions& options);
 
 }  // namespace drasim

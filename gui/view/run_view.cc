@@ -6,6 +6,7 @@
 #include <limits>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -18,6 +19,7 @@
 #include "model/number_text.h"
 #include "model/pod_shape.h"
 #include "model/record.h"
+#include "model/status_macros.h"
 
 namespace drasim {
 namespace {
@@ -78,7 +80,7 @@ int64_t SumOf(const std::vector<int32_t>& amounts) {
 // changes one node, so only nodes that have changed since are copied.
 class DeviceHistory {
  public:
-  DeviceHistory(const ClusterState& cluster, absl::optional<SimTime> at)
+  DeviceHistory(const ClusterState& cluster, std::optional<SimTime> at)
       : cluster_(cluster), at_(at), changed_(cluster.node_count(), false) {
     for (size_t n = 0; n < cluster.node_count(); ++n) {
       now_.push_back(AllocatedOnDevices(cluster, NodeId(n)));
@@ -146,7 +148,7 @@ class DeviceHistory {
   }
 
   const ClusterState& cluster_;
-  absl::optional<SimTime> at_;
+  std::optional<SimTime> at_;
   std::vector<std::vector<int32_t>> now_;  // by node, by device
   std::vector<std::vector<int32_t>> shown_;
   std::vector<size_t> stale_;  // nodes of `shown_` that have changed since
@@ -295,7 +297,7 @@ std::vector<int32_t> AllocatedOnDevices(const ClusterState& cluster, NodeId node
   return allocated;
 }
 
-absl::StatusOr<RunView> ReadRunView(LedgerReader* reader, absl::optional<SimTime> at) {
+absl::StatusOr<RunView> ReadRunView(LedgerReader* reader, std::optional<SimTime> at) {
   RunView view;
   view.path = reader->path();
   view.scenario_yaml = reader->header().scenario_yaml();
@@ -306,9 +308,8 @@ absl::StatusOr<RunView> ReadRunView(LedgerReader* reader, absl::optional<SimTime
   if (has_gpus) thinner.Add(CurvePoint());
   while (true) {
     Record record;
-    const absl::StatusOr<bool> more = reader->Next(&record);
-    if (!more.ok()) return more.status();
-    if (!*more) break;
+    ASSIGN_OR_RETURN(const bool more, reader->Next(&record));
+    if (!more) break;
     view.end = record.time;
     history.Add(record);
     if (Count(record, cluster, &view.totals) && has_gpus) {
@@ -325,10 +326,9 @@ absl::StatusOr<RunView> ReadRunView(LedgerReader* reader, absl::optional<SimTime
   return view;
 }
 
-absl::StatusOr<RunView> OpenRunView(const std::string& path, absl::optional<SimTime> at) {
-  absl::StatusOr<std::unique_ptr<LedgerReader>> reader = LedgerReader::Open(path);
-  if (!reader.ok()) return reader.status();
-  return ReadRunView(reader->get(), at);
+absl::StatusOr<RunView> OpenRunView(const std::string& path, std::optional<SimTime> at) {
+  ASSIGN_OR_RETURN(std::unique_ptr<LedgerReader> reader, LedgerReader::Open(path));
+  return ReadRunView(reader.get(), at);
 }
 
 std::string MomentText(const RunView& view) {
@@ -441,7 +441,7 @@ PixelRect DeviceRect(const MapLayout& map, const MapBox& box, size_t device) {
                    box.rect.y + EdgeOf(device / kDevicesPerRow, map.cell), map.cell, map.cell};
 }
 
-absl::optional<DeviceRef> FindDevice(const RunView& view, const MapLayout& map, int x, int y) {
+std::optional<DeviceRef> FindDevice(const RunView& view, const MapLayout& map, int x, int y) {
   for (const MapBox& box : map.boxes) {
     if (!box.rect.Contains(x, y)) continue;
     const size_t devices = view.nodes[box.node].allocated_milli.size();
@@ -453,7 +453,7 @@ absl::optional<DeviceRef> FindDevice(const RunView& view, const MapLayout& map, 
       return ref;
     }
   }
-  return absl::nullopt;
+  return std::nullopt;
 }
 
 std::string GroupTitle(const MapGroup& group) {

@@ -1,15 +1,15 @@
-// What drasim-gui shows of a run, as plain data: a ledger folded into devices, a curve and totals,
-// and where each device stands on the map. Nothing here draws.
+// The contents of drasim-gui's window as plain data: a ledger folded into devices, a curve and
+// totals, and the place of each device on the map. Nothing here draws.
 #ifndef DRASIM_GUI_VIEW_RUN_VIEW_H_
 #define DRASIM_GUI_VIEW_RUN_VIEW_H_
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "absl/types/optional.h"
 #include "model/cluster_state.h"
 #include "model/ids.h"
 #include "model/time.h"
@@ -22,13 +22,13 @@ namespace drasim {
 struct NodeView {
   std::string name;
   std::string model;  // of its GPUs; may be empty
-  // By device index, 0..kDeviceMilli: what pods hold of it. Of a GPU with MIG instances, the part
-  // of its units that these have.
+  // The share of each device that pods hold, 0..kDeviceMilli, by device index. For a GPU with MIG
+  // instances: their share of its units.
   std::vector<int32_t> allocated_milli;
 };
 
 // The state right after one outcome (a pod was bound, dropped or finished, or its charge came or
-// went while Bind takes time), in per cent of all GPUs of the cluster.
+// went while Bind takes time), in per cent of the cluster's GPUs.
 struct CurvePoint {
   double arrived_percent = 0;  // requested by every pod that arrived so far; never decreases
   double allocated_percent = 0;
@@ -42,46 +42,45 @@ struct RunTotals {
   int64_t pods_dropped = 0;
   int64_t pods_finished = 0;
   int64_t attempts_failed = 0;
-  int64_t gpu_arrived_milli = 0;  // stays at the largest int64 rather than overflow
-  ClusterTotals cluster;          // at the moment that is shown
+  int64_t gpu_arrived_milli = 0;  // saturates at the largest int64
+  ClusterTotals cluster;          // at the shown moment
 };
 
 // The moment that RunView::nodes shows.
 enum class ShownMoment : uint8_t {
   kEnd,
-  kPeak,   // the earliest moment at which most was allocated
-  kAsked,  // a time that was asked for
+  kPeak,   // the earliest moment of the largest allocation
+  kAsked,  // a given time
 };
 
-// One moment of a run, and the way from its beginning to its end.
+// One moment of a run, and its curve from the beginning to the end.
 struct RunView {
   std::string path;           // of the ledger
-  std::string scenario_yaml;  // as the ledger has it
+  std::string scenario_yaml;  // from the ledger
   bool partial = false;       // the ledger has no end: the run was interrupted, or still goes on
   uint64_t records = 0;
   uint64_t fingerprint = 0;  // zero when partial
   SimTime end;               // of the last record
   ShownMoment moment = ShownMoment::kEnd;
-  SimTime shown;                // when that was
-  std::vector<NodeView> nodes;  // then
-  // From (0, 0) on, at most kMaxCurvePoints; empty when the cluster has no GPUs.
+  SimTime shown;                // the time of that moment
+  std::vector<NodeView> nodes;  // at that moment
+  // From (0, 0) on, at most kMaxCurvePoints; empty if the cluster has no GPUs.
   std::vector<CurvePoint> curve;
   RunTotals totals;
 };
 
 inline constexpr size_t kMaxCurvePoints = 2000;
 
-// The share of each device of the node that pods hold, as in NodeView::allocated_milli.
+// NodeView::allocated_milli of a node.
 std::vector<int32_t> AllocatedOnDevices(const ClusterState& cluster, NodeId node);
 
-// Reads what is left of a ledger. Nodes are shown as they were at the end of the instant `at`;
-// without it when most was allocated, since at its end a replay holds nothing. A state within one
-// instant does not count. Errors are the reader's. O(records x devices of a node + nodes).
-absl::StatusOr<RunView> ReadRunView(LedgerReader* reader,
-                                    absl::optional<SimTime> at = absl::nullopt);
-// A ledger file, or the folder of a run.
+// Reads the rest of a ledger. Nodes are shown in their state at the end of the instant `at`;
+// without it, at the largest allocation, since a replay holds nothing at its end. States within one
+// instant do not count. Errors are the reader's. O(records x devices of a node + nodes).
+absl::StatusOr<RunView> ReadRunView(LedgerReader* reader, std::optional<SimTime> at = std::nullopt);
+// The same for a ledger file or the folder of a run.
 absl::StatusOr<RunView> OpenRunView(const std::string& path,
-                                    absl::optional<SimTime> at = absl::nullopt);
+                                    std::optional<SimTime> at = std::nullopt);
 
 // Thins a stream of points evenly, in bounded memory: of n points it keeps the first, then every
 // 2^k-th with the smallest k for which all of that fits, and always the last one.
@@ -112,8 +111,8 @@ struct SummaryLine {
 // Behind "Devices": "at 12.500 s, when most was allocated", "at the end of the run, 90.000 s".
 std::string MomentText(const RunView& view);
 
-// The main figures, for a table of two columns. What is allocated or in use is that of the moment
-// that is shown, and GPUs are counted as on the map.
+// The main figures, for a table of two columns. Allocation and use are those of the shown moment,
+// and GPUs are counted as on the map.
 std::vector<SummaryLine> SummaryLines(const RunView& view);
 
 // --- Colours and axes ---
@@ -126,7 +125,7 @@ struct Rgb {
 };
 
 // Grey for an idle device; else from dark blue to light yellow, brighter with more allocated, so
-// that it reads without telling red from green. REQUIRES: 0 <= allocated_milli <= kDeviceMilli.
+// that no one has to tell red from green. REQUIRES: 0 <= allocated_milli <= kDeviceMilli.
 Rgb DeviceColour(int32_t allocated_milli);
 
 // Ticks at 0, step, 2 step, ..., max.
@@ -169,7 +168,7 @@ struct MapBox {
 };
 
 struct MapLayout {
-  int width = 0;  // of everything; larger than asked for when a single node is
+  int width = 0;  // of everything; larger than the given width if a single node is
   int height = 0;
   int cell = 0;  // edge of a device
   std::vector<MapGroup> groups;
@@ -186,17 +185,17 @@ inline constexpr int kMinCell = 3;
 inline constexpr int kMaxCell = 22;
 
 // Nodes in rows, grouped by GPU model in order of name; in a group those with more devices come
-// first, then the order of the ledger decides. Nodes without devices are left out. Any width will
-// do. O(nodes log nodes).
+// first, then the order of the ledger decides. Nodes without devices are left out. Any width is
+// valid. O(nodes log nodes).
 MapLayout LayOutMap(const RunView& view, int width, int cell, int title_height);
-// The same with the largest cell of kMinCell..kMaxCell with which everything fits width and height;
-// kMinCell when none does.
+// The same with the largest cell in kMinCell..kMaxCell with which everything fits width and height;
+// kMinCell if none does.
 MapLayout FitMap(const RunView& view, int width, int height, int title_height);
 
-// Where a device of the box stands.
+// The place of a device in the box.
 PixelRect DeviceRect(const MapLayout& map, const MapBox& box, size_t device);
-// The device at a pixel of the map. O(nodes).
-absl::optional<DeviceRef> FindDevice(const RunView& view, const MapLayout& map, int x, int y);
+// The device at a pixel of the map; absent if there is none. O(nodes).
+std::optional<DeviceRef> FindDevice(const RunView& view, const MapLayout& map, int x, int y);
 
 // "T4: 12 nodes, 96 GPUs, 87.50 % allocated"
 std::string GroupTitle(const MapGroup& group);

@@ -1,5 +1,18 @@
-// One cell of a comparison: one scenario run without output files, reduced to the figures that
-// tables show (cell_metrics.h names them). And the words for what a comparison may run over.
+// One cell of a comparison: one run of a scenario without output files, reduced to the figures that
+// tables show (cell_metrics.h names them). Also reads the lists of policies and queues that a
+// comparison runs over.
+//
+//   ASSIGN_OR_RETURN(const std::vector<std::string> policies, ParsePolicies("fgd,best-fit"));
+//   std::vector<CellResult> results(policies.size());
+//   RETURN_IF_ERROR(ForEachInParallel(
+//       policies.size(), jobs,
+//       [&](size_t i) {
+//         proto::Scenario scenario = base;  // resolved
+//         scenario.mutable_scheduler()->set_policy(policies[i]);
+//         ASSIGN_OR_RETURN(results[i], RunCell(scenario));
+//         return absl::OkStatus();
+//       },
+//       [](size_t) {}));
 #ifndef DRASIM_SIM_COMPARE_CELL_H_
 #define DRASIM_SIM_COMPARE_CELL_H_
 
@@ -21,9 +34,9 @@
 
 namespace drasim {
 
-// What a replay meant for its jobs, each figure as summary.json has it (docs/metrics.md). A figure
-// is missing when no job finished, when none ended (makespan), when the cluster had no GPU or no
-// time passed (utilisation), when no GPU time was held (goodput).
+// The figures of a replay's jobs, each as in summary.json (docs/metrics.md). A figure is absent if
+// no job finished, if none ended (makespan), if the cluster had no GPU or no time passed
+// (utilisation), if no GPU time was held (goodput).
 struct ReplayFigures {
   bool present = false;  // the run was a replay
   int64_t jobs_submitted = 0;
@@ -38,9 +51,9 @@ struct ReplayFigures {
   std::optional<double> goodput;                  // 0..1
 };
 
-// Why pods came to nothing, or had to try again: the text of a reason and how often. Of pods that
-// were never placed, those for which some node gave it at their last attempt; then, of pods that
-// nodes turned away, the times.
+// A reason why pods were not placed or had to try again. `count`: the pods that were never placed
+// and for which some node gave the reason at the last attempt; or, for a reason that kubelets give,
+// how often they gave it.
 struct FailureCount {
   std::string reason;
   int64_t count = 0;
@@ -60,57 +73,56 @@ struct CellResult {
   std::vector<LoadRow> by_load;
   ReplayFigures replay;
   DeviceFigures devices;
-  StartFigures starts;                 // if asked for
-  std::vector<FailureCount> failures;  // if starts are; most frequent first within either kind
+  StartFigures starts;                 // with `with_starts`
+  std::vector<FailureCount> failures;  // likewise; most frequent first within either kind
   OrderHashes hashes;
   uint64_t fingerprint = 0;
   std::vector<std::string> warnings;
 
-  // The row of that load; null when the run has none.
+  // The row of that load; null if the run has none.
   const LoadRow* AtLoad(int64_t arrived_percent) const;
 };
 
-// Builds and runs a resolved scenario. `with_starts`: how pods came to work, too, which takes
+// Builds and runs a resolved scenario. `with_starts`: also reports the starts of pods, which takes
 // memory for each pod. `on_progress` is called now and then with the share of the jobs that have
-// arrived, below 1. `is_world`: InvalidArgument where pods ask for a resource that no node has, for
-// a world without what its pods need says nothing about them. Thread-safe: cells share nothing.
+// arrived, below 1. `is_world`: InvalidArgument if pods ask for a resource that no node has, since
+// such a world says nothing about them. Thread-safe: cells share nothing.
 absl::StatusOr<CellResult> RunCell(const proto::Scenario& scenario, bool with_starts = false,
                                    const std::function<void(double)>& on_progress = nullptr,
                                    bool is_world = false);
 
-// Calls work(i) for i in [0, n) on up to `jobs` threads. The first error stops the handing out of
-// further work and is returned. `done` is called after each success, one at a time.
+// Calls work(i) for i in [0, n) on up to `jobs` threads. After the first error, which is returned,
+// no further call begins. `done` is called after each success, one at a time.
 absl::Status ForEachInParallel(size_t n, size_t jobs,
                                const std::function<absl::Status(size_t)>& work,
                                const std::function<void(size_t)>& done);
 
-// The number of threads a flag asks for; all cores by default. InvalidArgument unless 1..256.
+// The number of threads in a flag's value; all cores if empty. InvalidArgument unless 1..256.
 absl::StatusOr<size_t> ParseJobs(const std::string& text);
 
 // "all" or empty: every built-in policy; else a comma-separated list. InvalidArgument for unknown
-// names and for a name that is there twice.
+// names and for duplicates.
 absl::StatusOr<std::vector<std::string>> ParsePolicies(
     const std::string& text, PolicyEntry::Kind kind = PolicyEntry::Kind::kGpuSharing);
-// The same from a list, which may be {"all"} but not empty. Errors begin with `origin`, which says
-// where the list stands.
+// The same for a list, which may be {"all"} but not empty. Errors begin with `origin`, the place of
+// the list in the input.
 absl::StatusOr<std::vector<std::string>> ChoosePolicies(
     const std::vector<std::string>& names, absl::string_view origin,
     PolicyEntry::Kind kind = PolicyEntry::Kind::kGpuSharing);
-// The kind of policies that make sense for the scenario: those of kube-scheduler in front of the
-// device plugin and of drivers, those of MIG where the scheduler hands out instances, else those of
-// GPU sharing.
+// The kind of policies that suits the scenario: kube-scheduler's for the device plugin and for
+// drivers, MIG's if the scheduler hands out instances, otherwise those for GPU sharing.
 PolicyEntry::Kind KindOfPolicies(const proto::Scenario& scenario);
 
-// What scheduler.queue may be: every built-in queue policy, then kubernetes.
+// The values of scheduler.queue: every built-in queue policy, then kubernetes.
 std::vector<std::string> QueueNames();
-// "all": all of these; else a comma-separated list. Errors as those of ParsePolicies.
+// "all": all of these; else a comma-separated list. Errors are those of ParsePolicies.
 absl::StatusOr<std::vector<std::string>> ParseQueues(const std::string& text);
-// As ChoosePolicies.
+// The counterpart of ChoosePolicies.
 absl::StatusOr<std::vector<std::string>> ChooseQueues(const std::vector<std::string>& names,
                                                       absl::string_view origin);
 
-// Whether another seed may lead to another run: false only when no source of the resolved scenario
-// is random.
+// Whether another seed may lead to another run: false only if nothing in the resolved scenario is
+// random.
 bool DependsOnSeed(const proto::Scenario& scenario);
 
 }  // namespace drasim

@@ -18,24 +18,24 @@ struct CellMetric {
   const char* title;  // in printed tables
   int decimals;       // in printed tables
   bool more_is_better;
-  double (*value)(const CellResult&);  // not a number: the run has no such figure
+  double (*value)(const CellResult&);  // NaN: the run has no such figure
 };
 
-// What tables show of fills and of replays. Those of a fill are defined for replays, too, as far as
-// the load was reached; those of a replay are not defined for fills.
+// The columns for fills and for replays. Those of a fill are also defined for replays that reached
+// the load; those of a replay are not defined for fills.
 absl::Span<const CellMetric> FillMetrics();
 absl::Span<const CellMetric> ReplayMetrics();
-// How well requests and devices suit each other. All but `acceptance` need a report on devices.
+// The match of requests and devices. All but `acceptance` need a report on devices.
 absl::Span<const CellMetric> DeviceMetrics();
-// How pods came to work; they need a report on starts.
+// The starts of pods; these need a report on starts.
 absl::Span<const CellMetric> StartMetrics();
 
-// What a comparison of worlds by name shows: those of all families that tell worlds apart.
+// The metrics of a comparison of worlds by name: those of all families that tell worlds apart.
 std::vector<CellMetric> WorldMetrics();
-// What a row of its own says of the metric: longer than the title where there is room for it.
+// The metric's label if it has a row of its own, which has room for more than the title.
 absl::string_view RowLabel(const CellMetric& metric);
 
-// All of the four families, in this order. No name and no title is there twice.
+// All four families, in this order. Names and titles are unique.
 std::vector<CellMetric> AllMetrics();
 
 // The metric of that name. InvalidArgument for an unknown one, with a suggestion. O(metrics).

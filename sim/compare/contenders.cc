@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
+#include "model/status_macros.h"
 #include "model/text/yaml_proto.h"
 #include "sim/compare/cell.h"
 #include "sim/compare/cell_metrics.h"
@@ -59,7 +60,7 @@ absl::Status ApplyValue(const proto::Axis& axis, const proto::AxisValue& value, 
           origin, ": found '", setting, "', expected a key other than seed and comparison"));
     }
     const absl::string_view text = absl::string_view(setting).substr(key.size() + 1);
-    if (absl::Status s = SetField(key, text, origin, &world->scenario); !s.ok()) return s;
+    RETURN_IF_ERROR(SetField(key, text, origin, &world->scenario));
     world->settings.emplace_back(key, origin);
   }
   world->values.push_back(value.name());
@@ -90,7 +91,7 @@ absl::StatusOr<World> MakeWorld(const proto::Scenario& bare, const proto::Compar
   for (int a = 0; a < comparison.axes_size(); ++a) {
     const proto::Axis& axis = comparison.axes(a);
     const proto::AxisValue& value = axis.values(values[static_cast<size_t>(a)]);
-    if (absl::Status s = ApplyValue(axis, value, &world); !s.ok()) return s;
+    RETURN_IF_ERROR(ApplyValue(axis, value, &world));
   }
   return world;
 }
@@ -132,7 +133,7 @@ absl::Status CheckAxes(const proto::Comparison& comparison) {
   for (int a = 0; a < comparison.axes_size(); ++a) {
     const std::string& name = comparison.axes(a).name();
     const std::string key = absl::StrCat("comparison.axes.", a, ".name");
-    if (absl::Status s = CheckName(key, name); !s.ok()) return s;
+    RETURN_IF_ERROR(CheckName(key, name));
     if (name == "queue" || name == "policy" || name == "seeds") {
       return absl::InvalidArgumentError(absl::StrCat(
           key, ": found '", name, "', expected another name: there is such a column already"));
@@ -141,7 +142,7 @@ absl::Status CheckAxes(const proto::Comparison& comparison) {
       return absl::InvalidArgumentError(
           absl::StrCat("comparison.axes: '", name, "' is there twice"));
     }
-    if (absl::Status s = CheckValues(comparison.axes(a)); !s.ok()) return s;
+    RETURN_IF_ERROR(CheckValues(comparison.axes(a)));
   }
   return absl::OkStatus();
 }
@@ -282,7 +283,7 @@ absl::Status AddContenders(const World& world, const Choices& choices, GivenScen
   if (!choices.queues.empty() && world.scenario.mode() != "replay") {
     // What is wrong with the mode itself is told first.
     trial->scenario = world.scenario;
-    if (absl::Status s = ResolveGiven(trial); !s.ok()) return s;
+    RETURN_IF_ERROR(ResolveGiven(trial));
     return absl::InvalidArgumentError(
         absl::StrCat(choices.queues_origin,
                      ": expected mode: replay; a fill tries each job once, so that none queues"));
@@ -290,7 +291,7 @@ absl::Status AddContenders(const World& world, const Choices& choices, GivenScen
   // Each on its own, since defaults depend on the queue.
   for (size_t q = 0; q < std::max<size_t>(1, choices.queues.size()); ++q) {
     for (size_t p = 0; p < std::max<size_t>(1, choices.policies.size()); ++p) {
-      if (absl::Status s = Resolve(world, choices, q, p, trial); !s.ok()) return s;
+      RETURN_IF_ERROR(Resolve(world, choices, q, p, trial));
       all->push_back({world.values, trial->scenario});
     }
   }
@@ -359,7 +360,7 @@ absl::StatusOr<Contenders> MakeWorldContenders(const ContenderFlags& flags,
                                                const GivenScenario& given,
                                                std::optional<double> fill_ratio) {
   const proto::Comparison& comparison = given.scenario.comparison();
-  if (absl::Status s = CheckWorldFlags(flags, comparison); !s.ok()) return s;
+  RETURN_IF_ERROR(CheckWorldFlags(flags, comparison));
   absl::StatusOr<std::vector<std::string>> names = ParseWorlds(flags.worlds.value_or(""));
   if (!names.ok()) return names.status();
   absl::StatusOr<std::string> policy = PolicyOfWorlds(flags, given.scenario);
@@ -435,15 +436,15 @@ absl::StatusOr<std::vector<uint64_t>> ParseSeeds(absl::string_view text) {
 
 absl::Status CheckComparison(const proto::Scenario& scenario) {
   const proto::Comparison& comparison = scenario.comparison();
-  if (absl::Status s = CheckAxes(comparison); !s.ok()) return s;
+  RETURN_IF_ERROR(CheckAxes(comparison));
   absl::StatusOr<Choices> choices = ListedChoices(scenario);
   if (!choices.ok()) return choices.status();
-  if (absl::Status s = CheckMetrics(comparison); !s.ok()) return s;
+  RETURN_IF_ERROR(CheckMetrics(comparison));
   if (!comparison.seeds().empty()) {
     if (auto seeds = SeedsOfComparison(comparison.seeds()); !seeds.ok()) return seeds.status();
   }
   const size_t worlds = CountWorlds(comparison);
-  if (absl::Status s = CheckCount(worlds, *choices); !s.ok()) return s;
+  RETURN_IF_ERROR(CheckCount(worlds, *choices));
   if (comparison.axes_size() == 0) return absl::OkStatus();
   proto::Scenario bare = scenario;
   bare.clear_comparison();
@@ -457,7 +458,7 @@ absl::Status CheckComparison(const proto::Scenario& scenario) {
 absl::StatusOr<Contenders> MakeContenders(const ContenderFlags& flags, const GivenScenario& given,
                                           std::optional<double> fill_ratio) {
   const proto::Comparison& comparison = given.scenario.comparison();
-  if (absl::Status s = CheckListFlags(flags); !s.ok()) return s;
+  RETURN_IF_ERROR(CheckListFlags(flags));
   if (absl::Status s = CheckComparison(given.scenario); !s.ok()) return InFile(given, s);
   if (flags.worlds.has_value()) {
     absl::StatusOr<Contenders> named = MakeWorldContenders(flags, given, fill_ratio);
@@ -471,7 +472,7 @@ absl::StatusOr<Contenders> MakeContenders(const ContenderFlags& flags, const Giv
   absl::StatusOr<Choices> choices = MakeChoices(flags, given.scenario);
   if (!choices.ok()) return choices.status();
   const size_t worlds = CountWorlds(comparison);
-  if (absl::Status s = CheckCount(worlds, *choices); !s.ok()) return s;
+  RETURN_IF_ERROR(CheckCount(worlds, *choices));
   Contenders contenders;
   for (const proto::Axis& axis : comparison.axes()) contenders.axes.push_back(axis.name());
   proto::Scenario bare = given.scenario;
@@ -486,7 +487,7 @@ absl::StatusOr<Contenders> MakeContenders(const ContenderFlags& flags, const Giv
   }
   const bool any_replay = std::any_of(contenders.all.begin(), contenders.all.end(),
                                       [](const Contender& c) { return c.is_replay(); });
-  if (absl::Status s = CheckQueueFlag(flags, any_replay); !s.ok()) return s;
+  RETURN_IF_ERROR(CheckQueueFlag(flags, any_replay));
   absl::StatusOr<std::vector<uint64_t>> seeds =
       MakeSeeds(flags, comparison, contenders.all[0].scenario.seed());
   if (!seeds.ok()) return seeds.status();

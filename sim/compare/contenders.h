@@ -1,11 +1,11 @@
-// Who competes in a comparison, and over which seeds.
+// The contenders of a comparison, and the seeds of their runs.
 //
 // The scenario's `comparison` may have axes. One value of each axis makes a *world*: the scenario
-// with the keys that these values set. Contenders are all worlds, times queues, times policies. A
-// world is what its axes say, so they are applied after the file, the flags and --set.
+// with the keys that these values set. Contenders are all worlds, times queues, times policies.
+// Axes are applied last, after the file, the flags and --set, so that a world is what they say.
 //
-// Instead of axes, --worlds names worlds that everybody knows (worlds.h). They are compared under
-// like conditions: with one queue and one policy.
+// Instead of axes, --worlds names predefined worlds (worlds.h). They are compared under like
+// conditions: with one queue and one policy.
 #ifndef DRASIM_SIM_COMPARE_CONTENDERS_H_
 #define DRASIM_SIM_COMPARE_CONTENDERS_H_
 
@@ -22,26 +22,26 @@
 
 namespace drasim {
 
-// The lists that the command line gives, each as its flag has it.
+// The lists on the command line, each as typed.
 struct ContenderFlags {
   std::optional<std::string> policies;
   std::optional<std::string> queues;
   std::optional<std::string> seeds;
   std::optional<std::string> worlds;
-  std::optional<std::string> queue;  // --queue, which means nothing in a fill
+  std::optional<std::string> queue;  // --queue, which has no meaning in a fill
 };
 
-// InvalidArgument when --policies, --queues or --seeds is there without a value, which would
-// otherwise read as if it were not there.
+// InvalidArgument if --policies, --queues or --seeds has an empty value, which would otherwise read
+// as if the flag were absent.
 absl::Status CheckListFlags(const ContenderFlags& flags);
-// InvalidArgument for --queue when nothing that runs is a replay.
+// InvalidArgument for --queue if no run is a replay.
 absl::Status CheckQueueFlag(const ContenderFlags& flags, bool any_replay);
 // "42", "42..51", "1,2,7..9" to numbers, in order. InvalidArgument for anything else or more than
 // 100000 numbers.
 absl::StatusOr<std::vector<uint64_t>> ParseSeeds(absl::string_view text);
 
 struct Contender {
-  std::vector<std::string> values;  // names, one of each axis; or that of the world
+  std::vector<std::string> values;  // names, one for each axis; or that of the world
   proto::Scenario scenario;         // resolved, without its `comparison`; its seed is to be set
 
   bool is_replay() const { return scenario.mode() == "replay"; }
@@ -50,38 +50,37 @@ struct Contender {
 struct Contenders {
   std::vector<std::string> axes;  // names; "world" with --worlds
   bool worlds = false;            // of --worlds
-  // One at least. The first axis turns slowest, then the other axes in order, then queues, then
+  // At least one. The first axis varies slowest, then the other axes in order, then queues, then
   // policies.
   std::vector<Contender> all;
-  std::vector<uint64_t> seeds;  // one at least
+  std::vector<uint64_t> seeds;  // at least one
 };
 
 // Checks the scenario's `comparison` by itself: at most 4 axes, each with values, names that are
 // given and unique, settings that the scenario's keys take, known policies, queues and metrics,
-// seeds that can be read, at most 1,000 contenders. A scenario without one is fine. Whether each
-// world can run is found by MakeContenders. InvalidArgument, beginning with the scenario key.
+// seeds that can be read, at most 1,000 contenders. A scenario without one passes. MakeContenders
+// finds whether each world can run. InvalidArgument, beginning with the scenario key.
 //
-// Cost: makes each world once, at the scenario's size per setting.
+// Makes each world once: O(size of the scenario) per setting.
 absl::Status CheckComparison(const proto::Scenario& scenario);
 
-// Who competes:
+// Makes the contenders:
 // * queues: --queues, else those of the comparison, else each world's own;
 // * policies: --policies, else those of the comparison; else each world's own when there is a list
 //   of queues or when an axis sets scheduler.policy, else all;
 // * seeds: --seeds, else those of the comparison, else the scenario's seed.
-// Each contender has the defaults that it would have in a run of its own. Where the workload of a
-// fill says nothing about how much load it is (no tuning, no share of the cluster to be asked for,
-// no jobs written out), it is tuned to `fill_ratio`, if given.
+// Each contender has the defaults that it would have in a run of its own. If the workload of a fill
+// does not determine its load (no tuning, no share of the cluster to be asked for, no jobs written
+// out), it is tuned to `fill_ratio`, if given.
 // With --worlds a contender is a world, and its policy is the one of --policies, else the
 // scenario's, else least-allocated; the comparison may have neither axes nor queues, and its
-// policies are not looked at. A fill is tuned before it becomes a stream. InvalidArgument for a
-// wrong comparison, for more than 1,000 contenders, for what does not resolve (the message names
-// the world) and for queues in a fill.
+// policies are ignored. A fill is tuned before it becomes a stream. InvalidArgument for a wrong
+// comparison, for more than 1,000 contenders, for a scenario that does not resolve (the message
+// names the world) and for queues in a fill.
 absl::StatusOr<Contenders> MakeContenders(const ContenderFlags& flags, const GivenScenario& given,
                                           std::optional<double> fill_ratio);
 
-// Says in one line on standard error when there are several seeds and none of the contenders
-// depends on them.
+// Prints one line to standard error if there are several seeds and no contender depends on them.
 void NoteIdleSeeds(const Contenders& contenders);
 
 }  // namespace drasim

@@ -1,8 +1,8 @@
 // Means over seeds with confidence intervals.
 //
-// Figures are decimals, which doubles hold only nearly, so sums and differences of them carry
-// noise: 95.24600000000001 for 95.246. Results here are rounded to the digits that the figures
-// determine.
+// Figures are decimals, which doubles represent only approximately, so their sums and differences
+// carry noise: 95.24600000000001 for 95.246. Results here are rounded to the digits that the
+// figures determine.
 #ifndef DRASIM_SIM_COMPARE_STATISTICS_H_
 #define DRASIM_SIM_COMPARE_STATISTICS_H_
 
@@ -19,9 +19,9 @@ struct MeanInterval {
 };
 MeanInterval MeanOf(const std::vector<double>& values);
 
-// A difference of figures, or what follows from differences, without the digits that only the
-// rounding of the figures has made: nine decimals, fewer for figures from 100,000 on. `scale`: the
-// largest absolute value among the figures.
+// A difference of figures, or a value computed from differences, without the digits that are
+// rounding noise: nine decimals, fewer for figures from 100,000 on. `scale`: the largest absolute
+// value among the figures.
 double RoundDifference(double difference, double scale);
 
 // The 97.5 % quantile of Student's t with that many degrees of freedom (1 or more), to three

@@ -1,5 +1,5 @@
-// Worlds side by side: the printed table, with a row per metric and a column per world, and what
-// stands below it.
+// Worlds side by side: the printed table, with a row per metric and a column per world, and the
+// lines on failures below it.
 #ifndef DRASIM_SIM_COMPARE_WORLD_TABLE_H_
 #define DRASIM_SIM_COMPARE_WORLD_TABLE_H_
 
@@ -16,19 +16,18 @@ namespace drasim {
 
 struct WorldColumn {
   std::string name;                    // as in --worlds
-  std::vector<MeanInterval> metrics;   // beside the table's
-  std::vector<bool> defined;           // whether there is such a figure
+  std::vector<MeanInterval> metrics;   // parallel to the table's
+  std::vector<bool> defined;           // whether the world has the figure
   std::vector<FailureCount> failures;  // of the first seed
 };
 
-// A heading of two lines (front end, policy); then each metric: its mean, with +- where there are
-// several seeds, and in brackets how much more it is than in the first world, "=" for just as much.
-// The best value of a row is bold with `ansi`, unless all are the same. REQUIRES: at least one
-// column.
+// A heading of two lines (front end, policy); then each metric: its mean, with +- if there are
+// several seeds, and in brackets the difference from the first world, "=" for none. With `ansi`,
+// the best value of a row is bold unless all are the same. REQUIRES: at least one column.
 std::string WorldTable(absl::Span<const CellMetric> metrics, absl::Span<const WorldColumn> columns,
                        size_t seeds, bool ansi);
 
-// For each world that has some, its most frequent failures, three at most. Empty when none has.
+// The most frequent failures of each world that has some, three at most. Empty if none has.
 std::string FailureLines(absl::Span<const WorldColumn> columns);
 
 }  // namespace drasim
