@@ -1,6 +1,7 @@
 // drasim-gui: parse the command line, fold the ledger, show it, map the status to an exit code.
 
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,11 +11,11 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "absl/types/optional.h"
 #include "gui/app/window.h"
 #include "gui/view/run_view.h"
+#include "model/status_macros.h"
 #include "model/time.h"
-#include "sim/app/cli.h"
+#include "sim/app/exit_codes.h"
 #include "sim/app/flags.h"
 #include "sim/record/version.h"
 #include "sim/scenario/duration_text.h"
@@ -61,15 +62,15 @@ absl::Status ReadSize(const ParsedFlags& flags, absl::string_view name, int* siz
 }
 
 // Nothing without --at.
-absl::StatusOr<absl::optional<SimTime>> ReadMoment(const ParsedFlags& flags) {
-  if (!flags.Has("at")) return absl::optional<SimTime>();
+absl::StatusOr<std::optional<SimTime>> ReadMoment(const ParsedFlags& flags) {
+  if (!flags.Has("at")) return std::optional<SimTime>();
   const std::string text = flags.GetOr("at", "");
   const absl::StatusOr<SimDuration> at = ParseDuration(text);
   if (text.empty() || !at.ok()) {
     return absl::InvalidArgumentError(absl::StrCat(
         "--at: found '", text, "', expected a time from the start of the run, such as 90s or 1h"));
   }
-  return absl::optional<SimTime>(SimTime(at->ns()));
+  return std::optional<SimTime>(SimTime(at->ns()));
 }
 
 absl::StatusOr<std::string> LedgerPath(const ParsedFlags& flags) {
@@ -89,19 +90,16 @@ absl::StatusOr<std::string> LedgerPath(const ParsedFlags& flags) {
 
 absl::Status Show(const ParsedFlags& flags) {
   WindowOptions options;
-  if (absl::Status s = ReadSize(flags, "width", &options.width); !s.ok()) return s;
-  if (absl::Status s = ReadSize(flags, "height", &options.height); !s.ok()) return s;
+  RETURN_IF_ERROR(ReadSize(flags, "width", &options.width));
+  RETURN_IF_ERROR(ReadSize(flags, "height", &options.height));
   options.screenshot = flags.GetOr("screenshot", "");
   if (flags.Has("screenshot") && options.screenshot.empty()) {
     return absl::InvalidArgumentError("--screenshot needs the name of a file");
   }
-  const absl::StatusOr<std::string> path = LedgerPath(flags);
-  if (!path.ok()) return path.status();
-  const absl::StatusOr<absl::optional<SimTime>> at = ReadMoment(flags);
-  if (!at.ok()) return at.status();
-  const absl::StatusOr<RunView> view = OpenRunView(*path, *at);
-  if (!view.ok()) return view.status();
-  if (absl::Status s = ShowWindow(*view, options); !s.ok()) return s;
+  ASSIGN_OR_RETURN(const std::string path, LedgerPath(flags));
+  ASSIGN_OR_RETURN(const std::optional<SimTime> at, ReadMoment(flags));
+  ASSIGN_OR_RETURN(const RunView view, OpenRunView(path, at));
+  RETURN_IF_ERROR(ShowWindow(view, options));
   if (!options.screenshot.empty()) std::printf("%s\n", options.screenshot.c_str());
   return absl::OkStatus();
 }

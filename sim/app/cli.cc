@@ -6,18 +6,21 @@
 #include <cstdio>
 #include <cstring>
 
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
 #include "model/text/did_you_mean.h"
 #include "sim/app/commands.h"
+#include "sim/app/exit_codes.h"
+#include "sim/app/flags.h"
 #include "sim/app/format_flag.h"
 #include "sim/record/data_table.h"
 #include "sim/record/version.h"
 
 namespace drasim {
 namespace {
-
-constexpr absl::string_view kQuiet = "drasim-quiet-failure";
 
 std::string Overview() {
   std::string text =
@@ -45,24 +48,9 @@ std::string HelpOf(const Command& c) {
 
 void Print(absl::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
-int ExitCodeOf(const absl::Status& status) {
-  switch (status.code()) {
-    case absl::StatusCode::kInvalidArgument:
-    case absl::StatusCode::kNotFound:
-    case absl::StatusCode::kAlreadyExists:
-    case absl::StatusCode::kPermissionDenied:
-    case absl::StatusCode::kOutOfRange:
-    case absl::StatusCode::kFailedPrecondition:
-    case absl::StatusCode::kDataLoss:
-      return kExitUsage;
-    default:
-      return kExitFailed;
-  }
-}
-
 int Report(const absl::Status& status, OutputFormat format) {
   if (status.ok()) return kExitOk;
-  if (status.message() == kQuiet) return kExitFailed;
+  if (IsQuietFailure(status)) return kExitFailed;
   const int exit_code = ExitCodeOf(status);
   const std::string text = format == OutputFormat::kJson
                                ? ErrorJson(status, exit_code)
@@ -191,8 +179,6 @@ absl::Status FlushStandardOutput() {
 }
 
 }  // namespace
-
-absl::Status QuietFailure() { return absl::AbortedError(kQuiet); }
 
 int RunCli(const std::vector<std::string>& args) {
   const int code = RunCommandLine(args);

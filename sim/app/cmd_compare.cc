@@ -27,6 +27,7 @@
 #include "model/text/text_table.h"
 #include "sim/app/commands.h"
 #include "sim/app/format_flag.h"
+#include "sim/app/scenario_flags.h"
 #include "sim/compare/cell.h"
 #include "sim/compare/cell_metrics.h"
 #include "sim/compare/contenders.h"

@@ -9,9 +9,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "model/hash.h"
+#include "model/status_macros.h"
 #include "model/text/json_writer.h"
-#include "sim/app/cli.h"
 #include "sim/app/commands.h"
+#include "sim/app/exit_codes.h"
 #include "sim/app/format_flag.h"
 #include "sim/record/data_table.h"
 #include "sim/record/ledger_reader.h"
@@ -102,10 +103,7 @@ absl::Status DiffCommand(const ParsedFlags& flags) {
     return absl::InvalidArgumentError("diff needs two ledgers (files or run folders)");
   std::unique_ptr<LedgerReader> ledgers[2];
   for (size_t i = 0; i < 2; ++i) {
-    absl::StatusOr<std::unique_ptr<LedgerReader>> opened =
-        LedgerReader::Open(flags.positional()[i]);
-    if (!opened.ok()) return opened.status();
-    ledgers[i] = *std::move(opened);
+    ASSIGN_OR_RETURN(ledgers[i], LedgerReader::Open(flags.positional()[i]));
   }
   const OutputFormat format = FormatOf(flags);
   DataTable parting({"ledger", "seconds", "event", "pod", "node", "text"});
@@ -113,9 +111,7 @@ absl::Status DiffCommand(const ParsedFlags& flags) {
     Record records[2];
     bool more[2];
     for (size_t i = 0; i < 2; ++i) {
-      absl::StatusOr<bool> next = ledgers[i]->Next(&records[i]);
-      if (!next.ok()) return next.status();
-      more[i] = *next;
+      ASSIGN_OR_RETURN(more[i], ledgers[i]->Next(&records[i]));
     }
     if (!more[0] && !more[1]) break;
     std::string text[2];

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,17 +20,18 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
-#include "absl/types/optional.h"
 #include "model/mig_layout.h"
 #include "model/mig_product.h"
 #include "model/mig_table.h"
+#include "model/status_macros.h"
 #include "model/text/did_you_mean.h"
 #include "model/text/json_writer.h"
 #include "model/text/mig_catalogue.h"
 #include "model/text/text_table.h"
-#include "sim/app/cli.h"
 #include "sim/app/commands.h"
+#include "sim/app/exit_codes.h"
 #include "sim/app/format_flag.h"
+#include "sim/app/mig_arguments.h"
 #include "sim/record/data_table.h"
 
 namespace drasim {
@@ -37,22 +39,9 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-absl::Status AtMost(size_t arguments, const ParsedFlags& flags) {
-  if (flags.positional().size() <= arguments) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("unexpected argument '", flags.positional()[arguments], "'"));
-}
-
-absl::StatusOr<const MigProduct*> ProductNamed(const std::string& name) {
-  const MigProduct* const product = FindMigProduct(name);
-  if (product == nullptr) return UnknownMigProduct(name);
-  return product;
-}
-
 absl::StatusOr<MigTable> DriverTable(const MigProduct& product, const ParsedFlags& flags) {
-  const absl::StatusOr<MigRules> rules = MigRulesOfDriver(product, flags);
-  if (!rules.ok()) return rules.status();
-  return MigTable::Make(product, *rules);
+  ASSIGN_OR_RETURN(const MigRules rules, MigRulesOfDriver(product, flags));
+  return MigTable::Make(product, rules);
 }
 
 std::string AmountText(int32_t amount) { return amount < 0 ? "?" : absl::StrCat(amount); }
@@ -351,11 +340,10 @@ std::string WhyNot(const MigTable& table, const MigRequest& request) {
 }
 
 absl::StatusOr<Fit> TryLayout(const MigTable& table, const std::string& text) {
-  absl::StatusOr<MigRequest> request = ParseLayout(table, text, MigCatalogue());
-  if (!request.ok()) return request.status();
+  ASSIGN_OR_RETURN(MigRequest request, ParseLayout(table, text, MigCatalogue()));
   Fit fit;
   fit.text = text;
-  fit.request = *std::move(request);
+  fit.request = std::move(request);
   fit.state = FindLayout(table, fit.request);
   if (fit.state == kNoMigState) {
     fit.why = WhyNot(table, fit.request);
@@ -492,42 +480,38 @@ struct Drawing {
 
 absl::StatusOr<Drawing> DrawOn(const MigProduct& product, const std::string& layout,
                                const ParsedFlags& flags) {
-  const absl::StatusOr<MigTable> table = DriverTable(product, flags);
-  if (!table.ok()) return table.status();
-  const absl::StatusOr<MigRequest> request = ParseLayout(*table, layout, MigCatalogue());
-  if (!request.ok()) return request.status();
-  const MigState state = FindLayout(*table, *request);
+  ASSIGN_OR_RETURN(const MigTable table, DriverTable(product, flags));
+  ASSIGN_OR_RETURN(const MigRequest request, ParseLayout(table, layout, MigCatalogue()));
+  const MigState state = FindLayout(table, request);
   if (state == kNoMigState) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "layout: found '", layout, "', which does not fit: ", WhyNot(*table, *request)));
+    return absl::InvalidArgumentError(
+        absl::StrCat("layout: found '", layout, "', which does not fit: ", WhyNot(table, request)));
   }
   Drawing drawing;
   drawing.product = product.group;
-  drawing.layout = MigLayoutText(*table, state);
-  drawing.picture = DrawLayout(*table, state);
+  drawing.layout = MigLayoutText(table, state);
+  drawing.picture = DrawLayout(table, state);
   return drawing;
 }
 
 absl::StatusOr<Drawing> DrawOnNamed(const std::string& name, const std::string& layout,
                                     const ParsedFlags& flags) {
-  const absl::StatusOr<const MigProduct*> product = ProductNamed(name);
-  if (!product.ok()) return product.status();
-  return DrawOn(**product, layout, flags);
+  ASSIGN_OR_RETURN(const MigProduct* const product, MigProductNamed(name));
+  return DrawOn(*product, layout, flags);
 }
 
 // On the first product that has the profiles and where the layout fits.
 absl::StatusOr<Drawing> DrawOnSome(const std::string& layout, const ParsedFlags& flags) {
-  const absl::StatusOr<std::vector<const MigProduct*>> products = ProductsOf(layout);
-  if (!products.ok()) return products.status();
+  ASSIGN_OR_RETURN(const std::vector<const MigProduct*> products, ProductsOf(layout));
   absl::Status first_error;
-  for (const MigProduct* const product : *products) {
+  for (const MigProduct* const product : products) {
     absl::StatusOr<Drawing> drawing = DrawOn(*product, layout, flags);
     if (!drawing.ok()) {
       first_error.Update(drawing.status());
       continue;
     }
     drawing->chosen = true;
-    for (const MigProduct* const other : *products) {
+    for (const MigProduct* const other : products) {
       if (other != product) drawing->others.push_back(other->group);
     }
     return drawing;
@@ -544,18 +528,9 @@ std::string DrawingText(const Drawing& drawing) {
 
 }  // namespace
 
-absl::StatusOr<const MigProduct*> MigProductArgument(const ParsedFlags& flags, size_t most) {
-  if (flags.positional().empty()) {
-    return absl::InvalidArgumentError(
-        "expected a GPU product such as A100-40GB; `drasim mig products` lists them");
-  }
-  if (absl::Status s = AtMost(most, flags); !s.ok()) return s;
-  return ProductNamed(flags.positional()[0]);
-}
-
 absl::Status MigProductsCommand(const ParsedFlags& flags) {
   const OutputFormat format = FormatOf(flags);
-  if (absl::Status s = AtMost(0, flags); !s.ok()) return s;
+  RETURN_IF_ERROR(AtMostArguments(0, flags));
   const std::string text = format == OutputFormat::kJson  ? ProductsJson()
                            : format == OutputFormat::kCsv ? ProductsCsv()
                                                           : ProductsText();
@@ -565,13 +540,11 @@ absl::Status MigProductsCommand(const ParsedFlags& flags) {
 
 absl::Status MigProfilesCommand(const ParsedFlags& flags) {
   const OutputFormat format = FormatOf(flags);
-  const absl::StatusOr<const MigProduct*> product = MigProductArgument(flags, 1);
-  if (!product.ok()) return product.status();
-  const absl::StatusOr<MigRules> rules = MigRulesOfDriver(**product, flags);
-  if (!rules.ok()) return rules.status();
-  const std::string text = format == OutputFormat::kJson  ? ProductJson(**product, *rules)
-                           : format == OutputFormat::kCsv ? ProfilesCsv(**product)
-                                                          : ProductText(**product, *rules);
+  ASSIGN_OR_RETURN(const MigProduct* const product, MigProductArgument(flags, 1));
+  ASSIGN_OR_RETURN(const MigRules rules, MigRulesOfDriver(*product, flags));
+  const std::string text = format == OutputFormat::kJson  ? ProductJson(*product, rules)
+                           : format == OutputFormat::kCsv ? ProfilesCsv(*product)
+                                                          : ProductText(*product, rules);
   std::fputs(text.c_str(), stdout);
   return absl::OkStatus();
 }
@@ -579,46 +552,42 @@ absl::Status MigProfilesCommand(const ParsedFlags& flags) {
 absl::Status MigFitsCommand(const ParsedFlags& flags) {
   const OutputFormat format = FormatOf(flags);
   const Names& given = flags.positional();
-  const absl::StatusOr<const MigProduct*> product = MigProductArgument(flags, given.size());
-  if (!product.ok()) return product.status();
+  ASSIGN_OR_RETURN(const MigProduct* const product, MigProductArgument(flags, given.size()));
   if (given.size() < 2) {
     return absl::InvalidArgumentError("expected a layout such as 3g.20gb:2 or 3g.20gb@4");
   }
-  const absl::StatusOr<MigTable> table = DriverTable(**product, flags);
-  if (!table.ok()) return table.status();
+  ASSIGN_OR_RETURN(const MigTable table, DriverTable(*product, flags));
   std::vector<Fit> fits;
   bool all = true;
   for (size_t i = 1; i < given.size(); ++i) {
-    absl::StatusOr<Fit> fit = TryLayout(*table, given[i]);
-    if (!fit.ok()) return fit.status();
-    all = all && fit->state != kNoMigState;
-    fits.push_back(*std::move(fit));
+    ASSIGN_OR_RETURN(Fit fit, TryLayout(table, given[i]));
+    all = all && fit.state != kNoMigState;
+    fits.push_back(std::move(fit));
   }
-  const std::string text = format == OutputFormat::kJson  ? FitsJson(*table, fits)
-                           : format == OutputFormat::kCsv ? FitsCsv(*table, fits)
-                                                          : FitsText(*table, fits);
+  const std::string text = format == OutputFormat::kJson  ? FitsJson(table, fits)
+                           : format == OutputFormat::kCsv ? FitsCsv(table, fits)
+                                                          : FitsText(table, fits);
   std::fputs(text.c_str(), stdout);
   return all ? absl::OkStatus() : QuietFailure();
 }
 
 absl::Status MigDrawCommand(const ParsedFlags& flags) {
   const Names& given = flags.positional();
-  absl::optional<std::string> name = flags.Get("product");
-  if (absl::Status s = AtMost(name.has_value() ? 1 : 2, flags); !s.ok()) return s;
+  std::optional<std::string> name = flags.Get("product");
+  RETURN_IF_ERROR(AtMostArguments(name.has_value() ? 1 : 2, flags));
   if (given.size() == 2) name = given[0];
   if (given.empty() || (given.size() == 1 && FindMigProduct(given[0]) != nullptr)) {
     return absl::InvalidArgumentError("expected a layout such as 3g.20gb:2 or 3g.20gb@4");
   }
-  const absl::StatusOr<Drawing> drawing =
-      name.has_value() ? DrawOnNamed(*name, given.back(), flags) : DrawOnSome(given.back(), flags);
-  if (!drawing.ok()) return drawing.status();
+  ASSIGN_OR_RETURN(const Drawing drawing, name.has_value() ? DrawOnNamed(*name, given.back(), flags)
+                                                           : DrawOnSome(given.back(), flags));
   const OutputFormat format = FormatOf(flags);
   if (format == OutputFormat::kText) {
-    std::fputs(DrawingText(*drawing).c_str(), stdout);
+    std::fputs(DrawingText(drawing).c_str(), stdout);
     return absl::OkStatus();
   }
   DataTable table({"product", "layout", "drawing"});
-  table.AddRow().Text(drawing->product).Text(drawing->layout).Text(drawing->picture);
+  table.AddRow().Text(drawing.product).Text(drawing.layout).Text(drawing.picture);
   std::fputs(DocumentOf("mig-draw", table, format).c_str(), stdout);
   return absl::OkStatus();
 }

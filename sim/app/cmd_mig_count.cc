@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,17 +18,18 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
-#include "absl/types/optional.h"
 #include "absl/types/span.h"
 #include "model/mig_layout.h"
 #include "model/mig_product.h"
 #include "model/mig_table.h"
+#include "model/status_macros.h"
 #include "model/text/json_writer.h"
 #include "model/text/mig_catalogue.h"
 #include "model/text/mig_table_set.h"
 #include "model/text/text_table.h"
 #include "sim/app/commands.h"
 #include "sim/app/format_flag.h"
+#include "sim/app/mig_arguments.h"
 #include "sim/record/data_table.h"
 
 namespace drasim {
@@ -38,8 +40,7 @@ using Names = std::vector<std::string>;
 // The names of profiles in a flag's value, as the product's table has them.
 absl::StatusOr<Names> ProfilesIn(const MigProduct& product, absl::string_view flag,
                                  absl::string_view text) {
-  const absl::StatusOr<MigTable> all = MigTable::Make(product);
-  if (!all.ok()) return all.status();
+  ASSIGN_OR_RETURN(const MigTable all, MigTable::Make(product));
   Names names;
   for (const absl::string_view part : absl::StrSplit(text, ',')) {
     const absl::string_view name = absl::StripAsciiWhitespace(part);
@@ -48,34 +49,31 @@ absl::StatusOr<Names> ProfilesIn(const MigProduct& product, absl::string_view fl
           "--", flag, ": found '", text, "', expected names of profiles with commas between them"));
     }
     // Its errors also know the profiles of other products.
-    const absl::StatusOr<MigRequest> known = ParseLayout(*all, name, MigCatalogue());
+    const absl::StatusOr<MigRequest> known = ParseLayout(all, name, MigCatalogue());
     if (!known.ok()) {
       return absl::InvalidArgumentError(absl::StrCat("--", flag, ": ", known.status().message()));
     }
-    names.push_back(all->profiles()[static_cast<size_t>(all->FindProfile(name))].name);
+    names.push_back(all.profiles()[static_cast<size_t>(all.FindProfile(name))].name);
   }
   return names;
 }
 
 // Restricts the rules to --profiles.
 absl::Status ReadProfiles(const MigProduct& product, const ParsedFlags& flags, MigRules* rules) {
-  const absl::optional<std::string> text = flags.Get("profiles");
+  const std::optional<std::string> text = flags.Get("profiles");
   if (!text.has_value()) return absl::OkStatus();
-  absl::StatusOr<Names> names = ProfilesIn(product, "profiles", *text);
-  if (!names.ok()) return names.status();
-  rules->profiles = *std::move(names);
+  ASSIGN_OR_RETURN(rules->profiles, ProfilesIn(product, "profiles", *text));
   return absl::OkStatus();
 }
 
 absl::Status ReadForbidden(const MigProduct& product, const ParsedFlags& flags, MigRules* rules) {
   for (const std::string& text : flags.All("forbid")) {
-    const absl::StatusOr<Names> names = ProfilesIn(product, "forbid", text);
-    if (!names.ok()) return names.status();
-    if (names->size() != 2) {
+    ASSIGN_OR_RETURN(const Names names, ProfilesIn(product, "forbid", text));
+    if (names.size() != 2) {
       return absl::InvalidArgumentError(
           absl::StrCat("--forbid: found '", text, "', expected two profiles, A,B"));
     }
-    rules->forbidden.emplace_back(names->front(), names->back());
+    rules->forbidden.emplace_back(names.front(), names.back());
   }
   return absl::OkStatus();
 }
@@ -233,71 +231,31 @@ std::string CountCsv(const MigTable& table) {
 
 }  // namespace
 
-absl::StatusOr<MigRules> MigRulesOfDriver(const MigProduct& product, const ParsedFlags& flags) {
-  int32_t branch = 0;
-  const absl::optional<std::string> text = flags.Get("driver");
-  if (text.has_value() && (!absl::SimpleAtoi(*text, &branch) || branch < 1)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--driver: found '", *text, "', expected a driver branch such as 550"));
-  }
-  return RulesOfDriver(product, branch);
-}
-
-std::vector<std::string> MigRuleLines(absl::Span<const MigProfile> profiles,
-                                      const MigRules& rules) {
-  Names lines;
-  if (std::any_of(profiles.begin(), profiles.end(),
-                  [](const MigProfile& p) { return p.has_media_extension(); })) {
-    lines.emplace_back("At most one instance of a GPU has the media extension (+me).");
-  }
-  for (const auto& [one, other] : rules.forbidden) {
-    lines.push_back(absl::StrCat("A ", one, " and a ", other, " are never on one GPU."));
-  }
-  if (rules.media_engines) {
-    lines.emplace_back("Instances have no more media engines together than the GPU has.");
-  }
-  return lines;
-}
-
-void WriteMigRules(const MigRules& rules, JsonWriter* json) {
-  json->Key("forbid").BeginArray();
-  for (const auto& [one, other] : rules.forbidden) {
-    json->BeginArray().String(one).String(other).EndArray();
-  }
-  json->EndArray();
-  json->Key("engines").Bool(rules.media_engines);
-}
-
 absl::Status MigLayoutsCommand(const ParsedFlags& flags) {
   const OutputFormat format = FormatOf(flags);
-  const absl::StatusOr<const MigProduct*> product = MigProductArgument(flags, 1);
-  if (!product.ok()) return product.status();
-  absl::StatusOr<MigRules> rules = MigRulesOfDriver(**product, flags);
-  if (!rules.ok()) return rules.status();
-  if (absl::Status s = ReadProfiles(**product, flags, &*rules); !s.ok()) return s;
-  const absl::StatusOr<MigTable> table = MigTable::Make(**product, *rules);
-  if (!table.ok()) return table.status();
+  ASSIGN_OR_RETURN(const MigProduct* const product, MigProductArgument(flags, 1));
+  ASSIGN_OR_RETURN(MigRules rules, MigRulesOfDriver(*product, flags));
+  RETURN_IF_ERROR(ReadProfiles(*product, flags, &rules));
+  ASSIGN_OR_RETURN(const MigTable table, MigTable::Make(*product, rules));
   const bool all = flags.Has("all");
-  const std::string text = format == OutputFormat::kJson  ? LayoutsJson(*table, *rules, all)
-                           : format == OutputFormat::kCsv ? LayoutsCsv(*table, all)
-                                                          : LayoutsText(*table, *rules, all);
+  const std::string text = format == OutputFormat::kJson  ? LayoutsJson(table, rules, all)
+                           : format == OutputFormat::kCsv ? LayoutsCsv(table, all)
+                                                          : LayoutsText(table, rules, all);
   std::fputs(text.c_str(), stdout);
   return absl::OkStatus();
 }
 
 absl::Status MigCountCommand(const ParsedFlags& flags) {
   const OutputFormat format = FormatOf(flags);
-  const absl::StatusOr<const MigProduct*> product = MigProductArgument(flags, 1);
-  if (!product.ok()) return product.status();
+  ASSIGN_OR_RETURN(const MigProduct* const product, MigProductArgument(flags, 1));
   MigRules rules;
   rules.media_engines = flags.Has("engines");
-  if (absl::Status s = ReadProfiles(**product, flags, &rules); !s.ok()) return s;
-  if (absl::Status s = ReadForbidden(**product, flags, &rules); !s.ok()) return s;
-  const absl::StatusOr<MigTable> table = MigTable::Make(**product, rules);
-  if (!table.ok()) return table.status();
-  const std::string text = format == OutputFormat::kJson  ? CountJson(*table, rules)
-                           : format == OutputFormat::kCsv ? CountCsv(*table)
-                                                          : CountText(*table, rules);
+  RETURN_IF_ERROR(ReadProfiles(*product, flags, &rules));
+  RETURN_IF_ERROR(ReadForbidden(*product, flags, &rules));
+  ASSIGN_OR_RETURN(const MigTable table, MigTable::Make(*product, rules));
+  const std::string text = format == OutputFormat::kJson  ? CountJson(table, rules)
+                           : format == OutputFormat::kCsv ? CountCsv(table)
+                                                          : CountText(table, rules);
   std::fputs(text.c_str(), stdout);
   return absl::OkStatus();
 }

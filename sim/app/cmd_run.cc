@@ -7,14 +7,15 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/types/optional.h"
 #include "sim/app/commands.h"
 #include "sim/app/format_flag.h"
+#include "sim/app/scenario_flags.h"
 #include "sim/compare/cell.h"
 #include "sim/record/data_table.h"
 #include "sim/record/folder_lock.h"
@@ -34,11 +35,11 @@ void OnSignal(int) { stop_requested.store(true); }
 
 // What the command line asks for.
 struct RunRequest {
-  std::unique_ptr<FolderLock> lock;       // of output.dir, if any; released last
-  std::unique_ptr<BegunScenario> begun;   // until there is a ledger
-  proto::Scenario scenario;               // resolved
-  GivenScenario given;                    // where its values come from, for messages
-  absl::optional<Resumption> resumption;  // with --resume
+  std::unique_ptr<FolderLock> lock;      // of output.dir, if any; released last
+  std::unique_ptr<BegunScenario> begun;  // until there is a ledger
+  proto::Scenario scenario;              // resolved
+  GivenScenario given;                   // where its values come from, for messages
+  std::optional<Resumption> resumption;  // with --resume
 };
 
 // Keys that --resume accepts without the scenario.

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -104,7 +105,7 @@ void PrintWarnings(const WorkloadInput& input) {
 
 absl::StatusOr<int64_t> CountFlag(const ParsedFlags& flags, absl::string_view name,
                                   int64_t fallback) {
-  const absl::optional<std::string> text = flags.Get(name);
+  const std::optional<std::string> text = flags.Get(name);
   if (!text.has_value()) return fallback;
   int64_t value = 0;
   if (!absl::SimpleAtoi(*text, &value) || value < 0) {

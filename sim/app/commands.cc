@@ -1,45 +1,9 @@
 #include "sim/app/commands.h"
 
-#include <algorithm>
-#include <cstdio>
-#include <map>
-#include <utility>
-
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
-#include "absl/strings/str_replace.h"
-#include "absl/strings/str_split.h"
-#include "model/text/yaml_proto.h"
-#include "sim/app/cli.h"
-#include "sim/compare/cell.h"
-#include "sim/run/simulation.h"
-#include "sim/scenario/scenario_paths.h"
-#include "traces/byte_source.h"
+#include "sim/app/scenario_flags.h"
 
 namespace drasim {
 namespace {
-
-// Texts for --help that follow the registry; they live as long as the program.
-absl::string_view PolicyNames() {
-  static const auto* const text = [] {
-    std::vector<std::string> names;
-    for (const PolicyEntry& entry : BuiltinRegistry().policies()) names.push_back(entry.name);
-    return new std::string(absl::StrJoin(names, ", "));
-  }();
-  return *text;
-}
-
-absl::string_view QueueChoices() {
-  static const auto* const text = new std::string(
-      absl::StrCat(absl::StrJoin(QueueNames(), ", "), " (in a replay; default: kubernetes)"));
-  return *text;
-}
-
-absl::string_view ChooserNames() {
-  static const auto* const text = new std::string(absl::StrCat(
-      absl::StrJoin(BuiltinRegistry().allocator_names(), ", "), " (default: the policy's own)"));
-  return *text;
-}
 
 std::vector<FlagSpec> With(std::vector<FlagSpec> own) {
   const std::vector<FlagSpec>& shared = ScenarioFlags();
@@ -271,16 +235,6 @@ std::vector<Command> MigCommands() {
   };
 }
 
-absl::StatusOr<std::string> FlagToKey(const FlagSpec& spec, const std::string& value) {
-  if (spec.choices == "on,off") {
-    if (value == "on" || value == "true") return std::string("true");
-    if (value == "off" || value == "false") return std::string("false");
-    return absl::InvalidArgumentError(
-        absl::StrCat("--", spec.name, ": found '", value, "', expected on or off"));
-  }
-  return value;
-}
-
 }  // namespace
 
 const std::vector<Command>& Commands() {
@@ -291,134 +245,6 @@ const std::vector<Command>& Commands() {
     return all;
   }();
   return *commands;
-}
-
-const std::vector<FlagSpec>& ScenarioFlags() {
-  static const auto* const flags = new std::vector<FlagSpec>{
-      {"scenario", "", "FILE", "the scenario file; - is standard input"},
-      {"trace", "workload.trace.format", "FORMAT",
-       "format of the pod list: a format's name or a mapping file"},
-      {"nodes", "cluster.path", "FILE", "the node list, .csv, or Node objects, .yaml; perhaps .gz"},
-      {"pods", "workload.trace.path", "FILE", "the pod list, .csv or .csv.gz"},
-      {"policy", "scheduler.policy", "NAME", PolicyNames()},
-      {"queue", "scheduler.queue", "NAME", QueueChoices()},
-      {"device-chooser", "scheduler.device_chooser", "NAME", ChooserNames()},
-      {"mode", "mode", "MODE", "use of time", "fill,replay"},
-      {"order", "order", "ORDER", "arrival order and tie-breaks", "artifact,seeded,trace"},
-      {"seed", "seed", "N", "of every random choice (default 42)"},
-      {"tuning-ratio", "workload.tuning.ratio", "R",
-       "inflate or thin the workload to R times the cluster's GPUs"},
-      {"limit", "workload.limit", "N", "at most N jobs"},
-      {"lenient", "workload.trace.lenient", "", "skip and count bad rows instead of stopping"},
-      {"sort-window", "workload.trace.sort_window", "TIME",
-       "keep so much of the trace in order while reading, such as 1h"},
-      {"cache", "scheduler.cache", "on|off", "per-shape caches; never changes a decision",
-       "on,off"},
-      {"set", "", "KEY=VALUE",
-       "any scenario key, such as workload.generated.pods=1000; may be repeated"},
-  };
-  return *flags;
-}
-
-absl::StatusOr<GivenScenario> ScenarioFromFlags(const ParsedFlags& flags) {
-  GivenScenario given;
-  proto::Scenario& scenario = given.scenario;
-  std::vector<std::string> files = flags.All("scenario");
-  files.insert(files.end(), flags.positional().begin(), flags.positional().end());
-  if (files.size() > 1) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("expected one scenario file, found ", absl::StrJoin(files, ", ")));
-  }
-  if (!files.empty()) {
-    absl::StatusOr<std::unique_ptr<ByteSource>> source = OpenByteSource(files[0]);
-    if (!source.ok()) return source.status();
-    absl::StatusOr<std::string> text = ReadAll(**source, kMaxScenarioBytes);
-    if (!text.ok()) return text.status();
-    given.file = (*source)->name();
-    given.text = *std::move(text);
-    if (absl::Status s = ParseGiven(&given); !s.ok()) return s;
-    AnchorPaths(files[0], &scenario);
-  }
-  for (const auto& [name, value] : flags.given()) {
-    for (const Command& command : Commands()) {
-      if (command.name != "run") continue;
-      for (const FlagSpec& spec : command.flags) {
-        if (spec.name != name || spec.key.empty()) continue;
-        absl::StatusOr<std::string> text = FlagToKey(spec, value);
-        if (!text.ok()) return text.status();
-        if (absl::Status s = SetField(spec.key, *text, absl::StrCat("--", name), &scenario);
-            !s.ok()) {
-          return s;
-        }
-        given.overridden.emplace_back(spec.key);
-      }
-    }
-  }
-  for (const std::string& setting : flags.All("set")) {
-    const std::pair<absl::string_view, absl::string_view> pair =
-        absl::StrSplit(setting, absl::MaxSplits('=', 1));
-    if (setting.find('=') == std::string::npos) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("--set: found '", setting, "', expected KEY=VALUE"));
-    }
-    if (absl::Status s = SetField(pair.first, pair.second, "--set", &scenario); !s.ok()) return s;
-    given.overridden.emplace_back(pair.first);
-  }
-  return given;
-}
-
-absl::Status CompletionCommand(const ParsedFlags& flags) {
-  const std::string shell = flags.positional().empty() ? "bash" : flags.positional()[0];
-  if (shell != "bash" && shell != "zsh") {
-    return absl::InvalidArgumentError(
-        absl::StrCat("completion: found '", shell, "', expected bash or zsh"));
-  }
-  std::string script = shell == "zsh" ? "autoload -U +X bashcompinit && bashcompinit\n" : "";
-  absl::StrAppend(
-      &script,
-      "_drasim() {\n  local cur=${COMP_WORDS[COMP_CWORD]} cmd=\"${COMP_WORDS[1]}\" words\n",
-      "  [[ ( $cmd == trace || $cmd == mig ) && $COMP_CWORD -gt 2 ]] && "
-      "cmd=\"$cmd ${COMP_WORDS[2]}\"\n",
-      "  case \"$cmd\" in\n");
-  std::vector<std::string> top;
-  std::map<std::string, std::vector<std::string>> families;  // "trace" -> "stats", ...
-  for (const Command& c : Commands()) {
-    const std::vector<std::string> words = absl::StrSplit(c.name, ' ');
-    if (words.size() == 2) {
-      families[words[0]].push_back(words[1]);
-    } else {
-      top.push_back(words[0]);
-    }
-    std::vector<std::string> names = {"--help"};
-    for (const FlagSpec& f : c.flags) names.push_back(absl::StrCat("--", f.name));
-    absl::StrAppend(&script, "    '", c.name, "') words='", absl::StrJoin(names, " "), "';;\n");
-  }
-  for (const auto& [family, members] : families) {
-    top.push_back(family);
-    absl::StrAppend(&script, "    ", family, ") words='", absl::StrJoin(members, " "), "';;\n");
-  }
-  absl::StrAppend(&script, "    *) words='", absl::StrJoin(top, " "),
-                  " --help --version';;\n  esac\n", "  [[ $COMP_CWORD -eq 1 ]] && words='",
-                  absl::StrJoin(top, " "), " --help --version'\n",
-                  "  COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n",
-                  "  [[ -z \"$COMPREPLY\" ]] && COMPREPLY=($(compgen -f -- \"$cur\"))\n}\ncomplete "
-                  "-F _drasim drasim\n");
-  std::fputs(script.c_str(), stdout);
-  return absl::OkStatus();
-}
-
-ContenderFlags ContenderFlagsOf(const ParsedFlags& flags) {
-  const auto value = [&flags](absl::string_view name) -> std::optional<std::string> {
-    if (!flags.Has(name)) return std::nullopt;
-    return *flags.Get(name);
-  };
-  ContenderFlags given;
-  given.policies = value("policies");
-  given.queues = value("queues");
-  given.seeds = value("seeds");
-  given.worlds = value("worlds");
-  given.queue = value("queue");
-  return given;
 }
 
 }  // namespace drasim

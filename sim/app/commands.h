@@ -1,22 +1,26 @@
-// The subcommands. Each file cmd_*.cc holds one family and is registered in commands.cc.
+// The table of subcommands, and the functions that run them. Each file cmd_*.cc holds one family.
 #ifndef DRASIM_SIM_APP_COMMANDS_H_
 #define DRASIM_SIM_APP_COMMANDS_H_
 
-#include <cstddef>
-#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
-#include "absl/types/span.h"
-#include "model/mig_product.h"
-#include "model/mig_table.h"
-#include "model/text/json_writer.h"
+#include "absl/strings/string_view.h"
 #include "sim/app/flags.h"
-#include "sim/compare/contenders.h"
-#include "sim/scenario/given_scenario.h"
 
 namespace drasim {
+
+struct Command {
+  absl::string_view name;     // "run", "trace stats", ...
+  absl::string_view summary;  // one line
+  absl::string_view usage;    // behind "drasim NAME"
+  absl::string_view details;  // paragraphs for --help; may be empty
+  std::vector<FlagSpec> flags;
+  absl::Status (*run)(const ParsedFlags& flags);
+};
+
+// All subcommands in the order of `drasim --help`.
+const std::vector<Command>& Commands();
 
 absl::Status RunCommand(const ParsedFlags& flags);
 absl::Status CompareCommand(const ParsedFlags& flags);
@@ -35,26 +39,6 @@ absl::Status MigFitsCommand(const ParsedFlags& flags);
 absl::Status MigDrawCommand(const ParsedFlags& flags);
 absl::Status MigCountCommand(const ParsedFlags& flags);
 absl::Status CompletionCommand(const ParsedFlags& flags);
-
-// Shared by the mig commands.
-// The product that the first argument names; it lives as long as the program. InvalidArgument
-// without one, for an unknown name and for more than `most` arguments.
-absl::StatusOr<const MigProduct*> MigProductArgument(const ParsedFlags& flags, size_t most);
-// The product's rules with the driver of --driver (default: the newest).
-absl::StatusOr<MigRules> MigRulesOfDriver(const MigProduct& product, const ParsedFlags& flags);
-// What limits instances besides the places where they may sit, a sentence each.
-std::vector<std::string> MigRuleLines(absl::Span<const MigProfile> profiles, const MigRules& rules);
-// The keys "forbid" and "engines" of an object that is open.
-void WriteMigRules(const MigRules& rules, JsonWriter* json);
-
-// The flags that are shorthand for scenario keys, shared by run, compare and sweep.
-const std::vector<FlagSpec>& ScenarioFlags();
-// The scenario that the command line describes: the file (--scenario or the one positional
-// argument), then flags in order, then --set. Not resolved.
-absl::StatusOr<GivenScenario> ScenarioFromFlags(const ParsedFlags& flags);
-
-// The lists of contenders that flags name.
-ContenderFlags ContenderFlagsOf(const ParsedFlags& flags);
 
 }  // namespace drasim
 

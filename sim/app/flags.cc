@@ -1,7 +1,8 @@
 #include "sim/app/flags.h"
 
 #include <algorithm>
-#include <cstdint>
+#include <cstddef>
+#include <utility>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -12,22 +13,22 @@
 
 namespace drasim {
 
-absl::optional<std::string> ParsedFlags::Get(absl::string_view name) const {
+std::optional<std::string> ParsedFlags::Get(absl::string_view name) const {
   for (size_t i = given_.size(); i-- > 0;) {
-    if (given_[i].first == name) return given_[i].second;
+    if (given_[i].spec.name == name) return given_[i].value;
   }
-  return absl::nullopt;
+  return std::nullopt;
 }
 
 std::string ParsedFlags::GetOr(absl::string_view name, absl::string_view fallback) const {
-  const absl::optional<std::string> value = Get(name);
+  const std::optional<std::string> value = Get(name);
   return value.has_value() ? *value : std::string(fallback);
 }
 
 std::vector<std::string> ParsedFlags::All(absl::string_view name) const {
   std::vector<std::string> values;
-  for (const auto& [given, value] : given_) {
-    if (given == name) values.push_back(value);
+  for (const GivenFlag& given : given_) {
+    if (given.spec.name == name) values.push_back(given.value);
   }
   return values;
 }
@@ -75,11 +76,11 @@ absl::StatusOr<ParsedFlags> ParseFlags(absl::Span<const FlagSpec> specs,
     if (spec->value.empty() && value == "false") {
       auto& given = parsed.given_;
       given.erase(std::remove_if(given.begin(), given.end(),
-                                 [&](const auto& g) { return g.first == name; }),
+                                 [&](const GivenFlag& g) { return g.spec.name == name; }),
                   given.end());
       continue;
     }
-    parsed.given_.emplace_back(std::string(name), std::move(value));
+    parsed.given_.push_back({*spec, std::move(value)});
   }
   return parsed;
 }

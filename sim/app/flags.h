@@ -3,14 +3,12 @@
 #ifndef DRASIM_SIM_APP_FLAGS_H_
 #define DRASIM_SIM_APP_FLAGS_H_
 
-#include <cstdint>
+#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "absl/types/optional.h"
 #include "absl/types/span.h"
 
 namespace drasim {
@@ -23,27 +21,32 @@ struct FlagSpec {
   absl::string_view choices = "";  // comma-separated, for help and completion
 };
 
-// What was given, in order. Values of switches are "true".
+struct GivenFlag {
+  FlagSpec spec;
+  std::string value;  // "true" for a switch
+};
+
+// The flags and positional arguments of one command line, in order.
 class ParsedFlags {
  public:
   bool Has(absl::string_view name) const { return Get(name).has_value(); }
   // The last value given.
-  absl::optional<std::string> Get(absl::string_view name) const;
+  std::optional<std::string> Get(absl::string_view name) const;
   std::string GetOr(absl::string_view name, absl::string_view fallback) const;
   std::vector<std::string> All(absl::string_view name) const;
-  const std::vector<std::pair<std::string, std::string>>& given() const { return given_; }
+  const std::vector<GivenFlag>& given() const { return given_; }
   const std::vector<std::string>& positional() const { return positional_; }
 
  private:
   friend absl::StatusOr<ParsedFlags> ParseFlags(absl::Span<const FlagSpec>,
                                                 const std::vector<std::string>&);
-  std::vector<std::pair<std::string, std::string>> given_;
+  std::vector<GivenFlag> given_;
   std::vector<std::string> positional_;
 };
 
 // Accepts --name=value, --name value, and --switch. "--" ends the flags; "-" is a positional
 // argument. InvalidArgument for unknown flags (did you mean), missing values and values for
-// switches.
+// switches. The result keeps copies of the specs; their texts must outlive it.
 absl::StatusOr<ParsedFlags> ParseFlags(absl::Span<const FlagSpec> specs,
                                        const std::vector<std::string>& args);
 

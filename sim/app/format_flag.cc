@@ -1,11 +1,12 @@
 #include "sim/app/format_flag.h"
 
+#include <optional>
+
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
-#include "absl/types/optional.h"
 #include "model/text/json_writer.h"
 
 namespace drasim {
@@ -33,7 +34,7 @@ OutputFormat FormatOf(const ParsedFlags& flags) {
 }
 
 absl::Status CheckFormat(absl::Span<const FlagSpec> specs, const ParsedFlags& flags) {
-  const absl::optional<std::string> given = flags.Get(kFormatFlag);
+  const std::optional<std::string> given = flags.Get(kFormatFlag);
   if (!given.has_value()) return absl::OkStatus();
   for (const FlagSpec& spec : specs) {
     if (spec.name != kFormatFlag) continue;

@@ -1,4 +1,4 @@
-// The flag --format of commands, and errors in the form that it asks for.
+// The flag --format of commands, and errors in that format.
 #ifndef DRASIM_SIM_APP_FORMAT_FLAG_H_
 #define DRASIM_SIM_APP_FORMAT_FLAG_H_
 
@@ -12,12 +12,12 @@
 
 namespace drasim {
 
-// The flag's choices name the text "table" or "text", as it looks.
+// Text for the choices "table" and "text", and without the flag.
 OutputFormat FormatOf(const ParsedFlags& flags);
-// InvalidArgument when --format has a value that is none of the flag's choices.
+// InvalidArgument if the value of --format is none of the flag's choices.
 absl::Status CheckFormat(absl::Span<const FlagSpec> specs, const ParsedFlags& flags);
-// The same as FormatOf for arguments that have not been parsed, or cannot be: an error among them
-// is reported in the form that they ask for.
+// FormatOf for arguments that have not been parsed, or cannot be, so that errors in them are
+// reported in the right format.
 OutputFormat FormatAskedFor(const std::vector<std::string>& args);
 
 // "drasim.error/v1" on one line: code (the name of the status code, such as invalid_argument),

@@ -9,7 +9,7 @@
 #include <new>
 
 #include "absl/strings/string_view.h"
-#include "sim/app/cli.h"
+#include "sim/app/exit_codes.h"
 
 namespace drasim {
 namespace {

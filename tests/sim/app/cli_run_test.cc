@@ -10,7 +10,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
-#include "sim/app/cli.h"
+#include "sim/app/commands.h"
 #include "tests/sim/app/cli_fixture.h"
 
 namespace drasim {

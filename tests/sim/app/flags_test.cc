@@ -11,7 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "sim/app/commands.h"
+#include "sim/app/scenario_flags.h"
 #include "sim/compare/cell.h"
 #include "sim/compare/contenders.h"
 
@@ -40,18 +40,26 @@ ParsedFlags Parsed(const Words& args) {
   return parsed.ok() ? *parsed : ParsedFlags();
 }
 
+Given GivenTo(const ParsedFlags& flags) {
+  Given given;
+  for (const GivenFlag& flag : flags.given()) {
+    given.emplace_back(flag.spec.name, flag.value);
+  }
+  return given;
+}
+
 absl::Status ErrorOf(const Words& args) { return ParseFlags(Specs(), args).status(); }
 
 TEST(ParseFlagsTest, EveryForm) {
   const ParsedFlags flags = Parsed({"--seed=7", "a.yaml", "--policy", "fgd", "--force", "--seed",
                                     "8", "--mode=replay", "b", "-", "--set", "x.y=1=2", "--set="});
-  EXPECT_EQ(flags.given(), (Given{{"seed", "7"},
-                                  {"policy", "fgd"},
-                                  {"force", "true"},
-                                  {"seed", "8"},
-                                  {"mode", "replay"},
-                                  {"set", "x.y=1=2"},
-                                  {"set", ""}}));
+  EXPECT_EQ(GivenTo(flags), (Given{{"seed", "7"},
+                                   {"policy", "fgd"},
+                                   {"force", "true"},
+                                   {"seed", "8"},
+                                   {"mode", "replay"},
+                                   {"set", "x.y=1=2"},
+                                   {"set", ""}}));
   EXPECT_EQ(flags.positional(), (Words{"a.yaml", "b", "-"}));
   EXPECT_EQ(flags.GetOr("seed", "no"), "8");  // the last one counts
   EXPECT_EQ(flags.All("seed"), (Words{"7", "8"}));
@@ -66,12 +74,12 @@ TEST(ParseFlagsTest, EveryForm) {
 
 TEST(ParseFlagsTest, AValueMayLookLikeAFlag) {
   const ParsedFlags flags = Parsed({"--policy", "--seed", "--set", "-1"});
-  EXPECT_EQ(flags.given(), (Given{{"policy", "--seed"}, {"set", "-1"}}));
+  EXPECT_EQ(GivenTo(flags), (Given{{"policy", "--seed"}, {"set", "-1"}}));
 }
 
 TEST(ParseFlagsTest, TwoDashesEndTheFlags) {
   const ParsedFlags flags = Parsed({"--force", "--", "--seed", "7", "--"});
-  EXPECT_EQ(flags.given(), (Given{{"force", "true"}}));
+  EXPECT_EQ(GivenTo(flags), (Given{{"force", "true"}}));
   EXPECT_EQ(flags.positional(), (Words{"--seed", "7", "--"}));
   EXPECT_TRUE(Parsed({}).positional().empty());
   EXPECT_TRUE(Parsed({"--"}).positional().empty());

@@ -1,3 +1,5 @@
+#include "sim/app/format_flag.h"
+
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,8 +13,9 @@
 #include "gtest/gtest.h"
 #include "model/text/json_writer.h"
 #include "sim/app/cli.h"
+#include "sim/app/commands.h"
+#include "sim/app/exit_codes.h"
 #include "sim/app/flags.h"
-#include "sim/app/format_flag.h"
 #include "sim/record/data_table.h"
 #include "sim/record/version.h"
 #include "tests/testing/temp_dir.h"

@@ -14,9 +14,9 @@
 #include "gtest/gtest.h"
 #include "model/proto/scenario.pb.h"
 #include "model/text/yaml_proto.h"
-#include "sim/app/commands.h"
 #include "sim/run/dra_outputs.h"
 #include "sim/run/simulation.h"
+#include "sim/scenario/given_scenario.h"
 #include "tests/testing/temp_dir.h"
 
 namespace drasim {

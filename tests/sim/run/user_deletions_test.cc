@@ -13,9 +13,9 @@
 #include "model/job_table.h"
 #include "model/kube/objects.h"
 #include "model/text/yaml_proto.h"
-#include "sim/app/commands.h"
 #include "sim/dra/control_plane.h"
 #include "sim/run/simulation.h"
+#include "sim/scenario/given_scenario.h"
 #include "tests/testing/temp_dir.h"
 
 namespace drasim {
