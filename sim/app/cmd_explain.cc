@@ -8,10 +8,13 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "model/status_macros.h"
 #include "sim/app/commands.h"
 #include "sim/app/format_flag.h"
 #include "sim/explain/cluster.h"
 #include "sim/explain/replay.h"
+#include "sim/explain/story_json.h"
+#include "sim/explain/story_text.h"
 #include "sim/record/data_table.h"
 #include "sim/scenario/duration_text.h"
 
@@ -61,12 +64,11 @@ absl::Status ExplainLedger(const ParsedFlags& flags, const std::string& pod, Out
     }
     request.at = SimTime(at->ns());
   }
-  const absl::StatusOr<Story> story = ExplainRun(request);
-  if (!story.ok()) return story.status();
-  WarnOfEach(story->warnings);
-  const std::string text = format == OutputFormat::kJson  ? StoryJson(*story)
-                           : format == OutputFormat::kCsv ? StoryCsv(*story)
-                                                          : StoryText(*story);
+  ASSIGN_OR_RETURN(const Story story, ExplainRun(request));
+  WarnOfEach(story.warnings);
+  const std::string text = format == OutputFormat::kJson  ? StoryJson(story)
+                           : format == OutputFormat::kCsv ? StoryCsv(story)
+                                                          : StoryText(story);
   std::fputs(text.c_str(), stdout);
   return absl::OkStatus();
 }

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "policies/framework/registry.h"
 #include "sim/dra/control_plane.h"
+#include "sim/explain/device_text.h"
+#include "sim/explain/node_room.h"
 #include "sim/scenario/resolve.h"
 
 namespace drasim {
@@ -51,21 +54,12 @@ std::string ClaimHoldersText(const ClusterState& cluster, const NodeHolders& hol
 
 }  // namespace
 
-bool Rejection::complete() const {
-  if (object.empty()) return false;
-  return kind == Kind::kState ? !state.empty() : least_missing > 0;
-}
-
-std::string Rejection::key() const {
-  return absl::StrCat(plugin, "|", reason, "|", object, "|", static_cast<int>(kind), "|", state);
-}
-
-bool Explanation::complete() const {
+bool AttemptExplanation::complete() const {
   return !rejections.empty() && std::all_of(rejections.begin(), rejections.end(),
                                             [](const Rejection& r) { return r.complete(); });
 }
 
-std::string Explanation::key() const {
+std::string AttemptExplanation::key() const {
   std::vector<std::string> keys;
   for (const Rejection& r : rejections) keys.push_back(r.key());
   // The order follows the numbers of nodes, which is no reason to tell two attempts apart.
@@ -74,16 +68,17 @@ std::string Explanation::key() const {
                       absl::StrJoin(claims, "\n"));
 }
 
-Explainer::Explainer(const ClusterState* cluster, const JobTable* jobs,
-                     const VerdictSummaryTable* summaries, const Profile* profile,
-                     ExplainHooks hooks)
+AttemptExplainer::AttemptExplainer(const ClusterState* cluster, const JobTable* jobs,
+                                   const VerdictSummaryTable* summaries, const Profile* profile,
+                                   ClaimHooks hooks)
     : cluster_(cluster),
       jobs_(jobs),
       summaries_(summaries),
       profile_(profile),
+      surveyor_(cluster, jobs, profile),
       hooks_(std::move(hooks)) {}
 
-size_t Explainer::FilterOf(const std::string& reason) const {
+size_t AttemptExplainer::FilterOf(const std::string& reason) const {
   const std::vector<Profile::FilterEntry>& filters = profile_->filters();
   for (size_t f = 0; f < filters.size(); ++f) {
     for (const absl::string_view known : filters[f].plugin->reasons()) {
@@ -93,19 +88,19 @@ size_t Explainer::FilterOf(const std::string& reason) const {
   return filters.size();
 }
 
-std::vector<std::string> Explainer::ClaimsOf(PodId pod) const {
+std::vector<std::string> AttemptExplainer::ClaimsOf(PodId pod) const {
   if (!hooks_.claims || cluster_->pod_shape(pod).claims.empty()) return {};
   return hooks_.claims(pod);
 }
 
-std::vector<std::string> Explainer::ClaimHoldersOf(PodId pod) const {
+std::vector<std::string> AttemptExplainer::ClaimHoldersOf(PodId pod) const {
   if (!hooks_.claim_holders || cluster_->pod_shape(pod).claims.empty()) return {};
   return hooks_.claim_holders(pod);
 }
 
-Explanation Explainer::Begin(PodId pod, SimTime now) const {
+AttemptExplanation AttemptExplainer::Begin(PodId pod, SimTime now) const {
   const JobRow& job = jobs_->row(jobs_->job_of(pod));
-  Explanation out;
+  AttemptExplanation out;
   out.time = now;
   out.pod = std::string(cluster_->pod_name(pod));
   out.pods = job.pods;
@@ -115,23 +110,23 @@ Explanation Explainer::Begin(PodId pod, SimTime now) const {
   return out;
 }
 
-void Explainer::TakeGroups(PodId pod, SimTime now, bool brief, Survey* survey,
-                           Explanation* out) const {
-  for (Group& group : survey->groups) {
-    Finish(pod, now, brief, &group);
+void AttemptExplainer::TakeGroups(PodId pod, SimTime now, bool brief, NodeSurveyor::Survey* survey,
+                                  AttemptExplanation* out) const {
+  for (NodeSurveyor::Group& group : survey->groups) {
+    surveyor_.Finish(pod, now, brief, &group);
     out->rejections.push_back(std::move(group.rejection));
   }
   std::stable_sort(out->rejections.begin(), out->rejections.end(),
                    [](const Rejection& a, const Rejection& b) { return a.nodes > b.nodes; });
 }
 
-absl::optional<uint32_t> Explainer::RoomFor(JobId job) const {
+std::optional<uint32_t> AttemptExplainer::RoomFor(JobId job) const {
   const JobRow& row = jobs_->row(job);
   const ShapeId shape = cluster_->pod_shape_id(row.first_pod);
   for (uint32_t i = 1; i < row.pods; ++i) {
-    if (cluster_->pod_shape_id(PodId(row.first_pod.value() + i)) != shape) return absl::nullopt;
+    if (cluster_->pod_shape_id(PodId(row.first_pod.value() + i)) != shape) return std::nullopt;
   }
-  const Survey survey = Look(row.first_pod, SimTime());
+  const NodeSurveyor::Survey survey = surveyor_.Look(row.first_pod, SimTime());
   uint32_t found = 0;
   for (const NodeId node : survey.fitting) {
     NodeRoom room(*cluster_, node, shape);
@@ -142,8 +137,9 @@ absl::optional<uint32_t> Explainer::RoomFor(JobId job) const {
 }
 
 // Nodes that would take the pod, were it not for those of its job that were placed before it.
-void Explainer::AddOwnPods(const VerdictSummaryTable::Row& row, const Survey& survey,
-                           Explanation* out) const {
+void AttemptExplainer::AddOwnPods(const VerdictSummaryTable::Row& row,
+                                  const NodeSurveyor::Survey& survey,
+                                  AttemptExplanation* out) const {
   int64_t own = 0;
   bool differs = false;
   std::vector<Rejection> added;
@@ -176,7 +172,8 @@ void Explainer::AddOwnPods(const VerdictSummaryTable::Row& row, const Survey& su
 }
 
 // What comes from plugins that are no filters.
-void Explainer::AddSteps(PodId pod, const VerdictSummaryTable::Row& row, Explanation* out) const {
+void AttemptExplainer::AddSteps(PodId pod, const VerdictSummaryTable::Row& row,
+                                AttemptExplanation* out) const {
   const bool claims = !cluster_->pod_shape(pod).claims.empty();
   const auto add = [&](const std::string& reason, uint32_t nodes) {
     Rejection r;
@@ -194,9 +191,10 @@ void Explainer::AddSteps(PodId pod, const VerdictSummaryTable::Row& row, Explana
   if (out->rejections.empty() && row.nodes > 0) add("", 0);
 }
 
-Explanation Explainer::OfFailure(PodId pod, SummaryId why, SimTime now, bool brief) const {
+AttemptExplanation AttemptExplainer::OfFailure(PodId pod, SummaryId why, SimTime now,
+                                               bool brief) const {
   const VerdictSummaryTable::Row& row = summaries_->row(why);
-  Explanation out = Begin(pod, now);
+  AttemptExplanation out = Begin(pod, now);
   if (!brief) out.claim_holders = ClaimHoldersOf(pod);
   out.nodes = row.nodes;
   out.summary = summaries_->Text(why);
@@ -217,7 +215,7 @@ Explanation Explainer::OfFailure(PodId pod, SummaryId why, SimTime now, bool bri
   out.by_step = by_filters == 0 && by_others != row.nodes;
   if (by_filters > 0 && by_filters + by_others == row.nodes) {
     if (out.pods > 1 && !brief) out.room_for = RoomFor(jobs_->job_of(pod));
-    Survey survey = Look(pod, now);
+    NodeSurveyor::Survey survey = surveyor_.Look(pod, now);
     TakeGroups(pod, now, brief, &survey, &out);
     // Those that only other plugins kept out fit by filters.
     if (by_others == 0) AddOwnPods(row, survey, &out);
@@ -226,17 +224,17 @@ Explanation Explainer::OfFailure(PodId pod, SummaryId why, SimTime now, bool bri
   return out;
 }
 
-absl::optional<Explanation> Explainer::OfNow(JobId job, SimTime now) const {
+std::optional<AttemptExplanation> AttemptExplainer::OfNow(JobId job, SimTime now) const {
   const JobRow& row = jobs_->row(job);
   PodId pod = row.first_pod;
-  Survey survey = Look(pod, now);
+  NodeSurveyor::Survey survey = surveyor_.Look(pod, now);
   for (uint32_t i = 1; i < row.pods && !survey.fitting.empty(); ++i) {
     const PodId next(row.first_pod.value() + i);
     if (cluster_->pod_shape_id(next) == cluster_->pod_shape_id(pod)) continue;
     pod = next;
-    survey = Look(pod, now);
+    survey = surveyor_.Look(pod, now);
   }
-  Explanation out = Begin(pod, now);
+  AttemptExplanation out = Begin(pod, now);
   out.claim_holders = ClaimHoldersOf(pod);
   out.placed = 0;
   out.nodes = survey.available;
@@ -244,7 +242,7 @@ absl::optional<Explanation> Explainer::OfNow(JobId job, SimTime now) const {
   const bool room = out.room_for.value_or(row.pods) >= row.pods;
   const size_t fitting = survey.fitting.size();
   if (fitting > 0 && room) {
-    if (out.claims.empty()) return absl::nullopt;
+    if (out.claims.empty()) return std::nullopt;
     out.nodes_by_claims = static_cast<uint32_t>(fitting);
     TakeGroups(pod, now, false, &survey, &out);
     return out;
@@ -269,14 +267,15 @@ absl::optional<Explanation> Explainer::OfNow(JobId job, SimTime now) const {
   return out;
 }
 
-std::vector<Explainer::Prospect> Explainer::Prospects(PodId pod, SimTime now, size_t most) const {
+std::vector<AttemptExplainer::Prospect> AttemptExplainer::Prospects(PodId pod, SimTime now,
+                                                                    size_t most) const {
   const ShapeId shape = cluster_->pod_shape_id(pod);
   std::vector<std::pair<SimTime, NodeId>> found;
-  const Survey survey = Look(pod, now);
-  for (const Group& group : survey.groups) {
+  const NodeSurveyor::Survey survey = surveyor_.Look(pod, now);
+  for (const NodeSurveyor::Group& group : survey.groups) {
     if (group.rejection.kind != Rejection::Kind::kAmount) continue;
     for (const auto& [distance, node] : group.members) {
-      if (distance >= kOutOfReach) continue;
+      if (distance >= NodeSurveyor::kOutOfReach) continue;
       const auto forecast = ForecastRoom(*cluster_, *jobs_, node, shape, now);
       if (forecast.has_value()) found.emplace_back(forecast->at, node);
     }
@@ -295,8 +294,8 @@ std::vector<Explainer::Prospect> Explainer::Prospects(PodId pod, SimTime now, si
   return prospects;
 }
 
-ExplainHooks HooksOf(const Simulation& sim) {
-  ExplainHooks hooks;
+ClaimHooks ClaimHooksOf(const Simulation& sim) {
+  ClaimHooks hooks;
   if (const ControlPlane* const plane = sim.control_plane()) {
     hooks.claims = [plane](PodId pod) { return plane->ExplainPod(pod); };
     hooks.claim_holders = [plane, cluster = &sim.cluster()](PodId pod) {

@@ -1,9 +1,13 @@
-// How many failed attempts of a run can be explained: every one of them is, as it happens.
+#include "sim/explain/attempt_count.h"
 
 #include <tuple>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "model/cluster_state.h"
+#include "model/job_table.h"
+#include "model/record.h"
+#include "model/status_macros.h"
 #include "sim/explain/attempt.h"
 
 namespace drasim {
@@ -11,9 +15,9 @@ namespace {
 
 constexpr size_t kIncompleteShown = 5;
 
-class ExplanationCounter : public RecordSink {
+class AttemptCounter : public RecordSink {
  public:
-  ExplanationCounter(const Explainer* explainer, const JobTable* jobs)
+  AttemptCounter(const AttemptExplainer* explainer, const JobTable* jobs)
       : explainer_(explainer), jobs_(jobs) {}
 
   void OnRecord(const Record& record, const ClusterState& cluster) override {
@@ -31,7 +35,7 @@ class ExplanationCounter : public RecordSink {
     stats_.agreeing += known->second.agrees ? 1u : 0u;
   }
 
-  const ExplanationStats& stats() const { return stats_; }
+  const AttemptStats& stats() const { return stats_; }
 
  private:
   // Shape, failure, version of the cluster, place of the pod in its job, size of the job.
@@ -42,7 +46,7 @@ class ExplanationCounter : public RecordSink {
   };
 
   Verdict Judge(const Record& record) {
-    const Explanation why =
+    const AttemptExplanation why =
         explainer_->OfFailure(record.pod, SummaryId(record.detail), record.time, /*brief=*/true);
     ++stats_.distinct;
     if ((!why.complete() || !why.agrees) && stats_.incomplete.size() < kIncompleteShown) {
@@ -52,22 +56,22 @@ class ExplanationCounter : public RecordSink {
     return {why.complete(), why.agrees};
   }
 
-  const Explainer* explainer_;
+  const AttemptExplainer* explainer_;
   const JobTable* jobs_;
   absl::flat_hash_map<Key, Verdict> known_;
-  ExplanationStats stats_;
+  AttemptStats stats_;
 };
 
 }  // namespace
 
-absl::StatusOr<ExplanationStats> CountExplanations(Simulation& sim) {
-  absl::StatusOr<Profile> filters = FiltersOf(sim);
-  if (!filters.ok()) return filters.status();
-  const Explainer explainer(&sim.cluster(), &sim.jobs(), &sim.summaries(), &*filters, HooksOf(sim));
-  ExplanationCounter counter(&explainer, &sim.jobs());
+absl::StatusOr<AttemptStats> CountExplainedAttempts(Simulation& sim) {
+  ASSIGN_OR_RETURN(const Profile filters, FiltersOf(sim));
+  const AttemptExplainer explainer(&sim.cluster(), &sim.jobs(), &sim.summaries(), &filters,
+                                   ClaimHooksOf(sim));
+  AttemptCounter counter(&explainer, &sim.jobs());
   sim.AddSink(&counter);
-  if (absl::Status s = sim.Start(); !s.ok()) return s;
-  if (absl::Status s = sim.Run(); !s.ok()) return s;
+  RETURN_IF_ERROR(sim.Start());
+  RETURN_IF_ERROR(sim.Run());
   return counter.stats();
 }
 

@@ -1,9 +1,10 @@
-// The verdicts, beside those of explain_cluster_state.h, are gated (scheduling gates), waiting (for
-// its claims, ahead of any node), unschedulable (no node takes it), schedulable, and undecided
-// (what is looked at keeps it from no node, but it has structured claims or volumes).
+// The verdicts, beside those of cluster_scheduled.h, are gated (scheduling gates), waiting (claims
+// keep it from every node), unschedulable (no node takes it), schedulable, and undecided (nothing
+// that is looked at keeps it from some node, but it has structured claims or volumes).
 #include "sim/explain/cluster.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -12,12 +13,13 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
-#include "absl/types/optional.h"
+#include "model/status_macros.h"
 #include "model/text/did_you_mean.h"
 #include "sim/explain/cluster_claims.h"
 #include "sim/explain/cluster_dump.h"
 #include "sim/explain/cluster_filters.h"
 #include "sim/explain/cluster_groups.h"
+#include "sim/explain/cluster_remedies.h"
 #include "sim/explain/cluster_report.h"
 #include "sim/explain/cluster_scheduled.h"
 
@@ -75,11 +77,11 @@ class ClusterExplainer {
     const bool gated = !pod_.spec().scheduling_gates().empty();
     const bool on_nodes = !gated && claims_.obstacle().empty();
     for (const DumpNode& node : dump_.nodes()) {
-      NodeVerdict& verdict = verdicts_.emplace_back();
+      DumpVerdict& verdict = verdicts_.emplace_back();
       verdict.node = &node;
       verdict.rejections = filters_.Check(node);
       if (!claims_.obstacle().empty()) continue;
-      absl::optional<NodeRejection> rejection = claims_.Check(node);
+      std::optional<DumpRejection> rejection = claims_.Check(node);
       if (rejection.has_value()) verdict.rejections.push_back(*std::move(rejection));
     }
     groups_ = GroupVerdicts(verdicts_);
@@ -100,7 +102,7 @@ class ClusterExplainer {
   std::vector<std::string> Takers() const {
     std::vector<std::string> names;
     if (!filters_.pre_filter_rejection().empty()) return names;
-    for (const NodeVerdict& verdict : verdicts_) {
+    for (const DumpVerdict& verdict : verdicts_) {
       if (verdict.rejections.empty()) names.push_back(verdict.node->name());
     }
     return names;
@@ -129,7 +131,7 @@ class ClusterExplainer {
 
   std::string Message() const { return FitErrorText(verdicts_, filters_.pre_filter_rejection()); }
 
-  // What nodes say beside something else that keeps the pod from them.
+  // Notes which nodes would take the pod if `what` did not keep it from all of them.
   void NoteTakers(absl::string_view what, ClusterExplanation* explanation) const {
     const std::vector<std::string> takers = Takers();
     std::string note = absl::StrCat("apart from ", what, ", ");
@@ -227,10 +229,10 @@ class ClusterExplainer {
   }
 
   // The node of a group to look at: the one of the cheapest remedy, else the nearest.
-  static const NodeVerdict& ShownNode(const VerdictGroup& group,
+  static const DumpVerdict& ShownNode(const VerdictGroup& group,
                                       const std::vector<Remedy>& remedies) {
     for (const Remedy& remedy : remedies) {
-      for (const NodeVerdict* verdict : group.nodes) {
+      for (const DumpVerdict* verdict : group.nodes) {
         if (verdict->node == remedy.node) return *verdict;
       }
     }
@@ -238,7 +240,7 @@ class ClusterExplainer {
   }
 
   // Makes the node the first example of its group.
-  static void ShowNode(const NodeVerdict& verdict, RejectedGroup* group) {
+  static void ShowNode(const DumpVerdict& verdict, RejectedGroup* group) {
     std::vector<std::string>& examples = group->examples;
     const std::string& name = verdict.node->name();
     const auto known = std::find(examples.begin(), examples.end(), name);
@@ -252,8 +254,8 @@ class ClusterExplainer {
     size_t shown = 0;
     for (const VerdictGroup& group : groups_) {
       if (shown == kMostGroupsWithHolders) break;
-      const NodeVerdict& verdict = ShownNode(group, remedies);
-      std::vector<HolderList> lists = group.shown.plugin == "DynamicResources"
+      const DumpVerdict& verdict = ShownNode(group, remedies);
+      std::vector<HolderList> lists = group.shown.filter == DumpFilter::kDynamicResources
                                           ? claims_.HoldersOn(NodesOfGroup(group, verdict))
                                           : HoldersOfNode(verdict);
       if (!lists.empty()) ++shown;
@@ -264,46 +266,52 @@ class ClusterExplainer {
 
   // The nodes of a group, the shown one first.
   static std::vector<const DumpNode*> NodesOfGroup(const VerdictGroup& group,
-                                                   const NodeVerdict& shown) {
+                                                   const DumpVerdict& shown) {
     std::vector<const DumpNode*> nodes = {shown.node};
-    for (const NodeVerdict* verdict : group.nodes) {
+    for (const DumpVerdict* verdict : group.nodes) {
       if (verdict != &shown) nodes.push_back(verdict->node);
     }
     return nodes;
   }
 
-  // What would have to happen for the nodes of a group, as far as it can happen by itself.
-  static AwaitedAct AwaitedOf(const RejectedGroup& group) {
-    const std::string& plugin = group.plugin;
-    if (plugin == "NodeUnschedulable") return {"a node", "to be uncordoned"};
-    if (plugin == "TaintToleration") return {"a node", "to lose its taint"};
-    if (plugin == "NodeAffinity") {
-      return {"a node", "that meets its node affinity and selector to be added or labelled"};
-    }
-    if (plugin == "DynamicResources") return {"a node", "that suits its claims"};
-    if (plugin == "NodePorts") return {"pods", "that use its host ports to end"};
-    if (plugin == "PodTopologySpread") {
-      return {"pods", "that its topology spread counts to come or go elsewhere"};
-    }
-    if (plugin == "InterPodAffinity") {
-      return absl::StrContains(group.reasons.front(), "pod affinity")
-                 ? AwaitedAct{"a pod", "that it wants to be near to run"}
-                 : AwaitedAct{"pods", "that it must not be near to end"};
+  // The event that would make the nodes of a group do, if one can happen without a user.
+  static AwaitedAct AwaitedOf(const VerdictGroup& group) {
+    switch (group.shown.filter) {
+      case DumpFilter::kNodeUnschedulable:
+        return {"a node", "to be uncordoned"};
+      case DumpFilter::kTaintToleration:
+        return {"a node", "to lose its taint"};
+      case DumpFilter::kNodeAffinity:
+        return {"a node", "that meets its node affinity and selector to be added or labelled"};
+      case DumpFilter::kDynamicResources:
+        return {"a node", "that suits its claims"};
+      case DumpFilter::kNodePorts:
+        return {"pods", "that use its host ports to end"};
+      case DumpFilter::kPodTopologySpread:
+        return {"pods", "that its topology spread counts to come or go elsewhere"};
+      case DumpFilter::kInterPodAffinity:
+        // Only anti-affinity has pods that are in the way.
+        if (group.nodes.front()->rejections.front().in_the_way.empty()) {
+          return {"a pod", "that it wants to be near to run"};
+        }
+        return {"pods", "that it must not be near to end"};
+      case DumpFilter::kNodeResourcesFit:
+        break;
     }
     std::vector<std::string> wanted;
-    for (const LackInGroup& lack : group.lacks) {
+    for (const LackInGroup& lack : group.shown.lacks) {
       wanted.push_back(
           absl::StrCat(ShortAmountText(lack.resource, lack.wanted, true), " ", lack.resource));
     }
     return {"a node", absl::StrCat("with ", ShortList(wanted), " free to be added")};
   }
 
-  // Whether lifting what the plugin rejects would be enough for some node of the group.
+  // Whether some node of the group is rejected by that filter alone, and not beyond hope.
   static bool IsEnough(const VerdictGroup& group) {
-    return std::any_of(group.nodes.begin(), group.nodes.end(), [&group](const NodeVerdict* node) {
+    return std::any_of(group.nodes.begin(), group.nodes.end(), [&group](const DumpVerdict* node) {
       return std::all_of(node->rejections.begin(), node->rejections.end(),
-                         [&group](const NodeRejection& rejection) {
-                           return rejection.plugin == group.shown.plugin && !rejection.hopeless;
+                         [&group](const DumpRejection& rejection) {
+                           return rejection.filter == group.shown.filter && !rejection.hopeless;
                          });
     });
   }
@@ -327,7 +335,7 @@ class ClusterExplainer {
     std::set<std::string> held;  // what some node would have enough of if its pods ended
     bool pinned = false;
     for (const VerdictGroup& group : groups_) {
-      if (group.shown.plugin == "DynamicResources") {
+      if (group.shown.filter == DumpFilter::kDynamicResources) {
         pinned = pinned || group.nodes.front()->rejections.front().pinned;
       } else if (!IsEnough(group)) {
         continue;
@@ -336,7 +344,7 @@ class ClusterExplainer {
           held.insert(lack.resource == "pods" ? "pod slots" : lack.resource);
         }
       } else {
-        AwaitedAct act = AwaitedOf(group.shown);
+        AwaitedAct act = AwaitedOf(group);
         if (said.insert(act.what).second) explanation->waits_for.push_back(std::move(act));
       }
     }
@@ -349,7 +357,7 @@ class ClusterExplainer {
       explanation->waits_for.push_back(std::move(act));
     }
     if (explanation->waits_for.empty()) {
-      explanation->waits_for.push_back(AwaitedOf(groups_.front().shown));
+      explanation->waits_for.push_back(AwaitedOf(groups_.front()));
     }
   }
 
@@ -411,10 +419,10 @@ class ClusterExplainer {
 
   const ClusterDump& dump_;
   const DumpPod& pod_;
-  PodFilters filters_;
-  PodClaims claims_;
+  DumpFilters filters_;
+  DumpClaims claims_;
   std::vector<std::string> volumes_;  // that matter
-  std::vector<NodeVerdict> verdicts_;
+  std::vector<DumpVerdict> verdicts_;
   std::vector<VerdictGroup> groups_;
 };
 
@@ -423,20 +431,19 @@ class ClusterExplainer {
 absl::StatusOr<std::string> ExplainCluster(const std::vector<std::string>& paths,
                                            const std::string& pod, OutputFormat format,
                                            std::vector<std::string>* warnings) {
-  const absl::StatusOr<ClusterDump> dump = ClusterDump::Read(paths, warnings);
-  if (!dump.ok()) return dump.status();
+  ASSIGN_OR_RETURN(const ClusterDump dump, ClusterDump::Read(paths, warnings));
   const std::string key = absl::StrContains(pod, '/') ? pod : KubeKey("", pod);
-  const DumpPod* found = dump->FindPod(key);
-  if (found == nullptr) return UnknownPod(*dump, key);
+  const DumpPod* found = dump.FindPod(key);
+  if (found == nullptr) return UnknownPod(dump, key);
   ClusterExplanation explanation;
   explanation.pod = found->key;
   explanation.phase = found->status().phase().empty() ? "Pending" : found->status().phase();
-  if (!ExplainPastScheduler(*dump, *found, &explanation)) {
-    ClusterExplainer(*dump, *found).Explain(&explanation);
+  if (!ExplainPastScheduler(dump, *found, &explanation)) {
+    ClusterExplainer(dump, *found).Explain(&explanation);
   }
-  return format == OutputFormat::kJson  ? ExplanationJson(explanation)
-         : format == OutputFormat::kCsv ? ExplanationCsv(explanation)
-                                        : ExplanationText(explanation);
+  return format == OutputFormat::kJson  ? ClusterExplanationJson(explanation)
+         : format == OutputFormat::kCsv ? ClusterExplanationCsv(explanation)
+                                        : ClusterExplanationText(explanation);
 }
 
 }  // namespace drasim

@@ -1,6 +1,6 @@
-// drasim explain --cluster: why does a pod of a real cluster not run? Answered from what
-// `kubectl get nodes,pods,... -o yaml` printed, by kube-scheduler's rules (1.34) and those of
-// classic DRA (1.29), without a simulation.
+// drasim explain --cluster: why a pod of a real cluster does not run. Reads the objects that
+// `kubectl get nodes,pods,... -o yaml` printed and applies kube-scheduler's rules (1.34) and those
+// of classic DRA (1.29), without a simulation.
 #ifndef DRASIM_SIM_EXPLAIN_CLUSTER_H_
 #define DRASIM_SIM_EXPLAIN_CLUSTER_H_
 
@@ -18,11 +18,11 @@ namespace drasim {
 // help. Nodes with the same reason and similar shortfalls are one group. All forms end with a line
 // break; CSV has the groups of nodes alone.
 //
-// Looked at are the Filter plugins up to InterPodAffinity, but for volumes, and DynamicResources
-// with classic claims. A pod with structured claims or with PersistentVolumeClaims is not said to
-// be schedulable: the first line says that they were not looked at. What else was not is said at
-// the end. What has been read but is odd goes to `warnings`, "FILE:LINE...: ...", which may be
-// null; objects and fields that are not known are passed over.
+// The rules are those of the Filter plugins up to InterPodAffinity, except for volumes, and of
+// DynamicResources with classic claims. A pod with structured claims or PersistentVolumeClaims is
+// never said to be schedulable: the first line says that they were not looked at. The last lines
+// list everything else that was not looked at. Odd input goes to `warnings`, "FILE:LINE...: ...",
+// which may be null; unknown objects and fields are skipped.
 //
 // Errors, InvalidArgument: a file that cannot be opened, or is not YAML or JSON
 // ("FILE:LINE:COLUMN: ..."); files without any node; a pod that is not in them, with a similar

@@ -3,6 +3,7 @@
 #include <google/protobuf/repeated_field.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -51,9 +52,9 @@ bool ListsNode(const google::protobuf::RepeatedPtrField<std::string>& nodes,
 
 }  // namespace
 
-bool PodClaims::Claim::from_template() const { return KubeClaimName(*entry).empty(); }
+bool DumpClaims::Claim::from_template() const { return KubeClaimName(*entry).empty(); }
 
-PodClaims::PodClaims(const ClusterDump& dump, const DumpPod& pod) : dump_(dump), pod_(pod) {
+DumpClaims::DumpClaims(const ClusterDump& dump, const DumpPod& pod) : dump_(dump), pod_(pod) {
   const kube::PodSchedulingContext* context = dump.FindContext(pod.key);
   if (context != nullptr) {
     foreign_context_ = !IsOwnedByPod(context->metadata());
@@ -71,7 +72,7 @@ PodClaims::PodClaims(const ClusterDump& dump, const DumpPod& pod) : dump_(dump),
   if (reason_ == ClaimReason::kNone) CheckAll();
 }
 
-bool PodClaims::IsOwnedByPod(const kube::ObjectMeta& meta) const {
+bool DumpClaims::IsOwnedByPod(const kube::ObjectMeta& meta) const {
   const kube::ObjectMeta& pod = pod_.object->metadata();
   const auto& owners = meta.owner_references();
   // Objects written by hand have no UIDs.
@@ -81,7 +82,7 @@ bool PodClaims::IsOwnedByPod(const kube::ObjectMeta& meta) const {
   });
 }
 
-const kube::ResourceClaim* PodClaims::OwnedClaim(const std::string& entry) const {
+const kube::ResourceClaim* DumpClaims::OwnedClaim(const std::string& entry) const {
   for (const kube::ResourceClaim* claim : dump_.claims()) {
     const kube::ObjectMeta& meta = claim->metadata();
     const auto made_for = meta.annotations().find("resource.kubernetes.io/pod-claim-name");
@@ -93,14 +94,14 @@ const kube::ResourceClaim* PodClaims::OwnedClaim(const std::string& entry) const
   return nullptr;
 }
 
-bool PodClaims::IsStructured(const Claim& claim) const {
+bool DumpClaims::IsStructured(const Claim& claim) const {
   if (!claim.key.empty() && dump_.HasStructuredClaim(claim.key)) return true;
   // A dump without any claim does not say that this one is missing. Entries have had the flat form
   // since the release that brought structured claims to an API version of their own.
   return !dump_.has_claims() && !dump_.has_classic_objects() && !claim.entry->has_source();
 }
 
-PodClaims::Claim PodClaims::Find(const kube::PodResourceClaim& entry) const {
+DumpClaims::Claim DumpClaims::Find(const kube::PodResourceClaim& entry) const {
   Claim claim;
   claim.entry = &entry;
   const std::string ns = NamespaceOf(pod_.object->metadata());
@@ -126,14 +127,14 @@ PodClaims::Claim PodClaims::Find(const kube::PodResourceClaim& entry) const {
   return claim;
 }
 
-void PodClaims::Reject(ClaimReason reason, const std::string& object, const Claim& claim) {
+void DumpClaims::Reject(ClaimReason reason, const std::string& object, const Claim& claim) {
   reason_ = reason;
   obstacle_ = ReasonText(reason, object);
   obstructing_ = claim;
 }
 
 // PreEnqueue, and the first part of PreFilter.
-void PodClaims::FindAll() {
+void DumpClaims::FindAll() {
   before_queue_ = true;
   for (const Claim& claim : claims_) {
     if (claim.object == nullptr) {
@@ -151,7 +152,7 @@ void PodClaims::FindAll() {
   before_queue_ = false;
 }
 
-void PodClaims::CheckAll() {
+void DumpClaims::CheckAll() {
   for (const Claim& claim : claims_) {
     const kube::ResourceClaimStatus& status = claim.object->status();
     const std::string& name = claim.object->metadata().name();
@@ -171,19 +172,19 @@ void PodClaims::CheckAll() {
   }
 }
 
-bool PodClaims::IsPod(const kube::ConsumerReference& consumer, const DumpPod& pod) const {
+bool DumpClaims::IsPod(const kube::ConsumerReference& consumer, const DumpPod& pod) const {
   const kube::ObjectMeta& meta = pod.object->metadata();
   if (consumer.resource() != "pods") return false;
   return meta.uid().empty() ? consumer.name() == meta.name() : consumer.uid() == meta.uid();
 }
 
-bool PodClaims::IsReservedForPod(const Claim& claim) const {
+bool DumpClaims::IsReservedForPod(const Claim& claim) const {
   const auto& consumers = claim.object->status().reserved_for();
   return std::any_of(consumers.begin(), consumers.end(),
                      [this](const auto& consumer) { return IsPod(consumer, pod_); });
 }
 
-std::string PodClaims::DriverOf(const Claim& claim) const {
+std::string DumpClaims::DriverOf(const Claim& claim) const {
   const std::string& of_status = claim.object->status().driver_name();
   if (!of_status.empty()) return absl::StrCat("driver ", of_status);
   if (claim.resource_class != nullptr) {
@@ -194,9 +195,9 @@ std::string PodClaims::DriverOf(const Claim& claim) const {
 
 // --- Nodes ---
 
-absl::optional<NodeRejection> PodClaims::Check(const DumpNode& node) const {
-  NodeRejection rejection;
-  rejection.plugin = "DynamicResources";
+std::optional<DumpRejection> DumpClaims::Check(const DumpNode& node) const {
+  DumpRejection rejection;
+  rejection.filter = DumpFilter::kDynamicResources;
   const Claim* away = nullptr;
   for (const Claim& claim : claims_) {
     if (claim.allocated()) {
@@ -222,7 +223,7 @@ absl::optional<NodeRejection> PodClaims::Check(const DumpNode& node) const {
       return rejection;
     }
   }
-  if (away == nullptr) return absl::nullopt;
+  if (away == nullptr) return std::nullopt;
   rejection.reasons = {ReasonText(ClaimReason::kNotAvailableOnNode, away->key)};
   rejection.detail = absl::StrCat("claim ", away->key, " is allocated for ",
                                   AvailabilityText(away->object->status().allocation()));
@@ -234,12 +235,12 @@ absl::optional<NodeRejection> PodClaims::Check(const DumpNode& node) const {
 
 // --- Whose turn it is ---
 
-AwaitedAct PodClaims::AwaitDriver(const Claim& claim, absl::string_view what) const {
+AwaitedAct DumpClaims::AwaitDriver(const Claim& claim, absl::string_view what) const {
   return {DriverOf(claim), absl::StrCat("to ", what)};
 }
 
-std::string PodClaims::ConsumerState(const kube::ConsumerReference& consumer,
-                                     const std::string& ns) const {
+std::string DumpClaims::ConsumerState(const kube::ConsumerReference& consumer,
+                                      const std::string& ns) const {
   if (consumer.resource() != "pods") return consumer.resource();
   const DumpPod* pod = dump_.FindPod(KubeKey(ns, consumer.name()));
   if (pod == nullptr) return "not in the dump";
@@ -247,7 +248,7 @@ std::string PodClaims::ConsumerState(const kube::ConsumerReference& consumer,
   return StateOfPod(*pod);
 }
 
-HolderList PodClaims::ConsumersOf(const Claim& claim) const {
+HolderList DumpClaims::ConsumersOf(const Claim& claim) const {
   const kube::ResourceClaimStatus& status = claim.object->status();
   const std::string ns = NamespaceOf(claim.object->metadata());
   HolderList list;
@@ -260,7 +261,7 @@ HolderList PodClaims::ConsumersOf(const Claim& claim) const {
   return list;
 }
 
-AwaitedAct PodClaims::AwaitConsumers(const Claim& claim, absl::string_view what) const {
+AwaitedAct DumpClaims::AwaitConsumers(const Claim& claim, absl::string_view what) const {
   const std::string ns = NamespaceOf(claim.object->metadata());
   std::vector<std::string> there;
   std::vector<std::string> gone;
@@ -281,7 +282,7 @@ AwaitedAct PodClaims::AwaitConsumers(const Claim& claim, absl::string_view what)
                                          there.size() == 1 ? "it" : "them", what)};
 }
 
-void PodClaims::AwaitMissing(const Claim& claim, std::vector<AwaitedAct>* acts) const {
+void DumpClaims::AwaitMissing(const Claim& claim, std::vector<AwaitedAct>* acts) const {
   if (!claim.from_template()) {
     acts->push_back({absl::StrCat("ResourceClaim ", claim.key),
                      "to be created: the pod names it, and nobody makes it for the pod"});
@@ -303,7 +304,7 @@ void PodClaims::AwaitMissing(const Claim& claim, std::vector<AwaitedAct>* acts) 
                                                   claim.entry->name(), " from template ", from)});
 }
 
-void PodClaims::AwaitDeleted(const Claim& claim, std::vector<AwaitedAct>* acts) const {
+void DumpClaims::AwaitDeleted(const Claim& claim, std::vector<AwaitedAct>* acts) const {
   const kube::ObjectMeta& meta = claim.object->metadata();
   if (!claim.object->status().reserved_for().empty()) {
     acts->push_back(AwaitConsumers(claim, ", and until then no driver deallocates it"));
@@ -326,7 +327,7 @@ void PodClaims::AwaitDeleted(const Claim& claim, std::vector<AwaitedAct>* acts) 
   }
 }
 
-std::vector<AwaitedAct> PodClaims::Awaited(bool selectable, bool pinned) const {
+std::vector<AwaitedAct> DumpClaims::Awaited(bool selectable, bool pinned) const {
   std::vector<AwaitedAct> acts;
   const Claim& claim = obstructing_;
   switch (reason_) {
@@ -378,7 +379,7 @@ std::vector<AwaitedAct> PodClaims::Awaited(bool selectable, bool pinned) const {
   return acts;
 }
 
-void PodClaims::AwaitAllocation(bool selectable, std::vector<AwaitedAct>* acts) const {
+void DumpClaims::AwaitAllocation(bool selectable, std::vector<AwaitedAct>* acts) const {
   bool pending = false;
   for (const Claim& claim : claims_) {
     if (!claim.allocated()) pending = true;
@@ -391,7 +392,7 @@ void PodClaims::AwaitAllocation(bool selectable, std::vector<AwaitedAct>* acts) 
   if (pending) AwaitSelection(selectable, acts);
 }
 
-void PodClaims::AwaitSelection(bool selectable, std::vector<AwaitedAct>* acts) const {
+void DumpClaims::AwaitSelection(bool selectable, std::vector<AwaitedAct>* acts) const {
   const std::string selected = context_ == nullptr ? "" : context_->spec().selected_node();
   std::vector<const Claim*> pending;
   std::vector<const Claim*> unknown;
@@ -441,7 +442,7 @@ void PodClaims::AwaitSelection(bool selectable, std::vector<AwaitedAct>* acts) c
 
 // --- Who holds what ---
 
-std::vector<HolderList> PodClaims::Consumers() const {
+std::vector<HolderList> DumpClaims::Consumers() const {
   std::vector<HolderList> lists;
   for (const Claim& claim : claims_) {
     if (claim.object == nullptr || claim.object->status().reserved_for().empty()) continue;
@@ -453,7 +454,7 @@ std::vector<HolderList> PodClaims::Consumers() const {
   return lists;
 }
 
-std::vector<HolderList> PodClaims::HoldersOn(absl::Span<const DumpNode* const> nodes) const {
+std::vector<HolderList> DumpClaims::HoldersOn(absl::Span<const DumpNode* const> nodes) const {
   std::vector<HolderList> lists;
   std::set<std::string> drivers;
   for (const Claim& claim : claims_) {
@@ -486,7 +487,7 @@ std::vector<HolderList> PodClaims::HoldersOn(absl::Span<const DumpNode* const> n
   return lists;
 }
 
-HolderList::Holder PodClaims::HolderOf(const kube::ResourceClaim& claim) const {
+HolderList::Holder DumpClaims::HolderOf(const kube::ResourceClaim& claim) const {
   const std::string ns = NamespaceOf(claim.metadata());
   std::vector<std::string> consumers;
   for (const kube::ConsumerReference& consumer : claim.status().reserved_for()) {
@@ -498,7 +499,7 @@ HolderList::Holder PodClaims::HolderOf(const kube::ResourceClaim& claim) const {
                             : absl::StrCat("reserved for ", ShortList(consumers))};
 }
 
-std::vector<AwaitedAct> PodClaims::AwaitedByKubelet() const {
+std::vector<AwaitedAct> DumpClaims::AwaitedByKubelet() const {
   std::vector<AwaitedAct> acts;
   for (const Claim& claim : claims_) {
     if (claim.object == nullptr) {
@@ -515,7 +516,7 @@ std::vector<AwaitedAct> PodClaims::AwaitedByKubelet() const {
   return acts;
 }
 
-std::vector<std::string> PodClaims::Notes() const {
+std::vector<std::string> DumpClaims::Notes() const {
   std::vector<std::string> notes;
   if (!structured_.empty()) {
     notes.push_back(

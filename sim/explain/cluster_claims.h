@@ -1,13 +1,14 @@
-// What DynamicResources (classic DRA, release 1.29) says about one pod of a dump: before the queue,
-// of the pod as a whole, of each node, and whose turn it is. Structured claims are set aside.
+// The verdicts of DynamicResources (classic DRA, release 1.29) on one pod of a dump: before the
+// queue, on the pod as a whole, on each node, and which component has to act next. Structured
+// claims are set aside.
 #ifndef DRASIM_SIM_EXPLAIN_CLUSTER_CLAIMS_H_
 #define DRASIM_SIM_EXPLAIN_CLUSTER_CLAIMS_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/strings/string_view.h"
-#include "absl/types/optional.h"
 #include "absl/types/span.h"
 #include "model/proto/kube.pb.h"
 #include "sim/dra/dynamic_resources.h"
@@ -18,34 +19,34 @@
 namespace drasim {
 
 // Keeps references to the dump and the pod.
-class PodClaims {
+class DumpClaims {
  public:
-  // Looks at the claims in the order of the pod's entries, up to the first that keeps the pod from
+  // Reads the claims in the order of the pod's entries, up to the first that keeps the pod from
   // being tried on nodes.
-  PodClaims(const ClusterDump& dump, const DumpPod& pod);
+  DumpClaims(const ClusterDump& dump, const DumpPod& pod);
 
-  // What keeps the pod from being tried on any node: "" if nothing does. `before_queue`: the pod
-  // does not even enter the queue (PreEnqueue).
+  // Why the pod is not tried on any node; empty if it is. `before_queue`: it does not even enter
+  // the queue (PreEnqueue).
   const std::string& obstacle() const { return obstacle_; }
   bool before_queue() const { return before_queue_; }
-  // Whether it has classic claims, and whether it has structured ones, which nothing here judges.
+  // Whether the pod has classic claims, and whether it has structured ones, which are not judged.
   bool has_classic() const { return !claims_.empty(); }
   bool has_structured() const { return !structured_.empty(); }
 
-  // Of a pod without an obstacle. Null: the node would do.
-  absl::optional<NodeRejection> Check(const DumpNode& node) const;
+  // Absent if the node would do. REQUIRES: no obstacle.
+  std::optional<DumpRejection> Check(const DumpNode& node) const;
 
-  // Who has to act next. With an obstacle: on it. Without one: `selectable` says whether some node
-  // passes all plugins, `pinned` whether some node lacks nothing but an allocated claim. Empty
-  // where the scheduler could bind it.
+  // Who has to act next: on the obstacle if there is one. Otherwise `selectable` says whether some
+  // node passes all plugins, `pinned` whether some node lacks only an allocated claim. Empty if the
+  // scheduler could bind the pod.
   std::vector<AwaitedAct> Awaited(bool selectable, bool pinned) const;
 
-  // For which pods its claims are reserved, where that keeps it waiting.
+  // The pods that the claims are reserved for, if that keeps this pod waiting.
   std::vector<HolderList> Consumers() const;
-  // By driver that it waits for: the claims that are allocated for these nodes, of the first few
-  // nodes with some.
+  // For each driver that the pod waits for: the claims that it has allocated on these nodes; the
+  // first few nodes with some.
   std::vector<HolderList> HoldersOn(absl::Span<const DumpNode* const> nodes) const;
-  // Of a pod that has been bound: what its kubelet waits for, a sentence each.
+  // The acts that the kubelet of a bound pod waits for.
   std::vector<AwaitedAct> AwaitedByKubelet() const;
   std::vector<std::string> Notes() const;
 
@@ -62,11 +63,11 @@ class PodClaims {
     bool from_template() const;
   };
 
-  // Whether the claim, of which the dump has no classic object, is one of structured parameters.
+  // Whether the claim, of which the dump has no classic object, is a structured one.
   bool IsStructured(const Claim& claim) const;
-  // The claim of an entry, as far as it can be found.
+  // The claim of an entry with everything that can be found about it.
   Claim Find(const proto::kube::PodResourceClaim& entry) const;
-  // Null unless the claim exists, is the pod's, and was made for that entry.
+  // The claim that was made for that entry of this pod; null if there is none.
   const proto::kube::ResourceClaim* OwnedClaim(const std::string& entry) const;
   bool IsOwnedByPod(const proto::kube::ObjectMeta& meta) const;
   bool IsReservedForPod(const Claim& claim) const;

@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "model/check.h"
+#include "model/status_macros.h"
 #include "traces/byte_source.h"
 
 namespace drasim {
@@ -130,7 +131,7 @@ absl::StatusOr<ClusterDump> ClusterDump::Read(const std::vector<std::string>& pa
   if (paths.empty()) return absl::InvalidArgumentError("no file with the objects of a cluster");
   ClusterDump dump;
   for (const std::string& path : paths) {
-    if (absl::Status status = dump.ReadFile(path, warnings); !status.ok()) return status;
+    RETURN_IF_ERROR(dump.ReadFile(path, warnings));
   }
   if (dump.nodes_.empty()) {
     return absl::InvalidArgumentError(

@@ -63,7 +63,7 @@ struct DumpNode {
 
 class ClusterDump {
  public:
-  // Errors and warnings as ExplainCluster has them, but for those about a pod.
+  // Errors and warnings are those of ExplainCluster, except for those about a pod.
   static absl::StatusOr<ClusterDump> Read(const std::vector<std::string>& paths,
                                           std::vector<std::string>* warnings);
 
@@ -77,23 +77,23 @@ class ClusterDump {
   const std::deque<DumpPod>& pods() const { return pods_; }
   const std::vector<const proto::kube::ResourceClaim*>& claims() const { return claims_; }
 
-  // Null when the dump has none of that name. By KubeKey, classes by name.
+  // Null if the dump has none. By KubeKey; nodes and classes by name.
   const DumpNode* FindNode(const std::string& name) const;
   const DumpPod* FindPod(const std::string& key) const;
   const proto::kube::ResourceClass* FindClass(const std::string& name) const;
   const proto::kube::ResourceClaim* FindClaim(const std::string& key) const;
   const proto::kube::ResourceClaimTemplate* FindTemplate(const std::string& key) const;
   const proto::kube::PodSchedulingContext* FindContext(const std::string& key) const;
-  // Claims and templates of resource.k8s.io/v1alpha3 and later are known by KubeKey alone.
+  // Of claims and templates of resource.k8s.io/v1alpha3 and later, only the KubeKey is kept.
   bool HasStructuredClaim(const std::string& key) const {
     return structured_claims_.count(key) > 0;
   }
   bool HasStructuredTemplate(const std::string& key) const {
     return structured_templates_.count(key) > 0;
   }
-  // In any version.
+  // Claims of any version.
   bool has_claims() const { return !claims_.empty() || !structured_claims_.empty(); }
-  // Whether some object beside claims belongs to DRA with control plane controllers.
+  // Whether the dump has classic DRA objects other than claims.
   bool has_classic_objects() const {
     return !classes_.empty() || !templates_.empty() || !contexts_.empty();
   }
@@ -101,7 +101,7 @@ class ClusterDump {
   // kind.
   bool HasParameters(const std::string& kind, const std::string& key, bool* kind_known) const;
 
-  // Of the Namespace object; what every namespace has if the dump has no such object.
+  // From the Namespace object; the labels that every namespace has if the dump lacks the object.
   // REQUIRES: some pod is in it.
   const KubeTexts& NamespaceLabels(const std::string& name) const;
   bool HasNamespace(const std::string& name) const { return read_namespaces_.count(name) > 0; }
@@ -110,7 +110,7 @@ class ClusterDump {
   ClusterDump() = default;
   absl::Status ReadFile(const std::string& path, std::vector<std::string>* warnings);
   void Keep(const proto::kube::Object& object);
-  // Remembers structured claims; a warning per kind of the others that may matter.
+  // Remembers structured claims; warns once per kind about other objects that may matter.
   void KeepSkipped(const std::vector<KubeSkipped>& skipped, const std::string& file,
                    std::vector<std::string>* odd);
   void JoinPodsToNodes();

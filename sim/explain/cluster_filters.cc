@@ -3,6 +3,7 @@
 #include <google/protobuf/repeated_field.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <iterator>
 
 #include "absl/strings/str_cat.h"
@@ -32,9 +33,9 @@ const std::string* LabelOf(const DumpNode& node, const std::string& key) {
   return found == node.labels().end() ? nullptr : &found->second;
 }
 
-NodeRejection RejectedBy(absl::string_view plugin, std::string reason) {
-  NodeRejection rejection;
-  rejection.plugin = plugin;
+DumpRejection RejectedBy(DumpFilter filter, std::string reason) {
+  DumpRejection rejection;
+  rejection.filter = filter;
   rejection.reasons.push_back(std::move(reason));
   return rejection;
 }
@@ -55,20 +56,27 @@ std::string SelectorOfTerm(const kube::PodAffinityTerm& term) {
 
 }  // namespace
 
-PodFilters::PodFilters(const ClusterDump& dump, const DumpPod& pod) : dump_(dump), pod_(pod) {
+absl::string_view DumpFilterName(DumpFilter filter) {
+  static constexpr absl::string_view kNames[] = {
+      "NodeUnschedulable", "TaintToleration",   "NodeAffinity",     "NodePorts",
+      "NodeResourcesFit",  "PodTopologySpread", "InterPodAffinity", "DynamicResources"};
+  return kNames[static_cast<size_t>(filter)];
+}
+
+DumpFilters::DumpFilters(const ClusterDump& dump, const DumpPod& pod) : dump_(dump), pod_(pod) {
   ports_ = HostPortsOf(pod.spec());
   PrepareNames();
   PrepareSpread();
   PrepareAffinity();
 }
 
-void PodFilters::PrepareNames() {
+void DumpFilters::PrepareNames() {
   const std::vector<std::string> names = NamedNodes(pod_.spec(), &named_only_);
   names_.insert(names.begin(), names.end());
   if (named_only_ && names_.empty()) pre_filter_rejection_ = "pod affinity terms conflict";
 }
 
-void PodFilters::PrepareSpread() {
+void DumpFilters::PrepareSpread() {
   for (const kube::TopologySpreadConstraint& constraint :
        pod_.spec().topology_spread_constraints()) {
     if (constraint.when_unsatisfiable() == "ScheduleAnyway") continue;
@@ -104,7 +112,7 @@ void PodFilters::PrepareSpread() {
   }
 }
 
-void PodFilters::CountForSpread(const DumpNode& node) {
+void DumpFilters::CountForSpread(const DumpNode& node) {
   const bool meets_affinity = MeetsNodeAffinity(pod_.spec(), *node.object, nullptr);
   const bool tolerated = UntoleratedTaints(pod_.spec(), *node.object).empty();
   for (Spread& spread : spreads_) {
@@ -124,8 +132,8 @@ void PodFilters::CountForSpread(const DumpNode& node) {
   }
 }
 
-bool PodFilters::TermMatches(const kube::PodAffinityTerm& term, const DumpPod& owner,
-                             const DumpPod& other) {
+bool DumpFilters::TermMatches(const kube::PodAffinityTerm& term, const DumpPod& owner,
+                              const DumpPod& other) {
   if (!term.has_label_selector() || !SelectsLabels(term.label_selector(), other.labels())) {
     return false;
   }
@@ -145,7 +153,7 @@ bool PodFilters::TermMatches(const kube::PodAffinityTerm& term, const DumpPod& o
   return SelectsLabels(selector, dump_.NamespaceLabels(ns));
 }
 
-void PodFilters::PrepareAffinity() {
+void DumpFilters::PrepareAffinity() {
   const AffinityTerms& near = AffinityTermsOf(pod_);
   const AffinityTerms& far = AntiAffinityTermsOf(pod_);
   const auto matches_all_near = [&](const DumpPod& other) {
@@ -179,7 +187,7 @@ void PodFilters::PrepareAffinity() {
   }
 }
 
-std::vector<const DumpPod*> PodFilters::NominatedOn(const DumpNode& node) const {
+std::vector<const DumpPod*> DumpFilters::NominatedOn(const DumpNode& node) const {
   std::vector<const DumpPod*> pods;
   for (const DumpPod* other : node.nominated) {
     if (other != &pod_ && other->priority() >= pod_.priority()) pods.push_back(other);
@@ -187,12 +195,12 @@ std::vector<const DumpPod*> PodFilters::NominatedOn(const DumpNode& node) const 
   return pods;
 }
 
-std::vector<NodeRejection> PodFilters::Check(const DumpNode& node) const {
-  std::vector<NodeRejection> rejections;
+std::vector<DumpRejection> DumpFilters::Check(const DumpNode& node) const {
+  std::vector<DumpRejection> rejections;
   if (named_only_ && names_.count(node.name()) == 0) {
     // Such nodes are not even asked about.
-    NodeRejection rejection =
-        RejectedBy("NodeAffinity", "node(s) didn't satisfy plugin(s) [NodeAffinity]");
+    DumpRejection rejection =
+        RejectedBy(DumpFilter::kNodeAffinity, "node(s) didn't satisfy plugin(s) [NodeAffinity]");
     rejection.detail = absl::StrCat("the pod may run on ", absl::StrJoin(names_, ", "), " only");
     rejection.hopeless = true;
     return {rejection};
@@ -206,13 +214,14 @@ std::vector<NodeRejection> PodFilters::Check(const DumpNode& node) const {
   return rejections;
 }
 
-void PodFilters::CheckNode(const DumpNode& node, std::vector<NodeRejection>* rejections) const {
+void DumpFilters::CheckNode(const DumpNode& node, std::vector<DumpRejection>* rejections) const {
   kube::Taint cordon;
   cordon.set_key("node.kubernetes.io/unschedulable");
   cordon.set_effect("NoSchedule");
   const bool cordoned = node.object->spec().unschedulable() && !ToleratesTaint(pod_.spec(), cordon);
   if (cordoned) {
-    NodeRejection rejection = RejectedBy("NodeUnschedulable", "node(s) were unschedulable");
+    DumpRejection rejection =
+        RejectedBy(DumpFilter::kNodeUnschedulable, "node(s) were unschedulable");
     rejection.detail = "cordoned";
     rejection.remedy = "the node were uncordoned";
     rejections->push_back(std::move(rejection));
@@ -223,8 +232,8 @@ void PodFilters::CheckNode(const DumpNode& node, std::vector<NodeRejection>* rej
     if (cordoned && taint->key() == cordon.key()) continue;
     taints.push_back(TaintText(*taint));
     if (taints.size() > 1) continue;
-    rejections->push_back(
-        RejectedBy("TaintToleration", absl::StrCat("node(s) had untolerated taint ", taints[0])));
+    rejections->push_back(RejectedBy(DumpFilter::kTaintToleration,
+                                     absl::StrCat("node(s) had untolerated taint ", taints[0])));
     rejections->back().detail = absl::StrCat("effect ", taint->effect());
     rejections->back().alike = taint->effect();
   }
@@ -233,8 +242,8 @@ void PodFilters::CheckNode(const DumpNode& node, std::vector<NodeRejection>* rej
   }
   std::vector<std::string> unmet;
   if (!MeetsNodeAffinity(pod_.spec(), *node.object, &unmet)) {
-    NodeRejection rejection =
-        RejectedBy("NodeAffinity", "node(s) didn't match Pod's node affinity/selector");
+    DumpRejection rejection =
+        RejectedBy(DumpFilter::kNodeAffinity, "node(s) didn't match Pod's node affinity/selector");
     rejection.alike = absl::StrJoin(unmet, ", ");
     rejection.detail = absl::StrCat("the pod wants ", rejection.alike);
     rejection.distance = static_cast<int64_t>(unmet.size());
@@ -243,7 +252,7 @@ void PodFilters::CheckNode(const DumpNode& node, std::vector<NodeRejection>* rej
   }
 }
 
-void PodFilters::CheckPorts(const DumpNode& node, std::vector<NodeRejection>* rejections) const {
+void DumpFilters::CheckPorts(const DumpNode& node, std::vector<DumpRejection>* rejections) const {
   if (ports_.empty()) return;
   std::set<std::string> taken;
   std::vector<const DumpPod*> users;
@@ -262,8 +271,8 @@ void PodFilters::CheckPorts(const DumpNode& node, std::vector<NodeRejection>* re
     if (uses) users.push_back(other);
   }
   if (taken.empty()) return;
-  NodeRejection rejection =
-      RejectedBy("NodePorts", "node(s) didn't have free ports for the requested pod ports");
+  DumpRejection rejection = RejectedBy(
+      DumpFilter::kNodePorts, "node(s) didn't have free ports for the requested pod ports");
   rejection.alike = absl::StrJoin(taken, ", ");
   rejection.detail = absl::StrCat(rejection.alike, taken.size() == 1 ? " is" : " are", " taken");
   rejection.distance = static_cast<int64_t>(users.size());
@@ -271,14 +280,14 @@ void PodFilters::CheckPorts(const DumpNode& node, std::vector<NodeRejection>* re
   rejections->push_back(std::move(rejection));
 }
 
-void PodFilters::CheckFit(const DumpNode& node, std::vector<NodeRejection>* rejections) const {
+void DumpFilters::CheckFit(const DumpNode& node, std::vector<DumpRejection>* rejections) const {
   KubeAmounts requested = node.requested;
   for (const DumpPod* other : NominatedOn(node)) {
     AddAmounts(other->request, &requested);
     AddAmounts({{"pods", 1}}, &requested);
   }
-  NodeRejection rejection;
-  rejection.plugin = "NodeResourcesFit";
+  DumpRejection rejection;
+  rejection.filter = DumpFilter::kNodeResourcesFit;
   const auto check = [&](const std::string& resource, int64_t wanted) {
     const int64_t free = AmountOf(node.allocatable, resource) - AmountOf(requested, resource);
     if (wanted <= 0 || wanted <= free) return;
@@ -301,12 +310,12 @@ void PodFilters::CheckFit(const DumpNode& node, std::vector<NodeRejection>* reje
   if (!rejection.lacked.empty()) rejections->push_back(std::move(rejection));
 }
 
-void PodFilters::CheckSpread(const DumpNode& node, std::vector<NodeRejection>* rejections) const {
+void DumpFilters::CheckSpread(const DumpNode& node, std::vector<DumpRejection>* rejections) const {
   for (const Spread& spread : spreads_) {
     const std::string& key = spread.constraint->topology_key();
     const std::string* value = LabelOf(node, key);
     if (value == nullptr) {
-      NodeRejection rejection = RejectedBy("PodTopologySpread",
+      DumpRejection rejection = RejectedBy(DumpFilter::kPodTopologySpread,
                                            "node(s) didn't match pod topology spread constraints "
                                            "(missing required label)");
       rejection.alike = key;
@@ -319,8 +328,8 @@ void PodFilters::CheckSpread(const DumpNode& node, std::vector<NodeRejection>* r
     const int64_t count = found == spread.counts.end() ? 0 : found->second;
     const int64_t skew = count + (spread.matches_self ? 1 : 0) - spread.fewest;
     if (skew <= spread.constraint->max_skew()) continue;
-    NodeRejection rejection =
-        RejectedBy("PodTopologySpread", "node(s) didn't match pod topology spread constraints");
+    DumpRejection rejection = RejectedBy(DumpFilter::kPodTopologySpread,
+                                         "node(s) didn't match pod topology spread constraints");
     rejection.alike = key;
     rejection.detail =
         absl::StrCat(key, "=", *value, " has ", count, " matching pods, the fewest anywhere are ",
@@ -331,7 +340,8 @@ void PodFilters::CheckSpread(const DumpNode& node, std::vector<NodeRejection>* r
   }
 }
 
-void PodFilters::CheckAffinity(const DumpNode& node, std::vector<NodeRejection>* rejections) const {
+void DumpFilters::CheckAffinity(const DumpNode& node,
+                                std::vector<DumpRejection>* rejections) const {
   bool all_there = true;
   std::string lacking;
   std::string without_key;
@@ -350,8 +360,8 @@ void PodFilters::CheckAffinity(const DumpNode& node, std::vector<NodeRejection>*
   }
   const bool first_of_group = wanted_near_.empty() && matches_own_affinity_;
   if (without_key.empty() && (all_there || first_of_group)) return;
-  NodeRejection rejection =
-      RejectedBy("InterPodAffinity", "node(s) didn't match pod affinity rules");
+  DumpRejection rejection =
+      RejectedBy(DumpFilter::kInterPodAffinity, "node(s) didn't match pod affinity rules");
   rejection.detail = without_key.empty() ? lacking : without_key;
   rejection.alike = rejection.detail;
   rejection.remedy = without_key.empty() ? "the pods that it wants to be near ran there"
@@ -359,15 +369,15 @@ void PodFilters::CheckAffinity(const DumpNode& node, std::vector<NodeRejection>*
   rejections->push_back(std::move(rejection));
 }
 
-void PodFilters::CheckAntiAffinity(const DumpNode& node,
-                                   std::vector<NodeRejection>* rejections) const {
+void DumpFilters::CheckAntiAffinity(const DumpNode& node,
+                                    std::vector<DumpRejection>* rejections) const {
   for (const kube::PodAffinityTerm& term : AntiAffinityTermsOf(pod_)) {
     const std::string* value = LabelOf(node, term.topology_key());
     const auto found = value == nullptr ? unwanted_near_.end()
                                         : unwanted_near_.find({term.topology_key(), *value});
     if (found == unwanted_near_.end()) continue;
-    NodeRejection rejection =
-        RejectedBy("InterPodAffinity", "node(s) didn't match pod anti-affinity rules");
+    DumpRejection rejection =
+        RejectedBy(DumpFilter::kInterPodAffinity, "node(s) didn't match pod anti-affinity rules");
     rejection.alike = absl::StrCat(term.topology_key(), " ", SelectorOfTerm(term));
     rejection.detail =
         absl::StrCat("pods with ", SelectorOfTerm(term), " in the same ", term.topology_key());
@@ -378,8 +388,8 @@ void PodFilters::CheckAntiAffinity(const DumpNode& node,
   for (const auto& [domain, pods] : unwilling_) {
     const std::string* value = LabelOf(node, domain.first);
     if (value == nullptr || *value != domain.second) continue;
-    NodeRejection rejection =
-        RejectedBy("InterPodAffinity", "node(s) didn't satisfy existing pods anti-affinity rules");
+    DumpRejection rejection = RejectedBy(
+        DumpFilter::kInterPodAffinity, "node(s) didn't satisfy existing pods anti-affinity rules");
     rejection.alike = domain.first;
     rejection.detail =
         absl::StrCat("pods in the same ", domain.first, " do not want to be near this one");

@@ -1,5 +1,5 @@
-// kube-scheduler's Filter plugins, asked about one pod of a dump and every node: up to
-// InterPodAffinity, but for those of volumes.
+// The verdicts of kube-scheduler's Filter plugins on one pod of a dump and every node: all plugins
+// up to InterPodAffinity except those for volumes.
 #ifndef DRASIM_SIM_EXPLAIN_CLUSTER_FILTERS_H_
 #define DRASIM_SIM_EXPLAIN_CLUSTER_FILTERS_H_
 
@@ -17,7 +17,21 @@
 
 namespace drasim {
 
-// Nodes without any of a resource, nodes that are too small and nodes that are full are told apart.
+// The plugins whose verdicts are told, in the order in which kube-scheduler asks them.
+enum class DumpFilter : uint8_t {
+  kNodeUnschedulable,
+  kTaintToleration,
+  kNodeAffinity,
+  kNodePorts,
+  kNodeResourcesFit,
+  kPodTopologySpread,
+  kInterPodAffinity,
+  kDynamicResources,
+};
+// kube-scheduler's name of the plugin: "NodeResourcesFit".
+absl::string_view DumpFilterName(DumpFilter filter);
+
+// Why a node lacks a resource: it has none at all, is too small, or is full.
 enum class NodeLack { kNone, kTooSmall, kFull };
 
 struct LackedResource {
@@ -37,39 +51,39 @@ struct LackedResource {
   }
 };
 
-// Why one plugin does not want the pod on a node.
-struct NodeRejection {
-  absl::string_view plugin;
+// Why one plugin rejects a node for the pod.
+struct DumpRejection {
+  DumpFilter filter = DumpFilter::kNodeUnschedulable;
   std::vector<std::string> reasons;  // kube-scheduler's words, as it counts them
-  // What belongs to it, in words; nodes of a group may differ in it, and the example's is shown.
+  // Further facts in words. Nodes of a group may differ in it; the example's is shown.
   std::string detail;
-  // Rejections are alike when plugin, reasons and this are equal.
+  // Rejections are alike when filter, reasons and this are equal.
   std::string alike;
   // How far the node is from taking the pod; comparable among rejections that are alike.
   int64_t distance = 0;
   std::vector<LackedResource> lacked;      // NodeResourcesFit
   std::vector<const DumpPod*> in_the_way;  // all of them would have to leave
-  // What would have to be otherwise: "the node were uncordoned". Empty: nothing but pods that
-  // leave, or nothing at all when there are none in the way and nothing is lacked.
+  // The change that would help: "the node were uncordoned". Empty if only pods that leave help, or,
+  // with nothing lacked and nobody in the way, nothing does.
   std::string remedy;
-  bool hopeless =
-      false;            // nothing that happens to pods, node or taints can be counted upon to help
-  bool pinned = false;  // DynamicResources: an allocated claim is not available there
+  bool hopeless = false;  // no change to pods, node or taints can be counted upon to help
+  bool pinned = false;    // DynamicResources: an allocated claim is not available there
 };
 
 // Keeps references to the dump and the pod.
-class PodFilters {
+class DumpFilters {
  public:
-  PodFilters(const ClusterDump& dump, const DumpPod& pod);
+  DumpFilters(const ClusterDump& dump, const DumpPod& pod);
 
-  // What rejects the pod as a whole (PreFilter), in kube-scheduler's words; empty: nothing.
+  // Why PreFilter rejects the pod as a whole, in kube-scheduler's words; empty if it does not.
   const std::string& pre_filter_rejection() const { return pre_filter_rejection_; }
 
   // All plugins that reject the node, in kube-scheduler's order; the first is the one that counts
   // there. Empty: the node would do. O(pods of the node).
-  std::vector<NodeRejection> Check(const DumpNode& node) const;
+  std::vector<DumpRejection> Check(const DumpNode& node) const;
 
-  // What the answer depends on and the dump does not have, a sentence; "" when there is nothing.
+  // A sentence about objects that the answer depends on and the dump lacks; empty if there are
+  // none.
   const std::string& doubt() const { return doubt_; }
 
  private:
@@ -92,13 +106,13 @@ class PodFilters {
   bool TermMatches(const proto::kube::PodAffinityTerm& term, const DumpPod& owner,
                    const DumpPod& other);
 
-  void CheckNode(const DumpNode& node, std::vector<NodeRejection>* rejections) const;
-  void CheckPorts(const DumpNode& node, std::vector<NodeRejection>* rejections) const;
-  void CheckFit(const DumpNode& node, std::vector<NodeRejection>* rejections) const;
-  void CheckSpread(const DumpNode& node, std::vector<NodeRejection>* rejections) const;
-  void CheckAffinity(const DumpNode& node, std::vector<NodeRejection>* rejections) const;
-  void CheckAntiAffinity(const DumpNode& node, std::vector<NodeRejection>* rejections) const;
-  // Pods that are to come to the node and go first.
+  void CheckNode(const DumpNode& node, std::vector<DumpRejection>* rejections) const;
+  void CheckPorts(const DumpNode& node, std::vector<DumpRejection>* rejections) const;
+  void CheckFit(const DumpNode& node, std::vector<DumpRejection>* rejections) const;
+  void CheckSpread(const DumpNode& node, std::vector<DumpRejection>* rejections) const;
+  void CheckAffinity(const DumpNode& node, std::vector<DumpRejection>* rejections) const;
+  void CheckAntiAffinity(const DumpNode& node, std::vector<DumpRejection>* rejections) const;
+  // Pods that are nominated for the node and have precedence over this one.
   std::vector<const DumpPod*> NominatedOn(const DumpNode& node) const;
 
   const ClusterDump& dump_;

@@ -19,18 +19,8 @@ constexpr size_t kMostExamples = 3;
 constexpr size_t kMostPatterns = 3;
 constexpr size_t kMostHolders = 5;
 
-// In the order in which kube-scheduler asks them.
-constexpr absl::string_view kFilterOrder[] = {
-    "NodeUnschedulable", "TaintToleration",   "NodeAffinity",     "NodePorts",
-    "NodeResourcesFit",  "PodTopologySpread", "InterPodAffinity", "DynamicResources"};
-
-ptrdiff_t RankOf(absl::string_view plugin) {
-  return std::find(std::begin(kFilterOrder), std::end(kFilterOrder), plugin) -
-         std::begin(kFilterOrder);
-}
-
-// What names of one kind have in common: digits at the end of the host's name, or what follows its
-// last dash, are left out. "gpu-03.example.com" -> "gpu-*.example.com".
+// The pattern of a node's name: without the digits at the end of the host, or without the part
+// behind its last dash. "gpu-03.example.com" -> "gpu-*.example.com".
 std::string PatternOf(absl::string_view name) {
   const size_t dot = name.find('.');
   const absl::string_view domain = dot == absl::string_view::npos ? "" : name.substr(dot);
@@ -46,7 +36,7 @@ std::string PatternOf(absl::string_view name) {
   return absl::StrCat(host.substr(0, end), "*", domain);
 }
 
-// Few names as they are; of many, their patterns, or what those have in common, or nothing.
+// Few names as they are; of many, their patterns, or the common prefix of these, or nothing.
 std::vector<std::string> PatternsOf(const std::vector<std::string>& names) {
   if (names.size() <= kMostExamples) return names;
   std::map<std::string, std::vector<std::string>> by_pattern;
@@ -66,10 +56,10 @@ std::vector<std::string> PatternsOf(const std::vector<std::string>& names) {
   return {common + "*"};
 }
 
-std::vector<LackInGroup> LacksOf(const std::vector<const NodeVerdict*>& nodes) {
+std::vector<LackInGroup> LacksOf(const std::vector<const DumpVerdict*>& nodes) {
   std::vector<LackInGroup> lacks;
-  for (const NodeVerdict* verdict : nodes) {
-    const NodeRejection& rejection = verdict->rejections.front();
+  for (const DumpVerdict* verdict : nodes) {
+    const DumpRejection& rejection = verdict->rejections.front();
     lacks.resize(rejection.lacked.size());
     for (size_t i = 0; i < lacks.size(); ++i) {
       const LackedResource& lacked = rejection.lacked[i];
@@ -85,19 +75,19 @@ std::vector<LackInGroup> LacksOf(const std::vector<const NodeVerdict*>& nodes) {
   return lacks;
 }
 
-VerdictGroup MakeGroup(std::vector<const NodeVerdict*> nodes) {
-  std::stable_sort(nodes.begin(), nodes.end(), [](const NodeVerdict* a, const NodeVerdict* b) {
+VerdictGroup MakeGroup(std::vector<const DumpVerdict*> nodes) {
+  std::stable_sort(nodes.begin(), nodes.end(), [](const DumpVerdict* a, const DumpVerdict* b) {
     return a->rejections.front().distance < b->rejections.front().distance;
   });
-  const NodeRejection& nearest = nodes.front()->rejections.front();
+  const DumpRejection& nearest = nodes.front()->rejections.front();
   VerdictGroup group;
-  group.shown.plugin = std::string(nearest.plugin);
+  group.shown.filter = nearest.filter;
   group.shown.reasons = nearest.reasons;
   group.shown.detail = nearest.detail;
   group.shown.lacks = LacksOf(nodes);
   group.shown.nodes = nodes.size();
   std::vector<std::string> names;
-  for (const NodeVerdict* verdict : nodes) {
+  for (const DumpVerdict* verdict : nodes) {
     names.push_back(verdict->node->name());
     if (group.shown.examples.size() < kMostExamples) group.shown.examples.push_back(names.back());
   }
@@ -107,11 +97,11 @@ VerdictGroup MakeGroup(std::vector<const NodeVerdict*> nodes) {
   return group;
 }
 
-bool IsFitOf(const NodeVerdict& verdict) {
+bool IsFitOf(const DumpVerdict& verdict) {
   return !verdict.rejections.empty() && !verdict.rejections.front().lacked.empty();
 }
 
-HolderList HoldersOfResource(const NodeVerdict& verdict, const LackedResource& lacked) {
+HolderList HoldersOfResource(const DumpVerdict& verdict, const LackedResource& lacked) {
   const DumpNode& node = *verdict.node;
   const std::string& resource = lacked.resource;
   std::vector<const DumpPod*> pods;
@@ -143,11 +133,11 @@ HolderList HoldersOfResource(const NodeVerdict& verdict, const LackedResource& l
 
 }  // namespace
 
-std::string FitErrorText(absl::Span<const NodeVerdict> verdicts, const std::string& pre_filter) {
+std::string FitErrorText(absl::Span<const DumpVerdict> verdicts, const std::string& pre_filter) {
   std::string text = absl::StrCat("0/", verdicts.size(), " nodes are available: ");
   if (!pre_filter.empty()) return absl::StrCat(text, pre_filter, ".");
   std::map<std::string, size_t> counts;
-  for (const NodeVerdict& verdict : verdicts) {
+  for (const DumpVerdict& verdict : verdicts) {
     for (const std::string& reason : verdict.rejections.front().reasons) ++counts[reason];
   }
   std::vector<std::string> parts;
@@ -157,20 +147,20 @@ std::string FitErrorText(absl::Span<const NodeVerdict> verdicts, const std::stri
   return absl::StrCat(text, absl::StrJoin(parts, ", "), ".");
 }
 
-std::vector<VerdictGroup> GroupVerdicts(absl::Span<const NodeVerdict> verdicts) {
-  using Key = std::tuple<std::string, std::vector<std::string>, std::string>;
-  std::map<Key, std::vector<const NodeVerdict*>> alike;
-  for (const NodeVerdict& verdict : verdicts) {
+std::vector<VerdictGroup> GroupVerdicts(absl::Span<const DumpVerdict> verdicts) {
+  using Key = std::tuple<DumpFilter, std::vector<std::string>, std::string>;
+  std::map<Key, std::vector<const DumpVerdict*>> alike;
+  for (const DumpVerdict& verdict : verdicts) {
     if (verdict.rejections.empty()) continue;
-    const NodeRejection& first = verdict.rejections.front();
-    alike[{std::string(first.plugin), first.reasons, first.alike}].push_back(&verdict);
+    const DumpRejection& first = verdict.rejections.front();
+    alike[{first.filter, first.reasons, first.alike}].push_back(&verdict);
   }
   std::vector<VerdictGroup> groups;
   for (auto& [key, nodes] : alike) groups.push_back(MakeGroup(std::move(nodes)));
   const auto order = [&verdicts](const VerdictGroup& group) {
     const bool hopeless = group.nodes.front()->rejections.front().hopeless;
-    return std::make_tuple(-RankOf(group.shown.plugin), hopeless, group.shown.reasons.size(),
-                           -static_cast<int64_t>(group.shown.nodes),
+    return std::make_tuple(-static_cast<int>(group.shown.filter), hopeless,
+                           group.shown.reasons.size(), -static_cast<int64_t>(group.shown.nodes),
                            group.nodes.front() - verdicts.data());
   };
   std::stable_sort(
@@ -179,10 +169,10 @@ std::vector<VerdictGroup> GroupVerdicts(absl::Span<const NodeVerdict> verdicts) 
   return groups;
 }
 
-std::vector<HolderList> HoldersOfNode(const NodeVerdict& verdict) {
+std::vector<HolderList> HoldersOfNode(const DumpVerdict& verdict) {
   std::vector<HolderList> lists;
   if (verdict.rejections.empty()) return lists;
-  const NodeRejection& first = verdict.rejections.front();
+  const DumpRejection& first = verdict.rejections.front();
   for (const LackedResource& lacked : first.lacked) {
     if (lacked.kind() == NodeLack::kFull) {
       lists.push_back(HoldersOfResource(verdict, lacked));
@@ -201,9 +191,9 @@ std::vector<HolderList> HoldersOfNode(const NodeVerdict& verdict) {
   return lists;
 }
 
-std::vector<std::string> ShortageNotes(absl::Span<const NodeVerdict> verdicts) {
+std::vector<std::string> ShortageNotes(absl::Span<const DumpVerdict> verdicts) {
   std::set<std::string> resources;
-  for (const NodeVerdict& verdict : verdicts) {
+  for (const DumpVerdict& verdict : verdicts) {
     if (!IsFitOf(verdict)) continue;
     for (const LackedResource& lacked : verdict.rejections.front().lacked) {
       if (lacked.resource != "pods") resources.insert(lacked.resource);
@@ -216,14 +206,14 @@ std::vector<std::string> ShortageNotes(absl::Span<const NodeVerdict> verdicts) {
     size_t nodes = 0;
     KubeAmounts together;
     bool lacked_everywhere = true;
-    for (const NodeVerdict& verdict : verdicts) {
+    for (const DumpVerdict& verdict : verdicts) {
       // Only nodes that the rules before this one allow.
       if (!verdict.rejections.empty() &&
-          RankOf(verdict.rejections.front().plugin) < RankOf("NodeResourcesFit")) {
+          verdict.rejections.front().filter < DumpFilter::kNodeResourcesFit) {
         continue;
       }
       const LackedResource* found = nullptr;
-      for (const NodeRejection& rejection : verdict.rejections) {
+      for (const DumpRejection& rejection : verdict.rejections) {
         for (const LackedResource& lacked : rejection.lacked) {
           if (lacked.resource == resource) found = &lacked;
         }
@@ -254,15 +244,6 @@ std::vector<std::string> ShortageNotes(absl::Span<const NodeVerdict> verdicts) {
     }
   }
   return notes;
-}
-
-std::string NodesText(const RejectedGroup& group) {
-  std::string text = absl::StrCat(group.nodes, group.nodes == 1 ? " node" : " nodes");
-  std::string inside = absl::StrJoin(group.patterns, ", ");
-  if (group.nodes > group.patterns.size()) {
-    absl::StrAppend(&inside, inside.empty() ? "" : ", ", "e.g. ", group.examples.front());
-  }
-  return absl::StrCat(text, " (", inside, ")");
 }
 
 }  // namespace drasim

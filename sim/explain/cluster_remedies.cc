@@ -1,7 +1,9 @@
-// FindRemedies and what belongs to it: the smallest changes after which a node takes a pod.
+#include "sim/explain/cluster_remedies.h"
+
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <tuple>
@@ -10,9 +12,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/types/optional.h"
 #include "model/kube/rules.h"
-#include "sim/explain/cluster_groups.h"
+#include "sim/explain/cluster_report.h"
 
 namespace drasim {
 namespace {
@@ -22,10 +23,10 @@ namespace kube = ::drasim::proto::kube;
 // Changing the pod or a node's labels is more of a change than a pod that leaves.
 constexpr int64_t kConditionCost = 2;
 
-// What is still lacked, by resource.
+// The amounts that are still lacked, by resource.
 using Needs = KubeAmounts;
 
-// DaemonSets make their pods anew, and static pods do not go by the API.
+// DaemonSets replace their pods, and static pods cannot be deleted through the API.
 bool IsMovable(const DumpPod& pod) {
   const kube::ObjectMeta& meta = pod.object->metadata();
   if (meta.annotations().find("kubernetes.io/config.mirror") != meta.annotations().end()) {
@@ -41,7 +42,7 @@ int64_t GivenUp(const DumpPod& pod, const std::string& resource) {
   return resource == "pods" ? 1 : AmountOf(pod.request, resource);
 }
 
-// What is left to be done when `pods` have gone.
+// The needs that remain when `pods` have gone.
 Needs Remaining(Needs needs, const std::vector<const DumpPod*>& pods) {
   for (const DumpPod* pod : pods) {
     for (auto need = needs.begin(); need != needs.end();) {
@@ -125,9 +126,9 @@ DumpPods OneOrTwoToLeave(const Needs& needs, const DumpPods& candidates) {
 // Few pods whose leaving meets the needs: as few as possible if one or two are enough, else the
 // greatest contributions first, without those that turn out not to be needed. Nothing when all
 // together are not enough.
-absl::optional<DumpPods> FewToLeave(const Needs& needs, const DumpPods& candidates) {
+std::optional<DumpPods> FewToLeave(const Needs& needs, const DumpPods& candidates) {
   if (needs.empty()) return DumpPods();
-  if (!MeetNeeds(needs, candidates)) return absl::nullopt;
+  if (!MeetNeeds(needs, candidates)) return std::nullopt;
   DumpPods chosen = OneOrTwoToLeave(needs, candidates);
   if (!chosen.empty()) return chosen;
   Needs left = needs;
@@ -152,21 +153,21 @@ absl::optional<DumpPods> FewToLeave(const Needs& needs, const DumpPods& candidat
   return chosen;
 }
 
-std::vector<std::string> ConditionsOf(const NodeVerdict& verdict) {
+std::vector<std::string> ConditionsOf(const DumpVerdict& verdict) {
   std::vector<std::string> conditions;
-  for (const NodeRejection& rejection : verdict.rejections) {
+  for (const DumpRejection& rejection : verdict.rejections) {
     if (!rejection.remedy.empty()) conditions.push_back(rejection.remedy);
   }
   return conditions;
 }
 
-bool IsHopeless(const NodeVerdict& verdict) {
+bool IsHopeless(const DumpVerdict& verdict) {
   return std::any_of(verdict.rejections.begin(), verdict.rejections.end(),
-                     [](const NodeRejection& rejection) { return rejection.hopeless; });
+                     [](const DumpRejection& rejection) { return rejection.hopeless; });
 }
 
-absl::optional<Remedy> RemedyFor(const DumpPod& pod, const NodeVerdict& verdict, bool lower_only) {
-  if (IsHopeless(verdict)) return absl::nullopt;
+std::optional<Remedy> RemedyFor(const DumpPod& pod, const DumpVerdict& verdict, bool lower_only) {
+  if (IsHopeless(verdict)) return std::nullopt;
   Remedy remedy;
   remedy.node = verdict.node;
   remedy.conditions = ConditionsOf(verdict);
@@ -175,7 +176,7 @@ absl::optional<Remedy> RemedyFor(const DumpPod& pod, const NodeVerdict& verdict,
   };
   Needs needs;
   KubeAmounts wanted;
-  for (const NodeRejection& rejection : verdict.rejections) {
+  for (const DumpRejection& rejection : verdict.rejections) {
     for (const LackedResource& lacked : rejection.lacked) {
       needs[lacked.resource] = lacked.shortfall();
       wanted[lacked.resource] = lacked.wanted;
@@ -183,7 +184,7 @@ absl::optional<Remedy> RemedyFor(const DumpPod& pod, const NodeVerdict& verdict,
     }
     for (const DumpPod* other : rejection.in_the_way) {
       if (other->is_deleting()) continue;
-      if (!may_go(*other) || other->spec().node_name().empty()) return absl::nullopt;
+      if (!may_go(*other) || other->spec().node_name().empty()) return std::nullopt;
       const bool known =
           std::find(remedy.leave.begin(), remedy.leave.end(), other) != remedy.leave.end();
       if (!known) remedy.leave.push_back(other);
@@ -200,7 +201,7 @@ absl::optional<Remedy> RemedyFor(const DumpPod& pod, const NodeVerdict& verdict,
       candidates.push_back(other);
     }
   }
-  for (const NodeRejection& rejection : verdict.rejections) {
+  for (const DumpRejection& rejection : verdict.rejections) {
     for (const DumpPod* other : rejection.in_the_way) {
       if (other->is_deleting()) remedy.leaving.push_back(other);
     }
@@ -208,8 +209,8 @@ absl::optional<Remedy> RemedyFor(const DumpPod& pod, const NodeVerdict& verdict,
   for (const DumpPod* other : gone) {
     if (other->is_deleting() && PartOf(*other, needs, true) > 0) remedy.leaving.push_back(other);
   }
-  const absl::optional<DumpPods> more = FewToLeave(Remaining(needs, gone), candidates);
-  if (!more.has_value()) return absl::nullopt;
+  const std::optional<DumpPods> more = FewToLeave(Remaining(needs, gone), candidates);
+  if (!more.has_value()) return std::nullopt;
   remedy.leave.insert(remedy.leave.end(), more->begin(), more->end());
   for (const DumpPod* other : *more) remedy.given_up += PartOf(*other, wanted, false);
   remedy.cost = static_cast<int64_t>(remedy.leave.size()) +
@@ -219,13 +220,13 @@ absl::optional<Remedy> RemedyFor(const DumpPod& pod, const NodeVerdict& verdict,
 
 }  // namespace
 
-std::vector<Remedy> FindRemedies(const DumpPod& pod, absl::Span<const NodeVerdict> verdicts,
+std::vector<Remedy> FindRemedies(const DumpPod& pod, absl::Span<const DumpVerdict> verdicts,
                                  bool lower_only) {
   using Merit = std::tuple<int64_t, size_t, int64_t, int64_t>;
   std::map<std::vector<std::string>, std::pair<Merit, Remedy>> best;
-  for (const NodeVerdict& verdict : verdicts) {
+  for (const DumpVerdict& verdict : verdicts) {
     if (verdict.rejections.empty()) continue;
-    absl::optional<Remedy> remedy = RemedyFor(pod, verdict, lower_only);
+    std::optional<Remedy> remedy = RemedyFor(pod, verdict, lower_only);
     if (!remedy.has_value() || (lower_only && !remedy->conditions.empty())) continue;
     const Merit merit(remedy->cost, remedy->leaving.size(), remedy->given_up,
                       verdict.rejections.front().distance);
@@ -239,12 +240,12 @@ std::vector<Remedy> FindRemedies(const DumpPod& pod, absl::Span<const NodeVerdic
   return remedies;
 }
 
-std::vector<std::string> NodesWithRemedy(absl::Span<const NodeVerdict> verdicts,
+std::vector<std::string> NodesWithRemedy(absl::Span<const DumpVerdict> verdicts,
                                          const std::vector<std::string>& conditions) {
   std::vector<std::string> names;
-  for (const NodeVerdict& verdict : verdicts) {
+  for (const DumpVerdict& verdict : verdicts) {
     const bool nothing_else = std::all_of(
-        verdict.rejections.begin(), verdict.rejections.end(), [](const NodeRejection& rejection) {
+        verdict.rejections.begin(), verdict.rejections.end(), [](const DumpRejection& rejection) {
           return !rejection.hopeless && rejection.lacked.empty() && rejection.in_the_way.empty();
         });
     if (nothing_else && ConditionsOf(verdict) == conditions) names.push_back(verdict.node->name());

@@ -8,7 +8,6 @@
 #include "absl/types/span.h"
 #include "model/kube/rules.h"
 #include "model/text/json_writer.h"
-#include "sim/explain/cluster_groups.h"
 #include "sim/record/data_table.h"
 
 namespace drasim {
@@ -92,7 +91,7 @@ void WriteLack(const LackInGroup& lack, JsonWriter* json) {
 void WriteGroup(const RejectedGroup& group, JsonWriter* json) {
   json->BeginObject();
   json->Key("reason").String(absl::StrJoin(group.reasons, ", "));
-  json->Key("plugin").String(group.plugin);
+  json->Key("plugin").String(DumpFilterName(group.filter));
   if (!group.detail.empty()) json->Key("detail").String(group.detail);
   if (!group.lacks.empty()) WriteLack(group.lacks.front(), json);
   if (group.lacks.size() > 1) {
@@ -129,6 +128,15 @@ void WriteHolders(const HolderList& list, JsonWriter* json) {
 
 }  // namespace
 
+std::string NodesText(const RejectedGroup& group) {
+  std::string text = absl::StrCat(group.nodes, group.nodes == 1 ? " node" : " nodes");
+  std::string inside = absl::StrJoin(group.patterns, ", ");
+  if (group.nodes > group.patterns.size()) {
+    absl::StrAppend(&inside, inside.empty() ? "" : ", ", "e.g. ", group.examples.front());
+  }
+  return absl::StrCat(text, " (", inside, ")");
+}
+
 std::string ShortList(const std::vector<std::string>& names, size_t most) {
   if (names.size() <= 1) return absl::StrJoin(names, "");
   const bool cut = names.size() > most;
@@ -139,7 +147,7 @@ std::string ShortList(const std::vector<std::string>& names, size_t most) {
                       cut ? absl::StrCat(names.size() - most, " more") : names.back());
 }
 
-std::string ExplanationText(const ClusterExplanation& explanation) {
+std::string ClusterExplanationText(const ClusterExplanation& explanation) {
   std::string text =
       absl::StrCat(explanation.pod, " (", explanation.phase, "): ", explanation.summary, ".\n");
   if (!explanation.message.empty()) absl::StrAppend(&text, explanation.message, "\n");
@@ -175,7 +183,7 @@ std::string ExplanationText(const ClusterExplanation& explanation) {
   return text;
 }
 
-std::string ExplanationJson(const ClusterExplanation& explanation) {
+std::string ClusterExplanationJson(const ClusterExplanation& explanation) {
   JsonWriter json;
   json.BeginDocument("explain-cluster");
   json.Key("pod").String(explanation.pod);
@@ -205,10 +213,13 @@ std::string ExplanationJson(const ClusterExplanation& explanation) {
   return json.text();
 }
 
-std::string ExplanationCsv(const ClusterExplanation& explanation) {
+std::string ClusterExplanationCsv(const ClusterExplanation& explanation) {
   DataTable table({"pod", "verdict", "plugin", "reasons", "detail", "nodes", "examples"});
   for (const RejectedGroup& group : explanation.groups) {
-    table.AddRow().Text(explanation.pod).Text(explanation.verdict).Text(group.plugin);
+    table.AddRow()
+        .Text(explanation.pod)
+        .Text(explanation.verdict)
+        .Text(DumpFilterName(group.filter));
     table.Text(absl::StrJoin(group.reasons, "; ")).Text(group.detail);
     table.Int(static_cast<int64_t>(group.nodes)).Text(absl::StrJoin(group.examples, ";"));
   }

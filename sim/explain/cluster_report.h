@@ -1,4 +1,4 @@
-// An answer of drasim explain, and how it is printed.
+// An answer of drasim explain about a cluster, and how it is printed.
 #ifndef DRASIM_SIM_EXPLAIN_CLUSTER_REPORT_H_
 #define DRASIM_SIM_EXPLAIN_CLUSTER_REPORT_H_
 
@@ -11,7 +11,7 @@
 
 namespace drasim {
 
-// What nodes of a group lack of one resource. Amounts as ExactAmountText has them are in JSON.
+// The shortfall of one resource on the nodes of a group.
 struct LackInGroup {
   std::string reason;  // "Insufficient cpu"
   std::string resource;
@@ -23,7 +23,7 @@ struct LackInGroup {
 
 // Nodes that one plugin rejects for the same reasons, with similar shortfalls.
 struct RejectedGroup {
-  std::string plugin;
+  DumpFilter filter = DumpFilter::kNodeUnschedulable;
   std::vector<std::string> reasons;
   std::string detail;              // of the first example
   std::vector<LackInGroup> lacks;  // NodeResourcesFit: one for each reason
@@ -32,13 +32,13 @@ struct RejectedGroup {
   std::vector<std::string> examples;  // at most three, the one that is nearest to fitting first
 };
 
-// Who has to act, and what is to be done: "driver gpu.example.com", "to allocate claim ml/a".
+// An act that the pod waits for: "driver gpu.example.com", "to allocate claim ml/a".
 struct AwaitedAct {
   std::string who;
   std::string what;
 };
 
-// Who holds something that the pod wants.
+// The holders of something that the pod wants.
 struct HolderList {
   struct Holder {
     std::string name;    // "ml/train-0"
@@ -54,8 +54,8 @@ struct HolderList {
 struct ClusterExplanation {
   std::string pod;
   std::string phase;
-  std::string node;     // it is bound there; empty: nowhere
-  std::string verdict;  // a word: see explain_cluster.cc
+  std::string node;     // where it is bound; empty: nowhere
+  std::string verdict;  // a word: see cluster.cc and cluster_scheduled.h
   std::string summary;  // behind "POD (PHASE)": "no node takes it"
   std::string message;  // kube-scheduler's: "0/5 nodes are available: ..."; may be empty
   std::vector<RejectedGroup> groups;
@@ -67,14 +67,17 @@ struct ClusterExplanation {
 };
 
 // For people, with a line break at the end.
-std::string ExplanationText(const ClusterExplanation& explanation);
+std::string ClusterExplanationText(const ClusterExplanation& explanation);
 // "drasim.explain-cluster/v1" with the keys pod, phase, node, verdict, summary, message, groups,
 // waits_for, holders, would_help, notes, not_looked_at. Amounts are texts as Kubernetes prints
 // them.
-std::string ExplanationJson(const ClusterExplanation& explanation);
+std::string ClusterExplanationJson(const ClusterExplanation& explanation);
 // A line for each group of nodes: pod, verdict, plugin, reasons, detail, nodes, examples; without
 // groups one line with the pod and the verdict.
-std::string ExplanationCsv(const ClusterExplanation& explanation);
+std::string ClusterExplanationCsv(const ClusterExplanation& explanation);
+
+// "12 nodes (a100-*, e.g. a100-03)"
+std::string NodesText(const RejectedGroup& group);
 
 // "ml/a", "ml/a and ml/b", "ml/a, ml/b and 3 more"
 std::string ShortList(const std::vector<std::string>& names, size_t most = 3);

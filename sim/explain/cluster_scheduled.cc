@@ -131,7 +131,7 @@ void ExplainBound(const ClusterDump& dump, const DumpPod& pod, ClusterExplanatio
   } else {
     explanation->verdict = "starting";
     explanation->summary = absl::StrCat("it is bound to ", node, ", but has not started");
-    explanation->waits_for = PodClaims(dump, pod).AwaitedByKubelet();
+    explanation->waits_for = DumpClaims(dump, pod).AwaitedByKubelet();
     explanation->waits_for.push_back(
         {absl::StrCat("the kubelet of ", node), "to start it; the scheduler has done its part"});
   }

@@ -1,4 +1,4 @@
-// What drasim explain says of pods that are past the scheduler: bound, ended or being deleted.
+// The answer of drasim explain for pods that are past the scheduler: bound, ended or being deleted.
 #ifndef DRASIM_SIM_EXPLAIN_CLUSTER_SCHEDULED_H_
 #define DRASIM_SIM_EXPLAIN_CLUSTER_SCHEDULED_H_
 
@@ -8,7 +8,7 @@
 namespace drasim {
 
 // Fills verdict (finished, failed, deleting, running, starting), summary, node, waits_for and
-// notes. False when the pod is none of that: it waits for a node.
+// notes. False if the pod still waits for a node.
 bool ExplainPastScheduler(const ClusterDump& dump, const DumpPod& pod,
                           ClusterExplanation* explanation);
 

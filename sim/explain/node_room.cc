@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -298,10 +299,10 @@ int64_t HeldOf(const ClusterState& cluster, PodId pod, const Shortfall& lack) {
   return 0;
 }
 
-absl::optional<SimTime> ExpectedEnd(const JobTable& jobs, JobId job, SimTime now) {
+std::optional<SimTime> ExpectedEnd(const JobTable& jobs, JobId job, SimTime now) {
   const JobRow& row = jobs.row(job);
-  if (row.state != JobState::kRunning) return absl::nullopt;
-  absl::optional<SimTime> end;
+  if (row.state != JobState::kRunning) return std::nullopt;
+  std::optional<SimTime> end;
   if (jobs.HasLength(job)) {
     end = now + std::max(jobs.RemainingAt(job, now), SimDuration());
   }
@@ -312,11 +313,11 @@ absl::optional<SimTime> ExpectedEnd(const JobTable& jobs, JobId job, SimTime now
   return end;
 }
 
-absl::optional<RoomForecast> ForecastRoom(const ClusterState& cluster, const JobTable& jobs,
-                                          NodeId node, ShapeId shape, SimTime now) {
+std::optional<RoomForecast> ForecastRoom(const ClusterState& cluster, const JobTable& jobs,
+                                         NodeId node, ShapeId shape, SimTime now) {
   std::vector<std::pair<SimTime, PodId>> leaving;
   for (const PodId pod : cluster.pods_on(node)) {
-    const absl::optional<SimTime> end = ExpectedEnd(jobs, jobs.job_of(pod), now);
+    const std::optional<SimTime> end = ExpectedEnd(jobs, jobs.job_of(pod), now);
     if (end.has_value()) leaving.emplace_back(*end, pod);
   }
   std::sort(leaving.begin(), leaving.end());
@@ -329,7 +330,7 @@ absl::optional<RoomForecast> ForecastRoom(const ClusterState& cluster, const Job
     const bool more_then = i + 1 < leaving.size() && leaving[i + 1].first == leaving[i].first;
     if (!more_then && room.Lacks().empty()) return forecast;
   }
-  return absl::nullopt;
+  return std::nullopt;
 }
 
 }  // namespace drasim

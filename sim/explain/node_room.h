@@ -1,19 +1,19 @@
-// What a node has idle for one kind of pod, and what of it the pod lacks: the arithmetic behind
+// The idle amounts of a node for one kind of pod, and the pod's shortfalls: the arithmetic behind
 // explanations.
 //
-// A NodeRoom is a copy of a node's idle amounts, as far as one shape asks for them. It can be given
-// back what residents hold and charged with further pods of the shape, so that "when would it fit"
-// and "how many would fit" need no change of the cluster.
+// A NodeRoom is a copy of the idle amounts that one shape asks for. Residents can leave it and
+// further pods of the shape can come, so that "when would it fit" and "how many would fit" need no
+// change to the cluster.
 #ifndef DRASIM_SIM_EXPLAIN_NODE_ROOM_H_
 #define DRASIM_SIM_EXPLAIN_NODE_ROOM_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/string_view.h"
-#include "absl/types/optional.h"
 #include "model/cluster_state.h"
 #include "model/ids.h"
 #include "model/job_table.h"
@@ -22,7 +22,7 @@
 
 namespace drasim {
 
-// What a pod may lack on a node; the unit of its amounts.
+// The kinds of things that a pod may lack on a node, with the unit of the amounts.
 enum class LackKind : uint8_t {
   kCpu,        // milli-CPU
   kMemory,     // bytes
@@ -47,26 +47,26 @@ struct Shortfall {
   bool operator==(const Shortfall&) const = default;
 };
 
-// "500m" of CPU is "0.5 CPUs", bytes are "16Gi", ...; with what they are amounts of.
+// The amount in words with its resource: "0.5 CPUs", "16Gi of memory", ...
 std::string LackAmountText(LackKind kind, absl::string_view name, int64_t amount);
-// Without that: "0.5", "16Gi", "2".
+// Without the resource: "0.5", "16Gi", "2".
 std::string LackNumberText(LackKind kind, int64_t amount);
 
 class NodeRoom {
  public:
-  // As the node is. The shape must belong to a pod that was added. O(devices of the node).
+  // The node's current amounts. REQUIRES: some pod of the shape was added. O(devices of the node).
   NodeRoom(const ClusterState& cluster, NodeId node, ShapeId shape);
 
-  // All pods leave the node. What it has of extended resources is what it reports.
+  // All pods leave the node; of extended resources it then has what it reports.
   void Clear();
   // A resident leaves. REQUIRES: it is on the node.
   void Release(PodId pod);
-  // One more pod of the shape comes, onto the first devices that fit. False, and nothing is done,
-  // if it does not fit.
+  // One more pod of the shape comes, onto the first devices that fit. Returns false, without any
+  // change, if it does not fit.
   bool Take();
 
-  // What the pod lacks, in the order in which the scheduler's filters look; empty when it fits by
-  // amounts. Labels, taints and GPU models do not matter here.
+  // The pod's shortfalls, in the order of the scheduler's filters; empty if the amounts suffice.
+  // Labels, taints and GPU models do not matter here.
   std::vector<Shortfall> Lacks() const;
 
  private:
@@ -93,22 +93,22 @@ class NodeRoom {
   absl::InlinedVector<Extended, 4> extended_;
 };
 
-// What the pod, which is on the node, holds there of what a shortfall is about.
+// The amount that the pod, a resident of the node, holds of the thing that is lacked.
 int64_t HeldOf(const ClusterState& cluster, PodId pod, const Shortfall& lack);
 
-// When the job's pods will leave their nodes by themselves; nothing if it does not run or has no
-// end.
-absl::optional<SimTime> ExpectedEnd(const JobTable& jobs, JobId job, SimTime now);
+// When the job's pods will leave their nodes by themselves; absent if the job does not run or has
+// no end.
+std::optional<SimTime> ExpectedEnd(const JobTable& jobs, JobId job, SimTime now);
 
 // When a node will have room for the shape if nothing else comes: the residents with a known end
 // leave one after the other.
 struct RoomForecast {
   SimTime at;
-  std::vector<PodId> after;  // who has left by then, in order
+  std::vector<PodId> after;  // the pods that have left by then, in order
 };
-// Nothing if those are not enough. O(residents x devices).
-absl::optional<RoomForecast> ForecastRoom(const ClusterState& cluster, const JobTable& jobs,
-                                          NodeId node, ShapeId shape, SimTime now);
+// Absent if these do not make enough room. O(residents x devices).
+std::optional<RoomForecast> ForecastRoom(const ClusterState& cluster, const JobTable& jobs,
+                                         NodeId node, ShapeId shape, SimTime now);
 
 }  // namespace drasim
 

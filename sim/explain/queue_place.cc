@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -50,8 +51,8 @@ bool IsIn(const KubernetesQueue& queue, Leaves leaves) {
 
 // When the timer takes the pod, which sleeps or backs off, from its place.
 template <typename Next, typename Flush, typename Leaves>
-absl::optional<SimTime> WhenReleased(KubernetesQueue queue, SimTime now, Next next, Flush flush,
-                                     Leaves leaves) {
+std::optional<SimTime> WhenReleased(KubernetesQueue queue, SimTime now, Next next, Flush flush,
+                                    Leaves leaves) {
   constexpr int kMostTicks = 100'000;
   for (int i = 0; i < kMostTicks; ++i) {
     const SimTime at = next(queue, now);
@@ -59,17 +60,17 @@ absl::optional<SimTime> WhenReleased(KubernetesQueue queue, SimTime now, Next ne
     flush(queue, at);
     if (!IsIn(queue, [&](KubernetesQueue& q) { return leaves(q, at); })) return at;
   }
-  return absl::nullopt;
+  return std::nullopt;
 }
 
-absl::optional<SimTime> EndOfSleep(const KubernetesQueue& queue, PodId pod, SimTime now) {
+std::optional<SimTime> EndOfSleep(const KubernetesQueue& queue, PodId pod, SimTime now) {
   return WhenReleased(
       queue, now, [](const KubernetesQueue& q, SimTime t) { return q.NextFlushTick(t); },
       [](KubernetesQueue& q, SimTime t) { q.FlushUnschedulable(t); },
       [pod](KubernetesQueue& q, SimTime t) { return q.OnPodEvent(pod, t); });
 }
 
-absl::optional<SimTime> EndOfBackoff(const KubernetesQueue& queue, PodId pod, SimTime now) {
+std::optional<SimTime> EndOfBackoff(const KubernetesQueue& queue, PodId pod, SimTime now) {
   return WhenReleased(
       queue, now, [](const KubernetesQueue& q, SimTime t) { return q.NextBackoffTick(t); },
       [](KubernetesQueue& q, SimTime t) { q.FlushBackoff(t); },
@@ -170,37 +171,45 @@ std::string JobName(const ClusterState& cluster, const JobRow& job) {
   return std::string(name);
 }
 
+absl::string_view QuotaResourceName(QuotaLimit::Resource resource) {
+  static constexpr absl::string_view kNames[] = {"GPU", "cpu", "memory"};
+  return kNames[static_cast<size_t>(resource)];
+}
+
 std::string QuotaText(const QuotaLimit& quota) {
+  using Resource = QuotaLimit::Resource;
   const auto number = [&quota](int64_t amount) {
-    if (quota.resource == "cpu") return LackNumberText(LackKind::kCpu, amount);
-    if (quota.resource == "memory") return LackNumberText(LackKind::kMemory, amount);
+    if (quota.resource == Resource::kCpu) return LackNumberText(LackKind::kCpu, amount);
+    if (quota.resource == Resource::kMemory) return LackNumberText(LackKind::kMemory, amount);
     return DoubleText(static_cast<double>(amount) / kDeviceMilli);
   };
   return absl::StrCat(quota.tenant.empty() ? "jobs without a tenant hold "
                                            : absl::StrCat("tenant ", quota.tenant, " holds "),
                       number(quota.held), " of ", number(quota.limit),
-                      quota.resource == "cpu"      ? " CPUs"
-                      : quota.resource == "memory" ? " of memory"
-                                                   : " GPUs",
+                      quota.resource == Resource::kCpu      ? " CPUs"
+                      : quota.resource == Resource::kMemory ? " of memory"
+                                                            : " GPUs",
                       ", the job wants ", number(quota.wanted), ", ", number(quota.missing()),
                       " too many");
 }
 
-absl::optional<QuotaLimit> OverQuota(const Quotas& quotas, absl::string_view tenant, SimTime now,
-                                     const ResourceAmounts& held, const ResourceAmounts& wanted) {
-  if (quotas.Allows(tenant, now, held, wanted)) return absl::nullopt;
-  for (const auto& [name, resource] : {std::pair("GPU", &ResourceAmounts::gpu_milli),
-                                       std::pair("cpu", &ResourceAmounts::cpu_milli),
-                                       std::pair("memory", &ResourceAmounts::memory_bytes)}) {
+std::optional<QuotaLimit> OverQuota(const Quotas& quotas, absl::string_view tenant, SimTime now,
+                                    const ResourceAmounts& held, const ResourceAmounts& wanted) {
+  if (quotas.Allows(tenant, now, held, wanted)) return std::nullopt;
+  using Resource = QuotaLimit::Resource;
+  for (const auto& [id, resource] :
+       {std::pair(Resource::kGpu, &ResourceAmounts::gpu_milli),
+        std::pair(Resource::kCpu, &ResourceAmounts::cpu_milli),
+        std::pair(Resource::kMemory, &ResourceAmounts::memory_bytes)}) {
     QuotaLimit over;
     over.tenant = std::string(tenant);
-    over.resource = name;
+    over.resource = id;
     over.held = held.*resource;
     over.wanted = wanted.*resource;
     over.limit = QuotaFor(quotas, tenant, now, resource);
     if (over.wanted > 0 && over.limit != Quotas::kUnlimited && over.missing() > 0) return over;
   }
-  return absl::nullopt;
+  return std::nullopt;
 }
 
 QueueViewer::QueueViewer(const Simulation* sim) : sim_(sim) {
@@ -221,7 +230,7 @@ std::string QueueViewer::NameOf(JobId job) const {
   return JobName(sim_->cluster(), sim_->jobs().row(job));
 }
 
-absl::optional<QuotaLimit> QueueViewer::QuotaOf(JobId job, const ResourceAmounts& held) const {
+std::optional<QuotaLimit> QueueViewer::QuotaOf(JobId job, const ResourceAmounts& held) const {
   const JobRow& row = sim_->jobs().row(job);
   return OverQuota(quotas_, sim_->jobs().tenant_name(row.tenant), sim_->engine().now(), held,
                    row.request);

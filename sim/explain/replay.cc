@@ -12,8 +12,12 @@
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "absl/time/time.h"
+#include "model/status_macros.h"
 #include "model/text/did_you_mean.h"
 #include "model/text/yaml_proto.h"
+#include "sim/explain/attempt.h"
+#include "sim/explain/node_room.h"
+#include "sim/explain/story_sink.h"
 #include "sim/record/device_log.h"
 #include "sim/record/ledger_reader.h"
 #include "sim/record/pod_log.h"
@@ -33,7 +37,7 @@ constexpr size_t kDefaultNamespace = 1;  // one of the two says "default/", the 
 constexpr size_t kFirstOfJob = 2;
 constexpr size_t kNoMatch = 4;
 
-// What a look through the ledger tells.
+// The findings of one pass over the ledger.
 struct LedgerFindings {
   proto::Scenario scenario;  // resolved
   std::string path;
@@ -123,7 +127,7 @@ absl::Status ReadScenario(const LedgerReader& ledger, proto::Scenario* scenario)
 
 std::string TimeOfRun(SimTime time) { return absl::FormatDuration(absl::Nanoseconds(time.ns())); }
 
-// Notes what one record tells of the pod that is looked for.
+// Notes one record: its time, and whether it is about the pod that is looked for.
 void NoteRecord(const Record& record, const LedgerReader& ledger, const ExplainRequest& request,
                 const std::vector<std::string>& names, LedgerFindings* found) {
   const ClusterState& cluster = ledger.cluster();
@@ -154,17 +158,16 @@ absl::StatusOr<LedgerFindings> SearchLedger(const ExplainRequest& request) {
     return absl::NotFoundError(absl::StrCat(
         request.path, ": has no ledger; a run leaves one in its folder unless it is told not to"));
   }
-  if (!opened.ok()) return opened.status();
+  RETURN_IF_ERROR(opened.status());
   LedgerReader& ledger = **opened;
   LedgerFindings found;
   found.path = ledger.path();
-  if (absl::Status s = ReadScenario(ledger, &found.scenario); !s.ok()) return s;
+  RETURN_IF_ERROR(ReadScenario(ledger, &found.scenario));
   const std::vector<std::string> names = NamesMeant(request.pod);
   Record record;
   while (true) {
-    const absl::StatusOr<bool> more = ledger.Next(&record);
-    if (!more.ok()) return more.status();
-    if (!*more) break;
+    ASSIGN_OR_RETURN(const bool more, ledger.Next(&record));
+    if (!more) break;
     NoteRecord(record, ledger, request, names, &found);
   }
   found.complete = ledger.complete();
@@ -176,19 +179,17 @@ absl::StatusOr<LedgerFindings> SearchLedger(const ExplainRequest& request) {
         ", the end of ", found.complete ? "the run" : "what is recorded of the run"));
   }
   found.time = std::min(request.at.value_or(found.end), found.end);
-  absl::StatusOr<std::vector<LedgerReader::Checkpoint>> checkpoints = ledger.ListCheckpoints();
-  if (!checkpoints.ok()) return checkpoints.status();
-  found.checkpoints = *std::move(checkpoints);
+  ASSIGN_OR_RETURN(found.checkpoints, ledger.ListCheckpoints());
   return found;
 }
 
-// A simulation of the run with all that listens to it.
+// A simulation of the run with its sinks.
 struct SecondRun {
   std::unique_ptr<Simulation> sim;
   std::unique_ptr<PodLog> pod_log;
   std::unique_ptr<DeviceLog> device_log;
   std::unique_ptr<Profile> filters;
-  std::unique_ptr<Explainer> explainer;
+  std::unique_ptr<AttemptExplainer> explainer;
   std::unique_ptr<StorySink> story;
   std::unique_ptr<Progress> progress;
 };
@@ -202,12 +203,11 @@ absl::StatusOr<SecondRun> MakeSecondRun(const LedgerFindings& found, bool quiet)
                                      " (explain simulates the run again, from its inputs)"));
   }
   second.sim = *std::move(sim);
-  absl::StatusOr<Profile> filters = FiltersOf(*second.sim);
-  if (!filters.ok()) return filters.status();
-  second.filters = std::make_unique<Profile>(*std::move(filters));
-  second.explainer = std::make_unique<Explainer>(&second.sim->cluster(), &second.sim->jobs(),
-                                                 &second.sim->summaries(), second.filters.get(),
-                                                 HooksOf(*second.sim));
+  ASSIGN_OR_RETURN(Profile filters, FiltersOf(*second.sim));
+  second.filters = std::make_unique<Profile>(std::move(filters));
+  second.explainer = std::make_unique<AttemptExplainer>(
+      &second.sim->cluster(), &second.sim->jobs(), &second.sim->summaries(), second.filters.get(),
+      ClaimHooksOf(*second.sim));
   // These two belong to the checkpoints of a run that left files.
   second.pod_log = std::make_unique<PodLog>(second.sim->front_end() != nullptr ||
                                             second.sim->cluster().any_mig());
@@ -226,7 +226,7 @@ absl::StatusOr<SecondRun> MakeSecondRun(const LedgerFindings& found, bool quiet)
   return second;
 }
 
-// The last checkpoint that may be begun from; null: there is none.
+// The last checkpoint to start from; null if there is none.
 const LedgerReader::Checkpoint* CheckpointBefore(const LedgerFindings& found, bool brief) {
   const uint64_t limit = brief ? found.records : found.arrival_records;
   const LedgerReader::Checkpoint* best = nullptr;
@@ -236,21 +236,19 @@ const LedgerReader::Checkpoint* CheckpointBefore(const LedgerFindings& found, bo
   return best;
 }
 
-// From the checkpoint; what it lacks of this program's state is no reason to give up, since the run
-// can be simulated from its beginning.
+// Starts from the last checkpoint, or from the beginning if the checkpoint does not suit this
+// program.
 absl::StatusOr<SecondRun> StartSecondRun(const LedgerFindings& found, const ExplainRequest& request,
                                          std::vector<std::string>* warnings) {
   if (const LedgerReader::Checkpoint* const from = CheckpointBefore(found, request.brief)) {
-    absl::StatusOr<std::unique_ptr<LedgerReader>> ledger = LedgerReader::Open(found.path);
-    if (!ledger.ok()) return ledger.status();
-    const absl::StatusOr<std::string> state = (*ledger)->ReadCheckpoint(*from);
+    ASSIGN_OR_RETURN(const std::unique_ptr<LedgerReader> ledger, LedgerReader::Open(found.path));
+    const absl::StatusOr<std::string> state = ledger->ReadCheckpoint(*from);
     absl::Status loaded = state.status();
     if (loaded.ok()) {
-      absl::StatusOr<SecondRun> second = MakeSecondRun(found, request.quiet);
-      if (!second.ok()) return second;
-      loaded = second->sim->Start(&*state);
+      ASSIGN_OR_RETURN(SecondRun second, MakeSecondRun(found, request.quiet));
+      loaded = second.sim->Start(&*state);
       if (loaded.ok()) {
-        second->story->Resume(from->records);
+        second.story->Resume(from->records);
         return second;
       }
     }
@@ -258,9 +256,8 @@ absl::StatusOr<SecondRun> StartSecondRun(const LedgerFindings& found, const Expl
                                      loaded.message(),
                                      "); the run is simulated from its beginning"));
   }
-  absl::StatusOr<SecondRun> second = MakeSecondRun(found, request.quiet);
-  if (!second.ok()) return second;
-  if (absl::Status s = second->sim->Start(); !s.ok()) return s;
+  ASSIGN_OR_RETURN(SecondRun second, MakeSecondRun(found, request.quiet));
+  RETURN_IF_ERROR(second.sim->Start());
   return second;
 }
 
@@ -299,26 +296,7 @@ void DescribeRun(const LedgerFindings& found, const ExplainRequest& request, Sto
   }
 }
 
-absl::Status DescribePod(const LedgerFindings& found, const Simulation& sim, JobId job,
-                         Story* story) {
-  const JobRow& row = sim.jobs().row(job);
-  const ClusterState& cluster = sim.cluster();
-  if (found.rank >= kFirstOfJob && row.pods == 1) {
-    return absl::NotFoundError(absl::StrCat("--pod: no pod or gang of ", found.path, " is called '",
-                                            story->pod, "' (did you mean '",
-                                            cluster.pod_name(found.pod), "'?)"));
-  }
-  story->pod = std::string(cluster.pod_name(found.pod));
-  story->job = JobName(cluster, row);
-  story->pods = row.pods;
-  story->tenant = sim.jobs().tenant_name(row.tenant);
-  story->priority = row.priority;
-  story->wants = RequestText(cluster.pod_shape(found.pod));
-  return absl::OkStatus();
-}
-
-}  // namespace
-
+// The pod's request in words: "2 CPUs, 8Gi of memory, 1 GPU of V100M32".
 std::string RequestText(const PodShape& shape) {
   std::vector<std::string> parts;
   if (shape.cpu_milli > 0) parts.push_back(LackAmountText(LackKind::kCpu, "", shape.cpu_milli));
@@ -350,23 +328,39 @@ std::string RequestText(const PodShape& shape) {
   return parts.empty() ? "nothing" : absl::StrJoin(parts, ", ");
 }
 
+absl::Status DescribePod(const LedgerFindings& found, const Simulation& sim, JobId job,
+                         Story* story) {
+  const JobRow& row = sim.jobs().row(job);
+  const ClusterState& cluster = sim.cluster();
+  if (found.rank >= kFirstOfJob && row.pods == 1) {
+    return absl::NotFoundError(absl::StrCat("--pod: no pod or gang of ", found.path, " is called '",
+                                            story->pod, "' (did you mean '",
+                                            cluster.pod_name(found.pod), "'?)"));
+  }
+  story->pod = std::string(cluster.pod_name(found.pod));
+  story->job = JobName(cluster, row);
+  story->pods = row.pods;
+  story->tenant = sim.jobs().tenant_name(row.tenant);
+  story->priority = row.priority;
+  story->wants = RequestText(cluster.pod_shape(found.pod));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
 absl::StatusOr<Story> ExplainRun(const ExplainRequest& request) {
-  const absl::StatusOr<LedgerFindings> found = SearchLedger(request);
-  if (!found.ok()) return found.status();
+  ASSIGN_OR_RETURN(const LedgerFindings found, SearchLedger(request));
   Story story;
-  DescribeRun(*found, request, &story);
-  if (found->time < found->arrival) {
+  DescribeRun(found, request, &story);
+  if (found.time < found.arrival) {
     story.arrived = false;
     return story;
   }
-  absl::StatusOr<SecondRun> second = StartSecondRun(*found, request, &story.warnings);
-  if (!second.ok()) return second.status();
-  if (absl::Status s = FinishSecondRun(*found, &*second); !s.ok()) return s;
-  const JobId job = second->story->job();
-  if (absl::Status s = DescribePod(*found, *second->sim, job, &story); !s.ok()) return s;
-  story.events = second->story->events();
-  if (request.brief) story.events.clear();
-  story.standing = second->story->MakeStanding(found->time);
+  ASSIGN_OR_RETURN(SecondRun second, StartSecondRun(found, request, &story.warnings));
+  RETURN_IF_ERROR(FinishSecondRun(found, &second));
+  RETURN_IF_ERROR(DescribePod(found, *second.sim, second.story->job(), &story));
+  if (!request.brief) story.events = second.story->events();
+  story.standing = second.story->MakeStanding(found.time);
   return story;
 }
 

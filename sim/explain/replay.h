@@ -1,16 +1,19 @@
-// drasim explain on a run that has been made: reads its ledger, simulates it again and tells the
-// story of one pod.
+// drasim explain for a run: reads its ledger, simulates the run again and tells the story of one
+// pod.
+//
+//   ExplainRequest request;
+//   request.path = "out";  // the run's folder
+//   request.pod = "default/train-0";
+//   ASSIGN_OR_RETURN(const Story story, ExplainRun(request));
+//   std::fputs(StoryText(story).c_str(), stdout);
 #ifndef DRASIM_SIM_EXPLAIN_REPLAY_H_
 #define DRASIM_SIM_EXPLAIN_REPLAY_H_
 
-#include <cstdint>
+#include <optional>
 #include <string>
-#include <vector>
 
 #include "absl/status/statusor.h"
-#include "absl/types/optional.h"
 #include "model/time.h"
-#include "sim/explain/attempt.h"
 #include "sim/explain/story.h"
 
 namespace drasim {
@@ -19,50 +22,20 @@ struct ExplainRequest {
   std::string path;  // of the ledger, or of the folder it is in
   // "NAMESPACE/NAME" of a pod, "NAME" of one in the namespace default, or the name of a gang.
   std::string pod;
-  absl::optional<SimTime> at;  // nothing: the end of the run
-  bool brief = false;          // only where it stands, without its attempts
-  bool quiet = false;          // no progress bar
+  std::optional<SimTime> at;  // absent: the end of the run
+  bool brief = false;         // only how it stands, without its attempts
+  bool quiet = false;         // no progress bar
 };
 
-struct Story {
-  // Of the run.
-  std::string ledger;
-  bool partial = false;  // it was killed; this is as far as it is recorded
-  std::string policy, mode, queue, front_end;
-  // Of the pod.
-  std::string pod;
-  std::string job;
-  uint32_t pods = 1;  // of the job
-  std::string tenant;
-  int32_t priority = 0;
-  std::string wants;  // each pod, in words; of several kinds, the pod that was asked about
-  SimTime arrival;
-  bool arrived = true;  // by the time that was asked about; else there is nothing below
-  bool brief = false;
-  std::vector<StoryEvent> events;
-  Standing standing;
-  std::vector<std::string> warnings;  // a line each
-};
-
-// What a pod asks for, in words: "2 CPUs, 8Gi of memory, 1 GPU of V100M32".
-std::string RequestText(const PodShape& shape);
-
-// The run is read from its ledger and simulated again from the same inputs, from the last
-// checkpoint ahead of what is asked for. The inputs must be where they were.
+// The run is simulated again from the same inputs, which must be where they were. It starts at the
+// last checkpoint before the first event of the story.
 //
-// Errors: NotFound without a ledger; InvalidArgument and DataLoss for what is none, or is damaged;
-// NotFound for a pod that is not in the run, with a similar name; FailedPrecondition for the ledger
-// of another version, a run whose input was standard input, and one that does not repeat itself;
-// InvalidArgument for a time behind the end. Cost: that of the run from there on, and
-// O(records) for a look at the ledger.
+// Errors: NotFound without a ledger; InvalidArgument and DataLoss for a file that is no ledger or
+// is damaged; NotFound for a pod that is not in the run, with a similar name; FailedPrecondition
+// for the ledger of another version, a run that read standard input, and one that takes another
+// course; InvalidArgument for a time after the end. Costs the run from the checkpoint on, and
+// O(records) for reading the ledger.
 absl::StatusOr<Story> ExplainRun(const ExplainRequest& request);
-
-// For people, and for programs ("drasim.explain/v1"). All end with a line break.
-std::string StoryText(const Story& story);
-std::string StoryJson(const Story& story);
-// A line for each event: seconds, until_seconds, event, attempt, last_attempt, node (of the first
-// of the job's pods), summary (of a failed attempt), text.
-std::string StoryCsv(const Story& story);
 
 }  // namespace drasim
 

@@ -1,14 +1,15 @@
-// The story of a pod as JSON, "drasim.explain/v1", and its events as CSV. Times are in seconds;
-// amounts in the units that stand beside them.
+#include "sim/explain/story_json.h"
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/strings/string_view.h"
 #include "model/text/json_writer.h"
-#include "sim/explain/replay.h"
+#include "sim/explain/node_room.h"
+#include "sim/explain/queue_place.h"
 #include "sim/record/data_table.h"
 #include "sim/record/pod_log.h"
 
@@ -61,7 +62,7 @@ void WriteTexts(absl::string_view key, const std::vector<std::string>& texts, Js
   j->EndArray();
 }
 
-void WriteTime(absl::string_view key, const absl::optional<SimTime>& time, JsonWriter* j) {
+void WriteTime(absl::string_view key, const std::optional<SimTime>& time, JsonWriter* j) {
   j->Key(key);
   if (time.has_value()) {
     j->Double(time->seconds());
@@ -128,7 +129,7 @@ void WriteRejection(const Rejection& r, JsonWriter* j) {
   j->EndObject();
 }
 
-void WriteWhy(const Explanation& why, JsonWriter* j) {
+void WriteWhy(const AttemptExplanation& why, JsonWriter* j) {
   j->BeginObject();
   j->Key("summary").String(why.summary);
   j->Key("pod").String(why.pod);
@@ -164,7 +165,7 @@ void WritePlace(const QueuePlace& p, const std::string& head, JsonWriter* j) {
   if (p.quota.has_value()) {
     j->Key("quota").BeginObject();
     j->Key("tenant").String(p.quota->tenant);
-    j->Key("resource").String(p.quota->resource);
+    j->Key("resource").String(QuotaResourceName(p.quota->resource));
     j->Key("held").Int(p.quota->held);
     j->Key("limit").Int(p.quota->limit);
     j->Key("wanted").Int(p.quota->wanted);
@@ -253,7 +254,7 @@ void WriteStanding(const Standing& s, JsonWriter* j) {
       j->Key("claims_changed_since").Bool(s.claims_changed);
     }
     j->Key("first_room").BeginArray();
-    for (const Explainer::Prospect& p : s.prospects) {
+    for (const AttemptExplainer::Prospect& p : s.prospects) {
       j->BeginObject().Key("node").String(p.node).Key("time").Double(p.at.seconds());
       WriteTexts("after", p.after, j);
       j->EndObject();

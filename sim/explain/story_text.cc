@@ -1,4 +1,4 @@
-// The story of a pod in words, for who operates the cluster.
+#include "sim/explain/story_text.h"
 
 #include <algorithm>
 #include <string>
@@ -9,7 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/time.h"
-#include "sim/explain/replay.h"
+#include "sim/explain/node_room.h"
+#include "sim/explain/queue_place.h"
 
 namespace drasim {
 namespace {
@@ -112,12 +113,11 @@ class RejectionWriter {
     }
     Line(1, text);
     if (r.too_small_nodes > 0) {
-      const std::string who = r.nodes == 1 ? "it"
+      const std::string who = r.nodes == 1 ? "it would not"
                               : r.too_small_nodes == r.nodes
-                                  ? "none of them"
-                                  : absl::StrCat(r.too_small_nodes, " of them");
-      Line(1, absl::StrCat(who, who == "none of them" ? " would" : " would not",
-                           " have enough even if empty"));
+                                  ? "none of them would"
+                                  : absl::StrCat(r.too_small_nodes, " of them would not");
+      Line(1, absl::StrCat(who, " have enough even if empty"));
     }
     std::vector<std::string> also;
     for (const auto& [name, nodes] : r.also) {
@@ -160,8 +160,8 @@ void AppendClaims(const std::vector<std::string>& claims, const std::vector<std:
   for (const std::string& line : holders) absl::StrAppend(out, indent, "  ", line, "\n");
 }
 
-void AppendWhy(const Explanation& why, const std::string& claims_title, const std::string& indent,
-               size_t near, std::string* out) {
+void AppendWhy(const AttemptExplanation& why, const std::string& claims_title,
+               const std::string& indent, size_t near, std::string* out) {
   if (why.by_step) {
     absl::StrAppend(out, indent, "a node was found, but a step behind that refused it\n");
   }
@@ -263,7 +263,7 @@ std::string HeadText(const QueuePlace& p, const std::string& head) {
                       " backfilling allows is tried");
 }
 
-void AppendHead(const std::string& head, const Explanation& why, const std::string& indent,
+void AppendHead(const std::string& head, const AttemptExplanation& why, const std::string& indent,
                 std::string* out) {
   if (why.rejections.empty()) return;
   absl::StrAppend(out, indent, head, " waits for:\n");
@@ -405,7 +405,7 @@ void AppendWaiting(const Standing& s, std::string* out) {
   }
   if (s.place.where == Where::kNominated) return;
   for (size_t i = 0; i < s.prospects.size(); ++i) {
-    const Explainer::Prospect& p = s.prospects[i];
+    const AttemptExplainer::Prospect& p = s.prospects[i];
     absl::StrAppend(out, i == 0 ? "  first room: " : "        then: ", p.node, " at ",
                     TimeInWords(p.at), ", when ", FirstNames(p.after, kLeaversShown),
                     p.after.size() == 1 ? " has" : " have", " ended\n");

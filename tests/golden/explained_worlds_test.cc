@@ -20,7 +20,7 @@
 #include "sim/app/flags.h"
 #include "sim/app/scenario_flags.h"
 #include "sim/compare/contenders.h"
-#include "sim/explain/attempt.h"
+#include "sim/explain/attempt_count.h"
 #include "sim/run/simulation.h"
 #include "tests/testing/shared_data.h"
 #include "tests/testing/soak.h"
@@ -62,7 +62,7 @@ void ExpectAllExplained(const std::vector<Contender>& contenders, size_t expecte
     SCOPED_TRACE(contender.values[0]);
     const absl::StatusOr<std::unique_ptr<Simulation>> sim = Simulation::Build(contender.scenario);
     ASSERT_TRUE(sim.ok()) << sim.status();
-    const absl::StatusOr<ExplanationStats> stats = CountExplanations(**sim);
+    const absl::StatusOr<AttemptStats> stats = CountExplainedAttempts(**sim);
     ASSERT_TRUE(stats.ok()) << stats.status();
     EXPECT_GT(stats->attempts, 50u);
     EXPECT_EQ(stats->complete, stats->attempts);

@@ -81,9 +81,9 @@ class ExplainRig {
     }
     return *profile_;
   }
-  Explainer MakeExplainer(ExplainHooks hooks = {}) {
+  AttemptExplainer MakeExplainer(ClaimHooks hooks = {}) {
     const Profile& filters = profile();
-    return Explainer(&cluster_, &jobs_, &summaries_, &filters, std::move(hooks));
+    return AttemptExplainer(&cluster_, &jobs_, &summaries_, &filters, std::move(hooks));
   }
 
   // The profile's reason why the node rejects the pod; 0 when it fits.
@@ -111,7 +111,7 @@ class ExplainRig {
     row.rejected.assign(counts.begin(), counts.end());
     return summaries_.Intern(row);
   }
-  Explanation Explain(PodId pod) {
+  AttemptExplanation Explain(PodId pod) {
     profile();
     const SummaryId why = Summarise(pod);
     return MakeExplainer().OfFailure(pod, why, SimTime());
@@ -140,7 +140,7 @@ inline std::string RejectionLine(const Rejection& r) {
   return text;
 }
 
-inline std::vector<std::string> RejectionLines(const Explanation& why) {
+inline std::vector<std::string> RejectionLines(const AttemptExplanation& why) {
   std::vector<std::string> lines;
   for (const Rejection& r : why.rejections) lines.push_back(RejectionLine(r));
   return lines;

@@ -46,7 +46,7 @@ TEST(ExplainTest, CpuMemoryAndPodSlots) {
   const ShapeId small = rig.AddShape(TestShape(3000, 0));
   rig.Run("on-a", small, on_a, 0, 100);
   rig.Run("on-c", small, on_c, 0, 200);
-  const Explanation why = rig.Explain(rig.Wait("p", wanted));
+  const AttemptExplanation why = rig.Explain(rig.Wait("p", wanted));
   EXPECT_THAT(
       RejectionLines(why),
       ElementsAre("NodeResourcesFit/Insufficient cpu/cpu: 1 [a] wants 6000 lacks 1000..1000 "
@@ -77,7 +77,7 @@ TEST(ExplainTest, WholeGpusInPieces) {
   const ShapeId two = rig.AddShape(TestShape(1000, 2));
   rig.Run("x", one, NodeId(size_t{0}), 1, 0);
   rig.Run("y", one, NodeId(size_t{1}), 2, 50);
-  const Explanation why = rig.Explain(rig.Wait("p", two));
+  const AttemptExplanation why = rig.Explain(rig.Wait("p", two));
   EXPECT_THAT(RejectionLines(why),
               ElementsAre("GpuShareFit/Insufficient GPU/GPU: 3 [a b one] wants 2 lacks 1..1 idle "
                           "3/1 pieces too small 1"));
@@ -123,7 +123,7 @@ TEST(ExplainTest, ExtendedResourcesAndGroups) {
   const ShapeId in_group = rig.AddShape(grouped);
   rig.Run("holder", wants_nic, NodeId(size_t{0}), 0, 60);
   rig.Run("member", in_group, NodeId(size_t{0}), 0, 70);
-  const Explanation why = rig.Explain(rig.Wait("p", wants_nic));
+  const AttemptExplanation why = rig.Explain(rig.Wait("p", wants_nic));
   EXPECT_THAT(RejectionLines(why),
               ElementsAre("NodeResourcesFit/Insufficient example.com/nic/"
                           "example.com/nic: 1 [a] wants 2 lacks 2..2 idle 0/0 too "
@@ -132,7 +132,7 @@ TEST(ExplainTest, ExtendedResourcesAndGroups) {
   EXPECT_THAT(RejectionLines(rig.Explain(rig.Wait("q", wants_unknown))),
               ElementsAre("NodeResourcesFit/Insufficient example.com/fpga/"
                           "example.com/fpga: 1 [a] wants 1 lacks 1..1 idle 0/0 too small 1"));
-  const Explanation group = rig.Explain(rig.Wait("r", in_group));
+  const AttemptExplanation group = rig.Explain(rig.Wait("r", in_group));
   EXPECT_THAT(RejectionLines(group),
               ElementsAre("GroupLimit/node(s) had the most pods of the group that are allowed/app: "
                           "1 [a] wants 1 lacks 1..1 idle 0/0 too small 0"));
@@ -160,7 +160,7 @@ TEST(ExplainTest, MigInstances) {
   ASSERT_GE(placement, 0);
   const DeviceGrant grant = {0, static_cast<uint8_t>(placement), 125};
   rig.Run("holder", one, NodeId(size_t{0}), 1, 90, absl::MakeConstSpan(&grant, 1));
-  const Explanation why = rig.Explain(rig.Wait("p", four));
+  const AttemptExplanation why = rig.Explain(rig.Wait("p", four));
   EXPECT_THAT(RejectionLines(why),
               ElementsAre("MigFit/Insufficient MIG slots/4g.40gb: 1 [a] wants 1 lacks 1..1 idle "
                           "0/0 pieces too small 0",
@@ -202,7 +202,7 @@ TEST(ExplainTest, StatesOfNodes) {
   rig.AddNode(west);
   PodShape shape = TestShape(1000, 1, 1000, "G2|V100");
   shape.node_selector = {{"zone", "west"}};
-  const Explanation why = rig.Explain(rig.Wait("p", rig.AddShape(shape)));
+  const AttemptExplanation why = rig.Explain(rig.Wait("p", rig.AddShape(shape)));
   EXPECT_THAT(
       RejectionLines(why),
       ElementsAre("NodeAffinity/node(s) didn't match Pod's node affinity/selector/label zone: 2 "
@@ -223,7 +223,7 @@ TEST(ExplainTest, NoNodeAtAll) {
   NodeSpec spec = TestNode("a", 1000, 0);
   spec.absent = true;
   rig.AddNode(spec);
-  const Explanation why = rig.Explain(rig.Wait("p", rig.AddShape(TestShape(100, 0))));
+  const AttemptExplanation why = rig.Explain(rig.Wait("p", rig.AddShape(TestShape(100, 0))));
   EXPECT_THAT(RejectionLines(why),
               ElementsAre("//nodes: 0 [] none of 1 is part of the cluster: absent, or failed"));
   EXPECT_TRUE(why.complete());
@@ -238,13 +238,14 @@ TEST(ExplainTest, StepsAndClaims) {
   shape.claims = {{"gpu", "shared", ""}};
   const PodId claiming = rig.Wait("claiming", rig.AddShape(shape));
   const auto step = static_cast<uint8_t>(rig.profile().reasons().size() + 1);
-  ExplainHooks hooks;
+  ClaimHooks hooks;
   hooks.claims = [](PodId) -> std::vector<std::string> {
     return {"claim shared: allocated, reserved for other"};
   };
-  const Explainer explainer = rig.MakeExplainer(hooks);
+  const AttemptExplainer explainer = rig.MakeExplainer(hooks);
   // Of two nodes one was chosen, and then refused.
-  Explanation why = explainer.OfFailure(plain, rig.summaries().Intern({2, {{step, 1}}}), SimTime());
+  AttemptExplanation why =
+      explainer.OfFailure(plain, rig.summaries().Intern({2, {{step, 1}}}), SimTime());
   EXPECT_THAT(RejectionLines(why),
               ElementsAre("a plugin without filters/refused by a step/step of the "
                           "attempt: 0 [] refused by a step"));
@@ -279,7 +280,7 @@ TEST(ExplainTest, PodsOfAGangInEachOthersWay) {
       static_cast<uint8_t>(std::find(rig.profile().reasons().begin(), rig.profile().reasons().end(),
                                      "Insufficient GPU") -
                            rig.profile().reasons().begin() + 1);
-  const Explanation why =
+  const AttemptExplanation why =
       rig.MakeExplainer().OfFailure(third, rig.summaries().Intern({2, {{reason, 2}}}), SimTime());
   EXPECT_THAT(RejectionLines(why),
               ElementsAre("GpuShareFit/Insufficient GPU/GPU: 1 [b] wants 2 lacks 1..1 idle 1/1 "
@@ -326,7 +327,7 @@ TEST(ExplainTest, QuotasNameTheResourceThatIsOver) {
   EXPECT_EQ(OverQuota(quotas, "a", SimTime(60), {0, 0, 2000}, {0, 0, 3000})->missing(), 1000);
   const auto memory = OverQuota(quotas, "a", SimTime(), {0, 60, 0}, {0, 50, 0});
   ASSERT_TRUE(memory.has_value());
-  EXPECT_EQ(memory->resource, "memory");
+  EXPECT_EQ(QuotaResourceName(memory->resource), "memory");
   EXPECT_EQ(memory->missing(), 10);
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,7 +13,6 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/types/optional.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "model/cluster_state.h"
@@ -21,6 +21,7 @@
 #include "model/random.h"
 #include "model/text/yaml_proto.h"
 #include "sim/explain/attempt.h"
+#include "sim/explain/attempt_count.h"
 #include "sim/explain/node_room.h"
 #include "sim/run/simulation.h"
 #include "sim/scenario/resolve.h"
@@ -90,7 +91,7 @@ TEST(ExplainOracleTest, CountsAndShortfallsAreThoseOfTheFilters) {
         ++nodes[reason];
       }
       if (rejected < rig.cluster().node_count()) continue;
-      const Explanation why = rig.Explain(pod);
+      const AttemptExplanation why = rig.Explain(pod);
       EXPECT_TRUE(why.agrees && why.complete()) << absl::StrJoin(RejectionLines(why), "\n");
       for (const Rejection& r : why.rejections) {
         if (r.kind != Rejection::Kind::kAmount) {
@@ -130,7 +131,7 @@ TEST(ExplainOracleTest, ForecastsComeTrueAndNotEarlier) {
           if (job.has_run_time) leaving.emplace_back(SimTime(job.run_time.ns()), resident);
         }
         std::sort(leaving.begin(), leaving.end());
-        absl::optional<SimTime> found;
+        std::optional<SimTime> found;
         rig.cluster().BeginWhatIf();
         for (size_t i = 0; i < leaving.size() && !found.has_value(); ++i) {
           rig.cluster().Evict(leaving[i].second);
@@ -263,7 +264,7 @@ TEST_P(ExplainRunTest, EveryFailedAttemptIsExplained) {
   ASSERT_EQ(ResolveScenario(&scenario), absl::OkStatus());
   auto sim = Simulation::Build(scenario);
   ASSERT_TRUE(sim.ok()) << sim.status();
-  const auto stats = CountExplanations(**sim);
+  const auto stats = CountExplainedAttempts(**sim);
   ASSERT_TRUE(stats.ok()) << stats.status();
   EXPECT_GE(stats->attempts, kRuns[GetParam()].at_least);
   EXPECT_EQ(stats->complete, stats->attempts);

@@ -20,6 +20,10 @@
 #include "gtest/gtest.h"
 #include "model/proto/scenario.pb.h"
 #include "model/text/yaml_proto.h"
+#include "sim/explain/queue_place.h"
+#include "sim/explain/story.h"
+#include "sim/explain/story_json.h"
+#include "sim/explain/story_text.h"
 #include "sim/record/ledger_frame.h"
 #include "sim/record/ledger_reader.h"
 #include "sim/run/run_outputs.h"
@@ -357,7 +361,7 @@ TEST(StoryTextTest, TellsTheSchedulersViewFromTheServers) {
   standing.last_seen = attempt.why.summary;
   standing.claims_changed = true;
   standing.claims = {"claim entry 'gpu': ResourceClaim default/c is allocated on node node-000000"};
-  Explanation now;
+  AttemptExplanation now;
   now.nodes = now.nodes_by_claims = 2;
   now.claims = standing.claims;
   standing.why = now;

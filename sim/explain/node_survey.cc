@@ -1,21 +1,38 @@
-// What the filters say of each node, sorted into groups: the first half of an explanation.
+#include "sim/explain/node_survey.h"
 
 #include <algorithm>
-#include <bit>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_replace.h"
 #include "absl/types/span.h"
+#include "model/mig_layout.h"
+#include "policies/plugins/gpu_share_fit.h"
+#include "policies/plugins/group_limit.h"
+#include "policies/plugins/mig_fit.h"
+#include "policies/plugins/node_affinity.h"
+#include "policies/plugins/node_resources_fit.h"
+#include "policies/plugins/node_unschedulable.h"
 #include "policies/plugins/taint_toleration.h"
-#include "sim/explain/attempt.h"
-#include "sim/record/pod_log.h"
+#include "sim/explain/device_text.h"
 
 namespace drasim {
 namespace {
 
 constexpr size_t kFoundShown = 3;
+
+// The reasons of GpuShareFit and MigFit that say more than that the node is too small or full, and
+// the last one of NodeResourcesFit ahead of extended resources.
+constexpr ReasonIndex kNoGpus = 1;
+constexpr ReasonIndex kDevicesTaken = 3;
+constexpr ReasonIndex kCpuTaken = 1;
+constexpr ReasonIndex kMemoryTaken = 2;
+constexpr ReasonIndex kPodSlotsTaken = 3;
+
+template <typename Filter>
+bool IsA(const Plugin& plugin) {
+  return dynamic_cast<const Filter*>(&plugin) != nullptr;
+}
 
 std::string NodeTaintText(const Taint& taint) {
   return absl::StrCat(taint.key, taint.value.empty() ? "" : "=", taint.value, ":", taint.effect);
@@ -65,53 +82,53 @@ std::string LayoutOfNode(const ClusterState& cluster, NodeId node) {
 
 }  // namespace
 
-std::string GrantsText(const ClusterState& cluster, NodeId node,
-                       absl::Span<const DeviceGrant> grants) {
-  if (grants.empty()) return "";
-  std::string text;
-  AppendGrants(cluster.any_mig() ? cluster.mig_table(node) : nullptr, grants, &text);
-  return absl::StrCat("GPU ", absl::StrReplaceAll(text, {{";", ","}}));
+bool Rejection::complete() const {
+  if (object.empty()) return false;
+  return kind == Kind::kState ? !state.empty() : least_missing > 0;
 }
 
-std::string DevicesText(const ClusterState& cluster, PodId pod, NodeId node) {
-  const absl::Span<const DeviceGrant> grants = cluster.pod_grants(pod);
-  const bool whole = std::all_of(grants.begin(), grants.end(), [](const DeviceGrant& grant) {
-    return grant.placement == kNoPlacement && grant.milli == kDeviceMilli;
-  });
-  if (!whole) return GrantsText(cluster, node, grants);
-  std::string text;
-  const uint64_t devices = cluster.pod_devices(pod);
-  for (int first = 0; devices >> first != 0;) {
-    const int length = std::countr_one(devices >> first);
-    if (length == 0) {
-      ++first;
-      continue;
-    }
-    absl::StrAppend(&text, text.empty() ? "GPU " : ",", first);
-    if (length > 1) absl::StrAppend(&text, length == 2 ? "," : "-", first + length - 1);
-    first += length;
+std::string Rejection::key() const {
+  return absl::StrCat(plugin, "|", reason, "|", object, "|", static_cast<int>(kind), "|", state);
+}
+
+NodeSurveyor::NodeSurveyor(const ClusterState* cluster, const JobTable* jobs,
+                           const Profile* profile)
+    : cluster_(cluster), jobs_(jobs), profile_(profile) {
+  for (const Profile::FilterEntry& filter : profile->filters()) {
+    topics_.push_back(TopicOf(*filter.plugin));
   }
-  return text;
 }
 
-const Shortfall* Explainer::LackOf(size_t filter, ReasonIndex local,
-                                   const std::vector<Shortfall>& lacks) const {
-  const absl::string_view plugin = profile_->filters()[filter].plugin->name();
-  const auto is_about = [&](LackKind kind) {
-    if (plugin == "NodeResourcesFit") {
-      return local == 1   ? kind == LackKind::kCpu
-             : local == 2 ? kind == LackKind::kMemory
-             : local == 3 ? kind == LackKind::kPodSlots
-                          : kind == LackKind::kExtended;
+NodeSurveyor::Topic NodeSurveyor::TopicOf(const Plugin& plugin) {
+  if (IsA<NodeUnschedulable>(plugin)) return Topic::kCordon;
+  if (IsA<TaintToleration>(plugin)) return Topic::kTaint;
+  if (IsA<NodeAffinity>(plugin)) return Topic::kLabel;
+  if (IsA<NodeResourcesFit>(plugin)) return Topic::kResources;
+  if (IsA<GpuShareFit>(plugin)) return Topic::kGpus;
+  if (IsA<MigFit>(plugin)) return Topic::kMig;
+  if (IsA<GroupLimit>(plugin)) return Topic::kGroup;
+  return Topic::kOther;
+}
+
+const Shortfall* NodeSurveyor::LackOf(size_t filter, ReasonIndex local,
+                                      const std::vector<Shortfall>& lacks) const {
+  const auto is_about = [topic = topics_[filter], local](LackKind kind) {
+    switch (topic) {
+      case Topic::kResources:
+        return local == kCpuTaken        ? kind == LackKind::kCpu
+               : local == kMemoryTaken   ? kind == LackKind::kMemory
+               : local == kPodSlotsTaken ? kind == LackKind::kPodSlots
+                                         : kind == LackKind::kExtended;
+      case Topic::kGpus:
+        return local == kDevicesTaken && (kind == LackKind::kGpus || kind == LackKind::kGpuShare ||
+                                          kind == LackKind::kGpuShares);
+      case Topic::kMig:
+        return local == kDevicesTaken && (kind == LackKind::kMig || kind == LackKind::kMigJoint);
+      case Topic::kGroup:
+        return kind == LackKind::kGroup;
+      default:
+        return false;
     }
-    if (plugin == "GpuShareFit") {
-      return local == 3 && (kind == LackKind::kGpus || kind == LackKind::kGpuShare ||
-                            kind == LackKind::kGpuShares);
-    }
-    if (plugin == "MigFit") {
-      return local == 3 && (kind == LackKind::kMig || kind == LackKind::kMigJoint);
-    }
-    return plugin == "GroupLimit" && kind == LackKind::kGroup;
   };
   for (const Shortfall& lack : lacks) {
     if (is_about(lack.kind)) return &lack;
@@ -119,60 +136,73 @@ const Shortfall* Explainer::LackOf(size_t filter, ReasonIndex local,
   return nullptr;
 }
 
-std::string Explainer::ObjectOf(size_t filter, ReasonIndex local, const PodShape& shape,
-                                NodeId node) const {
-  const absl::string_view plugin = profile_->filters()[filter].plugin->name();
+std::string NodeSurveyor::ObjectOf(size_t filter, ReasonIndex local, const PodShape& shape,
+                                   NodeId node) const {
   const NodeSpec& spec = cluster_->node_spec(node);
-  if (plugin == "NodeUnschedulable") return "node";
-  if (plugin == "TaintToleration") {
-    for (const Taint& taint : spec.taints) {
-      if (!ToleratesNodeTaint(shape, taint)) return absl::StrCat("taint ", NodeTaintText(taint));
-    }
+  switch (topics_[filter]) {
+    case Topic::kCordon:
+      return "node";
+    case Topic::kTaint:
+      for (const Taint& taint : spec.taints) {
+        if (!ToleratesNodeTaint(shape, taint)) return absl::StrCat("taint ", NodeTaintText(taint));
+      }
+      break;
+    case Topic::kLabel:
+      if (const auto* label = UnmetLabel(shape, spec)) return absl::StrCat("label ", label->first);
+      break;
+    case Topic::kGpus:
+      return local == kNoGpus ? "GPU" : "GPU model";
+    case Topic::kMig:
+      return local == kNoGpus ? "MIG" : absl::StrCat("MIG profile ", MigWanted(shape));
+    default:
+      break;
   }
-  if (plugin == "NodeAffinity") {
-    if (const auto* label = UnmetLabel(shape, spec)) return absl::StrCat("label ", label->first);
-  }
-  if (plugin == "GpuShareFit") return local == 1 ? "GPU" : "GPU model";
-  if (plugin == "MigFit")
-    return local == 1 ? "MIG" : absl::StrCat("MIG profile ", MigWanted(shape));
-  return std::string(plugin);
+  return std::string(profile_->filters()[filter].plugin->name());
 }
 
-// What the node has in place of what the pod wants.
-void Explainer::AddState(const PodShape& shape, NodeId node, Group* group) const {
-  const absl::string_view plugin = profile_->filters()[group->filter].plugin->name();
+// Adds the value that the node has in place of the wanted one.
+void NodeSurveyor::AddState(const PodShape& shape, ReasonIndex local, NodeId node,
+                            Group* group) const {
   const NodeSpec& spec = cluster_->node_spec(node);
   std::string found;
   std::string& state = group->rejection.state;
-  const std::string& object = group->rejection.object;
-  if (plugin == "NodeUnschedulable") {
-    state = "cordoned";
-  } else if (plugin == "TaintToleration") {
-    state = "not tolerated by the pod";
-  } else if (plugin == "NodeAffinity" && UnmetLabel(shape, spec) != nullptr) {
-    const auto& label = *UnmetLabel(shape, spec);
-    state = absl::StrCat("the pod wants ", label.second);
-    found = LabelValue(spec, label.first);
-  } else if (plugin == "NodeAffinity") {
-    state = absl::StrCat("the pod wants ", NodeTermsText(shape.node_terms));
-  } else if (object == "GPU") {
-    state = "the pod wants some, these nodes have none";
-  } else if (object == "GPU model") {
-    state = absl::StrCat("the pod wants ", shape.gpu_spec);
-    found = spec.gpu_model;
-  } else if (plugin == "MigFit") {
-    state = absl::StrCat("the pod wants ", MigWanted(shape));
-    found = spec.gpu_count == 0 ? "no GPU" : spec.gpu_model;
-  } else {
-    state = group->rejection.reason;
+  switch (topics_[group->filter]) {
+    case Topic::kCordon:
+      state = "cordoned";
+      break;
+    case Topic::kTaint:
+      state = "not tolerated by the pod";
+      break;
+    case Topic::kLabel:
+      if (const auto* label = UnmetLabel(shape, spec)) {
+        state = absl::StrCat("the pod wants ", label->second);
+        found = LabelValue(spec, label->first);
+      } else {
+        state = absl::StrCat("the pod wants ", NodeTermsText(shape.node_terms));
+      }
+      break;
+    case Topic::kGpus:
+      if (local == kNoGpus) {
+        state = "the pod wants some, these nodes have none";
+      } else {
+        state = absl::StrCat("the pod wants ", shape.gpu_spec);
+        found = spec.gpu_model;
+      }
+      break;
+    case Topic::kMig:
+      state = absl::StrCat("the pod wants ", MigWanted(shape));
+      found = spec.gpu_count == 0 ? "no GPU" : spec.gpu_model;
+      break;
+    default:
+      state = group->rejection.reason;
   }
   std::vector<std::string>& all = group->found;
   if (found.empty() || all.size() > kFoundShown) return;
   if (std::find(all.begin(), all.end(), found) == all.end()) all.push_back(std::move(found));
 }
 
-Explainer::Group* Explainer::FindGroup(size_t filter, const std::string& reason,
-                                       const std::string& object, Survey* survey) const {
+NodeSurveyor::Group* NodeSurveyor::FindGroup(size_t filter, const std::string& reason,
+                                             const std::string& object, Survey* survey) const {
   for (Group& group : survey->groups) {
     if (group.filter == filter && group.rejection.reason == reason &&
         group.rejection.object == object) {
@@ -187,8 +217,8 @@ Explainer::Group* Explainer::FindGroup(size_t filter, const std::string& reason,
   return &group;
 }
 
-void Explainer::AddNode(PodId pod, size_t filter, ReasonIndex local, NodeId node,
-                        Survey* survey) const {
+void NodeSurveyor::AddNode(PodId pod, size_t filter, ReasonIndex local, NodeId node,
+                           Survey* survey) const {
   const ShapeId shape = cluster_->pod_shape_id(pod);
   const std::string& reason =
       profile_->reasons()[profile_->filters()[filter].reason_base + size_t{local} - 1];
@@ -198,7 +228,7 @@ void Explainer::AddNode(PodId pod, size_t filter, ReasonIndex local, NodeId node
   if (lack == nullptr) {
     const PodShape& row = cluster_->pod_shape(pod);
     Group* const group = FindGroup(filter, reason, ObjectOf(filter, local, row, node), survey);
-    AddState(row, node, group);
+    AddState(row, local, node, group);
     group->members.emplace_back(0, node);
     return;
   }
@@ -229,7 +259,7 @@ void Explainer::AddNode(PodId pod, size_t filter, ReasonIndex local, NodeId node
   group->members.emplace_back(lack->missing() + (too_small ? kOutOfReach : 0), node);
 }
 
-Explainer::Survey Explainer::Look(PodId pod, SimTime now) const {
+NodeSurveyor::Survey NodeSurveyor::Look(PodId pod, SimTime now) const {
   Survey survey;
   for (size_t n = 0; n < cluster_->node_count(); ++n) {
     if (cluster_->node(NodeId(n)).available) survey.fitting.push_back(NodeId(n));
@@ -254,7 +284,7 @@ Explainer::Survey Explainer::Look(PodId pod, SimTime now) const {
   return survey;
 }
 
-void Explainer::Finish(PodId pod, SimTime now, bool brief, Group* group) const {
+void NodeSurveyor::Finish(PodId pod, SimTime now, bool brief, Group* group) const {
   Rejection& r = group->rejection;
   r.nodes = static_cast<uint32_t>(group->members.size());
   std::sort(group->members.begin(), group->members.end());
@@ -273,7 +303,7 @@ void Explainer::Finish(PodId pod, SimTime now, bool brief, Group* group) const {
   if (!brief) AddNear(pod, now, group);
 }
 
-void Explainer::AddNear(PodId pod, SimTime now, Group* group) const {
+void NodeSurveyor::AddNear(PodId pod, SimTime now, Group* group) const {
   const ShapeId shape = cluster_->pod_shape_id(pod);
   for (const auto& [distance, node] : group->members) {
     if (distance >= kOutOfReach || group->rejection.near.size() == kNearShown) break;
@@ -285,7 +315,7 @@ void Explainer::AddNear(PodId pod, SimTime now, Group* group) const {
   }
 }
 
-NearNode Explainer::Near(PodId pod, NodeId node, const Shortfall& lack, SimTime now) const {
+NearNode NodeSurveyor::Near(PodId pod, NodeId node, const Shortfall& lack, SimTime now) const {
   NearNode near;
   near.node = cluster_->node_spec(node).name;
   near.lack = lack;

@@ -1,10 +1,11 @@
-#include "sim/explain/story.h"
+#include "sim/explain/story_sink.h"
 
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "model/hash.h"
+#include "sim/explain/device_text.h"
 
 namespace drasim {
 namespace {
@@ -55,7 +56,7 @@ StoryEvent::Range RangeOf(const Rejection& r) {
 }
 
 // Adds what one more attempt with the same reasons came to.
-void WidenAll(const Explanation& why, StoryEvent* event) {
+void WidenAll(const AttemptExplanation& why, StoryEvent* event) {
   for (const Rejection& r : why.rejections) {
     const auto range =
         std::find_if(event->ranges.begin(), event->ranges.end(),
@@ -83,7 +84,8 @@ uint64_t HashPodRecord(uint64_t hash, const Record& record, const ClusterState& 
   return record.kind == RecordKind::kPodArrived ? hash : MixWord(hash, record.detail);
 }
 
-StorySink::StorySink(const Simulation* sim, const Explainer* explainer, PodId pod, uint64_t last)
+StorySink::StorySink(const Simulation* sim, const AttemptExplainer* explainer, PodId pod,
+                     uint64_t last)
     : sim_(sim),
       explainer_(explainer),
       queues_(sim),
@@ -209,7 +211,7 @@ void StorySink::AddAttempt(const Record& record) {
   const bool taken_back = !events_.empty() && events_.back().kind == StoryEvent::Kind::kTakenBack &&
                           events_.back().time == record.time;
   if (!taken_back) ++attempts_;
-  Explanation why = explainer_->OfFailure(record.pod, SummaryId(record.detail), record.time);
+  AttemptExplanation why = explainer_->OfFailure(record.pod, SummaryId(record.detail), record.time);
   if (!why.claims.empty()) {
     last_tried_ = record.time;
     last_tried_pod_ = record.pod;
