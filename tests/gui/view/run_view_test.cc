@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -13,7 +14,6 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "absl/types/optional.h"
 #include "gtest/gtest.h"
 #include "model/check.h"
 #include "model/cluster_state.h"
@@ -49,7 +49,7 @@ std::ostream& operator<<(std::ostream& out, const PixelRect& rect) {
 namespace run_view_test {
 
 absl::StatusOr<RunView> ViewOfBytes(const std::string& bytes,
-                                    absl::optional<SimTime> at = absl::nullopt) {
+                                    std::optional<SimTime> at = std::nullopt) {
   absl::StatusOr<std::unique_ptr<LedgerReader>> reader = LedgerReader::FromMemory(bytes);
   if (!reader.ok()) return reader.status();
   return ReadRunView(reader->get(), at);
@@ -522,7 +522,7 @@ TEST(MapTest, FindsTheDeviceAtAPixel) {
   const RunView view = SmallView();
   const MapLayout map = LayOutMap(view, 55, 4, 10);
   const auto at = [&](int x, int y) {
-    const absl::optional<DeviceRef> found = FindDevice(view, map, x, y);
+    const std::optional<DeviceRef> found = FindDevice(view, map, x, y);
     return found.has_value() ? absl::StrCat(found->node, "/", found->device) : "none";
   };
   EXPECT_EQ(at(1, 11), "1/0");
@@ -572,7 +572,7 @@ TEST(MapTest, RandomMapsShowEveryDeviceOnceAndApart) {
       for (int x = -1; x <= map.width; ++x) {
         const std::vector<DeviceRef> expected = DevicesAt(view, map, x, y);
         ASSERT_LE(expected.size(), 1u) << x << "," << y;
-        const absl::optional<DeviceRef> found = FindDevice(view, map, x, y);
+        const std::optional<DeviceRef> found = FindDevice(view, map, x, y);
         ASSERT_EQ(found.has_value(), !expected.empty()) << x << "," << y;
         if (!found.has_value()) continue;
         ASSERT_EQ(*found, expected[0]) << x << "," << y;

@@ -19,27 +19,16 @@
 #include "sim/compare/statistics.h"
 #include "sim/scenario/resolve.h"
 #include "tests/sim/app/cli_fixture.h"
+#include "tests/testing/data_text.h"
 
 namespace drasim {
 namespace cli_compare_replay_test {
 
 using Names = std::vector<std::string>;
 
-constexpr char kGangs[] = R"(mode: replay
-cluster:
-  nodes: 4
-  node: {cpu: "64", memory: 256Gi, gpus: 8, gpu_model: A100}
-workload:
-  generated:
-    pods: 150
-    gangs: [{gpus: 1, weight: 6}, {gpus: 8, weight: 3}, {gpus: 16, weight: 1}]
-    load_percent: 110
-    run_time: lognormal(median=600,sigma=1)
-scheduler:
-  policy: consolidate
-preemption:
-  restart: [{delay: 30s}]
-)";
+// The long texts of this file.
+constexpr char kTexts[] = "tests/sim/app/data/cli_compare_replay_test.txt";
+std::string Text(absl::string_view section) { return DataText(kTexts, section); }
 
 // Each figure and where summary.json has it, in the order of the columns.
 constexpr std::pair<const char*, const char*> kFigures[] = {
@@ -89,7 +78,7 @@ std::string FromQueue(const std::string& json, absl::string_view queue) {
 class CliCompareReplayTest : public CliTest {
  protected:
   CliCompareReplayTest() {
-    dir_.Write("gangs.yaml", kGangs);
+    dir_.Write("gangs.yaml", Text("gangs.yaml"));
     // One GPU; jobs of 100 s, 50 s and 10 s that come at 0 s, 1 s and 2 s.
     dir_.Write("one.csv", absl::StrCat(kNodeHeader, "n-0,64000,262144,1,P100\n"));
     dir_.Write("line.csv", absl::StrCat(kPodHeader,

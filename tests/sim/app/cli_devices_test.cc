@@ -10,76 +10,16 @@
 #include "absl/strings/strip.h"
 #include "gtest/gtest.h"
 #include "tests/sim/app/cli_fixture.h"
+#include "tests/testing/data_text.h"
 
 namespace drasim {
 namespace cli_devices_test {
 
 using Names = std::vector<std::string>;
 
-// GPU 0 breaks at 5 s and works again at 40 s; the node's status tells it 30 s late. So `wide` is
-// bound to a node that has no two GPUs for it, and nobody makes another pod for it. `late` comes
-// when all is well again.
-constexpr char kBroken[] = R"(
-mode: replay
-order: trace
-cluster:
-  nodes: 1
-  node: {cpu: "8", memory: 32Gi, gpus: 2, gpu_model: A100-SXM4-40GB}
-  events:
-    - {at: 5s, nodes: "*", action: device-unhealthy, devices: [0], duration: 35s}
-workload:
-  jobs:
-    - {name: small, cpu: "1", gpus: 1, run_time: 20s}
-    - {name: plain, cpu: "1", run_time: 1s}
-    - {name: wide, cpu: "1", gpus: 2, arrival: 22s, run_time: 5s}
-    - {name: one, cpu: "1", gpus: 1, arrival: 25s, run_time: 5s}
-    - {name: late, cpu: "1", gpus: 2, arrival: 80s, run_time: 10s}
-scheduler: {policy: least-allocated}
-front_end:
-  kind: device-plugin
-  kubelet: {node_status: 30s}
-  owner: {kind: none}
-)";
-
-constexpr char kBrokenEvents[] =
-    "seconds,event,node,pod,devices,reason,message\n"
-    "0,PodBound,node-000000,small,,,\n"
-    "0,PodAdmitted,node-000000,small,0,,\n"
-    "5,DevicesChanged,node-000000,,0,unhealthy,\n"
-    "20,PodFinished,node-000000,small,0,,\n"
-    "22,PodBound,node-000000,wide,,,\n"
-    "22,PodRejected,node-000000,wide,,UnexpectedAdmissionError,"
-    "Allocate failed: too many of the devices are unhealthy; given up\n"
-    "25,PodBound,node-000000,one,,,\n"
-    "25,PodAdmitted,node-000000,one,1,,\n"
-    "30,PodFinished,node-000000,one,1,,\n"
-    "35,DevicesChanged,node-000000,,,allocatable,nvidia.com/gpu=1\n"
-    "40,DevicesChanged,node-000000,,0,healthy,\n"
-    "70,DevicesChanged,node-000000,,,allocatable,nvidia.com/gpu=2\n"
-    "80,PodBound,node-000000,late,,,\n"
-    "80,PodAdmitted,node-000000,late,0;1,,\n"
-    "90,PodFinished,node-000000,late,0;1,,\n";
-
-constexpr char kBrokenPods[] =
-    "pod,priority,cpu_milli,memory_bytes,gpu_count,gpu_milli,gpu_spec,phase,node,devices,"
-    "arrival_seconds,start_seconds,end_seconds,attempts_failed,grants,reason\n"
-    "small,0,1000,0,0,0,,Succeeded,node-000000,0,0,0,20,0,0,\n"
-    "plain,0,1000,0,0,0,,Succeeded,node-000000,,0,0,1,0,,\n"
-    "wide,0,1000,0,0,0,,Failed,node-000000,,22,22,22,0,,UnexpectedAdmissionError\n"
-    "one,0,1000,0,0,0,,Succeeded,node-000000,1,25,25,30,0,1,\n"
-    "late,0,1000,0,0,0,,Succeeded,node-000000,0-1,80,80,90,0,0;1,\n";
-
-// One GPU on which pods get instances as the scheduler places them.
-constexpr char kInstances[] = R"(
-mode: fill
-order: trace
-cluster: {nodes: 1, node: {cpu: "8", memory: 32Gi, gpus: 1, gpu_model: A100-SXM4-40GB}}
-workload:
-  jobs:
-    - {name: half, cpu: "1", mig: [{profile: 3g.20gb}]}
-    - {name: slice, cpu: "1", mig: [{profile: 1g.5gb}]}
-scheduler: {policy: mig-first-fit}
-)";
+// The long texts of this file.
+constexpr char kTexts[] = "tests/sim/app/data/cli_devices_test.txt";
+std::string Text(absl::string_view section) { return DataText(kTexts, section); }
 
 // The words behind `name` in the line that begins with it and two blanks.
 Names Cells(absl::string_view table, absl::string_view name) {
@@ -98,8 +38,8 @@ struct Value {
 class CliDevicesTest : public CliTest {
  protected:
   CliDevicesTest() {
-    dir_.Write("broken.yaml", kBroken);
-    dir_.Write("instances.yaml", kInstances);
+    dir_.Write("broken.yaml", Text("broken.yaml"));
+    dir_.Write("instances.yaml", Text("instances.yaml"));
   }
   static void ExpectValues(const std::string& json, const std::vector<Value>& values) {
     for (const Value& value : values) {
@@ -113,8 +53,8 @@ TEST_F(CliDevicesTest, FilesOfARunWithAFrontEnd) {
   EXPECT_EQ(dir_.List("out"),
             (Names{"by_load.csv", "device_events.csv", "jobs.csv", "ledger", "pods.csv", "run.json",
                    "scenario.yaml", "summary.json", "timeseries.csv"}));
-  EXPECT_EQ(dir_.Read("out/device_events.csv"), kBrokenEvents);
-  EXPECT_EQ(dir_.Read("out/pods.csv"), kBrokenPods);
+  EXPECT_EQ(dir_.Read("out/device_events.csv"), Text("device_events.csv of broken.yaml"));
+  EXPECT_EQ(dir_.Read("out/pods.csv"), Text("pods.csv of broken.yaml"));
   // One GPU for 25 s and two for 10 s, of two for 90 s.
   EXPECT_EQ(Cells(table, "GPUs wanted by pods, mean"), (Names{"0.5", "25.00", "%", "of", "2.0"}));
   EXPECT_EQ(Cells(table, "GPUs handed out, mean"), (Names{"0.5", "25.00", "%", "of", "2.0"}));

@@ -13,11 +13,17 @@
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 #include "tests/sim/app/cli_fixture.h"
+#include "tests/testing/data_text.h"
 
 namespace drasim {
 namespace cli_mig_test {
 
 using Names = std::vector<std::string>;
+
+// The long texts of this file.
+constexpr char kTexts[] = "tests/sim/app/data/cli_mig_test.txt";
+std::string Text(absl::string_view section) { return DataText(kTexts, section); }
+std::string Lines(absl::string_view section) { return DataLines(kTexts, section); }
 
 constexpr char kA100Base[] = "1g.5gb,2g.10gb,3g.20gb,4g.20gb,7g.40gb";
 constexpr char kA30Base[] = "1g.6gb,2g.12gb,4g.24gb";
@@ -216,38 +222,15 @@ TEST_F(CliMigTest, CountsTakeAnyNameOfProductAndProfiles) {
 }
 
 TEST_F(CliMigTest, TheObjectOfCounts) {
+  // Sets: nothing, 15 of 1g, 3 of 2g.
   EXPECT_EQ(MigSucceed({"count", "A30-24GB", "--profiles", "2g.12gb,1g.6gb", "--forbid",
                         "2g.12gb,1g.6gb", "--format", "json"}),
-            "{\n"
-            "  \"schema\": \"drasim.mig-count/v1\",\n"
-            "  \"product\": \"A30\",\n"
-            "  \"profiles\": [\n"
-            "    \"1g.6gb\",\n"
-            "    \"2g.12gb\"\n"
-            "  ],\n"
-            "  \"forbid\": [\n"
-            "    [\n"
-            "      \"2g.12gb\",\n"
-            "      \"1g.6gb\"\n"
-            "    ]\n"
-            "  ],\n"
-            "  \"engines\": false,\n"
-            // Nothing, 15 of 1g, 3 of 2g.
-            "  \"sets\": 19,\n"
-            "  \"maximal_sets\": 2,\n"
-            "  \"multisets\": 6\n"
-            "}\n");
+            Text("TheObjectOfCounts"));
 }
 
 TEST_F(CliMigTest, CountsAsATable) {
   EXPECT_EQ(MigSucceed({"count", "A30", "--profiles", kA30Base, "--forbid", "4g.24gb,2g.12gb"}),
-            "A30                                     count\n"
-            "sets of placements, with the empty one     26\n"
-            "maximal sets                                5\n"
-            "multisets, without the empty one            9\n"
-            "\n"
-            "Profiles: 1g.6gb, 2g.12gb, 4g.24gb\n"
-            "A 4g.24gb and a 2g.12gb are never on one GPU.\n");
+            Text("CountsAsATable"));
 }
 
 // --- layouts -----------------------------------------------------------------------------------
@@ -337,18 +320,7 @@ TEST_F(CliMigTest, LayoutsAsJson) {
   EXPECT_EQ(JsonAt(json, "maximal_sets"), "5");
   EXPECT_EQ(JsonAt(json, "multisets"), "9");
   EXPECT_EQ(Occurrences(json, "\"instances\": "), 4u);
-  EXPECT_TRUE(absl::StrContains(json,
-                                "    {\n"
-                                "      \"instances\": {\n"
-                                "        \"1g.6gb\": 2,\n"
-                                "        \"2g.12gb\": 1\n"
-                                "      },\n"
-                                "      \"compute_slices\": 4,\n"
-                                "      \"units\": 4,\n"
-                                "      \"ways\": 2,\n"
-                                "      \"example\": \"2g.12gb@0,1g.6gb@2,1g.6gb@3\"\n"
-                                "    }"))
-      << json;
+  EXPECT_TRUE(absl::StrContains(json, Lines("LayoutsAsJson"))) << json;
 }
 
 // --- fits --------------------------------------------------------------------------------------

@@ -22,6 +22,7 @@
 #include "sim/record/version.h"
 #include "tests/sim/app/cli_fixture.h"
 #include "tests/sim/record/ledger_example.h"
+#include "tests/testing/data_text.h"
 
 namespace drasim {
 namespace cli_resume_test {
@@ -30,71 +31,9 @@ using Names = std::vector<std::string>;
 // Name -> content of every file that a run leaves; of run.json, which holds wall time, the name.
 using Files = std::map<std::string, std::string>;
 
-// Gangs in kube-scheduler's queue; nodes are drained and fail.
-constexpr char kKubernetes[] = R"(
-mode: replay
-seed: 7
-cluster:
-  nodes: 16
-  node: {cpu: "96", memory: 768Gi, gpus: 8, gpu_model: A100}
-  events:
-    - {at: 8h, nodes: node-000003, action: drain, duration: 1h}
-    - {at: 15h, nodes: "node-00001*", action: fail, duration: 30m}
-workload:
-  generated:
-    pods: 2000
-    load_percent: 70
-    run_time: lognormal(median=900,sigma=1.2)
-    gangs: [{gpus: 1, weight: 0.6}, {gpus: 4, weight: 0.25},
-            {gpus: 8, weight: 0.1}, {gpus: 20, weight: 0.05}]
-scheduler: {policy: best-fit, queue: kubernetes}
-timing: {bind: 2s, schedule: 50ms, pod_recreation: 10s}
-output: {checkpoint_every: 500}
-)";
-
-// Gangs in the order of the work left, which displace others.
-constexpr char kSrtf[] = R"(
-mode: replay
-seed: 8
-cluster:
-  nodes: 12
-  node: {cpu: "96", memory: 768Gi, gpus: 8, gpu_model: A100}
-workload:
-  generated:
-    pods: 2000
-    load_percent: 90
-    run_time: lognormal(median=600,sigma=1.4)
-    gangs: [{gpus: 1, weight: 0.6}, {gpus: 2, weight: 0.2},
-            {gpus: 8, weight: 0.15}, {gpus: 16, weight: 0.05}]
-scheduler: {policy: fgd, queue: srtf}
-preemption:
-  checkpoint_interval: 10m
-  grace_period: 20s
-  restart: [{max_gpus: 4, delay: 1m}, {delay: 4m}]
-metrics: {warm_up: 1h, drain: 1h}
-output: {checkpoint_every: 500}
-)";
-
-// Pods of a file, the more important of which displace others.
-constexpr char kPriority[] = R"(
-mode: replay
-cluster: {path: n.csv}
-workload: {trace: {path: p.csv}}
-scheduler: {policy: gpu-packing, queue: kubernetes}
-timing: {bind: 1s}
-output: {checkpoint_every: 400}
-)";
-
-// Every decision draws from a stream.
-constexpr char kFill[] = R"(
-mode: fill
-order: artifact
-seed: 11
-cluster: {nodes: 200}
-workload: {generated: {pods: 3000}, tuning: {ratio: 1.2}}
-scheduler: {policy: random, device_chooser: random}
-output: {checkpoint_every: 100}
-)";
+// The long texts of this file.
+constexpr char kTexts[] = "tests/sim/app/data/cli_resume_test.txt";
+std::string Text(absl::string_view section) { return DataText(kTexts, section); }
 
 std::string ManyPods() {
   constexpr int kGpus[] = {0, 1, 1, 2, 4, 8};
@@ -119,10 +58,10 @@ std::string ManyPods() {
 class ResumeTest : public CliTest {
  protected:
   ResumeTest() {
-    dir_.Write("kubernetes.yaml", kKubernetes);
-    dir_.Write("srtf.yaml", kSrtf);
-    dir_.Write("priority.yaml", kPriority);
-    dir_.Write("fill.yaml", kFill);
+    dir_.Write("kubernetes.yaml", Text("kubernetes.yaml"));
+    dir_.Write("srtf.yaml", Text("srtf.yaml"));
+    dir_.Write("priority.yaml", Text("priority.yaml"));
+    dir_.Write("fill.yaml", Text("fill.yaml"));
     std::string nodes = kNodeHeader;
     for (int i = 0; i < 5; ++i) absl::StrAppend(&nodes, "n-", i, ",96000,393216,8,T4\n");
     dir_.Write("n.csv", nodes);

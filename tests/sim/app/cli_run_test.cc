@@ -12,135 +12,16 @@
 #include "gtest/gtest.h"
 #include "sim/app/commands.h"
 #include "tests/sim/app/cli_fixture.h"
+#include "tests/testing/data_text.h"
 
 namespace drasim {
 namespace cli_run_test {
 
 using Names = std::vector<std::string>;
 
-// By hand: best-fit puts p-0 and p-1 on the smaller node, p-2 on the only one with its model. The
-// fingerprint is from an independent program.
-constexpr char kTinyTable[] =
-    "best-fit, fill, seed 42  amount               of\n"
-    "pods scheduled                3        3 arrived\n"
-    "GPUs requested              2.5     41.00 % of 6\n"
-    "GPUs allocated              2.5     41.00 % of 6\n"
-    "GPUs fragmented             1.7  47.83 % of idle\n"
-    "CPU cores allocated        13.0  8.12 % of 160.0\n"
-    "nodes in use                  2                2\n"
-    "fingerprint 65ccc57b93c1dba0\n";
-
-constexpr char kTinySummary[] = R"({
-  "schema": "drasim.summary/v1",
-  "scenario": {
-    "name": "",
-    "policy": "best-fit",
-    "mode": "fill",
-    "order": "trace",
-    "seed": 42,
-    "tuning_ratio": null,
-    "nodes_sha256": "1cfb01bdc8e173b7c33682342b4090b66b686824567fc9028cb2dcece719a233",
-    "pods_sha256": "056c35ad5be1ea094ea25ef9ef0928c05eab09bbf16d725195da6edcea73b669"
-  },
-  "pods": {
-    "arrived": 3,
-    "scheduled": 3,
-    "unschedulable": 0,
-    "finished": 0,
-    "attempts_failed": 0
-  },
-  "nodes": {
-    "count": 2,
-    "in_use": 2
-  },
-  "gpu": {
-    "count": 6,
-    "capacity_milli": 6000,
-    "arrived_milli": 2460,
-    "allocated_milli": 2460,
-    "in_use": 3,
-    "on_used_nodes": 6
-  },
-  "cpu": {
-    "capacity_milli": 160000,
-    "allocated_milli": 13000
-  },
-  "memory": {
-    "capacity_bytes": 687194767360,
-    "allocated_bytes": 19327352832
-  },
-  "fragmentation": {
-    "amount_milli": 1693.33,
-    "ratio_percent": 47.83,
-    "q124_percent": 0,
-    "by_case_milli": {
-      "Q1": 0,
-      "Q2": 0,
-      "Q3": 1846.67,
-      "Q4": 0,
-      "XL": 1180,
-      "XR": 0,
-      "NA": 513.33
-    }
-  },
-  "dropped_by_shape": [],
-  "virtual_seconds": 0,
-  "hashes": {
-    "order": null,
-    "rank": null,
-    "placement": null
-  },
-  "fingerprint": "65ccc57b93c1dba0"
-}
-)";
-
-constexpr char kTinyPods[] =
-    "pod,priority,cpu_milli,memory_bytes,gpu_count,gpu_milli,gpu_spec,phase,node,devices,"
-    "arrival_seconds,start_seconds,end_seconds,attempts_failed,reason\n"
-    "p-0,2,12000,17179869184,1,460,,Running,n-0,0,0,0,,0,\n"
-    "p-1,0,500,1073741824,0,0,,Running,n-0,,0,0,,0,\n"
-    "p-2,1,500,1073741824,2,1000,T4,Running,n-1,0-1,0,0,,0,\n";
-
-constexpr char kTinyTimeseries[] =
-    "time_seconds,pods_arrived,pods_scheduled,pods_dropped,pods_finished,gpu_arrived_milli,"
-    "gpu_allocated_milli,cpu_allocated_milli,memory_allocated_bytes,gpus_in_use,nodes_in_use,"
-    "gpus_on_used_nodes,fragmentation_milli,fragmentation_ratio_percent,Q1_milli,Q2_milli,Q3_milli,"
-    "Q4_milli,XL_milli,XR_milli,NA_milli\n"
-    "0,1,1,0,0,460,460,12000,17179869184,1,1,2,2360,42.6,0,0,3180,0,1846.67,0,513.33\n"
-    "0,2,2,0,0,460,460,12500,18253611008,1,1,2,2360,42.6,0,0,3180,0,1846.67,0,513.33\n"
-    "0,3,3,0,0,2460,2460,13000,19327352832,3,2,6,1693.33,47.83,0,0,1846.67,0,1180,0,513.33\n";
-
-constexpr char kTinyByLoad[] =
-    "arrived_percent,gpu_allocation_percent,fragmentation_percent_of_total,"
-    "fragmentation_percent_of_idle\n"
-    "7,7.67,39.33,42.6\n"
-    "8,7.67,39.33,42.6\n"
-    "9,7.67,39.33,42.6\n"
-    "40,41,28.22,47.83\n"
-    "41,41,28.22,47.83\n";
-
-// FOLDER stands for the one in which the files are.
-constexpr char kTinyScenario[] = R"(mode: fill
-seed: 42
-order: trace
-cluster:
-  path: FOLDER/nodes.csv
-  format: openb
-  sha256: "1cfb01bdc8e173b7c33682342b4090b66b686824567fc9028cb2dcece719a233"
-workload:
-  trace:
-    path: FOLDER/pods.csv
-    format: openb
-    sha256: "056c35ad5be1ea094ea25ef9ef0928c05eab09bbf16d725195da6edcea73b669"
-scheduler:
-  policy: best-fit
-  cache: true
-  typical:
-    popularity_percent: 95
-output:
-  ledger: true
-  checkpoint_every: 100000
-)";
+// The long texts of this file.
+constexpr char kTexts[] = "tests/sim/app/data/cli_run_test.txt";
+std::string Text(absl::string_view section) { return DataText(kTexts, section); }
 
 class CliRunTest : public CliTest {
  protected:
@@ -151,19 +32,21 @@ class CliRunTest : public CliTest {
   }
 };
 
+// By hand: best-fit puts p-0 and p-1 on the smaller node, p-2 on the only one with its model. The
+// fingerprint is from an independent program. FOLDER in the scenario is the folder of the files.
 TEST_F(CliRunTest, EveryFileToTheByte) {
   const ProcessResult result = RunBestFit({"--out", "out"});
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_EQ(result.err, "");
-  EXPECT_EQ(result.out, kTinyTable);
+  EXPECT_EQ(result.out, Text("table"));
   EXPECT_EQ(dir_.List("out"), (Names{"by_load.csv", "ledger", "pods.csv", "run.json",
                                      "scenario.yaml", "summary.json", "timeseries.csv"}));
-  EXPECT_EQ(dir_.Read("out/summary.json"), kTinySummary);
-  EXPECT_EQ(dir_.Read("out/pods.csv"), kTinyPods);
-  EXPECT_EQ(dir_.Read("out/timeseries.csv"), kTinyTimeseries);
-  EXPECT_EQ(dir_.Read("out/by_load.csv"), kTinyByLoad);
+  EXPECT_EQ(dir_.Read("out/summary.json"), Text("summary.json"));
+  EXPECT_EQ(dir_.Read("out/pods.csv"), Text("pods.csv"));
+  EXPECT_EQ(dir_.Read("out/timeseries.csv"), Text("timeseries.csv"));
+  EXPECT_EQ(dir_.Read("out/by_load.csv"), Text("by_load.csv"));
   EXPECT_EQ(dir_.Read("out/scenario.yaml"),
-            absl::StrReplaceAll(kTinyScenario, {{"FOLDER", dir_.path()}}));
+            absl::StrReplaceAll(Text("scenario"), {{"FOLDER", dir_.path()}}));
   const std::string run = dir_.Read("out/run.json");
   EXPECT_EQ(JsonAt(run, "records"), "7");
   EXPECT_EQ(JsonAt(run, "steps.decisions"), "3");
@@ -173,8 +56,8 @@ TEST_F(CliRunTest, EveryFileToTheByte) {
 }
 
 TEST_F(CliRunTest, Formats) {
-  EXPECT_EQ(RunBestFit({"--format", "json"}).out, kTinySummary);
-  EXPECT_EQ(RunBestFit({"--format=table"}).out, kTinyTable);
+  EXPECT_EQ(RunBestFit({"--format", "json"}).out, Text("summary.json"));
+  EXPECT_EQ(RunBestFit({"--format=table"}).out, Text("table"));
   EXPECT_EQ(RunBestFit({"--format", "csv"}).out,
             "policy,seed,pods_arrived,pods_scheduled,pods_unschedulable,gpu_capacity_milli,"
             "gpu_arrived_milli,gpu_allocated_milli,cpu_allocated_milli,fragmentation_milli,"
@@ -204,7 +87,7 @@ TEST_F(CliRunTest, AScenarioRunsFromAnyFolder) {
     EXPECT_TRUE(dir_.Read(absl::StrCat("three/", name)) == dir_.Read(absl::StrCat("one/", name)))
         << name;
   }
-  EXPECT_EQ(dir_.Read("one/summary.json"), kTinySummary);
+  EXPECT_EQ(dir_.Read("one/summary.json"), Text("summary.json"));
   // Flags stay relative to the working folder.
   ExpectRefused({"run", "s/s.yaml", "--pods", "../pods.csv"}, "../pods.csv: there is no such file");
   Succeed({"run", "s/s.yaml", "--pods", "pods.csv", "--set", "cluster.path=nodes.csv"});
@@ -246,7 +129,7 @@ TEST_F(CliRunTest, LedgerOff) {
   EXPECT_EQ(RunBestFit({"--out", "out", "--ledger=off"}).exit_code, 0);
   EXPECT_EQ(dir_.List("out"), (Names{"by_load.csv", "pods.csv", "run.json", "scenario.yaml",
                                      "summary.json", "timeseries.csv"}));
-  EXPECT_EQ(dir_.Read("out/summary.json"), kTinySummary);
+  EXPECT_EQ(dir_.Read("out/summary.json"), Text("summary.json"));
   // Into a folder with an older ledger: that one does not belong to this run.
   EXPECT_EQ(RunBestFit({"--out", "out"}).exit_code, 0);
   EXPECT_TRUE(dir_.Has("out/ledger"));
@@ -262,7 +145,7 @@ TEST_F(CliRunTest, ARefusedRunKeepsTheOlderResult) {
   dir_.Write("pods.csv", absl::StrCat(kPodHeader, "a,-1,1,0,0,,LS,,1,2,1\n"));
   EXPECT_EQ(RunBestFit({"--out", "out"}).exit_code, 2);
   EXPECT_EQ(dir_.List("out"), files);
-  EXPECT_EQ(dir_.Read("out/summary.json"), kTinySummary);
+  EXPECT_EQ(dir_.Read("out/summary.json"), Text("summary.json"));
 }
 
 TEST_F(CliRunTest, ContractForScripts) {
@@ -294,16 +177,16 @@ TEST_F(CliRunTest, ScenariosFromFilesAndStandardInput) {
   const Names end = {"--policy", "best-fit", "--format", "json"};
   for (Names args : {Names{"run", "s.yaml"}, Names{"run", "--scenario", "s.yaml"}}) {
     args.insert(args.end(), end.begin(), end.end());
-    EXPECT_EQ(Succeed(args), kTinySummary);
+    EXPECT_EQ(Succeed(args), Text("summary.json"));
   }
   const ProcessResult piped =
       Run({"run", "-", "--policy=best-fit", "--format=json"}, dir_.Read("s.yaml"));
   EXPECT_EQ(piped.exit_code, 0) << piped.err;
-  EXPECT_EQ(piped.out, kTinySummary);
+  EXPECT_EQ(piped.out, Text("summary.json"));
   // --set comes after every other flag, wherever it stands.
   EXPECT_EQ(Succeed({"run", "--set", "scheduler.policy=best-fit", "s.yaml", "--policy", "random",
                      "--format", "json"}),
-            kTinySummary);
+            Text("summary.json"));
 }
 
 TEST_F(CliRunTest, PodsFromStandardInput) {

@@ -28,35 +28,16 @@
 #include "sim/compare/contenders.h"
 #include "sim/compare/statistics.h"
 #include "tests/sim/app/cli_fixture.h"
+#include "tests/testing/data_text.h"
 
 namespace drasim {
 namespace compare_axes_test {
 
 using Names = std::vector<std::string>;
 
-constexpr char kWorlds[] = R"(mode: replay
-cluster:
-  nodes: 2
-  node: {cpu: "64", memory: 256Gi, gpus: 8, gpu_model: A100}
-workload:
-  generated:
-    pods: 60
-    gangs: [{gpus: 1, weight: 3}, {gpus: 8, weight: 1}]
-    load_percent: 90
-    run_time: lognormal(median=600,sigma=1)
-comparison:
-  axes:
-    - name: load
-      values:
-        - {name: light, set: ["workload.generated.load_percent=60"]}
-        - {name: heavy, set: ["workload.generated.load_percent=130"]}
-    - name: order
-      values:
-        - {name: first come, set: ["scheduler.queue=fifo"]}
-        - {name: short first, set: ["scheduler.queue=sjf", "scheduler.backfill=easy"]}
-  policies: [best-fit, consolidate]
-  seeds: 3..4
-)";
+// The long texts of this file.
+constexpr char kTexts[] = "tests/sim/compare/data/compare_axes_test.txt";
+std::string Text(absl::string_view section) { return DataText(kTexts, section); }
 
 // The settings of each world, in the order of the rows.
 struct WorldOfRow {
@@ -121,20 +102,8 @@ Names Policies(const absl::StatusOr<Contenders>& contenders) {
   return names;
 }
 
-constexpr char kTwoAxes[] =
-    "mode: replay\n"
-    "comparison:\n"
-    "  axes:\n"
-    "    - name: size\n"
-    "      values: [{name: s, set: [workload.limit=1]}, {name: l, set: [workload.limit=2]}]\n"
-    "    - name: who\n"
-    "      values: [{name: x, set: [name=ex]}, {name: y, set: [name=why]}, {name: z}]\n"
-    "  queues: [fifo, sjf]\n"
-    "  policies: [fgd, best-fit]\n"
-    "  seeds: 1..3,9\n";
-
 TEST(ContendersTest, AreWorldsTimesQueuesTimesPolicies) {
-  const absl::StatusOr<Contenders> made = Make(kTwoAxes);
+  const absl::StatusOr<Contenders> made = Make(Text("two_axes.yaml"));
   ASSERT_TRUE(made.ok()) << made.status();
   EXPECT_EQ(made->axes, (Names{"size", "who"}));
   EXPECT_EQ(made->seeds, (std::vector<uint64_t>{1, 2, 3, 9}));
@@ -161,7 +130,7 @@ TEST(ContendersTest, AreWorldsTimesQueuesTimesPolicies) {
 
 TEST(ContendersTest, FlagsReplaceTheLists) {
   const absl::StatusOr<Contenders> made =
-      Make(kTwoAxes, {"--queues", "srtf", "--policies", "random", "--seeds", "7"});
+      Make(Text("two_axes.yaml"), {"--queues", "srtf", "--policies", "random", "--seeds", "7"});
   ASSERT_TRUE(made.ok()) << made.status();
   ASSERT_EQ(made->all.size(), 6u);
   for (const Contender& c : made->all) {
@@ -321,8 +290,8 @@ TEST(CheckComparisonTest, Limits) {
 
 TEST(CheckComparisonTest, WhatIsFine) {
   EXPECT_EQ(CheckComparison(proto::Scenario()), absl::OkStatus());
-  EXPECT_EQ(CheckComparison(FromYaml(kTwoAxes)), absl::OkStatus());
-  EXPECT_EQ(CheckComparison(FromYaml(kWorlds)), absl::OkStatus());
+  EXPECT_EQ(CheckComparison(FromYaml(Text("two_axes.yaml"))), absl::OkStatus());
+  EXPECT_EQ(CheckComparison(FromYaml(Text("worlds.yaml"))), absl::OkStatus());
   // Settings of one axis stand on those of the axes before.
   EXPECT_EQ(ErrorOf("axes: [{name: w, values: [{name: a, set: [quotas.0.tenant=t]}]}, {name: v, "
                     "values: [{name: b, set: [quotas.1.tenant=u, 'quotas.1.gpus=4']}]}]"),
@@ -392,7 +361,7 @@ TEST(CellMetricsTest, EachReadsItsFigure) {
 
 class CliCompareAxesTest : public CliTest {
  protected:
-  CliCompareAxesTest() { dir_.Write("worlds.yaml", kWorlds); }
+  CliCompareAxesTest() { dir_.Write("worlds.yaml", Text("worlds.yaml")); }
   static Names Worlds(absl::string_view command, const Names& more) {
     Names args = {std::string(command), "worlds.yaml"};
     args.insert(args.end(), more.begin(), more.end());

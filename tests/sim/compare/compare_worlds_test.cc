@@ -30,24 +30,16 @@
 #include "sim/compare/statistics.h"
 #include "sim/compare/world_table.h"
 #include "tests/sim/app/cli_fixture.h"
+#include "tests/testing/data_text.h"
 
 namespace drasim {
 namespace compare_worlds_test {
 
 using Names = std::vector<std::string>;
 
-// Two GPUs for demands of 0.5, 0.25, 1 and 1, which come in this order.
-constexpr char kFour[] = R"(order: trace
-cluster:
-  nodes: 1
-  node: {cpu: "16", memory: 64Gi, gpus: 2, gpu_model: A100-SXM4-40GB}
-workload:
-  jobs:
-    - {name: a, cpu: "1", memory: 1Gi, gpus: 1, gpu_milli: 500}
-    - {name: b, cpu: "1", memory: 1Gi, gpus: 1, gpu_milli: 250}
-    - {name: c, cpu: "1", memory: 1Gi, gpus: 1}
-    - {name: d, cpu: "1", memory: 1Gi, gpus: 1}
-)";
+// The long texts of this file.
+constexpr char kTexts[] = "tests/sim/compare/data/compare_worlds_test.txt";
+std::string Text(absl::string_view section) { return DataText(kTexts, section); }
 
 // --- Contenders ----------------------------------------------------------------------------------
 
@@ -83,7 +75,7 @@ Names Described(const absl::StatusOr<Contenders>& contenders) {
 
 TEST(WorldContendersTest, AreUnderLikeConditions) {
   const absl::StatusOr<Contenders> made =
-      Make(kFour, {"--worlds", "direct,device-plugin,direct:mig-best-fit"});
+      Make(Text("four.yaml"), {"--worlds", "direct,device-plugin,direct:mig-best-fit"});
   EXPECT_EQ(Described(made),
             (Names{"direct direct none least-allocated kubernetes replay trace 1s",
                    "device-plugin device-plugin whole-gpu least-allocated kubernetes replay trace "
@@ -97,7 +89,7 @@ TEST(WorldContendersTest, AreUnderLikeConditions) {
   const std::string replay = absl::StrCat(
       "mode: replay\nscheduler: {queue: fifo, backfill: easy, policy: fgd}\n"
       "comparison: {policies: [random, best-fit], seeds: 3..5}\n",
-      std::string(kFour).substr(std::string(kFour).find("cluster:")));
+      Text("four.yaml").substr(Text("four.yaml").find("cluster:")));
   const absl::StatusOr<Contenders> of_replay = Make(replay, {"--worlds", "device-plugin"});
   EXPECT_EQ(Described(of_replay),
             Names{"device-plugin device-plugin whole-gpu fgd kubernetes replay trace "});
@@ -115,7 +107,7 @@ TEST(WorldContendersTest, AFillIsTunedBeforeItBecomesAStream) {
     EXPECT_EQ(c.scenario.workload().tuning().ratio(), 1.3);
     EXPECT_EQ(c.scenario.order(), "artifact");
   }
-  const absl::StatusOr<Contenders> jobs = Make(kFour, {"--worlds", "direct"}, 1.3);
+  const absl::StatusOr<Contenders> jobs = Make(Text("four.yaml"), {"--worlds", "direct"}, 1.3);
   ASSERT_TRUE(jobs.ok()) << jobs.status();
   EXPECT_FALSE(jobs->all[0].scenario.workload().tuning().has_ratio());
   const absl::StatusOr<Contenders> replay = Make("mode: replay\n", {"--worlds", "direct"}, 1.3);
@@ -127,7 +119,7 @@ TEST(WorldContendersTest, WhatIsRefused) {
   const auto error = [](absl::string_view more, const Names& args) {
     Names all = {"--worlds", "direct,device-plugin"};
     all.insert(all.end(), args.begin(), args.end());
-    return Make(absl::StrCat(kFour, more), all).status();
+    return Make(absl::StrCat(Text("four.yaml"), more), all).status();
   };
   EXPECT_EQ(error("", {}), absl::OkStatus());
   EXPECT_EQ(error("comparison: {axes: [{name: x, values: [{name: a}]}]}", {}),
@@ -307,7 +299,7 @@ Names JsonRows(absl::string_view json) {
 class CliCompareWorldsTest : public CliTest {
  protected:
   CliCompareWorldsTest() {
-    dir_.Write("four.yaml", kFour);
+    dir_.Write("four.yaml", Text("four.yaml"));
     // Jobs that end, on A100s.
     dir_.Write("replay.yaml",
                "mode: replay\n"
@@ -338,34 +330,7 @@ TEST_F(CliCompareWorldsTest, FourJobsByHand) {
           {"--set",
            "comparison.metrics=wanted_percent,handed_out_percent,internal_waste_percent,"
            "acceptance,pods_unschedulable,mean_start_seconds,cycles_per_pod,api_writes_per_pod"})),
-      "world                              direct    device-plugin\n"
-      "GPUs wanted by pods that run, %     87.50   37.50 (-50.00)\n"
-      "GPUs handed out, %                  87.50  100.00 (+12.50)\n"
-      "  of them not wanted, %              0.00   62.50 (+62.50)\n"
-      "part of the pods that got a place   0.750   0.500 (-0.250)\n"
-      "pods without a place at the end         1       2 (+1)\n"
-      "arrival to work, mean s             0.000   0.000 (=)\n"
-      "scheduling cycles per start          1.00    1.00 (=)\n"
-      "API writes per pod                      -       -\n"
-      "\n"
-      "Brackets: more than in the first world. GPUs, slices: % of all, at the end where no pod "
-      "ends, else on average.\n"
-      "Queue: until bound, or until a driver is asked; negotiation: until bound; prepare: until "
-      "work begins.\n"
-      "Kube-scheduler's queue, policy least-allocated; a job every 1s, none of which ends; 1 "
-      "seed(s).\n"
-      "\n"
-      "failures in direct:\n"
-      "  1 x Insufficient GPU\n"
-      "failures in device-plugin:\n"
-      "  2 x Insufficient nvidia.com/gpu\n"
-      "\n"
-      "first divergence between direct and device-plugin: pod c at 2 s\n"
-      "  direct: bound to node-000000 at 2 s\n"
-      "    nodes that passed the filters: 1; best scores: node-000000 (180)\n"
-      "  device-plugin: no node at 2 s\n"
-      "    0/1 nodes are available: 1 Insufficient nvidia.com/gpu.\n"
-      "    nodes that passed the filters: 0\n");
+      Text("FourJobsByHand"));
   // Two replicas are enough for all that want less than a half, which c does not.
   const std::string sliced = Succeed(Compare("four.yaml", "direct,device-plugin:time-slicing=2"));
   EXPECT_TRUE(absl::EndsWith(sliced,

@@ -7,6 +7,7 @@
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 #include "tests/sim/explain/cluster_rig.h"
+#include "tests/testing/data_text.h"
 
 namespace drasim {
 namespace explain_cluster_claims_test {
@@ -17,6 +18,11 @@ using explain_rig::NodeYaml;
 using explain_rig::PodYaml;
 using explain_rig::SectionOf;
 using explain_rig::SystemPodYaml;
+
+// The long texts of this file.
+constexpr char kTexts[] = "tests/sim/explain/data/cluster_claims_test.txt";
+std::string Text(absl::string_view section) { return DataText(kTexts, section); }
+std::string Lines(absl::string_view section) { return DataLines(kTexts, section); }
 
 constexpr char kOwned[] =
     "ownerReferences: [{apiVersion: v1, kind: Pod, name: p, uid: u-p, controller: true}]";
@@ -304,24 +310,7 @@ TEST(ExplainClaimsTest, DriverFindsNodesUnsuitable) {
                                                     "{name: e-c, unsuitableNodes: [n-1, n-2]}")),
                   "p")
           .text;
-  EXPECT_EQ(text,
-            "default/p (Pending): no node takes it.\n"
-            "0/2 nodes are available: 2 resourceclaim cannot be allocated for the node "
-            "(unsuitable).\n"
-            "\n"
-            "Nodes that do not take it:\n"
-            "  2 nodes (n-1, n-2): resourceclaim cannot be allocated for the node (unsuitable): "
-            "driver gpu.example.com says so for claim default/c\n"
-            "\n"
-            "Who holds what it wants:\n"
-            "  what driver gpu.example.com has allocated for n-1\n"
-            "    claim default/d (reserved for default/q (Running))\n"
-            "\n"
-            "It waits for:\n"
-            "  driver gpu.example.com to find a node suitable (it looks again every 30 s)\n"
-            "\n"
-            "Not looked at: volumes; the scheduler's configuration and extenders; resizes of "
-            "running pods in place.\n");
+  EXPECT_EQ(text, Text("DriverFindsNodesUnsuitable"));
   // Holders of devices are named on further nodes, too.
   const std::string many =
       ExplainText(absl::StrCat(objects,
@@ -339,15 +328,7 @@ TEST(ExplainClaimsTest, DriverFindsNodesUnsuitable) {
                   "p")
           .text;
   EXPECT_EQ(SectionOf(many, "Who holds what it wants"),
-            "what driver gpu.example.com has allocated for n-1\n"
-            "  claim default/d (reserved for default/q (Running))\n"
-            "  claim default/g0 (reserved for nobody)\n"
-            "  claim default/g1 (reserved for nobody)\n"
-            "  claim default/g2 (reserved for nobody)\n"
-            "  claim default/g3 (reserved for nobody)\n"
-            "  and 1 other\n"
-            "what driver gpu.example.com has allocated for n-2\n"
-            "  claim default/f (reserved for nobody)");
+            Lines("DriverFindsNodesUnsuitable: holders"));
   // The context of a former pod of that name says nothing about this one.
   const std::string former =
       ExplainText(

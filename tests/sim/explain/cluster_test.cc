@@ -13,6 +13,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/sim/explain/cluster_rig.h"
+#include "tests/testing/data_text.h"
 #include "tests/testing/temp_dir.h"
 
 namespace drasim {
@@ -29,10 +30,12 @@ using explain_rig::SystemPodYaml;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
+// The long texts of this file.
+constexpr char kTexts[] = "tests/sim/explain/data/cluster_test.txt";
+std::string Text(absl::string_view section) { return DataText(kTexts, section); }
+std::string Lines(absl::string_view section) { return DataLines(kTexts, section); }
+
 constexpr char kPlain[] = "containers: [{name: a}]";
-constexpr char kNotLookedAt[] =
-    "\nNot looked at: volumes; the scheduler's configuration and extenders; resizes of running "
-    "pods in place.\n";
 
 // Four machines with GPUs, of which each has some free; two without; one for the control plane.
 std::string GpuCluster() {
@@ -67,126 +70,8 @@ TEST(ExplainClusterTest, NoNodeHasTwoGpus) {
       "nvidia.com/gpu. preemption: 0/7 nodes are available: 7 Preemption is not helpful for "
       "scheduling.\"}]";
   EXPECT_EQ(ExplainText(absl::StrCat(GpuCluster(), WantsGpus("", kSaid)), "ml/want").text,
-            absl::StrCat(
-                "ml/want (Pending): no node takes it.\n"
-                "0/7 nodes are available: 1 node(s) had untolerated taint "
-                "{node-role.kubernetes.io/control-plane: }, 6 Insufficient nvidia.com/gpu.\n"
-                "\n"
-                "Nodes that do not take it:\n"
-                "  4 nodes (a100-*, e.g. a100-02): Insufficient nvidia.com/gpu: wants 2, at most 1 "
-                "free of 8\n"
-                "  2 nodes (cpu-0, cpu-1): Insufficient nvidia.com/gpu: wants 2, they have none\n"
-                "  1 node (master-0): node(s) had untolerated taint "
-                "{node-role.kubernetes.io/control-plane: }: effect NoSchedule\n"
-                "\n"
-                "Who holds what it wants:\n"
-                "  nvidia.com/gpu on a100-02: 7 of 8 held, 1 free\n"
-                "    4  ml/train-2 (Running)\n"
-                "    2  prod/serve-2 (Running)\n"
-                "    1  prod/batch (Running)\n"
-                "\n"
-                "It waits for:\n"
-                "  pods that hold nvidia.com/gpu to end, or nodes to be added\n"
-                "\n"
-                "What would help:\n"
-                "  a100-02 would take the pod if prod/batch left (it lacks 1 nvidia.com/gpu)\n"
-                "\n"
-                "Notes:\n"
-                "  fragmentation: 4 nvidia.com/gpu are free on the 4 nodes that have some and that "
-                "the other rules allow, but no single node has 2\n"
-                "  kube-scheduler said the same at 2024-05-01T10:00:00Z\n",
-                kNotLookedAt));
+            Text("NoNodeHasTwoGpus"));
 }
-
-constexpr char kJsonHead[] = R"json({
-  "schema": "drasim.explain-cluster/v1",
-  "pod": "default/p",
-  "phase": "Pending",
-  "node": "",
-  "verdict": "unschedulable",
-  "summary": "no node takes it",
-)json";
-
-constexpr char kJsonTail[] = R"json(  "groups": [
-    {
-      "reason": "Insufficient cpu, Insufficient memory",
-      "plugin": "NodeResourcesFit",
-      "resource": "cpu",
-      "wanted": "1",
-      "free_max": "500m",
-      "allocatable_max": "4",
-      "also": [
-        {
-          "resource": "memory",
-          "wanted": "1500Mi",
-          "free_max": "1Gi",
-          "allocatable_max": "8Gi"
-        }
-      ],
-      "nodes": 1,
-      "patterns": [
-        "n-1"
-      ],
-      "examples": [
-        "n-1"
-      ]
-    },
-    {
-      "reason": "node(s) were unschedulable",
-      "plugin": "NodeUnschedulable",
-      "detail": "cordoned",
-      "nodes": 1,
-      "patterns": [
-        "n-2"
-      ],
-      "examples": [
-        "n-2"
-      ]
-    }
-  ],
-  "waits_for": [
-    {
-      "who": "pods",
-      "what": "that hold cpu and memory to end, or nodes to be added"
-    }
-  ],
-  "holders": [
-    {
-      "of": "cpu on n-1",
-      "summary": "3500m of 4 held, 500m free",
-      "holders": [
-        {
-          "name": "default/u",
-          "amount": "3500m",
-          "state": "Running"
-        }
-      ],
-      "others": 0
-    },
-    {
-      "of": "memory on n-1",
-      "summary": "7Gi of 8Gi held, 1Gi free",
-      "holders": [
-        {
-          "name": "default/u",
-          "amount": "7Gi",
-          "state": "Running"
-        }
-      ],
-      "others": 0
-    }
-  ],
-  "would_help": [
-    "n-1 would take the pod if default/u left (it lacks 500m cpu and 476Mi memory)"
-  ],
-  "notes": [],
-  "not_looked_at": [
-    "volumes",
-    "the scheduler's configuration and extenders",
-    "resizes of running pods in place"
-  ]
-}
-)json";
 
 TEST(ExplainClusterTest, Json) {
   EXPECT_EQ(
@@ -196,10 +81,7 @@ TEST(ExplainClusterTest, Json) {
                                PodYaml("p", Asks("cpu: 1, memory: 1500Mi"))),
                   "p", true)
           .text,
-      absl::StrCat(kJsonHead,
-                   "  \"message\": \"0/2 nodes are available: 1 Insufficient cpu, 1 Insufficient "
-                   "memory, 1 node(s) were unschedulable.\",\n",
-                   kJsonTail));
+      Text("Json"));
 }
 
 TEST(ExplainClusterTest, ManyHolders) {
@@ -210,13 +92,7 @@ TEST(ExplainClusterTest, ManyHolders) {
                     RunningYaml(absl::StrCat("u-", i), "n-1", i == 5 ? "cpu: 10" : "cpu: 1"));
   }
   EXPECT_EQ(SectionOf(ExplainText(dump, "p").text, "Who holds what it wants"),
-            "cpu on n-1: 16 of 16 held, 0 free\n"
-            "  10  default/u-5 (Running)\n"
-            "   1  default/u-0 (Running)\n"
-            "   1  default/u-1 (Running)\n"
-            "   1  default/u-2 (Running)\n"
-            "   1  default/u-3 (Running)\n"
-            "  and 2 others");
+            Lines("ManyHolders"));
 }
 
 // --- Pods that wait for something else ---
@@ -231,26 +107,7 @@ TEST(ExplainClusterTest, NodesWouldTakeIt) {
                   "message: not enough pods in the group}]")),
       "ml/small");
   EXPECT_THAT(explained.warnings, IsEmpty());
-  EXPECT_EQ(explained.text,
-            absl::StrCat(
-                "ml/small (Pending): 4 of 7 nodes would take it now (a100-00, a100-01, a100-02 and "
-                "1 more).\n"
-                "\n"
-                "Nodes that do not take it:\n"
-                "  2 nodes (cpu-0, cpu-1): Insufficient nvidia.com/gpu: wants 1, they have none\n"
-                "  1 node (master-0): node(s) had untolerated taint "
-                "{node-role.kubernetes.io/control-plane: }: effect NoSchedule\n"
-                "\n"
-                "It waits for:\n"
-                "  kube-scheduler to bind it at its next attempt\n"
-                "\n"
-                "Notes:\n"
-                "  its scheduler is volcano; what is said here are kube-scheduler's rules\n"
-                "  when it was last tried, at 2024-05-01T10:00:00Z or later, kube-scheduler saw: "
-                "not enough pods in the group\n"
-                "  everything else here is from the objects of the dump, which may have changed "
-                "since then\n",
-                kNotLookedAt));
+  EXPECT_EQ(explained.text, Text("NodesWouldTakeIt"));
 }
 
 TEST(ExplainClusterTest, SchedulingGates) {
@@ -260,16 +117,7 @@ TEST(ExplainClusterTest, SchedulingGates) {
                                PodYaml("p", absl::StrCat(Asks("cpu: 2"), gates))),
                   "p")
           .text;
-  EXPECT_EQ(text, absl::StrCat("default/p (Pending): its scheduling gates keep it out of "
-                               "kube-scheduler's queue.\n"
-                               "\n"
-                               "It waits for:\n"
-                               "  whoever set it to remove the scheduling gate example.com/quota\n"
-                               "  whoever set it to remove the scheduling gate example.com/b\n"
-                               "\n"
-                               "Notes:\n"
-                               "  apart from its gates, 1 of 1 nodes would take it now (n-1)\n",
-                               kNotLookedAt));
+  EXPECT_EQ(text, Text("SchedulingGates"));
   const std::string claims = ", resourceClaims: [{name: c, source: {resourceClaimName: c}}]";
   EXPECT_EQ(
       SectionOf(ExplainText(absl::StrCat(NodeYaml("n-1", "cpu: 1, pods: 9"), SystemPodYaml(),
@@ -277,11 +125,7 @@ TEST(ExplainClusterTest, SchedulingGates) {
                             "p")
                     .text,
                 "Notes"),
-      "apart from its gates, no node would take it now: 0/1 nodes are available: 1 Insufficient "
-      "cpu.\n"
-      "without the gates its claims would keep it waiting: resourceclaim \"c\" not found\n"
-      "the dump has no ResourceClaim at all; was it made without resourceclaims, "
-      "resourceclaimtemplates, resourceclasses and podschedulingcontexts?");
+      Lines("SchedulingGates: notes"));
 }
 
 TEST(ExplainClusterTest, NominatedForANode) {
@@ -348,10 +192,7 @@ TEST(ExplainStateTest, Running) {
       StateOf(kBound,
               "phase: Running, containerStatuses: [{name: a, state: {waiting: {reason: "
               "CrashLoopBackOff, message: back-off 5m0s}}}, {name: b, state: {running: {}}}]"),
-      "default/p (Running): it runs on n-1.\n"
-      "\n"
-      "Notes:\n"
-      "  container a waits: CrashLoopBackOff: back-off 5m0s\n");
+      Text("Running"));
 }
 
 TEST(ExplainStateTest, Starting) {
@@ -359,14 +200,7 @@ TEST(ExplainStateTest, Starting) {
                     "phase: Pending, initContainerStatuses: [{name: i, state: {terminated: "
                     "{exitCode: 1, reason: Error}}}], containerStatuses: [{name: a, state: "
                     "{waiting: {reason: ContainerCreating}}}]"),
-            "default/p (Pending): it is bound to n-1, but has not started.\n"
-            "\n"
-            "It waits for:\n"
-            "  the kubelet of n-1 to start it; the scheduler has done its part\n"
-            "\n"
-            "Notes:\n"
-            "  init container i ended with exit code 1, Error\n"
-            "  container a waits: ContainerCreating\n");
+            Text("Starting"));
 }
 
 TEST(ExplainStateTest, NodesThatAreNotThere) {
@@ -388,25 +222,14 @@ TEST(ExplainStateTest, Finished) {
   EXPECT_EQ(StateOf(kBound,
                     "phase: Failed, containerStatuses: [{name: a, state: {terminated: {exitCode: "
                     "137, reason: OOMKilled}}}]"),
-            "default/p (Failed): it has failed on n-1.\n"
-            "\n"
-            "Notes:\n"
-            "  this is final: it is never tried again, only a new pod can be\n"
-            "  container a ended with exit code 137, OOMKilled\n");
+            Text("Finished"));
 }
 
 TEST(ExplainStateTest, TurnedAway) {
   const auto failed = [](absl::string_view reason) {
     return StateOf(kBound, absl::StrCat("phase: Failed, reason: ", reason, ", message: why"));
   };
-  EXPECT_EQ(failed("UnexpectedAdmissionError"),
-            "default/p (Failed): it has failed on n-1: UnexpectedAdmissionError: why.\n"
-            "\n"
-            "Notes:\n"
-            "  the kubelet turned the pod away when it came: its device plugins did not give it "
-            "the devices that the scheduler had counted upon (too few of them healthy and idle, a "
-            "plugin that had just restarted, or one that refused)\n"
-            "  this is final: it is never tried again, only a new pod can be\n");
+  EXPECT_EQ(failed("UnexpectedAdmissionError"), Text("TurnedAway"));
   EXPECT_TRUE(absl::StrContains(failed("TopologyAffinityError"), "TopologyManager found no CPUs"));
   EXPECT_TRUE(absl::StrContains(failed("OutOfcpu"),
                                 "turned the pod away: the node had too little cpu when it came\n"));
@@ -416,12 +239,7 @@ TEST(ExplainStateTest, TurnedAway) {
 TEST(ExplainStateTest, Deleting) {
   constexpr char kDeleting[] =
       "deletionTimestamp: \"2024-05-01T10:00:00Z\", finalizers: [example.com/keep]";
-  EXPECT_EQ(StateOf(kBound, "phase: Running", kDeleting),
-            "default/p (Running): it is being deleted since 2024-05-01T10:00:00Z on n-1.\n"
-            "\n"
-            "It waits for:\n"
-            "  the kubelet of n-1 to stop its containers and say so\n"
-            "  whoever set them to remove its finalizers example.com/keep\n");
+  EXPECT_EQ(StateOf(kBound, "phase: Running", kDeleting), Text("Deleting"));
   EXPECT_EQ(StateOf(kPlain, "phase: Pending", "deletionTimestamp: \"2024-05-01T10:00:00Z\""),
             "default/p (Pending): it is being deleted since 2024-05-01T10:00:00Z, and "
             "kube-scheduler passes over it.\n");
@@ -499,18 +317,7 @@ TEST(ExplainUnjudgedTest, StructuredClaimsOfEveryVersion) {
     EXPECT_THAT(without.warnings, IsEmpty()) << version;
     EXPECT_EQ(HeadlineOf(without), "default/p (Pending): 1 of 1 nodes would take it now (n-1).");
     EXPECT_FALSE(absl::StrContains(without.text, "structured")) << without.text;
-    EXPECT_EQ(ExplainText(dump, "q").text,
-              "default/q (Pending): its structured claims are not judged yet; nothing else keeps "
-              "it from 1 of 1 nodes (n-1).\n"
-              "\n"
-              "It waits for:\n"
-              "  kube-scheduler to judge its structured claims at its next attempt, which decides\n"
-              "\n"
-              "Notes:\n"
-              "  structured claims are not judged yet: default/c\n"
-              "\n"
-              "Not looked at: volumes; the scheduler's configuration and extenders; resizes of "
-              "running pods in place; structured claims.\n");
+    EXPECT_EQ(ExplainText(dump, "q").text, Text("StructuredClaimsOfEveryVersion"));
     // The claim has not been made, but the template is there.
     const std::string unmade = ExplainText(dump, "r").text;
     EXPECT_EQ(SectionOf(unmade, "It waits for"),

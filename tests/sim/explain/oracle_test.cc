@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "model/cluster_state.h"
@@ -27,11 +28,16 @@
 #include "sim/scenario/resolve.h"
 #include "tests/sim/explain/attempt_rig.h"
 #include "tests/testing/cluster_builder.h"
+#include "tests/testing/data_text.h"
 
 namespace drasim {
 namespace explain_oracle_test {
 
 using ::testing::IsEmpty;
+
+// The long texts of this file.
+constexpr char kTexts[] = "tests/sim/explain/data/oracle_test.txt";
+std::string Text(absl::string_view section) { return DataText(kTexts, section); }
 
 // ---- Against the filters and the cluster ----
 
@@ -163,104 +169,20 @@ TEST(ExplainOracleTest, ForecastsComeTrueAndNotEarlier) {
 
 struct RunCase {
   const char* name;
-  const char* yaml;
   uint64_t at_least;  // failed attempts, so that the test tests something
 };
 
 constexpr RunCase kRuns[] = {
-    {"Fill",
-     "mode: fill\n"
-     "cluster: {nodes: 40}\n"
-     "workload: {generated: {pods: 900}, tuning: {ratio: 1.5}}\n"
-     "scheduler: {policy: fgd}\n",
-     50},
-    {"KubernetesQueue",
-     "mode: replay\n"
-     "cluster:\n"
-     "  nodes: 12\n"
-     "  events: [{at: 1h, nodes: node-000003, action: fail, duration: 1h},\n"
-     "           {at: 2h, nodes: node-000005, action: drain, duration: 1h}]\n"
-     "workload:\n"
-     "  generated: {pods: 400, load_percent: 120, run_time: \"lognormal(median=900,sigma=1)\"}\n"
-     "scheduler: {policy: best-fit}\n"
-     "timing: {bind: 2s, schedule: 10ms}\n",
-     100},
-    {"RandomGangs",
-     "mode: replay\n"
-     "cluster: {nodes: 6, node: {cpu: \"96\", memory: 768Gi, gpus: 8, gpu_model: A100}}\n"
-     "workload:\n"
-     "  generated:\n"
-     "    pods: 300\n"
-     "    load_percent: 110\n"
-     "    run_time: lognormal(median=900,sigma=1)\n"
-     "    gangs: [{gpus: 1, weight: 8}, {gpus: 8, weight: 2}, {gpus: 20, weight: 2}]\n"
-     "scheduler: {policy: random}\n",
-     100},
-    {"BatchGangs",
-     "mode: replay\n"
-     "cluster: {nodes: 6, node: {cpu: \"96\", memory: 768Gi, gpus: 8, gpu_model: A100}}\n"
-     "workload:\n"
-     "  generated:\n"
-     "    pods: 300\n"
-     "    load_percent: 110\n"
-     "    run_time: lognormal(median=900,sigma=1)\n"
-     "    gangs: [{gpus: 1, weight: 8}, {gpus: 8, weight: 2}, {gpus: 20, weight: 2}]\n"
-     "scheduler: {policy: consolidate, queue: fifo, backfill: easy}\n",
-     50},
-    {"Preemption",
-     "mode: replay\n"
-     "cluster: {nodes: 4, node: {cpu: \"96\", memory: 768Gi, gpus: 8, gpu_model: A100}}\n"
-     "workload:\n"
-     "  generated:\n"
-     "    pods: 300\n"
-     "    load_percent: 110\n"
-     "    run_time: lognormal(median=900,sigma=1)\n"
-     "    gangs: [{gpus: 1, weight: 8}, {gpus: 8, weight: 2}, {gpus: 16, weight: 1}]\n"
-     "scheduler: {policy: consolidate, queue: srtf}\n"
-     "preemption: {grace_period: 30s}\n",
-     50},
-    {"Mig",
-     "mode: replay\n"
-     "cluster: {nodes: 2, node: {cpu: \"16\", memory: 64Gi, gpus: 1,\n"
-     "                           gpu_model: A100-SXM4-40GB}}\n"
-     "workload:\n"
-     "  jobs:\n"
-     "    - {name: a, replicas: 3, cpu: \"1\", mig: [{profile: 1g.5gb}], run_time: 1h}\n"
-     "    - {name: b, replicas: 2, cpu: \"1\", mig: [{profile: 4g.20gb}], run_time: 1h}\n"
-     "    - {name: c, cpu: \"1\", mig: [{profile: 3g.20gb}, {profile: 2g.10gb}], run_time: 1h}\n"
-     "    - {name: d, cpu: \"1\", gpus: 1, run_time: 1h, arrival: 1m}\n"
-     "scheduler: {policy: mig-worst-fit}\n",
-     4},
-    {"DevicePlugin",
-     "mode: replay\n"
-     "cluster: {nodes: 2, node: {cpu: \"16\", memory: 64Gi, gpus: 4,\n"
-     "                           gpu_model: A100-SXM4-40GB}}\n"
-     "workload:\n"
-     "  jobs:\n"
-     "    - {name: a, replicas: 5, cpu: \"1\", gpus: 1, run_time: 1h}\n"
-     "    - {name: b, replicas: 3, cpu: \"1\", gpus: 3, run_time: 1h, arrival: 1m}\n"
-     "scheduler: {policy: least-allocated}\n"
-     "front_end: {kind: device-plugin}\n",
-     3},
-    {"ClassicDra",
-     "mode: replay\n"
-     "cluster: {nodes: 2, node: {cpu: \"16\", memory: 64Gi, gpus: 2,\n"
-     "                           gpu_model: A100-SXM4-40GB}}\n"
-     "workload:\n"
-     "  jobs:\n"
-     "    - {name: a, replicas: 3, cpu: \"1\", gpus: 1, run_time: 10m}\n"
-     "    - {name: b, replicas: 2, cpu: \"1\", gpus: 2, run_time: 10m, arrival: 1m}\n"
-     "    - {name: c, cpu: \"16\", gpus: 1, run_time: 10m, arrival: 2m}\n"
-     "scheduler: {policy: least-allocated}\n"
-     "front_end: {kind: dra-classic}\n",
-     5},
+    {"Fill", 50},        {"KubernetesQueue", 100}, {"RandomGangs", 100},
+    {"BatchGangs", 50},  {"Preemption", 50},       {"Mig", 4},
+    {"DevicePlugin", 3}, {"ClassicDra", 5},
 };
 
 class ExplainRunTest : public ::testing::TestWithParam<size_t> {};
 
 TEST_P(ExplainRunTest, EveryFailedAttemptIsExplained) {
   proto::Scenario scenario;
-  ASSERT_EQ(MergeYaml(kRuns[GetParam()].yaml, "test.yaml", &scenario), absl::OkStatus());
+  ASSERT_EQ(MergeYaml(Text(kRuns[GetParam()].name), "test.yaml", &scenario), absl::OkStatus());
   ASSERT_EQ(ResolveScenario(&scenario), absl::OkStatus());
   auto sim = Simulation::Build(scenario);
   ASSERT_TRUE(sim.ok()) << sim.status();

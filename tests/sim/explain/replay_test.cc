@@ -29,6 +29,7 @@
 #include "sim/run/run_outputs.h"
 #include "sim/run/simulation.h"
 #include "sim/scenario/resolve.h"
+#include "tests/testing/data_text.h"
 #include "tests/testing/temp_dir.h"
 
 namespace drasim {
@@ -39,6 +40,10 @@ using ::testing::ContainsRegex;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+
+// The long texts of this file.
+constexpr char kTexts[] = "tests/sim/explain/data/replay_test.txt";
+std::string Text(absl::string_view section) { return DataText(kTexts, section); }
 
 // Runs the scenario and leaves its files in `dir`.
 void RunInto(const std::string& dir, absl::string_view yaml) {
@@ -80,34 +85,9 @@ std::string Told(const ExplainRequest& request) {
 
 // ---- Word by word ----
 
-// kube-scheduler's queue: a gang, shares, preemption, a quota, and what never fits.
-constexpr char kKubernetes[] = R"(
-mode: replay
-order: trace
-cluster:
-  nodes: 2
-  node: {cpu: "16", memory: 64Gi, gpus: 4, gpu_model: A100-SXM4-40GB}
-  events:
-    - {at: 10m, nodes: node-000001, action: drain, duration: 20m}
-workload:
-  jobs:
-    - {name: low, replicas: 4, cpu: "2", memory: 8Gi, gpus: 2, run_time: 1h, tenant: a}
-    - {name: share, cpu: "1", gpus: 1, gpu_milli: 600, run_time: 1h, arrival: 5m, tenant: b}
-    - {name: train, cpu: "2", gpus: 2, pods: 3, run_time: 30m, arrival: 6m, tenant: a}
-    - {name: urgent, cpu: "2", gpus: 4, run_time: 10m, arrival: 7m, priority: 100, tenant: c}
-    - {name: huge, cpu: "64", gpus: 1, run_time: 10m, arrival: 8m, tenant: c}
-    - {name: gated, cpu: "1", gpus: 4, run_time: 10m, arrival: 9m, tenant: q}
-    - {name: gated2, cpu: "1", gpus: 2, run_time: 10m, arrival: 9m, tenant: q}
-quotas:
-  - {tenant: q, gpus: "5"}
-scheduler: {policy: least-allocated, queue: kubernetes}
-preemption: {mode: priority, grace_period: 30s}
-timing: {bind: 2s, pod_recreation: 1m}
-)";
-
 class ExplainKubernetesTest : public ::testing::Test {
  protected:
-  ExplainKubernetesTest() { RunInto(dir_.path(), kKubernetes); }
+  ExplainKubernetesTest() { RunInto(dir_.path(), Text("Scenario: kube-scheduler's queue")); }
   std::string Of(const std::string& pod, int64_t at_s = kNever, bool brief = false) const {
     return Told(Request(dir_.path(), pod, at_s, brief));
   }
@@ -115,30 +95,7 @@ class ExplainKubernetesTest : public ::testing::Test {
 };
 
 TEST_F(ExplainKubernetesTest, ShareThatSleeps) {
-  const std::string reasons =
-      "    2 nodes: Insufficient GPU (GpuShareFit): node-000000, node-000001\n"
-      "      wants 600 milli of one GPU, lacks 600; none is idle\n"
-      "      node-000000 lacks 600, held by low-0 (GPU 0,1, ends at 1h2s), low-2 (GPU 2,3, ends at "
-      "1h2s)\n"
-      "        has room at 1h2s, when low-0, low-2 have ended, if nothing else comes\n"
-      "      node-000001 lacks 600, held by low-1 (GPU 0,1, ends at 1h2s), low-3 (GPU 2,3, ends at "
-      "1h2s)\n"
-      "        has room at 1h2s, when low-1, low-3 have ended, if nothing else comes\n";
-  EXPECT_EQ(Of("default/share", 400),
-            absl::StrCat("pod share\n"
-                         "wants 1 CPU, 600 milli of 1 GPU; tenant b\n"
-                         "\n"
-                         "  5m  arrived\n"
-                         "  5m  attempt 1 failed: 0/2 nodes are available: 2 Insufficient GPU.\n",
-                         reasons,
-                         "\n"
-                         "at 6m40s: waiting\n"
-                         "  since 5m, 1 failed attempt; asleep until something happens that may "
-                         "help; at 10m30s it is tried in any case\n"
-                         "  it waits for: 0/2 nodes are available: 2 Insufficient GPU.\n",
-                         reasons,
-                         "  first room: node-000000 at 1h2s, when low-0, low-2 have ended\n"
-                         "        then: node-000001 at 1h2s, when low-1, low-3 have ended\n"));
+  EXPECT_EQ(Of("default/share", 400), Text("ShareThatSleeps"));
 }
 
 TEST_F(ExplainKubernetesTest, GangByItsName) {
@@ -180,14 +137,7 @@ TEST_F(ExplainKubernetesTest, Quota) {
                 "  were it tried now: 0/2 nodes are available: 2 Insufficient GPU.\n"));
 }
 
-TEST_F(ExplainKubernetesTest, NeverFits) {
-  EXPECT_THAT(Of("huge"),
-              HasSubstr("      wants 64 CPUs, lacks 50 to 52; idle: 26 in all, at most 14 on one "
-                        "node\n"
-                        "      none of them would have enough even if empty\n"
-                        "      also lacking: GPU on 2\n"
-                        "  8m  given up: it is not tried again\n"));
-}
+TEST_F(ExplainKubernetesTest, NeverFits) { EXPECT_THAT(Of("huge"), HasSubstr(Text("NeverFits"))); }
 
 TEST_F(ExplainKubernetesTest, BeforeItArrives) {
   EXPECT_EQ(Of("share", 299), "pod share\nat 4m59s: has not arrived; it does at 5m\n");
@@ -209,53 +159,10 @@ TEST_F(ExplainKubernetesTest, AllPlacesOfTheQueue) {
   EXPECT_THAT(all, HasSubstr("kept back by its quota"));
 }
 
-// A line served in order.
-constexpr char kLine[] = R"(
-mode: replay
-order: trace
-cluster:
-  nodes: 2
-  node: {cpu: "16", memory: 64Gi, gpus: 4, gpu_model: A100-SXM4-40GB}
-workload:
-  jobs:
-    - {name: holder, cpu: "1", gpus: 3, run_time: 1h}
-    - {name: wide, pods: 2, cpu: "1", gpus: 4, run_time: 10m, arrival: 1m}
-    - {name: small, cpu: "1", gpus: 1, run_time: 10m, arrival: 2m}
-    - {name: later, cpu: "1", gpus: 1, run_time: 10m, arrival: 3m}
-scheduler: {policy: least-allocated, queue: fifo}
-)";
-
 TEST(ExplainReplayTest, HeadOfLine) {
   TempDir dir;
-  RunInto(dir.path(), kLine);
-  EXPECT_EQ(
-      Told(Request(dir.path(), "small")),
-      "pod small\n"
-      "wants 1 CPU, 1 GPU\n"
-      "\n"
-      "  2m  arrived\n"
-      "  2m .. 1h  not tried: number 2 of 2 in line, behind wide\n"
-      "    head of line: nobody is tried before wide fits\n"
-      "    wide waits for:\n"
-      "      2 pods are to start together; the nodes have room for 1 of them\n"
-      "      1 node: Insufficient GPU (GpuShareFit): node-000000\n"
-      "        wants 4 GPUs, lacks 3; idle: 1\n"
-      "        node-000000 lacks 3, held by holder (GPU 0-2, ends at 1h)\n"
-      "          has room at 1h, when holder has ended, if nothing else comes\n"
-      "      1 node: No room for all pods of the job: node-000001\n"
-      "        one pod fits there, but the 2 pods of the job do not fit together: place for 1 "
-      "of them is lacking\n"
-      "  1h  attempt 1 failed: 0/2 nodes are available: 2 Insufficient GPU.\n"
-      "    2 nodes: Insufficient GPU (GpuShareFit): node-000000, node-000001\n"
-      "      wants 1 GPU, lacks 1; none is idle\n"
-      "      node-000000 lacks 1, held by wide-0 (GPU 0-3, ends at 1h10m)\n"
-      "        has room at 1h10m, when wide-0 has ended, if nothing else comes\n"
-      "      node-000001 lacks 1, held by wide-1 (GPU 0-3, ends at 1h10m)\n"
-      "        has room at 1h10m, when wide-1 has ended, if nothing else comes\n"
-      "  1h10m  attempt 2: bound on node-000000 (GPU 0)\n"
-      "  1h20m  finished\n"
-      "\n"
-      "at 1h20m: succeeded at 1h20m; it waits for nothing\n");
+  RunInto(dir.path(), Text("Scenario: a line served in order"));
+  EXPECT_EQ(Told(Request(dir.path(), "small")), Text("HeadOfLine"));
   EXPECT_THAT(Told(Request(dir.path(), "later", 240, true)),
               HasSubstr("  since 3m, 0 failed attempts; number 3 of 3 in line, behind wide, small\n"
                         "  head of line: nobody is tried before wide fits\n"
@@ -264,22 +171,7 @@ TEST(ExplainReplayTest, HeadOfLine) {
 
 TEST(ExplainReplayTest, NodeTurnsItAway) {
   TempDir dir;
-  RunInto(dir.path(), R"(
-mode: replay
-order: trace
-cluster:
-  nodes: 1
-  node: {cpu: "8", memory: 32Gi, gpus: 1, gpu_model: A100-SXM4-40GB}
-workload:
-  jobs:
-    - {name: first, cpu: "1", gpus: 1, run_time: 60s}
-    - {name: second, cpu: "1", gpus: 1, run_time: 60s, arrival: 10s}
-scheduler: {policy: least-allocated}
-front_end:
-  kind: device-plugin
-  kubelet: {device_release: 1h}
-  owner: {kind: job, backoff_limit: 1}
-)");
+  RunInto(dir.path(), Text("Scenario: NodeTurnsItAway"));
   const std::string away =
       "turned away by node-000000: UnexpectedAdmissionError: Allocate failed: fewer devices are "
       "available than requested; wants 1 nvidia.com/gpu, the node reports 1, held by no pod; the "
@@ -296,16 +188,7 @@ front_end:
 
 TEST(ExplainReplayTest, ClassicDra) {
   TempDir dir;
-  RunInto(dir.path(), R"(
-mode: replay
-cluster: {nodes: 2, node: {cpu: "16", memory: 64Gi, gpus: 2, gpu_model: A100-SXM4-40GB}}
-workload:
-  jobs:
-    - {name: a, replicas: 3, cpu: "1", gpus: 1, run_time: 10m}
-    - {name: b, cpu: "1", gpus: 2, run_time: 10m, arrival: 1m}
-scheduler: {policy: least-allocated}
-front_end: {kind: dra-classic}
-)");
+  RunInto(dir.path(), Text("Scenario: ClassicDra"));
   const std::string text = Told(Request(dir.path(), "b", 500));
   EXPECT_THAT(text, HasSubstr("(DynamicResources)\n"
                               "    the API server had, at that moment:\n"
@@ -365,26 +248,7 @@ TEST(StoryTextTest, TellsTheSchedulersViewFromTheServers) {
   now.nodes = now.nodes_by_claims = 2;
   now.claims = standing.claims;
   standing.why = now;
-  EXPECT_EQ(StoryText(story),
-            "pod b\n"
-            "wants claim gpu\n"
-            "run out/ledger: policy fgd, queue kubernetes, front end dra-classic\n"
-            "\n"
-            "  1m  attempt 1 failed: 0/2 nodes are available: 2 unallocated immediate "
-            "resourceclaim.\n"
-            "    2 nodes: unallocated immediate resourceclaim (DynamicResources)\n"
-            "    the API server had, at that moment:\n"
-            "      claim entry 'gpu': ResourceClaim default/c is unallocated (Immediate)\n"
-            "    who holds the devices there:\n"
-            "      driver d on node-000000: claim default/x (GPU 0, reserved for default/x)\n"
-            "\n"
-            "at 1m30s: waiting\n"
-            "  since 1m, 1 failed attempt; asleep until something happens that may help\n"
-            "  when it was last tried, at 1m, the scheduler saw: 0/2 nodes are available: 2 "
-            "unallocated immediate resourceclaim.\n"
-            "  apart from its claims, 2 of 2 nodes would do\n"
-            "    since then this has changed; the API server has now:\n"
-            "      claim entry 'gpu': ResourceClaim default/c is allocated on node node-000000\n");
+  EXPECT_EQ(StoryText(story), Text("TellsTheSchedulersViewFromTheServers"));
   const std::string json = StoryJson(story);
   EXPECT_THAT(json, HasSubstr("\"last_tried\": 60,"));
   EXPECT_THAT(json, HasSubstr("\"last_seen\": \"0/2 nodes are available: 2 unallocated"));
@@ -393,7 +257,7 @@ TEST(StoryTextTest, TellsTheSchedulersViewFromTheServers) {
 
 TEST(ExplainReplayTest, Json) {
   TempDir dir;
-  RunInto(dir.path(), kLine);
+  RunInto(dir.path(), Text("Scenario: a line served in order"));
   const absl::StatusOr<Story> story = ExplainRun(Request(dir.path(), "small", 130));
   ASSERT_TRUE(story.ok()) << story.status();
   const std::string json = StoryJson(*story);
@@ -407,20 +271,6 @@ TEST(ExplainReplayTest, Json) {
 
 // ---- From checkpoints, and of killed runs ----
 
-constexpr char kBusy[] = R"(
-mode: replay
-seed: 3
-cluster:
-  nodes: 6
-  node: {cpu: "96", memory: 768Gi, gpus: 8, gpu_model: A100}
-  events: [{at: 3h, nodes: node-000003, action: fail, duration: 1h}]
-workload:
-  generated:
-    pods: 250
-    load_percent: 110
-    run_time: lognormal(median=900,sigma=1)
-    gangs: [{gpus: 1, weight: 8}, {gpus: 8, weight: 2}, {gpus: 16, weight: 1}]
-)";
 constexpr const char* kQueues[] = {
     "scheduler: {policy: best-fit}\ntiming: {bind: 2s}\n",
     "scheduler: {policy: random, queue: kubernetes}\n",
@@ -435,7 +285,7 @@ class ExplainCheckpointTest : public ::testing::TestWithParam<size_t> {};
 TEST_P(ExplainCheckpointTest, TellsTheSameFromEverywhere) {
   TempDir often;
   TempDir never;
-  const std::string yaml = absl::StrCat(kBusy, kQueues[GetParam()]);
+  const std::string yaml = absl::StrCat(Text("Scenario: a busy cluster"), kQueues[GetParam()]);
   RunInto(often.path(), absl::StrCat(yaml, "output: {checkpoint_every: 100}\n"));
   RunInto(never.path(), absl::StrCat(yaml, "output: {checkpoint_every: 0}\n"));
   size_t waiting = 0;
@@ -474,7 +324,8 @@ INSTANTIATE_TEST_SUITE_P(All, ExplainCheckpointTest,
 
 TEST(ExplainReplayTest, KilledRun) {
   TempDir dir;
-  RunInto(dir.path(), absl::StrCat(kBusy, kQueues[0], "output: {checkpoint_every: 100}\n"));
+  RunInto(dir.path(), absl::StrCat(Text("Scenario: a busy cluster"), kQueues[0],
+                                   "output: {checkpoint_every: 100}\n"));
   const std::string whole = Told(Request(dir.path(), "job-0000040"));
   const std::string bytes = dir.Read("ledger");
   for (const size_t part : {bytes.size() / 2, bytes.size() - 20}) {
@@ -492,7 +343,8 @@ TEST(ExplainReplayTest, KilledRun) {
 // What a checkpoint holds may not suit this program; then it is done without.
 TEST(ExplainReplayTest, CheckpointThatCannotBeUsed) {
   TempDir dir;
-  RunInto(dir.path(), absl::StrCat(kBusy, kQueues[0], "output: {checkpoint_every: 100}\n"));
+  RunInto(dir.path(), absl::StrCat(Text("Scenario: a busy cluster"), kQueues[0],
+                                   "output: {checkpoint_every: 100}\n"));
   const std::string told = Told(Request(dir.path(), "job-0000150"));
   auto reader = LedgerReader::Open(dir.path());
   ASSERT_TRUE(reader.ok());
@@ -520,7 +372,7 @@ TEST(ExplainReplayTest, CheckpointThatCannotBeUsed) {
 
 TEST(ExplainReplayTest, BadInput) {
   TempDir dir;
-  RunInto(dir.path(), kLine);
+  RunInto(dir.path(), Text("Scenario: a line served in order"));
   const auto error = [&dir](const std::string& pod, int64_t at_s) {
     const absl::StatusOr<Story> story = ExplainRun(Request(dir.path(), pod, at_s));
     EXPECT_FALSE(story.ok());
@@ -578,7 +430,7 @@ TEST(ExplainReplayTest, NamespacesAreToldApart) {
 
 TEST(ExplainReplayTest, ReplicasAreNoGang) {
   TempDir dir;
-  RunInto(dir.path(), kKubernetes);
+  RunInto(dir.path(), Text("Scenario: kube-scheduler's queue"));
   EXPECT_EQ(Told(Request(dir.path(), "low")),
             absl::StrCat("--pod: no pod or gang of ", dir.path(),
                          "/ledger is called 'low' (did you mean 'low-0'?)"));
@@ -606,21 +458,8 @@ TEST(ExplainReplayTest, InputThatIsGone) {
 // Claims have no say in what no node could ever hold.
 TEST(ExplainNeverTest, PodWithClaims) {
   TempDir dir;
-  RunInto(dir.path(), R"(
-mode: replay
-cluster: {nodes: 2, node: {cpu: "16", memory: 64Gi, gpus: 2, gpu_model: A100-SXM4-40GB}}
-workload:
-  jobs:
-    - {name: big, cpu: "99", gpus: 1, run_time: 10m, arrival: 1m}
-scheduler: {policy: least-allocated}
-front_end: {kind: dra-classic}
-)");
-  EXPECT_THAT(Told(Request(dir.path(), "default/big")),
-              HasSubstr("  1m  attempt 1 failed: 0/2 nodes are available: 2 Insufficient cpu.\n"
-                        "    2 nodes: Insufficient cpu (NodeResourcesFit): node-000000, "
-                        "node-000001\n"
-                        "      wants 99 CPUs, lacks 83; idle: 32 in all, at most 16 on one node\n"
-                        "      none of them would have enough even if empty\n"));
+  RunInto(dir.path(), Text("Scenario: PodWithClaims"));
+  EXPECT_THAT(Told(Request(dir.path(), "default/big")), HasSubstr(Text("PodWithClaims")));
 }
 
 }  // namespace explain_replay_test
