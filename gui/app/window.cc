@@ -21,7 +21,7 @@ namespace {
 
 // Dear ImGui learns the size of a panel's content by drawing it; the third frame has settled.
 constexpr int kScreenshotFrames = 3;
-// How long the window sleeps when nothing happens.
+// Sleep of the window while nothing happens.
 constexpr double kIdleSeconds = 0.1;
 
 absl::Status GlfwError(absl::string_view what) {
@@ -42,7 +42,7 @@ class Window {
 
   // Draws a frame, not yet shown.
   void Draw(const RunView& view, PanelState* state);
-  // What was drawn last.
+  // Writes the last picture to a PNG file.
   absl::Status Save(const std::string& path);
   // Shows what was drawn, and waits for something to happen. False when the user is done.
   bool ShowAndWait();

@@ -47,7 +47,7 @@ namespace {
 // The metric of a fill that every row is compared with the first row by.
 constexpr absl::string_view kVersusMetric = "gpu_allocation_percent_end";
 
-// How far a fill fills a cluster, in requested GPUs over those there are.
+// The load to which a fill fills a cluster: requested GPUs over existing ones.
 constexpr double kFillRatio = 1.3;
 
 struct Comparison {
@@ -245,7 +245,7 @@ std::string Versus(const std::vector<Row>& rows, size_t r, size_t m) {
   return absl::StrCat(delta >= 0 ? "+" : "", FixedText(delta, 2));
 }
 
-// What the titles mean, as far as these columns are there.
+// The meaning of the titles of the columns that are shown.
 std::string Legend(const Comparison& c) {
   std::string text;
   if (std::any_of(c.metrics.begin(), c.metrics.end(),
@@ -484,7 +484,7 @@ constexpr char kWorldLegend[] =
     "else on average.\nQueue: until bound, or until a driver is asked; negotiation: until bound; "
     "prepare: until work begins.\n";
 
-// What the worlds have in common but their workload.
+// The conditions that all worlds share, apart from the workload.
 std::string ConditionsText(const Contenders& contenders) {
   const proto::Scenario& s = contenders.all[0].scenario;
   const std::string& interval = s.workload().stream_interval();
@@ -511,7 +511,7 @@ std::string WorldsText(const Comparison& c, const std::vector<Row>& rows,
   return text;
 }
 
-// What is to be compared, from the command line.
+// The comparison that the command line asks for.
 absl::StatusOr<Comparison> MakeComparison(const ParsedFlags& flags) {
   absl::StatusOr<GivenScenario> given = ScenarioFromFlags(flags);
   if (!given.ok()) return given.status();

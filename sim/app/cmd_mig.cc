@@ -113,7 +113,7 @@ void WriteProduct(const MigProduct& product, JsonWriter* json) {
 
 // --- mig products ------------------------------------------------------------------------------
 
-// What stands before the first reservation.
+// The part before the first reservation.
 absl::string_view ShortCertainty(const MigProduct& product) {
   return absl::string_view(product.certainty).substr(0, product.certainty.find_first_of(";:"));
 }

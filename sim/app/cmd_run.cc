@@ -33,7 +33,7 @@ std::atomic<bool> stop_requested{false};
 
 void OnSignal(int) { stop_requested.store(true); }
 
-// What the command line asks for.
+// The run that the command line asks for.
 struct RunRequest {
   std::unique_ptr<FolderLock> lock;      // of output.dir, if any; released last
   std::unique_ptr<BegunScenario> begun;  // until there is a ledger

@@ -58,7 +58,7 @@ constexpr CellMetric kReplayMetrics[] = {
     {"goodput", "goodput", 4, true, Replay<&ReplayFigures::goodput>},
 };
 
-// What is accepted can be counted without a report on devices.
+// Acceptance can be counted without a report on devices.
 double Acceptance(const CellResult& c) {
   if (c.devices.present) return c.devices.acceptance_by_count;
   if (c.pods_arrived == 0) return std::nan("");

@@ -190,7 +190,7 @@ bool SetsPolicy(const proto::Comparison& comparison) {
   return false;
 }
 
-// What the comparison lists itself.
+// The lists of the comparison itself.
 absl::StatusOr<Choices> ListedChoices(const proto::Scenario& scenario) {
   const proto::Comparison& comparison = scenario.comparison();
   Choices choices;
@@ -281,7 +281,7 @@ absl::Status AddContenders(const World& world, const Choices& choices, GivenScen
   if (!choices.queues.empty()) trial->overridden.emplace_back("scheduler.queue");
   if (!choices.policies.empty()) trial->overridden.emplace_back("scheduler.policy");
   if (!choices.queues.empty() && world.scenario.mode() != "replay") {
-    // What is wrong with the mode itself is told first.
+    // An error in the mode itself is reported first.
     trial->scenario = world.scenario;
     RETURN_IF_ERROR(ResolveGiven(trial));
     return absl::InvalidArgumentError(

@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kMostFailures = 3;
 
-// What one cell says, in two parts that are aligned each on its own.
+// The text of a cell in two parts, each of which is aligned on its own.
 struct WorldCell {
   std::string value;
   std::string delta;

@@ -196,7 +196,7 @@ absl::StatusOr<ScenarioChange> DraWorld(absl::string_view name,
   absl::StatusOr<bool> mig = HasMigGpus(scenario);
   if (!mig.ok()) return mig.status();
   ScenarioChange change;
-  // How long a binding's write takes is the scheduler's connection's business there.
+  // There the scheduler's connection determines how long the write of a binding takes.
   change.clear = {"front_end.device_plugin", "timing.bind"};
   ClearLayouts(&change);
   const bool has_drivers = scenario.front_end().dra().drivers_size() > 0;

@@ -171,7 +171,7 @@ void AttemptExplainer::AddOwnPods(const VerdictSummaryTable::Row& row,
   out->rejections.insert(out->rejections.end(), added.begin(), added.end());
 }
 
-// What comes from plugins that are no filters.
+// Adds the rejections by plugins that are no filters.
 void AttemptExplainer::AddSteps(PodId pod, const VerdictSummaryTable::Row& row,
                                 AttemptExplanation* out) const {
   const bool claims = !cluster_->pod_shape(pod).claims.empty();

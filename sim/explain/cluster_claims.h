@@ -36,7 +36,7 @@ class DumpClaims {
   // Absent if the node would do. REQUIRES: no obstacle.
   std::optional<DumpRejection> Check(const DumpNode& node) const;
 
-  // Who has to act next: on the obstacle if there is one. Otherwise `selectable` says whether some
+  // The next acts: on the obstacle if there is one. Otherwise `selectable` says whether some
   // node passes all plugins, `pinned` whether some node lacks only an allocated claim. Empty if the
   // scheduler could bind the pod.
   std::vector<AwaitedAct> Awaited(bool selectable, bool pinned) const;

@@ -21,7 +21,7 @@ namespace {
 namespace kube = ::drasim::proto::kube;
 
 constexpr size_t kMaxDumpBytes = size_t{1} << 30;
-// What the API server would refuse is odd in a dump, and said no more often than this.
+// Warnings about fields that the API server would refuse.
 constexpr size_t kMaxOddities = 20;
 
 // The object that is set in the wrapper.

@@ -84,7 +84,7 @@ class ClusterDump {
   const proto::kube::ResourceClaim* FindClaim(const std::string& key) const;
   const proto::kube::ResourceClaimTemplate* FindTemplate(const std::string& key) const;
   const proto::kube::PodSchedulingContext* FindContext(const std::string& key) const;
-  // Of claims and templates of resource.k8s.io/v1alpha3 and later, only the KubeKey is kept.
+  // Only the KubeKey is kept of claims and templates of resource.k8s.io/v1alpha3 and later.
   bool HasStructuredClaim(const std::string& key) const {
     return structured_claims_.count(key) > 0;
   }

@@ -59,7 +59,7 @@ struct DumpRejection {
   std::string detail;
   // Rejections are alike when filter, reasons and this are equal.
   std::string alike;
-  // How far the node is from taking the pod; comparable among rejections that are alike.
+  // Distance from taking the pod; comparable among rejections that are alike.
   int64_t distance = 0;
   std::vector<LackedResource> lacked;      // NodeResourcesFit
   std::vector<const DumpPod*> in_the_way;  // all of them would have to leave

@@ -66,7 +66,7 @@ bool IsOfGpus(LackKind kind) {
          kind == LackKind::kMig || kind == LackKind::kMigJoint;
 }
 
-// What MIG instances each GPU of the node has.
+// The MIG instances of each GPU of the node.
 std::string LayoutOfNode(const ClusterState& cluster, NodeId node) {
   if (!cluster.any_mig() || cluster.mig_table(node) == nullptr) return "";
   std::vector<std::string> gpus;

@@ -104,7 +104,7 @@ bool FindInQueue(const KubernetesQueue& queue, PodId pod, SimTime now, QueuePlac
   return true;
 }
 
-// What KubernetesDispatcher saves behind its queue.
+// The state that KubernetesDispatcher saves after its queue.
 struct OutsideQueue {
   struct Gate {
     std::vector<JobId> jobs;

@@ -31,7 +31,7 @@ namespace {
 // Names that are looked through for a similar one.
 constexpr size_t kMostNames = 100'000;
 
-// How well a pod's name fits what was typed, the best first.
+// Ranks of a pod's name by its similarity to the typed one, the best first.
 constexpr size_t kExactName = 0;
 constexpr size_t kDefaultNamespace = 1;  // one of the two says "default/", the other nothing
 constexpr size_t kFirstOfJob = 2;

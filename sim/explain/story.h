@@ -86,11 +86,11 @@ struct Standing {
 };
 
 struct Story {
-  // Of the run.
+  // The run.
   std::string ledger;
   bool partial = false;  // it was killed; the story ends with its last record
   std::string policy, mode, queue, front_end;
-  // Of the pod.
+  // The pod and its job.
   std::string pod;
   std::string job;
   uint32_t pods = 1;  // of the job

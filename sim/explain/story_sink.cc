@@ -249,7 +249,7 @@ void StorySink::AddAttempt(const Record& record) {
   for (const Rejection& r : why.rejections) event.ranges.push_back(RangeOf(r));
 }
 
-// What the node had when it refused the pod, which has left it by now.
+// The state of the node when it refused the pod, which has left it by now.
 std::string StorySink::AdmissionText(const Record& record, const ClusterState& cluster) const {
   const auto failure = static_cast<AdmissionFailure>(record.detail & ~kGivenUp);
   std::string text = absl::StrCat(AdmissionReason(failure), ": ", AdmissionMessage(failure));

@@ -44,7 +44,7 @@ class StorySink : public RecordSink {
   // Hash over the pod's records so far, by names: equal in every run of the same scenario.
   uint64_t pod_hash() const { return pod_hash_; }
 
-  // How the job stands at `now`, the time of the question. Call it after the last record.
+  // The state of the job at `now`, the time of the question. Call it after the last record.
   Standing MakeStanding(SimTime now) const;
 
  private:

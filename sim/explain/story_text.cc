@@ -60,7 +60,7 @@ std::string HolderText(const Holder& holder, const Shortfall& lack) {
 // Lines with an indent, for one rejection.
 class RejectionWriter {
  public:
-  // Of near nodes, `near` are shown at most.
+  // Shows at most `near` near nodes of each rejection.
   RejectionWriter(std::string indent, size_t near, std::string* out)
       : indent_(std::move(indent)), near_(near), out_(out) {}
 
@@ -397,7 +397,7 @@ void AppendWaiting(const Standing& s, std::string* out) {
     AppendWhy(*s.why, claims_title, "    ", kNearShown, out);
   } else if (s.why.has_value()) {
     absl::StrAppend(out, kept ? "  were it tried now: " : "  it waits for: ", s.why->summary, "\n");
-    // Who leaves for it, leaves before its time.
+    // The victims leave before their known ends, which would mislead here.
     AppendWhy(*s.why, claims_title, "    ", s.place.where == Where::kNominated ? 0 : kNearShown,
               out);
   } else if (s.claims.empty()) {
