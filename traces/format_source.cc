@@ -2,51 +2,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "model/check.h"
+#include "model/status_macros.h"
 
 namespace drasim {
-namespace {
-
-void Count(absl::string_view kind, absl::string_view message, RowTallies* tallies) {
-  RowTally& tally = (*tallies)[std::string(kind)];
-  if (tally.count++ == 0) tally.first = std::string(message);
-}
-
-void Add(const RowTallies& more, RowTallies* tallies) {
-  for (const auto& [kind, tally] : more) {
-    RowTally& sum = (*tallies)[kind];
-    if (sum.count == 0) sum.first = tally.first;
-    sum.count += tally.count;
-  }
-}
-
-}  // namespace
-
-absl::Status Complaints::Reject(absl::string_view kind, absl::string_view message) {
-  if (!lenient_) return absl::InvalidArgumentError(message);
-  Count(kind, message, &skipped_);
-  return absl::OkStatus();
-}
-
-void Complaints::Warn(absl::string_view kind, absl::string_view message) {
-  Count(kind, message, &warnings_);
-}
-
-void Complaints::Merge(const TableReader& table) {
-  Add(table.skipped(), &skipped_);
-  Add(table.warnings(), &warnings_);
-}
-
-std::vector<std::string> Complaints::Lines() const {
-  std::vector<std::string> lines;
-  for (const auto& [kind, tally] : skipped_) {
-    lines.push_back(
-        absl::StrCat(tally.count, " row(s) skipped: ", kind, "; the first: ", tally.first));
-  }
-  for (const auto& [kind, tally] : warnings_) {
-    lines.push_back(absl::StrCat(tally.count, " time(s): ", kind, "; the first: ", tally.first));
-  }
-  return lines;
-}
 
 absl::Status ListedSource::EnsureRead() {
   if (read_ || !status_.ok()) return status_;
@@ -56,8 +14,7 @@ absl::Status ListedSource::EnsureRead() {
 }
 
 absl::StatusOr<bool> ListedSource::Next(JobArrival* out) {
-  absl::Status status = EnsureRead();
-  if (!status.ok()) return status;
+  RETURN_IF_ERROR(EnsureRead());
   if (next_ == JobCount()) return false;
   GetJob(next_++, out);
   return true;
@@ -83,8 +40,7 @@ absl::Status ListedSource::Load(StateReader& in) {
   const std::string name = in.Str();
   const int64_t time_ns = in.I64();
   if (!in.status().ok() || !read) return in.status();
-  absl::Status status = EnsureRead();
-  if (!status.ok()) return status;
+  RETURN_IF_ERROR(EnsureRead());
   JobArrival last;
   bool same = count == JobCount() && next <= count;
   if (same && next > 0) GetJob(static_cast<size_t>(next) - 1, &last);

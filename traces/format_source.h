@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,14 +14,13 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "absl/types/optional.h"
 #include "model/event_source.h"
 #include "model/node_spec.h"
 #include "model/pod_shape.h"
 #include "model/state_io.h"
 #include "model/time.h"
 #include "traces/byte_source.h"
-#include "traces/table_reader.h"
+#include "traces/complaints.h"
 
 namespace drasim {
 
@@ -35,7 +35,7 @@ struct FormatInput {
   bool lenient = false;          // bad rows are counted and skipped
   int64_t time_offset_ns = 0;    // added to every time of the files
   // Replaces the format's own; an error where the format says how a job is split.
-  absl::optional<int32_t> gpus_per_pod;
+  std::optional<int32_t> gpus_per_pod;
 };
 
 // A source that can say what was peculiar about its input.
@@ -78,25 +78,6 @@ struct SpecialFormat {
   absl::StatusOr<NodeList> (*read_nodes)(const FormatInput& input) = nullptr;
 };
 
-// Counts bad rows and peculiar ones by kind, with the whole message of the first of each.
-class Complaints {
- public:
-  explicit Complaints(bool lenient) : lenient_(lenient) {}
-  // A bad row: InvalidArgument with `message`, or, when lenient, counted.
-  absl::Status Reject(absl::string_view kind, absl::string_view message);
-  // A row that was used, or left out, in a way worth knowing.
-  void Warn(absl::string_view kind, absl::string_view message);
-  // Adds what a table counted.
-  void Merge(const TableReader& table);
-  // Skipped rows first; each part is sorted by kind.
-  std::vector<std::string> Lines() const;
-
- private:
-  const bool lenient_;
-  RowTallies skipped_;
-  RowTallies warnings_;
-};
-
 // A source that reads everything at the first Next, and then serves the jobs in order of arrival.
 // Materialised: the memory grows with the input.
 class ListedSource : public TraceFormatSource {
@@ -109,7 +90,7 @@ class ListedSource : public TraceFormatSource {
   std::vector<std::string> Warnings() const final { return complaints_.Lines(); }
 
  protected:
-  explicit ListedSource(bool lenient) : complaints_(lenient) {}
+  explicit ListedSource(bool lenient) : complaints_(lenient, kLenientAdvice) {}
   // Reads all input. Called once, ahead of the next two.
   virtual absl::Status ReadInput() = 0;
   virtual size_t JobCount() const = 0;

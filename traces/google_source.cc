@@ -17,6 +17,7 @@
 #include "model/node_spec.h"
 #include "model/pod_shape.h"
 #include "model/proto/mapping.pb.h"
+#include "model/status_macros.h"
 #include "traces/byte_source.h"
 #include "traces/column_reader.h"
 #include "traces/decimal.h"
@@ -50,9 +51,9 @@ proto::Column NamedColumn(absl::string_view name, absl::string_view unit, bool o
 }
 
 absl::StatusOr<std::unique_ptr<TableReader>> OpenEvents(
-    const FormatInput& input, const std::vector<absl::string_view>& columns) {
-  absl::StatusOr<std::unique_ptr<ByteSource>> bytes = OpenByteSource(input.path);
-  if (!bytes.ok()) return bytes.status();
+    const FormatInput& input, const std::vector<absl::string_view>& columns,
+    absl::string_view advice = kLenientAdvice) {
+  ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> bytes, OpenByteSource(input.path));
   proto::TableMapping mapping;
   mapping.set_name(std::string(kGoogleName));
   mapping.set_no_header(true);
@@ -60,7 +61,8 @@ absl::StatusOr<std::unique_ptr<TableReader>> OpenEvents(
   for (const absl::string_view column : columns) mapping.add_columns(std::string(column));
   TableReader::Options options;
   options.lenient = input.lenient;
-  return TableReader::Open(*std::move(bytes), mapping, options);
+  options.advice = advice;
+  return TableReader::Open(std::move(bytes), mapping, options);
 }
 
 // The times of a table of events, which must not decrease.
@@ -222,8 +224,8 @@ absl::Status GoogleTaskEventsSource::ReadInput() {
     if (result == TableReader::Result::kEnd) break;
     if (result == TableReader::Result::kRow && ReadEvent(&event)) Apply(event);
   }
-  if (!table_->status().ok()) return table_->status();
-  complaints().Merge(*table_);
+  RETURN_IF_ERROR(table_->status());
+  complaints().Merge(table_->complaints());
   for (const Task& task : tasks_) {
     if (task.phase != Phase::kEnded || task.run_ns < 0) continue;
     if (task.last_end != kEvict && task.last_end != kLost) continue;
@@ -389,15 +391,12 @@ void GoogleTaskEventsSource::GetJob(size_t place, JobArrival* out) const {
 }
 
 absl::StatusOr<std::unique_ptr<TraceFormatSource>> OpenTaskEvents(const FormatInput& input) {
-  absl::Status status = RefuseGpusPerPod(input, kGoogleName);
-  if (!status.ok()) return status;
-  absl::StatusOr<std::unique_ptr<TableReader>> table = OpenEvents(
-      input, {"time", "missing_info", "job", "index", "machine", "event_type", "user",
-              "scheduling_class", "priority", "cpu", "memory", "disk", "different_machine"});
-  if (!table.ok()) return table.status();
-  std::unique_ptr<TraceFormatSource> source =
-      std::make_unique<GoogleTaskEventsSource>(*std::move(table), input);
-  return source;
+  RETURN_IF_ERROR(RefuseGpusPerPod(input, kGoogleName));
+  ASSIGN_OR_RETURN(std::unique_ptr<TableReader> table,
+                   OpenEvents(input, {"time", "missing_info", "job", "index", "machine",
+                                      "event_type", "user", "scheduling_class", "priority", "cpu",
+                                      "memory", "disk", "different_machine"}));
+  return std::make_unique<GoogleTaskEventsSource>(std::move(table), input);
 }
 
 // --- Machines ---
@@ -515,19 +514,19 @@ NodeList MachineReader::Finish(Complaints* complaints) {
 }  // namespace
 
 absl::StatusOr<NodeList> ReadGoogleMachines(const FormatInput& input) {
-  absl::StatusOr<std::unique_ptr<TableReader>> opened =
-      OpenEvents(input, {"time", "machine", "event_type", "platform", "cpu", "memory"});
-  if (!opened.ok()) return opened.status();
-  TableReader& table = **opened;
+  ASSIGN_OR_RETURN(const std::unique_ptr<TableReader> opened,
+                   OpenEvents(input, {"time", "machine", "event_type", "platform", "cpu", "memory"},
+                              /*advice=*/""));
+  TableReader& table = *opened;
   MachineReader machines(&table, input.time_offset_ns);
   while (table.status().ok()) {
     const TableReader::Result result = table.Next();
     if (result == TableReader::Result::kEnd) break;
     if (result == TableReader::Result::kRow) machines.ReadRow();
   }
-  if (!table.status().ok()) return table.status();
-  Complaints complaints(input.lenient);
-  complaints.Merge(table);
+  RETURN_IF_ERROR(table.status());
+  Complaints complaints(input.lenient, /*advice=*/"");
+  complaints.Merge(table.complaints());
   NodeList list = machines.Finish(&complaints);
   list.warnings = complaints.Lines();
   return list;

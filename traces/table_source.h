@@ -5,12 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/types/optional.h"
 #include "model/event_source.h"
 #include "model/node_spec.h"
 #include "model/pod_shape.h"
@@ -52,8 +52,8 @@ struct TableSourceOptions {
   // start column.
   bool arrive_at_start = false;
   // In place of those of the mapping.
-  absl::optional<int32_t> gpus_per_pod;
-  absl::optional<int32_t> cores_per_pod;
+  std::optional<int32_t> gpus_per_pod;
+  std::optional<int32_t> cores_per_pod;
   std::vector<std::string> needs;  // beside those of the mapping
 };
 
@@ -90,12 +90,12 @@ class TableSource final : public EventSource {
 
   int64_t delivered() const { return delivered_; }
   // Rows read so far, bad ones and those left out included.
-  int64_t rows() const { return table_->rows(); }
+  int64_t rows() const { return table_->complaints().rows(); }
   // Bad rows left out so far, by kind; empty unless lenient. Complete when Next has returned false.
-  const RowTallies& skipped() const { return table_->skipped(); }
-  int64_t skipped_rows() const { return table_->skipped_rows(); }
+  const RowTallies& skipped() const { return table_->complaints().skipped(); }
+  int64_t skipped_rows() const { return table_->complaints().skipped_rows(); }
   // Peculiar rows that were used, and rows that their state leaves out, by kind.
-  const RowTallies& warnings() const { return table_->warnings(); }
+  const RowTallies& warnings() const { return table_->complaints().warnings(); }
 
  private:
   struct Pending {
