@@ -17,6 +17,7 @@
 #include "model/kube/reader_schema.h"
 #include "model/kube/reader_source.h"
 #include "model/kube/scalar.h"
+#include "model/kube/validate.h"
 #include "model/quantity.h"
 #include "model/text/did_you_mean.h"
 #include "model/text/proto_scalar.h"

@@ -63,26 +63,6 @@ struct KubeReadOptions {
 absl::StatusOr<KubeManifest> ReadKubeObjects(absl::string_view text, absl::string_view file,
                                              const KubeReadOptions& options = {});
 
-// What is wrong with an object as a whole, where Kubernetes' API server would refuse it.
-struct KubeProblem {
-  std::string path;  // "spec.containers[0].resources.claims[1]"; empty: the object as a whole
-  std::string what;  // "names the entry 'gpu', which spec.resourceClaims does not list"
-  bool operator==(const KubeProblem&) const = default;
-};
-
-// Names, references between fields of one object, amounts, operators and modes, to the extent that
-// a simulation depends on them. The problems come in the order of the schema. References to other
-// objects are not followed. Linear in the object, but for lists whose entries are compared.
-std::vector<KubeProblem> ValidateKubeObject(const proto::kube::Object& object);
-
-// Parts of it. Metadata and specification; the path begins with "metadata", "spec" or "status".
-std::vector<KubeProblem> ValidateKubePod(const proto::kube::Pod& pod);
-std::vector<KubeProblem> ValidateKubeNode(const proto::kube::Node& node);
-std::vector<KubeProblem> ValidateKubeClass(const proto::kube::ResourceClass& resource_class);
-std::vector<KubeProblem> ValidateKubeClaim(const proto::kube::ResourceClaim& claim);
-std::vector<KubeProblem> ValidateKubeClaimTemplate(
-    const proto::kube::ResourceClaimTemplate& claim_template);
-
 // The claim or the template that an entry of spec.resourceClaims names, in whichever of the two
 // forms; empty when it names none.
 inline const std::string& KubeClaimName(const proto::kube::PodResourceClaim& entry) {

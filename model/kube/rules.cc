@@ -108,13 +108,13 @@ std::vector<std::string> UnmetOfTerm(const kube::NodeSelectorTerm& term, const k
   return unmet;
 }
 
+}  // namespace
+
 std::vector<std::pair<std::string, std::string>> SortedTexts(const KubeTexts& texts) {
   std::vector<std::pair<std::string, std::string>> sorted(texts.begin(), texts.end());
   std::sort(sorted.begin(), sorted.end());
   return sorted;
 }
-
-}  // namespace
 
 // --- Amounts ---
 

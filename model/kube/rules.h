@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/string_view.h"
@@ -16,6 +17,9 @@
 namespace drasim {
 
 using KubeTexts = google::protobuf::Map<std::string, std::string>;
+
+// In the order of the keys; a protobuf map's own order differs from run to run.
+std::vector<std::pair<std::string, std::string>> SortedTexts(const KubeTexts& texts);
 
 // --- Amounts ---
 
@@ -27,7 +31,7 @@ using KubeAmounts = std::map<std::string, int64_t>;
 // huge pages and the like.
 bool IsCountedResource(absl::string_view resource);
 
-// What a pod asks for (kube_requests.h) of what is counted.
+// What a pod asks for (requests.h) of what is counted.
 KubeAmounts RequestOfPod(const proto::kube::PodSpec& spec);
 
 // What the node offers, with "pods"; its capacity where it does not say what is allocatable.

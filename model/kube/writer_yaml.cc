@@ -1,5 +1,7 @@
-// KubeYamlText: YAML in the hand of goyaml.v2, which prints for kubectl. The quotes are part of
-// what people compare, so its choices are kept; the comments say what they are.
+// goyaml.v2's choices of quotes are kept, since people compare the output with kubectl's; comments
+// name each choice.
+#include "model/kube/writer_yaml.h"
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +14,6 @@
 #include "absl/strings/strip.h"
 #include "model/check.h"
 #include "model/kube/scalar.h"
-#include "model/kube/writer_value.h"
 #include "model/text/utf8.h"
 
 namespace drasim {

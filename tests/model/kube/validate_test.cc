@@ -8,11 +8,11 @@
 #include "absl/strings/str_split.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "model/kube/reader.h"
+#include "model/kube/validate.h"
 #include "tests/model/kube/manifests.h"
 
 namespace drasim {
-namespace kube_reader_validate_test {
+namespace kube_validate_test {
 
 using kube_manifests::ErrorsOf;
 using kube_manifests::ObjectOf;
@@ -480,5 +480,5 @@ TEST(ValidateKubeObjectTest, Parameters) {
                           "Never"));
 }
 
-}  // namespace kube_reader_validate_test
+}  // namespace kube_validate_test
 }  // namespace drasim

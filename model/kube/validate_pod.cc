@@ -1,11 +1,12 @@
-// ValidateKubePod, and the specification of pods that templates share.
+#include "model/kube/validate_pod.h"
+
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_join.h"
 #include "model/kube/reader.h"
-#include "model/kube/reader_validate.h"
 #include "model/quantity.h"
 #include "model/text/did_you_mean.h"
 #include "model/text/proto_scalar.h"
