@@ -56,7 +56,7 @@ absl::StatusOr<std::unique_ptr<TableReader>> TableReader::Open(std::unique_ptr<B
   if (options.use_filters) {
     for (const proto::RowFilter& filter : mapping.filters()) table->BindFilter(filter);
   }
-  if (!table->status_.ok()) return table->status_;
+  RETURN_IF_ERROR(table->status_);
   return table;
 }
 

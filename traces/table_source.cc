@@ -93,7 +93,7 @@ absl::StatusOr<bool> TableSource::Next(JobArrival* out) {
     }
     ended_ = true;
   }
-  if (!status_.ok()) return status_;
+  RETURN_IF_ERROR(status_);
   return false;
 }
 

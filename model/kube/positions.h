@@ -4,11 +4,11 @@
 #define DRASIM_MODEL_KUBE_POSITIONS_H_
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/strings/string_view.h"
-#include "absl/types/optional.h"
 #include "model/kube/reader.h"
 #include "model/kube/reader_source.h"
 
@@ -42,7 +42,7 @@ class KubePositions {
   std::string text_;
   std::string file_;
   std::vector<Wanted> wanted_;
-  absl::optional<KubeSource> source_;
+  std::optional<KubeSource> source_;
   std::vector<Found> found_;  // of the first objects
 };
 

@@ -19,6 +19,7 @@
 #include "model/kube/scalar.h"
 #include "model/kube/validate.h"
 #include "model/quantity.h"
+#include "model/status_macros.h"
 #include "model/text/did_you_mean.h"
 #include "model/text/proto_scalar.h"
 #include "model/text/yaml_tree.h"
@@ -525,10 +526,9 @@ class KubeTreeReader {
 
 absl::StatusOr<KubeManifest> ReadKubeObjects(absl::string_view text, absl::string_view file,
                                              const KubeReadOptions& options) {
-  const absl::StatusOr<KubeSource> source = KubeSource::Parse(text, file);
-  if (!source.ok()) return source.status();
-  KubeTreeReader reader(&*source, options);
-  for (const KubeDocument& document : source->documents()) reader.ReadDocument(document);
+  ASSIGN_OR_RETURN(const KubeSource source, KubeSource::Parse(text, file));
+  KubeTreeReader reader(&source, options);
+  for (const KubeDocument& document : source.documents()) reader.ReadDocument(document);
   return reader.Finish();
 }
 

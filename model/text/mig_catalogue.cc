@@ -16,6 +16,7 @@
 #include "absl/strings/strip.h"
 #include "model/check.h"
 #include "model/proto/mig.pb.h"
+#include "model/status_macros.h"
 #include "model/text/did_you_mean.h"
 #include "model/text/embedded_mig.h"
 #include "model/text/proto_scalar.h"
@@ -335,8 +336,7 @@ std::string LocatePath(absl::string_view yaml, absl::string_view file, const Pat
 absl::StatusOr<std::vector<MigProduct>> ParseMigCatalogue(absl::string_view yaml,
                                                           absl::string_view file) {
   proto::MigCatalogue catalogue;
-  const absl::Status merged = MergeYaml(yaml, file, &catalogue);
-  if (!merged.ok()) return merged;
+  RETURN_IF_ERROR(MergeYaml(yaml, file, &catalogue));
   CatalogueReader reader(&catalogue);
   std::vector<MigProduct> products = reader.Read();
   if (!reader.failed()) return products;
