@@ -1,5 +1,7 @@
 #include "traces/format_source.h"
 
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 #include "model/check.h"
 #include "model/status_macros.h"
@@ -71,6 +73,25 @@ absl::StatusOr<std::unique_ptr<ByteSource>> OpenFormatTable(const FormatInput& i
                                                    "' needs it"));
   }
   return OpenByteSource(found->second);
+}
+
+proto::Column NamedColumn(absl::string_view name, absl::string_view unit, bool optional) {
+  proto::Column column;
+  column.set_column(std::string(name));
+  column.set_unit(std::string(unit));
+  column.set_optional(optional);
+  return column;
+}
+
+absl::StatusOr<std::unique_ptr<TableReader>> OpenHeaderlessTable(
+    std::unique_ptr<ByteSource> bytes, absl::string_view format, absl::string_view comment,
+    const std::vector<absl::string_view>& columns, const TableReader::Options& options) {
+  proto::TableMapping mapping;
+  mapping.set_name(std::string(format));
+  mapping.set_no_header(true);
+  mapping.set_comment(std::string(comment));
+  for (const absl::string_view column : columns) mapping.add_columns(std::string(column));
+  return TableReader::Open(std::move(bytes), mapping, options);
 }
 
 absl::Status RefuseGpusPerPod(const FormatInput& input, absl::string_view format) {

@@ -1,5 +1,5 @@
-// What readers of traces that no one-table mapping can express have in common: how they are opened,
-// how they complain, and a base for those that must see all input before the first job.
+// Special trace formats, which no one-table mapping can express: how their readers are opened, and
+// a base class for readers that must see all input before the first job.
 #ifndef DRASIM_TRACES_FORMAT_SOURCE_H_
 #define DRASIM_TRACES_FORMAT_SOURCE_H_
 
@@ -17,17 +17,19 @@
 #include "model/event_source.h"
 #include "model/node_spec.h"
 #include "model/pod_shape.h"
+#include "model/proto/mapping.pb.h"
 #include "model/state_io.h"
 #include "model/time.h"
 #include "traces/byte_source.h"
 #include "traces/complaints.h"
+#include "traces/table_reader.h"
 
 namespace drasim {
 
 // Times and lengths of traces go up to this (126 years), so that the sum of two fits int64.
 inline constexpr int64_t kMaxTraceNs = 4'000'000'000'000'000'000;
 
-// What a special format is opened with. Files may be gzip, but not archives of several files (tar).
+// The input of a special format. Files may be gzip, but not archives of several files (tar).
 struct FormatInput {
   std::string path;                                  // of the main file; "-" is standard input
   absl::btree_map<std::string, std::string> tables;  // paths of further files, by the table's name
@@ -116,6 +118,16 @@ bool ShiftTime(int64_t time_ns, int64_t offset_ns, int64_t* shifted_ns);
 absl::StatusOr<std::unique_ptr<ByteSource>> OpenFormatTable(const FormatInput& input,
                                                             absl::string_view format,
                                                             absl::string_view table);
+
+// A column without translations, for readers of tables that have no mapping file. `unit` may be
+// empty.
+proto::Column NamedColumn(absl::string_view name, absl::string_view unit, bool optional);
+
+// A table without a header line, whose columns the format knows. Lines that begin with `comment`
+// are skipped unless it is empty.
+absl::StatusOr<std::unique_ptr<TableReader>> OpenHeaderlessTable(
+    std::unique_ptr<ByteSource> bytes, absl::string_view format, absl::string_view comment,
+    const std::vector<absl::string_view>& columns, const TableReader::Options& options);
 
 // InvalidArgument when gpus_per_pod is given, for formats in which each pod is a row.
 absl::Status RefuseGpusPerPod(const FormatInput& input, absl::string_view format);

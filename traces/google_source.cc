@@ -42,27 +42,14 @@ enum EventType : int64_t {
   kUpdateRunning = 8,
 };
 
-proto::Column NamedColumn(absl::string_view name, absl::string_view unit, bool optional) {
-  proto::Column column;
-  column.set_column(std::string(name));
-  column.set_unit(std::string(unit));
-  column.set_optional(optional);
-  return column;
-}
-
 absl::StatusOr<std::unique_ptr<TableReader>> OpenEvents(
     const FormatInput& input, const std::vector<absl::string_view>& columns,
     absl::string_view advice = kLenientAdvice) {
   ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> bytes, OpenByteSource(input.path));
-  proto::TableMapping mapping;
-  mapping.set_name(std::string(kGoogleName));
-  mapping.set_no_header(true);
-  mapping.set_comment("#");
-  for (const absl::string_view column : columns) mapping.add_columns(std::string(column));
   TableReader::Options options;
   options.lenient = input.lenient;
   options.advice = advice;
-  return TableReader::Open(std::move(bytes), mapping, options);
+  return OpenHeaderlessTable(std::move(bytes), kGoogleName, "#", columns, options);
 }
 
 // The times of a table of events, which must not decrease.
@@ -219,12 +206,9 @@ class GoogleTaskEventsSource final : public ListedSource {
 
 absl::Status GoogleTaskEventsSource::ReadInput() {
   Event event;
-  while (table_->status().ok()) {
-    const TableReader::Result result = table_->Next();
-    if (result == TableReader::Result::kEnd) break;
-    if (result == TableReader::Result::kRow && ReadEvent(&event)) Apply(event);
-  }
-  RETURN_IF_ERROR(table_->status());
+  RETURN_IF_ERROR(table_->ForEachRow([&] {
+    if (ReadEvent(&event)) Apply(event);
+  }));
   complaints().Merge(table_->complaints());
   for (const Task& task : tasks_) {
     if (task.phase != Phase::kEnded || task.run_ns < 0) continue;
@@ -459,7 +443,7 @@ void MachineReader::ReadRow() {
   }
   const auto [entry, is_new] = rows_.try_emplace(std::string(name), machines_.size());
   const size_t row = entry->second;
-  // What is removed or changed without having been added has been there from the start, too.
+  // A machine that is removed or changed without having been added was there from the start, too.
   const bool from_start = is_new && (type != kAdd || clock_.is_before_trace());
   if (is_new) {
     machines_.emplace_back();
@@ -519,12 +503,7 @@ absl::StatusOr<NodeList> ReadGoogleMachines(const FormatInput& input) {
                               /*advice=*/""));
   TableReader& table = *opened;
   MachineReader machines(&table, input.time_offset_ns);
-  while (table.status().ok()) {
-    const TableReader::Result result = table.Next();
-    if (result == TableReader::Result::kEnd) break;
-    if (result == TableReader::Result::kRow) machines.ReadRow();
-  }
-  RETURN_IF_ERROR(table.status());
+  RETURN_IF_ERROR(table.ForEachRow([&] { machines.ReadRow(); }));
   Complaints complaints(input.lenient, /*advice=*/"");
   complaints.Merge(table.complaints());
   NodeList list = machines.Finish(&complaints);

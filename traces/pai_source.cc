@@ -27,26 +27,6 @@ namespace {
 
 constexpr absl::string_view kPaiName = "pai-2020";
 
-proto::Column NamedColumn(absl::string_view name, absl::string_view unit, bool optional) {
-  proto::Column column;
-  column.set_column(std::string(name));
-  column.set_unit(std::string(unit));
-  column.set_optional(optional);
-  return column;
-}
-
-absl::StatusOr<std::unique_ptr<TableReader>> OpenTable(
-    std::unique_ptr<ByteSource> bytes, bool lenient,
-    const std::vector<absl::string_view>& columns) {
-  proto::TableMapping mapping;
-  mapping.set_name(std::string(kPaiName));
-  mapping.set_no_header(true);
-  for (const absl::string_view column : columns) mapping.add_columns(std::string(column));
-  TableReader::Options options;
-  options.lenient = lenient;
-  return TableReader::Open(std::move(bytes), mapping, options);
-}
-
 // The columns of each table that are read, bound.
 struct JobColumns {
   TextField name, inst_id, user, status;
@@ -184,35 +164,24 @@ class PaiSource final : public ListedSource {
   std::vector<JobArrival> listed_;  // in order of arrival
 };
 
-// Calls `read_row` for each row. The error that ended the table, if any.
-template <typename ReadRow>
-absl::Status ForEachRow(TableReader& table, const ReadRow& read_row) {
-  while (table.status().ok()) {
-    const TableReader::Result result = table.Next();
-    if (result == TableReader::Result::kEnd) break;
-    if (result == TableReader::Result::kRow) read_row();
-  }
-  return table.status();
-}
-
 absl::Status PaiSource::ReadInput() {
   TableReader& jobs = *tables_.job;
   const JobColumns job_columns(&jobs);
-  RETURN_IF_ERROR(ForEachRow(jobs, [&] { ReadJob(jobs, job_columns); }));
+  RETURN_IF_ERROR(jobs.ForEachRow([&] { ReadJob(jobs, job_columns); }));
 
   TableReader& tasks = *tables_.task;
   const TaskColumns task_columns(&tasks);
-  RETURN_IF_ERROR(ForEachRow(tasks, [&] { ReadTask(tasks, task_columns); }));
+  RETURN_IF_ERROR(tasks.ForEachRow([&] { ReadTask(tasks, task_columns); }));
 
   if (tables_.instance != nullptr) {
     TableReader& instances = *tables_.instance;
     const InstanceColumns columns(&instances);
-    RETURN_IF_ERROR(ForEachRow(instances, [&] { ReadInstance(instances, columns); }));
+    RETURN_IF_ERROR(instances.ForEachRow([&] { ReadInstance(instances, columns); }));
   }
   if (tables_.group != nullptr) {
     TableReader& groups = *tables_.group;
     const GroupColumns columns(&groups);
-    RETURN_IF_ERROR(ForEachRow(groups, [&] { ReadGroupTag(groups, columns); }));
+    RETURN_IF_ERROR(groups.ForEachRow([&] { ReadGroupTag(groups, columns); }));
   }
   // A job that lacks tasks or instances because their rows are bad may look bad itself.
   if (!complaints().has_bad_rows()) ListJobs();
@@ -454,34 +423,35 @@ std::string PaiSource::Where(const Job& job) const {
   return absl::StrCat(job_file_, ":", job.line, ":1: job '", ShownText(job.name), "'");
 }
 
-absl::StatusOr<std::unique_ptr<TableReader>> OpenFurther(
-    const FormatInput& input, absl::string_view name,
+absl::StatusOr<std::unique_ptr<TableReader>> OpenPaiTable(
+    absl::StatusOr<std::unique_ptr<ByteSource>> bytes, bool lenient,
     const std::vector<absl::string_view>& columns) {
-  ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> bytes, OpenFormatTable(input, kPaiName, name));
-  return OpenTable(std::move(bytes), input.lenient, columns);
+  RETURN_IF_ERROR(bytes.status());
+  TableReader::Options options;
+  options.lenient = lenient;
+  return OpenHeaderlessTable(*std::move(bytes), kPaiName, /*comment=*/"", columns, options);
 }
 
 absl::StatusOr<std::unique_ptr<TraceFormatSource>> OpenPai(const FormatInput& input) {
   RETURN_IF_ERROR(RefuseGpusPerPod(input, kPaiName));
-  ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> bytes, OpenByteSource(input.path));
   Tables tables;
-  ASSIGN_OR_RETURN(tables.job,
-                   OpenTable(std::move(bytes), input.lenient,
-                             {"job_name", "inst_id", "user", "status", "start_time", "end_time"}));
+  ASSIGN_OR_RETURN(tables.job, OpenPaiTable(OpenByteSource(input.path), input.lenient,
+                                            {"job_name", "inst_id", "user", "status", "start_time",
+                                             "end_time"}));
   ASSIGN_OR_RETURN(tables.task,
-                   OpenFurther(input, "task",
-                               {"job_name", "task_name", "inst_num", "status", "start_time",
-                                "end_time", "plan_cpu", "plan_mem", "plan_gpu", "gpu_type"}));
+                   OpenPaiTable(OpenFormatTable(input, kPaiName, "task"), input.lenient,
+                                {"job_name", "task_name", "inst_num", "status", "start_time",
+                                 "end_time", "plan_cpu", "plan_mem", "plan_gpu", "gpu_type"}));
   if (input.tables.contains("instance")) {
     ASSIGN_OR_RETURN(tables.instance,
-                     OpenFurther(input, "instance",
-                                 {"job_name", "task_name", "inst_name", "worker_name", "inst_id",
-                                  "status", "start_time", "end_time", "machine"}));
+                     OpenPaiTable(OpenFormatTable(input, kPaiName, "instance"), input.lenient,
+                                  {"job_name", "task_name", "inst_name", "worker_name", "inst_id",
+                                   "status", "start_time", "end_time", "machine"}));
   }
   if (input.tables.contains("group")) {
-    ASSIGN_OR_RETURN(
-        tables.group,
-        OpenFurther(input, "group", {"inst_id", "user", "gpu_type_spec", "group", "workload"}));
+    ASSIGN_OR_RETURN(tables.group,
+                     OpenPaiTable(OpenFormatTable(input, kPaiName, "group"), input.lenient,
+                                  {"inst_id", "user", "gpu_type_spec", "group", "workload"}));
   }
   return std::make_unique<PaiSource>(std::move(tables), input);
 }

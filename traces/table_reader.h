@@ -87,6 +87,16 @@ class TableReader {
   // reader goes on behind a bad row, with a good status() and complaints().has_bad_rows(), and
   // fails at the end.
   Result Next();
+  // Calls `read_row()` for every row that Next finds. Returns status().
+  template <typename ReadRow>
+  absl::Status ForEachRow(const ReadRow& read_row) {
+    while (status_.ok()) {
+      const Result result = Next();
+      if (result == Result::kEnd) break;
+      if (result == Result::kRow) read_row();
+    }
+    return status_;
+  }
   // The error of Bind or Next that ended reading.
   const absl::Status& status() const { return status_; }
 
