@@ -32,7 +32,7 @@ class ChunkSizes {
  public:
   explicit ChunkSizes(const ByteSourceOptions& options) : options_(options) {}
 
-  // How much of `capacity` the next read may use. To be called once per read.
+  // The part of `capacity` that the next read may use. To be called once per read.
   size_t Next(size_t capacity) {
     size_t limit = options_.chunk_bytes;
     if (first_ && options_.first_chunk_bytes > 0) limit = options_.first_chunk_bytes;

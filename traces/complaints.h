@@ -24,7 +24,7 @@
 
 namespace drasim {
 
-// How often something was wrong, and the message of the first time.
+// A count of rows, and the message of the first one.
 struct RowTally {
   int64_t count = 0;
   std::string first;

@@ -53,7 +53,7 @@ enum class FetchStep {
   kDone,          // checked and renamed to its final name
 };
 
-// What a progress callback is told. The views are valid during the call only.
+// The news for a progress callback. The views are valid during the call only.
 struct FetchProgress {
   FetchStep step = FetchStep::kTransfer;
   absl::string_view file;

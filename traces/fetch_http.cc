@@ -30,7 +30,7 @@ constexpr long kMaxRedirects = 5;
 // Why a callback of ours ended a transfer.
 enum class Abort { kNone, kOpenFailed, kWriteFailed, kTooLong, kWrongRange };
 
-// What has come of a request so far.
+// A request and the state of its answer.
 struct Exchange {
   const RangeRequest* request = nullptr;
   CURLcode code = CURLE_OK;

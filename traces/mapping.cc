@@ -19,7 +19,7 @@ namespace drasim {
 namespace {
 
 constexpr size_t kMaxMappingBytes = size_t{1} << 20;
-// What the texts of pods.state are translated to.
+// The words that `values` may translate the texts of pods.state to.
 constexpr absl::string_view kStates[] = {"succeeded", "failed", "cancelled", "skip"};
 
 // Collects the first thing that is wrong with a mapping.
@@ -202,7 +202,7 @@ void ValidateState(const proto::Column& state, Validator* check) {
                  "pods.state.default", missing, expected);
 }
 
-// How rows become pods, and how these are told apart.
+// Checks the keys that split rows into pods and name these.
 void ValidateJobs(const proto::PodColumns& pods, Validator* check) {
   check->Text("pods.tenant", pods.has_tenant(), pods.tenant());
   check->Text("pods.state", pods.has_state(), pods.state());

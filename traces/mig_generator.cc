@@ -27,7 +27,7 @@ std::string ProfileNames(const MigProduct& product) {
 }  // namespace
 
 const MigProfile* MigProfileNamed(const MigProduct& product, absl::string_view name) {
-  // What this product calls so comes before what it was called by some other driver.
+  // The product's own names come before those of other drivers.
   for (const MigProfile& profile : product.profiles) {
     if (absl::EqualsIgnoreCase(profile.name, name)) return &profile;
   }

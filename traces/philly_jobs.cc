@@ -11,7 +11,7 @@ namespace drasim {
 namespace {
 
 constexpr int64_t kSecondsPerHour = 3600;
-// What the clocks showed when summer time began and ended, in seconds from 1970-01-01 00:00.
+// Local times at which summer time began and ended, in seconds from 1970-01-01 00:00.
 constexpr int64_t kSummerBegin = 1'489'284'000;  // 2017-03-12 02:00:00
 constexpr int64_t kSummerEnd = 1'509'847'200;    // 2017-11-05 02:00:00
 

@@ -88,8 +88,8 @@ class CharStream {
   absl::Status status_;
 };
 
-// What the JSON parser reads a stream through. All iterators of a stream are at the same place; a
-// default one is the end.
+// The JSON parser's view of a stream. All iterators of a stream are at the same place; a default
+// one is the end.
 class CharIterator {
  public:
   using iterator_category = std::input_iterator_tag;
@@ -158,7 +158,7 @@ class LogHandler final : public nlohmann::json_sax<nlohmann::json> {
 
  private:
   enum class Found { kNull, kText, kOther, kList, kObject };
-  // What the parser is inside of.
+  // The innermost structure that the parser is in.
   enum class Level { kFile, kJobs, kJob, kAttempts, kAttempt, kDetails, kDetail, kGpus };
   enum class Want { kAnything, kText, kList, kObject };
   struct Expected {
@@ -252,7 +252,7 @@ bool LogHandler::Scalar(absl::string_view shown, Found found, absl::string_view 
   return true;
 }
 
-// Of two keys of one name in an object, the last counts.
+// When a key comes twice in an object, the last one counts.
 void LogHandler::Enter(Level level) {
   levels_.push_back(level);
   key_.clear();

@@ -289,7 +289,7 @@ int TableReader::UsedIndex(const TextField& field) const {
   return field.index;
 }
 
-// What messages call the column; `mapped` is its name in the mapping, if it is there.
+// The column's name in messages; `mapped` is its name in the mapping, if it is there.
 absl::string_view TableReader::NameAt(int index, absl::string_view mapped) const {
   if (index >= 0) return header_[static_cast<size_t>(index)];
   return mapped.empty() ? absl::string_view("row") : mapped;

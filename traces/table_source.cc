@@ -97,7 +97,7 @@ absl::StatusOr<bool> TableSource::Next(JobArrival* out) {
   return false;
 }
 
-// What the row just read means for those behind it.
+// Raises the bound on later arrivals after a row.
 void TableSource::NoteArrival() {
   if (options_.order != ArrivalOrder::kRequire && options_.order != ArrivalOrder::kWindow) return;
   const int64_t earliest_ns = options_.order == ArrivalOrder::kRequire

@@ -51,7 +51,7 @@ class Workload {
   absl::Status CheckTuning(double ratio, int64_t gpu_milli_capacity,
                            const ShapeTable& shapes) const;
 
-  // How many pods of each shape the original workload has (before tuning).
+  // The number of pods of each shape in the original workload, before tuning.
   std::vector<int64_t> CountByShape(size_t shapes) const;
 
   const std::vector<JobArrival>& rows() const { return rows_; }

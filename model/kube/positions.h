@@ -1,5 +1,5 @@
-// Where the fields of a manifest's objects stand in its text: for messages about objects by those
-// who look at several of them at once, after ReadKubeObjects has read them.
+// Positions in a manifest's text of the fields of its objects: for messages about several objects
+// at once, after ReadKubeObjects has read them.
 #ifndef DRASIM_MODEL_KUBE_POSITIONS_H_
 #define DRASIM_MODEL_KUBE_POSITIONS_H_
 

@@ -66,7 +66,7 @@ struct KubeEntry {
   const YamlNode* value = nullptr;
 };
 
-// What an item of a list of one kind need not say.
+// Fields that an item of a list of one kind may leave out.
 struct KubeItemDefaults {
   std::string api_version;
   std::string kind;
@@ -273,7 +273,7 @@ class KubeTreeReader {
     }
   }
 
-  // Of values that nobody reads.
+  // For values that are ignored.
   void CheckDuplicates(const YamlNode& node, const KubePath& path) {
     if (node.kind == YamlNode::Kind::kMapping) {
       for (const KubeEntry& entry : Entries(node, path)) {

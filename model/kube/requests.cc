@@ -11,7 +11,7 @@
 namespace drasim {
 namespace {
 
-// What requests of the pod as a whole may replace.
+// Resources that a pod may request as a whole.
 bool IsPodLevelResource(absl::string_view resource) {
   return resource == "cpu" || resource == "memory" || absl::StartsWith(resource, "hugepages-");
 }

@@ -89,7 +89,7 @@ bool MeetsField(const kube::SelectorRequirement& requirement, const std::string&
   return requirement.operator_() == "NotIn" && requirement.values(0) != node;
 }
 
-// What the node does not meet of one term.
+// The requirements of a term that the node does not meet.
 std::vector<std::string> UnmetOfTerm(const kube::NodeSelectorTerm& term, const kube::Node& node) {
   std::vector<std::string> unmet;
   for (const kube::SelectorRequirement& requirement : term.match_expressions()) {

@@ -21,7 +21,7 @@ void CheckTemplate(const kube::PodTemplateSpec& pod, absl::string_view restart_p
   CheckKubePodSpec("spec.template.spec", pod.spec(), check);
 }
 
-// What Deployment, ReplicaSet, StatefulSet and DaemonSet have in common.
+// Checks that Deployment, ReplicaSet, StatefulSet and DaemonSet share.
 template <typename Spec>
 void CheckOwnerSpec(const Spec& spec, KubeCheck* check) {
   check->Selector("spec.selector", spec.selector());

@@ -30,7 +30,7 @@ bool IsYamlPrintable(char32_t c) {
   return (c >= 0xA0U && c <= 0xD7FFU) || (c >= 0xE000U && c <= 0xFFFDU && c != 0xFEFFU);
 }
 
-// What of a text decides how it can be written.
+// Traits of a text that decide its style.
 struct TextTraits {
   bool unprintable = false;
   bool breaks = false;   // has line breaks
@@ -252,7 +252,7 @@ class KubeYamlWriter {
 
 bool IsAsciiDigit(char32_t c) { return c >= U'0' && c <= U'9'; }
 
-// Of Unicode's letters, those that a key of Kubernetes may have.
+// The letters of Unicode that a key of Kubernetes may have.
 bool IsKeyLetter(char32_t c) {
   return (c >= U'a' && c <= U'z') || (c >= U'A' && c <= U'Z') || c >= 0xAAU;
 }

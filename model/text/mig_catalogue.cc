@@ -45,7 +45,7 @@ std::vector<std::string> SortedKeys(const Map& map) {
   return keys;
 }
 
-// What two spellings of a product's name have in common.
+// The form in which two spellings of a product's name are equal.
 std::string NormalName(absl::string_view name) {
   constexpr absl::string_view kSeparators = " _-()";
   std::string normal;
@@ -67,7 +67,7 @@ class CatalogueReader {
  public:
   explicit CatalogueReader(const proto::MigCatalogue* catalogue) : catalogue_(*catalogue) {}
 
-  // Of no use when failed().
+  // Meaningless when failed().
   std::vector<MigProduct> Read() {
     for (const std::string& key : SortedKeys(catalogue_.sources())) {
       Require(!catalogue_.sources().at(key).empty(), {"sources", key}, "", "a sentence");
@@ -88,7 +88,7 @@ class CatalogueReader {
   const std::string& problem() const { return problem_; }
 
  private:
-  // What the profiles of one product have taken.
+  // Names and numbers that the profiles of one product have taken.
   struct Taken {
     std::set<std::string> rows;
     std::set<std::string> names;  // in lower case

@@ -174,7 +174,7 @@ class Builder final : public YAML::EventHandler {
   }
 
  private:
-  // What an alias to a node stands for: its values with all aliases inside counted, and how many
+  // The weight of an alias to a node: its values with all aliases inside counted, and how many
   // levels of mappings and sequences it has.
   struct Anchored {
     const YamlNode* node = nullptr;

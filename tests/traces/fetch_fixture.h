@@ -1,4 +1,4 @@
-// What the tests of traces/fetch.h share: a folder of their own, a catalogue of one trace ("demo"),
+// Fixture of the tests of traces/fetch.h: a folder of their own, a catalogue of one trace ("demo"),
 // and file helpers.
 #ifndef DRASIM_TESTS_TRACES_FETCH_FIXTURE_H_
 #define DRASIM_TESTS_TRACES_FETCH_FIXTURE_H_

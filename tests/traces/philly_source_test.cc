@@ -32,7 +32,7 @@ constexpr int64_t kMidnightS = 1'507'014'000;
 // A time of that day as JSON.
 std::string Clock(absl::string_view hms) { return absl::StrCat("\"2017-10-03 ", hms, "\""); }
 
-// An attempt with so many GPUs on each of its nodes. Times are JSON.
+// An attempt with the given numbers of GPUs on its nodes. Times are JSON.
 std::string Attempt(absl::string_view start, absl::string_view end, const std::vector<int>& gpus) {
   Lines details;
   for (size_t node = 0; node < gpus.size(); ++node) {
@@ -116,7 +116,7 @@ TEST(PhillySourceTest, AddsTheOffset) {
             "the offset leaves between 0 and 126 years");
 }
 
-// The pods of a job of so many GPUs: "2x8+4" with a remainder of 4.
+// The pods of a job of `gpus` GPUs: "2x8+4" with a remainder of 4.
 std::string Pods(int gpus, std::optional<int32_t> gpus_per_pod) {
   FormatRig rig(
       kName,

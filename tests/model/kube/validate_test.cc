@@ -1,4 +1,6 @@
 // ValidateKubeObject, by itself and as ReadKubeObjects reports it.
+#include "model/kube/validate.h"
+
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,7 +10,6 @@
 #include "absl/strings/str_split.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "model/kube/validate.h"
 #include "tests/model/kube/manifests.h"
 
 namespace drasim {
@@ -29,7 +30,7 @@ std::vector<std::string> ProblemsOf(const std::string& text) {
   return problems;
 }
 
-// Of a pod with the name p, a container a and what `spec` adds.
+// The problems of a pod named p with a container a and the fields in `spec`.
 std::vector<std::string> PodProblems(absl::string_view spec) {
   return ProblemsOf(
       absl::StrCat("pod { metadata { name: 'p' } spec { containers { name: 'a' } ", spec, " } }"));
