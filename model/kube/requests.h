@@ -36,8 +36,8 @@ KubeQuantities QuantitiesOfPod(const proto::kube::PodSpec& spec);
 
 // --- Nodes ---
 
-// The terms in the form that pod shapes have. InvalidArgument for an operator, a number of values
-// or a field that Kubernetes does not know.
+// The terms in the form that pod shapes have. InvalidArgument for an operator or a field that
+// Kubernetes does not know.
 absl::StatusOr<std::vector<NodeTerm>> NodeTermsOf(const proto::kube::NodeSelector& selector);
 
 }  // namespace drasim

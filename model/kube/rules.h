@@ -31,6 +31,9 @@ using KubeAmounts = std::map<std::string, int64_t>;
 // huge pages and the like.
 bool IsCountedResource(absl::string_view resource);
 
+// Whether device plugins, and not Kubernetes itself, hand out the resource.
+bool IsExtendedResource(absl::string_view resource);
+
 // The counted part of a pod's requests (requests.h).
 KubeAmounts RequestOfPod(const proto::kube::PodSpec& spec);
 

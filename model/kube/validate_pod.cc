@@ -7,6 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_join.h"
 #include "model/kube/reader.h"
+#include "model/kube/rules.h"
 #include "model/quantity.h"
 #include "model/text/did_you_mean.h"
 #include "model/text/proto_scalar.h"
@@ -19,11 +20,6 @@ namespace kube = ::drasim::proto::kube;
 bool HasWholeAmounts(absl::string_view resource) {
   return resource != "cpu" && resource != "memory" && resource != "ephemeral-storage" &&
          resource != "storage";
-}
-
-// One that no node has by itself: a device plugin's, say. They cannot be overcommitted.
-bool IsExtendedResource(absl::string_view resource) {
-  return absl::StrContains(resource, "/") && !absl::StrContains(resource, "kubernetes.io/");
 }
 
 bool IsKnownResource(absl::string_view resource) {
