@@ -19,7 +19,7 @@
 #include "absl/strings/str_split.h"
 #include "model/hash.h"
 #include "model/number_text.h"
-#include "model/text/yaml_proto.h"
+#include "model/text/yaml_writer.h"
 #include "sim/app/commands.h"
 #include "sim/app/format_flag.h"
 #include "sim/compare/cell.h"

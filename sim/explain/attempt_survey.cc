@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/types/span.h"
+#include "model/pod_constraints.h"
 #include "sim/explain/attempt.h"
 #include "sim/record/pod_log.h"
 
@@ -16,28 +17,8 @@ namespace {
 
 constexpr size_t kFoundShown = 3;
 
-bool ToleratesNodeTaint(const PodShape& shape, const Taint& taint) {
-  if (taint.effect == "PreferNoSchedule") return true;
-  return std::any_of(shape.tolerations.begin(), shape.tolerations.end(),
-                     [&taint](const Toleration& t) {
-                       const bool effect = t.effect.empty() || t.effect == taint.effect;
-                       const bool key = t.exists && t.key.empty() ? true : t.key == taint.key;
-                       return effect && key && (t.exists || t.value == taint.value);
-                     });
-}
-
 std::string NodeTaintText(const Taint& taint) {
   return absl::StrCat(taint.key, taint.value.empty() ? "" : "=", taint.value, ":", taint.effect);
-}
-
-// The first label that the pod selects by and the node does not have so; null if there is none.
-const std::pair<std::string, std::string>* UnmetLabel(const PodShape& shape, const NodeSpec& node) {
-  for (const auto& wanted : shape.node_selector) {
-    if (std::find(node.labels.begin(), node.labels.end(), wanted) == node.labels.end()) {
-      return &wanted;
-    }
-  }
-  return nullptr;
 }
 
 std::string LabelValue(const NodeSpec& node, const std::string& key) {
@@ -135,11 +116,13 @@ std::string Explainer::ObjectOf(size_t filter, ReasonIndex local, const PodShape
   if (plugin == "NodeUnschedulable") return "node";
   if (plugin == "TaintToleration") {
     for (const Taint& taint : spec.taints) {
-      if (!ToleratesNodeTaint(shape, taint)) return absl::StrCat("taint ", NodeTaintText(taint));
+      if (taint.effect != "PreferNoSchedule" && !Tolerates(shape.tolerations, taint))
+        return absl::StrCat("taint ", NodeTaintText(taint));
     }
   }
   if (plugin == "NodeAffinity") {
-    if (const auto* label = UnmetLabel(shape, spec)) return absl::StrCat("label ", label->first);
+    if (const auto* label = UnmetLabel(shape.node_selector, spec))
+      return absl::StrCat("label ", label->first);
   }
   if (plugin == "GpuShareFit") return local == 1 ? "GPU" : "GPU model";
   if (plugin == "MigFit")
@@ -158,8 +141,8 @@ void Explainer::AddState(const PodShape& shape, NodeId node, Group* group) const
     state = "cordoned";
   } else if (plugin == "TaintToleration") {
     state = "not tolerated by the pod";
-  } else if (plugin == "NodeAffinity" && UnmetLabel(shape, spec) != nullptr) {
-    const auto& label = *UnmetLabel(shape, spec);
+  } else if (plugin == "NodeAffinity" && UnmetLabel(shape.node_selector, spec) != nullptr) {
+    const auto& label = *UnmetLabel(shape.node_selector, spec);
     state = absl::StrCat("the pod wants ", label.second);
     found = LabelValue(spec, label.first);
   } else if (plugin == "NodeAffinity") {

@@ -236,14 +236,11 @@ absl::Status Simulation::ReadWorkload() {
   return absl::OkStatus();
 }
 
-// A run of nothing would look like a success. The warnings tell what became of the rows.
 absl::Status Simulation::NoPods(size_t jobs_read) const {
-  std::string text = "the workload has no pods";
-  if (jobs_read > 0) {
-    absl::StrAppend(&text, ": the keys under workload leave none of ", jobs_read, " job(s)");
-  }
-  for (const std::string& line : warnings_) absl::StrAppend(&text, "\n", line);
-  return absl::InvalidArgumentError(text);
+  return NoPodsError(jobs_read == 0 ? std::string()
+                                    : absl::StrCat(": the keys under workload leave none of ",
+                                                   jobs_read, " job(s)"),
+                     warnings_);
 }
 
 // In a table of jobs that have ended, a row without an end is mostly a gap.

@@ -23,6 +23,7 @@
 #include "model/random.h"
 #include "model/state_io.h"
 #include "model/text/yaml_proto.h"
+#include "model/text/yaml_writer.h"
 #include "sim/run/input_files.h"
 #include "sim/scenario/resolve.h"
 

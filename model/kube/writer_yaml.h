@@ -1,7 +1,6 @@
-// A value of JSON between kube_writer.cc, which makes it, and the printers of kube_writer_yaml.cc
-// and kube_writer_json.cc.
-#ifndef DRASIM_MODEL_KUBE_WRITER_VALUE_H_
-#define DRASIM_MODEL_KUBE_WRITER_VALUE_H_
+// YAML as goyaml.v2 prints it for kubectl, from a value without a schema.
+#ifndef DRASIM_MODEL_KUBE_WRITER_YAML_H_
+#define DRASIM_MODEL_KUBE_WRITER_YAML_H_
 
 #include <cstdint>
 #include <string>
@@ -29,7 +28,6 @@ struct KubeMember {
 
 // With a line break at the end. Keys of one map differ.
 std::string KubeYamlText(const KubeValue& value);
-std::string KubeJsonText(const KubeValue& value);
 
 // Whether kubectl's YAML has the key `left` before `right`. Not transitive where digits and letters
 // follow the same digits.
@@ -37,4 +35,4 @@ bool KubeKeyLess(absl::string_view left, absl::string_view right);
 
 }  // namespace drasim
 
-#endif  // DRASIM_MODEL_KUBE_WRITER_VALUE_H_
+#endif  // DRASIM_MODEL_KUBE_WRITER_YAML_H_

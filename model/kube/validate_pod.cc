@@ -1,11 +1,13 @@
-// ValidateKubePod, and the specification of pods that templates share.
+#include "model/kube/validate_pod.h"
+
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_join.h"
 #include "model/kube/reader.h"
-#include "model/kube/reader_validate.h"
+#include "model/kube/rules.h"
 #include "model/quantity.h"
 #include "model/text/did_you_mean.h"
 #include "model/text/proto_scalar.h"
@@ -18,11 +20,6 @@ namespace kube = ::drasim::proto::kube;
 bool HasWholeAmounts(absl::string_view resource) {
   return resource != "cpu" && resource != "memory" && resource != "ephemeral-storage" &&
          resource != "storage";
-}
-
-// One that no node has by itself: a device plugin's, say. They cannot be overcommitted.
-bool IsExtendedResource(absl::string_view resource) {
-  return absl::StrContains(resource, "/") && !absl::StrContains(resource, "kubernetes.io/");
 }
 
 bool IsKnownResource(absl::string_view resource) {

@@ -1,4 +1,6 @@
 // ValidateKubeObject, by itself and as ReadKubeObjects reports it.
+#include "model/kube/validate.h"
+
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,11 +10,10 @@
 #include "absl/strings/str_split.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "model/kube/reader.h"
 #include "tests/model/kube/manifests.h"
 
 namespace drasim {
-namespace kube_reader_validate_test {
+namespace kube_validate_test {
 
 using kube_manifests::ErrorsOf;
 using kube_manifests::ObjectOf;
@@ -29,7 +30,7 @@ std::vector<std::string> ProblemsOf(const std::string& text) {
   return problems;
 }
 
-// Of a pod with the name p, a container a and what `spec` adds.
+// The problems of a pod named p with a container a and the fields in `spec`.
 std::vector<std::string> PodProblems(absl::string_view spec) {
   return ProblemsOf(
       absl::StrCat("pod { metadata { name: 'p' } spec { containers { name: 'a' } ", spec, " } }"));
@@ -480,5 +481,5 @@ TEST(ValidateKubeObjectTest, Parameters) {
                           "Never"));
 }
 
-}  // namespace kube_reader_validate_test
+}  // namespace kube_validate_test
 }  // namespace drasim

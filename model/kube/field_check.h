@@ -1,6 +1,6 @@
-// What the checks of kube_reader_validate*.cc share.
-#ifndef DRASIM_MODEL_KUBE_READER_VALIDATE_H_
-#define DRASIM_MODEL_KUBE_READER_VALIDATE_H_
+// Checks of single fields that the validation of all kinds shares (validate.cc, validate_pod.cc).
+#ifndef DRASIM_MODEL_KUBE_FIELD_CHECK_H_
+#define DRASIM_MODEL_KUBE_FIELD_CHECK_H_
 
 #include <cstddef>
 #include <set>
@@ -9,7 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "model/kube/reader.h"
+#include "model/kube/validate.h"
 #include "model/proto/kube.pb.h"
 
 namespace drasim {
@@ -22,7 +22,7 @@ inline std::string KubeItem(absl::string_view path, absl::string_view field, int
   return absl::StrCat(KubeField(path, field), "[", index, "]");
 }
 
-// Texts and amounts that mean the same wherever they stand. Each notes what is wrong.
+// Collects the problems of one object. Every check but Fail adds one only when the value is wrong.
 class KubeCheck {
  public:
   explicit KubeCheck(std::vector<KubeProblem>* problems) : problems_(problems) {}
@@ -31,25 +31,24 @@ class KubeCheck {
     problems_->push_back({std::move(path), std::string(what)});
   }
 
-  // Not empty.
+  // The value must not be empty.
   void Required(const std::string& path, const std::string& value);
-  // Lower-case letters, digits, '-' and, in a subdomain, '.'; letters or digits at the ends of the
-  // parts (RFC 1123).
+  // The value must be a name as of RFC 1123: lower-case letters, digits, '-' and, in a subdomain,
+  // '.', with letters or digits at the ends of its parts.
   void Subdomain(const std::string& path, const std::string& value);
   void DnsLabel(const std::string& path, const std::string& value);
-  // One of the words of `choices`, which have blanks between them; empty will do, too, if
-  // `optional` says so.
+  // The value must be one of the words of `choices`, which blanks separate. It may be empty when
+  // `optional`.
   void OneOf(const std::string& path, const std::string& value, absl::string_view choices,
              bool optional);
-  // Notes a second use of `value`; empty ones do not count.
+  // The value must not be in `seen`, which it joins. Empty values are not compared.
   void Unique(const std::string& path, const std::string& value, std::set<std::string>* seen);
   void AtLeast(const std::string& path, int64_t value, int64_t least);
-  // Amounts of none below zero.
+  // Every amount must be a quantity that is not negative.
   void Amounts(const std::string& path,
                const google::protobuf::Map<std::string, std::string>& amounts);
 
-  // `named`: without a name it is no object. Cluster-scoped objects have no namespace, but nobody
-  // here minds one.
+  // With `named`, a name is required. A namespace is accepted on cluster-scoped objects, too.
   void Metadata(const proto::kube::ObjectMeta& meta, bool named);
   void Selector(const std::string& path, const proto::kube::LabelSelector& selector);
   void Nodes(const std::string& path, const proto::kube::NodeSelector& selector);
@@ -62,9 +61,6 @@ class KubeCheck {
   std::vector<KubeProblem>* problems_;
 };
 
-// The specification of a pod or, below `path`, of a pod template.
-void CheckKubePodSpec(const std::string& path, const proto::kube::PodSpec& spec, KubeCheck* check);
-
 }  // namespace drasim
 
-#endif  // DRASIM_MODEL_KUBE_READER_VALIDATE_H_
+#endif  // DRASIM_MODEL_KUBE_FIELD_CHECK_H_
