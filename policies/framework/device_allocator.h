@@ -27,6 +27,8 @@ class DeviceAllocator {
  public:
   virtual ~DeviceAllocator() = default;
   virtual absl::string_view name() const = 0;
+  // True when Propose draws random numbers of the run.
+  virtual bool draws() const { return false; }
   // Candidates for a shape that wants at least one device on a node that passed Filter; at least
   // one, best first. Not const: randomised choosers draw.
   virtual void Propose(const PodShape& shape, const ClusterState& cluster, NodeId node,

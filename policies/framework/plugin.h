@@ -28,6 +28,7 @@
 #include "model/run_streams.h"
 #include "model/state_io.h"
 #include "model/time.h"
+#include "policies/framework/reason.h"
 
 namespace drasim {
 
@@ -47,10 +48,6 @@ enum ExtensionPoint : uint32_t {
   kPreEnqueue = 1u << 11,
   kNodeRestriction = 1u << 12,  // ours: Filter for one pod rather than a shape
 };
-
-// Why a node was rejected: an index into the profile's list of reasons; 0 means it fits.
-using ReasonIndex = uint8_t;
-inline constexpr ReasonIndex kFits = 0;
 
 inline constexpr int64_t kMaxNodeScore = 100;
 
@@ -155,6 +152,11 @@ struct QueuedPod {
   uint64_t sequence = 0;  // unique; later means entered later
 };
 
+enum class QueueOrder : uint8_t {
+  kByLess,      // only Less knows
+  kByPriority,  // by priority, highest first, then by queued_at, then by sequence
+};
+
 class DeviceAllocator;
 
 class Plugin {
@@ -167,10 +169,12 @@ class Plugin {
 
   // QueueSort: true when a goes before b. A strict weak order.
   virtual bool Less(const QueuedPod& a, const QueuedPod& b) const;
+  // Which order that is. A queue keeps pods in a known one by key, without calls of Less.
+  virtual QueueOrder queue_order() const { return QueueOrder::kByLess; }
 
-  // The reasons its Filter may give, fixed texts such as "Insufficient cpu". Verdict r of Filter is
-  // 1 + index here.
-  virtual std::vector<absl::string_view> reasons() const { return {}; }
+  // The reasons that its Filter and its later points may give. Verdict r of Filter is 1 + index
+  // here.
+  virtual std::vector<Reason> reasons() const { return {}; }
 
   // Filter, for many nodes: verdicts[i] is for nodes[i]. Must depend on nothing but the shape and
   // the node's row, specification and devices, so that verdicts can be cached per shape and node
@@ -198,6 +202,8 @@ class Plugin {
 
   // True when Score depends on nothing but what Filter may read.
   virtual bool score_is_cacheable() const { return true; }
+  // True when Score draws random numbers of the run.
+  virtual bool score_draws() const { return false; }
   virtual Normalize normalize(const ClusterState&) const { return Normalize::kNone; }
   // Score, for many feasible nodes. Not const: randomised policies draw.
   virtual void Score(const PodContext& pod, const ClusterState& cluster,

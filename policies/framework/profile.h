@@ -26,7 +26,12 @@ class Profile {
  public:
   struct FilterEntry {
     Plugin* plugin;
-    ReasonIndex reason_base;  // verdict r of the plugin is reason reason_base + r of the profile
+    ReasonIndex reason_base;   // verdict r of the plugin is reason reason_base + r of the profile
+    ReasonIndex reason_count;  // of the plugin
+
+    bool gives(ReasonIndex reason) const {
+      return reason > reason_base && reason - reason_base <= reason_count;
+    }
   };
   struct ScoreEntry {
     Plugin* plugin;
@@ -48,8 +53,11 @@ class Profile {
   ReasonIndex ReasonOf(const Plugin* plugin, ReasonIndex local) const;
   // The filters that a summary's reasons belong to: bit i stands for filters()[i].
   uint64_t RejectorsOf(const VerdictSummaryTable::Row& row) const;
-  // Texts of reason indices 1, 2, ... over all plugins.
+  // Texts of reason indices 1, 2, ... over all plugins, and their kinds.
   const std::vector<std::string>& reasons() const { return reasons_; }
+  const std::vector<ReasonKind>& reason_kinds() const { return reason_kinds_; }
+  // Whether choosing a node, or devices of it, draws random numbers of the run.
+  bool draws() const;
 
   void Save(StateWriter& out) const;
   absl::Status Load(StateReader& in);
@@ -64,6 +72,7 @@ class Profile {
   std::unique_ptr<DeviceAllocator> own_allocator_;  // null: a plugin is the allocator
   DeviceAllocator* allocator_ = nullptr;
   std::vector<std::string> reasons_;
+  std::vector<ReasonKind> reason_kinds_;  // beside reasons_
 };
 
 }  // namespace drasim

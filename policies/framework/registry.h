@@ -35,6 +35,8 @@ struct PolicyContext {
   ResourceScoreOptions resource_scores;
 };
 
+// Factories keep the pointers of a context and follow them only in calls of what they made: a
+// profile with an empty context answers questions about its plugins.
 using PluginFactory = std::function<std::unique_ptr<Plugin>(const PolicyContext&)>;
 using AllocatorFactory = std::function<std::unique_ptr<DeviceAllocator>(const PolicyContext&)>;
 

@@ -14,7 +14,7 @@ class GpuShareFit : public Plugin {
  public:
   absl::string_view name() const override { return "GpuShareFit"; }
   uint32_t points() const override { return kFilter; }
-  std::vector<absl::string_view> reasons() const override;
+  std::vector<Reason> reasons() const override;
   // Devices can only be freed where there are enough of the right model.
   bool IsResolvable(const PodContext& pod, const ClusterState& cluster, NodeId node,
                     ReasonIndex local) const override;

@@ -15,7 +15,7 @@ class GroupLimit : public Plugin {
  public:
   absl::string_view name() const override { return "GroupLimit"; }
   uint32_t points() const override { return kFilter; }
-  std::vector<absl::string_view> reasons() const override;
+  std::vector<Reason> reasons() const override;
   void Filter(const PodContext& pod, const ClusterState& cluster, absl::Span<const NodeId> nodes,
               absl::Span<ReasonIndex> verdicts) const override;
 };

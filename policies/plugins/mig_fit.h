@@ -12,7 +12,7 @@ class MigFit : public Plugin {
  public:
   absl::string_view name() const override { return "MigFit"; }
   uint32_t points() const override { return kFilter; }
-  std::vector<absl::string_view> reasons() const override;
+  std::vector<Reason> reasons() const override;
   // O(GPUs) for one instance; for several, a search that is exponential in their number at worst.
   void Filter(const PodContext& pod, const ClusterState& cluster, absl::Span<const NodeId> nodes,
               absl::Span<ReasonIndex> verdicts) const override;

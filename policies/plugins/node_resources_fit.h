@@ -16,7 +16,7 @@ class NodeResourcesFit : public Plugin {
   explicit NodeResourcesFit(const std::vector<std::string>& extended_resources);
   absl::string_view name() const override { return "NodeResourcesFit"; }
   uint32_t points() const override { return kFilter; }
-  std::vector<absl::string_view> reasons() const override;
+  std::vector<Reason> reasons() const override;
   bool IsResolvable(const PodContext& pod, const ClusterState& cluster, NodeId node,
                     ReasonIndex local) const override;
   bool MayHelp(ClusterEvent event, NodeId node, const PodShape& shape,

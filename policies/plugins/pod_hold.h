@@ -14,7 +14,7 @@ class PodHoldFilter : public Plugin {
  public:
   absl::string_view name() const override { return "PodHold"; }
   uint32_t points() const override { return kFilter; }
-  std::vector<absl::string_view> reasons() const override;
+  std::vector<Reason> reasons() const override;
   // Nothing that happens to nodes or pods helps.
   bool IsResolvable(const PodContext&, const ClusterState&, NodeId, ReasonIndex) const override {
     return false;

@@ -16,6 +16,7 @@ class PrioritySort : public Plugin {
     if (a.queued_at != b.queued_at) return a.queued_at < b.queued_at;
     return a.sequence < b.sequence;
   }
+  QueueOrder queue_order() const override { return QueueOrder::kByPriority; }
 };
 
 }  // namespace drasim

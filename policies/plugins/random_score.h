@@ -13,6 +13,7 @@ class RandomScore : public Plugin {
   absl::string_view name() const override { return "Random"; }
   uint32_t points() const override { return kScore; }
   bool score_is_cacheable() const override { return false; }
+  bool score_draws() const override { return true; }
   void Score(const PodContext& pod, const ClusterState& cluster, absl::Span<const NodeId> nodes,
              absl::Span<int64_t> scores) override;
 

@@ -19,8 +19,8 @@ bool Tolerated(const PodShape& shape, const Taint& taint) {
 
 }  // namespace
 
-std::vector<absl::string_view> TaintToleration::reasons() const {
-  return {"node(s) had untolerated taint(s)"};
+std::vector<Reason> TaintToleration::reasons() const {
+  return {{ReasonKind::kUntoleratedTaint, "node(s) had untolerated taint(s)"}};
 }
 
 void TaintToleration::Filter(const PodContext& pod, const ClusterState& cluster,

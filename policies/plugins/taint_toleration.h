@@ -11,7 +11,7 @@ class TaintToleration : public Plugin {
  public:
   absl::string_view name() const override { return "TaintToleration"; }
   uint32_t points() const override { return kFilter; }
-  std::vector<absl::string_view> reasons() const override;
+  std::vector<Reason> reasons() const override;
   // A matter of the node alone: no pod that leaves changes it.
   bool IsResolvable(const PodContext&, const ClusterState&, NodeId, ReasonIndex) const override {
     return false;

@@ -14,7 +14,6 @@
 #include "model/job_table.h"
 #include "model/number_text.h"
 #include "model/record.h"
-#include "sim/compare/start_figures.h"
 #include "sim/run/simulation.h"
 
 namespace drasim {
@@ -38,8 +37,8 @@ bool IsTurnedAway(EvictionCause cause) { return cause == EvictionCause::kTurnedA
 // Whether the attempt said that there was no room.
 bool SaysNoRoom(const VerdictSummaryTable& summaries, SummaryId why) {
   const auto& rejected = summaries.row(why).rejected;
-  return std::any_of(rejected.begin(), rejected.end(), [&](const auto& r) {
-    return !IsNoVerdict(summaries.reasons()[r.first - size_t{1}]);
+  return std::any_of(rejected.begin(), rejected.end(), [&](const auto& reason_and_nodes) {
+    return IsVerdict(summaries.kind(reason_and_nodes.first));
   });
 }
 

@@ -11,10 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "absl/strings/substitute.h"
 #include "absl/types/span.h"
-#include "model/check.h"
 
 namespace drasim {
 namespace {
@@ -22,6 +21,60 @@ namespace {
 using PluginStatus = DynamicResources::Status;
 using PluginCode = DynamicResources::Code;
 using PluginReason = DynamicResources::Reason;
+
+// Upstream's texts: of failed attempts, which are counted by reason and so name no object, and of
+// conditions, where $0 is the object (empty: the same text).
+struct ClaimReasonRow {
+  PluginReason reason;
+  ReasonKind kind;
+  absl::string_view counted;
+  absl::string_view told;
+};
+
+constexpr ClaimReasonRow kClaimReasons[] = {
+    {PluginReason::kClaimMissing, ReasonKind::kNegotiationStep, "resourceclaim not found",
+     "resourceclaim \"$0\" not found"},
+    {PluginReason::kClaimBeingDeleted, ReasonKind::kClaim, "resourceclaim is being deleted",
+     "resourceclaim \"$0\" is being deleted"},
+    {PluginReason::kClaimOfAnotherPod, ReasonKind::kNegotiationStep,
+     "resourceclaim was not created for the pod",
+     "ResourceClaim $0 was not created for pod (pod is not owner)"},
+    {PluginReason::kUnallocatedImmediate, ReasonKind::kWaitsForDriver,
+     "unallocated immediate resourceclaim", ""},
+    {PluginReason::kMustBeReallocated, ReasonKind::kNegotiationStep,
+     "resourceclaim must be reallocated", ""},
+    {PluginReason::kClaimInUse, ReasonKind::kClaim, "resourceclaim in use", ""},
+    {PluginReason::kClassMissing, ReasonKind::kClaim, "resource class not found",
+     "resource class $0 does not exist"},
+    {PluginReason::kClassExcludesNode, ReasonKind::kClaim, "excluded by resource class node filter",
+     ""},
+    {PluginReason::kNodeUnsuitable, ReasonKind::kClaim,
+     "resourceclaim cannot be allocated for the node (unsuitable)", ""},
+    {PluginReason::kNotAvailableOnNode, ReasonKind::kClaim,
+     "resourceclaim not available on the node", ""},
+    {PluginReason::kDeallocating, ReasonKind::kNegotiationStep,
+     "deallocation of ResourceClaim completed", ""},
+    {PluginReason::kStillNotSchedulable, ReasonKind::kClaim, "still not schedulable", ""},
+    {PluginReason::kWaitsForAllocation, ReasonKind::kWaitsForDriver,
+     "waiting for resource driver to allocate resource", ""},
+    {PluginReason::kWaitsForInformation, ReasonKind::kWaitsForDriver,
+     "waiting for resource driver to provide information", ""},
+    {PluginReason::kConflict, ReasonKind::kStaleObject, "the object has been modified",
+     "the object \"$0\" has been modified or exists already"},
+    {PluginReason::kInvalid, ReasonKind::kClaim, "the write was refused as invalid",
+     "the change of \"$0\" is not valid"},
+    {PluginReason::kCallFailed, ReasonKind::kStaleObject, "a call to the API server failed",
+     "could not use the object \"$0\""},
+};
+
+// A reason is its row, counted from 1 on.
+constexpr bool RowsAreInOrder() {
+  for (size_t i = 0; i < std::size(kClaimReasons); ++i) {
+    if (static_cast<size_t>(kClaimReasons[i].reason) != i + 1) return false;
+  }
+  return std::size(kClaimReasons) == static_cast<size_t>(PluginReason::kCallFailed);
+}
+static_assert(RowsAreInOrder());
 
 PluginStatus RejectedPod(PluginReason reason, Name object) {
   return {PluginCode::kUnresolvable, reason, object};
@@ -315,48 +368,20 @@ DynamicResources::Hint DynamicResources::ImmediateHint() const {
   return behaviour_.release == DraRelease::k28 ? Hint::kQueueImmediately : Hint::kQueue;
 }
 
+std::vector<drasim::Reason> DynamicResources::Reasons() {
+  std::vector<drasim::Reason> reasons;
+  for (const ClaimReasonRow& row : kClaimReasons) reasons.push_back({row.kind, row.counted});
+  return reasons;
+}
+
 std::string StatusText(const DynamicResources::Status& status) {
+  if (status.reason == PluginReason::kNone) return "";
   const absl::string_view object = status.object.text();
-  switch (status.reason) {
-    case PluginReason::kNone:
-      return "";
-    case PluginReason::kClaimMissing:
-      return object.empty() ? std::string("ResourceClaim not created yet")
-                            : absl::StrCat("resourceclaim \"", object, "\" not found");
-    case PluginReason::kClaimBeingDeleted:
-      return absl::StrCat("resourceclaim \"", object, "\" is being deleted");
-    case PluginReason::kClaimOfAnotherPod:
-      return absl::StrCat("ResourceClaim ", object, " was not created for pod (pod is not owner)");
-    case PluginReason::kUnallocatedImmediate:
-      return "unallocated immediate resourceclaim";
-    case PluginReason::kMustBeReallocated:
-      return "resourceclaim must be reallocated";
-    case PluginReason::kClaimInUse:
-      return "resourceclaim in use";
-    case PluginReason::kClassMissing:
-      return absl::StrCat("resource class ", object, " does not exist");
-    case PluginReason::kClassExcludesNode:
-      return "excluded by resource class node filter";
-    case PluginReason::kNodeUnsuitable:
-      return "resourceclaim cannot be allocated for the node (unsuitable)";
-    case PluginReason::kNotAvailableOnNode:
-      return "resourceclaim not available on the node";
-    case PluginReason::kDeallocating:
-      return "deallocation of ResourceClaim completed";
-    case PluginReason::kStillNotSchedulable:
-      return "still not schedulable";
-    case PluginReason::kWaitsForAllocation:
-      return "waiting for resource driver to allocate resource";
-    case PluginReason::kWaitsForInformation:
-      return "waiting for resource driver to provide information";
-    case PluginReason::kConflict:
-      return absl::StrCat("the object \"", object, "\" has been modified or exists already");
-    case PluginReason::kInvalid:
-      return absl::StrCat("the change of \"", object, "\" is not valid");
-    case PluginReason::kCallFailed:
-      return absl::StrCat("could not use the object \"", object, "\"");
+  if (status.reason == PluginReason::kClaimMissing && object.empty()) {
+    return "ResourceClaim not created yet";
   }
-  DRASIM_UNREACHABLE("unknown reason");
+  const ClaimReasonRow& row = kClaimReasons[static_cast<size_t>(status.reason) - 1];
+  return row.told.empty() ? std::string(row.counted) : absl::Substitute(row.told, object);
 }
 
 }  // namespace drasim

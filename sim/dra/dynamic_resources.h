@@ -20,6 +20,7 @@
 #include "model/ids.h"
 #include "model/kube/objects.h"
 #include "model/random.h"
+#include "policies/framework/reason.h"
 #include "sim/dra/api_network.h"
 #include "sim/dra/dra_release.h"
 
@@ -131,6 +132,9 @@ class DynamicResources {
   Status PostBind(Cycle* cycle);
   // Goes on with cycle->step.
   Status Resume(Cycle* cycle, const ApiReply& reply);
+
+  // What a plugin says of its reasons: in the order of Reason, from kClaimMissing on.
+  static std::vector<drasim::Reason> Reasons();
 
   // Queueing hints (isSchedulableAfterClaimChange, isSchedulableAfterPodSchedulingContextChange).
   // Objects of a wrong kind are the caller's mistake; `before` null: added, `after` null: deleted.

@@ -32,9 +32,6 @@ namespace drasim {
 
 struct StartReportOptions {
   const VerdictSummaryTable* summaries = nullptr;  // outlives the report
-  // Reasons (1-based indices of `summaries`) that mean that a driver has been asked for something:
-  // the first attempt that fails for one of them begins the pod's negotiation.
-  std::vector<uint8_t> negotiation_reasons;
   // A pod that is bound works only when a kPodStarted says so.
   bool starts_later = false;
 };
