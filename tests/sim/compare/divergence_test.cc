@@ -23,7 +23,6 @@
 #include "model/record.h"
 #include "model/text/json_writer.h"
 #include "model/text/yaml_proto.h"
-#include "sim/compare/start_figures.h"
 #include "sim/run/simulation.h"
 #include "sim/scenario/resolve.h"
 
