@@ -17,7 +17,7 @@ class DotProduct : public Plugin {
  public:
   enum class Dimensions : uint8_t {
     kMerge,   // one candidate: (idle CPU, all idle GPU)
-    kShare,   // a candidate per usable partly used device (idle CPU, its idle), one for all
+    kShare,   // one candidate per partly used device (idle CPU, its idle GPU), and one for all
               // untouched devices
     kDivide,  // as kShare, with the node's CPU divided in proportion to the device's idle GPU
     kExtend,  // one dimension per device

@@ -1,7 +1,7 @@
-// GroupLimit: at most so many pods of one application on a node.
+// GroupLimit (Filter): a maximum number of pods of one application per node.
 //
-// Traces state such limits per application (Alibaba's max_instance_per_node); in Kubernetes they
-// would be a topology spread or an anti-affinity with a count.
+// Traces state such limits per application (Alibaba's max_instance_per_node). Kubernetes would
+// express them as a topology spread, or as an anti-affinity with a count.
 #ifndef DRASIM_POLICIES_PLUGINS_GROUP_LIMIT_H_
 #define DRASIM_POLICIES_PLUGINS_GROUP_LIMIT_H_
 

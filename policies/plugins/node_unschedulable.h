@@ -12,7 +12,7 @@ class NodeUnschedulable : public Plugin {
   absl::string_view name() const override { return "NodeUnschedulable"; }
   uint32_t points() const override { return kFilter; }
   std::vector<Reason> reasons() const override;
-  // A matter of the node alone: no pod that leaves changes it.
+  // Independent of other pods.
   bool IsResolvable(const PodContext&, const ClusterState&, NodeId, ReasonIndex) const override {
     return false;
   }

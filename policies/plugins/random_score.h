@@ -1,4 +1,4 @@
-// Random (Score): one feasible node, drawn uniformly, gets 100 and every other 0. A baseline.
+// Random (Score): a baseline. One feasible node, drawn uniformly, scores 100, all others 0.
 #ifndef DRASIM_POLICIES_PLUGINS_RANDOM_SCORE_H_
 #define DRASIM_POLICIES_PLUGINS_RANDOM_SCORE_H_
 

@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "absl/strings/ascii.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/optional.h"
@@ -248,7 +247,7 @@ std::string Versus(const std::vector<Row>& rows, size_t r, size_t m) {
 std::string Legend(const Comparison& c) {
   std::string text;
   if (std::any_of(c.metrics.begin(), c.metrics.end(),
-                  [](const CellMetric& m) { return absl::StrContains(m.title, "@"); })) {
+                  [](const CellMetric& m) { return m.at_load; })) {
     text += "@N: GPU milli allocated, % of all GPUs, while requests add up to N % of them. ";
   }
   if (AnyOf(ReplayMetrics(), c.metrics)) {
