@@ -17,7 +17,6 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "absl/types/optional.h"
 #include "absl/types/span.h"
 #include "model/check.h"
 #include "model/number_text.h"
@@ -73,7 +72,7 @@ struct Row {
 struct WorldPair {
   std::string first;
   std::string other;
-  absl::StatusOr<absl::optional<Divergence>> divergence = absl::optional<Divergence>();
+  absl::StatusOr<std::optional<Divergence>> divergence = std::optional<Divergence>();
 };
 
 bool AnyOf(absl::Span<const CellMetric> family, const std::vector<CellMetric>& metrics) {

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,7 +16,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
-#include "absl/types/optional.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "model/cluster_state.h"
@@ -206,11 +206,11 @@ TEST(ReasonTextsTest, LargerScenarios) {
 
 // --- Where worlds part ---
 
-absl::optional<Divergence> DivergenceOf(const proto::Scenario& a, const proto::Scenario& b,
-                                        std::vector<std::string>* whys) {
-  absl::StatusOr<absl::optional<Divergence>> found = FindDivergence(a, b);
+std::optional<Divergence> DivergenceOf(const proto::Scenario& a, const proto::Scenario& b,
+                                       std::vector<std::string>* whys) {
+  absl::StatusOr<std::optional<Divergence>> found = FindDivergence(a, b);
   EXPECT_TRUE(found.ok()) << found.status();
-  if (!found.ok() || !found->has_value()) return absl::nullopt;
+  if (!found.ok() || !found->has_value()) return std::nullopt;
   Divergence divergence = **found;
   for (WorldDecision& decision : divergence.decisions) {
     whys->push_back(decision.why);
@@ -223,7 +223,7 @@ TEST(ReasonTextsTest, WorldsPartAtTheSameDecision) {
   const proto::Scenario plugin = ScenarioOf({kJobs, "front_end: {kind: device-plugin}"});
   const proto::Scenario claims = ScenarioOf({kJobs, "front_end: {kind: dra-classic}"});
   std::vector<std::string> whys;
-  const absl::optional<Divergence> plain = DivergenceOf(plugin, claims, &whys);
+  const std::optional<Divergence> plain = DivergenceOf(plugin, claims, &whys);
   ASSERT_TRUE(plain.has_value());
   EXPECT_EQ(plain->pod, "wide");
   const ScopedReasonTexts rewritten(&WithMore);
@@ -254,7 +254,7 @@ scheduler: {policy: least-allocated, kubernetes: {pop_from_backoff: false}}
     std::vector<std::string> whys;
     EXPECT_EQ(DivergenceOf(ScenarioOf({kThree, "front_end: {kind: device-plugin}"}),
                            ScenarioOf({kThree, "front_end: {kind: dra-classic}"}), &whys),
-              absl::nullopt);
+              std::nullopt);
   }
 }
 
