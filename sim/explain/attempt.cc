@@ -55,7 +55,8 @@ bool Rejection::complete() const {
 }
 
 std::string Rejection::key() const {
-  return absl::StrCat(plugin, "|", reason, "|", object, "|", static_cast<int>(kind), "|", state);
+  return absl::StrCat(plugin, "|", int{reason_index}, " ", reason, "|", object, "|",
+                      static_cast<int>(kind), "|", state);
 }
 
 bool Explanation::complete() const {
@@ -179,19 +180,20 @@ void Explainer::AddOwnPods(const VerdictSummaryTable::Row& row, const Survey& su
 // What comes from plugins that are no filters.
 void Explainer::AddSteps(PodId pod, const VerdictSummaryTable::Row& row, Explanation* out) const {
   const bool claims = !cluster_->pod_shape(pod).claims.empty();
-  const auto add = [&](const std::string& reason, uint32_t nodes) {
+  const auto add = [&](ReasonIndex reason, uint32_t nodes) {
     Rejection r;
     r.plugin = claims ? "DynamicResources" : "a plugin without filters";
-    r.reason = reason;
+    if (reason != kFits) r.reason = summaries_->reasons()[reason - size_t{1}];
+    r.reason_index = reason;
     r.object = claims ? "resource claims" : "step of the attempt";
-    r.state = reason.empty() ? "refused without a reason" : reason;
+    r.state = reason == kFits ? "refused without a reason" : r.reason;
     r.nodes = out->by_step ? 0 : nodes;  // it refused the pod, not a node
     out->rejections.push_back(std::move(r));
   };
   for (const auto& [index, nodes] : row.rejected) {
-    if (FilterOf(index) == nullptr) add(summaries_->reasons()[index - size_t{1}], nodes);
+    if (FilterOf(index) == nullptr) add(index, nodes);
   }
-  if (out->rejections.empty() && row.nodes > 0) add("", 0);
+  if (out->rejections.empty() && row.nodes > 0) add(kFits, 0);
 }
 
 Explanation Explainer::OfFailure(PodId pod, SummaryId why, SimTime now, bool brief) const {

@@ -65,7 +65,7 @@ struct Rejection {
   Kind kind = Kind::kState;
   std::string plugin;                // "NodeResourcesFit"
   std::string reason;                // "Insufficient cpu"
-  ReasonIndex reason_index = kFits;  // of the profile; kFits: none of its reasons
+  ReasonIndex reason_index = kFits;  // of the run's profile; kFits: none of its reasons
   std::string object;  // what is lacking or in the way: "cpu", "taint gpu=yes:NoSchedule"
   std::string state;   // kState: what is wrong with it
   uint32_t nodes = 0;

@@ -74,7 +74,10 @@ std::string BareExplanation(const Explanation& why) {
   return text;
 }
 
-// Every record of a run as a line, failed attempts with what explains them.
+// Explanations cost more than the attempts themselves.
+constexpr int64_t kMostExplained = 300;
+
+// Every record of a run as a line, the first failed attempts with what explains them.
 class DecisionLog : public RecordSink {
  public:
   explicit DecisionLog(const Simulation* sim)
@@ -98,7 +101,9 @@ class DecisionLog : public RecordSink {
         absl::StrAppend(&line, " ", int{reason}, " (kind ",
                         static_cast<int>(sim_->summaries().kind(reason)), ") x", nodes);
       }
-      line += BareExplanation(explainer_.OfFailure(record.pod, why, record.time));
+      if (count(record.kind) <= kMostExplained) {
+        line += BareExplanation(explainer_.OfFailure(record.pod, why, record.time));
+      }
     }
     lines_.push_back(std::move(line));
   }
