@@ -2,10 +2,10 @@
 // the FGD artifact's baseline: nodes whose idle (CPU, GPU) vector has a *small* dot product with
 // the request are preferred.
 //
-// How a node's devices become a vector (merge, share, divide, extend) and how vectors are
-// normalised (max, node, pod) are options of the artifact. Merge with max is exact; the others
-// follow their published formulas and are listed as approximated in docs/fidelity.md, because no
-// published run uses them.
+// The artifact has options for making a vector of a node's devices (merge, share, divide, extend)
+// and for normalising vectors (max, node, pod). Merge with max is exact. The others follow their
+// published formulas; docs/fidelity.md lists them as approximated, because no published run uses
+// them.
 #ifndef DRASIM_POLICIES_PLUGINS_DOT_PRODUCT_H_
 #define DRASIM_POLICIES_PLUGINS_DOT_PRODUCT_H_
 

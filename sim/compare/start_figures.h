@@ -1,4 +1,4 @@
-// How pods came to work in a run, as comparisons show it.
+// Figures on the starts of pods in a run, for comparisons.
 #ifndef DRASIM_SIM_COMPARE_START_FIGURES_H_
 #define DRASIM_SIM_COMPARE_START_FIGURES_H_
 

@@ -440,7 +440,7 @@ ApiRequest ReadClaimRequest(const ResourceClaim& claim) {
   return request;
 }
 
-// That the cycle's pod is, or is no longer, a consumer of the claim, and nothing else.
+// Adds the cycle's pod to the consumers of the claim, or removes it.
 ApiRequest PatchReservationRequest(const DynamicResources::Cycle& cycle, const ResourceClaim& claim,
                                    Name pods, bool reserve) {
   auto patch = std::make_shared<ResourceClaim>();
@@ -721,7 +721,7 @@ DynamicResources::Status DynamicResources::ContinueReserve(Cycle* cycle, const A
 DynamicResources::Status DynamicResources::ContinueUnreserve(Cycle* cycle, const ApiReply* reply) {
   if (cycle->stage != kWriteClaim && cycle->stage != kReadClaim) {
     if (behaviour_.writes_in_pre_bind()) {
-      // What the cycle has found out helps the drivers even if the pod failed for another reason.
+      // The cycle's findings help the drivers even if the pod failed for another reason.
       // An error is no reason to keep the reservations.
       const Status status = Publish(cycle, reply);
       if (status.code == Code::kWaiting) return status;

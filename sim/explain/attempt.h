@@ -168,7 +168,7 @@ class Explainer {
   void AddNode(PodId pod, const Profile::FilterEntry& filter, ReasonIndex reason, NodeId node,
                Survey* survey) const;
   void AddState(const PodShape& shape, NodeId node, Group* group) const;
-  // What a reason without an amount is about: "taint gpu=yes:NoSchedule".
+  // The object of a reason without an amount: "taint gpu=yes:NoSchedule".
   std::string ObjectOf(const Profile::FilterEntry& filter, ReasonKind kind, const PodShape& shape,
                        NodeId node) const;
   Group* FindGroup(const Profile::FilterEntry& filter, ReasonIndex reason,

@@ -263,7 +263,7 @@ Explainer::Survey Explainer::Look(PodId pod, SimTime now) const {
   const PodContext context = {cluster_->pod_shape_id(pod), &cluster_->pod_shape(pod), pod, now};
   std::vector<ReasonIndex> verdicts;
   for (const Profile::FilterEntry& filter : profile_->filters()) {
-    // Of the others, the attempt's own counts are told (AddSteps).
+    // Reasons of other kinds come from the counts of the attempt (AddSteps).
     if (!IsFilterKind(KindOf(static_cast<ReasonIndex>(filter.reason_base + 1)))) continue;
     verdicts.assign(survey.fitting.size(), kFits);
     filter.plugin->Filter(context, *cluster_, survey.fitting, absl::MakeSpan(verdicts));

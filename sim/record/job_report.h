@@ -38,7 +38,7 @@ struct JobReportOptions {
   bool truncate_means = false;
   // Tenants beyond this number are reported together.
   size_t top_tenants = 20;
-  // Of the cluster; without it "utilisation" is null.
+  // Averages of the cluster; without them "utilisation" is null.
   std::optional<WindowIntegrals> utilisation;
 };
 

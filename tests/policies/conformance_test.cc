@@ -530,7 +530,7 @@ TEST_P(PolicyConformance, ResolvesToAProfile) {
   EXPECT_EQ(filters, expected);
   EXPECT_EQ(profile.reasons(), reasons);
   EXPECT_EQ(profile.reason_kinds(), kinds);
-  // What a profile says of its plugins does not depend on a run.
+  // A profile can be asked about its plugins without a run.
   ProfileOptions options;
   options.policy = GetParam();
   const absl::StatusOr<Profile> alone = Profile::Make(TestRegistry(), options, PolicyContext());

@@ -57,7 +57,7 @@ proto::Scenario GoldenScenario(absl::string_view name) {
   return ScenarioOf({yaml});
 }
 
-// What an explanation says, but for the texts of reasons.
+// An explanation without the texts of reasons.
 std::string BareExplanation(const Explanation& why) {
   std::string text =
       absl::StrCat("; nodes ", why.nodes, " step ", why.by_step, " agrees ", why.agrees,
