@@ -29,7 +29,7 @@ constexpr size_t kMaxShownLineBytes = 200;
 // The quota order holds row numbers in 16 bits.
 constexpr size_t kMaxRows = std::numeric_limits<uint16_t>::max();
 
-enum Field : size_t { kKind, kCount, kCpuMilli, kMemoryMib, kGpuCount, kGpuMilli, kGpuModel };
+enum TableField : size_t { kKind, kCount, kCpuMilli, kMemoryMib, kGpuCount, kGpuMilli, kGpuModel };
 constexpr std::array<absl::string_view, 7> kFieldNames = {
     "kind", "count", "cpu_milli", "memory_mib", "gpu_count", "gpu_milli", "gpu_model"};
 
@@ -43,9 +43,9 @@ class RowReader {
   RowReader(absl::string_view file, size_t line, std::vector<absl::string_view> fields)
       : file_(file), line_(line), fields_(std::move(fields)) {}
 
-  absl::string_view Text(Field field) const { return fields_[field]; }
+  absl::string_view Text(TableField field) const { return fields_[field]; }
 
-  int64_t Integer(Field field, int64_t low, int64_t high) {
+  int64_t Integer(TableField field, int64_t low, int64_t high) {
     const absl::string_view text = fields_[field];
     // At most 18 digits: they cannot leave 64 bits.
     bool good = !text.empty() && text.size() <= 18;
@@ -60,7 +60,7 @@ class RowReader {
     return low;
   }
 
-  void Fail(Field field, absl::string_view expected) {
+  void Fail(TableField field, absl::string_view expected) {
     if (!status_.ok()) return;
     size_t column = 1;
     for (size_t i = 0; i < field; ++i) column += fields_[i].size() + 1;

@@ -7,8 +7,8 @@
 
 namespace drasim {
 
-std::vector<absl::string_view> NodeAffinity::reasons() const {
-  return {"node(s) didn't match Pod's node affinity/selector"};
+std::vector<Reason> NodeAffinity::reasons() const {
+  return {{ReasonKind::kNodeAffinity, "node(s) didn't match Pod's node affinity/selector"}};
 }
 
 void NodeAffinity::Filter(const PodContext& pod, const ClusterState& cluster,

@@ -7,8 +7,8 @@
 
 namespace drasim {
 
-std::vector<absl::string_view> NodeUnschedulable::reasons() const {
-  return {"node(s) were unschedulable"};
+std::vector<Reason> NodeUnschedulable::reasons() const {
+  return {{ReasonKind::kCordoned, "node(s) were unschedulable"}};
 }
 
 void NodeUnschedulable::Filter(const PodContext& pod, const ClusterState& cluster,

@@ -8,8 +8,8 @@
 
 namespace drasim {
 
-std::vector<absl::string_view> TaintToleration::reasons() const {
-  return {"node(s) had untolerated taint(s)"};
+std::vector<Reason> TaintToleration::reasons() const {
+  return {{ReasonKind::kUntoleratedTaint, "node(s) had untolerated taint(s)"}};
 }
 
 void TaintToleration::Filter(const PodContext& pod, const ClusterState& cluster,

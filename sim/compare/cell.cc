@@ -13,6 +13,7 @@
 #include "absl/strings/str_split.h"
 #include "model/number_text.h"
 #include "model/text/did_you_mean.h"
+#include "policies/framework/profile.h"
 #include "sim/run/device_plan.h"
 #include "sim/run/dra_outputs.h"
 #include "sim/run/run_plan.h"
@@ -47,7 +48,6 @@ ReplayFigures FiguresOf(const Simulation& sim) {
 StartReport MakeStartReport(const Simulation& sim) {
   StartReportOptions options;
   options.summaries = &sim.summaries();
-  options.negotiation_reasons = ReasonIndices(sim.summaries().reasons(), IsWaitForDriver);
   // A control plane says of every pod when its work begins.
   options.starts_later = sim.control_plane() != nullptr;
   return StartReport(std::move(options));
@@ -80,21 +80,17 @@ std::vector<FailureCount> FailuresOf(const Simulation& sim, const StartReport& r
   return failures;
 }
 
-// Whether placing a pod may draw.
+// Whether placing a pod may draw random numbers: a profile of these plugins says so.
 bool PlacesAtRandom(const proto::Scheduler& scheduler) {
-  const absl::StatusOr<const PolicyEntry*> policy =
-      BuiltinRegistry().FindPolicy(scheduler.policy());
-  if (!policy.ok()) return false;
-  const std::string& chooser =
-      scheduler.device_chooser().empty() ? (*policy)->allocator : scheduler.device_chooser();
-  if (chooser == "random") return true;
-  const auto named_random = [](const std::string& plugin) { return plugin == "Random"; };
-  if (scheduler.score_size() > 0) {
-    return std::any_of(scheduler.score().begin(), scheduler.score().end(),
-                       [&](const proto::WeightedPlugin& s) { return named_random(s.name()); });
+  ProfileOptions options;
+  options.policy = scheduler.policy();
+  options.device_chooser = scheduler.device_chooser();
+  for (const proto::WeightedPlugin& plugin : scheduler.score()) {
+    options.score.push_back({plugin.name(), plugin.weight()});
   }
-  return std::any_of((*policy)->score.begin(), (*policy)->score.end(),
-                     [&](const ScoreChoice& s) { return named_random(s.plugin); });
+  const absl::StatusOr<Profile> profile =
+      Profile::Make(BuiltinRegistry(), options, PolicyContext());
+  return profile.ok() && profile->draws();
 }
 
 // Pods that ask for what no node has cannot be expressed in a world. Layouts made ahead of pods may

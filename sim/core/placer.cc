@@ -15,7 +15,7 @@ constexpr uint32_t kUnknown = std::numeric_limits<uint32_t>::max();
 
 // A gang's later pods may fare better with other numbers for the earlier ones.
 bool Draws(const Profile& profile) {
-  if (profile.allocator().name() == "random") return true;
+  if (profile.allocator().draws()) return true;
   return std::any_of(profile.scores().begin(), profile.scores().end(),
                      [](const Profile::ScoreEntry& e) { return !e.plugin->score_is_cacheable(); });
 }

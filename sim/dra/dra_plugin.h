@@ -59,7 +59,7 @@ class DraPlugin : public Plugin, public Actor {
   // Plugin
   absl::string_view name() const override { return "DynamicResources"; }
   uint32_t points() const override;
-  std::vector<absl::string_view> reasons() const override;
+  std::vector<Reason> reasons() const override;
   void Filter(const PodContext&, const ClusterState&, absl::Span<const NodeId>,
               absl::Span<ReasonIndex>) const override {}
   uint32_t requeue_events() const override { return kNodeAdded | kClaimChanged; }

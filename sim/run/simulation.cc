@@ -388,7 +388,7 @@ absl::Status Simulation::MakeProfile() {
                                              scenario_.scheduler().cache());
   placer_ = std::make_unique<Placer>(profile_.get(), cluster_.get(), &jobs_, cycle_.get(),
                                      &summaries_, RemembersFailures());
-  summaries_.SetReasons(profile_->reasons());
+  summaries_.SetReasons(profile_->reasons(), profile_->reason_kinds());
   fingerprint_ = std::make_unique<FingerprintSink>(&summaries_);
   metrics_ = std::make_unique<MetricsSink>(fragmentation_.get(), *cluster_);
   metrics_->AddObserver([this](const Sample& sample) { load_table_.Add(sample); });

@@ -79,6 +79,7 @@ class Simulation {
   // Null without classic DRA.
   const ControlPlane* control_plane() const { return dra_ == nullptr ? nullptr : dra_->plane(); }
   const FragmentationModel& fragmentation() const { return *fragmentation_; }
+  const Profile& profile() const { return *profile_; }
   const VerdictSummaryTable& summaries() const { return summaries_; }
   uint64_t fingerprint() const { return fingerprint_->value(); }
   const std::vector<uint32_t>& ranks() const { return ranks_; }

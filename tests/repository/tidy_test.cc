@@ -101,6 +101,15 @@ TEST(RepositoryTest, NoBannedNames) {
   ExpectNone(findings);
 }
 
+TEST(RepositoryTest, NoTextDecides) {
+  std::vector<Finding> findings;
+  for (const SourceFile& file : Tree()) {
+    if (!tidy::IsCpp(file.path)) continue;
+    tidy::Append(tidy::CheckComparedTexts(file.path, TokensOf(file.text)), &findings);
+  }
+  ExpectNone(findings);
+}
+
 TEST(RepositoryTest, NoHashContainerIsIterated) {
   std::map<std::string, const std::string*> headers;
   for (const SourceFile& file : Tree()) {
@@ -340,6 +349,22 @@ TEST(TidyRulesTest, WallClockIsBannedInTheSimulation) {
                    "const SimTime time(5);\nEvent(SimTime t) : time(t) {}\nevent.time();\n"
                    "view->clock();\nSimTime time() const;\nqueue.Push(time, Now());\n"),
             "");
+}
+
+TEST(TidyRulesTest, NamesAndReasonsAreNotComparedAsTexts) {
+  const char* const kBad =
+      "if (sort->name() == \"PrioritySort\") return;\nbool a = plugin != \"MigFit\";\n"
+      "return r.reason == \"Insufficient cpu\" || status.message() == \"x\";\n";
+  const std::vector<Finding> found = tidy::CheckComparedTexts("sim/core/a.cc", TokensOf(kBad));
+  ASSERT_EQ(found.size(), 4u);
+  EXPECT_EQ(found[0].line, 1u);
+  EXPECT_EQ(found[1].line, 2u);
+  EXPECT_EQ(found[3].line, 3u);
+  EXPECT_TRUE(tidy::CheckComparedTexts("tests/a.cc", TokensOf(kBad)).empty());
+  EXPECT_TRUE(tidy::CheckComparedTexts("sim/core/a.cc",
+                                       TokensOf("if (name == \"cpu\") f(plugin->name() == other);\n"
+                                                "// plugin == \"x\"\n"))
+                  .empty());
 }
 
 TEST(TidyRulesTest, LibmIsBannedWhereThingsAreDecided) {
