@@ -27,7 +27,7 @@
 #include "model/cluster_state.h"
 #include "model/time.h"
 #include "sim/control/device_plugin.h"
-#include "sim/control/kubelets.h"
+#include "sim/control/device_kubelet.h"
 #include "sim/control/mig_planner.h"
 #include "sim/core/node_agent.h"
 
