@@ -1,13 +1,12 @@
-// Saving and loading the whole run between two events.
+#include "sim/core/engine_checkpoint.h"
 
 #include <utility>
 
-#include "sim/core/engine.h"
+#include "model/status_macros.h"
 
 namespace drasim {
-namespace {
 
-void SaveArrival(const JobArrival& a, StateWriter& out) {
+void EngineCheckpoint::SaveArrival(const JobArrival& a, StateWriter& out) {
   out.Str(a.name);
   out.U64(a.shape.value());
   out.I64(a.pods);
@@ -30,7 +29,7 @@ void SaveArrival(const JobArrival& a, StateWriter& out) {
   for (SimDuration d : a.failed_attempts) out.I64(d.ns());
 }
 
-JobArrival LoadArrival(StateReader& in) {
+JobArrival EngineCheckpoint::LoadArrival(StateReader& in) {
   JobArrival a;
   a.name = in.Str();
   a.shape = ShapeId(static_cast<size_t>(in.U64()));
@@ -58,11 +57,10 @@ JobArrival LoadArrival(StateReader& in) {
   return a;
 }
 
-}  // namespace
-
-void Engine::SaveBindings(StateWriter& out) const {
-  out.U64(bindings_.size());
-  for (const Binding& b : bindings_) {
+void EngineCheckpoint::SaveBindings(StateWriter& out) const {
+  const BindingCycle& cycle = jobs_->bindings_;
+  out.U64(cycle.bindings_.size());
+  for (const BindingCycle::Binding& b : cycle.bindings_) {
     out.U64(b.job.value());
     out.U64(b.step);
     out.Bool(b.announced);
@@ -78,13 +76,14 @@ void Engine::SaveBindings(StateWriter& out) const {
       out.I64(i.latency.ns());
     }
   }
-  out.Ints(free_slots_);
+  out.Ints(cycle.free_slots_);
 }
 
-void Engine::LoadBindings(StateReader& in) {
+void EngineCheckpoint::LoadBindings(StateReader& in) {
+  BindingCycle& cycle = jobs_->bindings_;
   const size_t bindings = in.Count();
   for (size_t i = 0; i < bindings && in.status().ok(); ++i) {
-    Binding b;
+    BindingCycle::Binding b;
     b.job = JobId(static_cast<size_t>(in.U64()));
     b.step = static_cast<uint32_t>(in.U64());
     b.announced = in.Bool();
@@ -99,144 +98,153 @@ void Engine::LoadBindings(StateReader& in) {
       const auto kind = static_cast<IntentKind>(in.U64());
       b.pending.push_back({kind, SimDuration(in.I64())});
     }
-    bindings_.push_back(std::move(b));
+    cycle.bindings_.push_back(std::move(b));
   }
-  in.Ints(&free_slots_);
+  in.Ints(&cycle.free_slots_);
 }
 
-void Engine::Save(StateWriter& out) const {
+void EngineCheckpoint::Save(bool started, bool finished, StateWriter& out) const {
+  const ProgressWatch& progress = run_->progress();
+  const EngineParts& parts = run_->parts();
   out.Section("engine");
-  out.I64(now_.ns());
-  out.Bool(started_);
-  out.Bool(finished_);
-  out.Bool(attempt_scheduled_);
-  out.U64(records_);
-  out.U64(next_checkpoint_);
-  out.U64(cluster_events_);
-  out.U64(claim_events_);
-  out.U64(scheduling_blocked_);
-  out.I64(last_progress_.ns());
-  out.U64(retry_round_);
-  out.U64(jobs_in_round_);
-  out.U64(rounds_in_vain_);
-  out.U64(failed_at_instant_);
-  out.U64(records_before_instant_);
-  out.U64(next_node_change_);
-  out.U64(pods_waiting_);
-  out.Bool(arrival_due_);
-  out.U64(troubles_.size());
-  for (const NodeTroubles& t : troubles_) {
+  out.I64(run_->now_.ns());
+  out.Bool(started);
+  out.Bool(finished);
+  out.Bool(scheduling_->attempt_scheduled_);
+  out.U64(run_->records_);
+  out.U64(run_->next_checkpoint_);
+  out.U64(scheduling_->cluster_events_);
+  out.U64(scheduling_->claim_events_);
+  out.U64(scheduling_->blocked_);
+  out.I64(progress.last_progress_.ns());
+  out.U64(progress.retry_round_);
+  out.U64(progress.jobs_in_round_);
+  out.U64(progress.rounds_in_vain_);
+  out.U64(progress.failed_at_instant_);
+  out.U64(run_->records_before_instant_);
+  out.U64(nodes_->next_change_);
+  out.U64(jobs_->pods_waiting_);
+  out.Bool(arrivals_->due_);
+  out.U64(nodes_->troubles_.size());
+  for (const NodeLifecycle::NodeTroubles& t : nodes_->troubles_) {
     out.Bool(t.absent);
     out.U64(t.failures);
     out.U64(t.cordons);
   }
-  out.I64(timer_at_.ns());
-  out.U64(timer_);
-  out.U64(never_fitting_);
-  out.U64(first_never_fitting_.value());
-  SaveArrival(next_, out);
-  out.U64(handles_.size());
-  for (const JobHandles& h : handles_) {
+  out.I64(scheduling_->timer_at_.ns());
+  out.U64(scheduling_->timer_);
+  out.U64(arrivals_->never_fitting_);
+  out.U64(arrivals_->first_never_fitting_.value());
+  SaveArrival(arrivals_->next_, out);
+  out.U64(jobs_->handles_.size());
+  for (size_t j = 0; j < jobs_->handles_.size(); ++j) {
+    const JobLifecycle::JobHandles& h = jobs_->handles_[j];
     out.U64(h.finish);
     out.U64(h.deletion);
     out.U64(h.eviction);
-    out.U64(uint64_t{h.binding} + 1);
+    out.U64(uint64_t{jobs_->bindings_.slot_of_job_[j]} + 1);
     out.U64(uint64_t{h.running_slot} + 1);
     out.U64(h.pods_starting);
     out.U64(h.pods_ending);
-    out.U64(h.retry_round);
+    out.U64(progress.round_of_job_[j]);
   }
-  out.U64(running_.size());
-  for (JobId job : running_) out.U64(job.value());
+  out.U64(jobs_->running_.size());
+  for (JobId job : jobs_->running_) out.U64(job.value());
   SaveBindings(out);
-  events_.Save(out);
-  parts_.source->Save(out);
-  parts_.cluster->Save(out);
-  parts_.jobs->Save(out);
-  parts_.placer->Save(out);
-  dispatcher_->Save(out);
-  parts_.cycle->Save(out);
-  parts_.profile->Save(out);
-  parts_.summaries->Save(out);
-  if (parts_.node_agent != nullptr) parts_.node_agent->Save(out);
-  for (const RecordSink* sink : parts_.sinks) sink->Save(out);
-  if (parts_.save_extra) parts_.save_extra(out);
+  run_->events_.Save(out);
+  parts.source->Save(out);
+  parts.cluster->Save(out);
+  parts.jobs->Save(out);
+  parts.placer->Save(out);
+  scheduling_->dispatcher().Save(out);
+  parts.cycle->Save(out);
+  parts.profile->Save(out);
+  parts.summaries->Save(out);
+  if (parts.node_agent != nullptr) parts.node_agent->Save(out);
+  for (const RecordSink* sink : parts.sinks) sink->Save(out);
+  if (parts.save_extra) parts.save_extra(out);
 }
 
-absl::Status Engine::Load(StateReader& in) {
+absl::Status EngineCheckpoint::Load(StateReader& in, bool* started, bool* finished) {
+  ProgressWatch& progress = run_->progress();
   in.Section("engine");
-  now_ = SimTime(in.I64());
-  started_ = in.Bool();
-  finished_ = in.Bool();
-  attempt_scheduled_ = in.Bool();
-  records_ = in.U64();
-  next_checkpoint_ = in.U64();
-  cluster_events_ = in.U64();
-  claim_events_ = in.U64();
-  scheduling_blocked_ = static_cast<uint32_t>(in.U64());
-  last_progress_ = SimTime(in.I64());
-  retry_round_ = in.U64();
-  jobs_in_round_ = in.U64();
-  rounds_in_vain_ = static_cast<uint32_t>(in.U64());
-  failed_at_instant_ = in.U64();
-  records_before_instant_ = in.U64();
-  next_node_change_ = static_cast<size_t>(in.U64());
-  pods_waiting_ = in.U64();
-  arrival_due_ = in.Bool();
-  if (in.U64() != troubles_.size()) in.Fail("the number of nodes differs from the scenario's");
-  for (NodeTroubles& t : troubles_) {
+  run_->now_ = SimTime(in.I64());
+  *started = in.Bool();
+  *finished = in.Bool();
+  scheduling_->attempt_scheduled_ = in.Bool();
+  run_->records_ = in.U64();
+  run_->next_checkpoint_ = in.U64();
+  scheduling_->cluster_events_ = in.U64();
+  scheduling_->claim_events_ = in.U64();
+  scheduling_->blocked_ = static_cast<uint32_t>(in.U64());
+  progress.last_progress_ = SimTime(in.I64());
+  progress.retry_round_ = in.U64();
+  progress.jobs_in_round_ = in.U64();
+  progress.rounds_in_vain_ = static_cast<uint32_t>(in.U64());
+  progress.failed_at_instant_ = in.U64();
+  run_->records_before_instant_ = in.U64();
+  nodes_->next_change_ = static_cast<size_t>(in.U64());
+  jobs_->pods_waiting_ = in.U64();
+  arrivals_->due_ = in.Bool();
+  if (in.U64() != nodes_->troubles_.size()) {
+    in.Fail("the number of nodes differs from the scenario's");
+  }
+  for (NodeLifecycle::NodeTroubles& t : nodes_->troubles_) {
     t.absent = in.Bool();
     t.failures = static_cast<uint32_t>(in.U64());
     t.cordons = static_cast<uint32_t>(in.U64());
   }
-  timer_at_ = SimTime(in.I64());
-  timer_ = in.U64();
-  never_fitting_ = in.U64();
-  first_never_fitting_ = JobId(static_cast<size_t>(in.U64()));
-  next_ = LoadArrival(in);
+  scheduling_->timer_at_ = SimTime(in.I64());
+  scheduling_->timer_ = in.U64();
+  arrivals_->never_fitting_ = in.U64();
+  arrivals_->first_never_fitting_ = JobId(static_cast<size_t>(in.U64()));
+  arrivals_->next_ = LoadArrival(in);
+  LoadJobs(in);
+  LoadBindings(in);
+  if (nodes_->next_change_ > run_->parts().node_changes.size()) {
+    in.Fail("more node events have happened than the scenario has");
+  }
+  return LoadParts(in);
+}
+
+void EngineCheckpoint::LoadJobs(StateReader& in) {
   const size_t jobs = in.Count();
   for (size_t i = 0; i < jobs && in.status().ok(); ++i) {
-    JobHandles h;
+    JobLifecycle::JobHandles h;
     h.finish = in.U64();
     h.deletion = in.U64();
     h.eviction = in.U64();
-    h.binding = static_cast<uint32_t>(in.U64() - 1);
+    jobs_->bindings_.slot_of_job_.push_back(static_cast<uint32_t>(in.U64() - 1));
     h.running_slot = static_cast<uint32_t>(in.U64() - 1);
     h.pods_starting = static_cast<uint32_t>(in.U64());
     h.pods_ending = static_cast<uint32_t>(in.U64());
-    h.retry_round = in.U64();
-    handles_.push_back(h);
+    run_->progress().round_of_job_.push_back(in.U64());
+    jobs_->handles_.push_back(h);
   }
   const size_t running = in.Count();
   for (size_t i = 0; i < running && in.status().ok(); ++i) {
-    running_.push_back(JobId(static_cast<size_t>(in.U64())));
-    if (running_.back().value() >= jobs) in.Fail("a running job does not exist");
+    jobs_->running_.push_back(JobId(static_cast<size_t>(in.U64())));
+    if (jobs_->running_.back().value() >= jobs) in.Fail("a running job does not exist");
   }
-  LoadBindings(in);
-  if (next_node_change_ > parts_.node_changes.size()) {
-    in.Fail("more node events have happened than the scenario has");
-  }
+}
+
+absl::Status EngineCheckpoint::LoadParts(StateReader& in) {
+  const EngineParts& parts = run_->parts();
   const auto load = [&in](auto* part) -> absl::Status {
     return in.status().ok() ? part->Load(in) : in.status();
   };
-  if (in.status().ok()) events_.Load(in);
-  if (absl::Status s = load(parts_.source); !s.ok()) return s;
-  if (absl::Status s = load(parts_.cluster); !s.ok()) return s;
-  if (absl::Status s = load(parts_.jobs); !s.ok()) return s;
-  if (absl::Status s = load(parts_.placer); !s.ok()) return s;
-  if (absl::Status s = load(dispatcher_.get()); !s.ok()) return s;
-  if (absl::Status s = load(parts_.cycle); !s.ok()) return s;
-  if (absl::Status s = load(parts_.profile); !s.ok()) return s;
-  if (absl::Status s = load(parts_.summaries); !s.ok()) return s;
-  if (parts_.node_agent != nullptr) {
-    if (absl::Status s = load(parts_.node_agent); !s.ok()) return s;
-  }
-  for (RecordSink* sink : parts_.sinks) {
-    if (absl::Status s = load(sink); !s.ok()) return s;
-  }
-  if (parts_.load_extra) {
-    if (absl::Status s = parts_.load_extra(in); !s.ok()) return s;
-  }
+  if (in.status().ok()) run_->events_.Load(in);
+  RETURN_IF_ERROR(load(parts.source));
+  RETURN_IF_ERROR(load(parts.cluster));
+  RETURN_IF_ERROR(load(parts.jobs));
+  RETURN_IF_ERROR(load(parts.placer));
+  RETURN_IF_ERROR(load(&scheduling_->dispatcher()));
+  RETURN_IF_ERROR(load(parts.cycle));
+  RETURN_IF_ERROR(load(parts.profile));
+  RETURN_IF_ERROR(load(parts.summaries));
+  if (parts.node_agent != nullptr) RETURN_IF_ERROR(load(parts.node_agent));
+  for (RecordSink* sink : parts.sinks) RETURN_IF_ERROR(load(sink));
+  if (parts.load_extra) RETURN_IF_ERROR(parts.load_extra(in));
   return in.status();
 }
 

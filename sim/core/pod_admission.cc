@@ -1,132 +1,82 @@
-// What happens below the scheduler: admission by nodes, and changes of their devices.
+#include "sim/core/pod_admission.h"
 
 #include <algorithm>
-#include <vector>
-
-#include "model/check.h"
-#include "sim/core/engine.h"
 
 namespace drasim {
 namespace {
 
-// What a controller needs at least to see that a pod has failed and to make another.
+// The least time that a controller needs to see that a pod has failed and to create another.
 constexpr SimDuration kShortestRecreation(100'000'000);
-// A replica set would go on for ever; a run has to end.
+// A replica set would go on for ever; a run must terminate.
 constexpr uint32_t kMostRecreations = 1000;
 
 }  // namespace
 
-bool Engine::Admit(JobId job) {
-  ClusterState& cluster = *parts_.cluster;
-  JobRow& row = parts_.jobs->mutable_row(job);
-  SimDuration delay;
+JobAdmission PodAdmission::Admit(JobId job, uint32_t* pods_starting) {
+  ClusterState& cluster = run_->cluster();
+  const JobRow& row = run_->jobs().row(job);
+  JobAdmission all;
   for (uint32_t i = 0; i < row.pods; ++i) {
-    const PodId pod = PodOf(row, i);
+    const PodId pod = RunContext::PodOf(row, i);
     const NodeId node = cluster.pod_node(pod);
-    const Admission admission = parts_.node_agent->Admit(pod, node, now_);
+    const Admission admission = run_->agent()->Admit(pod, node, run_->now());
     if (admission.failure != AdmissionFailure::kNone) {
-      TurnAway(job, pod, i, admission.failure);
-      return false;
+      return Reject(job, pod, i, admission.failure);
     }
-    delay = std::max(delay, admission.start_delay);
-    if (admission.starts_later) ++handles_[job.value()].pods_starting;
+    all.start_delay = std::max(all.start_delay, admission.start_delay);
+    if (admission.starts_later) ++*pods_starting;
     if (!admission.grants.empty()) {
       cluster.Grant(pod, admission.devices, admission.grants);
-      Emit(RecordKind::kPodAdmitted, pod, node, admission.devices, 0);
+      run_->Emit(RecordKind::kPodAdmitted, pod, node, admission.devices, 0);
     }
     if (admission.has_started) {
-      Emit(RecordKind::kPodStarted, pod, node, cluster.pod_devices(pod), 0);
+      run_->Emit(RecordKind::kPodStarted, pod, node, cluster.pod_devices(pod), 0);
     }
   }
-  // Devices are made ready before the work begins.
-  row.overhead_left = row.overhead_left + delay;
-  return true;
+  return all;
 }
 
-// The pods before `pod` were let in, those behind it were not asked.
-void Engine::TurnAway(JobId job, PodId pod, uint32_t admitted, AdmissionFailure failure) {
-  ClusterState& cluster = *parts_.cluster;
-  JobRow& row = parts_.jobs->mutable_row(job);
-  const OwnerOptions& owner = options_.owner;
+JobAdmission PodAdmission::Reject(JobId job, PodId pod, uint32_t admitted,
+                                  AdmissionFailure failure) {
+  ClusterState& cluster = run_->cluster();
+  JobRow& row = run_->jobs().mutable_row(job);
+  const OwnerOptions& owner = run_->options().owner;
   ++row.admission_failures;
-  const bool for_good =
-      options_.mode == RunMode::kFill || owner.kind == OwnerOptions::Kind::kNone ||
+  JobAdmission result;
+  result.admitted = false;
+  result.given_up =
+      !run_->is_replay() || owner.kind == OwnerOptions::Kind::kNone ||
       row.admission_failures > kMostRecreations ||
       (owner.kind == OwnerOptions::Kind::kJob && row.admission_failures > owner.backoff_limit);
-  std::vector<NodeId> nodes;
   for (uint32_t i = 0; i < row.pods; ++i) {
-    const PodId each = PodOf(row, i);
+    const PodId each = RunContext::PodOf(row, i);
     const NodeId node = cluster.pod_node(each);
     const uint32_t devices = cluster.pod_devices(each);
-    nodes.push_back(node);
-    if (i < admitted) parts_.node_agent->Removed(each, node, now_);
-    if (for_good) {
+    result.vacated.push_back(node);
+    if (i < admitted) run_->agent()->Removed(each, node, run_->now());
+    if (result.given_up) {
       cluster.Fail(each);
     } else {
       cluster.Evict(each);
     }
     if (each == pod) {
-      Emit(RecordKind::kPodRejected, each, node, devices,
-           static_cast<uint32_t>(failure) | (for_good ? kGivenUp : 0));
+      run_->Emit(RecordKind::kPodRejected, each, node, devices,
+                 static_cast<uint32_t>(failure) | (result.given_up ? kGivenUp : 0));
     } else {
-      Emit(for_good ? RecordKind::kPodFailed : RecordKind::kPodEvicted, each, node, devices,
-           static_cast<uint32_t>(EvictionCause::kTurnedAway));
+      run_->Emit(result.given_up ? RecordKind::kPodFailed : RecordKind::kPodEvicted, each, node,
+                 devices, static_cast<uint32_t>(EvictionCause::kTurnedAway));
     }
   }
-  if (for_good) {
-    parts_.jobs->End(job, JobState::kFailed, now_);
-    Cancel(&handles_[job.value()].deletion);
-    dispatcher_->OnEnd(job);
-  } else {
-    parts_.jobs->CancelStart(job);
-    // Never at once: the scheduler may be in the middle of a pass, and time has to go on.
-    SimDuration delay = kShortestRecreation;
-    if (owner.kind == OwnerOptions::Kind::kJob) {
-      delay = owner.backoff;
-      for (uint32_t n = 1; n < row.admission_failures && delay < owner.max_backoff; ++n) {
-        delay = delay + delay;
-      }
-      delay = std::max(std::min(delay, owner.max_backoff), kShortestRecreation);
+  // Never at once: the scheduler may be in the middle of a pass, and time has to go on.
+  result.recreated_after = kShortestRecreation;
+  if (owner.kind == OwnerOptions::Kind::kJob) {
+    SimDuration delay = owner.backoff;
+    for (uint32_t n = 1; n < row.admission_failures && delay < owner.max_backoff; ++n) {
+      delay = delay + delay;
     }
-    Recreate(job, delay);
+    result.recreated_after = std::max(std::min(delay, owner.max_backoff), kShortestRecreation);
   }
-  for (NodeId node : nodes) Notify(kPodRemoved, node);
-  WakeScheduler();
-}
-
-void Engine::ArmNodeTimer(SimTime at, uint64_t token) {
-  events_.Push(std::max(at, now_), EventRank::kTimer, EventKind::kTimer, 0, kNodeAgentTimer, token);
-}
-
-void Engine::RecordDevices(NodeId node, uint32_t devices, DeviceChangeKind kind) {
-  Emit(RecordKind::kDevicesChanged, PodId(), node, devices, static_cast<uint32_t>(kind));
-}
-
-void Engine::PublishAllocatable(NodeId node, absl::Span<const int64_t> amounts) {
-  ClusterState& cluster = *parts_.cluster;
-  DRASIM_CHECK_EQ(amounts.size(), cluster.extended_names().size());
-  bool changed = false;
-  bool more = false;
-  for (size_t e = 0; e < amounts.size(); ++e) {
-    const int64_t before = cluster.extended_capacity(node, e);
-    changed |= amounts[e] != before;
-    more |= amounts[e] > before;
-    cluster.SetExtendedCapacity(node, e, amounts[e]);
-  }
-  if (!changed) return;
-  RecordDevices(node, 0, DeviceChangeKind::kAllocatable);
-  if (more) Notify(kNodeAllocatable, node);
-  WakeScheduler();
-}
-
-void Engine::EvictHolders(NodeId node, uint32_t gpus) {
-  std::vector<JobId> jobs;
-  for (PodId pod : parts_.cluster->pods_on(node)) {
-    if ((parts_.cluster->pod_devices(pod) & gpus) == 0) continue;
-    const JobId job = parts_.jobs->job_of(pod);
-    if (std::find(jobs.begin(), jobs.end(), job) == jobs.end()) jobs.push_back(job);
-  }
-  for (JobId job : jobs) Evict(job, EvictionCause::kRepartitioned);
+  return result;
 }
 
 }  // namespace drasim
