@@ -34,13 +34,9 @@
 #include <limits>
 #include <vector>
 
-namespace drasim {
+#include "sim/core/event_key.h"
 
-// An event's key in comparable form. The default is later than every event.
-struct EventKey {
-  int64_t time_ns = std::numeric_limits<int64_t>::max();
-  uint64_t order = std::numeric_limits<uint64_t>::max();  // Decides between equal times.
-};
+namespace drasim {
 
 class EventLadder {
  public:

@@ -25,7 +25,7 @@
 // Structure, for speed: pods live in a slab. Unschedulable pods of one shape and one set of
 // rejectors share a bucket, oldest first, so that an event asks once per bucket, and the leftovers
 // are at the front. Pods in backoff are grouped by the second in which it ends; each group is a
-// heap in QueueSort order. Heaps are 4-ary, of 16-byte keys. Pods that leave a heap before their
+// heap in QueueSort order (quaternary_heap.h). Pods that leave a heap before their
 // turn (Remove, Activate) leave a dead key behind, which is skipped or swept later. The order of
 // the plugin PrioritySort is built into the keys; any other plugin is asked, which is slower, and
 // Remove and Activate then take time linear in the heap that the pod leaves.
@@ -37,7 +37,6 @@
 #ifndef DRASIM_SIM_CORE_KUBERNETES_QUEUE_H_
 #define DRASIM_SIM_CORE_KUBERNETES_QUEUE_H_
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -52,6 +51,7 @@
 #include "model/state_io.h"
 #include "model/time.h"
 #include "policies/framework/plugin.h"
+#include "sim/core/quaternary_heap.h"
 
 namespace drasim {
 
@@ -86,103 +86,6 @@ struct BeforeByKey {
     const auto lower_low = static_cast<unsigned>(x.low < y.low);
     return (lower_high | (same_high & lower_low)) != 0;
   }
-};
-
-// An implicit 4-ary heap, in which the children of a key fill one cache line. `before` must be the
-// same strict total order in every call, with vacant keys last.
-class KeyHeap {
- public:
-  KeyHeap() : lines_(1) {}
-
-  bool empty() const { return end_ == kRoot; }
-  size_t size() const { return end_ - kRoot; }
-  // The first key. REQUIRES: !empty().
-  const HeapKey& top() const { return At(kRoot); }
-
-  // Keeps the memory.
-  void Clear() {
-    lines_.resize(1);
-    lines_[0] = Line();
-    end_ = kRoot;
-  }
-
-  // O(log size); O(1) for a key that is after all others.
-  template <typename Before>
-  void Push(const HeapKey& key, Before before) {
-    if ((end_ >> 2) == lines_.size()) lines_.emplace_back();
-    size_t position = end_++;
-    while (position > kRoot) {
-      const size_t parent = (position >> 2) + 2;
-      if (!before(key, At(parent))) break;
-      At(position) = At(parent);
-      position = parent;
-    }
-    At(position) = key;
-  }
-
-  // Drops the first key. REQUIRES: !empty(). O(log size).
-  template <typename Before>
-  void Pop(Before before) {
-    --end_;
-    const HeapKey last = At(end_);
-    At(end_) = HeapKey();
-    if (end_ == kRoot) return;
-    size_t position = kRoot;
-    for (;;) {
-      const size_t first_child = (position - 2) << 2;
-      if (first_child >= end_) break;
-      const Line& children = lines_[position - 2];
-      const size_t smallest = SmallestOf(children, before);
-      if (!before(children.key[smallest], last)) break;
-      At(position) = children.key[smallest];
-      position = first_child + smallest;
-    }
-    At(position) = last;
-  }
-
-  // Drops every key for which keep(const HeapKey&) is false. Close to linear: keys come in the
-  // order of the heap, so that few of them move far.
-  template <typename Keep, typename Before>
-  void KeepIf(Keep keep, Before before) {
-    const size_t end = end_;
-    end_ = kRoot;
-    // What is pushed never goes behind what was read.
-    for (size_t position = kRoot; position < end; ++position) {
-      const HeapKey key = At(position);
-      At(position) = HeapKey();
-      if (keep(key)) Push(key, before);
-    }
-  }
-
-  // Calls visit(const HeapKey&) for each key, in no order.
-  template <typename Visit>
-  void ForEach(Visit visit) const {
-    for (size_t position = kRoot; position < end_; ++position) visit(At(position));
-  }
-
- private:
-  struct alignas(64) Line {
-    std::array<HeapKey, 4> key;
-  };
-
-  // Positions count from 3, so that the children of position p are line p - 2.
-  static constexpr size_t kRoot = 3;
-
-  // A tournament of two rounds; vacant keys at the end of a line lose. The winner is picked by
-  // arithmetic, because compilers tend to turn `?:` into a branch when both sides are loads.
-  template <typename Before>
-  static size_t SmallestOf(const Line& line, Before before) {
-    const size_t left = size_t{before(line.key[1], line.key[0])};
-    const size_t right = 2 + size_t{before(line.key[3], line.key[2])};
-    const size_t take_right = size_t{before(line.key[right], line.key[left])};
-    return left ^ ((left ^ right) & (size_t{0} - take_right));
-  }
-
-  HeapKey& At(size_t position) { return lines_[position >> 2].key[position & 3]; }
-  const HeapKey& At(size_t position) const { return lines_[position >> 2].key[position & 3]; }
-
-  std::vector<Line> lines_;  // positions from end_ on are vacant
-  size_t end_ = kRoot;
 };
 
 }  // namespace kubernetes_queue_internal
@@ -307,7 +210,7 @@ class KubernetesQueue {
 
  private:
   using HeapKey = kubernetes_queue_internal::HeapKey;
-  using KeyHeap = kubernetes_queue_internal::KeyHeap;
+  using KeyHeap = QuaternaryHeap<HeapKey>;
 
   static constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
   // The end of a backoff that does not exist: before every time.
