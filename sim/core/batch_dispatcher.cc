@@ -5,41 +5,12 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "sim/core/what_if.h"
 
 namespace drasim {
 namespace {
 
-// Puts a bound pod back where it was before it was evicted as a thought experiment.
-struct PlacedPod {
-  PodId pod;
-  NodeId node;
-  uint32_t devices;
-  DeviceGrants grants;
-};
-
-std::vector<PlacedPod> TakeAway(const JobRow& row, ClusterState* cluster) {
-  std::vector<PlacedPod> taken;
-  for (uint32_t i = 0; i < row.pods; ++i) {
-    const PodId pod(row.first_pod.value() + i);
-    const absl::Span<const DeviceGrant> grants = cluster->pod_grants(pod);
-    taken.push_back({pod, cluster->pod_node(pod), cluster->pod_devices(pod),
-                     DeviceGrants(grants.begin(), grants.end())});
-    if (cluster->pod_phase(pod) == PodPhase::kBound) {
-      cluster->Evict(pod);
-    } else {
-      cluster->Forget(pod);
-    }
-  }
-  return taken;
-}
-
-void PutBack(const std::vector<PlacedPod>& taken, ClusterState* cluster) {
-  for (const PlacedPod& p : taken) {
-    cluster->PutBack(p.pod, p.node, p.devices, p.grants, true);
-  }
-}
-
-// What is idle where pods may go.
+// Idle amounts of the nodes where pods may go.
 ResourceAmounts FreeAmounts(const ClusterState& cluster) {
   const ClusterTotals& t = cluster.totals();
   ResourceAmounts free = {t.cpu_milli_capacity - t.cpu_milli_allocated,
@@ -199,14 +170,14 @@ bool BatchDispatcher::TryPreempt(JobId job) {
   const auto fits = [&] { return parts_.placer->WouldFit(job, parts_.host->now()); };
   const JobRow& row = parts_.jobs->row(job);
   std::vector<JobId> victims;
-  std::vector<std::vector<PlacedPod>> taken;
+  std::vector<size_t> removals;  // of each victim, its number in the what-if
   bool found = false;
-  cluster.BeginWhatIf();
+  WhatIf what_if(&cluster);
   // Those on their way out make room, too.
   bool any_leaving = false;
   for (JobId running : parts_.host->running()) {
     if (!parts_.host->IsBeingEvicted(running)) continue;
-    TakeAway(parts_.jobs->row(running), &cluster);
+    what_if.RemoveJob(parts_.jobs->row(running));
     any_leaving = true;
   }
   found = any_leaving && fits();
@@ -217,7 +188,7 @@ bool BatchDispatcher::TryPreempt(JobId job) {
     const bool enough = FitsWithin(row.request, at_most);
     for (JobId victim : displaceable) {
       if (!enough) break;
-      taken.push_back(TakeAway(parts_.jobs->row(victim), &cluster));
+      removals.push_back(what_if.RemoveJob(parts_.jobs->row(victim)));
       victims.push_back(victim);
       if (!FitsWithin(row.request, FreeAmounts(cluster)) || !fits()) continue;
       found = true;
@@ -225,17 +196,18 @@ bool BatchDispatcher::TryPreempt(JobId job) {
     }
     // Reprieve, the last to go first: some may have been in nobody's way.
     for (size_t i = victims.size(); found && i-- > 0;) {
-      PutBack(taken[i], &cluster);
+      const JobRow& victim = parts_.jobs->row(victims[i]);
+      what_if.RestoreJob(victim, removals[i]);
       if (fits()) {
         victims.erase(victims.begin() + static_cast<std::ptrdiff_t>(i));
       } else {
-        TakeAway(parts_.jobs->row(victims[i]), &cluster);
+        what_if.RemoveJob(victim);
       }
     }
   }
-  cluster.Rollback();
+  what_if.End();
   if (!found) {
-    // Who is on the way out may be joined by others without a new version.
+    // More jobs may begin to leave without a new version.
     if (!any_leaving) preempt_tried_[job.value()] = version + 1;
     return false;
   }
@@ -314,9 +286,9 @@ void BatchDispatcher::EasyPass(JobId head) {
   const ResourceAmounts idle = FreeAmounts(cluster);
   // Full: whoever is behind could not start anyway.
   if (idle.gpu_milli == 0 && idle.cpu_milli == 0) return;
-  cluster.BeginWhatIf();
+  WhatIf what_if(&cluster);
   for (const RunningJob& running : ExpectedEnds()) {
-    TakeAway(parts_.jobs->row(running.job), &cluster);
+    what_if.RemoveJob(parts_.jobs->row(running.job));
     const ResourceAmounts free = FreeAmounts(cluster);
     if (!FitsWithin(need, free)) continue;
     if (!parts_.placer->WouldFit(head, now)) continue;
@@ -325,7 +297,7 @@ void BatchDispatcher::EasyPass(JobId head) {
     extra.Add(need, -1);
     break;
   }
-  cluster.Rollback();
+  what_if.End();
   LineMerge line(&line_);
   WaitingLine::Entry entry;
   uint32_t c = 0;
