@@ -13,6 +13,7 @@
 #include "absl/types/span.h"
 #include "model/check.h"
 #include "model/mig_table.h"
+#include "model/status_macros.h"
 #include "sim/control/mig_manager.h"
 
 namespace drasim {
@@ -439,8 +440,8 @@ void DeviceFrontEnd::Impl::Save(StateWriter& out) const {
 
 absl::Status DeviceFrontEnd::Impl::Load(StateReader& in) {
   in.Section("device front end");
-  if (absl::Status s = kubelets_.Load(in); !s.ok()) return s;
-  if (absl::Status s = manager_.Load(in); !s.ok()) return s;
+  RETURN_IF_ERROR(kubelets_.Load(in));
+  RETURN_IF_ERROR(manager_.Load(in));
   for (Node& node : nodes_) {
     node.plugin_gone = static_cast<uint32_t>(in.U64());
     for (uint32_t& faults : node.faults) faults = static_cast<uint32_t>(in.U64());

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "model/status_macros.h"
 #include "sim/core/what_if.h"
 
 namespace drasim {
@@ -434,7 +435,7 @@ void BatchDispatcher::Save(StateWriter& out) const {
 
 absl::Status BatchDispatcher::Load(StateReader& in) {
   in.Section("batch");
-  if (absl::Status s = line_.Load(in); !s.ok()) return s;
+  RETURN_IF_ERROR(line_.Load(in));
   changed_ = in.Bool();
   walk_.Load(in);
   in.Ints(&preempt_tried_);
@@ -444,7 +445,7 @@ absl::Status BatchDispatcher::Load(StateReader& in) {
       jobs->push_back(JobId(static_cast<size_t>(in.U64())));
     }
   }
-  if (absl::Status s = policy_->Load(in); !s.ok()) return s;
+  RETURN_IF_ERROR(policy_->Load(in));
   return in.status();
 }
 

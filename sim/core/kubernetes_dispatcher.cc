@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "model/check.h"
+#include "model/status_macros.h"
 #include "model/time.h"
 #include "sim/core/post_filter.h"
 
@@ -372,8 +373,8 @@ void KubernetesDispatcher::Save(StateWriter& out) const {
 
 absl::Status KubernetesDispatcher::Load(StateReader& in) {
   in.Section("kubernetes");
-  if (absl::Status s = queue_.Load(in); !s.ok()) return s;
-  if (absl::Status s = offsets_.Load(in); !s.ok()) return s;
+  RETURN_IF_ERROR(queue_.Load(in));
+  RETURN_IF_ERROR(offsets_.Load(in));
   const auto job_of = [&in, this] {
     const JobId job(static_cast<size_t>(in.U64()));
     if (job.value() >= parts_.jobs->size()) in.Fail("a waiting job does not exist");

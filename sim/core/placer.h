@@ -10,12 +10,12 @@
 #define DRASIM_SIM_CORE_PLACER_H_
 
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
-#include "absl/types/optional.h"
 #include "absl/types/span.h"
 #include "model/cluster_state.h"
 #include "model/job_table.h"
@@ -42,13 +42,13 @@ class Placer {
 
   // Assumes every pod of the waiting job and returns nothing, or changes nothing and says why.
   // `now` is for plugins. O(pods x decision).
-  absl::optional<Failure> Place(JobId job, SimTime now);
+  std::optional<Failure> Place(JobId job, SimTime now);
 
   // Whether Place would succeed; changes nothing, and remembers nothing.
   bool WouldFit(JobId job, SimTime now);
   // Why the job cannot be placed now, if so, by its nodes and quotas: what restricts single pods,
   // such as claims, is not asked, for it is another at every moment. Changes nothing.
-  absl::optional<Failure> WhyNever(JobId job, SimTime now);
+  std::optional<Failure> WhyNever(JobId job, SimTime now);
 
   // What the same answer is remembered by: jobs with equal groups of pods share a number.
   // O(pods of the job) on the first call for a job, then O(1).
@@ -79,9 +79,9 @@ class Placer {
   // What is asked about a pod: every plugin, or only those that restrict no single pods.
   enum class Ask : uint8_t { kEveryone, kUnrestricted };
 
-  absl::optional<Failure> PlaceAll(JobId job, SimTime now, Ask ask);
-  absl::optional<Failure> TryPlace(JobId job, SimTime now, Ask ask);
-  absl::optional<Failure> PlacePod(PodId pod, SimTime now, Ask ask);
+  std::optional<Failure> PlaceAll(JobId job, SimTime now, Ask ask);
+  std::optional<Failure> TryPlace(JobId job, SimTime now, Ask ask);
+  std::optional<Failure> PlacePod(PodId pod, SimTime now, Ask ask);
   VerdictSummaryTable::Row Rejections(const PodContext& pod, absl::Span<Plugin* const> restricting);
   bool GroupFitsEmpty(ShapeId shape, uint32_t pods);
 

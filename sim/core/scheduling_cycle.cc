@@ -308,7 +308,7 @@ std::vector<SchedulingCycle::Candidate> SchedulingCycle::Candidates(ShapeId shap
   if (shape.value() < shapes_.size() && shapes_[shape.value()].filled) {
     const ShapeCache& cache = shapes_[shape.value()];
     for (size_t place = 0; place < node_at_rank_.size(); ++place) {
-      Candidate candidate{node_at_rank_[place], absl::nullopt};
+      Candidate candidate{node_at_rank_[place], std::nullopt};
       if (cache.verdict[candidate.node.value()] != kFits) continue;
       if (scores_in_tree_) candidate.score = cache.tree.at(place);
       all.push_back(candidate);

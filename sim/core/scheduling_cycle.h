@@ -9,10 +9,10 @@
 #define DRASIM_SIM_CORE_SCHEDULING_CYCLE_H_
 
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
-#include "absl/types/optional.h"
 #include "absl/types/span.h"
 #include "model/cluster_state.h"
 #include "model/record.h"
@@ -76,7 +76,7 @@ class SchedulingCycle {
   // shape that nobody has looked at. O(nodes log nodes).
   struct Candidate {
     NodeId node;
-    absl::optional<int32_t> score;
+    std::optional<int32_t> score;
     bool operator==(const Candidate&) const = default;
   };
   std::vector<Candidate> Candidates(ShapeId shape, size_t most, size_t* fitting) const;
