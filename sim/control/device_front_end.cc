@@ -39,24 +39,24 @@ void AddProduct(int64_t count, int64_t amount, int64_t* sum) {
 
 // A resource as the plugin advertises it.
 struct Resource {
-  size_t column = kNone;  // none: no node has it, so nobody can ask for it
+  size_t column = kNone;  // none: no node has it, so no pod can ask for it
   int64_t replicas = 1;   // of each device
 };
 
-// What the plugin makes of GPUs with this table.
+// The resources that the plugin advertises for GPUs with this table.
 struct Product {
   const MigTable* table = nullptr;  // null: no MIG
   Resource whole;
   std::vector<Resource> of_profile;
 };
 
-std::vector<KubeletNode> KubeletNodes(const std::vector<FrontEndNode>& nodes,
-                                      const DevicePluginConfig& plugin) {
-  std::vector<KubeletNode> kubelets;
+std::vector<KubeletDevices> KubeletDevicesOf(const std::vector<FrontEndNode>& nodes,
+                                             const DevicePluginConfig& plugin) {
+  std::vector<KubeletDevices> kubelets;
   kubelets.reserve(nodes.size());
   for (const FrontEndNode& node : nodes) {
     DRASIM_CHECK_EQ(node.gpu_specs.size(), node.gpus.size());
-    KubeletNode kubelet;
+    KubeletDevices kubelet;
     kubelet.gpus = node.gpu_specs;
     for (const PluginGpu& gpu : node.gpus) kubelet.mig_tables.push_back(gpu.table);
     kubelet.others = node.others;
@@ -75,7 +75,7 @@ struct DeviceFrontEnd::Impl : public MigManager::Clients {
   struct Node {
     std::bitset<kMaxExtendedNames> reported;  // columns that the plugin answers for
     size_t product = kNone;                   // of all its GPUs; none: they differ, or have no MIG
-    // Troubles overlap, as those of whole nodes do: what has happened twice must end twice.
+    // Troubles overlap, as those of whole nodes do: a fault that has begun twice must end twice.
     uint32_t plugin_gone = 0;
     std::vector<uint32_t> faults;  // by GPU
   };
@@ -121,7 +121,7 @@ struct DeviceFrontEnd::Impl : public MigManager::Clients {
   bool repartitions_ = false;
   NodeControl* host_ = nullptr;
 
-  Kubelets kubelets_;
+  DeviceKubelet kubelets_;
   MigManager manager_;
   std::vector<Node> nodes_;
   bool tick_armed_ = false;
@@ -129,7 +129,7 @@ struct DeviceFrontEnd::Impl : public MigManager::Clients {
   uint32_t tick_ = 0;       // generation
   uint64_t jobs_seen_ = 0;  // by the last tick
 
-  size_t first_job_ = 0;  // those before it have ended; found anew after a Load
+  size_t first_job_ = 0;  // all jobs before it have ended; not saved, but found again after a Load
 };
 
 DeviceFrontEnd::Impl::Impl(const ClusterState* cluster, DeviceFrontEndOptions options,
@@ -138,7 +138,7 @@ DeviceFrontEnd::Impl::Impl(const ClusterState* cluster, DeviceFrontEndOptions op
     : cluster_(cluster),
       options_(std::move(options)),
       layouts_(std::move(layouts)),
-      kubelets_(cluster, options_.kubelet, KubeletNodes(nodes, options_.plugin)),
+      kubelets_(cluster, options_.kubelet, KubeletDevicesOf(nodes, options_.plugin)),
       manager_(options_.manager, options_.kubelet.device_release, this) {
   for (size_t e = 0; e < cluster->extended_names().size(); ++e) {
     columns_.emplace(cluster->extended_names()[e], e);

@@ -3,7 +3,7 @@
 // Structure: 16-byte keys beside a slab of payload slots. Keys of the near future are in a
 // QuaternaryHeap (quaternary_heap.h), the others lie unsorted in a ladder (event_ladder.h), which
 // refills the heap when it has run empty. While there are few events, all of them are near and the
-// ladder is idle. // More choices:
+// ladder is idle. More choices:
 //
 //  * A group of keys that enters the heap has its payloads fetched in one go: their slots are all
 //    over memory, and the group's events are popped next.
@@ -18,9 +18,9 @@
 //  * A heap that outgrows the first-level cache, because events are pushed before those in the
 //    ladder, goes back to the ladder to be cut up.
 //
-// Determinism: what Push, Pop, Cancel and Save return depends only on the calls of Push, Pop,
-// Cancel and Load so far, never on which keys are in the heap or how, on calls of Top, or on when
-// tombstones are swept.
+// Determinism: the results of Push, Pop, Cancel and Save depend only on the calls of Push, Pop,
+// Cancel and Load so far, never on the contents or the layout of the heap, on calls of Top, or on
+// the moment at which tombstones are swept.
 //
 // Thread rule: one thread at a time. Copies are independent queues in which the same handles are
 // valid.
@@ -45,7 +45,7 @@ namespace event_queue_internal {
 // The part of an event that does not decide its place. Half a cache line, so that reading one
 // touches one line.
 struct alignas(32) Slot {
-  uint64_t sequence = 0;  // Of the event that lives here; 0 when the slot is free.
+  uint64_t sequence = 0;  // the event's; 0: the slot is free
   uint64_t c = 0;
   uint32_t a = 0;
   uint32_t b = 0;
