@@ -302,8 +302,8 @@ void DeviceFrontEnd::Impl::ArmTick(SimTime now) {
   host_->ArmNodeTimer(Later(now, options_.repartitioning.every), timer.Token());
 }
 
-// Ticks stop when nothing happens, so that a run can end; that jobs have come is something. A
-// change that waits for pods to leave is no reason to go on: it is their leaving that moves it.
+// Ticks stop when nothing happens, so that a run can end; the arrival of jobs counts. A change that
+// waits for pods to leave is no reason to go on: their end is an event of its own.
 void DeviceFrontEnd::Impl::Tick(SimTime now) {
   tick_armed_ = false;
   const uint64_t jobs = host_->jobs().size();
@@ -320,7 +320,7 @@ bool DeviceFrontEnd::Impl::InReach(NodeId id) const {
   return row.available && row.schedulable && nodes_[id.value()].plugin_gone == 0;
 }
 
-// Whether the node can be laid out anew without waiting for anybody. A pod that is on its way to it
+// Whether the node can get another layout without waiting for pods. A pod that is being bound to it
 // uses it, too.
 bool DeviceFrontEnd::Impl::MayChange(NodeId id, SimTime now) const {
   const Node& node = nodes_[id.value()];
@@ -335,7 +335,7 @@ bool DeviceFrontEnd::Impl::MayChange(NodeId id, SimTime now) const {
   return true;
 }
 
-// What jobs that wait ask for, wherever they would have to run.
+// The requests of all waiting jobs, wherever they would have to run, by extended resource.
 std::vector<int64_t> DeviceFrontEnd::Impl::Demanded() {
   const JobTable& jobs = host_->jobs();
   while (first_job_ < jobs.size() && IsEnded(jobs.row(JobId(first_job_)).state)) ++first_job_;
@@ -358,7 +358,7 @@ std::vector<int64_t> DeviceFrontEnd::Impl::Demanded() {
   return demand;
 }
 
-// What pods could get on the node; of a node that changes, what it will have then.
+// Amounts that pods could get on the node; for a node under change, after the change.
 Amounts DeviceFrontEnd::Impl::FreeOn(NodeId id) const {
   Amounts amounts;
   if (!InReach(id)) return amounts;

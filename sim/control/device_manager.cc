@@ -254,7 +254,7 @@ void DeviceManager::Resolve(const Extended& extended) {
 void DeviceManager::ResolvePod(const PodShape& shape) {
   wants_.clear();
   if (shape.containers.empty()) return Resolve(shape.extended);
-  // What runs at once at most: sidecars stay beside the init containers after them.
+  // The peak of the containers that run at once: sidecars stay beside later init containers.
   std::vector<int64_t> standing(pools_.size());
   std::vector<int64_t> peak(pools_.size());
   for (const bool init : {true, false}) {
@@ -411,7 +411,7 @@ void DeviceManager::TakePreferredUnits(const Request& request, int64_t needed, b
     // The first ones stand for all: units of one device are alike.
     units_.insert(units_.end(), static_cast<size_t>(std::min(free, needed)), ReplicaCandidate{i});
   }
-  // What the pod reuses counts as in use, as it does upstream.
+  // Units that the pod reuses count as in use, as they do upstream.
   const std::vector<size_t> picked =
       PreferReplicas(units_, unit_counts_, {}, static_cast<size_t>(needed), packed);
   DRASIM_CHECK_EQ(picked.size(), static_cast<size_t>(needed));

@@ -54,7 +54,7 @@ GpuLayout LayoutOf(const MigTable& table, const NodeLayout& layout) {
   return made;
 }
 
-// What the GPUs as they are serve of the demand.
+// Units of the demand that the present layouts of the GPUs serve.
 int64_t UnitsServed(const MigTable& table, const std::vector<PluginGpu>& gpus,
                     const MigDemand& pending) {
   std::vector<int64_t> instances(table.profiles().size());

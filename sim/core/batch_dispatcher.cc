@@ -47,7 +47,7 @@ BatchDispatcher::BatchDispatcher(DispatchParts parts, std::unique_ptr<QueuePolic
 void BatchDispatcher::StandInLine(JobId job) {
   const JobRow& row = parts_.jobs->row(job);
   uint64_t kind = parts_.placer->SignatureOf(job);
-  // What fails for one priority may displace others for a higher one.
+  // A request that fails for one priority may displace others for a higher one.
   if (options_.preempt_by_priority) kind |= uint64_t{static_cast<uint32_t>(row.priority)} << 32;
   line_.Add(job, policy_->Key(*parts_.jobs, job), kind, tenants_matter_ ? row.tenant : TenantId(),
             row.request.gpu_milli,
@@ -174,7 +174,7 @@ bool BatchDispatcher::TryPreempt(JobId job) {
   std::vector<size_t> removals;  // of each victim, its number in the what-if
   bool found = false;
   WhatIf what_if(&cluster);
-  // Those on their way out make room, too.
+  // Jobs that are being evicted make room, too.
   bool any_leaving = false;
   for (JobId running : parts_.host->running()) {
     if (!parts_.host->IsBeingEvicted(running)) continue;
@@ -195,7 +195,7 @@ bool BatchDispatcher::TryPreempt(JobId job) {
       found = true;
       break;
     }
-    // Reprieve, the last to go first: some may have been in nobody's way.
+    // Reprieve, the last victim first: some may have been evicted for nothing.
     for (size_t i = victims.size(); found && i-- > 0;) {
       const JobRow& victim = parts_.jobs->row(victims[i]);
       what_if.RestoreJob(victim, removals[i]);
@@ -230,7 +230,7 @@ void BatchDispatcher::Dispatch() {
     OrderedPass();
   }
   in_pass_ = false;
-  // A job that its node turned away has left room that the pass may not have seen.
+  // A job that its node rejected has left room that the pass may not have seen.
   changed_ = news_in_pass_;
   for (JobId job : returned_) StandInLine(job);
   returned_.clear();
@@ -285,7 +285,7 @@ void BatchDispatcher::EasyPass(JobId head) {
   SimTime shadow = SimTime(std::numeric_limits<int64_t>::max());
   ResourceAmounts extra;
   const ResourceAmounts idle = FreeAmounts(cluster);
-  // Full: whoever is behind could not start anyway.
+  // Full: no job behind the head could start anyway.
   if (idle.gpu_milli == 0 && idle.cpu_milli == 0) return;
   WhatIf what_if(&cluster);
   for (const RunningJob& running : ExpectedEnds()) {
@@ -353,7 +353,7 @@ bool BatchDispatcher::FindStartable(const AvailabilityProfile& profile, SimTime 
 }
 
 // Every job in line has a reservation; one that may begin now, does. Reservations are for this pass
-// alone, so it ends where nobody behind could start now.
+// alone, so it ends where no job behind could start now.
 void BatchDispatcher::ConservativePass() {
   const SimTime now = parts_.host->now();
   AvailabilityProfile profile(now, FreeAmounts(*parts_.cluster));

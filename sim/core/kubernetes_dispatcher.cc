@@ -173,7 +173,7 @@ uint64_t KubernetesDispatcher::RejectorsOf(SummaryId why) {
 
 void KubernetesDispatcher::GiveBack(const QueuedPod& pod, const Placer::Failure& failure,
                                     bool moved_since) {
-  // What helps one pod of a gang may help it through another.
+  // A gang may be helped through any of its pods, not just the one that failed.
   const bool gang = parts_.jobs->row(parts_.jobs->job_of(pod.pod)).pods > 1;
   queue_.Return(pod, parts_.cluster->pod_shape_id(failure.pod),
                 gang ? kOtherPlugin : RejectorsOf(failure.why), moved_since, parts_.host->now());

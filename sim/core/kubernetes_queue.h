@@ -137,7 +137,7 @@ class KubernetesQueue {
   // it failed by an error. `moved_since` says that an event that may help came while the pod was in
   // flight. With rejectors and without such an event the pod becomes unschedulable, else it goes to
   // its backoff, or to active if that is over at once. From now on events are asked about `shape`.
-  //  REQUIRES: the pod is in flight. O(1), or O(log n) into a heap.
+  // REQUIRES: the pod is in flight. O(1), or O(log n) into a heap.
   void Return(const QueuedPod& pod, ShapeId shape, uint64_t rejectors, bool moved_since,
               SimTime now);
 

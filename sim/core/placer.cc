@@ -29,7 +29,7 @@ Placer::Placer(const Profile* profile, ClusterState* cluster, const JobTable* jo
       jobs_(jobs),
       cycle_(cycle),
       summaries_(summaries),
-      // What restricts one pod need not restrict the next of its shape.
+      // A plugin that restricts one pod need not restrict the next of its shape.
       remember_(remember && profile->plugins_at(kNodeRestriction).empty()),
       draws_(Draws(*profile)),
       pre_filters_(profile->plugins_at(kPreFilter)),
@@ -101,7 +101,7 @@ std::optional<Placer::Failure> Placer::PlacePod(PodId pod, SimTime now, Ask ask)
   return std::nullopt;
 }
 
-// Those of the shape, and those of this pod alone.
+// Counts of the shape, and of the plugins that restrict this pod alone.
 VerdictSummaryTable::Row Placer::Rejections(const PodContext& pod,
                                             absl::Span<Plugin* const> restricting) {
   VerdictSummaryTable::Row row = cycle_->Rejections(pod.shape_id);
@@ -176,7 +176,8 @@ std::optional<Placer::Failure> Placer::WhyNever(JobId job, SimTime now) {
   return TryPlace(job, now, Ask::kUnrestricted);
 }
 
-// Counts how many such pods the nodes could hold if they were empty.
+// Counts the pods of the shape that the nodes could hold if they were empty, available and
+// schedulable. No what-if of the cluster could show that: what-ifs do not cover changes of nodes.
 bool Placer::GroupFitsEmpty(ShapeId shape_id, uint32_t pods) {
   GpuModelTable models = cluster_->models();
   ShapeTable alone(&models);

@@ -13,7 +13,7 @@
 // `before(x, y)` says whether key x is first. It must be the same strict total order in every call,
 // with the default key after all others. Passing it to each call lets it hold state.
 //
-// What top() returns depends on the set of keys alone. Not thread-safe; copies are independent.
+// The result of top() depends on the set of keys alone. Not thread-safe; copies are independent.
 #ifndef DRASIM_SIM_CORE_QUATERNARY_HEAP_H_
 #define DRASIM_SIM_CORE_QUATERNARY_HEAP_H_
 
