@@ -42,7 +42,8 @@ BatchDispatcher::BatchDispatcher(DispatchParts parts, std::unique_ptr<QueuePolic
       options_(std::move(options)),
       tenants_matter_(policy_->per_tenant() || !parts_.quotas->empty()),
       line_({policy_->per_tenant(), options_.backfill == Backfill::kConservative}),
-      walk_(&line_, policy_.get(), parts_.jobs, parts_.cluster) {}
+      walk_(&line_, policy_.get(), parts_.jobs, parts_.cluster),
+      helios_(parts_.cluster, parts_.jobs) {}
 
 void BatchDispatcher::StandInLine(JobId job) {
   const JobRow& row = parts_.jobs->row(job);
@@ -57,9 +58,7 @@ void BatchDispatcher::StandInLine(JobId job) {
 void BatchDispatcher::Add(JobId job) {
   StandInLine(job);
   changed_ = true;
-  if (!options_.helios || !policy_->preempts()) return;
-  std::erase(helios_running_, job);
-  helios_waiting_.push_back(job);
+  if (options_.helios && policy_->preempts()) helios_.Add(job);
 }
 
 void BatchDispatcher::Return(JobId job, SummaryId, Comeback) {
@@ -74,7 +73,7 @@ void BatchDispatcher::Return(JobId job, SummaryId, Comeback) {
 bool BatchDispatcher::Remove(JobId job) {
   // The head may be gone now, so that others may go.
   changed_ = true;
-  std::erase(helios_waiting_, job);
+  helios_.Remove(job);
   return line_.Remove(job);
 }
 
@@ -85,7 +84,7 @@ void BatchDispatcher::OnEvent(ClusterEvent, NodeId) {
 
 void BatchDispatcher::OnEnd(JobId job) {
   policy_->OnEnd(*parts_.jobs, job);
-  std::erase(helios_running_, job);
+  helios_.OnEnd(job);
   changed_ = true;
 }
 
@@ -223,7 +222,7 @@ void BatchDispatcher::Dispatch() {
   in_pass_ = true;
   news_in_pass_ = false;
   if (options_.helios && policy_->preempts()) {
-    HeliosPass();
+    RunHeliosPass();
   } else if (options_.backfill == Backfill::kConservative) {
     ConservativePass();
   } else {
@@ -413,6 +412,24 @@ void BatchDispatcher::Reserve(JobId job, SimTime now, AvailabilityProfile* profi
   profile->Reserve(start, length, request);
 }
 
+void BatchDispatcher::RunHeliosPass() {
+  const SimTime now = parts_.host->now();
+  const HeliosPass::Plan plan = helios_.Decide(now);
+  evicting_ = true;
+  for (JobId job : plan.displaced) parts_.host->Evict(job, EvictionCause::kPreempted);
+  evicting_ = false;
+  for (JobId job : plan.admitted) {
+    const auto failure = parts_.placer->Place(job, now);
+    if (failure.has_value()) {
+      if (!failure->known) parts_.host->RecordFailure(job, *failure);
+      continue;
+    }
+    line_.Remove(job);
+    helios_.Started(job);
+    parts_.host->StartPlaced(job);
+  }
+}
+
 int64_t BatchDispatcher::SmallestNeedMilli() const {
   if (!options_.head_of_line) return line_.SmallestNeedMilli();
   uint32_t c = 0;
@@ -426,10 +443,7 @@ void BatchDispatcher::Save(StateWriter& out) const {
   out.Bool(changed_);
   walk_.Save(out);
   out.Ints(preempt_tried_);
-  for (const std::vector<JobId>* jobs : {&helios_waiting_, &helios_running_}) {
-    out.U64(jobs->size());
-    for (JobId job : *jobs) out.U64(job.value());
-  }
+  helios_.Save(out);
   policy_->Save(out);
 }
 
@@ -439,12 +453,7 @@ absl::Status BatchDispatcher::Load(StateReader& in) {
   changed_ = in.Bool();
   walk_.Load(in);
   in.Ints(&preempt_tried_);
-  for (std::vector<JobId>* jobs : {&helios_waiting_, &helios_running_}) {
-    const size_t n = in.Count();
-    for (size_t i = 0; i < n && in.status().ok(); ++i) {
-      jobs->push_back(JobId(static_cast<size_t>(in.U64())));
-    }
-  }
+  helios_.Load(in);
   RETURN_IF_ERROR(policy_->Load(in));
   return in.status();
 }

@@ -19,6 +19,7 @@
 #include "policies/framework/queue_policy.h"
 #include "sim/core/backfill.h"
 #include "sim/core/dispatcher.h"
+#include "sim/core/helios_pass.h"
 #include "sim/core/line_walk.h"
 #include "sim/core/waiting_line.h"
 
@@ -83,7 +84,7 @@ class BatchDispatcher : public Dispatcher {
   bool FindStartable(const AvailabilityProfile& profile, SimTime now,
                      const WaitingLine::Entry& position, uint32_t* class_index,
                      WaitingLine::Entry* startable) const;
-  void HeliosPass();
+  void RunHeliosPass();
   std::vector<RunningJob> ExpectedEnds() const;
   SimDuration EstimateOf(JobId job) const { return options_.estimate(*parts_.jobs, job); }
   // The expected time of a run that starts now; does not change while the job waits.
@@ -106,9 +107,7 @@ class BatchDispatcher : public Dispatcher {
   bool evicted_ = false;         // in this pass
   std::vector<JobId> returned_;  // jobs whose start in this pass was rejected
   bool changed_ = false;
-  // In the order in which they began to wait, or to run; for HeliosPass alone.
-  std::vector<JobId> helios_waiting_;
-  std::vector<JobId> helios_running_;
+  HeliosPass helios_;  // knows jobs only with options_.helios
 };
 
 }  // namespace drasim

@@ -100,7 +100,7 @@ void EventQueue::Settle() {
   }
 }
 
-// Drops all tombstones, in linear time.
+// Drops all tombstones, in close to linear time.
 void EventQueue::Sweep() {
   const auto is_live = [this](const Key& key) { return IsLive(key); };
   heap_.KeepIf(is_live, EarlierKey());  // a vacant root is not live

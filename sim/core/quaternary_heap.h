@@ -44,7 +44,7 @@ class QuaternaryHeap {
 
   // O(log size); O(1) for a key that is after all others.
   template <typename Before>
-  void Push(const Key& key, Before before) {
+  void Push(Key key, Before before) {
     if ((end_ >> 2) == lines_.size()) lines_.emplace_back();
     size_t position = end_++;
     while (position > kRoot) {
@@ -66,7 +66,7 @@ class QuaternaryHeap {
   // Pop and Push in one repair, which is short when the new key is among the first. REQUIRES:
   // !empty(). O(log size).
   template <typename Before>
-  void ReplaceTop(const Key& key, Before before) {
+  void ReplaceTop(Key key, Before before) {
     SiftDown(kRoot, key, before);
   }
 
@@ -98,17 +98,18 @@ class QuaternaryHeap {
     Heapify(before);
   }
 
-  // Drops every key for which keep(const Key&) is false. O(size).
+  // Drops every key for which keep(const Key&) is false. Close to linear: keys come in the order of
+  // the heap, so that few of them move far.
   template <typename Keep, typename Before>
   void KeepIf(Keep keep, Before before) {
-    size_t kept_end = kRoot;
-    for (size_t position = kRoot; position < end_; ++position) {
+    const size_t end = end_;
+    end_ = kRoot;
+    // A push never goes behind the keys that have been read.
+    for (size_t position = kRoot; position < end; ++position) {
       const Key key = At(position);
-      if (keep(key)) At(kept_end++) = key;
+      At(position) = Key();
+      if (keep(key)) Push(key, before);
     }
-    for (size_t position = kept_end; position < end_; ++position) At(position) = Key();
-    end_ = kept_end;
-    Heapify(before);
   }
 
   // Calls visit(const Key&) for each key: the first key first, the others in no order.
