@@ -119,7 +119,7 @@ struct DeviceFrontEnd::Impl : public MigManager::Clients {
   absl::flat_hash_map<std::string, size_t> columns_;
   std::vector<Product> products_;
   bool repartitions_ = false;
-  NodeControl* host_ = nullptr;
+  NodeControl* control_ = nullptr;
 
   DeviceKubelet kubelets_;
   MigManager manager_;
@@ -222,8 +222,8 @@ void DeviceFrontEnd::Impl::SetHealth(NodeId id, uint32_t gpus, bool healthy, Sim
     kubelets_.SetHealthy(id, static_cast<uint32_t>(g), is_healthy);
   }
   if (changed == 0) return;
-  host_->RecordDevices(id, changed,
-                       healthy ? DeviceChangeKind::kHealthy : DeviceChangeKind::kUnhealthy);
+  control_->RecordDevices(id, changed,
+                          healthy ? DeviceChangeKind::kHealthy : DeviceChangeKind::kUnhealthy);
   ReportLater(id, now);
 }
 
@@ -238,7 +238,8 @@ void DeviceFrontEnd::Impl::SetPlugin(NodeId id, bool back, SimTime now) {
   const bool is_there = gone == 0;
   if (was_there == is_there) return;
   kubelets_.SetRegistered(id, is_there && !manager_.changing(id));
-  host_->RecordDevices(id, 0, back ? DeviceChangeKind::kPluginBack : DeviceChangeKind::kPluginGone);
+  control_->RecordDevices(id, 0,
+                          back ? DeviceChangeKind::kPluginBack : DeviceChangeKind::kPluginGone);
   ReportLater(id, now);
 }
 
@@ -267,7 +268,7 @@ void DeviceFrontEnd::Impl::ReportLater(NodeId id, SimTime now) {
   FrontEndTimer timer;
   timer.purpose = FrontEndTimer::Purpose::kNodeStatus;
   timer.node = id;
-  host_->ArmNodeTimer(Later(now, options_.node_status), timer.Token());
+  control_->ArmNodeTimer(Later(now, options_.node_status), timer.Token());
 }
 
 void DeviceFrontEnd::Impl::Report(NodeId id) {
@@ -282,7 +283,7 @@ void DeviceFrontEnd::Impl::Report(NodeId id) {
     DRASIM_CHECK(column != columns_.end());
     amounts[column->second] = amount;
   }
-  host_->PublishAllocatable(id, amounts);
+  control_->PublishAllocatable(id, amounts);
 }
 
 // ---- Re-partitioning by demand ----
@@ -299,14 +300,14 @@ void DeviceFrontEnd::Impl::ArmTick(SimTime now) {
   FrontEndTimer timer;
   timer.purpose = FrontEndTimer::Purpose::kRepartitioning;
   timer.generation = tick_;
-  host_->ArmNodeTimer(Later(now, options_.repartitioning.every), timer.Token());
+  control_->ArmNodeTimer(Later(now, options_.repartitioning.every), timer.Token());
 }
 
 // Ticks stop when nothing happens, so that a run can end; the arrival of jobs counts. A change that
 // waits for pods to leave is no reason to go on: their end is an event of its own.
 void DeviceFrontEnd::Impl::Tick(SimTime now) {
   tick_armed_ = false;
-  const uint64_t jobs = host_->jobs().size();
+  const uint64_t jobs = control_->jobs().size();
   const bool active = activity_ || jobs != jobs_seen_;
   activity_ = false;
   jobs_seen_ = jobs;
@@ -337,7 +338,7 @@ bool DeviceFrontEnd::Impl::MayChange(NodeId id, SimTime now) const {
 
 // The requests of all waiting jobs, wherever they would have to run, by extended resource.
 std::vector<int64_t> DeviceFrontEnd::Impl::Demanded() {
-  const JobTable& jobs = host_->jobs();
+  const JobTable& jobs = control_->jobs();
   while (first_job_ < jobs.size() && IsEnded(jobs.row(JobId(first_job_)).state)) ++first_job_;
   std::vector<int64_t> pods(cluster_->shapes().size());
   for (size_t j = first_job_; j < jobs.size() && jobs.waiting_jobs() > 0; ++j) {
@@ -464,9 +465,9 @@ DeviceFrontEnd::DeviceFrontEnd(const ClusterState* cluster, DeviceFrontEndOption
 
 DeviceFrontEnd::~DeviceFrontEnd() = default;
 
-void DeviceFrontEnd::Attach(NodeControl* host) {
-  impl_->host_ = host;
-  impl_->manager_.Attach(host);
+void DeviceFrontEnd::Attach(NodeControl* control) {
+  impl_->control_ = control;
+  impl_->manager_.Attach(control);
 }
 
 Admission DeviceFrontEnd::Admit(PodId pod, NodeId node, SimTime now) {

@@ -85,7 +85,7 @@ class DeviceFrontEnd : public NodeAgent {
   ~DeviceFrontEnd() override;
 
   // NodeAgent
-  void Attach(NodeControl* host) override;
+  void Attach(NodeControl* control) override;
   Admission Admit(PodId pod, NodeId node, SimTime now) override;
   void Removed(PodId pod, NodeId node, SimTime now) override;
   void OnTransition(const DeviceTransition& change, SimTime now) override;

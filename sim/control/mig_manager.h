@@ -68,7 +68,7 @@ class MigManager {
   MigManager(const MigManagerOptions& options, SimDuration device_release, Clients* clients);
   // Adds the next node in the order of ids.
   void AddNode(std::vector<PluginGpu> gpus);
-  void Attach(NodeControl* host) { host_ = host; }
+  void Attach(NodeControl* control) { control_ = control; }
 
   // One entry per GPU; ignored for a node without GPUs.
   void Wish(NodeId node, const std::vector<GpuLayout>& layout, SimTime now);
@@ -125,7 +125,7 @@ class MigManager {
   MigManagerOptions options_;
   SimDuration device_release_;
   Clients* clients_;
-  NodeControl* host_ = nullptr;
+  NodeControl* control_ = nullptr;
   std::vector<Node> nodes_;
   int64_t finished_ = 0;
   absl::uint128 gpu_ns_ = 0;
