@@ -15,9 +15,9 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/optional.h"
-#include "model/proto/scenario.pb.h"
 #include "model/text/json_writer.h"
 #include "model/time.h"
+#include "sim/scenario/run_spec.h"
 
 namespace drasim {
 
@@ -60,8 +60,7 @@ struct Divergence {
 // Runs both resolved scenarios side by side until the first divergence is sure, then each again up
 // to it. Nothing when there is none. InvalidArgument when they are not about the same pods; else
 // errors are those of runs. Cost: at most two runs of each; 24 bytes a pod beside the runs.
-absl::StatusOr<absl::optional<Divergence>> FindDivergence(const proto::Scenario& a,
-                                                          const proto::Scenario& b);
+absl::StatusOr<absl::optional<Divergence>> FindDivergence(const RunSpec& a, const RunSpec& b);
 
 // Lines for people: the pod and when, then what either world did, and why.
 std::string DivergenceText(const Divergence& divergence, absl::string_view a, absl::string_view b);

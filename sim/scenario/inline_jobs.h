@@ -1,6 +1,6 @@
 // Jobs that a scenario writes out: the key workload.jobs.
-#ifndef DRASIM_SIM_RUN_INLINE_JOBS_H_
-#define DRASIM_SIM_RUN_INLINE_JOBS_H_
+#ifndef DRASIM_SIM_SCENARIO_INLINE_JOBS_H_
+#define DRASIM_SIM_SCENARIO_INLINE_JOBS_H_
 
 #include <google/protobuf/repeated_field.h>
 
@@ -50,4 +50,4 @@ absl::StatusOr<std::vector<JobArrival>> MakeInlineJobs(
 
 }  // namespace drasim
 
-#endif  // DRASIM_SIM_RUN_INLINE_JOBS_H_
+#endif  // DRASIM_SIM_SCENARIO_INLINE_JOBS_H_
