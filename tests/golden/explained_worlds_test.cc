@@ -1,5 +1,5 @@
-// The comparisons that README shows, run once more: every attempt that fails in any of their worlds
-// can be explained.
+// The comparisons of docs/tour/device_plugin_or_dra.md, run once more: every attempt that fails in
+// any of their worlds can be explained.
 #include <cstddef>
 #include <cstdint>
 #include <fstream>
@@ -17,6 +17,7 @@
 #include "gtest/gtest.h"
 #include "model/text/yaml_proto.h"
 #include "sim/app/cli.h"
+#include "sim/app/commands.h"
 #include "sim/app/flags.h"
 #include "sim/compare/contenders.h"
 #include "sim/explain/attempt.h"
@@ -48,7 +49,7 @@ std::vector<Contender> ContendersOf(const std::string& name, const std::string& 
     if (command.name != "compare") continue;
     const absl::StatusOr<ParsedFlags> flags = ParseFlags(command.flags, args);
     EXPECT_TRUE(flags.ok()) << flags.status();
-    absl::StatusOr<Contenders> made = MakeContenders(*flags, given, 1.3);
+    absl::StatusOr<Contenders> made = MakeContenders(ContenderFlagsOf(*flags), given, 1.3);
     EXPECT_TRUE(made.ok()) << made.status();
     return made.ok() ? std::move(made->all) : std::vector<Contender>{};
   }

@@ -61,7 +61,7 @@ TEST(MigPackingTest, EveryPublishedCellIsMet) {
   ASSERT_FALSE(given.text.empty());
   ASSERT_EQ(MergeYaml(given.text, "mig_packing.yaml", &given.scenario), absl::OkStatus());
   const absl::StatusOr<Contenders> contenders =
-      MakeContenders(ParsedFlags(), given, /*fill_ratio=*/std::nullopt);
+      MakeContenders(ContenderFlags(), given, /*fill_ratio=*/std::nullopt);
   ASSERT_TRUE(contenders.ok()) << contenders.status();
   ASSERT_EQ(contenders->seeds.size(), 50u);
   std::map<std::string, const Contender*> by_name;

@@ -11,7 +11,9 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
+#include "sim/app/commands.h"
 #include "sim/compare/cell.h"
+#include "sim/compare/contenders.h"
 
 namespace drasim {
 namespace flags_test {
@@ -161,7 +163,7 @@ TEST(ListFlagsTest, AreNotEmpty) {
                                        {"seeds", "", "A", ""},
                                        {"queue", "", "A", ""}};
   const auto error = [&specs](const char* arg) {
-    return std::string(CheckListFlags(*ParseFlags(specs, {arg})).message());
+    return std::string(CheckListFlags(ContenderFlagsOf(*ParseFlags(specs, {arg}))).message());
   };
   EXPECT_EQ(error("--policies="),
             "--policies: found '', expected names with commas between, or all");
@@ -170,8 +172,8 @@ TEST(ListFlagsTest, AreNotEmpty) {
             "--seeds: found '', expected numbers and ranges such as 42 or 42..51 or 1,2,7..9");
   EXPECT_EQ(error("--policies=fgd"), "");
   const ParsedFlags queue = *ParseFlags(specs, {"--queue=fifo"});
-  EXPECT_EQ(CheckQueueFlag(queue, true), absl::OkStatus());
-  EXPECT_EQ(CheckQueueFlag(queue, false),
+  EXPECT_EQ(CheckQueueFlag(ContenderFlagsOf(queue), true), absl::OkStatus());
+  EXPECT_EQ(CheckQueueFlag(ContenderFlagsOf(queue), false),
             absl::InvalidArgumentError(
                 "--queue: found 'fifo', expected mode: replay beside it; a fill tries each job "
                 "once, so that none queues"));

@@ -21,6 +21,7 @@
 #include "gtest/gtest.h"
 #include "model/text/yaml_proto.h"
 #include "sim/app/cli.h"
+#include "sim/app/commands.h"
 #include "sim/app/flags.h"
 #include "sim/compare/cell.h"
 #include "sim/compare/cell_metrics.h"
@@ -107,7 +108,7 @@ absl::StatusOr<Contenders> Make(absl::string_view yaml, const Names& args = {},
     if (command.name != "compare") continue;
     absl::StatusOr<ParsedFlags> flags = ParseFlags(command.flags, args);
     if (!flags.ok()) return flags.status();
-    return MakeContenders(*flags, given, fill_ratio);
+    return MakeContenders(ContenderFlagsOf(*flags), given, fill_ratio);
   }
   return absl::NotFoundError("there is no command compare");
 }
