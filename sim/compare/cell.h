@@ -20,9 +20,9 @@
 
 namespace drasim {
 
-// What a replay meant for its jobs, each figure as summary.json has it (docs/metrics.md). A figure
-// is missing when no job finished, when none ended (makespan), when the cluster had no GPU or no
-// time passed (utilisation), when no GPU time was held (goodput).
+// The outcome of a replay for its jobs, each figure as summary.json has it (docs/metrics.md). A
+// figure is missing when no job finished, when none ended (makespan), when the cluster had no GPU
+// or no time passed (utilisation), when no GPU time was held (goodput).
 struct ReplayFigures {
   bool present = false;  // the run was a replay
   int64_t jobs_submitted = 0;

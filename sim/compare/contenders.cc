@@ -92,7 +92,7 @@ absl::Status AddContenders(const AxisWorld& world, const Choices& choices, Given
   if (!choices.queues.empty()) trial->overridden.emplace_back("scheduler.queue");
   if (!choices.policies.empty()) trial->overridden.emplace_back("scheduler.policy");
   if (!choices.queues.empty() && !IsReplay(world.scenario)) {
-    // What is wrong with the mode itself is told first.
+    // Mistakes in the mode itself come first.
     trial->scenario = world.scenario;
     RETURN_IF_ERROR(ResolveGiven(*trial).status());
     return absl::InvalidArgumentError(

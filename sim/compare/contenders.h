@@ -1,4 +1,4 @@
-// Who competes in a comparison, and over which seeds.
+// The contenders of a comparison, and its seeds.
 //
 // The scenario's `comparison` may have axes. One value of each axis makes a *world*: the scenario
 // with the keys that these values set. Contenders are all worlds, times queues, times policies. A
@@ -54,7 +54,7 @@ struct Contenders {
   std::vector<uint64_t> seeds;  // one at least
 };
 
-// Who competes:
+// The contenders of a comparison:
 // * queues: --queues, else those of the comparison, else each world's own;
 // * policies: --policies, else those of the comparison; else each world's own when there is a list
 //   of queues or when an axis sets scheduler.policy, else all;

@@ -67,7 +67,7 @@ class DraPlan {
   void WarnOfDeadEnds(const ClusterState& cluster);
   template <typename T>  // ResourceClaim, ResourceClaimTemplate
   void WarnOfDeadEndsAmong(absl::string_view kind, const std::set<std::string>& used);
-  // What keeps claims of this kind waiting for ever; empty: nothing.
+  // The reason why claims of this kind wait for ever; empty: they do not.
   std::string DeadEndOf(const ClaimSpec& spec, Name ns) const;
   std::vector<PodClaim> ClaimsOf(const PodShape& shape);
 

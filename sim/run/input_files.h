@@ -24,7 +24,7 @@ absl::StatusOr<std::string> FileSha256(const std::string& path);
 
 struct NodeInput {
   std::vector<NodeSpec> nodes;
-  // What the trace says about nodes that come and go, in its own time.
+  // Nodes that come and go by the trace, in its own time.
   std::vector<NodeChange> changes;
   std::string sha256;  // of the file's bytes; without a file, and of standard input: the pinned one
 };

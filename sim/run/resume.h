@@ -40,7 +40,7 @@ struct Resumption {
 };
 
 // Whether `dir` has anything to go on with: a run that has left neither ledger nor scenario there
-// can only begin anew.
+// can only start over.
 bool HasBegunRun(const std::string& dir);
 
 // Reads the ledger in `dir` up to its last whole checkpoint; changes nothing. A run is finished

@@ -182,7 +182,7 @@ void Simulation::CountWantedResources(std::vector<NodeSpec>* nodes) {
   std::sort(counted.begin(), counted.end());
 }
 
-// What the node list of the trace says about nodes that come and go.
+// Adds the nodes that come and go by the trace's node list.
 void Simulation::AddTraceTransitions() {
   if (!spec_.is_replay() || spec_.is_stream()) return;
   absl::flat_hash_map<std::string, NodeId> ids;
@@ -459,7 +459,7 @@ std::unique_ptr<Dispatcher> Simulation::MakeDispatcher(DispatchHost* host) {
   return std::make_unique<BatchDispatcher>(parts, *std::move(policy), std::move(options));
 }
 
-// What held in [from, to), for averages over time.
+// Adds the levels that held until `to` to the averages over time.
 void Simulation::Integrate(SimTime to) {
   if (jobs_.size() == 0) return;
   integrals_->Begin(jobs_.row(JobId(size_t{0})).submitted);

@@ -39,7 +39,7 @@ class Simulation {
   // file.
   static absl::StatusOr<std::unique_ptr<Simulation>> Build(RunSpec spec);
 
-  // What may be attached between Build and Start.
+  // Attachments, to be made between Build and Start.
   void AddSink(RecordSink* sink) { extra_sinks_.push_back(sink); }
   void set_on_checkpoint(std::function<absl::Status(const std::string&)> f) {
     on_checkpoint_ = std::move(f);

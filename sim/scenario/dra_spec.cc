@@ -55,7 +55,7 @@ absl::Status ReadLatency(const std::string& key, const std::string& text,
   return absl::OkStatus();
 }
 
-// What a component has when nothing is said: docs/fidelity.md names the sources.
+// The usual connection of a component; docs/fidelity.md names the sources.
 ConnectionOptions UsualConnection(bool zero, double qps, int64_t burst) {
   ConnectionOptions connection;
   if (zero) return connection;
@@ -332,8 +332,7 @@ absl::StatusOr<ControlPlaneOptions> ReadControlPlane(const proto::Dra& dra) {
   return options;
 }
 
-// What drivers have that do not say otherwise. Texts that cannot be read are ReadControlPlane's
-// errors.
+// The defaults of drivers. Texts that cannot be read are errors of ReadControlPlane.
 DriverSpec UsualDriver(const proto::Dra& dra) {
   DriverSpec usual;
   usual.initialise = ParseDuration(dra.prepare()).value_or(SimDuration());

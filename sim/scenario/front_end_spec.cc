@@ -62,7 +62,7 @@ absl::Status ReadKubelet(const proto::Kubelet& k, DeviceFrontEndOptions* options
 }
 
 absl::Status ReadManager(const proto::Mig& mig, DeviceFrontEndOptions* options) {
-  // What the public record suggests: seconds for the driver, a minute or more for the node.
+  // Suggested by the public record: seconds for the driver, a minute or more for the node.
   MigManagerOptions& m = options->manager;
   m.pause_clients = SimDuration::Seconds(30);
   m.reset = SimDuration::Seconds(3);

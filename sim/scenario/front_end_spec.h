@@ -1,4 +1,4 @@
-// How devices are handed out: the front end, and the devices and MIG layouts of nodes.
+// The way to devices: the front end, and the devices and MIG layouts of nodes.
 #ifndef DRASIM_SIM_SCENARIO_FRONT_END_SPEC_H_
 #define DRASIM_SIM_SCENARIO_FRONT_END_SPEC_H_
 

@@ -104,7 +104,7 @@ std::vector<std::pair<std::string, int64_t>> WithoutZeros(const Amounts& amounts
   return list;
 }
 
-// What the scheduler counts for the pod. Source: PodRequests of k8s.io/component-helpers,
+// The pod's request as the scheduler counts it. Source: PodRequests of k8s.io/component-helpers,
 // Kubernetes 1.34. A resource that a container does not name leaves that resource's three sums as
 // they are, so each container need only be looked at for what it names.
 Amounts RequestOf(const std::vector<ContainerRequest>& containers) {
@@ -222,7 +222,7 @@ absl::Status ReadGpus(const std::string& key, const proto::InlineJob& job, PodSh
   return absl::OkStatus();
 }
 
-// What an instance stands for, in GPU milli, on the product on which it is least; an error when
+// The least share of a GPU, in milli, that an instance is among the products; an error when
 // none knows the profile. 0 without products.
 absl::StatusOr<int64_t> InstanceMilli(const std::string& key, const std::string& profile,
                                       absl::Span<const MigProduct> products) {

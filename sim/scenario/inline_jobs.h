@@ -23,7 +23,7 @@ inline constexpr int64_t kMaxInlinePods = 1'000'000;
 // written, replicas in the order of their numbers. Interns their shapes, in the order of the list,
 // into `shapes`.
 //
-// What the keys of proto::InlineJob become:
+// The keys of proto::InlineJob become:
 //   * gpus, gpu_milli, gpu_model: PodShape::gpu_count, gpu_milli and gpu_spec;
 //   * gpu_memory: demand_memory_mib, rounded up to MiB and then times gpus;
 //   * mig: PodShape::mig by the names as written. Each instance stands for its share of the units

@@ -48,7 +48,7 @@ const ActionName* FindAction(const std::string& name) {
   return it == std::end(kActions) ? nullptr : it;
 }
 
-// What the event says about devices fits its action.
+// Whether the keys about devices fit the event's action.
 absl::Status CheckEventDevices(const proto::NodeEvent& event, const std::string& key,
                                const ActionName& action) {
   const bool health =

@@ -17,7 +17,7 @@ struct NodeListSpec {
   std::string path;    // empty: the nodes are generated
   std::string format;  // of the file: a built-in mapping's name, or the path of a mapping file
   std::string sha256;  // of the file's bytes; empty: not pinned
-  // Of the file's special formats, which are traces as well.
+  // For special formats, which are traces as well.
   int64_t time_offset_ns = 0;
   bool lenient = false;
   // Generated nodes: `count` nodes like `like`, else in the mix of `table` (0: the table's own

@@ -104,7 +104,7 @@ absl::StatusOr<EngineOptions> MakeEngineOptions(const proto::Scenario& s) {
   if (!UsesDra(s)) {
     options.checkpoint_every = static_cast<uint64_t>(s.output().checkpoint_every());
   }
-  // That simulator finds out in the second after a job has ended that it has.
+  // HeliosArtifact's simulator notices the end of a job one second later.
   if (s.compat() == "helios" && s.scheduler().queue() == "srtf") {
     options.release_delay = SimDuration::Seconds(1);
   }

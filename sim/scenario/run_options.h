@@ -29,7 +29,7 @@ absl::StatusOr<BatchOptions> MakeBatchOptions(const proto::Scenario& scenario);
 // Without the seed.
 absl::StatusOr<ShapingOptions> MakeShapingOptions(const proto::Scenario& scenario);
 
-// What averages over time leave out, at their beginning and at their end.
+// Stretches at the beginning and at the end that averages over time leave out.
 struct MetricWindows {
   SimDuration warm_up;
   SimDuration drain;

@@ -1,6 +1,6 @@
 // Jobs that a scenario writes out, and how workload.jobs and workload.generated.mig become the
 // workload of a run.
-#include "sim/run/inline_jobs.h"
+#include "sim/scenario/inline_jobs.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -420,9 +420,16 @@ struct Opened {
     nodes[1].gpu_model = "A100-SXM4-40GB";
     nodes[2].gpu_count = 4;
     nodes[2].gpu_model = other_model;
-    absl::StatusOr<WorkloadInput> opened = OpenWorkloadInput(&scenario, nodes, &shapes);
-    status = opened.status();
+    status = Open(nodes);
+  }
+
+  absl::Status Open(const std::vector<NodeSpec>& on) {
+    const absl::StatusOr<RunSpec> spec = ResolveScenario(scenario);
+    if (!spec.ok()) return spec.status();
+    absl::StatusOr<WorkloadInput> opened =
+        OpenWorkloadInput(spec->workload, spec->seed, on, &shapes);
     if (opened.ok()) source = std::move(opened->source);
+    return opened.status();
   }
 
   std::vector<JobArrival> Rest() const {
@@ -474,7 +481,7 @@ TEST(OpenWorkloadInputTest, InstancesNeedAGpuThatHasThem) {
   Opened none("workload: {jobs: [{name: a}]}");
   for (NodeSpec& node : none.nodes) node.gpu_model = node.gpu_count > 0 ? "T4" : "";
   none.scenario = FromYaml("workload: {jobs: [{name: a}, {name: b, mig: [{profile: 1g.5gb}]}]}");
-  EXPECT_EQ(OpenWorkloadInput(&none.scenario, none.nodes, &none.shapes).status(),
+  EXPECT_EQ(none.Open(none.nodes),
             absl::InvalidArgumentError("workload.jobs.1.mig: found no GPU in the cluster that can "
                                        "be partitioned, expected one"));
   const Opened other("workload: {jobs: [{name: a, mig: [{profile: 1g.6gb}]}]}");
@@ -536,7 +543,7 @@ TEST(OpenWorkloadInputTest, AMixNeedsOneProduct) {
                 "workload.generated.mig: found A100-40GB, A100-80GB among the GPUs of the cluster, "
                 "expected exactly one product that can be partitioned"));
   Opened none(yaml);
-  EXPECT_EQ(OpenWorkloadInput(&none.scenario, {}, &none.shapes).status(),
+  EXPECT_EQ(none.Open({}),
             absl::InvalidArgumentError(
                 "workload.generated.mig: found none among the GPUs of the cluster, expected "
                 "exactly one product that can be partitioned"));
@@ -546,9 +553,9 @@ TEST(OpenWorkloadInputTest, AMixNeedsOneProduct) {
 
 // The resolved workload as YAML, or the error.
 std::string Resolved(absl::string_view workload) {
-  proto::Scenario scenario = FromYaml(absl::StrCat("workload: ", workload));
-  const absl::Status status = ResolveScenario(&scenario);
-  return status.ok() ? ToYaml(scenario.workload()) : std::string(status.message());
+  const proto::Scenario scenario = FromYaml(absl::StrCat("workload: ", workload));
+  const absl::StatusOr<RunSpec> spec = ResolveScenario(scenario);
+  return spec.ok() ? ToYaml(spec->written.workload()) : std::string(spec.status().message());
 }
 
 TEST(ResolveWorkloadTest, OnlyATableHasDefaults) {
