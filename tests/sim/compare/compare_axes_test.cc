@@ -27,6 +27,7 @@
 #include "sim/compare/cell_metrics.h"
 #include "sim/compare/contenders.h"
 #include "sim/compare/statistics.h"
+#include "sim/scenario/comparison.h"
 #include "tests/sim/app/cli_fixture.h"
 
 namespace drasim {
