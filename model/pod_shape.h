@@ -55,16 +55,6 @@ class GpuModelTable {
   int32_t mig_driver_branch_ = 0;
 };
 
-// A toleration (core/v1 Toleration). Empty key with kExists tolerates everything; empty effect
-// matches all effects.
-struct Toleration {
-  std::string key;
-  std::string value;
-  std::string effect;
-  bool exists = false;  // operator: Exists
-  bool operator==(const Toleration&) const = default;
-};
-
 // What one container asks for of what is handed out by device plugins.
 struct ContainerRequest {
   bool init = false;         // runs to its end before the others start

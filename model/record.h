@@ -16,6 +16,7 @@
 #include "absl/types/span.h"
 #include "model/cluster_state.h"
 #include "model/ids.h"
+#include "model/reason_kind.h"
 #include "model/state_io.h"
 #include "model/time.h"
 
@@ -122,9 +123,11 @@ class VerdictSummaryTable {
       return H::combine(std::move(h), row.nodes, row.rejected);
     }
   };
-  // reasons[i] is the text of reason index i + 1. Before the first Intern.
-  void SetReasons(std::vector<std::string> reasons) { reasons_ = std::move(reasons); }
+  // reasons[i] is the text of reason index i + 1, kinds[i] its kind. Without kinds (ledgers have
+  // none) all are kOther. Before the first Intern.
+  void SetReasons(std::vector<std::string> reasons, std::vector<ReasonKind> kinds = {});
   const std::vector<std::string>& reasons() const { return reasons_; }
+  ReasonKind kind(uint8_t reason) const { return kinds_[reason - size_t{1}]; }
   SummaryId Intern(const Row& row);
   const Row& row(SummaryId id) const { return rows_[id.value()]; }
   size_t size() const { return rows_.size(); }
@@ -139,6 +142,7 @@ class VerdictSummaryTable {
   uint64_t HashOf(const Row& row) const;
 
   std::vector<std::string> reasons_;
+  std::vector<ReasonKind> kinds_;  // beside reasons_
   std::vector<Row> rows_;
   std::vector<uint64_t> hashes_;  // beside rows_
   absl::flat_hash_map<Row, uint32_t> index_;

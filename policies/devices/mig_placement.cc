@@ -50,9 +50,9 @@ const MigRuleTable& MigPlacementPolicy::TableOf(const MigTable* table) const {
   return *tables_.back().second;
 }
 
-std::vector<absl::string_view> MigPlacementPolicy::reasons() const {
+std::vector<Reason> MigPlacementPolicy::reasons() const {
   if (!Restricts()) return {};
-  return {"node(s) had no MIG layout that the placement rule allows"};
+  return {{ReasonKind::kPlacementRule, "node(s) had no MIG layout that the placement rule allows"}};
 }
 
 void MigPlacementPolicy::Filter(const PodContext& pod, const ClusterState& cluster,

@@ -23,9 +23,10 @@ bool HasRoom(const ClusterState& cluster, NodeId node, absl::Span<const uint8_t>
 
 }  // namespace
 
-std::vector<absl::string_view> MigFit::reasons() const {
-  return {"node(s) had no GPU with MIG", "node(s) had no such MIG profile",
-          "Insufficient MIG slots"};
+std::vector<Reason> MigFit::reasons() const {
+  return {{ReasonKind::kNoMig, "node(s) had no GPU with MIG"},
+          {ReasonKind::kMigProfile, "node(s) had no such MIG profile"},
+          {ReasonKind::kMigSlots, "Insufficient MIG slots"}};
 }
 
 bool MigFit::IsResolvable(const PodContext&, const ClusterState&, NodeId, ReasonIndex local) const {

@@ -15,10 +15,8 @@
 #include <vector>
 
 #include "absl/strings/ascii.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "absl/types/optional.h"
 #include "absl/types/span.h"
 #include "model/check.h"
 #include "model/number_text.h"
@@ -74,7 +72,7 @@ struct Row {
 struct WorldPair {
   std::string first;
   std::string other;
-  absl::StatusOr<absl::optional<Divergence>> divergence = absl::optional<Divergence>();
+  absl::StatusOr<std::optional<Divergence>> divergence = std::optional<Divergence>();
 };
 
 bool AnyOf(absl::Span<const CellMetric> family, const std::vector<CellMetric>& metrics) {
@@ -246,7 +244,7 @@ std::string Versus(const std::vector<Row>& rows, size_t r, size_t m) {
 std::string Legend(const Comparison& c) {
   std::string text;
   if (std::any_of(c.metrics.begin(), c.metrics.end(),
-                  [](const CellMetric& m) { return absl::StrContains(m.title, "@"); })) {
+                  [](const CellMetric& m) { return m.at_load; })) {
     text += "@N: GPU milli allocated, % of all GPUs, while requests add up to N % of them. ";
   }
   if (AnyOf(ReplayMetrics(), c.metrics)) {

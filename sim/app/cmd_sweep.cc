@@ -20,7 +20,7 @@
 #include "model/hash.h"
 #include "model/number_text.h"
 #include "model/status_macros.h"
-#include "model/text/yaml_proto.h"
+#include "model/text/yaml_writer.h"
 #include "sim/app/commands.h"
 #include "sim/app/format_flag.h"
 #include "sim/compare/cell.h"

@@ -42,7 +42,6 @@ ReplayFigures FiguresOf(const Simulation& sim) {
 StartReport MakeStartReport(const Simulation& sim) {
   StartReportOptions options;
   options.summaries = &sim.summaries();
-  options.negotiation_reasons = ReasonIndices(sim.summaries().reasons(), IsWaitForDriver);
   // A control plane says of every pod when its work begins.
   options.starts_later = sim.control_plane() != nullptr;
   return StartReport(std::move(options));

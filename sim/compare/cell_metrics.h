@@ -19,6 +19,7 @@ struct CellMetric {
   int decimals;       // in printed tables
   bool more_is_better;
   double (*value)(const CellResult&);  // not a number: the run has no such figure
+  bool at_load = false;  // at the moment when requests add up to a percentage of all GPUs
 };
 
 // What tables show of fills and of replays. Those of a fill are defined for replays, too, as far as

@@ -1,7 +1,6 @@
 #include "sim/dra/dra_plugin.h"
 
 #include <algorithm>
-#include <array>
 
 #include "absl/algorithm/container.h"
 #include "model/check.h"
@@ -10,29 +9,8 @@ namespace drasim {
 namespace {
 
 using Code = DynamicResources::Code;
-using Reason = DynamicResources::Reason;
+using ClaimReason = DynamicResources::Reason;
 using Status = DynamicResources::Status;
-
-// In the order of Reason, from kClaimMissing on: upstream's texts without the objects' names.
-constexpr std::array<absl::string_view, 17> kDraReasons = {
-    "resourceclaim not found",
-    "resourceclaim is being deleted",
-    "resourceclaim was not created for the pod",
-    "unallocated immediate resourceclaim",
-    "resourceclaim must be reallocated",
-    "resourceclaim in use",
-    "resource class not found",
-    "excluded by resource class node filter",
-    "resourceclaim cannot be allocated for the node (unsuitable)",
-    "resourceclaim not available on the node",
-    "deallocation of ResourceClaim completed",
-    "still not schedulable",
-    "waiting for resource driver to allocate resource",
-    "waiting for resource driver to provide information",
-    "the object has been modified",
-    "the write was refused as invalid",
-    "a call to the API server failed",
-};
 
 // Pods that take turns in reserving what they share wake each other without end; where calls take
 // no time, that is within one instant, which has to be over some day.
@@ -75,7 +53,7 @@ DraPlugin::DraPlugin(const DraBehaviour& behaviour, SimDuration gang_timeout, ui
       host_(host),
       gang_draws_(seed, "gang pauses") {}
 
-void DraPlugin::Start(ApiClient* client, ClaimHost* engine) {
+void DraPlugin::Start(ApiClient* client, PodControl* engine) {
   client_ = client;
   engine_ = engine;
   rules_ = std::make_unique<DynamicResources>(client, behaviour_, seed_);
@@ -86,11 +64,9 @@ uint32_t DraPlugin::points() const {
          kReserve | kPreBind | kBind | kPostBind;
 }
 
-std::vector<absl::string_view> DraPlugin::reasons() const {
-  return std::vector<absl::string_view>(kDraReasons.begin(), kDraReasons.end());
-}
+std::vector<Reason> DraPlugin::reasons() const { return DynamicResources::Reasons(); }
 
-ReasonIndex DraPlugin::LocalReason(Reason reason) const {
+ReasonIndex DraPlugin::LocalReason(ClaimReason reason) const {
   return static_cast<ReasonIndex>(reason);  // kNone is kFits
 }
 
@@ -122,7 +98,7 @@ StepResult DraPlugin::PreFilter(const PodContext& pod, const ClusterState&) {
     held->second.turned_away = true;
     StepResult later;
     later.code = StepCode::kReject;
-    later.reason = LocalReason(Reason::kCallFailed);
+    later.reason = LocalReason(ClaimReason::kCallFailed);
     return later;
   }
   pending_[pod.pod.value()] = false;
@@ -132,7 +108,7 @@ StepResult DraPlugin::PreFilter(const PodContext& pod, const ClusterState&) {
   const Ref<Pod> object = client_->cache().pod(host_->UidOf(pod.pod));
   if (object == nullptr) {
     result.code = StepCode::kReject;
-    result.reason = LocalReason(Reason::kCallFailed);
+    result.reason = LocalReason(ClaimReason::kCallFailed);
     return result;
   }
   auto attempt = std::make_unique<Attempt>();
@@ -408,7 +384,7 @@ ApiRequest DraPlugin::BindingOf(const Attempt& attempt) const {
 // answer was lost.
 Status DraPlugin::AfterBinding(const Attempt& attempt, const ApiReply& reply) {
   if (reply.ok() || (attempt.sent_again && reply.code == ApiCode::kConflict)) return Status();
-  return {Code::kError, Reason::kCallFailed, Name()};
+  return {Code::kError, ClaimReason::kCallFailed, Name()};
 }
 
 void DraPlugin::PostBind(const PodContext& pod, const ClusterState&, NodeId) {

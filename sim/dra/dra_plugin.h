@@ -54,12 +54,12 @@ class DraPlugin : public Plugin, public Actor {
   // `gang_timeout`: see ControlPlaneOptions.
   DraPlugin(const DraBehaviour& behaviour, SimDuration gang_timeout, uint64_t seed, Host* host);
   // Before anything else, once. `engine` is told when the network's handlers find something.
-  void Start(ApiClient* client, ClaimHost* engine);
+  void Start(ApiClient* client, PodControl* engine);
 
   // Plugin
   absl::string_view name() const override { return "DynamicResources"; }
   uint32_t points() const override;
-  std::vector<absl::string_view> reasons() const override;
+  std::vector<Reason> reasons() const override;
   void Filter(const PodContext&, const ClusterState&, absl::Span<const NodeId>,
               absl::Span<ReasonIndex>) const override {}
   uint32_t requeue_events() const override { return kNodeAdded | kClaimChanged; }
@@ -149,7 +149,7 @@ class DraPlugin : public Plugin, public Actor {
   uint64_t seed_;
   Host* host_;
   ApiClient* client_ = nullptr;
-  ClaimHost* engine_ = nullptr;
+  PodControl* engine_ = nullptr;
   std::unique_ptr<DynamicResources> rules_;
   uint64_t next_token_ = 1;
   absl::btree_map<uint64_t, std::unique_ptr<Attempt>> cycles_;  // by token

@@ -6,9 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "policies/framework/registry.h"
 #include "sim/dra/control_plane.h"
-#include "sim/scenario/resolve.h"
 
 namespace drasim {
 namespace {
@@ -57,7 +55,8 @@ bool Rejection::complete() const {
 }
 
 std::string Rejection::key() const {
-  return absl::StrCat(plugin, "|", reason, "|", object, "|", static_cast<int>(kind), "|", state);
+  return absl::StrCat(plugin, "|", int{reason_index}, " ", reason, "|", object, "|",
+                      static_cast<int>(kind), "|", state);
 }
 
 bool Explanation::complete() const {
@@ -83,14 +82,17 @@ Explainer::Explainer(const ClusterState* cluster, const JobTable* jobs,
       profile_(profile),
       hooks_(std::move(hooks)) {}
 
-size_t Explainer::FilterOf(const std::string& reason) const {
+ReasonKind Explainer::KindOf(ReasonIndex reason) const {
+  const std::vector<ReasonKind>& kinds = profile_->reason_kinds();
+  return reason == kFits || reason > kinds.size() ? ReasonKind::kOther : kinds[reason - size_t{1}];
+}
+
+const Profile::FilterEntry* Explainer::FilterOf(ReasonIndex reason) const {
+  if (!IsFilterKind(KindOf(reason))) return nullptr;
   const std::vector<Profile::FilterEntry>& filters = profile_->filters();
-  for (size_t f = 0; f < filters.size(); ++f) {
-    for (const absl::string_view known : filters[f].plugin->reasons()) {
-      if (known == reason) return f;
-    }
-  }
-  return filters.size();
+  const auto filter = std::find_if(filters.begin(), filters.end(),
+                                   [reason](const auto& entry) { return entry.gives(reason); });
+  return filter == filters.end() ? nullptr : &*filter;
 }
 
 std::vector<std::string> Explainer::ClaimsOf(PodId pod) const {
@@ -148,18 +150,18 @@ void Explainer::AddOwnPods(const VerdictSummaryTable::Row& row, const Survey& su
   bool differs = false;
   std::vector<Rejection> added;
   for (const auto& [index, nodes] : row.rejected) {
-    const std::string& reason = summaries_->reasons()[index - size_t{1}];
-    const size_t filter = FilterOf(reason);
-    if (filter == profile_->filters().size()) continue;
+    const Profile::FilterEntry* const filter = FilterOf(index);
+    if (filter == nullptr) continue;
     int64_t found = 0;
-    for (const Rejection& r : out->rejections) found += r.reason == reason ? r.nodes : 0;
+    for (const Rejection& r : out->rejections) found += r.reason_index == index ? r.nodes : 0;
     own += int64_t{nodes} - found;
     differs |= nodes != found;
     if (nodes <= found || out->pods == 1) continue;
     Rejection r;
     r.kind = Rejection::Kind::kOwnPods;
-    r.plugin = std::string(profile_->filters()[filter].plugin->name());
-    r.reason = reason;
+    r.plugin = std::string(filter->plugin->name());
+    r.reason = profile_->reasons()[index - size_t{1}];
+    r.reason_index = index;
     r.object = "place for all pods of the job";
     r.nodes = static_cast<uint32_t>(nodes - found);
     r.wanted = out->pods;
@@ -178,20 +180,20 @@ void Explainer::AddOwnPods(const VerdictSummaryTable::Row& row, const Survey& su
 // What comes from plugins that are no filters.
 void Explainer::AddSteps(PodId pod, const VerdictSummaryTable::Row& row, Explanation* out) const {
   const bool claims = !cluster_->pod_shape(pod).claims.empty();
-  const auto add = [&](const std::string& reason, uint32_t nodes) {
+  const auto add = [&](ReasonIndex reason, uint32_t nodes) {
     Rejection r;
     r.plugin = claims ? "DynamicResources" : "a plugin without filters";
-    r.reason = reason;
+    if (reason != kFits) r.reason = summaries_->reasons()[reason - size_t{1}];
+    r.reason_index = reason;
     r.object = claims ? "resource claims" : "step of the attempt";
-    r.state = reason.empty() ? "refused without a reason" : reason;
+    r.state = reason == kFits ? "refused without a reason" : r.reason;
     r.nodes = out->by_step ? 0 : nodes;  // it refused the pod, not a node
     out->rejections.push_back(std::move(r));
   };
   for (const auto& [index, nodes] : row.rejected) {
-    const std::string& reason = summaries_->reasons()[index - size_t{1}];
-    if (FilterOf(reason) == profile_->filters().size()) add(reason, nodes);
+    if (FilterOf(index) == nullptr) add(index, nodes);
   }
-  if (out->rejections.empty() && row.nodes > 0) add("", 0);
+  if (out->rejections.empty() && row.nodes > 0) add(kFits, 0);
 }
 
 Explanation Explainer::OfFailure(PodId pod, SummaryId why, SimTime now, bool brief) const {
@@ -211,8 +213,7 @@ Explanation Explainer::OfFailure(PodId pod, SummaryId why, SimTime now, bool bri
   uint64_t by_filters = 0;
   uint64_t by_others = 0;
   for (const auto& [index, nodes] : row.rejected) {
-    const size_t filter = FilterOf(summaries_->reasons()[index - size_t{1}]);
-    (filter < profile_->filters().size() ? by_filters : by_others) += nodes;
+    (FilterOf(index) != nullptr ? by_filters : by_others) += nodes;
   }
   out.by_step = by_filters == 0 && by_others != row.nodes;
   if (by_filters > 0 && by_filters + by_others == row.nodes) {
@@ -308,16 +309,6 @@ ExplainHooks HooksOf(const Simulation& sim) {
     };
   }
   return hooks;
-}
-
-absl::StatusOr<Profile> FiltersOf(const Simulation& sim) {
-  PolicyContext context;
-  context.extended_resources = sim.cluster().extended_names();
-  context.mig = sim.cluster().models().any_mig();
-  context.holds = sim.cluster().shapes().any_held();
-  ProfileOptions options;
-  options.policy = "least-allocated";
-  return Profile::Make(BuiltinRegistry(), options, context);
 }
 
 }  // namespace drasim

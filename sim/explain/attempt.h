@@ -63,8 +63,9 @@ struct Rejection {
     kOwnPods,  // one pod would fit, but others of its job take the place
   };
   Kind kind = Kind::kState;
-  std::string plugin;  // "NodeResourcesFit"
-  std::string reason;  // "Insufficient cpu"
+  std::string plugin;                // "NodeResourcesFit"
+  std::string reason;                // "Insufficient cpu"
+  ReasonIndex reason_index = kFits;  // of the run's profile; kFits: none of its reasons
   std::string object;  // what is lacking or in the way: "cpu", "taint gpu=yes:NoSchedule"
   std::string state;   // kState: what is wrong with it
   uint32_t nodes = 0;
@@ -122,7 +123,7 @@ inline constexpr size_t kNearShown = 2;
 
 class Explainer {
  public:
-  // All must outlive it. The profile's filters are those of the run; its scores do not matter.
+  // All must outlive it. `profile`: the run's.
   Explainer(const ClusterState* cluster, const JobTable* jobs, const VerdictSummaryTable* summaries,
             const Profile* profile, ExplainHooks hooks);
 
@@ -154,7 +155,6 @@ class Explainer {
   // One rejection in the making.
   struct Group {
     Rejection rejection;
-    size_t filter = 0;
     std::vector<std::pair<int64_t, NodeId>> members;  // how far from fitting, node
     std::vector<std::string> found;                   // distinct values that nodes have instead
   };
@@ -165,14 +165,14 @@ class Explainer {
   };
 
   Survey Look(PodId pod, SimTime now) const;
-  void AddNode(PodId pod, size_t filter, ReasonIndex local, NodeId node, Survey* survey) const;
+  void AddNode(PodId pod, const Profile::FilterEntry& filter, ReasonIndex reason, NodeId node,
+               Survey* survey) const;
   void AddState(const PodShape& shape, NodeId node, Group* group) const;
-  // The first of these that the filter's reason is about; null if it is about no amount.
-  const Shortfall* LackOf(size_t filter, ReasonIndex local,
-                          const std::vector<Shortfall>& lacks) const;
-  std::string ObjectOf(size_t filter, ReasonIndex local, const PodShape& shape, NodeId node) const;
-  Group* FindGroup(size_t filter, const std::string& reason, const std::string& object,
-                   Survey* survey) const;
+  // The object of a reason without an amount: "taint gpu=yes:NoSchedule".
+  std::string ObjectOf(const Profile::FilterEntry& filter, ReasonKind kind, const PodShape& shape,
+                       NodeId node) const;
+  Group* FindGroup(const Profile::FilterEntry& filter, ReasonIndex reason,
+                   const std::string& object, Survey* survey) const;
   void Finish(PodId pod, SimTime now, bool brief, Group* group) const;
   void AddNear(PodId pod, SimTime now, Group* group) const;
   NearNode Near(PodId pod, NodeId node, const Shortfall& lack, SimTime now) const;
@@ -182,8 +182,10 @@ class Explainer {
                   Explanation* out) const;
   void AddSteps(PodId pod, const VerdictSummaryTable::Row& row, Explanation* out) const;
   absl::optional<uint32_t> RoomFor(JobId job) const;
-  // The profile's filter that gives the reason; filters().size() if none does.
-  size_t FilterOf(const std::string& reason) const;
+  ReasonKind KindOf(ReasonIndex reason) const;
+  // The filter that gives the reason; null if it comes from another extension point, or from what
+  // only one policy or the pod's claims decide.
+  const Profile::FilterEntry* FilterOf(ReasonIndex reason) const;
 
   const ClusterState* cluster_;
   const JobTable* jobs_;
@@ -199,9 +201,6 @@ std::string DevicesText(const ClusterState& cluster, PodId pod, NodeId node);
 // The same of a list of grants, none of them a MIG instance where the node has no table of them.
 std::string GrantsText(const ClusterState& cluster, NodeId node,
                        absl::Span<const DeviceGrant> grants);
-
-// A profile with the filters of the simulation's own.
-absl::StatusOr<Profile> FiltersOf(const Simulation& sim);
 
 // What is known of the simulation's claims.
 ExplainHooks HooksOf(const Simulation& sim);

@@ -61,9 +61,8 @@ class ExplanationCounter : public RecordSink {
 }  // namespace
 
 absl::StatusOr<ExplanationStats> CountExplanations(Simulation& sim) {
-  absl::StatusOr<Profile> filters = FiltersOf(sim);
-  if (!filters.ok()) return filters.status();
-  const Explainer explainer(&sim.cluster(), &sim.jobs(), &sim.summaries(), &*filters, HooksOf(sim));
+  const Explainer explainer(&sim.cluster(), &sim.jobs(), &sim.summaries(), &sim.profile(),
+                            HooksOf(sim));
   ExplanationCounter counter(&explainer, &sim.jobs());
   sim.AddSink(&counter);
   if (absl::Status s = sim.Start(); !s.ok()) return s;

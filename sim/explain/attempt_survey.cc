@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/types/span.h"
+#include "model/pod_constraints.h"
 #include "sim/explain/attempt.h"
 #include "sim/record/pod_log.h"
 
@@ -16,28 +17,8 @@ namespace {
 
 constexpr size_t kFoundShown = 3;
 
-bool ToleratesNodeTaint(const PodShape& shape, const Taint& taint) {
-  if (taint.effect == "PreferNoSchedule") return true;
-  return std::any_of(shape.tolerations.begin(), shape.tolerations.end(),
-                     [&taint](const Toleration& t) {
-                       const bool effect = t.effect.empty() || t.effect == taint.effect;
-                       const bool key = t.exists && t.key.empty() ? true : t.key == taint.key;
-                       return effect && key && (t.exists || t.value == taint.value);
-                     });
-}
-
 std::string NodeTaintText(const Taint& taint) {
   return absl::StrCat(taint.key, taint.value.empty() ? "" : "=", taint.value, ":", taint.effect);
-}
-
-// The first label that the pod selects by and the node does not have so; null if there is none.
-const std::pair<std::string, std::string>* UnmetLabel(const PodShape& shape, const NodeSpec& node) {
-  for (const auto& wanted : shape.node_selector) {
-    if (std::find(node.labels.begin(), node.labels.end(), wanted) == node.labels.end()) {
-      return &wanted;
-    }
-  }
-  return nullptr;
 }
 
 std::string LabelValue(const NodeSpec& node, const std::string& key) {
@@ -56,6 +37,28 @@ std::string MigWanted(const PodShape& shape) {
 bool IsOfGpus(LackKind kind) {
   return kind == LackKind::kGpus || kind == LackKind::kGpuShare || kind == LackKind::kGpuShares ||
          kind == LackKind::kMig || kind == LackKind::kMigJoint;
+}
+
+// Whether the reason is about what the node lacks so.
+bool IsAboutLack(ReasonKind kind, LackKind lack) {
+  switch (kind) {
+    case ReasonKind::kCpu:
+      return lack == LackKind::kCpu;
+    case ReasonKind::kMemory:
+      return lack == LackKind::kMemory;
+    case ReasonKind::kPodSlots:
+      return lack == LackKind::kPodSlots;
+    case ReasonKind::kExtendedResource:
+      return lack == LackKind::kExtended;
+    case ReasonKind::kGpu:
+      return lack == LackKind::kGpus || lack == LackKind::kGpuShare || lack == LackKind::kGpuShares;
+    case ReasonKind::kMigSlots:
+      return lack == LackKind::kMig || lack == LackKind::kMigJoint;
+    case ReasonKind::kGroupLimit:
+      return lack == LackKind::kGroup;
+    default:
+      return false;
+  }
 }
 
 // What MIG instances each GPU of the node has.
@@ -103,110 +106,107 @@ std::string DevicesText(const ClusterState& cluster, PodId pod, NodeId node) {
   return text;
 }
 
-const Shortfall* Explainer::LackOf(size_t filter, ReasonIndex local,
-                                   const std::vector<Shortfall>& lacks) const {
-  const absl::string_view plugin = profile_->filters()[filter].plugin->name();
-  const auto is_about = [&](LackKind kind) {
-    if (plugin == "NodeResourcesFit") {
-      return local == 1   ? kind == LackKind::kCpu
-             : local == 2 ? kind == LackKind::kMemory
-             : local == 3 ? kind == LackKind::kPodSlots
-                          : kind == LackKind::kExtended;
-    }
-    if (plugin == "GpuShareFit") {
-      return local == 3 && (kind == LackKind::kGpus || kind == LackKind::kGpuShare ||
-                            kind == LackKind::kGpuShares);
-    }
-    if (plugin == "MigFit") {
-      return local == 3 && (kind == LackKind::kMig || kind == LackKind::kMigJoint);
-    }
-    return plugin == "GroupLimit" && kind == LackKind::kGroup;
-  };
-  for (const Shortfall& lack : lacks) {
-    if (is_about(lack.kind)) return &lack;
-  }
-  return nullptr;
-}
-
-std::string Explainer::ObjectOf(size_t filter, ReasonIndex local, const PodShape& shape,
-                                NodeId node) const {
-  const absl::string_view plugin = profile_->filters()[filter].plugin->name();
+std::string Explainer::ObjectOf(const Profile::FilterEntry& filter, ReasonKind kind,
+                                const PodShape& shape, NodeId node) const {
   const NodeSpec& spec = cluster_->node_spec(node);
-  if (plugin == "NodeUnschedulable") return "node";
-  if (plugin == "TaintToleration") {
-    for (const Taint& taint : spec.taints) {
-      if (!ToleratesNodeTaint(shape, taint)) return absl::StrCat("taint ", NodeTaintText(taint));
-    }
+  switch (kind) {
+    case ReasonKind::kCordoned:
+      return "node";
+    case ReasonKind::kUntoleratedTaint:
+      for (const Taint& taint : spec.taints) {
+        if (taint.effect != "PreferNoSchedule" && !Tolerates(shape.tolerations, taint)) {
+          return absl::StrCat("taint ", NodeTaintText(taint));
+        }
+      }
+      break;
+    case ReasonKind::kNodeAffinity:
+      if (const auto* label = UnmetLabel(shape.node_selector, spec))
+        return absl::StrCat("label ", label->first);
+      break;
+    case ReasonKind::kNoGpu:
+      return "GPU";
+    case ReasonKind::kGpuModel:
+    case ReasonKind::kGpu:
+      return "GPU model";
+    case ReasonKind::kNoMig:
+      return "MIG";
+    case ReasonKind::kMigProfile:
+    case ReasonKind::kMigSlots:
+      return absl::StrCat("MIG profile ", MigWanted(shape));
+    default:
+      break;
   }
-  if (plugin == "NodeAffinity") {
-    if (const auto* label = UnmetLabel(shape, spec)) return absl::StrCat("label ", label->first);
-  }
-  if (plugin == "GpuShareFit") return local == 1 ? "GPU" : "GPU model";
-  if (plugin == "MigFit")
-    return local == 1 ? "MIG" : absl::StrCat("MIG profile ", MigWanted(shape));
-  return std::string(plugin);
+  return std::string(filter.plugin->name());
 }
 
 // What the node has in place of what the pod wants.
 void Explainer::AddState(const PodShape& shape, NodeId node, Group* group) const {
-  const absl::string_view plugin = profile_->filters()[group->filter].plugin->name();
   const NodeSpec& spec = cluster_->node_spec(node);
   std::string found;
   std::string& state = group->rejection.state;
-  const std::string& object = group->rejection.object;
-  if (plugin == "NodeUnschedulable") {
-    state = "cordoned";
-  } else if (plugin == "TaintToleration") {
-    state = "not tolerated by the pod";
-  } else if (plugin == "NodeAffinity" && UnmetLabel(shape, spec) != nullptr) {
-    const auto& label = *UnmetLabel(shape, spec);
-    state = absl::StrCat("the pod wants ", label.second);
-    found = LabelValue(spec, label.first);
-  } else if (plugin == "NodeAffinity") {
-    state = absl::StrCat("the pod wants ", NodeTermsText(shape.node_terms));
-  } else if (object == "GPU") {
-    state = "the pod wants some, these nodes have none";
-  } else if (object == "GPU model") {
-    state = absl::StrCat("the pod wants ", shape.gpu_spec);
-    found = spec.gpu_model;
-  } else if (plugin == "MigFit") {
-    state = absl::StrCat("the pod wants ", MigWanted(shape));
-    found = spec.gpu_count == 0 ? "no GPU" : spec.gpu_model;
-  } else {
-    state = group->rejection.reason;
+  switch (KindOf(group->rejection.reason_index)) {
+    case ReasonKind::kCordoned:
+      state = "cordoned";
+      break;
+    case ReasonKind::kUntoleratedTaint:
+      state = "not tolerated by the pod";
+      break;
+    case ReasonKind::kNodeAffinity:
+      if (const auto* label = UnmetLabel(shape.node_selector, spec)) {
+        state = absl::StrCat("the pod wants ", label->second);
+        found = LabelValue(spec, label->first);
+      } else {
+        state = absl::StrCat("the pod wants ", NodeTermsText(shape.node_terms));
+      }
+      break;
+    case ReasonKind::kNoGpu:
+      state = "the pod wants some, these nodes have none";
+      break;
+    case ReasonKind::kGpuModel:
+    case ReasonKind::kGpu:
+      state = absl::StrCat("the pod wants ", shape.gpu_spec);
+      found = spec.gpu_model;
+      break;
+    case ReasonKind::kNoMig:
+    case ReasonKind::kMigProfile:
+    case ReasonKind::kMigSlots:
+      state = absl::StrCat("the pod wants ", MigWanted(shape));
+      found = spec.gpu_count == 0 ? "no GPU" : spec.gpu_model;
+      break;
+    default:
+      state = group->rejection.reason;
+      break;
   }
   std::vector<std::string>& all = group->found;
   if (found.empty() || all.size() > kFoundShown) return;
   if (std::find(all.begin(), all.end(), found) == all.end()) all.push_back(std::move(found));
 }
 
-Explainer::Group* Explainer::FindGroup(size_t filter, const std::string& reason,
+Explainer::Group* Explainer::FindGroup(const Profile::FilterEntry& filter, ReasonIndex reason,
                                        const std::string& object, Survey* survey) const {
   for (Group& group : survey->groups) {
-    if (group.filter == filter && group.rejection.reason == reason &&
-        group.rejection.object == object) {
-      return &group;
-    }
+    if (group.rejection.reason_index == reason && group.rejection.object == object) return &group;
   }
   Group& group = survey->groups.emplace_back();
-  group.filter = filter;
-  group.rejection.plugin = std::string(profile_->filters()[filter].plugin->name());
-  group.rejection.reason = reason;
+  group.rejection.plugin = std::string(filter.plugin->name());
+  group.rejection.reason = profile_->reasons()[reason - size_t{1}];
+  group.rejection.reason_index = reason;
   group.rejection.object = object;
   return &group;
 }
 
-void Explainer::AddNode(PodId pod, size_t filter, ReasonIndex local, NodeId node,
-                        Survey* survey) const {
+void Explainer::AddNode(PodId pod, const Profile::FilterEntry& filter, ReasonIndex reason,
+                        NodeId node, Survey* survey) const {
   const ShapeId shape = cluster_->pod_shape_id(pod);
-  const std::string& reason =
-      profile_->reasons()[profile_->filters()[filter].reason_base + size_t{local} - 1];
+  const ReasonKind kind = KindOf(reason);
   NodeRoom room(*cluster_, node, shape);
   const std::vector<Shortfall> lacks = room.Lacks();
-  const Shortfall* const lack = LackOf(filter, local, lacks);
-  if (lack == nullptr) {
+  const auto lack = std::find_if(lacks.begin(), lacks.end(), [kind](const Shortfall& shortfall) {
+    return IsAboutLack(kind, shortfall.kind);
+  });
+  if (lack == lacks.end()) {
     const PodShape& row = cluster_->pod_shape(pod);
-    Group* const group = FindGroup(filter, reason, ObjectOf(filter, local, row, node), survey);
+    Group* const group = FindGroup(filter, reason, ObjectOf(filter, kind, row, node), survey);
     AddState(row, node, group);
     group->members.emplace_back(0, node);
     return;
@@ -223,7 +223,7 @@ void Explainer::AddNode(PodId pod, size_t filter, ReasonIndex local, NodeId node
   r.idle_all += std::max<int64_t>(lack->idle_all, 0);
   r.fragmented |= lack->in_pieces;
   for (const Shortfall& other : lacks) {
-    if (&other == lack) continue;
+    if (&other == &*lack) continue;
     const auto known = std::find_if(r.also.begin(), r.also.end(),
                                     [&](const auto& entry) { return entry.first == other.name; });
     if (known == r.also.end()) {
@@ -245,17 +245,19 @@ Explainer::Survey Explainer::Look(PodId pod, SimTime now) const {
   }
   survey.available = static_cast<uint32_t>(survey.fitting.size());
   const PodContext context = {cluster_->pod_shape_id(pod), &cluster_->pod_shape(pod), pod, now};
-  const std::vector<Profile::FilterEntry>& filters = profile_->filters();
   std::vector<ReasonIndex> verdicts;
-  for (size_t f = 0; f < filters.size(); ++f) {
+  for (const Profile::FilterEntry& filter : profile_->filters()) {
+    // Reasons of other kinds come from the counts of the attempt (AddSteps).
+    if (!IsFilterKind(KindOf(static_cast<ReasonIndex>(filter.reason_base + 1)))) continue;
     verdicts.assign(survey.fitting.size(), kFits);
-    filters[f].plugin->Filter(context, *cluster_, survey.fitting, absl::MakeSpan(verdicts));
+    filter.plugin->Filter(context, *cluster_, survey.fitting, absl::MakeSpan(verdicts));
     std::vector<NodeId> left;
     for (size_t i = 0; i < verdicts.size(); ++i) {
       if (verdicts[i] == kFits) {
         left.push_back(survey.fitting[i]);
       } else {
-        AddNode(pod, f, verdicts[i], survey.fitting[i], &survey);
+        AddNode(pod, filter, static_cast<ReasonIndex>(filter.reason_base + verdicts[i]),
+                survey.fitting[i], &survey);
       }
     }
     survey.fitting = std::move(left);

@@ -253,7 +253,7 @@ class ClusterExplainer {
     for (const VerdictGroup& group : groups_) {
       if (shown == kMostGroupsWithHolders) break;
       const NodeVerdict& verdict = ShownNode(group, remedies);
-      std::vector<HolderList> lists = group.shown.plugin == "DynamicResources"
+      std::vector<HolderList> lists = group.shown.filter == KubeFilter::kDynamicResources
                                           ? claims_.HoldersOn(NodesOfGroup(group, verdict))
                                           : HoldersOfNode(verdict);
       if (!lists.empty()) ++shown;
@@ -274,21 +274,24 @@ class ClusterExplainer {
 
   // What would have to happen for the nodes of a group, as far as it can happen by itself.
   static AwaitedAct AwaitedOf(const RejectedGroup& group) {
-    const std::string& plugin = group.plugin;
-    if (plugin == "NodeUnschedulable") return {"a node", "to be uncordoned"};
-    if (plugin == "TaintToleration") return {"a node", "to lose its taint"};
-    if (plugin == "NodeAffinity") {
-      return {"a node", "that meets its node affinity and selector to be added or labelled"};
-    }
-    if (plugin == "DynamicResources") return {"a node", "that suits its claims"};
-    if (plugin == "NodePorts") return {"pods", "that use its host ports to end"};
-    if (plugin == "PodTopologySpread") {
-      return {"pods", "that its topology spread counts to come or go elsewhere"};
-    }
-    if (plugin == "InterPodAffinity") {
-      return absl::StrContains(group.reasons.front(), "pod affinity")
-                 ? AwaitedAct{"a pod", "that it wants to be near to run"}
-                 : AwaitedAct{"pods", "that it must not be near to end"};
+    switch (group.filter) {
+      case KubeFilter::kNodeUnschedulable:
+        return {"a node", "to be uncordoned"};
+      case KubeFilter::kTaintToleration:
+        return {"a node", "to lose its taint"};
+      case KubeFilter::kNodeAffinity:
+        return {"a node", "that meets its node affinity and selector to be added or labelled"};
+      case KubeFilter::kDynamicResources:
+        return {"a node", "that suits its claims"};
+      case KubeFilter::kNodePorts:
+        return {"pods", "that use its host ports to end"};
+      case KubeFilter::kPodTopologySpread:
+        return {"pods", "that its topology spread counts to come or go elsewhere"};
+      case KubeFilter::kInterPodAffinity:
+        return group.lacks_pods ? AwaitedAct{"a pod", "that it wants to be near to run"}
+                                : AwaitedAct{"pods", "that it must not be near to end"};
+      case KubeFilter::kNodeResourcesFit:
+        break;
     }
     std::vector<std::string> wanted;
     for (const LackInGroup& lack : group.lacks) {
@@ -303,7 +306,7 @@ class ClusterExplainer {
     return std::any_of(group.nodes.begin(), group.nodes.end(), [&group](const NodeVerdict* node) {
       return std::all_of(node->rejections.begin(), node->rejections.end(),
                          [&group](const NodeRejection& rejection) {
-                           return rejection.plugin == group.shown.plugin && !rejection.hopeless;
+                           return rejection.filter == group.shown.filter && !rejection.hopeless;
                          });
     });
   }
@@ -327,7 +330,7 @@ class ClusterExplainer {
     std::set<std::string> held;  // what some node would have enough of if its pods ended
     bool pinned = false;
     for (const VerdictGroup& group : groups_) {
-      if (group.shown.plugin == "DynamicResources") {
+      if (group.shown.filter == KubeFilter::kDynamicResources) {
         pinned = pinned || group.nodes.front()->rejections.front().pinned;
       } else if (!IsEnough(group)) {
         continue;

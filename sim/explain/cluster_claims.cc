@@ -196,7 +196,7 @@ std::string PodClaims::DriverOf(const Claim& claim) const {
 
 absl::optional<NodeRejection> PodClaims::Check(const DumpNode& node) const {
   NodeRejection rejection;
-  rejection.plugin = "DynamicResources";
+  rejection.filter = KubeFilter::kDynamicResources;
   const Claim* away = nullptr;
   for (const Claim& claim : claims_) {
     if (claim.allocated()) {

@@ -32,9 +32,9 @@ const std::string* LabelOf(const DumpNode& node, const std::string& key) {
   return found == node.labels().end() ? nullptr : &found->second;
 }
 
-NodeRejection RejectedBy(absl::string_view plugin, std::string reason) {
+NodeRejection RejectedBy(KubeFilter filter, std::string reason) {
   NodeRejection rejection;
-  rejection.plugin = plugin;
+  rejection.filter = filter;
   rejection.reasons.push_back(std::move(reason));
   return rejection;
 }
@@ -192,7 +192,7 @@ std::vector<NodeRejection> PodFilters::Check(const DumpNode& node) const {
   if (named_only_ && names_.count(node.name()) == 0) {
     // Such nodes are not even asked about.
     NodeRejection rejection =
-        RejectedBy("NodeAffinity", "node(s) didn't satisfy plugin(s) [NodeAffinity]");
+        RejectedBy(KubeFilter::kNodeAffinity, "node(s) didn't satisfy plugin(s) [NodeAffinity]");
     rejection.detail = absl::StrCat("the pod may run on ", absl::StrJoin(names_, ", "), " only");
     rejection.hopeless = true;
     return {rejection};
@@ -212,7 +212,8 @@ void PodFilters::CheckNode(const DumpNode& node, std::vector<NodeRejection>* rej
   cordon.set_effect("NoSchedule");
   const bool cordoned = node.object->spec().unschedulable() && !ToleratesTaint(pod_.spec(), cordon);
   if (cordoned) {
-    NodeRejection rejection = RejectedBy("NodeUnschedulable", "node(s) were unschedulable");
+    NodeRejection rejection =
+        RejectedBy(KubeFilter::kNodeUnschedulable, "node(s) were unschedulable");
     rejection.detail = "cordoned";
     rejection.remedy = "the node were uncordoned";
     rejections->push_back(std::move(rejection));
@@ -223,8 +224,8 @@ void PodFilters::CheckNode(const DumpNode& node, std::vector<NodeRejection>* rej
     if (cordoned && taint->key() == cordon.key()) continue;
     taints.push_back(TaintText(*taint));
     if (taints.size() > 1) continue;
-    rejections->push_back(
-        RejectedBy("TaintToleration", absl::StrCat("node(s) had untolerated taint ", taints[0])));
+    rejections->push_back(RejectedBy(KubeFilter::kTaintToleration,
+                                     absl::StrCat("node(s) had untolerated taint ", taints[0])));
     rejections->back().detail = absl::StrCat("effect ", taint->effect());
     rejections->back().alike = taint->effect();
   }
@@ -234,7 +235,7 @@ void PodFilters::CheckNode(const DumpNode& node, std::vector<NodeRejection>* rej
   std::vector<std::string> unmet;
   if (!MeetsNodeAffinity(pod_.spec(), *node.object, &unmet)) {
     NodeRejection rejection =
-        RejectedBy("NodeAffinity", "node(s) didn't match Pod's node affinity/selector");
+        RejectedBy(KubeFilter::kNodeAffinity, "node(s) didn't match Pod's node affinity/selector");
     rejection.alike = absl::StrJoin(unmet, ", ");
     rejection.detail = absl::StrCat("the pod wants ", rejection.alike);
     rejection.distance = static_cast<int64_t>(unmet.size());
@@ -262,8 +263,8 @@ void PodFilters::CheckPorts(const DumpNode& node, std::vector<NodeRejection>* re
     if (uses) users.push_back(other);
   }
   if (taken.empty()) return;
-  NodeRejection rejection =
-      RejectedBy("NodePorts", "node(s) didn't have free ports for the requested pod ports");
+  NodeRejection rejection = RejectedBy(
+      KubeFilter::kNodePorts, "node(s) didn't have free ports for the requested pod ports");
   rejection.alike = absl::StrJoin(taken, ", ");
   rejection.detail = absl::StrCat(rejection.alike, taken.size() == 1 ? " is" : " are", " taken");
   rejection.distance = static_cast<int64_t>(users.size());
@@ -278,7 +279,7 @@ void PodFilters::CheckFit(const DumpNode& node, std::vector<NodeRejection>* reje
     AddAmounts({{"pods", 1}}, &requested);
   }
   NodeRejection rejection;
-  rejection.plugin = "NodeResourcesFit";
+  rejection.filter = KubeFilter::kNodeResourcesFit;
   const auto check = [&](const std::string& resource, int64_t wanted) {
     const int64_t free = AmountOf(node.allocatable, resource) - AmountOf(requested, resource);
     if (wanted <= 0 || wanted <= free) return;
@@ -306,7 +307,7 @@ void PodFilters::CheckSpread(const DumpNode& node, std::vector<NodeRejection>* r
     const std::string& key = spread.constraint->topology_key();
     const std::string* value = LabelOf(node, key);
     if (value == nullptr) {
-      NodeRejection rejection = RejectedBy("PodTopologySpread",
+      NodeRejection rejection = RejectedBy(KubeFilter::kPodTopologySpread,
                                            "node(s) didn't match pod topology spread constraints "
                                            "(missing required label)");
       rejection.alike = key;
@@ -319,8 +320,8 @@ void PodFilters::CheckSpread(const DumpNode& node, std::vector<NodeRejection>* r
     const int64_t count = found == spread.counts.end() ? 0 : found->second;
     const int64_t skew = count + (spread.matches_self ? 1 : 0) - spread.fewest;
     if (skew <= spread.constraint->max_skew()) continue;
-    NodeRejection rejection =
-        RejectedBy("PodTopologySpread", "node(s) didn't match pod topology spread constraints");
+    NodeRejection rejection = RejectedBy(KubeFilter::kPodTopologySpread,
+                                         "node(s) didn't match pod topology spread constraints");
     rejection.alike = key;
     rejection.detail =
         absl::StrCat(key, "=", *value, " has ", count, " matching pods, the fewest anywhere are ",
@@ -351,8 +352,9 @@ void PodFilters::CheckAffinity(const DumpNode& node, std::vector<NodeRejection>*
   const bool first_of_group = wanted_near_.empty() && matches_own_affinity_;
   if (without_key.empty() && (all_there || first_of_group)) return;
   NodeRejection rejection =
-      RejectedBy("InterPodAffinity", "node(s) didn't match pod affinity rules");
+      RejectedBy(KubeFilter::kInterPodAffinity, "node(s) didn't match pod affinity rules");
   rejection.detail = without_key.empty() ? lacking : without_key;
+  rejection.lacks_pods = true;
   rejection.alike = rejection.detail;
   rejection.remedy = without_key.empty() ? "the pods that it wants to be near ran there"
                                          : "the node had the label of the topology";
@@ -367,7 +369,7 @@ void PodFilters::CheckAntiAffinity(const DumpNode& node,
                                         : unwanted_near_.find({term.topology_key(), *value});
     if (found == unwanted_near_.end()) continue;
     NodeRejection rejection =
-        RejectedBy("InterPodAffinity", "node(s) didn't match pod anti-affinity rules");
+        RejectedBy(KubeFilter::kInterPodAffinity, "node(s) didn't match pod anti-affinity rules");
     rejection.alike = absl::StrCat(term.topology_key(), " ", SelectorOfTerm(term));
     rejection.detail =
         absl::StrCat("pods with ", SelectorOfTerm(term), " in the same ", term.topology_key());
@@ -378,8 +380,8 @@ void PodFilters::CheckAntiAffinity(const DumpNode& node,
   for (const auto& [domain, pods] : unwilling_) {
     const std::string* value = LabelOf(node, domain.first);
     if (value == nullptr || *value != domain.second) continue;
-    NodeRejection rejection =
-        RejectedBy("InterPodAffinity", "node(s) didn't satisfy existing pods anti-affinity rules");
+    NodeRejection rejection = RejectedBy(
+        KubeFilter::kInterPodAffinity, "node(s) didn't satisfy existing pods anti-affinity rules");
     rejection.alike = domain.first;
     rejection.detail =
         absl::StrCat("pods in the same ", domain.first, " do not want to be near this one");

@@ -14,6 +14,7 @@
 #include "absl/strings/string_view.h"
 #include "model/kube/rules.h"
 #include "sim/explain/cluster_dump.h"
+#include "sim/explain/kube_filter.h"
 
 namespace drasim {
 
@@ -39,11 +40,11 @@ struct LackedResource {
 
 // Why one plugin does not want the pod on a node.
 struct NodeRejection {
-  absl::string_view plugin;
+  KubeFilter filter = KubeFilter::kNodeUnschedulable;
   std::vector<std::string> reasons;  // kube-scheduler's words, as it counts them
   // What belongs to it, in words; nodes of a group may differ in it, and the example's is shown.
   std::string detail;
-  // Rejections are alike when plugin, reasons and this are equal.
+  // Rejections are alike when filter, reasons and this are equal.
   std::string alike;
   // How far the node is from taking the pod; comparable among rejections that are alike.
   int64_t distance = 0;
@@ -52,9 +53,9 @@ struct NodeRejection {
   // What would have to be otherwise: "the node were uncordoned". Empty: nothing but pods that
   // leave, or nothing at all when there are none in the way and nothing is lacked.
   std::string remedy;
-  bool hopeless =
-      false;            // nothing that happens to pods, node or taints can be counted upon to help
-  bool pinned = false;  // DynamicResources: an allocated claim is not available there
+  bool hopeless = false;    // no change of pods, node or taints can be counted upon to help
+  bool lacks_pods = false;  // InterPodAffinity: the pods that it wants to be near are not there
+  bool pinned = false;      // DynamicResources: an allocated claim is not available there
 };
 
 // Keeps references to the dump and the pod.

@@ -19,16 +19,6 @@ constexpr size_t kMostExamples = 3;
 constexpr size_t kMostPatterns = 3;
 constexpr size_t kMostHolders = 5;
 
-// In the order in which kube-scheduler asks them.
-constexpr absl::string_view kFilterOrder[] = {
-    "NodeUnschedulable", "TaintToleration",   "NodeAffinity",     "NodePorts",
-    "NodeResourcesFit",  "PodTopologySpread", "InterPodAffinity", "DynamicResources"};
-
-ptrdiff_t RankOf(absl::string_view plugin) {
-  return std::find(std::begin(kFilterOrder), std::end(kFilterOrder), plugin) -
-         std::begin(kFilterOrder);
-}
-
 // What names of one kind have in common: digits at the end of the host's name, or what follows its
 // last dash, are left out. "gpu-03.example.com" -> "gpu-*.example.com".
 std::string PatternOf(absl::string_view name) {
@@ -91,7 +81,8 @@ VerdictGroup MakeGroup(std::vector<const NodeVerdict*> nodes) {
   });
   const NodeRejection& nearest = nodes.front()->rejections.front();
   VerdictGroup group;
-  group.shown.plugin = std::string(nearest.plugin);
+  group.shown.filter = nearest.filter;
+  group.shown.lacks_pods = nearest.lacks_pods;
   group.shown.reasons = nearest.reasons;
   group.shown.detail = nearest.detail;
   group.shown.lacks = LacksOf(nodes);
@@ -158,19 +149,19 @@ std::string FitErrorText(absl::Span<const NodeVerdict> verdicts, const std::stri
 }
 
 std::vector<VerdictGroup> GroupVerdicts(absl::Span<const NodeVerdict> verdicts) {
-  using Key = std::tuple<std::string, std::vector<std::string>, std::string>;
+  using Key = std::tuple<KubeFilter, std::vector<std::string>, std::string>;
   std::map<Key, std::vector<const NodeVerdict*>> alike;
   for (const NodeVerdict& verdict : verdicts) {
     if (verdict.rejections.empty()) continue;
     const NodeRejection& first = verdict.rejections.front();
-    alike[{std::string(first.plugin), first.reasons, first.alike}].push_back(&verdict);
+    alike[{first.filter, first.reasons, first.alike}].push_back(&verdict);
   }
   std::vector<VerdictGroup> groups;
   for (auto& [key, nodes] : alike) groups.push_back(MakeGroup(std::move(nodes)));
   const auto order = [&verdicts](const VerdictGroup& group) {
     const bool hopeless = group.nodes.front()->rejections.front().hopeless;
-    return std::make_tuple(-RankOf(group.shown.plugin), hopeless, group.shown.reasons.size(),
-                           -static_cast<int64_t>(group.shown.nodes),
+    return std::make_tuple(-static_cast<int>(group.shown.filter), hopeless,
+                           group.shown.reasons.size(), -static_cast<int64_t>(group.shown.nodes),
                            group.nodes.front() - verdicts.data());
   };
   std::stable_sort(
@@ -219,7 +210,7 @@ std::vector<std::string> ShortageNotes(absl::Span<const NodeVerdict> verdicts) {
     for (const NodeVerdict& verdict : verdicts) {
       // Only nodes that the rules before this one allow.
       if (!verdict.rejections.empty() &&
-          RankOf(verdict.rejections.front().plugin) < RankOf("NodeResourcesFit")) {
+          verdict.rejections.front().filter < KubeFilter::kNodeResourcesFit) {
         continue;
       }
       const LackedResource* found = nullptr;

@@ -92,7 +92,7 @@ void WriteLack(const LackInGroup& lack, JsonWriter* json) {
 void WriteGroup(const RejectedGroup& group, JsonWriter* json) {
   json->BeginObject();
   json->Key("reason").String(absl::StrJoin(group.reasons, ", "));
-  json->Key("plugin").String(group.plugin);
+  json->Key("plugin").String(KubeFilterName(group.filter));
   if (!group.detail.empty()) json->Key("detail").String(group.detail);
   if (!group.lacks.empty()) WriteLack(group.lacks.front(), json);
   if (group.lacks.size() > 1) {
@@ -208,7 +208,10 @@ std::string ExplanationJson(const ClusterExplanation& explanation) {
 std::string ExplanationCsv(const ClusterExplanation& explanation) {
   DataTable table({"pod", "verdict", "plugin", "reasons", "detail", "nodes", "examples"});
   for (const RejectedGroup& group : explanation.groups) {
-    table.AddRow().Text(explanation.pod).Text(explanation.verdict).Text(group.plugin);
+    table.AddRow()
+        .Text(explanation.pod)
+        .Text(explanation.verdict)
+        .Text(KubeFilterName(group.filter));
     table.Text(absl::StrJoin(group.reasons, "; ")).Text(group.detail);
     table.Int(static_cast<int64_t>(group.nodes)).Text(absl::StrJoin(group.examples, ";"));
   }

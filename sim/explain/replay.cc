@@ -185,7 +185,6 @@ struct SecondRun {
   std::unique_ptr<Simulation> sim;
   std::unique_ptr<PodLog> pod_log;
   std::unique_ptr<DeviceLog> device_log;
-  std::unique_ptr<Profile> filters;
   std::unique_ptr<Explainer> explainer;
   std::unique_ptr<StorySink> story;
   std::unique_ptr<Progress> progress;
@@ -200,11 +199,8 @@ absl::StatusOr<SecondRun> MakeSecondRun(const LedgerFindings& found, bool quiet)
                                      " (explain simulates the run again, from its inputs)"));
   }
   second.sim = *std::move(sim);
-  absl::StatusOr<Profile> filters = FiltersOf(*second.sim);
-  if (!filters.ok()) return filters.status();
-  second.filters = std::make_unique<Profile>(*std::move(filters));
   second.explainer = std::make_unique<Explainer>(&second.sim->cluster(), &second.sim->jobs(),
-                                                 &second.sim->summaries(), second.filters.get(),
+                                                 &second.sim->summaries(), &second.sim->profile(),
                                                  HooksOf(*second.sim));
   // These two belong to the checkpoints of a run that left files.
   second.pod_log = std::make_unique<PodLog>(second.sim->front_end() != nullptr ||

@@ -112,12 +112,11 @@ class RejectionWriter {
     }
     Line(1, text);
     if (r.too_small_nodes > 0) {
-      const std::string who = r.nodes == 1 ? "it"
-                              : r.too_small_nodes == r.nodes
-                                  ? "none of them"
-                                  : absl::StrCat(r.too_small_nodes, " of them");
-      Line(1, absl::StrCat(who, who == "none of them" ? " would" : " would not",
-                           " have enough even if empty"));
+      const bool none = r.nodes > 1 && r.too_small_nodes == r.nodes;
+      const std::string who = r.nodes == 1 ? "it would not"
+                              : none       ? "none of them would"
+                                           : absl::StrCat(r.too_small_nodes, " of them would not");
+      Line(1, absl::StrCat(who, " have enough even if empty"));
     }
     std::vector<std::string> also;
     for (const auto& [name, nodes] : r.also) {

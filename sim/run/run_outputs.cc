@@ -13,7 +13,7 @@
 #include "model/number_text.h"
 #include "model/text/json_writer.h"
 #include "model/text/text_table.h"
-#include "model/text/yaml_proto.h"
+#include "model/text/yaml_writer.h"
 #include "sim/record/version.h"
 #include "sim/run/device_outputs.h"
 #include "sim/run/dra_outputs.h"

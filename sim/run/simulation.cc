@@ -243,14 +243,11 @@ absl::Status Simulation::FindDeletions(const Manifests* manifests) {
   return absl::OkStatus();
 }
 
-// A run of nothing would look like a success. The warnings tell what became of the rows.
 absl::Status Simulation::NoPods(size_t jobs_read) const {
-  std::string text = "the workload has no pods";
-  if (jobs_read > 0) {
-    absl::StrAppend(&text, ": the keys under workload leave none of ", jobs_read, " job(s)");
-  }
-  for (const std::string& line : warnings_) absl::StrAppend(&text, "\n", line);
-  return absl::InvalidArgumentError(text);
+  return NoPodsError(jobs_read == 0 ? std::string()
+                                    : absl::StrCat(": the keys under workload leave none of ",
+                                                   jobs_read, " job(s)"),
+                     warnings_);
 }
 
 // In a table of jobs that have ended, a row without an end is mostly a gap.
@@ -390,7 +387,7 @@ absl::Status Simulation::MakeProfile() {
                                              spec_.scheduler.cache);
   placer_ = std::make_unique<Placer>(profile_.get(), cluster_.get(), &jobs_, cycle_.get(),
                                      &summaries_, RemembersFailures());
-  summaries_.SetReasons(profile_->reasons());
+  summaries_.SetReasons(profile_->reasons(), profile_->reason_kinds());
   fingerprint_ = std::make_unique<FingerprintSink>(&summaries_);
   metrics_ = std::make_unique<MetricsSink>(fragmentation_.get(), *cluster_);
   metrics_->AddObserver([this](const Sample& sample) { load_table_.Add(sample); });
@@ -424,7 +421,7 @@ bool Simulation::RemembersFailures() const {
   return spec_.scheduler.cache || batch;
 }
 
-std::unique_ptr<Dispatcher> Simulation::MakeDispatcher(DispatchHost* host) {
+std::unique_ptr<Dispatcher> Simulation::MakeDispatcher(JobControl* host) {
   DispatchParts parts;
   parts.cluster = cluster_.get();
   parts.jobs = &jobs_;
@@ -502,7 +499,7 @@ absl::Status Simulation::Start(const std::string* checkpoint) {
   parts.node_changes = node_transitions_;
   parts.deletions = deletions_.by_job;
   parts.last_deletion = deletions_.last;
-  parts.make_dispatcher = [this](DispatchHost* host) { return MakeDispatcher(host); };
+  parts.make_dispatcher = [this](JobControl* host) { return MakeDispatcher(host); };
   parts.node_agent = front_end_.get();
   if (dra_ != nullptr) parts.node_agent = dra_->plane();
   parts.sinks = {fingerprint_.get(), metrics_.get()};

@@ -78,6 +78,7 @@ class Simulation {
   // Null without classic DRA.
   const ControlPlane* control_plane() const { return dra_ == nullptr ? nullptr : dra_->plane(); }
   const FragmentationModel& fragmentation() const { return *fragmentation_; }
+  const Profile& profile() const { return *profile_; }
   const VerdictSummaryTable& summaries() const { return summaries_; }
   uint64_t fingerprint() const { return fingerprint_->value(); }
   const std::vector<uint32_t>& ranks() const { return ranks_; }
@@ -98,7 +99,7 @@ class Simulation {
   void CountWantedResources(std::vector<NodeSpec>* nodes);
   void AddTraceTransitions();
   bool RemembersFailures() const;
-  std::unique_ptr<Dispatcher> MakeDispatcher(DispatchHost* host);
+  std::unique_ptr<Dispatcher> MakeDispatcher(JobControl* host);
   void Integrate(SimTime to);
   absl::Status ReadWorkload();
   absl::Status FindDeletions(const Manifests* manifests);

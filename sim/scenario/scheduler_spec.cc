@@ -60,9 +60,10 @@ absl::Status CheckPreemption(const proto::Scenario& s) {
   return absl::OkStatus();
 }
 
-// Checks names of plugins by building a profile that is thrown away.
-absl::Status CheckPlugins(const ProfileOptions& options,
-                          const ResourceScoreOptions& resource_scores) {
+// Checks names of plugins by building a profile that is thrown away; returns whether it draws
+// random numbers.
+absl::StatusOr<bool> CheckPlugins(const ProfileOptions& options,
+                                  const ResourceScoreOptions& resource_scores) {
   FragmentationModel none({});
   const std::unique_ptr<RunStreams> streams = MakeSeededStreams(0);
   PolicyContext context;
@@ -78,24 +79,7 @@ absl::Status CheckPlugins(const ProfileOptions& options,
   }
   absl::StatusOr<Profile> profile = Profile::Make(BuiltinRegistry(), options, context);
   if (!profile.ok()) return UnderKey("scheduler.score", profile.status());
-  return absl::OkStatus();
-}
-
-// Whether placing a pod may draw.
-bool PlacesAtRandom(const proto::Scheduler& scheduler) {
-  const absl::StatusOr<const PolicyEntry*> policy =
-      BuiltinRegistry().FindPolicy(scheduler.policy());
-  if (!policy.ok()) return false;
-  const std::string& chooser =
-      scheduler.device_chooser().empty() ? (*policy)->allocator : scheduler.device_chooser();
-  if (chooser == "random") return true;
-  const auto named_random = [](const std::string& plugin) { return plugin == "Random"; };
-  if (scheduler.score_size() > 0) {
-    return std::any_of(scheduler.score().begin(), scheduler.score().end(),
-                       [&](const proto::WeightedPlugin& s) { return named_random(s.name()); });
-  }
-  return std::any_of((*policy)->score.begin(), (*policy)->score.end(),
-                     [&](const ScoreChoice& s) { return named_random(s.plugin); });
+  return profile->draws();
 }
 
 QueueKind QueueKindOf(const proto::Scenario& s) {
@@ -208,8 +192,7 @@ absl::StatusOr<SchedulerSpec> MakeSchedulerSpec(const proto::Scenario& s) {
   for (const proto::WeightedPlugin& p : scheduler.score()) {
     spec.profile.score.push_back({p.name(), p.weight()});
   }
-  RETURN_IF_ERROR(CheckPlugins(spec.profile, spec.resource_scores));
-  spec.draws = PlacesAtRandom(scheduler);
+  ASSIGN_OR_RETURN(spec.draws, CheckPlugins(spec.profile, spec.resource_scores));
   spec.cache = scheduler.cache();
   spec.popularity_percent = scheduler.typical().popularity_percent();
   spec.queue = QueueKindOf(s);

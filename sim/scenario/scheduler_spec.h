@@ -51,8 +51,7 @@ struct SchedulerSpec {
   PreemptionMode preemption = PreemptionMode::kNone;
   EstimateSource estimates = EstimateSource::kTrace;
   double estimate_noise = 0;
-
-  // Some choice of the policy is drawn at random.
+  // Choosing a node, or devices of it, draws random numbers.
   bool draws = false;
 };
 

@@ -7,6 +7,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -71,6 +72,7 @@ class Sample {
 
   ClusterBuilder& builder() { return builder_; }
   const ClusterState& cluster() const { return builder_.cluster(); }
+  const RunStreams& streams() const { return *parts_->streams; }
   Random& random() { return random_; }
 
  private:
@@ -132,13 +134,17 @@ TEST_P(PluginConformance, IsNamedAfterItsRegistrationAndDeclaresKnownPoints) {
 TEST_P(PluginConformance, ReasonsAreDistinctTexts) {
   const Sample sample(1);
   const std::unique_ptr<Plugin> plugin = sample.MakePlugin(GetParam());
-  const std::vector<absl::string_view> reasons = plugin->reasons();
+  const std::vector<Reason> reasons = plugin->reasons();
   // Later points may have reasons, too; a filter must.
   EXPECT_FALSE(reasons.empty() && Has(*plugin, kFilter));
   std::set<std::string> distinct;
-  for (const absl::string_view reason : reasons) {
-    EXPECT_FALSE(reason.empty());
-    distinct.insert(std::string(reason));
+  for (const Reason& reason : reasons) {
+    EXPECT_FALSE(reason.text.empty());
+    distinct.insert(std::string(reason.text));
+    // Explanations go by it.
+    if (Has(*plugin, kFilter)) {
+      EXPECT_NE(reason.kind, ReasonKind::kOther) << reason.text;
+    }
   }
   EXPECT_EQ(distinct.size(), reasons.size());
 }
@@ -247,6 +253,40 @@ TEST_P(PluginConformance, CacheableScoresDependOnNothingButShapeAndNode) {
       }
       const std::unique_ptr<Plugin> other = sample.MakePlugin(GetParam());
       EXPECT_EQ(ScoreAll(*other, pod, sample.cluster(), nodes), scores);
+    }
+  }
+}
+
+TEST_P(PluginConformance, ScoreDrawsIfItSaysSo) {
+  Sample sample(9);
+  const std::unique_ptr<Plugin> plugin = sample.MakePlugin(GetParam());
+  if (!Has(*plugin, kScore)) return;
+  const std::string before = SavedBytes(sample.streams());
+  for (const ShapeId shape : sample.builder().ShapeIds()) {
+    const std::vector<NodeId> nodes = sample.Feasible(shape);
+    if (nodes.size() < 2) continue;
+    ScoreAll(*plugin, sample.builder().Context(shape), sample.cluster(), nodes);
+  }
+  EXPECT_EQ(SavedBytes(sample.streams()) != before, plugin->score_draws());
+  // A score that draws must not be cached.
+  EXPECT_FALSE(plugin->score_draws() && plugin->score_is_cacheable());
+}
+
+TEST_P(PluginConformance, AKnownQueueOrderIsThatOfLess) {
+  const Sample sample(1);
+  const std::unique_ptr<Plugin> plugin = sample.MakePlugin(GetParam());
+  if (!Has(*plugin, kQueueSort) || plugin->queue_order() != QueueOrder::kByPriority) return;
+  Random random(6, "queue order");
+  std::vector<QueuedPod> pods;
+  for (uint64_t i = 0; i < 60; ++i) {
+    pods.push_back({PodId(i), static_cast<int32_t>(random.Below(3)),
+                    SimTime(static_cast<int64_t>(random.Below(4))), i});
+  }
+  for (const QueuedPod& a : pods) {
+    for (const QueuedPod& b : pods) {
+      const bool by_key = std::make_tuple(-a.priority, a.queued_at, a.sequence) <
+                          std::make_tuple(-b.priority, b.queued_at, b.sequence);
+      ASSERT_EQ(plugin->Less(a, b), by_key);
     }
   }
 }
@@ -397,6 +437,20 @@ TEST_P(ChooserConformance, ProposalsFitAndTheBestComesFirst) {
   EXPECT_GT(wholes, 100u);
 }
 
+TEST_P(ChooserConformance, DrawsIfItSaysSo) {
+  Sample sample(9);
+  const std::unique_ptr<DeviceAllocator> chooser = sample.MakeChooser(GetParam());
+  const std::string before = SavedBytes(sample.streams());
+  for (const ShapeId shape : sample.builder().ShapeIds()) {
+    if (sample.builder().shapes().row(shape).gpu_count == 0) continue;
+    for (const NodeId node : sample.Feasible(shape)) {
+      DeviceProposals proposals;
+      chooser->Propose(sample.builder().shapes().row(shape), sample.cluster(), node, &proposals);
+    }
+  }
+  EXPECT_EQ(SavedBytes(sample.streams()) != before, chooser->draws());
+}
+
 TEST_P(ChooserConformance, WholeDevicesAreTheFirstFreeOnes) {
   for (uint64_t seed = 1; seed <= kSamples; ++seed) {
     Sample sample(seed);
@@ -457,10 +511,15 @@ TEST_P(PolicyConformance, ResolvesToAProfile) {
   EXPECT_EQ(profile.plugins_at(kBind).size(), 1u);
   std::vector<std::string> filters;
   std::vector<std::string> reasons;
+  std::vector<ReasonKind> kinds;
   for (const Profile::FilterEntry& filter : profile.filters()) {
     EXPECT_EQ(size_t{filter.reason_base}, reasons.size());
     filters.emplace_back(filter.plugin->name());
-    for (const absl::string_view reason : filter.plugin->reasons()) reasons.emplace_back(reason);
+    EXPECT_EQ(size_t{filter.reason_count}, filter.plugin->reasons().size());
+    for (const Reason& reason : filter.plugin->reasons()) {
+      reasons.emplace_back(reason.text);
+      kinds.push_back(reason.kind);
+    }
   }
   std::vector<std::string> expected = {"NodeUnschedulable", "TaintToleration", "NodeAffinity",
                                        "NodeResourcesFit",  "GpuShareFit",     "GroupLimit"};
@@ -470,6 +529,14 @@ TEST_P(PolicyConformance, ResolvesToAProfile) {
   }
   EXPECT_EQ(filters, expected);
   EXPECT_EQ(profile.reasons(), reasons);
+  EXPECT_EQ(profile.reason_kinds(), kinds);
+  // A profile can be asked about its plugins without a run.
+  ProfileOptions options;
+  options.policy = GetParam();
+  const absl::StatusOr<Profile> alone = Profile::Make(TestRegistry(), options, PolicyContext());
+  ASSERT_TRUE(alone.ok()) << alone.status();
+  EXPECT_EQ(alone->draws(), profile.draws());
+  EXPECT_EQ(profile.draws(), GetParam() == "random");
 }
 
 TEST_P(PolicyConformance, ProfileSurvivesSaveAndLoad) {

@@ -420,10 +420,13 @@ TEST(NodeResourcesFitTest, NamesTheFirstShortage) {
   spec.pods = 1;
   const NodeId node = builder.AddNode(spec);
   const NodeResourcesFit plugin({"example.com/nic"});
-  EXPECT_EQ(plugin.reasons(),
-            (std::vector<absl::string_view>{"Insufficient cpu", "Insufficient memory",
-                                            "Too many pods", "Insufficient example.com/nic",
-                                            "Insufficient extended resource"}));
+  EXPECT_EQ(
+      plugin.reasons(),
+      (std::vector<Reason>{{ReasonKind::kCpu, "Insufficient cpu"},
+                           {ReasonKind::kMemory, "Insufficient memory"},
+                           {ReasonKind::kPodSlots, "Too many pods"},
+                           {ReasonKind::kExtendedResource, "Insufficient example.com/nic"},
+                           {ReasonKind::kExtendedResource, "Insufficient extended resource"}}));
   PodShape shape = TestShape(4000, 0);
   shape.memory_bytes = 8 * kTestGib;
   EXPECT_EQ(VerdictsOf(plugin, builder, shape), (Verdicts{0}));
@@ -443,8 +446,9 @@ TEST(GpuShareFitTest, ChecksModelThenDevices) {
   NodeWithIdle(builder, "g2", 16000, {1000, 500});
   GpuShareFit plugin;
   EXPECT_EQ(plugin.reasons(),
-            (std::vector<absl::string_view>{"node(s) had no GPU", "node(s) had another GPU model",
-                                            "Insufficient GPU"}));
+            (std::vector<Reason>{{ReasonKind::kNoGpu, "node(s) had no GPU"},
+                                 {ReasonKind::kGpuModel, "node(s) had another GPU model"},
+                                 {ReasonKind::kGpu, "Insufficient GPU"}}));
   EXPECT_EQ(VerdictsOf(plugin, builder, TestShape(1, 0)), (Verdicts{0, 0, 0}));
   EXPECT_EQ(VerdictsOf(plugin, builder, TestShape(1, 1, 500)), (Verdicts{1, 0, 0}));
   EXPECT_EQ(VerdictsOf(plugin, builder, TestShape(1, 1, 500, "G2|A10")), (Verdicts{1, 2, 0}));

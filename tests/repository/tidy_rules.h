@@ -47,10 +47,11 @@ inline constexpr Room kArrows[] = {
     {"sim/run",
      "sim/run sim/scenario sim/record sim/core sim/control sim/dra policies traces model", ""},
     {"sim/compare", "sim/compare sim/run sim/scenario sim/record sim/core policies model", ""},
-    {"sim/explain", "sim/explain sim/run sim/scenario sim/record sim/core policies model", ""},
+    {"sim/explain",
+     "sim/explain sim/run sim/scenario sim/record sim/core sim/dra policies traces model", ""},
     {"sim/app", "sim policies traces model", ""},
     {"gui/view", "gui/view sim/record model", ""},
-    {"gui/app", "gui/app gui/view sim/app sim/record model", ""},
+    {"gui/app", "gui/app gui/view sim/app sim/scenario sim/record model", ""},
     {"bench", "*", ""},
     {"tests", "*", ""},
 };
@@ -231,6 +232,26 @@ inline std::vector<Finding> CheckBans(const std::string& path, const std::vector
         findings.push_back({path, token.line, absl::StrCat(token.text, ": ", banned.ban->why)});
       }
     }
+  }
+  return findings;
+}
+
+// Comparisons of a plugin's name, a reason or a message with a literal: name() == "best",
+// reason != "Insufficient cpu".
+inline std::vector<Finding> CheckComparedTexts(const std::string& path,
+                                               const std::vector<Token>& tokens) {
+  std::vector<Finding> findings;
+  if (!IsUnderAny(path, "policies sim gui")) return findings;
+  for (size_t at = 1; at < tokens.size(); ++at) {
+    if (tokens[at].text != "==" && tokens[at].text != "!=") continue;
+    if (!absl::StartsWith(TextAt(tokens, at + 1), "\"")) continue;
+    const bool called = at >= 3 && tokens[at - 1].text == ")" && tokens[at - 2].text == "(";
+    const std::string& name = tokens[called ? at - 3 : at - 1].text;
+    if (!MatchesAny(called ? "name plugin reason message" : "plugin reason", name)) continue;
+    findings.push_back({path, tokens[at].line,
+                        absl::StrCat(name,
+                                     ": texts are for people; use an id, a kind or a virtual "
+                                     "function")});
   }
   return findings;
 }

@@ -15,6 +15,7 @@
 #include "gtest/gtest.h"
 #include "model/proto/scenario.pb.h"
 #include "model/text/yaml_proto.h"
+#include "model/text/yaml_writer.h"
 #include "policies/devices/mig_rules.h"
 #include "sim/scenario/resolve.h"
 #include "tests/testing/temp_dir.h"

@@ -42,10 +42,11 @@ constexpr uint8_t kNoGpu = 3;
 class History {
  public:
   explicit History(bool starts_later = false) : cluster_(&models_, &shapes_) {
-    summaries_.SetReasons({"Insufficient cpu", "waiting for resource driver", "Insufficient gpu"});
+    summaries_.SetReasons(
+        {"Insufficient cpu", "waiting for resource driver", "Insufficient gpu"},
+        {ReasonKind::kCpu, ReasonKind::kWaitsForDriver, ReasonKind::kExtendedResource});
     StartReportOptions options;
     options.summaries = &summaries_;
-    options.negotiation_reasons = {kWaits};
     options.starts_later = starts_later;
     options_ = options;
     report_ = StartReport(options);

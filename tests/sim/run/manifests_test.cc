@@ -1,7 +1,6 @@
 // ReadManifests: pods, bad input and the demonstrations. Owners, names and objects are in
 // manifests_owners_test.cc, ToControlPlane in manifests_objects_test.cc; what ReadKubeObjects finds
-// alone, in kube_reader_test.cc and kube_reader_validate_test.cc, but for what a manifest must not
-// get away with here.
+// alone, in tests/model/kube, except for what a manifest must not get away with here.
 #include "sim/run/manifests.h"
 
 #include <algorithm>

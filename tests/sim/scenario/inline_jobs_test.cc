@@ -19,6 +19,7 @@
 #include "model/proto/scenario.pb.h"
 #include "model/random.h"
 #include "model/text/yaml_proto.h"
+#include "model/text/yaml_writer.h"
 #include "sim/scenario/resolve.h"
 
 namespace drasim {

@@ -13,6 +13,7 @@
 #include "gtest/gtest.h"
 #include "model/proto/scenario.pb.h"
 #include "model/text/yaml_proto.h"
+#include "model/text/yaml_writer.h"
 #include "sim/app/cli.h"
 #include "sim/app/commands.h"
 #include "sim/app/flags.h"
