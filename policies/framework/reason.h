@@ -29,7 +29,7 @@ std::string ListedText(absl::string_view text);
 // before and destroyed after the runs that it covers.
 //
 //   const ScopedReasonTexts edited([](absl::string_view text) { return absl::StrCat(text, "!"); });
-//   ... = Simulation::Build(scenario);
+//   ... = Simulation::Build(spec);
 class ScopedReasonTexts {
  public:
   using Rewrite = std::string (*)(absl::string_view text);

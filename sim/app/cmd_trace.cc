@@ -19,6 +19,9 @@
 #include "sim/run/progress.h"
 #include "sim/run/run_outputs.h"
 #include "sim/scenario/duration_text.h"
+#include "sim/scenario/field_errors.h"
+#include "sim/scenario/node_list_spec.h"
+#include "sim/scenario/workload_spec.h"
 #include "traces/csv_writer.h"
 #include "traces/fetch.h"
 #include "traces/stats.h"
@@ -40,13 +43,14 @@ struct TraceFile {
 absl::StatusOr<std::unique_ptr<TraceFile>> OpenFromFlags(const ParsedFlags& flags) {
   if (flags.positional().size() != 1) return absl::InvalidArgumentError("expected one trace file");
   auto trace = std::make_unique<TraceFile>();
-  proto::Trace given;
-  given.set_path(flags.positional()[0]);
-  given.set_format(flags.GetOr("trace", "openb"));
-  given.set_lenient(flags.Has("lenient"));
-  given.set_sort_window(flags.GetOr("sort-window", ""));
-  if (absl::StatusOr<SimDuration> window = ParseDuration(given.sort_window()); !window.ok()) {
-    return absl::InvalidArgumentError(absl::StrCat("--sort-window: ", window.status().message()));
+  TraceSpec given;
+  given.path = flags.positional()[0];
+  given.format = flags.GetOr("trace", "openb");
+  given.lenient = flags.Has("lenient");
+  if (const std::string text = flags.GetOr("sort-window", ""); !text.empty()) {
+    const absl::StatusOr<SimDuration> window = ParseDuration(text);
+    if (!window.ok()) return UnderKey("--sort-window", window.status());
+    given.sort_window = *window;
   }
   for (const std::string& table : flags.All("table")) {
     const std::pair<std::string, std::string> parts =
@@ -55,19 +59,19 @@ absl::StatusOr<std::unique_ptr<TraceFile>> OpenFromFlags(const ParsedFlags& flag
       return absl::InvalidArgumentError(
           absl::StrCat("--table: found '", table, "', expected NAME=FILE"));
     }
-    (*given.mutable_tables())[parts.first] = parts.second;
+    given.tables[parts.first] = parts.second;
   }
   if (flags.Has("nodes")) {
-    proto::Scenario scenario;
-    scenario.mutable_cluster()->set_path(*flags.Get("nodes"));
-    scenario.mutable_cluster()->set_format(given.format());
-    ASSIGN_OR_RETURN(NodeInput nodes, ReadNodeInput(&scenario));
+    NodeListSpec list;
+    list.path = *flags.Get("nodes");
+    list.format = given.format;
+    ASSIGN_OR_RETURN(NodeInput nodes, ReadNodeInput(list));
     trace->nodes = std::move(nodes.nodes);
   }
   // Rows in file order, unless a window is given to sort them in. Names are not compared, so that
   // memory does not grow with the file.
   const ArrivalOrder order =
-      given.sort_window().empty() ? ArrivalOrder::kKeep : ArrivalOrder::kSort;
+      given.sort_window.has_value() ? ArrivalOrder::kSort : ArrivalOrder::kKeep;
   ASSIGN_OR_RETURN(trace->input, OpenTrace(given, order, &trace->shapes, /*unique_names=*/false));
   return trace;
 }
@@ -231,11 +235,10 @@ absl::Status TraceGenerateCommand(const ParsedFlags& flags) {
     return absl::InvalidArgumentError(
         absl::StrCat("unexpected argument '", flags.positional()[0], "'"));
   }
-  proto::Scenario scenario;
   ASSIGN_OR_RETURN(const int64_t pods, CountFlag(flags, "pods", 0));
   ASSIGN_OR_RETURN(const int64_t nodes, CountFlag(flags, "nodes", 0));
   ASSIGN_OR_RETURN(const int64_t seed, CountFlag(flags, "seed", 42));
-  scenario.set_seed(static_cast<uint64_t>(seed));
+  proto::Scenario scenario;
   scenario.mutable_cluster()->set_nodes(nodes);
   proto::Generated* g = scenario.mutable_workload()->mutable_generated();
   g->set_pods(pods);
@@ -245,8 +248,12 @@ absl::Status TraceGenerateCommand(const ParsedFlags& flags) {
   g->set_run_time(flags.GetOr("run-time", ""));
   GpuModelTable models;
   ShapeTable shapes(&models);
-  ASSIGN_OR_RETURN(const WorkloadInput input, OpenWorkloadInput(&scenario, {}, &shapes));
-  ASSIGN_OR_RETURN(const NodeInput node_input, ReadNodeInput(&scenario));
+  ASSIGN_OR_RETURN(
+      const WorkloadInput input,
+      OpenWorkloadInput(MakeWorkloadSpec(scenario), static_cast<uint64_t>(seed), {}, &shapes));
+  RETURN_IF_ERROR(CheckGenerated(scenario));
+  ASSIGN_OR_RETURN(const NodeListSpec list, MakeNodeListSpec(scenario));
+  ASSIGN_OR_RETURN(const NodeInput node_input, ReadNodeInput(list));
   const std::vector<NodeSpec>& nodes_written = node_input.nodes;
   std::error_code error;
   std::filesystem::create_directories(dir, error);

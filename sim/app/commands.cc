@@ -11,9 +11,9 @@
 #include "absl/strings/str_split.h"
 #include "model/text/yaml_proto.h"
 #include "sim/app/cli.h"
-#include "sim/compare/cell.h"
-#include "sim/run/simulation.h"
+#include "sim/scenario/comparison.h"
 #include "sim/scenario/scenario_paths.h"
+#include "sim/scenario/scheduler_spec.h"
 #include "traces/byte_source.h"
 
 namespace drasim {

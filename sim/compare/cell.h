@@ -1,5 +1,5 @@
 // One cell of a comparison: one scenario run without output files, reduced to the figures that
-// tables show (cell_metrics.h names them). And the words for what a comparison may run over.
+// tables show (cell_metrics.h names them).
 #ifndef DRASIM_SIM_COMPARE_CELL_H_
 #define DRASIM_SIM_COMPARE_CELL_H_
 
@@ -12,18 +12,17 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "model/proto/scenario.pb.h"
-#include "policies/framework/registry.h"
 #include "sim/compare/start_figures.h"
 #include "sim/record/load_table.h"
 #include "sim/record/order_hashes.h"
 #include "sim/run/device_outputs.h"
+#include "sim/scenario/run_spec.h"
 
 namespace drasim {
 
-// What a replay meant for its jobs, each figure as summary.json has it (docs/metrics.md). A figure
-// is missing when no job finished, when none ended (makespan), when the cluster had no GPU or no
-// time passed (utilisation), when no GPU time was held (goodput).
+// The outcome of a replay for its jobs, each figure as summary.json has it (docs/metrics.md). A
+// figure is missing when no job finished, when none ended (makespan), when the cluster had no GPU
+// or no time passed (utilisation), when no GPU time was held (goodput).
 struct ReplayFigures {
   bool present = false;  // the run was a replay
   int64_t jobs_submitted = 0;
@@ -70,11 +69,11 @@ struct CellResult {
   const LoadRow* AtLoad(int64_t arrived_percent) const;
 };
 
-// Builds and runs a resolved scenario. `with_starts`: how pods came to work, too, which takes
+// Builds and runs a scenario. `with_starts`: how pods came to work, too, which takes
 // memory for each pod. `on_progress` is called now and then with the share of the jobs that have
 // arrived, below 1. `is_world`: InvalidArgument where pods ask for a resource that no node has, for
 // a world without what its pods need says nothing about them. Thread-safe: cells share nothing.
-absl::StatusOr<CellResult> RunCell(const proto::Scenario& scenario, bool with_starts = false,
+absl::StatusOr<CellResult> RunCell(const RunSpec& spec, bool with_starts = false,
                                    const std::function<void(double)>& on_progress = nullptr,
                                    bool is_world = false);
 
@@ -87,31 +86,9 @@ absl::Status ForEachInParallel(size_t n, size_t jobs,
 // The number of threads a flag asks for; all cores by default. InvalidArgument unless 1..256.
 absl::StatusOr<size_t> ParseJobs(const std::string& text);
 
-// "all" or empty: every built-in policy; else a comma-separated list. InvalidArgument for unknown
-// names and for a name that is there twice.
-absl::StatusOr<std::vector<std::string>> ParsePolicies(
-    const std::string& text, PolicyEntry::Kind kind = PolicyEntry::Kind::kGpuSharing);
-// The same from a list, which may be {"all"} but not empty. Errors begin with `origin`, which says
-// where the list stands.
-absl::StatusOr<std::vector<std::string>> ChoosePolicies(
-    const std::vector<std::string>& names, absl::string_view origin,
-    PolicyEntry::Kind kind = PolicyEntry::Kind::kGpuSharing);
-// The kind of policies that make sense for the scenario: those of kube-scheduler in front of the
-// device plugin and of drivers, those of MIG where the scheduler hands out instances, else those of
-// GPU sharing.
-PolicyEntry::Kind KindOfPolicies(const proto::Scenario& scenario);
-
-// What scheduler.queue may be: every built-in queue policy, then kubernetes.
-std::vector<std::string> QueueNames();
-// "all": all of these; else a comma-separated list. Errors as those of ParsePolicies.
-absl::StatusOr<std::vector<std::string>> ParseQueues(const std::string& text);
-// As ChoosePolicies.
-absl::StatusOr<std::vector<std::string>> ChooseQueues(const std::vector<std::string>& names,
-                                                      absl::string_view origin);
-
-// Whether another seed may lead to another run: false only when no source of the resolved scenario
-// is random.
-bool DependsOnSeed(const proto::Scenario& scenario);
+// Whether another seed may lead to another run: false only when no source of the scenario is
+// random.
+bool DependsOnSeed(const RunSpec& spec);
 
 }  // namespace drasim
 

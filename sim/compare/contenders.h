@@ -1,4 +1,4 @@
-// Who competes in a comparison, and over which seeds.
+// The contenders of a comparison, and its seeds.
 //
 // The scenario's `comparison` may have axes. One value of each axis makes a *world*: the scenario
 // with the keys that these values set. Contenders are all worlds, times queues, times policies. A
@@ -36,15 +36,13 @@ struct ContenderFlags {
 absl::Status CheckListFlags(const ContenderFlags& flags);
 // InvalidArgument for --queue when nothing that runs is a replay.
 absl::Status CheckQueueFlag(const ContenderFlags& flags, bool any_replay);
-// "42", "42..51", "1,2,7..9" to numbers, in order. InvalidArgument for anything else or more than
-// 100000 numbers.
-absl::StatusOr<std::vector<uint64_t>> ParseSeeds(absl::string_view text);
-
 struct Contender {
   std::vector<std::string> values;  // names, one of each axis; or that of the world
-  proto::Scenario scenario;         // resolved, without its `comparison`; its seed is to be set
+  RunSpec spec;                     // without the comparison; its seed is to be set
 
-  bool is_replay() const { return scenario.mode() == "replay"; }
+  bool is_replay() const { return spec.is_replay(); }
+  // The run with that seed.
+  RunSpec WithSeed(uint64_t seed) const;
 };
 
 struct Contenders {
@@ -56,15 +54,7 @@ struct Contenders {
   std::vector<uint64_t> seeds;  // one at least
 };
 
-// Checks the scenario's `comparison` by itself: at most 4 axes, each with values, names that are
-// given and unique, settings that the scenario's keys take, known policies, queues and metrics,
-// seeds that can be read, at most 1,000 contenders. A scenario without one is fine. Whether each
-// world can run is found by MakeContenders. InvalidArgument, beginning with the scenario key.
-//
-// Cost: makes each world once, at the scenario's size per setting.
-absl::Status CheckComparison(const proto::Scenario& scenario);
-
-// Who competes:
+// The contenders of a comparison:
 // * queues: --queues, else those of the comparison, else each world's own;
 // * policies: --policies, else those of the comparison; else each world's own when there is a list
 //   of queues or when an axis sets scheduler.policy, else all;

@@ -113,8 +113,8 @@ struct WorldRun {
 };
 using WorldRuns = std::array<WorldRun, 2>;
 
-absl::StatusOr<std::unique_ptr<Simulation>> BuildWorld(const proto::Scenario& scenario) {
-  absl::StatusOr<std::unique_ptr<Simulation>> built = Simulation::Build(scenario);
+absl::StatusOr<std::unique_ptr<Simulation>> BuildWorld(const RunSpec& spec) {
+  absl::StatusOr<std::unique_ptr<Simulation>> built = Simulation::Build(spec);
   if (built.ok()) (*built)->set_stop_after_events(kEventsAtOnce);
   return built;
 }
@@ -322,9 +322,8 @@ WorldDecision DecisionToFind(const PodVerdict& row, const Parting& parting) {
 }
 
 // The second pass of one world.
-absl::StatusOr<WorldDecision> FollowWorld(const proto::Scenario& scenario, PodId pod,
-                                          WorldDecision wanted) {
-  absl::StatusOr<std::unique_ptr<Simulation>> sim = BuildWorld(scenario);
+absl::StatusOr<WorldDecision> FollowWorld(const RunSpec& spec, PodId pod, WorldDecision wanted) {
+  absl::StatusOr<std::unique_ptr<Simulation>> sim = BuildWorld(spec);
   if (!sim.ok()) return sim.status();
   DecisionProbe probe(sim->get(), pod, std::move(wanted));
   (*sim)->AddSink(&probe);
@@ -425,16 +424,15 @@ void WriteDecision(const WorldDecision& d, absl::string_view world, JsonWriter* 
 
 }  // namespace
 
-absl::StatusOr<std::optional<Divergence>> FindDivergence(const proto::Scenario& a,
-                                                         const proto::Scenario& b) {
-  const std::array<const proto::Scenario*, 2> scenarios = {&a, &b};
+absl::StatusOr<std::optional<Divergence>> FindDivergence(const RunSpec& a, const RunSpec& b) {
+  const std::array<const RunSpec*, 2> specs = {&a, &b};
   std::array<PodVerdict, 2> rows;
   std::optional<Found> found;
   Divergence divergence;
   {
     WorldRuns runs;
     for (size_t w = 0; w < 2; ++w) {
-      absl::StatusOr<std::unique_ptr<Simulation>> sim = BuildWorld(*scenarios[w]);
+      absl::StatusOr<std::unique_ptr<Simulation>> sim = BuildWorld(*specs[w]);
       if (!sim.ok()) return sim.status();
       runs[w].sim = *std::move(sim);
       runs[w].log = std::make_unique<VerdictLog>(runs[w].sim.get());
@@ -454,7 +452,7 @@ absl::StatusOr<std::optional<Divergence>> FindDivergence(const proto::Scenario& 
   divergence.time = found->parting.at;
   for (size_t w = 0; w < 2; ++w) {
     absl::StatusOr<WorldDecision> decision =
-        FollowWorld(*scenarios[w], PodId(found->pod), DecisionToFind(rows[w], found->parting));
+        FollowWorld(*specs[w], PodId(found->pod), DecisionToFind(rows[w], found->parting));
     if (!decision.ok()) return decision.status();
     divergence.decisions[w] = *std::move(decision);
   }

@@ -14,9 +14,9 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "model/proto/scenario.pb.h"
 #include "model/text/json_writer.h"
 #include "model/time.h"
+#include "sim/scenario/run_spec.h"
 
 namespace drasim {
 
@@ -59,8 +59,7 @@ struct Divergence {
 // Runs both resolved scenarios side by side until the first divergence is certain, then each again
 // up to it. Empty if there is none. InvalidArgument if the scenarios have different pods; other
 // errors are those of runs. Cost: at most two runs of each, and 24 bytes per pod.
-absl::StatusOr<std::optional<Divergence>> FindDivergence(const proto::Scenario& a,
-                                                         const proto::Scenario& b);
+absl::StatusOr<std::optional<Divergence>> FindDivergence(const RunSpec& a, const RunSpec& b);
 
 // Lines for people: the pod and the time, then the decision of each world and its reason.
 std::string DivergenceText(const Divergence& divergence, absl::string_view a, absl::string_view b);

@@ -12,6 +12,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "absl/time/time.h"
+#include "model/status_macros.h"
 #include "model/text/did_you_mean.h"
 #include "model/text/yaml_proto.h"
 #include "sim/record/device_log.h"
@@ -35,7 +36,7 @@ constexpr size_t kNoMatch = 4;
 
 // What a look through the ledger tells.
 struct LedgerFindings {
-  proto::Scenario scenario;  // resolved
+  RunSpec spec;
   std::string path;
   bool complete = false;
   PodId pod;
@@ -98,27 +99,24 @@ absl::Status NoSuchPod(const std::string& typed, const LedgerReader& ledger) {
       absl::StrCat("--pod: no pod of ", ledger.path(), " is called '", typed, "'", suggestion));
 }
 
-absl::Status ReadScenario(const LedgerReader& ledger, proto::Scenario* scenario) {
+absl::StatusOr<RunSpec> ReadScenario(const LedgerReader& ledger) {
   const std::string& version = ledger.header().drasim_version();
   if (version != kDrasimVersion) {
     return absl::FailedPreconditionError(
         absl::StrCat(ledger.path(), ": a run of drasim ", version, ", which drasim ",
                      kDrasimVersion, " may not repeat; run it anew and explain that"));
   }
-  if (absl::Status s = MergeYaml(ledger.header().scenario_yaml(), ledger.path(), scenario);
-      !s.ok()) {
-    return s;
-  }
-  if (absl::Status s = ResolveScenario(scenario); !s.ok()) return s;
-  for (const auto& [key, file] :
-       {std::pair("cluster.path", scenario->cluster().path()),
-        std::pair("workload.trace.path", scenario->workload().trace().path())}) {
+  proto::Scenario scenario;
+  RETURN_IF_ERROR(MergeYaml(ledger.header().scenario_yaml(), ledger.path(), &scenario));
+  ASSIGN_OR_RETURN(RunSpec spec, ResolveScenario(scenario));
+  for (const auto& [key, file] : {std::pair("cluster.path", spec.cluster.nodes.path),
+                                  std::pair("workload.trace.path", spec.workload.trace.path)}) {
     if (file != "-") continue;
     return absl::FailedPreconditionError(
         absl::StrCat(ledger.path(), ": ", key,
                      " was standard input, so that the run cannot be simulated again"));
   }
-  return absl::OkStatus();
+  return spec;
 }
 
 std::string TimeOfRun(SimTime time) { return absl::FormatDuration(absl::Nanoseconds(time.ns())); }
@@ -158,7 +156,7 @@ absl::StatusOr<LedgerFindings> SearchLedger(const ExplainRequest& request) {
   LedgerReader& ledger = **opened;
   LedgerFindings found;
   found.path = ledger.path();
-  if (absl::Status s = ReadScenario(ledger, &found.scenario); !s.ok()) return s;
+  ASSIGN_OR_RETURN(found.spec, ReadScenario(ledger));
   const std::vector<std::string> names = NamesMeant(request.pod);
   Record record;
   while (true) {
@@ -194,7 +192,7 @@ struct SecondRun {
 
 absl::StatusOr<SecondRun> MakeSecondRun(const LedgerFindings& found, bool quiet) {
   SecondRun second;
-  absl::StatusOr<std::unique_ptr<Simulation>> sim = Simulation::Build(found.scenario);
+  absl::StatusOr<std::unique_ptr<Simulation>> sim = Simulation::Build(found.spec);
   if (!sim.ok()) {
     return absl::Status(sim.status().code(),
                         absl::StrCat(sim.status().message(),
@@ -278,13 +276,13 @@ absl::Status FinishSecondRun(const LedgerFindings& found, SecondRun* second) {
 }
 
 void DescribeRun(const LedgerFindings& found, const ExplainRequest& request, Story* story) {
-  const proto::Scenario& s = found.scenario;
+  const RunSpec& spec = found.spec;
   story->ledger = found.path;
   story->partial = !found.complete;
-  story->policy = s.scheduler().policy();
-  story->mode = s.mode();
-  story->queue = s.mode() == "replay" ? s.scheduler().queue() : "";
-  story->front_end = s.front_end().kind().empty() ? "direct" : s.front_end().kind();
+  story->policy = spec.scheduler.profile.policy;
+  story->mode = std::string(RunModeName(spec.mode));
+  story->queue = spec.is_replay() ? spec.scheduler.queue_name : "";
+  story->front_end = std::string(FrontEndName(spec.front_end.kind));
   story->pod = request.pod;
   story->arrival = found.arrival;
   story->brief = request.brief;

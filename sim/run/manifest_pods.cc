@@ -15,8 +15,8 @@
 #include "model/pod_shape.h"
 #include "model/quantity.h"
 #include "model/text/did_you_mean.h"
-#include "sim/run/inline_jobs.h"
 #include "sim/scenario/duration_text.h"
+#include "sim/scenario/inline_jobs.h"
 
 namespace drasim {
 namespace {

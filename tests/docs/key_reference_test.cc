@@ -125,10 +125,10 @@ TEST(KeyReferenceTest, DefaultsAreThoseOfResolvedScenarios) {
   for (const char* yaml : kScenarios) {
     proto::Scenario given;
     ASSERT_EQ(MergeYaml(yaml, "s.yaml", &given), absl::OkStatus());
-    proto::Scenario resolved = given;
-    ASSERT_EQ(ResolveScenario(&resolved), absl::OkStatus()) << yaml;
+    const absl::StatusOr<RunSpec> spec = ResolveScenario(given);
+    ASSERT_EQ(spec.status(), absl::OkStatus()) << yaml;
     std::vector<std::pair<std::string, std::string>> filled;
-    AddFilled(given, resolved, "", &filled);
+    AddFilled(given, spec->written, "", &filled);
     for (const std::pair<std::string, std::string>& key : filled) {
       EXPECT_EQ(LiteralsOf(fallbacks[key.first]).count(key.second), 1u)
           << key.first << " becomes " << key.second << " in\n"

@@ -27,7 +27,7 @@
 #include "sim/compare/divergence.h"
 #include "sim/explain/attempt.h"
 #include "sim/run/simulation.h"
-#include "sim/scenario/resolve.h"
+#include "tests/testing/run_spec_of.h"
 
 namespace drasim {
 namespace reason_texts_test {
@@ -40,21 +40,20 @@ std::string AllTheSame(absl::string_view) { return "no"; }
 
 constexpr ScopedReasonTexts::Rewrite kRewrites[] = {&WithMore, &AllTheSame};
 
-proto::Scenario ScenarioOf(const std::vector<absl::string_view>& yamls) {
+RunSpec SpecOf(const std::vector<absl::string_view>& yamls) {
   proto::Scenario scenario;
   for (const absl::string_view yaml : yamls) {
     EXPECT_EQ(MergeYaml(yaml, "test.yaml", &scenario), absl::OkStatus());
   }
-  EXPECT_EQ(ResolveScenario(&scenario), absl::OkStatus());
-  return scenario;
+  return RunSpecOf(scenario);
 }
 
-proto::Scenario GoldenScenario(absl::string_view name) {
+RunSpec GoldenSpec(absl::string_view name) {
   std::ifstream file(absl::StrCat(DRASIM_SOURCE_DIR, "/tests/golden/scenarios/", name, ".yaml"),
                      std::ios::binary);
   const std::string yaml((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   EXPECT_NE(yaml, "") << name;
-  return ScenarioOf({yaml});
+  return SpecOf({yaml});
 }
 
 // An explanation without the texts of reasons.
@@ -127,9 +126,9 @@ struct Outcome {
   std::vector<int64_t> failures;  // pods by reason, most first
 };
 
-Outcome OutcomeOf(const proto::Scenario& scenario) {
+Outcome OutcomeOf(const RunSpec& spec) {
   Outcome outcome;
-  const absl::StatusOr<std::unique_ptr<Simulation>> built = Simulation::Build(scenario);
+  const absl::StatusOr<std::unique_ptr<Simulation>> built = Simulation::Build(spec);
   EXPECT_TRUE(built.ok()) << built.status();
   if (!built.ok()) return outcome;
   Simulation& sim = **built;
@@ -141,7 +140,7 @@ Outcome OutcomeOf(const proto::Scenario& scenario) {
   outcome.decisions = log.lines();
   outcome.failed_attempts = log.count(RecordKind::kAttemptFailed);
   outcome.evictions = log.count(RecordKind::kPodEvicted);
-  const absl::StatusOr<CellResult> cell = RunCell(scenario, /*with_starts=*/true);
+  const absl::StatusOr<CellResult> cell = RunCell(spec, /*with_starts=*/true);
   EXPECT_TRUE(cell.ok()) << cell.status();
   if (!cell.ok()) return outcome;
   outcome.starts = cell->starts;
@@ -151,12 +150,12 @@ Outcome OutcomeOf(const proto::Scenario& scenario) {
 }
 
 // The outcome, which is the same whatever the reasons are called.
-Outcome WhateverTheTexts(const proto::Scenario& scenario) {
-  const Outcome plain = OutcomeOf(scenario);
+Outcome WhateverTheTexts(const RunSpec& spec) {
+  const Outcome plain = OutcomeOf(spec);
   EXPECT_GT(plain.failed_attempts, 0);
   for (const ScopedReasonTexts::Rewrite rewrite : kRewrites) {
     const ScopedReasonTexts rewritten(rewrite);
-    const Outcome edited = OutcomeOf(scenario);
+    const Outcome edited = OutcomeOf(spec);
     EXPECT_EQ(edited.texts.size(), plain.texts.size());
     for (size_t i = 0; i < std::min(plain.texts.size(), edited.texts.size()); ++i) {
       EXPECT_EQ(edited.texts[i], rewrite(plain.texts[i]));
@@ -188,15 +187,15 @@ scheduler: {policy: least-allocated, kubernetes: {pop_from_backoff: false}}
 )";
 
 TEST(ReasonTextsTest, DirectReplayWithPreemption) {
-  EXPECT_GT(WhateverTheTexts(ScenarioOf({kJobs, "front_end: {kind: direct}"})).evictions, 0);
+  EXPECT_GT(WhateverTheTexts(SpecOf({kJobs, "front_end: {kind: direct}"})).evictions, 0);
 }
 
 TEST(ReasonTextsTest, DevicePluginReplayWithPreemption) {
-  EXPECT_GT(WhateverTheTexts(ScenarioOf({kJobs, "front_end: {kind: device-plugin}"})).evictions, 0);
+  EXPECT_GT(WhateverTheTexts(SpecOf({kJobs, "front_end: {kind: device-plugin}"})).evictions, 0);
 }
 
 TEST(ReasonTextsTest, ClassicDra) {
-  const Outcome outcome = WhateverTheTexts(ScenarioOf({kJobs, "front_end: {kind: dra-classic}"}));
+  const Outcome outcome = WhateverTheTexts(SpecOf({kJobs, "front_end: {kind: dra-classic}"}));
   EXPECT_GT(outcome.starts.mean_negotiation_seconds, 0);
   EXPECT_FALSE(outcome.failures.empty());
 }
@@ -205,13 +204,13 @@ TEST(ReasonTextsTest, LargerScenarios) {
   for (const char* const name :
        {"replay_dra_mig", "mig_nos_backlog", "device_plugin_time_sliced"}) {
     SCOPED_TRACE(name);
-    WhateverTheTexts(GoldenScenario(name));
+    WhateverTheTexts(GoldenSpec(name));
   }
 }
 
 // --- Where worlds part ---
 
-std::optional<Divergence> DivergenceOf(const proto::Scenario& a, const proto::Scenario& b,
+std::optional<Divergence> DivergenceOf(const RunSpec& a, const RunSpec& b,
                                        std::vector<std::string>* whys) {
   absl::StatusOr<std::optional<Divergence>> found = FindDivergence(a, b);
   EXPECT_TRUE(found.ok()) << found.status();
@@ -225,8 +224,8 @@ std::optional<Divergence> DivergenceOf(const proto::Scenario& a, const proto::Sc
 }
 
 TEST(ReasonTextsTest, WorldsPartAtTheSameDecision) {
-  const proto::Scenario plugin = ScenarioOf({kJobs, "front_end: {kind: device-plugin}"});
-  const proto::Scenario claims = ScenarioOf({kJobs, "front_end: {kind: dra-classic}"});
+  const RunSpec plugin = SpecOf({kJobs, "front_end: {kind: device-plugin}"});
+  const RunSpec claims = SpecOf({kJobs, "front_end: {kind: dra-classic}"});
   std::vector<std::string> whys;
   const std::optional<Divergence> plain = DivergenceOf(plugin, claims, &whys);
   ASSERT_TRUE(plain.has_value());
@@ -257,8 +256,8 @@ scheduler: {policy: least-allocated, kubernetes: {pop_from_backoff: false}}
   for (const ScopedReasonTexts::Rewrite rewrite : kRewrites) {
     const ScopedReasonTexts rewritten(rewrite);
     std::vector<std::string> whys;
-    EXPECT_EQ(DivergenceOf(ScenarioOf({kThree, "front_end: {kind: device-plugin}"}),
-                           ScenarioOf({kThree, "front_end: {kind: dra-classic}"}), &whys),
+    EXPECT_EQ(DivergenceOf(SpecOf({kThree, "front_end: {kind: device-plugin}"}),
+                           SpecOf({kThree, "front_end: {kind: dra-classic}"}), &whys),
               std::nullopt);
   }
 }

@@ -24,7 +24,7 @@
 #include "model/text/json_writer.h"
 #include "model/text/yaml_proto.h"
 #include "sim/run/simulation.h"
-#include "sim/scenario/resolve.h"
+#include "tests/testing/run_spec_of.h"
 
 namespace drasim {
 
@@ -34,19 +34,18 @@ namespace divergence_test {
 
 using Kind = WorldDecision::Kind;
 
-proto::Scenario ScenarioOf(const std::vector<absl::string_view>& yamls) {
+RunSpec SpecOf(const std::vector<absl::string_view>& yamls) {
   proto::Scenario scenario;
   for (const absl::string_view yaml : yamls) {
     EXPECT_EQ(MergeYaml(yaml, "test.yaml", &scenario), absl::OkStatus());
   }
-  EXPECT_EQ(ResolveScenario(&scenario), absl::OkStatus());
-  return scenario;
+  return RunSpecOf(scenario);
 }
 
 // Of the scenario in two variants.
 std::optional<Divergence> Find(absl::string_view yaml, absl::string_view a, absl::string_view b) {
   const absl::StatusOr<std::optional<Divergence>> found =
-      FindDivergence(ScenarioOf({yaml, a}), ScenarioOf({yaml, b}));
+      FindDivergence(SpecOf({yaml, a}), SpecOf({yaml, b}));
   EXPECT_TRUE(found.ok()) << found.status();
   return found.ok() ? *found : std::nullopt;
 }
@@ -294,7 +293,7 @@ front_end: {kind: device-plugin}
   EXPECT_EQ(Find(gang, "{}", "scheduler: {cache: false}"), std::nullopt);
   // With a fourth node the gang starts at once.
   const absl::StatusOr<std::optional<Divergence>> found =
-      FindDivergence(ScenarioOf({gang}), ScenarioOf({gang, "cluster: {nodes: 4}"}));
+      FindDivergence(SpecOf({gang}), SpecOf({gang, "cluster: {nodes: 4}"}));
   ASSERT_TRUE(found.ok() && found->has_value()) << found.status();
   EXPECT_EQ((*found)->pod, "gang-0");
   EXPECT_EQ((*found)->time, At(5));
@@ -322,8 +321,8 @@ scheduler: {policy: least-allocated, kubernetes: {pop_from_backoff: false}}
 }
 
 TEST(DivergenceTest, WorkloadsMustBeTheSame) {
-  const absl::StatusOr<std::optional<Divergence>> found = FindDivergence(
-      ScenarioOf({kTwoNodes}), ScenarioOf({kTwoNodes, "workload: {jobs: [{name: other}]}"}));
+  const absl::StatusOr<std::optional<Divergence>> found =
+      FindDivergence(SpecOf({kTwoNodes}), SpecOf({kTwoNodes, "workload: {jobs: [{name: other}]}"}));
   EXPECT_EQ(found.status(),
             absl::InvalidArgumentError("the workloads differ: pod 0 is 'small-a' in one world and "
                                        "'other' in the other"));
@@ -346,8 +345,8 @@ struct Fate {
 };
 
 // By pod, of a run without admission failures; jobs are single pods.
-std::vector<Fate> FatesOf(const proto::Scenario& scenario) {
-  std::unique_ptr<Simulation> sim = *Simulation::Build(scenario);
+std::vector<Fate> FatesOf(const RunSpec& spec) {
+  std::unique_ptr<Simulation> sim = *Simulation::Build(spec);
   AllRecords all;
   sim->AddSink(&all);
   EXPECT_EQ(sim->Start(), absl::OkStatus());
@@ -411,9 +410,9 @@ front_end: {kind: direct, lowering: {ignore_gpu_model: true}}
   for (uint64_t seed = 1; seed <= 6; ++seed) {
     for (const auto& [a, b] : pairs) {
       const std::string with_seed = absl::StrCat("seed: ", seed);
-      const proto::Scenario scenarios[] = {ScenarioOf({generated, with_seed, a}),
-                                           ScenarioOf({generated, with_seed, b})};
-      const std::vector<Fate> fates[] = {FatesOf(scenarios[0]), FatesOf(scenarios[1])};
+      const RunSpec specs[] = {SpecOf({generated, with_seed, a}),
+                               SpecOf({generated, with_seed, b})};
+      const std::vector<Fate> fates[] = {FatesOf(specs[0]), FatesOf(specs[1])};
       ASSERT_EQ(fates[0].size(), fates[1].size());
       int64_t first_ns = -1;
       size_t first = 0;
@@ -423,8 +422,7 @@ front_end: {kind: direct, lowering: {ignore_gpu_model: true}}
         first_ns = ns;
         first = p;
       }
-      const absl::StatusOr<std::optional<Divergence>> found =
-          FindDivergence(scenarios[0], scenarios[1]);
+      const absl::StatusOr<std::optional<Divergence>> found = FindDivergence(specs[0], specs[1]);
       ASSERT_TRUE(found.ok()) << found.status();
       ASSERT_EQ(found->has_value(), first_ns >= 0) << seed << " " << b;
       if (first_ns < 0) continue;

@@ -333,10 +333,12 @@ TEST(WorldsTest, EachWorldResolves) {
       const absl::StatusOr<ScenarioChange> world = WorldOf(name, scenario);
       ASSERT_TRUE(world.ok()) << world.status();
       ASSERT_EQ(ApplyChange(*world, "test", &scenario), absl::OkStatus()) << name;
-      EXPECT_EQ(ResolveScenario(&scenario), absl::OkStatus()) << name << " " << mode;
-      EXPECT_EQ(scenario.mode(), "replay");
-      EXPECT_EQ(scenario.scheduler().queue(), "kubernetes");
-      EXPECT_EQ(scenario.order(), absl::string_view(mode) == "fill" ? "seeded" : "trace");
+      const absl::StatusOr<RunSpec> spec = ResolveScenario(scenario);
+      ASSERT_EQ(spec.status(), absl::OkStatus()) << name << " " << mode;
+      EXPECT_TRUE(spec->is_replay());
+      EXPECT_EQ(spec->scheduler.queue, QueueKind::kKubernetes);
+      EXPECT_EQ(spec->order,
+                absl::string_view(mode) == "fill" ? JobOrder::kSeeded : JobOrder::kTrace);
     }
   }
 }

@@ -26,6 +26,7 @@
 #include "sim/scenario/resolve.h"
 #include "tests/sim/explain/attempt_rig.h"
 #include "tests/testing/cluster_builder.h"
+#include "tests/testing/run_spec_of.h"
 
 namespace drasim {
 namespace explain_oracle_test {
@@ -260,8 +261,7 @@ class ExplainRunTest : public ::testing::TestWithParam<size_t> {};
 TEST_P(ExplainRunTest, EveryFailedAttemptIsExplained) {
   proto::Scenario scenario;
   ASSERT_EQ(MergeYaml(kRuns[GetParam()].yaml, "test.yaml", &scenario), absl::OkStatus());
-  ASSERT_EQ(ResolveScenario(&scenario), absl::OkStatus());
-  auto sim = Simulation::Build(scenario);
+  auto sim = Simulation::Build(RunSpecOf(scenario));
   ASSERT_TRUE(sim.ok()) << sim.status();
   const auto stats = CountExplanations(**sim);
   ASSERT_TRUE(stats.ok()) << stats.status();

@@ -10,8 +10,8 @@
 #include "gtest/gtest.h"
 #include "model/proto/scenario.pb.h"
 #include "model/text/yaml_proto.h"
-#include "sim/app/commands.h"
 #include "sim/run/simulation.h"
+#include "sim/scenario/given_scenario.h"
 #include "tests/testing/temp_dir.h"
 
 namespace drasim {
@@ -42,8 +42,8 @@ std::string ErrorOf(const std::string& text) {
   given.file = "s.yaml";
   given.text = text;
   EXPECT_EQ(MergeYaml(text, given.file, &given.scenario), absl::OkStatus());
-  absl::Status status = ResolveGiven(&given);
-  if (status.ok()) status = Simulation::Build(given.scenario).status();
+  const absl::StatusOr<RunSpec> spec = ResolveGiven(given);
+  const absl::Status status = spec.ok() ? Simulation::Build(*spec).status() : spec.status();
   if (status.ok()) return "";
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
   return std::string(status.message());

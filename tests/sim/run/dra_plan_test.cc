@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -14,9 +15,9 @@
 #include "gtest/gtest.h"
 #include "model/proto/scenario.pb.h"
 #include "model/text/yaml_proto.h"
-#include "sim/app/commands.h"
 #include "sim/run/dra_outputs.h"
 #include "sim/run/simulation.h"
+#include "sim/scenario/given_scenario.h"
 #include "tests/testing/temp_dir.h"
 
 namespace drasim {
@@ -40,8 +41,9 @@ absl::StatusOr<std::unique_ptr<Simulation>> BuildText(const std::string& text) {
   given.file = "s.yaml";
   given.text = text;
   if (absl::Status s = MergeYaml(text, given.file, &given.scenario); !s.ok()) return s;
-  if (absl::Status s = ResolveGiven(&given); !s.ok()) return s;
-  return Simulation::Build(given.scenario);
+  absl::StatusOr<RunSpec> spec = ResolveGiven(given);
+  if (!spec.ok()) return spec.status();
+  return Simulation::Build(*std::move(spec));
 }
 
 std::string ErrorOf(const std::string& text) {
@@ -213,10 +215,9 @@ TEST(DraPlanTest, SharesNeedARule) {
 }
 
 TEST(DraPlanTest, WholeGpusAndInstancesBecomeClaims) {
-  proto::Scenario scenario;
-  scenario.mutable_front_end()->set_kind("dra-classic");
-  FillDraDefaults(&scenario);
-  DraPlan plan(&scenario);
+  DraSpec spec;
+  spec.drivers.emplace_back();
+  DraPlan plan(&spec);
   PodShape request;
   request.cpu_milli = 1000;
   request.gpu_count = 2;

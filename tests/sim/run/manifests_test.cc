@@ -17,7 +17,7 @@
 #include "model/pod_constraints.h"
 #include "model/pod_shape.h"
 #include "model/random.h"
-#include "sim/run/inline_jobs.h"
+#include "sim/scenario/inline_jobs.h"
 #include "tests/sim/run/manifest_texts.h"
 
 namespace drasim {

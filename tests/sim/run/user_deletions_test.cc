@@ -1,8 +1,9 @@
 // Deletions by a user during the run: pods, their owners, claims; and names that nothing has.
-#include "sim/run/user_deletions.h"
+#include "sim/scenario/user_deletions.h"
 
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -13,9 +14,9 @@
 #include "model/job_table.h"
 #include "model/kube/objects.h"
 #include "model/text/yaml_proto.h"
-#include "sim/app/commands.h"
 #include "sim/dra/control_plane.h"
 #include "sim/run/simulation.h"
+#include "sim/scenario/given_scenario.h"
 #include "tests/testing/temp_dir.h"
 
 namespace drasim {
@@ -34,8 +35,9 @@ absl::StatusOr<std::unique_ptr<Simulation>> Built(const std::string& text) {
   given.file = "s.yaml";
   given.text = text;
   if (absl::Status s = MergeYaml(text, given.file, &given.scenario); !s.ok()) return s;
-  if (absl::Status s = ResolveGiven(&given); !s.ok()) return s;
-  return Simulation::Build(given.scenario);
+  absl::StatusOr<RunSpec> spec = ResolveGiven(given);
+  if (!spec.ok()) return spec.status();
+  return Simulation::Build(*std::move(spec));
 }
 
 std::string ErrorOf(const std::string& text) {

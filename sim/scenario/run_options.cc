@@ -1,4 +1,4 @@
-#include "sim/run/run_plan.h"
+#include "sim/scenario/run_options.h"
 
 #include <algorithm>
 #include <string>
@@ -7,11 +7,12 @@
 #include "absl/strings/str_cat.h"
 #include "model/distributions.h"
 #include "model/quantity.h"
+#include "model/status_macros.h"
 #include "model/text/did_you_mean.h"
 #include "policies/plugins/resource_scores.h"
-#include "sim/run/dra_plan.h"
-#include "sim/run/quota_table.h"
+#include "sim/scenario/dra_spec.h"
 #include "sim/scenario/duration_text.h"
+#include "sim/scenario/field_errors.h"
 #include "traces/date_time.h"
 
 namespace drasim {
@@ -19,24 +20,14 @@ namespace {
 
 constexpr absl::string_view kDefaultMaxLedger = "100Gi";
 
-absl::Status Under(absl::string_view key, const absl::Status& status) {
-  return absl::InvalidArgumentError(absl::StrCat(key, ": ", status.message()));
-}
-
 absl::Status ReadInterruption(const proto::Scenario& s, InterruptionCosts* costs) {
   const proto::Preemption& p = s.preemption();
   if (p.checkpoint_interval() == "none") {
     costs->keeps_work = false;
-  } else if (absl::Status e = ReadDuration("preemption.checkpoint_interval",
-                                           p.checkpoint_interval(), &costs->checkpoint_interval);
-             !e.ok()) {
-    return e;
-  }
-  if (absl::Status e =
-          ReadDuration("preemption.grace_period", p.grace_period(), &costs->grace_period);
-      !e.ok()) {
-    return e;
-  }
+  } else
+    RETURN_IF_ERROR(ReadDuration("preemption.checkpoint_interval", p.checkpoint_interval(),
+                                 &costs->checkpoint_interval));
+  RETURN_IF_ERROR(ReadDuration("preemption.grace_period", p.grace_period(), &costs->grace_period));
   for (int i = 0; i < p.restart_size(); ++i) {
     InterruptionCosts::Restart restart;
     const proto::RestartCost& cost = p.restart(i);
@@ -48,7 +39,7 @@ absl::Status ReadInterruption(const proto::Scenario& s, InterruptionCosts* costs
       restart.max_gpu_milli = static_cast<int64_t>(cost.max_gpus() * 1000);
     }
     const std::string key = absl::StrCat("preemption.restart[", i, "].delay");
-    if (absl::Status e = ReadDuration(key, cost.delay(), &restart.delay); !e.ok()) return e;
+    RETURN_IF_ERROR(ReadDuration(key, cost.delay(), &restart.delay));
     costs->restart.push_back(restart);
   }
   costs->restarts_add_up = s.compat() == "helios";
@@ -73,67 +64,47 @@ absl::Status ReadOwner(const proto::Owner& o, OwnerOptions* owner) {
     }
     owner->backoff_limit = static_cast<uint32_t>(o.backoff_limit());
   }
-  if (absl::Status e = ReadDuration("front_end.owner.backoff", o.backoff(), &owner->backoff);
-      !e.ok()) {
-    return e;
-  }
+  RETURN_IF_ERROR(ReadDuration("front_end.owner.backoff", o.backoff(), &owner->backoff));
   return ReadDuration("front_end.owner.max_backoff", o.max_backoff(), &owner->max_backoff);
 }
 
 absl::StatusOr<int64_t> QuotaAmount(absl::string_view key, const std::string& text, bool milli) {
   if (text.empty()) return Quotas::kUnlimited;
   absl::StatusOr<int64_t> amount = milli ? ParseMilli(text) : ParseUnits(text);
-  if (!amount.ok()) return Under(key, amount.status());
+  if (!amount.ok()) return UnderKey(key, amount.status());
   if (*amount < 0) return absl::InvalidArgumentError(absl::StrCat(key, ": expected 0 or more"));
   return amount;
 }
 
 }  // namespace
 
-bool UsesKubernetesQueue(const proto::Scenario& s) {
-  return s.mode() == "replay" && s.scheduler().queue() == "kubernetes";
-}
-
 absl::StatusOr<EngineOptions> MakeEngineOptions(const proto::Scenario& s) {
   EngineOptions options;
   options.mode = s.mode() == "replay" ? RunMode::kReplay : RunMode::kFill;
-  if (absl::Status e =
-          ReadDuration("timing.schedule", s.timing().schedule(), &options.attempt_latency);
-      !e.ok()) {
-    return e;
-  }
-  if (absl::Status e = ReadDuration("timing.pod_recreation", s.timing().pod_recreation(),
-                                    &options.recreation_delay);
-      !e.ok()) {
-    return e;
-  }
-  if (absl::Status e = ReadInterruption(s, &options.interruption); !e.ok()) return e;
+  RETURN_IF_ERROR(ReadDuration("timing.schedule", s.timing().schedule(), &options.attempt_latency));
+  RETURN_IF_ERROR(ReadDuration("timing.pod_recreation", s.timing().pod_recreation(),
+                               &options.recreation_delay));
+  RETURN_IF_ERROR(ReadInterruption(s, &options.interruption));
   // The direct front end has no manager; its instances take time only when the scenario says so.
   if (s.front_end().kind() != "device-plugin") {
     const proto::MigManager& m = s.cluster().mig().manager();
-    if (absl::Status e = ReadDuration("cluster.mig.manager.create_instance", m.create_instance(),
-                                      &options.instance_creation);
-        !e.ok()) {
-      return e;
-    }
-    if (absl::Status e = ReadDuration("cluster.mig.manager.destroy_instance", m.destroy_instance(),
-                                      &options.instance_destruction);
-        !e.ok()) {
-      return e;
-    }
+    RETURN_IF_ERROR(ReadDuration("cluster.mig.manager.create_instance", m.create_instance(),
+                                 &options.instance_creation));
+    RETURN_IF_ERROR(ReadDuration("cluster.mig.manager.destroy_instance", m.destroy_instance(),
+                                 &options.instance_destruction));
     if (std::max(options.instance_creation, options.instance_destruction).ns() >
         kLongestNs / 1000) {
       return absl::InvalidArgumentError(
           "cluster.mig.manager: expected an instance to be made or destroyed within a month");
     }
   }
-  if (absl::Status e = ReadOwner(s.front_end().owner(), &options.owner); !e.ok()) return e;
+  RETURN_IF_ERROR(ReadOwner(s.front_end().owner(), &options.owner));
   options.check_invariants = s.output().check_invariants();
   // The control plane of classic DRA cannot be saved.
   if (!UsesDra(s)) {
     options.checkpoint_every = static_cast<uint64_t>(s.output().checkpoint_every());
   }
-  // That simulator finds out in the second after a job has ended that it has.
+  // HeliosArtifact's simulator notices the end of a job one second later.
   if (s.compat() == "helios" && s.scheduler().queue() == "srtf") {
     options.release_delay = SimDuration::Seconds(1);
   }
@@ -168,7 +139,7 @@ absl::StatusOr<ResourceScoreOptions> MakeResourceScores(const proto::Scheduler& 
     options.shape.emplace_back(p.utilization(), p.score());
   }
   if (absl::Status s = CheckResourceScoreOptions(options); !s.ok()) {
-    return Under("scheduler.resource_scores", s);
+    return UnderKey("scheduler.resource_scores", s);
   }
   return options;
 }
@@ -201,28 +172,24 @@ absl::StatusOr<BatchOptions> MakeBatchOptions(const proto::Scenario& s) {
 absl::StatusOr<ShapingOptions> MakeShapingOptions(const proto::Scenario& s) {
   const proto::Workload& w = s.workload();
   ShapingOptions options;
-  options.seed = s.seed();
   options.tenants.assign(w.tenants().begin(), w.tenants().end());
   for (const auto& [key, text, out] :
        {std::tuple("start", &w.window().start(), &options.window_start_ns),
         std::tuple("end", &w.window().end(), &options.window_end_ns)}) {
     if (text->empty()) continue;
     absl::StatusOr<int64_t> ns = ParseRfc3339(*text);
-    if (!ns.ok()) return Under(absl::StrCat("workload.window.", key), ns.status());
+    if (!ns.ok()) return UnderKey(absl::StrCat("workload.window.", key), ns.status());
     *out = *ns;
   }
   options.bootstrap_jobs = w.bootstrap().jobs();
   SimDuration block;
-  if (absl::Status e = ReadDuration("workload.bootstrap.block", w.bootstrap().block(), &block);
-      !e.ok()) {
-    return e;
-  }
+  RETURN_IF_ERROR(ReadDuration("workload.bootstrap.block", w.bootstrap().block(), &block));
   options.bootstrap_block_ns = block.ns();
   if (w.has_load_factor()) options.load_factor = w.load_factor();
   if (w.has_speed_up()) options.speed_up = w.speed_up();
   if (!w.jitter().empty()) {
     absl::StatusOr<Distribution> jitter = Distribution::Parse(w.jitter());
-    if (!jitter.ok()) return Under("workload.jitter", jitter.status());
+    if (!jitter.ok()) return UnderKey("workload.jitter", jitter.status());
     options.jitter = *std::move(jitter);
   }
   options.limit = w.limit();
@@ -230,21 +197,17 @@ absl::StatusOr<ShapingOptions> MakeShapingOptions(const proto::Scenario& s) {
   return options;
 }
 
-absl::StatusOr<std::pair<SimDuration, SimDuration>> MakeMetricWindows(const proto::Scenario& s) {
-  SimDuration warm_up;
-  SimDuration drain;
-  if (absl::Status e = ReadDuration("metrics.warm_up", s.metrics().warm_up(), &warm_up); !e.ok())
-    return e;
-  if (absl::Status e = ReadDuration("metrics.drain", s.metrics().drain(), &drain); !e.ok())
-    return e;
-  return std::pair(warm_up, drain);
+absl::StatusOr<MetricWindows> MakeMetricWindows(const proto::Scenario& s) {
+  MetricWindows windows;
+  RETURN_IF_ERROR(ReadDuration("metrics.warm_up", s.metrics().warm_up(), &windows.warm_up));
+  RETURN_IF_ERROR(ReadDuration("metrics.drain", s.metrics().drain(), &windows.drain));
+  return windows;
 }
 
-absl::StatusOr<uint64_t> LedgerLimit(const proto::Scenario& scenario) {
-  const std::string& text = scenario.output().max_ledger();
-  absl::StatusOr<int64_t> bytes =
+absl::StatusOr<uint64_t> ReadLedgerLimit(const std::string& text) {
+  const absl::StatusOr<int64_t> bytes =
       ParseUnits(text.empty() ? kDefaultMaxLedger : absl::string_view(text));
-  if (!bytes.ok()) return Under("output.max_ledger", bytes.status());
+  if (!bytes.ok()) return UnderKey("output.max_ledger", bytes.status());
   if (*bytes == 0) {
     return absl::InvalidArgumentError(absl::StrCat(
         "output.max_ledger: found '", text,
@@ -253,25 +216,21 @@ absl::StatusOr<uint64_t> LedgerLimit(const proto::Scenario& scenario) {
   return static_cast<uint64_t>(*bytes);
 }
 
-absl::StatusOr<Quotas> MakeQuotas(const proto::Scenario& s, int64_t origin_ns) {
-  Quotas quotas;
+absl::StatusOr<std::vector<QuotaSpec>> ReadQuotas(const proto::Scenario& s) {
+  std::vector<QuotaSpec> quotas;
   for (int i = 0; i < s.quotas_size(); ++i) {
     const proto::Quota& q = s.quotas(i);
     const std::string key = absl::StrCat("quotas[", i, "]");
-    if (!q.path().empty()) {
-      if (absl::Status e = ReadQuotaTable(q.path(), origin_ns, &quotas); !e.ok()) return e;
-      continue;
-    }
-    ResourceAmounts limit;
+    QuotaSpec& spec = quotas.emplace_back();
+    spec.path = q.path();
+    if (!q.path().empty()) continue;
+    spec.tenant = q.tenant();
     for (const auto& [name, text, milli, out] :
-         {std::tuple("gpus", &q.gpus(), true, &limit.gpu_milli),
-          std::tuple("cpu", &q.cpu(), true, &limit.cpu_milli),
-          std::tuple("memory", &q.memory(), false, &limit.memory_bytes)}) {
-      absl::StatusOr<int64_t> amount = QuotaAmount(absl::StrCat(key, ".", name), *text, milli);
-      if (!amount.ok()) return amount.status();
-      *out = *amount;
+         {std::tuple("gpus", &q.gpus(), true, &spec.limit.gpu_milli),
+          std::tuple("cpu", &q.cpu(), true, &spec.limit.cpu_milli),
+          std::tuple("memory", &q.memory(), false, &spec.limit.memory_bytes)}) {
+      ASSIGN_OR_RETURN(*out, QuotaAmount(absl::StrCat(key, ".", name), *text, milli));
     }
-    quotas.Add(q.tenant(), SimTime(), limit);
   }
   return quotas;
 }

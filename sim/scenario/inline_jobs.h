@@ -1,6 +1,6 @@
 // Jobs that a scenario writes out: the key workload.jobs.
-#ifndef DRASIM_SIM_RUN_INLINE_JOBS_H_
-#define DRASIM_SIM_RUN_INLINE_JOBS_H_
+#ifndef DRASIM_SIM_SCENARIO_INLINE_JOBS_H_
+#define DRASIM_SIM_SCENARIO_INLINE_JOBS_H_
 
 #include <google/protobuf/repeated_field.h>
 
@@ -23,7 +23,7 @@ inline constexpr int64_t kMaxInlinePods = 1'000'000;
 // written, replicas in the order of their numbers. Interns their shapes, in the order of the list,
 // into `shapes`.
 //
-// What the keys of proto::InlineJob become:
+// The keys of proto::InlineJob become:
 //   * gpus, gpu_milli, gpu_model: PodShape::gpu_count, gpu_milli and gpu_spec;
 //   * gpu_memory: demand_memory_mib, rounded up to MiB and then times gpus;
 //   * mig: PodShape::mig by the names as written. Each instance stands for its share of the units
@@ -50,4 +50,4 @@ absl::StatusOr<std::vector<JobArrival>> MakeInlineJobs(
 
 }  // namespace drasim
 
-#endif  // DRASIM_SIM_RUN_INLINE_JOBS_H_
+#endif  // DRASIM_SIM_SCENARIO_INLINE_JOBS_H_

@@ -1,32 +1,23 @@
-// The options of the front end, read from the scenario alone.
+#include "sim/scenario/front_end_spec.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "model/lowering.h"
-#include "model/text/did_you_mean.h"
-#include "sim/run/device_plan.h"
-#include "sim/run/node_events.h"
+#include "model/status_macros.h"
 #include "sim/scenario/duration_text.h"
+#include "sim/scenario/field_errors.h"
+#include "sim/scenario/node_event_spec.h"
 
 namespace drasim {
 namespace {
 
-// The place of `value` among `names`; the first one for an empty value.
-absl::StatusOr<size_t> ChoiceOf(absl::string_view key, const std::string& value,
-                                const std::vector<std::string>& names) {
-  if (value.empty()) return size_t{0};
-  const auto it = std::find(names.begin(), names.end(), value);
-  if (it != names.end()) return static_cast<size_t>(it - names.begin());
-  return absl::InvalidArgumentError(absl::StrCat(key, ": found '", value, "', expected one of ",
-                                                 absl::StrJoin(names, ", "),
-                                                 Suggest(value, names)));
-}
+constexpr const char* kFrontEndNames[] = {"direct", "device-plugin", "dra-classic"};
 
 absl::Status ReadSharing(const proto::DevicePlugin& p, DevicePluginConfig* config) {
   if (p.has_time_slicing() && p.has_mps()) {
@@ -65,16 +56,13 @@ absl::Status ReadKubelet(const proto::Kubelet& k, DeviceFrontEndOptions* options
   options->kubelet.topology_policy = static_cast<TopologyPolicy>(*policy);
   options->kubelet.topology_scope_pod = *scope == 1;
   options->kubelet.cpu_manager_static = *cpu == 1;
-  if (absl::Status e = ReadDuration("front_end.kubelet.device_release", k.device_release(),
-                                    &options->kubelet.device_release);
-      !e.ok()) {
-    return e;
-  }
+  RETURN_IF_ERROR(ReadDuration("front_end.kubelet.device_release", k.device_release(),
+                               &options->kubelet.device_release));
   return ReadDuration("front_end.kubelet.node_status", k.node_status(), &options->node_status);
 }
 
 absl::Status ReadManager(const proto::Mig& mig, DeviceFrontEndOptions* options) {
-  // What the public record suggests: seconds for the driver, a minute or more for the node.
+  // Suggested by the public record: seconds for the driver, a minute or more for the node.
   MigManagerOptions& m = options->manager;
   m.pause_clients = SimDuration::Seconds(30);
   m.reset = SimDuration::Seconds(3);
@@ -103,7 +91,8 @@ absl::Status ReadManager(const proto::Mig& mig, DeviceFrontEndOptions* options) 
                       &options->repartitioning.every);
 }
 
-absl::Status CheckDeviceGroup(const proto::DeviceGroup& group, const std::string& key) {
+absl::StatusOr<DeviceGroupSpec> ReadDeviceGroup(const proto::DeviceGroup& group,
+                                                const std::string& key) {
   if (group.kind().empty()) {
     return absl::InvalidArgumentError(
         absl::StrCat(key, ".kind: expected gpu, nic, fpga or another word"));
@@ -132,11 +121,25 @@ absl::Status CheckDeviceGroup(const proto::DeviceGroup& group, const std::string
   }
   const auto link = ChoiceOf(key + ".nvlink", group.nvlink(), {"switch", "pairs", "none"});
   if (!link.ok()) return link.status();
-  SimDuration unused;
-  return ReadDuration(key + ".reprogramming", group.reprogramming(), &unused);
+  DeviceGroupSpec spec;
+  spec.nodes = group.nodes();
+  spec.gpu = gpu;
+  spec.indices.assign(group.indices().begin(), group.indices().end());
+  spec.count = group.count();
+  DeviceSpec& device = spec.device;
+  device.kind = group.kind();
+  device.product = group.product();
+  if (group.has_numa_node()) device.numa_node = group.numa_node();
+  device.pcie_root = group.pcie_root();
+  device.pcie_switch = group.pcie_switch() > 0 ? group.pcie_switch() : -1;
+  device.nvlink = group.nvlink();
+  device.resource = group.resource();
+  RETURN_IF_ERROR(
+      ReadDuration(key + ".reprogramming", group.reprogramming(), &device.reprogramming));
+  return spec;
 }
 
-// What the rest of the scenario expects of the device plugin.
+// Whether the device plugin has what the rest of the scenario needs.
 absl::Status CheckPluginFits(const proto::Scenario& s, const DevicePluginConfig& plugin) {
   const bool shares_gpus =
       std::any_of(plugin.resources.begin(), plugin.resources.end(),
@@ -158,10 +161,16 @@ absl::Status CheckPluginFits(const proto::Scenario& s, const DevicePluginConfig&
                    " is about nvidia.com/mig-* resources, which no other strategy has"));
 }
 
-absl::Status CheckDevicePlan(const proto::Scenario& s) {
+absl::StatusOr<MigSpec> ReadMigSpec(const proto::Scenario& s) {
   const proto::Mig& mig = s.cluster().mig();
-  const auto plan = ChoiceOf("cluster.mig.plan", mig.plan(), {"none", "demand"});
-  if (!plan.ok()) return plan.status();
+  ASSIGN_OR_RETURN(const size_t plan, ChoiceOf("cluster.mig.plan", mig.plan(), {"none", "demand"}));
+  MigSpec spec;
+  spec.config_file = mig.config_file();
+  for (const proto::MigAssignment& config : mig.configs()) {
+    spec.configs.push_back({config.nodes(), config.config()});
+  }
+  spec.by_demand = plan == 1;
+  spec.driver_branch = mig.driver_branch();
   if (mig.driver_branch() < 0) {
     return absl::InvalidArgumentError("cluster.mig.driver_branch: expected 0 or more");
   }
@@ -169,16 +178,51 @@ absl::Status CheckDevicePlan(const proto::Scenario& s) {
     return absl::InvalidArgumentError(
         "cluster.mig.repartitioning: expected none: a fill has no clock");
   }
-  if (!s.cluster().has_mig() || s.front_end().kind() == "device-plugin") return absl::OkStatus();
+  if (!s.cluster().has_mig() || s.front_end().kind() == "device-plugin") return spec;
   // The direct front end makes instances as pods come.
   const char* const key = mig.configs_size() > 0       ? "configs"
-                          : *plan == 1                 ? "plan"
+                          : spec.by_demand             ? "plan"
                           : mig.has_repartitioning()   ? "repartitioning"
                           : !mig.config_file().empty() ? "config_file"
                                                        : nullptr;
-  if (key == nullptr) return absl::OkStatus();
+  if (key == nullptr) return spec;
   return absl::InvalidArgumentError(absl::StrCat(
       "cluster.mig.", key, ": expected none: only front_end.kind: device-plugin lays GPUs out"));
+}
+
+absl::StatusOr<DeviceFrontEndOptions> ReadDeviceOptions(const proto::Scenario& s) {
+  DeviceFrontEndOptions options;
+  const proto::DevicePlugin& p = s.front_end().device_plugin();
+  ASSIGN_OR_RETURN(const size_t strategy, ChoiceOf("front_end.device_plugin.mig_strategy",
+                                                   p.mig_strategy(), {"none", "single", "mixed"}));
+  options.plugin.mig_strategy = static_cast<MigStrategy>(strategy);
+  ASSIGN_OR_RETURN(const size_t order,
+                   ChoiceOf("front_end.device_plugin.shared_devices_allocation_policy",
+                            p.shared_devices_allocation_policy(), {"distributed", "packed"}));
+  options.plugin.packed = order == 1;
+  RETURN_IF_ERROR(ReadSharing(p, &options.plugin));
+  options.kubelet.packed = options.plugin.packed;
+  options.kubelet.fail_requests_greater_than_one = options.plugin.fail_requests_greater_than_one;
+  RETURN_IF_ERROR(ReadKubelet(s.front_end().kubelet(), &options));
+  RETURN_IF_ERROR(ReadManager(s.cluster().mig(), &options));
+  return options;
+}
+
+absl::StatusOr<LoweringSpec> ReadLowering(const proto::Lowering& lowering) {
+  const absl::StatusOr<LoweringRule> rule = ParseLoweringRule(lowering.rule());
+  if (!rule.ok()) return UnderKey("front_end.lowering.rule", rule.status());
+  const int32_t replicas = lowering.shared_replicas();
+  if (replicas < 0 || replicas > kDeviceMilli) {
+    return absl::InvalidArgumentError(absl::StrCat("front_end.lowering.shared_replicas: found ",
+                                                   replicas, ", expected 0 to ", kDeviceMilli));
+  }
+  LoweringSpec spec;
+  spec.rule = *rule;
+  spec.product = lowering.product();
+  spec.profiles.assign(lowering.profiles().begin(), lowering.profiles().end());
+  spec.ignore_gpu_model = lowering.ignore_gpu_model();
+  spec.shared_replicas = replicas;
+  return spec;
 }
 
 }  // namespace
@@ -195,59 +239,46 @@ bool UsesMig(const proto::Scenario& s) {
                      [](const proto::NodeEvent& e) { return e.action() == "mig-config"; });
 }
 
-bool UsesNodeAgent(const proto::Scenario& s) {
-  return s.front_end().kind() == "device-plugin" ||
-         std::any_of(s.cluster().devices().begin(), s.cluster().devices().end(),
-                     [](const proto::DeviceGroup& g) { return g.kind() != "gpu"; });
+std::vector<std::string> FrontEndNames() {
+  return {std::begin(kFrontEndNames), std::end(kFrontEndNames)};
 }
 
-absl::StatusOr<DeviceFrontEndOptions> MakeFrontEndOptions(const proto::Scenario& s) {
-  DeviceFrontEndOptions options;
-  const proto::DevicePlugin& p = s.front_end().device_plugin();
-  const auto strategy = ChoiceOf("front_end.device_plugin.mig_strategy", p.mig_strategy(),
-                                 {"none", "single", "mixed"});
-  if (!strategy.ok()) return strategy.status();
-  options.plugin.mig_strategy = static_cast<MigStrategy>(*strategy);
-  const auto order = ChoiceOf("front_end.device_plugin.shared_devices_allocation_policy",
-                              p.shared_devices_allocation_policy(), {"distributed", "packed"});
-  if (!order.ok()) return order.status();
-  options.plugin.packed = *order == 1;
-  if (absl::Status e = ReadSharing(p, &options.plugin); !e.ok()) return e;
-  options.kubelet.packed = options.plugin.packed;
-  options.kubelet.fail_requests_greater_than_one = options.plugin.fail_requests_greater_than_one;
-  if (absl::Status e = ReadKubelet(s.front_end().kubelet(), &options); !e.ok()) return e;
-  if (absl::Status e = ReadManager(s.cluster().mig(), &options); !e.ok()) return e;
-  return options;
+absl::string_view FrontEndName(FrontEndKind kind) {
+  return kFrontEndNames[static_cast<size_t>(kind)];
 }
 
-absl::Status CheckDevices(const proto::Scenario& s) {
-  const auto kind =
-      ChoiceOf("front_end.kind", s.front_end().kind(), {"direct", "device-plugin", "dra-classic"});
-  if (!kind.ok()) return kind.status();
-  if (auto rule = ParseLoweringRule(s.front_end().lowering().rule()); !rule.ok()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("front_end.lowering.rule: ", rule.status().message()));
-  }
-  const int32_t replicas = s.front_end().lowering().shared_replicas();
-  if (replicas < 0 || replicas > kDeviceMilli) {
-    return absl::InvalidArgumentError(absl::StrCat("front_end.lowering.shared_replicas: found ",
-                                                   replicas, ", expected 0 to ", kDeviceMilli));
-  }
-  if (*kind != 1 && s.front_end().has_device_plugin()) {
+std::optional<FrontEndKind> FindFrontEnd(absl::string_view name) {
+  const auto* const it = std::find(std::begin(kFrontEndNames), std::end(kFrontEndNames), name);
+  if (it == std::end(kFrontEndNames)) return std::nullopt;
+  return static_cast<FrontEndKind>(it - std::begin(kFrontEndNames));
+}
+
+absl::StatusOr<FrontEndSpec> MakeFrontEndSpec(const proto::Scenario& s) {
+  FrontEndSpec spec;
+  spec.given = s.has_front_end();
+  ASSIGN_OR_RETURN(const size_t kind,
+                   ChoiceOf("front_end.kind", s.front_end().kind(), FrontEndNames()));
+  spec.kind = static_cast<FrontEndKind>(kind);
+  ASSIGN_OR_RETURN(spec.lowering, ReadLowering(s.front_end().lowering()));
+  const bool plugin = spec.kind == FrontEndKind::kDevicePlugin;
+  if (!plugin && s.front_end().has_device_plugin()) {
     return absl::InvalidArgumentError(
         "front_end.device_plugin: expected none without front_end.kind: device-plugin");
   }
-  if (*kind != 1) {
-    if (absl::Status e = CheckNoDeviceEvents(s); !e.ok()) return e;
-  }
+  if (!plugin) RETURN_IF_ERROR(CheckNoDeviceEvents(s));
   for (int i = 0; i < s.cluster().devices_size(); ++i) {
     const std::string key = absl::StrCat("cluster.devices[", i, "]");
-    if (absl::Status e = CheckDeviceGroup(s.cluster().devices(i), key); !e.ok()) return e;
+    ASSIGN_OR_RETURN(DeviceGroupSpec group, ReadDeviceGroup(s.cluster().devices(i), key));
+    spec.devices.push_back(std::move(group));
   }
-  if (absl::Status e = CheckDevicePlan(s); !e.ok()) return e;
-  const absl::StatusOr<DeviceFrontEndOptions> options = MakeFrontEndOptions(s);
-  if (!options.ok()) return options.status();
-  return *kind == 1 ? CheckPluginFits(s, options->plugin) : absl::OkStatus();
+  ASSIGN_OR_RETURN(spec.mig, ReadMigSpec(s));
+  ASSIGN_OR_RETURN(spec.options, ReadDeviceOptions(s));
+  spec.uses_mig = UsesMig(s);
+  spec.has_node_agent =
+      plugin || std::any_of(spec.devices.begin(), spec.devices.end(),
+                            [](const DeviceGroupSpec& group) { return !group.gpu; });
+  if (plugin) RETURN_IF_ERROR(CheckPluginFits(s, spec.options.plugin));
+  return spec;
 }
 
 }  // namespace drasim

@@ -1,4 +1,4 @@
-#include "sim/run/inline_jobs.h"
+#include "sim/scenario/inline_jobs.h"
 
 #include <algorithm>
 #include <map>
@@ -17,6 +17,7 @@
 #include "model/quantity.h"
 #include "model/time.h"
 #include "sim/scenario/duration_text.h"
+#include "sim/scenario/field_errors.h"
 #include "traces/job_split.h"
 #include "traces/mig_generator.h"
 
@@ -39,17 +40,13 @@ absl::Status Refused(absl::string_view key, absl::string_view found, absl::strin
   return absl::InvalidArgumentError(absl::StrCat(key, ": found ", found, ", expected ", expected));
 }
 
-absl::Status Under(absl::string_view key, const absl::Status& status) {
-  return absl::InvalidArgumentError(absl::StrCat(key, ": ", status.message()));
-}
-
 enum class Unit { kThousandths, kWhole };
 
 absl::StatusOr<int64_t> ReadAmount(absl::string_view key, const std::string& text, Unit unit,
                                    int64_t most) {
   const absl::StatusOr<int64_t> amount =
       unit == Unit::kThousandths ? ParseMilli(text) : ParseUnits(text);
-  if (!amount.ok()) return Under(key, amount.status());
+  if (!amount.ok()) return UnderKey(key, amount.status());
   if (*amount > most) {
     const int64_t shown = unit == Unit::kThousandths ? most / 1000 : most;
     return Refused(key, absl::StrCat("'", text, "'"), absl::StrCat("at most ", shown));
@@ -70,7 +67,7 @@ absl::Status ReadOptional(absl::string_view key, const std::string& text, Unit u
 
 absl::Status ReadLength(absl::string_view key, const std::string& text, int64_t* ns) {
   const absl::StatusOr<SimDuration> length = ParseDuration(text);
-  if (!length.ok()) return Under(key, length.status());
+  if (!length.ok()) return UnderKey(key, length.status());
   if (length->ns() > kLongestNs) {
     return Refused(key, absl::StrCat("'", text, "'"), "at most 100 years");
   }
@@ -107,7 +104,7 @@ std::vector<std::pair<std::string, int64_t>> WithoutZeros(const Amounts& amounts
   return list;
 }
 
-// What the scheduler counts for the pod. Source: PodRequests of k8s.io/component-helpers,
+// The pod's request as the scheduler counts it. Source: PodRequests of k8s.io/component-helpers,
 // Kubernetes 1.34. A resource that a container does not name leaves that resource's three sums as
 // they are, so each container need only be looked at for what it names.
 Amounts RequestOf(const std::vector<ContainerRequest>& containers) {
@@ -225,7 +222,7 @@ absl::Status ReadGpus(const std::string& key, const proto::InlineJob& job, PodSh
   return absl::OkStatus();
 }
 
-// What an instance stands for, in GPU milli, on the product on which it is least; an error when
+// The least share of a GPU, in milli, that an instance is among the products; an error when
 // none knows the profile. 0 without products.
 absl::StatusOr<int64_t> InstanceMilli(const std::string& key, const std::string& profile,
                                       absl::Span<const MigProduct> products) {
@@ -297,7 +294,7 @@ absl::Status ReadClaims(const std::string& key, const proto::InlineJob& job, Pod
 // Constraints on nodes beside labels.
 absl::Status ReadConstraints(const std::string& key, const proto::InlineJob& job, PodShape* shape) {
   absl::StatusOr<std::vector<NodeTerm>> terms = NodeTermsOf(job.node_affinity());
-  if (!terms.ok()) return Under(key + ".node_affinity", terms.status());
+  if (!terms.ok()) return UnderKey(key + ".node_affinity", terms.status());
   if (job.has_node_affinity() && terms->empty()) {
     return Refused(key + ".node_affinity", "no node_selector_terms", "at least one");
   }

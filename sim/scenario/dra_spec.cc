@@ -1,17 +1,17 @@
-// front_end.dra as options: defaults, checks, and what the control plane is made with.
+#include "sim/scenario/dra_spec.h"
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "model/status_macros.h"
 #include "model/text/did_you_mean.h"
 #include "policies/devices/claim_drivers.h"
 #include "policies/devices/mig_rules.h"
 #include "sim/dra/dra_release.h"
-#include "sim/run/dra_plan.h"
-#include "sim/run/user_deletions.h"
 #include "sim/scenario/duration_text.h"
 
 namespace drasim {
@@ -55,7 +55,7 @@ absl::Status ReadLatency(const std::string& key, const std::string& text,
   return absl::OkStatus();
 }
 
-// What a component has when nothing is said: docs/fidelity.md names the sources.
+// The usual connection of a component; docs/fidelity.md names the sources.
 ConnectionOptions UsualConnection(bool zero, double qps, int64_t burst) {
   ConnectionOptions connection;
   if (zero) return connection;
@@ -84,7 +84,7 @@ absl::Status ReadConnection(const std::string& key, const proto::DraConnection& 
        {std::tuple(".read_latency", &c.read_latency(), &out->read_latency),
         std::tuple(".write_latency", &c.write_latency(), &out->write_latency),
         std::tuple(".watch_latency", &c.watch_latency(), &out->watch_latency)}) {
-    if (absl::Status s = ReadLatency(key + name, *text, latency); !s.ok()) return s;
+    RETURN_IF_ERROR(ReadLatency(key + name, *text, latency));
   }
   return absl::OkStatus();
 }
@@ -104,18 +104,12 @@ absl::Status CheckFaultKeys(const proto::DraFault& f, const std::string& key) {
 }
 
 absl::Status ReadFault(const proto::DraFault& f, const std::string& key, PlaneFault* out) {
-  if (absl::Status s = CheckFaultKeys(f, key); !s.ok()) return s;
+  RETURN_IF_ERROR(CheckFaultKeys(f, key));
   SimDuration at;
-  if (absl::Status s = ReadDuration(absl::StrCat("front_end.dra.", key, ".at"), f.at(), &at);
-      !s.ok()) {
-    return s;
-  }
+  RETURN_IF_ERROR(ReadDuration(absl::StrCat("front_end.dra.", key, ".at"), f.at(), &at));
   out->at = SimTime() + at;
-  if (absl::Status s = ReadDuration(absl::StrCat("front_end.dra.", key, ".duration"), f.duration(),
-                                    &out->duration);
-      !s.ok()) {
-    return s;
-  }
+  RETURN_IF_ERROR(
+      ReadDuration(absl::StrCat("front_end.dra.", key, ".duration"), f.duration(), &out->duration));
   out->component = f.component();
   if (f.action() == "delete-claim") {
     out->action = PlaneFault::Action::kDeleteClaim;
@@ -192,26 +186,45 @@ absl::Status CheckDraDriver(const proto::DraDriver& d, const std::string& key) {
           absl::StrCat("one of ", absl::StrJoin(rules, ", "), Suggest(d.placement(), rules)));
     }
   }
-  for (const auto& [name, text] :
-       {std::pair(".create_instance", &d.create_instance()),
-        std::pair(".destroy_instance", &d.destroy_instance()),
-        std::pair(".initialise", &d.initialise()), std::pair(".clean_up", &d.clean_up())}) {
-    SimDuration unused;
-    if (absl::Status s = ReadDuration(absl::StrCat("front_end.dra.", key, name), *text, &unused);
-        !s.ok()) {
-      return s;
-    }
-  }
   return absl::OkStatus();
 }
 
-absl::Status CheckDraDrivers(const proto::Dra& dra) {
+absl::StatusOr<DriverSpec> ReadDriver(const proto::DraDriver& d, const std::string& key,
+                                      const DriverSpec& usual) {
+  RETURN_IF_ERROR(CheckDraDriver(d, key));
+  DriverSpec spec = usual;
+  for (const auto& [name, text, out] :
+       {std::tuple(".create_instance", &d.create_instance(), &spec.create_instance),
+        std::tuple(".destroy_instance", &d.destroy_instance(), &spec.destroy_instance),
+        std::tuple(".initialise", &d.initialise(), &spec.initialise),
+        std::tuple(".clean_up", &d.clean_up(), &spec.clean_up)}) {
+    RETURN_IF_ERROR(ReadDuration(absl::StrCat("front_end.dra.", key, name), *text, out));
+  }
+  spec.kind = *FindDriverKind(d.kind());
+  spec.kind_name = d.kind();
+  spec.name = d.name();
+  spec.class_name = d.class_();
+  spec.placement = d.placement();
+  spec.packed = d.gpus() == "packed";
+  spec.shareable = d.shareable();
+  spec.nodes = d.nodes();
+  spec.units = d.units();
+  if (d.has_network_units()) spec.network_units = d.network_units();
+  spec.absent = d.absent();
+  if (d.has_node_objects()) spec.node_objects = d.node_objects();
+  return spec;
+}
+
+absl::StatusOr<std::vector<DriverSpec>> ReadDrivers(const proto::Dra& dra,
+                                                    const DriverSpec& usual) {
+  std::vector<DriverSpec> drivers;
   if (static_cast<size_t>(dra.drivers_size()) > kMostDrivers) {
     return DraExpected("drivers", absl::StrCat(dra.drivers_size()), "at most 16");
   }
   for (int i = 0; i < dra.drivers_size(); ++i) {
     const std::string key = absl::StrCat("drivers[", i, "]");
-    if (absl::Status s = CheckDraDriver(dra.drivers(i), key); !s.ok()) return s;
+    ASSIGN_OR_RETURN(DriverSpec driver, ReadDriver(dra.drivers(i), key, usual));
+    drivers.push_back(std::move(driver));
     for (int j = 0; j < i; ++j) {
       if (dra.drivers(j).name() == dra.drivers(i).name()) {
         return DraExpected(key + ".name", dra.drivers(i).name(), "a name of its own");
@@ -221,7 +234,7 @@ absl::Status CheckDraDrivers(const proto::Dra& dra) {
       }
     }
   }
-  return absl::OkStatus();
+  return drivers;
 }
 
 absl::Status CheckDraScheduling(const proto::Scenario& s) {
@@ -261,7 +274,87 @@ absl::Status CheckDraScheduling(const proto::Scenario& s) {
 // KEP-4247 came to the scheduler with this one.
 constexpr DraRelease kFirstWithHints = DraRelease::k28;
 
+absl::StatusOr<ControlPlaneOptions> ReadControlPlane(const proto::Dra& dra) {
+  ControlPlaneOptions options;
+  absl::StatusOr<DraRelease> release = ParseDraRelease(dra.release());
+  if (!release.ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("front_end.dra.release: ", release.status().message()));
+  }
+  if (dra.queueing_hints() && *release < kFirstWithHints) {
+    return DraExpected(
+        "queueing_hints", "true",
+        absl::StrCat("false with the release ", dra.release(), ": hints came with 1.28"));
+  }
+  options.behaviour.release = *release;
+  options.behaviour.strict_upstream = dra.strict_upstream();
+  options.behaviour.queueing_hints = dra.queueing_hints();
+  const bool zero = dra.zero_latency();
+  struct Connection {
+    const char* key;
+    const proto::DraConnection* given;
+    double qps;
+    int64_t burst;
+    ConnectionOptions* out;
+  };
+  for (const Connection& c :
+       {Connection{"scheduler", &dra.scheduler(), 50, 100, &options.scheduler},
+        Connection{"controller_manager", &dra.controller_manager(), 20, 30,
+                   &options.controller_manager},
+        Connection{"driver_controllers", &dra.driver_controllers(), 5, 10, &options.drivers},
+        // One for each node, which alone hardly reaches its limit of 50.
+        Connection{"kubelets", &dra.kubelets(), 0, 0, &options.kubelets},
+        Connection{"users", &dra.users(), 0, 0, &options.users}}) {
+    *c.out = UsualConnection(zero, c.qps, c.burst);
+    RETURN_IF_ERROR(ReadConnection(c.key, *c.given, c.out));
+  }
+  RETURN_IF_ERROR(ReadLatency("driver_decision", dra.driver_decision(),
+                              &options.driver_controller.decision_latency));
+  SimDuration per_driver;  // read with the drivers
+  for (const auto& [key, text, out] :
+       {std::tuple("prepare", &dra.prepare(), &per_driver),
+        std::tuple("unprepare", &dra.unprepare(), &per_driver),
+        std::tuple("finished_ttl", &dra.finished_ttl(), &options.finished_ttl),
+        std::tuple("gang_timeout", &dra.gang_timeout(), &options.gang_timeout)}) {
+    RETURN_IF_ERROR(ReadDuration(absl::StrCat("front_end.dra.", key), *text, out));
+  }
+  if (!dra.idle_rechecks().empty() && dra.idle_rechecks() != "count" &&
+      dra.idle_rechecks() != "simulate") {
+    return DraExpected("idle_rechecks", dra.idle_rechecks(), "count or simulate");
+  }
+  options.driver_controller.sleep_when_idle = dra.idle_rechecks() != "simulate";
+  for (int i = 0; i < dra.faults_size(); ++i) {
+    PlaneFault fault;
+    const std::string key = absl::StrCat("faults[", i, "]");
+    RETURN_IF_ERROR(ReadFault(dra.faults(i), key, &fault));
+    options.faults.push_back(std::move(fault));
+  }
+  return options;
+}
+
+// The defaults of drivers. Texts that cannot be read are errors of ReadControlPlane.
+DriverSpec UsualDriver(const proto::Dra& dra) {
+  DriverSpec usual;
+  usual.initialise = ParseDuration(dra.prepare()).value_or(SimDuration());
+  usual.clean_up = ParseDuration(dra.unprepare()).value_or(SimDuration());
+  // As cluster.mig.manager has them.
+  usual.create_instance = SimDuration(dra.zero_latency() ? 0 : 250'000'000);
+  usual.destroy_instance = SimDuration(dra.zero_latency() ? 0 : 100'000'000);
+  return usual;
+}
+
 }  // namespace
+
+std::optional<DriverKind> FindDriverKind(absl::string_view name) {
+  const std::vector<std::string> kinds = DriverKinds();
+  const auto it = std::find(kinds.begin(), kinds.end(), name);
+  if (it == kinds.end()) return std::nullopt;
+  return static_cast<DriverKind>(it - kinds.begin());
+}
+
+bool HandsOutParts(DriverKind kind) {
+  return kind == DriverKind::kIntel || kind == DriverKind::kConstraints;
+}
 
 bool UsesDra(const proto::Scenario& s) { return s.front_end().kind() == "dra-classic"; }
 
@@ -284,7 +377,8 @@ void FillDraDefaults(proto::Scenario* s) {
   if (!queue->has_pop_from_backoff()) queue->set_pop_from_backoff(false);
 }
 
-absl::Status CheckDra(const proto::Scenario& s) {
+absl::StatusOr<std::optional<DraSpec>> MakeDraSpec(const proto::Scenario& s,
+                                                   absl::Span<const UserDeletion> deletions) {
   const proto::Dra& dra = s.front_end().dra();
   if (!UsesDra(s)) {
     if (s.front_end().has_dra()) {
@@ -298,10 +392,11 @@ absl::Status CheckDra(const proto::Scenario& s) {
                        ".claims: expected none without front_end.kind: dra-classic, since nothing "
                        "else serves claims"));
     }
-    return absl::OkStatus();
+    return std::optional<DraSpec>();
   }
-  if (absl::Status e = CheckDraScheduling(s); !e.ok()) return e;
-  if (absl::Status e = CheckDraDrivers(dra); !e.ok()) return e;
+  RETURN_IF_ERROR(CheckDraScheduling(s));
+  DraSpec spec;
+  ASSIGN_OR_RETURN(spec.drivers, ReadDrivers(dra, UsualDriver(dra)));
   if (dra.allocation_mode() != "WaitForFirstConsumer" && dra.allocation_mode() != "Immediate") {
     return DraExpected("allocation_mode", dra.allocation_mode(),
                        "WaitForFirstConsumer or Immediate");
@@ -315,73 +410,18 @@ absl::Status CheckDra(const proto::Scenario& s) {
                      ", whose controller refuses Immediate claims (", first->immediate_refusal,
                      "); the kinds ", absl::StrJoin(ImmediateKinds(), ", "), " allocate them"));
   }
-  return MakeControlPlaneOptions(s).status();
-}
-
-absl::StatusOr<ControlPlaneOptions> MakeControlPlaneOptions(const proto::Scenario& s) {
-  const proto::Dra& dra = s.front_end().dra();
-  ControlPlaneOptions options;
-  absl::StatusOr<DraRelease> release = ParseDraRelease(dra.release());
-  if (!release.ok()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("front_end.dra.release: ", release.status().message()));
-  }
-  if (dra.queueing_hints() && *release < kFirstWithHints) {
-    return DraExpected(
-        "queueing_hints", "true",
-        absl::StrCat("false with the release ", dra.release(), ": hints came with 1.28"));
-  }
-  options.behaviour.release = *release;
-  options.behaviour.strict_upstream = dra.strict_upstream();
-  options.behaviour.queueing_hints = dra.queueing_hints();
-  options.seed = s.seed();
-  const bool zero = dra.zero_latency();
-  struct Connection {
-    const char* key;
-    const proto::DraConnection* given;
-    double qps;
-    int64_t burst;
-    ConnectionOptions* out;
-  };
-  for (const Connection& c :
-       {Connection{"scheduler", &dra.scheduler(), 50, 100, &options.scheduler},
-        Connection{"controller_manager", &dra.controller_manager(), 20, 30,
-                   &options.controller_manager},
-        Connection{"driver_controllers", &dra.driver_controllers(), 5, 10, &options.drivers},
-        // One for each node, which alone hardly reaches its limit of 50.
-        Connection{"kubelets", &dra.kubelets(), 0, 0, &options.kubelets},
-        Connection{"users", &dra.users(), 0, 0, &options.users}}) {
-    *c.out = UsualConnection(zero, c.qps, c.burst);
-    if (absl::Status e = ReadConnection(c.key, *c.given, c.out); !e.ok()) return e;
-  }
-  if (absl::Status e = ReadLatency("driver_decision", dra.driver_decision(),
-                                   &options.driver_controller.decision_latency);
-      !e.ok()) {
-    return e;
-  }
-  SimDuration per_driver;
-  for (const auto& [key, text, out] :
-       {std::tuple("prepare", &dra.prepare(), &per_driver),
-        std::tuple("unprepare", &dra.unprepare(), &per_driver),
-        std::tuple("finished_ttl", &dra.finished_ttl(), &options.finished_ttl),
-        std::tuple("gang_timeout", &dra.gang_timeout(), &options.gang_timeout)}) {
-    if (absl::Status e = ReadDuration(absl::StrCat("front_end.dra.", key), *text, out); !e.ok()) {
-      return e;
-    }
-  }
-  if (!dra.idle_rechecks().empty() && dra.idle_rechecks() != "count" &&
-      dra.idle_rechecks() != "simulate") {
-    return DraExpected("idle_rechecks", dra.idle_rechecks(), "count or simulate");
-  }
-  options.driver_controller.sleep_when_idle = dra.idle_rechecks() != "simulate";
-  for (int i = 0; i < dra.faults_size(); ++i) {
+  spec.immediate = dra.allocation_mode() == "Immediate";
+  spec.objects.assign(dra.objects().begin(), dra.objects().end());
+  ASSIGN_OR_RETURN(spec.plane, ReadControlPlane(dra));
+  for (const UserDeletion& deletion : deletions) {
+    if (deletion.kind != UserDeletion::Kind::kClaim) continue;
     PlaneFault fault;
-    const std::string key = absl::StrCat("faults[", i, "]");
-    if (absl::Status e = ReadFault(dra.faults(i), key, &fault); !e.ok()) return e;
-    options.faults.push_back(std::move(fault));
+    fault.at = deletion.at;
+    fault.action = PlaneFault::Action::kDeleteClaim;
+    SplitObjectName(deletion.name, &fault.ns, &fault.claim);
+    spec.plane.faults.push_back(std::move(fault));
   }
-  for (PlaneFault& deletion : ClaimDeletions(s)) options.faults.push_back(std::move(deletion));
-  return options;
+  return std::optional<DraSpec>(std::move(spec));
 }
 
 }  // namespace drasim

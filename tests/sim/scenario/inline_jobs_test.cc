@@ -1,12 +1,10 @@
-// Jobs that a scenario writes out, and how workload.jobs and workload.generated.mig become the
-// workload of a run.
-#include "sim/run/inline_jobs.h"
+// Jobs that a scenario writes out, and what is checked of workloads before the cluster is known.
+#include "sim/scenario/inline_jobs.h"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,13 +16,10 @@
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 #include "model/mig_product.h"
-#include "model/node_spec.h"
 #include "model/proto/scenario.pb.h"
 #include "model/random.h"
-#include "model/state_io.h"
 #include "model/text/yaml_proto.h"
 #include "model/text/yaml_writer.h"
-#include "sim/run/input_files.h"
 #include "sim/scenario/resolve.h"
 
 namespace drasim {
@@ -409,147 +404,13 @@ TEST(InlineJobsTest, ThereIsALimitOfPods) {
                 "at most 1000000; a trace may have more"));
 }
 
-// --- The workload of a run ---------------------------------------------------------------------
-
-// Two nodes with an A100 of 40 GB (eight units each) and one without GPUs, and what comes of the
-// scenario's workload on them.
-struct Opened {
-  explicit Opened(absl::string_view yaml, const std::string& other_model = "A100-SXM4-40GB")
-      : scenario(FromYaml(yaml)), shapes(&models) {
-    nodes.resize(3);
-    nodes[1].gpu_count = 4;
-    nodes[1].gpu_model = "A100-SXM4-40GB";
-    nodes[2].gpu_count = 4;
-    nodes[2].gpu_model = other_model;
-    absl::StatusOr<WorkloadInput> opened = OpenWorkloadInput(&scenario, nodes, &shapes);
-    status = opened.status();
-    if (opened.ok()) source = std::move(opened->source);
-  }
-
-  std::vector<JobArrival> Rest() const {
-    std::vector<JobArrival> jobs;
-    JobArrival job;
-    for (absl::StatusOr<bool> more = source->Next(&job); more.ok() && *more;
-         more = source->Next(&job)) {
-      jobs.push_back(job);
-    }
-    return jobs;
-  }
-
-  proto::Scenario scenario;
-  std::vector<NodeSpec> nodes;
-  GpuModelTable models;
-  ShapeTable shapes;
-  absl::Status status;
-  std::unique_ptr<EventSource> source;
-};
-
-constexpr char kThreeJobs[] =
-    "workload: {jobs: [{name: b, arrival: 1s, mig: [{profile: 3g.20gb}]}, {name: a}, {name: c}]}";
-
-TEST(OpenWorkloadInputTest, ServesInlineJobsAndGoesOnFromASavedPosition) {
-  const Opened whole(kThreeJobs);
-  ASSERT_EQ(whole.status, absl::OkStatus());
-  const std::vector<JobArrival> jobs = whole.Rest();
-  EXPECT_EQ(NamesOf(jobs), (std::vector<std::string>{"a", "c", "b"}));
-  EXPECT_EQ(whole.shapes.row(jobs.at(2).shape).nominal_milli, 500);
-  StateWriter end;
-  whole.source->Save(end);
-  for (size_t position = 0; position <= jobs.size(); ++position) {
-    const Opened first(kThreeJobs);
-    JobArrival job;
-    for (size_t i = 0; i < position; ++i) ASSERT_TRUE(first.source->Next(&job).ok());
-    StateWriter out;
-    first.source->Save(out);
-    const Opened second(kThreeJobs);
-    StateReader in(out.bytes());
-    ASSERT_EQ(second.source->Load(in), absl::OkStatus());
-    EXPECT_EQ(second.Rest().size(), jobs.size() - position);
-  }
-  const Opened shorter("workload: {jobs: [{name: a}]}");
-  StateReader in(end.bytes());
-  EXPECT_FALSE(shorter.source->Load(in).ok());
-}
-
-TEST(OpenWorkloadInputTest, InstancesNeedAGpuThatHasThem) {
-  Opened none("workload: {jobs: [{name: a}]}");
-  for (NodeSpec& node : none.nodes) node.gpu_model = node.gpu_count > 0 ? "T4" : "";
-  none.scenario = FromYaml("workload: {jobs: [{name: a}, {name: b, mig: [{profile: 1g.5gb}]}]}");
-  EXPECT_EQ(OpenWorkloadInput(&none.scenario, none.nodes, &none.shapes).status(),
-            absl::InvalidArgumentError("workload.jobs.1.mig: found no GPU in the cluster that can "
-                                       "be partitioned, expected one"));
-  const Opened other("workload: {jobs: [{name: a, mig: [{profile: 1g.6gb}]}]}");
-  EXPECT_TRUE(absl::StartsWith(other.status.message(),
-                               "workload.jobs.0.mig.0.profile: found '1g.6gb', expected "))
-      << other.status;
-  // An A30 among them has it.
-  EXPECT_EQ(Opened("workload: {jobs: [{name: a, mig: [{profile: 1g.6gb}]}]}", "A30").status,
-            absl::OkStatus());
-}
-
-TEST(OpenWorkloadInputTest, JobsComeFromOnePlace) {
-  EXPECT_EQ(Opened("workload: {jobs: [{name: a}], trace: {path: p.csv}}").status,
-            absl::InvalidArgumentError(
-                "workload.jobs: found workload.trace.path, too, expected one of them"));
-  EXPECT_EQ(Opened("workload: {jobs: [{name: a}], generated: {pods: 3}}").status,
-            absl::InvalidArgumentError(
-                "workload.jobs: found workload.generated, too, expected one of them"));
-}
-
-// Units that the mix asks for in all, and in its last pod.
-std::pair<int64_t, int64_t> UnitsAsked(const Opened& opened) {
-  std::pair<int64_t, int64_t> units;
-  for (const JobArrival& pod : opened.Rest()) {
-    units.second = opened.shapes.row(pod.shape).nominal_milli / 125;
-    units.first += units.second;
-  }
-  return units;
-}
-
-TEST(OpenWorkloadInputTest, AMixIsOfferedInPercentOfTheClustersUnits) {
-  // 8 GPUs of 8 units.
-  for (const auto& [percent, units] : std::vector<std::pair<double, int64_t>>{
-           {100, 64}, {400, 256}, {50, 32}, {12.5, 8}, {12.6, 9}, {55, 36}, {0.001, 1}}) {
-    const Opened opened(absl::StrCat("seed: 4\nworkload: {generated: {offered_percent: ", percent,
-                                     ", mig: [{profile: 1g.5gb, weight: 1}]}}"));
-    ASSERT_EQ(opened.status, absl::OkStatus());
-    EXPECT_EQ(UnitsAsked(opened).first, units) << percent;
-  }
-  const Opened mixed(
-      "seed: 4\nworkload: {generated: {offered_percent: 100, mig: [{profile: 7g.40gb, weight: 1}, "
-      "{profile: 3g.20gb, weight: 2}]}}");
-  ASSERT_EQ(mixed.status, absl::OkStatus());
-  const auto [all, last] = UnitsAsked(mixed);
-  EXPECT_GE(all, 64);
-  EXPECT_LT(all - last, 64);
-  EXPECT_EQ(Opened("workload: {generated: {pods: 7, mig: [{profile: 7g.40gb, weight: 1}]}}")
-                .Rest()
-                .size(),
-            7u);
-}
-
-TEST(OpenWorkloadInputTest, AMixNeedsOneProduct) {
-  const std::string yaml = "workload: {generated: {pods: 3, mig: [{profile: 1g.5gb, weight: 1}]}}";
-  EXPECT_EQ(Opened(yaml, "A100-PCIE-40GB").status, absl::OkStatus());  // the same table
-  EXPECT_EQ(Opened(yaml, "T4").status, absl::OkStatus());              // cannot be partitioned
-  EXPECT_EQ(Opened(yaml, "A100-SXM4-80GB").status,
-            absl::InvalidArgumentError(
-                "workload.generated.mig: found A100-40GB, A100-80GB among the GPUs of the cluster, "
-                "expected exactly one product that can be partitioned"));
-  Opened none(yaml);
-  EXPECT_EQ(OpenWorkloadInput(&none.scenario, {}, &none.shapes).status(),
-            absl::InvalidArgumentError(
-                "workload.generated.mig: found none among the GPUs of the cluster, expected "
-                "exactly one product that can be partitioned"));
-}
-
 // --- What is known without the cluster ---------------------------------------------------------
 
 // The resolved workload as YAML, or the error.
 std::string Resolved(absl::string_view workload) {
-  proto::Scenario scenario = FromYaml(absl::StrCat("workload: ", workload));
-  const absl::Status status = ResolveScenario(&scenario);
-  return status.ok() ? ToYaml(scenario.workload()) : std::string(status.message());
+  const proto::Scenario scenario = FromYaml(absl::StrCat("workload: ", workload));
+  const absl::StatusOr<RunSpec> spec = ResolveScenario(scenario);
+  return spec.ok() ? ToYaml(spec->written.workload()) : std::string(spec.status().message());
 }
 
 TEST(ResolveWorkloadTest, OnlyATableHasDefaults) {
