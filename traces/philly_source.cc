@@ -15,6 +15,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/optional.h"
 #include "model/check.h"
+#include "model/device_set.h"
 #include "model/pod_shape.h"
 #include "traces/byte_source.h"
 #include "traces/column_reader.h"

@@ -7,6 +7,7 @@
 
 #include "model/check.h"
 #include "model/device_grant.h"
+#include "model/device_set.h"
 #include "sim/control/kubelet_node.h"
 
 namespace drasim {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "model/device_set.h"
 
 namespace drasim {
 namespace {
@@ -13,7 +14,7 @@ namespace {
 struct PlacedPod {
   PodId pod;
   NodeId node;
-  uint32_t devices;
+  DeviceSet devices;
   DeviceGrants grants;
 };
 

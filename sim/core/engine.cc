@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "model/check.h"
+#include "model/device_set.h"
 
 namespace drasim {
 namespace {
@@ -45,7 +46,7 @@ PodContext Engine::ContextOf(PodId pod) const {
   return {parts_.cluster->pod_shape_id(pod), &parts_.cluster->pod_shape(pod), pod, now_};
 }
 
-void Engine::Emit(RecordKind kind, PodId pod, NodeId node, uint32_t devices, uint32_t detail) {
+void Engine::Emit(RecordKind kind, PodId pod, NodeId node, DeviceSet devices, uint32_t detail) {
   Record record;
   record.time = now_;
   record.kind = kind;
@@ -102,7 +103,7 @@ absl::Status Engine::Run() {
   if (!finished_) {
     finished_ = true;
     for (const JobId job : running_) ChargeStart(job);
-    Emit(RecordKind::kRunEnded, PodId(), NodeId(), 0, 0);
+    Emit(RecordKind::kRunEnded, PodId(), NodeId(), DeviceSet(), 0);
   }
   for (RecordSink* sink : parts_.sinks) {
     if (absl::Status s = sink->status(); !s.ok()) return s;
@@ -287,7 +288,7 @@ void Engine::Arrive() {
   }
   for (uint32_t i = 0; i < row.pods; ++i) {
     const PodId pod = PodOf(row, i);
-    Emit(RecordKind::kPodArrived, pod, NodeId(), 0, cluster.pod_shape_id(pod).value());
+    Emit(RecordKind::kPodArrived, pod, NodeId(), DeviceSet(), cluster.pod_shape_id(pod).value());
   }
   pods_waiting_ += row.pods;
   if (parts_.node_agent != nullptr) parts_.node_agent->PodsCreated(job, now_);
@@ -441,7 +442,7 @@ void Engine::Notify(ClusterEvent event, NodeId node) {
 void Engine::RecordFailure(JobId job, const Placer::Failure& failure) {
   ++parts_.jobs->mutable_row(job).attempts_failed;
   CountRetry(job);
-  Emit(RecordKind::kAttemptFailed, failure.pod, NodeId(), 0, failure.why.value());
+  Emit(RecordKind::kAttemptFailed, failure.pod, NodeId(), DeviceSet(), failure.why.value());
 }
 
 void Engine::Drop(JobId job) {
@@ -450,7 +451,7 @@ void Engine::Drop(JobId job) {
   for (uint32_t i = 0; i < row.pods; ++i) {
     if (parts_.node_agent != nullptr) parts_.node_agent->PodDeleted(PodOf(row, i), now_);
     parts_.cluster->Drop(PodOf(row, i));
-    Emit(RecordKind::kPodDropped, PodOf(row, i), NodeId(), 0, 0);
+    Emit(RecordKind::kPodDropped, PodOf(row, i), NodeId(), DeviceSet(), 0);
   }
   pods_waiting_ -= row.pods;
   parts_.jobs->End(job, JobState::kDropped, now_);
@@ -578,7 +579,7 @@ void Engine::UndoBinding(uint32_t slot) {
   for (uint32_t i = 0; i < row.pods; ++i) {
     const PodId pod = PodOf(row, i);
     const NodeId node = parts_.cluster->pod_node(pod);
-    const uint32_t devices = parts_.cluster->pod_devices(pod);
+    const DeviceSet devices = parts_.cluster->pod_devices(pod);
     parts_.cluster->Forget(pod);
     if (!binding.announced) continue;
     Emit(RecordKind::kPodUnreserved, pod, node, devices, 0);

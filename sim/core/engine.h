@@ -20,6 +20,7 @@
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "model/cluster_state.h"
+#include "model/device_set.h"
 #include "model/event_source.h"
 #include "model/job_table.h"
 #include "model/record.h"
@@ -206,9 +207,9 @@ class Engine : private DispatchHost, private NodeHost, private ClaimHost {
   // NodeHost
   const JobTable& jobs() const override { return *parts_.jobs; }
   void ArmNodeTimer(SimTime at, uint64_t token) override;
-  void RecordDevices(NodeId node, uint32_t devices, DeviceChangeKind kind) override;
+  void RecordDevices(NodeId node, DeviceSet devices, DeviceChangeKind kind) override;
   void PublishAllocatable(NodeId node, absl::Span<const int64_t> amounts) override;
-  void EvictHolders(NodeId node, uint32_t gpus) override;
+  void EvictHolders(NodeId node, DeviceSet gpus) override;
 
   // ClaimHost
   void ResumeStep(PodId pod) override;
@@ -218,7 +219,7 @@ class Engine : private DispatchHost, private NodeHost, private ClaimHost {
   void ClaimsChanged() override;
   void PodStarted(PodId pod) override;
   void NoteProgress() override { Progress(); }
-  void GiveDevices(PodId pod, uint32_t devices, absl::Span<const DeviceGrant> grants) override;
+  void GiveDevices(PodId pod, DeviceSet devices, absl::Span<const DeviceGrant> grants) override;
   void PodEnded(PodId pod) override;
 
   absl::Status PullArrival();
@@ -297,7 +298,7 @@ class Engine : private DispatchHost, private NodeHost, private ClaimHost {
 
   PodContext ContextOf(PodId pod) const;
   PodId PodOf(const JobRow& row, uint32_t i) const { return PodId(row.first_pod.value() + i); }
-  void Emit(RecordKind kind, PodId pod, NodeId node, uint32_t devices, uint32_t detail);
+  void Emit(RecordKind kind, PodId pod, NodeId node, DeviceSet devices, uint32_t detail);
   absl::Status AfterEvent();
   absl::Status CheckJobs() const;
   void SaveBindings(StateWriter& out) const;

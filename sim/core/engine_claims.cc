@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "model/check.h"
+#include "model/device_set.h"
 #include "sim/core/engine.h"
 
 namespace drasim {
@@ -55,7 +56,7 @@ void Engine::PodStarted(PodId pod) {
   BeginWork(job);
 }
 
-void Engine::GiveDevices(PodId pod, uint32_t devices, absl::Span<const DeviceGrant> grants) {
+void Engine::GiveDevices(PodId pod, DeviceSet devices, absl::Span<const DeviceGrant> grants) {
   parts_.cluster->Grant(pod, devices, grants);
   Emit(RecordKind::kPodAdmitted, pod, parts_.cluster->pod_node(pod), devices, 0);
 }

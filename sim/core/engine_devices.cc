@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "model/check.h"
+#include "model/device_set.h"
 #include "sim/core/engine.h"
 
 namespace drasim {
@@ -57,7 +58,7 @@ void Engine::TurnAway(JobId job, PodId pod, uint32_t admitted, AdmissionFailure 
   for (uint32_t i = 0; i < row.pods; ++i) {
     const PodId each = PodOf(row, i);
     const NodeId node = cluster.pod_node(each);
-    const uint32_t devices = cluster.pod_devices(each);
+    const DeviceSet devices = cluster.pod_devices(each);
     nodes.push_back(node);
     if (i < admitted) parts_.node_agent->Removed(each, node, now_);
     if (for_good) {
@@ -98,7 +99,7 @@ void Engine::ArmNodeTimer(SimTime at, uint64_t token) {
   events_.Push(std::max(at, now_), EventRank::kTimer, EventKind::kTimer, 0, kNodeAgentTimer, token);
 }
 
-void Engine::RecordDevices(NodeId node, uint32_t devices, DeviceChangeKind kind) {
+void Engine::RecordDevices(NodeId node, DeviceSet devices, DeviceChangeKind kind) {
   Emit(RecordKind::kDevicesChanged, PodId(), node, devices, static_cast<uint32_t>(kind));
 }
 
@@ -114,15 +115,15 @@ void Engine::PublishAllocatable(NodeId node, absl::Span<const int64_t> amounts) 
     cluster.SetExtendedCapacity(node, e, amounts[e]);
   }
   if (!changed) return;
-  RecordDevices(node, 0, DeviceChangeKind::kAllocatable);
+  RecordDevices(node, DeviceSet(), DeviceChangeKind::kAllocatable);
   if (more) Notify(kNodeAllocatable, node);
   WakeScheduler();
 }
 
-void Engine::EvictHolders(NodeId node, uint32_t gpus) {
+void Engine::EvictHolders(NodeId node, DeviceSet gpus) {
   std::vector<JobId> jobs;
   for (PodId pod : parts_.cluster->pods_on(node)) {
-    if ((parts_.cluster->pod_devices(pod) & gpus) == 0) continue;
+    if (!parts_.cluster->pod_devices(pod).Intersects(gpus)) continue;
     const JobId job = parts_.jobs->job_of(pod);
     if (std::find(jobs.begin(), jobs.end(), job) == jobs.end()) jobs.push_back(job);
   }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "model/check.h"
+#include "model/device_set.h"
 #include "sim/core/engine.h"
 
 namespace drasim {
@@ -15,7 +16,7 @@ void Engine::ReleasePods(JobId job, RecordKind kind, uint32_t detail) {
   for (uint32_t i = 0; i < row.pods; ++i) {
     const PodId pod = PodOf(row, i);
     const NodeId node = cluster.pod_node(pod);
-    const uint32_t devices = cluster.pod_devices(pod);
+    const DeviceSet devices = cluster.pod_devices(pod);
     if (parts_.node_agent != nullptr) {
       if (cluster.pod_phase(pod) == PodPhase::kBound) parts_.node_agent->Removed(pod, node, now_);
       if (kind == RecordKind::kPodDeleted) parts_.node_agent->PodDeleted(pod, now_);
@@ -232,7 +233,7 @@ void Engine::UpdateNode(NodeId node) {
   ClusterState& cluster = *parts_.cluster;
   const NodeTroubles& t = troubles_[node.value()];
   const auto emit = [&](NodeChangeKind kind) {
-    Emit(RecordKind::kNodeChanged, PodId(), node, 0, static_cast<uint32_t>(kind));
+    Emit(RecordKind::kNodeChanged, PodId(), node, DeviceSet(), static_cast<uint32_t>(kind));
   };
   const bool schedulable = t.cordons == 0;
   if (schedulable != cluster.node(node).schedulable) {

@@ -11,6 +11,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "model/check.h"
+#include "model/device_set.h"
 #include "model/mig_fragmentation.h"
 #include "model/text/did_you_mean.h"
 #include "model/text/embedded_mig.h"

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "model/device_set.h"
 #include "model/text/did_you_mean.h"
 #include "sim/scenario/duration_text.h"
 #include "sim/scenario/name_pattern.h"
@@ -116,7 +117,7 @@ absl::Status AddNodeEvent(const proto::NodeEvent& event, const std::string& key,
   const ActionName& action = *FindAction(event.action());
   DeviceTransition devices;
   devices.action = action.device;
-  for (int32_t device : event.devices()) devices.devices |= uint32_t{1} << device;
+  for (int32_t device : event.devices()) devices.devices.Add(static_cast<size_t>(device));
   if (!event.config().empty()) {
     const auto known = std::find(configs->begin(), configs->end(), event.config());
     devices.config = static_cast<uint32_t>(known - configs->begin());
