@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "model/device_set.h"
+
 namespace drasim {
 
 BindingCycle::BindingCycle(RunContext* run, SchedulingLoop* scheduling, BindingOutcome* outcome)
@@ -164,7 +166,7 @@ void BindingCycle::UndoSlot(uint32_t slot) {
   for (uint32_t i = 0; i < row.pods; ++i) {
     const PodId pod = RunContext::PodOf(row, i);
     const NodeId node = cluster.pod_node(pod);
-    const uint32_t devices = cluster.pod_devices(pod);
+    const DeviceSet devices = cluster.pod_devices(pod);
     cluster.Forget(pod);
     if (!binding.announced) continue;
     run_->Emit(RecordKind::kPodUnreserved, pod, node, devices, 0);

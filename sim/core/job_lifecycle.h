@@ -11,6 +11,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/types/span.h"
+#include "model/device_set.h"
 #include "model/ids.h"
 #include "model/job_table.h"
 #include "model/record.h"
@@ -47,7 +48,7 @@ class JobLifecycle : public JobControl, private BindingOutcome {
   void ScheduleDeletions(JobId job, const std::string& name);
   // Evicts every job with a pod on the node, or with one that holds (a part of) one of these GPUs.
   void EvictFrom(NodeId node, EvictionCause cause);
-  void EvictHolders(NodeId node, uint32_t gpus);
+  void EvictHolders(NodeId node, DeviceSet gpus);
 
   // kPodFinish, kDeletion, kEvictionDone and the recreation timer are due.
   void OnFinish(JobId job);

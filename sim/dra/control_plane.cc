@@ -6,6 +6,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "model/check.h"
+#include "model/device_set.h"
 #include "policies/framework/device_allocator.h"
 
 namespace drasim {
@@ -276,7 +277,7 @@ Admission ControlPlane::DevicesOfPod(const Pod& object, NodeId node) const {
   // What was taken by force may still be in use there.
   if (!admission.grants.empty() && !cluster_->CanGrant(node, admission.devices, admission.grants)) {
     admission.grants.clear();
-    admission.devices = 0;
+    admission.devices = DeviceSet();
   }
   return admission;
 }
@@ -293,10 +294,11 @@ void ControlPlane::PassOn(const Pod& gone) {
       const Ref<Pod> pod = objects.pod(consumer.uid);
       if (pod == nullptr || consumer.uid == gone.meta.uid || !pod->row.valid()) continue;
       if (cluster_->pod_phase(pod->row) != PodPhase::kBound ||
-          cluster_->pod_node(pod->row) != allocation.node || cluster_->pod_devices(pod->row) != 0) {
+          cluster_->pod_node(pod->row) != allocation.node ||
+          !cluster_->pod_devices(pod->row).empty()) {
         continue;
       }
-      const uint32_t devices = DevicesOf(allocation.grants);
+      const DeviceSet devices = DevicesOf(allocation.grants);
       if (cluster_->CanGrant(allocation.node, devices, allocation.grants)) {
         engine_->GiveDevices(pod->row, devices, allocation.grants);
       }

@@ -12,6 +12,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/optional.h"
 #include "model/device_grant.h"
+#include "model/device_set.h"
 #include "model/kube/requests.h"
 #include "model/lowering.h"
 #include "model/quantity.h"
