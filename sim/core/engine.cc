@@ -444,6 +444,11 @@ void Engine::RecordFailure(JobId job, const Placer::Failure& failure) {
   Emit(RecordKind::kAttemptFailed, failure.pod, NodeId(), 0, failure.why.value());
 }
 
+void Engine::EndFailedAttempt(const Placer::Failure& failure, NodeId nominated) {
+  if (parts_.node_agent == nullptr) return;
+  parts_.node_agent->AttemptFailed({failure.pod, failure.why, nominated}, now_);
+}
+
 void Engine::Drop(JobId job) {
   const JobRow& row = parts_.jobs->row(job);
   Cancel(&handles_[job.value()].deletion);
@@ -613,6 +618,11 @@ void Engine::RejectBinding(uint32_t slot, const Plugin* plugin, const StepResult
   RecordFailure(binding.job, failure);
   if (options_.mode == RunMode::kFill) return Drop(binding.job);
   dispatcher_->Return(binding.job, failure.why, comeback);
+  if (parts_.node_agent != nullptr) {
+    const ExtensionPoint point = steps_[binding.step].point;
+    parts_.node_agent->AttemptFailed(
+        {failure.pod, failure.why, NodeId(), point != kReserve && point != kPermit}, now_);
+  }
   WakeScheduler();
 }
 

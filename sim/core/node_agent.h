@@ -42,6 +42,14 @@ struct DeviceTransition {
   uint32_t config = 0;
 };
 
+// An attempt to schedule a pod that has come to nothing.
+struct FailedAttempt {
+  PodId pod;             // of a gang, the first that found no place
+  SummaryId why;         // of the record kAttemptFailed
+  NodeId nominated;      // node on which preemption makes room for the pod; invalid: none
+  bool binding = false;  // it failed in PreBind or later, beside the scheduling thread
+};
+
 // What an agent may ask of the engine.
 class NodeHost {
  public:
@@ -99,6 +107,8 @@ class NodeAgent {
   virtual bool IsBusy() const { return false; }
   // The pods of the job have been created, or created anew after they were lost.
   virtual void PodsCreated(JobId, SimTime) {}
+  // An attempt is over, PostFilter and Unreserve included; the pod is back in its queue.
+  virtual void AttemptFailed(const FailedAttempt&, SimTime) {}
   // The pod's work is done; `failed`: not well. True when it leaves its node later, with PodEnded.
   virtual bool EndPod(PodId, bool /*failed*/, SimTime) { return false; }
   // The pod, waiting or bound, is deleted. Removed comes too if it was let in.

@@ -36,6 +36,7 @@ enum class StatusPart : uint8_t {
   kClaimNames,     // of a pod: all of them (server-side apply; they have one owner)
   kAddConsumers,   // reservedFor of a claim: those of `object` are added, or replaced by uid
   kDropConsumers,  // reservedFor of a claim: those of `object` are taken out, by uid
+  kScheduling,     // of a pod: the condition PodScheduled=False and nominatedNodeName
 };
 
 enum class ApiCode : uint16_t {

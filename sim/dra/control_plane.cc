@@ -118,7 +118,9 @@ void ControlPlane::AttachClaims(ClaimHost* engine) {
     return network_->Connect(Client(name, connection, watches), actor);
   };
   user_client_ = connect("user", options_.users, 0, user_.get());
-  plugin_->Start(connect("scheduler", options_.scheduler, DraPlugin::kWatches, plugin_), engine);
+  ApiClient* const scheduler =
+      connect("scheduler", options_.scheduler, DraPlugin::kWatches, plugin_);
+  plugin_->Start(scheduler, engine);
   claim_controller_.Start(connect("claim-controller", options_.controller_manager,
                                   ClaimController::kWatches, &claim_controller_));
   garbage_collector_.Start(connect("garbage-collector", options_.controller_manager,
@@ -130,6 +132,11 @@ void ControlPlane::AttachClaims(ClaimHost* engine) {
                               DriverController::kWatches, controller));
   }
   kubelet_->Start(connect("kubelet", options_.kubelets, ClaimKubelet::kWatches, kubelet_.get()));
+  if (options_.scheduler_reports) {
+    scheduler_events_.Start(connect("scheduler-events", options_.scheduler, 0, &scheduler_events_));
+    reports_.emplace(scheduler, engine, &scheduler_events_);
+    plugin_->set_reports(&*reports_);
+  }
   counts_.resize(network_->clients());
   for (size_t i = 0; i < options_.faults.size(); ++i) {
     host_->ArmNodeTimer(options_.faults[i].at, kFirstFault + i);

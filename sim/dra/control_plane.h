@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,8 +35,10 @@
 #include "sim/dra/dra_plugin.h"
 #include "sim/dra/dra_release.h"
 #include "sim/dra/driver_controller.h"
+#include "sim/dra/event_recorder.h"
 #include "sim/dra/garbage_collector.h"
 #include "sim/dra/pinned_pods.h"
+#include "sim/dra/scheduler_reports.h"
 
 namespace drasim {
 
@@ -73,6 +76,9 @@ struct ControlPlaneOptions {
   // so long.
   SimDuration gang_timeout = SimDuration::Seconds(600);
   std::vector<PlaneFault> faults;
+  // The scheduler reports its attempts to users (SchedulerReports): conditions through its client,
+  // events through a client "scheduler-events" with the same limits.
+  bool scheduler_reports = false;
   uint64_t seed = 0;
 };
 
@@ -118,6 +124,9 @@ class ControlPlane : public NodeAgent, private KubeletHost, private DraPlugin::H
   void OnTimer(uint64_t token, SimTime now) override;
   void PodsCreated(JobId job, SimTime now) override;
   Admission Admit(PodId pod, NodeId node, SimTime now) override;
+  void AttemptFailed(const FailedAttempt& attempt, SimTime now) override {
+    plugin_->AttemptFailed(attempt, now);
+  }
   bool EndPod(PodId pod, bool failed, SimTime now) override;
   void Removed(PodId pod, NodeId node, SimTime now) override;
   void PodDeleted(PodId pod, SimTime now) override;
@@ -221,6 +230,8 @@ class ControlPlane : public NodeAgent, private KubeletHost, private DraPlugin::H
   std::unique_ptr<DraPlugin> owned_plugin_;  // until it is taken
   DraPlugin* plugin_ = nullptr;
   ClaimController claim_controller_;
+  EventRecorder scheduler_events_;
+  std::optional<SchedulerReports> reports_;
   GarbageCollector garbage_collector_;
   std::vector<std::unique_ptr<DriverController>> driver_controllers_;
   std::unique_ptr<ClaimKubelet> kubelet_;

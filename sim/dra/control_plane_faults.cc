@@ -80,7 +80,11 @@ bool ControlPlane::IsBusy() const {
 
 void ControlPlane::RestartComponent(absl::string_view name, SimDuration down) {
   const ClientId client = ClientNamed(name);
-  if (client == plugin_->client()) plugin_->GoDown();
+  if (client == plugin_->client()) {
+    plugin_->GoDown();
+    // One process.
+    if (reports_.has_value()) network_->Restart(scheduler_events_.client(), down);
+  }
   network_->Restart(client, down);
   Arm();
 }

@@ -411,7 +411,35 @@ Status DraPlugin::AfterBinding(const Attempt& attempt, const ApiReply& reply) {
   return {Code::kError, Reason::kCallFailed, Name()};
 }
 
+void DraPlugin::ReportBinding(const PodContext& pod) {
+  const Ref<Pod> object = client_->cache().pod(host_->UidOf(pod.pod));
+  if (reports_ == nullptr || object == nullptr) return;
+  host_->BeforeCalls(pod.now);
+  reports_->Scheduled(*object);
+  host_->AfterCalls();
+}
+
+void DraPlugin::AttemptFailed(const FailedAttempt& attempt, SimTime now) {
+  if (reports_ == nullptr) return;
+  for (auto& [token, under_way] : cycles_) {
+    if (under_way->pod != attempt.pod || !under_way->abandoned || !under_way->waits) continue;
+    under_way->report = attempt;
+    return;
+  }
+  host_->BeforeCalls(now);
+  Report(attempt);
+  host_->AfterCalls();
+}
+
+void DraPlugin::Report(const FailedAttempt& attempt) {
+  const Ref<Pod> object = client_->cache().pod(host_->UidOf(attempt.pod));
+  // Upstream looks for the pod in its cache as well: one that is gone, or bound, needs no report.
+  if (object == nullptr || object->node.valid() || client_->is_down()) return;
+  reports_->Failed(*object, attempt);
+}
+
 void DraPlugin::PostBind(const PodContext& pod, const ClusterState&, NodeId) {
+  ReportBinding(pod);
   Attempt* attempt = Find(pod.pod);
   if (attempt == nullptr) return;
   gang_deadlines_.erase(host_->GangOf(pod.pod).front());
@@ -422,6 +450,7 @@ void DraPlugin::PostBind(const PodContext& pod, const ClusterState&, NodeId) {
 }
 
 void DraPlugin::OnReply(uint64_t token, const ApiReply& reply) {
+  if (SchedulerReports::Owns(token)) return reports_->OnReply(token);
   const auto found = cycles_.find(token);
   if (found == cycles_.end()) return;
   Attempt& attempt = *found->second;
@@ -458,10 +487,12 @@ void DraPlugin::EndStep(uint64_t token, Status status) {
   const bool blocked = std::exchange(attempt.blocks, false);
   const bool abandoned = attempt.abandoned;
   const bool undoes = attempt.undoes;
+  const std::optional<FailedAttempt> report = attempt.report;
   const PodId pod = attempt.pod;
   attempt.done = true;
   if (abandoned) cycles_.erase(found);
   if (undoes) LetGo(pod);
+  if (report.has_value()) Report(*report);
   if (!abandoned) engine_->ResumeStep(pod);
   if (blocked) engine_->BlockScheduling(false);
 }

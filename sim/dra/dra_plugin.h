@@ -14,6 +14,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -26,6 +27,7 @@
 #include "sim/core/node_agent.h"
 #include "sim/dra/api_network.h"
 #include "sim/dra/dynamic_resources.h"
+#include "sim/dra/scheduler_reports.h"
 
 namespace drasim {
 
@@ -55,6 +57,10 @@ class DraPlugin : public Plugin, public Actor {
   DraPlugin(const DraBehaviour& behaviour, SimDuration gang_timeout, uint64_t seed, Host* host);
   // Before anything else, once. `engine` is told when the network's handlers find something.
   void Start(ApiClient* client, ClaimHost* engine);
+  // Attempts are reported to users from now on.
+  void set_reports(SchedulerReports* reports) { reports_ = reports; }
+  // Reports it, as soon as the calls of its PostFilter or Unreserve have been answered.
+  void AttemptFailed(const FailedAttempt& attempt, SimTime now);
 
   // Plugin
   absl::string_view name() const override { return "DynamicResources"; }
@@ -106,6 +112,8 @@ class DraPlugin : public Plugin, public Actor {
     bool sent_again = false;  // that call, after a restart
     bool lost = false;        // in a restart, with what it knew
     NodeId node;              // that Bind was called with
+    // To be reported when its calls have been answered.
+    std::optional<FailedAttempt> report;
     // The start was taken back: what is reserved is given back, and until that is done the pod is
     // not tried again.
     bool undoes = false;
@@ -129,6 +137,8 @@ class DraPlugin : public Plugin, public Actor {
   static DynamicResources::Status AfterBinding(const Attempt& attempt, const ApiReply& reply);
   // The step under way has come to this.
   void EndStep(uint64_t token, DynamicResources::Status status);
+  void Report(const FailedAttempt& attempt);
+  void ReportBinding(const PodContext& pod);
   void HoldBack(Attempt* attempt);
   void LetGo(PodId pod);
   void IndexUser(const Pod& pod, bool uses);
@@ -150,6 +160,7 @@ class DraPlugin : public Plugin, public Actor {
   Host* host_;
   ApiClient* client_ = nullptr;
   ClaimHost* engine_ = nullptr;
+  SchedulerReports* reports_ = nullptr;
   std::unique_ptr<DynamicResources> rules_;
   uint64_t next_token_ = 1;
   absl::btree_map<uint64_t, std::unique_ptr<Attempt>> cycles_;  // by token

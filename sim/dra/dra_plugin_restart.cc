@@ -32,6 +32,7 @@ void DraPlugin::GoDown() {
 
 void DraPlugin::OnRestart() {
   if (std::exchange(down_, false)) engine_->BlockScheduling(false);
+  if (reports_ != nullptr) reports_->OnRestart();
   DynamicResources::Status lost;
   lost.code = DynamicResources::Code::kError;
   lost.reason = DynamicResources::Reason::kCallFailed;
@@ -43,6 +44,7 @@ void DraPlugin::OnRestart() {
     const auto found = cycles_.find(token);
     if (found == cycles_.end()) continue;
     Attempt& attempt = *found->second;
+    attempt.report.reset();
     if (attempt.binding) {
       // Upstream finds the pod bound, or tries it anew. Asking once more tells which.
       attempt.sent_again = true;
