@@ -118,7 +118,7 @@ struct DeviceFrontEnd::Impl : public MigManager::Clients {
   absl::flat_hash_map<std::string, size_t> columns_;
   std::vector<Product> products_;
   bool repartitions_ = false;
-  NodeHost* host_ = nullptr;
+  NodeControl* host_ = nullptr;
 
   Kubelets kubelets_;
   MigManager manager_;
@@ -463,7 +463,7 @@ DeviceFrontEnd::DeviceFrontEnd(const ClusterState* cluster, DeviceFrontEndOption
 
 DeviceFrontEnd::~DeviceFrontEnd() = default;
 
-void DeviceFrontEnd::Attach(NodeHost* host) {
+void DeviceFrontEnd::Attach(NodeControl* host) {
   impl_->host_ = host;
   impl_->manager_.Attach(host);
 }

@@ -26,8 +26,8 @@
 
 #include "model/cluster_state.h"
 #include "model/time.h"
+#include "sim/control/device_kubelet.h"
 #include "sim/control/device_plugin.h"
-#include "sim/control/kubelets.h"
 #include "sim/control/mig_planner.h"
 #include "sim/core/node_agent.h"
 
@@ -84,7 +84,7 @@ class DeviceFrontEnd : public NodeAgent {
   ~DeviceFrontEnd() override;
 
   // NodeAgent
-  void Attach(NodeHost* host) override;
+  void Attach(NodeControl* host) override;
   Admission Admit(PodId pod, NodeId node, SimTime now) override;
   void Removed(PodId pod, NodeId node, SimTime now) override;
   void OnTransition(const DeviceTransition& change, SimTime now) override;

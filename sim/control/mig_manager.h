@@ -68,7 +68,7 @@ class MigManager {
   MigManager(const MigManagerOptions& options, SimDuration device_release, Clients* clients);
   // The next node.
   void AddNode(std::vector<PluginGpu> gpus);
-  void Attach(NodeHost* host) { host_ = host; }
+  void Attach(NodeControl* host) { host_ = host; }
 
   // One entry per GPU; ignored for a node without GPUs.
   void Wish(NodeId node, const std::vector<GpuLayout>& layout, SimTime now);
@@ -125,7 +125,7 @@ class MigManager {
   MigManagerOptions options_;
   SimDuration device_release_;
   Clients* clients_;
-  NodeHost* host_ = nullptr;
+  NodeControl* host_ = nullptr;
   std::vector<Node> nodes_;
   int64_t finished_ = 0;
   absl::uint128 gpu_ns_ = 0;

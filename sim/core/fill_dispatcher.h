@@ -23,7 +23,7 @@ class FillDispatcher : public Dispatcher {
     parts_.host->RecordFailure(next_, *failure);
     parts_.host->Drop(next_);
   }
-  absl::optional<SimTime> NextTimer() override { return absl::nullopt; }
+  std::optional<SimTime> NextTimer() override { return std::nullopt; }
   void OnTimer() override {}
   bool TimerMayHelp() const override { return false; }
   size_t waiting() const override { return 0; }

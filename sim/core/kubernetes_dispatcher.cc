@@ -317,8 +317,8 @@ bool KubernetesDispatcher::TryNominated() {
   return false;
 }
 
-absl::optional<SimTime> KubernetesDispatcher::NextTimer() {
-  absl::optional<SimTime> next;
+std::optional<SimTime> KubernetesDispatcher::NextTimer() {
+  std::optional<SimTime> next;
   const SimTime now = parts_.host->now();
   if (queue_.NeedsBackoffTimer()) next = queue_.NextBackoffTick(now);
   if (queue_.NeedsFlushTimer()) {

@@ -38,7 +38,7 @@ class KubernetesDispatcher : public Dispatcher {
   void Wake(JobId job, bool at_once) override;
   bool Ready() const override { return queue_.CanPop() || room_made_; }
   void Dispatch() override;
-  absl::optional<SimTime> NextTimer() override;
+  std::optional<SimTime> NextTimer() override;
   void OnTimer() override;
   bool TimerMayHelp() const override { return queue_.backoff() > 0 || !nominated_.empty(); }
   size_t waiting() const override {

@@ -35,7 +35,7 @@ class LossDispatcher : public Dispatcher {
     parts_.host->RecordFailure(job, *failure);
     parts_.host->Drop(job);
   }
-  absl::optional<SimTime> NextTimer() override { return absl::nullopt; }
+  std::optional<SimTime> NextTimer() override { return std::nullopt; }
   void OnTimer() override {}
   bool TimerMayHelp() const override { return false; }
   size_t waiting() const override { return untried_.size(); }

@@ -9,7 +9,7 @@ namespace drasim {
 PostFilterTrial::PostFilterTrial(const PodContext& pod, const Profile& profile,
                                  absl::Span<Plugin* const> restricting, SchedulingCycle* cycle,
                                  const JobTable& jobs, ClusterState* cluster,
-                                 const DispatchHost* host, Random* offsets)
+                                 const JobControl* host, Random* offsets)
     : pod_(pod),
       profile_(profile),
       restricting_(restricting),

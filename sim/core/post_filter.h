@@ -24,7 +24,7 @@ class PostFilterTrial : public PostFilterHandle {
   // before they look at a node.
   PostFilterTrial(const PodContext& pod, const Profile& profile,
                   absl::Span<Plugin* const> restricting, SchedulingCycle* cycle,
-                  const JobTable& jobs, ClusterState* cluster, const DispatchHost* host,
+                  const JobTable& jobs, ClusterState* cluster, const JobControl* host,
                   Random* offsets);
   ~PostFilterTrial() override;
   PostFilterTrial(const PostFilterTrial&) = delete;
@@ -55,7 +55,7 @@ class PostFilterTrial : public PostFilterHandle {
   SchedulingCycle* cycle_;
   const JobTable& jobs_;
   ClusterState* cluster_;
-  const DispatchHost* host_;
+  const JobControl* host_;
   Random* offsets_;
   bool changed_ = false;  // a what-if is open
   mutable bool listed_ = false;

@@ -111,7 +111,7 @@ ClientOptions ControlPlane::Client(const std::string& name, const ConnectionOpti
   return client;
 }
 
-void ControlPlane::AttachClaims(ClaimHost* engine) {
+void ControlPlane::AttachClaims(PodControl* engine) {
   engine_ = engine;
   const auto connect = [this](const std::string& name, const ConnectionOptions& connection,
                               uint32_t watches, Actor* actor) {

@@ -117,8 +117,8 @@ class ControlPlane : public NodeAgent, private KubeletHost, private DraPlugin::H
   std::unique_ptr<Plugin> TakePlugin();
 
   // NodeAgent
-  void Attach(NodeHost* host) override { host_ = host; }
-  void AttachClaims(ClaimHost* engine) override;
+  void Attach(NodeControl* host) override { host_ = host; }
+  void AttachClaims(PodControl* engine) override;
   bool never_rests() const override { return true; }
   bool IsBusy() const override;
   void OnTimer(uint64_t token, SimTime now) override;
@@ -238,8 +238,8 @@ class ControlPlane : public NodeAgent, private KubeletHost, private DraPlugin::H
   std::unique_ptr<User> user_;
   PinnedPods pinned_;
   ApiClient* user_client_ = nullptr;
-  NodeHost* host_ = nullptr;
-  ClaimHost* engine_ = nullptr;
+  NodeControl* host_ = nullptr;
+  PodControl* engine_ = nullptr;
   std::vector<PodState> pods_;  // by PodId
   std::vector<Ref<Pod>> gone_;  // at this moment
   size_t faults_ahead_ = 0;

@@ -75,7 +75,7 @@ DraPlugin::DraPlugin(const DraBehaviour& behaviour, SimDuration gang_timeout, ui
       host_(host),
       gang_draws_(seed, "gang pauses") {}
 
-void DraPlugin::Start(ApiClient* client, ClaimHost* engine) {
+void DraPlugin::Start(ApiClient* client, PodControl* engine) {
   client_ = client;
   engine_ = engine;
   rules_ = std::make_unique<DynamicResources>(client, behaviour_, seed_);

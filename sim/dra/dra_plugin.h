@@ -56,7 +56,7 @@ class DraPlugin : public Plugin, public Actor {
   // `gang_timeout`: see ControlPlaneOptions.
   DraPlugin(const DraBehaviour& behaviour, SimDuration gang_timeout, uint64_t seed, Host* host);
   // Before anything else, once. `engine` is told when the network's handlers find something.
-  void Start(ApiClient* client, ClaimHost* engine);
+  void Start(ApiClient* client, PodControl* engine);
   // Attempts are reported to users from now on.
   void set_reports(SchedulerReports* reports) { reports_ = reports; }
   // Reports it, as soon as the calls of its PostFilter or Unreserve have been answered.
@@ -159,7 +159,7 @@ class DraPlugin : public Plugin, public Actor {
   uint64_t seed_;
   Host* host_;
   ApiClient* client_ = nullptr;
-  ClaimHost* engine_ = nullptr;
+  PodControl* engine_ = nullptr;
   SchedulerReports* reports_ = nullptr;
   std::unique_ptr<DynamicResources> rules_;
   uint64_t next_token_ = 1;

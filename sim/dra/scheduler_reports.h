@@ -23,7 +23,7 @@ class SchedulerReports {
  public:
   // All outlive it. `client`: the scheduler's, whose actor hands replies to tokens of this class
   // on.
-  SchedulerReports(ApiClient* client, ClaimHost* engine, EventRecorder* events)
+  SchedulerReports(ApiClient* client, PodControl* engine, EventRecorder* events)
       : client_(client), engine_(engine), events_(events) {}
 
   void Failed(const Pod& pod, const FailedAttempt& attempt);
@@ -40,7 +40,7 @@ class SchedulerReports {
   static constexpr uint64_t kTokens = uint64_t{1} << 63;
 
   ApiClient* client_;
-  ClaimHost* engine_;
+  PodControl* engine_;
   EventRecorder* events_;
   uint64_t next_token_ = kTokens;
   absl::btree_set<uint64_t> waited_for_;  // PATCHes for which the scheduling thread waits

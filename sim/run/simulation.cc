@@ -426,7 +426,7 @@ bool Simulation::RemembersFailures() const {
   return scenario_.scheduler().cache() || batch;
 }
 
-std::unique_ptr<Dispatcher> Simulation::MakeDispatcher(DispatchHost* host) {
+std::unique_ptr<Dispatcher> Simulation::MakeDispatcher(JobControl* host) {
   DispatchParts parts;
   parts.cluster = cluster_.get();
   parts.jobs = &jobs_;
@@ -501,7 +501,7 @@ absl::Status Simulation::Start(const std::string* checkpoint) {
   parts.node_changes = node_transitions_;
   parts.deletions = deletions_.by_job;
   parts.last_deletion = deletions_.last;
-  parts.make_dispatcher = [this](DispatchHost* host) { return MakeDispatcher(host); };
+  parts.make_dispatcher = [this](JobControl* host) { return MakeDispatcher(host); };
   parts.node_agent = front_end_.get();
   if (dra_ != nullptr) parts.node_agent = dra_->plane();
   parts.sinks = {fingerprint_.get(), metrics_.get()};

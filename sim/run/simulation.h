@@ -99,7 +99,7 @@ class Simulation {
   void CountWantedResources(std::vector<NodeSpec>* nodes);
   void AddTraceTransitions();
   bool RemembersFailures() const;
-  std::unique_ptr<Dispatcher> MakeDispatcher(DispatchHost* host);
+  std::unique_ptr<Dispatcher> MakeDispatcher(JobControl* host);
   void Integrate(SimTime to);
   absl::Status ReadWorkload();
   absl::Status NoPods(size_t jobs_read) const;

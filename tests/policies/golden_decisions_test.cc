@@ -124,7 +124,7 @@ std::string Decide(const std::string& policy, bool use_cache) {
   engine_parts.jobs = &jobs;
   engine_parts.quotas = &quotas;
   engine_parts.placer = &placer;
-  engine_parts.make_dispatcher = [&](DispatchHost* host) {
+  engine_parts.make_dispatcher = [&](JobControl* host) {
     DispatchParts parts_of_it;
     parts_of_it.cluster = &builder.cluster();
     parts_of_it.jobs = &jobs;

@@ -77,7 +77,7 @@ DeviceFrontEndOptions Repartitioning(int32_t nodes_at_once, int64_t device_relea
 }
 
 // Nodes with the front end, and what the engine does around it. Each node also has a NIC.
-class Rig : public NodeHost {
+class Rig : public NodeControl {
  public:
   // `first`: the layout of each node at the beginning. `configs`: named ones, alike on all nodes.
   explicit Rig(DeviceFrontEndOptions options, const std::vector<Layout>& first,

@@ -54,7 +54,7 @@ class ScriptedAgent : public NodeAgent {
   void set_cluster(const ClusterState* cluster) { cluster_ = cluster; }
   const Lines& calls() const { return calls_; }
 
-  void Attach(NodeHost* host) override { host_ = host; }
+  void Attach(NodeControl* host) override { host_ = host; }
   void OnTransition(const DeviceTransition& change, SimTime now) override {
     const auto amount = static_cast<int64_t>(change.config);
     switch (change.action) {
@@ -142,7 +142,7 @@ class ScriptedAgent : public NodeAgent {
 
   AgentScript script_;
   const ClusterState* cluster_ = nullptr;
-  NodeHost* host_ = nullptr;
+  NodeControl* host_ = nullptr;
   Lines calls_;
   std::map<uint32_t, PodState> pods_;
 };
@@ -202,7 +202,7 @@ class AgentRig {
     parts->node_agent = &agent_;
     parts->placer->set_amounts_may_grow(true);
     if (s.queue != "loss") return;
-    parts->make_dispatcher = [p = *parts](DispatchHost* host) -> std::unique_ptr<Dispatcher> {
+    parts->make_dispatcher = [p = *parts](JobControl* host) -> std::unique_ptr<Dispatcher> {
       return std::make_unique<LossDispatcher>(DispatchParts{
           p.cluster, p.jobs, p.placer, p.cycle, p.profile, p.summaries, p.quotas, host});
     };

@@ -8,8 +8,8 @@
 //
 // Two things are simpler than upstream: the plugin is asked class by class also when the aligned
 // devices do not suffice, and a lack of cores alone never fails a pod.
-#ifndef DRASIM_SIM_CONTROL_KUBELET_NODE_H_
-#define DRASIM_SIM_CONTROL_KUBELET_NODE_H_
+#ifndef DRASIM_SIM_CONTROL_DEVICE_MANAGER_H_
+#define DRASIM_SIM_CONTROL_DEVICE_MANAGER_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -25,7 +25,7 @@
 #include "model/pod_shape.h"
 #include "model/state_io.h"
 #include "model/time.h"
-#include "sim/control/kubelets.h"
+#include "sim/control/device_kubelet.h"
 #include "sim/control/preferred_allocation.h"
 #include "sim/control/topology_manager.h"
 #include "sim/core/node_agent.h"
@@ -183,4 +183,4 @@ class DeviceManager {
 
 }  // namespace drasim
 
-#endif  // DRASIM_SIM_CONTROL_KUBELET_NODE_H_
+#endif  // DRASIM_SIM_CONTROL_DEVICE_MANAGER_H_

@@ -1,4 +1,4 @@
-#include "sim/control/kubelets.h"
+#include "sim/control/device_kubelet.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 #include "model/check.h"
 #include "model/device_grant.h"
-#include "sim/control/kubelet_node.h"
+#include "sim/control/device_manager.h"
 
 namespace drasim {
 

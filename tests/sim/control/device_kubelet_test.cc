@@ -1,4 +1,4 @@
-#include "sim/control/kubelets.h"
+#include "sim/control/device_kubelet.h"
 
 #include <algorithm>
 #include <cstddef>

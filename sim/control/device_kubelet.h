@@ -9,8 +9,8 @@
 //
 // What a node's devices are may change (health, a restarted plugin, a new MIG layout): SetResources
 // and the setters below. A pod that runs keeps what it has.
-#ifndef DRASIM_SIM_CONTROL_KUBELETS_H_
-#define DRASIM_SIM_CONTROL_KUBELETS_H_
+#ifndef DRASIM_SIM_CONTROL_DEVICE_KUBELET_H_
+#define DRASIM_SIM_CONTROL_DEVICE_KUBELET_H_
 
 #include <cstdint>
 #include <memory>
@@ -86,4 +86,4 @@ class Kubelets : public NodeAgent {
 
 }  // namespace drasim
 
-#endif  // DRASIM_SIM_CONTROL_KUBELETS_H_
+#endif  // DRASIM_SIM_CONTROL_DEVICE_KUBELET_H_

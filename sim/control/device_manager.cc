@@ -1,4 +1,4 @@
-#include "sim/control/kubelet_node.h"
+#include "sim/control/device_manager.h"
 
 #include <algorithm>
 #include <tuple>
