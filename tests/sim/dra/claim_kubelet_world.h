@@ -26,10 +26,10 @@
 #include "policies/framework/claim_driver.h"
 #include "sim/dra/api_network.h"
 #include "sim/dra/api_types.h"
-#include "sim/dra/claim_kubelet.h"
+#include "sim/dra/dra_manager.h"
 #include "sim/dra/dra_release.h"
 
-namespace drasim::claim_kubelet_testing {
+namespace drasim::dra_manager_testing {
 
 using Lines = std::vector<std::string>;
 
@@ -37,7 +37,7 @@ inline constexpr NodeId kNode{uint32_t{0}};
 inline constexpr NodeId kOther{uint32_t{1}};
 
 struct WorldOptions {
-  ClaimKubeletOptions kubelet;
+  DraManagerOptions kubelet;
   // Of the kubelets' client; 0: none.
   int64_t read_ms = 0;
   int64_t write_ms = 0;
@@ -64,7 +64,7 @@ inline WorldOptions OfRelease(DraRelease release) {
   return options;
 }
 
-class World : public KubeletHost {
+class World : public PodRunner {
  public:
   // A plugin: how long it takes depends on the claim. The kubelet asks when a call begins.
   class Plugin : public ClaimDriver {
@@ -109,10 +109,10 @@ class World : public KubeletHost {
       plugins_.push_back(std::make_unique<Plugin>(this, name));
       drivers.push_back(plugins_.back().get());
     }
-    kubelet_ = std::make_unique<ClaimKubelet>(std::move(drivers), options.kubelet, this);
+    kubelet_ = std::make_unique<DraManager>(std::move(drivers), options.kubelet, this);
     ClientOptions client;
     client.name = "kubelet";
-    client.watches = ClaimKubelet::kWatches;
+    client.watches = DraManager::kWatches;
     client.read_latency = Millis(options.read_ms);
     client.write_latency = Millis(options.write_ms);
     client.watch_latency = Millis(options.watch_ms);
@@ -131,7 +131,7 @@ class World : public KubeletHost {
 
   // --- The actors. ---
 
-  ClaimKubelet& kubelet() { return *kubelet_; }
+  DraManager& kubelet() { return *kubelet_; }
   ApiNetwork& network() { return network_; }
   const ObjectCache& objects() const { return network_.server().objects(); }
   void RunMillis(int64_t ms) { network_.RunUntil(network_.now() + SimDuration::Millis(ms)); }
@@ -284,11 +284,11 @@ class World : public KubeletHost {
   NamePool names_;
   ApiNetwork network_;
   std::vector<std::unique_ptr<Plugin>> plugins_;
-  std::unique_ptr<ClaimKubelet> kubelet_;
+  std::unique_ptr<DraManager> kubelet_;
   ApiClient* client_ = nullptr;
   Lines lines_;
 };
 
-}  // namespace drasim::claim_kubelet_testing
+}  // namespace drasim::dra_manager_testing
 
 #endif  // DRASIM_TESTS_SIM_DRA_CLAIM_KUBELET_WORLD_H_

@@ -17,6 +17,7 @@
 #include "model/check.h"
 #include "policies/devices/counting_driver.h"
 #include "sim/dra/control_plane.h"
+#include "sim/dra/plane_checks.h"
 #include "tests/sim/core/engine_rig.h"
 
 namespace drasim {
@@ -58,7 +59,7 @@ class DraRig {
   absl::Status Run() {
     if (absl::Status s = rig_->engine().Run(); !s.ok()) return s;
     plane_->Settle(SimDuration::Seconds(100));
-    return plane_->CheckInvariants(/*at_rest=*/true);
+    return CheckControlPlane(*plane_, /*at_rest=*/true);
   }
 
   // "claim-controller POST resourceclaims", in order; the user's own and the kubelet's report of

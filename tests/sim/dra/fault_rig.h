@@ -35,6 +35,7 @@
 #include "sim/dra/api_network.h"
 #include "sim/dra/api_types.h"
 #include "sim/dra/control_plane.h"
+#include "sim/dra/plane_checks.h"
 #include "tests/sim/core/engine_rig.h"
 #include "tests/testing/cluster_builder.h"
 
@@ -167,7 +168,7 @@ class FaultRig {
   }
   void BreakWatch(absl::string_view component, SimDuration length) {
     MoveClock();
-    plane_->BreakWatchOf(component, length);
+    plane_->faults().BreakWatch(component, length);
   }
   void DeleteClaim(Uid uid) {
     MoveClock();
@@ -197,7 +198,7 @@ class FaultRig {
   // not run any more.
   std::string CheckRest() {
     plane_->Settle(SimDuration::Seconds(400));
-    if (absl::Status s = plane_->CheckInvariants(true); !s.ok()) return std::string(s.message());
+    if (absl::Status s = CheckControlPlane(*plane_, true); !s.ok()) return std::string(s.message());
     if (std::string what = CheckBoundPods(); !what.empty()) return what;
     return CheckBooks();
   }
@@ -218,10 +219,10 @@ class FaultRig {
       return absl::StrCat("context ", context->meta.name.text(), " is still there");
     }
     for (size_t n = 0; n < s_.engine.nodes.size(); ++n) {
-      const size_t prepared = plane_->kubelet().prepared_claims(NodeId(n));
+      const size_t prepared = plane_->dra_manager().prepared_claims(NodeId(n));
       if (prepared > 0) return absl::StrCat(prepared, " claims are still prepared on node ", n);
     }
-    if (!plane_->kubelet().idle()) return "the kubelet is still at work";
+    if (!plane_->dra_manager().idle()) return "the kubelet is still at work";
     return CheckBooks();
   }
 
@@ -314,7 +315,7 @@ class FaultRig {
       case CallFault::Action::kRestart:
         return RestartNow(component, fault.length);
       case CallFault::Action::kBreakWatch:
-        return plane_->BreakWatchOf(component, fault.length);
+        return plane_->faults().BreakWatch(component, fault.length);
       case CallFault::Action::kLabelClaims:
         return LabelClaims();
     }
@@ -325,7 +326,7 @@ class FaultRig {
       return driver->name() == component;
     });
     down = std::max(down, is_driver ? s_.shortest_driver_restart : s_.shortest_restart);
-    plane_->RestartComponent(component, down);
+    plane_->faults().Restart(component, down);
   }
 
   // Straight into the server: a user's call that takes no time.
@@ -353,7 +354,7 @@ class FaultRig {
   }
   void MoveClock() { plane_->network().MoveClock(rig_->engine().now()); }
   // Nothing happens to a client without watches, but the engine learns when the network is due.
-  void Nudge() { plane_->BreakWatchOf("user", SimDuration()); }
+  void Nudge() { plane_->faults().BreakWatch("user", SimDuration()); }
 
   // --- What must hold. ---
 
@@ -362,7 +363,8 @@ class FaultRig {
     const ResourceVersion version = plane_->network().server().version();
     if (version == checked_) return "";
     checked_ = version;
-    if (absl::Status s = plane_->CheckInvariants(false); !s.ok()) return std::string(s.message());
+    if (absl::Status s = CheckControlPlane(*plane_, false); !s.ok())
+      return std::string(s.message());
     if (std::string what = CheckUnits(); !what.empty()) return what;
     if (std::string what = CheckGrants(); !what.empty()) return what;
     if (std::string what = CheckConsumers(); !what.empty()) return what;
@@ -473,7 +475,7 @@ class FaultRig {
       if (pod->phase != KubePodPhase::kRunning || pod->meta.deleting) continue;
       for (const PodClaim& entry : pod->claims) {
         const Ref<ResourceClaim> claim =
-            objects().claim(pod->meta.ns, plane_->plugin().rules().ClaimNameOf(*pod, entry));
+            objects().claim(pod->meta.ns, plane_->scheduler().rules().ClaimNameOf(*pod, entry));
         const std::string who = absl::StrCat("pod ", pod->meta.name.text(), " runs, and its claim ",
                                              entry.entry.text());
         if (claim == nullptr) return absl::StrCat(who, " is gone");
@@ -495,7 +497,7 @@ class FaultRig {
       if (pod->meta.deleting || IsDone(*pod) || !pod->node.valid()) continue;
       for (const PodClaim& entry : pod->claims) {
         const Ref<ResourceClaim> claim =
-            objects().claim(pod->meta.ns, plane_->plugin().rules().ClaimNameOf(*pod, entry));
+            objects().claim(pod->meta.ns, plane_->scheduler().rules().ClaimNameOf(*pod, entry));
         // One after the other.
         if (claim == nullptr || claim->status.allocation == nullptr) break;
         const bool may = CanBeReserved(*claim) && !claim->meta.deleting &&

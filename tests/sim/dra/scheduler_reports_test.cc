@@ -45,7 +45,7 @@ TEST(SchedulerReportsTest, OneConditionAndTwoEventsForAPodWithAClaim) {
   DraRig rig(OnePod(true));
   DraStory story(&rig);
   ASSERT_EQ(rig.Run(), absl::OkStatus()) << story.Text();
-  EXPECT_EQ(rig.plane().plugin().attempts(), 2u);
+  EXPECT_EQ(rig.plane().scheduler().attempts(), 2u);
   EXPECT_EQ(story.Messages("scheduler", "PATCH pods/status"), 1) << story.Text();
   // FailedScheduling and Scheduled.
   EXPECT_EQ(story.Messages(kEvents, "POST events"), 2) << story.Text();
@@ -134,7 +134,7 @@ TEST(SchedulerReportsTest, ARestartEndsTheWaitForACondition) {
   s.plane.scheduler.burst = 1;
   DraRig rig(std::move(s));
   DraStory story(&rig);
-  story.At(1, [&] { rig.plane().RestartComponent("scheduler", SimDuration::Seconds(1)); });
+  story.At(1, [&] { rig.plane().faults().Restart("scheduler", SimDuration::Seconds(1)); });
   ASSERT_EQ(rig.Run(), absl::OkStatus()) << story.Text();
   EXPECT_GE(story.BoundAt("pod"), 2) << story.Text();
   EXPECT_LT(story.BoundAt("pod"), 10) << story.Text();

@@ -8,8 +8,8 @@
 //
 // Binding goes through the same client (POST pods/binding), so the default binder must cost
 // nothing.
-#ifndef DRASIM_SIM_DRA_DRA_PLUGIN_H_
-#define DRASIM_SIM_DRA_DRA_PLUGIN_H_
+#ifndef DRASIM_SIM_DRA_SCHEDULER_ACTOR_H_
+#define DRASIM_SIM_DRA_SCHEDULER_ACTOR_H_
 
 #include <array>
 #include <cstdint>
@@ -27,38 +27,26 @@
 #include "sim/core/node_agent.h"
 #include "sim/dra/api_network.h"
 #include "sim/dra/dynamic_resources.h"
+#include "sim/dra/network_clock.h"
+#include "sim/dra/pod_objects.h"
 #include "sim/dra/scheduler_reports.h"
 
 namespace drasim {
 
-class DraPlugin : public Plugin, public Actor {
+class SchedulerActor : public Plugin, public Actor {
  public:
   static constexpr uint32_t kWatches =
       WatchBit(ObjectKind::kPod) | WatchBit(ObjectKind::kResourceClass) |
       WatchBit(ObjectKind::kResourceClaim) | WatchBit(ObjectKind::kPodSchedulingContext);
 
-  // What the rest of the control plane does for it.
-  class Host {
-   public:
-    virtual ~Host() = default;
-    // The pod's object at present; 0: none yet.
-    virtual Uid UidOf(PodId pod) const = 0;
-    // The network's clock is brought up to this moment before any call, and what the calls have
-    // set off is seen to afterwards.
-    virtual void BeforeCalls(SimTime now) = 0;
-    virtual void AfterCalls() = 0;
-    // The pods that are placed all together or not at all, this one among them.
-    virtual std::vector<PodId> GangOf(PodId pod) const = 0;
-    // The pod's object of that uid has been bound, but the engine has taken its start back.
-    virtual void BoundInVain(PodId pod, Uid uid) = 0;
-  };
-
   // `gang_timeout`: see ControlPlaneOptions.
-  DraPlugin(const DraBehaviour& behaviour, SimDuration gang_timeout, uint64_t seed, Host* host);
+  SchedulerActor(const DraBehaviour& behaviour, SimDuration gang_timeout, uint64_t seed,
+                 PodObjects* pods, NetworkClock* clock);
   // Before anything else, once. `engine` is told when the network's handlers find something.
   void Start(ApiClient* client, PodControl* engine);
   // Attempts are reported to users from now on.
   void set_reports(SchedulerReports* reports) { reports_ = reports; }
+  const SchedulerReports* reports() const { return reports_; }
   // Reports it, as soon as the calls of its PostFilter or Unreserve have been answered.
   void AttemptFailed(const FailedAttempt& attempt, SimTime now);
 
@@ -157,7 +145,8 @@ class DraPlugin : public Plugin, public Actor {
   DraBehaviour behaviour_;
   SimDuration gang_timeout_;
   uint64_t seed_;
-  Host* host_;
+  PodObjects* pods_;
+  NetworkClock* clock_;
   ApiClient* client_ = nullptr;
   PodControl* engine_ = nullptr;
   SchedulerReports* reports_ = nullptr;
@@ -193,4 +182,4 @@ class DraPlugin : public Plugin, public Actor {
 
 }  // namespace drasim
 
-#endif  // DRASIM_SIM_DRA_DRA_PLUGIN_H_
+#endif  // DRASIM_SIM_DRA_SCHEDULER_ACTOR_H_

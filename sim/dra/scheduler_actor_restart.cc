@@ -7,17 +7,17 @@
 
 #include "model/kube/objects.h"
 #include "model/time.h"
-#include "sim/dra/dra_plugin.h"
+#include "sim/dra/scheduler_actor.h"
 
 namespace drasim {
 
 // Nobody is to try the pod as long as the attempt goes on.
-void DraPlugin::HoldBack(Attempt* attempt) {
+void SchedulerActor::HoldBack(Attempt* attempt) {
   attempt->undoes = true;
   ++held_back_[attempt->pod].attempts;
 }
 
-void DraPlugin::LetGo(PodId pod) {
+void SchedulerActor::LetGo(PodId pod) {
   const auto held = held_back_.find(pod);
   if (--held->second.attempts > 0) return;
   const bool turned_away = held->second.turned_away;
@@ -26,11 +26,11 @@ void DraPlugin::LetGo(PodId pod) {
   if (turned_away) engine_->WakePod(pod, /*at_once=*/true);
 }
 
-void DraPlugin::GoDown() {
+void SchedulerActor::GoDown() {
   if (!std::exchange(down_, true)) engine_->BlockScheduling(true);
 }
 
-void DraPlugin::OnRestart() {
+void SchedulerActor::OnRestart() {
   if (std::exchange(down_, false)) engine_->BlockScheduling(false);
   if (reports_ != nullptr) reports_->OnRestart();
   DynamicResources::Status lost;
@@ -69,7 +69,7 @@ void DraPlugin::OnRestart() {
   for (const Ref<Pod>& pod : client_->cache().of<Pod>().Sorted()) {
     if (!pod->row.valid()) continue;
     if (!IsDone(*pod)) IndexUser(*pod, true);
-    if (host_->UidOf(pod->row) != pod->meta.uid || pod->node.valid()) continue;
+    if (pods_->UidOf(pod->row) != pod->meta.uid || pod->node.valid()) continue;
     engine_->RecheckPod(pod->row);
     engine_->WakePod(pod->row, /*at_once=*/true);
   }
