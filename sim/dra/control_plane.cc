@@ -136,7 +136,8 @@ void ControlPlane::CreateNodeObjects(const ClaimDriver& driver) {
 }
 
 bool ControlPlane::IsBusy() const {
-  return faults_.AnyPending() || dra_manager_->CallsPlugins() || scheduler_->HoldsForGangs();
+  return faults_.AnyPending() || dra_manager_->CallsPlugins() ||
+         scheduler_->gangs().AnyTimeoutAhead();
 }
 
 void ControlPlane::OnTimer(uint64_t token, SimTime now) {

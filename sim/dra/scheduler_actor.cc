@@ -35,14 +35,8 @@ constexpr std::array<absl::string_view, 17> kDraReasons = {
 };
 
 // Pods that take turns in reserving what they share wake each other without end; where calls take
-// no time, that is within one instant, which has to be over some day.
+// no time, that is within one instant, which must end.
 constexpr uint32_t kMostWakesAtOnce = 16;
-
-// After a gang has given its claims back: drivers look again every 30 s at what others wait for.
-constexpr SimDuration kGangPause = SimDuration::Seconds(60);
-constexpr uint64_t kGangPauseSpread = 120;  // seconds more, at random
-// Beyond, a gang that goes on so alone does not keep a run from ending.
-constexpr uint32_t kGangReleasesThatCount = 50;
 
 Status Waiting() {
   Status status;
@@ -70,16 +64,16 @@ bool OnlyReservationOf(Uid pod, const ResourceClaim& before, const ResourceClaim
 SchedulerActor::SchedulerActor(const DraBehaviour& behaviour, SimDuration gang_timeout,
                                uint64_t seed, PodObjects* pods, NetworkClock* clock)
     : behaviour_(behaviour),
-      gang_timeout_(gang_timeout),
       seed_(seed),
       pods_(pods),
       clock_(clock),
-      gang_draws_(seed, "gang pauses") {}
+      gangs_(gang_timeout, seed, pods) {}
 
 void SchedulerActor::Start(ApiClient* client, PodControl* engine) {
   client_ = client;
   engine_ = engine;
   rules_ = std::make_unique<DynamicResources>(client, behaviour_, seed_);
+  gangs_.Start(client, engine, behaviour_);
 }
 
 uint32_t SchedulerActor::points() const {
@@ -110,10 +104,7 @@ void SchedulerActor::Forget(PodId pod) {
 bool SchedulerActor::PreEnqueue(const PodContext& pod) {
   if (held_back_.contains(pod.pod)) return false;
   const Ref<Pod> object = client_->cache().pod(pods_->UidOf(pod.pod));
-  if (!gang_pauses_.empty()) {
-    const auto pause = gang_pauses_.find(pods_->GangOf(pod.pod).front());
-    if (pause != gang_pauses_.end() && client_->now() < pause->second) return false;
-  }
+  if (gangs_.IsPaused(pod.pod)) return false;
   return object != nullptr && (!behaviour_.pre_enqueue() || rules_->PreEnqueue(*object).ok());
 }
 
@@ -221,7 +212,7 @@ StepResult SchedulerActor::Answer(PodId pod, Attempt* attempt, Status status, bo
                                                 : StepCode::kReject;
     result.reason = LocalReason(status.reason);
     pending_[pod.value()] = status.code == Code::kPending;
-    ArmGangTimeout(pod);
+    gangs_.OnFailure(pod);
   }
   *keep = result;
   return result;
@@ -262,7 +253,7 @@ void SchedulerActor::Unreserve(const PodContext& pod, const ClusterState&, NodeI
     Background(attempt, Status(), false);
     return clock_->AfterCalls();
   }
-  if (HoldsForGang(pod.pod)) {
+  if (gangs_.Keeps(pod.pod)) {
     Background(attempt, Status(), false);
     return clock_->AfterCalls();
   }
@@ -270,93 +261,6 @@ void SchedulerActor::Unreserve(const PodContext& pod, const ClusterState&, NodeI
   if (status.code == Code::kWaiting) HoldBack(attempt);
   Background(attempt, status, !behaviour_.writes_in_pre_bind());
   clock_->AfterCalls();
-}
-
-bool SchedulerActor::HoldsForGang(PodId pod) {
-  const std::vector<PodId> gang = pods_->GangOf(pod);
-  if (gang.size() < 2) return false;
-  const Uid uid = pods_->UidOf(pod);
-  const Ref<Pod> object = client_->cache().pod(uid);
-  if (object == nullptr) return false;
-  bool holds = false;
-  for (const PodClaim& entry : object->claims) {
-    const Ref<ResourceClaim> claim =
-        client_->cache().claim(object->meta.ns, rules_->ClaimNameOf(*object, entry));
-    holds |= claim != nullptr && IsReservedFor(*claim, uid);
-  }
-  return holds;
-}
-
-// From the first pod of a gang on that asks a driver for something.
-void SchedulerActor::ArmGangTimeout(PodId pod) {
-  const std::vector<PodId> gang = pods_->GangOf(pod);
-  if (gang.size() < 2) return;
-  const SimTime deadline = client_->now() + gang_timeout_;
-  if (gang_deadlines_.try_emplace(gang.front(), deadline).second) {
-    client_->ArmTimer(gang_timeout_, gang.front().value());
-  }
-}
-
-bool SchedulerActor::HoldsForGangs() const {
-  return absl::c_any_of(gang_deadlines_, [this](const auto& gang) {
-    const auto releases = gang_releases_.find(gang.first);
-    return releases == gang_releases_.end() || releases->second < kGangReleasesThatCount;
-  });
-}
-
-void SchedulerActor::OnTimer(uint64_t token) {
-  const PodId first(static_cast<uint32_t>(token));
-  const auto pause = gang_pauses_.find(first);
-  if (pause != gang_pauses_.end() && client_->now() >= pause->second) {
-    gang_pauses_.erase(pause);
-    for (PodId pod : pods_->GangOf(first)) engine_->RecheckPod(pod);
-    return;
-  }
-  const auto deadline = gang_deadlines_.find(first);
-  if (deadline == gang_deadlines_.end() || client_->now() < deadline->second) return;
-  gang_deadlines_.erase(deadline);
-  // Else it would take back at once what it has given up, since it is the first to hear of it.
-  // Gangs that have run into each other must not do so for ever.
-  const auto extra = static_cast<int64_t>(gang_draws_.Below(kGangPauseSpread));
-  const SimDuration pause_length = kGangPause + SimDuration::Seconds(extra);
-  gang_pauses_[first] = client_->now() + pause_length;
-  client_->ArmTimer(pause_length, token);
-  if (++gang_releases_[first] <= kGangReleasesThatCount) engine_->NoteProgress();
-  for (PodId pod : pods_->GangOf(first)) ReleaseClaims(pod);
-}
-
-// As PostFilter does it; a conflict leaves the claim as it is, until the next timeout.
-void SchedulerActor::ReleaseClaims(PodId pod) {
-  const Ref<Pod> object = client_->cache().pod(pods_->UidOf(pod));
-  if (object == nullptr || object->node.valid()) return;
-  const Ref<PodSchedulingContext> context =
-      client_->cache().context(object->meta.ns, object->meta.name);
-  if (context != nullptr && context->selected.valid()) {
-    auto cleared = std::make_shared<PodSchedulingContext>(*context);
-    cleared->selected = NodeId();
-    ApiRequest request;
-    request.verb = Verb::kUpdate;
-    request.kind = ObjectKind::kPodSchedulingContext;
-    request.object = Ref<PodSchedulingContext>(std::move(cleared));
-    client_->Call(std::move(request), 0);
-  }
-  for (const PodClaim& entry : object->claims) {
-    const Ref<ResourceClaim> claim =
-        client_->cache().claim(object->meta.ns, rules_->ClaimNameOf(*object, entry));
-    if (claim == nullptr || claim->status.allocation == nullptr) continue;
-    const auto& consumers = claim->status.reserved_for;
-    const bool own =
-        consumers.empty() || (consumers.size() == 1 && consumers.front().uid == object->meta.uid);
-    if (!own || claim->spec.mode == AllocationMode::kImmediate) continue;
-    auto released = std::make_shared<ResourceClaim>(*claim);
-    released->status.reserved_for.clear();
-    released->status.deallocation_requested = true;
-    ApiRequest request;
-    request.verb = Verb::kUpdateStatus;
-    request.kind = ObjectKind::kResourceClaim;
-    request.object = Ref<ResourceClaim>(std::move(released));
-    client_->Call(std::move(request), 0);
-  }
 }
 
 StepResult SchedulerActor::PreBind(const PodContext& pod, const ClusterState&, NodeId node) {
@@ -443,7 +347,7 @@ void SchedulerActor::PostBind(const PodContext& pod, const ClusterState&, NodeId
   ReportBinding(pod);
   Attempt* attempt = Find(pod.pod);
   if (attempt == nullptr) return;
-  gang_deadlines_.erase(pods_->GangOf(pod.pod).front());
+  gangs_.OnBound(pod.pod);
   if (attempt->cycle.claims.empty()) return Forget(pod.pod);
   clock_->BeforeCalls(pod.now);
   Background(attempt, rules_->PostBind(&attempt->cycle), false);
@@ -470,7 +374,7 @@ void SchedulerActor::OnReply(uint64_t token, const ApiReply& reply) {
   // What a step under way had reserved when the start was taken back is given back. The claims of a
   // pod that is bound all the same go as those of any pod that is deleted.
   if (status.code != Code::kWaiting && attempt.undoes && !undoing && !in_vain &&
-      !HoldsForGang(attempt.pod)) {
+      !gangs_.Keeps(attempt.pod)) {
     status = rules_->Unreserve(&attempt.cycle, node);
   }
   if (status.code == Code::kWaiting) {
@@ -497,6 +401,69 @@ void SchedulerActor::EndStep(uint64_t token, Status status) {
   if (!abandoned) engine_->ResumeStep(pod);
   if (blocked) engine_->BlockScheduling(false);
 }
+
+// ---- Attempts that come to nothing ----
+
+// The pod is not tried while the attempt goes on.
+void SchedulerActor::HoldBack(Attempt* attempt) {
+  attempt->undoes = true;
+  ++held_back_[attempt->pod].attempts;
+}
+
+void SchedulerActor::LetGo(PodId pod) {
+  const auto held = held_back_.find(pod);
+  if (--held->second.attempts > 0) return;
+  const bool turned_away = held->second.turned_away;
+  held_back_.erase(held);
+  engine_->RecheckPod(pod);
+  if (turned_away) engine_->WakePod(pod, /*at_once=*/true);
+}
+
+void SchedulerActor::GoDown() {
+  if (!std::exchange(down_, true)) engine_->BlockScheduling(true);
+}
+
+void SchedulerActor::OnRestart() {
+  if (std::exchange(down_, false)) engine_->BlockScheduling(false);
+  if (reports_ != nullptr) reports_->OnRestart();
+  DynamicResources::Status lost;
+  lost.code = DynamicResources::Code::kError;
+  lost.reason = DynamicResources::Reason::kCallFailed;
+  std::vector<uint64_t> waiting;
+  for (const auto& [token, attempt] : cycles_) {
+    if (attempt->waits) waiting.push_back(token);
+  }
+  for (const uint64_t token : waiting) {
+    const auto found = cycles_.find(token);
+    if (found == cycles_.end()) continue;
+    Attempt& attempt = *found->second;
+    attempt.report.reset();
+    if (attempt.binding) {
+      // Upstream finds the pod bound, or tries it again. Repeating the call tells which.
+      attempt.sent_again = true;
+      const auto reply = client_->Call(BindingOf(attempt), token);
+      if (reply.has_value()) OnReply(token, *reply);
+      continue;
+    }
+    attempt.waits = false;
+    attempt.lost = true;
+    attempt.cycle.step = DynamicResources::Step::kNone;
+    attempt.cycle.stage = 0;
+    attempt.cycle.next = 0;
+    EndStep(token, lost);
+  }
+  gangs_.OnRestart();
+  users_.clear();
+  for (const Ref<Pod>& pod : client_->cache().of<Pod>().Sorted()) {
+    if (!pod->row.valid()) continue;
+    if (!IsDone(*pod)) IndexUser(*pod, true);
+    if (pods_->UidOf(pod->row) != pod->meta.uid || pod->node.valid()) continue;
+    engine_->RecheckPod(pod->row);
+    engine_->WakePod(pod->row, /*at_once=*/true);
+  }
+}
+
+// ---- Watches ----
 
 void SchedulerActor::OnWatch(const WatchEvent& event) {
   switch (event.kind()) {
