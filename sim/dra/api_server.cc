@@ -66,7 +66,7 @@ void CopyStatus(const PodSchedulingContext& from, PodSchedulingContext& to) {
   to.claims = from.claims;
 }
 
-// Of a status, its part as asked; false if there is no such part. A strategic merge patch for the
+// Patches a part of a status; false if there is no such part. A strategic merge patch for the
 // lists that have keys, server-side apply for those that have one owner.
 template <typename T>
 bool PatchPart(StatusPart, const T&, T&) {
@@ -284,7 +284,7 @@ ApiReply ApiServer::Write(const ApiRequest& request) {
     KeepServersFields(before->meta, next->meta);
     KeepRow(*before, *next);
     CopyStatus(*before, *next);
-    // Who applies sends what is his; finalizers never are.
+    // An applier sends only its own fields, and finalizers never are.
     if (verb == Verb::kApply) next->meta.finalizers = before->meta.finalizers;
     if (*next == *before) return ReplyWith(std::move(before));
   }

@@ -27,9 +27,9 @@ enum class Verb : uint8_t {
 };
 inline bool IsWrite(Verb verb) { return verb != Verb::kGet; }
 
-// What a kPatchStatus is about. Several components write the status of one object, each its own
-// part; a patch changes that part of whatever the server has by then, and leaves the others alone,
-// so that nobody overwrites what he has not seen yet.
+// The part of a status that a kPatchStatus writes. Several components write the status of one
+// object, each its own part; a patch changes that part of whatever the server has by then, and
+// leaves the others alone, so that nobody overwrites what he has not seen yet.
 enum class StatusPart : uint8_t {
   kNone,
   kPhase,          // of a pod
@@ -50,7 +50,7 @@ enum class ApiCode : uint16_t {
 struct ApiRequest {
   Verb verb = Verb::kGet;
   ObjectKind kind = ObjectKind::kPod;
-  // Of kGet, kDelete and kBind; the other verbs read them from `object`.
+  // For kGet, kDelete and kBind; the other verbs read them from `object`.
   Name ns;
   Name name;
   // Precondition of kDelete and kBind; 0: none. kGet without a name asks for the object of this

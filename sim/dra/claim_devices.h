@@ -22,7 +22,7 @@ class ClaimDevices {
   ClaimDevices(const ClusterState* cluster, const ObjectCache* objects, ClaimNames names)
       : cluster_(cluster), objects_(objects), names_(names) {}
 
-  // What the pod, which is bound to the node, gets there. O(claims).
+  // The devices of the pod, which is bound to the node. O(claims).
   Admission DevicesOf(const Pod& object, NodeId node) const;
   // The pod is off its node; null: it has no object. True when PassOn has something to do at the
   // end of this instant, and had not before.

@@ -250,7 +250,7 @@ bool DraManager::IsToEnd(PodState& state) {
   return ended || state.gone || state.pod->meta.deleting;
 }
 
-// After a restart: does the present step anew.
+// After a restart: repeats the present step.
 void DraManager::Resume(PodState& state) {
   switch (state.stage) {
     case PodState::Stage::kFetching:
@@ -390,7 +390,7 @@ void DraManager::End(PodState& state) {
 void DraManager::NextUnprepareCall(PodState& state) {
   for (; state.call < state.calls.size(); ++state.call) {
     std::vector<Ref<ResourceClaim>>& claims = state.calls[state.call].claims;
-    // What another pod refers to, by now, stays as it is.
+    // A claim that another pod refers to by now stays as it is.
     for (const Ref<ResourceClaim>& claim : claims) {
       if (HoldsClaim(state.held, claim->meta.uid) &&
           There(state, claim->meta.uid).users.size() > 1) {

@@ -30,7 +30,7 @@ bool IsBeingFreed(const ResourceClaim& claim) {
          claim.status.reserved_for.empty();
 }
 
-// What claims have of one GPU.
+// The use of one GPU by claims.
 struct GpuInUse {
   int64_t milli = 0;   // whole, or parts
   uint16_t units = 0;  // of MIG instances

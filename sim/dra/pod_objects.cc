@@ -48,7 +48,7 @@ void PodObjects::CreatePods(JobId job) {
 void PodObjects::CreatePod(PodId pod) {
   if (pods_.size() <= pod.value()) pods_.resize(pod.value() + size_t{1});
   PodState& state = pods_[pod.value()];
-  // What was lost is gone before its successor comes.
+  // A lost object is gone before its successor comes.
   if (state.uid != 0 && !state.ended) DeleteObject(state.uid);
   auto object = std::make_shared<Pod>();
   // "NAMESPACE/NAME", or a name in the namespace "default".

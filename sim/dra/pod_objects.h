@@ -33,7 +33,7 @@ class PodObjects : public Actor {
 
   // The uid of the pod's present object; 0: none is known yet, or it is gone.
   Uid UidOf(PodId pod) const;
-  // That object, as the server has it; null: none.
+  // The present object, as the server has it; null: none.
   Ref<Pod> ObjectOf(PodId pod) const { return server_->objects().pod(UidOf(pod)); }
   bool IsPresent(const Pod& object) const { return UidOf(object.row) == object.meta.uid; }
   // The pods that are placed all together or not at all, this one among them.

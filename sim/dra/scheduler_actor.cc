@@ -371,8 +371,8 @@ void SchedulerActor::OnReply(uint64_t token, const ApiReply& reply) {
   } else {
     status = rules_->Resume(&attempt.cycle, reply);
   }
-  // What a step under way had reserved when the start was taken back is given back. The claims of a
-  // pod that is bound all the same go as those of any pod that is deleted.
+  // Reservations of a step under way are given back when the start has been taken back. The claims
+  // of a pod that is bound all the same go as those of any pod that is deleted.
   if (status.code != Code::kWaiting && attempt.undoes && !undoing && !in_vain &&
       !gangs_.Keeps(attempt.pod)) {
     status = rules_->Unreserve(&attempt.cycle, node);

@@ -104,7 +104,7 @@ class SchedulerActor : public Plugin, public Actor {
     // The start was taken back: what is reserved is given back, and until that is done the pod is
     // not tried again.
     bool undoes = false;
-    // What Reserve, PreBind and Bind came to. A gang's steps are called for all its pods again when
+    // Results of Reserve, PreBind and Bind. A gang's steps are called for all its pods again when
     // one of them has got its reply.
     std::array<absl::optional<StepResult>, 3> answers;
   };

@@ -8,7 +8,7 @@
 #include "model/kube/objects.h"
 #include "model/time.h"
 #include "sim/dra/dra_manager.h"
-#include "tests/sim/dra/claim_kubelet_world.h"
+#include "tests/sim/dra/dra_manager_world.h"
 
 namespace drasim {
 namespace dra_manager_end_test {

@@ -37,6 +37,7 @@
 #include "sim/dra/control_plane.h"
 #include "sim/dra/plane_checks.h"
 #include "tests/sim/core/engine_rig.h"
+#include "tests/sim/dra/dra_rig.h"
 #include "tests/testing/cluster_builder.h"
 
 namespace drasim::fault_testing {
@@ -59,14 +60,7 @@ struct MeddlerOptions {
   ConnectionOptions connection;
 };
 
-struct FaultScenario {
-  EngineScenario engine;
-  ControlPlaneOptions plane;
-  std::vector<CountingDriverOptions> counting;
-  // Drivers besides.
-  std::function<std::vector<std::unique_ptr<ClaimDriver>>(const ClusterState&)> more_drivers;
-  std::function<void(ControlPlane&)> objects;
-  std::function<std::vector<PodClaim>(NamePool&, const std::string& pod)> claims;
+struct FaultScenario : DraScenario {
   std::vector<CallFault> faults;
   // No component, and no driver, is back sooner. A write of a former life that the server commits
   // after the new one has listed everything is news that nobody tells: a driver gives out what it
@@ -128,18 +122,14 @@ class Meddler : public Actor {
   ApiClient* client_ = nullptr;
 };
 
-class FaultRig {
+class FaultRig : public PlaneRig {
  public:
   explicit FaultRig(FaultScenario s) : s_(std::move(s)), meddler_(s_.meddler, s_.seed) {
     s_.engine.options.stop_after_events = 1;
     // A run in which nothing happens for long is taken for one that hangs.
     s_.plane.kubelet.prepare_retry = s_.plane.kubelet.retry;
     seen_.resize(s_.faults.size());
-    s_.engine.extend = [this](const ClusterState& cluster, Profile& profile) {
-      MakePlane(cluster, profile);
-    };
-    rig_ = std::make_unique<EngineRig>(
-        s_.engine, [this](EngineParts& parts) { parts.node_agent = plane_.get(); });
+    Build(&s_);
     if (s_.meddler.pause.has_value()) {
       meddler_.Start(&plane_->network());
       Nudge();
@@ -238,10 +228,7 @@ class FaultRig {
     return jobs;
   }
 
-  ControlPlane& plane() { return *plane_; }
-  EngineRig& rig() { return *rig_; }
   const ObjectCache& objects() const { return plane_->network().server().objects(); }
-  const std::vector<ApiMessage>& messages() const { return messages_; }
   // What restarts came after: "gpu.example.com PUT resourceclaims".
   const std::set<std::string>& struck() const { return struck_; }
   const std::string& NameOf(ClientId client) const {
@@ -267,30 +254,8 @@ class FaultRig {
   }
 
  private:
-  void MakePlane(const ClusterState& cluster, Profile& profile) {
-    for (const CountingDriverOptions& options : s_.counting) {
-      auto driver = std::make_unique<CountingDriver>(options);
-      counting_.push_back(driver.get());
-      drivers_.push_back(std::move(driver));
-    }
-    if (s_.more_drivers) {
-      for (auto& driver : s_.more_drivers(cluster)) drivers_.push_back(std::move(driver));
-    }
-    std::vector<ClaimDriver*> pointers;
-    for (const auto& driver : drivers_) pointers.push_back(driver.get());
-    plane_ = std::make_unique<ControlPlane>(
-        &cluster, pointers,
-        [this, &cluster](const PodShape&, PodId pod) {
-          return s_.claims(plane_->names(), std::string(cluster.pod_name(pod)));
-        },
-        s_.plane);
-    plane_->set_on_message([this](const ApiMessage& m) { Hear(m); });
-    if (s_.objects) s_.objects(*plane_);
-    profile.AddPlugin(plane_->TakePlugin(), /*first=*/true);
-  }
-
-  void Hear(const ApiMessage& m) {
-    messages_.push_back(m);
+  void Hear(const ApiMessage& m) override {
+    PlaneRig::Hear(m);
     if (m.verb == Verb::kCreate && m.kind == ObjectKind::kPod && m.code == ApiCode::kOk) {
       pods_.insert(m.uid);
     }
@@ -373,7 +338,7 @@ class FaultRig {
 
   // By what is written, no driver has given out more units than there are.
   std::string CheckUnits() const {
-    for (const CountingDriverOptions& driver : s_.counting) {
+    for (const CountingDriverOptions& driver : s_.drivers) {
       int64_t in_all = 0;
       std::map<NodeId, int64_t> on_node;
       for (const Ref<ResourceClaim>& claim : objects().of<ResourceClaim>().Sorted()) {
@@ -532,11 +497,6 @@ class FaultRig {
 
   FaultScenario s_;
   Meddler meddler_;
-  std::vector<std::unique_ptr<ClaimDriver>> drivers_;
-  std::vector<const CountingDriver*> counting_;
-  std::unique_ptr<ControlPlane> plane_;
-  std::unique_ptr<EngineRig> rig_;
-  std::vector<ApiMessage> messages_;
   std::vector<uint64_t> seen_;  // by fault: such calls so far
   std::set<std::string> struck_;
   std::set<Uid> pods_;                           // that were ever created

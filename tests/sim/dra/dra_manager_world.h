@@ -1,7 +1,7 @@
-// A server with pods and allocated claims, and the kubelets as its only client: what their tests
-// run in. Everybody else's writes are made on the server itself, take no time and are not logged.
-#ifndef DRASIM_TESTS_SIM_DRA_CLAIM_KUBELET_WORLD_H_
-#define DRASIM_TESTS_SIM_DRA_CLAIM_KUBELET_WORLD_H_
+// A component rig with pods and allocated claims, and the DRA manager of all kubelets as its only
+// client.
+#ifndef DRASIM_TESTS_SIM_DRA_DRA_MANAGER_WORLD_H_
+#define DRASIM_TESTS_SIM_DRA_DRA_MANAGER_WORLD_H_
 
 #include <cstdint>
 #include <functional>
@@ -28,6 +28,7 @@
 #include "sim/dra/api_types.h"
 #include "sim/dra/dra_manager.h"
 #include "sim/dra/dra_release.h"
+#include "tests/sim/dra/component_rig.h"
 
 namespace drasim::dra_manager_testing {
 
@@ -64,7 +65,7 @@ inline WorldOptions OfRelease(DraRelease release) {
   return options;
 }
 
-class World : public PodRunner {
+class World : public component_testing::ComponentRig, public PodRunner {
  public:
   // A plugin: how long it takes depends on the claim. The kubelet asks when a call begins.
   class Plugin : public ClaimDriver {
@@ -103,7 +104,7 @@ class World : public PodRunner {
     std::string name_;
   };
 
-  explicit World(const WorldOptions& options = Sharp()) : network_(&names_, options.seed) {
+  explicit World(const WorldOptions& options = Sharp()) : ComponentRig(options.seed) {
     std::vector<ClaimDriver*> drivers;
     for (const std::string& name : options.drivers) {
       plugins_.push_back(std::make_unique<Plugin>(this, name));
@@ -116,12 +117,10 @@ class World : public PodRunner {
     client.read_latency = Millis(options.read_ms);
     client.write_latency = Millis(options.write_ms);
     client.watch_latency = Millis(options.watch_ms);
-    client_ = network_.Connect(client, kubelet_.get());
-    network_.set_on_message([this](const ApiMessage& message) { LogCall(message); });
+    client_ = network().Connect(client, kubelet_.get());
+    network().set_on_message([this](const ApiMessage& message) { LogCall(message); });
     kubelet_->Start(client_);
   }
-  World(const World&) = delete;
-  World& operator=(const World&) = delete;
 
   // By claim; others take no time.
   std::map<std::string, int64_t> prepare_ms;
@@ -132,14 +131,11 @@ class World : public PodRunner {
   // --- The actors. ---
 
   DraManager& kubelet() { return *kubelet_; }
-  ApiNetwork& network() { return network_; }
-  const ObjectCache& objects() const { return network_.server().objects(); }
-  void RunMillis(int64_t ms) { network_.RunUntil(network_.now() + SimDuration::Millis(ms)); }
   void Rest() {
-    EXPECT_TRUE(network_.RunToRest(network_.now() + SimDuration::Seconds(10'000)));
+    EXPECT_TRUE(network().RunToRest(network().now() + SimDuration::Seconds(10'000)));
     EXPECT_TRUE(kubelet_->idle());
   }
-  void Restart(int64_t down_ms) { network_.Restart(client_->id(), SimDuration::Millis(down_ms)); }
+  void Restart(int64_t down_ms) { network().Restart(client_->id(), SimDuration::Millis(down_ms)); }
 
   void PodStarted(const Pod& pod) override {
     Log("started ", pod.meta.name.text());
@@ -163,21 +159,6 @@ class World : public PodRunner {
 
   // --- The objects. ---
 
-  Name In(absl::string_view text) { return names_.Intern(text); }
-
-  ApiReply Do(ApiRequest request) {
-    const ApiReply reply = network_.server().Handle(request);
-    EXPECT_TRUE(reply.ok()) << reply.message;
-    return reply;
-  }
-  ApiReply Do(Verb verb, ObjectRef object, StatusPart part = StatusPart::kNone) {
-    ApiRequest request;
-    request.verb = verb;
-    request.part = part;
-    request.kind = KindOf(object);
-    request.object = std::move(object);
-    return Do(std::move(request));
-  }
   ApiRequest OfPod(Verb verb, absl::string_view name) {
     ApiRequest request;
     request.verb = verb;
@@ -267,7 +248,7 @@ class World : public PodRunner {
  private:
   template <typename... Parts>
   void Log(const Parts&... parts) {
-    lines_.push_back(absl::StrCat(network_.now().ns() / 1'000'000, " ", parts...));
+    lines_.push_back(absl::StrCat(network().now().ns() / 1'000'000, " ", parts...));
   }
   void LogCall(const ApiMessage& message) {
     std::string line = absl::StrCat(CallText(message.verb, message.kind), " ", message.name.text());
@@ -281,8 +262,6 @@ class World : public PodRunner {
     Log(line);
   }
 
-  NamePool names_;
-  ApiNetwork network_;
   std::vector<std::unique_ptr<Plugin>> plugins_;
   std::unique_ptr<DraManager> kubelet_;
   ApiClient* client_ = nullptr;
@@ -291,4 +270,4 @@ class World : public PodRunner {
 
 }  // namespace drasim::dra_manager_testing
 
-#endif  // DRASIM_TESTS_SIM_DRA_CLAIM_KUBELET_WORLD_H_
+#endif  // DRASIM_TESTS_SIM_DRA_DRA_MANAGER_WORLD_H_
