@@ -1,7 +1,10 @@
 #include "sim/control/device_manager.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <limits>
 #include <tuple>
+#include <utility>
 
 #include "model/check.h"
 #include "model/device_grant.h"
@@ -21,7 +24,7 @@ int NumaClass(int32_t numa_node, const TopologyHint& hint) {
 
 }  // namespace
 
-DeviceManager::DeviceManager(KubeletNode node, int64_t cores) : node_(std::move(node)) {
+DeviceManager::DeviceManager(KubeletDevices node, int64_t cores) : node_(std::move(node)) {
   DRASIM_CHECK_GE(node_.numa_nodes, 1);
   DRASIM_CHECK_LE(node_.gpus.size(), size_t{kMaxDevicesPerNode});
   if (!node_.gpus.empty()) topology_.emplace(node_.gpus);
@@ -251,7 +254,7 @@ void DeviceManager::Resolve(const Extended& extended) {
 void DeviceManager::ResolvePod(const PodShape& shape) {
   wants_.clear();
   if (shape.containers.empty()) return Resolve(shape.extended);
-  // What runs at once at most: sidecars stay beside the init containers after them.
+  // The peak of the containers that run at once: sidecars stay beside later init containers.
   std::vector<int64_t> standing(pools_.size());
   std::vector<int64_t> peak(pools_.size());
   for (const bool init : {true, false}) {
@@ -408,7 +411,7 @@ void DeviceManager::TakePreferredUnits(const Request& request, int64_t needed, b
     // The first ones stand for all: units of one device are alike.
     units_.insert(units_.end(), static_cast<size_t>(std::min(free, needed)), ReplicaCandidate{i});
   }
-  // What the pod reuses counts as in use, as it does upstream.
+  // Units that the pod reuses count as in use, as they do upstream.
   const std::vector<size_t> picked =
       PreferReplicas(units_, unit_counts_, {}, static_cast<size_t>(needed), packed);
   DRASIM_CHECK_EQ(picked.size(), static_cast<size_t>(needed));
@@ -547,6 +550,115 @@ bool DeviceManager::InUse(uint32_t gpu, SimTime now) const {
   return std::any_of(holdings_.begin(), holdings_.end(), [gpu, now](const Holding& holding) {
     return holding.what == What::kGpu && holding.row == gpu && holding.free_at > now;
   });
+}
+
+// --- checkpoint ---
+
+void DeviceManager::Save(StateWriter& out) const {
+  out.Section("device manager");
+  out.Bool(registered_);
+  out.U64(node_.resources.size());
+  for (const PluginResource& resource : node_.resources) {
+    out.Str(resource.name);
+    out.Bool(resource.shared);
+    out.U64(resource.devices.size());
+    for (const PluginDevice& device : resource.devices) {
+      out.U64(device.gpu);
+      out.U64(device.placement);
+      out.I64(device.replicas);
+      out.Bool(device.healthy);
+      out.I64(device.numa_node);
+    }
+  }
+  out.U64(names_.size());
+  for (const std::string& name : names_) out.Str(name);
+  out.U64(functions_.size());
+  for (const std::string& function : functions_) out.Str(function);
+  out.U64(holdings_.size());
+  for (const Holding& holding : holdings_) {
+    out.U64(holding.pod.value());
+    out.I64(holding.free_at.ns());
+    out.U64(static_cast<uint64_t>(holding.what));
+    out.U64(holding.placement);
+    out.U64(holding.row);
+    out.I64(holding.replicas);
+    out.I64(holding.units);
+  }
+}
+
+absl::Status DeviceManager::Load(StateReader& in) {
+  in.Section("device manager");
+  registered_ = in.Bool();
+  LoadResources(in);
+  names_.resize(in.Count());
+  for (std::string& name : names_) name = in.Str();
+  if (!std::is_sorted(names_.begin(), names_.end())) in.Fail("names are not sorted");
+  if (in.Count() != functions_.size()) in.Fail("the number of other devices is not the node's");
+  for (std::string& function : functions_) function = in.Str();
+  LoadHoldings(in);
+  if (!in.status().ok()) return in.status();
+  Rebuild();
+  for (const int64_t cores : free_cores_) {
+    if (cores < 0) in.Fail("more cores are held than the node has");
+  }
+  return in.status();
+}
+
+void DeviceManager::LoadResources(StateReader& in) {
+  std::vector<PluginResource> resources(in.Count());
+  for (PluginResource& resource : resources) {
+    resource.name = in.Str();
+    resource.shared = in.Bool();
+    resource.devices.resize(in.Count());
+    for (PluginDevice& device : resource.devices) {
+      const uint64_t gpu = in.U64();
+      const uint64_t placement = in.U64();
+      const int64_t replicas = in.I64();
+      device.healthy = in.Bool();
+      const int64_t numa_node = in.I64();
+      if (gpu >= kMaxDevicesPerNode || placement > kNoPlacement || replicas < 1 ||
+          replicas > std::numeric_limits<int32_t>::max() || numa_node < -1 ||
+          numa_node >= node_.numa_nodes) {
+        in.Fail("a device of the plugin is out of range");
+      }
+      if (!in.status().ok()) return;
+      device.gpu = static_cast<uint8_t>(gpu);
+      device.placement = static_cast<uint8_t>(placement);
+      device.replicas = static_cast<int32_t>(replicas);
+      device.numa_node = static_cast<int32_t>(numa_node);
+      if (!Valid(device)) in.Fail("the node does not have a device of the plugin");
+    }
+  }
+  if (in.status().ok()) node_.resources = std::move(resources);
+}
+
+void DeviceManager::LoadHoldings(StateReader& in) {
+  holdings_.resize(in.Count());
+  for (Holding& holding : holdings_) {
+    const uint64_t pod = in.U64();
+    holding.free_at = SimTime(in.I64());
+    const uint64_t what = in.U64();
+    const uint64_t placement = in.U64();
+    const uint64_t row = in.U64();
+    const int64_t replicas = in.I64();
+    holding.units = in.I64();
+    const size_t rows[] = {kMaxDevicesPerNode, node_.others.size(), cores_.size()};
+    const bool known = what <= static_cast<uint64_t>(What::kCores);
+    // Cores have no replicas: their number is checked when all are counted.
+    const bool cores = what == static_cast<uint64_t>(What::kCores);
+    if (pod >= PodId::kInvalid || !known || row >= rows[known ? what : 0] ||
+        placement > kNoPlacement || replicas < 1 ||
+        replicas > std::numeric_limits<int32_t>::max() || holding.units < 1 ||
+        holding.units > (cores ? cores_[row] : replicas)) {
+      in.Fail("what a pod holds is out of range");
+    }
+    if (!in.status().ok()) return;
+    holding.pod = PodId(static_cast<uint32_t>(pod));
+    holding.what = static_cast<What>(what);
+    holding.placement = static_cast<uint8_t>(placement);
+    holding.row = static_cast<uint32_t>(row);
+    holding.replicas = static_cast<int32_t>(replicas);
+  }
 }
 
 }  // namespace drasim

@@ -1,10 +1,10 @@
-// The device manager of one node's kubelet: which pod holds what of the node's devices and cores.
+// The device manager of one node's kubelet: the devices and cores that each pod holds.
 //
 // GPU devices come from the plugin and may change under running pods; other devices and cores are
-// fixed. A holding stays until its pod is removed and the time of release has come; what is due is
-// freed at the next look, never by itself. Sources: kubernetes pkg/kubelet/cm/devicemanager
-// (reuse by container, candidates by NUMA class, preferred allocation), pkg/kubelet/cm/
-// topologymanager (scopes).
+// fixed. A holding lasts until its pod is removed and the time of release has come; it is freed
+// when the next pod asks, never by itself. Sources: kubernetes pkg/kubelet/cm/devicemanager (reuse
+// by container, candidates by NUMA class, preferred allocation), pkg/kubelet/cm/ topologymanager
+// (scopes).
 //
 // Two things are simpler than upstream: the plugin is asked class by class also when the aligned
 // devices do not suffice, and a lack of cores alone never fails a pod.
@@ -20,34 +20,55 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "model/device_spec.h"
 #include "model/gpu_topology.h"
 #include "model/ids.h"
 #include "model/pod_shape.h"
 #include "model/state_io.h"
 #include "model/time.h"
-#include "sim/control/device_kubelet.h"
+#include "sim/control/device_plugin.h"
 #include "sim/control/preferred_allocation.h"
 #include "sim/control/topology_manager.h"
 #include "sim/core/node_agent.h"
 
 namespace drasim {
 
+struct KubeletOptions {
+  TopologyPolicy topology_policy = TopologyPolicy::kNone;
+  bool topology_scope_pod = false;  // false: container by container
+  bool cpu_manager_static = false;  // whole-core requests get cores of their own, by NUMA node
+  // Delay from the end of a pod, as the scheduler sees it, until its devices may be given out
+  // again. As in the kubelet, they are freed when the next pod asks.
+  SimDuration device_release;
+  bool fail_requests_greater_than_one = false;  // of shared resources
+  bool packed = false;                          // see DevicePluginConfig
+};
+
+// The devices of a node as its kubelet knows them.
+struct KubeletDevices {
+  std::vector<DeviceSpec> gpus;             // by index; empty: nothing known about them
+  std::vector<const MigTable*> mig_tables;  // by GPU; null: no MIG
+  std::vector<DeviceSpec> others;           // devices that are not GPUs
+  std::vector<PluginResource> resources;    // of GPUs
+  int32_t numa_nodes = 1;
+};
+
 class DeviceManager {
  public:
   // `cores` are spread evenly over the NUMA nodes, the first ones getting the rest; there are at
   // least the NUMA nodes that the devices name. CHECKs that GPU indices and placements exist.
-  DeviceManager(KubeletNode node, int64_t cores);
+  DeviceManager(KubeletDevices node, int64_t cores);
 
-  // As Kubelets has them. O(devices x resources asked for) without a topology policy, beside what
-  // the plugin's preference takes.
+  // NodeAgent's functions for this node. O(devices x resources asked for) without a topology
+  // policy, plus the cost of the plugin's preference.
   Admission Admit(PodId pod, const PodShape& shape, const KubeletOptions& options, SimTime now);
-  // What the pod holds is free from `free_at` on.
+  // The pod's devices are free from `free_at` on.
   void Removed(PodId pod, SimTime free_at);
 
-  // A pod keeps its device when one on the same GPU with the same placement is in the list, in
-  // proportion when the number of replicas is another (rounded up). What it holds else has no name
-  // any more, and nothing on that GPU is handed out until it is free. The plugin is then
-  // registered. A name that is no longer in the list stays known as one that is not registered.
+  // The plugin registers with these resources. A pod keeps its device when one on the same GPU with
+  // the same placement is in the list, in proportion when the number of replicas differs (rounded
+  // up). Any other device of a pod has no name any more, and nothing on its GPU is handed out until
+  // it is free. A name that is no longer in the list stays known as one that is not registered.
   // CHECKs as the constructor does.
   void SetResources(std::vector<PluginResource> resources);
   void SetRegistered(bool registered) { registered_ = registered; }
@@ -57,7 +78,6 @@ class DeviceManager {
   const std::vector<PluginResource>& resources() const { return node_.resources; }
   bool InUse(uint32_t gpu, SimTime now) const;
 
-  // In kubelets.cc.
   void Save(StateWriter& out) const;
   // After an error the state is unspecified.
   absl::Status Load(StateReader& in);
@@ -70,7 +90,7 @@ class DeviceManager {
   enum class What : uint8_t { kGpu = 0, kOther = 1, kCores = 2 };
 
   struct Device {
-    uint32_t row = 0;  // GPU, or row of KubeletNode::others
+    uint32_t row = 0;  // GPU, or row of KubeletDevices::others
     uint8_t placement = kNoPlacement;
     bool healthy = true;
     int16_t milli = 0;     // of a GPU that one unit is
@@ -97,15 +117,15 @@ class DeviceManager {
     uint8_t placement = kNoPlacement;
     uint32_t row = 0;      // GPU, other device or NUMA node
     int32_t replicas = 1;  // of the device when it was handed out
-    int64_t units = 0;     // of them
+    int64_t units = 0;     // replicas held
     Place place;           // among pools_ now; nowhere: cores, or no longer advertised
   };
-  // What the pod that is being admitted has got so far. Of cores, `device` is the NUMA node.
+  // A part of what the pod under admission has got so far. For cores, `device` is the NUMA node.
   struct Taken {
     What what = What::kGpu;
     Place place;
     int64_t units = 0;
-    int64_t reusable = 0;  // of them, which only init containers that end have used
+    int64_t reusable = 0;  // units that only init containers that end have used
   };
   struct Want {
     uint32_t pool = kNowhere;  // nowhere: the plugin once had this resource
@@ -155,12 +175,12 @@ class DeviceManager {
   void LoadResources(StateReader& in);
   void LoadHoldings(StateReader& in);
 
-  KubeletNode node_;
+  KubeletDevices node_;
   std::optional<GpuTopology> topology_;  // none: nothing known about the GPUs
   std::vector<int64_t> cores_;           // by NUMA node
   bool registered_ = true;
   std::vector<std::string> names_;      // of resources that the plugin ever had; sorted
-  std::vector<std::string> functions_;  // what each other device does
+  std::vector<std::string> functions_;  // of each other device
   std::vector<Holding> holdings_;
 
   // Follow from the above.

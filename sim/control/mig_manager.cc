@@ -54,7 +54,7 @@ GpuLayout LayoutOf(const MigTable& table, const NodeLayout& layout) {
   return made;
 }
 
-// What the GPUs as they are serve of the demand.
+// Units of the demand that the present layouts of the GPUs serve.
 int64_t UnitsServed(const MigTable& table, const std::vector<PluginGpu>& gpus,
                     const MigDemand& pending) {
   std::vector<int64_t> instances(table.profiles().size());
@@ -153,7 +153,7 @@ void MigManager::Arm(NodeId id, SimTime at) {
   timer.purpose = FrontEndTimer::Purpose::kMigManager;
   timer.node = id;
   timer.generation = nodes_[id.value()].generation;
-  host_->ArmNodeTimer(at, timer.Token());
+  control_->ArmNodeTimer(at, timer.Token());
 }
 
 void MigManager::Wish(NodeId id, const std::vector<GpuLayout>& layout, SimTime now) {
@@ -175,7 +175,7 @@ void MigManager::Wish(NodeId id, const std::vector<GpuLayout>& layout, SimTime n
   node.begun = now;
   Enter(id, Phase::kPausing);
   Arm(id, Later(now, options_.pause_clients));
-  host_->RecordDevices(id, changing, DeviceChangeKind::kLayoutBegun);
+  control_->RecordDevices(id, changing, DeviceChangeKind::kLayoutBegun);
   clients_->Pause(id, now);
 }
 
@@ -226,7 +226,7 @@ void MigManager::Drain(NodeId id, SimTime now) {
   for (const SimTime at : node.releases) {
     if (at > now) Arm(id, at);
   }
-  if (options_.evict) host_->EvictHolders(id, node.changing);
+  if (options_.evict) control_->EvictHolders(id, node.changing);
   ResetIfIdle(id, now);
 }
 
@@ -264,7 +264,7 @@ void MigManager::Made(NodeId id, SimTime now) {
   }
   Enter(id, Phase::kRestarting);
   Arm(id, Later(now, options_.restart_clients));
-  host_->RecordDevices(id, node.changing, DeviceChangeKind::kLayoutChanged);
+  control_->RecordDevices(id, node.changing, DeviceChangeKind::kLayoutChanged);
 }
 
 void MigManager::Finish(NodeId id, SimTime now) {

@@ -25,7 +25,7 @@ class BestEffort {
              size_t size)
       : topology_(topology), available_(available), required_(required), size_(size) {}
 
-  // Of the exact rule: walks all ways to cut.
+  // The exact rule: walks all ways to cut.
   Positions Exact() {
     padding_ = (size_ - available_.size() % size_) % size_;
     Cut(All(), padding_ > 0);

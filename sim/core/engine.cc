@@ -84,7 +84,7 @@ bool Engine::IsOver() const {
   if (events.size() == 1 && scheduling.has_timer() && !scheduling.dispatcher().TimerMayHelp()) {
     return true;
   }
-  // Nor does it matter what becomes of nodes and quotas when no job is left.
+  // When no job is left, changes of nodes and quotas do not matter either.
   return roles_->run.is_replay() && !roles_->arrivals.due() && roles_->jobs.idle();
 }
 

@@ -1,4 +1,5 @@
-// Filling a cluster: every job is tried once, when it arrives, and dropped if it does not fit.
+// Dispatcher of mode fill: every job is tried once, when it arrives, and dropped if it does not
+// fit.
 #ifndef DRASIM_SIM_CORE_FILL_DISPATCHER_H_
 #define DRASIM_SIM_CORE_FILL_DISPATCHER_H_
 

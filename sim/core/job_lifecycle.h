@@ -75,7 +75,7 @@ class JobLifecycle : public JobControl, private BindingOutcome {
  private:
   friend class EngineCheckpoint;
 
-  // What is kept per job beside JobTable.
+  // Per job, in addition to JobTable.
   struct JobHandles {
     uint64_t finish = 0;  // event handles; 0: none
     uint64_t deletion = 0;

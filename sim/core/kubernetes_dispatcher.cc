@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "model/check.h"
+#include "model/status_macros.h"
 #include "model/time.h"
 #include "sim/core/post_filter.h"
 
@@ -172,7 +173,7 @@ uint64_t KubernetesDispatcher::RejectorsOf(SummaryId why) {
 
 void KubernetesDispatcher::GiveBack(const QueuedPod& pod, const Placer::Failure& failure,
                                     bool moved_since) {
-  // What helps one pod of a gang may help it through another.
+  // A gang may be helped through any of its pods, not just the one that failed.
   const bool gang = parts_.jobs->row(parts_.jobs->job_of(pod.pod)).pods > 1;
   queue_.Return(pod, parts_.cluster->pod_shape_id(failure.pod),
                 gang ? kOtherPlugin : RejectorsOf(failure.why), moved_since, parts_.host->now());
@@ -375,8 +376,8 @@ void KubernetesDispatcher::Save(StateWriter& out) const {
 
 absl::Status KubernetesDispatcher::Load(StateReader& in) {
   in.Section("kubernetes");
-  if (absl::Status s = queue_.Load(in); !s.ok()) return s;
-  if (absl::Status s = offsets_.Load(in); !s.ok()) return s;
+  RETURN_IF_ERROR(queue_.Load(in));
+  RETURN_IF_ERROR(offsets_.Load(in));
   const auto job_of = [&in, this] {
     const JobId job(static_cast<size_t>(in.U64()));
     if (job.value() >= parts_.jobs->size()) in.Fail("a waiting job does not exist");

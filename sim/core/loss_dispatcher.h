@@ -1,5 +1,5 @@
-// Queueing without a queue, in time: every job is tried once when it arrives (or comes back), and
-// dropped if it does not fit; what loss systems and rejection experiments do.
+// Dispatcher of a loss system: every job is tried once when it arrives (or comes back), and dropped
+// if it does not fit. For rejection experiments.
 #ifndef DRASIM_SIM_CORE_LOSS_DISPATCHER_H_
 #define DRASIM_SIM_CORE_LOSS_DISPATCHER_H_
 
@@ -15,7 +15,7 @@ class LossDispatcher : public Dispatcher {
   explicit LossDispatcher(DispatchParts parts) : parts_(parts) {}
 
   void Add(JobId job) override { untried_.push_back(job); }
-  // A step of binding refused it: nobody waits here.
+  // Rejected by a step of binding: no job waits here.
   void Return(JobId job, SummaryId, Comeback) override { parts_.host->Drop(job); }
   bool Remove(JobId job) override {
     const auto it = std::find(untried_.begin(), untried_.end(), job);

@@ -32,7 +32,7 @@ class PodAdmission {
   JobAdmission Admit(JobId job, uint32_t* pods_starting);
 
  private:
-  // `admitted` pods of the job, those before `pod`, were let in.
+  // `admitted` pods of the job, those before `pod`, were admitted.
   JobAdmission Reject(JobId job, PodId pod, uint32_t admitted, AdmissionFailure failure);
 
   RunContext* run_;

@@ -6,6 +6,7 @@
 #define DRASIM_SIM_CORE_RUN_CONTEXT_H_
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"

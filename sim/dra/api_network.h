@@ -43,6 +43,8 @@
 #include "model/distributions.h"
 #include "model/random.h"
 #include "model/time.h"
+#include "sim/core/event_key.h"
+#include "sim/core/quaternary_heap.h"
 #include "sim/dra/api_server.h"
 #include "sim/dra/api_types.h"
 #include "sim/dra/object_cache.h"
@@ -179,15 +181,7 @@ class ApiNetwork {
     size_t next = 0;  // of `receivers`
     bool over() const { return next == receivers.size(); }
   };
-  // 16 bytes, four to a cache line.
-  struct Later {
-    SimTime at;
-    uint64_t order;  // sequence << kSlotBits | slot
-  };
-  static bool ComesBefore(const Later& a, const Later& b) {
-    return a.at != b.at ? a.at < b.at : a.order < b.order;
-  }
-  // At most 2^24 messages are under way at a time, and 2^40 in a run.
+  // Limits: 2^24 messages under way, and 2^40 in a run.
   static constexpr int kSlotBits = 24;
   static constexpr uint64_t kSlotMask = (uint64_t{1} << kSlotBits) - 1;
 
@@ -201,8 +195,6 @@ class ApiNetwork {
   void Free(uint32_t slot) { free_slots_.push_back(slot); }
   void Push(SimTime at, uint32_t slot);
   uint32_t PopLater();
-  void SiftUp(size_t place, Later moved);
-  void SiftDown(size_t place, Later moved);
   // Forget messages under way, and changes for the client that come right after the running
   // handler. O(all), for faults.
   template <typename Condition>
@@ -229,7 +221,7 @@ class ApiNetwork {
   // Slots of what was put there for the present instant. All of `later_` that is due has come
   // before it, so that it needs no place in the heap.
   std::deque<uint32_t> now_line_;
-  std::vector<Later> later_;  // a heap, of four children each
+  QuaternaryHeap<EventKey> later_;  // their order: sequence << kSlotBits | slot
   uint64_t next_sequence_ = 0;
   bool running_ = false;  // a handler is
 };

@@ -1,9 +1,11 @@
-// What a node has idle for one kind of pod, and what of it the pod lacks: the arithmetic behind
-// explanations.
+// Idle amounts of a node for one kind of pod, and the amounts that the pod lacks: the arithmetic
+// behind explanations.
 //
-// A NodeRoom is a copy of a node's idle amounts, as far as one shape asks for them. It can be given
-// back what residents hold and charged with further pods of the shape, so that "when would it fit"
-// and "how many would fit" need no change of the cluster.
+// A NodeRoom is a copy of a node's idle amounts, restricted to the resources that one shape asks
+// for. Residents can leave it and further pods of the shape can be charged to it. It answers "when
+// would it fit" and "how many would fit" without a change of the cluster, which an explanation only
+// reads. Code that decides uses what-ifs of the cluster instead (sim/core/what_if.h): they ask the
+// scheduler's own filters, but answer only yes or no, and not how much is missing.
 #ifndef DRASIM_SIM_EXPLAIN_NODE_ROOM_H_
 #define DRASIM_SIM_EXPLAIN_NODE_ROOM_H_
 

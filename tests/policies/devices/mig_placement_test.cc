@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -418,7 +419,7 @@ TEST(MigPlacementTest, AGangIsPlacedAsAWhole) {
     for (int32_t i = 0; i < pods; ++i) rig.cluster().AddPod("pod", gang.shape, 0, SimTime());
     Placer placer(&rig.profile(0), &rig.cluster(), &jobs, &rig.cycle(), &rig.summaries(), true);
     EXPECT_EQ(placer.CouldEverFit(job), pods == 2);
-    const absl::optional<Placer::Failure> failure = placer.Place(job, SimTime());
+    const std::optional<Placer::Failure> failure = placer.Place(job, SimTime());
     EXPECT_EQ(failure.has_value(), pods == 3);
     if (failure.has_value()) {
       EXPECT_EQ(rig.summaries().Text(failure->why), NoRoom(2));

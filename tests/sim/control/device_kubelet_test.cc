@@ -18,7 +18,7 @@
 #include "tests/testing/mig_products.h"
 
 namespace drasim {
-namespace kubelets_test {
+namespace device_kubelet_test {
 
 using Extended = std::vector<std::pair<std::string, int64_t>>;
 
@@ -72,8 +72,9 @@ DeviceSpec Other(absl::string_view resource, int32_t numa_node, int64_t reprogra
   return {"other", "", numa_node, "", -1, "", std::string(resource), delay};
 }
 
-KubeletNode MakeNode(std::vector<PluginResource> resources, std::vector<DeviceSpec> others = {}) {
-  KubeletNode node;
+KubeletDevices MakeNode(std::vector<PluginResource> resources,
+                        std::vector<DeviceSpec> others = {}) {
+  KubeletDevices node;
   node.mig_tables.assign(4, &A100());
   node.resources = std::move(resources);
   node.others = std::move(others);
@@ -123,7 +124,7 @@ std::string Text(const Admission& admission) {
   return absl::StrCat("failure ", static_cast<uint32_t>(admission.failure));
 }
 
-std::string SaveOf(const Kubelets& kubelets) {
+std::string SaveOf(const DeviceKubelet& kubelets) {
   StateWriter out;
   kubelets.Save(out);
   return out.Release();
@@ -139,7 +140,7 @@ KubeletOptions WithPolicy(TopologyPolicy policy, bool own_cores = false) {
 // One node of 8 cores, and its kubelet.
 class TestBed {
  public:
-  explicit TestBed(const KubeletNode& node, KubeletOptions options = {})
+  explicit TestBed(const KubeletDevices& node, KubeletOptions options = {})
       : id_(builder_.AddNode(TestNode("node", 8000, 0))),
         kubelets_(&builder_.cluster(), options, {node}) {}
 
@@ -171,13 +172,13 @@ class TestBed {
   }
   bool InUse(uint32_t gpu, SimTime now = SimTime()) { return kubelets_.InUse(id_, gpu, now); }
   Extended Allocatable() { return kubelets_.Allocatable(id_); }
-  Kubelets& kubelets() { return kubelets_; }
+  DeviceKubelet& kubelets() { return kubelets_; }
   NodeId id() const { return id_; }
 
  private:
   ClusterBuilder builder_;
   NodeId id_;
-  Kubelets kubelets_;
+  DeviceKubelet kubelets_;
   uint32_t pods_ = 0;  // their ids count from 0
 };
 
@@ -231,7 +232,7 @@ TEST(KubeletsTest, FailsWhatIsNotRegistered) {
 TEST(KubeletsTest, PluginMayRefuseMoreThanOneReplica) {
   KubeletOptions options;
   options.fail_requests_greater_than_one = true;
-  const KubeletNode node = MakeNode({Gpus({-1, -1}, 2), Res("b", {Dev(2), Dev(3)})});
+  const KubeletDevices node = MakeNode({Gpus({-1, -1}, 2), Res("b", {Dev(2), Dev(3)})});
   TestBed bed(node, options);
   EXPECT_EQ(bed.Admit({{kShared, 2}}), kRefused);
   EXPECT_EQ(bed.Admit({{kShared, 5}}), kUnavailable);  // the plugin is not even asked
@@ -242,7 +243,7 @@ TEST(KubeletsTest, PluginMayRefuseMoreThanOneReplica) {
 }
 
 TEST(KubeletsTest, InitContainersHandOnWhenTheyEnd) {
-  const KubeletNode node = MakeNode({Gpus({-1, -1, -1})});
+  const KubeletDevices node = MakeNode({Gpus({-1, -1, -1})});
   EXPECT_EQ(TestBed(node).Admit(By({Init(3), Main(2), Main(1)})), "0 1 2");
   EXPECT_EQ(TestBed(node).Admit(By({Init(1), Init(2), Main(3)})), "0 1 2");
   EXPECT_EQ(TestBed(node).Admit(By({Main(3), Init(2)})), "0 1 2");  // wherever they stand
@@ -262,7 +263,7 @@ TEST(KubeletsTest, InitContainersHandOnWhenTheyEnd) {
 }
 
 TEST(KubeletsTest, WholeGpusThatAreClose) {
-  KubeletNode node = MakeNode({Gpus({0, 0, 0, 0})});
+  KubeletDevices node = MakeNode({Gpus({0, 0, 0, 0})});
   for (const int32_t pcie_switch : {0, 1, 1, 0}) {
     node.gpus.emplace_back();
     node.gpus.back().pcie_root = "root";
@@ -288,7 +289,7 @@ TEST(KubeletsTest, SharesOfInstancesAndReplicas) {
 TEST(KubeletsTest, SpreadsOrPacksReplicas) {
   KubeletOptions packed;
   packed.packed = true;
-  const KubeletNode node = MakeNode({Gpus({-1, -1}, 3)});
+  const KubeletDevices node = MakeNode({Gpus({-1, -1}, 3)});
   EXPECT_EQ(TestBed(node).Each(kShared, {1, 1, 1, 1}), "0:333, 1:333, 0:333, 1:333");
   EXPECT_EQ(TestBed(node, packed).Each(kShared, {1, 1, 1, 1}), "0:333, 0:333, 0:333, 1:333");
   EXPECT_EQ(TestBed(node).Each(kShared, {3}), "0:333 0:333 1:333");
@@ -296,7 +297,7 @@ TEST(KubeletsTest, SpreadsOrPacksReplicas) {
 }
 
 // GPUs 0 and 1, the first NIC, and 4 of 8 cores on NUMA node 0; the rest on 1.
-KubeletNode TwoSockets() {
+KubeletDevices TwoSockets() {
   return MakeNode({Gpus({0, 0, 1, 1})}, {Other(kNic, 0), Other(kNic, 1)});
 }
 
@@ -364,7 +365,7 @@ TEST(KubeletsTopologyTest, ScopePodLooksAtAllContainers) {
   KubeletOptions by_pod = by_container;
   by_pod.topology_scope_pod = true;
   // Two containers fit where their sum does not.
-  const KubeletNode apart = MakeNode({Gpus({0, 1})});
+  const KubeletDevices apart = MakeNode({Gpus({0, 1})});
   EXPECT_EQ(TestBed(apart, by_container).Admit(By({Main(1), Main(1)})), "0 1");
   EXPECT_EQ(TestBed(apart, by_pod).Admit(By({Main(1), Main(1)})), kAffinity);
   // What an init container leaves on NUMA node 0 binds the container after it.
@@ -468,7 +469,7 @@ TEST(KubeletsTest, ReprogramsDevices) {
 TEST(KubeletsTest, GoesOnFromWholeCheckpointsOnly) {
   KubeletOptions options = WithPolicy(kBest, /*own_cores=*/true);
   options.device_release = SimDuration::Seconds(5);
-  KubeletNode node = TwoSockets();
+  KubeletDevices node = TwoSockets();
   node.others.push_back(Other(kFpga, 0, 3));
   TestBed original(node, options);
   TestBed copy(node, options);
@@ -596,5 +597,5 @@ TEST(KubeletsTest, AgreesWithBookKeepingByUnit) {
   }
 }
 
-}  // namespace kubelets_test
+}  // namespace device_kubelet_test
 }  // namespace drasim
