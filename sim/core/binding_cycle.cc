@@ -197,6 +197,10 @@ void BindingCycle::Reject(uint32_t slot, const Plugin* plugin, const StepResult&
   failure.pod = run_->jobs().row(binding.job).first_pod;
   failure.why = run_->parts().summaries->Intern(why);
   outcome_->Rejected(binding.job, failure, comeback);
+  if (run_->agent() == nullptr) return;
+  const ExtensionPoint point = steps_[binding.step].point;
+  run_->agent()->AttemptFailed(
+      {failure.pod, failure.why, NodeId(), point != kReserve && point != kPermit}, run_->now());
 }
 
 void BindingCycle::Complete(uint32_t slot) {

@@ -29,6 +29,11 @@ void JobLifecycle::RecordFailure(JobId job, const Placer::Failure& failure) {
   run_->Emit(RecordKind::kAttemptFailed, failure.pod, NodeId(), DeviceSet(), failure.why.value());
 }
 
+void JobLifecycle::EndFailedAttempt(const Placer::Failure& failure, NodeId nominated) {
+  if (run_->agent() == nullptr) return;
+  run_->agent()->AttemptFailed({failure.pod, failure.why, nominated}, run_->now());
+}
+
 void JobLifecycle::Drop(JobId job) {
   const JobRow& row = run_->jobs().row(job);
   run_->Cancel(&handles_[job.value()].deletion);

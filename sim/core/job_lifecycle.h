@@ -33,6 +33,7 @@ class JobLifecycle : public JobControl, private BindingOutcome {
   SimTime now() const override { return run_->now(); }
   void StartPlaced(JobId job) override;
   void RecordFailure(JobId job, const Placer::Failure& failure) override;
+  void EndFailedAttempt(const Placer::Failure& failure, NodeId nominated) override;
   void Drop(JobId job) override;
   void Evict(JobId job, EvictionCause cause) override;
   bool IsBeingEvicted(JobId job) const override { return handles_[job.value()].eviction != 0; }

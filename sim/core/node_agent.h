@@ -45,6 +45,14 @@ struct DeviceTransition {
   uint32_t config = 0;
 };
 
+// An attempt to schedule a pod that has come to nothing.
+struct FailedAttempt {
+  PodId pod;             // of a gang, the first that found no place
+  SummaryId why;         // of the record kAttemptFailed
+  NodeId nominated;      // node on which preemption makes room for the pod; invalid: none
+  bool binding = false;  // it failed in PreBind or later, beside the scheduling thread
+};
+
 // The engine's side of the port for every agent: timers, records, and reports about nodes.
 class NodeControl {
  public:
@@ -100,6 +108,8 @@ class NodeAgent {
   virtual bool IsBusy() const { return false; }
   // The pods of the job have been created, or recreated after they were lost.
   virtual void PodsCreated(JobId, SimTime) {}
+  // An attempt is over, PostFilter and Unreserve included; the pod is back in its queue.
+  virtual void AttemptFailed(const FailedAttempt&, SimTime) {}
   // The pod's work has ended, with an error if `failed`. True when the pod leaves its node later,
   // with PodEnded.
   virtual bool EndPod(PodId, bool /*failed*/, SimTime) { return false; }
