@@ -3,12 +3,13 @@ JOBS ?= 2
 BUILD = build/release
 DRASIM = $(BUILD)/bin/drasim
 
-.PHONY: help build demo test cross soak soak-short bench asan tidy format format-check install clean
+.PHONY: help build demo docs test cross soak soak-short bench asan tidy format format-check install clean
 
 help:
 	@echo "make demo    build, and compare seven GPU scheduling policies on the embedded workload"
 	@echo "make build   build $(DRASIM) and drasim-gui"
 	@echo "make test    build and run every test"
+	@echo "make docs    write the key reference of docs/ from the comments of model/proto"
 	@echo "make cross   the same decisions from g++ and clang++, at -O0 and -O2"
 	@echo "make soak    long randomised tests, and 5 minutes of fuzzing per reader"
 	@echo "make bench   the benchmarks"
@@ -31,6 +32,11 @@ demo: build
 	@echo "      --nodes openb/openb_node_list_gpu_node.csv --pods openb/openb_pod_list_default.csv"
 	@echo "  $(DRASIM) run --policy fgd --tuning-ratio 1.3 --out results/fgd && $(BUILD)/bin/drasim-gui results/fgd"
 	@echo "  $(DRASIM) --help                             # everything else; README.md and docs/tour/ explain it"
+
+docs:
+	@.ci/setup build test
+	@cmake --preset release -DDRASIM_BUILD_TESTS=ON >/dev/null
+	@cmake --build $(BUILD) -j $(JOBS) --target write_key_reference
 
 test:
 	@.ci/setup build test

@@ -14,7 +14,7 @@
 
 namespace drasim {
 
-// Like pods of one job.
+// A group of like pods of one job.
 struct PodGroup {
   ShapeId shape;  // row of the run's ShapeTable
   int32_t pods = 1;
@@ -24,29 +24,28 @@ struct PodGroup {
 
 // One job that arrives: a single pod, or a gang whose pods start together or not at all.
 //
-// The pod of a job of one pod has the job's name; those of a gang are called "<name>-0",
-// "<name>-1",
-// ... in the order of the groups.
+// The pod of a job of one pod has the job's name. The pods of a gang are called "<name>-0",
+// "<name>-1" and so on, in the order of the groups.
 struct JobArrival {
   std::string name;                 // unique within the run
-  ShapeId shape;                    // of the first `pods` pods
+  ShapeId shape;                    // shape of the first `pods` pods
   int32_t pods = 1;                 // at least 1
-  std::vector<PodGroup> more_pods;  // of the same gang, with other shapes; usually empty
+  std::vector<PodGroup> more_pods;  // groups of the same gang with other shapes; usually empty
   std::string tenant;               // user, namespace or virtual cluster; may be empty
   int32_t priority = 0;
-  SimTime time;               // of submission
+  SimTime time;               // submission
   bool has_run_time = false;  // false: a service, which runs until it is deleted
-  SimDuration run_time;       // of work, were the job never interrupted
+  SimDuration run_time;       // its work, without interruptions
   bool has_estimate = false;
-  SimDuration estimate;  // what its owner says it will take
+  SimDuration estimate;  // run time as its owner expects it
   bool has_deadline = false;
-  SimTime deadline;  // by which it should have ended
+  SimTime deadline;  // it should have ended by then
   bool has_deletion = false;
   SimTime deletion;         // its owner deletes it then, whether or not it has started
   bool preemptible = true;  // may be preempted for others
-  bool recreated = true;    // its owner creates its pods anew when they are lost with a node
+  bool recreated = true;    // its owner recreates its pods when they are lost with a node
   bool fails = false;       // ends as failed instead of succeeded
-  // Earlier attempts: each ran that long, failed, and went back to the queue.
+  // Run times of earlier attempts, each of which failed and went back to the queue.
   std::vector<SimDuration> failed_attempts;
 
   bool operator==(const JobArrival&) const = default;
@@ -61,7 +60,7 @@ class EventSource {
   // whatever it held before. Bad input is InvalidArgument with "file:line:column: what was found,
   // what was expected".
   virtual absl::StatusOr<bool> Next(JobArrival* out) = 0;
-  // Position, for checkpoints. Load is called on a freshly built source over the same input.
+  // Save and restore the position. Load is called on a freshly built source over the same input.
   virtual void Save(StateWriter& out) const = 0;
   virtual absl::Status Load(StateReader& in) = 0;
 };

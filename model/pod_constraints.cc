@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
@@ -29,47 +28,40 @@ constexpr HoldText kHoldTexts[kPodHolds] = {
      "pod is kept pending: its topologySpreadConstraints are not simulated"},
 };
 
-// `value` is null when the node has no such label.
-bool MeetsRequirementOf(const std::string* value, const NodeRequirement& requirement) {
-  const std::vector<std::string>& values = requirement.values;
-  const bool listed =
-      value != nullptr && std::find(values.begin(), values.end(), *value) != values.end();
-  switch (requirement.op) {
-    case NodeOperator::kIn:
-      return listed;
-    case NodeOperator::kNotIn:
-      return !listed;
-    case NodeOperator::kExists:
-      return value != nullptr;
-    case NodeOperator::kDoesNotExist:
-      return value == nullptr;
-    case NodeOperator::kGt:
-    case NodeOperator::kLt:
-      break;
-  }
-  int64_t is = 0;
-  int64_t limit = 0;
-  if (value == nullptr || values.size() != 1 || !absl::SimpleAtoi(*value, &is) ||
-      !absl::SimpleAtoi(values[0], &limit)) {
-    return false;
-  }
-  return requirement.op == NodeOperator::kGt ? is > limit : is < limit;
-}
-
 bool MeetsNodeTerm(const NodeSpec& node, const NodeTerm& term) {
   return !term.requirements.empty() &&
          std::all_of(term.requirements.begin(), term.requirements.end(),
                      [&node](const NodeRequirement& requirement) {
-                       if (requirement.of_name) return MeetsRequirementOf(&node.name, requirement);
+                       if (requirement.of_name)
+                         return MeetsOperator(requirement.op, &node.name, requirement.values);
                        const auto label = std::find_if(
                            node.labels.begin(), node.labels.end(),
                            [&requirement](const auto& l) { return l.first == requirement.key; });
-                       return MeetsRequirementOf(
-                           label == node.labels.end() ? nullptr : &label->second, requirement);
+                       return MeetsOperator(requirement.op,
+                                            label == node.labels.end() ? nullptr : &label->second,
+                                            requirement.values);
                      });
 }
 
 }  // namespace
+
+bool Tolerates(absl::Span<const Toleration> tolerations, const Taint& taint) {
+  return std::any_of(tolerations.begin(), tolerations.end(), [&taint](const Toleration& t) {
+    if (!t.effect.empty() && t.effect != taint.effect) return false;
+    if (t.exists) return t.key.empty() || t.key == taint.key;
+    return t.key == taint.key && t.value == taint.value;
+  });
+}
+
+const std::pair<std::string, std::string>* UnmetLabel(
+    absl::Span<const std::pair<std::string, std::string>> labels, const NodeSpec& node) {
+  for (const auto& wanted : labels) {
+    if (std::find(node.labels.begin(), node.labels.end(), wanted) == node.labels.end()) {
+      return &wanted;
+    }
+  }
+  return nullptr;
+}
 
 absl::optional<NodeOperator> ParseNodeOperator(absl::string_view name) {
   for (size_t i = 0; i < kNodeOperators; ++i) {

@@ -1,13 +1,16 @@
-// Constraints of a pod beyond amounts and labels: its required node affinity, and the rules that no
-// part of a simulation decides, for which it is kept pending.
+// Constraints of a pod beyond amounts: tolerations, selection of nodes, and the rules that no part
+// of a simulation decides, for which a pod is kept pending.
 #ifndef DRASIM_MODEL_POD_CONSTRAINTS_H_
 #define DRASIM_MODEL_POD_CONSTRAINTS_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/optional.h"
 #include "absl/types/span.h"
@@ -15,7 +18,27 @@
 
 namespace drasim {
 
-// --- Required node affinity (core/v1 NodeSelector) ---
+// --- Taints ---
+
+// A toleration (core/v1 Toleration). An empty key with `exists` tolerates every taint, an empty
+// effect all effects.
+struct Toleration {
+  std::string key;
+  std::string value;
+  std::string effect;
+  bool exists = false;  // operator: Exists
+  bool operator==(const Toleration&) const = default;
+};
+
+// Whether one of the tolerations tolerates the taint, whatever its effect (core/v1
+// Toleration.ToleratesTaint).
+bool Tolerates(absl::Span<const Toleration> tolerations, const Taint& taint);
+
+// --- nodeSelector and required node affinity (core/v1 NodeSelector) ---
+
+// The first of the labels that the node does not have with that value; null when it has them all.
+const std::pair<std::string, std::string>* UnmetLabel(
+    absl::Span<const std::pair<std::string, std::string>> labels, const NodeSpec& node);
 
 enum class NodeOperator : uint8_t { kIn, kNotIn, kExists, kDoesNotExist, kGt, kLt };
 inline constexpr size_t kNodeOperators = 6;
@@ -23,6 +46,33 @@ inline constexpr size_t kNodeOperators = 6;
 // "NotIn"; nothing for an unknown name.
 absl::optional<NodeOperator> ParseNodeOperator(absl::string_view name);
 absl::string_view NodeOperatorName(NodeOperator op);
+
+// Whether a label meets `op` with `values`; `label` is null when the node does not have it.
+template <typename Values>
+bool MeetsOperator(NodeOperator op, const std::string* label, const Values& values) {
+  const bool listed =
+      label != nullptr && std::find(values.begin(), values.end(), *label) != values.end();
+  switch (op) {
+    case NodeOperator::kIn:
+      return listed;
+    case NodeOperator::kNotIn:
+      return !listed;
+    case NodeOperator::kExists:
+      return label != nullptr;
+    case NodeOperator::kDoesNotExist:
+      return label == nullptr;
+    case NodeOperator::kGt:
+    case NodeOperator::kLt:
+      break;
+  }
+  int64_t is = 0;
+  int64_t limit = 0;
+  if (label == nullptr || values.size() != 1 || !absl::SimpleAtoi(*label, &is) ||
+      !absl::SimpleAtoi(*values.begin(), &limit)) {
+    return false;
+  }
+  return op == NodeOperator::kGt ? is > limit : is < limit;
+}
 
 // One of a label, or of the node's name.
 struct NodeRequirement {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "model/check.h"
 #include "model/hash.h"
 
 namespace drasim {
@@ -38,6 +39,14 @@ absl::string_view AdmissionMessage(AdmissionFailure failure) {
       "Resources cannot be allocated with Topology locality"};
   const auto i = static_cast<size_t>(failure);
   return kMessages[i <= kLastAdmissionFailure ? i : 0];
+}
+
+void VerdictSummaryTable::SetReasons(std::vector<std::string> reasons,
+                                     std::vector<ReasonKind> kinds) {
+  reasons_ = std::move(reasons);
+  kinds_ = std::move(kinds);
+  DRASIM_CHECK(kinds_.empty() || kinds_.size() == reasons_.size());
+  kinds_.resize(reasons_.size(), ReasonKind::kOther);
 }
 
 SummaryId VerdictSummaryTable::Intern(const Row& row) {

@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "model/check.h"
+#include "model/status_macros.h"
 #include "traces/file_ptr.h"
 
 namespace drasim {
@@ -31,7 +32,7 @@ class ChunkSizes {
  public:
   explicit ChunkSizes(const ByteSourceOptions& options) : options_(options) {}
 
-  // How much of `capacity` the next read may use. To be called once per read.
+  // The part of `capacity` that the next read may use. To be called once per read.
   size_t Next(size_t capacity) {
     size_t limit = options_.chunk_bytes;
     if (first_ && options_.first_chunk_bytes > 0) limit = options_.first_chunk_bytes;
@@ -109,9 +110,8 @@ class PlainSource final : public ByteSource {
       head_used_ += from_head;
     }
     if (from_head == want) return want;
-    absl::StatusOr<size_t> rest = raw_->Read(out + from_head, want - from_head);
-    if (!rest.ok()) return rest.status();
-    return from_head + *rest;
+    ASSIGN_OR_RETURN(const size_t rest, raw_->Read(out + from_head, want - from_head));
+    return from_head + rest;
   }
 
  private:
@@ -141,7 +141,7 @@ class GzipSource final : public ByteSource {
 
   absl::StatusOr<size_t> Read(char* out, size_t capacity) override {
     DRASIM_CHECK(capacity > 0);
-    if (!status_.ok()) return status_;
+    RETURN_IF_ERROR(status_);
     const size_t want = std::min(output_sizes_.Next(capacity), kMaxInflateBytes);
     stream_.next_out = reinterpret_cast<Bytef*>(out);
     stream_.avail_out = static_cast<uInt>(want);
@@ -182,14 +182,14 @@ class GzipSource final : public ByteSource {
   }
 
   absl::Status Fill() {
-    absl::StatusOr<size_t> count = raw_->Read(input_.data(), input_sizes_.Next(input_.size()));
-    if (!count.ok()) return count.status();
-    if (*count == 0) {
+    ASSIGN_OR_RETURN(const size_t count,
+                     raw_->Read(input_.data(), input_sizes_.Next(input_.size())));
+    if (count == 0) {
       if (in_member_) return Damaged("ends too early: the file is cut short");
       at_end_ = true;
     }
     stream_.next_in = reinterpret_cast<Bytef*>(input_.data());
-    stream_.avail_in = static_cast<uInt>(*count);
+    stream_.avail_in = static_cast<uInt>(count);
     return absl::OkStatus();
   }
 
@@ -210,10 +210,9 @@ absl::StatusOr<std::unique_ptr<ByteSource>> Recognise(std::string name,
   std::string head(sizeof(kGzipMagic), '\0');
   size_t have = 0;
   while (have < head.size()) {
-    absl::StatusOr<size_t> count = raw->Read(&head[have], head.size() - have);
-    if (!count.ok()) return count.status();
-    if (*count == 0) break;
-    have += *count;
+    ASSIGN_OR_RETURN(const size_t count, raw->Read(&head[have], head.size() - have));
+    if (count == 0) break;
+    have += count;
   }
   head.resize(have);
   if (head.empty()) {
@@ -273,10 +272,9 @@ absl::StatusOr<std::string> ReadAll(ByteSource& source, size_t max_bytes) {
   for (;;) {
     const size_t old = all.size();
     all.resize(old + kStepBytes);
-    absl::StatusOr<size_t> count = source.Read(&all[old], kStepBytes);
-    if (!count.ok()) return count.status();
-    all.resize(old + *count);
-    if (*count == 0) return all;
+    ASSIGN_OR_RETURN(const size_t count, source.Read(&all[old], kStepBytes));
+    all.resize(old + count);
+    if (count == 0) return all;
     if (all.size() > max_bytes) {
       return absl::InvalidArgumentError(absl::StrCat(source.name(), ": found more than ", max_bytes,
                                                      " bytes, expected at most as many"));

@@ -11,9 +11,11 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "absl/types/span.h"
+#include "model/device_set.h"
 #include "model/number_text.h"
 #include "model/pod_shape.h"
 #include "model/quantity.h"
+#include "model/status_macros.h"
 #include "traces/date_time.h"
 
 namespace drasim {
@@ -179,7 +181,7 @@ absl::StatusOr<NumberColumn> NumberColumn::Make(const proto::Column& column, Col
   made.missing_.assign(column.missing().begin(), column.missing().end());
   made.min_ = rule.min;
   made.max_ = rule.max;
-  if (absl::Status unit = made.SetUnit(column, kind); !unit.ok()) return unit;
+  RETURN_IF_ERROR(made.SetUnit(column, kind));
   if (!made.datetime_ && !column.zone().empty()) {
     return Wrong("zone", column.zone(), "none, because the unit is not datetime");
   }
@@ -201,11 +203,10 @@ absl::StatusOr<NumberColumn> NumberColumn::Make(const proto::Column& column, Col
     made.has_clamp_ = true;
     made.clamp_ = static_cast<int64_t>(clamp);
   }
-  if (absl::Status factor = made.SetFactor(column); !factor.ok()) return factor;
+  RETURN_IF_ERROR(made.SetFactor(column));
   const bool no_plain = made.datetime_ || made.divisor_ > 1;
   made.plain_max_ = no_plain ? -1 : std::min(made.max_, made.clamp_) / made.scale_;
-  absl::Status texts = made.ReadOwnTexts(column);
-  if (!texts.ok()) return texts;
+  RETURN_IF_ERROR(made.ReadOwnTexts(column));
   made.plain_ = made.missing_.empty() && made.values_.empty();
   return made;
 }
@@ -228,11 +229,10 @@ absl::Status NumberColumn::SetUnit(const proto::Column& column, ColumnKind kind)
                      ? "no unit, because this is a whole number"
                      : "no unit or quantity, because this is a whole number");
   }
-  const absl::StatusOr<Unit> unit = FindUnit(column, rule);
-  if (!unit.ok()) return unit.status();
-  scale_ = unit->scale;
-  noun_ = std::string(unit->noun);
-  datetime_ = unit->name == kDateTimeUnit;
+  ASSIGN_OR_RETURN(const Unit unit, FindUnit(column, rule));
+  scale_ = unit.scale;
+  noun_ = std::string(unit.noun);
+  datetime_ = unit.name == kDateTimeUnit;
   return absl::OkStatus();
 }
 

@@ -25,7 +25,7 @@
 
 namespace drasim {
 
-// What a numeric column means: its units, its base unit and its range.
+// The meaning of a numeric column: its units, its base unit and its range.
 enum class ColumnKind {
   // Amounts; each may have the unit quantity instead, and is then text such as "500m" or "100Gi"
   // (see quantity.h).
@@ -47,7 +47,8 @@ enum class ColumnKind {
   kLimit,     // the same
 };
 
-// So much of an extended resource may one pod or node have. The sum over thousands fits 64 bits.
+// The most of an extended resource that one pod or node may have. A sum over thousands of them fits
+// 64 bits.
 inline constexpr int64_t kMaxUnits = 1'000'000'000'000'000;
 
 // Why a text is not a value.

@@ -144,7 +144,7 @@ CsvPosition CsvSplitter::PositionOf(size_t row_begin, int64_t row_line, size_t o
   return position;
 }
 
-// What comes before the next row and is rare. False when the source has failed.
+// Rare work ahead of the next row. False when the source has failed.
 bool CsvSplitter::Resume() {
   if (!status_.ok()) return false;
   if (!started_) {
@@ -180,7 +180,7 @@ bool CsvSplitter::DiscardLine() {
 }
 
 // Moves the unfinished row to the front and reads on behind it. At least doubles what is there, so
-// that scanning a long row anew after every piece stays linear in all. False when the source fails.
+// that rescanning a long row after every piece stays linear in total. False when the source fails.
 bool CsvSplitter::Refill() {
   const size_t pending = end_ - pos_;
   if (pos_ > 0 && pending > 0) std::memmove(buffer_.data(), buffer_.data() + pos_, pending);
@@ -198,7 +198,7 @@ bool CsvSplitter::Refill() {
       source_status_ = count.status();
     }
   }
-  // What was read ahead of the error is split first.
+  // Bytes that were read ahead of the error are split first.
   if (end_ == pending && !source_status_.ok()) {
     status_ = source_status_;
     special_ = true;
@@ -442,7 +442,7 @@ CsvSplitter::Scan CsvSplitter::TooLong() {
                           " bytes, expected the end of the row before that"));
 }
 
-// How far a scan for the end of a row may look: one byte more than the longest row has.
+// The limit of a scan for the end of a row: one byte more than the longest row has.
 size_t CsvSplitter::ScanLimit() const { return std::min(end_, pos_ + options_.max_row_bytes + 1); }
 
 // Whether a row may end at `limit` because the input does.

@@ -3,13 +3,12 @@
 // Format (RFC 4180 and what files in the wild do beyond it):
 //   * rows end with LF or CRLF; the last one may end with the input. Blank lines are skipped.
 //   * fields are divided by one separator byte. A field that begins with '"' is quoted: it may hold
-//   separators
-//     and line breaks, and '""' stands for one quote. Elsewhere a quote is an ordinary character.
-//   * separator ' ' means any run of spaces and tabs, ignored at both ends of a line; there are no
-//   quotes then
-//     (Standard Workload Format, whitespace tables).
-//   * lines that begin with the comment prefix are skipped; a UTF-8 byte order mark at the start,
-//   too.
+//     separators and line breaks, and '""' stands for one quote. Elsewhere a quote is an ordinary
+//     character.
+//   * separator ' ' means any run of spaces and tabs, ignored at both ends of a line. There are no
+//     quotes then (Standard Workload Format, whitespace tables).
+//   * lines that begin with the comment prefix are skipped, as is a UTF-8 byte order mark at the
+//     start.
 // The rows do not depend on how the source cuts the input into chunks.
 //
 // Speed: separators, line ends and quotes are found 64 bytes at a time with SSE2 compares where
@@ -96,9 +95,9 @@ class CsvSplitter {
   const absl::Status& status() const { return status_; }  // after kFailed
 
  private:
-  // What a scan from pos_ came to.
+  // The result of a scan from pos_.
   enum class Scan { kRow, kSkipped, kNeedMore, kBad };
-  // What ended a field of a row with quotes.
+  // The reason why a field of a row with quotes ended.
   enum class Stop { kSeparator, kRowEnd, kOutOfBytes, kBadText };
   // A field of a row that is not split by starts_ alone. Offsets into buffer_.
   struct Slice {
@@ -152,7 +151,7 @@ class CsvSplitter {
   int64_t row_line_ = 1;
   size_t count_ = 0;
   bool sliced_ = false;  // the row is in slices_, not in starts_
-  // Of the fields; [count_] is one past the byte that ends the last field.
+  // Offsets of the fields; [count_] is one past the byte that ends the last field.
   std::vector<uint32_t> starts_;
   std::vector<Slice> slices_;
   std::string scratch_;  // fields with '""', undone

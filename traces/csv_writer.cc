@@ -13,7 +13,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "model/check.h"
+#include "model/status_macros.h"
 #include "model/time.h"
+#include "traces/file_ptr.h"
 
 namespace drasim {
 namespace {
@@ -29,11 +31,6 @@ constexpr absl::string_view kNodeHeader = "sn,cpu_milli,memory_mib,gpu,model";
 
 absl::Status FileError(int error_number, absl::string_view doing, absl::string_view path) {
   return absl::ErrnoToStatus(error_number, absl::StrCat(doing, " ", path));
-}
-
-// Bytes that are lost are the machine's fault, whatever the errno.
-absl::Status WriteError(int error_number, absl::string_view path) {
-  return absl::UnavailableError(FileError(error_number, "cannot write", path).message());
 }
 
 // One field, quoted when it has to be.
@@ -131,7 +128,7 @@ absl::Status TextFile::Append(absl::string_view text) {
   if (!status_.ok() || text.empty()) return status_;
   errno = 0;
   if (gzwrite(file_, text.data(), static_cast<unsigned>(text.size())) == 0) {
-    status_ = WriteError(errno == 0 ? EIO : errno, shown_path());
+    status_ = LostBytesError(errno == 0 ? EIO : errno, shown_path());
   }
   return status_;
 }
@@ -142,7 +139,7 @@ absl::Status TextFile::Close() {
   const int code = gzclose(file_);
   file_ = nullptr;
   if (status_.ok() && code != Z_OK) {
-    status_ = WriteError(errno == 0 ? EIO : errno, shown_path());
+    status_ = LostBytesError(errno == 0 ? EIO : errno, shown_path());
   }
   if (status_.ok() && !part_.empty() && std::rename(part_.c_str(), path_.c_str()) != 0) {
     status_ = FileError(errno, absl::StrCat("cannot rename ", part_, " to"), path_);
@@ -172,11 +169,9 @@ PodCsvWriter::~PodCsvWriter() = default;
 
 absl::StatusOr<std::unique_ptr<PodCsvWriter>> PodCsvWriter::Open(const std::string& path,
                                                                  const ShapeTable* shapes) {
-  absl::StatusOr<std::unique_ptr<internal::TextFile>> file = internal::TextFile::Open(path);
-  if (!file.ok()) return file.status();
-  const absl::Status status = (*file)->Append(kPodHeader);
-  if (!status.ok()) return status;
-  return std::unique_ptr<PodCsvWriter>(new PodCsvWriter(*std::move(file), shapes));
+  ASSIGN_OR_RETURN(std::unique_ptr<internal::TextFile> file, internal::TextFile::Open(path));
+  RETURN_IF_ERROR(file->Append(kPodHeader));
+  return std::unique_ptr<PodCsvWriter>(new PodCsvWriter(std::move(file), shapes));
 }
 
 absl::Status PodCsvWriter::Write(const JobArrival& pod) {
@@ -227,19 +222,17 @@ absl::Status WriteNodesCsv(const std::string& path, absl::Span<const NodeSpec> n
   }
   const bool with_pods = std::any_of(
       nodes.begin(), nodes.end(), [](const NodeSpec& node) { return node.pods != kOpenbPodSlots; });
-  absl::StatusOr<std::unique_ptr<internal::TextFile>> file = internal::TextFile::Open(path);
-  if (!file.ok()) return file.status();
-  absl::Status status = (*file)->Append(absl::StrCat(kNodeHeader, with_pods ? ",pods\n" : "\n"));
+  ASSIGN_OR_RETURN(const std::unique_ptr<internal::TextFile> file, internal::TextFile::Open(path));
+  RETURN_IF_ERROR(file->Append(absl::StrCat(kNodeHeader, with_pods ? ",pods\n" : "\n")));
   for (const NodeSpec& node : nodes) {
-    if (!status.ok()) return status;
     std::string line = absl::StrCat(Field(node.name), ",", node.cpu_milli, ",",
                                     MibText(node.memory_bytes), ",", node.gpu_count, ",");
     absl::StrAppend(&line, Field(node.gpu_model));
     if (with_pods) absl::StrAppend(&line, ",", node.pods);
     line.push_back('\n');
-    status = (*file)->Append(line);
+    RETURN_IF_ERROR(file->Append(line));
   }
-  return status.ok() ? (*file)->Close() : status;
+  return file->Close();
 }
 
 }  // namespace drasim

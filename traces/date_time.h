@@ -5,7 +5,7 @@
 //   DATE  YYYY-MM-DD; alone it means the midnight with which the day begins
 //   TIME  'T', 't' or one space, then HH:MM:SS and perhaps a fraction, '.' and digits
 //   ZONE  one space or none, then "Z", "z", "UTC", or a sign and HH:MM, HHMM or HH
-// That covers RFC 3339 ("2017-10-03T05:48:00.5Z") and what cluster logs print ("2017-10-03
+// This covers RFC 3339 ("2017-10-03T05:48:00.5Z") and what cluster logs print ("2017-10-03
 // 05:48:00", "2020-09-01 00:00:00+08:00").
 #ifndef DRASIM_TRACES_DATE_TIME_H_
 #define DRASIM_TRACES_DATE_TIME_H_
@@ -27,16 +27,16 @@ enum class DateTimeError {
   kOutOfRange,    // beyond int64: 1677 to 2262
 };
 
-// What would have been right instead: "a zone such as Z or +08:00 behind the time". For every error
+// The text that was expected instead: "a zone such as Z or +08:00 behind the time". For every error
 // but kNone.
 absl::string_view ExpectedDateTime(DateTimeError error);
 
-// How many seconds a zone is ahead of UTC; the empty text is UTC. `*seconds` is set only when the
+// The seconds that a zone is ahead of UTC; the empty text is UTC. `*seconds` is set only when the
 // result is true.
 bool ParseZone(absl::string_view zone, int64_t* seconds);
 
-// A text without a zone is read as in the zone that is `default_zone_s` ahead of UTC. What is finer
-// than a nanosecond counts as a whole one. `*ns` is set only when the result is kNone; it is
+// A text without a zone has the zone that is `default_zone_s` ahead of UTC. Fractions of a
+// nanosecond are rounded up. `*ns` is set only when the result is kNone; it is
 // negative for times before 1970. O(length of the text).
 DateTimeError ParseDateTime(absl::string_view text, int64_t default_zone_s, int64_t* ns);
 

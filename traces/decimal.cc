@@ -20,7 +20,7 @@ struct Decimal {
   bool negative = false;
   absl::string_view whole;     // digits ahead of the written point
   absl::string_view fraction;  // and behind it
-  // How many of all digits are ahead of the point once the exponent has moved it. Negative: so many
+  // The number of digits ahead of the point once the exponent has moved it. Negative: that many
   // zeros come between the point and the first digit. More than there are: zeros follow the last
   // digit.
   int64_t point = 0;
@@ -136,7 +136,7 @@ DecimalError ParseNearest(absl::string_view text, int64_t scale, int64_t* value)
   int64_t doubled = 0;
   bool cut = false;
   if (!Multiply(number, 2 * scale, &doubled, &cut) || doubled == kMax) {
-    // Beyond half of what int64 holds, where nobody counts nanoseconds.
+    // Beyond half of int64's range a nanosecond more or less does not matter.
     return ParseAmount(text, scale, value);
   }
   *value = (doubled + 1) / 2;

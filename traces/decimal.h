@@ -24,7 +24,7 @@ enum class DecimalError {
   kNotWhole,
 };
 
-// Longest text that ParseDigits takes: any number of so many digits fits int64.
+// Longest text that ParseDigits takes: every number of this many digits fits int64.
 inline constexpr size_t kMaxPlainDigits = 18;
 
 // The fast way for the usual case: 1 to 18 digits and nothing else. False for all other text, which

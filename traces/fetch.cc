@@ -24,6 +24,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "model/check.h"
+#include "model/status_macros.h"
 #include "traces/embedded.h"
 #include "traces/fetch_http.h"
 #include "traces/file_ptr.h"
@@ -208,16 +209,11 @@ absl::Status WriteAll(const Reader& read, const std::string& path) {
   if (file == nullptr) return absl::ErrnoToStatus(errno, absl::StrCat("cannot create ", path));
   std::vector<char> buffer(kChunkBytes);
   for (;;) {
-    const absl::StatusOr<size_t> n = read(buffer.data(), buffer.size());
-    if (!n.ok()) return n.status();
-    if (*n == 0) break;
-    if (std::fwrite(buffer.data(), 1, *n, file.get()) != *n) {
-      return absl::ErrnoToStatus(errno, absl::StrCat("cannot write ", path));
-    }
+    ASSIGN_OR_RETURN(const size_t n, read(buffer.data(), buffer.size()));
+    if (n == 0) break;
+    if (std::fwrite(buffer.data(), 1, n, file.get()) != n) return LostBytesError(errno, path);
   }
-  if (std::fclose(file.release()) != 0) {
-    return absl::ErrnoToStatus(errno, absl::StrCat("cannot write ", path));
-  }
+  if (std::fclose(file.release()) != 0) return LostBytesError(errno, path);
   return absl::OkStatus();
 }
 
@@ -265,14 +261,10 @@ class Fetcher {
   Fetcher(const FetchOptions& options, const TraceSet& set) : options_(options), set_(set) {}
 
   absl::Status Run() {
-    if (!options_.mirror.empty()) {
-      const absl::Status indexed = IndexMirror();
-      if (!indexed.ok()) return indexed;
-    }
+    if (!options_.mirror.empty()) RETURN_IF_ERROR(IndexMirror());
     for (size_t i = 0; i < set_.files.size(); ++i) {
       const Job job = MakeJob(i);
-      const absl::Status fetched = FetchOne(job);
-      if (!fetched.ok()) return fetched;
+      RETURN_IF_ERROR(FetchOne(job));
       finished_bytes_ += job.file->bytes;
     }
     return absl::OkStatus();
@@ -324,14 +316,12 @@ class Fetcher {
 
   // Gives the .part file its final name if it is the file of the catalogue; deletes it otherwise.
   absl::Status Accept(const Job& job, absl::string_view source) const {
-    const absl::StatusOr<FileDigest> got = DigestOf(job.part_path);
-    if (!got.ok()) return got.status();
-    if (got->bytes != job.file->bytes || got->sha256 != job.file->sha256) {
-      const absl::Status removed = RemoveFile(job.part_path);
-      if (!removed.ok()) return removed;
+    ASSIGN_OR_RETURN(const FileDigest got, DigestOf(job.part_path));
+    if (got.bytes != job.file->bytes || got.sha256 != job.file->sha256) {
+      RETURN_IF_ERROR(RemoveFile(job.part_path));
       return absl::DataLossError(absl::StrCat(
           source, " is not the file of the catalogue: expected sha256 ", job.file->sha256, " (",
-          job.file->bytes, " bytes), got sha256 ", got->sha256, " (", got->bytes, " bytes)"));
+          job.file->bytes, " bytes), got sha256 ", got.sha256, " (", got.bytes, " bytes)"));
     }
     std::error_code error;
     fs::rename(job.part_path, job.final_path, error);
@@ -378,40 +368,31 @@ class Fetcher {
             std::chrono::milliseconds(int64_t{options_.retry_delay_ms} * *attempt));
         ++*attempt;
         return true;
-      case RangeOutcome::kStartOver: {
+      case RangeOutcome::kStartOver:
         // Not counted as an attempt: the next request is for the whole and cannot end here again.
-        const absl::Status removed = RemoveFile(job.part_path);
-        if (!removed.ok()) return removed;
+        RETURN_IF_ERROR(RemoveFile(job.part_path));
         Report(job, FetchStep::kRetry, 0, result.why.message());
         return true;
-      }
       case RangeOutcome::kRefused:
         return CannotDownload(job, result.why, *attempt);
       case RangeOutcome::kFailed:
         break;
     }
-    if (absl::IsDataLoss(result.why)) {
-      const absl::Status removed = RemoveFile(job.part_path);
-      if (!removed.ok()) return removed;
-    }
+    if (absl::IsDataLoss(result.why)) RETURN_IF_ERROR(RemoveFile(job.part_path));
     return result.why;
   }
 
   absl::Status Download(const Job& job) {
-    if (SizeOrZero(job.part_path) > job.file->bytes) {
-      const absl::Status removed = RemoveFile(job.part_path);
-      if (!removed.ok()) return removed;
-    }
+    if (SizeOrZero(job.part_path) > job.file->bytes) RETURN_IF_ERROR(RemoveFile(job.part_path));
     // Nobody has checked what an earlier run left, so a wrong hash is blamed on it first.
     bool leftover = SizeOrZero(job.part_path) > 0;
     int attempt = 1;
     for (;;) {
       if (SizeOrZero(job.part_path) < job.file->bytes) {
         const RangeResult result = RequestRest(job);
-        const absl::StatusOr<bool> again = ActOn(result, job, &attempt);
-        if (!again.ok()) return again.status();
+        ASSIGN_OR_RETURN(const bool again, ActOn(result, job, &attempt));
         if (result.from_scratch || result.outcome == RangeOutcome::kStartOver) leftover = false;
-        if (*again) continue;
+        if (again) continue;
       }
       const absl::Status accepted = Accept(job, job.url);
       if (!leftover || !absl::IsDataLoss(accepted)) return accepted;
@@ -466,8 +447,7 @@ class Fetcher {
           last = Accept(job, copy);
           if (last.ok()) return last;
         } else {
-          const absl::Status removed = RemoveFile(job.part_path);
-          if (!removed.ok()) return removed;
+          RETURN_IF_ERROR(RemoveFile(job.part_path));
         }
       }
     }
@@ -536,14 +516,13 @@ std::vector<TraceSet> ListTraces() {
 }
 
 absl::Status FetchTrace(const FetchOptions& options) {
-  const absl::Status checked = CheckOptions(options);
-  if (!checked.ok()) return checked;
-  const absl::StatusOr<std::vector<TraceSet>> sets =
-      ParseTraceCatalogue(options.catalogue.empty() ? EmbeddedTraceCatalogue() : options.catalogue);
-  if (!sets.ok()) return sets.status();
-  const auto set = std::find_if(sets->begin(), sets->end(),
+  RETURN_IF_ERROR(CheckOptions(options));
+  ASSIGN_OR_RETURN(const std::vector<TraceSet> sets,
+                   ParseTraceCatalogue(options.catalogue.empty() ? EmbeddedTraceCatalogue()
+                                                                 : options.catalogue));
+  const auto set = std::find_if(sets.begin(), sets.end(),
                                 [&options](const TraceSet& s) { return s.trace == options.trace; });
-  if (set == sets->end()) return UnknownTrace(options.trace, *sets);
+  if (set == sets.end()) return UnknownTrace(options.trace, sets);
   std::error_code error;
   fs::create_directories(options.out_dir, error);
   if (error) {

@@ -53,7 +53,7 @@ enum class FetchStep {
   kDone,          // checked and renamed to its final name
 };
 
-// What a progress callback is told. The views are valid during the call only.
+// The news for a progress callback. The views are valid during the call only.
 struct FetchProgress {
   FetchStep step = FetchStep::kTransfer;
   absl::string_view file;
@@ -99,7 +99,9 @@ struct FetchOptions {
 //   InvalidArgument  unknown trace (with the nearest name), bad option, bad catalogue
 //   NotFound         the server (404, 410) or the mirror does not have the file
 //   DataLoss         wrong size or hash, naming what was expected; the .part file is deleted
-//   Unavailable      network trouble, saying what to do instead; the .part file stays for next time
+//   Unavailable      network trouble, saying what to do instead; the .part file stays for next
+//   time.
+//                    Or bytes that the disk does not take
 //   others           from the file system, with the path
 //
 // Blocks the caller. Two calls that fetch the same file into the same folder at once are not

@@ -28,9 +28,9 @@ constexpr long kLowSpeedS = 30;
 constexpr long kMaxRedirects = 5;
 
 // Why a callback of ours ended a transfer.
-enum class Abort { kNone, kWriteFailed, kTooLong, kWrongRange };
+enum class Abort { kNone, kOpenFailed, kWriteFailed, kTooLong, kWrongRange };
 
-// What has come of a request so far.
+// A request and the state of its answer.
 struct Exchange {
   const RangeRequest* request = nullptr;
   CURLcode code = CURLE_OK;
@@ -59,7 +59,7 @@ bool BeginBody(Exchange* exchange) {
     exchange->from_scratch = !append;
     return true;
   }
-  exchange->abort = Abort::kWriteFailed;
+  exchange->abort = Abort::kOpenFailed;
   exchange->write_errno = errno;
   return false;
 }
@@ -173,6 +173,9 @@ RangeResult Result(RangeOutcome outcome, absl::Status why) {
 RangeResult JudgeAbort(const Exchange& exchange) {
   const RangeRequest& request = *exchange.request;
   if (exchange.abort == Abort::kWriteFailed) {
+    return Result(RangeOutcome::kFailed, LostBytesError(exchange.write_errno, request.path));
+  }
+  if (exchange.abort == Abort::kOpenFailed) {
     return Result(
         RangeOutcome::kFailed,
         absl::ErrnoToStatus(exchange.write_errno, absl::StrCat("cannot write ", request.path)));

@@ -30,7 +30,9 @@ enum class RangeOutcome {
   kBrokeOff,   // trying again may help; bytes that have arrived are in the file
   kStartOver,  // what is in the file is of no use with this server: delete it and ask for the whole
   kRefused,    // trying again will not help: no such file (NotFound), or no such host (Unavailable)
-  kFailed,  // DataLoss: the server sends more than expected; otherwise the file cannot be written
+  // DataLoss: the server sends more than expected. Unavailable: the file does not take the bytes.
+  // Others: the file cannot be opened.
+  kFailed,
 };
 
 struct RangeResult {
@@ -41,7 +43,7 @@ struct RangeResult {
   bool from_scratch = false;
 };
 
-// Holds one libcurl handle, so that requests to one host share a connection. Not thread-safe.
+// Holds one libcurl handle, so requests to one host share a connection. Not thread-safe.
 class RangeClient {
  public:
   RangeClient();

@@ -1,52 +1,12 @@
 #include "traces/format_source.h"
 
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 #include "model/check.h"
+#include "model/status_macros.h"
 
 namespace drasim {
-namespace {
-
-void Count(absl::string_view kind, absl::string_view message, RowTallies* tallies) {
-  RowTally& tally = (*tallies)[std::string(kind)];
-  if (tally.count++ == 0) tally.first = std::string(message);
-}
-
-void Add(const RowTallies& more, RowTallies* tallies) {
-  for (const auto& [kind, tally] : more) {
-    RowTally& sum = (*tallies)[kind];
-    if (sum.count == 0) sum.first = tally.first;
-    sum.count += tally.count;
-  }
-}
-
-}  // namespace
-
-absl::Status Complaints::Reject(absl::string_view kind, absl::string_view message) {
-  if (!lenient_) return absl::InvalidArgumentError(message);
-  Count(kind, message, &skipped_);
-  return absl::OkStatus();
-}
-
-void Complaints::Warn(absl::string_view kind, absl::string_view message) {
-  Count(kind, message, &warnings_);
-}
-
-void Complaints::Merge(const TableReader& table) {
-  Add(table.skipped(), &skipped_);
-  Add(table.warnings(), &warnings_);
-}
-
-std::vector<std::string> Complaints::Lines() const {
-  std::vector<std::string> lines;
-  for (const auto& [kind, tally] : skipped_) {
-    lines.push_back(
-        absl::StrCat(tally.count, " row(s) skipped: ", kind, "; the first: ", tally.first));
-  }
-  for (const auto& [kind, tally] : warnings_) {
-    lines.push_back(absl::StrCat(tally.count, " time(s): ", kind, "; the first: ", tally.first));
-  }
-  return lines;
-}
 
 absl::Status ListedSource::EnsureRead() {
   if (read_ || !status_.ok()) return status_;
@@ -56,8 +16,7 @@ absl::Status ListedSource::EnsureRead() {
 }
 
 absl::StatusOr<bool> ListedSource::Next(JobArrival* out) {
-  absl::Status status = EnsureRead();
-  if (!status.ok()) return status;
+  RETURN_IF_ERROR(EnsureRead());
   if (next_ == JobCount()) return false;
   GetJob(next_++, out);
   return true;
@@ -83,8 +42,7 @@ absl::Status ListedSource::Load(StateReader& in) {
   const std::string name = in.Str();
   const int64_t time_ns = in.I64();
   if (!in.status().ok() || !read) return in.status();
-  absl::Status status = EnsureRead();
-  if (!status.ok()) return status;
+  RETURN_IF_ERROR(EnsureRead());
   JobArrival last;
   bool same = count == JobCount() && next <= count;
   if (same && next > 0) GetJob(static_cast<size_t>(next) - 1, &last);
@@ -115,6 +73,25 @@ absl::StatusOr<std::unique_ptr<ByteSource>> OpenFormatTable(const FormatInput& i
                                                    "' needs it"));
   }
   return OpenByteSource(found->second);
+}
+
+proto::Column NamedColumn(absl::string_view name, absl::string_view unit, bool optional) {
+  proto::Column column;
+  column.set_column(std::string(name));
+  column.set_unit(std::string(unit));
+  column.set_optional(optional);
+  return column;
+}
+
+absl::StatusOr<std::unique_ptr<TableReader>> OpenHeaderlessTable(
+    std::unique_ptr<ByteSource> bytes, absl::string_view format, absl::string_view comment,
+    const std::vector<absl::string_view>& columns, const TableReader::Options& options) {
+  proto::TableMapping mapping;
+  mapping.set_name(std::string(format));
+  mapping.set_no_header(true);
+  mapping.set_comment(std::string(comment));
+  for (const absl::string_view column : columns) mapping.add_columns(std::string(column));
+  return TableReader::Open(std::move(bytes), mapping, options);
 }
 
 absl::Status RefuseGpusPerPod(const FormatInput& input, absl::string_view format) {

@@ -1,11 +1,12 @@
-// What readers of traces that no one-table mapping can express have in common: how they are opened,
-// how they complain, and a base for those that must see all input before the first job.
+// Special trace formats, which no one-table mapping can express: how their readers are opened, and
+// a base class for readers that must see all input before the first job.
 #ifndef DRASIM_TRACES_FORMAT_SOURCE_H_
 #define DRASIM_TRACES_FORMAT_SOURCE_H_
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,13 +14,14 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "absl/types/optional.h"
 #include "model/event_source.h"
 #include "model/node_spec.h"
 #include "model/pod_shape.h"
+#include "model/proto/mapping.pb.h"
 #include "model/state_io.h"
 #include "model/time.h"
 #include "traces/byte_source.h"
+#include "traces/complaints.h"
 #include "traces/table_reader.h"
 
 namespace drasim {
@@ -27,7 +29,7 @@ namespace drasim {
 // Times and lengths of traces go up to this (126 years), so that the sum of two fits int64.
 inline constexpr int64_t kMaxTraceNs = 4'000'000'000'000'000'000;
 
-// What a special format is opened with. Files may be gzip, but not archives of several files (tar).
+// The input of a special format. Files may be gzip, but not archives of several files (tar).
 struct FormatInput {
   std::string path;                                  // of the main file; "-" is standard input
   absl::btree_map<std::string, std::string> tables;  // paths of further files, by the table's name
@@ -35,7 +37,7 @@ struct FormatInput {
   bool lenient = false;          // bad rows are counted and skipped
   int64_t time_offset_ns = 0;    // added to every time of the files
   // Replaces the format's own; an error where the format says how a job is split.
-  absl::optional<int32_t> gpus_per_pod;
+  std::optional<int32_t> gpus_per_pod;
 };
 
 // A source that can say what was peculiar about its input.
@@ -78,25 +80,6 @@ struct SpecialFormat {
   absl::StatusOr<NodeList> (*read_nodes)(const FormatInput& input) = nullptr;
 };
 
-// Counts bad rows and peculiar ones by kind, with the whole message of the first of each.
-class Complaints {
- public:
-  explicit Complaints(bool lenient) : lenient_(lenient) {}
-  // A bad row: InvalidArgument with `message`, or, when lenient, counted.
-  absl::Status Reject(absl::string_view kind, absl::string_view message);
-  // A row that was used, or left out, in a way worth knowing.
-  void Warn(absl::string_view kind, absl::string_view message);
-  // Adds what a table counted.
-  void Merge(const TableReader& table);
-  // Skipped rows first; each part is sorted by kind.
-  std::vector<std::string> Lines() const;
-
- private:
-  const bool lenient_;
-  RowTallies skipped_;
-  RowTallies warnings_;
-};
-
 // A source that reads everything at the first Next, and then serves the jobs in order of arrival.
 // Materialised: the memory grows with the input.
 class ListedSource : public TraceFormatSource {
@@ -109,7 +92,7 @@ class ListedSource : public TraceFormatSource {
   std::vector<std::string> Warnings() const final { return complaints_.Lines(); }
 
  protected:
-  explicit ListedSource(bool lenient) : complaints_(lenient) {}
+  explicit ListedSource(bool lenient) : complaints_(lenient, kLenientAdvice) {}
   // Reads all input. Called once, ahead of the next two.
   virtual absl::Status ReadInput() = 0;
   virtual size_t JobCount() const = 0;
@@ -135,6 +118,16 @@ bool ShiftTime(int64_t time_ns, int64_t offset_ns, int64_t* shifted_ns);
 absl::StatusOr<std::unique_ptr<ByteSource>> OpenFormatTable(const FormatInput& input,
                                                             absl::string_view format,
                                                             absl::string_view table);
+
+// A column without translations, for readers of tables that have no mapping file. `unit` may be
+// empty.
+proto::Column NamedColumn(absl::string_view name, absl::string_view unit, bool optional);
+
+// A table without a header line, whose columns the format knows. Lines that begin with `comment`
+// are skipped unless it is empty.
+absl::StatusOr<std::unique_ptr<TableReader>> OpenHeaderlessTable(
+    std::unique_ptr<ByteSource> bytes, absl::string_view format, absl::string_view comment,
+    const std::vector<absl::string_view>& columns, const TableReader::Options& options);
 
 // InvalidArgument when gpus_per_pod is given, for formats in which each pod is a row.
 absl::Status RefuseGpusPerPod(const FormatInput& input, absl::string_view format);

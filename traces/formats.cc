@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "model/check.h"
+#include "model/status_macros.h"
 #include "traces/google_source.h"
 #include "traces/google_subtrace_source.h"
 #include "traces/pai_source.h"
@@ -71,8 +72,7 @@ absl::StatusOr<std::unique_ptr<TraceFormatSource>> OpenSpecialFormat(absl::strin
           absl::StrAppend(out, each.name);
         })));
   }
-  absl::Status status = CheckTables(*format, input);
-  if (!status.ok()) return status;
+  RETURN_IF_ERROR(CheckTables(*format, input));
   return format->open(input);
 }
 

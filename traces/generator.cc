@@ -13,6 +13,8 @@
 #include "absl/strings/strip.h"
 #include "absl/types/span.h"
 #include "model/check.h"
+#include "model/device_set.h"
+#include "model/status_macros.h"
 #include "model/text/shown_text.h"
 #include "model/time.h"
 #include "traces/csv_writer.h"
@@ -28,7 +30,7 @@ constexpr size_t kMaxShownLineBytes = 200;
 // The quota order holds row numbers in 16 bits.
 constexpr size_t kMaxRows = std::numeric_limits<uint16_t>::max();
 
-enum Field : size_t { kKind, kCount, kCpuMilli, kMemoryMib, kGpuCount, kGpuMilli, kGpuModel };
+enum TableField : size_t { kKind, kCount, kCpuMilli, kMemoryMib, kGpuCount, kGpuMilli, kGpuModel };
 constexpr std::array<absl::string_view, 7> kFieldNames = {
     "kind", "count", "cpu_milli", "memory_mib", "gpu_count", "gpu_milli", "gpu_model"};
 
@@ -42,9 +44,9 @@ class RowReader {
   RowReader(absl::string_view file, size_t line, std::vector<absl::string_view> fields)
       : file_(file), line_(line), fields_(std::move(fields)) {}
 
-  absl::string_view Text(Field field) const { return fields_[field]; }
+  absl::string_view Text(TableField field) const { return fields_[field]; }
 
-  int64_t Integer(Field field, int64_t low, int64_t high) {
+  int64_t Integer(TableField field, int64_t low, int64_t high) {
     const absl::string_view text = fields_[field];
     // At most 18 digits: they cannot leave 64 bits.
     bool good = !text.empty() && text.size() <= 18;
@@ -59,7 +61,7 @@ class RowReader {
     return low;
   }
 
-  void Fail(Field field, absl::string_view expected) {
+  void Fail(TableField field, absl::string_view expected) {
     if (!status_.ok()) return;
     size_t column = 1;
     for (size_t i = 0; i < field; ++i) column += fields_[i].size() + 1;
@@ -262,8 +264,7 @@ absl::StatusOr<WorkloadTable> ParseWorkloadTable(absl::string_view text, absl::s
       has_header = true;
       continue;
     }
-    const absl::Status status = ReadRow(line, file, line_number, &builder);
-    if (!status.ok()) return status;
+    RETURN_IF_ERROR(ReadRow(line, file, line_number, &builder));
   }
   if (builder.table.pods.empty() && builder.table.nodes.empty()) {
     return ErrorAt(file, line_number, 1, "found the end of the table, expected a pod or node row");
@@ -306,17 +307,15 @@ absl::StatusOr<std::unique_ptr<GeneratedSource>> GeneratedSource::Create(
     return absl::InvalidArgumentError(
         absl::StrCat("sampling: found '", options.sampling, "', expected quota or independent"));
   }
-  absl::StatusOr<std::optional<Distribution>> interarrival =
-      ParseTimeOption("interarrival", options.interarrival);
-  if (!interarrival.ok()) return interarrival.status();
-  absl::StatusOr<std::optional<Distribution>> run_time =
-      ParseTimeOption("run_time", options.run_time);
-  if (!run_time.ok()) return run_time.status();
+  ASSIGN_OR_RETURN(std::optional<Distribution> interarrival,
+                   ParseTimeOption("interarrival", options.interarrival));
+  ASSIGN_OR_RETURN(std::optional<Distribution> run_time,
+                   ParseTimeOption("run_time", options.run_time));
 
   const int64_t pods = options.pods == 0 ? table.pod_count() : options.pods;
   std::unique_ptr<GeneratedSource> source(new GeneratedSource(pods, options.seed));
-  source->interarrival_s_ = *std::move(interarrival);
-  source->run_time_s_ = *std::move(run_time);
+  source->interarrival_s_ = std::move(interarrival);
+  source->run_time_s_ = std::move(run_time);
   for (const WorkloadTable::PodRow& row : table.pods) {
     source->shapes_.push_back(shapes->Intern(row.shape));
   }
@@ -352,7 +351,7 @@ int64_t GeneratedSource::DrawNs(const Distribution& distribution, absl::string_v
 }
 
 absl::StatusOr<bool> GeneratedSource::Next(JobArrival* out) {
-  if (!status_.ok()) return status_;
+  RETURN_IF_ERROR(status_);
   if (next_ == pods_) return false;
   if (interarrival_s_.has_value() && next_ > 0) {
     // Both terms are at most kMaxSeconds: the sum fits 64 bits, and so does any arrival + run time.
@@ -367,7 +366,7 @@ absl::StatusOr<bool> GeneratedSource::Next(JobArrival* out) {
   if (status_.ok() && run_time_s_.has_value()) {
     run_time_ns = DrawNs(*run_time_s_, "a run time", &run_time_stream_);
   }
-  if (!status_.ok()) return status_;
+  RETURN_IF_ERROR(status_);
   *out = JobArrival();
   out->name = Numbered("pod-", next_, name_digits_);
   out->shape = shapes_[NextRow()];
@@ -400,11 +399,10 @@ absl::Status GeneratedSource::Load(StateReader& in) {
   const int64_t time_ns = in.I64();
   if (time_ns < 0) in.Fail(absl::StrCat("the time ", time_ns, " ns is negative"));
   for (Random* stream : {&shape_stream_, &interarrival_stream_, &run_time_stream_}) {
-    const absl::Status status = stream->Load(in);
-    if (!status.ok()) return status;
+    RETURN_IF_ERROR(stream->Load(in));
   }
   const std::string error = in.Str();
-  if (!in.status().ok()) return in.status();
+  RETURN_IF_ERROR(in.status());
   next_ = next;
   time_ns_ = time_ns;
   status_ = error.empty() ? absl::OkStatus() : absl::InvalidArgumentError(error);

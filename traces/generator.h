@@ -29,7 +29,7 @@
 
 namespace drasim {
 
-// How many pods of each request shape, and how many nodes of each kind, a workload has.
+// The numbers of pods of each request shape and of nodes of each kind in a workload.
 struct WorkloadTable {
   struct PodRow {
     int64_t count = 0;  // above 0

@@ -1,4 +1,4 @@
-// What the generators of jobs share in reading their options.
+// Limits and options that the generators of jobs share.
 #ifndef DRASIM_TRACES_GENERATOR_OPTIONS_H_
 #define DRASIM_TRACES_GENERATOR_OPTIONS_H_
 

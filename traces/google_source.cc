@@ -17,6 +17,7 @@
 #include "model/node_spec.h"
 #include "model/pod_shape.h"
 #include "model/proto/mapping.pb.h"
+#include "model/status_macros.h"
 #include "traces/byte_source.h"
 #include "traces/column_reader.h"
 #include "traces/decimal.h"
@@ -41,26 +42,14 @@ enum EventType : int64_t {
   kUpdateRunning = 8,
 };
 
-proto::Column NamedColumn(absl::string_view name, absl::string_view unit, bool optional) {
-  proto::Column column;
-  column.set_column(std::string(name));
-  column.set_unit(std::string(unit));
-  column.set_optional(optional);
-  return column;
-}
-
 absl::StatusOr<std::unique_ptr<TableReader>> OpenEvents(
-    const FormatInput& input, const std::vector<absl::string_view>& columns) {
-  absl::StatusOr<std::unique_ptr<ByteSource>> bytes = OpenByteSource(input.path);
-  if (!bytes.ok()) return bytes.status();
-  proto::TableMapping mapping;
-  mapping.set_name(std::string(kGoogleName));
-  mapping.set_no_header(true);
-  mapping.set_comment("#");
-  for (const absl::string_view column : columns) mapping.add_columns(std::string(column));
+    const FormatInput& input, const std::vector<absl::string_view>& columns,
+    absl::string_view advice = kLenientAdvice) {
+  ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> bytes, OpenByteSource(input.path));
   TableReader::Options options;
   options.lenient = input.lenient;
-  return TableReader::Open(*std::move(bytes), mapping, options);
+  options.advice = advice;
+  return OpenHeaderlessTable(std::move(bytes), kGoogleName, "#", columns, options);
 }
 
 // The times of a table of events, which must not decrease.
@@ -217,13 +206,10 @@ class GoogleTaskEventsSource final : public ListedSource {
 
 absl::Status GoogleTaskEventsSource::ReadInput() {
   Event event;
-  while (table_->status().ok()) {
-    const TableReader::Result result = table_->Next();
-    if (result == TableReader::Result::kEnd) break;
-    if (result == TableReader::Result::kRow && ReadEvent(&event)) Apply(event);
-  }
-  if (!table_->status().ok()) return table_->status();
-  complaints().Merge(*table_);
+  RETURN_IF_ERROR(table_->ForEachRow([&] {
+    if (ReadEvent(&event)) Apply(event);
+  }));
+  complaints().Merge(table_->complaints());
   for (const Task& task : tasks_) {
     if (task.phase != Phase::kEnded || task.run_ns < 0) continue;
     if (task.last_end != kEvict && task.last_end != kLost) continue;
@@ -389,15 +375,12 @@ void GoogleTaskEventsSource::GetJob(size_t place, JobArrival* out) const {
 }
 
 absl::StatusOr<std::unique_ptr<TraceFormatSource>> OpenTaskEvents(const FormatInput& input) {
-  absl::Status status = RefuseGpusPerPod(input, kGoogleName);
-  if (!status.ok()) return status;
-  absl::StatusOr<std::unique_ptr<TableReader>> table = OpenEvents(
-      input, {"time", "missing_info", "job", "index", "machine", "event_type", "user",
-              "scheduling_class", "priority", "cpu", "memory", "disk", "different_machine"});
-  if (!table.ok()) return table.status();
-  std::unique_ptr<TraceFormatSource> source =
-      std::make_unique<GoogleTaskEventsSource>(*std::move(table), input);
-  return source;
+  RETURN_IF_ERROR(RefuseGpusPerPod(input, kGoogleName));
+  ASSIGN_OR_RETURN(std::unique_ptr<TableReader> table,
+                   OpenEvents(input, {"time", "missing_info", "job", "index", "machine",
+                                      "event_type", "user", "scheduling_class", "priority", "cpu",
+                                      "memory", "disk", "different_machine"}));
+  return std::make_unique<GoogleTaskEventsSource>(std::move(table), input);
 }
 
 // --- Machines ---
@@ -460,7 +443,7 @@ void MachineReader::ReadRow() {
   }
   const auto [entry, is_new] = rows_.try_emplace(std::string(name), machines_.size());
   const size_t row = entry->second;
-  // What is removed or changed without having been added has been there from the start, too.
+  // A machine that is removed or changed without having been added was there from the start, too.
   const bool from_start = is_new && (type != kAdd || clock_.is_before_trace());
   if (is_new) {
     machines_.emplace_back();
@@ -515,19 +498,14 @@ NodeList MachineReader::Finish(Complaints* complaints) {
 }  // namespace
 
 absl::StatusOr<NodeList> ReadGoogleMachines(const FormatInput& input) {
-  absl::StatusOr<std::unique_ptr<TableReader>> opened =
-      OpenEvents(input, {"time", "machine", "event_type", "platform", "cpu", "memory"});
-  if (!opened.ok()) return opened.status();
-  TableReader& table = **opened;
+  ASSIGN_OR_RETURN(const std::unique_ptr<TableReader> opened,
+                   OpenEvents(input, {"time", "machine", "event_type", "platform", "cpu", "memory"},
+                              /*advice=*/""));
+  TableReader& table = *opened;
   MachineReader machines(&table, input.time_offset_ns);
-  while (table.status().ok()) {
-    const TableReader::Result result = table.Next();
-    if (result == TableReader::Result::kEnd) break;
-    if (result == TableReader::Result::kRow) machines.ReadRow();
-  }
-  if (!table.status().ok()) return table.status();
-  Complaints complaints(input.lenient);
-  complaints.Merge(table);
+  RETURN_IF_ERROR(table.ForEachRow([&] { machines.ReadRow(); }));
+  Complaints complaints(input.lenient, /*advice=*/"");
+  complaints.Merge(table.complaints());
   NodeList list = machines.Finish(&complaints);
   list.warnings = complaints.Lines();
   return list;

@@ -33,9 +33,9 @@
 
 namespace drasim {
 
-// What the fraction 1.0 of google-2011 stands for: 100 cores and 100 GiB. The true sizes are not
-// public. What matters is that requests and capacities have one scale, and that the fractions of
-// the trace are whole base units.
+// The fraction 1.0 of google-2011 as amounts: 100 cores and 100 GiB. The true sizes are not public.
+// Requests and capacities only need one scale, on which the fractions of the trace are whole base
+// units.
 inline constexpr int64_t kGoogleCpuMilli = 100'000;
 inline constexpr int64_t kGoogleMemoryBytes = int64_t{100} << 30;
 

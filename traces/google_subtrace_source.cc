@@ -14,6 +14,7 @@
 #include "model/check.h"
 #include "model/ids.h"
 #include "model/pod_shape.h"
+#include "model/status_macros.h"
 #include "model/time.h"
 #include "traces/byte_source.h"
 #include "traces/column_reader.h"
@@ -43,7 +44,7 @@ class GoogleSubtraceSource final : public TraceFormatSource {
       : bytes_(std::move(bytes)),
         splitter_(bytes_.get(), SubtraceCsv()),
         time_offset_ns_(input.time_offset_ns),
-        complaints_(input.lenient) {
+        complaints_(input.lenient, kLenientAdvice) {
     PodShape shape;
     shape.cpu_milli = kMilliPerCore;
     shape_ = input.shapes->Intern(shape);
@@ -58,7 +59,8 @@ class GoogleSubtraceSource final : public TraceFormatSource {
   bool NextLine();
   bool ReadLine();
   bool ReadSeconds(size_t field, absl::string_view name, int64_t* ns);
-  bool Reject(absl::string_view kind, CsvPosition at, absl::string_view what);
+  bool Reject(absl::string_view kind, absl::string_view column, CsvPosition at,
+              absl::string_view what);
   bool RejectField(absl::string_view kind, size_t field, absl::string_view name,
                    absl::string_view expected);
 
@@ -78,7 +80,7 @@ class GoogleSubtraceSource final : public TraceFormatSource {
 
 absl::StatusOr<bool> GoogleSubtraceSource::Next(JobArrival* out) {
   if (!ended_ && next_ == run_ns_.size()) ended_ = !NextLine();
-  if (!status_.ok()) return status_;
+  RETURN_IF_ERROR(status_);
   if (ended_) return false;
   *out = JobArrival();
   out->name = absl::StrCat("job-", line_, "-", next_);
@@ -90,31 +92,34 @@ absl::StatusOr<bool> GoogleSubtraceSource::Next(JobArrival* out) {
   return true;
 }
 
-// Goes to the next good line. False at the end, or on an error that status_ has.
+// Goes to the next good line. False at the end, or on an error that status_ has. Lines behind a bad
+// one are read for the report alone.
 bool GoogleSubtraceSource::NextLine() {
   for (;;) {
     switch (splitter_.Next()) {
       case CsvSplitter::Result::kRow:
-        if (ReadLine()) return true;
+        complaints_.CountRow();
+        if (ReadLine() && !complaints_.has_bad_rows()) return true;
         break;
       case CsvSplitter::Result::kEnd:
+        status_ = complaints_.Error();
         return false;
       case CsvSplitter::Result::kBadRow:
-        Reject(splitter_.error().kind, splitter_.error().at,
+        complaints_.CountRow();
+        Reject(splitter_.error().kind, "row", splitter_.error().at,
                absl::StrCat("row: ", splitter_.error().what));
         break;
       case CsvSplitter::Result::kFailed:
-        status_ = splitter_.status();
-        break;
+        status_ = complaints_.Error(splitter_.status());
+        return false;
     }
-    if (!status_.ok()) return false;
   }
 }
 
 // False when the line is bad: it has been rejected then, and nothing has changed.
 bool GoogleSubtraceSource::ReadLine() {
   if (splitter_.size() <= kSubtraceHead) {
-    return Reject("too few fields", splitter_.end_position(),
+    return Reject("too few fields", "row", splitter_.end_position(),
                   absl::StrCat("row: found ", splitter_.size(), " fields, expected at least ",
                                kSubtraceHead + 1));
   }
@@ -157,17 +162,19 @@ bool GoogleSubtraceSource::ReadSeconds(size_t field, absl::string_view name, int
                      "a plain number of seconds that is neither negative nor above 126 years");
 }
 
+// The run times count as one column.
 bool GoogleSubtraceSource::RejectField(absl::string_view kind, size_t field, absl::string_view name,
                                        absl::string_view expected) {
   return Reject(
-      kind, splitter_.position(field),
+      kind, field < kSubtraceHead ? name : "d", splitter_.position(field),
       absl::StrCat(name, ": found '", ShownText(splitter_.field(field)), "', expected ", expected));
 }
 
 // Always false.
-bool GoogleSubtraceSource::Reject(absl::string_view kind, CsvPosition at, absl::string_view what) {
-  status_ = complaints_.Reject(
-      kind, absl::StrCat(bytes_->name(), ":", at.line, ":", at.column, ": ", what));
+bool GoogleSubtraceSource::Reject(absl::string_view kind, absl::string_view column, CsvPosition at,
+                                  absl::string_view what) {
+  complaints_.Reject(kind, column,
+                     absl::StrCat(bytes_->name(), ":", at.line, ":", at.column, ": ", what));
   return false;
 }
 
@@ -188,12 +195,12 @@ absl::Status GoogleSubtraceSource::Load(StateReader& in) {
   const uint64_t tasks = in.U64();
   const uint64_t next = in.U64();
   const bool ended = in.Bool();
-  if (!in.status().ok()) return in.status();
+  RETURN_IF_ERROR(in.status());
   bool more = true;
   while (more && line_ < line) more = NextLine();
   const bool same = line_ == line && arrival_ns_ == arrival_ns && run_ns_.size() == tasks &&
                     next <= tasks && (!ended || !NextLine());
-  if (!status_.ok()) return status_;
+  RETURN_IF_ERROR(status_);
   if (!same) {
     return absl::DataLossError(
         "the checkpoint was made from another trace: its place is not to be found in this one");
@@ -204,13 +211,9 @@ absl::Status GoogleSubtraceSource::Load(StateReader& in) {
 }
 
 absl::StatusOr<std::unique_ptr<TraceFormatSource>> OpenSubtrace(const FormatInput& input) {
-  absl::Status status = RefuseGpusPerPod(input, kSubtrace);
-  if (!status.ok()) return status;
-  absl::StatusOr<std::unique_ptr<ByteSource>> bytes = OpenByteSource(input.path);
-  if (!bytes.ok()) return bytes.status();
-  std::unique_ptr<TraceFormatSource> source =
-      std::make_unique<GoogleSubtraceSource>(*std::move(bytes), input);
-  return source;
+  RETURN_IF_ERROR(RefuseGpusPerPod(input, kSubtrace));
+  ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> bytes, OpenByteSource(input.path));
+  return std::make_unique<GoogleSubtraceSource>(std::move(bytes), input);
 }
 
 }  // namespace

@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "model/device_set.h"
 #include "model/number_text.h"
+#include "model/status_macros.h"
 #include "model/time.h"
 #include "traces/generator_options.h"
 #include "traces/sample_time.h"
@@ -155,18 +157,15 @@ JobGenerator::JobGenerator(const JobGeneratorOptions& options)
 
 absl::StatusOr<std::unique_ptr<JobGenerator>> JobGenerator::Create(
     const JobGeneratorOptions& options, ShapeTable* shapes) {
-  const absl::Status status = CheckOptions(options);
-  if (!status.ok()) return status;
-  absl::StatusOr<std::optional<Distribution>> interarrival =
-      ParseTimeOption("workload.generated.interarrival", options.interarrival);
-  if (!interarrival.ok()) return interarrival.status();
-  absl::StatusOr<std::optional<Distribution>> run_time =
-      ParseTimeOption("workload.generated.run_time", options.run_time);
-  if (!run_time.ok()) return run_time.status();
+  RETURN_IF_ERROR(CheckOptions(options));
+  ASSIGN_OR_RETURN(std::optional<Distribution> interarrival,
+                   ParseTimeOption("workload.generated.interarrival", options.interarrival));
+  ASSIGN_OR_RETURN(std::optional<Distribution> run_time,
+                   ParseTimeOption("workload.generated.run_time", options.run_time));
 
   std::unique_ptr<JobGenerator> source(new JobGenerator(options));
-  source->interarrival_s_ = *std::move(interarrival);
-  source->run_time_s_ = *std::move(run_time);
+  source->interarrival_s_ = std::move(interarrival);
+  source->run_time_s_ = std::move(run_time);
   double greatest = 0;
   for (const GangWeight& gang : options.gangs) greatest = std::max(greatest, gang.weight);
   uint64_t sum = 0;
@@ -183,10 +182,9 @@ absl::StatusOr<std::unique_ptr<JobGenerator>> JobGenerator::Create(
   }
   source->mean_gpus_ = gpu_sum / static_cast<double>(sum);
   if (options.load_percent.has_value()) {
-    absl::StatusOr<Distribution> gaps =
-        GapsForLoad(options, source->mean_gpus_, source->run_time_s_);
-    if (!gaps.ok()) return gaps.status();
-    source->interarrival_s_ = *std::move(gaps);
+    ASSIGN_OR_RETURN(Distribution gaps,
+                     GapsForLoad(options, source->mean_gpus_, source->run_time_s_));
+    source->interarrival_s_ = std::move(gaps);
   }
   return source;
 }
@@ -237,14 +235,14 @@ void JobGenerator::Advance() {
 }
 
 absl::StatusOr<bool> JobGenerator::Next(JobArrival* out) {
-  if (!status_.ok()) return status_;
+  RETURN_IF_ERROR(status_);
   if (next_ == jobs_) return false;
   if (interarrival_s_.has_value() && next_ > 0) Advance();
   int64_t run_time_ns = 0;
   if (status_.ok() && run_time_s_.has_value()) {
     run_time_ns = DrawNs(*run_time_s_, "a run time", &run_time_stream_);
   }
-  if (!status_.ok()) return status_;
+  RETURN_IF_ERROR(status_);
   const uint64_t draw = gang_stream_.Below(cumulative_.back());
   const auto found = std::upper_bound(cumulative_.begin(), cumulative_.end(), draw);
   const Kind& kind = kinds_[static_cast<size_t>(found - cumulative_.begin())];
@@ -287,11 +285,10 @@ absl::Status JobGenerator::Load(StateReader& in) {
     if (ns < 0 || ns > kMaxSeconds * kSecondNs) in.Fail(absl::StrCat("the time ", ns, " ns"));
   }
   for (Random* stream : {&gang_stream_, &interarrival_stream_, &run_time_stream_}) {
-    const absl::Status status = stream->Load(in);
-    if (!status.ok()) return status;
+    RETURN_IF_ERROR(stream->Load(in));
   }
   const std::string error = in.Str();
-  if (!in.status().ok()) return in.status();
+  RETURN_IF_ERROR(in.status());
   next_ = next;
   even_ns_ = even_ns;
   time_ns_ = time_ns;

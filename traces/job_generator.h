@@ -60,7 +60,7 @@ struct JobGeneratorOptions {
 // Jobs "job-0000000", "job-0000001", ... (more digits when needed: byte order is order of
 // creation), of priority 0 and without a tenant.
 //
-// A job of more than gpus_per_pod GPUs is a gang: so many pods of gpus_per_pod GPUs, and one with
+// A job of more than gpus_per_pod GPUs is a gang: pods of gpus_per_pod GPUs, and one with
 // the rest (PodShape::gang_remainder) where there is a rest.
 //
 // Swing: the process of arrivals is the one without a swing, on a clock that runs as fast as the
@@ -101,7 +101,7 @@ class JobGenerator : public EventSource {
   const std::optional<Distribution>& interarrival() const { return interarrival_s_; }
 
  private:
-  // What jobs of one size look like.
+  // The shapes of jobs of one size.
   struct Kind {
     ShapeId shape;
     int32_t pods = 1;

@@ -14,7 +14,7 @@ namespace {
 constexpr char kModelSeparator = '|';
 constexpr int64_t kMaxInt64 = std::numeric_limits<int64_t>::max();
 
-// What a row says that does not say more.
+// The values of a row that leaves out all optional columns.
 void Reset(JobArrival* job) {
   job->pods = 1;
   job->more_pods.clear();
@@ -36,7 +36,7 @@ std::string ShownLength(int64_t ns) {
   return ns % kSecondNs == 0 ? absl::StrCat(ns / kSecondNs, " s") : absl::StrCat(ns, " ns");
 }
 
-// What is right for a time that is before `earliest`.
+// The expectation of a message about a time that is before `earliest`.
 std::string ExpectedArrival(const EarliestArrival& earliest) {
   if (earliest.window_ns < 0) {
     return absl::StrCat("a time not before that of line ", earliest.line);
@@ -351,7 +351,7 @@ bool JobReader::CutGpuAmount(PodAmounts* amounts) {
   return true;
 }
 
-// What plain tables of pods do not have.
+// Reads the columns that plain tables of pods do not have.
 bool JobReader::ReadJob(const PodAmounts& amounts, JobArrival* out, JobSplit* split) {
   const Columns& c = *columns_;
   absl::string_view tenant;

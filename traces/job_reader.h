@@ -57,7 +57,7 @@ class JobReader {
 
  private:
   struct Columns;
-  // What shapes of tables with columns for jobs have besides PodAmounts.
+  // The parts of a shape, besides PodAmounts, that only tables with columns for jobs have.
   struct ShapeExtras {
     std::vector<int64_t> extended;  // in the order of the columns
     absl::string_view group;        // of the current row

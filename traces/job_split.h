@@ -1,7 +1,7 @@
-// How a job whose amounts are known as a whole becomes pods of a given size.
+// Splits a job whose amounts are known as a whole into pods of a given size.
 //
-// Many traces say how many GPUs or cores a job got, and not on how many nodes. As schedulers of
-// such clusters hand out whole nodes to large jobs, a job of 20 GPUs on nodes of 8 is two full pods
+// Many traces give a job's GPUs or cores, but not its nodes. Since schedulers of such clusters hand
+// out whole nodes to large jobs, a job of 20 GPUs on nodes of 8 is two full pods
 // of 8 and a smaller one of 4; whatever else it asks for is shared out in proportion.
 #ifndef DRASIM_TRACES_JOB_SPLIT_H_
 #define DRASIM_TRACES_JOB_SPLIT_H_
@@ -13,7 +13,7 @@ namespace drasim {
 // More pods than this are taken for a mistake in the trace.
 inline constexpr int64_t kMaxPodsPerJob = 100'000;
 
-// What a pod or a whole job asks for, in base units. None is negative.
+// The request of a pod or of a whole job, in base units. None is negative.
 struct PodAmounts {
   int64_t cpu_milli = 0;
   int64_t memory_bytes = 0;

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
+#include "model/status_macros.h"
 #include "model/text/yaml_proto.h"
 #include "traces/byte_source.h"
 #include "traces/column_reader.h"
@@ -18,7 +19,7 @@ namespace drasim {
 namespace {
 
 constexpr size_t kMaxMappingBytes = size_t{1} << 20;
-// What the texts of pods.state are translated to.
+// The words that `values` may translate the texts of pods.state to.
 constexpr absl::string_view kStates[] = {"succeeded", "failed", "cancelled", "skip"};
 
 // Collects the first thing that is wrong with a mapping.
@@ -201,7 +202,7 @@ void ValidateState(const proto::Column& state, Validator* check) {
                  "pods.state.default", missing, expected);
 }
 
-// How rows become pods, and how these are told apart.
+// Checks the keys that split rows into pods and name these.
 void ValidateJobs(const proto::PodColumns& pods, Validator* check) {
   check->Text("pods.tenant", pods.has_tenant(), pods.tenant());
   check->Text("pods.state", pods.has_state(), pods.state());
@@ -280,9 +281,8 @@ absl::Status ValidateMapping(const proto::TableMapping& mapping, absl::string_vi
 
 absl::StatusOr<proto::TableMapping> ParseMapping(absl::string_view yaml, absl::string_view file) {
   proto::TableMapping mapping;
-  absl::Status status = MergeYaml(yaml, file, &mapping);
-  if (status.ok()) status = ValidateMapping(mapping, file);
-  if (!status.ok()) return status;
+  RETURN_IF_ERROR(MergeYaml(yaml, file, &mapping));
+  RETURN_IF_ERROR(ValidateMapping(mapping, file));
   return mapping;
 }
 
@@ -311,10 +311,9 @@ absl::StatusOr<proto::TableMapping> LoadMapping(absl::string_view name_or_path) 
         "': found neither a built-in mapping nor a file of this name; the built-in ones are ",
         absl::StrJoin(EmbeddedMappingNames(), ", ")));
   }
-  if (!source.ok()) return source.status();
-  absl::StatusOr<std::string> yaml = ReadAll(**source, kMaxMappingBytes);
-  if (!yaml.ok()) return yaml.status();
-  return ParseMappingFile(*yaml, (*source)->name());
+  RETURN_IF_ERROR(source.status());
+  ASSIGN_OR_RETURN(const std::string yaml, ReadAll(**source, kMaxMappingBytes));
+  return ParseMappingFile(yaml, (*source)->name());
 }
 
 }  // namespace drasim

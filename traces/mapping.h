@@ -1,7 +1,15 @@
-// Mapping files: what the columns of a one-table trace mean. A new trace format is a YAML file, not
-// code.
+// Mapping files, which give the columns of a one-table trace their meaning. A new trace format of
+// one table is a YAML file, not code:
 //
-// The schema is proto::TableMapping (model/proto/mapping.proto). What its comments leave open:
+//   name: my-cluster
+//   pods:
+//     name: {column: job_id}
+//     cpu: {column: cores, unit: cores}
+//     gpu_count: {column: gpus}
+//     arrival: {column: submitted, unit: s}
+//     run_time: {column: elapsed, unit: min, optional: true}
+//
+// The schema is proto::TableMapping (model/proto/mapping.proto). Rules beyond its comments:
 //   * separator " " means runs of spaces and tabs (see csv_splitter.h).
 //   * Every amount and time names its unit; counts, priorities and texts have none.
 //   * A column that the mapping names must be in the table's header unless it is optional. An
@@ -18,18 +26,17 @@
 //     before 1970 are errors.
 //   * pods.name may be left out: pods are then called NAME-LINE after the mapping's name and the
 //     line of the row.
-//   * The GPU fields of a row with a GPU count or amount of 0 are not looked at, whatever they
-//     hold. A row with GPUs and a share of 0 is read as a pod without GPUs and counted as a
-//     warning.
+//   * The GPU fields of a row with a GPU count or amount of 0 are ignored, whatever they hold. A
+//     row with GPUs and a share of 0 is read as a pod without GPUs and counted as a warning.
 //   * pods.gpu_amount has unit fraction (which no unit means, too), milli or percent. Below one GPU
 //     it is a share of one; above, it must be whole.
 //   * pods.pods: 0 and missing mean 1. With `gang: false` each pod is a job of its own, called
-//     "<name>-0", "<name>-1", ..., also where there is only one: so names stay unique.
+//     "<name>-0", "<name>-1", ..., even a single one, so names stay unique.
 //   * gpus_per_pod splits jobs with GPUs, cores_per_pod those without (see job_split.h); neither
 //     goes with pods.pods. At most kMaxPodsPerJob pods a row.
 //   * pods.state: a missing one means succeeded. failed sets JobArrival::fails; cancelled is as
-//     succeeded: the run ended when it ended. Rows with skip are left out before anything else of
-//     them is looked at, and counted as a warning.
+//     succeeded: the run ended when it ended. Rows with skip are left out unread and
+//     counted as a warning.
 //   * end_without_start_deletes: such a row has no run time, whatever its run_time column holds.
 //   * pods.group and max_per_node belong together; a missing or empty group means no limit.
 //   * Extended amounts have no unit; a missing one, and 0, means none.
@@ -54,12 +61,12 @@ absl::StatusOr<proto::TableMapping> LoadMapping(absl::string_view name_or_path);
 // Parses and validates YAML text. `file` is for errors: those of MergeYaml and of ValidateMapping.
 absl::StatusOr<proto::TableMapping> ParseMapping(absl::string_view yaml, absl::string_view file);
 
-// The same; what is wrong with a field that stands in the text comes with its line and column.
+// The same; an error about a field that stands in the text has its line and column.
 absl::StatusOr<proto::TableMapping> ParseMappingFile(absl::string_view yaml,
                                                      absl::string_view file);
 
 // Whether a mapping makes sense by itself, without a table. InvalidArgument:
-// "FILE: field.path: found '...', expected ..." for the first thing wrong.
+// "FILE: field.path: found '...', expected ..." for the first mistake.
 absl::Status ValidateMapping(const proto::TableMapping& mapping, absl::string_view file);
 
 }  // namespace drasim

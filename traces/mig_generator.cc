@@ -9,6 +9,7 @@
 #include "model/check.h"
 #include "model/device_grant.h"
 #include "model/number_text.h"
+#include "model/status_macros.h"
 #include "model/text/did_you_mean.h"
 #include "model/time.h"
 #include "traces/generator_options.h"
@@ -26,7 +27,7 @@ std::string ProfileNames(const MigProduct& product) {
 }  // namespace
 
 const MigProfile* MigProfileNamed(const MigProduct& product, absl::string_view name) {
-  // What this product calls so comes before what it was called by some other driver.
+  // The product's own names come before those of other drivers.
   for (const MigProfile& profile : product.profiles) {
     if (absl::EqualsIgnoreCase(profile.name, name)) return &profile;
   }
@@ -86,18 +87,16 @@ MigMixSource::MigMixSource(const MigMixOptions& options)
 absl::StatusOr<std::unique_ptr<MigMixSource>> MigMixSource::Create(const MigMixOptions& options,
                                                                    const MigProduct& product,
                                                                    ShapeTable* shapes) {
-  if (absl::Status s = CheckMigMix(options); !s.ok()) return s;
-  absl::StatusOr<std::optional<Distribution>> interarrival =
-      ParseTimeOption("workload.generated.interarrival", options.interarrival);
-  if (!interarrival.ok()) return interarrival.status();
-  absl::StatusOr<std::optional<Distribution>> run_time =
-      ParseTimeOption("workload.generated.run_time", options.run_time);
-  if (!run_time.ok()) return run_time.status();
+  RETURN_IF_ERROR(CheckMigMix(options));
+  ASSIGN_OR_RETURN(std::optional<Distribution> interarrival,
+                   ParseTimeOption("workload.generated.interarrival", options.interarrival));
+  ASSIGN_OR_RETURN(std::optional<Distribution> run_time,
+                   ParseTimeOption("workload.generated.run_time", options.run_time));
 
   std::unique_ptr<MigMixSource> source(new MigMixSource(options));
-  source->interarrival_s_ = *std::move(interarrival);
-  source->run_time_s_ = *std::move(run_time);
-  if (absl::Status s = source->AddKinds(options, product, shapes); !s.ok()) return s;
+  source->interarrival_s_ = std::move(interarrival);
+  source->run_time_s_ = std::move(run_time);
+  RETURN_IF_ERROR(source->AddKinds(options, product, shapes));
   return source;
 }
 
@@ -153,14 +152,14 @@ void MigMixSource::Advance() {
 }
 
 absl::StatusOr<bool> MigMixSource::Next(JobArrival* out) {
-  if (!status_.ok()) return status_;
+  RETURN_IF_ERROR(status_);
   if (AtEnd()) return false;
   if (interarrival_s_.has_value() && next_ > 0) Advance();
   int64_t run_time_ns = 0;
   if (status_.ok() && run_time_s_.has_value()) {
     run_time_ns = DrawNs(*run_time_s_, "a run time", &run_time_stream_);
   }
-  if (!status_.ok()) return status_;
+  RETURN_IF_ERROR(status_);
   const uint64_t draw = profile_stream_.Below(cumulative_.back());
   const auto found = std::upper_bound(cumulative_.begin(), cumulative_.end(), draw);
   const Kind& kind = kinds_[static_cast<size_t>(found - cumulative_.begin())];
@@ -206,11 +205,10 @@ absl::Status MigMixSource::Load(StateReader& in) {
   const int64_t time_ns = in.I64();
   if (time_ns < 0) in.Fail(absl::StrCat("the time ", time_ns, " ns is negative"));
   for (Random* stream : {&profile_stream_, &interarrival_stream_, &run_time_stream_}) {
-    const absl::Status status = stream->Load(in);
-    if (!status.ok()) return status;
+    RETURN_IF_ERROR(stream->Load(in));
   }
   const std::string error = in.Str();
-  if (!in.status().ok()) return in.status();
+  RETURN_IF_ERROR(in.status());
   next_ = next;
   asked_units_ = asked_units;
   time_ns_ = time_ns;

@@ -30,8 +30,8 @@
 
 namespace drasim {
 
-// The profile that some driver calls so on this product, letter case ignored; null when there is
-// none. Points into `product`. O(profiles).
+// The profile that has this name on the product with some driver, letter case ignored; null when
+// there is none. Points into `product`. O(profiles).
 const MigProfile* MigProfileNamed(const MigProduct& product, absl::string_view name);
 
 // " (did you mean '1g.10gb'?)" for a name that none of the products knows; see Suggest in
@@ -43,7 +43,7 @@ struct MigMixOptions {
   // At least one; weights are finite and above 0; no profile twice.
   std::vector<std::pair<std::string, double>> shares;
   int64_t pods = 0;  // 0: by offered_units; else 1..MigMixSource::kMaxPods
-  // Pods come until all together have asked for so many units of the placement axis; the one that
+  // Pods come until their requests reach this many units of the placement axis; the one that
   // reaches it is the last. 0: by pods; else 1..MigMixSource::kMaxPods.
   int64_t offered_units = 0;
   // Between two arrivals; the first pod arrives at time 0. Empty: all arrive at time 0.
@@ -52,13 +52,13 @@ struct MigMixOptions {
   uint64_t seed = 0;
 };
 
-// What can be wrong with the options on any product, but for the two distributions.
+// Checks the options as far as they do not depend on a product, except for the two distributions.
 // InvalidArgument, beginning with the scenario's key.
 absl::Status CheckMigMix(const MigMixOptions& options);
 
 // Pods "pod-0000000", "pod-0000001", ... (more digits when needed: byte order is order of
 // creation), of priority 0 and without a tenant. Each asks for one instance and for no CPU or
-// memory, so that nothing but the GPUs decides.
+// memory, so only the GPUs decide.
 //
 // Weights are rounded to 2^-40 of the greatest, and a chance never becomes none. Samples are
 // rounded to the nanosecond; negative ones count as 0. Draws come from the streams
@@ -86,7 +86,7 @@ class MigMixSource : public EventSource {
   absl::Status Load(StateReader& in) override;
 
  private:
-  // What pods of one share look like.
+  // The pods of one share.
   struct Kind {
     ShapeId shape;
     int32_t units = 0;

@@ -16,6 +16,7 @@
 #include "model/ids.h"
 #include "model/pod_shape.h"
 #include "model/proto/mapping.pb.h"
+#include "model/status_macros.h"
 #include "traces/byte_source.h"
 #include "traces/column_reader.h"
 #include "traces/job_split.h"
@@ -25,26 +26,6 @@ namespace drasim {
 namespace {
 
 constexpr absl::string_view kPaiName = "pai-2020";
-
-proto::Column NamedColumn(absl::string_view name, absl::string_view unit, bool optional) {
-  proto::Column column;
-  column.set_column(std::string(name));
-  column.set_unit(std::string(unit));
-  column.set_optional(optional);
-  return column;
-}
-
-absl::StatusOr<std::unique_ptr<TableReader>> OpenTable(
-    std::unique_ptr<ByteSource> bytes, bool lenient,
-    const std::vector<absl::string_view>& columns) {
-  proto::TableMapping mapping;
-  mapping.set_name(std::string(kPaiName));
-  mapping.set_no_header(true);
-  for (const absl::string_view column : columns) mapping.add_columns(std::string(column));
-  TableReader::Options options;
-  options.lenient = lenient;
-  return TableReader::Open(std::move(bytes), mapping, options);
-}
 
 // The columns of each table that are read, bound.
 struct JobColumns {
@@ -112,7 +93,13 @@ class PaiSource final : public ListedSource {
         tables_(std::move(tables)),
         job_file_(input.path),
         shapes_(input.shapes),
-        time_offset_ns_(input.time_offset_ns) {}
+        time_offset_ns_(input.time_offset_ns) {
+    // One report on all tables.
+    for (TableReader* table :
+         {tables_.job.get(), tables_.task.get(), tables_.instance.get(), tables_.group.get()}) {
+      if (table != nullptr) table->ReportTo(&complaints());
+    }
+  }
 
  private:
   struct Task {
@@ -156,10 +143,11 @@ class PaiSource final : public ListedSource {
   bool ReadTime(TableReader& table, const NumberField& field, int64_t* time_ns, bool* has);
   int32_t InternGpuType(absl::string_view name);
 
-  absl::Status ListJobs();
-  absl::Status ListJob(const Job& job);
+  void ListJobs();
+  void ListJob(const Job& job);
   ShapeId InternShape(const Task& task, int32_t gpu_type);
-  absl::Status Reject(const Job& job, absl::string_view kind, absl::string_view what);
+  void Reject(const Job& job, absl::string_view kind, absl::string_view column,
+              absl::string_view what);
   std::string Where(const Job& job) const;
 
   Tables tables_;
@@ -176,45 +164,28 @@ class PaiSource final : public ListedSource {
   std::vector<JobArrival> listed_;  // in order of arrival
 };
 
-// Calls `read_row` for each row. The error that ended the table, if any.
-template <typename ReadRow>
-absl::Status ForEachRow(TableReader& table, const ReadRow& read_row) {
-  while (table.status().ok()) {
-    const TableReader::Result result = table.Next();
-    if (result == TableReader::Result::kEnd) break;
-    if (result == TableReader::Result::kRow) read_row();
-  }
-  return table.status();
-}
-
 absl::Status PaiSource::ReadInput() {
   TableReader& jobs = *tables_.job;
   const JobColumns job_columns(&jobs);
-  absl::Status status = ForEachRow(jobs, [&] { ReadJob(jobs, job_columns); });
-  if (!status.ok()) return status;
+  RETURN_IF_ERROR(jobs.ForEachRow([&] { ReadJob(jobs, job_columns); }));
 
   TableReader& tasks = *tables_.task;
   const TaskColumns task_columns(&tasks);
-  status = ForEachRow(tasks, [&] { ReadTask(tasks, task_columns); });
-  if (!status.ok()) return status;
+  RETURN_IF_ERROR(tasks.ForEachRow([&] { ReadTask(tasks, task_columns); }));
 
   if (tables_.instance != nullptr) {
     TableReader& instances = *tables_.instance;
     const InstanceColumns columns(&instances);
-    status = ForEachRow(instances, [&] { ReadInstance(instances, columns); });
-    if (!status.ok()) return status;
+    RETURN_IF_ERROR(instances.ForEachRow([&] { ReadInstance(instances, columns); }));
   }
   if (tables_.group != nullptr) {
     TableReader& groups = *tables_.group;
     const GroupColumns columns(&groups);
-    status = ForEachRow(groups, [&] { ReadGroupTag(groups, columns); });
-    if (!status.ok()) return status;
+    RETURN_IF_ERROR(groups.ForEachRow([&] { ReadGroupTag(groups, columns); }));
   }
-  for (const TableReader* table :
-       {tables_.job.get(), tables_.task.get(), tables_.instance.get(), tables_.group.get()}) {
-    if (table != nullptr) complaints().Merge(*table);
-  }
-  return ListJobs();
+  // A job that lacks tasks or instances because their rows are bad may look bad itself.
+  if (!complaints().has_bad_rows()) ListJobs();
+  return complaints().Error();
 }
 
 void PaiSource::ReadJob(TableReader& table, const JobColumns& columns) {
@@ -373,20 +344,16 @@ int32_t PaiSource::InternGpuType(absl::string_view name) {
   return row;
 }
 
-absl::Status PaiSource::ListJobs() {
-  for (const Job& job : jobs_) {
-    absl::Status status = ListJob(job);
-    if (!status.ok()) return status;
-  }
+void PaiSource::ListJobs() {
+  for (const Job& job : jobs_) ListJob(job);
   jobs_ = std::vector<Job>();
   job_rows_ = absl::flat_hash_map<std::string, size_t>();
   tags_ = absl::flat_hash_map<std::string, GroupTag>();
   std::stable_sort(listed_.begin(), listed_.end(),
                    [](const JobArrival& a, const JobArrival& b) { return a.time < b.time; });
-  return absl::OkStatus();
 }
 
-absl::Status PaiSource::ListJob(const Job& job) {
+void PaiSource::ListJob(const Job& job) {
   absl::string_view left_out;
   if (job.unfinished) {
     left_out = "left out: runs or waits when the trace ends";
@@ -397,19 +364,20 @@ absl::Status PaiSource::ListJob(const Job& job) {
   }
   if (!left_out.empty()) {
     complaints().Warn(left_out, Where(job));
-    return absl::OkStatus();
+    return;
   }
   if (job.longest_ns < 0 && job.end_ns < job.first_start_ns) {
-    return Reject(job, "end before start",
-                  "end_time: found one ahead of the start of its first task, expected one not "
-                  "before it");
+    Reject(job, "end before start", "end_time",
+           "found one ahead of the start of its first task, expected one not before it");
+    return;
   }
   int64_t pods = 0;
   for (const Task& task : job.tasks) pods += task.pods;
   if (pods > kMaxPodsPerJob) {
-    return Reject(job, "too many pods",
-                  absl::StrCat("job_name: found ", pods,
-                               " instances of its tasks, expected at most ", kMaxPodsPerJob));
+    Reject(
+        job, "too many pods", "job_name",
+        absl::StrCat("found ", pods, " instances of its tasks, expected at most ", kMaxPodsPerJob));
+    return;
   }
   const auto tag = tags_.find(job.inst_id);
   JobArrival arrival;
@@ -434,7 +402,6 @@ absl::Status PaiSource::ListJob(const Job& job) {
     }
   }
   listed_.push_back(std::move(arrival));
-  return absl::OkStatus();
 }
 
 ShapeId PaiSource::InternShape(const Task& task, int32_t gpu_type) {
@@ -447,55 +414,46 @@ ShapeId PaiSource::InternShape(const Task& task, int32_t gpu_type) {
   return shapes_->Intern(shape);
 }
 
-absl::Status PaiSource::Reject(const Job& job, absl::string_view kind, absl::string_view what) {
-  return complaints().Reject(kind, absl::StrCat(Where(job), ": ", what));
+void PaiSource::Reject(const Job& job, absl::string_view kind, absl::string_view column,
+                       absl::string_view what) {
+  complaints().Reject(kind, column, absl::StrCat(Where(job), ": ", column, ": ", what));
 }
 
 std::string PaiSource::Where(const Job& job) const {
   return absl::StrCat(job_file_, ":", job.line, ":1: job '", ShownText(job.name), "'");
 }
 
-absl::StatusOr<std::unique_ptr<TableReader>> OpenFurther(
-    const FormatInput& input, absl::string_view name,
+absl::StatusOr<std::unique_ptr<TableReader>> OpenPaiTable(
+    absl::StatusOr<std::unique_ptr<ByteSource>> bytes, bool lenient,
     const std::vector<absl::string_view>& columns) {
-  absl::StatusOr<std::unique_ptr<ByteSource>> bytes = OpenFormatTable(input, kPaiName, name);
-  if (!bytes.ok()) return bytes.status();
-  return OpenTable(*std::move(bytes), input.lenient, columns);
+  RETURN_IF_ERROR(bytes.status());
+  TableReader::Options options;
+  options.lenient = lenient;
+  return OpenHeaderlessTable(*std::move(bytes), kPaiName, /*comment=*/"", columns, options);
 }
 
 absl::StatusOr<std::unique_ptr<TraceFormatSource>> OpenPai(const FormatInput& input) {
-  absl::Status status = RefuseGpusPerPod(input, kPaiName);
-  if (!status.ok()) return status;
-  absl::StatusOr<std::unique_ptr<ByteSource>> bytes = OpenByteSource(input.path);
-  if (!bytes.ok()) return bytes.status();
-  absl::StatusOr<std::unique_ptr<TableReader>> job =
-      OpenTable(*std::move(bytes), input.lenient,
-                {"job_name", "inst_id", "user", "status", "start_time", "end_time"});
-  if (!job.ok()) return job.status();
-  absl::StatusOr<std::unique_ptr<TableReader>> task =
-      OpenFurther(input, "task",
-                  {"job_name", "task_name", "inst_num", "status", "start_time", "end_time",
-                   "plan_cpu", "plan_mem", "plan_gpu", "gpu_type"});
-  if (!task.ok()) return task.status();
+  RETURN_IF_ERROR(RefuseGpusPerPod(input, kPaiName));
   Tables tables;
-  tables.job = *std::move(job);
-  tables.task = *std::move(task);
+  ASSIGN_OR_RETURN(tables.job, OpenPaiTable(OpenByteSource(input.path), input.lenient,
+                                            {"job_name", "inst_id", "user", "status", "start_time",
+                                             "end_time"}));
+  ASSIGN_OR_RETURN(tables.task,
+                   OpenPaiTable(OpenFormatTable(input, kPaiName, "task"), input.lenient,
+                                {"job_name", "task_name", "inst_num", "status", "start_time",
+                                 "end_time", "plan_cpu", "plan_mem", "plan_gpu", "gpu_type"}));
   if (input.tables.contains("instance")) {
-    absl::StatusOr<std::unique_ptr<TableReader>> instance =
-        OpenFurther(input, "instance",
-                    {"job_name", "task_name", "inst_name", "worker_name", "inst_id", "status",
-                     "start_time", "end_time", "machine"});
-    if (!instance.ok()) return instance.status();
-    tables.instance = *std::move(instance);
+    ASSIGN_OR_RETURN(tables.instance,
+                     OpenPaiTable(OpenFormatTable(input, kPaiName, "instance"), input.lenient,
+                                  {"job_name", "task_name", "inst_name", "worker_name", "inst_id",
+                                   "status", "start_time", "end_time", "machine"}));
   }
   if (input.tables.contains("group")) {
-    absl::StatusOr<std::unique_ptr<TableReader>> group =
-        OpenFurther(input, "group", {"inst_id", "user", "gpu_type_spec", "group", "workload"});
-    if (!group.ok()) return group.status();
-    tables.group = *std::move(group);
+    ASSIGN_OR_RETURN(tables.group,
+                     OpenPaiTable(OpenFormatTable(input, kPaiName, "group"), input.lenient,
+                                  {"inst_id", "user", "gpu_type_spec", "group", "workload"}));
   }
-  std::unique_ptr<TraceFormatSource> source = std::make_unique<PaiSource>(std::move(tables), input);
-  return source;
+  return std::make_unique<PaiSource>(std::move(tables), input);
 }
 
 }  // namespace

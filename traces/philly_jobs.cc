@@ -11,16 +11,16 @@ namespace drasim {
 namespace {
 
 constexpr int64_t kSecondsPerHour = 3600;
-// What the clocks showed when summer time began and ended, in seconds from 1970-01-01 00:00.
+// Local times at which summer time began and ended, in seconds from 1970-01-01 00:00.
 constexpr int64_t kSummerBegin = 1'489'284'000;  // 2017-03-12 02:00:00
 constexpr int64_t kSummerEnd = 1'509'847'200;    // 2017-11-05 02:00:00
 
 // An absent text is shown as nothing between the quotes.
-std::string Quoted(const absl::optional<std::string>& text) {
+std::string Quoted(const std::optional<std::string>& text) {
   return absl::StrCat("'", text.has_value() ? ShownText(*text) : "", "'");
 }
 
-bool IsMissing(const absl::optional<std::string>& time) {
+bool IsMissing(const std::optional<std::string>& time) {
   return !time.has_value() || time->empty() || *time == "None";
 }
 
@@ -43,26 +43,28 @@ bool ParsePhillyTime(absl::string_view text, int64_t floor_s, int64_t* unix_s) {
   return true;
 }
 
-absl::Status PhillyJobMaker::Add(const PhillyJob& raw) {
+void PhillyJobMaker::Add(const PhillyJob& raw) {
+  complaints_->CountRow();
   JobArrival job;
   if (Make(raw, &job)) jobs_.push_back(std::move(job));
-  return status_;
 }
 
 // False when there is no job: it is bad or left out, and has been counted.
 bool PhillyJobMaker::Make(const PhillyJob& raw, JobArrival* job) {
-  if (!raw.wrong_type.empty()) return Bad(raw, "wrong type", raw.wrong_type);
+  if (!raw.wrong_type.empty()) {
+    return Bad(raw, "wrong type", raw.wrong_type_field, raw.wrong_type);
+  }
   if (!raw.name.has_value() || raw.name->empty()) {
-    return Bad(raw, "missing value", "jobid: found '', expected a text that is not empty");
+    return Bad(raw, "missing value", "jobid", "found '', expected a text that is not empty");
   }
   job->name = *raw.name;
   job->tenant = raw.vc.value_or("");
   int64_t gpus = 0;
   if (!ReadStatus(raw, job) || !ReadTimes(raw, job) || !ChooseGpus(raw, &gpus)) return false;
   if (!names_.Insert(job->name)) {
-    return Bad(raw, "duplicate name",
-               absl::StrCat("jobid: found ", Quoted(raw.name),
-                            ", expected a name that no earlier job has"));
+    return Bad(
+        raw, "duplicate name", "jobid",
+        absl::StrCat("found ", Quoted(raw.name), ", expected a name that no earlier job has"));
   }
   Split(gpus, job);
   return true;
@@ -71,9 +73,8 @@ bool PhillyJobMaker::Make(const PhillyJob& raw, JobArrival* job) {
 bool PhillyJobMaker::ReadStatus(const PhillyJob& raw, JobArrival* job) {
   job->fails = raw.status == "Failed";
   if (job->fails || raw.status == "Pass" || raw.status == "Killed") return true;
-  return Bad(
-      raw, "unknown status",
-      absl::StrCat("status: found ", Quoted(raw.status), ", expected one of Pass, Killed, Failed"));
+  return Bad(raw, "unknown status", "status",
+             absl::StrCat("found ", Quoted(raw.status), ", expected one of Pass, Killed, Failed"));
 }
 
 bool PhillyJobMaker::ReadTimes(const PhillyJob& raw, JobArrival* job) {
@@ -83,8 +84,8 @@ bool PhillyJobMaker::ReadTimes(const PhillyJob& raw, JobArrival* job) {
   if (!ReadTime(raw, raw.submitted, "submitted_time", &submitted_s)) return false;
   int64_t submitted_ns = 0;
   if (!ShiftTime(submitted_s * kSecondNs, time_offset_ns_, &submitted_ns)) {
-    return Bad(raw, "time out of range",
-               absl::StrCat("submitted_time: found ", Quoted(raw.submitted),
+    return Bad(raw, "time out of range", "submitted_time",
+               absl::StrCat("found ", Quoted(raw.submitted),
                             ", expected a time that the offset leaves between 0 and 126 years"));
   }
   job->time = SimTime(submitted_ns);
@@ -110,14 +111,14 @@ bool PhillyJobMaker::ReadAttempt(const PhillyJob& raw, size_t i, JobArrival* job
   if (has_start && !ReadTime(raw, attempt.start, start_field, &start_s)) return false;
   if (has_end && !ReadTime(raw, attempt.end, end_field, &end_s)) return false;
   if (has_start && start_s < latest_end_s_) {
-    return Bad(raw, "attempts overlap",
-               absl::StrCat(start_field, ": found ", Quoted(attempt.start),
+    return Bad(raw, "attempts overlap", start_field,
+               absl::StrCat("found ", Quoted(attempt.start),
                             ", expected a time not before the end of an earlier attempt"));
   }
   if (has_start && has_end && end_s < start_s) {
-    return Bad(raw, "end before start",
-               absl::StrCat(end_field, ": found ", Quoted(attempt.end),
-                            ", expected a time not before ", start_field));
+    return Bad(
+        raw, "end before start", end_field,
+        absl::StrCat("found ", Quoted(attempt.end), ", expected a time not before ", start_field));
   }
   if (has_end) latest_end_s_ = std::max(latest_end_s_, end_s);
   if (has_start && has_end) {
@@ -138,12 +139,12 @@ bool PhillyJobMaker::ReadAttempt(const PhillyJob& raw, size_t i, JobArrival* job
   return true;
 }
 
-bool PhillyJobMaker::ReadTime(const PhillyJob& raw, const absl::optional<std::string>& text,
+bool PhillyJobMaker::ReadTime(const PhillyJob& raw, const std::optional<std::string>& text,
                               absl::string_view field, int64_t* unix_s) {
   if (!text.has_value() || !ParsePhillyTime(*text, latest_s_, unix_s)) {
-    return Bad(raw, "not a time",
-               absl::StrCat(field, ": found ", Quoted(text),
-                            ", expected a time such as '2017-10-03 05:48:00'"));
+    return Bad(
+        raw, "not a time", field,
+        absl::StrCat("found ", Quoted(text), ", expected a time such as '2017-10-03 05:48:00'"));
   }
   latest_s_ = std::max(latest_s_, *unix_s);
   return true;
@@ -158,8 +159,8 @@ bool PhillyJobMaker::ChooseGpus(const PhillyJob& raw, int64_t* gpus) {
   }
   if (*gpus == 0) return LeaveOut(raw, "left out: none of its attempts has GPUs");
   if (*gpus > kMaxPodsPerJob) {
-    return Bad(raw, "too many pods",
-               absl::StrCat("attempts: found ", *gpus, " GPUs, expected at most ", kMaxPodsPerJob));
+    return Bad(raw, "too many pods", "attempts",
+               absl::StrCat("found ", *gpus, " GPUs, expected at most ", kMaxPodsPerJob));
   }
   if (differ) {
     Warn(raw, "attempts with different numbers of GPUs", absl::StrCat("read as ", *gpus));
@@ -187,9 +188,11 @@ ShapeId PhillyJobMaker::InternShape(int64_t gpus, bool remainder) {
   return shapes_->Intern(shape);
 }
 
-// Always false.
-bool PhillyJobMaker::Bad(const PhillyJob& raw, absl::string_view kind, absl::string_view what) {
-  status_ = complaints_->Reject(kind, absl::StrCat(Where(raw), ": ", what));
+// Always false. A field of an attempt counts as the same column in all attempts.
+bool PhillyJobMaker::Bad(const PhillyJob& raw, absl::string_view kind, absl::string_view field,
+                         absl::string_view what) {
+  complaints_->Reject(kind, field.substr(field.rfind('.') + 1),
+                      absl::StrCat(Where(raw), ": ", field, ": ", what));
   return false;
 }
 

@@ -5,17 +5,17 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "absl/types/optional.h"
 #include "model/event_source.h"
 #include "model/ids.h"
 #include "model/pod_shape.h"
+#include "traces/complaints.h"
 #include "traces/csv_splitter.h"
 #include "traces/format_source.h"
 #include "traces/name_set.h"
@@ -30,18 +30,20 @@ bool ParsePhillyTime(absl::string_view text, int64_t floor_s, int64_t* unix_s);
 
 // A job as the log has it; absent texts were missing or null.
 struct PhillyAttempt {
-  absl::optional<std::string> start;
-  absl::optional<std::string> end;
+  std::optional<std::string> start;
+  std::optional<std::string> end;
   int64_t gpus = 0;
 };
 struct PhillyJob {
   CsvPosition at;
-  absl::optional<std::string> name;
-  absl::optional<std::string> status;
-  absl::optional<std::string> vc;
-  absl::optional<std::string> submitted;
+  std::optional<std::string> name;
+  std::optional<std::string> status;
+  std::optional<std::string> vc;
+  std::optional<std::string> submitted;
   std::vector<PhillyAttempt> attempts;
-  std::string wrong_type;  // the first value of a wrong type: "field: found ..., expected ..."
+  // The first value of a wrong type: its field, and "found ..., expected ...".
+  std::string wrong_type_field;
+  std::string wrong_type;
 };
 
 // The path of a field of an attempt.
@@ -60,11 +62,12 @@ class PhillyJobMaker {
         gpus_per_pod_(gpus_per_pod),
         complaints_(complaints) {}
 
-  // Adds the job to jobs() unless it is left out or bad. The error of a bad one, unless lenient.
-  absl::Status Add(const PhillyJob& raw);
-  // An entry of the list that is no job.
-  absl::Status RejectEntry(CsvPosition at, absl::string_view what) {
-    return complaints_->Reject("wrong type", absl::StrCat(Place(at), what));
+  // Adds the job to jobs() unless it is left out or bad.
+  void Add(const PhillyJob& raw);
+  // Rejects an entry of the list that is no job.
+  void RejectEntry(CsvPosition at, absl::string_view what) {
+    complaints_->CountRow();
+    complaints_->Reject("wrong type", "", absl::StrCat(Place(at), what));
   }
   std::string Place(CsvPosition at) const {
     return absl::StrCat(file_, ":", at.line, ":", at.column, ": ");
@@ -77,12 +80,13 @@ class PhillyJobMaker {
   bool ReadStatus(const PhillyJob& raw, JobArrival* job);
   bool ReadTimes(const PhillyJob& raw, JobArrival* job);
   bool ReadAttempt(const PhillyJob& raw, size_t i, JobArrival* job);
-  bool ReadTime(const PhillyJob& raw, const absl::optional<std::string>& text,
+  bool ReadTime(const PhillyJob& raw, const std::optional<std::string>& text,
                 absl::string_view field, int64_t* unix_s);
   bool ChooseGpus(const PhillyJob& raw, int64_t* gpus);
   void Split(int64_t gpus, JobArrival* job);
   ShapeId InternShape(int64_t gpus, bool remainder);
-  bool Bad(const PhillyJob& raw, absl::string_view kind, absl::string_view what);
+  bool Bad(const PhillyJob& raw, absl::string_view kind, absl::string_view field,
+           absl::string_view what);
   bool LeaveOut(const PhillyJob& raw, absl::string_view kind);
   void Warn(const PhillyJob& raw, absl::string_view kind, absl::string_view what);
   std::string Where(const PhillyJob& raw) const;
@@ -96,7 +100,6 @@ class PhillyJobMaker {
   int64_t latest_s_ = 0;       // of the times of the present job that have been read
   int64_t latest_end_s_ = -1;  // of its attempts; below 0: none
   NameSet names_;
-  absl::Status status_;
   std::vector<JobArrival> jobs_;
 };
 

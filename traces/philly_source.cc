@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,9 +14,10 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "absl/types/optional.h"
 #include "model/check.h"
+#include "model/device_set.h"
 #include "model/pod_shape.h"
+#include "model/status_macros.h"
 #include "traces/byte_source.h"
 #include "traces/column_reader.h"
 #include "traces/csv_splitter.h"
@@ -87,8 +89,8 @@ class CharStream {
   absl::Status status_;
 };
 
-// What the JSON parser reads a stream through. All iterators of a stream are at the same place; a
-// default one is the end.
+// The JSON parser's view of a stream. All iterators of a stream are at the same place; a default
+// one is the end.
 class CharIterator {
  public:
   using iterator_category = std::input_iterator_tag;
@@ -157,7 +159,7 @@ class LogHandler final : public nlohmann::json_sax<nlohmann::json> {
 
  private:
   enum class Found { kNull, kText, kOther, kList, kObject };
-  // What the parser is inside of.
+  // The innermost structure that the parser is in.
   enum class Level { kFile, kJobs, kJob, kAttempts, kAttempt, kDetails, kDetail, kGpus };
   enum class Want { kAnything, kText, kList, kObject };
   struct Expected {
@@ -235,8 +237,8 @@ bool LogHandler::End() {
   }
   const Level ended = levels_.back();
   levels_.pop_back();
-  if (ended == Level::kJob) status_ = maker_->Add(job_);
-  return status_.ok();
+  if (ended == Level::kJob) maker_->Add(job_);
+  return true;
 }
 
 bool LogHandler::Scalar(absl::string_view shown, Found found, absl::string_view text) {
@@ -251,7 +253,7 @@ bool LogHandler::Scalar(absl::string_view shown, Found found, absl::string_view 
   return true;
 }
 
-// Of two keys of one name in an object, the last counts.
+// When a key comes twice in an object, the last one counts.
 void LogHandler::Enter(Level level) {
   levels_.push_back(level);
   key_.clear();
@@ -268,7 +270,7 @@ void LogHandler::Enter(Level level) {
 }
 
 void LogHandler::Store(bool has, absl::string_view text) {
-  absl::optional<std::string> value;
+  std::optional<std::string> value;
   if (has) value = std::string(text);
   if (levels_.back() == Level::kGpus) {
     ++job_.attempts.back().gpus;
@@ -298,9 +300,10 @@ bool LogHandler::Mismatch(absl::string_view shown, Want want) {
     status_ =
         absl::InvalidArgumentError(absl::StrCat(maker_->Place(stream_->last()), what, " of jobs"));
   } else if (level == Level::kJobs) {
-    status_ = maker_->RejectEntry(stream_->last(), what);
+    maker_->RejectEntry(stream_->last(), what);
   } else if (job_.wrong_type.empty()) {
-    job_.wrong_type = absl::StrCat(Field(), ": ", what);
+    job_.wrong_type_field = Field();
+    job_.wrong_type = what;
   }
   return status_.ok();
 }
@@ -340,8 +343,8 @@ absl::Status PhillySource::ReadInput() {
   LogHandler handler(&stream, &maker_);
   const bool parsed = nlohmann::json::sax_parse(CharIterator(&stream), CharIterator(), &handler);
   // Where the bytes break off, the text is incomplete, too; the first is the reason.
-  if (!stream.status().ok()) return stream.status();
-  if (!handler.status().ok()) return handler.status();
+  const absl::Status& damage = stream.status().ok() ? handler.status() : stream.status();
+  RETURN_IF_ERROR(complaints().Error(damage));
   DRASIM_CHECK(parsed);
   jobs_ = std::move(maker_.jobs());
   std::stable_sort(jobs_.begin(), jobs_.end(),
@@ -355,11 +358,8 @@ absl::StatusOr<std::unique_ptr<TraceFormatSource>> OpenPhilly(const FormatInput&
     return absl::InvalidArgumentError(
         absl::StrCat("gpus_per_pod: found ", gpus_per_pod, ", expected 0 to ", kMaxDevicesPerNode));
   }
-  absl::StatusOr<std::unique_ptr<ByteSource>> bytes = OpenByteSource(input.path);
-  if (!bytes.ok()) return bytes.status();
-  std::unique_ptr<TraceFormatSource> source =
-      std::make_unique<PhillySource>(*std::move(bytes), input);
-  return source;
+  ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> bytes, OpenByteSource(input.path));
+  return std::make_unique<PhillySource>(std::move(bytes), input);
 }
 
 }  // namespace

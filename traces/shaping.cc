@@ -15,6 +15,7 @@
 #include "absl/strings/string_view.h"
 #include "model/number_text.h"
 #include "model/random.h"
+#include "model/status_macros.h"
 #include "model/text/did_you_mean.h"
 #include "model/time.h"
 #include "traces/generator.h"
@@ -185,8 +186,7 @@ absl::Status Shaper::Take(std::vector<JobArrival>* jobs) {
                      absl::StrCat("0 to ", kMaxShapedNs, " ns"));
     }
     if (!options_.truncate_to_seconds) continue;
-    const absl::Status status = MoveTo(Unsigned(WholeSeconds(job.time.ns())), "trace", &job);
-    if (!status.ok()) return status;
+    RETURN_IF_ERROR(MoveTo(Unsigned(WholeSeconds(job.time.ns())), "trace", &job));
     job.run_time = SimDuration(WholeSeconds(job.run_time.ns()));
     for (SimDuration& run : job.failed_attempts) run = SimDuration(WholeSeconds(run.ns()));
   }
@@ -240,8 +240,7 @@ absl::Status Shaper::ApplyWindow(int64_t* origin_ns) {
   for (Item& item : items_) {
     // From -kMaxShapedNs to kMaxShapedNs, both: the difference fits.
     const int64_t arrival_ns = item.job.time.ns() - *origin_ns;
-    const absl::Status status = MoveTo(Unsigned(arrival_ns), "window.start", &item.job);
-    if (!status.ok()) return status;
+    RETURN_IF_ERROR(MoveTo(Unsigned(arrival_ns), "window.start", &item.job));
   }
   begin_ns_ = start.has_value() ? 0 : items_.front().job.time.ns();
   end_ns_ = end.has_value() ? *end - *origin_ns : items_.back().job.time.ns();
@@ -265,8 +264,7 @@ absl::Status Shaper::BootstrapJobs() {
     const size_t place = drawn.size();
     const absl::uint128 arrival_ns =
         Unsigned(items_[place % size].job.time.ns()) + span_ns * (place / size);
-    const absl::Status status = Draw(static_cast<size_t>(random.Below(size)), arrival_ns, &drawn);
-    if (!status.ok()) return status;
+    RETURN_IF_ERROR(Draw(static_cast<size_t>(random.Below(size)), arrival_ns, &drawn));
   }
   items_ = std::move(drawn);
   return absl::OkStatus();
@@ -295,8 +293,7 @@ absl::Status Shaper::BootstrapBlocks() {
     const size_t row_end = is_last ? items_.size() : FirstFrom(from_ns + block_ns);
     for (size_t row = FirstFrom(from_ns); row < row_end && drawn.size() < wanted; ++row) {
       const absl::uint128 into_ns = Unsigned(items_[row].job.time.ns() - from_ns);
-      const absl::Status status = Draw(row, laid_ns + into_ns, &drawn);
-      if (!status.ok()) return status;
+      RETURN_IF_ERROR(Draw(row, laid_ns + into_ns, &drawn));
     }
     laid_ns += Unsigned(length_ns);
   }
@@ -359,8 +356,7 @@ absl::Status Shaper::AddClones(double factor) {
       Item clone = result[place];
       clone.job.name = NameCopy(clone.original);
       const uint64_t offset_ns = random.Below(static_cast<uint64_t>(gap_ns) + 1);
-      const absl::Status status = MoveTo(arrival_ns + offset_ns, "load_factor", &clone.job);
-      if (!status.ok()) return status;
+      RETURN_IF_ERROR(MoveTo(arrival_ns + offset_ns, "load_factor", &clone.job));
       result.push_back(std::move(clone));
     }
   }
@@ -381,8 +377,7 @@ absl::Status Shaper::AddJitter() {
           absl::StrCat("at most ", DoubleText(kMaxSeconds), " s"));
     }
     const int64_t arrival_ns = std::max<int64_t>(0, item.job.time.ns() + RoundedNs(seconds));
-    const absl::Status status = MoveTo(Unsigned(arrival_ns), "jitter", &item.job);
-    if (!status.ok()) return status;
+    RETURN_IF_ERROR(MoveTo(Unsigned(arrival_ns), "jitter", &item.job));
   }
   Sort();
   return absl::OkStatus();
@@ -399,8 +394,7 @@ absl::Status Shaper::SpeedUp() {
   const int shift = kFractionBits - (static_cast<int>(bits >> kFractionBits) - 1023);
   for (Item& item : items_) {
     const absl::uint128 scaled = Unsigned(item.job.time.ns()) << shift;
-    const absl::Status status = MoveTo((scaled + numerator / 2) / numerator, "speed_up", &item.job);
-    if (!status.ok()) return status;
+    RETURN_IF_ERROR(MoveTo((scaled + numerator / 2) / numerator, "speed_up", &item.job));
   }
   return absl::OkStatus();
 }
@@ -485,16 +479,15 @@ constexpr absl::string_view kTargetKey = "target_load_percent";
 absl::Status ShapeJobs(const ShapingOptions& options, std::vector<JobArrival>* jobs,
                        int64_t* origin_ns) {
   *origin_ns = 0;
-  absl::Status status = CheckOptions(options);
+  RETURN_IF_ERROR(CheckOptions(options));
   Shaper shaper(options);
-  if (status.ok()) status = shaper.Take(jobs);
-  if (status.ok()) status = shaper.KeepTenants();
-  if (status.ok()) status = shaper.ApplyWindow(origin_ns);
-  if (status.ok()) status = shaper.Bootstrap();
-  if (status.ok()) status = shaper.ScaleLoad();
-  if (status.ok()) status = shaper.AddJitter();
-  if (status.ok()) status = shaper.SpeedUp();
-  if (!status.ok()) return status;
+  RETURN_IF_ERROR(shaper.Take(jobs));
+  RETURN_IF_ERROR(shaper.KeepTenants());
+  RETURN_IF_ERROR(shaper.ApplyWindow(origin_ns));
+  RETURN_IF_ERROR(shaper.Bootstrap());
+  RETURN_IF_ERROR(shaper.ScaleLoad());
+  RETURN_IF_ERROR(shaper.AddJitter());
+  RETURN_IF_ERROR(shaper.SpeedUp());
   shaper.Limit();
   shaper.Release(jobs);
   return absl::OkStatus();
@@ -596,9 +589,8 @@ std::vector<NodeSpec> RepeatNodes(std::vector<NodeSpec> nodes, size_t wanted) {
 
 absl::StatusOr<std::vector<NodeSpec>> ScaleCluster(std::vector<NodeSpec> nodes,
                                                    const LoadEstimate& load, double percent) {
-  const absl::StatusOr<int64_t> count = NodesForLoad(nodes, load, percent);
-  if (!count.ok()) return count.status();
-  return RepeatNodes(std::move(nodes), static_cast<size_t>(*count));
+  ASSIGN_OR_RETURN(const int64_t count, NodesForLoad(nodes, load, percent));
+  return RepeatNodes(std::move(nodes), static_cast<size_t>(count));
 }
 
 absl::StatusOr<std::vector<NodeSpec>> MultiplyCluster(std::vector<NodeSpec> nodes, double scale) {

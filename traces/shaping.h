@@ -28,15 +28,15 @@ inline constexpr int64_t kMaxShapedJobs = 100'000'000;
 // A first arrival from here on (1973, counted from 1970) is taken for an absolute clock's.
 inline constexpr int64_t kAbsoluteClockNs = 100'000'000'000'000'000;
 
-// What to do to a workload. The default does nothing but sort.
+// Changes to a workload. The default only sorts.
 struct ShapingOptions {
   // Only jobs of these are kept; empty: of all.
   std::vector<std::string> tenants;
   // Only jobs that arrive from `start` to `end`, both inclusive, in the trace's own time.
   std::optional<int64_t> window_start_ns;
   std::optional<int64_t> window_end_ns;
-  // So many jobs, drawn with replacement; 0: no bootstrap. With a block length, whole blocks of the
-  // trace's time are drawn; 0: job by job.
+  // Number of jobs drawn with replacement; 0: no bootstrap. With a block length, whole blocks of
+  // the trace's time are drawn; 0: job by job.
   int64_t bootstrap_jobs = 0;
   int64_t bootstrap_block_ns = 0;
   // Above 0, at most 10^6. Below 1: each job is kept with this probability. From 1 on: each job
@@ -46,7 +46,7 @@ struct ShapingOptions {
   std::optional<Distribution> jitter;
   // 0.001..10^6: arrival times are divided by it. Run times stay.
   std::optional<double> speed_up;
-  // At most so many jobs, the first ones; 0: all.
+  // Keeps at most this many jobs, the first ones; 0: all.
   int64_t limit = 0;
   uint64_t seed = 0;
   // Before anything else, arrivals and run times (failed attempts too) lose what is below a second.
@@ -59,7 +59,7 @@ struct ShapingOptions {
 // their order, a clone stands behind its original. When the arrival of a job moves, its deadline
 // and its deletion move along; run times and estimates never change (but for truncation).
 //
-// Time zero: *origin_ns is what has been subtracted from the trace's own time. It is the window's
+// Time zero: *origin_ns is the time subtracted from the trace's own. It is the window's
 // start; without one the first arrival kept if that is at or after kAbsoluteClockNs; else 0.
 //
 // Span of the trace, for the bootstrap: from the window's start to its end; where one of them is
@@ -83,12 +83,12 @@ struct ShapingOptions {
 //
 // InvalidArgument, beginning with the scenario's key, when an option is out of range, a tenant has
 // no job in the trace, no job arrives within the window, blocks are so short that nearly all are
-// empty, or a time leaves 0..kMaxShapedNs; `jobs` is then of no more use. Materialised:
+// empty, or a time leaves 0..kMaxShapedNs; `jobs` must not be used then. Materialised:
 // O(n log n) time and O(n) memory for the n jobs before and after. Nothing is kept.
 absl::Status ShapeJobs(const ShapingOptions& options, std::vector<JobArrival>* jobs,
                        int64_t* origin_ns);
 
-// How much a workload asks for on average, were nothing ever to wait.
+// The mean demand of a workload if no job ever waited.
 struct LoadEstimate {
   double mean_gpu_milli = 0;  // 1000: one GPU, all the time
   double mean_cpu_milli = 0;
@@ -102,9 +102,9 @@ struct LoadEstimate {
 // exact (up to 2^128, where they stay). O(jobs).
 LoadEstimate MeanLoad(absl::Span<const JobArrival> jobs, const ShapeTable& shapes);
 
-// How many nodes, counted through the list again and again, make the mean load `percent` of their
-// GPUs, or of their CPUs when no job asks for GPUs: the first count that is enough, or one node
-// fewer where that comes nearer (and is not without any). Absent nodes hold nothing.
+// The number of nodes, taken from the list in turns, for which the mean load is `percent` of their
+// GPUs, or of their CPUs when no job asks for GPUs: the first number that is enough, or one node
+// fewer where that comes nearer (and leaves a node). Absent nodes hold nothing.
 // InvalidArgument, "workload.target_load_percent: ...", when percent is not above 0 or beyond 10^6,
 // the load or the list's capacity is zero, or more than kMaxGeneratedNodes would be needed.
 // O(nodes).

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "model/check.h"
+#include "model/status_macros.h"
 
 namespace drasim {
 namespace {
@@ -39,7 +40,9 @@ bool ReadFinite(absl::string_view text, double* value) {
 
 TableReader::TableReader(std::unique_ptr<ByteSource> bytes, const CsvOptions& csv,
                          const Options& options)
-    : bytes_(std::move(bytes)), splitter_(bytes_.get(), csv), options_(options) {}
+    : bytes_(std::move(bytes)),
+      splitter_(bytes_.get(), csv),
+      own_complaints_(options.lenient, options.advice) {}
 
 absl::StatusOr<std::unique_ptr<TableReader>> TableReader::Open(std::unique_ptr<ByteSource> bytes,
                                                                const proto::TableMapping& mapping,
@@ -49,12 +52,11 @@ absl::StatusOr<std::unique_ptr<TableReader>> TableReader::Open(std::unique_ptr<B
   csv.comment = mapping.comment();
   std::unique_ptr<TableReader> table =
       absl::WrapUnique(new TableReader(std::move(bytes), csv, options));
-  absl::Status header = table->ReadHeader(mapping);
-  if (!header.ok()) return header;
+  RETURN_IF_ERROR(table->ReadHeader(mapping));
   if (options.use_filters) {
     for (const proto::RowFilter& filter : mapping.filters()) table->BindFilter(filter);
   }
-  if (!table->status_.ok()) return table->status_;
+  RETURN_IF_ERROR(table->status_);
   return table;
 }
 
@@ -179,7 +181,7 @@ TableReader::Result TableReader::Next() {
   while (status_.ok()) {
     switch (splitter_.Next()) {
       case CsvSplitter::Result::kRow:
-        ++rows_;
+        complaints_->CountRow();
         if (splitter_.size() != header_.size()) {
           RejectWidth();
         } else if (filters_.empty() || PassesFilters()) {
@@ -187,20 +189,16 @@ TableReader::Result TableReader::Next() {
         }
         break;
       case CsvSplitter::Result::kEnd:
-        if (!has_bad_rows()) return Result::kEnd;
-        status_ = CollectedError();
+        if (complaints_ == &own_complaints_) status_ = complaints_->Error();
+        if (status_.ok()) return Result::kEnd;
         break;
       case CsvSplitter::Result::kBadRow:
-        ++rows_;
+        complaints_->CountRow();
         RejectAt(splitter_.error().kind, "row", splitter_.error().at,
                  absl::StrCat("row: ", splitter_.error().what));
         break;
       case CsvSplitter::Result::kFailed:
-        status_ = splitter_.status();
-        if (has_bad_rows()) {
-          status_ = absl::Status(status_.code(),
-                                 absl::StrCat(CollectedError().message(), "\n", status_.message()));
-        }
+        status_ = complaints_->Error(splitter_.status());
         break;
     }
   }
@@ -291,7 +289,7 @@ int TableReader::UsedIndex(const TextField& field) const {
   return field.index;
 }
 
-// What messages call the column; `mapped` is its name in the mapping, if it is there.
+// The column's name in messages; `mapped` is its name in the mapping, if it is there.
 absl::string_view TableReader::NameAt(int index, absl::string_view mapped) const {
   if (index >= 0) return header_[static_cast<size_t>(index)];
   return mapped.empty() ? absl::string_view("row") : mapped;
@@ -328,42 +326,7 @@ void TableReader::Reject(absl::string_view kind, int index, absl::string_view co
 
 void TableReader::RejectAt(absl::string_view kind, absl::string_view column, CsvPosition at,
                            absl::string_view what) {
-  if (!options_.lenient && options_.collect) {
-    Collect(kind, column, at, what);
-    return;
-  }
-  if (!options_.lenient) {
-    status_ = absl::InvalidArgumentError(At(at, what));
-    return;
-  }
-  ++skipped_rows_;
-  RowTally& tally = skipped_[std::string(kind)];
-  if (tally.count++ == 0) tally.first = At(at, what);
-}
-
-// There are few kinds, and as many columns as the mapping names, so a search in line is enough.
-void TableReader::Collect(absl::string_view kind, absl::string_view column, CsvPosition at,
-                          absl::string_view what) {
-  ++bad_rows_;
-  const std::string key = absl::StrCat(kind, "|", column);
-  for (Collected& known : collected_) {
-    if (known.key != key) continue;
-    ++known.tally.count;
-    return;
-  }
-  collected_.push_back({key, {1, At(at, what)}});
-}
-
-absl::Status TableReader::CollectedError() const {
-  if (bad_rows_ == 1) return absl::InvalidArgumentError(collected_[0].tally.first);
-  std::string text;
-  for (const Collected& kind : collected_) {
-    absl::StrAppend(&text, kind.tally.first);
-    if (kind.tally.count > 1) absl::StrAppend(&text, " (", kind.tally.count, " rows like this)");
-    absl::StrAppend(&text, "\n");
-  }
-  absl::StrAppend(&text, bad_rows_, " of ", rows_, " rows are bad", options_.advice);
-  return absl::InvalidArgumentError(text);
+  complaints_->Reject(kind, column, At(at, what));
 }
 
 void TableReader::Warn(absl::string_view kind, const NumberField& field, absl::string_view what) {
@@ -378,10 +341,8 @@ void TableReader::Warn(absl::string_view kind, const TextField& field, absl::str
 
 void TableReader::Warn(absl::string_view kind, int index, absl::string_view column,
                        absl::string_view what) {
-  RowTally& tally = warnings_[std::string(kind)];
-  if (tally.count++ == 0) {
-    tally.first = At(PositionOf(index), absl::StrCat(ShownText(column), ": ", what));
-  }
+  complaints_->Warn(
+      kind, [&] { return At(PositionOf(index), absl::StrCat(ShownText(column), ": ", what)); });
 }
 
 CsvPosition TableReader::PositionOf(int index) const {

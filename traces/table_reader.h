@@ -1,10 +1,9 @@
-// A delimited table with a header, read by the column names of a mapping: what readers of pods and
-// of nodes share.
+// A delimited table with a header, read by the column names of a mapping. Readers of jobs and of
+// nodes share it.
 //
 // Every complaint has the form "FILE:LINE:COLUMN: column_name: found '...', expected ...", or "row"
-// in place of the name where no column is to blame. A strict reader stops at the first, or, with
-// `collect`, at the end of the input with one error that tells of all; a lenient one counts the row
-// by the kind of complaint and goes on with the next.
+// in place of the name where no column is to blame. A strict reader fails at the end of the input,
+// with one report on all bad rows; a lenient reader skips bad rows and counts them by kind.
 #ifndef DRASIM_TRACES_TABLE_READER_H_
 #define DRASIM_TRACES_TABLE_READER_H_
 
@@ -14,24 +13,16 @@
 #include <string>
 #include <vector>
 
-#include "absl/container/btree_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "model/proto/mapping.pb.h"
 #include "traces/byte_source.h"
 #include "traces/column_reader.h"
+#include "traces/complaints.h"
 #include "traces/csv_splitter.h"
 
 namespace drasim {
-
-// How often something was wrong, and the whole message of the first time.
-struct RowTally {
-  int64_t count = 0;
-  std::string first;
-  bool operator==(const RowTally&) const = default;
-};
-using RowTallies = absl::btree_map<std::string, RowTally>;  // by kind
 
 // A column and its place in the row.
 struct NumberField {
@@ -67,12 +58,8 @@ class TableReader {
   struct Options {
     bool lenient = false;
     bool use_filters = true;
-    // A strict reader goes on behind a bad row. Next then fails at the end of the input, with the
-    // first complaint of each kind about each column and how many there are. Until then status()
-    // is good, and has_bad_rows() tells that the rows are read for their errors alone.
-    bool collect = false;
-    // Advice in the last line of that error; may be empty.
-    absl::string_view advice;
+    // Ends the strict report on bad rows; may be empty.
+    absl::string_view advice = kLenientAdvice;
   };
 
   // Reads the header. `mapping` must be valid (see mapping.h); it is not kept. Errors as of the
@@ -91,9 +78,26 @@ class TableReader {
   void Bind(const google::protobuf::RepeatedPtrField<proto::ExtendedColumn>& columns,
             std::vector<ExtendedField>* fields);
 
-  // Goes to the next row that has as many fields as the header and passes the filters.
+  // From now on, complaints go to `complaints`, which must outlive the reader and be as lenient as
+  // the reader. Bad rows no longer make Next fail: their owner reports them. For formats of several
+  // tables.
+  void ReportTo(Complaints* complaints) { complaints_ = complaints; }
+
+  // Goes to the next row that has as many fields as the header and passes the filters. A strict
+  // reader goes on behind a bad row, with a good status() and complaints().has_bad_rows(), and
+  // fails at the end.
   Result Next();
-  // The error that ended reading, of Bind, Next or Reject.
+  // Calls `read_row()` for every row that Next finds. Returns status().
+  template <typename ReadRow>
+  absl::Status ForEachRow(const ReadRow& read_row) {
+    while (status_.ok()) {
+      const Result result = Next();
+      if (result == Result::kEnd) break;
+      if (result == Result::kRow) read_row();
+    }
+    return status_;
+  }
+  // The error of Bind or Next that ended reading.
   const absl::Status& status() const { return status_; }
 
   // The line on which the current row begins.
@@ -138,20 +142,10 @@ class TableReader {
   void Warn(absl::string_view kind, const TextField& field, absl::string_view what);
   void Warn(absl::string_view kind, int index, absl::string_view column, absl::string_view what);
 
-  // So far, without the header.
-  int64_t rows() const { return rows_; }
-  // For readers that collect mistakes.
-  bool has_bad_rows() const { return bad_rows_ > 0; }
-  const RowTallies& skipped() const { return skipped_; }
-  int64_t skipped_rows() const { return skipped_rows_; }
-  const RowTallies& warnings() const { return warnings_; }
+  // The rows so far, without the header, and what was wrong with them.
+  const Complaints& complaints() const { return *complaints_; }
 
  private:
-  // The complaints of one kind about one column.
-  struct Collected {
-    std::string key;  // kind and column
-    RowTally tally;
-  };
   struct Filter {
     std::string column;
     int index = -1;
@@ -183,26 +177,18 @@ class TableReader {
   bool PassesFilters();
   void RejectAt(absl::string_view kind, absl::string_view column, CsvPosition at,
                 absl::string_view what);
-  void Collect(absl::string_view kind, absl::string_view column, CsvPosition at,
-               absl::string_view what);
-  absl::Status CollectedError() const;
   void RejectWidth();
   CsvPosition PositionOf(int index) const;
   std::string At(CsvPosition at, absl::string_view what) const;
 
   std::unique_ptr<ByteSource> bytes_;
   CsvSplitter splitter_;
-  const Options options_;
+  Complaints own_complaints_;
+  Complaints* complaints_ = &own_complaints_;
   absl::Status status_;
   std::vector<std::string> header_;
   std::vector<CsvPosition> header_positions_;
   std::vector<Filter> filters_;
-  RowTallies skipped_;
-  int64_t skipped_rows_ = 0;
-  RowTallies warnings_;
-  int64_t rows_ = 0;
-  int64_t bad_rows_ = 0;              // collected
-  std::vector<Collected> collected_;  // in the order of their first rows
 };
 
 }  // namespace drasim

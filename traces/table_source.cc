@@ -6,6 +6,7 @@
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
 #include "model/check.h"
+#include "model/status_macros.h"
 #include "traces/mapping.h"
 #include "traces/name_set.h"
 
@@ -15,8 +16,8 @@ namespace {
 // A mapping given by a program has no file; its name stands in for one.
 absl::Status CheckMapping(const proto::TableMapping& mapping, bool has_section,
                           absl::string_view section) {
-  absl::Status status = ValidateMapping(mapping, mapping.name());
-  if (!status.ok() || has_section) return status;
+  RETURN_IF_ERROR(ValidateMapping(mapping, mapping.name()));
+  if (has_section) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(mapping.name(), ": ", section,
                                                  ": found no such section, expected one, because "
                                                  "a table of ",
@@ -53,8 +54,7 @@ absl::StatusOr<std::unique_ptr<TableSource>> TableSource::Open(std::unique_ptr<B
   for (const std::string& need : options.needs) {
     if (mapping.has_pods()) used.mutable_pods()->add_needs(need);
   }
-  absl::Status status = CheckMapping(used, used.has_pods(), "pods");
-  if (!status.ok()) return status;
+  RETURN_IF_ERROR(CheckMapping(used, used.has_pods(), "pods"));
   if (options.arrive_at_start && !used.pods().has_start()) {
     return absl::InvalidArgumentError(
         absl::StrCat(used.name(),
@@ -63,15 +63,12 @@ absl::StatusOr<std::unique_ptr<TableSource>> TableSource::Open(std::unique_ptr<B
   }
   TableReader::Options table_options;
   table_options.lenient = options.lenient;
-  table_options.collect = true;
-  table_options.advice = "; --lenient leaves them out and counts them";
-  absl::StatusOr<std::unique_ptr<TableReader>> table =
-      TableReader::Open(std::move(bytes), used, table_options);
-  if (!table.ok()) return table.status();
+  ASSIGN_OR_RETURN(std::unique_ptr<TableReader> table,
+                   TableReader::Open(std::move(bytes), used, table_options));
   std::unique_ptr<TableSource> source =
-      absl::WrapUnique(new TableSource(*std::move(table), shapes, options));
+      absl::WrapUnique(new TableSource(std::move(table), shapes, options));
   source->jobs_.Bind(used);
-  if (!source->table_->status().ok()) return source->table_->status();
+  RETURN_IF_ERROR(source->table_->status());
   return source;
 }
 
@@ -96,11 +93,11 @@ absl::StatusOr<bool> TableSource::Next(JobArrival* out) {
     }
     ended_ = true;
   }
-  if (!status_.ok()) return status_;
+  RETURN_IF_ERROR(status_);
   return false;
 }
 
-// What the row just read means for those behind it.
+// Raises the bound on later arrivals after a row.
 void TableSource::NoteArrival() {
   if (options_.order != ArrivalOrder::kRequire && options_.order != ArrivalOrder::kWindow) return;
   const int64_t earliest_ns = options_.order == ArrivalOrder::kRequire
@@ -121,7 +118,7 @@ bool TableSource::NextRow(JobArrival* out) {
         last_time_ns_ = out->time.ns();
         NoteArrival();
         // Behind a bad row, rows are read for their mistakes alone.
-        if (!table_->has_bad_rows()) [[likely]] {
+        if (!table_->complaints().has_bad_rows()) [[likely]] {
           return true;
         }
       }
@@ -215,13 +212,11 @@ absl::Status TableSource::Load(StateReader& in) {
   const bool ended = in.Bool();
   const int64_t line = in.I64();
   const int64_t time_ns = in.I64();
-  if (!in.status().ok()) return in.status();
+  RETURN_IF_ERROR(in.status());
   JobArrival job;
   bool same = true;
   for (int64_t i = 0; same && i < delivered; ++i) {
-    absl::StatusOr<bool> got = Next(&job);
-    if (!got.ok()) return got.status();
-    same = *got;
+    ASSIGN_OR_RETURN(same, Next(&job));
   }
   if (same && ended) {
     absl::StatusOr<bool> got = Next(&job);
@@ -286,15 +281,13 @@ bool ReadNode(TableReader* table, NodeFields* fields, NodeSpec* node) {
 
 absl::StatusOr<std::vector<NodeSpec>> ReadNodes(std::unique_ptr<ByteSource> bytes,
                                                 const proto::TableMapping& mapping) {
-  absl::Status status = CheckMapping(mapping, mapping.has_nodes(), "nodes");
-  if (!status.ok()) return status;
+  RETURN_IF_ERROR(CheckMapping(mapping, mapping.has_nodes(), "nodes"));
   TableReader::Options options;
   options.use_filters = !mapping.has_pods();
-  options.collect = true;
-  absl::StatusOr<std::unique_ptr<TableReader>> opened =
-      TableReader::Open(std::move(bytes), mapping, options);
-  if (!opened.ok()) return opened.status();
-  TableReader& table = **opened;
+  options.advice = "";
+  ASSIGN_OR_RETURN(const std::unique_ptr<TableReader> opened,
+                   TableReader::Open(std::move(bytes), mapping, options));
+  TableReader& table = *opened;
   NodeFields fields;
   BindNodes(mapping.nodes(), &table, &fields);
   std::vector<NodeSpec> nodes;
@@ -308,7 +301,7 @@ absl::StatusOr<std::vector<NodeSpec>> ReadNodes(std::unique_ptr<ByteSource> byte
     }
     nodes.push_back(std::move(node));
   }
-  if (!table.status().ok()) return table.status();
+  RETURN_IF_ERROR(table.status());
   return nodes;
 }
 

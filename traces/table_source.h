@@ -1,16 +1,26 @@
 // Jobs and nodes from a delimited table, as a mapping describes it (see mapping.h).
+//
+//   ASSIGN_OR_RETURN(const proto::TableMapping mapping, LoadMapping("openb"));
+//   ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> bytes, OpenByteSource("pods.csv"));
+//   ASSIGN_OR_RETURN(const auto source, TableSource::Open(std::move(bytes), mapping, &shapes));
+//   JobArrival job;
+//   for (;;) {
+//     ASSIGN_OR_RETURN(const bool more, source->Next(&job));
+//     if (!more) break;
+//     Use(job, shapes.row(job.shape));
+//   }
 #ifndef DRASIM_TRACES_TABLE_SOURCE_H_
 #define DRASIM_TRACES_TABLE_SOURCE_H_
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/types/optional.h"
 #include "model/event_source.h"
 #include "model/node_spec.h"
 #include "model/pod_shape.h"
@@ -22,17 +32,15 @@
 
 namespace drasim {
 
-// What to do about rows that are not in order of arrival; many public lists are not.
+// Treatment of rows that are not in order of arrival, which is common in public lists.
 enum class ArrivalOrder {
   // A row that arrives before the one ahead of it is bad. Streams: the source keeps no rows.
   kRequire,
   // All rows are read at the first Next and sorted; rows that arrive together keep the file's
-  // order. Materialised:
-  // the memory grows with the file.
+  // order. Materialised: the memory grows with the file.
   kSort,
-  // Rows come as the file has them, whatever their times. Streams. For consumers that do not look
-  // at times, or sort
-  // themselves: this one breaks EventSource's promise that times never decrease.
+  // Rows come in the file's order, whatever their times. Streams. Breaks EventSource's promise that
+  // times never decrease, so it is for consumers that ignore times or sort by themselves.
   kKeep,
   // A row may be up to TableSourceOptions::sort_window_ns earlier than the latest one so far; one
   // that is earlier still is bad. Jobs are sorted as with kSort. Streams: the jobs of one window
@@ -45,16 +53,16 @@ struct TableSourceOptions {
   ArrivalOrder order = ArrivalOrder::kRequire;
   bool unique_names = true;    // a name that comes again is bad; takes memory for every name
   int64_t sort_window_ns = 0;  // of kWindow; not negative
-  // Added to every point of time of the file, but not to lengths. It may be negative, the sums may
+  // Added to every point of time of the file, but not to lengths. May be negative; the sums must
   // not.
   int64_t time_offset_ns = 0;
   // A job arrives at its start if it has one, and not at its submission. The mapping must have a
   // start column.
   bool arrive_at_start = false;
-  // In place of those of the mapping.
-  absl::optional<int32_t> gpus_per_pod;
-  absl::optional<int32_t> cores_per_pod;
-  std::vector<std::string> needs;  // beside those of the mapping
+  // Override those of the mapping.
+  std::optional<int32_t> gpus_per_pod;
+  std::optional<int32_t> cores_per_pod;
+  std::vector<std::string> needs;  // in addition to those of the mapping
 };
 
 // The jobs of a table. Times are nanoseconds, as the file counts them, plus the offset of the
@@ -68,8 +76,8 @@ struct TableSourceOptions {
 // start; an arrival out of order (kRequire, kWindow); an unknown state; too many pods; quotes that
 // do not match; rows beyond 1 MiB. Damage of the file itself is an error even when lenient. Two
 // mistakes in one row count once. The jobs ahead of the first bad row are delivered; then the rest
-// of the table is read for its mistakes alone, and one error tells of all. With kSort and kWindow,
-// which read ahead, it comes before the jobs ahead of it. Speed: 200 MB/s and more from bytes to
+// of the table is read for its mistakes alone, and one error reports all of them. With kSort and
+// kWindow, which read ahead, that error comes first. Speed: 200 MB/s and more from bytes to
 // pods; less for jobs.
 class TableSource final : public EventSource {
  public:
@@ -90,12 +98,12 @@ class TableSource final : public EventSource {
 
   int64_t delivered() const { return delivered_; }
   // Rows read so far, bad ones and those left out included.
-  int64_t rows() const { return table_->rows(); }
+  int64_t rows() const { return table_->complaints().rows(); }
   // Bad rows left out so far, by kind; empty unless lenient. Complete when Next has returned false.
-  const RowTallies& skipped() const { return table_->skipped(); }
-  int64_t skipped_rows() const { return table_->skipped_rows(); }
+  const RowTallies& skipped() const { return table_->complaints().skipped(); }
+  int64_t skipped_rows() const { return table_->complaints().skipped_rows(); }
   // Peculiar rows that were used, and rows that their state leaves out, by kind.
-  const RowTallies& warnings() const { return table_->warnings(); }
+  const RowTallies& warnings() const { return table_->complaints().warnings(); }
 
  private:
   struct Pending {

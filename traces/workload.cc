@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "model/number_text.h"
+#include "model/status_macros.h"
 
 namespace drasim {
 
@@ -12,9 +14,8 @@ absl::StatusOr<Workload> Workload::Read(EventSource& source, uint64_t limit) {
   Workload workload;
   JobArrival pod;
   while (limit == 0 || workload.rows_.size() < limit) {
-    absl::StatusOr<bool> more = source.Next(&pod);
-    if (!more.ok()) return more.status();
-    if (!*more) break;
+    ASSIGN_OR_RETURN(const bool more, source.Next(&pod));
+    if (!more) break;
     workload.order_.push_back({static_cast<uint32_t>(workload.rows_.size()), -1});
     workload.rows_.push_back(pod);
     workload.last_arrival_ = std::max(workload.last_arrival_, pod.time);
@@ -120,6 +121,12 @@ std::vector<int64_t> Workload::CountByShape(size_t shapes) const {
 std::string Workload::NameOf(const Entry& entry) const {
   const std::string& name = rows_[entry.row].name;
   return entry.clone < 0 ? name : absl::StrCat(name, "-tuned-", entry.clone);
+}
+
+absl::Status NoPodsError(absl::string_view why, const std::vector<std::string>& warnings) {
+  return absl::InvalidArgumentError(absl::StrCat("the workload has no pods", why,
+                                                 warnings.empty() ? "" : "\n",
+                                                 absl::StrJoin(warnings, "\n")));
 }
 
 absl::StatusOr<bool> WorkloadSource::Next(JobArrival* out) {

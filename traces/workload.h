@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "model/event_source.h"
 #include "model/pod_shape.h"
 #include "model/run_streams.h"
@@ -49,7 +51,7 @@ class Workload {
   absl::Status CheckTuning(double ratio, int64_t gpu_milli_capacity,
                            const ShapeTable& shapes) const;
 
-  // How many pods of each shape the original workload has (before tuning).
+  // The number of pods of each shape in the original workload, before tuning.
   std::vector<int64_t> CountByShape(size_t shapes) const;
 
   const std::vector<JobArrival>& rows() const { return rows_; }
@@ -62,6 +64,10 @@ class Workload {
   std::vector<Entry> order_;
   SimTime last_arrival_;
 };
+
+// InvalidArgument for a workload without pods, which would look like a success in a run or in
+// figures. `why` follows the message and may be empty; `warnings` tell what became of the rows.
+absl::Status NoPodsError(absl::string_view why, const std::vector<std::string>& warnings);
 
 // Serves a workload's order. The workload must outlive the source.
 class WorkloadSource : public EventSource {

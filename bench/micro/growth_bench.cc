@@ -49,12 +49,13 @@ proto::Scenario Overloaded(int64_t jobs, const std::string& queue, const Vary& v
   return scenario;
 }
 
-void Replay(benchmark::State& state, proto::Scenario scenario) {
-  DRASIM_CHECK(ResolveScenario(&scenario).ok());
+void Replay(benchmark::State& state, const proto::Scenario& scenario) {
+  const absl::StatusOr<RunSpec> spec = ResolveScenario(scenario);
+  DRASIM_CHECK(spec.ok());
   int64_t attempts = 0;
   for (auto _ : state) {
     state.PauseTiming();
-    absl::StatusOr<std::unique_ptr<Simulation>> sim = Simulation::Build(scenario);
+    absl::StatusOr<std::unique_ptr<Simulation>> sim = Simulation::Build(*spec);
     DRASIM_CHECK(sim.ok());
     DRASIM_CHECK((*sim)->Start().ok());
     state.ResumeTiming();
@@ -103,7 +104,7 @@ void BM_PriorityPreempting(benchmark::State& state) {
         job->set_priority(static_cast<int32_t>(random.Below(1'000'000)));
       });
   scenario.mutable_preemption()->set_mode("priority");
-  Replay(state, std::move(scenario));
+  Replay(state, scenario);
 }
 BENCHMARK(BM_PriorityPreempting)->Arg(10'000)->Arg(40'000)->Unit(benchmark::kMillisecond);
 
@@ -118,7 +119,7 @@ void Backfilling(benchmark::State& state, const std::string& backfill) {
   proto::Scenario scenario =
       Overloaded(state.range(0), "fifo", [](int64_t, Random&, proto::InlineJob*) {});
   scenario.mutable_scheduler()->set_backfill(backfill);
-  Replay(state, std::move(scenario));
+  Replay(state, scenario);
 }
 void BM_EasyBackfilling(benchmark::State& state) { Backfilling(state, "easy"); }
 BENCHMARK(BM_EasyBackfilling)->Arg(4'000)->Arg(16'000)->Unit(benchmark::kMillisecond);

@@ -10,6 +10,7 @@
 #include "model/check.h"
 #include "model/fragmentation.h"
 #include "sim/run/simulation.h"
+#include "sim/scenario/resolve.h"
 
 namespace drasim {
 namespace {
@@ -19,8 +20,9 @@ std::unique_ptr<Simulation> HalfFull(const std::string& policy, bool cache) {
   proto::Scenario scenario;
   scenario.mutable_scheduler()->set_policy(policy);
   scenario.mutable_scheduler()->set_cache(cache);
-  DRASIM_CHECK(ResolveScenario(&scenario).ok());
-  absl::StatusOr<std::unique_ptr<Simulation>> sim = Simulation::Build(scenario);
+  const absl::StatusOr<RunSpec> spec = ResolveScenario(scenario);
+  DRASIM_CHECK(spec.ok());
+  absl::StatusOr<std::unique_ptr<Simulation>> sim = Simulation::Build(*spec);
   DRASIM_CHECK(sim.ok());
   (*sim)->set_stop_after_events(4000);
   DRASIM_CHECK((*sim)->Start().ok());
@@ -139,8 +141,9 @@ void BM_Fill(benchmark::State& state, const char* policy, bool cache) {
     proto::Scenario scenario;
     scenario.mutable_scheduler()->set_policy(policy);
     scenario.mutable_scheduler()->set_cache(cache);
-    DRASIM_CHECK(ResolveScenario(&scenario).ok());
-    auto sim = *Simulation::Build(scenario);
+    const absl::StatusOr<RunSpec> spec = ResolveScenario(scenario);
+    DRASIM_CHECK(spec.ok());
+    auto sim = *Simulation::Build(*spec);
     DRASIM_CHECK(sim->Start().ok());
     state.ResumeTiming();
     DRASIM_CHECK(sim->Run().ok());

@@ -10,6 +10,7 @@
 #include "model/check.h"
 #include "sim/run/run_outputs.h"
 #include "sim/run/simulation.h"
+#include "sim/scenario/resolve.h"
 
 namespace drasim {
 namespace {
@@ -24,8 +25,9 @@ void BM_RecordedFill(benchmark::State& state, Recording recording) {
     proto::Scenario scenario;
     scenario.mutable_workload()->mutable_tuning()->set_ratio(1.3);
     scenario.mutable_output()->set_ledger(recording == Recording::kTablesAndLedger);
-    DRASIM_CHECK(ResolveScenario(&scenario).ok());
-    auto sim = *Simulation::Build(scenario);
+    const absl::StatusOr<RunSpec> spec = ResolveScenario(scenario);
+    DRASIM_CHECK(spec.ok());
+    auto sim = *Simulation::Build(*spec);
     std::unique_ptr<RunOutputs> outputs;
     if (recording != Recording::kNone) outputs = *RunOutputs::Attach(sim.get(), dir);
     DRASIM_CHECK(sim->Start().ok());

@@ -1,8 +1,7 @@
 // Interned texts: names of objects, classes, drivers, finalizers and pod claim entries.
 //
 // A Name is one pointer; two names of one pool are equal exactly when their texts are. It lives as
-// long as its pool. Hash and equality go by the pointer, so nothing may be ordered by them: sort by
-// text().
+// long as its pool. Hash and equality compare pointers, which differ between runs: sort by text().
 #ifndef DRASIM_MODEL_KUBE_NAME_H_
 #define DRASIM_MODEL_KUBE_NAME_H_
 

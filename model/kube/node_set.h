@@ -1,5 +1,5 @@
-// A set of nodes: what a NodeSelector of a ResourceClass or an allocation comes to. Selectors are
-// resolved when an object is read, since the labels of nodes do not change within a run.
+// A set of nodes, to which the NodeSelector of a ResourceClass or an allocation is resolved when
+// the object is read: labels of nodes do not change within a run.
 #ifndef DRASIM_MODEL_KUBE_NODE_SET_H_
 #define DRASIM_MODEL_KUBE_NODE_SET_H_
 

@@ -21,7 +21,7 @@
 
 namespace drasim {
 
-// Of one object, never used again within a run; 0: none.
+// Identifies one object and is never reused within a run; 0: none.
 using Uid = uint64_t;
 // metadata.resourceVersion: the number of the write that made this state; 0 in a request: do not
 // check.
@@ -58,8 +58,8 @@ struct ParametersRef {
   bool operator==(const ParametersRef&) const = default;
 };
 
-// Such an object (a ConfigMap, GpuClaimParameters, ...). Its fields mean something to its driver
-// only: flattened, "selector.andExpression.0.productName" to text; sorted by path.
+// An object with parameters (a ConfigMap, GpuClaimParameters, ...). Only its driver interprets the
+// fields, which are flattened: "selector.andExpression.0.productName" to text; sorted by path.
 struct ParametersObject {
   ObjectMeta meta;
   Name api_group;
@@ -78,7 +78,7 @@ struct ResourceClass {
 
 // An entry of status.reservedFor.
 struct Consumer {
-  Name resource;  // "pods", or something that nobody here knows
+  Name resource;  // "pods", or a resource that the simulation does not know
   Name name;
   Uid uid = 0;
   bool operator==(const Consumer&) const = default;
@@ -94,7 +94,7 @@ struct Allocation {
   std::vector<ResourceHandle> handles;
   NodeSet available_on;
   bool shareable = false;
-  // What `data` says, decoded: which devices of which node. An invalid node: attached by network.
+  // `data`, decoded: the node and its devices. An invalid node: attached by network.
   NodeId node;
   DeviceGrants grants;
   bool operator==(const Allocation&) const = default;
@@ -173,11 +173,15 @@ struct Pod {
   NodeId node;  // spec.nodeName; invalid: not bound
   KubePodPhase phase = KubePodPhase::kPending;
   std::vector<ClaimName> claim_names;  // status.resourceClaimStatuses
-  PodId row;                           // of the run; invalid: none
+  // Message of the condition PodScheduled=False; invalid: there is no such condition.
+  SummaryId unschedulable;
+  NodeId nominated;  // status.nominatedNodeName; invalid: none
+  PodId row;         // of the run; invalid: none
   bool operator==(const Pod&) const = default;
 };
 
-// Deleted, or at its end: phase Succeeded or Failed, or deleted before it was bound.
+// A pod is done when it has ended or will never run: phase Succeeded or Failed, or deleted before
+// it was bound.
 inline bool IsDone(const Pod& pod) {
   return pod.phase == KubePodPhase::kSucceeded || pod.phase == KubePodPhase::kFailed ||
          (pod.meta.deleting && !pod.node.valid());
@@ -190,8 +194,11 @@ enum class ObjectKind : uint8_t {
   kResourceClaimTemplate = 3,
   kPodSchedulingContext = 4,
   kParameters = 5,
+  // Events of events.k8s.io: writes of them are calls like others, but the server keeps none, since
+  // no component reads them.
+  kEvent = 6,
 };
-inline constexpr size_t kObjectKinds = 6;
+inline constexpr size_t kObjectKinds = 6;  // that are kept
 
 // One object of any kind; the index of the variant is the ObjectKind.
 using ObjectRef =

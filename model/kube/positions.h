@@ -1,14 +1,14 @@
-// Where the fields of a manifest's objects stand in its text: for messages about objects by those
-// who look at several of them at once, after ReadKubeObjects has read them.
+// Positions in a manifest's text of the fields of its objects: for messages about several objects
+// at once, after ReadKubeObjects has read them.
 #ifndef DRASIM_MODEL_KUBE_POSITIONS_H_
 #define DRASIM_MODEL_KUBE_POSITIONS_H_
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/strings/string_view.h"
-#include "absl/types/optional.h"
 #include "model/kube/reader.h"
 #include "model/kube/reader_source.h"
 
@@ -42,7 +42,7 @@ class KubePositions {
   std::string text_;
   std::string file_;
   std::vector<Wanted> wanted_;
-  absl::optional<KubeSource> source_;
+  std::optional<KubeSource> source_;
   std::vector<Found> found_;  // of the first objects
 };
 

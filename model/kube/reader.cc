@@ -17,7 +17,9 @@
 #include "model/kube/reader_schema.h"
 #include "model/kube/reader_source.h"
 #include "model/kube/scalar.h"
+#include "model/kube/validate.h"
 #include "model/quantity.h"
+#include "model/status_macros.h"
 #include "model/text/did_you_mean.h"
 #include "model/text/proto_scalar.h"
 #include "model/text/yaml_tree.h"
@@ -64,7 +66,7 @@ struct KubeEntry {
   const YamlNode* value = nullptr;
 };
 
-// What an item of a list of one kind need not say.
+// Fields that an item of a list of one kind may leave out.
 struct KubeItemDefaults {
   std::string api_version;
   std::string kind;
@@ -271,7 +273,7 @@ class KubeTreeReader {
     }
   }
 
-  // Of values that nobody reads.
+  // For values that are ignored.
   void CheckDuplicates(const YamlNode& node, const KubePath& path) {
     if (node.kind == YamlNode::Kind::kMapping) {
       for (const KubeEntry& entry : Entries(node, path)) {
@@ -524,10 +526,9 @@ class KubeTreeReader {
 
 absl::StatusOr<KubeManifest> ReadKubeObjects(absl::string_view text, absl::string_view file,
                                              const KubeReadOptions& options) {
-  const absl::StatusOr<KubeSource> source = KubeSource::Parse(text, file);
-  if (!source.ok()) return source.status();
-  KubeTreeReader reader(&*source, options);
-  for (const KubeDocument& document : source->documents()) reader.ReadDocument(document);
+  ASSIGN_OR_RETURN(const KubeSource source, KubeSource::Parse(text, file));
+  KubeTreeReader reader(&source, options);
+  for (const KubeDocument& document : source.documents()) reader.ReadDocument(document);
   return reader.Finish();
 }
 

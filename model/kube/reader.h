@@ -1,9 +1,14 @@
 // Kubernetes objects from the text that kubectl takes: manifests and what `kubectl get -o
 // yaml|json` prints.
 //
-// The kinds and their fields are those of model/proto/kube.proto. Read are YAML with one or more
-// documents, JSON with one or more values, `kind: List` and lists of one kind (PodList), nested or
-// not. Words without quotes mean what they mean to kubectl (YAML 1.1, see kube_scalar.h): a number
+//   ASSIGN_OR_RETURN(const KubeManifest manifest, ReadKubeObjects(text, "pods.yaml"));
+//   for (const KubeObject& read : manifest.objects) {
+//     if (read.object.has_pod()) Use(read.object.pod());
+//   }
+//
+// The kinds and their fields are those of model/proto/kube.proto. The text is YAML with one or more
+// documents or JSON with one or more values; `kind: List` and lists of one kind (PodList) may be
+// nested. Unquoted words have the types that kubectl gives them (YAML 1.1, see scalar.h): a number
 // or a boolean is no text, `yes` is a boolean, 010 is eight. Quantities alone may be numbers:
 // `nvidia.com/gpu: 1`. Merge keys (<<) work in mappings, tags do not.
 #ifndef DRASIM_MODEL_KUBE_READER_H_
@@ -24,7 +29,7 @@ struct KubeObject {
   size_t line = 0;             // where it begins, from 1
 };
 
-// An object that nothing here reads, by its kind or by its API version.
+// An object of a kind or an API version that is not read.
 struct KubeSkipped {
   std::string api_version;  // "resource.k8s.io/v1"
   std::string kind;
@@ -36,52 +41,32 @@ struct KubeSkipped {
 struct KubeManifest {
   std::vector<KubeObject> objects;   // in the order of the text
   std::vector<KubeSkipped> skipped;  // with KubeReadOptions::of_cluster
-  // "FILE:LINE:COLUMN: PATH: what is odd", in the order of the text. What is odd in many places in
-  // the same way, list items apart, is said once, for the first of them, with the number of others.
+  // "FILE:LINE:COLUMN: PATH: what is odd", in the order of the text. Paths that differ in list
+  // items only share one warning, for the first of them, with the number of others.
   std::vector<std::string> warnings;
 };
 
 struct KubeReadOptions {
   bool validate = true;  // also ValidateKubeObject
-  // The text is what a cluster of any release printed, and is used as far as it is understood:
-  // objects of unknown kinds or versions go to `skipped` without a message, and what would be an
-  // error of a field or an object is a warning and is left out. Errors are those of syntax alone.
+  // The text comes from a cluster of any release and is used as far as it is understood: objects of
+  // unknown kinds or versions go to `skipped` without a message; errors of fields and objects
+  // become warnings, and the field or object is left out. Only mistakes of syntax remain errors.
   bool of_cluster = false;
 };
 
 // Reads all objects of `text`. `file` is used in messages only.
 //
-// Warnings: fields that Kubernetes does not have either (what Kubernetes has and no simulation
-// reads, such as volumes and probes, is passed over); objects of unknown kinds, which are left out.
+// Warnings: fields that Kubernetes does not have (those that it has and the simulation does not
+// read, such as probes, are ignored); objects of unknown kinds, which are left out.
 //
 // Errors (InvalidArgument, "FILE:LINE:COLUMN: PATH: what was found, what was expected", one per
 // line, at most 20 of them): syntax; values of a wrong type; duplicate keys; objects without kind
-// or apiVersion; known kinds in an API version that is not read; what ValidateKubeObject finds.
+// or apiVersion; known kinds in an API version that is not read; problems of ValidateKubeObject.
 // Paths are Kubernetes' own: "spec.containers[0].name", "metadata.labels[example.com/app]".
 //
 // Limits: those of YamlTree per document of YAML; 64 levels in JSON. Cost: linear in the text.
 absl::StatusOr<KubeManifest> ReadKubeObjects(absl::string_view text, absl::string_view file,
                                              const KubeReadOptions& options = {});
-
-// What is wrong with an object as a whole, where Kubernetes' API server would refuse it.
-struct KubeProblem {
-  std::string path;  // "spec.containers[0].resources.claims[1]"; empty: the object as a whole
-  std::string what;  // "names the entry 'gpu', which spec.resourceClaims does not list"
-  bool operator==(const KubeProblem&) const = default;
-};
-
-// Names, references between fields of one object, amounts, operators and modes, to the extent that
-// a simulation depends on them. The problems come in the order of the schema. References to other
-// objects are not followed. Linear in the object, but for lists whose entries are compared.
-std::vector<KubeProblem> ValidateKubeObject(const proto::kube::Object& object);
-
-// Parts of it. Metadata and specification; the path begins with "metadata", "spec" or "status".
-std::vector<KubeProblem> ValidateKubePod(const proto::kube::Pod& pod);
-std::vector<KubeProblem> ValidateKubeNode(const proto::kube::Node& node);
-std::vector<KubeProblem> ValidateKubeClass(const proto::kube::ResourceClass& resource_class);
-std::vector<KubeProblem> ValidateKubeClaim(const proto::kube::ResourceClaim& claim);
-std::vector<KubeProblem> ValidateKubeClaimTemplate(
-    const proto::kube::ResourceClaimTemplate& claim_template);
 
 // The claim or the template that an entry of spec.resourceClaims names, in whichever of the two
 // forms; empty when it names none.

@@ -1,5 +1,5 @@
-// JSON text as a tree of yaml_tree.h, for kube_reader_source.cc: dumps of clusters are larger than
-// YamlTree takes, and JSON has escapes that YAML has not.
+// JSON text as a tree of yaml_tree.h, for reader_source.cc: dumps of clusters are larger than
+// YamlTree takes, and JSON has escapes that YAML lacks.
 #ifndef DRASIM_MODEL_KUBE_READER_JSON_H_
 #define DRASIM_MODEL_KUBE_READER_JSON_H_
 

@@ -1,4 +1,4 @@
-// What kube.proto says about kinds and fields, for kube_reader.cc and kube_writer.cc.
+// Kinds and fields of kube.proto, for reader.cc and writer.cc.
 #ifndef DRASIM_MODEL_KUBE_READER_SCHEMA_H_
 #define DRASIM_MODEL_KUBE_READER_SCHEMA_H_
 

@@ -11,6 +11,7 @@
 #include "absl/strings/strip.h"
 #include "model/check.h"
 #include "model/kube/reader_json.h"
+#include "model/status_macros.h"
 
 namespace drasim {
 namespace {
@@ -49,12 +50,10 @@ absl::StatusOr<KubeSource> KubeSource::Parse(absl::string_view text, absl::strin
   size_t begin = 0;
   for (const size_t line : source.line_begins_) {
     if (line == 0 || !IsDocumentMark(clean.substr(line, 4))) continue;
-    absl::Status parsed = source.ParsePart(begin, line);
-    if (!parsed.ok()) return parsed;
+    RETURN_IF_ERROR(source.ParsePart(begin, line));
     begin = line;
   }
-  absl::Status parsed = source.ParsePart(begin, clean.size());
-  if (!parsed.ok()) return parsed;
+  RETURN_IF_ERROR(source.ParsePart(begin, clean.size()));
   return source;
 }
 

@@ -1,5 +1,5 @@
-// The text of a manifest as trees, one per document, that know where each value stands and whether
-// it was quoted. Read by kube_reader.cc alone.
+// The text of a manifest as trees, one per document, with the position of each value and whether it
+// was quoted. For reader.cc and positions.cc.
 #ifndef DRASIM_MODEL_KUBE_READER_SOURCE_H_
 #define DRASIM_MODEL_KUBE_READER_SOURCE_H_
 
@@ -61,7 +61,7 @@ class KubeSource {
   std::vector<YamlTree> trees_;
   std::deque<YamlNode> json_nodes_;
   std::vector<KubeDocument> documents_;
-  // Where Locate was asked last, and the column there: lines of JSON can be very long.
+  // The last position that Locate was asked for, and its column: lines of JSON can be very long.
   mutable size_t last_position_ = 0;
   mutable size_t last_column_ = 1;
 };

@@ -6,12 +6,12 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "absl/types/optional.h"
+#include "model/status_macros.h"
 
 namespace drasim {
 namespace {
 
-// What requests of the pod as a whole may replace.
+// Resources that a pod may request as a whole.
 bool IsPodLevelResource(absl::string_view resource) {
   return resource == "cpu" || resource == "memory" || absl::StartsWith(resource, "hugepages-");
 }
@@ -31,7 +31,7 @@ void RaiseTo(const KubeQuantities& least, KubeQuantities* amounts) {
 
 absl::StatusOr<NodeRequirement> NodeRequirementOf(const proto::kube::SelectorRequirement& given,
                                                   bool of_field) {
-  const absl::optional<NodeOperator> op = ParseNodeOperator(given.operator_());
+  const auto op = ParseNodeOperator(given.operator_());
   if (!op.has_value()) {
     return absl::InvalidArgumentError(
         absl::StrCat("found the operator '", given.operator_(),
@@ -109,9 +109,8 @@ absl::StatusOr<std::vector<NodeTerm>> NodeTermsOf(const proto::kube::NodeSelecto
     NodeTerm& term = terms.emplace_back();
     for (const bool of_field : {false, true}) {
       for (const auto& one : of_field ? given.match_fields() : given.match_expressions()) {
-        absl::StatusOr<NodeRequirement> requirement = NodeRequirementOf(one, of_field);
-        if (!requirement.ok()) return requirement.status();
-        term.requirements.push_back(*std::move(requirement));
+        ASSIGN_OR_RETURN(NodeRequirement requirement, NodeRequirementOf(one, of_field));
+        term.requirements.push_back(std::move(requirement));
       }
     }
   }

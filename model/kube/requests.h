@@ -1,5 +1,5 @@
-// What Kubernetes objects ask for, in exact amounts: the rules that kube-scheduler and the API
-// server's defaults have for containers and pods (release 1.34; k8s.io/component-helpers resource).
+// Requests of Kubernetes objects in exact amounts, by the rules of kube-scheduler and the API
+// server's defaults (release 1.34; k8s.io/component-helpers resource).
 #ifndef DRASIM_MODEL_KUBE_REQUESTS_H_
 #define DRASIM_MODEL_KUBE_REQUESTS_H_
 
@@ -19,25 +19,25 @@ namespace drasim {
 // By name of the resource.
 using KubeQuantities = std::map<std::string, Quantity>;
 
-// The reader of objects has checked that they are quantities; others are left out.
+// Texts that are not quantities are left out; ReadKubeObjects refuses them.
 KubeQuantities ReadQuantities(const google::protobuf::Map<std::string, std::string>& texts);
 
-// An init container that goes on beside the containers.
+// Whether an init container keeps running beside the containers.
 bool IsSidecar(const proto::kube::Container& init_container);
 
-// A limit stands for a request that is missing, as the API server has it.
+// A limit stands in for a missing request, as in the API server's defaults.
 KubeQuantities RequestOfContainer(const proto::kube::Container& container);
 
-// Containers and sidecars together, or the largest step of its init containers, with the sidecars
-// started before it, if that is more. Requests of the pod as a whole (cpu, memory, huge pages) take
-// the place of that, and its limits where nothing else says anything. Overhead on top.
+// The sum of containers and sidecars, or the largest init container together with the sidecars that
+// start before it, if that is more. Requests of the pod as a whole (cpu, memory, huge pages)
+// replace that; its limits apply where there is no request at all. Overhead comes on top.
 // O(containers x resources).
 KubeQuantities QuantitiesOfPod(const proto::kube::PodSpec& spec);
 
 // --- Nodes ---
 
-// The terms as shapes of pods have them. InvalidArgument for an operator, a number of values or a
-// field that Kubernetes does not know.
+// The terms in the form that pod shapes have. InvalidArgument for an operator or a field that
+// Kubernetes does not know.
 absl::StatusOr<std::vector<NodeTerm>> NodeTermsOf(const proto::kube::NodeSelector& selector);
 
 }  // namespace drasim

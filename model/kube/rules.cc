@@ -8,10 +8,10 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "model/kube/requests.h"
+#include "model/pod_constraints.h"
 #include "model/quantity.h"
 
 namespace drasim {
@@ -53,34 +53,13 @@ void AddHostPorts(const kube::PodSpec& spec, const kube::Container& container,
   }
 }
 
-bool IsListed(const kube::SelectorRequirement& requirement, const std::string& value) {
-  const auto& values = requirement.values();
-  return std::find(values.begin(), values.end(), value) != values.end();
-}
-
-bool MeetsComparison(const kube::SelectorRequirement& requirement, const std::string& label) {
-  int64_t left = 0;
-  int64_t right = 0;
-  if (requirement.values_size() != 1 || !absl::SimpleAtoi(label, &left) ||
-      !absl::SimpleAtoi(requirement.values(0), &right)) {
-    return false;
-  }
-  return requirement.operator_() == "Gt" ? left > right : left < right;
-}
-
 bool MeetsRequirement(const kube::SelectorRequirement& requirement, const KubeTexts& labels,
                       bool of_nodes) {
+  const auto op = ParseNodeOperator(requirement.operator_());
+  const bool compares = op == NodeOperator::kGt || op == NodeOperator::kLt;
+  if (!op.has_value() || (compares && !of_nodes)) return false;
   const auto found = labels.find(requirement.key());
-  const bool has = found != labels.end();
-  const std::string& op = requirement.operator_();
-  if (op == "In") return has && IsListed(requirement, found->second);
-  if (op == "NotIn") return !has || !IsListed(requirement, found->second);
-  if (op == "Exists") return has;
-  if (op == "DoesNotExist") return !has;
-  if (of_nodes && (op == "Gt" || op == "Lt")) {
-    return has && MeetsComparison(requirement, found->second);
-  }
-  return false;
+  return MeetsOperator(*op, found == labels.end() ? nullptr : &found->second, requirement.values());
 }
 
 bool MeetsField(const kube::SelectorRequirement& requirement, const std::string& node) {
@@ -89,7 +68,7 @@ bool MeetsField(const kube::SelectorRequirement& requirement, const std::string&
   return requirement.operator_() == "NotIn" && requirement.values(0) != node;
 }
 
-// What the node does not meet of one term.
+// The requirements of a term that the node does not meet.
 std::vector<std::string> UnmetOfTerm(const kube::NodeSelectorTerm& term, const kube::Node& node) {
   std::vector<std::string> unmet;
   for (const kube::SelectorRequirement& requirement : term.match_expressions()) {
@@ -108,13 +87,13 @@ std::vector<std::string> UnmetOfTerm(const kube::NodeSelectorTerm& term, const k
   return unmet;
 }
 
+}  // namespace
+
 std::vector<std::pair<std::string, std::string>> SortedTexts(const KubeTexts& texts) {
   std::vector<std::pair<std::string, std::string>> sorted(texts.begin(), texts.end());
   std::sort(sorted.begin(), sorted.end());
   return sorted;
 }
-
-}  // namespace
 
 // --- Amounts ---
 
@@ -124,6 +103,10 @@ bool IsCountedResource(absl::string_view resource) {
   if (absl::StartsWith(resource, "attachable-volumes-")) return true;
   if (absl::StrContains(resource, "kubernetes.io/")) return true;
   return absl::StrContains(resource, "/") && !absl::StartsWith(resource, "requests.");
+}
+
+bool IsExtendedResource(absl::string_view resource) {
+  return absl::StrContains(resource, "/") && !absl::StrContains(resource, "kubernetes.io/");
 }
 
 KubeAmounts RequestOfPod(const kube::PodSpec& spec) { return ToAmounts(QuantitiesOfPod(spec)); }

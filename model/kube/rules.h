@@ -1,5 +1,5 @@
-// Rules of kube-scheduler over Kubernetes objects as they are read: amounts, selectors, taints
-// (release 1.34).
+// Rules of kube-scheduler as pure functions over Kubernetes objects: amounts, host ports,
+// selectors, taints (release 1.34).
 #ifndef DRASIM_MODEL_KUBE_RULES_H_
 #define DRASIM_MODEL_KUBE_RULES_H_
 
@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/string_view.h"
@@ -17,28 +18,34 @@ namespace drasim {
 
 using KubeTexts = google::protobuf::Map<std::string, std::string>;
 
+// In the order of the keys; a protobuf map's own order differs from run to run.
+std::vector<std::pair<std::string, std::string>> SortedTexts(const KubeTexts& texts);
+
 // --- Amounts ---
 
 // By name of the resource: thousandths of a CPU, bytes, or whole units. Amounts are at
 // least 0; those that exceed int64 are cut to it.
 using KubeAmounts = std::map<std::string, int64_t>;
 
-// Whether the scheduler counts the resource at all: CPU, memory, ephemeral-storage, extended ones,
+// Whether the scheduler counts the resource: CPU, memory, ephemeral-storage, extended ones,
 // huge pages and the like.
 bool IsCountedResource(absl::string_view resource);
 
-// What a pod asks for (kube_requests.h) of what is counted.
+// Whether device plugins, and not Kubernetes itself, hand out the resource.
+bool IsExtendedResource(absl::string_view resource);
+
+// The counted part of a pod's requests (requests.h).
 KubeAmounts RequestOfPod(const proto::kube::PodSpec& spec);
 
-// What the node offers, with "pods"; its capacity where it does not say what is allocatable.
+// The node's allocatable amounts, "pods" included; its capacity when it has no allocatable ones.
 KubeAmounts AllocatableOfNode(const proto::kube::NodeStatus& status);
 
-// 0 when it is not there.
+// 0 when the resource is not there.
 int64_t AmountOf(const KubeAmounts& amounts, const std::string& resource);
 // Sums that exceed int64 are cut to it.
 void AddAmounts(const KubeAmounts& more, KubeAmounts* sum);
 
-// As Kubernetes prints it: "1500m", "64Gi".
+// The amount as Kubernetes prints it: "1500m", "64Gi".
 std::string ExactAmountText(const std::string& resource, int64_t amount);
 // The same for people: bytes with one decimal, cut or rounded up: "61.7Gi".
 std::string ShortAmountText(const std::string& resource, int64_t amount, bool round_up);
@@ -50,7 +57,7 @@ struct KubeHostPort {
   std::string protocol = "TCP";
   int32_t port = 0;
 };
-// Of containers and sidecars.
+// The host ports of containers and sidecars.
 std::vector<KubeHostPort> HostPortsOf(const proto::kube::PodSpec& spec);
 bool PortsConflict(const KubeHostPort& a, const KubeHostPort& b);
 // "8080/TCP"
@@ -58,14 +65,14 @@ std::string HostPortText(const KubeHostPort& port);
 
 // --- Selectors ---
 
-// An empty selector chooses everything; one that cannot be read, nothing.
+// An empty selector selects everything, one with an unknown operator nothing.
 bool SelectsLabels(const proto::kube::LabelSelector& selector, const KubeTexts& labels);
 
 // Terms are alternatives; a term without any requirement matches nothing.
 bool SelectsNode(const proto::kube::NodeSelector& selector, const proto::kube::Node& node);
 
-// nodeSelector and the required node affinity. `unmet`, if it is not null, gets what the node does
-// not meet: pairs of nodeSelector, and the affinity's requirements.
+// Whether the node meets nodeSelector and the required node affinity. `unmet`, unless null, gets
+// the pairs of nodeSelector and the requirements of the affinity that it does not meet.
 bool MeetsNodeAffinity(const proto::kube::PodSpec& spec, const proto::kube::Node& node,
                        std::vector<std::string>* unmet);
 

@@ -1,4 +1,5 @@
-// What kubectl takes an unquoted word of YAML for, and numbers as Kubernetes writes them in JSON.
+// Types of unquoted YAML words as kubectl reads them, and numbers as Kubernetes writes them in
+// JSON.
 //
 // kubectl reads YAML 1.1 through sigs.k8s.io/yaml (goyaml.v2): `yes` is a boolean there and 010 is
 // eight, but 12:30 is a text. Its printer quotes what its reader would not take for a text, so both
@@ -24,8 +25,8 @@ enum class KubeWordKind : uint8_t {
 
 struct KubeWord {
   KubeWordKind kind = KubeWordKind::kText;
-  // Of a boolean "true" or "false", of an integer decimal digits without leading zeros, of a float
-  // the shortest digits in the form of Go's JSON encoder ("0.5", "1e+21"); else the word as it is.
+  // A boolean is "true" or "false", an integer decimal digits without leading zeros, a float the
+  // shortest digits in the form of Go's JSON encoder ("0.5", "1e+21"); else the word as it is.
   std::string text;
 };
 

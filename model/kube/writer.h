@@ -5,9 +5,10 @@
 // printer sets them, texts folded after 80 columns, texts of several lines as literal blocks. JSON:
 // keys by their bytes, four spaces per level, <, > and & escaped as Go does.
 //
-// Differences from kubectl, all outside of what Kubernetes holds: line and paragraph separators
-// (U+2028, U+2029) stand in double quotes, as do keys of several lines and the key <<; in the order
-// of keys, all characters beyond ASCII count as letters; U+0085 and U+FEFF are kept.
+// Differences from kubectl, none of which concerns texts that Kubernetes accepts: line and
+// paragraph separators (U+2028, U+2029) stand in double quotes, as do keys of several lines and the
+// key <<; in the order of keys, all characters beyond ASCII count as letters; U+0085 and U+FEFF are
+// kept.
 #ifndef DRASIM_MODEL_KUBE_WRITER_H_
 #define DRASIM_MODEL_KUBE_WRITER_H_
 
@@ -21,14 +22,14 @@ namespace drasim {
 
 enum class KubeTextFormat : uint8_t { kYaml, kJson };
 
-// One object, with what is set of it. An object without apiVersion or kind gets those of the newest
+// One object, with its set fields. An object without apiVersion or kind gets those of the newest
 // version that ReadKubeObjects reads. ReadKubeObjects, without validation, reads an equal object
-// back, provided that quantities and times are such. Byte-stable.
+// back, provided that its quantities and times are valid. Byte-stable.
 //
 // Requires (DRASIM_CHECK): one kind is set; strings are UTF-8.
 std::string PrintKubeObject(const proto::kube::Object& object, KubeTextFormat format);
 
-// The objects, none of them null, in a `kind: List`, as kubectl prints what is not exactly one.
+// The objects, none of them null, in a `kind: List`, as kubectl prints any number but one.
 std::string PrintKubeList(absl::Span<const proto::kube::Object* const> objects,
                           KubeTextFormat format);
 

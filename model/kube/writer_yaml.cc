@@ -1,5 +1,7 @@
-// KubeYamlText: YAML in the hand of goyaml.v2, which prints for kubectl. The quotes are part of
-// what people compare, so its choices are kept; the comments say what they are.
+// goyaml.v2's choices of quotes are kept, since people compare the output with kubectl's; comments
+// name each choice.
+#include "model/kube/writer_yaml.h"
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +14,6 @@
 #include "absl/strings/strip.h"
 #include "model/check.h"
 #include "model/kube/scalar.h"
-#include "model/kube/writer_value.h"
 #include "model/text/utf8.h"
 
 namespace drasim {
@@ -29,7 +30,7 @@ bool IsYamlPrintable(char32_t c) {
   return (c >= 0xA0U && c <= 0xD7FFU) || (c >= 0xE000U && c <= 0xFFFDU && c != 0xFEFFU);
 }
 
-// What of a text decides how it can be written.
+// Traits of a text that decide its style.
 struct TextTraits {
   bool unprintable = false;
   bool breaks = false;   // has line breaks
@@ -251,7 +252,7 @@ class KubeYamlWriter {
 
 bool IsAsciiDigit(char32_t c) { return c >= U'0' && c <= U'9'; }
 
-// Of Unicode's letters, those that a key of Kubernetes may have.
+// The letters of Unicode that a key of Kubernetes may have.
 bool IsKeyLetter(char32_t c) {
   return (c >= U'a' && c <= U'z') || (c >= U'A' && c <= U'Z') || c >= 0xAAU;
 }

@@ -16,6 +16,7 @@
 #include "absl/strings/strip.h"
 #include "model/check.h"
 #include "model/proto/mig.pb.h"
+#include "model/status_macros.h"
 #include "model/text/did_you_mean.h"
 #include "model/text/embedded_mig.h"
 #include "model/text/proto_scalar.h"
@@ -44,7 +45,7 @@ std::vector<std::string> SortedKeys(const Map& map) {
   return keys;
 }
 
-// What two spellings of a product's name have in common.
+// The form in which two spellings of a product's name are equal.
 std::string NormalName(absl::string_view name) {
   constexpr absl::string_view kSeparators = " _-()";
   std::string normal;
@@ -66,7 +67,7 @@ class CatalogueReader {
  public:
   explicit CatalogueReader(const proto::MigCatalogue* catalogue) : catalogue_(*catalogue) {}
 
-  // Of no use when failed().
+  // Meaningless when failed().
   std::vector<MigProduct> Read() {
     for (const std::string& key : SortedKeys(catalogue_.sources())) {
       Require(!catalogue_.sources().at(key).empty(), {"sources", key}, "", "a sentence");
@@ -87,7 +88,7 @@ class CatalogueReader {
   const std::string& problem() const { return problem_; }
 
  private:
-  // What the profiles of one product have taken.
+  // Names and numbers that the profiles of one product have taken.
   struct Taken {
     std::set<std::string> rows;
     std::set<std::string> names;  // in lower case
@@ -335,8 +336,7 @@ std::string LocatePath(absl::string_view yaml, absl::string_view file, const Pat
 absl::StatusOr<std::vector<MigProduct>> ParseMigCatalogue(absl::string_view yaml,
                                                           absl::string_view file) {
   proto::MigCatalogue catalogue;
-  const absl::Status merged = MergeYaml(yaml, file, &catalogue);
-  if (!merged.ok()) return merged;
+  RETURN_IF_ERROR(MergeYaml(yaml, file, &catalogue));
   CatalogueReader reader(&catalogue);
   std::vector<MigProduct> products = reader.Read();
   if (!reader.failed()) return products;

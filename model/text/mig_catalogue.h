@@ -17,7 +17,7 @@ namespace drasim {
 // The products of a catalogue, in its order, each with the sentences of its sources. `file` is used
 // in errors only.
 //
-// What is checked: all keys that are named exist (sources, geometries, engines, rows of both, each
+// Checks: all keys that are named exist (sources, geometries, engines, rows of both, each
 // row at most once per product); placements lie within the units, which are at most 16, a start
 // comes once, and there are no more instances than starts; profile names say the compute slices and
 // the nominal memory, and no two profiles of a product share one, letter case ignored; no two

@@ -13,6 +13,7 @@
 #include "absl/strings/str_join.h"
 #include "model/mig_layout.h"
 #include "model/mig_product.h"
+#include "model/status_macros.h"
 #include "model/text/did_you_mean.h"
 #include "model/text/mig_catalogue.h"
 #include "model/text/proto_scalar.h"
@@ -91,22 +92,21 @@ class PartedReader {
   absl::Status Read(std::vector<MigPartedConfig>* configs) const {
     const YamlNode nothing{};
     const YamlNode& root = tree_->root() == nullptr ? nothing : *tree_->root();
-    absl::Status status = CheckKeys(root, "", {"version", kConfigs});
-    if (!status.ok()) return status;
+    RETURN_IF_ERROR(CheckKeys(root, "", {"version", kConfigs}));
     const YamlNode* version = ValueOf(root, "version");
     if (version == nullptr || version->text != "v1") {
       return Mismatch(version, root, "version", "v1");
     }
     const YamlNode* all = ValueOf(root, kConfigs);
     if (all == nullptr) return Mismatch(all, root, kConfigs, "configurations by name");
-    status = CheckKeys(*all, kConfigs, {});
-    for (size_t i = 0; status.ok() && i + 1 < all->children.size(); i += 2) {
+    RETURN_IF_ERROR(CheckKeys(*all, kConfigs, {}));
+    for (size_t i = 0; i + 1 < all->children.size(); i += 2) {
       MigPartedConfig config;
       config.name = all->children[i]->text;
-      status = ReadConfig(*all->children[i + 1], &config);
+      RETURN_IF_ERROR(ReadConfig(*all->children[i + 1], &config));
       configs->push_back(std::move(config));
     }
-    return status;
+    return absl::OkStatus();
   }
 
  private:
@@ -170,7 +170,7 @@ class PartedReader {
                          tree_->LineOf(node.children[j]->position), " and of line ",
                          tree_->LineOf(item.position), ", expected each GPU in one group only"));
       }
-      if (!status.ok()) return status;
+      RETURN_IF_ERROR(status);
       config->groups.push_back(std::move(group));
     }
     return absl::OkStatus();
@@ -178,14 +178,13 @@ class PartedReader {
 
   absl::Status ReadGroup(const YamlNode& node, const std::string& path,
                          MigPartedGroup* group) const {
-    absl::Status status = CheckKeys(node, path, {kFilter, kDevices, kEnabled, kInstances});
-    if (!status.ok()) return status;
+    RETURN_IF_ERROR(CheckKeys(node, path, {kFilter, kDevices, kEnabled, kInstances}));
     group->where = tree_->Locate(node.position);
     const YamlNode* filter = ValueOf(node, kFilter);
-    if (filter != nullptr) status = ReadFilter(*filter, absl::StrCat(path, ".", kFilter), group);
-    if (!status.ok()) return status;
-    status = ReadDevices(node, absl::StrCat(path, ".", kDevices), group);
-    if (!status.ok()) return status;
+    if (filter != nullptr) {
+      RETURN_IF_ERROR(ReadFilter(*filter, absl::StrCat(path, ".", kFilter), group));
+    }
+    RETURN_IF_ERROR(ReadDevices(node, absl::StrCat(path, ".", kDevices), group));
     const YamlNode* enabled = ValueOf(node, kEnabled);
     if (enabled == nullptr || (enabled->text != "true" && enabled->text != "false")) {
       return Mismatch(enabled, node, absl::StrCat(path, ".", kEnabled), "true or false");
@@ -246,8 +245,7 @@ class PartedReader {
 
   absl::Status ReadInstances(const YamlNode& node, const std::string& path,
                              MigPartedGroup* group) const {
-    const absl::Status status = CheckKeys(node, path, {});
-    if (!status.ok()) return status;
+    RETURN_IF_ERROR(CheckKeys(node, path, {}));
     for (size_t i = 0; i + 1 < node.children.size(); i += 2) {
       const YamlNode& key = *node.children[i];
       const YamlNode& value = *node.children[i + 1];
@@ -369,11 +367,9 @@ class GroupLayout {
 
 absl::StatusOr<std::vector<MigPartedConfig>> ParseMigParted(absl::string_view yaml,
                                                             absl::string_view file) {
-  const absl::StatusOr<YamlTree> tree = YamlTree::Parse(yaml, file);
-  if (!tree.ok()) return tree.status();
+  ASSIGN_OR_RETURN(const YamlTree tree, YamlTree::Parse(yaml, file));
   std::vector<MigPartedConfig> configs;
-  const absl::Status status = PartedReader(&*tree).Read(&configs);
-  if (!status.ok()) return status;
+  RETURN_IF_ERROR(PartedReader(&tree).Read(&configs));
   return configs;
 }
 
@@ -403,11 +399,10 @@ absl::StatusOr<NodeMigLayout> LayOutNode(const MigPartedConfig& config,
             absl::StrCat(path, ".", kEnabled, ": found 'true' for GPU ", gpu,
                          ", expected false, because this GPU has no MIG"));
       }
-      const absl::StatusOr<PermutationSearch> search = cut.LayOut(gpu, *gpus[gpu]);
-      if (!search.ok()) return search.status();
-      layout.states[gpu] = search->state;
-      layout.created += search->created;
-      layout.destroyed += search->destroyed;
+      ASSIGN_OR_RETURN(const PermutationSearch search, cut.LayOut(gpu, *gpus[gpu]));
+      layout.states[gpu] = search.state;
+      layout.created += search.created;
+      layout.destroyed += search.destroyed;
     }
   }
   return layout;

@@ -51,7 +51,7 @@ struct MigPartedConfig {
 absl::StatusOr<std::vector<MigPartedConfig>> ParseMigParted(absl::string_view yaml,
                                                             absl::string_view file);
 
-// What a configuration makes of a node. One entry per GPU in both vectors.
+// A node under a configuration. One entry per GPU in both vectors.
 struct NodeMigLayout {
   std::vector<bool> mig_enabled;
   std::vector<MigState> states;  // of the GPU's table; 0, no instance, where MIG is off

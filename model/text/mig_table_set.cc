@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "model/status_macros.h"
 #include "model/text/mig_catalogue.h"
 
 namespace drasim {
@@ -33,10 +34,9 @@ absl::Status MigTableSet::Attach(GpuModelTable* models, int32_t driver_branch) {
       return table->product().group == product->group;
     });
     if (it == tables_.end()) {
-      absl::StatusOr<MigTable> table =
-          MigTable::Make(*product, RulesOfDriver(*product, driver_branch));
-      if (!table.ok()) return table.status();
-      tables_.push_back(std::make_unique<MigTable>(*std::move(table)));
+      ASSIGN_OR_RETURN(MigTable table,
+                       MigTable::Make(*product, RulesOfDriver(*product, driver_branch)));
+      tables_.push_back(std::make_unique<MigTable>(std::move(table)));
       it = tables_.end() - 1;
     }
     models->SetMig(ModelId(m), it->get());

@@ -22,8 +22,8 @@ namespace drasim {
 // "...".
 std::string Shorten(absl::string_view text);
 
-// What one value of a scalar field may be: "a whole number from 0 to 4294967295", "a finite
-// number", "true or false", "one of fifo, priority", "a text".
+// The values that a scalar field takes, for messages: "a whole number from 0 to 4294967295", "a
+// finite number", "true or false", "one of fifo, priority", "a text".
 std::string ExpectedScalar(const google::protobuf::FieldDescriptor& field);
 
 // Reads `text` as one value of the scalar `field`: sets a singular field, appends to a repeated

@@ -16,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "model/status_macros.h"
 #include "model/text/did_you_mean.h"
 #include "model/text/proto_scalar.h"
 #include "model/text/yaml_tree.h"
@@ -88,8 +89,7 @@ class MapEntries {
   absl::StatusOr<Message*> FindOrAdd(absl::string_view text, std::string* key) {
     const Reflection& reflection = *message_->GetReflection();
     Message* entry = reflection.AddMessage(message_, field_);
-    const absl::Status stored = StoreScalar(text, *key_, entry);
-    if (!stored.ok()) return stored;
+    RETURN_IF_ERROR(StoreScalar(text, *key_, entry));
     *key = ScalarText(*entry, *key_, kSingular);
     const auto known = indices_.find(*key);
     if (known == indices_.end()) {
@@ -126,8 +126,7 @@ class Merger {
       const YamlNode*& first = given[static_cast<size_t>(field->index())];
       if (first != nullptr) return Duplicate(key, key_path, *first);
       first = &key;
-      const absl::Status merged = MergeField(*node.children[i + 1], key_path, *field, message);
-      if (!merged.ok()) return merged;
+      RETURN_IF_ERROR(MergeField(*node.children[i + 1], key_path, *field, message));
     }
     return absl::OkStatus();
   }
@@ -162,9 +161,7 @@ class Merger {
     }
     message->GetReflection()->ClearField(message, &field);
     for (size_t i = 0; i < node.children.size(); ++i) {
-      const absl::Status merged =
-          MergeValue(*node.children[i], absl::StrCat(path, ".", i), field, message);
-      if (!merged.ok()) return merged;
+      RETURN_IF_ERROR(MergeValue(*node.children[i], absl::StrCat(path, ".", i), field, message));
     }
     return absl::OkStatus();
   }
@@ -185,9 +182,8 @@ class Merger {
       const auto first = given.find(canonical);
       if (first != given.end()) return Duplicate(key, key_path, *first->second);
       given.emplace(canonical, &key);
-      const absl::Status merged =
-          MergeValue(*node.children[i + 1], key_path, *field.message_type()->map_value(), *entry);
-      if (!merged.ok()) return merged;
+      RETURN_IF_ERROR(
+          MergeValue(*node.children[i + 1], key_path, *field.message_type()->map_value(), *entry));
     }
     return absl::OkStatus();
   }
@@ -272,9 +268,7 @@ class PathSetter {
     message->GetReflection()->ClearField(message, field);
     if (value_.empty()) return absl::OkStatus();
     for (const absl::string_view item : absl::StrSplit(value_, ',')) {
-      const absl::Status stored =
-          Store(Upto(step), absl::StripAsciiWhitespace(item), *field, message);
-      if (!stored.ok()) return stored;
+      RETURN_IF_ERROR(Store(Upto(step), absl::StripAsciiWhitespace(item), *field, message));
     }
     return absl::OkStatus();
   }
@@ -352,12 +346,11 @@ std::unique_ptr<Message> CopyOf(const Message& message) {
 }  // namespace
 
 absl::Status MergeYaml(absl::string_view text, absl::string_view file, Message* message) {
-  const absl::StatusOr<YamlTree> tree = YamlTree::Parse(text, file);
-  if (!tree.ok()) return tree.status();
-  const YamlNode* root = tree->root();
+  ASSIGN_OR_RETURN(const YamlTree tree, YamlTree::Parse(text, file));
+  const YamlNode* root = tree.root();
   if (root == nullptr || root->kind == YamlNode::Kind::kNull) return absl::OkStatus();
   const std::unique_ptr<Message> merged = CopyOf(*message);
-  absl::Status status = Merger(&*tree).MergeMessage(*root, std::string(), merged.get());
+  absl::Status status = Merger(&tree).MergeMessage(*root, std::string(), merged.get());
   if (status.ok()) message->GetReflection()->Swap(message, merged.get());
   return status;
 }

@@ -1,10 +1,12 @@
-// The one YAML adapter: YAML text into any protobuf message and back, by reflection.
+// YAML text into any protobuf message, by reflection. yaml_writer.h goes the other way.
+//
+//   proto::Scenario scenario;
+//   RETURN_IF_ERROR(MergeYaml(text, "s.yaml", &scenario));
+//   RETURN_IF_ERROR(SetField("workload.tuning.ratio", "1.3", "--set", &scenario));
 //
 // One schema (the .proto) serves files, --set flags and output. Keys are the proto's field names
-// (snake_case).
-//
-// Supported: nested messages, repeated fields, maps, optional fields, all scalar types but bytes. A
-// schema with a field of type bytes is a defect (DRASIM_CHECK when the field is used).
+// (snake_case). Nested messages, repeated fields, maps, optional fields and all scalar types but
+// bytes are supported; a field of type bytes is a defect of the schema (DRASIM_CHECK on use).
 //
 // Field paths, in errors and for SetField, join keys with dots: "scheduler.score.0.weight" is the
 // weight of the first item of the list score, "pods.qos.values.LS" the entry LS of the map values.
@@ -60,16 +62,6 @@ std::string LocateField(absl::string_view text, absl::string_view file, absl::st
 // once.
 absl::Status SetField(absl::string_view path, absl::string_view value, absl::string_view origin,
                       google::protobuf::Message* message);
-
-// The message as YAML that MergeYaml reads back to an equal message: set fields only, in the
-// schema's order, two-space indents, strings quoted when YAML would read them as something else.
-// Maps are sorted by the bytes of their keys. Byte-stable: equal messages give equal text, on every
-// machine. A message without set fields is the empty text.
-//
-// Requires (DRASIM_CHECK): strings are UTF-8, floating-point numbers are finite, enum values are in
-// the schema. A message of more levels or values than MergeYaml takes is written, but cannot be
-// read back.
-std::string ToYaml(const google::protobuf::Message& message);
 
 }  // namespace drasim
 

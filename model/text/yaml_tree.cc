@@ -16,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "model/check.h"
+#include "model/status_macros.h"
 #include "model/text/utf8.h"
 
 namespace drasim {
@@ -173,7 +174,7 @@ class Builder final : public YAML::EventHandler {
   }
 
  private:
-  // What an alias to a node stands for: its values with all aliases inside counted, and how many
+  // The weight of an alias to a node: its values with all aliases inside counted, and how many
   // levels of mappings and sequences it has.
   struct Anchored {
     const YamlNode* node = nullptr;
@@ -319,8 +320,7 @@ void RunParser(const std::string& text, Builder* builder) {
 absl::StatusOr<YamlTree> YamlTree::Parse(absl::string_view text, absl::string_view file) {
   YamlTree tree;
   tree.file_ = std::string(file);
-  const absl::Status clean = CleanText(text, file, &tree.text_);
-  if (!clean.ok()) return clean;
+  RETURN_IF_ERROR(CleanText(text, file, &tree.text_));
   Builder builder(tree.text_, &tree.nodes_);
   RunParser(tree.text_, &builder);
   if (builder.failed()) {

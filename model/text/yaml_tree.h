@@ -1,5 +1,5 @@
-// One YAML document as a tree that knows where each value stands. Read by the adapters of
-// this room alone.
+// One YAML document as a tree with the position of each value. For adapters of YAML; others read
+// messages (yaml_proto.h).
 #ifndef DRASIM_MODEL_TEXT_YAML_TREE_H_
 #define DRASIM_MODEL_TEXT_YAML_TREE_H_
 
@@ -34,7 +34,7 @@ class YamlTree {
   // syntax; a second document; a tag; an alias inside the value it refers to; bytes that are not
   // UTF-8; control characters other than tab and line breaks; more than 64 MiB of text; mappings
   // and sequences nested more than 64 deep; more than 1,000,000 values, where an alias counts as
-  // many as it stands for. Hence a walk over the tree that follows aliases ends soon. Cost: linear
+  // many as it stands for. Hence a walk over the tree that follows aliases is bounded. Cost: linear
   // in the text.
   static absl::StatusOr<YamlTree> Parse(absl::string_view text, absl::string_view file);
 

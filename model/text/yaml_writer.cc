@@ -1,4 +1,5 @@
-// ToYaml of yaml_proto.h.
+#include "model/text/yaml_writer.h"
+
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/message.h>
 
@@ -14,7 +15,6 @@
 #include "model/check.h"
 #include "model/text/proto_scalar.h"
 #include "model/text/utf8.h"
-#include "model/text/yaml_proto.h"
 
 namespace drasim {
 namespace {

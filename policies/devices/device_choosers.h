@@ -26,6 +26,7 @@ class RandomDevice : public DeviceAllocator {
  public:
   explicit RandomDevice(RunStreams* streams) : streams_(streams) {}
   absl::string_view name() const override { return "random"; }
+  bool draws() const override { return true; }
   void Propose(const PodShape& shape, const ClusterState& cluster, NodeId node,
                DeviceProposals* out) override;
 

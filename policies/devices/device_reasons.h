@@ -10,14 +10,15 @@
 
 namespace drasim {
 
-// For a request that the node, as it is now, cannot serve; `kind` of its GPUs; `target`: what the
-// claim to which it is tied has there, or null. Without a final stop:
+// The reason why the node, in its present state, cannot serve the request. `kind`: index of the
+// node's GPU kind in the request; `target`: the devices there of the claim that the request is tied
+// to, or null. Without a final full stop:
 //   "2 GPUs wanted, 1 free"
 //   "no GPU matches the selector"
 //   "MIG 3g.20gb wanted, no free placement on 4 GPUs (largest: 2g.10gb)"
 //   "8 devices wanted, room for 7 on 1 GPU"
 //   "1 part of a GPU with 4096 MiB wanted, most left on one of 2 GPUs: 500 millicores, 1024 MiB"
-// A device that could be served in several ways is told of by the first of them.
+// If a device could be served in several ways, the text is about the first of them.
 std::string WhyNotServed(const DeviceRequest& request, size_t kind, const NodeDevices& node,
                          const HeldDevices* target);
 

@@ -27,7 +27,7 @@ class MigPlacementPolicy : public Plugin, public DeviceAllocator {
   DeviceAllocator* device_allocator() override { return this; }
 
   // Of the two rules that place less than geometry allows (nos, mig-parted).
-  std::vector<absl::string_view> reasons() const override;
+  std::vector<Reason> reasons() const override;
   void Filter(const PodContext& pod, const ClusterState& cluster, absl::Span<const NodeId> nodes,
               absl::Span<ReasonIndex> verdicts) const override;
 

@@ -1,5 +1,6 @@
 #include "policies/framework/profile.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -26,9 +27,13 @@ absl::Status Profile::Add(const Registry& registry, absl::string_view name,
 void Profile::AddPlugin(std::unique_ptr<Plugin> plugin, bool first) {
   const auto base = static_cast<ReasonIndex>(reasons_.size());
   reason_base_.insert(first ? reason_base_.begin() : reason_base_.end(), base);
-  for (absl::string_view reason : plugin->reasons()) reasons_.emplace_back(reason);
+  for (const Reason& reason : plugin->reasons()) {
+    reasons_.push_back(ListedText(reason.text));
+    reason_kinds_.push_back(reason.kind);
+  }
   DRASIM_CHECK_LT(reasons_.size(), 255u);
-  if ((plugin->points() & kFilter) != 0) filters_.push_back({plugin.get(), base});
+  const auto count = static_cast<ReasonIndex>(reasons_.size() - base);
+  if ((plugin->points() & kFilter) != 0) filters_.push_back({plugin.get(), base, count});
   plugins_.insert(first ? plugins_.begin() : plugins_.end(), std::move(plugin));
 }
 
@@ -42,10 +47,8 @@ ReasonIndex Profile::ReasonOf(const Plugin* plugin, ReasonIndex local) const {
 uint64_t Profile::RejectorsOf(const VerdictSummaryTable::Row& row) const {
   uint64_t mask = 0;
   for (size_t i = 0; i < filters_.size(); ++i) {
-    const size_t first = filters_[i].reason_base + size_t{1};
-    const size_t end = first + filters_[i].plugin->reasons().size();
     for (const auto& [reason, nodes] : row.rejected) {
-      if (reason >= first && reason < end) mask |= uint64_t{1} << i;
+      if (filters_[i].gives(reason)) mask |= uint64_t{1} << i;
     }
   }
   return mask;
@@ -100,6 +103,12 @@ absl::StatusOr<Profile> Profile::Make(const Registry& registry, const ProfileOpt
     profile.allocator_ = profile.own_allocator_.get();
   }
   return profile;
+}
+
+bool Profile::draws() const {
+  return allocator_->draws() ||
+         std::any_of(scores_.begin(), scores_.end(),
+                     [](const ScoreEntry& entry) { return entry.plugin->score_draws(); });
 }
 
 std::vector<Plugin*> Profile::plugins_at(uint32_t points) const {

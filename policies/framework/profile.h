@@ -1,4 +1,4 @@
-// A scheduler profile: the plugins of one run, resolved from a policy and its options.
+// A scheduler profile: the plugins of one run, made from a policy and its options.
 #ifndef DRASIM_POLICIES_FRAMEWORK_PROFILE_H_
 #define DRASIM_POLICIES_FRAMEWORK_PROFILE_H_
 
@@ -16,17 +16,23 @@ namespace drasim {
 
 struct ProfileOptions {
   std::string policy;
-  std::vector<ScoreChoice> score;    // non-empty: replaces the policy's score plugins
-  std::vector<std::string> plugins;  // further ones, behind the policy's
-  std::string device_chooser;        // non-empty: replaces the policy's
+  std::vector<ScoreChoice> score;    // replaces the policy's score plugins unless empty
+  std::vector<std::string> plugins;  // run after the policy's
+  std::string device_chooser;        // replaces the policy's unless empty
 };
 
-// Owns its plugins. Immutable structure after Make; the plugins' own state moves with the run.
+// Owns its plugins. The list of plugins is fixed after Make (and AddPlugin); their state changes
+// with the run.
 class Profile {
  public:
   struct FilterEntry {
     Plugin* plugin;
-    ReasonIndex reason_base;  // verdict r of the plugin is reason reason_base + r of the profile
+    ReasonIndex reason_base;   // verdict r of the plugin is reason reason_base + r of the profile
+    ReasonIndex reason_count;  // of the plugin
+
+    bool gives(ReasonIndex reason) const {
+      return reason > reason_base && reason - reason_base <= reason_count;
+    }
   };
   struct ScoreEntry {
     Plugin* plugin;
@@ -38,18 +44,21 @@ class Profile {
 
   const std::vector<FilterEntry>& filters() const { return filters_; }
   const std::vector<ScoreEntry>& scores() const { return scores_; }
-  // Every plugin with one of `points`, in order.
+  // The plugins that implement one of `points`, in order.
   std::vector<Plugin*> plugins_at(uint32_t points) const;
   DeviceAllocator& allocator() const { return *allocator_; }
-  // Adds a plugin behind those of the policy (its Filter too), or before them, for extensions and
-  // tests; the profile must not be in use yet.
+  // Adds a plugin after those of the policy, or before them (its Filter always runs last). For
+  // extensions and tests; the profile must not be in use yet.
   void AddPlugin(std::unique_ptr<Plugin> plugin, bool first = false);
   // The profile's reason for reason `local` (1-based) of one of its plugins; kFits for kFits.
   ReasonIndex ReasonOf(const Plugin* plugin, ReasonIndex local) const;
-  // The filters that a summary's reasons belong to: bit i stands for filters()[i].
+  // The filters that gave a summary's reasons: bit i stands for filters()[i].
   uint64_t RejectorsOf(const VerdictSummaryTable::Row& row) const;
-  // Texts of reason indices 1, 2, ... over all plugins.
+  // Texts of reason indices 1, 2, ... over all plugins, and their kinds.
   const std::vector<std::string>& reasons() const { return reasons_; }
+  const std::vector<ReasonKind>& reason_kinds() const { return reason_kinds_; }
+  // Whether choosing a node, or devices of it, draws random numbers of the run.
+  bool draws() const;
 
   void Save(StateWriter& out) const;
   absl::Status Load(StateReader& in);
@@ -64,6 +73,7 @@ class Profile {
   std::unique_ptr<DeviceAllocator> own_allocator_;  // null: a plugin is the allocator
   DeviceAllocator* allocator_ = nullptr;
   std::vector<std::string> reasons_;
+  std::vector<ReasonKind> reason_kinds_;  // beside reasons_
 };
 
 }  // namespace drasim

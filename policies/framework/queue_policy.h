@@ -1,9 +1,9 @@
-// The job-level extension point: in which order jobs wait, and which of them may displace which.
+// The job-level extension point: the order in which jobs wait, and the jobs that they may displace.
 //
-// A batch scheduler looks at jobs, not at pods: it goes through those that wait, in an order, and
-// starts what fits. The order is one policy; what happens when the first does not fit (all wait,
-// others go ahead, backfilling) is a choice of the scenario; where pods go is the profile's
-// plugins. Kubernetes' own queue is not one of these: it sorts pods by QueueSort (plugin.h).
+// A batch scheduler goes through the waiting jobs in an order and starts those that fit. A policy
+// defines the order. The scenario chooses what happens when the first job does not fit (all wait,
+// others go ahead, backfilling), and the profile's plugins choose the nodes. Kubernetes' own queue
+// is not a QueuePolicy: it sorts pods by QueueSort (plugin.h).
 //
 // A policy is created for one run. It sees jobs and the cluster through const references only.
 #ifndef DRASIM_POLICIES_FRAMEWORK_QUEUE_POLICY_H_
@@ -35,29 +35,30 @@ class QueuePolicy {
   // As users type it: lower case with dashes.
   virtual absl::string_view name() const = 0;
 
-  // The job's place in line, asked each time it begins to wait (at submission, after a preemption,
-  // after a failed attempt) and kept while it waits. Not const: estimates may be drawn.
+  // The job's place in line. Computed each time the job begins to wait (at submission, after a
+  // preemption, after a failed attempt) and kept while it waits. Not const, because estimates may
+  // be drawn.
   virtual JobKey Key(const JobTable& jobs, JobId job) = 0;
 
-  // True: jobs wait in one line per tenant, and the tenant with the smallest TenantKey goes next
-  // (ties: the lowest row). TenantKey may depend on what the tenant's jobs hold and on the
-  // cluster's capacity alone: it is asked again when one of them has changed.
+  // Whether jobs wait in one line per tenant. The tenant with the smallest TenantKey goes next
+  // (ties: the lowest row). TenantKey may depend only on what the tenant's jobs hold and on the
+  // cluster's capacity: it is computed again when one of them has changed.
   virtual bool per_tenant() const { return false; }
   virtual int64_t TenantKey(const JobTable& jobs, const ClusterState& cluster,
                             TenantId tenant) const;
 
-  // True: a waiting job that does not fit may displace running ones.
+  // Whether a waiting job that does not fit may displace running jobs.
   virtual bool preempts() const { return false; }
-  // Whether `waiting` may displace `running`. Must be false for equals, or two jobs could displace
-  // each other for ever.
+  // Whether `waiting` may displace `running`. Must be false for equal jobs, which would otherwise
+  // displace each other for ever.
   virtual bool MayPreempt(const JobTable& jobs, JobId waiting, JobId running, SimTime now) const;
-  // Among those it may displace, the smallest goes first (ties: the one that started last).
+  // The order of victims: the smallest is displaced first (ties: the one that started last).
   virtual JobKey VictimKey(const JobTable& jobs, JobId running, SimTime now) const;
 
-  // Told of every job that ended, for policies that learn.
+  // Called for every job that ended, for policies that learn from them.
   virtual void OnEnd(const JobTable& jobs, JobId job);
 
-  // Everything that influences later decisions. A policy without state writes nothing.
+  // The state that influences later decisions; nothing for a policy without any.
   virtual void Save(StateWriter&) const {}
   virtual absl::Status Load(StateReader&) { return absl::OkStatus(); }
 };

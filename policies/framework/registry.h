@@ -1,7 +1,16 @@
-// Names to factories: plugins, device allocators and whole policies (named profiles).
+// Factories by name: plugins, device allocators, queues, and policies (named profiles).
 //
-// Registration is explicit (policies/builtins.h), because static registrars vanish from static
-// archives.
+// A new plugin is a pair of files with a Register function, and a line in policies/builtins.inc and
+// in policies/CMakeLists.txt. Registration is explicit because linkers drop static registrars from
+// static archives.
+//
+//   void RegisterFreeSlots(Registry& registry) {
+//     registry.AddPlugin("FreeSlots",
+//                        [](const PolicyContext&) { return std::make_unique<FreeSlots>(); });
+//     registry.AddPolicy({"free-slots", "many free pod slots first", {{"FreeSlots", 1}}, "best"});
+//   }
+//
+// Scenarios then say `scheduler: {policy: free-slots}`, or `score: [{name: FreeSlots}]`.
 #ifndef DRASIM_POLICIES_FRAMEWORK_REGISTRY_H_
 #define DRASIM_POLICIES_FRAMEWORK_REGISTRY_H_
 
@@ -22,23 +31,25 @@
 
 namespace drasim {
 
-// What a factory may use. Everything outlives the profile.
+// The parts of a run that factories may use. Pointers outlive the profile.
 struct PolicyContext {
   const FragmentationModel* fragmentation = nullptr;  // over the run's target workload
   RunStreams* streams = nullptr;
   SimDuration bind_latency;                     // of DefaultBinder's API write
-  std::vector<std::string> extended_resources;  // names that nodes have
+  std::vector<std::string> extended_resources;  // that nodes advertise, in the cluster's order
   bool mig = false;                             // GPU models of the cluster have MIG tables
   bool holds = false;                           // some pods are kept pending (PodHold)
-  // Shares of the MIG profiles in what the workload asks for, in parts per kMfiScale; by name.
+  // Shares of MIG profiles in the requests of the workload, in parts per kMfiScale; by name.
   std::vector<std::pair<std::string, int64_t>> mig_mix;
   ResourceScoreOptions resource_scores;
 };
 
+// Factories keep the pointers of a context and follow them only in calls of what they made: a
+// profile with an empty context answers questions about its plugins.
 using PluginFactory = std::function<std::unique_ptr<Plugin>(const PolicyContext&)>;
 using AllocatorFactory = std::function<std::unique_ptr<DeviceAllocator>(const PolicyContext&)>;
 
-// What a queue policy's factory may use. Everything outlives the policy.
+// The parts of a run that factories of queue policies may use. Pointers outlive the policy.
 struct QueueContext {
   RunStreams* streams = nullptr;
   uint64_t seed = 0;
@@ -57,19 +68,18 @@ struct ScoreChoice {
   int64_t weight = 1;
 };
 
-// A named policy: which score plugins with which weights, and which device allocator.
+// A named policy: weighted score plugins and a device allocator.
 struct PolicyEntry {
   std::string name;         // lower case with dashes, as users type it
   std::string description;  // one line for --help
   std::vector<ScoreChoice> score;
   std::string allocator;  // empty: a score plugin chooses devices
-  // Of what kind of experiment it is; `compare` runs all of one kind unless told which.
+  // The kind of experiment it belongs to; by default `compare` runs all policies of one kind.
   enum class Kind : uint8_t { kGpuSharing, kKubernetes, kMig };
   Kind kind = Kind::kGpuSharing;
 };
 
-// Filled once, then read-only. Names are unique per kind; a second registration of a name is a
-// defect (CHECK).
+// Filled once, then read-only. Names are unique per kind: CHECKs that none is registered twice.
 class Registry {
  public:
   void AddPlugin(std::string name, PluginFactory factory);

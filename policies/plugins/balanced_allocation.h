@@ -1,9 +1,10 @@
-// NodeResourcesBalancedAllocation (Score): prefers nodes whose resources would be in use to equal
-// shares: 100 x (1 - standard deviation of the shares).
+// NodeResourcesBalancedAllocation (Score): prefers nodes on which equal shares of all resources
+// would be in use: 100 x (1 - standard deviation of the shares).
 //
 // Source: kubernetes/kubernetes pkg/scheduler/framework/plugins/noderesources up to 1.35 (1.36
-// compares with the node as it was before). Doubles, in the original's order of operations. Real
-// requests; pods that ask for none of the resources score 0 everywhere. Weights are ignored.
+// compares with the node as it was before). Doubles, in the original's order of operations.
+// Requests count as written; pods without any of the resources score 0 everywhere. Weights are
+// ignored.
 #ifndef DRASIM_POLICIES_PLUGINS_BALANCED_ALLOCATION_H_
 #define DRASIM_POLICIES_PLUGINS_BALANCED_ALLOCATION_H_
 

@@ -1,6 +1,6 @@
-// BestFit (Score): prefers nodes with the least CPU and GPU left after placement, in fixed units of
-// a large node (128 cores, 8 GPUs). Source: the FGD artifact's baseline of that name; memory is
-// ignored there.
+// BestFit (Score): prefers nodes with the least CPU and GPU left after placement, in units of a
+// large node (128 cores, 8 GPUs). Source: the FGD artifact's baseline of that name, which ignores
+// memory.
 #ifndef DRASIM_POLICIES_PLUGINS_BEST_FIT_H_
 #define DRASIM_POLICIES_PLUGINS_BEST_FIT_H_
 

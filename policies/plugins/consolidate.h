@@ -1,9 +1,9 @@
 // Consolidate (Score): whole GPUs on as few nodes as possible. A pod goes to the node with the
-// fewest idle GPUs that are enough; the remainder of a job that was split over nodes goes to the
-// node with the most.
+// fewest idle GPUs that suffice; the remainder of a job that was split over nodes goes to the node
+// with the most.
 //
 // Source: the "consolidate" placement of HeliosArtifact's simulator (Hu et al., SC'21), where a job
-// of more GPUs than a node has takes whole idle nodes, and what is left of it the next idle node.
+// with more GPUs than a node has takes whole idle nodes, and its remainder the next idle node.
 #ifndef DRASIM_POLICIES_PLUGINS_CONSOLIDATE_H_
 #define DRASIM_POLICIES_PLUGINS_CONSOLIDATE_H_
 

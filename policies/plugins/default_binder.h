@@ -13,8 +13,8 @@ class DefaultBinder : public Plugin {
   uint32_t points() const override { return kBind; }
   StepResult Bind(const PodContext&, const ClusterState&, NodeId) override {
     StepResult result;
-    // A write without latency is no intent at all, so that the common case stays synchronous and
-    // allocates nothing.
+    // Without latency there is no intent, so the common case stays synchronous and allocates
+    // nothing.
     if (write_latency_ > SimDuration())
       result.intents.push_back({IntentKind::kApiWrite, write_latency_});
     return result;

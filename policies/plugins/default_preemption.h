@@ -1,18 +1,16 @@
-// DefaultPreemption (PostFilter): evicts pods of lower priority where that makes room for a pod
-// that fits nowhere, as kube-scheduler's plugin of that name decides.
+// DefaultPreemption (PostFilter): evicts pods of lower priority to make room for a pod that fits
+// nowhere, as kube-scheduler's plugin of that name does.
 //
-// The nodes whose rejection evictions can lift are tried one after the other, from a random one on,
-// until enough are found that would take the pod. On each, all pods of lower priority leave; if the
-// pod then fits, they are put back, the most important first, as long as it still does. Those that
-// stay away are the node's victims. The node whose victims cost least is chosen.
+// Nodes on which evictions can help are tried in turn, starting from a random one, until there are
+// enough candidates. On each node, all pods of lower priority are removed. If the pod then fits,
+// they are put back, the most important first, as long as it still fits. Pods that cannot be put
+// back are the node's victims. The node whose victims cost least is chosen.
 //
-// A job lives and dies as a whole: a pod of a gang is evicted with all its fellows, wherever they
-// are, and each of them counts.
+// A gang is evicted as a whole: its pods on all nodes count as victims.
 //
-// Not modelled: PodDisruptionBudgets (no eviction ever violates one, so that rule of the choice
-// never decides) and extenders. Whether a pod has to
-// wait for victims that are already on their way out, and the eviction itself, are the engine's.
-// The nominated node is informative: nobody reserves it for the pod.
+// Not modelled: PodDisruptionBudgets (no eviction violates one, so that rule never decides) and
+// extenders. The engine carries out evictions, and decides whether a pod waits for victims that are
+// already leaving. The nominated node is not reserved for the pod.
 //
 // Source: kubernetes/kubernetes, pkg/scheduler/framework/preemption and
 // .../framework/plugins/defaultpreemption (1.34), with sequential trials and the first of equal
@@ -39,15 +37,15 @@ struct Victim {
   SimTime started;
 };
 
-// A node that would take the pod once the victims are gone.
+// A node that would take the pod after the victims have left.
 struct Candidate {
   NodeId node;
   // At least one. The most important first: higher priority, then earlier start.
   std::vector<Victim> victims;
 };
 
-// How many candidates are enough, of so many nodes that evictions may help: a tenth
-// (minCandidateNodesPercentage), but 100 (minCandidateNodesAbsolute) if there are that many.
+// The number of candidates to look for among `nodes` nodes on which evictions may help: a tenth
+// (minCandidateNodesPercentage), but at least 100 (minCandidateNodesAbsolute) if there are as many.
 // REQUIRES: nodes >= 0.
 int64_t CandidatesToFind(int64_t nodes);
 
@@ -61,11 +59,11 @@ class DefaultPreemption : public Plugin {
  public:
   absl::string_view name() const override { return "DefaultPreemption"; }
   uint32_t points() const override { return kPostFilter; }
-  // Victims of one job follow each other; apart from that the most important comes first.
-  // Everything that was tried out is taken back. One draw if there are candidate nodes. O(p log p)
-  // time and p + 1 calls of Fits for each node tried, where p is the number of pods on it.
+  // Victims are in order of importance, but those of one job follow each other. Takes all trial
+  // changes back. One draw if there are candidate nodes. O(p log p) time and p + 1 calls of Fits
+  // per node tried, where p is the number of its pods.
   PostFilterResult PostFilter(const PodContext& pod, PostFilterHandle& handle) override;
-  // Most attempts fail where nobody could be displaced anyway.
+  // False if no job of lower priority holds a node.
   bool PostFilterMayHelp(int32_t priority, const JobTable& jobs) const override {
     return jobs.AnyHolderBelow(priority);
   }

@@ -2,10 +2,10 @@
 // the FGD artifact's baseline: nodes whose idle (CPU, GPU) vector has a *small* dot product with
 // the request are preferred.
 //
-// How a node's devices become a vector (merge, share, divide, extend) and how vectors are
-// normalised (max, node, pod) are options of the artifact. Merge with max is exact; the others
-// follow their published formulas and are listed as approximated in docs/fidelity.md, because no
-// published run uses them.
+// The artifact has options for making a vector of a node's devices (merge, share, divide, extend)
+// and for normalising vectors (max, node, pod). Merge with max is exact. The others follow their
+// published formulas; docs/fidelity.md lists them as approximated, because no published run uses
+// them.
 #ifndef DRASIM_POLICIES_PLUGINS_DOT_PRODUCT_H_
 #define DRASIM_POLICIES_PLUGINS_DOT_PRODUCT_H_
 
@@ -17,7 +17,7 @@ class DotProduct : public Plugin {
  public:
   enum class Dimensions : uint8_t {
     kMerge,   // one candidate: (idle CPU, all idle GPU)
-    kShare,   // a candidate per usable partly used device (idle CPU, its idle), one for all
+    kShare,   // one candidate per partly used device (idle CPU, its idle GPU), and one for all
               // untouched devices
     kDivide,  // as kShare, with the node's CPU divided in proportion to the device's idle GPU
     kExtend,  // one dimension per device

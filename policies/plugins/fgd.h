@@ -1,15 +1,16 @@
-// FGD, Fragmentation Gradient Descent (Score and device choice): the placement after which the
-// node's fragmentation grows least. Source: Weng et al., USENIX ATC 2023, with the published
+// FGD, Fragmentation Gradient Descent (Score and device choice): prefers the placement that adds
+// least to the node's fragmentation. Source: Weng et al., USENIX ATC 2023, with the published
 // artifact's integer score floor(100 * sigmoid((before - after) / 1000 milli)).
 //
-// The truncation is part of the result, so the sigmoid is a table of thresholds: no libm function
-// decides.
+// Truncation decides between nodes, so the sigmoid is a table of thresholds rather than a call of
+// libm, whose last bit depends on the processor.
 #ifndef DRASIM_POLICIES_PLUGINS_FGD_H_
 #define DRASIM_POLICIES_PLUGINS_FGD_H_
 
 #include <cstdint>
 #include <vector>
 
+#include "model/device_set.h"
 #include "model/fragmentation.h"
 #include "policies/framework/plugin.h"
 
@@ -25,8 +26,8 @@ class FgdScorer {
   explicit FgdScorer(const FragmentationModel* model) : model_(model) {}
   // Score of placing the shape on the node; for a share, the best over its fitting devices.
   int64_t ScoreNode(const PodShape& shape, const ClusterState& cluster, NodeId node);
-  // For a share: the fitting device with the best score, lowest index on ties, as a mask.
-  uint32_t BestShareDevice(const PodShape& shape, const ClusterState& cluster, NodeId node);
+  // For a share: the fitting device with the best score, the lowest index on ties.
+  DeviceSet BestShareDevice(const PodShape& shape, const ClusterState& cluster, NodeId node);
 
  private:
   double AmountBefore(const ClusterState& cluster, NodeId node, const GpuNodeView& view);

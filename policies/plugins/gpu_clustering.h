@@ -1,4 +1,4 @@
-// GpuClustering (Score): keeps pods of one kind of GPU use (a share, or N whole GPUs) together on
+// GpuClustering (Score): gathers pods with the same GPU use (a share, or N whole GPUs) on the same
 // nodes, then packs. Source: the FGD artifact's baseline of that name; integers throughout.
 #ifndef DRASIM_POLICIES_PLUGINS_GPU_CLUSTERING_H_
 #define DRASIM_POLICIES_PLUGINS_GPU_CLUSTERING_H_

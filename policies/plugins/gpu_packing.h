@@ -1,5 +1,5 @@
-// GpuPacking (Score): prefers nodes whose already shared devices take the pod, then partly used
-// nodes, and untouched nodes last. Source: the FGD artifact's baseline of that name; integers
+// GpuPacking (Score): prefers nodes with room for the pod on shared devices, then nodes that are
+// partly used, then untouched nodes. Source: the FGD artifact's baseline of that name; integers
 // throughout.
 #ifndef DRASIM_POLICIES_PLUGINS_GPU_PACKING_H_
 #define DRASIM_POLICIES_PLUGINS_GPU_PACKING_H_

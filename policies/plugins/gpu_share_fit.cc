@@ -17,8 +17,10 @@ bool EnoughDevices(const PodShape& shape, const NodeRow& row, absl::Span<const i
 
 }  // namespace
 
-std::vector<absl::string_view> GpuShareFit::reasons() const {
-  return {"node(s) had no GPU", "node(s) had another GPU model", "Insufficient GPU"};
+std::vector<Reason> GpuShareFit::reasons() const {
+  return {{ReasonKind::kNoGpu, "node(s) had no GPU"},
+          {ReasonKind::kGpuModel, "node(s) had another GPU model"},
+          {ReasonKind::kGpu, "Insufficient GPU"}};
 }
 
 bool GpuShareFit::IsResolvable(const PodContext& pod, const ClusterState& cluster, NodeId node,

@@ -1,8 +1,8 @@
-// GpuShareFit (Filter): the direct front end's device check: the GPU model is acceptable and enough
-// devices have enough idle milli-GPU. Source: the FGD artifact's feasibility rules.
+// GpuShareFit (Filter): the direct front end's device check. The node has a GPU model that the pod
+// accepts, and enough devices with enough idle milli-GPU. Source: the FGD artifact's feasibility
+// rules.
 //
-// A pod of several partial devices takes each of its shares from a different device
-// (docs/fidelity.md).
+// A pod with several shares takes each from a different device (docs/fidelity.md).
 #ifndef DRASIM_POLICIES_PLUGINS_GPU_SHARE_FIT_H_
 #define DRASIM_POLICIES_PLUGINS_GPU_SHARE_FIT_H_
 
@@ -14,8 +14,8 @@ class GpuShareFit : public Plugin {
  public:
   absl::string_view name() const override { return "GpuShareFit"; }
   uint32_t points() const override { return kFilter; }
-  std::vector<absl::string_view> reasons() const override;
-  // Devices can only be freed where there are enough of the right model.
+  std::vector<Reason> reasons() const override;
+  // Only where the node has enough devices of the right model.
   bool IsResolvable(const PodContext& pod, const ClusterState& cluster, NodeId node,
                     ReasonIndex local) const override;
   void Filter(const PodContext& pod, const ClusterState& cluster, absl::Span<const NodeId> nodes,

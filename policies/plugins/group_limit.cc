@@ -6,8 +6,8 @@
 
 namespace drasim {
 
-std::vector<absl::string_view> GroupLimit::reasons() const {
-  return {"node(s) had the most pods of the group that are allowed"};
+std::vector<Reason> GroupLimit::reasons() const {
+  return {{ReasonKind::kGroupLimit, "node(s) had the most pods of the group that are allowed"}};
 }
 
 void GroupLimit::Filter(const PodContext& pod, const ClusterState& cluster,

@@ -1,7 +1,7 @@
-// GroupLimit: at most so many pods of one application on a node.
+// GroupLimit (Filter): a maximum number of pods of one application per node.
 //
-// Traces state such limits per application (Alibaba's max_instance_per_node); in Kubernetes they
-// would be a topology spread or an anti-affinity with a count.
+// Traces state such limits per application (Alibaba's max_instance_per_node). Kubernetes would
+// express them as a topology spread, or as an anti-affinity with a count.
 #ifndef DRASIM_POLICIES_PLUGINS_GROUP_LIMIT_H_
 #define DRASIM_POLICIES_PLUGINS_GROUP_LIMIT_H_
 
@@ -15,7 +15,7 @@ class GroupLimit : public Plugin {
  public:
   absl::string_view name() const override { return "GroupLimit"; }
   uint32_t points() const override { return kFilter; }
-  std::vector<absl::string_view> reasons() const override;
+  std::vector<Reason> reasons() const override;
   void Filter(const PodContext& pod, const ClusterState& cluster, absl::Span<const NodeId> nodes,
               absl::Span<ReasonIndex> verdicts) const override;
 };

@@ -1,5 +1,5 @@
-// The node by which the scores of the FGD experiments scale resources: 128 cores and 8 GPUs,
-// whatever the cluster has.
+// The large node (128 cores, 8 GPUs) by which scores of the FGD experiments scale resources, for
+// any cluster.
 #ifndef DRASIM_POLICIES_PLUGINS_LARGE_NODE_H_
 #define DRASIM_POLICIES_PLUGINS_LARGE_NODE_H_
 

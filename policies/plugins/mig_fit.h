@@ -1,4 +1,4 @@
-// Filter: the node has room for the pod's MIG instances (direct front end).
+// MigFit (Filter): the node has room for the pod's MIG instances (direct front end).
 #ifndef DRASIM_POLICIES_PLUGINS_MIG_FIT_H_
 #define DRASIM_POLICIES_PLUGINS_MIG_FIT_H_
 
@@ -12,8 +12,8 @@ class MigFit : public Plugin {
  public:
   absl::string_view name() const override { return "MigFit"; }
   uint32_t points() const override { return kFilter; }
-  std::vector<absl::string_view> reasons() const override;
-  // O(GPUs) for one instance; for several, a search that is exponential in their number at worst.
+  std::vector<Reason> reasons() const override;
+  // O(GPUs) for one instance. For several, a search, at worst exponential in their number.
   void Filter(const PodContext& pod, const ClusterState& cluster, absl::Span<const NodeId> nodes,
               absl::Span<ReasonIndex> verdicts) const override;
   bool IsResolvable(const PodContext& pod, const ClusterState& cluster, NodeId node,

@@ -1,6 +1,5 @@
 #include "policies/plugins/node_affinity.h"
 
-#include <algorithm>
 #include <memory>
 
 #include "model/pod_constraints.h"
@@ -8,8 +7,8 @@
 
 namespace drasim {
 
-std::vector<absl::string_view> NodeAffinity::reasons() const {
-  return {"node(s) didn't match Pod's node affinity/selector"};
+std::vector<Reason> NodeAffinity::reasons() const {
+  return {{ReasonKind::kNodeAffinity, "node(s) didn't match Pod's node affinity/selector"}};
 }
 
 void NodeAffinity::Filter(const PodContext& pod, const ClusterState& cluster,
@@ -20,10 +19,8 @@ void NodeAffinity::Filter(const PodContext& pod, const ClusterState& cluster,
   for (size_t i = 0; i < nodes.size(); ++i) {
     if (verdicts[i] != kFits) continue;
     const NodeSpec& node = cluster.node_spec(nodes[i]);
-    const bool selected = std::all_of(wanted.begin(), wanted.end(), [&node](const auto& pair) {
-      return std::find(node.labels.begin(), node.labels.end(), pair) != node.labels.end();
-    });
-    if (!selected || (!terms.empty() && !MeetsNodeTerms(node, terms))) verdicts[i] = 1;
+    if (UnmetLabel(wanted, node) != nullptr || (!terms.empty() && !MeetsNodeTerms(node, terms)))
+      verdicts[i] = 1;
   }
 }
 

@@ -1,5 +1,5 @@
-// NodeAffinity (Filter): spec.nodeSelector, every key with exactly the wanted value, and the terms
-// of the required node affinity, one of which must choose the node. Preferences are not simulated
+// NodeAffinity (Filter): the node has every label of spec.nodeSelector with the wanted value, and
+// one of the terms of the required node affinity chooses it. Preferences are not simulated
 // (docs/fidelity.md).
 #ifndef DRASIM_POLICIES_PLUGINS_NODE_AFFINITY_H_
 #define DRASIM_POLICIES_PLUGINS_NODE_AFFINITY_H_
@@ -12,8 +12,8 @@ class NodeAffinity : public Plugin {
  public:
   absl::string_view name() const override { return "NodeAffinity"; }
   uint32_t points() const override { return kFilter; }
-  std::vector<absl::string_view> reasons() const override;
-  // A matter of the node alone: no pod that leaves changes it.
+  std::vector<Reason> reasons() const override;
+  // Independent of other pods.
   bool IsResolvable(const PodContext&, const ClusterState&, NodeId, ReasonIndex) const override {
     return false;
   }

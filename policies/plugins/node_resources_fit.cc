@@ -7,10 +7,13 @@
 
 namespace drasim {
 
-std::vector<absl::string_view> NodeResourcesFit::reasons() const {
-  std::vector<absl::string_view> reasons = {"Insufficient cpu", "Insufficient memory",
-                                            "Too many pods"};
-  for (const std::string& text : extended_reasons_) reasons.push_back(text);
+std::vector<Reason> NodeResourcesFit::reasons() const {
+  std::vector<Reason> reasons = {{ReasonKind::kCpu, "Insufficient cpu"},
+                                 {ReasonKind::kMemory, "Insufficient memory"},
+                                 {ReasonKind::kPodSlots, "Too many pods"}};
+  for (const std::string& text : extended_reasons_) {
+    reasons.push_back({ReasonKind::kExtendedResource, text});
+  }
   return reasons;
 }
 

@@ -1,5 +1,5 @@
-// NodeResourcesFit (Filter): CPU, memory, pod slots and extended
-// resources, as kube-scheduler's plugin of that name.
+// NodeResourcesFit (Filter): the node has enough CPU, memory, pod slots and extended resources, as
+// kube-scheduler's plugin of that name checks.
 #ifndef DRASIM_POLICIES_PLUGINS_NODE_RESOURCES_FIT_H_
 #define DRASIM_POLICIES_PLUGINS_NODE_RESOURCES_FIT_H_
 
@@ -12,11 +12,11 @@ namespace drasim {
 
 class NodeResourcesFit : public Plugin {
  public:
-  // `extended_resources`: the names that nodes have, in the cluster's column order.
+  // `extended_resources`: names that nodes advertise, in the cluster's column order.
   explicit NodeResourcesFit(const std::vector<std::string>& extended_resources);
   absl::string_view name() const override { return "NodeResourcesFit"; }
   uint32_t points() const override { return kFilter; }
-  std::vector<absl::string_view> reasons() const override;
+  std::vector<Reason> reasons() const override;
   bool IsResolvable(const PodContext& pod, const ClusterState& cluster, NodeId node,
                     ReasonIndex local) const override;
   bool MayHelp(ClusterEvent event, NodeId node, const PodShape& shape,

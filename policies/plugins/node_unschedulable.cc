@@ -1,32 +1,23 @@
 #include "policies/plugins/node_unschedulable.h"
 
-#include <algorithm>
 #include <memory>
 
+#include "model/pod_constraints.h"
 #include "policies/framework/registry.h"
 
 namespace drasim {
-namespace {
 
-bool ToleratesCordon(const PodShape& shape) {
-  return std::any_of(shape.tolerations.begin(), shape.tolerations.end(), [](const Toleration& t) {
-    const bool key = t.exists ? t.key.empty() || t.key == "node.kubernetes.io/unschedulable"
-                              : t.key == "node.kubernetes.io/unschedulable" && t.value.empty();
-    return key && (t.effect.empty() || t.effect == "NoSchedule");
-  });
-}
-
-}  // namespace
-
-std::vector<absl::string_view> NodeUnschedulable::reasons() const {
-  return {"node(s) were unschedulable"};
+std::vector<Reason> NodeUnschedulable::reasons() const {
+  return {{ReasonKind::kCordoned, "node(s) were unschedulable"}};
 }
 
 void NodeUnschedulable::Filter(const PodContext& pod, const ClusterState& cluster,
                                absl::Span<const NodeId> nodes,
                                absl::Span<ReasonIndex> verdicts) const {
-  const bool tolerated = ToleratesCordon(*pod.shape);
-  if (tolerated) return;
+  // kube-scheduler treats a cordon as this taint.
+  static const auto* const kCordon =
+      new Taint{"node.kubernetes.io/unschedulable", "", "NoSchedule"};
+  if (Tolerates(pod.shape->tolerations, *kCordon)) return;
   for (size_t i = 0; i < nodes.size(); ++i) {
     if (verdicts[i] == kFits && !cluster.node(nodes[i]).schedulable) verdicts[i] = 1;
   }

@@ -11,8 +11,8 @@ class NodeUnschedulable : public Plugin {
  public:
   absl::string_view name() const override { return "NodeUnschedulable"; }
   uint32_t points() const override { return kFilter; }
-  std::vector<absl::string_view> reasons() const override;
-  // A matter of the node alone: no pod that leaves changes it.
+  std::vector<Reason> reasons() const override;
+  // Independent of other pods.
   bool IsResolvable(const PodContext&, const ClusterState&, NodeId, ReasonIndex) const override {
     return false;
   }

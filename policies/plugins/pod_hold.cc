@@ -8,10 +8,10 @@
 namespace drasim {
 
 // Verdict r is PodHold r, since kNone is 0.
-std::vector<absl::string_view> PodHoldFilter::reasons() const {
-  std::vector<absl::string_view> reasons;
+std::vector<Reason> PodHoldFilter::reasons() const {
+  std::vector<Reason> reasons;
   for (size_t i = 1; i < kPodHolds; ++i) {
-    reasons.push_back(PodHoldReason(static_cast<PodHold>(i)));
+    reasons.push_back({ReasonKind::kPodHold, PodHoldReason(static_cast<PodHold>(i))});
   }
   return reasons;
 }

@@ -1,6 +1,8 @@
-// PodHold (Filter): keeps pods off every node that say something which would decide their place in
-// Kubernetes and is not simulated (model/pod_constraints.h). Not of kube-scheduler, where another
-// plugin or another component would decide; it is part of a profile only when such pods exist.
+// PodHold (Filter): keeps pods pending whose constraints are not simulated
+// (model/pod_constraints.h).
+//
+// kube-scheduler has no such plugin: other plugins or components decide about these pods. It is
+// part of a profile only if the run has such pods.
 #ifndef DRASIM_POLICIES_PLUGINS_POD_HOLD_H_
 #define DRASIM_POLICIES_PLUGINS_POD_HOLD_H_
 
@@ -14,8 +16,8 @@ class PodHoldFilter : public Plugin {
  public:
   absl::string_view name() const override { return "PodHold"; }
   uint32_t points() const override { return kFilter; }
-  std::vector<absl::string_view> reasons() const override;
-  // Nothing that happens to nodes or pods helps.
+  std::vector<Reason> reasons() const override;
+  // No change of nodes or pods helps.
   bool IsResolvable(const PodContext&, const ClusterState&, NodeId, ReasonIndex) const override {
     return false;
   }

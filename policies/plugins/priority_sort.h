@@ -1,5 +1,5 @@
-// PrioritySort (QueueSort): higher priority first, then the earlier queued, as kube-scheduler's
-// default.
+// PrioritySort (QueueSort): higher priority first, then the pod that was queued earlier, as in
+// kube-scheduler's default profile.
 #ifndef DRASIM_POLICIES_PLUGINS_PRIORITY_SORT_H_
 #define DRASIM_POLICIES_PLUGINS_PRIORITY_SORT_H_
 
@@ -16,6 +16,7 @@ class PrioritySort : public Plugin {
     if (a.queued_at != b.queued_at) return a.queued_at < b.queued_at;
     return a.sequence < b.sequence;
   }
+  QueueOrder queue_order() const override { return QueueOrder::kByPriority; }
 };
 
 }  // namespace drasim

@@ -1,4 +1,4 @@
-// Random (Score): one feasible node, drawn uniformly, gets 100 and every other 0. A baseline.
+// Random (Score): a baseline. One feasible node, drawn uniformly, scores 100, all others 0.
 #ifndef DRASIM_POLICIES_PLUGINS_RANDOM_SCORE_H_
 #define DRASIM_POLICIES_PLUGINS_RANDOM_SCORE_H_
 
@@ -13,6 +13,7 @@ class RandomScore : public Plugin {
   absl::string_view name() const override { return "Random"; }
   uint32_t points() const override { return kScore; }
   bool score_is_cacheable() const override { return false; }
+  bool score_draws() const override { return true; }
   void Score(const PodContext& pod, const ClusterState& cluster, absl::Span<const NodeId> nodes,
              absl::Span<int64_t> scores) override;
 

@@ -1,10 +1,10 @@
-// Scores by how full a node would be with the pod on it: LeastAllocated, MostAllocated and
-// RequestedToCapacityRatio (the three scoring strategies of kube-scheduler's NodeResourcesFit, here
-// a plugin each) and PackingExtender (what scheduler extenders for GPUs commonly return).
+// Scores by the utilisation of a node with the pod on it: LeastAllocated, MostAllocated and
+// RequestedToCapacityRatio (the scoring strategies of kube-scheduler's NodeResourcesFit, here a
+// plugin each), and PackingExtender (the common score of scheduler extenders for GPUs).
 //
-// Source: kubernetes/kubernetes pkg/scheduler/framework/plugins/noderesources, whose integer
-// arithmetic is kept. One difference: a shape holds a pod's total, so a pod without CPU (or memory)
-// counts as one container that asks for none, and a request of zero is not told from a missing one.
+// Source: kubernetes/kubernetes pkg/scheduler/framework/plugins/noderesources, with its integer
+// arithmetic. One difference: a shape holds a pod's total, so a pod without CPU (or memory) counts
+// as one container without a request, and a request of zero equals a missing one.
 //
 // Score costs O(nodes x resources). Scores lie in [0, 100], are final and may be cached.
 #ifndef DRASIM_POLICIES_PLUGINS_RESOURCE_SCORES_H_
@@ -24,22 +24,22 @@
 
 namespace drasim {
 
-// InvalidArgument for options outside of the limits that ResourceScoreOptions states. The plugins
-// below CHECK theirs.
+// InvalidArgument for options outside of the limits of ResourceScoreOptions. The plugins below
+// CHECK their options.
 absl::Status CheckResourceScoreOptions(const ResourceScoreOptions& options);
 
-// One resource of a node as it would be with the pod on it. Units are the resource's own: milli,
-// bytes, pieces.
+// One resource of a node with the pod on it, in the resource's own unit: milli, bytes, pieces.
 struct ResourceUse {
-  // Of residents and the pod. May exceed the capacity, which a node may lower under its pods.
+  // Amount in use by residents and the pod. May exceed the capacity, which a node may lower below
+  // the requests of its pods.
   int64_t requested = 0;
   int64_t capacity = 0;  // above 0
   int64_t weight = 1;
-  bool device_milli = false;  // thousandths of a device, as "gpu" is counted
+  bool device_milli = false;  // amounts are thousandths of a device: the resource "gpu"
 };
 
-// The resources that a plugin scores by. Names are looked up in the cluster once, at the first
-// Select: all nodes must be there by then, and the cluster must stay the same.
+// The resources that a plugin scores by. The first Select looks names up in the cluster: all nodes
+// must exist by then, and later calls must be about the same cluster.
 class ScoredResources {
  public:
   using List = std::vector<std::pair<std::string, int64_t>>;  // name, weight
@@ -51,9 +51,9 @@ class ScoredResources {
   // CHECKs the limits of ResourceScoreOptions::resources.
   ScoredResources(const List& resources, Requests requests);
 
-  // Begins with the pods of a shape. A resource that they do not ask for is left out, except CPU,
-  // memory and ephemeral storage. Returns false when there is nothing to score: requests are real
-  // and the shape asks for none of the resources.
+  // Selects the resources for pods of a shape: CPU, memory and ephemeral storage always, others
+  // only if the shape requests them. Returns false if there is nothing to score: requests count as
+  // written, and the shape has none of the resources.
   bool Select(const PodShape& shape, const ClusterState& cluster);
   // The selected resources that the node has, in the order of the list. Valid until the next call.
   absl::Span<const ResourceUse> UsesAfter(const ClusterState& cluster, NodeId node);
@@ -87,7 +87,7 @@ class ScoredResources {
 // "cpu" and "memory", weight 1 each: kube-scheduler's default list.
 ScoredResources::List CpuAndMemory();
 
-// A score that depends on nothing but a node's ResourceUses. 0 for pods with nothing to score.
+// Base of scores that depend only on a node's ResourceUses. 0 for pods with nothing to score.
 class ResourceScore : public Plugin {
  public:
   uint32_t points() const override { return kScore; }
@@ -104,7 +104,7 @@ class ResourceScore : public Plugin {
   ScoredResources resources_;
 };
 
-// Weighted mean of the percentages that stay free; what is asked for beyond capacity counts 0.
+// Weighted mean of the percentages that stay free; 0 for a resource that is overcommitted.
 class LeastAllocated : public ResourceScore {
  public:
   explicit LeastAllocated(const ScoredResources::List& resources)
@@ -142,10 +142,10 @@ class RequestedToCapacityRatio : public ResourceScore {
   std::vector<std::pair<int64_t, int64_t>> points_;  // utilisation, score 0..100
 };
 
-// The percentage in use of all extended resources and devices that the pod asks for, taken
-// together: sum of weight x amount in use over sum of weight x capacity, so a resource of which a
-// node has more counts more. A whole device of the direct front end counts as one piece. "cpu",
-// "memory" and "ephemeral-storage" are ignored. At most 100; 0 for pods that ask for no such piece.
+// The joint utilisation, in percent, of all extended resources and devices that the pod requests:
+// sum of weight x amount in use over sum of weight x capacity, so that larger capacities count
+// more. A whole device of the direct front end is one piece. "cpu", "memory" and
+// "ephemeral-storage" are ignored. At most 100; 0 for pods without such requests.
 class PackingExtender : public ResourceScore {
  public:
   explicit PackingExtender(const ScoredResources::List& resources);

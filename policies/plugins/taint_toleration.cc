@@ -3,22 +3,13 @@
 #include <algorithm>
 #include <memory>
 
+#include "model/pod_constraints.h"
 #include "policies/framework/registry.h"
 
 namespace drasim {
 
-bool ToleratesNodeTaint(const PodShape& shape, const Taint& taint) {
-  if (taint.effect == "PreferNoSchedule") return true;
-  return std::any_of(shape.tolerations.begin(), shape.tolerations.end(),
-                     [&taint](const Toleration& t) {
-                       if (!t.effect.empty() && t.effect != taint.effect) return false;
-                       if (t.exists) return t.key.empty() || t.key == taint.key;
-                       return t.key == taint.key && t.value == taint.value;
-                     });
-}
-
-std::vector<absl::string_view> TaintToleration::reasons() const {
-  return {"node(s) had untolerated taint(s)"};
+std::vector<Reason> TaintToleration::reasons() const {
+  return {{ReasonKind::kUntoleratedTaint, "node(s) had untolerated taint(s)"}};
 }
 
 void TaintToleration::Filter(const PodContext& pod, const ClusterState& cluster,
@@ -28,7 +19,7 @@ void TaintToleration::Filter(const PodContext& pod, const ClusterState& cluster,
     if (verdicts[i] != kFits || !cluster.node(nodes[i]).has_taints) continue;
     const std::vector<Taint>& taints = cluster.node_spec(nodes[i]).taints;
     const bool ok = std::all_of(taints.begin(), taints.end(), [&pod](const Taint& taint) {
-      return ToleratesNodeTaint(*pod.shape, taint);
+      return taint.effect == "PreferNoSchedule" || Tolerates(pod.shape->tolerations, taint);
     });
     if (!ok) verdicts[i] = 1;
   }

@@ -7,16 +7,12 @@
 
 namespace drasim {
 
-// Whether the taint does not keep pods of the shape from a node: it is tolerated or only a
-// preference.
-bool ToleratesNodeTaint(const PodShape& shape, const Taint& taint);
-
 class TaintToleration : public Plugin {
  public:
   absl::string_view name() const override { return "TaintToleration"; }
   uint32_t points() const override { return kFilter; }
-  std::vector<absl::string_view> reasons() const override;
-  // A matter of the node alone: no pod that leaves changes it.
+  std::vector<Reason> reasons() const override;
+  // Independent of other pods.
   bool IsResolvable(const PodContext&, const ClusterState&, NodeId, ReasonIndex) const override {
     return false;
   }

@@ -1,4 +1,4 @@
-// Earliest deadline first; jobs without a deadline come last. Equal ones in the order of
+// Earliest deadline first. Jobs without a deadline come last; equal jobs keep the order of
 // submission.
 #ifndef DRASIM_POLICIES_QUEUES_EDF_H_
 #define DRASIM_POLICIES_QUEUES_EDF_H_
@@ -8,7 +8,7 @@
 
 namespace drasim {
 
-// A deadline that has passed is a deadline like any other.
+// Deadlines that have passed count like all others.
 class EdfQueue : public QueuePolicy {
  public:
   absl::string_view name() const override { return "edf"; }

@@ -1,4 +1,4 @@
-// How long jobs are believed to run: what a scheduler goes by that cannot see the future.
+// Run-time estimates of jobs, as a scheduler would know them.
 #ifndef DRASIM_POLICIES_QUEUES_ESTIMATES_H_
 #define DRASIM_POLICIES_QUEUES_ESTIMATES_H_
 
@@ -11,25 +11,25 @@
 
 namespace drasim {
 
-// The estimate of a job about whose end nothing is known. All other estimates are shorter. About 73
-// years, so that it can be added to any time of a run.
+// The estimate of a job with neither an estimate nor a run time; all others are shorter. About 73
+// years, so that sums with any time of a run do not overflow.
 inline constexpr SimDuration kUnboundedEstimate(int64_t{1} << 61);
 
-// The true length of the job's present attempt, were it never interrupted: one that fails before
-// the last, or the run time. REQUIRES: JobTable::HasLength.
+// The true length of the job's present attempt without interruptions: that of an attempt that will
+// fail, or the run time. REQUIRES: JobTable::HasLength.
 SimDuration AttemptRunTime(const JobTable& jobs, JobId job);
 
-// An estimate is for a whole attempt, without interruptions and the overhead of restarts. It is the
-// owner's (a requested time limit, say), or else the true run time; in the exact model always the
-// true run time. A job that has neither gets kUnboundedEstimate.
+// An estimate covers a whole attempt, without interruptions and the overhead of restarts. It is the
+// owner's (such as a requested time limit), or else the true run time; the exact model always uses
+// the true run time. A job with neither gets kUnboundedEstimate.
 //
-// With noise it is multiplied by exp(noise * N(0, 1)), so half of the estimates are too short. Each
-// job has one factor, drawn from a stream of its own: it does not depend on who asks, when, how
-// often, or after which other jobs. The model therefore has no state to save.
+// Noise multiplies the estimate by exp(noise * N(0, 1)), so half of the estimates are too short.
+// Each job's factor comes from a stream of its own, so it does not depend on the order or number of
+// calls, and the model has no state to save.
 //
-// Estimates are never below 0 and bind nobody: a run may take longer than its estimate and is not
-// killed then. Backfilling takes such a job to end at once, for as long as it goes on, and computes
-// its reservations anew in each pass; a reserved start may therefore come later than promised.
+// Estimates are never negative, and not limits: a run that exceeds its estimate goes on.
+// Backfilling expects such a job to end at any moment, and recomputes its reservations in each
+// pass, so a start may come later than it was reserved for.
 class EstimateModel {
  public:
   // `noise` is the sigma above, 0 for none. REQUIRES: noise >= 0 and finite.

@@ -1,6 +1,6 @@
 // First in, first out: jobs in the order of submission. A baseline.
 //
-// A job that was interrupted keeps the place that its submission gave it.
+// A job that was interrupted returns to its place in that order.
 #ifndef DRASIM_POLICIES_QUEUES_FIFO_H_
 #define DRASIM_POLICIES_QUEUES_FIFO_H_
 

@@ -1,4 +1,4 @@
-// Priority: jobs of higher priority first, equal ones in the order of submission.
+// Priority: jobs of higher priority first, equal jobs in the order of submission.
 #ifndef DRASIM_POLICIES_QUEUES_PRIORITY_H_
 #define DRASIM_POLICIES_QUEUES_PRIORITY_H_
 
@@ -7,8 +7,7 @@
 
 namespace drasim {
 
-// It only orders; that jobs of higher priority displace running ones is a mode of the engine, under
-// any order.
+// The order alone: preemption by priority is a mode of the engine that works with any order.
 class PriorityOrder : public QueuePolicy {
  public:
   absl::string_view name() const override { return "priority"; }

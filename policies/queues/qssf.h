@@ -1,7 +1,6 @@
-// QSSF, quasi-shortest service first: the smallest predicted GPU time first, where the past of the
-// job's owner is the predictor. Source: Hu et al., "Characterization and Prediction of Deep
-// Learning Workloads in Large-Scale GPU Datacenters" (Helios), SC 2021, of which this is the
-// rolling estimate without the learned model.
+// QSSF, quasi-shortest service first: the smallest GPU time first, as predicted from the owner's
+// earlier jobs. Source: Hu et al., "Characterization and Prediction of Deep Learning Workloads in
+// Large-Scale GPU Datacenters" (Helios), SC 2021: its rolling estimate, without the learned model.
 #ifndef DRASIM_POLICIES_QUEUES_QSSF_H_
 #define DRASIM_POLICIES_QUEUES_QSSF_H_
 
@@ -16,14 +15,14 @@
 
 namespace drasim {
 
-// The predicted run time is the mean, rounded down, of the finished jobs of the same tenant with as
-// many GPUs; without any, of the same tenant; without any, of all; without any, the owner's
-// estimate, or 0. Jobs that ran to the end of their work count as finished, also when they failed
-// there.
+// The predicted run time is the mean, rounded down, of the tenant's finished jobs with the same
+// number of GPUs; failing these, of the tenant's finished jobs; failing these, of all finished
+// jobs; failing these, the owner's estimate, or 0. A job that failed at the end of its work counts
+// as finished.
 //
-// The key is predicted time x GPUs, exactly. A job without GPUs counts as if it had a thousandth of
+// The key is predicted time x GPUs, exactly. A job without GPUs counts as having a thousandth of
 // one, so these jobs go ahead, the shortest first. Jobs without a run time come last. The key is
-// kept while a job waits: what finishes meanwhile is news for later jobs only.
+// kept while a job waits: jobs that finish meanwhile affect later arrivals only.
 class QssfQueue : public QueuePolicy {
  public:
   absl::string_view name() const override { return "qssf"; }

@@ -1,4 +1,4 @@
-// Shortest job first, by the true run time: what a scheduler could do that knew it.
+// Shortest job first, by the true run time: the ideal that estimates approximate.
 #ifndef DRASIM_POLICIES_QUEUES_SJF_H_
 #define DRASIM_POLICIES_QUEUES_SJF_H_
 
@@ -7,8 +7,8 @@
 
 namespace drasim {
 
-// The length is that of the whole attempt, also when part of it is already done. Jobs without a run
-// time come last.
+// The length is that of the whole attempt, even if part of it is done. Jobs without a run time come
+// last.
 class SjfQueue : public QueuePolicy {
  public:
   absl::string_view name() const override { return "sjf"; }

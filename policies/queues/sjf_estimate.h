@@ -1,4 +1,4 @@
-// Shortest job first, by the estimate: the owner's, else the run time, with the run's noise.
+// Shortest job first, by estimated run time (estimates.h).
 #ifndef DRASIM_POLICIES_QUEUES_SJF_ESTIMATE_H_
 #define DRASIM_POLICIES_QUEUES_SJF_ESTIMATE_H_
 

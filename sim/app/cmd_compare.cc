@@ -15,10 +15,8 @@
 #include <vector>
 
 #include "absl/strings/ascii.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "absl/types/optional.h"
 #include "absl/types/span.h"
 #include "model/check.h"
 #include "model/number_text.h"
@@ -54,10 +52,10 @@ struct Comparison {
   Contenders contenders;
   GivenScenario given;        // where values come from, for messages; empty with worlds by name
   const char* mode = "fill";  // or replay; mixed: some contenders are fills, some replays
+  bool has_replays = false;
   std::vector<CellMetric> metrics;  // the columns
   bool drop_undefined = false;      // leave out columns without any value
 
-  bool has_replays() const { return absl::string_view(mode) != "fill"; }
   bool worlds() const { return contenders.worlds; }
 };
 
@@ -75,7 +73,7 @@ struct Row {
 struct WorldPair {
   std::string first;
   std::string other;
-  absl::StatusOr<absl::optional<Divergence>> divergence = absl::optional<Divergence>();
+  absl::StatusOr<std::optional<Divergence>> divergence = std::optional<Divergence>();
 };
 
 bool AnyOf(absl::Span<const CellMetric> family, const std::vector<CellMetric>& metrics) {
@@ -102,11 +100,9 @@ absl::StatusOr<std::vector<CellResult>> RunCells(const Comparison& c, size_t job
       cells.size(), jobs,
       [&](size_t i) -> absl::Status {
         const Contender& contender = contenders.all[i / seeds];
-        proto::Scenario scenario = contender.scenario;
-        scenario.set_seed(contenders.seeds[i % seeds]);
         absl::StatusOr<CellResult> cell = RunCell(
-            scenario, with_starts, [&progress, i](double share) { progress.Update(i, share); },
-            c.worlds());
+            contender.WithSeed(contenders.seeds[i % seeds]), with_starts,
+            [&progress, i](double share) { progress.Update(i, share); }, c.worlds());
         if (!cell.ok() && c.worlds()) {
           return absl::Status(cell.status().code(), absl::StrCat("--worlds: '", contender.values[0],
                                                                  "': ", cell.status().message()));
@@ -167,11 +163,11 @@ void DropUndefined(Comparison* c, std::vector<Row>* rows) {
   }
 }
 
-const std::string& PolicyOf(const Contender& c) { return c.scenario.scheduler().policy(); }
+const std::string& PolicyOf(const Contender& c) { return c.spec.scheduler.profile.policy; }
 
 // In a fill nothing queues.
 std::string QueueOf(const Contender& c) {
-  return c.is_replay() ? c.scenario.scheduler().queue() : "-";
+  return c.is_replay() ? c.spec.scheduler.queue_name : "-";
 }
 
 template <typename Text>
@@ -233,7 +229,7 @@ int BestRow(const std::vector<Row>& rows, size_t m, bool more_is_better) {
 
 // Where the metric that rows are compared by stands, in a comparison of fills.
 std::optional<size_t> VersusColumn(const Comparison& c) {
-  for (size_t m = 0; m < c.metrics.size() && !c.has_replays(); ++m) {
+  for (size_t m = 0; m < c.metrics.size() && !c.has_replays; ++m) {
     if (c.metrics[m].name == kVersusMetric) return m;
   }
   return std::nullopt;
@@ -249,7 +245,7 @@ std::string Versus(const std::vector<Row>& rows, size_t r, size_t m) {
 std::string Legend(const Comparison& c) {
   std::string text;
   if (std::any_of(c.metrics.begin(), c.metrics.end(),
-                  [](const CellMetric& m) { return absl::StrContains(m.title, "@"); })) {
+                  [](const CellMetric& m) { return m.at_load; })) {
     text += "@N: GPU milli allocated, % of all GPUs, while requests add up to N % of them. ";
   }
   if (AnyOf(ReplayMetrics(), c.metrics)) {
@@ -341,7 +337,7 @@ std::string Csv(const Comparison& c, const std::vector<Row>& rows) {
     AppendCsvField(axis, &text);
     text += ",";
   }
-  text += c.has_replays() ? "queue,policy,seeds" : "policy,seeds";
+  text += c.has_replays ? "queue,policy,seeds" : "policy,seeds";
   for (const CellMetric& metric : c.metrics) {
     absl::StrAppend(&text, ",", metric.name, "_mean,", metric.name, "_ci95");
     if (c.worlds()) absl::StrAppend(&text, ",", metric.name, "_delta");
@@ -353,7 +349,7 @@ std::string Csv(const Comparison& c, const std::vector<Row>& rows) {
       text += ",";
     }
     if (row.contender->is_replay()) text += QueueOf(*row.contender);
-    if (c.has_replays()) text += ",";
+    if (c.has_replays) text += ",";
     absl::StrAppend(&text, PolicyOf(*row.contender), ",", c.contenders.seeds.size());
     for (size_t m = 0; m < row.metrics.size(); ++m) {
       if (!row.defined[m]) {
@@ -449,11 +445,7 @@ std::string Json(const Comparison& c, const std::vector<Row>& rows,
 std::vector<WorldPair> FindDivergences(const Contenders& contenders, size_t jobs) {
   const std::vector<Contender>& all = contenders.all;
   std::vector<WorldPair> pairs(all.size() - 1);
-  const auto seeded = [&](size_t i) {
-    proto::Scenario scenario = all[i].scenario;
-    scenario.set_seed(contenders.seeds[0]);
-    return scenario;
-  };
+  const auto seeded = [&](size_t i) { return all[i].WithSeed(contenders.seeds[0]); };
   const absl::Status ran = ForEachInParallel(
       pairs.size(), jobs,
       [&](size_t i) {
@@ -486,11 +478,11 @@ constexpr char kWorldLegend[] =
 
 // The conditions that all worlds share, apart from the workload.
 std::string ConditionsText(const Contenders& contenders) {
-  const proto::Scenario& s = contenders.all[0].scenario;
-  const std::string& interval = s.workload().stream_interval();
+  const RunSpec& spec = contenders.all[0].spec;
+  const std::string& interval = spec.written.workload().stream_interval();
   std::string text = "Kube-scheduler's queue";
   if (!Varies(contenders.all, PolicyOf)) {
-    absl::StrAppend(&text, ", policy ", s.scheduler().policy());
+    absl::StrAppend(&text, ", policy ", spec.scheduler.profile.policy);
   }
   if (!interval.empty()) absl::StrAppend(&text, "; a job every ", interval, ", none of which ends");
   return absl::StrCat(text, "; ", SeedsText(contenders.seeds.size()));
@@ -534,6 +526,7 @@ absl::StatusOr<Comparison> MakeComparison(const ParsedFlags& flags) {
   const auto replays =
       std::count_if(all.begin(), all.end(), [](const Contender& c) { return c.is_replay(); });
   const bool mixed = replays > 0 && static_cast<size_t>(replays) < all.size();
+  comparison.has_replays = replays > 0;
   comparison.mode = mixed ? "mixed" : replays > 0 ? "replay" : "fill";
   for (const std::string& name : given->scenario.comparison().metrics()) {
     absl::StatusOr<CellMetric> metric = FindMetric(name);

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "model/status_macros.h"
 #include "sim/app/commands.h"
 #include "sim/app/format_flag.h"
 #include "sim/app/scenario_flags.h"
@@ -23,7 +24,6 @@
 #include "sim/run/progress.h"
 #include "sim/run/resume.h"
 #include "sim/run/run_outputs.h"
-#include "sim/run/run_plan.h"
 #include "sim/run/simulation.h"
 
 namespace drasim {
@@ -37,7 +37,7 @@ void OnSignal(int) { stop_requested.store(true); }
 struct RunRequest {
   std::unique_ptr<FolderLock> lock;      // of output.dir, if any; released last
   std::unique_ptr<BegunScenario> begun;  // until there is a ledger
-  proto::Scenario scenario;              // resolved
+  RunSpec spec;
   GivenScenario given;                   // where its values come from, for messages
   std::optional<Resumption> resumption;  // with --resume
 };
@@ -47,11 +47,11 @@ bool IsAboutTheMachine(const std::string& key) {
   return key == "output.dir" || key == "output.max_ledger";
 }
 
-absl::StatusOr<RunRequest> NewRun(GivenScenario given, bool force) {
+absl::StatusOr<RunRequest> NewRun(GivenScenario given, RunSpec spec, bool force) {
   RunRequest request;
-  request.scenario = given.scenario;
+  request.spec = std::move(spec);
   request.given = std::move(given);
-  const std::string& dir = request.scenario.output().dir();
+  const std::string& dir = request.spec.output.dir;
   if (dir.empty()) return request;
   absl::StatusOr<std::unique_ptr<FolderLock>> lock = PrepareOutputDir(dir, force);
   if (!lock.ok()) return lock.status();
@@ -74,11 +74,12 @@ absl::StatusOr<RunRequest> ReadResumption(GivenScenario given, bool force) {
   const bool told = !given.file.empty() ||
                     std::any_of(given.overridden.begin(), given.overridden.end(),
                                 [](const std::string& key) { return !IsAboutTheMachine(key); });
+  std::optional<RunSpec> wanted;
   if (told) {
-    if (absl::Status s = ResolveGiven(&given); !s.ok()) return s;
+    ASSIGN_OR_RETURN(wanted, ResolveGiven(given));
   }
   if (told && !HasBegunRun(dir)) {
-    absl::StatusOr<RunRequest> request = NewRun(std::move(given), force);
+    absl::StatusOr<RunRequest> request = NewRun(std::move(given), *std::move(wanted), force);
     if (request.ok()) {
       std::fprintf(stderr, "drasim: %s has no ledger yet; the run begins anew\n", dir.c_str());
     }
@@ -94,12 +95,9 @@ absl::StatusOr<RunRequest> ReadResumption(GivenScenario given, bool force) {
   }
   absl::StatusOr<Resumption> found = FindResumption(dir);
   if (!found.ok()) return found.status();
-  if (told) {
-    if (absl::Status s = CheckSameScenario(given.scenario, found->scenario); !s.ok()) return s;
-  }
-  request.scenario = found->scenario;
-  request.scenario.mutable_output()->set_max_ledger(given.scenario.output().max_ledger());
-  if (auto limit = LedgerLimit(request.scenario); !limit.ok()) return limit.status();
+  if (told) RETURN_IF_ERROR(CheckSameScenario(wanted->written, found->spec.written));
+  request.spec = found->spec;
+  RETURN_IF_ERROR(request.spec.SetMaxLedger(given.scenario.output().max_ledger()));
   request.resumption = *std::move(found);
   return request;
 }
@@ -109,22 +107,21 @@ absl::StatusOr<RunRequest> ReadRequest(const ParsedFlags& flags) {
   if (!given.ok()) return given.status();
   if (flags.Has("out")) given->scenario.mutable_output()->set_dir(*flags.Get("out"));
   if (flags.Has("resume")) return ReadResumption(*std::move(given), flags.Has("force"));
-  if (absl::Status s = ResolveGiven(&*given); !s.ok()) return s;
-  const bool replay = given->scenario.mode() == "replay";
-  if (absl::Status s = CheckQueueFlag(ContenderFlagsOf(flags), replay); !s.ok()) return s;
-  return NewRun(*std::move(given), flags.Has("force"));
+  ASSIGN_OR_RETURN(RunSpec spec, ResolveGiven(*given));
+  RETURN_IF_ERROR(CheckQueueFlag(ContenderFlagsOf(flags), spec.is_replay()));
+  return NewRun(*std::move(given), std::move(spec), flags.Has("force"));
 }
 
 // For as long as there is no ledger to resume from.
 absl::Status LeaveScenario(RunRequest* request) {
-  const proto::Scenario& scenario = request->scenario;
+  const OutputSpec& output = request->spec.output;
   const bool goes_on =
       request->resumption.has_value() && !request->resumption->position.checkpoints.empty();
-  if (goes_on || scenario.output().dir().empty() || !scenario.output().ledger()) {
+  if (goes_on || output.dir.empty() || !output.ledger) {
     return absl::OkStatus();
   }
   absl::StatusOr<std::unique_ptr<BegunScenario>> begun =
-      BegunScenario::Leave(scenario, scenario.output().dir());
+      BegunScenario::Leave(request->spec, output.dir);
   if (!begun.ok()) return begun.status();
   request->begun = *std::move(begun);
   return absl::OkStatus();
@@ -133,7 +130,7 @@ absl::Status LeaveScenario(RunRequest* request) {
 // Null when the run leaves no files.
 absl::StatusOr<std::unique_ptr<RunOutputs>> AttachOutputs(const RunRequest& request,
                                                           Simulation* sim) {
-  const std::string& dir = request.scenario.output().dir();
+  const std::string& dir = request.spec.output.dir;
   if (dir.empty()) return std::unique_ptr<RunOutputs>();
   if (!request.resumption.has_value()) return RunOutputs::Attach(sim, dir);
   const LedgerPosition& position = request.resumption->position;
@@ -198,7 +195,7 @@ absl::Status RunCommand(const ParsedFlags& flags) {
   absl::StatusOr<RunRequest> request = ReadRequest(flags);
   if (!request.ok()) return request.status();
   if (absl::Status s = LeaveScenario(&*request); !s.ok()) return s;
-  absl::StatusOr<std::unique_ptr<Simulation>> sim = Simulation::Build(request->scenario);
+  absl::StatusOr<std::unique_ptr<Simulation>> sim = Simulation::Build(request->spec);
   if (!sim.ok()) return InFile(request->given, sim.status());
   const size_t told = PrintWarnings(**sim, 0);
   absl::StatusOr<std::unique_ptr<RunOutputs>> attached = AttachOutputs(*request, sim->get());
@@ -215,7 +212,7 @@ absl::Status RunCommand(const ParsedFlags& flags) {
   const absl::Status ran = (*sim)->Run();
   progress.Clear();
   PrintWarnings(**sim, told);  // what only the run could tell
-  const std::string& dir = request->scenario.output().dir();
+  const std::string& dir = request->spec.output.dir;
   if (!ran.ok()) {
     if (outputs != nullptr) (void)outputs->Abandon();
     return WithWayOn(ran, outputs, dir);

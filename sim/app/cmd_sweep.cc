@@ -19,7 +19,8 @@
 #include "absl/strings/str_split.h"
 #include "model/hash.h"
 #include "model/number_text.h"
-#include "model/text/yaml_proto.h"
+#include "model/status_macros.h"
+#include "model/text/yaml_writer.h"
 #include "sim/app/commands.h"
 #include "sim/app/format_flag.h"
 #include "sim/app/scenario_flags.h"
@@ -33,7 +34,7 @@
 #include "sim/run/input_files.h"
 #include "sim/run/progress.h"
 #include "sim/run/run_outputs.h"
-#include "sim/run/simulation.h"
+#include "sim/scenario/resolve.h"
 
 namespace drasim {
 namespace {
@@ -41,14 +42,14 @@ namespace {
 constexpr int64_t kLoads[] = {25, 50, 75, 80, 90, 100, 110, 120, 130};
 
 struct Cell {
-  proto::Scenario scenario;
+  RunSpec spec;
   std::string trace;  // as the CSV names it
   std::string key;    // identifies the cell's whole input
   std::string row;    // its line once finished
   std::vector<std::string> warnings;
 };
 
-bool IsReplay(const Cell& cell) { return cell.scenario.mode() == "replay"; }
+bool IsReplay(const Cell& cell) { return cell.spec.is_replay(); }
 
 // The fingerprint is the last of all columns: its fixed length tells a whole line from a torn one.
 std::string Header(bool replay) {
@@ -67,7 +68,7 @@ std::string Header(bool replay) {
 }
 
 void AppendReplay(const Cell& cell, const CellResult& r, std::string* text) {
-  absl::StrAppend(text, ",", cell.scenario.scheduler().queue());
+  absl::StrAppend(text, ",", cell.spec.scheduler.queue_name);
   for (const CellMetric& metric : ReplayMetrics()) {
     *text += ",";
     const double value = metric.value(r);
@@ -83,8 +84,8 @@ void AppendReplay(const Cell& cell, const CellResult& r, std::string* text) {
 
 std::string RowOf(const Cell& cell, const CellResult& r) {
   std::string text =
-      absl::StrCat(cell.key, ",", cell.trace, ",", cell.scenario.scheduler().policy(), ",",
-                   cell.scenario.seed(), ",", r.pods_arrived, ",", r.pods_unschedulable, ",",
+      absl::StrCat(cell.key, ",", cell.trace, ",", cell.spec.scheduler.profile.policy, ",",
+                   cell.spec.seed, ",", r.pods_arrived, ",", r.pods_unschedulable, ",",
                    r.gpu_arrived_milli, ",", r.gpu_allocated_milli);
   absl::StrAppend(&text, ",", r.cpu_allocated_milli, ",", FixedText(r.fragmentation_milli, 2), ",",
                   FixedText(r.fragmentation_ratio_percent, 2));
@@ -98,7 +99,7 @@ std::string RowOf(const Cell& cell, const CellResult& r) {
   append(&LoadRow::gpu_allocation_percent);
   append(&LoadRow::fragmentation_percent_of_total);
   append(&LoadRow::fragmentation_percent_of_idle);
-  if (cell.scenario.order() == "artifact") {
+  if (cell.spec.order == JobOrder::kArtifact) {
     absl::StrAppend(&text, ",", HexHash(r.hashes.order), ",", HexHash(r.hashes.rank), ",",
                     HexHash(r.hashes.placement));
   } else {
@@ -169,18 +170,22 @@ absl::StatusOr<std::vector<Cell>> MakeCells(const ParsedFlags& flags) {
   NoteIdleSeeds(*contenders);
   std::vector<Cell> cells;
   for (const std::string& trace : traces) {
-    proto::Scenario pinned = contenders->all[0].scenario;
+    proto::Scenario pinned = contenders->all[0].spec.written;
     pinned.mutable_workload()->mutable_trace()->set_path(trace);
     absl::StatusOr<std::string> inputs = HashInputs(&pinned);
     if (!inputs.ok()) return inputs.status();
     for (const Contender& contender : contenders->all) {
-      proto::Scenario s = contender.scenario;
+      proto::Scenario s = contender.spec.written;
       *s.mutable_workload()->mutable_trace() = pinned.workload().trace();
       *s.mutable_cluster() = pinned.cluster();
       s.clear_output();
+      // Cells leave no files, so the key has no output, either.
+      ASSIGN_OR_RETURN(RunSpec spec, ResolveScenario(s));
       for (uint64_t seed : contenders->seeds) {
         s.set_seed(seed);
-        cells.push_back({s, TraceName(trace), HexHash(Fnv1a(*inputs, Fnv1a(ToYaml(s)))), "", {}});
+        spec.SetSeed(seed);
+        cells.push_back(
+            {spec, TraceName(trace), HexHash(Fnv1a(*inputs, Fnv1a(ToYaml(s)))), "", {}});
       }
     }
   }
@@ -238,7 +243,7 @@ absl::Status SweepCommand(const ParsedFlags& flags) {
       [&](size_t i) -> absl::Status {
         Cell& cell = cells[todo[i]];
         absl::StatusOr<CellResult> result =
-            RunCell(cell.scenario, /*with_starts=*/false,
+            RunCell(cell.spec, /*with_starts=*/false,
                     [&progress, i](double share) { progress.Update(i, share); });
         if (!result.ok()) return result.status();
         cell.row = RowOf(cell, *result);

@@ -2,16 +2,17 @@
 
 #include <cstdio>
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "model/status_macros.h"
 #include "sim/app/commands.h"
 #include "sim/app/format_flag.h"
 #include "sim/record/data_table.h"
@@ -19,9 +20,13 @@
 #include "sim/run/progress.h"
 #include "sim/run/run_outputs.h"
 #include "sim/scenario/duration_text.h"
+#include "sim/scenario/field_errors.h"
+#include "sim/scenario/node_list_spec.h"
+#include "sim/scenario/workload_spec.h"
 #include "traces/csv_writer.h"
 #include "traces/fetch.h"
 #include "traces/stats.h"
+#include "traces/workload.h"
 
 namespace drasim {
 namespace {
@@ -39,13 +44,14 @@ struct TraceFile {
 absl::StatusOr<std::unique_ptr<TraceFile>> OpenFromFlags(const ParsedFlags& flags) {
   if (flags.positional().size() != 1) return absl::InvalidArgumentError("expected one trace file");
   auto trace = std::make_unique<TraceFile>();
-  proto::Trace given;
-  given.set_path(flags.positional()[0]);
-  given.set_format(flags.GetOr("trace", "openb"));
-  given.set_lenient(flags.Has("lenient"));
-  given.set_sort_window(flags.GetOr("sort-window", ""));
-  if (absl::StatusOr<SimDuration> window = ParseDuration(given.sort_window()); !window.ok()) {
-    return absl::InvalidArgumentError(absl::StrCat("--sort-window: ", window.status().message()));
+  TraceSpec given;
+  given.path = flags.positional()[0];
+  given.format = flags.GetOr("trace", "openb");
+  given.lenient = flags.Has("lenient");
+  if (const std::string text = flags.GetOr("sort-window", ""); !text.empty()) {
+    const absl::StatusOr<SimDuration> window = ParseDuration(text);
+    if (!window.ok()) return UnderKey("--sort-window", window.status());
+    given.sort_window = *window;
   }
   for (const std::string& table : flags.All("table")) {
     const std::pair<std::string, std::string> parts =
@@ -54,30 +60,26 @@ absl::StatusOr<std::unique_ptr<TraceFile>> OpenFromFlags(const ParsedFlags& flag
       return absl::InvalidArgumentError(
           absl::StrCat("--table: found '", table, "', expected NAME=FILE"));
     }
-    (*given.mutable_tables())[parts.first] = parts.second;
+    given.tables[parts.first] = parts.second;
   }
   if (flags.Has("nodes")) {
-    proto::Scenario scenario;
-    scenario.mutable_cluster()->set_path(*flags.Get("nodes"));
-    scenario.mutable_cluster()->set_format(given.format());
-    absl::StatusOr<NodeInput> nodes = ReadNodeInput(&scenario);
-    if (!nodes.ok()) return nodes.status();
-    trace->nodes = std::move(nodes->nodes);
+    NodeListSpec list;
+    list.path = *flags.Get("nodes");
+    list.format = given.format;
+    ASSIGN_OR_RETURN(NodeInput nodes, ReadNodeInput(list));
+    trace->nodes = std::move(nodes.nodes);
   }
   // Rows in file order, unless a window is given to sort them in. Names are not compared, so that
   // memory does not grow with the file.
   const ArrivalOrder order =
-      given.sort_window().empty() ? ArrivalOrder::kKeep : ArrivalOrder::kSort;
-  absl::StatusOr<WorkloadInput> input =
-      OpenTrace(given, order, &trace->shapes, /*unique_names=*/false);
-  if (!input.ok()) return input.status();
-  trace->input = *std::move(input);
+      given.sort_window.has_value() ? ArrivalOrder::kSort : ArrivalOrder::kKeep;
+  ASSIGN_OR_RETURN(trace->input, OpenTrace(given, order, &trace->shapes, /*unique_names=*/false));
   return trace;
 }
 
 // Calls `use` for every pod of the job, as a job of its own.
-absl::Status ForEachPod(const JobArrival& job,
-                        const std::function<absl::Status(const JobArrival&)>& use) {
+absl::Status ForEachPodOf(const JobArrival& job,
+                          absl::FunctionRef<absl::Status(const JobArrival&)> use) {
   if (job.pods == 1 && job.more_pods.empty()) return use(job);
   JobArrival pod = job;
   pod.pods = 1;
@@ -87,15 +89,27 @@ absl::Status ForEachPod(const JobArrival& job,
     pod.shape = shape;
     for (int32_t i = 0; i < pods; ++i) {
       pod.name = absl::StrCat(job.name, "-", number++);
-      if (absl::Status s = use(pod); !s.ok()) return s;
+      RETURN_IF_ERROR(use(pod));
     }
     return absl::OkStatus();
   };
-  if (absl::Status s = add(job.shape, job.pods); !s.ok()) return s;
-  for (const PodGroup& group : job.more_pods) {
-    if (absl::Status s = add(group.shape, group.pods); !s.ok()) return s;
-  }
+  RETURN_IF_ERROR(add(job.shape, job.pods));
+  for (const PodGroup& group : job.more_pods) RETURN_IF_ERROR(add(group.shape, group.pods));
   return absl::OkStatus();
+}
+
+// The same for every pod of the trace. An error when there is none.
+absl::Status ForEachPod(const WorkloadInput& input,
+                        absl::FunctionRef<absl::Status(const JobArrival&)> use) {
+  JobArrival job;
+  bool any = false;
+  while (true) {
+    ASSIGN_OR_RETURN(const bool more, input.source->Next(&job));
+    if (!more) break;
+    any = true;
+    RETURN_IF_ERROR(ForEachPodOf(job, use));
+  }
+  return any ? absl::OkStatus() : NoPodsError("", input.warnings());
 }
 
 void PrintWarnings(const WorkloadInput& input) {
@@ -128,12 +142,7 @@ std::string StatsCsv(const TraceSummary& s) {
   DataTable table(columns);
   table.AddRow().Int(s.pods).Int(s.share_pods).Int(s.cpu_milli).Int(s.memory_bytes);
   table.Int(s.gpus).Int(s.gpu_milli);
-  if (s.pods > 0) {
-    table.Int(s.first_arrival_ns).Int(s.last_arrival_ns);
-  } else {
-    table.Empty().Empty();
-  }
-  table.Int(s.timed_pods);
+  table.Int(s.first_arrival_ns).Int(s.last_arrival_ns).Int(s.timed_pods);
   if (s.timed_pods > 0) {
     table.Int(s.min_run_time_ns).Int(s.max_run_time_ns).Int(s.mean_run_time_ns);
     for (const int64_t seconds : s.run_time_quantiles_s) table.Int(seconds);
@@ -171,32 +180,24 @@ void PrintFetchableTraces(OutputFormat format) {
 }  // namespace
 
 absl::Status TraceStatsCommand(const ParsedFlags& flags) {
-  absl::StatusOr<std::unique_ptr<TraceFile>> trace = OpenFromFlags(flags);
-  if (!trace.ok()) return trace.status();
-  TraceStats stats(&(*trace)->shapes);
-  JobArrival pod;
-  while (true) {
-    absl::StatusOr<bool> more = (*trace)->input.source->Next(&pod);
-    if (!more.ok()) return more.status();
-    if (!*more) break;
-    absl::Status added = ForEachPod(pod, [&stats](const JobArrival& p) {
-      stats.Add(p);
-      return absl::OkStatus();
-    });
-    if (!added.ok()) return added;
-  }
-  PrintWarnings((*trace)->input);
+  ASSIGN_OR_RETURN(const std::unique_ptr<TraceFile> trace, OpenFromFlags(flags));
+  TraceStats stats(&trace->shapes);
+  RETURN_IF_ERROR(ForEachPod(trace->input, [&stats](const JobArrival& pod) {
+    stats.Add(pod);
+    return absl::OkStatus();
+  }));
+  PrintWarnings(trace->input);
   const TraceSummary summary = stats.Summary(kTopShapes);
   const OutputFormat format = FormatOf(flags);
   const std::string text = format == OutputFormat::kJson  ? summary.ToJson()
                            : format == OutputFormat::kCsv ? StatsCsv(summary)
                                                           : summary.ToTable();
   std::fputs(text.c_str(), stdout);
-  if (format == OutputFormat::kText && !(*trace)->nodes.empty()) {
+  if (format == OutputFormat::kText && !trace->nodes.empty()) {
     int64_t gpus = 0;
-    for (const NodeSpec& node : (*trace)->nodes) gpus += node.gpu_count;
+    for (const NodeSpec& node : trace->nodes) gpus += node.gpu_count;
     std::printf(
-        "\nnodes %zu, GPUs %lld: the pods ask for %.2f %% of them\n", (*trace)->nodes.size(),
+        "\nnodes %zu, GPUs %lld: the pods ask for %.2f %% of them\n", trace->nodes.size(),
         static_cast<long long>(gpus),
         gpus > 0 ? 0.1 * static_cast<double>(summary.gpu_milli) / static_cast<double>(gpus) : 0.0);
   }
@@ -205,25 +206,16 @@ absl::Status TraceStatsCommand(const ParsedFlags& flags) {
 
 absl::Status TraceConvertCommand(const ParsedFlags& flags) {
   if (!flags.Has("out")) return absl::InvalidArgumentError("trace convert needs --out FILE");
-  absl::StatusOr<std::unique_ptr<TraceFile>> trace = OpenFromFlags(flags);
-  if (!trace.ok()) return trace.status();
-  absl::StatusOr<std::unique_ptr<PodCsvWriter>> writer =
-      PodCsvWriter::Open(*flags.Get("out"), &(*trace)->shapes);
-  if (!writer.ok()) return writer.status();
-  JobArrival pod;
+  ASSIGN_OR_RETURN(const std::unique_ptr<TraceFile> trace, OpenFromFlags(flags));
+  ASSIGN_OR_RETURN(const std::unique_ptr<PodCsvWriter> writer,
+                   PodCsvWriter::Open(*flags.Get("out"), &trace->shapes));
   int64_t pods = 0;
-  while (true) {
-    absl::StatusOr<bool> more = (*trace)->input.source->Next(&pod);
-    if (!more.ok()) return more.status();
-    if (!*more) break;
-    absl::Status written = ForEachPod(pod, [&](const JobArrival& p) {
-      ++pods;
-      return (*writer)->Write(p);
-    });
-    if (!written.ok()) return written;
-  }
-  if (absl::Status s = (*writer)->Close(); !s.ok()) return s;
-  PrintWarnings((*trace)->input);
+  RETURN_IF_ERROR(ForEachPod(trace->input, [&](const JobArrival& pod) {
+    ++pods;
+    return writer->Write(pod);
+  }));
+  RETURN_IF_ERROR(writer->Close());
+  PrintWarnings(trace->input);
   const std::string path = flags.GetOr("out", "");
   const OutputFormat format = FormatOf(flags);
   // Standard output may be the trace itself.
@@ -244,28 +236,26 @@ absl::Status TraceGenerateCommand(const ParsedFlags& flags) {
     return absl::InvalidArgumentError(
         absl::StrCat("unexpected argument '", flags.positional()[0], "'"));
   }
+  ASSIGN_OR_RETURN(const int64_t pods, CountFlag(flags, "pods", 0));
+  ASSIGN_OR_RETURN(const int64_t nodes, CountFlag(flags, "nodes", 0));
+  ASSIGN_OR_RETURN(const int64_t seed, CountFlag(flags, "seed", 42));
   proto::Scenario scenario;
-  absl::StatusOr<int64_t> pods = CountFlag(flags, "pods", 0);
-  if (!pods.ok()) return pods.status();
-  absl::StatusOr<int64_t> nodes = CountFlag(flags, "nodes", 0);
-  if (!nodes.ok()) return nodes.status();
-  absl::StatusOr<int64_t> seed = CountFlag(flags, "seed", 42);
-  if (!seed.ok()) return seed.status();
-  scenario.set_seed(static_cast<uint64_t>(*seed));
-  scenario.mutable_cluster()->set_nodes(*nodes);
+  scenario.mutable_cluster()->set_nodes(nodes);
   proto::Generated* g = scenario.mutable_workload()->mutable_generated();
-  g->set_pods(*pods);
+  g->set_pods(pods);
   g->set_table(flags.GetOr("table", ""));
   g->set_sampling(flags.GetOr("sampling", ""));
   g->set_interarrival(flags.GetOr("interarrival", ""));
   g->set_run_time(flags.GetOr("run-time", ""));
   GpuModelTable models;
   ShapeTable shapes(&models);
-  absl::StatusOr<WorkloadInput> input = OpenWorkloadInput(&scenario, {}, &shapes);
-  if (!input.ok()) return input.status();
-  absl::StatusOr<NodeInput> node_input = ReadNodeInput(&scenario);
-  if (!node_input.ok()) return node_input.status();
-  const std::vector<NodeSpec>& nodes_written = node_input->nodes;
+  ASSIGN_OR_RETURN(
+      const WorkloadInput input,
+      OpenWorkloadInput(MakeWorkloadSpec(scenario), static_cast<uint64_t>(seed), {}, &shapes));
+  RETURN_IF_ERROR(CheckGenerated(scenario));
+  ASSIGN_OR_RETURN(const NodeListSpec list, MakeNodeListSpec(scenario));
+  ASSIGN_OR_RETURN(const NodeInput node_input, ReadNodeInput(list));
+  const std::vector<NodeSpec>& nodes_written = node_input.nodes;
   std::error_code error;
   std::filesystem::create_directories(dir, error);
   if (error)
@@ -277,20 +267,18 @@ absl::Status TraceGenerateCommand(const ParsedFlags& flags) {
           absl::StrCat(dir, "/", name, " exists; choose another folder or give --force"));
     }
   }
-  absl::StatusOr<std::unique_ptr<PodCsvWriter>> writer =
-      PodCsvWriter::Open(dir + "/pods.csv", &shapes);
-  if (!writer.ok()) return writer.status();
+  ASSIGN_OR_RETURN(const std::unique_ptr<PodCsvWriter> writer,
+                   PodCsvWriter::Open(dir + "/pods.csv", &shapes));
   JobArrival pod;
   int64_t written = 0;
   while (true) {
-    absl::StatusOr<bool> more = input->source->Next(&pod);
-    if (!more.ok()) return more.status();
-    if (!*more) break;
-    if (absl::Status s = (*writer)->Write(pod); !s.ok()) return s;
+    ASSIGN_OR_RETURN(const bool more, input.source->Next(&pod));
+    if (!more) break;
+    RETURN_IF_ERROR(writer->Write(pod));
     ++written;
   }
-  if (absl::Status s = WriteNodesCsv(dir + "/nodes.csv", nodes_written); !s.ok()) return s;
-  if (absl::Status s = (*writer)->Close(); !s.ok()) return s;
+  RETURN_IF_ERROR(WriteNodesCsv(dir + "/nodes.csv", nodes_written));
+  RETURN_IF_ERROR(writer->Close());
   DataTable done({"pods", "pods_file", "nodes", "nodes_file"});
   done.AddRow().Int(written).Text(dir + "/pods.csv");
   done.Int(static_cast<int64_t>(nodes_written.size())).Text(dir + "/nodes.csv");
@@ -326,7 +314,7 @@ absl::Status TraceFetchCommand(const ParsedFlags& flags) {
   };
   const absl::Status fetched = FetchTrace(options);
   if (bar != nullptr) bar->Clear();
-  if (!fetched.ok()) return fetched;
+  RETURN_IF_ERROR(fetched);
   DataTable done({"trace", "dir"});
   done.AddRow().Text(options.trace).Text(options.out_dir);
   PrintDone("trace-fetch", done, absl::StrCat(options.trace, " is in ", options.out_dir, "\n"),

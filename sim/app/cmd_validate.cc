@@ -61,7 +61,7 @@ absl::Status ValidateOne(const std::string& path, ValidFiles* valid) {
   given.file = name;
   given.text = *text;
   if (absl::Status s = ParseGiven(&given); !s.ok()) return s;
-  if (absl::Status s = ResolveGiven(&given); !s.ok()) {
+  if (const absl::Status s = ResolveGiven(given).status(); !s.ok()) {
     const bool placed = s.message().substr(0, name.size()) == name;
     return placed ? s : absl::InvalidArgumentError(absl::StrCat(name, ": ", s.message()));
   }

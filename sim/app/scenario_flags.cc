@@ -11,9 +11,9 @@
 #include "absl/strings/string_view.h"
 #include "model/status_macros.h"
 #include "model/text/yaml_proto.h"
-#include "sim/compare/cell.h"
-#include "sim/scenario/resolve.h"
+#include "sim/scenario/comparison.h"
 #include "sim/scenario/scenario_paths.h"
+#include "sim/scenario/scheduler_spec.h"
 #include "traces/byte_source.h"
 
 namespace drasim {

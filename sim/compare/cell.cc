@@ -10,14 +10,9 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "model/number_text.h"
-#include "model/text/did_you_mean.h"
-#include "sim/run/device_plan.h"
 #include "sim/run/dra_outputs.h"
-#include "sim/run/run_plan.h"
 #include "sim/run/simulation.h"
-#include "sim/scenario/resolve.h"
 
 namespace drasim {
 namespace {
@@ -47,7 +42,6 @@ ReplayFigures FiguresOf(const Simulation& sim) {
 StartReport MakeStartReport(const Simulation& sim) {
   StartReportOptions options;
   options.summaries = &sim.summaries();
-  options.negotiation_reasons = ReasonIndices(sim.summaries().reasons(), IsWaitForDriver);
   // A control plane says of every pod when its work begins.
   options.starts_later = sim.control_plane() != nullptr;
   return StartReport(std::move(options));
@@ -80,28 +74,10 @@ std::vector<FailureCount> FailuresOf(const Simulation& sim, const StartReport& r
   return failures;
 }
 
-// Whether placing a pod may draw.
-bool PlacesAtRandom(const proto::Scheduler& scheduler) {
-  const absl::StatusOr<const PolicyEntry*> policy =
-      BuiltinRegistry().FindPolicy(scheduler.policy());
-  if (!policy.ok()) return false;
-  const std::string& chooser =
-      scheduler.device_chooser().empty() ? (*policy)->allocator : scheduler.device_chooser();
-  if (chooser == "random") return true;
-  const auto named_random = [](const std::string& plugin) { return plugin == "Random"; };
-  if (scheduler.score_size() > 0) {
-    return std::any_of(scheduler.score().begin(), scheduler.score().end(),
-                       [&](const proto::WeightedPlugin& s) { return named_random(s.name()); });
-  }
-  return std::any_of((*policy)->score.begin(), (*policy)->score.end(),
-                     [&](const ScoreChoice& s) { return named_random(s.plugin); });
-}
-
 // Pods that ask for what no node has cannot be expressed in a world. Layouts made ahead of pods may
 // well lack a profile that pods ask for: that is a result.
 absl::Status CheckExpressible(const Simulation& sim) {
-  const std::string& strategy = sim.scenario().front_end().device_plugin().mig_strategy();
-  const bool lays_out = !strategy.empty() && strategy != "none";
+  const bool lays_out = sim.spec().front_end.options.plugin.mig_strategy != MigStrategy::kNone;
   for (const std::string& resource : sim.unreported_resources()) {
     if (lays_out && absl::StartsWith(resource, "nvidia.com/mig-")) continue;
     return absl::InvalidArgumentError(
@@ -119,9 +95,9 @@ const LoadRow* CellResult::AtLoad(int64_t arrived_percent) const {
   return it != by_load.end() && it->arrived_percent == arrived_percent ? &*it : nullptr;
 }
 
-absl::StatusOr<CellResult> RunCell(const proto::Scenario& scenario, bool with_starts,
+absl::StatusOr<CellResult> RunCell(const RunSpec& spec, bool with_starts,
                                    const std::function<void(double)>& on_progress, bool is_world) {
-  absl::StatusOr<std::unique_ptr<Simulation>> built = Simulation::Build(scenario);
+  absl::StatusOr<std::unique_ptr<Simulation>> built = Simulation::Build(spec);
   if (!built.ok()) return built.status();
   Simulation& sim = **built;
   if (absl::Status s = is_world ? CheckExpressible(sim) : absl::OkStatus(); !s.ok()) return s;
@@ -148,14 +124,15 @@ absl::StatusOr<CellResult> RunCell(const proto::Scenario& scenario, bool with_st
   cell.fragmentation_milli = RoundDecimals(m.fragmentation.amount_milli(), 2);
   cell.fragmentation_ratio_percent = RoundDecimals(m.fragmentation.ratio_percent(), 2);
   cell.by_load = sim.load_table().Rows();
-  if (scenario.mode() == "replay") cell.replay = FiguresOf(sim);
+  if (spec.is_replay()) cell.replay = FiguresOf(sim);
   if (sim.device_report() != nullptr) cell.devices = DeviceFiguresOf(sim);
   if (with_starts) {
     CountApiCalls(sim, &starts);
     cell.starts = StartFiguresOf(starts);
     cell.failures = FailuresOf(sim, starts);
   }
-  if (scenario.order() == "artifact") cell.hashes = ComputeOrderHashes(sim.cluster(), sim.ranks());
+  if (spec.order == JobOrder::kArtifact)
+    cell.hashes = ComputeOrderHashes(sim.cluster(), sim.ranks());
   cell.fingerprint = sim.fingerprint();
   cell.warnings = sim.warnings();
   return cell;
@@ -205,85 +182,24 @@ absl::StatusOr<size_t> ParseJobs(const std::string& text) {
   return static_cast<size_t>(jobs);
 }
 
-absl::StatusOr<std::vector<std::string>> ChoosePolicies(const std::vector<std::string>& names,
-                                                        absl::string_view origin,
-                                                        PolicyEntry::Kind kind) {
-  std::vector<std::string> policies;
-  if (names.size() == 1 && names[0] == "all") {
-    for (const PolicyEntry& entry : BuiltinRegistry().policies()) {
-      if (entry.kind == kind) policies.push_back(entry.name);
-    }
-    return policies;
+bool DependsOnSeed(const RunSpec& spec) {
+  const WorkloadSpec& w = spec.workload;
+  if (IsGenerated(w.kind)) return true;
+  if (spec.order != JobOrder::kTrace || w.tuning_ratio.has_value()) return true;
+  const ShapingOptions& shaping = w.shaping;
+  if (shaping.bootstrap_jobs > 0 || shaping.jitter.has_value() || shaping.load_factor.has_value()) {
+    return true;
   }
-  for (const std::string& name : names) {
-    absl::StatusOr<const PolicyEntry*> entry = BuiltinRegistry().FindPolicy(name);
-    if (!entry.ok())
-      return absl::InvalidArgumentError(absl::StrCat(origin, ": ", entry.status().message()));
-    if (std::find(policies.begin(), policies.end(), name) != policies.end()) {
-      return absl::InvalidArgumentError(absl::StrCat(origin, ": '", name, "' is there twice"));
-    }
-    policies.push_back(name);
-  }
-  return policies;
-}
-
-absl::StatusOr<std::vector<std::string>> ParsePolicies(const std::string& text,
-                                                       PolicyEntry::Kind kind) {
-  return ChoosePolicies(absl::StrSplit(text.empty() ? "all" : text, ','), "--policies", kind);
-}
-
-PolicyEntry::Kind KindOfPolicies(const proto::Scenario& scenario) {
-  const std::string& front_end = scenario.front_end().kind();
-  if (front_end == "device-plugin" || front_end == "dra-classic") {
-    return PolicyEntry::Kind::kKubernetes;
-  }
-  return UsesMig(scenario) ? PolicyEntry::Kind::kMig : PolicyEntry::Kind::kGpuSharing;
-}
-
-std::vector<std::string> QueueNames() {
-  std::vector<std::string> names;
-  for (const QueueEntry& entry : BuiltinRegistry().queues()) names.push_back(entry.name);
-  names.emplace_back("kubernetes");
-  return names;
-}
-
-absl::StatusOr<std::vector<std::string>> ChooseQueues(const std::vector<std::string>& names,
-                                                      absl::string_view origin) {
-  std::vector<std::string> known = QueueNames();
-  if (names.size() == 1 && names[0] == "all") return known;
-  known.emplace_back(kLossQueue);  // no queue among the others: it waits for nothing
-  std::vector<std::string> queues;
-  for (const std::string& name : names) {
-    if (std::find(known.begin(), known.end(), name) == known.end()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(origin, ": unknown queue '", name, "'", Suggest(name, known)));
-    }
-    if (std::find(queues.begin(), queues.end(), name) != queues.end()) {
-      return absl::InvalidArgumentError(absl::StrCat(origin, ": '", name, "' is there twice"));
-    }
-    queues.push_back(name);
-  }
-  return queues;
-}
-
-absl::StatusOr<std::vector<std::string>> ParseQueues(const std::string& text) {
-  return ChooseQueues(absl::StrSplit(text, ','), "--queues");
-}
-
-bool DependsOnSeed(const proto::Scenario& s) {
-  const proto::Workload& w = s.workload();
-  // Neither read nor written out: generated.
-  if (w.trace().path().empty() && w.jobs_size() == 0 && w.manifests_size() == 0) return true;
-  if (s.order() != "trace" || w.tuning().has_ratio()) return true;
-  if (w.bootstrap().jobs() > 0 || !w.jitter().empty() || w.has_load_factor()) return true;
-  if (PlacesAtRandom(s.scheduler())) return true;
+  if (spec.scheduler.draws) return true;
   // Calls to the API server take random times.
-  if (s.front_end().kind() == "dra-classic") return true;
-  if (s.mode() != "replay") return false;
-  if (s.cluster().has_failures()) return true;
+  if (spec.front_end.dra()) return true;
+  if (!spec.is_replay()) return false;
+  if (spec.cluster.failures.has_value()) return true;
   // kube-scheduler looks for victims from a random node on.
-  if (UsesKubernetesQueue(s)) return s.preemption().mode() == "priority";
-  return s.scheduler().estimates().noise() > 0;
+  if (spec.scheduler.queue == QueueKind::kKubernetes) {
+    return spec.scheduler.preemption == PreemptionMode::kPriority;
+  }
+  return spec.scheduler.estimate_noise > 0;
 }
 
 }  // namespace drasim

@@ -1,15 +1,11 @@
 // One cell of a comparison: one run of a scenario without output files, reduced to the figures that
-// tables show (cell_metrics.h names them). Also reads the lists of policies and queues that a
-// comparison runs over.
+// tables show (cell_metrics.h names them).
 //
-//   ASSIGN_OR_RETURN(const std::vector<std::string> policies, ParsePolicies("fgd,best-fit"));
-//   std::vector<CellResult> results(policies.size());
+//   std::vector<CellResult> results(contenders.all.size());
 //   RETURN_IF_ERROR(ForEachInParallel(
-//       policies.size(), jobs,
-//       [&](size_t i) {
-//         proto::Scenario scenario = base;  // resolved
-//         scenario.mutable_scheduler()->set_policy(policies[i]);
-//         ASSIGN_OR_RETURN(results[i], RunCell(scenario));
+//       results.size(), jobs,
+//       [&](size_t i) -> absl::Status {
+//         ASSIGN_OR_RETURN(results[i], RunCell(contenders.all[i].WithSeed(42)));
 //         return absl::OkStatus();
 //       },
 //       [](size_t) {}));
@@ -25,12 +21,11 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "model/proto/scenario.pb.h"
-#include "policies/framework/registry.h"
 #include "sim/compare/start_figures.h"
 #include "sim/record/load_table.h"
 #include "sim/record/order_hashes.h"
 #include "sim/run/device_outputs.h"
+#include "sim/scenario/run_spec.h"
 
 namespace drasim {
 
@@ -83,11 +78,12 @@ struct CellResult {
   const LoadRow* AtLoad(int64_t arrived_percent) const;
 };
 
-// Builds and runs a resolved scenario. `with_starts`: also reports the starts of pods, which takes
-// memory for each pod. `on_progress` is called now and then with the share of the jobs that have
-// arrived, below 1. `is_world`: InvalidArgument if pods ask for a resource that no node has, since
-// such a world says nothing about them. Thread-safe: cells share nothing.
-absl::StatusOr<CellResult> RunCell(const proto::Scenario& scenario, bool with_starts = false,
+// Builds and runs a scenario. `with_starts`: also reports the starts of pods, which takes memory
+// for each pod. `on_progress` is called now and then with the share of the jobs that have arrived,
+// below
+// 1. `is_world`: InvalidArgument if pods ask for a resource that no node has, since such a world
+// says nothing about them. Thread-safe: cells share nothing.
+absl::StatusOr<CellResult> RunCell(const RunSpec& spec, bool with_starts = false,
                                    const std::function<void(double)>& on_progress = nullptr,
                                    bool is_world = false);
 
@@ -100,30 +96,8 @@ absl::Status ForEachInParallel(size_t n, size_t jobs,
 // The number of threads in a flag's value; all cores if empty. InvalidArgument unless 1..256.
 absl::StatusOr<size_t> ParseJobs(const std::string& text);
 
-// "all" or empty: every built-in policy; else a comma-separated list. InvalidArgument for unknown
-// names and for duplicates.
-absl::StatusOr<std::vector<std::string>> ParsePolicies(
-    const std::string& text, PolicyEntry::Kind kind = PolicyEntry::Kind::kGpuSharing);
-// The same for a list, which may be {"all"} but not empty. Errors begin with `origin`, the place of
-// the list in the input.
-absl::StatusOr<std::vector<std::string>> ChoosePolicies(
-    const std::vector<std::string>& names, absl::string_view origin,
-    PolicyEntry::Kind kind = PolicyEntry::Kind::kGpuSharing);
-// The kind of policies that suits the scenario: kube-scheduler's for the device plugin and for
-// drivers, MIG's if the scheduler hands out instances, otherwise those for GPU sharing.
-PolicyEntry::Kind KindOfPolicies(const proto::Scenario& scenario);
-
-// The values of scheduler.queue: every built-in queue policy, then kubernetes.
-std::vector<std::string> QueueNames();
-// "all": all of these; else a comma-separated list. Errors are those of ParsePolicies.
-absl::StatusOr<std::vector<std::string>> ParseQueues(const std::string& text);
-// The counterpart of ChoosePolicies.
-absl::StatusOr<std::vector<std::string>> ChooseQueues(const std::vector<std::string>& names,
-                                                      absl::string_view origin);
-
-// Whether another seed may lead to another run: false only if nothing in the resolved scenario is
-// random.
-bool DependsOnSeed(const proto::Scenario& scenario);
+// Whether another seed may lead to another run: false only if nothing in the scenario is random.
+bool DependsOnSeed(const RunSpec& spec);
 
 }  // namespace drasim
 

@@ -22,9 +22,9 @@ double Percent(double part, int64_t whole) {
 
 constexpr CellMetric kFillMetrics[] = {
     {"gpu_allocation_percent_at_100", "GPU % @100", 2, true,
-     [](const CellResult& c) { return AllocationAt(c, 100); }},
+     [](const CellResult& c) { return AllocationAt(c, 100); }, true},
     {"gpu_allocation_percent_at_130", "GPU % @130", 2, true,
-     [](const CellResult& c) { return AllocationAt(c, 130); }},
+     [](const CellResult& c) { return AllocationAt(c, 130); }, true},
     {"gpu_allocation_percent_end", "GPU % end", 2, true,
      [](const CellResult& c) {
        return Percent(static_cast<double>(c.gpu_allocated_milli), c.gpu_capacity_milli);

@@ -19,6 +19,7 @@ struct CellMetric {
   int decimals;       // in printed tables
   bool more_is_better;
   double (*value)(const CellResult&);  // NaN: the run has no such figure
+  bool at_load = false;  // at the moment when requests add up to a percentage of all GPUs
 };
 
 // The columns for fills and for replays. Those of a fill are also defined for replays that reached

@@ -3,214 +3,25 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdio>
-#include <set>
 #include <utility>
 
-#include "absl/strings/ascii.h"
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "model/status_macros.h"
-#include "model/text/yaml_proto.h"
 #include "sim/compare/cell.h"
-#include "sim/compare/cell_metrics.h"
 #include "sim/compare/worlds.h"
+#include "sim/scenario/comparison.h"
+#include "sim/scenario/resolve.h"
 
 namespace drasim {
 namespace {
 
-constexpr int kMaxAxes = 4;
-constexpr size_t kMaxContenders = 1000;
 constexpr char kWorldAxis[] = "world";
 constexpr char kPolicyOfWorlds[] = "least-allocated";
 
-// The scenario with one value of each axis.
-struct World {
-  std::vector<std::string> values;
-  proto::Scenario scenario;  // not resolved, without its comparison
-  std::vector<std::pair<std::string, std::string>> settings;  // the key, and who set it; in order
-};
-
-// Queues and policies; empty lists: each world's own.
-struct Choices {
-  std::vector<std::string> queues;
-  absl::string_view queues_origin = "--queues";
-  std::vector<std::string> policies;
-};
-
-template <typename List>
-std::vector<std::string> Texts(const List& list) {
-  return std::vector<std::string>(list.begin(), list.end());
-}
-
-absl::string_view KeyOf(absl::string_view setting) { return setting.substr(0, setting.find('=')); }
-
-absl::Status ApplyValue(const proto::Axis& axis, const proto::AxisValue& value, World* world) {
-  const std::string origin = absl::StrCat("comparison.axes.", axis.name(), ".", value.name());
-  for (const std::string& setting : value.set()) {
-    const absl::string_view key = KeyOf(setting);
-    if (key.size() == setting.size()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(origin, ": found '", setting, "', expected KEY=VALUE"));
-    }
-    // Neither would have an effect: each contender runs with each seed.
-    if (key == "seed" || key.substr(0, key.find('.')) == "comparison") {
-      return absl::InvalidArgumentError(absl::StrCat(
-          origin, ": found '", setting, "', expected a key other than seed and comparison"));
-    }
-    const absl::string_view text = absl::string_view(setting).substr(key.size() + 1);
-    RETURN_IF_ERROR(SetField(key, text, origin, &world->scenario));
-    world->settings.emplace_back(key, origin);
-  }
-  world->values.push_back(value.name());
-  return absl::OkStatus();
-}
-
-// So many or, when there are more than may be, some number above that.
-size_t CountWorlds(const proto::Comparison& comparison) {
-  size_t count = 1;
-  for (const proto::Axis& axis : comparison.axes()) {
-    if (count > kMaxContenders) break;
-    count *= static_cast<size_t>(axis.values_size());
-  }
-  return count;
-}
-
-// The world of that number; the last axis turns fastest. `bare`: without its comparison.
-absl::StatusOr<World> MakeWorld(const proto::Scenario& bare, const proto::Comparison& comparison,
-                                size_t number) {
-  std::vector<int> values(static_cast<size_t>(comparison.axes_size()));
-  for (int a = comparison.axes_size(); a-- > 0;) {
-    const auto size = static_cast<size_t>(comparison.axes(a).values_size());
-    values[static_cast<size_t>(a)] = static_cast<int>(number % size);
-    number /= size;
-  }
-  World world;
-  world.scenario = bare;
-  for (int a = 0; a < comparison.axes_size(); ++a) {
-    const proto::Axis& axis = comparison.axes(a);
-    const proto::AxisValue& value = axis.values(values[static_cast<size_t>(a)]);
-    RETURN_IF_ERROR(ApplyValue(axis, value, &world));
-  }
-  return world;
-}
-
-// Names are cells of tables, so a line each.
-absl::Status CheckName(absl::string_view key, const std::string& name) {
-  if (!name.empty() && std::none_of(name.begin(), name.end(), [](char c) {
-        return absl::ascii_iscntrl(static_cast<unsigned char>(c));
-      })) {
-    return absl::OkStatus();
-  }
-  return absl::InvalidArgumentError(
-      absl::StrCat(key, ": found '", absl::Utf8SafeCEscape(name), "', expected a name"));
-}
-
-absl::Status CheckValues(const proto::Axis& axis) {
-  const std::string key = absl::StrCat("comparison.axes.", axis.name());
-  if (axis.values_size() == 0) {
-    return absl::InvalidArgumentError(absl::StrCat(key, ".values: found none, expected some"));
-  }
-  std::set<std::string> names;
-  for (int v = 0; v < axis.values_size(); ++v) {
-    const std::string& name = axis.values(v).name();
-    if (absl::Status s = CheckName(absl::StrCat(key, ".values.", v, ".name"), name); !s.ok())
-      return s;
-    if (!names.insert(name).second) {
-      return absl::InvalidArgumentError(absl::StrCat(key, ": '", name, "' is there twice"));
-    }
-  }
-  return absl::OkStatus();
-}
-
-absl::Status CheckAxes(const proto::Comparison& comparison) {
-  if (comparison.axes_size() > kMaxAxes) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "comparison.axes: found ", comparison.axes_size(), " axes, expected at most ", kMaxAxes));
-  }
-  std::set<std::string> names;
-  for (int a = 0; a < comparison.axes_size(); ++a) {
-    const std::string& name = comparison.axes(a).name();
-    const std::string key = absl::StrCat("comparison.axes.", a, ".name");
-    RETURN_IF_ERROR(CheckName(key, name));
-    if (name == "queue" || name == "policy" || name == "seeds") {
-      return absl::InvalidArgumentError(absl::StrCat(
-          key, ": found '", name, "', expected another name: there is such a column already"));
-    }
-    if (!names.insert(name).second) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("comparison.axes: '", name, "' is there twice"));
-    }
-    RETURN_IF_ERROR(CheckValues(comparison.axes(a)));
-  }
-  return absl::OkStatus();
-}
-
-absl::Status CheckMetrics(const proto::Comparison& comparison) {
-  std::set<std::string> names;
-  for (const std::string& name : comparison.metrics()) {
-    if (absl::StatusOr<CellMetric> metric = FindMetric(name); !metric.ok()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("comparison.metrics: ", metric.status().message()));
-    }
-    if (!names.insert(name).second) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("comparison.metrics: '", name, "' is there twice"));
-    }
-  }
-  return absl::OkStatus();
-}
-
-// `text` is not empty.
-absl::StatusOr<std::vector<uint64_t>> SeedsOfComparison(const std::string& text) {
-  absl::StatusOr<std::vector<uint64_t>> seeds = ParseSeeds(text);
-  if (seeds.ok()) return seeds;
-  // "seeds: ...", where the key is to stand.
-  return absl::InvalidArgumentError(absl::StrCat("comparison.", seeds.status().message()));
-}
-
-absl::Status CheckCount(size_t worlds, const Choices& choices) {
-  const size_t each =
-      std::max<size_t>(1, choices.queues.size()) * std::max<size_t>(1, choices.policies.size());
-  if (worlds <= kMaxContenders / each) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(
-      "comparison: found more than ", kMaxContenders,
-      " contenders (values of each axis x queues x policies), expected at most ", kMaxContenders));
-}
-
-bool SetsPolicy(const proto::Comparison& comparison) {
-  for (const proto::Axis& axis : comparison.axes()) {
-    for (const proto::AxisValue& value : axis.values()) {
-      for (const std::string& setting : value.set()) {
-        if (KeyOf(setting) == "scheduler.policy") return true;
-      }
-    }
-  }
-  return false;
-}
-
-// The lists of the comparison itself.
-absl::StatusOr<Choices> ListedChoices(const proto::Scenario& scenario) {
-  const proto::Comparison& comparison = scenario.comparison();
-  Choices choices;
-  if (comparison.queues_size() > 0) {
-    choices.queues_origin = "comparison.queues";
-    absl::StatusOr<std::vector<std::string>> queues =
-        ChooseQueues(Texts(comparison.queues()), choices.queues_origin);
-    if (!queues.ok()) return queues.status();
-    choices.queues = *std::move(queues);
-  }
-  if (comparison.policies_size() > 0) {
-    absl::StatusOr<std::vector<std::string>> policies = ChoosePolicies(
-        Texts(comparison.policies()), "comparison.policies", KindOfPolicies(scenario));
-    if (!policies.ok()) return policies.status();
-    choices.policies = *std::move(policies);
-  }
-  return choices;
-}
-
-// The same with what flags put in its place, and the policies that go without saying.
+// The lists of the comparison, those of flags in their place, and the policies that go without
+// saying.
 absl::StatusOr<Choices> MakeChoices(const ContenderFlags& flags, const proto::Scenario& scenario) {
   const proto::Comparison& comparison = scenario.comparison();
   absl::StatusOr<Choices> choices = ListedChoices(scenario);
@@ -232,7 +43,7 @@ absl::StatusOr<Choices> MakeChoices(const ContenderFlags& flags, const proto::Sc
 }
 
 // The error of a contender, with what is needed to know which one it is.
-absl::Status InWorld(const World& world, const std::vector<std::string>& axes,
+absl::Status InWorld(const AxisWorld& world, const std::vector<std::string>& axes,
                      const absl::Status& status) {
   if (world.values.empty()) return status;
   const absl::string_view message = status.message();
@@ -256,34 +67,34 @@ bool SaysItsLoad(const proto::Workload& workload) {
 }
 
 void TuneFill(std::optional<double> ratio, proto::Scenario* scenario) {
-  if (!ratio.has_value() || scenario->mode() == "replay" || SaysItsLoad(scenario->workload())) {
+  if (!ratio.has_value() || IsReplay(*scenario) || SaysItsLoad(scenario->workload())) {
     return;
   }
   scenario->mutable_workload()->mutable_tuning()->set_ratio(*ratio);
 }
 
-// Puts the world into `trial` and resolves it there, with a queue and a policy of the lists or,
-// where these are empty, its own.
-absl::Status Resolve(const World& world, const Choices& choices, size_t queue, size_t policy,
-                     GivenScenario* trial) {
+// Puts the world into `trial` and resolves it, with a queue and a policy of the lists or, where
+// these are empty, its own.
+absl::StatusOr<RunSpec> Resolve(const AxisWorld& world, const Choices& choices, size_t queue,
+                                size_t policy, GivenScenario* trial) {
   trial->scenario = world.scenario;
   proto::Scheduler* scheduler = trial->scenario.mutable_scheduler();
   if (!choices.queues.empty()) scheduler->set_queue(choices.queues[queue]);
   if (!choices.policies.empty()) scheduler->set_policy(choices.policies[policy]);
-  return ResolveGiven(trial);
+  return ResolveGiven(*trial);
 }
 
 // All contenders of one world.
-absl::Status AddContenders(const World& world, const Choices& choices, GivenScenario* trial,
+absl::Status AddContenders(const AxisWorld& world, const Choices& choices, GivenScenario* trial,
                            std::vector<Contender>* all) {
   // Values that no longer come from the file have no place in it.
   for (const auto& [key, origin] : world.settings) trial->overridden.push_back(key);
   if (!choices.queues.empty()) trial->overridden.emplace_back("scheduler.queue");
   if (!choices.policies.empty()) trial->overridden.emplace_back("scheduler.policy");
-  if (!choices.queues.empty() && world.scenario.mode() != "replay") {
+  if (!choices.queues.empty() && !IsReplay(world.scenario)) {
     // An error in the mode itself is reported first.
     trial->scenario = world.scenario;
-    RETURN_IF_ERROR(ResolveGiven(trial));
+    RETURN_IF_ERROR(ResolveGiven(*trial).status());
     return absl::InvalidArgumentError(
         absl::StrCat(choices.queues_origin,
                      ": expected mode: replay; a fill tries each job once, so that none queues"));
@@ -291,8 +102,8 @@ absl::Status AddContenders(const World& world, const Choices& choices, GivenScen
   // Each on its own, since defaults depend on the queue.
   for (size_t q = 0; q < std::max<size_t>(1, choices.queues.size()); ++q) {
     for (size_t p = 0; p < std::max<size_t>(1, choices.policies.size()); ++p) {
-      RETURN_IF_ERROR(Resolve(world, choices, q, p, trial));
-      all->push_back({world.values, trial->scenario});
+      ASSIGN_OR_RETURN(RunSpec spec, Resolve(world, choices, q, p, trial));
+      all->push_back({world.values, std::move(spec)});
     }
   }
   return absl::OkStatus();
@@ -333,17 +144,18 @@ absl::Status CheckWorldFlags(const ContenderFlags& flags, const proto::Compariso
                    ": expected none beside --worlds, which all have kube-scheduler's queue"));
 }
 
-absl::Status ChangeWorld(const ScenarioChange& change, const std::string& origin, World* world) {
+absl::Status ChangeWorld(const ScenarioChange& change, const std::string& origin,
+                         AxisWorld* world) {
   for (const std::string& setting : change.set) {
-    world->settings.emplace_back(KeyOf(setting), origin);
+    world->settings.emplace_back(KeyOfSetting(setting), origin);
   }
   return ApplyChange(change, origin, &world->scenario);
 }
 
 // `bare`: the scenario without its comparison, tuned.
-absl::StatusOr<World> MakeNamedWorld(const std::string& name, const proto::Scenario& bare,
-                                     const std::string& policy) {
-  World world;
+absl::StatusOr<AxisWorld> MakeNamedWorld(const std::string& name, const proto::Scenario& bare,
+                                         const std::string& policy) {
+  AxisWorld world;
   world.values = {name};
   world.scenario = bare;
   const std::string origin = absl::StrCat("--worlds: '", name, "'");
@@ -372,7 +184,7 @@ absl::StatusOr<Contenders> MakeWorldContenders(const ContenderFlags& flags,
   bare.clear_comparison();
   TuneFill(fill_ratio, &bare);
   for (const std::string& name : *names) {
-    absl::StatusOr<World> world = MakeNamedWorld(name, bare, *policy);
+    absl::StatusOr<AxisWorld> world = MakeNamedWorld(name, bare, *policy);
     if (!world.ok()) return world.status();
     GivenScenario trial = given;
     const absl::Status added = AddContenders(*world, Choices(), &trial, &contenders.all);
@@ -408,53 +220,6 @@ absl::Status CheckQueueFlag(const ContenderFlags& flags, bool any_replay) {
                    "queues"));
 }
 
-absl::StatusOr<std::vector<uint64_t>> ParseSeeds(absl::string_view text) {
-  constexpr uint64_t kMaxSeeds = 100'000;
-  std::vector<uint64_t> seeds;
-  for (absl::string_view part : absl::StrSplit(text, ',')) {
-    const std::vector<absl::string_view> ends = absl::StrSplit(part, "..");
-    uint64_t first = 0;
-    uint64_t last = 0;
-    if (ends.size() > 2 || !absl::SimpleAtoi(ends.front(), &first) ||
-        !absl::SimpleAtoi(ends.back(), &last)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("seeds: found '", text,
-                       "', expected numbers and ranges such as 42 or 42..51 or 1,2,7..9"));
-    }
-    if (last < first) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "seeds: found '", part, "', expected the smaller number first: ", last, "..", first));
-    }
-    if (last - first >= kMaxSeeds - seeds.size()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("seeds: found '", text, "', expected at most ", kMaxSeeds, " seeds"));
-    }
-    for (uint64_t i = 0; i <= last - first; ++i) seeds.push_back(first + i);
-  }
-  return seeds;
-}
-
-absl::Status CheckComparison(const proto::Scenario& scenario) {
-  const proto::Comparison& comparison = scenario.comparison();
-  RETURN_IF_ERROR(CheckAxes(comparison));
-  absl::StatusOr<Choices> choices = ListedChoices(scenario);
-  if (!choices.ok()) return choices.status();
-  RETURN_IF_ERROR(CheckMetrics(comparison));
-  if (!comparison.seeds().empty()) {
-    if (auto seeds = SeedsOfComparison(comparison.seeds()); !seeds.ok()) return seeds.status();
-  }
-  const size_t worlds = CountWorlds(comparison);
-  RETURN_IF_ERROR(CheckCount(worlds, *choices));
-  if (comparison.axes_size() == 0) return absl::OkStatus();
-  proto::Scenario bare = scenario;
-  bare.clear_comparison();
-  for (size_t w = 0; w < worlds; ++w) {
-    if (absl::StatusOr<World> world = MakeWorld(bare, comparison, w); !world.ok())
-      return world.status();
-  }
-  return absl::OkStatus();
-}
-
 absl::StatusOr<Contenders> MakeContenders(const ContenderFlags& flags, const GivenScenario& given,
                                           std::optional<double> fill_ratio) {
   const proto::Comparison& comparison = given.scenario.comparison();
@@ -464,7 +229,7 @@ absl::StatusOr<Contenders> MakeContenders(const ContenderFlags& flags, const Giv
     absl::StatusOr<Contenders> named = MakeWorldContenders(flags, given, fill_ratio);
     if (!named.ok()) return named;
     absl::StatusOr<std::vector<uint64_t>> seeds =
-        MakeSeeds(flags, comparison, named->all[0].scenario.seed());
+        MakeSeeds(flags, comparison, named->all[0].spec.seed);
     if (!seeds.ok()) return seeds.status();
     named->seeds = *std::move(seeds);
     return named;  // worlds by name are replays
@@ -472,13 +237,13 @@ absl::StatusOr<Contenders> MakeContenders(const ContenderFlags& flags, const Giv
   absl::StatusOr<Choices> choices = MakeChoices(flags, given.scenario);
   if (!choices.ok()) return choices.status();
   const size_t worlds = CountWorlds(comparison);
-  RETURN_IF_ERROR(CheckCount(worlds, *choices));
+  RETURN_IF_ERROR(CheckContenderCount(worlds, *choices));
   Contenders contenders;
   for (const proto::Axis& axis : comparison.axes()) contenders.axes.push_back(axis.name());
   proto::Scenario bare = given.scenario;
   bare.clear_comparison();
   for (size_t w = 0; w < worlds; ++w) {
-    absl::StatusOr<World> world = MakeWorld(bare, comparison, w);
+    absl::StatusOr<AxisWorld> world = MakeAxisWorld(bare, comparison, w);
     if (!world.ok()) return world.status();
     TuneFill(fill_ratio, &world->scenario);
     GivenScenario trial = given;
@@ -489,16 +254,22 @@ absl::StatusOr<Contenders> MakeContenders(const ContenderFlags& flags, const Giv
                                       [](const Contender& c) { return c.is_replay(); });
   RETURN_IF_ERROR(CheckQueueFlag(flags, any_replay));
   absl::StatusOr<std::vector<uint64_t>> seeds =
-      MakeSeeds(flags, comparison, contenders.all[0].scenario.seed());
+      MakeSeeds(flags, comparison, contenders.all[0].spec.seed);
   if (!seeds.ok()) return seeds.status();
   contenders.seeds = *std::move(seeds);
   return contenders;
 }
 
+RunSpec Contender::WithSeed(uint64_t seed) const {
+  RunSpec seeded = spec;
+  seeded.SetSeed(seed);
+  return seeded;
+}
+
 void NoteIdleSeeds(const Contenders& contenders) {
   if (contenders.seeds.size() < 2 ||
       std::any_of(contenders.all.begin(), contenders.all.end(),
-                  [](const Contender& c) { return DependsOnSeed(c.scenario); })) {
+                  [](const Contender& c) { return DependsOnSeed(c.spec); })) {
     return;
   }
   std::fprintf(stderr, "drasim: note: nothing here is random, so all %zu seeds give the same\n",

@@ -19,6 +19,7 @@
 #include "absl/strings/string_view.h"
 #include "model/proto/scenario.pb.h"
 #include "sim/scenario/given_scenario.h"
+#include "sim/scenario/run_spec.h"
 
 namespace drasim {
 
@@ -36,15 +37,14 @@ struct ContenderFlags {
 absl::Status CheckListFlags(const ContenderFlags& flags);
 // InvalidArgument for --queue if no run is a replay.
 absl::Status CheckQueueFlag(const ContenderFlags& flags, bool any_replay);
-// "42", "42..51", "1,2,7..9" to numbers, in order. InvalidArgument for anything else or more than
-// 100000 numbers.
-absl::StatusOr<std::vector<uint64_t>> ParseSeeds(absl::string_view text);
 
 struct Contender {
   std::vector<std::string> values;  // names, one for each axis; or that of the world
-  proto::Scenario scenario;         // resolved, without its `comparison`; its seed is to be set
+  RunSpec spec;                     // without the comparison; its seed is to be set
 
-  bool is_replay() const { return scenario.mode() == "replay"; }
+  bool is_replay() const { return spec.is_replay(); }
+  // The run with that seed.
+  RunSpec WithSeed(uint64_t seed) const;
 };
 
 struct Contenders {
@@ -55,14 +55,6 @@ struct Contenders {
   std::vector<Contender> all;
   std::vector<uint64_t> seeds;  // at least one
 };
-
-// Checks the scenario's `comparison` by itself: at most 4 axes, each with values, names that are
-// given and unique, settings that the scenario's keys take, known policies, queues and metrics,
-// seeds that can be read, at most 1,000 contenders. A scenario without one passes. MakeContenders
-// finds whether each world can run. InvalidArgument, beginning with the scenario key.
-//
-// Makes each world once: O(size of the scenario) per setting.
-absl::Status CheckComparison(const proto::Scenario& scenario);
 
 // Makes the contenders:
 // * queues: --queues, else those of the comparison, else each world's own;

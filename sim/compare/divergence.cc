@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -14,7 +15,6 @@
 #include "model/job_table.h"
 #include "model/number_text.h"
 #include "model/record.h"
-#include "sim/compare/start_figures.h"
 #include "sim/run/simulation.h"
 
 namespace drasim {
@@ -38,8 +38,8 @@ bool IsTurnedAway(EvictionCause cause) { return cause == EvictionCause::kTurnedA
 // Whether the attempt said that there was no room.
 bool SaysNoRoom(const VerdictSummaryTable& summaries, SummaryId why) {
   const auto& rejected = summaries.row(why).rejected;
-  return std::any_of(rejected.begin(), rejected.end(), [&](const auto& r) {
-    return !IsNoVerdict(summaries.reasons()[r.first - size_t{1}]);
+  return std::any_of(rejected.begin(), rejected.end(), [&](const auto& reason_and_nodes) {
+    return IsVerdict(summaries.kind(reason_and_nodes.first));
   });
 }
 
@@ -113,8 +113,8 @@ struct WorldRun {
 };
 using WorldRuns = std::array<WorldRun, 2>;
 
-absl::StatusOr<std::unique_ptr<Simulation>> BuildWorld(const proto::Scenario& scenario) {
-  absl::StatusOr<std::unique_ptr<Simulation>> built = Simulation::Build(scenario);
+absl::StatusOr<std::unique_ptr<Simulation>> BuildWorld(const RunSpec& spec) {
+  absl::StatusOr<std::unique_ptr<Simulation>> built = Simulation::Build(spec);
   if (built.ok()) (*built)->set_stop_after_events(kEventsAtOnce);
   return built;
 }
@@ -159,7 +159,7 @@ struct Found {
 };
 
 // The earliest parting, if it is sure that none will come to light that is earlier.
-absl::optional<Found> EarliestParting(const WorldRuns& runs) {
+std::optional<Found> EarliestParting(const WorldRuns& runs) {
   const size_t pods = std::max(runs[0].log->size(), runs[1].log->size());
   Found first;
   for (size_t pod = 0; pod < pods; ++pod) {
@@ -170,9 +170,9 @@ absl::optional<Found> EarliestParting(const WorldRuns& runs) {
     }
   }
   // An open one that comes first has to be waited for.
-  if (first.parting.state != Parting::State::kParted) return absl::nullopt;
+  if (first.parting.state != Parting::State::kParted) return std::nullopt;
   for (const WorldRun& run : runs) {
-    if (!run.done() && run.now() <= first.parting.at) return absl::nullopt;
+    if (!run.done() && run.now() <= first.parting.at) return std::nullopt;
   }
   return first;
 }
@@ -189,7 +189,7 @@ absl::Status CheckSamePods(const WorldRuns& runs, size_t* checked) {
 }
 
 // The first pass.
-absl::StatusOr<absl::optional<Found>> RunUntilParted(WorldRuns* runs) {
+absl::StatusOr<std::optional<Found>> RunUntilParted(WorldRuns* runs) {
   size_t checked = 0;
   uint64_t steps = 0;
   // Looking costs as much as there are pods, so it is done ever more rarely.
@@ -205,7 +205,7 @@ absl::StatusOr<absl::optional<Found>> RunUntilParted(WorldRuns* runs) {
       next_look = steps + std::max<uint64_t>(1, steps / 2);
     }
     if (absl::Status s = CheckSamePods(*runs, &checked); !s.ok()) return s;
-    const absl::optional<Found> found = EarliestParting(*runs);
+    const std::optional<Found> found = EarliestParting(*runs);
     if (found.has_value() || behind == nullptr) return found;
   }
 }
@@ -292,7 +292,7 @@ class DecisionProbe : public RecordSink {
     decision_.feasible = static_cast<int64_t>(fitting);
     decision_.candidates.clear();
     for (const SchedulingCycle::Candidate& c : best) {
-      CandidateNode candidate{cluster.node_spec(c.node).name, absl::nullopt};
+      CandidateNode candidate{cluster.node_spec(c.node).name, std::nullopt};
       if (c.score.has_value()) candidate.score = *c.score;
       decision_.candidates.push_back(std::move(candidate));
     }
@@ -322,9 +322,8 @@ WorldDecision DecisionToFind(const PodVerdict& row, const Parting& parting) {
 }
 
 // The second pass of one world.
-absl::StatusOr<WorldDecision> FollowWorld(const proto::Scenario& scenario, PodId pod,
-                                          WorldDecision wanted) {
-  absl::StatusOr<std::unique_ptr<Simulation>> sim = BuildWorld(scenario);
+absl::StatusOr<WorldDecision> FollowWorld(const RunSpec& spec, PodId pod, WorldDecision wanted) {
+  absl::StatusOr<std::unique_ptr<Simulation>> sim = BuildWorld(spec);
   if (!sim.ok()) return sim.status();
   DecisionProbe probe(sim->get(), pod, std::move(wanted));
   (*sim)->AddSink(&probe);
@@ -425,26 +424,25 @@ void WriteDecision(const WorldDecision& d, absl::string_view world, JsonWriter* 
 
 }  // namespace
 
-absl::StatusOr<absl::optional<Divergence>> FindDivergence(const proto::Scenario& a,
-                                                          const proto::Scenario& b) {
-  const std::array<const proto::Scenario*, 2> scenarios = {&a, &b};
+absl::StatusOr<std::optional<Divergence>> FindDivergence(const RunSpec& a, const RunSpec& b) {
+  const std::array<const RunSpec*, 2> specs = {&a, &b};
   std::array<PodVerdict, 2> rows;
-  absl::optional<Found> found;
+  std::optional<Found> found;
   Divergence divergence;
   {
     WorldRuns runs;
     for (size_t w = 0; w < 2; ++w) {
-      absl::StatusOr<std::unique_ptr<Simulation>> sim = BuildWorld(*scenarios[w]);
+      absl::StatusOr<std::unique_ptr<Simulation>> sim = BuildWorld(*specs[w]);
       if (!sim.ok()) return sim.status();
       runs[w].sim = *std::move(sim);
       runs[w].log = std::make_unique<VerdictLog>(runs[w].sim.get());
       runs[w].sim->AddSink(runs[w].log.get());
       if (absl::Status s = runs[w].sim->Start(); !s.ok()) return s;
     }
-    absl::StatusOr<absl::optional<Found>> parted = RunUntilParted(&runs);
+    absl::StatusOr<std::optional<Found>> parted = RunUntilParted(&runs);
     if (!parted.ok()) return parted.status();
     found = *parted;
-    if (!found.has_value()) return absl::optional<Divergence>();
+    if (!found.has_value()) return std::optional<Divergence>();
     for (size_t w = 0; w < 2; ++w) {
       if (found->pod >= runs[w].log->size()) continue;
       rows[w] = runs[w].log->row(found->pod);
@@ -454,11 +452,11 @@ absl::StatusOr<absl::optional<Divergence>> FindDivergence(const proto::Scenario&
   divergence.time = found->parting.at;
   for (size_t w = 0; w < 2; ++w) {
     absl::StatusOr<WorldDecision> decision =
-        FollowWorld(*scenarios[w], PodId(found->pod), DecisionToFind(rows[w], found->parting));
+        FollowWorld(*specs[w], PodId(found->pod), DecisionToFind(rows[w], found->parting));
     if (!decision.ok()) return decision.status();
     divergence.decisions[w] = *std::move(decision);
   }
-  return absl::optional<Divergence>(std::move(divergence));
+  return std::optional<Divergence>(std::move(divergence));
 }
 
 std::string DivergenceText(const Divergence& d, absl::string_view a, absl::string_view b) {

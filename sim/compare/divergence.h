@@ -1,48 +1,47 @@
-// Where two worlds part: the first decision about a pod that one of them made otherwise.
+// The first divergence of two worlds: the earliest decision about a pod in which they differ.
 //
-// What a world decides about a pod is its first verdict (bound to a node, or no node found, or
-// turned away by the node) and, when it waited first, the node to which it is bound in the end.
-// That a driver is still negotiating is no verdict, and a later time alone is no other decision. Of
-// all pods about which the worlds differ, the one is told that either of them decided first.
+// A world's decisions about a pod are its first verdict (bound to a node, no node found, or turned
+// away by the node) and, if the pod waited first, the node to which it is bound in the end. Waiting
+// for a driver's answer is no verdict, and another time alone is no difference.
 #ifndef DRASIM_SIM_COMPARE_DIVERGENCE_H_
 #define DRASIM_SIM_COMPARE_DIVERGENCE_H_
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "absl/types/optional.h"
-#include "model/proto/scenario.pb.h"
 #include "model/text/json_writer.h"
 #include "model/time.h"
+#include "sim/scenario/run_spec.h"
 
 namespace drasim {
 
 struct CandidateNode {
   std::string node;
-  absl::optional<int64_t> score;  // none where a score means nothing without the others
+  std::optional<int64_t> score;  // none where a score means nothing without the others
   bool operator==(const CandidateNode&) const = default;
 };
 
-// What one world made of the pod.
+// The decision of one world.
 struct WorldDecision {
   enum class Kind : uint8_t {
     kBound,
     kTurnedAway,  // bound, but the node did not let it in
     kRejected,    // no node was found
-    kWaiting,     // nothing was decided, then or ever
+    kWaiting,     // undecided at that time, or for ever
   };
   Kind kind = Kind::kWaiting;
-  SimTime time;                 // of kWaiting: that of the other world's decision
-  std::string node;             // of kBound and kTurnedAway
-  std::string first_choice;     // the node of an earlier attempt, if that was another one
-  int64_t failed_attempts = 0;  // up to then, that of kRejected among them
-  std::string why;  // the last of them; of kTurnedAway what the node says. Empty: there is none
-  // Of kBound, kTurnedAway and kRejected: nodes that the filters let pass at the attempt (drivers
-  // may still have refused them), and the best of these, three at most.
+  SimTime time;                 // for kWaiting that of the other world's decision
+  std::string node;             // for kBound and kTurnedAway
+  std::string first_choice;     // the node of an earlier attempt, if it was another one
+  int64_t failed_attempts = 0;  // up to then, including that of kRejected
+  std::string why;  // message of the last failed attempt, or the node's (kTurnedAway); may be empty
+  // Except for kWaiting: the number of nodes that passed the filters at the attempt (drivers may
+  // still have refused them), and the best three of them.
   int64_t feasible = 0;
   std::vector<CandidateNode> candidates;
 
@@ -57,13 +56,12 @@ struct Divergence {
   bool operator==(const Divergence&) const = default;
 };
 
-// Runs both resolved scenarios side by side until the first divergence is sure, then each again up
-// to it. Nothing when there is none. InvalidArgument when they are not about the same pods; else
-// errors are those of runs. Cost: at most two runs of each; 24 bytes a pod beside the runs.
-absl::StatusOr<absl::optional<Divergence>> FindDivergence(const proto::Scenario& a,
-                                                          const proto::Scenario& b);
+// Runs both resolved scenarios side by side until the first divergence is certain, then each again
+// up to it. Empty if there is none. InvalidArgument if the scenarios have different pods; other
+// errors are those of runs. Cost: at most two runs of each, and 24 bytes per pod.
+absl::StatusOr<std::optional<Divergence>> FindDivergence(const RunSpec& a, const RunSpec& b);
 
-// Lines for people: the pod and when, then what either world did, and why.
+// Lines for people: the pod and the time, then the decision of each world and its reason.
 std::string DivergenceText(const Divergence& divergence, absl::string_view a, absl::string_view b);
 
 // An object: pod, time_seconds, decisions[].

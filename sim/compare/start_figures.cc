@@ -1,31 +1,8 @@
 #include "sim/compare/start_figures.h"
 
-#include <algorithm>
-#include <cstddef>
-#include <iterator>
-
 #include "model/number_text.h"
 
 namespace drasim {
-namespace {
-
-// Texts of the plugin DynamicResources, as upstream has them.
-constexpr absl::string_view kWaitsForDriver[] = {
-    "waiting for resource driver to allocate resource",
-    "waiting for resource driver to provide information",
-    "unallocated immediate resourceclaim",
-};
-constexpr absl::string_view kOtherSteps[] = {
-    "resourceclaim not found",           "resourceclaim was not created for the pod",
-    "resourceclaim must be reallocated", "deallocation of ResourceClaim completed",
-    "the object has been modified",      "a call to the API server failed",
-};
-
-bool IsOneOf(absl::Span<const absl::string_view> texts, absl::string_view text) {
-  return std::find(texts.begin(), texts.end(), text) != texts.end();
-}
-
-}  // namespace
 
 StartFigures StartFiguresOf(const StartReport& report) {
   const StartTimes times = report.Times();
@@ -55,21 +32,6 @@ StartFigures StartFiguresOf(const StartReport& report) {
   f.api_writes_per_pod = per_pod(report.api_writes());
   f.api_reads_per_pod = per_pod(report.api_reads());
   return f;
-}
-
-bool IsWaitForDriver(absl::string_view reason) { return IsOneOf(kWaitsForDriver, reason); }
-
-bool IsNoVerdict(absl::string_view reason) {
-  return IsWaitForDriver(reason) || IsOneOf(kOtherSteps, reason);
-}
-
-std::vector<uint8_t> ReasonIndices(absl::Span<const std::string> reasons,
-                                   bool (*is)(absl::string_view)) {
-  std::vector<uint8_t> indices;
-  for (size_t r = 0; r < reasons.size(); ++r) {
-    if (is(reasons[r])) indices.push_back(static_cast<uint8_t>(r + 1));
-  }
-  return indices;
 }
 
 }  // namespace drasim

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
@@ -15,6 +16,7 @@
 #include "absl/strings/strip.h"
 #include "model/check.h"
 #include "model/lowering.h"
+#include "model/status_macros.h"
 #include "model/text/did_you_mean.h"
 #include "model/text/mig_catalogue.h"
 #include "model/text/yaml_proto.h"
@@ -22,6 +24,8 @@
 #include "policies/devices/mig_rules.h"
 #include "policies/framework/registry.h"
 #include "sim/run/input_files.h"
+#include "sim/scenario/dra_spec.h"
+#include "sim/scenario/front_end_spec.h"
 #include "sim/scenario/resolve.h"
 
 namespace drasim {
@@ -31,6 +35,7 @@ constexpr absl::string_view kKnownWorlds =
     "direct[:POLICY], device-plugin, device-plugin:static-mig, device-plugin:time-slicing[=N], "
     "dra-classic[:PLACEMENT][:immediate]";
 constexpr absl::string_view kStreamInterval = "1s";
+constexpr absl::string_view kDefaultFormat = "openb";
 constexpr absl::string_view kMigPolicyPrefix = "mig-";
 constexpr int64_t kUsualReplicas = 4;
 
@@ -149,13 +154,11 @@ absl::StatusOr<bool> HasMigGpus(const proto::Scenario& scenario) {
   if (cluster.path().empty() && cluster.has_node()) {
     return FindMigProduct(cluster.node().gpu_model()) != nullptr;
   }
-  proto::Scenario copy = scenario;
-  if (!cluster.path().empty() && cluster.format().empty()) {
-    copy.mutable_cluster()->set_format("openb");
-  }
-  absl::StatusOr<NodeInput> input = ReadNodeInput(&copy);
-  if (!input.ok()) return input.status();
-  return std::any_of(input->nodes.begin(), input->nodes.end(), [](const NodeSpec& node) {
+  if (cluster.path().empty()) RETURN_IF_ERROR(CheckGenerated(scenario));
+  ASSIGN_OR_RETURN(NodeListSpec list, MakeNodeListSpec(scenario));
+  if (!list.path.empty() && list.format.empty()) list.format = std::string(kDefaultFormat);
+  ASSIGN_OR_RETURN(const NodeInput input, ReadNodeInput(list));
+  return std::any_of(input.nodes.begin(), input.nodes.end(), [](const NodeSpec& node) {
     return node.gpu_count > 0 && FindMigProduct(node.gpu_model) != nullptr;
   });
 }
@@ -185,9 +188,10 @@ absl::StatusOr<std::string> PlacementOf(absl::string_view name, absl::string_vie
 }
 
 // Drivers that hand out parts of GPUs get the shares themselves.
-absl::string_view LoweringForDriver(absl::string_view kind, bool mig) {
-  if (kind == "intel" || kind == "constraints") return "none";
-  return mig && kind == "nvidia" ? "mig-smallest" : "whole-gpu";
+absl::string_view LoweringForDriver(const std::string& kind_name, bool mig) {
+  const std::optional<DriverKind> kind = FindDriverKind(kind_name);
+  if (kind.has_value() && HandsOutParts(*kind)) return "none";
+  return mig && kind == DriverKind::kNvidia ? "mig-smallest" : "whole-gpu";
 }
 
 absl::StatusOr<ScenarioChange> DraWorld(absl::string_view name,
@@ -281,20 +285,19 @@ absl::StatusOr<std::vector<std::string>> ParseWorlds(absl::string_view text) {
 
 absl::StatusOr<ScenarioChange> WorldOf(absl::string_view name, const proto::Scenario& scenario) {
   const std::vector<std::string> parts = absl::StrSplit(name, ':');
-  const std::string& kind = parts[0];
-  const std::string variant = parts.size() > 1 ? parts[1] : std::string();
-  if (kind == "dra-classic") return DraWorld(name, parts, scenario);
-  const std::vector<std::string> known = {"direct", "device-plugin", "dra-classic"};
-  if (kind != "direct" && kind != "device-plugin") {
+  const std::optional<FrontEndKind> kind = FindFrontEnd(parts[0]);
+  if (!kind.has_value()) {
     return absl::InvalidArgumentError(absl::StrCat("--worlds: unknown world '", name,
                                                    "', expected one of ", kKnownWorlds,
-                                                   Suggest(kind, known)));
+                                                   Suggest(parts[0], FrontEndNames())));
   }
+  if (*kind == FrontEndKind::kDraClassic) return DraWorld(name, parts, scenario);
+  const std::string variant = parts.size() > 1 ? parts[1] : std::string();
   if (parts.size() > 2 || (parts.size() == 2 && variant.empty())) {
     return WorldError(name, absl::StrCat("expected one of ", kKnownWorlds));
   }
-  return kind == "direct" ? DirectWorld(name, variant, scenario)
-                          : PluginWorld(name, variant, scenario);
+  return *kind == FrontEndKind::kDirect ? DirectWorld(name, variant, scenario)
+                                        : PluginWorld(name, variant, scenario);
 }
 
 ScenarioChange LikeConditions(const proto::Scenario& scenario, const std::string& policy) {
@@ -305,7 +308,7 @@ ScenarioChange LikeConditions(const proto::Scenario& scenario, const std::string
   if (!scenario.scheduler().kubernetes().has_pop_from_backoff()) {
     change.set.emplace_back("scheduler.kubernetes.pop_from_backoff=false");
   }
-  if (scenario.mode() == "replay") return change;
+  if (IsReplay(scenario)) return change;
   change.set.emplace_back("mode=replay");
   change.set.push_back(
       absl::StrCat("order=", scenario.order().empty() ? "seeded" : scenario.order()));

@@ -12,7 +12,9 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "model/check.h"
+#include "model/device_set.h"
 #include "model/mig_table.h"
+#include "model/status_macros.h"
 #include "sim/control/mig_manager.h"
 
 namespace drasim {
@@ -38,24 +40,24 @@ void AddProduct(int64_t count, int64_t amount, int64_t* sum) {
 
 // A resource as the plugin advertises it.
 struct Resource {
-  size_t column = kNone;  // none: no node has it, so nobody can ask for it
+  size_t column = kNone;  // none: no node has it, so no pod can ask for it
   int64_t replicas = 1;   // of each device
 };
 
-// What the plugin makes of GPUs with this table.
+// The resources that the plugin advertises for GPUs with this table.
 struct Product {
   const MigTable* table = nullptr;  // null: no MIG
   Resource whole;
   std::vector<Resource> of_profile;
 };
 
-std::vector<KubeletNode> KubeletNodes(const std::vector<FrontEndNode>& nodes,
-                                      const DevicePluginConfig& plugin) {
-  std::vector<KubeletNode> kubelets;
+std::vector<KubeletDevices> KubeletDevicesOf(const std::vector<FrontEndNode>& nodes,
+                                             const DevicePluginConfig& plugin) {
+  std::vector<KubeletDevices> kubelets;
   kubelets.reserve(nodes.size());
   for (const FrontEndNode& node : nodes) {
     DRASIM_CHECK_EQ(node.gpu_specs.size(), node.gpus.size());
-    KubeletNode kubelet;
+    KubeletDevices kubelet;
     kubelet.gpus = node.gpu_specs;
     for (const PluginGpu& gpu : node.gpus) kubelet.mig_tables.push_back(gpu.table);
     kubelet.others = node.others;
@@ -74,7 +76,7 @@ struct DeviceFrontEnd::Impl : public MigManager::Clients {
   struct Node {
     std::bitset<kMaxExtendedNames> reported;  // columns that the plugin answers for
     size_t product = kNone;                   // of all its GPUs; none: they differ, or have no MIG
-    // Troubles overlap, as those of whole nodes do: what has happened twice must end twice.
+    // Troubles overlap, as those of whole nodes do: a fault that has begun twice must end twice.
     uint32_t plugin_gone = 0;
     std::vector<uint32_t> faults;  // by GPU
   };
@@ -93,7 +95,7 @@ struct DeviceFrontEnd::Impl : public MigManager::Clients {
   size_t ProductOf(const MigTable* table);
   void AddNode(FrontEndNode node);
 
-  void SetHealth(NodeId id, uint32_t gpus, bool healthy, SimTime now);
+  void SetHealth(NodeId id, DeviceSet gpus, bool healthy, SimTime now);
   void SetPlugin(NodeId id, bool back, SimTime now);
   void ReportLater(NodeId id, SimTime now);
   void Report(NodeId id);
@@ -118,9 +120,9 @@ struct DeviceFrontEnd::Impl : public MigManager::Clients {
   absl::flat_hash_map<std::string, size_t> columns_;
   std::vector<Product> products_;
   bool repartitions_ = false;
-  NodeHost* host_ = nullptr;
+  NodeControl* control_ = nullptr;
 
-  Kubelets kubelets_;
+  DeviceKubelet kubelets_;
   MigManager manager_;
   std::vector<Node> nodes_;
   bool tick_armed_ = false;
@@ -128,7 +130,7 @@ struct DeviceFrontEnd::Impl : public MigManager::Clients {
   uint32_t tick_ = 0;       // generation
   uint64_t jobs_seen_ = 0;  // by the last tick
 
-  size_t first_job_ = 0;  // those before it have ended; found anew after a Load
+  size_t first_job_ = 0;  // all jobs before it have ended; not saved, but found again after a Load
 };
 
 DeviceFrontEnd::Impl::Impl(const ClusterState* cluster, DeviceFrontEndOptions options,
@@ -137,7 +139,7 @@ DeviceFrontEnd::Impl::Impl(const ClusterState* cluster, DeviceFrontEndOptions op
     : cluster_(cluster),
       options_(std::move(options)),
       layouts_(std::move(layouts)),
-      kubelets_(cluster, options_.kubelet, KubeletNodes(nodes, options_.plugin)),
+      kubelets_(cluster, options_.kubelet, KubeletDevicesOf(nodes, options_.plugin)),
       manager_(options_.manager, options_.kubelet.device_release, this) {
   for (size_t e = 0; e < cluster->extended_names().size(); ++e) {
     columns_.emplace(cluster->extended_names()[e], e);
@@ -203,11 +205,11 @@ void DeviceFrontEnd::Impl::AddNode(FrontEndNode node) {
 
 // ---- Health, restarts, and what the node reports ----
 
-void DeviceFrontEnd::Impl::SetHealth(NodeId id, uint32_t gpus, bool healthy, SimTime now) {
+void DeviceFrontEnd::Impl::SetHealth(NodeId id, DeviceSet gpus, bool healthy, SimTime now) {
   std::vector<uint32_t>& faults = nodes_[id.value()].faults;
-  uint32_t changed = 0;
+  DeviceSet changed;
   for (size_t g = 0; g < faults.size(); ++g) {
-    if ((gpus & GpuBit(g)) == 0) continue;
+    if (!gpus.Contains(g)) continue;
     const bool was_healthy = faults[g] == 0;
     if (!healthy) {
       ++faults[g];
@@ -216,13 +218,13 @@ void DeviceFrontEnd::Impl::SetHealth(NodeId id, uint32_t gpus, bool healthy, Sim
     }
     const bool is_healthy = faults[g] == 0;
     if (was_healthy == is_healthy) continue;
-    changed |= GpuBit(g);
+    changed.Add(g);
     manager_.SetHealthy(id, static_cast<uint32_t>(g), is_healthy);
     kubelets_.SetHealthy(id, static_cast<uint32_t>(g), is_healthy);
   }
-  if (changed == 0) return;
-  host_->RecordDevices(id, changed,
-                       healthy ? DeviceChangeKind::kHealthy : DeviceChangeKind::kUnhealthy);
+  if (changed.empty()) return;
+  control_->RecordDevices(id, changed,
+                          healthy ? DeviceChangeKind::kHealthy : DeviceChangeKind::kUnhealthy);
   ReportLater(id, now);
 }
 
@@ -237,7 +239,8 @@ void DeviceFrontEnd::Impl::SetPlugin(NodeId id, bool back, SimTime now) {
   const bool is_there = gone == 0;
   if (was_there == is_there) return;
   kubelets_.SetRegistered(id, is_there && !manager_.changing(id));
-  host_->RecordDevices(id, 0, back ? DeviceChangeKind::kPluginBack : DeviceChangeKind::kPluginGone);
+  control_->RecordDevices(id, DeviceSet(),
+                          back ? DeviceChangeKind::kPluginBack : DeviceChangeKind::kPluginGone);
   ReportLater(id, now);
 }
 
@@ -266,7 +269,7 @@ void DeviceFrontEnd::Impl::ReportLater(NodeId id, SimTime now) {
   FrontEndTimer timer;
   timer.purpose = FrontEndTimer::Purpose::kNodeStatus;
   timer.node = id;
-  host_->ArmNodeTimer(Later(now, options_.node_status), timer.Token());
+  control_->ArmNodeTimer(Later(now, options_.node_status), timer.Token());
 }
 
 void DeviceFrontEnd::Impl::Report(NodeId id) {
@@ -281,7 +284,7 @@ void DeviceFrontEnd::Impl::Report(NodeId id) {
     DRASIM_CHECK(column != columns_.end());
     amounts[column->second] = amount;
   }
-  host_->PublishAllocatable(id, amounts);
+  control_->PublishAllocatable(id, amounts);
 }
 
 // ---- Re-partitioning by demand ----
@@ -298,14 +301,14 @@ void DeviceFrontEnd::Impl::ArmTick(SimTime now) {
   FrontEndTimer timer;
   timer.purpose = FrontEndTimer::Purpose::kRepartitioning;
   timer.generation = tick_;
-  host_->ArmNodeTimer(Later(now, options_.repartitioning.every), timer.Token());
+  control_->ArmNodeTimer(Later(now, options_.repartitioning.every), timer.Token());
 }
 
-// Ticks stop when nothing happens, so that a run can end; that jobs have come is something. A
-// change that waits for pods to leave is no reason to go on: it is their leaving that moves it.
+// Ticks stop when nothing happens, so that a run can end; the arrival of jobs counts. A change that
+// waits for pods to leave is no reason to go on: their end is an event of its own.
 void DeviceFrontEnd::Impl::Tick(SimTime now) {
   tick_armed_ = false;
-  const uint64_t jobs = host_->jobs().size();
+  const uint64_t jobs = control_->jobs().size();
   const bool active = activity_ || jobs != jobs_seen_;
   activity_ = false;
   jobs_seen_ = jobs;
@@ -319,7 +322,7 @@ bool DeviceFrontEnd::Impl::InReach(NodeId id) const {
   return row.available && row.schedulable && nodes_[id.value()].plugin_gone == 0;
 }
 
-// Whether the node can be laid out anew without waiting for anybody. A pod that is on its way to it
+// Whether the node can get another layout without waiting for pods. A pod that is being bound to it
 // uses it, too.
 bool DeviceFrontEnd::Impl::MayChange(NodeId id, SimTime now) const {
   const Node& node = nodes_[id.value()];
@@ -334,9 +337,9 @@ bool DeviceFrontEnd::Impl::MayChange(NodeId id, SimTime now) const {
   return true;
 }
 
-// What jobs that wait ask for, wherever they would have to run.
+// The requests of all waiting jobs, wherever they would have to run, by extended resource.
 std::vector<int64_t> DeviceFrontEnd::Impl::Demanded() {
-  const JobTable& jobs = host_->jobs();
+  const JobTable& jobs = control_->jobs();
   while (first_job_ < jobs.size() && IsEnded(jobs.row(JobId(first_job_)).state)) ++first_job_;
   std::vector<int64_t> pods(cluster_->shapes().size());
   for (size_t j = first_job_; j < jobs.size() && jobs.waiting_jobs() > 0; ++j) {
@@ -357,7 +360,7 @@ std::vector<int64_t> DeviceFrontEnd::Impl::Demanded() {
   return demand;
 }
 
-// What pods could get on the node; of a node that changes, what it will have then.
+// Amounts that pods could get on the node; for a node under change, after the change.
 Amounts DeviceFrontEnd::Impl::FreeOn(NodeId id) const {
   Amounts amounts;
   if (!InReach(id)) return amounts;
@@ -439,8 +442,8 @@ void DeviceFrontEnd::Impl::Save(StateWriter& out) const {
 
 absl::Status DeviceFrontEnd::Impl::Load(StateReader& in) {
   in.Section("device front end");
-  if (absl::Status s = kubelets_.Load(in); !s.ok()) return s;
-  if (absl::Status s = manager_.Load(in); !s.ok()) return s;
+  RETURN_IF_ERROR(kubelets_.Load(in));
+  RETURN_IF_ERROR(manager_.Load(in));
   for (Node& node : nodes_) {
     node.plugin_gone = static_cast<uint32_t>(in.U64());
     for (uint32_t& faults : node.faults) faults = static_cast<uint32_t>(in.U64());
@@ -463,9 +466,9 @@ DeviceFrontEnd::DeviceFrontEnd(const ClusterState* cluster, DeviceFrontEndOption
 
 DeviceFrontEnd::~DeviceFrontEnd() = default;
 
-void DeviceFrontEnd::Attach(NodeHost* host) {
-  impl_->host_ = host;
-  impl_->manager_.Attach(host);
+void DeviceFrontEnd::Attach(NodeControl* control) {
+  impl_->control_ = control;
+  impl_->manager_.Attach(control);
 }
 
 Admission DeviceFrontEnd::Admit(PodId pod, NodeId node, SimTime now) {

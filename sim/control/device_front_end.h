@@ -1,20 +1,20 @@
-// The device-plugin front end as a whole: kubelets, their device plugins, and mig-manager.
+// The device-plugin front end as a whole: kubelets, device plugins and mig-manager.
 //
-// It is the engine's NodeAgent. Kubelets (kubelets.h) admit pods; this adds what happens to devices
-// over time:
+// It is the engine's NodeAgent. The kubelets (device_kubelet.h) admit pods; this class adds the
+// changes of devices over time:
 //  * health: a GPU breaks or works again. Its devices leave or rejoin the healthy ones at once; the
 //    node's allocatable follows `node_status` later.
 //  * a restart of the device plugin: while it is gone its resources are unknown to the kubelet, and
 //    allocatable drops to 0 (again `node_status` later).
 //  * a new MIG layout, in mig-manager's steps: the wish (label) is noted; the plugin and other
 //    clients are paused (`pause_clients`); pods on the node's GPUs are waited for, or evicted
-//    (`evict`); GPUs whose MIG mode changes are reset (`reset`); instances are destroyed and made
-//    anew, one after the other, by mig-parted's permutations (`destroy_instance`,
+//    (`evict`); GPUs whose MIG mode changes are reset (`reset`); instances are destroyed and
+//    created, one after the other, by mig-parted's permutations (`destroy_instance`,
 //    `create_instance`); clients start again (`restart_clients`) and the plugin registers. From the
 //    pause to the end the node's GPU resources are 0, and the GPU-seconds are counted as lost.
 //  * re-partitioning by demand: every `every`, if anything has happened since, up to
-//    `nodes_at_once` nodes whose GPUs nobody uses and whose present layout serves less of what
-//    waits get the layout that serves most (mig_planner.h).
+//    `nodes_at_once` nodes get the layout that serves most of the waiting demand (mig_planner.h):
+//    nodes whose GPUs no pod uses and whose present layout serves less of it.
 // Sources: k8s-device-plugin, mig-parted (cmd/nvidia-mig-manager, reconfigure), kubelet.
 #ifndef DRASIM_SIM_CONTROL_DEVICE_FRONT_END_H_
 #define DRASIM_SIM_CONTROL_DEVICE_FRONT_END_H_
@@ -26,8 +26,8 @@
 
 #include "model/cluster_state.h"
 #include "model/time.h"
+#include "sim/control/device_kubelet.h"
 #include "sim/control/device_plugin.h"
-#include "sim/control/kubelets.h"
 #include "sim/control/mig_planner.h"
 #include "sim/core/node_agent.h"
 
@@ -51,7 +51,7 @@ struct RepartitioningOptions {
 struct GpuLayout {
   bool mig_enabled = false;
   MigState state = 0;
-  int32_t created = 0;  // instances that making it takes, failed permutations included
+  int32_t created = 0;  // instances created on the way to it, failed permutations included
   int32_t destroyed = 0;
 
   bool operator==(const GpuLayout&) const = default;
@@ -65,7 +65,7 @@ struct DeviceFrontEndOptions {
   SimDuration node_status;
 };
 
-// A node at the beginning: its GPUs with their layouts, and its other devices.
+// A node at the start of a run: its GPUs with their layouts, and its other devices.
 struct FrontEndNode {
   std::vector<DeviceSpec> gpu_specs;  // by index, as many as `gpus`
   std::vector<PluginGpu> gpus;
@@ -75,7 +75,8 @@ struct FrontEndNode {
 
 class DeviceFrontEnd : public NodeAgent {
  public:
-  // `layouts[c][node]`: what configuration c means for that node; DeviceTransition::config is c.
+  // `layouts[c][node]`: the layout that configuration c has for that node; DeviceTransition::config
+  // is c.
   // `cluster` must outlive it; its nodes have every resource name that may ever be reported. CHECKs
   // that AdvertisedResources succeeds for each node (the caller has tried it).
   DeviceFrontEnd(const ClusterState* cluster, DeviceFrontEndOptions options,
@@ -84,7 +85,7 @@ class DeviceFrontEnd : public NodeAgent {
   ~DeviceFrontEnd() override;
 
   // NodeAgent
-  void Attach(NodeHost* host) override;
+  void Attach(NodeControl* control) override;
   Admission Admit(PodId pod, NodeId node, SimTime now) override;
   void Removed(PodId pod, NodeId node, SimTime now) override;
   void OnTransition(const DeviceTransition& change, SimTime now) override;

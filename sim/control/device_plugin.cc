@@ -40,7 +40,7 @@ bool IsMigResource(absl::string_view name) {
   return absl::StartsWith(name, kMigPrefix) && name.size() > kMigPrefix.size();
 }
 
-// How often each device of the resource is advertised.
+// Number of times that each device of the resource is advertised.
 int64_t ReplicasOf(const DevicePluginConfig& config, absl::string_view resource) {
   if (config.sharing == SharingKind::kNone) return 1;
   for (const DevicePluginConfig::Replicas& shared : config.resources) {
@@ -186,7 +186,7 @@ std::string FamilyOf(int major, int minor) {
   return "undefined";
 }
 
-// What a GPU is known to be only if it has a table.
+// Labels of the GPU's architecture, which is known only if it has a table.
 void SetArchitecture(const PluginGpu& gpu, Labels& labels) {
   if (gpu.table == nullptr) return;
   const std::pair<absl::string_view, absl::string_view> version =
@@ -289,7 +289,7 @@ absl::Status CheckDevicePluginConfig(const DevicePluginConfig& config, absl::str
     if (name != kGpuResource && !IsMigResource(name)) {
       return bad("name", name, kGpuResource, " or ", kMigPrefix, "<profile>", Suggest(name, known));
     }
-    // What the plugin calls it; the profile's own name would match nothing.
+    // The plugin's spelling; the profile's own name would match nothing.
     const std::string plugins = absl::StrReplaceAll(name, {{"+", "."}});
     if (plugins != name) return bad("name", name, plugins);
     if (config.sharing == SharingKind::kMps && IsMigResource(name)) {

@@ -1,5 +1,5 @@
-// What NVIDIA's device plugin makes of the GPUs of a node: extended resources by their exact names,
-// with the devices behind them, and the labels of GPU feature discovery.
+// NVIDIA's device plugin: the extended resources that it advertises for the GPUs of a node, by
+// their exact names, with their devices; and the labels of GPU feature discovery.
 //
 // Sources: k8s-device-plugin (resource names, migStrategy, sharing), gpu-feature-discovery
 // (labels). Pure functions of a node's GPUs and the plugin's configuration.
@@ -36,17 +36,17 @@ struct DevicePluginConfig {
   bool packed = false;  // shared devices: the GPU with most replicas in use first, not with fewest
 };
 
-// InvalidArgument for replicas below 1 (0 is named as such), a resource that is named twice or is
-// not nvidia.com/gpu or nvidia.com/mig-*, and MPS on MIG resources. `key`: where it stands in the
-// scenario, in front of errors.
+// InvalidArgument for replicas below 1 (0 has a message of its own), a resource that is named twice
+// or is not nvidia.com/gpu or nvidia.com/mig-*, and MPS on MIG resources. `key` is the
+// configuration's place in the scenario, and begins each message.
 absl::Status CheckDevicePluginConfig(const DevicePluginConfig& config, absl::string_view key);
 
-// One GPU of a node, as the plugin finds it.
+// One GPU of a node, as the plugin sees it.
 struct PluginGpu {
   std::string product;              // the model's name, for labels
   const MigTable* table = nullptr;  // null: no MIG
   bool mig_enabled = false;
-  MigState layout = 0;  // instances that exist
+  MigState layout = 0;  // existing instances
   bool healthy = true;
   int32_t numa_node = -1;
   int32_t memory_mib = kUnknownAmount;
@@ -66,7 +66,7 @@ struct PluginDevice {
 struct PluginResource {
   std::string name;
   std::vector<PluginDevice> devices;  // by GPU, then by the unit at which they begin
-  bool shared = false;                // advertised more than once each (by time-slicing or MPS)
+  bool shared = false;                // each device is advertised several times (time-slicing, MPS)
 
   int64_t capacity() const;     // every device times its replicas
   int64_t allocatable() const;  // healthy ones
@@ -75,9 +75,9 @@ struct PluginResource {
 // "nvidia.com/mig-" and the profile, each "+" replaced by ".".
 std::string MigResourceName(absl::string_view profile);
 
-// The resources of a node, sorted by name. With strategy single: FailedPrecondition, as the plugin
-// fails, when GPUs with and without MIG are mixed, a MIG GPU has no instance, or instances are of
-// different profiles.
+// The resources of a node, sorted by name. With strategy single, the plugin fails when GPUs with
+// and without MIG are mixed, a MIG GPU has no instance, or instances have different profiles:
+// FailedPrecondition.
 absl::StatusOr<std::vector<PluginResource>> AdvertisedResources(absl::Span<const PluginGpu> gpus,
                                                                 const DevicePluginConfig& config);
 

@@ -54,7 +54,7 @@ GpuLayout LayoutOf(const MigTable& table, const NodeLayout& layout) {
   return made;
 }
 
-// What the GPUs as they are serve of the demand.
+// Units of the demand that the present layouts of the GPUs serve.
 int64_t UnitsServed(const MigTable& table, const std::vector<PluginGpu>& gpus,
                     const MigDemand& pending) {
   std::vector<int64_t> instances(table.profiles().size());
@@ -153,7 +153,7 @@ void MigManager::Arm(NodeId id, SimTime at) {
   timer.purpose = FrontEndTimer::Purpose::kMigManager;
   timer.node = id;
   timer.generation = nodes_[id.value()].generation;
-  host_->ArmNodeTimer(at, timer.Token());
+  control_->ArmNodeTimer(at, timer.Token());
 }
 
 void MigManager::Wish(NodeId id, const std::vector<GpuLayout>& layout, SimTime now) {
@@ -164,18 +164,18 @@ void MigManager::Wish(NodeId id, const std::vector<GpuLayout>& layout, SimTime n
     node.wish = layout;
     return;
   }
-  uint32_t changing = 0;
+  DeviceSet changing;
   for (size_t g = 0; g < layout.size(); ++g) {
     DRASIM_CHECK(Possible(node.gpus[g], layout[g].mig_enabled, layout[g].state));
-    if (Differs(node.gpus[g], layout[g])) changing |= GpuBit(g);
+    if (Differs(node.gpus[g], layout[g])) changing.Add(g);
   }
-  if (changing == 0) return;
+  if (changing.empty()) return;
   node.changing = changing;
   node.target = layout;
   node.begun = now;
   Enter(id, Phase::kPausing);
   Arm(id, Later(now, options_.pause_clients));
-  host_->RecordDevices(id, changing, DeviceChangeKind::kLayoutBegun);
+  control_->RecordDevices(id, changing, DeviceChangeKind::kLayoutBegun);
   clients_->Pause(id, now);
 }
 
@@ -226,7 +226,7 @@ void MigManager::Drain(NodeId id, SimTime now) {
   for (const SimTime at : node.releases) {
     if (at > now) Arm(id, at);
   }
-  if (options_.evict) host_->EvictHolders(id, node.changing);
+  if (options_.evict) control_->EvictHolders(id, node.changing);
   ResetIfIdle(id, now);
 }
 
@@ -234,7 +234,7 @@ void MigManager::ResetIfIdle(NodeId id, SimTime now) {
   const Node& node = nodes_[id.value()];
   bool reset = false;
   for (size_t g = 0; g < node.gpus.size(); ++g) {
-    if ((node.changing & GpuBit(g)) == 0) continue;
+    if (!node.changing.Contains(g)) continue;
     if (clients_->InUse(id, static_cast<uint32_t>(g), now)) return;
     reset |= node.gpus[g].mig_enabled != node.target[g].mig_enabled;
   }
@@ -248,7 +248,7 @@ void MigManager::Make(NodeId id, SimTime now) {
   int64_t created = 0;
   int64_t destroyed = 0;
   for (size_t g = 0; g < node.gpus.size(); ++g) {
-    if ((node.changing & GpuBit(g)) == 0) continue;
+    if (!node.changing.Contains(g)) continue;
     created += node.target[g].created;
     destroyed += InstanceCount(node.gpus[g]) + node.target[g].destroyed;
   }
@@ -260,17 +260,17 @@ void MigManager::Make(NodeId id, SimTime now) {
 void MigManager::Made(NodeId id, SimTime now) {
   Node& node = nodes_[id.value()];
   for (size_t g = 0; g < node.gpus.size(); ++g) {
-    if ((node.changing & GpuBit(g)) != 0) Apply(node.target[g], &node.gpus[g]);
+    if (node.changing.Contains(g)) Apply(node.target[g], &node.gpus[g]);
   }
   Enter(id, Phase::kRestarting);
   Arm(id, Later(now, options_.restart_clients));
-  host_->RecordDevices(id, node.changing, DeviceChangeKind::kLayoutChanged);
+  control_->RecordDevices(id, node.changing, DeviceChangeKind::kLayoutChanged);
 }
 
 void MigManager::Finish(NodeId id, SimTime now) {
   Node& node = nodes_[id.value()];
   Enter(id, Phase::kIdle);
-  node.changing = 0;
+  node.changing = DeviceSet();
   node.target.clear();
   ++finished_;
   gpu_ns_ += absl::uint128(static_cast<uint64_t>((now - node.begun).ns())) * node.gpus.size();
@@ -314,7 +314,7 @@ void MigManager::Save(StateWriter& out) const {
     }
     out.U64(static_cast<uint64_t>(node.phase));
     out.U64(node.generation);
-    out.U64(node.changing);
+    out.U64(node.changing.bits());
     out.I64(node.begun.ns());
     SaveLayouts(node.target, out);
     SaveLayouts(node.wish, out);
@@ -349,7 +349,7 @@ void MigManager::LoadNode(StateReader& in, Node* node) {
   if (phase > kLastPhase) return in.Fail("a change of layout is in no known phase");
   node->phase = static_cast<Phase>(phase);
   node->generation = static_cast<uint32_t>(in.U64());
-  node->changing = static_cast<uint32_t>(in.U64());
+  node->changing = DeviceSet::FromBits(in.U64());
   node->begun = SimTime(in.I64());
   LoadLayouts(in, node->gpus, &node->target);
   LoadLayouts(in, node->gpus, &node->wish);

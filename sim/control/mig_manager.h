@@ -1,14 +1,14 @@
-// NVIDIA's mig-manager on every node: a wish for a MIG layout becomes steps in time.
+// NVIDIA's mig-manager on every node: carries out a wish for a MIG layout in steps that take time.
 //
 //   idle -> pausing -> draining -> resetting -> making -> restarting -> idle
 //
-// A wish is compared with what is there GPU by GPU, and by how many instances of which profile
-// there are, not by where they sit. GPUs that have what is wished for are left alone; when all do,
-// nothing happens. The pause concerns the whole node; draining waits for the GPUs that change, or
-// evicts what is on them, once the clients are gone. Resetting is left out when no GPU changes its
-// MIG mode, and GPUs are reset together. A wish that comes during a change is noted, in place of
-// one that was noted before, and carried out after it.
-// Sources: mig-parted (cmd/nvidia-mig-manager, pkg/mig/reconfigure, cmd/nvidia-mig-parted/apply).
+// A wish is compared with the present layout GPU by GPU, by the number of instances of each
+// profile, not by their positions. GPUs that already have their target are left alone; when all do,
+// nothing happens. The pause concerns the whole node. Draining waits for the GPUs that change, or
+// evicts the pods on them, once the clients are gone. Resetting is skipped when no GPU changes its
+// MIG mode, and GPUs are reset together. A wish that comes during a change replaces one that was
+// noted before, and is carried out after the change. Sources: mig-parted (cmd/nvidia-mig-manager,
+// pkg/mig/reconfigure, cmd/nvidia-mig-parted/apply).
 #ifndef DRASIM_SIM_CONTROL_MIG_MANAGER_H_
 #define DRASIM_SIM_CONTROL_MIG_MANAGER_H_
 
@@ -18,6 +18,7 @@
 
 #include "absl/numeric/int128.h"
 #include "absl/status/status.h"
+#include "model/device_set.h"
 #include "model/ids.h"
 #include "model/mig_table.h"
 #include "model/state_io.h"
@@ -28,9 +29,6 @@
 #include "sim/core/node_agent.h"
 
 namespace drasim {
-
-// A set of GPUs of one node, as bits.
-inline uint32_t GpuBit(size_t gpu) { return uint32_t{1} << gpu; }
 
 // A timer of the front end, and the token under which the engine keeps it. A timer whose generation
 // is not the present one of its purpose is stale.
@@ -46,45 +44,45 @@ struct FrontEndTimer {
   static FrontEndTimer Of(uint64_t token);
 };
 
-// `length` after `time`, or the end of time.
+// time + length; a sum beyond the clock is the end of time.
 SimTime Later(SimTime time, SimDuration length);
 
 class MigManager {
  public:
-  // What runs on the node beside it.
+  // The clients of the node's GPUs.
   class Clients {
    public:
     virtual ~Clients() = default;
     // A change begins: the device plugin stops.
     virtual void Pause(NodeId node, SimTime now) = 0;
-    // It is over: the plugin registers the GPUs as they now are.
+    // The change is over: the plugin registers the GPUs as they are now.
     virtual void Resume(NodeId node, SimTime now) = 0;
     // Whether a pod holds (or still blocks) a device of that GPU.
     virtual bool InUse(NodeId node, uint32_t gpu, SimTime now) const = 0;
   };
 
-  // `device_release`: what a pod held is in use for so long after Removed. `clients` must outlive
-  // it.
+  // `device_release`: time for which a pod's devices stay in use after Removed. `clients` must
+  // outlive the manager.
   MigManager(const MigManagerOptions& options, SimDuration device_release, Clients* clients);
-  // The next node.
+  // Adds the next node in the order of ids.
   void AddNode(std::vector<PluginGpu> gpus);
-  void Attach(NodeHost* host) { host_ = host; }
+  void Attach(NodeControl* control) { control_ = control; }
 
   // One entry per GPU; ignored for a node without GPUs.
   void Wish(NodeId node, const std::vector<GpuLayout>& layout, SimTime now);
   void Removed(NodeId node, SimTime now);
-  // Of timers that it has armed.
+  // A timer that the manager has armed is due.
   void OnTimer(NodeId node, uint32_t generation, SimTime now);
   void SetHealthy(NodeId node, uint32_t gpu, bool healthy);
 
   const std::vector<PluginGpu>& gpus(NodeId node) const { return nodes_[node.value()].gpus; }
-  // As they will be when all wishes have been carried out.
+  // The GPUs as they will be when all wishes have been carried out.
   std::vector<PluginGpu> FutureGpus(NodeId node) const;
   bool changing(NodeId node) const { return nodes_[node.value()].phase != Phase::kIdle; }
   // Whether a change goes on by itself, without waiting for pods. O(nodes).
   bool AnyAtWork() const;
   int64_t finished() const { return finished_; }
-  // Of finished changes, GPUs of the node times the time from the pause to the end.
+  // Sum over finished changes: GPUs of the node times the time from the pause to the end.
   double gpu_seconds() const;
 
   void Save(StateWriter& out) const;
@@ -106,7 +104,7 @@ class MigManager {
     std::vector<PluginGpu> gpus;
     Phase phase = Phase::kIdle;
     uint32_t generation = 0;  // grows with every step; timers of an earlier one are stale
-    uint32_t changing = 0;    // bit per GPU
+    DeviceSet changing;       // GPUs whose layout is being changed
     SimTime begun;
     std::vector<GpuLayout> target;  // empty when idle
     std::vector<GpuLayout> wish;    // noted; empty: none
@@ -125,19 +123,19 @@ class MigManager {
   MigManagerOptions options_;
   SimDuration device_release_;
   Clients* clients_;
-  NodeHost* host_ = nullptr;
+  NodeControl* control_ = nullptr;
   std::vector<Node> nodes_;
   int64_t finished_ = 0;
   absl::uint128 gpu_ns_ = 0;
 };
 
-// Finds layouts that serve more of a demand than present ones do. Keeps its answers, as many nodes
-// are alike, so it is for one moment, not for a run.
+// Finds layouts that serve more of a demand than the present ones. Answers are cached, because many
+// nodes are alike; use one chooser for one moment, not for a run.
 class LayoutChooser {
  public:
   // One entry per GPU, or nothing when the present layout serves as many units of `pending`. All
   // GPUs have this table, which must outlive the chooser. Broken GPUs serve nothing, and stay as
-  // they are. What making it takes is counted in mig-parted's way.
+  // they are. GpuLayout::created and destroyed are counted in mig-parted's way.
   std::vector<GpuLayout> Better(const MigTable& table, const std::vector<PluginGpu>& gpus,
                                 const MigDemand& pending);
 

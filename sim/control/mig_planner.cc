@@ -19,9 +19,9 @@ std::vector<size_t> LargestFirst(absl::Span<const int32_t> gpus) {
   return order;
 }
 
-// What is still asked for while nodes are laid out one after the other. When the demand has to be
-// scaled by there/asked, what is asked for is multiplied by `there` and each instance or GPU that a
-// node offers by `asked`: nothing is rounded.
+// The remaining demand while nodes are laid out one after the other. To scale the demand by
+// there/asked without rounding, it is multiplied by `there`, and each instance or GPU that a node
+// offers by `asked`.
 class Rest {
  public:
   Rest(const MigTable& table, absl::Span<const int32_t> gpus, const MigDemand& demand)

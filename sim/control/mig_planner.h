@@ -1,4 +1,4 @@
-// Choosing MIG layouts for nodes from a demand.
+// Planner of MIG layouts: layouts of nodes that serve a demand.
 #ifndef DRASIM_SIM_CONTROL_MIG_PLANNER_H_
 #define DRASIM_SIM_CONTROL_MIG_PLANNER_H_
 
@@ -11,7 +11,7 @@
 
 namespace drasim {
 
-// What is asked for, of one product.
+// Demand for one product.
 struct MigDemand {
   std::vector<int64_t> instances;  // by profile of the table
   int64_t whole_gpus = 0;
@@ -25,17 +25,17 @@ struct NodeLayout {
   bool operator==(const NodeLayout&) const = default;
 };
 
-// One layout per node with `gpus[n]` GPUs each (0: none, MIG off). Demand is scaled down to what
-// the nodes have, by units, when it is more. Nodes with most GPUs are left whole first, until the
-// demand for whole GPUs is met (they are what pods of several GPUs need); each further node gets,
-// of the maximal multisets of the table, the one that serves the most units of what is still asked
-// for; ties: the first in the order of MaximalMultisets. Nodes beyond the demand are left whole.
+// One layout per node with `gpus[n]` GPUs each (0: none, MIG off). A demand for more units than the
+// nodes have is scaled down to them. Nodes with most GPUs are left whole first, until the demand
+// for whole GPUs is met (pods of several GPUs need them). Each further node gets the maximal
+// multiset of the table that serves the most units of the remaining demand; ties: the first in the
+// order of MaximalMultisets. Nodes beyond the demand are left whole.
 // Deterministic. O(nodes x multisets x profiles).
 std::vector<NodeLayout> PlanLayouts(const MigTable& table, absl::Span<const int32_t> gpus,
                                     const MigDemand& demand);
 
-// The layout for one node of so many GPUs that serves the most units of `pending`, and how many
-// units that is: whole GPUs count as units, too. For re-partitioning.
+// The layout for one node with `gpus` GPUs that serves the most units of `pending`, and the number
+// of these units. Whole GPUs count as units, too. For re-partitioning.
 struct BestLayout {
   NodeLayout layout;
   int64_t units_served = 0;

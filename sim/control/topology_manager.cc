@@ -76,8 +76,8 @@ class Outcomes {
   std::array<bool, 4 * kMaxMasks> reached_ = {};
 };
 
-// How many NUMA nodes a merged hint that is not preferred should best have: as many as the neediest
-// resource's narrowest hint. 0 when no hint names NUMA nodes.
+// The best number of NUMA nodes for a merged hint that is not preferred: that of the narrowest hint
+// of the resource that needs most. 0 when no hint names NUMA nodes.
 int NodesOfNeediest(absl::Span<const std::vector<TopologyHint>> resources) {
   int neediest = 0;
   for (const std::vector<TopologyHint>& hints : resources) {
@@ -119,7 +119,7 @@ TopologyHint BestOf(const Outcomes& outcomes, uint32_t all_nodes, int neediest) 
   return best;
 }
 
-// Devices (or cores) per NUMA node; those without one are in nobody's way and of no help.
+// Devices (or cores) per NUMA node; those without one do not count.
 using PerNode = std::array<int64_t, kMaxNumaNodes>;
 
 PerNode CountByNode(absl::Span<const int32_t> numa_of, int numa_nodes) {

@@ -1,5 +1,5 @@
-// The kubelet's TopologyManager: which NUMA nodes the devices and CPUs of a pod should come from,
-// and whether it is let in.
+// The kubelet's TopologyManager: picks the NUMA nodes for the devices and CPUs of a pod, or rejects
+// the pod.
 //
 // Source: kubernetes pkg/kubelet/cm/topologymanager. A provider gives hints per resource: sets of
 // NUMA nodes that could serve the request, each preferred or not. One hint of every resource is
@@ -28,8 +28,8 @@ struct TopologyHint {
   bool operator==(const TopologyHint&) const = default;
 };
 
-// Hints of one resource. No value at all (`no_preference`): the resource does not care. An empty
-// list: it cares, and nothing is possible.
+// Hints of one resource. `no_preference` (upstream: no hints at all): any NUMA node will do. An
+// empty list: no set of NUMA nodes can serve the request.
 struct ResourceHints {
   bool no_preference = false;
   std::vector<TopologyHint> hints;
@@ -40,8 +40,8 @@ struct TopologyVerdict {
   TopologyHint best;
 };
 
-// Merges one hint per resource. `numa_nodes`: of the machine, at most kMaxNumaNodes.
-// O(product of the hints' numbers).
+// Merges one hint per resource. The machine has `numa_nodes` NUMA nodes, at most kMaxNumaNodes.
+// O(product of the numbers of hints).
 TopologyVerdict MergeHints(TopologyPolicy policy, int numa_nodes,
                            absl::Span<const ResourceHints> resources);
 

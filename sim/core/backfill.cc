@@ -97,7 +97,7 @@ SimTime EarliestStarts::Bound(SimDuration length, SimTime otherwise) const {
 void EarliestStarts::Learn(SimDuration length, SimTime start) {
   if (Bound(length, start) > start) return;
   auto it = starts_.insert_or_assign(length, start).first;
-  // Longer ones start no earlier, so those that claim less say nothing any more.
+  // Longer ones start no earlier, so smaller bounds for them are useless now.
   for (++it; it != starts_.end() && it->second <= start;) it = starts_.erase(it);
 }
 

@@ -1,4 +1,4 @@
-// What backfilling needs to know: when amounts will be free, if running jobs end as expected.
+// Backfilling's forecast: free amounts over time, if running jobs end as expected.
 //
 // Reservations are of amounts (CPU, memory, GPUs), not of nodes, except that the first job's shadow
 // time is the first at which it could be placed.
@@ -14,8 +14,8 @@
 
 namespace drasim {
 
-// Of jobs that should end at the same time the smaller counts as gone first, so that the least is
-// promised to others.
+// A running job and its expected end. Among jobs with the same expected end the smaller counts as
+// gone first, so that the least is promised to others.
 struct RunningJob {
   SimTime expected_end;  // not before now
   ResourceAmounts request;
@@ -27,7 +27,7 @@ struct RunningJob {
   }
 };
 
-// True when `need` is within `free`, resource by resource; what is not asked for is not compared.
+// True when `need` is within `free`, resource by resource; a need of 0 is always met.
 inline bool FitsWithin(const ResourceAmounts& need, const ResourceAmounts& free) {
   return (need.cpu_milli == 0 || need.cpu_milli <= free.cpu_milli) &&
          (need.memory_bytes == 0 || need.memory_bytes <= free.memory_bytes) &&
@@ -43,7 +43,7 @@ class AvailabilityProfile {
   // Each job's amounts become free at its end for good. REQUIRES: `ends` are in order, and this
   // comes first. O(ends).
   void Release(const std::vector<RunningJob>& ends);
-  // For how long `need` is free from `from` on; 0: not at all. O(log steps + steps in between).
+  // Time for which `need` is free from `from` on; 0: not at all. O(log steps + steps in between).
   SimDuration FreeFor(const ResourceAmounts& need, SimTime from) const;
   // The first time at or after `from` from which on `need` is free for `length`.
   SimTime EarliestFit(const ResourceAmounts& need, SimDuration length, SimTime from) const;
@@ -64,8 +64,8 @@ class AvailabilityProfile {
   std::vector<Step> steps_;  // by time
 };
 
-// Times before which requests of one size cannot start, from what was found of others of that size.
-// Sound as long as the profile only loses what is free.
+// Lower bounds of start times for requests of one size, from the starts found for others of that
+// size. Sound as long as free amounts in the profile only shrink.
 class EarliestStarts {
  public:
   // A lower bound of EarliestFit for a request of that length; `otherwise` if nothing is known.

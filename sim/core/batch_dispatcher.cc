@@ -5,41 +5,14 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "model/device_set.h"
+#include "model/status_macros.h"
+#include "sim/core/what_if.h"
 
 namespace drasim {
 namespace {
 
-// Puts a bound pod back where it was before it was evicted as a thought experiment.
-struct PlacedPod {
-  PodId pod;
-  NodeId node;
-  uint32_t devices;
-  DeviceGrants grants;
-};
-
-std::vector<PlacedPod> TakeAway(const JobRow& row, ClusterState* cluster) {
-  std::vector<PlacedPod> taken;
-  for (uint32_t i = 0; i < row.pods; ++i) {
-    const PodId pod(row.first_pod.value() + i);
-    const absl::Span<const DeviceGrant> grants = cluster->pod_grants(pod);
-    taken.push_back({pod, cluster->pod_node(pod), cluster->pod_devices(pod),
-                     DeviceGrants(grants.begin(), grants.end())});
-    if (cluster->pod_phase(pod) == PodPhase::kBound) {
-      cluster->Evict(pod);
-    } else {
-      cluster->Forget(pod);
-    }
-  }
-  return taken;
-}
-
-void PutBack(const std::vector<PlacedPod>& taken, ClusterState* cluster) {
-  for (const PlacedPod& p : taken) {
-    cluster->PutBack(p.pod, p.node, p.devices, p.grants, true);
-  }
-}
-
-// What is idle where pods may go.
+// Idle amounts of the nodes where pods may go.
 ResourceAmounts FreeAmounts(const ClusterState& cluster) {
   const ClusterTotals& t = cluster.totals();
   ResourceAmounts free = {t.cpu_milli_capacity - t.cpu_milli_allocated,
@@ -70,12 +43,13 @@ BatchDispatcher::BatchDispatcher(DispatchParts parts, std::unique_ptr<QueuePolic
       options_(std::move(options)),
       tenants_matter_(policy_->per_tenant() || !parts_.quotas->empty()),
       line_({policy_->per_tenant(), options_.backfill == Backfill::kConservative}),
-      walk_(&line_, policy_.get(), parts_.jobs, parts_.cluster) {}
+      walk_(&line_, policy_.get(), parts_.jobs, parts_.cluster),
+      helios_(parts_.cluster, parts_.jobs) {}
 
 void BatchDispatcher::StandInLine(JobId job) {
   const JobRow& row = parts_.jobs->row(job);
   uint64_t kind = parts_.placer->SignatureOf(job);
-  // What fails for one priority may displace others for a higher one.
+  // A request that fails for one priority may displace others for a higher one.
   if (options_.preempt_by_priority) kind |= uint64_t{static_cast<uint32_t>(row.priority)} << 32;
   line_.Add(job, policy_->Key(*parts_.jobs, job), kind, tenants_matter_ ? row.tenant : TenantId(),
             row.request.gpu_milli,
@@ -85,9 +59,7 @@ void BatchDispatcher::StandInLine(JobId job) {
 void BatchDispatcher::Add(JobId job) {
   StandInLine(job);
   changed_ = true;
-  if (!options_.helios || !policy_->preempts()) return;
-  std::erase(helios_running_, job);
-  helios_waiting_.push_back(job);
+  if (options_.helios && policy_->preempts()) helios_.Add(job);
 }
 
 void BatchDispatcher::Return(JobId job, SummaryId, Comeback) {
@@ -102,7 +74,7 @@ void BatchDispatcher::Return(JobId job, SummaryId, Comeback) {
 bool BatchDispatcher::Remove(JobId job) {
   // The head may be gone now, so that others may go.
   changed_ = true;
-  std::erase(helios_waiting_, job);
+  helios_.Remove(job);
   return line_.Remove(job);
 }
 
@@ -113,7 +85,7 @@ void BatchDispatcher::OnEvent(ClusterEvent, NodeId) {
 
 void BatchDispatcher::OnEnd(JobId job) {
   policy_->OnEnd(*parts_.jobs, job);
-  std::erase(helios_running_, job);
+  helios_.OnEnd(job);
   changed_ = true;
 }
 
@@ -199,14 +171,14 @@ bool BatchDispatcher::TryPreempt(JobId job) {
   const auto fits = [&] { return parts_.placer->WouldFit(job, parts_.host->now()); };
   const JobRow& row = parts_.jobs->row(job);
   std::vector<JobId> victims;
-  std::vector<std::vector<PlacedPod>> taken;
+  std::vector<size_t> removals;  // of each victim, its number in the what-if
   bool found = false;
-  cluster.BeginWhatIf();
-  // Those on their way out make room, too.
+  WhatIf what_if(&cluster);
+  // Jobs that are being evicted make room, too.
   bool any_leaving = false;
   for (JobId running : parts_.host->running()) {
     if (!parts_.host->IsBeingEvicted(running)) continue;
-    TakeAway(parts_.jobs->row(running), &cluster);
+    what_if.RemoveJob(parts_.jobs->row(running));
     any_leaving = true;
   }
   found = any_leaving && fits();
@@ -217,25 +189,26 @@ bool BatchDispatcher::TryPreempt(JobId job) {
     const bool enough = FitsWithin(row.request, at_most);
     for (JobId victim : displaceable) {
       if (!enough) break;
-      taken.push_back(TakeAway(parts_.jobs->row(victim), &cluster));
+      removals.push_back(what_if.RemoveJob(parts_.jobs->row(victim)));
       victims.push_back(victim);
       if (!FitsWithin(row.request, FreeAmounts(cluster)) || !fits()) continue;
       found = true;
       break;
     }
-    // Reprieve, the last to go first: some may have been in nobody's way.
+    // Reprieve, the last victim first: some may have been evicted for nothing.
     for (size_t i = victims.size(); found && i-- > 0;) {
-      PutBack(taken[i], &cluster);
+      const JobRow& victim = parts_.jobs->row(victims[i]);
+      what_if.RestoreJob(victim, removals[i]);
       if (fits()) {
         victims.erase(victims.begin() + static_cast<std::ptrdiff_t>(i));
       } else {
-        TakeAway(parts_.jobs->row(victims[i]), &cluster);
+        what_if.RemoveJob(victim);
       }
     }
   }
-  cluster.Rollback();
+  what_if.End();
   if (!found) {
-    // Who is on the way out may be joined by others without a new version.
+    // More jobs may begin to leave without a new version.
     if (!any_leaving) preempt_tried_[job.value()] = version + 1;
     return false;
   }
@@ -250,14 +223,14 @@ void BatchDispatcher::Dispatch() {
   in_pass_ = true;
   news_in_pass_ = false;
   if (options_.helios && policy_->preempts()) {
-    HeliosPass();
+    RunHeliosPass();
   } else if (options_.backfill == Backfill::kConservative) {
     ConservativePass();
   } else {
     OrderedPass();
   }
   in_pass_ = false;
-  // A job that its node turned away has left room that the pass may not have seen.
+  // A job that its node rejected has left room that the pass may not have seen.
   changed_ = news_in_pass_;
   for (JobId job : returned_) StandInLine(job);
   returned_.clear();
@@ -312,11 +285,11 @@ void BatchDispatcher::EasyPass(JobId head) {
   SimTime shadow = SimTime(std::numeric_limits<int64_t>::max());
   ResourceAmounts extra;
   const ResourceAmounts idle = FreeAmounts(cluster);
-  // Full: whoever is behind could not start anyway.
+  // Full: no job behind the head could start anyway.
   if (idle.gpu_milli == 0 && idle.cpu_milli == 0) return;
-  cluster.BeginWhatIf();
+  WhatIf what_if(&cluster);
   for (const RunningJob& running : ExpectedEnds()) {
-    TakeAway(parts_.jobs->row(running.job), &cluster);
+    what_if.RemoveJob(parts_.jobs->row(running.job));
     const ResourceAmounts free = FreeAmounts(cluster);
     if (!FitsWithin(need, free)) continue;
     if (!parts_.placer->WouldFit(head, now)) continue;
@@ -325,7 +298,7 @@ void BatchDispatcher::EasyPass(JobId head) {
     extra.Add(need, -1);
     break;
   }
-  cluster.Rollback();
+  what_if.End();
   LineMerge line(&line_);
   WaitingLine::Entry entry;
   uint32_t c = 0;
@@ -380,7 +353,7 @@ bool BatchDispatcher::FindStartable(const AvailabilityProfile& profile, SimTime 
 }
 
 // Every job in line has a reservation; one that may begin now, does. Reservations are for this pass
-// alone, so it ends where nobody behind could start now.
+// alone, so it ends where no job behind could start now.
 void BatchDispatcher::ConservativePass() {
   const SimTime now = parts_.host->now();
   AvailabilityProfile profile(now, FreeAmounts(*parts_.cluster));
@@ -440,6 +413,24 @@ void BatchDispatcher::Reserve(JobId job, SimTime now, AvailabilityProfile* profi
   profile->Reserve(start, length, request);
 }
 
+void BatchDispatcher::RunHeliosPass() {
+  const SimTime now = parts_.host->now();
+  const HeliosPass::Plan plan = helios_.Decide(now);
+  evicting_ = true;
+  for (JobId job : plan.displaced) parts_.host->Evict(job, EvictionCause::kPreempted);
+  evicting_ = false;
+  for (JobId job : plan.admitted) {
+    const auto failure = parts_.placer->Place(job, now);
+    if (failure.has_value()) {
+      if (!failure->known) parts_.host->RecordFailure(job, *failure);
+      continue;
+    }
+    line_.Remove(job);
+    helios_.Started(job);
+    parts_.host->StartPlaced(job);
+  }
+}
+
 int64_t BatchDispatcher::SmallestNeedMilli() const {
   if (!options_.head_of_line) return line_.SmallestNeedMilli();
   uint32_t c = 0;
@@ -453,26 +444,18 @@ void BatchDispatcher::Save(StateWriter& out) const {
   out.Bool(changed_);
   walk_.Save(out);
   out.Ints(preempt_tried_);
-  for (const std::vector<JobId>* jobs : {&helios_waiting_, &helios_running_}) {
-    out.U64(jobs->size());
-    for (JobId job : *jobs) out.U64(job.value());
-  }
+  helios_.Save(out);
   policy_->Save(out);
 }
 
 absl::Status BatchDispatcher::Load(StateReader& in) {
   in.Section("batch");
-  if (absl::Status s = line_.Load(in); !s.ok()) return s;
+  RETURN_IF_ERROR(line_.Load(in));
   changed_ = in.Bool();
   walk_.Load(in);
   in.Ints(&preempt_tried_);
-  for (std::vector<JobId>* jobs : {&helios_waiting_, &helios_running_}) {
-    const size_t n = in.Count();
-    for (size_t i = 0; i < n && in.status().ok(); ++i) {
-      jobs->push_back(JobId(static_cast<size_t>(in.U64())));
-    }
-  }
-  if (absl::Status s = policy_->Load(in); !s.ok()) return s;
+  helios_.Load(in);
+  RETURN_IF_ERROR(policy_->Load(in));
   return in.status();
 }
 

@@ -3,10 +3,9 @@
 // A pass runs at the end of every instant in which something happened. It takes the job that the
 // policy puts first, places it if it fits, and goes on with the next. A job that does not fit may
 // displace running ones if the policy says so. If it still does not fit,
-//  * head of line on: the pass ends here, or what can be done without delaying the job is done
-//  (backfilling);
+//  * head of line on: the pass ends here, or starts jobs that do not delay this one (backfilling);
 //  * head of line off: the pass goes on with the jobs behind it.
-// A job over its tenant's quota is passed over and holds up nobody.
+// A job over its tenant's quota is passed over and does not block others.
 //
 // A failed attempt is recorded once: until the cluster changes, an equal job is not tried again.
 #ifndef DRASIM_SIM_CORE_BATCH_DISPATCHER_H_
@@ -20,6 +19,7 @@
 #include "policies/framework/queue_policy.h"
 #include "sim/core/backfill.h"
 #include "sim/core/dispatcher.h"
+#include "sim/core/helios_pass.h"
 #include "sim/core/line_walk.h"
 #include "sim/core/waiting_line.h"
 
@@ -34,12 +34,12 @@ enum class Backfill : uint8_t {
 struct BatchOptions {
   bool head_of_line = true;
   Backfill backfill = Backfill::kNone;
-  bool preempt = false;  // ask the policy whom a job may displace
+  bool preempt = false;  // ask the policy for the jobs that a job may displace
   // Preempt lower priorities, whatever the queue policy.
   bool preempt_by_priority = false;
   // The preemptive pass of HeliosArtifact's simulator; see helios_pass.h.
   bool helios = false;
-  // What backfilling believes a job will take, counted from its start.
+  // The run time that backfilling expects of a job, counted from its start.
   std::function<SimDuration(const JobTable&, JobId)> estimate;
 };
 
@@ -58,7 +58,7 @@ class BatchDispatcher : public Dispatcher {
     return changed_ && !in_pass_ && (line_.size() > 0 || options_.helios);
   }
   void Dispatch() override;
-  absl::optional<SimTime> NextTimer() override { return absl::nullopt; }
+  std::optional<SimTime> NextTimer() override { return std::nullopt; }
   void OnTimer() override {}
   bool TimerMayHelp() const override { return false; }
   size_t waiting() const override { return line_.size(); }
@@ -79,12 +79,12 @@ class BatchDispatcher : public Dispatcher {
   bool FitsCluster(const ResourceAmounts& request) const;
   void ConservativePass();
   void Reserve(JobId job, SimTime now, AvailabilityProfile* profile, EarliestStarts* known);
-  // Looks among classes, from *class_index on, for a job behind `position` that could start now as
-  // far as amounts go. False when there is none, so that the rest of the line matters to nobody.
+  // Looks among classes, from *class_index on, for a job behind `position` that could start now by
+  // amounts. False when there is none, so that the pass need not look at the rest of the line.
   bool FindStartable(const AvailabilityProfile& profile, SimTime now,
                      const WaitingLine::Entry& position, uint32_t* class_index,
                      WaitingLine::Entry* startable) const;
-  void HeliosPass();
+  void RunHeliosPass();
   std::vector<RunningJob> ExpectedEnds() const;
   SimDuration EstimateOf(JobId job) const { return options_.estimate(*parts_.jobs, job); }
   // The expected time of a run that starts now; does not change while the job waits.
@@ -98,17 +98,16 @@ class BatchDispatcher : public Dispatcher {
   bool tenants_matter_ = false;
   WaitingLine line_;
   mutable LineWalk walk_;  // of the present pass, or the last; First() remembers where it was
-  // By job: 1 + the version of the cluster at which it was found that nobody can make room for it.
+  // By job: 1 + the version of the cluster at which no set of victims was found to make room for
+  // it.
   std::vector<uint64_t> preempt_tried_;
   bool in_pass_ = false;
-  bool evicting_ = false;        // what leaves now leaves for the pass
-  bool news_in_pass_ = false;    // something left for another reason
+  bool evicting_ = false;        // the pass itself evicts: pods that leave now are no news
+  bool news_in_pass_ = false;    // a pod left for another reason
   bool evicted_ = false;         // in this pass
-  std::vector<JobId> returned_;  // starts of this pass that came to nothing
+  std::vector<JobId> returned_;  // jobs whose start in this pass was rejected
   bool changed_ = false;
-  // In the order in which they began to wait, or to run; for HeliosPass alone.
-  std::vector<JobId> helios_waiting_;
-  std::vector<JobId> helios_running_;
+  HeliosPass helios_;  // knows jobs only with options_.helios
 };
 
 }  // namespace drasim

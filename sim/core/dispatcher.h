@@ -1,18 +1,19 @@
-// Who decides which waiting job is tried next: the port between the engine and the ways of
-// queueing.
+// The dispatcher decides which waiting job is tried next: the port between the engine and the ways
+// of queueing.
 //
-// The engine keeps time and carries out what is decided. A dispatcher keeps the jobs that wait and,
-// when the engine says so, tries some of them. There are four: fill (each job once, on arrival),
-// loss (the same, in time), kubernetes (one attempt at a time, in kube-scheduler's queue) and batch
+// The engine keeps time and carries out decisions. A dispatcher keeps the jobs that wait and, when
+// the engine says so, tries some of them. There are four: fill (each job once, on arrival), loss
+// (the same, in time), kubernetes (one attempt at a time, in kube-scheduler's queue) and batch
 // (passes over jobs in the order of a QueuePolicy).
 #ifndef DRASIM_SIM_CORE_DISPATCHER_H_
 #define DRASIM_SIM_CORE_DISPATCHER_H_
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/types/optional.h"
+#include "absl/types/span.h"
 #include "model/cluster_state.h"
 #include "model/job_table.h"
 #include "model/record.h"
@@ -23,16 +24,19 @@
 
 namespace drasim {
 
-// What a dispatcher may ask of the engine.
-class DispatchHost {
+// The engine's side of the port: the clock, and what a dispatcher may do to jobs.
+class JobControl {
  public:
-  virtual ~DispatchHost() = default;
+  virtual ~JobControl() = default;
   virtual SimTime now() const = 0;
   // The job's pods have been placed: they go through Reserve to PostBind, and then run.
   virtual void StartPlaced(JobId job) = 0;
   // One attempt found no place.
   virtual void RecordFailure(JobId job, const Placer::Failure& failure) = 0;
-  // The job is given up.
+  // The attempt is over, and its PostFilter has had its turn. `nominated`: the node on which it
+  // makes room; invalid: none.
+  virtual void EndFailedAttempt(const Placer::Failure&, NodeId /*nominated*/) {}
+  // Gives the waiting job up.
   virtual void Drop(JobId job) = 0;
   // The running job ends its run, now or after the grace period, and waits again. A start under way
   // is taken back at once.
@@ -40,13 +44,13 @@ class DispatchHost {
   // True between Evict and the end of the grace period.
   virtual bool IsBeingEvicted(JobId job) const = 0;
   virtual bool has_grace_period() const = 0;
-  // Jobs that run, in no order that means anything (but the same in every run).
+  // Jobs that run, in an arbitrary order that is the same in every run.
   virtual absl::Span<const JobId> running() const = 0;
-  // Jobs whose start is under way, in a like order. O(starts under way).
+  // Jobs whose start is under way, in such an order, too. O(starts under way).
   virtual std::vector<JobId> starting() const = 0;
 };
 
-// Everything a dispatcher works on. All of it outlives the dispatcher.
+// Everything a dispatcher works on. All pointers must outlive the dispatcher.
 struct DispatchParts {
   ClusterState* cluster = nullptr;
   JobTable* jobs = nullptr;
@@ -55,15 +59,15 @@ struct DispatchParts {
   Profile* profile = nullptr;
   const VerdictSummaryTable* summaries = nullptr;
   const Quotas* quotas = nullptr;
-  DispatchHost* host = nullptr;
+  JobControl* host = nullptr;
 };
 
-// How a job comes back to its queue whose start came to nothing.
+// The way back to the queue for a job whose start was rejected.
 enum class Comeback : uint8_t {
-  kOnEvent,       // it waits for something that may help
-  kAfterBackoff,  // such a thing has happened meanwhile
-  kAtOnce,        // just what it waited for has
-  kError,         // its attempt was no verdict: after a backoff, whatever happens
+  kOnEvent,       // it waits for an event that may help
+  kAfterBackoff,  // such an event has happened meanwhile
+  kAtOnce,        // exactly the event that it waited for has happened
+  kError,         // an error, not a verdict: after a backoff, whatever happens
 };
 
 class Dispatcher {
@@ -72,7 +76,7 @@ class Dispatcher {
 
   // The job begins to wait: it arrived, was interrupted, or failed and tries again.
   virtual void Add(JobId job) = 0;
-  // A start that was under way came to nothing; `why` has been recorded.
+  // A start that was under way was rejected; `why` has been recorded.
   virtual void Return(JobId job, SummaryId why, Comeback comeback) = 0;
   // The waiting job is deleted. False when it is not here (its start is under way).
   virtual bool Remove(JobId job) = 0;
@@ -80,14 +84,14 @@ class Dispatcher {
   // Something happened that may let waiting jobs fit.
   virtual void OnEvent(ClusterEvent event, NodeId node) = 0;
   virtual void OnQuotaChange() = 0;
-  // A node was cordoned or is gone; nothing fits for that, but plans may change.
+  // A node was cordoned or is gone. That makes no room, but plans may change.
   virtual void OnNodeLost(NodeId) {}
   // A job ended for good.
   virtual void OnEnd(JobId job) = 0;
 
-  // PreEnqueue of the waiting job's pods may have another answer.
+  // The answer of PreEnqueue for the waiting job's pods may have changed.
   virtual void Recheck(JobId) {}
-  // Something happened that may help just this waiting job; `at_once`: without any backoff.
+  // An event may help just this waiting job; `at_once`: without any backoff.
   virtual void Wake(JobId, bool /*at_once*/) {}
 
   // True when Dispatch would try something.
@@ -96,14 +100,14 @@ class Dispatcher {
   virtual void Dispatch() = 0;
 
   // The next time at which OnTimer has something to do; nothing if never.
-  virtual absl::optional<SimTime> NextTimer() = 0;
+  virtual std::optional<SimTime> NextTimer() = 0;
   virtual void OnTimer() = 0;
   // False when OnTimer would only repeat attempts that have failed in the present state of the
   // cluster.
   virtual bool TimerMayHelp() const = 0;
 
   virtual size_t waiting() const = 0;
-  // Jobs that attempts are made for: without those that quotas or PreEnqueue keep back.
+  // Waiting jobs that are attempted: without those that quotas or PreEnqueue keep back.
   virtual size_t in_line() const { return waiting(); }
   // GPU milli of the smallest job that would be tried if there were room; 0 when none waits.
   virtual int64_t SmallestNeedMilli() const = 0;

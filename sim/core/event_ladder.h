@@ -1,7 +1,7 @@
 // The far future of an event queue: keys that need no order yet.
 //
 // A heap of all pending events compares each of them a logarithm of times, at addresses all over
-// memory, though almost all lie far ahead and nobody asks yet in which order. Here far keys only
+// memory, though almost all lie far ahead and their order does not matter yet. Here far keys only
 // fall into buckets of time, without comparisons, and a bucket reaches the queue's heap when it is
 // due. The heap then holds a few dozen keys and stays in the first-level cache, and the cost of an
 // event hardly depends on how many others are pending (W. T. Tang, R. S. M. Goh and I. L.-J. Thng,
@@ -34,13 +34,9 @@
 #include <limits>
 #include <vector>
 
-namespace drasim {
+#include "sim/core/event_key.h"
 
-// An event's key in comparable form. The default is later than every event.
-struct EventKey {
-  int64_t time_ns = std::numeric_limits<int64_t>::max();
-  uint64_t order = std::numeric_limits<uint64_t>::max();  // Decides between equal times.
-};
+namespace drasim {
 
 class EventLadder {
  public:
@@ -63,13 +59,13 @@ class EventLadder {
   void Push(const EventKey& key);
 
   // Replaces *keys by the earliest keys, at least one, in no order, and moves the near border to
-  // where the keys that stay begin: afterwards all of *keys are near and all that stay are not.
+  // the first of the keys that stay: afterwards all of *keys are near and all that stay are not.
   // REQUIRES: !empty(). Amortised O(1) per key over its life in the ladder.
   void TakeNext(std::vector<EventKey>* keys);
 
   // Whether Regroup would help a heap that has outgrown its cache: with `count` keys, the first at
   // first_ns. No, if they all lie at the border's instant, or if no rung is left and the ladder's
-  // own keys are the majority: sorting all anew would then cost more than the new keys pay for.
+  // own keys are the majority: sorting all again would then cost more than the new keys pay for.
   bool CanRegroup(int64_t first_ns, size_t count) const {
     return first_ns < near_last_ns_ && (rung_count_ < kMaxRungs || size_ <= count);
   }
@@ -125,7 +121,7 @@ class EventLadder {
   // All chunks but the head are full.
   struct Bucket {
     uint32_t head = kNoChunk;
-    uint32_t count = 0;  // Of keys.
+    uint32_t count = 0;  // keys
   };
 
   // First and last instant, both included.
@@ -135,11 +131,11 @@ class EventLadder {
   };
 
   struct Rung {
-    int64_t start_ns = 0;  // Of bucket 0.
-    int64_t open_ns = 0;   // Of the first bucket that was not taken yet.
-    int64_t last_ns = 0;   // The last instant of the last bucket.
-    int width_log2 = 0;    // Of the buckets' width in ns.
-    size_t next = 0;       // The first bucket that was not taken yet. All before are empty.
+    int64_t start_ns = 0;  // start of bucket 0
+    int64_t open_ns = 0;   // start of the first bucket that was not taken yet
+    int64_t last_ns = 0;   // the last instant of the last bucket
+    int width_log2 = 0;    // binary logarithm of the buckets' width in ns
+    size_t next = 0;       // the first bucket that was not taken yet; all before are empty
     std::vector<Bucket> buckets;
   };
 
@@ -160,7 +156,7 @@ class EventLadder {
 
   int64_t near_last_ns_ = std::numeric_limits<int64_t>::max();        // The near border, included.
   int64_t top_last_before_ns_ = std::numeric_limits<int64_t>::max();  // The top holds later times.
-  size_t size_ = 0;                                                   // Of the top and all rungs.
+  size_t size_ = 0;  // keys in the top and all rungs
   std::vector<EventKey> top_;
   // Outermost first. The innermost begins behind the near border, the others behind the rung that
   // follows here. A rung is dropped with its last bucket.

@@ -8,15 +8,6 @@
 
 namespace drasim {
 
-namespace {
-
-constexpr size_t ParentOf(size_t position) { return (position >> 2) + 2; }
-constexpr size_t LineOfChildren(size_t position) { return position - 2; }
-
-}  // namespace
-
-EventQueue::EventQueue() : lines_(1) {}
-
 Event EventQueue::EventOf(const Key& key) const {
   const Slot& slot = SlotOf(key);
   Event event;
@@ -46,76 +37,31 @@ void EventQueue::ReleaseSlot(uint32_t slot) {
   free_slots_.push_back(slot);
 }
 
-void EventQueue::SiftUp(size_t position, Key key) {
-  while (position > kRoot) {
-    const size_t parent = ParentOf(position);
-    if (!Before(key, At(parent))) break;
-    At(position) = At(parent);
-    position = parent;
-  }
-  At(position) = key;
-}
-
-void EventQueue::SiftDown(size_t position, Key key) {
-  for (;;) {
-    const size_t line_index = LineOfChildren(position);
-    const size_t first_child = line_index << 2;
-    if (first_child >= end_) break;
-    const Line& children = lines_[line_index];
-    const size_t smallest = SmallestOf(children);
-    if (!Before(children.key[smallest], key)) break;
-    At(position) = children.key[smallest];
-    position = first_child + smallest;
-  }
-  At(position) = key;
-}
-
-void EventQueue::Append(const Key& key) {
-  if ((end_ >> 2) == lines_.size()) lines_.emplace_back();
-  const size_t position = end_++;
-  SiftUp(position, key);
-}
-
 // The next event to be popped is either this key or the smallest child of the root. The latter's
 // payload was written long ago and is likely out of the cache, so it is fetched while the heap is
 // being repaired.
 void EventQueue::FillRoot(const Key& key) {
-  if (end_ > kRoot + 1) {
-    const Line& children = lines_[LineOfChildren(kRoot)];
-    __builtin_prefetch(&SlotOf(children.key[SmallestOf(children)]));
+  if (const Key* second = heap_.Second(EarlierKey()); second != nullptr) {
+    __builtin_prefetch(&SlotOf(*second));
   }
-  SiftDown(kRoot, key);
+  heap_.ReplaceTop(key, EarlierKey());
 }
 
 // The root is vacant or dead: the last key takes its place.
 void EventQueue::RemoveRoot() {
-  --end_;
-  const Key last = At(end_);
-  At(end_) = Key{};
+  const Key last = heap_.TakeLast();
   root_vacant_ = false;
-  if (end_ > kRoot) FillRoot(last);
+  if (!heap_.empty()) FillRoot(last);
 }
 
-// Makes a heap of the keys up to end_, bottom-up and in linear time.
-void EventQueue::Heapify() {
-  if (end_ < kRoot + 2) return;
-  for (size_t position = ParentOf(end_ - 1) + 1; position-- > kRoot;) {
-    SiftDown(position, At(position));
-  }
-}
-
-// Makes the keys of group_ the heap. REQUIRES: the heap is empty.
+// Makes the keys of group_ the heap.
 void EventQueue::EnterGroup() {
   // Payloads of more keys would be out of the cache again before they are needed.
   constexpr size_t kMaxPrefetch = 512;
   if (group_.size() <= kMaxPrefetch) {
     for (const Key& key : group_) __builtin_prefetch(&SlotOf(key));
   }
-  end_ = kRoot + group_.size();
-  if (lines_.size() <= (end_ - 1) >> 2) lines_.resize(((end_ - 1) >> 2) + 1);
-  size_t position = kRoot;
-  for (const Key& key : group_) At(position++) = key;
-  Heapify();
+  heap_.Assign(group_, EarlierKey());
   // Twice the size, so that at least half of the keys of a heap that is spilled are new since then:
   // they pay for it.
   heap_limit_ = std::max(kMinHeapLimit, 2 * group_.size());
@@ -130,17 +76,13 @@ void EventQueue::Refill() {
 // The heap has outgrown its limit: all its keys go through the ladder, and the earliest come back.
 // REQUIRES: the root is not vacant.
 void EventQueue::Spill() {
-  const size_t count = end_ - kRoot;
-  if (!ladder_.CanRegroup(At(kRoot).time_ns, count)) {
+  const size_t count = heap_.size();
+  if (!ladder_.CanRegroup(heap_.top().time_ns, count)) {
     heap_limit_ = 2 * count;
     return;
   }
   group_.clear();
-  for (size_t position = kRoot; position < end_; ++position) {
-    group_.push_back(At(position));
-    At(position) = Key{};
-  }
-  end_ = kRoot;
+  heap_.ForEach([this](const Key& key) { group_.push_back(key); });
   ladder_.Regroup(&group_);
   EnterGroup();
 }
@@ -149,29 +91,23 @@ void EventQueue::Spill() {
 void EventQueue::Settle() {
   if (root_vacant_) RemoveRoot();
   for (;;) {
-    if (end_ == kRoot) [[unlikely]] {
+    if (heap_.empty()) [[unlikely]] {
       Refill();
     }
-    if (tombstones_ == 0 || IsLive(At(kRoot))) return;
+    if (tombstones_ == 0 || IsLive(heap_.top())) return;
     --tombstones_;
     RemoveRoot();
   }
 }
 
-// Drops all tombstones, in linear time.
+// Drops all tombstones, in close to linear time.
 void EventQueue::Sweep() {
-  size_t kept_end = kRoot;
-  for (size_t position = root_vacant_ ? kRoot + 1 : kRoot; position < end_; ++position) {
-    const Key key = At(position);
-    if (IsLive(key)) At(kept_end++) = key;
-  }
-  for (size_t position = kept_end; position < end_; ++position) At(position) = Key{};
-  end_ = kept_end;
-  ladder_.KeepIf([this](const Key& key) { return IsLive(key); });
+  const auto is_live = [this](const Key& key) { return IsLive(key); };
+  heap_.KeepIf(is_live, EarlierKey());  // a vacant root is not live
+  ladder_.KeepIf(is_live);
   tombstones_ = 0;
   root_vacant_ = false;
-  DRASIM_CHECK_EQ(end_ - kRoot + ladder_.size(), live_);
-  Heapify();
+  DRASIM_CHECK_EQ(heap_.size() + ladder_.size(), live_);
 }
 
 uint64_t EventQueue::Push(SimTime time, EventRank rank, EventKind kind, uint32_t a, uint32_t b,
@@ -194,8 +130,8 @@ uint64_t EventQueue::Push(SimTime time, EventRank rank, EventKind kind, uint32_t
     root_vacant_ = false;
     FillRoot(key);
   } else {
-    Append(key);
-    if (end_ - kRoot > heap_limit_) [[unlikely]] {
+    heap_.Push(key, EarlierKey());
+    if (heap_.size() > heap_limit_) [[unlikely]] {
       Spill();
     }
   }
@@ -215,13 +151,13 @@ bool EventQueue::Cancel(uint64_t handle) {
 Event EventQueue::Top() {
   DRASIM_CHECK(!empty());
   Settle();
-  return EventOf(At(kRoot));
+  return EventOf(heap_.top());
 }
 
 Event EventQueue::Pop() {
   DRASIM_CHECK(!empty());
   Settle();
-  const Key root = At(kRoot);
+  const Key root = heap_.top();
   const Event event = EventOf(root);
   ReleaseSlot(static_cast<uint32_t>(root.order & kSlotMask));
   --live_;
@@ -232,14 +168,13 @@ Event EventQueue::Pop() {
 void EventQueue::Save(StateWriter& writer) const {
   std::vector<Key> keys;
   keys.reserve(live_);
-  for (size_t position = root_vacant_ ? kRoot + 1 : kRoot; position < end_; ++position) {
-    if (IsLive(At(position))) keys.push_back(At(position));
-  }
-  ladder_.ForEach([this, &keys](const Key& key) {
-    if (IsLive(key)) keys.push_back(key);
-  });
+  const auto collect = [this, &keys](const Key& key) {
+    if (IsLive(key)) keys.push_back(key);  // a vacant root is not live
+  };
+  heap_.ForEach(collect);
+  ladder_.ForEach(collect);
   DRASIM_CHECK_EQ(keys.size(), live_);
-  std::sort(keys.begin(), keys.end(), [](const Key& x, const Key& y) { return Before(x, y); });
+  std::sort(keys.begin(), keys.end(), EarlierKey());
 
   writer.Section("event_queue");
   writer.U64(next_push_);
@@ -281,7 +216,7 @@ void EventQueue::Load(StateReader& reader) {
   }
   if (!reader.status().ok()) {
     *this = EventQueue();
-  } else if (end_ - kRoot > heap_limit_) {
+  } else if (heap_.size() > heap_limit_) {
     Spill();
   }
 }
@@ -311,7 +246,7 @@ void EventQueue::LoadEvents(StateReader& reader, size_t count, uint64_t next_pus
       return reader.Fail(absl::StrCat("pending event ", i, " has no slot of its own"));
     }
     const Key key = KeyOf(time, static_cast<EventRank>(rank), sequence);
-    if (i > 0 && !Before(previous, key)) {
+    if (i > 0 && !EarlierKey()(previous, key)) {
       return reader.Fail(absl::StrCat("pending event ", i, " is out of order"));
     }
     previous = key;
@@ -322,7 +257,7 @@ void EventQueue::LoadEvents(StateReader& reader, size_t count, uint64_t next_pus
     slot.b = static_cast<uint32_t>(b);
     slot.kind = static_cast<EventKind>(kind);
     ++live_;
-    Append(key);
+    heap_.Push(key, EarlierKey());
   }
 }
 

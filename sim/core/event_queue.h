@@ -1,12 +1,9 @@
 // The queue of pending events, a priority queue in the order of (time, rank, sequence).
 //
-// Structure: 16-byte keys beside a slab of payload slots. Keys of the near future are in an
-// implicit 4-ary heap, the others lie unsorted in a ladder (event_ladder.h), which refills the heap
-// when it has run empty. The four children of a key are exactly one cache line, so that a step down
-// the heap costs one line and three comparisons without branches (aligned d-heaps: LaMarca and
-// Ladner, "The Influence of Caches on the Performance of Heaps", ACM Journal of Experimental
-// Algorithmics 1, 1996). While there are few events, all of them are near and the ladder is idle.
-// More choices:
+// Structure: 16-byte keys beside a slab of payload slots. Keys of the near future are in a
+// QuaternaryHeap (quaternary_heap.h), the others lie unsorted in a ladder (event_ladder.h), which
+// refills the heap when it has run empty. While there are few events, all of them are near and the
+// ladder is idle. More choices:
 //
 //  * A group of keys that enters the heap has its payloads fetched in one go: their slots are all
 //    over memory, and the group's events are popped next.
@@ -21,16 +18,15 @@
 //  * A heap that outgrows the first-level cache, because events are pushed before those in the
 //    ladder, goes back to the ladder to be cut up.
 //
-// Determinism: what Push, Pop, Cancel and Save return depends only on the calls of Push, Pop,
-// Cancel and Load so far, never on which keys are in the heap or how, on calls of Top, or on when
-// tombstones are swept.
+// Determinism: the results of Push, Pop, Cancel and Save depend only on the calls of Push, Pop,
+// Cancel and Load so far, never on the contents or the layout of the heap, on calls of Top, or on
+// the moment at which tombstones are swept.
 //
 // Thread rule: one thread at a time. Copies are independent queues in which the same handles are
 // valid.
 #ifndef DRASIM_SIM_CORE_EVENT_QUEUE_H_
 #define DRASIM_SIM_CORE_EVENT_QUEUE_H_
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -38,23 +34,18 @@
 #include "model/state_io.h"
 #include "model/time.h"
 #include "sim/core/event.h"
+#include "sim/core/event_key.h"
 #include "sim/core/event_ladder.h"
+#include "sim/core/quaternary_heap.h"
 
 namespace drasim {
 
 namespace event_queue_internal {
 
-// The children of one key. Unused ends hold the default key, which is later than every event, so
-// that the smallest of four children can be found without asking how many there are.
-struct alignas(64) Line {
-  std::array<EventKey, 4> key;
-};
-static_assert(sizeof(Line) == 64, "four keys fill a cache line");
-
 // The part of an event that does not decide its place. Half a cache line, so that reading one
 // touches one line.
 struct alignas(32) Slot {
-  uint64_t sequence = 0;  // Of the event that lives here; 0 when the slot is free.
+  uint64_t sequence = 0;  // the event's; 0: the slot is free
   uint64_t c = 0;
   uint32_t a = 0;
   uint32_t b = 0;
@@ -74,8 +65,6 @@ class EventQueue {
   // queue (2.7e11).
   static constexpr uint64_t kMaxPending = uint64_t{1} << kSlotBits;
   static constexpr uint64_t kMaxPushes = (uint64_t{1} << kPushBits) - 1;
-
-  EventQueue();
 
   // Adds an event and returns its handle, which is also its Event::sequence. Handles are unique,
   // never 0 and grow from push to push, though not by one. The time may lie before events already
@@ -116,7 +105,6 @@ class EventQueue {
 
  private:
   using Key = EventKey;  // Its order is rank << 60 | sequence.
-  using Line = event_queue_internal::Line;
   using Slot = event_queue_internal::Slot;
 
   static constexpr int kRankShift = kSlotBits + kPushBits;
@@ -125,36 +113,15 @@ class EventQueue {
   static_assert(kRankShift == 60 && kEventRankCount <= 15,
                 "rank 15 is left to the key after all events");
 
-  // Heap positions count from 3, so that the children of position p are positions 4p-8 to 4p-5:
-  // line p-2.
-  static constexpr size_t kRoot = 3;
   // Below this many tombstones a sweep is not worth its fixed cost.
   static constexpr size_t kMinSweep = 64;
   // A heap of this many keys just fits a first-level cache of 32 KiB.
   static constexpr size_t kMinHeapLimit = 2048;
 
-  // The comparison without branches: which of two siblings is smaller is a coin toss to a branch
-  // predictor.
-  static bool Before(const Key& x, const Key& y) {
-    const auto earlier = static_cast<unsigned>(x.time_ns < y.time_ns);
-    const auto same_time = static_cast<unsigned>(x.time_ns == y.time_ns);
-    const auto lower = static_cast<unsigned>(x.order < y.order);
-    return (earlier | (same_time & lower)) != 0;
-  }
-  // A tournament of two rounds. The winner is picked by arithmetic, because compilers tend to turn
-  // `?:` into a branch when both sides are loads.
-  static size_t SmallestOf(const Line& line) {
-    const size_t left = size_t{Before(line.key[1], line.key[0])};
-    const size_t right = 2 + size_t{Before(line.key[3], line.key[2])};
-    const size_t take_right = size_t{Before(line.key[right], line.key[left])};
-    return left ^ ((left ^ right) & (size_t{0} - take_right));
-  }
   static Key KeyOf(SimTime time, EventRank rank, uint64_t sequence) {
     return Key{time.ns(), (static_cast<uint64_t>(rank) << kRankShift) | sequence};
   }
 
-  Key& At(size_t position) { return lines_[position >> 2].key[position & 3]; }
-  const Key& At(size_t position) const { return lines_[position >> 2].key[position & 3]; }
   const Slot& SlotOf(const Key& key) const { return slots_[key.order & kSlotMask]; }
   bool IsLive(const Key& key) const { return SlotOf(key).sequence == (key.order & kSequenceMask); }
   Event EventOf(const Key& key) const;
@@ -162,12 +129,8 @@ class EventQueue {
   uint32_t AcquireSlot();
   void ReleaseSlot(uint32_t slot);
 
-  void Append(const Key& key);
-  void SiftUp(size_t position, Key key);
-  void SiftDown(size_t position, Key key);
   void FillRoot(const Key& key);
   void RemoveRoot();
-  void Heapify();
   void EnterGroup();
   void Refill();
   void Spill();
@@ -176,12 +139,11 @@ class EventQueue {
   void LoadEvents(StateReader& reader, size_t count, uint64_t next_push);
   void LoadFreeSlots(StateReader& reader, const std::vector<uint32_t>& free_slots);
 
-  EventLadder ladder_;                // The keys that are not near.
-  std::vector<Key> group_;            // Keys on the way between ladder and heap; else unused.
-  std::vector<Line> lines_;           // The near keys. Positions from end_ on hold the default key.
-  std::vector<Slot> slots_;           // Indexed by the low bits of a sequence.
-  std::vector<uint32_t> free_slots_;  // A stack: the slot freed last is still in the cache.
-  size_t end_ = kRoot;  // One past the last position in use, the vacant root included.
+  EventLadder ladder_;                 // The keys that are not near.
+  std::vector<Key> group_;             // Keys on the way between ladder and heap; else unused.
+  QuaternaryHeap<Key> heap_;           // The near keys, the vacant root included.
+  std::vector<Slot> slots_;            // Indexed by the low bits of a sequence.
+  std::vector<uint32_t> free_slots_;   // A stack: the slot freed last is still in the cache.
   size_t heap_limit_ = kMinHeapLimit;  // A heap of more keys looks for help from the ladder.
   size_t live_ = 0;
   size_t tombstones_ = 0;

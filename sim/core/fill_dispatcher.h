@@ -1,4 +1,5 @@
-// Filling a cluster: every job is tried once, when it arrives, and dropped if it does not fit.
+// Dispatcher of mode fill: every job is tried once, when it arrives, and dropped if it does not
+// fit.
 #ifndef DRASIM_SIM_CORE_FILL_DISPATCHER_H_
 #define DRASIM_SIM_CORE_FILL_DISPATCHER_H_
 
@@ -23,7 +24,7 @@ class FillDispatcher : public Dispatcher {
     parts_.host->RecordFailure(next_, *failure);
     parts_.host->Drop(next_);
   }
-  absl::optional<SimTime> NextTimer() override { return absl::nullopt; }
+  std::optional<SimTime> NextTimer() override { return std::nullopt; }
   void OnTimer() override {}
   bool TimerMayHelp() const override { return false; }
   size_t waiting() const override { return 0; }

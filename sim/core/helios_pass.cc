@@ -1,16 +1,25 @@
-// Shortest remaining time first as HeliosArtifact's simulator does it, for comparison with its
-// published tables (`compat: helios`). Not a rule of ours: it admits by the number of GPUs and
-// finds out only afterwards whether they can be placed.
+#include "sim/core/helios_pass.h"
 
 #include <algorithm>
-#include <vector>
-
-#include "sim/core/batch_dispatcher.h"
+#include <cstdint>
 
 namespace drasim {
 
-void BatchDispatcher::HeliosPass() {
-  const SimTime now = parts_.host->now();
+void HeliosPass::Add(JobId job) {
+  std::erase(running_, job);
+  waiting_.push_back(job);
+}
+
+void HeliosPass::Remove(JobId job) { std::erase(waiting_, job); }
+
+void HeliosPass::Started(JobId job) {
+  waiting_.erase(std::find(waiting_.begin(), waiting_.end(), job));
+  running_.push_back(job);
+}
+
+void HeliosPass::OnEnd(JobId job) { std::erase(running_, job); }
+
+HeliosPass::Plan HeliosPass::Decide(SimTime now) const {
   struct Candidate {
     SimDuration remaining;
     JobId job;
@@ -18,40 +27,42 @@ void BatchDispatcher::HeliosPass() {
   };
   // Waiting jobs first, then running ones; a stable sort keeps that among equals.
   std::vector<Candidate> all;
-  for (JobId job : helios_waiting_) all.push_back({parts_.jobs->RemainingAt(job, now), job, false});
-  for (JobId job : helios_running_) {
-    const JobState state = parts_.jobs->row(job).state;
+  for (JobId job : waiting_) all.push_back({jobs_->RemainingAt(job, now), job, false});
+  for (JobId job : running_) {
+    const JobState state = jobs_->row(job).state;
     if (state != JobState::kRunning && state != JobState::kStarting) continue;
-    all.push_back({parts_.jobs->RemainingAt(job, now), job, true});
+    all.push_back({jobs_->RemainingAt(job, now), job, true});
   }
   std::stable_sort(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) {
     return a.remaining < b.remaining;
   });
-  int64_t left = parts_.cluster->totals().gpu_milli_capacity;
-  std::vector<JobId> admitted;
-  std::vector<JobId> displaced;
+  int64_t left = cluster_->totals().gpu_milli_capacity;
+  Plan plan;
   for (const Candidate& c : all) {
-    const int64_t need = parts_.jobs->row(c.job).request.gpu_milli;
+    const int64_t need = jobs_->row(c.job).request.gpu_milli;
     if (need <= left) {
       left -= need;
-      if (!c.running) admitted.push_back(c.job);
+      if (!c.running) plan.admitted.push_back(c.job);
     } else if (c.running) {
-      displaced.push_back(c.job);
+      plan.displaced.push_back(c.job);
     }
   }
-  evicting_ = true;
-  for (JobId job : displaced) parts_.host->Evict(job, EvictionCause::kPreempted);
-  evicting_ = false;
-  for (JobId job : admitted) {
-    const auto failure = parts_.placer->Place(job, now);
-    if (failure.has_value()) {
-      if (!failure->known) parts_.host->RecordFailure(job, *failure);
-      continue;
+  return plan;
+}
+
+void HeliosPass::Save(StateWriter& out) const {
+  for (const std::vector<JobId>* jobs : {&waiting_, &running_}) {
+    out.U64(jobs->size());
+    for (JobId job : *jobs) out.U64(job.value());
+  }
+}
+
+void HeliosPass::Load(StateReader& in) {
+  for (std::vector<JobId>* jobs : {&waiting_, &running_}) {
+    const size_t n = in.Count();
+    for (size_t i = 0; i < n && in.status().ok(); ++i) {
+      jobs->push_back(JobId(static_cast<size_t>(in.U64())));
     }
-    line_.Remove(job);
-    helios_waiting_.erase(std::find(helios_waiting_.begin(), helios_waiting_.end(), job));
-    helios_running_.push_back(job);
-    parts_.host->StartPlaced(job);
   }
 }
 

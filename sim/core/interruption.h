@@ -1,4 +1,4 @@
-// What it costs a job to be interrupted.
+// The costs of an interruption: work that is lost, and the delay of the restart.
 #ifndef DRASIM_SIM_CORE_INTERRUPTION_H_
 #define DRASIM_SIM_CORE_INTERRUPTION_H_
 
@@ -18,11 +18,11 @@ struct InterruptionCosts {
 
   bool keeps_work = true;           // false: everything done in the interrupted run is lost
   SimDuration checkpoint_interval;  // work is kept up to a multiple of this; 0: all of it
-  std::vector<Restart> restart;     // the first that is large enough; none: no delay
-  bool restarts_add_up = false;     // what an interruption leaves of a restart is paid as well
+  std::vector<Restart> restart;     // the first that is large enough counts; none: no delay
+  bool restarts_add_up = false;     // the rest of an interrupted restart is added to the next
   SimDuration grace_period;  // between eviction and the end of the pods, which work until then
 
-  // How much of `done` (the work of this run) is kept, when `before` had been kept already. A
+  // The part of `done` (the work of this run) that is kept, when `before` had been kept already. A
   // checkpoint is due whenever the job's work in total reaches a multiple of the interval.
   SimDuration Kept(SimDuration before, SimDuration done) const {
     if (!keeps_work) return SimDuration();

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "model/check.h"
+#include "model/status_macros.h"
 #include "model/time.h"
 #include "sim/core/post_filter.h"
 
@@ -172,7 +173,7 @@ uint64_t KubernetesDispatcher::RejectorsOf(SummaryId why) {
 
 void KubernetesDispatcher::GiveBack(const QueuedPod& pod, const Placer::Failure& failure,
                                     bool moved_since) {
-  // What helps one pod of a gang may help it through another.
+  // A gang may be helped through any of its pods, not just the one that failed.
   const bool gang = parts_.jobs->row(parts_.jobs->job_of(pod.pod)).pods > 1;
   queue_.Return(pod, parts_.cluster->pod_shape_id(failure.pod),
                 gang ? kOtherPlugin : RejectorsOf(failure.why), moved_since, parts_.host->now());
@@ -241,6 +242,7 @@ void KubernetesDispatcher::Attempt(const QueuedPod& pod) {
   parts_.host->RecordFailure(job, *failure);
   if (!post_filters_.empty() && RunPostFilter(pod, job, *failure)) return;
   GiveBack(pod, *failure, false);
+  parts_.host->EndFailedAttempt(*failure, NodeId());
 }
 
 bool KubernetesDispatcher::RunPostFilter(const QueuedPod& pod, JobId job,
@@ -262,6 +264,7 @@ bool KubernetesDispatcher::RunPostFilter(const QueuedPod& pod, JobId job,
     }
     if (result.code == StepCode::kPending) {
       GiveBack(pod, failure, false);
+      parts_.host->EndFailedAttempt(failure, NodeId());
       return true;
     }
     if (result.code != StepCode::kSuccess) continue;
@@ -284,6 +287,7 @@ bool KubernetesDispatcher::RunPostFilter(const QueuedPod& pod, JobId job,
     room_made_ = true;
     const std::vector<JobId> victims = nomination.victims;
     for (JobId victim : victims) parts_.host->Evict(victim, EvictionCause::kPreempted);
+    parts_.host->EndFailedAttempt(failure, result.nominated);
     // Without a grace period they are gone already.
     TryNominated();
     return true;
@@ -314,8 +318,8 @@ bool KubernetesDispatcher::TryNominated() {
   return false;
 }
 
-absl::optional<SimTime> KubernetesDispatcher::NextTimer() {
-  absl::optional<SimTime> next;
+std::optional<SimTime> KubernetesDispatcher::NextTimer() {
+  std::optional<SimTime> next;
   const SimTime now = parts_.host->now();
   if (queue_.NeedsBackoffTimer()) next = queue_.NextBackoffTick(now);
   if (queue_.NeedsFlushTimer()) {
@@ -372,8 +376,8 @@ void KubernetesDispatcher::Save(StateWriter& out) const {
 
 absl::Status KubernetesDispatcher::Load(StateReader& in) {
   in.Section("kubernetes");
-  if (absl::Status s = queue_.Load(in); !s.ok()) return s;
-  if (absl::Status s = offsets_.Load(in); !s.ok()) return s;
+  RETURN_IF_ERROR(queue_.Load(in));
+  RETURN_IF_ERROR(offsets_.Load(in));
   const auto job_of = [&in, this] {
     const JobId job(static_cast<size_t>(in.U64()));
     if (job.value() >= parts_.jobs->size()) in.Fail("a waiting job does not exist");

@@ -1,9 +1,9 @@
 // kube-scheduler's way of queueing: one attempt at a time, from kube-scheduler's queue.
 //
 // A job of one pod is a pod in that queue; a gang is one entry, whose attempt places all its pods
-// or none (as a workload's scheduling cycle does, KEP-4671). What does not fit sleeps until an
-// event that one of the plugins that rejected it cares about, then serves its backoff, then
-// competes again in QueueSort order; it never holds up others.
+// or none (as a workload's scheduling cycle does, KEP-4671). A rejected entry sleeps until an event
+// for which one of its rejecting plugins is registered, then serves its backoff, then competes
+// again in QueueSort order; it never blocks others.
 //
 // Quotas are Kubernetes' ResourceQuota: they bind when pods are created. A job over its tenant's
 // quota is outside the queue. When there is room, its jobs are admitted in order of submission,
@@ -25,7 +25,7 @@ namespace drasim {
 
 class KubernetesDispatcher : public Dispatcher {
  public:
-  // `seed` is for the random offset from which preemption looks at nodes.
+  // `seed` is for the random offset at which preemption begins to look at nodes.
   KubernetesDispatcher(DispatchParts parts, const KubernetesQueueOptions& options, uint64_t seed);
 
   void Add(JobId job) override;
@@ -38,7 +38,7 @@ class KubernetesDispatcher : public Dispatcher {
   void Wake(JobId job, bool at_once) override;
   bool Ready() const override { return queue_.CanPop() || room_made_; }
   void Dispatch() override;
-  absl::optional<SimTime> NextTimer() override;
+  std::optional<SimTime> NextTimer() override;
   void OnTimer() override;
   bool TimerMayHelp() const override { return queue_.backoff() > 0 || !nominated_.empty(); }
   size_t waiting() const override {

@@ -4,11 +4,11 @@
 // A pod is in one of six places:
 //  * active: to be tried next, in QueueSort order;
 //  * in flight: popped, and neither returned nor forgotten yet;
-//  * unschedulable: some Filter plugins rejected it (its rejectors), and nothing that may help has
+//  * unschedulable: some Filter plugins rejected it (its rejectors), and no event that may help has
 //    happened since;
-//  * backoff: something that may help has happened, but its last failure is too recent;
+//  * backoff: an event that may help has happened, but its last failure is too recent;
 //  * error backoff: its last attempt ended in an error, and too recently;
-//  * gated: it would be active, but PreEnqueue (set_gate) does not let it in.
+//  * gated: it would be active, but PreEnqueue (set_gate) keeps it out.
 //
 // A pod's timestamp (QueuedPod::queued_at) and sequence are set when it is added and each time it
 // is returned; moves between places keep them. Its backoff lasts initial_backoff after the first
@@ -25,19 +25,18 @@
 // Structure, for speed: pods live in a slab. Unschedulable pods of one shape and one set of
 // rejectors share a bucket, oldest first, so that an event asks once per bucket, and the leftovers
 // are at the front. Pods in backoff are grouped by the second in which it ends; each group is a
-// heap in QueueSort order. Heaps are 4-ary, of 16-byte keys. Pods that leave a heap before their
-// turn (Remove, Activate) leave a dead key behind, which is skipped or swept later. The order of
-// the plugin PrioritySort is built into the keys; any other plugin is asked, which is slower, and
-// Remove and Activate then take time linear in the heap that the pod leaves.
+// heap in QueueSort order (quaternary_heap.h). Pods that leave a heap before their turn (Remove,
+// Activate) leave a dead key behind, which is skipped or swept later. The order of the plugin
+// PrioritySort is built into the keys; any other plugin is asked, which is slower, and Remove and
+// Activate then take time linear in the heap that the pod leaves.
 //
-// Determinism: what every function returns, and what Save writes, depends on the calls so far
+// Determinism: the results of all functions, and the bytes of Save, depend on the calls so far
 // alone.
 //
 // Times passed in must never decrease (checked). Not thread-safe.
 #ifndef DRASIM_SIM_CORE_KUBERNETES_QUEUE_H_
 #define DRASIM_SIM_CORE_KUBERNETES_QUEUE_H_
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -52,6 +51,7 @@
 #include "model/state_io.h"
 #include "model/time.h"
 #include "policies/framework/plugin.h"
+#include "sim/core/quaternary_heap.h"
 
 namespace drasim {
 
@@ -88,103 +88,6 @@ struct BeforeByKey {
   }
 };
 
-// An implicit 4-ary heap, in which the children of a key fill one cache line. `before` must be the
-// same strict total order in every call, with vacant keys last.
-class KeyHeap {
- public:
-  KeyHeap() : lines_(1) {}
-
-  bool empty() const { return end_ == kRoot; }
-  size_t size() const { return end_ - kRoot; }
-  // The first key. REQUIRES: !empty().
-  const HeapKey& top() const { return At(kRoot); }
-
-  // Keeps the memory.
-  void Clear() {
-    lines_.resize(1);
-    lines_[0] = Line();
-    end_ = kRoot;
-  }
-
-  // O(log size); O(1) for a key that is after all others.
-  template <typename Before>
-  void Push(const HeapKey& key, Before before) {
-    if ((end_ >> 2) == lines_.size()) lines_.emplace_back();
-    size_t position = end_++;
-    while (position > kRoot) {
-      const size_t parent = (position >> 2) + 2;
-      if (!before(key, At(parent))) break;
-      At(position) = At(parent);
-      position = parent;
-    }
-    At(position) = key;
-  }
-
-  // Drops the first key. REQUIRES: !empty(). O(log size).
-  template <typename Before>
-  void Pop(Before before) {
-    --end_;
-    const HeapKey last = At(end_);
-    At(end_) = HeapKey();
-    if (end_ == kRoot) return;
-    size_t position = kRoot;
-    for (;;) {
-      const size_t first_child = (position - 2) << 2;
-      if (first_child >= end_) break;
-      const Line& children = lines_[position - 2];
-      const size_t smallest = SmallestOf(children, before);
-      if (!before(children.key[smallest], last)) break;
-      At(position) = children.key[smallest];
-      position = first_child + smallest;
-    }
-    At(position) = last;
-  }
-
-  // Drops every key for which keep(const HeapKey&) is false. Close to linear: keys come in the
-  // order of the heap, so that few of them move far.
-  template <typename Keep, typename Before>
-  void KeepIf(Keep keep, Before before) {
-    const size_t end = end_;
-    end_ = kRoot;
-    // What is pushed never goes behind what was read.
-    for (size_t position = kRoot; position < end; ++position) {
-      const HeapKey key = At(position);
-      At(position) = HeapKey();
-      if (keep(key)) Push(key, before);
-    }
-  }
-
-  // Calls visit(const HeapKey&) for each key, in no order.
-  template <typename Visit>
-  void ForEach(Visit visit) const {
-    for (size_t position = kRoot; position < end_; ++position) visit(At(position));
-  }
-
- private:
-  struct alignas(64) Line {
-    std::array<HeapKey, 4> key;
-  };
-
-  // Positions count from 3, so that the children of position p are line p - 2.
-  static constexpr size_t kRoot = 3;
-
-  // A tournament of two rounds; vacant keys at the end of a line lose. The winner is picked by
-  // arithmetic, because compilers tend to turn `?:` into a branch when both sides are loads.
-  template <typename Before>
-  static size_t SmallestOf(const Line& line, Before before) {
-    const size_t left = size_t{before(line.key[1], line.key[0])};
-    const size_t right = 2 + size_t{before(line.key[3], line.key[2])};
-    const size_t take_right = size_t{before(line.key[right], line.key[left])};
-    return left ^ ((left ^ right) & (size_t{0} - take_right));
-  }
-
-  HeapKey& At(size_t position) { return lines_[position >> 2].key[position & 3]; }
-  const HeapKey& At(size_t position) const { return lines_[position >> 2].key[position & 3]; }
-
-  std::vector<Line> lines_;  // positions from end_ on are vacant
-  size_t end_ = kRoot;
-};
-
 }  // namespace kubernetes_queue_internal
 
 struct KubernetesQueueOptions {
@@ -198,11 +101,11 @@ struct KubernetesQueueOptions {
 
 class KubernetesQueue {
  public:
-  // What a pod has been through, since it was added.
+  // A pod's history since it was added.
   struct Counts {
-    uint32_t attempts = 0;            // how often it was popped
-    uint32_t unschedulable = 0;       // how often it was returned with rejectors
-    uint32_t consecutive_errors = 0;  // how often without, since the last return with rejectors
+    uint32_t attempts = 0;            // times it was popped
+    uint32_t unschedulable = 0;       // times it was returned with rejectors
+    uint32_t consecutive_errors = 0;  // returns without, since the last one with rejectors
   };
 
   // `sort` implements QueueSort and must outlive the queue; its order of two pods must not change.
@@ -212,7 +115,8 @@ class KubernetesQueue {
   // Asked whenever a pod would become active (PreEnqueue): false keeps it out until Recheck. Must
   // not call the queue. None: all pods pass.
   void set_gate(std::function<bool(PodId)> gate) { gate_ = std::move(gate); }
-  // The gate may have another answer: asked once more, if it keeps the pod out. Amortised O(log n).
+  // The gate's answer may have changed: it is asked again if it keeps the pod out. Amortised
+  // O(log n).
   void Recheck(PodId pod, SimTime now);
 
   // A new pod, which goes to active. For a gang, one of its pods stands for all. REQUIRES: the
@@ -232,24 +136,24 @@ class KubernetesQueue {
   // The pod's attempt has failed. `rejectors` is the set of plugins that rejected it, as bits; 0 if
   // it failed by an error. `moved_since` says that an event that may help came while the pod was in
   // flight. With rejectors and without such an event the pod becomes unschedulable, else it goes to
-  // its backoff, or to active if that is over at once. `shape` is what events are asked about from
-  // now on. REQUIRES: the pod is in flight. O(1), or O(log n) into a heap.
+  // its backoff, or to active if that is over at once. From now on events are asked about `shape`.
+  // REQUIRES: the pod is in flight. O(1), or O(log n) into a heap.
   void Return(const QueuedPod& pod, ShapeId shape, uint64_t rejectors, bool moved_since,
               SimTime now);
 
-  // As Return, but to active without any backoff: for a pod that was activated in flight, or that
-  // waited for nothing but what has just happened. The failure counts.
+  // As Return, but to active without any backoff: for a pod that was activated in flight, or whose
+  // only missing event has just happened. The failure counts.
   void ReturnToActive(const QueuedPod& pod, ShapeId shape, uint64_t rejectors, SimTime now);
 
   // Moves a pod in unschedulable or in either backoff to active (kube-scheduler's Activate). False,
   // and nothing is done, if it is not there. Amortised O(log n) with PrioritySort.
   bool Activate(PodId pod, SimTime now);
 
-  // Something happened. Moves each unschedulable pod that it helps to its backoff, or to active if
-  // that is over; returns how many. `helps` is asked once for each shape and set of rejectors among
-  // the unschedulable pods, and must not call the queue. O(buckets with pods + moved log n).
-  // `skips_backoff` is asked for each pod that would back off: true brings it to active all the
-  // same (kube-scheduler's PendingPlugins).
+  // An event has happened. Moves each unschedulable pod that it helps to its backoff, or to active
+  // if that is over; returns their number. `helps` is asked once for each shape and set of
+  // rejectors among the unschedulable pods, and must not call the queue. O(buckets with pods +
+  // moved log n). `skips_backoff` is asked for each pod that would back off: true brings it to
+  // active all the same (kube-scheduler's PendingPlugins).
   size_t OnEvent(absl::FunctionRef<bool(ShapeId, uint64_t)> helps,
                  absl::FunctionRef<bool(PodId)> skips_backoff, SimTime now);
   size_t OnEvent(absl::FunctionRef<bool(ShapeId, uint64_t)> helps, SimTime now) {
@@ -258,35 +162,35 @@ class KubernetesQueue {
   }
 
   // The tick of the backoff timer: pods whose backoff is over, by an error or not, become active.
-  // Returns how many. REQUIRES: now is a whole second. O(1 + moved log n).
+  // Returns their number. REQUIRES: now is a whole second. O(1 + moved log n).
   size_t FlushBackoff(SimTime now);
 
   // The tick of the timer for leftovers: pods that were returned more than unschedulable_flush ago
-  // and still are unschedulable go where an event would move them. Returns how many.
+  // and still are unschedulable go where an event would move them. Returns their number.
   // O(buckets with pods + moved log n).
   size_t FlushUnschedulable(SimTime now);
 
   // Whether some pod is in either backoff.
   bool NeedsBackoffTimer() const { return backoff() > 0; }
-  // The first whole second, `now` included, at which FlushBackoff would move something if nothing
-  // else happened. REQUIRES: NeedsBackoffTimer(). O(1).
+  // The first whole second, `now` included, at which FlushBackoff would move a pod if nothing else
+  // happened. REQUIRES: NeedsBackoffTimer(). O(1).
   SimTime NextBackoffTick(SimTime now) const;
 
   // Whether some pod is unschedulable.
   bool NeedsFlushTimer() const { return unschedulable_ > 0; }
-  // The first multiple of 30 s, `now` included, at which FlushUnschedulable would move something if
+  // The first multiple of 30 s, `now` included, at which FlushUnschedulable would move a pod if
   // nothing else happened. REQUIRES: NeedsFlushTimer(). O(buckets with pods).
   SimTime NextFlushTick(SimTime now) const;
 
-  // Something happened that helps this pod: moved as OnEvent would, if it is unschedulable. False,
+  // An event helps this pod: it moves as by OnEvent, if it is unschedulable. False,
   // and nothing is done, if it is elsewhere. O(log n).
   bool OnPodEvent(PodId pod, SimTime now);
 
-  // The pod was deleted while it waited: the queue knows it no more. False, and nothing is done, if
+  // The pod was deleted while it waited: the queue forgets it. False, and nothing is done, if
   // it is in flight or unknown. Amortised O(1) with PrioritySort.
   bool Remove(PodId pod);
 
-  // The pod was bound, or deleted in flight: the queue knows it no more. Does nothing if the queue
+  // The pod was bound, or deleted in flight: the queue forgets it. Does nothing if the queue
   // did not know it. REQUIRES: it does not wait.
   void Forget(PodId pod);
 
@@ -307,7 +211,7 @@ class KubernetesQueue {
 
  private:
   using HeapKey = kubernetes_queue_internal::HeapKey;
-  using KeyHeap = kubernetes_queue_internal::KeyHeap;
+  using KeyHeap = QuaternaryHeap<HeapKey>;
 
   static constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
   // The end of a backoff that does not exist: before every time.

@@ -1,8 +1,8 @@
-// A pass over a waiting line: the first job whose class is still open, again and again.
+// A pass over a waiting line: returns the first job whose class is still open, until none is left.
 //
-// A class is closed when its first job cannot start; what follows is the next class in the order of
-// the policy. With one line per tenant the tenant with the smallest TenantKey goes first (ties: the
-// one that appeared first), and keys are computed anew only where a tenant's holdings have changed.
+// A class is closed when its first job cannot start; the next class in the order of the policy
+// follows. With one line per tenant the tenant with the smallest TenantKey goes first (ties: the
+// one that appeared first), and keys are recomputed only where a tenant's holdings have changed.
 #ifndef DRASIM_SIM_CORE_LINE_WALK_H_
 #define DRASIM_SIM_CORE_LINE_WALK_H_
 
@@ -31,12 +31,12 @@ class LineWalk {
   JobId First(uint32_t* class_index);
   void Close(uint32_t class_index);
 
-  // Which classes are closed. Load expects the line to be loaded already.
+  // Saves the closed classes. Load expects the line to be loaded already.
   void Save(StateWriter& out) const;
   void Load(StateReader& in);
 
  private:
-  // Where the walk stands in one line.
+  // The position of the walk in one line.
   struct Position {
     bool moved = false;         // else at the beginning
     WaitingLine::Entry behind;  // everything up to here belongs to closed classes
@@ -45,7 +45,7 @@ class LineWalk {
   };
 
   JobId FirstIn(uint32_t line, uint32_t* class_index);
-  // Takes note of what has changed since the last look.
+  // Brings the walk up to date with changes since the last call.
   void Refresh();
   void List(uint32_t line);
   void Unlist(uint32_t line);
@@ -63,7 +63,7 @@ class LineWalk {
   // Tenants with open classes, by key.
   absl::btree_set<std::pair<int64_t, uint32_t>> order_;
   std::vector<TenantId> changed_;  // scratch
-  ResourceAmounts capacity_;       // for which the keys were computed
+  ResourceAmounts capacity_;       // the capacity for which the keys were computed
 };
 
 }  // namespace drasim

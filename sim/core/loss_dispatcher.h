@@ -1,5 +1,5 @@
-// Queueing without a queue, in time: every job is tried once when it arrives (or comes back), and
-// dropped if it does not fit; what loss systems and rejection experiments do.
+// Dispatcher of a loss system: every job is tried once when it arrives (or comes back), and dropped
+// if it does not fit. For rejection experiments.
 #ifndef DRASIM_SIM_CORE_LOSS_DISPATCHER_H_
 #define DRASIM_SIM_CORE_LOSS_DISPATCHER_H_
 
@@ -15,7 +15,7 @@ class LossDispatcher : public Dispatcher {
   explicit LossDispatcher(DispatchParts parts) : parts_(parts) {}
 
   void Add(JobId job) override { untried_.push_back(job); }
-  // A step of binding refused it: nobody waits here.
+  // Rejected by a step of binding: no job waits here.
   void Return(JobId job, SummaryId, Comeback) override { parts_.host->Drop(job); }
   bool Remove(JobId job) override {
     const auto it = std::find(untried_.begin(), untried_.end(), job);
@@ -35,7 +35,7 @@ class LossDispatcher : public Dispatcher {
     parts_.host->RecordFailure(job, *failure);
     parts_.host->Drop(job);
   }
-  absl::optional<SimTime> NextTimer() override { return absl::nullopt; }
+  std::optional<SimTime> NextTimer() override { return std::nullopt; }
   void OnTimer() override {}
   bool TimerMayHelp() const override { return false; }
   size_t waiting() const override { return untried_.size(); }

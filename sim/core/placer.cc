@@ -7,6 +7,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/types/span.h"
 #include "model/check.h"
+#include "model/device_set.h"
 
 namespace drasim {
 namespace {
@@ -15,7 +16,7 @@ constexpr uint32_t kUnknown = std::numeric_limits<uint32_t>::max();
 
 // A gang's later pods may fare better with other numbers for the earlier ones.
 bool Draws(const Profile& profile) {
-  if (profile.allocator().name() == "random") return true;
+  if (profile.allocator().draws()) return true;
   return std::any_of(profile.scores().begin(), profile.scores().end(),
                      [](const Profile::ScoreEntry& e) { return !e.plugin->score_is_cacheable(); });
 }
@@ -29,7 +30,7 @@ Placer::Placer(const Profile* profile, ClusterState* cluster, const JobTable* jo
       jobs_(jobs),
       cycle_(cycle),
       summaries_(summaries),
-      // What restricts one pod need not restrict the next of its shape.
+      // A plugin that restricts one pod need not restrict the next of its shape.
       remember_(remember && profile->plugins_at(kNodeRestriction).empty()),
       draws_(Draws(*profile)),
       pre_filters_(profile->plugins_at(kPreFilter)),
@@ -66,7 +67,7 @@ const Placer::Failure* Placer::KnownFailure(JobId job) {
   return memory.valid && memory.version == cluster_->version() ? &memory.failure : nullptr;
 }
 
-absl::optional<Placer::Failure> Placer::PlacePod(PodId pod, SimTime now, Ask ask) {
+std::optional<Placer::Failure> Placer::PlacePod(PodId pod, SimTime now, Ask ask) {
   const PodContext context = {cluster_->pod_shape_id(pod), &cluster_->pod_shape(pod), pod, now};
   const absl::Span<Plugin* const> restricting =
       ask == Ask::kEveryone ? absl::MakeConstSpan(restricting_) : absl::Span<Plugin* const>();
@@ -98,10 +99,10 @@ absl::optional<Placer::Failure> Placer::PlacePod(PodId pod, SimTime now, Ask ask
     }
   }
   cluster_->Assume(pod, decision.node, decision.devices, decision.grants);
-  return absl::nullopt;
+  return std::nullopt;
 }
 
-// Those of the shape, and those of this pod alone.
+// Counts of the shape, and of the plugins that restrict this pod alone.
 VerdictSummaryTable::Row Placer::Rejections(const PodContext& pod,
                                             absl::Span<Plugin* const> restricting) {
   VerdictSummaryTable::Row row = cycle_->Rejections(pod.shape_id);
@@ -120,11 +121,11 @@ VerdictSummaryTable::Row Placer::Rejections(const PodContext& pod,
   return row;
 }
 
-absl::optional<Placer::Failure> Placer::Place(JobId job, SimTime now) {
+std::optional<Placer::Failure> Placer::Place(JobId job, SimTime now) {
   return PlaceAll(job, now, Ask::kEveryone);
 }
 
-absl::optional<Placer::Failure> Placer::PlaceAll(JobId job, SimTime now, Ask ask) {
+std::optional<Placer::Failure> Placer::PlaceAll(JobId job, SimTime now, Ask ask) {
   const JobRow& row = jobs_->row(job);
   // In order of arrival, whether it is needed or not: Load numbers jobs in that order.
   SignatureOf(job);
@@ -141,7 +142,7 @@ absl::optional<Placer::Failure> Placer::PlaceAll(JobId job, SimTime now, Ask ask
   const bool gang = row.pods > 1;
   if (gang) cluster_->BeginWhatIf();
   for (uint32_t i = 0; i < row.pods; ++i) {
-    absl::optional<Failure> failure = PlacePod(PodId(row.first_pod.value() + i), now, ask);
+    std::optional<Failure> failure = PlacePod(PodId(row.first_pod.value() + i), now, ask);
     if (!failure.has_value()) continue;
     if (gang) cluster_->Rollback();
     failure->first_pod = row.first_pod;
@@ -155,14 +156,14 @@ absl::optional<Placer::Failure> Placer::PlaceAll(JobId job, SimTime now, Ask ask
     return failure;
   }
   if (gang) cluster_->KeepWhatIf();
-  return absl::nullopt;
+  return std::nullopt;
 }
 
-absl::optional<Placer::Failure> Placer::TryPlace(JobId job, SimTime now, Ask ask) {
+std::optional<Placer::Failure> Placer::TryPlace(JobId job, SimTime now, Ask ask) {
   const uint32_t signature = SignatureOf(job);
   const Memory kept = memory_[signature];
   cluster_->BeginWhatIf();
-  const absl::optional<Failure> failure = PlaceAll(job, now, ask);
+  const std::optional<Failure> failure = PlaceAll(job, now, ask);
   cluster_->Rollback();
   memory_[signature] = kept;
   return failure;
@@ -172,11 +173,12 @@ bool Placer::WouldFit(JobId job, SimTime now) {
   return !TryPlace(job, now, Ask::kEveryone).has_value();
 }
 
-absl::optional<Placer::Failure> Placer::WhyNever(JobId job, SimTime now) {
+std::optional<Placer::Failure> Placer::WhyNever(JobId job, SimTime now) {
   return TryPlace(job, now, Ask::kUnrestricted);
 }
 
-// Counts how many such pods the nodes could hold if they were empty.
+// Counts the pods of the shape that the nodes could hold if they were empty, available and
+// schedulable. No what-if of the cluster could show that: what-ifs do not cover changes of nodes.
 bool Placer::GroupFitsEmpty(ShapeId shape_id, uint32_t pods) {
   GpuModelTable models = cluster_->models();
   ShapeTable alone(&models);
@@ -203,7 +205,7 @@ bool Placer::GroupFitsEmpty(ShapeId shape_id, uint32_t pods) {
       }
       if (verdict != kFits) break;
       ++found;
-      uint32_t devices = 0;
+      DeviceSet devices;
       if (shape.gpu_count > 0) {
         DeviceProposals proposals;
         profile_->allocator().Propose(shape, one, *node, &proposals);

@@ -1,21 +1,26 @@
 // Places jobs: a node, and devices of it, for every pod of a job, or for none.
 //
-// A job of one pod is one decision of the scheduling cycle. A gang is as many decisions, each of
-// which sees the pods before it as placed; when one fails, all are taken back.
+// A job of one pod takes one decision of the scheduling cycle. A gang takes one for each pod, which
+// sees the pods before it as placed; when one fails, all are taken back.
 //
-// What failed is remembered until the cluster changes: a job that asks for the same again is told
-// so in O(1). The same attempt gives the same answer (the cycle's caches promise that), so
-// remembering never changes a decision.
+// A failure is remembered until the cluster changes: an equal job gets the same answer in O(1). The
+// same attempt gives the same answer (the cycle's caches guarantee that), so remembering never
+// changes a decision.
+//
+// Usage, in a dispatcher:
+//   const std::optional<Placer::Failure> failure = placer->Place(job, control->now());
+//   if (!failure.has_value()) return control->StartPlaced(job);  // its pods are assumed
+//   control->RecordFailure(job, *failure);                       // failure->why: nodes per reason
 #ifndef DRASIM_SIM_CORE_PLACER_H_
 #define DRASIM_SIM_CORE_PLACER_H_
 
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
-#include "absl/types/optional.h"
 #include "absl/types/span.h"
 #include "model/cluster_state.h"
 #include "model/job_table.h"
@@ -27,7 +32,7 @@ namespace drasim {
 
 class Placer {
  public:
-  // All must outlive the placer. `remember`: off, every attempt is made afresh.
+  // All must outlive the placer. With `remember` off, every attempt asks the cycle.
   Placer(const Profile* profile, ClusterState* cluster, const JobTable* jobs,
          SchedulingCycle* cycle, VerdictSummaryTable* summaries, bool remember);
 
@@ -42,26 +47,27 @@ class Placer {
 
   // Assumes every pod of the waiting job and returns nothing, or changes nothing and says why.
   // `now` is for plugins. O(pods x decision).
-  absl::optional<Failure> Place(JobId job, SimTime now);
+  std::optional<Failure> Place(JobId job, SimTime now);
 
   // Whether Place would succeed; changes nothing, and remembers nothing.
   bool WouldFit(JobId job, SimTime now);
-  // Why the job cannot be placed now, if so, by its nodes and quotas: what restricts single pods,
-  // such as claims, is not asked, for it is another at every moment. Changes nothing.
-  absl::optional<Failure> WhyNever(JobId job, SimTime now);
+  // The reason why the job cannot be placed now, if so, by nodes and quotas. Plugins that restrict
+  // single pods, such as claims, are not asked, because their answers change all the time. Changes
+  // nothing.
+  std::optional<Failure> WhyNever(JobId job, SimTime now);
 
-  // What the same answer is remembered by: jobs with equal groups of pods share a number.
+  // The key of remembered answers: jobs with equal groups of pods share a number.
   // O(pods of the job) on the first call for a job, then O(1).
   uint32_t SignatureOf(JobId job);
   // The failure of an equal job, if nothing has changed since.
   const Failure* KnownFailure(JobId job);
 
-  // False when the job could not be placed even if the cluster were empty and all its nodes there.
-  // Sure for jobs of like pods; a gang of several shapes is only refused when one of its groups
+  // False when the job could not be placed even if the cluster were empty and all nodes available.
+  // Exact for jobs of like pods; a gang of several shapes is only refused when one of its groups
   // alone, or its sum, is too large. O(1) for a signature seen before, else O(nodes x pods).
   bool CouldEverFit(JobId job);
-  // What nodes report of extended resources may grow during the run: a job that asks for some may
-  // then fit one day, whatever they report now.
+  // The extended resources that nodes report may grow during the run: a job that asks for some may
+  // then fit later, whatever they report now.
   void set_amounts_may_grow(bool may) { amounts_may_grow_ = may; }
 
   void Save(StateWriter& out) const;
@@ -76,12 +82,12 @@ class Placer {
     int8_t fits_empty = -1;  // not known yet
   };
 
-  // What is asked about a pod: every plugin, or only those that restrict no single pods.
+  // The plugins that are asked about a pod: all, or only those that restrict no single pods.
   enum class Ask : uint8_t { kEveryone, kUnrestricted };
 
-  absl::optional<Failure> PlaceAll(JobId job, SimTime now, Ask ask);
-  absl::optional<Failure> TryPlace(JobId job, SimTime now, Ask ask);
-  absl::optional<Failure> PlacePod(PodId pod, SimTime now, Ask ask);
+  std::optional<Failure> PlaceAll(JobId job, SimTime now, Ask ask);
+  std::optional<Failure> TryPlace(JobId job, SimTime now, Ask ask);
+  std::optional<Failure> PlacePod(PodId pod, SimTime now, Ask ask);
   VerdictSummaryTable::Row Rejections(const PodContext& pod, absl::Span<Plugin* const> restricting);
   bool GroupFitsEmpty(ShapeId shape, uint32_t pods);
 

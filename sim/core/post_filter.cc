@@ -9,7 +9,7 @@ namespace drasim {
 PostFilterTrial::PostFilterTrial(const PodContext& pod, const Profile& profile,
                                  absl::Span<Plugin* const> restricting, SchedulingCycle* cycle,
                                  const JobTable& jobs, ClusterState* cluster,
-                                 const DispatchHost* host, Random* offsets)
+                                 const JobControl* host, Random* offsets)
     : pod_(pod),
       profile_(profile),
       restricting_(restricting),
@@ -17,7 +17,8 @@ PostFilterTrial::PostFilterTrial(const PodContext& pod, const Profile& profile,
       jobs_(jobs),
       cluster_(cluster),
       host_(host),
-      offsets_(offsets) {}
+      offsets_(offsets),
+      what_if_(cluster) {}
 
 absl::Span<const NodeId> PostFilterTrial::candidates() const {
   if (listed_) return candidates_;
@@ -38,10 +39,6 @@ absl::Span<const NodeId> PostFilterTrial::candidates() const {
   return candidates_;
 }
 
-PostFilterTrial::~PostFilterTrial() {
-  if (changed_) cluster_->Rollback();
-}
-
 bool PostFilterTrial::Fits(NodeId node) {
   ReasonIndex verdict = kFits;
   for (const Profile::FilterEntry& filter : profile_.filters()) {
@@ -55,25 +52,13 @@ bool PostFilterTrial::Fits(NodeId node) {
   return true;
 }
 
-void PostFilterTrial::Remove(PodId pod) {
-  if (!changed_) cluster_->BeginWhatIf();
-  changed_ = true;
-  const bool bound = cluster_->pod_phase(pod) == PodPhase::kBound;
-  const absl::Span<const DeviceGrant> grants = cluster_->pod_grants(pod);
-  removed_.push_back({pod, cluster_->pod_node(pod), cluster_->pod_devices(pod),
-                      DeviceGrants(grants.begin(), grants.end()), bound});
-  if (bound) {
-    cluster_->Evict(pod);
-  } else {
-    cluster_->Forget(pod);
-  }
-}
+void PostFilterTrial::Remove(PodId pod) { removed_.push_back({pod, what_if_.Remove(pod)}); }
 
 void PostFilterTrial::Restore(PodId pod) {
   const auto it = std::find_if(removed_.begin(), removed_.end(),
                                [pod](const Removed& r) { return r.pod == pod; });
   DRASIM_CHECK(it != removed_.end());
-  cluster_->PutBack(pod, it->node, it->devices, it->grants, it->bound);
+  what_if_.Restore(it->removal);
   removed_.erase(it);
 }
 

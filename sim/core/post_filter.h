@@ -1,21 +1,23 @@
-// What PostFilter plugins work on: a pod that found no node, and a cluster they may try things on.
+// The ground of PostFilter plugins: a pod that found no node, and a cluster to try removals on.
 #ifndef DRASIM_SIM_CORE_POST_FILTER_H_
 #define DRASIM_SIM_CORE_POST_FILTER_H_
 
-#include <utility>
+#include <cstddef>
 #include <vector>
 
 #include "absl/types/span.h"
 #include "model/cluster_state.h"
+#include "model/device_set.h"
 #include "model/job_table.h"
 #include "model/random.h"
 #include "policies/framework/profile.h"
 #include "sim/core/dispatcher.h"
 #include "sim/core/scheduling_cycle.h"
+#include "sim/core/what_if.h"
 
 namespace drasim {
 
-// Lives for one PostFilter call. Whatever was removed and not restored is back when it is
+// Lives for one PostFilter call. Pods that were removed and not restored are back when it is
 // destroyed.
 class PostFilterTrial : public PostFilterHandle {
  public:
@@ -24,9 +26,8 @@ class PostFilterTrial : public PostFilterHandle {
   // before they look at a node.
   PostFilterTrial(const PodContext& pod, const Profile& profile,
                   absl::Span<Plugin* const> restricting, SchedulingCycle* cycle,
-                  const JobTable& jobs, ClusterState* cluster, const DispatchHost* host,
+                  const JobTable& jobs, ClusterState* cluster, const JobControl* host,
                   Random* offsets);
-  ~PostFilterTrial() override;
   PostFilterTrial(const PostFilterTrial&) = delete;
   PostFilterTrial& operator=(const PostFilterTrial&) = delete;
 
@@ -43,10 +44,7 @@ class PostFilterTrial : public PostFilterHandle {
  private:
   struct Removed {
     PodId pod;
-    NodeId node;
-    uint32_t devices;
-    DeviceGrants grants;
-    bool bound;  // else assumed
+    size_t removal;  // its number in the what-if
   };
 
   const PodContext& pod_;
@@ -55,9 +53,9 @@ class PostFilterTrial : public PostFilterHandle {
   SchedulingCycle* cycle_;
   const JobTable& jobs_;
   ClusterState* cluster_;
-  const DispatchHost* host_;
+  const JobControl* host_;
   Random* offsets_;
-  bool changed_ = false;  // a what-if is open
+  WhatIf what_if_;
   mutable bool listed_ = false;
   mutable std::vector<NodeId> candidates_;
   std::vector<Removed> removed_;

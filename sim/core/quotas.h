@@ -1,4 +1,4 @@
-// What each tenant's jobs may hold at once, as a function of time.
+// Quotas: the amounts that each tenant's jobs may hold at once, as a function of time.
 #ifndef DRASIM_SIM_CORE_QUOTAS_H_
 #define DRASIM_SIM_CORE_QUOTAS_H_
 
@@ -19,8 +19,8 @@ class Quotas {
  public:
   static constexpr int64_t kUnlimited = std::numeric_limits<int64_t>::max();
 
-  // From `since` on, until the tenant's next entry, `limit` holds; of several entries for one time
-  // the last one added. Before its first entry a tenant is not limited.
+  // From `since` on, until the tenant's next entry, `limit` holds. A later call for the same time
+  // replaces the entry. Before its first entry a tenant has no limit.
   void Add(absl::string_view tenant, SimTime since, const ResourceAmounts& limit);
 
   bool empty() const { return steps_.empty(); }

@@ -90,7 +90,7 @@ void SchedulingCycle::Refresh(const PodContext& pod, ShapeCache& cache) {
   work_.nodes_filtered += stale_.size();
   work_.cache_hits += n - stale_.size();
   fitting_.clear();
-  // Each change of the list moves a part of it; after so many it is made anew.
+  // Each change of the list moves a part of it; many changes cost more than a new list.
   if (stale_.size() > n / 16 + 1) cache.listed = false;
   for (size_t i = 0; i < stale_.size(); ++i) {
     const uint32_t node = stale_[i].value();
@@ -148,9 +148,8 @@ void SchedulingCycle::ScoreStale(const PodContext& pod, ShapeCache& cache, bool 
   if (all) cache.tree.Rebuild();
 }
 
-// Kubernetes' own way: raw scores of all feasible nodes, NormalizeScore per plugin, weighted sum,
-// maximum.
-// Over the nodes in fitting_.
+// Kubernetes' own way, over the nodes in fitting_: raw scores, NormalizeScore per plugin, weighted
+// sum, maximum.
 NodeId SchedulingCycle::PickByFullScore(const PodContext& pod, ShapeCache& cache) {
   if (fitting_.size() <= 1) return fitting_.empty() ? NodeId() : fitting_[0];
   totals_.assign(fitting_.size(), 0);
@@ -244,7 +243,7 @@ absl::Span<const NodeId> SchedulingCycle::Feasible(ShapeId shape,
   return feasible_;
 }
 
-// Nodes that do not pass are taken out of the tree for the moment.
+// Hides the nodes that a restriction excludes from the tree for this one pick.
 NodeId SchedulingCycle::PickInTree(ShapeCache& cache,
                                    absl::Span<const NodeRestriction> restrictions) {
   hidden_.clear();
@@ -308,7 +307,7 @@ std::vector<SchedulingCycle::Candidate> SchedulingCycle::Candidates(ShapeId shap
   if (shape.value() < shapes_.size() && shapes_[shape.value()].filled) {
     const ShapeCache& cache = shapes_[shape.value()];
     for (size_t place = 0; place < node_at_rank_.size(); ++place) {
-      Candidate candidate{node_at_rank_[place], absl::nullopt};
+      Candidate candidate{node_at_rank_[place], std::nullopt};
       if (cache.verdict[candidate.node.value()] != kFits) continue;
       if (scores_in_tree_) candidate.score = cache.tree.at(place);
       all.push_back(candidate);
@@ -333,9 +332,9 @@ VerdictSummaryTable::Row SchedulingCycle::Rejections(ShapeId shape) const {
   return row;
 }
 
-// Caches are not saved: they are derived, and filled again on the first use of each shape. Nor is
-// the work done: it depends on what the caches hold, so that a resumed run, which begins with empty
-// ones, would write other checkpoints than an uninterrupted one.
+// Caches are not saved: they are derived, and filled again on the first use of each shape. Nor are
+// the counts of work: they depend on the caches, so that a resumed run, which begins with empty
+// caches, would write other checkpoints than an uninterrupted one.
 void SchedulingCycle::Save(StateWriter& out) const { out.Section("cycle"); }
 
 absl::Status SchedulingCycle::Load(StateReader& in) {

@@ -1,20 +1,22 @@
-// The decision: which node, and which devices of it, for one pod.
+// The decision for one pod: a node, and devices of it.
 //
 // Runs PreFilter to Score of kube-scheduler's cycle over a per-shape cache. For every pod shape it
 // keeps each node's verdict and score, the number of nodes per verdict, and an arg-max structure;
-// before a decision it looks again only at the nodes that changed since the shape's last one. A
-// decision therefore costs what changed, not the size of the cluster. With the cache off it looks
-// at every node, through the same code, and decides the same.
+// before a decision it looks again only at the nodes that changed since the shape's last one. The
+// cost of a decision is therefore proportional to the number of changed nodes, not to the size of
+// the cluster. With the cache off it looks at every node, through the same code, and decides the
+// same.
 #ifndef DRASIM_SIM_CORE_SCHEDULING_CYCLE_H_
 #define DRASIM_SIM_CORE_SCHEDULING_CYCLE_H_
 
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
-#include "absl/types/optional.h"
 #include "absl/types/span.h"
 #include "model/cluster_state.h"
+#include "model/device_set.h"
 #include "model/record.h"
 #include "policies/framework/profile.h"
 #include "sim/core/score_tree.h"
@@ -35,9 +37,9 @@ struct WorkCounters {
 inline constexpr ReasonIndex kNotThere = 255;
 
 struct Decision {
-  NodeId node;           // invalid: no node fits
-  uint32_t devices = 0;  // on that node
-  DeviceGrants grants;   // of a shape with MIG instances
+  NodeId node;          // invalid: no node fits
+  DeviceSet devices;    // on that node
+  DeviceGrants grants;  // of a shape with MIG instances
 };
 
 class SchedulingCycle {
@@ -70,13 +72,13 @@ class SchedulingCycle {
   // Nodes that fit the shape, as of its last Decide.
   uint32_t feasible_nodes(ShapeId shape) const { return shapes_[shape.value()].per_reason[kFits]; }
 
-  // For those who ask why: nodes that fitted the shape at its last Decide or Look, restrictions
-  // aside. Best first where one number per node decides (then in tie-break order), else in
-  // tie-break order, without scores. At most `most`; `*fitting`: how many there are. None for a
-  // shape that nobody has looked at. O(nodes log nodes).
+  // For explanations: nodes that fitted the shape at its last Decide or Look, restrictions aside.
+  // Best first where one number per node decides (then in tie-break order), else in tie-break
+  // order, without scores. At most `most` of the `*fitting` nodes that fit. None for a shape
+  // without a Decide or Look. O(nodes log nodes).
   struct Candidate {
     NodeId node;
-    absl::optional<int32_t> score;
+    std::optional<int32_t> score;
     bool operator==(const Candidate&) const = default;
   };
   std::vector<Candidate> Candidates(ShapeId shape, size_t most, size_t* fitting) const;

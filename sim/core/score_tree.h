@@ -1,7 +1,7 @@
 // A tournament tree over nodes in tie-break order: the best score, and the first node that has it.
 //
-// The arg-max structure behind a decision: one changed node costs O(log nodes) at worst and usually
-// a step or two, because a climb ends where the winner stays the same.
+// The arg-max structure of a decision: one changed node costs O(log nodes) at worst and usually a
+// step or two, because a climb ends where the winner stays the same.
 #ifndef DRASIM_SIM_CORE_SCORE_TREE_H_
 #define DRASIM_SIM_CORE_SCORE_TREE_H_
 

@@ -1,10 +1,9 @@
 // Jobs that wait for a batch scheduler, in the order of a queue policy.
 //
-// Jobs that ask for the same (equal groups of pods, and the same tenant and priority where that
-// matters) form a class. What holds for the first of a class holds for all of it: if it does not
-// fit, none does. A pass over the line therefore costs what there are classes, not what there are
-// jobs, and usually less: the first jobs of all classes stand in order, too (LineWalk goes along
-// them).
+// Jobs with the same request (equal groups of pods, and the same tenant and priority where that
+// matters) form a class. If the first job of a class does not fit, none of the class does. The cost
+// of a pass over the line is therefore proportional to the number of classes, not of jobs, and
+// usually lower: the first jobs of all classes are kept in order, too (LineWalk goes along them).
 #ifndef DRASIM_SIM_CORE_WAITING_LINE_H_
 #define DRASIM_SIM_CORE_WAITING_LINE_H_
 
@@ -43,7 +42,7 @@ class WaitingLine {
     TenantId tenant;        // of all its jobs; invalid when tenants do not matter
     int64_t gpu_milli = 0;  // of each of its jobs
     Jobs jobs;
-    // The same jobs by the time that they are expected to take; kept on demand.
+    // The same jobs by their expected run time; kept on demand.
     absl::btree_set<std::pair<SimDuration, Entry>> by_length;
   };
   struct Options {
@@ -53,8 +52,8 @@ class WaitingLine {
 
   explicit WaitingLine(Options options) : options_(options) {}
 
-  // `kind` says what jobs of one class have in common. O(log jobs). A job waits in one place at a
-  // time (CHECKed).
+  // Jobs of one class have the same `kind`. O(log jobs). A job waits in one place at a time
+  // (CHECKed).
   void Add(JobId job, JobKey key, uint64_t kind, TenantId tenant, int64_t gpu_milli,
            SimDuration length);
   // False when the job is not here. O(log jobs).
@@ -66,7 +65,7 @@ class WaitingLine {
   size_t size() const { return size_; }
   // In order of first appearance; some may be empty.
   const std::vector<Class>& classes() const { return classes_; }
-  // The least GPU milli that any job asks for, of those that ask for some; 0 if there are none.
+  // The smallest request in GPU milli above 0; 0 if there is none.
   int64_t SmallestNeedMilli() const { return needs_.empty() ? 0 : needs_.begin()->first; }
 
   // Lines are numbered by tenant; without per_tenant there is line 0 alone.

@@ -90,7 +90,7 @@ bool ApplyToCache(ObjectCache* cache, WatchEvent* event) {
 
 }  // namespace
 
-// What is under way. One shape for all, so that it can live in a slab; a field that the type does
+// A message under way. One shape for all, so that it can live in a slab; a field that the type does
 // not use has any value, but no reference stays behind.
 struct ApiNetwork::Message {
   enum class Type : uint8_t { kCall, kChange, kTimer, kRelist, kUp };
@@ -123,7 +123,7 @@ absl::optional<ApiReply> ApiClient::Call(ApiRequest request, uint64_t token) {
   const SimTime done = sent + DrawLatency(latency, latencies_);
   if (done == issued) {
     ApiReply reply = network_->Commit(*this, issued, request);
-    // Who heard of the call may have restarted the component over it.
+    // A listener to the call may have restarted the component over it.
     if (down_) return absl::nullopt;
     return reply;
   }
@@ -182,15 +182,15 @@ ApiClient* ApiNetwork::Connect(ClientOptions options, Actor* actor) {
 
 absl::optional<SimTime> ApiNetwork::NextTime() const {
   if (soon_left_ > 0 || !now_line_.empty()) return now_;
-  if (!later_.empty()) return later_.front().at;
+  if (!later_.empty()) return SimTime(later_.top().time_ns);
   return absl::nullopt;
 }
 
 bool ApiNetwork::Step(SimTime until) {
   DRASIM_CHECK(!running_);
-  const bool later_is_due = !later_.empty() && later_.front().at <= now_;
+  const bool later_is_due = !later_.empty() && later_.top().time_ns <= now_.ns();
   const bool due = soon_left_ > 0 || later_is_due || !now_line_.empty();
-  if (due ? now_ > until : later_.empty() || later_.front().at > until) return false;
+  if (due ? now_ > until : later_.empty() || later_.top().time_ns > until.ns()) return false;
   running_ = true;
   if (soon_left_ > 0) {
     DeliverSoon();
@@ -199,7 +199,7 @@ bool ApiNetwork::Step(SimTime until) {
     now_line_.pop_front();
     Deliver(slot);
   } else {
-    now_ = later_.front().at;
+    now_ = SimTime(later_.top().time_ns);
     Deliver(PopLater());
   }
   running_ = false;
@@ -279,7 +279,7 @@ void ApiNetwork::DeliverCall(ApiClient& client, uint32_t slot) {
   const uint32_t life = message.life;
   Free(slot);
   const ApiReply reply = Commit(client, issued, request);
-  // Who heard of the call may have restarted the component over it.
+  // A listener to the call may have restarted the component over it.
   if (life == client.life_) client.actor_->OnReply(token, reply);
 }
 
@@ -334,38 +334,13 @@ uint32_t ApiNetwork::NewMessage(ClientId client) {
 
 void ApiNetwork::Push(SimTime at, uint32_t slot) {
   if (at <= now_) return now_line_.push_back(slot);
-  later_.emplace_back();
-  SiftUp(later_.size() - 1, {at, next_sequence_++ << kSlotBits | slot});
+  later_.Push({at.ns(), next_sequence_++ << kSlotBits | slot}, EarlierKey());
 }
 
 uint32_t ApiNetwork::PopLater() {
-  const auto slot = static_cast<uint32_t>(later_.front().order & kSlotMask);
-  const Later last = later_.back();
-  later_.pop_back();
-  if (!later_.empty()) SiftDown(0, last);
+  const auto slot = static_cast<uint32_t>(later_.top().order & kSlotMask);
+  later_.Pop(EarlierKey());
   return slot;
-}
-
-void ApiNetwork::SiftUp(size_t place, Later moved) {
-  while (place > 0 && ComesBefore(moved, later_[(place - 1) / 4])) {
-    later_[place] = later_[(place - 1) / 4];
-    place = (place - 1) / 4;
-  }
-  later_[place] = moved;
-}
-
-void ApiNetwork::SiftDown(size_t place, Later moved) {
-  const size_t size = later_.size();
-  for (size_t child = 4 * place + 1; child < size; child = 4 * place + 1) {
-    size_t first = child;
-    for (const size_t end = std::min(child + 4, size); ++child < end;) {
-      if (ComesBefore(later_[child], later_[first])) first = child;
-    }
-    if (!ComesBefore(later_[first], moved)) break;
-    later_[place] = later_[first];
-    place = first;
-  }
-  later_[place] = moved;
 }
 
 template <typename Condition>
@@ -377,13 +352,9 @@ void ApiNetwork::Drop(const Condition& condition) {
     return true;
   };
   now_line_.erase(std::remove_if(now_line_.begin(), now_line_.end(), drop), now_line_.end());
-  const auto drop_later = [&](const Later& later) {
-    return drop(static_cast<uint32_t>(later.order & kSlotMask));
-  };
-  later_.erase(std::remove_if(later_.begin(), later_.end(), drop_later), later_.end());
-  // Sorted is a heap.
-  std::sort(later_.begin(), later_.end(),
-            [](const Later& a, const Later& b) { return ComesBefore(a, b); });
+  later_.KeepIf(
+      [&](const EventKey& key) { return !drop(static_cast<uint32_t>(key.order & kSlotMask)); },
+      EarlierKey());
 }
 
 void ApiNetwork::DropSoon(ClientId client) {

@@ -16,11 +16,11 @@
 // Calls of one client pass its rate limit in the order in which they were made; as each draws its
 // own latency, they may overtake each other after it.
 //
-// What a watch says and what the cache has: the cache may be ahead, as a client can Remember what
-// it wrote. An event older than the cache is dropped, since the actor knows better already. The
-// echo of a remembered write leaves the cache alone and is told with `before` equal to `object`. A
-// deletion always takes the object out of the cache and is always told. So `before` is what the
-// actor could have seen last, and states of an object never go back.
+// Watches and caches: a cache may be ahead of its watch, because a client can Remember its own
+// writes. An event older than the cache is dropped, since the actor has newer knowledge already.
+// The echo of a remembered write leaves the cache alone and is told with `before` equal to
+// `object`. A deletion always takes the object out of the cache and is always told. So `before` is
+// what the actor could have seen last, and states of an object never go back.
 //
 // All draws come from streams named after the client ("api calls/NAME" when a call is made, "api
 // watches/NAME" when a change is sent), so another client changes nothing. Samples below 0 count
@@ -43,6 +43,8 @@
 #include "model/distributions.h"
 #include "model/random.h"
 #include "model/time.h"
+#include "sim/core/event_key.h"
+#include "sim/core/quaternary_heap.h"
 #include "sim/dra/api_server.h"
 #include "sim/dra/api_types.h"
 #include "sim/dra/object_cache.h"
@@ -86,7 +88,7 @@ class ApiClient {
   // The reply if it is there at once; else Actor::OnReply(token, …) comes later.
   absl::optional<ApiReply> Call(ApiRequest request, uint64_t token);
   void ArmTimer(SimDuration after, uint64_t token);
-  // What its watches have told it so far.
+  // Objects as its watches have reported them so far.
   const ObjectCache& cache() const { return cache_; }
   // The client's own mutation cache: puts the result of its own write into its cache at once, if it
   // is newer than what is there. (client-go tools/cache MutationCache, without its expiry.)
@@ -157,14 +159,14 @@ class ApiNetwork {
 
   // Faults. All may be called from handlers.
   //
-  // The component is down for so long: nothing is delivered to it; then it is restarted. Its calls
-  // that wait for the rate limit are never made; those under way are committed, unanswered. Calls
-  // and timers that are asked for while it is down are forgotten like those before. A second
+  // The component is down for that time: nothing is delivered to it; then it is restarted. Its
+  // calls that wait for the rate limit are never made; those under way are committed, unanswered.
+  // Calls and timers that are asked for while it is down are forgotten like those before. A second
   // Restart meanwhile can only make it longer.
   void Restart(ClientId client, SimDuration down);
-  // What happens from now on does not reach it, until it lists everything anew after that time: it
-  // then hears of the differences, deletions first, else in order of uid. What was sent before
-  // still arrives, and the list waits for it. A deletion is told with the last state in the cache.
+  // Changes from now on do not reach it, until it lists everything again after that time: it then
+  // hears of the differences, deletions first, else in order of uid. Changes that were sent before
+  // still arrive, and the list waits for them. A deletion is told with the last state in the cache.
   // A second BreakWatch meanwhile can only make it longer; a restart meanwhile lists once more, but
   // does not mend the watch.
   void BreakWatch(ClientId client, SimDuration length);
@@ -179,15 +181,7 @@ class ApiNetwork {
     size_t next = 0;  // of `receivers`
     bool over() const { return next == receivers.size(); }
   };
-  // 16 bytes, four to a cache line.
-  struct Later {
-    SimTime at;
-    uint64_t order;  // sequence << kSlotBits | slot
-  };
-  static bool ComesBefore(const Later& a, const Later& b) {
-    return a.at != b.at ? a.at < b.at : a.order < b.order;
-  }
-  // So many messages under way, and 2^40 in a run.
+  // Limits: 2^24 messages under way, and 2^40 in a run.
   static constexpr int kSlotBits = 24;
   static constexpr uint64_t kSlotMask = (uint64_t{1} << kSlotBits) - 1;
 
@@ -201,8 +195,6 @@ class ApiNetwork {
   void Free(uint32_t slot) { free_slots_.push_back(slot); }
   void Push(SimTime at, uint32_t slot);
   uint32_t PopLater();
-  void SiftUp(size_t place, Later moved);
-  void SiftDown(size_t place, Later moved);
   // Forget messages under way, and changes for the client that come right after the running
   // handler. O(all), for faults.
   template <typename Condition>
@@ -229,7 +221,7 @@ class ApiNetwork {
   // Slots of what was put there for the present instant. All of `later_` that is due has come
   // before it, so that it needs no place in the heap.
   std::deque<uint32_t> now_line_;
-  std::vector<Later> later_;  // a heap, of four children each
+  QuaternaryHeap<EventKey> later_;  // their order: sequence << kSlotBits | slot
   uint64_t next_sequence_ = 0;
   bool running_ = false;  // a handler is
 };

@@ -1,11 +1,11 @@
 // The scheduler plugin DynamicResources (pkg/scheduler/framework/plugins/dynamicresources, releases
 // 1.26 to 1.31): classic DRA's side of kube-scheduler.
 //
-// It sees objects through the scheduler's informer cache, as stale as that is, and makes its API
-// calls through the scheduler's client. Points that make calls may return kWaiting: the step goes
-// on in Resume when the reply is there (the caller routes it by the cycle's token). Until 1.29
-// PostFilter, Reserve and a following Unreserve block the scheduling thread meanwhile; from 1.30
-// Reserve writes nothing, and PreBind waits off that thread.
+// It reads objects from the scheduler's informer cache, which may be stale, and calls the API
+// server through the scheduler's client. Points that make calls may return kWaiting: Resume
+// continues the step when the reply is there (the caller routes replies by the cycle's token).
+// Until 1.29, PostFilter, Reserve and a following Unreserve block the scheduling thread during
+// their calls. From 1.30 on, Reserve writes nothing, and PreBind waits off that thread.
 #ifndef DRASIM_SIM_DRA_DYNAMIC_RESOURCES_H_
 #define DRASIM_SIM_DRA_DYNAMIC_RESOURCES_H_
 
@@ -20,6 +20,7 @@
 #include "model/ids.h"
 #include "model/kube/objects.h"
 #include "model/random.h"
+#include "policies/framework/reason.h"
 #include "sim/dra/api_network.h"
 #include "sim/dra/dra_release.h"
 
@@ -64,8 +65,9 @@ class DynamicResources {
     bool ok() const { return code == Code::kSuccess || code == Code::kSkip; }
     bool operator==(const Status&) const = default;
   };
-  // What an event means for a pod that the plugin rejected. kQueue: after its backoff, unless it
-  // was kPending; kQueueImmediately is 1.28's for what kPending is since.
+  // The effect of an event on a pod that the plugin rejected. kQueue: queued after its backoff, or
+  // at once if it was kPending. kQueueImmediately: queued at once; only 1.28, which has no
+  // kPending.
   enum class Hint : uint8_t { kSkip, kQueue, kQueueImmediately };
 
   enum class Step : uint8_t { kNone, kPostFilter, kReserve, kUnreserve, kPreBind, kPostBind };
@@ -74,11 +76,11 @@ class DynamicResources {
   struct Cycle {
     struct Claim {
       Name entry;
-      // As in the cache at PreFilter, then as last written; DraBehaviour::unreserves_own tells
-      // when a reservation of this cycle counts.
+      // As in the cache at PreFilter, then as last written; DraBehaviour::unreserves_own says when
+      // it includes a reservation of this cycle.
       Ref<ResourceClaim> claim;
       NodeSet available;  // allocation.availableOnNodes, or the class's suitableNodes
-      // Its entry in the context's status; kNoEntry: there is none.
+      // Index of its entry in the context's status, or kNoEntry.
       size_t context_entry = 0;
     };
     static constexpr size_t kNoEntry = ~size_t{0};
@@ -88,7 +90,7 @@ class DynamicResources {
     Ref<Pod> pod;
     std::vector<Claim> claims;  // in the order of pod.spec.resourceClaims
     Ref<PodSchedulingContext> context;
-    // Changes of the context that are not published yet.
+    // Unpublished changes of the context.
     bool selects = false;
     NodeId selected;  // invalid with `selects`: to be cleared
     bool has_potential = false;
@@ -96,12 +98,12 @@ class DynamicResources {
     bool pre_scored = false;
     // Claims that keep nodes out (state.unavailableClaims), ascending.
     std::vector<size_t> unavailable;
-    // The step that waits for a reply, and where it is.
+    // The step that waits for a reply, and its progress.
     Step step = Step::kNone;
     uint32_t stage = 0;
     size_t next = 0;
     NodeId node;
-    Status result;  // what the step will return when its calls are done
+    Status result;  // the step's result, once its calls are done
   };
 
   // Equivalent to Filter over all nodes: a node fits if it is in `allowed` and not in `excluded`.
@@ -118,66 +120,68 @@ class DynamicResources {
 
   // Fills `*cycle` (but its token). kSkip when the pod has no claims.
   Status PreFilter(const Ref<Pod>& pod, Cycle* cycle) const;
-  // For a node that every other plugin accepts. Notes claims that are in the way.
+  // For a node that every other plugin accepts. Notes unavailable claims in the cycle.
   Status Filter(Cycle* cycle, NodeId node) const;
   Restriction RestrictionOf(const Cycle& cycle) const;
   // No node fits, and Filter has seen all of them.
   Status PostFilter(Cycle* cycle);
-  // Called only when at least two nodes are feasible; ascending.
+  // Called only if at least two nodes are feasible; `feasible` is ascending.
   void PreScore(Cycle* cycle, absl::Span<const NodeId> feasible);
   Status Reserve(Cycle* cycle, NodeId node);
   Status Unreserve(Cycle* cycle, NodeId node);
   Status PreBind(Cycle* cycle, NodeId node);
   Status PostBind(Cycle* cycle);
-  // Goes on with cycle->step.
+  // Continues cycle->step.
   Status Resume(Cycle* cycle, const ApiReply& reply);
 
+  // Kinds and texts of the reasons, in the order of Reason from kClaimMissing on.
+  static std::vector<drasim::Reason> Reasons();
+
   // Queueing hints (isSchedulableAfterClaimChange, isSchedulableAfterPodSchedulingContextChange).
-  // Objects of a wrong kind are the caller's mistake; `before` null: added, `after` null: deleted.
+  // `before` is null for an added object, `after` for a deleted one.
   Hint AfterClaimChange(const Pod& pod, const ResourceClaim* before,
                         const ResourceClaim* after) const;
   Hint AfterContextChange(const Pod& pod, const PodSchedulingContext* before,
                           const PodSchedulingContext* after) const;
 
-  // The claim object of an entry: its name is given, or (template) is in the pod's status; before
-  // 1.28 it follows from the pod's name. Empty: not known yet.
+  // Name of an entry's claim: given, or (template) from the pod's status, or, before 1.28, derived
+  // from the pod's name. Empty: not known yet.
   Name ClaimNameOf(const Pod& pod, const PodClaim& entry) const;
 
   const DraBehaviour& behaviour() const { return behaviour_; }
   uint64_t draws() const { return draws_; }
 
  private:
-  // What a step with calls is doing; Cycle::stage.
+  // Stages of a step with calls, for Cycle::stage.
   enum Stage : uint32_t { kBegin, kWriteContext, kApplyContext, kWriteClaim, kReadClaim };
 
-  // The claim of each entry of the pod, in their order; `claims` may be null. Rejects the pod at
-  // the first entry whose claim is not there, is being deleted or belongs to another pod.
-  // The pointers are good until the cache changes.
+  // The claims of the pod's entries, in order; `claims` may be null. Rejects the pod at the first
+  // entry whose claim is missing, being deleted, or another pod's. Pointers are valid until the
+  // cache changes.
   using FoundClaims = absl::InlinedVector<const Ref<ResourceClaim>*, 4>;
   Status FindClaims(const Pod& pod, FoundClaims* claims) const;
-  // PreFilter's checks of one claim; notes where it is or may come to be available.
+  // PreFilter's checks of one claim. Fills the nodes on which it is, or may become, available.
   Status CheckClaim(const Pod& pod, Cycle::Claim* claim) const;
   void KeepRefused(Cycle* cycle) const;
-  // As many of the nodes as a context can hold, any of them with the same probability; in their
-  // order. O(limit + nodes / 64).
+  // A random subset of the nodes, as large as a context can hold, in order. O(limit + nodes / 64).
   std::vector<NodeId> DrawNodes(absl::Span<const NodeId> nodes);
 
   Status Begin(Cycle* cycle, Step step, NodeId node);
   Status Continue(Cycle* cycle, const ApiReply* reply);
-  // Null: the reply is not there yet. `*here` keeps one that is there at once.
+  // The reply, which `*here` keeps; null if it is still to come.
   const ApiReply* Send(const Cycle& cycle, ApiRequest request, absl::optional<ApiReply>* here);
   Status WaitsFor(Reason reason) const;
-  // The hint for what Pending skips the backoff since 1.29.
+  // The hint for events after which kPending pods skip their backoff since 1.29.
   Hint ImmediateHint() const;
   // Which nodes to publish for the pod on cycle->node, and what Reserve returns after it.
   Status Decide(Cycle* cycle) const;
 
   Status Publish(Cycle* cycle, const ApiReply* reply);
-  // Puts the pod into reservedFor of each allocated claim, or takes it out again. Until 1.29 by a
-  // PUT: a stale claim is an error. From 1.30 by a patch of the one entry, whatever else has
-  // changed; but 1.31 reserves by a PUT again, repeated after a conflict with what a GET brings.
+  // Adds the pod to reservedFor of each allocated claim, or removes it. Until 1.29 by a PUT, which
+  // fails if the claim is stale; from 1.30 on by a patch of the single entry, which does not. 1.31
+  // reserves by a PUT again, and repeats it after a conflict with the claim that a GET returns.
   Status ChangeReservations(Cycle* cycle, bool reserve, const ApiReply* reply);
-  // Of claims[cycle->next].
+  // The same for claims[cycle->next].
   Status ChangeReservation(Cycle* cycle, bool reserve, const ApiReply* reply);
   Status ContinuePostFilter(Cycle* cycle, const ApiReply* reply);
   Status ContinueReserve(Cycle* cycle, const ApiReply* reply);
@@ -195,7 +199,7 @@ class DynamicResources {
   std::vector<uint64_t> chosen_;
 };
 
-// "resourceclaim in use", with the object's name where upstream gives it: the text of a condition.
+// The text of a condition: "resourceclaim in use", with the object's name where upstream has it.
 std::string StatusText(const DynamicResources::Status& status);
 
 }  // namespace drasim

@@ -7,11 +7,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "policies/framework/registry.h"
+#include "sim/dra/claim_explainer.h"
 #include "sim/dra/control_plane.h"
 #include "sim/explain/device_text.h"
 #include "sim/explain/node_room.h"
-#include "sim/scenario/resolve.h"
 
 namespace drasim {
 namespace {
@@ -78,14 +77,12 @@ AttemptExplainer::AttemptExplainer(const ClusterState* cluster, const JobTable* 
       surveyor_(cluster, jobs, profile),
       hooks_(std::move(hooks)) {}
 
-size_t AttemptExplainer::FilterOf(const std::string& reason) const {
+const Profile::FilterEntry* AttemptExplainer::FilterOf(ReasonIndex reason) const {
+  if (!IsFilterKind(surveyor_.KindOf(reason))) return nullptr;
   const std::vector<Profile::FilterEntry>& filters = profile_->filters();
-  for (size_t f = 0; f < filters.size(); ++f) {
-    for (const absl::string_view known : filters[f].plugin->reasons()) {
-      if (known == reason) return f;
-    }
-  }
-  return filters.size();
+  const auto filter = std::find_if(filters.begin(), filters.end(),
+                                   [reason](const auto& entry) { return entry.gives(reason); });
+  return filter == filters.end() ? nullptr : &*filter;
 }
 
 std::vector<std::string> AttemptExplainer::ClaimsOf(PodId pod) const {
@@ -144,18 +141,18 @@ void AttemptExplainer::AddOwnPods(const VerdictSummaryTable::Row& row,
   bool differs = false;
   std::vector<Rejection> added;
   for (const auto& [index, nodes] : row.rejected) {
-    const std::string& reason = summaries_->reasons()[index - size_t{1}];
-    const size_t filter = FilterOf(reason);
-    if (filter == profile_->filters().size()) continue;
+    const Profile::FilterEntry* const filter = FilterOf(index);
+    if (filter == nullptr) continue;
     int64_t found = 0;
-    for (const Rejection& r : out->rejections) found += r.reason == reason ? r.nodes : 0;
+    for (const Rejection& r : out->rejections) found += r.reason_index == index ? r.nodes : 0;
     own += int64_t{nodes} - found;
     differs |= nodes != found;
     if (nodes <= found || out->pods == 1) continue;
     Rejection r;
     r.kind = Rejection::Kind::kOwnPods;
-    r.plugin = std::string(profile_->filters()[filter].plugin->name());
-    r.reason = reason;
+    r.plugin = std::string(filter->plugin->name());
+    r.reason = profile_->reasons()[index - size_t{1}];
+    r.reason_index = index;
     r.object = "place for all pods of the job";
     r.nodes = static_cast<uint32_t>(nodes - found);
     r.wanted = out->pods;
@@ -175,20 +172,20 @@ void AttemptExplainer::AddOwnPods(const VerdictSummaryTable::Row& row,
 void AttemptExplainer::AddSteps(PodId pod, const VerdictSummaryTable::Row& row,
                                 AttemptExplanation* out) const {
   const bool claims = !cluster_->pod_shape(pod).claims.empty();
-  const auto add = [&](const std::string& reason, uint32_t nodes) {
+  const auto add = [&](ReasonIndex reason, uint32_t nodes) {
     Rejection r;
     r.plugin = claims ? "DynamicResources" : "a plugin without filters";
-    r.reason = reason;
+    if (reason != kFits) r.reason = summaries_->reasons()[reason - size_t{1}];
+    r.reason_index = reason;
     r.object = claims ? "resource claims" : "step of the attempt";
-    r.state = reason.empty() ? "refused without a reason" : reason;
+    r.state = reason == kFits ? "refused without a reason" : r.reason;
     r.nodes = out->by_step ? 0 : nodes;  // it refused the pod, not a node
     out->rejections.push_back(std::move(r));
   };
   for (const auto& [index, nodes] : row.rejected) {
-    const std::string& reason = summaries_->reasons()[index - size_t{1}];
-    if (FilterOf(reason) == profile_->filters().size()) add(reason, nodes);
+    if (FilterOf(index) == nullptr) add(index, nodes);
   }
-  if (out->rejections.empty() && row.nodes > 0) add("", 0);
+  if (out->rejections.empty() && row.nodes > 0) add(kFits, 0);
 }
 
 AttemptExplanation AttemptExplainer::OfFailure(PodId pod, SummaryId why, SimTime now,
@@ -209,8 +206,7 @@ AttemptExplanation AttemptExplainer::OfFailure(PodId pod, SummaryId why, SimTime
   uint64_t by_filters = 0;
   uint64_t by_others = 0;
   for (const auto& [index, nodes] : row.rejected) {
-    const size_t filter = FilterOf(summaries_->reasons()[index - size_t{1}]);
-    (filter < profile_->filters().size() ? by_filters : by_others) += nodes;
+    (FilterOf(index) != nullptr ? by_filters : by_others) += nodes;
   }
   out.by_step = by_filters == 0 && by_others != row.nodes;
   if (by_filters > 0 && by_filters + by_others == row.nodes) {
@@ -297,26 +293,17 @@ std::vector<AttemptExplainer::Prospect> AttemptExplainer::Prospects(PodId pod, S
 ClaimHooks ClaimHooksOf(const Simulation& sim) {
   ClaimHooks hooks;
   if (const ControlPlane* const plane = sim.control_plane()) {
-    hooks.claims = [plane](PodId pod) { return plane->ExplainPod(pod); };
+    hooks.claims = [plane](PodId pod) { return ClaimExplainer(plane).ExplainPod(pod); };
     hooks.claim_holders = [plane, cluster = &sim.cluster()](PodId pod) {
       std::vector<std::string> lines;
-      for (const NodeHolders& holders : plane->HoldersAgainst(pod, kClaimNodesShown)) {
+      for (const NodeHolders& holders :
+           ClaimExplainer(plane).HoldersAgainst(pod, kClaimNodesShown)) {
         lines.push_back(ClaimHoldersText(*cluster, holders));
       }
       return lines;
     };
   }
   return hooks;
-}
-
-absl::StatusOr<Profile> FiltersOf(const Simulation& sim) {
-  PolicyContext context;
-  context.extended_resources = sim.cluster().extended_names();
-  context.mig = sim.cluster().models().any_mig();
-  context.holds = sim.cluster().shapes().any_held();
-  ProfileOptions options;
-  options.policy = "least-allocated";
-  return Profile::Make(BuiltinRegistry(), options, context);
 }
 
 }  // namespace drasim

@@ -6,8 +6,8 @@
 // more, and for nodes that lack an amount the arithmetic of node_room.h says how much, who holds it
 // and when it will be free. Nothing here changes the run.
 //
-//   const AttemptExplainer explainer(&sim.cluster(), &sim.jobs(), &sim.summaries(), &filters,
-//                                    ClaimHooksOf(sim));
+//   const AttemptExplainer explainer(&sim.cluster(), &sim.jobs(), &sim.summaries(),
+//                                    &sim.profile(), ClaimHooksOf(sim));
 //   // In a sink, at a record of the kind kAttemptFailed:
 //   const AttemptExplanation why =
 //       explainer.OfFailure(record.pod, SummaryId(record.detail), record.time);
@@ -23,7 +23,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "model/cluster_state.h"
 #include "model/job_table.h"
 #include "model/record.h"
@@ -72,7 +71,7 @@ struct AttemptExplanation {
 
 class AttemptExplainer {
  public:
-  // All must outlive it. The profile's filters are those of the run; its scores do not matter.
+  // All must outlive it. `profile`: the run's.
   AttemptExplainer(const ClusterState* cluster, const JobTable* jobs,
                    const VerdictSummaryTable* summaries, const Profile* profile, ClaimHooks hooks);
 
@@ -108,8 +107,9 @@ class AttemptExplainer {
                   AttemptExplanation* out) const;
   void AddSteps(PodId pod, const VerdictSummaryTable::Row& row, AttemptExplanation* out) const;
   std::optional<uint32_t> RoomFor(JobId job) const;
-  // The profile's filter that gives the reason; filters().size() if none does.
-  size_t FilterOf(const std::string& reason) const;
+  // The filter that gives the reason; null if it comes from another extension point, or from what
+  // only one policy or the pod's claims decide.
+  const Profile::FilterEntry* FilterOf(ReasonIndex reason) const;
 
   const ClusterState* cluster_;
   const JobTable* jobs_;
@@ -118,9 +118,6 @@ class AttemptExplainer {
   NodeSurveyor surveyor_;
   ClaimHooks hooks_;
 };
-
-// A profile with the filters of the simulation's own.
-absl::StatusOr<Profile> FiltersOf(const Simulation& sim);
 
 // The hooks into the simulation's control plane; unset if it has none.
 ClaimHooks ClaimHooksOf(const Simulation& sim);

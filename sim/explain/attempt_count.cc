@@ -65,8 +65,7 @@ class AttemptCounter : public RecordSink {
 }  // namespace
 
 absl::StatusOr<AttemptStats> CountExplainedAttempts(Simulation& sim) {
-  ASSIGN_OR_RETURN(const Profile filters, FiltersOf(sim));
-  const AttemptExplainer explainer(&sim.cluster(), &sim.jobs(), &sim.summaries(), &filters,
+  const AttemptExplainer explainer(&sim.cluster(), &sim.jobs(), &sim.summaries(), &sim.profile(),
                                    ClaimHooksOf(sim));
   AttemptCounter counter(&explainer, &sim.jobs());
   sim.AddSink(&counter);

@@ -255,7 +255,7 @@ class ClusterExplainer {
     for (const VerdictGroup& group : groups_) {
       if (shown == kMostGroupsWithHolders) break;
       const DumpVerdict& verdict = ShownNode(group, remedies);
-      std::vector<HolderList> lists = group.shown.filter == DumpFilter::kDynamicResources
+      std::vector<HolderList> lists = group.shown.filter == KubeFilter::kDynamicResources
                                           ? claims_.HoldersOn(NodesOfGroup(group, verdict))
                                           : HoldersOfNode(verdict);
       if (!lists.empty()) ++shown;
@@ -275,31 +275,28 @@ class ClusterExplainer {
   }
 
   // The event that would make the nodes of a group do, if one can happen without a user.
-  static AwaitedAct AwaitedOf(const VerdictGroup& group) {
-    switch (group.shown.filter) {
-      case DumpFilter::kNodeUnschedulable:
+  static AwaitedAct AwaitedOf(const RejectedGroup& group) {
+    switch (group.filter) {
+      case KubeFilter::kNodeUnschedulable:
         return {"a node", "to be uncordoned"};
-      case DumpFilter::kTaintToleration:
+      case KubeFilter::kTaintToleration:
         return {"a node", "to lose its taint"};
-      case DumpFilter::kNodeAffinity:
+      case KubeFilter::kNodeAffinity:
         return {"a node", "that meets its node affinity and selector to be added or labelled"};
-      case DumpFilter::kDynamicResources:
+      case KubeFilter::kDynamicResources:
         return {"a node", "that suits its claims"};
-      case DumpFilter::kNodePorts:
+      case KubeFilter::kNodePorts:
         return {"pods", "that use its host ports to end"};
-      case DumpFilter::kPodTopologySpread:
+      case KubeFilter::kPodTopologySpread:
         return {"pods", "that its topology spread counts to come or go elsewhere"};
-      case DumpFilter::kInterPodAffinity:
-        // Only anti-affinity has pods that are in the way.
-        if (group.nodes.front()->rejections.front().in_the_way.empty()) {
-          return {"a pod", "that it wants to be near to run"};
-        }
-        return {"pods", "that it must not be near to end"};
-      case DumpFilter::kNodeResourcesFit:
+      case KubeFilter::kInterPodAffinity:
+        return group.lacks_pods ? AwaitedAct{"a pod", "that it wants to be near to run"}
+                                : AwaitedAct{"pods", "that it must not be near to end"};
+      case KubeFilter::kNodeResourcesFit:
         break;
     }
     std::vector<std::string> wanted;
-    for (const LackInGroup& lack : group.shown.lacks) {
+    for (const LackInGroup& lack : group.lacks) {
       wanted.push_back(
           absl::StrCat(ShortAmountText(lack.resource, lack.wanted, true), " ", lack.resource));
     }
@@ -335,7 +332,7 @@ class ClusterExplainer {
     std::set<std::string> held;  // what some node would have enough of if its pods ended
     bool pinned = false;
     for (const VerdictGroup& group : groups_) {
-      if (group.shown.filter == DumpFilter::kDynamicResources) {
+      if (group.shown.filter == KubeFilter::kDynamicResources) {
         pinned = pinned || group.nodes.front()->rejections.front().pinned;
       } else if (!IsEnough(group)) {
         continue;
@@ -344,7 +341,7 @@ class ClusterExplainer {
           held.insert(lack.resource == "pods" ? "pod slots" : lack.resource);
         }
       } else {
-        AwaitedAct act = AwaitedOf(group);
+        AwaitedAct act = AwaitedOf(group.shown);
         if (said.insert(act.what).second) explanation->waits_for.push_back(std::move(act));
       }
     }
@@ -357,7 +354,7 @@ class ClusterExplainer {
       explanation->waits_for.push_back(std::move(act));
     }
     if (explanation->waits_for.empty()) {
-      explanation->waits_for.push_back(AwaitedOf(groups_.front()));
+      explanation->waits_for.push_back(AwaitedOf(groups_.front().shown));
     }
   }
 

@@ -197,7 +197,7 @@ std::string DumpClaims::DriverOf(const Claim& claim) const {
 
 std::optional<DumpRejection> DumpClaims::Check(const DumpNode& node) const {
   DumpRejection rejection;
-  rejection.filter = DumpFilter::kDynamicResources;
+  rejection.filter = KubeFilter::kDynamicResources;
   const Claim* away = nullptr;
   for (const Claim& claim : claims_) {
     if (claim.allocated()) {

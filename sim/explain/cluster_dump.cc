@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "model/check.h"
+#include "model/kube/validate.h"
 #include "model/status_macros.h"
 #include "traces/byte_source.h"
 

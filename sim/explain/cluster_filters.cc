@@ -33,7 +33,7 @@ const std::string* LabelOf(const DumpNode& node, const std::string& key) {
   return found == node.labels().end() ? nullptr : &found->second;
 }
 
-DumpRejection RejectedBy(DumpFilter filter, std::string reason) {
+DumpRejection RejectedBy(KubeFilter filter, std::string reason) {
   DumpRejection rejection;
   rejection.filter = filter;
   rejection.reasons.push_back(std::move(reason));
@@ -55,13 +55,6 @@ std::string SelectorOfTerm(const kube::PodAffinityTerm& term) {
 }
 
 }  // namespace
-
-absl::string_view DumpFilterName(DumpFilter filter) {
-  static constexpr absl::string_view kNames[] = {
-      "NodeUnschedulable", "TaintToleration",   "NodeAffinity",     "NodePorts",
-      "NodeResourcesFit",  "PodTopologySpread", "InterPodAffinity", "DynamicResources"};
-  return kNames[static_cast<size_t>(filter)];
-}
 
 DumpFilters::DumpFilters(const ClusterDump& dump, const DumpPod& pod) : dump_(dump), pod_(pod) {
   ports_ = HostPortsOf(pod.spec());
@@ -200,7 +193,7 @@ std::vector<DumpRejection> DumpFilters::Check(const DumpNode& node) const {
   if (named_only_ && names_.count(node.name()) == 0) {
     // Such nodes are not even asked about.
     DumpRejection rejection =
-        RejectedBy(DumpFilter::kNodeAffinity, "node(s) didn't satisfy plugin(s) [NodeAffinity]");
+        RejectedBy(KubeFilter::kNodeAffinity, "node(s) didn't satisfy plugin(s) [NodeAffinity]");
     rejection.detail = absl::StrCat("the pod may run on ", absl::StrJoin(names_, ", "), " only");
     rejection.hopeless = true;
     return {rejection};
@@ -221,7 +214,7 @@ void DumpFilters::CheckNode(const DumpNode& node, std::vector<DumpRejection>* re
   const bool cordoned = node.object->spec().unschedulable() && !ToleratesTaint(pod_.spec(), cordon);
   if (cordoned) {
     DumpRejection rejection =
-        RejectedBy(DumpFilter::kNodeUnschedulable, "node(s) were unschedulable");
+        RejectedBy(KubeFilter::kNodeUnschedulable, "node(s) were unschedulable");
     rejection.detail = "cordoned";
     rejection.remedy = "the node were uncordoned";
     rejections->push_back(std::move(rejection));
@@ -232,7 +225,7 @@ void DumpFilters::CheckNode(const DumpNode& node, std::vector<DumpRejection>* re
     if (cordoned && taint->key() == cordon.key()) continue;
     taints.push_back(TaintText(*taint));
     if (taints.size() > 1) continue;
-    rejections->push_back(RejectedBy(DumpFilter::kTaintToleration,
+    rejections->push_back(RejectedBy(KubeFilter::kTaintToleration,
                                      absl::StrCat("node(s) had untolerated taint ", taints[0])));
     rejections->back().detail = absl::StrCat("effect ", taint->effect());
     rejections->back().alike = taint->effect();
@@ -243,7 +236,7 @@ void DumpFilters::CheckNode(const DumpNode& node, std::vector<DumpRejection>* re
   std::vector<std::string> unmet;
   if (!MeetsNodeAffinity(pod_.spec(), *node.object, &unmet)) {
     DumpRejection rejection =
-        RejectedBy(DumpFilter::kNodeAffinity, "node(s) didn't match Pod's node affinity/selector");
+        RejectedBy(KubeFilter::kNodeAffinity, "node(s) didn't match Pod's node affinity/selector");
     rejection.alike = absl::StrJoin(unmet, ", ");
     rejection.detail = absl::StrCat("the pod wants ", rejection.alike);
     rejection.distance = static_cast<int64_t>(unmet.size());
@@ -272,7 +265,7 @@ void DumpFilters::CheckPorts(const DumpNode& node, std::vector<DumpRejection>* r
   }
   if (taken.empty()) return;
   DumpRejection rejection = RejectedBy(
-      DumpFilter::kNodePorts, "node(s) didn't have free ports for the requested pod ports");
+      KubeFilter::kNodePorts, "node(s) didn't have free ports for the requested pod ports");
   rejection.alike = absl::StrJoin(taken, ", ");
   rejection.detail = absl::StrCat(rejection.alike, taken.size() == 1 ? " is" : " are", " taken");
   rejection.distance = static_cast<int64_t>(users.size());
@@ -287,7 +280,7 @@ void DumpFilters::CheckFit(const DumpNode& node, std::vector<DumpRejection>* rej
     AddAmounts({{"pods", 1}}, &requested);
   }
   DumpRejection rejection;
-  rejection.filter = DumpFilter::kNodeResourcesFit;
+  rejection.filter = KubeFilter::kNodeResourcesFit;
   const auto check = [&](const std::string& resource, int64_t wanted) {
     const int64_t free = AmountOf(node.allocatable, resource) - AmountOf(requested, resource);
     if (wanted <= 0 || wanted <= free) return;
@@ -315,7 +308,7 @@ void DumpFilters::CheckSpread(const DumpNode& node, std::vector<DumpRejection>* 
     const std::string& key = spread.constraint->topology_key();
     const std::string* value = LabelOf(node, key);
     if (value == nullptr) {
-      DumpRejection rejection = RejectedBy(DumpFilter::kPodTopologySpread,
+      DumpRejection rejection = RejectedBy(KubeFilter::kPodTopologySpread,
                                            "node(s) didn't match pod topology spread constraints "
                                            "(missing required label)");
       rejection.alike = key;
@@ -328,7 +321,7 @@ void DumpFilters::CheckSpread(const DumpNode& node, std::vector<DumpRejection>* 
     const int64_t count = found == spread.counts.end() ? 0 : found->second;
     const int64_t skew = count + (spread.matches_self ? 1 : 0) - spread.fewest;
     if (skew <= spread.constraint->max_skew()) continue;
-    DumpRejection rejection = RejectedBy(DumpFilter::kPodTopologySpread,
+    DumpRejection rejection = RejectedBy(KubeFilter::kPodTopologySpread,
                                          "node(s) didn't match pod topology spread constraints");
     rejection.alike = key;
     rejection.detail =
@@ -361,8 +354,9 @@ void DumpFilters::CheckAffinity(const DumpNode& node,
   const bool first_of_group = wanted_near_.empty() && matches_own_affinity_;
   if (without_key.empty() && (all_there || first_of_group)) return;
   DumpRejection rejection =
-      RejectedBy(DumpFilter::kInterPodAffinity, "node(s) didn't match pod affinity rules");
+      RejectedBy(KubeFilter::kInterPodAffinity, "node(s) didn't match pod affinity rules");
   rejection.detail = without_key.empty() ? lacking : without_key;
+  rejection.lacks_pods = true;
   rejection.alike = rejection.detail;
   rejection.remedy = without_key.empty() ? "the pods that it wants to be near ran there"
                                          : "the node had the label of the topology";
@@ -377,7 +371,7 @@ void DumpFilters::CheckAntiAffinity(const DumpNode& node,
                                         : unwanted_near_.find({term.topology_key(), *value});
     if (found == unwanted_near_.end()) continue;
     DumpRejection rejection =
-        RejectedBy(DumpFilter::kInterPodAffinity, "node(s) didn't match pod anti-affinity rules");
+        RejectedBy(KubeFilter::kInterPodAffinity, "node(s) didn't match pod anti-affinity rules");
     rejection.alike = absl::StrCat(term.topology_key(), " ", SelectorOfTerm(term));
     rejection.detail =
         absl::StrCat("pods with ", SelectorOfTerm(term), " in the same ", term.topology_key());
@@ -389,7 +383,7 @@ void DumpFilters::CheckAntiAffinity(const DumpNode& node,
     const std::string* value = LabelOf(node, domain.first);
     if (value == nullptr || *value != domain.second) continue;
     DumpRejection rejection = RejectedBy(
-        DumpFilter::kInterPodAffinity, "node(s) didn't satisfy existing pods anti-affinity rules");
+        KubeFilter::kInterPodAffinity, "node(s) didn't satisfy existing pods anti-affinity rules");
     rejection.alike = domain.first;
     rejection.detail =
         absl::StrCat("pods in the same ", domain.first, " do not want to be near this one");

@@ -14,22 +14,9 @@
 #include "absl/strings/string_view.h"
 #include "model/kube/rules.h"
 #include "sim/explain/cluster_dump.h"
+#include "sim/explain/kube_filter.h"
 
 namespace drasim {
-
-// The plugins whose verdicts are told, in the order in which kube-scheduler asks them.
-enum class DumpFilter : uint8_t {
-  kNodeUnschedulable,
-  kTaintToleration,
-  kNodeAffinity,
-  kNodePorts,
-  kNodeResourcesFit,
-  kPodTopologySpread,
-  kInterPodAffinity,
-  kDynamicResources,
-};
-// kube-scheduler's name of the plugin: "NodeResourcesFit".
-absl::string_view DumpFilterName(DumpFilter filter);
 
 // Why a node lacks a resource: it has none at all, is too small, or is full.
 enum class NodeLack { kNone, kTooSmall, kFull };
@@ -53,7 +40,7 @@ struct LackedResource {
 
 // Why one plugin rejects a node for the pod.
 struct DumpRejection {
-  DumpFilter filter = DumpFilter::kNodeUnschedulable;
+  KubeFilter filter = KubeFilter::kNodeUnschedulable;
   std::vector<std::string> reasons;  // kube-scheduler's words, as it counts them
   // Further facts in words. Nodes of a group may differ in it; the example's is shown.
   std::string detail;
@@ -66,8 +53,9 @@ struct DumpRejection {
   // The change that would help: "the node were uncordoned". Empty if only pods that leave help, or,
   // with nothing lacked and nobody in the way, nothing does.
   std::string remedy;
-  bool hopeless = false;  // no change to pods, node or taints can be counted upon to help
-  bool pinned = false;    // DynamicResources: an allocated claim is not available there
+  bool hopeless = false;    // no change to pods, node or taints can be counted upon to help
+  bool lacks_pods = false;  // InterPodAffinity: the pods that it wants to be near are missing
+  bool pinned = false;      // DynamicResources: an allocated claim is not available there
 };
 
 // Keeps references to the dump and the pod.

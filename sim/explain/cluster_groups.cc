@@ -1,7 +1,6 @@
 #include "sim/explain/cluster_groups.h"
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <set>
 #include <tuple>
@@ -82,6 +81,7 @@ VerdictGroup MakeGroup(std::vector<const DumpVerdict*> nodes) {
   const DumpRejection& nearest = nodes.front()->rejections.front();
   VerdictGroup group;
   group.shown.filter = nearest.filter;
+  group.shown.lacks_pods = nearest.lacks_pods;
   group.shown.reasons = nearest.reasons;
   group.shown.detail = nearest.detail;
   group.shown.lacks = LacksOf(nodes);
@@ -148,7 +148,7 @@ std::string FitErrorText(absl::Span<const DumpVerdict> verdicts, const std::stri
 }
 
 std::vector<VerdictGroup> GroupVerdicts(absl::Span<const DumpVerdict> verdicts) {
-  using Key = std::tuple<DumpFilter, std::vector<std::string>, std::string>;
+  using Key = std::tuple<KubeFilter, std::vector<std::string>, std::string>;
   std::map<Key, std::vector<const DumpVerdict*>> alike;
   for (const DumpVerdict& verdict : verdicts) {
     if (verdict.rejections.empty()) continue;
@@ -209,7 +209,7 @@ std::vector<std::string> ShortageNotes(absl::Span<const DumpVerdict> verdicts) {
     for (const DumpVerdict& verdict : verdicts) {
       // Only nodes that the rules before this one allow.
       if (!verdict.rejections.empty() &&
-          verdict.rejections.front().filter < DumpFilter::kNodeResourcesFit) {
+          verdict.rejections.front().filter < KubeFilter::kNodeResourcesFit) {
         continue;
       }
       const LackedResource* found = nullptr;

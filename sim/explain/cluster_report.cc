@@ -91,7 +91,7 @@ void WriteLack(const LackInGroup& lack, JsonWriter* json) {
 void WriteGroup(const RejectedGroup& group, JsonWriter* json) {
   json->BeginObject();
   json->Key("reason").String(absl::StrJoin(group.reasons, ", "));
-  json->Key("plugin").String(DumpFilterName(group.filter));
+  json->Key("plugin").String(KubeFilterName(group.filter));
   if (!group.detail.empty()) json->Key("detail").String(group.detail);
   if (!group.lacks.empty()) WriteLack(group.lacks.front(), json);
   if (group.lacks.size() > 1) {
@@ -219,7 +219,7 @@ std::string ClusterExplanationCsv(const ClusterExplanation& explanation) {
     table.AddRow()
         .Text(explanation.pod)
         .Text(explanation.verdict)
-        .Text(DumpFilterName(group.filter));
+        .Text(KubeFilterName(group.filter));
     table.Text(absl::StrJoin(group.reasons, "; ")).Text(group.detail);
     table.Int(static_cast<int64_t>(group.nodes)).Text(absl::StrJoin(group.examples, ";"));
   }

@@ -23,9 +23,10 @@ struct LackInGroup {
 
 // Nodes that one plugin rejects for the same reasons, with similar shortfalls.
 struct RejectedGroup {
-  DumpFilter filter = DumpFilter::kNodeUnschedulable;
+  KubeFilter filter = KubeFilter::kNodeUnschedulable;
   std::vector<std::string> reasons;
-  std::string detail;              // of the first example
+  std::string detail;       // of the first example
+  bool lacks_pods = false;  // InterPodAffinity: the pods that it wants to be near are missing
   std::vector<LackInGroup> lacks;  // NodeResourcesFit: one for each reason
   size_t nodes = 0;
   std::vector<std::string> patterns;  // "a100-*"; the names themselves when they are few

@@ -1,11 +1,11 @@
 #include "sim/explain/device_text.h"
 
 #include <algorithm>
-#include <bit>
-#include <cstdint>
+#include <cstddef>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "model/device_set.h"
 #include "sim/record/pod_log.h"
 
 namespace drasim {
@@ -25,16 +25,12 @@ std::string DevicesText(const ClusterState& cluster, PodId pod, NodeId node) {
   });
   if (!whole) return GrantsText(cluster, node, grants);
   std::string text;
-  const uint64_t devices = cluster.pod_devices(pod);
-  for (int first = 0; devices >> first != 0;) {
-    const int length = std::countr_one(devices >> first);
-    if (length == 0) {
-      ++first;
-      continue;
-    }
+  for (DeviceSet rest = cluster.pod_devices(pod); !rest.empty();) {
+    const size_t first = rest.First();
+    size_t last = first;
+    for (rest.RemoveFirst(); !rest.empty() && rest.First() == last + 1; rest.RemoveFirst()) ++last;
     absl::StrAppend(&text, text.empty() ? "GPU " : ",", first);
-    if (length > 1) absl::StrAppend(&text, length == 2 ? "," : "-", first + length - 1);
-    first += length;
+    if (last > first) absl::StrAppend(&text, last == first + 1 ? "," : "-", last);
   }
   return text;
 }

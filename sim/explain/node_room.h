@@ -2,8 +2,10 @@
 // explanations.
 //
 // A NodeRoom is a copy of the idle amounts that one shape asks for. Residents can leave it and
-// further pods of the shape can come, so that "when would it fit" and "how many would fit" need no
-// change to the cluster.
+// further pods of the shape can come. It answers "when would it fit" and "how many would fit"
+// without a change to the cluster, which an explanation only reads. Code that decides uses what-ifs
+// of the cluster instead (sim/core/what_if.h): they ask the scheduler's own filters, but answer
+// only yes or no, and not how much is missing.
 #ifndef DRASIM_SIM_EXPLAIN_NODE_ROOM_H_
 #define DRASIM_SIM_EXPLAIN_NODE_ROOM_H_
 
@@ -15,6 +17,7 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/string_view.h"
 #include "model/cluster_state.h"
+#include "model/device_set.h"
 #include "model/ids.h"
 #include "model/job_table.h"
 #include "model/mig_table.h"
@@ -72,7 +75,7 @@ class NodeRoom {
  private:
   void LackOfGpus(std::vector<Shortfall>* lacks) const;
   void LackOfMig(std::vector<Shortfall>* lacks) const;
-  uint32_t UsableForMig() const;
+  DeviceSet UsableForMig() const;
 
   struct Extended {
     size_t column;  // kNoColumn: no node has it

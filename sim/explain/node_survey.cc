@@ -7,13 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/types/span.h"
 #include "model/mig_layout.h"
-#include "policies/plugins/gpu_share_fit.h"
-#include "policies/plugins/group_limit.h"
-#include "policies/plugins/mig_fit.h"
-#include "policies/plugins/node_affinity.h"
-#include "policies/plugins/node_resources_fit.h"
-#include "policies/plugins/node_unschedulable.h"
-#include "policies/plugins/taint_toleration.h"
+#include "model/pod_constraints.h"
 #include "sim/explain/device_text.h"
 
 namespace drasim {
@@ -21,31 +15,8 @@ namespace {
 
 constexpr size_t kFoundShown = 3;
 
-// The reasons of GpuShareFit and MigFit that say more than that the node is too small or full, and
-// the last one of NodeResourcesFit ahead of extended resources.
-constexpr ReasonIndex kNoGpus = 1;
-constexpr ReasonIndex kDevicesTaken = 3;
-constexpr ReasonIndex kCpuTaken = 1;
-constexpr ReasonIndex kMemoryTaken = 2;
-constexpr ReasonIndex kPodSlotsTaken = 3;
-
-template <typename Filter>
-bool IsA(const Plugin& plugin) {
-  return dynamic_cast<const Filter*>(&plugin) != nullptr;
-}
-
 std::string NodeTaintText(const Taint& taint) {
   return absl::StrCat(taint.key, taint.value.empty() ? "" : "=", taint.value, ":", taint.effect);
-}
-
-// The first label that the pod selects by and the node does not have so; null if there is none.
-const std::pair<std::string, std::string>* UnmetLabel(const PodShape& shape, const NodeSpec& node) {
-  for (const auto& wanted : shape.node_selector) {
-    if (std::find(node.labels.begin(), node.labels.end(), wanted) == node.labels.end()) {
-      return &wanted;
-    }
-  }
-  return nullptr;
 }
 
 std::string LabelValue(const NodeSpec& node, const std::string& key) {
@@ -66,13 +37,35 @@ bool IsOfGpus(LackKind kind) {
          kind == LackKind::kMig || kind == LackKind::kMigJoint;
 }
 
+// Whether a reason of that kind is about that kind of shortfall.
+bool IsAboutLack(ReasonKind kind, LackKind lack) {
+  switch (kind) {
+    case ReasonKind::kCpu:
+      return lack == LackKind::kCpu;
+    case ReasonKind::kMemory:
+      return lack == LackKind::kMemory;
+    case ReasonKind::kPodSlots:
+      return lack == LackKind::kPodSlots;
+    case ReasonKind::kExtendedResource:
+      return lack == LackKind::kExtended;
+    case ReasonKind::kGpu:
+      return lack == LackKind::kGpus || lack == LackKind::kGpuShare || lack == LackKind::kGpuShares;
+    case ReasonKind::kMigSlots:
+      return lack == LackKind::kMig || lack == LackKind::kMigJoint;
+    case ReasonKind::kGroupLimit:
+      return lack == LackKind::kGroup;
+    default:
+      return false;
+  }
+}
+
 // The MIG instances of each GPU of the node.
 std::string LayoutOfNode(const ClusterState& cluster, NodeId node) {
   if (!cluster.any_mig() || cluster.mig_table(node) == nullptr) return "";
   std::vector<std::string> gpus;
   const absl::Span<const MigState> states = cluster.device_mig(node);
   for (size_t g = 0; g < states.size(); ++g) {
-    const bool taken = (cluster.mig_usable(node) >> g & 1) == 0;
+    const bool taken = !cluster.mig_usable(node).Contains(g);
     const std::string layout = states[g] == 0 ? (taken ? "in use as a whole" : "empty")
                                               : MigLayoutText(*cluster.mig_table(node), states[g]);
     gpus.push_back(absl::StrCat("GPU ", g, ": ", layout));
@@ -88,147 +81,121 @@ bool Rejection::complete() const {
 }
 
 std::string Rejection::key() const {
-  return absl::StrCat(plugin, "|", reason, "|", object, "|", static_cast<int>(kind), "|", state);
+  return absl::StrCat(plugin, "|", int{reason_index}, " ", reason, "|", object, "|",
+                      static_cast<int>(kind), "|", state);
 }
 
 NodeSurveyor::NodeSurveyor(const ClusterState* cluster, const JobTable* jobs,
                            const Profile* profile)
-    : cluster_(cluster), jobs_(jobs), profile_(profile) {
-  for (const Profile::FilterEntry& filter : profile->filters()) {
-    topics_.push_back(TopicOf(*filter.plugin));
-  }
+    : cluster_(cluster), jobs_(jobs), profile_(profile) {}
+
+ReasonKind NodeSurveyor::KindOf(ReasonIndex reason) const {
+  const std::vector<ReasonKind>& kinds = profile_->reason_kinds();
+  return reason == kFits || reason > kinds.size() ? ReasonKind::kOther : kinds[reason - size_t{1}];
 }
 
-NodeSurveyor::Topic NodeSurveyor::TopicOf(const Plugin& plugin) {
-  if (IsA<NodeUnschedulable>(plugin)) return Topic::kCordon;
-  if (IsA<TaintToleration>(plugin)) return Topic::kTaint;
-  if (IsA<NodeAffinity>(plugin)) return Topic::kLabel;
-  if (IsA<NodeResourcesFit>(plugin)) return Topic::kResources;
-  if (IsA<GpuShareFit>(plugin)) return Topic::kGpus;
-  if (IsA<MigFit>(plugin)) return Topic::kMig;
-  if (IsA<GroupLimit>(plugin)) return Topic::kGroup;
-  return Topic::kOther;
-}
-
-const Shortfall* NodeSurveyor::LackOf(size_t filter, ReasonIndex local,
-                                      const std::vector<Shortfall>& lacks) const {
-  const auto is_about = [topic = topics_[filter], local](LackKind kind) {
-    switch (topic) {
-      case Topic::kResources:
-        return local == kCpuTaken        ? kind == LackKind::kCpu
-               : local == kMemoryTaken   ? kind == LackKind::kMemory
-               : local == kPodSlotsTaken ? kind == LackKind::kPodSlots
-                                         : kind == LackKind::kExtended;
-      case Topic::kGpus:
-        return local == kDevicesTaken && (kind == LackKind::kGpus || kind == LackKind::kGpuShare ||
-                                          kind == LackKind::kGpuShares);
-      case Topic::kMig:
-        return local == kDevicesTaken && (kind == LackKind::kMig || kind == LackKind::kMigJoint);
-      case Topic::kGroup:
-        return kind == LackKind::kGroup;
-      default:
-        return false;
-    }
-  };
-  for (const Shortfall& lack : lacks) {
-    if (is_about(lack.kind)) return &lack;
-  }
-  return nullptr;
-}
-
-std::string NodeSurveyor::ObjectOf(size_t filter, ReasonIndex local, const PodShape& shape,
-                                   NodeId node) const {
+std::string NodeSurveyor::ObjectOf(const Profile::FilterEntry& filter, ReasonKind kind,
+                                   const PodShape& shape, NodeId node) const {
   const NodeSpec& spec = cluster_->node_spec(node);
-  switch (topics_[filter]) {
-    case Topic::kCordon:
+  switch (kind) {
+    case ReasonKind::kCordoned:
       return "node";
-    case Topic::kTaint:
+    case ReasonKind::kUntoleratedTaint:
       for (const Taint& taint : spec.taints) {
-        if (!ToleratesNodeTaint(shape, taint)) return absl::StrCat("taint ", NodeTaintText(taint));
+        if (taint.effect != "PreferNoSchedule" && !Tolerates(shape.tolerations, taint)) {
+          return absl::StrCat("taint ", NodeTaintText(taint));
+        }
       }
       break;
-    case Topic::kLabel:
-      if (const auto* label = UnmetLabel(shape, spec)) return absl::StrCat("label ", label->first);
+    case ReasonKind::kNodeAffinity:
+      if (const auto* label = UnmetLabel(shape.node_selector, spec))
+        return absl::StrCat("label ", label->first);
       break;
-    case Topic::kGpus:
-      return local == kNoGpus ? "GPU" : "GPU model";
-    case Topic::kMig:
-      return local == kNoGpus ? "MIG" : absl::StrCat("MIG profile ", MigWanted(shape));
+    case ReasonKind::kNoGpu:
+      return "GPU";
+    case ReasonKind::kGpuModel:
+    case ReasonKind::kGpu:
+      return "GPU model";
+    case ReasonKind::kNoMig:
+      return "MIG";
+    case ReasonKind::kMigProfile:
+    case ReasonKind::kMigSlots:
+      return absl::StrCat("MIG profile ", MigWanted(shape));
     default:
       break;
   }
-  return std::string(profile_->filters()[filter].plugin->name());
+  return std::string(filter.plugin->name());
 }
 
 // Adds the value that the node has in place of the wanted one.
-void NodeSurveyor::AddState(const PodShape& shape, ReasonIndex local, NodeId node,
-                            Group* group) const {
+void NodeSurveyor::AddState(const PodShape& shape, NodeId node, Group* group) const {
   const NodeSpec& spec = cluster_->node_spec(node);
   std::string found;
   std::string& state = group->rejection.state;
-  switch (topics_[group->filter]) {
-    case Topic::kCordon:
+  switch (KindOf(group->rejection.reason_index)) {
+    case ReasonKind::kCordoned:
       state = "cordoned";
       break;
-    case Topic::kTaint:
+    case ReasonKind::kUntoleratedTaint:
       state = "not tolerated by the pod";
       break;
-    case Topic::kLabel:
-      if (const auto* label = UnmetLabel(shape, spec)) {
+    case ReasonKind::kNodeAffinity:
+      if (const auto* label = UnmetLabel(shape.node_selector, spec)) {
         state = absl::StrCat("the pod wants ", label->second);
         found = LabelValue(spec, label->first);
       } else {
         state = absl::StrCat("the pod wants ", NodeTermsText(shape.node_terms));
       }
       break;
-    case Topic::kGpus:
-      if (local == kNoGpus) {
-        state = "the pod wants some, these nodes have none";
-      } else {
-        state = absl::StrCat("the pod wants ", shape.gpu_spec);
-        found = spec.gpu_model;
-      }
+    case ReasonKind::kNoGpu:
+      state = "the pod wants some, these nodes have none";
       break;
-    case Topic::kMig:
+    case ReasonKind::kGpuModel:
+    case ReasonKind::kGpu:
+      state = absl::StrCat("the pod wants ", shape.gpu_spec);
+      found = spec.gpu_model;
+      break;
+    case ReasonKind::kNoMig:
+    case ReasonKind::kMigProfile:
+    case ReasonKind::kMigSlots:
       state = absl::StrCat("the pod wants ", MigWanted(shape));
       found = spec.gpu_count == 0 ? "no GPU" : spec.gpu_model;
       break;
     default:
       state = group->rejection.reason;
+      break;
   }
   std::vector<std::string>& all = group->found;
   if (found.empty() || all.size() > kFoundShown) return;
   if (std::find(all.begin(), all.end(), found) == all.end()) all.push_back(std::move(found));
 }
 
-NodeSurveyor::Group* NodeSurveyor::FindGroup(size_t filter, const std::string& reason,
+NodeSurveyor::Group* NodeSurveyor::FindGroup(const Profile::FilterEntry& filter, ReasonIndex reason,
                                              const std::string& object, Survey* survey) const {
   for (Group& group : survey->groups) {
-    if (group.filter == filter && group.rejection.reason == reason &&
-        group.rejection.object == object) {
-      return &group;
-    }
+    if (group.rejection.reason_index == reason && group.rejection.object == object) return &group;
   }
   Group& group = survey->groups.emplace_back();
-  group.filter = filter;
-  group.rejection.plugin = std::string(profile_->filters()[filter].plugin->name());
-  group.rejection.reason = reason;
+  group.rejection.plugin = std::string(filter.plugin->name());
+  group.rejection.reason = profile_->reasons()[reason - size_t{1}];
+  group.rejection.reason_index = reason;
   group.rejection.object = object;
   return &group;
 }
 
-void NodeSurveyor::AddNode(PodId pod, size_t filter, ReasonIndex local, NodeId node,
-                           Survey* survey) const {
+void NodeSurveyor::AddNode(PodId pod, const Profile::FilterEntry& filter, ReasonIndex reason,
+                           NodeId node, Survey* survey) const {
   const ShapeId shape = cluster_->pod_shape_id(pod);
-  const std::string& reason =
-      profile_->reasons()[profile_->filters()[filter].reason_base + size_t{local} - 1];
+  const ReasonKind kind = KindOf(reason);
   NodeRoom room(*cluster_, node, shape);
   const std::vector<Shortfall> lacks = room.Lacks();
-  const Shortfall* const lack = LackOf(filter, local, lacks);
-  if (lack == nullptr) {
+  const auto lack = std::find_if(lacks.begin(), lacks.end(), [kind](const Shortfall& shortfall) {
+    return IsAboutLack(kind, shortfall.kind);
+  });
+  if (lack == lacks.end()) {
     const PodShape& row = cluster_->pod_shape(pod);
-    Group* const group = FindGroup(filter, reason, ObjectOf(filter, local, row, node), survey);
-    AddState(row, local, node, group);
+    Group* const group = FindGroup(filter, reason, ObjectOf(filter, kind, row, node), survey);
+    AddState(row, node, group);
     group->members.emplace_back(0, node);
     return;
   }
@@ -244,7 +211,7 @@ void NodeSurveyor::AddNode(PodId pod, size_t filter, ReasonIndex local, NodeId n
   r.idle_all += std::max<int64_t>(lack->idle_all, 0);
   r.fragmented |= lack->in_pieces;
   for (const Shortfall& other : lacks) {
-    if (&other == lack) continue;
+    if (&other == &*lack) continue;
     const auto known = std::find_if(r.also.begin(), r.also.end(),
                                     [&](const auto& entry) { return entry.first == other.name; });
     if (known == r.also.end()) {
@@ -266,17 +233,19 @@ NodeSurveyor::Survey NodeSurveyor::Look(PodId pod, SimTime now) const {
   }
   survey.available = static_cast<uint32_t>(survey.fitting.size());
   const PodContext context = {cluster_->pod_shape_id(pod), &cluster_->pod_shape(pod), pod, now};
-  const std::vector<Profile::FilterEntry>& filters = profile_->filters();
   std::vector<ReasonIndex> verdicts;
-  for (size_t f = 0; f < filters.size(); ++f) {
+  for (const Profile::FilterEntry& filter : profile_->filters()) {
+    // Reasons of other kinds come from the counts of the attempt (AddSteps).
+    if (!IsFilterKind(KindOf(static_cast<ReasonIndex>(filter.reason_base + 1)))) continue;
     verdicts.assign(survey.fitting.size(), kFits);
-    filters[f].plugin->Filter(context, *cluster_, survey.fitting, absl::MakeSpan(verdicts));
+    filter.plugin->Filter(context, *cluster_, survey.fitting, absl::MakeSpan(verdicts));
     std::vector<NodeId> left;
     for (size_t i = 0; i < verdicts.size(); ++i) {
       if (verdicts[i] == kFits) {
         left.push_back(survey.fitting[i]);
       } else {
-        AddNode(pod, f, verdicts[i], survey.fitting[i], &survey);
+        AddNode(pod, filter, static_cast<ReasonIndex>(filter.reason_base + verdicts[i]),
+                survey.fitting[i], &survey);
       }
     }
     survey.fitting = std::move(left);

@@ -14,6 +14,7 @@
 #include "model/cluster_state.h"
 #include "model/ids.h"
 #include "model/job_table.h"
+#include "model/reason_kind.h"
 #include "model/time.h"
 #include "policies/framework/plugin.h"
 #include "policies/framework/profile.h"
@@ -48,8 +49,9 @@ struct Rejection {
     kOwnPods,  // one pod would fit, but others of its job take the place
   };
   Kind kind = Kind::kState;
-  std::string plugin;  // "NodeResourcesFit"
-  std::string reason;  // "Insufficient cpu"
+  std::string plugin;                // "NodeResourcesFit"
+  std::string reason;                // "Insufficient cpu"
+  ReasonIndex reason_index = kFits;  // of the run's profile; kFits: none of its reasons
   std::string object;  // what is lacking or in the way: "cpu", "taint gpu=yes:NoSchedule"
   std::string state;   // kState: what is wrong with it
   uint32_t nodes = 0;
@@ -86,7 +88,6 @@ class NodeSurveyor {
   // One rejection in the making.
   struct Group {
     Rejection rejection;
-    size_t filter = 0;                                // index among the profile's filters
     std::vector<std::pair<int64_t, NodeId>> members;  // how far from fitting, node
     std::vector<std::string> found;                   // distinct values that nodes have instead
   };
@@ -96,8 +97,11 @@ class NodeSurveyor {
     uint32_t available = 0;
   };
 
-  // All must outlive it. Scores of the profile do not matter.
+  // All must outlive it. `profile`: the run's.
   NodeSurveyor(const ClusterState* cluster, const JobTable* jobs, const Profile* profile);
+
+  // The kind of one of the profile's reasons; kOther for kFits and for indices beyond them.
+  ReasonKind KindOf(ReasonIndex reason) const;
 
   // O(nodes x filters).
   Survey Look(PodId pod, SimTime now) const;
@@ -106,34 +110,20 @@ class NodeSurveyor {
   void Finish(PodId pod, SimTime now, bool brief, Group* group) const;
 
  private:
-  // The filters whose objects are known by more than the plugin's name.
-  enum class Topic : uint8_t {
-    kCordon,
-    kTaint,
-    kLabel,
-    kResources,
-    kGpus,
-    kMig,
-    kGroup,
-    kOther,
-  };
-
-  static Topic TopicOf(const Plugin& plugin);
-  void AddNode(PodId pod, size_t filter, ReasonIndex local, NodeId node, Survey* survey) const;
-  void AddState(const PodShape& shape, ReasonIndex local, NodeId node, Group* group) const;
-  // The first of `lacks` that the filter's reason is about; null if it is about no amount.
-  const Shortfall* LackOf(size_t filter, ReasonIndex local,
-                          const std::vector<Shortfall>& lacks) const;
-  std::string ObjectOf(size_t filter, ReasonIndex local, const PodShape& shape, NodeId node) const;
-  Group* FindGroup(size_t filter, const std::string& reason, const std::string& object,
-                   Survey* survey) const;
+  void AddNode(PodId pod, const Profile::FilterEntry& filter, ReasonIndex reason, NodeId node,
+               Survey* survey) const;
+  void AddState(const PodShape& shape, NodeId node, Group* group) const;
+  // The object of a reason without an amount: "taint gpu=yes:NoSchedule".
+  std::string ObjectOf(const Profile::FilterEntry& filter, ReasonKind kind, const PodShape& shape,
+                       NodeId node) const;
+  Group* FindGroup(const Profile::FilterEntry& filter, ReasonIndex reason,
+                   const std::string& object, Survey* survey) const;
   void AddNear(PodId pod, SimTime now, Group* group) const;
   NearNode Near(PodId pod, NodeId node, const Shortfall& lack, SimTime now) const;
 
   const ClusterState* cluster_;
   const JobTable* jobs_;
   const Profile* profile_;
-  std::vector<Topic> topics_;  // by filter
 };
 
 }  // namespace drasim

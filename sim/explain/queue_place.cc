@@ -17,7 +17,7 @@
 #include "sim/core/kubernetes_queue.h"
 #include "sim/core/waiting_line.h"
 #include "sim/explain/node_room.h"
-#include "sim/run/run_plan.h"
+#include "sim/run/quota_table.h"
 #include "sim/scenario/resolve.h"
 
 namespace drasim {
@@ -213,16 +213,15 @@ std::optional<QuotaLimit> OverQuota(const Quotas& quotas, absl::string_view tena
 }
 
 QueueViewer::QueueViewer(const Simulation* sim) : sim_(sim) {
-  proto::Scenario scenario = sim->scenario();
-  scenario.clear_quotas();
-  for (const proto::Quota& quota : sim->scenario().quotas()) {
-    if (quota.path().empty()) {
-      *scenario.add_quotas() = quota;
+  std::vector<QuotaSpec> known;
+  for (const QuotaSpec& quota : sim->spec().quotas) {
+    if (quota.path.empty()) {
+      known.push_back(quota);
     } else {
       quotas_known_ = false;
     }
   }
-  absl::StatusOr<Quotas> quotas = MakeQuotas(scenario, 0);
+  absl::StatusOr<Quotas> quotas = MakeQuotas(known, 0);
   if (quotas.ok()) quotas_ = *std::move(quotas);
 }
 
@@ -237,8 +236,8 @@ std::optional<QuotaLimit> QueueViewer::QuotaOf(JobId job, const ResourceAmounts&
 }
 
 QueuePlace QueueViewer::Find(JobId job) const {
-  const proto::Scenario& scenario = sim_->scenario();
-  if (scenario.mode() != "replay") {
+  const QueueKind queue = sim_->spec().scheduler.queue;
+  if (queue == QueueKind::kNone) {
     QueuePlace place;
     place.where = QueuePlace::Where::kUntried;
     return place;
@@ -251,8 +250,8 @@ QueuePlace QueueViewer::Find(JobId job) const {
     place.where = QueuePlace::Where::kPending;
     return place;
   }
-  if (UsesKubernetesQueue(scenario)) return FindInKubernetes(job);
-  return scenario.scheduler().queue() == "loss" ? FindInLoss(job) : FindInLine(job);
+  if (queue == QueueKind::kKubernetes) return FindInKubernetes(job);
+  return queue == QueueKind::kLoss ? FindInLoss(job) : FindInLine(job);
 }
 
 QueuePlace QueueViewer::FindInLoss(JobId job) const {
@@ -273,9 +272,9 @@ QueuePlace QueueViewer::FindInLine(JobId job) const {
   WaitingLine line({});
   QueuePlace out;
   if (!line.Load(in).ok() || !line.Contains(job)) return out;
-  const proto::Scenario& scenario = sim_->scenario();
+  const SchedulerSpec& scheduler = sim_->spec().scheduler;
   absl::StatusOr<std::unique_ptr<QueuePolicy>> policy =
-      BuiltinRegistry().MakeQueue(scenario.scheduler().queue(), QueueContext());
+      BuiltinRegistry().MakeQueue(scheduler.queue_name, QueueContext());
   DRASIM_CHECK(policy.ok());
   // Tenants with equal shares go by their row, jobs of one tenant by their keys.
   std::vector<std::tuple<int64_t, uint32_t, WaitingLine::Entry>> all;
@@ -299,9 +298,11 @@ QueuePlace QueueViewer::FindInLine(JobId job) const {
     }
     if (i < kAheadShown) out.ahead.push_back(NameOf(other));
   }
-  const absl::StatusOr<BatchOptions> options = MakeBatchOptions(scenario);
-  out.in_order = options.ok() && options->head_of_line && !options->helios;
-  out.backfill = scenario.scheduler().backfill() == "none" ? "" : scenario.scheduler().backfill();
+  const BatchOptions& options = scheduler.batch;
+  out.in_order = options.head_of_line && !options.helios;
+  if (options.backfill != Backfill::kNone) {
+    out.backfill = std::string(BackfillName(options.backfill));
+  }
   out.quota = QuotaOf(job, sim_->jobs().tenant_usage(sim_->jobs().row(job).tenant));
   if (out.quota.has_value()) out.where = QueuePlace::Where::kOverQuota;
   return out;
@@ -313,9 +314,8 @@ QueuePlace QueueViewer::FindInKubernetes(JobId job) const {
   StateReader in(saved.bytes());
   in.Section("kubernetes");
   const auto sort = BuiltinRegistry().MakePlugin("PrioritySort", PolicyContext());
-  const auto options = MakeKubernetesOptions(sim_->scenario());
-  DRASIM_CHECK(sort.ok() && options.ok());
-  KubernetesQueue queue(sort->get(), *options);
+  DRASIM_CHECK(sort.ok());
+  KubernetesQueue queue(sort->get(), sim_->spec().scheduler.kubernetes);
   QueuePlace out;
   if (!queue.Load(in).ok()) return out;
   const JobRow& row = sim_->jobs().row(job);

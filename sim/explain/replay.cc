@@ -39,7 +39,7 @@ constexpr size_t kNoMatch = 4;
 
 // The findings of one pass over the ledger.
 struct LedgerFindings {
-  proto::Scenario scenario;  // resolved
+  RunSpec spec;
   std::string path;
   bool complete = false;
   PodId pod;
@@ -102,27 +102,24 @@ absl::Status NoSuchPod(const std::string& typed, const LedgerReader& ledger) {
       absl::StrCat("--pod: no pod of ", ledger.path(), " is called '", typed, "'", suggestion));
 }
 
-absl::Status ReadScenario(const LedgerReader& ledger, proto::Scenario* scenario) {
+absl::StatusOr<RunSpec> ReadScenario(const LedgerReader& ledger) {
   const std::string& version = ledger.header().drasim_version();
   if (version != kDrasimVersion) {
     return absl::FailedPreconditionError(
         absl::StrCat(ledger.path(), ": a run of drasim ", version, ", which drasim ",
                      kDrasimVersion, " may not repeat; run it anew and explain that"));
   }
-  if (absl::Status s = MergeYaml(ledger.header().scenario_yaml(), ledger.path(), scenario);
-      !s.ok()) {
-    return s;
-  }
-  if (absl::Status s = ResolveScenario(scenario); !s.ok()) return s;
-  for (const auto& [key, file] :
-       {std::pair("cluster.path", scenario->cluster().path()),
-        std::pair("workload.trace.path", scenario->workload().trace().path())}) {
+  proto::Scenario scenario;
+  RETURN_IF_ERROR(MergeYaml(ledger.header().scenario_yaml(), ledger.path(), &scenario));
+  ASSIGN_OR_RETURN(RunSpec spec, ResolveScenario(scenario));
+  for (const auto& [key, file] : {std::pair("cluster.path", spec.cluster.nodes.path),
+                                  std::pair("workload.trace.path", spec.workload.trace.path)}) {
     if (file != "-") continue;
     return absl::FailedPreconditionError(
         absl::StrCat(ledger.path(), ": ", key,
                      " was standard input, so that the run cannot be simulated again"));
   }
-  return absl::OkStatus();
+  return spec;
 }
 
 std::string TimeOfRun(SimTime time) { return absl::FormatDuration(absl::Nanoseconds(time.ns())); }
@@ -162,7 +159,7 @@ absl::StatusOr<LedgerFindings> SearchLedger(const ExplainRequest& request) {
   LedgerReader& ledger = **opened;
   LedgerFindings found;
   found.path = ledger.path();
-  RETURN_IF_ERROR(ReadScenario(ledger, &found.scenario));
+  ASSIGN_OR_RETURN(found.spec, ReadScenario(ledger));
   const std::vector<std::string> names = NamesMeant(request.pod);
   Record record;
   while (true) {
@@ -188,7 +185,6 @@ struct SecondRun {
   std::unique_ptr<Simulation> sim;
   std::unique_ptr<PodLog> pod_log;
   std::unique_ptr<DeviceLog> device_log;
-  std::unique_ptr<Profile> filters;
   std::unique_ptr<AttemptExplainer> explainer;
   std::unique_ptr<StorySink> story;
   std::unique_ptr<Progress> progress;
@@ -196,17 +192,15 @@ struct SecondRun {
 
 absl::StatusOr<SecondRun> MakeSecondRun(const LedgerFindings& found, bool quiet) {
   SecondRun second;
-  absl::StatusOr<std::unique_ptr<Simulation>> sim = Simulation::Build(found.scenario);
+  absl::StatusOr<std::unique_ptr<Simulation>> sim = Simulation::Build(found.spec);
   if (!sim.ok()) {
     return absl::Status(sim.status().code(),
                         absl::StrCat(sim.status().message(),
                                      " (explain simulates the run again, from its inputs)"));
   }
   second.sim = *std::move(sim);
-  ASSIGN_OR_RETURN(Profile filters, FiltersOf(*second.sim));
-  second.filters = std::make_unique<Profile>(std::move(filters));
   second.explainer = std::make_unique<AttemptExplainer>(
-      &second.sim->cluster(), &second.sim->jobs(), &second.sim->summaries(), second.filters.get(),
+      &second.sim->cluster(), &second.sim->jobs(), &second.sim->summaries(), &second.sim->profile(),
       ClaimHooksOf(*second.sim));
   // These two belong to the checkpoints of a run that left files.
   second.pod_log = std::make_unique<PodLog>(second.sim->front_end() != nullptr ||
@@ -279,13 +273,13 @@ absl::Status FinishSecondRun(const LedgerFindings& found, SecondRun* second) {
 }
 
 void DescribeRun(const LedgerFindings& found, const ExplainRequest& request, Story* story) {
-  const proto::Scenario& s = found.scenario;
+  const RunSpec& spec = found.spec;
   story->ledger = found.path;
   story->partial = !found.complete;
-  story->policy = s.scheduler().policy();
-  story->mode = s.mode();
-  story->queue = s.mode() == "replay" ? s.scheduler().queue() : "";
-  story->front_end = s.front_end().kind().empty() ? "direct" : s.front_end().kind();
+  story->policy = spec.scheduler.profile.policy;
+  story->mode = std::string(RunModeName(spec.mode));
+  story->queue = spec.is_replay() ? spec.scheduler.queue_name : "";
+  story->front_end = std::string(FrontEndName(spec.front_end.kind));
   story->pod = request.pod;
   story->arrival = found.arrival;
   story->brief = request.brief;

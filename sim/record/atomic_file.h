@@ -14,8 +14,8 @@
 
 namespace drasim {
 
-// "PATH: WHAT: the system's reason", for the errno `error`: InvalidArgument where another path
-// would help, Unavailable where the machine is at fault.
+// "PATH: WHAT: the system's reason", for the errno `error`. InvalidArgument if another path would
+// help, Unavailable if the machine is at fault.
 absl::Status FileStatus(const std::string& path, absl::string_view what, int error);
 
 class AtomicFile {
@@ -27,22 +27,22 @@ class AtomicFile {
 
   // Errors of this class are those of FileStatus. `suffix` is the temporary name's ending.
   absl::Status Open(const std::string& path, absl::string_view suffix = ".tmp");
-  // Goes on with the temporary that an earlier process left behind: cuts it to `bytes` and appends.
-  // Unavailable when it cannot be opened or is shorter; it then stays as it is.
+  // Continues the temporary of an earlier process: cuts it to `bytes` and appends. Unavailable if
+  // it cannot be opened or is shorter; it is then left unchanged.
   absl::Status Reopen(const std::string& path, uint64_t bytes, absl::string_view suffix = ".tmp");
   bool open() const { return file_ != nullptr; }
   const std::string& temporary() const { return temporary_; }
   // Bytes of the temporary, flushed or not.
   uint64_t size() const { return size_; }
-  // Errors stick and come out at Commit as well.
+  // After an error every later call fails with it, Commit included.
   absl::Status Write(absl::string_view bytes);
   absl::Status Flush();
-  // Flushes and closes the temporary: a disk that is full shows here, before anything is renamed.
+  // Flushes and closes the temporary, so that a full disk is noticed before any file is renamed.
   absl::Status Finish();
-  // Finish, unless that has been done, and the renaming. Without Commit the temporary is removed,
-  // unless KeepTemporary was called.
+  // Finishes the temporary if Finish has not been called, and renames it. Without Commit the
+  // destructor removes the temporary, unless KeepTemporary was called.
   absl::Status Commit();
-  // Leaves the temporary behind when not committed: what a later process can read or go on with.
+  // Keeps an uncommitted temporary for a later process, which may read or continue it.
   void KeepTemporary() { keep_ = true; }
 
  private:
@@ -59,7 +59,7 @@ class AtomicFile {
 
 // Open, Write and Commit in one.
 absl::Status WriteFileAtomically(const std::string& path, absl::string_view bytes);
-// The same for files that belong together (path, bytes): none is renamed before all are whole.
+// The same for a set of files (path, bytes): none is renamed before all are complete.
 absl::Status WriteFilesAtomically(
     absl::Span<const std::pair<std::string, absl::string_view>> files);
 

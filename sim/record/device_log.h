@@ -1,8 +1,8 @@
-// What happened below the scheduler, as it happened: the text of device_events.csv.
+// Events below the scheduler, in order: the text of device_events.csv.
 //
-// A row for each change of a node or of its devices, and for each step of a pod that asks its node
-// for devices (or is given MIG instances): bound, let in or turned away, and gone again. Pods that
-// ask for nothing but CPU, memory and GPUs that the scheduler chooses leave no rows.
+// One row for each change of a node or of its devices, and for each step of a pod that gets devices
+// from its node, or MIG instances: bound, admitted or rejected, and gone. Pods that use only CPU,
+// memory and GPUs chosen by the scheduler have no rows.
 #ifndef DRASIM_SIM_RECORD_DEVICE_LOG_H_
 #define DRASIM_SIM_RECORD_DEVICE_LOG_H_
 
@@ -26,7 +26,7 @@ class DeviceLog : public RecordSink {
   void OnRecord(const Record& record, const ClusterState& cluster) override;
 
   // The file so far: a header, then one line per row, in the order of the records. Times in
-  // seconds; devices as AppendGrants has them (pod_log.h); empty where there is nothing to say.
+  // seconds; devices as written by AppendGrants (pod_log.h); fields without a value are empty.
   const std::string& csv() const { return csv_; }
 
   void Save(StateWriter& out) const override;
@@ -39,8 +39,8 @@ class DeviceLog : public RecordSink {
               absl::string_view reason, absl::string_view message);
 
   std::string csv_;
-  // By pod, what nodes (or the scheduler, of MIG) have given to those that run: when a record tells
-  // that a pod has left, the cluster no longer knows it.
+  // Grants of running pods, by pod: the record of a pod's end comes after the cluster has dropped
+  // them.
   absl::btree_map<uint32_t, DeviceGrants> held_;
 };
 

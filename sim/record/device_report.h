@@ -1,17 +1,15 @@
-// What devices are used for, and what of them nobody can use, kept up to date record by record.
+// The use of devices, and the part of them that no pod can use; updated with each record.
 //
-// All amounts are in milli-GPU of memory slices (a unit of an A100 is 125), so that products add
-// up, or in compute slices where named. For each GPU:
-//   free      what no pod holds
-//   geometry  free units that no further legal placement can cover beside what is held (MIG), and,
-//             of a GPU that is laid out ahead, what its layout could not have covered either
-//   layout    of a GPU that is laid out ahead, free units in none of its instances, those that
-//             geometry takes left out
-//   other     what is left of the free units on a node that cannot take even the smallest pod of
-//             the workload for want of CPU, memory or pod slots
-//   usable    the rest
-// Stranded is geometry + layout + other. A GPU without MIG has free units, of which only `other`
-// can be stranded.
+// Amounts are in milli-GPU of memory slices (a unit of an A100 is 125), so that amounts of
+// different products add up, or in compute slices where the name says so. The free units of a GPU
+// are split in this order:
+//   geometry  units that no further legal placement can cover beside the units held (MIG); on a GPU
+//             with a static layout, also units that the layout could not have covered
+//   layout    on a GPU with a static layout, units outside of its instances
+//   other     units on a node without the CPU, memory or pod slots for the smallest pod of the
+//             workload
+//   usable    all others
+// Stranded units are geometry + layout + other. On a GPU without MIG only `other` can be stranded.
 #ifndef DRASIM_SIM_RECORD_DEVICE_REPORT_H_
 #define DRASIM_SIM_RECORD_DEVICE_REPORT_H_
 
@@ -31,13 +29,13 @@ namespace drasim {
 
 // Sums over available nodes.
 struct DeviceAmounts {
-  int64_t capacity = 0;          // milli of memory slices: 1000 per GPU
-  int64_t held = 0;              // by pods, as granted
-  int64_t wanted = 0;            // by those pods, before lowering, of compute
-  int64_t waste = 0;             // granted compute minus wanted, where positive, pod by pod
-  int64_t shortfall = 0;         // wanted minus granted compute, where positive
-  int64_t waste_memory_mib = 0;  // granted minus wanted memory of pods that said how much they want
-  int64_t granted_memory_mib = 0;  // of these pods
+  int64_t capacity = 0;            // milli of memory slices: 1000 per GPU
+  int64_t held = 0;                // by pods, as granted
+  int64_t wanted = 0;              // compute that these pods asked for, before lowering
+  int64_t waste = 0;               // granted compute minus wanted, where positive, pod by pod
+  int64_t shortfall = 0;           // wanted minus granted compute, where positive
+  int64_t waste_memory_mib = 0;    // granted minus wanted memory, of pods that asked for an amount
+  int64_t granted_memory_mib = 0;  // of the same pods
   int64_t free = 0;
   int64_t stranded_geometry = 0;
   int64_t stranded_layout = 0;
@@ -58,7 +56,8 @@ struct TypicalRequest {
   double weight = 0;  // they sum to 1
 };
 
-// How a GPU is laid out ahead of pods; asked for at each update. `enabled` false: not laid out.
+// The static layout of a GPU, made ahead of pods; looked up at each update. Without `enabled` the
+// GPU has none.
 struct StaticLayout {
   bool enabled = false;
   MigState state = 0;
@@ -67,7 +66,7 @@ using LayoutLookup = std::function<StaticLayout(NodeId node, size_t gpu)>;
 
 class DeviceReport : public RecordSink {
  public:
-  // `layout`: empty when no GPU is laid out ahead. Counts every node of `cluster` as it is now.
+  // `layout`: empty if no GPU has a static layout. Counts every node of `cluster` as it is now.
   DeviceReport(const ClusterState& cluster, std::vector<TypicalRequest> typical,
                LayoutLookup layout);
 
@@ -75,17 +74,17 @@ class DeviceReport : public RecordSink {
 
   // As of the last record.
   const DeviceAmounts& now() const { return sums_; }
-  // Averages over the time from the first record to `end`; `now()` when no time has passed.
-  // capacity and the rest keep their units.
+  // Averages over the time from the first record to `end`, in the same units; now() if no time has
+  // passed.
   DeviceAmounts Mean(SimTime end) const;
-  // Per profile name, sorted: how many more instances would fit now (without CPU and memory), laid
-  // out ahead or not. O(nodes x profiles).
+  // The number of further instances that the GPUs have room for, with or without a static layout,
+  // by profile name. CPU and memory are not considered. O(nodes x profiles).
   std::vector<std::pair<std::string, int64_t>> MoreThatFit() const;
   int64_t admission_failures(AdmissionFailure failure) const {
     return failures_[static_cast<size_t>(failure)];
   }
   int64_t admission_failures() const;
-  // GPU milli asked for by pods that were ever bound and let in, and by all that arrived.
+  // GPU milli requested by pods that were ever bound and admitted, and by all that arrived.
   int64_t accepted_milli() const { return accepted_milli_; }
   int64_t arrived_milli() const { return arrived_milli_; }
   // The same, in pods.
@@ -93,11 +92,11 @@ class DeviceReport : public RecordSink {
   int64_t arrived_pods() const { return arrived_pods_; }
 
   void Save(StateWriter& out) const override;
-  // Expects the cluster, and what `layout` looks at, to be loaded already.
+  // The cluster, and the state that `layout` reads, must be loaded already.
   absl::Status Load(StateReader& in) override;
 
  private:
-  // What one node adds to the sums.
+  // One node's part of the sums.
   DeviceAmounts AmountsOf(NodeId node) const;
   void Update(NodeId node);
   void Advance(SimTime to);

@@ -1,4 +1,4 @@
-// The fingerprint of a run: one hash over its records in order, the same with the ledger on or off.
+// The fingerprint of a run: a hash of its records in order, the same with the ledger on or off.
 #ifndef DRASIM_SIM_RECORD_FINGERPRINT_H_
 #define DRASIM_SIM_RECORD_FINGERPRINT_H_
 
@@ -8,8 +8,8 @@
 
 namespace drasim {
 
-// Covers each record's time, kind, pod (by name and shape on arrival, by row later), node, devices,
-// and the content of failure summaries. O(1) a record.
+// Covers each record's time, kind, pod (name and shape on arrival, then the row), node, devices,
+// and the content of failure summaries. O(1) per record.
 class FingerprintSink : public RecordSink {
  public:
   // `summaries` must outlive the sink.

@@ -13,15 +13,14 @@
 
 namespace drasim {
 
-// The system releases the lock when the process ends, however it ends. The file that carries it is
-// removed with the lock; one that a killed process leaves behind locks nothing.
+// The system releases the lock when the process ends in any way. The lock's file is removed with
+// the lock; the file of a killed process locks nothing.
 class FolderLock {
  public:
   static constexpr char kFileName[] = "drasim.lock";
 
-  // FailedPrecondition, naming the folder, while another FolderLock holds it; an error of
-  // FileStatus when the file cannot be made there. Where the file system knows no locks, nothing is
-  // locked.
+  // FailedPrecondition, with the folder's name, while another FolderLock holds it; an error of
+  // FileStatus if the file cannot be made. On a file system without locks, nothing is locked.
   static absl::StatusOr<std::unique_ptr<FolderLock>> Take(const std::string& dir);
   ~FolderLock();
   FolderLock(const FolderLock&) = delete;

@@ -1,8 +1,8 @@
-// What a run meant for its jobs: completion times, waits, slowdowns, fairness, and what
-// interruptions cost. A fold over the JobTable at the end of the run.
+// The effects of a run on its jobs: completion times, waits, slowdowns, fairness, and the cost of
+// interruptions. A fold over the JobTable at the end of the run.
 //
-// Every figure's formula and unit stand in docs/metrics.md. Sums are exact integers of nanoseconds
-// or of amount x nanoseconds; a figure becomes a double, rounded to 6 decimals, as the last step.
+// docs/metrics.md has every figure's formula and unit. Sums are exact integers of nanoseconds or of
+// amount x nanoseconds; the last step makes doubles of them, rounded to 6 decimals.
 //
 // Sources: bounded slowdown: Feitelson, Rudolph, Schwiegelshohn, Sevcik and Wong, "Theory and
 // Practice in Parallel Job Scheduling", JSSPP 1997. Fairness index: Jain, Chiu and Hawe, "A
@@ -28,17 +28,17 @@
 namespace drasim {
 
 struct JobReportOptions {
-  // When the run ended; no time of the table is later.
+  // End of the run; no time of the table is later.
   SimTime end;
-  // What dominant shares are shares of.
+  // Total of which dominant shares are fractions.
   ResourceAmounts capacity;
-  // Runs shorter than this count as so long in slowdowns. REQUIRES: above zero.
+  // Slowdowns take shorter runs to last as long as this. REQUIRES: above zero.
   SimDuration slowdown_threshold = SimDuration::Seconds(10);
   // `compat: helios`: means of JCT and queueing are cut to whole seconds.
   bool truncate_means = false;
-  // Tenants beyond so many are reported together.
+  // Tenants beyond this number are reported together.
   size_t top_tenants = 20;
-  // Of the cluster; without it "utilisation" is null.
+  // Averages of the cluster; without them "utilisation" is null.
   std::optional<WindowIntegrals> utilisation;
 };
 
@@ -54,7 +54,7 @@ struct Spread {
   bool operator==(const Spread&) const = default;
 };
 
-// Of the jobs that succeeded or failed. Without any, all is 0 here and null in JSON.
+// Figures of the jobs that succeeded or failed. Without any, all are 0, and null in JSON.
 struct JobGroup {
   int64_t count = 0;
   Spread jct_seconds;
@@ -66,7 +66,7 @@ struct JobGroup {
 
 struct TenantFigures {
   std::string name;
-  int64_t tenants = 1;  // above 1: "others", the sum of so many
+  int64_t tenants = 1;  // above 1: "others", the sum of this number of tenants
   int64_t submitted = 0;
   JobGroup jobs;
   double gpu_hours = 0;        // held
@@ -76,12 +76,12 @@ struct TenantFigures {
 };
 
 struct DeadlineFigures {
-  int64_t jobs = 0;  // with a deadline; neither met nor missed: it had not come
+  int64_t jobs = 0;  // with a deadline; also those whose deadline was after the end
   int64_t met = 0;
   int64_t missed = 0;
 };
 
-// GPU time by what came of it: held = useful + work_lost + overhead + failed, up to rounding.
+// GPU time by its outcome: held = useful + work_lost + overhead + failed, up to rounding.
 struct PreemptionFigures {
   int64_t preemptions = 0;
   int64_t evictions = 0;
@@ -95,8 +95,8 @@ struct PreemptionFigures {
 };
 
 inline constexpr size_t kJobStates = 7;
-// Jobs by GPUs of all pods together: 0, <1, 1, 2-4, 5-8, 9-16, 17-32, >32. What lies between two
-// classes (1.5 GPUs) belongs to the larger.
+// Classes of jobs by the GPUs of all their pods: 0, <1, 1, 2-4, 5-8, 9-16, 17-32, >32. Amounts
+// between two classes (1.5 GPUs) belong to the larger.
 inline constexpr size_t kSizeClasses = 8;
 absl::string_view SizeClassName(size_t size_class);
 size_t SizeClassOf(int64_t gpu_milli);
@@ -110,14 +110,14 @@ struct JobFigures {
   std::vector<TenantFigures> tenants;  // most GPU time first, ties in order of appearance
   DeadlineFigures deadlines;
   PreemptionFigures preemption;
-  // From the first submission to the last end, of jobs that have ended; none without any.
+  // From the first submission to the last end, of jobs that have ended; empty without any.
   std::optional<double> makespan_seconds;
-  // Jain's index over tenants, 1/n..1; none when no tenant has a figure above zero.
+  // Jain's index over tenants, 1/n..1; empty if no tenant has a figure above zero.
   std::optional<double> jain_gpu_time;
   std::optional<double> jain_slowdown;
 };
 
-// O(jobs log jobs). Reads the table as it is; the table must outlive the report.
+// O(jobs log jobs). The table must outlive the report, and must not change.
 class JobReport {
  public:
   JobReport(const JobTable& jobs, const JobReportOptions& options);
@@ -127,13 +127,13 @@ class JobReport {
   // Writes the members "jobs", "makespan_seconds", "tenants", "preemption" and "utilisation" into
   // the open object.
   void WriteJson(JsonWriter& j) const;
-  // A few lines for people. Means that cover fewer jobs than were submitted say so; tenants beyond
+  // A few lines for people. Means over fewer jobs than were submitted are marked; tenants beyond
   // the first ten are only counted.
   std::string JobsTable() const;
 
-  // jobs.csv: the header, then one line per job in order of submission, in pieces: `first` to
-  // `last` (exclusive). Names are those of `cluster`'s pods. Times in seconds, exact; empty where
-  // there is none.
+  // jobs.csv: the header, and one line for each of the jobs `first` to `last` (exclusive), in order
+  // of submission. Names are those of `cluster`'s pods. Times are exact, in seconds; empty if there
+  // is none.
   static std::string CsvHeader();
   void AppendCsv(const ClusterState& cluster, size_t first, size_t last, std::string* out) const;
 

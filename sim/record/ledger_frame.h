@@ -1,4 +1,4 @@
-// Framing of the ledger file; the format stands in model/proto/ledger.proto.
+// Framing of the ledger file, whose format model/proto/ledger.proto describes.
 #ifndef DRASIM_SIM_RECORD_LEDGER_FRAME_H_
 #define DRASIM_SIM_RECORD_LEDGER_FRAME_H_
 
@@ -11,7 +11,7 @@
 
 namespace drasim {
 
-// Which records have a place in the block's sparse columns.
+// Whether records of the kind have entries in the block's sparse columns.
 constexpr bool NamesNode(RecordKind kind) {
   return MayGiveDevices(kind) || kind == RecordKind::kPodUnreserved ||
          kind == RecordKind::kPodFinished || kind == RecordKind::kPodEvicted ||

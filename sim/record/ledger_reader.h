@@ -16,10 +16,9 @@
 
 namespace drasim {
 
-// Untrusted input: whatever the bytes are, the reader answers with records or an error, never with
-// a crash. Errors: NotFound, InvalidArgument (no ledger, or a version we do not know), DataLoss
-// (damage, with the offset). A torn last frame is no error: the ledger is then partial and ends
-// before it.
+// Input is untrusted: any bytes lead to records or an error, never to a crash. Errors: NotFound,
+// InvalidArgument (not a ledger, or of an unknown version), DataLoss (damage, with the offset). A
+// torn last frame is not an error: the ledger is partial, and ends before that frame.
 class LedgerReader {
  public:
   // A directory stands for the `ledger` (or `ledger.partial`) inside it.
@@ -41,8 +40,8 @@ class LedgerReader {
   uint64_t fingerprint() const { return end_.fingerprint(); }
   uint64_t records() const { return records_; }
 
-  // Checkpoints of the file, without reading the records between: from the index of a
-  // complete ledger, else (partial or damaged) by going from frame to frame.
+  // Checkpoints of the file. Records are not read: the list comes from the index of a complete
+  // ledger, else (partial or damaged) from a walk over the frames.
   struct Checkpoint {
     uint64_t records = 0;
     uint64_t offset = 0;

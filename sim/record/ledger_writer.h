@@ -1,5 +1,4 @@
-// Writes the ledger of a run as it happens: DIR/ledger.partial while it grows, DIR/ledger once
-// complete.
+// Writes the ledger of a run: DIR/ledger.partial during the run, DIR/ledger when it is complete.
 #ifndef DRASIM_SIM_RECORD_LEDGER_WRITER_H_
 #define DRASIM_SIM_RECORD_LEDGER_WRITER_H_
 
@@ -18,24 +17,23 @@
 
 namespace drasim {
 
-// Where a writer stood when it had written a checkpoint, as its ledger tells.
+// A writer's state right after a checkpoint, as read from its ledger.
 struct LedgerPosition {
-  std::vector<LedgerReader::Checkpoint> checkpoints;  // so far; the last is this one
-  uint64_t bytes = 0;                                 // of the file, this checkpoint included
-  int64_t last_time_ns = 0;                           // of the records so far, as is last_pod
-  int64_t last_pod = 0;
-  size_t shapes = 0;  // defined so far, as are summaries
-  size_t summaries = 0;
-  std::string header;  // serialised
+  std::vector<LedgerReader::Checkpoint> checkpoints;  // so far, this one last
+  uint64_t bytes = 0;                                 // of the file, including this checkpoint
+  int64_t last_time_ns = 0;                           // of the records so far
+  int64_t last_pod = 0;                               // likewise
+  size_t shapes = 0;                                  // defined so far
+  size_t summaries = 0;                               // likewise
+  std::string header;                                 // serialised
 };
 
-// The position behind the last checkpoint that is whole; without checkpoints when there is none.
-// `reader` has just been opened on a file; it is read up to there, so that what is damaged before
-// that place comes out as the reader's DataLoss. O(records).
+// The position after the last complete checkpoint; without checkpoints if there is none. `reader`
+// is freshly opened. It is read up to that position, so damage before it is reported as DataLoss.
+// O(records).
 absl::StatusOr<LedgerPosition> FindLastCheckpoint(LedgerReader& reader);
 
-// A frame is written whole, so that a killed run leaves a file that is readable up to its last
-// complete frame.
+// Frames are written whole, so the file of a killed run is readable up to its last complete frame.
 class LedgerWriter : public RecordSink {
  public:
   static constexpr size_t kRecordsPerBlock = 4096;
@@ -48,24 +46,24 @@ class LedgerWriter : public RecordSink {
                                                               absl::Span<const uint32_t> ranks,
                                                               const VerdictSummaryTable& summaries);
 
-  // A writer that stands at `position` of a ledger that was cut short, and goes on from there as if
-  // it had written all before: the same records give the same bytes. Until Reopen it must get none.
-  // FailedPrecondition when the ledger began with another header than Create would write.
+  // A writer that continues a partial ledger from `position`, as if it had written all bytes
+  // before: the same records give the same bytes. No records may be added before Reopen.
+  // FailedPrecondition if the ledger's header is not the one that Create would write.
   static absl::StatusOr<std::unique_ptr<LedgerWriter>> Continue(
       const LedgerPosition& position, absl::string_view scenario_yaml, const ClusterState& cluster,
       absl::Span<const uint32_t> ranks, const VerdictSummaryTable& summaries);
-  // Cuts `path`.partial at the position. Unavailable when it is missing or shorter; it then stays
-  // as it is.
+  // Cuts `path`.partial at the position. Unavailable if it is missing or shorter; it is then left
+  // unchanged.
   absl::Status Reopen(const std::string& path);
 
-  // A frame that would make the ledger larger is not written: the writer fails with
-  // ResourceExhausted, and what is there stays readable. Without a call there is no bound.
+  // Bounds the file's size (default: none). The writer fails with ResourceExhausted instead of
+  // writing the frame that would exceed it; the file stays readable.
   void set_max_bytes(uint64_t bytes) { max_bytes_ = bytes; }
 
   void OnRecord(const Record& record, const ClusterState& cluster) override;
   absl::Status status() const override { return status_; }
 
-  // The state after all records so far.
+  // Adds a checkpoint: the state after all records so far.
   absl::Status AddCheckpoint(const std::string& state);
   // Ends the ledger, which keeps its temporary name until Commit.
   absl::Status Seal(uint64_t fingerprint);
@@ -73,7 +71,7 @@ class LedgerWriter : public RecordSink {
   absl::Status Commit() { return file_.Commit(); }
   // Seal and Commit.
   absl::Status Finish(uint64_t fingerprint);
-  // Writes what is buffered and leaves the file as `path`.partial.
+  // Writes buffered records and leaves the file as `path`.partial.
   absl::Status Abandon();
 
  private:

@@ -1,7 +1,7 @@
 // Metrics by arrived load: the discretised tables of the FGD experiments.
 //
-// Row a averages the events after which the arrived GPU demand, as a percentage of the cluster's
-// GPUs, rounds to a.
+// Row N averages over the events after which the GPU demand that has arrived, as a percentage of
+// the cluster's GPUs, rounds to N.
 #ifndef DRASIM_SIM_RECORD_LOAD_TABLE_H_
 #define DRASIM_SIM_RECORD_LOAD_TABLE_H_
 
@@ -23,10 +23,10 @@ struct LoadRow {
 
 class LoadTable {
  public:
-  // O(1). Loads beyond 100,000 % are left out.
+  // O(1). Loads above 100,000 % are ignored.
   void Add(const Sample& sample);
-  // Rows 0, 1, ... up to the largest load seen. A load that no event rounds to takes the events of
-  // its neighbours; where there are none either, the row is left out.
+  // Rows 0, 1, ... up to the largest load. A row without events averages over those of its
+  // neighbours; it is left out if they have none either.
   std::vector<LoadRow> Rows() const;
   // Header and rows; doubles in the shortest form that reads back.
   std::string ToCsv() const;

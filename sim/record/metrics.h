@@ -1,4 +1,4 @@
-// Metrics as folds over the records. Every metric's formula and unit stand in docs/metrics.md.
+// Metrics as folds over the records. docs/metrics.md has every metric's formula and unit.
 #ifndef DRASIM_SIM_RECORD_METRICS_H_
 #define DRASIM_SIM_RECORD_METRICS_H_
 
@@ -11,8 +11,8 @@
 
 namespace drasim {
 
-// The state of the cluster right after one outcome: a pod was bound, dropped or finished, or
-// its charge came (reserved) or went (unreserved) while Bind takes time.
+// The state of the cluster right after one outcome: a pod was bound, dropped or finished, or, where
+// Bind takes time, charged (reserved) or uncharged (unreserved).
 struct Sample {
   SimTime time;
   int64_t pods_arrived = 0;
@@ -24,7 +24,7 @@ struct Sample {
   int64_t pods_failed = 0;
   int64_t pods_deleted = 0;
   int64_t pods_rejected = 0;      // times a node turned a bound pod away
-  int64_t pods_given_up = 0;      // pods whose owner made no other after that
+  int64_t pods_given_up = 0;      // rejected pods that their owner did not replace
   int64_t gpu_arrived_milli = 0;  // requested by every pod that arrived
   ClusterTotals totals;
   FragmentationReport fragmentation;
@@ -48,7 +48,7 @@ class MetricsSink : public RecordSink {
   const std::vector<int64_t>& dropped_by_shape() const { return dropped_by_shape_; }
 
   void Save(StateWriter& out) const override;
-  // Expects the cluster to be loaded already; recounts its nodes.
+  // The cluster must be loaded already; its nodes are counted again.
   absl::Status Load(StateReader& in) override;
 
  private:

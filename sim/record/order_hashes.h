@@ -1,9 +1,11 @@
-// Hashes that tie a run to the published FGD experiments: the order of arrivals, the node ranks,
-// the placements.
+// Hashes that tie a run to the published FGD experiments: order of arrivals, node ranks,
+// placements.
 //
-// FNV-1a 64 over UTF-8 lines: "<pod>\n" in arrival order; "<node>\n" by ascending rank; and per pod
-// in arrival order
-// "<pod> <rank as %04d>-<node> <devices joined by ->\n", or "<pod> - \n" when it was not placed.
+// FNV-1a 64 over UTF-8 lines:
+//   order      "<pod>\n", in arrival order
+//   rank       "<node>\n", by ascending rank
+//   placement  "<pod> <rank as %04d>-<node> <devices joined by ->\n", in arrival order; without a
+//              placement "<pod> - \n"
 #ifndef DRASIM_SIM_RECORD_ORDER_HASHES_H_
 #define DRASIM_SIM_RECORD_ORDER_HASHES_H_
 
@@ -21,7 +23,7 @@ struct OrderHashes {
   uint64_t placement = 0;
 };
 
-// Of a finished run without departures. `ranks[i]` is node i's rank. O(pods + nodes).
+// For a finished run without departures. `ranks[i]` is node i's rank. O(pods + nodes).
 OrderHashes ComputeOrderHashes(const ClusterState& cluster, absl::Span<const uint32_t> ranks);
 
 }  // namespace drasim

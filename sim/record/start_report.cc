@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "absl/container/btree_map.h"
 #include "absl/numeric/int128.h"
 #include "model/check.h"
 #include "model/number_text.h"
@@ -42,15 +41,12 @@ bool StartReport::BeginsNegotiation(SummaryId why) {
   if (begins_.size() <= why.value()) begins_.resize(options_.summaries->size(), -1);
   int8_t& begins = begins_[why.value()];
   if (begins < 0) {
-    const auto& reasons = options_.negotiation_reasons;
     const auto& rejected = options_.summaries->row(why).rejected;
-    begins =
-        std::any_of(rejected.begin(), rejected.end(),
-                    [&](const std::pair<uint8_t, uint32_t>& r) {
-                      return std::find(reasons.begin(), reasons.end(), r.first) != reasons.end();
-                    })
-            ? 1
-            : 0;
+    const bool waits =
+        std::any_of(rejected.begin(), rejected.end(), [this](const auto& reason_and_nodes) {
+          return options_.summaries->kind(reason_and_nodes.first) == ReasonKind::kWaitsForDriver;
+        });
+    begins = waits ? 1 : 0;
   }
   return begins == 1;
 }
@@ -167,21 +163,28 @@ int64_t StartReport::pods_unplaced() const {
 }
 
 std::vector<std::pair<std::string, int64_t>> StartReport::UnplacedByReason() const {
-  absl::btree_map<std::string, int64_t> counted;
+  const std::vector<std::string>& texts = options_.summaries->reasons();
+  std::vector<int64_t> by_reason(texts.size());
+  int64_t never_tried = 0;
   for (const PodClock& pod : pods_) {
     if (pod.ever_bound) continue;
     if (!pod.last_failure.valid()) {
-      ++counted[kNeverTried];
+      ++never_tried;
       continue;
     }
     for (const auto& [reason, nodes] : options_.summaries->row(pod.last_failure).rejected) {
-      ++counted[options_.summaries->reasons()[reason - size_t{1}]];
+      ++by_reason[reason - size_t{1}];
     }
   }
-  std::vector<std::pair<std::string, int64_t>> sorted(counted.begin(), counted.end());
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const auto& a, const auto& b) { return a.second > b.second; });
-  return sorted;
+  std::vector<std::pair<std::string, int64_t>> counted;
+  if (never_tried > 0) counted.emplace_back(kNeverTried, never_tried);
+  for (size_t r = 0; r < texts.size(); ++r) {
+    if (by_reason[r] > 0) counted.emplace_back(texts[r], by_reason[r]);
+  }
+  std::sort(counted.begin(), counted.end(), [](const auto& a, const auto& b) {
+    return a.second != b.second ? a.second > b.second : a.first < b.first;
+  });
+  return counted;
 }
 
 void StartReport::Save(StateWriter& out) const {

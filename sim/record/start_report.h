@@ -1,18 +1,17 @@
-// How long pods take from arrival to work, in which parts, and how many scheduling attempts that
-// costs: a fold over the records alone.
+// The time of pods from arrival to work, its parts, and the scheduling attempts on the way: a fold
+// over the records.
 //
 //   arrival ------------> first attempt that ------------> bound -----------> work begins
 //             queue       left it waiting     negotiation          prepare
 //                         for a driver
 //
-// A pod that never waits for a driver has no negotiation: its queue lasts until it is bound (with
-// the write of that). Work begins with kPodStarted, or with kPodBound in runs that have no such
-// records. What is counted is *starts*. An eviction sets the clock back: the pod's next start is
-// one of its own. A node that turns a pod away does not: the pod goes on waiting, and its attempts
-// so far count for the start that it comes to.
+// A pod that never waits for a driver has no negotiation: its queue lasts until it is bound, with
+// the write of the binding. Work begins with kPodStarted, or with kPodBound in runs without such
+// records. The report counts *starts*. An eviction sets the clock back: the pod's next start is a
+// new one. A rejection by the node does not: the pod goes on waiting, and its attempts count for
+// the next start.
 //
-// Of a gang each pod has starts of its own, but an attempt that fails is one of the pod for which
-// there was no place.
+// Each pod of a gang has its own starts. A failed attempt counts for the pod that found no place.
 #ifndef DRASIM_SIM_RECORD_START_REPORT_H_
 #define DRASIM_SIM_RECORD_START_REPORT_H_
 
@@ -32,10 +31,7 @@ namespace drasim {
 
 struct StartReportOptions {
   const VerdictSummaryTable* summaries = nullptr;  // outlives the report
-  // Reasons (1-based indices of `summaries`) that mean that a driver has been asked for something:
-  // the first attempt that fails for one of them begins the pod's negotiation.
-  std::vector<uint8_t> negotiation_reasons;
-  // A pod that is bound works only when a kPodStarted says so.
+  // Whether work begins with kPodStarted rather than kPodBound.
   bool starts_later = false;
 };
 
@@ -47,12 +43,12 @@ struct StartSpread {
 };
 
 struct StartTimes {
-  int64_t starts = 0;  // without any, all is 0
+  int64_t starts = 0;  // without any, all figures are 0
   StartSpread queue;
   StartSpread negotiation;
   StartSpread prepare;
   StartSpread total;
-  double attempts = 0;  // scheduling attempts per start, that of the start among them
+  double attempts = 0;  // scheduling attempts per start, including the successful one
   bool operator==(const StartTimes&) const = default;
 };
 
@@ -63,18 +59,19 @@ class StartReport : public RecordSink {
   // O(1) amortised.
   void OnRecord(const Record& record, const ClusterState& cluster) override;
 
-  // Of the run so far. O(starts log starts).
+  // The times of the run so far. O(starts log starts).
   StartTimes Times() const;
   int64_t pods_arrived() const { return static_cast<int64_t>(pods_.size()); }
   // Pods that have never been bound.
   int64_t pods_unplaced() const;
-  // Of these, by why their last attempt failed: the text of a reason and the pods for which some
-  // node gave it, most pods first, equal ones by text. A pod may be there several times. Pods
-  // without any attempt are "(never tried)". O(pods).
+  // These pods by the reasons of their last failed attempt: a reason's text, and the number of pods
+  // for which some node gave it. Most pods first, equal numbers by text. A pod counts for each of
+  // its reasons; pods without an attempt are "(never tried)". O(pods).
   std::vector<std::pair<std::string, int64_t>> UnplacedByReason() const;
 
-  // Pods whose claims are allocated and that are not bound (sim/dra/pinned_pods.h): on average over
-  // the run, at most at a time, at the end. Records do not tell. Not part of the saved state.
+  // Pods that are not bound although their claims are allocated (sim/dra/pinned_pods.h): the
+  // average over the run, the maximum, and the number at the end. Set from outside, because records
+  // do not have it; not part of the saved state.
   struct Pinned {
     double mean = 0;
     int64_t most = 0;
@@ -82,7 +79,7 @@ class StartReport : public RecordSink {
   };
   void set_pinned(const Pinned& pinned) { pinned_ = pinned; }
   const std::optional<Pinned>& pinned() const { return pinned_; }
-  // Calls to the API server by all components; likewise.
+  // Calls to the API server by all components; set from outside as well.
   void set_api_reads(uint64_t reads) { api_reads_ = reads; }
   void set_api_writes(uint64_t writes) { api_writes_ = writes; }
   std::optional<uint64_t> api_reads() const { return api_reads_; }
@@ -113,13 +110,13 @@ class StartReport : public RecordSink {
 
   bool BeginsNegotiation(SummaryId why);
   static Start StartAt(const PodClock& pod, SimTime at);
-  // The pod leaves its node, having done something there.
+  // The pod leaves its node after it has been bound there.
   void Leave(PodClock* pod);
 
   StartReportOptions options_;
   std::vector<PodClock> pods_;  // by PodId
-  std::vector<Start> starts_;   // but those of pods in kBound, of which it is not known yet
-  std::vector<int8_t> begins_;  // by SummaryId: whether BeginsNegotiation; -1: not known yet
+  std::vector<Start> starts_;   // without those of pods in kBound, whose end is still open
+  std::vector<int8_t> begins_;  // by SummaryId: whether BeginsNegotiation; -1: not computed yet
   std::optional<Pinned> pinned_;
   std::optional<uint64_t> api_reads_;
   std::optional<uint64_t> api_writes_;

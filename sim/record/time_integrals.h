@@ -1,8 +1,8 @@
-// Exact integrals over time of what changes in steps: allocated amounts, waiting jobs, idle GPUs.
+// Exact integrals over time of step functions: allocated amounts, waiting jobs, idle GPUs.
 //
-// All sums are 128-bit integers of level x nanoseconds; doubles appear only where a figure leaves.
-// The window of the averages begins `warm_up` after the first submission and ends `drain` before
-// the last Advance.
+// Sums are 128-bit integers of level x nanoseconds; only final figures are doubles. The window of
+// the averages begins `warm_up` after the first submission and ends `drain` before the last
+// Advance.
 #ifndef DRASIM_SIM_RECORD_TIME_INTEGRALS_H_
 #define DRASIM_SIM_RECORD_TIME_INTEGRALS_H_
 
@@ -20,22 +20,22 @@
 
 namespace drasim {
 
-// Why GPUs are idle; the sum of the three is all that is idle.
+// Idle GPUs by cause; the three add up to all idle GPUs.
 struct IdleGpus {
-  int64_t no_demand_milli = 0;   // more than the waiting jobs ask for
-  int64_t fragmented_milli = 0;  // enough in number, but not where or how they are needed
-  int64_t reserved_milli = 0;    // held back for a job that waits for more than there is
+  int64_t no_demand_milli = 0;   // beyond the demand of waiting jobs
+  int64_t fragmented_milli = 0;  // enough in sum, but not where or how jobs need them
+  int64_t reserved_milli = 0;    // held back for a job that needs more than all of them
 
   bool operator==(const IdleGpus&) const = default;
 };
 
-// Splits `idle_milli` (of ready nodes). `demand_milli` is what the waiting jobs ask for in sum,
-// `smallest_need_milli` the least that one of those needs which the policy would start now; it does
-// not matter when nothing is asked for. Up to the demand, idle GPUs are reserved when even the
-// smallest need is larger than all of them, else fragmented. REQUIRES: nothing is negative.
+// Splits `idle_milli` (of ready nodes). `demand_milli` is the sum of the requests of waiting jobs,
+// `smallest_need_milli` the smallest request among the jobs that the policy would start now
+// (irrelevant without demand). Up to the demand, idle GPUs are reserved if the smallest need
+// exceeds all of them, else fragmented. REQUIRES: no argument is negative.
 IdleGpus IdleByReason(int64_t idle_milli, int64_t demand_milli, int64_t smallest_need_milli);
 
-// What holds between two events. Nothing may be negative.
+// Levels between two events. None is negative.
 struct Levels {
   int64_t gpu_capacity_milli = 0;
   int64_t gpu_allocated_milli = 0;
@@ -70,8 +70,8 @@ enum class Level : uint8_t {
 inline constexpr size_t kLevelCount = 11;
 using LevelSums = std::array<absl::uint128, kLevelCount>;
 
-// The integrals over one window, and what follows from them. A value; nothing is rounded beyond
-// what doubles cannot hold.
+// The integrals over one window, and figures derived from them. A value type; figures are rounded
+// to doubles only.
 class WindowIntegrals {
  public:
   // An empty window.
@@ -84,13 +84,13 @@ class WindowIntegrals {
   uint64_t length_ns() const;
   // Level x nanoseconds, exact.
   absl::uint128 Integral(Level level) const { return sums_[static_cast<size_t>(level)]; }
-  // The mean over the window, in the level's unit; none for an empty window.
+  // The mean over the window, in the level's unit; empty for an empty window.
   std::optional<double> Mean(Level level) const;
-  // 100 x part / whole, of the integrals; none where `whole` was zero throughout.
+  // 100 x part / whole, of the integrals; empty if `whole` was zero throughout.
   std::optional<double> Percent(Level part, Level whole) const;
-  // GPU-hours or core-hours, of a level in thousandths.
+  // GPU-hours or core-hours: for levels in thousandths.
   double MilliHours(Level level) const;
-  // GiB-hours, of a level in bytes.
+  // GiB-hours: for levels in bytes.
   double GibHours(Level level) const;
 
   // The object "utilisation" of summary.json; doubles are rounded to 6 decimals.
@@ -102,21 +102,21 @@ class WindowIntegrals {
   LevelSums sums_{};
 };
 
-// Not thread-safe. Advance is O(1) amortised. Memory is O(1) without a drain; with one, the steps
-// of the last `drain` are kept, since where the window ends is known only at the end. The result is
-// exact either way.
+// Not thread-safe. Advance is O(1) amortised. Memory is O(1) without a drain. With one, the steps
+// of the last `drain` are kept, because the window's end is known only when the run has ended.
+// Results are exact in both cases.
 class TimeIntegrals {
  public:
   // REQUIRES: neither is negative.
   explicit TimeIntegrals(SimDuration warm_up = SimDuration(), SimDuration drain = SimDuration());
 
-  // The first submission; what lies before is not counted. Later calls do nothing.
+  // Time of the first submission, from which on levels count. Later calls do nothing.
   void Begin(SimTime first_submission);
-  // `levels` held from the last call (or Begin) up to `now`. Ignored ahead of Begin. REQUIRES:
-  // times do not decrease.
+  // `levels` held from the last call (or Begin) up to `now`. Ignored before Begin. REQUIRES: times
+  // do not decrease.
   void Advance(SimTime now, const Levels& levels);
 
-  // Over the window that ends `drain` before the last Advance; empty when it ends before it begins.
+  // The window that ends `drain` before the last Advance; empty if it would end before it begins.
   // O(steps kept).
   WindowIntegrals Window() const;
   size_t steps_kept() const { return steps_.size(); }

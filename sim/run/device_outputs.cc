@@ -9,7 +9,6 @@
 #include "model/number_text.h"
 #include "model/record.h"
 #include "sim/record/device_report.h"
-#include "sim/run/input_files.h"
 
 namespace drasim {
 namespace {
@@ -28,9 +27,7 @@ double Percent(double part, int64_t whole) {
 
 // Whether what holds on average says more than what holds at the end: not of a stream, whose jobs
 // stay.
-bool IsAveraged(const Simulation& sim) {
-  return sim.scenario().mode() == "replay" && !IsStream(sim.scenario());
-}
+bool IsAveraged(const Simulation& sim) { return sim.spec().is_replay() && !sim.spec().is_stream(); }
 
 DeviceAmounts MeanAmounts(const Simulation& sim) {
   return sim.device_report()->Mean(sim.engine().now());

@@ -10,13 +10,13 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
-#include "model/check.h"
+#include "model/device_set.h"
 #include "model/mig_fragmentation.h"
+#include "model/status_macros.h"
 #include "model/text/did_you_mean.h"
 #include "model/text/embedded_mig.h"
 #include "model/text/mig_catalogue.h"
 #include "sim/run/dra_plan.h"
-#include "sim/scenario/duration_text.h"
 #include "sim/scenario/name_pattern.h"
 #include "traces/byte_source.h"
 
@@ -27,20 +27,6 @@ constexpr absl::string_view kMigPrefix = "nvidia.com/mig-";
 constexpr absl::string_view kSharedSuffix = ".shared";
 constexpr int64_t kMostInstancesAsked = 1024;
 constexpr size_t kMaxConfigBytes = 16u << 20;
-
-DeviceSpec SpecOf(const proto::DeviceGroup& group) {
-  DeviceSpec spec;
-  spec.kind = group.kind();
-  spec.product = group.product();
-  if (group.has_numa_node()) spec.numa_node = group.numa_node();
-  spec.pcie_root = group.pcie_root();
-  spec.pcie_switch = group.pcie_switch() > 0 ? group.pcie_switch() : -1;
-  spec.nvlink = group.nvlink();
-  spec.resource = group.resource();
-  // Has been checked.
-  spec.reprogramming = *ParseDuration(group.reprogramming());
-  return spec;
-}
 
 void AddAmount(const std::string& name, int64_t amount, NodeSpec* node) {
   for (auto& [known, sum] : node->extended) {
@@ -53,11 +39,11 @@ void AddAmount(const std::string& name, int64_t amount, NodeSpec* node) {
 }
 
 // Says more about GPUs that the node has.
-absl::Status DescribeGpus(const proto::DeviceGroup& group, const std::string& key,
+absl::Status DescribeGpus(const DeviceGroupSpec& group, const std::string& key,
                           std::vector<bool>* described, NodeSpec* node) {
-  std::vector<int32_t> indices(group.indices().begin(), group.indices().end());
+  std::vector<int32_t> indices = group.indices;
   if (indices.empty()) {
-    const int32_t count = group.count() > 0 ? group.count() : node->gpu_count;
+    const int32_t count = group.count > 0 ? group.count : node->gpu_count;
     for (int32_t i = 0; i < node->gpu_count && static_cast<int32_t>(indices.size()) < count; ++i) {
       if (!(*described)[static_cast<size_t>(i)]) indices.push_back(i);
     }
@@ -76,7 +62,7 @@ absl::Status DescribeGpus(const proto::DeviceGroup& group, const std::string& ke
     }
     (*described)[i] = true;
     const std::string product = node->devices[i].product;
-    node->devices[i] = SpecOf(group);
+    node->devices[i] = group.device;
     if (node->devices[i].product.empty()) node->devices[i].product = product;
   }
   return absl::OkStatus();
@@ -110,34 +96,35 @@ void ForEachGroup(const std::vector<JobArrival>& jobs, Visit visit) {
 }  // namespace
 
 absl::Status DevicePlan::DescribeNodes(std::vector<NodeSpec>* nodes) const {
-  const proto::Cluster& cluster = scenario_->cluster();
-  std::vector<size_t> matched(static_cast<size_t>(cluster.devices_size()));
+  const std::string& gpu_model = spec_->cluster.gpu_model;
+  const std::vector<DeviceGroupSpec>& groups = spec_->front_end.devices;
+  std::vector<size_t> matched(groups.size());
   for (NodeSpec& node : *nodes) {
-    if (!cluster.gpu_model().empty() && node.gpu_count > 0) node.gpu_model = cluster.gpu_model();
-    if (cluster.devices_size() == 0 && !UsesNodeAgent(*scenario_)) continue;
+    if (!gpu_model.empty() && node.gpu_count > 0) node.gpu_model = gpu_model;
+    if (groups.empty() && !spec_->front_end.has_node_agent) continue;
     DeviceSpec plain;
     plain.product = node.gpu_model;
     node.devices.assign(static_cast<size_t>(node.gpu_count), plain);
     std::vector<bool> described(static_cast<size_t>(node.gpu_count));
-    for (int i = 0; i < cluster.devices_size(); ++i) {
-      const proto::DeviceGroup& group = cluster.devices(i);
-      if (!group.nodes().empty() && !MatchesPattern(group.nodes(), node.name)) continue;
-      ++matched[static_cast<size_t>(i)];
-      if (group.kind() == "gpu") {
+    for (size_t i = 0; i < groups.size(); ++i) {
+      const DeviceGroupSpec& group = groups[i];
+      if (!group.nodes.empty() && !MatchesPattern(group.nodes, node.name)) continue;
+      ++matched[i];
+      if (group.gpu) {
         const std::string key = absl::StrCat("cluster.devices[", i, "]");
-        if (absl::Status s = DescribeGpus(group, key, &described, &node); !s.ok()) return s;
+        RETURN_IF_ERROR(DescribeGpus(group, key, &described, &node));
         continue;
       }
-      const int32_t count = group.count() > 0 ? group.count() : group.indices_size();
-      for (int32_t n = 0; n < count; ++n) node.devices.push_back(SpecOf(group));
-      AddAmount(group.resource(), count, &node);
+      const int32_t count =
+          group.count > 0 ? group.count : static_cast<int32_t>(group.indices.size());
+      for (int32_t n = 0; n < count; ++n) node.devices.push_back(group.device);
+      AddAmount(group.device.resource, count, &node);
     }
   }
   for (size_t i = 0; i < matched.size(); ++i) {
     if (matched[i] > 0) continue;
     return absl::InvalidArgumentError(absl::StrCat("cluster.devices[", i, "].nodes: found '",
-                                                   cluster.devices(static_cast<int>(i)).nodes(),
-                                                   "', which matches no node"));
+                                                   groups[i].nodes, "', which matches no node"));
   }
   return absl::OkStatus();
 }
@@ -145,13 +132,12 @@ absl::Status DevicePlan::DescribeNodes(std::vector<NodeSpec>* nodes) const {
 absl::Status DevicePlan::AttachTables(GpuModelTable* models) {
   models_ = models;
   // A claim may ask for an instance whatever the rest of the scenario says.
-  const bool claims = scenario_->front_end().kind() == "dra-classic";
-  if (!UsesMig(*scenario_) && !claims) return absl::OkStatus();
-  if (absl::Status s = tables_.Attach(models, scenario_->cluster().mig().driver_branch());
-      !s.ok()) {
+  const bool claims = spec_->front_end.dra();
+  if (!spec_->front_end.uses_mig && !claims) return absl::OkStatus();
+  if (absl::Status s = tables_.Attach(models, spec_->front_end.mig.driver_branch); !s.ok()) {
     return s;
   }
-  if (!UsesMig(*scenario_)) return absl::OkStatus();
+  if (!spec_->front_end.uses_mig) return absl::OkStatus();
   if (!tables_.tables().empty()) return absl::OkStatus();
   std::vector<std::string> names;
   for (size_t m = 0; m < models->size(); ++m) names.push_back(models->name(ModelId(m)));
@@ -167,7 +153,7 @@ const MigTable* DevicePlan::TableOf(const NodeSpec& node) const {
 }
 
 absl::StatusOr<const MigTable*> DevicePlan::OnlyTable() const {
-  const std::string& product = scenario_->front_end().lowering().product();
+  const std::string& product = spec_->front_end.lowering.product;
   if (!product.empty()) {
     const MigProduct* const named = FindMigProduct(product);
     if (named == nullptr) return UnknownMigProduct(product);
@@ -185,29 +171,26 @@ absl::StatusOr<const MigTable*> DevicePlan::OnlyTable() const {
 }
 
 absl::StatusOr<Lowering> DevicePlan::MakeLowering() const {
-  const proto::FrontEnd& f = scenario_->front_end();
+  const LoweringSpec& spec = spec_->front_end.lowering;
+  const DevicePluginConfig& plugin = spec_->front_end.options.plugin;
   LoweringOptions options;
-  options.rule = *ParseLoweringRule(f.lowering().rule());
-  options.device_plugin = f.kind() == "device-plugin";
-  options.ignore_gpu_model = f.lowering().ignore_gpu_model();
-  options.profiles.assign(f.lowering().profiles().begin(), f.lowering().profiles().end());
+  options.rule = spec.rule;
+  options.device_plugin = spec_->front_end.device_plugin();
+  options.ignore_gpu_model = spec.ignore_gpu_model;
+  options.profiles = spec.profiles;
   if (options.rule == LoweringRule::kMigSmallest) {
-    absl::StatusOr<const MigTable*> table = OnlyTable();
-    if (!table.ok()) return table.status();
-    options.table = *table;
+    ASSIGN_OR_RETURN(options.table, OnlyTable());
   }
-  const absl::StatusOr<DeviceFrontEndOptions> front_end = MakeFrontEndOptions(*scenario_);
-  if (!front_end.ok()) return front_end.status();
-  for (const DevicePluginConfig::Replicas& r : front_end->plugin.resources) {
+  for (const DevicePluginConfig::Replicas& r : plugin.resources) {
     options.replicas.emplace_back(r.name, r.replicas);
   }
   if (options.device_plugin && options.rule == LoweringRule::kMigSmallest &&
-      front_end->plugin.mig_strategy != MigStrategy::kMixed) {
+      plugin.mig_strategy != MigStrategy::kMixed) {
     return absl::InvalidArgumentError(
         "front_end.device_plugin.mig_strategy: expected mixed with front_end.lowering.rule: "
         "mig-smallest, whose pods ask for nvidia.com/mig-* resources");
   }
-  options.renamed = front_end->plugin.rename_by_default;
+  options.renamed = plugin.rename_by_default;
   absl::StatusOr<Lowering> lowering = Lowering::Make(std::move(options));
   if (lowering.ok()) return lowering;
   const bool profile = absl::StartsWith(lowering.status().message(), "unknown profile");
@@ -219,9 +202,9 @@ absl::StatusOr<Lowering> DevicePlan::MakeLowering() const {
 // the first configuration cuts GPUs into.
 int64_t DevicePlan::GpuResourceMilli(const DevicePluginConfig& plugin) const {
   if (plugin.mig_strategy != MigStrategy::kSingle) return kDeviceMilli;
-  const proto::Mig& mig = scenario_->cluster().mig();
+  const MigSpec& mig = spec_->front_end.mig;
   for (const MigPartedConfig& config : configs_) {
-    if (mig.configs_size() == 0 || config.name != mig.configs(0).config()) continue;
+    if (mig.configs.empty() || config.name != mig.configs[0].config) continue;
     for (const MigPartedGroup& group : config.groups) {
       if (!group.mig_devices.empty()) return InstanceMilli(group.mig_devices[0].first);
     }
@@ -275,7 +258,7 @@ absl::Status DevicePlan::ToDevices(const std::set<std::string>& reported, PodSha
   const auto too_many = [&asks](absl::string_view name, int64_t amount, int64_t most) {
     return asks(name, absl::StrCat(": found ", amount, ", expected at most ", most));
   };
-  const proto::Lowering& rule = scenario_->front_end().lowering();
+  const LoweringSpec& lowering = spec_->front_end.lowering;
   const bool claims = dra_ != nullptr;
   std::vector<std::pair<std::string, int64_t>> counted;
   std::set<std::string> taken;
@@ -322,7 +305,7 @@ absl::Status DevicePlan::ToDevices(const std::set<std::string>& reported, PodSha
   if (!instances.empty() && (shares > 0 || (whole > 0 && !claims))) {
     return asks(first, " and for MIG instances at once, expected one of them");
   }
-  if (shares > 0 && rule.shared_replicas() == 0 && rule.rule() != "whole-gpu") {
+  if (shares > 0 && lowering.shared_replicas == 0 && lowering.rule != LoweringRule::kWholeGpu) {
     return asks(first,
                 ", a replica of a shared GPU, expected front_end.lowering.shared_replicas: how "
                 "many replicas each GPU has");
@@ -331,7 +314,7 @@ absl::Status DevicePlan::ToDevices(const std::set<std::string>& reported, PodSha
   shape->mig.assign(instances.begin(), instances.end());
   shape->gpu_count = static_cast<int32_t>(whole + shares);
   if (shape->gpu_count > 0) {
-    const int32_t replicas = shares > 0 ? std::max(1, rule.shared_replicas()) : 1;
+    const int32_t replicas = shares > 0 ? std::max(1, lowering.shared_replicas) : 1;
     shape->gpu_milli = kDeviceMilli / replicas;
   }
   bool any_left = false;
@@ -346,12 +329,11 @@ absl::Status DevicePlan::ToDevices(const std::set<std::string>& reported, PodSha
 
 absl::Status DevicePlan::LowerJobs(const std::vector<NodeSpec>& nodes, ShapeTable* shapes,
                                    std::vector<JobArrival>* jobs) {
-  const bool plugin = scenario_->front_end().kind() == "device-plugin";
-  const proto::Lowering& rule = scenario_->front_end().lowering();
+  const bool plugin = spec_->front_end.device_plugin();
+  const LoweringSpec& spec = spec_->front_end.lowering;
   const bool claims = dra_ != nullptr;
   const bool from_plugin = !plugin && (claims || AnyNvidiaDevice(*shapes));
-  if (!plugin && !from_plugin && !rule.ignore_gpu_model() &&
-      (rule.rule().empty() || rule.rule() == "none")) {
+  if (!plugin && !from_plugin && !spec.ignore_gpu_model && spec.rule == LoweringRule::kNone) {
     return absl::OkStatus();
   }
   std::set<std::string> reported;
@@ -360,9 +342,7 @@ absl::Status DevicePlan::LowerJobs(const std::vector<NodeSpec>& nodes, ShapeTabl
   }
   absl::StatusOr<Lowering> lowering = MakeLowering();
   if (!lowering.ok()) return lowering.status();
-  const absl::StatusOr<DeviceFrontEndOptions> front_end = MakeFrontEndOptions(*scenario_);
-  if (!front_end.ok()) return front_end.status();
-  if (scenario_->cluster().mig().configs_size() > 0) {
+  if (!spec_->front_end.mig.configs.empty()) {
     if (absl::Status s = ReadConfigs(); !s.ok()) return s;
   }
   const auto request_of = [&](PodShape demand) -> absl::StatusOr<PodShape> {
@@ -382,7 +362,7 @@ absl::Status DevicePlan::LowerJobs(const std::vector<NodeSpec>& nodes, ShapeTabl
         return absl::InvalidArgumentError(
             absl::StrCat("front_end.lowering: job '", name, "': ", request.status().message()));
       }
-      if (plugin) SetNominal(front_end->plugin, &*request);
+      if (plugin) SetNominal(spec_->front_end.options.plugin, &*request);
       known = shapes->Intern(*request);
     }
     *shape = known;
@@ -400,7 +380,7 @@ absl::Status DevicePlan::LowerJobs(const std::vector<NodeSpec>& nodes, ShapeTabl
 
 absl::Status DevicePlan::ReadConfigs() {
   if (!configs_.empty()) return absl::OkStatus();
-  const std::string& file = scenario_->cluster().mig().config_file();
+  const std::string& file = spec_->front_end.mig.config_file;
   if (file.empty()) {
     absl::StatusOr<std::vector<MigPartedConfig>> built_in =
         ParseMigParted(EmbeddedMigPartedConfig(), "mig_parted_default.yaml");
@@ -449,16 +429,16 @@ absl::StatusOr<std::vector<GpuLayout>> DevicePlan::LayoutOf(const std::string& c
 
 absl::Status DevicePlan::AssignLayouts(const std::vector<NodeSpec>& nodes,
                                        std::vector<std::vector<GpuLayout>>* layouts) const {
-  const proto::Mig& mig = scenario_->cluster().mig();
-  std::vector<size_t> matched(static_cast<size_t>(mig.configs_size()));
+  const MigSpec& mig = spec_->front_end.mig;
+  std::vector<size_t> matched(mig.configs.size());
   for (size_t n = 0; n < nodes.size(); ++n) {
-    for (int i = 0; i < mig.configs_size(); ++i) {
-      const proto::MigAssignment& assignment = mig.configs(i);
-      if (!assignment.nodes().empty() && !MatchesPattern(assignment.nodes(), nodes[n].name)) {
+    for (size_t i = 0; i < mig.configs.size(); ++i) {
+      const MigSpec::Assignment& assignment = mig.configs[i];
+      if (!assignment.nodes.empty() && !MatchesPattern(assignment.nodes, nodes[n].name)) {
         continue;
       }
-      ++matched[static_cast<size_t>(i)];
-      absl::StatusOr<std::vector<GpuLayout>> layout = LayoutOf(assignment.config(), nodes[n]);
+      ++matched[i];
+      absl::StatusOr<std::vector<GpuLayout>> layout = LayoutOf(assignment.config, nodes[n]);
       if (!layout.ok()) {
         const bool unknown = absl::StartsWith(layout.status().message(), "found '");
         return unknown ? absl::InvalidArgumentError(absl::StrCat(
@@ -471,9 +451,9 @@ absl::Status DevicePlan::AssignLayouts(const std::vector<NodeSpec>& nodes,
   }
   for (size_t i = 0; i < matched.size(); ++i) {
     if (matched[i] > 0) continue;
-    return absl::InvalidArgumentError(absl::StrCat(
-        "cluster.mig.configs[", i, "].nodes: found '", mig.configs(static_cast<int>(i)).nodes(),
-        "', expected a pattern that matches a node that no earlier entry matches"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("cluster.mig.configs[", i, "].nodes: found '", mig.configs[i].nodes,
+                     "', expected a pattern that matches a node that no earlier entry matches"));
   }
   return absl::OkStatus();
 }
@@ -484,8 +464,6 @@ absl::Status DevicePlan::PlanByDemand(const ShapeTable& shapes, const std::vecto
   absl::StatusOr<const MigTable*> only = OnlyTable();
   if (!only.ok()) return only.status();
   const MigTable& table = **only;
-  absl::StatusOr<DeviceFrontEndOptions> options = MakeFrontEndOptions(*scenario_);
-  if (!options.ok()) return options.status();
   MigDemand demand;
   demand.instances.assign(table.profiles().size(), 0);
   ForEachGroup(jobs, [&](ShapeId id, int64_t pods) {
@@ -500,7 +478,7 @@ absl::Status DevicePlan::PlanByDemand(const ShapeTable& shapes, const std::vecto
     }
   });
   // Of replicas, as many as make a device.
-  for (const DevicePluginConfig::Replicas& r : options->plugin.resources) {
+  for (const DevicePluginConfig::Replicas& r : spec_->front_end.options.plugin.resources) {
     const auto devices = [&r](int64_t n) { return (n + r.replicas - 1) / r.replicas; };
     if (r.name == kGpuResource) demand.whole_gpus = devices(demand.whole_gpus);
     for (size_t p = 0; p < table.profiles().size(); ++p) {
@@ -526,9 +504,9 @@ absl::Status DevicePlan::PlanByDemand(const ShapeTable& shapes, const std::vecto
 }
 
 bool DevicePlan::IsRepartitioned(const std::string& node, const std::string& config) const {
-  const auto& events = scenario_->cluster().events();
-  return std::any_of(events.begin(), events.end(), [&](const proto::NodeEvent& event) {
-    return event.config() == config && MatchesPattern(event.nodes(), node);
+  const std::vector<NodeEventSpec>& events = spec_->cluster.events;
+  return std::any_of(events.begin(), events.end(), [&](const NodeEventSpec& event) {
+    return event.config == config && MatchesPattern(event.nodes, node);
   });
 }
 
@@ -537,20 +515,19 @@ absl::Status DevicePlan::LayOut(const GpuModelTable& models, const ShapeTable& s
                                 const std::vector<std::string>& configs,
                                 std::vector<NodeSpec>* nodes) {
   models_ = &models;
-  if (!UsesNodeAgent(*scenario_)) return absl::OkStatus();
-  const proto::Mig& mig = scenario_->cluster().mig();
-  const absl::StatusOr<DeviceFrontEndOptions> options = MakeFrontEndOptions(*scenario_);
-  if (!options.ok()) return options.status();
-  const bool plugin = scenario_->front_end().kind() == "device-plugin";
+  if (!spec_->front_end.has_node_agent) return absl::OkStatus();
+  const MigSpec& mig = spec_->front_end.mig;
+  const DeviceFrontEndOptions& options = spec_->front_end.options;
+  const bool plugin = spec_->front_end.device_plugin();
   std::vector<std::vector<GpuLayout>> layouts(nodes->size());
   for (size_t n = 0; n < nodes->size(); ++n) {
     layouts[n].resize(static_cast<size_t>((*nodes)[n].gpu_count));
   }
-  if (mig.configs_size() > 0 || !configs.empty() || !mig.config_file().empty()) {
+  if (!mig.configs.empty() || !configs.empty() || !mig.config_file.empty()) {
     if (absl::Status s = ReadConfigs(); !s.ok()) return s;
   }
   if (absl::Status s = AssignLayouts(*nodes, &layouts); !s.ok()) return s;
-  if (mig.plan() == "demand") {
+  if (mig.by_demand) {
     if (absl::Status s = PlanByDemand(shapes, jobs, *nodes, &layouts); !s.ok()) return s;
   }
   for (const std::string& config : configs) {
@@ -569,9 +546,9 @@ absl::Status DevicePlan::LayOut(const GpuModelTable& models, const ShapeTable& s
       of_node.push_back(*std::move(layout));
     }
   }
-  amounts_may_grow_ = !event_layouts_.empty() || options->repartitioning.every > SimDuration();
+  amounts_may_grow_ = !event_layouts_.empty() || options.repartitioning.every > SimDuration();
   for (size_t n = 0; n < nodes->size(); ++n) {
-    if (absl::Status s = AddFrontEndNode(*options, plugin, layouts[n], &(*nodes)[n]); !s.ok()) {
+    if (absl::Status s = AddFrontEndNode(options, plugin, layouts[n], &(*nodes)[n]); !s.ok()) {
       return s;
     }
   }
@@ -639,9 +616,9 @@ void DevicePlan::AddPossibleResources(const DeviceFrontEndOptions& options, cons
 }
 
 std::unique_ptr<DeviceFrontEnd> DevicePlan::MakeFrontEnd(const ClusterState* cluster) {
-  if (!UsesNodeAgent(*scenario_)) return nullptr;
-  return std::make_unique<DeviceFrontEnd>(cluster, *MakeFrontEndOptions(*scenario_),
-                                          front_end_nodes_, event_layouts_);
+  if (!spec_->front_end.has_node_agent) return nullptr;
+  return std::make_unique<DeviceFrontEnd>(cluster, spec_->front_end.options, front_end_nodes_,
+                                          event_layouts_);
 }
 
 std::vector<TypicalRequest> TypicalRequests(const ShapeTable& shapes,

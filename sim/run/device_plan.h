@@ -1,4 +1,4 @@
-// What a scenario says about devices, carried out: products and sites of GPUs, further devices, MIG
+// The devices of a scenario, carried out: products and sites of GPUs, further devices, MIG
 // layouts, the resources that nodes report, the lowering of demands, and the device-plugin front
 // end.
 #ifndef DRASIM_SIM_RUN_DEVICE_PLAN_H_
@@ -16,34 +16,23 @@
 #include "model/lowering.h"
 #include "model/node_spec.h"
 #include "model/pod_shape.h"
-#include "model/proto/scenario.pb.h"
 #include "model/text/mig_parted.h"
 #include "model/text/mig_table_set.h"
 #include "sim/control/device_front_end.h"
 #include "sim/record/device_report.h"
+#include "sim/scenario/run_spec.h"
 
 namespace drasim {
-
-// Whether GPUs of the scenario are partitioned, ahead of pods or by them.
-bool UsesMig(const proto::Scenario& scenario);
-// Whether nodes hand out devices themselves.
-bool UsesNodeAgent(const proto::Scenario& scenario);
-
-// Whether the parts of the scenario about devices make sense by themselves; errors name the key.
-absl::Status CheckDevices(const proto::Scenario& scenario);
-
-// The options of the front end, of the device plugin as well. Errors name the key.
-absl::StatusOr<DeviceFrontEndOptions> MakeFrontEndOptions(const proto::Scenario& scenario);
 
 class DraPlan;
 
 class DevicePlan {
  public:
-  // `scenario` must outlive the plan.
-  explicit DevicePlan(const proto::Scenario* scenario) : scenario_(scenario) {}
+  // `spec` must outlive the plan.
+  explicit DevicePlan(const RunSpec* spec) : spec_(spec) {}
 
   // In this order.
-  // 1. Names models anew, says where devices sit, adds further devices.
+  // 1. Renames models, places devices, adds further devices.
   absl::Status DescribeNodes(std::vector<NodeSpec>* nodes) const;
   // 2. Attaches MIG tables to the models, which have been interned.
   absl::Status AttachTables(GpuModelTable* models);
@@ -90,7 +79,7 @@ class DevicePlan {
   const MigTable* TableOf(const NodeSpec& node) const;
   absl::StatusOr<const MigTable*> OnlyTable() const;
 
-  const proto::Scenario* scenario_;
+  const RunSpec* spec_;
   DraPlan* dra_ = nullptr;
   MigTableSet tables_;
   const GpuModelTable* models_ = nullptr;

@@ -13,7 +13,6 @@
 #include "policies/devices/claim_drivers.h"
 #include "policies/devices/counting_driver.h"
 #include "sim/run/manifests.h"
-#include "sim/scenario/duration_text.h"
 #include "sim/scenario/name_pattern.h"
 
 namespace drasim {
@@ -22,11 +21,11 @@ namespace {
 // Where pods live whose names do not say it.
 constexpr absl::string_view kPodNamespace = "default";
 
-std::vector<NodeId> NodesOfDriver(const proto::DraDriver& driver, const ClusterState& cluster) {
+std::vector<NodeId> NodesOfDriver(const DriverSpec& driver, const ClusterState& cluster) {
   std::vector<NodeId> nodes;
   for (size_t n = 0; n < cluster.node_count(); ++n) {
     const NodeId node(n);
-    if (driver.nodes().empty() || MatchesPattern(driver.nodes(), cluster.node_spec(node).name)) {
+    if (driver.nodes.empty() || MatchesPattern(driver.nodes, cluster.node_spec(node).name)) {
       nodes.push_back(node);
     }
   }
@@ -42,14 +41,6 @@ std::string AsName(absl::string_view text) {
   return name;
 }
 
-// The first of `text`, `otherwise` and none that says something; has been checked.
-SimDuration FirstDuration(const std::string& text, const std::string& otherwise,
-                          SimDuration usual) {
-  if (!text.empty()) return *ParseDuration(text);
-  if (!otherwise.empty()) return *ParseDuration(otherwise);
-  return usual;
-}
-
 // `wanted`, or the first of wanted-2, wanted-3, ... that no claim of the pod has.
 std::string FreeEntryName(const PodShape& shape, const std::string& wanted) {
   std::string name = wanted;
@@ -60,17 +51,16 @@ std::string FreeEntryName(const PodShape& shape, const std::string& wanted) {
   return name;
 }
 
-std::unique_ptr<ClaimDriver> MakeCountingDriver(const proto::DraDriver& driver,
-                                                const std::vector<NodeId>& nodes,
-                                                SimDuration prepare, SimDuration unprepare) {
+std::unique_ptr<ClaimDriver> MakeCountingDriver(const DriverSpec& driver,
+                                                const std::vector<NodeId>& nodes) {
   CountingDriverOptions options;
-  options.name = driver.name();
-  options.node_local = !driver.has_network_units();
-  options.network_units = driver.network_units();
-  options.shareable = driver.shareable();
-  options.prepare = prepare;
-  options.unprepare = unprepare;
-  for (NodeId node : nodes) options.units.emplace_back(node, driver.units());
+  options.name = driver.name;
+  options.node_local = !driver.network_units.has_value();
+  options.network_units = driver.network_units.value_or(0);
+  options.shareable = driver.shareable;
+  options.prepare = driver.initialise;
+  options.unprepare = driver.clean_up;
+  for (NodeId node : nodes) options.units.emplace_back(node, driver.units);
   return std::make_unique<CountingDriver>(std::move(options));
 }
 
@@ -87,12 +77,13 @@ ClaimEntry DraPlan::EntryFor(const std::string& entry, const std::string& name,
 
 absl::StatusOr<PodShape> DraPlan::ToClaims(const PodShape& request) {
   PodShape shape = request;
-  const std::string& kind = scenario_->front_end().dra().drivers(0).kind();
-  const bool parts = kind == "intel" || kind == "constraints";
+  const DriverSpec& driver = spec_->drivers[0];
+  const bool parts = HandsOutParts(driver.kind);
+  const bool intel = driver.kind == DriverKind::kIntel;
   for (const auto& [profile, count] : request.mig) {
-    if (kind != "nvidia") {
+    if (driver.kind != DriverKind::kNvidia) {
       return absl::InvalidArgumentError(absl::StrCat("a pod wants MIG instances (", profile,
-                                                     "), which the driver kind ", kind,
+                                                     "), which the driver kind ", driver.kind_name,
                                                      " does not make"));
     }
     for (int32_t i = 0; i < count; ++i) {
@@ -112,24 +103,25 @@ absl::StatusOr<PodShape> DraPlan::ToClaims(const PodShape& request) {
         absl::StrCat("a pod wants ", request.gpu_milli,
                      " thousandths of a GPU, which the driver "
                      "kind ",
-                     kind,
+                     driver.kind_name,
                      " does not hand out; choose whole-gpu or mig-smallest in "
                      "front_end.lowering.rule"));
   }
   std::string name = absl::StrCat("gpus-", request.gpu_count);
   Wanted wanted = {"GpuClaimParameters", {{"spec.count", absl::StrCat(request.gpu_count)}}};
-  if (kind == "counting") wanted = {"ConfigMap", {{"count", absl::StrCat(request.gpu_count)}}};
+  if (driver.kind == DriverKind::kCounting)
+    wanted = {"ConfigMap", {{"count", absl::StrCat(request.gpu_count)}}};
   if (share) {
     absl::StrAppend(&name, "-", request.gpu_milli, "m");
-    const char* const field = kind == "intel" ? "spec.millicores" : "spec.computeShare";
-    wanted.fields.emplace_back(field, absl::StrCat(request.gpu_milli, kind == "intel" ? "" : "m"));
+    const char* const field = intel ? "spec.millicores" : "spec.computeShare";
+    wanted.fields.emplace_back(field, absl::StrCat(request.gpu_milli, intel ? "" : "m"));
   }
-  if (kind == "constraints") wanted.kind = "DeviceConstraints";
-  if (kind == "intel") wanted.fields.emplace_back("spec.type", "gpu");
+  if (driver.kind == DriverKind::kConstraints) wanted.kind = "DeviceConstraints";
+  if (intel) wanted.fields.emplace_back("spec.type", "gpu");
   const int64_t memory = request.demand_memory_mib / std::max(1, request.gpu_count);
   if (parts && memory > 0) {
     absl::StrAppend(&name, "-", memory, "mi");
-    wanted.fields.emplace_back("spec.memory", absl::StrCat(memory, kind == "intel" ? "" : "Mi"));
+    wanted.fields.emplace_back("spec.memory", absl::StrCat(memory, intel ? "" : "Mi"));
   }
   std::sort(wanted.fields.begin(), wanted.fields.end());
   shape.claims.push_back(EntryFor(FreeEntryName(shape, "gpu"), name, wanted));
@@ -156,37 +148,30 @@ void DraPlan::AddObjects(std::vector<proto::kube::Object> objects) {
 }
 
 absl::StatusOr<std::unique_ptr<ClaimDriver>> DraPlan::MakeDriver(
-    const proto::DraDriver& driver, const std::string& key, const ClusterState& cluster,
+    const DriverSpec& driver, const std::string& key, const ClusterState& cluster,
     const std::vector<std::pair<std::string, int64_t>>& mix) const {
-  const proto::Dra& dra = scenario_->front_end().dra();
-  const bool zero = dra.zero_latency();
   std::vector<NodeId> nodes = NodesOfDriver(driver, cluster);
   if (nodes.empty()) {
-    return absl::InvalidArgumentError(absl::StrCat(key, ".nodes: found '", driver.nodes(),
+    return absl::InvalidArgumentError(absl::StrCat(key, ".nodes: found '", driver.nodes,
                                                    "', which matches no node of the cluster"));
   }
-  const SimDuration prepare = FirstDuration(driver.initialise(), dra.prepare(), SimDuration());
-  const SimDuration clean_up = FirstDuration(driver.clean_up(), dra.unprepare(), SimDuration());
-  if (driver.kind() == "counting") return MakeCountingDriver(driver, nodes, prepare, clean_up);
+  if (driver.kind == DriverKind::kCounting) return MakeCountingDriver(driver, nodes);
   ClaimDriverOptions options;
-  options.kind = driver.kind();
-  options.name = driver.name();
+  options.kind = driver.kind_name;
+  options.name = driver.name;
   options.cluster = &cluster;
   options.nodes = std::move(nodes);
-  options.placement = driver.placement();
+  options.placement = driver.placement;
   options.mix = mix;
-  options.packed = driver.gpus() == "packed";
-  options.shareable = driver.shareable();
+  options.packed = driver.packed;
+  options.shareable = driver.shareable;
   // A gang that is refused as a whole would keep the places of its pods for ever.
   options.keeps_node_objects =
-      driver.has_node_objects() ? driver.node_objects() : driver.kind() == "nvidia" && !has_gangs_;
-  options.initialise = prepare;
-  options.clean_up = clean_up;
-  // As cluster.mig.manager has them.
-  options.create_instance =
-      FirstDuration(driver.create_instance(), "", SimDuration(zero ? 0 : 250'000'000));
-  options.destroy_instance =
-      FirstDuration(driver.destroy_instance(), "", SimDuration(zero ? 0 : 100'000'000));
+      driver.node_objects.value_or(driver.kind == DriverKind::kNvidia && !has_gangs_);
+  options.initialise = driver.initialise;
+  options.clean_up = driver.clean_up;
+  options.create_instance = driver.create_instance;
+  options.destroy_instance = driver.destroy_instance;
   absl::StatusOr<std::unique_ptr<ClaimDriver>> made = MakeClaimDriver(std::move(options));
   if (made.ok()) return made;
   return absl::InvalidArgumentError(absl::StrCat(key, ": ", made.status().message()));
@@ -207,24 +192,24 @@ std::vector<PodClaim> DraPlan::ClaimsOf(const PodShape& shape) {
 }
 
 absl::Status DraPlan::MakePlane(const ClusterState* cluster,
-                                const std::vector<std::pair<std::string, int64_t>>& mix) {
-  absl::StatusOr<ControlPlaneOptions> options = MakeControlPlaneOptions(*scenario_);
-  if (!options.ok()) return options.status();
-  const proto::Dra& dra = scenario_->front_end().dra();
+                                const std::vector<std::pair<std::string, int64_t>>& mix,
+                                uint64_t seed) {
+  ControlPlaneOptions options = spec_->plane;
+  options.seed = seed;
   std::vector<ClaimDriver*> drivers;
-  for (int i = 0; i < dra.drivers_size(); ++i) {
-    if (dra.drivers(i).absent()) continue;
-    absl::StatusOr<std::unique_ptr<ClaimDriver>> driver =
-        MakeDriver(dra.drivers(i), absl::StrCat("front_end.dra.drivers[", i, "]"), *cluster, mix);
+  for (size_t i = 0; i < spec_->drivers.size(); ++i) {
+    if (spec_->drivers[i].absent) continue;
+    absl::StatusOr<std::unique_ptr<ClaimDriver>> driver = MakeDriver(
+        spec_->drivers[i], absl::StrCat("front_end.dra.drivers[", i, "]"), *cluster, mix);
     if (!driver.ok()) return driver.status();
     drivers.push_back(driver->get());
     drivers_.push_back(*std::move(driver));
   }
   plane_ = std::make_unique<ControlPlane>(
       cluster, std::move(drivers), [this](const PodShape& shape, PodId) { return ClaimsOf(shape); },
-      *options);
-  for (size_t i = 0; i < options->faults.size(); ++i) {
-    const PlaneFault& fault = options->faults[i];
+      options);
+  for (size_t i = 0; i < options.faults.size(); ++i) {
+    const PlaneFault& fault = options.faults[i];
     if (fault.component.empty() || plane_->HasComponent(fault.component)) continue;
     return absl::InvalidArgumentError(absl::StrCat(
         "front_end.dra.faults[", i, "].component: found '", fault.component,
@@ -240,14 +225,14 @@ absl::Status DraPlan::MakePlane(const ClusterState* cluster,
 // A class that a manifest brings is left as it is.
 absl::Status DraPlan::CreateClasses() {
   NamePool& names = plane_->names();
-  for (const proto::DraDriver& driver : scenario_->front_end().dra().drivers()) {
-    const Name name = names.Intern(driver.class_());
+  for (const DriverSpec& driver : spec_->drivers) {
+    const Name name = names.Intern(driver.class_name);
     if (plane_->network().server().objects().of<ResourceClass>().Find(Name(), name) != nullptr) {
       continue;
     }
     auto object = std::make_shared<ResourceClass>();
     object->meta.name = name;
-    object->driver = names.Intern(driver.name());
+    object->driver = names.Intern(driver.name);
     const absl::Status s = plane_->Create(Ref<ResourceClass>(std::move(object)));
     if (!s.ok()) return s;
   }
@@ -264,8 +249,8 @@ absl::Status DraPlan::CreateTemplates() {
 
 absl::Status DraPlan::CreateTemplatesIn(const std::string& ns) {
   NamePool& names = plane_->names();
-  const proto::Dra& dra = scenario_->front_end().dra();
-  const ClaimDriverInfo* info = FindClaimDriver(dra.drivers(0).kind());
+  const DriverSpec& driver = spec_->drivers[0];
+  const ClaimDriverInfo* info = FindClaimDriver(driver.kind_name);
   const Name group = names.Intern(info == nullptr ? "" : info->api_group);
   for (const auto& [name, wanted] : templates_) {
     auto parameters = std::make_shared<ParametersObject>();
@@ -277,9 +262,9 @@ absl::Status DraPlan::CreateTemplatesIn(const std::string& ns) {
     auto made = std::make_shared<ResourceClaimTemplate>();
     made->meta.ns = names.Intern(ns);
     made->meta.name = names.Intern(name);
-    made->spec.class_name = names.Intern(dra.drivers(0).class_());
-    made->spec.mode = dra.allocation_mode() == "Immediate" ? AllocationMode::kImmediate
-                                                           : AllocationMode::kWaitForFirstConsumer;
+    made->spec.class_name = names.Intern(driver.class_name);
+    made->spec.mode =
+        spec_->immediate ? AllocationMode::kImmediate : AllocationMode::kWaitForFirstConsumer;
     made->spec.parameters.api_group = group;
     made->spec.parameters.kind = parameters->kind;
     made->spec.parameters.name = parameters->meta.name;
@@ -343,9 +328,9 @@ std::string DraPlan::DeadEndOf(const ClaimSpec& spec, Name ns) const {
     return absl::StrCat("'", found->driver.text(), "', the driver of its class '",
                         spec.class_name.text(), "', is not among front_end.dra.drivers");
   }
-  for (const proto::DraDriver& driver : scenario_->front_end().dra().drivers()) {
-    const ClaimDriverInfo* info = FindClaimDriver(driver.kind());
-    if (spec.mode != AllocationMode::kImmediate || driver.name() != found->driver.text() ||
+  for (const DriverSpec& driver : spec_->drivers) {
+    const ClaimDriverInfo* info = FindClaimDriver(driver.kind_name);
+    if (spec.mode != AllocationMode::kImmediate || driver.name != found->driver.text() ||
         info == nullptr || info->immediate_refusal == nullptr) {
       continue;
     }
@@ -361,11 +346,10 @@ std::string DraPlan::DeadEndOf(const ClaimSpec& spec, Name ns) const {
 }
 
 absl::Status DraPlan::CreateObjects(const ClusterState& cluster) {
-  const auto& files = scenario_->front_end().dra().objects();
+  const std::vector<std::string>& files = spec_->objects;
   std::vector<proto::kube::Object> all;
   if (!files.empty()) {
-    absl::StatusOr<Manifests> manifests =
-        ReadManifests(std::vector<std::string>(files.begin(), files.end()));
+    absl::StatusOr<Manifests> manifests = ReadManifests(files);
     if (!manifests.ok()) return manifests.status();
     for (std::string& line : manifests->warnings) warnings_.push_back(std::move(line));
     if (!manifests->jobs.empty()) {

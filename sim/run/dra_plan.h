@@ -1,8 +1,9 @@
-// What a scenario says about classic DRA (front_end.dra), carried out: demands become claims, the
-// drivers and the control plane are made, and the objects that are there from the beginning.
+// Classic DRA (front_end.dra), carried out: demands become claims; makes the drivers, the control
+// plane, and the objects that are there from the beginning.
 #ifndef DRASIM_SIM_RUN_DRA_PLAN_H_
 #define DRASIM_SIM_RUN_DRA_PLAN_H_
 
+#include <cstdint>
 #include <memory>
 #include <set>
 #include <string>
@@ -17,28 +18,16 @@
 #include "model/event_source.h"
 #include "model/pod_shape.h"
 #include "model/proto/kube.pb.h"
-#include "model/proto/scenario.pb.h"
 #include "policies/framework/claim_driver.h"
 #include "sim/dra/control_plane.h"
+#include "sim/scenario/dra_spec.h"
 
 namespace drasim {
 
-bool UsesDra(const proto::Scenario& scenario);
-
-// What front_end.dra leaves open, written out where it decides something.
-void FillDraDefaults(proto::Scenario* scenario);
-
-// Whether front_end.dra makes sense by itself, and with the rest of the scenario; errors name the
-// key.
-absl::Status CheckDra(const proto::Scenario& scenario);
-
-// Of the control plane; what has been checked.
-absl::StatusOr<ControlPlaneOptions> MakeControlPlaneOptions(const proto::Scenario& scenario);
-
 class DraPlan {
  public:
-  // `scenario` must outlive the plan.
-  explicit DraPlan(const proto::Scenario* scenario) : scenario_(scenario) {}
+  // `spec` must outlive the plan.
+  explicit DraPlan(const DraSpec* spec) : spec_(spec) {}
 
   // Turns a request for devices (whole GPUs, MIG instances, shares) into claims from templates,
   // which are made when the control plane is. A request without devices stays as it is.
@@ -55,9 +44,9 @@ class DraPlan {
   void AddObjects(std::vector<proto::kube::Object> objects);
 
   // The drivers and the control plane over the cluster, which has all its nodes and outlives them.
-  // `mix`: shares of MIG profiles, for weighted placements.
+  // `mix`: shares of MIG profiles, for weighted placements. `seed`: of its latencies.
   absl::Status MakePlane(const ClusterState* cluster,
-                         const std::vector<std::pair<std::string, int64_t>>& mix);
+                         const std::vector<std::pair<std::string, int64_t>>& mix, uint64_t seed);
   ControlPlane* plane() const { return plane_.get(); }
   const std::vector<std::string>& warnings() const { return warnings_; }
 
@@ -68,7 +57,7 @@ class DraPlan {
   };
   ClaimEntry EntryFor(const std::string& entry, const std::string& name, const Wanted& wanted);
   absl::StatusOr<std::unique_ptr<ClaimDriver>> MakeDriver(
-      const proto::DraDriver& driver, const std::string& key, const ClusterState& cluster,
+      const DriverSpec& driver, const std::string& key, const ClusterState& cluster,
       const std::vector<std::pair<std::string, int64_t>>& mix) const;
   absl::Status CreateClasses();
   absl::Status CreateTemplates();
@@ -78,11 +67,11 @@ class DraPlan {
   void WarnOfDeadEnds(const ClusterState& cluster);
   template <typename T>  // ResourceClaim, ResourceClaimTemplate
   void WarnOfDeadEndsAmong(absl::string_view kind, const std::set<std::string>& used);
-  // What keeps claims of this kind waiting for ever; empty: nothing.
+  // The reason why claims of this kind wait for ever; empty: they do not.
   std::string DeadEndOf(const ClaimSpec& spec, Name ns) const;
   std::vector<PodClaim> ClaimsOf(const PodShape& shape);
 
-  const proto::Scenario* scenario_;
+  const DraSpec* spec_;
   bool has_gangs_ = false;
   absl::btree_map<std::string, Wanted> templates_;  // by name
   std::set<std::string> namespaces_;                // of pods, beside "default"

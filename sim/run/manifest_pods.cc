@@ -15,8 +15,8 @@
 #include "model/pod_shape.h"
 #include "model/quantity.h"
 #include "model/text/did_you_mean.h"
-#include "sim/run/inline_jobs.h"
 #include "sim/scenario/duration_text.h"
+#include "sim/scenario/inline_jobs.h"
 
 namespace drasim {
 namespace {
@@ -25,11 +25,6 @@ namespace kube = ::drasim::proto::kube;
 
 constexpr absl::string_view kManifestAnnotations = "drasim.dev/";
 constexpr absl::string_view kNotSimulated = "not simulated";
-
-// One that device plugins hand out. Others with a '/' are Kubernetes' own words.
-bool IsDeviceResource(absl::string_view name) {
-  return absl::StrContains(name, "/") && !absl::StrContains(name, "kubernetes.io/");
-}
 
 // The taints that the node controller sets itself; every pod that was created tolerates them.
 bool IsCommonToleration(const kube::Toleration& toleration) {
@@ -241,7 +236,7 @@ class ManifestPodReader {
       made.set_init(init);
       made.set_restartable(init && IsSidecar(container));
       for (const auto& [name, amount] : RequestOfContainer(container)) {
-        if (!IsDeviceResource(name) || amount.Compare(Quantity()) == 0) continue;
+        if (!IsExtendedResource(name) || amount.Compare(Quantity()) == 0) continue;
         proto::ExtendedAmount* asked = made.add_extended();
         asked->set_resource(name);
         asked->set_amount(amount.ToString());
@@ -275,7 +270,7 @@ class ManifestPodReader {
            {std::pair("requests", &requests), std::pair("limits", &limits)}) {
         for (const auto& [name, text] : *amounts) {
           const bool counted =
-              name == "cpu" || name == "memory" || (devices && IsDeviceResource(name));
+              name == "cpu" || name == "memory" || (devices && IsExtendedResource(name));
           const bool said = list == std::string("limits") && requests.count(name) > 0;
           if (counted || said) continue;
           Warn(absl::StrCat(path, ".", list, "[", name, "]"), std::string(kNotSimulated));

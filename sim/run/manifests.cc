@@ -26,9 +26,9 @@
 #include "model/kube/positions.h"
 #include "model/kube/reader.h"
 #include "model/kube/reader_schema.h"
-#include "sim/run/inline_jobs.h"
 #include "sim/run/manifest_objects.h"
 #include "sim/run/manifest_pods.h"
+#include "sim/scenario/inline_jobs.h"
 #include "traces/byte_source.h"
 
 namespace drasim {

@@ -26,7 +26,7 @@ struct Manifests {
   std::vector<std::string> warnings;  // with file, line and path
 };
 
-// Reads YAML or JSON files (kube_reader.h). InvalidArgument with file:line:column and the path of
+// Reads YAML or JSON files (model/kube/reader.h). InvalidArgument with file:line:column and the path of
 // the field: what cannot be read; a container that claims what its pod does not list; two entries
 // or two objects of one name; an entry with no claim, or with a claim and a template; a template
 // with an unknown mode. What is not simulated is a warning.

@@ -6,9 +6,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "model/check.h"
 #include "model/distributions.h"
 #include "model/random.h"
 #include "sim/scenario/duration_text.h"
@@ -20,25 +18,7 @@ namespace {
 // A node that breaks as it is repaired would break for ever at one instant.
 constexpr int64_t kShortestUpNs = kSecondNs;
 
-// A duration is the mean of an exponential distribution; anything else is a distribution itself.
-absl::StatusOr<Distribution> ReadPeriod(absl::string_view key, const std::string& text) {
-  if (text.empty()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        key, ": found none, expected a duration, which is a mean, or a distribution of seconds"));
-  }
-  if (text.find('(') != std::string::npos) {
-    absl::StatusOr<Distribution> given = Distribution::Parse(text);
-    if (given.ok()) return given;
-    return absl::InvalidArgumentError(absl::StrCat(key, ": ", given.status().message()));
-  }
-  SimDuration mean;
-  if (absl::Status e = ReadDuration(key, text, &mean); !e.ok()) return e;
-  if (mean > SimDuration()) return Distribution::Exponential(mean.seconds());
-  return absl::InvalidArgumentError(
-      absl::StrCat(key, ": found '", text, "', expected a mean above 0s"));
-}
-
-// At most `most`, which no run lasts.
+// At most `most_ns`, longer than any run.
 int64_t PeriodNs(const Distribution& period, Random* random, int64_t least_ns, int64_t most_ns) {
   const double ns = period.Sample(*random) * 1e9;
   if (!(ns < static_cast<double>(most_ns))) return most_ns;
@@ -51,15 +31,6 @@ int64_t LaterNs(int64_t at_ns, int64_t length_ns) {
 }
 
 }  // namespace
-
-absl::Status CheckNodeFailures(const proto::Scenario& s) {
-  if (!s.cluster().has_failures()) return absl::OkStatus();
-  const proto::NodeFailures& f = s.cluster().failures();
-  if (auto up = ReadPeriod("cluster.failures.mtbf", f.mtbf()); !up.ok()) return up.status();
-  if (auto down = ReadPeriod("cluster.failures.mttr", f.mttr()); !down.ok()) return down.status();
-  SimDuration until;
-  return ReadDuration("cluster.failures.until", f.until(), &until);
-}
 
 SimTime EndWithoutWaiting(absl::Span<const JobArrival> jobs) {
   int64_t last_ns = 0;
@@ -76,41 +47,38 @@ SimTime EndWithoutWaiting(absl::Span<const JobArrival> jobs) {
   return SimTime(last_ns);
 }
 
-absl::StatusOr<std::vector<NodeTransition>> MakeNodeFailures(const proto::Scenario& s,
+absl::StatusOr<std::vector<NodeTransition>> MakeNodeFailures(const NodeFailureSpec& spec,
+                                                             uint64_t seed,
                                                              const ClusterState& cluster,
                                                              SimTime until) {
-  const proto::NodeFailures& f = s.cluster().failures();
-  const absl::StatusOr<Distribution> up = ReadPeriod("cluster.failures.mtbf", f.mtbf());
-  const absl::StatusOr<Distribution> down = ReadPeriod("cluster.failures.mttr", f.mttr());
-  DRASIM_CHECK(up.ok() && down.ok());
   std::vector<NodeId> nodes;
   for (size_t n = 0; n < cluster.node_count(); ++n) {
-    if (f.nodes().empty() || MatchesPattern(f.nodes(), cluster.node_spec(NodeId(n)).name)) {
+    if (spec.nodes.empty() || MatchesPattern(spec.nodes, cluster.node_spec(NodeId(n)).name)) {
       nodes.push_back(NodeId(n));
     }
   }
   if (nodes.empty() && cluster.node_count() > 0) {
     return absl::InvalidArgumentError(
-        absl::StrCat("cluster.failures.nodes: found '", f.nodes(), "', which matches no node"));
+        absl::StrCat("cluster.failures.nodes: found '", spec.nodes, "', which matches no node"));
   }
   absl::Status too_many = absl::InvalidArgumentError(
       absl::StrCat("cluster.failures: found more than ", kMaxNodeFailures, " failures up to ",
                    absl::FormatDuration(absl::Nanoseconds(until.ns())),
                    ", expected fewer: a longer mtbf, fewer nodes, or an earlier until"));
-  const double cycle_s = std::max(1.0, up->Mean()) + std::max(0.0, down->Mean());
+  const double cycle_s = std::max(1.0, spec.up.Mean()) + std::max(0.0, spec.down.Mean());
   const double expected = static_cast<double>(nodes.size()) * until.seconds() / cycle_s;
   if (expected > static_cast<double>(kMaxNodeFailures)) return too_many;
   std::vector<NodeTransition> changes;
   for (const NodeId node : nodes) {
     const std::string& name = cluster.node_spec(node).name;
-    Random random(s.seed(), absl::StrCat("cluster/failures/", name));
-    int64_t at_ns = LaterNs(0, PeriodNs(*up, &random, kShortestUpNs, kLongestNs));
+    Random random(seed, absl::StrCat("cluster/failures/", name));
+    int64_t at_ns = LaterNs(0, PeriodNs(spec.up, &random, kShortestUpNs, kLongestNs));
     while (at_ns <= until.ns() && at_ns < kLongestNs) {
       if (static_cast<int64_t>(changes.size()) >= 2 * kMaxNodeFailures) return too_many;
       changes.push_back({SimTime(at_ns), node, NodeTransition::Action::kFail, {}});
-      at_ns = LaterNs(at_ns, PeriodNs(*down, &random, 0, kLongestNs));
+      at_ns = LaterNs(at_ns, PeriodNs(spec.down, &random, 0, kLongestNs));
       changes.push_back({SimTime(at_ns), node, NodeTransition::Action::kRecover, {}});
-      at_ns = LaterNs(at_ns, PeriodNs(*up, &random, kShortestUpNs, kLongestNs));
+      at_ns = LaterNs(at_ns, PeriodNs(spec.up, &random, kShortestUpNs, kLongestNs));
     }
   }
   std::stable_sort(changes.begin(), changes.end(),

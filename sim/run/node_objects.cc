@@ -11,6 +11,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "model/device_set.h"
 #include "model/kube/reader.h"
 #include "model/kube/rules.h"
 #include "model/pod_shape.h"
@@ -52,12 +53,12 @@ absl::Status SetGpus(const proto::kube::Node& object, const KubeAmounts& amounts
   return absl::OkStatus();
 }
 
-bool IsExtendedResource(absl::string_view resource) {
-  if (resource == kGpuMilli || absl::StrContains(resource, "kubernetes.io/")) return false;
+bool IsOtherDevice(absl::string_view resource) {
+  if (resource == kGpuMilli) return false;
   for (const GpuNames& names : kGpuNames) {
     if (resource == names.count) return false;
   }
-  return absl::StrContains(resource, "/");
+  return IsExtendedResource(resource);
 }
 
 absl::StatusOr<NodeSpec> ToNodeSpec(const proto::kube::Node& object) {
@@ -69,7 +70,7 @@ absl::StatusOr<NodeSpec> ToNodeSpec(const proto::kube::Node& object) {
   if (amounts.count("pods") > 0) node.pods = AmountOf(amounts, "pods");
   if (absl::Status s = SetGpus(object, amounts, &node); !s.ok()) return s;
   for (const auto& [resource, amount] : amounts) {
-    if (amount > 0 && IsExtendedResource(resource)) node.extended.emplace_back(resource, amount);
+    if (amount > 0 && IsOtherDevice(resource)) node.extended.emplace_back(resource, amount);
   }
   for (const auto& label : object.metadata().labels()) {
     // The front end says itself what GPU feature discovery would.

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "model/pod_shape.h"
+#include "model/status_macros.h"
 #include "traces/byte_source.h"
 #include "traces/date_time.h"
 
@@ -63,6 +64,18 @@ absl::Status ReadQuotaTable(const std::string& path, int64_t origin_ns, Quotas* 
   }
   if (tenants.empty()) return fail("found no header, expected date,TENANT,...");
   return absl::OkStatus();
+}
+
+absl::StatusOr<Quotas> MakeQuotas(absl::Span<const QuotaSpec> entries, int64_t origin_ns) {
+  Quotas quotas;
+  for (const QuotaSpec& entry : entries) {
+    if (entry.path.empty()) {
+      quotas.Add(entry.tenant, SimTime(), entry.limit);
+    } else {
+      RETURN_IF_ERROR(ReadQuotaTable(entry.path, origin_ns, &quotas));
+    }
+  }
+  return quotas;
 }
 
 }  // namespace drasim

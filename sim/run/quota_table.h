@@ -6,7 +6,10 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "sim/core/quotas.h"
+#include "sim/scenario/run_options.h"
 
 namespace drasim {
 
@@ -15,6 +18,9 @@ namespace drasim {
 // that day (UTC) on; days before the run's time zero give the quota at time zero. `origin_ns` is
 // time zero, in nanoseconds from 1970. Errors: "FILE:LINE: found ..., expected ...".
 absl::Status ReadQuotaTable(const std::string& path, int64_t origin_ns, Quotas* quotas);
+
+// The quotas of the entries, with those of their tables. `origin_ns` as above.
+absl::StatusOr<Quotas> MakeQuotas(absl::Span<const QuotaSpec> entries, int64_t origin_ns);
 
 }  // namespace drasim
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "model/status_macros.h"
 #include "model/text/yaml_proto.h"
 #include "sim/record/atomic_file.h"
 #include "sim/record/ledger_frame.h"
@@ -101,20 +102,19 @@ absl::StatusOr<std::string> UnfinishedLedger(const std::string& dir) {
 }
 
 // The scenario in a text that a run has left, with `dir`.
-absl::StatusOr<proto::Scenario> ScenarioLeft(absl::string_view yaml, const std::string& path,
-                                             const std::string& dir) {
+absl::StatusOr<RunSpec> ScenarioLeft(absl::string_view yaml, const std::string& path,
+                                     const std::string& dir) {
   proto::Scenario scenario;
-  if (absl::Status s = MergeYaml(yaml, path, &scenario); !s.ok()) return s;
-  if (absl::Status s = ResolveScenario(&scenario); !s.ok()) return s;
-  for (const auto& [key, file] :
-       {std::pair("cluster.path", scenario.cluster().path()),
-        std::pair("workload.trace.path", scenario.workload().trace().path())}) {
+  RETURN_IF_ERROR(MergeYaml(yaml, path, &scenario));
+  ASSIGN_OR_RETURN(RunSpec spec, ResolveScenario(scenario));
+  for (const auto& [key, file] : {std::pair("cluster.path", spec.cluster.nodes.path),
+                                  std::pair("workload.trace.path", spec.workload.trace.path)}) {
     if (file != "-") continue;
     return absl::InvalidArgumentError(
         absl::StrCat("--resume: ", key, " is standard input, which cannot be read a second time"));
   }
-  scenario.mutable_output()->set_dir(dir);
-  return scenario;
+  spec.SetOutputDir(dir);
+  return spec;
 }
 
 absl::StatusOr<std::unique_ptr<LedgerReader>> OpenUnfinished(const std::string& path) {
@@ -173,10 +173,10 @@ absl::Status CheckSameScenario(const proto::Scenario& given, const proto::Scenar
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::unique_ptr<BegunScenario>> BegunScenario::Leave(const proto::Scenario& scenario,
+absl::StatusOr<std::unique_ptr<BegunScenario>> BegunScenario::Leave(const RunSpec& spec,
                                                                     const std::string& dir) {
   std::string path = FileIn(dir, kBegunScenarioFile);
-  if (absl::Status s = WriteFileAtomically(path, ResolvedYaml(scenario)); !s.ok()) return s;
+  if (absl::Status s = WriteFileAtomically(path, ResolvedYaml(spec.written)); !s.ok()) return s;
   return std::unique_ptr<BegunScenario>(new BegunScenario(std::move(path)));
 }
 
@@ -198,19 +198,14 @@ absl::StatusOr<Resumption> FindResumption(const std::string& dir) {
     if (!source.ok()) return source.status();
     absl::StatusOr<std::string> yaml = ReadAll(**source, kMaxScenarioBytes);
     if (!yaml.ok()) return yaml.status();
-    absl::StatusOr<proto::Scenario> scenario = ScenarioLeft(*yaml, begun, dir);
-    if (!scenario.ok()) return scenario.status();
-    resumption.scenario = *std::move(scenario);
+    ASSIGN_OR_RETURN(resumption.spec, ScenarioLeft(*yaml, begun, dir));
     return resumption;
   }
   absl::StatusOr<std::string> path = UnfinishedLedger(dir);
   if (!path.ok()) return path.status();
   absl::StatusOr<std::unique_ptr<LedgerReader>> reader = OpenUnfinished(*path);
   if (!reader.ok()) return reader.status();
-  absl::StatusOr<proto::Scenario> scenario =
-      ScenarioLeft((*reader)->header().scenario_yaml(), *path, dir);
-  if (!scenario.ok()) return scenario.status();
-  resumption.scenario = *std::move(scenario);
+  ASSIGN_OR_RETURN(resumption.spec, ScenarioLeft((*reader)->header().scenario_yaml(), *path, dir));
   absl::StatusOr<LedgerPosition> position = FindLastCheckpoint(**reader);
   if (!position.ok()) return position.status();
   resumption.position = *std::move(position);

@@ -1,4 +1,4 @@
-// What the folder of a killed run still tells, for a run that goes on where it was.
+// The state that a killed run leaves in its folder, for a run that continues it.
 #ifndef DRASIM_SIM_RUN_RESUME_H_
 #define DRASIM_SIM_RUN_RESUME_H_
 
@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "model/proto/scenario.pb.h"
 #include "sim/record/ledger_writer.h"
+#include "sim/scenario/run_spec.h"
 
 namespace drasim {
 
@@ -20,7 +21,7 @@ inline constexpr char kBegunScenarioFile[] = "scenario.partial.yaml";
 // exists. The destructor removes it.
 class BegunScenario {
  public:
-  static absl::StatusOr<std::unique_ptr<BegunScenario>> Leave(const proto::Scenario& scenario,
+  static absl::StatusOr<std::unique_ptr<BegunScenario>> Leave(const RunSpec& spec,
                                                               const std::string& dir);
   ~BegunScenario();
   BegunScenario(const BegunScenario&) = delete;
@@ -33,13 +34,13 @@ class BegunScenario {
 };
 
 struct Resumption {
-  proto::Scenario scenario;  // as the run resolved it, with output.dir
-  LedgerPosition position;   // without checkpoints: the run begins anew
-  std::string state;         // of the last checkpoint
+  RunSpec spec;             // as the run resolved it, with output.dir
+  LedgerPosition position;  // without checkpoints: the run starts over
+  std::string state;        // of the last checkpoint
 };
 
 // Whether `dir` has anything to go on with: a run that has left neither ledger nor scenario there
-// can only begin anew.
+// can only start over.
 bool HasBegunRun(const std::string& dir);
 
 // Reads the ledger in `dir` up to its last whole checkpoint; changes nothing. A run is finished

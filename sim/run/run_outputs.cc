@@ -13,12 +13,11 @@
 #include "model/number_text.h"
 #include "model/text/json_writer.h"
 #include "model/text/text_table.h"
-#include "model/text/yaml_proto.h"
+#include "model/text/yaml_writer.h"
 #include "sim/record/version.h"
 #include "sim/run/device_outputs.h"
 #include "sim/run/dra_outputs.h"
 #include "sim/run/resume.h"
-#include "sim/run/run_plan.h"
 #include "sim/scenario/scenario_paths.h"
 
 namespace drasim {
@@ -62,25 +61,25 @@ std::vector<std::pair<uint32_t, int64_t>> DroppedShapes(const Simulation& sim) {
   return shapes;
 }
 
-bool IsReplay(const Simulation& sim) { return sim.scenario().mode() == "replay"; }
+bool IsReplay(const Simulation& sim) { return sim.spec().is_replay(); }
 
 void WriteScenario(const Simulation& sim, JsonWriter& j) {
-  const proto::Scenario& s = sim.scenario();
+  const RunSpec& s = sim.spec();
   j.Key("scenario").BeginObject();
-  j.Key("name").String(s.name());
-  j.Key("policy").String(s.scheduler().policy());
-  j.Key("mode").String(s.mode());
-  j.Key("order").String(s.order());
-  j.Key("seed").Uint(s.seed());
-  if (IsReplay(sim)) j.Key("queue").String(s.scheduler().queue());
+  j.Key("name").String(s.name);
+  j.Key("policy").String(s.scheduler.profile.policy);
+  j.Key("mode").String(RunModeName(s.mode));
+  j.Key("order").String(JobOrderName(s.order));
+  j.Key("seed").Uint(s.seed);
+  if (IsReplay(sim)) j.Key("queue").String(s.scheduler.queue_name);
   j.Key("tuning_ratio");
-  if (s.workload().tuning().has_ratio()) {
-    j.Double(s.workload().tuning().ratio());
+  if (s.workload.tuning_ratio.has_value()) {
+    j.Double(*s.workload.tuning_ratio);
   } else {
     j.Null();
   }
-  j.Key("nodes_sha256").String(s.cluster().sha256());
-  j.Key("pods_sha256").String(s.workload().trace().sha256());
+  j.Key("nodes_sha256").String(s.cluster.nodes.sha256);
+  j.Key("pods_sha256").String(s.workload.trace.sha256);
   j.EndObject();
 }
 
@@ -180,7 +179,7 @@ std::string ResolvedYaml(const proto::Scenario& scenario) {
   return ToYaml(copy);
 }
 
-std::string ResolvedYaml(const Simulation& sim) { return ResolvedYaml(sim.scenario()); }
+std::string ResolvedYaml(const Simulation& sim) { return ResolvedYaml(sim.spec().written); }
 
 std::string SummaryJson(const Simulation& sim) {
   const Sample& m = sim.metrics().sample();
@@ -227,7 +226,7 @@ std::string SummaryJson(const Simulation& sim) {
   AppendSeconds(sim.engine().now(), &now);
   j.Key("virtual_seconds").Number(now);
   j.Key("hashes").BeginObject();
-  if (sim.scenario().order() == "artifact") {
+  if (sim.spec().order == JobOrder::kArtifact) {
     const OrderHashes h = ComputeOrderHashes(sim.cluster(), sim.ranks());
     j.Key("order").String(HexHash(h.order));
     j.Key("rank").String(HexHash(h.rank));
@@ -278,8 +277,8 @@ void AddReplayRows(const Simulation& sim, const JobFigures& figures, TextTable* 
 std::string SummaryTable(const Simulation& sim) {
   const Sample& m = sim.metrics().sample();
   const ClusterTotals& t = m.totals;
-  TextTable table({absl::StrCat(sim.scenario().scheduler().policy(), ", ", sim.scenario().mode(),
-                                ", seed ", sim.scenario().seed()),
+  TextTable table({absl::StrCat(sim.spec().scheduler.profile.policy, ", ",
+                                RunModeName(sim.spec().mode), ", seed ", sim.spec().seed),
                    "amount", "of"});
   const auto gpus = [](int64_t milli) { return OneDecimal(static_cast<double>(milli) / 1000); };
   if (IsReplay(sim)) {
@@ -317,7 +316,7 @@ std::string SummaryCsv(const Simulation& sim) {
       "milli,"
       "gpu_allocated_milli,cpu_allocated_milli,fragmentation_milli,fragmentation_ratio_percent,"
       "fingerprint\n",
-      sim.scenario().scheduler().policy(), ",", sim.scenario().seed(), ",", m.pods_arrived, ",",
+      sim.spec().scheduler.profile.policy, ",", sim.spec().seed, ",", m.pods_arrived, ",",
       m.pods_scheduled, ",", m.pods_dropped + static_cast<int64_t>(sim.engine().pods_waiting()),
       ",", m.totals.gpu_milli_capacity, ",", m.gpu_arrived_milli, ",", m.totals.gpu_milli_allocated,
       ",", m.totals.cpu_milli_allocated, ",", FixedText(m.fragmentation.amount_milli(), 2), ",",
@@ -358,7 +357,7 @@ absl::StatusOr<std::unique_ptr<RunOutputs>> RunOutputs::Attach(Simulation* sim,
                                                                const std::string& dir) {
   std::unique_ptr<RunOutputs> outputs(new RunOutputs(sim, dir));
   if (absl::Status s = RemoveUnfinished(dir); !s.ok()) return s;
-  if (sim->scenario().output().ledger()) {
+  if (sim->spec().output.ledger) {
     absl::StatusOr<std::unique_ptr<LedgerWriter>> ledger =
         LedgerWriter::Create(outputs->PathOf("ledger"), ResolvedYaml(*sim), sim->cluster(),
                              sim->ranks(), sim->summaries());
@@ -393,9 +392,7 @@ void RunOutputs::Connect() {
   if (device_log_ != nullptr) sim_->AddSink(device_log_.get());
   sim_->metrics().AddObserver([this](const Sample& sample) { AppendSample(sample); });
   if (ledger_ == nullptr) return;
-  const absl::StatusOr<uint64_t> max_bytes = LedgerLimit(sim_->scenario());
-  DRASIM_CHECK(max_bytes.ok());  // the scenario has been resolved
-  ledger_->set_max_bytes(*max_bytes);
+  ledger_->set_max_bytes(sim_->spec().output.max_ledger_bytes);
   sim_->AddSink(ledger_.get());
   timeseries_.KeepTemporary();
   sim_->set_on_checkpoint([this](const std::string& state) { return AddCheckpoint(state); });

@@ -8,18 +8,19 @@
 #include "absl/strings/str_cat.h"
 #include "model/check.h"
 #include "model/number_text.h"
+#include "model/status_macros.h"
 #include "model/text/shown_text.h"
 #include "policies/queues/estimates.h"
 #include "sim/core/batch_dispatcher.h"
 #include "sim/core/fill_dispatcher.h"
 #include "sim/core/kubernetes_dispatcher.h"
 #include "sim/core/loss_dispatcher.h"
+#include "sim/run/claim_deletions.h"
 #include "sim/run/input_files.h"
 #include "sim/run/manifests.h"
 #include "sim/run/node_events.h"
 #include "sim/run/node_failures.h"
-#include "sim/scenario/duration_text.h"
-#include "sim/scenario/resolve.h"
+#include "sim/run/quota_table.h"
 #include "traces/shaping.h"
 
 namespace drasim {
@@ -54,10 +55,10 @@ absl::Status ScaleNodeInput(double scale, NodeInput* input) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Simulation>> Simulation::Build(const proto::Scenario& scenario) {
-  std::unique_ptr<Simulation> sim(new Simulation(scenario));
-  if (UsesDra(scenario)) {
-    sim->dra_ = std::make_unique<DraPlan>(&sim->scenario_);
+absl::StatusOr<std::unique_ptr<Simulation>> Simulation::Build(RunSpec spec) {
+  std::unique_ptr<Simulation> sim(new Simulation(std::move(spec)));
+  if (sim->spec_.dra.has_value()) {
+    sim->dra_ = std::make_unique<DraPlan>(&*sim->spec_.dra);
     sim->devices_.set_dra(sim->dra_.get());
   }
   for (auto step : {&Simulation::ReadCluster, &Simulation::ReadWorkload, &Simulation::LowerWorkload,
@@ -69,17 +70,14 @@ absl::StatusOr<std::unique_ptr<Simulation>> Simulation::Build(const proto::Scena
 }
 
 absl::Status Simulation::ReadCluster() {
-  absl::StatusOr<NodeInput> input = ReadNodeInput(&scenario_);
-  if (!input.ok()) return input.status();
-  node_input_ = *std::move(input);
-  if (scenario_.cluster().has_scale()) {
-    if (absl::Status s = ScaleNodeInput(scenario_.cluster().scale(), &node_input_); !s.ok()) {
-      return s;
-    }
+  ASSIGN_OR_RETURN(node_input_, ReadNodeInput(spec_.cluster.nodes));
+  spec_.SetNodesSha256(node_input_.sha256);
+  if (spec_.cluster.scale.has_value()) {
+    RETURN_IF_ERROR(ScaleNodeInput(*spec_.cluster.scale, &node_input_));
   }
   std::vector<NodeSpec>& nodes = node_input_.nodes;
   if (absl::Status s = devices_.DescribeNodes(&nodes); !s.ok()) return s;
-  if (scenario_.order() != "trace") {
+  if (spec_.order != JobOrder::kTrace) {
     std::sort(nodes.begin(), nodes.end(),
               [](const NodeSpec& a, const NodeSpec& b) { return a.name < b.name; });
   }
@@ -120,18 +118,18 @@ absl::Status Simulation::LowerWorkload() {
 
 absl::Status Simulation::BuildCluster() {
   std::vector<NodeSpec>& nodes = node_input_.nodes;
-  if (scenario_.workload().has_target_load_percent()) {
+  if (spec_.workload.target_load_percent.has_value()) {
     const LoadEstimate load = MeanLoad(workload_.rows(), *shapes_);
     absl::StatusOr<std::vector<NodeSpec>> scaled =
-        ScaleCluster(std::move(nodes), load, scenario_.workload().target_load_percent());
+        ScaleCluster(std::move(nodes), load, *spec_.workload.target_load_percent);
     if (!scaled.ok()) return scaled.status();
     nodes = *std::move(scaled);
   }
   // The trace's own time means nothing to a stream.
-  for (NodeSpec& node : nodes) node.absent = node.absent && !IsStream(scenario_);
+  for (NodeSpec& node : nodes) node.absent = node.absent && !spec_.is_stream();
   std::vector<std::string> configs;
   absl::StatusOr<std::vector<NodeTransition>> transitions =
-      MakeNodeTransitions(scenario_, &nodes, &configs);
+      MakeNodeTransitions(spec_.cluster.events, &nodes, &configs);
   if (!transitions.ok()) return transitions.status();
   if (absl::Status s = devices_.LayOut(models_, *shapes_, workload_.rows(), configs, &nodes);
       !s.ok()) {
@@ -141,14 +139,14 @@ absl::Status Simulation::BuildCluster() {
   CountWantedResources(&nodes);
   for (NodeSpec& node : nodes) {
     // A fill has no clock: everything that ever comes is there.
-    if (scenario_.mode() != "replay") node.absent = false;
+    if (!spec_.is_replay()) node.absent = false;
     absl::StatusOr<NodeId> added = cluster_->AddNode(node);
     if (!added.ok()) {
       return absl::InvalidArgumentError(absl::StrCat("cluster: ", added.status().message()));
     }
   }
   AddTraceTransitions();
-  absl::StatusOr<Quotas> quotas = MakeQuotas(scenario_, origin_ns_);
+  absl::StatusOr<Quotas> quotas = MakeQuotas(spec_.quotas, origin_ns_);
   if (!quotas.ok()) return quotas.status();
   quotas_ = *std::move(quotas);
   return absl::OkStatus();
@@ -184,9 +182,9 @@ void Simulation::CountWantedResources(std::vector<NodeSpec>* nodes) {
   std::sort(counted.begin(), counted.end());
 }
 
-// What the node list of the trace says about nodes that come and go.
+// Adds the nodes that come and go by the trace's node list.
 void Simulation::AddTraceTransitions() {
-  if (scenario_.mode() != "replay" || IsStream(scenario_)) return;
+  if (!spec_.is_replay() || spec_.is_stream()) return;
   absl::flat_hash_map<std::string, NodeId> ids;
   for (size_t n = 0; n < cluster_->node_count(); ++n) {
     ids.emplace(cluster_->node_spec(NodeId(n)).name, NodeId(n));
@@ -206,50 +204,56 @@ void Simulation::AddTraceTransitions() {
 }
 
 absl::Status Simulation::ReadWorkload() {
-  absl::StatusOr<WorkloadInput> input =
-      OpenWorkloadInput(&scenario_, node_input_.nodes, shapes_.get());
-  if (!input.ok()) return input.status();
-  const bool shaped = ShapesWorkload(scenario_);
-  const int64_t limit = shaped ? 0 : scenario_.workload().limit();
-  absl::StatusOr<Workload> workload = Workload::Read(*input->source, static_cast<uint64_t>(limit));
-  if (!workload.ok()) return workload.status();
-  const size_t jobs_read = workload->rows().size();
-  if (shaped && jobs_read > 0) {
-    absl::StatusOr<ShapingOptions> options = MakeShapingOptions(scenario_);
-    if (!options.ok()) return options.status();
-    std::vector<JobArrival> jobs = workload->TakeRows();
-    if (absl::Status s = ShapeJobs(*options, &jobs, &origin_ns_); !s.ok()) return s;
-    workload = Workload::FromJobs(std::move(jobs));
+  const WorkloadSpec& spec = spec_.workload;
+  ASSIGN_OR_RETURN(const WorkloadInput input,
+                   OpenWorkloadInput(spec, spec_.seed, node_input_.nodes, shapes_.get()));
+  if (spec.kind == WorkloadKind::kTrace) spec_.SetTraceSha256(input.sha256);
+  const int64_t limit = spec.shaped ? 0 : spec.limit;
+  ASSIGN_OR_RETURN(workload_, Workload::Read(*input.source, static_cast<uint64_t>(limit)));
+  const size_t jobs_read = workload_.rows().size();
+  if (spec.shaped && jobs_read > 0) {
+    ShapingOptions options = spec.shaping;
+    options.seed = spec_.seed;
+    std::vector<JobArrival> jobs = workload_.TakeRows();
+    RETURN_IF_ERROR(ShapeJobs(options, &jobs, &origin_ns_));
+    workload_ = Workload::FromJobs(std::move(jobs));
   }
-  if (scenario_.scheduler().estimates().source() == "trace-at-least-run-time") {
-    workload->RaiseEstimates();
-  }
-  workload_ = *std::move(workload);
-  absl::StatusOr<UserDeletions> deletions =
-      MakeDeletions(scenario_, workload_.rows(), input->manifests.get());
-  if (!deletions.ok()) return deletions.status();
-  deletions_ = *std::move(deletions);
-  if (input->manifests != nullptr && dra_ != nullptr) dra_->AddObjects(input->manifests->objects);
-  for (std::string& line : input->warnings()) warnings_.push_back(std::move(line));
+  if (spec_.scheduler.estimates == EstimateSource::kAtLeastTheRunTime) workload_.RaiseEstimates();
+  RETURN_IF_ERROR(FindDeletions(input.manifests.get()));
+  if (input.manifests != nullptr && dra_ != nullptr) dra_->AddObjects(input.manifests->objects);
+  for (std::string& line : input.warnings()) warnings_.push_back(std::move(line));
   if (workload_.rows().empty()) return NoPods(jobs_read);
   WarnAboutServices();
   return absl::OkStatus();
 }
 
-// A run of nothing would look like a success. The warnings tell what became of the rows.
-absl::Status Simulation::NoPods(size_t jobs_read) const {
-  std::string text = "the workload has no pods";
-  if (jobs_read > 0) {
-    absl::StrAppend(&text, ": the keys under workload leave none of ", jobs_read, " job(s)");
+// Finds the jobs that users delete. `manifests` may be null.
+absl::Status Simulation::FindDeletions(const Manifests* manifests) {
+  std::vector<const proto::InlineJob*> written;
+  for (const proto::InlineJob& job : spec_.workload.jobs) written.push_back(&job);
+  if (manifests != nullptr) {
+    for (const proto::InlineJob& job : manifests->jobs) written.push_back(&job);
   }
-  for (const std::string& line : warnings_) absl::StrAppend(&text, "\n", line);
-  return absl::InvalidArgumentError(text);
+  DeletableJobs jobs;
+  jobs.jobs = workload_.rows();
+  jobs.written = written;
+  jobs.from_manifests = manifests != nullptr;
+  jobs.stream = spec_.is_stream();
+  ASSIGN_OR_RETURN(deletions_, MakeDeletions(spec_.workload.deletions, jobs));
+  return absl::OkStatus();
+}
+
+absl::Status Simulation::NoPods(size_t jobs_read) const {
+  return NoPodsError(jobs_read == 0 ? std::string()
+                                    : absl::StrCat(": the keys under workload leave none of ",
+                                                   jobs_read, " job(s)"),
+                     warnings_);
 }
 
 // In a table of jobs that have ended, a row without an end is mostly a gap.
 void Simulation::WarnAboutServices() {
-  const bool from_trace = !scenario_.workload().trace().path().empty();
-  if (!from_trace || scenario_.mode() != "replay" || IsStream(scenario_)) return;
+  const bool from_trace = spec_.workload.kind == WorkloadKind::kTrace;
+  if (!from_trace || !spec_.is_replay() || spec_.is_stream()) return;
   const std::vector<JobArrival>& jobs = workload_.rows();
   const auto services = std::count_if(jobs.begin(), jobs.end(), [](const JobArrival& job) {
     return !job.has_run_time && !job.has_deletion;
@@ -272,16 +276,15 @@ void Simulation::WarnAboutUnknownModels() {
 }
 
 absl::Status Simulation::ArrangeWorkload() {
-  const bool artifact = scenario_.order() == "artifact";
-  const bool trace_order = scenario_.order() == "trace";
+  const bool artifact = spec_.order == JobOrder::kArtifact;
+  const bool trace_order = spec_.order == JobOrder::kTrace;
   if (!trace_order) workload_.SortByName();
-  fragmentation_ = std::make_unique<FragmentationModel>(
-      BuildTypicalPods(*shapes_, workload_.CountByShape(shapes_->size()),
-                       scenario_.scheduler().typical().popularity_percent()));
-  streams_ = artifact ? MakeArtifactStreams(scenario_.seed()) : MakeSeededStreams(scenario_.seed());
+  fragmentation_ = std::make_unique<FragmentationModel>(BuildTypicalPods(
+      *shapes_, workload_.CountByShape(shapes_->size()), spec_.scheduler.popularity_percent));
+  streams_ = artifact ? MakeArtifactStreams(spec_.seed) : MakeSeededStreams(spec_.seed);
   if (!trace_order) workload_.Shuffle(*streams_);
-  if (scenario_.workload().tuning().has_ratio()) {
-    const double ratio = scenario_.workload().tuning().ratio();
+  if (spec_.workload.tuning_ratio.has_value()) {
+    const double ratio = *spec_.workload.tuning_ratio;
     const int64_t capacity = cluster_->totals().gpu_milli_capacity;
     if (absl::Status s = workload_.CheckTuning(ratio, capacity, *shapes_); !s.ok()) return s;
     workload_.Tune(ratio, capacity, *shapes_, *streams_);
@@ -299,21 +302,20 @@ absl::Status Simulation::ArrangeWorkload() {
 // Failures at random happen beside what the scenario and the trace say of nodes, and after it where
 // both happen at one instant.
 absl::Status Simulation::AddFailures() {
-  if (!scenario_.cluster().has_failures()) return absl::OkStatus();
-  const std::string& given = scenario_.cluster().failures().until();
-  if (!given.empty()) {
-    failures_until_ = SimTime() + *ParseDuration(given);
-  } else if (IsStream(scenario_)) {
+  if (!spec_.cluster.failures.has_value()) return absl::OkStatus();
+  const NodeFailureSpec& spec = *spec_.cluster.failures;
+  if (spec.until.has_value()) {
+    failures_until_ = SimTime() + *spec.until;
+  } else if (spec_.is_stream()) {
     const auto jobs = static_cast<int64_t>(workload_.order().size());
-    const SimDuration interval = *ParseDuration(scenario_.workload().stream_interval());
-    failures_until_ = SimTime(std::max<int64_t>(0, jobs - 1) * interval.ns());
+    failures_until_ =
+        SimTime(std::max<int64_t>(0, jobs - 1) * spec_.workload.stream_interval->ns());
   } else {
     failures_until_ = EndWithoutWaiting(workload_.rows());
   }
-  absl::StatusOr<std::vector<NodeTransition>> failures =
-      MakeNodeFailures(scenario_, *cluster_, failures_until_);
-  if (!failures.ok()) return failures.status();
-  node_transitions_.insert(node_transitions_.end(), failures->begin(), failures->end());
+  ASSIGN_OR_RETURN(const std::vector<NodeTransition> failures,
+                   MakeNodeFailures(spec, spec_.seed, *cluster_, failures_until_));
+  node_transitions_.insert(node_transitions_.end(), failures.begin(), failures.end());
   std::stable_sort(node_transitions_.begin(), node_transitions_.end(),
                    [](const NodeTransition& a, const NodeTransition& b) { return a.at < b.at; });
   return absl::OkStatus();
@@ -321,7 +323,7 @@ absl::Status Simulation::AddFailures() {
 
 // Jobs that wait may make a run longer than anybody could know beforehand.
 void Simulation::WarnAboutEndOfFailures() {
-  if (!scenario_.cluster().has_failures() || !scenario_.cluster().failures().until().empty()) {
+  if (!spec_.cluster.failures.has_value() || spec_.cluster.failures->until.has_value()) {
     return;
   }
   int64_t later = 0;
@@ -338,15 +340,15 @@ void Simulation::WarnAboutEndOfFailures() {
 }
 
 absl::Status Simulation::MakeSource() {
-  if (!IsStream(scenario_)) {
-    source_ = std::make_unique<WorkloadSource>(&workload_, scenario_.mode() == "replay");
+  if (!spec_.is_stream()) {
+    source_ = std::make_unique<WorkloadSource>(&workload_, spec_.is_replay());
     return absl::OkStatus();
   }
-  const SimDuration interval = *ParseDuration(scenario_.workload().stream_interval());
+  const SimDuration interval = *spec_.workload.stream_interval;
   if (static_cast<int64_t>(workload_.order().size()) > kMaxShapedNs / interval.ns()) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "workload.stream_interval: found '", scenario_.workload().stream_interval(), "', so that ",
-        workload_.order().size(), " jobs take longer than the clock can count"));
+        "workload.stream_interval: found '", spec_.written.workload().stream_interval(),
+        "', so that ", workload_.order().size(), " jobs take longer than the clock can count"));
   }
   source_ = std::make_unique<WorkloadSource>(&workload_, interval);
   return absl::OkStatus();
@@ -356,49 +358,43 @@ absl::Status Simulation::MakeProfile() {
   PolicyContext context;
   context.fragmentation = fragmentation_.get();
   context.streams = streams_.get();
-  context.bind_latency = *ParseDuration(scenario_.timing().bind());
+  context.bind_latency = spec_.bind_latency;
   context.extended_resources = cluster_->extended_names();
   context.mig = models_.any_mig();
   context.holds = shapes_->any_held();
   context.mig_mix = MigMix(*shapes_, workload_.rows());
-  context.resource_scores = *MakeResourceScores(scenario_.scheduler());
-  ProfileOptions options;
-  options.policy = scenario_.scheduler().policy();
-  options.device_chooser = scenario_.scheduler().device_chooser();
-  for (const proto::WeightedPlugin& p : scenario_.scheduler().score())
-    options.score.push_back({p.name(), p.weight()});
-  if (UsesKubernetesQueue(scenario_) && scenario_.preemption().mode() == "priority") {
-    options.plugins.push_back("DefaultPreemption");
-  }
-  absl::StatusOr<Profile> profile = Profile::Make(BuiltinRegistry(), options, context);
+  context.resource_scores = spec_.scheduler.resource_scores;
+  absl::StatusOr<Profile> profile =
+      Profile::Make(BuiltinRegistry(), spec_.scheduler.profile, context);
   if (!profile.ok()) return profile.status();
   profile_ = std::make_unique<Profile>(*std::move(profile));
   if (dra_ != nullptr) {
     for (const JobArrival& job : workload_.rows()) {
       if (job.pods > 1 || !job.more_pods.empty()) dra_->NoteGang();
     }
-    if (absl::Status s = dra_->MakePlane(cluster_.get(), MigMix(*shapes_, workload_.rows()));
+    if (absl::Status s =
+            dra_->MakePlane(cluster_.get(), MigMix(*shapes_, workload_.rows()), spec_.seed);
         !s.ok()) {
       return s;
     }
     const absl::Status deletable =
-        CheckClaimNames(scenario_, workload_.rows(), *shapes_, dra_->plane());
+        CheckClaimNames(spec_.workload.deletions, workload_.rows(), *shapes_, dra_->plane());
     if (!deletable.ok()) return deletable;
     for (const std::string& line : dra_->warnings()) warnings_.push_back(line);
     profile_->AddPlugin(dra_->plane()->TakePlugin(), /*first=*/true);
   }
   cycle_ = std::make_unique<SchedulingCycle>(profile_.get(), cluster_.get(), ranks_,
-                                             scenario_.scheduler().cache());
+                                             spec_.scheduler.cache);
   placer_ = std::make_unique<Placer>(profile_.get(), cluster_.get(), &jobs_, cycle_.get(),
                                      &summaries_, RemembersFailures());
-  summaries_.SetReasons(profile_->reasons());
+  summaries_.SetReasons(profile_->reasons(), profile_->reason_kinds());
   fingerprint_ = std::make_unique<FingerprintSink>(&summaries_);
   metrics_ = std::make_unique<MetricsSink>(fragmentation_.get(), *cluster_);
   metrics_->AddObserver([this](const Sample& sample) { load_table_.Add(sample); });
   front_end_ = devices_.MakeFrontEnd(cluster_.get());
   placer_->set_amounts_may_grow(devices_.amounts_may_grow());
   // A front end that is given shows that worlds are compared, the direct one among them.
-  const bool compares = scenario_.has_front_end();
+  const bool compares = spec_.front_end.given;
   if (front_end_ != nullptr || models_.any_mig() || compares) MakeDeviceReport();
   return absl::OkStatus();
 }
@@ -413,20 +409,19 @@ void Simulation::MakeDeviceReport() {
     };
   }
   device_report_ = std::make_unique<DeviceReport>(
-      *cluster_,
-      TypicalRequests(*shapes_, workload_.rows(),
-                      scenario_.scheduler().typical().popularity_percent()),
+      *cluster_, TypicalRequests(*shapes_, workload_.rows(), spec_.scheduler.popularity_percent),
       std::move(layout));
 }
 
 // A batch queue looks at what is remembered to decide what is worth another try, so that is not a
 // cache there.
 bool Simulation::RemembersFailures() const {
-  const bool batch = scenario_.mode() == "replay" && !UsesKubernetesQueue(scenario_);
-  return scenario_.scheduler().cache() || batch;
+  const QueueKind queue = spec_.scheduler.queue;
+  const bool batch = queue == QueueKind::kBatch || queue == QueueKind::kLoss;
+  return spec_.scheduler.cache || batch;
 }
 
-std::unique_ptr<Dispatcher> Simulation::MakeDispatcher(DispatchHost* host) {
+std::unique_ptr<Dispatcher> Simulation::MakeDispatcher(JobControl* host) {
   DispatchParts parts;
   parts.cluster = cluster_.get();
   parts.jobs = &jobs_;
@@ -436,29 +431,32 @@ std::unique_ptr<Dispatcher> Simulation::MakeDispatcher(DispatchHost* host) {
   parts.summaries = &summaries_;
   parts.quotas = &quotas_;
   parts.host = host;
-  if (scenario_.mode() != "replay") return std::make_unique<FillDispatcher>(parts);
-  if (UsesKubernetesQueue(scenario_)) {
-    return std::make_unique<KubernetesDispatcher>(parts, *MakeKubernetesOptions(scenario_),
-                                                  scenario_.seed());
+  switch (spec_.scheduler.queue) {
+    case QueueKind::kNone:
+      return std::make_unique<FillDispatcher>(parts);
+    case QueueKind::kKubernetes:
+      return std::make_unique<KubernetesDispatcher>(parts, spec_.scheduler.kubernetes, spec_.seed);
+    case QueueKind::kLoss:
+      return std::make_unique<LossDispatcher>(parts);
+    case QueueKind::kBatch:
+      break;
   }
-  if (scenario_.scheduler().queue() == kLossQueue) return std::make_unique<LossDispatcher>(parts);
-  const proto::Estimates& estimates = scenario_.scheduler().estimates();
   QueueContext context;
   context.streams = streams_.get();
-  context.seed = scenario_.seed();
-  context.estimate_noise = estimates.noise();
-  context.exact_estimates = estimates.source() == "exact";
+  context.seed = spec_.seed;
+  context.estimate_noise = spec_.scheduler.estimate_noise;
+  context.exact_estimates = spec_.scheduler.estimates == EstimateSource::kExact;
   absl::StatusOr<std::unique_ptr<QueuePolicy>> policy =
-      BuiltinRegistry().MakeQueue(scenario_.scheduler().queue(), context);
-  DRASIM_CHECK(policy.ok());  // the scenario has been resolved
-  BatchOptions options = *MakeBatchOptions(scenario_);
+      BuiltinRegistry().MakeQueue(spec_.scheduler.queue_name, context);
+  DRASIM_CHECK(policy.ok());  // the name has been checked
+  BatchOptions options = spec_.scheduler.batch;
   options.estimate =
       [model = EstimateModel(context.seed, context.estimate_noise, context.exact_estimates)](
           const JobTable& jobs, JobId job) { return model.Estimate(jobs, job); };
   return std::make_unique<BatchDispatcher>(parts, *std::move(policy), std::move(options));
 }
 
-// What held in [from, to), for averages over time.
+// Adds the levels that held until `to` to the averages over time.
 void Simulation::Integrate(SimTime to) {
   if (jobs_.size() == 0) return;
   integrals_->Begin(jobs_.row(JobId(size_t{0})).submitted);
@@ -483,7 +481,7 @@ JobReport Simulation::MakeJobReport() const {
   JobReportOptions options;
   options.end = engine_->now();
   options.capacity = {t.cpu_milli_capacity, t.memory_bytes_capacity, t.gpu_milli_capacity};
-  options.truncate_means = scenario_.compat() == "helios";
+  options.truncate_means = spec_.helios;
   options.utilisation = utilisation();
   return JobReport(jobs_, options);
 }
@@ -501,14 +499,13 @@ absl::Status Simulation::Start(const std::string* checkpoint) {
   parts.node_changes = node_transitions_;
   parts.deletions = deletions_.by_job;
   parts.last_deletion = deletions_.last;
-  parts.make_dispatcher = [this](DispatchHost* host) { return MakeDispatcher(host); };
+  parts.make_dispatcher = [this](JobControl* host) { return MakeDispatcher(host); };
   parts.node_agent = front_end_.get();
   if (dra_ != nullptr) parts.node_agent = dra_->plane();
   parts.sinks = {fingerprint_.get(), metrics_.get()};
   if (device_report_ != nullptr) parts.sinks.push_back(device_report_.get());
   for (RecordSink* sink : extra_sinks_) parts.sinks.push_back(sink);
-  const auto windows = MakeMetricWindows(scenario_);
-  integrals_ = std::make_unique<TimeIntegrals>(windows->first, windows->second);
+  integrals_ = std::make_unique<TimeIntegrals>(spec_.windows.warm_up, spec_.windows.drain);
   parts.on_interval = [this](SimTime, SimTime to) { Integrate(to); };
   parts.on_checkpoint = on_checkpoint_;
   parts.on_progress = on_progress_;
@@ -525,10 +522,9 @@ absl::Status Simulation::Start(const std::string* checkpoint) {
     if (absl::Status s = integrals_->Load(in); !s.ok() || !load_attached_) return s;
     return load_attached_(in);
   };
-  absl::StatusOr<EngineOptions> options = MakeEngineOptions(scenario_);
-  if (!options.ok()) return options.status();
-  options->stop_after_events = stop_after_events_;
-  engine_ = std::make_unique<Engine>(std::move(parts), *std::move(options));
+  EngineOptions options = spec_.engine;
+  options.stop_after_events = stop_after_events_;
+  engine_ = std::make_unique<Engine>(std::move(parts), std::move(options));
   if (checkpoint == nullptr) return absl::OkStatus();
   StateReader in(*checkpoint);
   return engine_->Load(in);

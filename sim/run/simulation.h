@@ -5,12 +5,12 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "model/fragmentation.h"
-#include "model/proto/scenario.pb.h"
 #include "model/run_streams.h"
 #include "model/state_io.h"
 #include "sim/core/engine.h"
@@ -25,9 +25,8 @@
 #include "sim/run/device_plan.h"
 #include "sim/run/dra_plan.h"
 #include "sim/run/input_files.h"
-#include "sim/run/run_plan.h"
-#include "sim/run/user_deletions.h"
-#include "sim/scenario/resolve.h"
+#include "sim/scenario/run_spec.h"
+#include "sim/scenario/user_deletions.h"
 #include "traces/workload.h"
 
 namespace drasim {
@@ -36,11 +35,11 @@ namespace drasim {
 // different simulations may run in different threads.
 class Simulation {
  public:
-  // Reads the inputs and builds the run. `scenario` has been resolved. On success `scenario()` also
-  // has the sha256 of each input file.
-  static absl::StatusOr<std::unique_ptr<Simulation>> Build(const proto::Scenario& scenario);
+  // Reads the inputs and builds the run. On success `spec()` also has the sha256 of each input
+  // file.
+  static absl::StatusOr<std::unique_ptr<Simulation>> Build(RunSpec spec);
 
-  // What may be attached between Build and Start.
+  // Attachments, to be made between Build and Start.
   void AddSink(RecordSink* sink) { extra_sinks_.push_back(sink); }
   void set_on_checkpoint(std::function<absl::Status(const std::string&)> f) {
     on_checkpoint_ = std::move(f);
@@ -65,7 +64,7 @@ class Simulation {
   // Averages over time, of a replay so far.
   WindowIntegrals utilisation() const { return integrals_->Window(); }
 
-  const proto::Scenario& scenario() const { return scenario_; }
+  const RunSpec& spec() const { return spec_; }
   const ClusterState& cluster() const { return *cluster_; }
   const SchedulingCycle& cycle() const { return *cycle_; }
   const Engine& engine() const { return *engine_; }
@@ -79,6 +78,7 @@ class Simulation {
   // Null without classic DRA.
   const ControlPlane* control_plane() const { return dra_ == nullptr ? nullptr : dra_->plane(); }
   const FragmentationModel& fragmentation() const { return *fragmentation_; }
+  const Profile& profile() const { return *profile_; }
   const VerdictSummaryTable& summaries() const { return summaries_; }
   uint64_t fingerprint() const { return fingerprint_->value(); }
   const std::vector<uint32_t>& ranks() const { return ranks_; }
@@ -90,7 +90,7 @@ class Simulation {
   const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:
-  explicit Simulation(const proto::Scenario& scenario) : scenario_(scenario) {}
+  explicit Simulation(RunSpec spec) : spec_(std::move(spec)) {}
   absl::Status ReadCluster();
   absl::Status LowerWorkload();
   absl::Status CheckClaims(const std::vector<JobArrival>& jobs) const;
@@ -99,9 +99,10 @@ class Simulation {
   void CountWantedResources(std::vector<NodeSpec>* nodes);
   void AddTraceTransitions();
   bool RemembersFailures() const;
-  std::unique_ptr<Dispatcher> MakeDispatcher(DispatchHost* host);
+  std::unique_ptr<Dispatcher> MakeDispatcher(JobControl* host);
   void Integrate(SimTime to);
   absl::Status ReadWorkload();
+  absl::Status FindDeletions(const Manifests* manifests);
   absl::Status NoPods(size_t jobs_read) const;
   void WarnAboutServices();
   absl::Status ArrangeWorkload();
@@ -111,8 +112,8 @@ class Simulation {
   absl::Status MakeProfile();
   void WarnAboutUnknownModels();
 
-  proto::Scenario scenario_;
-  DevicePlan devices_{&scenario_};
+  RunSpec spec_;
+  DevicePlan devices_{&spec_};
   std::unique_ptr<DraPlan> dra_;  // null without classic DRA
   GpuModelTable models_;
   std::unique_ptr<ShapeTable> shapes_ = std::make_unique<ShapeTable>(&models_);

@@ -30,8 +30,10 @@ absl::Status InFile(const GivenScenario& given, const absl::Status& status) {
   return absl::Status(status.code(), absl::StrCat(place, ": ", message));
 }
 
-absl::Status ResolveGiven(GivenScenario* given) {
-  return InFile(*given, ResolveScenario(&given->scenario));
+absl::StatusOr<RunSpec> ResolveGiven(const GivenScenario& given) {
+  absl::StatusOr<RunSpec> spec = ResolveScenario(given.scenario);
+  if (spec.ok()) return spec;
+  return InFile(given, spec.status());
 }
 
 }  // namespace drasim

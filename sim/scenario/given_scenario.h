@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "model/proto/scenario.pb.h"
+#include "sim/scenario/run_spec.h"
 
 namespace drasim {
 
@@ -29,7 +31,7 @@ absl::Status ParseGiven(GivenScenario* given);
 // its message begins with the scenario key then. Other errors as they are.
 absl::Status InFile(const GivenScenario& given, const absl::Status& status);
 // ResolveScenario, with errors as InFile has them.
-absl::Status ResolveGiven(GivenScenario* given);
+absl::StatusOr<RunSpec> ResolveGiven(const GivenScenario& given);
 
 }  // namespace drasim
 

@@ -2,18 +2,19 @@
 #ifndef DRASIM_SIM_SCENARIO_RESOLVE_H_
 #define DRASIM_SIM_SCENARIO_RESOLVE_H_
 
-#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "model/proto/scenario.pb.h"
-#include "policies/framework/registry.h"
+#include "sim/scenario/run_spec.h"
 
 namespace drasim {
 
-// The built-in policies; built once.
-const Registry& BuiltinRegistry();
+// Fills in every default, checks every choice that needs no input file, and reads all of it into
+// values. Errors name the scenario key. A scenario that has been resolved (RunSpec::written) leads
+// to the same spec again.
+absl::StatusOr<RunSpec> ResolveScenario(const proto::Scenario& scenario);
 
-// Fills in every default and checks every choice that needs no input file. Errors name the scenario
-// key.
-absl::Status ResolveScenario(proto::Scenario* scenario);
+// Whether the mode is replay, in a scenario that need not be resolved.
+bool IsReplay(const proto::Scenario& scenario);
 
 }  // namespace drasim
 

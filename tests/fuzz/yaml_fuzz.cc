@@ -8,6 +8,7 @@
 #include "model/check.h"
 #include "model/proto/scenario.pb.h"
 #include "model/text/yaml_proto.h"
+#include "model/text/yaml_writer.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using drasim::MergeYaml;

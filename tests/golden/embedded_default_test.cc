@@ -10,7 +10,7 @@
 #include "gtest/gtest.h"
 #include "model/proto/scenario.pb.h"
 #include "sim/compare/cell.h"
-#include "sim/run/simulation.h"
+#include "sim/scenario/resolve.h"
 
 namespace drasim {
 namespace embedded_default_test {
@@ -42,9 +42,9 @@ TEST(EmbeddedDefaultTest, EveryPolicyWithinHalfAPointOfThePublishedFigure) {
         scenario.set_seed(kFirstSeed + i % kSeeds);
         scenario.mutable_workload()->mutable_tuning()->set_ratio(1.3);
         scenario.mutable_scheduler()->set_policy(kPublished[i / kSeeds].policy);
-        absl::Status resolved = ResolveScenario(&scenario);
-        if (!resolved.ok()) return resolved;
-        absl::StatusOr<CellResult> cell = RunCell(scenario);
+        const absl::StatusOr<RunSpec> spec = ResolveScenario(scenario);
+        if (!spec.ok()) return spec.status();
+        absl::StatusOr<CellResult> cell = RunCell(*spec);
         if (!cell.ok()) return cell.status();
         cells[i] = *std::move(cell);
         return absl::OkStatus();

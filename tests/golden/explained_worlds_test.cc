@@ -60,7 +60,7 @@ void ExpectAllExplained(const std::vector<Contender>& contenders, size_t expecte
   EXPECT_EQ(contenders.size(), expected);
   for (const Contender& contender : contenders) {
     SCOPED_TRACE(contender.values[0]);
-    const absl::StatusOr<std::unique_ptr<Simulation>> sim = Simulation::Build(contender.scenario);
+    const absl::StatusOr<std::unique_ptr<Simulation>> sim = Simulation::Build(contender.spec);
     ASSERT_TRUE(sim.ok()) << sim.status();
     const absl::StatusOr<AttemptStats> stats = CountExplainedAttempts(**sim);
     ASSERT_TRUE(stats.ok()) << stats.status();

@@ -10,7 +10,7 @@
 #include "absl/strings/str_split.h"
 #include "model/check.h"
 #include "model/proto/scenario.pb.h"
-#include "sim/run/simulation.h"
+#include "sim/scenario/resolve.h"
 #include "tests/testing/shared_data.h"
 
 namespace drasim {
@@ -32,9 +32,9 @@ absl::StatusOr<CellResult> RunFgdCell(const FgdCellKey& key) {
   scenario.mutable_workload()->mutable_trace()->set_path(SharedPath(FgdPodsFile(key.trace)));
   scenario.mutable_workload()->mutable_tuning()->set_ratio(1.3);
   scenario.mutable_scheduler()->set_policy(PolicyOfFgd(key.policy));
-  absl::Status resolved = ResolveScenario(&scenario);
-  if (!resolved.ok()) return resolved;
-  return RunCell(scenario);
+  const absl::StatusOr<RunSpec> spec = ResolveScenario(scenario);
+  if (!spec.ok()) return spec.status();
+  return RunCell(*spec);
 }
 
 }  // namespace

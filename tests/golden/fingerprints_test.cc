@@ -27,6 +27,7 @@
 #include "sim/record/ledger_reader.h"
 #include "sim/run/run_outputs.h"
 #include "sim/run/simulation.h"
+#include "tests/testing/run_spec_of.h"
 #include "tests/testing/temp_dir.h"
 
 namespace drasim {
@@ -57,13 +58,12 @@ std::map<std::string, std::string> Pins() {
 proto::Scenario Parse(absl::string_view yaml) {
   proto::Scenario scenario;
   EXPECT_EQ(MergeYaml(yaml, "scenario", &scenario), absl::OkStatus());
-  EXPECT_EQ(ResolveScenario(&scenario), absl::OkStatus());
-  return scenario;
+  return RunSpecOf(scenario).written;
 }
 
 // A simulation that has been built, but not started.
 std::unique_ptr<Simulation> Build(const proto::Scenario& scenario) {
-  absl::StatusOr<std::unique_ptr<Simulation>> built = Simulation::Build(scenario);
+  absl::StatusOr<std::unique_ptr<Simulation>> built = Simulation::Build(RunSpecOf(scenario));
   EXPECT_TRUE(built.ok()) << built.status();
   return *std::move(built);
 }

@@ -66,7 +66,7 @@ TEST(MigPackingTest, EveryPublishedCellIsMet) {
   ASSERT_EQ(contenders->seeds.size(), 50u);
   std::map<std::string, const Contender*> by_name;
   for (const Contender& c : contenders->all) {
-    by_name[absl::StrCat(c.values[0], "/", c.values[1], "/", c.scenario.scheduler().policy())] = &c;
+    by_name[absl::StrCat(c.values[0], "/", c.values[1], "/", c.spec.scheduler.profile.policy)] = &c;
   }
   EXPECT_EQ(by_name.size(), 2u * 4 * 6);
   for (const Published& cell : kPublished) {
@@ -76,9 +76,8 @@ TEST(MigPackingTest, EveryPublishedCellIsMet) {
     const absl::Status ran = ForEachInParallel(
         acceptance.size(), 2,
         [&](size_t i) -> absl::Status {
-          proto::Scenario scenario = by_name[name]->scenario;
-          scenario.set_seed(contenders->seeds[i]);
-          absl::StatusOr<CellResult> result = RunCell(scenario);
+          absl::StatusOr<CellResult> result =
+              RunCell(by_name.at(name)->WithSeed(contenders->seeds[i]));
           if (!result.ok()) return result.status();
           acceptance[i] = result->devices.acceptance_by_count;
           return absl::OkStatus();

@@ -15,7 +15,7 @@
 #include "gtest/gtest.h"
 #include "model/text/yaml_proto.h"
 #include "sim/run/simulation.h"
-#include "sim/scenario/resolve.h"
+#include "tests/testing/run_spec_of.h"
 #include "tests/testing/shared_data.h"
 #include "traces/byte_source.h"
 #include "traces/decimal.h"
@@ -32,9 +32,9 @@ proto::Scenario LoadScenario(const std::string& name) {
   return scenario;
 }
 
-std::unique_ptr<Simulation> RunScenario(proto::Scenario scenario, RecordSink* sink = nullptr) {
-  EXPECT_EQ(ResolveScenario(&scenario), absl::OkStatus());
-  absl::StatusOr<std::unique_ptr<Simulation>> sim = Simulation::Build(scenario);
+std::unique_ptr<Simulation> RunScenario(const proto::Scenario& scenario,
+                                        RecordSink* sink = nullptr) {
+  absl::StatusOr<std::unique_ptr<Simulation>> sim = Simulation::Build(RunSpecOf(scenario));
   EXPECT_TRUE(sim.ok()) << sim.status();
   if (sink != nullptr) (*sim)->AddSink(sink);
   EXPECT_EQ((*sim)->Start(), absl::OkStatus());

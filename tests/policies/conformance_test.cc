@@ -1,12 +1,12 @@
 // The contract that every built-in plugin, device chooser and policy keeps, whatever it decides.
 // Parameterised over the registry, so that a new registration is covered without a new test.
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -18,6 +18,7 @@
 #include "absl/types/span.h"
 #include "gtest/gtest.h"
 #include "model/cluster_state.h"
+#include "model/device_set.h"
 #include "model/random.h"
 #include "model/state_io.h"
 #include "policies/framework/device_allocator.h"
@@ -71,6 +72,7 @@ class Sample {
 
   ClusterBuilder& builder() { return builder_; }
   const ClusterState& cluster() const { return builder_.cluster(); }
+  const RunStreams& streams() const { return *parts_->streams; }
   Random& random() { return random_; }
 
  private:
@@ -132,13 +134,17 @@ TEST_P(PluginConformance, IsNamedAfterItsRegistrationAndDeclaresKnownPoints) {
 TEST_P(PluginConformance, ReasonsAreDistinctTexts) {
   const Sample sample(1);
   const std::unique_ptr<Plugin> plugin = sample.MakePlugin(GetParam());
-  const std::vector<absl::string_view> reasons = plugin->reasons();
+  const std::vector<Reason> reasons = plugin->reasons();
   // Later points may have reasons, too; a filter must.
   EXPECT_FALSE(reasons.empty() && Has(*plugin, kFilter));
   std::set<std::string> distinct;
-  for (const absl::string_view reason : reasons) {
-    EXPECT_FALSE(reason.empty());
-    distinct.insert(std::string(reason));
+  for (const Reason& reason : reasons) {
+    EXPECT_FALSE(reason.text.empty());
+    distinct.insert(std::string(reason.text));
+    // Explanations go by it.
+    if (Has(*plugin, kFilter)) {
+      EXPECT_NE(reason.kind, ReasonKind::kOther) << reason.text;
+    }
   }
   EXPECT_EQ(distinct.size(), reasons.size());
 }
@@ -195,7 +201,7 @@ TEST_P(PluginConformance, NormalizedScoresLieBetweenZeroAndAHundred) {
 // Nodes with more than the 8 GPUs and 128 cores after which the published formulas are scaled.
 TEST_P(PluginConformance, NormalizedScoresStayInRangeOnLargerNodes) {
   ClusterBuilder builder;
-  for (const int32_t gpus : {8, 16, 32}) {
+  for (const int32_t gpus : {8, 16, 32, 64}) {
     for (const int64_t cores : {64, 256, 512}) {
       builder.AddNode(TestNode(absl::StrCat("n-", gpus, "-", cores), cores * 1000, gpus));
     }
@@ -205,8 +211,8 @@ TEST_P(PluginConformance, NormalizedScoresStayInRangeOnLargerNodes) {
       builder.AddShape(TestShape(8000, 1)), builder.AddShape(TestShape(60000, 8))};
   // Some of the nodes host something, which a policy may prefer or avoid.
   for (const NodeId node : builder.NodeIds()) {
-    if (node.value() % 3 == 1) builder.Place(shapes[1], node, 1);
-    if (node.value() % 3 == 2) builder.Place(shapes[2], node, 2);
+    if (node.value() % 3 == 1) builder.Place(shapes[1], node, DeviceSet::Of(0));
+    if (node.value() % 3 == 2) builder.Place(shapes[2], node, DeviceSet::Of(1));
   }
   const ProfileParts parts(builder.TypicalPods(), 1, SimDuration());
   absl::StatusOr<std::unique_ptr<Plugin>> plugin =
@@ -251,6 +257,40 @@ TEST_P(PluginConformance, CacheableScoresDependOnNothingButShapeAndNode) {
   }
 }
 
+TEST_P(PluginConformance, ScoreDrawsIfItSaysSo) {
+  Sample sample(9);
+  const std::unique_ptr<Plugin> plugin = sample.MakePlugin(GetParam());
+  if (!Has(*plugin, kScore)) return;
+  const std::string before = SavedBytes(sample.streams());
+  for (const ShapeId shape : sample.builder().ShapeIds()) {
+    const std::vector<NodeId> nodes = sample.Feasible(shape);
+    if (nodes.size() < 2) continue;
+    ScoreAll(*plugin, sample.builder().Context(shape), sample.cluster(), nodes);
+  }
+  EXPECT_EQ(SavedBytes(sample.streams()) != before, plugin->score_draws());
+  // A score that draws must not be cached.
+  EXPECT_FALSE(plugin->score_draws() && plugin->score_is_cacheable());
+}
+
+TEST_P(PluginConformance, AKnownQueueOrderIsThatOfLess) {
+  const Sample sample(1);
+  const std::unique_ptr<Plugin> plugin = sample.MakePlugin(GetParam());
+  if (!Has(*plugin, kQueueSort) || plugin->queue_order() != QueueOrder::kByPriority) return;
+  Random random(6, "queue order");
+  std::vector<QueuedPod> pods;
+  for (uint64_t i = 0; i < 60; ++i) {
+    pods.push_back({PodId(i), static_cast<int32_t>(random.Below(3)),
+                    SimTime(static_cast<int64_t>(random.Below(4))), i});
+  }
+  for (const QueuedPod& a : pods) {
+    for (const QueuedPod& b : pods) {
+      const bool by_key = std::make_tuple(-a.priority, a.queued_at, a.sequence) <
+                          std::make_tuple(-b.priority, b.queued_at, b.sequence);
+      ASSERT_EQ(plugin->Less(a, b), by_key);
+    }
+  }
+}
+
 // What a plugin remembers of a node must not outlive the node's state.
 TEST_P(PluginConformance, AnOldPluginScoresAChangedClusterLikeANewOne) {
   Sample sample(77);
@@ -267,7 +307,7 @@ TEST_P(PluginConformance, AnOldPluginScoresAChangedClusterLikeANewOne) {
               ScoreAll(*fresh, pod, sample.cluster(), nodes));
     if (!nodes.empty()) {
       const NodeId node = OneOf(nodes, sample.random());
-      const uint32_t devices =
+      const DeviceSet devices =
           RandomDevices(*pod.shape, sample.cluster().device_milli_idle(node), sample.random());
       placed.push_back(builder.Place(shape, node, devices));
     }
@@ -377,13 +417,13 @@ TEST_P(ChooserConformance, ProposalsFitAndTheBestComesFirst) {
       for (const NodeId node : sample.Feasible(id)) {
         (shape.is_share() ? shares : wholes) += 1;
         // What an earlier call left behind must not show.
-        DeviceProposals proposals = {{0xffu, 99}, {0u, 98}};
+        DeviceProposals proposals = {{DeviceSet::FirstN(8), 99}, {DeviceSet(), 98}};
         chooser->Propose(shape, sample.cluster(), node, &proposals);
         ASSERT_FALSE(proposals.empty());
-        std::set<uint32_t> distinct;
+        std::set<DeviceSet> distinct;
         for (size_t i = 0; i < proposals.size(); ++i) {
           const DeviceProposal& p = proposals[i];
-          ASSERT_EQ(std::popcount(p.devices), shape.gpu_count);
+          ASSERT_EQ(p.devices.size(), shape.gpu_count);
           ASSERT_TRUE(sample.cluster().CanPlace(id, node, p.devices)) << DevicesText(p.devices);
           ASSERT_TRUE(distinct.insert(p.devices).second) << DevicesText(p.devices);
           if (i > 0) {
@@ -397,6 +437,20 @@ TEST_P(ChooserConformance, ProposalsFitAndTheBestComesFirst) {
   EXPECT_GT(wholes, 100u);
 }
 
+TEST_P(ChooserConformance, DrawsIfItSaysSo) {
+  Sample sample(9);
+  const std::unique_ptr<DeviceAllocator> chooser = sample.MakeChooser(GetParam());
+  const std::string before = SavedBytes(sample.streams());
+  for (const ShapeId shape : sample.builder().ShapeIds()) {
+    if (sample.builder().shapes().row(shape).gpu_count == 0) continue;
+    for (const NodeId node : sample.Feasible(shape)) {
+      DeviceProposals proposals;
+      chooser->Propose(sample.builder().shapes().row(shape), sample.cluster(), node, &proposals);
+    }
+  }
+  EXPECT_EQ(SavedBytes(sample.streams()) != before, chooser->draws());
+}
+
 TEST_P(ChooserConformance, WholeDevicesAreTheFirstFreeOnes) {
   for (uint64_t seed = 1; seed <= kSamples; ++seed) {
     Sample sample(seed);
@@ -407,15 +461,15 @@ TEST_P(ChooserConformance, WholeDevicesAreTheFirstFreeOnes) {
       for (const NodeId node : sample.Feasible(id)) {
         DeviceProposals proposals;
         chooser->Propose(shape, sample.cluster(), node, &proposals);
-        uint32_t wanted = 0;
+        DeviceSet wanted;
         int32_t missing = shape.gpu_count;
-        uint32_t bit = 1;
+        size_t device = 0;
         for (const int16_t idle : sample.cluster().device_milli_idle(node)) {
           if (idle == kDeviceMilli && missing > 0) {
-            wanted |= bit;
+            wanted.Add(device);
             --missing;
           }
-          bit <<= 1;
+          ++device;
         }
         ASSERT_EQ(proposals.size(), 1u);
         ASSERT_EQ(proposals[0].devices, wanted);
@@ -457,10 +511,15 @@ TEST_P(PolicyConformance, ResolvesToAProfile) {
   EXPECT_EQ(profile.plugins_at(kBind).size(), 1u);
   std::vector<std::string> filters;
   std::vector<std::string> reasons;
+  std::vector<ReasonKind> kinds;
   for (const Profile::FilterEntry& filter : profile.filters()) {
     EXPECT_EQ(size_t{filter.reason_base}, reasons.size());
     filters.emplace_back(filter.plugin->name());
-    for (const absl::string_view reason : filter.plugin->reasons()) reasons.emplace_back(reason);
+    EXPECT_EQ(size_t{filter.reason_count}, filter.plugin->reasons().size());
+    for (const Reason& reason : filter.plugin->reasons()) {
+      reasons.emplace_back(reason.text);
+      kinds.push_back(reason.kind);
+    }
   }
   std::vector<std::string> expected = {"NodeUnschedulable", "TaintToleration", "NodeAffinity",
                                        "NodeResourcesFit",  "GpuShareFit",     "GroupLimit"};
@@ -470,6 +529,14 @@ TEST_P(PolicyConformance, ResolvesToAProfile) {
   }
   EXPECT_EQ(filters, expected);
   EXPECT_EQ(profile.reasons(), reasons);
+  EXPECT_EQ(profile.reason_kinds(), kinds);
+  // A profile can be asked about its plugins without a run.
+  ProfileOptions options;
+  options.policy = GetParam();
+  const absl::StatusOr<Profile> alone = Profile::Make(TestRegistry(), options, PolicyContext());
+  ASSERT_TRUE(alone.ok()) << alone.status();
+  EXPECT_EQ(alone->draws(), profile.draws());
+  EXPECT_EQ(profile.draws(), GetParam() == "random");
 }
 
 TEST_P(PolicyConformance, ProfileSurvivesSaveAndLoad) {

@@ -89,7 +89,7 @@ class DecisionLog : public RecordSink {
     if (record.kind == RecordKind::kPodBound) {
       absl::StrAppend(&text_, cluster.pod_name(record.pod), " ",
                       cluster.node_spec(record.node).name);
-      if (record.devices != 0) absl::StrAppend(&text_, " gpu ", DevicesText(record.devices));
+      if (!record.devices.empty()) absl::StrAppend(&text_, " gpu ", DevicesText(record.devices));
       absl::StrAppend(&text_, "\n");
     } else if (record.kind == RecordKind::kAttemptFailed) {
       absl::StrAppend(&text_, cluster.pod_name(record.pod),
@@ -124,7 +124,7 @@ std::string Decide(const std::string& policy, bool use_cache) {
   engine_parts.jobs = &jobs;
   engine_parts.quotas = &quotas;
   engine_parts.placer = &placer;
-  engine_parts.make_dispatcher = [&](DispatchHost* host) {
+  engine_parts.make_dispatcher = [&](JobControl* host) {
     DispatchParts parts_of_it;
     parts_of_it.cluster = &builder.cluster();
     parts_of_it.jobs = &jobs;

@@ -236,6 +236,26 @@ inline std::vector<Finding> CheckBans(const std::string& path, const std::vector
   return findings;
 }
 
+// Comparisons of a plugin's name, a reason or a message with a literal: name() == "best",
+// reason != "Insufficient cpu".
+inline std::vector<Finding> CheckComparedTexts(const std::string& path,
+                                               const std::vector<Token>& tokens) {
+  std::vector<Finding> findings;
+  if (!IsUnderAny(path, "policies sim gui")) return findings;
+  for (size_t at = 1; at < tokens.size(); ++at) {
+    if (tokens[at].text != "==" && tokens[at].text != "!=") continue;
+    if (!absl::StartsWith(TextAt(tokens, at + 1), "\"")) continue;
+    const bool called = at >= 3 && tokens[at - 1].text == ")" && tokens[at - 2].text == "(";
+    const std::string& name = tokens[called ? at - 3 : at - 1].text;
+    if (!MatchesAny(called ? "name plugin reason message" : "plugin reason", name)) continue;
+    findings.push_back({path, tokens[at].line,
+                        absl::StrCat(name,
+                                     ": texts are for people; use an id, a kind or a virtual "
+                                     "function")});
+  }
+  return findings;
+}
+
 // --- Hash containers are not iterated ---
 
 // The names that mean a hash container in a header and its source file.

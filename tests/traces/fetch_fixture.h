@@ -1,10 +1,12 @@
-// What the tests of traces/fetch.h share: a folder of their own, a catalogue of one trace ("demo"),
+// Fixture of the tests of traces/fetch.h: a folder of their own, a catalogue of one trace ("demo"),
 // and file helpers.
 #ifndef DRASIM_TESTS_TRACES_FETCH_FIXTURE_H_
 #define DRASIM_TESTS_TRACES_FETCH_FIXTURE_H_
 
 #include <openssl/evp.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -24,6 +26,27 @@
 #include "traces/fetch.h"
 
 namespace drasim {
+
+// A limit on the size of the files that this process writes: a full disk, without filling one.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) : handler_(signal(SIGXFSZ, SIG_IGN)) {
+    DRASIM_CHECK_EQ(getrlimit(RLIMIT_FSIZE, &before_), 0);
+    rlimit limit = before_;
+    limit.rlim_cur = bytes;
+    DRASIM_CHECK_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
+  }
+  ~FileSizeLimit() {
+    DRASIM_CHECK_EQ(setrlimit(RLIMIT_FSIZE, &before_), 0);
+    signal(SIGXFSZ, handler_);
+  }
+  FileSizeLimit(const FileSizeLimit&) = delete;
+  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
+
+ private:
+  void (*const handler_)(int);
+  rlimit before_{};
+};
 
 class FetchTest : public ::testing::Test {
  protected:
@@ -117,6 +140,13 @@ class FetchTest : public ::testing::Test {
     }
     std::sort(names.begin(), names.end());
     return names;
+  }
+
+  // Bytes that the disk does not take are the machine's fault, not the user's.
+  void ExpectLosesBytes(const FetchOptions& options) {
+    const FileSizeLimit limit(4096);
+    EXPECT_EQ(FetchTrace(options),
+              absl::UnavailableError(absl::StrCat("cannot write ", part_, ": File too large")));
   }
 
   // Fetches "a.csv" and expects its content and nothing else in the folder.

@@ -78,6 +78,15 @@ TEST_F(FetchMirrorTest, TriesTheNextCopyWhenOneIsWrong) {
   ExpectFetched(MirrorOptions(), "abc");
 }
 
+TEST_F(FetchMirrorTest, LostBytesAreTheMachinesFault) {
+  const std::string content = Noise(5, 100000);
+  Add("a.csv", content);
+  WriteAll(root_ + "/mirror/a.csv", content);
+  ExpectLosesBytes(MirrorOptions());
+  EXPECT_TRUE(Listing().empty());
+  ExpectFetched(MirrorOptions(), content);
+}
+
 TEST_F(FetchMirrorTest, WrongBytesNameBothHashes) {
   Add("a.csv", "abc");
   WriteAll(root_ + "/mirror/a.csv", "abd");

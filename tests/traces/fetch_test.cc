@@ -197,6 +197,16 @@ TEST_F(FetchTest, ResumesWhereTheConnectionBrokeOff) {
   }
 }
 
+TEST_F(FetchTest, ResumesAfterTheDiskWasFull) {
+  const std::string content = Noise(2, 100000);
+  Add("a.csv", content);
+  TestServer server([&](const Request& request, size_t) { return Ranged(content, request); });
+  ExpectLosesBytes(Options(server.Url()));
+  EXPECT_EQ(Listing(), std::vector<std::string>({"a.csv.part"}));
+  EXPECT_EQ(Count(FetchStep::kRetry), 0u);
+  ExpectFetched(Options(server.Url()), content);
+}
+
 TEST_F(FetchTest, ResumesWhenAnAnswerWithoutLengthEndsEarly) {
   const std::string content = Noise(3, 1000);
   Add("a.csv", content);

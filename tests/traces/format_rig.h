@@ -109,7 +109,7 @@ class FormatRig {
     }
   }
 
-  // What loading the place behind this input's jobs into a source over `text` ends in.
+  // The status of loading the place behind this input's jobs into a source over `text`.
   absl::Status LoadOverAnotherText(absl::string_view text) {
     const std::unique_ptr<TraceFormatSource> before = Open();
     JobArrival job;

@@ -225,6 +225,16 @@ TEST(GoogleTaskEventsTest, ExplainsBadRows) {
             "126 years");
 }
 
+TEST(GoogleTaskEventsTest, OneReportTellsOfAllBadRows) {
+  EXPECT_EQ(ErrorOf(absl::StrCat(Row(2, 0, 0), Row(1, 0, 1), "junk\n", Row(1, 1, 0),
+                                 "3,,x,0,,0,ann,2,9,0.5,0.25,0.1,0\n", Row(5, 0, 4))),
+            "main:2:1: time: found '1000000', expected a time not before that of the event ahead "
+            "of it (2 rows like this)\n"
+            "main:3:5: row: found 1 fields, expected 13\n"
+            "main:5:4: job: found 'x', expected a whole number that is not negative\n"
+            "4 of 6 rows are bad; --lenient leaves them out and counts them");
+}
+
 TEST(GoogleTaskEventsTest, LenientSkipsBadRows) {
   FormatRig rig(kName, absl::StrCat("# a comment\n", Row(2, 0, 0), Row(1, 0, 1), "junk\n",
                                     Row(3, 0, 1), Row(5, 0, 4)));
@@ -338,6 +348,12 @@ TEST(GoogleMachinesTest, ExplainsBadRows) {
   absl::StatusOr<NodeList> list = Machines(rig);
   EXPECT_EQ(rig.WithoutFolder(list.status().message()),
             "main:1:5: event_type: found '3', expected a whole number from 0 to 2");
+  FormatRig several(kName, "0,a,3,P,0.5,0.25\n1,b,0,P,1,1\n0,c,0,P,1,1\n2,d,4,P,1,1\n");
+  EXPECT_EQ(several.WithoutFolder(Machines(several).status().message()),
+            "main:1:5: event_type: found '3', expected a whole number from 0 to 2 (2 rows like "
+            "this)\n"
+            "main:3:1: time: found '0', expected a time not before that of the event ahead of it\n"
+            "3 of 4 rows are bad");
   rig.input.lenient = true;
   list = Machines(rig);
   ASSERT_TRUE(list.ok()) << list.status();

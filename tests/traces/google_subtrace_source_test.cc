@@ -96,6 +96,20 @@ TEST(GoogleSubtraceSourceTest, ExplainsBadLines) {
             "main:2:1: arrival: found '1', expected a time not before that of line 1");
 }
 
+// The jobs ahead of the first bad line come, those behind it do not.
+TEST(GoogleSubtraceSourceTest, OneReportTellsOfAllBadLines) {
+  FormatRig rig(kName, "5 1 1 1\n6 2 1 1\n7 1 1 1\n4 1 1 1\nx 1 1 1\n8 2 1 x 1\n8 2 1 1 y\n");
+  EXPECT_EQ(rig.All().size(), 1u);
+  EXPECT_EQ(rig.Error(),
+            "main:2:3: n_tasks: found '2', expected 1, the number of run times in the line\n"
+            "main:4:1: arrival: found '4', expected a time not before that of line 3\n"
+            "main:5:1: arrival: found 'x', expected a plain number of seconds that is neither "
+            "negative nor above 126 years\n"
+            "main:6:7: d1: found 'x', expected a plain number of seconds that is neither negative "
+            "nor above 126 years (2 rows like this)\n"
+            "5 of 7 rows are bad; --lenient leaves them out and counts them");
+}
+
 TEST(GoogleSubtraceSourceTest, LenientSkipsBadLinesWhole) {
   FormatRig rig(kName, "5 1 1 1\n6 2 1 1\n4 1 1 1\n6 3 1 1 1\n6 2 1 1 x\n6 1 1 9\n");
   rig.input.lenient = true;

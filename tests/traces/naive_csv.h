@@ -212,7 +212,7 @@ inline std::vector<NaiveRow> NaiveSplit(absl::string_view text, const CsvOptions
   return NaiveCsv(std::string(text), options).Split();
 }
 
-// What the real splitter makes of `text`, in the same form.
+// The rows of `text` by the real splitter, in the same form.
 inline std::vector<NaiveRow> RealSplit(absl::string_view text, const CsvOptions& options,
                                        const ByteSourceOptions& chunks) {
   std::vector<NaiveRow> rows;

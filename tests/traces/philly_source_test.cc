@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,7 +12,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
-#include "absl/types/optional.h"
 #include "gtest/gtest.h"
 #include "model/event_source.h"
 #include "model/pod_shape.h"
@@ -32,7 +32,7 @@ constexpr int64_t kMidnightS = 1'507'014'000;
 // A time of that day as JSON.
 std::string Clock(absl::string_view hms) { return absl::StrCat("\"2017-10-03 ", hms, "\""); }
 
-// An attempt with so many GPUs on each of its nodes. Times are JSON.
+// An attempt with the given numbers of GPUs on its nodes. Times are JSON.
 std::string Attempt(absl::string_view start, absl::string_view end, const std::vector<int>& gpus) {
   Lines details;
   for (size_t node = 0; node < gpus.size(); ++node) {
@@ -116,8 +116,8 @@ TEST(PhillySourceTest, AddsTheOffset) {
             "the offset leaves between 0 and 126 years");
 }
 
-// The pods of a job of so many GPUs: "2x8+4" with a remainder of 4.
-std::string Pods(int gpus, absl::optional<int32_t> gpus_per_pod) {
+// The pods of a job of `gpus` GPUs: "2x8+4" with a remainder of 4.
+std::string Pods(int gpus, std::optional<int32_t> gpus_per_pod) {
   FormatRig rig(
       kName,
       Log({Job("a", "Pass",
@@ -137,18 +137,18 @@ std::string Pods(int gpus, absl::optional<int32_t> gpus_per_pod) {
 }
 
 TEST(PhillySourceTest, LargeJobsAreSplit) {
-  EXPECT_EQ(Pods(1, absl::nullopt), "1x1");
-  EXPECT_EQ(Pods(8, absl::nullopt), "1x8");
-  EXPECT_EQ(Pods(9, absl::nullopt), "1x8+1");
-  EXPECT_EQ(Pods(16, absl::nullopt), "2x8");
-  EXPECT_EQ(Pods(20, absl::nullopt), "2x8+4");
+  EXPECT_EQ(Pods(1, std::nullopt), "1x1");
+  EXPECT_EQ(Pods(8, std::nullopt), "1x8");
+  EXPECT_EQ(Pods(9, std::nullopt), "1x8+1");
+  EXPECT_EQ(Pods(16, std::nullopt), "2x8");
+  EXPECT_EQ(Pods(20, std::nullopt), "2x8+4");
   EXPECT_EQ(Pods(20, 4), "5x4");
   EXPECT_EQ(Pods(20, 1), "20x1");
   EXPECT_EQ(Pods(20, 0), "1x20");
-  for (const int32_t wrong : {-1, 33}) {
+  for (const int32_t wrong : {-1, 65}) {
     FormatRig rig(kName, "[]");
     rig.input.gpus_per_pod = wrong;
-    EXPECT_EQ(rig.Error(), absl::StrCat("gpus_per_pod: found ", wrong, ", expected 0 to 32"));
+    EXPECT_EQ(rig.Error(), absl::StrCat("gpus_per_pod: found ", wrong, ", expected 0 to 64"));
   }
 }
 
@@ -347,6 +347,34 @@ TEST(PhillySourceTest, TextThatIsNotJsonIsAnErrorEvenWhenLenient) {
             "main:3:2: found text that is not JSON, expected a JSON list of jobs");
   EXPECT_EQ(error("[{]"), "main:1:3: found text that is not JSON, expected a JSON list of jobs");
   EXPECT_EQ(error(" "), "main:1:1: found the end of the input, expected a JSON list of jobs");
+}
+
+TEST(PhillySourceTest, OneReportTellsOfAllBadJobs) {
+  const std::string good = Job("good", "Pass", {OneGpu("01:00:00", "02:00:00")});
+  const Lines jobs = {
+      Job("a", "Done", {}),
+      "5",
+      good,
+      good,
+      Job("b", "Odd", {}),
+      Job("c", "Pass", {}, "\"?\""),
+      Job("d", "Pass", {Attempt("\"?\"", "null", {1})}),
+      Job("e", "Pass", {OneGpu("01:00:00", "02:00:00"), Attempt("\"?\"", "null", {1})})};
+  const std::string report =
+      "main:2:1: job 'a': status: found 'Done', expected one of Pass, Killed, Failed (2 rows like "
+      "this)\n"
+      "main:3:2: found 5, expected an object\n"
+      "main:5:1: job 'good': jobid: found 'good', expected a name that no earlier job has\n"
+      "main:7:1: job 'c': submitted_time: found '?', expected a time such as '2017-10-03 "
+      "05:48:00'\n"
+      "main:8:1: job 'd': attempts[0].start_time: found '?', expected a time such as '2017-10-03 "
+      "05:48:00' (2 rows like this)\n"
+      "7 of 8 rows are bad; --lenient leaves them out and counts them";
+  EXPECT_EQ(FormatRig(kName, Log(jobs)).Error(), report);
+  EXPECT_EQ(FormatRig(kName, absl::StrCat(Log(jobs), "x")).Error(),
+            absl::StrCat(report,
+                         "\nmain:10:2: found text that is not JSON, expected a JSON list of "
+                         "jobs"));
 }
 
 TEST(PhillySourceTest, LenientCountsBadJobs) {

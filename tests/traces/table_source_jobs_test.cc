@@ -1,4 +1,4 @@
-// What tables say of jobs, beyond plain pods: each quirk with a table of its own.
+// Columns of jobs, beyond plain pods: each quirk has a table of its own.
 #include <cstddef>
 #include <cstdint>
 #include <memory>

@@ -359,7 +359,7 @@ TEST(TableSourceTest, OrderOfArrival) {
   EXPECT_EQ(names(ArrivalOrder::kWindow, 4'000'000), "b3d3a7c7");
 }
 
-// What a source makes of a text, bad rows and warnings included.
+// A source's reading of a text, bad rows and warnings included.
 struct Outcome {
   std::vector<JobArrival> pods;
   absl::Status status;

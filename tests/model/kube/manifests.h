@@ -37,7 +37,7 @@ inline std::string TextOf(const KubeManifest& manifest) {
   return text;
 }
 
-// What proto::kube::Object has in protobuf's own text format.
+// An object from protobuf's own text format.
 inline proto::kube::Object ObjectOf(const std::string& text) {
   proto::kube::Object object;
   DRASIM_CHECK(google::protobuf::TextFormat::ParseFromString(text, &object));

@@ -1,4 +1,4 @@
-// ReadKubeObjects. What ValidateKubeObject finds is tested in kube_reader_validate_test.cc.
+// ReadKubeObjects. What ValidateKubeObject finds is tested in validate_test.cc.
 #include "model/kube/reader.h"
 
 #include <algorithm>

@@ -193,7 +193,7 @@ TEST(NodeAffinityTest, EachOperator) {
   EXPECT_FALSE(MeetsExpression("key: memory, operator: Near, values: [\"40\"]"));
 }
 
-// What the node n-1 with the labels a=1, b=2 does not meet.
+// The requirements that the node n-1 with the labels a=1, b=2 does not meet.
 std::vector<std::string> Unmet(absl::string_view spec) {
   std::vector<std::string> unmet;
   const bool meets = MeetsNodeAffinity(SpecOf(spec), NodeWith("a: \"1\", b: \"2\""), &unmet);

@@ -21,7 +21,7 @@ std::string Resolved(absl::string_view word) {
   return absl::StrCat(kKinds[static_cast<size_t>(resolved.kind)], " ", resolved.text);
 }
 
-// What sigs.k8s.io/yaml v1.6.0 makes of `v: WORD`.
+// `v: WORD` as sigs.k8s.io/yaml v1.6.0 reads it.
 TEST(ResolveKubeWordTest, WordsMeanWhatTheyMeanToKubectl) {
   const std::vector<std::pair<const char*, const char*>> words = {
       {"", "null "},

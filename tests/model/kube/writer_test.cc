@@ -13,7 +13,7 @@
 #include "absl/strings/str_join.h"
 #include "gtest/gtest.h"
 #include "model/kube/reader.h"
-#include "model/kube/writer_value.h"
+#include "model/kube/writer_yaml.h"
 #include "model/random.h"
 #include "tests/model/kube/manifests.h"
 

@@ -1,4 +1,5 @@
 #include "model/text/yaml_proto.h"
+#include "model/text/yaml_writer.h"
 
 #include <google/protobuf/message.h>
 #include <gtest/gtest.h>

@@ -13,6 +13,7 @@
 #include "absl/strings/string_view.h"
 #include "model/proto/scenario.pb.h"
 #include "model/text/yaml_proto.h"
+#include "model/text/yaml_writer.h"
 #include "tests/model/text/any_schema.h"
 
 namespace drasim {

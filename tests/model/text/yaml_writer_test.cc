@@ -18,6 +18,7 @@
 #include "model/proto/mapping.pb.h"
 #include "model/proto/scenario.pb.h"
 #include "model/text/yaml_proto.h"
+#include "model/text/yaml_writer.h"
 #include "tests/model/text/any_schema.h"
 
 namespace drasim {

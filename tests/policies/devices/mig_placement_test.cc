@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,6 +18,7 @@
 #include "gtest/gtest.h"
 #include "model/check.h"
 #include "model/cluster_state.h"
+#include "model/device_set.h"
 #include "model/event_source.h"
 #include "model/fragmentation.h"
 #include "model/job_table.h"
@@ -418,7 +420,7 @@ TEST(MigPlacementTest, AGangIsPlacedAsAWhole) {
     for (int32_t i = 0; i < pods; ++i) rig.cluster().AddPod("pod", gang.shape, 0, SimTime());
     Placer placer(&rig.profile(0), &rig.cluster(), &jobs, &rig.cycle(), &rig.summaries(), true);
     EXPECT_EQ(placer.CouldEverFit(job), pods == 2);
-    const absl::optional<Placer::Failure> failure = placer.Place(job, SimTime());
+    const std::optional<Placer::Failure> failure = placer.Place(job, SimTime());
     EXPECT_EQ(failure.has_value(), pods == 3);
     if (failure.has_value()) {
       EXPECT_EQ(rig.summaries().Text(failure->why), NoRoom(2));

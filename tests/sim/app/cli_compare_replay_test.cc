@@ -20,6 +20,7 @@
 #include "sim/scenario/resolve.h"
 #include "tests/sim/app/cli_fixture.h"
 #include "tests/testing/data_text.h"
+#include "tests/testing/run_spec_of.h"
 
 namespace drasim {
 namespace cli_compare_replay_test {
@@ -328,23 +329,22 @@ TEST_F(CliCompareReplayTest, WhatDependsOnTheSeed) {
   fixed.mutable_workload()->mutable_trace()->set_path("a.csv");
   fixed.mutable_scheduler()->set_policy("fgd");
   fixed.mutable_scheduler()->set_queue("fifo");
-  EXPECT_FALSE(DependsOnSeed(fixed));
+  EXPECT_FALSE(DependsOnSeed(RunSpecOf(fixed)));
+  for (const JobOrder order : {JobOrder::kSeeded, JobOrder::kArtifact}) {
+    RunSpec ordered = RunSpecOf(fixed);
+    ordered.order = order;
+    EXPECT_TRUE(DependsOnSeed(ordered));
+  }
   const std::pair<const char*, const char*> random[] = {
-      {"order", "seeded"},
-      {"order", "artifact"},
-      {"workload.tuning.ratio", "1.3"},
-      {"workload.bootstrap.jobs", "10"},
-      {"workload.jitter", "constant(1)"},
-      {"workload.load_factor", "2"},
-      {"scheduler.policy", "random"},
-      {"scheduler.device_chooser", "random"},
-      {"scheduler.score.0.name", "Random"},
-      {"scheduler.estimates.noise", "0.1"},
+      {"workload.tuning.ratio", "1.3"},     {"workload.bootstrap.jobs", "10"},
+      {"workload.jitter", "constant(1)"},   {"workload.load_factor", "2"},
+      {"scheduler.policy", "random"},       {"scheduler.device_chooser", "random"},
+      {"scheduler.score.0.name", "Random"}, {"scheduler.estimates.noise", "0.1"},
   };
   for (const auto& [key, value] : random) {
     proto::Scenario s = fixed;
     ASSERT_TRUE(SetField(key, value, "test", &s).ok()) << key;
-    EXPECT_TRUE(DependsOnSeed(s)) << key << " " << value;
+    EXPECT_TRUE(DependsOnSeed(RunSpecOf(s))) << key << " " << value;
   }
   const std::pair<const char*, const char*> certain[] = {
       {"workload.speed_up", "2"},         {"workload.limit", "5"},
@@ -354,18 +354,18 @@ TEST_F(CliCompareReplayTest, WhatDependsOnTheSeed) {
   for (const auto& [key, value] : certain) {
     proto::Scenario s = fixed;
     ASSERT_TRUE(SetField(key, value, "test", &s).ok()) << key;
-    EXPECT_FALSE(DependsOnSeed(s)) << key << " " << value;
+    EXPECT_FALSE(DependsOnSeed(RunSpecOf(s))) << key << " " << value;
   }
   // The device chooser that is given, not that of the policy; both of "random" draw.
   proto::Scenario random_nodes = fixed;
   random_nodes.mutable_scheduler()->set_policy("random");
   random_nodes.mutable_scheduler()->set_device_chooser("best");
-  EXPECT_TRUE(DependsOnSeed(random_nodes));
+  EXPECT_TRUE(DependsOnSeed(RunSpecOf(random_nodes)));
   random_nodes.mutable_scheduler()->add_score()->set_name("FGD");
-  EXPECT_FALSE(DependsOnSeed(random_nodes));
+  EXPECT_FALSE(DependsOnSeed(RunSpecOf(random_nodes)));
   proto::Scenario generated = fixed;
   generated.mutable_workload()->clear_trace();
-  EXPECT_TRUE(DependsOnSeed(generated));
+  EXPECT_TRUE(DependsOnSeed(RunSpecOf(generated)));
 }
 
 TEST_F(CliCompareReplayTest, Refusals) {

@@ -97,6 +97,21 @@ TEST_F(CliExtremeInputTest, NoPodsAndNoNodes) {
   }
 }
 
+TEST_F(CliExtremeInputTest, FiguresOfNoPodsAreNoSuccess) {
+  dir_.Write("none.csv", kPodHeader);
+  dir_.Write("bad.csv", absl::StrCat(kPodHeader, "a,1m,1,0,0,,LS,,1,2,1\nb,2m,1,0,0,,LS,,1,2,1\n"));
+  const std::string skipped =
+      "the workload has no pods\n2 row(s) skipped: not a number; the first: bad.csv:2:3: "
+      "cpu_milli: found '1m', expected a plain number of milli-CPU; the mapping's unit quantity "
+      "reads such amounts";
+  ExpectRefused({"trace", "stats", "none.csv"}, "the workload has no pods");
+  ExpectRefused({"trace", "stats", "bad.csv", "--lenient"}, skipped);
+  ExpectRefused({"trace", "convert", "none.csv", "--out", "c.csv"}, "the workload has no pods");
+  ExpectRefused({"trace", "convert", "bad.csv", "--lenient", "--out", "c.csv"}, skipped);
+  EXPECT_FALSE(dir_.Has("c.csv"));
+  EXPECT_FALSE(dir_.Has("c.csv.part"));
+}
+
 TEST_F(CliExtremeInputTest, SixtyFiveGpuModels) {
   std::string nodes = kNodeHeader;
   for (int i = 0; i < 65; ++i) absl::StrAppend(&nodes, "n-", i, ",1000,1024,1,model-", i, "\n");

@@ -115,6 +115,15 @@ TEST_F(CliOutputTest, AFullDiskKeepsTheOlderResult) {
   EXPECT_EQ(JsonAt(resumed.out, "pods.arrived"), "300");
 }
 
+TEST_F(CliOutputTest, AFullDiskEndsAFetch) {
+  std::filesystem::create_directory(dir_.PathOf("mirror"));
+  dir_.Write("mirror/openb_node_list_all_node.csv", std::string(100000, 'x'));
+  ExpectFails(
+      "sh -c 'ulimit -f 8; exec \"$0\" trace fetch openb --quiet --mirror mirror --out got' "
+      "\"$DRASIM\"",
+      "cannot write got/openb_node_list_all_node.csv.part: File too large");
+}
+
 // A new run also removes the older files that it has none of its own for.
 TEST_F(CliOutputTest, AReplaysFilesDoNotOutliveTheNextFill) {
   ASSERT_EQ(RunTiny({"--out", "out", "--mode", "replay"}).exit_code, 0);

@@ -2,7 +2,6 @@
 #include "sim/app/flags.h"
 
 #include <cstddef>
-#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -126,44 +125,6 @@ TEST(FlagHelpTest, ToTheByte) {
             "  --help                    this text\n");
 }
 
-TEST(ParseSeedsTest, NumbersAndRanges) {
-  using Seeds = std::vector<uint64_t>;
-  EXPECT_EQ(*ParseSeeds("42"), (Seeds{42}));
-  EXPECT_EQ(*ParseSeeds("42..45"), (Seeds{42, 43, 44, 45}));
-  EXPECT_EQ(*ParseSeeds("7..7"), (Seeds{7}));
-  EXPECT_EQ(*ParseSeeds("3,1,7..9,1"), (Seeds{3, 1, 7, 8, 9, 1}));
-  EXPECT_EQ(*ParseSeeds("0"), (Seeds{0}));
-  EXPECT_EQ(ParseSeeds("1..100000")->size(), 100000u);
-  constexpr uint64_t kLast = 18446744073709551615u;
-  EXPECT_EQ(*ParseSeeds("18446744073709551614..18446744073709551615"), (Seeds{kLast - 1, kLast}));
-}
-
-TEST(ParseSeedsTest, ExplainsWhatIsWrong) {
-  for (const char* text :
-       {"", "x", "1..", "..3", "1..2..3", "1,,2", "-1", "1.5", "18446744073709551616", "1;2"}) {
-    EXPECT_EQ(ParseSeeds(text).status(),
-              absl::InvalidArgumentError(
-                  absl::StrCat("seeds: found '", text,
-                               "', expected numbers and ranges such as 42 or 42..51 or 1,2,7..9")))
-        << text;
-  }
-}
-
-// The limit is one on all of them, not on each range.
-TEST(ParseSeedsTest, NoMoreThanAHundredThousandInAll) {
-  for (const char* text : {"1..60000,1..60000", "1..100001", "1..100000000"}) {
-    EXPECT_EQ(ParseSeeds(text).status(),
-              absl::InvalidArgumentError(
-                  absl::StrCat("seeds: found '", text, "', expected at most 100000 seeds")));
-  }
-}
-
-TEST(ParseSeedsTest, TheSmallerNumberComesFirst) {
-  EXPECT_EQ(ParseSeeds("1,51..42").status(),
-            absl::InvalidArgumentError(
-                "seeds: found '51..42', expected the smaller number first: 42..51"));
-}
-
 // An empty list would read like a flag that is not there.
 TEST(ListFlagsTest, AreNotEmpty) {
   const std::vector<FlagSpec> specs = {{"policies", "", "A", ""},
@@ -196,21 +157,6 @@ TEST(ParseJobsTest, OneTo256) {
               absl::InvalidArgumentError(
                   absl::StrCat("--jobs: found '", text, "', expected a number from 1 to 256")));
   }
-}
-
-TEST(ParsePoliciesTest, ListsAndAll) {
-  const Words all = {"random",   "dotprod", "gpu-clustering", "gpu-packing",
-                     "best-fit", "fgd",     "consolidate"};
-  EXPECT_EQ(*ParsePolicies(""), all);
-  EXPECT_EQ(*ParsePolicies("all"), all);
-  EXPECT_EQ(*ParsePolicies("fgd,random"), (Words{"fgd", "random"}));
-  EXPECT_EQ(ParsePolicies("fgd,bestfit").status(),
-            absl::InvalidArgumentError(
-                "--policies: unknown policy 'bestfit' (did you mean 'best-fit'?)"));
-  EXPECT_EQ(ParsePolicies("fgd,random,fgd").status(),
-            absl::InvalidArgumentError("--policies: 'fgd' is there twice"));
-  EXPECT_EQ(ParsePolicies("fgd,").status(),
-            absl::InvalidArgumentError("--policies: unknown policy ''"));
 }
 
 TEST(ForEachInParallelTest, EveryItemOnceAndTheFirstErrorStops) {

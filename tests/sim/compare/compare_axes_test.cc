@@ -27,6 +27,7 @@
 #include "sim/compare/cell_metrics.h"
 #include "sim/compare/contenders.h"
 #include "sim/compare/statistics.h"
+#include "sim/scenario/comparison.h"
 #include "tests/sim/app/cli_fixture.h"
 #include "tests/testing/data_text.h"
 
@@ -98,7 +99,7 @@ Names Policies(const absl::StatusOr<Contenders>& contenders) {
   EXPECT_TRUE(contenders.ok()) << contenders.status();
   Names names;
   if (!contenders.ok()) return names;
-  for (const Contender& c : contenders->all) names.push_back(c.scenario.scheduler().policy());
+  for (const Contender& c : contenders->all) names.push_back(c.spec.written.scheduler().policy());
   return names;
 }
 
@@ -119,11 +120,12 @@ TEST(ContendersTest, AreWorldsTimesQueuesTimesPolicies) {
   Names found;
   for (const Contender& c : made->all) {
     ASSERT_EQ(c.values.size(), 2u);
-    found.push_back(absl::StrCat(c.values[0], ",", c.scenario.workload().limit(), ",", c.values[1],
-                                 ",", c.scenario.name(), ",", c.scenario.scheduler().queue(), ",",
-                                 c.scenario.scheduler().policy()));
-    EXPECT_FALSE(c.scenario.has_comparison());
-    EXPECT_EQ(c.scenario.order(), "trace");  // resolved
+    found.push_back(absl::StrCat(c.values[0], ",", c.spec.written.workload().limit(), ",",
+                                 c.values[1], ",", c.spec.written.name(), ",",
+                                 c.spec.written.scheduler().queue(), ",",
+                                 c.spec.written.scheduler().policy()));
+    EXPECT_FALSE(c.spec.written.has_comparison());
+    EXPECT_EQ(c.spec.written.order(), "trace");  // resolved
   }
   EXPECT_EQ(found, expected);
 }
@@ -134,8 +136,8 @@ TEST(ContendersTest, FlagsReplaceTheLists) {
   ASSERT_TRUE(made.ok()) << made.status();
   ASSERT_EQ(made->all.size(), 6u);
   for (const Contender& c : made->all) {
-    EXPECT_EQ(c.scenario.scheduler().queue(), "srtf");
-    EXPECT_EQ(c.scenario.scheduler().policy(), "random");
+    EXPECT_EQ(c.spec.written.scheduler().queue(), "srtf");
+    EXPECT_EQ(c.spec.written.scheduler().policy(), "random");
   }
   EXPECT_EQ(made->seeds, std::vector<uint64_t>{7});
 }
@@ -178,7 +180,7 @@ TEST(ContendersTest, AFillIsTunedUnlessItSaysItsLoad) {
     Names texts;
     if (!made.ok()) return texts;
     for (const Contender& c : made->all) {
-      const proto::Tuning& tuning = c.scenario.workload().tuning();
+      const proto::Tuning& tuning = c.spec.written.workload().tuning();
       texts.push_back(tuning.has_ratio() ? absl::StrCat(tuning.ratio()) : "-");
     }
     return texts;

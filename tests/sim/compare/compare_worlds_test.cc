@@ -64,7 +64,7 @@ Names Described(const absl::StatusOr<Contenders>& contenders) {
   Names lines;
   if (!contenders.ok()) return lines;
   for (const Contender& c : contenders->all) {
-    const proto::Scenario& s = c.scenario;
+    const proto::Scenario& s = c.spec.written;
     lines.push_back(absl::StrJoin(
         {c.values[0], s.front_end().kind(), s.front_end().lowering().rule(), s.scheduler().policy(),
          s.scheduler().queue(), s.mode(), s.order(), s.workload().stream_interval()},
@@ -104,15 +104,15 @@ TEST(WorldContendersTest, AFillIsTunedBeforeItBecomesAStream) {
       Make("order: artifact\n", {"--worlds", "direct,device-plugin"}, 1.3);
   ASSERT_TRUE(made.ok()) << made.status();
   for (const Contender& c : made->all) {
-    EXPECT_EQ(c.scenario.workload().tuning().ratio(), 1.3);
-    EXPECT_EQ(c.scenario.order(), "artifact");
+    EXPECT_EQ(c.spec.written.workload().tuning().ratio(), 1.3);
+    EXPECT_EQ(c.spec.written.order(), "artifact");
   }
   const absl::StatusOr<Contenders> jobs = Make(Text("four.yaml"), {"--worlds", "direct"}, 1.3);
   ASSERT_TRUE(jobs.ok()) << jobs.status();
-  EXPECT_FALSE(jobs->all[0].scenario.workload().tuning().has_ratio());
+  EXPECT_FALSE(jobs->all[0].spec.written.workload().tuning().has_ratio());
   const absl::StatusOr<Contenders> replay = Make("mode: replay\n", {"--worlds", "direct"}, 1.3);
   ASSERT_TRUE(replay.ok()) << replay.status();
-  EXPECT_FALSE(replay->all[0].scenario.workload().tuning().has_ratio());
+  EXPECT_FALSE(replay->all[0].spec.written.workload().tuning().has_ratio());
 }
 
 TEST(WorldContendersTest, WhatIsRefused) {
@@ -489,7 +489,7 @@ TEST(WorldsOfManifestsTest, RunTheSamePodsInEveryWorld) {
       {"--worlds", "device-plugin,dra-classic:first-fit,direct"});
   ASSERT_TRUE(made.ok()) << made.status();
   for (const Contender& c : made->all) {
-    const absl::StatusOr<CellResult> cell = RunCell(c.scenario, true, nullptr, true);
+    const absl::StatusOr<CellResult> cell = RunCell(c.spec, true, nullptr, true);
     ASSERT_TRUE(cell.ok()) << cell.status();
     EXPECT_EQ(cell->pods_scheduled, 2) << c.values[0];
     EXPECT_EQ(cell->pods_unschedulable, 0) << c.values[0];

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <utility>
@@ -16,16 +17,14 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "absl/types/optional.h"
 #include "gtest/gtest.h"
 #include "model/cluster_state.h"
 #include "model/proto/scenario.pb.h"
 #include "model/record.h"
 #include "model/text/json_writer.h"
 #include "model/text/yaml_proto.h"
-#include "sim/compare/start_figures.h"
 #include "sim/run/simulation.h"
-#include "sim/scenario/resolve.h"
+#include "tests/testing/run_spec_of.h"
 
 namespace drasim {
 
@@ -35,21 +34,20 @@ namespace divergence_test {
 
 using Kind = WorldDecision::Kind;
 
-proto::Scenario ScenarioOf(const std::vector<absl::string_view>& yamls) {
+RunSpec SpecOf(const std::vector<absl::string_view>& yamls) {
   proto::Scenario scenario;
   for (const absl::string_view yaml : yamls) {
     EXPECT_EQ(MergeYaml(yaml, "test.yaml", &scenario), absl::OkStatus());
   }
-  EXPECT_EQ(ResolveScenario(&scenario), absl::OkStatus());
-  return scenario;
+  return RunSpecOf(scenario);
 }
 
 // Of the scenario in two variants.
-absl::optional<Divergence> Find(absl::string_view yaml, absl::string_view a, absl::string_view b) {
-  const absl::StatusOr<absl::optional<Divergence>> found =
-      FindDivergence(ScenarioOf({yaml, a}), ScenarioOf({yaml, b}));
+std::optional<Divergence> Find(absl::string_view yaml, absl::string_view a, absl::string_view b) {
+  const absl::StatusOr<std::optional<Divergence>> found =
+      FindDivergence(SpecOf({yaml, a}), SpecOf({yaml, b}));
   EXPECT_TRUE(found.ok()) << found.status();
-  return found.ok() ? *found : absl::nullopt;
+  return found.ok() ? *found : std::nullopt;
 }
 
 SimTime At(int64_t seconds) { return SimTime(seconds * kSecondNs); }
@@ -81,11 +79,11 @@ front_end: {kind: device-plugin}
 
 TEST(DivergenceTest, EqualWorldsDoNotPart) {
   const char* const spread = "scheduler: {policy: least-allocated}";
-  EXPECT_EQ(Find(kTwoNodes, spread, spread), absl::nullopt);
+  EXPECT_EQ(Find(kTwoNodes, spread, spread), std::nullopt);
   // Nor does it matter when.
   EXPECT_EQ(Find(kTwoNodes, spread,
                  "scheduler: {policy: least-allocated}\ntiming: {bind: 300ms, schedule: 50ms}"),
-            absl::nullopt);
+            std::nullopt);
 }
 
 // LeastAllocated: the node with small-a would have 4 of 16 CPUs and 16 of 64 GiB in use, 75 and
@@ -96,8 +94,8 @@ TEST(DivergenceTest, TwoNodesForOnePod) {
   expected.time = At(1);
   expected.decisions[0] = Bound(1, "node-000001", 2, {{"node-000001", 187}, {"node-000000", 175}});
   expected.decisions[1] = Bound(1, "node-000000", 2, {{"node-000000", 100}, {"node-000001", 50}});
-  const absl::optional<Divergence> found = Find(kTwoNodes, "scheduler: {policy: least-allocated}",
-                                                "scheduler: {policy: most-allocated}");
+  const std::optional<Divergence> found = Find(kTwoNodes, "scheduler: {policy: least-allocated}",
+                                               "scheduler: {policy: most-allocated}");
   EXPECT_EQ(found, expected);
   EXPECT_EQ(DivergenceText(expected, "spread", "pack"),
             "first divergence between spread and pack: pod small-b at 1 s\n"
@@ -130,7 +128,7 @@ workload:
     - {name: b, cpu: "1", memory: 1Gi, gpus: 1, gpu_milli: 500, run_time: 60s, arrival: 5s}
 scheduler: {policy: least-allocated}
 )";
-  const absl::optional<Divergence> found =
+  const std::optional<Divergence> found =
       Find(halves, "front_end: {kind: direct}",
            "front_end: {kind: device-plugin, lowering: {rule: whole-gpu}}");
   Divergence expected;
@@ -168,7 +166,7 @@ front_end: {kind: device-plugin}
 constexpr char kBothFull[] = "0/2 nodes are available: 2 Insufficient nvidia.com/gpu.";
 
 TEST(DivergenceTest, WhereAPodGoesThatWaitedFirst) {
-  const absl::optional<Divergence> found =
+  const std::optional<Divergence> found =
       Find(kLateJob, "{}", "cluster: {events: [{at: 15s, nodes: node-000000, action: cordon}]}");
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(found->pod, "c");
@@ -190,7 +188,7 @@ TEST(DivergenceTest, WhereAPodGoesThatWaitedFirst) {
 }
 
 TEST(DivergenceTest, OneWaitsForEver) {
-  const absl::optional<Divergence> found =
+  const std::optional<Divergence> found =
       Find(kLateJob, "{}", "cluster: {events: [{at: 15s, nodes: 'node-*', action: cordon}]}");
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(found->pod, "c");
@@ -228,7 +226,7 @@ front_end:
   kind: device-plugin
   device_plugin: {time_slicing: {resources: [{name: nvidia.com/gpu, replicas: 4}]}}
 )";
-  const absl::optional<Divergence> found =
+  const std::optional<Divergence> found =
       Find(replicas, "{}",
            "front_end: {device_plugin: {time_slicing: {fail_requests_greater_than_one: true}}}");
   ASSERT_TRUE(found.has_value());
@@ -264,7 +262,7 @@ workload:
 scheduler: {policy: least-allocated}
 front_end: {kind: device-plugin, owner: {backoff_limit: 2}}
 )";
-  const absl::optional<Divergence> found =
+  const std::optional<Divergence> found =
       Find(release, "{}", "front_end: {kubelet: {device_release: 1h}}");
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(found->pod, "second");
@@ -292,10 +290,10 @@ workload:
 scheduler: {policy: least-allocated}
 front_end: {kind: device-plugin}
 )";
-  EXPECT_EQ(Find(gang, "{}", "scheduler: {cache: false}"), absl::nullopt);
+  EXPECT_EQ(Find(gang, "{}", "scheduler: {cache: false}"), std::nullopt);
   // With a fourth node the gang starts at once.
-  const absl::StatusOr<absl::optional<Divergence>> found =
-      FindDivergence(ScenarioOf({gang}), ScenarioOf({gang, "cluster: {nodes: 4}"}));
+  const absl::StatusOr<std::optional<Divergence>> found =
+      FindDivergence(SpecOf({gang}), SpecOf({gang, "cluster: {nodes: 4}"}));
   ASSERT_TRUE(found.ok() && found->has_value()) << found.status();
   EXPECT_EQ((*found)->pod, "gang-0");
   EXPECT_EQ((*found)->time, At(5));
@@ -319,12 +317,12 @@ scheduler: {policy: least-allocated, kubernetes: {pop_from_backoff: false}}
 )";
   // Three of four GPUs are taken, one on each node: neither world has room for c.
   EXPECT_EQ(Find(claims, "front_end: {kind: device-plugin}", "front_end: {kind: dra-classic}"),
-            absl::nullopt);
+            std::nullopt);
 }
 
 TEST(DivergenceTest, WorkloadsMustBeTheSame) {
-  const absl::StatusOr<absl::optional<Divergence>> found = FindDivergence(
-      ScenarioOf({kTwoNodes}), ScenarioOf({kTwoNodes, "workload: {jobs: [{name: other}]}"}));
+  const absl::StatusOr<std::optional<Divergence>> found =
+      FindDivergence(SpecOf({kTwoNodes}), SpecOf({kTwoNodes, "workload: {jobs: [{name: other}]}"}));
   EXPECT_EQ(found.status(),
             absl::InvalidArgumentError("the workloads differ: pod 0 is 'small-a' in one world and "
                                        "'other' in the other"));
@@ -347,8 +345,8 @@ struct Fate {
 };
 
 // By pod, of a run without admission failures; jobs are single pods.
-std::vector<Fate> FatesOf(const proto::Scenario& scenario) {
-  std::unique_ptr<Simulation> sim = *Simulation::Build(scenario);
+std::vector<Fate> FatesOf(const RunSpec& spec) {
+  std::unique_ptr<Simulation> sim = *Simulation::Build(spec);
   AllRecords all;
   sim->AddSink(&all);
   EXPECT_EQ(sim->Start(), absl::OkStatus());
@@ -412,9 +410,9 @@ front_end: {kind: direct, lowering: {ignore_gpu_model: true}}
   for (uint64_t seed = 1; seed <= 6; ++seed) {
     for (const auto& [a, b] : pairs) {
       const std::string with_seed = absl::StrCat("seed: ", seed);
-      const proto::Scenario scenarios[] = {ScenarioOf({generated, with_seed, a}),
-                                           ScenarioOf({generated, with_seed, b})};
-      const std::vector<Fate> fates[] = {FatesOf(scenarios[0]), FatesOf(scenarios[1])};
+      const RunSpec specs[] = {SpecOf({generated, with_seed, a}),
+                               SpecOf({generated, with_seed, b})};
+      const std::vector<Fate> fates[] = {FatesOf(specs[0]), FatesOf(specs[1])};
       ASSERT_EQ(fates[0].size(), fates[1].size());
       int64_t first_ns = -1;
       size_t first = 0;
@@ -424,8 +422,7 @@ front_end: {kind: direct, lowering: {ignore_gpu_model: true}}
         first_ns = ns;
         first = p;
       }
-      const absl::StatusOr<absl::optional<Divergence>> found =
-          FindDivergence(scenarios[0], scenarios[1]);
+      const absl::StatusOr<std::optional<Divergence>> found = FindDivergence(specs[0], specs[1]);
       ASSERT_TRUE(found.ok()) << found.status();
       ASSERT_EQ(found->has_value(), first_ns >= 0) << seed << " " << b;
       if (first_ns < 0) continue;

@@ -15,6 +15,7 @@
 #include "gtest/gtest.h"
 #include "model/proto/scenario.pb.h"
 #include "model/text/yaml_proto.h"
+#include "model/text/yaml_writer.h"
 #include "policies/devices/mig_rules.h"
 #include "sim/scenario/resolve.h"
 #include "tests/testing/temp_dir.h"
@@ -332,10 +333,12 @@ TEST(WorldsTest, EachWorldResolves) {
       const absl::StatusOr<ScenarioChange> world = WorldOf(name, scenario);
       ASSERT_TRUE(world.ok()) << world.status();
       ASSERT_EQ(ApplyChange(*world, "test", &scenario), absl::OkStatus()) << name;
-      EXPECT_EQ(ResolveScenario(&scenario), absl::OkStatus()) << name << " " << mode;
-      EXPECT_EQ(scenario.mode(), "replay");
-      EXPECT_EQ(scenario.scheduler().queue(), "kubernetes");
-      EXPECT_EQ(scenario.order(), absl::string_view(mode) == "fill" ? "seeded" : "trace");
+      const absl::StatusOr<RunSpec> spec = ResolveScenario(scenario);
+      ASSERT_EQ(spec.status(), absl::OkStatus()) << name << " " << mode;
+      EXPECT_TRUE(spec->is_replay());
+      EXPECT_EQ(spec->scheduler.queue, QueueKind::kKubernetes);
+      EXPECT_EQ(spec->order,
+                absl::string_view(mode) == "fill" ? JobOrder::kSeeded : JobOrder::kTrace);
     }
   }
 }

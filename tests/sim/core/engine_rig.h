@@ -123,7 +123,7 @@ class EngineRig {
     parts.quotas = &quotas_;
     parts.node_changes = s.node_changes;
     parts.deletions = s.deletions;
-    parts.make_dispatcher = [this, &s](DispatchHost* host) { return MakeDispatcher(s, host); };
+    parts.make_dispatcher = [this, &s](JobControl* host) { return MakeDispatcher(s, host); };
     parts.source = source_.get();
     parts.profile = profile_.get();
     parts.cycle = cycle_.get();
@@ -168,7 +168,7 @@ class EngineRig {
     return *std::move(made);
   }
 
-  std::unique_ptr<Dispatcher> MakeDispatcher(const EngineScenario& s, DispatchHost* host) {
+  std::unique_ptr<Dispatcher> MakeDispatcher(const EngineScenario& s, JobControl* host) {
     DispatchParts parts;
     parts.cluster = &builder_.cluster();
     parts.jobs = &jobs_;

@@ -155,7 +155,9 @@ class Gate : public Plugin {
   explicit Gate(GateScript* script) : script_(script) {}
   absl::string_view name() const override { return "Gate"; }
   uint32_t points() const override { return kScore | kPreFilter | kPostFilter | kPermit; }
-  std::vector<absl::string_view> reasons() const override { return {"gate closed", "not now"}; }
+  std::vector<Reason> reasons() const override {
+    return {{ReasonKind::kOther, "gate closed"}, {ReasonKind::kOther, "not now"}};
+  }
   void Score(const PodContext&, const ClusterState&, absl::Span<const NodeId>,
              absl::Span<int64_t> scores) override {
     for (int64_t& score : scores) score = 0;

@@ -179,8 +179,8 @@ TYPED_TEST(EventQueueConformanceTest, TimeDecidesThenRank) {
     PushAt(queue, 20, static_cast<EventRank>(rank), rank);
   }
   PushAt(queue, 21, EventRank::kNodeChange, 100);
-  PushAt(queue, 19, EventRank::kEndOfRun, 200);
-  EXPECT_EQ(Drain(queue), (Ids{200, 0, 1, 2, 3, 4, 5, 6, 7, 8, 100}));
+  PushAt(queue, 19, EventRank::kScheduling, 200);
+  EXPECT_EQ(Drain(queue), (Ids{200, 0, 1, 2, 3, 4, 5, 6, 100}));
 }
 
 TYPED_TEST(EventQueueConformanceTest, EqualsAreFirstInFirstOut) {
@@ -202,7 +202,7 @@ TYPED_TEST(EventQueueConformanceTest, EqualsAreFirstInFirstOut) {
 
 TYPED_TEST(EventQueueConformanceTest, AcceptsTheExtremesOfTime) {
   TypeParam queue;
-  PushAt(queue, kMaxTime, EventRank::kEndOfRun, 5);
+  PushAt(queue, kMaxTime, EventRank::kScheduling, 5);
   PushAt(queue, kMaxTime, EventRank::kNodeChange, 4);
   PushAt(queue, 0, EventRank::kTimer, 3);
   PushAt(queue, -1, EventRank::kTimer, 2);
@@ -416,7 +416,7 @@ TEST(EventQueueTest, SweepsRightAfterAPop) {
 
 TEST(EventQueueTest, CancelledTimersDoNotPileUp) {
   EventQueue queue;
-  PushAt(queue, kMaxTime, EventRank::kEndOfRun, 0);
+  PushAt(queue, kMaxTime, EventRank::kScheduling, 0);
   for (int64_t i = 0; i < 100000; ++i) {
     const uint64_t handle = PushAt(queue, 1000000 - i, EventRank::kTimer, 1);
     EXPECT_TRUE(queue.Cancel(handle));

@@ -17,6 +17,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "model/cluster_state.h"
+#include "model/device_set.h"
 #include "model/job_table.h"
 #include "model/proto/scenario.pb.h"
 #include "model/random.h"
@@ -29,6 +30,7 @@
 #include "tests/sim/explain/attempt_rig.h"
 #include "tests/testing/cluster_builder.h"
 #include "tests/testing/data_text.h"
+#include "tests/testing/run_spec_of.h"
 
 namespace drasim {
 namespace explain_oracle_test {
@@ -48,8 +50,8 @@ void FillRig(Random& random, ExplainRig& rig, std::vector<ShapeId>* shapes) {
   for (size_t i = 0; i < 60; ++i) {
     const ShapeId shape = OneOf(*shapes, random);
     const NodeId node(static_cast<size_t>(random.Below(12)));
-    const uint32_t devices = RandomDevices(rig.cluster().shapes().row(shape),
-                                           rig.cluster().device_milli_idle(node), random);
+    const DeviceSet devices = RandomDevices(rig.cluster().shapes().row(shape),
+                                            rig.cluster().device_milli_idle(node), random);
     if (!rig.cluster().CanPlace(shape, node, devices)) continue;
     rig.Run(absl::StrCat("resident-", i), shape, node, devices,
             static_cast<int64_t>(random.Below(5)) * 100);
@@ -183,8 +185,7 @@ class ExplainRunTest : public ::testing::TestWithParam<size_t> {};
 TEST_P(ExplainRunTest, EveryFailedAttemptIsExplained) {
   proto::Scenario scenario;
   ASSERT_EQ(MergeYaml(Text(kRuns[GetParam()].name), "test.yaml", &scenario), absl::OkStatus());
-  ASSERT_EQ(ResolveScenario(&scenario), absl::OkStatus());
-  auto sim = Simulation::Build(scenario);
+  auto sim = Simulation::Build(RunSpecOf(scenario));
   ASSERT_TRUE(sim.ok()) << sim.status();
   const auto stats = CountExplainedAttempts(**sim);
   ASSERT_TRUE(stats.ok()) << stats.status();

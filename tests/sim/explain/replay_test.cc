@@ -30,6 +30,7 @@
 #include "sim/run/simulation.h"
 #include "sim/scenario/resolve.h"
 #include "tests/testing/data_text.h"
+#include "tests/testing/run_spec_of.h"
 #include "tests/testing/temp_dir.h"
 
 namespace drasim {
@@ -49,8 +50,7 @@ std::string Text(absl::string_view section) { return DataText(kTexts, section); 
 void RunInto(const std::string& dir, absl::string_view yaml) {
   proto::Scenario scenario;
   ASSERT_EQ(MergeYaml(yaml, "test.yaml", &scenario), absl::OkStatus());
-  ASSERT_EQ(ResolveScenario(&scenario), absl::OkStatus());
-  absl::StatusOr<std::unique_ptr<Simulation>> sim = Simulation::Build(scenario);
+  absl::StatusOr<std::unique_ptr<Simulation>> sim = Simulation::Build(RunSpecOf(scenario));
   ASSERT_TRUE(sim.ok()) << sim.status();
   absl::StatusOr<std::unique_ptr<RunOutputs>> outputs = RunOutputs::Attach(sim->get(), dir);
   ASSERT_TRUE(outputs.ok()) << outputs.status();

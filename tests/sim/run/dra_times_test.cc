@@ -14,6 +14,7 @@
 #include "model/text/yaml_proto.h"
 #include "sim/run/simulation.h"
 #include "sim/scenario/resolve.h"
+#include "tests/testing/run_spec_of.h"
 
 namespace drasim {
 namespace dra_times_test {
@@ -110,8 +111,7 @@ const TimesCase kCases[] = {
 std::unique_ptr<Simulation> RunText(const std::string& text) {
   proto::Scenario scenario;
   EXPECT_EQ(MergeYaml(text, "s.yaml", &scenario), absl::OkStatus()) << text;
-  EXPECT_EQ(ResolveScenario(&scenario), absl::OkStatus());
-  absl::StatusOr<std::unique_ptr<Simulation>> sim = Simulation::Build(scenario);
+  absl::StatusOr<std::unique_ptr<Simulation>> sim = Simulation::Build(RunSpecOf(scenario));
   EXPECT_EQ(sim.status(), absl::OkStatus());
   if (!sim.ok()) return nullptr;
   EXPECT_EQ((*sim)->Start(), absl::OkStatus());

@@ -1,7 +1,6 @@
 // ReadManifests: pods, bad input and the demonstrations. Owners, names and objects are in
 // manifests_owners_test.cc, ToControlPlane in manifests_objects_test.cc; what ReadKubeObjects finds
-// alone, in kube_reader_test.cc and kube_reader_validate_test.cc, but for what a manifest must not
-// get away with here.
+// alone, in tests/model/kube, except for what a manifest must not get away with here.
 #include "sim/run/manifests.h"
 
 #include <algorithm>
@@ -18,7 +17,7 @@
 #include "model/pod_constraints.h"
 #include "model/pod_shape.h"
 #include "model/random.h"
-#include "sim/run/inline_jobs.h"
+#include "sim/scenario/inline_jobs.h"
 #include "tests/sim/run/manifest_texts.h"
 
 namespace drasim {

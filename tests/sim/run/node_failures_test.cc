@@ -21,6 +21,7 @@
 #include "sim/compare/cell.h"
 #include "sim/run/simulation.h"
 #include "sim/scenario/resolve.h"
+#include "tests/testing/run_spec_of.h"
 
 namespace drasim {
 namespace node_failures_test {
@@ -36,8 +37,7 @@ proto::Scenario WithFailures(absl::string_view keys) {
 }
 
 std::string ErrorOf(absl::string_view keys) {
-  proto::Scenario scenario = WithFailures(keys);
-  return std::string(ResolveScenario(&scenario).message());
+  return std::string(ResolveScenario(WithFailures(keys)).status().message());
 }
 
 class NodeFailuresTest : public ::testing::Test {
@@ -47,14 +47,15 @@ class NodeFailuresTest : public ::testing::Test {
   // "SECONDS NODE" and + for a repair, - for a failure, of a cluster with these nodes.
   std::vector<std::string> Changes(const std::vector<std::string>& names,
                                    const proto::Scenario& scenario, int64_t until_s) {
+    const RunSpec spec = RunSpecOf(scenario);
     ClusterState cluster(&models_, &shapes_);
     for (const std::string& name : names) {
-      NodeSpec spec;
-      spec.name = name;
-      EXPECT_TRUE(cluster.AddNode(spec).ok());
+      NodeSpec node;
+      node.name = name;
+      EXPECT_TRUE(cluster.AddNode(node).ok());
     }
-    const absl::StatusOr<std::vector<NodeTransition>> changes =
-        MakeNodeFailures(scenario, cluster, SimTime() + SimDuration::Seconds(until_s));
+    const absl::StatusOr<std::vector<NodeTransition>> changes = MakeNodeFailures(
+        *spec.cluster.failures, spec.seed, cluster, SimTime() + SimDuration::Seconds(until_s));
     if (!changes.ok()) return {std::string(changes.status().message())};
     std::vector<std::string> lines;
     for (const NodeTransition& change : *changes) {
@@ -144,12 +145,12 @@ TEST_F(NodeFailuresTest, KeysThatAreWrong) {
   EXPECT_EQ(ErrorOf("mtbf: 1h, mttr: 1m, until: 1d"), "");
   proto::Scenario fill = WithFailures("mtbf: 1h, mttr: 1m");
   fill.set_mode("fill");
-  EXPECT_EQ(ResolveScenario(&fill),
+  EXPECT_EQ(ResolveScenario(fill).status(),
             absl::InvalidArgumentError("cluster.failures: expected none: a fill has no clock"));
 }
 
 std::unique_ptr<Simulation> Ran(absl::string_view until) {
-  proto::Scenario scenario =
+  const proto::Scenario scenario =
       Parsed(absl::StrCat("mode: replay\n"
                           "cluster:\n"
                           "  nodes: 1\n"
@@ -158,9 +159,9 @@ std::unique_ptr<Simulation> Ran(absl::string_view until) {
                           until, "}\n",
                           "workload: {jobs: [{name: a, cpu: '1', run_time: 300s}]}\n"
                           "scheduler: {queue: fifo}\n"));
-  EXPECT_EQ(ResolveScenario(&scenario), absl::OkStatus());
-  EXPECT_TRUE(DependsOnSeed(scenario));
-  absl::StatusOr<std::unique_ptr<Simulation>> sim = Simulation::Build(scenario);
+  const RunSpec spec = RunSpecOf(scenario);
+  EXPECT_TRUE(DependsOnSeed(spec));
+  absl::StatusOr<std::unique_ptr<Simulation>> sim = Simulation::Build(spec);
   EXPECT_TRUE(sim.ok()) << sim.status();
   EXPECT_EQ((*sim)->Start(), absl::OkStatus());
   EXPECT_EQ((*sim)->Run(), absl::OkStatus());

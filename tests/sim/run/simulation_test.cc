@@ -25,6 +25,7 @@
 #include "sim/record/ledger_writer.h"
 #include "sim/record/pod_log.h"
 #include "sim/run/run_outputs.h"
+#include "tests/testing/run_spec_of.h"
 #include "tests/testing/temp_dir.h"
 
 namespace drasim {
@@ -77,14 +78,13 @@ scheduler:
 proto::Scenario ScenarioOf(absl::string_view yaml) {
   proto::Scenario scenario;
   EXPECT_EQ(MergeYaml(yaml, "test.yaml", &scenario), absl::OkStatus());
-  EXPECT_EQ(ResolveScenario(&scenario), absl::OkStatus());
   return scenario;
 }
 
 // A simulation that is ready to start. Failing to build ends the test program: nothing else in the
 // test would make sense.
 std::unique_ptr<Simulation> Build(const proto::Scenario& scenario) {
-  absl::StatusOr<std::unique_ptr<Simulation>> built = Simulation::Build(scenario);
+  absl::StatusOr<std::unique_ptr<Simulation>> built = Simulation::Build(RunSpecOf(scenario));
   EXPECT_TRUE(built.ok()) << built.status();
   return *std::move(built);
 }
@@ -247,7 +247,7 @@ TEST(SimulationTest, TheClusterCanBeScaled) {
   EXPECT_EQ(names("0.5"), (Names{"node-000000", "node-000001"}));
   EXPECT_EQ(names("0.01"), Names{"node-000000"});
   EXPECT_EQ(
-      Simulation::Build(ScenarioOf("cluster: {nodes: 1000, scale: 20000}\n")).status(),
+      Simulation::Build(RunSpecOf(ScenarioOf("cluster: {nodes: 1000, scale: 20000}\n"))).status(),
       absl::InvalidArgumentError("cluster.scale: found 20000 for 1000 nodes, expected at most "
                                  "16777216 nodes"));
 }
@@ -358,19 +358,18 @@ TEST(SimulationTest, InputFilesArePinnedByTheirHash) {
   proto::Scenario scenario;
   scenario.mutable_cluster()->set_path(dir.PathOf("n.csv"));
   scenario.mutable_workload()->mutable_trace()->set_path(dir.PathOf("p.csv"));
-  ASSERT_EQ(ResolveScenario(&scenario), absl::OkStatus());
   const std::unique_ptr<Simulation> sim = Build(scenario);
   // sha256sum(1) of the two texts.
-  EXPECT_EQ(sim->scenario().cluster().sha256(),
+  EXPECT_EQ(sim->spec().written.cluster().sha256(),
             "a757373f528a264bd5e7de80a843f23fb3ff10460529b9b3025f88bd63251d4d");
-  EXPECT_EQ(sim->scenario().workload().trace().sha256(),
+  EXPECT_EQ(sim->spec().written.workload().trace().sha256(),
             "a6d4e02038b60ef5b32d57a68dd324d785441e1a4970f161c4b0bc433cec5aa9");
   EXPECT_EQ(sim->pods_expected(), 1u);
   EXPECT_TRUE(sim->warnings().empty());
-  EXPECT_TRUE(Simulation::Build(sim->scenario()).ok());
-  proto::Scenario changed = sim->scenario();
+  EXPECT_TRUE(Simulation::Build(sim->spec()).ok());
+  const RunSpec pinned = sim->spec();
   dir.Write("p.csv", "name,cpu_milli,memory_mib,num_gpu,gpu_milli\np,100,1,1,501\n");
-  EXPECT_EQ(Simulation::Build(changed).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(Simulation::Build(pinned).status().code(), absl::StatusCode::kInvalidArgument);
 }
 
 TEST(SimulationTest, WarnsOfWhatTheUserShouldKnow) {
@@ -383,7 +382,6 @@ TEST(SimulationTest, WarnsOfWhatTheUserShouldKnow) {
   scenario.mutable_cluster()->set_path(dir.PathOf("n.csv"));
   scenario.mutable_workload()->mutable_trace()->set_path(dir.PathOf("p.csv"));
   scenario.mutable_workload()->mutable_trace()->set_lenient(true);
-  ASSERT_EQ(ResolveScenario(&scenario), absl::OkStatus());
   const std::unique_ptr<Simulation> sim = Build(scenario);
   EXPECT_EQ(sim->warnings(),
             (std::vector<std::string>{
@@ -397,11 +395,11 @@ TEST(SimulationTest, WarnsOfWhatTheUserShouldKnow) {
             std::vector<std::string>{"1 pod(s) accept a GPU model that no node has: H100"});
   scenario.mutable_workload()->clear_limit();
   dir.Write("p.csv", "name,cpu_milli,memory_mib,num_gpu,gpu_milli\n");
-  EXPECT_EQ(Simulation::Build(scenario).status(),
+  EXPECT_EQ(Simulation::Build(RunSpecOf(scenario)).status(),
             absl::InvalidArgumentError("the workload has no pods"));
   // A unit mistake in every row is not a success either.
   dir.Write("p.csv", "name,cpu_milli,memory_mib,num_gpu,gpu_milli\na,1m,1,0,0\nb,2m,1,0,0\n");
-  EXPECT_EQ(Simulation::Build(scenario).status(),
+  EXPECT_EQ(Simulation::Build(RunSpecOf(scenario)).status(),
             absl::InvalidArgumentError(absl::StrCat(
                 "the workload has no pods\n2 row(s) skipped: not a number; the first: ",
                 dir.PathOf("p.csv"),
@@ -419,7 +417,6 @@ TEST(SimulationTest, AWarningAboutManyModelsIsShort) {
   proto::Scenario scenario;
   scenario.mutable_cluster()->set_path(dir.PathOf("n.csv"));
   scenario.mutable_workload()->mutable_trace()->set_path(dir.PathOf("p.csv"));
-  ASSERT_EQ(ResolveScenario(&scenario), absl::OkStatus());
   EXPECT_EQ(Build(scenario)->warnings(),
             std::vector<std::string>{"2012 pod(s) accept a GPU model that no node has: M0, M1, M2, "
                                      "M3, M4, M5, M6, M7, M8, M9 and 2,002 more"});
@@ -442,21 +439,19 @@ TEST(SimulationTest, RowsWithoutAnEndAreAWarningWithACountAndAKey) {
   const TempDir dir;
   proto::Scenario scenario;
   WriteThreeJobs(dir, &scenario);
-  ASSERT_EQ(ResolveScenario(&scenario), absl::OkStatus());
   EXPECT_EQ(Build(scenario)->warnings(),
             std::vector<std::string>{
                 "1 of 3 jobs (33.3 %) have no run time: they are services, which keep their places "
                 "to the end of the run; --set workload.trace.needs=run_time leaves such rows out"});
   // The key that it names does what it says, for a format that is built in.
   scenario.mutable_workload()->mutable_trace()->add_needs("run_time");
-  ASSERT_EQ(ResolveScenario(&scenario), absl::OkStatus());
   const std::unique_ptr<Simulation> sim = Build(scenario);
   EXPECT_EQ(sim->pods_expected(), 2u);
   EXPECT_EQ(sim->warnings(), std::vector<std::string>{absl::StrCat(
                                  "1 row(s) left out: no run time; the first: ", dir.PathOf("p.csv"),
                                  ":4:1: row: found none, so the row is left out")});
   scenario.mutable_workload()->mutable_trace()->set_needs(0, "end");
-  EXPECT_EQ(ResolveScenario(&scenario).message(),
+  EXPECT_EQ(ResolveScenario(scenario).status().message(),
             "workload.trace.needs: found 'end', expected one of cpu, gpu_count, run_time");
 }
 
@@ -465,7 +460,6 @@ TEST(SimulationTest, TheTableOfAReplayShowsMeansOverTime) {
   const TempDir dir;
   proto::Scenario scenario;
   WriteThreeJobs(dir, &scenario);
-  ASSERT_EQ(ResolveScenario(&scenario), absl::OkStatus());
   const std::unique_ptr<Simulation> sim = Build(scenario);
   ASSERT_EQ(sim->Start(), absl::OkStatus());
   ASSERT_EQ(sim->Run(), absl::OkStatus());
@@ -493,10 +487,10 @@ TEST(SimulationTest, NodesAreReadFromKubernetesObjects) {
       "status:\n  allocatable: {alibabacloud.com/gpu-count: '2', alibabacloud.com/gpu-milli: "
       "'2000', cpu: 64000m, memory: 262144Mi, pods: '1001', example.com/nic: '3'}\n";
   dir.Write("n.yaml", node);
-  proto::Scenario scenario;
-  scenario.mutable_cluster()->set_path(dir.PathOf("n.yaml"));
-  scenario.mutable_cluster()->set_format("openb");
-  const absl::StatusOr<NodeInput> input = ReadNodeInput(&scenario);
+  NodeListSpec list;
+  list.path = dir.PathOf("n.yaml");
+  list.format = "openb";
+  const absl::StatusOr<NodeInput> input = ReadNodeInput(list);
   ASSERT_TRUE(input.ok()) << input.status();
   ASSERT_EQ(input->nodes.size(), 1u);
   const NodeSpec& read = input->nodes[0];
@@ -509,16 +503,15 @@ TEST(SimulationTest, NodesAreReadFromKubernetesObjects) {
   EXPECT_EQ(read.extended, (std::vector<std::pair<std::string, int64_t>>{{"example.com/nic", 3}}));
   EXPECT_EQ(read.labels.size(), 2u);
 
-  scenario.mutable_cluster()->clear_sha256();
   dir.Write("n.yaml", absl::StrCat(node, "---\n", node));
-  EXPECT_EQ(ReadNodeInput(&scenario).status().message(),
+  EXPECT_EQ(ReadNodeInput(list).status().message(),
             absl::StrCat(dir.PathOf("n.yaml"),
                          ":11: metadata.name: found 'n-1', expected a name "
                          "that no earlier node has"));
   dir.Write("n.yaml",
             "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\n"
             "spec: {containers: [{name: c, image: i}]}\n");
-  EXPECT_EQ(ReadNodeInput(&scenario).status().message(),
+  EXPECT_EQ(ReadNodeInput(list).status().message(),
             absl::StrCat(dir.PathOf("n.yaml"),
                          ": found no Node among 1 object(s), expected what `kubectl get nodes -o "
                          "yaml` prints, or a table"));

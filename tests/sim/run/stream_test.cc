@@ -35,19 +35,18 @@ workload: {stream_interval: 250ms}
 preemption: {mode: none}
 )";
 
-absl::StatusOr<proto::Scenario> Resolved(const std::vector<absl::string_view>& yamls) {
+absl::StatusOr<RunSpec> Resolved(const std::vector<absl::string_view>& yamls) {
   proto::Scenario scenario;
   for (const absl::string_view yaml : yamls) {
     EXPECT_EQ(MergeYaml(yaml, "test.yaml", &scenario), absl::OkStatus());
   }
-  if (absl::Status s = ResolveScenario(&scenario); !s.ok()) return s;
-  return scenario;
+  return ResolveScenario(scenario);
 }
 
 std::unique_ptr<Simulation> Ran(const std::vector<absl::string_view>& yamls) {
-  const absl::StatusOr<proto::Scenario> scenario = Resolved(yamls);
-  EXPECT_TRUE(scenario.ok()) << scenario.status();
-  absl::StatusOr<std::unique_ptr<Simulation>> sim = Simulation::Build(*scenario);
+  const absl::StatusOr<RunSpec> spec = Resolved(yamls);
+  EXPECT_TRUE(spec.ok()) << spec.status();
+  absl::StatusOr<std::unique_ptr<Simulation>> sim = Simulation::Build(*spec);
   EXPECT_TRUE(sim.ok()) << sim.status();
   EXPECT_EQ((*sim)->Start(), absl::OkStatus());
   EXPECT_EQ((*sim)->Run(), absl::OkStatus());
@@ -127,12 +126,12 @@ TEST(StreamTest, DevicesAreThoseAtTheEnd) {
 }
 
 TEST(StreamTest, Defaults) {
-  const absl::StatusOr<proto::Scenario> stream = Resolved({kFill, kStream});
+  const absl::StatusOr<RunSpec> stream = Resolved({kFill, kStream});
   ASSERT_TRUE(stream.ok()) << stream.status();
-  EXPECT_EQ(stream->order(), "seeded");
-  EXPECT_TRUE(IsStream(*stream));
-  EXPECT_FALSE(ShapesWorkload(*stream));
-  EXPECT_FALSE(IsStream(*Resolved({kFill})));
+  EXPECT_EQ(stream->written.order(), "seeded");
+  EXPECT_TRUE(stream->is_stream());
+  EXPECT_FALSE(stream->workload.shaped);
+  EXPECT_FALSE(Resolved({kFill})->is_stream());
 }
 
 TEST(StreamTest, WhatIsRefused) {

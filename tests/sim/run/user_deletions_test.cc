@@ -1,8 +1,9 @@
 // Deletions by a user during the run: pods, their owners, claims; and names that nothing has.
-#include "sim/run/user_deletions.h"
+#include "sim/scenario/user_deletions.h"
 
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -14,6 +15,7 @@
 #include "model/kube/objects.h"
 #include "model/text/yaml_proto.h"
 #include "sim/dra/control_plane.h"
+#include "sim/dra/plane_checks.h"
 #include "sim/run/simulation.h"
 #include "sim/scenario/given_scenario.h"
 #include "tests/testing/temp_dir.h"
@@ -34,8 +36,9 @@ absl::StatusOr<std::unique_ptr<Simulation>> Built(const std::string& text) {
   given.file = "s.yaml";
   given.text = text;
   if (absl::Status s = MergeYaml(text, given.file, &given.scenario); !s.ok()) return s;
-  if (absl::Status s = ResolveGiven(&given); !s.ok()) return s;
-  return Simulation::Build(given.scenario);
+  absl::StatusOr<RunSpec> spec = ResolveGiven(given);
+  if (!spec.ok()) return spec.status();
+  return Simulation::Build(*std::move(spec));
 }
 
 std::string ErrorOf(const std::string& text) {
@@ -91,7 +94,7 @@ TEST(UserDeletionsTest, JobsAndPodsInEveryFrontEnd) {
     EXPECT_EQ(sim->metrics().sample().pods_evicted, 1);
     if (sim->control_plane() == nullptr) continue;
     // Claims that were made for pods go with them: those of `one` and `late` are left.
-    EXPECT_EQ(sim->control_plane()->CheckInvariants(false), absl::OkStatus());
+    EXPECT_EQ(CheckControlPlane(*sim->control_plane(), false), absl::OkStatus());
     const ObjectCache& objects = sim->control_plane()->network().server().objects();
     EXPECT_EQ(objects.of<ResourceClaim>().Sorted().size(), 2u);
     EXPECT_EQ(objects.of<Pod>().Sorted().size(), 2u);

@@ -11,6 +11,7 @@
 #include "gtest/gtest.h"
 #include "model/proto/scenario.pb.h"
 #include "model/text/yaml_proto.h"
+#include "model/text/yaml_writer.h"
 
 namespace drasim {
 namespace scenario_paths_test {

@@ -13,11 +13,13 @@
 #include "gtest/gtest.h"
 #include "model/proto/scenario.pb.h"
 #include "model/text/yaml_proto.h"
+#include "model/text/yaml_writer.h"
 #include "sim/app/commands.h"
 #include "sim/app/flags.h"
 #include "sim/app/scenario_flags.h"
 #include "sim/run/simulation.h"
 #include "sim/scenario/duration_text.h"
+#include "tests/testing/run_spec_of.h"
 #include "tests/testing/temp_dir.h"
 
 namespace drasim {
@@ -30,16 +32,9 @@ proto::Scenario FromYaml(absl::string_view yaml) {
 }
 
 // The resolved scenario as YAML.
-std::string Resolved(absl::string_view yaml) {
-  proto::Scenario scenario = FromYaml(yaml);
-  EXPECT_EQ(ResolveScenario(&scenario), absl::OkStatus());
-  return ToYaml(scenario);
-}
+std::string Resolved(absl::string_view yaml) { return ToYaml(RunSpecOf(FromYaml(yaml)).written); }
 
-absl::Status ErrorOf(absl::string_view yaml) {
-  proto::Scenario scenario = FromYaml(yaml);
-  return ResolveScenario(&scenario);
-}
+absl::Status ErrorOf(absl::string_view yaml) { return ResolveScenario(FromYaml(yaml)).status(); }
 
 absl::Status Invalid(absl::string_view message) { return absl::InvalidArgumentError(message); }
 
@@ -87,15 +82,15 @@ TEST(ResolveScenarioTest, TracesAndNodeListsAreOpenbUnlessTheySayOtherwise) {
 }
 
 TEST(ResolveScenarioTest, AReplayKeepsTheTracesOrder) {
-  proto::Scenario scenario = FromYaml("mode: replay\n");
-  ASSERT_EQ(ResolveScenario(&scenario), absl::OkStatus());
-  EXPECT_EQ(scenario.order(), "trace");
+  const RunSpec spec = RunSpecOf(FromYaml("mode: replay\n"));
+  EXPECT_EQ(spec.written.order(), "trace");
+  EXPECT_EQ(spec.order, JobOrder::kTrace);
 }
 
 TEST(ResolveScenarioTest, NoCheckpointsIsNotTheDefaultNumberOfThem) {
-  proto::Scenario scenario = FromYaml("output: {checkpoint_every: 0}\ntiming: {bind: 0s}\n");
-  ASSERT_EQ(ResolveScenario(&scenario), absl::OkStatus());
-  EXPECT_EQ(scenario.output().checkpoint_every(), 0);
+  const RunSpec spec = RunSpecOf(FromYaml("output: {checkpoint_every: 0}\ntiming: {bind: 0s}\n"));
+  EXPECT_EQ(spec.written.output().checkpoint_every(), 0);
+  EXPECT_EQ(spec.engine.checkpoint_every, 0u);
 }
 
 TEST(ResolveScenarioTest, KeepsWhatIsGiven) {
@@ -266,7 +261,7 @@ TEST(ResolveScenarioTest, ChecksTheGeneratorsChoicesToo) {
   }
   EXPECT_FALSE(ErrorOf("cluster: {nodes: 16777217}\n").ok());
   EXPECT_FALSE(ErrorOf("cluster: {nodes: 3, node: {cpu: twelve, memory: 1Gi}}\n").ok());
-  EXPECT_FALSE(ErrorOf("cluster: {nodes: 3, node: {cpu: '1', memory: 1Gi, gpus: 33}}\n").ok());
+  EXPECT_FALSE(ErrorOf("cluster: {nodes: 3, node: {cpu: '1', memory: 1Gi, gpus: 65}}\n").ok());
   EXPECT_FALSE(ErrorOf("cluster: {node: {cpu: '1', memory: 1Gi}}\n").ok());  // how many?
 }
 
@@ -435,8 +430,9 @@ TEST(ScenarioFromFlagsTest, ShippedScenariosFindTheirFiles) {
       if (absl::StrContains(name, ".manifest.") || absl::StartsWith(name, "objects")) continue;
       absl::StatusOr<GivenScenario> given = FromArgs({entry.path().string()});
       ASSERT_TRUE(given.ok()) << given.status();
-      ASSERT_EQ(ResolveGiven(&*given), absl::OkStatus()) << name;
-      EXPECT_EQ(Simulation::Build(given->scenario).status(), absl::OkStatus()) << name;
+      const absl::StatusOr<RunSpec> spec = ResolveGiven(*given);
+      ASSERT_EQ(spec.status(), absl::OkStatus()) << name;
+      EXPECT_EQ(Simulation::Build(*spec).status(), absl::OkStatus()) << name;
       ++built;
     }
   }
@@ -452,7 +448,7 @@ TEST(ResolveGivenTest, NamesThePlaceInTheFile) {
   const auto error = [](const std::vector<std::string>& args) {
     absl::StatusOr<GivenScenario> given = FromArgs(args);
     EXPECT_TRUE(given.ok()) << given.status();
-    return ResolveGiven(&*given);
+    return ResolveGiven(*given).status();
   };
   EXPECT_EQ(error({file, "--policy", "fgd"}),
             Invalid(absl::StrCat(file, ":4:10: workload.limit: expected 0 or more")));

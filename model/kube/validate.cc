@@ -1,0 +1,382 @@
+#include "model/kube/validate.h"
+
+#include <set>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "model/kube/field_check.h"
+#include "model/kube/objects.h"
+#include "model/kube/rules.h"
+#include "model/kube/validate_pod.h"
+
+namespace drasim {
+namespace {
+
+namespace kube = ::drasim::proto::kube;
+
+void CheckTemplate(const kube::PodTemplateSpec& pod, absl::string_view restart_policies,
+                   KubeCheck* check) {
+  check->OneOf("spec.template.spec.restartPolicy", pod.spec().restart_policy(), restart_policies,
+               restart_policies == "Always");
+  CheckKubePodSpec("spec.template.spec", pod.spec(), check);
+}
+
+// Checks that Deployment, ReplicaSet, StatefulSet and DaemonSet share.
+template <typename Spec>
+void CheckOwnerSpec(const Spec& spec, KubeCheck* check) {
+  check->Selector("spec.selector", spec.selector());
+  if (!spec.has_selector() ||
+      (spec.selector().match_labels().empty() && spec.selector().match_expressions().empty())) {
+    check->Fail("spec.selector", "chooses no pods, expected labels of the template");
+  } else if (!SelectsLabels(spec.selector(), spec.template_().metadata().labels())) {
+    check->Fail("spec.template.metadata.labels",
+                "spec.selector does not choose pods with these labels");
+  }
+  CheckTemplate(spec.template_(), "Always", check);
+}
+
+void CheckJobSpec(const kube::JobSpec& spec, KubeCheck* check) {
+  check->AtLeast("spec.parallelism", spec.parallelism(), 0);
+  check->AtLeast("spec.completions", spec.completions(), 0);
+  check->AtLeast("spec.backoffLimit", spec.backoff_limit(), 0);
+  check->AtLeast("spec.activeDeadlineSeconds", spec.active_deadline_seconds(), 0);
+  check->AtLeast("spec.ttlSecondsAfterFinished", spec.ttl_seconds_after_finished(), 0);
+  check->OneOf("spec.completionMode", spec.completion_mode(), "NonIndexed Indexed", true);
+  if (spec.completion_mode() == "Indexed" && !spec.has_completions()) {
+    check->Fail("spec.completions", "not given, expected a number for an Indexed job");
+  }
+  CheckTemplate(spec.template_(), "OnFailure Never", check);
+}
+
+void CheckParameters(const std::string& path, const kube::ParametersReference& parameters,
+                     KubeCheck* check) {
+  check->Required(KubeField(path, "kind"), parameters.kind());
+  check->Required(KubeField(path, "name"), parameters.name());
+}
+
+void CheckClaimSpec(const std::string& path, const kube::ResourceClaimSpec& spec,
+                    KubeCheck* check) {
+  const std::string name = KubeField(path, "resourceClassName");
+  if (spec.resource_class_name().empty()) {
+    check->Fail(name, "not given, expected the name of a ResourceClass");
+  } else {
+    check->Subdomain(name, spec.resource_class_name());
+  }
+  if (spec.has_parameters_ref()) {
+    CheckParameters(KubeField(path, "parametersRef"), spec.parameters_ref(), check);
+  }
+  check->OneOf(KubeField(path, "allocationMode"), spec.allocation_mode(),
+               "WaitForFirstConsumer Immediate", true);
+}
+
+void CheckAllocation(const kube::ResourceClaimStatus& status, KubeCheck* check) {
+  const kube::AllocationResult& allocation = status.allocation();
+  if (status.driver_name().empty()) {
+    check->Fail("status.driverName", "not given, expected the driver of status.allocation");
+  }
+  const auto handles = static_cast<size_t>(allocation.resource_handles_size());
+  if (handles > kMaxResourceHandles) {
+    check->Fail(
+        "status.allocation.resourceHandles",
+        absl::StrCat("found ", handles, " handles, expected at most ", kMaxResourceHandles));
+  }
+  for (int i = 0; i < allocation.resource_handles_size(); ++i) {
+    const size_t bytes = allocation.resource_handles(i).data().size();
+    if (bytes <= kMaxHandleBytes) continue;
+    check->Fail(KubeField(KubeItem("status.allocation", "resourceHandles", i), "data"),
+                absl::StrCat("found ", bytes, " bytes, expected at most ", kMaxHandleBytes));
+  }
+  check->Nodes("status.allocation.availableOnNodes", allocation.available_on_nodes());
+}
+
+void CheckClaimStatus(const kube::ResourceClaimStatus& status, KubeCheck* check) {
+  if (status.has_allocation()) CheckAllocation(status, check);
+  const auto consumers = static_cast<size_t>(status.reserved_for_size());
+  if (consumers > 0 && !status.has_allocation()) {
+    check->Fail("status.reservedFor", "found a reservation of a claim that is not allocated");
+  } else if (consumers > 1 && !status.allocation().shareable()) {
+    check->Fail(
+        "status.reservedFor",
+        absl::StrCat("found ", consumers, " reservations of a claim that is not shareable"));
+  } else if (consumers > kMaxReservedFor) {
+    check->Fail(
+        "status.reservedFor",
+        absl::StrCat("found ", consumers, " reservations, expected at most ", kMaxReservedFor));
+  }
+  std::set<std::string> uids;
+  for (int i = 0; i < status.reserved_for_size(); ++i) {
+    const std::string path = KubeItem("status", "reservedFor", i);
+    check->Required(KubeField(path, "resource"), status.reserved_for(i).resource());
+    check->Required(KubeField(path, "name"), status.reserved_for(i).name());
+    check->Required(KubeField(path, "uid"), status.reserved_for(i).uid());
+    check->Unique(KubeField(path, "uid"), status.reserved_for(i).uid(), &uids);
+  }
+}
+
+// A list of nodes of a PodSchedulingContext.
+template <typename Names>
+void CheckNodeList(const std::string& path, const Names& names, KubeCheck* check) {
+  const auto count = static_cast<size_t>(names.size());
+  if (count > kMaxNodesInContext) {
+    check->Fail(path,
+                absl::StrCat("found ", count, " nodes, expected at most ", kMaxNodesInContext));
+  }
+  std::set<std::string> seen;
+  for (int i = 0; i < names.size(); ++i) {
+    check->Unique(absl::StrCat(path, "[", i, "]"), names.Get(i), &seen);
+  }
+}
+
+void CheckSchedulingContext(const kube::PodSchedulingContext& context, KubeCheck* check) {
+  CheckNodeList("spec.potentialNodes", context.spec().potential_nodes(), check);
+  std::set<std::string> entries;
+  for (int i = 0; i < context.status().resource_claims_size(); ++i) {
+    const kube::ResourceClaimSchedulingStatus& claim = context.status().resource_claims(i);
+    const std::string path = KubeItem("status", "resourceClaims", i);
+    check->Required(KubeField(path, "name"), claim.name());
+    check->Unique(KubeField(path, "name"), claim.name(), &entries);
+    CheckNodeList(KubeField(path, "unsuitableNodes"), claim.unsuitable_nodes(), check);
+  }
+}
+
+constexpr char kComparisons[] =
+    "Equals LessThan LessThanOrEqualTo GreaterThan GreaterThanOrEqualTo";
+
+template <typename Comparator>
+void CheckComparator(const std::string& path, const Comparator& comparator, KubeCheck* check) {
+  check->Required(KubeField(path, "value"), comparator.value());
+  check->OneOf(KubeField(path, "operator"), comparator.operator_(), kComparisons, false);
+}
+
+void CheckGpuSelector(const std::string& path, const kube::GpuSelector& selector, int level,
+                      KubeCheck* check) {
+  constexpr int kMaxLevels = 3;
+  const int properties = static_cast<int>(selector.has_index()) + selector.has_uuid() +
+                         selector.has_mig_enabled() + selector.has_memory() +
+                         selector.has_product_name() + selector.has_brand() +
+                         selector.has_architecture() + selector.has_cuda_compute_capability() +
+                         selector.has_driver_version() + selector.has_cuda_driver_version() +
+                         (selector.and_expression_size() > 0) + (selector.or_expression_size() > 0);
+  if (properties > 1) {
+    check->Fail(path, absl::StrCat("found ", properties,
+                                   " properties, expected one: put them into andExpression"));
+  }
+  if (selector.has_memory()) CheckComparator(KubeField(path, "memory"), selector.memory(), check);
+  if (selector.has_cuda_compute_capability()) {
+    CheckComparator(KubeField(path, "cudaComputeCapability"), selector.cuda_compute_capability(),
+                    check);
+  }
+  if (selector.has_driver_version()) {
+    CheckComparator(KubeField(path, "driverVersion"), selector.driver_version(), check);
+  }
+  if (selector.has_cuda_driver_version()) {
+    CheckComparator(KubeField(path, "cudaDriverVersion"), selector.cuda_driver_version(), check);
+  }
+  const bool nested = selector.and_expression_size() + selector.or_expression_size() > 0;
+  if (nested && level == kMaxLevels) {
+    return check->Fail(path,
+                       absl::StrCat("found expressions nested more than ", kMaxLevels, " deep"));
+  }
+  for (int i = 0; i < selector.and_expression_size(); ++i) {
+    CheckGpuSelector(KubeItem(path, "andExpression", i), selector.and_expression(i), level + 1,
+                     check);
+  }
+  for (int i = 0; i < selector.or_expression_size(); ++i) {
+    CheckGpuSelector(KubeItem(path, "orExpression", i), selector.or_expression(i), level + 1,
+                     check);
+  }
+}
+
+void CheckSharing(const std::string& path, const kube::GpuSharing& sharing, KubeCheck* check) {
+  static constexpr char kSlices[] = "Default Short Medium Long";
+  check->OneOf(KubeField(path, "strategy"), sharing.strategy(), "TimeSlicing MPS", false);
+  const kube::TimeSlicingConfig& slicing = sharing.time_slicing_config();
+  const std::string slicing_path = KubeField(path, "timeSlicingConfig");
+  check->OneOf(KubeField(slicing_path, "timeSlice"), slicing.time_slice(), kSlices, true);
+  check->OneOf(KubeField(slicing_path, "interval"), slicing.interval(), kSlices, true);
+  if (sharing.strategy() == "TimeSlicing" && sharing.has_mps_config()) {
+    check->Fail(KubeField(path, "mpsConfig"), "has no meaning with the strategy TimeSlicing");
+  }
+  if (sharing.strategy() == "MPS" && sharing.has_time_slicing_config()) {
+    check->Fail(slicing_path, "has no meaning with the strategy MPS");
+  }
+}
+
+void CheckGpuClaim(const kube::GpuClaimParametersSpec& spec, KubeCheck* check) {
+  if (spec.has_count()) check->AtLeast("spec.count", spec.count(), 1);
+  CheckGpuSelector("spec.selector", spec.selector(), 0, check);
+  if (spec.has_sharing()) CheckSharing("spec.sharing", spec.sharing(), check);
+}
+
+void CheckMigClaim(const kube::MigDeviceClaimParametersSpec& spec, KubeCheck* check) {
+  check->Required("spec.profile", spec.profile());
+  if (spec.has_sharing()) CheckSharing("spec.sharing", spec.sharing(), check);
+}
+
+// Parameters, and what else is made of few fields.
+void CheckSmallObject(const kube::Object& object, KubeCheck* check) {
+  switch (object.object_case()) {
+    case kube::Object::kPriorityClass:
+      check->Metadata(object.priority_class().metadata(), true);
+      return check->OneOf("preemptionPolicy", object.priority_class().preemption_policy(),
+                          "PreemptLowerPriority Never", true);
+    case kube::Object::kRuntimeClass:
+      check->Metadata(object.runtime_class().metadata(), true);
+      return check->Amounts("overhead.podFixed", object.runtime_class().overhead().pod_fixed());
+    case kube::Object::kNamespace:
+      return check->Metadata(object.namespace_().metadata(), true);
+    case kube::Object::kConfigMap:
+      return check->Metadata(object.config_map().metadata(), true);
+    case kube::Object::kGpuClaimParameters:
+      check->Metadata(object.gpu_claim_parameters().metadata(), true);
+      return CheckGpuClaim(object.gpu_claim_parameters().spec(), check);
+    case kube::Object::kMigDeviceClaimParameters:
+      check->Metadata(object.mig_device_claim_parameters().metadata(), true);
+      return CheckMigClaim(object.mig_device_claim_parameters().spec(), check);
+    case kube::Object::kComputeInstanceClaimParameters:
+      check->Metadata(object.compute_instance_claim_parameters().metadata(), true);
+      return check->Required("spec.profile",
+                             object.compute_instance_claim_parameters().spec().profile());
+    case kube::Object::kDeviceClassParameters:
+      return check->Metadata(object.device_class_parameters().metadata(), true);
+    case kube::Object::kGpuConfig:
+      check->Metadata(object.gpu_config().metadata(), false);
+      if (object.gpu_config().has_sharing()) {
+        CheckSharing("sharing", object.gpu_config().sharing(), check);
+      }
+      return;
+    case kube::Object::kMigDeviceConfig:
+      check->Metadata(object.mig_device_config().metadata(), false);
+      if (object.mig_device_config().has_sharing()) {
+        CheckSharing("sharing", object.mig_device_config().sharing(), check);
+      }
+      return;
+    case kube::Object::kExampleGpuClaimParameters:
+      check->Metadata(object.example_gpu_claim_parameters().metadata(), true);
+      if (object.example_gpu_claim_parameters().spec().has_count()) {
+        check->AtLeast("spec.count", object.example_gpu_claim_parameters().spec().count(), 1);
+      }
+      return;
+    case kube::Object::kExampleDeviceClassParameters:
+      return check->Metadata(object.example_device_class_parameters().metadata(), true);
+    default:
+      return;
+  }
+}
+
+void CheckOwner(const kube::Object& object, KubeCheck* check) {
+  switch (object.object_case()) {
+    case kube::Object::kDeployment:
+      check->Metadata(object.deployment().metadata(), true);
+      check->AtLeast("spec.replicas", object.deployment().spec().replicas(), 0);
+      return CheckOwnerSpec(object.deployment().spec(), check);
+    case kube::Object::kReplicaSet:
+      check->Metadata(object.replica_set().metadata(), true);
+      check->AtLeast("spec.replicas", object.replica_set().spec().replicas(), 0);
+      return CheckOwnerSpec(object.replica_set().spec(), check);
+    case kube::Object::kStatefulSet:
+      check->Metadata(object.stateful_set().metadata(), true);
+      check->AtLeast("spec.replicas", object.stateful_set().spec().replicas(), 0);
+      check->OneOf("spec.podManagementPolicy", object.stateful_set().spec().pod_management_policy(),
+                   "OrderedReady Parallel", true);
+      return CheckOwnerSpec(object.stateful_set().spec(), check);
+    case kube::Object::kDaemonSet:
+      check->Metadata(object.daemon_set().metadata(), true);
+      return CheckOwnerSpec(object.daemon_set().spec(), check);
+    case kube::Object::kJob:
+      check->Metadata(object.job().metadata(), true);
+      return CheckJobSpec(object.job().spec(), check);
+    default:
+      return CheckSmallObject(object, check);
+  }
+}
+
+std::vector<KubeProblem> ValidateKubeNode(const kube::Node& node) {
+  std::vector<KubeProblem> problems;
+  KubeCheck check(&problems);
+  check.Metadata(node.metadata(), true);
+  std::set<std::string> taints;
+  for (int i = 0; i < node.spec().taints_size(); ++i) {
+    const kube::Taint& taint = node.spec().taints(i);
+    const std::string path = KubeItem("spec", "taints", i);
+    check.Required(KubeField(path, "key"), taint.key());
+    check.OneOf(KubeField(path, "effect"), taint.effect(), "NoSchedule PreferNoSchedule NoExecute",
+                false);
+    check.Unique(path, absl::StrCat(taint.key(), ":", taint.effect()), &taints);
+  }
+  check.Amounts("status.capacity", node.status().capacity());
+  check.Amounts("status.allocatable", node.status().allocatable());
+  for (int i = 0; i < node.status().conditions_size(); ++i) {
+    check.OneOf(KubeField(KubeItem("status", "conditions", i), "status"),
+                node.status().conditions(i).status(), "True False Unknown", false);
+  }
+  return problems;
+}
+
+std::vector<KubeProblem> ValidateKubeClass(const kube::ResourceClass& resource_class) {
+  std::vector<KubeProblem> problems;
+  KubeCheck check(&problems);
+  check.Metadata(resource_class.metadata(), true);
+  if (resource_class.driver_name().empty()) {
+    check.Fail("driverName", "not given, expected the name of a driver");
+  } else {
+    check.Subdomain("driverName", resource_class.driver_name());
+  }
+  if (resource_class.has_parameters_ref()) {
+    CheckParameters("parametersRef", resource_class.parameters_ref(), &check);
+  }
+  if (resource_class.has_suitable_nodes() &&
+      resource_class.suitable_nodes().node_selector_terms_size() == 0) {
+    check.Fail("suitableNodes", "found no nodeSelectorTerms, expected at least one");
+  }
+  check.Nodes("suitableNodes", resource_class.suitable_nodes());
+  return problems;
+}
+
+std::vector<KubeProblem> ValidateKubeClaim(const kube::ResourceClaim& claim) {
+  std::vector<KubeProblem> problems;
+  KubeCheck check(&problems);
+  check.Metadata(claim.metadata(), true);
+  CheckClaimSpec("spec", claim.spec(), &check);
+  CheckClaimStatus(claim.status(), &check);
+  return problems;
+}
+
+std::vector<KubeProblem> ValidateKubeClaimTemplate(
+    const kube::ResourceClaimTemplate& claim_template) {
+  std::vector<KubeProblem> problems;
+  KubeCheck check(&problems);
+  check.Metadata(claim_template.metadata(), true);
+  CheckClaimSpec("spec.spec", claim_template.spec().spec(), &check);
+  return problems;
+}
+
+}  // namespace
+
+std::vector<KubeProblem> ValidateKubeObject(const kube::Object& object) {
+  switch (object.object_case()) {
+    case kube::Object::kNode:
+      return ValidateKubeNode(object.node());
+    case kube::Object::kPod:
+      return ValidateKubePod(object.pod());
+    case kube::Object::kResourceClass:
+      return ValidateKubeClass(object.resource_class());
+    case kube::Object::kResourceClaim:
+      return ValidateKubeClaim(object.resource_claim());
+    case kube::Object::kResourceClaimTemplate:
+      return ValidateKubeClaimTemplate(object.resource_claim_template());
+    default:
+      break;
+  }
+  std::vector<KubeProblem> problems;
+  KubeCheck check(&problems);
+  if (object.object_case() == kube::Object::kPodSchedulingContext) {
+    check.Metadata(object.pod_scheduling_context().metadata(), true);
+    CheckSchedulingContext(object.pod_scheduling_context(), &check);
+  } else {
+    CheckOwner(object, &check);
+  }
+  return problems;
+}
+
+}  // namespace drasim

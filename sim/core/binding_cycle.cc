@@ -1,0 +1,220 @@
+#include "sim/core/binding_cycle.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "model/device_set.h"
+
+namespace drasim {
+
+BindingCycle::BindingCycle(RunContext* run, SchedulingLoop* scheduling, BindingOutcome* outcome)
+    : run_(run), scheduling_(scheduling), outcome_(outcome) {
+  for (ExtensionPoint point : {kReserve, kPermit, kPreBind, kBind, kPostBind}) {
+    for (Plugin* plugin : run->parts().profile->plugins_at(point)) {
+      steps_.push_back({point, plugin});
+    }
+  }
+}
+
+void BindingCycle::Begin(JobId job) {
+  const uint32_t slot = AllocateSlot();
+  bindings_[slot].job = job;
+  bindings_[slot].events_seen = scheduling_->cluster_events();
+  bindings_[slot].claim_events_seen = scheduling_->claim_events();
+  slot_of_job_[job.value()] = slot;
+  Advance(slot);
+}
+
+uint32_t BindingCycle::AllocateSlot() {
+  if (free_slots_.empty()) {
+    bindings_.emplace_back();
+    return static_cast<uint32_t>(bindings_.size() - 1);
+  }
+  const uint32_t slot = free_slots_.back();
+  free_slots_.pop_back();
+  bindings_[slot] = Binding();
+  return slot;
+}
+
+void BindingCycle::Undo(JobId job) { UndoSlot(slot_of_job_[job.value()]); }
+
+bool BindingCycle::Resume(JobId job) {
+  const uint32_t slot = slot_of_job_[job.value()];
+  if (slot == kNone || !std::exchange(bindings_[slot].waiting, false)) return false;
+  Advance(slot);
+  return true;
+}
+
+bool BindingCycle::NoteWake(JobId job, bool at_once) {
+  const uint32_t slot = slot_of_job_[job.value()];
+  if (slot == kNone) return false;
+  bindings_[slot].woken = true;
+  bindings_[slot].woken_at_once |= at_once;
+  return true;
+}
+
+void BindingCycle::OnIntentDone(uint32_t slot) {
+  bindings_[slot].timer = 0;
+  Advance(slot);
+}
+
+std::vector<JobId> BindingCycle::starting() const {
+  std::vector<JobId> jobs;
+  if (idle()) return jobs;
+  for (size_t slot = 0; slot < bindings_.size(); ++slot) {
+    const JobId job = bindings_[slot].job;
+    if (job.valid() && slot_of_job_[job.value()] == slot) jobs.push_back(job);
+  }
+  return jobs;
+}
+
+StepResult BindingCycle::CallStep(const Step& step, const PodContext& pod, NodeId node) {
+  const ClusterState& cluster = run_->cluster();
+  switch (step.point) {
+    case kReserve:
+      return step.plugin->Reserve(pod, cluster, node);
+    case kPermit:
+      return step.plugin->Permit(pod, cluster, node);
+    case kPreBind:
+      return step.plugin->PreBind(pod, cluster, node);
+    case kBind:
+      return step.plugin->Bind(pod, cluster, node);
+    default:
+      step.plugin->PostBind(pod, cluster, node);
+      return StepResult();
+  }
+}
+
+// Calls one step for every pod. Intents of several pods are carried out side by side, so the job
+// waits for the longest. A pod that waits or is pending does not keep the others from beginning.
+StepResult BindingCycle::RunStep(const Step& step, JobId job) {
+  const JobRow& row = run_->jobs().row(job);
+  StepResult all;
+  SimDuration longest;
+  for (uint32_t i = 0; i < row.pods; ++i) {
+    const PodContext context = run_->ContextOf(RunContext::PodOf(row, i));
+    StepResult result = CallStep(step, context, run_->cluster().pod_node(context.pod));
+    if (row.pods == 1) return result;
+    if (result.code == StepCode::kWait || result.code == StepCode::kPending) {
+      if (all.code != StepCode::kWait) all = std::move(result);
+      continue;
+    }
+    if (result.code != StepCode::kSuccess) return result;
+    SimDuration sum;
+    for (const Intent& intent : result.intents) sum = sum + intent.latency;
+    longest = std::max(longest, sum);
+  }
+  if (longest > SimDuration()) all.intents.push_back({IntentKind::kWait, longest});
+  return all;
+}
+
+void BindingCycle::Announce(uint32_t slot) {
+  if (std::exchange(bindings_[slot].announced, true)) return;
+  const JobRow& row = run_->jobs().row(bindings_[slot].job);
+  const ClusterState& cluster = run_->cluster();
+  for (uint32_t i = 0; i < row.pods; ++i) {
+    const PodId pod = RunContext::PodOf(row, i);
+    run_->Emit(RecordKind::kPodReserved, pod, cluster.pod_node(pod), cluster.pod_devices(pod), 0);
+  }
+}
+
+void BindingCycle::Advance(uint32_t slot) {
+  const JobId job = bindings_[slot].job;
+  while (true) {
+    Binding& binding = bindings_[slot];
+    if (!binding.pending.empty()) {
+      const Intent intent = binding.pending.front();
+      binding.pending.erase(binding.pending.begin());
+      if (intent.latency > SimDuration()) {
+        Announce(slot);
+        binding.timer = run_->events().Push(run_->After(intent.latency), EventRank::kIntentDone,
+                                            EventKind::kIntentDone, slot, 0, 0);
+        return;
+      }
+      continue;
+    }
+    if (binding.step == steps_.size()) return Complete(slot);
+    StepResult result = RunStep(steps_[binding.step], job);
+    if (result.code == StepCode::kWait) {
+      bindings_[slot].waiting = true;
+      return Announce(slot);
+    }
+    if (result.code != StepCode::kSuccess) {
+      return Reject(slot, steps_[bindings_[slot].step].plugin, result);
+    }
+    ++binding.step;
+    binding.pending = std::move(result.intents);
+  }
+}
+
+void BindingCycle::UndoSlot(uint32_t slot) {
+  const Binding binding = bindings_[slot];
+  ClusterState& cluster = run_->cluster();
+  const JobRow& row = run_->jobs().row(binding.job);
+  uint64_t timer = binding.timer;
+  run_->Cancel(&timer);
+  // Unreserve goes through every plugin that has Reserve, in reverse, as upstream does.
+  for (size_t s = steps_.size(); s-- > 0;) {
+    if (steps_[s].point != kReserve) continue;
+    for (uint32_t i = 0; i < row.pods; ++i) {
+      const PodContext context = run_->ContextOf(RunContext::PodOf(row, i));
+      steps_[s].plugin->Unreserve(context, cluster, cluster.pod_node(context.pod));
+    }
+  }
+  free_slots_.push_back(slot);
+  slot_of_job_[binding.job.value()] = kNone;
+  for (uint32_t i = 0; i < row.pods; ++i) {
+    const PodId pod = RunContext::PodOf(row, i);
+    const NodeId node = cluster.pod_node(pod);
+    const DeviceSet devices = cluster.pod_devices(pod);
+    cluster.Forget(pod);
+    if (!binding.announced) continue;
+    run_->Emit(RecordKind::kPodUnreserved, pod, node, devices, 0);
+    // Others may have failed because of the charge; upstream broadcasts a deleted assigned pod
+    // here.
+    scheduling_->Notify(kPodRemoved, node);
+  }
+}
+
+void BindingCycle::Reject(uint32_t slot, const Plugin* plugin, const StepResult& result) {
+  const Binding binding = bindings_[slot];
+  // Compared before Undo: a job is not woken by its own release, as upstream has it.
+  Comeback comeback = scheduling_->cluster_events() != binding.events_seen ? Comeback::kAfterBackoff
+                                                                           : Comeback::kOnEvent;
+  if ((plugin->points() & kNodeRestriction) != 0) {
+    const bool moved = binding.woken || scheduling_->claim_events() != binding.claim_events_seen;
+    comeback = result.code == StepCode::kError ? Comeback::kError
+               : binding.woken_at_once         ? Comeback::kAtOnce
+               : moved                         ? Comeback::kAfterBackoff
+                                               : Comeback::kOnEvent;
+  }
+  UndoSlot(slot);
+  VerdictSummaryTable::Row why;
+  why.nodes = static_cast<uint32_t>(run_->cluster().available_nodes());
+  const ReasonIndex index = run_->parts().profile->ReasonOf(plugin, result.reason);
+  if (index != kFits) why.rejected.emplace_back(index, 1);
+  Placer::Failure failure;
+  failure.pod = run_->jobs().row(binding.job).first_pod;
+  failure.why = run_->parts().summaries->Intern(why);
+  outcome_->Rejected(binding.job, failure, comeback);
+  if (run_->agent() == nullptr) return;
+  const ExtensionPoint point = steps_[binding.step].point;
+  run_->agent()->AttemptFailed(
+      {failure.pod, failure.why, NodeId(), point != kReserve && point != kPermit}, run_->now());
+}
+
+void BindingCycle::Complete(uint32_t slot) {
+  const JobId job = bindings_[slot].job;
+  const JobRow& row = run_->jobs().row(job);
+  ClusterState& cluster = run_->cluster();
+  free_slots_.push_back(slot);
+  slot_of_job_[job.value()] = kNone;
+  for (uint32_t i = 0; i < row.pods; ++i) {
+    const PodId pod = RunContext::PodOf(row, i);
+    cluster.Bind(pod);
+    run_->Emit(RecordKind::kPodBound, pod, cluster.pod_node(pod), cluster.pod_devices(pod), 0);
+  }
+  outcome_->Bound(job);
+}
+
+}  // namespace drasim

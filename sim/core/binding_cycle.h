@@ -1,0 +1,101 @@
+// The binding cycle: placed jobs on their way through Reserve, Permit, PreBind, Bind and PostBind.
+//
+// The pods of a gang go through each step together; the next step begins when the slowest is done.
+// The intents that a step returns take virtual time. A step may also answer kWait; Resume then
+// calls it again.
+#ifndef DRASIM_SIM_CORE_BINDING_CYCLE_H_
+#define DRASIM_SIM_CORE_BINDING_CYCLE_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "model/ids.h"
+#include "policies/framework/plugin.h"
+#include "sim/core/dispatcher.h"
+#include "sim/core/placer.h"
+#include "sim/core/run_context.h"
+#include "sim/core/scheduling_loop.h"
+
+namespace drasim {
+
+// Receives the outcome of each binding cycle.
+class BindingOutcome {
+ public:
+  virtual ~BindingOutcome() = default;
+  // All steps have succeeded, and the job's pods are bound.
+  virtual void Bound(JobId job) = 0;
+  // A step has failed. The job's pods hold nothing any more.
+  virtual void Rejected(JobId job, const Placer::Failure& failure, Comeback comeback) = 0;
+};
+
+class BindingCycle {
+ public:
+  // All must outlive the cycle.
+  BindingCycle(RunContext* run, SchedulingLoop* scheduling, BindingOutcome* outcome);
+
+  // A job has arrived; jobs are numbered in this order.
+  void AddJob() { slot_of_job_.push_back(kNone); }
+  // The job's pods are assumed on their nodes: begins with the first step.
+  void Begin(JobId job);
+  // Takes a start under way back: Unreserve, then the pods leave their nodes. The outcome is not
+  // called. REQUIRES: the job's start is under way.
+  void Undo(JobId job);
+  // The step that was answered with kWait is called again. False, and nothing is done, if the job
+  // does not wait in a step.
+  bool Resume(JobId job);
+  // Something has happened that may help just this job should its start be rejected; `at_once`: it
+  // need not back off then. False, and nothing is done, if its start is not under way.
+  bool NoteWake(JobId job, bool at_once);
+  // The event of an intent's end is due; `slot` is its word a.
+  void OnIntentDone(uint32_t slot);
+
+  // No start is under way.
+  bool idle() const { return free_slots_.size() == bindings_.size(); }
+  // Jobs whose start is under way. O(starts under way).
+  std::vector<JobId> starting() const;
+
+ private:
+  friend class EngineCheckpoint;
+
+  struct Binding {
+    JobId job;
+    uint32_t step = 0;            // next entry of steps_
+    std::vector<Intent> pending;  // intents of the step before, not yet carried out
+    bool announced = false;       // kPodReserved was emitted
+    bool waiting = false;         // the present step was answered with kWait
+    bool woken = false;           // NoteWake was called
+    bool woken_at_once = false;   // and the job need not back off
+    uint64_t events_seen = 0;     // SchedulingLoop::cluster_events() when it began
+    uint64_t claim_events_seen = 0;
+    uint64_t timer = 0;  // handle of the event it waits for; 0: none
+  };
+  struct Step {
+    ExtensionPoint point;
+    Plugin* plugin;
+  };
+  static constexpr uint32_t kNone = ~uint32_t{0};
+
+  uint32_t AllocateSlot();
+  // Carries out pending intents, then calls the next steps until one takes time or fails, or all
+  // are done.
+  void Advance(uint32_t slot);
+  StepResult RunStep(const Step& step, JobId job);
+  StepResult CallStep(const Step& step, const PodContext& pod, NodeId node);
+  // Records that the job's pods hold something, which others can see from now on.
+  void Announce(uint32_t slot);
+  void Reject(uint32_t slot, const Plugin* plugin, const StepResult& result);
+  void UndoSlot(uint32_t slot);
+  void Complete(uint32_t slot);
+
+  RunContext* run_;
+  SchedulingLoop* scheduling_;
+  BindingOutcome* outcome_;
+  std::vector<Step> steps_;
+  std::vector<Binding> bindings_;  // by slot
+  std::vector<uint32_t> free_slots_;
+  std::vector<uint32_t> slot_of_job_;  // kNone: its start is not under way
+};
+
+}  // namespace drasim
+
+#endif  // DRASIM_SIM_CORE_BINDING_CYCLE_H_

@@ -1,0 +1,43 @@
+// Admission by nodes: asks the node agent to let the bound pods of a job in.
+#ifndef DRASIM_SIM_CORE_POD_ADMISSION_H_
+#define DRASIM_SIM_CORE_POD_ADMISSION_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "model/ids.h"
+#include "model/time.h"
+#include "sim/core/node_agent.h"
+#include "sim/core/run_context.h"
+
+namespace drasim {
+
+struct JobAdmission {
+  bool admitted = true;
+  SimDuration start_delay;  // admitted: the longest time until devices are ready for a pod's work
+  // Rejected: the job's pods are off their nodes, and recorded so.
+  bool given_up = false;        // the owner makes no new pods
+  SimDuration recreated_after;  // else: the time until it does
+  std::vector<NodeId> vacated;  // the nodes they left
+};
+
+class PodAdmission {
+ public:
+  // `run` has a node agent; it must outlive the admission.
+  explicit PodAdmission(RunContext* run) : run_(run) {}
+
+  // Asks for each pod of the job in turn. When one is rejected, those before it are removed and
+  // those behind it are not asked. Adds to *pods_starting the pods whose work begins only when the
+  // agent says so.
+  JobAdmission Admit(JobId job, uint32_t* pods_starting);
+
+ private:
+  // `admitted` pods of the job, those before `pod`, were admitted.
+  JobAdmission Reject(JobId job, PodId pod, uint32_t admitted, AdmissionFailure failure);
+
+  RunContext* run_;
+};
+
+}  // namespace drasim
+
+#endif  // DRASIM_SIM_CORE_POD_ADMISSION_H_

@@ -1,0 +1,61 @@
+#include "sim/core/run_context.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "model/device_set.h"
+
+namespace drasim {
+
+RunContext::RunContext(EngineParts parts, EngineOptions options)
+    : parts_(std::move(parts)),
+      options_(std::move(options)),
+      next_checkpoint_(options_.checkpoint_every) {}
+
+void RunContext::BeginInstant(SimTime time) {
+  if (parts_.on_interval) parts_.on_interval(now_, time);
+  now_ = time;
+  progress_.BeginInstant();
+  records_before_instant_ = records_;
+}
+
+SimTime RunContext::After(SimDuration d) {
+  int64_t ns = 0;
+  if (!__builtin_add_overflow(now_.ns(), d.ns(), &ns)) return SimTime(ns);
+  Fail(absl::InvalidArgumentError("the run lasts longer than the clock can count"));
+  return SimTime(std::numeric_limits<int64_t>::max());
+}
+
+void RunContext::Emit(RecordKind kind, PodId pod, NodeId node, DeviceSet devices, uint32_t detail) {
+  Record record;
+  record.time = now_;
+  record.kind = kind;
+  record.pod = pod;
+  record.node = node;
+  record.devices = devices;
+  record.detail = detail;
+  ++records_;
+  // An attempt that fails is no progress, even if it reserved something for a while.
+  if (kind != RecordKind::kAttemptFailed && kind != RecordKind::kPodReserved &&
+      kind != RecordKind::kPodUnreserved) {
+    progress_.Note(now_);
+  }
+  for (RecordSink* sink : parts_.sinks) sink->OnRecord(record, *parts_.cluster);
+}
+
+void RunContext::PassCheckpoint() {
+  // A checkpoint costs as much as the run is long, so the distance grows with the run: all
+  // checkpoints together cost a few times the last.
+  while (next_checkpoint_ <= records_) {
+    next_checkpoint_ += std::max(options_.checkpoint_every, records_ / 4);
+  }
+}
+
+std::vector<NodeId> RunContext::NodesOf(const JobRow& row) const {
+  std::vector<NodeId> nodes;
+  for (uint32_t i = 0; i < row.pods; ++i) nodes.push_back(cluster().pod_node(PodOf(row, i)));
+  return nodes;
+}
+
+}  // namespace drasim

@@ -1,0 +1,43 @@
+// Errors about values of scenario keys: every message begins with the key.
+#ifndef DRASIM_SIM_SCENARIO_FIELD_ERRORS_H_
+#define DRASIM_SIM_SCENARIO_FIELD_ERRORS_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
+#include "model/text/did_you_mean.h"
+
+namespace drasim {
+
+// The error as one of the key.
+inline absl::Status UnderKey(absl::string_view key, const absl::Status& status) {
+  return absl::InvalidArgumentError(absl::StrCat(key, ": ", status.message()));
+}
+
+// InvalidArgument with the known values and the nearest one, unless `value` is one of them.
+inline absl::Status CheckChoice(absl::string_view key, const std::string& value,
+                                const std::vector<std::string>& known) {
+  if (std::find(known.begin(), known.end(), value) != known.end()) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(key, ": found '", value, "', expected one of ",
+                                                 absl::StrJoin(known, ", "),
+                                                 Suggest(value, known)));
+}
+
+// The index of `value` in `known`; 0 for an empty value.
+inline absl::StatusOr<size_t> ChoiceOf(absl::string_view key, const std::string& value,
+                                       const std::vector<std::string>& known) {
+  if (value.empty()) return size_t{0};
+  if (absl::Status s = CheckChoice(key, value, known); !s.ok()) return s;
+  return static_cast<size_t>(std::find(known.begin(), known.end(), value) - known.begin());
+}
+
+}  // namespace drasim
+
+#endif  // DRASIM_SIM_SCENARIO_FIELD_ERRORS_H_

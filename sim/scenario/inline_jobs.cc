@@ -1,0 +1,436 @@
+#include "sim/scenario/inline_jobs.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/optional.h"
+#include "model/device_grant.h"
+#include "model/device_set.h"
+#include "model/kube/requests.h"
+#include "model/lowering.h"
+#include "model/quantity.h"
+#include "model/time.h"
+#include "sim/scenario/duration_text.h"
+#include "sim/scenario/field_errors.h"
+#include "traces/job_split.h"
+#include "traces/mig_generator.h"
+
+namespace drasim {
+namespace {
+
+constexpr int64_t kMaxCpuMilli = 1'000'000'000'000;
+constexpr int64_t kMaxBytes = int64_t{1} << 60;
+// Sums over a pod's containers fit 64 bits.
+constexpr int64_t kMaxUnits = 1'000'000'000;  // of an extended resource
+constexpr int kMaxContainers = 1000;
+constexpr int64_t kBytesPerMib = int64_t{1} << 20;
+constexpr int32_t kMaxInstances = 1000;  // of one profile, per pod
+// An arrival and a run time together fit 64 bits.
+
+// By resource, whole units.
+using Amounts = std::map<std::string, int64_t>;
+
+absl::Status Refused(absl::string_view key, absl::string_view found, absl::string_view expected) {
+  return absl::InvalidArgumentError(absl::StrCat(key, ": found ", found, ", expected ", expected));
+}
+
+enum class Unit { kThousandths, kWhole };
+
+absl::StatusOr<int64_t> ReadAmount(absl::string_view key, const std::string& text, Unit unit,
+                                   int64_t most) {
+  const absl::StatusOr<int64_t> amount =
+      unit == Unit::kThousandths ? ParseMilli(text) : ParseUnits(text);
+  if (!amount.ok()) return UnderKey(key, amount.status());
+  if (*amount > most) {
+    const int64_t shown = unit == Unit::kThousandths ? most / 1000 : most;
+    return Refused(key, absl::StrCat("'", text, "'"), absl::StrCat("at most ", shown));
+  }
+  return amount;
+}
+
+// An amount that may be left out, which means 0.
+absl::Status ReadOptional(absl::string_view key, const std::string& text, Unit unit, int64_t most,
+                          int64_t* out) {
+  *out = 0;
+  if (text.empty()) return absl::OkStatus();
+  const absl::StatusOr<int64_t> amount = ReadAmount(key, text, unit, most);
+  if (!amount.ok()) return amount.status();
+  *out = *amount;
+  return absl::OkStatus();
+}
+
+absl::Status ReadLength(absl::string_view key, const std::string& text, int64_t* ns) {
+  const absl::StatusOr<SimDuration> length = ParseDuration(text);
+  if (!length.ok()) return UnderKey(key, length.status());
+  if (length->ns() > kLongestNs) {
+    return Refused(key, absl::StrCat("'", text, "'"), "at most 100 years");
+  }
+  *ns = length->ns();
+  return absl::OkStatus();
+}
+
+absl::Status ReadExtended(absl::string_view key,
+                          const google::protobuf::RepeatedPtrField<proto::ExtendedAmount>& list,
+                          Amounts* out) {
+  for (int i = 0; i < list.size(); ++i) {
+    const std::string item = absl::StrCat(key, ".", i);
+    if (list[i].resource().empty()) {
+      return Refused(absl::StrCat(item, ".resource"), "none", "the name of a resource");
+    }
+    const absl::StatusOr<int64_t> amount =
+        ReadAmount(absl::StrCat(item, ".amount"), list[i].amount(), Unit::kWhole, kMaxUnits);
+    if (!amount.ok()) return amount.status();
+    if (!out->emplace(list[i].resource(), *amount).second) {
+      return Refused(absl::StrCat(item, ".resource"),
+                     absl::StrCat("'", list[i].resource(), "' a second time"),
+                     "each resource once");
+    }
+  }
+  return absl::OkStatus();
+}
+
+// As shapes hold them: amounts of 0 are left out.
+std::vector<std::pair<std::string, int64_t>> WithoutZeros(const Amounts& amounts) {
+  std::vector<std::pair<std::string, int64_t>> list;
+  for (const auto& [resource, amount] : amounts) {
+    if (amount > 0) list.emplace_back(resource, amount);
+  }
+  return list;
+}
+
+// The pod's request as the scheduler counts it. Source: PodRequests of k8s.io/component-helpers,
+// Kubernetes 1.34. A resource that a container does not name leaves that resource's three sums as
+// they are, so each container need only be looked at for what it names.
+Amounts RequestOf(const std::vector<ContainerRequest>& containers) {
+  struct Sums {
+    int64_t lasting = 0;   // containers, and sidecars
+    int64_t sidecars = 0;  // started so far
+    int64_t peak = 0;      // while init containers run
+  };
+  std::map<std::string, Sums> sums;
+  for (const ContainerRequest& container : containers) {
+    for (const auto& [resource, amount] : container.extended) {
+      Sums& sum = sums[resource];
+      const bool sidecar = container.init && container.restartable;
+      if (!container.init || sidecar) sum.lasting += amount;
+      if (sidecar) sum.sidecars += amount;
+      if (container.init) {
+        sum.peak = std::max(sum.peak, sidecar ? sum.sidecars : sum.sidecars + amount);
+      }
+    }
+  }
+  Amounts request;
+  for (const auto& [resource, sum] : sums) {
+    request.emplace(resource, std::max(sum.lasting, sum.peak));
+  }
+  return request;
+}
+
+absl::StatusOr<ContainerRequest> ReadContainer(const std::string& key,
+                                               const proto::Container& container) {
+  if (container.restartable() && !container.init()) {
+    return Refused(key + ".restartable", "a container that is not an init container",
+                   "init: true beside it");
+  }
+  if (container.gpus() < 0) {
+    return Refused(key + ".gpus", absl::StrCat(container.gpus()), "0 or more");
+  }
+  Amounts amounts;
+  if (absl::Status s = ReadExtended(key + ".extended", container.extended(), &amounts); !s.ok()) {
+    return s;
+  }
+  if (container.gpus() > 0 &&
+      !amounts.emplace(std::string(kGpuResource), container.gpus()).second) {
+    return Refused(key + ".gpus", absl::StrCat(kGpuResource, " in extended, too"), "one of them");
+  }
+  ContainerRequest request;
+  request.init = container.init();
+  request.restartable = container.restartable();
+  request.extended = WithoutZeros(amounts);
+  return request;
+}
+
+absl::Status ReadContainers(const std::string& key, const proto::InlineJob& job, PodShape* shape) {
+  if (job.extended_size() > 0 && job.containers_size() > 0) {
+    return Refused(key + ".containers", "extended, too", "one of them");
+  }
+  if (job.gpus() > 0 && job.containers_size() > 0) {
+    return Refused(key + ".containers", "gpus, too", "the gpus of each container in it");
+  }
+  Amounts amounts;
+  if (absl::Status s = ReadExtended(key + ".extended", job.extended(), &amounts); !s.ok()) {
+    return s;
+  }
+  shape->extended = WithoutZeros(amounts);
+  if (job.containers_size() == 0) return absl::OkStatus();
+  if (job.containers_size() > kMaxContainers) {
+    return Refused(key + ".containers", absl::StrCat(job.containers_size()),
+                   absl::StrCat("at most ", kMaxContainers));
+  }
+  bool only_init = true;
+  for (int i = 0; i < job.containers_size(); ++i) {
+    absl::StatusOr<ContainerRequest> container =
+        ReadContainer(absl::StrCat(key, ".containers.", i), job.containers(i));
+    if (!container.ok()) return container.status();
+    only_init = only_init && container->init;
+    shape->containers.push_back(*std::move(container));
+  }
+  if (only_init) {
+    return Refused(key + ".containers", "init containers only", "one that is not");
+  }
+  shape->extended = WithoutZeros(RequestOf(shape->containers));
+  return absl::OkStatus();
+}
+
+absl::Status ReadGpus(const std::string& key, const proto::InlineJob& job, PodShape* shape) {
+  if (job.gpus() < 0 || job.gpus() > kMaxDevicesPerNode) {
+    return Refused(key + ".gpus", absl::StrCat(job.gpus()),
+                   absl::StrCat("0 to ", kMaxDevicesPerNode));
+  }
+  if (job.gpu_milli() < 0 || job.gpu_milli() > kDeviceMilli) {
+    return Refused(key + ".gpu_milli", absl::StrCat(job.gpu_milli()),
+                   absl::StrCat("0, which is a whole GPU, to ", kDeviceMilli));
+  }
+  if (job.gpus() == 0 && job.gpu_milli() > 0) {
+    return Refused(key + ".gpu_milli", "no gpus", "some beside it");
+  }
+  if (job.gpus() == 0 && !job.gpu_memory().empty()) {
+    return Refused(key + ".gpu_memory", "no gpus", "some beside it");
+  }
+  if (job.gpus() == 0 && job.mig_size() == 0 && !job.gpu_model().empty()) {
+    return Refused(key + ".gpu_model", "neither gpus nor mig", "one of them beside it");
+  }
+  if (job.gpus() > 0 && job.mig_size() > 0) {
+    return Refused(key + ".mig", "gpus, too", "one of them");
+  }
+  shape->gpu_count = job.gpus();
+  if (job.gpus() > 0) shape->gpu_milli = job.gpu_milli() > 0 ? job.gpu_milli() : kDeviceMilli;
+  shape->gpu_spec = job.gpu_model();
+  int64_t bytes = 0;
+  if (absl::Status s =
+          ReadOptional(key + ".gpu_memory", job.gpu_memory(), Unit::kWhole, kMaxBytes, &bytes);
+      !s.ok()) {
+    return s;
+  }
+  shape->demand_memory_mib = (bytes + kBytesPerMib - 1) / kBytesPerMib * job.gpus();
+  return absl::OkStatus();
+}
+
+// The least share of a GPU, in milli, that an instance is among the products; an error when
+// none knows the profile. 0 without products.
+absl::StatusOr<int64_t> InstanceMilli(const std::string& key, const std::string& profile,
+                                      absl::Span<const MigProduct> products) {
+  if (products.empty()) return int64_t{0};
+  int64_t least = 0;
+  for (const MigProduct& product : products) {
+    const MigProfile* const found = MigProfileNamed(product, profile);
+    if (found == nullptr) continue;
+    const int64_t milli = MilliOfUnits(found->size, product.units);
+    least = least == 0 ? milli : std::min(least, milli);
+  }
+  if (least > 0) return least;
+  return Refused(key, absl::StrCat("'", profile, "'"),
+                 absl::StrCat("a MIG profile that a GPU of the cluster has",
+                              SuggestMigProfile(profile, products)));
+}
+
+absl::Status ReadMig(const std::string& key, const proto::InlineJob& job,
+                     absl::Span<const MigProduct> products, PodShape* shape) {
+  std::map<std::string, int32_t> counts;
+  for (int i = 0; i < job.mig_size(); ++i) {
+    const proto::MigAmount& mig = job.mig(i);
+    const std::string item = absl::StrCat(key, ".mig.", i);
+    if (mig.profile().empty()) return Refused(item + ".profile", "none", "a MIG profile");
+    if (mig.count() < 0 || mig.count() > kMaxInstances) {
+      return Refused(item + ".count", absl::StrCat(mig.count()),
+                     absl::StrCat("0, which is 1, to ", kMaxInstances));
+    }
+    const absl::StatusOr<int64_t> milli = InstanceMilli(item + ".profile", mig.profile(), products);
+    if (!milli.ok()) return milli.status();
+    const int32_t count = std::max(1, mig.count());
+    if (!counts.emplace(mig.profile(), count).second) {
+      return Refused(item + ".profile", absl::StrCat("'", mig.profile(), "' a second time"),
+                     "each profile once, with its count");
+    }
+    shape->nominal_milli += *milli * count;
+  }
+  shape->mig.assign(counts.begin(), counts.end());
+  return absl::OkStatus();
+}
+
+absl::Status ReadClaims(const std::string& key, const proto::InlineJob& job, PodShape* shape) {
+  if (job.claims_size() > 0 && (job.gpus() > 0 || job.mig_size() > 0)) {
+    return Refused(key + ".claims", absl::StrCat(job.gpus() > 0 ? "gpus" : "mig", ", too"),
+                   "one of them");
+  }
+  for (int i = 0; i < job.claims_size(); ++i) {
+    const proto::InlineClaim& claim = job.claims(i);
+    const std::string item = absl::StrCat(key, ".claims.", i);
+    if (claim.name().empty()) return Refused(item + ".name", "none", "the entry's name");
+    if (claim.claim().empty() == claim.template_().empty()) {
+      return Refused(item, claim.claim().empty() ? "neither claim nor template" : "both",
+                     "either claim or template");
+    }
+    for (const ClaimEntry& other : shape->claims) {
+      if (other.name != claim.name()) continue;
+      return Refused(item + ".name", absl::StrCat("'", claim.name(), "' a second time"),
+                     "a name of its own");
+    }
+    ClaimEntry entry;
+    entry.name = claim.name();
+    entry.claim = claim.claim();
+    entry.from_template = claim.template_();
+    shape->claims.push_back(std::move(entry));
+  }
+  return absl::OkStatus();
+}
+
+// Constraints on nodes beside labels.
+absl::Status ReadConstraints(const std::string& key, const proto::InlineJob& job, PodShape* shape) {
+  absl::StatusOr<std::vector<NodeTerm>> terms = NodeTermsOf(job.node_affinity());
+  if (!terms.ok()) return UnderKey(key + ".node_affinity", terms.status());
+  if (job.has_node_affinity() && terms->empty()) {
+    return Refused(key + ".node_affinity", "no node_selector_terms", "at least one");
+  }
+  shape->node_terms = *std::move(terms);
+  for (int i = 0; i < job.tolerations_size(); ++i) {
+    const proto::kube::Toleration& t = job.tolerations(i);
+    if (!t.operator_().empty() && t.operator_() != "Equal" && t.operator_() != "Exists") {
+      return Refused(absl::StrCat(key, ".tolerations.", i, ".operator"),
+                     absl::StrCat("'", t.operator_(), "'"), "Equal or Exists");
+    }
+    shape->tolerations.push_back({t.key(), t.value(), t.effect(), t.operator_() == "Exists"});
+  }
+  const absl::optional<PodHold> hold = ParsePodHold(job.pending());
+  if (!hold.has_value()) {
+    std::vector<std::string> known;
+    for (size_t h = 1; h < kPodHolds; ++h) {
+      known.emplace_back(PodHoldName(static_cast<PodHold>(h)));
+    }
+    return Refused(key + ".pending", absl::StrCat("'", job.pending(), "'"),
+                   absl::StrCat("one of ", absl::StrJoin(known, ", ")));
+  }
+  shape->hold = *hold;
+  shape->never_preempts = job.never_preempts();
+  return absl::OkStatus();
+}
+
+absl::StatusOr<PodShape> ReadShape(const std::string& key, const proto::InlineJob& job,
+                                   absl::Span<const MigProduct> products) {
+  PodShape shape;
+  if (absl::Status s =
+          ReadOptional(key + ".cpu", job.cpu(), Unit::kThousandths, kMaxCpuMilli, &shape.cpu_milli);
+      !s.ok()) {
+    return s;
+  }
+  if (absl::Status s =
+          ReadOptional(key + ".memory", job.memory(), Unit::kWhole, kMaxBytes, &shape.memory_bytes);
+      !s.ok()) {
+    return s;
+  }
+  if (absl::Status s = ReadGpus(key, job, &shape); !s.ok()) return s;
+  if (absl::Status s = ReadMig(key, job, products, &shape); !s.ok()) return s;
+  if (absl::Status s = ReadContainers(key, job, &shape); !s.ok()) return s;
+  if (absl::Status s = ReadClaims(key, job, &shape); !s.ok()) return s;
+  // protobuf's maps have no order.
+  for (const auto& label : job.node_selector()) {
+    shape.node_selector.emplace_back(label.first, label.second);
+  }
+  std::sort(shape.node_selector.begin(), shape.node_selector.end());
+  if (absl::Status s = ReadConstraints(key, job, &shape); !s.ok()) return s;
+  shape.function = job.function();
+  return shape;
+}
+
+// All but the name and the shape.
+absl::StatusOr<JobArrival> ReadJob(const std::string& key, const proto::InlineJob& job) {
+  if (job.name().empty()) return Refused(key + ".name", "none", "the job's name");
+  if (job.pods() < 0 || job.pods() > kMaxPodsPerJob) {
+    return Refused(key + ".pods", absl::StrCat(job.pods()),
+                   absl::StrCat("0, which is 1, to ", kMaxPodsPerJob));
+  }
+  if (job.replicas() < 0 || job.replicas() > kMaxInlinePods) {
+    return Refused(key + ".replicas", absl::StrCat(job.replicas()),
+                   absl::StrCat("0, which is one job, to ", kMaxInlinePods));
+  }
+  JobArrival out;
+  int64_t arrival_ns = 0;
+  int64_t run_time_ns = 0;
+  if (absl::Status s = ReadLength(key + ".arrival", job.arrival(), &arrival_ns); !s.ok()) return s;
+  if (absl::Status s = ReadLength(key + ".run_time", job.run_time(), &run_time_ns); !s.ok()) {
+    return s;
+  }
+  out.time = SimTime(arrival_ns);
+  out.has_run_time = !job.run_time().empty();
+  out.run_time = SimDuration(run_time_ns);
+  out.pods = std::max(1, job.pods());
+  out.tenant = job.tenant();
+  out.priority = job.priority();
+  return out;
+}
+
+// Whose names are taken: those of jobs and those of pods, which are both known by their names.
+class NameBook {
+ public:
+  // Takes the names of job number `index` of the list. An error names both who want it.
+  absl::Status Take(int index, const JobArrival& job) {
+    if (absl::Status s = TakeOne(index, job.name); !s.ok() || job.pods == 1) return s;
+    for (int32_t pod = 0; pod < job.pods; ++pod) {
+      if (absl::Status s = TakeOne(index, absl::StrCat(job.name, "-", pod)); !s.ok()) return s;
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  absl::Status TakeOne(int index, const std::string& name) {
+    const auto [place, is_new] = owners_.emplace(name, index);
+    if (is_new) return absl::OkStatus();
+    return Refused(
+        absl::StrCat("workload.jobs.", index, ".name"),
+        absl::StrCat("the name '", name, "', which workload.jobs.", place->second, " has, too"),
+        "names of their own for jobs and pods");
+  }
+
+  absl::flat_hash_map<std::string, int> owners_;  // name -> number of the job in the list
+};
+
+}  // namespace
+
+absl::StatusOr<std::vector<JobArrival>> MakeInlineJobs(
+    const google::protobuf::RepeatedPtrField<proto::InlineJob>& jobs,
+    absl::Span<const MigProduct> products_in_cluster, ShapeTable* shapes) {
+  std::vector<JobArrival> arrivals;
+  NameBook names;
+  int64_t pods = 0;
+  for (int i = 0; i < jobs.size(); ++i) {
+    const std::string key = absl::StrCat("workload.jobs.", i);
+    absl::StatusOr<JobArrival> job = ReadJob(key, jobs[i]);
+    if (!job.ok()) return job.status();
+    pods += std::max<int64_t>(1, jobs[i].replicas()) * job->pods;
+    if (pods > kMaxInlinePods) {
+      return Refused(key + ".pods", absl::StrCat(pods, " pods with those of the jobs before"),
+                     absl::StrCat("at most ", kMaxInlinePods, "; a trace may have more"));
+    }
+    const absl::StatusOr<PodShape> shape = ReadShape(key, jobs[i], products_in_cluster);
+    if (!shape.ok()) return shape.status();
+    job->shape = shapes->Intern(*shape);
+    for (int32_t replica = 0; replica < std::max(1, jobs[i].replicas()); ++replica) {
+      job->name =
+          jobs[i].replicas() == 0 ? jobs[i].name() : absl::StrCat(jobs[i].name(), "-", replica);
+      if (absl::Status s = names.Take(i, *job); !s.ok()) return s;
+      arrivals.push_back(*job);
+    }
+  }
+  std::stable_sort(arrivals.begin(), arrivals.end(),
+                   [](const JobArrival& a, const JobArrival& b) { return a.time < b.time; });
+  return arrivals;
+}
+
+}  // namespace drasim

@@ -1,0 +1,79 @@
+#include "sim/scenario/node_list_spec.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "model/quantity.h"
+#include "model/status_macros.h"
+#include "sim/scenario/field_errors.h"
+#include "traces/generator.h"
+
+namespace drasim {
+namespace {
+
+// The node that all nodes are like, without a name.
+absl::StatusOr<NodeSpec> ReadNodeTemplate(const proto::Cluster& cluster) {
+  const proto::NodeTemplate& t = cluster.node();
+  if (cluster.nodes() < 1) {
+    return absl::InvalidArgumentError("cluster.nodes: expected at least 1 beside cluster.node");
+  }
+  NodeSpec spec;
+  const absl::StatusOr<int64_t> cpu = ParseMilli(t.cpu());
+  if (!cpu.ok()) return UnderKey("cluster.node.cpu", cpu.status());
+  const absl::StatusOr<int64_t> memory = ParseUnits(t.memory());
+  if (!memory.ok()) return UnderKey("cluster.node.memory", memory.status());
+  if (t.gpus() < 0 || t.gpus() > kMaxDevicesPerNode) {
+    return absl::InvalidArgumentError(absl::StrCat("cluster.node.gpus: found ", t.gpus(),
+                                                   ", expected 0 to ", kMaxDevicesPerNode));
+  }
+  if (t.pods() < 0) return absl::InvalidArgumentError("cluster.node.pods: expected 0 or more");
+  spec.cpu_milli = *cpu;
+  spec.memory_bytes = *memory;
+  spec.gpu_count = t.gpus();
+  spec.gpu_model = t.gpu_model();
+  if (t.pods() > 0) spec.pods = t.pods();
+  for (int i = 0; i < t.extended_size(); ++i) {
+    const std::string key = absl::StrCat("cluster.node.extended[", i, "]");
+    const absl::StatusOr<int64_t> amount = ParseUnits(t.extended(i).amount());
+    if (!amount.ok()) return UnderKey(absl::StrCat(key, ".amount"), amount.status());
+    if (*amount < 0 || t.extended(i).resource().empty()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(key, ": expected the name of a resource and an amount of 0 or more"));
+    }
+    spec.extended.emplace_back(t.extended(i).resource(), *amount);
+  }
+  std::sort(spec.extended.begin(), spec.extended.end());
+  return spec;
+}
+
+}  // namespace
+
+absl::StatusOr<NodeListSpec> MakeNodeListSpec(const proto::Scenario& scenario) {
+  const proto::Cluster& cluster = scenario.cluster();
+  NodeListSpec spec;
+  spec.path = cluster.path();
+  spec.format = cluster.format();
+  spec.sha256 = cluster.sha256();
+  spec.time_offset_ns = TraceOffsetNs(scenario.workload().trace());
+  spec.lenient = scenario.workload().trace().lenient();
+  spec.count = cluster.nodes();
+  spec.table = scenario.workload().generated().table();
+  if (!cluster.path().empty()) return spec;
+  if (cluster.nodes() < 0 || cluster.nodes() > kMaxGeneratedNodes) {
+    return absl::InvalidArgumentError(absl::StrCat("cluster.nodes: found ", cluster.nodes(),
+                                                   ", expected 0 to ", kMaxGeneratedNodes));
+  }
+  if (cluster.has_node()) {
+    ASSIGN_OR_RETURN(spec.like, ReadNodeTemplate(cluster));
+  }
+  return spec;
+}
+
+int64_t TraceOffsetNs(const proto::Trace& trace) {
+  const double offset_s = trace.epoch_offset_seconds();
+  const auto whole_s = static_cast<int64_t>(offset_s);
+  return whole_s * 1'000'000'000 +
+         static_cast<int64_t>((offset_s - static_cast<double>(whole_s)) * 1e9);
+}
+
+}  // namespace drasim

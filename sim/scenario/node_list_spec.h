@@ -1,0 +1,40 @@
+// Where a cluster's nodes come from: a file, a template, or the mix of a generated workload.
+#ifndef DRASIM_SIM_SCENARIO_NODE_LIST_SPEC_H_
+#define DRASIM_SIM_SCENARIO_NODE_LIST_SPEC_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "model/node_spec.h"
+#include "model/proto/scenario.pb.h"
+
+namespace drasim {
+
+struct NodeListSpec {
+  std::string path;    // empty: the nodes are generated
+  std::string format;  // of the file: a built-in mapping's name, or the path of a mapping file
+  std::string sha256;  // of the file's bytes; empty: not pinned
+  // For special formats, which are traces as well.
+  int64_t time_offset_ns = 0;
+  bool lenient = false;
+  // Generated nodes: `count` nodes like `like`, else in the mix of `table` (0: the table's own
+  // number).
+  int64_t count = 0;
+  std::optional<NodeSpec> like;
+  std::string table;
+};
+
+// InvalidArgument, beginning with the scenario key, for a number of generated nodes or a node
+// template that cannot be. Files are not opened.
+absl::StatusOr<NodeListSpec> MakeNodeListSpec(const proto::Scenario& scenario);
+
+// The trace's time shift in nanoseconds: whole seconds are exact, fractions are rounded down to
+// the nanosecond.
+int64_t TraceOffsetNs(const proto::Trace& trace);
+
+}  // namespace drasim
+
+#endif  // DRASIM_SIM_SCENARIO_NODE_LIST_SPEC_H_

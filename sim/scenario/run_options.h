@@ -1,0 +1,52 @@
+// Options of the engine, of its queues and of what a run keeps, read from a resolved scenario.
+#ifndef DRASIM_SIM_SCENARIO_RUN_OPTIONS_H_
+#define DRASIM_SIM_SCENARIO_RUN_OPTIONS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "model/node_spec.h"
+#include "model/proto/scenario.pb.h"
+#include "model/time.h"
+#include "policies/framework/resource_score_options.h"
+#include "sim/core/batch_dispatcher.h"
+#include "sim/core/engine.h"
+#include "sim/core/kubernetes_queue.h"
+#include "sim/core/quotas.h"
+#include "traces/shaping.h"
+
+namespace drasim {
+
+// Each of these reads the scenario alone; errors name the scenario key.
+absl::StatusOr<EngineOptions> MakeEngineOptions(const proto::Scenario& scenario);
+absl::StatusOr<KubernetesQueueOptions> MakeKubernetesOptions(const proto::Scenario& scenario);
+absl::StatusOr<ResourceScoreOptions> MakeResourceScores(const proto::Scheduler& scheduler);
+// Without `estimate`, which depends on the seed.
+absl::StatusOr<BatchOptions> MakeBatchOptions(const proto::Scenario& scenario);
+// Without the seed.
+absl::StatusOr<ShapingOptions> MakeShapingOptions(const proto::Scenario& scenario);
+
+// Stretches at the beginning and at the end that averages over time leave out.
+struct MetricWindows {
+  SimDuration warm_up;
+  SimDuration drain;
+};
+absl::StatusOr<MetricWindows> MakeMetricWindows(const proto::Scenario& scenario);
+
+// The bytes that the ledger may have; the default for an empty text.
+absl::StatusOr<uint64_t> ReadLedgerLimit(const std::string& text);
+
+// An entry of `quotas`.
+struct QuotaSpec {
+  std::string path;  // of a table, in place of the rest
+  std::string tenant;
+  ResourceAmounts limit;
+};
+absl::StatusOr<std::vector<QuotaSpec>> ReadQuotas(const proto::Scenario& scenario);
+
+}  // namespace drasim
+
+#endif  // DRASIM_SIM_SCENARIO_RUN_OPTIONS_H_

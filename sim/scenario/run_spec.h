@@ -1,0 +1,90 @@
+// A checked scenario as values: enums, durations and options in place of keys and texts.
+//
+//   absl::StatusOr<RunSpec> spec = ResolveScenario(scenario);   // sim/scenario/resolve.h
+//   if (!spec.ok()) return spec.status();                       // names the scenario key
+//   absl::StatusOr<std::unique_ptr<Simulation>> sim = Simulation::Build(*std::move(spec));
+//
+// Each part has its own file pair in this folder. Outside of it nothing reads proto::Scenario to
+// decide anything.
+#ifndef DRASIM_SIM_SCENARIO_RUN_SPEC_H_
+#define DRASIM_SIM_SCENARIO_RUN_SPEC_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "model/proto/scenario.pb.h"
+#include "model/time.h"
+#include "sim/core/engine.h"
+#include "sim/scenario/dra_spec.h"
+#include "sim/scenario/front_end_spec.h"
+#include "sim/scenario/node_event_spec.h"
+#include "sim/scenario/node_failure_spec.h"
+#include "sim/scenario/node_list_spec.h"
+#include "sim/scenario/run_options.h"
+#include "sim/scenario/scheduler_spec.h"
+#include "sim/scenario/workload_spec.h"
+
+namespace drasim {
+
+// The order in which jobs come, and nodes are ranked.
+enum class JobOrder : uint8_t {
+  kArtifact,  // by name, then shuffled by the Go-compatible stream of the FGD experiments
+  kSeeded,    // the same with drasim's own named streams
+  kTrace,     // as the file has them
+};
+
+struct ClusterSpec {
+  NodeListSpec nodes;
+  std::optional<double> scale;
+  std::string gpu_model;  // of every GPU; empty: as the node list says
+  std::vector<NodeEventSpec> events;
+  std::optional<NodeFailureSpec> failures;
+};
+
+struct OutputSpec {
+  std::string dir;  // empty: no files
+  bool ledger = true;
+  uint64_t max_ledger_bytes = 0;
+};
+
+struct RunSpec {
+  std::string name;
+  RunMode mode = RunMode::kFill;
+  JobOrder order = JobOrder::kSeeded;
+  uint64_t seed = 0;    // of every part
+  bool helios = false;  // the rules of HeliosArtifact's simulator (docs/fidelity.md)
+  ClusterSpec cluster;
+  WorkloadSpec workload;
+  SchedulerSpec scheduler;
+  FrontEndSpec front_end;
+  std::optional<DraSpec> dra;  // with classic DRA
+  EngineOptions engine;
+  SimDuration bind_latency;
+  std::vector<QuotaSpec> quotas;
+  MetricWindows windows;
+  OutputSpec output;
+  // The resolved scenario, for scenario.yaml, the ledger and messages; nothing else reads it.
+  proto::Scenario written;
+
+  bool is_replay() const { return mode == RunMode::kReplay; }
+  bool is_stream() const { return workload.stream_interval.has_value(); }
+
+  // These keep `written` in step.
+  void SetSeed(uint64_t value);
+  void SetOutputDir(const std::string& dir);
+  absl::Status SetMaxLedger(const std::string& text);  // as output.max_ledger has it
+  void SetNodesSha256(const std::string& sha256);
+  void SetTraceSha256(const std::string& sha256);
+};
+
+// As the keys `mode` and `order` have them.
+absl::string_view RunModeName(RunMode mode);
+absl::string_view JobOrderName(JobOrder order);
+
+}  // namespace drasim
+
+#endif  // DRASIM_SIM_SCENARIO_RUN_SPEC_H_

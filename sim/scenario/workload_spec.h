@@ -1,0 +1,101 @@
+// `workload`: where jobs come from, and how they are shaped before the run.
+#ifndef DRASIM_SIM_SCENARIO_WORKLOAD_SPEC_H_
+#define DRASIM_SIM_SCENARIO_WORKLOAD_SPEC_H_
+
+#include <google/protobuf/repeated_field.h>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "model/proto/scenario.pb.h"
+#include "model/time.h"
+#include "sim/scenario/user_deletions.h"
+#include "traces/generator.h"
+#include "traces/job_generator.h"
+#include "traces/mig_generator.h"
+#include "traces/shaping.h"
+
+namespace drasim {
+
+enum class WorkloadKind : uint8_t {
+  kTrace,
+  kManifests,
+  kJobs,           // written out in the scenario
+  kGeneratedPods,  // from a table of requests
+  kGeneratedJobs,  // gangs with weights
+  kGeneratedMig,   // pods of one MIG instance each
+};
+
+struct TraceSpec {
+  std::string path;
+  std::string format;  // a built-in mapping, a special format, or the path of a mapping file
+  std::string sha256;  // of the file's bytes; empty: not pinned
+  bool lenient = false;
+  int64_t time_offset_ns = 0;
+  bool arrive_at_start = false;
+  std::optional<int32_t> gpus_per_pod;
+  std::optional<int32_t> cores_per_pod;
+  std::optional<SimDuration> sort_window;
+  std::map<std::string, std::string> tables;  // paths of further files, by the table's name
+  std::vector<std::string> needs;             // of cpu, gpu_count, run_time
+};
+// `trace` has been checked.
+TraceSpec MakeTraceSpec(const proto::Trace& trace);
+
+// Seeds, and what depends on the cluster, are left open.
+struct GeneratedSpec {
+  std::string table;
+  GeneratedOptions pods;
+  JobGeneratorOptions jobs;
+  MigMixOptions mig;
+  std::optional<double> offered_percent;  // of kGeneratedMig, in place of a number of pods
+};
+GeneratedSpec MakeGeneratedSpec(const proto::Generated& generated);
+
+struct WorkloadSpec {
+  WorkloadKind kind = WorkloadKind::kGeneratedPods;
+  TraceSpec trace;
+  // A trace format without a trace; empty: none, or the default one.
+  std::string stray_format;
+  GeneratedSpec generated;
+  // As the scenario writes them: what jobs ask for can be read once the cluster's MIG products are
+  // known (inline_jobs.h).
+  google::protobuf::RepeatedPtrField<proto::InlineJob> jobs;
+  std::vector<std::string> manifests;  // paths
+
+  bool shaped = false;     // jobs pass through `shaping`
+  ShapingOptions shaping;  // without its seed
+  int64_t limit = 0;
+  std::optional<double> target_load_percent;
+  std::optional<double> tuning_ratio;
+  // The jobs of a fill, one per interval.
+  std::optional<SimDuration> stream_interval;
+  std::vector<UserDeletion> deletions;
+};
+
+// Drawn at random, in contrast to jobs that are read or written out.
+inline bool IsGenerated(WorkloadKind kind) { return kind >= WorkloadKind::kGeneratedPods; }
+
+// All but `shaping`, `stream_interval` and `deletions`. `scenario` has passed CheckTrace and
+// CheckGenerated.
+WorkloadSpec MakeWorkloadSpec(const proto::Scenario& scenario);
+
+// The checks of a trace and of a generated cluster or workload that need no file; jobs that the
+// scenario writes out, as far as they do not depend on the cluster. Errors name the scenario key.
+absl::Status CheckTrace(const proto::Trace& trace);
+absl::Status CheckGenerated(const proto::Scenario& scenario);
+
+// The interval of a replay of a fill's jobs; none otherwise.
+absl::StatusOr<std::optional<SimDuration>> ReadStreamInterval(const proto::Scenario& scenario);
+
+// Whether any knob asks for the jobs to be shaped; always so in a replay that keeps their times.
+bool ShapesWorkload(const proto::Scenario& scenario);
+
+}  // namespace drasim
+
+#endif  // DRASIM_SIM_SCENARIO_WORKLOAD_SPEC_H_

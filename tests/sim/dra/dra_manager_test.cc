@@ -1,0 +1,499 @@
+#include "sim/dra/dra_manager.h"
+
+#include <cstdint>
+#include <cstdlib>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "model/distributions.h"
+#include "model/kube/objects.h"
+#include "model/time.h"
+#include "sim/dra/dra_release.h"
+#include "tests/sim/dra/dra_manager_world.h"
+
+namespace drasim {
+namespace dra_manager_test {
+
+using dra_manager_testing::kNode;
+using dra_manager_testing::kOther;
+using dra_manager_testing::Lines;
+using dra_manager_testing::Millis;
+using dra_manager_testing::OfRelease;
+using dra_manager_testing::Sharp;
+using dra_manager_testing::World;
+using dra_manager_testing::WorldOptions;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+// Everything takes time: a read 10 ms, a write 20, a watch 5, a call to a plugin 100 besides.
+WorldOptions Slow(DraRelease release = DraRelease::k29) {
+  WorldOptions options = OfRelease(release);
+  options.read_ms = 10;
+  options.write_ms = 20;
+  options.watch_ms = 5;
+  options.kubelet.grpc_latency = Millis(100);
+  return options;
+}
+
+// --- The way of a pod. ---
+
+TEST(DraManagerTest, PodWithoutClaims) {
+  World world(Slow());
+  const Uid pod = world.AddPod("p", {});
+  world.RunMillis(1000);
+  world.kubelet().WorkDone(pod, /*failed=*/false);
+  world.Rest();
+  EXPECT_THAT(world.Take(), ElementsAre("25 PATCH pods/status p Running", "25 started p",
+                                        "1020 PATCH pods/status p Succeeded", "1020 ended p"));
+}
+
+TEST(DraManagerTest, PodWithAClaim) {
+  World world(Slow());
+  world.prepare_ms["c"] = 3000;
+  world.unprepare_ms["c"] = 500;
+  world.AddClaim("c");
+  const Uid pod = world.RunPod("p", {"c"});
+  world.RunMillis(4000);
+  EXPECT_EQ(world.kubelet().prepared_claims(kNode), size_t{1});
+  EXPECT_EQ(world.kubelet().prepared_claims(kOther), size_t{0});
+  EXPECT_TRUE(world.kubelet().idle());
+  world.kubelet().WorkDone(pod, /*failed=*/true);
+  EXPECT_FALSE(world.kubelet().idle());
+  world.Rest();
+  EXPECT_EQ(world.kubelet().prepared_claims(kNode), size_t{0});
+  EXPECT_EQ(world.kubelet().failed_prepares(), uint64_t{0});
+  EXPECT_THAT(world.Take(), ElementsAre("15 GET resourceclaims c", "15 prepare gpu c",
+                                        "3135 PATCH pods/status p Running", "3135 started p",
+                                        "4000 unprepare gpu c", "4620 PATCH pods/status p Failed",
+                                        "4620 ended p"));
+}
+
+// What it knows of the pod is a minute old; the claim controller's part of the status is its own.
+TEST(DraManagerTest, ReportsThePhaseAloneWhateverElseHasChanged) {
+  WorldOptions options = Sharp();
+  options.read_ms = 10;
+  options.write_ms = 20;
+  options.watch_ms = 60'000;
+  World world(options);
+  world.AddClaim("c");
+  const Uid pod = world.RunPod("p", {"c"});
+  world.RunMillis(60'005);  // the claim is being read
+  world.NameClaim("p", "e", "p-e-1");
+  world.RunMillis(100);
+  Pod want = *world.pod("p");
+  want.phase = KubePodPhase::kRunning;
+  want.claim_names = {{world.In("e"), world.In("p-e-1")}};
+  EXPECT_TRUE(*world.pod("p") == want);
+  world.NameClaim("p", "f", "p-f-1");
+  world.kubelet().WorkDone(pod, /*failed=*/false);
+  world.RunMillis(100);
+  want = *world.pod("p");
+  want.phase = KubePodPhase::kSucceeded;
+  want.claim_names = {{world.In("e"), world.In("p-e-1")}, {world.In("f"), world.In("p-f-1")}};
+  EXPECT_TRUE(*world.pod("p") == want);
+  EXPECT_THAT(
+      world.TakeBare(),
+      ElementsAre("GET resourceclaims c", "prepare gpu c", "PATCH pods/status p Running",
+                  "started p", "unprepare gpu c", "PATCH pods/status p Succeeded", "ended p"));
+}
+
+TEST(DraManagerTest, PodsThatAreNotBoundAreNotItsBusiness) {
+  World world;
+  world.AddPod("p", {}, NodeId());
+  world.Rest();
+  world.Delete("p");
+  world.Rest();
+  EXPECT_THAT(world.Take(), IsEmpty());
+}
+
+// They have to be reserved like the others, but nobody prepares them.
+TEST(DraManagerTest, ClaimsThatNoContainerUsesAreOnlyChecked) {
+  for (const bool reserved : {true, false}) {
+    World world;
+    world.AddClaim("unused");
+    world.AddClaim("used");
+    PodClaim unused = world.Uses("unused");
+    unused.used = false;
+    world.AddPod("p", {unused, world.Uses("used")}, NodeId());
+    if (reserved) world.Reserve("unused", "p");
+    world.Reserve("used", "p");
+    world.Bind("p");
+    world.RunMillis(1000);
+    if (!reserved) {
+      EXPECT_THAT(world.TakeBare(), ElementsAre("GET resourceclaims unused"));
+      EXPECT_EQ(world.kubelet().failed_prepares(), uint64_t{1});
+      continue;
+    }
+    EXPECT_THAT(world.TakeBare(),
+                ElementsAre("GET resourceclaims unused", "GET resourceclaims used",
+                            "prepare gpu used", "PATCH pods/status p Running", "started p"));
+    EXPECT_EQ(world.kubelet().prepared_claims(kNode), size_t{1});
+  }
+}
+
+// One call per driver from 1.28 on, as long as its slowest claim; before, one per claim.
+TEST(DraManagerTest, CallsAreBatchedByDriverSince128) {
+  for (const DraRelease release : {DraRelease::k26, DraRelease::k27, DraRelease::k28,
+                                   DraRelease::k29, DraRelease::k30, DraRelease::k31}) {
+    World world(Slow(release));
+    world.prepare_ms = {{"a", 1000}, {"b", 300}, {"c", 2000}};
+    world.unprepare_ms = {{"a", 10}, {"b", 30}, {"c", 20}};
+    world.AddClaim("a", {"gpu"});
+    world.AddClaim("b", {"nic"});
+    world.AddClaim("c", {"gpu"});
+    const Uid pod = world.RunPod("p", {"a", "b", "c"});
+    world.RunMillis(10'000);
+    world.kubelet().WorkDone(pod, /*failed=*/false);
+    world.Rest();
+    if (release >= DraRelease::k28) {
+      EXPECT_THAT(
+          world.Take(),
+          ElementsAre("15 GET resourceclaims a", "25 GET resourceclaims b",
+                      "35 GET resourceclaims c", "35 prepare gpu a", "35 prepare gpu c",
+                      "2135 prepare nic b", "2555 PATCH pods/status p Running", "2555 started p",
+                      "10000 unprepare gpu a", "10000 unprepare gpu c", "10120 unprepare nic b",
+                      "10270 PATCH pods/status p Succeeded", "10270 ended p"))
+          << DraReleaseText(release);
+    } else {
+      EXPECT_THAT(
+          world.Take(),
+          ElementsAre("15 GET resourceclaims a", "25 GET resourceclaims b",
+                      "35 GET resourceclaims c", "35 prepare gpu a", "1135 prepare nic b",
+                      "1535 prepare gpu c", "3655 PATCH pods/status p Running", "3655 started p",
+                      "10000 unprepare gpu a", "10110 unprepare nic b", "10240 unprepare gpu c",
+                      "10380 PATCH pods/status p Succeeded", "10380 ended p"))
+          << DraReleaseText(release);
+    }
+  }
+}
+
+TEST(DraManagerTest, PluginsOfAClaim) {
+  World world;
+  world.AddClaim("none", {});               // its driver's, "gpu"
+  world.AddClaim("both", {"nic", "gpu"});   // each
+  world.AddClaim("twice", {"nic", "nic"});  // once each
+  const Uid pod = world.RunPod("p", {"none", "both", "twice"});
+  world.Rest();
+  EXPECT_EQ(world.kubelet().prepared_claims(kNode), size_t{3});
+  world.kubelet().WorkDone(pod, /*failed=*/false);
+  EXPECT_EQ(world.kubelet().prepared_claims(kNode), size_t{3});
+  world.Rest();
+  EXPECT_EQ(world.kubelet().prepared_claims(kNode), size_t{0});
+  EXPECT_THAT(
+      world.TakeBare(),
+      ElementsAre("GET resourceclaims none", "GET resourceclaims both", "GET resourceclaims twice",
+                  "prepare gpu none", "prepare gpu both", "prepare nic both", "prepare nic twice",
+                  "PATCH pods/status p Running", "started p", "unprepare gpu none",
+                  "unprepare gpu both", "unprepare nic both", "unprepare nic twice",
+                  "PATCH pods/status p Succeeded", "ended p"));
+}
+
+TEST(DraManagerTest, ClaimsFromTemplates) {
+  World world;
+  const Uid pod = world.AddPod("p", {world.FromTemplate("e"), world.FromTemplate("none")});
+  world.RunMillis(1);
+  EXPECT_EQ(world.kubelet().failed_prepares(), uint64_t{1});  // its name is not known yet
+  EXPECT_THAT(world.Take(), IsEmpty());
+  world.AddClaim("p-e-x7", {"gpu"}, pod);
+  world.NameClaim("p", "e", "p-e-x7");
+  world.NameClaim("p", "none", "");  // known not to be needed
+  world.Reserve("p-e-x7", "p");
+  world.Rest();
+  EXPECT_THAT(world.Take(),
+              ElementsAre("10000 GET resourceclaims p-e-x7", "10000 prepare gpu p-e-x7",
+                          "10000 PATCH pods/status p Running", "10000 started p"));
+}
+
+TEST(DraManagerTest, ClaimsFromTemplatesHaveFixedNamesBefore128) {
+  World world(OfRelease(DraRelease::k27));
+  const Uid pod = world.AddPod("p", {world.FromTemplate("e")}, NodeId());
+  world.AddClaim("p-e", {"gpu"}, pod);
+  world.Reserve("p-e", "p");
+  world.Bind("p");
+  world.Rest();
+  EXPECT_THAT(world.TakeBare(), ElementsAre("GET resourceclaims p-e", "prepare gpu p-e",
+                                            "PATCH pods/status p Running", "started p"));
+}
+
+TEST(DraManagerTest, AClaimFromATemplateOfAnotherPodIsRefused) {
+  World world(OfRelease(DraRelease::k27));
+  world.AddPod("p", {world.FromTemplate("e")}, NodeId());
+  world.AddClaim("p-e", {"gpu"}, /*owner=*/0);
+  world.Reserve("p-e", "p");
+  world.Bind("p");
+  world.RunMillis(9'999);
+  EXPECT_THAT(world.TakeBare(), ElementsAre("GET resourceclaims p-e"));
+  EXPECT_EQ(world.kubelet().failed_prepares(), uint64_t{1});
+}
+
+// --- Claims that are shared. ---
+
+TEST(DraManagerTest, ASharedClaimIsPreparedOnceAndUnpreparedAfterTheLast) {
+  World world(Slow());
+  world.AddClaim("c");
+  const Uid a = world.RunPod("a", {"c"});
+  world.RunMillis(1000);
+  const Uid b = world.RunPod("b", {"c"});
+  world.RunMillis(1000);
+  EXPECT_THAT(world.Take(), ElementsAre("15 GET resourceclaims c", "15 prepare gpu c",
+                                        "135 PATCH pods/status a Running", "135 started a",
+                                        "1015 GET resourceclaims c",
+                                        "1035 PATCH pods/status b Running", "1035 started b"));
+  world.kubelet().WorkDone(a, /*failed=*/false);
+  world.RunMillis(1000);
+  EXPECT_EQ(world.kubelet().prepared_claims(kNode), size_t{1});
+  world.kubelet().WorkDone(b, /*failed=*/false);
+  world.Rest();
+  EXPECT_EQ(world.kubelet().prepared_claims(kNode), size_t{0});
+  EXPECT_THAT(world.Take(), ElementsAre("2020 PATCH pods/status a Succeeded", "2020 ended a",
+                                        "3000 unprepare gpu c",
+                                        "3120 PATCH pods/status b Succeeded", "3120 ended b"));
+}
+
+TEST(DraManagerTest, TwoNodesPrepareAClaimEach) {
+  World world;
+  world.AddClaim("c");
+  const Uid a = world.RunPod("a", {"c"}, kNode);
+  const Uid b = world.RunPod("b", {"c"}, kOther);
+  world.Rest();
+  EXPECT_EQ(world.kubelet().prepared_claims(kNode), size_t{1});
+  EXPECT_EQ(world.kubelet().prepared_claims(kOther), size_t{1});
+  world.kubelet().WorkDone(a, /*failed=*/false);
+  world.Rest();
+  EXPECT_EQ(world.kubelet().prepared_claims(kNode), size_t{0});
+  EXPECT_EQ(world.kubelet().prepared_claims(kOther), size_t{1});
+  world.kubelet().WorkDone(b, /*failed=*/false);
+  world.Rest();
+  EXPECT_EQ(world.kubelet().prepared_claims(kOther), size_t{0});
+}
+
+// Both ask the plugin, since neither knows how it ends; the first may end meanwhile.
+TEST(DraManagerTest, TwoPodsPrepareASharedClaimAtOnce) {
+  World world(Slow());
+  world.prepare_ms["c"] = 1000;
+  world.AddClaim("c");
+  const Uid a = world.RunPod("a", {"c"});
+  world.RunMillis(500);
+  const Uid b = world.RunPod("b", {"c"});
+  world.RunMillis(700);
+  world.kubelet().WorkDone(a, /*failed=*/false);
+  world.RunMillis(800);
+  EXPECT_EQ(world.kubelet().prepared_claims(kNode), size_t{1});
+  world.kubelet().WorkDone(b, /*failed=*/false);
+  world.Rest();
+  EXPECT_EQ(world.kubelet().prepared_claims(kNode), size_t{0});
+  EXPECT_THAT(
+      world.Take(),
+      ElementsAre("15 GET resourceclaims c", "15 prepare gpu c", "515 GET resourceclaims c",
+                  "515 prepare gpu c", "1135 PATCH pods/status a Running", "1135 started a",
+                  "1220 PATCH pods/status a Succeeded", "1220 ended a",
+                  "1635 PATCH pods/status b Running", "1635 started b", "2000 unprepare gpu c",
+                  "2120 PATCH pods/status b Succeeded", "2120 ended b"));
+}
+
+// The plugin has the claim back at 1100 + 3000 ms; only then it prepares it again.
+TEST(DraManagerTest, APodThatComesWhileAClaimIsUnpreparedWaitsForThat) {
+  World world(Slow());
+  world.unprepare_ms["c"] = 3000;
+  world.prepare_ms["c"] = 200;
+  world.AddClaim("c");
+  const Uid a = world.RunPod("a", {"c"});
+  world.RunMillis(1000);
+  world.kubelet().WorkDone(a, /*failed=*/false);
+  world.RunMillis(1000);
+  const Uid b = world.RunPod("b", {"c"});
+  world.RunMillis(2200);
+  EXPECT_EQ(world.kubelet().prepared_claims(kNode), size_t{0});
+  world.RunMillis(1000);
+  EXPECT_EQ(world.kubelet().prepared_claims(kNode), size_t{1});
+  EXPECT_THAT(
+      world.Take(),
+      ElementsAre("15 GET resourceclaims c", "15 prepare gpu c", "335 PATCH pods/status a Running",
+                  "335 started a", "1000 unprepare gpu c", "2015 GET resourceclaims c",
+                  "2015 prepare gpu c", "4120 PATCH pods/status a Succeeded", "4120 ended a",
+                  "4420 PATCH pods/status b Running", "4420 started b"));
+  world.kubelet().WorkDone(b, /*failed=*/false);
+  world.Rest();
+  EXPECT_EQ(world.kubelet().prepared_claims(kNode), size_t{0});
+}
+
+// --- Failures. ---
+
+TEST(DraManagerTest, APodThatIsBoundByHandWaitsUntilItsClaimIsReserved) {
+  World world(Slow());
+  world.AddPod("p", {world.Uses("c")});
+  world.RunMillis(9000);
+  world.AddClaim("c");
+  world.RunMillis(10'000);
+  world.Reserve("c", "p");
+  EXPECT_EQ(world.kubelet().failed_prepares(), uint64_t{2});
+  EXPECT_FALSE(world.kubelet().idle());
+  world.Rest();
+  EXPECT_THAT(world.Take(), ElementsAre("15 GET resourceclaims c 404", "10025 GET resourceclaims c",
+                                        "20035 GET resourceclaims c", "20035 prepare gpu c",
+                                        "20155 PATCH pods/status p Running", "20155 started p"));
+}
+
+// A minute from 1.27 on, 10 s in 1.26, and up to a half more.
+TEST(DraManagerTest, PreparesAgainAfterAMinuteAndUpToAHalfMore) {
+  for (const DraRelease release : {DraRelease::k26, DraRelease::k27, DraRelease::k29}) {
+    WorldOptions options;
+    options.kubelet.behaviour.release = release;
+    World world(options);
+    const int64_t least = release == DraRelease::k26 ? 10'000 : 60'000;
+    world.AddPod("p", {world.Uses("c")});
+    world.RunMillis(100 * least);
+    const Lines lines = world.Take();
+    std::set<int64_t> delays;
+    int64_t last = 0;
+    for (const std::string& line : lines) {
+      const int64_t at = std::atoll(line.c_str());
+      if (at > 0) delays.insert(at - last);
+      last = at;
+    }
+    EXPECT_GT(lines.size(), size_t{100 * 10 / 14});
+    EXPECT_LT(lines.size(), size_t{100 * 10 / 11});
+    EXPECT_GT(delays.size(), size_t{65});
+    EXPECT_GE(*delays.begin(), least - 1);  // the moments are cut to milliseconds
+    EXPECT_LT(*delays.begin(), least + least / 20);
+    EXPECT_LE(*delays.rbegin(), least + least / 2);
+    EXPECT_GT(*delays.rbegin(), least + least * 9 / 20);
+  }
+}
+
+// 10 s and up to a half more in every release.
+TEST(DraManagerTest, UnpreparesAgainAfterTenSeconds) {
+  WorldOptions options;
+  options.kubelet.retry_jitter = 0;
+  World world(options);
+  world.AddClaim("c", {"gpu", "unknown"});
+  world.RunPod("p", {"c"});
+  world.RunMillis(1000);
+  world.Delete("p");
+  world.RunMillis(12'000);
+  EXPECT_THAT(world.Take(), ElementsAre("0 GET resourceclaims c", "0 prepare gpu c",
+                                        "1000 unprepare gpu c", "11000 unprepare gpu c"));
+}
+
+// What has been prepared stays so, and the pod refers to it.
+TEST(DraManagerTest, OnlyWhatFailedIsTriedAgain) {
+  World world;
+  world.AddClaim("good");
+  world.AddClaim("bad", {"unknown"});
+  world.RunPod("p", {"good", "bad"});
+  world.RunMillis(10'500);
+  EXPECT_EQ(world.kubelet().prepared_claims(kNode), size_t{1});
+  EXPECT_EQ(world.kubelet().failed_prepares(), uint64_t{2});
+  world.Delete("p");
+  world.Rest();
+  EXPECT_EQ(world.kubelet().prepared_claims(kNode), size_t{0});
+  EXPECT_THAT(world.Take(), ElementsAre("0 GET resourceclaims good", "0 GET resourceclaims bad",
+                                        "0 prepare gpu good", "10000 GET resourceclaims good",
+                                        "10000 GET resourceclaims bad", "10500 unprepare gpu good",
+                                        "10500 PATCH pods/status p Failed", "10500 ended p",
+                                        "10500 DELETE pods p"));
+}
+
+TEST(DraManagerTest, AClaimIsPreparedWhenAllItsPluginsAreDone) {
+  World world;
+  world.AddClaim("c", {"gpu", "unknown"});
+  world.RunPod("p", {"c"});
+  world.RunMillis(1000);
+  EXPECT_EQ(world.kubelet().prepared_claims(kNode), size_t{0});
+  // What the first has done is undone; the other one is asked in vain.
+  world.Delete("p");
+  world.RunMillis(15'000);
+  EXPECT_THAT(world.Take(), ElementsAre("0 GET resourceclaims c", "0 prepare gpu c",
+                                        "1000 unprepare gpu c", "11000 unprepare gpu c"));
+}
+
+TEST(DraManagerTest, FailingPreparesAndUnpreparesAreRetried) {
+  size_t unprepares = 0;
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    WorldOptions options = Slow();
+    options.kubelet.failures_per_mille = 500;
+    options.kubelet.seed = seed;
+    World world(options);
+    world.AddClaim("c");
+    const Uid pod = world.RunPod("p", {"c"});
+    world.Rest();
+    EXPECT_EQ(world.kubelet().prepared_claims(kNode), size_t{1});
+    const uint64_t failures = world.kubelet().failed_prepares();
+    Lines expected;
+    int64_t now = 5;
+    for (uint64_t i = 0; i <= failures; ++i) {
+      now += i == 0 ? 10 : 10'110;
+      expected.push_back(absl::StrCat(now, " GET resourceclaims c"));
+      expected.push_back(absl::StrCat(now, " prepare gpu c"));
+    }
+    expected.push_back(absl::StrCat(now + 120, " PATCH pods/status p Running"));
+    expected.push_back(absl::StrCat(now + 120, " started p"));
+    EXPECT_EQ(world.Take(), expected);
+
+    world.kubelet().WorkDone(pod, /*failed=*/false);
+    world.Rest();
+    EXPECT_EQ(world.kubelet().prepared_claims(kNode), size_t{0});
+    const Lines end = world.TakeBare();
+    ASSERT_GE(end.size(), size_t{3});
+    Lines retried(end.size() - 2, "unprepare gpu c");
+    unprepares += retried.size();
+    retried.push_back("PATCH pods/status p Succeeded");
+    retried.push_back("ended p");
+    EXPECT_EQ(end, retried);
+    EXPECT_EQ(world.kubelet().failed_prepares(), failures);  // of prepares only
+  }
+  EXPECT_GT(unprepares, size_t{30});  // about 40
+  EXPECT_LT(unprepares, size_t{60});
+}
+
+TEST(DraManagerTest, APluginThatAlwaysFailsHoldsThePodForEver) {
+  WorldOptions options = Sharp();
+  options.kubelet.failures_per_mille = 1000;
+  World world(options);
+  world.AddClaim("c");
+  world.RunPod("p", {"c"});
+  world.RunMillis(1'000'000);
+  EXPECT_EQ(world.kubelet().failed_prepares(), uint64_t{101});
+  EXPECT_EQ(world.kubelet().prepared_claims(kNode), size_t{0});
+  EXPECT_EQ(world.phase("p"), KubePodPhase::kPending);
+  // Nothing was prepared, so nothing is in the way of its end.
+  world.Take();
+  world.Delete("p");
+  world.Rest();
+  EXPECT_THAT(world.TakeBare(),
+              ElementsAre("PATCH pods/status p Failed", "ended p", "DELETE pods p"));
+}
+
+// --- Draws. ---
+
+Lines DrawnRun(uint64_t seed) {
+  WorldOptions options = Slow();
+  options.kubelet.retry_jitter = 0.5;
+  options.kubelet.failures_per_mille = 400;
+  options.kubelet.grpc_latency = Distribution::Exponential(0.3).value();
+  options.kubelet.seed = seed;
+  World world(options);
+  world.AddClaim("a");
+  world.AddClaim("b", {"nic"});
+  for (int i = 0; i < 6; ++i) {
+    const std::string name = absl::StrCat("p", i);
+    world.RunPod(name, {"a", "b"}, i % 2 == 0 ? kNode : kOther);
+  }
+  world.on_started = [&world](const Pod& pod) {
+    if (pod.meta.uid % 2 == 0) world.kubelet().WorkDone(pod.meta.uid, /*failed=*/false);
+  };
+  world.RunMillis(200'000);
+  return world.Take();
+}
+
+TEST(DraManagerTest, RunsRepeatAndDependOnTheSeed) {
+  EXPECT_EQ(DrawnRun(1), DrawnRun(1));
+  EXPECT_NE(DrawnRun(1), DrawnRun(2));
+}
+
+}  // namespace dra_manager_test
+}  // namespace drasim

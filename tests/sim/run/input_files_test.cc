@@ -1,0 +1,187 @@
+// The workload of a run: which source serves it, and what sources need of the cluster.
+#include "sim/run/input_files.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "gtest/gtest.h"
+#include "model/node_spec.h"
+#include "model/proto/scenario.pb.h"
+#include "model/state_io.h"
+#include "model/text/yaml_proto.h"
+#include "sim/scenario/resolve.h"
+
+namespace drasim {
+namespace input_files_test {
+
+proto::Scenario FromYaml(absl::string_view yaml) {
+  proto::Scenario scenario;
+  EXPECT_EQ(MergeYaml(yaml, "s.yaml", &scenario), absl::OkStatus());
+  return scenario;
+}
+
+std::vector<std::string> NamesOf(const std::vector<JobArrival>& jobs) {
+  std::vector<std::string> names;
+  for (const JobArrival& job : jobs) names.push_back(job.name);
+  return names;
+}
+
+// Two nodes with an A100 of 40 GB (eight units each) and one without GPUs, and what comes of the
+// scenario's workload on them.
+struct Opened {
+  explicit Opened(absl::string_view yaml, const std::string& other_model = "A100-SXM4-40GB")
+      : scenario(FromYaml(yaml)), shapes(&models) {
+    nodes.resize(3);
+    nodes[1].gpu_count = 4;
+    nodes[1].gpu_model = "A100-SXM4-40GB";
+    nodes[2].gpu_count = 4;
+    nodes[2].gpu_model = other_model;
+    status = Open(nodes);
+  }
+
+  absl::Status Open(const std::vector<NodeSpec>& on) {
+    const absl::StatusOr<RunSpec> spec = ResolveScenario(scenario);
+    if (!spec.ok()) return spec.status();
+    absl::StatusOr<WorkloadInput> opened =
+        OpenWorkloadInput(spec->workload, spec->seed, on, &shapes);
+    if (opened.ok()) source = std::move(opened->source);
+    return opened.status();
+  }
+
+  std::vector<JobArrival> Rest() const {
+    std::vector<JobArrival> jobs;
+    JobArrival job;
+    for (absl::StatusOr<bool> more = source->Next(&job); more.ok() && *more;
+         more = source->Next(&job)) {
+      jobs.push_back(job);
+    }
+    return jobs;
+  }
+
+  proto::Scenario scenario;
+  std::vector<NodeSpec> nodes;
+  GpuModelTable models;
+  ShapeTable shapes;
+  absl::Status status;
+  std::unique_ptr<EventSource> source;
+};
+
+constexpr char kThreeJobs[] =
+    "workload: {jobs: [{name: b, arrival: 1s, mig: [{profile: 3g.20gb}]}, {name: a}, {name: c}]}";
+
+TEST(OpenWorkloadInputTest, ServesInlineJobsAndGoesOnFromASavedPosition) {
+  const Opened whole(kThreeJobs);
+  ASSERT_EQ(whole.status, absl::OkStatus());
+  const std::vector<JobArrival> jobs = whole.Rest();
+  EXPECT_EQ(NamesOf(jobs), (std::vector<std::string>{"a", "c", "b"}));
+  EXPECT_EQ(whole.shapes.row(jobs.at(2).shape).nominal_milli, 500);
+  StateWriter end;
+  whole.source->Save(end);
+  for (size_t position = 0; position <= jobs.size(); ++position) {
+    const Opened first(kThreeJobs);
+    JobArrival job;
+    for (size_t i = 0; i < position; ++i) ASSERT_TRUE(first.source->Next(&job).ok());
+    StateWriter out;
+    first.source->Save(out);
+    const Opened second(kThreeJobs);
+    StateReader in(out.bytes());
+    ASSERT_EQ(second.source->Load(in), absl::OkStatus());
+    EXPECT_EQ(second.Rest().size(), jobs.size() - position);
+  }
+  const Opened shorter("workload: {jobs: [{name: a}]}");
+  StateReader in(end.bytes());
+  EXPECT_FALSE(shorter.source->Load(in).ok());
+}
+
+TEST(OpenWorkloadInputTest, InstancesNeedAGpuThatHasThem) {
+  Opened none("workload: {jobs: [{name: a}]}");
+  for (NodeSpec& node : none.nodes) node.gpu_model = node.gpu_count > 0 ? "T4" : "";
+  none.scenario = FromYaml("workload: {jobs: [{name: a}, {name: b, mig: [{profile: 1g.5gb}]}]}");
+  EXPECT_EQ(none.Open(none.nodes),
+            absl::InvalidArgumentError("workload.jobs.1.mig: found no GPU in the cluster that can "
+                                       "be partitioned, expected one"));
+  const Opened other("workload: {jobs: [{name: a, mig: [{profile: 1g.6gb}]}]}");
+  EXPECT_TRUE(absl::StartsWith(other.status.message(),
+                               "workload.jobs.0.mig.0.profile: found '1g.6gb', expected "))
+      << other.status;
+  // An A30 among them has it.
+  EXPECT_EQ(Opened("workload: {jobs: [{name: a, mig: [{profile: 1g.6gb}]}]}", "A30").status,
+            absl::OkStatus());
+}
+
+TEST(OpenWorkloadInputTest, JobsComeFromOnePlace) {
+  EXPECT_EQ(Opened("workload: {jobs: [{name: a}], trace: {path: p.csv}}").status,
+            absl::InvalidArgumentError(
+                "workload.jobs: found workload.trace.path, too, expected one of them"));
+  EXPECT_EQ(Opened("workload: {jobs: [{name: a}], generated: {pods: 3}}").status,
+            absl::InvalidArgumentError(
+                "workload.jobs: found workload.generated, too, expected one of them"));
+}
+
+// Units that the mix asks for in all, and in its last pod.
+std::pair<int64_t, int64_t> UnitsAsked(const Opened& opened) {
+  std::pair<int64_t, int64_t> units;
+  for (const JobArrival& pod : opened.Rest()) {
+    units.second = opened.shapes.row(pod.shape).nominal_milli / 125;
+    units.first += units.second;
+  }
+  return units;
+}
+
+TEST(OpenWorkloadInputTest, AMixIsOfferedInPercentOfTheClustersUnits) {
+  // 8 GPUs of 8 units.
+  for (const auto& [percent, units] : std::vector<std::pair<double, int64_t>>{
+           {100, 64}, {400, 256}, {50, 32}, {12.5, 8}, {12.6, 9}, {55, 36}, {0.001, 1}}) {
+    const Opened opened(absl::StrCat("seed: 4\nworkload: {generated: {offered_percent: ", percent,
+                                     ", mig: [{profile: 1g.5gb, weight: 1}]}}"));
+    ASSERT_EQ(opened.status, absl::OkStatus());
+    EXPECT_EQ(UnitsAsked(opened).first, units) << percent;
+  }
+  const Opened mixed(
+      "seed: 4\nworkload: {generated: {offered_percent: 100, mig: [{profile: 7g.40gb, weight: 1}, "
+      "{profile: 3g.20gb, weight: 2}]}}");
+  ASSERT_EQ(mixed.status, absl::OkStatus());
+  const auto [all, last] = UnitsAsked(mixed);
+  EXPECT_GE(all, 64);
+  EXPECT_LT(all - last, 64);
+  EXPECT_EQ(Opened("workload: {generated: {pods: 7, mig: [{profile: 7g.40gb, weight: 1}]}}")
+                .Rest()
+                .size(),
+            7u);
+}
+
+TEST(OpenWorkloadInputTest, AMixNeedsOneProduct) {
+  const std::string yaml = "workload: {generated: {pods: 3, mig: [{profile: 1g.5gb, weight: 1}]}}";
+  EXPECT_EQ(Opened(yaml, "A100-PCIE-40GB").status, absl::OkStatus());  // the same table
+  EXPECT_EQ(Opened(yaml, "T4").status, absl::OkStatus());              // cannot be partitioned
+  EXPECT_EQ(Opened(yaml, "A100-SXM4-80GB").status,
+            absl::InvalidArgumentError(
+                "workload.generated.mig: found A100-40GB, A100-80GB among the GPUs of the cluster, "
+                "expected exactly one product that can be partitioned"));
+  Opened none(yaml);
+  EXPECT_EQ(none.Open({}),
+            absl::InvalidArgumentError(
+                "workload.generated.mig: found none among the GPUs of the cluster, expected "
+                "exactly one product that can be partitioned"));
+}
+
+// A format without a file is one that was meant for a file.
+TEST(OpenWorkloadInputTest, AFormatNeedsItsTrace) {
+  EXPECT_EQ(Opened("workload: {trace: {format: philly}}").status,
+            absl::InvalidArgumentError("workload.trace.path: expected the trace's file beside "
+                                       "workload.trace.format: philly"));
+  EXPECT_EQ(Opened("workload: {generated: {pods: 2}, trace: {format: openb}}").status,
+            absl::OkStatus());
+}
+
+}  // namespace input_files_test
+}  // namespace drasim
