@@ -9,6 +9,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "model/kube/pod_claims.h"
 #include "model/kube/reader.h"
 #include "model/kube/requests.h"
 #include "model/kube/rules.h"
