@@ -12,6 +12,7 @@
 #include "model/check.h"
 #include "policies/devices/claim_drivers.h"
 #include "policies/devices/counting_driver.h"
+#include "sim/run/manifest_objects.h"
 #include "sim/run/manifests.h"
 #include "sim/scenario/name_pattern.h"
 

@@ -18,7 +18,7 @@
 #include "sim/record/ledger_frame.h"
 #include "sim/record/ledger_reader.h"
 #include "sim/record/version.h"
-#include "sim/run/run_outputs.h"
+#include "sim/run/resolved_yaml.h"
 #include "sim/scenario/given_scenario.h"
 #include "sim/scenario/resolve.h"
 #include "sim/scenario/scenario_paths.h"

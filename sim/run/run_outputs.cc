@@ -17,8 +17,8 @@
 #include "sim/record/version.h"
 #include "sim/run/device_outputs.h"
 #include "sim/run/dra_outputs.h"
+#include "sim/run/resolved_yaml.h"
 #include "sim/run/resume.h"
-#include "sim/scenario/scenario_paths.h"
 
 namespace drasim {
 namespace {
@@ -168,15 +168,6 @@ absl::StatusOr<std::unique_ptr<FolderLock>> PrepareOutputDir(const std::string& 
                      "', which drasim did not write; choose another folder or give --force"));
   }
   return lock;
-}
-
-std::string ResolvedYaml(const proto::Scenario& scenario) {
-  proto::Scenario copy = scenario;
-  copy.mutable_output()->clear_dir();
-  copy.mutable_output()->clear_max_ledger();
-  // Where the run's files are kept has nothing to do with where its inputs are.
-  MakePathsAbsolute(&copy);
-  return ToYaml(copy);
 }
 
 std::string ResolvedYaml(const Simulation& sim) { return ResolvedYaml(sim.spec().written); }

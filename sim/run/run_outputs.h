@@ -85,9 +85,7 @@ class RunOutputs {
   std::string buffer_;
 };
 
-// The resolved scenario as YAML, without what belongs to the machine rather than to the run: where
-// its output goes, and how much of it may be there.
-std::string ResolvedYaml(const proto::Scenario& scenario);
+// ResolvedYaml (resolved_yaml.h) of the run's own scenario.
 std::string ResolvedYaml(const Simulation& sim);
 
 }  // namespace drasim

@@ -13,7 +13,7 @@
 #include "model/proto/scenario.pb.h"
 #include "model/time.h"
 #include "sim/dra/control_plane.h"
-#include "sim/scenario/user_deletions.h"
+#include "sim/scenario/deletion_entry.h"
 
 namespace drasim {
 

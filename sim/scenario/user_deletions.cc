@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
-#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
@@ -155,8 +154,6 @@ absl::Status CheckNamesOfJobs(const proto::Workload& workload,
 
 }  // namespace
 
-std::string DeletionKey(size_t number) { return absl::StrCat("workload.deletions[", number, "]"); }
-
 absl::StatusOr<std::vector<UserDeletion>> ReadDeletions(const proto::Scenario& s) {
   std::vector<UserDeletion> deletions;
   if (s.workload().deletions_size() == 0) return deletions;
@@ -207,17 +204,6 @@ absl::StatusOr<UserDeletions> MakeDeletions(absl::Span<const UserDeletion> delet
     }
   }
   return result;
-}
-
-std::string PlainObjectName(const std::string& text) {
-  constexpr absl::string_view kDefault = "default/";
-  return absl::StartsWith(text, kDefault) ? text.substr(kDefault.size()) : text;
-}
-
-void SplitObjectName(const std::string& text, std::string* ns, std::string* name) {
-  const size_t slash = text.find('/');
-  *ns = slash == std::string::npos ? "default" : text.substr(0, slash);
-  *name = slash == std::string::npos ? text : text.substr(slash + 1);
 }
 
 }  // namespace drasim

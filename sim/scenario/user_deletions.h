@@ -27,17 +27,9 @@
 #include "model/proto/scenario.pb.h"
 #include "model/time.h"
 #include "sim/core/engine.h"
+#include "sim/scenario/deletion_entry.h"
 
 namespace drasim {
-
-// An entry of the list.
-struct UserDeletion {
-  enum class Kind : uint8_t { kPod, kJob, kClaim };
-  Kind kind = Kind::kPod;
-  std::string name;  // as written
-  SimTime at;
-  std::string at_text;  // as written
-};
 
 // The part that the engine carries out.
 struct UserDeletions {
@@ -62,15 +54,6 @@ struct DeletableJobs {
 // a time before the job arrives. O(jobs) if there are deletions.
 absl::StatusOr<UserDeletions> MakeDeletions(absl::Span<const UserDeletion> deletions,
                                             const DeletableJobs& jobs);
-
-// "workload.deletions[3]".
-std::string DeletionKey(size_t number);
-
-// The name that jobs go by: without the namespace "default".
-std::string PlainObjectName(const std::string& text);
-
-// Splits "NAMESPACE/NAME"; a name alone is in "default".
-void SplitObjectName(const std::string& text, std::string* ns, std::string* name);
 
 }  // namespace drasim
 

@@ -14,7 +14,7 @@
 #include "absl/status/statusor.h"
 #include "model/proto/scenario.pb.h"
 #include "model/time.h"
-#include "sim/scenario/user_deletions.h"
+#include "sim/scenario/deletion_entry.h"
 #include "traces/generator.h"
 #include "traces/job_generator.h"
 #include "traces/mig_generator.h"
