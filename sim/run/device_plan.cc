@@ -192,7 +192,7 @@ absl::StatusOr<Lowering> DevicePlan::MakeLowering() const {
   options.renamed = plugin.rename_by_default;
   absl::StatusOr<Lowering> lowering = Lowering::Make(std::move(options));
   if (lowering.ok()) return lowering;
-  const bool profile = absl::StartsWith(lowering.status().message(), "unknown profile");
+  const bool profile = absl::IsNotFound(lowering.status());
   return absl::InvalidArgumentError(absl::StrCat(
       "front_end.lowering.", profile ? "profiles" : "rule", ": ", lowering.status().message()));
 }
@@ -404,7 +404,7 @@ absl::StatusOr<std::vector<GpuLayout>> DevicePlan::LayoutOf(const std::string& c
   if (it == configs_.end()) {
     std::vector<std::string> names;
     for (const MigPartedConfig& c : configs_) names.push_back(c.name);
-    return absl::InvalidArgumentError(absl::StrCat(
+    return absl::NotFoundError(absl::StrCat(
         "found '", config, "', expected the name of a MIG configuration", Suggest(config, names)));
   }
   const std::vector<const MigTable*> gpus(static_cast<size_t>(node.gpu_count), TableOf(node));
@@ -439,10 +439,9 @@ absl::Status DevicePlan::AssignLayouts(const std::vector<NodeSpec>& nodes,
       ++matched[i];
       absl::StatusOr<std::vector<GpuLayout>> layout = LayoutOf(assignment.config, nodes[n]);
       if (!layout.ok()) {
-        const bool unknown = absl::StartsWith(layout.status().message(), "found '");
-        return unknown ? absl::InvalidArgumentError(absl::StrCat(
-                             "cluster.mig.configs[", i, "].config: ", layout.status().message()))
-                       : layout.status();
+        if (!absl::IsNotFound(layout.status())) return layout.status();
+        return absl::InvalidArgumentError(absl::StrCat("cluster.mig.configs[", i, "].config: ",
+                                                       layout.status().message()));
       }
       (*layouts)[n] = *std::move(layout);
       break;

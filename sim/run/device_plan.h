@@ -58,6 +58,7 @@ class DevicePlan {
  private:
   absl::StatusOr<Lowering> MakeLowering() const;
   absl::Status ReadConfigs();
+  // NotFound for an unknown configuration; InvalidArgument when the node cannot have its layout.
   absl::StatusOr<std::vector<GpuLayout>> LayoutOf(const std::string& config,
                                                   const NodeSpec& node) const;
   absl::Status AssignLayouts(const std::vector<NodeSpec>& nodes,
