@@ -265,7 +265,7 @@ void BM_PodsWithClaims(benchmark::State& state) {
       state, kBenchPods, kSecondNs, 0, [](Engine& engine) { return engine.Run(); },
       [](DraRig& rig) -> const char* {
         // One cycle to ask the driver, one to bind.
-        const uint64_t cycles = rig.plane().plugin().attempts();
+        const uint64_t cycles = rig.plane().scheduler().attempts();
         return cycles == 2 * kBenchPods ? nullptr : "not every pod was bound in its second cycle";
       });
 }

@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "model/check.h"
 #include "model/cluster_state.h"
+#include "model/device_set.h"
 
 namespace drasim {
 
@@ -46,6 +47,9 @@ absl::Status ClusterState::CheckInvariants() const {
           absl::StrCat("node '", specs_[n].name, "': columns differ from what its pods request"));
     }
   }
+  if (tag_count_ != fresh.tag_count_) {
+    return absl::InternalError("kinds of GPU use differ from those of the resident pods");
+  }
   if (device_mig_ != fresh.device_mig_ || mig_usable_ != fresh.mig_usable_ ||
       shared_instances_ != fresh.shared_instances_) {
     return absl::InternalError("MIG instances differ from what pods hold");
@@ -82,7 +86,7 @@ void ClusterState::SavePods(StateWriter& out) const {
     out.U64(pod_shape_[i].value());
     out.U64(static_cast<uint64_t>(pod_phase_[i]));
     out.U64(pod_node_[i].valid() ? pod_node_[i].value() + uint64_t{1} : 0);
-    out.U64(pod_devices_[i]);
+    out.U64(pod_devices_[i].bits());
     out.I64(pod_priority_[i]);
     out.I64(pod_arrival_[i].ns());
     out.U64(pod_grants(PodId(i)).size());
@@ -130,13 +134,15 @@ absl::Status ClusterState::LoadPods(StateReader& in) {
     const uint64_t shape = in.U64();
     const uint64_t phase = in.U64();
     const uint64_t node = in.U64();
-    const uint64_t devices = in.U64();
+    const DeviceSet devices = DeviceSet::FromBits(in.U64());
     const auto priority = static_cast<int32_t>(in.I64());
     const SimTime arrival(in.I64());
     DeviceGrants grants;
     const size_t parts = in.Count();
     for (size_t g = 0; g < parts && in.status().ok(); ++g) {
       const uint64_t word = in.U64();
+      if (word >> 40 != 0 || (word >> 24 & 0xff) != 0)
+        in.Fail("a part of a device is out of range");
       grants.push_back({static_cast<uint8_t>(word >> 32), static_cast<uint8_t>(word >> 16),
                         static_cast<int16_t>(static_cast<uint16_t>(word))});
     }
@@ -146,27 +152,26 @@ absl::Status ClusterState::LoadPods(StateReader& in) {
     }
     const ShapeId shape_id(static_cast<size_t>(shape));
     const NodeId node_id = node > 0 ? NodeId(static_cast<size_t>(node - 1)) : NodeId();
-    const auto mask = static_cast<uint32_t>(devices);
     const auto to = static_cast<PodPhase>(phase);
     const PodId pod = AddPod(name, shape_id, priority, arrival);
     const bool holds = to == PodPhase::kAssumed || to == PodPhase::kBound;
     const bool given = shapes_->row(shape_id).gets_devices_from_node() && !grants.empty();
     if (node_id.valid() != holds || (given && to != PodPhase::kBound) ||
-        (holds && !CanHold(shape_id, node_id, given ? 0 : mask,
+        (holds && !CanHold(shape_id, node_id, given ? DeviceSet() : devices,
                            given ? absl::Span<const DeviceGrant>() : grants)) ||
-        (given && !CanGrant(node_id, mask, grants))) {
+        (given && !CanGrant(node_id, devices, grants))) {
       in.Fail(absl::StrCat("pod '", name, "' cannot be where the checkpoint puts it"));
       break;
     }
     if (!holds) {
-      SetPlacement(pod, to, NodeId(), 0);
+      SetPlacement(pod, to, NodeId(), DeviceSet());
     } else if (given) {
-      Charge(pod, node_id, 0, {}, +1);
-      SetPlacement(pod, to, node_id, 0);
-      Grant(pod, mask, grants);
+      Charge(pod, node_id, DeviceSet(), {}, +1);
+      SetPlacement(pod, to, node_id, DeviceSet());
+      Grant(pod, devices, grants);
     } else {
-      Charge(pod, node_id, mask, grants, +1);
-      SetPlacement(pod, to, node_id, mask, grants);
+      Charge(pod, node_id, devices, grants, +1);
+      SetPlacement(pod, to, node_id, devices, grants);
     }
   }
   return in.status();

@@ -5,6 +5,7 @@
 
 #include "model/check.h"
 #include "model/cluster_state.h"
+#include "model/device_set.h"
 
 namespace drasim {
 
@@ -12,9 +13,8 @@ void ClusterState::AddMig(NodeId id) {
   if (!models_->any_mig()) return;
   device_mig_.resize(device_idle_.size(), MigState{0});
   const NodeRow& row = rows_[id.value()];
-  const uint32_t all = row.gpu_count == 32 ? ~uint32_t{0} : (uint32_t{1} << row.gpu_count) - 1;
   mig_usable_.resize(rows_.size() - 1);
-  mig_usable_.push_back(mig_table(id) != nullptr ? all : 0);
+  mig_usable_.push_back(DeviceSet::FirstN(mig_table(id) != nullptr ? row.gpu_count : 0));
 }
 
 void ClusterState::ResolveMig(const PodShape& shape, CountedRequest* counted) const {
@@ -41,21 +41,21 @@ absl::Span<const uint8_t> ClusterState::mig_profiles(ShapeId shape, uint8_t mode
   return mig[model];
 }
 
-void ClusterState::ChargeDevices(const PodShape& shape, NodeId node, uint32_t devices, int sign) {
+void ClusterState::ChargeDevices(const PodShape& shape, NodeId node, DeviceSet devices, int sign) {
   NodeRow& row = rows_[node.value()];
   row.gpu_milli_idle -= sign * shape.gpu_count * shape.gpu_milli;
-  for (uint32_t rest = devices; rest != 0; rest &= rest - 1) {
-    const int device = std::countr_zero(rest);
+  for (const size_t device : devices) {
     DRASIM_CHECK_LT(device, row.gpu_count);
-    int16_t& idle = device_idle_[row.device_begin + static_cast<uint32_t>(device)];
+    int16_t& idle = device_idle_[row.device_begin + device];
     idle = static_cast<int16_t>(idle - sign * shape.gpu_milli);
     DRASIM_CHECK(idle >= 0 && idle <= kDeviceMilli);
   }
   const auto tag = static_cast<size_t>(AffinityTag(shape));
   uint16_t& count = tag_count_[size_t{node.value()} * kAffinityTags + tag];
+  const int present_before = count > 0 ? 1 : 0;
   count = static_cast<uint16_t>(count + sign);
-  const uint64_t bit = uint64_t{1} << tag;
-  row.resident_tags = count > 0 ? row.resident_tags | bit : row.resident_tags & ~bit;
+  row.resident_tags =
+      static_cast<uint8_t>(row.resident_tags + (count > 0 ? 1 : 0) - present_before);
   row.resident_gpu_pods = static_cast<uint16_t>(row.resident_gpu_pods + sign);
   CountDevices(node);
 }
@@ -71,11 +71,11 @@ void ClusterState::CountDevices(NodeId node) {
   row.gpu_milli_idle_max = max_idle;
   row.gpu_full_idle = full_idle;
   if (!any_mig() || mig_table(node) == nullptr) return;
-  uint32_t usable = 0;
-  for (uint32_t d = 0; d < row.gpu_count; ++d) {
+  DeviceSet usable;
+  for (size_t d = 0; d < row.gpu_count; ++d) {
     const bool free = device_mig_[row.device_begin + d] != 0 ||
                       device_idle_[row.device_begin + d] == kDeviceMilli;
-    usable |= free ? uint32_t{1} << d : 0;
+    usable |= free ? DeviceSet::Of(d) : DeviceSet();
   }
   mig_usable_[node.value()] = usable;
 }
@@ -127,8 +127,8 @@ void ClusterState::ChargeGrants(NodeId node, absl::Span<const DeviceGrant> grant
   CountDevices(node);
 }
 
-void ClusterState::Grant(PodId pod, uint32_t devices, absl::Span<const DeviceGrant> grants) {
-  DRASIM_CHECK(pod_phase(pod) == PodPhase::kBound && pod_devices(pod) == 0);
+void ClusterState::Grant(PodId pod, DeviceSet devices, absl::Span<const DeviceGrant> grants) {
+  DRASIM_CHECK(pod_phase(pod) == PodPhase::kBound && pod_devices(pod).empty());
   if (grants.empty()) return;
   const NodeId node = pod_node(pod);
   const NodeRow& row = rows_[node.value()];
@@ -159,17 +159,17 @@ void ClusterState::TakeGrants(PodId pod) {
   Touch(node);
 }
 
-bool ClusterState::CanGrant(NodeId node, uint32_t devices,
+bool ClusterState::CanGrant(NodeId node, DeviceSet devices,
                             absl::Span<const DeviceGrant> grants) const {
   const NodeRow& row = rows_[node.value()];
   const MigTable* const table = any_mig() ? mig_table(node) : nullptr;
   std::vector<int16_t> idle(device_milli_idle(node).begin(), device_milli_idle(node).end());
   std::vector<MigState> states(row.gpu_count);
   if (table != nullptr) states.assign(device_mig(node).begin(), device_mig(node).end());
-  uint32_t mask = 0;
+  DeviceSet named;
   for (const DeviceGrant& g : grants) {
     if (g.device >= row.gpu_count || g.milli <= 0 || g.milli > kDeviceMilli) return false;
-    mask |= uint32_t{1} << g.device;
+    named.Add(g.device);
     if (g.placement == kNoPlacement) {
       idle[g.device] = static_cast<int16_t>(idle[g.device] - g.milli);
       if (idle[g.device] < 0 || states[g.device] != 0) return false;
@@ -193,17 +193,17 @@ bool ClusterState::CanGrant(NodeId node, uint32_t devices,
     if (state == kNoMigState) return false;
     idle[g.device] = 0;
   }
-  return mask == devices;
+  return named == devices;
 }
 
-bool ClusterState::CanPlace(ShapeId shape_id, NodeId node, uint32_t devices,
+bool ClusterState::CanPlace(ShapeId shape_id, NodeId node, DeviceSet devices,
                             absl::Span<const DeviceGrant> grants) const {
   if (!CanHold(shape_id, node, devices, grants)) return false;
   return shape_id.value() >= counted_.size() ||
          (LackingExtended(shape_id, node) == 0 && GroupHasRoom(shape_id, node));
 }
 
-bool ClusterState::CanHold(ShapeId shape_id, NodeId node, uint32_t devices,
+bool ClusterState::CanHold(ShapeId shape_id, NodeId node, DeviceSet devices,
                            absl::Span<const DeviceGrant> grants) const {
   if (shape_id.value() >= shapes_->size() || node.value() >= rows_.size()) return false;
   const PodShape& shape = shapes_->row(shape_id);
@@ -213,9 +213,8 @@ bool ClusterState::CanHold(ShapeId shape_id, NodeId node, uint32_t devices,
     return false;
   }
   if (!grants.empty()) return CanGrant(node, devices, grants);
-  if (std::popcount(devices) != shape.gpu_count) return false;
-  for (uint32_t rest = devices; rest != 0; rest &= rest - 1) {
-    const auto device = static_cast<uint32_t>(std::countr_zero(rest));
+  if (devices.size() != shape.gpu_count) return false;
+  for (const size_t device : devices) {
     if (device >= row.gpu_count || device_idle_[row.device_begin + device] < shape.gpu_milli)
       return false;
   }

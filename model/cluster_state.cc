@@ -1,7 +1,6 @@
 #include "model/cluster_state.h"
 
 #include <algorithm>
-#include <bit>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -198,7 +197,7 @@ PodId ClusterState::AddPod(absl::string_view name, ShapeId shape, int32_t priori
   pod_shape_.push_back(shape);
   pod_phase_.push_back(PodPhase::kPending);
   pod_node_.push_back(NodeId());
-  pod_devices_.push_back(0);
+  pod_devices_.push_back(DeviceSet());
   pod_priority_.push_back(priority);
   pod_arrival_.push_back(arrival);
   pod_slot_.push_back(0);
@@ -255,7 +254,7 @@ void ClusterState::ChargeCounted(PodId pod, NodeId node, int sign) {
 
 // Adds (sign +1) or removes (sign -1) what the pod requests, and the devices that it holds. The one
 // place, beside Grant, where idle columns change.
-void ClusterState::Charge(PodId pod, NodeId node, uint32_t devices,
+void ClusterState::Charge(PodId pod, NodeId node, DeviceSet devices,
                           absl::Span<const DeviceGrant> grants, int sign) {
   const PodShape& shape = pod_shape(pod);
   NodeRow& row = rows_[node.value()];
@@ -270,8 +269,8 @@ void ClusterState::Charge(PodId pod, NodeId node, uint32_t devices,
     ChargeGrants(node, grants, sign);
     CountUnasked(shape, grants, sign);
   } else {
-    DRASIM_CHECK_EQ(std::popcount(devices), shape.gpu_count);
-    if (devices != 0) ChargeDevices(shape, node, devices, sign);
+    DRASIM_CHECK_EQ(devices.size(), shape.gpu_count);
+    if (!devices.empty()) ChargeDevices(shape, node, devices, sign);
   }
   ChargeCounted(pod, node, sign);
   totals_.cpu_milli_allocated += sign * shape.cpu_milli;
@@ -291,7 +290,7 @@ void ClusterState::CountUse(NodeId node, bool was_in_use, int busy_before) {
   totals_.gpus_on_used_nodes += in_use ? row.gpu_count : -row.gpu_count;
 }
 
-void ClusterState::SetPlacement(PodId pod, PodPhase phase, NodeId node, uint32_t devices,
+void ClusterState::SetPlacement(PodId pod, PodPhase phase, NodeId node, DeviceSet devices,
                                 absl::Span<const DeviceGrant> grants) {
   const size_t i = pod.value();
   if (!what_ifs_.empty()) {
@@ -309,17 +308,18 @@ void ClusterState::SetPlacement(PodId pod, PodPhase phase, NodeId node, uint32_t
   pod_grants_[i].assign(grants.begin(), grants.end());
 }
 
-void ClusterState::Assume(PodId pod, NodeId node, uint32_t devices,
+void ClusterState::Assume(PodId pod, NodeId node, DeviceSet devices,
                           absl::Span<const DeviceGrant> grants) {
   DRASIM_CHECK(pod_phase(pod) == PodPhase::kPending);
   Charge(pod, node, devices, grants, +1);
   SetPlacement(pod, PodPhase::kAssumed, node, devices, grants);
 }
 
-void ClusterState::PutBack(PodId pod, NodeId node, uint32_t devices,
+void ClusterState::PutBack(PodId pod, NodeId node, DeviceSet devices,
                            absl::Span<const DeviceGrant> grants, bool bound) {
   const bool given = pod_shape(pod).gets_devices_from_node() && !grants.empty();
-  Assume(pod, node, given ? 0 : devices, given ? absl::Span<const DeviceGrant>() : grants);
+  Assume(pod, node, given ? DeviceSet() : devices,
+         given ? absl::Span<const DeviceGrant>() : grants);
   if (bound) Bind(pod);
   if (given) Grant(pod, devices, grants);
 }
@@ -333,7 +333,7 @@ void ClusterState::Bind(PodId pod) {
 
 void ClusterState::Release(PodId pod, PodPhase to) {
   Charge(pod, pod_node(pod), pod_devices(pod), pod_grants(pod), -1);
-  SetPlacement(pod, to, NodeId(), 0);
+  SetPlacement(pod, to, NodeId(), DeviceSet());
 }
 
 void ClusterState::Forget(PodId pod) {
@@ -358,13 +358,13 @@ void ClusterState::Evict(PodId pod) {
 
 void ClusterState::Drop(PodId pod) {
   DRASIM_CHECK(pod_phase(pod) == PodPhase::kPending);
-  SetPlacement(pod, PodPhase::kDropped, NodeId(), 0);
+  SetPlacement(pod, PodPhase::kDropped, NodeId(), DeviceSet());
 }
 
 void ClusterState::Delete(PodId pod) {
   if (pod_phase(pod) == PodPhase::kBound) return Release(pod, PodPhase::kDeleted);
   DRASIM_CHECK(pod_phase(pod) == PodPhase::kPending);
-  SetPlacement(pod, PodPhase::kDeleted, NodeId(), 0);
+  SetPlacement(pod, PodPhase::kDeleted, NodeId(), DeviceSet());
 }
 
 void ClusterState::BeginWhatIf() { what_ifs_.push_back({undo_.size(), version_}); }

@@ -1,13 +1,31 @@
 // The cluster as the scheduler knows it: nodes, their devices, and the pods on them, in columns.
 //
-// Truth and the scheduler's own pending writes are held together: Assume() charges a node at once
-// (kube-scheduler's "assumed" pod), Bind() confirms it when the API write is done. With zero
-// latency the two coincide.
+// The state includes the scheduler's pending writes: Assume() charges a node at once
+// (kube-scheduler's "assumed" pod), and Bind() confirms the charge when the API write is done.
 //
-// Contract: every change goes through a named mutator; one that changes what a node has idle (so
-// not Bind or Drop) bumps the node's epoch and appends the
-// node to the change log. Readers see consistent columns between mutators. Not thread-safe; one
-// engine owns one state. References from columns stay valid until the next AddNode or AddPod.
+// Every change goes through a named mutator. A mutator that changes the idle amounts of a node (all
+// but Bind and Drop) also bumps the node's epoch and appends the node to the change log. Readers
+// see consistent columns between mutators. Spans and references stay valid until the next AddNode
+// or AddPod. Not thread-safe: one engine owns one state.
+//
+// Usage:
+//
+//   GpuModelTable models;
+//   ShapeTable shapes(&models);
+//   ClusterState cluster(&models, &shapes);
+//
+//   ASSIGN_OR_RETURN(const NodeId node, cluster.AddNode(spec));  // before the shapes
+//   const ShapeId shape_id = shapes.Intern(shape);
+//   const PodId pod = cluster.AddPod("train-0", shape_id, /*priority=*/0, SimTime());
+//
+//   cluster.Assume(pod, node, DeviceSet::FirstN(2));  // charges the node with two GPUs
+//   cluster.Bind(pod);                                // the pod runs
+//   cluster.Finish(pod);                              // its resources are idle again
+//
+//   cluster.BeginWhatIf();  // would the pod fit if `victim` were gone?
+//   cluster.Evict(victim);
+//   const bool fits = cluster.CanPlace(shape_id, node, devices);
+//   cluster.Rollback();  // every column is as before
 #ifndef DRASIM_MODEL_CLUSTER_STATE_H_
 #define DRASIM_MODEL_CLUSTER_STATE_H_
 
@@ -24,6 +42,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "model/device_grant.h"
+#include "model/device_set.h"
 #include "model/ids.h"
 #include "model/node_spec.h"
 #include "model/pod_shape.h"
@@ -40,20 +59,21 @@ enum class PodPhase : uint8_t {
   kSucceeded = 3,  // ended, holds nothing
   kDropped = 4,    // given up: it cannot be placed; holds nothing
   kFailed = 5,     // ended with an error, or was lost with its node; holds nothing
-  kDeleted = 6,    // by its owner, before or while it ran; holds nothing
+  kDeleted = 6,    // deleted by its owner, before or while it ran; holds nothing
 };
 inline constexpr uint64_t kLastPodPhase = static_cast<uint64_t>(PodPhase::kDeleted);
 
-// Kinds of GPU use that GpuClustering tells apart (fgd.md 5.3): a share, or N whole devices.
-inline constexpr int kAffinityTags = kMaxDevicesPerNode + 2;  // 0 none, 1 share, 1 + N for "N-gpu"
+// The kinds of GPU use that GpuClustering distinguishes (fgd.md 5.3): 0 for none, 1 for a share,
+// 1 + N for N whole devices.
+inline constexpr int kAffinityTags = kMaxDevicesPerNode + 2;
 constexpr int AffinityTag(const PodShape& shape) {
   if (shape.gpu_count == 0) return 0;
-  // No node holds a pod of more devices, so their tags need not be told apart.
+  // Larger pods fit on no node, so one tag serves all of them.
   return shape.is_share() ? 1 : 1 + std::min(shape.gpu_count, kMaxDevicesPerNode);
 }
 
-// One row of the node table. Idle amounts are capacity minus what resident (assumed or bound) pods
-// request.
+// One row of the node table. An idle amount is the capacity minus the requests of the resident
+// (assumed or bound) pods.
 struct NodeRow {
   int64_t cpu_milli_idle = 0;
   int64_t memory_bytes_idle = 0;
@@ -62,13 +82,13 @@ struct NodeRow {
   uint32_t device_begin = 0;       // first device in device_milli_idle()
   int16_t gpu_milli_idle_max = 0;  // largest idle amount of one device
   uint8_t gpu_count = 0;
-  uint8_t gpu_full_idle = 0;  // devices with nothing on them
-  uint8_t model = 0xff;       // ModelId, 0xff when there is no GPU
+  uint8_t gpu_full_idle = 0;  // unused devices
+  uint8_t model = 0xff;       // ModelId; 0xff without GPUs
   bool schedulable = true;
   bool has_taints = false;
-  bool available = true;  // part of the cluster and healthy; others count for nothing
+  bool available = true;      // healthy and part of the cluster; other nodes take no pods
+  uint8_t resident_tags = 0;  // distinct AffinityTags of the resident pods that use GPUs
   uint16_t resident_gpu_pods = 0;
-  uint64_t resident_tags = 0;  // bit t set when a pod with AffinityTag t is resident
 };
 
 // Sums over available nodes.
@@ -80,31 +100,31 @@ struct ClusterTotals {
   int64_t cpu_milli_allocated = 0;
   int64_t memory_bytes_allocated = 0;
   int64_t gpu_milli_allocated = 0;
-  int64_t gpus_in_use = 0;         // devices with anything on them
-  int64_t nodes_in_use = 0;        // nodes with any CPU or GPU allocated
-  int64_t gpus_on_used_nodes = 0;  // all devices of those nodes
+  int64_t gpus_in_use = 0;         // devices of which anything is allocated
+  int64_t nodes_in_use = 0;        // nodes of which any CPU or GPU is allocated
+  int64_t gpus_on_used_nodes = 0;  // all devices of these nodes
   int64_t pods_resident = 0;
   bool operator==(const ClusterTotals&) const = default;
 };
 
-// Different extended resources in one cluster.
+// Limit on the distinct extended resources of a cluster.
 inline constexpr size_t kMaxExtendedNames = 100;
 
 class ClusterState {
  public:
-  // Both tables must outlive the state. The model table is filled by AddNode; shapes are interned
-  // by sources.
+  // Both tables must outlive the state. AddNode adds the models of nodes; whoever adds pods interns
+  // their shapes first.
   ClusterState(GpuModelTable* models, const ShapeTable* shapes)
       : models_(models), shapes_(shapes) {}
   ClusterState(const ClusterState&) = delete;
   ClusterState& operator=(const ClusterState&) = delete;
 
   // --- nodes ---
-  // InvalidArgument for a duplicate name, negative amounts, or more than kMaxDevicesPerNode
-  // devices.
+  // InvalidArgument for a duplicate name, negative amounts, more than kMaxDevicesPerNode devices,
+  // more than kMaxExtendedNames resources, or totals beyond 2^63.
   absl::StatusOr<NodeId> AddNode(const NodeSpec& spec);
   void SetSchedulable(NodeId node, bool schedulable);
-  // A node that is not available has no pods (CHECKed), and its capacity is not in the totals.
+  // An unavailable node has no pods (CHECKed), and the totals leave its capacity out.
   void SetAvailable(NodeId node, bool available);
   size_t available_nodes() const { return available_nodes_; }
   size_t cordoned_nodes() const { return cordoned_nodes_; }
@@ -112,51 +132,57 @@ class ClusterState {
   const NodeRow& node(NodeId id) const { return rows_[id.value()]; }
   absl::Span<const NodeRow> nodes() const { return rows_; }
   const NodeSpec& node_spec(NodeId id) const { return specs_[id.value()]; }
-  // Idle milli of each device of the node, by device index.
+  // Idle milli of each device of the node, by index. 0 for a device with MIG instances: nothing but
+  // MIG may use it.
   absl::Span<const int16_t> device_milli_idle(NodeId id) const {
     const NodeRow& row = rows_[id.value()];
     return absl::MakeConstSpan(device_idle_.data() + row.device_begin, row.gpu_count);
   }
 
+  // True when a resident pod has the tag. REQUIRES: 0 < tag < kAffinityTags.
+  bool HasResidentTag(NodeId id, int tag) const {
+    return tag_count_[size_t{id.value()} * kAffinityTags + static_cast<size_t>(tag)] > 0;
+  }
+
   // --- MIG ---
-  // Idle milli of a device that has MIG instances reads 0 above: nothing but MIG may use it.
   bool any_mig() const { return !device_mig_.empty(); }
-  // Null when the node's GPUs have no MIG.
+  // Null without MIG.
   const MigTable* mig_table(NodeId id) const {
     const uint8_t model = rows_[id.value()].model;
     return model == 0xff ? nullptr : models_->mig(ModelId(uint32_t{model}));
   }
-  // Instances that pods hold, by device index. REQUIRES: mig_table.
+  // The instances that pods hold, by device index. REQUIRES: mig_table(id) != nullptr.
   absl::Span<const MigState> device_mig(NodeId id) const {
     const NodeRow& row = rows_[id.value()];
     return absl::MakeConstSpan(device_mig_.data() + row.device_begin, row.gpu_count);
   }
-  // Bit per device on which MIG instances may be: nothing else is on it. REQUIRES: any_mig.
-  uint32_t mig_usable(NodeId id) const { return mig_usable_[id.value()]; }
-  // The profiles of the shape's instances, one entry each, in the table of that model; empty when
-  // it wants none or the model has no such profile. The shape must belong to a pod that was added.
+  // The devices open to MIG instances: idle, or partitioned already. REQUIRES: any_mig().
+  DeviceSet mig_usable(NodeId id) const { return mig_usable_[id.value()]; }
+  // The profiles of the shape's instances in the table of that model, one entry per instance; empty
+  // when the shape wants none or the model lacks a profile. REQUIRES: the shape of a pod that was
+  // added.
   absl::Span<const uint8_t> mig_profiles(ShapeId shape, uint8_t model) const;
 
-  // --- extended resources: columns over the names that nodes have ---
+  // --- extended resources: a column for each name that a node offers ---
   const std::vector<std::string>& extended_names() const { return extended_names_; }
   int64_t extended_idle(NodeId id, size_t column) const {
     return extended_idle_[size_t{id.value()} * extended_names_.size() + column];
   }
-  // As the API server shows it (status.allocatable); may be below what pods hold.
+  // The node's status.allocatable; may be below what its pods hold.
   int64_t extended_capacity(NodeId id, size_t column) const {
     return extended_capacity_[size_t{id.value()} * extended_names_.size() + column];
   }
   // Changes what a node reports. REQUIRES: column < extended_names().size().
   void SetExtendedCapacity(NodeId node, size_t column, int64_t amount);
-  // Resident pods that ask for no CPU, and for no memory; kube-scheduler's scores count them as
-  // asking for a little.
+  // Resident pods without a request for CPU, and for memory; kube-scheduler's scores assume a small
+  // one for them.
   int32_t pods_without_cpu(NodeId id) const { return without_cpu_[id.value()]; }
   int32_t pods_without_memory(NodeId id) const { return without_memory_[id.value()]; }
-  // The first extended resource of the shape that the node lacks, as 1 + its column, or
-  // 1 + extended_names().size() for one that no node has; 0 when all are there. The shape must
-  // belong to a pod that was added. O(resources of the shape).
+  // 1 + the column of the first extended resource of the shape that the node lacks;
+  // 1 + extended_names().size() for a resource that no node offers; 0 when the node lacks none.
+  // REQUIRES: the shape of a pod that was added. O(resources of the shape).
   size_t LackingExtended(ShapeId shape, NodeId id) const;
-  // False when the node holds as many pods of the shape's group as it may. O(1).
+  // False when the node holds its limit of pods of the shape's group. O(1).
   bool GroupHasRoom(ShapeId shape, NodeId id) const;
 
   // --- pods ---
@@ -166,48 +192,46 @@ class ClusterState {
   ShapeId pod_shape_id(PodId id) const { return pod_shape_[id.value()]; }
   const PodShape& pod_shape(PodId id) const { return shapes_->row(pod_shape_[id.value()]); }
   PodPhase pod_phase(PodId id) const { return pod_phase_[id.value()]; }
-  NodeId pod_node(PodId id) const {
-    return pod_node_[id.value()];
-  }  // invalid when it holds nothing
-  uint32_t pod_devices(PodId id) const {
-    return pod_devices_[id.value()];
-  }  // bit per device of the node
-  // What of its devices; empty when it holds them whole, or in equal shares as its shape says.
+  // Invalid when the pod holds nothing.
+  NodeId pod_node(PodId id) const { return pod_node_[id.value()]; }
+  // The devices of its node that the pod holds, in whole or in part.
+  DeviceSet pod_devices(PodId id) const { return pod_devices_[id.value()]; }
+  // The parts of these devices; empty when the pod holds gpu_milli of each, as its shape says.
   absl::Span<const DeviceGrant> pod_grants(PodId id) const {
     if (id.value() >= pod_grants_.size()) return {};
     return pod_grants_[id.value()];
   }
   int32_t pod_priority(PodId id) const { return pod_priority_[id.value()]; }
   SimTime pod_arrival(PodId id) const { return pod_arrival_[id.value()]; }
-  // Assumed and bound pods of a node, in kube-scheduler's order: a new one goes last, and the last
-  // takes the place of one that leaves.
+  // The assumed and bound pods of a node, in kube-scheduler's order: a new pod goes last, and the
+  // last pod takes the place of one that leaves.
   absl::Span<const PodId> pods_on(NodeId id) const { return node_pods_[id.value()]; }
 
-  // --- transitions; O(devices of the node). They CHECK that the pod is in the phase the name
-  // implies --- kPending -> kAssumed. `devices` has exactly gpu_count bits for a shape that uses
-  // GPUs, else 0, and every named device has gpu_milli idle. May overcommit nothing: CPU, memory,
-  // pod slots and devices are CHECKed.
-  // A shape with MIG instances names them in `grants`, each legal in turn, and their devices in
-  // `devices`.
-  void Assume(PodId pod, NodeId node, uint32_t devices, absl::Span<const DeviceGrant> grants = {});
-  // A kBound pod that holds no devices is given some by its node; they are free (CHECKed). It keeps
-  // them until it leaves the node.
-  void Grant(PodId pod, uint32_t devices, absl::Span<const DeviceGrant> grants);
-  // Puts a pod back where it was taken from, with what it held, whoever had given it.
-  // kPending -> kAssumed or kBound.
-  void PutBack(PodId pod, NodeId node, uint32_t devices, absl::Span<const DeviceGrant> grants,
+  // --- transitions ---
+  // Each CHECKs that the pod is in the phase on the left of its arrow. O(devices of the node).
+
+  // kPending -> kAssumed. `devices` has gpu_count devices, each with gpu_milli idle; a shape with
+  // MIG instances names them in `grants` instead, each legal after the ones before it, and their
+  // devices in `devices`. CHECKs that the node has the CPU, memory, pod slot and devices.
+  void Assume(PodId pod, NodeId node, DeviceSet devices, absl::Span<const DeviceGrant> grants = {});
+  // Gives a kBound pod without devices the ones that its node or its claims chose. They are free
+  // (CHECKed), and stay with the pod until it leaves the node.
+  void Grant(PodId pod, DeviceSet devices, absl::Span<const DeviceGrant> grants);
+  // kPending -> kAssumed or kBound. Returns a pod to the node that it was taken from, with all that
+  // it held, whether the scheduler or the node had chosen it.
+  void PutBack(PodId pod, NodeId node, DeviceSet devices, absl::Span<const DeviceGrant> grants,
                bool bound);
   void Bind(PodId pod);    // kAssumed -> kBound
   void Forget(PodId pod);  // kAssumed -> kPending (Unreserve)
   void Finish(PodId pod);  // kBound -> kSucceeded
   void Fail(PodId pod);    // kBound -> kFailed
-  void Evict(PodId pod);   // kBound -> kPending; whoever owns it will have it run again
+  void Evict(PodId pod);   // kBound -> kPending: its job waits again
   void Drop(PodId pod);    // kPending -> kDropped
   void Delete(PodId pod);  // kPending or kBound -> kDeleted
 
   // --- change tracking ---
-  // Number of node changes so far; the k-th change touched changed_node(k). Only the last
-  // change_window() are kept: a reader whose cursor is older must look at every node.
+  // The number of node changes so far; change k touched changed_node(k). The log keeps the last
+  // change_window() of them: a reader with an older cursor must look at every node.
   uint64_t change_count() const { return change_count_; }
   uint64_t change_window() const {
     return std::min<uint64_t>(change_log_.size(), change_count_ - change_log_begin_);
@@ -216,36 +240,36 @@ class ClusterState {
     return NodeId(change_log_[k & (change_log_.size() - 1)]);
   }
   uint32_t node_epoch(NodeId id) const { return epoch_[id.value()]; }
-  // Names the present content of all nodes: equal versions, equal nodes. A Rollback brings the
-  // version back, too. Nothing that was seen at one version needs to be looked at again.
+  // Identifies the content of all nodes: equal versions mean equal nodes, so what a reader computed
+  // at one version holds whenever that version returns. Rollback restores the version, too.
   uint64_t version() const { return version_; }
 
   const ClusterTotals& totals() const { return totals_; }
-  // Largest capacities of any single node, for scores whose range depends on them.
+  // The largest capacity of any node, for scores whose range depends on it.
   int64_t node_cpu_milli_max() const { return node_cpu_milli_max_; }
   int64_t node_gpu_count_max() const { return node_gpu_count_max_; }
-  // True when the placement would pass every CHECK of Assume; for readers of untrusted records.
-  bool CanPlace(ShapeId shape, NodeId node, uint32_t devices,
+  // True when the placement would pass every CHECK of Assume, for readers of untrusted records.
+  bool CanPlace(ShapeId shape, NodeId node, DeviceSet devices,
                 absl::Span<const DeviceGrant> grants = {}) const;
-  // The same for Grant.
-  bool CanGrant(NodeId node, uint32_t devices, absl::Span<const DeviceGrant> grants) const;
+  // The same for Grant: the grants fit one after the other, and `devices` are their devices.
+  bool CanGrant(NodeId node, DeviceSet devices, absl::Span<const DeviceGrant> grants) const;
   const ShapeTable& shapes() const { return *shapes_; }
   const GpuModelTable& models() const { return *models_; }
 
   // --- what-ifs ---
-  // From BeginWhatIf on every transition is remembered; Rollback undoes them in reverse, leaving
-  // every column and pods_on() as they were (epochs and the change log move on, so caches notice
-  // both ways). KeepWhatIf lets them stand. They nest, each pair closing the innermost.
+  // BeginWhatIf starts to remember transitions. Rollback undoes them in reverse and restores every
+  // column and pods_on(); epochs and the change log move on, so that caches notice both directions.
+  // KeepWhatIf lets the transitions stand. What-ifs nest: each call closes the innermost.
   // Not covered: AddNode, AddPod, SetSchedulable, SetAvailable, SetExtendedCapacity.
   void BeginWhatIf();
   void Rollback();
   void KeepWhatIf();
 
-  // Recomputes every derived column from the pods and compares. Internal error that names the first
-  // difference. O(nodes + pods).
+  // Recomputes every derived column from the pods; the Internal error names the first difference.
+  // O(nodes + pods).
   absl::Status CheckInvariants() const;
 
-  // Nodes are not saved: Load expects a state with the same nodes added and no pods.
+  // Save leaves the nodes out: Load expects a state with the same nodes and without pods.
   void Save(StateWriter& out) const;
   absl::Status Load(StateReader& in);
 
@@ -253,18 +277,18 @@ class ClusterState {
   struct Undo {
     PodId pod;
     NodeId node;
-    uint32_t devices;
+    DeviceSet devices;
     PodPhase phase;
     uint32_t slot;  // in pods_on() of the node
     DeviceGrants grants;
   };
 
-  // What ShapeTable keeps by name, resolved once per shape.
+  // The requests that a shape makes by name, resolved once per shape.
   struct CountedRequest {
     std::vector<std::pair<uint32_t, int64_t>> extended;  // column, amount
     uint32_t group = 0;                                  // 1 + row of group_pods_; 0: none
     int32_t max_per_node = 0;
-    bool lacks_resource = false;                       // asks for something that no node has
+    bool lacks_resource = false;                       // asks for what no node offers
     std::vector<absl::InlinedVector<uint8_t, 2>> mig;  // by model
     bool any() const { return group != 0 || lacks_resource || !extended.empty(); }
   };
@@ -275,12 +299,12 @@ class ClusterState {
   void AddExtended(const NodeSpec& spec);
   void AddMig(NodeId id);
   absl::Status LoadPods(StateReader& in);
-  void Charge(PodId pod, NodeId node, uint32_t devices, absl::Span<const DeviceGrant> grants,
+  void Charge(PodId pod, NodeId node, DeviceSet devices, absl::Span<const DeviceGrant> grants,
               int sign);
-  void ChargeDevices(const PodShape& shape, NodeId node, uint32_t devices, int sign);
+  void ChargeDevices(const PodShape& shape, NodeId node, DeviceSet devices, int sign);
   void ChargeGrants(NodeId node, absl::Span<const DeviceGrant> grants, int sign);
   void ChargeInstance(NodeId node, const DeviceGrant& grant, int sign);
-  // What a pod was given whose request says nothing of GPUs (its claims may): the totals count it.
+  // Adds the grants of a pod without a GPU request (its claims made one) to the totals.
   void CountUnasked(const PodShape& shape, absl::Span<const DeviceGrant> grants, int sign);
   // Undoes Grant.
   void TakeGrants(PodId pod);
@@ -290,10 +314,10 @@ class ClusterState {
   void Release(PodId pod, PodPhase to);
   void CountCapacity(const NodeRow& row, const NodeSpec& spec, int sign);
   void ResolveShapes();
-  // CanPlace but for extended resources and groups, which a node may have come to lack meanwhile.
-  bool CanHold(ShapeId shape, NodeId node, uint32_t devices,
+  // CanPlace without extended resources and groups, of which a node may hold more than it may take.
+  bool CanHold(ShapeId shape, NodeId node, DeviceSet devices,
                absl::Span<const DeviceGrant> grants) const;
-  void SetPlacement(PodId pod, PodPhase phase, NodeId node, uint32_t devices,
+  void SetPlacement(PodId pod, PodPhase phase, NodeId node, DeviceSet devices,
                     absl::Span<const DeviceGrant> grants = {});
   void SavePods(StateWriter& out) const;
   bool NodeInUse(const NodeRow& row, NodeId id) const;
@@ -304,8 +328,8 @@ class ClusterState {
   std::vector<NodeRow> rows_;
   std::vector<NodeSpec> specs_;
   std::vector<int16_t> device_idle_;
-  std::vector<MigState> device_mig_;  // beside device_idle_; empty while no node has MIG
-  std::vector<uint32_t> mig_usable_;  // by node; empty while no node has MIG
+  std::vector<MigState> device_mig_;   // beside device_idle_; empty while no node has MIG
+  std::vector<DeviceSet> mig_usable_;  // by node; empty while no node has MIG
   // Milli in use of instances that several pods share, by device (in device_idle_) and placement.
   absl::btree_map<std::pair<uint32_t, uint8_t>, int32_t> shared_instances_;
   std::vector<uint16_t> tag_count_;  // kAffinityTags per node
@@ -329,15 +353,15 @@ class ClusterState {
   std::vector<ShapeId> pod_shape_;
   std::vector<PodPhase> pod_phase_;
   std::vector<NodeId> pod_node_;
-  std::vector<uint32_t> pod_devices_;
+  std::vector<DeviceSet> pod_devices_;
   std::vector<int32_t> pod_priority_;
   std::vector<SimTime> pod_arrival_;
   std::vector<uint32_t> pod_slot_;        // place in node_pods_
-  std::vector<DeviceGrants> pod_grants_;  // as far as any pod has some
+  std::vector<DeviceGrants> pod_grants_;  // up to the last pod that had some
 
   std::vector<uint32_t> change_log_ = std::vector<uint32_t>(1024);
   uint64_t change_count_ = 0;
-  uint64_t change_log_begin_ = 0;  // older changes were overwritten before the log last grew
+  uint64_t change_log_begin_ = 0;  // changes before it were overwritten when the log last grew
   ClusterTotals totals_;
   int64_t all_cpu_milli_ = 0;  // of all nodes, available or not
   int64_t all_memory_bytes_ = 0;

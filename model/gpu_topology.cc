@@ -12,6 +12,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "model/check.h"
+#include "model/device_set.h"
 #include "model/device_spec.h"
 #include "model/pod_shape.h"
 

@@ -1,8 +1,22 @@
-// Pod shapes: what a pod asks for, interned, so that a million pods share a few hundred shapes.
+// Pod shapes: the requests of pods, interned, so that a million pods share a few hundred shapes.
 //
-// Two pods of one shape are interchangeable to every Filter and Score plugin that reads only the
-// pod's request and the node; verdicts and scores are cached per shape (design:
-// docs/architecture.md, "Caches").
+// Pods of one shape are interchangeable to every Filter and Score plugin that reads only the
+// request and the node, so verdicts and scores are cached per shape (docs/architecture.md,
+// "Caches").
+//
+// Usage:
+//
+//   GpuModelTable models;        // filled from the node list
+//   ShapeTable shapes(&models);
+//
+//   PodShape shape;
+//   shape.cpu_milli = 4000;
+//   shape.memory_bytes = int64_t{16} << 30;
+//   shape.gpu_count = 2;
+//   shape.gpu_milli = kDeviceMilli;        // two whole GPUs ...
+//   shape.gpu_spec = "V100M16|V100M32";    // ... of either model
+//   const ShapeId id = shapes.Intern(shape);
+//   DRASIM_CHECK(shapes.Intern(shape) == id);
 #ifndef DRASIM_MODEL_POD_SHAPE_H_
 #define DRASIM_MODEL_POD_SHAPE_H_
 
@@ -22,60 +36,57 @@
 namespace drasim {
 
 inline constexpr int32_t kDeviceMilli = 1000;  // one whole GPU
-// Devices a node may have; a placement is a bit mask over them.
-inline constexpr int kMaxDevicesPerNode = 32;
 
-// GPU model names (an exact-match label such as "V100M32") to small ids. At most 64, so that a set
-// of models is one machine word.
+// Maps the names of GPU models (exact labels such as "V100M32") to small ids. At most 64, so that a
+// set of models is one machine word.
 //
-// A model may be a MIG product; its table must outlive this one.
+// A model may be a MIG product; its MigTable must outlive this table.
 class GpuModelTable {
  public:
   static constexpr size_t kMaxModels = 64;
-  // The id of `name`, which is added if new. Fails with ResourceExhausted at the 65th model.
+  // The id of `name`; adds a new one. ResourceExhausted at the 65th model.
   absl::StatusOr<ModelId> Intern(absl::string_view name);
-  // Invalid if unknown.
+  // Invalid for an unknown name.
   ModelId Find(absl::string_view name) const;
   const std::string& name(ModelId id) const { return names_[id.value()]; }
   size_t size() const { return names_.size(); }
-  // Before any node of the model is added to a cluster.
+  // REQUIRES: no cluster has a node of the model yet.
   void SetMig(ModelId id, const MigTable* table);
-  // Null when the model has no MIG, or nobody said so.
+  // Null without SetMig: the model has no MIG.
   const MigTable* mig(ModelId id) const {
     return id.value() < mig_.size() ? mig_[id.value()] : nullptr;
   }
   bool any_mig() const { return !mig_.empty(); }
-  // What the tables were made for: the driver's branch, 0 for the newest.
+  // The branch of the driver whose rules the tables follow; 0 for the newest.
   int32_t mig_driver_branch() const { return mig_driver_branch_; }
   void set_mig_driver_branch(int32_t branch) { mig_driver_branch_ = branch; }
 
  private:
   std::vector<std::string> names_;
-  std::vector<const MigTable*> mig_;  // as far as set
+  std::vector<const MigTable*> mig_;  // by model, up to the last that was set
   int32_t mig_driver_branch_ = 0;
 };
 
-// What one container asks for of what is handed out by device plugins.
+// The device plugins' resources that one container requests.
 struct ContainerRequest {
-  bool init = false;         // runs to its end before the others start
+  bool init = false;         // an init container: ends before the others start
   bool restartable = false;  // an init container that keeps running (a sidecar)
   std::vector<std::pair<std::string, int64_t>> extended;  // by name (sorted, unique)
   bool operator==(const ContainerRequest&) const = default;
 };
 
-// An entry of pod.spec.resourceClaims: of a claim that is there, or from a template.
+// An entry of pod.spec.resourceClaims: an existing claim, or one to be made from a template.
 struct ClaimEntry {
-  std::string name;           // of the entry
+  std::string name;           // the entry's
   std::string claim;          // resourceClaimName, or empty
   std::string from_template;  // resourceClaimTemplateName, or empty
-  // What it asks for, where a lowering made it; for reports.
+  // The request of a claim that a lowering made, for reports.
   std::string mig_profile = {};
   int32_t gpus = 0;
   bool operator==(const ClaimEntry&) const = default;
 };
 
-// What a pod asks for. Amounts are integers in the units of their names; zero means "asks for
-// none".
+// The requests of a pod. Amounts are integers in the unit that ends their name; zero requests none.
 struct PodShape {
   int64_t cpu_milli = 0;
   int64_t memory_bytes = 0;
@@ -85,73 +96,73 @@ struct PodShape {
   std::string gpu_spec;
   std::vector<std::pair<std::string, std::string>>
       node_selector;  // label key, value; sorted by key
-  // Required node affinity: one of these terms must choose the node; empty: any node.
+  // Required node affinity: at least one of these terms must match; empty: any node.
   std::vector<NodeTerm> node_terms;
   std::vector<Toleration> tolerations;
-  PodHold hold = PodHold::kNone;  // why the pod is never placed
+  PodHold hold = PodHold::kNone;  // the reason for which the pod is never placed
   bool never_preempts = false;    // preemptionPolicy: Never
-  // Extended resources and others that are only counted, by name (sorted, unique); amounts above 0.
+  // Counted resources, extended ones above all, by name (sorted, unique); amounts above 0.
   std::vector<std::pair<std::string, int64_t>> extended;
-  // At most `max_per_node` pods of one group (an application) on a node; 0 and "": no limit.
+  // A node takes at most `max_per_node` pods of one group (an application); 0 and "": no limit.
   std::string group;
   int32_t max_per_node = 0;
-  // MIG instances by profile, in the direct front end (sorted by name, unique); counts above 0.
-  // Then gpu_count is 0.
+  // MIG instances by profile (sorted, unique), in the direct front end; counts above 0. Excludes
+  // gpu_count.
   std::vector<std::pair<std::string, int32_t>> mig;
-  // GPU milli that the request stands for where gpu_count does not say so: of MIG instances, and of
-  // extended resources that are GPUs or parts of them.
+  // GPU milli of the request beside gpu_count: of MIG instances, and of extended resources that are
+  // GPUs or parts of them.
   int64_t nominal_milli = 0;
-  // What the job wanted before it was lowered to this request: so many GPUs, so much of each; 0:
-  // the request is what it wanted.
+  // The job's demand before its lowering to this request: GPUs, and milli of each; 0: the request
+  // is the demand.
   int32_t demand_gpus = 0;
   int32_t demand_milli = 0;
-  int64_t demand_memory_mib = 0;  // of all GPUs together; 0: not known
-  // Requests by container, for the kubelet; empty: one container that asks for `extended`.
+  int64_t demand_memory_mib = 0;  // of all GPUs together; 0: unknown
+  // Requests by container, for the kubelet; empty: one container that requests `extended`.
   std::vector<ContainerRequest> containers;
-  // What a reprogrammable device is to do; empty: anything.
+  // The function that a reprogrammable device must have; empty: any.
   std::string function;
-  // What it claims (classic DRA); then gpu_count is 0 and mig empty.
+  // Claims (classic DRA). They exclude gpu_count and mig.
   std::vector<ClaimEntry> claims;
-  // The smaller last pod of a job that was split over nodes; placement policies may treat it
+  // The smaller last pod of a job that was split over nodes, which placement policies may treat
   // differently.
   bool gang_remainder = false;
 
-  // Derived by ShapeTable::Intern: bit m is set when GPU model m is acceptable.
+  // Set by ShapeTable::Intern: bit m says that GPU model m is acceptable.
   uint64_t model_mask = ~uint64_t{0};
 
   int64_t total_gpu_milli() const { return int64_t{gpu_count} * gpu_milli + nominal_milli; }
-  // What it wanted; at most as much as it asks for unless a lowering could not give it that much.
+  // The demand; exceeds the request only where no lowering could serve it in full.
   int64_t wanted_gpu_milli() const {
     return demand_gpus > 0 ? int64_t{demand_gpus} * demand_milli : total_gpu_milli();
   }
   int32_t wanted_gpus() const { return demand_gpus > 0 ? demand_gpus : gpu_count; }
   int32_t wanted_milli() const { return demand_gpus > 0 ? demand_milli : gpu_milli; }  // of each
-  // The scheduler chooses no devices for it; what it gets, its node gives it.
+  // The node, not the scheduler, chooses the devices of such a pod.
   bool gets_devices_from_node() const { return gpu_count == 0 && mig.empty(); }
   bool is_share() const { return gpu_count > 0 && gpu_milli < kDeviceMilli; }
 };
 
-// The shapes of a run. Lives as long as the run; ids and references from row() stay valid until the
-// next Intern.
+// The shapes of a run. Ids stay valid for the table's life, references from row() until the next
+// Intern.
 class ShapeTable {
  public:
-  // Models must be interned (from the node list) before the shapes that name them; models of a spec
-  // that no node has are remembered in unknown_models().
+  // REQUIRES: `models` has the models of all nodes before the first Intern. Others that a spec
+  // names are listed in unknown_models().
   explicit ShapeTable(const GpuModelTable* models) : models_(models) {}
 
-  // The id of an equal shape, which is added if new. O(size of the shape).
+  // The id of the shape; adds a new one. O(size of the shape).
   ShapeId Intern(const PodShape& shape);
   const PodShape& row(ShapeId id) const { return rows_[id.value()]; }
   size_t size() const { return rows_.size(); }
 
-  // A hash of the shape's content, the same in every run and on every machine.
+  // A hash of the content, equal in every run and on every machine.
   uint64_t content_hash(ShapeId id) const { return hashes_[id.value()]; }
 
-  // True when the shape's spec names at least one model that no node has.
+  // True when the shape's spec names a model that no node has.
   bool names_unknown_model(ShapeId id) const { return unknown_[id.value()]; }
-  // True when some shape's pods are kept pending.
+  // True when a shape has a PodHold.
   bool any_held() const { return any_held_; }
-  // The names of such models, in order of first appearance.
+  // The models that no node has, in order of first appearance.
   const std::vector<std::string>& unknown_models() const { return unknown_models_; }
 
  private:

@@ -1,7 +1,7 @@
 // The records of a run, and the port through which they leave the engine.
 //
-// A record is one decision or state change. Every report, metric, ledger and fingerprint is a fold
-// over the same records; a reader rebuilds the cluster by re-applying them.
+// A record is one decision or state change. Reports, metrics, ledgers and fingerprints are folds
+// over the same records; a reader rebuilds the cluster by applying them again.
 #ifndef DRASIM_MODEL_RECORD_H_
 #define DRASIM_MODEL_RECORD_H_
 
@@ -15,6 +15,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "model/cluster_state.h"
+#include "model/device_set.h"
 #include "model/ids.h"
 #include "model/reason_kind.h"
 #include "model/state_io.h"
@@ -25,31 +26,29 @@ namespace drasim {
 // Values are part of the ledger's format: never renumber.
 enum class RecordKind : uint8_t {
   kPodArrived = 1,     // pod: the new row; detail: its shape
-  kPodReserved = 2,    // pod, node, devices: charged, Bind under way (only when Bind takes time)
-  kPodBound = 3,       // pod, node, devices: runs from now on
+  kPodReserved = 2,    // pod, node, devices: charged, Bind under way (only where Bind takes time)
+  kPodBound = 3,       // pod, node, devices: it runs
   kPodUnreserved = 4,  // pod, node, devices: a later step failed, the charge is taken back
-  kAttemptFailed = 5,  // pod; detail: SummaryId of why each node was rejected
+  kAttemptFailed = 5,  // pod; detail: SummaryId of the reasons by node
   kPodDropped = 6,     // pod: given up
   kPodFinished = 7,    // pod: ended, its resources are free
   kRunEnded = 8,
   kPodEvicted = 9,    // pod, node, devices; detail: EvictionCause. It waits again
   kPodFailed = 10,    // pod, node, devices: ended with an error, its resources are free
   kPodDeleted = 11,   // pod, and node and devices if it ran: its owner deleted it
-  kNodeChanged = 12,  // node; detail: NodeChangeKind. Pods that it held have left before
-  // pod, node, devices: its kubelet has given it devices (ClusterState::pod_grants says what of
-  // them)
+  kNodeChanged = 12,  // node; detail: NodeChangeKind. The records of its pods' ends come before
+  // pod, node, devices: its kubelet gave it devices; ClusterState::pod_grants has the parts
   kPodAdmitted = 13,
-  // pod, node; detail: AdmissionFailure, and kGivenUp when its owner does not make another. It
-  // failed at admission
+  // pod, node; detail: AdmissionFailure, and kGivenUp when its owner does not recreate it
   kPodRejected = 14,
-  // node, devices: those of which `detail` (DeviceChangeKind) tells
+  // node, devices that changed; detail: DeviceChangeKind
   kDevicesChanged = 15,
-  // pod, node: its work begins (only where that is later than kPodBound)
+  // pod, node: its work begins (only where that is after kPodBound)
   kPodStarted = 16,
 };
 inline constexpr int kRecordKinds = 17;
 inline constexpr uint32_t kGivenUp = 256;
-// Whether the record may be the first that says which devices a pod has.
+// True for kinds whose records may be the first to name a pod's devices.
 constexpr bool MayGiveDevices(RecordKind kind) {
   return kind == RecordKind::kPodReserved || kind == RecordKind::kPodBound ||
          kind == RecordKind::kPodAdmitted;
@@ -60,17 +59,17 @@ enum class EvictionCause : uint32_t {
   kPreempted = 1,      // for another job
   kNodeLost = 2,       // its node failed or was removed
   kDrained = 3,        // its node was drained
-  kAttemptFailed = 4,  // this run failed, as the trace says; the job tries again
-  kRepartitioned = 5,  // the MIG layout of its node is changed
+  kAttemptFailed = 4,  // its work failed, as the trace says; the job tries again
+  kRepartitioned = 5,  // its node gets another MIG layout
   kTurnedAway = 6,     // another pod of its job failed at admission
-  kDeleted = 7,        // a user deleted it, and its owner makes another
+  kDeleted = 7,        // a user deleted it, and its owner recreates it
 };
-// Why a kubelet turned a bound pod away. Values are part of the ledger's format.
+// The reason for which a kubelet rejects a bound pod. Values are part of the ledger's format.
 enum class AdmissionFailure : uint32_t {
   kNone = 0,
   kDevicesUnavailable = 1,    // fewer devices are free than the pod asks for
   kResourceUnregistered = 2,  // no plugin is registered for the resource
-  kDeviceUnhealthy = 3,       // there would be enough, were they healthy
+  kDeviceUnhealthy = 3,       // only unhealthy devices would suffice
   kAllocateFailed = 4,        // the plugin refuses more than one replica
   kTopologyAffinity = 5,      // TopologyManager
 };
@@ -86,8 +85,8 @@ enum class DeviceChangeKind : uint32_t {
   kHealthy = 2,
   kPluginGone = 3,     // devices: none
   kPluginBack = 4,     // devices: none
-  kLayoutChanged = 5,  // MIG instances were made anew
-  kAllocatable = 6,    // what the node reports has changed
+  kLayoutChanged = 5,  // the new MIG instances exist
+  kAllocatable = 6,    // the node reports other amounts
   kLayoutBegun = 7,    // a change of layout is under way
 };
 inline constexpr uint32_t kLastDeviceChange = 7;
@@ -105,17 +104,17 @@ struct Record {
   RecordKind kind = RecordKind::kRunEnded;
   PodId pod;
   NodeId node;
-  uint32_t devices = 0;  // bit per device of the node
+  DeviceSet devices;  // of the node
   uint32_t detail = 0;
   bool operator==(const Record&) const = default;
 };
 
-// Why no node took a pod: how many nodes each reason rejected. Interned, because a waiting pod
-// fails the same way again and again.
+// Summaries of failed attempts: the number of nodes that each reason rejected. Interned, because a
+// waiting pod fails in the same way again and again.
 class VerdictSummaryTable {
  public:
   struct Row {
-    uint32_t nodes = 0;                                  // nodes looked at
+    uint32_t nodes = 0;                                  // that were considered
     std::vector<std::pair<uint8_t, uint32_t>> rejected;  // reason index (1-based), nodes; by reason
     bool operator==(const Row&) const = default;
     template <typename H>
@@ -131,9 +130,9 @@ class VerdictSummaryTable {
   SummaryId Intern(const Row& row);
   const Row& row(SummaryId id) const { return rows_[id.value()]; }
   size_t size() const { return rows_.size(); }
-  // The same in every run and on every machine.
+  // Equal in every run and on every machine.
   uint64_t content_hash(SummaryId id) const { return hashes_[id.value()]; }
-  // As kube-scheduler writes it: "0/3 nodes are available: 1 Too many pods, 2 Insufficient cpu."
+  // kube-scheduler's message: "0/3 nodes are available: 1 Too many pods, 2 Insufficient cpu."
   std::string Text(SummaryId id) const;
   void Save(StateWriter& out) const;
   absl::Status Load(StateReader& in);
@@ -154,7 +153,7 @@ class RecordSink {
   virtual ~RecordSink() = default;
   // `cluster` is the state right after the record was applied.
   virtual void OnRecord(const Record& record, const ClusterState& cluster) = 0;
-  // A sink that writes may fail; the engine asks after every batch of events and stops the run.
+  // The engine asks after every batch of events and stops the run at an error.
   virtual absl::Status status() const { return absl::OkStatus(); }
   virtual void Save(StateWriter&) const {}
   virtual absl::Status Load(StateReader&) { return absl::OkStatus(); }

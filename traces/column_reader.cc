@@ -11,6 +11,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "absl/types/span.h"
+#include "model/device_set.h"
 #include "model/number_text.h"
 #include "model/pod_shape.h"
 #include "model/quantity.h"

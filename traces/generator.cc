@@ -13,6 +13,7 @@
 #include "absl/strings/strip.h"
 #include "absl/types/span.h"
 #include "model/check.h"
+#include "model/device_set.h"
 #include "model/status_macros.h"
 #include "model/text/shown_text.h"
 #include "model/time.h"

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "model/device_set.h"
 #include "model/number_text.h"
 #include "model/status_macros.h"
 #include "model/time.h"

@@ -8,6 +8,7 @@
 
 #include "absl/types/span.h"
 #include "model/device_grant.h"
+#include "model/device_set.h"
 #include "model/mig_table.h"
 #include "model/random.h"
 #include "policies/devices/mig_rules.h"
@@ -61,7 +62,7 @@ void BM_OnNode(benchmark::State& state, MigRule which) {
   size_t i = 0;
   for (auto _ : state) {
     benchmark::DoNotOptimize(
-        rule.OnNode(all.subspan(i * gpus, gpus), ~uint32_t{0}, samples.profiles[i]));
+        rule.OnNode(all.subspan(i * gpus, gpus), DeviceSet::All(), samples.profiles[i]));
     i = (i + 1) % kSamples;
   }
   state.SetItemsProcessed(state.iterations());
@@ -81,7 +82,7 @@ void BM_OnNodeAll(benchmark::State& state) {
   size_t i = 0;
   for (auto _ : state) {
     DeviceGrants grants;
-    benchmark::DoNotOptimize(rule.OnNodeAll(all.subspan(i * gpus, gpus), ~uint32_t{0},
+    benchmark::DoNotOptimize(rule.OnNodeAll(all.subspan(i * gpus, gpus), DeviceSet::All(),
                                             profiles.subspan(i - i % 3, 3), -1, &grants));
     i = (i + 1) % (kSamples - 3);
   }

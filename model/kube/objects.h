@@ -173,7 +173,10 @@ struct Pod {
   NodeId node;  // spec.nodeName; invalid: not bound
   KubePodPhase phase = KubePodPhase::kPending;
   std::vector<ClaimName> claim_names;  // status.resourceClaimStatuses
-  PodId row;                           // of the run; invalid: none
+  // Message of the condition PodScheduled=False; invalid: there is no such condition.
+  SummaryId unschedulable;
+  NodeId nominated;  // status.nominatedNodeName; invalid: none
+  PodId row;         // of the run; invalid: none
   bool operator==(const Pod&) const = default;
 };
 
@@ -191,8 +194,11 @@ enum class ObjectKind : uint8_t {
   kResourceClaimTemplate = 3,
   kPodSchedulingContext = 4,
   kParameters = 5,
+  // Events of events.k8s.io: writes of them are calls like others, but the server keeps none, since
+  // no component reads them.
+  kEvent = 6,
 };
-inline constexpr size_t kObjectKinds = 6;
+inline constexpr size_t kObjectKinds = 6;  // that are kept
 
 // One object of any kind; the index of the variant is the ObjectKind.
 using ObjectRef =

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "model/device_set.h"
 #include "model/mig_product.h"
 #include "model/pod_shape.h"
 #include "model/quantity.h"
@@ -76,7 +77,7 @@ absl::Status ConstraintsDriver::ReadRequest(const ClaimToAllocate& claim,
   for (size_t i = 0; i < kinds().size(); ++i) {
     const GpuKind& gpus = kinds()[i];
     KindRequest& kind = request->kinds[i];
-    kind.eligible = ~uint32_t{0};
+    kind.eligible = DeviceSet::All();
     if (gpus.table != nullptr) AddInstances(gpus, demand, &kind);
     if (BytesOfGpu(gpus) >= demand.memory_bytes) kind.options.push_back({});
     if (!kind.options.empty()) continue;

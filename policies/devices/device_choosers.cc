@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "model/device_set.h"
 #include "policies/framework/registry.h"
 
 namespace drasim {
@@ -25,7 +26,7 @@ void TightestDevice::Propose(const PodShape& shape, const ClusterState& cluster,
   const absl::Span<const int16_t> idle = cluster.device_milli_idle(node);
   for (size_t i = 0; i < idle.size(); ++i) {
     if (idle[i] < shape.gpu_milli) continue;
-    out->push_back({uint32_t{1} << i, prefer_least_idle_ ? -int64_t{idle[i]} : int64_t{idle[i]}});
+    out->push_back({DeviceSet::Of(i), prefer_least_idle_ ? -int64_t{idle[i]} : int64_t{idle[i]}});
   }
   std::stable_sort(out->begin(), out->end(), [](const DeviceProposal& a, const DeviceProposal& b) {
     return a.score > b.score;
@@ -40,7 +41,7 @@ void RandomDevice::Propose(const PodShape& shape, const ClusterState& cluster, N
   uint64_t seen = 0;
   for (size_t i = 0; i < idle.size(); ++i) {
     if (idle[i] < shape.gpu_milli) continue;
-    if (streams_->DrawPolicy(++seen) == 0) chosen.devices = uint32_t{1} << i;
+    if (streams_->DrawPolicy(++seen) == 0) chosen.devices = DeviceSet::Of(i);
   }
   out->push_back(chosen);
 }

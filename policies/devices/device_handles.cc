@@ -6,6 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "model/device_set.h"
 #include "model/pod_shape.h"
 #include "policies/devices/claim_parameters.h"
 #include "policies/framework/device_allocator.h"
@@ -110,7 +111,7 @@ absl::optional<HandleContents> ReadGrants(const NodeDevices& node,
 }
 
 bool IsPossibleDevice(const NodeDevices& node, const HeldDevice& device) {
-  if (device.gpu >= kMaxDevicesPerNode || (node.all & BitOfGpu(device.gpu)) == 0) return false;
+  if (device.gpu >= kMaxDevicesPerNode || !node.all.Contains(device.gpu)) return false;
   switch (device.use) {
     case DeviceUse::kWhole:
       return true;

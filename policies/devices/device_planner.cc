@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 
 #include "absl/container/inlined_vector.h"
 #include "model/check.h"
@@ -131,9 +130,9 @@ bool DevicePlanner::ServeUnit(const Unit& unit) {
   const DeviceOption& option = OptionOf(unit);
   switch (option.use) {
     case DeviceUse::kWhole: {
-      const uint32_t gpus =
+      const DeviceSet gpus =
           PickGpus(view_.free() & KindOf(unit).eligible, unit.count, rules_.packed);
-      if (std::popcount(gpus) != unit.count) return false;
+      if (gpus.size() != unit.count) return false;
       GiveWhole(unit.want, gpus);
       return true;
     }
@@ -149,8 +148,8 @@ bool DevicePlanner::ServeUnit(const Unit& unit) {
     case DeviceUse::kPart:
     case DeviceUse::kFunction:
       for (int32_t u = 0; u < unit.count; ++u) {
-        const uint32_t gpus = PartCandidates(unit);
-        if (gpus == 0) return false;
+        const DeviceSet gpus = PartCandidates(unit);
+        if (gpus.empty()) return false;
         GivePart(unit, PreferredForPart(gpus));
       }
       return true;
@@ -176,25 +175,26 @@ bool DevicePlanner::ExchangeWhole() {
   Begin();
   struct Seat {
     size_t want;
-    uint32_t eligible;
+    DeviceSet eligible;
   };
   absl::InlinedVector<Seat, 8> seats;
-  const uint32_t free = view_.free();
+  const DeviceSet free = view_.free();
   for (const Unit& unit : units_) {
     if (OptionOf(unit).use != DeviceUse::kWhole) continue;
     if (unit.count > kMaxDevicesPerNode) return false;
     seats.insert(seats.end(), static_cast<size_t>(unit.count),
                  {unit.want, KindOf(unit).eligible & free});
   }
-  if (seats.size() > static_cast<size_t>(std::popcount(free))) return false;
+  if (seats.size() > static_cast<size_t>(free.size())) return false;
   std::array<int32_t, kMaxDevicesPerNode> owner;  // seat of each GPU
   owner.fill(-1);
-  uint32_t tried = 0;
+  DeviceSet tried;
   const auto seat_one = [&seats, &owner, &tried](const auto& self, size_t seat) -> bool {
-    for (uint32_t rest = seats[seat].eligible; (rest & ~tried) != 0;) {
-      const int gpu = std::countr_zero(rest & ~tried);
-      tried |= BitOfGpu(static_cast<size_t>(gpu));
-      int32_t& sits = owner[static_cast<size_t>(gpu)];
+    const DeviceSet eligible = seats[seat].eligible;
+    while (!eligible.IsSubsetOf(tried)) {
+      const size_t gpu = (eligible - tried).First();
+      tried.Add(gpu);
+      int32_t& sits = owner[gpu];
       if (sits >= 0 && !self(self, static_cast<size_t>(sits))) continue;
       sits = static_cast<int32_t>(seat);
       return true;
@@ -202,11 +202,11 @@ bool DevicePlanner::ExchangeWhole() {
     return false;
   };
   for (size_t seat = 0; seat < seats.size(); ++seat) {
-    tried = 0;
+    tried = DeviceSet();
     if (!seat_one(seat_one, seat)) return false;
   }
   for (size_t gpu = 0; gpu < owner.size(); ++gpu) {
-    if (owner[gpu] >= 0) GiveWhole(seats[static_cast<size_t>(owner[gpu])].want, BitOfGpu(gpu));
+    if (owner[gpu] >= 0) GiveWhole(seats[static_cast<size_t>(owner[gpu])].want, DeviceSet::Of(gpu));
   }
   return true;
 }
@@ -222,7 +222,7 @@ bool DevicePlanner::ServeInstances() {
     const DeviceUse use = OptionOf(units_[i]).use;
     if (use != DeviceUse::kInstance && use != DeviceUse::kInside) continue;
     group_.clear();
-    const uint32_t usable = UsableFor(units_[i]);
+    const DeviceSet usable = UsableFor(units_[i]);
     for (size_t j = i; j < count; ++j) {
       if (j > i && (j >= 64 || (done >> j & 1) != 0)) continue;
       if (OptionOf(units_[j]).use != use || UsableFor(units_[j]) != usable) continue;
@@ -257,7 +257,7 @@ bool DevicePlanner::ServeGroup(absl::Span<const size_t> units) {
   return true;
 }
 
-uint32_t DevicePlanner::UsableFor(const Unit& unit) const {
+DeviceSet DevicePlanner::UsableFor(const Unit& unit) const {
   if (OptionOf(unit).use == DeviceUse::kInside) return TargetGpus(wants_[unit.want]);
   return view_.cuttable() & KindOf(unit).eligible;
 }
@@ -267,12 +267,12 @@ const HeldDevices* DevicePlanner::TargetOf(const ClaimWant& want) const {
   return want.tied_has != nullptr && want.tied_node == id_ ? want.tied_has : nullptr;
 }
 
-uint32_t DevicePlanner::TargetGpus(const ClaimWant& want) const {
+DeviceSet DevicePlanner::TargetGpus(const ClaimWant& want) const {
   const HeldDevices* target = TargetOf(want);
-  uint32_t gpus = 0;
+  DeviceSet gpus;
   if (target == nullptr) return gpus;
   for (const HeldDevice& device : *target) {
-    if (device.use == DeviceUse::kWhole) gpus |= BitOfGpu(device.gpu);
+    if (device.use == DeviceUse::kWhole) gpus.Add(device.gpu);
   }
   return gpus;
 }
@@ -280,30 +280,29 @@ uint32_t DevicePlanner::TargetGpus(const ClaimWant& want) const {
 // --- Parts, virtual functions, compute instances. ---
 
 // GPUs with room for one more unit of the claim.
-uint32_t DevicePlanner::PartCandidates(const Unit& unit) const {
+DeviceSet DevicePlanner::PartCandidates(const Unit& unit) const {
   const DeviceOption& option = OptionOf(unit);
-  const uint32_t same = option.use == DeviceUse::kPart ? view_.parted : view_.functions;
-  uint32_t gpus = (view_.free() | (same & ~(view_.whole | view_.cut))) & KindOf(unit).eligible;
-  gpus &= ~(option.use == DeviceUse::kPart ? view_.functions : view_.parted);
+  const DeviceSet same = option.use == DeviceUse::kPart ? view_.parted : view_.functions;
+  DeviceSet gpus = (view_.free() | (same - (view_.whole | view_.cut))) & KindOf(unit).eligible;
+  gpus -= option.use == DeviceUse::kPart ? view_.functions : view_.parted;
   if (wants_[unit.want].request->apart) {
-    for (const HeldDevice& device : plans_[unit.want].devices) gpus &= ~BitOfGpu(device.gpu);
+    for (const HeldDevice& device : plans_[unit.want].devices) gpus.Remove(device.gpu);
   }
-  for (uint32_t rest = gpus; rest != 0; rest &= rest - 1) {
-    const auto gpu = static_cast<size_t>(std::countr_zero(rest));
+  for (const size_t gpu : gpus) {
     const bool fits =
         view_.milli_used[gpu] + option.milli <= kDeviceMilli &&
         (option.memory_mib == 0 ||
          int64_t{view_.memory_used[gpu]} + option.memory_mib <= view_.kind->memory_mib);
-    if (!fits) gpus &= ~BitOfGpu(gpu);
+    if (!fits) gpus.Remove(gpu);
   }
   return gpus;
 }
 
 // Packed: the fullest.
-size_t DevicePlanner::PreferredForPart(uint32_t gpus) const {
-  auto best = static_cast<size_t>(std::countr_zero(gpus));
-  for (uint32_t rest = rules_.packed ? gpus : 0; rest != 0; rest &= rest - 1) {
-    const auto gpu = static_cast<size_t>(std::countr_zero(rest));
+size_t DevicePlanner::PreferredForPart(DeviceSet gpus) const {
+  size_t best = gpus.First();
+  if (!rules_.packed) return best;
+  for (const size_t gpu : gpus) {
     if (view_.milli_used[gpu] > view_.milli_used[best]) best = gpu;
   }
   return best;
@@ -322,18 +321,18 @@ bool DevicePlanner::TryParts(size_t unit, int32_t from, int* steps) {
   if ((option.use != DeviceUse::kPart && option.use != DeviceUse::kFunction) || from == now.count) {
     return TryParts(unit + 1, 0, steps);
   }
-  uint32_t gpus = PartCandidates(now);
-  while (gpus != 0 && (*steps)++ < kMostSteps) {
+  DeviceSet gpus = PartCandidates(now);
+  while (!gpus.empty() && (*steps)++ < kMostSteps) {
     const size_t gpu = PreferredForPart(gpus);
-    gpus &= ~BitOfGpu(gpu);
-    const bool was_free = (view_.free() & BitOfGpu(gpu)) != 0;
+    gpus.Remove(gpu);
+    const bool was_free = view_.free().Contains(gpu);
     GivePart(now, gpu);
     if (TryParts(unit, from + 1, steps)) return true;
     plans_[now.want].devices.pop_back();
     view_.milli_used[gpu] = static_cast<int16_t>(view_.milli_used[gpu] - option.milli);
     view_.memory_used[gpu] -= option.memory_mib;
     if (!was_free) continue;
-    (option.use == DeviceUse::kPart ? view_.parted : view_.functions) &= ~BitOfGpu(gpu);
+    (option.use == DeviceUse::kPart ? view_.parted : view_.functions).Remove(gpu);
   }
   return false;
 }
@@ -364,10 +363,10 @@ void DevicePlanner::Give(size_t want, const HeldDevice& device) {
   plans_[want].devices.push_back(device);
 }
 
-void DevicePlanner::GiveWhole(size_t want, uint32_t gpus) {
-  for (uint32_t rest = gpus; rest != 0; rest &= rest - 1) {
+void DevicePlanner::GiveWhole(size_t want, DeviceSet gpus) {
+  for (const size_t gpu : gpus) {
     HeldDevice device;
-    device.gpu = static_cast<uint8_t>(std::countr_zero(rest));
+    device.gpu = static_cast<uint8_t>(gpu);
     Give(want, device);
   }
 }

@@ -11,6 +11,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/types/span.h"
+#include "model/device_set.h"
 #include "model/ids.h"
 #include "policies/devices/node_devices.h"
 
@@ -18,7 +19,7 @@ namespace drasim {
 
 // What a claim wants of a node whose GPUs are of one kind.
 struct KindRequest {
-  uint32_t eligible = 0;  // bit per index of a GPU that would do
+  DeviceSet eligible;  // GPUs that would do
   // Ways to serve a unit, the best first; empty: none, `lacking` says why.
   absl::InlinedVector<DeviceOption, 1> options;
   std::string lacking;
@@ -107,18 +108,18 @@ class DevicePlanner {
   bool ServeGroup(absl::Span<const size_t> units);
   bool ServeParts();
   bool TryParts(size_t unit, int32_t from, int* steps);
-  uint32_t PartCandidates(const Unit& unit) const;
-  size_t PreferredForPart(uint32_t gpus) const;
+  DeviceSet PartCandidates(const Unit& unit) const;
+  size_t PreferredForPart(DeviceSet gpus) const;
   bool ServeCompute(const Unit& unit);
 
   void Give(size_t want, const HeldDevice& device);
   void GivePart(const Unit& unit, size_t gpu);
-  void GiveWhole(size_t want, uint32_t gpus);
+  void GiveWhole(size_t want, DeviceSet gpus);
   void GiveInstance(size_t want, DeviceUse use, size_t gpu, uint8_t placement);
-  uint32_t UsableFor(const Unit& unit) const;
+  DeviceSet UsableFor(const Unit& unit) const;
   const HeldDevices* TargetOf(const ClaimWant& want) const;
   // GPUs that the claim's target has whole.
-  uint32_t TargetGpus(const ClaimWant& want) const;
+  DeviceSet TargetGpus(const ClaimWant& want) const;
 
   const NodeDevices* node_ = nullptr;
   NodeId id_;

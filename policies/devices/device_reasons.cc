@@ -1,13 +1,13 @@
 #include "policies/devices/device_reasons.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "model/check.h"
+#include "model/device_set.h"
 #include "model/mig_table.h"
 #include "model/pod_shape.h"
 #include "policies/devices/mig_rules.h"
@@ -18,7 +18,7 @@ namespace {
 std::string GpusText(int count) { return absl::StrCat(count, count == 1 ? " GPU" : " GPUs"); }
 
 // The name of the largest instance that the GPUs have room for.
-std::string LargestInstance(const NodeDevices& node, uint32_t usable) {
+std::string LargestInstance(const NodeDevices& node, DeviceSet usable) {
   const MigTable& table = *node.kind->table;
   const MigProfile* largest = nullptr;
   for (size_t p = 0; p < table.profiles().size(); ++p) {
@@ -54,38 +54,36 @@ int32_t RoomForUnits(const DeviceRequest& request, const KindRequest& kind, Node
 
 std::string WhyNoInside(const DeviceRequest& request, const NodeDevices& node,
                         const HeldDevices* target) {
-  uint32_t gpus = 0;
+  DeviceSet gpus;
   if (target != nullptr) {
     for (const HeldDevice& device : *target) {
-      if (device.use == DeviceUse::kWhole) gpus |= BitOfGpu(device.gpu);
+      if (device.use == DeviceUse::kWhole) gpus.Add(device.gpu);
     }
   }
-  if (gpus == 0) {
+  if (gpus.empty()) {
     return absl::StrCat(request.wanted, " wanted, the claim \"", request.tie,
                         "\" has no GPU on the node");
   }
-  return absl::StrCat(request.wanted, " wanted, no free placement on ",
-                      GpusText(std::popcount(gpus)), " of the claim \"", request.tie,
-                      "\" (largest: ", LargestInstance(node, gpus), ")");
+  return absl::StrCat(request.wanted, " wanted, no free placement on ", GpusText(gpus.size()),
+                      " of the claim \"", request.tie, "\" (largest: ", LargestInstance(node, gpus),
+                      ")");
 }
 
 std::string WhyNoShare(const DeviceRequest& request, const KindRequest& kind,
                        const NodeDevices& node) {
   const bool part = kind.options[0].use == DeviceUse::kPart;
-  const uint32_t same = part ? node.parted : node.functions;
-  const uint32_t others = part ? node.functions : node.parted;
-  const uint32_t gpus = (node.free() | same) & kind.eligible & ~(others | node.whole | node.cut);
-  if (gpus == 0) return absl::StrCat(request.wanted, " wanted, no GPU to share is left");
-  auto best = static_cast<size_t>(std::countr_zero(gpus));
+  const DeviceSet same = part ? node.parted : node.functions;
+  const DeviceSet others = part ? node.functions : node.parted;
+  const DeviceSet gpus = ((node.free() | same) & kind.eligible) - (others | node.whole | node.cut);
+  if (gpus.empty()) return absl::StrCat(request.wanted, " wanted, no GPU to share is left");
+  size_t best = gpus.First();
   const auto used = [&node](size_t gpu) {
     return std::make_pair(node.milli_used[gpu], node.memory_used[gpu]);
   };
-  for (uint32_t rest = gpus; rest != 0; rest &= rest - 1) {
-    const auto gpu = static_cast<size_t>(std::countr_zero(rest));
+  for (const size_t gpu : gpus) {
     if (used(gpu) < used(best)) best = gpu;
   }
-  return absl::StrCat(request.wanted, " wanted, most left on one of ",
-                      GpusText(std::popcount(gpus)), ": ",
+  return absl::StrCat(request.wanted, " wanted, most left on one of ", GpusText(gpus.size()), ": ",
                       std::max(0, kDeviceMilli - node.milli_used[best]), " millicores, ",
                       std::max<int64_t>(0, node.kind->memory_mib - node.memory_used[best]), " MiB");
 }
@@ -98,21 +96,21 @@ std::string WhyNotServed(const DeviceRequest& request, size_t kind_index, const 
   if (node.kind == nullptr) return absl::StrCat(wanted, "the node has no GPUs");
   const KindRequest& kind = request.kinds[kind_index];
   if (kind.options.empty()) return kind.lacking;
-  const uint32_t eligible = kind.eligible & node.all;
+  const DeviceSet eligible = kind.eligible & node.all;
   switch (kind.options[0].use) {
     case DeviceUse::kWhole: {
-      if (eligible == 0) return "no GPU matches the selector";
-      const int free = std::popcount(node.free() & eligible);
+      if (eligible.empty()) return "no GPU matches the selector";
+      const int free = (node.free() & eligible).size();
       if (request.any_gpu) return absl::StrCat(wanted, free, " free");
-      return absl::StrCat(wanted, free, " free of the ", std::popcount(eligible),
+      return absl::StrCat(wanted, free, " free of the ", eligible.size(),
                           " that the selector matches");
     }
     case DeviceUse::kInstance:
       if (request.count > 1) {
         return absl::StrCat(wanted, "room for ", RoomForUnits(request, kind, node), " on ",
-                            GpusText(std::popcount(eligible)));
+                            GpusText(eligible.size()));
       }
-      return absl::StrCat(wanted, "no free placement on ", GpusText(std::popcount(eligible)),
+      return absl::StrCat(wanted, "no free placement on ", GpusText(eligible.size()),
                           " (largest: ", LargestInstance(node, node.cuttable() & eligible), ")");
     case DeviceUse::kInside:
       return WhyNoInside(request, node, target);

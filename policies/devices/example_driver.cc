@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "model/device_set.h"
 #include "policies/devices/claim_parameters.h"
 #include "policies/devices/mig_rules.h"
 
@@ -22,7 +23,7 @@ absl::Status ExampleDriver::ReadRequest(const ClaimToAllocate& claim,
   request->count = static_cast<int32_t>(count);
   request->wanted = absl::StrCat(count, count == 1 ? " GPU" : " GPUs");
   for (KindRequest& kind : request->kinds) {
-    kind.eligible = ~uint32_t{0};
+    kind.eligible = DeviceSet::All();
     kind.options.push_back({});
   }
   return absl::OkStatus();

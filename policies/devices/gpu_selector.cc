@@ -19,7 +19,6 @@ namespace drasim {
 namespace {
 
 constexpr int kMaxSelectorDepth = 3;  // levels of expressions
-constexpr int kSelectorIndexes = 32;
 
 // "8.0", "v535.104.05": up to three numbers.
 bool ReadGpuVersion(absl::string_view text, std::array<int64_t, 3>* out) {
@@ -192,12 +191,13 @@ bool GpuSelector::Matches(const GpuKind& kind, int index) const {
   DRASIM_UNREACHABLE("a property of a GPU selector");
 }
 
-uint32_t GpuSelector::MaskOf(const GpuKind& kind) const {
-  uint32_t mask = 0;
-  for (int index = 0; index < kSelectorIndexes; ++index) {
-    if (Matches(kind, index)) mask |= uint32_t{1} << index;
+DeviceSet GpuSelector::DevicesOf(const GpuKind& kind) const {
+  if (empty()) return DeviceSet::All();
+  DeviceSet devices;
+  for (int index = 0; index < kMaxDevicesPerNode; ++index) {
+    if (Matches(kind, index)) devices.Add(static_cast<size_t>(index));
   }
-  return mask;
+  return devices;
 }
 
 bool GlobMatches(absl::string_view pattern, absl::string_view text) {

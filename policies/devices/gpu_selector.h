@@ -17,6 +17,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "model/device_set.h"
 #include "policies/devices/claim_parameters.h"
 #include "policies/devices/gpu_kinds.h"
 
@@ -31,8 +32,8 @@ class GpuSelector {
   // Nothing was given: every GPU matches.
   bool empty() const { return op_ == Op::kAll; }
   bool Matches(const GpuKind& kind, int index) const;
-  // Bit per index that matches, of 32.
-  uint32_t MaskOf(const GpuKind& kind) const;
+  // The indices that match, of all that a node may have.
+  DeviceSet DevicesOf(const GpuKind& kind) const;
 
  private:
   enum class Op : uint8_t { kAll, kAnd, kOr, kProperty };

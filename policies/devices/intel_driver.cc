@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "model/device_set.h"
 #include "model/pod_shape.h"
 #include "policies/devices/claim_parameters.h"
 #include "policies/devices/mig_rules.h"
@@ -60,7 +61,7 @@ absl::Status IntelDriver::ReadRequest(const ClaimToAllocate& claim, DeviceReques
   for (size_t i = 0; i < kinds().size(); ++i) {
     const GpuKind& gpus = kinds()[i];
     KindRequest& kind = request->kinds[i];
-    kind.eligible = ~uint32_t{0};
+    kind.eligible = DeviceSet::All();
     if (amounts.memory_mib > gpus.memory_mib) {
       kind.lacking = absl::StrCat(request->wanted, " wanted, ",
                                   gpus.memory_mib == 0

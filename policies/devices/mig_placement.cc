@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "model/check.h"
+#include "model/device_set.h"
 
 namespace drasim {
 namespace {
@@ -113,10 +114,10 @@ bool MigPlacementPolicy::FitsBehindLast(const PodContext& pod, const ClusterStat
   const MigTable* const table = cluster.mig_table(last_node_);
   const absl::Span<const uint8_t> profiles =
       cluster.mig_profiles(pod.shape_id, cluster.node(last_node_).model);
-  if (table == nullptr || profiles.empty() || last_gpu_ >= 31) return false;
-  const uint32_t behind = ~((uint32_t{2} << last_gpu_) - 1);
+  if (table == nullptr || profiles.empty()) return false;
+  const DeviceSet passed = DeviceSet::FirstN(static_cast<size_t>(last_gpu_) + 1);
   return TableOf(table)
-             .OnNode(cluster.device_mig(last_node_), cluster.mig_usable(last_node_) & behind,
+             .OnNode(cluster.device_mig(last_node_), cluster.mig_usable(last_node_) - passed,
                      profiles[0])
              .gpu >= 0;
 }

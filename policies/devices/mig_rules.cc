@@ -17,17 +17,22 @@
 namespace drasim {
 namespace {
 
-constexpr size_t kMaxGpus = 32;  // of a node: a bit each in `usable`
-
-// The numbers 0 to 31 as text sorts them.
-constexpr std::array<uint8_t, kMaxGpus> kTextOrder = {0,  1, 10, 11, 12, 13, 14, 15, 16, 17, 18,
-                                                      19, 2, 20, 21, 22, 23, 24, 25, 26, 27, 28,
-                                                      29, 3, 30, 31, 4,  5,  6,  7,  8,  9};
-constexpr uint32_t kOneDigit = 0x3ff;  // GPUs 0 to 9, whose text sorts as their numbers do
-
-uint32_t LowBits(size_t count) {
-  return count >= kMaxGpus ? ~uint32_t{0} : (uint32_t{1} << count) - 1;
+// The indices of GPUs as their texts sort: 0, 1, 10, 11, ..., 19, 2, 20, ...
+constexpr std::array<uint8_t, kMaxDevicesPerNode> IndicesByText() {
+  static_assert(kMaxDevicesPerNode <= 100, "an index has at most two digits");
+  std::array<uint8_t, kMaxDevicesPerNode> order{};
+  size_t next = 0;
+  for (int first = 0; first < 10; ++first) {
+    order[next++] = static_cast<uint8_t>(first);
+    for (int second = 0; second < 10 && first > 0; ++second) {
+      const int index = 10 * first + second;
+      if (index < kMaxDevicesPerNode) order[next++] = static_cast<uint8_t>(index);
+    }
+  }
+  return order;
 }
+constexpr std::array<uint8_t, kMaxDevicesPerNode> kTextOrder = IndicesByText();
+constexpr DeviceSet kOneDigit = DeviceSet::FirstN(10);  // texts and numbers sort alike
 
 bool IsMfi(MigRule rule) { return rule == MigRule::kMfiAny || rule == MigRule::kMfiPart; }
 
@@ -39,18 +44,19 @@ bool ComparesGpus(MigRule rule) {
 
 // Calls visit(gpu) for the usable GPUs, in the rule's order, until it returns true.
 template <typename Visit>
-void VisitGpus(MigRule rule, uint32_t usable, int32_t after, const Visit& visit) {
-  if (rule == MigRule::kDraDriver && usable > kOneDigit) {
+void VisitGpus(MigRule rule, DeviceSet usable, int32_t after, const Visit& visit) {
+  if (rule == MigRule::kDraDriver && !usable.IsSubsetOf(kOneDigit)) {
     for (const uint8_t gpu : kTextOrder) {
-      if ((usable >> gpu & 1) != 0 && visit(size_t{gpu})) return;
+      if (usable.Contains(gpu) && visit(size_t{gpu})) return;
     }
     return;
   }
-  const uint32_t passed =
-      rule == MigRule::kRoundRobin ? usable & LowBits(static_cast<size_t>(after) + 1) : 0;
-  for (uint32_t rest : {usable & ~passed, passed}) {
-    for (; rest != 0; rest &= rest - 1) {
-      if (visit(static_cast<size_t>(std::countr_zero(rest)))) return;
+  const DeviceSet passed = rule == MigRule::kRoundRobin
+                               ? usable & DeviceSet::FirstN(static_cast<size_t>(after) + 1)
+                               : DeviceSet();
+  for (const DeviceSet part : {usable - passed, passed}) {
+    for (const size_t gpu : part) {
+      if (visit(gpu)) return;
     }
   }
 }
@@ -161,13 +167,13 @@ MigState LayOut(const MigTable& table, absl::Span<const uint8_t> profiles,
 
 // mig-parted: everything on the first empty GPU; if that is too much for one, the largest first,
 // each on the first empty GPU that can be laid out with it.
-bool PartEmptyGpus(const MigTable& table, absl::Span<const MigState> gpus, uint32_t usable,
+bool PartEmptyGpus(const MigTable& table, absl::Span<const MigState> gpus, DeviceSet usable,
                    absl::Span<const uint8_t> profiles, absl::Span<DeviceGrant> found) {
   std::vector<size_t> turns(profiles.size());
   for (size_t i = 0; i < turns.size(); ++i) turns[i] = i;
   std::vector<size_t> empty;
   for (size_t gpu = 0; gpu < gpus.size(); ++gpu) {
-    if ((usable >> gpu & 1) != 0 && gpus[gpu] == 0) empty.push_back(gpu);
+    if (usable.Contains(gpu) && gpus[gpu] == 0) empty.push_back(gpu);
   }
   if (empty.empty()) return false;
   std::vector<std::vector<size_t>> members(empty.size());
@@ -202,7 +208,7 @@ bool PartEmptyGpus(const MigTable& table, absl::Span<const MigState> gpus, uint3
 // What one pod wants of a node.
 struct Wish {
   absl::Span<const uint8_t> profiles;
-  uint32_t usable;
+  DeviceSet usable;
   int32_t after;
 };
 
@@ -239,7 +245,7 @@ bool Combine(const MigTable& table, MigRule rule, absl::Span<const std::vector<u
     rest.Placed(profile);
     bool placed = false;
     VisitGpus(rule, wish.usable, wish.after, [&](size_t gpu) {
-      MigState& state = states[static_cast<size_t>(std::popcount(wish.usable & LowBits(gpu)))];
+      MigState& state = states[static_cast<size_t>((wish.usable & DeviceSet::FirstN(gpu)).size())];
       const MigState before = state;
       for (const uint8_t placement : orders[profile]) {
         if ((table.legal(before) & PlacementBit(placement)) == 0 || !may(before, placement))
@@ -317,12 +323,12 @@ void MigRuleTable::FillChoices(absl::Span<const int64_t> weights) {
   }
 }
 
-MigRuleTable::NodeChoice MigRuleTable::OnNode(absl::Span<const MigState> gpus, uint32_t usable,
+MigRuleTable::NodeChoice MigRuleTable::OnNode(absl::Span<const MigState> gpus, DeviceSet usable,
                                               size_t profile, int32_t after) const {
-  DRASIM_CHECK_LE(gpus.size(), kMaxGpus);
+  DRASIM_CHECK_LE(gpus.size(), size_t{kMaxDevicesPerNode});
   NodeChoice best;
   const bool first_serves = !ComparesGpus(rule_);
-  VisitGpus(rule_, usable & LowBits(gpus.size()), after, [&](size_t gpu) {
+  VisitGpus(rule_, usable & DeviceSet::FirstN(gpus.size()), after, [&](size_t gpu) {
     const Choice& choice = OnGpu(gpus[gpu], profile);
     if (choice.cost >= best.cost) return false;
     best.cost = choice.cost;
@@ -333,12 +339,12 @@ MigRuleTable::NodeChoice MigRuleTable::OnNode(absl::Span<const MigState> gpus, u
   return best;
 }
 
-bool MigRuleTable::OnNodeAll(absl::Span<const MigState> gpus, uint32_t usable,
+bool MigRuleTable::OnNodeAll(absl::Span<const MigState> gpus, DeviceSet usable,
                              absl::Span<const uint8_t> profiles, int32_t after,
                              DeviceGrants* grants) const {
-  DRASIM_CHECK_LE(gpus.size(), kMaxGpus);
+  DRASIM_CHECK_LE(gpus.size(), size_t{kMaxDevicesPerNode});
   if (profiles.empty()) return true;
-  usable &= LowBits(gpus.size());
+  usable &= DeviceSet::FirstN(gpus.size());
   DeviceGrants found(profiles.size());  // by instance
   if (rule_ == MigRule::kMigParted) {
     if (!PartEmptyGpus(*table_, gpus, usable, profiles, absl::MakeSpan(found))) return false;
@@ -370,7 +376,7 @@ bool MigRuleTable::OnNodeAll(absl::Span<const MigState> gpus, uint32_t usable,
     if (placed == 0) return false;
     states.clear();
     for (size_t gpu = 0; gpu < gpus.size(); ++gpu) {
-      if ((usable >> gpu & 1) != 0) states.push_back(gpus[gpu]);
+      if (usable.Contains(gpu)) states.push_back(gpus[gpu]);
     }
     uint64_t named = 0;
     for (const uint8_t profile : profiles) {

@@ -14,6 +14,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "model/device_grant.h"
+#include "model/device_set.h"
 #include "model/mig_fragmentation.h"
 #include "model/mig_table.h"
 #include "policies/devices/mig_rule_list.h"
@@ -43,17 +44,16 @@ class MigRuleTable {
     int32_t gpu = -1;  // -1: none
     uint8_t placement = kNoPlacement;
   };
-  // The best GPU of a node. `usable`: bit per GPU that may be looked at. `after`: for kRoundRobin,
-  // the GPU last used on this node (-1: none), behind which the search begins; others ignore it.
-  // O(GPUs).
-  NodeChoice OnNode(absl::Span<const MigState> gpus, uint32_t usable, size_t profile,
+  // The best GPU of a node among `usable`. `after`: for kRoundRobin, the GPU last used on this node
+  // (-1: none), behind which the search begins; others ignore it. O(GPUs).
+  NodeChoice OnNode(absl::Span<const MigState> gpus, DeviceSet usable, size_t profile,
                     int32_t after = -1) const;
 
   // Several instances for one pod: one after the other by the rule; if that fails, the first
   // combination by backtracking over GPUs and placements in the rule's order (as HAMi and the
   // classic DRA driver do), fewest possible placements first. False when there is none. Appends to
   // `grants`.
-  bool OnNodeAll(absl::Span<const MigState> gpus, uint32_t usable,
+  bool OnNodeAll(absl::Span<const MigState> gpus, DeviceSet usable,
                  absl::Span<const uint8_t> profiles, int32_t after, DeviceGrants* grants) const;
 
   // What the node is worth for InstaSlice: 100 * free units / all units; 0 for the other rules,

@@ -1,11 +1,11 @@
 #include "policies/devices/node_device_driver.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "absl/strings/str_cat.h"
 #include "model/check.h"
 #include "model/cluster_state.h"
+#include "model/device_set.h"
 #include "model/kube/node_set.h"
 #include "model/pod_shape.h"
 #include "policies/devices/device_handles.h"
@@ -16,8 +16,6 @@ namespace {
 
 // Requests that are kept once read.
 constexpr size_t kMostParsedRequests = 4096;
-
-uint32_t AllGpus(int count) { return count >= 32 ? ~uint32_t{0} : (uint32_t{1} << count) - 1; }
 
 std::string ClaimPath(const ObjectMeta& meta, absl::string_view name) {
   return absl::StrCat(meta.ns.text(), "/", name);
@@ -76,7 +74,7 @@ void NodeDeviceDriver::MakeKinds(MigRule rule) {
   for (size_t place = 0; place < devices_.size(); ++place) {
     if (kind_of_[place] == kNoPlace) continue;
     devices_[place].kind = &kinds_[kind_of_[place]];
-    devices_[place].all = AllGpus(cluster.node(options_.nodes[place]).gpu_count);
+    devices_[place].all = DeviceSet::FirstN(cluster.node(options_.nodes[place]).gpu_count);
   }
 }
 
@@ -194,11 +192,10 @@ bool NodeDeviceDriver::FitsAlone(const NodeDevices& node, const DeviceRequest& r
                                  const KindRequest& kind) const {
   const DeviceOption& option = kind.options[0];
   if (option.use == DeviceUse::kWhole) {
-    return std::popcount(node.free() & kind.eligible) >= request.count;
+    return (node.free() & kind.eligible).size() >= request.count;
   }
   const MigRuleTable& rules = *node.kind->rules;
-  for (uint32_t rest = node.cuttable() & kind.eligible; rest != 0; rest &= rest - 1) {
-    const auto gpu = static_cast<size_t>(std::countr_zero(rest));
+  for (const size_t gpu : node.cuttable() & kind.eligible) {
     if (rules.OnGpu(node.states[gpu], option.profile).placement != kNoPlacement) return true;
   }
   return false;

@@ -61,53 +61,57 @@ bool ReadInstanceName(const GpuKind& kind, absl::string_view text, HeldDevice* d
   return true;
 }
 
-// GPUs [begin, begin + size) of the mask.
-uint32_t BlockOf(uint32_t mask, int begin, int size) {
-  if (size >= 32) return mask;
-  return mask & (((uint32_t{1} << size) - 1) << begin);
+// Sizes of aligned blocks: 1, 2, 4, ..., kMaxDevicesPerNode.
+constexpr size_t kBlockSizes = std::bit_width(unsigned{kMaxDevicesPerNode});
+
+// GPUs [begin, begin + size) of the set.
+DeviceSet BlockOf(DeviceSet gpus, size_t begin, size_t size) {
+  return gpus & (DeviceSet::FirstN(begin + size) - DeviceSet::FirstN(begin));
 }
 
-// The smallest aligned block that has `count` GPUs: of those the fullest, then the one in the
-// fullest block of twice its size, and so on; then the first. REQUIRES: the mask has that many.
-uint32_t FullestBlock(uint32_t mask, int count, int* size) {
-  for (*size = 1; *size < kMaxDevicesPerNode; *size *= 2) {
-    uint32_t best = 0;
-    std::array<int, 6> best_free{};
-    for (int begin = 0; begin < kMaxDevicesPerNode; begin += *size) {
-      const uint32_t block = BlockOf(mask, begin, *size);
-      if (std::popcount(block) < count) continue;
-      std::array<int, 6> free{};
+// The smallest aligned block with `count` GPUs: of several the fullest, then the one in the fullest
+// block of twice its size, and so on; then the first. REQUIRES: the set has that many.
+DeviceSet FullestBlock(DeviceSet gpus, int count, size_t* size) {
+  // A block of this size has them all; larger ones say nothing more.
+  const size_t largest = std::bit_ceil(gpus.Bound());
+  for (*size = 1; *size < largest; *size *= 2) {
+    DeviceSet best;
+    std::array<int, kBlockSizes> best_free{};
+    for (size_t begin = 0; begin < largest; begin += *size) {
+      const DeviceSet block = BlockOf(gpus, begin, *size);
+      if (block.size() < count) continue;
+      std::array<int, kBlockSizes> free{};
       size_t level = 0;
-      for (int around = *size; around <= kMaxDevicesPerNode; around *= 2) {
-        free[level++] = std::popcount(BlockOf(mask, begin / around * around, around));
+      for (size_t around = *size; around <= largest; around *= 2) {
+        free[level++] = BlockOf(gpus, begin / around * around, around).size();
       }
-      if (best == 0 || free < best_free) {
+      if (best.empty() || free < best_free) {
         best = block;
         best_free = free;
       }
     }
-    if (best != 0) return best;
+    if (!best.empty()) return best;
   }
-  return mask;
+  return gpus;
 }
 
-uint32_t PickPacked(uint32_t mask, int count) {
-  if (count == 0) return 0;
-  int size = 0;
-  const uint32_t block = FullestBlock(mask, count, &size);
-  if (std::popcount(block) == count) return block;
+DeviceSet PickPacked(DeviceSet gpus, int count) {
+  if (count == 0) return DeviceSet();
+  size_t size = 0;
+  const DeviceSet block = FullestBlock(gpus, count, &size);
+  if (block.size() == count) return block;
   // Neither half has enough: all of the one that has more, and the rest of the other.
-  const int begin = std::countr_zero(block) / size * size;
-  const uint32_t low = BlockOf(block, begin, size / 2);
-  const uint32_t high = block & ~low;
-  const uint32_t first = std::popcount(low) >= std::popcount(high) ? low : high;
-  return first | PickPacked(block & ~first, count - std::popcount(first));
+  const size_t begin = block.First() / size * size;
+  const DeviceSet low = BlockOf(block, begin, size / 2);
+  const DeviceSet high = block - low;
+  const DeviceSet first = low.size() >= high.size() ? low : high;
+  return first | PickPacked(block - first, count - first.size());
 }
 
 }  // namespace
 
 absl::Span<const MigState> NodeDevices::gpu_states() const {
-  return absl::MakeConstSpan(states.data(), static_cast<size_t>(std::bit_width(all)));
+  return absl::MakeConstSpan(states.data(), all.Bound());
 }
 
 int NodeDevices::slices_used(size_t gpu, uint8_t placement) const {
@@ -118,10 +122,9 @@ int NodeDevices::slices_used(size_t gpu, uint8_t placement) const {
 }
 
 void NodeDevices::Take(const HeldDevice& device) {
-  const uint32_t bit = BitOfGpu(device.gpu);
   switch (device.use) {
     case DeviceUse::kWhole:
-      whole |= bit;
+      whole.Add(device.gpu);
       return;
     case DeviceUse::kInstance:
     case DeviceUse::kInside: {
@@ -130,16 +133,16 @@ void NodeDevices::Take(const HeldDevice& device) {
       if ((table.set(state) & PlacementBit(device.placement)) != 0) return;
       const MigState next = table.Place(state, device.placement);
       if (next == kNoMigState) {
-        whole |= bit;
+        whole.Add(device.gpu);
         return;
       }
       state = next;
-      cut |= bit;
+      cut.Add(device.gpu);
       return;
     }
     case DeviceUse::kPart:
     case DeviceUse::kFunction:
-      (device.use == DeviceUse::kPart ? parted : functions) |= bit;
+      (device.use == DeviceUse::kPart ? parted : functions).Add(device.gpu);
       milli_used[device.gpu] = AddClamped(milli_used[device.gpu], device.milli);
       memory_used[device.gpu] = AddClamped(memory_used[device.gpu], device.memory_mib);
       return;
@@ -155,7 +158,7 @@ void NodeDevices::Take(const HeldDevice& device) {
 }
 
 void NodeDevices::Clear() {
-  whole = parted = functions = cut = 0;
+  whole = parted = functions = cut = DeviceSet();
   states.fill(0);
   milli_used.fill(0);
   memory_used.fill(0);
@@ -196,13 +199,13 @@ bool ReadDeviceName(const GpuKind& kind, absl::string_view name, HeldDevice* dev
   return absl::ConsumePrefix(&name, "-vf-") && ReadShare(name, device);
 }
 
-uint32_t PickGpus(uint32_t mask, int count, bool packed) {
-  if (std::popcount(mask) <= count) return mask;
-  if (packed) return PickPacked(mask, count);
-  uint32_t picked = 0;
+DeviceSet PickGpus(DeviceSet gpus, int count, bool packed) {
+  if (gpus.size() <= count) return gpus;
+  if (packed) return PickPacked(gpus, count);
+  DeviceSet picked;
   for (; count > 0; --count) {
-    picked |= mask & -mask;
-    mask &= mask - 1;
+    picked.Add(gpus.First());
+    gpus.RemoveFirst();
   }
   return picked;
 }

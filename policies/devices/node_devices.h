@@ -12,6 +12,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "model/device_grant.h"
+#include "model/device_set.h"
 #include "model/mig_table.h"
 #include "model/pod_shape.h"
 #include "policies/devices/gpu_kinds.h"
@@ -53,18 +54,15 @@ struct DeviceOption {
   bool operator==(const DeviceOption&) const = default;
 };
 
-// Sets of GPUs are bit masks.
-inline uint32_t BitOfGpu(size_t gpu) { return uint32_t{1} << gpu; }
-
 // What of the node is taken. Claims that a server brings back may overlap: taking tolerates that,
 // and where instances contradict each other their GPU is out of use.
 struct NodeDevices {
   const GpuKind* kind = nullptr;  // null: no GPUs
-  uint32_t all = 0;
-  uint32_t whole = 0;      // held whole
-  uint32_t parted = 0;     // with parts
-  uint32_t functions = 0;  // with virtual functions
-  uint32_t cut = 0;        // with MIG instances
+  DeviceSet all;
+  DeviceSet whole;      // held whole
+  DeviceSet parted;     // with parts
+  DeviceSet functions;  // with virtual functions
+  DeviceSet cut;        // with MIG instances
   std::array<MigState, kMaxDevicesPerNode> states{};
   std::array<int16_t, kMaxDevicesPerNode> milli_used{};
   std::array<int32_t, kMaxDevicesPerNode> memory_used{};  // MiB
@@ -76,10 +74,10 @@ struct NodeDevices {
   };
   absl::InlinedVector<Compute, 2> compute;  // one per instance with compute instances
 
-  // With nothing on them.
-  uint32_t free() const { return all & ~(whole | parted | functions | cut); }
-  // On which MIG instances may be made.
-  uint32_t cuttable() const { return all & ~(whole | parted | functions); }
+  // Unused GPUs.
+  DeviceSet free() const { return all - (whole | parted | functions | cut); }
+  // GPUs open to MIG instances.
+  DeviceSet cuttable() const { return all - (whole | parted | functions); }
   absl::Span<const MigState> gpu_states() const;
   // Compute slices of the instance that compute instances have.
   int slices_used(size_t gpu, uint8_t placement) const;
@@ -97,10 +95,10 @@ std::string DeviceName(const GpuKind& kind, const HeldDevice& device);
 // The reverse; an instance is kInstance. False when no device of the kind has that name.
 bool ReadDeviceName(const GpuKind& kind, absl::string_view name, HeldDevice* device);
 
-// The first `count` GPUs of the mask (all, if there are fewer). `packed`: those of the smallest
-// aligned block that has so many, and of such blocks of the fullest, so that free neighbours stay
-// together: with eight GPUs of which 0 is taken, one is 1, and two are 2 and 3.
-uint32_t PickGpus(uint32_t mask, int count, bool packed);
+// The first `count` GPUs of the set (all of a smaller one). `packed`: those of the smallest aligned
+// block with `count` GPUs, and of such blocks the fullest, so that free neighbours stay together:
+// of GPUs 1 to 7, one is 1, and two are 2 and 3.
+DeviceSet PickGpus(DeviceSet gpus, int count, bool packed);
 
 }  // namespace drasim
 

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "model/device_set.h"
 #include "policies/devices/gpu_selector.h"
 #include "policies/devices/mig_rules.h"
 #include "policies/devices/node_devices.h"
@@ -81,7 +82,7 @@ absl::Status NvidiaDriver::ReadGpuClaim(const ParameterFields& fields,
   request->any_gpu = selector->empty();
   request->wanted = absl::StrCat(count, count == 1 ? " GPU" : " GPUs");
   for (size_t i = 0; i < kinds().size(); ++i) {
-    request->kinds[i].eligible = selector->MaskOf(kinds()[i]);
+    request->kinds[i].eligible = selector->DevicesOf(kinds()[i]);
     request->kinds[i].options.push_back({});
   }
   return absl::OkStatus();
@@ -107,7 +108,7 @@ absl::Status NvidiaDriver::ReadMigClaim(const ParameterFields& fields,
                        " has no ", gpus.table == nullptr ? "MIG" : "such profile");
       continue;
     }
-    kind.eligible = ~uint32_t{0};
+    kind.eligible = DeviceSet::All();
     option.profile = static_cast<uint8_t>(found);
     kind.options.push_back(option);
   }
@@ -149,7 +150,7 @@ absl::Status NvidiaDriver::ReadComputeClaim(const ParameterFields& fields,
                        " has no ", gpus.table == nullptr ? "MIG" : "such profile");
       continue;
     }
-    kind.eligible = ~uint32_t{0};
+    kind.eligible = DeviceSet::All();
     option.profile = found < 0 ? kAnyProfile : static_cast<uint8_t>(found);
     kind.options.push_back(option);
   }

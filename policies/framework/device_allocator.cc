@@ -7,20 +7,20 @@
 
 namespace drasim {
 
-uint32_t FirstFittingDevices(const PodShape& shape, absl::Span<const int16_t> device_milli_idle) {
-  uint32_t devices = 0;
+DeviceSet FirstFittingDevices(const PodShape& shape, absl::Span<const int16_t> device_milli_idle) {
+  DeviceSet devices;
   int32_t missing = shape.gpu_count;
   for (size_t i = 0; i < device_milli_idle.size() && missing > 0; ++i) {
     if (device_milli_idle[i] < shape.gpu_milli) continue;
-    devices |= uint32_t{1} << i;
+    devices.Add(i);
     --missing;
   }
   return devices;
 }
 
-uint32_t DevicesOf(absl::Span<const DeviceGrant> grants) {
-  uint32_t devices = 0;
-  for (const DeviceGrant& g : grants) devices |= uint32_t{1} << g.device;
+DeviceSet DevicesOf(absl::Span<const DeviceGrant> grants) {
+  DeviceSet devices;
+  for (const DeviceGrant& g : grants) devices.Add(g.device);
   return devices;
 }
 
@@ -33,14 +33,14 @@ DeviceGrant InstanceGrant(const MigTable& table, size_t gpu, size_t placement) {
 namespace {
 
 // Whether there is room for the rest at all, profile by profile.
-bool MayFit(const MigTable& table, const std::vector<MigState>& states, uint32_t usable,
+bool MayFit(const MigTable& table, const std::vector<MigState>& states, DeviceSet usable,
             absl::Span<const uint8_t> rest) {
   for (size_t i = 0; i < rest.size();) {
     size_t end = i;
     while (end < rest.size() && rest[end] == rest[i]) ++end;
     int64_t room = 0;
     for (size_t g = 0; g < states.size(); ++g) {
-      if ((usable >> g & 1) != 0) room += table.more(states[g], rest[i]);
+      if (usable.Contains(g)) room += table.more(states[g], rest[i]);
     }
     if (room < static_cast<int64_t>(end - i)) return false;
     i = end;
@@ -49,7 +49,7 @@ bool MayFit(const MigTable& table, const std::vector<MigState>& states, uint32_t
 }
 
 // Places the instances from `next` on; `states` is as tried so far.
-bool PlaceRest(const MigTable& table, std::vector<MigState>* states, uint32_t usable,
+bool PlaceRest(const MigTable& table, std::vector<MigState>* states, DeviceSet usable,
                absl::Span<const uint8_t> profiles, size_t next, DeviceGrants* grants) {
   if (next == profiles.size()) return true;
   if (!MayFit(table, *states, usable, profiles.subspan(next))) return false;
@@ -57,7 +57,7 @@ bool PlaceRest(const MigTable& table, std::vector<MigState>* states, uint32_t us
   // Like instances are interchangeable: each goes behind the one before it.
   const bool like = next > 0 && profiles[next] == profiles[next - 1];
   for (size_t g = like ? grants->back().device : 0; g < states->size(); ++g) {
-    if ((usable >> g & 1) == 0) continue;
+    if (!usable.Contains(g)) continue;
     const MigState before = (*states)[g];
     uint64_t rest = table.legal(before) & wanted;
     if (like && g == grants->back().device) rest &= ~uint64_t{0} << grants->back().placement;
@@ -76,12 +76,12 @@ bool PlaceRest(const MigTable& table, std::vector<MigState>* states, uint32_t us
 }  // namespace
 
 DeviceGrants FirstFittingInstances(const MigTable& table, absl::Span<const MigState> gpus,
-                                   uint32_t usable, absl::Span<const uint8_t> profiles) {
+                                   DeviceSet usable, absl::Span<const uint8_t> profiles) {
   DeviceGrants grants;
   if (profiles.size() == 1) {
     const uint64_t wanted = table.placements_of(profiles[0]);
     for (size_t g = 0; g < gpus.size(); ++g) {
-      const uint64_t legal = (usable >> g & 1) != 0 ? table.legal(gpus[g]) & wanted : 0;
+      const uint64_t legal = usable.Contains(g) ? table.legal(gpus[g]) & wanted : 0;
       if (legal == 0) continue;
       grants.push_back(InstanceGrant(table, g, static_cast<size_t>(std::countr_zero(legal))));
       return grants;

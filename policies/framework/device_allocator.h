@@ -1,6 +1,6 @@
 // The direct front end's choice of devices for a pod on a node.
 //
-// An allocator proposes; ClusterState commits. A proposal is a mask over the node's devices.
+// An allocator only proposes a set of the node's devices; ClusterState alone commits it.
 #ifndef DRASIM_POLICIES_FRAMEWORK_DEVICE_ALLOCATOR_H_
 #define DRASIM_POLICIES_FRAMEWORK_DEVICE_ALLOCATOR_H_
 
@@ -11,13 +11,14 @@
 #include "absl/types/span.h"
 #include "model/cluster_state.h"
 #include "model/device_grant.h"
+#include "model/device_set.h"
 #include "policies/framework/plugin.h"
 
 namespace drasim {
 
 struct DeviceProposal {
-  uint32_t devices = 0;  // exactly shape.gpu_count bits
-  int64_t score = 0;     // higher is better, within one allocator
+  DeviceSet devices;  // shape.gpu_count of them
+  int64_t score = 0;  // higher is better, within one allocator
 };
 // Best first.
 using DeviceProposals = absl::InlinedVector<DeviceProposal, 8>;
@@ -37,19 +38,19 @@ class DeviceAllocator {
   virtual DeviceGrants ProposeMig(const PodContext& pod, const ClusterState& cluster, NodeId node);
 };
 
-// One instance per entry of `profiles`, each on the lowest usable GPU (bit per GPU in `usable`) and
-// at the first start in the catalogue's order. If that leaves no room for a later instance, the
-// first combination that fits; empty if none does. Exponential in the number of instances at worst.
+// One instance per entry of `profiles`, on the lowest GPU of `usable` and at the first start in the
+// catalogue's order; where that leaves no room for a later one, the first combination that fits.
+// Empty when none does. Exponential in the number of instances at worst.
 DeviceGrants FirstFittingInstances(const MigTable& table, absl::Span<const MigState> gpus,
-                                   uint32_t usable, absl::Span<const uint8_t> profiles);
-// The GPUs of the grants, as a mask.
-uint32_t DevicesOf(absl::Span<const DeviceGrant> grants);
+                                   DeviceSet usable, absl::Span<const uint8_t> profiles);
+// The devices that the grants name.
+DeviceSet DevicesOf(absl::Span<const DeviceGrant> grants);
 // The grant of one whole MIG instance.
 DeviceGrant InstanceGrant(const MigTable& table, size_t gpu, size_t placement);
 
-// The first gpu_count devices by index with at least gpu_milli idle. Every policy places whole GPUs
-// this way.
-uint32_t FirstFittingDevices(const PodShape& shape, absl::Span<const int16_t> device_milli_idle);
+// The first gpu_count devices by index with at least gpu_milli idle; what every policy does for
+// whole GPUs.
+DeviceSet FirstFittingDevices(const PodShape& shape, absl::Span<const int16_t> device_milli_idle);
 
 }  // namespace drasim
 

@@ -76,9 +76,9 @@ int64_t FgdScorer::ScoreNode(const PodShape& shape, const ClusterState& cluster,
   return SigmoidScore((before - model_->Amount(view)) / 1000);
 }
 
-uint32_t FgdScorer::BestShareDevice(const PodShape& shape, const ClusterState& cluster,
-                                    NodeId node) {
-  return uint32_t{1} << BestShare(shape, cluster, node).device;
+DeviceSet FgdScorer::BestShareDevice(const PodShape& shape, const ClusterState& cluster,
+                                     NodeId node) {
+  return DeviceSet::Of(BestShare(shape, cluster, node).device);
 }
 
 void Fgd::Score(const PodContext& pod, const ClusterState& cluster, absl::Span<const NodeId> nodes,

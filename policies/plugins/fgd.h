@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "model/device_set.h"
 #include "model/fragmentation.h"
 #include "policies/framework/plugin.h"
 
@@ -25,8 +26,8 @@ class FgdScorer {
   explicit FgdScorer(const FragmentationModel* model) : model_(model) {}
   // Score of placing the shape on the node; for a share, the best over its fitting devices.
   int64_t ScoreNode(const PodShape& shape, const ClusterState& cluster, NodeId node);
-  // For a share: the fitting device with the best score (ties: the lowest index), as a mask.
-  uint32_t BestShareDevice(const PodShape& shape, const ClusterState& cluster, NodeId node);
+  // For a share: the fitting device with the best score, the lowest index on ties.
+  DeviceSet BestShareDevice(const PodShape& shape, const ClusterState& cluster, NodeId node);
 
  private:
   double AmountBefore(const ClusterState& cluster, NodeId node, const GpuNodeView& view);

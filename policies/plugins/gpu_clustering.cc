@@ -15,7 +15,6 @@ constexpr int64_t kClusteringGpuMilli = 8000;
 void GpuClustering::Score(const PodContext& pod, const ClusterState& cluster,
                           absl::Span<const NodeId> nodes, absl::Span<int64_t> scores) {
   const int tag = AffinityTag(*pod.shape);
-  const uint64_t own = uint64_t{1} << tag;
   for (size_t i = 0; i < nodes.size(); ++i) {
     if (tag == 0) {
       scores[i] = 0;
@@ -26,12 +25,10 @@ void GpuClustering::Score(const PodContext& pod, const ClusterState& cluster,
     const int64_t packed =
         std::max<int64_t>(0, 25 * (kClusteringGpuMilli - row.gpu_milli_idle) / kClusteringGpuMilli);
     int64_t bonus = 0;
-    if (row.resident_tags == own) {
-      bonus = 75;
-    } else if ((row.resident_tags & own) != 0) {
-      bonus = 50;
-    } else if (row.resident_tags == 0) {
+    if (row.resident_tags == 0) {
       bonus = 25;
+    } else if (cluster.HasResidentTag(nodes[i], tag)) {
+      bonus = row.resident_tags == 1 ? 75 : 50;
     }
     scores[i] = packed + bonus;
   }

@@ -4,6 +4,7 @@
 #include <array>
 #include <memory>
 
+#include "model/device_set.h"
 #include "policies/framework/registry.h"
 
 namespace drasim {
@@ -13,7 +14,10 @@ int64_t ScoreNode(const PodShape& shape, const NodeRow& row,
                   absl::Span<const int16_t> device_idle) {
   if (shape.gpu_milli == 0) return 0;
   const int64_t full_idle = row.gpu_full_idle;
-  if (full_idle == row.gpu_count) return std::max<int64_t>(33 - full_idle, full_idle);
+  if (full_idle == row.gpu_count) {
+    // At most 32, so that an untouched node with more GPUs does not precede the used ones.
+    return std::max<int64_t>(33 - full_idle, std::min<int64_t>(full_idle, 32));
+  }
   // The devices the pod would take: the tightest first, index order among equals.
   std::array<int16_t, kMaxDevicesPerNode> idle;
   std::copy(device_idle.begin(), device_idle.end(), idle.begin());

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "model/device_set.h"
 #include "policies/framework/device_allocator.h"
 #include "policies/framework/registry.h"
 
@@ -11,10 +12,10 @@ namespace {
 bool HasRoom(const ClusterState& cluster, NodeId node, absl::Span<const uint8_t> profiles) {
   const MigTable& table = *cluster.mig_table(node);
   const absl::Span<const MigState> gpus = cluster.device_mig(node);
-  const uint32_t usable = cluster.mig_usable(node);
+  const DeviceSet usable = cluster.mig_usable(node);
   if (profiles.size() == 1) {
     for (size_t g = 0; g < gpus.size(); ++g) {
-      if ((usable >> g & 1) != 0 && (table.fitting(gpus[g]) >> profiles[0] & 1) != 0) return true;
+      if (usable.Contains(g) && (table.fitting(gpus[g]) >> profiles[0] & 1) != 0) return true;
     }
     return false;
   }

@@ -1,6 +1,5 @@
 // drasim diff: where two ledgers part.
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -32,8 +31,7 @@ std::string Describe(const Record& r, const LedgerReader& ledger) {
                     " x ", s.gpu_milli, "m GPU", s.gpu_spec.empty() ? "" : " of ", s.gpu_spec, ")");
   }
   if (r.node.valid()) absl::StrAppend(&text, "  node ", ledger.cluster().node_spec(r.node).name);
-  for (uint32_t rest = r.devices; rest != 0; rest &= rest - 1)
-    absl::StrAppend(&text, " gpu", std::countr_zero(rest));
+  for (const size_t device : r.devices) absl::StrAppend(&text, " gpu", device);
   if (r.kind == RecordKind::kAttemptFailed)
     absl::StrAppend(&text, "  ", ledger.summaries().Text(SummaryId(r.detail)));
   return text;

@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "model/check.h"
+#include "model/device_set.h"
 #include "model/mig_table.h"
 #include "model/status_macros.h"
 #include "sim/control/mig_manager.h"
@@ -94,7 +95,7 @@ struct DeviceFrontEnd::Impl : public MigManager::Clients {
   size_t ProductOf(const MigTable* table);
   void AddNode(FrontEndNode node);
 
-  void SetHealth(NodeId id, uint32_t gpus, bool healthy, SimTime now);
+  void SetHealth(NodeId id, DeviceSet gpus, bool healthy, SimTime now);
   void SetPlugin(NodeId id, bool back, SimTime now);
   void ReportLater(NodeId id, SimTime now);
   void Report(NodeId id);
@@ -204,11 +205,11 @@ void DeviceFrontEnd::Impl::AddNode(FrontEndNode node) {
 
 // ---- Health, restarts, and what the node reports ----
 
-void DeviceFrontEnd::Impl::SetHealth(NodeId id, uint32_t gpus, bool healthy, SimTime now) {
+void DeviceFrontEnd::Impl::SetHealth(NodeId id, DeviceSet gpus, bool healthy, SimTime now) {
   std::vector<uint32_t>& faults = nodes_[id.value()].faults;
-  uint32_t changed = 0;
+  DeviceSet changed;
   for (size_t g = 0; g < faults.size(); ++g) {
-    if ((gpus & GpuBit(g)) == 0) continue;
+    if (!gpus.Contains(g)) continue;
     const bool was_healthy = faults[g] == 0;
     if (!healthy) {
       ++faults[g];
@@ -217,11 +218,11 @@ void DeviceFrontEnd::Impl::SetHealth(NodeId id, uint32_t gpus, bool healthy, Sim
     }
     const bool is_healthy = faults[g] == 0;
     if (was_healthy == is_healthy) continue;
-    changed |= GpuBit(g);
+    changed.Add(g);
     manager_.SetHealthy(id, static_cast<uint32_t>(g), is_healthy);
     kubelets_.SetHealthy(id, static_cast<uint32_t>(g), is_healthy);
   }
-  if (changed == 0) return;
+  if (changed.empty()) return;
   control_->RecordDevices(id, changed,
                           healthy ? DeviceChangeKind::kHealthy : DeviceChangeKind::kUnhealthy);
   ReportLater(id, now);
@@ -238,7 +239,7 @@ void DeviceFrontEnd::Impl::SetPlugin(NodeId id, bool back, SimTime now) {
   const bool is_there = gone == 0;
   if (was_there == is_there) return;
   kubelets_.SetRegistered(id, is_there && !manager_.changing(id));
-  control_->RecordDevices(id, 0,
+  control_->RecordDevices(id, DeviceSet(),
                           back ? DeviceChangeKind::kPluginBack : DeviceChangeKind::kPluginGone);
   ReportLater(id, now);
 }

@@ -8,6 +8,7 @@
 
 #include "model/check.h"
 #include "model/device_grant.h"
+#include "model/device_set.h"
 #include "model/mig_table.h"
 
 namespace drasim {
@@ -149,10 +150,10 @@ void DeviceManager::Count(const Holding& holding, int sign) {
 }
 
 void DeviceManager::FindBlocked() {
-  blocked_ = 0;
+  blocked_ = DeviceSet();
   for (const Holding& holding : holdings_) {
     const bool orphan = holding.what == What::kGpu && holding.place.pool == kNowhere;
-    blocked_ |= orphan ? uint32_t{1} << holding.row : 0;
+    if (orphan) blocked_.Add(holding.row);
   }
 }
 
@@ -169,11 +170,11 @@ void DeviceManager::Free(SimTime now) {
     holdings_[kept++] = holdings_[i];
   }
   holdings_.resize(kept);
-  if (blocked_ != 0) FindBlocked();
+  if (!blocked_.empty()) FindBlocked();
 }
 
 int64_t DeviceManager::FreeUnits(const Pool& pool, const Device& device) const {
-  if (pool.what == What::kGpu && (blocked_ >> device.row & 1) != 0) return 0;
+  if (pool.what == What::kGpu && blocked_.Contains(device.row)) return 0;
   return std::max<int64_t>(0, device.replicas - device.in_use);
 }
 
@@ -481,7 +482,7 @@ void DeviceManager::Commit(PodId pod, const std::string& function, Admission* ad
       holding.placement = device.placement;
       holding.replicas = device.replicas;
       if (taken.what == What::kGpu) {
-        admission->devices |= uint32_t{1} << device.row;
+        admission->devices.Add(device.row);
         const DeviceGrant grant = {static_cast<uint8_t>(device.row), device.placement,
                                    device.milli};
         admission->grants.insert(admission->grants.end(), static_cast<size_t>(taken.units), grant);

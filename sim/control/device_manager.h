@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "model/device_set.h"
 #include "model/device_spec.h"
 #include "model/gpu_topology.h"
 #include "model/ids.h"
@@ -186,7 +187,7 @@ class DeviceManager {
   // Follow from the above.
   std::vector<Pool> pools_;
   std::vector<int64_t> free_cores_;
-  uint32_t blocked_ = 0;       // bit per GPU of which a pod holds what is no longer advertised
+  DeviceSet blocked_;          // GPUs of which a pod holds what is no longer advertised
   SimTime next_free_ = kRuns;  // the earliest free_at
 
   // Scratch of Admit, kept for its memory.

@@ -164,12 +164,12 @@ void MigManager::Wish(NodeId id, const std::vector<GpuLayout>& layout, SimTime n
     node.wish = layout;
     return;
   }
-  uint32_t changing = 0;
+  DeviceSet changing;
   for (size_t g = 0; g < layout.size(); ++g) {
     DRASIM_CHECK(Possible(node.gpus[g], layout[g].mig_enabled, layout[g].state));
-    if (Differs(node.gpus[g], layout[g])) changing |= GpuBit(g);
+    if (Differs(node.gpus[g], layout[g])) changing.Add(g);
   }
-  if (changing == 0) return;
+  if (changing.empty()) return;
   node.changing = changing;
   node.target = layout;
   node.begun = now;
@@ -234,7 +234,7 @@ void MigManager::ResetIfIdle(NodeId id, SimTime now) {
   const Node& node = nodes_[id.value()];
   bool reset = false;
   for (size_t g = 0; g < node.gpus.size(); ++g) {
-    if ((node.changing & GpuBit(g)) == 0) continue;
+    if (!node.changing.Contains(g)) continue;
     if (clients_->InUse(id, static_cast<uint32_t>(g), now)) return;
     reset |= node.gpus[g].mig_enabled != node.target[g].mig_enabled;
   }
@@ -248,7 +248,7 @@ void MigManager::Make(NodeId id, SimTime now) {
   int64_t created = 0;
   int64_t destroyed = 0;
   for (size_t g = 0; g < node.gpus.size(); ++g) {
-    if ((node.changing & GpuBit(g)) == 0) continue;
+    if (!node.changing.Contains(g)) continue;
     created += node.target[g].created;
     destroyed += InstanceCount(node.gpus[g]) + node.target[g].destroyed;
   }
@@ -260,7 +260,7 @@ void MigManager::Make(NodeId id, SimTime now) {
 void MigManager::Made(NodeId id, SimTime now) {
   Node& node = nodes_[id.value()];
   for (size_t g = 0; g < node.gpus.size(); ++g) {
-    if ((node.changing & GpuBit(g)) != 0) Apply(node.target[g], &node.gpus[g]);
+    if (node.changing.Contains(g)) Apply(node.target[g], &node.gpus[g]);
   }
   Enter(id, Phase::kRestarting);
   Arm(id, Later(now, options_.restart_clients));
@@ -270,7 +270,7 @@ void MigManager::Made(NodeId id, SimTime now) {
 void MigManager::Finish(NodeId id, SimTime now) {
   Node& node = nodes_[id.value()];
   Enter(id, Phase::kIdle);
-  node.changing = 0;
+  node.changing = DeviceSet();
   node.target.clear();
   ++finished_;
   gpu_ns_ += absl::uint128(static_cast<uint64_t>((now - node.begun).ns())) * node.gpus.size();
@@ -314,7 +314,7 @@ void MigManager::Save(StateWriter& out) const {
     }
     out.U64(static_cast<uint64_t>(node.phase));
     out.U64(node.generation);
-    out.U64(node.changing);
+    out.U64(node.changing.bits());
     out.I64(node.begun.ns());
     SaveLayouts(node.target, out);
     SaveLayouts(node.wish, out);
@@ -349,7 +349,7 @@ void MigManager::LoadNode(StateReader& in, Node* node) {
   if (phase > kLastPhase) return in.Fail("a change of layout is in no known phase");
   node->phase = static_cast<Phase>(phase);
   node->generation = static_cast<uint32_t>(in.U64());
-  node->changing = static_cast<uint32_t>(in.U64());
+  node->changing = DeviceSet::FromBits(in.U64());
   node->begun = SimTime(in.I64());
   LoadLayouts(in, node->gpus, &node->target);
   LoadLayouts(in, node->gpus, &node->wish);

@@ -18,6 +18,7 @@
 
 #include "absl/numeric/int128.h"
 #include "absl/status/status.h"
+#include "model/device_set.h"
 #include "model/ids.h"
 #include "model/mig_table.h"
 #include "model/state_io.h"
@@ -47,11 +48,8 @@ struct GpuLayout {
   bool operator==(const GpuLayout&) const = default;
 };
 
-// A set of GPUs of one node, as bits.
-inline uint32_t GpuBit(size_t gpu) { return uint32_t{1} << gpu; }
-
-// A timer of the front end, and the token under which the engine keeps it. A timer is stale when
-// its generation is not the present one of its purpose.
+// A timer of the front end, and the token under which the engine keeps it. A timer whose generation
+// is not the present one of its purpose is stale.
 struct FrontEndTimer {
   // Values are part of the checkpoint's format.
   enum class Purpose : uint8_t { kNodeStatus = 0, kMigManager = 1, kRepartitioning = 2 };
@@ -124,7 +122,7 @@ class MigManager {
     std::vector<PluginGpu> gpus;
     Phase phase = Phase::kIdle;
     uint32_t generation = 0;  // grows with every step; timers of an earlier one are stale
-    uint32_t changing = 0;    // bit per GPU
+    DeviceSet changing;       // GPUs whose layout is being changed
     SimTime begun;
     std::vector<GpuLayout> target;  // empty when idle
     std::vector<GpuLayout> wish;    // noted; empty: none

@@ -1,23 +1,21 @@
 #include "sim/control/preferred_allocation.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "absl/types/span.h"
 #include "model/check.h"
+#include "model/device_set.h"
 #include "model/gpu_topology.h"
 
 namespace drasim {
 namespace {
 
-// A set of the available GPUs, as bits of their positions in the list. Padding is in no set; one
-// that is smaller than asked for has all of it.
-using Positions = uint32_t;
-
-constexpr Positions Bit(size_t position) { return Positions{1} << position; }
+// A set of the available GPUs, by their positions in the list. Padding is in no set; one that is
+// smaller than asked for has all of it.
+using Positions = DeviceSet;
 
 class BestEffort {
  public:
@@ -29,7 +27,7 @@ class BestEffort {
   Positions Exact() {
     padding_ = (size_ - available_.size() % size_) % size_;
     Cut(All(), padding_ > 0);
-    return best_cut_.empty() ? 0 : BestOf(best_cut_);
+    return best_cut_.empty() ? Positions() : BestOf(best_cut_);
   }
 
   // The greedy rule: a set is grown from the required GPUs, or else from every available one in
@@ -37,29 +35,31 @@ class BestEffort {
   // the sets grown, the best, the first on ties. What becomes of the GPUs that are left is not
   // looked at. O(available^2 x size^2).
   Positions Greedy() const {
-    if (required_ != 0) return Grown(required_);
+    if (!required_.empty()) return Grown(required_);
     std::vector<Positions> sets;
     sets.reserve(available_.size());
-    for (size_t seed = 0; seed < available_.size(); ++seed) sets.push_back(Grown(Bit(seed)));
+    for (size_t seed = 0; seed < available_.size(); ++seed)
+      sets.push_back(Grown(Positions::Of(seed)));
     return BestOf(sets);
   }
 
  private:
-  Positions All() const { return static_cast<Positions>((uint64_t{1} << available_.size()) - 1); }
+  Positions All() const { return Positions::FirstN(available_.size()); }
 
   int64_t ScoreTo(size_t position, Positions set) const {
     int64_t sum = 0;
-    for (; set != 0; set &= set - 1) {
-      sum += topology_.pair_score(available_[position],
-                                  available_[static_cast<size_t>(std::countr_zero(set))]);
+    for (const size_t other : set) {
+      sum += topology_.pair_score(available_[position], available_[other]);
     }
     return sum;
   }
 
   int64_t Score(Positions set) const {
     int64_t sum = 0;
-    for (; set != 0; set &= set - 1) {
-      sum += ScoreTo(static_cast<size_t>(std::countr_zero(set)), set & (set - 1));
+    while (!set.empty()) {
+      const size_t position = set.First();
+      set.RemoveFirst();
+      sum += ScoreTo(position, set);
     }
     return sum;
   }
@@ -67,8 +67,7 @@ class BestEffort {
   size_t BestConnected(Positions from, Positions set) const {
     size_t best = 0;
     int64_t best_score = -1;
-    for (; from != 0; from &= from - 1) {
-      const auto position = static_cast<size_t>(std::countr_zero(from));
+    for (const size_t position : from) {
       const int64_t score = ScoreTo(position, set);
       if (score > best_score) {
         best = position;
@@ -79,19 +78,17 @@ class BestEffort {
   }
 
   Positions Grown(Positions set) const {
-    while (static_cast<size_t>(std::popcount(set)) < size_) {
-      set |= Bit(BestConnected(All() & ~set, set));
-    }
+    while (static_cast<size_t>(set.size()) < size_) set.Add(BestConnected(All() - set, set));
     return set;
   }
 
   bool Qualifies(Positions set) const {
-    return static_cast<size_t>(std::popcount(set)) == size_ && (set & required_) == required_;
+    return static_cast<size_t>(set.size()) == size_ && required_.IsSubsetOf(set);
   }
 
   // The best set that qualifies; one has to.
   Positions BestOf(absl::Span<const Positions> sets) const {
-    Positions best = 0;
+    Positions best;
     int64_t best_score = -1;
     for (const Positions set : sets) {
       const int64_t score = Qualifies(set) ? Score(set) : -1;
@@ -105,18 +102,18 @@ class BestEffort {
 
   // Every set begins with the first GPU that is left, so that no cut comes twice.
   void Cut(Positions left, bool padding_left) {
-    if (left == 0) {
+    if (left.empty()) {
       Consider();
       return;
     }
-    const auto first = static_cast<size_t>(std::countr_zero(left));
-    Fill(left & ~Bit(first), Bit(first), first + 1, padding_left);
+    const Positions first = Positions::Of(left.First());
+    Fill(left - first, first, left.First() + 1, padding_left);
   }
 
   // Ways to fill a set up with GPUs at or behind `next`, in lexicographic order. Padding counts as
   // standing behind all GPUs, and goes into a set as a whole.
   void Fill(Positions left, Positions set, size_t next, bool padding_left) {
-    const size_t missing = size_ - static_cast<size_t>(std::popcount(set));
+    const size_t missing = size_ - static_cast<size_t>(set.size());
     if (missing == 0) {
       cut_.push_back(set);
       Cut(left, padding_left);
@@ -124,8 +121,9 @@ class BestEffort {
       return;
     }
     for (size_t position = next; position < available_.size(); ++position) {
-      if ((left & Bit(position)) == 0) continue;
-      Fill(left & ~Bit(position), set | Bit(position), position + 1, padding_left);
+      if (!left.Contains(position)) continue;
+      const Positions added = Positions::Of(position);
+      Fill(left - added, set | added, position + 1, padding_left);
     }
     if (padding_left && missing == padding_) {
       cut_.push_back(set);
@@ -163,19 +161,17 @@ std::vector<size_t> PreferBestEffort(const GpuTopology& topology,
                                      absl::Span<const size_t> required, size_t size) {
   if (size == 0 || size > available.size() || required.size() > size) return {};
   DRASIM_CHECK_LT(available.back(), topology.size());
-  Positions wanted = 0;
+  Positions wanted;
   for (const size_t gpu : required) {
     const auto* at = std::lower_bound(available.begin(), available.end(), gpu);
     if (at == available.end() || *at != gpu) return {};
-    wanted |= Bit(static_cast<size_t>(at - available.begin()));
+    wanted.Add(static_cast<size_t>(at - available.begin()));
   }
   BestEffort search(topology, available, wanted, size);
-  Positions best = available.size() <= kBestEffortExact ? search.Exact() : search.Greedy();
+  const Positions best = available.size() <= kBestEffortExact ? search.Exact() : search.Greedy();
   std::vector<size_t> gpus;
   gpus.reserve(size);
-  for (; best != 0; best &= best - 1) {
-    gpus.push_back(available[static_cast<size_t>(std::countr_zero(best))]);
-  }
+  for (const size_t position : best) gpus.push_back(available[position]);
   return gpus;
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "model/device_set.h"
 #include "model/status_macros.h"
 #include "sim/core/what_if.h"
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "model/device_set.h"
+
 namespace drasim {
 
 BindingCycle::BindingCycle(RunContext* run, SchedulingLoop* scheduling, BindingOutcome* outcome)
@@ -164,7 +166,7 @@ void BindingCycle::UndoSlot(uint32_t slot) {
   for (uint32_t i = 0; i < row.pods; ++i) {
     const PodId pod = RunContext::PodOf(row, i);
     const NodeId node = cluster.pod_node(pod);
-    const uint32_t devices = cluster.pod_devices(pod);
+    const DeviceSet devices = cluster.pod_devices(pod);
     cluster.Forget(pod);
     if (!binding.announced) continue;
     run_->Emit(RecordKind::kPodUnreserved, pod, node, devices, 0);
@@ -195,6 +197,10 @@ void BindingCycle::Reject(uint32_t slot, const Plugin* plugin, const StepResult&
   failure.pod = run_->jobs().row(binding.job).first_pod;
   failure.why = run_->parts().summaries->Intern(why);
   outcome_->Rejected(binding.job, failure, comeback);
+  if (run_->agent() == nullptr) return;
+  const ExtensionPoint point = steps_[binding.step].point;
+  run_->agent()->AttemptFailed(
+      {failure.pod, failure.why, NodeId(), point != kReserve && point != kPermit}, run_->now());
 }
 
 void BindingCycle::Complete(uint32_t slot) {

@@ -33,6 +33,9 @@ class JobControl {
   virtual void StartPlaced(JobId job) = 0;
   // One attempt found no place.
   virtual void RecordFailure(JobId job, const Placer::Failure& failure) = 0;
+  // The attempt is over, and its PostFilter has had its turn. `nominated`: the node on which it
+  // makes room; invalid: none.
+  virtual void EndFailedAttempt(const Placer::Failure&, NodeId /*nominated*/) {}
   // Gives the waiting job up.
   virtual void Drop(JobId job) = 0;
   // The running job ends its run, now or after the grace period, and waits again. A start under way

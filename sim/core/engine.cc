@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "model/check.h"
+#include "model/device_set.h"
 #include "model/status_macros.h"
 #include "sim/core/engine_checkpoint.h"
 #include "sim/core/event.h"
@@ -116,7 +117,7 @@ absl::Status Engine::Run() {
   if (!finished_) {
     finished_ = true;
     roles_->jobs.ChargeRunning();
-    run.Emit(RecordKind::kRunEnded, PodId(), NodeId(), 0, 0);
+    run.Emit(RecordKind::kRunEnded, PodId(), NodeId(), DeviceSet(), 0);
   }
   return CheckSinks();
 }

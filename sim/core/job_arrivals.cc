@@ -1,6 +1,7 @@
 #include "sim/core/job_arrivals.h"
 
 #include "absl/strings/str_cat.h"
+#include "model/device_set.h"
 #include "model/status_macros.h"
 #include "sim/core/quotas.h"
 
@@ -48,7 +49,8 @@ JobId JobArrivals::AddNext() {
   }
   for (uint32_t i = 0; i < row.pods; ++i) {
     const PodId pod = RunContext::PodOf(row, i);
-    run_->Emit(RecordKind::kPodArrived, pod, NodeId(), 0, cluster.pod_shape_id(pod).value());
+    run_->Emit(RecordKind::kPodArrived, pod, NodeId(), DeviceSet(),
+               cluster.pod_shape_id(pod).value());
   }
   if (run_->agent() != nullptr) run_->agent()->PodsCreated(job, now);
   return job;

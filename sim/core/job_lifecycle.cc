@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "model/device_set.h"
 
 namespace drasim {
 
@@ -25,7 +26,12 @@ void JobLifecycle::RecordFailure(JobId job, const Placer::Failure& failure) {
   if (run_->never_rests() || run_->events().size() == scheduling_->pending_events()) {
     run_->progress().CountInRound(job);
   }
-  run_->Emit(RecordKind::kAttemptFailed, failure.pod, NodeId(), 0, failure.why.value());
+  run_->Emit(RecordKind::kAttemptFailed, failure.pod, NodeId(), DeviceSet(), failure.why.value());
+}
+
+void JobLifecycle::EndFailedAttempt(const Placer::Failure& failure, NodeId nominated) {
+  if (run_->agent() == nullptr) return;
+  run_->agent()->AttemptFailed({failure.pod, failure.why, nominated}, run_->now());
 }
 
 void JobLifecycle::Drop(JobId job) {
@@ -35,7 +41,7 @@ void JobLifecycle::Drop(JobId job) {
     const PodId pod = RunContext::PodOf(row, i);
     if (run_->agent() != nullptr) run_->agent()->PodDeleted(pod, run_->now());
     run_->cluster().Drop(pod);
-    run_->Emit(RecordKind::kPodDropped, pod, NodeId(), 0, 0);
+    run_->Emit(RecordKind::kPodDropped, pod, NodeId(), DeviceSet(), 0);
   }
   pods_waiting_ -= row.pods;
   run_->jobs().End(job, JobState::kDropped, run_->now());
@@ -207,7 +213,7 @@ void JobLifecycle::ReleasePods(JobId job, RecordKind kind, uint32_t detail) {
   for (uint32_t i = 0; i < row.pods; ++i) {
     const PodId pod = RunContext::PodOf(row, i);
     const NodeId node = cluster.pod_node(pod);
-    const uint32_t devices = cluster.pod_devices(pod);
+    const DeviceSet devices = cluster.pod_devices(pod);
     if (NodeAgent* agent = run_->agent(); agent != nullptr) {
       if (cluster.pod_phase(pod) == PodPhase::kBound) agent->Removed(pod, node, run_->now());
       if (kind == RecordKind::kPodDeleted) agent->PodDeleted(pod, run_->now());
@@ -322,9 +328,9 @@ void JobLifecycle::EvictFrom(NodeId node, EvictionCause cause) {
   EvictIf(node, cause, [](PodId) { return true; });
 }
 
-void JobLifecycle::EvictHolders(NodeId node, uint32_t gpus) {
+void JobLifecycle::EvictHolders(NodeId node, DeviceSet gpus) {
   EvictIf(node, EvictionCause::kRepartitioned,
-          [&](PodId pod) { return (run_->cluster().pod_devices(pod) & gpus) != 0; });
+          [&](PodId pod) { return run_->cluster().pod_devices(pod).Intersects(gpus); });
 }
 
 void JobLifecycle::EvictIf(NodeId node, EvictionCause cause,

@@ -11,6 +11,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/types/span.h"
+#include "model/device_set.h"
 #include "model/ids.h"
 #include "model/job_table.h"
 #include "model/record.h"
@@ -32,6 +33,7 @@ class JobLifecycle : public JobControl, private BindingOutcome {
   SimTime now() const override { return run_->now(); }
   void StartPlaced(JobId job) override;
   void RecordFailure(JobId job, const Placer::Failure& failure) override;
+  void EndFailedAttempt(const Placer::Failure& failure, NodeId nominated) override;
   void Drop(JobId job) override;
   void Evict(JobId job, EvictionCause cause) override;
   bool IsBeingEvicted(JobId job) const override { return handles_[job.value()].eviction != 0; }
@@ -47,7 +49,7 @@ class JobLifecycle : public JobControl, private BindingOutcome {
   void ScheduleDeletions(JobId job, const std::string& name);
   // Evicts every job with a pod on the node, or with one that holds (a part of) one of these GPUs.
   void EvictFrom(NodeId node, EvictionCause cause);
-  void EvictHolders(NodeId node, uint32_t gpus);
+  void EvictHolders(NodeId node, DeviceSet gpus);
 
   // kPodFinish, kDeletion, kEvictionDone and the recreation timer are due.
   void OnFinish(JobId job);

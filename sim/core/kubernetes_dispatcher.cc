@@ -242,6 +242,7 @@ void KubernetesDispatcher::Attempt(const QueuedPod& pod) {
   parts_.host->RecordFailure(job, *failure);
   if (!post_filters_.empty() && RunPostFilter(pod, job, *failure)) return;
   GiveBack(pod, *failure, false);
+  parts_.host->EndFailedAttempt(*failure, NodeId());
 }
 
 bool KubernetesDispatcher::RunPostFilter(const QueuedPod& pod, JobId job,
@@ -263,6 +264,7 @@ bool KubernetesDispatcher::RunPostFilter(const QueuedPod& pod, JobId job,
     }
     if (result.code == StepCode::kPending) {
       GiveBack(pod, failure, false);
+      parts_.host->EndFailedAttempt(failure, NodeId());
       return true;
     }
     if (result.code != StepCode::kSuccess) continue;
@@ -285,6 +287,7 @@ bool KubernetesDispatcher::RunPostFilter(const QueuedPod& pod, JobId job,
     room_made_ = true;
     const std::vector<JobId> victims = nomination.victims;
     for (JobId victim : victims) parts_.host->Evict(victim, EvictionCause::kPreempted);
+    parts_.host->EndFailedAttempt(failure, result.nominated);
     // Without a grace period they are gone already.
     TryNominated();
     return true;

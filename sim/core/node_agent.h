@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "model/device_grant.h"
+#include "model/device_set.h"
 #include "model/ids.h"
 #include "model/job_table.h"
 #include "model/record.h"
@@ -21,7 +22,7 @@ namespace drasim {
 struct Admission {
   // kNone: admitted. Else the pod fails, terminally, for this reason.
   AdmissionFailure failure = AdmissionFailure::kNone;
-  uint32_t devices = 0;      // bit per GPU of the node that the pod gets (a part of)
+  DeviceSet devices;         // GPUs of the node that the pod gets (a part of)
   DeviceGrants grants;       // the parts; one entry per GPU, MIG instance or replica
   SimDuration start_delay;   // before its work begins: a device is reprogrammed
   bool has_started = false;  // its work could begin already: kPodStarted is still to be recorded
@@ -40,8 +41,16 @@ struct DeviceTransition {
   };
   NodeId node;
   Action action = Action::kUnhealthy;
-  uint32_t devices = 0;  // bit per GPU
+  DeviceSet devices;
   uint32_t config = 0;
+};
+
+// An attempt to schedule a pod that has come to nothing.
+struct FailedAttempt {
+  PodId pod;             // of a gang, the first that found no place
+  SummaryId why;         // of the record kAttemptFailed
+  NodeId nominated;      // node on which preemption makes room for the pod; invalid: none
+  bool binding = false;  // it failed in PreBind or later, beside the scheduling thread
 };
 
 // The engine's side of the port for every agent: timers, records, and reports about nodes.
@@ -52,12 +61,12 @@ class NodeControl {
   // Calls NodeAgent::OnTimer(token) at that time, or now if it has passed.
   virtual void ArmNodeTimer(SimTime at, uint64_t token) = 0;
   // Puts a kDevicesChanged record into the run.
-  virtual void RecordDevices(NodeId node, uint32_t devices, DeviceChangeKind kind) = 0;
+  virtual void RecordDevices(NodeId node, DeviceSet devices, DeviceChangeKind kind) = 0;
   // The node's report reaches the API server: an amount for each extended resource, in the order of
   // ClusterState::extended_names(). It is recorded, and waiting pods may be tried again.
   virtual void PublishAllocatable(NodeId node, absl::Span<const int64_t> amounts) = 0;
   // Evicts the jobs of pods that hold (a part of) one of these GPUs.
-  virtual void EvictHolders(NodeId node, uint32_t gpus) = 0;
+  virtual void EvictHolders(NodeId node, DeviceSet gpus) = 0;
 };
 
 // The engine's side of the port for agents whose pods have claims, which other components serve.
@@ -81,7 +90,7 @@ class PodControl {
   // The work of a pod with Admission::starts_later begins.
   virtual void PodStarted(PodId pod) = 0;
   // A bound pod that holds no devices gets some, which are free (CHECKed).
-  virtual void GiveDevices(PodId pod, uint32_t devices, absl::Span<const DeviceGrant> grants) = 0;
+  virtual void GiveDevices(PodId pod, DeviceSet devices, absl::Span<const DeviceGrant> grants) = 0;
   // A pod for which EndPod returned true is off its node.
   virtual void PodEnded(PodId pod) = 0;
 };
@@ -99,6 +108,8 @@ class NodeAgent {
   virtual bool IsBusy() const { return false; }
   // The pods of the job have been created, or recreated after they were lost.
   virtual void PodsCreated(JobId, SimTime) {}
+  // An attempt is over, PostFilter and Unreserve included; the pod is back in its queue.
+  virtual void AttemptFailed(const FailedAttempt&, SimTime) {}
   // The pod's work has ended, with an error if `failed`. True when the pod leaves its node later,
   // with PodEnded.
   virtual bool EndPod(PodId, bool /*failed*/, SimTime) { return false; }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "model/check.h"
+#include "model/device_set.h"
 
 namespace drasim {
 
@@ -65,7 +66,7 @@ void NodeLifecycle::Update(NodeId node) {
   ClusterState& cluster = run_->cluster();
   const NodeTroubles& t = troubles_[node.value()];
   const auto emit = [&](NodeChangeKind kind) {
-    run_->Emit(RecordKind::kNodeChanged, PodId(), node, 0, static_cast<uint32_t>(kind));
+    run_->Emit(RecordKind::kNodeChanged, PodId(), node, DeviceSet(), static_cast<uint32_t>(kind));
   };
   const bool schedulable = t.cordons == 0;
   if (schedulable != cluster.node(node).schedulable) {
@@ -97,7 +98,7 @@ void NodeLifecycle::ArmNodeTimer(SimTime at, uint64_t token) {
                       kNodeAgentTimer, token);
 }
 
-void NodeLifecycle::RecordDevices(NodeId node, uint32_t devices, DeviceChangeKind kind) {
+void NodeLifecycle::RecordDevices(NodeId node, DeviceSet devices, DeviceChangeKind kind) {
   run_->Emit(RecordKind::kDevicesChanged, PodId(), node, devices, static_cast<uint32_t>(kind));
 }
 
@@ -113,7 +114,7 @@ void NodeLifecycle::PublishAllocatable(NodeId node, absl::Span<const int64_t> am
     cluster.SetExtendedCapacity(node, e, amounts[e]);
   }
   if (!changed) return;
-  RecordDevices(node, 0, DeviceChangeKind::kAllocatable);
+  RecordDevices(node, DeviceSet(), DeviceChangeKind::kAllocatable);
   if (more) scheduling_->Notify(kNodeAllocatable, node);
   scheduling_->Wake();
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "model/device_set.h"
 #include "model/ids.h"
 #include "model/record.h"
 #include "sim/core/job_lifecycle.h"
@@ -30,9 +31,9 @@ class NodeLifecycle : public NodeControl {
   // NodeControl
   const JobTable& jobs() const override { return run_->jobs(); }
   void ArmNodeTimer(SimTime at, uint64_t token) override;
-  void RecordDevices(NodeId node, uint32_t devices, DeviceChangeKind kind) override;
+  void RecordDevices(NodeId node, DeviceSet devices, DeviceChangeKind kind) override;
   void PublishAllocatable(NodeId node, absl::Span<const int64_t> amounts) override;
-  void EvictHolders(NodeId node, uint32_t gpus) override { jobs_->EvictHolders(node, gpus); }
+  void EvictHolders(NodeId node, DeviceSet gpus) override { jobs_->EvictHolders(node, gpus); }
 
  private:
   friend class EngineCheckpoint;

@@ -7,6 +7,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/types/span.h"
 #include "model/check.h"
+#include "model/device_set.h"
 
 namespace drasim {
 namespace {
@@ -204,7 +205,7 @@ bool Placer::GroupFitsEmpty(ShapeId shape_id, uint32_t pods) {
       }
       if (verdict != kFits) break;
       ++found;
-      uint32_t devices = 0;
+      DeviceSet devices;
       if (shape.gpu_count > 0) {
         DeviceProposals proposals;
         profile_->allocator().Propose(shape, one, *node, &proposals);

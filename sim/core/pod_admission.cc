@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "model/device_set.h"
+
 namespace drasim {
 namespace {
 
@@ -51,7 +53,7 @@ JobAdmission PodAdmission::Reject(JobId job, PodId pod, uint32_t admitted,
   for (uint32_t i = 0; i < row.pods; ++i) {
     const PodId each = RunContext::PodOf(row, i);
     const NodeId node = cluster.pod_node(each);
-    const uint32_t devices = cluster.pod_devices(each);
+    const DeviceSet devices = cluster.pod_devices(each);
     result.vacated.push_back(node);
     if (i < admitted) run_->agent()->Removed(each, node, run_->now());
     if (result.given_up) {

@@ -1,5 +1,7 @@
 #include "sim/core/pod_signals.h"
 
+#include "model/device_set.h"
+
 namespace drasim {
 
 void PodSignals::ResumeStep(PodId pod) {
@@ -23,7 +25,7 @@ void PodSignals::ClaimsChanged() {
   scheduling_->Wake();
 }
 
-void PodSignals::GiveDevices(PodId pod, uint32_t devices, absl::Span<const DeviceGrant> grants) {
+void PodSignals::GiveDevices(PodId pod, DeviceSet devices, absl::Span<const DeviceGrant> grants) {
   run_->cluster().Grant(pod, devices, grants);
   run_->Emit(RecordKind::kPodAdmitted, pod, run_->cluster().pod_node(pod), devices, 0);
 }

@@ -4,6 +4,7 @@
 
 #include "absl/types/span.h"
 #include "model/device_grant.h"
+#include "model/device_set.h"
 #include "model/ids.h"
 #include "sim/core/job_lifecycle.h"
 #include "sim/core/node_agent.h"
@@ -26,7 +27,7 @@ class PodSignals : public PodControl {
   void ClaimsChanged() override;
   void NoteProgress() override { run_->progress().Note(run_->now()); }
   void PodStarted(PodId pod) override { jobs_->PodStarted(pod); }
-  void GiveDevices(PodId pod, uint32_t devices, absl::Span<const DeviceGrant> grants) override;
+  void GiveDevices(PodId pod, DeviceSet devices, absl::Span<const DeviceGrant> grants) override;
   void PodEnded(PodId pod) override { jobs_->PodEnded(pod); }
 
  private:

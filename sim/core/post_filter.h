@@ -7,6 +7,7 @@
 
 #include "absl/types/span.h"
 #include "model/cluster_state.h"
+#include "model/device_set.h"
 #include "model/job_table.h"
 #include "model/random.h"
 #include "policies/framework/profile.h"

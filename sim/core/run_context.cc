@@ -4,6 +4,8 @@
 #include <limits>
 #include <utility>
 
+#include "model/device_set.h"
+
 namespace drasim {
 
 RunContext::RunContext(EngineParts parts, EngineOptions options)
@@ -25,7 +27,7 @@ SimTime RunContext::After(SimDuration d) {
   return SimTime(std::numeric_limits<int64_t>::max());
 }
 
-void RunContext::Emit(RecordKind kind, PodId pod, NodeId node, uint32_t devices, uint32_t detail) {
+void RunContext::Emit(RecordKind kind, PodId pod, NodeId node, DeviceSet devices, uint32_t detail) {
   Record record;
   record.time = now_;
   record.kind = kind;

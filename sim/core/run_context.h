@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "model/cluster_state.h"
+#include "model/device_set.h"
 #include "model/job_table.h"
 #include "model/record.h"
 #include "model/time.h"
@@ -65,7 +66,7 @@ class RunContext {
   const ProgressWatch& progress() const { return progress_; }
 
   // Writes a record to every sink.
-  void Emit(RecordKind kind, PodId pod, NodeId node, uint32_t devices, uint32_t detail);
+  void Emit(RecordKind kind, PodId pod, NodeId node, DeviceSet devices, uint32_t detail);
   uint64_t records() const { return records_; }
   uint64_t records_at_instant() const { return records_ - records_before_instant_; }
 

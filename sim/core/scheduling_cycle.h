@@ -16,6 +16,7 @@
 
 #include "absl/types/span.h"
 #include "model/cluster_state.h"
+#include "model/device_set.h"
 #include "model/record.h"
 #include "policies/framework/profile.h"
 #include "sim/core/score_tree.h"
@@ -36,9 +37,9 @@ struct WorkCounters {
 inline constexpr ReasonIndex kNotThere = 255;
 
 struct Decision {
-  NodeId node;           // invalid: no node fits
-  uint32_t devices = 0;  // on that node
-  DeviceGrants grants;   // of a shape with MIG instances
+  NodeId node;          // invalid: no node fits
+  DeviceSet devices;    // on that node
+  DeviceGrants grants;  // of a shape with MIG instances
 };
 
 class SchedulingCycle {

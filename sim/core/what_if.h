@@ -17,6 +17,7 @@
 
 #include "model/cluster_state.h"
 #include "model/device_grant.h"
+#include "model/device_set.h"
 #include "model/ids.h"
 #include "model/job_table.h"
 
@@ -48,7 +49,7 @@ class WhatIf {
   struct Removed {
     PodId pod;
     NodeId node;
-    uint32_t devices;
+    DeviceSet devices;
     DeviceGrants grants;
     bool bound;  // else assumed
   };

@@ -90,7 +90,7 @@ bool ApplyToCache(ObjectCache* cache, WatchEvent* event) {
 
 }  // namespace
 
-// What is under way. One shape for all, so that it can live in a slab; a field that the type does
+// A message under way. One shape for all, so that it can live in a slab; a field that the type does
 // not use has any value, but no reference stays behind.
 struct ApiNetwork::Message {
   enum class Type : uint8_t { kCall, kChange, kTimer, kRelist, kUp };
@@ -123,7 +123,7 @@ absl::optional<ApiReply> ApiClient::Call(ApiRequest request, uint64_t token) {
   const SimTime done = sent + DrawLatency(latency, latencies_);
   if (done == issued) {
     ApiReply reply = network_->Commit(*this, issued, request);
-    // Who heard of the call may have restarted the component over it.
+    // A listener to the call may have restarted the component over it.
     if (down_) return absl::nullopt;
     return reply;
   }
@@ -279,7 +279,7 @@ void ApiNetwork::DeliverCall(ApiClient& client, uint32_t slot) {
   const uint32_t life = message.life;
   Free(slot);
   const ApiReply reply = Commit(client, issued, request);
-  // Who heard of the call may have restarted the component over it.
+  // A listener to the call may have restarted the component over it.
   if (life == client.life_) client.actor_->OnReply(token, reply);
 }
 

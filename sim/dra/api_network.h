@@ -16,11 +16,11 @@
 // Calls of one client pass its rate limit in the order in which they were made; as each draws its
 // own latency, they may overtake each other after it.
 //
-// What a watch says and what the cache has: the cache may be ahead, as a client can Remember what
-// it wrote. An event older than the cache is dropped, since the actor knows better already. The
-// echo of a remembered write leaves the cache alone and is told with `before` equal to `object`. A
-// deletion always takes the object out of the cache and is always told. So `before` is what the
-// actor could have seen last, and states of an object never go back.
+// Watches and caches: a cache may be ahead of its watch, because a client can Remember its own
+// writes. An event older than the cache is dropped, since the actor has newer knowledge already.
+// The echo of a remembered write leaves the cache alone and is told with `before` equal to
+// `object`. A deletion always takes the object out of the cache and is always told. So `before` is
+// what the actor could have seen last, and states of an object never go back.
 //
 // All draws come from streams named after the client ("api calls/NAME" when a call is made, "api
 // watches/NAME" when a change is sent), so another client changes nothing. Samples below 0 count
@@ -88,7 +88,7 @@ class ApiClient {
   // The reply if it is there at once; else Actor::OnReply(token, …) comes later.
   absl::optional<ApiReply> Call(ApiRequest request, uint64_t token);
   void ArmTimer(SimDuration after, uint64_t token);
-  // What its watches have told it so far.
+  // Objects as its watches have reported them so far.
   const ObjectCache& cache() const { return cache_; }
   // The client's own mutation cache: puts the result of its own write into its cache at once, if it
   // is newer than what is there. (client-go tools/cache MutationCache, without its expiry.)
@@ -159,14 +159,14 @@ class ApiNetwork {
 
   // Faults. All may be called from handlers.
   //
-  // The component is down for so long: nothing is delivered to it; then it is restarted. Its calls
-  // that wait for the rate limit are never made; those under way are committed, unanswered. Calls
-  // and timers that are asked for while it is down are forgotten like those before. A second
+  // The component is down for that time: nothing is delivered to it; then it is restarted. Its
+  // calls that wait for the rate limit are never made; those under way are committed, unanswered.
+  // Calls and timers that are asked for while it is down are forgotten like those before. A second
   // Restart meanwhile can only make it longer.
   void Restart(ClientId client, SimDuration down);
-  // What happens from now on does not reach it, until it lists everything anew after that time: it
-  // then hears of the differences, deletions first, else in order of uid. What was sent before
-  // still arrives, and the list waits for it. A deletion is told with the last state in the cache.
+  // Changes from now on do not reach it, until it lists everything again after that time: it then
+  // hears of the differences, deletions first, else in order of uid. Changes that were sent before
+  // still arrive, and the list waits for them. A deletion is told with the last state in the cache.
   // A second BreakWatch meanwhile can only make it longer; a restart meanwhile lists once more, but
   // does not mend the watch.
   void BreakWatch(ClientId client, SimDuration length);

@@ -45,7 +45,8 @@ bool HaveSameStatus(const T&, const T&) {
   return true;
 }
 bool HaveSameStatus(const Pod& a, const Pod& b) {
-  return a.phase == b.phase && a.claim_names == b.claim_names;
+  return a.phase == b.phase && a.claim_names == b.claim_names &&
+         a.unschedulable == b.unschedulable && a.nominated == b.nominated;
 }
 bool HaveSameStatus(const ResourceClaim& a, const ResourceClaim& b) { return a.status == b.status; }
 bool HaveSameStatus(const PodSchedulingContext& a, const PodSchedulingContext& b) {
@@ -57,13 +58,15 @@ void CopyStatus(const T&, T&) {}
 void CopyStatus(const Pod& from, Pod& to) {
   to.phase = from.phase;
   to.claim_names = from.claim_names;
+  to.unschedulable = from.unschedulable;
+  to.nominated = from.nominated;
 }
 void CopyStatus(const ResourceClaim& from, ResourceClaim& to) { to.status = from.status; }
 void CopyStatus(const PodSchedulingContext& from, PodSchedulingContext& to) {
   to.claims = from.claims;
 }
 
-// Of a status, its part as asked; false if there is no such part. A strategic merge patch for the
+// Patches a part of a status; false if there is no such part. A strategic merge patch for the
 // lists that have keys, server-side apply for those that have one owner.
 template <typename T>
 bool PatchPart(StatusPart, const T&, T&) {
@@ -76,6 +79,10 @@ bool PatchPart(StatusPart part, const Pod& asked, Pod& to) {
       return true;
     case StatusPart::kClaimNames:
       to.claim_names = asked.claim_names;
+      return true;
+    case StatusPart::kScheduling:
+      to.unschedulable = asked.unschedulable;
+      to.nominated = asked.nominated;
       return true;
     default:
       return false;
@@ -190,6 +197,8 @@ ApiReply ApiServer::Handle(const ApiRequest& request) {
       return HandleKind<PodSchedulingContext>(request);
     case ObjectKind::kParameters:
       return HandleKind<ParametersObject>(request);
+    case ObjectKind::kEvent:
+      return ApiReply();
   }
   DRASIM_UNREACHABLE("a kind of object");
 }
@@ -275,7 +284,7 @@ ApiReply ApiServer::Write(const ApiRequest& request) {
     KeepServersFields(before->meta, next->meta);
     KeepRow(*before, *next);
     CopyStatus(*before, *next);
-    // Who applies sends what is his; finalizers never are.
+    // An applier sends only its own fields, and finalizers never are.
     if (verb == Verb::kApply) next->meta.finalizers = before->meta.finalizers;
     if (*next == *before) return ReplyWith(std::move(before));
   }
@@ -321,6 +330,7 @@ ApiReply ApiServer::Bind(const ApiRequest& request) {
   if (before->node.valid()) return refuse(ApiCode::kConflict, "is bound already");
   auto next = std::make_shared<Pod>(*before);
   next->node = request.node;
+  next->unschedulable = SummaryId();  // PodScheduled is True from now on
   return Commit(WatchEvent::Type::kModified, std::move(next));
 }
 

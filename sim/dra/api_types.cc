@@ -46,6 +46,8 @@ absl::string_view KindText(ObjectKind kind) {
       return "podschedulingcontexts";
     case ObjectKind::kParameters:
       return "parameters";
+    case ObjectKind::kEvent:
+      return "events";
   }
   DRASIM_UNREACHABLE("a kind of object");
 }

@@ -27,15 +27,16 @@ enum class Verb : uint8_t {
 };
 inline bool IsWrite(Verb verb) { return verb != Verb::kGet; }
 
-// What a kPatchStatus is about. Several components write the status of one object, each its own
-// part; a patch changes that part of whatever the server has by then, and leaves the others alone,
-// so that nobody overwrites what he has not seen yet.
+// The part of a status that a kPatchStatus writes. Several components write the status of one
+// object, each its own part; a patch changes that part of whatever the server has by then, and
+// leaves the others alone, so that nobody overwrites what he has not seen yet.
 enum class StatusPart : uint8_t {
   kNone,
   kPhase,          // of a pod
   kClaimNames,     // of a pod: all of them (server-side apply; they have one owner)
   kAddConsumers,   // reservedFor of a claim: those of `object` are added, or replaced by uid
   kDropConsumers,  // reservedFor of a claim: those of `object` are taken out, by uid
+  kScheduling,     // of a pod: the condition PodScheduled=False and nominatedNodeName
 };
 
 enum class ApiCode : uint16_t {
@@ -49,7 +50,7 @@ enum class ApiCode : uint16_t {
 struct ApiRequest {
   Verb verb = Verb::kGet;
   ObjectKind kind = ObjectKind::kPod;
-  // Of kGet, kDelete and kBind; the other verbs read them from `object`.
+  // For kGet, kDelete and kBind; the other verbs read them from `object`.
   Name ns;
   Name name;
   // Precondition of kDelete and kBind; 0: none. kGet without a name asks for the object of this

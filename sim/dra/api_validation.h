@@ -1,9 +1,9 @@
-// What the API server lets into its table: the rules of resource.k8s.io/v1alpha2 and of metadata,
+// Admission to the API server's table: the rules of resource.k8s.io/v1alpha2 and of metadata,
 // for one change of one object. ValidateClaim and ValidateContext are in api_server.h.
 //
 // In all of these `before` is the stored state, null for a new object. Errors are InvalidArgument;
 // the message names every field that is wrong, "status.reservedFor: why; status.driverName: why".
-// That names have the letters of a DNS label is not checked: nothing here depends on it. O(size of
+// The letters of names (DNS labels) are not checked: nothing here depends on them. O(size of
 // the object); an allowed change of a claim allocates nothing.
 #ifndef DRASIM_SIM_DRA_API_VALIDATION_H_
 #define DRASIM_SIM_DRA_API_VALIDATION_H_

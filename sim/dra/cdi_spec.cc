@@ -14,6 +14,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "model/check.h"
+#include "model/status_macros.h"
 #include "model/text/json_writer.h"
 
 namespace drasim {
@@ -95,27 +96,23 @@ absl::Status CheckCdiNumber(absl::string_view field, const absl::optional<int64_
 }
 
 absl::Status CheckCdiNode(absl::string_view field, const CdiDeviceNode& node) {
-  absl::Status status = CheckCdiPath(absl::StrCat(field, ".path"), node.path);
-  if (status.ok() && !node.host_path.empty()) {
-    status = CheckCdiPath(absl::StrCat(field, ".hostPath"), node.host_path);
+  RETURN_IF_ERROR(CheckCdiPath(absl::StrCat(field, ".path"), node.path));
+  if (!node.host_path.empty()) {
+    RETURN_IF_ERROR(CheckCdiPath(absl::StrCat(field, ".hostPath"), node.host_path));
   }
   const absl::string_view type = node.type;
-  if (status.ok() && !(type.empty() || type == "b" || type == "c" || type == "u" || type == "p")) {
-    status = WrongCdiField(absl::StrCat(field, ".type"), type, "'b', 'c', 'u' or 'p'");
+  if (!(type.empty() || type == "b" || type == "c" || type == "u" || type == "p")) {
+    return WrongCdiField(absl::StrCat(field, ".type"), type, "'b', 'c', 'u' or 'p'");
   }
-  if (status.ok()) status = CheckCdiNumber(absl::StrCat(field, ".major"), node.major, 0);
-  if (status.ok()) status = CheckCdiNumber(absl::StrCat(field, ".minor"), node.minor, 0);
-  if (status.ok() && node.permissions.find_first_not_of("rwm") != std::string::npos) {
-    status =
-        WrongCdiField(absl::StrCat(field, ".permissions"), node.permissions, "letters of 'rwm'");
-  }
-  return status;
+  RETURN_IF_ERROR(CheckCdiNumber(absl::StrCat(field, ".major"), node.major, 0));
+  RETURN_IF_ERROR(CheckCdiNumber(absl::StrCat(field, ".minor"), node.minor, 0));
+  if (node.permissions.find_first_not_of("rwm") == std::string::npos) return absl::OkStatus();
+  return WrongCdiField(absl::StrCat(field, ".permissions"), node.permissions, "letters of 'rwm'");
 }
 
 absl::Status CheckCdiMount(absl::string_view field, const CdiMount& mount) {
-  const absl::Status host = CheckCdiPath(absl::StrCat(field, ".hostPath"), mount.host_path);
-  return host.ok() ? CheckCdiPath(absl::StrCat(field, ".containerPath"), mount.container_path)
-                   : host;
+  RETURN_IF_ERROR(CheckCdiPath(absl::StrCat(field, ".hostPath"), mount.host_path));
+  return CheckCdiPath(absl::StrCat(field, ".containerPath"), mount.container_path);
 }
 
 absl::Status CheckCdiHook(absl::string_view field, const CdiHook& hook) {
@@ -124,26 +121,24 @@ absl::Status CheckCdiHook(absl::string_view field, const CdiHook& hook) {
     return WrongCdiField(absl::StrCat(field, ".hookName"), hook.name,
                          absl::StrCat("one of ", absl::StrJoin(kCdiHookNames, ", ")));
   }
-  absl::Status status = CheckCdiPath(absl::StrCat(field, ".path"), hook.path);
-  if (status.ok()) status = CheckCdiEnv(field, hook.env);
-  if (status.ok()) {
-    status = CheckCdiNumber(absl::StrCat(field, ".timeout"), hook.timeout_seconds, 1);
-  }
-  return status;
+  RETURN_IF_ERROR(CheckCdiPath(absl::StrCat(field, ".path"), hook.path));
+  RETURN_IF_ERROR(CheckCdiEnv(field, hook.env));
+  return CheckCdiNumber(absl::StrCat(field, ".timeout"), hook.timeout_seconds, 1);
 }
 
 absl::Status CheckCdiEdits(absl::string_view field, const CdiEdits& edits) {
-  absl::Status status = CheckCdiEnv(field, edits.env);
-  for (size_t i = 0; status.ok() && i < edits.device_nodes.size(); ++i) {
-    status = CheckCdiNode(absl::StrCat(field, ".deviceNodes[", i, "]"), edits.device_nodes[i]);
+  RETURN_IF_ERROR(CheckCdiEnv(field, edits.env));
+  for (size_t i = 0; i < edits.device_nodes.size(); ++i) {
+    RETURN_IF_ERROR(
+        CheckCdiNode(absl::StrCat(field, ".deviceNodes[", i, "]"), edits.device_nodes[i]));
   }
-  for (size_t i = 0; status.ok() && i < edits.mounts.size(); ++i) {
-    status = CheckCdiMount(absl::StrCat(field, ".mounts[", i, "]"), edits.mounts[i]);
+  for (size_t i = 0; i < edits.mounts.size(); ++i) {
+    RETURN_IF_ERROR(CheckCdiMount(absl::StrCat(field, ".mounts[", i, "]"), edits.mounts[i]));
   }
-  for (size_t i = 0; status.ok() && i < edits.hooks.size(); ++i) {
-    status = CheckCdiHook(absl::StrCat(field, ".hooks[", i, "]"), edits.hooks[i]);
+  for (size_t i = 0; i < edits.hooks.size(); ++i) {
+    RETURN_IF_ERROR(CheckCdiHook(absl::StrCat(field, ".hooks[", i, "]"), edits.hooks[i]));
   }
-  return status;
+  return absl::OkStatus();
 }
 
 absl::Status CheckCdiHeader(const CdiSpec& spec) {
@@ -368,8 +363,7 @@ absl::string_view MinimumCdiVersion(const CdiSpec& spec) {
 }
 
 absl::Status ValidateCdiSpec(const CdiSpec& spec) {
-  absl::Status status = CheckCdiHeader(spec);
-  if (!status.ok()) return status;
+  RETURN_IF_ERROR(CheckCdiHeader(spec));
   if (spec.devices.empty()) {
     return absl::InvalidArgumentError("devices: found none, expected at least one");
   }
@@ -389,8 +383,7 @@ absl::Status ValidateCdiSpec(const CdiSpec& spec) {
     if (device.edits.empty()) {
       return absl::InvalidArgumentError(absl::StrCat(edits, ": found none, expected at least one"));
     }
-    status = CheckCdiEdits(edits, device.edits);
-    if (!status.ok()) return status;
+    RETURN_IF_ERROR(CheckCdiEdits(edits, device.edits));
   }
   return CheckCdiEdits("containerEdits", spec.edits);
 }

@@ -75,7 +75,7 @@ struct CdiSpec {
   bool operator==(const CdiSpec&) const = default;
 };
 
-// What the plugin of upstream's test driver writes (test/e2e/dra/test-driver, release 1.29): kind
+// The file of the plugin of upstream's test driver (test/e2e/dra/test-driver, release 1.29): kind
 // "<driver>/test", one device "claim-<uid>", an environment variable "user_KEY=value" for every
 // parameter of the claim and "admin_KEY=value" for every one of the class, sorted. Null: no
 // parameters. Without any of them there is no specification, since a runtime refuses a device that
@@ -84,7 +84,7 @@ absl::optional<CdiSpec> CdiSpecForParameters(absl::string_view driver, Uid claim
                                              const ParametersObject* class_parameters,
                                              const ParametersObject* claim_parameters);
 
-// What a plugin for NVIDIA GPUs writes (k8s-dra-driver of classic DRA, as far as device nodes go):
+// The file of a plugin for NVIDIA GPUs (k8s-dra-driver of classic DRA, as far as device nodes go):
 // kind "k8s.<driver>/claim", one device "claim-<uid>".
 //   every container    /dev/nvidiactl, nvidia-modeset, nvidia-uvm, nvidia-uvm-tools
 //   GPU i or a replica /dev/nvidia<i>, major 195, minor i

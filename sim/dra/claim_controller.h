@@ -59,12 +59,12 @@ class ClaimController : public Actor {
 
   enum class Stage : uint8_t {
     kStart,
-    // Of a pod: its claims are made, written into its status, and (bound by hand) served.
+    // Sync of a pod: its claims are made, written into its status, and (bound by hand) served.
     kMakeClaims,
     kWriteNames,
     kServe,
     kContext,
-    // Of a claim: its consumers are checked, the rest written, the claim deleted.
+    // Sync of a claim: its consumers are checked, the rest written, the claim deleted.
     kConsumers,
     kRelease,
     kDelete,

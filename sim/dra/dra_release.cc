@@ -24,8 +24,8 @@ std::string DraReleaseText(DraRelease release) {
   return absl::StrCat("1.", static_cast<int>(release));
 }
 
-absl::optional<Name> NameOfClaim(const Pod& pod, const PodClaim& entry,
-                                 const DraBehaviour& behaviour, NamePool& names) {
+std::optional<Name> NameOfClaim(const Pod& pod, const PodClaim& entry,
+                                const DraBehaviour& behaviour, NamePool& names) {
   if (!entry.claim.empty()) return entry.claim;
   if (!behaviour.generated_names()) {
     return names.Intern(absl::StrCat(pod.meta.name.text(), "-", entry.entry.text()));
@@ -33,7 +33,7 @@ absl::optional<Name> NameOfClaim(const Pod& pod, const PodClaim& entry,
   for (const Pod::ClaimName& known : pod.claim_names) {
     if (known.entry == entry.entry) return known.claim;
   }
-  return absl::nullopt;
+  return std::nullopt;
 }
 
 }  // namespace drasim

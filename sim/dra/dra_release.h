@@ -1,15 +1,16 @@
-// Which Kubernetes release the components behave like, and what that means (KEP-3063's history).
+// The Kubernetes release that the components imitate, and its behaviour (KEP-3063's history).
 #ifndef DRASIM_SIM_DRA_DRA_RELEASE_H_
 #define DRASIM_SIM_DRA_DRA_RELEASE_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "absl/types/optional.h"
 #include "model/kube/name.h"
 #include "model/kube/objects.h"
+#include "sim/dra/object_cache.h"
 
 namespace drasim {
 
@@ -66,8 +67,21 @@ struct DraBehaviour {
 
 // The claim that an entry of the pod stands for. Empty: it needs none. Absent: not known yet.
 // (k8s.io/dynamic-resource-allocation resourceclaim/resourceclaim.go, Name)
-absl::optional<Name> NameOfClaim(const Pod& pod, const PodClaim& entry,
-                                 const DraBehaviour& behaviour, NamePool& names);
+std::optional<Name> NameOfClaim(const Pod& pod, const PodClaim& entry,
+                                const DraBehaviour& behaviour, NamePool& names);
+
+// The same for readers to whom "none" and "not known yet" are one.
+struct ClaimNames {
+  DraBehaviour behaviour;
+  NamePool* names = nullptr;
+  Name Of(const Pod& pod, const PodClaim& entry) const {
+    return NameOfClaim(pod, entry, behaviour, *names).value_or(Name());
+  }
+  // Null: none of that name.
+  Ref<ResourceClaim> Find(const ObjectCache& objects, const Pod& pod, const PodClaim& entry) const {
+    return objects.claim(pod.meta.ns, Of(pod, entry));
+  }
+};
 
 }  // namespace drasim
 

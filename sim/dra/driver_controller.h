@@ -59,7 +59,7 @@ class DriverController : public Actor {
                                        WatchBit(ObjectKind::kResourceClaim) |
                                        WatchBit(ObjectKind::kPodSchedulingContext);
 
-  // What a sync came to; for tests that call the library's steps one by one.
+  // The result of a sync; for tests that call the library's steps one by one.
   enum class Outcome : uint8_t { kDone, kRequeue, kPeriodic, kFailed };
   struct SyncResult {
     Outcome outcome = Outcome::kDone;
@@ -98,9 +98,9 @@ class DriverController : public Actor {
   void Queue(WorkQueue::Key key);
 
  private:
-  // How a sync goes on: with the next stage, when a reply or timer comes, or not at all.
+  // The way a sync goes on: with the next stage, when a reply or timer comes, or not at all.
   enum class Move : uint8_t { kNext, kWait, kOver };
-  // What it does next. Past participles: with the reply to the call that was made.
+  // Its next action. Past participles: with the reply to the call that was made.
   enum class Stage : uint8_t {
     kBegin,
     kReleaseRead,
@@ -150,7 +150,7 @@ class DriverController : public Actor {
     std::vector<Pending> claims;
     size_t next = 0;            // entry of the pod, then position in `nodes` or `claims`
     std::vector<NodeId> nodes;  // that are probed
-    // Of `claims`, those that are allocated in one call.
+    // The part of `claims` that is allocated in one call.
     size_t batch_begin = 0;
     size_t batch_end = 0;
     SyncResult result;
@@ -216,7 +216,7 @@ class DriverController : public Actor {
   Move WriteStatuses(Sync& sync);
   Move EndBatch(Sync& sync);
 
-  // What the driver is told of a claim.
+  // A claim as the driver is told of it.
   static ClaimToAllocate ToAllocate(const Pending& pending);
   static std::vector<ClaimToAllocate> ToAllocate(absl::Span<const Pending> claims);
   static ApiRequest PutClaim(Verb verb, ResourceClaim claim);

@@ -102,7 +102,7 @@ DriverController::Move DriverController::CheckEntry(Sync& sync) {
 
 absl::Status DriverController::FindPending(const Pod& pod, const PodClaim& entry,
                                            Pending* pending) const {
-  const absl::optional<Name> name = NameOfClaim(pod, entry, options_.behaviour, client_->names());
+  const std::optional<Name> name = NameOfClaim(pod, entry, options_.behaviour, client_->names());
   if (!name.has_value()) return absl::NotFoundError("its claim has not been created yet");
   if (name->empty()) return absl::OkStatus();
   const Ref<ResourceClaim>& claim = client_->cache().claim(pod.meta.ns, *name);

@@ -16,8 +16,8 @@ namespace drasim {
 
 // Objects of one kind. All calls amortised O(1) but Sorted.
 //
-// Of two objects with one name the younger, that is the one with the higher uid, has it: the end of
-// the older one has not been told yet.
+// If two objects have one name, it belongs to the younger one, with the higher uid: the deletion of
+// the older one has not been reported yet.
 template <typename T>
 class ObjectTable {
  public:

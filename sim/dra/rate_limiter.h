@@ -1,6 +1,6 @@
 // Token buckets, as clients of the API server use them (client-go util/flowcontrol and
-// golang.org/x/time/rate): `qps` tokens a second, at most `burst` at a time; who comes when there
-// is none waits for his, in order.
+// golang.org/x/time/rate): `qps` tokens a second, at most `burst` at a time; a
+// caller that finds none waits for its token, in order.
 #ifndef DRASIM_SIM_DRA_RATE_LIMITER_H_
 #define DRASIM_SIM_DRA_RATE_LIMITER_H_
 

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "sim/dra/claim_explainer.h"
 #include "sim/dra/control_plane.h"
 
 namespace drasim {
@@ -299,10 +300,10 @@ std::vector<Explainer::Prospect> Explainer::Prospects(PodId pod, SimTime now, si
 ExplainHooks HooksOf(const Simulation& sim) {
   ExplainHooks hooks;
   if (const ControlPlane* const plane = sim.control_plane()) {
-    hooks.claims = [plane](PodId pod) { return plane->ExplainPod(pod); };
+    hooks.claims = [plane](PodId pod) { return ClaimExplainer(plane).ExplainPod(pod); };
     hooks.claim_holders = [plane, cluster = &sim.cluster()](PodId pod) {
       std::vector<std::string> lines;
-      for (const NodeHolders& holders : plane->HoldersAgainst(pod, kClaimNodesShown)) {
+      for (const NodeHolders& holders : ClaimExplainer(plane).HoldersAgainst(pod, kClaimNodesShown)) {
         lines.push_back(ClaimHoldersText(*cluster, holders));
       }
       return lines;

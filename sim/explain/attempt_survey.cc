@@ -1,13 +1,13 @@
 // What the filters say of each node, sorted into groups: the first half of an explanation.
 
 #include <algorithm>
-#include <bit>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/types/span.h"
+#include "model/device_set.h"
 #include "model/pod_constraints.h"
 #include "sim/explain/attempt.h"
 #include "sim/record/pod_log.h"
@@ -67,7 +67,7 @@ std::string LayoutOfNode(const ClusterState& cluster, NodeId node) {
   std::vector<std::string> gpus;
   const absl::Span<const MigState> states = cluster.device_mig(node);
   for (size_t g = 0; g < states.size(); ++g) {
-    const bool taken = (cluster.mig_usable(node) >> g & 1) == 0;
+    const bool taken = !cluster.mig_usable(node).Contains(g);
     const std::string layout = states[g] == 0 ? (taken ? "in use as a whole" : "empty")
                                               : MigLayoutText(*cluster.mig_table(node), states[g]);
     gpus.push_back(absl::StrCat("GPU ", g, ": ", layout));
@@ -92,16 +92,12 @@ std::string DevicesText(const ClusterState& cluster, PodId pod, NodeId node) {
   });
   if (!whole) return GrantsText(cluster, node, grants);
   std::string text;
-  const uint64_t devices = cluster.pod_devices(pod);
-  for (int first = 0; devices >> first != 0;) {
-    const int length = std::countr_one(devices >> first);
-    if (length == 0) {
-      ++first;
-      continue;
-    }
+  for (DeviceSet rest = cluster.pod_devices(pod); !rest.empty();) {
+    const size_t first = rest.First();
+    size_t last = first;
+    for (rest.RemoveFirst(); !rest.empty() && rest.First() == last + 1; rest.RemoveFirst()) ++last;
     absl::StrAppend(&text, text.empty() ? "GPU " : ",", first);
-    if (length > 1) absl::StrAppend(&text, length == 2 ? "," : "-", first + length - 1);
-    first += length;
+    if (last > first) absl::StrAppend(&text, last == first + 1 ? "," : "-", last);
   }
   return text;
 }

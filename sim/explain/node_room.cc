@@ -1,13 +1,13 @@
 #include "sim/explain/node_room.h"
 
 #include <algorithm>
-#include <bit>
 #include <limits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "model/device_grant.h"
+#include "model/device_set.h"
 #include "model/number_text.h"
 #include "model/quantity.h"
 #include "policies/framework/device_allocator.h"
@@ -136,17 +136,16 @@ void NodeRoom::Release(PodId pod) {
     }
   }
   if (!grants.empty()) return;
-  for (uint32_t rest = cluster_->pod_devices(pod); rest != 0; rest &= rest - 1) {
-    const auto device = static_cast<size_t>(std::countr_zero(rest));
+  for (const size_t device : cluster_->pod_devices(pod)) {
     if (device >= gpu_milli_.size()) continue;
     gpu_milli_[device] = static_cast<int16_t>(gpu_milli_[device] + held.gpu_milli);
   }
 }
 
-uint32_t NodeRoom::UsableForMig() const {
-  uint32_t usable = 0;
+DeviceSet NodeRoom::UsableForMig() const {
+  DeviceSet usable;
   for (size_t g = 0; g < mig_.size(); ++g) {
-    if (mig_[g] != 0 || gpu_milli_[g] == kDeviceMilli) usable |= uint32_t{1} << g;
+    if (mig_[g] != 0 || gpu_milli_[g] == kDeviceMilli) usable.Add(g);
   }
   return usable;
 }
@@ -159,8 +158,8 @@ bool NodeRoom::Take() {
   ++group_pods_;
   for (Extended& e : extended_) e.idle -= e.wanted;
   if (shape_->gpu_count > 0) {
-    for (uint32_t rest = FirstFittingDevices(*shape_, gpu_milli_); rest != 0; rest &= rest - 1) {
-      int16_t& idle = gpu_milli_[static_cast<size_t>(std::countr_zero(rest))];
+    for (const size_t device : FirstFittingDevices(*shape_, gpu_milli_)) {
+      int16_t& idle = gpu_milli_[device];
       idle = static_cast<int16_t>(idle - shape_->gpu_milli);
     }
   }
@@ -214,7 +213,7 @@ void NodeRoom::LackOfMig(std::vector<Shortfall>* lacks) const {
     return;
   }
   const MigTable& table = *cluster_->mig_table(node_);
-  const uint32_t usable = UsableForMig();
+  const DeviceSet usable = UsableForMig();
   const size_t before = lacks->size();
   for (size_t i = 0; i < profiles.size();) {
     size_t end = i;
@@ -224,7 +223,7 @@ void NodeRoom::LackOfMig(std::vector<Shortfall>* lacks) const {
         false};
     int64_t pieces = 0;
     for (size_t g = 0; g < mig_.size(); ++g) {
-      if ((usable >> g & 1) == 0) continue;
+      if (!usable.Contains(g)) continue;
       lack.idle += table.more(mig_[g], profiles[i]);
       pieces += table.free_units(mig_[g]) / table.profiles()[profiles[i]].size;
     }
@@ -268,7 +267,7 @@ std::vector<Shortfall> NodeRoom::Lacks() const {
 
 int64_t HeldOf(const ClusterState& cluster, PodId pod, const Shortfall& lack) {
   const PodShape& shape = cluster.pod_shape(pod);
-  const int64_t devices = std::popcount(cluster.pod_devices(pod));
+  const int64_t devices = cluster.pod_devices(pod).size();
   switch (lack.kind) {
     case LackKind::kCpu:
       return shape.cpu_milli;

@@ -17,6 +17,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/optional.h"
 #include "model/cluster_state.h"
+#include "model/device_set.h"
 #include "model/ids.h"
 #include "model/job_table.h"
 #include "model/mig_table.h"
@@ -74,7 +75,7 @@ class NodeRoom {
  private:
   void LackOfGpus(std::vector<Shortfall>* lacks) const;
   void LackOfMig(std::vector<Shortfall>* lacks) const;
-  uint32_t UsableForMig() const;
+  DeviceSet UsableForMig() const;
 
   struct Extended {
     size_t column;  // kNoColumn: no node has it

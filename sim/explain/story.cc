@@ -75,7 +75,7 @@ uint64_t HashPodRecord(uint64_t hash, const Record& record, const ClusterState& 
   hash = MixWord(hash, static_cast<uint64_t>(record.time.ns()));
   hash = MixWord(hash, static_cast<uint64_t>(record.kind));
   if (record.node.valid()) hash = Fnv1a(cluster.node_spec(record.node).name, hash);
-  hash = MixWord(hash, record.devices);
+  hash = MixWord(hash, record.devices.bits());
   if (record.kind == RecordKind::kAttemptFailed) {
     return Fnv1a(summaries.Text(SummaryId(record.detail)), hash);
   }

@@ -1,6 +1,5 @@
 #include "sim/record/device_log.h"
 
-#include <bit>
 #include <cstddef>
 #include <utility>
 
@@ -8,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "model/cluster_state.h"
+#include "model/device_set.h"
 #include "model/pod_shape.h"
 #include "sim/record/pod_log.h"
 
@@ -42,11 +42,10 @@ absl::string_view NameOf(Names names, uint32_t value) {
 bool Concerns(const PodShape& shape) { return !shape.extended.empty() || !shape.mig.empty(); }
 
 // The same part of each device.
-DeviceGrants EachOf(uint32_t devices, int32_t milli) {
+DeviceGrants EachOf(DeviceSet devices, int32_t milli) {
   DeviceGrants parts;
-  for (uint32_t rest = devices; rest != 0; rest &= rest - 1) {
-    parts.push_back(
-        {static_cast<uint8_t>(std::countr_zero(rest)), kNoPlacement, static_cast<int16_t>(milli)});
+  for (const size_t device : devices) {
+    parts.push_back({static_cast<uint8_t>(device), kNoPlacement, static_cast<int16_t>(milli)});
   }
   return parts;
 }
@@ -67,7 +66,7 @@ std::string Allocatable(const ClusterState& cluster, NodeId node) {
 
 DeviceLog::DeviceLog() : csv_(kHeader) {}
 
-// What the pod has from now on, or had until now.
+// The devices that the pod has from now on, or had until now.
 DeviceGrants DeviceLog::PartsOf(const Record& record, const ClusterState& cluster) {
   DeviceGrants parts;
   const uint32_t pod = record.pod.value();

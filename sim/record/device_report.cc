@@ -78,7 +78,7 @@ Gpus GpusOf(const ClusterState& cluster, NodeId node, const LayoutLookup& layout
     if (table == nullptr) continue;
     gpu.table = table;
     gpu.instances = cluster.device_mig(node)[d];
-    gpu.takes_mig = (cluster.mig_usable(node) >> d & 1) != 0;
+    gpu.takes_mig = cluster.mig_usable(node).Contains(d);
     if (layout) gpu.layout = layout(node, d);
     if (!gpu.layout.enabled) continue;
     DRASIM_CHECK_LT(size_t{gpu.layout.state}, table->states());
@@ -94,8 +94,8 @@ void PartsOf(const ClusterState& cluster, PodId pod, DeviceGrants* parts) {
   parts->assign(grants.begin(), grants.end());
   if (!parts->empty()) return;
   const auto milli = static_cast<int16_t>(cluster.pod_shape(pod).gpu_milli);
-  for (uint32_t rest = cluster.pod_devices(pod); rest != 0; rest &= rest - 1) {
-    parts->push_back({static_cast<uint8_t>(std::countr_zero(rest)), kNoPlacement, milli});
+  for (const size_t device : cluster.pod_devices(pod)) {
+    parts->push_back({static_cast<uint8_t>(device), kNoPlacement, milli});
   }
 }
 

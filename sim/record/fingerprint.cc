@@ -10,7 +10,11 @@ FingerprintSink::FingerprintSink(const VerdictSummaryTable* summaries)
 void FingerprintSink::OnRecord(const Record& record, const ClusterState& cluster) {
   hash_ = MixWord(hash_, static_cast<uint64_t>(record.time.ns()));
   hash_ = MixWord(hash_, static_cast<uint64_t>(record.kind) << 32 | record.pod.value());
-  hash_ = MixWord(hash_, uint64_t{record.node.value()} << 32 | record.devices);
+  // Two words: the first one alone is what fingerprints were pinned with when nodes had at most 32
+  // devices.
+  const uint64_t devices = record.devices.bits();
+  hash_ = MixWord(hash_, uint64_t{record.node.value()} << 32 | (devices & UINT32_MAX));
+  if (devices > UINT32_MAX) hash_ = MixWord(hash_, devices >> 32);
   if (record.kind == RecordKind::kPodArrived) {
     hash_ = MixWord(Fnv1a(cluster.pod_name(record.pod), hash_),
                     cluster.shapes().content_hash(cluster.pod_shape_id(record.pod)));

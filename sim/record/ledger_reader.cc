@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "model/device_set.h"
 #include "model/state_io.h"
 #include "sim/record/ledger_frame.h"
 
@@ -288,7 +289,7 @@ absl::Status LedgerReader::DecodeRecord(Record* record) {
       if (!NamesNode(record->kind)) break;
       if (next_node_ >= block_.node_size()) return Damaged("a node is missing");
       record->node = NodeId(block_.node(next_node_) - 1);
-      record->devices = block_.devices(next_node_++);
+      record->devices = DeviceSet::FromBits(block_.devices(next_node_++));
       const bool nowhere = record->kind == RecordKind::kPodDeleted && !record->node.valid();
       if (record->node.value() >= cluster_->node_count() && !nowhere)
         return Damaged("a node that does not exist");
@@ -365,7 +366,7 @@ absl::Status LedgerReader::ApplyAdmission(const Record& record) {
     }
     return absl::OkStatus();
   }
-  if (cluster_->pod_devices(pod) != 0 || !cluster_->pod_grants(pod).empty() ||
+  if (!cluster_->pod_devices(pod).empty() || !cluster_->pod_grants(pod).empty() ||
       !cluster_->CanGrant(record.node, record.devices, grants_)) {
     return Damaged("a pod is given devices that are not free");
   }

@@ -230,7 +230,7 @@ void LedgerWriter::OnRecord(const Record& record, const ClusterState& cluster) {
   }
   if (NamesNode(record.kind)) {
     block_.add_node(record.node.value() + 1);
-    block_.add_devices(record.devices);
+    block_.add_devices(record.devices.bits());
     if (HasDetailBesideNode(record.kind)) block_.add_detail(record.detail);
     if (MayGiveDevices(record.kind)) AddGrants(cluster.pod_grants(record.pod));
     if (record.kind == RecordKind::kDevicesChanged &&

@@ -1,6 +1,5 @@
 #include "sim/record/order_hashes.h"
 
-#include <bit>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -28,8 +27,8 @@ OrderHashes ComputeOrderHashes(const ClusterState& cluster, absl::Span<const uin
       absl::StrAppend(&line, " ", std::string(rank.size() < 4 ? 4 - rank.size() : 0, '0'), rank,
                       "-", cluster.node_spec(node).name, " ");
       absl::string_view dash = "";
-      for (uint32_t rest = cluster.pod_devices(pod); rest != 0; rest &= rest - 1) {
-        absl::StrAppend(&line, dash, std::countr_zero(rest));
+      for (const size_t device : cluster.pod_devices(pod)) {
+        absl::StrAppend(&line, dash, device);
         dash = "-";
       }
       line += "\n";

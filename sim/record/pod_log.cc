@@ -1,6 +1,5 @@
 #include "sim/record/pod_log.h"
 
-#include <bit>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -179,8 +178,8 @@ void PodLog::AppendCsv(const ClusterState& cluster, size_t first, size_t last,
     if (row.node.valid()) AppendCsvField(cluster.node_spec(row.node).name, out);
     out->push_back(',');
     absl::string_view dash = "";
-    for (uint32_t rest = row.devices; rest != 0; rest &= rest - 1) {
-      absl::StrAppend(out, dash, std::countr_zero(rest));
+    for (const size_t device : row.devices) {
+      absl::StrAppend(out, dash, device);
       dash = "-";
     }
     out->push_back(',');
@@ -206,7 +205,7 @@ void PodLog::Save(StateWriter& out) const {
   out.U64(rows_.size());
   for (const Row& r : rows_) {
     out.U64(r.node.value());
-    out.U64(r.devices);
+    out.U64(r.devices.bits());
     out.I64(r.attempts_failed);
     out.I64(r.start.ns());
     out.I64(r.end.ns());
@@ -226,7 +225,7 @@ absl::Status PodLog::Load(StateReader& in) {
   for (size_t i = 0; i < n && in.status().ok(); ++i) {
     Row r;
     r.node = NodeId(static_cast<uint32_t>(in.U64()));
-    r.devices = static_cast<uint32_t>(in.U64());
+    r.devices = DeviceSet::FromBits(in.U64());
     r.attempts_failed = static_cast<int32_t>(in.I64());
     r.start = SimTime(in.I64());
     r.end = SimTime(in.I64());

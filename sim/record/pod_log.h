@@ -11,6 +11,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "model/device_grant.h"
+#include "model/device_set.h"
 #include "model/mig_table.h"
 #include "model/record.h"
 #include "model/state_io.h"
@@ -23,7 +24,7 @@ class PodLog : public RecordSink {
 
   struct Row {
     NodeId node;
-    uint32_t devices = 0;
+    DeviceSet devices;
     int32_t attempts_failed = 0;
     SimTime start;
     SimTime end;

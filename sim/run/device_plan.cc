@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
+#include "model/device_set.h"
 #include "model/mig_fragmentation.h"
 #include "model/status_macros.h"
 #include "model/text/did_you_mean.h"

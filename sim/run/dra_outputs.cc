@@ -45,7 +45,7 @@ DraCalls DraCallsOf(const Simulation& sim) {
     calls.skipped_reads += plane.driver_controller(d).skipped_syncs();
   }
   calls.reads += calls.skipped_reads;
-  calls.cycles = plane.plugin().attempts();
+  calls.cycles = plane.scheduler().attempts();
   return calls;
 }
 

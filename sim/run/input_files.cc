@@ -12,6 +12,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "model/device_set.h"
 #include "model/status_macros.h"
 #include "model/text/mig_catalogue.h"
 #include "sim/run/manifests.h"

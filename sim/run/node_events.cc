@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "absl/strings/str_cat.h"
+#include "model/device_set.h"
 #include "model/status_macros.h"
 #include "sim/scenario/name_pattern.h"
 
@@ -16,7 +17,7 @@ absl::Status AddNodeEvent(const NodeEventSpec& event, const std::string& key,
                           std::vector<NodeTransition>* out) {
   DeviceTransition devices;
   devices.action = event.device_action;
-  for (int32_t device : event.devices) devices.devices |= uint32_t{1} << device;
+  for (int32_t device : event.devices) devices.devices.Add(static_cast<size_t>(device));
   if (!event.config.empty()) {
     const auto known = std::find(configs->begin(), configs->end(), event.config);
     devices.config = static_cast<uint32_t>(known - configs->begin());

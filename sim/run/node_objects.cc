@@ -11,6 +11,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "model/device_set.h"
 #include "model/kube/reader.h"
 #include "model/kube/rules.h"
 #include "model/pod_shape.h"

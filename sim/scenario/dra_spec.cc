@@ -322,6 +322,7 @@ absl::StatusOr<ControlPlaneOptions> ReadControlPlane(const proto::Dra& dra) {
       dra.idle_rechecks() != "simulate") {
     return DraExpected("idle_rechecks", dra.idle_rechecks(), "count or simulate");
   }
+  options.scheduler_reports = dra.scheduler_reports();
   options.driver_controller.sleep_when_idle = dra.idle_rechecks() != "simulate";
   for (int i = 0; i < dra.faults_size(); ++i) {
     PlaneFault fault;

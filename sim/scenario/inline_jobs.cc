@@ -12,6 +12,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "model/device_grant.h"
+#include "model/device_set.h"
 #include "model/kube/requests.h"
 #include "model/lowering.h"
 #include "model/quantity.h"

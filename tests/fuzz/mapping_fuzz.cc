@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "model/check.h"
+#include "model/device_set.h"
 #include "model/event_source.h"
 #include "model/node_spec.h"
 #include "model/pod_shape.h"

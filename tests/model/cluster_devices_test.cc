@@ -1,6 +1,5 @@
 // Devices in the cluster's columns: MIG instances, replicas, shared instances and whole GPUs, named
 // by the scheduler or given by the node, taken back, saved and loaded; and a naive model in step.
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -19,6 +18,7 @@
 #include "model/check.h"
 #include "model/cluster_state.h"
 #include "model/device_grant.h"
+#include "model/device_set.h"
 #include "model/mig_table.h"
 #include "model/random.h"
 #include "model/state_io.h"
@@ -56,7 +56,8 @@ struct World {
                           SimTime());
   }
   // A new pod of the shape that runs there, on what the scheduler names.
-  PodId Run(const PodShape& shape, NodeId node, uint32_t devices, const DeviceGrants& grants = {}) {
+  PodId Run(const PodShape& shape, NodeId node, DeviceSet devices,
+            const DeviceGrants& grants = {}) {
     const PodId pod = AddPod(shape);
     cluster.Assume(pod, node, devices, grants);
     cluster.Bind(pod);
@@ -126,7 +127,7 @@ std::string Text(const ClusterState& c) {
                     absl::StrJoin(Idle(c, id), ","), " device ", c.extended_idle(id, 0));
     if (c.any_mig() && c.mig_table(id) != nullptr) {
       absl::StrAppend(&text, " mig ", absl::StrJoin(c.device_mig(id), ","), " usable ",
-                      c.mig_usable(id));
+                      c.mig_usable(id).bits());
     }
     for (const PodId pod : c.pods_on(id)) absl::StrAppend(&text, " pod ", pod.value());
     absl::StrAppend(&text, "\n");
@@ -134,7 +135,7 @@ std::string Text(const ClusterState& c) {
   for (size_t p = 0; p < c.pod_count(); ++p) {
     const PodId pod(p);
     absl::StrAppend(&text, static_cast<int>(c.pod_phase(pod)), " ", c.pod_node(pod).value(), " ",
-                    c.pod_devices(pod));
+                    c.pod_devices(pod).bits());
     for (const DeviceGrant& g : c.pod_grants(pod)) {
       absl::StrAppend(&text, " ", int{g.device}, ":", int{g.placement}, ":", int{g.milli});
     }
@@ -148,19 +149,20 @@ std::string Text(const ClusterState& c) {
 
 TEST(ClusterDevicesTest, NodesWithManyGpusAndWithoutMig) {
   World world;
-  const NodeId many = world.AddNode("many", "A100", 32);
+  const NodeId many = world.AddNode("many", "A100", kMaxDevicesPerNode);
   const NodeId plain = world.AddNode("plain", "T4", 2);
   const NodeId cpu = world.AddNode("cpu", "", 0);
   ClusterState& c = world.cluster;
-  world.Run(Gpus(1, 300), many, uint32_t{1} << 31);
-  EXPECT_EQ(c.mig_usable(many), ~uint32_t{0} >> 1);
+  const DeviceSet last = DeviceSet::Of(kMaxDevicesPerNode - 1);
+  world.Run(Gpus(1, 300), many, last);
+  EXPECT_EQ(c.mig_usable(many), DeviceSet::All() - last);
   const DeviceGrants grants = {Instance(world.a100, 0, "1g.10gb", 0)};
-  EXPECT_TRUE(c.CanGrant(many, 1, grants));
+  EXPECT_TRUE(c.CanGrant(many, DeviceSet::Of(0), grants));
   for (const NodeId node : {plain, cpu}) {
     EXPECT_EQ(c.mig_table(node), nullptr);
-    EXPECT_EQ(c.mig_usable(node), 0u);
-    EXPECT_FALSE(c.CanGrant(node, 1, grants));
-    EXPECT_TRUE(c.CanGrant(node, 0, {}));
+    EXPECT_EQ(c.mig_usable(node), DeviceSet());
+    EXPECT_FALSE(c.CanGrant(node, DeviceSet::Of(0), grants));
+    EXPECT_TRUE(c.CanGrant(node, DeviceSet(), {}));
   }
 }
 
@@ -195,15 +197,15 @@ TEST(ClusterDevicesTest, ANodeGivesDevicesToABoundPod) {
   World world;
   const NodeId node = world.AddNode("a", "A100", 2);
   ClusterState& c = world.cluster;
-  const PodId pod = world.Run(Counted(1, 1000), node, 0);
+  const PodId pod = world.Run(Counted(1, 1000), node, DeviceSet());
   const uint64_t changes = c.change_count();
-  c.Grant(pod, 0, {});
+  c.Grant(pod, DeviceSet(), {});
   EXPECT_EQ(c.change_count(), changes);
-  c.Grant(pod, 0b10, DeviceGrants{Plain(1, 1000)});
+  c.Grant(pod, DeviceSet::Of(1), DeviceGrants{Plain(1, 1000)});
   EXPECT_EQ(c.change_count(), changes + 1);
   EXPECT_EQ(c.changed_node(changes), node);
   EXPECT_EQ(Idle(c, node), (std::vector<int>{1000, 0}));
-  EXPECT_EQ(c.pod_devices(pod), 0b10u);
+  EXPECT_EQ(c.pod_devices(pod), DeviceSet::Of(1));
   EXPECT_EQ(c.totals().gpu_milli_allocated, 1000);  // counted when the pod came
   c.Evict(pod);
   EXPECT_TRUE(c.pod_grants(pod).empty());
@@ -214,11 +216,11 @@ TEST(ClusterDevicesTest, ASharedInstanceComesWithTheFirstAndGoesWithTheLast) {
   const NodeId node = world.AddNode("a", "A100", 1);
   ClusterState& c = world.cluster;
   const DeviceGrants half = {Instance(world.a100, 0, "3g.40gb", 0, 2)};
-  const PodId first = world.Run(Counted(1, 250), node, 0);
-  const PodId second = world.Run(Counted(1, 250), node, 0);
-  c.Grant(first, 1, half);
-  c.Grant(second, 1, half);
-  EXPECT_FALSE(c.CanGrant(node, 1, half));
+  const PodId first = world.Run(Counted(1, 250), node, DeviceSet());
+  const PodId second = world.Run(Counted(1, 250), node, DeviceSet());
+  c.Grant(first, DeviceSet::Of(0), half);
+  c.Grant(second, DeviceSet::Of(0), half);
+  EXPECT_FALSE(c.CanGrant(node, DeviceSet::Of(0), half));
   c.Finish(first);
   EXPECT_EQ(c.device_mig(node)[0], TestState(world.a100, {{"3g.40gb", 0}}));
   c.Finish(second);
@@ -232,18 +234,18 @@ TEST(ClusterDevicesTest, WhatWasGivenIsThereAgainAfterARollback) {
     const NodeId node = world.AddNode("a", "A100", 2);
     ClusterState& c = world.cluster;
     const DeviceGrants grants = {whole ? Plain(0, 1000) : Instance(world.a100, 0, "3g.40gb", 4)};
-    const PodId pod = world.Run(Counted(1, 1000), node, 0);
+    const PodId pod = world.Run(Counted(1, 1000), node, DeviceSet());
     const std::string without = Text(c);
     c.BeginWhatIf();
-    c.Grant(pod, 1, grants);
+    c.Grant(pod, DeviceSet::Of(0), grants);
     c.Rollback();
     ASSERT_EQ(Text(c), without);
     ASSERT_EQ(c.CheckInvariants(), absl::OkStatus());
-    c.Grant(pod, 1, grants);
+    c.Grant(pod, DeviceSet::Of(0), grants);
     const std::string before = Text(c);
     c.BeginWhatIf();
     c.Evict(pod);
-    c.PutBack(pod, node, 1, grants, /*bound=*/true);
+    c.PutBack(pod, node, DeviceSet::Of(0), grants, /*bound=*/true);
     EXPECT_EQ(Text(c), before);
     c.Rollback();
     EXPECT_EQ(Text(c), before);
@@ -254,7 +256,7 @@ TEST(ClusterDevicesTest, WhatWasGivenIsThereAgainAfterARollback) {
 // ---- What cannot be, neither in a run nor in a checkpoint ----
 
 // A checkpoint of one node on which one bound pod of the first shape holds that.
-std::string Checkpoint(uint32_t devices, const DeviceGrants& grants) {
+std::string Checkpoint(DeviceSet devices, const DeviceGrants& grants) {
   StateWriter out;
   out.Section("cluster");
   using Words = std::vector<uint64_t>;
@@ -265,7 +267,7 @@ std::string Checkpoint(uint32_t devices, const DeviceGrants& grants) {
   out.Str("pod-0");
   // Shape, phase, 1 + node, devices; priority, arrival; grants.
   const auto phase = static_cast<uint64_t>(PodPhase::kBound);
-  for (const uint64_t word : Words{0, phase, 1, devices}) out.U64(word);
+  for (const uint64_t word : Words{0, phase, 1, devices.bits()}) out.U64(word);
   for (const int64_t word : {0, 0}) out.I64(word);
   out.U64(grants.size());
   for (const DeviceGrant& g : grants) {
@@ -279,7 +281,7 @@ std::string Checkpoint(uint32_t devices, const DeviceGrants& grants) {
 
 TEST(ClusterDevicesTest, ImpossibleGrantsAreRefused) {
   struct Case {
-    uint32_t devices;
+    DeviceSet devices;
     DeviceGrants grants;
     bool possible = false;
   };
@@ -289,24 +291,24 @@ TEST(ClusterDevicesTest, ImpossibleGrantsAreRefused) {
   const DeviceGrant three = Instance(a100, 0, "3g.40gb", 0);
   const DeviceGrant part = Instance(a100, 0, "3g.40gb", 0, 2);
   const std::vector<Case> cases = {
-      {0b01, {one}, true},
-      {0b11, {one, Plain(1, 250), Plain(1, 750)}, true},
-      {0b11, {one, Plain(1, 250), Plain(1, 751)}},
+      {DeviceSet::Of(0), {one}, true},
+      {DeviceSet::FirstN(2), {one, Plain(1, 250), Plain(1, 750)}, true},
+      {DeviceSet::FirstN(2), {one, Plain(1, 250), Plain(1, 751)}},
       // Several replicas of one instance may go to one pod; each counts.
-      {0b01, {part, part}, true},
-      {0b01, {part, part, part}},
-      {0b01, {DeviceGrant{0, one.placement, 126}}},
-      {0b01, {DeviceGrant{0, one.placement, 0}}},
-      {0b01, {DeviceGrant{0, one.placement, -125}}},
-      {0b01, {DeviceGrant{0, beyond, 125}}},
-      {0b01, {Plain(0, 1001)}},
-      {0b01, {one, one}},
-      {0b01, {three, Instance(a100, 0, "4g.40gb", 0)}},
-      {0b01, {one, Plain(0, 100)}},
-      {0b01, {Plain(0, 100), one}},
-      {0b100, {Plain(2, 1000)}},
-      {0b10, {one}},
-      {0b11, {one}},
+      {DeviceSet::Of(0), {part, part}, true},
+      {DeviceSet::Of(0), {part, part, part}},
+      {DeviceSet::Of(0), {DeviceGrant{0, one.placement, 126}}},
+      {DeviceSet::Of(0), {DeviceGrant{0, one.placement, 0}}},
+      {DeviceSet::Of(0), {DeviceGrant{0, one.placement, -125}}},
+      {DeviceSet::Of(0), {DeviceGrant{0, beyond, 125}}},
+      {DeviceSet::Of(0), {Plain(0, 1001)}},
+      {DeviceSet::Of(0), {one, one}},
+      {DeviceSet::Of(0), {three, Instance(a100, 0, "4g.40gb", 0)}},
+      {DeviceSet::Of(0), {one, Plain(0, 100)}},
+      {DeviceSet::Of(0), {Plain(0, 100), one}},
+      {DeviceSet::Of(2), {Plain(2, 1000)}},
+      {DeviceSet::Of(1), {one}},
+      {DeviceSet::FirstN(2), {one}},
   };
   for (size_t i = 0; i < cases.size(); ++i) {
     SCOPED_TRACE(i);
@@ -335,7 +337,7 @@ struct NaivePod {
   PodShape shape;
   PodPhase phase = PodPhase::kPending;
   size_t node = 0;
-  uint32_t devices = 0;
+  DeviceSet devices;
   DeviceGrants grants;
 };
 
@@ -424,7 +426,7 @@ class Walk {
   size_t GpusOf(size_t node) const { return size_t{c_.node(NodeId(node)).gpu_count}; }
 
   // Anything, now and then what the node has not.
-  DeviceGrants RandomGrants(size_t node, uint32_t* devices) {
+  DeviceGrants RandomGrants(size_t node, DeviceSet* devices) {
     const MigTable* const own = c_.mig_table(NodeId(node));
     const MigTable& table = own != nullptr ? *own : world_.a100;
     const uint64_t gpus = GpusOf(node) + (GpusOf(node) == 0 || random_.Below(10) == 0 ? 1u : 0u);
@@ -438,8 +440,8 @@ class Walk {
       g.milli = static_cast<int16_t>(g.milli >> random_.Below(3));
       grants.insert(grants.end(), random_.Below(4) == 0 ? 2u : 1u, g);
     }
-    *devices = random_.Below(15) == 0 ? 1u : 0u;
-    for (const DeviceGrant& g : grants) *devices |= uint32_t{1} << g.device;
+    *devices = DeviceSet::FirstN(random_.Below(15) == 0 ? 1 : 0);
+    for (const DeviceGrant& g : grants) devices->Add(g.device);
     return grants;
   }
 
@@ -447,7 +449,7 @@ class Walk {
     Parts parts;
     for (const NaivePod& pod : pods_) {
       if (pod.phase == PodPhase::kPending || pod.node != node) continue;
-      const bool plain = pod.grants.empty() && (pod.devices >> gpu & 1) != 0;
+      const bool plain = pod.grants.empty() && pod.devices.Contains(gpu);
       if (plain) parts[kNoPlacement] += pod.shape.gpu_milli;
       for (const DeviceGrant& g : pod.grants) {
         if (g.device == gpu) parts[g.placement] += g.milli;
@@ -456,12 +458,12 @@ class Walk {
     return parts;
   }
 
-  bool MayGrant(size_t node, uint32_t devices, const DeviceGrants& grants) const {
-    uint32_t named = 0;
+  bool MayGrant(size_t node, DeviceSet devices, const DeviceGrants& grants) const {
+    DeviceSet named;
     std::map<size_t, Parts> after;
     for (const DeviceGrant& g : grants) {
       if (g.device >= GpusOf(node)) return false;
-      named |= uint32_t{1} << g.device;
+      named.Add(g.device);
       after.try_emplace(g.device, PartsOf(node, g.device)).first->second[g.placement] += g.milli;
     }
     for (const auto& [gpu, parts] : after) {
@@ -481,13 +483,13 @@ class Walk {
     return left;
   }
 
-  bool MayPlace(const PodShape& shape, size_t node, uint32_t devices,
+  bool MayPlace(const PodShape& shape, size_t node, DeviceSet devices,
                 const DeviceGrants& grants) const {
     if (WantedBy(shape) > 0 && LeftOn(node) < WantedBy(shape)) return false;
     if (!grants.empty()) return MayGrant(node, devices, grants);
-    bool idle = std::popcount(devices) == shape.gpu_count;
+    bool idle = devices.size() == shape.gpu_count;
     for (size_t gpu = 0; gpu < 3; ++gpu) {
-      if ((devices >> gpu & 1) == 0) continue;
+      if (!devices.Contains(gpu)) continue;
       idle = idle && gpu < GpusOf(node) && IdleOf(PartsOf(node, gpu)) >= shape.gpu_milli;
     }
     return idle;
@@ -496,10 +498,10 @@ class Walk {
   // The scheduler's choice (`by_node` false), or the node's for a bound pod.
   void Choose(PodId id, NaivePod* pod, bool by_node) {
     const size_t node = by_node ? pod->node : static_cast<size_t>(random_.Below(c_.node_count()));
-    uint32_t devices = 0;
+    DeviceSet devices;
     DeviceGrants grants;
     if (by_node || !pod->shape.mig.empty()) grants = RandomGrants(node, &devices);
-    if (pod->shape.gpu_count > 0) devices = static_cast<uint32_t>(random_.Below(8));
+    if (pod->shape.gpu_count > 0) devices = DeviceSet::FromBits(random_.Below(8));
     const bool may =
         by_node ? MayGrant(node, devices, grants) : MayPlace(pod->shape, node, devices, grants);
     const bool can = by_node ? c_.CanGrant(NodeId(node), devices, grants)
@@ -525,7 +527,7 @@ class Walk {
       return c_.PutBack(id, NodeId(pod->node), pod->devices, pod->grants, bound);
     }
     pod->phase = PodPhase::kPending;
-    pod->devices = 0;
+    pod->devices = DeviceSet();
     pod->grants.clear();
   }
 
@@ -570,7 +572,7 @@ class Walk {
         EXPECT_EQ(int{c_.device_milli_idle(node)[gpu]}, IdleOf(parts));
         if (table == nullptr) continue;
         EXPECT_EQ(table->set(c_.device_mig(node)[gpu]), SetOf(parts));
-        EXPECT_EQ((c_.mig_usable(node) >> gpu & 1) != 0, SetOf(parts) != 0 || parts.empty());
+        EXPECT_EQ(c_.mig_usable(node).Contains(gpu), SetOf(parts) != 0 || parts.empty());
       }
     }
     EXPECT_EQ(c_.totals().gpus_in_use, in_use);

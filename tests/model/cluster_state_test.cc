@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "gtest/gtest.h"
+#include "model/device_set.h"
 #include "model/random.h"
 #include "model/state_io.h"
 #include "tests/testing/soak.h"
@@ -73,7 +74,7 @@ struct OraclePod {
   PodShape shape;
   PodPhase phase = PodPhase::kPending;
   uint32_t node = 0;
-  uint32_t devices = 0;
+  DeviceSet devices;
   int32_t priority = 0;
   int64_t arrival_ns = 0;
   bool holds() const { return phase == PodPhase::kAssumed || phase == PodPhase::kBound; }
@@ -85,7 +86,7 @@ struct OracleColumns {
   int64_t pods = 0;
   std::vector<int64_t> device_milli;
   int64_t gpu_pods = 0;
-  uint64_t tags = 0;
+  std::set<int64_t> tags;
   bool operator==(const OracleColumns&) const = default;
 };
 
@@ -108,10 +109,10 @@ struct Oracle {
       --c.pods;
       if (p.shape.gpu_count == 0) continue;
       for (size_t d = 0; d < c.device_milli.size(); ++d) {
-        if (((p.devices >> d) & 1) != 0) c.device_milli[d] -= p.shape.gpu_milli;
+        if (p.devices.Contains(d)) c.device_milli[d] -= p.shape.gpu_milli;
       }
       ++c.gpu_pods;
-      c.tags |= uint64_t{1} << (p.shape.gpu_milli < 1000 ? 1 : p.shape.gpu_count + 1);
+      c.tags.insert(p.shape.gpu_milli < 1000 ? 1 : p.shape.gpu_count + 1);
     }
     return c;
   }
@@ -142,11 +143,11 @@ struct Oracle {
     return t;
   }
 
-  bool Fits(const PodShape& shape, size_t n, uint32_t devices) const {
+  bool Fits(const PodShape& shape, size_t n, DeviceSet devices) const {
     const OracleColumns c = Columns(n);
     int32_t named = 0;
-    for (size_t d = 0; d < 32; ++d) {
-      if (((devices >> d) & 1) == 0) continue;
+    for (size_t d = 0; d < kMaxDevicesPerNode; ++d) {
+      if (!devices.Contains(d)) continue;
       ++named;
       if (d >= c.device_milli.size() || c.device_milli[d] < shape.gpu_milli) return false;
     }
@@ -174,7 +175,10 @@ void ExpectSameNode(const ClusterState& cluster, const Oracle& oracle, size_t n)
   EXPECT_EQ(int64_t{row.gpu_milli_idle_max}, largest);
   EXPECT_EQ(int64_t{row.gpu_full_idle}, full);
   EXPECT_EQ(int64_t{row.resident_gpu_pods}, want.gpu_pods);
-  EXPECT_EQ(row.resident_tags, want.tags);
+  EXPECT_EQ(size_t{row.resident_tags}, want.tags.size());
+  for (int tag = 1; tag < kAffinityTags; ++tag) {
+    EXPECT_EQ(cluster.HasResidentTag(NodeId(n), tag), want.tags.count(tag) > 0) << tag;
+  }
   EXPECT_EQ(row.schedulable, oracle.nodes[n].schedulable);
 }
 
@@ -340,18 +344,18 @@ class RandomRun {
               PodId(oracle_.pods.size() - 1));
   }
 
-  // Devices with room for the pod, or any bits at all.
-  uint32_t RandomDevices(const PodShape& shape, size_t n) {
-    if (Draw(4) == 0) return static_cast<uint32_t>(random_.Below(1 << 10));
+  // Devices with room for the pod, or any at all.
+  DeviceSet RandomDevices(const PodShape& shape, size_t n) {
+    if (Draw(4) == 0) return DeviceSet::FromBits(random_.Below(1 << 10));
     std::vector<size_t> fit;
     const OracleColumns c = oracle_.Columns(n);
     for (size_t d = 0; d < c.device_milli.size(); ++d) {
       if (c.device_milli[d] >= shape.gpu_milli) fit.push_back(d);
     }
     random_.Shuffle(absl::MakeSpan(fit));
-    uint32_t devices = 0;
+    DeviceSet devices;
     for (size_t i = 0; i < fit.size() && i < static_cast<size_t>(shape.gpu_count); ++i) {
-      devices |= uint32_t{1} << fit[i];
+      devices.Add(fit[i]);
     }
     return devices;
   }
@@ -359,7 +363,7 @@ class RandomRun {
   void Place(size_t p) {
     OraclePod& pod = oracle_.pods[p];
     const auto n = static_cast<size_t>(random_.Below(oracle_.nodes.size()));
-    const uint32_t devices = RandomDevices(pod.shape, n);
+    const DeviceSet devices = RandomDevices(pod.shape, n);
     const bool fits = oracle_.Fits(pod.shape, n, devices);
     EXPECT_EQ(world_.cluster.CanPlace(pod.shape_id, NodeId(n), devices), fits);
     if (!fits) return;
@@ -376,7 +380,7 @@ class RandomRun {
     Touch(pod.node);
     pod.phase = phase;
     pod.node = 0;
-    pod.devices = 0;
+    pod.devices = DeviceSet();
     ++transitions_;
   }
 
@@ -459,8 +463,10 @@ TEST(ClusterStateTest, AddNodeRefusesImpossibleNodesAndTakesTheLargest) {
   EXPECT_EQ(w.cluster.change_count(), 1U);
   EXPECT_EQ(w.cluster.totals().cpu_milli_capacity, 1);
   const NodeId largest = w.Add(Spec("n", 1, 1, 1, kMaxDevicesPerNode));
-  w.cluster.Assume(w.AddPod(Shape(0, 0, 32, 1000)), largest, ~uint32_t{0});
-  EXPECT_EQ(w.cluster.node(largest).resident_tags, uint64_t{1} << 33);
+  w.cluster.Assume(w.AddPod(Shape(0, 0, kMaxDevicesPerNode, 1000)), largest, DeviceSet::All());
+  EXPECT_EQ(w.cluster.node(largest).resident_tags, 1);
+  EXPECT_TRUE(w.cluster.HasResidentTag(largest, kAffinityTags - 1));
+  EXPECT_EQ(w.cluster.node(largest).gpu_milli_idle, 0);
   EXPECT_TRUE(w.cluster.CheckInvariants().ok());
 }
 
@@ -486,7 +492,7 @@ TEST(ClusterStateTest, OneLifeOfAPod) {
   want.nodes_in_use = 1;
   want.gpus_on_used_nodes = 2;
   want.pods_resident = 1;
-  w.cluster.Assume(pod, node, 0b10);
+  w.cluster.Assume(pod, node, DeviceSet::Of(1));
   EXPECT_TRUE(w.cluster.totals() == want);
   EXPECT_EQ(DeviceMilli(w.cluster, node), (std::vector<int64_t>{1000, 400}));
   w.cluster.Bind(pod);
@@ -501,24 +507,27 @@ TEST(ClusterStateDeathTest, TransitionsCheckThePhaseAndTheRoom) {
   const NodeId node = w.Add(Spec("n", 1000, 10, 3, 2));
   const PodId bound = w.AddPod(Shape(100, 1, 1, 600));
   const PodId assumed = w.AddPod(Shape(100, 1, 1, 600));
-  w.cluster.Assume(bound, node, 1);
+  w.cluster.Assume(bound, node, DeviceSet::Of(0));
   w.cluster.Bind(bound);
-  w.cluster.Assume(assumed, node, 2);
+  w.cluster.Assume(assumed, node, DeviceSet::Of(1));
   const PodId pending = w.AddPod(Shape(100, 1, 1, 400));
-  EXPECT_DEATH(w.cluster.Assume(assumed, node, 2), "CHECK failed");
+  EXPECT_DEATH(w.cluster.Assume(assumed, node, DeviceSet::Of(1)), "CHECK failed");
   EXPECT_DEATH(w.cluster.Bind(pending), "CHECK failed");
   EXPECT_DEATH(w.cluster.Forget(bound), "CHECK failed");
   EXPECT_DEATH(w.cluster.Finish(assumed), "CHECK failed");
   EXPECT_DEATH(w.cluster.Drop(assumed), "CHECK failed");
-  EXPECT_DEATH(w.cluster.Assume(pending, node, 0), "CHECK failed") << "too few devices";
-  EXPECT_DEATH(w.cluster.Assume(pending, node, 3), "CHECK failed") << "too many devices";
-  EXPECT_DEATH(w.cluster.Assume(pending, node, 4), "CHECK failed") << "no such device";
-  EXPECT_DEATH(w.cluster.Assume(w.AddPod(Shape(1, 1, 1, 401)), node, 1), "CHECK failed");
-  EXPECT_DEATH(w.cluster.Assume(w.AddPod(Shape(801, 1, 0, 0)), node, 0), "CHECK failed");
-  EXPECT_DEATH(w.cluster.Assume(w.AddPod(Shape(1, 9, 0, 0)), node, 0), "CHECK failed");
+  EXPECT_DEATH(w.cluster.Assume(pending, node, DeviceSet()), "CHECK failed") << "too few devices";
+  EXPECT_DEATH(w.cluster.Assume(pending, node, DeviceSet::FirstN(2)), "CHECK failed")
+      << "too many devices";
+  EXPECT_DEATH(w.cluster.Assume(pending, node, DeviceSet::Of(2)), "CHECK failed")
+      << "no such device";
+  EXPECT_DEATH(w.cluster.Assume(w.AddPod(Shape(1, 1, 1, 401)), node, DeviceSet::Of(0)),
+               "CHECK failed");
+  EXPECT_DEATH(w.cluster.Assume(w.AddPod(Shape(801, 1, 0, 0)), node, DeviceSet()), "CHECK failed");
+  EXPECT_DEATH(w.cluster.Assume(w.AddPod(Shape(1, 9, 0, 0)), node, DeviceSet()), "CHECK failed");
   EXPECT_DEATH(w.cluster.Rollback(), "CHECK failed");
-  w.cluster.Assume(pending, node, 1);
-  EXPECT_DEATH(w.cluster.Assume(w.AddPod(Shape(0, 0, 0, 0)), node, 0), "CHECK failed");
+  w.cluster.Assume(pending, node, DeviceSet::Of(0));
+  EXPECT_DEATH(w.cluster.Assume(w.AddPod(Shape(0, 0, 0, 0)), node, DeviceSet()), "CHECK failed");
   EXPECT_DEATH(w.cluster.KeepWhatIf(), "CHECK failed");
   EXPECT_DEATH(w.cluster.SetAvailable(node, false), "CHECK failed") << "it has pods";
 }

@@ -18,6 +18,7 @@
 #include "absl/types/span.h"
 #include "gtest/gtest.h"
 #include "model/cluster_state.h"
+#include "model/device_set.h"
 #include "model/random.h"
 #include "tests/testing/shared_data.h"
 
@@ -346,18 +347,18 @@ struct BusyCluster {
     const NodeId node = RandomNodeId();
     PodShape shape = w.RandomShape();
     shape.gpu_spec.clear();
-    uint32_t mask = 0;
+    DeviceSet devices;
     int32_t missing = shape.gpu_count;
     const absl::Span<const int16_t> idle = cluster.device_milli_idle(node);
     for (size_t d = 0; d < idle.size() && missing > 0; ++d) {
       if (idle[d] < shape.gpu_milli) continue;
-      mask |= uint32_t{1} << d;
+      devices.Add(d);
       --missing;
     }
     const ShapeId id = w.shapes.Intern(shape);
-    if (!cluster.CanPlace(id, node, mask)) return node;
+    if (!cluster.CanPlace(id, node, devices)) return node;
     const PodId pod = cluster.AddPod("p", id, 0, SimTime());
-    cluster.Assume(pod, node, mask);
+    cluster.Assume(pod, node, devices);
     resident.push_back(pod);
     ++placed;
     return node;

@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "model/device_set.h"
 #include "model/hash.h"
 #include "model/random.h"
 #include "model/state_io.h"
@@ -73,7 +74,7 @@ TEST(RecordTest, ComparesEveryField) {
   a.kind = RecordKind::kPodBound;
   a.pod = PodId(1U);
   a.node = NodeId(2U);
-  a.devices = 3;
+  a.devices = DeviceSet::FirstN(2);
   a.detail = 4;
   Record b = a;
   EXPECT_TRUE(a == b);
@@ -89,7 +90,7 @@ TEST(RecordTest, ComparesEveryField) {
   b.node = NodeId(1U);
   EXPECT_FALSE(a == b);
   b = a;
-  b.devices = 4;
+  b.devices = DeviceSet::Of(2);
   EXPECT_FALSE(a == b);
   b = a;
   b.detail = 3;

@@ -1,7 +1,6 @@
 // The contract that every built-in plugin, device chooser and policy keeps, whatever it decides.
 // Parameterised over the registry, so that a new registration is covered without a new test.
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -19,6 +18,7 @@
 #include "absl/types/span.h"
 #include "gtest/gtest.h"
 #include "model/cluster_state.h"
+#include "model/device_set.h"
 #include "model/random.h"
 #include "model/state_io.h"
 #include "policies/framework/device_allocator.h"
@@ -201,7 +201,7 @@ TEST_P(PluginConformance, NormalizedScoresLieBetweenZeroAndAHundred) {
 // Nodes with more than the 8 GPUs and 128 cores after which the published formulas are scaled.
 TEST_P(PluginConformance, NormalizedScoresStayInRangeOnLargerNodes) {
   ClusterBuilder builder;
-  for (const int32_t gpus : {8, 16, 32}) {
+  for (const int32_t gpus : {8, 16, 32, 64}) {
     for (const int64_t cores : {64, 256, 512}) {
       builder.AddNode(TestNode(absl::StrCat("n-", gpus, "-", cores), cores * 1000, gpus));
     }
@@ -211,8 +211,8 @@ TEST_P(PluginConformance, NormalizedScoresStayInRangeOnLargerNodes) {
       builder.AddShape(TestShape(8000, 1)), builder.AddShape(TestShape(60000, 8))};
   // Some of the nodes host something, which a policy may prefer or avoid.
   for (const NodeId node : builder.NodeIds()) {
-    if (node.value() % 3 == 1) builder.Place(shapes[1], node, 1);
-    if (node.value() % 3 == 2) builder.Place(shapes[2], node, 2);
+    if (node.value() % 3 == 1) builder.Place(shapes[1], node, DeviceSet::Of(0));
+    if (node.value() % 3 == 2) builder.Place(shapes[2], node, DeviceSet::Of(1));
   }
   const ProfileParts parts(builder.TypicalPods(), 1, SimDuration());
   absl::StatusOr<std::unique_ptr<Plugin>> plugin =
@@ -307,7 +307,7 @@ TEST_P(PluginConformance, AnOldPluginScoresAChangedClusterLikeANewOne) {
               ScoreAll(*fresh, pod, sample.cluster(), nodes));
     if (!nodes.empty()) {
       const NodeId node = OneOf(nodes, sample.random());
-      const uint32_t devices =
+      const DeviceSet devices =
           RandomDevices(*pod.shape, sample.cluster().device_milli_idle(node), sample.random());
       placed.push_back(builder.Place(shape, node, devices));
     }
@@ -417,13 +417,13 @@ TEST_P(ChooserConformance, ProposalsFitAndTheBestComesFirst) {
       for (const NodeId node : sample.Feasible(id)) {
         (shape.is_share() ? shares : wholes) += 1;
         // What an earlier call left behind must not show.
-        DeviceProposals proposals = {{0xffu, 99}, {0u, 98}};
+        DeviceProposals proposals = {{DeviceSet::FirstN(8), 99}, {DeviceSet(), 98}};
         chooser->Propose(shape, sample.cluster(), node, &proposals);
         ASSERT_FALSE(proposals.empty());
-        std::set<uint32_t> distinct;
+        std::set<DeviceSet> distinct;
         for (size_t i = 0; i < proposals.size(); ++i) {
           const DeviceProposal& p = proposals[i];
-          ASSERT_EQ(std::popcount(p.devices), shape.gpu_count);
+          ASSERT_EQ(p.devices.size(), shape.gpu_count);
           ASSERT_TRUE(sample.cluster().CanPlace(id, node, p.devices)) << DevicesText(p.devices);
           ASSERT_TRUE(distinct.insert(p.devices).second) << DevicesText(p.devices);
           if (i > 0) {
@@ -461,15 +461,15 @@ TEST_P(ChooserConformance, WholeDevicesAreTheFirstFreeOnes) {
       for (const NodeId node : sample.Feasible(id)) {
         DeviceProposals proposals;
         chooser->Propose(shape, sample.cluster(), node, &proposals);
-        uint32_t wanted = 0;
+        DeviceSet wanted;
         int32_t missing = shape.gpu_count;
-        uint32_t bit = 1;
+        size_t device = 0;
         for (const int16_t idle : sample.cluster().device_milli_idle(node)) {
           if (idle == kDeviceMilli && missing > 0) {
-            wanted |= bit;
+            wanted.Add(device);
             --missing;
           }
-          bit <<= 1;
+          ++device;
         }
         ASSERT_EQ(proposals.size(), 1u);
         ASSERT_EQ(proposals[0].devices, wanted);

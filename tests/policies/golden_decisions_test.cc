@@ -89,7 +89,7 @@ class DecisionLog : public RecordSink {
     if (record.kind == RecordKind::kPodBound) {
       absl::StrAppend(&text_, cluster.pod_name(record.pod), " ",
                       cluster.node_spec(record.node).name);
-      if (record.devices != 0) absl::StrAppend(&text_, " gpu ", DevicesText(record.devices));
+      if (!record.devices.empty()) absl::StrAppend(&text_, " gpu ", DevicesText(record.devices));
       absl::StrAppend(&text_, "\n");
     } else if (record.kind == RecordKind::kAttemptFailed) {
       absl::StrAppend(&text_, cluster.pod_name(record.pod),

@@ -12,6 +12,7 @@
 #include "absl/types/span.h"
 #include "gtest/gtest.h"
 #include "model/cluster_state.h"
+#include "model/device_set.h"
 #include "model/fragmentation.h"
 #include "model/run_streams.h"
 #include "policies/devices/device_choosers.h"
@@ -35,7 +36,7 @@ namespace scores_test {
 
 using Scores = std::vector<int64_t>;
 using Verdicts = std::vector<ReasonIndex>;
-using Masks = std::vector<uint32_t>;
+using Sets = std::vector<DeviceSet>;
 
 // Raw scores of all nodes.
 Scores ScoresOf(Plugin& plugin, const ClusterBuilder& builder, ShapeId shape) {
@@ -53,14 +54,14 @@ Verdicts VerdictsOf(const Plugin& plugin, ClusterBuilder& builder, const PodShap
   return verdicts;
 }
 
-Masks ProposalsOf(DeviceAllocator& chooser, ClusterBuilder& builder, const PodShape& shape,
-                  NodeId node) {
+Sets ProposalsOf(DeviceAllocator& chooser, ClusterBuilder& builder, const PodShape& shape,
+                 NodeId node) {
   const ShapeId id = builder.AddShape(shape);
   DeviceProposals proposals;
   chooser.Propose(builder.shapes().row(id), builder.cluster(), node, &proposals);
-  Masks masks;
-  for (const DeviceProposal& p : proposals) masks.push_back(p.devices);
-  return masks;
+  Sets sets;
+  for (const DeviceProposal& p : proposals) sets.push_back(p.devices);
+  return sets;
 }
 
 // A node on which a pod without CPU leaves device i with idle_milli[i].
@@ -71,7 +72,7 @@ NodeId NodeWithIdle(ClusterBuilder& builder, const std::string& name, int64_t cp
   for (size_t i = 0; i < idle_milli.size(); ++i) {
     if (idle_milli[i] == kDeviceMilli) continue;
     const ShapeId filler = builder.AddShape(TestShape(0, 1, kDeviceMilli - idle_milli[i]));
-    builder.Place(filler, node, uint32_t{1} << i);
+    builder.Place(filler, node, DeviceSet::Of(i));
   }
   return node;
 }
@@ -217,9 +218,9 @@ TEST(GpuClusteringTest, PrefersNodesThatHostTheSameKindOfUse) {
   const ShapeId one = builder.AddShape(TestShape(1000, 1));
   const ShapeId two = builder.AddShape(TestShape(1000, 2));
   const ShapeId none = builder.AddShape(TestShape(1000, 0));
-  builder.Place(share, shared, 1);
-  builder.Place(share, mixed, 1);
-  const PodId pair = builder.Place(two, mixed, 6);
+  builder.Place(share, shared, DeviceSet::Of(0));
+  builder.Place(share, mixed, DeviceSet::Of(0));
+  const PodId pair = builder.Place(two, mixed, DeviceSet::FromBits(0b110));
   builder.Place(none, cpu_only);
   GpuClustering plugin;
   // 25 (8000 - l) / 8000: idle8 0, idle4 12, shared 25 * 500 / 8000 = 1, mixed 25 * 2500 / 8000 =
@@ -264,7 +265,7 @@ TEST(GpuPackingTest, FloorsKeepTheThreeClassesApart) {
   ClusterBuilder builder;
   NodeWithIdle(builder, "used", 128000, {900, 905, 909, 900, 900, 900, 649, 655});
   const NodeId wide = builder.AddNode(TestNode("wide", 128000, 32));
-  builder.Place(builder.AddShape(TestShape(0, 1, 1)), wide, 1);
+  builder.Place(builder.AddShape(TestShape(0, 1, 1)), wide, DeviceSet::Of(0));
   GpuPacking plugin;
   // Two shares of 100: 649 and 655 count 64 + 65 = 129, / 10 = 12: 88 (each percent is truncated,
   // then the tenth of the sum).
@@ -272,8 +273,11 @@ TEST(GpuPackingTest, FloorsKeepTheThreeClassesApart) {
   // Six shares: 64 + 65 + 4 * 90 = 489, / 10 = 48: 52. Eight: 489 + 2 * 90 = 669: max(34, 50).
   EXPECT_EQ(ScoresOf(plugin, builder, builder.AddShape(TestShape(1000, 6, 100)))[0], 52);
   EXPECT_EQ(ScoresOf(plugin, builder, builder.AddShape(TestShape(1000, 8, 100)))[0], 50);
-  // Twenty whole ones of a used node: max(50 - 20, 33).
-  EXPECT_EQ(ScoresOf(plugin, builder, builder.AddShape(TestShape(1000, 20)))[1], 33);
+  // Twenty whole ones of a used node: max(50 - 20, 33). Of an untouched one with 64: 32.
+  builder.AddNode(TestNode("untouched", 128000, kMaxDevicesPerNode));
+  const Scores twenty = ScoresOf(plugin, builder, builder.AddShape(TestShape(1000, 20)));
+  EXPECT_EQ(twenty[1], 33);
+  EXPECT_EQ(twenty[2], 32);
 }
 
 // ---- FGD ----
@@ -356,17 +360,17 @@ TEST(FgdTest, ChoosesTheDeviceOfTheBestScore) {
   FgdDevice chooser(&model);
   const PodShape half = TestShape(4000, 1, 500);
   // As in the score of node half above: 56 against 50. Equal scores: the lower index.
-  EXPECT_EQ(ProposalsOf(chooser, builder, half, first), (Masks{1}));
-  EXPECT_EQ(ProposalsOf(chooser, builder, half, last), (Masks{2}));
-  EXPECT_EQ(ProposalsOf(chooser, builder, half, equal), (Masks{1}));
+  EXPECT_EQ(ProposalsOf(chooser, builder, half, first), (Sets{DeviceSet::Of(0)}));
+  EXPECT_EQ(ProposalsOf(chooser, builder, half, last), (Sets{DeviceSet::Of(1)}));
+  EXPECT_EQ(ProposalsOf(chooser, builder, half, equal), (Sets{DeviceSet::Of(0)}));
   // Not always the tightest: the workload wants 600 of one GPU. From 650 + 1000, a share of 100
   // leaves 550 + 1000 with 550 unusable (sigmoid(-0.55) = 0.3659), or 650 + 900 with nothing.
   const NodeId node = NodeWithIdle(builder, "node", 16000, {650, 1000});
   const FragmentationModel wants600({Typical(1000, 1, 600, 1)});
   FgdDevice wise(&wants600);
   TightestDevice tight(true);
-  EXPECT_EQ(ProposalsOf(wise, builder, TestShape(1000, 1, 100), node), (Masks{2}));
-  EXPECT_EQ(ProposalsOf(tight, builder, TestShape(1000, 1, 100), node)[0], 1u);
+  EXPECT_EQ(ProposalsOf(wise, builder, TestShape(1000, 1, 100), node), (Sets{DeviceSet::Of(1)}));
+  EXPECT_EQ(ProposalsOf(tight, builder, TestShape(1000, 1, 100), node)[0], DeviceSet::Of(0));
 }
 
 // ---- Random, and the other device choosers ----
@@ -390,10 +394,13 @@ TEST(DeviceChooserTest, TightestAndLoosestDeviceLowestIndexFirst) {
   const NodeId node = NodeWithIdle(builder, "n", 16000, {500, 300, 1000, 300});
   TightestDevice best(true);
   TightestDevice worst(false);
-  EXPECT_EQ(ProposalsOf(best, builder, TestShape(0, 1, 300), node), (Masks{2, 8, 1, 4}));
-  EXPECT_EQ(ProposalsOf(worst, builder, TestShape(0, 1, 300), node), (Masks{4, 1, 2, 8}));
-  EXPECT_EQ(ProposalsOf(best, builder, TestShape(0, 1, 301), node), (Masks{1, 4}));
-  EXPECT_EQ(ProposalsOf(worst, builder, TestShape(0, 1, 501), node), (Masks{4}));
+  EXPECT_EQ(ProposalsOf(best, builder, TestShape(0, 1, 300), node),
+            (Sets{DeviceSet::Of(1), DeviceSet::Of(3), DeviceSet::Of(0), DeviceSet::Of(2)}));
+  EXPECT_EQ(ProposalsOf(worst, builder, TestShape(0, 1, 300), node),
+            (Sets{DeviceSet::Of(2), DeviceSet::Of(0), DeviceSet::Of(1), DeviceSet::Of(3)}));
+  EXPECT_EQ(ProposalsOf(best, builder, TestShape(0, 1, 301), node),
+            (Sets{DeviceSet::Of(0), DeviceSet::Of(2)}));
+  EXPECT_EQ(ProposalsOf(worst, builder, TestShape(0, 1, 501), node), (Sets{DeviceSet::Of(2)}));
 }
 
 TEST(DeviceChooserTest, RandomIsAReservoirOverTheFittingDevices) {
@@ -403,11 +410,11 @@ TEST(DeviceChooserTest, RandomIsAReservoirOverTheFittingDevices) {
   const std::unique_ptr<RunStreams> same = MakeSeededStreams(9);
   RandomDevice chooser(streams.get());
   for (int i = 0; i < 50; ++i) {
-    uint32_t wanted = 0;
-    if (same->DrawPolicy(1) == 0) wanted = 1;
-    if (same->DrawPolicy(2) == 0) wanted = 4;
-    if (same->DrawPolicy(3) == 0) wanted = 8;
-    ASSERT_EQ(ProposalsOf(chooser, builder, TestShape(0, 1, 300), node), (Masks{wanted}));
+    DeviceSet wanted;
+    if (same->DrawPolicy(1) == 0) wanted = DeviceSet::Of(0);
+    if (same->DrawPolicy(2) == 0) wanted = DeviceSet::Of(2);
+    if (same->DrawPolicy(3) == 0) wanted = DeviceSet::Of(3);
+    ASSERT_EQ(ProposalsOf(chooser, builder, TestShape(0, 1, 300), node), (Sets{wanted}));
   }
 }
 
@@ -458,7 +465,7 @@ TEST(GpuShareFitTest, ChecksModelThenDevices) {
   EXPECT_EQ(VerdictsOf(plugin, builder, TestShape(1, 2, 500)), (Verdicts{1, 0, 0}));
   EXPECT_EQ(VerdictsOf(plugin, builder, TestShape(1, 2, 501)), (Verdicts{1, 0, 3}));
   // The whole device goes; the largest idle amount is then 500.
-  builder.Place(builder.AddShape(TestShape(0, 1)), NodeId(size_t{2}), 1);
+  builder.Place(builder.AddShape(TestShape(0, 1)), NodeId(size_t{2}), DeviceSet::Of(0));
   EXPECT_EQ(VerdictsOf(plugin, builder, TestShape(1, 1, 500)), (Verdicts{1, 0, 0}));
   EXPECT_EQ(VerdictsOf(plugin, builder, TestShape(1, 1, 501)), (Verdicts{1, 0, 3}));
 }

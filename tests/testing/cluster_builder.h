@@ -2,7 +2,6 @@
 #ifndef DRASIM_TESTS_TESTING_CLUSTER_BUILDER_H_
 #define DRASIM_TESTS_TESTING_CLUSTER_BUILDER_H_
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -17,6 +16,7 @@
 #include "absl/types/span.h"
 #include "model/check.h"
 #include "model/cluster_state.h"
+#include "model/device_set.h"
 #include "model/event_source.h"
 #include "model/fragmentation.h"
 #include "model/random.h"
@@ -70,7 +70,7 @@ class ClusterBuilder {
   ShapeId AddShape(const PodShape& shape) { return shapes_.Intern(shape); }
 
   // A new pod of the shape that runs on the node.
-  PodId Place(ShapeId shape, NodeId node, uint32_t devices = 0) {
+  PodId Place(ShapeId shape, NodeId node, DeviceSet devices = {}) {
     const PodId pod = cluster_.AddPod(absl::StrCat("resident-", cluster_.pod_count()), shape,
                                       /*priority=*/0, SimTime());
     cluster_.Assume(pod, node, devices);
@@ -114,18 +114,18 @@ class ClusterBuilder {
   ClusterState cluster_;
 };
 
-// Random devices of a node that take the shape; 0 when it wants none or there are too few.
-inline uint32_t RandomDevices(const PodShape& shape, absl::Span<const int16_t> device_milli_idle,
-                              Random& random) {
+// Random devices of a node that take the shape; none when it wants none or there are too few.
+inline DeviceSet RandomDevices(const PodShape& shape, absl::Span<const int16_t> device_milli_idle,
+                               Random& random) {
   std::vector<size_t> fitting;
   for (size_t i = 0; i < device_milli_idle.size(); ++i) {
     if (device_milli_idle[i] >= shape.gpu_milli) fitting.push_back(i);
   }
   const auto wanted = static_cast<size_t>(shape.gpu_count);
-  if (fitting.size() < wanted) return 0;
+  if (fitting.size() < wanted) return DeviceSet();
   random.Shuffle(absl::MakeSpan(fitting));
-  uint32_t devices = 0;
-  for (size_t i = 0; i < wanted; ++i) devices |= uint32_t{1} << fitting[i];
+  DeviceSet devices;
+  for (size_t i = 0; i < wanted; ++i) devices.Add(fitting[i]);
   return devices;
 }
 
@@ -193,8 +193,8 @@ inline void FillRandomly(size_t nodes, size_t shapes, size_t residents, Random& 
   for (size_t i = 0; i < residents; ++i) {
     const ShapeId shape = OneOf(builder.ShapeIds(), random);
     const NodeId node = OneOf(builder.NodeIds(), random);
-    const uint32_t devices = RandomDevices(builder.shapes().row(shape),
-                                           builder.cluster().device_milli_idle(node), random);
+    const DeviceSet devices = RandomDevices(builder.shapes().row(shape),
+                                            builder.cluster().device_milli_idle(node), random);
     if (builder.cluster().CanPlace(shape, node, devices)) builder.Place(shape, node, devices);
   }
 }
@@ -276,13 +276,7 @@ class RecordLog : public RecordSink {
 };
 
 // Device indices, ascending, joined by dashes: "0-2".
-inline std::string DevicesText(uint32_t devices) {
-  std::string text;
-  for (uint32_t rest = devices; rest != 0; rest &= rest - 1) {
-    absl::StrAppend(&text, text.empty() ? "" : "-", std::countr_zero(rest));
-  }
-  return text;
-}
+inline std::string DevicesText(DeviceSet devices) { return absl::StrJoin(devices, "-"); }
 
 // "10 PodBound web-1 node-a 0-2": time in nanoseconds, kind, and what the record names; for a
 // failed attempt the summary as well.
@@ -291,7 +285,7 @@ inline std::string RecordText(const Record& record, const ClusterState& cluster,
   std::string text = absl::StrCat(record.time.ns(), " ", RecordKindName(record.kind));
   if (record.pod.valid()) absl::StrAppend(&text, " ", cluster.pod_name(record.pod));
   if (record.node.valid()) absl::StrAppend(&text, " ", cluster.node_spec(record.node).name);
-  if (record.devices != 0) absl::StrAppend(&text, " ", DevicesText(record.devices));
+  if (!record.devices.empty()) absl::StrAppend(&text, " ", DevicesText(record.devices));
   if (record.kind == RecordKind::kAttemptFailed) {
     absl::StrAppend(&text, " ", summaries.Text(SummaryId(record.detail)));
   }

@@ -129,8 +129,8 @@ TEST(WorkloadTableTest, ErrorsSayWhereAndWhat) {
       {header + "pod,1,2,99999999999999999999,0,0,\n",
        "t:2:9: memory_mib '99999999999999999999': expected a whole number from 0 to "
        "1099511627776"},
-      {header + "#\npod,1,20,3,33,0,\n",
-       "t:3:12: gpu_count '33': expected a whole number from 0 to 32"},
+      {header + "#\npod,1,20,3,65,0,\n",
+       "t:3:12: gpu_count '65': expected a whole number from 0 to 64"},
       {header + "pod,1,2,3,1,,\n", "t:2:13: gpu_milli '': expected a whole number from 1 to 1000"},
       {header + "pod,1,2,3,1,1001,\n",
        "t:2:13: gpu_milli '1001': expected a whole number from 1 to 1000"},

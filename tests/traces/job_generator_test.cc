@@ -445,8 +445,8 @@ TEST(JobGeneratorTest, RefusesBadOptionsByTheirKeys) {
          o.gangs = {{1, 0}, {2, 0}};
        },
        "gangs: found no weight above 0, "},
-      {[](O& o) { o.gpus_per_pod = 0; }, "gangs: found 0 GPUs per pod, expected 1 to 32"},
-      {[](O& o) { o.gpus_per_pod = 33; }, "gangs: found 33 GPUs per pod, "},
+      {[](O& o) { o.gpus_per_pod = 0; }, "gangs: found 0 GPUs per pod, expected 1 to 64"},
+      {[](O& o) { o.gpus_per_pod = 65; }, "gangs: found 65 GPUs per pod, "},
       {[](O& o) { o.cpu_milli_per_gpu = -1; }, "gangs: found -1 milli-CPUs per GPU, "},
       {[](O& o) { o.memory_bytes_per_gpu = -1; }, "gangs: found -1 bytes per GPU, "},
       {[](O& o) { o.daily_swing = 1.01; }, "daily_swing: found 1.01, expected a number from 0 to "},

@@ -145,10 +145,10 @@ TEST(PhillySourceTest, LargeJobsAreSplit) {
   EXPECT_EQ(Pods(20, 4), "5x4");
   EXPECT_EQ(Pods(20, 1), "20x1");
   EXPECT_EQ(Pods(20, 0), "1x20");
-  for (const int32_t wrong : {-1, 33}) {
+  for (const int32_t wrong : {-1, 65}) {
     FormatRig rig(kName, "[]");
     rig.input.gpus_per_pod = wrong;
-    EXPECT_EQ(rig.Error(), absl::StrCat("gpus_per_pod: found ", wrong, ", expected 0 to 32"));
+    EXPECT_EQ(rig.Error(), absl::StrCat("gpus_per_pod: found ", wrong, ", expected 0 to 64"));
   }
 }
 

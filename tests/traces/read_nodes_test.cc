@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
+#include "model/device_set.h"
 #include "model/event_source.h"
 #include "model/node_spec.h"
 #include "model/pod_shape.h"
@@ -59,6 +60,14 @@ TEST(ReadNodesTest, ReadsOpenbNodes) {
   EXPECT_TRUE((*nodes)[1].labels.empty());
 }
 
+TEST(ReadNodesTest, AsManyGpusAsANodeMayHave) {
+  const absl::StatusOr<std::vector<NodeSpec>> nodes =
+      Nodes(Openb(), "sn,cpu_milli,memory_mib,gpu,model\nn-0,1,1,33,T4\nn-1,1,1,64,T4\n");
+  ASSERT_TRUE(nodes.ok()) << nodes.status();
+  EXPECT_EQ((*nodes)[0].gpu_count, 33);
+  EXPECT_EQ((*nodes)[1].gpu_count, kMaxDevicesPerNode);
+}
+
 TEST(ReadNodesTest, PodSlots) {
   absl::StatusOr<std::vector<NodeSpec>> nodes =
       Nodes(Openb(), "sn,cpu_milli,memory_mib,gpu,model,pods\nn-0,1,1,0,junk,250\n");
@@ -79,7 +88,7 @@ TEST(ReadNodesTest, ExplainsBadNodes) {
   };
   EXPECT_EQ(error("n,1,1,0,\nn,1,1,0,\n"),
             "n.csv:3:1: sn: found 'n', expected a name that no earlier row has");
-  EXPECT_EQ(error("n,1,1,33,T4\n"), "n.csv:2:7: gpu: found '33', expected at most 32");
+  EXPECT_EQ(error("n,1,1,65,T4\n"), "n.csv:2:7: gpu: found '65', expected at most 64");
   EXPECT_EQ(error("n,1,1,1,\n"), "n.csv:2:9: model: found '', expected a text that is not empty");
   EXPECT_EQ(error("n,1,1,0\n"), "n.csv:2:8: row: found 4 fields, expected 5");
   EXPECT_EQ(error("n,1,64Gi,0,\n"),

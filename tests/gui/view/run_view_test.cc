@@ -18,6 +18,7 @@
 #include "model/check.h"
 #include "model/cluster_state.h"
 #include "model/device_grant.h"
+#include "model/device_set.h"
 #include "model/ids.h"
 #include "model/mig_table.h"
 #include "model/node_spec.h"
@@ -178,7 +179,7 @@ TEST(RunViewTest, AGpuWithAnInstanceIsNotFull) {
     return grant;
   };
   const DeviceGrants grants = {instance("1g.10gb", 0), instance("3g.40gb", 4)};
-  cluster.Assume(pod, *node, 1, grants);
+  cluster.Assume(pod, *node, DeviceSet::Of(0), grants);
   cluster.Bind(pod);
   // One of eight units and four of eight.
   EXPECT_EQ(AllocatedOnDevices(cluster, *node), (std::vector<int32_t>{625, 0}));
@@ -313,7 +314,7 @@ RandomRun MakeRandomRun(uint64_t seed, int steps) {
       ++run.waiting;
       continue;
     }
-    script.Bind(pod, static_cast<uint32_t>(node), uint32_t{1} << device);
+    script.Bind(pod, static_cast<uint32_t>(node), DeviceSet::Of(device));
     running.push_back(Running{pod, node, device, milli});
     run.allocated_milli[node][device] += milli;
     allocated_milli += milli;

@@ -8,6 +8,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "model/device_grant.h"
+#include "model/device_set.h"
 #include "policies/devices/gpu_kinds.h"
 #include "policies/devices/node_devices.h"
 #include "tests/testing/mig_products.h"
@@ -23,7 +24,7 @@ class DeviceHandlesTest : public ::testing::Test {
   DeviceHandlesTest() : table_(TestTable(TestA100(), OnlyProfiles(A100Base()))) {
     kind_.table = &table_;
     node_.kind = &kind_;
-    node_.all = 0xf;
+    node_.all = DeviceSet::FirstN(4);
   }
   MigTable table_;
   GpuKind kind_;

@@ -1,7 +1,6 @@
 // The example driver: so many GPUs. And many random calls against a count.
 #include "policies/devices/example_driver.h"
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -101,7 +100,7 @@ TEST(ExampleDriverTest, RandomCallsAgainstACount) {
       given[uid] = {node, count};
     }
     for (size_t node = 0; node < free.size(); ++node) {
-      EXPECT_EQ(std::popcount(driver->devices(NodeId(node))->free()), free[node]);
+      EXPECT_EQ(driver->devices(NodeId(node))->free().size(), free[node]);
     }
   }
 }

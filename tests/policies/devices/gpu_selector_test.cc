@@ -14,6 +14,7 @@
 #include "absl/strings/string_view.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "model/device_set.h"
 #include "model/kube/name.h"
 #include "model/kube/objects.h"
 #include "model/random.h"
@@ -33,10 +34,10 @@ absl::StatusOr<GpuSelector> Read(TestFields fields) {
   std::sort(object.fields.begin(), object.fields.end());
   return GpuSelector::Read(ParameterFields(&object));
 }
-uint32_t MaskOf(TestFields fields, const GpuKind& kind) {
+DeviceSet DevicesOf(TestFields fields, const GpuKind& kind) {
   const absl::StatusOr<GpuSelector> selector = Read(std::move(fields));
   EXPECT_TRUE(selector.ok()) << selector.status();
-  return selector.ok() ? selector->MaskOf(kind) : 0;
+  return selector.ok() ? selector->DevicesOf(kind) : DeviceSet();
 }
 std::string ErrorOf(TestFields fields) {
   const absl::StatusOr<GpuSelector> selector = Read(std::move(fields));
@@ -44,7 +45,7 @@ std::string ErrorOf(TestFields fields) {
   return selector.ok() ? "" : std::string(selector.status().message());
 }
 
-constexpr uint32_t kAll = ~uint32_t{0};
+constexpr DeviceSet kAll = DeviceSet::All();
 
 GpuKind A100() {
   static const MigTable* const table = new MigTable(TestTable(TestA100()));
@@ -65,30 +66,32 @@ TEST(GpuSelectorTest, OneProperty) {
   const GpuKind a100 = A100();
   const GpuKind unknown;
   for (const auto& [path, text, wanted] :
-       std::vector<std::tuple<std::string, std::string, uint32_t>>{
-           {"index", "3", 8},
-           {"index", "32", 0},
-           {"uuid", "gpu-31", uint32_t{1} << 31},
-           {"uuid", "GPU-3", 0},
+       std::vector<std::tuple<std::string, std::string, DeviceSet>>{
+           {"index", "3", DeviceSet::Of(3)},
+           {"index", "63", DeviceSet::Of(63)},
+           {"index", "64", DeviceSet()},
+           {"uuid", "gpu-31", DeviceSet::Of(31)},
+           {"uuid", "GPU-3", DeviceSet()},
            {"migEnabled", "true", kAll},
            {"productName", "*a100*", kAll},
            {"productName", "a100", kAll},
            {"productName", "A100*80GB", kAll},
            {"productName", "NVIDIA A100-SXM4*", kAll},
-           {"productName", "*h100*", 0},
+           {"productName", "*h100*", DeviceSet()},
            {"brand", "NVIDIA", kAll},
-           {"brand", "GeForce", 0},
+           {"brand", "GeForce", DeviceSet()},
            {"architecture", "Ampere", kAll},
-           {"architecture", "Hopper", 0}}) {
-    EXPECT_EQ(MaskOf({{absl::StrCat("spec.selector.", path), text}}, a100), wanted) << path << text;
+           {"architecture", "Hopper", DeviceSet()}}) {
+    EXPECT_EQ(DevicesOf({{absl::StrCat("spec.selector.", path), text}}, a100), wanted)
+        << path << text;
     if (path != "index" && path != "uuid") {
-      EXPECT_EQ(MaskOf({{absl::StrCat("selector.", path), text}}, unknown), 0u) << path;
+      EXPECT_EQ(DevicesOf({{absl::StrCat("selector.", path), text}}, unknown), DeviceSet()) << path;
     }
   }
   // Any GPU is out of MIG mode while it is whole.
-  EXPECT_EQ(MaskOf({{"selector.migEnabled", "false"}}, a100), kAll);
-  EXPECT_EQ(MaskOf({{"selector.migEnabled", "false"}}, unknown), kAll);
-  EXPECT_EQ(MaskOf({}, unknown), kAll);
+  EXPECT_EQ(DevicesOf({{"selector.migEnabled", "false"}}, a100), kAll);
+  EXPECT_EQ(DevicesOf({{"selector.migEnabled", "false"}}, unknown), kAll);
+  EXPECT_EQ(DevicesOf({}, unknown), kAll);
 }
 
 TEST(GpuSelectorTest, Comparisons) {
@@ -104,10 +107,10 @@ TEST(GpuSelectorTest, Comparisons) {
         Case{"cudaDriverVersion", "11.8", "12.2.0", "12.10"}}) {
     const auto found = [&c](const char* op, const char* value) {
       const std::string path = absl::StrCat("selector.", c.property);
-      const uint32_t mask = MaskOf(
+      const DeviceSet devices = DevicesOf(
           {{absl::StrCat(path, ".operator"), op}, {absl::StrCat(path, ".value"), value}}, A100());
-      EXPECT_TRUE(mask == 0 || mask == kAll);
-      return mask != 0;
+      EXPECT_TRUE(devices.empty() || devices == kAll);
+      return !devices.empty();
     };
     // Operator, whether the GPU's is found with a smaller, the same and a larger value.
     for (const auto& [op, less, equal, more] :
@@ -122,33 +125,34 @@ TEST(GpuSelectorTest, Comparisons) {
       EXPECT_EQ(found(op, c.more), more) << c.property << " " << op << " " << c.more;
     }
     const std::string path = absl::StrCat("selector.", c.property);
-    EXPECT_EQ(MaskOf({{absl::StrCat(path, ".operator"), "GreaterThan"},
-                      {absl::StrCat(path, ".value"), "0"}},
-                     GpuKind()),
-              0u)
+    EXPECT_EQ(DevicesOf({{absl::StrCat(path, ".operator"), "GreaterThan"},
+                         {absl::StrCat(path, ".value"), "0"}},
+                        GpuKind()),
+              DeviceSet())
         << "what is not known matches nothing";
   }
 }
 
 TEST(GpuSelectorTest, Expressions) {
   const GpuKind a100 = A100();
-  EXPECT_EQ(MaskOf({{"spec.selector.orExpression.0.index", "0"},
-                    {"spec.selector.orExpression.1.index", "4"}},
-                   a100),
-            17u);
+  EXPECT_EQ(DevicesOf({{"spec.selector.orExpression.0.index", "0"},
+                       {"spec.selector.orExpression.1.index", "4"}},
+                      a100),
+            DeviceSet::Of(0) | DeviceSet::Of(4));
   EXPECT_EQ(
-      MaskOf({{"spec.selector.andExpression[0].productName", "*A100*"},
-              {"spec.selector.andExpression[1].orExpression[0].index", "1"},
-              {"spec.selector.andExpression[1].orExpression[1].andExpression[0].index", "2"},
-              {"spec.selector.andExpression[1].orExpression[1].andExpression[1].brand", "nvidia"}},
-             a100),
-      6u);
+      DevicesOf(
+          {{"spec.selector.andExpression[0].productName", "*A100*"},
+           {"spec.selector.andExpression[1].orExpression[0].index", "1"},
+           {"spec.selector.andExpression[1].orExpression[1].andExpression[0].index", "2"},
+           {"spec.selector.andExpression[1].orExpression[1].andExpression[1].brand", "nvidia"}},
+          a100),
+      DeviceSet::Of(1) | DeviceSet::Of(2));
   // More than ten of them: in the order of their numbers, not of their texts.
   TestFields many;
   for (int i = 0; i < 12; ++i) {
     many.emplace_back(absl::StrCat("selector.orExpression.", i, ".index"), absl::StrCat(i));
   }
-  EXPECT_EQ(MaskOf(many, a100), 0xfffu);
+  EXPECT_EQ(DevicesOf(many, a100), DeviceSet::FirstN(12));
 }
 
 TEST(GpuSelectorTest, SaysWhatIsWrong) {

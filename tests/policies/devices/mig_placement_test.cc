@@ -18,6 +18,7 @@
 #include "gtest/gtest.h"
 #include "model/check.h"
 #include "model/cluster_state.h"
+#include "model/device_set.h"
 #include "model/event_source.h"
 #include "model/fragmentation.h"
 #include "model/job_table.h"

@@ -10,6 +10,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "gtest/gtest.h"
+#include "model/device_set.h"
 #include "model/mig_layout.h"
 #include "model/random.h"
 #include "policies/devices/mig_rules.h"
@@ -19,7 +20,7 @@
 namespace drasim {
 namespace mig_rules_oracle_test {
 
-constexpr uint32_t kAll = ~uint32_t{0};
+constexpr DeviceSet kAll = DeviceSet::All();
 constexpr MigRule kEveryRule[] = {MigRule::kDriver,     MigRule::kFirstFit,   MigRule::kDraDriver,
                                   MigRule::kHami,       MigRule::kInstaSlice, MigRule::kNos,
                                   MigRule::kMigParted,  MigRule::kBestFit,    MigRule::kWorstFit,
@@ -194,9 +195,9 @@ TEST(MigRulesOracleTest, OnNodeAgainstAWrittenOutOrder) {
   for (const MigRule rule : kEveryRule) {
     const MigRuleTable rules(&table, rule);
     for (uint64_t trial = 0; trial < SoakSeeds(400); ++trial) {
-      std::vector<MigState> gpus(1 + random.Below(32));
+      std::vector<MigState> gpus(1 + random.Below(kMaxDevicesPerNode));
       for (MigState& state : gpus) state = RandomState(table, random);
-      const auto usable = static_cast<uint32_t>(random.U64());
+      const DeviceSet usable = DeviceSet::FromBits(random.U64());
       const size_t profile = random.Below(table.profiles().size());
       const auto after = static_cast<int32_t>(random.Below(gpus.size() + 1)) - 1;
       std::vector<size_t> order;
@@ -211,7 +212,7 @@ TEST(MigRulesOracleTest, OnNodeAgainstAWrittenOutOrder) {
       MigRuleTable::NodeChoice expected;
       for (const size_t gpu : order) {
         const MigRuleTable::Choice& choice = rules.OnGpu(gpus[gpu], profile);
-        if (!HasBit(usable, gpu) || choice.cost >= expected.cost) continue;
+        if (!usable.Contains(gpu) || choice.cost >= expected.cost) continue;
         expected = {choice.cost, static_cast<int32_t>(gpu), choice.placement};
       }
       const MigRuleTable::NodeChoice choice = rules.OnNode(gpus, usable, profile, after);
@@ -225,7 +226,7 @@ TEST(MigRulesOracleTest, OnNodeAgainstAWrittenOutOrder) {
 // A node, a pod's wish, and where it went: pairs of GPU and placement, by instance.
 struct Trial {
   std::vector<MigState> gpus;
-  uint32_t usable = 0;
+  DeviceSet usable;
   std::vector<uint8_t> wanted;
   std::vector<DeviceGrant> found;
 };
@@ -234,7 +235,7 @@ Trial RandomTrial(const MigTable& table, Random& random) {
   Trial trial;
   trial.gpus.resize(1 + random.Below(3));
   for (MigState& state : trial.gpus) state = RandomState(table, random);
-  trial.usable = static_cast<uint32_t>(1 + random.Below(7));
+  trial.usable = DeviceSet::FromBits(1 + random.Below(7));
   trial.wanted.resize(1 + random.Below(3));
   for (uint8_t& profile : trial.wanted) {
     profile = static_cast<uint8_t>(random.Below(table.profiles().size()));
@@ -250,7 +251,7 @@ bool Backtrack(const MigTable& table, MigRule rule, absl::Span<const size_t> tur
   for (size_t gpu = 0; gpu < trial.gpus.size(); ++gpu) {
     const MigState state = trial.gpus[gpu];
     for (size_t p = 0; p < table.placements().size(); ++p) {
-      if (!HasBit(trial.usable, gpu) || table.placements()[p].profile != trial.wanted[i]) continue;
+      if (!trial.usable.Contains(gpu) || table.placements()[p].profile != trial.wanted[i]) continue;
       if (!HasBit(table.legal(state), p) || !MayTake(table, rule, state, p)) continue;
       trial.gpus[gpu] = table.Place(state, p);
       trial.found[i].device = static_cast<uint8_t>(gpu);
@@ -273,7 +274,7 @@ bool Deal(const MigTable& table, const Trial& trial, size_t next,
     return true;
   }
   for (size_t gpu = 0; gpu < counts.size(); ++gpu) {
-    if (!HasBit(trial.usable, gpu) || trial.gpus[gpu] != 0) continue;
+    if (!trial.usable.Contains(gpu) || trial.gpus[gpu] != 0) continue;
     int32_t& count = counts[gpu][trial.wanted[next]];
     ++count;
     const bool possible = Deal(table, trial, next + 1, counts);
@@ -303,7 +304,7 @@ void ExpectSound(const MigTable& table, MigRule rule, const Trial& trial,
   for (size_t i = 0; i < grants.size(); ++i) {
     const DeviceGrant& grant = grants[i];
     ASSERT_LT(grant.device, trial.gpus.size());
-    EXPECT_TRUE(HasBit(trial.usable, grant.device));
+    EXPECT_TRUE(trial.usable.Contains(grant.device));
     ASSERT_LT(grant.placement, table.placements().size());
     const size_t profile = table.placements()[grant.placement].profile;
     EXPECT_EQ(profile, trial.wanted[i]);
@@ -334,7 +335,7 @@ TEST(MigRulesOracleTest, OnNodeAllFindsACombinationWhenThereIsOne) {
       for (uint64_t t = 0; t < trials; ++t) {
         const Trial trial = RandomTrial(table, random);
         DeviceGrant before;
-        before.device = 31;
+        before.device = kMaxDevicesPerNode - 1;
         DeviceGrants grants = {before};
         const bool fits = rules.OnNodeAll(trial.gpus, trial.usable, trial.wanted, -1, &grants);
         ASSERT_EQ(fits, Feasible(table, rule, trial)) << NameOf(rule) << " " << t;
@@ -381,7 +382,7 @@ TEST(MigRulesOracleTest, OnNodeAllTakesTheFirstCombination) {
       const auto possible = [&table, &trial](size_t i) {
         int count = 0;
         for (size_t gpu = 0; gpu < trial.gpus.size(); ++gpu) {
-          if (!HasBit(trial.usable, gpu)) continue;
+          if (!trial.usable.Contains(gpu)) continue;
           count +=
               std::popcount(table.legal(trial.gpus[gpu]) & table.placements_of(trial.wanted[i]));
         }

@@ -18,13 +18,14 @@
 #include "absl/types/span.h"
 #include "gtest/gtest.h"
 #include "model/check.h"
+#include "model/device_set.h"
 #include "policies/devices/mig_rule_orders.h"
 #include "tests/testing/mig_products.h"
 
 namespace drasim {
 namespace mig_rules_test {
 
-constexpr uint32_t kAll = ~uint32_t{0};
+constexpr DeviceSet kAll = DeviceSet::All();
 constexpr MigRule kEveryRule[] = {MigRule::kDriver,     MigRule::kFirstFit,   MigRule::kDraDriver,
                                   MigRule::kHami,       MigRule::kInstaSlice, MigRule::kNos,
                                   MigRule::kMigParted,  MigRule::kBestFit,    MigRule::kWorstFit,
@@ -88,7 +89,7 @@ std::string PlaceText(const MigTable& table, size_t gpu, size_t placement) {
 
 // The decision for one instance as "gpu@start", "-" for none.
 std::string Decide(const MigRuleTable& rule, absl::string_view gpus, absl::string_view wanted,
-                   uint32_t usable = kAll, int32_t after = -1) {
+                   DeviceSet usable = kAll, int32_t after = -1) {
   const MigTable& table = rule.table();
   const size_t profile = ProfileOf(table, wanted);
   const MigRuleTable::NodeChoice choice =
@@ -104,7 +105,7 @@ std::string Decide(const MigRuleTable& rule, absl::string_view gpus, absl::strin
 
 // The decision for several instances, in the order of `wanted`.
 std::string DecideAll(const MigRuleTable& rule, absl::string_view gpus, absl::string_view wanted,
-                      uint32_t usable = kAll, int32_t after = -1) {
+                      DeviceSet usable = kAll, int32_t after = -1) {
   const MigTable& table = rule.table();
   DeviceGrants grants;
   if (!rule.OnNodeAll(StatesOf(table, gpus), usable, ProfilesOf(table, wanted), after, &grants)) {
@@ -308,15 +309,15 @@ TEST(MigRulesTest, WeightsDecide) {
 TEST(MigRulesTest, UsableGpusOnly) {
   const MigTable table = TestTable(TestA100());
   const MigRuleTable first(&table, MigRule::kFirstFit);
-  EXPECT_EQ(Decide(first, "- | - | -", "1g", 0b110), "1@0");
-  EXPECT_EQ(Decide(first, "- | - | -", "1g", 0b1000), "-");
-  EXPECT_EQ(Decide(first, "- | - | -", "1g", 0), "-");
+  EXPECT_EQ(Decide(first, "- | - | -", "1g", DeviceSet::FromBits(0b110)), "1@0");
+  EXPECT_EQ(Decide(first, "- | - | -", "1g", DeviceSet::Of(3)), "-");
+  EXPECT_EQ(Decide(first, "- | - | -", "1g", DeviceSet()), "-");
   const MigRuleTable best(&table, MigRule::kBestFit);
-  EXPECT_EQ(Decide(best, "4g@0 | 1g@0 | -", "2g", 0b110), "1@4");
-  EXPECT_EQ(DecideAll(first, "- | - | -", "7g 7g", 0b101), "0@0 2@0");
-  EXPECT_EQ(DecideAll(first, "- | - | -", "7g 7g", 0b100), "-");
+  EXPECT_EQ(Decide(best, "4g@0 | 1g@0 | -", "2g", DeviceSet::FromBits(0b110)), "1@4");
+  EXPECT_EQ(DecideAll(first, "- | - | -", "7g 7g", DeviceSet::FromBits(0b101)), "0@0 2@0");
+  EXPECT_EQ(DecideAll(first, "- | - | -", "7g 7g", DeviceSet::Of(2)), "-");
   // Also where looking ahead is needed, and of another number than that of its state.
-  EXPECT_EQ(DecideAll(first, "- | -", "1g 4g", 0b10), "1@4 1@0");
+  EXPECT_EQ(DecideAll(first, "- | -", "1g 4g", DeviceSet::Of(1)), "1@4 1@0");
 }
 
 TEST(MigRulesTest, RoundRobinGoesOnBehindTheLastOne) {
@@ -327,7 +328,7 @@ TEST(MigRulesTest, RoundRobinGoesOnBehindTheLastOne) {
   EXPECT_EQ(Decide(rule, kEmpty, "1g", kAll, 0), "1@0");
   EXPECT_EQ(Decide(rule, kEmpty, "1g", kAll, 2), "3@0");
   EXPECT_EQ(Decide(rule, kEmpty, "1g", kAll, 3), "0@0");
-  EXPECT_EQ(Decide(rule, kEmpty, "1g", 0b1001, 0), "3@0");
+  EXPECT_EQ(Decide(rule, kEmpty, "1g", DeviceSet::FromBits(0b1001), 0), "3@0");
   EXPECT_EQ(Decide(rule, "- | 7g@0 | 1g@0 | -", "1g", kAll, 0), "2@1");
   EXPECT_EQ(Decide(rule, "7g@0 | 1g@0 | 7g@0", "1g", kAll, 1), "1@1");
   EXPECT_EQ(DecideAll(rule, "- | - | -", "1g 1g 1g 1g", kAll, 0), "1@0 2@0 0@0 1@1");
@@ -339,7 +340,7 @@ TEST(MigRulesTest, DraDriverSortsGpusAsText) {
   const MigTable table = TestTable(TestA100());
   const MigRuleTable rule(&table, MigRule::kDraDriver);
   const size_t whole = ProfileOf(table, "7g");
-  for (size_t gpus = 1; gpus <= 32; ++gpus) {
+  for (size_t gpus = 1; gpus <= kMaxDevicesPerNode; ++gpus) {
     std::vector<std::string> names;
     for (size_t gpu = 0; gpu < gpus; ++gpu) names.push_back(absl::StrCat("gpu-", gpu, "-mig-7g"));
     std::sort(names.begin(), names.end());
@@ -353,7 +354,7 @@ TEST(MigRulesTest, DraDriverSortsGpusAsText) {
   }
   // "gpu-10" is before "gpu-2".
   const std::vector<MigState> empty(12, 0);
-  EXPECT_EQ(rule.OnNode(empty, 0b1100'0000'0100, whole).gpu, 10);
+  EXPECT_EQ(rule.OnNode(empty, DeviceSet::FromBits(0b1100'0000'0100), whole).gpu, 10);
 }
 
 TEST(MigRulesTest, DraDriverSortsStartsAsText) {

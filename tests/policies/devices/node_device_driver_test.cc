@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "model/device_set.h"
 #include "model/ids.h"
 #include "model/kube/objects.h"
 #include "model/state_io.h"
@@ -220,13 +221,13 @@ TEST(NodeDeviceDriverTest, RestoreForgetsAllElse) {
   driver->Restore({claim(1, given[0].allocation), claim(2, by_grants), claim(3, unreadable),
                    claim(4, elsewhere), claim(5, foreign), claim(6, nullptr)});
   EXPECT_EQ(driver->allocated_claims(), 2u);
-  EXPECT_EQ(driver->devices(N(0))->whole, 3u);
-  EXPECT_EQ(driver->devices(N(2))->free(), 0xfu);
+  EXPECT_EQ(driver->devices(N(0))->whole, DeviceSet::FirstN(2));
+  EXPECT_EQ(driver->devices(N(2))->free(), DeviceSet::FirstN(4));
   EXPECT_THAT(ResultTexts(driver->Allocate({rig.Gpus(2, 1)}, N(2))),
               ElementsAre(HandleText(0, {"gpu-1"})));
   driver->Restore({});
   EXPECT_EQ(driver->allocated_claims(), 0u);
-  EXPECT_EQ(driver->devices(N(0))->whole, 0u);
+  EXPECT_EQ(driver->devices(N(0))->whole, DeviceSet());
 }
 
 TEST(NodeDeviceDriverTest, RestoredClaimsMayOverlap) {
@@ -307,10 +308,10 @@ TEST(NodeDeviceDriverTest, LoadRefusesWhatItCannotHaveGiven) {
   };
   const auto driver = rig.cluster.Make("nvidia");
   ASSERT_TRUE(load(good, *driver).ok());
-  EXPECT_EQ(driver->devices(N(1))->cut, 1u);
+  EXPECT_EQ(driver->devices(N(1))->cut, DeviceSet::Of(0));
   for (size_t i = 0; i < bad.size(); ++i) {
     EXPECT_FALSE(load(bad[i], *driver).ok()) << "case " << i;
-    EXPECT_EQ(driver->devices(N(1))->cut, 1u) << "case " << i;
+    EXPECT_EQ(driver->devices(N(1))->cut, DeviceSet::Of(0)) << "case " << i;
     EXPECT_EQ(driver->allocated_claims(), 1u) << "case " << i;
   }
 }

@@ -1,13 +1,13 @@
 // The GPUs of a node: names of devices, what may be beside what, packing.
 #include "policies/devices/node_devices.h"
 
-#include <bit>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "model/device_set.h"
 #include "model/random.h"
 #include "policies/devices/gpu_kinds.h"
 #include "tests/testing/mig_products.h"
@@ -20,7 +20,7 @@ TEST(NodeDevicesTest, NamesReadBack) {
   GpuKind kind;
   kind.table = &table;
   std::vector<HeldDevice> devices;
-  for (const uint8_t gpu : {uint8_t{0}, uint8_t{31}}) {
+  for (const uint8_t gpu : {uint8_t{0}, uint8_t{kMaxDevicesPerNode - 1}}) {
     devices.push_back({DeviceUse::kWhole, gpu, kNoPlacement, 0, 0, 0});
     devices.push_back({DeviceUse::kPart, gpu, kNoPlacement, 0, 250, 4096});
     devices.push_back({DeviceUse::kFunction, gpu, kNoPlacement, 0, 62, 0});
@@ -44,7 +44,7 @@ TEST(NodeDevicesTest, NamesReadBack) {
                            "gpu",
                            "gpu-",
                            "gpu-x",
-                           "gpu-32",
+                           "gpu-64",
                            "gpu--1",
                            "gpu-0-",
                            "gpu-0-mig-",
@@ -75,7 +75,7 @@ TEST(NodeDevicesTest, EachUseKeepsOthersAway) {
   kind.table = &table;
   NodeDevices node;
   node.kind = &kind;
-  node.all = 0x1f;
+  node.all = DeviceSet::FirstN(5);
   const NodeDevices empty = node;
   node.Take({DeviceUse::kWhole, 0, kNoPlacement, 0, 0, 0});
   node.Take({DeviceUse::kInstance, 1, 0, 0, 0, 0});
@@ -84,8 +84,8 @@ TEST(NodeDevicesTest, EachUseKeepsOthersAway) {
   node.Take({DeviceUse::kFunction, 3, kNoPlacement, 0, 500, 2048});
   node.Take({DeviceUse::kCompute, 1, 0, 1, 0, 0});
   node.Take({DeviceUse::kCompute, 1, 0, 2, 0, 0});
-  EXPECT_EQ(node.free(), 0x10u);
-  EXPECT_EQ(node.cuttable(), 0x12u);
+  EXPECT_EQ(node.free(), DeviceSet::Of(4));
+  EXPECT_EQ(node.cuttable(), DeviceSet::Of(1) | DeviceSet::Of(4));
   EXPECT_EQ(node.milli_used[2], 600);
   EXPECT_EQ(node.memory_used[2], 2048);
   EXPECT_EQ(node.slices_used(1, 0), 3);
@@ -98,47 +98,56 @@ TEST(NodeDevicesTest, EachUseKeepsOthersAway) {
   const auto whole = static_cast<uint8_t>(
       table.FindPlacement(static_cast<size_t>(table.FindProfile("7g.80gb")), 0));
   node.Take({DeviceUse::kInstance, 1, whole, 0, 0, 0});
-  EXPECT_EQ(node.cuttable(), 0x10u);
+  EXPECT_EQ(node.cuttable(), DeviceSet::Of(4));
   node.Clear();
   EXPECT_TRUE(node == empty);
 }
 
-// How many free blocks of that size there are.
-int Blocks(uint32_t free, int size) {
+// The number of aligned blocks of that size in the set.
+int Blocks(DeviceSet free, size_t size) {
   int blocks = 0;
-  for (int begin = 0; begin < 32; begin += size) {
-    const uint32_t block = (size == 32 ? ~uint32_t{0} : ((uint32_t{1} << size) - 1)) << begin;
-    blocks += (free & block) == block ? 1 : 0;
+  for (size_t begin = 0; begin < kMaxDevicesPerNode; begin += size) {
+    const DeviceSet block = DeviceSet::FirstN(begin + size) - DeviceSet::FirstN(begin);
+    blocks += block.IsSubsetOf(free) ? 1 : 0;
   }
   return blocks;
 }
 
 TEST(NodeDevicesTest, PickGpus) {
-  EXPECT_EQ(PickGpus(0xff, 2, false), 3u);
-  EXPECT_EQ(PickGpus(0xff, 2, true), 3u);
-  EXPECT_EQ(PickGpus(0xfe, 2, false), 6u);
-  EXPECT_EQ(PickGpus(0xfe, 2, true), 0xcu);
-  EXPECT_EQ(PickGpus(0xfe, 1, true), 2u);
-  EXPECT_EQ(PickGpus(0xfe, 4, true), 0xf0u);
-  EXPECT_EQ(PickGpus(0xfe, 5, true), 0xf2u);
-  EXPECT_EQ(PickGpus(0xe, 4, true), 0xeu);
-  EXPECT_EQ(PickGpus(0, 1, true), 0u);
-  EXPECT_EQ(PickGpus(~uint32_t{0}, 32, true), ~uint32_t{0});
+  const DeviceSet eight = DeviceSet::FirstN(8);
+  const DeviceSet seven = eight - DeviceSet::Of(0);
+  const DeviceSet three = DeviceSet::FirstN(4) - DeviceSet::Of(0);
+  EXPECT_EQ(PickGpus(eight, 2, false), DeviceSet::FirstN(2));
+  EXPECT_EQ(PickGpus(eight, 2, true), DeviceSet::FirstN(2));
+  EXPECT_EQ(PickGpus(seven, 2, false), DeviceSet::FromBits(0b110));
+  EXPECT_EQ(PickGpus(seven, 2, true), DeviceSet::FromBits(0b1100));
+  EXPECT_EQ(PickGpus(seven, 1, true), DeviceSet::Of(1));
+  EXPECT_EQ(PickGpus(seven, 4, true), DeviceSet::FromBits(0xf0));
+  EXPECT_EQ(PickGpus(seven, 5, true), DeviceSet::FromBits(0xf2));
+  EXPECT_EQ(PickGpus(three, 4, true), three);
+  EXPECT_EQ(PickGpus(DeviceSet(), 1, true), DeviceSet());
+  EXPECT_EQ(PickGpus(DeviceSet::All(), 64, true), DeviceSet::All());
+  // Beyond 32: the pair at the end, beside which nothing else is free.
+  const DeviceSet high = DeviceSet::FromBits(0xc0000000'00f00000);
+  EXPECT_EQ(PickGpus(high, 2, true), DeviceSet::FromBits(0xc0000000'00000000));
+  EXPECT_EQ(PickGpus(high, 4, true), DeviceSet::FromBits(0xf00000));
+  EXPECT_EQ(PickGpus(high, 5, true), DeviceSet::FromBits(0x40000000'00f00000));
   Random random(1, "node devices test");
   for (int i = 0; i < 2000; ++i) {
-    const auto mask = static_cast<uint32_t>(random.U64() & random.U64());
-    if (mask == 0) continue;
-    const int count =
-        1 + static_cast<int>(random.Below(static_cast<uint64_t>(std::popcount(mask))));
+    // Of every second set, GPUs below 32 alone.
+    DeviceSet gpus = DeviceSet::FromBits(random.U64() & random.U64());
+    if (i % 2 == 0) gpus &= DeviceSet::FirstN(32);
+    if (gpus.empty()) continue;
+    const int count = 1 + static_cast<int>(random.Below(static_cast<uint64_t>(gpus.size())));
     for (const bool packed : {false, true}) {
-      const uint32_t picked = PickGpus(mask, count, packed);
-      EXPECT_EQ(std::popcount(picked), count);
-      EXPECT_EQ(picked & ~mask, 0u);
+      const DeviceSet picked = PickGpus(gpus, count, packed);
+      EXPECT_EQ(picked.size(), count);
+      EXPECT_TRUE(picked.IsSubsetOf(gpus));
     }
     // One GPU: no other choice leaves more pairs.
-    const uint32_t one = PickGpus(mask, 1, true);
-    for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
-      EXPECT_GE(Blocks(mask & ~one, 2), Blocks(mask & ~(rest & -rest), 2)) << mask;
+    const DeviceSet one = PickGpus(gpus, 1, true);
+    for (const size_t other : gpus) {
+      EXPECT_GE(Blocks(gpus - one, 2), Blocks(gpus - DeviceSet::Of(other), 2)) << gpus.bits();
     }
   }
 }

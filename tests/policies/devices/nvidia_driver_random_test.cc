@@ -15,6 +15,7 @@
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 #include "model/cluster_state.h"
+#include "model/device_set.h"
 #include "model/ids.h"
 #include "model/kube/objects.h"
 #include "model/mig_table.h"
@@ -33,8 +34,8 @@ namespace nvidia_driver_random_test {
 // One claim as the test wants it.
 struct Wish {
   Uid uid = 0;
-  int count = 0;          // whole GPUs; 0: an instance
-  uint32_t eligible = 0;  // of whole GPUs
+  int count = 0;       // whole GPUs; 0: an instance
+  DeviceSet eligible;  // of whole GPUs
   std::string profile;
   Uid tie = 0;  // claim of which it takes GPUs
 };
@@ -86,7 +87,7 @@ class Oracle {
     for (size_t g = from; g < gpus_.size(); ++g) {
       const Gpu before = gpus_[g];
       if (wish.count > 0) {
-        if (before.whole != 0 || before.units != 0 || (wish.eligible >> g & 1) == 0) continue;
+        if (before.whole != 0 || before.units != 0 || !wish.eligible.Contains(g)) continue;
         gpus_[g].whole = wish.uid;
         if (FitsFrom(wishes, i, given + 1, g + 1)) return true;
         gpus_[g] = before;
@@ -157,7 +158,8 @@ class RandomCalls {
     wish.uid = ++last_uid_;
     if (random_.Below(3) == 0) {
       wish.count = 1 + static_cast<int>(random_.Below(2));
-      wish.eligible = random_.Below(2) == 0 ? 7 : 1 + static_cast<uint32_t>(random_.Below(7));
+      wish.eligible =
+          random_.Below(2) == 0 ? DeviceSet::FirstN(3) : DeviceSet::FromBits(1 + random_.Below(7));
       return wish;
     }
     wish.profile = A100Base()[random_.Below(A100Base().size())];
@@ -167,7 +169,7 @@ class RandomCalls {
     return wish;
   }
   ClaimToAllocate ClaimOf(const Wish& wish) {
-    Log("  claim ", wish.uid, ": ", wish.count, " of ", wish.eligible, " ", wish.profile,
+    Log("  claim ", wish.uid, ": ", wish.count, " of ", wish.eligible.bits(), " ", wish.profile,
         " tied to ", wish.tie);
     TestFields fields;
     if (wish.count == 0) {
@@ -178,9 +180,9 @@ class RandomCalls {
       return claims_.Make(wish.uid,
                           claims_.Parameters("MigDeviceClaimParameters", std::move(fields)));
     }
-    if (wish.eligible != 7) {
-      for (int g = 0; g < 3; ++g) {
-        if ((wish.eligible >> g & 1) == 0) continue;
+    if (wish.eligible != DeviceSet::FirstN(3)) {
+      for (size_t g = 0; g < 3; ++g) {
+        if (!wish.eligible.Contains(g)) continue;
         fields.emplace_back(absl::StrCat("spec.selector.orExpression.", fields.size(), ".index"),
                             absl::StrCat(g));
       }

@@ -13,6 +13,7 @@
 #include "gtest/gtest.h"
 #include "model/check.h"
 #include "model/cluster_state.h"
+#include "model/device_set.h"
 #include "model/event_source.h"
 #include "model/job_table.h"
 #include "model/random.h"
@@ -56,7 +57,7 @@ class PreemptionRig {
             bool preemptible = true) {
     const JobId job = Submit(cpu_milli, nodes.size(), priority, preemptible);
     for (size_t i = 0; i < nodes.size(); ++i) {
-      cluster().Assume(Pod(job, i), nodes[i], 0);
+      cluster().Assume(Pod(job, i), nodes[i], DeviceSet());
       cluster().Bind(Pod(job, i));
     }
     jobs_.Start(job);
@@ -67,7 +68,7 @@ class PreemptionRig {
   // A job of one pod that is charged to the node, but not yet bound.
   JobId Begin(int64_t cpu_milli, NodeId node, int32_t priority) {
     const JobId job = Submit(cpu_milli, 1, priority);
-    cluster().Assume(Pod(job, 0), node, 0);
+    cluster().Assume(Pod(job, 0), node, DeviceSet());
     jobs_.Start(job);
     return job;
   }
@@ -101,7 +102,7 @@ class FakeHandle : public PostFilterHandle {
   absl::Span<const NodeId> candidates() const override { return candidates_; }
   bool Fits(NodeId node) override {
     tried_.push_back(node);
-    return rig_->cluster().CanPlace(shape_, node, 0);
+    return rig_->cluster().CanPlace(shape_, node, DeviceSet());
   }
   void Remove(PodId pod) override {
     const bool bound = rig_->cluster().pod_phase(pod) == PodPhase::kBound;
@@ -115,7 +116,7 @@ class FakeHandle : public PostFilterHandle {
   void Restore(PodId pod) override {
     const auto it = removed_.find(pod);
     DRASIM_CHECK(it != removed_.end());
-    rig_->cluster().Assume(pod, it->second.first, 0);
+    rig_->cluster().Assume(pod, it->second.first, DeviceSet());
     if (it->second.second) rig_->cluster().Bind(pod);
     removed_.erase(it);
   }

@@ -17,6 +17,7 @@
 #include "gtest/gtest.h"
 #include "model/check.h"
 #include "model/cluster_state.h"
+#include "model/device_set.h"
 #include "model/random.h"
 #include "policies/framework/device_allocator.h"
 #include "policies/framework/plugin.h"
@@ -207,7 +208,7 @@ TEST(ResourceScoresTest, DevicesOfTheDirectFrontEndAreScoredByTheirMilli) {
   const NodeId busy = builder.AddNode(MakeNode(1000, 1000, {}, 4));
   builder.AddNode(MakeNode(1000, 1000, {}, 2));
   builder.AddNode(MakeNode(1000, 1000));
-  builder.Place(builder.AddShape(TestShape(1, 1, 500)), busy, 1);
+  builder.Place(builder.AddShape(TestShape(1, 1, 500)), busy, DeviceSet::Of(0));
   const List gpu = {{"gpu", 1}};
   LeastAllocated least(gpu);
   MostAllocated most(gpu);
@@ -415,7 +416,7 @@ std::vector<int> PlaceInTurn(Plugin& plugin, ClusterBuilder& builder,
     const Scores scores = ScoresOf(plugin, builder, shape);
     int best = -1;
     for (size_t n = 0; n < scores.size(); ++n) {
-      const uint32_t devices =
+      const DeviceSet devices =
           FirstFittingDevices(shape, builder.cluster().device_milli_idle(NodeId(n)));
       if (!builder.cluster().CanPlace(id, NodeId(n), devices)) continue;
       if (best < 0 || scores[n] > scores[static_cast<size_t>(best)]) best = static_cast<int>(n);
@@ -582,7 +583,7 @@ TEST(ResourceScoresTest, AgreeWithARecountOfThePodsOnEveryNode) {
       ASSERT_EQ(by_ratio[node.value()], naive.ratio) << step << " " << node.value();
     }
     const NodeId node = OneOf(builder.NodeIds(), random);
-    const uint32_t devices = RandomDevices(shape, cluster.device_milli_idle(node), random);
+    const DeviceSet devices = RandomDevices(shape, cluster.device_milli_idle(node), random);
     if (cluster.CanPlace(id, node, devices)) {
       cluster.Assume(pod, node, devices);
       cluster.Bind(pod);

@@ -140,8 +140,8 @@ TEST_F(CliInputTest, OverflowingNumbers) {
   ExpectBadPodRow("a,1e400,1,0,0,,LS,,1,2,1",
                   "bad.csv:3:3: cpu_milli: found '1e400', expected at most 9223372036854775807 "
                   "milli-CPU");
-  ExpectBadNodeRow("n-0,64000,262144,33,P100",
-                   "bad.csv:3:18: gpu: found '33', expected at most 32");
+  ExpectBadNodeRow("n-0,64000,262144,65,P100",
+                   "bad.csv:3:18: gpu: found '65', expected at most 64");
 }
 
 TEST_F(CliInputTest, WhatIsNoNumber) {

@@ -15,6 +15,7 @@
 #include "absl/types/span.h"
 #include "gtest/gtest.h"
 #include "model/cluster_state.h"
+#include "model/device_set.h"
 #include "model/job_table.h"
 #include "model/mig_table.h"
 #include "model/record.h"
@@ -97,10 +98,10 @@ class Rig : public NodeControl {
                                     [](const Timer& a, const Timer& b) { return a.at < b.at; }),
                    timer);
   }
-  void RecordDevices(NodeId node, uint32_t devices, DeviceChangeKind kind) override {
+  void RecordDevices(NodeId node, DeviceSet devices, DeviceChangeKind kind) override {
     static const char* const names[] = {"",     "unhealthy", "healthy",     "gone",
                                         "back", "changed",   "allocatable", "begun"};
-    Note(node, absl::StrCat(names[static_cast<size_t>(kind)], " ", devices));
+    Note(node, absl::StrCat(names[static_cast<size_t>(kind)], " ", devices.bits()));
   }
   void PublishAllocatable(NodeId node, absl::Span<const int64_t> amounts) override {
     ASSERT_EQ(amounts.size(), cluster_.extended_names().size());
@@ -116,10 +117,11 @@ class Rig : public NodeControl {
     }
     if (changed) Note(node, text);
   }
-  void EvictHolders(NodeId node, uint32_t gpus) override {
-    Note(node, absl::StrCat("evicts ", gpus));
+  void EvictHolders(NodeId node, DeviceSet gpus) override {
+    Note(node, absl::StrCat("evicts ", gpus.bits()));
     for (size_t p = 0; p < cluster_.pod_count() && !grace; ++p) {
-      if (cluster_.pod_node(PodId(p)) == node && (DevicesOf(PodId(p)) & gpus) != 0) End(PodId(p));
+      if (cluster_.pod_node(PodId(p)) == node && DevicesOf(PodId(p)).Intersects(gpus))
+        End(PodId(p));
     }
   }
 
@@ -139,7 +141,7 @@ class Rig : public NodeControl {
   AdmissionFailure Start(PodId pod, NodeId node) {
     const JobId job = jobs_.job_of(pod);
     jobs_.Start(job);
-    cluster_.Assume(pod, node, 0);
+    cluster_.Assume(pod, node, DeviceSet());
     cluster_.Bind(pod);
     const Admission admission = front_end_->Admit(pod, node, now_);
     if (admission.failure != kLetIn) {
@@ -182,7 +184,7 @@ class Rig : public NodeControl {
     DeviceTransition change;
     change.node = node;
     change.action = action;
-    change.devices = gpus_or_config;
+    change.devices = DeviceSet::FromBits(gpus_or_config);
     change.config = gpus_or_config;
     front_end_->OnTransition(change, now_);
     if (reload) SaveAndLoad();
@@ -212,7 +214,7 @@ class Rig : public NodeControl {
 
   DeviceFrontEnd& front_end() { return *front_end_; }
   ClusterState& cluster() { return cluster_; }
-  uint32_t DevicesOf(PodId pod) const { return cluster_.pod_devices(pod); }
+  DeviceSet DevicesOf(PodId pod) const { return cluster_.pod_devices(pod); }
   size_t timers() const { return timers_.size(); }
 
   bool twice = false;   // every timer goes off twice
@@ -284,7 +286,7 @@ class Rig : public NodeControl {
 TEST(DeviceFrontEndTest, BrokenGpusLeaveAtOnceAndAreReportedLater) {
   Rig rig(Options(), {{Off(), Off()}});
   rig.Do(100, Action::kUnhealthy, 0b10);
-  EXPECT_EQ(rig.DevicesOf(rig.Run(Gpus(1))), 0b01u);
+  EXPECT_EQ(rig.DevicesOf(rig.Run(Gpus(1))), DeviceSet::Of(0));
   EXPECT_EQ(rig.Try(Gpus(1)), AdmissionFailure::kDeviceUnhealthy);
   EXPECT_FALSE(rig.front_end().gpus(Node(0))[1].healthy);
   rig.Do(200, Action::kHealthy, 0b11);
@@ -346,9 +348,9 @@ TEST(DeviceFrontEndTest, GpusThatStayAreLeftAlone) {
   Rig rig(Options(), {{FourSmall(), FourSmall()}}, {{halves, FourSmall()}});
   std::vector<PodId> on_first;
   for (int i = 0; i < 4; ++i) on_first.push_back(rig.Run(Small()));
-  EXPECT_EQ(rig.DevicesOf(rig.Run(Small())), 0b10u);
+  EXPECT_EQ(rig.DevicesOf(rig.Run(Small())), DeviceSet::Of(1));
   for (const PodId pod : on_first) {
-    EXPECT_EQ(rig.DevicesOf(pod), 0b01u);
+    EXPECT_EQ(rig.DevicesOf(pod), DeviceSet::Of(0));
     rig.End(pod);
   }
   rig.Do(0, Action::kMigConfig, 0);
@@ -486,7 +488,7 @@ TEST(RepartitioningTest, LeavesBusyAndUnreachableNodesAlone) {
   rig.cluster().SetSchedulable(Node(1), false);
   rig.cluster().SetAvailable(Node(2), false);
   rig.Do(0, Action::kPluginGone, 0, Node(3));
-  rig.cluster().Assume(rig.Submit(Gpus(1)), Node(4), 0);  // on its way
+  rig.cluster().Assume(rig.Submit(Gpus(1)), Node(4), DeviceSet());  // on its way
   rig.Submit(Small(), 12);
   EXPECT_EQ(rig.LogTo(10'000), (Log{"0 n3 gone 0", "3 n3 reports"}));
 }

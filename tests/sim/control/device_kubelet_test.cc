@@ -12,6 +12,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
+#include "model/device_set.h"
 #include "model/mig_table.h"
 #include "model/random.h"
 #include "tests/testing/cluster_builder.h"
@@ -108,9 +109,9 @@ PodShape By(Containers containers, int64_t cpu_milli = 100) {
 // "0 1"; for other than whole GPUs "0@3:125 1:250" (placement, milli); the delay as "none +3s".
 std::string Text(const Admission& admission) {
   std::string text;
-  uint32_t devices = 0;
+  DeviceSet devices;
   for (const DeviceGrant& grant : admission.grants) {
-    devices |= uint32_t{1} << grant.device;
+    devices.Add(grant.device);
     absl::StrAppend(&text, text.empty() ? "" : " ", grant.device);
     if (grant.placement != kNoPlacement) absl::StrAppend(&text, "@", grant.placement);
     if (grant.milli != 1000) absl::StrAppend(&text, ":", grant.milli);

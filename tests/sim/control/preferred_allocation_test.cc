@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "model/device_set.h"
 #include "model/device_spec.h"
 #include "model/gpu_topology.h"
 #include "model/random.h"
@@ -230,6 +231,13 @@ TEST(PreferBestEffortTest, OnLargeNodesAmongEqualsTheFirst) {
   const GpuTopology many(std::vector<DeviceSpec>(16, Gpu("H100-80GB-SXM")));
   EXPECT_EQ(PreferBestEffort(many, UpTo(16), {}, 8), UpTo(8));
   EXPECT_EQ(PreferBestEffort(many, UpTo(16), {}, 1), Gpus({0}));
+}
+
+TEST(PreferBestEffortTest, OnTheLargestNodes) {
+  const GpuTopology many(std::vector<DeviceSpec>(kMaxDevicesPerNode, Gpu("H100-80GB-SXM")));
+  const Gpus all = UpTo(kMaxDevicesPerNode);
+  EXPECT_EQ(PreferBestEffort(many, all, Gpus{63}, 2), Gpus({0, 63}));
+  EXPECT_EQ(PreferBestEffort(many, all, {}, 64), all);
 }
 
 TEST(PreferBestEffortTest, IsQuickOnEightGpus) {

@@ -15,6 +15,7 @@
 #include "gtest/gtest.h"
 #include "model/cluster_state.h"
 #include "model/device_grant.h"
+#include "model/device_set.h"
 #include "model/event_source.h"
 #include "model/job_table.h"
 #include "model/record.h"
@@ -61,7 +62,7 @@ class ScriptedAgent : public NodeAgent {
       case Change::kUnhealthy:
         return host_->RecordDevices(change.node, change.devices, DeviceChangeKind::kUnhealthy);
       case Change::kHealthy:
-        return host_->ArmNodeTimer(now + SimDuration::Seconds(5), change.devices);
+        return host_->ArmNodeTimer(now + SimDuration::Seconds(5), change.devices.bits());
       case Change::kPluginGone:
       case Change::kPluginBack:
         return host_->PublishAllocatable(change.node, {&amount, 1});
@@ -70,8 +71,7 @@ class ScriptedAgent : public NodeAgent {
     }
   }
   void OnTimer(uint64_t token, SimTime) override {
-    host_->RecordDevices(NodeId(size_t{0}), static_cast<uint32_t>(token),
-                         DeviceChangeKind::kHealthy);
+    host_->RecordDevices(NodeId(size_t{0}), DeviceSet::FromBits(token), DeviceChangeKind::kHealthy);
   }
   Admission Admit(PodId pod, NodeId node, SimTime now) override {
     Note("Admit", pod, node, now);
@@ -85,13 +85,15 @@ class ScriptedAgent : public NodeAgent {
       admission.failure = failures[attempt];
       return admission;
     }
-    uint32_t taken = 0;
-    for (const auto& [other, held] : pods_) taken |= held.node == node ? held.devices : 0u;
+    DeviceSet taken;
+    for (const auto& [other, held] : pods_) {
+      if (held.node == node) taken |= held.devices;
+    }
     const PodShape& shape = cluster_->pod_shape(pod);
     int64_t missing = shape.extended.empty() ? 0 : shape.extended[0].second;
     for (uint8_t gpu = 0; gpu < cluster_->node(node).gpu_count && missing > 0; ++gpu) {
-      if ((taken >> gpu & 1) != 0) continue;
-      admission.devices |= uint32_t{1} << gpu;
+      if (taken.Contains(gpu)) continue;
+      admission.devices.Add(gpu);
       admission.grants.push_back({gpu, kNoPlacement, int16_t{1000}});
       --missing;
     }
@@ -114,7 +116,7 @@ class ScriptedAgent : public NodeAgent {
       out.U64(pod);
       out.U64(state.attempts);
       out.U64(state.node.value());
-      out.U64(state.devices);
+      out.U64(state.devices.bits());
     }
   }
   absl::Status Load(StateReader& in) override {
@@ -123,7 +125,7 @@ class ScriptedAgent : public NodeAgent {
       PodState& state = pods_[static_cast<uint32_t>(in.U64())];
       state.attempts = in.U64();
       state.node = NodeId(static_cast<size_t>(in.U64()));
-      state.devices = static_cast<uint32_t>(in.U64());
+      state.devices = DeviceSet::FromBits(in.U64());
     }
     return in.status();
   }
@@ -132,7 +134,7 @@ class ScriptedAgent : public NodeAgent {
   struct PodState {
     uint64_t attempts = 0;
     NodeId node;  // on which it was let in
-    uint32_t devices = 0;
+    DeviceSet devices;
   };
 
   void Note(absl::string_view what, PodId pod, NodeId node, SimTime now) {
@@ -163,7 +165,7 @@ std::string Text(const Record& r, const ClusterState& cluster) {
   std::string text = absl::StrCat(r.time.ns() / kMs, " ", RecordKindName(r.kind));
   if (r.pod.valid()) absl::StrAppend(&text, " ", cluster.pod_name(r.pod));
   if (r.node.valid()) absl::StrAppend(&text, " ", cluster.node_spec(r.node).name);
-  if (r.devices != 0) absl::StrAppend(&text, " ", DevicesText(r.devices));
+  if (!r.devices.empty()) absl::StrAppend(&text, " ", DevicesText(r.devices));
   if (r.kind == RecordKind::kPodRejected) {
     absl::StrAppend(&text, " ", kFailures[r.detail & ~kGivenUp],
                     (r.detail & kGivenUp) != 0 ? " given-up" : "");
@@ -265,7 +267,7 @@ JobArrival Job(absl::string_view name, size_t gpus, int64_t at, int64_t run) {
   return MakeJob(name, gpus, at * kSecond, run * kSecond);
 }
 
-NodeTransition DeviceChange(int64_t at, size_t node, Change action, uint32_t devices,
+NodeTransition DeviceChange(int64_t at, size_t node, Change action, DeviceSet devices,
                             uint32_t config = 0) {
   NodeTransition change = MakeChange(at * kSecond, node, NodeTransition::Action::kDevices);
   change.devices = {NodeId(node), action, devices, config};
@@ -280,8 +282,8 @@ TEST(EngineDevicesTest, APodRunsOnWhatItsNodeGivesIt) {
     EngineScenario s = Gpus({2}, queue);
     s.jobs = {Job("a", 2, 0, 10), Job("b", 1, 1, 5), Job("cpu", 0, 12, 1)};
     // Of this nobody takes notice.
-    s.node_changes = {DeviceChange(3, 0, Change::kUnhealthy, 0b01),
-                      DeviceChange(4, 0, Change::kHealthy, 0b01)};
+    s.node_changes = {DeviceChange(3, 0, Change::kUnhealthy, DeviceSet::Of(0)),
+                      DeviceChange(4, 0, Change::kHealthy, DeviceSet::Of(0))};
     Ran ran(s);
     EXPECT_EQ(ran.Records(),
               (Lines{"0 PodArrived a", "0 PodBound a n0", "0 PodAdmitted a n0 0-1",
@@ -473,9 +475,9 @@ TEST(EngineDevicesTest, MoreToGiveOutWakesThoseThatWait) {
     EngineScenario s = Gpus({2}, queue);
     s.jobs = {Job("a", 1, 2, 10)};
     // It reports nothing for a while; the second time that is no news.
-    s.node_changes = {DeviceChange(1, 0, Change::kPluginGone, 0),
-                      DeviceChange(3, 0, Change::kPluginGone, 0),
-                      DeviceChange(5, 0, Change::kPluginBack, 0, 2)};
+    s.node_changes = {DeviceChange(1, 0, Change::kPluginGone, DeviceSet()),
+                      DeviceChange(3, 0, Change::kPluginGone, DeviceSet()),
+                      DeviceChange(5, 0, Change::kPluginBack, DeviceSet(), 2)};
     const Lines wanted = {
         "1000 DevicesChanged n0 allocatable", "2000 PodArrived a",  "2000 AttemptFailed a",
         "5000 DevicesChanged n0 allocatable", "5000 PodBound a n0", "5000 PodAdmitted a n0 0",
@@ -488,7 +490,7 @@ TEST(EngineDevicesTest, MoreToGiveOutWakesThoseThatWait) {
     // Less than pods hold: they go on.
     s = Gpus({2}, queue);
     s.jobs = {Job("a", 2, 0, 10), Job("b", 1, 1, 10)};
-    s.node_changes = {DeviceChange(2, 0, Change::kPluginBack, 0, 1)};
+    s.node_changes = {DeviceChange(2, 0, Change::kPluginBack, DeviceSet(), 1)};
     EXPECT_EQ(
         Ran(s).Records(),
         (Lines{"0 PodArrived a", "0 PodBound a n0", "0 PodAdmitted a n0 0-1", "1000 PodArrived b",
@@ -504,7 +506,7 @@ TEST(EngineDevicesTest, HoldersOfAGpuAreEvicted) {
     EngineScenario s = Gpus({3}, queue);
     s.jobs = {Job("g", 1, 0, 10), Job("b", 1, 0, 20)};
     s.jobs[0].pods = 2;  // on GPUs 0 and 1
-    s.node_changes = {DeviceChange(3, 0, Change::kMigConfig, 0b011)};
+    s.node_changes = {DeviceChange(3, 0, Change::kMigConfig, DeviceSet::FirstN(2))};
     Ran ran(s);
     const Lines records = ran.Records();
     ASSERT_GT(records.size(), 9u);
@@ -554,10 +556,11 @@ EngineScenario MixedScenario(absl::string_view queue) {
   s.jobs[1].pods = 3;
   s.jobs[4].has_deletion = true;
   s.jobs[4].deletion = SimTime(7 * kSecond);
-  s.node_changes = {
-      DeviceChange(5, 0, Change::kPluginGone, 0), DeviceChange(6, 1, Change::kUnhealthy, 0b100),
-      DeviceChange(8, 1, Change::kHealthy, 0b100), DeviceChange(11, 0, Change::kPluginBack, 0, 2),
-      DeviceChange(14, 1, Change::kMigConfig, 0b011)};
+  s.node_changes = {DeviceChange(5, 0, Change::kPluginGone, DeviceSet()),
+                    DeviceChange(6, 1, Change::kUnhealthy, DeviceSet::Of(2)),
+                    DeviceChange(8, 1, Change::kHealthy, DeviceSet::Of(2)),
+                    DeviceChange(11, 0, Change::kPluginBack, DeviceSet(), 2),
+                    DeviceChange(14, 1, Change::kMigConfig, DeviceSet::FirstN(2))};
   return s;
 }
 

@@ -14,6 +14,7 @@
 #include "absl/types/span.h"
 #include "gtest/gtest.h"
 #include "model/cluster_state.h"
+#include "model/device_set.h"
 #include "model/random.h"
 #include "model/record.h"
 #include "model/state_io.h"
@@ -292,7 +293,7 @@ class FoldSink : public RecordSink {
   }
 
  private:
-  using Placement = std::pair<NodeId, uint32_t>;
+  using Placement = std::pair<NodeId, DeviceSet>;
 
   void Compare(const ClusterState& cluster) const {
     for (size_t n = 0; n < cluster.node_count(); ++n) {
@@ -309,7 +310,7 @@ class FoldSink : public RecordSink {
         memory -= shape.memory_bytes;
         slots -= 1;
         for (size_t d = 0; d < devices.size(); ++d) {
-          if ((placement.second >> d & 1) == 0) continue;
+          if (!placement.second.Contains(d)) continue;
           devices[d] = static_cast<int16_t>(devices[d] - shape.gpu_milli);
           EXPECT_GE(devices[d], 0);
         }

@@ -18,6 +18,7 @@
 #include "absl/types/span.h"
 #include "gtest/gtest.h"
 #include "model/cluster_state.h"
+#include "model/device_set.h"
 #include "model/random.h"
 #include "model/record.h"
 #include "model/run_streams.h"
@@ -259,7 +260,7 @@ class Rivalry {
     ClusterState& cluster = builder_->cluster();
     const ShapeId shape = OneOf(builder_->ShapeIds(), random_);
     const NodeId node = OneOf(builder_->NodeIds(), random_);
-    const uint32_t devices =
+    const DeviceSet devices =
         RandomDevices(builder_->shapes().row(shape), cluster.device_milli_idle(node), random_);
     if (!cluster.CanPlace(shape, node, devices)) return;
     const PodId pod = cluster.AddPod("vain", shape, 0, SimTime());

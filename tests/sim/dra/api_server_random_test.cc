@@ -320,6 +320,8 @@ class RequestMaker {
         return Make<PodSchedulingContext>(ObjectKind::kPodSchedulingContext);
       case ObjectKind::kParameters:
         return Make<ParametersObject>(ObjectKind::kParameters);
+      case ObjectKind::kEvent:  // not kept
+        break;
     }
     return {};
   }

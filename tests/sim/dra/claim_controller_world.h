@@ -1,6 +1,5 @@
-// A server with pods, claims and contexts, and the claim controller and the garbage collector as
-// its clients: what their tests run in. Everybody else's writes are made on the server itself, take
-// no time and are not logged.
+// A component rig with pods, claims and contexts, and the claim controller and the garbage
+// collector as its clients.
 #ifndef DRASIM_TESTS_SIM_DRA_CLAIM_CONTROLLER_WORLD_H_
 #define DRASIM_TESTS_SIM_DRA_CLAIM_CONTROLLER_WORLD_H_
 
@@ -28,6 +27,7 @@
 #include "sim/dra/claim_controller.h"
 #include "sim/dra/dra_release.h"
 #include "sim/dra/garbage_collector.h"
+#include "tests/sim/dra/component_rig.h"
 
 namespace drasim::claim_controller_testing {
 
@@ -62,40 +62,35 @@ inline WorldOptions Slow(double write, double watch) {
   return options;
 }
 
-class World {
+class World : public component_testing::ComponentRig {
  public:
   explicit World(const WorldOptions& options = {})
-      : options_(options),
-        network_(&names_, options.seed),
+      : ComponentRig(options.seed),
+        options_(options),
         controller_({options.behaviour, options.workers, options.remembered_uids}) {
-    network_.set_on_message([this](const ApiMessage& message) { Log(message); });
+    network().set_on_message([this](const ApiMessage& message) { Log(message); });
   }
-  World(const World&) = delete;
-  World& operator=(const World&) = delete;
 
   // --- The actors. ---
 
   void StartController() {
     controller_client_ =
-        network_.Connect(Options("claim-controller", ClaimController::kWatches), &controller_);
+        network().Connect(Options("claim-controller", ClaimController::kWatches), &controller_);
     controller_.Start(controller_client_);
   }
   void StartCollector() {
     collector_client_ =
-        network_.Connect(Options("garbage-collector", GarbageCollector::kWatches), &collector_);
+        network().Connect(Options("garbage-collector", GarbageCollector::kWatches), &collector_);
     collector_.Start(collector_client_);
   }
   ClaimController& controller() { return controller_; }
   GarbageCollector& collector() { return collector_; }
   ApiClient& controller_client() { return *controller_client_; }
   ApiClient& collector_client() { return *collector_client_; }
-  ApiNetwork& network() { return network_; }
-  const ObjectCache& objects() const { return network_.server().objects(); }
-  SimTime now() const { return network_.now(); }
-  void Run(SimDuration length) { network_.RunUntil(network_.now() + length); }
+  SimTime now() { return network().now(); }
+  void Run(SimDuration length) { network().RunUntil(network().now() + length); }
   // Until nothing is under way.
-  void Rest() { EXPECT_TRUE(network_.RunToRest(network_.now() + kLong)); }
-  void RunMillis(int64_t ms) { Run(SimDuration::Millis(ms)); }
+  void Rest() { EXPECT_TRUE(network().RunToRest(network().now() + kLong)); }
 
   // The calls of the clients since the last time, "PUT resourceclaims/status a-gpu-*", with the
   // code if it was not 200. Made-up ends of names are stars.
@@ -103,20 +98,9 @@ class World {
 
   // --- The objects. ---
 
-  Name In(absl::string_view text) { return names_.Intern(text); }
   Name ns() { return In(ns_); }
   // Where everything is from now on.
   void set_ns(absl::string_view ns) { ns_ = std::string(ns); }
-
-  ApiReply Do(Verb verb, ObjectRef object) {
-    ApiRequest request;
-    request.verb = verb;
-    request.kind = KindOf(object);
-    request.object = std::move(object);
-    const ApiReply reply = network_.server().Handle(request);
-    EXPECT_TRUE(reply.ok()) << reply.message;
-    return reply;
-  }
 
   void AddTemplate(absl::string_view name, ClaimSpec spec = {}) {
     auto made = std::make_shared<ResourceClaimTemplate>();
@@ -217,7 +201,7 @@ class World {
     request.ns = pod(uid)->meta.ns;
     request.name = pod(uid)->meta.name;
     request.node = node;
-    EXPECT_TRUE(network_.server().Handle(request).ok());
+    EXPECT_TRUE(network().server().Handle(request).ok());
   }
   void Delete(const ObjectRef& object, bool force = false) {
     ApiRequest request;
@@ -226,7 +210,7 @@ class World {
     request.ns = MetaOf(object)->ns;
     request.name = MetaOf(object)->name;
     request.force = force;
-    const ApiReply reply = network_.server().Handle(request);
+    const ApiReply reply = network().server().Handle(request);
     EXPECT_TRUE(reply.ok()) << reply.message;
   }
   // At once, bound or not.
@@ -344,8 +328,6 @@ class World {
   };
 
   WorldOptions options_;
-  NamePool names_;
-  ApiNetwork network_;
   ClaimController controller_;
   GarbageCollector collector_;
   ApiClient* controller_client_ = nullptr;

@@ -1,10 +1,10 @@
-// A run of the engine with classic DRA's control plane around it, and what was said to the API
-// server.
+// Runs of the engine with classic DRA's control plane around it, for tests and benchmarks.
 #ifndef DRASIM_TESTS_SIM_DRA_DRA_RIG_H_
 #define DRASIM_TESTS_SIM_DRA_DRA_RIG_H_
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -16,7 +16,9 @@
 #include "absl/strings/string_view.h"
 #include "model/check.h"
 #include "policies/devices/counting_driver.h"
+#include "policies/framework/claim_driver.h"
 #include "sim/dra/control_plane.h"
+#include "sim/dra/plane_checks.h"
 #include "tests/sim/core/engine_rig.h"
 
 namespace drasim {
@@ -25,40 +27,70 @@ struct DraScenario {
   EngineScenario engine;
   ControlPlaneOptions plane;
   std::vector<CountingDriverOptions> drivers;
+  // Drivers besides; may be empty.
+  std::function<std::vector<std::unique_ptr<ClaimDriver>>(const ClusterState&)> more_drivers;
   // Objects that are there from the beginning.
   std::function<void(ControlPlane&)> objects;
   // Entries of the pods of the run, by the name of the pod.
   std::function<std::vector<PodClaim>(NamePool&, const std::string&)> claims;
 };
 
-class DraRig {
+// The engine with the control plane and its drivers.
+class PlaneRig {
  public:
-  explicit DraRig(DraScenario s) : s_(std::move(s)) {
-    s_.engine.extend = [this](const ClusterState& cluster, Profile& profile) {
-      std::vector<ClaimDriver*> drivers;
-      for (const CountingDriverOptions& options : s_.drivers) {
-        drivers_.push_back(std::make_unique<CountingDriver>(options));
-        drivers.push_back(drivers_.back().get());
+  virtual ~PlaneRig() = default;
+  ControlPlane& plane() { return *plane_; }
+  EngineRig& rig() { return *rig_; }
+  CountingDriver& driver(size_t i) { return *counting_[i]; }
+  const std::vector<ApiMessage>& messages() const { return messages_; }
+
+ protected:
+  // Once; `s` lives as long as the rig.
+  void Build(DraScenario* s) {
+    s->engine.extend = [this, s](const ClusterState& cluster, Profile& profile) {
+      for (const CountingDriverOptions& options : s->drivers) {
+        auto driver = std::make_unique<CountingDriver>(options);
+        counting_.push_back(driver.get());
+        drivers_.push_back(std::move(driver));
       }
+      if (s->more_drivers) {
+        for (auto& driver : s->more_drivers(cluster)) drivers_.push_back(std::move(driver));
+      }
+      std::vector<ClaimDriver*> drivers;
+      for (const auto& driver : drivers_) drivers.push_back(driver.get());
       plane_ = std::make_unique<ControlPlane>(
           &cluster, drivers,
-          [this, &cluster](const PodShape&, PodId pod) {
-            return s_.claims(plane_->names(), std::string(cluster.pod_name(pod)));
+          [this, s, &cluster](const PodShape&, PodId pod) {
+            return s->claims(plane_->names(), std::string(cluster.pod_name(pod)));
           },
-          s_.plane);
-      plane_->set_on_message([this](const ApiMessage& m) { messages_.push_back(m); });
-      if (s_.objects) s_.objects(*plane_);
+          s->plane);
+      plane_->set_on_message([this](const ApiMessage& m) { Hear(m); });
+      if (s->objects) s->objects(*plane_);
       profile.AddPlugin(plane_->TakePlugin(), /*first=*/true);
     };
     rig_ = std::make_unique<EngineRig>(
-        s_.engine, [this](EngineParts& parts) { parts.node_agent = plane_.get(); });
+        s->engine, [this](EngineParts& parts) { parts.node_agent = plane_.get(); });
   }
+  // Every call, when it has been answered.
+  virtual void Hear(const ApiMessage& m) { messages_.push_back(m); }
+
+  std::vector<std::unique_ptr<ClaimDriver>> drivers_;
+  std::vector<CountingDriver*> counting_;
+  std::unique_ptr<ControlPlane> plane_;
+  std::unique_ptr<EngineRig> rig_;
+  std::vector<ApiMessage> messages_;
+};
+
+// A run from its beginning to its end, and what was said to the API server.
+class DraRig : public PlaneRig {
+ public:
+  explicit DraRig(DraScenario s) : s_(std::move(s)) { Build(&s_); }
 
   // Runs the engine, then what is left to be said.
   absl::Status Run() {
     if (absl::Status s = rig_->engine().Run(); !s.ok()) return s;
     plane_->Settle(SimDuration::Seconds(100));
-    return plane_->CheckInvariants(/*at_rest=*/true);
+    return CheckControlPlane(*plane_, /*at_rest=*/true);
   }
 
   // "claim-controller POST resourceclaims", in order; the user's own and the kubelet's report of
@@ -85,17 +117,8 @@ class DraRig {
     return {reads, Calls().size() - reads};
   }
 
-  ControlPlane& plane() { return *plane_; }
-  EngineRig& rig() { return *rig_; }
-  CountingDriver& driver(size_t i) { return *drivers_[i]; }
-  const std::vector<ApiMessage>& messages() const { return messages_; }
-
  private:
   DraScenario s_;
-  std::vector<std::unique_ptr<CountingDriver>> drivers_;
-  std::unique_ptr<ControlPlane> plane_;
-  std::unique_ptr<EngineRig> rig_;
-  std::vector<ApiMessage> messages_;
   mutable std::map<Uid, bool> started_;
 };
 

@@ -86,7 +86,7 @@ class DraStory : private Actor {
     client_->ArmTimer(SimDuration(static_cast<int64_t>(seconds * 1e9)), deeds_.size());
     deeds_.push_back(std::move(deed));
     // So that the engine hears of the timer.
-    rig_->plane().BreakWatchOf(client_->options().name, SimDuration());
+    rig_->plane().faults().BreakWatch(client_->options().name, SimDuration());
   }
   // A call by somebody else than the components, from a deed.
   void Call(ApiRequest request) { client_->Call(std::move(request), 0); }

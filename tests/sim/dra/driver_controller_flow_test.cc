@@ -81,7 +81,7 @@ void Listed(World& world, absl::string_view entry, const Nodes& nodes, Objects* 
 }
 ResourceClaim Now(World& world, const Ref<ResourceClaim>& claim) {
   const Ref<ResourceClaim> now =
-      world.network.server().objects().of<ResourceClaim>().Find(claim->meta.uid);
+      world.network().server().objects().of<ResourceClaim>().Find(claim->meta.uid);
   return now == nullptr ? ResourceClaim() : *now;
 }
 

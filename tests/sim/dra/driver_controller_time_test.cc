@@ -62,7 +62,7 @@ Ref<PodSchedulingContext> AddPodWithClaim(World& world, const Nodes& potential, 
 }
 ResourceClaim Now(World& world, absl::string_view claim) {
   const Ref<ResourceClaim> now =
-      world.network.server().objects().claim(world.N("default"), world.N(claim));
+      world.network().server().objects().claim(world.N("default"), world.N(claim));
   return now == nullptr ? ResourceClaim() : *now;
 }
 size_t Count(const Texts& texts, absl::string_view text) {
@@ -146,7 +146,7 @@ TEST(DriverControllerTimeTest, ContextsAreLookedAtEvery30Seconds) {
   EXPECT_EQ(Count(world.TakeMessages(), "GET pods pod 200"), 3u);
   // It ends with the context.
   world.Delete(*context);
-  EXPECT_TRUE(world.network.RunToRest(SimTime(200 * kSecondNs)));
+  EXPECT_TRUE(world.network().RunToRest(SimTime(200 * kSecondNs)));
   EXPECT_THAT(world.TakeMessages(), IsEmpty());
 }
 
@@ -375,7 +375,7 @@ TEST(DriverControllerTimeTest, ARestartForgetsWhatWasUnderWayAndListsAnew) {
   world.Start();
   EXPECT_EQ(world.driver.restored(), "old");
   world.RunTo(1000);
-  world.network.Restart(world.client().id(), SimDuration::Seconds(5));
+  world.network().Restart(world.client().id(), SimDuration::Seconds(5));
   world.RunTo(5999);
   world.driver.TakeCalls();
   ResourceClaim late = world.ClaimOf("late");

@@ -1,5 +1,4 @@
-// A server, a driver that does as it is told, and the controller around it: what the tests of
-// DriverController run in.
+// A component rig with a driver that follows a script, and the DriverController around it.
 #ifndef DRASIM_TESTS_SIM_DRA_DRIVER_CONTROLLER_WORLD_H_
 #define DRASIM_TESTS_SIM_DRA_DRIVER_CONTROLLER_WORLD_H_
 
@@ -16,10 +15,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
-#include "absl/types/optional.h"
 #include "absl/types/span.h"
 #include "gtest/gtest.h"
-#include "model/distributions.h"
 #include "model/ids.h"
 #include "model/kube/name.h"
 #include "model/kube/node_set.h"
@@ -28,15 +25,17 @@
 #include "model/time.h"
 #include "policies/framework/claim_driver.h"
 #include "sim/dra/api_network.h"
-#include "sim/dra/api_server.h"
 #include "sim/dra/api_types.h"
 #include "sim/dra/dra_release.h"
 #include "sim/dra/driver_controller.h"
+#include "tests/sim/dra/component_rig.h"
 
 namespace drasim::driver_controller_testing {
 
 using Outcome = DriverController::Outcome;
 using Texts = std::vector<std::string>;
+using component_testing::MetaText;
+using component_testing::Objects;
 using Nodes = std::vector<NodeId>;
 
 inline constexpr char kDriverName[] = "mock-driver";
@@ -147,20 +146,6 @@ class MockDriver : public ClaimDriver {
   std::string restored_;
 };
 
-// What the server has of claims and contexts, in order of creation. Versions are left out.
-struct Objects {
-  std::vector<ResourceClaim> claims;
-  std::vector<PodSchedulingContext> contexts;
-  bool operator==(const Objects&) const = default;
-};
-
-inline std::string MetaText(const ObjectMeta& meta) {
-  std::string text = absl::StrCat(meta.ns.text(), "/", meta.name.text(), " uid ", meta.uid,
-                                  " owner ", meta.owner, meta.deleting ? " deleting" : "");
-  for (const Name finalizer : meta.finalizers) absl::StrAppend(&text, " +", finalizer.text());
-  return text;
-}
-
 inline std::string ObjectsText(const Objects& objects) {
   std::string text;
   for (const ResourceClaim& claim : objects.claims) {
@@ -198,28 +183,20 @@ struct WorldOptions {
   double watch = 0;
 };
 
-class World {
+class World : public component_testing::ComponentRig {
  public:
   explicit World(const WorldOptions& options = WorldOptions())
-      : driver([this] { return network.now(); }),
+      : driver([this] { return network().now(); }),
         options_(options),
-        controller_(&driver, options.controller) {
-    network.set_on_message([this](const ApiMessage& message) {
-      messages_.push_back(absl::StrCat(CallText(message.verb, message.kind), " ",
-                                       message.name.text(), " ", static_cast<int>(message.code)));
-    });
-  }
+        controller_(&driver, options.controller) {}
 
   // The controller's cache starts with what is there now; all of it is synced at once as far as no
   // call takes time. Nothing else happens until the network runs.
   void Connect() {
-    ClientOptions client;
-    client.name = "driver";
-    client.watches = DriverController::kWatches;
-    client.read_latency = Latency(options_.read);
-    client.write_latency = Latency(options_.write);
-    client.watch_latency = Latency(options_.watch);
-    client_ = network.Connect(client, &controller_);
+    client_ = network().Connect(
+        component_testing::ClientWith("driver", DriverController::kWatches, options_.read,
+                                      options_.write, options_.watch),
+        &controller_);
   }
   void Start() {
     if (client_ == nullptr) Connect();
@@ -227,23 +204,12 @@ class World {
   }
   DriverController& controller() { return controller_; }
   ApiClient& client() { return *client_; }
-  Name N(absl::string_view text) { return names.Intern(text); }
-  void RunTo(int64_t ms) { network.RunUntil(SimTime(ms * 1'000'000)); }
+  Name N(absl::string_view text) { return In(text); }
+  void RunTo(int64_t ms) { network().RunUntil(SimTime(ms * 1'000'000)); }
 
-  // Straight into the server, as somebody else's call.
-  template <typename T>
-  Ref<T> Send(Verb verb, T object) {
-    ApiRequest request;
-    request.verb = verb;
-    request.object = ObjectRef(Ref<T>(std::make_shared<const T>(std::move(object))));
-    request.kind = KindOf(request.object);
-    const ApiReply reply = network.server().Handle(request);
-    EXPECT_TRUE(reply.ok()) << CallText(verb, request.kind) << ": " << reply.message;
-    return As<T>(reply.object);
-  }
   template <typename T>
   Ref<T> Change(Verb verb, const T& object, const std::function<void(T*)>& change) {
-    T next = *network.server().objects().of<T>().Find(object.meta.uid);
+    T next = *network().server().objects().of<T>().Find(object.meta.uid);
     change(&next);
     return Send(verb, next);
   }
@@ -254,14 +220,7 @@ class World {
   }
   template <typename T>
   void Delete(const T& object, bool force = false) {
-    ApiRequest request;
-    request.verb = Verb::kDelete;
-    request.kind = KindOf(ObjectRef(Ref<T>()));
-    request.ns = object.meta.ns;
-    request.name = object.meta.name;
-    request.force = force;
-    const ApiReply reply = network.server().Handle(request);
-    EXPECT_TRUE(reply.ok()) << reply.message;
+    ComponentRig::Delete(KindOf(ObjectRef(Ref<T>())), object.meta.ns, object.meta.name, force);
   }
   // With its status: created, then given one.
   Ref<ResourceClaim> AddClaim(const ResourceClaim& claim) {
@@ -332,20 +291,6 @@ class World {
     claim->status.reserved_for.push_back({N("pods"), pod.meta.name, pod.meta.uid});
   }
 
-  Objects Snapshot() const {
-    Objects objects;
-    for (const auto& claim : network.server().objects().of<ResourceClaim>().Sorted()) {
-      objects.claims.push_back(*claim);
-      objects.claims.back().meta.version = 0;
-    }
-    for (const auto& context : network.server().objects().of<PodSchedulingContext>().Sorted()) {
-      objects.contexts.push_back(*context);
-      objects.contexts.back().meta.version = 0;
-    }
-    return objects;
-  }
-  // The calls since the last time: "PUT resourceclaims/status claim 200".
-  Texts TakeMessages() { return std::exchange(messages_, {}); }
   // "done 1, requeue 0, periodic 0, failed 1".
   std::string Outcomes() const {
     return absl::StrCat("done ", controller_.outcomes(Outcome::kDone), ", requeue ",
@@ -354,20 +299,12 @@ class World {
                         controller_.outcomes(Outcome::kFailed));
   }
 
-  NamePool names;
-  ApiNetwork network{&names, 1};
   MockDriver driver;
 
  private:
-  static absl::optional<Distribution> Latency(double seconds) {
-    if (seconds == 0) return absl::nullopt;
-    return Distribution::Constant(seconds).value();
-  }
-
   WorldOptions options_;
   DriverController controller_;
   ApiClient* client_ = nullptr;
-  Texts messages_;
 };
 
 // What is to have happened: to the objects, and who was called.

@@ -1,5 +1,4 @@
-// A server with claims and contexts, and the scheduler plugin as its only client: what the tests of
-// DynamicResources run in.
+// A component rig with the scheduler's plugin DynamicResources as its only client.
 #ifndef DRASIM_TESTS_SIM_DRA_DYNAMIC_RESOURCES_WORLD_H_
 #define DRASIM_TESTS_SIM_DRA_DYNAMIC_RESOURCES_WORLD_H_
 
@@ -14,18 +13,16 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
-#include "absl/types/optional.h"
 #include "gtest/gtest.h"
-#include "model/distributions.h"
 #include "model/ids.h"
 #include "model/kube/name.h"
 #include "model/kube/objects.h"
 #include "model/time.h"
 #include "sim/dra/api_network.h"
-#include "sim/dra/api_server.h"
 #include "sim/dra/api_types.h"
 #include "sim/dra/dra_release.h"
 #include "sim/dra/dynamic_resources.h"
+#include "tests/sim/dra/component_rig.h"
 
 namespace drasim::dynamic_resources_testing {
 
@@ -34,16 +31,10 @@ using Code = Plugin::Code;
 using Reason = Plugin::Reason;
 using Hint = Plugin::Hint;
 using Status = Plugin::Status;
+using component_testing::MetaText;
+using component_testing::Objects;
 
 inline constexpr NodeId kWorker{uint32_t{7}};
-
-// What the server has of claims and contexts, in order of creation. Versions are left out, and the
-// uids of contexts.
-struct Objects {
-  std::vector<ResourceClaim> claims;
-  std::vector<PodSchedulingContext> contexts;
-  bool operator==(const Objects&) const = default;
-};
 
 inline std::string NodesText(const std::vector<NodeId>& nodes) {
   return absl::StrCat(
@@ -56,13 +47,6 @@ inline std::string NodesText(const std::vector<NodeId>& nodes) {
 inline std::string NodeSetText(const NodeSet& set) {
   if (set.everywhere()) return "everywhere";
   return NodesText(std::vector<NodeId>(set.nodes().begin(), set.nodes().end()));
-}
-
-inline std::string MetaText(const ObjectMeta& meta) {
-  std::string text = absl::StrCat(meta.ns.text(), "/", meta.name.text(), " uid ", meta.uid,
-                                  " owner ", meta.owner, meta.deleting ? " deleting" : "");
-  for (const Name finalizer : meta.finalizers) absl::StrAppend(&text, " +", finalizer.text());
-  return text;
 }
 
 inline std::string ObjectsText(const Objects& objects) {
@@ -115,53 +99,26 @@ inline WorldOptions OfRelease(DraRelease release) {
   return options;
 }
 
-class World : public Actor {
+class World : public component_testing::ComponentRig, public Actor {
  public:
-  explicit World(const WorldOptions& options) : options_(options), network_(&names_, options.seed) {
-    network_.set_on_message([this](const ApiMessage& message) {
-      messages_.push_back(absl::StrCat(CallText(message.verb, message.kind), " ",
-                                       message.name.text(), " ", static_cast<int>(message.code)));
-    });
-  }
+  explicit World(const WorldOptions& options) : ComponentRig(options.seed), options_(options) {}
 
   // The plugin's cache starts with what is there now.
   void Start() {
-    ClientOptions client;
-    client.name = "scheduler";
-    client.watches = kWatchAll;
-    client.read_latency = Latency(options_.read);
-    client.write_latency = Latency(options_.write);
-    client.watch_latency = Latency(options_.watch);
-    client_ = network_.Connect(client, this);
+    client_ = network().Connect(component_testing::ClientWith("scheduler", kWatchAll, options_.read,
+                                                              options_.write, options_.watch),
+                                this);
     plugin_ = std::make_unique<Plugin>(client_, options_.behaviour, options_.seed);
     cycle.token = 77;
   }
 
-  Name N(absl::string_view text) { return names_.Intern(text); }
+  Name N(absl::string_view text) { return In(text); }
   Plugin& plugin() { return *plugin_; }
   ApiClient& client() { return *client_; }
-  ApiNetwork& network() { return network_; }
   const DraBehaviour& behaviour() const { return options_.behaviour; }
 
-  // Straight into the server, as somebody else's call.
-  template <typename T>
-  Ref<T> Send(Verb verb, T object) {
-    ApiRequest request;
-    request.verb = verb;
-    request.object = ObjectRef(Ref<T>(std::make_shared<const T>(std::move(object))));
-    request.kind = KindOf(request.object);
-    const ApiReply reply = network_.server().Handle(request);
-    EXPECT_TRUE(reply.ok()) << CallText(verb, request.kind) << ": " << reply.message;
-    return As<T>(reply.object);
-  }
   void Delete(ObjectKind kind, absl::string_view name) {
-    ApiRequest request;
-    request.verb = Verb::kDelete;
-    request.kind = kind;
-    request.ns = N("default");
-    request.name = N(name);
-    const ApiReply reply = network_.server().Handle(request);
-    EXPECT_TRUE(reply.ok()) << "DELETE " << name << ": " << reply.message;
+    ComponentRig::Delete(kind, N("default"), N(name));
   }
   // With its status: created, then given one.
   Ref<ResourceClaim> AddClaim(const ResourceClaim& claim) {
@@ -247,15 +204,15 @@ class World : public Actor {
   }
 
   // What is due now: with no watch latency the cache is then as the server.
-  void Settle() { network_.RunUntil(network_.now()); }
+  void Settle() { network().RunUntil(network().now()); }
   // Everything under way arrives.
-  void Rest() { EXPECT_TRUE(network_.RunToRest(network_.now() + SimDuration::Seconds(1000))); }
+  void Rest() { EXPECT_TRUE(network().RunToRest(network().now() + SimDuration::Seconds(1000))); }
   // The result of a step, waited for if it has to wait.
   Status Await(Status status) {
     waited_ = status.code == Code::kWaiting;
     last_ = status;
     while (last_.code == Code::kWaiting &&
-           network_.Step(network_.now() + SimDuration::Seconds(1000))) {
+           network().Step(network().now() + SimDuration::Seconds(1000))) {
     }
     EXPECT_NE(last_.code, Code::kWaiting) << "no reply came";
     return last_;
@@ -263,25 +220,15 @@ class World : public Actor {
   // Whether the step awaited last had to wait at all.
   bool waited() const { return waited_; }
 
+  // Without the uids of contexts.
   Objects Snapshot() const {
-    Objects objects;
-    for (const auto& claim : network_.server().objects().of<ResourceClaim>().Sorted()) {
-      objects.claims.push_back(*claim);
-      objects.claims.back().meta.version = 0;
-    }
-    for (const auto& context : network_.server().objects().of<PodSchedulingContext>().Sorted()) {
-      objects.contexts.push_back(*context);
-      objects.contexts.back().meta.version = 0;
-      objects.contexts.back().meta.uid = 0;
-    }
-    return objects;
+    Objects found = ComponentRig::Snapshot();
+    for (PodSchedulingContext& context : found.contexts) context.meta.uid = 0;
+    return found;
   }
   const ResourceClaim& ClaimNow(absl::string_view name) {
-    return *network_.server().objects().claim(N("default"), N(name));
+    return *network().server().objects().claim(N("default"), N(name));
   }
-  // The calls since the last time.
-  std::vector<std::string> TakeMessages() { return std::exchange(messages_, {}); }
-
   void OnWatch(const WatchEvent&) override {}
   void OnReply(uint64_t token, const ApiReply& reply) override {
     EXPECT_EQ(token, cycle.token);
@@ -293,17 +240,9 @@ class World : public Actor {
   Ref<Pod> pod;  // the one that the test is about
 
  private:
-  static absl::optional<Distribution> Latency(double seconds) {
-    if (seconds == 0) return absl::nullopt;
-    return Distribution::Constant(seconds).value();
-  }
-
   WorldOptions options_;
-  NamePool names_;
-  ApiNetwork network_;
   ApiClient* client_ = nullptr;
   std::unique_ptr<Plugin> plugin_;
-  std::vector<std::string> messages_;
   Status last_;
   bool waited_ = false;
 };

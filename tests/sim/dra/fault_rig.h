@@ -35,7 +35,9 @@
 #include "sim/dra/api_network.h"
 #include "sim/dra/api_types.h"
 #include "sim/dra/control_plane.h"
+#include "sim/dra/plane_checks.h"
 #include "tests/sim/core/engine_rig.h"
+#include "tests/sim/dra/dra_rig.h"
 #include "tests/testing/cluster_builder.h"
 
 namespace drasim::fault_testing {
@@ -58,14 +60,7 @@ struct MeddlerOptions {
   ConnectionOptions connection;
 };
 
-struct FaultScenario {
-  EngineScenario engine;
-  ControlPlaneOptions plane;
-  std::vector<CountingDriverOptions> counting;
-  // Drivers besides.
-  std::function<std::vector<std::unique_ptr<ClaimDriver>>(const ClusterState&)> more_drivers;
-  std::function<void(ControlPlane&)> objects;
-  std::function<std::vector<PodClaim>(NamePool&, const std::string& pod)> claims;
+struct FaultScenario : DraScenario {
   std::vector<CallFault> faults;
   // No component, and no driver, is back sooner. A write of a former life that the server commits
   // after the new one has listed everything is news that nobody tells: a driver gives out what it
@@ -127,18 +122,14 @@ class Meddler : public Actor {
   ApiClient* client_ = nullptr;
 };
 
-class FaultRig {
+class FaultRig : public PlaneRig {
  public:
   explicit FaultRig(FaultScenario s) : s_(std::move(s)), meddler_(s_.meddler, s_.seed) {
     s_.engine.options.stop_after_events = 1;
     // A run in which nothing happens for long is taken for one that hangs.
     s_.plane.kubelet.prepare_retry = s_.plane.kubelet.retry;
     seen_.resize(s_.faults.size());
-    s_.engine.extend = [this](const ClusterState& cluster, Profile& profile) {
-      MakePlane(cluster, profile);
-    };
-    rig_ = std::make_unique<EngineRig>(
-        s_.engine, [this](EngineParts& parts) { parts.node_agent = plane_.get(); });
+    Build(&s_);
     if (s_.meddler.pause.has_value()) {
       meddler_.Start(&plane_->network());
       Nudge();
@@ -167,7 +158,7 @@ class FaultRig {
   }
   void BreakWatch(absl::string_view component, SimDuration length) {
     MoveClock();
-    plane_->BreakWatchOf(component, length);
+    plane_->faults().BreakWatch(component, length);
   }
   void DeleteClaim(Uid uid) {
     MoveClock();
@@ -197,7 +188,7 @@ class FaultRig {
   // not run any more.
   std::string CheckRest() {
     plane_->Settle(SimDuration::Seconds(400));
-    if (absl::Status s = plane_->CheckInvariants(true); !s.ok()) return std::string(s.message());
+    if (absl::Status s = CheckControlPlane(*plane_, true); !s.ok()) return std::string(s.message());
     if (std::string what = CheckBoundPods(); !what.empty()) return what;
     return CheckBooks();
   }
@@ -218,10 +209,10 @@ class FaultRig {
       return absl::StrCat("context ", context->meta.name.text(), " is still there");
     }
     for (size_t n = 0; n < s_.engine.nodes.size(); ++n) {
-      const size_t prepared = plane_->kubelet().prepared_claims(NodeId(n));
+      const size_t prepared = plane_->dra_manager().prepared_claims(NodeId(n));
       if (prepared > 0) return absl::StrCat(prepared, " claims are still prepared on node ", n);
     }
-    if (!plane_->kubelet().idle()) return "the kubelet is still at work";
+    if (!plane_->dra_manager().idle()) return "the kubelet is still at work";
     return CheckBooks();
   }
 
@@ -237,10 +228,7 @@ class FaultRig {
     return jobs;
   }
 
-  ControlPlane& plane() { return *plane_; }
-  EngineRig& rig() { return *rig_; }
   const ObjectCache& objects() const { return plane_->network().server().objects(); }
-  const std::vector<ApiMessage>& messages() const { return messages_; }
   // What restarts came after: "gpu.example.com PUT resourceclaims".
   const std::set<std::string>& struck() const { return struck_; }
   const std::string& NameOf(ClientId client) const {
@@ -266,30 +254,8 @@ class FaultRig {
   }
 
  private:
-  void MakePlane(const ClusterState& cluster, Profile& profile) {
-    for (const CountingDriverOptions& options : s_.counting) {
-      auto driver = std::make_unique<CountingDriver>(options);
-      counting_.push_back(driver.get());
-      drivers_.push_back(std::move(driver));
-    }
-    if (s_.more_drivers) {
-      for (auto& driver : s_.more_drivers(cluster)) drivers_.push_back(std::move(driver));
-    }
-    std::vector<ClaimDriver*> pointers;
-    for (const auto& driver : drivers_) pointers.push_back(driver.get());
-    plane_ = std::make_unique<ControlPlane>(
-        &cluster, pointers,
-        [this, &cluster](const PodShape&, PodId pod) {
-          return s_.claims(plane_->names(), std::string(cluster.pod_name(pod)));
-        },
-        s_.plane);
-    plane_->set_on_message([this](const ApiMessage& m) { Hear(m); });
-    if (s_.objects) s_.objects(*plane_);
-    profile.AddPlugin(plane_->TakePlugin(), /*first=*/true);
-  }
-
-  void Hear(const ApiMessage& m) {
-    messages_.push_back(m);
+  void Hear(const ApiMessage& m) override {
+    PlaneRig::Hear(m);
     if (m.verb == Verb::kCreate && m.kind == ObjectKind::kPod && m.code == ApiCode::kOk) {
       pods_.insert(m.uid);
     }
@@ -314,7 +280,7 @@ class FaultRig {
       case CallFault::Action::kRestart:
         return RestartNow(component, fault.length);
       case CallFault::Action::kBreakWatch:
-        return plane_->BreakWatchOf(component, fault.length);
+        return plane_->faults().BreakWatch(component, fault.length);
       case CallFault::Action::kLabelClaims:
         return LabelClaims();
     }
@@ -325,7 +291,7 @@ class FaultRig {
       return driver->name() == component;
     });
     down = std::max(down, is_driver ? s_.shortest_driver_restart : s_.shortest_restart);
-    plane_->RestartComponent(component, down);
+    plane_->faults().Restart(component, down);
   }
 
   // Straight into the server: a user's call that takes no time.
@@ -353,7 +319,7 @@ class FaultRig {
   }
   void MoveClock() { plane_->network().MoveClock(rig_->engine().now()); }
   // Nothing happens to a client without watches, but the engine learns when the network is due.
-  void Nudge() { plane_->BreakWatchOf("user", SimDuration()); }
+  void Nudge() { plane_->faults().BreakWatch("user", SimDuration()); }
 
   // --- What must hold. ---
 
@@ -362,7 +328,8 @@ class FaultRig {
     const ResourceVersion version = plane_->network().server().version();
     if (version == checked_) return "";
     checked_ = version;
-    if (absl::Status s = plane_->CheckInvariants(false); !s.ok()) return std::string(s.message());
+    if (absl::Status s = CheckControlPlane(*plane_, false); !s.ok())
+      return std::string(s.message());
     if (std::string what = CheckUnits(); !what.empty()) return what;
     if (std::string what = CheckGrants(); !what.empty()) return what;
     if (std::string what = CheckConsumers(); !what.empty()) return what;
@@ -371,7 +338,7 @@ class FaultRig {
 
   // By what is written, no driver has given out more units than there are.
   std::string CheckUnits() const {
-    for (const CountingDriverOptions& driver : s_.counting) {
+    for (const CountingDriverOptions& driver : s_.drivers) {
       int64_t in_all = 0;
       std::map<NodeId, int64_t> on_node;
       for (const Ref<ResourceClaim>& claim : objects().of<ResourceClaim>().Sorted()) {
@@ -473,7 +440,7 @@ class FaultRig {
       if (pod->phase != KubePodPhase::kRunning || pod->meta.deleting) continue;
       for (const PodClaim& entry : pod->claims) {
         const Ref<ResourceClaim> claim =
-            objects().claim(pod->meta.ns, plane_->plugin().rules().ClaimNameOf(*pod, entry));
+            objects().claim(pod->meta.ns, plane_->scheduler().rules().ClaimNameOf(*pod, entry));
         const std::string who = absl::StrCat("pod ", pod->meta.name.text(), " runs, and its claim ",
                                              entry.entry.text());
         if (claim == nullptr) return absl::StrCat(who, " is gone");
@@ -495,7 +462,7 @@ class FaultRig {
       if (pod->meta.deleting || IsDone(*pod) || !pod->node.valid()) continue;
       for (const PodClaim& entry : pod->claims) {
         const Ref<ResourceClaim> claim =
-            objects().claim(pod->meta.ns, plane_->plugin().rules().ClaimNameOf(*pod, entry));
+            objects().claim(pod->meta.ns, plane_->scheduler().rules().ClaimNameOf(*pod, entry));
         // One after the other.
         if (claim == nullptr || claim->status.allocation == nullptr) break;
         const bool may = CanBeReserved(*claim) && !claim->meta.deleting &&
@@ -530,11 +497,6 @@ class FaultRig {
 
   FaultScenario s_;
   Meddler meddler_;
-  std::vector<std::unique_ptr<ClaimDriver>> drivers_;
-  std::vector<const CountingDriver*> counting_;
-  std::unique_ptr<ControlPlane> plane_;
-  std::unique_ptr<EngineRig> rig_;
-  std::vector<ApiMessage> messages_;
   std::vector<uint64_t> seen_;  // by fault: such calls so far
   std::set<std::string> struck_;
   std::set<Uid> pods_;                           // that were ever created

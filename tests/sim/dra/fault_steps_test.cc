@@ -114,7 +114,7 @@ void SetClaims(const Setting& setting, FaultScenario* s) {
     driver.name = name;
     driver.units = {{NodeId(size_t{0}), unsuitable ? 0 : 1}, {NodeId(size_t{1}), 1}};
     driver.shareable = shared;
-    s->counting.push_back(driver);
+    s->drivers.push_back(driver);
   }
   const AllocationMode mode = setting.variant == Variant::kImmediate
                                   ? AllocationMode::kImmediate

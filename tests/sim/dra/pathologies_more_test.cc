@@ -145,7 +145,7 @@ TEST(PathologiesTest, ContextLeftOverGoesWithItsPod) {
     DraRig rig(std::move(s));
     DraStory story(&rig);
     if (stops) {
-      story.At(1.5, [&] { rig.plane().RestartComponent("scheduler", SimDuration::Seconds(1)); });
+      story.At(1.5, [&] { rig.plane().faults().Restart("scheduler", SimDuration::Seconds(1)); });
     }
     ASSERT_EQ(rig.Run(), absl::OkStatus()) << story.Text();
     EXPECT_NEAR(story.TimeOf("pod: bound to node-0"), 1, kTiny) << story.Text();
@@ -221,7 +221,7 @@ TEST(PathologiesTest, NodeLossAndForcedDeletion) {
     DraStory story(&rig);
     if (loss.down > 0) {
       story.At(5, [&] {
-        rig.plane().RestartComponent(kStoryDriver,
+        rig.plane().faults().Restart(kStoryDriver,
                                      SimDuration(static_cast<int64_t>(loss.down * 1e9)));
       });
     }
@@ -238,7 +238,7 @@ TEST(PathologiesTest, NodeLossAndForcedDeletion) {
 TEST(PathologiesTest, ForcedDeletionOfAClaimInUse) {
   DraRig rig(Sharing(1, false, 50, 0));
   DraStory story(&rig);
-  story.At(20, [&] { rig.plane().DeleteClaim(story.Claim("shared")->meta.uid); });
+  story.At(20, [&] { rig.plane().faults().DeleteClaim(story.Claim("shared")->meta.uid); });
   ASSERT_EQ(rig.Run(), absl::OkStatus()) << story.Text();
   EXPECT_NEAR(story.TimeOf("shared: is to be deleted"), 20, kTiny) << story.Text();
   EXPECT_NEAR(story.TimeOf("pod-0: ended"), 51, kTiny) << story.Text();
@@ -272,7 +272,7 @@ TEST(PathologiesTest, SlowDriverBlocksOnlyItsPods) {
     DraRig rig(std::move(s));
     DraStory story(&rig);
     if (down) {
-      story.At(0.5, [&] { rig.plane().RestartComponent(kStoryDriver, SimDuration::Seconds(120)); });
+      story.At(0.5, [&] { rig.plane().faults().Restart(kStoryDriver, SimDuration::Seconds(120)); });
     }
     ASSERT_EQ(rig.Run(), absl::OkStatus()) << story.Text();
     EXPECT_NEAR(story.BoundAt("gpu-pod"), down ? 120.5 : 121, kTiny) << story.Text();

@@ -289,7 +289,7 @@ TEST(PathologiesTest, ImmediatePinEndsWithTheClaim) {
        {AllocationMode::kImmediate, AllocationMode::kWaitForFirstConsumer}) {
     DraRig rig(Pinned(AllocationMode::kImmediate));
     DraStory story(&rig);
-    story.At(100, [&] { rig.plane().DeleteClaim(story.Claim("mine")->meta.uid); });
+    story.At(100, [&] { rig.plane().faults().DeleteClaim(story.Claim("mine")->meta.uid); });
     story.At(101, [&] {
       ApiRequest create;
       create.verb = Verb::kCreate;
@@ -374,7 +374,7 @@ uint64_t AttemptsForLastNode(size_t nodes, uint64_t seed) {
   DraStory story(&rig);
   EXPECT_EQ(rig.Run(), absl::OkStatus()) << story.Text();
   EXPECT_GT(story.BoundAt("pod"), 0) << story.Text();
-  return rig.plane().plugin().attempts();
+  return rig.plane().scheduler().attempts();
 }
 
 // The driver is asked about 128 nodes at a time, and its answer replaces the one before: with more

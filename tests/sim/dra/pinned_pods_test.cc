@@ -1,5 +1,5 @@
 // Pods that their claims keep waiting, by hand. Against a count from scratch after every event of
-// random runs: ControlPlane::CheckInvariants.
+// random runs: CheckControlPlane.
 #include "sim/dra/pinned_pods.h"
 
 #include <cstdint>

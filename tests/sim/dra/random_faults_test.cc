@@ -192,7 +192,7 @@ void RandomDrivers(const Kind& kind, Random& random, FaultScenario* s) {
   for (size_t d = 0; d < drivers; ++d) {
     CountingDriverOptions options = RandomDriver(kind, drivers, s->engine.nodes.size(), random);
     options.name = kDrivers[d];
-    s->counting.push_back(options);
+    s->drivers.push_back(options);
     Offer offer;
     offer.driver = kDrivers[d];
     if (random.Below(4) == 0 && !kind.easy) offer.mode = AllocationMode::kImmediate;
@@ -289,7 +289,7 @@ std::string Describe(const FaultScenario& s) {
   std::string text = absl::StrCat("release ", DraReleaseText(behaviour.release),
                                   behaviour.strict_upstream ? " strict" : "",
                                   behaviour.queueing_hints ? " hints" : "", "; ");
-  for (const CountingDriverOptions& driver : s.counting) {
+  for (const CountingDriverOptions& driver : s.drivers) {
     absl::StrAppend(&text, driver.name);
     if (!driver.node_local) absl::StrAppend(&text, " network ", driver.network_units);
     for (const auto& [node, units] : driver.units) {

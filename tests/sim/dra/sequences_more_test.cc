@@ -18,6 +18,7 @@
 #include "sim/dra/api_types.h"
 #include "sim/dra/control_plane.h"
 #include "sim/dra/dra_release.h"
+#include "sim/dra/plane_checks.h"
 #include "tests/sim/core/engine_rig.h"
 #include "tests/sim/dra/dra_rig.h"
 #include "tests/sim/dra/dra_story.h"
@@ -91,7 +92,7 @@ TEST(SequencesTest, NodeBecameUnfitAfterAllocation) {
     EXPECT_THAT(CallsAbout(rig, *pod), ElementsAreArray(expected)) << story.Text();
     EXPECT_EQ(story.Deallocations(), 1) << story.Text();
     EXPECT_EQ(story.Count("pod: bound to node-1"), 1) << story.Text();
-    EXPECT_EQ(rig.plane().plugin().attempts(), 5u) << story.Text();  // one is that of "plain"
+    EXPECT_EQ(rig.plane().scheduler().attempts(), 5u) << story.Text();  // one is that of "plain"
   }
 }
 
@@ -107,7 +108,7 @@ TEST(SequencesTest, WithoutHintsPendingPodsSkipTheBackoff) {
     DraStory story(&rig);
     ASSERT_EQ(rig.Run(), absl::OkStatus()) << story.Text();
     EXPECT_NEAR(story.BoundAt("pod"), release == DraRelease::k28 ? 3 : 1, 1e-6) << story.Text();
-    EXPECT_EQ(rig.plane().plugin().attempts(), 2u) << story.Text();
+    EXPECT_EQ(rig.plane().scheduler().attempts(), 2u) << story.Text();
   }
 }
 
@@ -128,7 +129,7 @@ TEST(SequencesTest, ANodeThatJoinsWakesPendingPodsAtOnce) {
     DraRig rig(std::move(s));
     DraStory story(&rig);
     uint64_t attempts = 0;
-    story.At(1.6, [&] { attempts = rig.plane().plugin().attempts(); });
+    story.At(1.6, [&] { attempts = rig.plane().scheduler().attempts(); });
     ASSERT_EQ(rig.Run(), absl::OkStatus()) << story.Text();
     // At 1 s and at 1.5 s; without hints each once more for the context that the pod has written.
     EXPECT_EQ(attempts, hints ? 2u : 4u) << story.Text();
@@ -203,8 +204,8 @@ TEST(SequencesTest, APodWhoseClaimIsDeletedIsNotTriedAgain) {
     DraRig rig(std::move(s));
     DraStory story(&rig);
     uint64_t attempts = 0;
-    story.At(10, [&] { rig.plane().DeleteClaim(story.Claim("mine")->meta.uid); });
-    story.At(30, [&] { attempts = rig.plane().plugin().attempts(); });
+    story.At(10, [&] { rig.plane().faults().DeleteClaim(story.Claim("mine")->meta.uid); });
+    story.At(30, [&] { attempts = rig.plane().scheduler().attempts(); });
     story.At(31, [&] {
       ApiRequest create;
       create.verb = Verb::kCreate;
@@ -249,7 +250,7 @@ TEST(SequencesTest, PodBoundByHand) {
     story.At(100, [&] { over = true; });
     while (!over) {
       ASSERT_EQ(rig.rig().engine().Run(), absl::OkStatus()) << story.Text();
-      ASSERT_EQ(rig.plane().CheckInvariants(false), absl::OkStatus()) << story.Text();
+      ASSERT_EQ(CheckControlPlane(rig.plane(), false), absl::OkStatus()) << story.Text();
     }
     Lines expected = {
         "claim-controller POST resourceclaims",
@@ -314,8 +315,8 @@ TEST(SequencesTest, NodeLost) {
   DraRig rig(std::move(s));
   DraStory story(&rig);
   const auto prepared = [&] {
-    return std::pair(rig.plane().kubelet().prepared_claims(first),
-                     rig.plane().kubelet().prepared_claims(second));
+    return std::pair(rig.plane().dra_manager().prepared_claims(first),
+                     rig.plane().dra_manager().prepared_claims(second));
   };
   using Counts = std::pair<size_t, size_t>;
   int looks = 0;

@@ -91,7 +91,7 @@ TEST(SequencesTest, TemplateWaitForFirstConsumer) {
                                                     kBindsAndRuns,
                                                     kFreesTemplateClaim})));
   EXPECT_EQ(rig.ReadsAndWrites(), std::make_pair(size_t{2}, size_t{13}));
-  EXPECT_EQ(rig.plane().plugin().attempts(), 2u);
+  EXPECT_EQ(rig.plane().scheduler().attempts(), 2u);
   EXPECT_EQ(rig.driver(0).allocated_claims(), 0u);
 }
 
@@ -106,7 +106,7 @@ TEST(SequencesTest, UpstreamsDriverReadsThePodAgainAfterItsOwnWrite) {
                                                     kBindsAndRuns,
                                                     kFreesTemplateClaim})));
   EXPECT_EQ(rig.ReadsAndWrites(), std::make_pair(size_t{3}, size_t{13}));
-  EXPECT_EQ(rig.plane().plugin().attempts(), 2u);
+  EXPECT_EQ(rig.plane().scheduler().attempts(), 2u);
 }
 
 // Allocated at its creation: one cycle, and no context but for the delete that makes sure.
@@ -130,7 +130,7 @@ TEST(SequencesTest, Immediate) {
                            "scheduler DELETE podschedulingcontexts 404",
                            "kubelet GET resourceclaims", "kubelet PATCH pods/status"},
                           kFreesTemplateClaim})));
-  EXPECT_EQ(rig.plane().plugin().attempts(), 1u);
+  EXPECT_EQ(rig.plane().scheduler().attempts(), 1u);
 }
 
 // A claim that another pod uses already, and may be shared: one cycle, one write to join.
@@ -164,7 +164,7 @@ TEST(SequencesTest, SharedAndAllocated) {
                    {"kubelet PATCH pods/status", "claim-controller PUT resourceclaims/status",
                     "test-driver.cdi.k8s.io PUT resourceclaims/status",
                     "test-driver.cdi.k8s.io PUT resourceclaims"}})));
-  EXPECT_EQ(rig.plane().plugin().attempts(), 3u);
+  EXPECT_EQ(rig.plane().scheduler().attempts(), 3u);
 }
 
 // Two claims of two drivers: the scheduler asks before it selects.
@@ -203,7 +203,7 @@ TEST(SequencesTest, TwoDrivers) {
     EXPECT_EQ(count(absl::StrCat(driver, " PUT resourceclaims")), 2);
     EXPECT_EQ(count(absl::StrCat(driver, " PUT resourceclaims/status")), 2);
   }
-  EXPECT_EQ(rig.plane().plugin().attempts(), 3u) << testing::PrintToString(calls);
+  EXPECT_EQ(rig.plane().scheduler().attempts(), 3u) << testing::PrintToString(calls);
 }
 
 // The node that the scheduler selects has no unit left, which only the driver knows.
@@ -227,7 +227,7 @@ TEST(SequencesTest, SelectedNodeIsUnsuitable) {
                    kBindsAndRuns,
                    kFreesTemplateClaim})))
       << testing::PrintToString(rig.rig().RecordLines());
-  EXPECT_EQ(rig.plane().plugin().attempts(), 3u);
+  EXPECT_EQ(rig.plane().scheduler().attempts(), 3u);
 }
 
 }  // namespace sequences_test

@@ -15,6 +15,7 @@
 #include "absl/types/span.h"
 #include "model/cluster_state.h"
 #include "model/device_grant.h"
+#include "model/device_set.h"
 #include "model/job_table.h"
 #include "model/pod_shape.h"
 #include "model/record.h"
@@ -49,7 +50,7 @@ class ExplainRig {
     return first;
   }
   // One of one pod that runs until `end_s`; 0: without an end.
-  PodId Run(const std::string& name, ShapeId shape, NodeId node, uint32_t devices, int64_t end_s,
+  PodId Run(const std::string& name, ShapeId shape, NodeId node, DeviceSet devices, int64_t end_s,
             absl::Span<const DeviceGrant> grants = {}) {
     JobArrival arrival;
     arrival.name = name;

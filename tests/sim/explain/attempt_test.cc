@@ -12,6 +12,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "model/cluster_state.h"
+#include "model/device_set.h"
 #include "model/job_table.h"
 #include "model/mig_table.h"
 #include "model/record.h"
@@ -44,8 +45,8 @@ TEST(ExplainTest, CpuMemoryAndPodSlots) {
   shape.memory_bytes = 8 * kTestGib;
   const ShapeId wanted = rig.AddShape(shape);
   const ShapeId small = rig.AddShape(TestShape(3000, 0));
-  rig.Run("on-a", small, on_a, 0, 100);
-  rig.Run("on-c", small, on_c, 0, 200);
+  rig.Run("on-a", small, on_a, DeviceSet(), 100);
+  rig.Run("on-c", small, on_c, DeviceSet(), 200);
   const Explanation why = rig.Explain(rig.Wait("p", wanted));
   EXPECT_THAT(
       RejectionLines(why),
@@ -75,8 +76,8 @@ TEST(ExplainTest, WholeGpusInPieces) {
   rig.AddNode(TestNode("one", 64000, 1));
   const ShapeId one = rig.AddShape(TestShape(1000, 1));
   const ShapeId two = rig.AddShape(TestShape(1000, 2));
-  rig.Run("x", one, NodeId(size_t{0}), 1, 0);
-  rig.Run("y", one, NodeId(size_t{1}), 2, 50);
+  rig.Run("x", one, NodeId(size_t{0}), DeviceSet::Of(0), 0);
+  rig.Run("y", one, NodeId(size_t{1}), DeviceSet::Of(1), 50);
   const Explanation why = rig.Explain(rig.Wait("p", two));
   EXPECT_THAT(RejectionLines(why),
               ElementsAre("GpuShareFit/Insufficient GPU/GPU: 3 [a b one] wants 2 lacks 1..1 idle "
@@ -96,8 +97,8 @@ TEST(ExplainTest, SharesOfGpus) {
   const ShapeId most = rig.AddShape(TestShape(1000, 1, 700));
   const ShapeId half = rig.AddShape(TestShape(1000, 1, 500));
   const ShapeId halves = rig.AddShape(TestShape(1000, 2, 500));
-  rig.Run("x", most, NodeId(size_t{0}), 1, 10);
-  rig.Run("y", most, NodeId(size_t{0}), 2, 20);
+  rig.Run("x", most, NodeId(size_t{0}), DeviceSet::Of(0), 10);
+  rig.Run("y", most, NodeId(size_t{0}), DeviceSet::Of(1), 20);
   EXPECT_THAT(RejectionLines(rig.Explain(rig.Wait("p", half))),
               ElementsAre("GpuShareFit/Insufficient GPU/GPU: 1 [a] wants 500 lacks 200..200 idle "
                           "600/300 pieces too small 0"));
@@ -121,8 +122,8 @@ TEST(ExplainTest, ExtendedResourcesAndGroups) {
   const ShapeId wants_nic = rig.AddShape(nic);
   const ShapeId wants_unknown = rig.AddShape(unknown);
   const ShapeId in_group = rig.AddShape(grouped);
-  rig.Run("holder", wants_nic, NodeId(size_t{0}), 0, 60);
-  rig.Run("member", in_group, NodeId(size_t{0}), 0, 70);
+  rig.Run("holder", wants_nic, NodeId(size_t{0}), DeviceSet(), 60);
+  rig.Run("member", in_group, NodeId(size_t{0}), DeviceSet(), 70);
   const Explanation why = rig.Explain(rig.Wait("p", wants_nic));
   EXPECT_THAT(RejectionLines(why),
               ElementsAre("NodeResourcesFit/Insufficient example.com/nic/"
@@ -159,7 +160,7 @@ TEST(ExplainTest, MigInstances) {
   const int placement = table.FindPlacement(static_cast<size_t>(table.FindProfile("1g.10gb")), 2);
   ASSERT_GE(placement, 0);
   const DeviceGrant grant = {0, static_cast<uint8_t>(placement), 125};
-  rig.Run("holder", one, NodeId(size_t{0}), 1, 90, absl::MakeConstSpan(&grant, 1));
+  rig.Run("holder", one, NodeId(size_t{0}), DeviceSet::Of(0), 90, absl::MakeConstSpan(&grant, 1));
   const Explanation why = rig.Explain(rig.Wait("p", four));
   EXPECT_THAT(RejectionLines(why),
               ElementsAre("MigFit/Insufficient MIG slots/4g.40gb: 1 [a] wants 1 lacks 1..1 idle "
@@ -172,7 +173,8 @@ TEST(ExplainTest, MigInstances) {
   // Each alone would still fit: 3g.40gb at 4, or 2g.20gb at 0 or 4.
   const int three = table.FindPlacement(static_cast<size_t>(table.FindProfile("1g.10gb")), 0);
   const DeviceGrant second = {0, static_cast<uint8_t>(three), 125};
-  rig.Run("holder-2", one, NodeId(size_t{0}), 1, 95, absl::MakeConstSpan(&second, 1));
+  rig.Run("holder-2", one, NodeId(size_t{0}), DeviceSet::Of(0), 95,
+          absl::MakeConstSpan(&second, 1));
   EXPECT_THAT(RejectionLines(rig.Explain(rig.Wait("q", joint)))[0],
               "MigFit/Insufficient MIG slots/1 2g.20gb with 1 3g.40gb: 1 [a] wants 2 lacks 1..1 "
               "idle 1/1 pieces too small 0");
@@ -271,7 +273,7 @@ TEST(ExplainTest, PodsOfAGangInEachOthersWay) {
   rig.AddNode(TestNode("b", 64000, 2));
   const ShapeId two = rig.AddShape(TestShape(1000, 2));
   const ShapeId one = rig.AddShape(TestShape(1000, 1));
-  rig.Run("x", one, NodeId(size_t{1}), 1, 100);
+  rig.Run("x", one, NodeId(size_t{1}), DeviceSet::Of(0), 100);
   const PodId first = rig.Wait("gang", two, 3);
   const PodId third(first.value() + 2);
   // Two have found their place on a; b lacks a GPU whatever they do.

@@ -16,6 +16,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "model/cluster_state.h"
+#include "model/device_set.h"
 #include "model/job_table.h"
 #include "model/proto/scenario.pb.h"
 #include "model/random.h"
@@ -42,8 +43,8 @@ void FillRig(Random& random, ExplainRig& rig, std::vector<ShapeId>* shapes) {
   for (size_t i = 0; i < 60; ++i) {
     const ShapeId shape = OneOf(*shapes, random);
     const NodeId node(static_cast<size_t>(random.Below(12)));
-    const uint32_t devices = RandomDevices(rig.cluster().shapes().row(shape),
-                                           rig.cluster().device_milli_idle(node), random);
+    const DeviceSet devices = RandomDevices(rig.cluster().shapes().row(shape),
+                                            rig.cluster().device_milli_idle(node), random);
     if (!rig.cluster().CanPlace(shape, node, devices)) continue;
     rig.Run(absl::StrCat("resident-", i), shape, node, devices,
             static_cast<int64_t>(random.Below(5)) * 100);

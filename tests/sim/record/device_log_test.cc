@@ -14,6 +14,7 @@
 #include "gtest/gtest.h"
 #include "model/cluster_state.h"
 #include "model/device_grant.h"
+#include "model/device_set.h"
 #include "model/mig_table.h"
 #include "model/record.h"
 #include "model/state_io.h"
@@ -42,14 +43,14 @@ class Script {
 
   PodId Arrive(absl::string_view name, const PodShape& shape) {
     const PodId pod = cluster_.AddPod(name, shapes_.Intern(shape), 0, now_);
-    Emit(RecordKind::kPodArrived, pod, NodeId(), 0, 0);
+    Emit(RecordKind::kPodArrived, pod, NodeId(), DeviceSet(), 0);
     return pod;
   }
-  void Reserve(PodId pod, uint32_t devices = 0, const DeviceGrants& grants = {}) {
+  void Reserve(PodId pod, DeviceSet devices = {}, const DeviceGrants& grants = {}) {
     cluster_.Assume(pod, node_, devices, grants);
     Emit(RecordKind::kPodReserved, pod, node_, devices, 0);
   }
-  void Bind(PodId pod, uint32_t devices = 0, const DeviceGrants& grants = {}) {
+  void Bind(PodId pod, DeviceSet devices = {}, const DeviceGrants& grants = {}) {
     if (cluster_.pod_phase(pod) == PodPhase::kPending) {
       cluster_.Assume(pod, node_, devices, grants);
     }
@@ -63,7 +64,7 @@ class Script {
   // By Finish, Fail, Evict or Delete.
   void Leave(PodId pod, void (ClusterState::*how)(PodId), RecordKind kind, uint32_t detail = 0) {
     const NodeId node = cluster_.pod_node(pod);
-    const uint32_t devices = cluster_.pod_devices(pod);
+    const DeviceSet devices = cluster_.pod_devices(pod);
     (cluster_.*how)(pod);
     Emit(kind, pod, node, devices, detail);
   }
@@ -82,11 +83,11 @@ class Script {
     Leave(pod, &ClusterState::Fail, RecordKind::kPodRejected,
           static_cast<uint32_t>(why) | kGivenUp);
   }
-  void Devices(uint32_t devices, DeviceChangeKind kind) {
+  void Devices(DeviceSet devices, DeviceChangeKind kind) {
     Emit(RecordKind::kDevicesChanged, PodId(), node_, devices, static_cast<uint32_t>(kind));
   }
   void Node(NodeChangeKind kind) {
-    Emit(RecordKind::kNodeChanged, PodId(), other_node_, 0, static_cast<uint32_t>(kind));
+    Emit(RecordKind::kNodeChanged, PodId(), other_node_, DeviceSet(), static_cast<uint32_t>(kind));
   }
   void Report(size_t column, int64_t amount) {
     cluster_.SetExtendedCapacity(node_, column, amount);
@@ -98,7 +99,7 @@ class Script {
   }
 
  private:
-  void Emit(RecordKind kind, PodId pod, NodeId node, uint32_t devices, uint32_t detail) {
+  void Emit(RecordKind kind, PodId pod, NodeId node, DeviceSet devices, uint32_t detail) {
     const Record record = {now_, kind, pod, node, devices, detail};
     for (RecordSink* sink : sinks_) sink->OnRecord(record, cluster_);
   }
@@ -199,7 +200,7 @@ TEST(DeviceLogTest, PodsWhoseDevicesTheSchedulerChooses) {
   const PodId plain = script.Arrive("plain", TestShape(1000, 0));
   const PodId gpu = script.Arrive("gpu", TestShape(1000, 1));
   script.Bind(plain);
-  script.Bind(gpu, 1);
+  script.Bind(gpu, DeviceSet::Of(0));
   script.Finish(plain);
   script.Fail(gpu, 0);
   EXPECT_EQ(log.csv(), kHeader);
@@ -207,13 +208,14 @@ TEST(DeviceLogTest, PodsWhoseDevicesTheSchedulerChooses) {
   PodShape instances = TestShape(1000, 0);
   instances.mig = {{"1g.10gb", 2}};
   const PodId mig = script.Arrive("mig", instances);
-  script.Reserve(mig, 1, {script.Instance(0, "1g.10gb", 0), script.Instance(0, "1g.10gb", 6)});
-  script.Bind(mig, 1);
+  script.Reserve(mig, DeviceSet::Of(0),
+                 {script.Instance(0, "1g.10gb", 0), script.Instance(0, "1g.10gb", 6)});
+  script.Bind(mig, DeviceSet::Of(0));
   PodShape beside = Asks(1, "example.com/nic");
   beside.gpu_count = 2;
   beside.gpu_milli = 460;
   const PodId nic = script.Arrive("nic", beside);
-  script.Bind(nic, 6);
+  script.Bind(nic, DeviceSet::FromBits(0b110));
   script.At(5);
   script.Fail(mig, static_cast<uint32_t>(EvictionCause::kNodeLost));
   script.Fail(nic, 0);
@@ -232,19 +234,19 @@ TEST(DeviceLogTest, ChangesOfDevicesAndNodes) {
   Script script;
   DeviceLog log;
   script.AddSink(&log);
-  script.Devices(5, Kind::kUnhealthy);
+  script.Devices(DeviceSet::FromBits(0b101), Kind::kUnhealthy);
   script.Report(1, 2);
-  script.Devices(0, Kind::kAllocatable);
-  script.Devices(5, Kind::kHealthy);
-  script.Devices(0, Kind::kPluginGone);
+  script.Devices(DeviceSet(), Kind::kAllocatable);
+  script.Devices(DeviceSet::FromBits(0b101), Kind::kHealthy);
+  script.Devices(DeviceSet(), Kind::kPluginGone);
   script.Report(1, 0);
-  script.Devices(0, Kind::kAllocatable);
-  script.Devices(0, Kind::kPluginBack);
-  script.Devices(2, Kind::kLayoutBegun);
-  script.Devices(2, Kind::kLayoutChanged);
+  script.Devices(DeviceSet(), Kind::kAllocatable);
+  script.Devices(DeviceSet(), Kind::kPluginBack);
+  script.Devices(DeviceSet::Of(1), Kind::kLayoutBegun);
+  script.Devices(DeviceSet::Of(1), Kind::kLayoutChanged);
   script.Report(1, 3);
   script.Report(2, 2);
-  script.Devices(0, Kind::kAllocatable);
+  script.Devices(DeviceSet(), Kind::kAllocatable);
   for (const NodeChangeKind kind : {NodeChangeKind::kCordoned, NodeChangeKind::kUncordoned,
                                     NodeChangeKind::kUnavailable, NodeChangeKind::kAvailable}) {
     script.Node(kind);

@@ -15,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "model/device_grant.h"
+#include "model/device_set.h"
 #include "model/mig_table.h"
 #include "model/random.h"
 #include "policies/framework/device_allocator.h"
@@ -55,11 +56,11 @@ class Rig {
     Emit(RecordKind::kPodArrived, pod, NodeId());
     return pod;
   }
-  void Reserve(PodId pod, NodeId node, uint32_t devices) {
+  void Reserve(PodId pod, NodeId node, DeviceSet devices) {
     cluster_.Assume(pod, node, devices);
     Emit(RecordKind::kPodReserved, pod, node);
   }
-  void Bind(PodId pod, NodeId node, uint32_t devices = 0, const DeviceGrants& grants = {}) {
+  void Bind(PodId pod, NodeId node, DeviceSet devices = {}, const DeviceGrants& grants = {}) {
     cluster_.Assume(pod, node, devices, grants);
     cluster_.Bind(pod);
     Emit(RecordKind::kPodBound, pod, node);
@@ -102,7 +103,7 @@ class Rig {
 
  private:
   void Emit(RecordKind kind, PodId pod, NodeId node, uint32_t detail = 0) {
-    const Record record = {now_, kind, pod, node, 0, detail};
+    const Record record = {now_, kind, pod, node, DeviceSet(), detail};
     for (RecordSink* sink : sinks_) sink->OnRecord(record, cluster_);
   }
 
@@ -225,16 +226,16 @@ TEST(DeviceReportTest, WholeGpusAndShares) {
   shape.demand_gpus = 1;
   shape.demand_milli = 400;
   shape.demand_memory_mib = 60000;
-  rig.Bind(rig.Arrive(shape), rig.node, 1);
+  rig.Bind(rig.Arrive(shape), rig.node, DeviceSet::Of(0));
   EXPECT_EQ(Fields(report.now()),
             (Row{3000, 1000, 400, 600, 0, 21920, 81920, 2000, 0, 0, 0, 3000, 0}));
   // The memory of a GPU without MIG is not known.
-  rig.Bind(rig.Arrive(shape), t4, 1);
+  rig.Bind(rig.Arrive(shape), t4, DeviceSet::Of(0));
   // 24576 MiB are less than it wants: no waste, and none that would make up for another's.
   shape = TestShape(0, 1, 300);
   shape.demand_memory_mib = 30000;
   const PodId share = rig.Arrive(shape);
-  rig.Reserve(share, rig.node, 2);
+  rig.Reserve(share, rig.node, DeviceSet::Of(1));
   EXPECT_EQ(Fields(report.now()),
             (Row{3000, 2300, 1100, 1200, 0, 21920, 106496, 700, 0, 0, 0, 3000, 0}));
   for (const auto& [name, count] : report.MoreThatFit()) EXPECT_EQ(count, 0) << name;
@@ -367,7 +368,7 @@ TEST(DeviceReportTest, SlotFragmentation) {
   }
   rig.Place(Asks(125), rig.node, {Instance(rig.a100, 1, "1g.10gb", 6)});
   const PodId share = rig.Arrive(TestShape(0, 1, 600));
-  rig.Bind(share, rig.node, 4);
+  rig.Bind(share, rig.node, DeviceSet::Of(2));
   // Free are 625, 875, 400 and 1000. A 2g fits on the second and fourth; two whole GPUs nowhere; a
   // share on the fourth.
   EXPECT_EQ(report.now().slot_fragmentation,
@@ -390,7 +391,7 @@ TEST(DeviceReportTest, AveragesOverTime) {
   rig.At(300);
   rig.Finish(first);
   rig.At(500);
-  rig.Bind(rig.Arrive(TestShape(0, 1)), rig.node, 2);
+  rig.Bind(rig.Arrive(TestShape(0, 1)), rig.node, DeviceSet::Of(1));
   // 125 milli for 200 ns, nothing for 200, a GPU for 400; rounded.
   EXPECT_EQ(Fields(report.Mean(SimTime(900))),
             (Row{2000, 531, 531, 4, 0, 0, 0, 1469, 31, 0, 0, 2000, 0}));
@@ -409,9 +410,9 @@ TEST(DeviceReportTest, AcceptedIsWhatWasLetIn) {
   rig.Leave(rig.Arrive(Asks(20)), RecordKind::kPodDeleted);
   EXPECT_EQ(report.arrived_milli(), 1520);
   // Once, however often it runs.
-  rig.Bind(direct, node, 1);
+  rig.Bind(direct, node, DeviceSet::Of(0));
   rig.Leave(direct, RecordKind::kPodEvicted);
-  rig.Bind(direct, node, 1);
+  rig.Bind(direct, node, DeviceSet::Of(0));
   EXPECT_EQ(report.accepted_milli(), 500);
   // Turned away, let in, and turned away in a later life.
   const DeviceGrants whole = {{1, kNoPlacement, 1000}};
@@ -519,7 +520,7 @@ void TryRandomPod(Rig& rig, NodeId node, bool by_node, Random& random, std::vect
   shape.demand_memory_mib = static_cast<int64_t>(random.Below(50000));
   const PodId pod = rig.Arrive(shape);
   if (!cluster.CanPlace(cluster.pod_shape_id(pod), node, DevicesOf(part), part)) return;
-  rig.Bind(pod, node, by_node ? 0 : DevicesOf(part), by_node ? DeviceGrants() : part);
+  rig.Bind(pod, node, by_node ? DeviceSet() : DevicesOf(part), by_node ? DeviceGrants() : part);
   if (by_node) rig.Admit(pod, part);
   pods->push_back(pod);
 }

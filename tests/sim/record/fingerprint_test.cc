@@ -3,11 +3,13 @@
 #include "sim/record/fingerprint.h"
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "gtest/gtest.h"
+#include "model/device_set.h"
 #include "model/hash.h"
 #include "model/state_io.h"
 #include "tests/sim/record/record_script.h"
@@ -27,10 +29,10 @@ TEST(FingerprintTest, EveryKindOfRecordExactly) {
   const PodId first = script.Arrive("first", script.Shape(2000, 4 * kGib, 1, 500, "T4|P100"));
   note();
   script.At(1500);
-  script.Reserve(first, 0, 2);
+  script.Reserve(first, 0, DeviceSet::Of(1));
   note();
   script.At(2500);
-  script.Bind(first, 0, 2);
+  script.Bind(first, 0, DeviceSet::Of(1));
   note();
   script.At(3000);
   const PodId second = script.Arrive("second", script.Shape(9000, kGib, 0, 0), -7);
@@ -62,7 +64,7 @@ struct Variant {
   std::string gpu_spec = "T4";
   int64_t bound_ns = 20;
   uint32_t node = 0;
-  uint32_t devices = 1;
+  DeviceSet devices = DeviceSet::Of(0);
   bool reserve = false;
   uint32_t rejected_nodes = 2;
   uint8_t reason = 1;
@@ -93,7 +95,7 @@ TEST(FingerprintTest, DependsOnEveryPartOfTheRecords) {
   variants[7].gpu_spec = "T4|A10";
   variants[8].bound_ns = 21;
   variants[9].node = 1;
-  variants[10].devices = 2;
+  variants[10].devices = DeviceSet::Of(1);
   variants[11].reserve = true;
   variants[12].reason = 2;
   variants.push_back(Variant());
@@ -104,6 +106,36 @@ TEST(FingerprintTest, DependsOnEveryPartOfTheRecords) {
     for (size_t j = 0; j < i; ++j) EXPECT_NE(values[i], values[j]) << i << " and " << j;
   }
   EXPECT_EQ(FingerprintOf(Variant()), values[0]);
+}
+
+// Sets below device 32 are mixed in as they were when a set was 32 bits.
+TEST(FingerprintTest, EveryDeviceCounts) {
+  const RecordScript script;
+  const auto value = [&script](DeviceSet devices) {
+    FingerprintSink sink(&script.summaries());
+    Record record;
+    record.time = SimTime(7);
+    record.kind = RecordKind::kDevicesChanged;
+    record.node = NodeId(1u);
+    record.devices = devices;
+    record.detail = 2;
+    sink.OnRecord(record, script.cluster());
+    return sink.value();
+  };
+  const auto narrow = [](uint32_t devices) {
+    uint64_t hash = MixWord(kFnvOffset, 7);
+    hash = MixWord(hash, uint64_t{15} << 32 | PodId::kInvalid);
+    hash = MixWord(hash, uint64_t{1} << 32 | devices);
+    return MixWord(hash, 2);
+  };
+  EXPECT_EQ(value(DeviceSet()), narrow(0));
+  EXPECT_EQ(value(DeviceSet::Of(31)), narrow(0x80000000));
+  EXPECT_EQ(value(DeviceSet::FirstN(32)), narrow(0xffffffff));
+  std::set<uint64_t> values = {value(DeviceSet()), value(DeviceSet::All())};
+  for (size_t device = 0; device < kMaxDevicesPerNode; ++device) {
+    values.insert(value(DeviceSet::Of(device)));
+  }
+  EXPECT_EQ(values.size(), size_t{kMaxDevicesPerNode} + 2);
 }
 
 // Ids of shapes and summaries depend on what else is in the tables; the fingerprint does not.
@@ -139,7 +171,7 @@ TEST(FingerprintTest, SavesAndLoads) {
   EXPECT_TRUE(in.AtEnd());
   EXPECT_EQ(resumed.value(), sink.value());
   script.AddSink(&resumed);
-  script.Bind(pod, 0, 1);
+  script.Bind(pod, 0, DeviceSet::Of(0));
   script.End();
   EXPECT_NE(sink.value(), kNothing);
   EXPECT_EQ(resumed.value(), sink.value());

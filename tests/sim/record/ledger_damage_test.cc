@@ -183,7 +183,7 @@ std::string ErrorWith(const std::function<void(proto::LedgerBlock*)>& change) {
 }
 
 // One more record of a kind, of the same pod; on node 0 and `devices` if it names a node.
-void AddRecord(RecordKind kind, uint32_t devices, proto::LedgerBlock* block) {
+void AddRecord(RecordKind kind, uint64_t devices, proto::LedgerBlock* block) {
   block->mutable_kind()->push_back(static_cast<char>(kind));
   block->add_pod_delta(0);
   if (devices == 0) return;
@@ -331,10 +331,10 @@ TEST(LedgerDamageTest, Headers) {
   };
   EXPECT_EQ(error(OneNode()), absl::OkStatus());
   proto::LedgerHeader many_gpus = OneNode();
-  many_gpus.mutable_nodes(0)->set_gpu_count(33);
+  many_gpus.mutable_nodes(0)->set_gpu_count(65);
   EXPECT_EQ(error(many_gpus),
             absl::DataLossError(
-                "memory: damaged at byte 8: node 'n' has 33 GPUs; at most 32 are supported"));
+                "memory: damaged at byte 8: node 'n' has 65 GPUs; at most 64 are supported"));
   proto::LedgerHeader twice = OneNode();
   *twice.add_nodes() = twice.nodes(0);
   EXPECT_EQ(error(twice), absl::DataLossError("memory: damaged at byte 8: node 'n' appears twice"));

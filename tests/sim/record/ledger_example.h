@@ -14,6 +14,7 @@
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 #include "model/check.h"
+#include "model/device_set.h"
 #include "model/state_io.h"
 #include "sim/record/ledger_frame.h"
 #include "sim/record/ledger_reader.h"
@@ -84,7 +85,7 @@ inline LedgerExample MakeLedgerExample() {
   };
 
   const PodId first = script.Arrive("first", script.Shape(2000, kGib, 2, 1000));
-  script.Bind(first, 0, 3);
+  script.Bind(first, 0, DeviceSet::FirstN(2));
   checkpoint("state after two records");
   script.At(1'000'000'007);
   const PodId second = script.Arrive("second", script.Shape(ParticularShape()), -5);
@@ -92,15 +93,15 @@ inline LedgerExample MakeLedgerExample() {
   const PodId third = script.Arrive("third", script.Shape(9000, 0, 0, 0), 7);
   script.Fail(third, {2, {{1, 2}}});
   script.Drop(third);
-  script.Reserve(second, 1, 1);
+  script.Reserve(second, 1, DeviceSet::Of(0));
   checkpoint("");
   script.At(2'000'000'000);
   script.Unreserve(second);
   script.Fail(second, {2, {{1, 1}, {2, 1}}});
   script.Finish(first);
-  script.Reserve(second, 0, 2);
+  script.Reserve(second, 0, DeviceSet::Of(1));
   script.At(2'500'000'000);
-  script.Bind(second, 0, 2);
+  script.Bind(second, 0, DeviceSet::Of(1));
   checkpoint(std::string(3000, 's'));
   script.End();
 

@@ -11,6 +11,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
+#include "model/device_set.h"
 #include "model/proto/ledger.pb.h"
 #include "sim/record/ledger_frame.h"
 #include "sim/record/ledger_reader.h"
@@ -166,6 +167,49 @@ TEST(LedgerTest, LongRunsTakeSeveralBlocks) {
   EXPECT_EQ(times, (std::vector<int>{0, 4096, 0, 500}));
 }
 
+TEST(LedgerTest, AllDevicesOfALargeNodeComeBack) {
+  GpuModelTable models;
+  ShapeTable shapes(&models);
+  ClusterState cluster(&models, &shapes);
+  NodeSpec spec;
+  spec.name = "wide";
+  spec.gpu_count = kMaxDevicesPerNode;
+  spec.gpu_model = "T4";
+  const absl::StatusOr<NodeId> node = cluster.AddNode(spec);
+  ASSERT_TRUE(node.ok()) << node.status();
+  PodShape shape;
+  shape.gpu_count = 2;
+  shape.gpu_milli = kDeviceMilli;
+  const TempDir dir;
+  const VerdictSummaryTable summaries;
+  const uint32_t rank = 0;
+  absl::StatusOr<std::unique_ptr<LedgerWriter>> writer = LedgerWriter::Create(
+      dir.PathOf("ledger"), "", cluster, absl::MakeConstSpan(&rank, 1), summaries);
+  ASSERT_TRUE(writer.ok()) << writer.status();
+  std::vector<Record> records;
+  const auto emit = [&](RecordKind kind, PodId pod, NodeId where, DeviceSet devices,
+                        uint32_t detail) {
+    records.push_back({SimTime(), kind, pod, where, devices, detail});
+    (*writer)->OnRecord(records.back(), cluster);
+  };
+  const DeviceSet devices = DeviceSet::Of(5) | DeviceSet::Of(kMaxDevicesPerNode - 1);
+  const ShapeId shape_id = shapes.Intern(shape);
+  const PodId pod = cluster.AddPod("pod", shape_id, 0, SimTime());
+  emit(RecordKind::kPodArrived, pod, NodeId(), DeviceSet(), shape_id.value());
+  cluster.Assume(pod, *node, devices);
+  cluster.Bind(pod);
+  emit(RecordKind::kPodBound, pod, *node, devices, 0);
+  emit(RecordKind::kDevicesChanged, PodId(), *node, DeviceSet::All(),
+       static_cast<uint32_t>(DeviceChangeKind::kUnhealthy));
+  cluster.Finish(pod);
+  emit(RecordKind::kPodFinished, pod, *node, devices, 0);
+  ASSERT_EQ((*writer)->Finish(1), absl::OkStatus());
+  const LedgerContent content = ReadLedger(LedgerReader::Open(dir.PathOf("ledger")));
+  EXPECT_EQ(content.status, absl::OkStatus());
+  EXPECT_TRUE(content.complete);
+  EXPECT_TRUE(content.records == records);
+}
+
 TEST(LedgerTest, ARunWithoutRecords) {
   const TempDir dir;
   const RecordScript script;
@@ -207,7 +251,7 @@ TEST(LedgerTest, AnAbandonedRunLeavesAllItsRecords) {
     ASSERT_TRUE(writer.ok()) << writer.status();
     script.AddSink(writer->get());
     const PodId pod = script.Arrive("pod", script.Shape(1, 1, 0, 0));
-    script.Bind(pod, 0, 0);
+    script.Bind(pod, 0, DeviceSet());
     ASSERT_EQ((*writer)->Abandon(), absl::OkStatus());
   }
   EXPECT_EQ(dir.List("."), std::vector<std::string>{"ledger.partial"});

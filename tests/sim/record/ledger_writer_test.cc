@@ -19,6 +19,7 @@
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 #include "model/cluster_state.h"
+#include "model/device_set.h"
 #include "model/random.h"
 #include "model/record.h"
 #include "sim/record/ledger_frame.h"
@@ -90,8 +91,8 @@ class RandomRun {
       const PodId pod = TakeOne(&waiting_);
       const auto node = static_cast<uint32_t>(random_.Below(2));
       const ClusterState& cluster = script_.cluster();
-      if (cluster.CanPlace(cluster.pod_shape_id(pod), NodeId(node), 0)) {
-        script_.Bind(pod, node, 0);
+      if (cluster.CanPlace(cluster.pod_shape_id(pod), NodeId(node), DeviceSet())) {
+        script_.Bind(pod, node, DeviceSet());
         running_.push_back(pod);
       } else {
         script_.Drop(pod);

@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "gtest/gtest.h"
+#include "model/device_set.h"
 #include "model/fragmentation.h"
 #include "model/state_io.h"
 #include "tests/sim/record/record_script.h"
@@ -74,7 +75,7 @@ TEST(MetricsSinkTest, EveryRecordOfASmallRun) {
   const ShapeId large = script.Shape(7000, 4 * kGib, 1, 500);
   const PodId first = script.Arrive("first", large);
   EXPECT_EQ(Counts(sink.sample()), (std::vector<int64_t>{1, 0, 0, 0, 0, 500}));
-  script.Reserve(first, 0, 1);
+  script.Reserve(first, 0, DeviceSet::Of(0));
   ASSERT_EQ(seen.size(),
             1u);  // the charge counts from the reservation on; the arrival is no outcome
   EXPECT_EQ(seen[0].totals.gpu_milli_allocated, 500);
@@ -82,7 +83,7 @@ TEST(MetricsSinkTest, EveryRecordOfASmallRun) {
   seen.clear();
 
   script.At(2000);
-  script.Bind(first, 0, 1);
+  script.Bind(first, 0, DeviceSet::Of(0));
   ASSERT_EQ(seen.size(), 1u);
   EXPECT_EQ(seen[0].time, SimTime(2000));
   EXPECT_EQ(Counts(seen[0]), (std::vector<int64_t>{1, 1, 0, 0, 0, 500}));
@@ -98,7 +99,7 @@ TEST(MetricsSinkTest, EveryRecordOfASmallRun) {
   EXPECT_EQ(seen[0].totals.gpus_on_used_nodes, 2);
 
   const PodId second = script.Arrive("second", script.Shape(4000, kGib, 1, 1000));
-  script.Bind(second, 1, 1);
+  script.Bind(second, 1, DeviceSet::Of(0));
   ASSERT_EQ(seen.size(), 2u);
   EXPECT_EQ(Counts(seen[1]), (std::vector<int64_t>{2, 2, 0, 0, 0, 1500}));
   EXPECT_EQ(Cases(seen[1]), (std::vector<double>{375, 0, 0, 750, 375, 0, 0}));
@@ -132,7 +133,7 @@ TEST(MetricsSinkTest, AReservationThatIsTakenBackLeavesNoTrace) {
   MetricsSink sink(&model, script.cluster());
   script.AddSink(&sink);
   const PodId pod = script.Arrive("pod", script.Shape(7000, kGib, 2, 1000));
-  script.Reserve(pod, 0, 3);
+  script.Reserve(pod, 0, DeviceSet::FirstN(2));
   script.Unreserve(pod);
   script.Drop(pod);
   EXPECT_EQ(Counts(sink.sample()), (std::vector<int64_t>{1, 0, 1, 0, 0, 2000}));
@@ -150,7 +151,7 @@ TEST(MetricsSinkTest, ObserversAreCalledInOrder) {
   sink.AddObserver([&calls](const Sample&) { calls += "b"; });
   script.AddSink(&sink);
   const PodId pod = script.Arrive("pod", script.Shape(1000, kGib, 0, 0));
-  script.Bind(pod, 0, 0);
+  script.Bind(pod, 0, DeviceSet());
   script.Finish(pod);
   EXPECT_EQ(calls, "abab");
 }
@@ -163,7 +164,7 @@ TEST(MetricsSinkTest, SavesAndLoads) {
   const ShapeId shape = script.Shape(7000, 4 * kGib, 1, 500);
   script.At(700);
   const PodId first = script.Arrive("first", shape);
-  script.Bind(first, 0, 1);
+  script.Bind(first, 0, DeviceSet::Of(0));
   const PodId second = script.Arrive("second", shape);
   script.Fail(second, {2, {{1, 2}}});
   script.Drop(second);

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "gtest/gtest.h"
+#include "model/device_set.h"
 #include "model/hash.h"
 #include "tests/sim/record/record_script.h"
 
@@ -20,8 +21,8 @@ TEST(OrderHashesTest, ExactValues) {
   const PodId first = script.Arrive("first", script.Shape(2000, kGib, 2, 1000));
   const PodId second = script.Arrive("second", script.Shape(1000, kGib, 0, 0));
   const PodId third = script.Arrive("third", script.Shape(9000, kGib, 0, 0));
-  script.Bind(first, 0, 3);
-  script.Bind(second, 1, 0);
+  script.Bind(first, 0, DeviceSet::FirstN(2));
+  script.Bind(second, 1, DeviceSet());
   script.Drop(third);
   const OrderHashes hashes = ComputeOrderHashes(script.cluster(), kRanks);
   // The lines "first", "second", "third".
@@ -56,7 +57,7 @@ TEST(OrderHashesTest, RanksTakeFourDigitsOrMore) {
   PodShape shape;
   shape.cpu_milli = 1;
   const PodId pod = cluster.AddPod("p", shapes.Intern(shape), 0, SimTime());
-  cluster.Assume(pod, NodeId(0u), 0);
+  cluster.Assume(pod, NodeId(0u), DeviceSet());
   cluster.Bind(pod);
   EXPECT_EQ(ComputeOrderHashes(cluster, ranks).placement, Fnv1a("p 10000-n0 \n"));
 }

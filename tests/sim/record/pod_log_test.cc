@@ -14,6 +14,7 @@
 #include "gtest/gtest.h"
 #include "model/cluster_state.h"
 #include "model/device_grant.h"
+#include "model/device_set.h"
 #include "model/mig_table.h"
 #include "model/record.h"
 #include "model/state_io.h"
@@ -62,7 +63,7 @@ void PlayEveryPhase(RecordScript* script) {
   const ShapeId share = script->Shape(2000, 0, 1, 250);
   const PodId ran = script->Arrive("ran", two, 3);
   script->At(500'000'000);
-  script->Bind(ran, 0, 3);
+  script->Bind(ran, 0, DeviceSet::FirstN(2));
   script->At(1'000'000'000);
   const PodId waits = script->Arrive("waits", none, -2);
   script->Fail(waits, {2, {{1, 2}}});
@@ -73,9 +74,9 @@ void PlayEveryPhase(RecordScript* script) {
   script->At(2'250'000'000);
   script->Finish(ran);
   const PodId runs = script->Arrive("runs", share);
-  script->Bind(runs, 1, 1);
+  script->Bind(runs, 1, DeviceSet::Of(0));
   const PodId assumed = script->Arrive("assumed", share);
-  script->Reserve(assumed, 0, 2);
+  script->Reserve(assumed, 0, DeviceSet::Of(1));
   script->End();
 }
 
@@ -148,14 +149,14 @@ TEST(PodLogTest, RowsHoldTheLastPlacement) {
   ASSERT_EQ(log.rows().size(), 1u);
   EXPECT_FALSE(log.rows()[0].node.valid());
   script.At(7);
-  script.Reserve(pod, 0, 2);
+  script.Reserve(pod, 0, DeviceSet::Of(1));
   EXPECT_FALSE(log.rows()[0].node.valid());
   script.Unreserve(pod);
   script.Fail(pod, {2, {}});
   script.At(9);
-  script.Bind(pod, 1, 1);
+  script.Bind(pod, 1, DeviceSet::Of(0));
   EXPECT_EQ(log.rows()[0].node, NodeId(1u));
-  EXPECT_EQ(log.rows()[0].devices, 1u);
+  EXPECT_EQ(log.rows()[0].devices, DeviceSet::Of(0));
   EXPECT_EQ(log.rows()[0].start, SimTime(9));
   EXPECT_EQ(log.rows()[0].attempts_failed, 1);
 }
@@ -210,10 +211,10 @@ class PartScript {
   void At(int64_t ns) { now_ = SimTime(ns); }
   PodId Arrive(absl::string_view name, const PodShape& shape) {
     const PodId pod = cluster_.AddPod(name, shapes_.Intern(shape), 0, now_);
-    Emit(RecordKind::kPodArrived, pod, 0, 0);
+    Emit(RecordKind::kPodArrived, pod, DeviceSet(), 0);
     return pod;
   }
-  void Bind(PodId pod, uint32_t devices = 0, const DeviceGrants& grants = {}) {
+  void Bind(PodId pod, DeviceSet devices = {}, const DeviceGrants& grants = {}) {
     cluster_.Assume(pod, node_, devices, grants);
     cluster_.Bind(pod);
     Emit(RecordKind::kPodBound, pod, devices, 0);
@@ -223,7 +224,7 @@ class PartScript {
     Emit(RecordKind::kPodAdmitted, pod, DevicesOf(grants), 0);
   }
   void Finish(PodId pod) {
-    const uint32_t devices = cluster_.pod_devices(pod);
+    const DeviceSet devices = cluster_.pod_devices(pod);
     cluster_.Finish(pod);
     Emit(RecordKind::kPodFinished, pod, devices, 0);
   }
@@ -233,7 +234,7 @@ class PartScript {
     } else {
       cluster_.Evict(pod);
     }
-    Emit(RecordKind::kPodRejected, pod, 0,
+    Emit(RecordKind::kPodRejected, pod, DeviceSet(),
          static_cast<uint32_t>(why) | (given_up ? kGivenUp : uint32_t{0}));
   }
   DeviceGrant Instance(size_t gpu, const std::string& profile, int32_t start) const {
@@ -244,7 +245,7 @@ class PartScript {
   const ClusterState& cluster() const { return cluster_; }
 
  private:
-  void Emit(RecordKind kind, PodId pod, uint32_t devices, uint32_t detail) {
+  void Emit(RecordKind kind, PodId pod, DeviceSet devices, uint32_t detail) {
     const NodeId node = kind == RecordKind::kPodArrived ? NodeId() : node_;
     const Record record = {now_, kind, pod, node, devices, detail};
     for (RecordSink* sink : sinks_) sink->OnRecord(record, cluster_);
@@ -282,9 +283,9 @@ void PlayParts(PartScript* script) {
   script->Reject(refused, AdmissionFailure::kDevicesUnavailable, true);
   PodShape instances = from_node;
   instances.mig = {{"1g.10gb", 2}};
-  script->Bind(script->Arrive("direct", instances), 4,
+  script->Bind(script->Arrive("direct", instances), DeviceSet::Of(2),
                {script->Instance(2, "1g.10gb", 0), script->Instance(2, "1g.10gb", 1)});
-  script->Bind(script->Arrive("chosen", TestShape(1000, 1)), 8);
+  script->Bind(script->Arrive("chosen", TestShape(1000, 1)), DeviceSet::Of(3));
   const PodId whole = script->Arrive("whole", from_node);
   script->Bind(whole);
   script->Admit(whole, {{4, kNoPlacement, 1000}});
@@ -359,8 +360,8 @@ TEST(PodLogPartsTest, PartsOutOfRangeAreRefused) {
     (void)LoadGrants(in);
     return in.status().code();
   };
-  EXPECT_EQ(load(31, kNoPlacement, 1000), absl::StatusCode::kOk);
-  EXPECT_EQ(load(32, kNoPlacement, 1000), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(load(63, kNoPlacement, 1000), absl::StatusCode::kOk);
+  EXPECT_EQ(load(64, kNoPlacement, 1000), absl::StatusCode::kDataLoss);
   EXPECT_EQ(load(0, kNoPlacement + 1, 1000), absl::StatusCode::kDataLoss);
   EXPECT_EQ(load(0, 0, 1001), absl::StatusCode::kDataLoss);
   EXPECT_EQ(load(0, 0, -1), absl::StatusCode::kDataLoss);

@@ -10,6 +10,7 @@
 #include "absl/strings/string_view.h"
 #include "model/check.h"
 #include "model/cluster_state.h"
+#include "model/device_set.h"
 #include "model/record.h"
 
 namespace drasim {
@@ -42,14 +43,14 @@ class RecordScript {
 
   PodId Arrive(absl::string_view name, ShapeId shape, int32_t priority = 0) {
     const PodId pod = cluster_.AddPod(name, shape, priority, now_);
-    Emit(RecordKind::kPodArrived, pod, NodeId(), 0, shape.value());
+    Emit(RecordKind::kPodArrived, pod, NodeId(), DeviceSet(), shape.value());
     return pod;
   }
-  void Reserve(PodId pod, uint32_t node, uint32_t devices) {
+  void Reserve(PodId pod, uint32_t node, DeviceSet devices) {
     cluster_.Assume(pod, NodeId(node), devices);
     Emit(RecordKind::kPodReserved, pod, NodeId(node), devices, 0);
   }
-  void Bind(PodId pod, uint32_t node, uint32_t devices) {
+  void Bind(PodId pod, uint32_t node, DeviceSet devices) {
     if (cluster_.pod_phase(pod) == PodPhase::kPending) {
       cluster_.Assume(pod, NodeId(node), devices);
     }
@@ -58,24 +59,24 @@ class RecordScript {
   }
   void Unreserve(PodId pod) {
     const NodeId node = cluster_.pod_node(pod);
-    const uint32_t devices = cluster_.pod_devices(pod);
+    const DeviceSet devices = cluster_.pod_devices(pod);
     cluster_.Forget(pod);
     Emit(RecordKind::kPodUnreserved, pod, node, devices, 0);
   }
   void Fail(PodId pod, const VerdictSummaryTable::Row& why) {
-    Emit(RecordKind::kAttemptFailed, pod, NodeId(), 0, summaries_.Intern(why).value());
+    Emit(RecordKind::kAttemptFailed, pod, NodeId(), DeviceSet(), summaries_.Intern(why).value());
   }
   void Drop(PodId pod) {
     cluster_.Drop(pod);
-    Emit(RecordKind::kPodDropped, pod, NodeId(), 0, 0);
+    Emit(RecordKind::kPodDropped, pod, NodeId(), DeviceSet(), 0);
   }
   void Finish(PodId pod) {
     const NodeId node = cluster_.pod_node(pod);
-    const uint32_t devices = cluster_.pod_devices(pod);
+    const DeviceSet devices = cluster_.pod_devices(pod);
     cluster_.Finish(pod);
     Emit(RecordKind::kPodFinished, pod, node, devices, 0);
   }
-  void End() { Emit(RecordKind::kRunEnded, PodId(), NodeId(), 0, 0); }
+  void End() { Emit(RecordKind::kRunEnded, PodId(), NodeId(), DeviceSet(), 0); }
 
   const ClusterState& cluster() const { return cluster_; }
   const VerdictSummaryTable& summaries() const { return summaries_; }
@@ -92,7 +93,7 @@ class RecordScript {
     spec.gpu_model = std::string(model);
     DRASIM_CHECK(cluster_.AddNode(spec).ok());
   }
-  void Emit(RecordKind kind, PodId pod, NodeId node, uint32_t devices, uint32_t detail) {
+  void Emit(RecordKind kind, PodId pod, NodeId node, DeviceSet devices, uint32_t detail) {
     Record record;
     record.time = now_;
     record.kind = kind;

@@ -15,6 +15,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "model/cluster_state.h"
+#include "model/device_set.h"
 #include "model/random.h"
 #include "model/record.h"
 #include "model/state_io.h"
@@ -66,7 +67,7 @@ class History {
     Emit(RecordKind::kAttemptFailed, pod, summaries_.Intern(row).value());
   }
   void Emit(RecordKind kind, PodId pod, uint32_t detail = 0) {
-    report_.OnRecord({now_, kind, pod, NodeId(0u), 0, detail}, cluster_);
+    report_.OnRecord({now_, kind, pod, NodeId(0u), DeviceSet(), detail}, cluster_);
   }
   void Bind(PodId pod) { Emit(RecordKind::kPodBound, pod); }
   void Start(PodId pod) { Emit(RecordKind::kPodStarted, pod); }
@@ -476,8 +477,8 @@ TEST(StartReportTest, AReloadedReportGoesOn) {
   GpuModelTable models;
   ShapeTable shapes(&models);
   const ClusterState cluster(&models, &shapes);
-  loaded.OnRecord({SimTime(5'000'000'000), RecordKind::kPodStarted, pod, NodeId(0u), 0, 0},
-                  cluster);
+  loaded.OnRecord(
+      {SimTime(5'000'000'000), RecordKind::kPodStarted, pod, NodeId(0u), DeviceSet(), 0}, cluster);
   EXPECT_EQ(loaded.Times(), One(1, 1, 3, 2));
 }
 

@@ -345,10 +345,10 @@ TEST(DeviceScenariosTest, EventsThatCannotBe) {
   ExpectClusterErrors(
       {{event("action: device-unhealthy, devices: [0, 2]"),
         "cluster.events[0].devices: found 2, expected below 2, the GPUs of node 'node-000000'"},
-       {event("action: device-unhealthy, devices: [32]"),
-        "s.yaml:5:68: cluster.events[0].devices: found 32, expected 0 to 31"},
+       {event("action: device-unhealthy, devices: [64]"),
+        "s.yaml:5:68: cluster.events[0].devices: found 64, expected 0 to 63"},
        {event("action: device-unhealthy, devices: [-1]"),
-        "s.yaml:5:68: cluster.events[0].devices: found -1, expected 0 to 31"},
+        "s.yaml:5:68: cluster.events[0].devices: found -1, expected 0 to 63"},
        {event("action: device-healthy, devices: [1, 1]"),
         "s.yaml:5:66: cluster.events[0].devices: found 1 twice, expected it once"},
        {event("action: device-unhealthy"),

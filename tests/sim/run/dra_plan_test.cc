@@ -15,6 +15,8 @@
 #include "gtest/gtest.h"
 #include "model/proto/scenario.pb.h"
 #include "model/text/yaml_proto.h"
+#include "sim/dra/claim_explainer.h"
+#include "sim/dra/plane_checks.h"
 #include "sim/run/dra_outputs.h"
 #include "sim/run/simulation.h"
 #include "sim/scenario/given_scenario.h"
@@ -63,7 +65,7 @@ std::unique_ptr<Simulation> Ran(const std::string& text) {
   if (!built.ok()) return nullptr;
   EXPECT_EQ((*built)->Start(), absl::OkStatus());
   EXPECT_EQ((*built)->Run(), absl::OkStatus());
-  EXPECT_EQ((*built)->control_plane()->CheckInvariants(false), absl::OkStatus());
+  EXPECT_EQ(CheckControlPlane(*(*built)->control_plane(), false), absl::OkStatus());
   return *std::move(built);
 }
 
@@ -85,7 +87,7 @@ TEST(DraPlanTest, QueueingHintsAreOffByDefault) {
     const auto ran = Ran(absl::StrCat(
         kCluster, kJob, "front_end: {kind: dra-classic, dra: {release: \"", release, "\"}}\n"));
     ASSERT_NE(ran, nullptr);
-    EXPECT_FALSE(ran->control_plane()->plugin().rules().behaviour().queueing_hints) << release;
+    EXPECT_FALSE(ran->control_plane()->scheduler().rules().behaviour().queueing_hints) << release;
   }
 }
 
@@ -376,7 +378,7 @@ TEST(DraPlanTest, WhatCannotBeServedStaysPendingAndIsExplained) {
         c.claim, "}]}]\nfront_end: {kind: dra-classic, dra: {objects: [", file, "]}}\n"));
     ASSERT_NE(sim, nullptr);
     EXPECT_EQ(sim->metrics().sample().pods_scheduled, 0) << c.reason;
-    EXPECT_THAT(sim->control_plane()->ExplainPod(PodId(size_t{0})),
+    EXPECT_THAT(ClaimExplainer(sim->control_plane()).ExplainPod(PodId(size_t{0})),
                 ElementsAre(HasSubstr(c.reason)));
   }
 }
@@ -435,7 +437,7 @@ TEST(DraPlanTest, NvidiasDriverRefusesImmediateClaims) {
                        "kind nvidia refuses (immediate allocation is not supported); pods "
                        "with it will wait"));
   EXPECT_EQ(sim->metrics().sample().pods_finished, 0);
-  EXPECT_THAT(sim->control_plane()->ExplainPod(PodId(size_t{0})),
+  EXPECT_THAT(ClaimExplainer(sim->control_plane()).ExplainPod(PodId(size_t{0})),
               ElementsAre("claim entry 'gpu': ResourceClaim default/c is unallocated (Immediate), "
                           "and driver gpu.resource.nvidia.com refuses it: immediate "
                           "allocation is not supported"));

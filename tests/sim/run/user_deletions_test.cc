@@ -15,6 +15,7 @@
 #include "model/kube/objects.h"
 #include "model/text/yaml_proto.h"
 #include "sim/dra/control_plane.h"
+#include "sim/dra/plane_checks.h"
 #include "sim/run/simulation.h"
 #include "sim/scenario/given_scenario.h"
 #include "tests/testing/temp_dir.h"
@@ -93,7 +94,7 @@ TEST(UserDeletionsTest, JobsAndPodsInEveryFrontEnd) {
     EXPECT_EQ(sim->metrics().sample().pods_evicted, 1);
     if (sim->control_plane() == nullptr) continue;
     // Claims that were made for pods go with them: those of `one` and `late` are left.
-    EXPECT_EQ(sim->control_plane()->CheckInvariants(false), absl::OkStatus());
+    EXPECT_EQ(CheckControlPlane(*sim->control_plane(), false), absl::OkStatus());
     const ObjectCache& objects = sim->control_plane()->network().server().objects();
     EXPECT_EQ(objects.of<ResourceClaim>().Sorted().size(), 2u);
     EXPECT_EQ(objects.of<Pod>().Sorted().size(), 2u);

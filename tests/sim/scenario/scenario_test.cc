@@ -261,7 +261,7 @@ TEST(ResolveScenarioTest, ChecksTheGeneratorsChoicesToo) {
   }
   EXPECT_FALSE(ErrorOf("cluster: {nodes: 16777217}\n").ok());
   EXPECT_FALSE(ErrorOf("cluster: {nodes: 3, node: {cpu: twelve, memory: 1Gi}}\n").ok());
-  EXPECT_FALSE(ErrorOf("cluster: {nodes: 3, node: {cpu: '1', memory: 1Gi, gpus: 33}}\n").ok());
+  EXPECT_FALSE(ErrorOf("cluster: {nodes: 3, node: {cpu: '1', memory: 1Gi, gpus: 65}}\n").ok());
   EXPECT_FALSE(ErrorOf("cluster: {node: {cpu: '1', memory: 1Gi}}\n").ok());  // how many?
 }
 

@@ -1,4 +1,4 @@
-#include "sim/dra/claim_kubelet.h"
+#include "sim/dra/dra_manager.h"
 
 #include <algorithm>
 #include <cmath>
@@ -13,7 +13,6 @@
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
 #include "model/check.h"
-#include "sim/dra/claim_kubelet_state.h"
 
 namespace drasim {
 namespace {
@@ -43,13 +42,62 @@ std::vector<Name> ClaimPlugins(const ResourceClaim& claim) {
   return drivers;
 }
 
+bool HoldsClaim(const std::vector<Ref<ResourceClaim>>& claims, Uid uid) {
+  return std::any_of(claims.begin(), claims.end(),
+                     [uid](const Ref<ResourceClaim>& claim) { return claim->meta.uid == uid; });
+}
+
 }  // namespace
 
-ClaimKubelet::ClaimKubelet(std::vector<ClaimDriver*> drivers, const ClaimKubeletOptions& options,
-                           KubeletHost* host)
+// A pod that is bound to a node, from the moment in which the manager sees it.
+struct DraManager::PodState {
+  enum class Stage : uint8_t {
+    kFetching,         // GET of a claim
+    kPreparing,        // a plugin is at work
+    kRetryingPrepare,  // at the next pod sync
+    kReportingRunning,
+    kRunning,  // until WorkDone, or until it is stopped
+    kUnpreparing,
+    kRetryingUnprepare,
+    kReportingEnd,
+    kDeleting,
+    kEnded,  // or lost: nothing to do; kept until the watch tells of its end, so that it starts
+             // once
+  };
+  // One gRPC call.
+  struct PluginCall {
+    Name driver;
+    std::vector<Ref<ResourceClaim>> claims;
+    bool fails = false;
+  };
+
+  Ref<Pod> pod;  // as the cache has it, or had it last
+  NodeId node;
+  Stage stage = Stage::kFetching;
+  uint64_t token = 0;  // of the call or timer under way; 0: there is none
+  bool ending = false;
+  bool failed = true;                          // how it ends; stopped containers count as failed
+  bool gone = false;                           // from the server: there is nothing to report to
+  size_t entry = 0;                            // of pod->claims; kFetching
+  std::vector<Ref<ResourceClaim>> to_prepare;  // so far; kFetching
+  std::vector<Ref<ResourceClaim>> held;        // that it refers to, in the order of their GETs
+  std::vector<PluginCall> calls;               // of the present attempt
+  size_t call = 0;                             // the present one; kPreparing, kUnpreparing
+
+  // Whether a later call is about the claim too.
+  bool IsInLaterCall(Uid claim) const {
+    for (size_t i = call + 1; i < calls.size(); ++i) {
+      if (HoldsClaim(calls[i].claims, claim)) return true;
+    }
+    return false;
+  }
+};
+
+DraManager::DraManager(std::vector<ClaimDriver*> drivers, const DraManagerOptions& options,
+                       PodRunner* runner)
     : drivers_(std::move(drivers)),
       options_(options),
-      host_(host),
+      runner_(runner),
       draws_(options.seed, "kubelet plugins") {
   DRASIM_CHECK_GE(options.retry, SimDuration());
   DRASIM_CHECK_GE(options.prepare_retry, SimDuration());
@@ -57,16 +105,16 @@ ClaimKubelet::ClaimKubelet(std::vector<ClaimDriver*> drivers, const ClaimKubelet
   DRASIM_CHECK(options.failures_per_mille >= 0 && options.failures_per_mille <= 1000);
 }
 
-ClaimKubelet::~ClaimKubelet() = default;
+DraManager::~DraManager() = default;
 
-void ClaimKubelet::Start(ApiClient* client) {
+void DraManager::Start(ApiClient* client) {
   client_ = client;
   for (const Ref<Pod>& pod : client_->cache().of<Pod>().Sorted()) Begin(pod);
 }
 
 // --- What it hears. ---
 
-void ClaimKubelet::OnWatch(const WatchEvent& event) {
+void DraManager::OnWatch(const WatchEvent& event) {
   if (event.kind() != ObjectKind::kPod) return;
   const Ref<Pod>& pod = std::get<Ref<Pod>>(event.object);
   PodState* state = FindState(pod->meta.uid);
@@ -84,7 +132,7 @@ void ClaimKubelet::OnWatch(const WatchEvent& event) {
   if (IsToEnd(*state)) Stop(*state);
 }
 
-void ClaimKubelet::OnRestart() {
+void DraManager::OnRestart() {
   operations_.clear();
   absl::c_for_each(claims_, [](auto& entry) { entry.second.unpreparing = false; });
   std::vector<Uid> known;
@@ -107,14 +155,14 @@ void ClaimKubelet::OnRestart() {
   }
 }
 
-void ClaimKubelet::WorkDone(Uid pod, bool failed) {
+void DraManager::WorkDone(Uid pod, bool failed) {
   PodState* state = FindState(pod);
   if (state == nullptr || state->stage != PodState::Stage::kRunning) return;
   state->failed = failed;
   End(*state);
 }
 
-void ClaimKubelet::NodeLost(NodeId node) {
+void DraManager::NodeLost(NodeId node) {
   absl::erase_if(pods_, [this, node](const auto& entry) {
     PodState& state = *entry.second;
     if (state.node != node) return false;
@@ -127,12 +175,12 @@ void ClaimKubelet::NodeLost(NodeId node) {
   absl::erase_if(claims_, [node](const auto& entry) { return entry.first.first == node; });
 }
 
-bool ClaimKubelet::IsRunning(Uid pod) const {
+bool DraManager::IsRunning(Uid pod) const {
   const PodState* state = FindState(pod);
   return state != nullptr && state->stage == PodState::Stage::kRunning;
 }
 
-bool ClaimKubelet::CallsPlugins() const {
+bool DraManager::CallsPlugins() const {
   return absl::c_any_of(pods_, [](const auto& entry) {
     const PodState& state = *entry.second;
     return state.token != 0 && (state.stage == PodState::Stage::kPreparing ||
@@ -140,7 +188,7 @@ bool ClaimKubelet::CallsPlugins() const {
   });
 }
 
-size_t ClaimKubelet::prepared_claims(NodeId node) const {
+size_t DraManager::prepared_claims(NodeId node) const {
   return static_cast<size_t>(absl::c_count_if(claims_, [node](const auto& entry) {
     return entry.first.first == node && entry.second.prepared;
   }));
@@ -148,7 +196,7 @@ size_t ClaimKubelet::prepared_claims(NodeId node) const {
 
 // --- A pod's way. ---
 
-void ClaimKubelet::Begin(const Ref<Pod>& pod) {
+void DraManager::Begin(const Ref<Pod>& pod) {
   if (!pod->node.valid() || HasPodEnded(*pod)) return;
   std::unique_ptr<PodState>& slot = pods_[pod->meta.uid];
   slot = absl::make_unique<PodState>();
@@ -158,7 +206,7 @@ void ClaimKubelet::Begin(const Ref<Pod>& pod) {
   return pod->meta.deleting ? End(state) : StartAttempt(state);
 }
 
-void ClaimKubelet::Continue(uint64_t token, const ApiReply* reply) {
+void DraManager::Continue(uint64_t token, const ApiReply* reply) {
   const auto operation = operations_.find(token);
   if (operation == operations_.end()) return;  // called off
   PodState* state = FindState(operation->second);
@@ -188,7 +236,7 @@ void ClaimKubelet::Continue(uint64_t token, const ApiReply* reply) {
 }
 
 // Waits for what is under way.
-void ClaimKubelet::Stop(PodState& state) {
+void DraManager::Stop(PodState& state) {
   if (state.ending) return;
   state.ending = true;
   if (state.stage == PodState::Stage::kRetryingPrepare) Cancel(state);
@@ -196,14 +244,14 @@ void ClaimKubelet::Stop(PodState& state) {
 }
 
 // Whether others want the pod to end: it is deleted, or its status says that it has ended.
-bool ClaimKubelet::IsToEnd(PodState& state) {
+bool DraManager::IsToEnd(PodState& state) {
   const bool ended = HasPodEnded(*state.pod);
   if (ended && !state.ending) state.failed = state.pod->phase == KubePodPhase::kFailed;
   return ended || state.gone || state.pod->meta.deleting;
 }
 
-// After a restart: does the present step anew.
-void ClaimKubelet::Resume(PodState& state) {
+// After a restart: repeats the present step.
+void DraManager::Resume(PodState& state) {
   switch (state.stage) {
     case PodState::Stage::kFetching:
     case PodState::Stage::kPreparing:
@@ -228,7 +276,7 @@ void ClaimKubelet::Resume(PodState& state) {
 
 // --- The start. ---
 
-void ClaimKubelet::StartAttempt(PodState& state) {
+void DraManager::StartAttempt(PodState& state) {
   state.stage = PodState::Stage::kFetching;
   state.entry = 0;
   state.to_prepare.clear();
@@ -236,14 +284,14 @@ void ClaimKubelet::StartAttempt(PodState& state) {
 }
 
 // `reply`: to the GET of the present entry; null: it is still to be made.
-void ClaimKubelet::Fetch(PodState& state, const ApiReply* reply) {
+void DraManager::Fetch(PodState& state, const ApiReply* reply) {
   absl::optional<ApiReply> at_once;
   for (;; ++state.entry, reply = nullptr) {
     if (reply == nullptr) {
       if (state.ending) return End(state);
       const std::vector<PodClaim>& entries = state.pod->claims;
       if (state.entry == entries.size()) break;
-      const absl::optional<Name> claim =
+      const std::optional<Name> claim =
           NameOfClaim(*state.pod, entries[state.entry], options_.behaviour, client_->names());
       if (!claim.has_value()) return FailPrepare(state);
       if (claim->empty()) continue;
@@ -265,7 +313,7 @@ void ClaimKubelet::Fetch(PodState& state, const ApiReply* reply) {
 }
 
 // Whether the pod may use the claim. If so, and a container does, it refers to it from now on.
-bool ClaimKubelet::Accept(PodState& state, const ApiReply& reply) {
+bool DraManager::Accept(PodState& state, const ApiReply& reply) {
   if (!reply.ok()) return false;
   Ref<ResourceClaim> claim = As<ResourceClaim>(reply.object);
   const Uid pod = state.pod->meta.uid;
@@ -286,14 +334,14 @@ bool ClaimKubelet::Accept(PodState& state, const ApiReply& reply) {
   return true;
 }
 
-void ClaimKubelet::FailPrepare(PodState& state) {
+void DraManager::FailPrepare(PodState& state) {
   ++failed_prepares_;
   if (state.ending) return End(state);
   state.stage = PodState::Stage::kRetryingPrepare;
   Arm(state, PrepareRetryDelay());
 }
 
-void ClaimKubelet::FinishPrepareCall(PodState& state) {
+void DraManager::FinishPrepareCall(PodState& state) {
   const PodState::PluginCall& call = state.calls[state.call];
   if (call.fails) return FailPrepare(state);
   for (const Ref<ResourceClaim>& claim : call.claims) {
@@ -306,23 +354,23 @@ void ClaimKubelet::FinishPrepareCall(PodState& state) {
   if (!StartCall(state)) FailPrepare(state);
 }
 
-void ClaimKubelet::ReportRunning(PodState& state) {
+void DraManager::ReportRunning(PodState& state) {
   state.stage = PodState::Stage::kReportingRunning;
   const absl::optional<ApiReply> reply = PatchPhase(state, KubePodPhase::kRunning);
   if (reply.has_value()) FinishReportRunning(state, *reply);
 }
 
-void ClaimKubelet::FinishReportRunning(PodState& state, const ApiReply& reply) {
+void DraManager::FinishReportRunning(PodState& state, const ApiReply& reply) {
   if (!reply.ok()) state.gone = true;
   if (state.ending || state.gone) return End(state);
   state.stage = PodState::Stage::kRunning;
   const Ref<Pod> pod = As<Pod>(reply.object);
-  host_->PodStarted(*pod);  // may end it: the state is not touched any more
+  runner_->PodStarted(*pod);  // may end it: the state is not touched any more
 }
 
 // --- The end. ---
 
-void ClaimKubelet::End(PodState& state) {
+void DraManager::End(PodState& state) {
   state.ending = true;
   state.stage = PodState::Stage::kUnpreparing;
   std::vector<Ref<ResourceClaim>> to_unprepare;
@@ -339,10 +387,10 @@ void ClaimKubelet::End(PodState& state) {
 }
 
 // Starts the present call, or the first after it that has something to do.
-void ClaimKubelet::NextUnprepareCall(PodState& state) {
+void DraManager::NextUnprepareCall(PodState& state) {
   for (; state.call < state.calls.size(); ++state.call) {
     std::vector<Ref<ResourceClaim>>& claims = state.calls[state.call].claims;
-    // What another pod refers to, by now, stays as it is.
+    // A claim that another pod refers to by now stays as it is.
     for (const Ref<ResourceClaim>& claim : claims) {
       if (HoldsClaim(state.held, claim->meta.uid) &&
           There(state, claim->meta.uid).users.size() > 1) {
@@ -359,12 +407,12 @@ void ClaimKubelet::NextUnprepareCall(PodState& state) {
   if (state.gone) {
     const Ref<Pod> pod = state.pod;
     Retire(state);
-    return host_->PodEnded(*pod);
+    return runner_->PodEnded(*pod);
   }
   ReportEnd(state);
 }
 
-void ClaimKubelet::FinishUnprepareCall(PodState& state) {
+void DraManager::FinishUnprepareCall(PodState& state) {
   const PodState::PluginCall& call = state.calls[state.call];
   for (const Ref<ResourceClaim>& claim : call.claims) {
     const Uid uid = claim->meta.uid;
@@ -381,19 +429,19 @@ void ClaimKubelet::FinishUnprepareCall(PodState& state) {
   NextUnprepareCall(state);
 }
 
-void ClaimKubelet::RetryUnprepare(PodState& state) {
+void DraManager::RetryUnprepare(PodState& state) {
   state.stage = PodState::Stage::kRetryingUnprepare;
   Arm(state, Jittered(options_.retry));
 }
 
-void ClaimKubelet::ReportEnd(PodState& state) {
+void DraManager::ReportEnd(PodState& state) {
   state.stage = PodState::Stage::kReportingEnd;
   const absl::optional<ApiReply> reply =
       PatchPhase(state, state.failed ? KubePodPhase::kFailed : KubePodPhase::kSucceeded);
   if (reply.has_value()) FinishReportEnd(state, *reply);
 }
 
-void ClaimKubelet::FinishReportEnd(PodState& state, const ApiReply& reply) {
+void DraManager::FinishReportEnd(PodState& state, const ApiReply& reply) {
   const Ref<Pod> pod = reply.ok() ? As<Pod>(reply.object) : state.pod;
   const Uid uid = pod->meta.uid;
   if (reply.ok() && !state.gone && pod->meta.deleting) {
@@ -401,13 +449,13 @@ void ClaimKubelet::FinishReportEnd(PodState& state, const ApiReply& reply) {
   } else {
     Retire(state);
   }
-  host_->PodEnded(*pod);
+  runner_->PodEnded(*pod);
   // The host may have lost the node over it.
   PodState* still = FindState(uid);
   if (still != nullptr && still->stage == PodState::Stage::kDeleting) Delete(*still);
 }
 
-void ClaimKubelet::Delete(PodState& state) {
+void DraManager::Delete(PodState& state) {
   ApiRequest request;
   request.verb = Verb::kDelete;
   request.kind = ObjectKind::kPod;
@@ -419,7 +467,7 @@ void ClaimKubelet::Delete(PodState& state) {
   if (reply.has_value()) Retire(state);  // deleted now, or by another
 }
 
-void ClaimKubelet::Retire(PodState& state) {
+void DraManager::Retire(PodState& state) {
   state.stage = PodState::Stage::kEnded;
   const Uid uid = state.pod->meta.uid;
   const Ref<Pod>& cached = client_->cache().pod(uid);
@@ -428,7 +476,7 @@ void ClaimKubelet::Retire(PodState& state) {
 
 // --- Plugins. ---
 
-void ClaimKubelet::PlanCalls(const std::vector<Ref<ResourceClaim>>& claims, PodState& state) const {
+void DraManager::PlanCalls(const std::vector<Ref<ResourceClaim>>& claims, PodState& state) const {
   // Kubelet API v1alpha3: NodePrepareResources takes a list of claims.
   const bool batched = options_.behaviour.release >= DraRelease::k28;
   state.calls.clear();
@@ -447,7 +495,7 @@ void ClaimKubelet::PlanCalls(const std::vector<Ref<ResourceClaim>>& claims, PodS
   }
 }
 
-bool ClaimKubelet::StartCall(PodState& state) {
+bool DraManager::StartCall(PodState& state) {
   PodState::PluginCall& call = state.calls[state.call];
   const ClaimDriver* driver = FindDriver(call.driver);
   if (driver == nullptr) return false;
@@ -474,7 +522,7 @@ bool ClaimKubelet::StartCall(PodState& state) {
   return true;
 }
 
-void ClaimKubelet::DropReference(PodState& state, Uid claim) {
+void DraManager::DropReference(PodState& state, Uid claim) {
   std::erase_if(state.held,
                 [claim](const Ref<ResourceClaim>& held) { return held->meta.uid == claim; });
   std::vector<Uid>& users = There(state, claim).users;
@@ -482,13 +530,13 @@ void ClaimKubelet::DropReference(PodState& state, Uid claim) {
   if (users.empty()) claims_.erase(NodeClaimKey(state.node, claim));
 }
 
-ClaimKubelet::NodeClaim& ClaimKubelet::There(const PodState& state, Uid claim) {
+DraManager::NodeClaim& DraManager::There(const PodState& state, Uid claim) {
   const auto there = claims_.find(NodeClaimKey(state.node, claim));
   DRASIM_CHECK(there != claims_.end());
   return there->second;
 }
 
-ClaimDriver* ClaimKubelet::FindDriver(Name name) const {
+ClaimDriver* DraManager::FindDriver(Name name) const {
   for (ClaimDriver* driver : drivers_) {
     if (driver->name() == name.text()) return driver;
   }
@@ -497,7 +545,7 @@ ClaimDriver* ClaimKubelet::FindDriver(Name name) const {
 
 // --- Calls and timers. ---
 
-absl::optional<ApiReply> ClaimKubelet::Call(PodState& state, ApiRequest request) {
+absl::optional<ApiReply> DraManager::Call(PodState& state, ApiRequest request) {
   const uint64_t token = next_token_++;
   absl::optional<ApiReply> reply = client_->Call(std::move(request), token);
   if (!reply.has_value()) Expect(state, token);
@@ -505,7 +553,7 @@ absl::optional<ApiReply> ClaimKubelet::Call(PodState& state, ApiRequest request)
 }
 
 // Any refusal means that the pod is not there any more.
-absl::optional<ApiReply> ClaimKubelet::PatchPhase(PodState& state, KubePodPhase phase) {
+absl::optional<ApiReply> DraManager::PatchPhase(PodState& state, KubePodPhase phase) {
   auto next = std::make_shared<Pod>();
   next->meta.ns = state.pod->meta.ns;
   next->meta.name = state.pod->meta.name;
@@ -520,24 +568,24 @@ absl::optional<ApiReply> ClaimKubelet::PatchPhase(PodState& state, KubePodPhase 
   return Call(state, std::move(request));
 }
 
-void ClaimKubelet::Arm(PodState& state, SimDuration after) {
+void DraManager::Arm(PodState& state, SimDuration after) {
   Expect(state, next_token_++);
   client_->ArmTimer(after, state.token);
 }
 
-void ClaimKubelet::Expect(PodState& state, uint64_t token) {
+void DraManager::Expect(PodState& state, uint64_t token) {
   state.token = token;
   operations_[token] = state.pod->meta.uid;
 }
 
-void ClaimKubelet::Cancel(PodState& state) {
+void DraManager::Cancel(PodState& state) {
   operations_.erase(state.token);
   state.token = 0;
 }
 
 // k8s.io/apimachinery pkg/util/wait, Jitter: it only ever adds, so that 10 s become 10 to 15 s, not
 // 5 to 15 (pkg/kubelet/pod_workers.go: backOffPeriod, workerBackOffPeriodJitterFactor).
-SimDuration ClaimKubelet::Jittered(SimDuration delay) {
+SimDuration DraManager::Jittered(SimDuration delay) {
   const int64_t least = delay.ns();
   const int64_t drawn = std::llround(static_cast<double>(least) * options_.retry_jitter);
   const int64_t most = std::min(drawn, least);
@@ -546,12 +594,12 @@ SimDuration ClaimKubelet::Jittered(SimDuration delay) {
 
 // Preparing is part of a pod's sync from 1.27 on, which is repeated with the resync interval of a
 // minute; 1.26 prepares when a container starts, and an error of that comes back sooner.
-SimDuration ClaimKubelet::PrepareRetryDelay() {
+SimDuration DraManager::PrepareRetryDelay() {
   const bool in_pod_sync = options_.behaviour.release >= DraRelease::k27;
   return Jittered(in_pod_sync ? options_.prepare_retry : options_.retry);
 }
 
-ClaimKubelet::PodState* ClaimKubelet::FindState(Uid pod) const {
+DraManager::PodState* DraManager::FindState(Uid pod) const {
   const auto found = pods_.find(pod);
   return found == pods_.end() ? nullptr : found->second.get();
 }

@@ -1,6 +1,6 @@
-// The kubelets' part in classic DRA (pkg/kubelet/cm/dra, release 1.29), for all nodes in one actor:
-// prepares claims before a pod's first container starts, unprepares them after its last has stopped
-// and before the pod's end is reported.
+// The kubelets' DRA manager (pkg/kubelet/cm/dra, release 1.29) and pod workers, for all nodes in
+// one actor: prepares claims before a pod's first container starts, unprepares them after its last
+// has stopped and before the pod's end is reported.
 //
 // At the start, for every claim of the pod: GET claim; it must be reserved for the pod, else the
 // kubelet tries again with the next pod sync: after a minute and up to a half more, in 1.26, which
@@ -19,8 +19,8 @@
 // prepares or needs is never unprepared meanwhile; while a claim is being unprepared, a call that
 // prepares it again waits for that. A restart loses calls and timers only: the checkpoint file and
 // the container runtime remember the rest.
-#ifndef DRASIM_SIM_DRA_CLAIM_KUBELET_H_
-#define DRASIM_SIM_DRA_CLAIM_KUBELET_H_
+#ifndef DRASIM_SIM_DRA_DRA_MANAGER_H_
+#define DRASIM_SIM_DRA_DRA_MANAGER_H_
 
 #include <cstdint>
 #include <memory>
@@ -42,11 +42,11 @@
 
 namespace drasim {
 
-// Who runs the pods' work.
-class KubeletHost {
+// Runs the containers of pods.
+class PodRunner {
  public:
-  virtual ~KubeletHost() = default;
-  // Everything is prepared, the containers start.
+  virtual ~PodRunner() = default;
+  // All claims are prepared, and the containers start.
   virtual void PodStarted(const Pod& pod) = 0;
   // The pod's end has been reported, unless it is no longer there (deleted by force); its devices
   // are unprepared. Once for every pod that is bound to a node that is there, also if it never
@@ -54,34 +54,34 @@ class KubeletHost {
   virtual void PodEnded(const Pod& pod) = 0;
 };
 
-struct ClaimKubeletOptions {
+struct DraManagerOptions {
   DraBehaviour behaviour;
   // Until a failed attempt to unprepare is repeated; in 1.26 to prepare, too.
   SimDuration retry = SimDuration::Seconds(10);
   // Until a failed attempt to prepare is repeated, from 1.27 on.
   SimDuration prepare_retry = SimDuration::Seconds(60);
-  double retry_jitter = 0.5;  // up to so much of the delay is added
+  double retry_jitter = 0.5;  // at most this share of the delay is added to it
   // Seconds of one gRPC call to a plugin, beside the driver's own PrepareTime.
   absl::optional<Distribution> grpc_latency;
-  // Of 1000 prepare or unprepare calls, so many fail (and are retried).
+  // Share of prepare and unprepare calls that fail, and are retried.
   int64_t failures_per_mille = 0;
   uint64_t seed = 0;
 };
 
-class ClaimKubelet : public Actor {
+class DraManager : public Actor {
  public:
   static constexpr uint32_t kWatches = WatchBit(ObjectKind::kPod);
 
   // Drivers by name; they outlive it.
-  ClaimKubelet(std::vector<ClaimDriver*> drivers, const ClaimKubeletOptions& options,
-               KubeletHost* host);
-  ~ClaimKubelet() override;
+  DraManager(std::vector<ClaimDriver*> drivers, const DraManagerOptions& options,
+             PodRunner* runner);
+  ~DraManager() override;
   void Start(ApiClient* client);
 
-  // The containers of a started pod have ended by themselves. May come from within PodStarted. Of a
-  // pod that is not running (it is being stopped already, say) nothing happens.
+  // The containers of a started pod have ended by themselves. May be called from within PodStarted.
+  // Does nothing for a pod that is not running, because it is being stopped already, for example.
   void WorkDone(Uid pod, bool failed);
-  // The node is gone, with all that ran there. Pods that are bound to it later start as ever.
+  // The node is gone, with all that ran there. Pods that are bound to it later start normally.
   void NodeLost(NodeId node);
 
   void OnWatch(const WatchEvent& event) override;
@@ -89,13 +89,13 @@ class ClaimKubelet : public Actor {
   void OnTimer(uint64_t token) override { Continue(token, nullptr); }
   void OnRestart() override;
 
-  // Whether the host has been told that the pod has started, and nothing has ended it since.
+  // Whether the runner has been told that the pod has started, and nothing has ended it since.
   bool IsRunning(Uid pod) const;
   // Whether a call to a plugin is under way somewhere. O(pods).
   bool CallsPlugins() const;
   // Claims prepared on the node. For checks. O(claims that pods of all nodes refer to).
   size_t prepared_claims(NodeId node) const;
-  // Attempts to prepare a pod's claims that failed, for whatever reason (events
+  // Attempts to prepare a pod's claims that failed, for any reason (events
   // FailedPrepareDynamicResources).
   uint64_t failed_prepares() const { return failed_prepares_; }
   // Nothing is under way, nor waits for another try. Pods may be running.
@@ -157,8 +157,8 @@ class ClaimKubelet : public Actor {
   PodState* FindState(Uid pod) const;
 
   std::vector<ClaimDriver*> drivers_;
-  ClaimKubeletOptions options_;
-  KubeletHost* host_;
+  DraManagerOptions options_;
+  PodRunner* runner_;
   Random draws_;
   ApiClient* client_ = nullptr;
   absl::flat_hash_map<Uid, std::unique_ptr<PodState>> pods_;
@@ -171,4 +171,4 @@ class ClaimKubelet : public Actor {
 
 }  // namespace drasim
 
-#endif  // DRASIM_SIM_DRA_CLAIM_KUBELET_H_
+#endif  // DRASIM_SIM_DRA_DRA_MANAGER_H_

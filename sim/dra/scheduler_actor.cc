@@ -1,4 +1,4 @@
-#include "sim/dra/dra_plugin.h"
+#include "sim/dra/scheduler_actor.h"
 
 #include <algorithm>
 
@@ -13,14 +13,8 @@ using ClaimReason = DynamicResources::Reason;
 using Status = DynamicResources::Status;
 
 // Pods that take turns in reserving what they share wake each other without end; where calls take
-// no time, that is within one instant, which has to be over some day.
+// no time, that is within one instant, which must end.
 constexpr uint32_t kMostWakesAtOnce = 16;
-
-// After a gang has given its claims back: drivers look again every 30 s at what others wait for.
-constexpr SimDuration kGangPause = SimDuration::Seconds(60);
-constexpr uint64_t kGangPauseSpread = 120;  // seconds more, at random
-// Beyond, a gang that goes on so alone does not keep a run from ending.
-constexpr uint32_t kGangReleasesThatCount = 50;
 
 Status Waiting() {
   Status status;
@@ -45,54 +39,52 @@ bool OnlyReservationOf(Uid pod, const ResourceClaim& before, const ResourceClaim
 
 }  // namespace
 
-DraPlugin::DraPlugin(const DraBehaviour& behaviour, SimDuration gang_timeout, uint64_t seed,
-                     Host* host)
+SchedulerActor::SchedulerActor(const DraBehaviour& behaviour, SimDuration gang_timeout,
+                               uint64_t seed, PodObjects* pods, NetworkClock* clock)
     : behaviour_(behaviour),
-      gang_timeout_(gang_timeout),
       seed_(seed),
-      host_(host),
-      gang_draws_(seed, "gang pauses") {}
+      pods_(pods),
+      clock_(clock),
+      gangs_(gang_timeout, seed, pods) {}
 
-void DraPlugin::Start(ApiClient* client, PodControl* engine) {
+void SchedulerActor::Start(ApiClient* client, PodControl* engine) {
   client_ = client;
   engine_ = engine;
   rules_ = std::make_unique<DynamicResources>(client, behaviour_, seed_);
+  gangs_.Start(client, engine, behaviour_);
 }
 
-uint32_t DraPlugin::points() const {
+uint32_t SchedulerActor::points() const {
   return kPreEnqueue | kPreFilter | kFilter | kNodeRestriction | kPostFilter | kPreScore |
          kReserve | kPreBind | kBind | kPostBind;
 }
 
-std::vector<Reason> DraPlugin::reasons() const { return DynamicResources::Reasons(); }
+std::vector<Reason> SchedulerActor::reasons() const { return DynamicResources::Reasons(); }
 
-ReasonIndex DraPlugin::LocalReason(ClaimReason reason) const {
+ReasonIndex SchedulerActor::LocalReason(ClaimReason reason) const {
   return static_cast<ReasonIndex>(reason);  // kNone is kFits
 }
 
-DraPlugin::Attempt* DraPlugin::Find(PodId pod) {
+SchedulerActor::Attempt* SchedulerActor::Find(PodId pod) {
   const auto token = token_of_.find(pod);
   return token == token_of_.end() ? nullptr : cycles_.find(token->second)->second.get();
 }
 
-void DraPlugin::Forget(PodId pod) {
+void SchedulerActor::Forget(PodId pod) {
   const auto token = token_of_.find(pod);
   if (token == token_of_.end()) return;
   cycles_.erase(token->second);
   token_of_.erase(token);
 }
 
-bool DraPlugin::PreEnqueue(const PodContext& pod) {
+bool SchedulerActor::PreEnqueue(const PodContext& pod) {
   if (held_back_.contains(pod.pod)) return false;
-  const Ref<Pod> object = client_->cache().pod(host_->UidOf(pod.pod));
-  if (!gang_pauses_.empty()) {
-    const auto pause = gang_pauses_.find(host_->GangOf(pod.pod).front());
-    if (pause != gang_pauses_.end() && client_->now() < pause->second) return false;
-  }
+  const Ref<Pod> object = client_->cache().pod(pods_->UidOf(pod.pod));
+  if (gangs_.IsPaused(pod.pod)) return false;
   return object != nullptr && (!behaviour_.pre_enqueue() || rules_->PreEnqueue(*object).ok());
 }
 
-StepResult DraPlugin::PreFilter(const PodContext& pod, const ClusterState&) {
+StepResult SchedulerActor::PreFilter(const PodContext& pod, const ClusterState&) {
   if (pending_.size() <= pod.pod.value()) pending_.resize(pod.pod.value() + size_t{1});
   if (const auto held = held_back_.find(pod.pod); held != held_back_.end()) {
     held->second.turned_away = true;
@@ -105,7 +97,7 @@ StepResult DraPlugin::PreFilter(const PodContext& pod, const ClusterState&) {
   ++attempts_;
   Forget(pod.pod);
   StepResult result;
-  const Ref<Pod> object = client_->cache().pod(host_->UidOf(pod.pod));
+  const Ref<Pod> object = client_->cache().pod(pods_->UidOf(pod.pod));
   if (object == nullptr) {
     result.code = StepCode::kReject;
     result.reason = LocalReason(ClaimReason::kCallFailed);
@@ -125,7 +117,7 @@ StepResult DraPlugin::PreFilter(const PodContext& pod, const ClusterState&) {
   return result;
 }
 
-NodeRestriction DraPlugin::Restriction(const PodContext& pod) {
+NodeRestriction SchedulerActor::Restriction(const PodContext& pod) {
   NodeRestriction result;
   Attempt* attempt = Find(pod.pod);
   if (attempt == nullptr || attempt->cycle.claims.empty()) return result;
@@ -139,18 +131,18 @@ NodeRestriction DraPlugin::Restriction(const PodContext& pod) {
   return result;
 }
 
-ReasonIndex DraPlugin::WhyRestricted(const PodContext& pod, NodeId node) {
+ReasonIndex SchedulerActor::WhyRestricted(const PodContext& pod, NodeId node) {
   Attempt* attempt = Find(pod.pod);
   if (attempt == nullptr || attempt->cycle.claims.empty()) return kFits;
   return LocalReason(rules_->Filter(&attempt->cycle, node).reason);
 }
 
-void DraPlugin::PreScore(const PodContext& pod, absl::Span<const NodeId> feasible) {
+void SchedulerActor::PreScore(const PodContext& pod, absl::Span<const NodeId> feasible) {
   if (Attempt* attempt = Find(pod.pod)) rules_->PreScore(&attempt->cycle, feasible);
 }
 
 // The step goes on by itself; nobody waits for its end but, perhaps, the scheduling thread.
-void DraPlugin::Background(Attempt* attempt, Status status, bool blocks) {
+void SchedulerActor::Background(Attempt* attempt, Status status, bool blocks) {
   token_of_.erase(attempt->pod);
   if (status.code != Code::kWaiting) {
     cycles_.erase(attempt->cycle.token);
@@ -164,22 +156,22 @@ void DraPlugin::Background(Attempt* attempt, Status status, bool blocks) {
   }
 }
 
-PostFilterResult DraPlugin::PostFilter(const PodContext& pod, PostFilterHandle&) {
+PostFilterResult SchedulerActor::PostFilter(const PodContext& pod, PostFilterHandle&) {
   PostFilterResult result;
   Attempt* attempt = Find(pod.pod);
   if (attempt == nullptr || attempt->cycle.claims.empty()) return result;
-  host_->BeforeCalls(pod.now);
+  clock_->BeforeCalls(pod.now);
   const Status status = rules_->PostFilter(&attempt->cycle);
   const bool acted = status.code == Code::kSuccess || status.code == Code::kWaiting;
   // Else preemption asks which nodes the claims allow (WhyRestricted).
   if (acted) Background(attempt, status, true);
-  host_->AfterCalls();
+  clock_->AfterCalls();
   if (acted && !behaviour_.preempts_after_deallocation()) result.code = StepCode::kPending;
   return result;
 }
 
-StepResult DraPlugin::Answer(PodId pod, Attempt* attempt, Status status, bool blocks,
-                             absl::optional<StepResult>* keep) {
+StepResult SchedulerActor::Answer(PodId pod, Attempt* attempt, Status status, bool blocks,
+                                  absl::optional<StepResult>* keep) {
   StepResult result;
   if (status.code == Code::kWaiting) {
     attempt->waits = true;
@@ -196,13 +188,13 @@ StepResult DraPlugin::Answer(PodId pod, Attempt* attempt, Status status, bool bl
                                                 : StepCode::kReject;
     result.reason = LocalReason(status.reason);
     pending_[pod.value()] = status.code == Code::kPending;
-    ArmGangTimeout(pod);
+    gangs_.OnFailure(pod);
   }
   *keep = result;
   return result;
 }
 
-StepResult DraPlugin::Reserve(const PodContext& pod, const ClusterState&, NodeId node) {
+StepResult SchedulerActor::Reserve(const PodContext& pod, const ClusterState&, NodeId node) {
   Attempt* attempt = Find(pod.pod);
   if (attempt == nullptr || attempt->cycle.claims.empty()) return StepResult();
   absl::optional<StepResult>* const keep = &attempt->answers[0];
@@ -211,13 +203,13 @@ StepResult DraPlugin::Reserve(const PodContext& pod, const ClusterState&, NodeId
   if (std::exchange(attempt->done, false)) {
     return Answer(pod.pod, attempt, attempt->cycle.result, false, keep);
   }
-  host_->BeforeCalls(pod.now);
+  clock_->BeforeCalls(pod.now);
   const Status status = rules_->Reserve(&attempt->cycle, node);
-  host_->AfterCalls();
+  clock_->AfterCalls();
   return Answer(pod.pod, attempt, status, !behaviour_.writes_in_pre_bind(), keep);
 }
 
-void DraPlugin::Unreserve(const PodContext& pod, const ClusterState&, NodeId node) {
+void SchedulerActor::Unreserve(const PodContext& pod, const ClusterState&, NodeId node) {
   Attempt* attempt = Find(pod.pod);
   if (attempt == nullptr) return;
   // A process that is gone gives nothing back; the next attempt finds what this one has reserved.
@@ -229,112 +221,25 @@ void DraPlugin::Unreserve(const PodContext& pod, const ClusterState&, NodeId nod
     token_of_.erase(pod.pod);
     return HoldBack(attempt);
   }
-  host_->BeforeCalls(pod.now);
+  clock_->BeforeCalls(pod.now);
   // Others of its gang were not.
   const absl::optional<StepResult>& bound = attempt->answers[2];
   if (bound.has_value() && bound->code == StepCode::kSuccess) {
-    host_->BoundInVain(pod.pod, attempt->cycle.pod_uid);
+    pods_->BoundInVain(pod.pod, attempt->cycle.pod_uid);
     Background(attempt, Status(), false);
-    return host_->AfterCalls();
+    return clock_->AfterCalls();
   }
-  if (HoldsForGang(pod.pod)) {
+  if (gangs_.Keeps(pod.pod)) {
     Background(attempt, Status(), false);
-    return host_->AfterCalls();
+    return clock_->AfterCalls();
   }
   const Status status = rules_->Unreserve(&attempt->cycle, node);
   if (status.code == Code::kWaiting) HoldBack(attempt);
   Background(attempt, status, !behaviour_.writes_in_pre_bind());
-  host_->AfterCalls();
+  clock_->AfterCalls();
 }
 
-bool DraPlugin::HoldsForGang(PodId pod) {
-  const std::vector<PodId> gang = host_->GangOf(pod);
-  if (gang.size() < 2) return false;
-  const Uid uid = host_->UidOf(pod);
-  const Ref<Pod> object = client_->cache().pod(uid);
-  if (object == nullptr) return false;
-  bool holds = false;
-  for (const PodClaim& entry : object->claims) {
-    const Ref<ResourceClaim> claim =
-        client_->cache().claim(object->meta.ns, rules_->ClaimNameOf(*object, entry));
-    holds |= claim != nullptr && IsReservedFor(*claim, uid);
-  }
-  return holds;
-}
-
-// From the first pod of a gang on that asks a driver for something.
-void DraPlugin::ArmGangTimeout(PodId pod) {
-  const std::vector<PodId> gang = host_->GangOf(pod);
-  if (gang.size() < 2) return;
-  const SimTime deadline = client_->now() + gang_timeout_;
-  if (gang_deadlines_.try_emplace(gang.front(), deadline).second) {
-    client_->ArmTimer(gang_timeout_, gang.front().value());
-  }
-}
-
-bool DraPlugin::HoldsForGangs() const {
-  return absl::c_any_of(gang_deadlines_, [this](const auto& gang) {
-    const auto releases = gang_releases_.find(gang.first);
-    return releases == gang_releases_.end() || releases->second < kGangReleasesThatCount;
-  });
-}
-
-void DraPlugin::OnTimer(uint64_t token) {
-  const PodId first(static_cast<uint32_t>(token));
-  const auto pause = gang_pauses_.find(first);
-  if (pause != gang_pauses_.end() && client_->now() >= pause->second) {
-    gang_pauses_.erase(pause);
-    for (PodId pod : host_->GangOf(first)) engine_->RecheckPod(pod);
-    return;
-  }
-  const auto deadline = gang_deadlines_.find(first);
-  if (deadline == gang_deadlines_.end() || client_->now() < deadline->second) return;
-  gang_deadlines_.erase(deadline);
-  // Else it would take back at once what it has given up, since it is the first to hear of it.
-  // Gangs that have run into each other must not do so for ever.
-  const auto extra = static_cast<int64_t>(gang_draws_.Below(kGangPauseSpread));
-  const SimDuration pause_length = kGangPause + SimDuration::Seconds(extra);
-  gang_pauses_[first] = client_->now() + pause_length;
-  client_->ArmTimer(pause_length, token);
-  if (++gang_releases_[first] <= kGangReleasesThatCount) engine_->NoteProgress();
-  for (PodId pod : host_->GangOf(first)) ReleaseClaims(pod);
-}
-
-// As PostFilter does it; a conflict leaves the claim as it is, until the next timeout.
-void DraPlugin::ReleaseClaims(PodId pod) {
-  const Ref<Pod> object = client_->cache().pod(host_->UidOf(pod));
-  if (object == nullptr || object->node.valid()) return;
-  const Ref<PodSchedulingContext> context =
-      client_->cache().context(object->meta.ns, object->meta.name);
-  if (context != nullptr && context->selected.valid()) {
-    auto cleared = std::make_shared<PodSchedulingContext>(*context);
-    cleared->selected = NodeId();
-    ApiRequest request;
-    request.verb = Verb::kUpdate;
-    request.kind = ObjectKind::kPodSchedulingContext;
-    request.object = Ref<PodSchedulingContext>(std::move(cleared));
-    client_->Call(std::move(request), 0);
-  }
-  for (const PodClaim& entry : object->claims) {
-    const Ref<ResourceClaim> claim =
-        client_->cache().claim(object->meta.ns, rules_->ClaimNameOf(*object, entry));
-    if (claim == nullptr || claim->status.allocation == nullptr) continue;
-    const auto& consumers = claim->status.reserved_for;
-    const bool own =
-        consumers.empty() || (consumers.size() == 1 && consumers.front().uid == object->meta.uid);
-    if (!own || claim->spec.mode == AllocationMode::kImmediate) continue;
-    auto released = std::make_shared<ResourceClaim>(*claim);
-    released->status.reserved_for.clear();
-    released->status.deallocation_requested = true;
-    ApiRequest request;
-    request.verb = Verb::kUpdateStatus;
-    request.kind = ObjectKind::kResourceClaim;
-    request.object = Ref<ResourceClaim>(std::move(released));
-    client_->Call(std::move(request), 0);
-  }
-}
-
-StepResult DraPlugin::PreBind(const PodContext& pod, const ClusterState&, NodeId node) {
+StepResult SchedulerActor::PreBind(const PodContext& pod, const ClusterState&, NodeId node) {
   Attempt* attempt = Find(pod.pod);
   if (attempt == nullptr || attempt->cycle.claims.empty()) return StepResult();
   absl::optional<StepResult>* const keep = &attempt->answers[1];
@@ -343,13 +248,13 @@ StepResult DraPlugin::PreBind(const PodContext& pod, const ClusterState&, NodeId
   if (std::exchange(attempt->done, false)) {
     return Answer(pod.pod, attempt, attempt->cycle.result, false, keep);
   }
-  host_->BeforeCalls(pod.now);
+  clock_->BeforeCalls(pod.now);
   const Status status = rules_->PreBind(&attempt->cycle, node);
-  host_->AfterCalls();
+  clock_->AfterCalls();
   return Answer(pod.pod, attempt, status, false, keep);
 }
 
-StepResult DraPlugin::Bind(const PodContext& pod, const ClusterState&, NodeId node) {
+StepResult SchedulerActor::Bind(const PodContext& pod, const ClusterState&, NodeId node) {
   Attempt* attempt = Find(pod.pod);
   DRASIM_CHECK(attempt != nullptr);
   absl::optional<StepResult>* const keep = &attempt->answers[2];
@@ -358,17 +263,17 @@ StepResult DraPlugin::Bind(const PodContext& pod, const ClusterState&, NodeId no
   if (std::exchange(attempt->done, false)) {
     return Answer(pod.pod, attempt, attempt->cycle.result, false, keep);
   }
-  host_->BeforeCalls(pod.now);
+  clock_->BeforeCalls(pod.now);
   attempt->node = node;
   attempt->binding = true;
   const auto reply = client_->Call(BindingOf(*attempt), attempt->cycle.token);
-  host_->AfterCalls();
+  clock_->AfterCalls();
   if (!reply.has_value()) return Answer(pod.pod, attempt, Waiting(), false, keep);
   attempt->binding = false;
   return Answer(pod.pod, attempt, AfterBinding(*attempt, *reply), false, keep);
 }
 
-ApiRequest DraPlugin::BindingOf(const Attempt& attempt) const {
+ApiRequest SchedulerActor::BindingOf(const Attempt& attempt) const {
   const Ref<Pod>& object = attempt.cycle.pod;
   ApiRequest request;
   request.verb = Verb::kBind;
@@ -382,22 +287,51 @@ ApiRequest DraPlugin::BindingOf(const Attempt& attempt) const {
 
 // Nobody else binds pods: one that is bound when the call is repeated was so by the first, whose
 // answer was lost.
-Status DraPlugin::AfterBinding(const Attempt& attempt, const ApiReply& reply) {
+Status SchedulerActor::AfterBinding(const Attempt& attempt, const ApiReply& reply) {
   if (reply.ok() || (attempt.sent_again && reply.code == ApiCode::kConflict)) return Status();
   return {Code::kError, ClaimReason::kCallFailed, Name()};
 }
 
-void DraPlugin::PostBind(const PodContext& pod, const ClusterState&, NodeId) {
-  Attempt* attempt = Find(pod.pod);
-  if (attempt == nullptr) return;
-  gang_deadlines_.erase(host_->GangOf(pod.pod).front());
-  if (attempt->cycle.claims.empty()) return Forget(pod.pod);
-  host_->BeforeCalls(pod.now);
-  Background(attempt, rules_->PostBind(&attempt->cycle), false);
-  host_->AfterCalls();
+void SchedulerActor::ReportBinding(const PodContext& pod) {
+  const Ref<Pod> object = client_->cache().pod(pods_->UidOf(pod.pod));
+  if (reports_ == nullptr || object == nullptr) return;
+  clock_->BeforeCalls(pod.now);
+  reports_->Scheduled(*object);
+  clock_->AfterCalls();
 }
 
-void DraPlugin::OnReply(uint64_t token, const ApiReply& reply) {
+void SchedulerActor::AttemptFailed(const FailedAttempt& attempt, SimTime now) {
+  if (reports_ == nullptr) return;
+  for (auto& [token, under_way] : cycles_) {
+    if (under_way->pod != attempt.pod || !under_way->abandoned || !under_way->waits) continue;
+    under_way->report = attempt;
+    return;
+  }
+  clock_->BeforeCalls(now);
+  Report(attempt);
+  clock_->AfterCalls();
+}
+
+void SchedulerActor::Report(const FailedAttempt& attempt) {
+  const Ref<Pod> object = client_->cache().pod(pods_->UidOf(attempt.pod));
+  // Upstream looks for the pod in its cache as well: one that is gone, or bound, needs no report.
+  if (object == nullptr || object->node.valid() || client_->is_down()) return;
+  reports_->Failed(*object, attempt);
+}
+
+void SchedulerActor::PostBind(const PodContext& pod, const ClusterState&, NodeId) {
+  ReportBinding(pod);
+  Attempt* attempt = Find(pod.pod);
+  if (attempt == nullptr) return;
+  gangs_.OnBound(pod.pod);
+  if (attempt->cycle.claims.empty()) return Forget(pod.pod);
+  clock_->BeforeCalls(pod.now);
+  Background(attempt, rules_->PostBind(&attempt->cycle), false);
+  clock_->AfterCalls();
+}
+
+void SchedulerActor::OnReply(uint64_t token, const ApiReply& reply) {
+  if (SchedulerReports::Owns(token)) return reports_->OnReply(token);
   const auto found = cycles_.find(token);
   if (found == cycles_.end()) return;
   Attempt& attempt = *found->second;
@@ -413,36 +347,101 @@ void DraPlugin::OnReply(uint64_t token, const ApiReply& reply) {
   } else {
     status = rules_->Resume(&attempt.cycle, reply);
   }
-  // What a step under way had reserved when the start was taken back is given back. The claims of a
-  // pod that is bound all the same go as those of any pod that is deleted.
+  // Reservations of a step under way are given back when the start has been taken back. The claims
+  // of a pod that is bound all the same go as those of any pod that is deleted.
   if (status.code != Code::kWaiting && attempt.undoes && !undoing && !in_vain &&
-      !HoldsForGang(attempt.pod)) {
+      !gangs_.Keeps(attempt.pod)) {
     status = rules_->Unreserve(&attempt.cycle, node);
   }
   if (status.code == Code::kWaiting) {
     attempt.waits = true;
     return;
   }
-  if (in_vain) host_->BoundInVain(attempt.pod, attempt.cycle.pod_uid);
+  if (in_vain) pods_->BoundInVain(attempt.pod, attempt.cycle.pod_uid);
   EndStep(token, status);
 }
 
-void DraPlugin::EndStep(uint64_t token, Status status) {
+void SchedulerActor::EndStep(uint64_t token, Status status) {
   const auto found = cycles_.find(token);
   Attempt& attempt = *found->second;
   attempt.cycle.result = status;
   const bool blocked = std::exchange(attempt.blocks, false);
   const bool abandoned = attempt.abandoned;
   const bool undoes = attempt.undoes;
+  const std::optional<FailedAttempt> report = attempt.report;
   const PodId pod = attempt.pod;
   attempt.done = true;
   if (abandoned) cycles_.erase(found);
   if (undoes) LetGo(pod);
+  if (report.has_value()) Report(*report);
   if (!abandoned) engine_->ResumeStep(pod);
   if (blocked) engine_->BlockScheduling(false);
 }
 
-void DraPlugin::OnWatch(const WatchEvent& event) {
+// ---- Attempts that come to nothing ----
+
+// The pod is not tried while the attempt goes on.
+void SchedulerActor::HoldBack(Attempt* attempt) {
+  attempt->undoes = true;
+  ++held_back_[attempt->pod].attempts;
+}
+
+void SchedulerActor::LetGo(PodId pod) {
+  const auto held = held_back_.find(pod);
+  if (--held->second.attempts > 0) return;
+  const bool turned_away = held->second.turned_away;
+  held_back_.erase(held);
+  engine_->RecheckPod(pod);
+  if (turned_away) engine_->WakePod(pod, /*at_once=*/true);
+}
+
+void SchedulerActor::GoDown() {
+  if (!std::exchange(down_, true)) engine_->BlockScheduling(true);
+}
+
+void SchedulerActor::OnRestart() {
+  if (std::exchange(down_, false)) engine_->BlockScheduling(false);
+  if (reports_ != nullptr) reports_->OnRestart();
+  DynamicResources::Status lost;
+  lost.code = DynamicResources::Code::kError;
+  lost.reason = DynamicResources::Reason::kCallFailed;
+  std::vector<uint64_t> waiting;
+  for (const auto& [token, attempt] : cycles_) {
+    if (attempt->waits) waiting.push_back(token);
+  }
+  for (const uint64_t token : waiting) {
+    const auto found = cycles_.find(token);
+    if (found == cycles_.end()) continue;
+    Attempt& attempt = *found->second;
+    attempt.report.reset();
+    if (attempt.binding) {
+      // Upstream finds the pod bound, or tries it again. Repeating the call tells which.
+      attempt.sent_again = true;
+      const auto reply = client_->Call(BindingOf(attempt), token);
+      if (reply.has_value()) OnReply(token, *reply);
+      continue;
+    }
+    attempt.waits = false;
+    attempt.lost = true;
+    attempt.cycle.step = DynamicResources::Step::kNone;
+    attempt.cycle.stage = 0;
+    attempt.cycle.next = 0;
+    EndStep(token, lost);
+  }
+  gangs_.OnRestart();
+  users_.clear();
+  for (const Ref<Pod>& pod : client_->cache().of<Pod>().Sorted()) {
+    if (!pod->row.valid()) continue;
+    if (!IsDone(*pod)) IndexUser(*pod, true);
+    if (pods_->UidOf(pod->row) != pod->meta.uid || pod->node.valid()) continue;
+    engine_->RecheckPod(pod->row);
+    engine_->WakePod(pod->row, /*at_once=*/true);
+  }
+}
+
+// ---- Watches ----
+
+void SchedulerActor::OnWatch(const WatchEvent& event) {
   switch (event.kind()) {
     case ObjectKind::kPod:
       return OnPod(event);
@@ -459,7 +458,7 @@ void DraPlugin::OnWatch(const WatchEvent& event) {
 }
 
 // Whether the pod is among those that an event of one of its claims may help.
-void DraPlugin::IndexUser(const Pod& pod, bool uses) {
+void SchedulerActor::IndexUser(const Pod& pod, bool uses) {
   for (const PodClaim& entry : pod.claims) {
     const Name claim = rules_->ClaimNameOf(pod, entry);
     if (claim.empty()) continue;
@@ -475,31 +474,31 @@ void DraPlugin::IndexUser(const Pod& pod, bool uses) {
   }
 }
 
-void DraPlugin::OnPod(const WatchEvent& event) {
+void SchedulerActor::OnPod(const WatchEvent& event) {
   const Ref<Pod> pod = As<Pod>(event.object);
   if (!pod->row.valid()) return;
-  const bool current = host_->UidOf(pod->row) == pod->meta.uid;
+  const bool current = pods_->UidOf(pod->row) == pod->meta.uid;
   IndexUser(*pod, event.type != WatchEvent::Type::kDeleted && !IsDone(*pod));
   if (current && event.type != WatchEvent::Type::kDeleted && !pod->node.valid()) {
     engine_->RecheckPod(pod->row);
   }
 }
 
-void DraPlugin::Hint(PodId pod, DynamicResources::Hint hint) {
+void SchedulerActor::Hint(PodId pod, DynamicResources::Hint hint) {
   if (hint == DynamicResources::Hint::kSkip) return;
   const bool at_once = hint == DynamicResources::Hint::kQueueImmediately || IsPending(pod);
   engine_->WakePod(pod, at_once && CountWake(pod, client_->now()));
 }
 
-bool DraPlugin::WakesItself() const {
+bool SchedulerActor::WakesItself() const {
   return behaviour_.strict_upstream && client_->options().qps > 0;
 }
 
-bool DraPlugin::IsPending(PodId pod) const {
+bool SchedulerActor::IsPending(PodId pod) const {
   return pod.value() < pending_.size() && pending_[pod.value()];
 }
 
-bool DraPlugin::CountWake(PodId pod, SimTime now) {
+bool SchedulerActor::CountWake(PodId pod, SimTime now) {
   if (wakes_.size() <= pod.value()) wakes_.resize(pod.value() + size_t{1});
   Wakes& wakes = wakes_[pod.value()];
   if (wakes.at != now) wakes = {now, 0};
@@ -507,12 +506,12 @@ bool DraPlugin::CountWake(PodId pod, SimTime now) {
 }
 
 // An event while the attempt is being undone belongs to the pod's own cycle: it costs a backoff.
-bool DraPlugin::SkipsBackoff(PodId pod, SimTime now) {
+bool SchedulerActor::SkipsBackoff(PodId pod, SimTime now) {
   return IsPending(pod) && !held_back_.contains(pod) && !absl::c_linear_search(reservers_, pod) &&
          CountWake(pod, now);
 }
 
-void DraPlugin::OnClaim(const WatchEvent& event) {
+void SchedulerActor::OnClaim(const WatchEvent& event) {
   const Ref<ResourceClaim> claim = As<ResourceClaim>(event.object);
   const Ref<ResourceClaim> before = As<ResourceClaim>(event.before);
   const auto users = users_.find({claim->meta.ns, claim->meta.name});
@@ -521,7 +520,7 @@ void DraPlugin::OnClaim(const WatchEvent& event) {
   if (users != users_.end()) {
     const absl::btree_set<std::pair<Uid, PodId>> pods = users->second;
     for (const auto& [uid, row] : pods) {
-      if (host_->UidOf(row) != uid) continue;
+      if (pods_->UidOf(row) != uid) continue;
       if (behaviour_.pre_enqueue()) engine_->RecheckPod(row);
       const bool own = !WakesItself() && before != nullptr && !deleted &&
                        OnlyReservationOf(uid, *before, *claim);
@@ -536,7 +535,7 @@ void DraPlugin::OnClaim(const WatchEvent& event) {
   reservers_.clear();
 }
 
-void DraPlugin::OnContext(const WatchEvent& event) {
+void SchedulerActor::OnContext(const WatchEvent& event) {
   const bool deleted = event.type == WatchEvent::Type::kDeleted;
   if (!behaviour_.queueing_hints) {
     if (!deleted) engine_->ClaimsChanged();
@@ -546,7 +545,7 @@ void DraPlugin::OnContext(const WatchEvent& event) {
   const Ref<PodSchedulingContext> before = As<PodSchedulingContext>(event.before);
   const Ref<Pod> pod = client_->cache().pod(context->meta.owner);
   if (pod == nullptr || !pod->row.valid() || pod->node.valid()) return;
-  if (host_->UidOf(pod->row) != pod->meta.uid) return;
+  if (pods_->UidOf(pod->row) != pod->meta.uid) return;
   Hint(pod->row, rules_->AfterContextChange(*pod, before.get(), deleted ? nullptr : context.get()));
 }
 

@@ -1,4 +1,4 @@
-// What must hold after every event, and when all is over.
+#include "sim/dra/plane_checks.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -12,8 +12,8 @@
 #include "absl/strings/string_view.h"
 #include "model/device_grant.h"
 #include "model/mig_table.h"
+#include "model/status_macros.h"
 #include "sim/dra/api_server.h"
-#include "sim/dra/control_plane.h"
 
 namespace drasim {
 namespace {
@@ -30,34 +30,54 @@ bool IsBeingFreed(const ResourceClaim& claim) {
          claim.status.reserved_for.empty();
 }
 
-// What claims have of one GPU.
+// The use of one GPU by claims.
 struct GpuInUse {
   int64_t milli = 0;   // whole, or parts
   uint16_t units = 0;  // of MIG instances
 };
 
-}  // namespace
+class PlaneChecks {
+ public:
+  explicit PlaneChecks(const ControlPlane& plane)
+      : plane_(plane), objects_(plane.network().server().objects()), names_(plane.claim_names()) {}
 
-absl::Status ControlPlane::CheckInvariants(bool at_rest) const {
-  for (const Ref<ResourceClaim>& claim :
-       network_->server().objects().of<ResourceClaim>().Sorted()) {
-    if (absl::Status s = CheckClaim(*claim); !s.ok()) return s;
+  absl::Status Check(bool at_rest) const;
+
+ private:
+  absl::Status CheckClaim(const ResourceClaim& claim) const;
+  // By what the drivers have written: a device, or a slot of it, to one claim. A claim cut from
+  // another claim's devices has no grants of its own.
+  absl::Status CheckDevices() const;
+  absl::Status CheckPinned() const;
+  // At rest nothing has leaked.
+  absl::Status CheckRest() const;
+  // At rest a claim is prepared on a node only while a pod there uses it.
+  absl::Status CheckPrepared() const;
+
+  const ControlPlane& plane_;
+  const ObjectCache& objects_;
+  ClaimNames names_;
+};
+
+absl::Status PlaneChecks::Check(bool at_rest) const {
+  for (const Ref<ResourceClaim>& claim : objects_.of<ResourceClaim>().Sorted()) {
+    RETURN_IF_ERROR(CheckClaim(*claim));
   }
-  if (absl::Status s = CheckDevices(); !s.ok()) return s;
-  if (absl::Status s = CheckPinned(); !s.ok()) return s;
+  RETURN_IF_ERROR(CheckDevices());
+  RETURN_IF_ERROR(CheckPinned());
   return at_rest ? CheckRest() : absl::OkStatus();
 }
 
-absl::Status ControlPlane::CheckClaim(const ResourceClaim& claim) const {
+absl::Status PlaneChecks::CheckClaim(const ResourceClaim& claim) const {
   const ClaimStatus& status = claim.status;
   if (absl::Status s = ValidateClaim(&claim, claim); !s.ok()) return Broken(claim, s.message());
   if (status.allocation != nullptr && status.driver.empty()) {
     return Broken(claim, "is allocated by nobody");
   }
-  // Who allocates puts his finalizer there first.
-  for (size_t i = 0; i < drivers_.size(); ++i) {
-    if (status.allocation == nullptr || status.driver.text() != drivers_[i]->name()) continue;
-    const Name finalizer = driver_controllers_[i]->finalizer();
+  // A driver writes its finalizer before it allocates.
+  for (size_t i = 0; i < plane_.drivers(); ++i) {
+    if (status.allocation == nullptr || status.driver.text() != plane_.driver(i).name()) continue;
+    const Name finalizer = plane_.driver_controller(i).finalizer();
     const auto& held = claim.meta.finalizers;
     if (std::find(held.begin(), held.end(), finalizer) == held.end()) {
       return Broken(claim, "is allocated without the finalizer of its driver");
@@ -66,12 +86,9 @@ absl::Status ControlPlane::CheckClaim(const ResourceClaim& claim) const {
   return absl::OkStatus();
 }
 
-// By what the drivers have written: a device, or a slot of it, to one claim. What is cut from
-// another claim's devices has no grants of its own.
-absl::Status ControlPlane::CheckDevices() const {
+absl::Status PlaneChecks::CheckDevices() const {
   absl::btree_map<std::pair<NodeId, uint32_t>, GpuInUse> in_use;
-  for (const Ref<ResourceClaim>& claim :
-       network_->server().objects().of<ResourceClaim>().Sorted()) {
+  for (const Ref<ResourceClaim>& claim : objects_.of<ResourceClaim>().Sorted()) {
     if (claim->status.allocation == nullptr || IsBeingFreed(*claim)) continue;
     const Allocation& allocation = *claim->status.allocation;
     for (const DeviceGrant& grant : allocation.grants) {
@@ -81,7 +98,7 @@ absl::Status ControlPlane::CheckDevices() const {
         gpu.milli += grant.milli;
         clashes = gpu.milli > kDeviceMilli || gpu.units != 0;
       } else {
-        const MigTable* table = cluster_->mig_table(allocation.node);
+        const MigTable* table = plane_.cluster().mig_table(allocation.node);
         if (table == nullptr || grant.placement >= table->placements().size()) {
           return Broken(*claim, "has an instance that its GPU cannot have");
         }
@@ -95,49 +112,43 @@ absl::Status ControlPlane::CheckDevices() const {
   return absl::OkStatus();
 }
 
-// At rest: a claim is prepared on a node only while a pod there uses it.
-absl::Status ControlPlane::CheckPrepared() const {
-  const ObjectCache& objects = network_->server().objects();
+absl::Status PlaneChecks::CheckPrepared() const {
   absl::btree_map<NodeId, absl::btree_set<Uid>> used;
-  for (const Ref<Pod>& pod : objects.of<Pod>().Sorted()) {
+  for (const Ref<Pod>& pod : objects_.of<Pod>().Sorted()) {
     if (!pod->node.valid() || IsDone(*pod)) continue;
     for (const PodClaim& entry : pod->claims) {
-      const Ref<ResourceClaim> claim =
-          objects.claim(pod->meta.ns, plugin_->rules().ClaimNameOf(*pod, entry));
+      const Ref<ResourceClaim> claim = names_.Find(objects_, *pod, entry);
       if (claim != nullptr) used[pod->node].insert(claim->meta.uid);
     }
   }
-  for (size_t n = 0; n < cluster_->node_count(); ++n) {
+  for (size_t n = 0; n < plane_.cluster().node_count(); ++n) {
     const NodeId node(n);
-    if (kubelet_->prepared_claims(node) > used[node].size()) {
-      return absl::InternalError(absl::StrCat("node '", cluster_->node_spec(node).name,
+    if (plane_.dra_manager().prepared_claims(node) > used[node].size()) {
+      return absl::InternalError(absl::StrCat("node '", plane_.cluster().node_spec(node).name,
                                               "' has claims prepared that no pod there uses"));
     }
   }
   return absl::OkStatus();
 }
 
-absl::Status ControlPlane::CheckPinned() const {
-  const ObjectCache& objects = network_->server().objects();
+absl::Status PlaneChecks::CheckPinned() const {
   int64_t pinned = 0;
-  for (const Ref<Pod>& pod : objects.of<Pod>().Sorted()) {
+  for (const Ref<Pod>& pod : objects_.of<Pod>().Sorted()) {
     if (pod->node.valid() || pod->claims.empty() || IsDone(*pod)) continue;
     const bool all = absl::c_all_of(pod->claims, [&](const PodClaim& entry) {
-      const Ref<ResourceClaim> claim =
-          objects.claim(pod->meta.ns, plugin_->rules().ClaimNameOf(*pod, entry));
+      const Ref<ResourceClaim> claim = names_.Find(objects_, *pod, entry);
       return claim != nullptr && claim->status.allocation != nullptr;
     });
     pinned += all ? 1 : 0;
   }
-  if (pinned == pinned_.count()) return absl::OkStatus();
+  if (pinned == plane_.pinned().count()) return absl::OkStatus();
   return absl::InternalError(
-      absl::StrCat(pinned, " pods are pinned, but ", pinned_.count(), " are counted"));
+      absl::StrCat(pinned, " pods are pinned, but ", plane_.pinned().count(), " are counted"));
 }
 
-absl::Status ControlPlane::CheckRest() const {
-  const ObjectCache& objects = network_->server().objects();
-  for (const Ref<ResourceClaim>& claim : objects.of<ResourceClaim>().Sorted()) {
-    if (claim->meta.owner != 0 && objects.pod(claim->meta.owner) == nullptr) {
+absl::Status PlaneChecks::CheckRest() const {
+  for (const Ref<ResourceClaim>& claim : objects_.of<ResourceClaim>().Sorted()) {
+    if (claim->meta.owner != 0 && objects_.pod(claim->meta.owner) == nullptr) {
       return Broken(*claim, "has outlived the pod that it was made for");
     }
     // A pod that waits with a claim that a user deletes keeps it, and waits for ever (KEP-3063).
@@ -146,19 +157,25 @@ absl::Status ControlPlane::CheckRest() const {
     }
     for (const Consumer& consumer : claim->status.reserved_for) {
       if (consumer.resource.text() != "pods") continue;
-      const Ref<Pod> pod = objects.pod(consumer.uid);
+      const Ref<Pod> pod = objects_.pod(consumer.uid);
       if (pod == nullptr || IsDone(*pod))
         return Broken(*claim, "is reserved for a pod that is gone");
     }
     if (claim->status.deallocation_requested) return Broken(*claim, "was never deallocated");
   }
-  for (const Ref<PodSchedulingContext>& context : objects.of<PodSchedulingContext>().Sorted()) {
-    if (objects.pod(context->meta.owner) == nullptr) {
+  for (const Ref<PodSchedulingContext>& context : objects_.of<PodSchedulingContext>().Sorted()) {
+    if (objects_.pod(context->meta.owner) == nullptr) {
       return absl::InternalError(
           absl::StrCat("the context '", context->meta.name.text(), "' has outlived its pod"));
     }
   }
   return CheckPrepared();
+}
+
+}  // namespace
+
+absl::Status CheckControlPlane(const ControlPlane& plane, bool at_rest) {
+  return PlaneChecks(plane).Check(at_rest);
 }
 
 }  // namespace drasim

@@ -1,5 +1,7 @@
 // That the invariants of the control plane can fail: each is broken by writes that no component
 // makes, straight into the server.
+#include "sim/dra/plane_checks.h"
+
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -21,7 +23,7 @@
 #include "tests/testing/mig_products.h"
 
 namespace drasim {
-namespace control_plane_checks_test {
+namespace plane_checks_test {
 
 constexpr char kDriver[] = "test-driver.cdi.k8s.io";
 constexpr NodeId kNode{uint32_t{0}};
@@ -120,10 +122,10 @@ class ChecksTest : public testing::Test {
     return grant;
   }
   void ExpectBroken(bool at_rest, absl::string_view why) {
-    const absl::Status status = rig_.plane().CheckInvariants(at_rest);
+    const absl::Status status = CheckControlPlane(rig_.plane(), at_rest);
     EXPECT_TRUE(absl::StrContains(status.message(), why)) << status;
   }
-  void ExpectGood() { EXPECT_EQ(rig_.plane().CheckInvariants(true), absl::OkStatus()); }
+  void ExpectGood() { EXPECT_EQ(CheckControlPlane(rig_.plane(), true), absl::OkStatus()); }
 
   DraRig rig_;
 };
@@ -148,7 +150,7 @@ TEST_F(ChecksTest, WholeGpuTwice) {
   ExpectBroken(false, "default/b' has a device that another claim has too");
   // One that its driver is freeing is as good as gone.
   SetStatus(second, [](ClaimStatus* status) { status->deallocation_requested = true; });
-  EXPECT_EQ(rig_.plane().CheckInvariants(false), absl::OkStatus());
+  EXPECT_EQ(CheckControlPlane(rig_.plane(), false), absl::OkStatus());
 }
 
 TEST_F(ChecksTest, PartsOfAGpu) {
@@ -184,7 +186,7 @@ TEST_F(ChecksTest, LeftAtTheEnd) {
   ResourceClaim owned = NewClaim("owned");
   owned.meta.owner = 4711;
   Put(owned);
-  EXPECT_EQ(rig_.plane().CheckInvariants(false), absl::OkStatus());
+  EXPECT_EQ(CheckControlPlane(rig_.plane(), false), absl::OkStatus());
   ExpectBroken(true, "default/owned' has outlived the pod that it was made for");
 }
 
@@ -201,7 +203,7 @@ TEST_F(ChecksTest, DeletedForEver) {
   const ResourceClaim claim = Put(NewClaim("a"));
   ExpectGood();
   Delete(claim);
-  EXPECT_EQ(rig_.plane().CheckInvariants(false), absl::OkStatus());
+  EXPECT_EQ(CheckControlPlane(rig_.plane(), false), absl::OkStatus());
   ExpectBroken(true, "default/a' is being deleted for ever");
 }
 
@@ -209,7 +211,7 @@ TEST_F(ChecksTest, ReservedForAPodThatIsGone) {
   ResourceClaim claim = Allocated("a", {});
   claim.status.reserved_for.push_back({N("pods"), N("ghost"), 4711});
   Put(claim);
-  EXPECT_EQ(rig_.plane().CheckInvariants(false), absl::OkStatus());
+  EXPECT_EQ(CheckControlPlane(rig_.plane(), false), absl::OkStatus());
   ExpectBroken(true, "default/a' is reserved for a pod that is gone");
 }
 
@@ -219,9 +221,9 @@ TEST_F(ChecksTest, ContextOfAPodThatIsGone) {
   context->meta.name = N("ghost");
   context->meta.owner = 4711;
   Do(Verb::kCreate, Ref<PodSchedulingContext>(std::move(context)));
-  EXPECT_EQ(rig_.plane().CheckInvariants(false), absl::OkStatus());
+  EXPECT_EQ(CheckControlPlane(rig_.plane(), false), absl::OkStatus());
   ExpectBroken(true, "the context 'ghost' has outlived its pod");
 }
 
-}  // namespace control_plane_checks_test
+}  // namespace plane_checks_test
 }  // namespace drasim

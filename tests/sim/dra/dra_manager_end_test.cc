@@ -7,19 +7,19 @@
 #include "gtest/gtest.h"
 #include "model/kube/objects.h"
 #include "model/time.h"
-#include "sim/dra/claim_kubelet.h"
-#include "tests/sim/dra/claim_kubelet_world.h"
+#include "sim/dra/dra_manager.h"
+#include "tests/sim/dra/dra_manager_world.h"
 
 namespace drasim {
-namespace claim_kubelet_end_test {
+namespace dra_manager_end_test {
 
-using claim_kubelet_testing::kNode;
-using claim_kubelet_testing::kOther;
-using claim_kubelet_testing::Lines;
-using claim_kubelet_testing::Millis;
-using claim_kubelet_testing::Sharp;
-using claim_kubelet_testing::World;
-using claim_kubelet_testing::WorldOptions;
+using dra_manager_testing::kNode;
+using dra_manager_testing::kOther;
+using dra_manager_testing::Lines;
+using dra_manager_testing::Millis;
+using dra_manager_testing::Sharp;
+using dra_manager_testing::World;
+using dra_manager_testing::WorldOptions;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
@@ -36,9 +36,9 @@ void TakeTime(World& world) {
   world.prepare_ms["c"] = 1000;
   world.unprepare_ms["c"] = 400;
 }
-class ClaimKubeletEndTest : public ::testing::Test {
+class DraManagerEndTest : public ::testing::Test {
  protected:
-  ClaimKubeletEndTest() : world_(Slow()) {
+  DraManagerEndTest() : world_(Slow()) {
     TakeTime(world_);
     world_.AddClaim("c");
   }
@@ -56,7 +56,7 @@ class ClaimKubeletEndTest : public ::testing::Test {
 
 // --- Deletion. ---
 
-TEST_F(ClaimKubeletEndTest, DeletedWhileItRuns) {
+TEST_F(DraManagerEndTest, DeletedWhileItRuns) {
   world_.RunPod("p", {"c"});
   RunUntil(2000);
   world_.Delete("p");
@@ -67,7 +67,7 @@ TEST_F(ClaimKubeletEndTest, DeletedWhileItRuns) {
 }
 
 // The GET is not broken off, so that the pod refers to the claim; nothing has been prepared.
-TEST_F(ClaimKubeletEndTest, DeletedWhileItsClaimIsFetched) {
+TEST_F(DraManagerEndTest, DeletedWhileItsClaimIsFetched) {
   world_.RunPod("p", {"c"});
   RunUntil(6);
   world_.Delete("p");
@@ -75,7 +75,7 @@ TEST_F(ClaimKubeletEndTest, DeletedWhileItsClaimIsFetched) {
                                   "35 ended p", "55 DELETE pods p"));
 }
 
-TEST_F(ClaimKubeletEndTest, DeletedWhileItsClaimIsPrepared) {
+TEST_F(DraManagerEndTest, DeletedWhileItsClaimIsPrepared) {
   world_.RunPod("p", {"c"});
   RunUntil(500);
   world_.Delete("p");
@@ -86,7 +86,7 @@ TEST_F(ClaimKubeletEndTest, DeletedWhileItsClaimIsPrepared) {
   EXPECT_EQ(world_.kubelet().prepared_claims(kNode), size_t{0});
 }
 
-TEST_F(ClaimKubeletEndTest, DeletedBetweenTwoPlugins) {
+TEST_F(DraManagerEndTest, DeletedBetweenTwoPlugins) {
   world_.AddClaim("d", {"nic"});
   world_.RunPod("p", {"c", "d"});
   RunUntil(500);
@@ -95,7 +95,7 @@ TEST_F(ClaimKubeletEndTest, DeletedBetweenTwoPlugins) {
                                   "1445 ended p", "1465 DELETE pods p"));
 }
 
-TEST_F(ClaimKubeletEndTest, DeletedWhileItsStartIsReported) {
+TEST_F(DraManagerEndTest, DeletedWhileItsStartIsReported) {
   world_.RunPod("p", {"c"});
   RunUntil(1020);
   world_.Delete("p");
@@ -104,7 +104,7 @@ TEST_F(ClaimKubeletEndTest, DeletedWhileItsStartIsReported) {
                           "1455 PATCH pods/status p Failed", "1455 ended p", "1475 DELETE pods p"));
 }
 
-TEST_F(ClaimKubeletEndTest, DeletedWhileItWaitsForItsClaim) {
+TEST_F(DraManagerEndTest, DeletedWhileItWaitsForItsClaim) {
   world_.AddPod("p", {world_.Uses("c")});
   RunUntil(3000);
   world_.Delete("p");
@@ -113,7 +113,7 @@ TEST_F(ClaimKubeletEndTest, DeletedWhileItWaitsForItsClaim) {
   EXPECT_EQ(world_.kubelet().failed_prepares(), uint64_t{1});
 }
 
-TEST_F(ClaimKubeletEndTest, DeletedBeforeTheKubeletHeardOfIt) {
+TEST_F(DraManagerEndTest, DeletedBeforeTheKubeletHeardOfIt) {
   world_.network().BreakWatch(0, SimDuration::Seconds(1));
   world_.RunPod("p", {"c"});
   world_.Delete("p");
@@ -121,7 +121,7 @@ TEST_F(ClaimKubeletEndTest, DeletedBeforeTheKubeletHeardOfIt) {
               ElementsAre("1020 PATCH pods/status p Failed", "1020 ended p", "1040 DELETE pods p"));
 }
 
-TEST_F(ClaimKubeletEndTest, ReplacedWhileItIsDeleted) {
+TEST_F(DraManagerEndTest, ReplacedWhileItIsDeleted) {
   world_.RunPod("p", {});
   RunUntil(2000);
   world_.Delete("p");
@@ -132,7 +132,7 @@ TEST_F(ClaimKubeletEndTest, ReplacedWhileItIsDeleted) {
                                   "2055 started p"));
 }
 
-TEST_F(ClaimKubeletEndTest, DeletedWhileItEnds) {
+TEST_F(DraManagerEndTest, DeletedWhileItEnds) {
   const Uid pod = world_.RunPod("p", {"c"});
   RunUntil(2000);
   world_.kubelet().WorkDone(pod, /*failed=*/false);
@@ -142,7 +142,7 @@ TEST_F(ClaimKubeletEndTest, DeletedWhileItEnds) {
                                   "2440 DELETE pods p"));
 }
 
-TEST_F(ClaimKubeletEndTest, DeletedAfterItsEndItIsTheServersBusiness) {
+TEST_F(DraManagerEndTest, DeletedAfterItsEndItIsTheServersBusiness) {
   const Uid pod = world_.RunPod("p", {"c"});
   RunUntil(2000);
   world_.kubelet().WorkDone(pod, /*failed=*/false);
@@ -151,7 +151,7 @@ TEST_F(ClaimKubeletEndTest, DeletedAfterItsEndItIsTheServersBusiness) {
   EXPECT_THAT(Rest(), IsEmpty());
 }
 
-TEST_F(ClaimKubeletEndTest, DeletionWaitsForAnotherPodsClaim) {
+TEST_F(DraManagerEndTest, DeletionWaitsForAnotherPodsClaim) {
   world_.RunPod("p", {"c"});
   const Uid other = world_.RunPod("q", {"c"});
   RunUntil(2000);
@@ -165,7 +165,7 @@ TEST_F(ClaimKubeletEndTest, DeletionWaitsForAnotherPodsClaim) {
 }
 
 // The claim of the second plugin has another user by the time of its call.
-TEST_F(ClaimKubeletEndTest, AnotherPodComesBetweenTwoPlugins) {
+TEST_F(DraManagerEndTest, AnotherPodComesBetweenTwoPlugins) {
   world_.AddClaim("d", {"nic"});
   const Uid pod = world_.RunPod("p", {"c", "d"});
   RunUntil(2000);
@@ -177,7 +177,7 @@ TEST_F(ClaimKubeletEndTest, AnotherPodComesBetweenTwoPlugins) {
   EXPECT_EQ(world_.kubelet().prepared_claims(kNode), size_t{1});
 }
 
-TEST_F(ClaimKubeletEndTest, DeletedByForceWhileItRuns) {
+TEST_F(DraManagerEndTest, DeletedByForceWhileItRuns) {
   world_.RunPod("p", {"c"});
   RunUntil(2000);
   world_.Delete("p", /*force=*/true);
@@ -185,14 +185,14 @@ TEST_F(ClaimKubeletEndTest, DeletedByForceWhileItRuns) {
   EXPECT_EQ(world_.kubelet().prepared_claims(kNode), size_t{0});
 }
 
-TEST_F(ClaimKubeletEndTest, DeletedByForceWhileItsClaimIsPrepared) {
+TEST_F(DraManagerEndTest, DeletedByForceWhileItsClaimIsPrepared) {
   world_.RunPod("p", {"c"});
   RunUntil(500);
   world_.Delete("p", /*force=*/true);
   EXPECT_THAT(Rest(), ElementsAre("1015 unprepare gpu c", "1415 ended p"));
 }
 
-TEST_F(ClaimKubeletEndTest, DeletedByForceWhileItsStartIsReported) {
+TEST_F(DraManagerEndTest, DeletedByForceWhileItsStartIsReported) {
   world_.RunPod("p", {"c"});
   RunUntil(1018);
   world_.Delete("p", /*force=*/true);
@@ -201,7 +201,7 @@ TEST_F(ClaimKubeletEndTest, DeletedByForceWhileItsStartIsReported) {
 }
 
 // The start is refused before the watch has told why.
-TEST_F(ClaimKubeletEndTest, ReplacedWhileItsStartIsReported) {
+TEST_F(DraManagerEndTest, ReplacedWhileItsStartIsReported) {
   world_.RunPod("p", {"c"});
   RunUntil(1033);
   world_.Delete("p", /*force=*/true);
@@ -211,7 +211,7 @@ TEST_F(ClaimKubeletEndTest, ReplacedWhileItsStartIsReported) {
                           "1058 PATCH pods/status p Running", "1058 started p", "1435 ended p"));
 }
 
-TEST_F(ClaimKubeletEndTest, DeletedByForceWhileItsEndIsReported) {
+TEST_F(DraManagerEndTest, DeletedByForceWhileItsEndIsReported) {
   const Uid pod = world_.RunPod("p", {"c"});
   RunUntil(2000);
   world_.kubelet().WorkDone(pod, /*failed=*/false);
@@ -220,14 +220,14 @@ TEST_F(ClaimKubeletEndTest, DeletedByForceWhileItsEndIsReported) {
   EXPECT_THAT(Rest(), ElementsAre("2420 PATCH pods/status p 404", "2420 ended p"));
 }
 
-TEST_F(ClaimKubeletEndTest, DeletedByForceWhileItWaitsForItsClaim) {
+TEST_F(DraManagerEndTest, DeletedByForceWhileItWaitsForItsClaim) {
   world_.AddPod("p", {world_.Uses("c")});
   RunUntil(3000);
   world_.Delete("p", /*force=*/true);
   EXPECT_THAT(Rest(), ElementsAre("3005 ended p"));
 }
 
-TEST_F(ClaimKubeletEndTest, EndedByItsStatus) {
+TEST_F(DraManagerEndTest, EndedByItsStatus) {
   world_.RunPod("p", {"c"});
   RunUntil(2000);
   world_.SetPhase("p", KubePodPhase::kSucceeded);
@@ -237,7 +237,7 @@ TEST_F(ClaimKubeletEndTest, EndedByItsStatus) {
 
 // --- The host. ---
 
-TEST_F(ClaimKubeletEndTest, WorkThatIsDoneAtOnce) {
+TEST_F(DraManagerEndTest, WorkThatIsDoneAtOnce) {
   world_.on_started = [this](const Pod& pod) {
     world_.kubelet().WorkDone(pod.meta.uid, /*failed=*/false);
   };
@@ -249,7 +249,7 @@ TEST_F(ClaimKubeletEndTest, WorkThatIsDoneAtOnce) {
                                   "1455 ended p"));
 }
 
-TEST(ClaimKubeletHostTest, AnEndThatTheWatchIsLateToTell) {
+TEST(DraManagerHostTest, AnEndThatTheWatchIsLateToTell) {
   WorldOptions options = Sharp();
   options.watch_ms = 500;
   World world(options);
@@ -262,7 +262,7 @@ TEST(ClaimKubeletHostTest, AnEndThatTheWatchIsLateToTell) {
                                         "500 PATCH pods/status p Succeeded", "500 ended p"));
 }
 
-TEST_F(ClaimKubeletEndTest, WorkDoneOfPodsThatDoNotRun) {
+TEST_F(DraManagerEndTest, WorkDoneOfPodsThatDoNotRun) {
   const Uid pod = world_.RunPod("p", {"c"});
   world_.kubelet().WorkDone(pod, /*failed=*/false);
   RunUntil(500);
@@ -278,7 +278,7 @@ TEST_F(ClaimKubeletEndTest, WorkDoneOfPodsThatDoNotRun) {
 
 // --- Nodes that are lost. ---
 
-TEST_F(ClaimKubeletEndTest, NodeLostWhilePodsRun) {
+TEST_F(DraManagerEndTest, NodeLostWhilePodsRun) {
   world_.RunPod("p", {"c"});
   world_.RunPod("q", {"c"}, kOther);
   RunUntil(2000);
@@ -296,7 +296,7 @@ TEST_F(ClaimKubeletEndTest, NodeLostWhilePodsRun) {
                                   "3045 PATCH pods/status r Running", "3045 started r"));
 }
 
-TEST(ClaimKubeletHostTest, LosesANodeOverAStartOrAnEnd) {
+TEST(DraManagerHostTest, LosesANodeOverAStartOrAnEnd) {
   World world;
   world.AddClaim("c");
   world.on_started = [&world](const Pod& pod) {
@@ -318,7 +318,7 @@ TEST(ClaimKubeletHostTest, LosesANodeOverAStartOrAnEnd) {
               ElementsAre("unprepare gpu c", "PATCH pods/status end Failed", "ended end"));
 }
 
-TEST_F(ClaimKubeletEndTest, NodeLostAtEveryMoment) {
+TEST_F(DraManagerEndTest, NodeLostAtEveryMoment) {
   for (const int64_t at : {0, 3, 5, 8, 15, 500, 1015, 1025, 1035, 1040, 2000}) {
     for (const bool ends : {false, true}) {
       World world(Slow());
@@ -346,7 +346,7 @@ TEST_F(ClaimKubeletEndTest, NodeLostAtEveryMoment) {
 
 // --- Restarts. ---
 
-TEST_F(ClaimKubeletEndTest, RestartWhileAPodRuns) {
+TEST_F(DraManagerEndTest, RestartWhileAPodRuns) {
   const Uid pod = world_.RunPod("p", {"c"});
   RunUntil(2000);
   world_.Restart(1000);
@@ -357,7 +357,7 @@ TEST_F(ClaimKubeletEndTest, RestartWhileAPodRuns) {
                                   "3420 ended p"));
 }
 
-TEST_F(ClaimKubeletEndTest, RestartWhileAClaimIsPrepared) {
+TEST_F(DraManagerEndTest, RestartWhileAClaimIsPrepared) {
   world_.RunPod("p", {"c"});
   RunUntil(500);
   world_.Restart(1000);
@@ -365,7 +365,7 @@ TEST_F(ClaimKubeletEndTest, RestartWhileAClaimIsPrepared) {
                                   "2530 PATCH pods/status p Running", "2530 started p"));
 }
 
-TEST_F(ClaimKubeletEndTest, RestartWhileAStartIsReported) {
+TEST_F(DraManagerEndTest, RestartWhileAStartIsReported) {
   world_.RunPod("p", {"c"});
   RunUntil(1020);
   world_.Restart(1000);
@@ -374,7 +374,7 @@ TEST_F(ClaimKubeletEndTest, RestartWhileAStartIsReported) {
                                   "2040 PATCH pods/status p Running", "2040 started p"));
 }
 
-TEST_F(ClaimKubeletEndTest, RestartWhileAClaimIsUnprepared) {
+TEST_F(DraManagerEndTest, RestartWhileAClaimIsUnprepared) {
   const Uid pod = world_.RunPod("p", {"c"});
   RunUntil(2000);
   world_.kubelet().WorkDone(pod, /*failed=*/false);
@@ -385,7 +385,7 @@ TEST_F(ClaimKubeletEndTest, RestartWhileAClaimIsUnprepared) {
                                   "2620 ended p"));
 }
 
-TEST_F(ClaimKubeletEndTest, RestartWhileAnEndIsReported) {
+TEST_F(DraManagerEndTest, RestartWhileAnEndIsReported) {
   const Uid pod = world_.RunPod("p", {"c"});
   RunUntil(2000);
   world_.kubelet().WorkDone(pod, /*failed=*/false);
@@ -395,7 +395,7 @@ TEST_F(ClaimKubeletEndTest, RestartWhileAnEndIsReported) {
                                   "3430 PATCH pods/status p Succeeded", "3430 ended p"));
 }
 
-TEST_F(ClaimKubeletEndTest, WhatHappenedDuringARestart) {
+TEST_F(DraManagerEndTest, WhatHappenedDuringARestart) {
   const Uid work = world_.RunPod("work", {"c"});
   world_.RunPod("deleted", {"c"});
   world_.RunPod("forced", {"c"});
@@ -414,7 +414,7 @@ TEST_F(ClaimKubeletEndTest, WhatHappenedDuringARestart) {
   EXPECT_EQ(world_.kubelet().prepared_claims(kNode), size_t{0});
 }
 
-TEST_F(ClaimKubeletEndTest, WorkIsDoneOverTheEndOfAnotherPodDuringARestart) {
+TEST_F(DraManagerEndTest, WorkIsDoneOverTheEndOfAnotherPodDuringARestart) {
   world_.RunPod("first", {});
   const Uid second = world_.RunPod("second", {"c"});
   world_.on_ended = [this, second](const Pod&) {
@@ -427,7 +427,7 @@ TEST_F(ClaimKubeletEndTest, WorkIsDoneOverTheEndOfAnotherPodDuringARestart) {
                                   "3420 PATCH pods/status second Succeeded", "3420 ended second"));
 }
 
-TEST_F(ClaimKubeletEndTest, AWatchThatBreaks) {
+TEST_F(DraManagerEndTest, AWatchThatBreaks) {
   world_.RunPod("p", {"c"});
   RunUntil(2000);
   world_.network().BreakWatch(0, SimDuration::Seconds(1));
@@ -437,5 +437,5 @@ TEST_F(ClaimKubeletEndTest, AWatchThatBreaks) {
                                   "3020 started p", "3400 ended p"));
 }
 
-}  // namespace claim_kubelet_end_test
+}  // namespace dra_manager_end_test
 }  // namespace drasim

@@ -1,5 +1,4 @@
-// What goes wrong with the control plane, because a scenario or a test says so; and what a pod
-// waits for, told to people.
+#include "sim/dra/claim_explainer.h"
 
 #include <string>
 #include <utility>
@@ -10,8 +9,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/types/span.h"
-#include "model/check.h"
-#include "sim/dra/control_plane.h"
 
 namespace drasim {
 namespace {
@@ -36,77 +33,10 @@ std::string ConsumersText(const ResourceClaim& claim, const ObjectCache& objects
 
 }  // namespace
 
-ClientId ControlPlane::ClientNamed(absl::string_view name) const {
-  for (size_t i = 0; i < network_->clients(); ++i) {
-    const auto id = static_cast<ClientId>(i);
-    if (network_->client(id).options().name == name) return id;
-  }
-  DRASIM_UNREACHABLE("a component that does not exist");
-}
-
-bool ControlPlane::HasComponent(absl::string_view name) const {
-  if (name == "scheduler" || name == "claim-controller" || name == "garbage-collector" ||
-      name == "kubelet") {
-    return true;
-  }
-  for (const ClaimDriver* driver : drivers_) {
-    if (driver->name() == name) return true;
-  }
-  return false;
-}
-
-void ControlPlane::Happen(const PlaneFault& fault) {
-  switch (fault.action) {
-    case PlaneFault::Action::kRestart:
-      return RestartComponent(fault.component, fault.duration);
-    case PlaneFault::Action::kBreakWatch:
-      return BreakWatchOf(fault.component, fault.duration);
-    case PlaneFault::Action::kDeleteClaim: {
-      const Ref<ResourceClaim> claim =
-          network_->server().objects().claim(names_.Intern(fault.ns), names_.Intern(fault.claim));
-      if (claim != nullptr) DeleteClaim(claim->meta.uid);
-      return;
-    }
-  }
-}
-
-bool ControlPlane::IsBusy() const {
-  bool down = false;
-  for (size_t i = 0; i < network_->clients(); ++i) {
-    down |= network_->client(static_cast<ClientId>(i)).is_down();
-  }
-  return faults_ahead_ > 0 || down || kubelet_->CallsPlugins() || plugin_->HoldsForGangs();
-}
-
-void ControlPlane::RestartComponent(absl::string_view name, SimDuration down) {
-  const ClientId client = ClientNamed(name);
-  if (client == plugin_->client()) plugin_->GoDown();
-  network_->Restart(client, down);
-  Arm();
-}
-
-void ControlPlane::BreakWatchOf(absl::string_view name, SimDuration length) {
-  network_->BreakWatch(ClientNamed(name), length);
-  Arm();
-}
-
-void ControlPlane::DeleteClaim(Uid uid) {
-  const Ref<ResourceClaim> claim = network_->server().objects().of<ResourceClaim>().Find(uid);
-  if (claim == nullptr) return;
-  ApiRequest request;
-  request.verb = Verb::kDelete;
-  request.kind = ObjectKind::kResourceClaim;
-  request.ns = claim->meta.ns;
-  request.name = claim->meta.name;
-  request.uid = uid;
-  user_client_->Call(std::move(request), 0);
-  Arm();
-}
-
-std::vector<std::string> ControlPlane::ExplainPod(PodId pod) const {
-  const Ref<Pod> object = network_->server().objects().pod(UidOf(pod));
+std::vector<std::string> ClaimExplainer::ExplainPod(PodId pod) const {
+  const Ref<Pod> object = objects_.pod(plane_->pods().UidOf(pod));
   if (object == nullptr) {
-    return {absl::StrCat("pod ", cluster_->pod_name(pod),
+    return {absl::StrCat("pod ", plane_->cluster().pod_name(pod),
                          ": the API server has no such pod (not created yet, or deleted)")};
   }
   std::vector<std::string> lines;
@@ -114,12 +44,11 @@ std::vector<std::string> ControlPlane::ExplainPod(PodId pod) const {
   return lines;
 }
 
-std::string ControlPlane::ExplainClaim(const Pod& pod, const PodClaim& entry) const {
-  const ObjectCache& objects = network_->server().objects();
+std::string ClaimExplainer::ExplainClaim(const Pod& pod, const PodClaim& entry) const {
   const std::string head = absl::StrCat("claim entry '", entry.entry.text(), "': ");
-  const Name name = plugin_->rules().ClaimNameOf(pod, entry);
+  const Name name = names_.Of(pod, entry);
   if (!entry.from_template.empty() &&
-      objects.of<ResourceClaimTemplate>().Find(pod.meta.ns, entry.from_template) == nullptr) {
+      objects_.of<ResourceClaimTemplate>().Find(pod.meta.ns, entry.from_template) == nullptr) {
     return absl::StrCat(head, "ResourceClaimTemplate ", pod.meta.ns.text(), "/",
                         entry.from_template.text(),
                         " does not exist; the claim controller waits for it");
@@ -128,7 +57,7 @@ std::string ControlPlane::ExplainClaim(const Pod& pod, const PodClaim& entry) co
     return absl::StrCat(head, "no ResourceClaim made yet from template ",
                         entry.from_template.text(), "; waits for the claim controller");
   }
-  const Ref<ResourceClaim> claim = objects.claim(pod.meta.ns, name);
+  const Ref<ResourceClaim> claim = objects_.claim(pod.meta.ns, name);
   const std::string object =
       absl::StrCat(head, "ResourceClaim ", pod.meta.ns.text(), "/", name.text(), " ");
   if (claim == nullptr)
@@ -146,11 +75,12 @@ std::string ControlPlane::ExplainClaim(const Pod& pod, const PodClaim& entry) co
   }
   const Allocation& allocation = *claim->status.allocation;
   const std::string where =
-      allocation.node.valid() ? absl::StrCat("on node ", cluster_->node_spec(allocation.node).name)
-                              : std::string("by network");
+      allocation.node.valid()
+          ? absl::StrCat("on node ", plane_->cluster().node_spec(allocation.node).name)
+          : std::string("by network");
   std::string text = absl::StrCat(object, "is allocated ", where);
   if (claim->status.reserved_for.empty()) return text + ", reserved for nobody";
-  absl::StrAppend(&text, ", reserved for ", ConsumersText(*claim, objects));
+  absl::StrAppend(&text, ", reserved for ", ConsumersText(*claim, objects_));
   if (!IsReservedFor(*claim, pod.meta.uid)) {
     if (!allocation.shareable) {
       text += "; not shareable: waits for them to end";
@@ -161,15 +91,14 @@ std::string ControlPlane::ExplainClaim(const Pod& pod, const PodClaim& entry) co
   return text;
 }
 
-std::vector<NodeId> ControlPlane::NodesRefused(const Pod& pod, const PodClaim& entry,
-                                               const ResourceClaim& claim) const {
+std::vector<NodeId> ClaimExplainer::NodesRefused(const Pod& pod, const PodClaim& entry,
+                                                 const ResourceClaim& claim) const {
   std::vector<NodeId> refused;
   if (claim.spec.mode == AllocationMode::kImmediate) {
-    for (size_t n = 0; n < cluster_->node_count(); ++n) refused.push_back(NodeId(n));
+    for (size_t n = 0; n < plane_->cluster().node_count(); ++n) refused.push_back(NodeId(n));
     return refused;
   }
-  const Ref<PodSchedulingContext> context =
-      network_->server().objects().context(pod.meta.ns, pod.meta.name);
+  const Ref<PodSchedulingContext> context = objects_.context(pod.meta.ns, pod.meta.name);
   if (context == nullptr) return refused;
   for (const PodSchedulingContext::ClaimNodes& known : context->claims) {
     if (known.entry == entry.entry && known.unsuitable.size() >= context->potential.size()) {
@@ -179,19 +108,18 @@ std::vector<NodeId> ControlPlane::NodesRefused(const Pod& pod, const PodClaim& e
   return refused;
 }
 
-std::vector<NodeHolders> ControlPlane::HoldersAgainst(PodId pod, size_t most_nodes) const {
+std::vector<NodeHolders> ClaimExplainer::HoldersAgainst(PodId pod, size_t most_nodes) const {
   std::vector<NodeHolders> holders;
-  const ObjectCache& objects = network_->server().objects();
-  const Ref<Pod> object = objects.pod(UidOf(pod));
+  const Ref<Pod> object = objects_.pod(plane_->pods().UidOf(pod));
   if (object == nullptr) return holders;
   std::vector<Name> asked;  // drivers
   for (const PodClaim& entry : object->claims) {
-    const Name name = plugin_->rules().ClaimNameOf(*object, entry);
+    const Name name = names_.Of(*object, entry);
     if (name.empty()) continue;
-    const Ref<ResourceClaim> wanted = objects.claim(object->meta.ns, name);
+    const Ref<ResourceClaim> wanted = objects_.claim(object->meta.ns, name);
     if (wanted == nullptr || wanted->status.allocation != nullptr) continue;
     const Ref<ResourceClass> resource_class =
-        objects.of<ResourceClass>().Find(Name(), wanted->spec.class_name);
+        objects_.of<ResourceClass>().Find(Name(), wanted->spec.class_name);
     if (resource_class == nullptr) continue;
     const Name driver = resource_class->driver;
     if (absl::c_linear_search(asked, driver)) continue;
@@ -200,7 +128,7 @@ std::vector<NodeHolders> ControlPlane::HoldersAgainst(PodId pod, size_t most_nod
     asked.push_back(driver);
     nodes.push_back(NodeId());  // devices that are reached by network
     absl::btree_map<NodeId, NodeHolders> by_node;
-    for (const Ref<ResourceClaim>& claim : objects.of<ResourceClaim>().Sorted()) {
+    for (const Ref<ResourceClaim>& claim : objects_.of<ResourceClaim>().Sorted()) {
       if (claim->status.allocation == nullptr || claim->status.driver != driver) continue;
       const Allocation& allocation = *claim->status.allocation;
       std::vector<NodeId> held_on = {allocation.node};
@@ -211,7 +139,7 @@ std::vector<NodeHolders> ControlPlane::HoldersAgainst(PodId pod, size_t most_nod
       for (const NodeId node : held_on) {
         by_node[node].claims.push_back(
             {absl::StrCat(claim->meta.ns.text(), "/", claim->meta.name.text()),
-             ConsumersText(*claim, objects), allocation.grants});
+             ConsumersText(*claim, objects_), allocation.grants});
       }
     }
     size_t shown = 0;
@@ -227,20 +155,18 @@ std::vector<NodeHolders> ControlPlane::HoldersAgainst(PodId pod, size_t most_nod
   return holders;
 }
 
-// Of a claim that is not allocated.
-std::string ControlPlane::ExplainNegotiation(const Pod& pod, const PodClaim& entry,
-                                             const ResourceClaim& claim) const {
-  const ObjectCache& objects = network_->server().objects();
+std::string ClaimExplainer::ExplainNegotiation(const Pod& pod, const PodClaim& entry,
+                                               const ResourceClaim& claim) const {
   const Ref<ResourceClass> resource_class =
-      objects.of<ResourceClass>().Find(Name(), claim.spec.class_name);
+      objects_.of<ResourceClass>().Find(Name(), claim.spec.class_name);
   if (resource_class == nullptr) {
     return absl::StrCat("is unallocated: its ResourceClass '", claim.spec.class_name.text(),
                         "' does not exist");
   }
   const std::string driver(resource_class->driver.text());
   const ClaimDriver* serving = nullptr;
-  for (const ClaimDriver* each : drivers_) {
-    if (each->name() == driver) serving = each;
+  for (size_t i = 0; i < plane_->drivers(); ++i) {
+    if (plane_->driver(i).name() == driver) serving = &plane_->driver(i);
   }
   if (serving == nullptr) {
     return absl::StrCat("is unallocated: no driver '", driver, "' runs, which its class '",
@@ -252,7 +178,7 @@ std::string ControlPlane::ExplainNegotiation(const Pod& pod, const PodClaim& ent
   wanted.entry = entry.entry;
   Ref<ParametersObject> parameters;
   if (!claim.spec.parameters.kind.empty()) {
-    parameters = objects.of<ParametersObject>().Find(claim.meta.ns, claim.spec.parameters.name);
+    parameters = objects_.of<ParametersObject>().Find(claim.meta.ns, claim.spec.parameters.name);
     if (parameters == nullptr) {
       return absl::StrCat("is unallocated: its parameters ", claim.spec.parameters.kind.text(), " ",
                           claim.meta.ns.text(), "/", claim.spec.parameters.name.text(),
@@ -268,7 +194,7 @@ std::string ControlPlane::ExplainNegotiation(const Pod& pod, const PodClaim& ent
     if (why.empty()) return absl::StrCat("is unallocated (Immediate): waits for driver ", driver);
     return absl::StrCat("is unallocated (Immediate), and driver ", driver, " refuses it: ", why);
   }
-  const Ref<PodSchedulingContext> context = objects.context(pod.meta.ns, pod.meta.name);
+  const Ref<PodSchedulingContext> context = objects_.context(pod.meta.ns, pod.meta.name);
   if (context == nullptr) return "is unallocated: the scheduler has not chosen a node yet";
   std::string text = absl::StrCat("is unallocated: ");
   const PodSchedulingContext::ClaimNodes* known = nullptr;
@@ -284,12 +210,12 @@ std::string ControlPlane::ExplainNegotiation(const Pod& pod, const PodClaim& ent
     if (!known->unsuitable.empty()) {
       const NodeId node = known->unsuitable.front();
       const std::string why = serving->WhyUnsuitable({&wanted, 1}, node);
-      absl::StrAppend(&text, ", such as ", cluster_->node_spec(node).name,
+      absl::StrAppend(&text, ", such as ", plane_->cluster().node_spec(node).name,
                       why.empty() ? "" : absl::StrCat(" (", why, ")"));
     }
   }
   if (context->selected.valid()) {
-    absl::StrAppend(&text, "; selected node ", cluster_->node_spec(context->selected).name);
+    absl::StrAppend(&text, "; selected node ", plane_->cluster().node_spec(context->selected).name);
     const std::string why = serving->WhyUnsuitable({&wanted, 1}, context->selected);
     absl::StrAppend(&text, why.empty() ? ", waits for the driver to allocate" : ": " + why);
   } else {

@@ -1,4 +1,4 @@
-#include "sim/dra/claim_kubelet.h"
+#include "sim/dra/dra_manager.h"
 
 #include <cstdint>
 #include <cstdlib>
@@ -13,19 +13,19 @@
 #include "model/kube/objects.h"
 #include "model/time.h"
 #include "sim/dra/dra_release.h"
-#include "tests/sim/dra/claim_kubelet_world.h"
+#include "tests/sim/dra/dra_manager_world.h"
 
 namespace drasim {
-namespace claim_kubelet_test {
+namespace dra_manager_test {
 
-using claim_kubelet_testing::kNode;
-using claim_kubelet_testing::kOther;
-using claim_kubelet_testing::Lines;
-using claim_kubelet_testing::Millis;
-using claim_kubelet_testing::OfRelease;
-using claim_kubelet_testing::Sharp;
-using claim_kubelet_testing::World;
-using claim_kubelet_testing::WorldOptions;
+using dra_manager_testing::kNode;
+using dra_manager_testing::kOther;
+using dra_manager_testing::Lines;
+using dra_manager_testing::Millis;
+using dra_manager_testing::OfRelease;
+using dra_manager_testing::Sharp;
+using dra_manager_testing::World;
+using dra_manager_testing::WorldOptions;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
@@ -41,7 +41,7 @@ WorldOptions Slow(DraRelease release = DraRelease::k29) {
 
 // --- The way of a pod. ---
 
-TEST(ClaimKubeletTest, PodWithoutClaims) {
+TEST(DraManagerTest, PodWithoutClaims) {
   World world(Slow());
   const Uid pod = world.AddPod("p", {});
   world.RunMillis(1000);
@@ -51,7 +51,7 @@ TEST(ClaimKubeletTest, PodWithoutClaims) {
                                         "1020 PATCH pods/status p Succeeded", "1020 ended p"));
 }
 
-TEST(ClaimKubeletTest, PodWithAClaim) {
+TEST(DraManagerTest, PodWithAClaim) {
   World world(Slow());
   world.prepare_ms["c"] = 3000;
   world.unprepare_ms["c"] = 500;
@@ -73,7 +73,7 @@ TEST(ClaimKubeletTest, PodWithAClaim) {
 }
 
 // What it knows of the pod is a minute old; the claim controller's part of the status is its own.
-TEST(ClaimKubeletTest, ReportsThePhaseAloneWhateverElseHasChanged) {
+TEST(DraManagerTest, ReportsThePhaseAloneWhateverElseHasChanged) {
   WorldOptions options = Sharp();
   options.read_ms = 10;
   options.write_ms = 20;
@@ -101,7 +101,7 @@ TEST(ClaimKubeletTest, ReportsThePhaseAloneWhateverElseHasChanged) {
                   "started p", "unprepare gpu c", "PATCH pods/status p Succeeded", "ended p"));
 }
 
-TEST(ClaimKubeletTest, PodsThatAreNotBoundAreNotItsBusiness) {
+TEST(DraManagerTest, PodsThatAreNotBoundAreNotItsBusiness) {
   World world;
   world.AddPod("p", {}, NodeId());
   world.Rest();
@@ -111,7 +111,7 @@ TEST(ClaimKubeletTest, PodsThatAreNotBoundAreNotItsBusiness) {
 }
 
 // They have to be reserved like the others, but nobody prepares them.
-TEST(ClaimKubeletTest, ClaimsThatNoContainerUsesAreOnlyChecked) {
+TEST(DraManagerTest, ClaimsThatNoContainerUsesAreOnlyChecked) {
   for (const bool reserved : {true, false}) {
     World world;
     world.AddClaim("unused");
@@ -136,7 +136,7 @@ TEST(ClaimKubeletTest, ClaimsThatNoContainerUsesAreOnlyChecked) {
 }
 
 // One call per driver from 1.28 on, as long as its slowest claim; before, one per claim.
-TEST(ClaimKubeletTest, CallsAreBatchedByDriverSince128) {
+TEST(DraManagerTest, CallsAreBatchedByDriverSince128) {
   for (const DraRelease release : {DraRelease::k26, DraRelease::k27, DraRelease::k28,
                                    DraRelease::k29, DraRelease::k30, DraRelease::k31}) {
     World world(Slow(release));
@@ -171,7 +171,7 @@ TEST(ClaimKubeletTest, CallsAreBatchedByDriverSince128) {
   }
 }
 
-TEST(ClaimKubeletTest, PluginsOfAClaim) {
+TEST(DraManagerTest, PluginsOfAClaim) {
   World world;
   world.AddClaim("none", {});               // its driver's, "gpu"
   world.AddClaim("both", {"nic", "gpu"});   // each
@@ -192,7 +192,7 @@ TEST(ClaimKubeletTest, PluginsOfAClaim) {
                   "PATCH pods/status p Succeeded", "ended p"));
 }
 
-TEST(ClaimKubeletTest, ClaimsFromTemplates) {
+TEST(DraManagerTest, ClaimsFromTemplates) {
   World world;
   const Uid pod = world.AddPod("p", {world.FromTemplate("e"), world.FromTemplate("none")});
   world.RunMillis(1);
@@ -208,7 +208,7 @@ TEST(ClaimKubeletTest, ClaimsFromTemplates) {
                           "10000 PATCH pods/status p Running", "10000 started p"));
 }
 
-TEST(ClaimKubeletTest, ClaimsFromTemplatesHaveFixedNamesBefore128) {
+TEST(DraManagerTest, ClaimsFromTemplatesHaveFixedNamesBefore128) {
   World world(OfRelease(DraRelease::k27));
   const Uid pod = world.AddPod("p", {world.FromTemplate("e")}, NodeId());
   world.AddClaim("p-e", {"gpu"}, pod);
@@ -219,7 +219,7 @@ TEST(ClaimKubeletTest, ClaimsFromTemplatesHaveFixedNamesBefore128) {
                                             "PATCH pods/status p Running", "started p"));
 }
 
-TEST(ClaimKubeletTest, AClaimFromATemplateOfAnotherPodIsRefused) {
+TEST(DraManagerTest, AClaimFromATemplateOfAnotherPodIsRefused) {
   World world(OfRelease(DraRelease::k27));
   world.AddPod("p", {world.FromTemplate("e")}, NodeId());
   world.AddClaim("p-e", {"gpu"}, /*owner=*/0);
@@ -232,7 +232,7 @@ TEST(ClaimKubeletTest, AClaimFromATemplateOfAnotherPodIsRefused) {
 
 // --- Claims that are shared. ---
 
-TEST(ClaimKubeletTest, ASharedClaimIsPreparedOnceAndUnpreparedAfterTheLast) {
+TEST(DraManagerTest, ASharedClaimIsPreparedOnceAndUnpreparedAfterTheLast) {
   World world(Slow());
   world.AddClaim("c");
   const Uid a = world.RunPod("a", {"c"});
@@ -254,7 +254,7 @@ TEST(ClaimKubeletTest, ASharedClaimIsPreparedOnceAndUnpreparedAfterTheLast) {
                                         "3120 PATCH pods/status b Succeeded", "3120 ended b"));
 }
 
-TEST(ClaimKubeletTest, TwoNodesPrepareAClaimEach) {
+TEST(DraManagerTest, TwoNodesPrepareAClaimEach) {
   World world;
   world.AddClaim("c");
   const Uid a = world.RunPod("a", {"c"}, kNode);
@@ -272,7 +272,7 @@ TEST(ClaimKubeletTest, TwoNodesPrepareAClaimEach) {
 }
 
 // Both ask the plugin, since neither knows how it ends; the first may end meanwhile.
-TEST(ClaimKubeletTest, TwoPodsPrepareASharedClaimAtOnce) {
+TEST(DraManagerTest, TwoPodsPrepareASharedClaimAtOnce) {
   World world(Slow());
   world.prepare_ms["c"] = 1000;
   world.AddClaim("c");
@@ -296,7 +296,7 @@ TEST(ClaimKubeletTest, TwoPodsPrepareASharedClaimAtOnce) {
 }
 
 // The plugin has the claim back at 1100 + 3000 ms; only then it prepares it again.
-TEST(ClaimKubeletTest, APodThatComesWhileAClaimIsUnpreparedWaitsForThat) {
+TEST(DraManagerTest, APodThatComesWhileAClaimIsUnpreparedWaitsForThat) {
   World world(Slow());
   world.unprepare_ms["c"] = 3000;
   world.prepare_ms["c"] = 200;
@@ -323,7 +323,7 @@ TEST(ClaimKubeletTest, APodThatComesWhileAClaimIsUnpreparedWaitsForThat) {
 
 // --- Failures. ---
 
-TEST(ClaimKubeletTest, APodThatIsBoundByHandWaitsUntilItsClaimIsReserved) {
+TEST(DraManagerTest, APodThatIsBoundByHandWaitsUntilItsClaimIsReserved) {
   World world(Slow());
   world.AddPod("p", {world.Uses("c")});
   world.RunMillis(9000);
@@ -339,7 +339,7 @@ TEST(ClaimKubeletTest, APodThatIsBoundByHandWaitsUntilItsClaimIsReserved) {
 }
 
 // A minute from 1.27 on, 10 s in 1.26, and up to a half more.
-TEST(ClaimKubeletTest, PreparesAgainAfterAMinuteAndUpToAHalfMore) {
+TEST(DraManagerTest, PreparesAgainAfterAMinuteAndUpToAHalfMore) {
   for (const DraRelease release : {DraRelease::k26, DraRelease::k27, DraRelease::k29}) {
     WorldOptions options;
     options.kubelet.behaviour.release = release;
@@ -366,7 +366,7 @@ TEST(ClaimKubeletTest, PreparesAgainAfterAMinuteAndUpToAHalfMore) {
 }
 
 // 10 s and up to a half more in every release.
-TEST(ClaimKubeletTest, UnpreparesAgainAfterTenSeconds) {
+TEST(DraManagerTest, UnpreparesAgainAfterTenSeconds) {
   WorldOptions options;
   options.kubelet.retry_jitter = 0;
   World world(options);
@@ -380,7 +380,7 @@ TEST(ClaimKubeletTest, UnpreparesAgainAfterTenSeconds) {
 }
 
 // What has been prepared stays so, and the pod refers to it.
-TEST(ClaimKubeletTest, OnlyWhatFailedIsTriedAgain) {
+TEST(DraManagerTest, OnlyWhatFailedIsTriedAgain) {
   World world;
   world.AddClaim("good");
   world.AddClaim("bad", {"unknown"});
@@ -398,7 +398,7 @@ TEST(ClaimKubeletTest, OnlyWhatFailedIsTriedAgain) {
                                         "10500 DELETE pods p"));
 }
 
-TEST(ClaimKubeletTest, AClaimIsPreparedWhenAllItsPluginsAreDone) {
+TEST(DraManagerTest, AClaimIsPreparedWhenAllItsPluginsAreDone) {
   World world;
   world.AddClaim("c", {"gpu", "unknown"});
   world.RunPod("p", {"c"});
@@ -411,7 +411,7 @@ TEST(ClaimKubeletTest, AClaimIsPreparedWhenAllItsPluginsAreDone) {
                                         "1000 unprepare gpu c", "11000 unprepare gpu c"));
 }
 
-TEST(ClaimKubeletTest, FailingPreparesAndUnpreparesAreRetried) {
+TEST(DraManagerTest, FailingPreparesAndUnpreparesAreRetried) {
   size_t unprepares = 0;
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     WorldOptions options = Slow();
@@ -450,7 +450,7 @@ TEST(ClaimKubeletTest, FailingPreparesAndUnpreparesAreRetried) {
   EXPECT_LT(unprepares, size_t{60});
 }
 
-TEST(ClaimKubeletTest, APluginThatAlwaysFailsHoldsThePodForEver) {
+TEST(DraManagerTest, APluginThatAlwaysFailsHoldsThePodForEver) {
   WorldOptions options = Sharp();
   options.kubelet.failures_per_mille = 1000;
   World world(options);
@@ -490,10 +490,10 @@ Lines DrawnRun(uint64_t seed) {
   return world.Take();
 }
 
-TEST(ClaimKubeletTest, RunsRepeatAndDependOnTheSeed) {
+TEST(DraManagerTest, RunsRepeatAndDependOnTheSeed) {
   EXPECT_EQ(DrawnRun(1), DrawnRun(1));
   EXPECT_NE(DrawnRun(1), DrawnRun(2));
 }
 
-}  // namespace claim_kubelet_test
+}  // namespace dra_manager_test
 }  // namespace drasim

@@ -1,19 +1,21 @@
-// The engine's DynamicResources plugin: carries the plugin's verdicts, waits and wake-ups between
-// the engine and the scheduler's client of the API server.
+// The scheduler as a component of the control plane: its client of the API server, and the engine's
+// plugin DynamicResources.
 //
-// It is both a plugin of the profile and the actor behind the client "scheduler". Per pod it keeps
-// the cycle under way; a step whose calls take time answers kWait, and the engine is told to call
-// it again when the last reply is there. Until release 1.29 PostFilter, Reserve and Unreserve keep
-// the one scheduling thread busy meanwhile.
+// The verdicts and API calls of a cycle are those of DynamicResources (dynamic_resources.h),
+// upstream's plugin. This class connects it: to the engine as a plugin of the profile, to the
+// network as the actor behind the client "scheduler". For each pod it keeps the cycle under way; a
+// step whose calls take time answers kWait, and the engine calls it again when the last reply has
+// come (PodControl::ResumeStep). Until release 1.29 PostFilter, Reserve and Unreserve block the one
+// scheduling thread meanwhile.
 //
-// Binding goes through the same client (POST pods/binding), so the default binder must cost
-// nothing.
-#ifndef DRASIM_SIM_DRA_DRA_PLUGIN_H_
-#define DRASIM_SIM_DRA_DRA_PLUGIN_H_
+// Binding uses the same client (POST pods/binding), so the default binder must cost nothing.
+#ifndef DRASIM_SIM_DRA_SCHEDULER_ACTOR_H_
+#define DRASIM_SIM_DRA_SCHEDULER_ACTOR_H_
 
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -21,40 +23,33 @@
 #include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/types/optional.h"
-#include "model/random.h"
 #include "policies/framework/plugin.h"
 #include "sim/core/node_agent.h"
 #include "sim/dra/api_network.h"
 #include "sim/dra/dynamic_resources.h"
+#include "sim/dra/gang_claims.h"
+#include "sim/dra/network_clock.h"
+#include "sim/dra/pod_objects.h"
+#include "sim/dra/scheduler_reports.h"
 
 namespace drasim {
 
-class DraPlugin : public Plugin, public Actor {
+class SchedulerActor : public Plugin, public Actor {
  public:
   static constexpr uint32_t kWatches =
       WatchBit(ObjectKind::kPod) | WatchBit(ObjectKind::kResourceClass) |
       WatchBit(ObjectKind::kResourceClaim) | WatchBit(ObjectKind::kPodSchedulingContext);
 
-  // What the rest of the control plane does for it.
-  class Host {
-   public:
-    virtual ~Host() = default;
-    // The pod's object at present; 0: none yet.
-    virtual Uid UidOf(PodId pod) const = 0;
-    // The network's clock is brought up to this moment before any call, and what the calls have
-    // set off is seen to afterwards.
-    virtual void BeforeCalls(SimTime now) = 0;
-    virtual void AfterCalls() = 0;
-    // The pods that are placed all together or not at all, this one among them.
-    virtual std::vector<PodId> GangOf(PodId pod) const = 0;
-    // The pod's object of that uid has been bound, but the engine has taken its start back.
-    virtual void BoundInVain(PodId pod, Uid uid) = 0;
-  };
-
   // `gang_timeout`: see ControlPlaneOptions.
-  DraPlugin(const DraBehaviour& behaviour, SimDuration gang_timeout, uint64_t seed, Host* host);
+  SchedulerActor(const DraBehaviour& behaviour, SimDuration gang_timeout, uint64_t seed,
+                 PodObjects* pods, NetworkClock* clock);
   // Before anything else, once. `engine` is told when the network's handlers find something.
   void Start(ApiClient* client, PodControl* engine);
+  // Attempts are reported to users from now on.
+  void set_reports(SchedulerReports* reports) { reports_ = reports; }
+  const SchedulerReports* reports() const { return reports_; }
+  // Reports it, as soon as the calls of its PostFilter or Unreserve have been answered.
+  void AttemptFailed(const FailedAttempt& attempt, SimTime now);
 
   // Plugin
   absl::string_view name() const override { return "DynamicResources"; }
@@ -79,14 +74,12 @@ class DraPlugin : public Plugin, public Actor {
   // Actor
   void OnWatch(const WatchEvent& event) override;
   void OnReply(uint64_t token, const ApiReply& reply) override;
-  // A gang has waited for long: the token is its first pod.
-  void OnTimer(uint64_t token) override;
+  void OnTimer(uint64_t token) override { gangs_.OnTimer(token); }
   // Its process is gone until OnRestart: no attempt begins.
   void GoDown();
-  // A gang gives its claims back some time, and that may help.
-  bool HoldsForGangs() const;
+  const GangClaims& gangs() const { return gangs_; }
   ClientId client() const { return client_->id(); }
-  // What was under way is lost with its replies; all pods that wait are tried again.
+  // Calls under way are lost with their replies; all pods that wait are tried again.
   void OnRestart() override;
 
   const DynamicResources& rules() const { return *rules_; }
@@ -106,29 +99,28 @@ class DraPlugin : public Plugin, public Actor {
     bool sent_again = false;  // that call, after a restart
     bool lost = false;        // in a restart, with what it knew
     NodeId node;              // that Bind was called with
+    // To be reported when its calls have been answered.
+    std::optional<FailedAttempt> report;
     // The start was taken back: what is reserved is given back, and until that is done the pod is
     // not tried again.
     bool undoes = false;
-    // What Reserve, PreBind and Bind came to. A gang's steps are called for all its pods again when
+    // Results of Reserve, PreBind and Bind. A gang's steps are called for all its pods again when
     // one of them has got its reply.
     std::array<absl::optional<StepResult>, 3> answers;
   };
 
   Attempt* Find(PodId pod);
   void Forget(PodId pod);
-  // What the engine is to know of a step's status.
+  // Translates a step's status for the engine.
   StepResult Answer(PodId pod, Attempt* attempt, DynamicResources::Status status, bool blocks,
                     absl::optional<StepResult>* keep);
-  // A pod of a gang whose claims are its own, but whose gang is not complete, waits at Permit with
-  // them. True when this pod does.
-  bool HoldsForGang(PodId pod);
-  void ArmGangTimeout(PodId pod);
-  void ReleaseClaims(PodId pod);
   void Background(Attempt* attempt, DynamicResources::Status status, bool blocks);
   ApiRequest BindingOf(const Attempt& attempt) const;
   static DynamicResources::Status AfterBinding(const Attempt& attempt, const ApiReply& reply);
-  // The step under way has come to this.
+  // The step under way has ended.
   void EndStep(uint64_t token, DynamicResources::Status status);
+  void Report(const FailedAttempt& attempt);
+  void ReportBinding(const PodContext& pod);
   void HoldBack(Attempt* attempt);
   void LetGo(PodId pod);
   void IndexUser(const Pod& pod, bool uses);
@@ -145,11 +137,13 @@ class DraPlugin : public Plugin, public Actor {
   ReasonIndex LocalReason(DynamicResources::Reason reason) const;
 
   DraBehaviour behaviour_;
-  SimDuration gang_timeout_;
   uint64_t seed_;
-  Host* host_;
+  PodObjects* pods_;
+  NetworkClock* clock_;
+  GangClaims gangs_;
   ApiClient* client_ = nullptr;
   PodControl* engine_ = nullptr;
+  SchedulerReports* reports_ = nullptr;
   std::unique_ptr<DynamicResources> rules_;
   uint64_t next_token_ = 1;
   absl::btree_map<uint64_t, std::unique_ptr<Attempt>> cycles_;  // by token
@@ -172,14 +166,10 @@ class DraPlugin : public Plugin, public Actor {
   // Pods that name a claim: (namespace, claim) -> pods in order of uid.
   absl::flat_hash_map<std::pair<Name, Name>, absl::btree_set<std::pair<Uid, PodId>>> users_;
   DynamicResources::Restriction restriction_;
-  absl::btree_map<PodId, SimTime> gang_deadlines_;  // by the gang's first pod
-  absl::btree_map<PodId, SimTime> gang_pauses_;     // likewise: no attempt before
-  absl::btree_map<PodId, uint32_t> gang_releases_;  // likewise: how often it gave its claims back
-  Random gang_draws_;
   uint64_t attempts_ = 0;
   bool down_ = false;
 };
 
 }  // namespace drasim
 
-#endif  // DRASIM_SIM_DRA_DRA_PLUGIN_H_
+#endif  // DRASIM_SIM_DRA_SCHEDULER_ACTOR_H_

@@ -17,16 +17,16 @@
 #include "model/kube/objects.h"
 #include "model/random.h"
 #include "model/time.h"
-#include "sim/dra/claim_kubelet.h"
+#include "sim/dra/dra_manager.h"
 #include "sim/dra/dra_release.h"
-#include "tests/sim/dra/claim_kubelet_world.h"
+#include "tests/sim/dra/dra_manager_world.h"
 #include "tests/testing/soak.h"
 
 namespace drasim {
-namespace claim_kubelet_random_test {
+namespace dra_manager_random_test {
 
-using claim_kubelet_testing::World;
-using claim_kubelet_testing::WorldOptions;
+using dra_manager_testing::World;
+using dra_manager_testing::WorldOptions;
 
 constexpr uint32_t kNodes = 3;
 constexpr uint32_t kClaimsPerNode = 3;
@@ -257,7 +257,7 @@ class RandomRun {
   std::map<Uid, KnownPod> pods_;
 };
 
-TEST(ClaimKubeletRandomTest, KeepsClaimsPreparedWhileTheyAreUsed) {
+TEST(DraManagerRandomTest, KeepsClaimsPreparedWhileTheyAreUsed) {
   for (uint64_t seed = 1; seed <= SoakSeeds(30); ++seed) {
     RandomRun run(seed);
     run.Run(/*steps=*/60);
@@ -265,7 +265,7 @@ TEST(ClaimKubeletRandomTest, KeepsClaimsPreparedWhileTheyAreUsed) {
   }
 }
 
-TEST(ClaimKubeletRandomTest, RunsRepeat) {
+TEST(DraManagerRandomTest, RunsRepeat) {
   for (uint64_t seed = 1; seed <= 5; ++seed) {
     RandomRun first(seed);
     RandomRun second(seed);
@@ -275,5 +275,5 @@ TEST(ClaimKubeletRandomTest, RunsRepeat) {
   }
 }
 
-}  // namespace claim_kubelet_random_test
+}  // namespace dra_manager_random_test
 }  // namespace drasim

@@ -1,7 +1,7 @@
-// A server with pods and allocated claims, and the kubelets as its only client: what their tests
-// run in. Everybody else's writes are made on the server itself, take no time and are not logged.
-#ifndef DRASIM_TESTS_SIM_DRA_CLAIM_KUBELET_WORLD_H_
-#define DRASIM_TESTS_SIM_DRA_CLAIM_KUBELET_WORLD_H_
+// A component rig with pods and allocated claims, and the DRA manager of all kubelets as its only
+// client.
+#ifndef DRASIM_TESTS_SIM_DRA_DRA_MANAGER_WORLD_H_
+#define DRASIM_TESTS_SIM_DRA_DRA_MANAGER_WORLD_H_
 
 #include <cstdint>
 #include <functional>
@@ -26,10 +26,11 @@
 #include "policies/framework/claim_driver.h"
 #include "sim/dra/api_network.h"
 #include "sim/dra/api_types.h"
-#include "sim/dra/claim_kubelet.h"
+#include "sim/dra/dra_manager.h"
 #include "sim/dra/dra_release.h"
+#include "tests/sim/dra/component_rig.h"
 
-namespace drasim::claim_kubelet_testing {
+namespace drasim::dra_manager_testing {
 
 using Lines = std::vector<std::string>;
 
@@ -37,7 +38,7 @@ inline constexpr NodeId kNode{uint32_t{0}};
 inline constexpr NodeId kOther{uint32_t{1}};
 
 struct WorldOptions {
-  ClaimKubeletOptions kubelet;
+  DraManagerOptions kubelet;
   // Of the kubelets' client; 0: none.
   int64_t read_ms = 0;
   int64_t write_ms = 0;
@@ -64,7 +65,7 @@ inline WorldOptions OfRelease(DraRelease release) {
   return options;
 }
 
-class World : public KubeletHost {
+class World : public component_testing::ComponentRig, public PodRunner {
  public:
   // A plugin: how long it takes depends on the claim. The kubelet asks when a call begins.
   class Plugin : public ClaimDriver {
@@ -103,25 +104,23 @@ class World : public KubeletHost {
     std::string name_;
   };
 
-  explicit World(const WorldOptions& options = Sharp()) : network_(&names_, options.seed) {
+  explicit World(const WorldOptions& options = Sharp()) : ComponentRig(options.seed) {
     std::vector<ClaimDriver*> drivers;
     for (const std::string& name : options.drivers) {
       plugins_.push_back(std::make_unique<Plugin>(this, name));
       drivers.push_back(plugins_.back().get());
     }
-    kubelet_ = std::make_unique<ClaimKubelet>(std::move(drivers), options.kubelet, this);
+    kubelet_ = std::make_unique<DraManager>(std::move(drivers), options.kubelet, this);
     ClientOptions client;
     client.name = "kubelet";
-    client.watches = ClaimKubelet::kWatches;
+    client.watches = DraManager::kWatches;
     client.read_latency = Millis(options.read_ms);
     client.write_latency = Millis(options.write_ms);
     client.watch_latency = Millis(options.watch_ms);
-    client_ = network_.Connect(client, kubelet_.get());
-    network_.set_on_message([this](const ApiMessage& message) { LogCall(message); });
+    client_ = network().Connect(client, kubelet_.get());
+    network().set_on_message([this](const ApiMessage& message) { LogCall(message); });
     kubelet_->Start(client_);
   }
-  World(const World&) = delete;
-  World& operator=(const World&) = delete;
 
   // By claim; others take no time.
   std::map<std::string, int64_t> prepare_ms;
@@ -131,15 +130,12 @@ class World : public KubeletHost {
 
   // --- The actors. ---
 
-  ClaimKubelet& kubelet() { return *kubelet_; }
-  ApiNetwork& network() { return network_; }
-  const ObjectCache& objects() const { return network_.server().objects(); }
-  void RunMillis(int64_t ms) { network_.RunUntil(network_.now() + SimDuration::Millis(ms)); }
+  DraManager& kubelet() { return *kubelet_; }
   void Rest() {
-    EXPECT_TRUE(network_.RunToRest(network_.now() + SimDuration::Seconds(10'000)));
+    EXPECT_TRUE(network().RunToRest(network().now() + SimDuration::Seconds(10'000)));
     EXPECT_TRUE(kubelet_->idle());
   }
-  void Restart(int64_t down_ms) { network_.Restart(client_->id(), SimDuration::Millis(down_ms)); }
+  void Restart(int64_t down_ms) { network().Restart(client_->id(), SimDuration::Millis(down_ms)); }
 
   void PodStarted(const Pod& pod) override {
     Log("started ", pod.meta.name.text());
@@ -163,21 +159,6 @@ class World : public KubeletHost {
 
   // --- The objects. ---
 
-  Name In(absl::string_view text) { return names_.Intern(text); }
-
-  ApiReply Do(ApiRequest request) {
-    const ApiReply reply = network_.server().Handle(request);
-    EXPECT_TRUE(reply.ok()) << reply.message;
-    return reply;
-  }
-  ApiReply Do(Verb verb, ObjectRef object, StatusPart part = StatusPart::kNone) {
-    ApiRequest request;
-    request.verb = verb;
-    request.part = part;
-    request.kind = KindOf(object);
-    request.object = std::move(object);
-    return Do(std::move(request));
-  }
   ApiRequest OfPod(Verb verb, absl::string_view name) {
     ApiRequest request;
     request.verb = verb;
@@ -267,7 +248,7 @@ class World : public KubeletHost {
  private:
   template <typename... Parts>
   void Log(const Parts&... parts) {
-    lines_.push_back(absl::StrCat(network_.now().ns() / 1'000'000, " ", parts...));
+    lines_.push_back(absl::StrCat(network().now().ns() / 1'000'000, " ", parts...));
   }
   void LogCall(const ApiMessage& message) {
     std::string line = absl::StrCat(CallText(message.verb, message.kind), " ", message.name.text());
@@ -281,14 +262,12 @@ class World : public KubeletHost {
     Log(line);
   }
 
-  NamePool names_;
-  ApiNetwork network_;
   std::vector<std::unique_ptr<Plugin>> plugins_;
-  std::unique_ptr<ClaimKubelet> kubelet_;
+  std::unique_ptr<DraManager> kubelet_;
   ApiClient* client_ = nullptr;
   Lines lines_;
 };
 
-}  // namespace drasim::claim_kubelet_testing
+}  // namespace drasim::dra_manager_testing
 
-#endif  // DRASIM_TESTS_SIM_DRA_CLAIM_KUBELET_WORLD_H_
+#endif  // DRASIM_TESTS_SIM_DRA_DRA_MANAGER_WORLD_H_

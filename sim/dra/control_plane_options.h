@@ -1,0 +1,61 @@
+// Options of classic DRA's control plane: the release, how each component reaches the API server,
+// and planned faults.
+#ifndef DRASIM_SIM_DRA_CONTROL_PLANE_OPTIONS_H_
+#define DRASIM_SIM_DRA_CONTROL_PLANE_OPTIONS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/types/optional.h"
+#include "model/distributions.h"
+#include "model/time.h"
+#include "sim/dra/claim_controller.h"
+#include "sim/dra/dra_manager.h"
+#include "sim/dra/dra_release.h"
+#include "sim/dra/driver_controller.h"
+
+namespace drasim {
+
+// A component's connection to the API server. The control plane chooses names and watches.
+struct ConnectionOptions {
+  double qps = 0;  // 0: no limit
+  int64_t burst = 0;
+  absl::optional<Distribution> read_latency;  // seconds; absent: none
+  absl::optional<Distribution> write_latency;
+  absl::optional<Distribution> watch_latency;
+};
+
+// A fault, or a user's deletion of a claim, at a time of the run.
+struct PlaneFault {
+  enum class Action : uint8_t { kRestart, kBreakWatch, kDeleteClaim };
+  SimTime at;
+  Action action = Action::kRestart;
+  std::string component;  // as PlaneFaults::Restart takes it
+  SimDuration duration;
+  std::string ns, claim;  // of kDeleteClaim
+};
+
+struct ControlPlaneOptions {
+  DraBehaviour behaviour;
+  ConnectionOptions scheduler;
+  ConnectionOptions controller_manager;  // claim controller and garbage collector, one client each
+  ConnectionOptions drivers;
+  ConnectionOptions kubelets;
+  ConnectionOptions users;
+  ClaimControllerOptions claim_controller;
+  DriverControllerOptions driver_controller;
+  DraManagerOptions kubelet;
+  SimDuration finished_ttl = SimDuration::Seconds(60);  // of pods that have ended
+  // After this time a gang of which only some pods have their claims gives all of them back.
+  SimDuration gang_timeout = SimDuration::Seconds(600);
+  std::vector<PlaneFault> faults;
+  // The scheduler reports its attempts to users (SchedulerReports): conditions through its client,
+  // events through a client "scheduler-events" with the same limits.
+  bool scheduler_reports = false;
+  uint64_t seed = 0;
+};
+
+}  // namespace drasim
+
+#endif  // DRASIM_SIM_DRA_CONTROL_PLANE_OPTIONS_H_

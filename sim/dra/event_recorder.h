@@ -1,0 +1,69 @@
+// Kube-scheduler's event recorder: events about pods, written by a client of their own.
+//
+// A component sends its events through a client beside the one for everything else
+// (cmd/kube-scheduler, createClients), so that they have a rate limit of their own and hold up
+// nothing else. The recorder joins equal events (client-go tools/events/event_broadcaster.go): the
+// first is POSTed; the second, equal in reason and in the pod's resourceVersion, makes a series of
+// it, by PATCH; later ones are only counted. Every 30 minutes each series is written again, and
+// every 6 minutes those that have not grown for as long are written a last time and forgotten.
+//
+// Failed writes are not repeated, and events do not expire: the server keeps none
+// (ObjectKind::kEvent).
+#ifndef DRASIM_SIM_DRA_EVENT_RECORDER_H_
+#define DRASIM_SIM_DRA_EVENT_RECORDER_H_
+
+#include <cstdint>
+#include <utility>
+
+#include "absl/container/btree_map.h"
+#include "model/kube/name.h"
+#include "model/kube/objects.h"
+#include "model/time.h"
+#include "sim/dra/api_network.h"
+
+namespace drasim {
+
+class EventRecorder : public Actor {
+ public:
+  enum class Reason : uint8_t { kScheduled, kFailedScheduling };
+
+  // Before anything else, once.
+  void Start(ApiClient* client);
+  // O(log events).
+  void Record(Reason reason, const Pod& pod);
+  ClientId client() const { return client_->id(); }
+  // Events that are remembered, to be joined with equal ones.
+  size_t remembered() const { return series_.size(); }
+
+  // Actor
+  void OnWatch(const WatchEvent&) override {}
+  void OnReply(uint64_t, const ApiReply&) override {}
+  void OnTimer(uint64_t token) override;
+  void OnRestart() override;
+
+ private:
+  struct Key {
+    Uid pod = 0;
+    ResourceVersion version = 0;
+    Reason reason = Reason::kScheduled;
+    auto operator<=>(const Key&) const = default;
+  };
+  struct Series {
+    Name ns, name;  // of the pod
+    uint32_t count = 1;
+    SimTime last;
+  };
+
+  void Write(Verb verb, const Series& series);
+  // Arms the timer for the next look at what is remembered, if anything is.
+  void Arm();
+
+  ApiClient* client_ = nullptr;
+  SimTime started_;
+  bool armed_ = false;
+  absl::btree_map<Key, Series> series_;
+};
+
+}  // namespace drasim
+
+#endif  // DRASIM_SIM_DRA_EVENT_RECORDER_H_

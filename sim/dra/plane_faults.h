@@ -1,0 +1,59 @@
+// Faults of the control plane: components that restart or lose their watches, and claims that a
+// user deletes, because a scenario or a test says so.
+#ifndef DRASIM_SIM_DRA_PLANE_FAULTS_H_
+#define DRASIM_SIM_DRA_PLANE_FAULTS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "model/time.h"
+#include "sim/dra/api_network.h"
+#include "sim/dra/control_plane_options.h"
+#include "sim/dra/network_clock.h"
+#include "sim/dra/pod_objects.h"
+#include "sim/dra/scheduler_actor.h"
+
+namespace drasim {
+
+class PlaneFaults {
+ public:
+  // All outlive it.
+  PlaneFaults(std::vector<PlaneFault> planned, ApiNetwork* network, NetworkClock* clock,
+              PodObjects* pods, SchedulerActor* scheduler)
+      : planned_(std::move(planned)),
+        network_(network),
+        clock_(clock),
+        pods_(pods),
+        scheduler_(scheduler) {}
+
+  // Arms a timer of the engine for each planned fault, with tokens from `first` on.
+  void ArmTimers(NodeControl* engine, uint64_t first);
+  // The timer of the planned fault `index` is due.
+  void Happen(size_t index, SimTime now);
+
+  // Whether a planned fault is still to come, or a component is down. O(components).
+  bool AnyPending() const;
+
+  // At once. The component is called by its client's name: "scheduler", "claim-controller", a
+  // driver's name, ...; see ApiNetwork. All processes of the component restart.
+  void Restart(absl::string_view component, SimDuration down);
+  void BreakWatch(absl::string_view component, SimDuration length);
+  void DeleteClaim(Uid uid);
+
+ private:
+  ClientId ClientNamed(absl::string_view name) const;
+
+  std::vector<PlaneFault> planned_;
+  ApiNetwork* network_;
+  NetworkClock* clock_;
+  PodObjects* pods_;
+  SchedulerActor* scheduler_;
+  size_t ahead_ = 0;
+};
+
+}  // namespace drasim
+
+#endif  // DRASIM_SIM_DRA_PLANE_FAULTS_H_
