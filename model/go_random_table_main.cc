@@ -8,8 +8,7 @@
 // codes: 0 done, 1 the file cannot be written, 2 bad usage.
 //
 // Definition of the table. Take the generator that GoRandom also uses: a ring `vec` of 607 words
-// and the
-// recurrence
+// and the recurrence
 //
 //   y(n) = y(n-607) + y(n-273)  mod 2^64.
 //

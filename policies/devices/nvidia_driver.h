@@ -5,7 +5,6 @@
 //   GpuClaimParameters              count (1), selector (gpu_selector.h), sharing
 //   MigDeviceClaimParameters        profile, gpuClaimName, sharing
 //   ComputeInstanceClaimParameters  profile ("1c.3g.20gb", or "1c"), migDeviceClaimName
-//
 //   DeviceClassParameters           sharable: several pods may use an allocation
 // gpuClaimName and migDeviceClaimName refer to another claim, by its entry in the pod or by its
 // name.
