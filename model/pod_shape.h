@@ -1,4 +1,5 @@
-// Pod shapes: the requests of pods, interned, so that a million pods share a few hundred shapes.
+// PodShape and ShapeTable: the requests of pods, interned, so that a million pods share a few
+// hundred shapes.
 //
 // Pods of one shape are interchangeable to every Filter and Score plugin that reads only the
 // request and the node, so verdicts and scores are cached per shape (docs/architecture.md,
