@@ -47,8 +47,8 @@ struct LoweringOptions {
 
 class Lowering {
  public:
-  // InvalidArgument for mig-smallest without a table, an unknown profile, and time-sliced without
-  // the device plugin.
+  // NotFound when the table lacks one of `profiles`. InvalidArgument for mig-smallest without a
+  // table, and for time-sliced without the device plugin.
   static absl::StatusOr<Lowering> Make(LoweringOptions options);
 
   // The request for a demand. InvalidArgument when no allowed profile is large enough.

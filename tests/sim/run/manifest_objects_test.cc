@@ -1,4 +1,6 @@
 // ToControlPlane.
+#include "sim/run/manifest_objects.h"
+
 #include <memory>
 #include <string>
 #include <utility>
@@ -13,7 +15,6 @@
 #include "model/kube/objects.h"
 #include "model/kube/reader.h"
 #include "model/pod_shape.h"
-#include "sim/run/manifests.h"
 
 namespace drasim {
 namespace manifests_objects_test {
