@@ -1,5 +1,4 @@
 // Validation of one change of one object: the rules of resource.k8s.io/v1alpha2 and of metadata.
-// ValidateClaim and ValidateContext are in api_server.h.
 //
 // `before` is the stored state, null for a new object. Errors are InvalidArgument; the message
 // lists every wrong field, "status.reservedFor: why; status.driverName: why". The letters of names
@@ -19,6 +18,10 @@ absl::Status ValidateMeta(const ObjectMeta* before, const ObjectMeta& after);
 // Claim entries have unique names and one source each. An update never changes entries or node
 // (binding is a verb of its own).
 absl::Status ValidatePod(const Pod* before, const Pod& after);
+
+// The rules of api_server.h for one change of a claim or a PodSchedulingContext.
+absl::Status ValidateClaim(const ResourceClaim* before, const ResourceClaim& after);
+absl::Status ValidateContext(const PodSchedulingContext* before, const PodSchedulingContext& after);
 
 // Requires a driver name, and complete parameters if any.
 absl::Status ValidateClass(const ResourceClass& after);
