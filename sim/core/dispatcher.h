@@ -38,15 +38,15 @@ class JobControl {
   virtual void EndFailedAttempt(const Placer::Failure&, NodeId /*nominated*/) {}
   // Gives the waiting job up.
   virtual void Drop(JobId job) = 0;
-  // The running job ends its run, now or after the grace period, and waits again. A start under way
-  // is taken back at once.
+  // The running job ends its run, now or after the grace period, and waits again. A start in
+  // progress is cancelled at once.
   virtual void Evict(JobId job, EvictionCause cause) = 0;
   // True between Evict and the end of the grace period.
   virtual bool IsBeingEvicted(JobId job) const = 0;
   virtual bool has_grace_period() const = 0;
   // Jobs that run, in an arbitrary order that is the same in every run.
   virtual absl::Span<const JobId> running() const = 0;
-  // Jobs whose start is under way, in such an order, too. O(starts under way).
+  // Jobs with a start in progress, in such an order too. O(starts in progress).
   virtual std::vector<JobId> starting() const = 0;
 };
 
@@ -76,9 +76,9 @@ class Dispatcher {
 
   // The job begins to wait: it arrived, was interrupted, or failed and tries again.
   virtual void Add(JobId job) = 0;
-  // A start that was under way was rejected; `why` has been recorded.
+  // A start in progress was rejected; `why` has been recorded.
   virtual void Return(JobId job, SummaryId why, Comeback comeback) = 0;
-  // The waiting job is deleted. False when it is not here (its start is under way).
+  // The waiting job is deleted. False when it is not here (its start is in progress).
   virtual bool Remove(JobId job) = 0;
 
   // Something happened that may let waiting jobs fit.

@@ -101,7 +101,7 @@ class NodeAgent {
   // Before anything else, once.
   virtual void Attach(NodeControl*) {}
   virtual void AttachClaims(PodControl*) {}
-  // Its timers go on for ever, whether they find work or not.
+  // True when its timers repeat without end, with or without work.
   virtual bool never_rests() const { return false; }
   // Work other than periodic rechecks is pending: a component restarts, a call returns. May be
   // O(pods).
