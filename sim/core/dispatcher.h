@@ -1,10 +1,10 @@
-// The dispatcher decides which waiting job is tried next: the port between the engine and the ways
-// of queueing.
+// Dispatcher: decides which waiting job is tried next. The port between the engine and the ways of
+// queueing.
 //
-// The engine keeps time and carries out decisions. A dispatcher keeps the jobs that wait and, when
-// the engine says so, tries some of them. There are four: fill (each job once, on arrival), loss
-// (the same, in time), kubernetes (one attempt at a time, in kube-scheduler's queue) and batch
-// (passes over jobs in the order of a QueuePolicy).
+// The engine keeps time and carries out decisions. A dispatcher keeps the waiting jobs and tries
+// some of them on the engine's request. There are four: fill (each job once, on arrival), loss (the
+// same, in time), kubernetes (one attempt at a time, in kube-scheduler's queue) and batch (passes
+// over jobs in the order of a QueuePolicy).
 #ifndef DRASIM_SIM_CORE_DISPATCHER_H_
 #define DRASIM_SIM_CORE_DISPATCHER_H_
 
@@ -62,11 +62,11 @@ struct DispatchParts {
   JobControl* host = nullptr;
 };
 
-// The way back to the queue for a job whose start was rejected.
+// The way back to the queue after a rejected start.
 enum class Comeback : uint8_t {
   kOnEvent,       // it waits for an event that may help
-  kAfterBackoff,  // such an event has happened meanwhile
-  kAtOnce,        // exactly the event that it waited for has happened
+  kAfterBackoff,  // such an event has happened since
+  kAtOnce,        // the event that it waited for has happened
   kError,         // an error, not a verdict: after a backoff, whatever happens
 };
 
