@@ -1,4 +1,4 @@
-# Everything a stranger needs: make demo, make test. Each target says what it does and installs what is missing.
+# Start with make demo and make test. Each target states its work and installs missing packages.
 JOBS ?= 2
 BUILD = build/release
 DRASIM = $(BUILD)/bin/drasim

@@ -1,9 +1,9 @@
-// Classic DRA's control plane: single steps of its network, and whole runs in which nothing takes
-// time, so that what they cost is the simulator's own work.
+// Classic DRA's control plane: single steps of its network, and whole runs without latencies, which
+// measure only the simulator's own work.
 //
 // Ceilings on one core of an x86-64 machine of 2020 or later: 50 us per pod with one claim from a
 // template on 5,000 nodes of 8 devices, from its arrival to the end of its claim; 200 ns per change
-// that a client hears of; 100 ns per call that is answered at once.
+// delivered to a client; 100 ns per call with an immediate reply.
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -41,7 +41,7 @@ class SilentActor : public Actor {
   int64_t heard_ = 0;
 };
 
-// A server with so many pods, and clients that watch them all.
+// A server with `pods` pods, and clients that watch all of them.
 struct NetworkWorld {
   NetworkWorld(size_t pods, size_t clients, const char* latency = "") : network(&names, 1) {
     for (size_t i = 0; i < pods; ++i) {
@@ -61,7 +61,7 @@ struct NetworkWorld {
       ends.push_back(network.Connect(options, &actor));
     }
   }
-  // The pod's phase becomes another than it was.
+  // Changes the pod's phase.
   ApiRequest Patch(size_t pod) {
     phase = phase == KubePodPhase::kRunning ? KubePodPhase::kPending : KubePodPhase::kRunning;
     auto object = std::make_shared<Pod>();
@@ -88,7 +88,7 @@ struct NetworkWorld {
   KubePodPhase phase = KubePodPhase::kPending;
 };
 
-// One write, and all clients hear of it. An item is a change that one client hears of.
+// One write that all clients receive. An item is one delivery to one client.
 void BM_Change(benchmark::State& state) {
   const auto pods = static_cast<size_t>(state.range(0));
   NetworkWorld world(pods, static_cast<size_t>(state.range(1)));
@@ -104,7 +104,7 @@ void BM_Change(benchmark::State& state) {
 }
 BENCHMARK(BM_Change)->ArgNames({"pods", "clients"})->Args({10, 1})->Args({10, 6})->Args({10000, 6});
 
-// A call that is answered at once: a GET.
+// A call with an immediate reply: a GET.
 void BM_Call(benchmark::State& state) {
   const auto pods = static_cast<size_t>(state.range(0));
   NetworkWorld world(pods, 1);
@@ -114,7 +114,7 @@ void BM_Call(benchmark::State& state) {
 }
 BENCHMARK(BM_Call)->ArgName("pods")->Arg(10)->Arg(10000);
 
-// A call whose answer takes time, beside so many others that take longer.
+// A call with a delayed reply, among timers that are due later.
 void BM_CallWithLatency(benchmark::State& state) {
   NetworkWorld world(10, 1, "constant(0.001)");
   for (int64_t i = 0; i < state.range(0); ++i) {
@@ -130,7 +130,7 @@ void BM_CallWithLatency(benchmark::State& state) {
 }
 BENCHMARK(BM_CallWithLatency)->ArgName("waiting")->Arg(0)->Arg(10000);
 
-// A timer that is due at once, beside so many that are not.
+// A timer that is due at once, among timers that are due later.
 void BM_TimerNow(benchmark::State& state) {
   NetworkWorld world(10, 1);
   for (int64_t i = 0; i < state.range(0); ++i) {
@@ -145,7 +145,7 @@ void BM_TimerNow(benchmark::State& state) {
 }
 BENCHMARK(BM_TimerNow)->ArgName("waiting")->Arg(0)->Arg(10000);
 
-// PreScore of a pod whose claim is to be allocated: so many of the feasible nodes as a context can
+// PreScore of a pod with an unallocated claim: draws as many of the feasible nodes as a context can
 // hold.
 void BM_PreScore(benchmark::State& state) {
   NamePool names;
@@ -171,8 +171,8 @@ constexpr char kBenchDriver[] = "gpu.example.com";
 constexpr size_t kBenchPods = 5000;
 constexpr int64_t kBenchGapNs = 10'000'000;
 
-// Pods that come one after the other, each with a claim of its own, and run for so long. A node has
-// processors for as many as it has devices.
+// Pods that arrive one after the other, each with its own claim and the same run time. A node has
+// CPU for as many pods as it has devices.
 DraScenario BenchScenario(size_t nodes, size_t pods, int64_t run_ns, bool strict_upstream) {
   DraScenario s;
   s.engine.options.mode = RunMode::kReplay;
@@ -200,7 +200,7 @@ DraScenario BenchScenario(size_t nodes, size_t pods, int64_t run_ns, bool strict
   return s;
 }
 
-// Times `run` of a new rig, iteration after iteration; `bad` says what was wrong, or null.
+// Times `run` on a new rig per iteration; `bad` returns the fault found, or null.
 void RunPods(benchmark::State& state, size_t pods, int64_t run_ns, uint64_t pause_after_events,
              absl::Status (*run)(Engine&), const char* (*bad)(DraRig&)) {
   for (auto _ : state) {
@@ -224,8 +224,8 @@ void RunPods(benchmark::State& state, size_t pods, int64_t run_ns, uint64_t paus
                                                         benchmark::Counter::kInvert);
 }
 
-// Arguments: nodes; whether the driver's library behaves like upstream's, which looks at each pod
-// once more than it needs to.
+// Arguments: nodes; whether the driver's library follows upstream, which looks at each pod once
+// more than necessary.
 void ClusterArgs(benchmark::internal::Benchmark* benchmark) {
   benchmark->ArgNames({"nodes", "strict"})
       ->Args({500, 1})
@@ -235,8 +235,8 @@ void ClusterArgs(benchmark::internal::Benchmark* benchmark) {
       ->Unit(benchmark::kMillisecond);
 }
 
-// From a pod's arrival until it runs: nobody ever leaves.
-constexpr size_t kStayingPods = 4000;  // as many as 500 nodes hold
+// From a pod's arrival to its start; pods never leave.
+constexpr size_t kStayingPods = 4000;  // the capacity of 500 nodes
 void BM_PodsToRunning(benchmark::State& state) {
   RunPods(
       state, kStayingPods, 1'000'000 * kSecondNs, 1,
@@ -259,7 +259,7 @@ void BM_PodsToRunning(benchmark::State& state) {
 }
 BENCHMARK(BM_PodsToRunning)->Apply(ClusterArgs);
 
-// The whole life of a pod, from its arrival until its claim is gone.
+// The full lifetime of a pod, from its arrival to the end of its claim.
 void BM_PodsWithClaims(benchmark::State& state) {
   RunPods(
       state, kBenchPods, kSecondNs, 0, [](Engine& engine) { return engine.Run(); },

@@ -21,7 +21,7 @@ namespace drasim::internal {
     }                                                                  \
   } while (false)
 
-// A place that no correct program reaches; `why` is a string literal.
+// Aborts at a place that only a defect can reach; `why` is a string literal.
 #define DRASIM_UNREACHABLE(why) ::drasim::internal::CheckFailed(why, __FILE__, __LINE__)
 
 #define DRASIM_CHECK_EQ(a, b) DRASIM_CHECK((a) == (b))

@@ -1,4 +1,4 @@
-// How a cluster is checked, saved and loaded.
+// Cluster state: invariant checks, saving and loading.
 
 #include "absl/strings/str_cat.h"
 #include "model/check.h"
@@ -73,7 +73,7 @@ void ClusterState::Save(StateWriter& out) const {
   SavePods(out);
   out.U64(version_);
   out.U64(versions_);
-  // The order of pods on a node decides ties between victims.
+  // The order of pods on a node breaks ties between preemption victims.
   for (const std::vector<PodId>& pods : node_pods_) {
     for (PodId pod : pods) out.U64(pod.value());
   }

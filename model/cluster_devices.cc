@@ -1,4 +1,4 @@
-// Devices of nodes: whole ones, shares, MIG instances.
+// Cluster state: the devices of nodes, whole, shared or partitioned by MIG.
 
 #include <algorithm>
 #include <bit>
@@ -89,7 +89,7 @@ void ClusterState::ChargeInstance(NodeId node, const DeviceGrant& grant, int sig
   const MigPlacement& placement = table->placements()[grant.placement];
   const int16_t whole = MilliOfUnits(std::popcount(placement.units), table->product().units);
   if (grant.milli < whole) {
-    // Several pods share the instance: it comes with the first and goes with the last.
+    // Several pods share the instance: the first pod creates it, the last one removes it.
     const auto key = std::make_pair(device, grant.placement);
     int32_t& held = shared_instances_[key];
     const int32_t before = held;
@@ -105,7 +105,7 @@ void ClusterState::ChargeInstance(NodeId node, const DeviceGrant& grant, int sig
   DRASIM_CHECK(state != 0 || device_idle_[device] == kDeviceMilli);
   state = sign > 0 ? table->Place(state, grant.placement) : table->Remove(state, grant.placement);
   DRASIM_CHECK(state != kNoMigState);
-  // Nothing but MIG may use a device that has an instance.
+  // A partitioned device is closed to everything but MIG instances.
   const auto idle = static_cast<int16_t>(state == 0 ? kDeviceMilli : 0);
   row.gpu_milli_idle += idle - device_idle_[device];
   device_idle_[device] = idle;

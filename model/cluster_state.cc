@@ -8,7 +8,7 @@
 
 namespace drasim {
 
-// Also counts what the sums over nodes may not exceed.
+// Also adds the node to the totals over all nodes, which must stay within 64 bits.
 absl::Status ClusterState::CheckSpec(const NodeSpec& spec) {
   if (spec.name.empty()) return absl::InvalidArgumentError("a node has no name");
   if (spec.cpu_milli < 0 || spec.memory_bytes < 0 || spec.pods < 0 || spec.gpu_count < 0) {
@@ -20,7 +20,7 @@ absl::Status ClusterState::CheckSpec(const NodeSpec& spec) {
                                                    " GPUs; at most ", kMaxDevicesPerNode,
                                                    " are supported"));
   }
-  // Absent nodes count, too: they may all come.
+  // Absent nodes count as well, because all of them may be added later.
   if (__builtin_add_overflow(all_cpu_milli_, spec.cpu_milli, &all_cpu_milli_) ||
       __builtin_add_overflow(all_memory_bytes_, spec.memory_bytes, &all_memory_bytes_)) {
     return absl::InvalidArgumentError(
@@ -84,8 +84,8 @@ absl::StatusOr<NodeId> ClusterState::AddNode(const NodeSpec& spec) {
   node_cpu_milli_max_ = std::max(node_cpu_milli_max_, spec.cpu_milli);
   node_gpu_count_max_ = std::max<int64_t>(node_gpu_count_max_, spec.gpu_count);
   if (change_log_.size() < 2 * rows_.size()) {
-    // A reader that is further behind than twice the nodes does better to look at every node.
-    // Entries move to the places that the larger mask gives them.
+    // A reader that lags by more than twice the number of nodes is better served by a look at every
+    // node. Entries move to their positions under the larger mask.
     std::vector<uint32_t> larger(change_log_.size() * 2);
     const uint64_t kept = change_window();
     for (uint64_t k = change_count_ - kept; k < change_count_; ++k) {
@@ -104,7 +104,7 @@ void ClusterState::AddExtended(const NodeSpec& spec) {
     if (std::find(extended_names_.begin(), extended_names_.end(), name) != extended_names_.end()) {
       continue;
     }
-    // A new column; the nodes so far have none of it.
+    // A new column, 0 for the nodes so far.
     const size_t before = extended_names_.size();
     for (std::vector<int64_t>* column : {&extended_idle_, &extended_capacity_}) {
       std::vector<int64_t> wider((nodes - 1) * (before + 1));
@@ -142,7 +142,7 @@ void ClusterState::SetAvailable(NodeId node, bool available) {
   Touch(node);
 }
 
-// Shapes are interned while the run goes on; their names are looked up once.
+// Shapes are interned while the run goes on; each shape's names are resolved once.
 void ClusterState::ResolveShapes() {
   for (size_t s = counted_.size(); s < shapes_->size(); ++s) {
     const PodShape& shape = shapes_->row(ShapeId(s));
@@ -224,7 +224,7 @@ bool ClusterState::NodeInUse(const NodeRow& row, NodeId id) const {
          row.gpu_milli_idle != spec.gpu_count * kDeviceMilli;
 }
 
-// Extended resources, groups and the list of pods.
+// Extended resources, group counts and the node's list of pods.
 void ClusterState::ChargeCounted(PodId pod, NodeId node, int sign) {
   std::vector<PodId>& pods = node_pods_[node.value()];
   if (sign > 0) {
@@ -242,18 +242,18 @@ void ClusterState::ChargeCounted(PodId pod, NodeId node, int sign) {
   const CountedRequest& counted = counted_[pod_shape_[pod.value()].value()];
   if (!counted.any()) return;
   for (const auto& [column, amount] : counted.extended) {
-    // May fall below 0 where the node reports less than it did when its pods came.
+    // May fall below 0: a node can report less capacity than its pods hold.
     extended_idle_[size_t{node.value()} * extended_names_.size() + column] -= sign * amount;
   }
   if (counted.group != 0) {
     uint16_t& count = group_pods_[counted.group - 1][node.value()];
-    // Pods of one group may have different limits, so that others may have come beyond this one's.
+    // The pods of a group may have different limits, so the count can exceed this pod's limit.
     count = static_cast<uint16_t>(count + sign);
   }
 }
 
-// Adds (sign +1) or removes (sign -1) what the pod requests, and the devices that it holds. The one
-// place, beside Grant, where idle columns change.
+// Adds (sign +1) or removes (sign -1) the pod's requests and devices. Besides Grant, the only place
+// that changes idle columns.
 void ClusterState::Charge(PodId pod, NodeId node, DeviceSet devices,
                           absl::Span<const DeviceGrant> grants, int sign) {
   const PodShape& shape = pod_shape(pod);
@@ -379,7 +379,7 @@ void ClusterState::Rollback() {
   DRASIM_CHECK(!what_ifs_.empty());
   const Mark mark = what_ifs_.back();
   what_ifs_.pop_back();
-  // Put aside, so that undoing is not itself remembered.
+  // Set aside, so that undoing records no new changes.
   const std::vector<Mark> outer = std::exchange(what_ifs_, {});
   for (size_t i = undo_.size(); i-- > mark.undo;) {
     const Undo& u = undo_[i];
@@ -388,7 +388,7 @@ void ClusterState::Rollback() {
       if (now.valid()) Charge(u.pod, now, pod_devices(u.pod), pod_grants(u.pod), -1);
       if (u.node.valid()) {
         Charge(u.pod, u.node, u.devices, u.grants, +1);
-        // Back to its own place: whoever took it was the last then.
+        // Back to its own slot, where the pod that was last has been since.
         std::vector<PodId>& pods = node_pods_[u.node.value()];
         std::swap(pods[u.slot], pods.back());
         pod_slot_[pods.back().value()] = static_cast<uint32_t>(pods.size() - 1);

@@ -4,9 +4,9 @@
 // iteration is O(size) and ascends. It converts neither from nor to integers, so that a set is
 // never taken for an index or a count.
 //
-// kMaxDevicesPerNode limits the devices of a node everywhere: readers of nodes refuse more, and
-// columns are as wide as this file says. Whoever raises it widens `bits_` and what is serialised
-// from it (bits() and FromBits()); no other code knows how wide the word is.
+// kMaxDevicesPerNode limits the devices of a node everywhere: readers of nodes refuse more, and the
+// width of columns follows from it. To raise it, widen `bits_` and its serialised form (bits() and
+// FromBits()); no other code knows the width of the word.
 //
 // Usage:
 //
@@ -14,7 +14,7 @@
 //   if (!wanted.IsSubsetOf(idle)) return false;
 //   for (const size_t device : wanted) charge(device);
 //
-//   while (!idle.empty()) {            // where the loop removes more than it visits
+//   while (!idle.empty()) {  // for loops that remove more than they visit
 //     const size_t device = idle.First();
 //     idle -= NeighboursOf(device) | DeviceSet::Of(device);
 //   }
@@ -31,7 +31,7 @@
 
 namespace drasim {
 
-// Devices that a node may have.
+// Limit on the devices of a node.
 inline constexpr int kMaxDevicesPerNode = 64;
 
 class DeviceSet {
@@ -73,7 +73,7 @@ class DeviceSet {
 
   // The set of one device. REQUIRES: index < kMaxDevicesPerNode.
   static constexpr DeviceSet Of(size_t index) { return DeviceSet(uint64_t{1} << index); }
-  // The devices 0 to count - 1; every device where `count` is kMaxDevicesPerNode or more.
+  // The devices 0 to count - 1; all devices when `count` is kMaxDevicesPerNode or more.
   static constexpr DeviceSet FirstN(size_t count) {
     return DeviceSet(count >= size_t{kMaxDevicesPerNode} ? ~uint64_t{0}
                                                          : (uint64_t{1} << count) - 1);

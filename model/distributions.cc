@@ -99,8 +99,8 @@ double SampleUnitExponential(Random& random) {
 }
 
 // A normal sample of mean 0 and standard deviation 1, by Marsaglia's polar method. The method
-// yields two; the second is not kept, so that a distribution has no state and checkpoints need only
-// the stream.
+// yields two samples and the second is discarded: the distribution has no state, and a checkpoint
+// needs only the stream.
 double SampleUnitNormal(Random& random) {
   while (true) {
     const double x = 2.0 * random.Unit() - 1.0;
@@ -196,7 +196,7 @@ double DetLog(double x) {
   DRASIM_CHECK(x > 0 && x <= kLargest);
   int exponent = 0;
   if (x < std::numeric_limits<double>::min()) {
-    // A subnormal number has no leading one to read the exponent from.
+    // A subnormal number has no leading one from which to read the exponent.
     x *= 0x1.0p54;
     exponent = -54;
   }
@@ -221,8 +221,8 @@ double DetExp(double x) {
   const int n = static_cast<int>(x * kOneOverLn2 + (x < 0 ? -0.5 : 0.5));
   const double r = (x - n * kLn2High) - n * kLn2Low;
   const double exp_r = 1.0 + (r + r * r * Polynomial(kExpSeries, r));
-  // In two steps, since 2^n itself may be outside the range of normal numbers while the result is
-  // not.
+  // Two steps, because 2^n may lie outside the range of normal numbers although the result is
+  // inside.
   const int half = n / 2;
   return exp_r * PowerOfTwo(half) * PowerOfTwo(n - half);
 }

@@ -42,7 +42,7 @@ double DetExp(double x);
 //   uniform(low=1,high=5)           low <= high
 //   weibull(scale=100,shape=0.7)    scale > 0, shape > 0
 //
-// The unit is the user's: the distribution of seconds gives seconds.
+// The user chooses the unit: a distribution over seconds yields seconds.
 class Distribution {
  public:
   enum class Kind {
@@ -64,9 +64,9 @@ class Distribution {
     bool operator==(const Outcome&) const = default;
   };
 
-  // Reads the text form. InvalidArgument quotes the text and says what is wrong with it: the
-  // syntax, an unknown name or parameter (with the nearest known one), a missing or repeated
-  // parameter, a bad number.
+  // Reads the text form. InvalidArgument quotes the text and names the fault: bad syntax, an
+  // unknown name or parameter (with the nearest known one), a missing or repeated parameter, a bad
+  // number.
   static absl::StatusOr<Distribution> Parse(absl::string_view text);
 
   // InvalidArgument when a parameter is outside the range given above or not finite, or, for
@@ -92,9 +92,9 @@ class Distribution {
   // O(log outcomes). No allocation.
   double Sample(Random& random) const;
 
-  // The expectation; +infinity for Pareto with alpha <= 1 and where it leaves the range of a
-  // double. Made of the same exactly specified operations as samples. Relative error below 1e-13
-  // for Weibull with shape >= 0.05, a few 1e-16 otherwise. O(1); Discrete O(outcomes).
+  // The expectation; +infinity for Pareto with alpha <= 1, and on overflow. It uses the same
+  // exactly specified operations as the samples. Relative error below 1e-13 for Weibull with shape
+  // >= 0.05, a few 1e-16 otherwise. O(1); Discrete O(outcomes).
   double Mean() const;
 
   // The text form; Parse(ToString()) gives an equal distribution.
@@ -106,7 +106,7 @@ class Distribution {
   Distribution(Kind kind, double first, double second)
       : kind_(kind), first_(first), second_(second) {}
 
-  // For every kind but Discrete. Checks the parameters, which come in the order of the text form.
+  // For every kind but Discrete. Checks the parameters, given in the order of the text form.
   static absl::StatusOr<Distribution> Make(Kind kind, double first, double second);
   static absl::StatusOr<Distribution> ParseUnquoted(absl::string_view text);
   static absl::StatusOr<Distribution> ParseDiscrete(absl::string_view arguments);

@@ -18,7 +18,7 @@ absl::string_view FragCaseName(FragCase c) {
 std::vector<TypicalPod> BuildTypicalPods(const ShapeTable& shapes,
                                          absl::Span<const int64_t> pods_by_shape,
                                          double popularity_percent) {
-  // Shapes that differ in memory, selectors or tolerations alone are one request here.
+  // Memory, selectors and tolerations do not distinguish requests here.
   struct Counted {
     int64_t count;
     uint32_t shape;
@@ -52,8 +52,8 @@ std::vector<TypicalPod> BuildTypicalPods(const ShapeTable& shapes,
   for (size_t i = 0; i < taken; ++i) {
     const PodShape& s = shapes.row(ShapeId(counted[i].shape));
     const auto count = static_cast<double>(counted[i].count);
-    // As the artifact has it: shares of all pods, normalised by a second division unless the list
-    // is whole.
+    // The artifact's weights: shares of all pods, divided a second time unless the list covers
+    // every pod.
     const double share = count / static_cast<double>(total);
     const double weight = taken == counted.size()
                               ? share
@@ -95,7 +95,7 @@ FragmentationModel::FragmentationModel(std::vector<TypicalPod> typical)
 
 void FragmentationModel::BuildProfile(absl::Span<const int16_t> idle, Profile& out) const {
   const auto n = static_cast<size_t>(thresholds_);
-  // Bucket b holds devices whose idle amount reaches exactly the first b thresholds.
+  // Bucket b holds the devices with enough idle milli for exactly the first b thresholds.
   std::array<int16_t, kMaxThresholds> count;
   std::array<int32_t, kMaxThresholds> sum;
   std::fill_n(count.begin(), n + 1, int16_t{0});
@@ -214,7 +214,7 @@ void FragmentationTracker::Update(const ClusterState& cluster, NodeId node) {
     model_->AddParts(before, -1, absl::MakeSpan(totals_));
   }
   cpu = -1;
-  if (!row.available) return;  // what is not there is not idle
+  if (!row.available) return;  // An unavailable node has nothing idle.
   model_->AddParts(now, +1, absl::MakeSpan(totals_));
   cpu = now.cpu_milli_idle;
   std::copy(now.device_milli_idle.begin(), now.device_milli_idle.end(), kept.begin());

@@ -1,9 +1,9 @@
 // The fragmentation measure of FGD: how much idle GPU a target workload could not use.
 //
 // Source: Weng et al., "Beware of Fragmentation: Scheduling GPU-Sharing Workloads with
-// Fragmentation Gradient Descent", USENIX ATC 2023, with the rules of the published artifact. One
-// function serves the policies and the metrics, so that a policy optimises exactly what the report
-// shows.
+// Fragmentation Gradient Descent", USENIX ATC 2023, with the rules of the published artifact.
+// Policies and metrics share this one function, so a policy optimises exactly the figure in the
+// report.
 //
 // The target workload is a list of typical pods with weights. For a node, each typical pod puts the
 // node's idle GPU into one of seven cases; a case's amount is the weighted idle milli-GPU. All
@@ -47,14 +47,14 @@ struct TypicalPod {
   double weight = 0;
 };
 
-// The shortest list of most popular requests that covers `popularity_percent` of the pods. A
-// request is (CPU, GPU milli, GPU count, spec text); ties in popularity put the larger request
-// first. `pods_by_shape[s]` counts the pods of shape s. O(S log S).
+// The shortest list of the most popular requests that covers `popularity_percent` of the pods. A
+// request is (CPU, GPU milli, GPU count, spec text); among equally popular requests the larger
+// comes first. `pods_by_shape[s]` is the number of pods of shape s. O(S log S).
 std::vector<TypicalPod> BuildTypicalPods(const ShapeTable& shapes,
                                          absl::Span<const int64_t> pods_by_shape,
                                          double popularity_percent);
 
-// What the measure reads of a node, real or hypothetical. Device idle amounts in 0..1000, any
+// The measure's input from a node, real or hypothetical. Device idle amounts are in 0..1000, in any
 // order.
 struct GpuNodeView {
   int64_t cpu_milli_idle = 0;
@@ -80,7 +80,8 @@ class FragmentationModel {
   const std::vector<TypicalPod>& typical() const { return typical_; }
 
  private:
-  // A share is one of 1..1000 milli, and one more bucket holds what reaches them all.
+  // One bucket for each share of 1..1000 milli, and one for the devices that satisfy every
+  // threshold.
   static constexpr size_t kMaxThresholds = kDeviceMilli + 2;
 
   struct Compact {
@@ -90,8 +91,8 @@ class FragmentationModel {
     int16_t gpu_count;  // 0 marks a typical pod without GPU
     int16_t threshold;  // index into thresholds
   };
-  // Per distinct per-device request: how many devices have that much idle, and the idle sum of
-  // those that have not.
+  // By distinct per-device request: the number of devices that satisfy it, and the idle sum of the
+  // others.
   struct Profile {
     int32_t idle = 0;
     std::array<int16_t, kMaxThresholds> fitting;
@@ -105,7 +106,7 @@ class FragmentationModel {
   std::array<uint16_t, kDeviceMilli + 1> rank_;  // number of thresholds <= idle amount
 };
 
-// The seven cluster-wide amounts, milli-GPU.
+// The seven cluster-wide amounts, in milli-GPU.
 struct FragmentationReport {
   std::array<double, kFragCases> by_case{};
   double amount_milli() const;  // fragments
@@ -113,22 +114,22 @@ struct FragmentationReport {
   double ratio_percent() const {
     return idle_milli() > 0 ? 100 * amount_milli() / idle_milli() : 0;
   }
-  // Only the paper's own quadrants Q1, Q2, Q4 over idle.
+  // Fragmentation by the paper's own quadrants: Q1, Q2 and Q4 over idle.
   double q124_percent() const;
 };
 
-// Keeps the cluster-wide report up to date, O(typical pods) per changed node whatever the size of
-// the cluster. A report of what has not changed since the last one costs nothing.
+// Keeps the cluster-wide report current at O(typical pods) per changed node, whatever the size of
+// the cluster. A report without changes since the last one costs nothing.
 class FragmentationTracker {
  public:
   // `model` must outlive the tracker.
   explicit FragmentationTracker(const FragmentationModel* model) : model_(model) {}
-  // Takes the node's present state in place of what was counted for it before.
+  // Replaces the node's former contribution by its present one.
   void Update(const ClusterState& cluster, NodeId node);
   FragmentationReport Report() const;
 
  private:
-  // The last result of Report(), until the next Update.
+  // The result of the latest Report(), until the next Update.
   mutable FragmentationReport report_;
   mutable bool is_reported_ = false;
 

@@ -10,8 +10,7 @@ constexpr int64_t kSeedMultiplier = 48271;
 constexpr int64_t kSeedInsteadOfZero = 89482311;
 constexpr int kDiscardedSeedValues = 20;
 
-// Mixed into every seeded state. Computed during the build by go_random_table_main.cc, which says
-// what it is.
+// Mixed into every seeded state. The build computes it; go_random_table_main.cc explains it.
 constexpr uint64_t kTable[] = {
 #include "go_random_table.inc"
 };

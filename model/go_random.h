@@ -1,13 +1,13 @@
-// The global generator of Go's math/rand, bit for bit, for runs that must repeat a Go program's
-// choices.
+// GoRandom: the global generator of Go's math/rand, bit for bit, for runs that must repeat the
+// choices of a Go program.
 //
 // The published results of FGD (Weng et al., "Beware of Fragmentation", ATC 2023) depend on the
 // order of Go's draws: arrival order, cloned pods and node ranks all come from one stream.
 // Everything else uses Random.
 //
 // Generator: the additive lagged Fibonacci sequence y(n) = y(n-607) + y(n-273) mod 2^64. The
-// methods have Go's names, and each states how many raw draws it takes, because that is part of
-// being compatible. They follow Go's functions for a seeded source, whose results Go 1 keeps fixed.
+// methods have Go's names and follow Go's functions for a seeded source, whose results Go 1 keeps
+// fixed. Each states its number of raw draws, because compatibility depends on it.
 #ifndef DRASIM_MODEL_GO_RANDOM_H_
 #define DRASIM_MODEL_GO_RANDOM_H_
 
@@ -32,7 +32,7 @@ class GoRandom {
   // sequence.
   void Seed(int64_t seed);
 
-  // The raw draw that everything else is made of.
+  // The raw draw, the source of every other method.
   uint64_t Uint64();
 
   // Uniform in 0..2^63-1; one draw. Int is the same on a 64-bit Go.
@@ -70,8 +70,8 @@ class GoRandom {
   // Uniform in 0..n-1 by the high half of a 32 x 32 bit product. REQUIRES: 0 < n <= 2^31.
   int32_t ShuffleIndex(uint32_t n);
 
-  // The last 607 values. They are written downwards: position feed, which is always kLength - kLag
-  // ahead of tap_ (mod kLength), holds the oldest one.
+  // The latest 607 values, written downwards: position feed, always kLength - kLag ahead of tap_
+  // (mod kLength), holds the oldest one.
   std::array<uint64_t, kLength> vec_{};
   size_t tap_ = 0;
 };

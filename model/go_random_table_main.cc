@@ -3,12 +3,12 @@
 //
 //   go_random_table OUTPUT
 //
-// OUTPUT gets 607 lines "0x0123456789abcdefULL,", ready to be included inside the braces of an
-// array. The build runs this program; the table is derived here instead of being carried in the
-// source. Exit codes: 0 done, 1 the file cannot be written, 2 bad usage.
+// OUTPUT gets 607 lines "0x0123456789abcdefULL,", ready for inclusion within the braces of an
+// array. The build runs this program, so the source carries the derivation and not the table. Exit
+// codes: 0 done, 1 the file cannot be written, 2 bad usage.
 //
-// What the table is. Take the generator that GoRandom also uses: a ring `vec` of 607 words and the
-// recurrence
+// Definition of the table. Take the generator that GoRandom also uses: a ring `vec` of 607 words
+// and the recurrence
 //
 //   y(n) = y(n-607) + y(n-273)  mod 2^64.
 //
@@ -16,7 +16,7 @@
 // skipping 20 values: each word is (a << 20) ^ (b << 10) ^ c of three successive values. Then draw
 // N = 7.8e12 numbers. The ring as it stands after these draws is the table.
 //
-// Where y(n) lives in the ring. Let the draws be numbered n = 0, 1, ... Before each draw both
+// Position of y(n) in the ring. Let the draws be numbered n = 0, 1, ... Before each draw both
 // indices move down by one, feed from 334 and tap from 0, so draw n writes position
 //
 //   feed(n) = 334 - (n+1)  mod 607,    and reads    tap(n) = -(n+1)  mod 607.
@@ -25,7 +25,7 @@
 // 607. That is the recurrence, and it also gives the words before the first draw their numbers:
 // y(n) for n = -607..-1 is the initial content of position feed(n).
 //
-// How to skip N draws. Renumber from the oldest word: s(k) = y(k-607), so s(k+607) = s(k+334) +
+// Skipping N draws. Renumber from the oldest word: s(k) = y(k-607), so s(k+607) = s(k+334) +
 // s(k). Let E be the operator that shifts a sequence by one. Every sequence that follows the
 // recurrence is annihilated by P(E), where P(x) = x^607 - x^334 - 1. Hence if x^N = c(0) + c(1) x +
 // ... + c(606) x^606 modulo P, with coefficients in the integers mod 2^64, then
@@ -90,7 +90,7 @@ Words Square(const Words& p) {
     const uint64_t twice = 2 * p[i];
     for (size_t j = i + 1; j < kLength; ++j) product[i + j] += twice * p[j];
   }
-  // From the top down, because x^(d-273) may itself still have to be reduced.
+  // Downwards from the highest power, because x^(d-273) may itself need reduction.
   for (size_t d = product.size() - 1; d >= kLength; --d) {
     product[d - kLag] += product[d];
     product[d - kLength] += product[d];

@@ -19,7 +19,7 @@
 namespace drasim {
 namespace {
 
-// Scores of the closest PCIe connection, and of every NVLink.
+// Scores of the closest PCIe connection and of one NVLink.
 constexpr int32_t kAcrossSockets = 10;
 constexpr int32_t kBelowOneSocket = 20;
 constexpr int32_t kOneHostBridge = 30;
@@ -29,15 +29,15 @@ constexpr int32_t kNvLink = 100;
 
 struct NamedLinks {
   absl::string_view model;
-  absl::string_view form;  // has to be in the name, too
+  absl::string_view form;  // must also occur in the name
   GpuProductLinks links;
 };
 
-// The first that matches. Links of the switched ones are NVIDIA's figures (600 GB/s over 12 links
-// of the third generation, 900 GB/s over 18 of the fourth, 1.8 TB/s over 18 of the fifth). A
-// bridge's number of links is approximate: all links of a card lead over the one bridge. The mesh
-// of eight V100 is none of the three arrangements, so their links are known and lead nowhere until
-// a DeviceSpec says where.
+// The first match counts. Link counts of switched products are NVIDIA's (600 GB/s over 12
+// third-generation links, 900 GB/s over 18 of the fourth, 1.8 TB/s over 18 of the fifth). The link
+// count of a bridge is approximate, since one bridge takes all links of a card. Eight V100 form a
+// mesh that none of the three arrangements describes, so their links connect nothing until a
+// DeviceSpec says where they lead.
 constexpr std::array<NamedLinks, 11> kLinks = {{
     {"a100", "sxm", {12, true, false}},
     {"h100", "sxm", {18, true, false}},
@@ -52,8 +52,8 @@ constexpr std::array<NamedLinks, 11> kLinks = {{
     {"v100", "sxm", {6, false, false}},
 }};
 
-// Whether `model` stands in `name` as a word's beginning with no further digit: "a30" is in
-// "nvidia a30-24gb", but not in "rtx a3000", and "h200" is not in "gh200".
+// True when `model` occurs in `name` at the start of a word and no digit follows: "a30" is in
+// "nvidia a30-24gb" but not in "rtx a3000", and "h200" is not in "gh200".
 bool Names(absl::string_view name, absl::string_view model) {
   for (size_t at = name.find(model); at != absl::string_view::npos; at = name.find(model, at + 1)) {
     const size_t end = at + model.size();
@@ -84,21 +84,21 @@ Arrangement ArrangementOf(const DeviceSpec& gpu, const GpuProductLinks& links) {
   return Arrangement::kNone;
 }
 
-// How many NVLinks lead from GPU `a` to GPU `b`, by their indices on the node. `links`: what their
-// products bring along.
+// The number of NVLinks between GPUs `a` and `b`, by their indices on the node. `links` holds the
+// defaults of their products.
 int32_t NvLinks(absl::Span<const DeviceSpec> gpus, absl::Span<const GpuProductLinks> links,
                 size_t a, size_t b) {
   const GpuProductLinks& of_a = links[a];
   const GpuProductLinks& of_b = links[b];
   Arrangement at_a = ArrangementOf(gpus[a], of_a);
   Arrangement at_b = ArrangementOf(gpus[b], of_b);
-  // What one description says outright goes before what the other's product suggests.
+  // An explicit description overrides the other GPU's product default.
   if (gpus[a].nvlink.empty() && !gpus[b].nvlink.empty()) at_a = at_b;
   if (gpus[b].nvlink.empty() && !gpus[a].nvlink.empty()) at_b = at_a;
   if (at_a != at_b || at_a == Arrangement::kNone) return 0;
   if (at_a == Arrangement::kPairs && a / 2 != b / 2) return 0;
-  // A link ends at both. A product of unknown number goes by the other, and has one link at least:
-  // somebody said that it is linked.
+  // A link has two ends. A product with an unknown link count takes the other's, and at least one,
+  // because the description states a link.
   if (of_a.nvlinks == 0 || of_b.nvlinks == 0) return std::max({of_a.nvlinks, of_b.nvlinks, 1});
   return std::min(of_a.nvlinks, of_b.nvlinks);
 }

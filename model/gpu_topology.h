@@ -1,8 +1,8 @@
-// How the GPUs of one node are connected, as NVIDIA's go-gpuallocator scores it.
+// Connections between the GPUs of one node, scored as NVIDIA's go-gpuallocator scores them.
 //
-// The score of a pair is the sum over its links: across CPU sockets 10, below one socket 20, one
-// host bridge 30, several PCIe switches 40, one PCIe switch 50, one board 60; and 100 for each
-// NVLink between the two. Source: go-gpuallocator, gpuallocator/device.go and besteffort_policy.go.
+// A pair's score is the sum over its links: 10 across CPU sockets, 20 within a socket, 30 under one
+// host bridge, 40 through several PCIe switches, 50 under one PCIe switch, 60 on one board; and 100
+// for each NVLink. Source: go-gpuallocator, gpuallocator/device.go and besteffort_policy.go.
 #ifndef DRASIM_MODEL_GPU_TOPOLOGY_H_
 #define DRASIM_MODEL_GPU_TOPOLOGY_H_
 
@@ -15,20 +15,20 @@
 
 namespace drasim {
 
-// What a product brings along.
+// NVLink defaults of a product.
 struct GpuProductLinks {
   int32_t nvlinks = 0;    // per GPU
-  bool nvswitch = false;  // every pair of a node talks over all of a GPU's links
+  bool nvswitch = false;  // a switch connects every pair with all links of a GPU
   bool bridge = false;    // neighbours 0-1, 2-3, ... are bridged
 };
-// By product or model name ("A100-SXM4-80GB", "H100-80GB-SXM", "V100M32"); no NVLink for names that
-// say nothing.
+// Looks up a product or model name ("A100-SXM4-80GB", "H100-80GB-SXM", "V100M32"). Unknown names
+// have no NVLink.
 GpuProductLinks LinksOfProduct(absl::string_view product);
 
-// Pair scores of the GPUs of a node; symmetric, 0 on the diagonal.
+// The pair scores of a node's GPUs: symmetric, 0 on the diagonal.
 class GpuTopology {
  public:
-  // `gpus`: in order of index; at most kMaxDevicesPerNode.
+  // `gpus`: in index order; at most kMaxDevicesPerNode.
   explicit GpuTopology(absl::Span<const DeviceSpec> gpus);
   size_t size() const { return size_; }
   int32_t pair_score(size_t a, size_t b) const { return score_[a * size_ + b]; }

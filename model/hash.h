@@ -1,5 +1,4 @@
-// Hashes that are the same on every machine and in every run. Not for defence against chosen
-// inputs.
+// Hashes with equal results on every machine and in every run. Not hardened against chosen inputs.
 #ifndef DRASIM_MODEL_HASH_H_
 #define DRASIM_MODEL_HASH_H_
 
@@ -22,7 +21,7 @@ constexpr uint64_t Fnv1a(absl::string_view bytes, uint64_t hash = kFnvOffset) {
   return hash;
 }
 
-// One step of a word-wise running hash: a multiply whose high and low halves are folded together.
+// One step of a word-wise running hash: multiplies, then folds the high half into the low half.
 inline uint64_t MixWord(uint64_t hash, uint64_t word) {
   __extension__ using Wide = unsigned __int128;
   const Wide product =

@@ -1,4 +1,4 @@
-// Dense 32-bit identifiers that cannot be mixed up: a NodeId is not a PodId.
+// StrongId: dense 32-bit identifiers of distinct types, so a NodeId is never taken for a PodId.
 //
 // Ids index column tables directly, start at 0 and are never reused within a run.
 #ifndef DRASIM_MODEL_IDS_H_

@@ -172,7 +172,7 @@ SimDuration JobTable::RemainingAt(JobId id, SimTime now) const {
   return r.state == JobState::kRunning ? whole - (now - r.started) : whole;
 }
 
-// The run that began at row.started ends now: what it held is free, what it spent is counted.
+// Closes the run that began at row.started: releases its resources and books its time.
 void JobTable::Leave(JobRow& r, SimTime now) {
   Hold(r, -1);
   --running_jobs_;
@@ -190,7 +190,7 @@ void JobTable::Interrupt(JobId id, SimTime now, SimDuration kept, SimDuration ov
   Leave(r, now);
   if (HasLength(id)) r.remaining = r.remaining - kept;
   r.work_lost = r.work_lost + (done - kept);
-  // What was left of an interrupted restart need not be paid twice.
+  // The unfinished rest of an interrupted restart is not charged twice.
   r.overhead_left = overhead;
   BeginWaiting(r, now);
 }
@@ -199,7 +199,7 @@ void JobTable::Retry(JobId id, SimTime now) {
   JobRow& r = mutable_row(id);
   DRASIM_CHECK(r.state == JobState::kRunning);
   DRASIM_CHECK_LT(r.retry, r.retries);
-  // What was kept of earlier, interrupted runs of the attempt has failed with it.
+  // Work kept from earlier, interrupted runs of the attempt is lost with it.
   r.failed_work = r.failed_work + (failed_attempts(id)[r.retry] - r.remaining) + WorkDone(id, now);
   Leave(r, now);
   ++r.retry;

@@ -13,7 +13,7 @@
 namespace drasim {
 namespace {
 
-// "nvidia.com/mig-1g.10gb.me" of "1g.10gb+me", as the device plugin names it.
+// "nvidia.com/mig-1g.10gb.me" for "1g.10gb+me", the device plugin's name.
 std::string ResourceOfProfile(const std::string& profile) {
   return absl::StrCat("nvidia.com/mig-", absl::StrReplaceAll(profile, {{"+", "."}}));
 }
@@ -84,7 +84,7 @@ absl::StatusOr<size_t> Lowering::SmallestProfile(const PodShape& demand) const {
   for (size_t p : profiles_) {
     const MigProfile& profile = table.profiles()[p];
     if (int64_t{profile.compute_slices} * kDeviceMilli < demand.gpu_milli * slices) continue;
-    // Memory that no listing shows is taken from the profile's name.
+    // Without a public listing of the memory, the size in the profile's name counts.
     const int64_t has =
         profile.memory_mib >= 0 ? profile.memory_mib : int64_t{profile.nominal_gb} * 1024;
     if (memory <= has) return p;
@@ -97,7 +97,7 @@ absl::StatusOr<size_t> Lowering::SmallestProfile(const PodShape& demand) const {
       memory > 0 ? absl::StrCat(" and ", memory, " MiB") : ""));
 }
 
-// A demand of less than a whole GPU (of one GPU, or of several each).
+// A demand for part of a GPU, from one GPU or from several.
 absl::Status Lowering::LowerShare(const PodShape& demand, PodShape* request) const {
   switch (options_.rule) {
     case LoweringRule::kNone:
@@ -136,7 +136,7 @@ void Lowering::Ask(const std::string& resource, int64_t devices, PodShape* reque
   AddExtended(renamed ? absl::StrCat(resource, ".shared") : resource, devices * replicas, request);
 }
 
-// Devices become extended resources.
+// Replaces devices by extended resources.
 void Lowering::ToPlugin(PodShape* request) const {
   for (const auto& [profile, count] : request->mig) {
     Ask(ResourceOfProfile(profile), count, request);
@@ -159,7 +159,7 @@ absl::StatusOr<PodShape> Lowering::Lower(const PodShape& demand) const {
   PodShape request = demand;
   if (options_.ignore_gpu_model) request.gpu_spec.clear();
   if (demand.gpu_count == 0) {
-    // Instances that the workload names itself.
+    // MIG instances that the workload requests by name.
     if (options_.device_plugin) ToPlugin(&request);
     return request;
   }

@@ -10,24 +10,24 @@
 
 namespace drasim {
 
-// When a window of an absent instance counts as blocked.
+// The reading of "blocked", for the window of an absent instance.
 enum class MfiReading : uint8_t {
-  kAny,   // when it touches an occupied unit
-  kPart,  // when it touches an occupied unit and is not wholly occupied
+  kAny,   // any unit of it is occupied
+  kPart,  // some of its units are occupied, but not all
 };
 
 // "MFI-like", after the idea of online fragmentation-aware MIG scheduling (arXiv 2511.18906; the
-// exact published formula was not seen): for occupied units O and f free ones, the sum over plain
-// profiles of size r <= f, and over their starts, of r if the window is blocked. With weights, each
-// profile's term is multiplied by its weight.
+// exact published formula was not available). For occupied units O and f free ones: the sum over
+// plain profiles of size r <= f, and over their starts, of r if the window is blocked. With
+// weights, each profile's term is multiplied by its weight.
 //
 // Immutable; O(1) look-ups. Scores are integers: weights are in parts per kMfiScale.
 inline constexpr int64_t kMfiScale = 1000;
 
 class MfiScore {
  public:
-  // `weights`: per profile of the table, in parts per kMfiScale; empty: kMfiScale each (so that
-  // scores are F times kMfiScale). Profiles with a suffix (+me, ...) have no term of their own.
+  // `weights`: per profile of the table, in parts per kMfiScale. Empty means kMfiScale each, so
+  // scores are F times kMfiScale. Profiles with a suffix (+me, ...) have no term of their own.
   MfiScore(const MigTable& table, MfiReading reading, absl::Span<const int64_t> weights = {});
   int64_t value(MigState state) const { return value_[state]; }
 

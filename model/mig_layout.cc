@@ -14,7 +14,7 @@
 namespace drasim {
 namespace {
 
-// As seen from a driver that was asked for one 1g after another on an A100 and an H100.
+// As observed when 1g instances were requested one after another on an A100 and an H100.
 constexpr int32_t kStartsOfOneSlice[] = {6, 4, 5, 0, 1, 2, 3};
 constexpr int32_t kSlicesOfThatGpu = 7;
 
@@ -24,7 +24,7 @@ constexpr int32_t MigProfile::*kCounters[] = {
     &MigProfile::decoders,   &MigProfile::encoders,        &MigProfile::jpeg_engines,
     &MigProfile::ofa_engines};
 
-// Multisets of all states, ascending, without repetition.
+// The multisets of all states, ascending and distinct.
 std::vector<MigMultiset> DistinctMultisets(const MigTable& table) {
   std::vector<MigMultiset> multisets;
   for (size_t s = 0; s < table.states(); ++s) {
@@ -35,7 +35,7 @@ std::vector<MigMultiset> DistinctMultisets(const MigTable& table) {
   return multisets;
 }
 
-// Whether `set` has so many placements of each profile.
+// True when `set` has the given number of placements of each profile.
 bool HasCounts(const MigTable& table, uint64_t set, const MigMultiset& counts) {
   for (size_t p = 0; p < counts.size(); ++p) {
     if (std::popcount(set & table.placements_of(p)) != counts[p]) return false;
@@ -43,7 +43,7 @@ bool HasCounts(const MigTable& table, uint64_t set, const MigMultiset& counts) {
   return true;
 }
 
-// The first state that is `fixed` and so many instances more.
+// The first state with the placements of `fixed` and the given further instances.
 MigState FindAround(const MigTable& table, uint64_t fixed, const MigMultiset& counts) {
   DRASIM_CHECK_EQ(counts.size(), table.profiles().size());
   for (size_t s = 0; s < table.states(); ++s) {
@@ -54,7 +54,7 @@ MigState FindAround(const MigTable& table, uint64_t fixed, const MigMultiset& co
   return kNoMigState;
 }
 
-// What a driver makes of a request without a start; kNoMigState when it refuses.
+// The driver's result for a request without a start; kNoMigState when it refuses.
 MigState PlaceFirst(const MigTable& table, MigState state, absl::Span<const uint8_t> order) {
   for (const uint8_t placement : order) {
     if ((table.legal(state) & PlacementBit(placement)) != 0) return table.Place(state, placement);
@@ -137,7 +137,7 @@ std::vector<MigMultiset> MaximalMultisets(const MigTable& table) {
   const std::vector<MigMultiset> legal = DistinctMultisets(table);
   std::vector<MigMultiset> maximal;
   for (const MigMultiset& counts : legal) {
-    // Whatever a legal multiset contains is legal, so looking one instance ahead suffices.
+    // Every part of a legal multiset is legal, so looking one instance ahead suffices.
     bool grows = false;
     MigMultiset larger = counts;
     for (size_t p = 0; p < larger.size() && !grows; ++p) {
@@ -175,9 +175,9 @@ std::vector<uint8_t> DriverOrder(const MigTable& table, size_t profile) {
 }
 
 // The first permutation has the instances in the table's order of profiles; the others follow in
-// lexicographic order. A request for more units than the GPU has is not tried at all, as the number
-// of its permutations has no bound; any other costs some hundreds of attempts at most on every GPU
-// of the catalogue.
+// lexicographic order. A request for more units than the GPU has is rejected at once, because the
+// number of its permutations is unbounded. Any other takes a few hundred attempts at most on every
+// GPU of the catalogue.
 PermutationSearch ApplyByPermutations(const MigTable& table, const MigMultiset& counts) {
   DRASIM_CHECK_EQ(counts.size(), table.profiles().size());
   PermutationSearch search;
@@ -220,7 +220,7 @@ MigState FindLayout(const MigTable& table, const MigRequest& request) {
   uint64_t fixed = 0;
   for (const uint8_t placement : request.placements) {
     DRASIM_CHECK_LT(placement, table.placements().size());
-    // Asked for twice.
+    // The placement is listed twice.
     if ((fixed & PlacementBit(placement)) != 0) return kNoMigState;
     fixed |= PlacementBit(placement);
   }
@@ -245,9 +245,9 @@ std::string ExplainMisfit(const MigTable& table, const MigMultiset& counts) {
   return "";
 }
 
-// The GPU's amounts are those of all its profiles, also of those that the table's rules left out.
-// A kind of which the amount of some profile is unknown gets no counter: the largest of the known
-// amounts may be a small profile's, and a GPU of that size would refuse legal sets.
+// The GPU's amounts are the maxima over all its profiles, including those left out by the table's
+// rules. A kind with an unknown amount in some profile gets no counter: the largest known amount
+// may belong to a small profile, and a GPU of that size would refuse legal sets.
 MigCounterModel::MigCounterModel(const MigTable& table) {
   static_assert(std::size(kCounters) == std::size(Amounts{}.value));
   of_placement_.resize(table.placements().size());

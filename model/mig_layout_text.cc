@@ -1,4 +1,4 @@
-// Requests for layouts in words, and drawings of layouts.
+// MIG layouts as text: parser of requests, and drawings.
 #include <algorithm>
 #include <bit>
 #include <cstddef>
@@ -16,9 +16,9 @@
 namespace drasim {
 namespace {
 
-constexpr int32_t kMaxCount = 1000;  // far more than fit, and sums of it stay small
-constexpr size_t kMostColumns = 78;  // of a drawing, so that it fits a terminal of 80
-constexpr size_t kWidestUnit = 18;   // columns; more adds nothing
+constexpr int32_t kMaxCount = 1000;  // far above any fitting count; keeps sums small
+constexpr size_t kMostColumns = 78;  // of a drawing, for terminals with 80
+constexpr size_t kWidestUnit = 18;   // columns; a wider unit adds nothing
 
 bool HasProfile(const MigProduct& product, absl::string_view name) {
   for (const MigProfile& profile : product.profiles) {
@@ -102,8 +102,8 @@ absl::Status ParseEntry(const MigTable& table, absl::string_view entry,
                             : AddPlacement(table, profile, number, request);
 }
 
-// Writes `text` in the middle of the columns behind the border at column `begin` and before the one
-// at `end`. REQUIRES: it fits.
+// Writes `text` centred between the border at column `begin` and the one at `end`. REQUIRES: it
+// fits.
 void WriteCentred(absl::string_view text, size_t begin, size_t end, std::string* line) {
   const size_t at = begin + 1 + (end - begin - 1 - text.size()) / 2;
   line->replace(at, text.size(), text.data(), text.size());
@@ -131,7 +131,7 @@ absl::StatusOr<MigRequest> ParseLayout(const MigTable& table, absl::string_view 
   return request;
 }
 
-// Names that are wider than their box become letters, which a legend explains.
+// Names wider than their box become letters, which a legend explains.
 std::string DrawLayout(const MigTable& table, MigState state) {
   const auto units = static_cast<size_t>(table.product().units);
   const size_t cell = std::min(kWidestUnit, kMostColumns / units);

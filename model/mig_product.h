@@ -1,7 +1,7 @@
-// One GPU product that can be partitioned by MIG: its profiles and where instances of them may sit.
+// MigProduct: a GPU product with MIG, its profiles and their legal placements.
 //
-// Plain data, as the catalogue (model/text/mig_catalogue.h) states it. Amounts that no public
-// listing shows are kUnknownAmount; what is known only in part stands in `uncertain`.
+// Plain data from the catalogue (model/text/mig_catalogue.h). Amounts without a public listing are
+// kUnknownAmount; `uncertain` notes partial knowledge.
 #ifndef DRASIM_MODEL_MIG_PRODUCT_H_
 #define DRASIM_MODEL_MIG_PRODUCT_H_
 
@@ -16,15 +16,15 @@ inline constexpr int32_t kUnknownAmount = -1;
 // A GPU instance profile. "2g.20gb" takes two compute slices and `size` units of the placement
 // axis.
 struct MigProfile {
-  std::string name;                     // as the driver prints it: "1g.10gb+me"
-  std::vector<std::string> names;       // what other drivers print for it
+  std::string name;                     // the driver's name: "1g.10gb+me"
+  std::vector<std::string> names;       // other drivers' names for it
   int32_t profile_id = kUnknownAmount;  // of `nvidia-smi mig -cgi`; per product, never a global key
   int32_t nvml_enum = kUnknownAmount;
   int32_t compute_slices = 0;
   int32_t size = 0;             // units
   std::vector<int32_t> starts;  // legal first units, in the order of the driver's list
   int32_t max_instances = 0;    // on one GPU
-  int32_t nominal_gb = 0;       // in the name
+  int32_t nominal_gb = 0;       // the size in its name
   int32_t memory_mib = kUnknownAmount;
   int32_t multiprocessors = kUnknownAmount;
   int32_t copy_engines = kUnknownAmount;
@@ -32,9 +32,9 @@ struct MigProfile {
   int32_t encoders = kUnknownAmount;
   int32_t jpeg_engines = kUnknownAmount;
   int32_t ofa_engines = kUnknownAmount;
-  std::vector<std::string> uncertain;  // what about it is uncertain, a sentence each
+  std::vector<std::string> uncertain;  // uncertain facts, a sentence each
 
-  // "+me": at most one such instance per GPU, of whatever size (there is one OFA).
+  // "+me": at most one such instance per GPU, of any size (a GPU has one OFA).
   bool has_media_extension() const {
     return name.size() > 3 && name.compare(name.size() - 3, 3, "+me") == 0;
   }
@@ -53,8 +53,8 @@ struct MigProduct {
   int32_t memory_nominal_gb = 0;
   int32_t memory_mib = kUnknownAmount;       // of the whole GPU
   int32_t multiprocessors = kUnknownAmount;  // of the whole GPU, MIG off
-  std::string certainty;                     // how sure all of this is
-  std::vector<std::string> sources;          // where it was seen, a sentence each
+  std::string certainty;                     // certainty of this entry
+  std::vector<std::string> sources;          // sources, a sentence each
   std::vector<std::string> notes;
   std::vector<MigProfile> profiles;  // in the catalogue's order
 };

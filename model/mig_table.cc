@@ -15,7 +15,7 @@ namespace drasim {
 namespace {
 
 constexpr int32_t kMaxUnits = 16;           // a bit each in MigPlacement::units
-constexpr int32_t kMaxComputeSlices = 16;   // far beyond any GPU, and sums of them fit int8_t
+constexpr int32_t kMaxComputeSlices = 16;   // far above any GPU's; sums fit int8_t
 constexpr size_t kMaxProfiles = 32;         // a bit each in MigTable::fitting
 constexpr size_t kMaxStates = kNoMigState;  // 0 to kNoMigState - 1
 
@@ -23,7 +23,7 @@ constexpr int32_t MigProfile::*kMediaEngines[] = {&MigProfile::decoders, &MigPro
                                                   &MigProfile::jpeg_engines,
                                                   &MigProfile::ofa_engines};
 
-// A name of its own goes before what other drivers call another profile.
+// A profile's own name takes precedence over other drivers' names.
 int IndexOf(absl::Span<const MigProfile> profiles, absl::string_view name) {
   for (size_t p = 0; p < profiles.size(); ++p) {
     if (absl::EqualsIgnoreCase(profiles[p].name, name)) return static_cast<int>(p);
@@ -84,8 +84,8 @@ int32_t ComputeOf(const MigTable& table, uint64_t set) {
   return sum;
 }
 
-// An engine of which some profile's number is unknown limits nothing: the largest of the known
-// numbers need not be the GPU's.
+// An engine with an unknown number in some profile limits nothing, because the largest known number
+// may be below the GPU's.
 bool EngineSuffices(const MigTable& table, uint64_t set, int32_t MigProfile::*engine) {
   int32_t left = 0;
   for (const MigProfile& profile : table.product().profiles) {
@@ -141,7 +141,7 @@ absl::Status MigTable::ChooseProfiles(const MigRules& rules) {
     if (b < 0) return UnknownProfile(product_, other);
     const int left_a = index[static_cast<size_t>(a)];
     const int left_b = index[static_cast<size_t>(b)];
-    // With a profile that is left out, the pair cannot come together anyway.
+    // A pair with an excluded profile cannot occur anyway.
     if (left_a >= 0 && left_b >= 0) forbidden_.emplace_back(left_a, left_b);
   }
   return absl::OkStatus();
@@ -168,8 +168,8 @@ bool MigTable::MayAdd(uint64_t set, size_t placement, const MigRules& rules) con
   return true;
 }
 
-// States are numbered by the number of instances, then by set. Every rule that holds for a set
-// holds for what is left of it when an instance goes, so all legal sets are found by adding.
+// States are numbered by the number of instances, then by set. Every rule that holds for a set also
+// holds for its subsets, so adding instances finds all legal sets.
 absl::Status MigTable::Enumerate(const MigRules& rules) {
   for (size_t p = 0; p < profiles_.size(); ++p) {
     const uint32_t window = (uint32_t{1} << profiles_[p].size) - 1;
@@ -194,7 +194,7 @@ absl::Status MigTable::Enumerate(const MigRules& rules) {
     const size_t end = sets_.size();
     for (size_t i = begin; i < end; ++i) {
       const uint64_t set = sets_[i];
-      // Only what stands behind the set's last placement: so each set comes up once.
+      // Only placements after the set's last one, so each set occurs once.
       for (auto p = static_cast<size_t>(std::bit_width(set)); p < placements_.size(); ++p) {
         if (!MayAdd(set, p, rules)) continue;
         if (sets_.size() == kMaxStates) {
@@ -246,7 +246,8 @@ void MigTable::Derive() {
   more_.assign(sets_.size() * profiles_.size(), 0);
   usable_units_.assign(sets_.size(), 0);
   usable_compute_.assign(sets_.size(), 0);
-  // A larger set has a larger number: what follows from one more instance is known already.
+  // Larger sets have larger numbers: the values of a state with one more instance are known
+  // already.
   const auto raise = [](int8_t& most, int candidate) {
     most = static_cast<int8_t>(std::max<int>(most, candidate));
   };

@@ -1,4 +1,4 @@
-// A node as a reader describes it, before it becomes a row of ClusterState.
+// NodeSpec: a node as read from input, before it becomes a row of ClusterState.
 #ifndef DRASIM_MODEL_NODE_SPEC_H_
 #define DRASIM_MODEL_NODE_SPEC_H_
 
@@ -25,15 +25,15 @@ struct NodeSpec {
   int64_t memory_bytes = 0;
   int64_t pods = 110;     // pod slots; the kubelet's default
   int32_t gpu_count = 0;  // whole devices, each of 1000 milli; 0..kMaxDevicesPerNode
-  std::string gpu_model;  // empty exactly when gpu_count is 0 or the model is unknown
+  std::string gpu_model;  // empty when gpu_count is 0 or the model is unknown
   std::vector<std::pair<std::string, std::string>> labels;  // sorted by key
   std::vector<Taint> taints;
   // Capacities of extended resources, by name (sorted, unique).
   std::vector<std::pair<std::string, int64_t>> extended;
-  // What is known about single devices: GPUs in order of index (as many as gpu_count, or none at
-  // all), then others.
+  // Known details of single devices: GPUs in order of index (gpu_count of them, or none), then
+  // other devices.
   std::vector<DeviceSpec> devices;
-  bool absent = false;         // not part of the cluster until it is added by an event
+  bool absent = false;         // outside the cluster until an event adds it
   bool unschedulable = false;  // spec.unschedulable (cordoned)
 };
 

@@ -37,7 +37,7 @@ double RoundDecimals(double value, int decimals) {
   DRASIM_CHECK(decimals >= 0 && decimals <= 9);
   const double power = kDecimalUnits[static_cast<size_t>(decimals)];
   const double scaled = value * power;
-  // The product's rounding error, exactly; it decides only next to a tie.
+  // The product's exact rounding error; it matters only next to a tie.
   const double error = std::fma(value, power, -scaled);
   double nearest = std::nearbyint(scaled);
   const double distance = scaled - nearest;  // exact; beyond a half only by `error`

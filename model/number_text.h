@@ -7,8 +7,8 @@
 
 namespace drasim {
 
-// The shortest decimal text that reads back to the same double: "95.23", "0.1", "1e+30". "nan" and
-// "inf" never reach a report: the caller's metric is defined for every input.
+// The shortest decimal text that reads back to the same double: "95.23", "0.1", "1e+30". Reports
+// never contain "nan" or "inf", because every metric is defined for every input.
 void AppendDouble(std::string* out, double value);
 std::string DoubleText(double value);
 

@@ -1,5 +1,5 @@
-// Constraints of a pod beyond amounts: tolerations, selection of nodes, and the rules that no part
-// of a simulation decides, for which a pod is kept pending.
+// Constraints of a pod beyond amounts: tolerations, selection of nodes, and holds for rules that no
+// part of a simulation decides.
 #ifndef DRASIM_MODEL_POD_CONSTRAINTS_H_
 #define DRASIM_MODEL_POD_CONSTRAINTS_H_
 
@@ -30,13 +30,13 @@ struct Toleration {
   bool operator==(const Toleration&) const = default;
 };
 
-// Whether one of the tolerations tolerates the taint, whatever its effect (core/v1
+// True when one of the tolerations tolerates the taint, whatever its effect (core/v1
 // Toleration.ToleratesTaint).
 bool Tolerates(absl::Span<const Toleration> tolerations, const Taint& taint);
 
 // --- nodeSelector and required node affinity (core/v1 NodeSelector) ---
 
-// The first of the labels that the node does not have with that value; null when it has them all.
+// The first label that the node lacks, or has with another value; null when it has them all.
 const std::pair<std::string, std::string>* UnmetLabel(
     absl::Span<const std::pair<std::string, std::string>> labels, const NodeSpec& node);
 
@@ -47,7 +47,7 @@ inline constexpr size_t kNodeOperators = 6;
 std::optional<NodeOperator> ParseNodeOperator(absl::string_view name);
 absl::string_view NodeOperatorName(NodeOperator op);
 
-// Whether a label meets `op` with `values`; `label` is null when the node does not have it.
+// True when a label meets `op` with `values`; `label` is null when the node lacks it.
 template <typename Values>
 bool MeetsOperator(NodeOperator op, const std::string* label, const Values& values) {
   const bool listed =
@@ -74,7 +74,7 @@ bool MeetsOperator(NodeOperator op, const std::string* label, const Values& valu
   return op == NodeOperator::kGt ? is > limit : is < limit;
 }
 
-// One of a label, or of the node's name.
+// A requirement on a label, or on the node's name.
 struct NodeRequirement {
   bool of_name = false;  // matchFields metadata.name; then `key` is "metadata.name"
   std::string key;
@@ -83,13 +83,13 @@ struct NodeRequirement {
   bool operator==(const NodeRequirement&) const = default;
 };
 
-// All requirements hold together. Without any, the term chooses no node.
+// A conjunction of requirements. A term without any selects no node.
 struct NodeTerm {
   std::vector<NodeRequirement> requirements;
   bool operator==(const NodeTerm&) const = default;
 };
 
-// Whether one of the terms chooses the node. O(requirements x labels).
+// True when one of the terms selects the node. O(requirements x labels).
 bool MeetsNodeTerms(const NodeSpec& node, absl::Span<const NodeTerm> terms);
 
 // "zone NotIn [a, b] and disk Exists, or metadata.name In [n-1]"
@@ -97,8 +97,8 @@ std::string NodeTermsText(absl::Span<const NodeTerm> terms);
 
 // --- Reasons to keep a pod pending ---
 
-// Each stands for a rule of Kubernetes that would decide where the pod goes, or whether it goes at
-// all, and that is not simulated. docs/fidelity.md, "Pods of manifests", has the whole table.
+// Each stands for a Kubernetes rule that is not simulated, although it would decide the pod's node
+// or keep the pod pending. docs/fidelity.md, "Pods of manifests", has the full table.
 enum class PodHold : uint8_t {
   kNone,
   kSchedulingGates,
@@ -111,10 +111,10 @@ enum class PodHold : uint8_t {
 };
 inline constexpr size_t kPodHolds = 8;
 
-// The field of the pod's specification, which is also the scenario's word: "schedulingGates".
-// Empty for kNone.
+// The field of the pod's specification, also its name in scenarios: "schedulingGates". Empty for
+// kNone.
 absl::string_view PodHoldName(PodHold hold);
-// Why the pod waits, in one sentence without a full stop. Empty for kNone.
+// The reason for the wait, one sentence without a full stop. Empty for kNone.
 absl::string_view PodHoldReason(PodHold hold);
 // Nothing for an unknown name.
 std::optional<PodHold> ParsePodHold(absl::string_view name);

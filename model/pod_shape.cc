@@ -8,7 +8,7 @@
 namespace drasim {
 namespace {
 
-// Shapes without constraints keep the hashes that they always had.
+// Shapes without constraints hash only their older fields, which keeps pinned fingerprints valid.
 uint64_t HashConstraints(const PodShape& s, uint64_t h) {
   for (const NodeTerm& term : s.node_terms) {
     h = MixWord(h, term.requirements.size() + 1);

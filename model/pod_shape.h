@@ -1,4 +1,5 @@
-// Pod shapes: the requests of pods, interned, so that a million pods share a few hundred shapes.
+// PodShape and ShapeTable: the requests of pods, interned, so that a million pods share a few
+// hundred shapes.
 //
 // Pods of one shape are interchangeable to every Filter and Score plugin that reads only the
 // request and the node, so verdicts and scores are cached per shape (docs/architecture.md,
@@ -37,8 +38,8 @@ namespace drasim {
 
 inline constexpr int32_t kDeviceMilli = 1000;  // one whole GPU
 
-// Maps the names of GPU models (exact labels such as "V100M32") to small ids. At most 64, so that a
-// set of models is one machine word.
+// Maps the names of GPU models (exact labels such as "V100M32") to small ids. At most 64, so a set
+// of models is one machine word.
 //
 // A model may be a MIG product; its MigTable must outlive this table.
 class GpuModelTable {
@@ -75,12 +76,12 @@ struct ContainerRequest {
   bool operator==(const ContainerRequest&) const = default;
 };
 
-// An entry of pod.spec.resourceClaims: an existing claim, or one to be made from a template.
+// An entry of pod.spec.resourceClaims: an existing claim, or a template for a new one.
 struct ClaimEntry {
-  std::string name;           // the entry's
+  std::string name;           // of the entry
   std::string claim;          // resourceClaimName, or empty
   std::string from_template;  // resourceClaimTemplateName, or empty
-  // The request of a claim that a lowering made, for reports.
+  // The request of a claim created by lowering, for reports.
   std::string mig_profile = {};
   int32_t gpus = 0;
   bool operator==(const ClaimEntry&) const = default;
@@ -99,45 +100,44 @@ struct PodShape {
   // Required node affinity: at least one of these terms must match; empty: any node.
   std::vector<NodeTerm> node_terms;
   std::vector<Toleration> tolerations;
-  PodHold hold = PodHold::kNone;  // the reason for which the pod is never placed
+  PodHold hold = PodHold::kNone;  // why the pod is never placed
   bool never_preempts = false;    // preemptionPolicy: Never
-  // Counted resources, extended ones above all, by name (sorted, unique); amounts above 0.
+  // Counted resources, mainly extended ones, by name (sorted, unique); amounts above 0.
   std::vector<std::pair<std::string, int64_t>> extended;
-  // A node takes at most `max_per_node` pods of one group (an application); 0 and "": no limit.
+  // Limit on the pods of one group (an application) per node; 0 and "": none.
   std::string group;
   int32_t max_per_node = 0;
   // MIG instances by profile (sorted, unique), in the direct front end; counts above 0. Excludes
   // gpu_count.
   std::vector<std::pair<std::string, int32_t>> mig;
-  // GPU milli of the request beside gpu_count: of MIG instances, and of extended resources that are
-  // GPUs or parts of them.
+  // GPU milli of the request apart from gpu_count: MIG instances, and extended resources for GPUs
+  // or parts of them.
   int64_t nominal_milli = 0;
-  // The job's demand before its lowering to this request: GPUs, and milli of each; 0: the request
-  // is the demand.
+  // The job's demand before its lowering to this request: GPUs, and milli of each. 0: the request
+  // equals the demand.
   int32_t demand_gpus = 0;
   int32_t demand_milli = 0;
   int64_t demand_memory_mib = 0;  // of all GPUs together; 0: unknown
-  // Requests by container, for the kubelet; empty: one container that requests `extended`.
+  // Requests by container, for the kubelet. Empty: a single container that requests `extended`.
   std::vector<ContainerRequest> containers;
   // The function that a reprogrammable device must have; empty: any.
   std::string function;
   // Claims (classic DRA). They exclude gpu_count and mig.
   std::vector<ClaimEntry> claims;
-  // The smaller last pod of a job that was split over nodes, which placement policies may treat
-  // differently.
+  // The smaller last pod of a job split over nodes; placement policies may treat it differently.
   bool gang_remainder = false;
 
-  // Set by ShapeTable::Intern: bit m says that GPU model m is acceptable.
+  // Set by ShapeTable::Intern: bit m is set when GPU model m is acceptable.
   uint64_t model_mask = ~uint64_t{0};
 
   int64_t total_gpu_milli() const { return int64_t{gpu_count} * gpu_milli + nominal_milli; }
-  // The demand; exceeds the request only where no lowering could serve it in full.
+  // The demand; exceeds the request only if no lowering could satisfy it in full.
   int64_t wanted_gpu_milli() const {
     return demand_gpus > 0 ? int64_t{demand_gpus} * demand_milli : total_gpu_milli();
   }
   int32_t wanted_gpus() const { return demand_gpus > 0 ? demand_gpus : gpu_count; }
   int32_t wanted_milli() const { return demand_gpus > 0 ? demand_milli : gpu_milli; }  // of each
-  // The node, not the scheduler, chooses the devices of such a pod.
+  // True when the node, not the scheduler, chooses the pod's devices.
   bool gets_devices_from_node() const { return gpu_count == 0 && mig.empty(); }
   bool is_share() const { return gpu_count > 0 && gpu_milli < kDeviceMilli; }
 };

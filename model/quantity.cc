@@ -77,7 +77,7 @@ int CompareInt64(int64_t left_mantissa, int32_t left_scale, int64_t right_mantis
     return -CompareInt64(right_mantissa, right_scale, left_mantissa, left_scale);
   }
   int64_t left = 0;
-  // What does not fit is beyond every int64, hence beyond the right side: its sign alone decides.
+  // A scaled value that does not fit exceeds every int64, hence the right side: its sign decides.
   if (!ScaleInt64(left_mantissa, left_scale - right_scale, &left)) {
     return left_mantissa > 0 ? 1 : -1;
   }

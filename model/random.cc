@@ -18,8 +18,9 @@ uint64_t SplitMix64Output(uint64_t z) {
 }  // namespace
 
 Random::Random(uint64_t seed, absl::string_view stream_name) {
-  // The seed is mixed before the name enters. People choose seeds 1, 2, 3, and names that differ in
-  // one letter differ in few bits of FNV-1a; a plain xor could make two (seed, name) pairs meet.
+  // The seed is mixed before the name enters. Users choose seeds 1, 2, 3, and names with one
+  // different letter differ in few bits of FNV-1a: a plain xor could make two (seed, name) pairs
+  // collide.
   uint64_t counter = SplitMix64Output(seed + kGoldenGamma) ^ Fnv1a(stream_name);
   for (uint64_t& word : state_) {
     counter += kGoldenGamma;

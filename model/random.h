@@ -1,8 +1,13 @@
-// The simulator's own source of randomness: named, independent, reproducible streams.
+// Random: named, independent, reproducible streams of random numbers.
 //
-// Every part that draws owns one Random, seeded from the run's seed and a name ("arrivals", "node
-// failures"), so a new consumer or one more draw in one part never shifts the numbers that another
-// part sees. The numbers are the same on every compiler and platform; the tests pin them.
+// Every consumer owns one Random, seeded from the run's seed and a name ("arrivals", "node
+// failures"), so a new consumer or an additional draw in one part never shifts the numbers of
+// another. The numbers are the same on every compiler and platform; the tests pin them.
+//
+// Usage:
+//
+//   Random arrivals(seed, "arrivals");
+//   const uint64_t node = arrivals.Below(nodes);  // 0..nodes-1
 //
 // Generator: xoshiro256** (Blackman and Vigna, "Scrambled Linear Pseudorandom Number Generators",
 // 2021), period 2^256 - 1. Seeding: splitmix64 over the mixed seed and the FNV-1a hash of the name.

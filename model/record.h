@@ -1,7 +1,7 @@
-// The records of a run, and the port through which they leave the engine.
+// Record and RecordSink: the records of a run, and the port through which they leave the engine.
 //
 // A record is one decision or state change. Reports, metrics, ledgers and fingerprints are folds
-// over the same records; a reader rebuilds the cluster by applying them again.
+// over the same records, and a reader rebuilds the cluster by applying them again.
 #ifndef DRASIM_MODEL_RECORD_H_
 #define DRASIM_MODEL_RECORD_H_
 
@@ -26,9 +26,9 @@ namespace drasim {
 // Values are part of the ledger's format: never renumber.
 enum class RecordKind : uint8_t {
   kPodArrived = 1,     // pod: the new row; detail: its shape
-  kPodReserved = 2,    // pod, node, devices: charged, Bind under way (only where Bind takes time)
+  kPodReserved = 2,    // pod, node, devices: charged, Bind in progress (only where Bind takes time)
   kPodBound = 3,       // pod, node, devices: it runs
-  kPodUnreserved = 4,  // pod, node, devices: a later step failed, the charge is taken back
+  kPodUnreserved = 4,  // pod, node, devices: a later step failed, the charge is cancelled
   kAttemptFailed = 5,  // pod; detail: SummaryId of the reasons by node
   kPodDropped = 6,     // pod: given up
   kPodFinished = 7,    // pod: ended, its resources are free
@@ -36,7 +36,7 @@ enum class RecordKind : uint8_t {
   kPodEvicted = 9,    // pod, node, devices; detail: EvictionCause. It waits again
   kPodFailed = 10,    // pod, node, devices: ended with an error, its resources are free
   kPodDeleted = 11,   // pod, and node and devices if it ran: its owner deleted it
-  kNodeChanged = 12,  // node; detail: NodeChangeKind. The records of its pods' ends come before
+  kNodeChanged = 12,  // node; detail: NodeChangeKind. After the records of its pods' ends
   // pod, node, devices: its kubelet gave it devices; ClusterState::pod_grants has the parts
   kPodAdmitted = 13,
   // pod, node; detail: AdmissionFailure, and kGivenUp when its owner does not recreate it
@@ -59,24 +59,24 @@ enum class EvictionCause : uint32_t {
   kPreempted = 1,      // for another job
   kNodeLost = 2,       // its node failed or was removed
   kDrained = 3,        // its node was drained
-  kAttemptFailed = 4,  // its work failed, as the trace says; the job tries again
+  kAttemptFailed = 4,  // its work failed, according to the trace; the job tries again
   kRepartitioned = 5,  // its node gets another MIG layout
-  kTurnedAway = 6,     // another pod of its job failed at admission
+  kTurnedAway = 6,     // another pod of its job was rejected at admission
   kDeleted = 7,        // a user deleted it, and its owner recreates it
 };
 // The reason for which a kubelet rejects a bound pod. Values are part of the ledger's format.
 enum class AdmissionFailure : uint32_t {
   kNone = 0,
-  kDevicesUnavailable = 1,    // fewer devices are free than the pod asks for
+  kDevicesUnavailable = 1,    // fewer free devices than requested
   kResourceUnregistered = 2,  // no plugin is registered for the resource
-  kDeviceUnhealthy = 3,       // only unhealthy devices would suffice
+  kDeviceUnhealthy = 3,       // too few healthy devices
   kAllocateFailed = 4,        // the plugin refuses more than one replica
   kTopologyAffinity = 5,      // TopologyManager
 };
 inline constexpr uint32_t kLastAdmissionFailure = 5;
 // As in the pod's status.reason: "UnexpectedAdmissionError" or "TopologyAffinityError".
 absl::string_view AdmissionReason(AdmissionFailure failure);
-// One sentence, in the kubelet's terms.
+// One sentence in the kubelet's terms.
 absl::string_view AdmissionMessage(AdmissionFailure failure);
 
 // Values are part of the ledger's format.
@@ -86,8 +86,8 @@ enum class DeviceChangeKind : uint32_t {
   kPluginGone = 3,     // devices: none
   kPluginBack = 4,     // devices: none
   kLayoutChanged = 5,  // the new MIG instances exist
-  kAllocatable = 6,    // the node reports other amounts
-  kLayoutBegun = 7,    // a change of layout is under way
+  kAllocatable = 6,    // the node reports different amounts
+  kLayoutBegun = 7,    // a change of layout is in progress
 };
 inline constexpr uint32_t kLastDeviceChange = 7;
 
@@ -109,12 +109,12 @@ struct Record {
   bool operator==(const Record&) const = default;
 };
 
-// Summaries of failed attempts: the number of nodes that each reason rejected. Interned, because a
-// waiting pod fails in the same way again and again.
+// Summaries of failed attempts: the number of nodes rejected for each reason. Interned, because a
+// waiting pod tends to fail repeatedly in the same way.
 class VerdictSummaryTable {
  public:
   struct Row {
-    uint32_t nodes = 0;                                  // that were considered
+    uint32_t nodes = 0;                                  // nodes considered
     std::vector<std::pair<uint8_t, uint32_t>> rejected;  // reason index (1-based), nodes; by reason
     bool operator==(const Row&) const = default;
     template <typename H>
@@ -123,7 +123,7 @@ class VerdictSummaryTable {
     }
   };
   // reasons[i] is the text of reason index i + 1, kinds[i] its kind. Without kinds (ledgers have
-  // none) all are kOther. Before the first Intern.
+  // none) all are kOther. Call before the first Intern.
   void SetReasons(std::vector<std::string> reasons, std::vector<ReasonKind> kinds = {});
   const std::vector<std::string>& reasons() const { return reasons_; }
   ReasonKind kind(uint8_t reason) const { return kinds_[reason - size_t{1}]; }
@@ -151,7 +151,7 @@ class VerdictSummaryTable {
 class RecordSink {
  public:
   virtual ~RecordSink() = default;
-  // `cluster` is the state right after the record was applied.
+  // `cluster` is the state right after the record.
   virtual void OnRecord(const Record& record, const ClusterState& cluster) = 0;
   // The engine asks after every batch of events and stops the run at an error.
   virtual absl::Status status() const { return absl::OkStatus(); }

@@ -8,10 +8,9 @@
 namespace drasim {
 namespace {
 
-// The recipe of the published experiments: one Go stream, in the artifact's order of draws,
-// including the draws that it makes and throws away (one Int by a log statement before the shuffle,
-// ten Float64 by client start-up before the node ranks). Source: docs/fidelity.md, "Artifact
-// order".
+// The recipe of the published experiments: one Go stream in the artifact's order of draws,
+// including those that the artifact discards (one Int by a log statement before the shuffle, ten
+// Float64 by client start-up before the node ranks). Source: docs/fidelity.md, "Artifact order".
 class ArtifactStreams : public RunStreams {
  public:
   explicit ArtifactStreams(uint64_t seed) : go_(static_cast<int64_t>(seed)) { go_.Int(); }

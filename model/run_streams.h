@@ -1,9 +1,9 @@
-// Where a run's random choices come from: one interface, two recipes.
+// RunStreams: the random choices of a run, behind one interface with two recipes.
 //
-// `artifact` draws everything from a single Go-compatible stream in the order in which the
-// published FGD artifact draws, so that its pod orders and node ranks come out bit for bit
-// (docs/fidelity.md, "Artifact order"). `seeded` gives every purpose its own named stream, so that
-// one more draw here changes nothing there.
+// `artifact` draws everything from a single Go-compatible stream in the order of the published FGD
+// artifact, which reproduces its pod orders and node ranks bit for bit (docs/fidelity.md, "Artifact
+// order"). `seeded` gives every purpose its own named stream, so an additional draw for one purpose
+// changes no other.
 #ifndef DRASIM_MODEL_RUN_STREAMS_H_
 #define DRASIM_MODEL_RUN_STREAMS_H_
 
@@ -23,7 +23,7 @@ class RunStreams {
   virtual ~RunStreams() = default;
   // Permutes the arrivals in place.
   virtual void ShuffleArrivals(absl::Span<uint32_t> order) = 0;
-  // Uniform in [0, n), n > 0: which pod to clone or erase while tuning.
+  // Uniform in [0, n), n > 0: the pod to clone or erase during tuning.
   virtual uint64_t DrawTuning(uint64_t n) = 0;
   // A permutation: rank of the i-th node in name order; the tie-break among equal scores.
   virtual std::vector<uint32_t> NodeRanks(size_t nodes) = 0;

@@ -1,10 +1,21 @@
-// The byte archive behind checkpoints: Save(StateWriter&) and Load(StateReader&) of every stateful
-// part.
+// StateWriter and StateReader: the byte archive for checkpoints, used by Save and Load of every
+// stateful part.
 //
 // Format: little-endian base-128 varints (signed values zig-zag coded), strings as length + bytes,
 // doubles as their 8 IEEE bytes. There are no field tags: reader and writer must call in the same
-// order, and each part begins with a Section name so that a mismatch is reported where it happens
-// instead of as garbage later.
+// order. Each part begins with a Section name, which reports a mismatch where it occurs instead of
+// as garbage later.
+//
+// Usage:
+//
+//   void Clock::Save(StateWriter& out) const {
+//     out.Section("clock");
+//     out.I64(now_.ns());
+//   }
+//   void Clock::Load(StateReader& in) {
+//     in.Section("clock");
+//     now_ = SimTime(in.I64());
+//   }
 #ifndef DRASIM_MODEL_STATE_IO_H_
 #define DRASIM_MODEL_STATE_IO_H_
 
@@ -39,7 +50,7 @@ class StateWriter {
   std::string bytes_;
 };
 
-// Reads what a StateWriter wrote. The first error sticks: later reads return zero values and
+// Reads the output of a StateWriter. The first error sticks: later reads return zero values and
 // status() keeps the first cause, so a Load can read on and check once at its end. The bytes must
 // outlive the reader.
 class StateReader {
@@ -52,8 +63,7 @@ class StateReader {
   bool Bool() { return U64() != 0; }
   double F64();
   std::string Str();
-  // A count that is about to be used for a container; refused when more than the bytes that are
-  // left.
+  // A count for a container; an error when it exceeds the remaining bytes.
   size_t Count();
   template <typename T>
   void Ints(std::vector<T>* out) {

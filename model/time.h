@@ -1,8 +1,8 @@
-// Virtual time: signed 64-bit nanoseconds since the start of the run. No wall clock ever enters
-// here.
+// SimTime and SimDuration: virtual time in signed 64-bit nanoseconds since the start of the run,
+// independent of any wall clock.
 //
-// The range is about 292 years either way. Arithmetic that could leave it is the reader's duty to
-// refuse.
+// The range is about 292 years either way. Readers must reject input whose arithmetic could leave
+// it.
 #ifndef DRASIM_MODEL_TIME_H_
 #define DRASIM_MODEL_TIME_H_
 
@@ -13,7 +13,7 @@ namespace drasim {
 
 inline constexpr int64_t kSecondNs = 1'000'000'000;
 
-// A length of virtual time. May be negative.
+// A length of virtual time; may be negative.
 class SimDuration {
  public:
   constexpr SimDuration() = default;

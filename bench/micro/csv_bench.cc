@@ -1,4 +1,4 @@
-// Speed of reading traces, in bytes per second of CSV text: splitting alone, and all the way to
+// Speed of reading traces, in bytes per second of CSV text: splitting only, and the full path to
 // pods.
 //
 // Floors on one core of an x86-64 machine of 2020 or later: 1000 MB/s split, 200 MB/s to pods.
@@ -26,8 +26,8 @@ namespace {
 constexpr size_t kTextBytes = size_t{8} << 20;
 constexpr size_t kShapes = 300;
 
-// Rows as openb has them: numbered names, a few hundred shapes, ascending times, one pod in nine
-// never run.
+// Rows like openb's: numbered names, a few hundred shapes, ascending times; one pod in nine never
+// runs.
 std::string OpenbLikeText(bool quoted_names) {
   std::string text =
       "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,"
@@ -113,7 +113,7 @@ void BM_TableSourcePods(benchmark::State& state) {
 }
 BENCHMARK(BM_TableSourcePods)->Unit(benchmark::kMillisecond);
 
-// Every row names a GPU model of its own, which no node has. Linear in the rows.
+// Every row names its own GPU model, which no node has. Linear in the rows.
 void BM_TableSourceDistinctModels(benchmark::State& state) {
   std::string text = "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec\n";
   for (int64_t i = 0; i < state.range(0); ++i) {

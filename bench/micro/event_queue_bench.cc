@@ -4,7 +4,7 @@
 // its push.
 //
 // The drasim queue runs beside the two obvious choices from the standard library with the same
-// events and the same random numbers, so that the ratio between them holds on any machine.
+// events and random numbers, so their ratio holds on any machine.
 #include <cstdint>
 #include <map>
 #include <queue>
@@ -20,10 +20,10 @@
 namespace drasim {
 namespace {
 
-// Events lie at most about a second ahead; the width hardly matters, as long as ties are rare.
+// Events lie at most about a second ahead; the width hardly matters while ties are rare.
 constexpr uint64_t kSpanMaskNs = (uint64_t{1} << 30) - 1;
 
-// The SplitMix64 step: a few cycles, so that the queue is measured and not the generator.
+// The SplitMix64 step: a few cycles, so the benchmark measures the queue and not the generator.
 class Random {
  public:
   uint64_t Next() {
@@ -117,8 +117,7 @@ BENCHMARK_TEMPLATE(BM_Hold, DrasimEventQueue)->Arg(1)->Arg(1000)->Arg(200000)->A
 BENCHMARK_TEMPLATE(BM_Hold, StdPriorityQueue)->Arg(1)->Arg(1000)->Arg(200000)->Arg(1000000);
 BENCHMARK_TEMPLATE(BM_Hold, StdMultimap)->Arg(1)->Arg(1000)->Arg(200000)->Arg(1000000);
 
-// A timer that is set and then cancelled before it goes off, among pending events; includes the
-// sweeps.
+// A timer that is set and cancelled before it expires, among pending events; includes the sweeps.
 void BM_PushCancel(benchmark::State& state) {
   Random random;
   EventQueue queue;

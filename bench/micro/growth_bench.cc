@@ -1,5 +1,5 @@
 // Costs that grow with the number of jobs: whole replays on 64 nodes of 8 GPUs, at two sizes. Batch
-// queues are to take at most n log n, kube-scheduler's queue a constant time per attempt: compare
+// queues may take at most n log n, kube-scheduler's queue a constant time per attempt: compare
 // time_per_job, or time_per_attempt, of the two sizes.
 
 #include <benchmark/benchmark.h>
@@ -19,8 +19,7 @@
 namespace drasim {
 namespace {
 
-// A job every second, 40 % more than the cluster has room for; `vary` gives it what the case is
-// about.
+// A job every second, 40 % more than the cluster has room for; `vary` adapts it to the case.
 using Vary = std::function<void(int64_t index, Random& random, proto::InlineJob* job)>;
 
 proto::Scenario Overloaded(int64_t jobs, const std::string& queue, const Vary& vary) {
@@ -127,7 +126,7 @@ BENCHMARK(BM_EasyBackfilling)->Arg(4'000)->Arg(16'000)->Unit(benchmark::kMillise
 void BM_ConservativeBackfilling(benchmark::State& state) { Backfilling(state, "conservative"); }
 BENCHMARK(BM_ConservativeBackfilling)->Arg(4'000)->Arg(16'000)->Unit(benchmark::kMillisecond);
 
-// Models that no node has: jobs are dropped as they arrive.
+// GPU models that no node has: jobs are dropped on arrival.
 void BM_DistinctGpuModels(benchmark::State& state) {
   Replay(state, Overloaded(state.range(0), "fifo", [](int64_t i, Random&, proto::InlineJob* job) {
            job->set_gpu_model(absl::StrCat("model-", i));

@@ -1,5 +1,5 @@
-// The scheduling queue of a cluster that is full: an event wakes waiting pods of one shape, each is
-// popped, fails again and is returned. One item is one such cycle of a pod.
+// The scheduling queue of a full cluster: an event wakes waiting pods of one shape; each is popped,
+// fails again and is returned. One item is one such cycle of a pod.
 #include <cstdint>
 
 #include "benchmark/benchmark.h"
@@ -16,7 +16,7 @@ constexpr uint64_t kRejectors = 1;
 
 ShapeId ShapeOf(PodId pod, uint32_t shapes) { return ShapeId(pod.value() % shapes); }
 
-// Pops all that can be popped, and returns it as unschedulable.
+// Pops all available pods and returns them as unschedulable.
 int64_t TryAll(KubernetesQueue& queue, uint32_t shapes, SimTime now) {
   int64_t cycles = 0;
   while (queue.CanPop()) {
@@ -27,8 +27,8 @@ int64_t TryAll(KubernetesQueue& queue, uint32_t shapes, SimTime now) {
   return cycles;
 }
 
-// Arguments: pods that wait; their shapes, of which each event helps one; time between two events
-// in ms. Pods with less than ten seconds between their attempts are popped from backoff.
+// Arguments: waiting pods; their shapes, one of which each event helps; time between two events in
+// ms. Pods with less than ten seconds between their attempts are popped from backoff.
 void BM_EventCycle(benchmark::State& state) {
   const auto waiting = static_cast<uint32_t>(state.range(0));
   const auto shapes = static_cast<uint32_t>(state.range(1));

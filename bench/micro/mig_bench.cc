@@ -1,4 +1,4 @@
-// The placement of MIG instances: one GPU, one node, and what is computed beforehand.
+// Placement of MIG instances: on one GPU, on one node, and the precomputation of the tables.
 
 #include <benchmark/benchmark.h>
 
@@ -19,7 +19,7 @@ namespace {
 
 constexpr size_t kSamples = 1024;  // a power of two
 
-// What the measured loops read, drawn beforehand.
+// Inputs of the measured loops, drawn in advance.
 struct Samples {
   std::vector<MigState> states;
   std::vector<uint8_t> profiles;
@@ -37,7 +37,7 @@ Samples Draw(const MigTable& table, size_t states) {
   return samples;
 }
 
-// A proposal for one GPU, without a change.
+// A proposal for one GPU, without changing it.
 void BM_OnGpu(benchmark::State& state) {
   const MigTable table = TestTable(TestA100());
   const MigRuleTable rule(&table, MigRule::kMfiAny);
@@ -52,7 +52,7 @@ void BM_OnGpu(benchmark::State& state) {
 }
 BENCHMARK(BM_OnGpu);
 
-// A proposal for a node of so many GPUs; items are proposals.
+// A proposal for a node of `gpus` GPUs; items are proposals.
 void BM_OnNode(benchmark::State& state, MigRule which) {
   const MigTable table = TestTable(TestA100());
   const MigRuleTable rule(&table, which);
@@ -71,7 +71,7 @@ BENCHMARK_CAPTURE(BM_OnNode, mfi_any, MigRule::kMfiAny)->Arg(1)->Arg(8)->Arg(16)
 BENCHMARK_CAPTURE(BM_OnNode, first_fit, MigRule::kFirstFit)->Arg(1)->Arg(8)->Arg(16);
 BENCHMARK_CAPTURE(BM_OnNode, best_fit, MigRule::kBestFit)->Arg(1)->Arg(8)->Arg(16);
 
-// Three instances for one pod on random nodes, most of them too full: greedy or looking ahead.
+// Three instances for one pod on random nodes, most of them too full: greedy or with look-ahead.
 void BM_OnNodeAll(benchmark::State& state) {
   const MigTable table = TestTable(TestA100());
   const MigRuleTable rule(&table, MigRule::kFirstFit);

@@ -1,4 +1,4 @@
-// The path of a decision on a half-full openb-like cluster: filters, each score, the fragmentation
+// The decision path on a half-full openb-like cluster: filters, each score, the fragmentation
 // measure, one decision with and without the cache.
 
 #include <benchmark/benchmark.h>
@@ -117,7 +117,7 @@ void BM_FragmentationAmount(benchmark::State& state) {
 }
 BENCHMARK(BM_FragmentationAmount);
 
-// What follows every event: one node's new contribution and the cluster-wide report.
+// The work after every event: one node's new contribution and the cluster-wide report.
 void BM_FragmentationReport(benchmark::State& state) {
   const std::unique_ptr<Simulation> sim = HalfFull("fgd", true);
   FragmentationTracker tracker(&sim->fragmentation());

@@ -1,5 +1,5 @@
-// What recording costs: a whole fill of the embedded workload without any file, with its tables,
-// and with the ledger.
+// The cost of records: a whole fill of the embedded workload without any file, with its tables, and
+// with the ledger.
 
 #include <benchmark/benchmark.h>
 

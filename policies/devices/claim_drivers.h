@@ -1,7 +1,7 @@
-// The drivers of classic DRA by their kinds: what each serves, and how one is made.
+// Factory of classic DRA drivers by kind.
 //
-// All of them hand out the GPUs of nodes; they differ in the parameters that they read, in what
-// they can cut, and in where they put it. docs/fidelity.md says what each keeps of the real one.
+// All kinds allocate the GPUs of nodes. They differ in their parameters, in the parts of GPUs that
+// they can allocate, and in the placement. docs/fidelity.md compares each with the real driver.
 #ifndef DRASIM_POLICIES_DEVICES_CLAIM_DRIVERS_H_
 #define DRASIM_POLICIES_DEVICES_CLAIM_DRIVERS_H_
 

@@ -1,4 +1,4 @@
-// The fields of a parameters object, as a driver reads them.
+// Typed access to the fields of a classic DRA parameters object.
 #ifndef DRASIM_POLICIES_DEVICES_CLAIM_PARAMETERS_H_
 #define DRASIM_POLICIES_DEVICES_CLAIM_PARAMETERS_H_
 
@@ -14,9 +14,9 @@
 
 namespace drasim {
 
-// Paths are without "spec." and with dots only: "selector.andExpression.0.productName"; the object
-// may have them with "spec." and with "[0]", too. Errors are InvalidArgument and name the object,
-// the path, what was expected and what was found.
+// Paths leave out "spec." and use dots only: "selector.andExpression.0.productName"; the object may
+// also have them with "spec." and with "[0]". Errors are InvalidArgument and name the object, the
+// path, what was expected and what was found.
 class ParameterFields {
  public:
   // Null: no fields.
@@ -24,14 +24,14 @@ class ParameterFields {
 
   bool given() const { return object_ != nullptr; }
   absl::string_view kind() const;
-  // In the object's order; metadata is left out.
+  // In the object's order, without metadata.
   const std::vector<std::pair<std::string, std::string>>& all() const { return fields_; }
-  // Null when it is not given.
+  // Null when the field is absent.
   const std::string* Find(absl::string_view path) const;
-  // Whether anything begins with this.
+  // True when any path begins with `prefix`.
   bool HasPrefix(absl::string_view prefix) const;
 
-  // These leave `*out` alone when the field is not given.
+  // These leave `*out` unchanged when the field is absent.
   absl::Status ReadInt(absl::string_view path, int64_t least, int64_t most, int64_t* out) const;
   absl::Status ReadBool(absl::string_view path, bool* out) const;
   absl::Status ReadWord(absl::string_view path, const std::vector<absl::string_view>& words,
@@ -40,7 +40,7 @@ class ParameterFields {
   // The error of one field; REQUIRES given().
   absl::Status Wrong(absl::string_view path, absl::string_view expected) const;
 
-  // An error for an object of another API group; none at all and "group/version" pass.
+  // An error for an object of another API group. No object, and "group/version", pass.
   absl::Status CheckGroup(absl::string_view group) const;
 
  private:
@@ -48,7 +48,7 @@ class ParameterFields {
   std::vector<std::pair<std::string, std::string>> fields_;
 };
 
-// In double quotes, with backslashes where JSON wants them.
+// In double quotes, with backslashes as JSON requires.
 std::string JsonQuoted(absl::string_view text);
 
 }  // namespace drasim

@@ -33,7 +33,7 @@ int64_t BytesOfGpu(const GpuKind& gpus) {
   return NominalBytes(gpus.table->product().memory_nominal_gb, gpus.memory_mib);
 }
 
-// Thousandths of "0.25", "250m" or "25%"; an error beyond a whole.
+// Parses "0.25", "250m" or "25%" into thousandths; an error beyond a whole.
 absl::StatusOr<int64_t> ReadComputeShare(absl::string_view text) {
   const bool percent = absl::ConsumeSuffix(&text, "%");
   absl::StatusOr<int64_t> milli = ParseMilli(text);

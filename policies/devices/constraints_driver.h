@@ -1,18 +1,18 @@
-// A driver whose claims say what they need, and not which device: the smallest MIG instance that
-// has it, or a whole GPU.
+// Driver for claims by need instead of by device: each unit gets the smallest MIG instance that
+// satisfies it, or a whole GPU.
 //
-// Parameters, of API group constraints.drasim.dev and any kind; none at all: the smallest device.
+// Parameters, of API group constraints.drasim.dev and any kind; without any, the smallest device.
 //   count         devices (1; at most 256), each with
-//   memory        at least so much: a quantity of bytes ("5Gi"). A MIG instance counts with the
-//                 nominal memory of its profile ("1g.5gb" has 5 GiB, though a little less is
-//                 usable), a GPU that can be partitioned with its nominal memory.
+//   memory        at least this quantity of bytes ("5Gi"). A MIG instance counts with the nominal
+//                 memory of its profile ("1g.5gb" has 5 GiB, although slightly less is usable), a
+//                 GPU that can be partitioned with its nominal memory.
 //   computeShare  at least this part of a GPU's compute: "0.25", "250m" or "25%". A MIG instance
-//                 has its compute slices of all slices.
-// Of the class: shareable.
+//                 has its compute slices divided by all slices.
+// Class parameters: shareable.
 //
-// Profiles with a suffix (+me, ...) are never chosen. Of those that meet the demand, the smallest
-// that finds a place is taken (fewest units, then fewest compute slices); by default on the GPU
-// with the fewest free units. A whole GPU comes last.
+// Profiles with a suffix (+me, ...) are never chosen. The smallest profile that meets the demand
+// and has a free placement wins (fewest units, then fewest compute slices), by default on the GPU
+// with the fewest free units. A whole GPU is the last resort.
 #ifndef DRASIM_POLICIES_DEVICES_CONSTRAINTS_DRIVER_H_
 #define DRASIM_POLICIES_DEVICES_CONSTRAINTS_DRIVER_H_
 

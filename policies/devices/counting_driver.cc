@@ -28,20 +28,20 @@ namespace drasim {
 namespace {
 
 constexpr absl::string_view kNetworkDevices = "network";
-// Of a claim; so that sums fit.
+// Units of one claim; keeps sums far from overflow.
 constexpr int64_t kMostUnitsOfClaim = 1'000'000'000;
 
 bool ReadUnits(absl::string_view text, int64_t* units) {
   return absl::SimpleAtoi(text, units) && *units >= 1 && *units <= kMostUnitsOfClaim;
 }
 
-// A claim's parameters, read.
+// The parsed parameters of a claim.
 struct CountingRequest {
   int64_t units = 1;
   bool shareable = false;
 };
 
-// The text of a parameter; null if it is not given.
+// The text of a parameter; null when it is absent.
 const std::string* FindParameter(const ParametersObject* parameters, absl::string_view path) {
   if (parameters == nullptr) return nullptr;
   for (const auto& [known, text] : parameters->fields) {
@@ -53,7 +53,7 @@ const std::string* FindParameter(const ParametersObject* parameters, absl::strin
 absl::StatusOr<CountingRequest> ReadCountingRequest(const ClaimToAllocate& claim,
                                                     bool shareable_by_default) {
   CountingRequest request;
-  // The claim's own is the last word; but what it replaces has to be right too.
+  // The claim's own value overrides the class's, which must be valid all the same.
   for (const ParametersObject* given : {claim.class_parameters, claim.claim_parameters}) {
     const std::string* count = FindParameter(given, "count");
     if (count == nullptr) continue;
@@ -147,7 +147,7 @@ absl::StatusOr<NodeId> CountingDriver::Choose(int64_t units, NodeId node) const 
     return absl::InvalidArgumentError(absl::StrCat(name(), " does not serve the node"));
   }
   if (!options_.node_local) {
-    // Of no use to a claim if no node can reach them.
+    // An allocation that no node can reach is of no use.
     if (network_free_ >= units && !options_.units.empty()) return NodeId();
     return absl::ResourceExhaustedError(
         absl::StrCat(units, " units wanted, ", std::max<int64_t>(network_free_, 0), " free"));
@@ -185,7 +185,7 @@ std::vector<ClaimAllocation> CountingDriver::Allocate(absl::Span<const ClaimToAl
   std::vector<ClaimAllocation> results(claims.size());
   for (size_t i = 0; i < claims.size(); ++i) {
     const Uid uid = claims[i].claim->meta.uid;
-    // The class names this driver, or its controller would not ask.
+    // The controller calls only the driver that the class names.
     const Name driver = claims[i].resource_class->driver;
     if (const auto known = given_.find(uid); known != given_.end()) {
       results[i].allocation = AllocationOf(known->second, driver);
@@ -211,7 +211,7 @@ std::vector<ClaimAllocation> CountingDriver::Allocate(absl::Span<const ClaimToAl
 std::vector<std::vector<NodeId>> CountingDriver::UnsuitableNodes(
     absl::Span<const ClaimToAllocate> claims, absl::Span<const NodeId> potential) const {
   absl::InlinedVector<const Given*, 4> given_before;
-  int64_t new_units = 0;  // of the other claims
+  int64_t new_units = 0;  // for the other claims
   bool readable = true;
   for (const ClaimToAllocate& claim : claims) {
     const auto known = given_.find(claim.claim->meta.uid);
@@ -226,7 +226,7 @@ std::vector<std::vector<NodeId>> CountingDriver::UnsuitableNodes(
   std::vector<NodeId> unsuitable;
   const auto& units = options_.units;
   for (const NodeId node : potential) {
-    // Most drivers serve nodes without a gap.
+    // Most drivers serve nodes without gaps in their ids.
     size_t place = units.empty() ? 0 : size_t{node.value()} - units.front().first.value();
     if (place >= units.size() || units[place].first != node) place = PlaceOf(node);
     bool fits = readable && place != units.size();

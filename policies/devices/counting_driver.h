@@ -1,14 +1,15 @@
-// Drivers that count: so many allocations per node, or so many in all for devices that are attached
-// by network. Upstream's test driver (test/e2e/dra/test-driver/app/controller.go, release 1.29) and
-// the plainest thing that a driver can be.
+// Counting driver: a limit on allocations per node, or on all allocations of network-attached
+// devices. Follows upstream's test driver (test/e2e/dra/test-driver/app/controller.go, release
+// 1.29), the simplest possible driver.
 //
 // A claim takes `count` units (parameter "count" of the claim or its class, default 1, at least 1).
-// Allocate without a node: the first node in order with room. UnsuitableNodes: a node is unsuitable
-// for every claim of the pod if its free units cannot hold all of them together; what one of them
-// has there already (its status was never written) counts as free for it.
+// Allocate without a node takes the first node in order with room. UnsuitableNodes: a node is
+// unsuitable for every claim of the pod if its free units cannot hold all of them together. Units
+// that one of the claims already has there, from an allocation whose status write was lost, count
+// as free for it.
 //
-// The data of a handle: "node=<id>,units=<n>", or "node=network,units=<n>". Restore reads that; a
-// claim without a readable handle holds nothing. Other parameters are passed over. O(nodes) per
+// The data of a handle: "node=<id>,units=<n>", or "node=network,units=<n>". Restore reads it; a
+// claim without a readable handle holds nothing. Other parameters are ignored. O(nodes) per
 // allocation without a node, else O(log).
 #ifndef DRASIM_POLICIES_DEVICES_COUNTING_DRIVER_H_
 #define DRASIM_POLICIES_DEVICES_COUNTING_DRIVER_H_
@@ -36,10 +37,10 @@ namespace drasim {
 
 struct CountingDriverOptions {
   std::string name = "test-driver.cdi.k8s.io";
-  // Nodes that it serves, with their units (upstream's maxAllocations); sorted by node, unique.
+  // The nodes to serve with their units (upstream's maxAllocations); sorted by node, unique.
   std::vector<std::pair<NodeId, int64_t>> units;
-  // False: the devices are attached by network. Then network_units is how many there are, any of
-  // `units`' nodes may use them, and an allocation is available on all of those.
+  // False: the devices are network-attached. Then network_units is their number, all nodes in
+  // `units` may use them, and an allocation is available on each of these.
   bool node_local = true;
   int64_t network_units = 0;
   bool shareable =
@@ -65,7 +66,7 @@ class CountingDriver : public ClaimDriver {
   void Save(StateWriter& out) const override;
   absl::Status Load(StateReader& in) override;
 
-  // Units of the node (network: of all) that no claim has. For tests and invariants.
+  // Free units of the node (network: of all). For tests and invariants.
   int64_t free_units(NodeId node) const;
   size_t allocated_claims() const { return given_.size(); }
 
@@ -77,18 +78,18 @@ class CountingDriver : public ClaimDriver {
     bool operator==(const Given&) const = default;
   };
 
-  // Place of the node in options_.units, or its size.
+  // Position of the node in options_.units, or its size.
   size_t PlaceOf(NodeId node) const;
-  // Null: it does not serve the node.
+  // Null for a node that it does not serve.
   int64_t* FreeOf(NodeId node);
-  // Where a claim of so many units goes; the error is that of Allocate.
+  // Chooses the node for a claim of `units` units; the error is Allocate's.
   absl::StatusOr<NodeId> Choose(int64_t units, NodeId node) const;
   void Take(Uid claim, const Given& given);
   Ref<Allocation> AllocationOf(const Given& given, Name driver) const;
   void Reset();
 
   CountingDriverOptions options_;
-  NodeSet nodes_;  // all of options_.units
+  NodeSet nodes_;  // all nodes in options_.units
   std::vector<int64_t>
       free_;  // by place in options_.units; below zero if restored claims have more
   int64_t network_free_ = 0;

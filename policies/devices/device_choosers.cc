@@ -9,7 +9,7 @@
 namespace drasim {
 namespace {
 
-// Whole devices are the same for every chooser; returns false for a share.
+// All choosers treat whole devices alike; returns false for a share.
 bool ProposeWhole(const PodShape& shape, const ClusterState& cluster, NodeId node,
                   DeviceProposals* out) {
   out->clear();

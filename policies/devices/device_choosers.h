@@ -1,5 +1,4 @@
-// The FGD artifact's device choosers for a share of one GPU. Whole GPUs: the first free ones by
-// index, in all of them.
+// The FGD artifact's device choosers for a share of one GPU. All of them give whole GPUs by index.
 #ifndef DRASIM_POLICIES_DEVICES_DEVICE_CHOOSERS_H_
 #define DRASIM_POLICIES_DEVICES_DEVICE_CHOOSERS_H_
 
@@ -34,7 +33,7 @@ class RandomDevice : public DeviceAllocator {
   RunStreams* streams_;
 };
 
-// The fitting device after which FGD's score is best.
+// The fitting device with the best FGD score after the placement.
 class FgdDevice : public DeviceAllocator {
  public:
   explicit FgdDevice(const FragmentationModel* model) : scorer_(model) {}

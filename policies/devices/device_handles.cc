@@ -59,8 +59,8 @@ DeviceGrants GrantsOf(const GpuKind& kind, absl::Span<const HeldDevice> devices)
 
 absl::optional<HandleContents> ReadHandle(const NodeDevices& node, absl::string_view data) {
   HandleContents contents;
-  // The name of the node is quoted, so the key is not in it; names of devices have neither quotes
-  // nor brackets; settings come last.
+  // A search for the key is safe: the node's name is quoted, device names contain neither quotes
+  // nor brackets, and settings come last.
   const size_t begin = data.find(kDevicesKey);
   if (node.kind == nullptr || begin == absl::string_view::npos) return absl::nullopt;
   absl::string_view list = data.substr(begin + kDevicesKey.size());
@@ -124,7 +124,7 @@ bool IsPossibleDevice(const NodeDevices& node, const HeldDevice& device) {
       return node.kind->table != nullptr &&
              device.placement < node.kind->table->placements().size();
   }
-  return false;  // a number that is no use
+  return false;  // not the value of a DeviceUse
 }
 
 }  // namespace drasim

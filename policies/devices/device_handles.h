@@ -1,10 +1,10 @@
-// What an allocation of the GPUs of a node says, written and read back.
+// Text form of an allocation's GPUs: writer and reader.
 //
 // The data of a handle is one JSON object:
 //   {"node":"<name>","devices":["gpu-0","gpu-1-mig-4-3g.40gb"],"sharing":{...}}
-// with "inside":true where the instances are on GPUs that another claim has whole. Names of
-// devices: node_devices.h. The allocation's grants are the same devices; what is cut from those of
-// another claim has none, since that claim's cover it.
+// with "inside":true for instances on GPUs that another claim has whole. Device names:
+// node_devices.h. The allocation's grants list the same devices, except pieces of another claim's
+// devices, which that claim's grants cover.
 #ifndef DRASIM_POLICIES_DEVICES_DEVICE_HANDLES_H_
 #define DRASIM_POLICIES_DEVICES_DEVICE_HANDLES_H_
 
@@ -29,13 +29,13 @@ std::string WriteHandle(const GpuKind& kind, absl::string_view node_name,
                         const HandleContents& contents);
 DeviceGrants GrantsOf(const GpuKind& kind, absl::Span<const HeldDevice> devices);
 
-// Nothing when the data cannot be read, names no device, or one that the node does not have.
+// Nothing when the data is unreadable, names no device, or names one that the node lacks.
 absl::optional<HandleContents> ReadHandle(const NodeDevices& node, absl::string_view data);
-// The same by the grants: whole GPUs, instances and parts.
+// The same from the grants: whole GPUs, instances and parts.
 absl::optional<HandleContents> ReadGrants(const NodeDevices& node,
                                           absl::Span<const DeviceGrant> grants);
 
-// Whether the node has such a device.
+// True when the node has the device.
 bool IsPossibleDevice(const NodeDevices& node, const HeldDevice& device);
 
 }  // namespace drasim

@@ -35,7 +35,7 @@ bool DevicePlanner::Plan(const NodeDevices& node, NodeId id, size_t kind,
       servable = false;
       continue;
     }
-    // With several ways to serve a unit, each unit chooses its own.
+    // With several options, each unit chooses its own.
     const bool alike = request->kinds[kind].options.size() == 1;
     for (int32_t u = 0; u < (alike ? 1 : request->count); ++u) {
       units_.push_back({i, alike ? request->count : 1, 0});
@@ -50,7 +50,7 @@ bool DevicePlanner::Plan(const NodeDevices& node, NodeId id, size_t kind,
     }
   }
   Begin();
-  // One unit that can be served in one way has been tried.
+  // A single unit with a single option has been tried already.
   if (wants.size() == 1 && units_.size() == 1 && servable &&
       KindOf(units_[0]).options.size() == 1) {
     return false;
@@ -71,7 +71,7 @@ void DevicePlanner::Begin() {
   }
 }
 
-// As an odometer counts, the last unit fastest.
+// Counts like an odometer, the last unit fastest.
 bool DevicePlanner::NextCombination() {
   for (size_t i = units_.size(); i > 0; --i) {
     Unit& unit = units_[i - 1];
@@ -90,7 +90,7 @@ bool DevicePlanner::PlanTogether() {
   return true;
 }
 
-// Those that are tied come after those to which they are.
+// Claims that depend on others come after them.
 void DevicePlanner::PlanInTurn() {
   for (const int round : {0, 1, 2}) {
     for (size_t i = 0; i < wants_.size(); ++i) {
@@ -125,7 +125,7 @@ bool DevicePlanner::ServeClaim(size_t want) {
   return true;
 }
 
-// Changes nothing of a unit with count 1 that it cannot serve.
+// Leaves the view unchanged when it cannot serve a unit with count 1.
 bool DevicePlanner::ServeUnit(const Unit& unit) {
   const DeviceOption& option = OptionOf(unit);
   switch (option.use) {
@@ -169,8 +169,8 @@ bool DevicePlanner::ServeWhole() {
   return true;
 }
 
-// A matching of units and GPUs by augmenting paths: what an earlier claim took goes to a later one
-// where the earlier has another.
+// Matches units to GPUs by augmenting paths: an earlier claim gives its GPU to a later one if it
+// has an alternative.
 bool DevicePlanner::ExchangeWhole() {
   Begin();
   struct Seat {
@@ -186,7 +186,7 @@ bool DevicePlanner::ExchangeWhole() {
                  {unit.want, KindOf(unit).eligible & free});
   }
   if (seats.size() > static_cast<size_t>(free.size())) return false;
-  std::array<int32_t, kMaxDevicesPerNode> owner;  // seat of each GPU
+  std::array<int32_t, kMaxDevicesPerNode> owner;  // seat on each GPU
   owner.fill(-1);
   DeviceSet tried;
   const auto seat_one = [&seats, &owner, &tried](const auto& self, size_t seat) -> bool {
@@ -213,7 +213,7 @@ bool DevicePlanner::ExchangeWhole() {
 
 // --- MIG instances. ---
 
-// Units that may use the same GPUs are placed together.
+// Units with the same candidate GPUs are placed together.
 bool DevicePlanner::ServeInstances() {
   const size_t count = units_.size();
   uint64_t done = 0;
@@ -238,7 +238,7 @@ bool DevicePlanner::ServeGroup(absl::Span<const size_t> units) {
   const Unit& first = units_[units[0]];
   if (units.size() == 1 && first.count == 1) return ServeUnit(first);
   absl::InlinedVector<uint8_t, 8> profiles;
-  absl::InlinedVector<size_t, 8> wants;  // of each
+  absl::InlinedVector<size_t, 8> wants;  // beside profiles
   for (const size_t u : units) {
     const auto unit_count = static_cast<size_t>(units_[u].count);
     if (unit_count > size_t{kMaxMigPlacements} * kMaxDevicesPerNode) return false;
@@ -298,7 +298,7 @@ DeviceSet DevicePlanner::PartCandidates(const Unit& unit) const {
   return gpus;
 }
 
-// Packed: the fullest.
+// Packed: the fullest GPU.
 size_t DevicePlanner::PreferredForPart(DeviceSet gpus) const {
   size_t best = gpus.First();
   if (!rules_.packed) return best;
@@ -313,7 +313,7 @@ bool DevicePlanner::ServeParts() {
   return TryParts(0, 0, &steps);
 }
 
-// Places what is left from that unit on, and of it from that one of its count on.
+// Places the units from `unit` on, of the first one only the devices from `from` on.
 bool DevicePlanner::TryParts(size_t unit, int32_t from, int* steps) {
   if (unit == units_.size()) return true;
   const Unit& now = units_[unit];
@@ -356,7 +356,7 @@ bool DevicePlanner::ServeCompute(const Unit& unit) {
   return false;
 }
 
-// --- What is given. ---
+// --- Giving devices. ---
 
 void DevicePlanner::Give(size_t want, const HeldDevice& device) {
   view_.Take(device);

@@ -1,4 +1,4 @@
-// Fitting the claims of one pod on one node, all together.
+// DevicePlanner: fits all claims of one pod onto one node.
 #ifndef DRASIM_POLICIES_DEVICES_DEVICE_PLANNER_H_
 #define DRASIM_POLICIES_DEVICES_DEVICE_PLANNER_H_
 
@@ -17,23 +17,23 @@
 
 namespace drasim {
 
-// What a claim wants of a node whose GPUs are of one kind.
+// A claim's request to nodes with one kind of GPU.
 struct KindRequest {
-  DeviceSet eligible;  // GPUs that would do
-  // Ways to serve a unit, the best first; empty: none, `lacking` says why.
+  DeviceSet eligible;  // suitable GPUs
+  // Ways to serve a unit, the best first. Empty: none, for the reason in `lacking`.
   absl::InlinedVector<DeviceOption, 1> options;
   std::string lacking;
 };
 
-// A claim's parameters, read.
+// The parsed parameters of a claim.
 struct DeviceRequest {
   int32_t count = 1;       // units
-  bool apart = false;      // parts: every unit on another GPU
+  bool apart = false;      // parts only: every unit on another GPU
   bool shareable = false;  // of the allocation
-  bool any_gpu = true;     // no selector: for messages
-  std::string tie;         // the claim whose devices it is cut from (kInside, kCompute); else empty
+  bool any_gpu = true;     // no selector; for messages
+  std::string tie;         // the claim that lends its devices (kInside, kCompute); else empty
   std::string wanted;      // "2 GPUs", "MIG 3g.20gb"
-  std::string sharing;     // settings for the node, a JSON object; or empty
+  std::string sharing;     // settings for the node, a JSON object, or empty
   std::vector<KindRequest> kinds;  // by kind
 };
 
@@ -42,13 +42,13 @@ struct ClaimPlan {
   HeldDevices devices;
 };
 
-// One claim of the pod. Pointers are good during the planning.
+// One claim of the pod. The pointers must outlive the planning.
 struct ClaimWant {
   const DeviceRequest* request = nullptr;  // null: cannot be served
-  const HeldDevices* has = nullptr;        // what it has on `has_node` already
+  const HeldDevices* has = nullptr;        // its devices on `has_node`, if allocated
   NodeId has_node;
-  // The claim to which it is tied: its place among the wants, or what it has on a node; -1 and
-  // null: it is unknown.
+  // The claim that lends its devices: by position among the wants, or by its devices on a node. -1
+  // and null for an unknown claim.
   int32_t tied_to = -1;
   const HeldDevices* tied_has = nullptr;
   NodeId tied_node;
@@ -58,18 +58,18 @@ struct ClaimWant {
 
 struct PlanRules {
   bool packed = false;
-  // Round robin: where the last instance went.
+  // Round robin: the GPU of the latest instance.
   NodeId last_node;
   int32_t last_gpu = -1;
 };
 
-// Plans are made so: whole GPUs first, then MIG instances by the kind's rules, then parts and
-// functions, then compute instances; claims in their order, each with its first option. Where that
-// does not serve them all, GPUs are exchanged between claims and other combinations are tried (of
-// options at most kMostCombinations, of parts kMostSteps); where none is found, the claims are
-// served one after the other, and some are left. GPUs that nobody uses are alike to what comes
-// later, so nothing is lost by the order, and a set of claims that fits is found unless a bound or
-// the kind's rules prevent it.
+// Order of planning: whole GPUs first, then MIG instances by the kind's rules, then parts and
+// functions, then compute instances; within each, claims in their order, each with its first
+// option. If that does not serve all claims, GPUs are exchanged between claims and other
+// combinations are tried (at most kMostCombinations of options, kMostSteps of parts). If that fails
+// too, the claims are served one after the other and some remain unserved. Unused GPUs are
+// interchangeable for the later steps, so the order loses nothing: a set of claims that fits is
+// found, unless a bound or the kind's rules prevent it.
 //
 // An object keeps its buffers: plans of one or two claims allocate nothing.
 class DevicePlanner {
@@ -77,16 +77,16 @@ class DevicePlanner {
   static constexpr int kMostCombinations = 64;
   static constexpr int kMostSteps = 4096;
 
-  // Plans all wants on the node; true when all fit. plans() says what each gets: a claim that has
-  // devices on the node keeps them, one that has them elsewhere is planned anew.
+  // Plans all wants on the node; true when all fit. plans() has each claim's devices: a claim with
+  // devices on the node keeps them, one with devices elsewhere is planned like a new one.
   bool Plan(const NodeDevices& node, NodeId id, size_t kind, absl::Span<const ClaimWant> wants,
             const PlanRules& rules);
   const std::vector<ClaimPlan>& plans() const { return plans_; }
-  // The node once the plans that fit are carried out.
+  // The node after the plans that fit.
   const NodeDevices& after() const { return view_; }
 
  private:
-  // `count` units of one claim that are served alike.
+  // `count` units of one claim that share an option.
   struct Unit {
     size_t want;
     int32_t count;
@@ -118,7 +118,7 @@ class DevicePlanner {
   void GiveInstance(size_t want, DeviceUse use, size_t gpu, uint8_t placement);
   DeviceSet UsableFor(const Unit& unit) const;
   const HeldDevices* TargetOf(const ClaimWant& want) const;
-  // GPUs that the claim's target has whole.
+  // The GPUs that the claim's target has whole.
   DeviceSet TargetGpus(const ClaimWant& want) const;
 
   const NodeDevices* node_ = nullptr;
@@ -126,7 +126,7 @@ class DevicePlanner {
   size_t kind_ = 0;
   absl::Span<const ClaimWant> wants_;
   PlanRules rules_;
-  int32_t last_gpu_ = -1;  // of this node, on which the last instance went
+  int32_t last_gpu_ = -1;  // of the latest instance on this node
   NodeDevices view_;
   NodeDevices backup_;
   std::vector<ClaimPlan> plans_;

@@ -17,7 +17,7 @@ namespace {
 
 std::string GpusText(int count) { return absl::StrCat(count, count == 1 ? " GPU" : " GPUs"); }
 
-// The name of the largest instance that the GPUs have room for.
+// The name of the largest instance with room on the GPUs.
 std::string LargestInstance(const NodeDevices& node, DeviceSet usable) {
   const MigTable& table = *node.kind->table;
   const MigProfile* largest = nullptr;
@@ -32,7 +32,7 @@ std::string LargestInstance(const NodeDevices& node, DeviceSet usable) {
   return largest == nullptr ? "none" : largest->name;
 }
 
-// For how many units of the claim there is room.
+// The number of the claim's units that still fit.
 int32_t RoomForUnits(const DeviceRequest& request, const KindRequest& kind, NodeDevices node) {
   for (int32_t served = 0; served < request.count; ++served) {
     HeldDevice device;

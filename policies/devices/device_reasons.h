@@ -1,4 +1,4 @@
-// Why a node cannot serve a claim, in words.
+// Messages that explain why a node cannot serve a claim.
 #ifndef DRASIM_POLICIES_DEVICES_DEVICE_REASONS_H_
 #define DRASIM_POLICIES_DEVICES_DEVICE_REASONS_H_
 
@@ -10,15 +10,15 @@
 
 namespace drasim {
 
-// The reason why the node, in its present state, cannot serve the request. `kind`: index of the
-// node's GPU kind in the request; `target`: the devices there of the claim that the request is tied
-// to, or null. Without a final full stop:
+// Explains why the node in its present state cannot serve the request. `kind`: index of the node's
+// GPU kind in the request. `target`: the devices on this node of the claim that the request depends
+// on, or null. Without a full stop at the end:
 //   "2 GPUs wanted, 1 free"
 //   "no GPU matches the selector"
 //   "MIG 3g.20gb wanted, no free placement on 4 GPUs (largest: 2g.10gb)"
 //   "8 devices wanted, room for 7 on 1 GPU"
 //   "1 part of a GPU with 4096 MiB wanted, most left on one of 2 GPUs: 500 millicores, 1024 MiB"
-// If a device could be served in several ways, the text is about the first of them.
+// With several ways to serve a device, the text is about the first.
 std::string WhyNotServed(const DeviceRequest& request, size_t kind, const NodeDevices& node,
                          const HeldDevices* target);
 

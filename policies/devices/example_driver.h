@@ -1,11 +1,10 @@
 // The example driver of Kubernetes (kubernetes-sigs/dra-example-driver, with a control-plane
-// controller): so many GPUs of a node, all alike.
+// controller): a number of identical GPUs of a node.
 //
-// Parameters, of API group gpu.resource.example.com: GpuClaimParameters {count} (1). Those of the
-// class (DeviceClassParameters {deviceSelector}) are read by nobody, as in the driver. GPUs are in
-// the order of their index, where the driver goes by the order of a Go map; claims without a node
-// go to the first with room, as in those versions of the driver that allocate them. It makes no MIG
-// instances.
+// Parameters, of API group gpu.resource.example.com: GpuClaimParameters {count} (1). Class
+// parameters (DeviceClassParameters {deviceSelector}) are ignored, as in the driver. GPUs are
+// ordered by index; the driver's order is that of a Go map. Claims without a node go to the first
+// node with room, as in the driver's versions that allocate them. It creates no MIG instances.
 #ifndef DRASIM_POLICIES_DEVICES_EXAMPLE_DRIVER_H_
 #define DRASIM_POLICIES_DEVICES_EXAMPLE_DRIVER_H_
 

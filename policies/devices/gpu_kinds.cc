@@ -12,14 +12,14 @@
 namespace drasim {
 namespace {
 
-// Products outside the MIG catalogue, by a part of their name in lower case; the first that is
-// found counts. Nominal memory.
+// Products outside the MIG catalogue, by a part of their name in lower case; the first match
+// counts. Memory is nominal.
 struct KnownGpu {
   const char* part;
   const char* brand;
   const char* architecture;
   const char* compute_capability;
-  int64_t memory_gib;  // 0: there are several
+  int64_t memory_gib;  // 0: the product has several sizes
 };
 constexpr KnownGpu kKnownGpus[] = {
     {"v100m16", "Tesla", "volta", "7.0", 16},    {"v100m32", "Tesla", "volta", "7.0", 32},
@@ -42,7 +42,7 @@ absl::string_view NodeLabel(const NodeSpec& spec, absl::string_view key) {
   return {};
 }
 
-// Whether the part stands in the name as a word, or the end of one: "t4" is no part of "gt430".
+// True when `part` occurs in the name as a word or at the end of one: "t4" is not in "gt430".
 bool NamesGpu(absl::string_view name, absl::string_view part) {
   for (size_t at = name.find(part); at != absl::string_view::npos; at = name.find(part, at + 1)) {
     const size_t end = at + part.size();

@@ -1,4 +1,4 @@
-// What is known of the GPUs of a node: the same for all of them.
+// GpuKind: properties shared by all GPUs of a node.
 #ifndef DRASIM_POLICIES_DEVICES_GPU_KINDS_H_
 #define DRASIM_POLICIES_DEVICES_GPU_KINDS_H_
 
@@ -12,15 +12,15 @@
 
 namespace drasim {
 
-// Nodes whose GPUs are described alike have one kind. Empty texts and 0: not known.
+// Nodes with equally described GPUs share a kind. Empty texts and 0: unknown.
 //
-// Sources, the first that says something: the node's labels as NVIDIA's GPU feature discovery sets
-// them (nvidia.com/gpu.product, gpu.memory, gpu.family, gpu.compute.major and minor,
+// Sources, in order of precedence: the node's labels from NVIDIA's GPU feature discovery
+// (nvidia.com/gpu.product, gpu.memory, gpu.family, gpu.compute.major and minor,
 // cuda.driver-version.full, cuda.runtime-version.full), the MIG catalogue, and a short list of
 // products by name.
 struct GpuKind {
-  std::string model;    // as the cluster names it
-  std::string product;  // of the label; else the same
+  std::string model;    // in the cluster's naming
+  std::string product;  // from the label; else the model
   std::string brand;
   std::string architecture;        // "ampere"
   std::string compute_capability;  // "8.0"

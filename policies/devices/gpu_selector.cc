@@ -201,7 +201,7 @@ DeviceSet GpuSelector::DevicesOf(const GpuKind& kind) const {
 }
 
 bool GlobMatches(absl::string_view pattern, absl::string_view text) {
-  // The earliest place for each literal leaves the most for the next ones.
+  // The earliest match of each literal leaves the most text for the next ones.
   for (const absl::string_view literal : absl::StrSplit(pattern, '*')) {
     const size_t at = text.find(literal);
     if (at == absl::string_view::npos) return false;

@@ -1,13 +1,13 @@
-// Which GPUs a claim of NVIDIA's classic DRA driver wants: one property, or a tree of "and" and
-// "or" over properties (GpuClaimParameters.spec.selector).
+// GpuSelector: the GPUs that a claim of NVIDIA's classic DRA driver accepts, by one property or a
+// tree of "and" and "or" over properties (GpuClaimParameters.spec.selector).
 //
-// Kept from the driver: one property or expression per level, at most three levels of expressions;
+// As in the driver: one property or expression per level, at most three levels of expressions;
 // patterns ignore letter case, '*' stands for any characters, and a pattern may match anywhere in
-// the text ("a100" matches "A100-SXM4-80GB"); versions compare number by number, missing ones
-// being 0. Here, a property that is not known of a GPU matches nothing. "uuid" is the device's name
-// ("gpu-3"). GPUs are put into MIG mode and out of it as claims come: `migEnabled: true` means that
-// a GPU can be partitioned, and `migEnabled: false` matches every GPU; without either the driver
-// leaves out GPUs in MIG mode, which changes nothing here.
+// the text ("a100" matches "A100-SXM4-80GB"); versions compare number by number, missing numbers
+// being 0. In drasim, an unknown property of a GPU matches nothing. "uuid" is the device's name
+// ("gpu-3"). Claims switch the MIG mode of GPUs as needed: `migEnabled: true` matches GPUs that can
+// be partitioned, `migEnabled: false` every GPU. Without either the driver leaves out GPUs in MIG
+// mode, which makes no difference here.
 #ifndef DRASIM_POLICIES_DEVICES_GPU_SELECTOR_H_
 #define DRASIM_POLICIES_DEVICES_GPU_SELECTOR_H_
 
@@ -25,14 +25,14 @@ namespace drasim {
 
 class GpuSelector {
  public:
-  // Reads "selector...". InvalidArgument for unknown properties, several in one place, values that
-  // cannot be read, and expressions that are nested too deep.
+  // Reads "selector...". InvalidArgument for unknown properties, several properties in one place,
+  // unreadable values, and expressions nested too deep.
   static absl::StatusOr<GpuSelector> Read(const ParameterFields& fields);
 
-  // Nothing was given: every GPU matches.
+  // True when no selector was given: every GPU matches.
   bool empty() const { return op_ == Op::kAll; }
   bool Matches(const GpuKind& kind, int index) const;
-  // The indices that match, of all that a node may have.
+  // The matching indices, out of all that a node may have.
   DeviceSet DevicesOf(const GpuKind& kind) const;
 
  private:
@@ -49,7 +49,7 @@ class GpuSelector {
     kDriverVersion,
     kCudaVersion,
   };
-  struct Known;  // a property by its name
+  struct Known;  // a property, by its name
   static const Known kProperties[];
 
   static absl::StatusOr<GpuSelector> ReadAt(const ParameterFields& fields,
@@ -62,12 +62,12 @@ class GpuSelector {
   Op op_ = Op::kAll;
   Property property_ = Property::kIndex;
   std::string text_;      // patterns in lower case
-  std::string operator_;  // of comparisons
+  std::string operator_;  // for comparisons
   int64_t number_ = 0;    // index; bytes; 1: true
   std::vector<GpuSelector> parts_;
 };
 
-// Whether the pattern ('*': any characters) matches some part of the text. Case counts.
+// True when the pattern ('*': any characters) matches a part of the text. Case-sensitive.
 bool GlobMatches(absl::string_view pattern, absl::string_view text);
 
 }  // namespace drasim

@@ -1,25 +1,25 @@
-// Intel's classic DRA driver for GPUs (intel-resource-drivers-for-kubernetes, v1alpha2): GPUs that
-// several claims share by memory and millicores, whole GPUs, and virtual functions.
+// Intel's classic DRA driver for GPUs (intel-resource-drivers-for-kubernetes, v1alpha2): GPUs
+// shared by memory and millicores, whole GPUs, and virtual functions.
 //
-// Parameters, of API group gpu.resource.intel.com; none at all: one GPU.
+// Parameters, of API group gpu.resource.intel.com; without any, one GPU.
 //   GpuClaimParameters  count (1; at most 640), type ("gpu" or "vf"), memory (MiB, 8 to 1048576)
 //                       and millicores (1 to 1000) of each, shareable
 //   GpuClassParameters  shared (true): whether claims of the class share GPUs
 //
-// Kept: each part of a claim is on another GPU; a GPU with virtual functions has nothing else on
-// it; with `shared: false` claims have their GPUs alone; `packed` takes the fullest GPU that has
-// room, else the first by index (the driver: in the order of a Go map).
+// As in the driver: each part of a claim is on another GPU; a GPU with virtual functions hosts
+// nothing else; with `shared: false` claims own their GPUs exclusively; `packed` takes the fullest
+// GPU with room, otherwise the first by index (in the driver, the order of a Go map).
 //
-// Other than in the driver (docs/fidelity.md):
-//   * A part without millicores is charged the share of compute that its memory is of the GPU's
+// Differences from the driver (docs/fidelity.md):
+//   * A part without millicores is charged compute in proportion to its share of the GPU's memory
 //     (at least 1), so that the parts of a GPU never add up to more than the GPU. The driver counts
-//     no compute for it. A claim without memory and millicores has its GPUs alone.
-//   * A virtual function is 1/16, 1/8, 1/4, 1/2 or all of a GPU: the smallest that has the memory
-//     and millicores. The driver has a list of profiles per model. Functions are made and removed
-//     freely, and pods need not wait for each other with it. A function of a claim may be on the
-//     same GPU as another one.
-//   * Monitoring classes and the type "any" are not supported; every combination of type, `shared`
-//     and millicores is allowed.
+//     no compute for it. A claim without memory and millicores owns its GPUs exclusively.
+//   * A virtual function is 1/16, 1/8, 1/4, 1/2 or all of a GPU: the smallest with enough memory
+//     and millicores. The driver has a list of profiles per model. Functions are created and
+//     removed without restriction, and pods need not wait for each other. Two functions of a claim
+//     may be on the same GPU.
+//   * Monitoring classes and the type "any" are unsupported. Type, `shared` and millicores can be
+//     combined freely.
 #ifndef DRASIM_POLICIES_DEVICES_INTEL_DRIVER_H_
 #define DRASIM_POLICIES_DEVICES_INTEL_DRIVER_H_
 

@@ -65,7 +65,7 @@ void MigPlacementPolicy::Filter(const PodContext& pod, const ClusterState& clust
     const MigTable* const table = cluster.mig_table(nodes[i]);
     const absl::Span<const uint8_t> profiles =
         cluster.mig_profiles(pod.shape_id, cluster.node(nodes[i]).model);
-    if (table == nullptr || profiles.empty()) continue;  // MigFit has a better reason
+    if (table == nullptr || profiles.empty()) continue;  // MigFit gives a better reason
     DeviceGrants grants;
     if (!TableOf(table).OnNodeAll(cluster.device_mig(nodes[i]), cluster.mig_usable(nodes[i]),
                                   profiles, -1, &grants)) {
@@ -81,7 +81,7 @@ int64_t MigPlacementPolicy::ScoreOf(const PodContext& pod, const ClusterState& c
   const MigRuleTable& rules = TableOf(cluster.mig_table(node));
   if (info_.rule == MigRule::kInstaSlice) return rules.NodeScore(cluster.device_mig(node));
   if (profiles.empty()) return 0;
-  // Of several instances the first decides between nodes.
+  // The first of several instances decides between nodes.
   const MigRuleTable::NodeChoice choice =
       rules.OnNode(cluster.device_mig(node), cluster.mig_usable(node), profiles[0], After(node));
   return choice.gpu < 0 ? -int64_t{MigRuleTable::kImpossible} : -int64_t{choice.cost};
@@ -97,8 +97,8 @@ void MigPlacementPolicy::Score(const PodContext& pod, const ClusterState& cluste
     for (size_t i = 0; i < nodes.size(); ++i) scores[i] = ScoreOf(pod, cluster, nodes[i]);
     return;
   }
-  // The search goes on behind the last GPU used: the rest of its node, the nodes after it, the
-  // nodes before it, and in the end its own first GPUs.
+  // The search continues after the last GPU used: the rest of its node, the nodes after it, the
+  // nodes before it, and finally the earlier GPUs of its own node.
   const auto count = static_cast<int64_t>(cluster.node_count());
   const int64_t last = last_node_.valid() ? int64_t{last_node_.value()} : count - 1;
   for (size_t i = 0; i < nodes.size(); ++i) {
@@ -108,7 +108,7 @@ void MigPlacementPolicy::Score(const PodContext& pod, const ClusterState& cluste
   }
 }
 
-// Whether a GPU of the last node, behind the last GPU used, takes the pod's first instance.
+// True when a GPU of the last node, after the last GPU used, takes the pod's first instance.
 bool MigPlacementPolicy::FitsBehindLast(const PodContext& pod, const ClusterState& cluster) const {
   if (!last_node_.valid() || last_node_.value() >= cluster.node_count()) return false;
   const MigTable* const table = cluster.mig_table(last_node_);

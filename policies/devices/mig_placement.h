@@ -1,5 +1,5 @@
-// The MIG placement rules as policies of the direct front end: one plugin scores nodes by the cost
-// of the instance they would take, and places it there.
+// MigPlacementPolicy: a MIG placement rule as a policy of the direct front end. One plugin scores
+// nodes by the cost of the instance and places it there.
 #ifndef DRASIM_POLICIES_DEVICES_MIG_PLACEMENT_H_
 #define DRASIM_POLICIES_DEVICES_MIG_PLACEMENT_H_
 
@@ -16,7 +16,7 @@
 
 namespace drasim {
 
-// Pods without MIG instances score 0 everywhere and get the first devices that fit.
+// Pods without MIG instances score 0 on every node and get the first devices that fit.
 class MigPlacementPolicy : public Plugin, public DeviceAllocator {
  public:
   // `mix`: for a weighted rule, shares by profile name, in parts per kMfiScale.
@@ -26,15 +26,15 @@ class MigPlacementPolicy : public Plugin, public DeviceAllocator {
   uint32_t points() const override;
   DeviceAllocator* device_allocator() override { return this; }
 
-  // Of the two rules that place less than geometry allows (nos, mig-parted).
+  // For the two rules that place less than geometry allows (nos, mig-parted).
   std::vector<Reason> reasons() const override;
   void Filter(const PodContext& pod, const ClusterState& cluster, absl::Span<const NodeId> nodes,
               absl::Span<ReasonIndex> verdicts) const override;
 
   // Round robin's scores change with every pod.
   bool score_is_cacheable() const override { return info_.rule != MigRule::kRoundRobin; }
-  // Raw scores are costs with the sign changed, in whatever range the rule has; nothing is
-  // normalised, so such a plugin should be the only one.
+  // Raw scores are negated costs, in the rule's own range. Nothing is normalised, so such a plugin
+  // should be the only score plugin.
   Normalize normalize(const ClusterState&) const override { return Normalize::kOrderPreserving; }
   void NormalizeScore(absl::Span<int64_t>) const override {}
   void Score(const PodContext& pod, const ClusterState& cluster, absl::Span<const NodeId> nodes,
@@ -63,7 +63,7 @@ class MigPlacementPolicy : public Plugin, public DeviceAllocator {
   std::string plugin_name_;
   std::vector<std::pair<std::string, int64_t>> mix_;
   mutable std::vector<std::pair<const MigTable*, std::unique_ptr<MigRuleTable>>> tables_;
-  // Round robin: where the last instance went.
+  // Round robin: the GPU of the latest instance.
   NodeId last_node_;
   int32_t last_gpu_ = -1;
 };

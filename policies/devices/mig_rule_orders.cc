@@ -12,11 +12,11 @@
 namespace drasim {
 namespace {
 
-constexpr int32_t kSlices = 7;  // of the GPUs that the tables below are about
+constexpr int32_t kSlices = 7;  // of the GPUs in the tables below
 constexpr int32_t kUnits = 8;
 
-// ParvaGPU, best start first; -1 ends a row. It also forbids a 3g where one starts at 4, and a 1g
-// beside two 3g; both follow from the geometry, where a 3g takes half of the units.
+// ParvaGPU, best start first; -1 ends a row. It also forbids a second 3g beside one at start 4, and
+// a 1g beside two 3g; both follow from the geometry, where a 3g takes half of the units.
 struct ParvaGpuRow {
   int32_t compute_slices;
   int32_t size;
@@ -57,7 +57,7 @@ std::vector<uint8_t> ByStart(const MigTable& table, size_t profile, bool high_to
   return order;
 }
 
-// Device names of one GPU and profile differ in the start alone, which ends them.
+// The device names for one GPU and profile differ only in the start, at the end.
 std::vector<uint8_t> ByDeviceName(const MigTable& table, size_t profile) {
   std::vector<uint8_t> order = Listed(table, profile);
   std::sort(order.begin(), order.end(), [&table](uint8_t a, uint8_t b) {
@@ -83,7 +83,7 @@ std::vector<uint8_t> ParvaGpuOrder(const MigTable& table, size_t profile) {
   return Listed(table, profile);
 }
 
-// Its column in kNosGeometries; kNosProfiles for a profile that nos does not have.
+// The profile's column in kNosGeometries; kNosProfiles for a profile unknown to nos.
 size_t NosColumn(const MigProfile& profile) {
   const bool double_memory = profile.compute_slices == 1 && profile.size != 1;
   if (!profile.is_plain() || double_memory) return kNosProfiles;

@@ -17,7 +17,7 @@
 namespace drasim {
 namespace {
 
-// The indices of GPUs as their texts sort: 0, 1, 10, 11, ..., 19, 2, 20, ...
+// GPU indices in the order of their texts: 0, 1, 10, 11, ..., 19, 2, 20, ...
 constexpr std::array<uint8_t, kMaxDevicesPerNode> IndicesByText() {
   static_assert(kMaxDevicesPerNode <= 100, "an index has at most two digits");
   std::array<uint8_t, kMaxDevicesPerNode> order{};
@@ -36,7 +36,7 @@ constexpr DeviceSet kOneDigit = DeviceSet::FirstN(10);  // texts and numbers sor
 
 bool IsMfi(MigRule rule) { return rule == MigRule::kMfiAny || rule == MigRule::kMfiPart; }
 
-// Of the others, the first GPU on which anything goes is the choice.
+// The other rules take the first GPU with a legal placement.
 bool ComparesGpus(MigRule rule) {
   return rule == MigRule::kBestFit || rule == MigRule::kWorstFit || rule == MigRule::kParvaGpu ||
          IsMfi(rule);
@@ -70,16 +70,16 @@ DeviceGrant GrantOf(const MigTable& table, size_t gpu, size_t placement) {
   return grant;
 }
 
-// Whether the instances that a pod still wants fit on some GPUs, wherever they must go.
+// Decides whether a pod's remaining instances fit on a set of GPUs, in any placement.
 //
-// GPU by GPU, with failures remembered: O(GPUs x sub-multisets of what is wanted x layouts of one
+// Goes GPU by GPU and remembers failures: O(GPUs x sub-multisets of the request x layouts of one
 // GPU). Trying all combinations would take exponential time where two profiles compete.
 class Fitting {
  public:
-  // Whether the rule would ever take this legal placement in that state.
+  // True when the rule permits this legal placement in the state.
   using May = absl::FunctionRef<bool(MigState, size_t)>;
 
-  // All of `profiles` is wanted.
+  // The pod requests all of `profiles`.
   Fitting(const MigTable& table, absl::Span<const uint8_t> profiles, May may)
       : table_(table), may_(may), wanted_(table.profiles().size(), 0), stride_(wanted_.size(), 0) {
     for (const uint8_t profile : profiles) ++wanted_[profile];
@@ -91,7 +91,7 @@ class Fitting {
     }
   }
 
-  // One instance less is wanted.
+  // Removes one instance from the request.
   void Placed(size_t profile) { left_ -= stride_[profile]; }
 
   bool Fits(absl::Span<const MigState> gpus) {
@@ -102,12 +102,12 @@ class Fitting {
   }
 
  private:
-  // How many of the profile are in a multiset.
+  // Instances of the profile in a multiset.
   size_t CountIn(size_t multiset, size_t profile) const {
     return stride_[profile] == 0 ? 0 : multiset / stride_[profile] % (wanted_[profile] + 1);
   }
 
-  // A necessary condition, which refuses most full nodes at once.
+  // A necessary condition that rejects most full nodes early.
   bool Enough() const {
     int64_t units = 0;
     for (const MigState state : gpus_) units += table_.usable_units(state);
@@ -121,7 +121,7 @@ class Fitting {
     return units >= 0;
   }
 
-  // Whether the multiset fits on the GPUs from that one on.
+  // True when the multiset fits on the GPUs from `gpu` on.
   bool FitsFrom(size_t gpu, size_t multiset) {
     if (multiset == 0) return true;
     if (gpu == gpus_.size() || failed_[gpu * multisets_ + multiset]) return false;
@@ -130,8 +130,8 @@ class Fitting {
     return false;
   }
 
-  // The same once that GPU is in `state`. Only placements below `end` are added, so that each set
-  // of them comes up once; the large profiles, listed last, come first.
+  // The same with `gpu` in `state`. Only placements below `end` are added, so that each set of them
+  // occurs once; the large profiles, listed last, come first.
   bool Extend(size_t gpu, MigState state, size_t end, size_t multiset) {
     uint64_t rest = table_.legal(state);
     if (end < kMaxMigPlacements) rest &= PlacementBit(end) - 1;
@@ -148,16 +148,16 @@ class Fitting {
 
   const MigTable& table_;
   May may_;
-  std::vector<size_t> wanted_;  // by profile, at first
-  // A multiset of what is wanted is a number: the sum over its instances of their profile's stride.
+  std::vector<size_t> wanted_;  // by profile, initially
+  // A multiset is encoded as a number: the sum of its instances' strides.
   std::vector<size_t> stride_;
   size_t multisets_ = 1;
-  size_t left_ = 0;  // still wanted
+  size_t left_ = 0;  // the multiset not placed yet
   absl::Span<const MigState> gpus_;
-  std::vector<bool> failed_;  // GPU, multiset
+  std::vector<bool> failed_;  // GPU x multiset
 };
 
-// The layout that mig-parted makes of an empty GPU for these members of a pod's wish.
+// mig-parted's layout of an empty GPU for these members of a pod's request.
 MigState LayOut(const MigTable& table, absl::Span<const uint8_t> profiles,
                 absl::Span<const size_t> members) {
   MigMultiset counts(table.profiles().size(), 0);
@@ -165,8 +165,8 @@ MigState LayOut(const MigTable& table, absl::Span<const uint8_t> profiles,
   return ApplyByPermutations(table, counts).state;
 }
 
-// mig-parted: everything on the first empty GPU; if that is too much for one, the largest first,
-// each on the first empty GPU that can be laid out with it.
+// mig-parted: everything on the first empty GPU. If one GPU is too small, the largest instances
+// first, each on the first empty GPU that can be laid out with it.
 bool PartEmptyGpus(const MigTable& table, absl::Span<const MigState> gpus, DeviceSet usable,
                    absl::Span<const uint8_t> profiles, absl::Span<DeviceGrant> found) {
   std::vector<size_t> turns(profiles.size());
@@ -205,7 +205,7 @@ bool PartEmptyGpus(const MigTable& table, absl::Span<const MigState> gpus, Devic
   return true;
 }
 
-// What one pod wants of a node.
+// A pod's request to a node.
 struct Wish {
   absl::Span<const uint8_t> profiles;
   DeviceSet usable;
@@ -232,9 +232,9 @@ std::vector<size_t> HardestFirst(const MigTable& table, absl::Span<const MigStat
   return turns;
 }
 
-// The first combination that backtracking finds: each instance takes the first placement beside
-// which all the others still fit, so that there is never anything to take back. `states`: of the
-// usable GPUs alone. Fills `found`, by instance, and returns false when there is no combination.
+// The first combination in backtracking order: each instance takes the first placement beside which
+// all later ones still fit, so no step is undone. `states`: usable GPUs only. Fills `found`, by
+// instance; false when there is no combination.
 bool Combine(const MigTable& table, MigRule rule, absl::Span<const std::vector<uint8_t>> orders,
              Fitting::May may, const Wish& wish, absl::Span<MigState> states,
              absl::Span<DeviceGrant> found) {
@@ -355,7 +355,7 @@ bool MigRuleTable::OnNodeAll(absl::Span<const MigState> gpus, DeviceSet usable,
   absl::InlinedVector<size_t, 8> turns;
   for (size_t i = 0; i < profiles.size(); ++i) turns.push_back(i);
   if (rule_ == MigRule::kParvaGpu) {
-    // It serves a queue per size, the largest first.
+    // It serves a queue per size, largest first.
     std::stable_sort(turns.begin(), turns.end(), [this, profiles](size_t a, size_t b) {
       return table_->profiles()[profiles[a]].compute_slices >
              table_->profiles()[profiles[b]].compute_slices;

@@ -1,9 +1,9 @@
-// Where a MIG instance goes: the placement rules of real systems, and of research, as look-ups.
+// MIG placement rules of real systems and of research, as look-up tables.
 //
-// A rule says, for a GPU in a given state and a wanted profile, which start it would take and at
-// what cost; among the GPUs of a node the smallest cost wins, ties go to the first in the rule's
-// order of GPUs. All of it is computed once per product, so a proposal is one look-up per GPU.
-// Sources: docs/fidelity.md, "MIG placement rules".
+// For a GPU in a given state and a requested profile, a rule gives the preferred start and its
+// cost. Among the GPUs of a node the lowest cost wins; ties go to the first in the rule's order of
+// GPUs. The tables are computed once per product, so a proposal is one look-up per GPU. Sources:
+// docs/fidelity.md, "MIG placement rules".
 #ifndef DRASIM_POLICIES_DEVICES_MIG_RULES_H_
 #define DRASIM_POLICIES_DEVICES_MIG_RULES_H_
 
@@ -29,12 +29,12 @@ class MigRuleTable {
 
   struct Choice {
     int32_t cost = kImpossible;        // smaller is better
-    uint8_t placement = kNoPlacement;  // kNoPlacement: the rule places nothing here
+    uint8_t placement = kNoPlacement;  // kNoPlacement: the rule refuses
   };
   static constexpr int32_t kImpossible = INT32_MAX;
 
   const MigTable& table() const { return *table_; }
-  // What the rule does with one GPU. O(1).
+  // The rule's choice on one GPU. O(1).
   const Choice& OnGpu(MigState state, size_t profile) const {
     return choices_[size_t{state} * profiles_ + profile];
   }
@@ -45,19 +45,19 @@ class MigRuleTable {
     uint8_t placement = kNoPlacement;
   };
   // The best GPU of a node among `usable`. `after`: for kRoundRobin, the GPU last used on this node
-  // (-1: none), behind which the search begins; others ignore it. O(GPUs).
+  // (-1: none), where the search begins; other rules ignore it. O(GPUs).
   NodeChoice OnNode(absl::Span<const MigState> gpus, DeviceSet usable, size_t profile,
                     int32_t after = -1) const;
 
-  // Several instances for one pod: one after the other by the rule; if that fails, the first
-  // combination by backtracking over GPUs and placements in the rule's order (as HAMi and the
-  // classic DRA driver do), fewest possible placements first. False when there is none. Appends to
-  // `grants`.
+  // Several instances for one pod: places one after the other by the rule. If that fails,
+  // backtracks over GPUs and placements in the rule's order (as HAMi and the classic DRA driver
+  // do), fewest possible placements first, and takes the first combination. False when there is
+  // none. Appends to `grants`.
   bool OnNodeAll(absl::Span<const MigState> gpus, DeviceSet usable,
                  absl::Span<const uint8_t> profiles, int32_t after, DeviceGrants* grants) const;
 
-  // What the node is worth for InstaSlice: 100 * free units / all units; 0 for the other rules,
-  // whose nodes compare by cost.
+  // InstaSlice's score of the node: 100 * free units / all units. 0 for other rules, whose nodes
+  // compare by cost.
   int64_t NodeScore(absl::Span<const MigState> gpus) const;
 
  private:

@@ -14,7 +14,7 @@
 namespace drasim {
 namespace {
 
-// Requests that are kept once read.
+// Limit on cached parsed requests.
 constexpr size_t kMostParsedRequests = 4096;
 
 std::string ClaimPath(const ObjectMeta& meta, absl::string_view name) {
@@ -88,7 +88,7 @@ const HeldDevices* NodeDeviceDriver::held(Uid claim) const {
   return known == given_.end() ? nullptr : &known->second.devices;
 }
 
-// --- What claims want. ---
+// --- Requests. ---
 
 std::shared_ptr<const NodeDeviceDriver::Parsed> NodeDeviceDriver::Read(
     const ClaimToAllocate& claim) const {
@@ -127,7 +127,7 @@ NodeDeviceDriver::Call NodeDeviceDriver::MakeCall(absl::Span<const ClaimToAlloca
   Call call;
   for (size_t i = 0; i < claims.size(); ++i) {
     const Uid uid = claims[i].claim->meta.uid;
-    // Two entries of a pod may name one claim.
+    // Two entries of a pod may refer to the same claim.
     const bool known = std::any_of(call.first.begin(), call.first.end(), [&](size_t first) {
       return claims[first].claim->meta.uid == uid;
     });
@@ -152,8 +152,8 @@ NodeDeviceDriver::Call NodeDeviceDriver::MakeCall(absl::Span<const ClaimToAlloca
   return call;
 }
 
-// The claim to which it is tied: by its entry of the pod, or by its name; among those of the call
-// first.
+// The claim that lends its devices: by its entry in the pod or by its name; claims of this call
+// take precedence.
 void NodeDeviceDriver::Tie(absl::Span<const ClaimToAllocate> claims, const Call& call, size_t want,
                            ClaimWant* out) const {
   const std::string& tie = out->request->tie;
@@ -176,7 +176,7 @@ void NodeDeviceDriver::Tie(absl::Span<const ClaimToAllocate> claims, const Call&
   }
 }
 
-// --- Where they fit. ---
+// --- Planning. ---
 
 bool NodeDeviceDriver::PlanOn(uint32_t place, absl::Span<const ClaimWant> wants) const {
   PlanRules rules;
@@ -187,7 +187,7 @@ bool NodeDeviceDriver::PlanOn(uint32_t place, absl::Span<const ClaimWant> wants)
   return planner_.Plan(devices_[place], options_.nodes[place], kind, wants, rules);
 }
 
-// The common requests, at once. REQUIRES: one option, of whole GPUs or of one MIG instance.
+// The fast path for common requests. REQUIRES: one option, of whole GPUs or of one MIG instance.
 bool NodeDeviceDriver::FitsAlone(const NodeDevices& node, const DeviceRequest& request,
                                  const KindRequest& kind) const {
   const DeviceOption& option = kind.options[0];
@@ -252,7 +252,7 @@ std::string NodeDeviceDriver::WhyUnsuitable(absl::Span<const ClaimToAllocate> cl
   for (size_t w = 0; w < call.wants.size(); ++w) {
     if (planner_.plans()[w].fits) continue;
     const ClaimWant& want = call.wants[w];
-    // It has devices elsewhere, and its parameters cannot be read any more.
+    // A claim with devices elsewhere whose parameters have become unreadable.
     if (want.request == nullptr) return std::string(call.parsed[w]->status.message());
     const std::string beside_others = WhyNot(want, place);
     if (call.wants.size() == 1 || want.is_tied()) return beside_others;
@@ -262,7 +262,7 @@ std::string NodeDeviceDriver::WhyUnsuitable(absl::Span<const ClaimToAllocate> cl
   return "";
 }
 
-// REQUIRES: the last plan was for the node and did not serve the want.
+// REQUIRES: the latest plan was for this node and did not serve the want.
 std::string NodeDeviceDriver::WhyNot(const ClaimWant& want, uint32_t place) const {
   const HeldDevices* target = nullptr;
   if (want.tied_to >= 0) {
@@ -289,7 +289,7 @@ std::vector<ClaimAllocation> NodeDeviceDriver::Allocate(absl::Span<const ClaimTo
   } else if (node.valid()) {
     AllocateOn(claims, node, &results);
   } else {
-    // Those that are cut from the devices of others come after them.
+    // Claims that take pieces of another claim's devices come after it.
     for (const bool tied : {false, true}) {
       for (size_t i = 0; i < claims.size(); ++i) {
         const std::shared_ptr<const Parsed> parsed = Read(claims[i]);
@@ -300,7 +300,7 @@ std::vector<ClaimAllocation> NodeDeviceDriver::Allocate(absl::Span<const ClaimTo
   for (size_t i = 0; i < claims.size(); ++i) {
     const auto given = given_.find(claims[i].claim->meta.uid);
     if (given == given_.end()) continue;
-    // The class names this driver, or its controller would not ask.
+    // The controller calls only the driver that the class names.
     results[i].status = absl::OkStatus();
     results[i].allocation = AllocationOf(given->second, claims[i].resource_class->driver);
   }
@@ -355,7 +355,7 @@ void NodeDeviceDriver::Forget(Uid claim) {
   }
 }
 
-// Claims that were brought back may overlap, so what is left is added up anew.
+// Restored claims may overlap, so the remaining ones are added up again.
 void NodeDeviceDriver::Recount(uint32_t place) {
   devices_[place].Clear();
   for (const Uid claim : claims_on_[place]) {
@@ -393,7 +393,7 @@ void NodeDeviceDriver::AllocateProposed(absl::Span<const ClaimToAllocate> claims
 void NodeDeviceDriver::AllocateOn(absl::Span<const ClaimToAllocate> claims, NodeId node,
                                   std::vector<ClaimAllocation>* results) {
   Call call = MakeCall(claims);
-  // What has devices elsewhere keeps them, and needs none here.
+  // A claim with devices elsewhere keeps them and needs none here.
   const HeldDevices none;
   std::vector<bool> open;
   for (ClaimWant& want : call.wants) {
@@ -422,7 +422,7 @@ void NodeDeviceDriver::AllocateOn(absl::Span<const ClaimToAllocate> claims, Node
     const ClaimToAllocate& claim = claims[call.first[w]];
     Take(claim.claim->meta.uid, HeldFrom(claim, call.parsed[w]->request, node, devices));
   }
-  // A claim that was named twice fails twice.
+  // A claim listed twice fails twice.
   for (size_t i = 0; i < claims.size(); ++i) {
     for (const size_t first : call.first) {
       if (claims[first].claim->meta.uid != claims[i].claim->meta.uid) continue;
@@ -491,7 +491,7 @@ absl::Status NodeDeviceDriver::Deallocate(Uid claim) {
   return absl::OkStatus();
 }
 
-// --- What is remembered. ---
+// --- Allocations, held devices. ---
 
 Ref<Allocation> NodeDeviceDriver::AllocationOf(const Held& held, Name driver) const {
   const GpuKind& kind = *devices_[PlaceOf(held.node)].kind;
@@ -548,7 +548,7 @@ void NodeDeviceDriver::Restore(absl::Span<const Ref<ResourceClaim>> allocated) {
     SetNames(*claim, &*held);
     Take(claim->meta.uid, *std::move(held));
   }
-  // Nobody remembers which was the last.
+  // Handles do not record the order of placements.
   last_node_ = NodeId();
   last_gpu_ = -1;
 }

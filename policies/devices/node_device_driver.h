@@ -1,25 +1,25 @@
-// What the drivers of classic DRA have in common that hand out the GPUs of nodes: who holds what,
-// where a claim goes, what an allocation says. A driver of its own only reads parameters.
+// NodeDeviceDriver: the common part of classic DRA drivers for the GPUs of nodes. It keeps the
+// holders, chooses devices and writes allocations; a derived driver only reads parameters.
 //
-// The claims of one pod must fit on a node together (device_planner.h); UnsuitableNodes lists a
-// node for every claim, or for none. Allocate plans in the same way, so it serves all claims of a
-// node that is suitable; on one that is not, those that fit one after the other. Without a node,
-// each claim goes to the first node of ImmediateOrder() with room, unless the kind refuses such
-// claims (ClaimDriverInfo::immediate_refusal). What a claim has on a node
-// already counts as its own there; a claim that has devices elsewhere would have to come too.
+// The claims of one pod must fit on a node together (device_planner.h): UnsuitableNodes lists a
+// node for every claim, or for none. Allocate plans in the same way. It serves all claims on a
+// suitable node; on an unsuitable one, those that fit one after the other. Without a node, each
+// claim goes to the first node of ImmediateOrder() with room, unless the kind refuses such claims
+// (ClaimDriverInfo::immediate_refusal). A claim's devices on a node count as its own there; a claim
+// with devices on another node would need new ones here.
 //
-// Classic drivers keep what they promise in an object per node (NodeAllocationState), and decide in
-// UnsuitableNodes what Allocate writes down later. With `keeps_node_objects` it is so here: Propose
-// takes the places that it finds on a node, for each claim until it is allocated on one node or
-// another, and Allocate knows no other places. Without, Allocate decides anew; the two agree unless
-// something was taken in between.
+// Classic drivers record proposals in an object per node (NodeAllocationState): UnsuitableNodes
+// decides, and Allocate writes the decision down later. `keeps_node_objects` models this: Propose
+// reserves devices on each proposed node until the claim is allocated on one of them, and Allocate
+// accepts no other nodes. Without it Allocate decides again; both give the same result unless
+// another claim took devices in between.
 //
-// What an allocation says: device_handles.h. Restore reads the handle's data, or the grants where
-// it cannot; a claim for which neither works, or whose node or devices are not there, holds
+// The format of an allocation is in device_handles.h. Restore reads the handle's data and falls
+// back on the grants. A claim for which both fail, or whose node or devices do not exist, holds
 // nothing.
 //
 // Cost of UnsuitableNodes: per node a few look-ups for a claim of whole GPUs, one look-up per GPU
-// for a MIG instance; more for several claims. Nothing is allocated per node for one claim.
+// for a MIG instance; more for several claims. One claim allocates no memory per node.
 #ifndef DRASIM_POLICIES_DEVICES_NODE_DEVICE_DRIVER_H_
 #define DRASIM_POLICIES_DEVICES_NODE_DEVICE_DRIVER_H_
 
@@ -54,7 +54,7 @@ namespace drasim {
 
 class NodeDeviceDriver : public ClaimDriver {
  public:
-  // `rule`: of instances, when the options name no placement.
+  // `rule`: places instances when the options name no placement.
   NodeDeviceDriver(const ClaimDriverInfo& info, MigRule rule, ClaimDriverOptions options);
   ~NodeDeviceDriver() override;
 
@@ -78,30 +78,30 @@ class NodeDeviceDriver : public ClaimDriver {
   // For tests and invariants. Null for a node that it does not serve.
   const NodeDevices* devices(NodeId node) const;
   size_t allocated_claims() const { return given_.size(); }
-  // Claims with places that they may come to have.
+  // Claims with reserved devices that are not allocated yet.
   size_t proposed_claims() const { return proposed_.size(); }
-  // What the claim has; null when it has nothing.
+  // The claim's devices; null when it has none.
   const HeldDevices* held(Uid claim) const;
 
  protected:
-  // Fills the request, one KindRequest per kind (`kinds` is of the right size and empty, count is 1
-  // and shareable as the options say). The error is that of CheckParameters.
+  // Fills the request, one KindRequest per kind (`kinds` has its size and empty entries, count is 1
+  // and shareable is the options' value). The error is that of CheckParameters.
   virtual absl::Status ReadRequest(const ClaimToAllocate& claim, DeviceRequest* request) const = 0;
-  // The nodes to try for a claim without a node, in this order; those that are not part of the
-  // cluster at the time are passed over.
+  // The nodes to try, in order, for a claim without a node. Nodes that are absent from the cluster
+  // at the time are skipped.
   virtual absl::Span<const NodeId> ImmediateOrder() const { return options_.nodes; }
 
   absl::Span<const GpuKind> kinds() const { return kinds_; }
   const ClaimDriverInfo& info() const { return info_; }
 
  private:
-  // A claim's.
+  // A claim's allocation.
   struct Held {
     NodeId node;
     bool shareable = false;
     HeldDevices devices;
     std::string sharing;  // JSON object, or empty
-    // By which other claims may name it.
+    // The names by which other claims may refer to it.
     Uid owner = 0;
     std::string entry;
     std::string name;  // "namespace/name"
@@ -110,9 +110,9 @@ class NodeDeviceDriver : public ClaimDriver {
     absl::Status status;
     DeviceRequest request;
   };
-  // The claims of a call, each once.
+  // The distinct claims of a call.
   struct Call {
-    absl::InlinedVector<size_t, 2> first;  // of each want: its claim
+    absl::InlinedVector<size_t, 2> first;  // by want: index of its claim
     absl::InlinedVector<std::shared_ptr<const Parsed>, 2> parsed;
     absl::InlinedVector<ClaimWant, 2> wants;
   };
@@ -120,7 +120,7 @@ class NodeDeviceDriver : public ClaimDriver {
 
   void MakeKinds(MigRule rule);
   std::shared_ptr<const Parsed> Read(const ClaimToAllocate& claim) const;
-  // Proposed devices on `node` count as taken there.
+  // Devices reserved for proposals on `node` count as taken there.
   Call MakeCall(absl::Span<const ClaimToAllocate> claims, NodeId node = NodeId()) const;
   void Tie(absl::Span<const ClaimToAllocate> claims, const Call& call, size_t want,
            ClaimWant* out) const;
@@ -136,10 +136,10 @@ class NodeDeviceDriver : public ClaimDriver {
   void AllocateProposed(absl::Span<const ClaimToAllocate> claims, NodeId node,
                         std::vector<ClaimAllocation>* results);
   absl::Status AllocateAnywhere(const ClaimToAllocate& claim);
-  // Null when nothing is proposed for the claim there.
+  // Null when the claim has no proposal there.
   const HeldDevices* ProposedOn(Uid claim, NodeId node) const;
   void KeepProposed(Uid claim, NodeId node, const HeldDevices& devices);
-  // Adds up what is taken on the node.
+  // Recomputes the node's taken devices.
   void Recount(uint32_t place);
 
   std::string WhyNot(const ClaimWant& want, uint32_t place) const;
@@ -160,20 +160,20 @@ class NodeDeviceDriver : public ClaimDriver {
   std::vector<std::unique_ptr<MigRuleTable>> rules_;
   std::vector<GpuKind> kinds_;
   std::vector<uint32_t> place_of_;  // by node
-  // By place in options_.nodes.
+  // By position in options_.nodes.
   std::vector<uint32_t> kind_of_;
   std::vector<NodeDevices> devices_;
   std::vector<std::vector<Uid>> claims_on_;    // ascending
-  std::vector<std::vector<Uid>> proposed_on_;  // claims with places there, ascending
+  std::vector<std::vector<Uid>> proposed_on_;  // claims with proposals there, ascending
 
   absl::btree_map<Uid, Held> given_;
-  // Places that are kept for claims until they are allocated. They are taken on their nodes.
+  // Devices reserved for proposals until the claims are allocated; taken on their nodes.
   absl::btree_map<Uid, absl::btree_map<NodeId, HeldDevices>> proposed_;
-  // Round robin: where the last instance went.
+  // Round robin: the GPU of the latest instance.
   NodeId last_node_;
   int32_t last_gpu_ = -1;
 
-  // Uid and version of the claim's parameters and of the class's.
+  // Uid and version of the claim's parameters and of its class's.
   using ParametersKey = std::array<uint64_t, 4>;
   mutable absl::flat_hash_map<ParametersKey, std::shared_ptr<const Parsed>> parsed_;
   mutable DevicePlanner planner_;

@@ -69,10 +69,10 @@ DeviceSet BlockOf(DeviceSet gpus, size_t begin, size_t size) {
   return gpus & (DeviceSet::FirstN(begin + size) - DeviceSet::FirstN(begin));
 }
 
-// The smallest aligned block with `count` GPUs: of several the fullest, then the one in the fullest
-// block of twice its size, and so on; then the first. REQUIRES: the set has that many.
+// The smallest aligned block with `count` GPUs; among several the fullest, then the one in the
+// fullest block of twice its size, and so on; then the first. REQUIRES: the set has `count` GPUs.
 DeviceSet FullestBlock(DeviceSet gpus, int count, size_t* size) {
-  // A block of this size has them all; larger ones say nothing more.
+  // A block of this size has them all; larger ones add no information.
   const size_t largest = std::bit_ceil(gpus.Bound());
   for (*size = 1; *size < largest; *size *= 2) {
     DeviceSet best;
@@ -100,7 +100,7 @@ DeviceSet PickPacked(DeviceSet gpus, int count) {
   size_t size = 0;
   const DeviceSet block = FullestBlock(gpus, count, &size);
   if (block.size() == count) return block;
-  // Neither half has enough: all of the one that has more, and the rest of the other.
+  // Neither half has enough: all of the half with more, and the rest from the other.
   const size_t begin = block.First() / size * size;
   const DeviceSet low = BlockOf(block, begin, size / 2);
   const DeviceSet high = block - low;

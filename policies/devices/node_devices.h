@@ -1,4 +1,5 @@
-// The GPUs of one node as a classic DRA driver hands them out: whole, in parts, as MIG instances.
+// NodeDevices: the GPUs of one node as classic DRA allocates them, whole, in parts or as MIG
+// instances.
 #ifndef DRASIM_POLICIES_DEVICES_NODE_DEVICES_H_
 #define DRASIM_POLICIES_DEVICES_NODE_DEVICES_H_
 
@@ -19,11 +20,11 @@
 
 namespace drasim {
 
-// How a claim uses a GPU, and what else may be on it.
+// A claim's use of a GPU, with the uses that it tolerates beside itself.
 enum class DeviceUse : uint8_t {
-  kWhole,     // nothing but kInside
-  kInstance,  // a MIG instance; others of them
-  kPart,      // so much compute and memory; other parts
+  kWhole,     // only kInside
+  kInstance,  // a MIG instance; other instances
+  kPart,      // an amount of compute and memory; other parts
   kFunction,  // a virtual function of a fixed size; other functions
   kInside,    // a MIG instance on a GPU that another claim has whole
   kCompute,   // compute slices of a MIG instance that another claim has
@@ -47,15 +48,15 @@ inline constexpr uint8_t kAnyProfile = 0xff;
 // One way to serve a unit of a claim.
 struct DeviceOption {
   DeviceUse use = DeviceUse::kWhole;
-  uint8_t profile = 0;     // kInstance, kInside, kCompute (kAnyProfile, too): of the kind's table
-  uint8_t slices = 0;      // kCompute; 0: all of the instance
+  uint8_t profile = 0;     // kInstance, kInside, kCompute (also kAnyProfile), in the kind's table
+  uint8_t slices = 0;      // kCompute; 0: the whole instance
   int16_t milli = 0;       // kPart, kFunction
   int32_t memory_mib = 0;  // kPart, kFunction
   bool operator==(const DeviceOption&) const = default;
 };
 
-// What of the node is taken. Claims that a server brings back may overlap: taking tolerates that,
-// and where instances contradict each other their GPU is out of use.
+// The taken part of a node. Restored claims may overlap: taking tolerates that, and a GPU with
+// contradicting instances is out of use.
 struct NodeDevices {
   const GpuKind* kind = nullptr;  // null: no GPUs
   DeviceSet all;
@@ -79,25 +80,25 @@ struct NodeDevices {
   // GPUs open to MIG instances.
   DeviceSet cuttable() const { return all - (whole | parted | functions); }
   absl::Span<const MigState> gpu_states() const;
-  // Compute slices of the instance that compute instances have.
+  // Slices of the instance that compute instances take.
   int slices_used(size_t gpu, uint8_t placement) const;
 
   void Take(const HeldDevice& device);
-  // Nothing is taken any more.
+  // Releases everything.
   void Clear();
   bool operator==(const NodeDevices&) const = default;
 };
 
-// "gpu-0", "gpu-0-mig-4-3g.40gb" (start, profile; of "inside" devices, too),
-// "gpu-0-mig-4-3g.40gb-ci-2", "gpu-0-part-250-4096" (milli, MiB), "gpu-0-vf-250-4096".
-// REQUIRES: the kind has a table where an instance is named.
+// "gpu-0", "gpu-0-mig-4-3g.40gb" (start, profile; also for "inside" devices),
+// "gpu-0-mig-4-3g.40gb-ci-2", "gpu-0-part-250-4096" (milli, MiB), "gpu-0-vf-250-4096". REQUIRES:
+// the kind has a table if the device is an instance.
 std::string DeviceName(const GpuKind& kind, const HeldDevice& device);
-// The reverse; an instance is kInstance. False when no device of the kind has that name.
+// The reverse; an instance is kInstance. False when no device of the kind has the name.
 bool ReadDeviceName(const GpuKind& kind, absl::string_view name, HeldDevice* device);
 
-// The first `count` GPUs of the set (all of a smaller one). `packed`: those of the smallest aligned
-// block with `count` GPUs, and of such blocks the fullest, so that free neighbours stay together:
-// of GPUs 1 to 7, one is 1, and two are 2 and 3.
+// The first `count` GPUs of the set, or all of a smaller set. `packed` takes them from the smallest
+// aligned block with `count` GPUs, and among such blocks the fullest, to keep free neighbours
+// together: from GPUs 1 to 7, one GPU is 1, and two are 2 and 3.
 DeviceSet PickGpus(DeviceSet gpus, int count, bool packed);
 
 }  // namespace drasim

@@ -19,10 +19,10 @@
 namespace drasim {
 namespace {
 
-// Of a claim; more than any node has.
+// Per claim; no node has as many.
 constexpr int64_t kMostGpusOfClaim = 1'000'000;
 
-// The settings as the driver's plugin would get them, flat, or "" for none.
+// The settings as the driver's plugin receives them, flat; "" for none.
 absl::Status ReadGpuSharing(const ParameterFields& fields, std::string* out) {
   std::string word;
   absl::Status read = fields.ReadWord("sharing.strategy", {"TimeSlicing", "MPS"}, &word);

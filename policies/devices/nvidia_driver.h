@@ -1,22 +1,23 @@
 // NVIDIA's classic DRA driver (k8s-dra-driver before structured parameters): whole GPUs by
 // selector, MIG instances by profile, compute instances.
 //
-// Parameters, of API group gpu.resource.nvidia.com; none at all: one GPU.
+// Parameters, of API group gpu.resource.nvidia.com; without any, one GPU.
 //   GpuClaimParameters              count (1), selector (gpu_selector.h), sharing
 //   MigDeviceClaimParameters        profile, gpuClaimName, sharing
 //   ComputeInstanceClaimParameters  profile ("1c.3g.20gb", or "1c"), migDeviceClaimName
-//   DeviceClassParameters           sharable: whether several pods may use an allocation
-// gpuClaimName and migDeviceClaimName name another claim: by its entry of the pod, or by its name.
+//   DeviceClassParameters           sharable: several pods may use an allocation
+// gpuClaimName and migDeviceClaimName refer to another claim, by its entry in the pod or by its
+// name.
 //
-// Kept: what is whole and what is an instance exclude each other; an instance with a gpuClaimName
-// goes onto GPUs of that claim, others onto GPUs that no claim has whole; all claims of a pod
-// together; the first combination of placements that do not overlap; a claim without a node
-// (Immediate) is refused. `sharing` (TimeSlicing, MPS) changes no decision and is passed on to the
-// node.
+// As in the driver: whole use and instances of a GPU exclude each other; an instance with a
+// gpuClaimName goes onto GPUs of that claim, other instances onto GPUs that no claim has whole; all
+// claims of a pod are placed together; the first combination of non-overlapping placements wins; a
+// claim without a node (Immediate) is refused. `sharing` (TimeSlicing, MPS) affects no decision and
+// is passed on to the node.
 //
-// Different: GPUs are in the order of their names, where the driver goes by the order of a Go map;
-// they are put into MIG mode and out of it as claims come, so one is free for either use while
-// nothing is on it; compute instances can be allocated, which the driver declares and never does.
+// Different: GPUs are in the order of their names, in the driver in that of a Go map; claims switch
+// the MIG mode of GPUs as needed, so an unused GPU is open to either use; compute instances can be
+// allocated, although the driver only declares them.
 #ifndef DRASIM_POLICIES_DEVICES_NVIDIA_DRIVER_H_
 #define DRASIM_POLICIES_DEVICES_NVIDIA_DRIVER_H_
 

@@ -184,7 +184,7 @@ class Plugin {
 
   // QueueSort: true when a goes before b. A strict weak order.
   virtual bool Less(const QueuedPod& a, const QueuedPod& b) const;
-  // Which order that is. A queue keeps pods in a known one by key, without calls of Less.
+  // The kind of that order. A queue keeps pods in a known order by key, without calls of Less.
   virtual QueueOrder queue_order() const { return QueueOrder::kByLess; }
 
   // The reasons that its Filter and its later points may give. Verdict r of Filter is 1 + index

@@ -49,8 +49,8 @@ class QueuePolicy {
 
   // Whether a waiting job that does not fit may displace running jobs.
   virtual bool preempts() const { return false; }
-  // Whether `waiting` may displace `running`. Must be false for equal jobs, which would otherwise
-  // displace each other for ever.
+  // True when `waiting` may displace `running`. Must be false for equal jobs, which would otherwise
+  // displace each other endlessly.
   virtual bool MayPreempt(const JobTable& jobs, JobId waiting, JobId running, SimTime now) const;
   // The order of victims: the smallest is displaced first (ties: the one that started last).
   virtual JobKey VictimKey(const JobTable& jobs, JobId running, SimTime now) const;

@@ -17,7 +17,7 @@ namespace {
 constexpr int64_t kMinCandidateNodesPercentage = 10;
 constexpr int64_t kMinCandidateNodesAbsolute = 100;
 
-// The rules of the choice in their order; the smaller is the better.
+// The criteria of the choice, in order; smaller is better.
 using Cost = std::tuple<int32_t, int64_t, size_t, int64_t>;
 
 Cost CostOf(const Candidate& candidate) {
@@ -26,14 +26,14 @@ Cost CostOf(const Candidate& candidate) {
   for (const Victim& victim : candidate.victims) {
     sum += int64_t{victim.priority} + (int64_t{1} << 31);
   }
-  // Among the victims of the highest priority the first started first.
+  // Among the victims of the highest priority, the one that started first.
   const Victim& top = candidate.victims.front();
   return {top.priority, sum, candidate.victims.size(), -top.started.ns()};
 }
 
 PodId PodOf(const JobRow& job, uint32_t index) { return PodId(job.first_pod.value() + index); }
 
-// Upstream takes "now" for a pod that has no start time yet: later than all that have one.
+// As upstream, a pod without a start time counts as started now, after all others.
 SimTime StartOf(const JobRow& job) {
   return job.state == JobState::kStarting ? SimTime(std::numeric_limits<int64_t>::max())
                                           : job.started;
@@ -47,8 +47,8 @@ void RestoreJob(const JobRow& job, PostFilterHandle& handle) {
   for (uint32_t i = 0; i < job.pods; ++i) handle.Restore(PodOf(job, i));
 }
 
-// The jobs with pods on the node that may be evicted for a pod of `priority`, the most important
-// first; equal ones in the order of the node's pods.
+// The evictable jobs with pods on the node for a preemptor of `priority`, the most important first;
+// equal ones in the order of the node's pods.
 std::vector<JobId> PotentialVictims(NodeId node, int32_t priority, const PostFilterHandle& handle) {
   const JobTable& jobs = handle.jobs();
   std::vector<JobId> found;
@@ -70,7 +70,7 @@ std::vector<JobId> PotentialVictims(NodeId node, int32_t priority, const PostFil
   return found;
 }
 
-// The pods that have to go so that the pod fits the node; none when it cannot be helped that way.
+// The victims whose eviction makes the pod fit the node; none when evictions cannot help.
 std::vector<Victim> VictimsOn(NodeId node, int32_t priority, PostFilterHandle& handle) {
   const JobTable& jobs = handle.jobs();
   const std::vector<JobId> potential = PotentialVictims(node, priority, handle);
@@ -87,7 +87,7 @@ std::vector<Victim> VictimsOn(NodeId node, int32_t priority, PostFilterHandle& h
       victims.push_back({PodOf(job, i), job.priority, StartOf(job)});
     }
   }
-  // The next node is tried with everything in place again.
+  // Restores the node before the next one is tried.
   for (const Victim& victim : victims) handle.Restore(victim.pod);
   return victims;
 }

@@ -10,7 +10,7 @@
 namespace drasim {
 namespace {
 
-// tanh by the deterministic exponential, since a last bit may decide a placement.
+// tanh by the deterministic exponential, because a last bit may decide a placement.
 double Tanh(double x) {
   const double e = DetExp(-2 * x);
   return (1 - e) / (1 + e);
@@ -48,7 +48,7 @@ double DotProduct::Dot(const PodShape& shape, const ClusterState& cluster, NodeI
     const double d = sum / static_cast<double>(1 + devices.size());
     return norm_ == Norm::kPod ? Tanh(d / 10) : d;
   }
-  // The candidate with the smallest dot product decides, since small is good.
+  // The candidate with the smallest dot product counts, as the score prefers small products.
   double best = 2;
   double untouched = 0;
   const auto consider = [&](double milli) {

@@ -64,7 +64,7 @@ int64_t FgdScorer::ScoreNode(const PodShape& shape, const ClusterState& cluster,
   const double before = AmountBefore(cluster, node, view);
   DeviceArray after;
   std::copy(view.device_milli_idle.begin(), view.device_milli_idle.end(), after.begin());
-  // Whole devices: which of several equal ones goes does not matter to the measure.
+  // Whole devices: the measure does not distinguish devices with equal idle amounts.
   int32_t missing = shape.gpu_count;
   for (size_t i = 0; i < view.device_milli_idle.size() && missing > 0; ++i) {
     if (after[i] < shape.gpu_milli) continue;

@@ -15,7 +15,7 @@ int64_t ScoreNode(const PodShape& shape, const NodeRow& row,
   if (shape.gpu_milli == 0) return 0;
   const int64_t full_idle = row.gpu_full_idle;
   if (full_idle == row.gpu_count) {
-    // At most 32, so that an untouched node with more GPUs does not precede the used ones.
+    // At most 32, so that an untouched node with more GPUs never outranks a used one.
     return std::max<int64_t>(33 - full_idle, std::min<int64_t>(full_idle, 32));
   }
   // The devices the pod would take: the tightest first, index order among equals.

@@ -31,8 +31,8 @@ bool GpuShareFit::IsResolvable(const PodContext& pod, const ClusterState& cluste
 void GpuShareFit::Filter(const PodContext& pod, const ClusterState& cluster,
                          absl::Span<const NodeId> nodes, absl::Span<ReasonIndex> verdicts) const {
   const PodShape& shape = *pod.shape;
-  // A request that was lowered to extended resources may still name GPU models; on a cluster that
-  // is a node affinity on GPU feature discovery's product label.
+  // A request lowered to extended resources may still name GPU models. In a cluster, that is a node
+  // affinity on GPU feature discovery's product label.
   if (shape.gpu_count == 0 && (shape.gpu_spec.empty() || !shape.mig.empty())) return;
   for (size_t i = 0; i < nodes.size(); ++i) {
     if (verdicts[i] != kFits) continue;

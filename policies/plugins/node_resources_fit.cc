@@ -20,14 +20,14 @@ std::vector<Reason> NodeResourcesFit::reasons() const {
 NodeResourcesFit::NodeResourcesFit(const std::vector<std::string>& extended_resources) {
   for (const std::string& name : extended_resources)
     extended_reasons_.push_back(absl::StrCat("Insufficient ", name));
-  // A simulation gives every resource that pods ask for a column, so this is for tests and for
+  // In a simulation every requested resource has a column. This case occurs in tests and in
   // clusters with more names than kMaxExtendedNames.
   extended_reasons_.push_back("Insufficient extended resource");
 }
 
 namespace {
 
-// Whether the node could take the pod if it were empty, by what it reports now.
+// True when the node, as it reports now, could take the pod if it were empty.
 bool FitsEmpty(const PodShape& shape, const ClusterState& cluster, NodeId id) {
   const NodeSpec& node = cluster.node_spec(id);
   if (shape.cpu_milli > node.cpu_milli || shape.memory_bytes > node.memory_bytes) return false;

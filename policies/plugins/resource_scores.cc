@@ -21,7 +21,7 @@ constexpr absl::string_view kGpuName = "gpu";
 constexpr absl::string_view kEphemeralStorageName = "ephemeral-storage";
 constexpr absl::string_view kGpuVendorPrefix = "nvidia.com/";
 
-// What kube-scheduler takes a container for that does not say what it needs.
+// kube-scheduler's assumed requests for containers that state none.
 constexpr int64_t kDefaultCpuMilli = 100;
 constexpr int64_t kDefaultMemoryBytes = int64_t{200} << 20;
 
@@ -34,8 +34,8 @@ absl::Status Found(absl::string_view what, int64_t found, absl::string_view expe
       absl::StrCat(what, ": found '", found, "', expected ", expected));
 }
 
-// part x 100 / whole, rounded down, for 0 <= part <= whole and whole > 0. Only amounts that no
-// machine has need the wide product.
+// part x 100 / whole, rounded down, for 0 <= part <= whole and whole > 0. Only amounts beyond any
+// real machine need the wide product.
 int64_t Percent(int64_t part, int64_t whole) {
   if (part <= std::numeric_limits<int64_t>::max() / 100) return part * 100 / whole;
   return static_cast<int64_t>(absl::Uint128Low64(absl::uint128(static_cast<uint64_t>(part)) * 100 /
@@ -72,8 +72,8 @@ ScoredResources::List OnlyPieces(const ScoredResources::List& resources) {
   return pieces;
 }
 
-// What GPU policies look at unless told otherwise: the cluster's GPU resources, or CPU and memory
-// where it has none, and devices of the direct front end.
+// The default resources of GPU policies: the cluster's GPU resources, or CPU and memory if it has
+// none, and devices of the direct front end.
 ScoredResources::List GpuResources(const PolicyContext& context) {
   if (!context.resource_scores.resources.empty()) return context.resource_scores.resources;
   ScoredResources::List resources;
@@ -155,7 +155,7 @@ int64_t ScoredResources::RequestOf(const Entry& entry, const PodShape& shape) co
     case Kind::kMemory:
       return non_zero && shape.memory_bytes == 0 ? kDefaultMemoryBytes : shape.memory_bytes;
     case Kind::kGpu:
-      // Of other shapes it is what extended resources or MIG instances stand for.
+      // For other shapes it stands for extended resources or MIG instances.
       return shape.gpu_count > 0 ? shape.total_gpu_milli() : 0;
     case Kind::kCounted:
       break;
@@ -187,7 +187,7 @@ ResourceUse ScoredResources::UseAfter(const Selected& selected, const ClusterSta
   ResourceUse use;
   use.weight = entry.weight;
   int64_t idle = 0;
-  int64_t extra = 0;  // of residents that are taken for more than they ask for
+  int64_t extra = 0;  // for residents that count with more than their request
   switch (entry.kind) {
     case Kind::kCpu:
       use.capacity = cluster.node_spec(node).cpu_milli;
@@ -268,8 +268,8 @@ int64_t RequestedToCapacityRatio::ScoreOf(absl::Span<const ResourceUse> uses) co
     sum += score * use.weight;
     weights += use.weight;
   }
-  // kube-scheduler rounds a quotient of doubles. Weights are far too small for such a quotient to
-  // reach a half that the exact one does not.
+  // kube-scheduler rounds a quotient of doubles. With any realistic weights, such a quotient
+  // reaches a half only where the exact one does.
   return weights == 0 ? 0 : (2 * sum + weights) / (2 * weights);
 }
 

@@ -203,7 +203,7 @@ void DeviceFrontEnd::Impl::AddNode(FrontEndNode node) {
   manager_.AddNode(std::move(node.gpus));
 }
 
-// ---- Health, restarts, and what the node reports ----
+// ---- Health, restarts, and the node's reports ----
 
 void DeviceFrontEnd::Impl::SetHealth(NodeId id, DeviceSet gpus, bool healthy, SimTime now) {
   std::vector<uint32_t>& faults = nodes_[id.value()].faults;
@@ -261,9 +261,8 @@ void DeviceFrontEnd::Impl::Resume(NodeId id, SimTime now) {
   NoteActivity(now);
 }
 
-// A kubelet reports what there is when it reports: of changes that follow each other within the
-// delay the first report tells the outcome, and a later one nothing new. So none of these timers is
-// ever stale.
+// A kubelet reports the present state: among changes within one delay the first report tells the
+// outcome, and later ones nothing new. So none of these timers is ever stale.
 void DeviceFrontEnd::Impl::ReportLater(NodeId id, SimTime now) {
   if (options_.node_status <= SimDuration()) return Report(id);
   FrontEndTimer timer;
@@ -304,8 +303,8 @@ void DeviceFrontEnd::Impl::ArmTick(SimTime now) {
   control_->ArmNodeTimer(Later(now, options_.repartitioning.every), timer.Token());
 }
 
-// Ticks stop when nothing happens, so that a run can end; the arrival of jobs counts. A change that
-// waits for pods to leave is no reason to go on: their end is an event of its own.
+// Ticks stop when nothing happens, so that a run can end; arrivals of jobs count. A change that
+// waits for pods to leave does not keep them going, because the pods' end is an event of its own.
 void DeviceFrontEnd::Impl::Tick(SimTime now) {
   tick_armed_ = false;
   const uint64_t jobs = control_->jobs().size();
@@ -316,14 +315,14 @@ void DeviceFrontEnd::Impl::Tick(SimTime now) {
   if (active || manager_.AnyAtWork()) ArmTick(now);
 }
 
-// Whether pods can come to the node and get GPUs.
+// True when pods can reach the node and get GPUs.
 bool DeviceFrontEnd::Impl::InReach(NodeId id) const {
   const NodeRow& row = cluster_->node(id);
   return row.available && row.schedulable && nodes_[id.value()].plugin_gone == 0;
 }
 
-// Whether the node can get another layout without waiting for pods. A pod that is being bound to it
-// uses it, too.
+// True when the node can get another layout without waiting for pods. A pod in binding to it counts
+// as a user.
 bool DeviceFrontEnd::Impl::MayChange(NodeId id, SimTime now) const {
   const Node& node = nodes_[id.value()];
   if (node.product == kNone || manager_.changing(id) || !InReach(id)) return false;
@@ -337,7 +336,7 @@ bool DeviceFrontEnd::Impl::MayChange(NodeId id, SimTime now) const {
   return true;
 }
 
-// The requests of all waiting jobs, wherever they would have to run, by extended resource.
+// The requests of all waiting jobs, on whatever node, by extended resource.
 std::vector<int64_t> DeviceFrontEnd::Impl::Demanded() {
   const JobTable& jobs = control_->jobs();
   while (first_job_ < jobs.size() && IsEnded(jobs.row(JobId(first_job_)).state)) ++first_job_;
@@ -385,7 +384,7 @@ Amounts DeviceFrontEnd::Impl::FreeOn(NodeId id) const {
 
 MigDemand DeviceFrontEnd::Impl::Pending(const Product& product, const std::vector<int64_t>& demand,
                                         const std::vector<int64_t>& free) const {
-  // Devices, not replicas, are what a layout has.
+  // A layout has devices, not replicas.
   const auto missing = [&](const Resource& resource) -> int64_t {
     if (resource.column == kNone || demand[resource.column] <= free[resource.column]) return 0;
     const int64_t units = demand[resource.column] - free[resource.column];
@@ -399,9 +398,9 @@ MigDemand DeviceFrontEnd::Impl::Pending(const Product& product, const std::vecto
   return pending;
 }
 
-// For each node the rest of the cluster is taken as it is, those that have been picked before it as
-// they will be. So every change serves more of the demand than was served before, and without a new
-// demand there is an end.
+// For each node, assumes the rest of the cluster as it is, with the nodes picked before it in their
+// future state. Every change therefore serves more of the demand than before, and without new
+// demand the changes end.
 void DeviceFrontEnd::Impl::Repartition(SimTime now) {
   const std::vector<int64_t> demand = Demanded();
   if (std::all_of(demand.begin(), demand.end(), [](int64_t d) { return d == 0; })) return;

@@ -80,7 +80,7 @@ class DeviceFrontEnd : public NodeAgent {
   const std::vector<PluginGpu>& gpus(NodeId node) const;
   int64_t repartitions() const;            // finished
   double repartition_gpu_seconds() const;  // GPUs of the node, from pause to the end, summed
-  // True while a change of layout is under way on the node.
+  // True during a change of layout on the node.
   bool changing(NodeId node) const;
 
  private:

@@ -187,7 +187,7 @@ class DeviceManager {
   // Follow from the above.
   std::vector<Pool> pools_;
   std::vector<int64_t> free_cores_;
-  DeviceSet blocked_;          // GPUs of which a pod holds what is no longer advertised
+  DeviceSet blocked_;          // GPUs with a pod whose resource is no longer advertised
   SimTime next_free_ = kRuns;  // the earliest free_at
 
   // Scratch of Admit, kept for its memory.

@@ -187,7 +187,7 @@ void MigManager::Removed(NodeId id, SimTime now) {
   const SimTime free_at = Later(now, device_release_);
   if (node.phase == Phase::kDraining) Arm(id, free_at);
   if (device_release_ <= SimDuration()) return;
-  // A change that begins within the release has to look after them, too.
+  // A change that begins within the release must handle these devices, too.
   std::vector<SimTime>& releases = node.releases;
   size_t past = 0;
   while (past < releases.size() && releases[past] <= now) ++past;

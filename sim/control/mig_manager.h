@@ -97,7 +97,7 @@ class MigManager {
   // The GPUs as they will be when all wishes have been carried out.
   std::vector<PluginGpu> FutureGpus(NodeId node) const;
   bool changing(NodeId node) const { return nodes_[node.value()].phase != Phase::kIdle; }
-  // Whether a change goes on by itself, without waiting for pods. O(nodes).
+  // True while a change proceeds on its own, without waiting for pods. O(nodes).
   bool AnyAtWork() const;
   int64_t finished() const { return finished_; }
   // Sum over finished changes: GPUs of the node times the time from the pause to the end.

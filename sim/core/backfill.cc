@@ -9,7 +9,7 @@
 namespace drasim {
 namespace {
 
-// Estimates may be as long as the clock is wide.
+// Estimates may be as long as the range of the clock.
 SimTime AddSaturating(SimTime time, SimDuration length) {
   int64_t sum = 0;
   if (__builtin_add_overflow(time.ns(), length.ns(), &sum)) {
@@ -54,7 +54,7 @@ SimDuration AvailabilityProfile::FreeFor(const ResourceAmounts& need, SimTime fr
   return SimDuration(std::numeric_limits<int64_t>::max());
 }
 
-// The step that holds at that time, or the first.
+// The step at that time, or the first.
 size_t AvailabilityProfile::StepAt(SimTime at) const {
   const auto after = std::upper_bound(steps_.begin(), steps_.end(), at,
                                       [](SimTime t, const Step& s) { return t < s.since; });
@@ -83,7 +83,7 @@ SimTime AvailabilityProfile::EarliestFit(const ResourceAmounts& need, SimDuratio
       return candidate;
     }
     if (FitsWithin(need, steps_[i].free)) continue;
-    // Not before this step is over. The last step always has everything that is ever free.
+    // Not before the end of this step. The last step always has everything that is ever free.
     if (i + 1 < steps_.size()) candidate = steps_[i + 1].since;
   }
   return candidate;

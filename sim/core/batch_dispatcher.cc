@@ -72,7 +72,7 @@ void BatchDispatcher::Return(JobId job, SummaryId, Comeback) {
 }
 
 bool BatchDispatcher::Remove(JobId job) {
-  // The head may be gone now, so that others may go.
+  // The head may be gone now, so later jobs may start.
   changed_ = true;
   helios_.Remove(job);
   return line_.Remove(job);
@@ -108,11 +108,11 @@ BatchDispatcher::Outcome BatchDispatcher::TryStart(JobId job) {
   }
   const bool may_preempt = options_.preempt_by_priority || options_.preempt;
   if (!may_preempt || options_.helios || !TryPreempt(job)) return Outcome::kFailed;
-  // Also with a grace period: starts that were taken back have made room at once.
+  // Also with a grace period: cancelled starts have made room at once.
   const auto failure = parts_.placer->Place(job, parts_.host->now());
   if (failure.has_value()) {
     if (parts_.host->has_grace_period()) return Outcome::kWaitsForVictims;
-    // A policy that draws may place a gang otherwise than when it was tried out.
+    // A policy with random choices may place a gang differently than in the trial.
     parts_.host->RecordFailure(job, *failure);
     return Outcome::kFailed;
   }
@@ -146,7 +146,7 @@ std::vector<JobId> BatchDispatcher::Displaceable(JobId job) const {
     const JobKey key = options_.preempt_by_priority
                            ? JobKey{row.priority, 0}
                            : policy_->VictimKey(*parts_.jobs, running, parts_.host->now());
-    // A start under way is the latest of all.
+    // A job that is just starting counts as the latest.
     const int64_t started_ns =
         row.state == JobState::kStarting ? std::numeric_limits<int64_t>::max() : row.started.ns();
     candidates.push_back({key, started_ns, running});
@@ -161,8 +161,8 @@ std::vector<JobId> BatchDispatcher::Displaceable(JobId job) const {
   return jobs;
 }
 
-// Evicts the fewest jobs, in the order of Displaceable, that make room for the job. False when even
-// all of them would not. With a grace period the room is there later.
+// Evicts the fewest jobs, in the order of Displaceable, that make room for the job. False when not
+// even all of them suffice. With a grace period the room becomes free later.
 bool BatchDispatcher::TryPreempt(JobId job) {
   ClusterState& cluster = *parts_.cluster;
   if (preempt_tried_.size() <= job.value()) preempt_tried_.resize(parts_.jobs->size());
@@ -171,10 +171,10 @@ bool BatchDispatcher::TryPreempt(JobId job) {
   const auto fits = [&] { return parts_.placer->WouldFit(job, parts_.host->now()); };
   const JobRow& row = parts_.jobs->row(job);
   std::vector<JobId> victims;
-  std::vector<size_t> removals;  // of each victim, its number in the what-if
+  std::vector<size_t> removals;  // by victim, its number in the what-if
   bool found = false;
   WhatIf what_if(&cluster);
-  // Jobs that are being evicted make room, too.
+  // Jobs in eviction make room as well.
   bool any_leaving = false;
   for (JobId running : parts_.host->running()) {
     if (!parts_.host->IsBeingEvicted(running)) continue;
@@ -195,7 +195,7 @@ bool BatchDispatcher::TryPreempt(JobId job) {
       found = true;
       break;
     }
-    // Reprieve, the last victim first: some may have been evicted for nothing.
+    // Reprieve, the last victim first: some evictions may be unnecessary.
     for (size_t i = victims.size(); found && i-- > 0;) {
       const JobRow& victim = parts_.jobs->row(victims[i]);
       what_if.RestoreJob(victim, removals[i]);
@@ -208,7 +208,7 @@ bool BatchDispatcher::TryPreempt(JobId job) {
   }
   what_if.End();
   if (!found) {
-    // More jobs may begin to leave without a new version.
+    // Further jobs may begin to leave without a new version.
     if (!any_leaving) preempt_tried_[job.value()] = version + 1;
     return false;
   }
@@ -230,7 +230,7 @@ void BatchDispatcher::Dispatch() {
     OrderedPass();
   }
   in_pass_ = false;
-  // A job that its node rejected has left room that the pass may not have seen.
+  // The job of a rejected pod has left room that the pass may not have seen.
   changed_ = news_in_pass_;
   for (JobId job : returned_) StandInLine(job);
   returned_.clear();
@@ -249,7 +249,7 @@ void BatchDispatcher::OrderedPass() {
     evicted_ = false;
     const Outcome outcome = TryStart(job);
     if (outcome == Outcome::kStarted) {
-      // Where victims left there may be room for others that had failed before.
+      // Departed victims may have left room for others that had failed before.
       if (evicted_) walk_.Begin();
       continue;
     }
@@ -277,7 +277,7 @@ std::vector<RunningJob> BatchDispatcher::ExpectedEnds() const {
   return ends;
 }
 
-// Starts jobs behind the head that end before it could start, or use what it leaves over then.
+// Starts jobs behind the head that end before its reserved start, or fit beside its reservation.
 void BatchDispatcher::EasyPass(JobId head) {
   ClusterState& cluster = *parts_.cluster;
   const SimTime now = parts_.host->now();
@@ -285,7 +285,7 @@ void BatchDispatcher::EasyPass(JobId head) {
   SimTime shadow = SimTime(std::numeric_limits<int64_t>::max());
   ResourceAmounts extra;
   const ResourceAmounts idle = FreeAmounts(cluster);
-  // Full: no job behind the head could start anyway.
+  // The cluster is full, so no job behind the head could start anyway.
   if (idle.gpu_milli == 0 && idle.cpu_milli == 0) return;
   WhatIf what_if(&cluster);
   for (const RunningJob& running : ExpectedEnds()) {
@@ -352,19 +352,19 @@ bool BatchDispatcher::FindStartable(const AvailabilityProfile& profile, SimTime 
   return false;
 }
 
-// Every job in line has a reservation; one that may begin now, does. Reservations are for this pass
-// alone, so it ends where no job behind could start now.
+// Gives every job in line a reservation, and starts those whose reservation begins now.
+// Reservations last for this pass only, so the pass ends where no later job could start now.
 void BatchDispatcher::ConservativePass() {
   const SimTime now = parts_.host->now();
   AvailabilityProfile profile(now, FreeAmounts(*parts_.cluster));
   std::vector<RunningJob> ends = ExpectedEnds();
-  // A job that should have ended by now is expected to at any moment, but its room is not free yet.
+  // A job past its expected end may end at any moment, but its room is not free yet.
   for (RunningJob& running : ends) {
     running.expected_end = std::max(running.expected_end, now + SimDuration(1));
   }
   profile.Release(ends);
-  // A job that may be able to start. Profiles only lose what is free, so classes before its own,
-  // which had none, will have none.
+  // A job that may be able to start. Profiles only lose free amounts, so classes before its own
+  // stay without a start.
   uint32_t startable_class = 0;
   WaitingLine::Entry startable;
   startable.key.first = std::numeric_limits<int64_t>::min();
@@ -384,11 +384,11 @@ void BatchDispatcher::ConservativePass() {
   }
 }
 
-// Starts the job now, or takes what it needs from the profile where it will start.
+// Starts the job now, or reserves its amounts in the profile from its future start.
 void BatchDispatcher::Reserve(JobId job, SimTime now, AvailabilityProfile* profile,
                               EarliestStarts* known) {
   const ResourceAmounts request = parts_.jobs->row(job).request;
-  // While nodes are missing there may be no time at which it could start.
+  // While nodes are missing there may be no possible start.
   if (!QuotaAllows(job) || !FitsCluster(request)) return;
   const SimDuration length = LengthOf(job);
   SimTime start = profile->EarliestFit(request, length, known->Bound(length, now));
@@ -404,7 +404,7 @@ void BatchDispatcher::Reserve(JobId job, SimTime now, AvailabilityProfile* profi
       line_.Remove(job);
       parts_.host->StartPlaced(job);
     } else {
-      // Enough in amounts, but not where it is needed: at the next change at the earliest.
+      // Enough in amounts, but not on the right nodes: at the next change at the earliest.
       const SimTime next = profile->NextChange(now);
       if (next == now) return;
       start = profile->EarliestFit(request, length, next);

@@ -1,10 +1,10 @@
 // A batch scheduler: passes over waiting jobs in the order of a queue policy.
 //
-// A pass runs at the end of every instant in which something happened. It takes the job that the
-// policy puts first, places it if it fits, and goes on with the next. A job that does not fit may
-// displace running ones if the policy says so. If it still does not fit,
+// A pass runs at the end of every instant with any event. It takes the policy's first job, places
+// it if it fits, and continues with the next. A job that does not fit may displace running ones, if
+// the policy permits. If it still does not fit,
 //  * head of line on: the pass ends here, or starts jobs that do not delay this one (backfilling);
-//  * head of line off: the pass goes on with the jobs behind it.
+//  * head of line off: the pass continues with the jobs behind it.
 // A job over its tenant's quota is passed over and does not block others.
 //
 // A failed attempt is recorded once: until the cluster changes, an equal job is not tried again.

@@ -86,7 +86,7 @@ StepResult BindingCycle::CallStep(const Step& step, const PodContext& pod, NodeI
 }
 
 // Calls one step for every pod. Intents of several pods are carried out side by side, so the job
-// waits for the longest. A pod that waits or is pending does not keep the others from beginning.
+// waits for the longest. A waiting or pending pod does not hold back the others.
 StepResult BindingCycle::RunStep(const Step& step, JobId job) {
   const JobRow& row = run_->jobs().row(job);
   StepResult all;
@@ -178,7 +178,7 @@ void BindingCycle::UndoSlot(uint32_t slot) {
 
 void BindingCycle::Reject(uint32_t slot, const Plugin* plugin, const StepResult& result) {
   const Binding binding = bindings_[slot];
-  // Compared before Undo: a job is not woken by its own release, as upstream has it.
+  // Compared before Undo: as in upstream, a job is not woken by its own release.
   Comeback comeback = scheduling_->cluster_events() != binding.events_seen ? Comeback::kAfterBackoff
                                                                            : Comeback::kOnEvent;
   if ((plugin->points() & kNodeRestriction) != 0) {

@@ -37,21 +37,21 @@ class BindingCycle {
   void AddJob() { slot_of_job_.push_back(kNone); }
   // The job's pods are assumed on their nodes: begins with the first step.
   void Begin(JobId job);
-  // Takes a start under way back: Unreserve, then the pods leave their nodes. The outcome is not
-  // called. REQUIRES: the job's start is under way.
+  // Cancels a start in progress: Unreserve, then the pods leave their nodes. Does not report the
+  // outcome. REQUIRES: the job's start is in progress.
   void Undo(JobId job);
-  // The step that was answered with kWait is called again. False, and nothing is done, if the job
-  // does not wait in a step.
+  // Calls the step that returned kWait again. False, without effect, if the job does not wait in a
+  // step.
   bool Resume(JobId job);
-  // Something has happened that may help just this job should its start be rejected; `at_once`: it
-  // need not back off then. False, and nothing is done, if its start is not under way.
+  // Notes an event that may help only this job, should its start be rejected; with `at_once` it
+  // need not back off then. False, without effect, if its start is not in progress.
   bool NoteWake(JobId job, bool at_once);
-  // The event of an intent's end is due; `slot` is its word a.
+  // Handles the event at an intent's end; `slot` is its word a.
   void OnIntentDone(uint32_t slot);
 
-  // No start is under way.
+  // True when no start is in progress.
   bool idle() const { return free_slots_.size() == bindings_.size(); }
-  // Jobs whose start is under way. O(starts under way).
+  // Jobs with a start in progress. O(starts in progress).
   std::vector<JobId> starting() const;
 
  private:
@@ -93,7 +93,7 @@ class BindingCycle {
   std::vector<Step> steps_;
   std::vector<Binding> bindings_;  // by slot
   std::vector<uint32_t> free_slots_;
-  std::vector<uint32_t> slot_of_job_;  // kNone: its start is not under way
+  std::vector<uint32_t> slot_of_job_;  // kNone: no start in progress
 };
 
 }  // namespace drasim

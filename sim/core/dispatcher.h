@@ -1,10 +1,10 @@
-// The dispatcher decides which waiting job is tried next: the port between the engine and the ways
-// of queueing.
+// Dispatcher: decides which waiting job is tried next. The port between the engine and the ways of
+// queueing.
 //
-// The engine keeps time and carries out decisions. A dispatcher keeps the jobs that wait and, when
-// the engine says so, tries some of them. There are four: fill (each job once, on arrival), loss
-// (the same, in time), kubernetes (one attempt at a time, in kube-scheduler's queue) and batch
-// (passes over jobs in the order of a QueuePolicy).
+// The engine keeps time and carries out decisions. A dispatcher keeps the waiting jobs and tries
+// some of them on the engine's request. There are four: fill (each job once, on arrival), loss (the
+// same, in time), kubernetes (one attempt at a time, in kube-scheduler's queue) and batch (passes
+// over jobs in the order of a QueuePolicy).
 #ifndef DRASIM_SIM_CORE_DISPATCHER_H_
 #define DRASIM_SIM_CORE_DISPATCHER_H_
 
@@ -38,15 +38,15 @@ class JobControl {
   virtual void EndFailedAttempt(const Placer::Failure&, NodeId /*nominated*/) {}
   // Gives the waiting job up.
   virtual void Drop(JobId job) = 0;
-  // The running job ends its run, now or after the grace period, and waits again. A start under way
-  // is taken back at once.
+  // The running job ends its run, now or after the grace period, and waits again. A start in
+  // progress is cancelled at once.
   virtual void Evict(JobId job, EvictionCause cause) = 0;
   // True between Evict and the end of the grace period.
   virtual bool IsBeingEvicted(JobId job) const = 0;
   virtual bool has_grace_period() const = 0;
   // Jobs that run, in an arbitrary order that is the same in every run.
   virtual absl::Span<const JobId> running() const = 0;
-  // Jobs whose start is under way, in such an order, too. O(starts under way).
+  // Jobs with a start in progress, in such an order too. O(starts in progress).
   virtual std::vector<JobId> starting() const = 0;
 };
 
@@ -62,11 +62,11 @@ struct DispatchParts {
   JobControl* host = nullptr;
 };
 
-// The way back to the queue for a job whose start was rejected.
+// The way back to the queue after a rejected start.
 enum class Comeback : uint8_t {
   kOnEvent,       // it waits for an event that may help
-  kAfterBackoff,  // such an event has happened meanwhile
-  kAtOnce,        // exactly the event that it waited for has happened
+  kAfterBackoff,  // such an event has happened since
+  kAtOnce,        // the event that it waited for has happened
   kError,         // an error, not a verdict: after a backoff, whatever happens
 };
 
@@ -76,9 +76,9 @@ class Dispatcher {
 
   // The job begins to wait: it arrived, was interrupted, or failed and tries again.
   virtual void Add(JobId job) = 0;
-  // A start that was under way was rejected; `why` has been recorded.
+  // A start in progress was rejected; `why` has been recorded.
   virtual void Return(JobId job, SummaryId why, Comeback comeback) = 0;
-  // The waiting job is deleted. False when it is not here (its start is under way).
+  // The waiting job is deleted. False when it is not here (its start is in progress).
   virtual bool Remove(JobId job) = 0;
 
   // Something happened that may let waiting jobs fit.

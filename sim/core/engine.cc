@@ -80,12 +80,12 @@ bool Engine::IsOver() const {
   const SchedulingLoop& scheduling = roles_->scheduling;
   const EventQueue& events = roles_->run.events();
   if (events.empty()) return true;
-  // When only a timer is left, and the jobs it would wake have failed in just this state, the rest
-  // of time looks like this moment.
+  // With only a timer left whose jobs have failed in just this state, no later moment differs from
+  // this one.
   if (events.size() == 1 && scheduling.has_timer() && !scheduling.dispatcher().TimerMayHelp()) {
     return true;
   }
-  // When no job is left, changes of nodes and quotas do not matter either.
+  // With no job left, changes of nodes and quotas do not matter either.
   return roles_->run.is_replay() && !roles_->arrivals.due() && roles_->jobs.idle();
 }
 

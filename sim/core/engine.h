@@ -1,13 +1,12 @@
-// The engine: pulls arrivals, keeps virtual time, and hands each event to the role it belongs to.
+// Engine: pulls arrivals, keeps virtual time, and passes each event to its role.
 //
-// One way through: source -> event -> decision -> mutation -> record. Two ways of using time:
-//  * fill: arrivals only, no clock. Every job is tried once when it arrives, and dropped for good
-//  if
-//    it does not fit.
-//  * replay: jobs arrive, wait, run, are interrupted and leave; the room they leave is given to
-//    those that wait. The order in which they are tried is the dispatcher's decision.
+// One way through: source -> event -> decision -> mutation -> record. Two uses of time:
+//  * fill: arrivals only, no clock. Every job is tried once, on arrival, and dropped for good if it
+//    does not fit.
+//  * replay: jobs arrive, wait, run, are interrupted and leave; waiting jobs use the room of those
+//    that left. The dispatcher decides the order in which jobs are tried.
 //
-// Roles, each in a file pair of its own, from the lowest up:
+// Roles, each in its own file pair, from the lowest up:
 //   RunContext       clock, pending events, records
 //   SchedulingLoop   when the dispatcher attempts to schedule
 //   BindingCycle     placed jobs on their way through Reserve to PostBind
@@ -16,7 +15,7 @@
 //   NodeLifecycle    planned changes of nodes, reports of node agents; implements NodeControl
 //   PodSignals       signals from agents whose pods have claims; implements PodControl
 //   JobArrivals      jobs from the source
-//   StandstillRule   whether waiting jobs will wait for ever
+//   StandstillRule   whether waiting jobs can still start
 //   EngineCheckpoint saving and loading all of it
 //
 // Usage:

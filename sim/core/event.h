@@ -17,8 +17,8 @@ namespace drasim {
 // format and of every fingerprint: adding a rank in the middle changes the results of runs in which
 // events coincide. 3 and 7 are free.
 enum class EventRank : uint8_t {
-  // Capacity appears or disappears. First, so that everything else in the instant sees the cluster
-  // as it now is: a node that fails takes its pods with it, and nobody binds to it any more.
+  // Capacity appears or disappears. First, so that everything else in the instant sees the present
+  // cluster: a failing node takes its pods with it, and no further pod is bound to it.
   kNodeChange = 0,
   // A pod ends. Before arrivals and attempts, because its end makes room: a pod that fits into the
   // freed devices must not be rejected at the very instant in which they become free.

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int64_t kMaxTimeNs = std::numeric_limits<int64_t>::max();
 
-// From an earlier time to a later one. May be up to 2^64 - 1, hence unsigned.
+// The distance to a later time. May be up to 2^64 - 1, hence unsigned.
 constexpr uint64_t Distance(int64_t from_ns, int64_t to_ns) {
   return static_cast<uint64_t>(to_ns) - static_cast<uint64_t>(from_ns);
 }
@@ -83,8 +83,8 @@ void EventLadder::Push(const EventKey& key) {
   Append(BucketOf(rungs_[i], key.time_ns), key);
 }
 
-// Cuts a new innermost rung for these keys, which fill `range`. It takes later keys up to last_ns,
-// too.
+// Cuts a new innermost rung for these keys, which fill `range`. It also takes later keys up to
+// last_ns.
 void EventLadder::Spread(const std::vector<EventKey>& keys, const Range& range, int64_t last_ns) {
   DRASIM_CHECK_LT(rung_count_, kMaxRungs);
   Rung& rung = rungs_[rung_count_++];
@@ -140,7 +140,7 @@ EventLadder::Range EventLadder::TakeBucket(std::vector<EventKey>* keys) {
   return range;
 }
 
-// Whether there is a next bucket that can join a group of this size.
+// True when the next bucket can join a group of this size.
 bool EventLadder::NextFits(size_t group_size) const {
   if (rung_count_ == 0) return false;
   const Rung& rung = rungs_[rung_count_ - 1];
@@ -185,8 +185,8 @@ void EventLadder::Regroup(std::vector<EventKey>* keys) {
   TakeNext(keys);
 }
 
-// While the heap works through this bucket, the next one comes nearer in the memory hierarchy. More
-// than a few chunks would push out what is needed first.
+// While the heap works through this bucket, the next one is brought closer in the memory hierarchy.
+// More than a few chunks would evict data needed earlier.
 void EventLadder::PrefetchNextBucket() const {
   constexpr size_t kPrefetchKeys = 8 * kChunkKeys;
   if (rung_count_ == 0) return;

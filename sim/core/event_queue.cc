@@ -54,16 +54,16 @@ void EventQueue::RemoveRoot() {
   if (!heap_.empty()) FillRoot(last);
 }
 
-// Makes the keys of group_ the heap.
+// Makes group_'s keys the heap.
 void EventQueue::EnterGroup() {
-  // Payloads of more keys would be out of the cache again before they are needed.
+  // Further payloads would be out of the cache again before their use.
   constexpr size_t kMaxPrefetch = 512;
   if (group_.size() <= kMaxPrefetch) {
     for (const Key& key : group_) __builtin_prefetch(&SlotOf(key));
   }
   heap_.Assign(group_, EarlierKey());
-  // Twice the size, so that at least half of the keys of a heap that is spilled are new since then:
-  // they pay for it.
+  // Twice the size, so that at least half of the keys of a spilled heap are new since the last
+  // spill and pay for it.
   heap_limit_ = std::max(kMinHeapLimit, 2 * group_.size());
 }
 
@@ -178,8 +178,8 @@ void EventQueue::Save(StateWriter& writer) const {
 
   writer.Section("event_queue");
   writer.U64(next_push_);
-  // The order of the free slots decides later handles, and handles are kept in other parts' state:
-  // without it a resumed run would write other checkpoints than an uninterrupted one.
+  // The order of the free slots determines later handles, and other parts save handles. Without it
+  // a resumed run would write different checkpoints than an uninterrupted one.
   writer.Ints(free_slots_);
   writer.U64(keys.size());
   for (const Key& key : keys) {
@@ -261,8 +261,8 @@ void EventQueue::LoadEvents(StateReader& reader, size_t count, uint64_t next_pus
   }
 }
 
-// Each slot is either in use or listed once as free. The counts add up by construction, so it is
-// enough that no listed slot is in use or listed before.
+// Each slot is either in use or listed once as free. The counts add up by construction, so it
+// suffices that no listed slot is in use or listed before.
 void EventQueue::LoadFreeSlots(StateReader& reader, const std::vector<uint32_t>& free_slots) {
   if (!reader.status().ok()) return;
   std::vector<bool> listed(slots_.size(), false);

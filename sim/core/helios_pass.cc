@@ -25,7 +25,7 @@ HeliosPass::Plan HeliosPass::Decide(SimTime now) const {
     JobId job;
     bool running;
   };
-  // Waiting jobs first, then running ones; a stable sort keeps that among equals.
+  // Waiting jobs first, then running ones; a stable sort keeps this order among equals.
   std::vector<Candidate> all;
   for (JobId job : waiting_) all.push_back({jobs_->RemainingAt(job, now), job, false});
   for (JobId job : running_) {

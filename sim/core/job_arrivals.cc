@@ -69,8 +69,8 @@ void JobArrivals::Arrive() {
   Placer& placer = *run_->parts().placer;
   jobs_->ScheduleDeletions(job, next_.name);
   if (IsHeld(row)) {
-    // No dispatcher gets to see it: it would be tried again and again, or hold up a line. The
-    // attempt that fails says why it waits.
+    // No dispatcher receives the job, which would be tried again and again or block a line. The
+    // failed attempt records why it waits.
     if (const auto why = placer.WhyNever(job, now)) jobs_->RecordFailure(job, *why);
     return;
   }

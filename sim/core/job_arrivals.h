@@ -23,8 +23,8 @@ class JobArrivals {
   // Reads the next job and pushes the event of its arrival. Errors are those of the source, and
   // InvalidArgument for a job that arrives before the one ahead of it.
   absl::Status Pull();
-  // That event is due: adds the job, lets it wait (or, without a clock, tries it at once), and
-  // pulls the next.
+  // Handles the arrival event: adds the job, lets it wait (or, without a clock, tries it at once),
+  // and pulls the next one.
   absl::Status OnArrival();
 
   // Another job will arrive.

@@ -122,7 +122,7 @@ bool JobLifecycle::Admit(JobId job) {
 void JobLifecycle::PodStarted(PodId pod) {
   const JobId job = run_->jobs().job_of(pod);
   JobHandles& handles = handles_[job.value()];
-  // Bound on the server, but not, or no longer, here.
+  // Bound on the server, but not here (any more).
   if (handles.pods_starting == 0) return;
   run_->Emit(RecordKind::kPodStarted, pod, run_->cluster().pod_node(pod),
              run_->cluster().pod_devices(pod), 0);
@@ -421,7 +421,7 @@ void JobLifecycle::DeletePods(JobId job) {
   scheduling_->Wake();
 }
 
-// ---- For the end of the run ----
+// ---- End of the run ----
 
 bool JobLifecycle::AnyEnds() const {
   return std::any_of(running_.begin(), running_.end(), [this](JobId job) {

@@ -99,7 +99,7 @@ class JobLifecycle : public JobControl, private BindingOutcome {
   void Wait(JobId job);
   // Its owner creates new pods after the delay.
   void Recreate(JobId job, SimDuration delay);
-  // Takes a start under way back.
+  // Cancels a start in progress.
   void UndoStart(JobId job);
 
   // The job's pods work from now on.

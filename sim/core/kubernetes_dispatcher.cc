@@ -11,7 +11,7 @@
 namespace drasim {
 namespace {
 
-// Stands for plugins that are no filters; any event may help against them.
+// Stands for plugins that are not filters; any event may help against them.
 constexpr uint64_t kOtherPlugin = uint64_t{1} << 63;
 
 const Plugin* QueueSortOf(const Profile& profile) {
@@ -103,13 +103,13 @@ void KubernetesDispatcher::Enqueue(JobId job) {
     held_.insert(job);
     return;
   }
-  // Pods that come back are new pods, with no history.
+  // Recreated pods are new pods, without a history.
   queue_.Forget(row.first_pod);
   queue_.Add(row.first_pod, parts_.cluster->pod_shape_id(row.first_pod), row.priority,
              parts_.host->now());
 }
 
-// Lets those of a tenant in that its quota has room for, in order of submission.
+// Admits the tenant's pods within its quota, in order of submission.
 void KubernetesDispatcher::Admit(TenantId tenant) {
   if (gated_.size() <= tenant.value()) return;
   std::deque<JobId>& line = gated_[tenant.value()];
@@ -173,7 +173,7 @@ uint64_t KubernetesDispatcher::RejectorsOf(SummaryId why) {
 
 void KubernetesDispatcher::GiveBack(const QueuedPod& pod, const Placer::Failure& failure,
                                     bool moved_since) {
-  // A gang may be helped through any of its pods, not just the one that failed.
+  // An event for any pod of a gang may help, not only for the one that failed.
   const bool gang = parts_.jobs->row(parts_.jobs->job_of(pod.pod)).pods > 1;
   queue_.Return(pod, parts_.cluster->pod_shape_id(failure.pod),
                 gang ? kOtherPlugin : RejectorsOf(failure.why), moved_since, parts_.host->now());
@@ -216,7 +216,7 @@ void KubernetesDispatcher::OnEvent(ClusterEvent event, NodeId node) {
       [&](PodId pod) { return SkipsBackoff(event, pod); }, parts_.host->now());
 }
 
-// A gang waits for more than its first pod does.
+// A gang depends on more than its first pod.
 bool KubernetesDispatcher::SkipsBackoff(ClusterEvent event, PodId pod) const {
   if (parts_.jobs->row(parts_.jobs->job_of(pod)).pods > 1) return false;
   for (Plugin* plugin : restricting_) {
@@ -281,14 +281,14 @@ bool KubernetesDispatcher::RunPostFilter(const QueuedPod& pod, JobId job,
       nomination.victims.push_back(owner);
       nomination.runs.push_back(parts_.jobs->row(owner).runs);
     }
-    // Nothing to wait for: the next attempt would fail in the same way.
+    // There is nothing to wait for: the next attempt would fail in the same way.
     if (nomination.victims.empty() && nomination.not_before <= parts_.host->now()) continue;
     nominated_.push_back(nomination);
     room_made_ = true;
     const std::vector<JobId> victims = nomination.victims;
     for (JobId victim : victims) parts_.host->Evict(victim, EvictionCause::kPreempted);
     parts_.host->EndFailedAttempt(failure, result.nominated);
-    // Without a grace period they are gone already.
+    // Without a grace period the victims are gone already.
     TryNominated();
     return true;
   }
@@ -297,7 +297,7 @@ bool KubernetesDispatcher::RunPostFilter(const QueuedPod& pod, JobId job,
 
 bool KubernetesDispatcher::IsGone(JobId victim, uint32_t runs) const {
   const JobRow& row = parts_.jobs->row(victim);
-  // A start that was taken back may be under way again; it is another one then.
+  // A cancelled start may have been followed by another one, which is a different start.
   return row.state != JobState::kRunning || row.runs != runs;
 }
 

@@ -27,7 +27,7 @@ constexpr int64_t FloorTo(int64_t ns, int64_t unit_ns) {
 // The least multiple of `unit_ns` that is not before `ns`.
 constexpr int64_t CeilTo(int64_t ns, int64_t unit_ns) { return FloorTo(ns - 1, unit_ns) + unit_ns; }
 
-// So late that the beginning of its second is still a time.
+// The earliest end of a backoff whose second begins within the range of the clock.
 constexpr int64_t kEarliestExpiryNs =
     std::numeric_limits<int64_t>::min() + SimDuration::Seconds(1).ns();
 
@@ -42,7 +42,8 @@ uint32_t LoadU32(StateReader& in) {
 
 }  // namespace
 
-// The plugin's order of pods, for heaps without dead keys: a dead key's slot may hold another pod.
+// The plugin's order of pods, for heaps without dead keys, because a dead key's slot may hold
+// another pod.
 struct KubernetesQueue::BeforeByPlugin {
   const KubernetesQueue* queue;
 
@@ -74,7 +75,7 @@ KubernetesQueue::KubernetesQueue(const Plugin* sort, const KubernetesQueueOption
 
 // ---- Time ----
 
-// The keys' order rests on it: a later sequence must not have an earlier timestamp.
+// The order of keys requires that a later sequence never has an earlier timestamp.
 void KubernetesQueue::AdvanceTo(SimTime now) {
   DRASIM_CHECK_GE(now.ns(), last_ns_);
   last_ns_ = now.ns();
@@ -342,7 +343,7 @@ void KubernetesQueue::EnterBucket(uint32_t slot, uint32_t bucket_index) {
   ++unschedulable_;
 }
 
-// The pod waits no longer: as if in flight.
+// The pod leaves the queue, as if in flight.
 void KubernetesQueue::Leave(uint32_t slot) {
   Entry& entry = entries_[slot];
   const Place place = entry.place;
@@ -406,7 +407,7 @@ uint32_t KubernetesQueue::TakeFirst(KeyHeap& heap, Place place) {
 
 // ---- Backoff ----
 
-// The second that begins at start_ns, or where it belongs.
+// The second that begins at start_ns, or its insertion point.
 std::vector<KubernetesQueue::Second>::iterator KubernetesQueue::FindSecond(Backoff& pods,
                                                                            int64_t start_ns) {
   return std::lower_bound(
@@ -454,7 +455,7 @@ SimTime KubernetesQueue::NextBackoffTick(SimTime now) const {
 
 // ---- Unschedulable ----
 
-// The bucket of a shape and a set of rejectors; `hint` may be one that it is likely to be.
+// The bucket of a shape and a set of rejectors; `hint` is the likely one.
 uint32_t KubernetesQueue::BucketOf(uint32_t hint, ShapeId shape, uint64_t rejectors) {
   if (hint != kNone && buckets_[hint].shape == shape && buckets_[hint].rejectors == rejectors) {
     return hint;
@@ -508,7 +509,8 @@ void KubernetesQueue::MoveFront(Bucket& bucket, size_t end, int64_t window_ns,
   TidyUp(bucket);
 }
 
-// After pods have left: an empty bucket is not listed, `first` is a pod, and few places are vacant.
+// After pods have left: removes an empty bucket from the list, moves `first` to a pod, and limits
+// vacant places.
 void KubernetesQueue::TidyUp(Bucket& bucket) {
   if (bucket.live == 0) return Unlist(bucket);
   while (bucket.slots[bucket.first] == kNone) ++bucket.first;
@@ -558,7 +560,7 @@ size_t KubernetesQueue::FlushUnschedulable(SimTime now) {
       if (slot == kNone) continue;
       if (now - SimTime(entries_[slot].queued_at_ns) <= options_.unschedulable_flush) break;
     }
-    // A timeout is no event that a pod waits for: it backs off.
+    // A timeout is not an event that helps the pod: it backs off.
     MoveFront(bucket, end, window_ns, [](PodId) { return false; });
     if (i < nonempty_.size() && nonempty_[i] == bucket_index) ++i;
   }
@@ -579,7 +581,7 @@ SimTime KubernetesQueue::NextFlushTick(SimTime now) const {
 
 // ---- Checkpoints ----
 
-// In order of sequence, so that the bytes do not depend on which slots pods happen to be in.
+// In order of sequence, so that the bytes do not depend on the pods' slots.
 void KubernetesQueue::Save(StateWriter& out) const {
   out.Section("kubernetes_queue");
   out.U64(next_sequence_);
@@ -631,7 +633,7 @@ absl::Status KubernetesQueue::Load(StateReader& in) {
   return in.status();
 }
 
-// The buckets are listed at once, in the order in which the saved queue asked.
+// Lists the buckets at once, in the order of the saved queue's requests.
 void KubernetesQueue::LoadBuckets(StateReader& in) {
   const size_t count = in.Count();
   for (size_t i = 0; i < count; ++i) {
@@ -676,7 +678,7 @@ void KubernetesQueue::LoadEntry(StateReader& in) {
   }
   const uint32_t slot = NewSlot(entry.pod);
   entries_[slot] = entry;
-  // It was asked before it was saved.
+  // PreEnqueue was asked before the save.
   if (target == Place::kActive) PutActive(slot);
   if (target == Place::kGated) EnterGate(slot);
   if (backs_off) EnterBackoff(slot, target);

@@ -26,18 +26,18 @@ struct Admission {
   DeviceGrants grants;       // the parts; one entry per GPU, MIG instance or replica
   SimDuration start_delay;   // before its work begins: a device is reprogrammed
   bool has_started = false;  // its work could begin already: kPodStarted is still to be recorded
-  // Admitted, but its work begins only when the agent says so (PodControl::PodStarted).
+  // Admitted, but its work begins only with PodControl::PodStarted.
   bool starts_later = false;
 };
 
-// A change of a node's devices, as a scenario or trace has it.
+// A change of a node's devices from a scenario or trace.
 struct DeviceTransition {
   enum class Action : uint8_t {
-    kUnhealthy,   // the GPUs in `devices` break; pods on them go on
+    kUnhealthy,   // the GPUs in `devices` break; pods on them continue
     kHealthy,     // they work again
     kPluginGone,  // the device plugin of the node stops
     kPluginBack,  // and registers again
-    kMigConfig,   // the named MIG layout number `config` is to be applied
+    kMigConfig,   // apply the named MIG layout number `config`
   };
   NodeId node;
   Action action = Action::kUnhealthy;
@@ -45,12 +45,12 @@ struct DeviceTransition {
   uint32_t config = 0;
 };
 
-// An attempt to schedule a pod that has come to nothing.
+// A failed attempt to schedule a pod.
 struct FailedAttempt {
   PodId pod;             // of a gang, the first that found no place
   SummaryId why;         // of the record kAttemptFailed
   NodeId nominated;      // node on which preemption makes room for the pod; invalid: none
-  bool binding = false;  // it failed in PreBind or later, beside the scheduling thread
+  bool binding = false;  // it failed in PreBind or later, off the scheduling thread
 };
 
 // The engine's side of the port for every agent: timers, records, and reports about nodes.
@@ -69,18 +69,18 @@ class NodeControl {
   virtual void EvictHolders(NodeId node, DeviceSet gpus) = 0;
 };
 
-// The engine's side of the port for agents whose pods have claims, which other components serve.
+// The engine's side of the port for agents of pods with claims, which other components serve.
 class PodControl {
  public:
   virtual ~PodControl() = default;
-  // Calls the step again that a plugin answered with kWait for the pod. Does nothing if the pod's
-  // start has been taken back meanwhile.
+  // Repeats the step that a plugin answered with kWait for the pod. Does nothing if the pod's start
+  // has been cancelled in the meantime.
   virtual void ResumeStep(PodId pod) = 0;
   // Nests: scheduling stays blocked until every Block(true) has its Block(false).
   virtual void BlockScheduling(bool block) = 0;
   // The answer of PreEnqueue for the pod may have changed.
   virtual void RecheckPod(PodId pod) = 0;
-  // An event may help just this pod: it is tried again after its backoff, or (`at_once`) without
+  // An event may help only this pod: it is tried again after its backoff, or (`at_once`) without
   // one.
   virtual void WakePod(PodId pod, bool at_once) = 0;
   // An event may help every pod rejected by a plugin that registers for kClaimChanged.
@@ -98,28 +98,28 @@ class PodControl {
 class NodeAgent {
  public:
   virtual ~NodeAgent() = default;
-  // Before anything else, once.
+  // Call once, before anything else.
   virtual void Attach(NodeControl*) {}
   virtual void AttachClaims(PodControl*) {}
-  // Its timers go on for ever, whether they find work or not.
+  // True when its timers repeat without end, with or without work.
   virtual bool never_rests() const { return false; }
   // Work other than periodic rechecks is pending: a component restarts, a call returns. May be
   // O(pods).
   virtual bool IsBusy() const { return false; }
   // The pods of the job have been created, or recreated after they were lost.
   virtual void PodsCreated(JobId, SimTime) {}
-  // An attempt is over, PostFilter and Unreserve included; the pod is back in its queue.
+  // An attempt has ended, PostFilter and Unreserve included; the pod is back in its queue.
   virtual void AttemptFailed(const FailedAttempt&, SimTime) {}
   // The pod's work has ended, with an error if `failed`. True when the pod leaves its node later,
   // with PodEnded.
   virtual bool EndPod(PodId, bool /*failed*/, SimTime) { return false; }
-  // The pod, waiting or bound, is deleted. Removed comes too if it was admitted.
+  // The pod, waiting or bound, is deleted. If it was admitted, Removed follows.
   virtual void PodDeleted(PodId, SimTime) {}
   virtual void OnTransition(const DeviceTransition&, SimTime) {}
   virtual void OnTimer(uint64_t, SimTime) {}
-  // The node has failed, or been removed, with all that ran there. Before its pods are evicted.
+  // The node has failed or been removed, with everything on it. Called before its pods are evicted.
   virtual void NodeLost(NodeId, SimTime) {}
-  // A job has come to wait.
+  // A job starts to wait.
   virtual void OnArrival(SimTime) {}
   // The pod has been bound to the node. An admitted pod keeps its devices until Removed.
   virtual Admission Admit(PodId pod, NodeId node, SimTime now) = 0;

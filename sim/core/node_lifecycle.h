@@ -24,7 +24,7 @@ class NodeLifecycle : public NodeControl {
 
   // Pushes the event of the next planned change, if there is one.
   void PushNextChange();
-  // That event is due.
+  // Handles that event.
   void OnChange();
   bool changes_are_over() const { return next_change_ == run_->parts().node_changes.size(); }
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr uint32_t kUnknown = std::numeric_limits<uint32_t>::max();
 
-// A gang's later pods may fare better with other numbers for the earlier ones.
+// The later pods of a gang may succeed with other random choices for the earlier ones.
 bool Draws(const Profile& profile) {
   if (profile.allocator().draws()) return true;
   return std::any_of(profile.scores().begin(), profile.scores().end(),
@@ -102,7 +102,7 @@ std::optional<Placer::Failure> Placer::PlacePod(PodId pod, SimTime now, Ask ask)
   return std::nullopt;
 }
 
-// Counts of the shape, and of the plugins that restrict this pod alone.
+// Counts the nodes of the shape's verdicts and of the plugins that restrict only this pod.
 VerdictSummaryTable::Row Placer::Rejections(const PodContext& pod,
                                             absl::Span<Plugin* const> restricting) {
   VerdictSummaryTable::Row row = cycle_->Rejections(pod.shape_id);
@@ -127,7 +127,7 @@ std::optional<Placer::Failure> Placer::Place(JobId job, SimTime now) {
 
 std::optional<Placer::Failure> Placer::PlaceAll(JobId job, SimTime now, Ask ask) {
   const JobRow& row = jobs_->row(job);
-  // In order of arrival, whether it is needed or not: Load numbers jobs in that order.
+  // In order of arrival, needed or not, because Load numbers jobs in that order.
   SignatureOf(job);
   if (remember_) {
     if (const Failure* known = KnownFailure(job)) {
@@ -146,7 +146,7 @@ std::optional<Placer::Failure> Placer::PlaceAll(JobId job, SimTime now, Ask ask)
     if (!failure.has_value()) continue;
     if (gang) cluster_->Rollback();
     failure->first_pod = row.first_pod;
-    // PreFilter may ask for more than the state of the nodes, so its verdict is not kept.
+    // PreFilter may depend on more than the state of the nodes, so its verdict is not kept.
     if (failure->nodes_looked_at && (i == 0 || !draws_)) {
       Memory& memory = memory_[SignatureOf(job)];
       memory.failure = *failure;
@@ -188,7 +188,7 @@ bool Placer::GroupFitsEmpty(ShapeId shape_id, uint32_t pods) {
   const PodShape& shape = alone.row(alone_id);
   uint32_t found = 0;
   for (size_t n = 0; n < cluster_->node_count() && found < pods; ++n) {
-    // A cluster of that node alone, empty and schedulable.
+    // A cluster with only that node, empty and schedulable.
     ClusterState one(&models, &alone);
     NodeSpec spec = cluster_->node_spec(NodeId(n));
     spec.absent = false;
@@ -265,7 +265,7 @@ void Placer::Save(StateWriter& out) const {
 
 absl::Status Placer::Load(StateReader& in) {
   in.Section("placer");
-  // Numbers are handed out in the order of jobs, as in the saved run.
+  // Numbers follow the order of jobs, as in the saved run.
   for (size_t j = 0; j < jobs_->size(); ++j) SignatureOf(JobId(j));
   if (in.U64() != memory_.size()) in.Fail("the jobs ask for other things than those saved");
   for (Memory& m : memory_) {

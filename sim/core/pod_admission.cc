@@ -7,9 +7,9 @@
 namespace drasim {
 namespace {
 
-// The least time that a controller needs to see that a pod has failed and to create another.
+// The minimum time for a controller to notice a failed pod and create another.
 constexpr SimDuration kShortestRecreation(100'000'000);
-// A replica set would go on for ever; a run must terminate.
+// A replica set would retry without limit; a run must terminate.
 constexpr uint32_t kMostRecreations = 1000;
 
 }  // namespace

@@ -26,9 +26,9 @@ class PodAdmission {
   // `run` has a node agent; it must outlive the admission.
   explicit PodAdmission(RunContext* run) : run_(run) {}
 
-  // Asks for each pod of the job in turn. When one is rejected, those before it are removed and
-  // those behind it are not asked. Adds to *pods_starting the pods whose work begins only when the
-  // agent says so.
+  // Asks the agent for each pod of the job in turn. When one is rejected, the earlier ones are
+  // removed and the later ones are not asked for. Adds to *pods_starting the pods whose work begins
+  // only with a later signal of the agent.
   JobAdmission Admit(JobId job, uint32_t* pods_starting);
 
  private:

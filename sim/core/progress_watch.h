@@ -1,7 +1,7 @@
-// Counts that tell whether a run still gets anywhere.
+// ProgressWatch: counts that show whether a run still makes progress.
 //
-// A failed attempt is not progress; everything else that is recorded is. Two dangers are watched:
-// attempts that fail for ever at one instant (time would not move), and rounds in which every
+// Every record except a failed attempt is progress. The watch guards against two dangers: attempts
+// that fail endlessly within one instant (time would not advance), and rounds in which every
 // waiting job fails while nothing else happens (see standstill.h).
 #ifndef DRASIM_SIM_CORE_PROGRESS_WATCH_H_
 #define DRASIM_SIM_CORE_PROGRESS_WATCH_H_
@@ -36,8 +36,8 @@ class ProgressWatch {
   void BeginInstant() { failed_at_instant_ = 0; }
   // An attempt has failed.
   void CountFailure() { ++failed_at_instant_; }
-  // Whether so many attempts have failed at this instant that time has to move before the next.
-  // `waiting` returns the number of waiting jobs. It is only called after many failures.
+  // True when the number of failed attempts at this instant requires time to advance before the
+  // next one. `waiting` returns the number of waiting jobs; it is called only after many failures.
   template <typename Waiting>
   bool AttemptsSpent(Waiting waiting) const {
     return failed_at_instant_ > kFailuresPerInstant &&

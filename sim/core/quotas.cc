@@ -7,7 +7,7 @@ namespace {
 
 bool Within(const ResourceAmounts& held, const ResourceAmounts& more,
             const ResourceAmounts& limit) {
-  // A tenant may be over a limit that was lowered; what it asks for of a resource is what counts.
+  // A tenant may exceed a limit that was lowered; only resources in the request count.
   const auto ok = [](int64_t have, int64_t add, int64_t max) {
     return add == 0 || max == Quotas::kUnlimited || (have <= max && add <= max - have);
   };
@@ -22,7 +22,7 @@ void Quotas::Add(absl::string_view tenant, SimTime since, const ResourceAmounts&
   const auto [it, inserted] = index_.try_emplace(tenant, steps_.size());
   if (inserted) steps_.emplace_back();
   std::vector<Step>& steps = steps_[it->second];
-  // Behind those of the same time: the last one given holds.
+  // After those of the same time: the last one given holds.
   const auto place = std::upper_bound(steps.begin(), steps.end(), since,
                                       [](SimTime t, const Step& step) { return t < step.since; });
   steps.insert(place, Step{since, limit});

@@ -36,7 +36,7 @@ void RunContext::Emit(RecordKind kind, PodId pod, NodeId node, DeviceSet devices
   record.devices = devices;
   record.detail = detail;
   ++records_;
-  // An attempt that fails is no progress, even if it reserved something for a while.
+  // A failed attempt is no progress, even if it held a reservation for a while.
   if (kind != RecordKind::kAttemptFailed && kind != RecordKind::kPodReserved &&
       kind != RecordKind::kPodUnreserved) {
     progress_.Note(now_);
@@ -45,8 +45,8 @@ void RunContext::Emit(RecordKind kind, PodId pod, NodeId node, DeviceSet devices
 }
 
 void RunContext::PassCheckpoint() {
-  // A checkpoint costs as much as the run is long, so the distance grows with the run: all
-  // checkpoints together cost a few times the last.
+  // The cost of a checkpoint grows with the run, so the distance grows too: all checkpoints
+  // together cost a few times the last.
   while (next_checkpoint_ <= records_) {
     next_checkpoint_ += std::max(options_.checkpoint_every, records_ / 4);
   }

@@ -42,7 +42,7 @@ class RunContext {
   ClusterState& cluster() const { return *parts_.cluster; }
   JobTable& jobs() const { return *parts_.jobs; }
   NodeAgent* agent() const { return parts_.node_agent; }  // may be null
-  // The agent's timers go on for ever.
+  // True when the agent's timers repeat without end.
   bool never_rests() const { return agent() != nullptr && agent()->never_rests(); }
 
   SimTime now() const { return now_; }

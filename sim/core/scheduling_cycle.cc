@@ -90,7 +90,7 @@ void SchedulingCycle::Refresh(const PodContext& pod, ShapeCache& cache) {
   work_.nodes_filtered += stale_.size();
   work_.cache_hits += n - stale_.size();
   fitting_.clear();
-  // Each change of the list moves a part of it; many changes cost more than a new list.
+  // Each change of the list moves a part of it; for many changes a new list is cheaper.
   if (stale_.size() > n / 16 + 1) cache.listed = false;
   for (size_t i = 0; i < stale_.size(); ++i) {
     const uint32_t node = stale_[i].value();
@@ -132,7 +132,7 @@ void SchedulingCycle::ScoreStale(const PodContext& pod, ShapeCache& cache, bool 
     if (fitting_.empty()) break;
     entry.plugin->Score(pod, *cluster_, fitting_, absl::MakeSpan(scores_));
     work_.nodes_scored += fitting_.size();
-    // The weight of the only plugin decides nothing, and its scores may be in any range.
+    // The weight of the only plugin does not matter, and its scores may be in any range.
     const int64_t weight = entries.size() == 1 ? 1 : entry.weight;
     for (size_t i = 0; i < fitting_.size(); ++i) totals_[i] += scores_[i] * weight;
   }
@@ -332,9 +332,9 @@ VerdictSummaryTable::Row SchedulingCycle::Rejections(ShapeId shape) const {
   return row;
 }
 
-// Caches are not saved: they are derived, and filled again on the first use of each shape. Nor are
-// the counts of work: they depend on the caches, so that a resumed run, which begins with empty
-// caches, would write other checkpoints than an uninterrupted one.
+// Neither caches nor counts of work are saved. Caches are derived, and filled again on the first
+// use of each shape. The counts depend on the caches: a resumed run begins with empty caches, and
+// would write different checkpoints than an uninterrupted one.
 void SchedulingCycle::Save(StateWriter& out) const { out.Section("cycle"); }
 
 absl::Status SchedulingCycle::Load(StateReader& in) {

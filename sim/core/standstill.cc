@@ -4,7 +4,7 @@ namespace drasim {
 namespace {
 
 constexpr uint32_t kRoundsInVain = 3;
-// An agent may be busy without end, with calls that always fail for example.
+// An agent may be busy endlessly, for example with calls that always fail.
 constexpr SimDuration kLongestBusy = SimDuration::Seconds(90'000);
 
 }  // namespace
@@ -17,11 +17,11 @@ bool StandstillRule::NothingWillHappen(SimTime next) {
       next <= run_->parts().last_deletion) {
     return false;
   }
-  // A pod that is bound and whose work never begins counts as one that waits, and a service that
-  // nobody deletes changes nothing any more.
+  // A bound pod whose work never begins counts as waiting, and a service that nobody deletes causes
+  // no further changes.
   if (jobs_->AnyEnds()) return false;
-  // Still due: evictions and recreations; quotas that change; calls of the agent; jobs that have
-  // not been tried since the last change, because attempts take their time.
+  // Still due: evictions and recreations; changes of quotas; the agent's calls; jobs not tried
+  // since the last change, because attempts take time.
   const bool due = last_quota_change_ >= next || jobs_->AnyBetweenRuns() ||
                    (!scheduling_->blocked() && !TriedInVain(1));
   const bool busy =

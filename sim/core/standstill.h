@@ -1,9 +1,9 @@
-// The standstill rule: when the jobs that wait will wait for ever, the run is over.
+// StandstillRule: ends a run when none of the waiting jobs can ever start.
 //
-// Timers that repeat attempts, and controllers that look again and again, keep time going. The rest
-// of time looks like the present moment when no job runs or starts, none is to come, nothing but
-// failed attempts has happened for 900 s (three times as long as a pod waits at most before it is
-// tried without cause), and every job in line has had its turns.
+// Timers that repeat attempts, and controllers with periodic rechecks, keep time going. The future
+// equals the present when no job runs, starts or is still to arrive, nothing but failed attempts
+// has happened for 900 s (three times the longest wait of a pod before an attempt without cause),
+// and every job in line has had its turns.
 #ifndef DRASIM_SIM_CORE_STANDSTILL_H_
 #define DRASIM_SIM_CORE_STANDSTILL_H_
 

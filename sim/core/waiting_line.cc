@@ -106,7 +106,7 @@ absl::Status WaitingLine::Load(StateReader& in) {
     const uint64_t kind = in.U64();
     const TenantId tenant(static_cast<uint32_t>(in.U64()));
     const int64_t gpu_milli = in.I64();
-    // Also when it is empty: the order of classes decides the order of attempts among equals.
+    // Empty classes too: the order of classes decides the order of attempts among equals.
     index_.try_emplace({kind, tenant.value()}, static_cast<uint32_t>(classes_.size()));
     classes_.emplace_back();
     classes_.back().kind = kind;

@@ -13,7 +13,7 @@
 namespace drasim {
 namespace {
 
-// No latency is longer, so that sums of a few fit the clock (30 years).
+// Limit on a latency, so that sums of a few fit the clock (30 years).
 constexpr double kLongestLatencySeconds = 1e9;
 
 SimDuration DrawLatency(const absl::optional<Distribution>& seconds, Random& stream) {
@@ -59,7 +59,7 @@ PodId RowOf(const ObjectCache& objects, Uid uid) {
   return pod == nullptr ? PodId() : pod->row;
 }
 
-// The pod that an object is about (see ApiMessage).
+// The pod that an object concerns (see ApiMessage).
 PodId PodAbout(const ObjectCache& objects, const ObjectRef& object) {
   const ObjectMeta* meta = MetaOf(object);
   if (meta == nullptr) return PodId();
@@ -71,7 +71,7 @@ PodId PodAbout(const ObjectCache& objects, const ObjectRef& object) {
   return users.size() == 1 ? RowOf(objects, users[0].uid) : PodId();
 }
 
-// Brings the cache up to the event, fills event->before; false if the cache is newer.
+// Brings the cache up to the event and fills event->before; false if the cache is newer.
 bool ApplyToCache(ObjectCache* cache, WatchEvent* event) {
   return std::visit(
       [&](const auto& object) {
@@ -90,8 +90,8 @@ bool ApplyToCache(ObjectCache* cache, WatchEvent* event) {
 
 }  // namespace
 
-// A message under way. One shape for all, so that it can live in a slab; a field that the type does
-// not use has any value, but no reference stays behind.
+// A message in flight. All types share one layout, so that messages fit a slab. Fields that a type
+// does not use have arbitrary values, but hold no reference.
 struct ApiNetwork::Message {
   enum class Type : uint8_t { kCall, kChange, kTimer, kRelist, kUp };
   Type type = Type::kCall;
@@ -100,8 +100,8 @@ struct ApiNetwork::Message {
   uint32_t life = 0;   // kCall: of the client that made it
   uint64_t token = 0;  // kCall, kTimer
   SimTime issued;      // kCall
-  SimTime sent;        // kCall: when it had passed the rate limit
-  ApiRequest request;  // kCall; of a kChange only the object
+  SimTime sent;        // kCall: past the rate limit
+  ApiRequest request;  // kCall; in a kChange only the object
 };
 
 ApiClient::ApiClient(ApiNetwork* network, ClientId id, ClientOptions options, Actor* actor,
@@ -123,7 +123,7 @@ absl::optional<ApiReply> ApiClient::Call(ApiRequest request, uint64_t token) {
   const SimTime done = sent + DrawLatency(latency, latencies_);
   if (done == issued) {
     ApiReply reply = network_->Commit(*this, issued, request);
-    // A listener to the call may have restarted the component over it.
+    // A listener to the call may have restarted the component.
     if (down_) return absl::nullopt;
     return reply;
   }
@@ -206,8 +206,8 @@ bool ApiNetwork::Step(SimTime until) {
   return true;
 }
 
-// The next receiver of the first change. Where a change is stays the same while its receivers hear
-// of it: the handlers only add to the line.
+// The next receiver of the first change. The change keeps its address while handlers run, because
+// they only append to the queue.
 void ApiNetwork::DeliverSoon() {
   while (soon_.front().over()) soon_.pop_front();
   Change& change = soon_.front();
@@ -240,7 +240,7 @@ bool ApiNetwork::RunToRest(SimTime limit) {
   return false;
 }
 
-// Everything that is needed leaves the slot before a handler runs: it may bring new messages.
+// Everything needed leaves the slot before a handler runs, because the handler may add messages.
 void ApiNetwork::Deliver(uint32_t slot) {
   const Message& message = slots_[slot];
   ApiClient& client = *clients_[message.client];
@@ -260,7 +260,7 @@ void ApiNetwork::Deliver(uint32_t slot) {
     case Message::Type::kRelist:
       Free(slot);
       client.watch_broken_ = false;
-      // One that is down lists when it is up again.
+      // A client that is down lists everything when it is up again.
       if (!client.down_) Relist(client, /*tell=*/true);
       return;
     case Message::Type::kUp:
@@ -279,7 +279,7 @@ void ApiNetwork::DeliverCall(ApiClient& client, uint32_t slot) {
   const uint32_t life = message.life;
   Free(slot);
   const ApiReply reply = Commit(client, issued, request);
-  // A listener to the call may have restarted the component over it.
+  // A listener to the call may have restarted the component.
   if (life == client.life_) client.actor_->OnReply(token, reply);
 }
 
@@ -385,7 +385,7 @@ void ApiNetwork::Hear(const ApiClient& client, SimTime issued, const ApiRequest&
   const ObjectMeta* asked = MetaOf(request.object);
   message.ns = asked == nullptr ? request.ns : asked->ns;
   message.name = asked == nullptr ? request.name : asked->name;
-  // A refusal is about what is there under the name.
+  // A rejection concerns the present object with the name.
   ObjectRef found;
   const ObjectRef* object = &reply.object;
   if (MetaOf(*object) == nullptr) {
@@ -437,7 +437,7 @@ void ApiNetwork::BringUp(ApiClient& client) {
 void ApiNetwork::BreakWatch(ClientId client_id, SimDuration length) {
   DRASIM_CHECK_GE(length, SimDuration());
   ApiClient& client = *clients_[client_id];
-  // The list must not overtake what is under way.
+  // The list must not overtake changes in flight.
   const auto& sent = client.last_delivery_;
   const SimTime at = std::max(now_ + length, *std::max_element(sent.begin(), sent.end()));
   client.relist_at_ = client.watch_broken_ ? std::max(client.relist_at_, at) : at;

@@ -29,7 +29,7 @@ constexpr absl::string_view kSuffixLetters = "bcdfghjklmnpqrstvwxz2456789";
 constexpr size_t kSuffixLength = 5;
 constexpr size_t kMaxGeneratedName = 63;
 
-// --- The part of an object that the status verbs write; the others leave it alone. ---
+// --- The part of an object that only the status verbs write. ---
 
 template <typename T>
 constexpr bool kHasStatus = false;
@@ -66,8 +66,8 @@ void CopyStatus(const PodSchedulingContext& from, PodSchedulingContext& to) {
   to.claims = from.claims;
 }
 
-// Patches a part of a status; false if there is no such part. A strategic merge patch for the
-// lists that have keys, server-side apply for those that have one owner.
+// Patches a part of a status; false if the object has no such part. A strategic merge patch for
+// lists with keys, server-side apply for lists with a single owner.
 template <typename T>
 bool PatchPart(StatusPart, const T&, T&) {
   return false;
@@ -106,7 +106,7 @@ bool PatchPart(StatusPart part, const ResourceClaim& asked, ResourceClaim& to) {
   return true;
 }
 
-// --- What no client may write in an update. ---
+// --- Fields that no client may change in an update. ---
 
 void KeepServersFields(const ObjectMeta& stored, ObjectMeta& next) {
   next.uid = stored.uid;
@@ -115,7 +115,7 @@ void KeepServersFields(const ObjectMeta& stored, ObjectMeta& next) {
 }
 template <typename T>
 void KeepRow(const T&, T&) {}
-// The row is not part of the API, so clients need not know it.
+// The row is not part of the API, so clients need not send it.
 void KeepRow(const Pod& stored, Pod& next) { next.row = stored.row; }
 
 // --- The rules, by type. ---
@@ -145,7 +145,7 @@ absl::Status ValidateWrite(const T* before, const T& after) {
   return meta.ok() ? ValidateSpec(before, after) : meta;
 }
 
-// Whether it needs time to end, so that a plain deletion only marks it.
+// True when its end takes time, so that a plain deletion only marks it.
 template <typename T>
 bool EndsGracefully(const T&) {
   return false;
@@ -284,7 +284,7 @@ ApiReply ApiServer::Write(const ApiRequest& request) {
     KeepServersFields(before->meta, next->meta);
     KeepRow(*before, *next);
     CopyStatus(*before, *next);
-    // An applier sends only its own fields, and finalizers never are.
+    // An applier sends only its own fields, which never include finalizers.
     if (verb == Verb::kApply) next->meta.finalizers = before->meta.finalizers;
     if (*next == *before) return ReplyWith(std::move(before));
   }
@@ -330,12 +330,12 @@ ApiReply ApiServer::Bind(const ApiRequest& request) {
   if (before->node.valid()) return refuse(ApiCode::kConflict, "is bound already");
   auto next = std::make_shared<Pod>(*before);
   next->node = request.node;
-  next->unschedulable = SummaryId();  // PodScheduled is True from now on
+  next->unschedulable = SummaryId();  // PodScheduled becomes True
   return Commit(WatchEvent::Type::kModified, std::move(next));
 }
 
-// Every change of the table, and nothing else, takes a version; a deletion is one, so that the
-// state it reports is newer than any the watchers know.
+// Every change of the table, and nothing else, takes a version. Deletions do so too, which makes
+// the reported last state newer than any that the watchers know.
 template <typename T>
 ApiReply ApiServer::Commit(WatchEvent::Type type, std::shared_ptr<T> object) {
   object->meta.version = ++version_;

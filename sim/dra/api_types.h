@@ -1,4 +1,4 @@
-// Requests to the API server, its replies, and what its watches say.
+// Messages of the API server: requests, replies and watch events.
 #ifndef DRASIM_SIM_DRA_API_TYPES_H_
 #define DRASIM_SIM_DRA_API_TYPES_H_
 
@@ -19,7 +19,8 @@ enum class Verb : uint8_t {
   kCreate,        // POST
   kUpdate,        // PUT of everything but the status
   kUpdateStatus,  // PUT of the status alone
-  // PATCH, server-side apply: as kUpdate, but no version is checked, and finalizers are others'.
+  // PATCH, server-side apply: like kUpdate, without a version check and without finalizers, which
+  // belong to others.
   kApply,
   kPatchStatus,  // PATCH of one part of the status (StatusPart); no version is checked
   kDelete,       // DELETE
@@ -27,22 +28,22 @@ enum class Verb : uint8_t {
 };
 inline bool IsWrite(Verb verb) { return verb != Verb::kGet; }
 
-// The part of a status that a kPatchStatus writes. Several components write the status of one
-// object, each its own part; a patch changes that part of whatever the server has by then, and
-// leaves the others alone, so that nobody overwrites what he has not seen yet.
+// The part of a status that kPatchStatus writes. Several components write the status of one object,
+// each its own part. A patch changes only that part of the server's present state, so no component
+// overwrites what it has not seen.
 enum class StatusPart : uint8_t {
   kNone,
   kPhase,          // of a pod
-  kClaimNames,     // of a pod: all of them (server-side apply; they have one owner)
-  kAddConsumers,   // reservedFor of a claim: those of `object` are added, or replaced by uid
-  kDropConsumers,  // reservedFor of a claim: those of `object` are taken out, by uid
+  kClaimNames,     // of a pod: all of them (server-side apply; they have a single owner)
+  kAddConsumers,   // reservedFor of a claim: adds the entries of `object`, or replaces them by uid
+  kDropConsumers,  // reservedFor of a claim: removes the entries of `object`, by uid
   kScheduling,     // of a pod: the condition PodScheduled=False and nominatedNodeName
 };
 
 enum class ApiCode : uint16_t {
   kOk = 200,
   kNotFound = 404,
-  kConflict = 409,        // a stale version, another uid than the given one, or bound already
+  kConflict = 409,        // a stale version, a different uid, or bound already
   kAlreadyExists = 4090,  // HTTP 409 too, for another reason
   kInvalid = 422,
 };
@@ -53,24 +54,24 @@ struct ApiRequest {
   // For kGet, kDelete and kBind; the other verbs read them from `object`.
   Name ns;
   Name name;
-  // Precondition of kDelete and kBind; 0: none. kGet without a name asks for the object of this
-  // uid: a reference to an owner has both upstream, here only the uid is kept.
+  // Precondition of kDelete and kBind; 0: none. kGet without a name returns the object with this
+  // uid. Upstream's references to owners have name and uid, these only the uid.
   Uid uid = 0;
-  bool force = false;  // kDelete: at once, whatever the grace period (finalizers still hold)
+  bool force = false;  // kDelete: immediately, without grace period (finalizers still hold)
   NodeId node;         // kBind
   StatusPart part = StatusPart::kNone;  // kPatchStatus
-  // kCreate: the server makes up the name from this prefix; empty: object's own name.
+  // kCreate: prefix of a name that the server generates; empty: `object` has its name.
   Name generate_name;
-  // kCreate, kUpdate, kUpdateStatus, kApply, kPatchStatus. kUpdate and kUpdateStatus check
-  // meta.version (0: not) and meta.uid (0: not); kApply and kPatchStatus meta.uid (0: not).
-  // kPatchStatus reads nothing else of it than its namespace, name, uid and `part`.
+  // For kCreate, kUpdate, kUpdateStatus, kApply, kPatchStatus. kUpdate and kUpdateStatus check
+  // meta.version and meta.uid, kApply and kPatchStatus meta.uid (0: no check). From it kPatchStatus
+  // reads only namespace, name, uid and `part`.
   ObjectRef object;
 };
 
 struct ApiReply {
   ApiCode code = ApiCode::kOk;
-  ObjectRef object;     // as it is now; of a kDelete that took effect: as it was last
-  std::string message;  // of an error: what was wrong
+  ObjectRef object;     // its present state; after an effective kDelete, its last state
+  std::string message;  // of an error
   bool ok() const { return code == ApiCode::kOk; }
 };
 
@@ -78,12 +79,12 @@ struct WatchEvent {
   enum class Type : uint8_t { kAdded, kModified, kDeleted };
   Type type = Type::kAdded;
   ObjectRef object;  // kDeleted: its last state
-  // The receiver's own former state of it (null reference when it had none): filled in on delivery.
+  // The receiver's former state of the object, filled in on delivery; null when it had none.
   ObjectRef before;
   ObjectKind kind() const { return KindOf(object); }
 };
 
-// As<T> without a reference of its own. Null when it is of another kind, or none.
+// As<T> without ownership. Null for another kind and for no object.
 template <typename T>
 const T* PeekAs(const ObjectRef& object) {
   const Ref<T>* found = std::get_if<Ref<T>>(&object);
@@ -92,7 +93,7 @@ const T* PeekAs(const ObjectRef& object) {
 
 using ClientId = uint16_t;
 
-// One call, as it was answered.
+// A completed call.
 struct ApiMessage {
   SimTime issued;  // by the component
   SimTime done;    // answered
@@ -103,7 +104,7 @@ struct ApiMessage {
   Name ns;
   Name name;
   Uid uid = 0;  // of the object; 0: there was none
-  PodId pod;    // that the object is about (the pod itself, or its owner); invalid: unknown
+  PodId pod;    // that the object concerns (the pod itself, or its owner); invalid: unknown
 };
 
 // "PUT resourceclaims/status", "POST pods/binding".

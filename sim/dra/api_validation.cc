@@ -19,7 +19,7 @@
 namespace drasim {
 namespace {
 
-// Everything that is wrong with a change; usually nothing.
+// Everything wrong with a change; usually nothing.
 class FieldErrors {
  public:
   template <typename... Parts>
@@ -37,7 +37,7 @@ class FieldErrors {
 constexpr absl::string_view kFieldImmutable = "may not be changed";
 constexpr absl::string_view kFieldRequired = "is required";
 
-// Whether every value is there once; sorts them.
+// True when every value occurs once; sorts them.
 template <typename Values>
 bool SortedDistinct(Values& values) {
   std::sort(values.begin(), values.end());
@@ -53,7 +53,7 @@ void CheckParametersRef(const ParametersRef& ref, absl::string_view field, Field
 void CheckClaimSpec(const ClaimSpec* before, const ClaimSpec& after, FieldErrors& errors) {
   if (before != nullptr) {
     if (*before != after) errors.Add("spec", kFieldImmutable);
-    return;  // the same as when it was checked
+    return;  // unchanged since its check
   }
   if (after.class_name.empty()) errors.Add("spec.resourceClassName", kFieldRequired);
   CheckParametersRef(after.parameters, "spec.parametersRef", errors);
@@ -83,7 +83,7 @@ void CheckClaimAllocation(const ClaimStatus& before, const ClaimStatus& after,
                           FieldErrors& errors) {
   if (after.allocation == nullptr) return;
   if (after.driver.empty()) errors.Add("status.driverName", "is required with an allocation");
-  if (after.allocation == before.allocation) return;  // the same snapshot: checked when it was set
+  if (after.allocation == before.allocation) return;  // the same snapshot, checked when it was set
   CheckHandles(*after.allocation, errors);
   if (before.allocation != nullptr && *before.allocation != *after.allocation) {
     errors.Add("status.allocation", kFieldImmutable);
@@ -123,7 +123,7 @@ void CheckClaimConsumers(const ClaimStatus& before, const ResourceClaim& claim,
     errors.Add("status.reservedFor", "the allocation is not shareable");
   }
   if (!claim.meta.deleting && !after.deallocation_requested) return;
-  // The lists are short, and from now on they only shrink.
+  // The lists are short, and only shrink from now on.
   for (const Consumer& consumer : after.reserved_for) {
     const auto& known = before.reserved_for;
     if (std::find(known.begin(), known.end(), consumer) != known.end()) continue;
@@ -150,14 +150,14 @@ void CheckClaimDeallocation(const ClaimStatus& before, const ClaimStatus& after,
   }
 }
 
-// The field's path in parts: it is put together only when something is wrong.
+// `path` is the field's path in parts, joined only for an error.
 template <typename... Path>
 void CheckNodeList(absl::Span<const NodeId> nodes, FieldErrors& errors, const Path&... path) {
   if (nodes.size() > kMaxNodesInContext) {
     errors.Add(absl::StrCat(path...), "at most ", kMaxNodesInContext, " nodes, not ", nodes.size());
   }
-  // Well-behaved clients send ascending lists; then there is nothing to sort, and a node without a
-  // name would be the last.
+  // Well-behaved clients send ascending lists, which need no sorting; a node without a name would
+  // be the last.
   const auto not_less = [](NodeId a, NodeId b) { return a >= b; };
   const bool ascending = std::adjacent_find(nodes.begin(), nodes.end(), not_less) == nodes.end();
   if (ascending ? !nodes.empty() && !nodes.back().valid()
@@ -169,7 +169,7 @@ void CheckNodeList(absl::Span<const NodeId> nodes, FieldErrors& errors, const Pa
   if (!SortedDistinct(sorted)) errors.Add(absl::StrCat(path...), "a node is listed twice");
 }
 
-// Adds an error for each name that was there before in the list. `name_of` gives an item's.
+// Adds an error for each repeated name in the list. `name_of` gives an item's name.
 template <typename Items, typename NameOf>
 void CheckNamesDiffer(const Items& items, absl::string_view field, NameOf name_of,
                       FieldErrors& errors) {

@@ -34,7 +34,7 @@ constexpr int64_t kNvidiaMajor = 195;
 constexpr int64_t kNvidiaCtlMinor = 255;
 constexpr int64_t kNvidiaModesetMinor = 254;
 
-// The first minor is behind "config" (1) and "monitor" (2).
+// Minors 1 and 2 are "config" and "monitor".
 constexpr int64_t kFirstMigMinor = 3;
 constexpr int64_t kMigComputeInstances = 8;  // of a GPU instance
 constexpr int64_t kMigGpuInstances = 15;     // of a GPU
@@ -64,7 +64,7 @@ bool IsCdiClass(absl::string_view name) {
   return name.size() <= kMaxCdiClass && IsCdiWord(name, "-_.") && IsCdiLetter(name.front());
 }
 
-// "vendor.com/class": what is before and after the first slash.
+// "vendor.com/class": the parts before and after the first slash.
 std::pair<absl::string_view, absl::string_view> SplitCdiKind(absl::string_view kind) {
   return absl::StrSplit(kind, absl::MaxSplits('/', 1));
 }
@@ -160,7 +160,7 @@ absl::Status CheckCdiHeader(const CdiSpec& spec) {
   return absl::OkStatus();
 }
 
-// --- JSON: keys that are empty are left out. ---
+// --- JSON, without empty keys. ---
 
 void WriteCdiText(absl::string_view key, absl::string_view value, JsonWriter& json) {
   if (!value.empty()) json.Key(key).String(value);
@@ -221,7 +221,7 @@ void WriteCdiItem(const CdiDevice& device, JsonWriter& json) {
   WriteCdiEdits(device.edits, json);
 }
 
-// --- What plugins write. ---
+// --- Specifications by plugins. ---
 
 void AddCdiEnv(absl::string_view prefix, const ParametersObject* parameters, CdiEdits& edits) {
   if (parameters == nullptr) return;
@@ -241,7 +241,7 @@ CdiDeviceNode CdiCharacterNode(std::string path, absl::optional<int64_t> major,
   return node;
 }
 
-// Once each: two replicas of a GPU, or two instances, share its node.
+// Each path once: two replicas of a GPU, or two instances, share its node.
 void AddCdiNodeOnce(CdiDeviceNode node, CdiEdits& edits) {
   if (std::find(edits.device_nodes.begin(), edits.device_nodes.end(), node) ==
       edits.device_nodes.end()) {

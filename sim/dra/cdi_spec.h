@@ -1,9 +1,9 @@
 // Container Device Interface specifications (CDI, github.com/cncf-tags/container-device-interface,
-// SPEC.md 0.8.0 and what its Go packages check besides): what a driver's kubelet plugin writes for
-// an allocation, and a container runtime reads to let a container use its devices. As far as
-// plugins here write it: annotations, Intel RDT and additional groups are left out.
+// SPEC.md 0.8.0 and the additional checks of its Go packages). A driver's kubelet plugin writes one
+// for an allocation, and a container runtime reads it to give a container its devices. Limited to
+// the fields that plugins here write: without annotations, Intel RDT and additional groups.
 //
-// Nothing in a run depends on these; they show what an allocation comes to on its node.
+// No decision depends on these; they show an allocation's effect on its node.
 #ifndef DRASIM_SIM_DRA_CDI_SPEC_H_
 #define DRASIM_SIM_DRA_CDI_SPEC_H_
 
@@ -25,8 +25,8 @@ namespace drasim {
 struct CdiDeviceNode {
   std::string path;               // in the container
   std::string host_path;          // empty: the same
-  std::string type;               // "b", "c", "u" or "p"; empty: what it is on the host
-  absl::optional<int64_t> major;  // absent: what it is on the host
+  std::string type;               // "b", "c", "u" or "p"; empty: as on the host
+  absl::optional<int64_t> major;  // absent: as on the host
   absl::optional<int64_t> minor;
   std::string permissions;  // letters of "rwm"; empty: all
   bool operator==(const CdiDeviceNode&) const = default;
@@ -35,7 +35,7 @@ struct CdiDeviceNode {
 struct CdiMount {
   std::string host_path;
   std::string container_path;
-  std::string type;  // of the file system; empty: left open
+  std::string type;  // of the file system; empty: unspecified
   std::vector<std::string> options;
   bool operator==(const CdiMount&) const = default;
 };
@@ -75,61 +75,59 @@ struct CdiSpec {
   bool operator==(const CdiSpec&) const = default;
 };
 
-// The file of the plugin of upstream's test driver (test/e2e/dra/test-driver, release 1.29): kind
-// "<driver>/test", one device "claim-<uid>", an environment variable "user_KEY=value" for every
-// parameter of the claim and "admin_KEY=value" for every one of the class, sorted. Null: no
-// parameters. Without any of them there is no specification, since a runtime refuses a device that
-// changes nothing.
+// The specification by the plugin of upstream's test driver (test/e2e/dra/test-driver, release
+// 1.29): kind "<driver>/test", one device "claim-<uid>", an environment variable "user_KEY=value"
+// for every parameter of the claim and "admin_KEY=value" for every parameter of the class, sorted.
+// Null: no parameters. Without any there is no specification, because a runtime rejects a device
+// that changes nothing.
 absl::optional<CdiSpec> CdiSpecForParameters(absl::string_view driver, Uid claim,
                                              const ParametersObject* class_parameters,
                                              const ParametersObject* claim_parameters);
 
-// The file of a plugin for NVIDIA GPUs (k8s-dra-driver of classic DRA, as far as device nodes go):
+// The specification by a plugin for NVIDIA GPUs (k8s-dra-driver of classic DRA, device nodes only):
 // kind "k8s.<driver>/claim", one device "claim-<uid>".
 //   every container    /dev/nvidiactl, nvidia-modeset, nvidia-uvm, nvidia-uvm-tools
 //   GPU i or a replica /dev/nvidia<i>, major 195, minor i
 //   a MIG instance     /dev/nvidia<i>, and /dev/nvidia-caps/nvidia-cap<minor> of the GPU instance
 //                      and of its compute instance 0
-// and NVIDIA_VISIBLE_DEVICES, which lists "i" for a GPU and "i:g" for an instance. (NVIDIA's says
-// "void", for the benefit of runtimes that would act on it.)
+// and NVIDIA_VISIBLE_DEVICES, with "i" for a GPU and "i:g" for an instance. (NVIDIA writes "void",
+// against runtimes that would act on it.)
 //
-// g is the id of the GPU instance. The kernel driver numbers instances as it likes; here g is the
-// first unit that the instance covers, which no two instances of a GPU share. Minors are those of
+// g is the id of the GPU instance. The kernel driver numbers instances freely; here g is the first
+// unit of the instance, which is unique on its GPU. Minors are those of
 // /proc/driver/nvidia-caps/mig-minors (MIG user guide, "Device Nodes and Capabilities"): 3 for GPU
 // 0's instance 0, then its compute instances 0 to 7, the next of 15 instances, the next GPU.
 //
-// `mig_tables`: by device of the node, null or missing where there is no MIG. InvalidArgument
-// without grants, and for a placement that its GPU does not have. O(grants^2).
+// `mig_tables`: by device of the node, null or missing without MIG. InvalidArgument without grants,
+// and for a placement that its GPU lacks. O(grants^2).
 absl::StatusOr<CdiSpec> CdiSpecForGpus(absl::string_view driver, Uid claim,
                                        const DeviceGrants& grants,
                                        absl::Span<const MigTable* const> mig_tables);
 
-// The minor number of a GPU instance's node in /dev/nvidia-caps; the one of its compute instance c
-// is 1 + c more. REQUIRES: gpu and instance in 0..31 and 0..14.
+// The minor number of a GPU instance's node in /dev/nvidia-caps; that of its compute instance c is
+// 1 + c higher. REQUIRES: gpu and instance in 0..31 and 0..14.
 int64_t MigCapabilityMinor(int64_t gpu, int64_t instance);
 
-// The names that the plugin hands to the kubelet, and it to the runtime: "vendor.com/class=name".
+// The names that the plugin returns to the kubelet, for the runtime: "vendor.com/class=name".
 std::vector<std::string> CdiDeviceIds(const CdiSpec& spec);
 
-// The earliest version of the format that has everything that the specification uses; at least
-// 0.3.0, the first that was released.
+// The earliest version of the format with every feature of the specification; at least 0.3.0, the
+// first release.
 absl::string_view MinimumCdiVersion(const CdiSpec& spec);
 
-// Whether a container runtime takes it. InvalidArgument names the first field that is wrong:
+// Checks a specification as a container runtime does. InvalidArgument names the first wrong field:
 // "devices[0].containerEdits.env[1]: found 'X', expected 'NAME=value'". The rules:
-//  * cdiVersion is a known one, and not older than MinimumCdiVersion;
-//  * kind is "<vendor>/<class>": a DNS subdomain of at most 253 characters, then at most 63
-//  letters,
-//    digits and inner "-_."; each begins with a letter;
-//  * at least one device; its name is of letters, digits and inner "-_.:", and no other's; its
-//  edits
-//    are not empty;
-//  * environment variables have a name;
-//  * paths (of nodes, mounts, hooks) are absolute; device types, permissions and hook names are
-//    known; major and minor are not negative; a timeout is above 0.
+//   * cdiVersion is a known one, and not older than MinimumCdiVersion;
+//   * kind is "<vendor>/<class>": a DNS subdomain of at most 253 characters, then at most 63
+//     letters, digits and inner "-_."; each begins with a letter;
+//   * at least one device; its name is unique, of letters, digits and inner "-_.:"; its edits are
+//     not empty;
+//   * environment variables have a name;
+//   * paths (of nodes, mounts, hooks) are absolute; device types, permissions and hook names are
+//     known; major and minor are not negative; a timeout is above 0.
 absl::Status ValidateCdiSpec(const CdiSpec& spec);
 
-// The file: keys in the order of SPEC.md, empty ones left out.
+// The file: keys in the order of SPEC.md, without empty ones.
 std::string CdiSpecJson(const CdiSpec& spec);
 
 }  // namespace drasim

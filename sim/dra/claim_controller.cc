@@ -28,7 +28,7 @@ WorkQueue::Key PodWorkKey(Uid pod) { return pod << 1; }
 WorkQueue::Key ClaimWorkKey(Uid claim) { return (claim << 1) | 1; }
 bool IsClaimWork(WorkQueue::Key key) { return (key & 1) != 0; }
 
-// Most come in order, and there are few.
+// Uids mostly come in order, and there are few.
 template <typename Uids>
 void InsertInto(Uids* uids, Uid uid) {
   const auto place = std::lower_bound(uids->begin(), uids->end(), uid);
@@ -53,9 +53,9 @@ ApiRequest ClaimStatusUpdate(std::shared_ptr<const ResourceClaim> claim) {
   return request;
 }
 
-// Prefix of a generated claim name: room is left for a hyphen and five characters in a
-// name of 63. Too long a text loses from both of its parts, each in proportion to its length (and
-// then its last hyphen too, if the release has one).
+// Prefix of a generated claim name: a name of 63 characters keeps room for a hyphen and five more.
+// If the text is too long, both of its parts are shortened in proportion to their length (and then
+// lose a final hyphen, if the release adds one).
 std::string GeneratedClaimPrefix(absl::string_view pod, absl::string_view entry, bool hyphen) {
   constexpr size_t kMaxPrefix = 57;
   std::string prefix = absl::StrCat(pod, "-", entry, hyphen ? "-" : "");
@@ -96,8 +96,8 @@ bool ClaimController::idle() const {
   return queue_.waiting() == 0 && queue_.busy() == 0 && retries_.empty();
 }
 
-// The informers' first lists: an event "added" for everything, pods first. Nothing
-// runs before the indexes are complete.
+// The informers' first lists: an event "added" for every object, pods first. Nothing runs before
+// the indexes are complete.
 void ClaimController::QueueAll() {
   const ObjectCache& cache = client_->cache();
   const std::vector<Ref<Pod>> pods = cache.of<Pod>().Sorted();
@@ -128,7 +128,7 @@ void ClaimController::OnReply(uint64_t token, const ApiReply& reply) {
   Pump();
 }
 
-// A key that waits for several retries comes with the first of them; the others are void.
+// A key with several retries returns with the first; the others are void.
 void ClaimController::OnTimer(uint64_t token) {
   const auto retry = retries_.find(token);
   if (retry == retries_.end() || retry->second > client_->now()) return;
@@ -150,8 +150,8 @@ absl::optional<Name> ClaimController::ClaimOf(const Pod& pod, const PodClaim& en
   return absl::nullopt;
 }
 
-// Whether a claim keeps a pod that somebody else than the scheduler has bound from running, and
-// something can be done about it now.
+// True when a claim keeps a pod bound by another component from running, and the controller can act
+// on it now.
 bool ClaimController::NeedsServing(const Pod& pod, const ResourceClaim& claim) const {
   if (claim.status.allocation != nullptr) {
     return !IsReservedFor(claim, pod.meta.uid) && CanBeReserved(claim);
@@ -180,7 +180,7 @@ bool ClaimController::NeedsWork(const Pod& pod) const {
   const DraBehaviour& behaviour = options_.behaviour;
   for (const PodClaim& entry : pod.claims) {
     const bool made_here = entry.claim.empty();
-    // Until 1.27 every pod with a template is looked at again with each of its events.
+    // Until 1.27 every event of a pod with a template causes a sync.
     if (!behaviour.claim_statuses()) {
       if (made_here) return true;
       continue;
@@ -190,8 +190,8 @@ bool ClaimController::NeedsWork(const Pod& pod) const {
     if (name->empty()) continue;
     const Ref<ResourceClaim>& claim = client_->cache().claim(pod.meta.ns, *name);
     if (claim == nullptr && made_here) return true;
-    // Somebody else has to create it, or to take it away. Upstream waits with the entries behind
-    // it until then.
+    // Another component must create or remove it. Until then upstream also holds back the entries
+    // after it.
     if (claim == nullptr || (made_here && claim->meta.owner != pod.meta.uid)) {
       if (behaviour.strict_upstream) return false;
       continue;
@@ -208,7 +208,7 @@ void ClaimController::QueuePod(const Pod& pod, bool deleted) {
     for (const PodClaim& entry : pod.claims) {
       const absl::optional<Name> name = ClaimOf(pod, entry);
       if (!name.has_value() || name->empty()) continue;
-      // One that is not in the cache yet is queued when it gets there.
+      // A claim outside the cache is queued when it arrives there.
       const Ref<ResourceClaim>& claim = client_->cache().claim(pod.meta.ns, *name);
       if (claim != nullptr) queue_.Add(ClaimWorkKey(claim->meta.uid));
     }
@@ -374,7 +374,7 @@ bool ClaimController::TakePodReply(Sync* sync, const ApiReply& reply) {
     case Stage::kServe:
       ++sync->next;
       return true;
-    default:  // The context is written; what follows comes with the allocation.
+    default:  // The context is written; the rest follows with the allocation.
       return false;
   }
 }
@@ -390,7 +390,7 @@ absl::optional<ApiRequest> ClaimController::MakeNextClaim(Sync* sync) {
       if (name->empty()) continue;
       const Ref<ResourceClaim>& claim = cache.claim(pod.meta.ns, *name);
       if (claim != nullptr && claim->meta.owner == pod.meta.uid) continue;
-      // With a fixed name nothing else can take its place.
+      // With a fixed name there is no alternative.
       if (claim != nullptr && !options_.behaviour.generated_names()) break;
     }
     if (options_.behaviour.generated_names()) {
@@ -413,7 +413,7 @@ absl::optional<ApiRequest> ClaimController::MakeNextClaim(Sync* sync) {
   return absl::nullopt;
 }
 
-// A claim of an interrupted sync or of an earlier release, which the pod owns for this entry.
+// A claim from an interrupted sync or an earlier release, owned by the pod for this entry.
 Ref<ResourceClaim> ClaimController::FindOrphan(const Pod& pod, const PodClaim& entry) const {
   const auto owned = owned_.find(pod.meta.uid);
   if (owned == owned_.end()) return nullptr;
@@ -448,8 +448,8 @@ ApiRequest ClaimController::CreateClaim(const Pod& pod, const PodClaim& entry,
   return request;
 }
 
-// All names at once, those known before too, in the order of the entries. Nobody else writes them;
-// and of the rest of the status, which is the kubelet's, nothing is sent.
+// Writes all names at once, known ones included, in the order of the entries. No other component
+// writes them. The rest of the status belongs to the kubelet and is not sent.
 ApiRequest ClaimController::WriteNames(const Sync& sync) const {
   const Ref<Pod>& cached = client_->cache().pod(sync.pod->meta.uid);
   const Pod& known_pod = cached == nullptr ? *sync.pod : *cached;
@@ -457,7 +457,7 @@ ApiRequest ClaimController::WriteNames(const Sync& sync) const {
   pod->meta.ns = known_pod.meta.ns;
   pod->meta.name = known_pod.meta.name;
   pod->meta.uid = known_pod.meta.uid;
-  pod->row = known_pod.row;  // for those who hear of the call
+  pod->row = known_pod.row;  // for listeners to the call
   const auto find = [](const auto& names, Name entry) {
     size_t i = 0;
     while (i < names.size() && names[i].entry != entry) ++i;
@@ -488,7 +488,7 @@ absl::optional<ApiRequest> ClaimController::ServeNextClaim(Sync* sync) {
     if (name.has_value() && name->empty()) continue;
     const Ref<ResourceClaim> claim =
         name.has_value() ? client_->cache().claim(pod.meta.ns, *name) : nullptr;
-    // Its event will bring the pod back.
+    // The claim's event will queue the pod again.
     if (claim == nullptr) return absl::nullopt;
     if (entry.claim.empty() && claim->meta.owner != pod.meta.uid) {
       sync->failed = true;
@@ -496,7 +496,7 @@ absl::optional<ApiRequest> ClaimController::ServeNextClaim(Sync* sync) {
     }
     if (claim->status.allocation == nullptr &&
         claim->spec.mode == AllocationMode::kWaitForFirstConsumer) {
-      // One context stands for all claims of the pod.
+      // One context serves all claims of the pod.
       sync->stage = Stage::kContext;
       return WriteContext(pod);
     }
@@ -508,7 +508,7 @@ absl::optional<ApiRequest> ClaimController::ServeNextClaim(Sync* sync) {
   return absl::nullopt;
 }
 
-// The node is chosen, so there is nothing to negotiate: no potential nodes. None if it is there.
+// The node is fixed, so there is nothing to negotiate: no potential nodes. None if it exists.
 absl::optional<ApiRequest> ClaimController::WriteContext(const Pod& pod) const {
   const Ref<PodSchedulingContext>& known = client_->cache().context(pod.meta.ns, pod.meta.name);
   if (known != nullptr && known->selected == pod.node) return absl::nullopt;
@@ -571,7 +571,7 @@ bool ClaimController::TakeClaimReply(Sync* sync, const ApiReply& reply) {
     return false;
   }
   if (sync->stage == Stage::kDelete) {
-    // Held by finalizers, or gone already: not to be deleted again before the watch tells.
+    // Held by finalizers, or gone already: not to be deleted again before the watch reports it.
     auto claim = std::make_shared<ResourceClaim>(*As<ResourceClaim>(reply.object));
     claim->meta.deleting = true;
     Learn(Ref<ResourceClaim>(std::move(claim)));
@@ -582,15 +582,15 @@ bool ClaimController::TakeClaimReply(Sync* sync, const ApiReply& reply) {
   return true;
 }
 
-// A pod in the cache stays until the watch says otherwise; one that was seen to go is gone; of any
-// other the server has to say that it is not there: the scheduler may be working on one that is too
-// new to be known here.
+// A cached pod exists until the watch says otherwise, and a pod seen in deletion is gone. For any
+// other pod the server must confirm that it is gone, because it may be too new for this cache while
+// the scheduler already works on it.
 absl::optional<ApiRequest> ClaimController::CheckNextConsumer(Sync* sync) {
   const ResourceClaim& claim = *sync->claim;
   for (; sync->next < claim.status.reserved_for.size(); ++sync->next) {
     const Consumer& consumer = claim.status.reserved_for[sync->next];
     if (consumer.resource != pods_) {
-      sync->kept.push_back(consumer);  // nobody here knows when such a thing is done
+      sync->kept.push_back(consumer);  // the end of other consumers is unknown here
       continue;
     }
     if (deleted_pods_.contains(consumer.uid)) continue;
@@ -610,8 +610,9 @@ absl::optional<ApiRequest> ClaimController::CheckNextConsumer(Sync* sync) {
   return absl::nullopt;
 }
 
-// Not a patch: it must fail if anything has changed. The last consumer of a claim that waits for
-// its first one takes the allocation along, so that the next one is not tied to its node.
+// Not a patch, because it must fail after any other change. The last consumer of a
+// WaitForFirstConsumer claim releases the allocation too, so that the next consumer is not tied to
+// its node.
 ApiRequest ClaimController::Release(const Sync& sync) const {
   auto claim = std::make_shared<ResourceClaim>(*sync.claim);
   claim->status.reserved_for.assign(sync.kept.begin(), sync.kept.end());
@@ -622,7 +623,8 @@ ApiRequest ClaimController::Release(const Sync& sync) const {
   return ClaimStatusUpdate(std::move(claim));
 }
 
-// A claim whose owner is gone, without a successor of its name, is left to the garbage collector.
+// A claim without owner, and without a successor pod of the same name, is left to the garbage
+// collector.
 bool ClaimController::OwnerNeedsItNoMore(const Sync& sync) const {
   const ObjectMeta& meta = sync.claim->meta;
   if (!options_.behaviour.releases_finished_pods() || !sync.kept.empty()) return false;

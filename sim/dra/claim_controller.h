@@ -1,9 +1,9 @@
 // The resource claim controller of kube-controller-manager (pkg/controller/resourceclaim, release
-// 1.29): makes claims from templates, takes pods that are done out of reservedFor, asks for the
-// deallocation of idle claims, deletes the claims of pods that are done.
+// 1.29): creates claims from templates, removes finished pods from reservedFor, requests the
+// deallocation of idle claims, and deletes the claims of finished pods.
 //
-// Every sync is a chain of API calls; between two of them the world goes on. Up to `workers` syncs
-// are under way at a time. Errors put the key back with the queue's rate limit.
+// Every sync is a chain of API calls, and state may change between two of them. Up to `workers`
+// syncs run concurrently. An error requeues the key with the queue's rate limit.
 #ifndef DRASIM_SIM_DRA_CLAIM_CONTROLLER_H_
 #define DRASIM_SIM_DRA_CLAIM_CONTROLLER_H_
 
@@ -41,7 +41,7 @@ class ClaimController : public Actor {
 
   explicit ClaimController(const ClaimControllerOptions& options);
   ~ClaimController() override;
-  // Before anything else, once; queues what is in the cache.
+  // Call once, before anything else; queues the cached objects.
   void Start(ApiClient* client);
 
   void OnWatch(const WatchEvent& event) override;
@@ -49,9 +49,9 @@ class ClaimController : public Actor {
   void OnTimer(uint64_t token) override;
   void OnRestart() override;
 
-  // Nothing is queued or under way.
+  // True when nothing is queued or in progress.
   bool idle() const;
-  // Events "FailedResourceClaimCreation" and the like that it reported: reason -> how often.
+  // Events that it reported, "FailedResourceClaimCreation" for example: reason -> number.
   uint64_t failed_creations() const { return failed_creations_; }
 
  private:
@@ -59,18 +59,19 @@ class ClaimController : public Actor {
 
   enum class Stage : uint8_t {
     kStart,
-    // Sync of a pod: its claims are made, written into its status, and (bound by hand) served.
+    // Sync of a pod: creates its claims, writes them into its status, and serves pods bound by
+    // hand.
     kMakeClaims,
     kWriteNames,
     kServe,
     kContext,
-    // Sync of a claim: its consumers are checked, the rest written, the claim deleted.
+    // Sync of a claim: checks its consumers, writes the rest back, deletes the claim.
     kConsumers,
     kRelease,
     kDelete,
   };
 
-  // One under way, by slot: the token of its calls.
+  // A sync in progress. Its slot is the token of its calls.
   struct Sync {
     Key key = 0;
     Stage stage = Stage::kStart;
@@ -82,40 +83,40 @@ class ClaimController : public Actor {
     std::vector<Consumer> kept;
   };
 
-  // The claim of an entry; the empty name: the entry needs none; absent: none has been made yet.
+  // The claim of an entry. Empty name: the entry needs none; absent: none has been created yet.
   absl::optional<Name> ClaimOf(const Pod& pod, const PodClaim& entry) const;
   Name PlainName(const Pod& pod, const PodClaim& entry) const;
   bool NeedsWork(const Pod& pod) const;
   bool NeedsServing(const Pod& pod, const ResourceClaim& claim) const;
-  // Upstream does not look at a pod's phase: claims of pods that have ended are made and reserved
-  // again, and released again, as fast as the client's rate limit lets it (kubernetes/kubernetes
-  // issue 141274). Without strict_upstream such pods need nothing; nor without a rate limit, since
-  // nothing would slow the controller down.
+  // Upstream ignores a pod's phase: claims of ended pods are created, reserved and released again,
+  // as fast as the client's rate limit permits (kubernetes/kubernetes issue 141274). Without
+  // strict_upstream such pods need nothing. Nor do they without a rate limit, where the loop would
+  // never slow down.
   bool ServesEndedPods() const;
-  // Whether a claim that was made for a pod with one template is still in the mutation cache, which
-  // takes it for existing after it was deleted.
+  // True when the mutation cache still has a claim created for a pod with a single template. The
+  // cache then reports a deleted claim as existing.
   bool RemembersClaimOf(const Pod& pod) const;
 
   void QueueAll();
   void QueuePod(const Pod& pod, bool deleted);
   void QueueClaim(const ResourceClaim& claim, bool deleted);
   void RememberDeleted(const Pod& pod);
-  // The indexes follow the cache; null: not in it.
+  // The indexes follow the cache; null: not cached.
   void IndexPod(const Pod* before, const Pod* after);
   void IndexClaim(const ResourceClaim& claim, bool deleted);
-  // Puts the result of an own write into the cache.
+  // Puts the result of its own write into the cache.
   void Learn(const ObjectRef& object);
 
   void Pump();
-  // Goes on until the sync has to wait or is over.
+  // Continues until the sync waits or ends.
   void Step(uint32_t slot, const ApiReply* reply);
   void Finish(uint32_t slot);
 
-  // Each takes the reply to the last call, if there was one, and gives the next call; none: the
-  // sync is over.
+  // Each takes the reply to the previous call, if any, and returns the next call; none: the sync
+  // ends.
   absl::optional<ApiRequest> NextOfPod(Sync* sync, const ApiReply* reply);
   absl::optional<ApiRequest> NextOfClaim(Sync* sync, const ApiReply* reply);
-  // False: the sync is over.
+  // False: the sync ends.
   bool TakePodReply(Sync* sync, const ApiReply& reply);
   bool TakeClaimReply(Sync* sync, const ApiReply& reply);
   absl::optional<ApiRequest> MakeNextClaim(Sync* sync);
@@ -134,8 +135,8 @@ class ClaimController : public Actor {
   WorkQueue queue_;  // keys: uid << 1 of a pod, uid << 1 | 1 of a claim
   std::vector<Sync> syncs_;
   std::vector<uint32_t> free_syncs_;
-  absl::flat_hash_map<Key, SimTime> retries_;  // timers that count
-  // Claim -> pods that use it; pod -> claims that it owns. Of what is in the cache.
+  absl::flat_hash_map<Key, SimTime> retries_;  // valid timers
+  // Claim -> pods that use it; pod -> claims that it owns. Cached objects only.
   using Uids = absl::InlinedVector<Uid, 2>;  // ascending
   absl::flat_hash_map<std::pair<Name, Name>, Uids> users_;
   absl::flat_hash_map<Uid, Uids> owned_;

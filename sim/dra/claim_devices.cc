@@ -20,7 +20,7 @@ Admission ClaimDevices::DevicesOf(const Pod& object, NodeId node) const {
     for (const DeviceGrant& grant : allocation.grants) admission.grants.push_back(grant);
   }
   admission.devices = drasim::DevicesOf(admission.grants);
-  // Devices taken by force may still be in use there.
+  // Devices released by force may still be in use there.
   if (!admission.grants.empty() && !cluster_->CanGrant(node, admission.devices, admission.grants)) {
     admission.grants.clear();
     admission.devices = {};

@@ -1,7 +1,8 @@
 // Devices of allocated claims, as the cluster charges them to bound pods.
 //
-// A claim's devices are charged to one pod: of several that share it, the first in reservedFor.
-// When that pod is gone, they pass to another consumer on the node that holds nothing yet.
+// A claim's devices are charged to one pod: among several that share it, to the first in
+// reservedFor. When that pod is gone, they pass to another consumer on the node that holds nothing
+// yet.
 #ifndef DRASIM_SIM_DRA_CLAIM_DEVICES_H_
 #define DRASIM_SIM_DRA_CLAIM_DEVICES_H_
 
@@ -18,16 +19,16 @@ namespace drasim {
 
 class ClaimDevices {
  public:
-  // All outlive it. `objects`: the server's.
+  // All must outlive the object. `objects`: the server's.
   ClaimDevices(const ClusterState* cluster, const ObjectCache* objects, ClaimNames names)
       : cluster_(cluster), objects_(objects), names_(names) {}
 
-  // The devices of the pod, which is bound to the node. O(claims).
+  // The devices of the pod, bound to the node. O(claims).
   Admission DevicesOf(const Pod& object, NodeId node) const;
-  // The pod is off its node; null: it has no object. True when PassOn has something to do at the
-  // end of this instant, and had not before.
+  // The pod has left its node; null: it has no object. True when PassOn now has work at the end of
+  // this instant.
   bool PodGone(const Ref<Pod>& object);
-  // Charges what pods that are gone shared to other consumers.
+  // Charges shared devices of departed pods to other consumers.
   void PassOn(PodControl* engine);
 
  private:
@@ -36,7 +37,7 @@ class ClaimDevices {
   const ClusterState* cluster_;
   const ObjectCache* objects_;
   ClaimNames names_;
-  std::vector<Ref<Pod>> gone_;  // at this instant, and shared something
+  std::vector<Ref<Pod>> gone_;  // with shared devices, at this instant
 };
 
 }  // namespace drasim

@@ -126,7 +126,7 @@ std::vector<NodeHolders> ClaimExplainer::HoldersAgainst(PodId pod, size_t most_n
     std::vector<NodeId> nodes = NodesRefused(*object, entry, *wanted);
     if (nodes.empty()) continue;
     asked.push_back(driver);
-    nodes.push_back(NodeId());  // devices that are reached by network
+    nodes.push_back(NodeId());  // network-attached devices
     absl::btree_map<NodeId, NodeHolders> by_node;
     for (const Ref<ResourceClaim>& claim : objects_.of<ResourceClaim>().Sorted()) {
       if (claim->status.allocation == nullptr || claim->status.driver != driver) continue;

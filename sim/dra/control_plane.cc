@@ -8,8 +8,8 @@
 namespace drasim {
 namespace {
 
-// Tokens of the engine's timers: the network's next event, what was shared is passed on, and the
-// planned faults from there on.
+// Tokens of the engine's timers: the network's next event, PassOn, and from there on the planned
+// faults.
 constexpr uint64_t kNetworkDue = 0;
 constexpr uint64_t kPassOn = 1;
 constexpr uint64_t kFirstFault = 2;
@@ -124,7 +124,7 @@ void ControlPlane::AttachClaims(PodControl* engine) {
   clock_.AfterCalls();
 }
 
-// Kubelet plugins make them before anything else happens.
+// Kubelet plugins create them before anything else happens.
 void ControlPlane::CreateNodeObjects(const ClaimDriver& driver) {
   for (size_t n = 0; n < cluster_->node_count(); ++n) {
     auto object = std::make_shared<ParametersObject>();
@@ -162,8 +162,9 @@ Admission ControlPlane::Admit(PodId pod, NodeId node, SimTime) {
   const Ref<Pod> object = pods_.ObjectOf(pod);
   if (object == nullptr) return admission;
   admission = devices_.DevicesOf(*object, node);
-  // It may have started before the engine learnt that it is bound: with the rest of a gang, or
-  // after a restart of the scheduler. The kubelet has told of that, and will tell of the rest.
+  // The pod may have started before the engine learnt of its binding, with the rest of a gang or
+  // after a restart of the scheduler. The kubelet has reported that start, and will report the
+  // others.
   admission.starts_later = !dra_manager_->IsRunning(object->meta.uid);
   admission.has_started = !admission.starts_later;
   return admission;
@@ -187,7 +188,7 @@ void ControlPlane::PodEnded(const Pod& pod) {
 
 void ControlPlane::Removed(PodId pod, NodeId, SimTime now) {
   clock_.BeforeCalls(now);
-  // Its devices are free when this event is over.
+  // The pod's devices are free at the end of this event.
   if (devices_.PodGone(pods_.ObjectOf(pod)) && clock_.engine() != nullptr) {
     clock_.engine()->ArmNodeTimer(now, kPassOn);
   }

@@ -1,16 +1,15 @@
-// The control plane of classic DRA around one run of the engine: makes the API server and its
-// clients, and is the engine's agent of all nodes.
+// ControlPlane: classic DRA's control plane around one run of the engine. It builds the API server
+// and its clients, and acts as the engine's agent of all nodes.
 //
-// To the engine it is the agent of all nodes (NodeAgent) and, by its plugin, a part of the
-// scheduler. Everything between the two goes over the network of the API server: a client "user"
-// creates the engine's pods there (PodObjects); the scheduler learns of them by its watch, and a
-// pod enters the queue when it has (SchedulerActor); a bound pod's work begins when its kubelet has
-// prepared its claims (DraManager); the scheduler sees its end when the kubelet has reported it.
-// NetworkClock keeps the network in step with the engine. PlaneFaults breaks components;
-// CheckControlPlane (plane_checks.h) tests what must hold; ClaimExplainer (claim_explainer.h) tells
-// why a pod waits.
+// The engine knows it as the agent of all nodes (NodeAgent) and, through its plugin, as a part of
+// the scheduler. Everything between these two passes through the API server's network: a client
+// "user" creates the engine's pods there (PodObjects); a pod enters the queue when the scheduler's
+// watch reports it (SchedulerActor); a bound pod's work begins when its kubelet has prepared its
+// claims (DraManager); the scheduler sees the pod's end when the kubelet has reported it.
+// NetworkClock couples the network to the engine. PlaneFaults breaks components, CheckControlPlane
+// (plane_checks.h) tests invariants, ClaimExplainer (claim_explainer.h) explains why a pod waits.
 //
-// Not saved in checkpoints.
+// Not part of checkpoints.
 #ifndef DRASIM_SIM_DRA_CONTROL_PLANE_H_
 #define DRASIM_SIM_DRA_CONTROL_PLANE_H_
 
@@ -49,26 +48,26 @@ namespace drasim {
 struct ApiCounts {
   uint64_t reads = 0;
   uint64_t writes = 0;
-  uint64_t refused = 0;  // of both
+  uint64_t refused = 0;  // reads and writes
 };
 
 class ControlPlane : public NodeAgent, private PodRunner {
  public:
-  // Templates and claims that the pods' entries name are given to Create. `cluster` and the drivers
-  // outlive it.
+  // Create receives the templates and claims that the pods' entries name. `cluster` and the drivers
+  // must outlive it.
   ControlPlane(const ClusterState* cluster, std::vector<ClaimDriver*> drivers,
                PodObjects::ClaimsOf claims_of, const ControlPlaneOptions& options);
   ~ControlPlane() override;
 
   // Creates an object before the run begins (classes, templates, shared claims, parameters).
   absl::Status Create(ObjectRef object);
-  // The scheduler's plugin, for the profile, which owns it from then on. Once, before Attach.
+  // The scheduler's plugin for the profile, which takes ownership. Call once, before Attach.
   std::unique_ptr<Plugin> TakePlugin() { return std::move(owned_scheduler_); }
-  // Whether a component that can fail is called so.
+  // True for the name of a component that can fail.
   bool HasComponent(absl::string_view name) const;
-  // Every call, in order of its answer, beside the counts.
+  // Called with every completed call, in addition to the counts.
   void set_on_message(std::function<void(const ApiMessage&)> hear) { hear_ = std::move(hear); }
-  // After the run: goes on until nothing but periodic rechecks is under way, or the limit.
+  // After the run: continues until only periodic rechecks are left, or to the limit.
   void Settle(SimDuration limit) { clock_.Settle(limit); }
 
   // NodeAgent
@@ -83,9 +82,9 @@ class ControlPlane : public NodeAgent, private PodRunner {
   bool EndPod(PodId pod, bool failed, SimTime now) override;
   void Removed(PodId pod, NodeId node, SimTime now) override;
   void PodDeleted(PodId pod, SimTime now) override;
-  // Its kubelet forgets what it has prepared; nothing is unprepared there any more.
+  // The node's kubelet forgets its prepared claims; nothing there is unprepared any more.
   void NodeLost(NodeId node, SimTime now) override;
-  // Checkpoints are refused where runs are set up.
+  // The setup of a run rejects checkpoints.
   void Save(StateWriter& out) const override;
   absl::Status Load(StateReader& in) override;
 
@@ -103,7 +102,7 @@ class ControlPlane : public NodeAgent, private PodRunner {
   size_t drivers() const { return driver_controllers_.size(); }
   const ClaimDriver& driver(size_t i) const { return *drivers_[i]; }
   const DriverController& driver_controller(size_t i) const { return *driver_controllers_[i]; }
-  // Pods that nodes which have become too full keep waiting.
+  // Pods that overfull nodes keep waiting.
   const PinnedPods& pinned() const { return pinned_; }
   const ApiCounts& counts(ClientId client) const { return counts_[client]; }
 
@@ -124,7 +123,7 @@ class ControlPlane : public NodeAgent, private PodRunner {
   NetworkClock clock_;
   PodObjects pods_;
   ClaimDevices devices_;
-  std::unique_ptr<SchedulerActor> owned_scheduler_;  // until it is taken
+  std::unique_ptr<SchedulerActor> owned_scheduler_;  // until TakePlugin
   SchedulerActor* scheduler_;
   EventRecorder scheduler_events_;
   std::optional<SchedulerReports> reports_;

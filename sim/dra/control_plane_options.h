@@ -1,5 +1,5 @@
-// Options of classic DRA's control plane: the release, how each component reaches the API server,
-// and planned faults.
+// Options of classic DRA's control plane: the release, each component's connection to the API
+// server, and planned faults.
 #ifndef DRASIM_SIM_DRA_CONTROL_PLANE_OPTIONS_H_
 #define DRASIM_SIM_DRA_CONTROL_PLANE_OPTIONS_H_
 
@@ -17,7 +17,7 @@
 
 namespace drasim {
 
-// A component's connection to the API server. The control plane chooses names and watches.
+// A component's connection to the API server. The control plane sets names and watches.
 struct ConnectionOptions {
   double qps = 0;  // 0: no limit
   int64_t burst = 0;
@@ -26,7 +26,7 @@ struct ConnectionOptions {
   absl::optional<Distribution> watch_latency;
 };
 
-// A fault, or a user's deletion of a claim, at a time of the run.
+// A planned fault, or a user's deletion of a claim.
 struct PlaneFault {
   enum class Action : uint8_t { kRestart, kBreakWatch, kDeleteClaim };
   SimTime at;
@@ -39,15 +39,16 @@ struct PlaneFault {
 struct ControlPlaneOptions {
   DraBehaviour behaviour;
   ConnectionOptions scheduler;
-  ConnectionOptions controller_manager;  // claim controller and garbage collector, one client each
+  ConnectionOptions
+      controller_manager;  // one client each for the claim controller and the garbage collector
   ConnectionOptions drivers;
   ConnectionOptions kubelets;
   ConnectionOptions users;
   ClaimControllerOptions claim_controller;
   DriverControllerOptions driver_controller;
   DraManagerOptions kubelet;
-  SimDuration finished_ttl = SimDuration::Seconds(60);  // of pods that have ended
-  // After this time a gang of which only some pods have their claims gives all of them back.
+  SimDuration finished_ttl = SimDuration::Seconds(60);  // delay until ended pods are deleted
+  // A gang with claims for only some of its pods gives all of them back after this time.
   SimDuration gang_timeout = SimDuration::Seconds(600);
   std::vector<PlaneFault> faults;
   // The scheduler reports its attempts to users (SchedulerReports): conditions through its client,

@@ -17,7 +17,7 @@
 namespace drasim {
 namespace {
 
-// No plugin call is longer, so that sums of a few fit the clock (30 years).
+// Limit on a plugin call, so that sums of a few fit the clock (30 years).
 constexpr double kLongestPluginCallSeconds = 1e9;
 
 SimDuration DrawPluginCall(const absl::optional<Distribution>& seconds, Random& stream) {
@@ -30,7 +30,8 @@ bool HasPodEnded(const Pod& pod) {
   return pod.phase == KubePodPhase::kSucceeded || pod.phase == KubePodPhase::kFailed;
 }
 
-// The drivers whose plugins prepare the claim, each once. One without handles is its driver's.
+// The distinct drivers whose plugins prepare the claim. A claim without handles belongs to its own
+// driver.
 std::vector<Name> ClaimPlugins(const ResourceClaim& claim) {
   std::vector<Name> drivers;
   for (const ResourceHandle& handle : claim.status.allocation->handles) {
@@ -49,20 +50,20 @@ bool HoldsClaim(const std::vector<Ref<ResourceClaim>>& claims, Uid uid) {
 
 }  // namespace
 
-// A pod that is bound to a node, from the moment in which the manager sees it.
+// A bound pod, from the moment the manager sees it.
 struct DraManager::PodState {
   enum class Stage : uint8_t {
     kFetching,         // GET of a claim
     kPreparing,        // a plugin is at work
     kRetryingPrepare,  // at the next pod sync
     kReportingRunning,
-    kRunning,  // until WorkDone, or until it is stopped
+    kRunning,  // until WorkDone or a stop
     kUnpreparing,
     kRetryingUnprepare,
     kReportingEnd,
     kDeleting,
-    kEnded,  // or lost: nothing to do; kept until the watch tells of its end, so that it starts
-             // once
+    // Ended or lost: nothing to do. Kept until the watch reports its end, so that it starts once.
+    kEnded,
   };
   // One gRPC call.
   struct PluginCall {
@@ -71,20 +72,20 @@ struct DraManager::PodState {
     bool fails = false;
   };
 
-  Ref<Pod> pod;  // as the cache has it, or had it last
+  Ref<Pod> pod;  // the cached state, or the last one
   NodeId node;
   Stage stage = Stage::kFetching;
-  uint64_t token = 0;  // of the call or timer under way; 0: there is none
+  uint64_t token = 0;  // of the call or timer in progress; 0: none
   bool ending = false;
-  bool failed = true;                          // how it ends; stopped containers count as failed
-  bool gone = false;                           // from the server: there is nothing to report to
+  bool failed = true;                          // outcome; stopped containers count as failed
+  bool gone = false;                           // from the server: no further reports
   size_t entry = 0;                            // of pod->claims; kFetching
   std::vector<Ref<ResourceClaim>> to_prepare;  // so far; kFetching
-  std::vector<Ref<ResourceClaim>> held;        // that it refers to, in the order of their GETs
+  std::vector<Ref<ResourceClaim>> held;        // its references, in the order of their GETs
   std::vector<PluginCall> calls;               // of the present attempt
   size_t call = 0;                             // the present one; kPreparing, kUnpreparing
 
-  // Whether a later call is about the claim too.
+  // True when a later call concerns the claim as well.
   bool IsInLaterCall(Uid claim) const {
     for (size_t i = call + 1; i < calls.size(); ++i) {
       if (HoldsClaim(calls[i].claims, claim)) return true;
@@ -112,7 +113,7 @@ void DraManager::Start(ApiClient* client) {
   for (const Ref<Pod>& pod : client_->cache().of<Pod>().Sorted()) Begin(pod);
 }
 
-// --- What it hears. ---
+// --- Watch events. ---
 
 void DraManager::OnWatch(const WatchEvent& event) {
   if (event.kind() != ObjectKind::kPod) return;
@@ -147,7 +148,7 @@ void DraManager::OnRestart() {
   std::sort(known.begin(), known.end());
   for (const Uid uid : known) {
     PodState* state = FindState(uid);
-    // The host may have lost its node, or ended its work, meanwhile.
+    // The host may have lost its node or ended its work in the meantime.
     if (state != nullptr && state->token == 0) Resume(*state);
   }
   for (const Ref<Pod>& pod : client_->cache().of<Pod>().Sorted()) {
@@ -194,7 +195,7 @@ size_t DraManager::prepared_claims(NodeId node) const {
   }));
 }
 
-// --- A pod's way. ---
+// --- Stages of a pod. ---
 
 void DraManager::Begin(const Ref<Pod>& pod) {
   if (!pod->node.valid() || HasPodEnded(*pod)) return;
@@ -208,7 +209,7 @@ void DraManager::Begin(const Ref<Pod>& pod) {
 
 void DraManager::Continue(uint64_t token, const ApiReply* reply) {
   const auto operation = operations_.find(token);
-  if (operation == operations_.end()) return;  // called off
+  if (operation == operations_.end()) return;  // cancelled
   PodState* state = FindState(operation->second);
   operations_.erase(operation);
   DRASIM_CHECK(state != nullptr && state->token == token);
@@ -235,7 +236,7 @@ void DraManager::Continue(uint64_t token, const ApiReply* reply) {
   }
 }
 
-// Waits for what is under way.
+// Waits for the call or timer in progress.
 void DraManager::Stop(PodState& state) {
   if (state.ending) return;
   state.ending = true;
@@ -243,14 +244,15 @@ void DraManager::Stop(PodState& state) {
   if (state.token == 0) End(state);
 }
 
-// Whether others want the pod to end: it is deleted, or its status says that it has ended.
+// True when the pod is to end because of others: it is deleted, or its status says that it has
+// ended.
 bool DraManager::IsToEnd(PodState& state) {
   const bool ended = HasPodEnded(*state.pod);
   if (ended && !state.ending) state.failed = state.pod->phase == KubePodPhase::kFailed;
   return ended || state.gone || state.pod->meta.deleting;
 }
 
-// After a restart: repeats the present step.
+// Repeats the present step after a restart.
 void DraManager::Resume(PodState& state) {
   switch (state.stage) {
     case PodState::Stage::kFetching:
@@ -283,7 +285,7 @@ void DraManager::StartAttempt(PodState& state) {
   Fetch(state, nullptr);
 }
 
-// `reply`: to the GET of the present entry; null: it is still to be made.
+// `reply`: to the GET of the present entry; null before that call.
 void DraManager::Fetch(PodState& state, const ApiReply* reply) {
   absl::optional<ApiReply> at_once;
   for (;; ++state.entry, reply = nullptr) {
@@ -312,7 +314,8 @@ void DraManager::Fetch(PodState& state, const ApiReply* reply) {
   if (!StartCall(state)) FailPrepare(state);
 }
 
-// Whether the pod may use the claim. If so, and a container does, it refers to it from now on.
+// Decides whether the pod may use the claim. If so, and if a container uses it, the pod refers to
+// it from now on.
 bool DraManager::Accept(PodState& state, const ApiReply& reply) {
   if (!reply.ok()) return false;
   Ref<ResourceClaim> claim = As<ResourceClaim>(reply.object);
@@ -320,7 +323,7 @@ bool DraManager::Accept(PodState& state, const ApiReply& reply) {
   const bool from_template = state.pod->claims[state.entry].claim.empty();
   if (from_template && claim->meta.owner != pod) return false;
   if (!IsReservedFor(*claim, pod) || claim->status.allocation == nullptr) return false;
-  // One that no container uses is checked like the others, but not prepared.
+  // A claim that no container uses is checked all the same, but not prepared.
   if (!state.pod->claims[state.entry].used) return true;
 
   const Uid uid = claim->meta.uid;
@@ -365,7 +368,7 @@ void DraManager::FinishReportRunning(PodState& state, const ApiReply& reply) {
   if (state.ending || state.gone) return End(state);
   state.stage = PodState::Stage::kRunning;
   const Ref<Pod> pod = As<Pod>(reply.object);
-  runner_->PodStarted(*pod);  // may end it: the state is not touched any more
+  runner_->PodStarted(*pod);  // may end it: `state` is not used any more
 }
 
 // --- The end. ---
@@ -386,11 +389,11 @@ void DraManager::End(PodState& state) {
   NextUnprepareCall(state);
 }
 
-// Starts the present call, or the first after it that has something to do.
+// Starts the present call, or the first later one with work to do.
 void DraManager::NextUnprepareCall(PodState& state) {
   for (; state.call < state.calls.size(); ++state.call) {
     std::vector<Ref<ResourceClaim>>& claims = state.calls[state.call].claims;
-    // A claim that another pod refers to by now stays as it is.
+    // A claim that another pod refers to by now stays prepared.
     for (const Ref<ResourceClaim>& claim : claims) {
       if (HoldsClaim(state.held, claim->meta.uid) &&
           There(state, claim->meta.uid).users.size() > 1) {
@@ -450,7 +453,7 @@ void DraManager::FinishReportEnd(PodState& state, const ApiReply& reply) {
     Retire(state);
   }
   runner_->PodEnded(*pod);
-  // The host may have lost the node over it.
+  // The host may have lost the node as a result.
   PodState* still = FindState(uid);
   if (still != nullptr && still->stage == PodState::Stage::kDeleting) Delete(*still);
 }
@@ -464,7 +467,7 @@ void DraManager::Delete(PodState& state) {
   request.uid = state.pod->meta.uid;
   request.force = true;
   const absl::optional<ApiReply> reply = Call(state, std::move(request));
-  if (reply.has_value()) Retire(state);  // deleted now, or by another
+  if (reply.has_value()) Retire(state);  // deleted now, or by another component
 }
 
 void DraManager::Retire(PodState& state) {
@@ -507,7 +510,7 @@ bool DraManager::StartCall(PodState& state) {
   for (const Ref<ResourceClaim>& claim : call.claims) {
     work = std::max(work, unprepares ? driver->UnprepareTime(*claim) : driver->PrepareTime(*claim));
     const NodeClaim& there = There(state, claim->meta.uid);
-    // Strictly after: what is due at one instant comes in an order that says nothing.
+    // Strictly after, because the order of events within one instant is arbitrary.
     if (there.unpreparing) start = std::max(start, there.unprepared_at + SimDuration(1));
   }
   const SimTime end = start + latency + work;
@@ -552,13 +555,13 @@ absl::optional<ApiReply> DraManager::Call(PodState& state, ApiRequest request) {
   return reply;
 }
 
-// Any refusal means that the pod is not there any more.
+// Any rejection means that the pod is gone.
 absl::optional<ApiReply> DraManager::PatchPhase(PodState& state, KubePodPhase phase) {
   auto next = std::make_shared<Pod>();
   next->meta.ns = state.pod->meta.ns;
   next->meta.name = state.pod->meta.name;
   next->meta.uid = state.pod->meta.uid;
-  next->row = state.pod->row;  // for those who hear of the call
+  next->row = state.pod->row;  // for listeners to the call
   next->phase = phase;
   ApiRequest request;
   request.verb = Verb::kPatchStatus;
@@ -583,8 +586,8 @@ void DraManager::Cancel(PodState& state) {
   state.token = 0;
 }
 
-// k8s.io/apimachinery pkg/util/wait, Jitter: it only ever adds, so that 10 s become 10 to 15 s, not
-// 5 to 15 (pkg/kubelet/pod_workers.go: backOffPeriod, workerBackOffPeriodJitterFactor).
+// k8s.io/apimachinery pkg/util/wait, Jitter: only ever adds, so 10 s become 10 to 15 s
+// (pkg/kubelet/pod_workers.go: backOffPeriod, workerBackOffPeriodJitterFactor).
 SimDuration DraManager::Jittered(SimDuration delay) {
   const int64_t least = delay.ns();
   const int64_t drawn = std::llround(static_cast<double>(least) * options_.retry_jitter);
@@ -592,8 +595,8 @@ SimDuration DraManager::Jittered(SimDuration delay) {
   return SimDuration(least + static_cast<int64_t>(draws_.Below(static_cast<uint64_t>(most) + 1)));
 }
 
-// Preparing is part of a pod's sync from 1.27 on, which is repeated with the resync interval of a
-// minute; 1.26 prepares when a container starts, and an error of that comes back sooner.
+// From 1.27 on, preparing is part of a pod's sync, which is repeated with the resync interval of a
+// minute. 1.26 prepares when a container starts, and retries sooner after an error.
 SimDuration DraManager::PrepareRetryDelay() {
   const bool in_pod_sync = options_.behaviour.release >= DraRelease::k27;
   return Jittered(in_pod_sync ? options_.prepare_retry : options_.retry);

@@ -1,24 +1,24 @@
-// The kubelets' DRA manager (pkg/kubelet/cm/dra, release 1.29) and pod workers, for all nodes in
-// one actor: prepares claims before a pod's first container starts, unprepares them after its last
-// has stopped and before the pod's end is reported.
+// The kubelets' DRA manager (pkg/kubelet/cm/dra, release 1.29) and pod workers, one actor for all
+// nodes. It prepares claims before a pod's first container starts, and unprepares them after the
+// last one has stopped and before the pod's end is reported.
 //
-// At the start, for every claim of the pod: GET claim; it must be reserved for the pod, else the
-// kubelet tries again with the next pod sync: after a minute and up to a half more, in 1.26, which
-// prepares when a container starts, after 10 s and up to a half more. A claim that is prepared on
-// the node already (another pod there uses it) only gets a reference. Of the rest, those that a
-// container uses are prepared, one driver after the other; until 1.27 claim after claim. Then PATCH
-// pods/status (Running). At the end: unprepare what no other pod on the node uses (again after 10 s
-// and up to a half more if that fails), then PATCH pods/status (Succeeded or Failed).
+// At the start, for every claim of the pod: GET claim. It must be reserved for the pod; otherwise
+// the kubelet retries with the next pod sync, after one to one and a half minutes (1.26, which
+// prepares when a container starts: after 10 to 15 s). A claim that another pod has prepared on the
+// node only gets a reference. The remaining claims that a container uses are prepared, one driver
+// after the other; until 1.27, claim after claim. Then PATCH pods/status (Running). At the end:
+// unprepare the claims that no other pod on the node uses (on failure again after 10 to 15 s), then
+// PATCH pods/status (Succeeded or Failed).
 //
-// A pod that is being deleted (deletionTimestamp) is stopped, unprepared, reported, and deleted
-// with `force`. One that is deleted by force is stopped and unprepared. A call that is under way is
-// not broken off: what it brings about is there, and undone. When its node is lost a pod is
-// forgotten here and nothing is unprepared.
+// A pod in deletion (deletionTimestamp) is stopped, unprepared, reported, and deleted with `force`.
+// A pod deleted by force is stopped and unprepared. A call in progress is not cancelled: its effect
+// is kept and then undone. When a node is lost, its pods are forgotten here and nothing is
+// unprepared.
 //
-// A pod refers to a claim from the GET on, before it is prepared, so that a claim that another pod
-// prepares or needs is never unprepared meanwhile; while a claim is being unprepared, a call that
-// prepares it again waits for that. A restart loses calls and timers only: the checkpoint file and
-// the container runtime remember the rest.
+// A pod refers to a claim from the GET on, before preparation, so a claim that another pod prepares
+// or needs is never unprepared in the meantime. A call that prepares a claim waits for a call that
+// unprepares it. A restart loses only calls and timers: the checkpoint file and the container
+// runtime remember the rest.
 #ifndef DRASIM_SIM_DRA_DRA_MANAGER_H_
 #define DRASIM_SIM_DRA_DRA_MANAGER_H_
 
@@ -46,24 +46,23 @@ namespace drasim {
 class PodRunner {
  public:
   virtual ~PodRunner() = default;
-  // All claims are prepared, and the containers start.
+  // All claims are prepared and the containers start.
   virtual void PodStarted(const Pod& pod) = 0;
-  // The pod's end has been reported, unless it is no longer there (deleted by force); its devices
-  // are unprepared. Once for every pod that is bound to a node that is there, also if it never
-  // started.
+  // The pod's end has been reported, unless the pod is gone (deleted by force), and its devices are
+  // unprepared. Called once for every pod bound to an existing node, whether or not it started.
   virtual void PodEnded(const Pod& pod) = 0;
 };
 
 struct DraManagerOptions {
   DraBehaviour behaviour;
-  // Until a failed attempt to unprepare is repeated; in 1.26 to prepare, too.
+  // Delay before a failed unprepare is retried; in 1.26 also before a failed prepare.
   SimDuration retry = SimDuration::Seconds(10);
-  // Until a failed attempt to prepare is repeated, from 1.27 on.
+  // Delay before a failed prepare is retried, from 1.27 on.
   SimDuration prepare_retry = SimDuration::Seconds(60);
-  double retry_jitter = 0.5;  // at most this share of the delay is added to it
-  // Seconds of one gRPC call to a plugin, beside the driver's own PrepareTime.
+  double retry_jitter = 0.5;  // largest addition to the delay, as a share of it
+  // Seconds of one gRPC call to a plugin, in addition to the driver's own PrepareTime.
   absl::optional<Distribution> grpc_latency;
-  // Share of prepare and unprepare calls that fail, and are retried.
+  // Share of prepare and unprepare calls that fail and are retried.
   int64_t failures_per_mille = 0;
   uint64_t seed = 0;
 };
@@ -72,16 +71,16 @@ class DraManager : public Actor {
  public:
   static constexpr uint32_t kWatches = WatchBit(ObjectKind::kPod);
 
-  // Drivers by name; they outlive it.
+  // Drivers by name; they must outlive it.
   DraManager(std::vector<ClaimDriver*> drivers, const DraManagerOptions& options,
              PodRunner* runner);
   ~DraManager() override;
   void Start(ApiClient* client);
 
-  // The containers of a started pod have ended by themselves. May be called from within PodStarted.
-  // Does nothing for a pod that is not running, because it is being stopped already, for example.
+  // The containers of a started pod have ended on their own. May be called from within PodStarted.
+  // Does nothing for a pod that is not running, for example one that is being stopped.
   void WorkDone(Uid pod, bool failed);
-  // The node is gone, with all that ran there. Pods that are bound to it later start normally.
+  // The node is gone with everything on it. Pods bound to it later start normally.
   void NodeLost(NodeId node);
 
   void OnWatch(const WatchEvent& event) override;
@@ -89,32 +88,32 @@ class DraManager : public Actor {
   void OnTimer(uint64_t token) override { Continue(token, nullptr); }
   void OnRestart() override;
 
-  // Whether the runner has been told that the pod has started, and nothing has ended it since.
+  // True from the runner's PodStarted until the pod's end.
   bool IsRunning(Uid pod) const;
-  // Whether a call to a plugin is under way somewhere. O(pods).
+  // True while any call to a plugin is in progress. O(pods).
   bool CallsPlugins() const;
   // Claims prepared on the node. For checks. O(claims that pods of all nodes refer to).
   size_t prepared_claims(NodeId node) const;
-  // Attempts to prepare a pod's claims that failed, for any reason (events
+  // Failed attempts to prepare a pod's claims, for any reason (events
   // FailedPrepareDynamicResources).
   uint64_t failed_prepares() const { return failed_prepares_; }
-  // Nothing is under way, nor waits for another try. Pods may be running.
+  // True when nothing is in progress or due for a retry. Pods may be running.
   bool idle() const { return operations_.empty(); }
 
  private:
   struct PodState;
-  // A claim that pods of one node refer to.
+  // A claim used by pods of one node.
   struct NodeClaim {
     std::vector<Uid> users;  // in the order of their references
     bool prepared = false;
-    bool touched = false;      // a plugin has done something for it
-    bool unpreparing = false;  // a call is under way
-    SimTime unprepared_at;     // then it returns
+    bool touched = false;      // some plugin has worked on it
+    bool unpreparing = false;  // a call is in progress
+    SimTime unprepared_at;     // end of that call
   };
   using NodeClaimKey = std::pair<NodeId, Uid>;
 
   void Begin(const Ref<Pod>& pod);
-  // A call or a timer of the pod has come to its end; null: a timer.
+  // The end of a call or a timer of the pod; null: a timer.
   void Continue(uint64_t token, const ApiReply* reply);
   void Stop(PodState& state);
   static bool IsToEnd(PodState& state);
@@ -135,12 +134,12 @@ class DraManager : public Actor {
   void ReportEnd(PodState& state);
   void FinishReportEnd(PodState& state, const ApiReply& reply);
   void Delete(PodState& state);
-  // Nothing is left to do; the state may be gone afterwards.
+  // Ends the pod's work here; the state may be destroyed.
   void Retire(PodState& state);
 
   // The calls that prepare or unprepare these claims.
   void PlanCalls(const std::vector<Ref<ResourceClaim>>& claims, PodState& state) const;
-  // False: there is no such plugin.
+  // False: no such plugin.
   bool StartCall(PodState& state);
   void DropReference(PodState& state, Uid claim);
   // A claim that the pod refers to.
@@ -148,7 +147,7 @@ class DraManager : public Actor {
   absl::optional<ApiReply> Call(PodState& state, ApiRequest request);
   absl::optional<ApiReply> PatchPhase(PodState& state, KubePodPhase phase);
   void Arm(PodState& state, SimDuration after);
-  // Something under way is the pod's.
+  // True when the pod has anything in progress.
   void Expect(PodState& state, uint64_t token);
   void Cancel(PodState& state);
   SimDuration Jittered(SimDuration delay);
@@ -163,7 +162,7 @@ class DraManager : public Actor {
   ApiClient* client_ = nullptr;
   absl::flat_hash_map<Uid, std::unique_ptr<PodState>> pods_;
   absl::flat_hash_map<NodeClaimKey, NodeClaim> claims_;
-  // Calls and timers under way, by token.
+  // Calls and timers in progress, by token.
   absl::flat_hash_map<uint64_t, Uid> operations_;
   uint64_t next_token_ = 1;
   uint64_t failed_prepares_ = 0;

@@ -1,5 +1,5 @@
-// The queue, its timers, and what becomes of a claim (syncClaim); see driver_controller_allocate.cc
-// for the claims of pods.
+// The driver controller's queue, its timers, and the sync of a claim (syncClaim). The sync of a
+// pod's claims is in driver_controller_allocate.cc.
 #include "sim/dra/driver_controller.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@
 namespace drasim {
 namespace {
 
-// No decision takes longer, so that sums of a few fit the clock (30 years).
+// Limit on a decision, so that sums of a few fit the clock (30 years).
 constexpr double kLongestDecisionSeconds = 1e9;
 
 SimDuration DrawDecisionTime(const Distribution& seconds, Random& stream) {
@@ -29,7 +29,7 @@ SimDuration DrawDecisionTime(const Distribution& seconds, Random& stream) {
   return SimDuration(drawn <= 0 ? 0 : std::llround(drawn * 1e9));
 }
 
-// Timers: of a key that is to be added again, or of a sync whose decision is due.
+// Timers: for a key's return to the queue, or for the end of a sync's decision.
 constexpr uint64_t DecisionToken(uint32_t slot) { return uint64_t{slot} << 1; }
 constexpr uint64_t RetryToken(WorkQueue::Key key) { return (key << 1) | 1; }
 
@@ -64,7 +64,7 @@ void DriverController::OnRestart() {
   Restore();
 }
 
-// What a fresh process does: it lists, and takes everything for new.
+// As a new process does: lists everything and treats it as new.
 void DriverController::Restore() {
   const std::vector<Ref<ResourceClaim>> claims = client_->cache().of<ResourceClaim>().Sorted();
   std::vector<Ref<ResourceClaim>> allocated;
@@ -86,8 +86,8 @@ void DriverController::OnWatch(const WatchEvent& event) {
   if (const ResourceClaim* claim = PeekAs<ResourceClaim>(event.object)) {
     key = ClaimKey(claim->meta.uid);
     if (claim->meta.deleting || event.type == WatchEvent::Type::kDeleted) WakeSleepers();
-    // A claim that is gone holds nothing. Upstream loses what an Allocate gave out whose status
-    // could not be written before the claim lost its finalizer.
+    // A deleted claim holds nothing. Upstream leaks the devices of an Allocate whose status could
+    // not be written before the claim lost its finalizer.
     if (event.type == WatchEvent::Type::kDeleted && !options_.behaviour.strict_upstream) {
       StopAllocations(claim->meta.uid);
       driver_->Deallocate(claim->meta.uid).IgnoreError();
@@ -95,7 +95,7 @@ void DriverController::OnWatch(const WatchEvent& event) {
     }
   } else if (const auto* context = PeekAs<PodSchedulingContext>(event.object)) {
     key = ContextKey(context->meta.uid);
-    // Lists that drivers have written are news to the scheduler alone; upstream looks again.
+    // Lists written by drivers only concern the scheduler; upstream looks again.
     const auto* before = PeekAs<PodSchedulingContext>(event.before);
     if (!options_.behaviour.strict_upstream && event.type == WatchEvent::Type::kModified &&
         before != nullptr && before->selected == context->selected &&
@@ -104,7 +104,7 @@ void DriverController::OnWatch(const WatchEvent& event) {
       return;
     }
   } else {
-    // A class: the syncs that miss it are repeated anyway.
+    // A class: the syncs that lack it are repeated anyway.
     WakeSleepers();
     return;
   }
@@ -120,8 +120,8 @@ void DriverController::OnWatch(const WatchEvent& event) {
   PumpSoon();
 }
 
-// Workers are not the goroutine that hears of changes: what arrives in one instant is known before
-// the first of them looks.
+// Workers run apart from the goroutine that receives changes: the first of them starts when all
+// changes of the instant are known.
 void DriverController::PumpSoon() {
   if (!std::exchange(pumps_soon_, true)) client_->ArmTimer(SimDuration(), kPumpToken);
 }
@@ -160,8 +160,8 @@ void DriverController::Queue(WorkQueue::Key key) {
   Pump();
 }
 
-// A key waits once, for the earliest of its times (client-go util/workqueue, delaying queue):
-// otherwise every event of a context would leave one more chain of periodic syncs behind.
+// A key waits once, for the earliest of its times (client-go util/workqueue, delaying queue).
+// Otherwise every event of a context would start another chain of periodic syncs.
 void DriverController::Later(WorkQueue::Key key, SimDuration delay) {
   const SimTime at = client_->now() + delay;
   const auto [entry, is_new] = delayed_.try_emplace(key, at);
@@ -172,8 +172,8 @@ void DriverController::Later(WorkQueue::Key key, SimDuration delay) {
   client_->ArmTimer(delay, RetryToken(key));
 }
 
-// Whatever the next syncs depend on has changed: each is due when it would have been had it gone on
-// all the time.
+// Something that syncs depend on has changed: each sleeping sync is due at the time of its next
+// regular recheck.
 void DriverController::WakeSleepers() {
   ++epoch_;
   for (const auto& [key, since] : std::exchange(sleepers_, {})) {
@@ -185,7 +185,7 @@ void DriverController::WakeSleepers() {
   }
 }
 
-// Of a sync that sleeps since then; one that is due at this moment is still to come.
+// Skipped syncs of a key asleep since `since`; one that is due now is still to come.
 uint64_t DriverController::SkippedSince(SimTime since) const {
   const int64_t passed = (client_->now() - since).ns();
   return passed <= 0 ? 0 : static_cast<uint64_t>((passed - 1) / options_.recheck.ns());
@@ -268,7 +268,7 @@ void DriverController::Finish(uint32_t slot) {
   Sync& sync = syncs_[slot];
   const WorkQueue::Key key = sync.key;
   last_result_ = std::move(sync.result);
-  // Until something changes, it would find the same again.
+  // Until something changes, it would have the same findings again.
   const bool changes_nothing = sync.changes_nothing && sync.epoch == epoch_ &&
                                options_.sleep_when_idle && delayed_.find(key) == delayed_.end();
   ++outcomes_[static_cast<size_t>(last_result_.outcome)];
@@ -376,7 +376,7 @@ DriverController::Move DriverController::BeginClaim(Sync& sync) {
   sync.claim = client_->cache().of<ResourceClaim>().Find(sync.key >> 1);
   if (sync.claim == nullptr) return Over(sync, Outcome::kDone);
   const ResourceClaim& claim = *sync.claim;
-  // In use. Also while it is being deleted: the claim controller empties the list first.
+  // In use, possibly while in deletion: the claim controller empties the list first.
   if (!claim.status.reserved_for.empty()) return Over(sync, Outcome::kDone);
   if (claim.meta.deleting || claim.status.deallocation_requested) return BeginRelease(sync);
   if (claim.status.allocation != nullptr || claim.spec.mode != AllocationMode::kImmediate) {
@@ -384,7 +384,7 @@ DriverController::Move DriverController::BeginClaim(Sync& sync) {
   }
   Ref<ResourceClass> resource_class = FindClass(claim);
   if (resource_class == nullptr) return Fail(sync, MissingClassText(claim));
-  // Another driver's, for the time being: classes change.
+  // Another driver's for now, but classes change.
   if (resource_class->driver != driver_name_) return Over(sync, Outcome::kRequeue);
   Pending pending;
   pending.claim = sync.claim;
@@ -395,7 +395,7 @@ DriverController::Move DriverController::BeginClaim(Sync& sync) {
 
 DriverController::Move DriverController::BeginRelease(Sync& sync) {
   const ResourceClaim& claim = *sync.claim;
-  // The finalizer, and nothing else, says that the claim is this driver's.
+  // Only the finalizer identifies the claim as this driver's.
   if (!HasFinalizer(claim)) return Over(sync, Outcome::kDone);
   const Ref<Allocation>& allocation = claim.status.allocation;
   if (!driver_->keeps_node_objects() || allocation == nullptr) return Free(sync);
@@ -453,7 +453,7 @@ DriverController::Move DriverController::ContinueRelease(Sync& sync) {
   return Send(sync, PutClaim(Verb::kUpdate, std::move(next)), Stage::kFinalizerRemoved);
 }
 
-// Deallocate also ends an allocation under way, and as long as its decision takes that is here.
+// Deallocate also cancels allocations in progress: the pending decisions of these syncs.
 void DriverController::StopAllocations(Uid claim) {
   for (Sync& sync : syncs_) {
     for (Pending& pending : sync.claims) {

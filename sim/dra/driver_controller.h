@@ -1,17 +1,17 @@
-// The control-plane controller of a driver: the library that all drivers share
-// (k8s.io/dynamic-resource-allocation v0.29 controller/controller.go) around a ClaimDriver that
+// The control-plane controller of a driver: the library common to all drivers
+// (k8s.io/dynamic-resource-allocation v0.29 controller/controller.go) around a ClaimDriver, which
 // decides.
 //
-// Outcomes of a sync: done (forget); again with the rate limit, silently; again after 30 s
-// (periodic: lists of unsuitable nodes are refreshed); failed (an event "Failed", again with the
-// rate limit). Own writes of claims go into a mutation cache at once.
+// Outcomes of a sync: done (forget); silent retry with the rate limit; retry after 30 s (periodic:
+// refreshes the lists of unsuitable nodes); failure (an event "Failed", retry with the rate limit).
+// Its own writes of claims enter a mutation cache at once.
 //
-// A decision is taken when its latency is over, by the driver's knowledge of then; a deallocation
-// meanwhile ends it. Upstream's quirks that strict_upstream keeps: an entry of a pod whose claim
-// does not exist is passed over, though the code says that it is an error; a list of unsuitable
-// nodes that had to be cut is written every time; own writes of contexts are not remembered; what
-// the driver has given to a claim that is gone before its status was written stays given. Off: not
-// so.
+// A decision takes effect at the end of its latency, with the driver's knowledge at that time; a
+// deallocation in the meantime cancels it. Upstream's quirks under strict_upstream: a pod's entry
+// whose claim does not exist is skipped, although the code calls it an error; a truncated list of
+// unsuitable nodes is written every time; own writes of contexts are not remembered; an allocation
+// for a claim that disappears before its status is written stays allocated. Without strict_upstream
+// none of these occurs.
 #ifndef DRASIM_SIM_DRA_DRIVER_CONTROLLER_H_
 #define DRASIM_SIM_DRA_DRIVER_CONTROLLER_H_
 
@@ -48,8 +48,8 @@ struct DriverControllerOptions {
   SimDuration recheck = SimDuration::Seconds(30);
   absl::optional<Distribution> decision_latency;  // seconds per Allocate or UnsuitableNodes call
   uint64_t seed = 0;
-  // A periodic sync that finds nothing new is not repeated until something has changed: what it
-  // would read is counted (skipped_syncs), but loads neither the network nor the rate limiter.
+  // A periodic sync without new findings is not repeated until something has changed. Skipped syncs
+  // are counted (skipped_syncs), but load neither the network nor the rate limiter.
   bool sleep_when_idle = false;
 };
 
@@ -59,7 +59,7 @@ class DriverController : public Actor {
                                        WatchBit(ObjectKind::kResourceClaim) |
                                        WatchBit(ObjectKind::kPodSchedulingContext);
 
-  // The result of a sync; for tests that call the library's steps one by one.
+  // The result of a sync; for tests of single steps.
   enum class Outcome : uint8_t { kDone, kRequeue, kPeriodic, kFailed };
   struct SyncResult {
     Outcome outcome = Outcome::kDone;
@@ -68,39 +68,39 @@ class DriverController : public Actor {
 
   DriverController(ClaimDriver* driver, const DriverControllerOptions& options);
   ~DriverController() override;
-  // Before anything else, once; queues what is in the cache.
+  // Call once, before anything else; queues the cached objects.
   void Start(ApiClient* client);
 
   void OnWatch(const WatchEvent& event) override;
   void OnReply(uint64_t token, const ApiReply& reply) override;
   void OnTimer(uint64_t token) override;
-  // The driver relearns what it has given out from the claims.
+  // The driver relearns its allocations from the claims.
   void OnRestart() override;
 
-  // Name and kind of the object that a driver keeps for a node, in the namespace of the driver's
-  // name; what it holds is the driver's memory.
+  // Name and kind of a driver's object for a node, in the namespace named after the driver; its
+  // content is the driver's memory.
   static std::string NodeObjectName(NodeId node);
   static constexpr char kNodeObjectKind[] = "NodeAllocationState";
 
   // "<driver>/deletion-protection"
   Name finalizer() const { return finalizer_; }
-  // Syncs that were slept through, each a GET of a pod.
+  // Skipped syncs, each a GET of a pod.
   uint64_t skipped_syncs() const;
   bool idle() const;
-  // Syncs that ended, by outcome, and the last error.
+  // Ended syncs, by outcome, and the latest error.
   uint64_t outcomes(Outcome outcome) const { return outcomes_[static_cast<size_t>(outcome)]; }
   const SyncResult& last_result() const { return last_result_; }
 
-  // Work-queue keys: "claim:" and "schedulingCtx:" of upstream.
+  // Work-queue keys: upstream's "claim:" and "schedulingCtx:".
   static WorkQueue::Key ClaimKey(Uid claim) { return claim << 1; }
   static WorkQueue::Key ContextKey(Uid context) { return (context << 1) | 1; }
   // For tests: runs the sync of this key as soon as a worker is free.
   void Queue(WorkQueue::Key key);
 
  private:
-  // The way a sync goes on: with the next stage, when a reply or timer comes, or not at all.
+  // Continuation of a sync: with the next stage, on a reply or timer, or not at all.
   enum class Move : uint8_t { kNext, kWait, kOver };
-  // Its next action. Past participles: with the reply to the call that was made.
+  // The next action of a sync. Past participles: on the reply to that call.
   enum class Stage : uint8_t {
     kBegin,
     kReleaseRead,
@@ -125,37 +125,37 @@ class DriverController : public Actor {
     kReport,
     kReported,
   };
-  // A claim that the sync is to allocate.
+  // A claim to allocate in the sync.
   struct Pending {
     Name entry;
-    Ref<ResourceClaim> claim;  // as in the cache when it was looked up, then as last written
+    Ref<ResourceClaim> claim;  // as cached at its look-up, then as last written
     Ref<ResourceClass> resource_class;
     Ref<ParametersObject> class_parameters;
     Ref<ParametersObject> claim_parameters;
     std::vector<NodeId> unsuitable;
     Ref<Allocation> allocation;
-    bool stopped = false;  // it was deallocated since the sync knows it
+    bool stopped = false;  // deallocated since its look-up
     std::string error;     // empty: none so far
   };
-  // One sync under way. Its slot is the token of its calls.
+  // A sync in progress. Its slot is the token of its calls.
   struct Sync {
     bool active = false;
     uint32_t slot = 0;
     WorkQueue::Key key = 0;
     Stage stage = Stage::kBegin;
-    absl::optional<ApiReply> reply;     // that the stage is about
+    absl::optional<ApiReply> reply;     // to the call of the stage
     Ref<ResourceClaim> claim;           // of a claim's sync
     Ref<PodSchedulingContext> context;  // of a context's
     Ref<Pod> pod;
     std::vector<Pending> claims;
     size_t next = 0;            // entry of the pod, then position in `nodes` or `claims`
-    std::vector<NodeId> nodes;  // that are probed
-    // The part of `claims` that is allocated in one call.
+    std::vector<NodeId> nodes;  // to probe
+    // The part of `claims` to allocate in one call.
     size_t batch_begin = 0;
     size_t batch_end = 0;
     SyncResult result;
-    uint64_t epoch = 0;            // of the controller, as it began
-    bool changes_nothing = false;  // it found what it had reported before
+    uint64_t epoch = 0;            // of the controller, at the start
+    bool changes_nothing = false;  // same findings as reported before
   };
 
   void Restore();
@@ -167,14 +167,14 @@ class DriverController : public Actor {
 
   void Pump();
   void PumpSoon();
-  // Continues a sync until it has to wait or is over.
+  // Continues a sync until it waits or ends.
   void Run(uint32_t slot);
   Move Step(Sync& sync);
   void Finish(uint32_t slot);
   Move Over(Sync& sync, Outcome outcome, std::string error = std::string()) const;
   Move Fail(Sync& sync, std::string error) const;
   Move Send(Sync& sync, ApiRequest request, Stage then);
-  // The time that a decision takes.
+  // The latency of a decision.
   Move Think(Sync& sync, Stage then);
 
   bool HasFinalizer(const ResourceClaim& claim) const;
@@ -192,31 +192,30 @@ class DriverController : public Actor {
   Move BeginContext(Sync& sync);
   Move CheckPod(Sync& sync);
   Move CheckEntry(Sync& sync);
-  // Fills `*pending` but the parameters; leaves its claim null if there is nothing to do for the
-  // entry.
+  // Fills `*pending` except the parameters; leaves its claim null if the entry needs nothing.
   absl::Status FindPending(const Pod& pod, const PodClaim& entry, Pending* pending) const;
   Move Probe(Sync& sync);
-  // One node after the other, with its object (ClaimDriver::keeps_node_objects).
+  // Node by node, with the node's object (ClaimDriver::keeps_node_objects).
   Move ProbeNodes(Sync& sync);
   Move Choose(Sync& sync);
   Move Report(Sync& sync);
 
-  // The parameters of the last of sync.claims.
+  // The parameters of the latest entry in sync.claims.
   Move ReadClassParameters(Sync& sync);
   Move ReadClaimParameters(Sync& sync);
   Move TakeParameters(Sync& sync);
 
-  // 3.2 of both: finalizers, the decision, statuses.
+  // Step 3.2 of both: finalizers, the decision, statuses.
   Move BeginAllocate(Sync& sync);
   Move AddFinalizers(Sync& sync);
-  // The node's object is read for each claim before the decision, and written after it.
+  // For each claim, reads the node's object before the decision and writes it afterwards.
   Move ReadForDecision(Sync& sync);
   Move Decide(Sync& sync);
   Move WriteDecision(Sync& sync);
   Move WriteStatuses(Sync& sync);
   Move EndBatch(Sync& sync);
 
-  // A claim as the driver is told of it.
+  // A claim in the driver's terms.
   static ClaimToAllocate ToAllocate(const Pending& pending);
   static std::vector<ClaimToAllocate> ToAllocate(absl::Span<const Pending> claims);
   static ApiRequest PutClaim(Verb verb, ResourceClaim claim);
@@ -236,14 +235,14 @@ class DriverController : public Actor {
   WorkQueue queue_;
   std::vector<Sync> syncs_;
   std::vector<uint32_t> free_syncs_;
-  // Keys that a timer will add: when the earliest one does. Later ones mean nothing.
+  // Keys that a timer will add, with the earliest time; later timers are void.
   absl::flat_hash_map<WorkQueue::Key, SimTime> delayed_;
   std::array<uint64_t, 4> outcomes_ = {};
   SyncResult last_result_;
-  // Contexts whose periodic sync would find what it found at that time. In order of keys.
+  // Contexts whose periodic sync would have the same findings as at that time. In order of keys.
   absl::btree_map<WorkQueue::Key, SimTime> sleepers_;
-  uint64_t epoch_ = 0;    // changes that a sync may depend on
-  uint64_t skipped_ = 0;  // syncs that were slept through, of those that are awake again
+  uint64_t epoch_ = 0;    // changes that may affect a sync
+  uint64_t skipped_ = 0;  // skipped syncs of contexts no longer asleep
 };
 
 }  // namespace drasim

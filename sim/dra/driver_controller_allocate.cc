@@ -1,5 +1,5 @@
-// The claims of a pod (syncPodSchedulingContext), and how claims are allocated: parameters,
-// finalizers, the driver's decision, statuses.
+// The driver controller's sync of a pod's claims (syncPodSchedulingContext), and the allocation of
+// claims: parameters, finalizers, the decision, statuses.
 #include <algorithm>
 #include <cstddef>
 #include <memory>
@@ -42,8 +42,8 @@ bool ListsNode(const std::vector<NodeId>& ascending, NodeId node) {
   return std::binary_search(ascending.begin(), ascending.end(), node);
 }
 
-// The list is as long as potentialNodes and one: the selected node, which may not be lost. Without
-// it, the first goes.
+// The list has one entry too many: the potential nodes and the selected one, which must stay.
+// Without the selected node in it, the first entry goes.
 std::vector<NodeId> CutToLimit(std::vector<NodeId> nodes, NodeId selected) {
   if (nodes.size() <= kMaxNodesInContext) return nodes;
   const auto excess = static_cast<std::ptrdiff_t>(nodes.size() - kMaxNodesInContext);
@@ -75,7 +75,7 @@ DriverController::Move DriverController::CheckPod(Sync& sync) {
   if (!reply.ok()) return Fail(sync, ErrorText(reply));
   sync.pod = As<Pod>(reply.object);
   if (sync.pod->meta.deleting) return Over(sync, Outcome::kDone);
-  // Of an earlier pod with this name.
+  // The context belongs to an earlier pod of the name.
   if (sync.context->meta.owner != sync.pod->meta.uid) return Over(sync, Outcome::kDone);
   sync.stage = Stage::kNextEntry;
   return Move::kNext;
@@ -93,7 +93,7 @@ DriverController::Move DriverController::CheckEntry(Sync& sync) {
     sync.claims.push_back(std::move(pending));
     return ReadClassParameters(sync);
   }
-  // That may change without an event of the context.
+  // This may change without an event of the context.
   if (sync.claims.empty()) return Over(sync, Outcome::kPeriodic);
   if (!sync.context->potential.empty()) return Think(sync, Stage::kProbe);
   sync.stage = Stage::kChoose;
@@ -107,7 +107,7 @@ absl::Status DriverController::FindPending(const Pod& pod, const PodClaim& entry
   if (name->empty()) return absl::OkStatus();
   const Ref<ResourceClaim>& claim = client_->cache().claim(pod.meta.ns, *name);
   if (claim == nullptr) {
-    // Upstream says that it gives up when a claim does not exist, and yet passes over it.
+    // Upstream's code announces an error for a missing claim, and yet skips it.
     if (options_.behaviour.strict_upstream) return absl::OkStatus();
     return absl::NotFoundError(absl::StrCat("resourceclaim \"", name->text(), "\" not found"));
   }
@@ -177,7 +177,7 @@ DriverController::Move DriverController::Report(Sync& sync) {
   if (sync.stage == Stage::kReported) {
     const ApiReply reply = *std::exchange(sync.reply, absl::nullopt);
     if (!reply.ok()) return Fail(sync, absl::StrCat("unsuitable nodes: ", ErrorText(reply)));
-    // Upstream has a mutation cache of claims only.
+    // Upstream has a mutation cache only for claims.
     if (!options_.behaviour.strict_upstream) client_->Remember(reply.object);
     return Over(sync, Outcome::kPeriodic);
   }
@@ -193,7 +193,7 @@ DriverController::Move DriverController::Report(Sync& sync) {
       changed = true;
       continue;
     }
-    // Upstream compares with the list before it is cut, and so writes a long one every time.
+    // Upstream compares with the list before truncation, and so writes a long one every time.
     const bool strict = options_.behaviour.strict_upstream;
     if (known->unsuitable == (strict ? pending.unsuitable : listed)) continue;
     known->unsuitable = std::move(listed);
@@ -240,7 +240,7 @@ DriverController::Move DriverController::TakeParameters(Sync& sync) {
         of_class ? pending.resource_class->parameters : pending.claim->spec.parameters;
     Ref<ParametersObject>& object = of_class ? pending.class_parameters : pending.claim_parameters;
     if (reply->ok()) object = As<ParametersObject>(reply->object);
-    // The server knows them by name alone; one of another kind is another object.
+    // The server knows them by name only; an object of another kind is a different one.
     const bool found =
         object != nullptr && object->kind == ref.kind && object->api_group == ref.api_group;
     if (!found) {
@@ -277,9 +277,9 @@ std::vector<ClaimToAllocate> DriverController::ToAllocate(absl::Span<const Pendi
   return told;
 }
 
-// None of them has an allocation: that was seen to when they were looked up, on these snapshots. If
-// another pod's sync has been faster since, the first write of this one is refused.
-// Until 1.27 each claim is a batch of its own, and the first error ends the sync.
+// None of the claims has an allocation: their look-up checked that, on these snapshots. If another
+// pod's sync has been faster since then, the first write of this one is rejected. Until 1.27 each
+// claim is a batch of its own, and the first error ends the sync.
 DriverController::Move DriverController::BeginAllocate(Sync& sync) {
   sync.batch_begin = 0;
   sync.batch_end = options_.behaviour.batch_allocate() ? sync.claims.size() : 1;
@@ -311,7 +311,7 @@ DriverController::Move DriverController::AddFinalizers(Sync& sync) {
     any = any || sync.claims[i].error.empty();
   }
   if (!any) return EndBatch(sync);
-  // Without a node, the driver refuses before it looks at any.
+  // Without a node, the driver rejects the claims before it reads any node's object.
   const bool reads = driver_->keeps_node_objects() && sync.context != nullptr;
   if (!reads) return Think(sync, Stage::kDecide);
   sync.next = sync.batch_begin;

@@ -24,8 +24,8 @@ using PluginStatus = DynamicResources::Status;
 using PluginCode = DynamicResources::Code;
 using PluginReason = DynamicResources::Reason;
 
-// Upstream's texts: of failed attempts, which are counted by reason and so name no object, and of
-// conditions, where $0 is the object (empty: the same text).
+// Upstream's texts for failed attempts and for conditions. The former are counted by reason, so
+// they name no object; in the latter, $0 is the object (empty: the same text).
 struct ClaimReasonRow {
   PluginReason reason;
   ReasonKind kind;
@@ -69,7 +69,7 @@ constexpr ClaimReasonRow kClaimReasons[] = {
      "could not use the object \"$0\""},
 };
 
-// A reason is its row, counted from 1 on.
+// A reason is its row number, from 1.
 constexpr bool RowsAreInOrder() {
   for (size_t i = 0; i < std::size(kClaimReasons); ++i) {
     if (static_cast<size_t>(kClaimReasons[i].reason) != i + 1) return false;
@@ -109,15 +109,15 @@ bool IsPendingDelayed(const ResourceClaim& claim) {
          claim.status.allocation == nullptr;
 }
 
-// The nodes that a driver has ruled out for a claim; null: it has said nothing.
+// The nodes that a driver has excluded for a claim; null: no statement so far.
 const std::vector<NodeId>* RuledOutNodes(const DynamicResources::Cycle& cycle,
                                          const DynamicResources::Cycle::Claim& claim) {
   if (claim.context_entry == DynamicResources::Cycle::kNoEntry) return nullptr;
   return &cycle.context->claims[claim.context_entry].unsuitable;
 }
 
-// The claims in the way on one node that deallocation is worth trying for. One of an Immediate
-// claim would only be allocated again at once, wherever its driver likes.
+// Notes the claims in the way on one node that are worth deallocating. An Immediate claim would
+// only be allocated again at once, on a node of its driver's choice.
 void NoteUnavailable(absl::Span<const size_t> in_the_way, bool index_bug,
                      DynamicResources::Cycle* cycle) {
   const auto is_delayed = [cycle](size_t claim) {
@@ -125,8 +125,8 @@ void NoteUnavailable(absl::Span<const size_t> in_the_way, bool index_bug,
   };
   std::vector<size_t>& noted = cycle->unavailable;
   for (size_t position = 0; position < in_the_way.size(); ++position) {
-    // Upstream's loop, until 1.29, ran over positions of the list and took them for claims; a hit
-    // then noted the whole list.
+    // Until 1.29 upstream's loop took positions in the list for claims, and a hit noted the whole
+    // list.
     if (index_bug && is_delayed(position)) {
       noted.insert(noted.end(), in_the_way.begin(), in_the_way.end());
       break;
@@ -204,10 +204,10 @@ DynamicResources::Status DynamicResources::PreFilter(const Ref<Pod>& pod, Cycle*
 
   Ref<PodSchedulingContext> context = client_->cache().context(pod->meta.ns, pod->meta.name);
   if (context != nullptr && context->meta.owner != pod->meta.uid) {
-    // Of a former pod of the name, which the garbage collector has not got to yet.
+    // It belongs to an earlier pod of the name, and awaits the garbage collector.
     return {Code::kError, Reason::kCallFailed, pod->meta.name};
   }
-  // The other points do nothing for a pod that was rejected here: it has no claims in its state.
+  // The other points ignore a pod rejected here, because its state has no claims.
   std::vector<Cycle::Claim> claims(found.size());
   for (size_t i = 0; i < found.size(); ++i) {
     claims[i].entry = pod->claims[i].entry;
@@ -276,9 +276,9 @@ void DynamicResources::PreScore(Cycle* cycle, absl::Span<const NodeId> feasible)
   KeepRefused(cycle);
 }
 
-// Drivers forget nodes that they are no longer asked about. Upstream asks about the feasible ones
-// only, so that refused nodes come back as soon as others are asked about: a pod that fits nowhere
-// goes round for ever.
+// Drivers forget nodes that they are no longer asked about. Upstream asks only about feasible
+// nodes, so rejected nodes return as soon as others are asked about, and a pod that fits nowhere
+// circles indefinitely.
 void DynamicResources::KeepRefused(Cycle* cycle) const {
   if (behaviour_.strict_upstream || cycle->context == nullptr) return;
   std::vector<NodeId>& potential = cycle->potential;
@@ -295,13 +295,14 @@ void DynamicResources::KeepRefused(Cycle* cycle) const {
   std::sort(potential.begin(), potential.end());
 }
 
-// The first steps of a shuffle from the front, on the places of the nodes; they are undone
-// afterwards, so that the next call finds all places in order. Marks bring what was drawn in order.
+// The first steps of a shuffle from the front, on the positions of the nodes. They are undone
+// afterwards, so that the next call finds all positions in order. Marks restore the order of the
+// drawn nodes.
 std::vector<NodeId> DynamicResources::DrawNodes(absl::Span<const NodeId> nodes) {
   const size_t words = nodes.size() / 64 + 1;
   if (chosen_.size() < words) chosen_.resize(words);
   while (places_.size() < nodes.size()) places_.push_back(static_cast<uint32_t>(places_.size()));
-  // Locals stay in registers, which members would not between two writes through a pointer.
+  // Locals stay in registers; members would not, between two writes through a pointer.
   Random choices = choices_;
   uint32_t* const places = places_.data();
   uint64_t* const chosen = chosen_.data();
@@ -335,7 +336,7 @@ DynamicResources::Hint DynamicResources::AfterClaimChange(const Pod& pod,
       claims.begin(), claims.end(),
       [after](const Ref<ResourceClaim>* claim) { return (*claim)->meta.uid == after->meta.uid; });
   if (!used) return Hint::kSkip;
-  // A driver that adds its finalizer, or a new label, changes nothing for the pod.
+  // An added finalizer or label changes nothing for the pod.
   if (before != nullptr && before->status == after->status) return Hint::kSkip;
   return ImmediateHint();
 }
@@ -348,7 +349,7 @@ DynamicResources::Hint DynamicResources::AfterContextChange(
   FoundClaims claims;
   if (!FindClaims(pod, &claims).ok()) return Hint::kSkip;
   for (size_t i = 0; i < claims.size(); ++i) {
-    // An attempt is expensive: better wait for all drivers.
+    // An attempt is expensive: wait for all drivers.
     if (IsPendingDelayed(**claims[i]) &&
         ContextEntry(after, pod.claims[i].entry) == Cycle::kNoEntry) {
       return Hint::kSkip;
@@ -372,13 +373,12 @@ DynamicResources::Hint DynamicResources::ImmediateHint() const {
 
 // --- Points that call the API server ---
 //
-// Each is a chain of calls whose state is kept in its cycle. A chain goes on at once if a reply is
-// there at once; otherwise Resume continues it.
+// Each is a chain of calls with its state in the cycle. An immediate reply continues the chain at
+// once; otherwise Resume continues it.
 //
-// Nothing here is put into the scheduler's cache: upstream does that for structured parameters
-// only. A cycle knows the replies to its own writes, the next one what the watches have brought. A
-// claim written a moment ago may therefore be found in its old version, and be refused with a
-// conflict.
+// Nothing here enters the scheduler's cache: upstream does that for structured parameters only. A
+// cycle knows the replies to its own writes, the next cycle only what the watches have reported. It
+// may therefore find a claim's old version right after a write, and be rejected with a conflict.
 
 namespace {
 
@@ -400,7 +400,7 @@ bool HasUnpublished(const DynamicResources::Cycle& cycle) {
   return cycle.selects || cycle.has_potential;
 }
 
-// The context as it is to be.
+// The write of the cycle's context.
 ApiRequest WriteContextRequest(const DynamicResources::Cycle& cycle, Verb verb) {
   auto context = std::make_shared<PodSchedulingContext>();
   if (cycle.context == nullptr) {
@@ -413,7 +413,7 @@ ApiRequest WriteContextRequest(const DynamicResources::Cycle& cycle, Verb verb) 
   if (cycle.selects) context->selected = cycle.selected;
   if (cycle.has_potential) context->potential = cycle.potential;
   if (verb == Verb::kApply) {
-    // Only the scheduler writes these fields: they hold even if it is another object by now.
+    // Only the scheduler writes these fields: they apply even if the object is a new one by now.
     context->meta.uid = 0;
   }
   ApiRequest request;
@@ -554,7 +554,7 @@ DynamicResources::Status DynamicResources::Publish(Cycle* cycle, const ApiReply*
   }
   if (cycle->stage == kWriteContext && reply->code == ApiCode::kConflict &&
       behaviour_.apply_on_conflict()) {
-    // Most often a driver has written the status meanwhile.
+    // Usually a driver has written the status in the meantime.
     cycle->stage = kApplyContext;
     reply = Send(*cycle, WriteContextRequest(*cycle, Verb::kApply), &here);
     if (reply == nullptr) return {Code::kWaiting, Reason::kNone, Name()};
@@ -584,7 +584,8 @@ DynamicResources::Status DynamicResources::ContinuePostFilter(Cycle* cycle, cons
       ++draws_;
     }
     cycle->next = candidates[chosen];
-    // Else the driver might see the selected node after deallocation, and allocate for it again.
+    // Otherwise the driver could see the selected node after deallocation, and allocate for it
+    // again.
     if (behaviour_.clears_selected_node() && cycle->context != nullptr &&
         cycle->context->selected.valid()) {
       cycle->selects = true;
@@ -618,8 +619,8 @@ DynamicResources::Status DynamicResources::ChangeReservations(Cycle* cycle, bool
     }
     const Status status = ChangeReservation(cycle, reserve, reply);
     if (status.code == Code::kWaiting) return status;
-    // Without its reservation the pod must not run. One that is left behind only keeps the claim in
-    // use until the pod, or the claim controller, comes to it again.
+    // Without its reservation the pod must not run. A leftover reservation only keeps the claim in
+    // use until the pod or the claim controller handles it again.
     if (reserve && !status.ok()) return status;
     reply = nullptr;
   }
@@ -682,13 +683,13 @@ DynamicResources::Status DynamicResources::Decide(Cycle* cycle) const {
                : !potential.empty();
   };
   if (!cycle->pre_scored && (context == nullptr || !is_potential(cycle->node))) {
-    // The only feasible node: the drivers must be asked about it, or it is chosen for ever. That is
-    // what happens until 1.28 where an earlier cycle has left a list without it.
+    // The only feasible node: unless the drivers are asked about it, it is chosen again and again.
+    // Until 1.28 that happens when an earlier cycle has left a list without it.
     cycle->has_potential = true;
     cycle->potential = {cycle->node};
     KeepRefused(cycle);
   }
-  // With one pending claim it does no harm to select before the driver has said anything.
+  // With one pending claim it is safe to select before the driver's answer.
   if ((pending == 1 || informed == pending) &&
       (context == nullptr || context->selected != cycle->node)) {
     cycle->selects = true;
@@ -703,8 +704,8 @@ DynamicResources::Status DynamicResources::ContinueReserve(Cycle* cycle, const A
     const Status status = Decide(cycle);
     return HasUnpublished(*cycle) ? Status() : status;
   }
-  // Upstream reserves what is allocated, and only then finds that the pod has to wait for the rest.
-  // The reservation wakes the pod, whose next cycle gives it back, which wakes the pod again.
+  // Upstream first reserves the allocated claims, and then finds that the pod waits for the others.
+  // The reservation wakes the pod, whose next cycle releases it, which wakes the pod again.
   const bool reserves_first = behaviour_.strict_upstream;
   if (cycle->stage == kBegin && !reserves_first) cycle->result = Decide(cycle);
   if (cycle->result.ok() && (cycle->stage == kBegin || cycle->stage == kWriteClaim)) {
@@ -721,8 +722,8 @@ DynamicResources::Status DynamicResources::ContinueReserve(Cycle* cycle, const A
 DynamicResources::Status DynamicResources::ContinueUnreserve(Cycle* cycle, const ApiReply* reply) {
   if (cycle->stage != kWriteClaim && cycle->stage != kReadClaim) {
     if (behaviour_.writes_in_pre_bind()) {
-      // The cycle's findings help the drivers even if the pod failed for another reason.
-      // An error is no reason to keep the reservations.
+      // The cycle's findings help the drivers even if the pod failed for another reason. An error
+      // does not justify keeping the reservations.
       const Status status = Publish(cycle, reply);
       if (status.code == Code::kWaiting) return status;
     }
@@ -746,8 +747,8 @@ DynamicResources::Status DynamicResources::ContinuePreBind(Cycle* cycle, const A
 
 DynamicResources::Status DynamicResources::ContinuePostBind(Cycle* cycle, const ApiReply* reply) {
   if (cycle->claims.empty() || reply != nullptr) return Status();
-  // Whether or not the cache has it: it may have been created a moment ago. If this fails, the
-  // garbage collector deletes it together with the pod.
+  // Whether cached or not: it may be new. If this fails, the garbage collector deletes it together
+  // with the pod.
   ApiRequest request;
   request.verb = Verb::kDelete;
   request.kind = ObjectKind::kPodSchedulingContext;

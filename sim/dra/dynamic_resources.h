@@ -2,10 +2,10 @@
 // 1.26 to 1.31): classic DRA's side of kube-scheduler.
 //
 // It reads objects from the scheduler's informer cache, which may be stale, and calls the API
-// server through the scheduler's client. Points that make calls may return kWaiting: Resume
-// continues the step when the reply is there (the caller routes replies by the cycle's token).
-// Until 1.29, PostFilter, Reserve and a following Unreserve block the scheduling thread during
-// their calls. From 1.30 on, Reserve writes nothing, and PreBind waits off that thread.
+// server through the scheduler's client. Points with calls may return kWaiting; Resume continues
+// the step on the reply (the caller routes replies by the cycle's token). Until 1.29, PostFilter,
+// Reserve and a following Unreserve block the scheduling thread during their calls. From 1.30 on,
+// Reserve writes nothing, and PreBind waits off that thread.
 #ifndef DRASIM_SIM_DRA_DYNAMIC_RESOURCES_H_
 #define DRASIM_SIM_DRA_DYNAMIC_RESOURCES_H_
 
@@ -28,55 +28,54 @@ namespace drasim {
 
 class DynamicResources {
  public:
-  // framework.Code; kWaiting is ours.
+  // framework.Code; kWaiting is an addition.
   enum class Code : uint8_t {
     kSuccess,
-    kSkip,  // PreFilter: the pod has no claims, nothing more to do
+    kSkip,  // PreFilter: the pod has no claims
     kUnschedulable,
     kUnresolvable,  // UnschedulableAndUnresolvable
     kPending,       // waits for a driver; before 1.29 kUnschedulable
     kError,
-    kWaiting,  // a call is under way
+    kWaiting,  // a call is in progress
   };
   enum class Reason : uint8_t {
     kNone,
-    kClaimMissing,  // waiting for the claim to be created, or it does not exist
+    kClaimMissing,  // the claim does not exist (yet)
     kClaimBeingDeleted,
-    kClaimOfAnotherPod,  // it has the generated name, but another owner
+    kClaimOfAnotherPod,  // the generated name belongs to another owner's claim
     kUnallocatedImmediate,
     kMustBeReallocated,  // deallocation has been requested
     kClaimInUse,
     kClassMissing,
     kClassExcludesNode,   // Filter: class.suitableNodes
-    kNodeUnsuitable,      // Filter: a driver said so
+    kNodeUnsuitable,      // Filter: rejected by a driver
     kNotAvailableOnNode,  // Filter: allocation.availableOnNodes
-    kDeallocating,        // PostFilter did something
+    kDeallocating,        // PostFilter has begun a deallocation
     kStillNotSchedulable,
     kWaitsForAllocation,  // Reserve: "waiting for resource driver to allocate resource"
     kWaitsForInformation,
-    kConflict,    // an API call was refused with 409
+    kConflict,    // an API call failed with 409
     kInvalid,     // with 422
-    kCallFailed,  // otherwise
+    kCallFailed,  // with another error
   };
   struct Status {
     Code code = Code::kSuccess;
     Reason reason = Reason::kNone;
-    Name object;  // the claim or class it is about
+    Name object;  // the claim or class concerned
     bool ok() const { return code == Code::kSuccess || code == Code::kSkip; }
     bool operator==(const Status&) const = default;
   };
   // The effect of an event on a pod that the plugin rejected. kQueue: queued after its backoff, or
-  // at once if it was kPending. kQueueImmediately: queued at once; only 1.28, which has no
-  // kPending.
+  // at once after kPending. kQueueImmediately: queued at once; only in 1.28, which lacks kPending.
   enum class Hint : uint8_t { kSkip, kQueue, kQueueImmediately };
 
   enum class Step : uint8_t { kNone, kPostFilter, kReserve, kUnreserve, kPreBind, kPostBind };
 
-  // The state of one scheduling cycle of one pod, and of the binding after it (CycleState).
+  // The state of one scheduling cycle of one pod and of its binding (CycleState).
   struct Cycle {
     struct Claim {
       Name entry;
-      // As in the cache at PreFilter, then as last written; DraBehaviour::unreserves_own says when
+      // As cached at PreFilter, then as last written. DraBehaviour::unreserves_own decides whether
       // it includes a reservation of this cycle.
       Ref<ResourceClaim> claim;
       NodeSet available;  // allocation.availableOnNodes, or the class's suitableNodes
@@ -92,18 +91,18 @@ class DynamicResources {
     Ref<PodSchedulingContext> context;
     // Unpublished changes of the context.
     bool selects = false;
-    NodeId selected;  // invalid with `selects`: to be cleared
+    NodeId selected;  // with `selects`, invalid: to be cleared
     bool has_potential = false;
     std::vector<NodeId> potential;
     bool pre_scored = false;
-    // Claims that keep nodes out (state.unavailableClaims), ascending.
+    // Claims that exclude nodes (state.unavailableClaims), ascending.
     std::vector<size_t> unavailable;
     // The step that waits for a reply, and its progress.
     Step step = Step::kNone;
     uint32_t stage = 0;
     size_t next = 0;
     NodeId node;
-    Status result;  // the step's result, once its calls are done
+    Status result;  // the step's result, when its calls are done
   };
 
   // Equivalent to Filter over all nodes: a node fits if it is in `allowed` and not in `excluded`.
@@ -112,20 +111,20 @@ class DynamicResources {
     std::vector<NodeId> excluded;  // ascending
   };
 
-  // The client watches pods, claims, classes, templates and contexts, and outlives the plugin.
+  // The client watches pods, claims, classes, templates and contexts, and must outlive the plugin.
   DynamicResources(ApiClient* client, const DraBehaviour& behaviour, uint64_t seed);
 
-  // Whether the pod may enter the queue. O(claims).
+  // Decides whether the pod may enter the queue. O(claims).
   Status PreEnqueue(const Pod& pod) const;
 
-  // Fills `*cycle` (but its token). kSkip when the pod has no claims.
+  // Fills `*cycle` except its token. kSkip when the pod has no claims.
   Status PreFilter(const Ref<Pod>& pod, Cycle* cycle) const;
-  // For a node that every other plugin accepts. Notes unavailable claims in the cycle.
+  // For a node accepted by every other plugin. Notes unavailable claims in the cycle.
   Status Filter(Cycle* cycle, NodeId node) const;
   Restriction RestrictionOf(const Cycle& cycle) const;
-  // No node fits, and Filter has seen all of them.
+  // Called when Filter has rejected every node.
   Status PostFilter(Cycle* cycle);
-  // Called only if at least two nodes are feasible; `feasible` is ascending.
+  // Called only with at least two feasible nodes; `feasible` is ascending.
   void PreScore(Cycle* cycle, absl::Span<const NodeId> feasible);
   Status Reserve(Cycle* cycle, NodeId node);
   Status Unreserve(Cycle* cycle, NodeId node);
@@ -156,11 +155,11 @@ class DynamicResources {
   enum Stage : uint32_t { kBegin, kWriteContext, kApplyContext, kWriteClaim, kReadClaim };
 
   // The claims of the pod's entries, in order; `claims` may be null. Rejects the pod at the first
-  // entry whose claim is missing, being deleted, or another pod's. Pointers are valid until the
+  // entry whose claim is missing, in deletion, or another pod's. The pointers are valid until the
   // cache changes.
   using FoundClaims = absl::InlinedVector<const Ref<ResourceClaim>*, 4>;
   Status FindClaims(const Pod& pod, FoundClaims* claims) const;
-  // PreFilter's checks of one claim. Fills the nodes on which it is, or may become, available.
+  // PreFilter's checks of one claim. Fills the nodes on which it is or may become available.
   Status CheckClaim(const Pod& pod, Cycle::Claim* claim) const;
   void KeepRefused(Cycle* cycle) const;
   // A random subset of the nodes, as large as a context can hold, in order. O(limit + nodes / 64).
@@ -168,12 +167,12 @@ class DynamicResources {
 
   Status Begin(Cycle* cycle, Step step, NodeId node);
   Status Continue(Cycle* cycle, const ApiReply* reply);
-  // The reply, which `*here` keeps; null if it is still to come.
+  // The reply, kept in `*here`; null while it is outstanding.
   const ApiReply* Send(const Cycle& cycle, ApiRequest request, absl::optional<ApiReply>* here);
   Status WaitsFor(Reason reason) const;
   // The hint for events after which kPending pods skip their backoff since 1.29.
   Hint ImmediateHint() const;
-  // Which nodes to publish for the pod on cycle->node, and what Reserve returns after it.
+  // Chooses the nodes to publish for the pod on cycle->node, and Reserve's result.
   Status Decide(Cycle* cycle) const;
 
   Status Publish(Cycle* cycle, const ApiReply* reply);
@@ -193,8 +192,8 @@ class DynamicResources {
   DraBehaviour behaviour_;
   Random choices_;  // PostFilter's claim, PreScore's 128 nodes
   uint64_t draws_ = 0;
-  Name pods_;  // "pods", as consumers say it
-  // Scratch of DrawNodes, as large as any of its calls needed: 0, 1, 2, ..., and zeros.
+  Name pods_;  // "pods", as consumers name it
+  // Scratch of DrawNodes, of the size of its largest call: 0, 1, 2, ..., and zeros.
   std::vector<uint32_t> places_;
   std::vector<uint64_t> chosen_;
 };

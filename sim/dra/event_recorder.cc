@@ -6,7 +6,7 @@
 namespace drasim {
 namespace {
 
-// refreshTime and finishTime of client-go; the one is a multiple of the other.
+// client-go's refreshTime and finishTime; the former is a multiple of the latter.
 constexpr SimDuration kRefreshSeries = SimDuration::Seconds(30 * 60);
 constexpr SimDuration kFinishSeries = SimDuration::Seconds(6 * 60);
 

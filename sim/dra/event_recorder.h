@@ -1,13 +1,13 @@
 // Kube-scheduler's event recorder: events about pods, written by a client of their own.
 //
-// A component sends its events through a client beside the one for everything else
-// (cmd/kube-scheduler, createClients), so that they have a rate limit of their own and hold up
-// nothing else. The recorder joins equal events (client-go tools/events/event_broadcaster.go): the
-// first is POSTed; the second, equal in reason and in the pod's resourceVersion, makes a series of
-// it, by PATCH; later ones are only counted. Every 30 minutes each series is written again, and
-// every 6 minutes those that have not grown for as long are written a last time and forgotten.
+// A component sends its events through a separate client (cmd/kube-scheduler, createClients) with
+// its own rate limit, so events delay nothing else. The recorder joins equal events (client-go
+// tools/events/event_broadcaster.go): the first is POSTed; the second with equal reason and pod
+// resourceVersion turns it into a series, by PATCH; later ones are only counted. Every 30 minutes
+// each series is written again; every 6 minutes, series without growth for that long are written a
+// last time and forgotten.
 //
-// Failed writes are not repeated, and events do not expire: the server keeps none
+// Failed writes are not repeated. Events do not expire, because the server keeps none
 // (ObjectKind::kEvent).
 #ifndef DRASIM_SIM_DRA_EVENT_RECORDER_H_
 #define DRASIM_SIM_DRA_EVENT_RECORDER_H_
@@ -27,12 +27,12 @@ class EventRecorder : public Actor {
  public:
   enum class Reason : uint8_t { kScheduled, kFailedScheduling };
 
-  // Before anything else, once.
+  // Call once, before anything else.
   void Start(ApiClient* client);
   // O(log events).
   void Record(Reason reason, const Pod& pod);
   ClientId client() const { return client_->id(); }
-  // Events that are remembered, to be joined with equal ones.
+  // The number of remembered events, for joining with equal ones.
   size_t remembered() const { return series_.size(); }
 
   // Actor
@@ -55,7 +55,7 @@ class EventRecorder : public Actor {
   };
 
   void Write(Verb verb, const Series& series);
-  // Arms the timer for the next look at what is remembered, if anything is.
+  // Arms the timer for the next check of remembered events, if there are any.
   void Arm();
 
   ApiClient* client_ = nullptr;

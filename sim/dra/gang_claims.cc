@@ -10,9 +10,9 @@
 namespace drasim {
 namespace {
 
-// After a gang has given its claims back: drivers look every 30 s for claims that others wait for.
+// After a release of claims: drivers check every 30 s for claims that others wait for.
 constexpr SimDuration kGangPause = SimDuration::Seconds(60);
-constexpr uint64_t kGangPauseSpread = 120;  // seconds more, at random
+constexpr uint64_t kGangPauseSpread = 120;  // additional seconds, drawn at random
 constexpr uint32_t kGiveBacksThatCount = 50;
 
 }  // namespace
@@ -69,8 +69,8 @@ void GangClaims::OnTimer(uint64_t token) {
   const auto deadline = deadlines_.find(first);
   if (deadline == deadlines_.end() || client_->now() < deadline->second) return;
   deadlines_.erase(deadline);
-  // Without a pause it would take back at once what it has given up, since it is the first to hear
-  // of it. A random length keeps gangs that have run into each other from doing so for ever.
+  // Without a pause the gang would reclaim its devices at once, because it is the first to learn of
+  // their release. The random length keeps colliding gangs from colliding again and again.
   const auto extra = static_cast<int64_t>(draws_.Below(kGangPauseSpread));
   const SimDuration length = kGangPause + SimDuration::Seconds(extra);
   pauses_[first] = client_->now() + length;
@@ -88,7 +88,7 @@ void GangClaims::OnRestart() {
   }
 }
 
-// As PostFilter does it; a conflict leaves the claim as it is, until the next timeout.
+// Same as PostFilter's; a conflict leaves the claim unchanged until the next timeout.
 void GangClaims::GiveBack(PodId pod) {
   const Ref<Pod> object = client_->cache().pod(pods_->UidOf(pod));
   if (object == nullptr || object->node.valid()) return;

@@ -1,8 +1,8 @@
-// Claims of gangs that are not complete: pods that have their claims keep them while the others
-// wait for theirs, but not for ever.
+// GangClaims: a timeout for incomplete gangs. Pods with claims keep them while the rest of their
+// gang waits for theirs, but only for a limited time.
 //
-// After a timeout the gang's pods give all their claims back, and the gang pauses, so that gangs
-// which hold each other's devices do not wait for ever. Upstream has neither gangs nor this rule.
+// After the timeout the gang's pods release all their claims, and the gang pauses. Gangs that hold
+// each other's devices would otherwise wait indefinitely. Upstream has neither gangs nor this rule.
 #ifndef DRASIM_SIM_DRA_GANG_CLAIMS_H_
 #define DRASIM_SIM_DRA_GANG_CLAIMS_H_
 
@@ -21,22 +21,22 @@ namespace drasim {
 
 class GangClaims {
  public:
-  // `pods` outlives it.
+  // `pods` must outlive it.
   GangClaims(SimDuration timeout, uint64_t seed, const PodObjects* pods)
       : timeout_(timeout), draws_(seed, "gang pauses"), pods_(pods) {}
-  // Before anything else, once. `client`: the scheduler's, whose actor hands its timers on.
+  // Call once, before anything else. `client`: the scheduler's, whose actor forwards its timers.
   void Start(ApiClient* client, PodControl* engine, const DraBehaviour& behaviour);
 
-  // Whether the pod belongs to a gang and has reserved a claim: it waits at Permit with it.
+  // True when the pod belongs to a gang and has reserved a claim: it waits with it at Permit.
   bool Keeps(PodId pod) const;
-  // Whether the pod's gang has given its claims back and is not to be tried yet.
+  // True while the pod's gang pauses after it has released its claims.
   bool IsPaused(PodId pod) const;
-  // A pod has failed to get what it needs: its gang's timeout runs from the first such pod on.
+  // A pod lacks a resource: its gang's timeout starts with the first such pod.
   void OnFailure(PodId pod);
   // A pod of the gang is bound: the gang is complete.
   void OnBound(PodId pod) { deadlines_.erase(pods_->GangOf(pod).front()); }
-  // Whether some gang will give its claims back, which may help. Without gangs that have done so
-  // often: alone, they do not keep a run from ending.
+  // True when a gang is due to release claims, which may help. Excludes gangs that have done so
+  // often, because these alone must not keep a run from ending.
   bool AnyTimeoutAhead() const;
 
   // The token is the gang's first pod.
@@ -55,7 +55,7 @@ class GangClaims {
   // By the gang's first pod.
   absl::btree_map<PodId, SimTime> deadlines_;
   absl::btree_map<PodId, SimTime> pauses_;       // no attempt before
-  absl::btree_map<PodId, uint32_t> give_backs_;  // number
+  absl::btree_map<PodId, uint32_t> give_backs_;  // times of release
 };
 
 }  // namespace drasim

@@ -31,7 +31,7 @@ uint64_t OwnerToken(WorkQueue::Key key) { return key << 1 | 1; }
 uint64_t DeleteToken(WorkQueue::Key key) { return key << 1; }
 WorkQueue::Key KeyOfCall(uint64_t token) { return token >> 1; }
 
-// Held by finalizers, or gone already: not to be deleted again before the watch tells.
+// Held by finalizers, or gone already: not to be deleted again before the watch reports it.
 ObjectRef MarkedAsDeleting(const ObjectRef& object) {
   return std::visit(
       [](const auto& ref) -> ObjectRef {
@@ -110,7 +110,7 @@ void GarbageCollector::OnTimer(uint64_t token) {
   Pump();
 }
 
-// An owner that the cache does not have is gone, or new: pods are watched by themselves.
+// An owner outside the cache is gone or new: pods have a watch of their own.
 void GarbageCollector::Consider(const ObjectRef& dependent, const ObjectMeta* before) {
   const Uid owner = MetaOf(dependent)->owner;
   if (owner == 0) return;
@@ -134,7 +134,7 @@ void GarbageCollector::Forget(const ObjectRef& dependent) {
   if (keys.empty()) dependents_.erase(found);
 }
 
-// Null if the cache does not have it (any more).
+// Null if it is not cached (any more).
 ObjectRef GarbageCollector::Find(Key key) const {
   const ObjectCache& cache = client_->cache();
   if ((key & 1) != 0) return cache.of<PodSchedulingContext>().Find(key >> 1);
@@ -160,7 +160,7 @@ void GarbageCollector::Collect(Key key) {
   if (reply.has_value()) FinishOwner(key, *reply);
 }
 
-// Its deletion, if it comes, brings the dependent back.
+// The owner's deletion, if it comes, queues the dependent again.
 void GarbageCollector::FinishOwner(Key key, const ApiReply& reply) {
   const ObjectRef dependent = Find(key);
   const ObjectMeta* meta = MetaOf(dependent);
@@ -187,7 +187,7 @@ void GarbageCollector::Done(Key key) {
 }
 
 void GarbageCollector::Finish(Key key, const ApiReply& reply) {
-  // Gone already, or its name has been given to another object, is as good.
+  // It may be gone already, or its name belong to another object; both are fine.
   const bool over =
       reply.ok() || reply.code == ApiCode::kNotFound || reply.code == ApiCode::kConflict;
   if (over) {

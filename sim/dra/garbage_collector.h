@@ -1,7 +1,7 @@
-// The garbage collector of kube-controller-manager, for what pods own (claims from templates and
-// PodSchedulingContexts): when an owner is gone, its dependents are deleted, one DELETE each. It
-// finds its dependents through its own watches; finalizers hold them as for anybody else. An owner
-// that it has not seen go may be too new for its cache: it asks the server (GET) before it deletes.
+// The garbage collector of kube-controller-manager, for dependents of pods (claims from templates
+// and PodSchedulingContexts): deletes the dependents of a deleted owner, one DELETE each. It finds
+// dependents through its own watches; finalizers delay them as usual. An owner whose deletion it
+// has not seen may be too new for its cache, so it asks the server (GET) before it deletes.
 #ifndef DRASIM_SIM_DRA_GARBAGE_COLLECTOR_H_
 #define DRASIM_SIM_DRA_GARBAGE_COLLECTOR_H_
 
@@ -36,14 +36,14 @@ class GarbageCollector : public Actor {
   using Key = WorkQueue::Key;
 
   void QueueAll();
-  // `before`: its former state in the cache; null: none.
+  // `before`: the former cached state; null: none.
   void Consider(const ObjectRef& dependent, const ObjectMeta* before);
   void Forget(const ObjectRef& dependent);
   ObjectRef Find(Key key) const;
-  // One dependent, until it has to wait or is over.
+  // Handles one dependent, until it waits or is done.
   void Collect(Key key);
   void Finish(Key key, const ApiReply& reply);
-  // The answer to whether the owner is there.
+  // The reply about the owner's existence.
   void FinishOwner(Key key, const ApiReply& reply);
   void Delete(Key key, const ObjectRef& dependent);
   void Done(Key key);
@@ -51,9 +51,9 @@ class GarbageCollector : public Actor {
 
   ApiClient* client_ = nullptr;
   WorkQueue queue_;                   // keys: uid << 1 | is a context; tokens of timers too
-  uint64_t retries_ = 0;              // timers under way
-  absl::flat_hash_set<Key> orphans_;  // their owners were seen to go, or the server says so
-  // Owner -> keys of dependents, ascending, in the present cache.
+  uint64_t retries_ = 0;              // pending timers
+  absl::flat_hash_set<Key> orphans_;  // owner's deletion seen, or confirmed by the server
+  // Owner -> keys of cached dependents, ascending.
   absl::flat_hash_map<Uid, absl::InlinedVector<Key, 2>> dependents_;
 };
 

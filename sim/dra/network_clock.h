@@ -1,8 +1,8 @@
-// Couples the API server's network to the engine, whose clock is the only one of a run.
+// NetworkClock: couples the API server's network to the engine, which has the only clock of a run.
 //
-// The network has events of its own (calls, watches, timers of components); the engine wakes it by
-// one timer, which is armed for the first of them. Calls that come from the engine, outside the
-// network's handlers, go between BeforeCalls and AfterCalls:
+// The network has its own events (calls, watches, timers of components). The engine wakes it by one
+// timer, armed for the earliest of them. Calls from the engine, outside the network's handlers, go
+// between BeforeCalls and AfterCalls:
 //
 //   clock->BeforeCalls(now);
 //   client->Call(request, token);
@@ -21,22 +21,22 @@ namespace drasim {
 
 class NetworkClock {
  public:
-  // `token`: of the engine's timer, which calls OnTimer. The network outlives the clock.
+  // `token`: of the engine's timer, which calls OnTimer. The network must outlive the clock.
   NetworkClock(ApiNetwork* network, uint64_t token) : network_(network), token_(token) {}
 
   void Attach(NodeControl* engine) { engine_ = engine; }
   // Null before Attach and after Settle.
   NodeControl* engine() const { return engine_; }
 
-  // Brings the network's clock up to the engine's. Does nothing within the network's handlers.
+  // Advances the network's clock to the engine's. Does nothing within the network's handlers.
   void BeforeCalls(SimTime now);
-  // Arms the timer for the network's next event, unless that is done already, or a handler is
+  // Arms the timer for the network's next event, unless it is armed already or a handler is
   // running.
   void AfterCalls();
   // The engine's timer is due.
   void OnTimer(SimTime now);
 
-  // The run is over: lets the network go on alone until nothing is under way, or for `limit`.
+  // After the run: lets the network continue alone until nothing is pending, or for `limit`.
   void Settle(SimDuration limit);
 
  private:

@@ -1,4 +1,4 @@
-// Objects by uid and by name: the server's own table, and the informer cache of each client.
+// Object tables by uid and by name: the server's own table, and each client's informer cache.
 #ifndef DRASIM_SIM_DRA_OBJECT_CACHE_H_
 #define DRASIM_SIM_DRA_OBJECT_CACHE_H_
 
@@ -14,14 +14,14 @@
 
 namespace drasim {
 
-// Objects of one kind. All calls amortised O(1) but Sorted.
+// Objects of one kind. All calls are amortised O(1) except Sorted.
 //
-// If two objects have one name, it belongs to the younger one, with the higher uid: the deletion of
-// the older one has not been reported yet.
+// If two objects have the same name, it refers to the younger one, with the higher uid: the
+// deletion of the older one has not been reported yet.
 template <typename T>
 class ObjectTable {
  public:
-  // Null if unknown. The references are good until the next change of the table.
+  // Null if unknown. References are valid until the next change of the table.
   const Ref<T>& Find(Uid uid) const {
     const auto found = by_uid_.find(uid);
     return found == by_uid_.end() ? None() : found->second;
@@ -30,14 +30,14 @@ class ObjectTable {
     const auto found = by_name_.find(std::make_pair(ns, name));
     return found == by_name_.end() ? None() : Find(found->second);
   }
-  // Inserts it or replaces the state of the same uid; returns the former state.
+  // Inserts it or replaces the state with the same uid; returns the former state.
   Ref<T> Put(Ref<T> object) {
     Ref<T>& slot = Slot(object->meta);
     std::swap(slot, object);
     return object;
   }
-  // The same, unless there is this state or a newer one. `*before` becomes the former state; false
-  // if that is newer.
+  // The same, unless the table has this state or a newer one. `*before` becomes the former state;
+  // false if it is newer.
   bool PutNewer(const Ref<T>& object, Ref<T>* before) {
     Ref<T>& slot = Slot(object->meta);
     if (slot != nullptr && slot->meta.version >= object->meta.version) {
@@ -48,7 +48,7 @@ class ObjectTable {
     slot = object;
     return true;
   }
-  // Returns its last state; null if unknown. Another object of the name is left alone.
+  // Returns its last state; null if unknown. Another object with the name is left alone.
   Ref<T> Erase(Uid uid) {
     const auto found = by_uid_.find(uid);
     if (found == by_uid_.end()) return nullptr;
@@ -59,7 +59,7 @@ class ObjectTable {
     return object;
   }
   size_t size() const { return by_uid_.size(); }
-  // By uid, that is in order of creation. O(n log n); for restarts, reports and checks.
+  // By uid, the order of creation. O(n log n); for restarts, reports and checks.
   std::vector<Ref<T>> Sorted() const {
     std::vector<Ref<T>> objects;
     objects.reserve(by_uid_.size());
@@ -74,7 +74,7 @@ class ObjectTable {
     static const Ref<T>& none = *new Ref<T>();
     return none;
   }
-  // Null if it is new.
+  // Null for a new object.
   Ref<T>& Slot(const ObjectMeta& meta) {
     const auto [found, is_new] = by_uid_.try_emplace(meta.uid);
     if (is_new) {

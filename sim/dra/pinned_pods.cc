@@ -38,7 +38,7 @@ void PinnedPods::OnPod(const Pod& pod, bool deleted) {
     const Name name = name_of_(pod, entry);
     const Key key(pod.meta.ns, name);
     if (name.empty() || !allocated_.contains(key)) ++waiting.missing;
-    // Two entries may name one claim.
+    // Two entries may refer to the same claim.
     if (name.empty()) continue;
     waiting.claims.push_back(key);
     users_[key].push_back(pod.meta.uid);

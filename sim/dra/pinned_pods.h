@@ -1,8 +1,8 @@
-// Pods whose claims are all allocated and that are not bound all the same.
+// PinnedPods: counts pods whose claims are all allocated although the pod is not bound.
 //
-// Such a pod can go to no other node than the one that its claims were allocated for, whatever is
-// free elsewhere. After WaitForFirstConsumer a pod is in this state for the time of one scheduling
-// cycle; after Immediate, until that node has room.
+// Such a pod can only go to the node of its claims, whatever is free elsewhere. With
+// WaitForFirstConsumer this lasts for one scheduling cycle; with Immediate, until the node has
+// room.
 #ifndef DRASIM_SIM_DRA_PINNED_PODS_H_
 #define DRASIM_SIM_DRA_PINNED_PODS_H_
 
@@ -22,25 +22,25 @@ namespace drasim {
 
 class PinnedPods {
  public:
-  // The name of the claim that an entry of a pod stands for; empty: not known yet.
+  // The claim name for a pod's entry; empty: not known yet.
   using ClaimNameOf = std::function<Name(const Pod&, const PodClaim&)>;
   explicit PinnedPods(ClaimNameOf name_of) : name_of_(std::move(name_of)) {}
 
-  // The server has committed a change; every change, in order. O(1) but for a claim that has just
-  // been allocated, or lost its allocation: O(pods that wait with it).
+  // A change committed by the server; every change, in order. O(1), except for a claim that has
+  // just gained or lost its allocation: O(pods that wait with it).
   void OnCommit(const WatchEvent& event, SimTime now);
 
   int64_t count() const { return count_; }
-  // At the same time, in the whole run.
+  // The largest number at one time, in the whole run.
   int64_t most() const { return most_; }
-  // Over the time from zero to `end`, which is not before the last change; 0 if that is no time.
+  // Average from time zero to `end`, which is not before the last change; 0 for an empty time.
   double Mean(SimTime end) const;
 
  private:
   using Key = std::pair<Name, Name>;  // of a claim: namespace, name
   struct Waiting {
     absl::InlinedVector<Key, 1> claims;
-    uint32_t missing = 0;  // claims that are not allocated, or not even known
+    uint32_t missing = 0;  // claims unallocated or unknown
   };
 
   void OnPod(const Pod& pod, bool deleted);
@@ -49,8 +49,8 @@ class PinnedPods {
   void Count(int64_t change);
 
   ClaimNameOf name_of_;
-  absl::flat_hash_map<Uid, Waiting> waiting_;                    // pods with claims
-  absl::flat_hash_map<Key, absl::InlinedVector<Uid, 1>> users_;  // of these, by claim
+  absl::flat_hash_map<Uid, Waiting> waiting_;                    // unbound pods with claims
+  absl::flat_hash_map<Key, absl::InlinedVector<Uid, 1>> users_;  // these pods by claim
   absl::flat_hash_set<Key> allocated_;
   SimTime now_;
   SimTime since_;  // when the count last changed

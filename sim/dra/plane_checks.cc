@@ -24,16 +24,16 @@ absl::Status Broken(const ResourceClaim& claim, absl::string_view what) {
       absl::StrCat("claim '", claim.meta.ns.text(), "/", claim.meta.name.text(), "' ", what));
 }
 
-// The library frees devices first and says so afterwards (KEP-3063): until then they may be written
-// twice.
+// The library frees devices first and reports it afterwards (KEP-3063): until then two claims may
+// list them.
 bool IsBeingFreed(const ResourceClaim& claim) {
   return (claim.status.deallocation_requested || claim.meta.deleting) &&
          claim.status.reserved_for.empty();
 }
 
-// The use of one GPU by claims.
+// Total use of one GPU by claims.
 struct GpuInUse {
-  int64_t milli = 0;   // whole, or parts
+  int64_t milli = 0;   // whole GPUs and parts
   uint16_t units = 0;  // of MIG instances
 };
 
@@ -46,11 +46,11 @@ class PlaneChecks {
 
  private:
   absl::Status CheckClaim(const ResourceClaim& claim) const;
-  // By what the drivers have written: a device, or a slot of it, to one claim. A claim cut from
+  // In the drivers' allocations, a device or a slot of it belongs to one claim. A claim cut from
   // another claim's devices has no grants of its own.
   absl::Status CheckDevices() const;
   absl::Status CheckPinned() const;
-  // At rest nothing has leaked.
+  // At rest there are no leaks.
   absl::Status CheckRest() const;
   // At rest a claim is prepared on a node only while a pod there uses it.
   absl::Status CheckPrepared() const;
@@ -152,7 +152,7 @@ absl::Status PlaneChecks::CheckRest() const {
     if (claim->meta.owner != 0 && objects_.pod(claim->meta.owner) == nullptr) {
       return Broken(*claim, "has outlived the pod that it was made for");
     }
-    // A pod that waits with a claim that a user deletes keeps it, and waits for ever (KEP-3063).
+    // A waiting pod keeps a claim that a user deletes, and waits indefinitely (KEP-3063).
     if (claim->meta.deleting && claim->status.reserved_for.empty()) {
       return Broken(*claim, "is being deleted for ever");
     }

@@ -1,4 +1,4 @@
-// Invariants of classic DRA's control plane, after every event and when all is over.
+// Invariants of classic DRA's control plane, for use after every event and at the end.
 #ifndef DRASIM_SIM_DRA_PLANE_CHECKS_H_
 #define DRASIM_SIM_DRA_PLANE_CHECKS_H_
 
@@ -7,9 +7,9 @@
 
 namespace drasim {
 
-// No device is given to two claims that may not share it, consumers are within limits and alive,
-// claims belong to living pods only, finalizers are where they should be. `at_rest`: also, nothing
-// has leaked. O(objects).
+// Checks that no device belongs to two claims that may not share it, consumers are within limits
+// and alive, claims belong to living pods, and finalizers are where they should be. `at_rest` also
+// checks for leaks. O(objects).
 absl::Status CheckControlPlane(const ControlPlane& plane, bool at_rest);
 
 }  // namespace drasim

@@ -1,5 +1,5 @@
-// Faults of the control plane: components that restart or lose their watches, and claims that a
-// user deletes, because a scenario or a test says so.
+// PlaneFaults: planned faults of the control plane from a scenario or a test. Components restart or
+// lose their watches, and users delete claims.
 #ifndef DRASIM_SIM_DRA_PLANE_FAULTS_H_
 #define DRASIM_SIM_DRA_PLANE_FAULTS_H_
 
@@ -20,7 +20,7 @@ namespace drasim {
 
 class PlaneFaults {
  public:
-  // All outlive it.
+  // All must outlive it.
   PlaneFaults(std::vector<PlaneFault> planned, ApiNetwork* network, NetworkClock* clock,
               PodObjects* pods, SchedulerActor* scheduler)
       : planned_(std::move(planned)),
@@ -29,16 +29,17 @@ class PlaneFaults {
         pods_(pods),
         scheduler_(scheduler) {}
 
-  // Arms a timer of the engine for each planned fault, with tokens from `first` on.
+  // Arms an engine timer for each planned fault, with tokens from `first` on.
   void ArmTimers(NodeControl* engine, uint64_t first);
-  // The timer of the planned fault `index` is due.
+  // The timer of planned fault `index` is due.
   void Happen(size_t index, SimTime now);
 
-  // Whether a planned fault is still to come, or a component is down. O(components).
+  // True while a planned fault is still to come or a component is down. O(components).
   bool AnyPending() const;
 
-  // At once. The component is called by its client's name: "scheduler", "claim-controller", a
-  // driver's name, ...; see ApiNetwork. All processes of the component restart.
+  // Takes effect at once. A component is identified by its client's name: "scheduler",
+  // "claim-controller", a driver's name, ...; see ApiNetwork. All processes of the component
+  // restart.
   void Restart(absl::string_view component, SimDuration down);
   void BreakWatch(absl::string_view component, SimDuration length);
   void DeleteClaim(Uid uid);

@@ -12,7 +12,7 @@
 namespace drasim {
 namespace {
 
-// Token of a creation; 0 is that of calls whose replies mean nothing.
+// Token of a creation; 0 is for calls whose replies are ignored.
 uint64_t CreationToken(PodId pod, uint32_t incarnation) {
   return uint64_t{incarnation} << 32 | pod.value();
 }
@@ -48,7 +48,7 @@ void PodObjects::CreatePods(JobId job) {
 void PodObjects::CreatePod(PodId pod) {
   if (pods_.size() <= pod.value()) pods_.resize(pod.value() + size_t{1});
   PodState& state = pods_[pod.value()];
-  // A lost object is gone before its successor comes.
+  // A lost object is gone before its successor is created.
   if (state.uid != 0 && !state.ended) DeleteObject(state.uid);
   auto object = std::make_shared<Pod>();
   // "NAMESPACE/NAME", or a name in the namespace "default".
@@ -79,14 +79,14 @@ void PodObjects::OnReply(uint64_t token, const ApiReply& reply) {
   DRASIM_CHECK(reply.ok());
   PodState& state = pods_[static_cast<uint32_t>(token)];
   const Uid uid = MetaOf(reply.object)->uid;
-  // It was deleted before it was known, and perhaps another one made in its place.
+  // It was deleted before it was known, and perhaps replaced.
   if (token >> 32 != state.incarnation || std::exchange(state.unwanted, false)) {
     return DeleteObject(uid);
   }
   state.uid = uid;
 }
 
-// The object of that uid ended finished_ttl ago.
+// The object with that uid ended finished_ttl ago.
 void PodObjects::OnTimer(uint64_t token) { DeleteObject(token); }
 
 void PodObjects::BoundInVain(PodId pod, Uid uid) {

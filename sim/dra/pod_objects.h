@@ -1,8 +1,7 @@
-// The pods of a run as objects of the API server, and the user who creates and deletes them there.
+// PodObjects: the run's pods as API server objects, and the user that creates and deletes them.
 //
-// A pod that is created again after it was lost gets a new object, "<name>-r<n>". Pods that have
-// ended are deleted some time later, as a Job's ttlSecondsAfterFinished does, so that a long run
-// does not keep them all.
+// A pod recreated after a loss gets a new object, "<name>-r<n>". Ended pods are deleted after a
+// delay, like a Job's with ttlSecondsAfterFinished, so a long run does not keep all of them.
 #ifndef DRASIM_SIM_DRA_POD_OBJECTS_H_
 #define DRASIM_SIM_DRA_POD_OBJECTS_H_
 
@@ -25,34 +24,34 @@ class PodObjects : public Actor {
   // The entries of pod.spec.resourceClaims of a pod of the run.
   using ClaimsOf = std::function<std::vector<PodClaim>(const PodShape& shape, PodId pod)>;
 
-  // All outlive it. `finished_ttl`: until pods that have ended are deleted.
+  // All must outlive it. `finished_ttl`: delay before an ended pod is deleted.
   PodObjects(const ClusterState* cluster, const ApiServer* server, NetworkClock* clock,
              ClaimsOf claims_of, SimDuration finished_ttl);
-  // Before anything else, once. `client`: the user's.
+  // Call once, before anything else. `client`: the user's.
   void Start(ApiClient* client) { client_ = client; }
 
-  // The uid of the pod's present object; 0: none is known yet, or it is gone.
+  // The uid of the pod's present object; 0: unknown so far, or deleted.
   Uid UidOf(PodId pod) const;
-  // The present object, as the server has it; null: none.
+  // The server's present object; null: none.
   Ref<Pod> ObjectOf(PodId pod) const { return server_->objects().pod(UidOf(pod)); }
   bool IsPresent(const Pod& object) const { return UidOf(object.row) == object.meta.uid; }
-  // The pods that are placed all together or not at all, this one among them.
+  // The pods of the same gang, including this one.
   std::vector<PodId> GangOf(PodId pod) const;
 
-  // The job's pods come to wait: creates an object for each.
+  // The job starts to wait: creates an object for each of its pods.
   void CreatePods(JobId job);
-  // The object of that uid has been bound, but the engine has taken the pod's start back. As any
-  // pod that was bound and lost, it is deleted, and another object takes its place.
+  // The object with this uid has been bound, but the engine has cancelled the pod's start. Like a
+  // pod lost after binding, it is deleted and replaced by a new object.
   void BoundInVain(PodId pod, Uid uid);
-  // The pod's work has ended, and is to be reported by its kubelet. Returns the object's uid.
+  // The pod's work has ended; its kubelet will report it. Returns the object's uid.
   Uid BeginEnd(PodId pod);
-  // The kubelet has reported the end. Whether the engine waits for it.
+  // The kubelet has reported the end. True when the engine waits for it.
   bool FinishEnd(const Pod& object);
-  // The pod is off its node: its object is deleted now, or finished_ttl later if it has ended.
+  // The pod has left its node: deletes its object now, or finished_ttl later if it has ended.
   void Release(PodId pod);
   // Deletes the pod's object, now or as soon as it is known.
   void DeletePod(PodId pod);
-  // A user deletes the claim; nothing if there is none of that uid.
+  // A user deletes the claim; no effect without a claim of this uid.
   void DeleteClaim(Uid uid);
 
   // Actor
@@ -62,11 +61,11 @@ class PodObjects : public Actor {
 
  private:
   struct PodState {
-    Uid uid = 0;  // of the object at present; 0: none
+    Uid uid = 0;  // of the present object; 0: none
     uint32_t incarnation = 0;
     bool ending = false;    // BeginEnd
     bool ended = false;     // FinishEnd
-    bool unwanted = false;  // to be deleted as soon as it is known
+    bool unwanted = false;  // delete it as soon as it is known
   };
 
   void CreatePod(PodId pod);

@@ -25,14 +25,14 @@ RateLimiter::RateLimiter(double qps, int64_t burst)
   DRASIM_CHECK(qps >= 0 && std::isfinite(qps));
   if (ns_per_token_ == 0) return;
   DRASIM_CHECK_GE(burst, int64_t{1});
-  // The product may not fit; a bucket that takes for ever to fill is as good as a larger one.
+  // The product may overflow; at this size a larger bucket makes no difference.
   burst_ns_ = burst > kLimiterForeverNs / ns_per_token_ ? kLimiterForeverNs : burst * ns_per_token_;
 }
 
 SimDuration RateLimiter::Take(SimTime now) {
   if (ns_per_token_ == 0) return SimDuration();
-  // Time since the bucket was empty is what it holds, up to its size. A token taken moves that
-  // moment by the time that the token takes to drip; in the future, it is when it will be there.
+  // The bucket's content is the time since it was empty, up to its size. A token moves that time by
+  // one interval; if it lies in the future, it is when the token becomes available.
   empty_at_ns_ = std::max(empty_at_ns_, now.ns() - burst_ns_);
   empty_at_ns_ = std::min(empty_at_ns_ + ns_per_token_, kLimiterForeverNs);
   return SimDuration(std::max<int64_t>(0, empty_at_ns_ - now.ns()));

@@ -12,8 +12,8 @@ using Code = DynamicResources::Code;
 using ClaimReason = DynamicResources::Reason;
 using Status = DynamicResources::Status;
 
-// Pods that take turns in reserving what they share wake each other without end; where calls take
-// no time, that is within one instant, which must end.
+// Pods that reserve a shared claim in turn wake each other endlessly; if calls take no time, that
+// happens within one instant, which must end.
 constexpr uint32_t kMostWakesAtOnce = 16;
 
 Status Waiting() {
@@ -22,7 +22,7 @@ Status Waiting() {
   return status;
 }
 
-// Whether the two differ in nothing but that the pod has, or has not, reserved it.
+// True when the two differ only in the pod's reservation.
 bool OnlyReservationOf(Uid pod, const ResourceClaim& before, const ResourceClaim& after) {
   if (IsReservedFor(before, pod) == IsReservedFor(after, pod)) return false;
   const auto others = [pod](const ResourceClaim& claim) {
@@ -141,7 +141,7 @@ void SchedulerActor::PreScore(const PodContext& pod, absl::Span<const NodeId> fe
   if (Attempt* attempt = Find(pod.pod)) rules_->PreScore(&attempt->cycle, feasible);
 }
 
-// The step goes on by itself; nobody waits for its end but, perhaps, the scheduling thread.
+// The step continues alone; at most the scheduling thread waits for its end.
 void SchedulerActor::Background(Attempt* attempt, Status status, bool blocks) {
   token_of_.erase(attempt->pod);
   if (status.code != Code::kWaiting) {
@@ -163,7 +163,7 @@ PostFilterResult SchedulerActor::PostFilter(const PodContext& pod, PostFilterHan
   clock_->BeforeCalls(pod.now);
   const Status status = rules_->PostFilter(&attempt->cycle);
   const bool acted = status.code == Code::kSuccess || status.code == Code::kWaiting;
-  // Else preemption asks which nodes the claims allow (WhyRestricted).
+  // Otherwise preemption asks which nodes the claims allow (WhyRestricted).
   if (acted) Background(attempt, status, true);
   clock_->AfterCalls();
   if (acted && !behaviour_.preempts_after_deallocation()) result.code = StepCode::kPending;
@@ -212,17 +212,17 @@ StepResult SchedulerActor::Reserve(const PodContext& pod, const ClusterState&, N
 void SchedulerActor::Unreserve(const PodContext& pod, const ClusterState&, NodeId node) {
   Attempt* attempt = Find(pod.pod);
   if (attempt == nullptr) return;
-  // A process that is gone gives nothing back; the next attempt finds what this one has reserved.
+  // A restarted process releases nothing; the next attempt finds this one's reservations.
   if (attempt->cycle.claims.empty() || attempt->lost) return Forget(pod.pod);
-  // A step under way ends first: its reply is still to come, and what it has reserved is known only
-  // then. The pod was taken from under it, so nobody asks for the answer.
+  // A step in progress ends first: its reservations are known only from the outstanding reply.
+  // Nobody awaits its result any more.
   if (attempt->waits) {
     attempt->abandoned = true;
     token_of_.erase(pod.pod);
     return HoldBack(attempt);
   }
   clock_->BeforeCalls(pod.now);
-  // Others of its gang were not.
+  // Others of its gang were not bound.
   const absl::optional<StepResult>& bound = attempt->answers[2];
   if (bound.has_value() && bound->code == StepCode::kSuccess) {
     pods_->BoundInVain(pod.pod, attempt->cycle.pod_uid);
@@ -285,8 +285,8 @@ ApiRequest SchedulerActor::BindingOf(const Attempt& attempt) const {
   return request;
 }
 
-// Nobody else binds pods: one that is bound when the call is repeated was so by the first, whose
-// answer was lost.
+// No other component binds pods: if the repeated call finds the pod bound, the first call did it
+// and its reply was lost.
 Status SchedulerActor::AfterBinding(const Attempt& attempt, const ApiReply& reply) {
   if (reply.ok() || (attempt.sent_again && reply.code == ApiCode::kConflict)) return Status();
   return {Code::kError, ClaimReason::kCallFailed, Name()};
@@ -314,7 +314,7 @@ void SchedulerActor::AttemptFailed(const FailedAttempt& attempt, SimTime now) {
 
 void SchedulerActor::Report(const FailedAttempt& attempt) {
   const Ref<Pod> object = client_->cache().pod(pods_->UidOf(attempt.pod));
-  // Upstream looks for the pod in its cache as well: one that is gone, or bound, needs no report.
+  // As upstream, which looks up the cached pod: a deleted or bound pod needs no report.
   if (object == nullptr || object->node.valid() || client_->is_down()) return;
   reports_->Failed(*object, attempt);
 }
@@ -336,7 +336,7 @@ void SchedulerActor::OnReply(uint64_t token, const ApiReply& reply) {
   if (found == cycles_.end()) return;
   Attempt& attempt = *found->second;
   attempt.waits = false;
-  // Resume ends the step.
+  // Read before Resume, which ends the step.
   const bool undoing = attempt.cycle.step == DynamicResources::Step::kUnreserve;
   const NodeId node = attempt.cycle.node;
   bool in_vain = false;
@@ -347,8 +347,8 @@ void SchedulerActor::OnReply(uint64_t token, const ApiReply& reply) {
   } else {
     status = rules_->Resume(&attempt.cycle, reply);
   }
-  // Reservations of a step under way are given back when the start has been taken back. The claims
-  // of a pod that is bound all the same go as those of any pod that is deleted.
+  // The reservations of a step in progress are released after the start was cancelled. The claims
+  // of a pod bound in vain are released with its deletion.
   if (status.code != Code::kWaiting && attempt.undoes && !undoing && !in_vain &&
       !gangs_.Keeps(attempt.pod)) {
     status = rules_->Unreserve(&attempt.cycle, node);
@@ -378,9 +378,9 @@ void SchedulerActor::EndStep(uint64_t token, Status status) {
   if (blocked) engine_->BlockScheduling(false);
 }
 
-// ---- Attempts that come to nothing ----
+// ---- Failed and cancelled attempts ----
 
-// The pod is not tried while the attempt goes on.
+// The pod is not tried while the cancelled attempt is in progress.
 void SchedulerActor::HoldBack(Attempt* attempt) {
   attempt->undoes = true;
   ++held_back_[attempt->pod].attempts;
@@ -415,7 +415,7 @@ void SchedulerActor::OnRestart() {
     Attempt& attempt = *found->second;
     attempt.report.reset();
     if (attempt.binding) {
-      // Upstream finds the pod bound, or tries it again. Repeating the call tells which.
+      // Upstream finds the pod bound, or tries it again. Repeating the call distinguishes the two.
       attempt.sent_again = true;
       const auto reply = client_->Call(BindingOf(attempt), token);
       if (reply.has_value()) OnReply(token, *reply);
@@ -457,7 +457,7 @@ void SchedulerActor::OnWatch(const WatchEvent& event) {
   }
 }
 
-// Whether the pod is among those that an event of one of its claims may help.
+// Adds the pod to, or removes it from, the users of its claims, whose events may help it.
 void SchedulerActor::IndexUser(const Pod& pod, bool uses) {
   for (const PodClaim& entry : pod.claims) {
     const Name claim = rules_->ClaimNameOf(pod, entry);
@@ -505,7 +505,7 @@ bool SchedulerActor::CountWake(PodId pod, SimTime now) {
   return ++wakes.count <= kMostWakesAtOnce;
 }
 
-// An event while the attempt is being undone belongs to the pod's own cycle: it costs a backoff.
+// An event during the cancellation belongs to the pod's own cycle and costs a backoff.
 bool SchedulerActor::SkipsBackoff(PodId pod, SimTime now) {
   return IsPending(pod) && !held_back_.contains(pod) && !absl::c_linear_search(reservers_, pod) &&
          CountWake(pod, now);

@@ -1,12 +1,12 @@
-// The scheduler as a component of the control plane: its client of the API server, and the engine's
-// plugin DynamicResources.
+// SchedulerActor: the scheduler as a component of the control plane, with its API client, and the
+// engine's plugin DynamicResources.
 //
-// The verdicts and API calls of a cycle are those of DynamicResources (dynamic_resources.h),
-// upstream's plugin. This class connects it: to the engine as a plugin of the profile, to the
-// network as the actor behind the client "scheduler". For each pod it keeps the cycle under way; a
-// step whose calls take time answers kWait, and the engine calls it again when the last reply has
-// come (PodControl::ResumeStep). Until release 1.29 PostFilter, Reserve and Unreserve block the one
-// scheduling thread meanwhile.
+// The verdicts and API calls of a cycle come from DynamicResources (dynamic_resources.h),
+// upstream's plugin. This class connects it to the engine as a plugin of the profile, and to the
+// network as the actor of the client "scheduler". It keeps the cycle in progress of each pod. A
+// step whose calls take time returns kWait, and the engine calls it again on the last reply
+// (PodControl::ResumeStep). Until release 1.29 PostFilter, Reserve and Unreserve block the single
+// scheduling thread in the meantime.
 //
 // Binding uses the same client (POST pods/binding), so the default binder must cost nothing.
 #ifndef DRASIM_SIM_DRA_SCHEDULER_ACTOR_H_
@@ -43,12 +43,12 @@ class SchedulerActor : public Plugin, public Actor {
   // `gang_timeout`: see ControlPlaneOptions.
   SchedulerActor(const DraBehaviour& behaviour, SimDuration gang_timeout, uint64_t seed,
                  PodObjects* pods, NetworkClock* clock);
-  // Before anything else, once. `engine` is told when the network's handlers find something.
+  // Call once, before anything else. `engine` is notified of findings by the network's handlers.
   void Start(ApiClient* client, PodControl* engine);
-  // Attempts are reported to users from now on.
+  // Turns on reports of attempts to users.
   void set_reports(SchedulerReports* reports) { reports_ = reports; }
   const SchedulerReports* reports() const { return reports_; }
-  // Reports it, as soon as the calls of its PostFilter or Unreserve have been answered.
+  // Reports it when the calls of its PostFilter or Unreserve have been answered.
   void AttemptFailed(const FailedAttempt& attempt, SimTime now);
 
   // Plugin
@@ -75,37 +75,37 @@ class SchedulerActor : public Plugin, public Actor {
   void OnWatch(const WatchEvent& event) override;
   void OnReply(uint64_t token, const ApiReply& reply) override;
   void OnTimer(uint64_t token) override { gangs_.OnTimer(token); }
-  // Its process is gone until OnRestart: no attempt begins.
+  // Its process is down until OnRestart: no attempt begins.
   void GoDown();
   const GangClaims& gangs() const { return gangs_; }
   ClientId client() const { return client_->id(); }
-  // Calls under way are lost with their replies; all pods that wait are tried again.
+  // Calls in progress and their replies are lost; all waiting pods are tried again.
   void OnRestart() override;
 
   const DynamicResources& rules() const { return *rules_; }
-  // Cycles of which a step waits for a reply, or that are between PreFilter and PostBind.
+  // Cycles with a step that waits for a reply, or between PreFilter and PostBind.
   size_t cycles() const { return cycles_.size(); }
-  uint64_t attempts() const { return attempts_; }  // cycles begun
+  uint64_t attempts() const { return attempts_; }  // started cycles
 
  private:
   struct Attempt {
     DynamicResources::Cycle cycle;
     PodId pod;
     bool waits = false;       // for a reply
-    bool done = false;        // the reply was there: `cycle.result` is the step's answer
+    bool done = false;        // reply received: `cycle.result` is the step's result
     bool blocks = false;      // the scheduling thread
-    bool abandoned = false;   // nobody will ask for the answer
-    bool binding = false;     // the reply is that of POST pods/binding
-    bool sent_again = false;  // that call, after a restart
-    bool lost = false;        // in a restart, with what it knew
-    NodeId node;              // that Bind was called with
+    bool abandoned = false;   // nobody awaits the result
+    bool binding = false;     // the reply is to POST pods/binding
+    bool sent_again = false;  // that call was repeated, after a restart
+    bool lost = false;        // forgotten in a restart
+    NodeId node;              // Bind's argument
     // To be reported when its calls have been answered.
     std::optional<FailedAttempt> report;
-    // The start was taken back: what is reserved is given back, and until that is done the pod is
-    // not tried again.
+    // The start was cancelled: its reservations are being released, and the pod is not tried until
+    // then.
     bool undoes = false;
-    // Results of Reserve, PreBind and Bind. A gang's steps are called for all its pods again when
-    // one of them has got its reply.
+    // Results of Reserve, PreBind and Bind. A reply for one pod of a gang makes the engine call the
+    // step again for all of its pods.
     std::array<absl::optional<StepResult>, 3> answers;
   };
 
@@ -117,7 +117,7 @@ class SchedulerActor : public Plugin, public Actor {
   void Background(Attempt* attempt, DynamicResources::Status status, bool blocks);
   ApiRequest BindingOf(const Attempt& attempt) const;
   static DynamicResources::Status AfterBinding(const Attempt& attempt, const ApiReply& reply);
-  // The step under way has ended.
+  // The step in progress has ended.
   void EndStep(uint64_t token, DynamicResources::Status status);
   void Report(const FailedAttempt& attempt);
   void ReportBinding(const PodContext& pod);
@@ -128,11 +128,11 @@ class SchedulerActor : public Plugin, public Actor {
   void OnContext(const WatchEvent& event);
   void OnPod(const WatchEvent& event);
   void Hint(PodId pod, DynamicResources::Hint hint);
-  // Whether a pod is woken by a change of its own reservation, as upstream has it. Without a rate
-  // limit nothing would slow down the loop that comes of it.
+  // True when, as in upstream, a pod is woken by a change of its own reservation. Without a rate
+  // limit nothing would slow down the resulting loop.
   bool WakesItself() const;
   bool IsPending(PodId pod) const;
-  // One more wake without backoff; false when there have been too many at this instant.
+  // Counts a wake without backoff; false after too many at this instant.
   bool CountWake(PodId pod, SimTime now);
   ReasonIndex LocalReason(DynamicResources::Reason reason) const;
 
@@ -149,19 +149,19 @@ class SchedulerActor : public Plugin, public Actor {
   absl::btree_map<uint64_t, std::unique_ptr<Attempt>> cycles_;  // by token
   absl::flat_hash_map<PodId, uint64_t> token_of_;               // the pod's present attempt
   std::vector<bool> pending_;  // by pod: its last rejection was kPending
-  // Pods of which an attempt that was taken back still has calls under way. As upstream has it, a
-  // pod is in no queue until its Unreserve is through.
+  // Pods whose cancelled attempt still has calls in progress. As in upstream, such a pod is in no
+  // queue until its Unreserve is complete.
   struct HeldBack {
     uint32_t attempts = 0;
-    bool turned_away = false;  // it has been tried meanwhile
+    bool turned_away = false;  // has been tried in the meantime
   };
   absl::flat_hash_map<PodId, HeldBack> held_back_;
   struct Wakes {
     SimTime at;
     uint32_t count = 0;
   };
-  std::vector<Wakes> wakes_;  // by pod: without backoff, within one instant
-  // Pods whose own reservation the present event is about, and that it does not wake at once.
+  std::vector<Wakes> wakes_;  // by pod: wakes without backoff within one instant
+  // Pods whose own reservation the present event concerns, and that it does not wake at once.
   std::vector<PodId> reservers_;
   // Pods that name a claim: (namespace, claim) -> pods in order of uid.
   absl::flat_hash_map<std::pair<Name, Name>, absl::btree_set<std::pair<Uid, PodId>>> users_;

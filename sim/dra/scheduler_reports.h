@@ -1,11 +1,11 @@
-// Kube-scheduler's reports on its attempts, for people who wait for a pod: the condition
-// PodScheduled=False in the pod's status, and events.
+// SchedulerReports: kube-scheduler's reports on its attempts, for users who wait for a pod: events,
+// and the condition PodScheduled=False in the pod's status.
 //
 // A failed attempt (pkg/scheduler/schedule_one.go, handleSchedulingFailure) records an event
-// FailedScheduling and PATCHes the pod's status, unless the message and the nominated node are
-// those in the scheduler's cache already. The PATCH takes of the rate limit of the scheduler's
-// client; until 1.33 the scheduling thread waits for its reply, unless the attempt failed in the
-// binding cycle. A binding records an event Scheduled.
+// FailedScheduling and PATCHes the pod's status, unless the scheduler's cache already has the same
+// message and nominated node. The PATCH counts against the rate limit of the scheduler's client.
+// Until 1.33 the scheduling thread waits for its reply, unless the attempt failed in the binding
+// cycle. A binding records an event Scheduled.
 #ifndef DRASIM_SIM_DRA_SCHEDULER_REPORTS_H_
 #define DRASIM_SIM_DRA_SCHEDULER_REPORTS_H_
 
@@ -21,18 +21,18 @@ namespace drasim {
 
 class SchedulerReports {
  public:
-  // All outlive it. `client`: the scheduler's, whose actor hands replies to tokens of this class
-  // on.
+  // All must outlive it. `client`: the scheduler's, whose actor forwards replies to tokens of this
+  // class.
   SchedulerReports(ApiClient* client, PodControl* engine, EventRecorder* events)
       : client_(client), engine_(engine), events_(events) {}
 
   void Failed(const Pod& pod, const FailedAttempt& attempt);
   void Scheduled(const Pod& pod) { events_->Record(EventRecorder::Reason::kScheduled, pod); }
 
-  // Whether a token of the scheduler's client is one of this class.
+  // True when a token of the scheduler's client belongs to this class.
   static bool Owns(uint64_t token) { return (token & kTokens) != 0; }
   void OnReply(uint64_t token);
-  // The scheduler has been restarted: replies under way never come.
+  // The scheduler has restarted: outstanding replies never arrive.
   void OnRestart();
   const EventRecorder& events() const { return *events_; }
 
@@ -43,7 +43,7 @@ class SchedulerReports {
   PodControl* engine_;
   EventRecorder* events_;
   uint64_t next_token_ = kTokens;
-  absl::btree_set<uint64_t> waited_for_;  // PATCHes for which the scheduling thread waits
+  absl::btree_set<uint64_t> waited_for_;  // PATCHes that block the scheduling thread
 };
 
 }  // namespace drasim

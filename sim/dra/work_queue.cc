@@ -33,7 +33,7 @@ void WorkQueue::Add(Key key) {
 SimDuration WorkQueue::DelayAfterFailure(Key key, SimTime now) {
   State& state = states_[key];
   const int64_t backoff_ns = std::min(kFirstBackoffNs << state.failures, kLongestBackoffNs);
-  // More failures than that change nothing.
+  // Further failures make no difference.
   state.failures = std::min(state.failures + 1, kMostDoublings);
   return std::max(SimDuration(backoff_ns), bucket_.Take(now));
 }

@@ -1,10 +1,9 @@
-// client-go's rate-limited work queue (util/workqueue) in virtual time: what controllers take their
-// keys from.
+// WorkQueue: client-go's rate-limited work queue (util/workqueue) in virtual time, the controllers'
+// source of keys.
 //
-// A key that is waiting is not added twice; one that is being worked on is remembered and comes
-// again when it is done. Added with a rate limit it waits the longer of its own backoff
-// (5 ms * 2^failures, at most 1000 s) and its turn in a bucket shared by all such keys (10 a
-// second, burst 100).
+// A waiting key is not added twice; a key in work is remembered and returns to the queue when its
+// work is done. A key added with a rate limit waits for its own backoff (5 ms * 2^failures, at most
+// 1000 s) or its turn in a shared bucket (10 a second, burst 100), whichever is later.
 #ifndef DRASIM_SIM_DRA_WORK_QUEUE_H_
 #define DRASIM_SIM_DRA_WORK_QUEUE_H_
 
@@ -23,17 +22,17 @@ class WorkQueue {
  public:
   using Key = uint64_t;
 
-  // At most `workers` keys are worked on at a time.
+  // `workers`: the limit on keys in work.
   explicit WorkQueue(int workers);
 
-  // Now, or when it is done with. O(1).
+  // Adds the key now, or at the end of its present work. O(1).
   void Add(Key key);
-  // The delay after which the caller is to Add the key again; counts a failure. O(1).
+  // Counts a failure and returns the delay after which the caller is to Add the key. O(1).
   SimDuration DelayAfterFailure(Key key, SimTime now);
-  // Its failures no longer count.
+  // Clears the key's failures.
   void Forget(Key key);
 
-  // The next key to work on, if there is one and a worker is free: it is in work until Done.
+  // The next key, if there is one and a worker is free; it is in work until Done.
   absl::optional<Key> Get();
   void Done(Key key);
 
@@ -41,7 +40,7 @@ class WorkQueue {
   bool IsBusy(Key key) const;
   size_t waiting() const { return waiting_.size(); }
   int busy() const { return busy_; }
-  // Nothing waits, nothing is in work, no failure counts. For a restart.
+  // Clears waiting keys, keys in work and failures. For a restart.
   void Clear();
 
  private:
@@ -54,7 +53,7 @@ class WorkQueue {
   int workers_;
   int busy_ = 0;
   std::deque<Key> waiting_;
-  absl::flat_hash_map<Key, State> states_;  // of keys of which something is known
+  absl::flat_hash_map<Key, State> states_;  // of keys that wait, are in work, or have failures
   RateLimiter bucket_;
 };
 

@@ -121,7 +121,7 @@ absl::Status WriteFileAtomically(const std::string& path, absl::string_view byte
 
 absl::Status WriteFilesAtomically(
     absl::Span<const std::pair<std::string, absl::string_view>> files) {
-  std::list<AtomicFile> whole;  // a list, because they do not move
+  std::list<AtomicFile> whole;  // a list, because AtomicFile cannot move
   for (const auto& [path, bytes] : files) {
     AtomicFile& file = whole.emplace_back();
     if (absl::Status s = file.Open(path); !s.ok()) return s;

@@ -19,7 +19,7 @@ using Names = absl::Span<const absl::string_view>;
 constexpr absl::string_view kHeader = "seconds,event,node,pod,devices,reason,message\n";
 constexpr absl::string_view kPluginPrefix = "nvidia.com/";
 
-// By the values of EvictionCause, DeviceChangeKind and NodeChangeKind.
+// Indexed by EvictionCause, DeviceChangeKind and NodeChangeKind.
 constexpr absl::string_view kCauses[] = {
     "",       "preempted", "node lost", "drained", "attempt failed", "repartitioned", "turned away",
     "deleted"};
@@ -38,7 +38,7 @@ absl::string_view NameOf(Names names, uint32_t value) {
   return value < names.size() ? names[value] : absl::string_view();
 }
 
-// Whether what becomes of the pod's devices is for this log.
+// True when this log covers the pod's devices.
 bool Concerns(const PodShape& shape) { return !shape.extended.empty() || !shape.mig.empty(); }
 
 // The same part of each device.
@@ -50,7 +50,7 @@ DeviceGrants EachOf(DeviceSet devices, int32_t milli) {
   return parts;
 }
 
-// What the node reports of the plugin's resources.
+// The node's amounts of the plugin's resources.
 std::string Allocatable(const ClusterState& cluster, NodeId node) {
   std::string text;
   for (size_t e = 0; e < cluster.extended_names().size(); ++e) {
@@ -66,7 +66,7 @@ std::string Allocatable(const ClusterState& cluster, NodeId node) {
 
 DeviceLog::DeviceLog() : csv_(kHeader) {}
 
-// The devices that the pod has from now on, or had until now.
+// The pod's devices after it got them, or before it lost them.
 DeviceGrants DeviceLog::PartsOf(const Record& record, const ClusterState& cluster) {
   DeviceGrants parts;
   const uint32_t pod = record.pod.value();
@@ -78,7 +78,7 @@ DeviceGrants DeviceLog::PartsOf(const Record& record, const ClusterState& cluste
     parts = std::move(held->second);
     held_.erase(held);
   }
-  // Else the scheduler has chosen them, or nobody has.
+  // Otherwise the scheduler has chosen them, or there are none.
   return parts.empty() ? EachOf(record.devices, cluster.pod_shape(record.pod).gpu_milli) : parts;
 }
 
@@ -97,7 +97,7 @@ void DeviceLog::AddRow(const Record& record, const ClusterState& cluster, const 
 }
 
 void DeviceLog::OnRecord(const Record& record, const ClusterState& cluster) {
-  if (!record.node.valid()) return;  // a pod is deleted that did not run
+  if (!record.node.valid()) return;  // deletion of a pod that did not run
   if (record.pod.valid() && !Concerns(cluster.pod_shape(record.pod))) return;
   switch (record.kind) {
     case RecordKind::kPodBound:

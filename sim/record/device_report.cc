@@ -1,14 +1,14 @@
-// Where device_report.h leaves something open:
-//  * A pod counts from its reservation on, and as soon as it has devices: one that its node has not
-//    given any yet (or never will) counts for nothing.
-//  * Granted compute of a part, floored part by part: of a MIG instance its compute slices in
-//    milli of the GPU's (1 of 7: 142), of a share or replica its milli, of an instance's replica
-//    the instance's compute in proportion.
-//  * Granted memory likewise: of the instance, of the GPU in proportion. Pods count whose demand is
-//    known and all of whose parts' memory is; each gives what it has beyond its demand.
-//  * A GPU that is not laid out ahead, but whose model can do MIG, may take any instance unless
-//    something else is on it. One that is laid out takes instances of its layout only.
-//  * Where a node cannot take the smallest pod, all its free compute is stranded as well.
+// Definitions beyond those in device_report.h:
+//   * A pod counts from its reservation on, once it has devices; before its node has given it any,
+//     it counts for nothing.
+//   * Granted compute of a part, rounded down part by part: for a MIG instance its compute slices
+//     in milli of the GPU's (1 of 7: 142), for a share or replica its milli, for an instance's
+//     replica the instance's compute in proportion.
+//   * Granted memory likewise: the instance's, or the GPU's in proportion. Only pods with a known
+//     demand and known memory of all parts count; each adds what it has beyond its demand.
+//   * A GPU without a static layout whose model supports MIG may take any instance, unless
+//     something else is on it. One with a static layout takes instances of its layout only.
+//   * On a node that cannot take the smallest pod, all free compute is stranded as well.
 #include "sim/record/device_report.h"
 
 #include <algorithm>
@@ -27,7 +27,7 @@
 namespace drasim {
 namespace {
 
-// In the order of the integrals; that of slot_fragmentation follows.
+// In the order of the integrals; slot_fragmentation follows.
 constexpr int64_t DeviceAmounts::*kFields[] = {&DeviceAmounts::capacity,
                                                &DeviceAmounts::held,
                                                &DeviceAmounts::wanted,
@@ -44,30 +44,30 @@ constexpr int64_t DeviceAmounts::*kFields[] = {&DeviceAmounts::capacity,
 constexpr size_t kFieldCount = std::size(kFields);
 
 // A node's slot fragmentation is a multiple of 1/kSlotSteps milli. Sums and differences of such
-// multiples are exact in a double (up to eight million GPUs), so that the sum over nodes does not
-// depend on the order in which they change.
+// multiples are exact in a double (up to eight million GPUs), so the sum over nodes does not depend
+// on the order of its changes.
 constexpr double kSlotSteps = 1048576;
 
 constexpr int64_t kUnknownMemory = -1;
 
-// One GPU of a node with what is on it.
+// One GPU of a node and its use.
 struct Gpu {
   const MigTable* table = nullptr;  // null: no MIG
   StaticLayout layout;
-  MigState instances = 0;    // that pods hold
-  bool takes_mig = false;    // no pod holds anything but instances that it may have
+  MigState instances = 0;    // held by pods
+  bool takes_mig = false;    // nothing on it but instances that it may have
   int16_t idle_milli = 0;    // for shares and whole GPUs
   int64_t held = 0;          // milli
   int64_t held_compute = 0;  // thousandths of a compute slice
 
-  // Without MIG, all of it is one slice.
+  // Without MIG, the GPU counts as one slice.
   int64_t slices() const { return table == nullptr ? 1 : table->product().compute_slices; }
   int64_t free() const { return kDeviceMilli - held; }
   int64_t free_compute() const { return (kDeviceMilli * slices() - held_compute) / slices(); }
 };
 using Gpus = absl::InlinedVector<Gpu, 8>;
 
-// What is held is not filled in.
+// Leaves out the held amounts.
 Gpus GpusOf(const ClusterState& cluster, NodeId node, const LayoutLookup& layout) {
   const absl::Span<const int16_t> idle = cluster.device_milli_idle(node);
   const MigTable* const table = cluster.mig_table(node);
@@ -82,13 +82,13 @@ Gpus GpusOf(const ClusterState& cluster, NodeId node, const LayoutLookup& layout
     if (layout) gpu.layout = layout(node, d);
     if (!gpu.layout.enabled) continue;
     DRASIM_CHECK_LT(size_t{gpu.layout.state}, table->states());
-    // Instances that the layout no longer has block the GPU until their pods are gone.
+    // Instances outside the present layout block the GPU until their pods are gone.
     if ((table->set(gpu.instances) & ~table->set(gpu.layout.state)) != 0) gpu.takes_mig = false;
   }
   return gpus;
 }
 
-// The parts of devices that the pod holds, whoever has given them.
+// The pod's parts of devices, chosen by the scheduler or the node.
 void PartsOf(const ClusterState& cluster, PodId pod, DeviceGrants* parts) {
   const absl::Span<const DeviceGrant> grants = cluster.pod_grants(pod);
   parts->assign(grants.begin(), grants.end());
@@ -103,7 +103,7 @@ const MigProfile& ProfileOf(const MigTable& table, const DeviceGrant& part) {
   return table.profiles()[table.placements()[part.placement].profile];
 }
 
-// Of the instance, of which the part may be one replica.
+// The instance's amount; the part may be one replica of it.
 int64_t InstanceMilli(const MigTable& table, const DeviceGrant& part) {
   return MilliOfUnits(ProfileOf(table, part).size, table.product().units);
 }
@@ -115,7 +115,7 @@ int64_t GrantedCompute(const MigTable* table, const DeviceGrant& part) {
   return whole * part.milli / InstanceMilli(*table, part);
 }
 
-// Memory that no listing shows is taken from the name.
+// Without a public listing of the memory, the size in the profile's name counts.
 int64_t MemoryMib(int64_t mib, int64_t nominal_gb) {
   if (mib >= 0) return mib;
   return nominal_gb > 0 ? nominal_gb * 1024 : kUnknownMemory;
@@ -169,7 +169,7 @@ struct Stranded {
   int64_t compute = 0;  // milli of compute slices
 };
 
-// What of the GPU is lost whatever else the node has.
+// The part of the GPU that is lost whatever else the node has.
 Stranded StrandedOf(const Gpu& gpu) {
   Stranded s;
   if (!gpu.takes_mig) return s;
@@ -188,7 +188,7 @@ Stranded StrandedOf(const Gpu& gpu) {
   return s;
 }
 
-// How many more instances of the profile the GPU takes.
+// The number of further instances of the profile that fit the GPU.
 int64_t MoreOf(const Gpu& gpu, size_t profile) {
   if (!gpu.takes_mig) return 0;
   if (!gpu.layout.enabled) return gpu.table->more(gpu.instances, profile);
@@ -200,7 +200,7 @@ bool WantsGpu(const TypicalRequest& request) {
   return !request.mig_profile.empty() || request.whole_gpus > 0 || request.share_milli > 0;
 }
 
-// Free milli of the node that the request cannot use; `free` is all that there is.
+// Free milli of the node, out of `free`, that the request cannot use.
 int64_t SlotFragment(const TypicalRequest& request, const NodeRow& row, const Gpus& gpus,
                      int64_t free) {
   if (!WantsGpu(request) || row.cpu_milli_idle < request.cpu_milli ||
@@ -209,7 +209,7 @@ int64_t SlotFragment(const TypicalRequest& request, const NodeRow& row, const Gp
   }
   const bool instance = !request.mig_profile.empty();
   const int32_t per_gpu = request.whole_gpus > 0 ? kDeviceMilli : request.share_milli;
-  // GPUs of a node are of one model.
+  // All GPUs of a node are of one model.
   const MigTable* const table = gpus[0].table;
   const int profile = instance && table != nullptr ? table->FindProfile(request.mig_profile) : -1;
   int32_t serving = 0;
@@ -224,7 +224,7 @@ int64_t SlotFragment(const TypicalRequest& request, const NodeRow& row, const Gp
   return serving < needed ? free : others_free;
 }
 
-// Beyond int64 when the run spans more than half of all time.
+// Exceeds int64 when the run spans more than half of the range of time.
 double LengthNs(SimTime from, SimTime to) {
   return static_cast<double>(static_cast<uint64_t>(to.ns()) - static_cast<uint64_t>(from.ns()));
 }
@@ -234,14 +234,14 @@ void Add(const DeviceAmounts& part, int sign, DeviceAmounts* sums) {
   sums->slot_fragmentation += sign * part.slot_fragmentation;
 }
 
-// Whether the record takes a pod from a node that did not let it in, or not all of its job.
+// True when the record removes a pod from a node that rejected it or another pod of its job.
 bool TurnedAway(const Record& record) {
   if (record.kind == RecordKind::kPodRejected) return true;
   return (record.kind == RecordKind::kPodEvicted || record.kind == RecordKind::kPodFailed) &&
          record.detail == static_cast<uint32_t>(EvictionCause::kTurnedAway);
 }
 
-// Whether the record takes a pod from a node that did.
+// True when the record removes a pod from a node that admitted it.
 bool HasRun(const Record& record) {
   const bool left = record.kind == RecordKind::kPodFinished ||
                     record.kind == RecordKind::kPodEvicted ||
@@ -333,8 +333,8 @@ void DeviceReport::OnRecord(const Record& record, const ClusterState& cluster) {
       arrived_milli_ += asked;
       ++arrived_pods_;
     }
-    // Nothing tells beforehand whether a node will let the pod in. So it counts while it is bound,
-    // and for good when it leaves otherwise than by being turned away.
+    // Admission cannot be foreseen, so a pod counts while it is bound, and for good when it leaves
+    // other than by a rejection.
     if (!accepted_[pod]) {
       const int sign =
           (record.kind == RecordKind::kPodBound ? 1 : 0) - (TurnedAway(record) ? 1 : 0);

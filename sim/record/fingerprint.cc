@@ -10,8 +10,8 @@ FingerprintSink::FingerprintSink(const VerdictSummaryTable* summaries)
 void FingerprintSink::OnRecord(const Record& record, const ClusterState& cluster) {
   hash_ = MixWord(hash_, static_cast<uint64_t>(record.time.ns()));
   hash_ = MixWord(hash_, static_cast<uint64_t>(record.kind) << 32 | record.pod.value());
-  // Two words: the first one alone is what fingerprints were pinned with when nodes had at most 32
-  // devices.
+  // The second word is hashed only if needed, so that fingerprints from the time when nodes had at
+  // most 32 devices stay valid.
   const uint64_t devices = record.devices.bits();
   hash_ = MixWord(hash_, uint64_t{record.node.value()} << 32 | (devices & UINT32_MAX));
   if (devices > UINT32_MAX) hash_ = MixWord(hash_, devices >> 32);

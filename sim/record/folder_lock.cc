@@ -14,8 +14,8 @@
 namespace drasim {
 namespace {
 
-// Whether the open file is still the one of that name: its holder may have removed it between our
-// opening and our locking.
+// True when the open file still has that name: its holder may have removed it between our opening
+// and our locking.
 bool IsFileAt(int descriptor, const std::string& path) {
   struct stat held;
   struct stat named;
@@ -47,7 +47,7 @@ absl::StatusOr<std::unique_ptr<FolderLock>> FolderLock::Take(const std::string& 
 }
 
 FolderLock::~FolderLock() {
-  // Removed while it is still locked, so that nobody else's file goes.
+  // Removed while still locked, so that no other process's file goes.
   unlink(path_.c_str());
   close(descriptor_);
 }

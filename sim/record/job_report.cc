@@ -32,8 +32,8 @@ double GpuHours(absl::uint128 milli_ns) {
   return Rounded(static_cast<double>(milli_ns) / kGpuHour);
 }
 
-// 128 bits hold the sum of any number of jobs. Unsigned, because the conversion of absl::int128 to
-// double is the compiler's own.
+// 128 bits hold the sum over any number of jobs. Unsigned, because the conversion of absl::int128
+// to double is the compiler's own.
 absl::uint128 Product(int64_t amount, int64_t ns) {
   DRASIM_CHECK(amount >= 0 && ns >= 0);
   return absl::uint128(static_cast<uint64_t>(amount)) * static_cast<uint64_t>(ns);
@@ -41,11 +41,11 @@ absl::uint128 Product(int64_t amount, int64_t ns) {
 
 // --- One job ---
 
-// As of the end of the run, nanoseconds.
+// At the end of the run, in nanoseconds.
 struct JobTimes {
-  int64_t in_system = 0;  // from submission to its end or that of the run
+  int64_t in_system = 0;  // from submission to its end or the run's
   int64_t waited = 0;
-  int64_t held = 0;      // running, whatever for
+  int64_t held = 0;      // running, for whatever purpose
   int64_t overhead = 0;  // of `held`, spent on restarts
 };
 
@@ -66,7 +66,7 @@ JobTimes TimesOf(const JobRow& row, SimTime end) {
   return t;
 }
 
-// Whether the job has a completion time: its owner did not take it away, nor the run give it up.
+// True when the job has a completion time: it was neither deleted by its owner nor given up.
 bool IsFinished(const JobRow& row) {
   return row.state == JobState::kSucceeded || row.state == JobState::kFailed;
 }
@@ -105,7 +105,7 @@ Spread SpreadOfTimes(std::vector<int64_t>* ns, bool truncate_mean) {
 Spread SpreadOfRatios(std::vector<double>* ratios) {
   Spread spread;
   if (ratios->empty()) return spread;
-  // Sorted first, so that the sum does not depend on the order of the jobs.
+  // Sorted first, so that the sum is independent of the order of the jobs.
   std::sort(ratios->begin(), ratios->end());
   SetRanks(*ratios, Rounded, &spread);
   double sum = 0;
@@ -145,7 +145,7 @@ class GroupBuilder {
 
 // --- Tenants ---
 
-// What the jobs of a tenant, or of several, add up to; amount x nanoseconds.
+// Sums over the jobs of a tenant, or of several; amount x nanoseconds.
 struct TenantSums {
   int64_t tenants = 1;
   int64_t submitted = 0;
@@ -250,7 +250,7 @@ void Fold::AddGpuTime(const JobRow& row, const JobTimes& times) {
   held_ += held;
   lost_ += Product(gpus, row.work_lost.ns());
   overhead_ += Product(gpus, times.overhead);
-  // Nothing remains of a job that failed or was given up.
+  // A failed or dropped job has no remaining work.
   const bool in_vain = row.state == JobState::kFailed || row.state == JobState::kDropped;
   failed_ += in_vain ? Product(gpus, times.held - row.work_lost.ns() - times.overhead)
                      : Product(gpus, row.failed_work.ns());
@@ -444,7 +444,7 @@ void WritePreemption(const PreemptionFigures& p, JsonWriter& j) {
 // --- Text ---
 
 constexpr size_t kLabelWidth = 12;
-// Tenants with a line of their own, and how much of their names it shows.
+// Limits on listed tenants, and on the shown part of their names.
 constexpr size_t kShownTenants = 10;
 constexpr size_t kShownTenantBytes = 24;
 
@@ -468,7 +468,7 @@ void AppendSpread(absl::string_view label, const Spread& s, int decimals, std::s
   AppendLine(label, cells, out);
 }
 
-// "4026 of 20000", or "20000" when that is all.
+// "4026 of 20000", or "20000" when complete.
 std::string FinishedText(int64_t finished, int64_t submitted) {
   return finished == submitted ? absl::StrCat(finished) : absl::StrCat(finished, " of ", submitted);
 }
@@ -477,7 +477,7 @@ std::string ShownTenant(const TenantFigures& tenant) {
   return tenant.name.empty() ? "(none)" : ShownText(tenant.name, kShownTenantBytes);
 }
 
-// Waits by tenant, where there are several.
+// Waits by tenant, when there are several.
 void AppendTenants(const std::vector<TenantFigures>& tenants, std::string* out) {
   if (tenants.size() < 2) return;
   const size_t shown = std::min(tenants.size(), kShownTenants);

@@ -58,7 +58,7 @@ PodShape FromProto(const proto::LedgerShape& p) {
     }
     shape.containers.push_back(std::move(container));
   }
-  // Checked before: SoundConstraints.
+  // Checked already: SoundConstraints.
   shape.hold = static_cast<PodHold>(p.hold());
   shape.never_preempts = p.never_preempts();
   for (const proto::LedgerNodeTerm& t : p.node_terms()) {
@@ -112,7 +112,7 @@ absl::StatusOr<std::unique_ptr<LedgerReader>> LedgerReader::Open(const std::stri
   if (stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) {
     file_path = absl::StrCat(path, "/ledger");
     const std::string partial = absl::StrCat(file_path, ".partial");
-    // An error about a folder without either names the file that a run leaves.
+    // For a folder with neither file, the error names the file that a run leaves.
     if (stat(file_path.c_str(), &info) != 0 && stat(partial.c_str(), &info) == 0) {
       file_path = partial;
     }
@@ -348,7 +348,7 @@ absl::Status LedgerReader::ChangeDevices(const Record& record) {
   return absl::OkStatus();
 }
 
-// A pod was turned away by its node, or was given devices there.
+// A pod was rejected by its node, or got devices there.
 absl::Status LedgerReader::ApplyAdmission(const Record& record) {
   const PodId pod = record.pod;
   if (cluster_->pod_phase(pod) != PodPhase::kBound || cluster_->pod_node(pod) != record.node) {
@@ -489,7 +489,7 @@ absl::StatusOr<bool> LedgerReader::Next(Record* record) {
   return true;
 }
 
-// The index in the end frame, which the trailer points at. False when the ledger has no readable
+// Reads the index in the end frame, by way of the trailer. False when the ledger has no readable
 // one.
 bool LedgerReader::ReadIndex(std::vector<Checkpoint>* found) {
   const size_t trailer_bytes = 8 + kLedgerTrailer.size();
@@ -526,8 +526,8 @@ absl::StatusOr<std::vector<LedgerReader::Checkpoint>> LedgerReader::ListCheckpoi
     return found;
   }
   uint64_t offset = kLedgerMagic.size();
-  // Frame headers alone tell the type, so a scan seeks from frame to frame and reads no payload but
-  // checkpoints'.
+  // Frame headers alone give the type, so a scan seeks from frame to frame and reads only the
+  // payloads of checkpoints.
   while (offset + kFrameHeaderBytes <= size_) {
     fseeko(file_, static_cast<off_t>(offset), SEEK_SET);
     std::string head(kFrameHeaderBytes, '\0');
@@ -536,7 +536,7 @@ absl::StatusOr<std::vector<LedgerReader::Checkpoint>> LedgerReader::ListCheckpoi
     const int type = static_cast<unsigned char>(head[8]);
     if (type < 1 || type > 4 || length > size_ - offset - kFrameHeaderBytes) break;
     if (type == static_cast<int>(FrameType::kCheckpoint)) {
-      // The record count is the first field (tag 8), a varint; the megabytes behind it stay unread.
+      // The record count is the first field (tag 8), a varint; the megabytes after it stay unread.
       std::string prefix(std::min<uint64_t>(length, 16), '\0');
       if (std::fread(prefix.data(), 1, prefix.size(), file_) != prefix.size()) break;
       uint64_t records = 0;

@@ -154,8 +154,8 @@ absl::StatusOr<LedgerPosition> FindLastCheckpoint(LedgerReader& reader) {
     if (record.pod.valid()) position.last_pod = record.pod.value();
   }
   if (last.records > 0) position.last_time_ns = record.time.ns();
-  // A checkpoint stands behind a whole block, so the reader has no definition that is not of a
-  // record before it.
+  // A checkpoint follows a whole block, so the reader has exactly the definitions of the records
+  // before it.
   position.shapes = reader.cluster().shapes().size();
   position.summaries = reader.summaries().size();
   position.header = reader.header().SerializeAsString();

@@ -9,7 +9,7 @@
 namespace drasim {
 namespace {
 
-// A load of a thousand clusters is a mistake in the trace, and no reason to make a table of that
+// A load of a thousand clusters is an error in the trace, and does not justify a table of that
 // length.
 constexpr double kMaxPercent = 100'000;
 

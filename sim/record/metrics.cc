@@ -14,7 +14,7 @@ void MetricsSink::Recount() {
   sample_.fragmentation = tracker_.Report();
 }
 
-// Counts the record. False when it is no outcome: nothing that the totals tell of has changed.
+// Counts the record. True for an outcome.
 bool MetricsSink::Count(const Record& record, const ClusterState& cluster) {
   switch (record.kind) {
     case RecordKind::kPodArrived:
@@ -22,7 +22,7 @@ bool MetricsSink::Count(const Record& record, const ClusterState& cluster) {
       sample_.gpu_arrived_milli += cluster.pod_shape(record.pod).wanted_gpu_milli();
       return false;
     case RecordKind::kPodBound:
-      // A pod that was evicted may be bound again.
+      // An evicted pod may be bound again.
       if (bound_.size() <= record.pod.value()) bound_.resize(cluster.pod_count());
       if (!bound_[record.pod.value()]) ++sample_.pods_scheduled;
       bound_[record.pod.value()] = true;
@@ -63,7 +63,7 @@ bool MetricsSink::Count(const Record& record, const ClusterState& cluster) {
     case RecordKind::kPodAdmitted:
     case RecordKind::kPodReserved:
     case RecordKind::kPodUnreserved:
-      // The totals move with the charge, so the measure does too.
+      // The totals change with the charge, so the measure does too.
       return true;
     case RecordKind::kDevicesChanged:
     case RecordKind::kPodStarted:

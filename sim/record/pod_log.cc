@@ -80,7 +80,7 @@ DeviceGrants LoadGrants(StateReader& in) {
   return grants;
 }
 
-// Of a pod that has just been bound, or has just been given devices by its node.
+// A pod that has just been bound, or has just got devices from its node.
 void PodLog::NoteDevices(const Record& record, const ClusterState& cluster) {
   const size_t i = record.pod.value();
   rows_[i].devices = record.devices;
@@ -109,7 +109,7 @@ void PodLog::OnRecord(const Record& record, const ClusterState& cluster) {
       NoteDevices(record, cluster);
       break;
     case RecordKind::kPodRejected:
-      // Its end, if nobody makes it anew.
+      // Its end, unless its owner recreates it.
       rows_[i].end = record.time;
       if (with_grants_) {
         parts_[i].failure = static_cast<AdmissionFailure>(record.detail & ~kGivenUp);
@@ -155,7 +155,7 @@ void PodLog::AppendReason(const PodShape& shape, size_t pod, PodPhase phase,
   if (rows_[pod].failure != kNoFailure) {
     AppendCsvField(summaries_->Text(SummaryId(rows_[pod].failure)), out);
   } else if (given_up) {
-    // Only a job for which there are nodes is given up without an attempt.
+    // Jobs that no node could take are attempted before they are given up, so this is a quota.
     absl::StrAppend(out, "more than its tenant's quota ever allows");
   }
 }

@@ -80,8 +80,8 @@ void AppendSeconds(SimTime time, std::string* out);
 void AppendGrants(const MigTable* table, absl::Span<const DeviceGrant> grants, std::string* out);
 
 void SaveGrants(absl::Span<const DeviceGrant> grants, StateWriter& out);
-// Fails the reader if a device or an amount is out of range. Placements are not checked, for want
-// of the table.
+// Fails the reader if a device or an amount is out of range. Placements stay unchecked, because the
+// table is not available.
 DeviceGrants LoadGrants(StateReader& in);
 
 }  // namespace drasim

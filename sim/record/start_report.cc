@@ -98,7 +98,7 @@ void StartReport::OnRecord(const Record& record, const ClusterState&) {
       pod.state = State::kWorking;
       break;
     case RecordKind::kPodEvicted: {
-      // What it waits for goes on when nothing but its node has changed its mind.
+      // A rejection by the node is not a new start: the pod goes on waiting.
       if (IsTurnedAway(record)) {
         pod.state = State::kWaiting;
         break;

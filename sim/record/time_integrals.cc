@@ -26,7 +26,7 @@ constexpr std::array<int64_t Levels::*, kLevelCount> kFields = {&Levels::gpu_cap
 constexpr double kHourNs = 3.6e12;
 constexpr double kGib = 1073741824;
 
-// The run's times may span all of int64, so differences of two of them need not fit it.
+// The run's times may span all of int64, so a difference of two may exceed it.
 uint64_t LengthNs(SimTime from, SimTime to) {
   return static_cast<uint64_t>(to.ns()) - static_cast<uint64_t>(from.ns());
 }
@@ -41,7 +41,7 @@ SimTime Earlier(SimTime time, SimDuration by) {
   return time.ns() < kMin + by.ns() ? SimTime(kMin) : SimTime(time.ns() - by.ns());
 }
 
-// Below 2^63 each, the product of a level and all of time is below 2^127.
+// Levels are below 2^63 and the range of time below 2^64, so each product is below 2^127.
 void Accumulate(const Levels& levels, uint64_t ns, LevelSums* sums) {
   for (size_t i = 0; i < kLevelCount; ++i) {
     (*sums)[i] += absl::uint128(static_cast<uint64_t>(levels.*kFields[i])) * ns;
@@ -168,7 +168,7 @@ void TimeIntegrals::Advance(SimTime now, const Levels& levels) {
   } else {
     steps_.push_back({now, levels});
   }
-  // Whenever the run ends, it ends no earlier than now, so these are inside the window.
+  // The run ends no earlier than now, so these are inside the window.
   const SimTime inside = Earlier(now, drain_);
   while (!steps_.empty() && steps_.front().until <= inside) {
     const Step& step = steps_.front();
