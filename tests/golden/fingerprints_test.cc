@@ -55,12 +55,6 @@ std::map<std::string, std::string> Pins() {
   return pins;
 }
 
-proto::Scenario Parse(absl::string_view yaml) {
-  proto::Scenario scenario;
-  EXPECT_EQ(MergeYaml(yaml, "scenario", &scenario), absl::OkStatus());
-  return RunSpecOf(scenario).written;
-}
-
 // A simulation that has been built, but not started.
 std::unique_ptr<Simulation> Build(const proto::Scenario& scenario) {
   absl::StatusOr<std::unique_ptr<Simulation>> built = Simulation::Build(RunSpecOf(scenario));
@@ -85,7 +79,7 @@ class FingerprintPinTest : public ::testing::TestWithParam<std::string> {
   void SetUp() override {
     const std::string yaml = ReadText(GoldenPath(absl::StrCat("scenarios/", GetParam(), ".yaml")));
     ASSERT_NE(yaml, "");
-    scenario_ = Parse(yaml);
+    scenario_ = RunSpecOf(ScenarioOf(yaml)).written;
     ASSERT_EQ(scenario_.name(), GetParam());
     pin_ = Pins()[GetParam()];
   }
@@ -138,7 +132,7 @@ TEST_P(FingerprintPinTest, FromTheScenarioThatTheRunLeft) {
   ASSERT_EQ((*outputs)->Complete(0), absl::OkStatus());
   const std::string written = dir.Read("scenario.yaml");
   EXPECT_EQ(written, ResolvedYaml(*sim));
-  const std::unique_ptr<Simulation> again = Build(Parse(written));
+  const std::unique_ptr<Simulation> again = Build(RunSpecOf(ScenarioOf(written)).written);
   RunToTheEnd(again.get());
   EXPECT_EQ(HexHash(again->fingerprint()), pin_);
   EXPECT_EQ(ResolvedYaml(*again), written);

@@ -1,5 +1,5 @@
-// The claim controller's decisions, one at a time and without latencies. The first table has
-// upstream's names for its cases (pkg/controller/resourceclaim/controller_test.go).
+// The claim controller: its decisions one at a time and without latencies, then over time. The
+// first table has upstream's names for its cases (pkg/controller/resourceclaim/controller_test.go).
 #include "sim/dra/claim_controller.h"
 
 #include <algorithm>
@@ -22,7 +22,7 @@
 #include "model/time.h"
 #include "sim/dra/api_types.h"
 #include "sim/dra/dra_release.h"
-#include "tests/sim/dra/claim_controller_world.h"
+#include "tests/sim/dra/component_rig.h"
 
 namespace drasim {
 namespace claim_controller_test {

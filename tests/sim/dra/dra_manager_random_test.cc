@@ -19,7 +19,7 @@
 #include "model/time.h"
 #include "sim/dra/dra_manager.h"
 #include "sim/dra/dra_release.h"
-#include "tests/sim/dra/dra_manager_world.h"
+#include "tests/sim/dra/component_rig.h"
 #include "tests/testing/soak.h"
 
 namespace drasim {

@@ -13,7 +13,7 @@
 #include "model/kube/objects.h"
 #include "model/time.h"
 #include "sim/dra/dra_release.h"
-#include "tests/sim/dra/dra_manager_world.h"
+#include "tests/sim/dra/component_rig.h"
 
 namespace drasim {
 namespace dra_manager_test {

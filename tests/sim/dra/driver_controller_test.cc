@@ -29,7 +29,7 @@
 #include "sim/dra/api_network.h"
 #include "sim/dra/api_types.h"
 #include "sim/dra/dra_release.h"
-#include "tests/sim/dra/driver_controller_world.h"
+#include "tests/sim/dra/component_rig.h"
 #include "tests/testing/soak.h"
 
 namespace drasim {

@@ -14,7 +14,7 @@
 #include "gtest/gtest.h"
 #include "model/random.h"
 #include "sim/dra/dynamic_resources.h"
-#include "tests/sim/dra/dynamic_resources_world.h"
+#include "tests/sim/dra/component_rig.h"
 #include "tests/testing/soak.h"
 
 namespace drasim {

@@ -14,7 +14,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/types/optional.h"
 #include "gtest/gtest.h"
-#include "tests/sim/dra/dynamic_resources_world.h"
+#include "tests/sim/dra/component_rig.h"
 
 namespace drasim {
 namespace dynamic_resources_test {
@@ -487,7 +487,7 @@ TEST(TestPluginDisabled, disable) {
 
 // ---- The queueing hints, by the names of upstream's cases (Test_isSchedulableAfterClaimChange,
 // Test_isSchedulableAfterPodSchedulingContextChange), under 1.28, where a hint can say
-// "immediately", and 1.29.  Upstream's cases "...wrong-old-object" and "...wrong-new-object" pass
+// "immediately", and 1.29. Upstream's cases "...wrong-old-object" and "...wrong-new-object" pass
 // something of another Go type. Objects have one type each here, so these keep the nearest meaning:
 // an old state that is missing or far behind, a new object that is not the pod's although it has
 // the name. ----

@@ -1,6 +1,6 @@
-// What goes wrong with classic DRA, part 1: how pods, nodes and drivers find each other. Each test
-// shows that it happens, and a setting or release in which it does not. docs/pathologies.md tells
-// the mechanisms.
+// What goes wrong with classic DRA: how pods, nodes and drivers find each other, and how components
+// get in each other's way. Each test shows that it happens, and a setting or release in which it
+// does not. docs/pathologies.md tells the mechanisms.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -21,7 +21,6 @@
 #include "sim/dra/dra_release.h"
 #include "tests/sim/core/engine_rig.h"
 #include "tests/sim/dra/dra_rig.h"
-#include "tests/sim/dra/dra_story.h"
 
 namespace drasim {
 namespace pathologies_test {

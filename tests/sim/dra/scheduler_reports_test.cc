@@ -16,7 +16,6 @@
 #include "sim/dra/control_plane.h"
 #include "tests/sim/core/engine_rig.h"
 #include "tests/sim/dra/dra_rig.h"
-#include "tests/sim/dra/dra_story.h"
 
 namespace drasim {
 namespace scheduler_reports_test {

@@ -23,7 +23,6 @@
 #include "sim/dra/plane_checks.h"
 #include "tests/sim/core/engine_rig.h"
 #include "tests/sim/dra/dra_rig.h"
-#include "tests/sim/dra/dra_story.h"
 
 namespace drasim {
 namespace sequences_test {
@@ -238,9 +237,8 @@ TEST(SequencesTest, SelectedNodeIsUnsuitable) {
   EXPECT_EQ(rig.plane().scheduler().attempts(), 3u);
 }
 
-// ---- More of sequences_test.cc: what the components say to the API server when a node becomes
-// unfit after its devices were allocated, and for a pod that somebody else than the scheduler
-// binds. ----
+// ---- A node that becomes unfit after its devices were allocated, and a pod that its user binds.
+// ----
 
 // What was said about the pod and what belongs to it; not what the user said.
 Lines CallsAbout(DraRig& rig, const Pod& pod) {

@@ -1,34 +1,104 @@
-// ReadManifests: pods, bad input and the demonstrations. Owners, names and objects are in
-// manifests_owners_test.cc, ToControlPlane in manifests_objects_test.cc; what ReadKubeObjects finds
-// alone, in tests/model/kube, except for what a manifest must not get away with here.
+// ReadManifests: pods, bad input, the demonstrations, owners, names and objects; and
+// ToControlPlane. The checks of ReadKubeObjects itself are in tests/model/kube.
 #include "sim/run/manifests.h"
+
+#include <google/protobuf/text_format.h>
 
 #include <algorithm>
 #include <cstdint>
+#include <initializer_list>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
+#include "absl/strings/string_view.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "model/cluster_state.h"
+#include "model/kube/name.h"
+#include "model/kube/objects.h"
+#include "model/kube/reader.h"
 #include "model/node_spec.h"
 #include "model/pod_constraints.h"
 #include "model/pod_shape.h"
+#include "model/proto/scenario.pb.h"
 #include "model/random.h"
 #include "sim/scenario/inline_jobs.h"
-#include "tests/sim/run/manifest_texts.h"
+#include "tests/testing/temp_dir.h"
 
 namespace drasim {
 namespace manifests_test {
 
-using manifest_texts::Job;
-using manifest_texts::Owner;
-using manifest_texts::Pod;
-using manifest_texts::ReadTexts;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+
+// What is read of texts, which become files f0.yaml, f1.yaml, ...
+struct ReadTexts {
+  explicit ReadTexts(const std::vector<std::string>& texts) {
+    TempDir dir;
+    std::vector<std::string> paths;
+    for (const std::string& text : texts) {
+      const std::string name = absl::StrCat("f", paths.size(), ".yaml");
+      dir.Write(name, text);
+      paths.push_back(absl::StrCat(dir.path(), "/", name));
+    }
+    const auto plain = [&dir](absl::string_view text) {
+      return absl::StrReplaceAll(text, {{dir.path() + "/", ""}});
+    };
+    absl::StatusOr<Manifests> read = ReadManifests(paths);
+    if (!read.ok()) {
+      EXPECT_EQ(read.status().code(), absl::StatusCode::kInvalidArgument);
+      error = plain(read.status().message());
+      return;
+    }
+    manifests = *std::move(read);
+    for (std::string& warning : manifests.warnings) warning = plain(warning);
+  }
+  ReadTexts(std::initializer_list<std::string> texts)
+      : ReadTexts(std::vector<std::string>(texts)) {}
+  explicit ReadTexts(const std::string& text) : ReadTexts(std::vector<std::string>{text}) {}
+
+  // The jobs as text, one per line.
+  std::string Jobs() const {
+    std::vector<std::string> lines;
+    for (const proto::InlineJob& job : manifests.jobs) lines.push_back(job.ShortDebugString());
+    return absl::StrJoin(lines, "\n");
+  }
+  std::string Warnings() const { return absl::StrJoin(manifests.warnings, "\n"); }
+
+  Manifests manifests;
+  std::string error;
+};
+
+// A job from protobuf's text, printed as Jobs() does.
+std::string Job(const std::string& text) {
+  proto::InlineJob job;
+  EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &job)) << text;
+  return job.ShortDebugString();
+}
+
+// A pod `name` with `lines`, each with its indentation, below spec.
+std::string Pod(absl::string_view name, absl::string_view lines = "") {
+  return absl::StrCat("apiVersion: v1\nkind: Pod\nmetadata: {name: ", name,
+                      "}\nspec:\n  containers: [{name: c}]\n", lines);
+}
+
+// Something with a template of an empty pod; `spec` stands beside it.
+std::string Owner(absl::string_view version, absl::string_view kind, absl::string_view name,
+                  absl::string_view spec) {
+  const bool job = kind == "Job";
+  return absl::StrCat("apiVersion: ", version, "\nkind: ", kind, "\nmetadata: {name: ", name,
+                      "}\nspec:\n", spec, job ? "" : "  selector: {matchLabels: {app: a}}\n",
+                      "  template:\n    metadata: {labels: {app: a}}\n",
+                      "    spec: {containers: [{name: c}]", job ? ", restartPolicy: Never" : "",
+                      "}\n");
+}
 
 // --- Pods ---
 
@@ -586,6 +656,591 @@ TEST(ManifestsTest, DemosSayWhatTheyShow) {
   EXPECT_EQ(jobs_of("gpu-test4-device-plugin", 0),
             (Jobs{Job(R"(name: "pod0" cpu: "4" memory: "4Gi" run_time: "5m"
                          extended { resource: "nvidia.com/gpu" amount: "4" })")}));
+}
+
+// ---- ToControlPlane. ----
+
+// Three nodes: a (zone west, gen 2), b (zone east, gen 10), c (no labels).
+class ManifestsObjectsTest : public ::testing::Test {
+ protected:
+  ManifestsObjectsTest() : shapes_(&models_), cluster_(&models_, &shapes_) {
+    AddNode("a", {{"gen", "2"}, {"zone", "west"}});
+    AddNode("b", {{"gen", "10"}, {"zone", "east"}});
+    AddNode("c", {});
+  }
+
+  void AddNode(const char* name, std::vector<std::pair<std::string, std::string>> labels) {
+    NodeSpec node;
+    node.name = name;
+    node.labels = std::move(labels);
+    ASSERT_TRUE(cluster_.AddNode(node).ok());
+  }
+
+  absl::StatusOr<ObjectRef> Convert(const std::string& yaml, bool validate = true) {
+    KubeReadOptions options;
+    options.validate = validate;
+    const absl::StatusOr<KubeManifest> read = ReadKubeObjects(yaml, "f.yaml", options);
+    if (!read.ok()) return read.status();
+    EXPECT_EQ(read->objects.size(), 1u);
+    return ToControlPlane(read->objects.at(0).object, cluster_, names_);
+  }
+
+  template <typename T>
+  Ref<T> Made(const std::string& yaml) {
+    const absl::StatusOr<ObjectRef> made = Convert(yaml);
+    EXPECT_TRUE(made.ok()) << made.status();
+    if (!made.ok()) return std::make_shared<T>();
+    const Ref<T> object = As<T>(*made);
+    EXPECT_NE(object, nullptr) << "kind " << made->index();
+    return object == nullptr ? std::make_shared<T>() : object;
+  }
+
+  Name N(absl::string_view text) { return names_.Intern(text); }
+
+  ObjectMeta Meta(absl::string_view ns, absl::string_view name) {
+    ObjectMeta meta;
+    meta.ns = N(ns);
+    meta.name = N(name);
+    return meta;
+  }
+
+  // "a b" for a class whose suitableNodes are these terms.
+  std::string Suitable(const std::string& terms) {
+    const NodeSet nodes =
+        Made<ResourceClass>(absl::StrCat("apiVersion: resource.k8s.io/v1alpha2\n",
+                                         "kind: ResourceClass\nmetadata: {name: x}\n",
+                                         "driverName: d.example.com\nsuitableNodes:\n",
+                                         "  nodeSelectorTerms: ", terms, "\n"))
+            ->suitable_nodes;
+    if (nodes.everywhere()) return "everywhere";
+    std::vector<std::string> names;
+    for (NodeId node : nodes.nodes()) names.push_back(cluster_.node_spec(node).name);
+    return absl::StrJoin(names, " ");
+  }
+
+  std::string Fields(const std::string& yaml) {
+    std::vector<std::string> lines;
+    const Ref<ParametersObject> made = Made<ParametersObject>(yaml);
+    for (const auto& [path, text] : made->fields) {
+      lines.push_back(absl::StrCat(path, "=", text));
+    }
+    return absl::StrJoin(lines, "\n");
+  }
+
+  GpuModelTable models_;
+  ShapeTable shapes_;
+  ClusterState cluster_;
+  NamePool names_;
+};
+
+TEST_F(ManifestsObjectsTest, AClass) {
+  ResourceClass expected;
+  expected.meta = Meta("", "gpu.example.com");
+  expected.meta.finalizers = {N("a.example.com/x"), N("b.example.com/y")};
+  expected.driver = N("gpu.resource.example.com");
+  expected.parameters = {N("example.com"), N("Wishes"), N("system"), N("all")};
+  EXPECT_TRUE(*Made<ResourceClass>(R"(
+apiVersion: resource.k8s.io/v1alpha2
+kind: ResourceClass
+metadata:
+  name: gpu.example.com
+  namespace: ignored
+  uid: u
+  resourceVersion: "5"
+  finalizers: [a.example.com/x, b.example.com/y]
+driverName: gpu.resource.example.com
+parametersRef: {apiGroup: example.com, kind: Wishes, name: all, namespace: system}
+)") == expected);
+}
+
+TEST_F(ManifestsObjectsTest, ParametersWithoutANamespaceAreFoundByTheirNames) {
+  const auto ref = [this](absl::string_view group) {
+    return Made<ResourceClass>(
+               absl::StrCat("apiVersion: resource.k8s.io/v1alpha2\nkind: ResourceClass\n"
+                            "metadata: {name: x}\ndriverName: d.example.com\n"
+                            "parametersRef: {apiGroup: ",
+                            group, ", kind: DeviceClassParameters, name: p, namespace: team}\n"))
+        ->parameters;
+  };
+  const auto object = [this](absl::string_view group) {
+    return Made<ParametersObject>(absl::StrCat("apiVersion: ", group, "/v1alpha1\n",
+                                               "kind: DeviceClassParameters\n",
+                                               "metadata: {name: p, namespace: team}\n"))
+        ->meta.ns;
+  };
+  for (const char* group : {"gpu.resource.nvidia.com", "gpu.resource.example.com"}) {
+    EXPECT_EQ(ref(group).ns, Name()) << group;
+    EXPECT_EQ(object(group), Name()) << group;
+  }
+  EXPECT_EQ(ref("other.example.com").ns, N("team"));
+}
+
+TEST_F(ManifestsObjectsTest, AClaimAsAUserCreatesIt) {
+  ResourceClaim expected;
+  expected.meta = Meta("team", "c");
+  expected.pod_claim_name = N("gpu");
+  expected.labels = {{"a", "1"}, {"b", "2"}};
+  expected.spec.class_name = N("gpu");
+  expected.spec.parameters = {N("g.example.com"), N("K"), Name(), N("p")};
+  expected.spec.mode = AllocationMode::kImmediate;
+  EXPECT_TRUE(*Made<ResourceClaim>(R"(
+apiVersion: resource.k8s.io/v1alpha1
+kind: ResourceClaim
+metadata:
+  name: c
+  namespace: team
+  labels: {b: "2", a: "1"}
+  annotations: {resource.kubernetes.io/pod-claim-name: gpu}
+  ownerReferences: [{apiVersion: v1, kind: Pod, name: p, uid: u, controller: true}]
+spec:
+  resourceClassName: gpu
+  allocationMode: Immediate
+  parametersRef: {apiGroup: g.example.com, kind: K, name: p}
+status: {driverName: d.example.com, allocation: {shareable: true}}
+)") == expected);
+}
+
+TEST_F(ManifestsObjectsTest, ClaimsAndTemplatesWaitForTheirFirstConsumerInTheDefaultNamespace) {
+  ResourceClaim claim;
+  claim.meta = Meta("default", "c");
+  claim.spec.class_name = N("gpu");
+  EXPECT_TRUE(*Made<ResourceClaim>("apiVersion: resource.k8s.io/v1alpha2\nkind: ResourceClaim\n"
+                                   "metadata: {name: c}\nspec: {resourceClassName: gpu}\n") ==
+              claim);
+  ResourceClaimTemplate claim_template;
+  claim_template.meta = Meta("default", "t");
+  claim_template.spec.class_name = N("gpu");
+  claim_template.spec.parameters = {Name(), N("ConfigMap"), Name(), N("p")};
+  EXPECT_TRUE(*Made<ResourceClaimTemplate>(R"(
+apiVersion: resource.k8s.io/v1alpha2
+kind: ResourceClaimTemplate
+metadata: {name: t}
+spec:
+  metadata: {labels: {a: b}}
+  spec:
+    resourceClassName: gpu
+    allocationMode: WaitForFirstConsumer
+    parametersRef: {kind: ConfigMap, name: p}
+)") == claim_template);
+}
+
+TEST_F(ManifestsObjectsTest, SelectorsOfNodes) {
+  const auto term = [](absl::string_view key, absl::string_view op, absl::string_view values = "") {
+    return absl::StrCat("{key: ", key, ", operator: ", op,
+                        values.empty() ? "" : absl::StrCat(", values: [", values, "]"), "}");
+  };
+  const auto labels = [this](const std::string& requirement) {
+    return Suitable(absl::StrCat("[{matchExpressions: [", requirement, "]}]"));
+  };
+  EXPECT_EQ(labels(term("zone", "In", "west")), "a");
+  EXPECT_EQ(labels(term("zone", "In", "west, east")), "a b");
+  EXPECT_EQ(labels(term("zone", "In", "north")), "");
+  EXPECT_EQ(labels(term("zone", "NotIn", "west")), "b c");
+  EXPECT_EQ(labels(term("zone", "Exists")), "a b");
+  EXPECT_EQ(labels(term("zone", "DoesNotExist")), "c");
+  // As numbers: as texts "10" would be less than "2".
+  EXPECT_EQ(labels(term("gen", "Gt", "'2'")), "b");
+  EXPECT_EQ(labels(term("gen", "Gt", "'1'")), "a b");
+  EXPECT_EQ(labels(term("gen", "Lt", "'10'")), "a");
+  EXPECT_EQ(labels(term("zone", "Gt", "'0'")), "");
+  // All of a term, any of the terms.
+  EXPECT_EQ(labels(absl::StrCat(term("zone", "Exists"), ", ", term("gen", "Gt", "'2'"))), "b");
+  EXPECT_EQ(Suitable(absl::StrCat("[{matchExpressions: [", term("zone", "In", "east"),
+                                  "]}, {matchExpressions: [", term("zone", "DoesNotExist"), "]}]")),
+            "b c");
+  // Names.
+  EXPECT_EQ(Suitable("[{matchFields: [{key: metadata.name, operator: In, values: [c]}]}]"), "c");
+  EXPECT_EQ(Suitable("[{matchFields: [{key: metadata.name, operator: NotIn, values: [c]}]}]"),
+            "a b");
+  EXPECT_EQ(Suitable(absl::StrCat("[{matchExpressions: [", term("zone", "Exists"), "], ",
+                                  "matchFields: [{key: metadata.name, operator: NotIn, values: "
+                                  "[a]}]}]")),
+            "b");
+  // A term that says nothing chooses nothing.
+  EXPECT_EQ(Suitable("[{}]"), "");
+  EXPECT_EQ(Suitable(absl::StrCat("[{}, {matchExpressions: [", term("zone", "In", "west"), "]}]")),
+            "a");
+}
+
+TEST_F(ManifestsObjectsTest, ParametersAreFlattened) {
+  ParametersObject expected;
+  expected.meta = Meta("team", "p");
+  expected.api_group = N("gpu.resource.nvidia.com");
+  expected.kind = N("GpuClaimParameters");
+  expected.fields = {
+      {"spec.count", "2"},
+      {"spec.selector.orExpression.0.productName", "A100*"},
+      {"spec.selector.orExpression.1.andExpression.0.memory.operator", "GreaterThan"},
+      {"spec.selector.orExpression.1.andExpression.0.memory.value", "40Gi"},
+      {"spec.selector.orExpression.1.andExpression.1.migEnabled", "false"},
+      {"spec.sharing.mpsConfig.defaultActiveThreadPercentage", "50"},
+      {"spec.sharing.mpsConfig.defaultPerDevicePinnedMemoryLimit.0", "1Gi"},
+      {"spec.sharing.mpsConfig.defaultPerDevicePinnedMemoryLimit.1", "2Gi"},
+      {"spec.sharing.strategy", "MPS"}};
+  const Ref<ParametersObject> made = Made<ParametersObject>(R"(
+apiVersion: gpu.resource.nvidia.com/v1alpha1
+kind: GpuClaimParameters
+metadata: {name: p, namespace: team, labels: {a: b}}
+spec:
+  count: 2
+  selector:
+    orExpression:
+    - productName: A100*
+    - andExpression:
+      - memory: {operator: GreaterThan, value: 40Gi}
+      - migEnabled: false
+  sharing:
+    strategy: MPS
+    mpsConfig:
+      defaultActiveThreadPercentage: 50
+      defaultPerDevicePinnedMemoryLimit: {"1": 2Gi, "0": 1Gi}
+)");
+  EXPECT_EQ(made->fields, expected.fields);
+  EXPECT_TRUE(*made == expected);
+}
+
+TEST_F(ManifestsObjectsTest, EveryKindOfParameters) {
+  const auto head = [](absl::string_view version, absl::string_view kind) {
+    return absl::StrCat("apiVersion: ", version, "\nkind: ", kind, "\nmetadata: {name: p}\n");
+  };
+  const std::string nvidia = "gpu.resource.nvidia.com/v1alpha1";
+  const std::string configs = "resource.nvidia.com/v1beta1";
+  const std::string example = "gpu.resource.example.com/v1alpha1";
+  EXPECT_EQ(Fields(head(nvidia, "MigDeviceClaimParameters") +
+                   "spec: {profile: 1g.5gb, gpuClaimName: whole}\n"),
+            "spec.gpuClaimName=whole\nspec.profile=1g.5gb");
+  EXPECT_EQ(Fields(head(nvidia, "ComputeInstanceClaimParameters") +
+                   "spec: {profile: 1c.2g.10gb, migDeviceClaimName: part}\n"),
+            "spec.migDeviceClaimName=part\nspec.profile=1c.2g.10gb");
+  EXPECT_EQ(Fields(head(nvidia, "DeviceClassParameters") + "spec: {sharable: true}\n"),
+            "spec.sharable=true");
+  EXPECT_EQ(Fields(head(configs, "GpuConfig") +
+                   "sharing: {strategy: TimeSlicing, timeSlicingConfig: {interval: Long}}\n"),
+            "sharing.strategy=TimeSlicing\nsharing.timeSlicingConfig.interval=Long");
+  EXPECT_EQ(Fields(head(configs, "MigDeviceConfig") + "sharing: {strategy: MPS}\n"),
+            "sharing.strategy=MPS");
+  EXPECT_EQ(Fields(head(example, "GpuClaimParameters") + "spec: {count: 3}\n"), "spec.count=3");
+  EXPECT_EQ(Fields(head(example, "DeviceClassParameters") +
+                   "spec: {deviceSelector: [{type: gpu, name: '*'}]}\n"),
+            "spec.deviceSelector.0.name=*\nspec.deviceSelector.0.type=gpu");
+  EXPECT_EQ(Fields(head("v1", "ConfigMap")), "");
+}
+
+TEST_F(ManifestsObjectsTest, AConfigMapIsItsData) {
+  ParametersObject expected;
+  expected.meta = Meta("default", "p");
+  expected.kind = N("ConfigMap");
+  expected.fields = {{"a.b", "x"}, {"count", "2"}};
+  EXPECT_TRUE(*Made<ParametersObject>("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: p}\n"
+                                      "data: {count: '2', a.b: x}\n") == expected);
+}
+
+TEST_F(ManifestsObjectsTest, WhatIsNoObjectOfTheControlPlane) {
+  const auto error = [this](const std::string& yaml) {
+    const absl::StatusOr<ObjectRef> made = Convert(yaml, /*validate=*/false);
+    EXPECT_EQ(made.status().code(), absl::StatusCode::kInvalidArgument);
+    return std::string(made.status().message());
+  };
+  EXPECT_EQ(error("apiVersion: v1\nkind: Pod\nmetadata: {name: p}\n"
+                  "spec: {containers: [{name: c}]}\n"),
+            "kind: found Pod, expected ResourceClass, ResourceClaim, ResourceClaimTemplate or an "
+            "object with parameters");
+  EXPECT_EQ(error("apiVersion: resource.k8s.io/v1alpha2\nkind: ResourceClaim\n"
+                  "metadata: {name: c}\nspec: {}\n"),
+            "spec.resourceClassName: not given, expected the name of a ResourceClass");
+  EXPECT_EQ(error("apiVersion: resource.k8s.io/v1alpha2\nkind: ResourceClaim\n"
+                  "metadata: {generateName: c}\nspec: {resourceClassName: x}\n"),
+            "metadata.name: not given, expected a name");
+  EXPECT_EQ(ToControlPlane(proto::kube::Object(), cluster_, names_).status().message(),
+            "kind: not given");
+}
+
+// ---- ReadManifests: what makes pods, names, and objects that are no pods. ----
+
+// --- Owners ---
+
+TEST(ManifestsOwnersTest, OwnersAreTheirPods) {
+  const ReadTexts read(
+      {Owner("apps/v1", "Deployment", "d", "  replicas: 3\n"),
+       Owner("apps/v1", "ReplicaSet", "r", ""),
+       Owner("apps/v1", "StatefulSet", "s", "  replicas: 2\n  podManagementPolicy: Parallel\n"),
+       Owner("batch/v1", "Job", "j", "  completions: 4\n  parallelism: 4\n"),
+       Owner("batch/v1", "Job", "k", ""), Owner("batch/v1", "Job", "l", "  parallelism: 2\n")});
+  ASSERT_EQ(read.error, "");
+  EXPECT_EQ(read.Warnings(), "");
+  EXPECT_EQ(read.Jobs(),
+            absl::StrJoin(
+                {Job(R"(name: "d" replicas: 3)"), Job(R"(name: "r" replicas: 1)"),
+                 Job(R"(name: "s" replicas: 2)"), Job(R"(name: "j" replicas: 4 run_time: "1m")"),
+                 Job(R"(name: "k" replicas: 1 run_time: "1m")"),
+                 Job(R"(name: "l" replicas: 2 run_time: "1m")")},
+                "\n"));
+}
+
+TEST(ManifestsOwnersTest, TemplatesSayWhatPodsSay) {
+  const ReadTexts read(R"(
+apiVersion: batch/v1
+kind: Job
+metadata:
+  name: j
+  namespace: team
+  annotations: {drasim.dev/arrival: 1h}
+spec:
+  template:
+    metadata: {annotations: {drasim.dev/run-time: 30s}}
+    spec:
+      restartPolicy: Never
+      containers: [{name: c, resources: {requests: {cpu: 2}, claims: [{name: gpu}]}}]
+      resourceClaims: [{name: gpu, source: {resourceClaimTemplateName: t}}]
+      schedulingGates: [{name: g}]
+)");
+  ASSERT_EQ(read.error, "");
+  EXPECT_EQ(read.Jobs(), Job(R"(
+    name: "team/j" cpu: "2" run_time: "30s" replicas: 1 claims { name: "gpu" template: "t" }
+    pending: "schedulingGates")"));
+  EXPECT_EQ(
+      read.Warnings(),
+      "f0.yaml:7:37: metadata.annotations[drasim.dev/arrival]: has no effect here, expected "
+      "in spec.template.metadata\n"
+      "f0.yaml:15:24: spec.template.spec.schedulingGates: pod is kept pending: its scheduling "
+      "gates stay closed (1 pod)");
+}
+
+TEST(ManifestsOwnersTest, OwnersWithoutPods) {
+  const ReadTexts read({Owner("apps/v1", "Deployment", "a", "  replicas: 0\n"),
+                        Owner("apps/v1", "Deployment", "b", "  paused: true\n"),
+                        Owner("batch/v1", "Job", "c", "  suspend: true\n"),
+                        Owner("batch/v1", "Job", "d", "  parallelism: 0\n"),
+                        Owner("batch/v1", "Job", "e", "  completions: 0\n")});
+  EXPECT_EQ(read.Jobs(), "");
+  EXPECT_EQ(read.Warnings(),
+            "f0.yaml:5:13: spec.replicas: makes no pods: left out\n"
+            "f1.yaml:5:11: spec.paused: makes no pods: left out\n"
+            "f2.yaml:5:12: spec.suspend: makes no pods: left out\n"
+            "f3.yaml:5:16: spec.parallelism: makes no pods: left out\n"
+            "f4.yaml:5:16: spec.completions: makes no pods: left out");
+}
+
+TEST(ManifestsOwnersTest, OneAfterTheOtherIsNotSimulated) {
+  const std::string what =
+      ": pods one after the other are not simulated: all are there from the beginning";
+  const ReadTexts job(Owner("batch/v1", "Job", "j", "  completions: 2\n"));
+  EXPECT_EQ(job.Warnings(), "f0.yaml:5:3: spec.parallelism" + what);
+  const ReadTexts set(Owner("apps/v1", "StatefulSet", "s", "  replicas: 2\n"));
+  EXPECT_EQ(set.Warnings(), "f0.yaml:5:3: spec.podManagementPolicy" + what);
+  const ReadTexts deadline(Owner("batch/v1", "Job", "j", "  activeDeadlineSeconds: 9\n"));
+  EXPECT_EQ(deadline.Warnings(), "f0.yaml:5:26: spec.activeDeadlineSeconds: not simulated");
+}
+
+TEST(ManifestsOwnersTest, DaemonSetsAreLeftOut) {
+  const ReadTexts read(
+      {Owner("apps/v1", "DaemonSet", "d", ""), Pod("p"), Owner("apps/v1", "DaemonSet", "e", "")});
+  EXPECT_EQ(read.error, "");
+  EXPECT_EQ(read.Jobs(), Job(R"(name: "p")"));
+  EXPECT_EQ(read.Warnings(),
+            "f0.yaml:2:7: kind: the pods of a DaemonSet, one on each node, are not simulated: left "
+            "out, and what they hold is free on every node (and 1 more like it)");
+}
+
+TEST(ManifestsOwnersTest, PodsKeptPendingAreCounted) {
+  const std::string claims =
+      "  replicas: 3\n  podManagementPolicy: Parallel\n  serviceName: s\n"
+      "  volumeClaimTemplates: [{metadata: {name: data}, spec: {}}]\n";
+  const ReadTexts read(
+      {Owner("apps/v1", "StatefulSet", "s", claims),
+       Pod("p", "  volumes: [{name: v, persistentVolumeClaim: {claimName: c}}]\n")});
+  EXPECT_EQ(read.error, "");
+  ASSERT_EQ(read.manifests.jobs.size(), 2u);
+  EXPECT_EQ(read.manifests.jobs[0].pending(), "volumes");
+  EXPECT_EQ(read.Warnings(),
+            "f0.yaml:8:25: spec.volumeClaimTemplates: pod is kept pending: its volumes are not "
+            "simulated (4 pods)");
+}
+
+TEST(ManifestsOwnersTest, TooManyPods) {
+  const ReadTexts read({Pod("p"), Owner("apps/v1", "Deployment", "d", "  replicas: 1000000\n")});
+  EXPECT_EQ(read.error,
+            "f1.yaml:5:13: spec.replicas: found 1000001 pods with those of the objects before, "
+            "expected at most 1000000");
+}
+
+// A dump of a cluster has what owners have made, too.
+TEST(ManifestsOwnersTest, WhatAnObjectThatIsThereHasMadeIsLeftOut) {
+  const auto owned = [](absl::string_view kind, absl::string_view name) {
+    return absl::StrCat("ownerReferences: [{apiVersion: apps/v1, kind: ", kind, ", name: ", name,
+                        ", uid: u, controller: true}]");
+  };
+  const auto pod = [](absl::string_view meta, absl::string_view more) {
+    return absl::StrCat("apiVersion: v1\nkind: Pod\nmetadata: {", meta,
+                        "}\nspec: {containers: [{name: c}]}\n", more);
+  };
+  std::string set = Owner("apps/v1", "ReplicaSet", "d-1", "");
+  set = absl::StrReplaceAll(
+      set, {{"{name: d-1}", absl::StrCat("{name: d-1, ", owned("Deployment", "d"), "}")}});
+  const ReadTexts read(
+      {pod("name: d-1-x, " + owned("ReplicaSet", "d-1"), ""), set,
+       Owner("apps/v1", "Deployment", "d", ""),
+       pod("name: orphan, " + owned("ReplicaSet", "gone"), ""),
+       // Of another namespace.
+       pod("name: far, namespace: far, " + owned("ReplicaSet", "d-1"), ""),
+       pod("name: old", "status: {phase: Succeeded}\n"),
+       pod("name: going, deletionTimestamp: 2024-01-31T12:00:00Z", ""),
+       "apiVersion: resource.k8s.io/v1alpha2\nkind: ResourceClaim\nmetadata: {name: orphan-gpu, "
+       "ownerReferences: [{apiVersion: v1, kind: Pod, name: orphan, uid: u, controller: true}]}\n"
+       "spec: {resourceClassName: c}\n"});
+  ASSERT_EQ(read.error, "");
+  EXPECT_EQ(read.Jobs(), absl::StrJoin({Job(R"(name: "d" replicas: 1)"), Job(R"(name: "orphan")"),
+                                        Job(R"(name: "far/far")")},
+                                       "\n"));
+  EXPECT_THAT(read.manifests.objects, IsEmpty());
+  EXPECT_EQ(read.Warnings(),
+            "f0.yaml:3:11: metadata: made by ReplicaSet d-1, which is there: left out\n"
+            "f1.yaml:3:11: metadata: made by Deployment d, which is there: left out\n"
+            "f5.yaml:3:11: metadata: has ended: left out\n"
+            "f6.yaml:3:11: metadata: is being deleted: left out\n"
+            "f7.yaml:3:11: metadata: made by Pod orphan, which is there: left out");
+}
+
+// --- Names ---
+
+TEST(ManifestsOwnersTest, GeneratedNamesAreCounted) {
+  const auto pod = [](absl::string_view meta) {
+    return absl::StrCat("apiVersion: v1\nkind: Pod\nmetadata: {", meta,
+                        "}\nspec: {containers: [{name: c}]}\n");
+  };
+  const ReadTexts read({pod("generateName: a-"), pod("generateName: a-, namespace: far"),
+                        pod("generateName: a-"), pod("generateName: b-"),
+                        "apiVersion: resource.k8s.io/v1alpha2\nkind: ResourceClaim\n"
+                        "metadata: {generateName: a-}\nspec: {resourceClassName: c}\n"});
+  ASSERT_EQ(read.error, "");
+  EXPECT_EQ(read.Jobs(), "name: \"a-0\"\nname: \"far/a-0\"\nname: \"a-1\"\nname: \"b-0\"");
+  EXPECT_EQ(read.manifests.objects.at(0).resource_claim().metadata().name(), "a-0");
+}
+
+TEST(ManifestsOwnersTest, TwoObjectsOfOneName) {
+  const ReadTexts pods({Pod("p"), Pod("q"), Pod("p")});
+  EXPECT_EQ(pods.error,
+            "f2.yaml:3:18: metadata.name: found a second Pod default/p, the first is in "
+            "f0.yaml:3:18");
+  const auto claim = [](absl::string_view version, absl::string_view meta) {
+    return absl::StrCat("apiVersion: resource.k8s.io/", version,
+                        "\nkind: ResourceClaim\nmetadata: {", meta,
+                        "}\nspec: {resourceClassName: c}\n");
+  };
+  // The version makes no other object of it, and no namespace is the default one.
+  const ReadTexts claims({absl::StrCat(claim("v1alpha2", "name: x"), "---\n",
+                                       claim("v1alpha1", "name: x, namespace: default"))});
+  EXPECT_EQ(claims.error,
+            "f0.yaml:8:18: metadata.name: found a second ResourceClaim default/x, the first is in "
+            "f0.yaml:3:18");
+  EXPECT_EQ(
+      ReadTexts({claim("v1alpha2", "name: x"), claim("v1alpha2", "name: x, namespace: far")}).error,
+      "");
+  const auto of_class = [](absl::string_view meta) {
+    return absl::StrCat("apiVersion: resource.k8s.io/v1alpha2\nkind: ResourceClass\nmetadata: {",
+                        meta, "}\ndriverName: d.example.com\n");
+  };
+  EXPECT_EQ(ReadTexts({of_class("name: x"), of_class("name: x, namespace: far")}).error,
+            "f1.yaml:3:18: metadata.name: found a second ResourceClass x, the first is in "
+            "f0.yaml:3:18");
+}
+
+TEST(ManifestsOwnersTest, PodsOfOneName) {
+  const ReadTexts read({Pod("d-1"), Owner("apps/v1", "Deployment", "d", "  replicas: 2\n")});
+  EXPECT_EQ(read.error,
+            "f1.yaml:3:18: metadata.name: found a pod called 'd-1', as the Pod in f0.yaml:3:18 has "
+            "one, expected names of their own");
+}
+
+TEST(ManifestsOwnersTest, ParametersAreKnownByTheirNamesAlone) {
+  const ReadTexts read({"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n",
+                        "apiVersion: gpu.resource.nvidia.com/v1alpha1\nkind: GpuClaimParameters\n"
+                        "metadata: {name: x}\nspec: {count: 1}\n"});
+  EXPECT_EQ(
+      read.error,
+      "f1.yaml:3:18: metadata.name: found a GpuClaimParameters with the name of the ConfigMap "
+      "in f0.yaml:3:18, expected objects with parameters to have names of their own");
+}
+
+// --- Objects ---
+
+TEST(ManifestsOwnersTest, ObjectsComeAsTheyAreInTheOrderOfTheFiles) {
+  const ReadTexts read({R"(
+apiVersion: resource.k8s.io/v1alpha2
+kind: ResourceClass
+metadata: {name: gpu}
+driverName: nobody.serves.example.com
+parametersRef: {apiGroup: g, kind: K, name: missing}
+---
+apiVersion: v1
+kind: Namespace
+metadata: {name: team}
+---
+apiVersion: gpu.resource.nvidia.com/v1alpha1
+kind: GpuClaimParameters
+metadata: {name: two}
+spec: {count: 2}
+)",
+                        R"(
+apiVersion: resource.k8s.io/v1alpha2
+kind: ResourceClaimTemplate
+metadata: {name: t}
+spec:
+  spec:
+    resourceClassName: missing
+    parametersRef: {apiGroup: gpu.resource.nvidia.com, kind: GpuClaimParameters, name: missing}
+---
+apiVersion: resource.k8s.io/v1alpha2
+kind: ResourceClaim
+metadata: {name: c}
+spec: {resourceClassName: gpu}
+)"});
+  // Nobody serves the class, and some references lead nowhere: Kubernetes takes that, too.
+  ASSERT_EQ(read.error, "");
+  EXPECT_EQ(read.Warnings(), "");
+  std::string objects;
+  for (const proto::kube::Object& object : read.manifests.objects) {
+    absl::StrAppend(&objects, object.ShortDebugString(), "\n");
+  }
+  EXPECT_EQ(objects,
+            "resource_class { api_version: \"resource.k8s.io/v1alpha2\" kind: \"ResourceClass\" "
+            "metadata { name: \"gpu\" } driver_name: \"nobody.serves.example.com\" parameters_ref "
+            "{ api_group: \"g\" kind: \"K\" name: \"missing\" } }\n"
+            "gpu_claim_parameters { api_version: \"gpu.resource.nvidia.com/v1alpha1\" kind: "
+            "\"GpuClaimParameters\" metadata { name: \"two\" } spec { count: 2 } }\n"
+            "resource_claim_template { api_version: \"resource.k8s.io/v1alpha2\" kind: "
+            "\"ResourceClaimTemplate\" metadata { name: \"t\" } spec { spec { "
+            "resource_class_name: \"missing\" parameters_ref { api_group: "
+            "\"gpu.resource.nvidia.com\" kind: \"GpuClaimParameters\" name: \"missing\" } } } }\n"
+            "resource_claim { api_version: \"resource.k8s.io/v1alpha2\" kind: \"ResourceClaim\" "
+            "metadata { name: \"c\" } spec { resource_class_name: \"gpu\" } }\n");
+}
+
+TEST(ManifestsOwnersTest, ObjectsThatMeanNothingHere) {
+  const ReadTexts read({"apiVersion: v1\nkind: Node\nmetadata: {name: team}\n",
+                        "apiVersion: resource.k8s.io/v1alpha2\nkind: PodSchedulingContext\n"
+                        "metadata: {name: p}\n",
+                        "apiVersion: resource.nvidia.com/v1beta1\nkind: GpuConfig\n",
+                        "apiVersion: v1\nkind: Service\nmetadata: {name: s}\n"});
+  ASSERT_EQ(read.error, "");
+  EXPECT_THAT(read.manifests.objects, IsEmpty());
+  // What the reader says comes first.
+  EXPECT_EQ(read.Warnings(),
+            "f3.yaml:2:7: kind: objects of the kind Service of v1 are not read: left out\n"
+            "f0.yaml:2:7: kind: nodes are those of the scenario's cluster: left out\n"
+            "f1.yaml:2:7: kind: made by the scheduler of the run: left out\n"
+            "f2.yaml:1:1: metadata.name: not given, so that nothing can refer to it: left out");
+  const ReadTexts odd(
+      {"apiVersion: resource.k8s.io/v1alpha2\nkind: ResourceClass\n"
+       "metadata: {name: x}\ndriverName: d.example.com\nstructuredParameters: true\n",
+       "apiVersion: resource.k8s.io/v1alpha2\nkind: ResourceClaim\n"
+       "metadata: {name: x}\nspec: {resourceClassName: x}\n"
+       "status: {driverName: d.example.com, allocation: {shareable: true}}\n"});
+  EXPECT_EQ(odd.manifests.objects.size(), 2u);
+  EXPECT_EQ(odd.Warnings(),
+            "f0.yaml:5:23: structuredParameters: not simulated: its claims are its driver's "
+            "business\n"
+            "f1.yaml:5:9: status: of no effect: a new claim is not allocated");
 }
 
 }  // namespace manifests_test
