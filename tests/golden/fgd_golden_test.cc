@@ -3,7 +3,6 @@
 // The rows come from a program that was written from the description of the experiments alone and
 // reproduces every published cell.
 #include <cstddef>
-#include <cstdint>
 #include <string>
 #include <vector>
 

@@ -3,7 +3,6 @@
 //
 // Reads tests/golden of the source tree, which the compile definition DRASIM_SOURCE_DIR leads to.
 #include <algorithm>
-#include <cstddef>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -23,7 +22,6 @@
 #include "model/hash.h"
 #include "model/proto/scenario.pb.h"
 #include "model/record.h"
-#include "model/text/yaml_proto.h"
 #include "sim/record/ledger_reader.h"
 #include "sim/run/run_outputs.h"
 #include "sim/run/simulation.h"

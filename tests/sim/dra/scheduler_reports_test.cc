@@ -9,7 +9,6 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
-#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "model/kube/objects.h"
 #include "model/time.h"

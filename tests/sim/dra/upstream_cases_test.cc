@@ -11,10 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
-#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "model/ids.h"
 #include "model/kube/objects.h"

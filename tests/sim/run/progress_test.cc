@@ -1,7 +1,6 @@
 // The bar and the lines of progress, by a clock of the test's own.
 #include "sim/run/progress.h"
 
-#include <cstddef>
 #include <cstdio>
 #include <string>
 

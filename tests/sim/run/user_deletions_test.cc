@@ -1,12 +1,9 @@
 // Deletions by a user during the run: pods, their owners, claims; and names that nothing has.
 #include "sim/scenario/user_deletions.h"
 
-#include <memory>
 #include <string>
-#include <utility>
 
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "gmock/gmock.h"

@@ -18,7 +18,6 @@
 #include "model/mig_product.h"
 #include "model/proto/scenario.pb.h"
 #include "model/random.h"
-#include "model/text/yaml_proto.h"
 #include "model/text/yaml_writer.h"
 #include "sim/scenario/resolve.h"
 #include "tests/testing/run_spec_of.h"

@@ -4,13 +4,11 @@
 #include <filesystem>
 #include <string>
 
-#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 #include "model/proto/scenario.pb.h"
-#include "model/text/yaml_proto.h"
 #include "model/text/yaml_writer.h"
 #include "tests/testing/run_spec_of.h"
 
