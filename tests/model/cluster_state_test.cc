@@ -623,8 +623,8 @@ TEST(ClusterStateSaveTest, DamagedBytesGiveErrorsOrAConsistentState) {
 constexpr char kDevice[] = "example.com/device";
 
 // T4 has no MIG, A100 and A30 have.
-struct World {
-  World() {
+struct DeviceWorld {
+  DeviceWorld() {
     for (const char* const name : {"T4", "A100", "A30"}) DRASIM_CHECK(models.Intern(name).ok());
     models.SetMig(models.Find("A100"), &a100);
     models.SetMig(models.Find("A30"), &a30);
@@ -740,7 +740,7 @@ std::string Text(const ClusterState& c) {
 // ---- Cases by hand ----
 
 TEST(ClusterDevicesTest, NodesWithManyGpusAndWithoutMig) {
-  World world;
+  DeviceWorld world;
   const NodeId many = world.AddNode("many", "A100", kMaxDevicesPerNode);
   const NodeId plain = world.AddNode("plain", "T4", 2);
   const NodeId cpu = world.AddNode("cpu", "", 0);
@@ -759,7 +759,7 @@ TEST(ClusterDevicesTest, NodesWithManyGpusAndWithoutMig) {
 }
 
 TEST(ClusterDevicesTest, ProfilesOfAShapeByModel) {
-  World world;
+  DeviceWorld world;
   world.AddNode("a", "A100", 1);
   const auto profiles = [&world](const PodShape& shape, const std::string& model) {
     const auto id = static_cast<uint8_t>(world.models.Find(model).value());
@@ -786,7 +786,7 @@ TEST(ClusterDevicesTest, ProfilesOfAShapeByModel) {
 }
 
 TEST(ClusterDevicesTest, ANodeGivesDevicesToABoundPod) {
-  World world;
+  DeviceWorld world;
   const NodeId node = world.AddNode("a", "A100", 2);
   ClusterState& c = world.cluster;
   const PodId pod = world.Run(Counted(1, 1000), node, DeviceSet());
@@ -804,7 +804,7 @@ TEST(ClusterDevicesTest, ANodeGivesDevicesToABoundPod) {
 }
 
 TEST(ClusterDevicesTest, ASharedInstanceComesWithTheFirstAndGoesWithTheLast) {
-  World world;
+  DeviceWorld world;
   const NodeId node = world.AddNode("a", "A100", 1);
   ClusterState& c = world.cluster;
   const DeviceGrants half = {Instance(world.a100, 0, "3g.40gb", 0, 2)};
@@ -822,7 +822,7 @@ TEST(ClusterDevicesTest, ASharedInstanceComesWithTheFirstAndGoesWithTheLast) {
 // As preemption does it: victims are taken away, and those in nobody's way are put back.
 TEST(ClusterDevicesTest, WhatWasGivenIsThereAgainAfterARollback) {
   for (const bool whole : {true, false}) {
-    World world;
+    DeviceWorld world;
     const NodeId node = world.AddNode("a", "A100", 2);
     ClusterState& c = world.cluster;
     const DeviceGrants grants = {whole ? Plain(0, 1000) : Instance(world.a100, 0, "3g.40gb", 4)};
@@ -904,7 +904,7 @@ TEST(ClusterDevicesTest, ImpossibleGrantsAreRefused) {
   };
   for (size_t i = 0; i < cases.size(); ++i) {
     SCOPED_TRACE(i);
-    World world;
+    DeviceWorld world;
     const NodeId node = world.AddNode("a", "A100", 2);
     EXPECT_EQ(world.cluster.CanGrant(node, cases[i].devices, cases[i].grants), cases[i].possible);
     world.shapes.Intern(Counted(1, 0));
@@ -988,7 +988,7 @@ class Walk {
       if (step % 4 != 0) continue;
       ASSERT_EQ(c_.CheckInvariants(), absl::OkStatus());
     }
-    World again;
+    DeviceWorld again;
     AddNodes(&again);
     for (const PodShape& shape : Shapes()) again.shapes.Intern(shape);
     StateWriter out;
@@ -1002,7 +1002,7 @@ class Walk {
   }
 
  private:
-  static void AddNodes(World* world) {
+  static void AddNodes(DeviceWorld* world) {
     world->AddNode("a", "A100", 2, 4);
     world->AddNode("b", "A30", 3, 2);
     world->AddNode("c", "T4", 2, 3);
@@ -1170,7 +1170,7 @@ class Walk {
 
   Random random_;
   Counts& counts_;
-  World world_;
+  DeviceWorld world_;
   ClusterState& c_ = world_.cluster;
   std::vector<NaivePod> pods_;
   std::vector<int64_t> capacity_ = {4, 2, 3, 1};

@@ -516,7 +516,7 @@ TEST(MergeYamlTest, EveryPrefixIsReadOrRefusedWithItsPlace) {
   EXPECT_EQ(MergeError(text, &s), "OK");
 }
 
-// ---- SetField of yaml_proto.h. ----
+// ---- SetField ----
 
 constexpr char kScenarioKeys[] =
     "name, description, mode, seed, order, cluster, workload, scheduler, timing, output, compat, "

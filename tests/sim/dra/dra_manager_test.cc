@@ -916,8 +916,8 @@ TEST_F(DraManagerEndTest, AWatchThatBreaks) {
                                   "3020 started p", "3400 ended p"));
 }
 
-// ---- Random pods, deletions and faults, with what the kubelets are to keep checked after every
-// event by a recount that knows pods and nothing of how they are served. ----
+// ---- Random pods, deletions and faults. After every event the books of the kubelets are compared
+// with a recount of pods that does not know how they are served. ----
 
 constexpr uint32_t kNodes = 3;
 constexpr uint32_t kClaimsPerNode = 3;

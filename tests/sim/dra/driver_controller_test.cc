@@ -1,6 +1,6 @@
-// One sync at a time: the cases of TestController of k8s.io/dynamic-resource-allocation v0.29.0
-// (controller/controller_test.go), by upstream's names. All objects, the driver's calls, the API
-// calls and the outcome are compared.
+// One sync at a time, then many, then random ones. First come the cases of TestController of
+// k8s.io/dynamic-resource-allocation v0.29.0 (controller/controller_test.go), by upstream's names:
+// all objects, the driver's calls, the API calls and the outcome are compared.
 #include "sim/dra/driver_controller.h"
 
 #include <algorithm>
@@ -1137,9 +1137,7 @@ TEST(DriverControllerTimeTest, ARestartForgetsWhatWasUnderWayAndListsAnew) {
   EXPECT_TRUE(world.controller().idle());
 }
 
-// ---- A soak of a driver's controller with a driver that counts. ----
-
-// --- A soak. ---
+// ---- A soak, with a driver that counts. ----
 
 // Claims, pods and contexts come and go; the test is user, scheduler and claim controller. Devices
 // are never given twice, and in the end all are back.
