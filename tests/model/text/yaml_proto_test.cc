@@ -518,10 +518,6 @@ TEST(MergeYamlTest, EveryPrefixIsReadOrRefusedWithItsPlace) {
 
 // ---- SetField ----
 
-constexpr char kScenarioKeys[] =
-    "name, description, mode, seed, order, cluster, workload, scheduler, timing, output, compat, "
-    "preemption, metrics, quotas, front_end, comparison";
-
 // The message of the error that setting gives, "OK" when there is none. An error must leave
 // *message alone.
 std::string SetError(absl::string_view path, absl::string_view value, Message* message) {

@@ -14,7 +14,6 @@
 #include "model/event_source.h"
 #include "model/job_table.h"
 #include "model/record.h"
-#include "model/state_io.h"
 #include "policies/framework/plugin.h"
 #include "policies/framework/registry.h"
 #include "sim/core/batch_dispatcher.h"
@@ -584,23 +583,12 @@ void CheckResumption(EngineScenario scenario) {
   EXPECT_GT(whole.jobs().row(JobId(size_t{0})).preemptions, 0u);
   uint64_t events = 0;
   while (true) {
-    scenario.options.stop_after_events = ++events;
-    EngineRig first(scenario);
-    ASSERT_TRUE(first.engine().Run().ok());
-    if (first.engine().finished()) break;
-    const std::string state = first.State();
-    // Also one event per attempt, as the others.
-    scenario.options.stop_after_events = 10'000;
-    EngineRig second(scenario);
-    StateReader in(state);
-    ASSERT_TRUE(second.engine().Load(in).ok()) << in.status();
-    ASSERT_TRUE(in.AtEnd());
-    ASSERT_EQ(second.State(), state) << "event " << events;
-    ASSERT_TRUE(second.engine().Run().ok());
-    std::vector<Record> records = first.records();
-    records.insert(records.end(), second.records().begin(), second.records().end());
-    ASSERT_EQ(records, whole.records()) << "event " << events;
-    ASSERT_EQ(second.State(), whole.State()) << "event " << events;
+    // The second part has one event per attempt, as the whole run.
+    const ResumedRun run(scenario, ++events, 10'000);
+    if (run.was_over) break;
+    ASSERT_EQ(run.loaded, run.saved) << "event " << events;
+    ASSERT_EQ(run.records, whole.records()) << "event " << events;
+    ASSERT_EQ(run.rig->State(), whole.State()) << "event " << events;
   }
   EXPECT_GT(events, 40u);
 }
@@ -817,18 +805,9 @@ TEST(EngineMemoryTest, PreemptionAfterARememberedFailureIsTheSameAfterAResumptio
   EngineRig whole(s);
   RunToEnd(whole);
   for (uint64_t events = 1; events <= 12; ++events) {
-    s.options.stop_after_events = events;
-    EngineRig first(s);
-    ASSERT_TRUE(first.engine().Run().ok());
-    const std::string state = first.State();
-    s.options.stop_after_events = 0;
-    EngineRig second(s);
-    StateReader in(state);
-    ASSERT_TRUE(second.engine().Load(in).ok()) << in.status();
-    RunToEnd(second);
-    std::vector<Record> records = first.records();
-    records.insert(records.end(), second.records().begin(), second.records().end());
-    EXPECT_EQ(records, whole.records()) << "event " << events;
+    const ResumedRun run(s, events);
+    EXPECT_TRUE(run.rig->engine().finished());
+    EXPECT_EQ(run.records, whole.records()) << "event " << events;
   }
 }
 
@@ -877,19 +856,11 @@ TEST(EngineFillCheckpointTest, AFillWithoutCachesCanBeResumed) {
             MakeJob("c", 1, 0, kForever)};
   EngineRig whole(s);
   RunToEnd(whole);
-  s.options.stop_after_events = 2;
-  EngineRig first(s);
-  ASSERT_TRUE(first.engine().Run().ok());
-  const std::string state = first.State();
-  s.options.stop_after_events = 0;
-  EngineRig second(s);
-  StateReader in(state);
-  ASSERT_TRUE(second.engine().Load(in).ok()) << in.status();
-  EXPECT_EQ(second.State(), state);
-  RunToEnd(second);
-  std::vector<Record> records = first.records();
-  records.insert(records.end(), second.records().begin(), second.records().end());
-  EXPECT_EQ(records, whole.records());
+  const ResumedRun run(s, 2);
+  ASSERT_FALSE(run.was_over);
+  EXPECT_EQ(run.loaded, run.saved);
+  EXPECT_TRUE(run.rig->engine().finished());
+  EXPECT_EQ(run.records, whole.records());
 }
 
 // ---- Standstill: runs that only repeat failed attempts end, however long attempts take and
@@ -957,17 +928,11 @@ TEST(EngineStandstillTest, AResumedRunEndsWhereAnotherDoes) {
   EngineRig whole(s);
   ASSERT_TRUE(Ends(whole));
   for (const uint64_t events : {15u, 25u, 35u}) {
-    s.options.stop_after_events = events;
-    EngineRig first(s);
-    ASSERT_FALSE(Ends(first));
-    s.options.stop_after_events = 10'000;
-    EngineRig second(s);
-    const std::string state = first.State();
-    StateReader in(state);
-    ASSERT_EQ(second.engine().Load(in), absl::OkStatus());
-    ASSERT_TRUE(Ends(second));
-    EXPECT_EQ(second.engine().now(), whole.engine().now()) << events;
-    EXPECT_EQ(second.engine().records(), whole.engine().records()) << events;
+    const ResumedRun run(s, events, 10'000);
+    ASSERT_FALSE(run.was_over);
+    EXPECT_TRUE(run.rig->engine().finished());
+    EXPECT_EQ(run.rig->engine().now(), whole.engine().now()) << events;
+    EXPECT_EQ(run.rig->engine().records(), whole.engine().records()) << events;
   }
 }
 
