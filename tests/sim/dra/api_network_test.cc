@@ -707,7 +707,8 @@ class RandomActor : public Actor {
   }
   void AddCache() {
     std::string text;
-    for (const ObjectRef& object : wire_->Cached()) absl::StrAppend(&text, " ", VersionText(object));
+    for (const ObjectRef& object : wire_->Cached())
+      absl::StrAppend(&text, " ", VersionText(object));
     lines_->push_back(absl::StrCat(name_, " has", text));
   }
   // With this chance, one to three things, while there is something left to do.

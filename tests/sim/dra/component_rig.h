@@ -296,7 +296,7 @@ class World : public component_testing::ComponentRig {
     if (change) change(&made);
     return Send(Verb::kCreate, std::move(made))->meta.uid;
   }
-  // Of a pod, for its entry "gpu", as the controller makes them.
+  // A claim of the pod's entry "gpu", as the controller makes it.
   Uid AddOwnClaim(absl::string_view name, Uid pod,
                   const std::function<void(ResourceClaim*)>& change = {}) {
     return AddClaim(name, [&](ResourceClaim* claim) {
@@ -477,7 +477,7 @@ inline constexpr NodeId kOther{uint32_t{1}};
 
 struct WorldOptions {
   DraManagerOptions kubelet;
-  // Of the kubelets' client; 0: none.
+  // Times of the kubelets' client; 0: none.
   int64_t read_ms = 0;
   int64_t write_ms = 0;
   int64_t watch_ms = 0;
@@ -584,7 +584,7 @@ class World : public component_testing::ComponentRig, public PodRunner {
     if (on_ended) on_ended(pod);
   }
 
-  // What happened since the last time, as "1500 GET resourceclaims c": milliseconds, then a call
+  // The log since the last time, as "1500 GET resourceclaims c": milliseconds, then a call
   // (with its code if that is not 200, and the phase that a PATCH left), a claim of a call to a
   // plugin when that begins, or what the host heard.
   Lines Take() { return std::exchange(lines_, {}); }
@@ -948,7 +948,7 @@ class World : public component_testing::ComponentRig {
   ApiClient* client_ = nullptr;
 };
 
-// What is to have happened: to the objects, and who was called.
+// The expected changes of objects, and the expected calls.
 struct Want {
   std::function<void(World&, Objects*)> change;  // of what was there before
   Texts driver_calls;
@@ -1129,7 +1129,7 @@ class World : public component_testing::ComponentRig, public Actor {
     return context;
   }
 
-  // What is due now: with no watch latency the cache is then as the server.
+  // Runs the events due now: without watch latency, the cache then equals the server.
   void Settle() { network().RunUntil(network().now()); }
   // Everything under way arrives.
   void Rest() { EXPECT_TRUE(network().RunToRest(network().now() + SimDuration::Seconds(1000))); }
@@ -1173,7 +1173,7 @@ class World : public component_testing::ComponentRig, public Actor {
   bool waited_ = false;
 };
 
-// What a point of the plugin is to do: its result, what becomes of the objects, its calls.
+// The expected result of a point of the plugin, its changes of objects, and its calls.
 struct Want {
   Status status;
   std::function<void(Objects*)> change;

@@ -179,7 +179,7 @@ inline PodClaim FromClaim(NamePool& names, absl::string_view entry, absl::string
 
 // ---- Stories ----
 
-// Nodes "node-0", "node-1", ... of 8 CPUs, a driver with so many units on each, of which the class
+// Nodes "node-0", "node-1", ... of 8 CPUs, a driver with `units` on each, of which the class
 // is "class" and a template "template"; kube-scheduler's queue of the time. No pods yet.
 inline constexpr char kStoryDriver[] = "gpu.example.com";
 inline constexpr int64_t kStorySecond = 1'000'000'000;
@@ -528,7 +528,7 @@ class FaultRig : public PlaneRig {
     return Check();
   }
   bool finished() const { return rig_->engine().finished(); }
-  // Until the end of the run, or so many events.
+  // Runs to the end, or for at most `max_events` events.
   std::string Run(int max_events) {
     for (int event = 0; event < max_events && !finished(); ++event) {
       if (std::string problem = Step(); !problem.empty()) return problem;
@@ -565,7 +565,7 @@ class FaultRig : public PlaneRig {
     return names;
   }
 
-  // How long it is since a pod was created, bound or reported. Times are those of the run.
+  // Time since a pod was last created, bound or reported, on the clock of the run.
   SimDuration idle() const { return rig_->engine().now() - progress_; }
 
   // --- The end. ---
@@ -602,7 +602,7 @@ class FaultRig : public PlaneRig {
     return CheckBooks();
   }
 
-  // Of the jobs, those that have not come to an end.
+  // The jobs that have not ended.
   std::vector<JobId> Unended() const {
     std::vector<JobId> jobs;
     for (size_t j = 0; j < rig_->jobs().size(); ++j) {
@@ -615,7 +615,7 @@ class FaultRig : public PlaneRig {
   }
 
   const ObjectCache& objects() const { return plane_->network().server().objects(); }
-  // What restarts came after: "gpu.example.com PUT resourceclaims".
+  // The calls that restarts followed: "gpu.example.com PUT resourceclaims".
   const std::set<std::string>& struck() const { return struck_; }
   const std::string& NameOf(ClientId client) const {
     return plane_->network().client(client).options().name;
@@ -863,7 +863,7 @@ class FaultRig : public PlaneRig {
     return "";
   }
 
-  // What drivers believe they have given out is what is written.
+  // The drivers' own books agree with the written allocations.
   std::string CheckBooks() const {
     for (const CountingDriver* driver : counting_) {
       size_t written = 0;

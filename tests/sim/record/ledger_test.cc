@@ -8,6 +8,7 @@
 #include <limits>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -16,6 +17,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
+#include "model/check.h"
 #include "model/device_set.h"
 #include "model/proto/ledger.pb.h"
 #include "sim/record/ledger_frame.h"
@@ -28,6 +30,14 @@
 
 namespace drasim {
 namespace ledger_test {
+
+// A writer of the script's ledger in the folder; a failure ends the program.
+std::unique_ptr<LedgerWriter> WriterIn(const TempDir& dir, const RecordScript& script) {
+  absl::StatusOr<std::unique_ptr<LedgerWriter>> writer = LedgerWriter::Create(
+      dir.PathOf("ledger"), "", script.cluster(), kExampleRanks, script.summaries());
+  DRASIM_CHECK(writer.ok());
+  return *std::move(writer);
+}
 
 TEST(LedgerFrameTest, LayoutToTheByte) {
   std::string number;
@@ -142,10 +152,8 @@ TEST(LedgerTest, FramesAndTrailer) {
 TEST(LedgerTest, LongRunsTakeSeveralBlocks) {
   const TempDir dir;
   RecordScript script;
-  absl::StatusOr<std::unique_ptr<LedgerWriter>> writer = LedgerWriter::Create(
-      dir.PathOf("ledger"), "", script.cluster(), kExampleRanks, script.summaries());
-  ASSERT_TRUE(writer.ok()) << writer.status();
-  script.AddSink(writer->get());
+  const std::unique_ptr<LedgerWriter> writer = WriterIn(dir, script);
+  script.AddSink(writer.get());
   const PodId pod = script.Arrive("pod", script.Shape(9000, 0, 0, 0));
   for (int64_t i = 1; i < 3 * 4096 + 500; ++i) {
     // Blocks: no times, times, none again but late, times.
@@ -153,7 +161,7 @@ TEST(LedgerTest, LongRunsTakeSeveralBlocks) {
     if (i >= 3 * 4096) script.At(i * 2000);
     script.Fail(pod, {2, {{1, static_cast<uint32_t>(i % 3 == 0)}}});
   }
-  ASSERT_EQ((*writer)->Finish(1), absl::OkStatus());
+  ASSERT_EQ(writer->Finish(1), absl::OkStatus());
   const LedgerContent content = ReadLedger(LedgerReader::Open(dir.PathOf("ledger")));
   EXPECT_EQ(content.status, absl::OkStatus());
   EXPECT_TRUE(content.complete);
@@ -218,10 +226,8 @@ TEST(LedgerTest, AllDevicesOfALargeNodeComeBack) {
 TEST(LedgerTest, ARunWithoutRecords) {
   const TempDir dir;
   const RecordScript script;
-  absl::StatusOr<std::unique_ptr<LedgerWriter>> writer = LedgerWriter::Create(
-      dir.PathOf("ledger"), "", script.cluster(), kExampleRanks, script.summaries());
-  ASSERT_TRUE(writer.ok()) << writer.status();
-  ASSERT_EQ((*writer)->Finish(5), absl::OkStatus());
+  const std::unique_ptr<LedgerWriter> writer = WriterIn(dir, script);
+  ASSERT_EQ(writer->Finish(5), absl::OkStatus());
   const LedgerContent content = ReadLedger(LedgerReader::Open(dir.path()));
   EXPECT_EQ(content.status, absl::OkStatus());
   EXPECT_TRUE(content.complete);
@@ -232,18 +238,16 @@ TEST(LedgerTest, ARunWithoutRecords) {
 TEST(LedgerTest, GrowsAsPartialAndIsRenamedAtTheEnd) {
   const TempDir dir;
   RecordScript script;
-  absl::StatusOr<std::unique_ptr<LedgerWriter>> writer = LedgerWriter::Create(
-      dir.PathOf("ledger"), "", script.cluster(), kExampleRanks, script.summaries());
-  ASSERT_TRUE(writer.ok()) << writer.status();
-  script.AddSink(writer->get());
+  const std::unique_ptr<LedgerWriter> writer = WriterIn(dir, script);
+  script.AddSink(writer.get());
   script.Arrive("pod", script.Shape(1, 1, 0, 0));
   EXPECT_EQ(dir.List("."), std::vector<std::string>{"ledger.partial"});
   EXPECT_TRUE(ReadLedger(LedgerReader::Open(dir.path())).records.empty());  // still buffered
-  ASSERT_EQ((*writer)->AddCheckpoint("x"), absl::OkStatus());
+  ASSERT_EQ(writer->AddCheckpoint("x"), absl::OkStatus());
   EXPECT_EQ(ReadLedger(LedgerReader::Open(dir.path())).records.size(), 1u);
   script.End();
-  ASSERT_EQ((*writer)->Finish(0), absl::OkStatus());
-  EXPECT_EQ((*writer)->status(), absl::OkStatus());
+  ASSERT_EQ(writer->Finish(0), absl::OkStatus());
+  EXPECT_EQ(writer->status(), absl::OkStatus());
   EXPECT_EQ(dir.List("."), std::vector<std::string>{"ledger"});
 }
 
@@ -251,13 +255,11 @@ TEST(LedgerTest, AnAbandonedRunLeavesAllItsRecords) {
   const TempDir dir;
   RecordScript script;
   {
-    absl::StatusOr<std::unique_ptr<LedgerWriter>> writer = LedgerWriter::Create(
-        dir.PathOf("ledger"), "", script.cluster(), kExampleRanks, script.summaries());
-    ASSERT_TRUE(writer.ok()) << writer.status();
-    script.AddSink(writer->get());
+    const std::unique_ptr<LedgerWriter> writer = WriterIn(dir, script);
+    script.AddSink(writer.get());
     const PodId pod = script.Arrive("pod", script.Shape(1, 1, 0, 0));
     script.Bind(pod, 0, DeviceSet());
-    ASSERT_EQ((*writer)->Abandon(), absl::OkStatus());
+    ASSERT_EQ(writer->Abandon(), absl::OkStatus());
   }
   EXPECT_EQ(dir.List("."), std::vector<std::string>{"ledger.partial"});
   const LedgerContent content = ReadLedger(LedgerReader::Open(dir.path()));
@@ -392,9 +394,7 @@ TEST(LedgerCheckpointTest, ACutLedgerListsThoseThatAreWhole) {
 TEST(LedgerCheckpointTest, LargeStates) {
   const TempDir dir;
   const RecordScript script;
-  absl::StatusOr<std::unique_ptr<LedgerWriter>> writer = LedgerWriter::Create(
-      dir.PathOf("ledger"), "", script.cluster(), kExampleRanks, script.summaries());
-  ASSERT_TRUE(writer.ok()) << writer.status();
+  const std::unique_ptr<LedgerWriter> writer = WriterIn(dir, script);
   std::string noise;
   uint32_t seed = 1;
   for (size_t i = 0; i < 300'000; ++i) {
@@ -404,9 +404,9 @@ TEST(LedgerCheckpointTest, LargeStates) {
   // What does not compress at all, and what compresses as well as anything can.
   const std::string states[] = {noise, std::string(8'000'000, '\0')};
   for (const std::string& state : states) {
-    ASSERT_EQ((*writer)->AddCheckpoint(state), absl::OkStatus());
+    ASSERT_EQ(writer->AddCheckpoint(state), absl::OkStatus());
   }
-  ASSERT_EQ((*writer)->Finish(0), absl::OkStatus());
+  ASSERT_EQ(writer->Finish(0), absl::OkStatus());
   absl::StatusOr<std::unique_ptr<LedgerReader>> reader = LedgerReader::Open(dir.path());
   ASSERT_TRUE(reader.ok()) << reader.status();
   const absl::StatusOr<std::vector<LedgerReader::Checkpoint>> found = (*reader)->ListCheckpoints();
