@@ -57,9 +57,9 @@ absl::StatusOr<Lowering> Lowering::Make(LoweringOptions options) {
     if (profile < 0) {
       std::vector<std::string> known;
       for (const MigProfile& p : all) known.push_back(p.name);
-      return absl::InvalidArgumentError(
-          absl::StrCat("unknown profile '", name, "' of ", o.table->product().group,
-                       ", expected one of ", absl::StrJoin(known, ", "), Suggest(name, known)));
+      return absl::NotFoundError(absl::StrCat("unknown profile '", name, "' of ",
+                                              o.table->product().group, ", expected one of ",
+                                              absl::StrJoin(known, ", "), Suggest(name, known)));
     }
     lowering.profiles_.push_back(static_cast<size_t>(profile));
   }

@@ -48,8 +48,8 @@ struct LoweringOptions {
 
 class Lowering {
  public:
-  // InvalidArgument: mig-smallest without a table, an unknown profile, time-sliced without the
-  // device plugin.
+  // NotFound: the table lacks one of `profiles`. InvalidArgument: mig-smallest without a table,
+  // time-sliced without the device plugin.
   static absl::StatusOr<Lowering> Make(LoweringOptions options);
 
   // The request of that demand. InvalidArgument when no allowed profile is large enough.

@@ -1,6 +1,7 @@
 #include "model/pod_constraints.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -63,11 +64,11 @@ const std::pair<std::string, std::string>* UnmetLabel(
   return nullptr;
 }
 
-absl::optional<NodeOperator> ParseNodeOperator(absl::string_view name) {
+std::optional<NodeOperator> ParseNodeOperator(absl::string_view name) {
   for (size_t i = 0; i < kNodeOperators; ++i) {
     if (kOperatorNames[i] == name) return static_cast<NodeOperator>(i);
   }
-  return absl::nullopt;
+  return std::nullopt;
 }
 
 absl::string_view NodeOperatorName(NodeOperator op) {
@@ -102,11 +103,11 @@ absl::string_view PodHoldReason(PodHold hold) {
   return kHoldTexts[static_cast<size_t>(hold)].reason;
 }
 
-absl::optional<PodHold> ParsePodHold(absl::string_view name) {
+std::optional<PodHold> ParsePodHold(absl::string_view name) {
   for (size_t i = 0; i < kPodHolds; ++i) {
     if (kHoldTexts[i].name == name) return static_cast<PodHold>(i);
   }
-  return absl::nullopt;
+  return std::nullopt;
 }
 
 }  // namespace drasim

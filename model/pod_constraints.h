@@ -6,13 +6,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/string_view.h"
-#include "absl/types/optional.h"
 #include "absl/types/span.h"
 #include "model/node_spec.h"
 
@@ -44,7 +44,7 @@ enum class NodeOperator : uint8_t { kIn, kNotIn, kExists, kDoesNotExist, kGt, kL
 inline constexpr size_t kNodeOperators = 6;
 
 // "NotIn"; nothing for an unknown name.
-absl::optional<NodeOperator> ParseNodeOperator(absl::string_view name);
+std::optional<NodeOperator> ParseNodeOperator(absl::string_view name);
 absl::string_view NodeOperatorName(NodeOperator op);
 
 // Whether a label meets `op` with `values`; `label` is null when the node does not have it.
@@ -117,7 +117,7 @@ absl::string_view PodHoldName(PodHold hold);
 // Why the pod waits, in one sentence without a full stop. Empty for kNone.
 absl::string_view PodHoldReason(PodHold hold);
 // Nothing for an unknown name.
-absl::optional<PodHold> ParsePodHold(absl::string_view name);
+std::optional<PodHold> ParsePodHold(absl::string_view name);
 
 }  // namespace drasim
 

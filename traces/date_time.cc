@@ -6,8 +6,8 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "model/text/shown_text.h"
 #include "model/time.h"
-#include "traces/column_reader.h"
 #include "traces/decimal.h"
 
 namespace drasim {

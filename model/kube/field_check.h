@@ -9,7 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "model/kube/validate.h"
+#include "model/kube/kube_problem.h"
 #include "model/proto/kube.pb.h"
 
 namespace drasim {

@@ -68,16 +68,6 @@ struct KubeReadOptions {
 absl::StatusOr<KubeManifest> ReadKubeObjects(absl::string_view text, absl::string_view file,
                                              const KubeReadOptions& options = {});
 
-// The claim or the template that an entry of spec.resourceClaims names, in whichever of the two
-// forms; empty when it names none.
-inline const std::string& KubeClaimName(const proto::kube::PodResourceClaim& entry) {
-  return entry.has_source() ? entry.source().resource_claim_name() : entry.resource_claim_name();
-}
-inline const std::string& KubeClaimTemplateName(const proto::kube::PodResourceClaim& entry) {
-  return entry.has_source() ? entry.source().resource_claim_template_name()
-                            : entry.resource_claim_template_name();
-}
-
 }  // namespace drasim
 
 #endif  // DRASIM_MODEL_KUBE_READER_H_

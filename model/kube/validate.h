@@ -7,19 +7,12 @@
 #ifndef DRASIM_MODEL_KUBE_VALIDATE_H_
 #define DRASIM_MODEL_KUBE_VALIDATE_H_
 
-#include <string>
 #include <vector>
 
+#include "model/kube/kube_problem.h"
 #include "model/proto/kube.pb.h"
 
 namespace drasim {
-
-// A reason for which the API server would refuse the object.
-struct KubeProblem {
-  std::string path;  // "spec.containers[0].resources.claims[1]"; empty: the object as a whole
-  std::string what;  // "names the entry 'gpu', which spec.resourceClaims does not list"
-  bool operator==(const KubeProblem&) const = default;
-};
 
 std::vector<KubeProblem> ValidateKubeObject(const proto::kube::Object& object);
 

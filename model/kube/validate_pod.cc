@@ -6,7 +6,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_join.h"
-#include "model/kube/reader.h"
+#include "model/kube/pod_claims.h"
 #include "model/kube/rules.h"
 #include "model/quantity.h"
 #include "model/text/did_you_mean.h"

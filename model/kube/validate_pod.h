@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "model/kube/field_check.h"
-#include "model/kube/validate.h"
+#include "model/kube/kube_problem.h"
 #include "model/proto/kube.pb.h"
 
 namespace drasim {

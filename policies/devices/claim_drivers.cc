@@ -7,8 +7,7 @@
 #include "policies/devices/constraints_driver.h"
 #include "policies/devices/example_driver.h"
 #include "policies/devices/intel_driver.h"
-#include "policies/devices/mig_rules.h"
-#include "policies/devices/node_device_driver.h"
+#include "policies/devices/mig_rule_list.h"
 #include "policies/devices/nvidia_driver.h"
 
 namespace drasim {

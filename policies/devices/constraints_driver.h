@@ -19,7 +19,7 @@
 #include <cstdint>
 
 #include "absl/status/status.h"
-#include "policies/devices/claim_drivers.h"
+#include "policies/devices/claim_driver_options.h"
 #include "policies/devices/gpu_kinds.h"
 #include "policies/devices/node_device_driver.h"
 #include "policies/framework/claim_driver.h"

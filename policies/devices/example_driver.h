@@ -10,7 +10,7 @@
 #define DRASIM_POLICIES_DEVICES_EXAMPLE_DRIVER_H_
 
 #include "absl/status/status.h"
-#include "policies/devices/claim_drivers.h"
+#include "policies/devices/claim_driver_options.h"
 #include "policies/devices/node_device_driver.h"
 #include "policies/framework/claim_driver.h"
 

@@ -18,16 +18,15 @@
 //     and millicores. The driver has a list of profiles per model. Functions are made and removed
 //     freely, and pods need not wait for each other with it. A function of a claim may be on the
 //     same GPU as another one.
-//   * Monitoring classes and the type "any" are not known; type, `shared` and millicores go
-//   together
-//     in every way.
+//   * Monitoring classes and the type "any" are not supported; every combination of type, `shared`
+//     and millicores is allowed.
 #ifndef DRASIM_POLICIES_DEVICES_INTEL_DRIVER_H_
 #define DRASIM_POLICIES_DEVICES_INTEL_DRIVER_H_
 
 #include <cstdint>
 
 #include "absl/status/status.h"
-#include "policies/devices/claim_drivers.h"
+#include "policies/devices/claim_driver_options.h"
 #include "policies/devices/gpu_kinds.h"
 #include "policies/devices/node_device_driver.h"
 #include "policies/framework/claim_driver.h"

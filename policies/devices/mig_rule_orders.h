@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "model/mig_table.h"
-#include "policies/devices/mig_rules.h"
+#include "policies/devices/mig_rule_list.h"
 
 namespace drasim {
 

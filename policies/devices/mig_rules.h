@@ -17,33 +17,9 @@
 #include "model/device_set.h"
 #include "model/mig_fragmentation.h"
 #include "model/mig_table.h"
+#include "policies/devices/mig_rule_list.h"
 
 namespace drasim {
-
-enum class MigRule : uint8_t {
-  kDriver,      // the driver's own order of starts, lowest GPU
-  kFirstFit,    // the catalogue's first start, lowest GPU
-  kDraDriver,   // NVIDIA's DRA driver: the first device by name (gpu-10 is before gpu-2)
-  kHami,        // HAMi: starts from high to low for 1g and 3g, from low to high else
-  kInstaSlice,  // InstaSlice: the first free start; nodes by their share of free units
-  kNos,         // nos: only layouts that are part of one of its fixed geometries
-  kMigParted,   // mig-parted: an empty GPU alone, by permutations of what the pod wants
-  kBestFit,     // the GPU with the fewest free units; starts by index, high to low
-  kWorstFit,    // the GPU with the most free units; starts as with kBestFit
-  kRoundRobin,  // the next GPU after the last one used; the catalogue's first start
-  kParvaGpu,    // ParvaGPU: fewest free compute slices; its table of starts and exclusions
-  kMfiAny,      // smallest growth of MfiScore, reading any
-  kMfiPart,     // the same, reading part
-};
-
-struct MigRuleInfo {
-  MigRule rule;
-  const char* name;         // of the policy: "mig-first-fit"
-  const char* description;  // one line for --help
-  bool weighted;            // terms weighted by the mix of the workload
-};
-// Every rule, in the order of --help; MFI-like ones twice, with and without weights.
-absl::Span<const MigRuleInfo> MigRuleInfos();
 
 // One rule over one product.
 class MigRuleTable {

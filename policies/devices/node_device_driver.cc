@@ -23,13 +23,6 @@ std::string ClaimPath(const ObjectMeta& meta, absl::string_view name) {
 
 }  // namespace
 
-const MigRuleInfo* FindMigPlacement(absl::string_view name) {
-  for (const MigRuleInfo& info : MigRuleInfos()) {
-    if (absl::string_view(info.name) == absl::StrCat("mig-", name)) return &info;
-  }
-  return nullptr;
-}
-
 NodeDeviceDriver::NodeDeviceDriver(const ClaimDriverInfo& info, MigRule rule,
                                    ClaimDriverOptions options)
     : info_(info), options_(std::move(options)) {

@@ -43,7 +43,7 @@
 #include "model/kube/objects.h"
 #include "model/state_io.h"
 #include "model/time.h"
-#include "policies/devices/claim_drivers.h"
+#include "policies/devices/claim_driver_options.h"
 #include "policies/devices/device_planner.h"
 #include "policies/devices/gpu_kinds.h"
 #include "policies/devices/mig_rules.h"
@@ -51,9 +51,6 @@
 #include "policies/framework/claim_driver.h"
 
 namespace drasim {
-
-// Null for an unknown name; without "mig-".
-const MigRuleInfo* FindMigPlacement(absl::string_view name);
 
 class NodeDeviceDriver : public ClaimDriver {
  public:

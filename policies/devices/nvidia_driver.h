@@ -21,7 +21,7 @@
 #define DRASIM_POLICIES_DEVICES_NVIDIA_DRIVER_H_
 
 #include "absl/status/status.h"
-#include "policies/devices/claim_drivers.h"
+#include "policies/devices/claim_driver_options.h"
 #include "policies/devices/claim_parameters.h"
 #include "policies/devices/node_device_driver.h"
 #include "policies/framework/claim_driver.h"

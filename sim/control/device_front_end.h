@@ -28,33 +28,14 @@
 #include "model/time.h"
 #include "sim/control/device_kubelet.h"
 #include "sim/control/device_plugin.h"
-#include "sim/control/mig_planner.h"
+#include "sim/control/mig_manager.h"
 #include "sim/core/node_agent.h"
 
 namespace drasim {
 
-struct MigManagerOptions {
-  SimDuration pause_clients;
-  SimDuration reset;
-  SimDuration create_instance;
-  SimDuration destroy_instance;
-  SimDuration restart_clients;
-  bool evict = false;
-};
-
 struct RepartitioningOptions {
   SimDuration every;  // 0: never
   int32_t nodes_at_once = 1;
-};
-
-// A named layout for a node: one entry per GPU.
-struct GpuLayout {
-  bool mig_enabled = false;
-  MigState state = 0;
-  int32_t created = 0;  // instances created on the way to it, failed permutations included
-  int32_t destroyed = 0;
-
-  bool operator==(const GpuLayout&) const = default;
 };
 
 struct DeviceFrontEndOptions {

@@ -23,12 +23,30 @@
 #include "model/mig_table.h"
 #include "model/state_io.h"
 #include "model/time.h"
-#include "sim/control/device_front_end.h"
 #include "sim/control/device_plugin.h"
 #include "sim/control/mig_planner.h"
 #include "sim/core/node_agent.h"
 
 namespace drasim {
+
+struct MigManagerOptions {
+  SimDuration pause_clients;
+  SimDuration reset;
+  SimDuration create_instance;
+  SimDuration destroy_instance;
+  SimDuration restart_clients;
+  bool evict = false;
+};
+
+// The layout of one GPU; a node has one entry per GPU.
+struct GpuLayout {
+  bool mig_enabled = false;
+  MigState state = 0;
+  int32_t created = 0;  // instances created on the way to it, failed permutations included
+  int32_t destroyed = 0;
+
+  bool operator==(const GpuLayout&) const = default;
+};
 
 // A timer of the front end, and the token under which the engine keeps it. A timer whose generation
 // is not the present one of its purpose is stale.

@@ -74,11 +74,6 @@ class ApiServer {
   ResourceVersion version_ = 0;
 };
 
-// The rules above, for one change of a claim: `before` is null for a new one. OK, or
-// InvalidArgument with the message of the 422.
-absl::Status ValidateClaim(const ResourceClaim* before, const ResourceClaim& after);
-absl::Status ValidateContext(const PodSchedulingContext* before, const PodSchedulingContext& after);
-
 }  // namespace drasim
 
 #endif  // DRASIM_SIM_DRA_API_SERVER_H_

@@ -15,7 +15,6 @@
 #include "model/ids.h"
 #include "model/kube/name.h"
 #include "model/kube/objects.h"
-#include "sim/dra/api_server.h"
 
 namespace drasim {
 namespace {

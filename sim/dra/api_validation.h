@@ -1,5 +1,5 @@
 // Admission to the API server's table: the rules of resource.k8s.io/v1alpha2 and of metadata,
-// for one change of one object. ValidateClaim and ValidateContext are in api_server.h.
+// for one change of one object.
 //
 // In all of these `before` is the stored state, null for a new object. Errors are InvalidArgument;
 // the message names every field that is wrong, "status.reservedFor: why; status.driverName: why".
@@ -19,6 +19,10 @@ absl::Status ValidateMeta(const ObjectMeta* before, const ObjectMeta& after);
 // Claim entries have names, each its own, and one source each. Entries and node never change by an
 // update (binding is a verb of its own).
 absl::Status ValidatePod(const Pod* before, const Pod& after);
+
+// The rules of api_server.h for one change of a claim or a PodSchedulingContext.
+absl::Status ValidateClaim(const ResourceClaim* before, const ResourceClaim& after);
+absl::Status ValidateContext(const PodSchedulingContext* before, const PodSchedulingContext& after);
 
 // A driver name, and complete parameters if any.
 absl::Status ValidateClass(const ResourceClass& after);

@@ -14,6 +14,7 @@
 #include "model/mig_table.h"
 #include "model/status_macros.h"
 #include "sim/dra/api_server.h"
+#include "sim/dra/api_validation.h"
 
 namespace drasim {
 namespace {

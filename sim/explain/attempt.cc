@@ -303,7 +303,8 @@ ExplainHooks HooksOf(const Simulation& sim) {
     hooks.claims = [plane](PodId pod) { return ClaimExplainer(plane).ExplainPod(pod); };
     hooks.claim_holders = [plane, cluster = &sim.cluster()](PodId pod) {
       std::vector<std::string> lines;
-      for (const NodeHolders& holders : ClaimExplainer(plane).HoldersAgainst(pod, kClaimNodesShown)) {
+      for (const NodeHolders& holders :
+           ClaimExplainer(plane).HoldersAgainst(pod, kClaimNodesShown)) {
         lines.push_back(ClaimHoldersText(*cluster, holders));
       }
       return lines;

@@ -11,6 +11,7 @@
 #include "absl/strings/str_join.h"
 #include "model/kube/name.h"
 #include "model/kube/objects.h"
+#include "model/kube/pod_claims.h"
 #include "model/kube/reader.h"
 
 namespace drasim {

@@ -26,7 +26,7 @@ absl::Status CheckClaimNames(absl::Span<const UserDeletion> deletions,
     NamePool& pool = plane->names();
     const ObjectCache& objects = plane->network().server().objects();
     if (objects.claim(pool.Intern(ns), pool.Intern(name)) != nullptr) continue;
-    // Names of claims that are made for a pod begin with the pod's.
+    // The name of a claim made for a pod begins with the pod's name.
     const std::string plain = PlainObjectName(text);
     const bool may_be_made = std::any_of(jobs.begin(), jobs.end(), [&](const JobArrival& job) {
       return absl::StartsWith(plain, absl::StrCat(job.name, "-")) && uses_template(job.shape);

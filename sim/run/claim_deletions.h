@@ -1,4 +1,4 @@
-// Deletions of ResourceClaims by a user, checked against the claims of a run.
+// Check of deletions of ResourceClaims by a user against the claims of a run.
 #ifndef DRASIM_SIM_RUN_CLAIM_DELETIONS_H_
 #define DRASIM_SIM_RUN_CLAIM_DELETIONS_H_
 
@@ -7,12 +7,13 @@
 #include "model/event_source.h"
 #include "model/pod_shape.h"
 #include "sim/dra/control_plane.h"
-#include "sim/scenario/user_deletions.h"
+#include "sim/scenario/deletion_entry.h"
 
 namespace drasim {
 
-// Whether each deleted claim exists from the beginning, or may be made for a pod: by its name.
-// `jobs` and `shapes` as they run, with their claims. O(jobs) per claim that does not exist.
+// InvalidArgument unless each deleted claim exists at the start or may, by its name, be made for a
+// pod. `jobs` and `shapes` are lowered, so they have their claims. O(jobs) per claim that does not
+// exist at the start.
 absl::Status CheckClaimNames(absl::Span<const UserDeletion> deletions,
                              absl::Span<const JobArrival> jobs, const ShapeTable& shapes,
                              ControlPlane* plane);

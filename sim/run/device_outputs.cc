@@ -25,15 +25,14 @@ double Percent(double part, int64_t whole) {
   return whole > 0 ? 100 * part / static_cast<double>(whole) : 0;
 }
 
-// Whether what holds on average says more than what holds at the end: not of a stream, whose jobs
-// stay.
+// Whether averages describe the run better than its end. Not for a stream, whose jobs never leave.
 bool IsAveraged(const Simulation& sim) { return sim.spec().is_replay() && !sim.spec().is_stream(); }
 
 DeviceAmounts MeanAmounts(const Simulation& sim) {
   return sim.device_report()->Mean(sim.engine().now());
 }
 
-// What tables show.
+// Figures of the tables.
 DeviceAmounts MainAmounts(const Simulation& sim) {
   return IsAveraged(sim) ? MeanAmounts(sim) : sim.device_report()->now();
 }
@@ -70,7 +69,7 @@ DeviceFigures FiguresOf(const Simulation& sim, const DeviceAmounts& a) {
   return f;
 }
 
-// One moment, or an average.
+// Levels at one moment, or averages.
 void WriteState(const Simulation& sim, absl::string_view key, const DeviceAmounts& a,
                 JsonWriter& j) {
   const DeviceFigures f = FiguresOf(sim, a);

@@ -38,7 +38,7 @@ void AddAmount(const std::string& name, int64_t amount, NodeSpec* node) {
   std::sort(node->extended.begin(), node->extended.end());
 }
 
-// Says more about GPUs that the node has.
+// Describes GPUs of the node.
 absl::Status DescribeGpus(const DeviceGroupSpec& group, const std::string& key,
                           std::vector<bool>* described, NodeSpec* node) {
   std::vector<int32_t> indices = group.indices;
@@ -68,13 +68,13 @@ absl::Status DescribeGpus(const DeviceGroupSpec& group, const std::string& key,
   return absl::OkStatus();
 }
 
-// Whether the device plugin of NVIDIA hands the resource out.
+// Whether NVIDIA's device plugin provides the resource.
 bool IsNvidiaDevice(absl::string_view resource) {
   const absl::string_view plain = absl::StripSuffix(resource, kSharedSuffix);
   return plain == kGpuResource || absl::StartsWith(plain, kMigPrefix);
 }
 
-// Whether one of the shapes counts devices as the device plugin of NVIDIA names them.
+// Whether a shape requests resources of NVIDIA's device plugin.
 bool AnyNvidiaDevice(const ShapeTable& shapes) {
   for (size_t s = 0; s < shapes.size(); ++s) {
     for (const auto& [name, amount] : shapes.row(ShapeId(s)).extended) {
@@ -131,12 +131,10 @@ absl::Status DevicePlan::DescribeNodes(std::vector<NodeSpec>* nodes) const {
 
 absl::Status DevicePlan::AttachTables(GpuModelTable* models) {
   models_ = models;
-  // A claim may ask for an instance whatever the rest of the scenario says.
+  // A claim may request an instance even if nothing else in the scenario mentions MIG.
   const bool claims = spec_->front_end.dra();
   if (!spec_->front_end.uses_mig && !claims) return absl::OkStatus();
-  if (absl::Status s = tables_.Attach(models, spec_->front_end.mig.driver_branch); !s.ok()) {
-    return s;
-  }
+  RETURN_IF_ERROR(tables_.Attach(models, spec_->front_end.mig.driver_branch));
   if (!spec_->front_end.uses_mig) return absl::OkStatus();
   if (!tables_.tables().empty()) return absl::OkStatus();
   std::vector<std::string> names;
@@ -193,13 +191,13 @@ absl::StatusOr<Lowering> DevicePlan::MakeLowering() const {
   options.renamed = plugin.rename_by_default;
   absl::StatusOr<Lowering> lowering = Lowering::Make(std::move(options));
   if (lowering.ok()) return lowering;
-  const bool profile = absl::StartsWith(lowering.status().message(), "unknown profile");
+  const bool profile = absl::IsNotFound(lowering.status());
   return absl::InvalidArgumentError(absl::StrCat(
       "front_end.lowering.", profile ? "profiles" : "rule", ": ", lowering.status().message()));
 }
 
-// What one `nvidia.com/gpu` stands for: with strategy single, an instance of the one profile that
-// the first configuration cuts GPUs into.
+// GPU milli of one `nvidia.com/gpu`: with strategy single, those of an instance of the only profile
+// in the first configuration.
 int64_t DevicePlan::GpuResourceMilli(const DevicePluginConfig& plugin) const {
   if (plugin.mig_strategy != MigStrategy::kSingle) return kDeviceMilli;
   const MigSpec& mig = spec_->front_end.mig;
@@ -212,7 +210,7 @@ int64_t DevicePlan::GpuResourceMilli(const DevicePluginConfig& plugin) const {
   return kDeviceMilli;
 }
 
-// The smallest share that a profile of that name (or whose resource has that name) is of its GPU.
+// The smallest share of a GPU among profiles with that name, or with that name of their resource.
 int64_t DevicePlan::InstanceMilli(absl::string_view name) const {
   int64_t least = 0;
   for (const auto& table : tables_.tables()) {
@@ -225,7 +223,7 @@ int64_t DevicePlan::InstanceMilli(absl::string_view name) const {
   return least;
 }
 
-// What extended resources that are GPUs, or parts of them, stand for; for jobs that name them.
+// Sets the GPU milli behind extended resources that are GPUs or parts of GPUs.
 void DevicePlan::SetNominal(const DevicePluginConfig& plugin, PodShape* shape) const {
   if (shape->nominal_milli > 0) return;
   for (const auto& [name, amount] : shape->extended) {
@@ -249,8 +247,8 @@ std::string DevicePlan::ProfileOfResource(absl::string_view resource) const {
   return "";
 }
 
-// Kubernetes counts the devices of a pod by container (the sum of those that run together, or an
-// init container's number if that is larger), and `extended` is that count.
+// `extended` is Kubernetes' count of a pod's devices over its containers: the sum of those that run
+// together, or the number of an init container if that is larger.
 absl::Status DevicePlan::ToDevices(const std::set<std::string>& reported, PodShape* shape) const {
   const auto asks = [](absl::string_view name, absl::string_view what) {
     return absl::InvalidArgumentError(absl::StrCat("a pod asks for ", name, what));
@@ -283,7 +281,7 @@ absl::Status DevicePlan::ToDevices(const std::set<std::string>& reported, PodSha
                               : ", expected the profile of a GPU of the cluster");
       }
       if (amount > kMostInstancesAsked) return too_many(name, amount, kMostInstancesAsked);
-      // A share of an instance is a whole one: nothing but the device plugin divides them.
+      // A share of an instance becomes a whole instance: only the device plugin shares instances.
       instances[profile] += static_cast<int32_t>(amount);
       shape->nominal_milli += InstanceMilli(plain) * amount;
     } else {
@@ -340,16 +338,15 @@ absl::Status DevicePlan::LowerJobs(const std::vector<NodeSpec>& nodes, ShapeTabl
   for (const NodeSpec& node : nodes) {
     for (const auto& [name, amount] : node.extended) reported.insert(name);
   }
-  absl::StatusOr<Lowering> lowering = MakeLowering();
-  if (!lowering.ok()) return lowering.status();
+  ASSIGN_OR_RETURN(const Lowering lowering, MakeLowering());
   if (!spec_->front_end.mig.configs.empty()) {
-    if (absl::Status s = ReadConfigs(); !s.ok()) return s;
+    RETURN_IF_ERROR(ReadConfigs());
   }
   const auto request_of = [&](PodShape demand) -> absl::StatusOr<PodShape> {
     if (from_plugin) {
-      if (absl::Status s = ToDevices(reported, &demand); !s.ok()) return s;
+      RETURN_IF_ERROR(ToDevices(reported, &demand));
     }
-    absl::StatusOr<PodShape> request = lowering->Lower(demand);
+    absl::StatusOr<PodShape> request = lowering.Lower(demand);
     if (claims && request.ok()) request = dra_->ToClaims(*request);
     return request;
   };
@@ -370,9 +367,9 @@ absl::Status DevicePlan::LowerJobs(const std::vector<NodeSpec>& nodes, ShapeTabl
   };
   for (JobArrival& job : *jobs) {
     if (claims) dra_->ServeNamespaceOf(job.name);
-    if (absl::Status s = lower(&job.shape, job.name); !s.ok()) return s;
+    RETURN_IF_ERROR(lower(&job.shape, job.name));
     for (PodGroup& group : job.more_pods) {
-      if (absl::Status s = lower(&group.shape, job.name); !s.ok()) return s;
+      RETURN_IF_ERROR(lower(&group.shape, job.name));
     }
   }
   return absl::OkStatus();
@@ -382,19 +379,13 @@ absl::Status DevicePlan::ReadConfigs() {
   if (!configs_.empty()) return absl::OkStatus();
   const std::string& file = spec_->front_end.mig.config_file;
   if (file.empty()) {
-    absl::StatusOr<std::vector<MigPartedConfig>> built_in =
-        ParseMigParted(EmbeddedMigPartedConfig(), "mig_parted_default.yaml");
-    if (!built_in.ok()) return built_in.status();
-    configs_ = *std::move(built_in);
+    ASSIGN_OR_RETURN(configs_,
+                     ParseMigParted(EmbeddedMigPartedConfig(), "mig_parted_default.yaml"));
     return absl::OkStatus();
   }
-  absl::StatusOr<std::unique_ptr<ByteSource>> source = OpenByteSource(file);
-  if (!source.ok()) return source.status();
-  absl::StatusOr<std::string> text = ReadAll(**source, kMaxConfigBytes);
-  if (!text.ok()) return text.status();
-  absl::StatusOr<std::vector<MigPartedConfig>> configs = ParseMigParted(*text, file);
-  if (!configs.ok()) return configs.status();
-  configs_ = *std::move(configs);
+  ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, OpenByteSource(file));
+  ASSIGN_OR_RETURN(const std::string text, ReadAll(*source, kMaxConfigBytes));
+  ASSIGN_OR_RETURN(configs_, ParseMigParted(text, file));
   return absl::OkStatus();
 }
 
@@ -405,7 +396,7 @@ absl::StatusOr<std::vector<GpuLayout>> DevicePlan::LayoutOf(const std::string& c
   if (it == configs_.end()) {
     std::vector<std::string> names;
     for (const MigPartedConfig& c : configs_) names.push_back(c.name);
-    return absl::InvalidArgumentError(absl::StrCat(
+    return absl::NotFoundError(absl::StrCat(
         "found '", config, "', expected the name of a MIG configuration", Suggest(config, names)));
   }
   const std::vector<const MigTable*> gpus(static_cast<size_t>(node.gpu_count), TableOf(node));
@@ -440,10 +431,9 @@ absl::Status DevicePlan::AssignLayouts(const std::vector<NodeSpec>& nodes,
       ++matched[i];
       absl::StatusOr<std::vector<GpuLayout>> layout = LayoutOf(assignment.config, nodes[n]);
       if (!layout.ok()) {
-        const bool unknown = absl::StartsWith(layout.status().message(), "found '");
-        return unknown ? absl::InvalidArgumentError(absl::StrCat(
-                             "cluster.mig.configs[", i, "].config: ", layout.status().message()))
-                       : layout.status();
+        if (!absl::IsNotFound(layout.status())) return layout.status();
+        return absl::InvalidArgumentError(
+            absl::StrCat("cluster.mig.configs[", i, "].config: ", layout.status().message()));
       }
       (*layouts)[n] = *std::move(layout);
       break;
@@ -461,9 +451,8 @@ absl::Status DevicePlan::AssignLayouts(const std::vector<NodeSpec>& nodes,
 absl::Status DevicePlan::PlanByDemand(const ShapeTable& shapes, const std::vector<JobArrival>& jobs,
                                       const std::vector<NodeSpec>& nodes,
                                       std::vector<std::vector<GpuLayout>>* layouts) const {
-  absl::StatusOr<const MigTable*> only = OnlyTable();
-  if (!only.ok()) return only.status();
-  const MigTable& table = **only;
+  ASSIGN_OR_RETURN(const MigTable* const only, OnlyTable());
+  const MigTable& table = *only;
   MigDemand demand;
   demand.instances.assign(table.profiles().size(), 0);
   ForEachGroup(jobs, [&](ShapeId id, int64_t pods) {
@@ -477,7 +466,7 @@ absl::Status DevicePlan::PlanByDemand(const ShapeTable& shapes, const std::vecto
       }
     }
   });
-  // Of replicas, as many as make a device.
+  // Replicas count as the devices that provide them.
   for (const DevicePluginConfig::Replicas& r : spec_->front_end.options.plugin.resources) {
     const auto devices = [&r](int64_t n) { return (n + r.replicas - 1) / r.replicas; };
     if (r.name == kGpuResource) demand.whole_gpus = devices(demand.whole_gpus);
@@ -524,16 +513,16 @@ absl::Status DevicePlan::LayOut(const GpuModelTable& models, const ShapeTable& s
     layouts[n].resize(static_cast<size_t>((*nodes)[n].gpu_count));
   }
   if (!mig.configs.empty() || !configs.empty() || !mig.config_file.empty()) {
-    if (absl::Status s = ReadConfigs(); !s.ok()) return s;
+    RETURN_IF_ERROR(ReadConfigs());
   }
-  if (absl::Status s = AssignLayouts(*nodes, &layouts); !s.ok()) return s;
+  RETURN_IF_ERROR(AssignLayouts(*nodes, &layouts));
   if (mig.by_demand) {
-    if (absl::Status s = PlanByDemand(shapes, jobs, *nodes, &layouts); !s.ok()) return s;
+    RETURN_IF_ERROR(PlanByDemand(shapes, jobs, *nodes, &layouts));
   }
   for (const std::string& config : configs) {
     std::vector<std::vector<GpuLayout>>& of_node = event_layouts_.emplace_back();
     for (const NodeSpec& node : *nodes) {
-      // Nodes that no event names need not be able to have the layout.
+      // The layout need not be possible on nodes without such an event.
       if (!IsRepartitioned(node.name, config)) {
         of_node.emplace_back(static_cast<size_t>(node.gpu_count));
         continue;
@@ -548,9 +537,7 @@ absl::Status DevicePlan::LayOut(const GpuModelTable& models, const ShapeTable& s
   }
   amounts_may_grow_ = !event_layouts_.empty() || options.repartitioning.every > SimDuration();
   for (size_t n = 0; n < nodes->size(); ++n) {
-    if (absl::Status s = AddFrontEndNode(options, plugin, layouts[n], &(*nodes)[n]); !s.ok()) {
-      return s;
-    }
+    RETURN_IF_ERROR(AddFrontEndNode(options, plugin, layouts[n], &(*nodes)[n]));
   }
   return absl::OkStatus();
 }
@@ -602,7 +589,7 @@ absl::Status DevicePlan::AddFrontEndNode(const DeviceFrontEndOptions& options, b
   return absl::OkStatus();
 }
 
-// Resources that the node may come to report need their columns from the beginning.
+// Resources that the node may report later need their columns from the start.
 void DevicePlan::AddPossibleResources(const DeviceFrontEndOptions& options, const MigTable* table,
                                       NodeSpec* node) const {
   const std::string shared = options.plugin.rename_by_default ? ".shared" : "";
@@ -655,7 +642,7 @@ std::vector<TypicalRequest> TypicalRequests(const ShapeTable& shapes,
     for (const auto& [name, amount] : shape.extended) {
       const absl::string_view plain = absl::StripSuffix(name, ".shared");
       if (plain == kGpuResource) {
-        // Of replicas, a part of a GPU each.
+        // A replica is a part of a GPU.
         const int64_t milli = shape.nominal_milli / amount;
         if (milli >= kDeviceMilli) {
           request.whole_gpus = static_cast<int32_t>(amount);

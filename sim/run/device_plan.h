@@ -1,6 +1,5 @@
-// The devices of a scenario, carried out: products and sites of GPUs, further devices, MIG
-// layouts, the resources that nodes report, the lowering of demands, and the device-plugin front
-// end.
+// Applies the device keys of a scenario: products and topology of GPUs, other devices, MIG layouts,
+// resources reported by nodes, the lowering of demands, and the device-plugin front end.
 #ifndef DRASIM_SIM_RUN_DEVICE_PLAN_H_
 #define DRASIM_SIM_RUN_DEVICE_PLAN_H_
 
@@ -31,33 +30,34 @@ class DevicePlan {
   // `spec` must outlive the plan.
   explicit DevicePlan(const RunSpec* spec) : spec_(spec) {}
 
-  // In this order.
-  // 1. Renames models, places devices, adds further devices.
+  // Call the steps in this order.
+  // 1. Sets GPU models, describes the GPUs of nodes, adds other devices.
   absl::Status DescribeNodes(std::vector<NodeSpec>* nodes) const;
-  // 2. Attaches MIG tables to the models, which have been interned.
+  // 2. Attaches MIG tables to the models. REQUIRES: the models of all nodes are interned.
   absl::Status AttachTables(GpuModelTable* models);
-  // `dra` (or null) turns requests into claims; it outlives the plan's use.
+  // `dra` (or null) turns requests into claims; it must outlive the plan.
   void set_dra(DraPlan* dra) { dra_ = dra; }
-  // 3. Turns what jobs need into what they ask for. Where no device plugin hands devices out, its
-  // resources (nvidia.com/gpu, nvidia.com/mig-*, and replicas of them) become devices first, unless
-  // one of the nodes reports such a resource by itself. InvalidArgument for a job that the front
-  // end cannot express. O(jobs + shapes).
+  // 3. Lowers the demands of jobs to requests. Without a device plugin, its resources
+  // (nvidia.com/gpu, nvidia.com/mig-* and replicas of them) first become devices, except those that
+  // a node in the list reports. InvalidArgument for a demand that the front end cannot express.
+  // O(jobs + shapes).
   absl::Status LowerJobs(const std::vector<NodeSpec>& nodes, ShapeTable* shapes,
                          std::vector<JobArrival>* jobs);
-  // 4. Lays GPUs out and sets what nodes report, and their labels. `configs`: names of
-  // configurations that events apply, in the order of DeviceTransition::config.
+  // 4. Sets the MIG layouts, reported resources and labels of nodes. `configs`: names of
+  // configurations applied by events, in the order of DeviceTransition::config.
   absl::Status LayOut(const GpuModelTable& models, const ShapeTable& shapes,
                       const std::vector<JobArrival>& jobs, const std::vector<std::string>& configs,
                       std::vector<NodeSpec>* nodes);
-  // 5. Null without a front end below the scheduler.
+  // 5. Null without a node agent.
   std::unique_ptr<DeviceFrontEnd> MakeFrontEnd(const ClusterState* cluster);
 
-  // Whether nodes may come to report more of a resource than at the beginning.
+  // Whether nodes may later report more of a resource than at the start.
   bool amounts_may_grow() const { return amounts_may_grow_; }
 
  private:
   absl::StatusOr<Lowering> MakeLowering() const;
   absl::Status ReadConfigs();
+  // NotFound for an unknown configuration; InvalidArgument when the node cannot have its layout.
   absl::StatusOr<std::vector<GpuLayout>> LayoutOf(const std::string& config,
                                                   const NodeSpec& node) const;
   absl::Status AssignLayouts(const std::vector<NodeSpec>& nodes,
@@ -67,7 +67,7 @@ class DevicePlan {
                             std::vector<std::vector<GpuLayout>>* layouts) const;
   int64_t GpuResourceMilli(const DevicePluginConfig& plugin) const;
   int64_t InstanceMilli(absl::string_view name) const;
-  // The MIG profile that the resource counts instances of; empty when no GPU of the cluster has it.
+  // The MIG profile behind the resource; empty when no GPU of the cluster has it.
   std::string ProfileOfResource(absl::string_view resource) const;
   absl::Status ToDevices(const std::set<std::string>& reported, PodShape* shape) const;
   void SetNominal(const DevicePluginConfig& plugin, PodShape* shape) const;
@@ -89,11 +89,11 @@ class DevicePlan {
   bool amounts_may_grow_ = false;
 };
 
-// The requests that make up `percent` of the jobs' pods, most popular first, with their weights;
-// what the slot-level fragmentation is measured by.
+// The most popular requests, which together cover `percent` of the pods, with their weights. The
+// reference of slot-level fragmentation.
 std::vector<TypicalRequest> TypicalRequests(const ShapeTable& shapes,
                                             const std::vector<JobArrival>& jobs, double percent);
-// Shares of the MIG profiles among the instances that jobs ask for, in parts per kMfiScale.
+// Shares of the MIG profiles among the requested instances, in parts per kMfiScale.
 std::vector<std::pair<std::string, int64_t>> MigMix(const ShapeTable& shapes,
                                                     const std::vector<JobArrival>& jobs);
 

@@ -54,7 +54,7 @@ void WriteDra(const Simulation& sim, JsonWriter& j) {
   const DraCalls calls = DraCallsOf(sim);
   j.Key("dra").BeginObject();
   j.Key("api_reads").Uint(calls.reads);
-  // Of these, by rechecks that found nothing new.
+  // The part made by periodic rechecks without news.
   j.Key("api_reads_of_idle_rechecks").Uint(calls.skipped_reads);
   j.Key("api_writes").Uint(calls.writes);
   j.Key("api_refused").Uint(calls.refused);

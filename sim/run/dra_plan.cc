@@ -10,15 +10,17 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "model/check.h"
+#include "model/status_macros.h"
 #include "policies/devices/claim_drivers.h"
 #include "policies/devices/counting_driver.h"
+#include "sim/run/manifest_objects.h"
 #include "sim/run/manifests.h"
 #include "sim/scenario/name_pattern.h"
 
 namespace drasim {
 namespace {
 
-// Where pods live whose names do not say it.
+// The namespace of pods whose names have none.
 constexpr absl::string_view kPodNamespace = "default";
 
 std::vector<NodeId> NodesOfDriver(const DriverSpec& driver, const ClusterState& cluster) {
@@ -32,7 +34,7 @@ std::vector<NodeId> NodesOfDriver(const DriverSpec& driver, const ClusterState& 
   return nodes;
 }
 
-// "1g.5gb" may be part of a name, "1g.5gb+me" not.
+// A valid part of an object's name: "1g.5gb" is one, "1g.5gb+me" is not.
 std::string AsName(absl::string_view text) {
   std::string name = absl::AsciiStrToLower(text);
   for (char& c : name) {
@@ -41,7 +43,7 @@ std::string AsName(absl::string_view text) {
   return name;
 }
 
-// `wanted`, or the first of wanted-2, wanted-3, ... that no claim of the pod has.
+// `wanted`, or the first unused name among wanted-2, wanted-3, ... in the pod.
 std::string FreeEntryName(const PodShape& shape, const std::string& wanted) {
   std::string name = wanted;
   const auto is_taken = [&name](const ClaimEntry& claim) { return claim.name == name; };
@@ -165,7 +167,7 @@ absl::StatusOr<std::unique_ptr<ClaimDriver>> DraPlan::MakeDriver(
   options.mix = mix;
   options.packed = driver.packed;
   options.shareable = driver.shareable;
-  // A gang that is refused as a whole would keep the places of its pods for ever.
+  // Otherwise a gang that fails as a whole would hold its proposed devices for ever.
   options.keeps_node_objects =
       driver.node_objects.value_or(driver.kind == DriverKind::kNvidia && !has_gangs_);
   options.initialise = driver.initialise;
@@ -199,11 +201,11 @@ absl::Status DraPlan::MakePlane(const ClusterState* cluster,
   std::vector<ClaimDriver*> drivers;
   for (size_t i = 0; i < spec_->drivers.size(); ++i) {
     if (spec_->drivers[i].absent) continue;
-    absl::StatusOr<std::unique_ptr<ClaimDriver>> driver = MakeDriver(
-        spec_->drivers[i], absl::StrCat("front_end.dra.drivers[", i, "]"), *cluster, mix);
-    if (!driver.ok()) return driver.status();
-    drivers.push_back(driver->get());
-    drivers_.push_back(*std::move(driver));
+    ASSIGN_OR_RETURN(std::unique_ptr<ClaimDriver> driver,
+                     MakeDriver(spec_->drivers[i], absl::StrCat("front_end.dra.drivers[", i, "]"),
+                                *cluster, mix));
+    drivers.push_back(driver.get());
+    drivers_.push_back(std::move(driver));
   }
   plane_ = std::make_unique<ControlPlane>(
       cluster, std::move(drivers), [this](const PodShape& shape, PodId) { return ClaimsOf(shape); },
@@ -215,14 +217,14 @@ absl::Status DraPlan::MakePlane(const ClusterState* cluster,
         "front_end.dra.faults[", i, "].component: found '", fault.component,
         "', expected scheduler, claim-controller, garbage-collector, kubelet or a driver's name"));
   }
-  if (absl::Status s = CreateObjects(*cluster); !s.ok()) return s;
-  if (absl::Status s = CreateClasses(); !s.ok()) return s;
-  if (absl::Status s = CreateTemplates(); !s.ok()) return s;
+  RETURN_IF_ERROR(CreateObjects(*cluster));
+  RETURN_IF_ERROR(CreateClasses());
+  RETURN_IF_ERROR(CreateTemplates());
   WarnOfDeadEnds(*cluster);
   return absl::OkStatus();
 }
 
-// A class that a manifest brings is left as it is.
+// Classes from manifests take precedence.
 absl::Status DraPlan::CreateClasses() {
   NamePool& names = plane_->names();
   for (const DriverSpec& driver : spec_->drivers) {
@@ -240,9 +242,9 @@ absl::Status DraPlan::CreateClasses() {
 }
 
 absl::Status DraPlan::CreateTemplates() {
-  if (absl::Status s = CreateTemplatesIn(std::string(kPodNamespace)); !s.ok()) return s;
+  RETURN_IF_ERROR(CreateTemplatesIn(std::string(kPodNamespace)));
   for (const std::string& ns : namespaces_) {
-    if (absl::Status s = CreateTemplatesIn(ns); !s.ok()) return s;
+    RETURN_IF_ERROR(CreateTemplatesIn(ns));
   }
   return absl::OkStatus();
 }
@@ -268,17 +270,13 @@ absl::Status DraPlan::CreateTemplatesIn(const std::string& ns) {
     made->spec.parameters.api_group = group;
     made->spec.parameters.kind = parameters->kind;
     made->spec.parameters.name = parameters->meta.name;
-    if (absl::Status s = plane_->Create(Ref<ParametersObject>(std::move(parameters))); !s.ok()) {
-      return s;
-    }
-    if (absl::Status s = plane_->Create(Ref<ResourceClaimTemplate>(std::move(made))); !s.ok()) {
-      return s;
-    }
+    RETURN_IF_ERROR(plane_->Create(Ref<ParametersObject>(std::move(parameters))));
+    RETURN_IF_ERROR(plane_->Create(Ref<ResourceClaimTemplate>(std::move(made))));
   }
   return absl::OkStatus();
 }
 
-// By names alone: shapes do not tell the namespaces of their pods.
+// Compares names alone, because shapes lack the namespaces of their pods.
 void DraPlan::WarnOfDeadEnds(const ClusterState& cluster) {
   constexpr size_t kMostWarnings = 5;
   const size_t before = warnings_.size();
@@ -349,21 +347,19 @@ absl::Status DraPlan::CreateObjects(const ClusterState& cluster) {
   const std::vector<std::string>& files = spec_->objects;
   std::vector<proto::kube::Object> all;
   if (!files.empty()) {
-    absl::StatusOr<Manifests> manifests = ReadManifests(files);
-    if (!manifests.ok()) return manifests.status();
-    for (std::string& line : manifests->warnings) warnings_.push_back(std::move(line));
-    if (!manifests->jobs.empty()) {
+    ASSIGN_OR_RETURN(Manifests manifests, ReadManifests(files));
+    for (std::string& line : manifests.warnings) warnings_.push_back(std::move(line));
+    if (!manifests.jobs.empty()) {
       return absl::InvalidArgumentError(absl::StrCat(
-          "front_end.dra.objects: found the pod or workload '", manifests->jobs.front().name(),
+          "front_end.dra.objects: found the pod or workload '", manifests.jobs.front().name(),
           "', expected no pods there: workload.manifests is the place for them"));
     }
-    all = std::move(manifests->objects);
+    all = std::move(manifests.objects);
   }
   all.insert(all.end(), objects_.begin(), objects_.end());
   for (const proto::kube::Object& object : all) {
-    absl::StatusOr<ObjectRef> made = ToControlPlane(object, cluster, plane_->names());
-    if (!made.ok()) return made.status();
-    if (absl::Status s = plane_->Create(*std::move(made)); !s.ok()) return s;
+    ASSIGN_OR_RETURN(ObjectRef made, ToControlPlane(object, cluster, plane_->names()));
+    RETURN_IF_ERROR(plane_->Create(std::move(made)));
   }
   return absl::OkStatus();
 }

@@ -1,5 +1,5 @@
-// Classic DRA (front_end.dra), carried out: demands become claims; makes the drivers, the control
-// plane, and the objects that are there from the beginning.
+// Applies front_end.dra: turns requests into claims and makes the drivers, the control plane and
+// the initial objects of classic DRA.
 #ifndef DRASIM_SIM_RUN_DRA_PLAN_H_
 #define DRASIM_SIM_RUN_DRA_PLAN_H_
 
@@ -30,21 +30,21 @@ class DraPlan {
   explicit DraPlan(const DraSpec* spec) : spec_(spec) {}
 
   // Turns a request for devices (whole GPUs, MIG instances, shares) into claims from templates,
-  // which are made when the control plane is. A request without devices stays as it is.
-  // InvalidArgument for what the first driver cannot be asked for.
+  // which MakePlane creates. A request without devices is returned unchanged. InvalidArgument for a
+  // request that the first driver cannot express.
   absl::StatusOr<PodShape> ToClaims(const PodShape& request);
 
-  // Templates are made in the pod's namespace, too ("NAMESPACE/NAME", or a name in "default").
+  // Creates the templates in the pod's namespace, too ("NAMESPACE/NAME", or a name in "default").
   void ServeNamespaceOf(absl::string_view pod);
 
-  // Some job of the workload is a gang. Before MakePlane.
+  // The workload has a gang. Call before MakePlane.
   void NoteGang() { has_gangs_ = true; }
 
-  // Objects of manifests, which are created before the run, behind those of front_end.dra.objects.
+  // Objects of manifests; created before the run, after those of front_end.dra.objects.
   void AddObjects(std::vector<proto::kube::Object> objects);
 
-  // The drivers and the control plane over the cluster, which has all its nodes and outlives them.
-  // `mix`: shares of MIG profiles, for weighted placements. `seed`: of its latencies.
+  // Makes the drivers and the control plane. `cluster` has all its nodes and must outlive the plan.
+  // `mix`: shares of MIG profiles, for weighted placements. `seed`: for API latencies.
   absl::Status MakePlane(const ClusterState* cluster,
                          const std::vector<std::pair<std::string, int64_t>>& mix, uint64_t seed);
   ControlPlane* plane() const { return plane_.get(); }
@@ -63,18 +63,18 @@ class DraPlan {
   absl::Status CreateTemplates();
   absl::Status CreateTemplatesIn(const std::string& ns);
   absl::Status CreateObjects(const ClusterState& cluster);
-  // Adds warnings of what pods claim and nobody will ever serve.
+  // Warns of claims of pods that no driver will ever serve.
   void WarnOfDeadEnds(const ClusterState& cluster);
   template <typename T>  // ResourceClaim, ResourceClaimTemplate
   void WarnOfDeadEndsAmong(absl::string_view kind, const std::set<std::string>& used);
-  // The reason why claims of this kind wait for ever; empty: they do not.
+  // The reason why claims with this specification wait for ever; empty if there is none.
   std::string DeadEndOf(const ClaimSpec& spec, Name ns) const;
   std::vector<PodClaim> ClaimsOf(const PodShape& shape);
 
   const DraSpec* spec_;
   bool has_gangs_ = false;
   absl::btree_map<std::string, Wanted> templates_;  // by name
-  std::set<std::string> namespaces_;                // of pods, beside "default"
+  std::set<std::string> namespaces_;                // of pods, besides "default"
   std::vector<proto::kube::Object> objects_;
   std::vector<std::unique_ptr<ClaimDriver>> drivers_;
   std::unique_ptr<ControlPlane> plane_;

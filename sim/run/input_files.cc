@@ -35,8 +35,8 @@ namespace {
 constexpr size_t kMaxTableBytes = 64u << 20;
 constexpr absl::string_view kEmbeddedTable = "openb-like";
 
-// The file's hash, or an error for a file that is not the one the scenario was run with. `pinned`
-// may be empty. Standard input has no hash.
+// The file's hash; InvalidArgument if it differs from `pinned`, which may be empty. Standard input
+// has no hash.
 absl::StatusOr<std::string> HashOf(const std::string& path, absl::string_view key,
                                    const std::string& pinned) {
   if (path == "-") return pinned;
@@ -49,11 +49,9 @@ absl::StatusOr<std::string> HashOf(const std::string& path, absl::string_view ke
 absl::StatusOr<WorkloadTable> ReadRequestTable(const std::string& name) {
   if (name.empty() || name == kEmbeddedTable)
     return ParseWorkloadTable(EmbeddedOpenbLikeTable(), "openb-like");
-  absl::StatusOr<std::unique_ptr<ByteSource>> source = OpenByteSource(name);
-  if (!source.ok()) return source.status();
-  absl::StatusOr<std::string> text = ReadAll(**source, kMaxTableBytes);
-  if (!text.ok()) return text.status();
-  return ParseWorkloadTable(*text, (*source)->name());
+  ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, OpenByteSource(name));
+  ASSIGN_OR_RETURN(const std::string text, ReadAll(*source, kMaxTableBytes));
+  return ParseWorkloadTable(text, source->name());
 }
 
 std::vector<std::string> TallyLines(const RowTallies& tallies, absl::string_view what) {
@@ -66,7 +64,7 @@ std::vector<std::string> TallyLines(const RowTallies& tallies, absl::string_view
   return lines;
 }
 
-// Nodes that are all like `like` but for their names.
+// Copies of `like` with different names.
 std::vector<NodeSpec> CopiesOf(const NodeSpec& like, int64_t count) {
   std::vector<NodeSpec> nodes(static_cast<size_t>(count), like);
   const size_t digits = std::max<size_t>(6, absl::StrCat(count - 1).size());
@@ -101,7 +99,7 @@ absl::StatusOr<std::string> FileSha256(const std::string& path) {
 
 namespace {
 
-// Leaves out what lacks something that workload.trace.needs names, for formats without a mapping.
+// Drops jobs that lack a value named in workload.trace.needs, for formats without a mapping.
 class NeedsSource final : public EventSource {
  public:
   // `shapes` must outlive the source.
@@ -188,16 +186,15 @@ absl::StatusOr<WorkloadInput> OpenTrace(const TraceSpec& trace, ArrivalOrder ord
     files.lenient = trace.lenient;
     files.time_offset_ns = trace.time_offset_ns;
     if (trace.gpus_per_pod.has_value()) files.gpus_per_pod = *trace.gpus_per_pod;
-    absl::StatusOr<std::unique_ptr<TraceFormatSource>> source =
-        OpenSpecialFormat(trace.format, files);
-    if (!source.ok()) return source.status();
-    const TraceFormatSource* const format = source->get();
+    ASSIGN_OR_RETURN(std::unique_ptr<TraceFormatSource> source,
+                     OpenSpecialFormat(trace.format, files));
+    const TraceFormatSource* const format = source.get();
     if (trace.needs.empty()) {
       input.warnings = [format] { return format->Warnings(); };
-      input.source = *std::move(source);
+      input.source = std::move(source);
       return input;
     }
-    auto filtered = std::make_unique<NeedsSource>(*std::move(source), trace, shapes);
+    auto filtered = std::make_unique<NeedsSource>(std::move(source), trace, shapes);
     const NeedsSource* const needs = filtered.get();
     input.warnings = [format, needs] {
       std::vector<std::string> lines = format->Warnings();
@@ -209,8 +206,7 @@ absl::StatusOr<WorkloadInput> OpenTrace(const TraceSpec& trace, ArrivalOrder ord
     input.source = std::move(filtered);
     return input;
   }
-  absl::StatusOr<std::unique_ptr<ByteSource>> bytes = OpenByteSource(trace.path);
-  if (!bytes.ok()) return bytes.status();
+  ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> bytes, OpenByteSource(trace.path));
   absl::StatusOr<proto::TableMapping> mapping = LoadMapping(trace.format);
   if (absl::IsNotFound(mapping.status())) {
     std::vector<std::string> special;
@@ -234,17 +230,16 @@ absl::StatusOr<WorkloadInput> OpenTrace(const TraceSpec& trace, ArrivalOrder ord
   options.arrive_at_start = trace.arrive_at_start;
   if (trace.gpus_per_pod.has_value()) options.gpus_per_pod = *trace.gpus_per_pod;
   if (trace.cores_per_pod.has_value()) options.cores_per_pod = *trace.cores_per_pod;
-  absl::StatusOr<std::unique_ptr<TableSource>> source =
-      TableSource::Open(*std::move(bytes), *mapping, shapes, options);
-  if (!source.ok()) return source.status();
-  const TableSource* table = source->get();
+  ASSIGN_OR_RETURN(std::unique_ptr<TableSource> source,
+                   TableSource::Open(std::move(bytes), *mapping, shapes, options));
+  const TableSource* table = source.get();
   input.warnings = [table] {
     std::vector<std::string> lines = TallyLines(table->skipped(), "skipped");
     for (std::string& line : TallyLines(table->warnings(), "read with a change"))
       lines.push_back(std::move(line));
     return lines;
   };
-  input.source = *std::move(source);
+  input.source = std::move(source);
   return input;
 }
 
@@ -263,7 +258,7 @@ absl::StatusOr<WorkloadInput> OpenGeneratedJobs(const GeneratedSpec& spec, uint6
                                                 ShapeTable* shapes) {
   JobGeneratorOptions options = spec.jobs;
   options.seed = seed;
-  // A pod asks for its share of a node, so that CPU and memory never decide.
+  // A pod requests its share of a node, so CPU and memory never decide the placement.
   options.gpus_per_pod = 1;
   for (const NodeSpec& node : nodes) {
     options.capacity_gpus += node.gpu_count;
@@ -300,7 +295,7 @@ MigGpus MigGpusOf(const std::vector<NodeSpec>& nodes) {
   const MigProduct* product = nullptr;
   for (const NodeSpec& node : nodes) {
     if (node.gpu_count == 0) continue;
-    // Neighbours are mostly alike.
+    // Neighbours mostly have the same model.
     if (model == nullptr || *model != node.gpu_model) product = FindMigProduct(node.gpu_model);
     model = &node.gpu_model;
     if (product == nullptr) continue;
@@ -367,11 +362,11 @@ absl::StatusOr<WorkloadInput> OpenManifests(const std::vector<std::string>& path
   return input;
 }
 
-// The fewest whole units that are at least so much of `units`; 1 at least.
+// The share of `units`, rounded up to whole units; at least 1.
 int64_t UnitsOfShare(int64_t units, double percent) {
   const double share = static_cast<double>(units) * percent / 100.0;
   auto whole = static_cast<int64_t>(share);
-  // Less than that above a whole number is the rounding of the product.
+  // A smaller excess over a whole number is a rounding error of the product.
   if (share - static_cast<double>(whole) > share * 1e-12) ++whole;
   return std::max<int64_t>(1, whole);
 }

@@ -1,4 +1,4 @@
-// Opening what a scenario names: node lists and workloads, from files or generated.
+// Inputs of a scenario: node lists and workloads, from files or generated.
 #ifndef DRASIM_SIM_RUN_INPUT_FILES_H_
 #define DRASIM_SIM_RUN_INPUT_FILES_H_
 
@@ -24,33 +24,33 @@ absl::StatusOr<std::string> FileSha256(const std::string& path);
 
 struct NodeInput {
   std::vector<NodeSpec> nodes;
-  // Nodes that come and go by the trace, in its own time.
+  // Nodes that the trace adds and removes, in the time of the trace.
   std::vector<NodeChange> changes;
-  std::string sha256;  // of the file's bytes; without a file, and of standard input: the pinned one
+  std::string sha256;  // of the file's bytes; the pinned one for standard input and without a file
 };
 
-// The cluster's nodes, in the order of the file or the generator (which takes the node kinds of the
-// workload's table). InvalidArgument for a file whose hash is not the pinned one.
+// The cluster's nodes, in the order of the file or of the generator, which uses the node kinds of
+// the workload's table. InvalidArgument for a file whose hash differs from the pinned one.
 absl::StatusOr<NodeInput> ReadNodeInput(const NodeListSpec& spec);
 
 struct Manifests;
 
 struct WorkloadInput {
   std::unique_ptr<EventSource> source;
-  // Call after the source has been read: skipped rows and other things worth a line.
+  // A line per warning, such as skipped rows. REQUIRES: the source has been read to its end.
   std::function<std::vector<std::string>()> warnings;
-  std::shared_ptr<const Manifests> manifests;  // null: the workload comes from elsewhere
-  std::string sha256;                          // as of NodeInput, of a trace
+  std::shared_ptr<const Manifests> manifests;  // null if the workload has another origin
+  std::string sha256;                          // of the trace, as in NodeInput
 };
-// The jobs of the workload: written out, of a trace, or generated with `seed`. `nodes` says how
-// many GPUs a load in percent is of, how many a pod may have, and which MIG profiles there are.
+// The jobs of the workload: listed, from a trace or manifests, or generated with `seed`. `nodes`
+// give the total of GPUs, for loads in percent, the most GPUs of a pod, and the MIG profiles.
 // `shapes` must outlive the source.
 absl::StatusOr<WorkloadInput> OpenWorkloadInput(const WorkloadSpec& spec, uint64_t seed,
                                                 const std::vector<NodeSpec>& nodes,
                                                 ShapeTable* shapes);
 
-// Opens a trace file alone, in any format: a built-in mapping, a special format, or a mapping file.
-// `unique_names`: a name that comes again is a bad row, which takes memory for every name.
+// Opens a trace file in any format: a built-in mapping, a special format, or a mapping file.
+// `unique_names`: a repeated name is a bad row; costs memory for every name.
 absl::StatusOr<WorkloadInput> OpenTrace(const TraceSpec& trace, ArrivalOrder order,
                                         ShapeTable* shapes, bool unique_names = true);
 

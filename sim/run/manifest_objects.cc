@@ -1,4 +1,3 @@
-// ToControlPlane, and what objects of manifests have in common.
 #include "sim/run/manifest_objects.h"
 
 #include <google/protobuf/descriptor.h>
@@ -16,7 +15,6 @@
 #include "model/kube/reader_schema.h"
 #include "model/kube/requests.h"
 #include "model/kube/validate.h"
-#include "sim/run/manifests.h"
 
 namespace drasim {
 namespace {
@@ -59,7 +57,7 @@ NodeSet NodesOfSelector(const kube::NodeSelector& selector, const ClusterState& 
 
 // --- Parts ---
 
-// As a user creates it: identities, versions and owners are the server's business.
+// Metadata as given by a user: the server sets uid, version and owners.
 ObjectMeta MetaForServer(const kube::Object& object, NamePool& names) {
   const kube::ObjectMeta& given = ManifestMeta(object);
   ObjectMeta meta;
@@ -79,7 +77,7 @@ ParametersRef RefOfClaim(const kube::ParametersReference& given, NamePool& names
   return ref;
 }
 
-// Drivers ask for objects without a namespace by their names alone.
+// Drivers look up cluster-scoped objects by name alone.
 ParametersRef RefOfClass(const kube::ParametersReference& given, NamePool& names) {
   ParametersRef ref = RefOfClaim(given, names);
   if (!IsClusterParametersKind(given.api_group(), given.kind())) {
@@ -110,7 +108,7 @@ Ref<ResourceClass> ToClass(const kube::Object& object, const ClusterState& clust
   return made;
 }
 
-// Without its status: the server drops what is said of it in a new object.
+// Without status, which the server drops from new objects.
 Ref<ResourceClaim> ToClaim(const kube::Object& object, NamePool& names) {
   const kube::ResourceClaim& given = object.resource_claim();
   auto made = std::make_shared<ResourceClaim>();
@@ -162,7 +160,7 @@ std::string FlatScalarText(const Message& message, const FieldDescriptor& field,
 
 void FlattenMessage(const Message& message, const std::string& prefix, FlatFields* out);
 
-// One value below `path`, or what it has below itself.
+// Adds one value, or all values below it.
 void FlattenValue(const Message& message, const FieldDescriptor& field, int index,
                   const std::string& path, FlatFields* out) {
   if (field.cpp_type() != FieldDescriptor::CPPTYPE_MESSAGE) {
@@ -203,8 +201,7 @@ void FlattenMessage(const Message& message, const std::string& prefix, FlatField
   }
 }
 
-// All that the object says but for what every object says. Of a ConfigMap its data, as drivers that
-// take ConfigMaps have it.
+// All fields except apiVersion, kind and metadata; of a ConfigMap, its data, which drivers read.
 FlatFields FieldsOfParameters(const kube::Object& object) {
   FlatFields fields;
   if (object.has_config_map()) {

@@ -1,29 +1,40 @@
-// What objects of manifests have in common, whatever they are. Only manifests*.cc use it.
+// Objects of manifests: names and kinds, and their form in the control plane of classic DRA.
 #ifndef DRASIM_SIM_RUN_MANIFEST_OBJECTS_H_
 #define DRASIM_SIM_RUN_MANIFEST_OBJECTS_H_
 
 #include <string>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "model/cluster_state.h"
+#include "model/kube/name.h"
+#include "model/kube/objects.h"
 #include "model/proto/kube.pb.h"
 
 namespace drasim {
 
-// REQUIRES for all: one kind of the object is set.
+// All functions REQUIRE an object with one of its kinds set.
 
-// "ResourceClaim"; what the object says, else the kind of the newest version that is read.
+// "ResourceClaim": the object's own kind, by default that of the newest supported version.
 std::string ManifestKind(const proto::kube::Object& object);
-// "resource.k8s.io" of its apiVersion; empty for the core group.
+// The group in apiVersion, such as "resource.k8s.io"; empty for the core group.
 std::string ManifestGroup(const proto::kube::Object& object);
 const proto::kube::ObjectMeta& ManifestMeta(const proto::kube::Object& object);
 proto::kube::ObjectMeta* MutableManifestMeta(proto::kube::Object* object);
-// "default" when none is given; empty for objects of the cluster, whatever is given.
+// "default" when none is given; always empty for cluster-scoped objects.
 std::string ManifestNamespace(const proto::kube::Object& object);
 
-// Objects that drivers read: NVIDIA's, the example driver's, and ConfigMaps.
+// Whether drivers read the object as parameters: kinds of NVIDIA's and the example driver,
+// ConfigMaps.
 bool IsManifestParameters(const proto::kube::Object& object);
-// Of those, the kinds that have no namespace.
+// Whether the kind of parameters is cluster-scoped.
 bool IsClusterParametersKind(absl::string_view group, absl::string_view kind);
+
+// The object in the form of the control plane, with names interned. Parameters become
+// ParametersObjects with all fields flattened. Node selectors are resolved against names and labels
+// of the cluster's nodes. InvalidArgument with the path of the field.
+absl::StatusOr<ObjectRef> ToControlPlane(const proto::kube::Object& object,
+                                         const ClusterState& cluster, NamePool& names);
 
 }  // namespace drasim
 

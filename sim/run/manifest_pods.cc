@@ -1,6 +1,7 @@
 #include "sim/run/manifest_pods.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -9,6 +10,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "model/kube/pod_claims.h"
 #include "model/kube/reader.h"
 #include "model/kube/requests.h"
 #include "model/kube/rules.h"
@@ -26,31 +28,30 @@ namespace kube = ::drasim::proto::kube;
 constexpr absl::string_view kManifestAnnotations = "drasim.dev/";
 constexpr absl::string_view kNotSimulated = "not simulated";
 
-// The taints that the node controller sets itself; every pod that was created tolerates them.
+// Taints of the node controller. The API server adds tolerations of them to every pod.
 bool IsCommonToleration(const kube::Toleration& toleration) {
   return toleration.effect() == "NoExecute" &&
          (toleration.key() == "node.kubernetes.io/not-ready" ||
           toleration.key() == "node.kubernetes.io/unreachable");
 }
 
-// The labels that the required node affinity asks for, if it asks for single values of labels and
-// nothing else.
-absl::optional<std::map<std::string, std::string>> LabelsOfAffinity(
+// The labels required by node affinity, if it requires single values of labels only.
+std::optional<std::map<std::string, std::string>> LabelsOfAffinity(
     const kube::NodeSelector& required) {
-  if (required.node_selector_terms_size() != 1) return absl::nullopt;
+  if (required.node_selector_terms_size() != 1) return std::nullopt;
   const kube::NodeSelectorTerm& term = required.node_selector_terms(0);
-  // A term without any requirement chooses no node.
-  if (term.match_fields_size() > 0 || term.match_expressions_size() == 0) return absl::nullopt;
+  // A term without requirements matches no node.
+  if (term.match_fields_size() > 0 || term.match_expressions_size() == 0) return std::nullopt;
   std::map<std::string, std::string> labels;
   for (const kube::SelectorRequirement& requirement : term.match_expressions()) {
-    if (requirement.operator_() != "In" || requirement.values_size() != 1) return absl::nullopt;
+    if (requirement.operator_() != "In" || requirement.values_size() != 1) return std::nullopt;
     const auto [label, is_new] = labels.emplace(requirement.key(), requirement.values(0));
-    if (!is_new && label->second != requirement.values(0)) return absl::nullopt;
+    if (!is_new && label->second != requirement.values(0)) return std::nullopt;
   }
   return labels;
 }
 
-// --- Rules of placement beside amounts, labels, taints and priorities ---
+// --- Placement rules other than amounts, labels, taints and priorities ---
 
 std::string PathOfVolume(const kube::PodSpec& spec) {
   for (int i = 0; i < spec.volumes_size(); ++i) {
@@ -74,7 +75,7 @@ std::string PathOfHostPort(const kube::PodSpec& spec) {
   return spec.host_network() ? "hostNetwork" : "initContainers";
 }
 
-// The first constraint with that answer to a skew that is too large.
+// The first topology spread constraint with that whenUnsatisfiable.
 std::string PathOfSpread(const kube::PodSpec& spec, bool soft) {
   for (int i = 0; i < spec.topology_spread_constraints_size(); ++i) {
     const bool is_soft =
@@ -86,9 +87,9 @@ std::string PathOfSpread(const kube::PodSpec& spec, bool soft) {
 
 std::string PathIf(bool said, absl::string_view path) { return std::string(said ? path : ""); }
 
-// Fields of a pod that are not simulated: with a hold, the pod is kept pending; without, it is a
-// preference or comes after the placement, and is passed over with a warning. `said`: where in the
-// specification, or empty.
+// A field that is not simulated. With a hold, the pod stays pending; without one, the field is a
+// preference or takes effect after placement, and is ignored with a warning. `said`: its path in
+// the specification; empty if absent.
 struct PlacementRule {
   PodHold hold;
   std::string (*said)(const kube::PodSpec&);
@@ -226,7 +227,7 @@ class ManifestPodReader {
             : Quantity::FromUnits(sum.Value(), Quantity::Format::kBinarySi).Canonical();
   }
 
-  // What device plugins hand out.
+  // Resources of device plugins.
   void Devices() {
     std::vector<proto::Container> containers;
     int asking = 0;
@@ -258,7 +259,7 @@ class ManifestPodReader {
     for (proto::Container& container : containers) *job_.add_containers() = std::move(container);
   }
 
-  // Amounts that nodes have and nobody counts here: disk, huge pages.
+  // Resources of nodes that are not simulated: disk, huge pages.
   void OtherResources() {
     const auto look = [this](const kube::ResourceRequirements& resources, const std::string& path,
                              bool devices) {
@@ -288,7 +289,7 @@ class ManifestPodReader {
     look(spec_.resources(), At("resources"), false);
   }
 
-  // --- Where ---
+  // --- Nodes ---
 
   void Nodes() {
     std::map<std::string, std::string> labels(spec_.node_selector().begin(),
@@ -316,14 +317,14 @@ class ManifestPodReader {
     }
   }
 
-  // In Kubernetes the kubelet of the node takes the pod, and no scheduler looks at it.
+  // In Kubernetes, the kubelet of that node takes the pod without a scheduler.
   void PinToNode() {
     Warn(At("nodeName"), "the scheduler of the run places the pod, on that node alone");
     kube::NodeSelector* const selector = job_.mutable_node_affinity();
     const bool any_node = selector->node_selector_terms_size() == 0;
     if (any_node) selector->add_node_selector_terms();
     for (kube::NodeSelectorTerm& term : *selector->mutable_node_selector_terms()) {
-      // A term without requirements chooses no node, and must not begin to.
+      // A term without requirements matches no node, and must not match one when extended.
       const bool empty = term.match_expressions_size() + term.match_fields_size() == 0;
       if (empty && !any_node) continue;
       kube::SelectorRequirement* const name = term.add_match_fields();
@@ -383,7 +384,7 @@ class ManifestPodReader {
     }
   }
 
-  // --- What else keeps pods from nodes ---
+  // --- Other rules that keep pods from nodes ---
 
   void PlacementRules() {
     for (const PlacementRule& rule : kPlacementRules) {
@@ -406,7 +407,7 @@ class ManifestPodReader {
   proto::InlineJob job_;
 };
 
-// The specification as the API server has it once its RuntimeClass has been looked at.
+// The specification after admission: with the overhead and scheduling of its RuntimeClass.
 kube::PodSpec WithRuntimeClass(const kube::PodSpec& spec, const std::string& path,
                                const ManifestClasses& classes, std::vector<ManifestNote>* notes) {
   kube::PodSpec merged = spec;
@@ -442,7 +443,7 @@ kube::PodSpec WithRuntimeClass(const kube::PodSpec& spec, const std::string& pat
   return merged;
 }
 
-// Amounts and numbers that Kubernetes takes and jobs of a workload cannot have.
+// Reports amounts and numbers that are valid in Kubernetes and too large for jobs of a workload.
 void CheckAsInlineJob(proto::InlineJob job, const std::string& path,
                       std::vector<ManifestNote>* notes) {
   google::protobuf::RepeatedPtrField<proto::InlineJob> jobs;

@@ -1,28 +1,16 @@
-// ReadManifests.
-//
-// How long pods run and when they are created Kubernetes does not say; annotations do, of a pod or,
-// for what makes pods, of the template:
-//
-//   drasim.dev/run-time: 10m    Without it a Job's pods run for one minute; a Pod and the pods of a
-//                               Deployment, ReplicaSet or StatefulSet run for ever.
-//   drasim.dev/arrival: 5s      after the run's time zero; without it at time zero.
-//
-// All pods of an owner are there from the beginning, whatever a Job's parallelism and the order of
-// a StatefulSet say; a warning says so. Objects that another object of the files has made (its
-// controller owner is there) are left out, since what makes them is there; so is what has ended.
 #include "sim/run/manifests.h"
 
 #include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
-#include "absl/types/optional.h"
 #include "model/kube/positions.h"
 #include "model/kube/reader.h"
 #include "model/kube/reader_schema.h"
@@ -60,17 +48,17 @@ struct HeldPods {
   int64_t pods = 0;
 };
 
-// "ResourceClaim default/x"; without the namespace for objects of the cluster.
+// "ResourceClaim default/x"; without the namespace for cluster-scoped objects.
 std::string ShownName(absl::string_view kind, absl::string_view ns, absl::string_view name) {
   return absl::StrCat(kind, " ", ns, ns.empty() ? "" : "/", name);
 }
 
-// As jobs are called: without the namespace "default".
+// The name of the job: without the namespace "default".
 std::string ManifestJobName(absl::string_view ns, absl::string_view name) {
   return ns == "default" ? std::string(name) : absl::StrCat(ns, "/", name);
 }
 
-// "spec.containers[].image" of "spec.containers[3].image".
+// The path without indices: "spec.containers[].image" for "spec.containers[3].image".
 std::string WithoutItems(absl::string_view path) {
   std::string text;
   bool item = false;
@@ -82,7 +70,7 @@ std::string WithoutItems(absl::string_view path) {
   return text;
 }
 
-// Reads the files, then looks at their objects, all together.
+// Reads all files, then checks and translates their objects together.
 class ManifestReader {
  public:
   void ReadFile(const std::string& path) {
@@ -124,7 +112,7 @@ class ManifestReader {
  private:
   // --- Messages ---
 
-  // A file that cannot be opened; the first of them is told.
+  // The error of the first file that cannot be opened.
   void Stop(const absl::Status& status) {
     if (stopped_.ok()) stopped_ = status;
   }
@@ -139,7 +127,7 @@ class ManifestReader {
                     ": ", what);
   }
 
-  // What is said of many objects, or of many items of a list, is said once.
+  // A warning about many objects, or many items of a list, is given once.
   void Warn(ManifestPlace place, absl::string_view path, absl::string_view what) {
     const std::string alike = absl::StrCat(WithoutItems(path), ": ", what);
     const auto [known, is_new] = alike_.emplace(alike, warnings_.size());
@@ -150,7 +138,7 @@ class ManifestReader {
     }
   }
 
-  // Counts pods that are kept pending; the first place of each reason is told.
+  // Counts pods that stay pending; the warning gives the first place for each reason.
   void Hold(ManifestPlace place, absl::string_view path, PodHold hold, int64_t pods) {
     if (pods == 0) return;
     HeldPods& held = holds_[hold];
@@ -158,7 +146,7 @@ class ManifestReader {
     held.pods += pods;
   }
 
-  // `pods`: how many are alike.
+  // `pods`: the number of equal pods.
   void Tell(ManifestPlace place, const std::vector<ManifestNote>& notes, int64_t pods) {
     for (const ManifestNote& note : notes) {
       if (note.hold != PodHold::kNone) {
@@ -171,7 +159,7 @@ class ManifestReader {
     }
   }
 
-  // --- Who is there ---
+  // --- Names of objects ---
 
   void ForEach(void (ManifestReader::*look)(ManifestPlace, kube::Object*)) {
     for (size_t file = 0; file < files_.size(); ++file) {
@@ -180,14 +168,14 @@ class ManifestReader {
     }
   }
 
-  // Gives it a name if it has none yet, and notes that it is there.
+  // Registers the object, and names it if it has no name.
   void Register(ManifestPlace place, kube::Object* object) {
     kube::ObjectMeta* meta = MutableManifestMeta(object);
     const std::string kind = ManifestKind(*object);
     const std::string ns = ManifestNamespace(*object);
     const std::string type = absl::StrCat(ManifestGroup(*object), "/", kind);
     if (meta->name().empty() && !meta->generate_name().empty()) {
-      // The server would draw letters; here they are counted.
+      // The API server would append random letters; a counter keeps runs repeatable.
       const std::string alike = absl::StrCat(type, " ", ns, "/", meta->generate_name());
       meta->set_name(absl::StrCat(meta->generate_name(), generated_[alike]++));
     }
@@ -205,7 +193,7 @@ class ManifestReader {
     if (object->has_runtime_class()) classes_.runtimes[meta->name()] = object->runtime_class();
   }
 
-  // The control plane finds objects with parameters by their names, whatever their kinds.
+  // The control plane looks up parameters by name, regardless of their kind.
   void RegisterParameters(ManifestPlace place, const std::string& kind, const std::string& own) {
     const auto [first, is_new] = parameters_.emplace(own, place);
     if (is_new) return;
@@ -227,7 +215,7 @@ class ManifestReader {
     classes_.default_never_preempts = never;
   }
 
-  // Why the object does not count; empty when it does.
+  // The reason to leave the object out; empty if there is none.
   std::string LeftOut(const kube::Object& object) const {
     const kube::ObjectMeta& meta = ManifestMeta(object);
     if (!meta.deletion_timestamp().empty()) return "is being deleted: left out";
@@ -280,7 +268,7 @@ class ManifestReader {
     }
   }
 
-  // What the control plane has from the beginning.
+  // Initial objects of the control plane.
   void ReadShown(ManifestPlace place, const kube::Object& object) {
     if (ManifestMeta(object).name().empty()) {
       return Warn(place, "metadata.name", "not given, so that nothing can refer to it: left out");
@@ -302,10 +290,10 @@ class ManifestReader {
     proto::InlineJob job =
         ManifestPodJob(pod.metadata(), "metadata", pod.spec(), "spec", classes_, &notes);
     Tell(place, notes, 1);
-    AddJob(place, object, std::move(job), absl::nullopt, "metadata.name");
+    AddJob(place, object, std::move(job), std::nullopt, "metadata.name");
   }
 
-  // The job of one of the pods of what has a template.
+  // The job of one pod from a template.
   proto::InlineJob ReadTemplate(ManifestPlace place, const kube::Object& object,
                                 const kube::PodTemplateSpec& pod, int64_t pods) {
     std::vector<ManifestNote> notes;
@@ -316,7 +304,7 @@ class ManifestReader {
     return job;
   }
 
-  // `own_volumes`: each pod gets a claim for a volume of its own.
+  // `own_volumes`: each pod has a volume claim of its own.
   template <typename Spec>
   void ReadOwner(ManifestPlace place, const kube::Object& object, const Spec& spec,
                  bool own_volumes = false) {
@@ -356,9 +344,9 @@ class ManifestReader {
     AddJob(place, object, std::move(job), pods, "spec.completions");
   }
 
-  // `replicas`: so many like jobs, NAME-0, NAME-1, ...; none: one, NAME. `path`: what says so.
+  // `replicas`: the number of jobs NAME-0, NAME-1, ...; none: the job NAME. `path`: its field.
   void AddJob(ManifestPlace place, const kube::Object& object, proto::InlineJob job,
-              absl::optional<int32_t> replicas, absl::string_view path) {
+              std::optional<int32_t> replicas, absl::string_view path) {
     if (replicas == 0) return Warn(place, path, "makes no pods: left out");
     pods_ += replicas.value_or(1);
     if (pods_ > kMaxInlinePods) {

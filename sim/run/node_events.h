@@ -1,4 +1,4 @@
-// `cluster.events`, carried out: the transitions of a cluster's nodes.
+// Turns `cluster.events` into transitions of nodes and devices.
 #ifndef DRASIM_SIM_RUN_NODE_EVENTS_H_
 #define DRASIM_SIM_RUN_NODE_EVENTS_H_
 
@@ -13,10 +13,10 @@
 
 namespace drasim {
 
-// The changes in order of time, events of one instant in the order of the scenario. Marks nodes
-// that are added later as absent. DeviceTransition::config is the place of the configuration's name
-// in `configs`, to which new names are added. InvalidArgument for a pattern that no node matches,
-// and for a GPU that a node does not have.
+// The transitions in order of time; events of one instant keep the order of the scenario. Marks
+// nodes that events add as initially absent. DeviceTransition::config is an index into `configs`,
+// to which new names of configurations are appended. InvalidArgument for a pattern without a
+// matching node and for a GPU that a node lacks.
 absl::StatusOr<std::vector<NodeTransition>> MakeNodeTransitions(
     absl::Span<const NodeEventSpec> events, std::vector<NodeSpec>* nodes,
     std::vector<std::string>* configs);

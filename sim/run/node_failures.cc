@@ -15,10 +15,10 @@
 namespace drasim {
 namespace {
 
-// A node that breaks as it is repaired would break for ever at one instant.
+// The shortest time: with 0, a node could fail for ever at one instant.
 constexpr int64_t kShortestUpNs = kSecondNs;
 
-// At most `most_ns`, longer than any run.
+// At most `most_ns`, which exceeds the length of any run.
 int64_t PeriodNs(const Distribution& period, Random* random, int64_t least_ns, int64_t most_ns) {
   const double ns = period.Sample(*random) * 1e9;
   if (!(ns < static_cast<double>(most_ns))) return most_ns;

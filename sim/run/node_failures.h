@@ -1,4 +1,4 @@
-// `cluster.failures`, carried out: failures and repairs of nodes at random times.
+// Draws the failures and repairs of `cluster.failures`.
 #ifndef DRASIM_SIM_RUN_NODE_FAILURES_H_
 #define DRASIM_SIM_RUN_NODE_FAILURES_H_
 
@@ -15,18 +15,17 @@
 
 namespace drasim {
 
-// A run with more is refused.
+// The limit on failures of a run.
 inline constexpr int64_t kMaxNodeFailures = 5'000'000;
 
-// When the last of these jobs would end if none ever waited: how long nodes fail when the scenario
-// does not say. Services count with their arrival. At most 100 years. O(jobs).
+// The end of the last job if no job ever waited: the default for NodeFailureSpec::until. Services
+// count with their arrival. At most 100 years. O(jobs).
 SimTime EndWithoutWaiting(absl::Span<const JobArrival> jobs);
 
-// Failures and repairs of all nodes in order of time; ties by node. Each node works for a while,
-// breaks, is repaired, and so on from time zero; no failure begins after `until`, but every node is
-// repaired. Each node draws from a stream of its own, named after it: "cluster/failures/NAME".
-// InvalidArgument when no node
-// matches and for more than kMaxNodeFailures. O(n log n) in the failures.
+// Failures and repairs of all nodes in order of time; ties by node. From time zero on, each node
+// alternates between working and being repaired. No failure begins after `until`; every failure is
+// repaired. Each node has a random stream of its own: "cluster/failures/NAME". InvalidArgument when
+// no node matches and for more than kMaxNodeFailures. O(n log n) in the failures.
 absl::StatusOr<std::vector<NodeTransition>> MakeNodeFailures(const NodeFailureSpec& spec,
                                                              uint64_t seed,
                                                              const ClusterState& cluster,

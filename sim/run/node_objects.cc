@@ -16,6 +16,7 @@
 #include "model/kube/rules.h"
 #include "model/pod_shape.h"
 #include "model/proto/kube.pb.h"
+#include "model/status_macros.h"
 #include "model/text/shown_text.h"
 #include "traces/byte_source.h"
 
@@ -24,7 +25,7 @@ namespace {
 
 constexpr size_t kMaxNodeListBytes = size_t{1} << 30;
 
-// A vendor's spelling of the GPUs of a node.
+// A vendor's names for the GPUs of a node.
 struct GpuNames {
   absl::string_view count;
   absl::string_view model;  // a label
@@ -33,7 +34,7 @@ constexpr GpuNames kGpuNames[] = {
     {"nvidia.com/gpu", "nvidia.com/gpu.product"},
     {"alibabacloud.com/gpu-count", "alibabacloud.com/gpu-card-model"},
 };
-// Says the same as gpu-count, in thousandths.
+// Redundant: gpu-count in thousandths.
 constexpr absl::string_view kGpuMilli = "alibabacloud.com/gpu-milli";
 
 absl::Status SetGpus(const proto::kube::Node& object, const KubeAmounts& amounts, NodeSpec* node) {
@@ -68,12 +69,12 @@ absl::StatusOr<NodeSpec> ToNodeSpec(const proto::kube::Node& object) {
   node.cpu_milli = AmountOf(amounts, "cpu");
   node.memory_bytes = AmountOf(amounts, "memory");
   if (amounts.count("pods") > 0) node.pods = AmountOf(amounts, "pods");
-  if (absl::Status s = SetGpus(object, amounts, &node); !s.ok()) return s;
+  RETURN_IF_ERROR(SetGpus(object, amounts, &node));
   for (const auto& [resource, amount] : amounts) {
     if (amount > 0 && IsOtherDevice(resource)) node.extended.emplace_back(resource, amount);
   }
   for (const auto& label : object.metadata().labels()) {
-    // The front end says itself what GPU feature discovery would.
+    // The front end makes the labels of GPU feature discovery.
     if (absl::StartsWith(label.first, "nvidia.com/")) continue;
     node.labels.emplace_back(label.first, label.second);
   }
@@ -94,16 +95,13 @@ bool HoldsNodeObjects(absl::string_view path) {
 }
 
 absl::StatusOr<std::vector<NodeSpec>> ReadNodeObjects(const std::string& path) {
-  absl::StatusOr<std::unique_ptr<ByteSource>> source = OpenByteSource(path);
-  if (!source.ok()) return source.status();
-  const absl::StatusOr<std::string> text = ReadAll(**source, kMaxNodeListBytes);
-  if (!text.ok()) return text.status();
-  const std::string& name = (*source)->name();
-  const absl::StatusOr<KubeManifest> manifest = ReadKubeObjects(*text, name);
-  if (!manifest.ok()) return manifest.status();
+  ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> source, OpenByteSource(path));
+  ASSIGN_OR_RETURN(const std::string text, ReadAll(*source, kMaxNodeListBytes));
+  const std::string& name = source->name();
+  ASSIGN_OR_RETURN(const KubeManifest manifest, ReadKubeObjects(text, name));
   std::vector<NodeSpec> nodes;
   absl::flat_hash_set<std::string> names;
-  for (const KubeObject& read : manifest->objects) {
+  for (const KubeObject& read : manifest.objects) {
     if (!read.object.has_node()) continue;
     absl::StatusOr<NodeSpec> node = ToNodeSpec(read.object.node());
     if (!node.ok()) {
@@ -119,7 +117,7 @@ absl::StatusOr<std::vector<NodeSpec>> ReadNodeObjects(const std::string& path) {
   }
   if (!nodes.empty()) return nodes;
   return absl::InvalidArgumentError(
-      absl::StrCat(name, ": found no Node among ", manifest->objects.size(),
+      absl::StrCat(name, ": found no Node among ", manifest.objects.size(),
                    " object(s), expected what `kubectl get nodes -o yaml` prints, or a table"));
 }
 

@@ -1,10 +1,9 @@
-// Node lists as Kubernetes writes them: the Node objects that `kubectl get nodes -o yaml` prints.
+// Reads Kubernetes Node objects, as printed by `kubectl get nodes -o yaml`, as a node list.
 //
-// Read are name, labels (but NVIDIA's own, which the front end makes), taints, spec.unschedulable
-// and what is allocatable (or the capacity, where a node does not say): CPU, memory, pods, and
-// extended resources. GPUs are those of "nvidia.com/gpu" with the model of the label
-// "nvidia.com/gpu.product", or those of "alibabacloud.com/gpu-count" with
-// "alibabacloud.com/gpu-card-model", as in openb's list of nodes.
+// It reads the name, labels (except NVIDIA's, which the front end makes), taints,
+// spec.unschedulable, and allocatable amounts (by default the capacity) of CPU, memory, pods and
+// extended resources. GPUs are given by "nvidia.com/gpu" and the label "nvidia.com/gpu.product", or
+// by "alibabacloud.com/gpu-count" and "alibabacloud.com/gpu-card-model", as in openb's node list.
 #ifndef DRASIM_SIM_RUN_NODE_OBJECTS_H_
 #define DRASIM_SIM_RUN_NODE_OBJECTS_H_
 
@@ -17,13 +16,12 @@
 
 namespace drasim {
 
-// Whether a node list of this name holds objects and no table: it ends in .yaml, .yml or .json,
-// perhaps packed (.gz).
+// Whether a node list of this name holds objects rather than a table: it ends in .yaml, .yml or
+// .json, optionally compressed (.gz).
 bool HoldsNodeObjects(absl::string_view path);
 
-// The nodes of a file, in its order; other objects are passed over. InvalidArgument, with file and
-// line: text that does not parse, a name that comes twice, more GPUs than a node may have, or no
-// node at all.
+// The nodes of a file, in its order; other objects are ignored. InvalidArgument, with file and
+// line: syntax errors, a repeated name, more GPUs than a node may have, or no node.
 absl::StatusOr<std::vector<NodeSpec>> ReadNodeObjects(const std::string& path);
 
 }  // namespace drasim

@@ -1,4 +1,4 @@
-// Progress of a command, on standard error: a bar with the time left where that is a terminal, else
+// Progress of a command on standard error: on a terminal, a bar with the remaining time; otherwise
 // a line every ten seconds.
 #ifndef DRASIM_SIM_RUN_PROGRESS_H_
 #define DRASIM_SIM_RUN_PROGRESS_H_
@@ -13,25 +13,25 @@
 
 namespace drasim {
 
-// The one place besides run.json that reads the wall clock; nothing of it reaches a result. Not
+// Reads the wall clock, which otherwise only run.json does; no result depends on it. Not
 // thread-safe.
 class Progress {
  public:
   enum class Style { kSilent, kBar, kLines };
 
-  // Silent when `quiet` and when there is nothing to do.
+  // Silent if `quiet` or `total` is 0.
   Progress(std::string label, uint64_t total, bool quiet);
-  // For tests: prints to `out`; `seconds` tells the time since any moment.
+  // For tests: prints to `out`; `seconds` is a clock with any origin.
   Progress(std::string label, uint64_t total, Style style, std::FILE* out,
            std::function<double()> seconds);
   ~Progress() { Clear(); }
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // Redraws the bar at most ten times a second. When all is done but the command still works, the
-  // time left is not known: the text of `rest`, if there is one, then stands in place of it.
+  // Redraws the bar at most ten times a second. Once `done` reaches the total, `rest` (if any)
+  // supplies the text in place of the remaining time, which is unknown while the command goes on.
   void Update(uint64_t done, const std::function<std::string()>& rest = nullptr);
-  // Removes the bar; lines stay.
+  // Erases the bar; lines remain.
   void Clear();
 
  private:
@@ -41,20 +41,20 @@ class Progress {
   std::FILE* out_;
   std::function<double()> seconds_;
   double start_s_;
-  double next_s_;  // when to print again
+  double next_s_;  // time of the next print
   bool drawn_ = false;
 };
 
-// The progress of several runs together, from any thread.
+// Combined progress of several runs. Thread-safe.
 class RunsProgress {
  public:
   RunsProgress(std::string label, size_t runs, bool quiet);
-  // Run number `run` has come so far: 0..1.
+  // Sets the finished share (0..1) of run number `run`.
   void Update(size_t run, double share);
   void Clear();
 
  private:
-  // A whole run counts as so many.
+  // Resolution: parts per run.
   static constexpr uint64_t kParts = 1000;
 
   std::mutex mutex_;

@@ -22,17 +22,15 @@ constexpr int64_t kMaxGpus = 1'000'000'000;
 }  // namespace
 
 absl::Status ReadQuotaTable(const std::string& path, int64_t origin_ns, Quotas* quotas) {
-  absl::StatusOr<std::unique_ptr<ByteSource>> source = OpenByteSource(path);
-  if (!source.ok()) return source.status();
-  absl::StatusOr<std::string> text = ReadAll(**source, kMaxQuotaBytes);
-  if (!text.ok()) return text.status();
+  ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, OpenByteSource(path));
+  ASSIGN_OR_RETURN(const std::string text, ReadAll(*source, kMaxQuotaBytes));
   std::vector<std::string> tenants;
   int64_t line_number = 0;
   int64_t last_ns = std::numeric_limits<int64_t>::min();
   const auto fail = [&](absl::string_view what) {
     return absl::InvalidArgumentError(absl::StrCat(path, ":", line_number, ": ", what));
   };
-  for (absl::string_view line : absl::StrSplit(*text, '\n')) {
+  for (absl::string_view line : absl::StrSplit(text, '\n')) {
     ++line_number;
     if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
     if (line.empty()) continue;

@@ -18,7 +18,7 @@
 #include "sim/record/ledger_frame.h"
 #include "sim/record/ledger_reader.h"
 #include "sim/record/version.h"
-#include "sim/run/run_outputs.h"
+#include "sim/run/resolved_yaml.h"
 #include "sim/scenario/given_scenario.h"
 #include "sim/scenario/resolve.h"
 #include "sim/scenario/scenario_paths.h"
@@ -63,7 +63,7 @@ void AddLeaves(const Message& message, const std::string& prefix, Leaves* leaves
         AddLeaves(item, absl::StrCat(path, ".", i, "."), leaves);
         continue;
       }
-      // The schema's maps have texts for keys; their order in the message is any.
+      // Keys of the schema's maps are texts, in no particular order.
       const std::string key =
           item.GetReflection()->GetString(item, field->message_type()->map_key());
       TextFormat::PrintFieldValueToString(item, field->message_type()->map_value(), -1,
@@ -86,8 +86,8 @@ bool IsThere(const std::string& path) {
   return fs::exists(path, error);
 }
 
-// The ledger of a run that is not finished. A run that is not finished leaves the files of an older
-// one in place, so its own ledger.partial counts for more than the older summary.json.
+// The ledger of an unfinished run. Files of an earlier run remain beside it, so ledger.partial
+// takes precedence over summary.json.
 absl::StatusOr<std::string> UnfinishedLedger(const std::string& dir) {
   const std::string whole = FileIn(dir, "ledger");
   const std::string partial = FileIn(dir, "ledger.partial");
@@ -101,7 +101,7 @@ absl::StatusOr<std::string> UnfinishedLedger(const std::string& dir) {
   return absl::FailedPreconditionError(absl::StrCat("nothing to resume: ", whole, " is complete"));
 }
 
-// The scenario in a text that a run has left, with `dir`.
+// The scenario left by a run, with `dir` as its output folder.
 absl::StatusOr<RunSpec> ScenarioLeft(absl::string_view yaml, const std::string& path,
                                      const std::string& dir) {
   proto::Scenario scenario;
@@ -147,7 +147,7 @@ absl::Status CheckSameScenario(const proto::Scenario& given, const proto::Scenar
   }
   left.mutable_output()->clear_dir();
   right.mutable_output()->clear_dir();
-  // The ledger has absolute paths, so that the run can be resumed from anywhere.
+  // The ledger has absolute paths, so a run can be resumed from any working directory.
   MakePathsAbsolute(&left);
   MakePathsAbsolute(&right);
   if (left.cluster().sha256().empty() && !right.cluster().sha256().empty()) {
@@ -176,7 +176,7 @@ absl::Status CheckSameScenario(const proto::Scenario& given, const proto::Scenar
 absl::StatusOr<std::unique_ptr<BegunScenario>> BegunScenario::Leave(const RunSpec& spec,
                                                                     const std::string& dir) {
   std::string path = FileIn(dir, kBegunScenarioFile);
-  if (absl::Status s = WriteFileAtomically(path, ResolvedYaml(spec.written)); !s.ok()) return s;
+  RETURN_IF_ERROR(WriteFileAtomically(path, ResolvedYaml(spec.written)));
   return std::unique_ptr<BegunScenario>(new BegunScenario(std::move(path)));
 }
 
@@ -192,28 +192,20 @@ bool HasBegunRun(const std::string& dir) {
 
 absl::StatusOr<Resumption> FindResumption(const std::string& dir) {
   Resumption resumption;
-  // Newer than any ledger beside it: that one's run was to be replaced.
+  // Newer than any ledger beside it, which belongs to an earlier run.
   if (const std::string begun = FileIn(dir, kBegunScenarioFile); IsThere(begun)) {
-    absl::StatusOr<std::unique_ptr<ByteSource>> source = OpenByteSource(begun);
-    if (!source.ok()) return source.status();
-    absl::StatusOr<std::string> yaml = ReadAll(**source, kMaxScenarioBytes);
-    if (!yaml.ok()) return yaml.status();
-    ASSIGN_OR_RETURN(resumption.spec, ScenarioLeft(*yaml, begun, dir));
+    ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, OpenByteSource(begun));
+    ASSIGN_OR_RETURN(const std::string yaml, ReadAll(*source, kMaxScenarioBytes));
+    ASSIGN_OR_RETURN(resumption.spec, ScenarioLeft(yaml, begun, dir));
     return resumption;
   }
-  absl::StatusOr<std::string> path = UnfinishedLedger(dir);
-  if (!path.ok()) return path.status();
-  absl::StatusOr<std::unique_ptr<LedgerReader>> reader = OpenUnfinished(*path);
-  if (!reader.ok()) return reader.status();
-  ASSIGN_OR_RETURN(resumption.spec, ScenarioLeft((*reader)->header().scenario_yaml(), *path, dir));
-  absl::StatusOr<LedgerPosition> position = FindLastCheckpoint(**reader);
-  if (!position.ok()) return position.status();
-  resumption.position = *std::move(position);
+  ASSIGN_OR_RETURN(const std::string path, UnfinishedLedger(dir));
+  ASSIGN_OR_RETURN(std::unique_ptr<LedgerReader> reader, OpenUnfinished(path));
+  ASSIGN_OR_RETURN(resumption.spec, ScenarioLeft(reader->header().scenario_yaml(), path, dir));
+  ASSIGN_OR_RETURN(resumption.position, FindLastCheckpoint(*reader));
   if (resumption.position.checkpoints.empty()) return resumption;
-  absl::StatusOr<std::string> state =
-      (*reader)->ReadCheckpoint(resumption.position.checkpoints.back());
-  if (!state.ok()) return state.status();
-  resumption.state = *std::move(state);
+  ASSIGN_OR_RETURN(resumption.state,
+                   reader->ReadCheckpoint(resumption.position.checkpoints.back()));
   return resumption;
 }
 

@@ -1,4 +1,4 @@
-// The state that a killed run leaves in its folder, for a run that continues it.
+// Resumption of a killed run from the files in its folder.
 #ifndef DRASIM_SIM_RUN_RESUME_H_
 #define DRASIM_SIM_RUN_RESUME_H_
 
@@ -14,11 +14,12 @@
 
 namespace drasim {
 
-// The scenario of a run that reads its inputs: before it knows the nodes, it has no ledger.
+// Holds the scenario of a run while it reads its inputs: the ledger begins after the nodes are
+// known.
 inline constexpr char kBegunScenarioFile[] = "scenario.partial.yaml";
 
-// Leaves that file in a folder, so that a run can be resumed that is killed before its ledger
-// exists. The destructor removes it.
+// Writes that file, so that a run can be resumed even if it is killed before its ledger exists. The
+// destructor removes the file.
 class BegunScenario {
  public:
   static absl::StatusOr<std::unique_ptr<BegunScenario>> Leave(const RunSpec& spec,
@@ -34,25 +35,23 @@ class BegunScenario {
 };
 
 struct Resumption {
-  RunSpec spec;             // as the run resolved it, with output.dir
-  LedgerPosition position;  // without checkpoints: the run starts over
+  RunSpec spec;             // of the killed run, with output.dir
+  LedgerPosition position;  // without checkpoints, the run starts over
   std::string state;        // of the last checkpoint
 };
 
-// Whether `dir` has anything to go on with: a run that has left neither ledger nor scenario there
-// can only start over.
+// Whether `dir` holds the ledger or the scenario of a run. Without either, nothing can be resumed.
 bool HasBegunRun(const std::string& dir);
 
-// Reads the ledger in `dir` up to its last whole checkpoint; changes nothing. A run is finished
-// when its last file, summary.json, is there and no ledger.partial: a complete ledger without
-// summary.json is gone on with, too. NotFound unless HasBegunRun; FailedPrecondition for a finished
-// run and for one of another drasim; InvalidArgument where the run cannot be repeated; DataLoss for
-// damage. O(records).
+// Reads the ledger in `dir` up to its last whole checkpoint; changes no file. A run is finished if
+// its last file, summary.json, exists and ledger.partial does not; a complete ledger without
+// summary.json is resumed, too. NotFound unless HasBegunRun; FailedPrecondition for a finished run
+// and for a run of another version of drasim; InvalidArgument if the run cannot be repeated;
+// DataLoss for damaged files. O(records).
 absl::StatusOr<Resumption> FindResumption(const std::string& dir);
 
-// InvalidArgument, naming the first key that differs, when two resolved scenarios are not the same
-// run. Where the output goes does not matter, nor does the hash of an input that `given` does not
-// pin.
+// InvalidArgument, with the first key that differs, unless two resolved scenarios describe the same
+// run. The output folder is ignored; so is the hash of an input that `given` does not pin.
 absl::Status CheckSameScenario(const proto::Scenario& given, const proto::Scenario& begun);
 
 }  // namespace drasim

@@ -11,27 +11,26 @@
 #include "model/check.h"
 #include "model/hash.h"
 #include "model/number_text.h"
+#include "model/status_macros.h"
 #include "model/text/json_writer.h"
 #include "model/text/text_table.h"
-#include "model/text/yaml_writer.h"
 #include "sim/record/version.h"
 #include "sim/run/device_outputs.h"
 #include "sim/run/dra_outputs.h"
+#include "sim/run/resolved_yaml.h"
 #include "sim/run/resume.h"
-#include "sim/scenario/scenario_paths.h"
 
 namespace drasim {
 namespace {
 
 namespace fs = std::filesystem;
 
-// The older ledger goes before the older summary.json: without the latter it would look like the
-// ledger of a run that is not finished.
+// In order of removal. The ledger goes before summary.json: a ledger alone would look like that of
+// an unfinished run.
 constexpr const char* kOwnFiles[] = {
     "ledger",         "ledger.partial", "summary.json", "run.json", "scenario.yaml",
     "timeseries.csv", "pods.csv",       "by_load.csv",  "jobs.csv", "device_events.csv"};
-// Files of compare and sweep, which a run does not remove, and files that are there only for a
-// while.
+// Files of compare and sweep, which a run does not remove, and temporary files.
 constexpr const char* kRelatedFiles[] = {"compare.json",     "compare.csv",
                                          "sweep.csv",        "sweep.partial.csv",
                                          kBegunScenarioFile, FolderLock::kFileName};
@@ -48,8 +47,8 @@ bool IsOwn(const std::string& name) {
 
 constexpr size_t kBufferBytes = 1 << 16;
 
-// Shapes with dropped pods, most first; the artifact's key (CPU, GPU count, GPU milli, spec) with
-// memory beside it.
+// Shapes with dropped pods, most pods first, by the artifact's key (CPU, GPU count, GPU milli,
+// spec) and memory.
 std::vector<std::pair<uint32_t, int64_t>> DroppedShapes(const Simulation& sim) {
   std::vector<std::pair<uint32_t, int64_t>> shapes;
   const std::vector<int64_t>& counts = sim.metrics().dropped_by_shape();
@@ -127,8 +126,7 @@ std::string TimeseriesHeader() {
   return header + "\n";
 }
 
-// Removes what a run that did not end left in `dir`; a resumption goes on with it, a new run writes
-// its own.
+// Removes the files of an unfinished run from `dir`, because a new run does not resume it.
 absl::Status RemoveUnfinished(const std::string& dir) {
   std::vector<std::string> names = {"ledger.partial"};
   for (const char* name : kOwnFiles) names.push_back(absl::StrCat(name, ".tmp"));
@@ -168,15 +166,6 @@ absl::StatusOr<std::unique_ptr<FolderLock>> PrepareOutputDir(const std::string& 
                      "', which drasim did not write; choose another folder or give --force"));
   }
   return lock;
-}
-
-std::string ResolvedYaml(const proto::Scenario& scenario) {
-  proto::Scenario copy = scenario;
-  copy.mutable_output()->clear_dir();
-  copy.mutable_output()->clear_max_ledger();
-  // Where the run's files are kept has nothing to do with where its inputs are.
-  MakePathsAbsolute(&copy);
-  return ToYaml(copy);
 }
 
 std::string ResolvedYaml(const Simulation& sim) { return ResolvedYaml(sim.spec().written); }
@@ -244,8 +233,8 @@ namespace {
 
 std::string OneDecimal(double value) { return FixedText(value, 1); }
 
-// In a replay what was asked for in all and what is held at the end say little: the cluster fills
-// and empties. Shown are means over the run.
+// For a replay, in which the cluster fills and empties: means over the run instead of totals and of
+// the state at the end.
 void AddReplayRows(const Simulation& sim, const JobFigures& figures, TextTable* table) {
   const WindowIntegrals means = sim.utilisation();
   const auto add = [&](absl::string_view name, Level held, Level capacity) {
@@ -356,16 +345,13 @@ std::string RunOutputs::PathOf(absl::string_view name) const {
 absl::StatusOr<std::unique_ptr<RunOutputs>> RunOutputs::Attach(Simulation* sim,
                                                                const std::string& dir) {
   std::unique_ptr<RunOutputs> outputs(new RunOutputs(sim, dir));
-  if (absl::Status s = RemoveUnfinished(dir); !s.ok()) return s;
+  RETURN_IF_ERROR(RemoveUnfinished(dir));
   if (sim->spec().output.ledger) {
-    absl::StatusOr<std::unique_ptr<LedgerWriter>> ledger =
-        LedgerWriter::Create(outputs->PathOf("ledger"), ResolvedYaml(*sim), sim->cluster(),
-                             sim->ranks(), sim->summaries());
-    if (!ledger.ok()) return ledger.status();
-    outputs->ledger_ = *std::move(ledger);
+    ASSIGN_OR_RETURN(outputs->ledger_,
+                     LedgerWriter::Create(outputs->PathOf("ledger"), ResolvedYaml(*sim),
+                                          sim->cluster(), sim->ranks(), sim->summaries()));
   }
-  if (absl::Status s = outputs->timeseries_.Open(outputs->PathOf("timeseries.csv")); !s.ok())
-    return s;
+  RETURN_IF_ERROR(outputs->timeseries_.Open(outputs->PathOf("timeseries.csv")));
   outputs->buffer_ = TimeseriesHeader();
   outputs->Connect();
   return outputs;
@@ -386,7 +372,7 @@ absl::StatusOr<std::unique_ptr<RunOutputs>> RunOutputs::Resume(Simulation* sim,
   return outputs;
 }
 
-// To the simulation.
+// Attaches the writers to the simulation.
 void RunOutputs::Connect() {
   sim_->AddSink(&pod_log_);
   if (device_log_ != nullptr) sim_->AddSink(device_log_.get());
@@ -407,10 +393,10 @@ absl::Status RunOutputs::FlushSamples() {
 }
 
 absl::Status RunOutputs::AddCheckpoint(const std::string& state) {
-  // The checkpoint counts on these rows, so they leave the process first: a kill between the two
-  // leaves rows too many, never too few.
-  if (absl::Status s = FlushSamples(); !s.ok()) return s;
-  if (absl::Status s = timeseries_.Flush(); !s.ok()) return s;
+  // The checkpoint refers to these rows, so they are written first: a kill in between leaves
+  // surplus rows, never too few.
+  RETURN_IF_ERROR(FlushSamples());
+  RETURN_IF_ERROR(timeseries_.Flush());
   return ledger_->AddCheckpoint(state);
 }
 
@@ -424,15 +410,15 @@ absl::Status RunOutputs::Load(StateReader& in) {
   in.Section("run_outputs");
   const uint64_t timeseries_bytes = in.U64();
   if (!in.status().ok()) return in.status();
-  if (absl::Status s = BringBack("timeseries.csv", "timeseries.csv.tmp"); !s.ok()) return s;
+  RETURN_IF_ERROR(BringBack("timeseries.csv", "timeseries.csv.tmp"));
   absl::Status s = timeseries_.Reopen(PathOf("timeseries.csv"), timeseries_bytes);
   if (!s.ok()) return s;
   if (s = BringBack("ledger", "ledger.partial"); !s.ok()) return s;
   return ledger_->Reopen(PathOf("ledger"));
 }
 
-// A run that was killed in Complete has given some files their final names already. While
-// summary.json is there, the files of those names belong to an earlier run.
+// A run killed in Complete may have renamed some of its files already. While summary.json exists,
+// files with final names belong to an earlier run.
 absl::Status RunOutputs::BringBack(absl::string_view name, absl::string_view temporary) const {
   std::error_code error;
   if (fs::exists(PathOf(temporary), error) || !fs::exists(PathOf(name), error) ||
@@ -462,78 +448,75 @@ void RunOutputs::AppendSample(const Sample& s) {
   append(s.fragmentation.ratio_percent());
   for (double part : s.fragmentation.by_case) append(part);
   buffer_.push_back('\n');
-  // An error sticks in the file and comes out at Complete.
+  // The file keeps an error until Complete.
   if (buffer_.size() >= kBufferBytes) (void)FlushSamples();
 }
 
 absl::StatusOr<AtomicFile*> RunOutputs::Stage(absl::string_view name) {
   auto file = std::make_unique<AtomicFile>();
-  if (absl::Status s = file->Open(PathOf(name)); !s.ok()) return s;
+  RETURN_IF_ERROR(file->Open(PathOf(name)));
   AtomicFile* const staged = file.get();
   staged_.emplace_back(std::string(name), std::move(file));
   return staged;
 }
 
 absl::Status RunOutputs::StageText(absl::string_view name, absl::string_view text) {
-  absl::StatusOr<AtomicFile*> file = Stage(name);
-  if (!file.ok()) return file.status();
-  if (absl::Status s = (*file)->Write(text); !s.ok()) return s;
-  return (*file)->Finish();
+  ASSIGN_OR_RETURN(AtomicFile* const file, Stage(name));
+  RETURN_IF_ERROR(file->Write(text));
+  return file->Finish();
 }
 
 absl::Status RunOutputs::StagePods() {
-  absl::StatusOr<AtomicFile*> pods = Stage("pods.csv");
-  if (!pods.ok()) return pods.status();
+  ASSIGN_OR_RETURN(AtomicFile* const pods, Stage("pods.csv"));
   std::string text = pod_log_.CsvHeader();
   constexpr size_t kPiece = 1024;
   const size_t n = sim_->cluster().pod_count();
   for (size_t first = 0; first < n; first += kPiece) {
     pod_log_.AppendCsv(sim_->cluster(), first, std::min(n, first + kPiece), &text);
-    if (absl::Status s = (*pods)->Write(text); !s.ok()) return s;
+    RETURN_IF_ERROR(pods->Write(text));
     text.clear();
   }
-  if (absl::Status s = (*pods)->Write(text); !s.ok()) return s;
-  return (*pods)->Finish();
+  RETURN_IF_ERROR(pods->Write(text));
+  return pods->Finish();
 }
 
 absl::Status RunOutputs::StageJobs() {
-  absl::StatusOr<AtomicFile*> file = Stage("jobs.csv");
-  if (!file.ok()) return file.status();
+  ASSIGN_OR_RETURN(AtomicFile* const file, Stage("jobs.csv"));
   const JobReport report = sim_->MakeJobReport();
   std::string text = JobReport::CsvHeader();
   constexpr size_t kPiece = 1024;
   const size_t n = sim_->jobs().size();
   for (size_t first = 0; first < n; first += kPiece) {
     report.AppendCsv(sim_->cluster(), first, std::min(n, first + kPiece), &text);
-    if (absl::Status s = (*file)->Write(text); !s.ok()) return s;
+    RETURN_IF_ERROR(file->Write(text));
     text.clear();
   }
-  if (absl::Status s = (*file)->Write(text); !s.ok()) return s;
-  return (*file)->Finish();
+  RETURN_IF_ERROR(file->Write(text));
+  return file->Finish();
 }
 
-// Every file of the run, whole, under its temporary name.
+// Writes every file of the run under its temporary name.
 absl::Status RunOutputs::StageAll(double wall_seconds) {
-  if (absl::Status s = FlushSamples(); !s.ok()) return s;
-  if (absl::Status s = timeseries_.Finish(); !s.ok()) return s;
-  if (absl::Status s = StagePods(); !s.ok()) return s;
+  RETURN_IF_ERROR(FlushSamples());
+  RETURN_IF_ERROR(timeseries_.Finish());
+  RETURN_IF_ERROR(StagePods());
   if (device_log_ != nullptr) {
-    if (absl::Status s = StageText("device_events.csv", device_log_->csv()); !s.ok()) return s;
+    RETURN_IF_ERROR(StageText("device_events.csv", device_log_->csv()));
   }
   if (IsReplay(*sim_)) {
-    if (absl::Status s = StageJobs(); !s.ok()) return s;
+    RETURN_IF_ERROR(StageJobs());
   }
-  if (absl::Status s = StageText("by_load.csv", sim_->load_table().ToCsv()); !s.ok()) return s;
-  if (absl::Status s = StageText("scenario.yaml", ResolvedYaml(*sim_)); !s.ok()) return s;
-  if (absl::Status s = StageText("run.json", RunJson(*sim_, wall_seconds)); !s.ok()) return s;
+  RETURN_IF_ERROR(StageText("by_load.csv", sim_->load_table().ToCsv()));
+  RETURN_IF_ERROR(StageText("scenario.yaml", ResolvedYaml(*sim_)));
+  RETURN_IF_ERROR(StageText("run.json", RunJson(*sim_, wall_seconds)));
   if (ledger_ != nullptr) {
-    if (absl::Status s = ledger_->Seal(sim_->fingerprint()); !s.ok()) return s;
+    RETURN_IF_ERROR(ledger_->Seal(sim_->fingerprint()));
   }
   return StageText("summary.json", SummaryJson(*sim_));
 }
 
-// Removes what this run has no file for, and summary.json: until the new one is there, the folder
-// holds no finished run.
+// Removes files that this run does not write, and summary.json: until the new one exists, the
+// folder holds no finished run.
 absl::Status RunOutputs::RemoveEarlierRun() const {
   for (const char* own : kOwnFiles) {
     const std::string name = own;
@@ -550,16 +533,16 @@ absl::Status RunOutputs::RemoveEarlierRun() const {
 }
 
 absl::Status RunOutputs::Complete(double wall_seconds) {
-  if (absl::Status s = StageAll(wall_seconds); !s.ok()) return s;
-  if (absl::Status s = RemoveEarlierRun(); !s.ok()) return s;
-  if (absl::Status s = timeseries_.Commit(); !s.ok()) return s;
+  RETURN_IF_ERROR(StageAll(wall_seconds));
+  RETURN_IF_ERROR(RemoveEarlierRun());
+  RETURN_IF_ERROR(timeseries_.Commit());
   for (const auto& [name, file] : staged_) {
-    // Last, so that whoever waits for summary.json finds everything else there; the ledger before
-    // it, because a resumption goes on with ledger.partial as long as anything may be missing.
+    // summary.json is last: once it exists, so does everything else. The ledger is next to last, so
+    // a resumption finds ledger.partial as long as a file may be missing.
     if (name == "summary.json" && ledger_ != nullptr) {
-      if (absl::Status s = ledger_->Commit(); !s.ok()) return s;
+      RETURN_IF_ERROR(ledger_->Commit());
     }
-    if (absl::Status s = file->Commit(); !s.ok()) return s;
+    RETURN_IF_ERROR(file->Commit());
   }
   return absl::OkStatus();
 }

@@ -1,4 +1,4 @@
-// What a run leaves behind: its folder, its files, its report.
+// Output of a run: its folder, its files and its printed report.
 #ifndef DRASIM_SIM_RUN_RUN_OUTPUTS_H_
 #define DRASIM_SIM_RUN_RUN_OUTPUTS_H_
 
@@ -20,41 +20,41 @@
 
 namespace drasim {
 
-// Makes `dir` (and its parents) and locks it. FailedPrecondition when another process writes there,
-// and when it holds files that are not drasim's, unless `force`; InvalidArgument when it cannot be
-// made. Changes nothing else inside.
+// Creates `dir` and its parents and locks it; changes nothing else in it. FailedPrecondition when
+// another process holds the lock or, unless `force`, when it contains foreign files;
+// InvalidArgument when it cannot be created.
 absl::StatusOr<std::unique_ptr<FolderLock>> PrepareOutputDir(const std::string& dir, bool force);
 
-// summary.json's content: nested objects, counts as integers, no wall-clock figures;
-// docs/metrics.md has the schema.
+// Content of summary.json: nested objects, integer counts, no wall-clock times; docs/metrics.md has
+// the schema.
 std::string SummaryJson(const Simulation& sim);
-// The same in a few lines for people.
+// The same as a short table for people.
 std::string SummaryTable(const Simulation& sim);
-// Header and one line: the main figures.
+// The main figures: a header and one row.
 std::string SummaryCsv(const Simulation& sim);
-// run.json's content: wall time, work counters, versions.
+// Content of run.json: wall time, work counters, versions.
 std::string RunJson(const Simulation& sim, double wall_seconds);
 
-// Attaches the file writers to a simulation between Build and Start, and completes the files after
-// the run. The files of an earlier run stay until those of this one are whole.
+// Writers of a run's files: attached to a simulation between Build and Start, completed after the
+// run. The files of an earlier run remain until the new ones are complete.
 class RunOutputs {
  public:
-  // Opens the files in `dir`. All of it must outlive the run.
+  // Opens the files in `dir`. The result must outlive the run.
   static absl::StatusOr<std::unique_ptr<RunOutputs>> Attach(Simulation* sim,
                                                             const std::string& dir);
-  // The same for a run that goes on behind a checkpoint of the ledger in `dir`, which is to be
-  // given to Simulation::Start. That opens the files, once all else is loaded, and cuts them to
-  // what they were at the checkpoint; Unavailable when one is missing or shorter. Before, nothing
-  // is touched.
+  // The same for a run that continues from a checkpoint of the ledger in `dir`. Touches no file:
+  // Simulation::Start, which takes the checkpoint, opens the files after loading everything else
+  // and truncates them to their sizes at the checkpoint. It returns Unavailable when a file is
+  // missing or shorter.
   static absl::StatusOr<std::unique_ptr<RunOutputs>> Resume(Simulation* sim, const std::string& dir,
                                                             const LedgerPosition& position);
-  // Writes everything else, then gives the files their final names and removes what is left of an
-  // earlier run. A write that fails leaves that one as it was.
+  // Writes the remaining files, gives all files their final names and removes the rest of an
+  // earlier run. A failed write leaves the earlier run intact.
   absl::Status Complete(double wall_seconds);
-  // After a failed or interrupted run: keeps the readable part of the ledger, and what a resumption
-  // needs beside it.
+  // After a failed or interrupted run: keeps the readable part of the ledger and the other files
+  // needed for a resumption.
   absl::Status Abandon();
-  // Whether a killed or abandoned run can be gone on with; not so without a ledger.
+  // Whether a killed or abandoned run can be resumed: it has a ledger.
   bool resumable() const { return ledger_ != nullptr; }
 
  private:
@@ -77,17 +77,15 @@ class RunOutputs {
   Simulation* sim_;
   std::string dir_;
   PodLog pod_log_;
-  std::unique_ptr<DeviceLog> device_log_;  // of runs in which nodes hand devices out; else null
+  std::unique_ptr<DeviceLog> device_log_;  // null unless nodes hand out devices
   std::unique_ptr<LedgerWriter> ledger_;
   AtomicFile timeseries_;
-  // By name, in the order in which they get their names.
+  // By name, in the order of the final renaming.
   std::vector<std::pair<std::string, std::unique_ptr<AtomicFile>>> staged_;
   std::string buffer_;
 };
 
-// The resolved scenario as YAML, without what belongs to the machine rather than to the run: where
-// its output goes, and how much of it may be there.
-std::string ResolvedYaml(const proto::Scenario& scenario);
+// ResolvedYaml (resolved_yaml.h) of the run's own scenario.
 std::string ResolvedYaml(const Simulation& sim);
 
 }  // namespace drasim

@@ -27,13 +27,11 @@ namespace drasim {
 
 namespace {
 
-// Multiplies the nodes; what the trace says of a node goes for its copies, too.
+// Multiplies the nodes. Changes of a node in the trace apply to its copies, too.
 absl::Status ScaleNodeInput(double scale, NodeInput* input) {
   std::vector<NodeSpec>& nodes = input->nodes;
   const size_t size = nodes.size();
-  absl::StatusOr<std::vector<NodeSpec>> scaled = MultiplyCluster(std::move(nodes), scale);
-  if (!scaled.ok()) return scaled.status();
-  nodes = *std::move(scaled);
+  ASSIGN_OR_RETURN(nodes, MultiplyCluster(std::move(nodes), scale));
   if (input->changes.empty() || nodes.size() <= size) return absl::OkStatus();
   absl::flat_hash_map<std::string, std::vector<std::string>> copies;
   for (size_t i = size; i < nodes.size(); ++i) {
@@ -64,7 +62,7 @@ absl::StatusOr<std::unique_ptr<Simulation>> Simulation::Build(RunSpec spec) {
   for (auto step : {&Simulation::ReadCluster, &Simulation::ReadWorkload, &Simulation::LowerWorkload,
                     &Simulation::BuildCluster, &Simulation::ArrangeWorkload,
                     &Simulation::AddFailures, &Simulation::MakeProfile}) {
-    if (absl::Status s = ((*sim).*step)(); !s.ok()) return s;
+    RETURN_IF_ERROR(((*sim).*step)());
   }
   return sim;
 }
@@ -76,13 +74,13 @@ absl::Status Simulation::ReadCluster() {
     RETURN_IF_ERROR(ScaleNodeInput(*spec_.cluster.scale, &node_input_));
   }
   std::vector<NodeSpec>& nodes = node_input_.nodes;
-  if (absl::Status s = devices_.DescribeNodes(&nodes); !s.ok()) return s;
+  RETURN_IF_ERROR(devices_.DescribeNodes(&nodes));
   if (spec_.order != JobOrder::kTrace) {
     std::sort(nodes.begin(), nodes.end(),
               [](const NodeSpec& a, const NodeSpec& b) { return a.name < b.name; });
   }
-  // Shapes name models, so that these come first; nodes come when the workload is known, since that
-  // may decide how many there are.
+  // Shapes refer to models, so models are interned first. Nodes are added after the workload is
+  // read, because it may determine their number.
   for (const NodeSpec& node : nodes) {
     if (node.gpu_count <= 0) continue;
     if (auto model = models_.Intern(node.gpu_model); !model.ok()) {
@@ -92,7 +90,7 @@ absl::Status Simulation::ReadCluster() {
   return devices_.AttachTables(&models_);
 }
 
-// Claims come from manifests, too, of which nothing is known before they are read.
+// A check after reading the inputs, because manifests have claims, too.
 absl::Status Simulation::CheckClaims(const std::vector<JobArrival>& jobs) const {
   if (dra_ != nullptr) return absl::OkStatus();
   for (const JobArrival& job : jobs) {
@@ -108,7 +106,7 @@ absl::Status Simulation::CheckClaims(const std::vector<JobArrival>& jobs) const 
 
 absl::Status Simulation::LowerWorkload() {
   std::vector<JobArrival> jobs = workload_.TakeRows();
-  if (absl::Status s = CheckClaims(jobs); !s.ok()) return s;
+  RETURN_IF_ERROR(CheckClaims(jobs));
   const absl::Status lowered = devices_.LowerJobs(node_input_.nodes, shapes_.get(), &jobs);
   if (!lowered.ok()) return lowered;
   workload_ = Workload::FromJobs(std::move(jobs));
@@ -120,25 +118,19 @@ absl::Status Simulation::BuildCluster() {
   std::vector<NodeSpec>& nodes = node_input_.nodes;
   if (spec_.workload.target_load_percent.has_value()) {
     const LoadEstimate load = MeanLoad(workload_.rows(), *shapes_);
-    absl::StatusOr<std::vector<NodeSpec>> scaled =
-        ScaleCluster(std::move(nodes), load, *spec_.workload.target_load_percent);
-    if (!scaled.ok()) return scaled.status();
-    nodes = *std::move(scaled);
+    ASSIGN_OR_RETURN(nodes,
+                     ScaleCluster(std::move(nodes), load, *spec_.workload.target_load_percent));
   }
-  // The trace's own time means nothing to a stream.
+  // The trace's own time has no meaning in a stream.
   for (NodeSpec& node : nodes) node.absent = node.absent && !spec_.is_stream();
   std::vector<std::string> configs;
-  absl::StatusOr<std::vector<NodeTransition>> transitions =
-      MakeNodeTransitions(spec_.cluster.events, &nodes, &configs);
-  if (!transitions.ok()) return transitions.status();
-  if (absl::Status s = devices_.LayOut(models_, *shapes_, workload_.rows(), configs, &nodes);
-      !s.ok()) {
-    return s;
-  }
-  node_transitions_ = *std::move(transitions);
+  ASSIGN_OR_RETURN(std::vector<NodeTransition> transitions,
+                   MakeNodeTransitions(spec_.cluster.events, &nodes, &configs));
+  RETURN_IF_ERROR(devices_.LayOut(models_, *shapes_, workload_.rows(), configs, &nodes));
+  node_transitions_ = std::move(transitions);
   CountWantedResources(&nodes);
   for (NodeSpec& node : nodes) {
-    // A fill has no clock: everything that ever comes is there.
+    // A fill has no clock: all nodes exist from the start.
     if (!spec_.is_replay()) node.absent = false;
     absl::StatusOr<NodeId> added = cluster_->AddNode(node);
     if (!added.ok()) {
@@ -146,14 +138,12 @@ absl::Status Simulation::BuildCluster() {
     }
   }
   AddTraceTransitions();
-  absl::StatusOr<Quotas> quotas = MakeQuotas(spec_.quotas, origin_ns_);
-  if (!quotas.ok()) return quotas.status();
-  quotas_ = *std::move(quotas);
+  ASSIGN_OR_RETURN(quotas_, MakeQuotas(spec_.quotas, origin_ns_));
   return absl::OkStatus();
 }
 
-// Resources that no node has are counted all the same, so that failures can name them. The last
-// node reports none of each; the columns of resources that nodes do have stay where they are.
+// Adds columns for requested resources that no node has, so failures can name them: the last node
+// reports 0 of each. Columns of existing resources keep their positions.
 void Simulation::CountWantedResources(std::vector<NodeSpec>* nodes) {
   std::set<std::string> reported;
   for (const NodeSpec& node : *nodes) {
@@ -182,7 +172,7 @@ void Simulation::CountWantedResources(std::vector<NodeSpec>* nodes) {
   std::sort(counted.begin(), counted.end());
 }
 
-// Adds the nodes that come and go by the trace's node list.
+// Adds the transitions of nodes in the trace's node list.
 void Simulation::AddTraceTransitions() {
   if (!spec_.is_replay() || spec_.is_stream()) return;
   absl::flat_hash_map<std::string, NodeId> ids;
@@ -227,7 +217,7 @@ absl::Status Simulation::ReadWorkload() {
   return absl::OkStatus();
 }
 
-// Finds the jobs that users delete. `manifests` may be null.
+// Finds the jobs deleted by users. `manifests` may be null.
 absl::Status Simulation::FindDeletions(const Manifests* manifests) {
   std::vector<const proto::InlineJob*> written;
   for (const proto::InlineJob& job : spec_.workload.jobs) written.push_back(&job);
@@ -250,7 +240,7 @@ absl::Status Simulation::NoPods(size_t jobs_read) const {
                      warnings_);
 }
 
-// In a table of jobs that have ended, a row without an end is mostly a gap.
+// In a trace of finished jobs, a row without an end is probably incomplete.
 void Simulation::WarnAboutServices() {
   const bool from_trace = spec_.workload.kind == WorkloadKind::kTrace;
   if (!from_trace || !spec_.is_replay() || spec_.is_stream()) return;
@@ -286,7 +276,7 @@ absl::Status Simulation::ArrangeWorkload() {
   if (spec_.workload.tuning_ratio.has_value()) {
     const double ratio = *spec_.workload.tuning_ratio;
     const int64_t capacity = cluster_->totals().gpu_milli_capacity;
-    if (absl::Status s = workload_.CheckTuning(ratio, capacity, *shapes_); !s.ok()) return s;
+    RETURN_IF_ERROR(workload_.CheckTuning(ratio, capacity, *shapes_));
     workload_.Tune(ratio, capacity, *shapes_, *streams_);
   }
   const size_t nodes = cluster_->node_count();
@@ -299,8 +289,7 @@ absl::Status Simulation::ArrangeWorkload() {
   return MakeSource();
 }
 
-// Failures at random happen beside what the scenario and the trace say of nodes, and after it where
-// both happen at one instant.
+// Adds random failures to the transitions from scenario and trace, after these within one instant.
 absl::Status Simulation::AddFailures() {
   if (!spec_.cluster.failures.has_value()) return absl::OkStatus();
   const NodeFailureSpec& spec = *spec_.cluster.failures;
@@ -321,7 +310,7 @@ absl::Status Simulation::AddFailures() {
   return absl::OkStatus();
 }
 
-// Jobs that wait may make a run longer than anybody could know beforehand.
+// Waiting jobs may make a run longer than predicted.
 void Simulation::WarnAboutEndOfFailures() {
   if (!spec_.cluster.failures.has_value() || spec_.cluster.failures->until.has_value()) {
     return;
@@ -364,19 +353,15 @@ absl::Status Simulation::MakeProfile() {
   context.holds = shapes_->any_held();
   context.mig_mix = MigMix(*shapes_, workload_.rows());
   context.resource_scores = spec_.scheduler.resource_scores;
-  absl::StatusOr<Profile> profile =
-      Profile::Make(BuiltinRegistry(), spec_.scheduler.profile, context);
-  if (!profile.ok()) return profile.status();
-  profile_ = std::make_unique<Profile>(*std::move(profile));
+  ASSIGN_OR_RETURN(Profile profile,
+                   Profile::Make(BuiltinRegistry(), spec_.scheduler.profile, context));
+  profile_ = std::make_unique<Profile>(std::move(profile));
   if (dra_ != nullptr) {
     for (const JobArrival& job : workload_.rows()) {
       if (job.pods > 1 || !job.more_pods.empty()) dra_->NoteGang();
     }
-    if (absl::Status s =
-            dra_->MakePlane(cluster_.get(), MigMix(*shapes_, workload_.rows()), spec_.seed);
-        !s.ok()) {
-      return s;
-    }
+    RETURN_IF_ERROR(
+        dra_->MakePlane(cluster_.get(), MigMix(*shapes_, workload_.rows()), spec_.seed));
     const absl::Status deletable =
         CheckClaimNames(spec_.workload.deletions, workload_.rows(), *shapes_, dra_->plane());
     if (!deletable.ok()) return deletable;
@@ -393,7 +378,7 @@ absl::Status Simulation::MakeProfile() {
   metrics_->AddObserver([this](const Sample& sample) { load_table_.Add(sample); });
   front_end_ = devices_.MakeFrontEnd(cluster_.get());
   placer_->set_amounts_may_grow(devices_.amounts_may_grow());
-  // A front end that is given shows that worlds are compared, the direct one among them.
+  // The key front_end suggests a comparison of front ends, so the direct one reports, too.
   const bool compares = spec_.front_end.given;
   if (front_end_ != nullptr || models_.any_mig() || compares) MakeDeviceReport();
   return absl::OkStatus();
@@ -413,8 +398,7 @@ void Simulation::MakeDeviceReport() {
       std::move(layout));
 }
 
-// A batch queue looks at what is remembered to decide what is worth another try, so that is not a
-// cache there.
+// A batch queue decides by remembered failures what to try again, so there they are not a cache.
 bool Simulation::RemembersFailures() const {
   const QueueKind queue = spec_.scheduler.queue;
   const bool batch = queue == QueueKind::kBatch || queue == QueueKind::kLoss;
@@ -456,7 +440,7 @@ std::unique_ptr<Dispatcher> Simulation::MakeDispatcher(JobControl* host) {
   return std::make_unique<BatchDispatcher>(parts, *std::move(policy), std::move(options));
 }
 
-// Adds the levels that held until `to` to the averages over time.
+// Adds the levels up to `to` to the time averages.
 void Simulation::Integrate(SimTime to) {
   if (jobs_.size() == 0) return;
   integrals_->Begin(jobs_.row(JobId(size_t{0})).submitted);
@@ -517,10 +501,10 @@ absl::Status Simulation::Start(const std::string* checkpoint) {
     if (save_attached_) save_attached_(out);
   };
   parts.load_extra = [this](StateReader& in) {
-    if (absl::Status s = streams_->Load(in); !s.ok()) return s;
-    if (absl::Status s = load_table_.Load(in); !s.ok()) return s;
-    if (absl::Status s = integrals_->Load(in); !s.ok() || !load_attached_) return s;
-    return load_attached_(in);
+    RETURN_IF_ERROR(streams_->Load(in));
+    RETURN_IF_ERROR(load_table_.Load(in));
+    RETURN_IF_ERROR(integrals_->Load(in));
+    return load_attached_ ? load_attached_(in) : absl::OkStatus();
   };
   EngineOptions options = spec_.engine;
   options.stop_after_events = stop_after_events_;
@@ -531,7 +515,7 @@ absl::Status Simulation::Start(const std::string* checkpoint) {
 }
 
 absl::Status Simulation::Run() {
-  if (absl::Status s = engine_->Run(); !s.ok()) return s;
+  RETURN_IF_ERROR(engine_->Run());
   if (engine_->finished()) WarnAboutEndOfFailures();
   if (engine_->finished() && engine_->never_fitting() > 0) {
     const JobId first = engine_->first_never_fitting();

@@ -1,5 +1,13 @@
-// From a scenario to a run: the composition root, the one place that knows every policy and every
-// format.
+// From a scenario to a run: the composition root, the only place that joins formats, policies and
+// engine.
+//
+//   ASSIGN_OR_RETURN(RunSpec spec, ResolveScenario(scenario));
+//   ASSIGN_OR_RETURN(std::unique_ptr<Simulation> sim, Simulation::Build(std::move(spec)));
+//   MySink sink;  // a RecordSink (model/record.h)
+//   sim->AddSink(&sink);
+//   RETURN_IF_ERROR(sim->Start());
+//   RETURN_IF_ERROR(sim->Run());
+//   Print(sim->fingerprint(), sim->metrics().sample().pods_scheduled);
 #ifndef DRASIM_SIM_RUN_SIMULATION_H_
 #define DRASIM_SIM_RUN_SIMULATION_H_
 
@@ -31,21 +39,20 @@
 
 namespace drasim {
 
-// One run of one scenario. Not movable: its parts point at each other. Use from one thread;
+// One run of one scenario. Not movable, because its parts point to each other. Not thread-safe;
 // different simulations may run in different threads.
 class Simulation {
  public:
-  // Reads the inputs and builds the run. On success `spec()` also has the sha256 of each input
-  // file.
+  // Reads the inputs and builds the run. `spec()` then has the sha256 of each input file.
   static absl::StatusOr<std::unique_ptr<Simulation>> Build(RunSpec spec);
 
-  // Attachments, to be made between Build and Start.
+  // Attachments, between Build and Start.
   void AddSink(RecordSink* sink) { extra_sinks_.push_back(sink); }
   void set_on_checkpoint(std::function<absl::Status(const std::string&)> f) {
     on_checkpoint_ = std::move(f);
   }
-  // State of what is attached, saved behind all other: who attaches nothing of the kind can load
-  // the checkpoint all the same.
+  // State of attachments. Checkpoints have it at their end, so a run without attachments can load
+  // them, too.
   void set_attached_state(std::function<void(StateWriter&)> save,
                           std::function<absl::Status(StateReader&)> load) {
     save_attached_ = std::move(save);
@@ -55,13 +62,13 @@ class Simulation {
   void set_stop(const std::atomic<bool>* stop) { stop_ = stop; }
   void set_stop_after_events(uint64_t events) { stop_after_events_ = events; }
 
-  // Makes the engine. `checkpoint`: continue from a state that on_checkpoint was given.
+  // Makes the engine. `checkpoint`: a state passed to on_checkpoint, from which the run continues.
   absl::Status Start(const std::string* checkpoint = nullptr);
   absl::Status Run();
   const JobTable& jobs() const { return jobs_; }
-  // After a replay.
+  // REQUIRES: a replay that has ended.
   JobReport MakeJobReport() const;
-  // Averages over time, of a replay so far.
+  // Time averages of a replay so far.
   WindowIntegrals utilisation() const { return integrals_->Window(); }
 
   const RunSpec& spec() const { return spec_; }
@@ -71,8 +78,7 @@ class Simulation {
   const MetricsSink& metrics() const { return *metrics_; }
   MetricsSink& metrics() { return *metrics_; }
   const LoadTable& load_table() const { return load_table_; }
-  // Null when the run has neither MIG nor anything below the scheduler, and its scenario does not
-  // speak of a front end.
+  // Null for a run without MIG and without a node agent whose scenario lacks the key front_end.
   const DeviceReport* device_report() const { return device_report_.get(); }
   const DeviceFrontEnd* front_end() const { return front_end_.get(); }
   // Null without classic DRA.
@@ -82,11 +88,11 @@ class Simulation {
   const VerdictSummaryTable& summaries() const { return summaries_; }
   uint64_t fingerprint() const { return fingerprint_->value(); }
   const std::vector<uint32_t>& ranks() const { return ranks_; }
-  // Jobs that will arrive; a gang counts once.
+  // The number of jobs, arrived or not; a gang counts once.
   uint64_t pods_expected() const { return workload_.order().size(); }
-  // Extended resources that pods ask for and no node will ever report; ascending.
+  // Extended resources that pods request and no node will ever report; ascending.
   const std::vector<std::string>& unreported_resources() const { return unreported_resources_; }
-  // Things the user should know that are no errors, a line each.
+  // Warnings for the user, one line each.
   const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:

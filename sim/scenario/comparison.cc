@@ -19,7 +19,7 @@ namespace {
 
 constexpr int kMaxAxes = 4;
 constexpr size_t kMaxContenders = 1000;
-// Which figures they stand for is known to sim/compare alone.
+// sim/compare maps them to figures.
 constexpr absl::string_view kMetricNames[] = {"gpu_allocation_percent_at_100",
                                               "gpu_allocation_percent_at_130",
                                               "gpu_allocation_percent_end",
@@ -92,7 +92,7 @@ absl::Status ApplyValue(const proto::Axis& axis, const proto::AxisValue& value, 
   return absl::OkStatus();
 }
 
-// Names are cells of tables, so a line each.
+// Names are cells of tables, so they must fit a line.
 absl::Status CheckAxisName(absl::string_view key, const std::string& name) {
   if (!name.empty() && std::none_of(name.begin(), name.end(), [](char c) {
         return absl::ascii_iscntrl(static_cast<unsigned char>(c));
@@ -207,7 +207,7 @@ bool SetsPolicy(const proto::Comparison& comparison) {
 absl::StatusOr<std::vector<uint64_t>> SeedsOfComparison(const std::string& text) {
   absl::StatusOr<std::vector<uint64_t>> seeds = ParseSeeds(text);
   if (seeds.ok()) return seeds;
-  // "seeds: ...", where the key is to stand.
+  // Errors of ParseSeeds begin with "seeds: ", the rest of the key.
   return absl::InvalidArgumentError(absl::StrCat("comparison.", seeds.status().message()));
 }
 
@@ -225,16 +225,13 @@ absl::StatusOr<Choices> ListedChoices(const proto::Scenario& scenario) {
   Choices choices;
   if (comparison.queues_size() > 0) {
     choices.queues_origin = "comparison.queues";
-    absl::StatusOr<std::vector<std::string>> queues =
-        ChooseQueues(Texts(comparison.queues()), choices.queues_origin);
-    if (!queues.ok()) return queues.status();
-    choices.queues = *std::move(queues);
+    ASSIGN_OR_RETURN(choices.queues,
+                     ChooseQueues(Texts(comparison.queues()), choices.queues_origin));
   }
   if (comparison.policies_size() > 0) {
-    absl::StatusOr<std::vector<std::string>> policies = ChoosePolicies(
-        Texts(comparison.policies()), "comparison.policies", KindOfPolicies(scenario));
-    if (!policies.ok()) return policies.status();
-    choices.policies = *std::move(policies);
+    ASSIGN_OR_RETURN(choices.policies,
+                     ChoosePolicies(Texts(comparison.policies()), "comparison.policies",
+                                    KindOfPolicies(scenario)));
   }
   return choices;
 }
@@ -333,20 +330,18 @@ absl::StatusOr<std::vector<std::string>> ParseQueues(const std::string& text) {
 absl::Status CheckComparison(const proto::Scenario& scenario) {
   const proto::Comparison& comparison = scenario.comparison();
   RETURN_IF_ERROR(CheckAxes(comparison));
-  absl::StatusOr<Choices> choices = ListedChoices(scenario);
-  if (!choices.ok()) return choices.status();
+  ASSIGN_OR_RETURN(const Choices choices, ListedChoices(scenario));
   RETURN_IF_ERROR(CheckMetrics(comparison));
   if (!comparison.seeds().empty()) {
-    if (auto seeds = SeedsOfComparison(comparison.seeds()); !seeds.ok()) return seeds.status();
+    RETURN_IF_ERROR(SeedsOfComparison(comparison.seeds()).status());
   }
   const size_t worlds = CountWorlds(comparison);
-  RETURN_IF_ERROR(CheckContenderCount(worlds, *choices));
+  RETURN_IF_ERROR(CheckContenderCount(worlds, choices));
   if (comparison.axes_size() == 0) return absl::OkStatus();
   proto::Scenario bare = scenario;
   bare.clear_comparison();
   for (size_t w = 0; w < worlds; ++w) {
-    if (absl::StatusOr<AxisWorld> world = MakeAxisWorld(bare, comparison, w); !world.ok())
-      return world.status();
+    RETURN_IF_ERROR(MakeAxisWorld(bare, comparison, w).status());
   }
   return absl::OkStatus();
 }

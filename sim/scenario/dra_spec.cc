@@ -33,7 +33,7 @@ std::vector<std::string> DriverKinds() {
   return kinds;
 }
 
-// Those that allocate claims without a node.
+// Kinds of drivers that allocate claims without a node.
 std::vector<std::string> ImmediateKinds() {
   std::vector<std::string> kinds;
   for (const ClaimDriverInfo& info : ClaimDriverInfos()) {
@@ -89,7 +89,7 @@ absl::Status ReadConnection(const std::string& key, const proto::DraConnection& 
   return absl::OkStatus();
 }
 
-// Keys that mean nothing for the fault's action.
+// Rejects keys without meaning for the fault's action.
 absl::Status CheckFaultKeys(const proto::DraFault& f, const std::string& key) {
   const bool of_component = f.action() == "restart" || f.action() == "break-watch";
   const bool of_claim = f.action() == "delete-claim";
@@ -143,7 +143,7 @@ absl::Status CheckDraDriver(const proto::DraDriver& d, const std::string& key) {
   const bool counting = d.kind() == kCounting;
   if (counting && d.name().empty()) return DraExpected(key + ".name", "", "the driver's name");
   if (counting && d.class_().empty()) return DraExpected(key + ".class", "", "the class's name");
-  // Only these two kinds cut GPUs into instances, and units are no GPUs.
+  // Only these two kinds partition GPUs, and units are not GPUs.
   const bool makes_instances = d.kind() == "nvidia" || d.kind() == "constraints";
   for (const auto& [name, text, meant] :
        {std::tuple(".placement", &d.placement(), makes_instances),
@@ -271,7 +271,7 @@ absl::Status CheckDraScheduling(const proto::Scenario& s) {
   return absl::OkStatus();
 }
 
-// KEP-4247 came to the scheduler with this one.
+// The first release of the scheduler with KEP-4247.
 constexpr DraRelease kFirstWithHints = DraRelease::k28;
 
 absl::StatusOr<ControlPlaneOptions> ReadControlPlane(const proto::Dra& dra) {
@@ -302,7 +302,7 @@ absl::StatusOr<ControlPlaneOptions> ReadControlPlane(const proto::Dra& dra) {
         Connection{"controller_manager", &dra.controller_manager(), 20, 30,
                    &options.controller_manager},
         Connection{"driver_controllers", &dra.driver_controllers(), 5, 10, &options.drivers},
-        // One for each node, which alone hardly reaches its limit of 50.
+        // One client per node, which rarely reaches its limit of 50 alone.
         Connection{"kubelets", &dra.kubelets(), 0, 0, &options.kubelets},
         Connection{"users", &dra.users(), 0, 0, &options.users}}) {
     *c.out = UsualConnection(zero, c.qps, c.burst);
@@ -333,12 +333,12 @@ absl::StatusOr<ControlPlaneOptions> ReadControlPlane(const proto::Dra& dra) {
   return options;
 }
 
-// The defaults of drivers. Texts that cannot be read are errors of ReadControlPlane.
+// Fills in defaults of drivers. ReadControlPlane reports malformed values.
 DriverSpec UsualDriver(const proto::Dra& dra) {
   DriverSpec usual;
   usual.initialise = ParseDuration(dra.prepare()).value_or(SimDuration());
   usual.clean_up = ParseDuration(dra.unprepare()).value_or(SimDuration());
-  // As cluster.mig.manager has them.
+  // The defaults of cluster.mig.manager.
   usual.create_instance = SimDuration(dra.zero_latency() ? 0 : 250'000'000);
   usual.destroy_instance = SimDuration(dra.zero_latency() ? 0 : 100'000'000);
   return usual;

@@ -13,29 +13,29 @@
 #include "model/proto/scenario.pb.h"
 #include "model/time.h"
 #include "sim/dra/control_plane.h"
-#include "sim/scenario/user_deletions.h"
+#include "sim/scenario/deletion_entry.h"
 
 namespace drasim {
 
 // The first four in the order of ClaimDriverInfos().
 enum class DriverKind : uint8_t { kNvidia, kExample, kIntel, kConstraints, kCounting };
-// By the name that the key `kind` has for it; none for an unknown one.
+// By its value of the key `kind`; none for an unknown one.
 std::optional<DriverKind> FindDriverKind(absl::string_view name);
-// Whether its claims may ask for a part of a GPU.
+// Whether its claims may request a part of a GPU.
 bool HandsOutParts(DriverKind kind);
 
 struct DriverSpec {
   DriverKind kind = DriverKind::kNvidia;
-  std::string kind_name;   // as messages and MakeClaimDriver have it
+  std::string kind_name;   // value of the key `kind`, for messages and MakeClaimDriver
   std::string name;        // "gpu.nvidia.com"
-  std::string class_name;  // of the ResourceClass that is made for it
-  std::string placement;   // of MIG instances; empty: as the real driver does
-  bool packed = false;     // whole GPUs come first from those that cannot be partitioned any more
+  std::string class_name;  // of the ResourceClass made for the driver
+  std::string placement;   // of MIG instances; empty: the real driver's own
+  bool packed = false;     // takes whole GPUs that can no longer be partitioned first
   bool shareable = false;
-  std::string nodes;  // where it runs: a node's name, or a pattern with *; empty: on all
-  int64_t units = 0;  // of kCounting, per node
+  std::string nodes;                     // that it serves: a name or a pattern with *; empty: all
+  int64_t units = 0;                     // of kCounting, per node
   std::optional<int64_t> network_units;  // of kCounting, in place of units per node
-  bool absent = false;                   // nobody serves the class
+  bool absent = false;                   // the class exists, the driver is not running
   SimDuration create_instance;
   SimDuration destroy_instance;
   SimDuration initialise;
@@ -44,20 +44,20 @@ struct DriverSpec {
 };
 
 struct DraSpec {
-  std::vector<DriverSpec> drivers;   // one at least
-  bool immediate = false;            // claims made for jobs are allocated at once
-  std::vector<std::string> objects;  // paths of manifests that are there from the beginning
+  std::vector<DriverSpec> drivers;   // at least one
+  bool immediate = false;            // allocation mode of claims made for jobs
+  std::vector<std::string> objects;  // paths of manifests, created before the run
   ControlPlaneOptions plane;         // without its seed
 };
 
 bool UsesDra(const proto::Scenario& scenario);
 
-// Writes out the defaults of front_end.dra that decide something.
+// Writes the defaults of front_end.dra that affect decisions into the scenario.
 void FillDraDefaults(proto::Scenario* scenario);
 
-// None without classic DRA. `deletions`: those of claims join the faults of the control plane.
-// InvalidArgument, beginning with the scenario key, when front_end.dra makes no sense by itself or
-// with the rest of the scenario. REQUIRES: FillDraDefaults.
+// None without classic DRA. Deletions of claims are added to the faults of the control plane.
+// InvalidArgument, beginning with the scenario key, when front_end.dra is inconsistent in itself or
+// with the rest of the scenario. REQUIRES: FillDraDefaults has run.
 absl::StatusOr<std::optional<DraSpec>> MakeDraSpec(const proto::Scenario& scenario,
                                                    absl::Span<const UserDeletion> deletions);
 

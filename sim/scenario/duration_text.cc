@@ -7,14 +7,14 @@ namespace drasim {
 
 namespace {
 
-// As absl::ParseDuration, with days in front: "1d", "1.5d", "2d12h".
+// absl::ParseDuration, extended by leading days: "1d", "1.5d", "2d12h".
 bool ParseWithDays(absl::string_view text, absl::Duration* out) {
   const size_t mark = text.find('d');
   if (mark == absl::string_view::npos) return absl::ParseDuration(text, out);
   const absl::string_view number = text.substr(0, mark);
   const absl::string_view rest = text.substr(mark + 1);
   absl::Duration in_hours;
-  // Only digits may stand in front of the d, so that the number below is one number of hours.
+  // Restricts the part before the d to one number, which is then read as hours.
   if (number.find_first_not_of("0123456789.") != absl::string_view::npos ||
       !absl::ParseDuration(absl::StrCat(number, "h"), &in_hours)) {
     return false;

@@ -12,16 +12,17 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
+#include "model/status_macros.h"
 #include "model/text/did_you_mean.h"
 
 namespace drasim {
 
-// The error as one of the key.
+// The error with the key in front, as InvalidArgument.
 inline absl::Status UnderKey(absl::string_view key, const absl::Status& status) {
   return absl::InvalidArgumentError(absl::StrCat(key, ": ", status.message()));
 }
 
-// InvalidArgument with the known values and the nearest one, unless `value` is one of them.
+// OK if `value` is in `known`; otherwise InvalidArgument with the known values and the nearest one.
 inline absl::Status CheckChoice(absl::string_view key, const std::string& value,
                                 const std::vector<std::string>& known) {
   if (std::find(known.begin(), known.end(), value) != known.end()) return absl::OkStatus();
@@ -34,7 +35,7 @@ inline absl::Status CheckChoice(absl::string_view key, const std::string& value,
 inline absl::StatusOr<size_t> ChoiceOf(absl::string_view key, const std::string& value,
                                        const std::vector<std::string>& known) {
   if (value.empty()) return size_t{0};
-  if (absl::Status s = CheckChoice(key, value, known); !s.ok()) return s;
+  RETURN_IF_ERROR(CheckChoice(key, value, known));
   return static_cast<size_t>(std::find(known.begin(), known.end(), value) - known.begin());
 }
 

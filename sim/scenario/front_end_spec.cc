@@ -43,26 +43,24 @@ absl::Status ReadSharing(const proto::DevicePlugin& p, DevicePluginConfig* confi
 }
 
 absl::Status ReadKubelet(const proto::Kubelet& k, DeviceFrontEndOptions* options) {
-  const auto policy =
+  ASSIGN_OR_RETURN(
+      const size_t policy,
       ChoiceOf("front_end.kubelet.topology_manager_policy", k.topology_manager_policy(),
-               {"none", "best-effort", "restricted", "single-numa-node"});
-  if (!policy.ok()) return policy.status();
-  const auto scope = ChoiceOf("front_end.kubelet.topology_manager_scope",
-                              k.topology_manager_scope(), {"container", "pod"});
-  if (!scope.ok()) return scope.status();
-  const auto cpu =
-      ChoiceOf("front_end.kubelet.cpu_manager_policy", k.cpu_manager_policy(), {"none", "static"});
-  if (!cpu.ok()) return cpu.status();
-  options->kubelet.topology_policy = static_cast<TopologyPolicy>(*policy);
-  options->kubelet.topology_scope_pod = *scope == 1;
-  options->kubelet.cpu_manager_static = *cpu == 1;
+               {"none", "best-effort", "restricted", "single-numa-node"}));
+  ASSIGN_OR_RETURN(const size_t scope, ChoiceOf("front_end.kubelet.topology_manager_scope",
+                                                k.topology_manager_scope(), {"container", "pod"}));
+  ASSIGN_OR_RETURN(const size_t cpu, ChoiceOf("front_end.kubelet.cpu_manager_policy",
+                                              k.cpu_manager_policy(), {"none", "static"}));
+  options->kubelet.topology_policy = static_cast<TopologyPolicy>(policy);
+  options->kubelet.topology_scope_pod = scope == 1;
+  options->kubelet.cpu_manager_static = cpu == 1;
   RETURN_IF_ERROR(ReadDuration("front_end.kubelet.device_release", k.device_release(),
                                &options->kubelet.device_release));
   return ReadDuration("front_end.kubelet.node_status", k.node_status(), &options->node_status);
 }
 
 absl::Status ReadManager(const proto::Mig& mig, DeviceFrontEndOptions* options) {
-  // Suggested by the public record: seconds for the driver, a minute or more for the node.
+  // Orders of magnitude from public reports: seconds for the driver, a minute or more for a node.
   MigManagerOptions& m = options->manager;
   m.pause_clients = SimDuration::Seconds(30);
   m.reset = SimDuration::Seconds(3);
@@ -75,13 +73,11 @@ absl::Status ReadManager(const proto::Mig& mig, DeviceFrontEndOptions* options) 
         std::tuple("create_instance", &mig.manager().create_instance(), &m.create_instance),
         std::tuple("destroy_instance", &mig.manager().destroy_instance(), &m.destroy_instance),
         std::tuple("restart_clients", &mig.manager().restart_clients(), &m.restart_clients)}) {
-    absl::Status e = ReadDuration(absl::StrCat("cluster.mig.manager.", key), *text, out);
-    if (!e.ok()) return e;
+    RETURN_IF_ERROR(ReadDuration(absl::StrCat("cluster.mig.manager.", key), *text, out));
   }
-  const auto drain =
-      ChoiceOf("cluster.mig.manager.drain", mig.manager().drain(), {"wait", "evict"});
-  if (!drain.ok()) return drain.status();
-  m.evict = *drain == 1;
+  ASSIGN_OR_RETURN(const size_t drain,
+                   ChoiceOf("cluster.mig.manager.drain", mig.manager().drain(), {"wait", "evict"}));
+  m.evict = drain == 1;
   if (mig.repartitioning().nodes_at_once() < 0) {
     return absl::InvalidArgumentError(
         "cluster.mig.repartitioning.nodes_at_once: expected 0 or more");
@@ -119,8 +115,7 @@ absl::StatusOr<DeviceGroupSpec> ReadDeviceGroup(const proto::DeviceGroup& group,
     return absl::InvalidArgumentError(absl::StrCat(key, ".numa_node: found ", group.numa_node(),
                                                    ", expected 0 to ", kMaxNumaNodes - 1));
   }
-  const auto link = ChoiceOf(key + ".nvlink", group.nvlink(), {"switch", "pairs", "none"});
-  if (!link.ok()) return link.status();
+  RETURN_IF_ERROR(ChoiceOf(key + ".nvlink", group.nvlink(), {"switch", "pairs", "none"}).status());
   DeviceGroupSpec spec;
   spec.nodes = group.nodes();
   spec.gpu = gpu;
@@ -139,7 +134,7 @@ absl::StatusOr<DeviceGroupSpec> ReadDeviceGroup(const proto::DeviceGroup& group,
   return spec;
 }
 
-// Whether the device plugin has what the rest of the scenario needs.
+// Checks that the device plugin suits the rest of the scenario.
 absl::Status CheckPluginFits(const proto::Scenario& s, const DevicePluginConfig& plugin) {
   const bool shares_gpus =
       std::any_of(plugin.resources.begin(), plugin.resources.end(),
@@ -179,7 +174,7 @@ absl::StatusOr<MigSpec> ReadMigSpec(const proto::Scenario& s) {
         "cluster.mig.repartitioning: expected none: a fill has no clock");
   }
   if (!s.cluster().has_mig() || s.front_end().kind() == "device-plugin") return spec;
-  // The direct front end makes instances as pods come.
+  // The direct front end makes instances on demand.
   const char* const key = mig.configs_size() > 0       ? "configs"
                           : spec.by_demand             ? "plan"
                           : mig.has_repartitioning()   ? "repartitioning"

@@ -1,4 +1,4 @@
-// The way to devices: the front end, and the devices and MIG layouts of nodes.
+// Front end of a scenario, and the devices and MIG layouts of its nodes.
 #ifndef DRASIM_SIM_SCENARIO_FRONT_END_SPEC_H_
 #define DRASIM_SIM_SCENARIO_FRONT_END_SPEC_H_
 
@@ -17,11 +17,11 @@
 namespace drasim {
 
 enum class FrontEndKind : uint8_t {
-  kDirect,        // the scheduler picks devices itself
-  kDevicePlugin,  // the scheduler counts, the kubelet picks once the pod is bound
+  kDirect,        // the scheduler chooses devices
+  kDevicePlugin,  // the scheduler counts; the kubelet chooses after the pod is bound
   kDraClassic,    // drivers choose devices for ResourceClaims before the pod is bound
 };
-// As the key front_end.kind has them, in the order of FrontEndKind.
+// Values of the key front_end.kind, in the order of FrontEndKind.
 std::vector<std::string> FrontEndNames();
 absl::string_view FrontEndName(FrontEndKind kind);
 // None for an unknown name.
@@ -30,38 +30,38 @@ std::optional<FrontEndKind> FindFrontEnd(absl::string_view name);
 // `front_end.lowering`: how a job's demand becomes a request.
 struct LoweringSpec {
   LoweringRule rule = LoweringRule::kNone;
-  std::string product;                // of mig-smallest; empty: the one of the cluster
-  std::vector<std::string> profiles;  // that mig-smallest may use; empty: the usual ones
+  std::string product;                // for mig-smallest; empty: the cluster's only one
+  std::vector<std::string> profiles;  // for mig-smallest; empty: the default set (LoweringOptions)
   bool ignore_gpu_model = false;
-  int32_t shared_replicas = 0;  // of one GPU, for front ends without replicas; 0: not known
+  int32_t shared_replicas = 0;  // per GPU, for front ends without replicas; 0: unknown
 };
 
 // An entry of `cluster.devices`.
 struct DeviceGroupSpec {
-  std::string nodes;             // a node's name, or a pattern with *; empty: all
-  bool gpu = false;              // describes GPUs that nodes have; else adds devices
-  std::vector<int32_t> indices;  // of that kind on the node; empty: the next `count`
+  std::string nodes;             // a name or a pattern with *; empty: all
+  bool gpu = false;              // describes existing GPUs; otherwise adds devices
+  std::vector<int32_t> indices;  // among the node's devices of the kind; empty: the next `count`
   int32_t count = 0;
   DeviceSpec device;
 };
 
-// `cluster.mig`: layouts that are made ahead of pods.
+// `cluster.mig`: MIG layouts made before pods arrive.
 struct MigSpec {
   struct Assignment {
-    std::string nodes;   // a node's name, or a pattern with *; empty: all
+    std::string nodes;   // a name or a pattern with *; empty: all
     std::string config;  // the layout's name
   };
   std::string config_file;  // empty: the built-in configurations
   std::vector<Assignment> configs;
-  bool by_demand = false;  // laid out after the mix of requests
+  bool by_demand = false;  // layouts follow the mix of requests
   int32_t driver_branch = 0;
 };
 
 struct FrontEndSpec {
   FrontEndKind kind = FrontEndKind::kDirect;
   bool given = false;           // the scenario has the key front_end
-  bool uses_mig = false;        // GPUs are partitioned, ahead of pods or by them
-  bool has_node_agent = false;  // nodes hand devices out themselves
+  bool uses_mig = false;        // GPUs are partitioned, before pods arrive or on request
+  bool has_node_agent = false;  // nodes hand out devices
   LoweringSpec lowering;
   DeviceFrontEndOptions options;
   std::vector<DeviceGroupSpec> devices;
@@ -71,11 +71,11 @@ struct FrontEndSpec {
   bool dra() const { return kind == FrontEndKind::kDraClassic; }
 };
 
-// InvalidArgument, beginning with the scenario key, for parts about devices that make no sense by
-// themselves or together.
+// InvalidArgument, beginning with the scenario key, for keys about devices that are invalid or
+// contradict each other.
 absl::StatusOr<FrontEndSpec> MakeFrontEndSpec(const proto::Scenario& scenario);
 
-// Whether GPUs of the scenario are partitioned. The scenario need not be resolved.
+// Whether GPUs of the scenario are partitioned. Accepts unresolved scenarios.
 bool UsesMig(const proto::Scenario& scenario);
 
 }  // namespace drasim

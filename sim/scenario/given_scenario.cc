@@ -5,13 +5,14 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
+#include "model/status_macros.h"
 #include "model/text/yaml_proto.h"
 #include "sim/scenario/resolve.h"
 
 namespace drasim {
 
 absl::Status ParseGiven(GivenScenario* given) {
-  if (absl::Status s = MergeYaml(given->text, given->file, &given->scenario); !s.ok()) return s;
+  RETURN_IF_ERROR(MergeYaml(given->text, given->file, &given->scenario));
   if (given->scenario.ByteSizeLong() > 0) return absl::OkStatus();
   return absl::InvalidArgumentError(
       absl::StrCat(given->file, ": found no key that is set, expected a scenario"));
@@ -19,7 +20,7 @@ absl::Status ParseGiven(GivenScenario* given) {
 
 absl::Status InFile(const GivenScenario& given, const absl::Status& status) {
   if (status.ok() || given.file.empty()) return status;
-  // Messages begin with the scenario key, which may say "[0]" for the first item of a list.
+  // Messages begin with the scenario key, which may have "[0]" for the first item of a list.
   const absl::string_view message = status.message();
   const std::string key =
       absl::StrReplaceAll(message.substr(0, message.find(':')), {{"[", "."}, {"]", ""}});

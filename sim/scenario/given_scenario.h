@@ -1,5 +1,4 @@
-// A scenario as the user gave it: its text, the file it stands in, and errors with their place in
-// that file.
+// A scenario as given by the user: its text and its file, for errors with line and column.
 #ifndef DRASIM_SIM_SCENARIO_GIVEN_SCENARIO_H_
 #define DRASIM_SIM_SCENARIO_GIVEN_SCENARIO_H_
 
@@ -17,20 +16,20 @@ namespace drasim {
 // The size limit of a scenario file.
 inline constexpr size_t kMaxScenarioBytes = 16u << 20;
 
-// Not resolved.
+// An unresolved scenario.
 struct GivenScenario {
   proto::Scenario scenario;
   std::string file;                     // empty: no file was given
   std::string text;                     // of the file
-  std::vector<std::string> overridden;  // keys that flags have set since
+  std::vector<std::string> overridden;  // keys replaced by flags
 };
 
-// Reads `text`, of `file`, into the scenario. A text that sets no key is an error.
+// Reads `text` into `scenario`. InvalidArgument for text that is no scenario or sets no key.
 absl::Status ParseGiven(GivenScenario* given);
-// The error with the place in the file put in front, when it is about a value that the file gives;
-// its message begins with the scenario key then. Other errors as they are.
+// Prefixes the place in the file to an error about a value from the file. Messages of such errors
+// begin with the scenario key. Other errors are returned unchanged.
 absl::Status InFile(const GivenScenario& given, const absl::Status& status);
-// ResolveScenario, with errors as InFile has them.
+// ResolveScenario, with errors by InFile.
 absl::StatusOr<RunSpec> ResolveGiven(const GivenScenario& given);
 
 }  // namespace drasim

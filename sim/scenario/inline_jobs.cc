@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -10,12 +11,12 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
-#include "absl/types/optional.h"
 #include "model/device_grant.h"
 #include "model/device_set.h"
 #include "model/kube/requests.h"
 #include "model/lowering.h"
 #include "model/quantity.h"
+#include "model/status_macros.h"
 #include "model/time.h"
 #include "sim/scenario/duration_text.h"
 #include "sim/scenario/field_errors.h"
@@ -55,14 +56,12 @@ absl::StatusOr<int64_t> ReadAmount(absl::string_view key, const std::string& tex
   return amount;
 }
 
-// An amount that may be left out, which means 0.
+// An optional amount; 0 by default.
 absl::Status ReadOptional(absl::string_view key, const std::string& text, Unit unit, int64_t most,
                           int64_t* out) {
   *out = 0;
   if (text.empty()) return absl::OkStatus();
-  const absl::StatusOr<int64_t> amount = ReadAmount(key, text, unit, most);
-  if (!amount.ok()) return amount.status();
-  *out = *amount;
+  ASSIGN_OR_RETURN(*out, ReadAmount(key, text, unit, most));
   return absl::OkStatus();
 }
 
@@ -84,10 +83,9 @@ absl::Status ReadExtended(absl::string_view key,
     if (list[i].resource().empty()) {
       return Refused(absl::StrCat(item, ".resource"), "none", "the name of a resource");
     }
-    const absl::StatusOr<int64_t> amount =
-        ReadAmount(absl::StrCat(item, ".amount"), list[i].amount(), Unit::kWhole, kMaxUnits);
-    if (!amount.ok()) return amount.status();
-    if (!out->emplace(list[i].resource(), *amount).second) {
+    ASSIGN_OR_RETURN(const int64_t amount, ReadAmount(absl::StrCat(item, ".amount"),
+                                                      list[i].amount(), Unit::kWhole, kMaxUnits));
+    if (!out->emplace(list[i].resource(), amount).second) {
       return Refused(absl::StrCat(item, ".resource"),
                      absl::StrCat("'", list[i].resource(), "' a second time"),
                      "each resource once");
@@ -96,7 +94,7 @@ absl::Status ReadExtended(absl::string_view key,
   return absl::OkStatus();
 }
 
-// As shapes hold them: amounts of 0 are left out.
+// The form of shapes: without amounts of 0.
 std::vector<std::pair<std::string, int64_t>> WithoutZeros(const Amounts& amounts) {
   std::vector<std::pair<std::string, int64_t>> list;
   for (const auto& [resource, amount] : amounts) {
@@ -105,9 +103,8 @@ std::vector<std::pair<std::string, int64_t>> WithoutZeros(const Amounts& amounts
   return list;
 }
 
-// The pod's request as the scheduler counts it. Source: PodRequests of k8s.io/component-helpers,
-// Kubernetes 1.34. A resource that a container does not name leaves that resource's three sums as
-// they are, so each container need only be looked at for what it names.
+// The pod's request as counted by the scheduler. Source: PodRequests of k8s.io/component-helpers,
+// Kubernetes 1.34. A container changes only the sums of the resources that it names.
 Amounts RequestOf(const std::vector<ContainerRequest>& containers) {
   struct Sums {
     int64_t lasting = 0;   // containers, and sidecars
@@ -143,9 +140,7 @@ absl::StatusOr<ContainerRequest> ReadContainer(const std::string& key,
     return Refused(key + ".gpus", absl::StrCat(container.gpus()), "0 or more");
   }
   Amounts amounts;
-  if (absl::Status s = ReadExtended(key + ".extended", container.extended(), &amounts); !s.ok()) {
-    return s;
-  }
+  RETURN_IF_ERROR(ReadExtended(key + ".extended", container.extended(), &amounts));
   if (container.gpus() > 0 &&
       !amounts.emplace(std::string(kGpuResource), container.gpus()).second) {
     return Refused(key + ".gpus", absl::StrCat(kGpuResource, " in extended, too"), "one of them");
@@ -165,9 +160,7 @@ absl::Status ReadContainers(const std::string& key, const proto::InlineJob& job,
     return Refused(key + ".containers", "gpus, too", "the gpus of each container in it");
   }
   Amounts amounts;
-  if (absl::Status s = ReadExtended(key + ".extended", job.extended(), &amounts); !s.ok()) {
-    return s;
-  }
+  RETURN_IF_ERROR(ReadExtended(key + ".extended", job.extended(), &amounts));
   shape->extended = WithoutZeros(amounts);
   if (job.containers_size() == 0) return absl::OkStatus();
   if (job.containers_size() > kMaxContainers) {
@@ -176,11 +169,10 @@ absl::Status ReadContainers(const std::string& key, const proto::InlineJob& job,
   }
   bool only_init = true;
   for (int i = 0; i < job.containers_size(); ++i) {
-    absl::StatusOr<ContainerRequest> container =
-        ReadContainer(absl::StrCat(key, ".containers.", i), job.containers(i));
-    if (!container.ok()) return container.status();
-    only_init = only_init && container->init;
-    shape->containers.push_back(*std::move(container));
+    ASSIGN_OR_RETURN(ContainerRequest container,
+                     ReadContainer(absl::StrCat(key, ".containers.", i), job.containers(i)));
+    only_init = only_init && container.init;
+    shape->containers.push_back(std::move(container));
   }
   if (only_init) {
     return Refused(key + ".containers", "init containers only", "one that is not");
@@ -214,17 +206,14 @@ absl::Status ReadGpus(const std::string& key, const proto::InlineJob& job, PodSh
   if (job.gpus() > 0) shape->gpu_milli = job.gpu_milli() > 0 ? job.gpu_milli() : kDeviceMilli;
   shape->gpu_spec = job.gpu_model();
   int64_t bytes = 0;
-  if (absl::Status s =
-          ReadOptional(key + ".gpu_memory", job.gpu_memory(), Unit::kWhole, kMaxBytes, &bytes);
-      !s.ok()) {
-    return s;
-  }
+  RETURN_IF_ERROR(
+      ReadOptional(key + ".gpu_memory", job.gpu_memory(), Unit::kWhole, kMaxBytes, &bytes));
   shape->demand_memory_mib = (bytes + kBytesPerMib - 1) / kBytesPerMib * job.gpus();
   return absl::OkStatus();
 }
 
-// The least share of a GPU, in milli, that an instance is among the products; an error when
-// none knows the profile. 0 without products.
+// The smallest share of a GPU, in milli, of an instance among the products; 0 without products.
+// InvalidArgument when none of the products has the profile.
 absl::StatusOr<int64_t> InstanceMilli(const std::string& key, const std::string& profile,
                                       absl::Span<const MigProduct> products) {
   if (products.empty()) return int64_t{0};
@@ -252,14 +241,14 @@ absl::Status ReadMig(const std::string& key, const proto::InlineJob& job,
       return Refused(item + ".count", absl::StrCat(mig.count()),
                      absl::StrCat("0, which is 1, to ", kMaxInstances));
     }
-    const absl::StatusOr<int64_t> milli = InstanceMilli(item + ".profile", mig.profile(), products);
-    if (!milli.ok()) return milli.status();
+    ASSIGN_OR_RETURN(const int64_t milli,
+                     InstanceMilli(item + ".profile", mig.profile(), products));
     const int32_t count = std::max(1, mig.count());
     if (!counts.emplace(mig.profile(), count).second) {
       return Refused(item + ".profile", absl::StrCat("'", mig.profile(), "' a second time"),
                      "each profile once, with its count");
     }
-    shape->nominal_milli += *milli * count;
+    shape->nominal_milli += milli * count;
   }
   shape->mig.assign(counts.begin(), counts.end());
   return absl::OkStatus();
@@ -292,7 +281,7 @@ absl::Status ReadClaims(const std::string& key, const proto::InlineJob& job, Pod
   return absl::OkStatus();
 }
 
-// Constraints on nodes beside labels.
+// Constraints on nodes other than labels.
 absl::Status ReadConstraints(const std::string& key, const proto::InlineJob& job, PodShape* shape) {
   absl::StatusOr<std::vector<NodeTerm>> terms = NodeTermsOf(job.node_affinity());
   if (!terms.ok()) return UnderKey(key + ".node_affinity", terms.status());
@@ -308,7 +297,7 @@ absl::Status ReadConstraints(const std::string& key, const proto::InlineJob& job
     }
     shape->tolerations.push_back({t.key(), t.value(), t.effect(), t.operator_() == "Exists"});
   }
-  const absl::optional<PodHold> hold = ParsePodHold(job.pending());
+  const std::optional<PodHold> hold = ParsePodHold(job.pending());
   if (!hold.has_value()) {
     std::vector<std::string> known;
     for (size_t h = 1; h < kPodHolds; ++h) {
@@ -325,31 +314,25 @@ absl::Status ReadConstraints(const std::string& key, const proto::InlineJob& job
 absl::StatusOr<PodShape> ReadShape(const std::string& key, const proto::InlineJob& job,
                                    absl::Span<const MigProduct> products) {
   PodShape shape;
-  if (absl::Status s =
-          ReadOptional(key + ".cpu", job.cpu(), Unit::kThousandths, kMaxCpuMilli, &shape.cpu_milli);
-      !s.ok()) {
-    return s;
-  }
-  if (absl::Status s =
-          ReadOptional(key + ".memory", job.memory(), Unit::kWhole, kMaxBytes, &shape.memory_bytes);
-      !s.ok()) {
-    return s;
-  }
-  if (absl::Status s = ReadGpus(key, job, &shape); !s.ok()) return s;
-  if (absl::Status s = ReadMig(key, job, products, &shape); !s.ok()) return s;
-  if (absl::Status s = ReadContainers(key, job, &shape); !s.ok()) return s;
-  if (absl::Status s = ReadClaims(key, job, &shape); !s.ok()) return s;
-  // protobuf's maps have no order.
+  RETURN_IF_ERROR(
+      ReadOptional(key + ".cpu", job.cpu(), Unit::kThousandths, kMaxCpuMilli, &shape.cpu_milli));
+  RETURN_IF_ERROR(
+      ReadOptional(key + ".memory", job.memory(), Unit::kWhole, kMaxBytes, &shape.memory_bytes));
+  RETURN_IF_ERROR(ReadGpus(key, job, &shape));
+  RETURN_IF_ERROR(ReadMig(key, job, products, &shape));
+  RETURN_IF_ERROR(ReadContainers(key, job, &shape));
+  RETURN_IF_ERROR(ReadClaims(key, job, &shape));
+  // Maps of protobuf are unordered.
   for (const auto& label : job.node_selector()) {
     shape.node_selector.emplace_back(label.first, label.second);
   }
   std::sort(shape.node_selector.begin(), shape.node_selector.end());
-  if (absl::Status s = ReadConstraints(key, job, &shape); !s.ok()) return s;
+  RETURN_IF_ERROR(ReadConstraints(key, job, &shape));
   shape.function = job.function();
   return shape;
 }
 
-// All but the name and the shape.
+// Everything but the name and the shape.
 absl::StatusOr<JobArrival> ReadJob(const std::string& key, const proto::InlineJob& job) {
   if (job.name().empty()) return Refused(key + ".name", "none", "the job's name");
   if (job.pods() < 0 || job.pods() > kMaxPodsPerJob) {
@@ -363,10 +346,8 @@ absl::StatusOr<JobArrival> ReadJob(const std::string& key, const proto::InlineJo
   JobArrival out;
   int64_t arrival_ns = 0;
   int64_t run_time_ns = 0;
-  if (absl::Status s = ReadLength(key + ".arrival", job.arrival(), &arrival_ns); !s.ok()) return s;
-  if (absl::Status s = ReadLength(key + ".run_time", job.run_time(), &run_time_ns); !s.ok()) {
-    return s;
-  }
+  RETURN_IF_ERROR(ReadLength(key + ".arrival", job.arrival(), &arrival_ns));
+  RETURN_IF_ERROR(ReadLength(key + ".run_time", job.run_time(), &run_time_ns));
   out.time = SimTime(arrival_ns);
   out.has_run_time = !job.run_time().empty();
   out.run_time = SimDuration(run_time_ns);
@@ -376,14 +357,15 @@ absl::StatusOr<JobArrival> ReadJob(const std::string& key, const proto::InlineJo
   return out;
 }
 
-// Whose names are taken: those of jobs and those of pods, which are both known by their names.
+// Names in use: of jobs and of their pods, which share one name space.
 class NameBook {
  public:
-  // Takes the names of job number `index` of the list. An error names both who want it.
+  // Reserves the names of job number `index`. Errors give both owners of a name.
   absl::Status Take(int index, const JobArrival& job) {
-    if (absl::Status s = TakeOne(index, job.name); !s.ok() || job.pods == 1) return s;
+    RETURN_IF_ERROR(TakeOne(index, job.name));
+    if (job.pods == 1) return absl::OkStatus();
     for (int32_t pod = 0; pod < job.pods; ++pod) {
-      if (absl::Status s = TakeOne(index, absl::StrCat(job.name, "-", pod)); !s.ok()) return s;
+      RETURN_IF_ERROR(TakeOne(index, absl::StrCat(job.name, "-", pod)));
     }
     return absl::OkStatus();
   }
@@ -411,21 +393,19 @@ absl::StatusOr<std::vector<JobArrival>> MakeInlineJobs(
   int64_t pods = 0;
   for (int i = 0; i < jobs.size(); ++i) {
     const std::string key = absl::StrCat("workload.jobs.", i);
-    absl::StatusOr<JobArrival> job = ReadJob(key, jobs[i]);
-    if (!job.ok()) return job.status();
-    pods += std::max<int64_t>(1, jobs[i].replicas()) * job->pods;
+    ASSIGN_OR_RETURN(JobArrival job, ReadJob(key, jobs[i]));
+    pods += std::max<int64_t>(1, jobs[i].replicas()) * job.pods;
     if (pods > kMaxInlinePods) {
       return Refused(key + ".pods", absl::StrCat(pods, " pods with those of the jobs before"),
                      absl::StrCat("at most ", kMaxInlinePods, "; a trace may have more"));
     }
-    const absl::StatusOr<PodShape> shape = ReadShape(key, jobs[i], products_in_cluster);
-    if (!shape.ok()) return shape.status();
-    job->shape = shapes->Intern(*shape);
+    ASSIGN_OR_RETURN(const PodShape shape, ReadShape(key, jobs[i], products_in_cluster));
+    job.shape = shapes->Intern(shape);
     for (int32_t replica = 0; replica < std::max(1, jobs[i].replicas()); ++replica) {
-      job->name =
+      job.name =
           jobs[i].replicas() == 0 ? jobs[i].name() : absl::StrCat(jobs[i].name(), "-", replica);
-      if (absl::Status s = names.Take(i, *job); !s.ok()) return s;
-      arrivals.push_back(*job);
+      RETURN_IF_ERROR(names.Take(i, job));
+      arrivals.push_back(job);
     }
   }
   std::stable_sort(arrivals.begin(), arrivals.end(),

@@ -1,4 +1,4 @@
-// Jobs that a scenario writes out: the key workload.jobs.
+// `workload.jobs`: jobs listed in the scenario itself.
 #ifndef DRASIM_SIM_SCENARIO_INLINE_JOBS_H_
 #define DRASIM_SIM_SCENARIO_INLINE_JOBS_H_
 
@@ -16,33 +16,32 @@
 
 namespace drasim {
 
-// Pods of all jobs together; for more there are traces.
+// The limit on pods of all jobs together; larger workloads are traces.
 inline constexpr int64_t kMaxInlinePods = 1'000'000;
 
-// The jobs, sorted by arrival; those that arrive together stay in the order in which they are
-// written, replicas in the order of their numbers. Interns their shapes, in the order of the list,
-// into `shapes`.
+// The jobs in order of arrival; ties keep the order of the list, replicas that of their numbers.
+// Interns their shapes into `shapes`, in the order of the list.
 //
-// The keys of proto::InlineJob become:
+// Translation of the keys of proto::InlineJob:
 //   * gpus, gpu_milli, gpu_model: PodShape::gpu_count, gpu_milli and gpu_spec;
 //   * gpu_memory: demand_memory_mib, rounded up to MiB and then times gpus;
-//   * mig: PodShape::mig by the names as written. Each instance stands for its share of the units
-//     of the first product that knows the profile (nominal_milli);
-//   * containers: PodShape::containers, and as PodShape::extended what the scheduler counts, by
-//     kube-scheduler's rule: per resource the greater of what runs for good (containers and
-//     sidecars) and the peak while init containers run, each beside the sidecars started before it.
-//     Quantities are rounded up to whole units first;
+//   * mig: PodShape::mig, by profile name as written. In nominal_milli, each instance counts as its
+//     share of the units of the first product with that profile;
+//   * containers: PodShape::containers. PodShape::extended is the effective request by
+//     kube-scheduler's rule: per resource, the larger of the steady state (containers and sidecars)
+//     and the peak during initialisation (each init container with the sidecars started before it).
+//     Quantities are first rounded up to whole units;
 //   * claims: PodShape::claims;
-//   * run_time: empty means a service.
+//   * run_time: the job's run time; an empty text makes a service.
 //
-// `products_in_cluster`: the MIG products of the cluster, each once. One of them at least must know
-// each profile that a job asks for. An empty span: profiles are not looked up, and instances stand
-// for nothing; for a check before the cluster is known.
+// `products_in_cluster`: the distinct MIG products of the cluster. Every requested profile must
+// belong to at least one of them. With an empty span, which serves checks before the cluster is
+// known, profiles are not looked up and instances count as nothing.
 //
-// InvalidArgument "workload.jobs.2.cpu: what is wrong": amounts that are no quantity, negative or
-// too large; numbers out of range; keys that exclude or need each other; an unknown profile (with
-// the nearest name); a resource or profile named twice; a job whose name, or the name of one of
-// whose pods, is that of another (both are named); too many pods.
+// InvalidArgument, such as "workload.jobs.2.cpu: found ..., expected ...": malformed, negative or
+// excessive quantities; numbers out of range; keys that exclude or need each other; an unknown
+// profile (with the nearest name); a repeated resource or profile; a name of a job or of one of its
+// pods that another has (with both); too many pods.
 // O(pods log pods).
 absl::StatusOr<std::vector<JobArrival>> MakeInlineJobs(
     const google::protobuf::RepeatedPtrField<proto::InlineJob>& jobs,

@@ -6,7 +6,7 @@
 
 namespace drasim {
 
-// A name, or a pattern with '*' for any text, the empty one included.
+// `pattern` is a name, or has '*' for any text, including the empty one.
 inline bool MatchesPattern(absl::string_view pattern, absl::string_view name) {
   const size_t star = pattern.find('*');
   if (star == absl::string_view::npos) return pattern == name;

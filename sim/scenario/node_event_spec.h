@@ -1,4 +1,4 @@
-// `cluster.events`: changes of nodes and of their devices at given times of the run.
+// `cluster.events`: scheduled changes of nodes and of their devices.
 #ifndef DRASIM_SIM_SCENARIO_NODE_EVENT_SPEC_H_
 #define DRASIM_SIM_SCENARIO_NODE_EVENT_SPEC_H_
 
@@ -17,22 +17,23 @@ namespace drasim {
 
 struct NodeEventSpec {
   SimDuration at;     // after time zero
-  std::string nodes;  // a node's name, or a pattern with *
+  std::string nodes;  // a name or a pattern with *
   NodeTransition::Action action = NodeTransition::Action::kAdd;
   DeviceTransition::Action device_action = DeviceTransition::Action::kUnhealthy;  // of kDevices
   std::vector<int32_t> devices;                                                   // indices of GPUs
   std::string config;  // of kMigConfig: the layout's name
-  // With a duration, the event is undone at its end.
+  // An event with a duration is undone at the end of it.
   std::optional<SimDuration> duration;
   NodeTransition::Action undo = NodeTransition::Action::kRemove;
   DeviceTransition::Action device_undo = DeviceTransition::Action::kHealthy;
 };
 
-// The events in the order of the scenario. InvalidArgument, beginning with the scenario key, for
-// an event that makes no sense by itself; whether its nodes and devices exist is known later.
+// The events in the order of the scenario. InvalidArgument, beginning with the scenario key, for an
+// invalid event. MakeNodeTransitions (sim/run/node_events.h) checks that its nodes and devices
+// exist.
 absl::StatusOr<std::vector<NodeEventSpec>> MakeNodeEvents(const proto::Scenario& scenario);
 
-// InvalidArgument if an event concerns devices: only the device plugin carries such events out.
+// InvalidArgument for an event about devices: only the device plugin supports these.
 absl::Status CheckNoDeviceEvents(const proto::Scenario& scenario);
 
 }  // namespace drasim

@@ -11,7 +11,7 @@
 namespace drasim {
 namespace {
 
-// A duration is the mean of an exponential distribution; anything else is a distribution itself.
+// A plain duration is the mean of an exponential distribution; other texts are distributions.
 absl::StatusOr<Distribution> ReadPeriod(absl::string_view key, const std::string& text) {
   if (text.empty()) {
     return absl::InvalidArgumentError(absl::StrCat(

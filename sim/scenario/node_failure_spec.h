@@ -1,4 +1,4 @@
-// `cluster.failures`: how often nodes break at random, and how long repairs take.
+// `cluster.failures`: random failures of nodes and the times of repairs.
 //
 //   cluster:
 //     failures: {mtbf: 30d, mttr: 4h, nodes: "gpu-*", until: 60d}
@@ -18,13 +18,13 @@ namespace drasim {
 struct NodeFailureSpec {
   Distribution up;    // seconds from one repair to the next failure
   Distribution down;  // seconds of a repair
-  std::string nodes;  // a node's name, or a pattern with *; empty: all
-  // No failure begins later; none: until the last job would end if none ever waited.
+  std::string nodes;  // a name or a pattern with *; empty: all
+  // The latest start of a failure; none: EndWithoutWaiting of the jobs (sim/run/node_failures.h).
   std::optional<SimDuration> until;
 };
 
-// None without `cluster.failures`. InvalidArgument, beginning with the scenario key, for what
-// makes no sense by itself.
+// None without `cluster.failures`. InvalidArgument, beginning with the scenario key, for invalid
+// values.
 absl::StatusOr<std::optional<NodeFailureSpec>> MakeNodeFailureSpec(const proto::Scenario& scenario);
 
 }  // namespace drasim

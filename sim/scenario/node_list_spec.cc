@@ -11,7 +11,7 @@
 namespace drasim {
 namespace {
 
-// The node that all nodes are like, without a name.
+// The template of generated nodes, without a name.
 absl::StatusOr<NodeSpec> ReadNodeTemplate(const proto::Cluster& cluster) {
   const proto::NodeTemplate& t = cluster.node();
   if (cluster.nodes() < 1) {

@@ -1,4 +1,4 @@
-// Where a cluster's nodes come from: a file, a template, or the mix of a generated workload.
+// Origin of a cluster's nodes: a file, a template, or the mix of a generated workload.
 #ifndef DRASIM_SIM_SCENARIO_NODE_LIST_SPEC_H_
 #define DRASIM_SIM_SCENARIO_NODE_LIST_SPEC_H_
 
@@ -17,22 +17,21 @@ struct NodeListSpec {
   std::string path;    // empty: the nodes are generated
   std::string format;  // of the file: a built-in mapping's name, or the path of a mapping file
   std::string sha256;  // of the file's bytes; empty: not pinned
-  // For special formats, which are traces as well.
+  // For special formats, whose files are traces as well.
   int64_t time_offset_ns = 0;
   bool lenient = false;
-  // Generated nodes: `count` nodes like `like`, else in the mix of `table` (0: the table's own
-  // number).
+  // Generated nodes: `count` copies of `like`, or `count` nodes in the mix of `table` (0: the
+  // table's own number).
   int64_t count = 0;
   std::optional<NodeSpec> like;
   std::string table;
 };
 
-// InvalidArgument, beginning with the scenario key, for a number of generated nodes or a node
-// template that cannot be. Files are not opened.
+// InvalidArgument, beginning with the scenario key, for an invalid number of generated nodes or an
+// invalid node template. Opens no file.
 absl::StatusOr<NodeListSpec> MakeNodeListSpec(const proto::Scenario& scenario);
 
-// The trace's time shift in nanoseconds: whole seconds are exact, fractions are rounded down to
-// the nanosecond.
+// The trace's time offset in nanoseconds: exact for whole seconds, otherwise rounded down.
 int64_t TraceOffsetNs(const proto::Trace& trace);
 
 }  // namespace drasim

@@ -10,6 +10,7 @@
 #include "sim/scenario/comparison.h"
 #include "sim/scenario/duration_text.h"
 #include "sim/scenario/field_errors.h"
+#include "sim/scenario/user_deletions.h"
 #include "traces/shaping.h"
 
 namespace drasim {
@@ -27,7 +28,7 @@ void FillDefaults(proto::Scenario* s) {
   if (!s->has_seed()) s->set_seed(42);
   proto::Scheduler* scheduler = s->mutable_scheduler();
   FillDraDefaults(s);
-  // The scheduler in front of drivers knows nothing of GPUs.
+  // With drivers, the scheduler is unaware of GPUs.
   Default(scheduler->policy(), UsesDra(*s) ? "least-allocated" : "fgd",
           [=](std::string v) { scheduler->set_policy(std::move(v)); });
   // A fill tries each job once, so nothing queues.
@@ -50,7 +51,7 @@ void FillDefaults(proto::Scenario* s) {
     s->mutable_cluster()->set_format("openb");
 }
 
-// Checks plain values in the order of their messages; returns the interval of a stream.
+// Checks plain values, in the order of their messages; returns the interval of a stream.
 absl::StatusOr<std::optional<SimDuration>> CheckValues(const proto::Scenario& s) {
   RETURN_IF_ERROR(CheckChoice("mode", s.mode(), {"fill", "replay"}));
   RETURN_IF_ERROR(CheckChoice("order", s.order(), {"artifact", "seeded", "trace"}));
@@ -67,7 +68,7 @@ absl::StatusOr<std::optional<SimDuration>> CheckValues(const proto::Scenario& s)
                                                    ", expected a number above 0, at most 1000000"));
   }
   if (s.cluster().has_scale()) {
-    if (auto one = MultiplyCluster({}, s.cluster().scale()); !one.ok()) return one.status();
+    RETURN_IF_ERROR(MultiplyCluster({}, s.cluster().scale()).status());
     if (s.workload().has_target_load_percent()) {
       return absl::InvalidArgumentError(
           "cluster.scale: found workload.target_load_percent, too, expected one of them");
@@ -108,7 +109,7 @@ JobOrder OrderOf(const std::string& order) {
   return order == "trace" ? JobOrder::kTrace : JobOrder::kSeeded;
 }
 
-// The parts whose reading may fail, in the order of their messages.
+// Reads the parts that may be invalid, in the order of their messages.
 absl::Status ReadParts(const proto::Scenario& s, RunSpec* spec) {
   ASSIGN_OR_RETURN(spec->scheduler, MakeSchedulerSpec(s));
   RETURN_IF_ERROR(CheckTiming(s));

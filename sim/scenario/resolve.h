@@ -1,4 +1,4 @@
-// Scenario defaults, and every check of a scenario that needs no input file.
+// Defaults of a scenario, and every check that needs no input file.
 #ifndef DRASIM_SIM_SCENARIO_RESOLVE_H_
 #define DRASIM_SIM_SCENARIO_RESOLVE_H_
 
@@ -8,12 +8,12 @@
 
 namespace drasim {
 
-// Fills in every default, checks every choice that needs no input file, and reads all of it into
-// values. Errors name the scenario key. A scenario that has been resolved (RunSpec::written) leads
-// to the same spec again.
+// Fills in every default, checks every key that needs no input file, and converts the scenario into
+// values. Errors begin with the scenario key. Idempotent: resolving RunSpec::written gives the same
+// spec.
 absl::StatusOr<RunSpec> ResolveScenario(const proto::Scenario& scenario);
 
-// Whether the mode is replay, in a scenario that need not be resolved.
+// Whether the mode is replay. Accepts unresolved scenarios.
 bool IsReplay(const proto::Scenario& scenario);
 
 }  // namespace drasim

@@ -85,7 +85,7 @@ absl::StatusOr<EngineOptions> MakeEngineOptions(const proto::Scenario& s) {
   RETURN_IF_ERROR(ReadDuration("timing.pod_recreation", s.timing().pod_recreation(),
                                &options.recreation_delay));
   RETURN_IF_ERROR(ReadInterruption(s, &options.interruption));
-  // The direct front end has no manager; its instances take time only when the scenario says so.
+  // The direct front end has no manager; instances take time only if the scenario sets it.
   if (s.front_end().kind() != "device-plugin") {
     const proto::MigManager& m = s.cluster().mig().manager();
     RETURN_IF_ERROR(ReadDuration("cluster.mig.manager.create_instance", m.create_instance(),

@@ -1,4 +1,4 @@
-// Options of the engine, of its queues and of what a run keeps, read from a resolved scenario.
+// Options of engine, queues, metrics and quotas, read from a resolved scenario.
 #ifndef DRASIM_SIM_SCENARIO_RUN_OPTIONS_H_
 #define DRASIM_SIM_SCENARIO_RUN_OPTIONS_H_
 
@@ -20,7 +20,7 @@
 
 namespace drasim {
 
-// Each of these reads the scenario alone; errors name the scenario key.
+// Errors of these functions begin with the scenario key.
 absl::StatusOr<EngineOptions> MakeEngineOptions(const proto::Scenario& scenario);
 absl::StatusOr<KubernetesQueueOptions> MakeKubernetesOptions(const proto::Scenario& scenario);
 absl::StatusOr<ResourceScoreOptions> MakeResourceScores(const proto::Scheduler& scheduler);
@@ -29,19 +29,19 @@ absl::StatusOr<BatchOptions> MakeBatchOptions(const proto::Scenario& scenario);
 // Without the seed.
 absl::StatusOr<ShapingOptions> MakeShapingOptions(const proto::Scenario& scenario);
 
-// Stretches at the beginning and at the end that averages over time leave out.
+// Intervals at the start and at the end of a run that time averages leave out.
 struct MetricWindows {
   SimDuration warm_up;
   SimDuration drain;
 };
 absl::StatusOr<MetricWindows> MakeMetricWindows(const proto::Scenario& scenario);
 
-// The bytes that the ledger may have; the default for an empty text.
+// The size limit of the ledger in bytes; the default for an empty text.
 absl::StatusOr<uint64_t> ReadLedgerLimit(const std::string& text);
 
 // An entry of `quotas`.
 struct QuotaSpec {
-  std::string path;  // of a table, in place of the rest
+  std::string path;  // of a quota table; the other fields are unused then
   std::string tenant;
   ResourceAmounts limit;
 };

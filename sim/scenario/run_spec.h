@@ -1,11 +1,14 @@
-// A checked scenario as values: enums, durations and options in place of keys and texts.
+// A checked scenario as values: enums, durations and options instead of keys and texts.
 //
-//   absl::StatusOr<RunSpec> spec = ResolveScenario(scenario);   // sim/scenario/resolve.h
-//   if (!spec.ok()) return spec.status();                       // names the scenario key
-//   absl::StatusOr<std::unique_ptr<Simulation>> sim = Simulation::Build(*std::move(spec));
+//   ASSIGN_OR_RETURN(RunSpec spec, ResolveScenario(scenario));  // errors begin with the key
+//   if (spec.is_replay() && spec.scheduler.queue == QueueKind::kBatch) {
+//     Use(spec.scheduler.batch);
+//   }
+//   spec.SetSeed(43);  // keeps spec.written.seed() in step
+//   ASSIGN_OR_RETURN(std::unique_ptr<Simulation> sim, Simulation::Build(std::move(spec)));
 //
-// Each part has its own file pair in this folder. Outside of it nothing reads proto::Scenario to
-// decide anything.
+// Each part has its own file pair in this folder. Other rooms take decisions from RunSpec, never
+// from proto::Scenario. A value type.
 #ifndef DRASIM_SIM_SCENARIO_RUN_SPEC_H_
 #define DRASIM_SIM_SCENARIO_RUN_SPEC_H_
 
@@ -30,17 +33,17 @@
 
 namespace drasim {
 
-// The order in which jobs come, and nodes are ranked.
+// The order of jobs, and the ranking of nodes.
 enum class JobOrder : uint8_t {
   kArtifact,  // by name, then shuffled by the Go-compatible stream of the FGD experiments
   kSeeded,    // the same with drasim's own named streams
-  kTrace,     // as the file has them
+  kTrace,     // the order of the file
 };
 
 struct ClusterSpec {
   NodeListSpec nodes;
   std::optional<double> scale;
-  std::string gpu_model;  // of every GPU; empty: as the node list says
+  std::string gpu_model;  // of every GPU; empty: the node list's
   std::vector<NodeEventSpec> events;
   std::optional<NodeFailureSpec> failures;
 };
@@ -55,7 +58,7 @@ struct RunSpec {
   std::string name;
   RunMode mode = RunMode::kFill;
   JobOrder order = JobOrder::kSeeded;
-  uint64_t seed = 0;    // of every part
+  uint64_t seed = 0;    // for every random stream of the run
   bool helios = false;  // the rules of HeliosArtifact's simulator (docs/fidelity.md)
   ClusterSpec cluster;
   WorkloadSpec workload;
@@ -67,21 +70,21 @@ struct RunSpec {
   std::vector<QuotaSpec> quotas;
   MetricWindows windows;
   OutputSpec output;
-  // The resolved scenario, for scenario.yaml, the ledger and messages; nothing else reads it.
+  // The resolved scenario, for scenario.yaml, the ledger and messages only.
   proto::Scenario written;
 
   bool is_replay() const { return mode == RunMode::kReplay; }
   bool is_stream() const { return workload.stream_interval.has_value(); }
 
-  // These keep `written` in step.
+  // Setters that keep `written` in step.
   void SetSeed(uint64_t value);
   void SetOutputDir(const std::string& dir);
-  absl::Status SetMaxLedger(const std::string& text);  // as output.max_ledger has it
+  absl::Status SetMaxLedger(const std::string& text);  // a value of output.max_ledger
   void SetNodesSha256(const std::string& sha256);
   void SetTraceSha256(const std::string& sha256);
 };
 
-// As the keys `mode` and `order` have them.
+// Values of the keys `mode` and `order`.
 absl::string_view RunModeName(RunMode mode);
 absl::string_view JobOrderName(JobOrder order);
 

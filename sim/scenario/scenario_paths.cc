@@ -30,7 +30,7 @@ namespace fs = std::filesystem;
 
 namespace pb = google::protobuf;
 
-// Which texts are names of something built in, and no paths.
+// Names of built-in tables or formats, as opposed to paths.
 enum class BuiltInNames : uint8_t { kNone, kFormats, kTables };
 
 struct PathKey {
@@ -38,7 +38,7 @@ struct PathKey {
   BuiltInNames names = BuiltInNames::kNone;
 };
 
-// The keys that hold paths; numbers of list items are left out. A map's key stands for its values.
+// The keys of paths, without indices of lists. The key of a map stands for its values.
 constexpr PathKey kPathKeys[] = {
     {"cluster.path"},
     {"cluster.format", BuiltInNames::kFormats},
@@ -69,7 +69,7 @@ bool HasParentStep(const fs::path& path) {
   return std::any_of(path.begin(), path.end(), [](const fs::path& part) { return part == ".."; });
 }
 
-// The folder that paths are put behind, and the texts that are left alone.
+// The base folder of paths, and the texts that are not rewritten.
 struct Rebase {
   fs::path base;
   BuiltInNames names = BuiltInNames::kNone;
@@ -79,12 +79,12 @@ struct Rebase {
     const fs::path path(text);
     if (path.is_absolute()) return text;
     const fs::path joined = base / path;
-    // A step up from a symbolic link leads elsewhere than its text says, so those stay.
+    // Keeps "..": after a symbolic link it leads elsewhere than its text suggests.
     return HasParentStep(joined) ? joined.string() : joined.lexically_normal().string();
   }
 };
 
-// Changes what `keys` leads to, wherever it is set.
+// Rewrites the values at `keys`, where they are set.
 void RebaseField(const Rebase& rebase, absl::Span<const std::string> keys, pb::Message* message) {
   const pb::FieldDescriptor* const field = message->GetDescriptor()->FindFieldByName(keys[0]);
   DRASIM_CHECK(field != nullptr);  // kPathKeys are keys of the schema
@@ -115,7 +115,7 @@ void RebaseField(const Rebase& rebase, absl::Span<const std::string> keys, pb::M
   }
 }
 
-// Null when a key, as --set writes it, holds no path.
+// Null when the key, in the notation of --set, holds no path.
 const PathKey* FindPathKey(absl::string_view key) {
   std::vector<std::string> parts = absl::StrSplit(key, '.');
   const auto is_number = [](const std::string& part) {
@@ -125,13 +125,13 @@ const PathKey* FindPathKey(absl::string_view key) {
   const std::string plain = absl::StrJoin(parts, ".");
   const auto* const it =
       std::find_if(std::begin(kPathKeys), std::end(kPathKeys), [&plain](const PathKey& known) {
-        // Below a text nothing can stand, so that what does is an entry of a map.
+        // A text has no fields, so the rest of the key is an entry of a map.
         return plain == known.key || absl::StartsWith(plain, absl::StrCat(known.key, "."));
       });
   return it == std::end(kPathKeys) ? nullptr : it;
 }
 
-// Rebases the value of "KEY=VALUE". Lists have commas, as for --set.
+// Rebases the value of "KEY=VALUE". Commas separate items of a list, as in --set.
 void RebaseSetting(const fs::path& base, std::string* setting) {
   const size_t equals = setting->find('=');
   if (equals == std::string::npos) return;
@@ -171,7 +171,7 @@ void AnchorPaths(absl::string_view file, proto::Scenario* scenario) {
 void MakePathsAbsolute(proto::Scenario* scenario) {
   std::error_code error;
   const fs::path here = fs::current_path(error);
-  // Without a working directory relative paths mean nothing, and stay.
+  // Without a working directory, relative paths stay as they are.
   if (!error) RebaseAll(here, scenario);
 }
 

@@ -1,12 +1,12 @@
-// The files and folders that a scenario names, and what their paths are relative to.
+// Paths of files and folders in a scenario, and their base folders.
 //
-// A scenario file gives paths relative to itself, so that it runs from any working directory:
+// Paths in a scenario file are relative to that file, so it runs from any working directory:
 //
 //   # demos/gpu.yaml
 //   workload: {manifests: [gpu.manifest.yaml]}    # demos/gpu.manifest.yaml
 //
-// Flags and --set give them relative to the working directory, as does a scenario on standard
-// input. A run writes them down absolute, so that its scenario.yaml and its ledger can be moved.
+// Paths in flags, in --set and in a scenario on standard input are relative to the working
+// directory. A run records absolute paths, so its scenario.yaml and its ledger can be moved.
 #ifndef DRASIM_SIM_SCENARIO_SCENARIO_PATHS_H_
 #define DRASIM_SIM_SCENARIO_SCENARIO_PATHS_H_
 
@@ -15,12 +15,12 @@
 
 namespace drasim {
 
-// Makes the paths that the scenario file `file` gives relative to the working directory; those in
-// the settings of comparison axes, too. Absolute paths, "-" (standard input) and names of built-in
-// formats and tables stay. Nothing changes when `file` is "-".
+// Rewrites the paths of the scenario file `file`, including those in settings of comparison axes,
+// as paths relative to the working directory. Keeps absolute paths, "-" (standard input) and names
+// of built-in formats and tables. Changes nothing when `file` is "-".
 void AnchorPaths(absl::string_view file, proto::Scenario* scenario);
 
-// The same for paths that are relative to the working directory: makes them absolute.
+// Makes paths that are relative to the working directory absolute, with the same exceptions.
 void MakePathsAbsolute(proto::Scenario* scenario);
 
 }  // namespace drasim

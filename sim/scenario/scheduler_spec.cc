@@ -21,10 +21,7 @@ absl::Status CheckPreemption(const proto::Scenario& s) {
   const std::string& mode = s.preemption().mode();
   const proto::Scheduler& scheduler = s.scheduler();
   const std::string& queue = scheduler.queue();
-  if (absl::Status e = CheckChoice("preemption.mode", mode, {"none", "policy", "priority"});
-      !e.ok()) {
-    return e;
-  }
+  RETURN_IF_ERROR(CheckChoice("preemption.mode", mode, {"none", "policy", "priority"}));
   const absl::StatusOr<std::unique_ptr<QueuePolicy>> policy =
       BuiltinRegistry().MakeQueue(queue, {});
   const bool preempts = policy.ok() && (*policy)->preempts();
@@ -60,8 +57,7 @@ absl::Status CheckPreemption(const proto::Scenario& s) {
   return absl::OkStatus();
 }
 
-// Checks names of plugins by building a profile that is thrown away; returns whether it draws
-// random numbers.
+// Checks names of plugins by building a temporary profile; returns whether it draws random numbers.
 absl::StatusOr<bool> CheckPlugins(const ProfileOptions& options,
                                   const ResourceScoreOptions& resource_scores) {
   FragmentationModel none({});
@@ -144,7 +140,7 @@ void FillReplayDefaults(proto::Scenario* s) {
 }
 
 absl::Status CheckQueue(const proto::Scenario& s) {
-  if (absl::Status e = CheckChoice("compat", s.compat(), {"", "helios"}); !e.ok()) return e;
+  RETURN_IF_ERROR(CheckChoice("compat", s.compat(), {"", "helios"}));
   const proto::Scheduler& scheduler = s.scheduler();
   if (s.mode() != "replay") {
     const char* const key = s.cluster().events_size() > 0 ? "cluster.events"
@@ -165,11 +161,9 @@ absl::Status CheckQueue(const proto::Scenario& s) {
           ": expected none with scheduler.queue: ", scheduler.queue(),
           ", where no pod holds up another"));
     }
-  } else if (absl::Status e =
-                 CheckChoice("scheduler.estimates.source", scheduler.estimates().source(),
-                             {"trace", "exact", "trace-at-least-run-time"});
-             !e.ok()) {
-    return e;
+  } else {
+    RETURN_IF_ERROR(CheckChoice("scheduler.estimates.source", scheduler.estimates().source(),
+                                {"trace", "exact", "trace-at-least-run-time"}));
   }
   RETURN_IF_ERROR(CheckPreemption(s));
   if (scheduler.queue() == kLossQueue && s.quotas_size() > 0) {

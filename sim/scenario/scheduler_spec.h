@@ -1,4 +1,4 @@
-// `scheduler` and `preemption`: policies, queues and what they know.
+// `scheduler` and `preemption`: policies, queues and run-time estimates.
 #ifndef DRASIM_SIM_SCENARIO_SCHEDULER_SPEC_H_
 #define DRASIM_SIM_SCENARIO_SCHEDULER_SPEC_H_
 
@@ -17,16 +17,16 @@
 
 namespace drasim {
 
-// The built-in policies; built once.
+// The built-in policies; made once per process.
 const Registry& BuiltinRegistry();
 
 enum class QueueKind : uint8_t {
-  kNone,        // of a fill, which tries each job once
+  kNone,        // for a fill, which tries each job once
   kKubernetes,  // kube-scheduler's queue of pods
   kLoss,        // jobs that do not fit on arrival are dropped
   kBatch,       // jobs in the order of a queue policy of the registry
 };
-// Their names as values of scheduler.queue.
+// Values of scheduler.queue.
 inline constexpr absl::string_view kKubernetesQueue = "kubernetes";
 inline constexpr absl::string_view kLossQueue = "loss";
 
@@ -34,39 +34,39 @@ enum class PreemptionMode : uint8_t { kNone, kPolicy, kPriority };
 
 // Run-time estimates, as queue policies and backfilling see them.
 enum class EstimateSource : uint8_t {
-  kTrace,             // the owner's, else the run time
+  kTrace,             // the owner's estimate, or the run time if there is none
   kExact,             // the run time
-  kAtLeastTheRunTime  // the owner's, but never below the run time
+  kAtLeastTheRunTime  // the larger of the owner's estimate and the run time
 };
 
 struct SchedulerSpec {
   ProfileOptions profile;
   ResourceScoreOptions resource_scores;
-  bool cache = true;               // decisions never depend on it
+  bool cache = true;               // for speed alone: decisions are the same
   double popularity_percent = 95;  // of typical pods
   QueueKind queue = QueueKind::kNone;
-  std::string queue_name;  // as scheduler.queue has it, in the registry for kBatch
+  std::string queue_name;  // value of scheduler.queue; for kBatch, a name in the registry
   KubernetesQueueOptions kubernetes;
   BatchOptions batch;  // without `estimate`
   PreemptionMode preemption = PreemptionMode::kNone;
   EstimateSource estimates = EstimateSource::kTrace;
   double estimate_noise = 0;
-  // Choosing a node, or devices of it, draws random numbers.
+  // The choice of a node or of its devices draws random numbers.
   bool draws = false;
 };
 
-// As the key scheduler.backfill has it.
+// The value of the key scheduler.backfill.
 absl::string_view BackfillName(Backfill backfill);
 
-// Writes out the defaults of the queue and of preemption.
+// Writes the defaults of the queue and of preemption into the scenario.
 void FillReplayDefaults(proto::Scenario* scenario);
 
-// Whether queue, preemption, estimates and compat suit each other, and are absent from a fill. A
-// value that the queue at hand does not use is refused rather than ignored. Errors name the key.
+// Checks that queue, preemption, estimates and compat agree with each other, and that a fill has
+// none of them. A key that the chosen queue does not use is an error. Errors begin with the key.
 absl::Status CheckQueue(const proto::Scenario& scenario);
 
-// Everything but the options of the queues. InvalidArgument, naming the key, for unknown plugins
-// and for scores that cannot be. REQUIRES: CheckQueue is content, and the scenario is resolved.
+// Everything but the options of the queues. InvalidArgument, beginning with the key, for unknown
+// plugins and for invalid scores. REQUIRES: the scenario is resolved, and CheckQueue passes.
 absl::StatusOr<SchedulerSpec> MakeSchedulerSpec(const proto::Scenario& scenario);
 
 }  // namespace drasim

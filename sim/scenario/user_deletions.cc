@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
-#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
@@ -30,7 +29,7 @@ int32_t PodsOfArrival(const JobArrival& job) {
   return pods;
 }
 
-// Names that may be deleted, and the jobs that they stand for.
+// Names accepted in deletions, and their jobs.
 class DeletableNames {
  public:
   explicit DeletableNames(const DeletableJobs& jobs) : jobs_(jobs.jobs) {
@@ -50,7 +49,7 @@ class DeletableNames {
     std::vector<const JobArrival*> owned;
     const auto owner = owners_.find(name);
     for (int32_t i = 0; owner != owners_.end() && i < owner->second; ++i) {
-      // Shaping leaves jobs out.
+      // Shaping may have dropped the job.
       if (const JobArrival* job = Find(absl::StrCat(name, "-", i))) owned.push_back(job);
     }
     return owned;
@@ -70,10 +69,10 @@ class DeletableNames {
         number < PodsOfArrival(*gang) && name == absl::StrCat(gang->name, "-", number);
     return is_its ? gang : nullptr;
   }
-  // A Pod without an owner that would replace it.
+  // Whether the job is a Pod without an owner, which nobody replaces.
   bool IsBare(const std::string& job) const { return bare_.contains(job); }
 
-  // Suggestions for a name that nothing has; only where there are few names.
+  // Suggestions for an unknown name, unless there are too many names to compare.
   std::string SuggestFor(const std::string& name) const {
     constexpr size_t kMostToCompare = 10'000;
     if (const JobArrival* gang = Find(name)) {
@@ -129,7 +128,7 @@ absl::StatusOr<UserDeletion> ReadDeletion(const proto::UserDeletion& d, const st
   return deletion;
 }
 
-// Looks up the names among workload.jobs, which are known before anything is read.
+// Checks the names against workload.jobs, which are known before any input is read.
 absl::Status CheckNamesOfJobs(const proto::Workload& workload,
                               absl::Span<const UserDeletion> deletions) {
   std::vector<JobArrival> arrivals;
@@ -154,8 +153,6 @@ absl::Status CheckNamesOfJobs(const proto::Workload& workload,
 }
 
 }  // namespace
-
-std::string DeletionKey(size_t number) { return absl::StrCat("workload.deletions[", number, "]"); }
 
 absl::StatusOr<std::vector<UserDeletion>> ReadDeletions(const proto::Scenario& s) {
   std::vector<UserDeletion> deletions;
@@ -207,17 +204,6 @@ absl::StatusOr<UserDeletions> MakeDeletions(absl::Span<const UserDeletion> delet
     }
   }
   return result;
-}
-
-std::string PlainObjectName(const std::string& text) {
-  constexpr absl::string_view kDefault = "default/";
-  return absl::StartsWith(text, kDefault) ? text.substr(kDefault.size()) : text;
-}
-
-void SplitObjectName(const std::string& text, std::string* ns, std::string* name) {
-  const size_t slash = text.find('/');
-  *ns = slash == std::string::npos ? "default" : text.substr(0, slash);
-  *name = slash == std::string::npos ? text : text.substr(slash + 1);
 }
 
 }  // namespace drasim

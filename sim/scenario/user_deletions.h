@@ -1,15 +1,14 @@
-// `workload.deletions`: pods, their owners and claims that a user deletes at times of the run.
+// `workload.deletions`: pods, owners of pods and claims deleted by a user during the run.
 //
 //   job NAME    The job, or the owner of the pods NAME-0, NAME-1, ... (a Job, a Deployment,
-//               replicas of workload.jobs). Its pods go with it, and so do the claims made for
-//               them.
-//   pod NAME    A pod. Its owner makes another, which queues as a new pod does; with it, the whole
-//               gang goes back. A Pod of a manifest has no owner, and is gone.
-//   claim NAME  A ResourceClaim. Its finalizer keeps it until its driver has freed its devices, and
-//               its consumers until they have ended.
+//               replicas of workload.jobs). Its pods and the claims made for them are deleted, too.
+//   pod NAME    A pod. Its owner creates another one, which queues as new; a gang is requeued as a
+//               whole. A Pod of a manifest has no owner and is not replaced.
+//   claim NAME  A ResourceClaim. Finalizers keep it until its consumers have ended and its driver
+//               has freed its devices.
 //
-// A running pod goes after `preemption.grace_period`, others at once. A pod that has ended by then,
-// or is not there at the time, is not deleted.
+// A running pod ends after `preemption.grace_period`, others at once. A deletion of a pod that has
+// ended or does not exist at the time has no effect.
 #ifndef DRASIM_SIM_SCENARIO_USER_DELETIONS_H_
 #define DRASIM_SIM_SCENARIO_USER_DELETIONS_H_
 
@@ -27,50 +26,33 @@
 #include "model/proto/scenario.pb.h"
 #include "model/time.h"
 #include "sim/core/engine.h"
+#include "sim/scenario/deletion_entry.h"
 
 namespace drasim {
 
-// An entry of the list.
-struct UserDeletion {
-  enum class Kind : uint8_t { kPod, kJob, kClaim };
-  Kind kind = Kind::kPod;
-  std::string name;  // as written
-  SimTime at;
-  std::string at_text;  // as written
-};
-
-// The part that the engine carries out.
+// Deletions of jobs and pods, for the engine. Those of claims belong to the control plane.
 struct UserDeletions {
-  absl::flat_hash_map<std::string, std::vector<JobDeletion>> by_job;  // by the name of the job
-  SimTime last;                                                       // of all, claims included
+  absl::flat_hash_map<std::string, std::vector<JobDeletion>> by_job;  // by name of the job
+  SimTime last;                                                       // deletion, claims included
 };
 
-// The list. InvalidArgument, beginning with the scenario key, for an entry that makes no sense by
-// itself, and for a name that no job of workload.jobs has if there are any.
+// The list. InvalidArgument, beginning with the scenario key, for an invalid entry and, if the
+// scenario has workload.jobs, for a name that matches none of them.
 absl::StatusOr<std::vector<UserDeletion>> ReadDeletions(const proto::Scenario& scenario);
 
-// The jobs of a run as deletions see them.
+// The jobs of a run, for matching names of deletions.
 struct DeletableJobs {
   absl::Span<const JobArrival> jobs;
-  // Those that the scenario or its manifests write out, with their replicas.
+  // Jobs listed in the scenario or its manifests, with their replicas.
   absl::Span<const proto::InlineJob* const> written;
-  bool from_manifests = false;  // a written job without replicas is a Pod without an owner
-  bool stream = false;          // jobs arrive at times of the stream, not at their own
+  bool from_manifests = false;  // a listed job without replicas is a Pod without an owner
+  bool stream = false;          // the stream, not the job, sets the time of arrival
 };
 
-// InvalidArgument "workload.deletions[1].pod: what is wrong" for a name that no pod or job has, and
-// a time before the job arrives. O(jobs) if there are deletions.
+// InvalidArgument, such as "workload.deletions[1].pod: found ...", for a name without a pod or job
+// and for a time before the job arrives. O(jobs) if there are deletions, otherwise O(1).
 absl::StatusOr<UserDeletions> MakeDeletions(absl::Span<const UserDeletion> deletions,
                                             const DeletableJobs& jobs);
-
-// "workload.deletions[3]".
-std::string DeletionKey(size_t number);
-
-// The name that jobs go by: without the namespace "default".
-std::string PlainObjectName(const std::string& text);
-
-// Splits "NAMESPACE/NAME"; a name alone is in "default".
-void SplitObjectName(const std::string& text, std::string* ns, std::string* name);
 
 }  // namespace drasim
 

@@ -23,7 +23,7 @@ absl::Status Excludes(absl::string_view key, absl::string_view other) {
       absl::StrCat(key, ": found ", other, ", too, expected one of them"));
 }
 
-// Jobs come from one place. (A trace wins over a generated workload.)
+// A workload has one origin. (A trace takes precedence over a generated workload.)
 absl::Status CheckWorkloadSources(const proto::Workload& workload) {
   if (workload.manifests_size() > 0) {
     if (!workload.trace().path().empty()) {
@@ -55,7 +55,7 @@ absl::Status CheckGeneratedMig(const proto::Generated& g) {
   }
   MigMixOptions options = MakeGeneratedSpec(g).mig;
   if (g.has_offered_percent()) {
-    // Written so that NaN is refused.
+    // The form of the condition also rejects NaN.
     if (!(g.offered_percent() > 0 && g.offered_percent() <= 1e6)) {
       return absl::InvalidArgumentError(absl::StrCat("workload.generated.offered_percent: found ",
                                                      DoubleText(g.offered_percent()),
@@ -133,20 +133,13 @@ WorkloadSpec MakeWorkloadSpec(const proto::Scenario& s) {
 
 absl::Status CheckTrace(const proto::Trace& t) {
   if (t.path().empty()) return absl::OkStatus();
-  if (absl::Status e = CheckChoice("workload.trace.arrival", t.arrival(), {"", "submit", "start"});
-      !e.ok()) {
-    return e;
-  }
+  RETURN_IF_ERROR(CheckChoice("workload.trace.arrival", t.arrival(), {"", "submit", "start"}));
   if (!(t.epoch_offset_seconds() >= -9e9 && t.epoch_offset_seconds() <= 9e9)) {
     return absl::InvalidArgumentError(
         "workload.trace.epoch_offset_seconds: expected a number of seconds up to 9e9");
   }
   for (const std::string& need : t.needs()) {
-    if (absl::Status e =
-            CheckChoice("workload.trace.needs", need, {"cpu", "gpu_count", "run_time"});
-        !e.ok()) {
-      return e;
-    }
+    RETURN_IF_ERROR(CheckChoice("workload.trace.needs", need, {"cpu", "gpu_count", "run_time"}));
   }
   if (t.gpus_per_pod() < 0 || t.cores_per_pod() < 0) {
     return absl::InvalidArgumentError(

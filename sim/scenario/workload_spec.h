@@ -1,4 +1,4 @@
-// `workload`: where jobs come from, and how they are shaped before the run.
+// `workload`: the origin of jobs, and their shaping before the run.
 #ifndef DRASIM_SIM_SCENARIO_WORKLOAD_SPEC_H_
 #define DRASIM_SIM_SCENARIO_WORKLOAD_SPEC_H_
 
@@ -14,7 +14,7 @@
 #include "absl/status/statusor.h"
 #include "model/proto/scenario.pb.h"
 #include "model/time.h"
-#include "sim/scenario/user_deletions.h"
+#include "sim/scenario/deletion_entry.h"
 #include "traces/generator.h"
 #include "traces/job_generator.h"
 #include "traces/mig_generator.h"
@@ -25,7 +25,7 @@ namespace drasim {
 enum class WorkloadKind : uint8_t {
   kTrace,
   kManifests,
-  kJobs,           // written out in the scenario
+  kJobs,           // listed in the scenario
   kGeneratedPods,  // from a table of requests
   kGeneratedJobs,  // gangs with weights
   kGeneratedMig,   // pods of one MIG instance each
@@ -41,19 +41,19 @@ struct TraceSpec {
   std::optional<int32_t> gpus_per_pod;
   std::optional<int32_t> cores_per_pod;
   std::optional<SimDuration> sort_window;
-  std::map<std::string, std::string> tables;  // paths of further files, by the table's name
+  std::map<std::string, std::string> tables;  // paths of additional files, by name of the table
   std::vector<std::string> needs;             // of cpu, gpu_count, run_time
 };
-// `trace` has been checked.
+// REQUIRES: `trace` has passed CheckTrace.
 TraceSpec MakeTraceSpec(const proto::Trace& trace);
 
-// Seeds, and what depends on the cluster, are left open.
+// Options of generators, without seeds and without values that depend on the cluster.
 struct GeneratedSpec {
   std::string table;
   GeneratedOptions pods;
   JobGeneratorOptions jobs;
   MigMixOptions mig;
-  std::optional<double> offered_percent;  // of kGeneratedMig, in place of a number of pods
+  std::optional<double> offered_percent;  // for kGeneratedMig, instead of a number of pods
 };
 GeneratedSpec MakeGeneratedSpec(const proto::Generated& generated);
 
@@ -63,12 +63,11 @@ struct WorkloadSpec {
   // A trace format without a trace; empty: none, or the default one.
   std::string stray_format;
   GeneratedSpec generated;
-  // As the scenario writes them: what jobs ask for can be read once the cluster's MIG products are
-  // known (inline_jobs.h).
+  // As in the scenario: reading requests needs the MIG products of the cluster (inline_jobs.h).
   google::protobuf::RepeatedPtrField<proto::InlineJob> jobs;
   std::vector<std::string> manifests;  // paths
 
-  bool shaped = false;     // jobs pass through `shaping`
+  bool shaped = false;     // `shaping` applies
   ShapingOptions shaping;  // without its seed
   int64_t limit = 0;
   std::optional<double> target_load_percent;
@@ -78,22 +77,22 @@ struct WorkloadSpec {
   std::vector<UserDeletion> deletions;
 };
 
-// Drawn at random, in contrast to jobs that are read or written out.
+// Whether jobs are drawn at random, as opposed to read or listed.
 inline bool IsGenerated(WorkloadKind kind) { return kind >= WorkloadKind::kGeneratedPods; }
 
-// All but `shaping`, `stream_interval` and `deletions`. `scenario` has passed CheckTrace and
-// CheckGenerated.
+// All fields except `shaping`, `stream_interval` and `deletions`. REQUIRES: `scenario` has passed
+// CheckTrace and CheckGenerated.
 WorkloadSpec MakeWorkloadSpec(const proto::Scenario& scenario);
 
-// The checks of a trace and of a generated cluster or workload that need no file; jobs that the
-// scenario writes out, as far as they do not depend on the cluster. Errors name the scenario key.
+// Checks that need no input file: of a trace; of a generated cluster or workload and, as far as
+// they do not depend on the cluster, of listed jobs. Errors begin with the scenario key.
 absl::Status CheckTrace(const proto::Trace& trace);
 absl::Status CheckGenerated(const proto::Scenario& scenario);
 
-// The interval of a replay of a fill's jobs; none otherwise.
+// The interval of a replay that takes the jobs of a fill; none otherwise.
 absl::StatusOr<std::optional<SimDuration>> ReadStreamInterval(const proto::Scenario& scenario);
 
-// Whether any knob asks for the jobs to be shaped; always so in a replay that keeps their times.
+// Whether the jobs are shaped: some knob is set, or a replay keeps their times.
 bool ShapesWorkload(const proto::Scenario& scenario);
 
 }  // namespace drasim

@@ -62,8 +62,9 @@ LoweringOptions WithPlugin(LoweringOptions options, Replicas replicas = {}, bool
   return options;
 }
 
-std::string Message(const absl::Status& status) {
-  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+std::string Message(const absl::Status& status,
+                    absl::StatusCode code = absl::StatusCode::kInvalidArgument) {
+  EXPECT_EQ(status.code(), code);
   return std::string(status.message());
 }
 
@@ -360,13 +361,15 @@ TEST(LoweringTest, WhatCannotBeMade) {
     EXPECT_EQ(Message(Lowering::Make(options).status()),
               "found 'mig-smallest', expected GPUs of a MIG product in the cluster");
   }
-  EXPECT_EQ(Message(Lowering::Make(Smallest(A100(), {"7g.80gb", "1g.10g"})).status()),
+  EXPECT_EQ(Message(Lowering::Make(Smallest(A100(), {"7g.80gb", "1g.10g"})).status(),
+                    absl::StatusCode::kNotFound),
             "unknown profile '1g.10g' of A100-80GB, expected one of 1g.10gb, 1g.10gb+me, 1g.20gb, "
             "2g.20gb, 3g.40gb, 4g.40gb, 7g.80gb (did you mean '1g.10gb'?)");
   // Its name, but of another product.
-  EXPECT_EQ(Message(Lowering::Make(Smallest(A30(), {"1g.10gb"})).status()),
-            "unknown profile '1g.10gb' of A30, expected one of 1g.6gb, 1g.6gb+me, 2g.12gb, "
-            "2g.12gb+me, 4g.24gb (did you mean '1g.6gb'?)");
+  EXPECT_EQ(
+      Message(Lowering::Make(Smallest(A30(), {"1g.10gb"})).status(), absl::StatusCode::kNotFound),
+      "unknown profile '1g.10gb' of A30, expected one of 1g.6gb, 1g.6gb+me, 2g.12gb, "
+      "2g.12gb+me, 4g.24gb (did you mean '1g.6gb'?)");
 }
 
 }  // namespace lowering_test

@@ -67,7 +67,8 @@ TEST(GoogleSubtraceSourceTest, AddsTheOffset) {
   rig.input.time_offset_ns = -10'000'000'001;
   EXPECT_EQ(rig.Error(),
             "main:1:1: arrival: found '10.0', expected a time that the offset leaves between 0 and "
-            "126 years");
+            "126 years (2 rows like this)\n"
+            "2 of 3 rows are bad; --lenient leaves them out and counts them");
 }
 
 std::string ErrorOf(absl::string_view text) { return FormatRig(kName, text).Error(); }

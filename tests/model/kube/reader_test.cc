@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "model/kube/pod_claims.h"
 #include "tests/model/kube/manifests.h"
 
 namespace drasim {

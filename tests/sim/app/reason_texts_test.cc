@@ -88,7 +88,7 @@ class DecisionLog : public RecordSink {
     ++counts_[static_cast<size_t>(record.kind)];
     std::string line =
         absl::StrCat(record.time.ns(), " ", RecordKindName(record.kind), " ", record.pod.value(),
-                     " ", record.node.value(), " ", record.devices, " ", record.detail);
+                     " ", record.node.value(), " ", record.devices.bits(), " ", record.detail);
     if (MayGiveDevices(record.kind)) {
       for (const DeviceGrant& grant : cluster.pod_grants(record.pod)) {
         absl::StrAppend(&line, " ", int{grant.device}, ":", int{grant.placement}, ":", grant.milli);

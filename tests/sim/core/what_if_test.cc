@@ -38,7 +38,7 @@ class WhatIfTest : public testing::Test {
     shape_ = builder_.AddShape(shape);
     bound_ = builder_.Place(shape_, node_);
     assumed_ = cluster().AddPod("assumed", shape_, 0, SimTime());
-    cluster().Assume(assumed_, node_, 0);
+    cluster().Assume(assumed_, node_, DeviceSet());
   }
   ClusterState& cluster() { return builder_.cluster(); }
   int64_t idle() { return cluster().node(node_).cpu_milli_idle; }
