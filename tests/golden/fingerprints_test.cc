@@ -3,7 +3,6 @@
 //
 // Reads tests/golden of the source tree, which the compile definition DRASIM_SOURCE_DIR leads to.
 #include <algorithm>
-#include <cstddef>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -23,7 +22,6 @@
 #include "model/hash.h"
 #include "model/proto/scenario.pb.h"
 #include "model/record.h"
-#include "model/text/yaml_proto.h"
 #include "sim/record/ledger_reader.h"
 #include "sim/run/run_outputs.h"
 #include "sim/run/simulation.h"
@@ -55,12 +53,6 @@ std::map<std::string, std::string> Pins() {
   return pins;
 }
 
-proto::Scenario Parse(absl::string_view yaml) {
-  proto::Scenario scenario;
-  EXPECT_EQ(MergeYaml(yaml, "scenario", &scenario), absl::OkStatus());
-  return RunSpecOf(scenario).written;
-}
-
 // A simulation that has been built, but not started.
 std::unique_ptr<Simulation> Build(const proto::Scenario& scenario) {
   absl::StatusOr<std::unique_ptr<Simulation>> built = Simulation::Build(RunSpecOf(scenario));
@@ -85,7 +77,7 @@ class FingerprintPinTest : public ::testing::TestWithParam<std::string> {
   void SetUp() override {
     const std::string yaml = ReadText(GoldenPath(absl::StrCat("scenarios/", GetParam(), ".yaml")));
     ASSERT_NE(yaml, "");
-    scenario_ = Parse(yaml);
+    scenario_ = RunSpecOf(ScenarioOf(yaml)).written;
     ASSERT_EQ(scenario_.name(), GetParam());
     pin_ = Pins()[GetParam()];
   }
@@ -138,7 +130,7 @@ TEST_P(FingerprintPinTest, FromTheScenarioThatTheRunLeft) {
   ASSERT_EQ((*outputs)->Complete(0), absl::OkStatus());
   const std::string written = dir.Read("scenario.yaml");
   EXPECT_EQ(written, ResolvedYaml(*sim));
-  const std::unique_ptr<Simulation> again = Build(Parse(written));
+  const std::unique_ptr<Simulation> again = Build(RunSpecOf(ScenarioOf(written)).written);
   RunToTheEnd(again.get());
   EXPECT_EQ(HexHash(again->fingerprint()), pin_);
   EXPECT_EQ(ResolvedYaml(*again), written);

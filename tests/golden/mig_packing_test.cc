@@ -1,6 +1,5 @@
 // The experiment "accepted workloads" from its scenario file, against what an independent program
 // got: acceptance by count, mean of 50 seeds.
-#include <cmath>
 #include <fstream>
 #include <iterator>
 #include <map>

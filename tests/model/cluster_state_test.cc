@@ -3,22 +3,33 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "gtest/gtest.h"
+#include "model/check.h"
+#include "model/device_grant.h"
 #include "model/device_set.h"
+#include "model/mig_table.h"
 #include "model/random.h"
 #include "model/state_io.h"
+#include "tests/testing/mig_products.h"
 #include "tests/testing/soak.h"
 
 namespace drasim {
 namespace cluster_state_test {
 
+using Parts = std::map<uint8_t, int>;
+using Counts = std::map<std::string, int>;
 PodShape Shape(int64_t cpu_milli, int64_t memory_bytes, int32_t gpu_count, int32_t gpu_milli) {
   PodShape shape;
   shape.cpu_milli = cpu_milli;
@@ -603,6 +614,576 @@ TEST(ClusterStateSaveTest, DamagedBytesGiveErrorsOrAConsistentState) {
     if (!Reloaded(run, damaged).status.ok()) ++refused;
   }
   EXPECT_GT(refused, 100);
+}
+
+// ---- Devices in the cluster's columns: MIG instances, replicas, shared instances and whole GPUs,
+// named by the scheduler or given by the node, taken back, saved and loaded; and a naive model in
+// step. ----
+
+constexpr char kDevice[] = "example.com/device";
+
+// T4 has no MIG, A100 and A30 have.
+struct DeviceWorld {
+  DeviceWorld() {
+    for (const char* const name : {"T4", "A100", "A30"}) DRASIM_CHECK(models.Intern(name).ok());
+    models.SetMig(models.Find("A100"), &a100);
+    models.SetMig(models.Find("A30"), &a30);
+  }
+
+  // A node that reports so many example.com/device.
+  NodeId AddNode(const std::string& name, const std::string& model, int32_t gpus,
+                 int64_t devices = 8) {
+    NodeSpec spec;
+    spec.name = name;
+    spec.cpu_milli = 100'000;
+    spec.gpu_count = gpus;
+    if (gpus > 0) spec.gpu_model = model;
+    spec.extended = {{kDevice, devices}};
+    const absl::StatusOr<NodeId> id = cluster.AddNode(spec);
+    DRASIM_CHECK(id.ok());
+    return *id;
+  }
+  PodId AddPod(const PodShape& shape) {
+    return cluster.AddPod(absl::StrCat("pod-", cluster.pod_count()), shapes.Intern(shape), 0,
+                          SimTime());
+  }
+  // A new pod of the shape that runs there, on what the scheduler names.
+  PodId Run(const PodShape& shape, NodeId node, DeviceSet devices,
+            const DeviceGrants& grants = {}) {
+    const PodId pod = AddPod(shape);
+    cluster.Assume(pod, node, devices, grants);
+    cluster.Bind(pod);
+    return pod;
+  }
+
+  MigTable a100 = TestTable(TestA100());
+  MigTable a30 = TestTable(TestA30());
+  GpuModelTable models;
+  ShapeTable shapes{&models};
+  ClusterState cluster{&models, &shapes};
+};
+
+PodShape Gpus(int32_t count, int32_t milli) {
+  PodShape shape;
+  shape.cpu_milli = 500;
+  shape.gpu_count = count;
+  shape.gpu_milli = milli;
+  return shape;
+}
+
+PodShape Mig(std::vector<std::pair<std::string, int32_t>> instances, int64_t nominal_milli) {
+  PodShape shape = Gpus(0, 0);
+  shape.mig = std::move(instances);
+  shape.nominal_milli = nominal_milli;
+  return shape;
+}
+
+PodShape Counted(int64_t devices, int64_t nominal_milli) {
+  PodShape shape = Gpus(0, 0);
+  shape.extended = {{kDevice, devices}};
+  shape.nominal_milli = nominal_milli;
+  return shape;
+}
+
+int WholeOf(const MigTable& table, size_t placement) {
+  const MigProfile& profile = table.profiles()[table.placements()[placement].profile];
+  return 1000 * profile.size / table.product().units;
+}
+
+// One of `parts` equal parts of an instance.
+DeviceGrant Instance(const MigTable& table, uint8_t gpu, absl::string_view profile, int32_t start,
+                     int parts = 1) {
+  const int known = table.FindProfile(profile);
+  DRASIM_CHECK_GE(known, 0);
+  const int placement = table.FindPlacement(static_cast<size_t>(known), start);
+  DRASIM_CHECK_GE(placement, 0);
+  const int whole = WholeOf(table, static_cast<size_t>(placement));
+  return {gpu, static_cast<uint8_t>(placement), static_cast<int16_t>(whole / parts)};
+}
+
+DeviceGrant Plain(uint8_t gpu, int16_t milli) { return {gpu, kNoPlacement, milli}; }
+
+std::vector<int> Idle(const ClusterState& cluster, NodeId node) {
+  const absl::Span<const int16_t> idle = cluster.device_milli_idle(node);
+  return std::vector<int>(idle.begin(), idle.end());
+}
+
+// What nodes have idle, who is on them, and what each pod holds.
+std::string Text(const ClusterState& c) {
+  std::string text;
+  for (size_t n = 0; n < c.node_count(); ++n) {
+    const NodeId id(n);
+    const NodeRow& row = c.node(id);
+    absl::StrAppend(&text, "cpu ", row.cpu_milli_idle, " gpu ", row.gpu_milli_idle, " max ",
+                    int{row.gpu_milli_idle_max}, " full ", int{row.gpu_full_idle}, " idle ",
+                    absl::StrJoin(Idle(c, id), ","), " device ", c.extended_idle(id, 0));
+    if (c.any_mig() && c.mig_table(id) != nullptr) {
+      absl::StrAppend(&text, " mig ", absl::StrJoin(c.device_mig(id), ","), " usable ",
+                      c.mig_usable(id).bits());
+    }
+    for (const PodId pod : c.pods_on(id)) absl::StrAppend(&text, " pod ", pod.value());
+    absl::StrAppend(&text, "\n");
+  }
+  for (size_t p = 0; p < c.pod_count(); ++p) {
+    const PodId pod(p);
+    absl::StrAppend(&text, static_cast<int>(c.pod_phase(pod)), " ", c.pod_node(pod).value(), " ",
+                    c.pod_devices(pod).bits());
+    for (const DeviceGrant& g : c.pod_grants(pod)) {
+      absl::StrAppend(&text, " ", int{g.device}, ":", int{g.placement}, ":", int{g.milli});
+    }
+    absl::StrAppend(&text, "\n");
+  }
+  const ClusterTotals& t = c.totals();
+  return absl::StrCat(text, t.gpu_milli_allocated, " ", t.gpus_in_use, " ", t.nodes_in_use, "\n");
+}
+
+// ---- Cases by hand ----
+
+TEST(ClusterDevicesTest, NodesWithManyGpusAndWithoutMig) {
+  DeviceWorld world;
+  const NodeId many = world.AddNode("many", "A100", kMaxDevicesPerNode);
+  const NodeId plain = world.AddNode("plain", "T4", 2);
+  const NodeId cpu = world.AddNode("cpu", "", 0);
+  ClusterState& c = world.cluster;
+  const DeviceSet last = DeviceSet::Of(kMaxDevicesPerNode - 1);
+  world.Run(Gpus(1, 300), many, last);
+  EXPECT_EQ(c.mig_usable(many), DeviceSet::All() - last);
+  const DeviceGrants grants = {Instance(world.a100, 0, "1g.10gb", 0)};
+  EXPECT_TRUE(c.CanGrant(many, DeviceSet::Of(0), grants));
+  for (const NodeId node : {plain, cpu}) {
+    EXPECT_EQ(c.mig_table(node), nullptr);
+    EXPECT_EQ(c.mig_usable(node), DeviceSet());
+    EXPECT_FALSE(c.CanGrant(node, DeviceSet::Of(0), grants));
+    EXPECT_TRUE(c.CanGrant(node, DeviceSet(), {}));
+  }
+}
+
+TEST(ClusterDevicesTest, ProfilesOfAShapeByModel) {
+  DeviceWorld world;
+  world.AddNode("a", "A100", 1);
+  const auto profiles = [&world](const PodShape& shape, const std::string& model) {
+    const auto id = static_cast<uint8_t>(world.models.Find(model).value());
+    const ShapeId shape_id = world.cluster.pod_shape_id(world.AddPod(shape));
+    const absl::Span<const uint8_t> found = world.cluster.mig_profiles(shape_id, id);
+    return std::vector<int>(found.begin(), found.end());
+  };
+  const int one = world.a100.FindProfile("1g.10gb");
+  const int three = world.a100.FindProfile("3g.40gb");
+  const PodShape several = Mig({{"1g.10gb", 2}, {"3g.40gb", 1}}, 750);
+  EXPECT_EQ(profiles(several, "A100"), (std::vector<int>{one, one, three}));
+  EXPECT_EQ(profiles(several, "A30"), std::vector<int>());
+  EXPECT_EQ(profiles(Mig({{"1g.6gb", 1}}, 250), "A30"),
+            std::vector<int>{world.a30.FindProfile("1g.6gb")});
+  // As another driver prints it.
+  EXPECT_EQ(profiles(Mig({{"3g.39gb", 1}}, 500), "A100"), std::vector<int>{three});
+  // A model that has one of two profiles serves neither.
+  const PodShape mixed = Mig({{"1g.10gb", 1}, {"1g.6gb", 1}}, 250);
+  for (const char* const model : {"T4", "A100", "A30"}) {
+    EXPECT_EQ(profiles(mixed, model), std::vector<int>()) << model;
+    EXPECT_EQ(profiles(Gpus(1, 1000), model), std::vector<int>()) << model;
+  }
+  EXPECT_TRUE(world.cluster.mig_profiles(ShapeId(size_t{0}), 0xff).empty());
+}
+
+TEST(ClusterDevicesTest, ANodeGivesDevicesToABoundPod) {
+  DeviceWorld world;
+  const NodeId node = world.AddNode("a", "A100", 2);
+  ClusterState& c = world.cluster;
+  const PodId pod = world.Run(Counted(1, 1000), node, DeviceSet());
+  const uint64_t changes = c.change_count();
+  c.Grant(pod, DeviceSet(), {});
+  EXPECT_EQ(c.change_count(), changes);
+  c.Grant(pod, DeviceSet::Of(1), DeviceGrants{Plain(1, 1000)});
+  EXPECT_EQ(c.change_count(), changes + 1);
+  EXPECT_EQ(c.changed_node(changes), node);
+  EXPECT_EQ(Idle(c, node), (std::vector<int>{1000, 0}));
+  EXPECT_EQ(c.pod_devices(pod), DeviceSet::Of(1));
+  EXPECT_EQ(c.totals().gpu_milli_allocated, 1000);  // counted when the pod came
+  c.Evict(pod);
+  EXPECT_TRUE(c.pod_grants(pod).empty());
+}
+
+TEST(ClusterDevicesTest, ASharedInstanceComesWithTheFirstAndGoesWithTheLast) {
+  DeviceWorld world;
+  const NodeId node = world.AddNode("a", "A100", 1);
+  ClusterState& c = world.cluster;
+  const DeviceGrants half = {Instance(world.a100, 0, "3g.40gb", 0, 2)};
+  const PodId first = world.Run(Counted(1, 250), node, DeviceSet());
+  const PodId second = world.Run(Counted(1, 250), node, DeviceSet());
+  c.Grant(first, DeviceSet::Of(0), half);
+  c.Grant(second, DeviceSet::Of(0), half);
+  EXPECT_FALSE(c.CanGrant(node, DeviceSet::Of(0), half));
+  c.Finish(first);
+  EXPECT_EQ(c.device_mig(node)[0], TestState(world.a100, {{"3g.40gb", 0}}));
+  c.Finish(second);
+  EXPECT_EQ(c.device_mig(node)[0], 0);
+}
+
+// As preemption does it: victims are taken away, and those in nobody's way are put back.
+TEST(ClusterDevicesTest, WhatWasGivenIsThereAgainAfterARollback) {
+  for (const bool whole : {true, false}) {
+    DeviceWorld world;
+    const NodeId node = world.AddNode("a", "A100", 2);
+    ClusterState& c = world.cluster;
+    const DeviceGrants grants = {whole ? Plain(0, 1000) : Instance(world.a100, 0, "3g.40gb", 4)};
+    const PodId pod = world.Run(Counted(1, 1000), node, DeviceSet());
+    const std::string without = Text(c);
+    c.BeginWhatIf();
+    c.Grant(pod, DeviceSet::Of(0), grants);
+    c.Rollback();
+    ASSERT_EQ(Text(c), without);
+    ASSERT_EQ(c.CheckInvariants(), absl::OkStatus());
+    c.Grant(pod, DeviceSet::Of(0), grants);
+    const std::string before = Text(c);
+    c.BeginWhatIf();
+    c.Evict(pod);
+    c.PutBack(pod, node, DeviceSet::Of(0), grants, /*bound=*/true);
+    EXPECT_EQ(Text(c), before);
+    c.Rollback();
+    EXPECT_EQ(Text(c), before);
+    EXPECT_EQ(c.CheckInvariants(), absl::OkStatus());
+  }
+}
+
+// ---- What cannot be, neither in a run nor in a checkpoint ----
+
+// A checkpoint of one node on which one bound pod of the first shape holds that.
+std::string Checkpoint(DeviceSet devices, const DeviceGrants& grants) {
+  StateWriter out;
+  out.Section("cluster");
+  using Words = std::vector<uint64_t>;
+  // Nodes; of the node: schedulable, available, example.com/device; pods.
+  for (const uint64_t word : Words{1, 1, 1}) out.U64(word);
+  out.I64(8);
+  out.U64(1);
+  out.Str("pod-0");
+  // Shape, phase, 1 + node, devices; priority, arrival; grants.
+  const auto phase = static_cast<uint64_t>(PodPhase::kBound);
+  for (const uint64_t word : Words{0, phase, 1, devices.bits()}) out.U64(word);
+  for (const int64_t word : {0, 0}) out.I64(word);
+  out.U64(grants.size());
+  for (const DeviceGrant& g : grants) {
+    out.U64(uint64_t{g.device} << 32 | uint64_t{g.placement} << 16 |
+            static_cast<uint16_t>(g.milli));
+  }
+  // Version, versions handed out; pods of the node.
+  for (const uint64_t word : Words{4, 4, 0}) out.U64(word);
+  return out.Release();
+}
+
+TEST(ClusterDevicesTest, ImpossibleGrantsAreRefused) {
+  struct Case {
+    DeviceSet devices;
+    DeviceGrants grants;
+    bool possible = false;
+  };
+  const MigTable a100 = TestTable(TestA100());
+  const auto beyond = static_cast<uint8_t>(a100.placements().size());
+  const DeviceGrant one = Instance(a100, 0, "1g.10gb", 0);
+  const DeviceGrant three = Instance(a100, 0, "3g.40gb", 0);
+  const DeviceGrant part = Instance(a100, 0, "3g.40gb", 0, 2);
+  const std::vector<Case> cases = {
+      {DeviceSet::Of(0), {one}, true},
+      {DeviceSet::FirstN(2), {one, Plain(1, 250), Plain(1, 750)}, true},
+      {DeviceSet::FirstN(2), {one, Plain(1, 250), Plain(1, 751)}},
+      // Several replicas of one instance may go to one pod; each counts.
+      {DeviceSet::Of(0), {part, part}, true},
+      {DeviceSet::Of(0), {part, part, part}},
+      {DeviceSet::Of(0), {DeviceGrant{0, one.placement, 126}}},
+      {DeviceSet::Of(0), {DeviceGrant{0, one.placement, 0}}},
+      {DeviceSet::Of(0), {DeviceGrant{0, one.placement, -125}}},
+      {DeviceSet::Of(0), {DeviceGrant{0, beyond, 125}}},
+      {DeviceSet::Of(0), {Plain(0, 1001)}},
+      {DeviceSet::Of(0), {one, one}},
+      {DeviceSet::Of(0), {three, Instance(a100, 0, "4g.40gb", 0)}},
+      {DeviceSet::Of(0), {one, Plain(0, 100)}},
+      {DeviceSet::Of(0), {Plain(0, 100), one}},
+      {DeviceSet::Of(2), {Plain(2, 1000)}},
+      {DeviceSet::Of(1), {one}},
+      {DeviceSet::FirstN(2), {one}},
+  };
+  for (size_t i = 0; i < cases.size(); ++i) {
+    SCOPED_TRACE(i);
+    DeviceWorld world;
+    const NodeId node = world.AddNode("a", "A100", 2);
+    EXPECT_EQ(world.cluster.CanGrant(node, cases[i].devices, cases[i].grants), cases[i].possible);
+    world.shapes.Intern(Counted(1, 0));
+    const std::string bytes = Checkpoint(cases[i].devices, cases[i].grants);
+    StateReader in(bytes);
+    const absl::Status loaded = world.cluster.Load(in);
+    EXPECT_EQ(loaded.ok(), cases[i].possible) << loaded;
+    if (!loaded.ok()) {
+      EXPECT_TRUE(absl::StrContains(loaded.message(), "cannot be where")) << loaded;
+      continue;
+    }
+    EXPECT_EQ(world.cluster.CheckInvariants(), absl::OkStatus());
+    StateWriter out;
+    world.cluster.Save(out);
+    EXPECT_EQ(out.bytes(), bytes);
+  }
+}
+
+// ---- A naive model: who holds what, and nothing else ----
+
+struct NaivePod {
+  PodShape shape;
+  PodPhase phase = PodPhase::kPending;
+  size_t node = 0;
+  DeviceSet devices;
+  DeviceGrants grants;
+};
+
+// Milli of one GPU by placement, kNoPlacement for what is no instance.
+
+uint64_t SetOf(const Parts& parts) {
+  uint64_t set = 0;
+  for (const auto& part : parts) {
+    if (part.first != kNoPlacement) set |= uint64_t{1} << part.first;
+  }
+  return set;
+}
+
+int IdleOf(const Parts& parts) {
+  if (SetOf(parts) != 0) return 0;
+  return parts.empty() ? 1000 : 1000 - parts.at(kNoPlacement);
+}
+
+bool Legal(const MigTable* table, const Parts& parts) {
+  for (const auto& [placement, milli] : parts) {
+    if (placement == kNoPlacement) {
+      if (milli > 1000 || parts.size() > 1) return false;
+    } else if (table == nullptr || milli > WholeOf(*table, placement)) {
+      return false;
+    }
+  }
+  return SetOf(parts) == 0 || table->Find(SetOf(parts)) != kNoMigState;
+}
+
+// How often CanPlace and CanGrant said what.
+
+class Walk {
+ public:
+  Walk(uint64_t seed, Counts* counts) : random_(seed, "devices"), counts_(*counts) {
+    AddNodes(&world_);
+    for (size_t i = 0; i < 36; ++i) {
+      pods_.emplace_back();
+      pods_.back().shape = Shapes()[i % Shapes().size()];
+      world_.AddPod(pods_.back().shape);
+    }
+  }
+
+  void Run(int steps) {
+    for (int step = 0; step < steps && !::testing::Test::HasFailure(); ++step) {
+      if (random_.Below(6) == 0) {
+        WhatIf(1);
+      } else if (random_.Below(10) == 0) {
+        // May be less than pods hold.
+        const auto node = static_cast<size_t>(random_.Below(c_.node_count()));
+        capacity_[node] = static_cast<int64_t>(random_.Below(9));
+        c_.SetExtendedCapacity(NodeId(node), 0, capacity_[node]);
+      } else {
+        Act();
+      }
+      ExpectSame();
+      if (step % 4 != 0) continue;
+      ASSERT_EQ(c_.CheckInvariants(), absl::OkStatus());
+    }
+    DeviceWorld again;
+    AddNodes(&again);
+    for (const PodShape& shape : Shapes()) again.shapes.Intern(shape);
+    StateWriter out;
+    c_.Save(out);
+    StateReader in(out.bytes());
+    ASSERT_EQ(again.cluster.Load(in), absl::OkStatus());
+    StateWriter copy;
+    again.cluster.Save(copy);
+    EXPECT_EQ(copy.bytes(), out.bytes());
+    EXPECT_EQ(Text(again.cluster), Text(c_));
+  }
+
+ private:
+  static void AddNodes(DeviceWorld* world) {
+    world->AddNode("a", "A100", 2, 4);
+    world->AddNode("b", "A30", 3, 2);
+    world->AddNode("c", "T4", 2, 3);
+    world->AddNode("d", "", 0, 1);
+  }
+  static std::vector<PodShape> Shapes() {
+    const PodShape two_instances = Mig({{"1g.6gb", 1}, {"2g.12gb", 1}}, 750);
+    return {Gpus(1, 300),  Gpus(2, 1000),   Mig({{"1g.10gb", 1}}, 125),
+            two_instances, Counted(1, 250), Counted(2, 500)};
+  }
+  size_t GpusOf(size_t node) const { return size_t{c_.node(NodeId(node)).gpu_count}; }
+
+  // Anything, now and then what the node has not.
+  DeviceGrants RandomGrants(size_t node, DeviceSet* devices) {
+    const MigTable* const own = c_.mig_table(NodeId(node));
+    const MigTable& table = own != nullptr ? *own : world_.a100;
+    const uint64_t gpus = GpusOf(node) + (GpusOf(node) == 0 || random_.Below(10) == 0 ? 1u : 0u);
+    DeviceGrants grants;
+    for (uint64_t left = 1 + random_.Below(3); left > 0; --left) {
+      DeviceGrant g = Plain(static_cast<uint8_t>(random_.Below(gpus)), 1000);
+      if (random_.Below(3) > 0) {
+        g.placement = static_cast<uint8_t>(random_.Below(table.placements().size()));
+        g.milli = static_cast<int16_t>(WholeOf(table, g.placement));
+      }
+      g.milli = static_cast<int16_t>(g.milli >> random_.Below(3));
+      grants.insert(grants.end(), random_.Below(4) == 0 ? 2u : 1u, g);
+    }
+    *devices = DeviceSet::FirstN(random_.Below(15) == 0 ? 1 : 0);
+    for (const DeviceGrant& g : grants) devices->Add(g.device);
+    return grants;
+  }
+
+  Parts PartsOf(size_t node, size_t gpu) const {
+    Parts parts;
+    for (const NaivePod& pod : pods_) {
+      if (pod.phase == PodPhase::kPending || pod.node != node) continue;
+      const bool plain = pod.grants.empty() && pod.devices.Contains(gpu);
+      if (plain) parts[kNoPlacement] += pod.shape.gpu_milli;
+      for (const DeviceGrant& g : pod.grants) {
+        if (g.device == gpu) parts[g.placement] += g.milli;
+      }
+    }
+    return parts;
+  }
+
+  bool MayGrant(size_t node, DeviceSet devices, const DeviceGrants& grants) const {
+    DeviceSet named;
+    std::map<size_t, Parts> after;
+    for (const DeviceGrant& g : grants) {
+      if (g.device >= GpusOf(node)) return false;
+      named.Add(g.device);
+      after.try_emplace(g.device, PartsOf(node, g.device)).first->second[g.placement] += g.milli;
+    }
+    for (const auto& [gpu, parts] : after) {
+      if (!Legal(c_.mig_table(NodeId(node)), parts)) return false;
+    }
+    return named == devices;
+  }
+
+  static int64_t WantedBy(const PodShape& shape) {
+    return shape.extended.empty() ? 0 : shape.extended[0].second;
+  }
+  int64_t LeftOn(size_t node) const {
+    int64_t left = capacity_[node];
+    for (const NaivePod& pod : pods_) {
+      left -= pod.phase != PodPhase::kPending && pod.node == node ? WantedBy(pod.shape) : 0;
+    }
+    return left;
+  }
+
+  bool MayPlace(const PodShape& shape, size_t node, DeviceSet devices,
+                const DeviceGrants& grants) const {
+    if (WantedBy(shape) > 0 && LeftOn(node) < WantedBy(shape)) return false;
+    if (!grants.empty()) return MayGrant(node, devices, grants);
+    bool idle = devices.size() == shape.gpu_count;
+    for (size_t gpu = 0; gpu < 3; ++gpu) {
+      if (!devices.Contains(gpu)) continue;
+      idle = idle && gpu < GpusOf(node) && IdleOf(PartsOf(node, gpu)) >= shape.gpu_milli;
+    }
+    return idle;
+  }
+
+  // The scheduler's choice (`by_node` false), or the node's for a bound pod.
+  void Choose(PodId id, NaivePod* pod, bool by_node) {
+    const size_t node = by_node ? pod->node : static_cast<size_t>(random_.Below(c_.node_count()));
+    DeviceSet devices;
+    DeviceGrants grants;
+    if (by_node || !pod->shape.mig.empty()) grants = RandomGrants(node, &devices);
+    if (pod->shape.gpu_count > 0) devices = DeviceSet::FromBits(random_.Below(8));
+    const bool may =
+        by_node ? MayGrant(node, devices, grants) : MayPlace(pod->shape, node, devices, grants);
+    const bool can = by_node ? c_.CanGrant(NodeId(node), devices, grants)
+                             : c_.CanPlace(c_.pod_shape_id(id), NodeId(node), devices, grants);
+    ASSERT_EQ(can, may);
+    ++counts_[absl::StrCat(by_node ? "CanGrant " : "CanPlace ", may ? "yes" : "no")];
+    if (!may) return;
+    if (by_node) {
+      c_.Grant(id, devices, grants);
+    } else {
+      c_.Assume(id, NodeId(node), devices, grants);
+      pod->phase = PodPhase::kAssumed;
+    }
+    pod->node = node;
+    pod->devices = devices;
+    pod->grants = grants;
+  }
+
+  void TakeAway(PodId id, NaivePod* pod) {
+    const bool bound = pod->phase == PodPhase::kBound;
+    bound ? c_.Evict(id) : c_.Forget(id);
+    if (random_.Below(2) == 0) {
+      return c_.PutBack(id, NodeId(pod->node), pod->devices, pod->grants, bound);
+    }
+    pod->phase = PodPhase::kPending;
+    pod->devices = DeviceSet();
+    pod->grants.clear();
+  }
+
+  void Act() {
+    const auto i = static_cast<size_t>(random_.Below(pods_.size()));
+    NaivePod* const pod = &pods_[i];
+    if (pod->phase == PodPhase::kPending) return Choose(PodId(i), pod, /*by_node=*/false);
+    if (random_.Below(3) == 0) return TakeAway(PodId(i), pod);
+    if (pod->phase == PodPhase::kAssumed) {
+      c_.Bind(PodId(i));
+      pod->phase = PodPhase::kBound;
+    } else if (pod->shape.gets_devices_from_node() && pod->grants.empty()) {
+      Choose(PodId(i), pod, /*by_node=*/true);
+    }
+  }
+
+  void WhatIf(int depth) {
+    const std::vector<NaivePod> pods = pods_;
+    const std::string before = Text(c_);
+    const uint64_t version = c_.version();
+    c_.BeginWhatIf();
+    for (uint64_t left = random_.Below(8); left > 0; --left) {
+      const bool nest = depth < 3 && random_.Below(4) == 0;
+      nest ? WhatIf(depth + 1) : Act();
+    }
+    if (random_.Below(3) == 0) return c_.KeepWhatIf();
+    c_.Rollback();
+    pods_ = pods;
+    ASSERT_EQ(Text(c_), before);
+    ASSERT_EQ(c_.version(), version);
+  }
+
+  void ExpectSame() const {
+    int64_t in_use = 0;
+    for (size_t n = 0; n < c_.node_count(); ++n) {
+      const NodeId node(n);
+      EXPECT_EQ(c_.extended_idle(node, 0), LeftOn(n));
+      const MigTable* const table = c_.mig_table(node);
+      for (size_t gpu = 0; gpu < GpusOf(n); ++gpu) {
+        const Parts parts = PartsOf(n, gpu);
+        in_use += parts.empty() ? 0 : 1;
+        EXPECT_EQ(int{c_.device_milli_idle(node)[gpu]}, IdleOf(parts));
+        if (table == nullptr) continue;
+        EXPECT_EQ(table->set(c_.device_mig(node)[gpu]), SetOf(parts));
+        EXPECT_EQ(c_.mig_usable(node).Contains(gpu), SetOf(parts) != 0 || parts.empty());
+      }
+    }
+    EXPECT_EQ(c_.totals().gpus_in_use, in_use);
+  }
+
+  Random random_;
+  Counts& counts_;
+  DeviceWorld world_;
+  ClusterState& c_ = world_.cluster;
+  std::vector<NaivePod> pods_;
+  std::vector<int64_t> capacity_ = {4, 2, 3, 1};
+};
+
+TEST(ClusterDevicesTest, ARandomWalkBesideANaiveModel) {
+  Counts counts;
+  for (uint64_t seed = 0; seed < SoakSeeds(8); ++seed) {
+    SCOPED_TRACE(seed);
+    Walk(seed, &counts).Run(600);
+  }
+  EXPECT_EQ(counts.size(), 4u);
+  for (const auto& [answer, times] : counts) EXPECT_GT(times, 20) << answer;
 }
 
 }  // namespace cluster_state_test

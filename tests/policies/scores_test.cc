@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "gtest/gtest.h"
 #include "model/cluster_state.h"
@@ -37,14 +36,6 @@ namespace scores_test {
 using Scores = std::vector<int64_t>;
 using Verdicts = std::vector<ReasonIndex>;
 using Sets = std::vector<DeviceSet>;
-
-// Raw scores of all nodes.
-Scores ScoresOf(Plugin& plugin, const ClusterBuilder& builder, ShapeId shape) {
-  const std::vector<NodeId> nodes = builder.NodeIds();
-  Scores scores(nodes.size(), -1);
-  plugin.Score(builder.Context(shape), builder.cluster(), nodes, absl::MakeSpan(scores));
-  return scores;
-}
 
 Verdicts VerdictsOf(const Plugin& plugin, ClusterBuilder& builder, const PodShape& shape) {
   const ShapeId id = builder.AddShape(shape);

@@ -10,7 +10,6 @@
 #include <ios>
 #include <limits>
 #include <set>
-#include <vector>
 
 #include "gtest/gtest.h"
 #include "model/random.h"

@@ -265,6 +265,18 @@ class VectorSource : public EventSource {
   size_t next_ = 0;
 };
 
+// The plugin's scores of all nodes, in order of creation.
+inline std::vector<int64_t> ScoresOf(Plugin& plugin, const ClusterBuilder& builder, ShapeId shape) {
+  const std::vector<NodeId> nodes = builder.NodeIds();
+  std::vector<int64_t> scores(nodes.size(), -1);
+  plugin.Score(builder.Context(shape), builder.cluster(), nodes, absl::MakeSpan(scores));
+  return scores;
+}
+inline std::vector<int64_t> ScoresOf(Plugin& plugin, ClusterBuilder& builder,
+                                     const PodShape& shape) {
+  return ScoresOf(plugin, builder, builder.AddShape(shape));
+}
+
 // Remembers every record.
 class RecordLog : public RecordSink {
  public:

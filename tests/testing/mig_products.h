@@ -52,19 +52,29 @@ inline MigProfile WithAmounts(MigProfile profile, int32_t profile_id, int32_t no
   return profile;
 }
 
+// Memory in the GB of the name, and in MiB.
+inline MigProduct TestProduct(std::string group, std::vector<std::string> products,
+                              std::vector<std::string> pci_ids, std::string architecture,
+                              std::string compute_capability, int32_t compute_slices, int32_t units,
+                              int32_t nominal_gb, int32_t memory_mib, int32_t multiprocessors) {
+  MigProduct gpu;
+  gpu.group = std::move(group);
+  gpu.products = std::move(products);
+  gpu.pci_ids = std::move(pci_ids);
+  gpu.architecture = std::move(architecture);
+  gpu.compute_capability = std::move(compute_capability);
+  gpu.compute_slices = compute_slices;
+  gpu.units = units;
+  gpu.memory_nominal_gb = nominal_gb;
+  gpu.memory_mib = memory_mib;
+  gpu.multiprocessors = multiprocessors;
+  return gpu;
+}
+
 // A100-80GB: seven compute slices, eight units, seven profiles.
 inline MigProduct TestA100() {
-  MigProduct gpu;
-  gpu.group = "A100-80GB";
-  gpu.products = {"A100-SXM4-80GB", "A100-PCIE-80GB"};
-  gpu.pci_ids = {"0x20B210DE", "0x20B510DE"};
-  gpu.architecture = "ampere";
-  gpu.compute_capability = "8.0";
-  gpu.compute_slices = 7;
-  gpu.units = 8;
-  gpu.memory_nominal_gb = 80;
-  gpu.memory_mib = 81920;
-  gpu.multiprocessors = 108;
+  MigProduct gpu = TestProduct("A100-80GB", {"A100-SXM4-80GB", "A100-PCIE-80GB"},
+                               {"0x20B210DE", "0x20B510DE"}, "ampere", "8.0", 7, 8, 80, 81920, 108);
   const std::vector<int32_t> ones = {0, 1, 2, 3, 4, 5, 6};
   gpu.profiles = {
       WithAmounts(TestMigProfile("1g.10gb", 1, 1, ones, 7), 19, 10, 9728, 14, {1, 0, 0, 0, 0}),
@@ -85,17 +95,8 @@ inline MigProduct TestA100() {
 
 // A30: four compute slices, four units, two sizes of "+me".
 inline MigProduct TestA30() {
-  MigProduct gpu;
-  gpu.group = "A30";
-  gpu.products = {"A30-PCIE-24GB"};
-  gpu.pci_ids = {"0x20B710DE"};
-  gpu.architecture = "ampere";
-  gpu.compute_capability = "8.0";
-  gpu.compute_slices = 4;
-  gpu.units = 4;
-  gpu.memory_nominal_gb = 24;
-  gpu.memory_mib = 24576;
-  gpu.multiprocessors = 56;
+  MigProduct gpu =
+      TestProduct("A30", {"A30-PCIE-24GB"}, {"0x20B710DE"}, "ampere", "8.0", 4, 4, 24, 24576, 56);
   const std::vector<int32_t> ones = {0, 1, 2, 3};
   gpu.profiles = {
       WithAmounts(TestMigProfile("1g.6gb", 1, 1, ones, 4), 14, 6, 5952, 14, {1, 1, 0, 0, 0}),
@@ -109,17 +110,8 @@ inline MigProduct TestA30() {
 
 // RTX PRO 6000: four compute slices, twelve units, and media engines that decide.
 inline MigProduct TestRtxPro6000() {
-  MigProduct gpu;
-  gpu.group = "RTX-PRO-6000";
-  gpu.products = {"RTX PRO 6000 Blackwell Server"};
-  gpu.pci_ids = {"0x2BB510DE"};
-  gpu.architecture = "blackwell";
-  gpu.compute_capability = "12.0";
-  gpu.compute_slices = 4;
-  gpu.units = 12;
-  gpu.memory_nominal_gb = 96;
-  gpu.memory_mib = 97887;
-  gpu.multiprocessors = 188;
+  MigProduct gpu = TestProduct("RTX-PRO-6000", {"RTX PRO 6000 Blackwell Server"}, {"0x2BB510DE"},
+                               "blackwell", "12.0", 4, 12, 96, 97887, 188);
   const auto one = [](absl::string_view name, int32_t id, int32_t most, TestEngines engines) {
     return WithAmounts(TestMigProfile(name, 1, 3, {0, 3, 6, 9}, most), id, 24, 24192, 46, engines);
   };

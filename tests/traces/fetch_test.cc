@@ -2,13 +2,23 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <openssl/evp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include <zlib.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <functional>
+#include <iterator>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -16,16 +26,160 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 #include "model/check.h"
-#include "tests/traces/fetch_fixture.h"
+#include "tests/testing/shared_data.h"
 
 namespace drasim {
 namespace fetch_test {
+
+namespace fs = std::filesystem;
+
+// A limit on the size of the files that this process writes: a full disk, without filling one.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) : handler_(signal(SIGXFSZ, SIG_IGN)) {
+    DRASIM_CHECK_EQ(getrlimit(RLIMIT_FSIZE, &before_), 0);
+    rlimit limit = before_;
+    limit.rlim_cur = bytes;
+    DRASIM_CHECK_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
+  }
+  ~FileSizeLimit() {
+    DRASIM_CHECK_EQ(setrlimit(RLIMIT_FSIZE, &before_), 0);
+    signal(SIGXFSZ, handler_);
+  }
+  FileSizeLimit(const FileSizeLimit&) = delete;
+  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
+
+ private:
+  void (*const handler_)(int);
+  rlimit before_{};
+};
+
+class FetchTest : public ::testing::Test {
+ protected:
+  struct Seen {
+    FetchStep step;
+    std::string file;
+    int64_t file_done_bytes;
+    int64_t trace_done_bytes;
+    std::string note;
+  };
+
+  // Bytes that do not compress.
+  static std::string Noise(uint32_t seed, size_t size) {
+    std::string bytes;
+    for (size_t i = 0; i < size; ++i) {
+      seed = seed * 1664525u + 1013904223u;
+      bytes.push_back(static_cast<char>(seed >> 24));
+    }
+    return bytes;
+  }
+
+  static std::string Sha256Of(const std::string& content) {
+    unsigned char digest[EVP_MAX_MD_SIZE];
+    unsigned int size = 0;
+    DRASIM_CHECK_EQ(
+        EVP_Digest(content.data(), content.size(), digest, &size, EVP_sha256(), nullptr), 1);
+    return absl::BytesToHexString(absl::string_view(reinterpret_cast<const char*>(digest), size));
+  }
+
+  static std::string ReadAll(const std::string& path) {
+    std::ifstream in(path, std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
+  }
+
+  static void WriteAll(const std::string& path, const std::string& content) {
+    std::filesystem::create_directories(std::filesystem::path(path).parent_path());
+    std::ofstream out(path, std::ios::binary);
+    out.write(content.data(), static_cast<std::streamsize>(content.size()));
+    DRASIM_CHECK(out.good());
+  }
+
+  void SetUp() override {
+    setenv("no_proxy", "*", 1);  // a proxy of the machine must not stand between us and 127.0.0.1
+    root_ = ::testing::TempDir() + "/drasim_fetch_XXXXXX";
+    ASSERT_NE(mkdtemp(root_.data()), nullptr);
+    out_ = root_ + "/out";
+    part_ = out_ + "/a.csv.part";
+  }
+
+  void TearDown() override { std::filesystem::remove_all(root_); }
+
+  void Add(const std::string& file, const std::string& content) {
+    absl::StrAppend(&catalogue_, "demo,", file, ",https://example.org/files/", file, ",",
+                    Sha256Of(content), ",", content.size(), ",none\n");
+  }
+
+  FetchOptions Options(const std::string& base_url) {
+    FetchOptions options;
+    options.trace = "demo";
+    options.out_dir = out_;
+    options.base_url_override = base_url;
+    options.retry_delay_ms = 0;
+    options.catalogue = catalogue_;
+    options.progress = [this](const FetchProgress& p) {
+      seen_.push_back(Seen{p.step, std::string(p.file), p.file_done_bytes, p.trace_done_bytes,
+                           std::string(p.note)});
+    };
+    return options;
+  }
+
+  FetchOptions MirrorOptions() {
+    FetchOptions options = Options("");
+    options.mirror = root_ + "/mirror";
+    return options;
+  }
+
+  size_t Count(FetchStep step) const {
+    size_t count = 0;
+    for (const Seen& seen : seen_) {
+      if (seen.step == step) ++count;
+    }
+    return count;
+  }
+
+  // Names in the output folder, sorted.
+  std::vector<std::string> Listing() const {
+    std::vector<std::string> names;
+    if (!std::filesystem::exists(out_)) return names;
+    for (const auto& entry : std::filesystem::directory_iterator(out_)) {
+      names.push_back(entry.path().filename().string());
+    }
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+
+  // Bytes that the disk does not take are the machine's fault, not the user's.
+  void ExpectLosesBytes(const FetchOptions& options) {
+    const FileSizeLimit limit(4096);
+    EXPECT_EQ(FetchTrace(options),
+              absl::UnavailableError(absl::StrCat("cannot write ", part_, ": File too large")));
+  }
+
+  // Fetches "a.csv" and expects its content and nothing else in the folder.
+  void ExpectFetched(const FetchOptions& options, const std::string& content) {
+    const absl::Status status = FetchTrace(options);
+    EXPECT_TRUE(status.ok()) << status;
+    EXPECT_EQ(Listing(), std::vector<std::string>({"a.csv"}));
+    EXPECT_TRUE(ReadAll(out_ + "/a.csv") == content);
+  }
+
+  std::string root_;
+  std::string out_;
+  std::string part_;
+  std::string catalogue_ = "trace,file,url,sha256,bytes,licence\n";
+  std::vector<Seen> seen_;
+};
+using FetchMirrorTest = FetchTest;
+using TraceCatalogueTest = FetchTest;
 
 // SHA-256 of "abc", the first example of FIPS 180-2 (appendix B.1).
 constexpr char kSha256OfAbc[] = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
@@ -424,6 +578,220 @@ TEST_F(FetchTest, LeavesAGoodFileAloneAndReplacesADamagedOne) {
   EXPECT_TRUE(ReadAll(out_ + "/b.csv") == other);
   EXPECT_EQ(seen_.front().step, FetchStep::kAlreadyThere);
   EXPECT_EQ(seen_.front().file_done_bytes, 3000);
+}
+
+void WriteGz(const std::string& path, const std::string& content) {
+  fs::create_directories(fs::path(path).parent_path());
+  gzFile out = gzopen(path.c_str(), "wb");
+  DRASIM_CHECK(out != nullptr);
+  DRASIM_CHECK_EQ(gzwrite(out, content.data(), static_cast<unsigned int>(content.size())),
+                  static_cast<int>(content.size()));
+  DRASIM_CHECK_EQ(gzclose(out), Z_OK);
+}
+
+TEST_F(FetchMirrorTest, TakesPlainAndPackedFilesUpToTwoFoldersDown) {
+  Add("plain.csv", Noise(1, 200000));
+  Add("deep.csv", Noise(2, 3000));
+  Add("packed.csv", Noise(3, 200000));
+  WriteAll(root_ + "/mirror/plain.csv", Noise(1, 200000));
+  WriteAll(root_ + "/mirror/x/y/deep.csv", Noise(2, 3000));
+  WriteGz(root_ + "/mirror/x/packed.csv.gz", Noise(3, 200000));
+  const absl::Status status = FetchTrace(MirrorOptions());
+  ASSERT_TRUE(status.ok()) << status;
+  EXPECT_EQ(Listing(), std::vector<std::string>({"deep.csv", "packed.csv", "plain.csv"}));
+  EXPECT_TRUE(ReadAll(out_ + "/plain.csv") == Noise(1, 200000));
+  EXPECT_TRUE(ReadAll(out_ + "/deep.csv") == Noise(2, 3000));
+  EXPECT_TRUE(ReadAll(out_ + "/packed.csv") == Noise(3, 200000));
+  EXPECT_EQ(Count(FetchStep::kDone), 3u);
+}
+
+TEST_F(FetchMirrorTest, DoesNotLookThreeFoldersDown) {
+  Add("a.csv", "abc");
+  WriteAll(root_ + "/mirror/x/y/z/a.csv", "abc");
+  EXPECT_EQ(FetchTrace(MirrorOptions()),
+            absl::NotFoundError(absl::StrCat("mirror ", root_,
+                                             "/mirror has no file a.csv or a.csv.gz, neither "
+                                             "directly nor up to 2 folders below")));
+  EXPECT_TRUE(Listing().empty());
+}
+
+TEST_F(FetchMirrorTest, KeepsAFilePackedWhoseOriginalIsPacked) {
+  WriteGz(root_ + "/mirror/log.gz", "some text");
+  const std::string packed = ReadAll(root_ + "/mirror/log.gz");
+  Add("log.gz", packed);
+  const absl::Status status = FetchTrace(MirrorOptions());
+  ASSERT_TRUE(status.ok()) << status;
+  EXPECT_TRUE(ReadAll(out_ + "/log.gz") == packed);
+}
+
+TEST_F(FetchMirrorTest, TriesTheNextCopyWhenOneIsWrong) {
+  Add("a.csv", "abc");
+  WriteAll(root_ + "/mirror/1/a.csv", "abd");
+  WriteAll(root_ + "/mirror/2/a.csv", "ab");
+  WriteGz(root_ + "/mirror/1/a.csv.gz", "abc");
+  ExpectFetched(MirrorOptions(), "abc");
+}
+
+TEST_F(FetchMirrorTest, LostBytesAreTheMachinesFault) {
+  const std::string content = Noise(5, 100000);
+  Add("a.csv", content);
+  WriteAll(root_ + "/mirror/a.csv", content);
+  ExpectLosesBytes(MirrorOptions());
+  EXPECT_TRUE(Listing().empty());
+  ExpectFetched(MirrorOptions(), content);
+}
+
+TEST_F(FetchMirrorTest, WrongBytesNameBothHashes) {
+  Add("a.csv", "abc");
+  WriteAll(root_ + "/mirror/a.csv", "abd");
+  EXPECT_EQ(FetchTrace(MirrorOptions()),
+            absl::DataLossError(absl::StrCat(
+                root_, "/mirror/a.csv is not the file of the catalogue: expected sha256 ",
+                Sha256Of("abc"), " (3 bytes), got sha256 ", Sha256Of("abd"), " (3 bytes)")));
+  EXPECT_TRUE(Listing().empty());
+}
+
+TEST_F(FetchMirrorTest, ATruncatedGzipFileIsAnError) {
+  const std::string content = Noise(4, 100000);
+  Add("a.csv", content);
+  const std::string path = root_ + "/mirror/a.csv.gz";
+  WriteGz(path, content);
+  const std::string packed = ReadAll(path);
+  WriteAll(path, packed.substr(0, packed.size() / 2));
+  EXPECT_EQ(FetchTrace(MirrorOptions()),
+            absl::DataLossError(absl::StrCat(path, " is a damaged or incomplete gzip file")));
+  EXPECT_TRUE(Listing().empty());
+}
+
+TEST_F(FetchMirrorTest, LeavesGoodFilesAloneEvenWhenTheMirrorLacksThem) {
+  Add("a.csv", "abc");
+  WriteAll(out_ + "/a.csv", "abc");
+  fs::create_directories(root_ + "/mirror");
+  ExpectFetched(MirrorOptions(), "abc");
+  EXPECT_EQ(Count(FetchStep::kAlreadyThere), 1u);
+  EXPECT_EQ(seen_.size(), 1u);
+}
+
+TEST_F(FetchMirrorTest, QuietNeverCallsProgress) {
+  Add("a.csv", "abc");
+  WriteAll(root_ + "/mirror/a.csv", "abc");
+  FetchOptions options = MirrorOptions();
+  options.quiet = true;
+  ExpectFetched(options, "abc");
+  EXPECT_TRUE(seen_.empty());
+}
+
+TEST_F(TraceCatalogueTest, UnknownTraceNamesTheNearest) {
+  Add("a.csv", "abc");
+  FetchOptions options = Options("");
+  options.trace = "dmeo";
+  EXPECT_EQ(FetchTrace(options),
+            absl::InvalidArgumentError(
+                "unknown trace 'dmeo', did you mean 'demo'? (known traces: demo)"));
+  options.trace = "zzzz";
+  EXPECT_EQ(FetchTrace(options),
+            absl::InvalidArgumentError("unknown trace 'zzzz' (known traces: demo)"));
+}
+
+TEST_F(TraceCatalogueTest, ReadsRowsInOrderAndGroupsThemByTrace) {
+  const std::string sha = Sha256Of("abc");
+  const absl::StatusOr<std::vector<TraceSet>> sets = ParseTraceCatalogue(
+      absl::StrCat("# a comment, with commas\n\ntrace,file,url,sha256,bytes,licence\r\n",  //
+                   "b,1.csv,https://h/1,", sha, ",7,MIT\r\n",                              //
+                   "a,1.csv,http://h/2,", sha, ",8,\n",                                    //
+                   "b,2.csv,https://h/3,", sha, ",9,none"));
+  ASSERT_TRUE(sets.ok()) << sets.status();
+  ASSERT_EQ(sets->size(), 2u);
+  EXPECT_EQ((*sets)[0].trace, "b");
+  EXPECT_EQ((*sets)[0].total_bytes, 16);
+  ASSERT_EQ((*sets)[0].files.size(), 2u);
+  EXPECT_EQ((*sets)[0].files[1].file, "2.csv");
+  EXPECT_EQ((*sets)[0].files[1].url, "https://h/3");
+  EXPECT_EQ((*sets)[0].files[1].sha256, sha);
+  EXPECT_EQ((*sets)[0].files[1].bytes, 9);
+  EXPECT_EQ((*sets)[0].files[1].licence, "none");
+  EXPECT_EQ((*sets)[1].trace, "a");
+  EXPECT_EQ((*sets)[1].files[0].licence, "");
+}
+
+TEST_F(TraceCatalogueTest, ErrorsNameTheLine) {
+  const std::string sha = Sha256Of("abc");
+  const std::string good = absl::StrCat("t,f,https://h/p,", sha, ",3,\n");
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"t,f\n", "line 2: expected 6 fields, found 2"},
+      {absl::StrCat(",f,https://h/p,", sha, ",3,\n"), "line 2: the trace has no name"},
+      {absl::StrCat("t,../f,https://h/p,", sha, ",3,\n"),
+       "line 2: file '../f' is not a plain file name"},
+      {absl::StrCat("t,..,https://h/p,", sha, ",3,\n"),
+       "line 2: file '..' is not a plain file name"},
+      {absl::StrCat("t,f,ftp://h/p,", sha, ",3,\n"),
+       "line 2: url 'ftp://h/p' is not an http or https address with a path"},
+      {absl::StrCat("t,f,https://h,", sha, ",3,\n"),
+       "line 2: url 'https://h' is not an http or https address with a path"},
+      {"t,f,https://h/p,ABC,3,\n", "line 2: sha256 'ABC' is not 64 lower-case hexadecimal digits"},
+      {absl::StrCat("t,f,https://h/p,", sha, ",0,\n"), "line 2: bytes '0' is not a number above 0"},
+      {absl::StrCat(good, "\n", good), "line 4: trace t has a second file f"},
+  };
+  for (const auto& [rows, message] : cases) {
+    EXPECT_EQ(ParseTraceCatalogue("trace,file,url,sha256,bytes,licence\n" + rows).status(),
+              absl::InvalidArgumentError("trace catalogue, " + message));
+  }
+  EXPECT_EQ(ParseTraceCatalogue(good).status(),
+            absl::InvalidArgumentError("trace catalogue, line 1: expected the header "
+                                       "'trace,file,url,sha256,bytes,licence'"));
+  EXPECT_EQ(ParseTraceCatalogue("trace,file,url,sha256,bytes,licence\n").status(),
+            absl::InvalidArgumentError("the trace catalogue lists no files"));
+}
+
+TEST_F(TraceCatalogueTest, TheEmbeddedOneIsPinnedAndHasAllOfOpenb) {
+  const std::vector<TraceSet> sets = ListTraces();
+  std::vector<std::string> names;
+  const std::string prefix = "https://raw.githubusercontent.com/";
+  for (const TraceSet& set : sets) {
+    names.push_back(set.trace);
+    for (const CatalogueFile& file : set.files) {
+      ASSERT_TRUE(absl::StartsWith(file.url, prefix)) << file.url;
+      // owner/repository/commit/path: a branch name would let the bytes change under the hash.
+      const size_t owner_end = file.url.find('/', prefix.size());
+      const size_t commit = file.url.find('/', owner_end + 1) + 1;
+      EXPECT_EQ(file.url.find_first_not_of("0123456789abcdef", commit), commit + 40) << file.url;
+      EXPECT_EQ(file.url.find(' '), std::string::npos) << file.url;
+      EXPECT_FALSE(file.licence.empty()) << file.file;
+    }
+  }
+  EXPECT_EQ(names,
+            std::vector<std::string>({"openb", "openb-yaml", "alibaba-dlrm", "alibaba-spot",
+                                      "alibaba-spot-derived", "alibaba-pai", "alibaba-lingjun",
+                                      "alibaba-genai", "philly", "helios", "acme", "chronus", "swf",
+                                      "google", "simkube", "batsim"}));
+  const TraceSet& openb = sets[0];
+  EXPECT_EQ(openb.files.size(), 26u);
+  EXPECT_EQ(openb.total_bytes, 12838024);
+  EXPECT_EQ(openb.files[0].file, "openb_node_list_all_node.csv");
+  EXPECT_EQ(openb.files[0].bytes, 52287);
+  size_t pod_lists = 0;
+  for (const CatalogueFile& file : openb.files) {
+    if (absl::StartsWith(file.file, "openb_pod_list_")) ++pod_lists;
+  }
+  EXPECT_EQ(pod_lists, 24u);
+}
+
+// The catalogue against the trace files themselves, where a copy of them is at hand.
+TEST_F(TraceCatalogueTest, TheEmbeddedOneMatchesTheFiles) {
+  DRASIM_NEEDS_SHARED_DATA("traces/MANIFEST.csv");
+  const std::string shared = SharedFolder();
+  for (const TraceSet& set : ListTraces()) {
+    FetchOptions options;
+    options.trace = set.trace;
+    options.out_dir = root_ + "/" + set.trace;
+    options.mirror = absl::StrCat(shared, "/traces");
+    const absl::Status status = FetchTrace(options);
+    EXPECT_TRUE(status.ok()) << set.trace << ": " << status;
+    for (const CatalogueFile& file : set.files) {
+      EXPECT_EQ(fs::file_size(options.out_dir + "/" + file.file),
+                static_cast<std::uintmax_t>(file.bytes));
+    }
+  }
 }
 
 }  // namespace fetch_test

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <map>
-#include <memory>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -19,11 +18,16 @@
 #include "gtest/gtest.h"
 #include "model/distributions.h"
 #include "model/random.h"
-#include "model/state_io.h"
+#include "tests/traces/generator_rig.h"
 #include "traces/embedded.h"
 
 namespace drasim {
 namespace generator_test {
+
+using generator_rig::ExpectGoesOnFromEveryPosition;
+using generator_rig::ExpectRefusesPositionOf;
+using generator_rig::ExpectTimeLimits;
+using generator_rig::GeneratedBy;
 
 constexpr int64_t kMib = int64_t{1} << 20;
 
@@ -44,31 +48,10 @@ WorkloadTable Parsed(absl::string_view text) {
   return table.ok() ? *std::move(table) : WorkloadTable();
 }
 
-// A source together with the tables that it needs.
-struct Generated {
-  explicit Generated(const WorkloadTable& table, const GeneratedOptions& options)
-      : shapes(&models) {
-    absl::StatusOr<std::unique_ptr<GeneratedSource>> created =
-        GeneratedSource::Create(table, options, &shapes);
-    EXPECT_TRUE(created.ok()) << created.status();
-    if (created.ok()) source = *std::move(created);
+struct Generated : GeneratedBy<GeneratedSource> {
+  Generated(const WorkloadTable& table, const GeneratedOptions& options) {
+    Take(GeneratedSource::Create(table, options, &shapes));
   }
-
-  // The rest of the source.
-  std::vector<JobArrival> All() const {
-    std::vector<JobArrival> pods;
-    JobArrival pod;
-    for (;;) {
-      const absl::StatusOr<bool> more = source->Next(&pod);
-      EXPECT_TRUE(more.ok()) << more.status();
-      if (!more.ok() || !*more) return pods;
-      pods.push_back(pod);
-    }
-  }
-
-  GpuModelTable models;
-  ShapeTable shapes;
-  std::unique_ptr<GeneratedSource> source;
 };
 
 // One letter per pod: A for the table's first shape, and so on.
@@ -421,38 +404,9 @@ TEST(GeneratedSourceTest, NegativeSamplesCountAsZero) {
 }
 
 TEST(GeneratedSourceTest, TimesBeyondTheLimitAreErrorsThatStick) {
-  JobArrival pod;
-  GeneratedOptions options;
-  options.run_time = "constant(4000000001)";
-  const Generated long_runs(Parsed(kTable), options);
-  for (int i = 0; i < 2; ++i) {
-    const absl::StatusOr<bool> more = long_runs.source->Next(&pod);
-    EXPECT_EQ(more.status().code(), absl::StatusCode::kInvalidArgument);
-    EXPECT_NE(more.status().message().find("generated pod 0: a run time of 4"),
-              absl::string_view::npos)
-        << more.status();
-  }
-
-  options.run_time = "constant(4000000000)";
-  options.interarrival = "constant(3000000000)";
-  const Generated late(Parsed(kTable), options);
-  for (int i = 0; i < 2; ++i) {
-    const absl::StatusOr<bool> more = late.source->Next(&pod);
-    ASSERT_TRUE(more.ok()) << more.status();
-    EXPECT_EQ(pod.time.ns(), 3'000'000'000'000'000'000 * i);
-    EXPECT_EQ(pod.run_time.ns(), 4'000'000'000'000'000'000);
-  }
-  const absl::Status expected = absl::InvalidArgumentError(
-      "generated pod 2: found an arrival after more than 4000000000 s, expected an earlier one");
-  EXPECT_EQ(late.source->Next(&pod).status(), expected);
-  EXPECT_EQ(late.source->Next(&pod).status(), expected);
-
-  StateWriter out;
-  late.source->Save(out);
-  const Generated loaded(Parsed(kTable), options);
-  StateReader in(out.bytes());
-  ASSERT_TRUE(loaded.source->Load(in).ok());
-  EXPECT_EQ(loaded.source->Next(&pod).status(), expected);
+  ExpectTimeLimits(GeneratedOptions(), "pod", [](const GeneratedOptions& options) {
+    return Generated(Parsed(kTable), options);
+  });
 }
 
 TEST(GeneratedSourceTest, GoesOnFromASavedPosition) {
@@ -463,43 +417,18 @@ TEST(GeneratedSourceTest, GoesOnFromASavedPosition) {
     options.seed = 3;
     options.interarrival = "exponential(mean=10)";
     options.run_time = "uniform(low=1,high=9)";
+    SCOPED_TRACE(sampling);
     const WorkloadTable table = Parsed(kTable);
-    const std::vector<JobArrival> whole = Generated(table, options).All();
-    ASSERT_EQ(whole.size(), 25u);
-    for (size_t position = 0; position <= whole.size(); ++position) {
-      const Generated first(table, options);
-      JobArrival pod;
-      for (size_t i = 0; i < position; ++i) ASSERT_TRUE(first.source->Next(&pod).ok());
-      StateWriter out;
-      first.source->Save(out);
-      const Generated second(table, options);
-      StateReader in(out.bytes());
-      const absl::Status status = second.source->Load(in);
-      ASSERT_TRUE(status.ok()) << status;
-      EXPECT_TRUE(in.AtEnd());
-      const std::vector<JobArrival> rest = second.All();
-      ASSERT_EQ(rest.size(), whole.size() - position) << sampling;
-      EXPECT_TRUE(std::equal(rest.begin(), rest.end(),
-                             whole.begin() + static_cast<std::ptrdiff_t>(position)))
-          << sampling << " from " << position;
-    }
+    EXPECT_EQ(Generated(table, options).All().size(), 25u);
+    ExpectGoesOnFromEveryPosition([&] { return Generated(table, options); });
   }
 }
 
 TEST(GeneratedSourceTest, RefusesAPositionOfAnotherWorkload) {
   GeneratedOptions options;
   const Generated ten(Parsed(kTable), options);
-  StateWriter out;
-  ten.source->Save(out);
   options.pods = 11;
-  const Generated eleven(Parsed(kTable), options);
-  StateReader in(out.bytes());
-  const absl::Status status = eleven.source->Load(in);
-  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
-  EXPECT_NE(status.message().find("has 11 pods, the saved one 10"), absl::string_view::npos)
-      << status;
-  StateReader cut(absl::string_view(out.bytes()).substr(0, out.bytes().size() - 1));
-  EXPECT_FALSE(Generated(Parsed(kTable), GeneratedOptions()).source->Load(cut).ok());
+  ExpectRefusesPositionOf(ten, Generated(Parsed(kTable), options), "has 11 pods, the saved one 10");
 }
 
 TEST(GeneratedSourceTest, RefusesBadOptions) {

@@ -7,7 +7,6 @@
 #include <functional>
 #include <limits>
 #include <map>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,15 +15,19 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 #include "model/distributions.h"
-#include "model/random.h"
-#include "model/state_io.h"
+#include "tests/traces/generator_rig.h"
 #include "traces/shaping.h"
 
 namespace drasim {
 namespace job_generator_test {
+
+using generator_rig::ExpectGoesOnFromEveryPosition;
+using generator_rig::ExpectOwnStreams;
+using generator_rig::ExpectRefusesPositionOf;
+using generator_rig::ExpectTimeLimits;
+using generator_rig::GeneratedBy;
 
 constexpr int64_t kSecond = 1'000'000'000;
 constexpr int64_t kDay = 86'400 * kSecond;
@@ -36,24 +39,9 @@ JobGeneratorOptions Options(int64_t jobs, std::vector<GangWeight> gangs) {
   return options;
 }
 
-// A source together with the tables that it needs.
-struct Generated {
-  explicit Generated(const JobGeneratorOptions& options) : shapes(&models) {
-    absl::StatusOr<std::unique_ptr<JobGenerator>> created = JobGenerator::Create(options, &shapes);
-    EXPECT_TRUE(created.ok()) << created.status();
-    if (created.ok()) source = *std::move(created);
-  }
-
-  // The rest of the source.
-  std::vector<JobArrival> All() const {
-    std::vector<JobArrival> jobs;
-    JobArrival job;
-    for (;;) {
-      const absl::StatusOr<bool> more = source->Next(&job);
-      EXPECT_TRUE(more.ok()) << more.status();
-      if (!more.ok() || !*more) return jobs;
-      jobs.push_back(job);
-    }
+struct Generated : GeneratedBy<JobGenerator> {
+  explicit Generated(const JobGeneratorOptions& options) {
+    Take(JobGenerator::Create(options, &shapes));
   }
 
   int32_t GpusOf(const JobArrival& job) const {
@@ -63,10 +51,6 @@ struct Generated {
     }
     return gpus;
   }
-
-  GpuModelTable models;
-  ShapeTable shapes;
-  std::unique_ptr<JobGenerator> source;
 };
 
 std::vector<JobArrival> All(const JobGeneratorOptions& options) { return Generated(options).All(); }
@@ -192,20 +176,7 @@ TEST(JobGeneratorTest, TimesComeFromTheirOwnStreams) {
   options.interarrival = "exponential(mean=30)";
   options.run_time = "lognormal(median=600,sigma=2)";
   const std::vector<JobArrival> jobs = All(options);
-  const absl::StatusOr<Distribution> gaps = Distribution::Exponential(30);
-  const absl::StatusOr<Distribution> lengths = Distribution::LogNormal(600, 2);
-  ASSERT_TRUE(gaps.ok() && lengths.ok());
-  Random gap_stream(11, "workload/interarrival");
-  Random length_stream(11, "workload/run_time");
-  EXPECT_EQ(jobs[0].time.ns(), 0);
-  for (size_t i = 0; i < jobs.size(); ++i) {
-    if (i > 0) {
-      const int64_t gap_ns = std::llround(gaps->Sample(gap_stream) * 1e9);
-      EXPECT_EQ(jobs[i].time.ns() - jobs[i - 1].time.ns(), gap_ns) << i;
-    }
-    EXPECT_TRUE(jobs[i].has_run_time);
-    EXPECT_EQ(jobs[i].run_time.ns(), std::llround(lengths->Sample(length_stream) * 1e9)) << i;
-  }
+  ExpectOwnStreams(jobs, 11, Distribution::Exponential(30), Distribution::LogNormal(600, 2));
 
   // Other run times leave sizes and arrivals alone.
   const std::string sizes = Sizes(options);
@@ -328,33 +299,8 @@ TEST(JobGeneratorTest, AFullSwingNearlyStopsAtItsLowestPoint) {
 }
 
 TEST(JobGeneratorTest, TimesBeyondTheLimitAreErrorsThatStick) {
-  JobArrival job;
-  JobGeneratorOptions options = Options(5, {{1, 1}});
-  options.run_time = "constant(4000000001)";
-  const Generated long_runs(options);
-  for (int i = 0; i < 2; ++i) {
-    EXPECT_EQ(long_runs.source->Next(&job).status(),
-              absl::InvalidArgumentError("generated job 0: a run time of 4000000001 s, expected at "
-                                         "most 4000000000 s"));
-  }
-  options.run_time = "constant(4000000000)";
-  options.interarrival = "constant(3000000000)";
-  const Generated late(options);
-  ASSERT_TRUE(late.source->Next(&job).ok());
-  ASSERT_TRUE(late.source->Next(&job).ok());
-  EXPECT_EQ(job.time.ns(), 3'000'000'000'000'000'000);
-  const absl::Status expected = absl::InvalidArgumentError(
-      "generated job 2: found an arrival after more than 4000000000 s, expected an earlier one");
-  EXPECT_EQ(late.source->Next(&job).status(), expected);
-  EXPECT_EQ(late.source->Next(&job).status(), expected);
-
-  StateWriter out;
-  late.source->Save(out);
-  const Generated loaded(options);
-  StateReader in(out.bytes());
-  const absl::Status status = loaded.source->Load(in);
-  ASSERT_TRUE(status.ok()) << status;
-  EXPECT_EQ(loaded.source->Next(&job).status(), expected);
+  ExpectTimeLimits(Options(5, {{1, 1}}), "job",
+                   [](const JobGeneratorOptions& options) { return Generated(options); });
 }
 
 TEST(JobGeneratorTest, GoesOnFromASavedPosition) {
@@ -363,38 +309,13 @@ TEST(JobGeneratorTest, GoesOnFromASavedPosition) {
   options.interarrival = "exponential(mean=9000)";
   options.run_time = "normal(mean=100,stddev=50)";
   options.daily_swing = 0.7;
-  const std::vector<JobArrival> whole = All(options);
-  ASSERT_EQ(whole.size(), 25u);
-  for (size_t position = 0; position <= whole.size(); ++position) {
-    const Generated first(options);
-    JobArrival job;
-    for (size_t i = 0; i < position; ++i) ASSERT_TRUE(first.source->Next(&job).ok());
-    StateWriter out;
-    first.source->Save(out);
-    const Generated second(options);
-    StateReader in(out.bytes());
-    const absl::Status status = second.source->Load(in);
-    ASSERT_TRUE(status.ok()) << status;
-    EXPECT_TRUE(in.AtEnd());
-    const std::vector<JobArrival> rest = second.All();
-    ASSERT_EQ(rest.size(), whole.size() - position);
-    EXPECT_TRUE(
-        std::equal(rest.begin(), rest.end(), whole.begin() + static_cast<std::ptrdiff_t>(position)))
-        << "from " << position;
-  }
+  EXPECT_EQ(All(options).size(), 25u);
+  ExpectGoesOnFromEveryPosition([&] { return Generated(options); });
 }
 
 TEST(JobGeneratorTest, RefusesAPositionOfAnotherWorkload) {
-  const Generated ten(Options(10, StandardGangs()));
-  StateWriter out;
-  ten.source->Save(out);
-  const Generated eleven(Options(11, StandardGangs()));
-  StateReader in(out.bytes());
-  const absl::Status status = eleven.source->Load(in);
-  EXPECT_FALSE(status.ok());
-  EXPECT_TRUE(absl::StrContains(status.message(), "has 11 jobs, the saved one 10")) << status;
-  StateReader cut(absl::string_view(out.bytes()).substr(0, out.bytes().size() - 1));
-  EXPECT_FALSE(ten.source->Load(cut).ok());
+  ExpectRefusesPositionOf(Generated(Options(10, StandardGangs())),
+                          Generated(Options(11, StandardGangs())), "has 11 jobs, the saved one 10");
 }
 
 struct BadOptions {

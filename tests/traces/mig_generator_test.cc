@@ -7,7 +7,6 @@
 #include <functional>
 #include <limits>
 #include <map>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,14 +14,19 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
-#include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 #include "model/distributions.h"
 #include "model/random.h"
-#include "model/state_io.h"
+#include "tests/traces/generator_rig.h"
 
 namespace drasim {
 namespace mig_generator_test {
+
+using generator_rig::ExpectGoesOnFromEveryPosition;
+using generator_rig::ExpectOwnStreams;
+using generator_rig::ExpectRefusesPositionOf;
+using generator_rig::ExpectTimeLimits;
+using generator_rig::GeneratedBy;
 
 constexpr int64_t kSecond = 1'000'000'000;
 
@@ -64,25 +68,9 @@ MigMixOptions Offered(int64_t units, Shares shares) {
   return options;
 }
 
-// A source together with the tables that it needs.
-struct Generated {
-  explicit Generated(const MigMixOptions& options) : shapes(&models) {
-    absl::StatusOr<std::unique_ptr<MigMixSource>> created =
-        MigMixSource::Create(options, A100(), &shapes);
-    EXPECT_TRUE(created.ok()) << created.status();
-    if (created.ok()) source = *std::move(created);
-  }
-
-  // The rest of the source.
-  std::vector<JobArrival> All() const {
-    std::vector<JobArrival> pods;
-    JobArrival pod;
-    for (;;) {
-      const absl::StatusOr<bool> more = source->Next(&pod);
-      EXPECT_TRUE(more.ok()) << more.status();
-      if (!more.ok() || !*more) return pods;
-      pods.push_back(pod);
-    }
+struct Generated : GeneratedBy<MigMixSource> {
+  explicit Generated(const MigMixOptions& options) {
+    Take(MigMixSource::Create(options, A100(), &shapes));
   }
 
   const std::string& ProfileOf(const JobArrival& pod) const {
@@ -90,10 +78,6 @@ struct Generated {
   }
   // In eighths of a GPU.
   int64_t UnitsOf(const JobArrival& pod) const { return shapes.row(pod.shape).nominal_milli / 125; }
-
-  GpuModelTable models;
-  ShapeTable shapes;
-  std::unique_ptr<MigMixSource> source;
 };
 
 std::vector<JobArrival> All(const MigMixOptions& options) { return Generated(options).All(); }
@@ -300,20 +284,7 @@ TEST(MigGeneratorTest, TimesComeFromTheirOwnStreams) {
   options.interarrival = "exponential(mean=30)";
   options.run_time = "uniform(low=1,high=457)";
   const std::vector<JobArrival> pods = All(options);
-  const absl::StatusOr<Distribution> gaps = Distribution::Exponential(30);
-  const absl::StatusOr<Distribution> lengths = Distribution::Uniform(1, 457);
-  ASSERT_TRUE(gaps.ok() && lengths.ok());
-  Random gap_stream(11, "workload/interarrival");
-  Random length_stream(11, "workload/run_time");
-  EXPECT_EQ(pods[0].time.ns(), 0);
-  for (size_t i = 0; i < pods.size(); ++i) {
-    if (i > 0) {
-      const int64_t gap_ns = std::llround(gaps->Sample(gap_stream) * 1e9);
-      EXPECT_EQ(pods[i].time.ns() - pods[i - 1].time.ns(), gap_ns) << i;
-    }
-    EXPECT_TRUE(pods[i].has_run_time);
-    EXPECT_EQ(pods[i].run_time.ns(), std::llround(lengths->Sample(length_stream) * 1e9)) << i;
-  }
+  ExpectOwnStreams(pods, 11, Distribution::Exponential(30), Distribution::Uniform(1, 457));
   const std::vector<std::string> profiles = Profiles(options);
   options.run_time = "";
   options.interarrival = "";
@@ -331,32 +302,8 @@ TEST(MigGeneratorTest, NegativeSamplesCountAsZero) {
 }
 
 TEST(MigGeneratorTest, TimesBeyondTheLimitAreErrorsThatStick) {
-  JobArrival pod;
-  MigMixOptions options = Pods(5, Uniform());
-  options.run_time = "constant(4000000001)";
-  const Generated long_runs(options);
-  for (int i = 0; i < 2; ++i) {
-    EXPECT_EQ(long_runs.source->Next(&pod).status(),
-              absl::InvalidArgumentError("generated pod 0: a run time of 4000000001 s, expected at "
-                                         "most 4000000000 s"));
-  }
-  options.run_time = "constant(4000000000)";
-  options.interarrival = "constant(3000000000)";
-  const Generated late(options);
-  ASSERT_TRUE(late.source->Next(&pod).ok());
-  ASSERT_TRUE(late.source->Next(&pod).ok());
-  EXPECT_EQ(pod.time.ns(), 3'000'000'000 * kSecond);
-  const absl::Status expected = absl::InvalidArgumentError(
-      "generated pod 2: found an arrival after more than 4000000000 s, expected an earlier one");
-  EXPECT_EQ(late.source->Next(&pod).status(), expected);
-  EXPECT_EQ(late.source->Next(&pod).status(), expected);
-
-  StateWriter out;
-  late.source->Save(out);
-  const Generated loaded(options);
-  StateReader in(out.bytes());
-  ASSERT_EQ(loaded.source->Load(in), absl::OkStatus());
-  EXPECT_EQ(loaded.source->Next(&pod).status(), expected);
+  ExpectTimeLimits(Pods(5, Uniform()), "pod",
+                   [](const MigMixOptions& options) { return Generated(options); });
 }
 
 TEST(MigGeneratorTest, GoesOnFromASavedPosition) {
@@ -368,39 +315,14 @@ TEST(MigGeneratorTest, GoesOnFromASavedPosition) {
   by_pods.offered_units = 0;
   by_pods.pods = 12;
   for (const MigMixOptions& options : {by_units, by_pods}) {
-    const std::vector<JobArrival> whole = All(options);
-    ASSERT_GE(whole.size(), 10u);
-    for (size_t position = 0; position <= whole.size(); ++position) {
-      const Generated first(options);
-      JobArrival pod;
-      for (size_t i = 0; i < position; ++i) ASSERT_TRUE(first.source->Next(&pod).ok());
-      StateWriter out;
-      first.source->Save(out);
-      const Generated second(options);
-      StateReader in(out.bytes());
-      ASSERT_EQ(second.source->Load(in), absl::OkStatus());
-      EXPECT_TRUE(in.AtEnd());
-      const std::vector<JobArrival> rest = second.All();
-      ASSERT_EQ(rest.size(), whole.size() - position);
-      EXPECT_TRUE(std::equal(rest.begin(), rest.end(),
-                             whole.begin() + static_cast<std::ptrdiff_t>(position)))
-          << "from " << position;
-    }
+    EXPECT_GE(All(options).size(), 10u);
+    ExpectGoesOnFromEveryPosition([&options = options] { return Generated(options); });
   }
 }
 
 TEST(MigGeneratorTest, RefusesAPositionOfAnotherWorkload) {
-  const Generated ten(Pods(10, Uniform()));
-  StateWriter out;
-  ten.source->Save(out);
-  const Generated by_units(Offered(10, Uniform()));
-  StateReader in(out.bytes());
-  const absl::Status status = by_units.source->Load(in);
-  EXPECT_FALSE(status.ok());
-  EXPECT_TRUE(absl::StrContains(status.message(), "has 0 pods or 10 units, the saved one 10 or 0"))
-      << status;
-  StateReader cut(absl::string_view(out.bytes()).substr(0, out.bytes().size() - 1));
-  EXPECT_FALSE(ten.source->Load(cut).ok());
+  ExpectRefusesPositionOf(Generated(Pods(10, Uniform())), Generated(Offered(10, Uniform())),
+                          "has 0 pods or 10 units, the saved one 10 or 0");
 }
 
 TEST(MigGeneratorTest, ProfilesGoByAnyDriversName) {

@@ -1,7 +1,6 @@
 #include "model/kube/scalar.h"
 
 #include <cmath>
-#include <cstdint>
 #include <limits>
 #include <string>
 #include <utility>

@@ -1,7 +1,5 @@
 #include "model/text/shown_text.h"
 
-#include <cstddef>
-#include <cstdint>
 #include <string>
 #include <vector>
 

@@ -1,7 +1,6 @@
 // What allocations say, written and read back.
 #include "policies/devices/device_handles.h"
 
-#include <cstdint>
 #include <string>
 
 #include "absl/types/optional.h"

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <string>
 
-#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/testing/claim_driver_rig.h"
 

@@ -14,7 +14,6 @@
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/types/optional.h"
 #include "gtest/gtest.h"
 #include "model/check.h"
 #include "model/cluster_state.h"

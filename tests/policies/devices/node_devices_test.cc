@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "model/device_set.h"
 #include "model/random.h"

@@ -3,15 +3,12 @@
 #include "policies/plugins/balanced_allocation.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/types/span.h"
 #include "gtest/gtest.h"
 #include "model/cluster_state.h"
 #include "model/random.h"
@@ -42,14 +39,6 @@ PodShape MakePod(int64_t cpu, int64_t memory, int64_t gpus = 0) {
 }
 
 ScoredResources::List WithGpu() { return {{"cpu", 1}, {"memory", 1}, {kGpu, 1}}; }
-
-Scores ScoresOf(Plugin& plugin, ClusterBuilder& builder, const PodShape& shape) {
-  const ShapeId id = builder.AddShape(shape);
-  const std::vector<NodeId> nodes = builder.NodeIds();
-  Scores scores(nodes.size(), -1);
-  plugin.Score(builder.Context(id), builder.cluster(), nodes, absl::MakeSpan(scores));
-  return scores;
-}
 
 // The score of a node that is alone in its cluster and empty.
 int64_t OnEmptyNode(const ScoredResources::List& resources, const NodeSpec& node,

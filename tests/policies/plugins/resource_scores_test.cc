@@ -13,7 +13,6 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "absl/types/span.h"
 #include "gtest/gtest.h"
 #include "model/check.h"
 #include "model/cluster_state.h"
@@ -50,14 +49,6 @@ PodShape MakePod(int64_t cpu, int64_t memory, const Amounts& extended = {}) {
   shape.memory_bytes = memory;
   shape.extended = extended;
   return shape;
-}
-
-Scores ScoresOf(Plugin& plugin, ClusterBuilder& builder, const PodShape& shape) {
-  const ShapeId id = builder.AddShape(shape);
-  const std::vector<NodeId> nodes = builder.NodeIds();
-  Scores scores(nodes.size(), -1);
-  plugin.Score(builder.Context(id), builder.cluster(), nodes, absl::MakeSpan(scores));
-  return scores;
 }
 
 // The score of a node that is alone in its cluster and empty.

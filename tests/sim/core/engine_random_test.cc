@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -116,22 +115,11 @@ TEST(EngineCheckpointTest, ARunResumedAfterAnyEventIsTheSameRun) {
     EXPECT_GT(kinds[RecordKind::kPodUnreserved], 0);
     uint64_t events = 0;
     while (true) {
-      scenario.options.stop_after_events = ++events;
-      EngineRig first(scenario);
-      ASSERT_TRUE(first.engine().Run().ok());
-      if (first.engine().finished()) break;
-      const std::string state = first.State();
-      scenario.options.stop_after_events = 0;
-      EngineRig second(scenario);
-      StateReader in(state);
-      ASSERT_TRUE(second.engine().Load(in).ok()) << in.status();
-      ASSERT_TRUE(in.AtEnd());
-      ASSERT_EQ(second.State(), state) << "event " << events;
-      ASSERT_TRUE(second.engine().Run().ok());
-      std::vector<Record> records = first.records();
-      records.insert(records.end(), second.records().begin(), second.records().end());
-      ASSERT_EQ(records, whole.records()) << "event " << events;
-      ASSERT_EQ(second.State(), whole.State()) << "event " << events;
+      const ResumedRun run(scenario, ++events);
+      if (run.was_over) break;
+      ASSERT_EQ(run.loaded, run.saved) << "event " << events;
+      ASSERT_EQ(run.records, whole.records()) << "event " << events;
+      ASSERT_EQ(run.rig->State(), whole.State()) << "event " << events;
     }
     EXPECT_GT(events, 80u);
   }
@@ -149,19 +137,9 @@ TEST(EngineCheckpointTest, WithTheCacheTheRecordsAndTheClusterAreTheSame) {
     return out.Release();
   };
   for (uint64_t events = 1; events < 100; events += 7) {
-    scenario.options.stop_after_events = events;
-    EngineRig first(scenario);
-    ASSERT_TRUE(first.engine().Run().ok());
-    const std::string state = first.State();
-    scenario.options.stop_after_events = 0;
-    EngineRig second(scenario);
-    StateReader in(state);
-    ASSERT_TRUE(second.engine().Load(in).ok()) << in.status();
-    ASSERT_TRUE(second.engine().Run().ok());
-    std::vector<Record> records = first.records();
-    records.insert(records.end(), second.records().begin(), second.records().end());
-    ASSERT_EQ(records, whole.records()) << "event " << events;
-    ASSERT_EQ(cluster_bytes(second), cluster_bytes(whole)) << "event " << events;
+    const ResumedRun run(scenario, events);
+    ASSERT_EQ(run.records, whole.records()) << "event " << events;
+    ASSERT_EQ(cluster_bytes(*run.rig), cluster_bytes(whole)) << "event " << events;
   }
 }
 

@@ -12,10 +12,12 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "gtest/gtest.h"
 #include "model/check.h"
 #include "model/cluster_state.h"
 #include "model/event_source.h"
@@ -202,6 +204,35 @@ class EngineRig {
   std::unique_ptr<VectorSource> source_;
   RecordLog log_;
   std::unique_ptr<Engine> engine_;
+};
+
+// A run that is saved after `events` events and goes on in a fresh engine, for `then` events at the
+// most (0: to its end).
+struct ResumedRun {
+  ResumedRun(EngineScenario scenario, uint64_t events, uint64_t then = 0) {
+    scenario.options.stop_after_events = events;
+    rig = std::make_unique<EngineRig>(scenario);
+    const absl::Status ran = rig->engine().Run();
+    EXPECT_EQ(ran, absl::OkStatus());
+    records = rig->records();
+    saved = rig->State();
+    was_over = !ran.ok() || rig->engine().finished();
+    if (was_over) return;
+    scenario.options.stop_after_events = then;
+    rig = std::make_unique<EngineRig>(scenario);
+    StateReader in(saved);
+    EXPECT_EQ(rig->engine().Load(in), absl::OkStatus());
+    EXPECT_TRUE(in.AtEnd());
+    loaded = rig->State();
+    EXPECT_EQ(rig->engine().Run(), absl::OkStatus());
+    records.insert(records.end(), rig->records().begin(), rig->records().end());
+  }
+
+  bool was_over = false;  // or had failed before it was saved: nothing was resumed
+  std::string saved;
+  std::string loaded;           // the state of the fresh engine before it goes on
+  std::vector<Record> records;  // of both parts
+  std::unique_ptr<EngineRig> rig;
 };
 
 // ---- A plugin that follows a script ----

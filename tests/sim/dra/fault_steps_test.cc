@@ -11,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -21,7 +20,6 @@
 #include "sim/dra/control_plane.h"
 #include "tests/sim/core/engine_rig.h"
 #include "tests/sim/dra/dra_rig.h"
-#include "tests/sim/dra/fault_rig.h"
 #include "tests/testing/soak.h"
 
 namespace drasim {

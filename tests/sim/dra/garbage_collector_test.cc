@@ -16,7 +16,7 @@
 #include "model/random.h"
 #include "model/time.h"
 #include "sim/dra/api_types.h"
-#include "tests/sim/dra/claim_controller_world.h"
+#include "tests/sim/dra/component_rig.h"
 
 namespace drasim {
 namespace garbage_collector_test {

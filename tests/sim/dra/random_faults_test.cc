@@ -21,7 +21,6 @@
 #include "sim/dra/control_plane.h"
 #include "tests/sim/core/engine_rig.h"
 #include "tests/sim/dra/dra_rig.h"
-#include "tests/sim/dra/fault_rig.h"
 #include "tests/testing/soak.h"
 
 namespace drasim {

@@ -9,14 +9,12 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
-#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "model/kube/objects.h"
 #include "model/time.h"
 #include "sim/dra/control_plane.h"
 #include "tests/sim/core/engine_rig.h"
 #include "tests/sim/dra/dra_rig.h"
-#include "tests/sim/dra/dra_story.h"
 
 namespace drasim {
 namespace scheduler_reports_test {

@@ -1,6 +1,6 @@
-// What upstream's tests of classic DRA assert beside the tables of dynamic_resources_test.cc,
-// dynamic_resources_hints_test.cc and driver_controller_test.cc: cases with just the objects that
-// upstream has, one sync and no other, and the texts of rejections. By upstream's names
+// What upstream's tests of classic DRA assert beside the tables of dynamic_resources_test.cc
+// and driver_controller_test.cc: cases with just the objects that upstream has, one sync and no
+// other, and the texts of rejections. By upstream's names
 // (kubernetes/kubernetes pkg/scheduler/framework/plugins/dynamicresources; v0.29 of
 // k8s.io/dynamic-resource-allocation/controller).
 #include <cstddef>
@@ -11,17 +11,14 @@
 #include <utility>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
-#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "model/ids.h"
 #include "model/kube/objects.h"
 #include "sim/dra/driver_controller.h"
 #include "sim/dra/dynamic_resources.h"
-#include "tests/sim/dra/driver_controller_world.h"
-#include "tests/sim/dra/dynamic_resources_world.h"
+#include "tests/sim/dra/component_rig.h"
 
 namespace drasim {
 namespace upstream_cases_test {

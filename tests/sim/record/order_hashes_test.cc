@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/types/span.h"
 #include "gtest/gtest.h"
 #include "model/device_set.h"
 #include "model/hash.h"

@@ -3,19 +3,19 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 #include "model/proto/scenario.pb.h"
-#include "model/text/yaml_proto.h"
 #include "sim/run/simulation.h"
-#include "sim/scenario/given_scenario.h"
+#include "tests/sim/run/run_texts.h"
 #include "tests/testing/temp_dir.h"
 
 namespace drasim {
 namespace device_scenarios_test {
+
+using run_texts::ErrorOf;
 
 constexpr char kPlugin[] = "front_end: {kind: device-plugin}\n";
 constexpr char kProfiles[] =
@@ -34,19 +34,6 @@ std::string ScenarioText(absl::string_view more_cluster, absl::string_view rest,
       "workload:\n"
       "  jobs: [{name: a, cpu: \"1\", memory: 1Gi, gpus: 1, run_time: 1h}]\n",
       rest);
-}
-
-// What is wrong with a scenario of the file s.yaml; empty when it can be run.
-std::string ErrorOf(const std::string& text) {
-  GivenScenario given;
-  given.file = "s.yaml";
-  given.text = text;
-  EXPECT_EQ(MergeYaml(text, given.file, &given.scenario), absl::OkStatus());
-  const absl::StatusOr<RunSpec> spec = ResolveGiven(given);
-  const absl::Status status = spec.ok() ? Simulation::Build(*spec).status() : spec.status();
-  if (status.ok()) return "";
-  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
-  return std::string(status.message());
 }
 
 struct Case {

@@ -4,27 +4,27 @@
 
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "model/proto/scenario.pb.h"
-#include "model/text/yaml_proto.h"
 #include "sim/dra/claim_explainer.h"
 #include "sim/dra/plane_checks.h"
 #include "sim/run/dra_outputs.h"
 #include "sim/run/simulation.h"
-#include "sim/scenario/given_scenario.h"
+#include "tests/sim/run/run_texts.h"
 #include "tests/testing/temp_dir.h"
 
 namespace drasim {
 namespace dra_plan_test {
 
+using run_texts::BuildText;
+using run_texts::ErrorOf;
+using run_texts::Finished;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -38,35 +38,17 @@ constexpr char kJob[] =
     "workload:\n"
     "  jobs: [{name: a, cpu: \"1\", memory: 1Gi, gpus: 1, run_time: 1h}]\n";
 
-absl::StatusOr<std::unique_ptr<Simulation>> BuildText(const std::string& text) {
-  GivenScenario given;
-  given.file = "s.yaml";
-  given.text = text;
-  if (absl::Status s = MergeYaml(text, given.file, &given.scenario); !s.ok()) return s;
-  absl::StatusOr<RunSpec> spec = ResolveGiven(given);
-  if (!spec.ok()) return spec.status();
-  return Simulation::Build(*std::move(spec));
-}
-
-std::string ErrorOf(const std::string& text) {
-  const auto built = BuildText(text);
-  if (built.ok()) return "";
-  EXPECT_EQ(built.status().code(), absl::StatusCode::kInvalidArgument) << built.status();
-  return std::string(built.status().message());
-}
 std::string ErrorWith(absl::string_view front_end) {
   return ErrorOf(absl::StrCat(kCluster, kJob, "front_end: {kind: dra-classic", front_end, "}\n"));
 }
 
 // A finished run.
 std::unique_ptr<Simulation> Ran(const std::string& text) {
-  auto built = BuildText(text);
-  EXPECT_EQ(built.status(), absl::OkStatus());
-  if (!built.ok()) return nullptr;
-  EXPECT_EQ((*built)->Start(), absl::OkStatus());
-  EXPECT_EQ((*built)->Run(), absl::OkStatus());
-  EXPECT_EQ(CheckControlPlane(*(*built)->control_plane(), false), absl::OkStatus());
-  return *std::move(built);
+  std::unique_ptr<Simulation> sim = Finished(BuildText(text));
+  if (sim != nullptr) {
+    EXPECT_EQ(CheckControlPlane(*sim->control_plane(), false), absl::OkStatus());
+  }
+  return sim;
 }
 
 std::string Written(const TempDir& dir, absl::string_view text) {

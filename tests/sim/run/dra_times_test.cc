@@ -1,24 +1,21 @@
 // When jobs with claims end, in scenarios where a component, a node or a driver takes its time.
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/string_view.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "model/job_table.h"
-#include "model/text/yaml_proto.h"
 #include "sim/run/simulation.h"
 #include "sim/scenario/resolve.h"
-#include "tests/testing/run_spec_of.h"
+#include "tests/sim/run/run_texts.h"
 
 namespace drasim {
 namespace dra_times_test {
 
+using run_texts::BuildText;
+using run_texts::Finished;
 using ::testing::ElementsAreArray;
 
 constexpr char kHead[] =
@@ -108,17 +105,6 @@ const TimesCase kCases[] = {
      {"h Succeeded 61", "l Succeeded 3661", "p Succeeded 370"}},
 };
 
-std::unique_ptr<Simulation> RunText(const std::string& text) {
-  proto::Scenario scenario;
-  EXPECT_EQ(MergeYaml(text, "s.yaml", &scenario), absl::OkStatus()) << text;
-  absl::StatusOr<std::unique_ptr<Simulation>> sim = Simulation::Build(RunSpecOf(scenario));
-  EXPECT_EQ(sim.status(), absl::OkStatus());
-  if (!sim.ok()) return nullptr;
-  EXPECT_EQ((*sim)->Start(), absl::OkStatus());
-  EXPECT_EQ((*sim)->Run(), absl::OkStatus());
-  return *std::move(sim);
-}
-
 std::string TextOf(const TimesCase& c) {
   return absl::StrCat(
       kHead, "cluster: {nodes: 1, node: {cpu: \"8\", memory: 32Gi, gpus: 2, gpu_model: ",
@@ -131,7 +117,7 @@ std::string TextOf(const TimesCase& c) {
 class DraTimesTest : public ::testing::TestWithParam<TimesCase> {};
 
 TEST_P(DraTimesTest, JobsEnd) {
-  const std::unique_ptr<Simulation> sim = RunText(TextOf(GetParam()));
+  const std::unique_ptr<Simulation> sim = Finished(BuildText(TextOf(GetParam())));
   ASSERT_NE(sim, nullptr);
   std::vector<std::string> ends;
   for (size_t j = 0; j < sim->jobs().size(); ++j) {
@@ -155,7 +141,7 @@ TEST(DraUnfinishedTest, PreparationIsNoWork) {
   const TimesCase c = {
       "", "", "[{name: a, arrival: 15s, cpu: \"1\", gpus: 1, run_time: 1m}]", "", "prepare: 300h",
       {}};
-  const std::unique_ptr<Simulation> sim = RunText(TextOf(c));
+  const std::unique_ptr<Simulation> sim = Finished(BuildText(TextOf(c)));
   ASSERT_NE(sim, nullptr);
   EXPECT_EQ(sim->jobs().row(JobId(size_t{0})).state, JobState::kRunning);
   const JobFigures figures = sim->MakeJobReport().figures();

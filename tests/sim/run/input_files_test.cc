@@ -17,17 +17,11 @@
 #include "model/node_spec.h"
 #include "model/proto/scenario.pb.h"
 #include "model/state_io.h"
-#include "model/text/yaml_proto.h"
 #include "sim/scenario/resolve.h"
+#include "tests/testing/run_spec_of.h"
 
 namespace drasim {
 namespace input_files_test {
-
-proto::Scenario FromYaml(absl::string_view yaml) {
-  proto::Scenario scenario;
-  EXPECT_EQ(MergeYaml(yaml, "s.yaml", &scenario), absl::OkStatus());
-  return scenario;
-}
 
 std::vector<std::string> NamesOf(const std::vector<JobArrival>& jobs) {
   std::vector<std::string> names;
@@ -39,7 +33,7 @@ std::vector<std::string> NamesOf(const std::vector<JobArrival>& jobs) {
 // scenario's workload on them.
 struct Opened {
   explicit Opened(absl::string_view yaml, const std::string& other_model = "A100-SXM4-40GB")
-      : scenario(FromYaml(yaml)), shapes(&models) {
+      : scenario(ScenarioOf(yaml)), shapes(&models) {
     nodes.resize(3);
     nodes[1].gpu_count = 4;
     nodes[1].gpu_model = "A100-SXM4-40GB";
@@ -105,7 +99,7 @@ TEST(OpenWorkloadInputTest, ServesInlineJobsAndGoesOnFromASavedPosition) {
 TEST(OpenWorkloadInputTest, InstancesNeedAGpuThatHasThem) {
   Opened none("workload: {jobs: [{name: a}]}");
   for (NodeSpec& node : none.nodes) node.gpu_model = node.gpu_count > 0 ? "T4" : "";
-  none.scenario = FromYaml("workload: {jobs: [{name: a}, {name: b, mig: [{profile: 1g.5gb}]}]}");
+  none.scenario = ScenarioOf("workload: {jobs: [{name: a}, {name: b, mig: [{profile: 1g.5gb}]}]}");
   EXPECT_EQ(none.Open(none.nodes),
             absl::InvalidArgumentError("workload.jobs.1.mig: found no GPU in the cluster that can "
                                        "be partitioned, expected one"));

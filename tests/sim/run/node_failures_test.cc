@@ -17,7 +17,6 @@
 #include "model/node_spec.h"
 #include "model/pod_shape.h"
 #include "model/proto/scenario.pb.h"
-#include "model/text/yaml_proto.h"
 #include "sim/compare/cell.h"
 #include "sim/run/simulation.h"
 #include "sim/scenario/resolve.h"
@@ -26,14 +25,8 @@
 namespace drasim {
 namespace node_failures_test {
 
-proto::Scenario Parsed(absl::string_view yaml) {
-  proto::Scenario scenario;
-  EXPECT_EQ(MergeYaml(yaml, "s.yaml", &scenario), absl::OkStatus());
-  return scenario;
-}
-
 proto::Scenario WithFailures(absl::string_view keys) {
-  return Parsed(absl::StrCat("mode: replay\nseed: 7\ncluster: {failures: {", keys, "}}\n"));
+  return ScenarioOf(absl::StrCat("mode: replay\nseed: 7\ncluster: {failures: {", keys, "}}\n"));
 }
 
 std::string ErrorOf(absl::string_view keys) {
@@ -151,14 +144,14 @@ TEST_F(NodeFailuresTest, KeysThatAreWrong) {
 
 std::unique_ptr<Simulation> Ran(absl::string_view until) {
   const proto::Scenario scenario =
-      Parsed(absl::StrCat("mode: replay\n"
-                          "cluster:\n"
-                          "  nodes: 1\n"
-                          "  node: {cpu: '4', memory: 8Gi}\n"
-                          "  failures: {mtbf: constant(100), mttr: constant(10)",
-                          until, "}\n",
-                          "workload: {jobs: [{name: a, cpu: '1', run_time: 300s}]}\n"
-                          "scheduler: {queue: fifo}\n"));
+      ScenarioOf(absl::StrCat("mode: replay\n"
+                              "cluster:\n"
+                              "  nodes: 1\n"
+                              "  node: {cpu: '4', memory: 8Gi}\n"
+                              "  failures: {mtbf: constant(100), mttr: constant(10)",
+                              until, "}\n",
+                              "workload: {jobs: [{name: a, cpu: '1', run_time: 300s}]}\n"
+                              "scheduler: {queue: fifo}\n"));
   const RunSpec spec = RunSpecOf(scenario);
   EXPECT_TRUE(DependsOnSeed(spec));
   absl::StatusOr<std::unique_ptr<Simulation>> sim = Simulation::Build(spec);

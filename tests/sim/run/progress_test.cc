@@ -1,9 +1,10 @@
 // The bar and the lines of progress, by a clock of the test's own.
 #include "sim/run/progress.h"
 
-#include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <string>
+#include <vector>
 
 #include "gtest/gtest.h"
 #include "model/check.h"
@@ -28,6 +29,20 @@ class ProgressTest : public ::testing::Test {
     return text;
   }
 
+  struct Step {
+    double now_s;
+    uint64_t done;
+    const char* text;
+  };
+  // Updates at these times, and what each of them prints.
+  void ExpectSteps(Progress* progress, const std::vector<Step>& steps) {
+    for (const Step& step : steps) {
+      now_s_ = step.now_s;
+      progress->Update(step.done);
+      EXPECT_EQ(Printed(), step.text) << "at " << step.now_s << " s";
+    }
+  }
+
   std::FILE* out_;
   double now_s_ = 100;
 
@@ -37,31 +52,19 @@ class ProgressTest : public ::testing::Test {
 
 TEST_F(ProgressTest, LinesComeEveryTenSeconds) {
   Progress progress("run", 200, Progress::Style::kLines, out_, [this] { return now_s_; });
-  progress.Update(0);
-  now_s_ = 109.9;
-  progress.Update(10);
-  EXPECT_EQ(Printed(), "");
-  now_s_ = 110;
-  progress.Update(50);
-  EXPECT_EQ(Printed(), "drasim: run: 25 %, 30 s left\n");
-  now_s_ = 119;
-  progress.Update(60);
-  EXPECT_EQ(Printed(), "");
-  now_s_ = 120;
-  progress.Update(0);
-  EXPECT_EQ(Printed(), "drasim: run: 0 %\n");
+  ExpectSteps(&progress, {{100, 0, ""},
+                          {109.9, 10, ""},
+                          {110, 50, "drasim: run: 25 %, 30 s left\n"},
+                          {119, 60, ""},
+                          {120, 0, "drasim: run: 0 %\n"}});
   progress.Clear();
   EXPECT_EQ(Printed(), "");
 }
 
 TEST_F(ProgressTest, NothingIsSaidToBeLeftWhenNobodyKnows) {
   Progress progress("run", 200, Progress::Style::kLines, out_, [this] { return now_s_; });
-  now_s_ = 150;
-  progress.Update(199);
-  EXPECT_EQ(Printed(), "drasim: run: 99 %, 0 s left\n");
-  now_s_ = 160;
-  progress.Update(200);
-  EXPECT_EQ(Printed(), "drasim: run: finishing, 60 s so far\n");
+  ExpectSteps(&progress, {{150, 199, "drasim: run: 99 %, 0 s left\n"},
+                          {160, 200, "drasim: run: finishing, 60 s so far\n"}});
   now_s_ = 170;
   progress.Update(200, [] { return std::string("all jobs have arrived"); });
   EXPECT_EQ(Printed(), "drasim: run: all jobs have arrived, 70 s so far\n");
@@ -69,15 +72,10 @@ TEST_F(ProgressTest, NothingIsSaidToBeLeftWhenNobodyKnows) {
 
 TEST_F(ProgressTest, TheBarIsDrawnTenTimesASecondAndRemoved) {
   Progress progress("run", 4, Progress::Style::kBar, out_, [this] { return now_s_; });
-  now_s_ = 101;
-  progress.Update(1);
-  EXPECT_EQ(Printed(), "\rrun [########........................] 25 %, 3 s left\033[K");
-  now_s_ = 101.05;
-  progress.Update(2);
-  EXPECT_EQ(Printed(), "");
-  now_s_ = 102;
-  progress.Update(4);
-  EXPECT_EQ(Printed(), "\rrun [################################] finishing, 2 s so far\033[K");
+  ExpectSteps(&progress,
+              {{101, 1, "\rrun [########........................] 25 %, 3 s left\033[K"},
+               {101.05, 2, ""},
+               {102, 4, "\rrun [################################] finishing, 2 s so far\033[K"}});
   progress.Clear();
   EXPECT_EQ(Printed(), "\r\033[K");
 }

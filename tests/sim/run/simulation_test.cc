@@ -20,7 +20,6 @@
 #include "model/proto/scenario.pb.h"
 #include "model/record.h"
 #include "model/state_io.h"
-#include "model/text/yaml_proto.h"
 #include "sim/record/ledger_reader.h"
 #include "sim/record/ledger_writer.h"
 #include "sim/record/pod_log.h"
@@ -74,12 +73,6 @@ scheduler:
   score: [{name: FGD, weight: 3}, {name: BestFit}]
   device_chooser: random
 )";
-
-proto::Scenario ScenarioOf(absl::string_view yaml) {
-  proto::Scenario scenario;
-  EXPECT_EQ(MergeYaml(yaml, "test.yaml", &scenario), absl::OkStatus());
-  return scenario;
-}
 
 // A simulation that is ready to start. Failing to build ends the test program: nothing else in the
 // test would make sense.

@@ -19,6 +19,7 @@
 #include "sim/run/input_files.h"
 #include "sim/run/simulation.h"
 #include "sim/scenario/resolve.h"
+#include "tests/sim/run/run_texts.h"
 #include "tests/testing/temp_dir.h"
 
 namespace drasim {
@@ -46,11 +47,7 @@ absl::StatusOr<RunSpec> Resolved(const std::vector<absl::string_view>& yamls) {
 std::unique_ptr<Simulation> Ran(const std::vector<absl::string_view>& yamls) {
   const absl::StatusOr<RunSpec> spec = Resolved(yamls);
   EXPECT_TRUE(spec.ok()) << spec.status();
-  absl::StatusOr<std::unique_ptr<Simulation>> sim = Simulation::Build(*spec);
-  EXPECT_TRUE(sim.ok()) << sim.status();
-  EXPECT_EQ((*sim)->Start(), absl::OkStatus());
-  EXPECT_EQ((*sim)->Run(), absl::OkStatus());
-  return *std::move(sim);
+  return run_texts::Finished(Simulation::Build(*spec));
 }
 
 // Name and node of each pod, in order of arrival; no node: none.

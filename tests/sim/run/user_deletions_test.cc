@@ -1,28 +1,27 @@
 // Deletions by a user during the run: pods, their owners, claims; and names that nothing has.
 #include "sim/scenario/user_deletions.h"
 
-#include <memory>
 #include <string>
-#include <utility>
 
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "model/job_table.h"
 #include "model/kube/objects.h"
-#include "model/text/yaml_proto.h"
 #include "sim/dra/control_plane.h"
 #include "sim/dra/plane_checks.h"
 #include "sim/run/simulation.h"
-#include "sim/scenario/given_scenario.h"
+#include "tests/sim/run/run_texts.h"
 #include "tests/testing/temp_dir.h"
 
 namespace drasim {
 namespace user_deletions_test {
 
+using run_texts::BuildText;
+using run_texts::ErrorOf;
+using run_texts::Finished;
 using ::testing::HasSubstr;
 
 constexpr char kNodes[] =
@@ -30,32 +29,6 @@ constexpr char kNodes[] =
     "cluster:\n"
     "  nodes: 2\n"
     "  node: {cpu: \"16\", memory: 64Gi, gpus: 4, gpu_model: T4}\n";
-
-absl::StatusOr<std::unique_ptr<Simulation>> Built(const std::string& text) {
-  GivenScenario given;
-  given.file = "s.yaml";
-  given.text = text;
-  if (absl::Status s = MergeYaml(text, given.file, &given.scenario); !s.ok()) return s;
-  absl::StatusOr<RunSpec> spec = ResolveGiven(given);
-  if (!spec.ok()) return spec.status();
-  return Simulation::Build(*std::move(spec));
-}
-
-std::string ErrorOf(const std::string& text) {
-  const auto built = Built(text);
-  if (built.ok()) return "";
-  EXPECT_EQ(built.status().code(), absl::StatusCode::kInvalidArgument) << built.status();
-  return std::string(built.status().message());
-}
-
-std::unique_ptr<Simulation> Finished(const std::string& text) {
-  auto built = Built(text);
-  EXPECT_EQ(built.status(), absl::OkStatus());
-  if (!built.ok()) return nullptr;
-  EXPECT_EQ((*built)->Start(), absl::OkStatus());
-  EXPECT_EQ((*built)->Run(), absl::OkStatus());
-  return *std::move(built);
-}
 
 // "Deleted at 10, evicted 0"; what has not ended has no time.
 std::string FateOf(const Simulation& sim, absl::string_view pod) {
@@ -84,7 +57,7 @@ TEST(UserDeletionsTest, JobsAndPodsInEveryFrontEnd) {
        {"", "front_end: {kind: device-plugin}\n",
         "front_end: {kind: dra-classic, dra: {zero_latency: true}}\n"}) {
     SCOPED_TRACE(front_end);
-    const auto sim = Finished(absl::StrCat(kNodes, workload, front_end));
+    const auto sim = Finished(BuildText(absl::StrCat(kNodes, workload, front_end)));
     ASSERT_NE(sim, nullptr);
     EXPECT_EQ(FateOf(*sim, "web-0"), "Deleted at 10, evicted 0");
     EXPECT_EQ(FateOf(*sim, "web-1"), "Deleted at 10, evicted 0");
@@ -124,12 +97,12 @@ spec: {containers: [{name: c, image: i, resources: {requests: {cpu: "1"}}}]}
                                         "  deletions:\n"
                                         "    - {at: 5s, pod: bare}\n"
                                         "    - {at: 6s, pod: team/web-1}\n");
-  const auto sim = Finished(text);
+  const auto sim = Finished(BuildText(text));
   ASSERT_NE(sim, nullptr);
   EXPECT_EQ(FateOf(*sim, "bare"), "Deleted at 5, evicted 0");
   EXPECT_EQ(FateOf(*sim, "team/web-0"), "Running, evicted 0");
   EXPECT_EQ(FateOf(*sim, "team/web-1"), "Running, evicted 1");
-  const auto all = Finished(absl::StrCat(text, "    - {at: 7s, job: team/web}\n"));
+  const auto all = Finished(BuildText(absl::StrCat(text, "    - {at: 7s, job: team/web}\n")));
   ASSERT_NE(all, nullptr);
   EXPECT_EQ(FateOf(*all, "team/web-0"), "Deleted at 7, evicted 0");
   EXPECT_EQ(FateOf(*all, "team/web-1"), "Deleted at 7, evicted 1");
@@ -156,7 +129,7 @@ TEST(UserDeletionsTest, Claims) {
                         dir.PathOf("objects.yaml"), "]}}\n");
   };
   // The pod that has it runs to its end; then it goes.
-  const auto sim = Finished(text("default/c"));
+  const auto sim = Finished(BuildText(text("default/c")));
   ASSERT_NE(sim, nullptr);
   EXPECT_EQ(FateOf(*sim, "a"), "Succeeded at 60, evicted 0");
   const ObjectCache& objects = sim->control_plane()->network().server().objects();

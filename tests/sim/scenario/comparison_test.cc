@@ -8,10 +8,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 #include "model/proto/scenario.pb.h"
-#include "model/text/yaml_proto.h"
+#include "tests/testing/run_spec_of.h"
 
 namespace drasim {
 namespace comparison_test {
@@ -81,14 +80,8 @@ TEST(ParseQueuesTest, ListsAndAll) {
             absl::InvalidArgumentError("--queues: 'fifo' is there twice"));
 }
 
-proto::Scenario Parsed(absl::string_view yaml) {
-  proto::Scenario scenario;
-  EXPECT_EQ(MergeYaml(yaml, "s.yaml", &scenario), absl::OkStatus());
-  return scenario;
-}
-
 TEST(AxisWorldTest, TheLastAxisTurnsFastest) {
-  const proto::Scenario scenario = Parsed(
+  const proto::Scenario scenario = ScenarioOf(
       "comparison:\n"
       "  axes:\n"
       "    - {name: x, values: [{name: a, set: [seed.x=1]}, {name: b}]}\n"
@@ -106,9 +99,9 @@ TEST(AxisWorldTest, TheLastAxisTurnsFastest) {
 }
 
 TEST(KindOfPoliciesTest, ComesFromTheFrontEnd) {
-  EXPECT_EQ(KindOfPolicies(Parsed("front_end: {kind: dra-classic}\n")),
+  EXPECT_EQ(KindOfPolicies(ScenarioOf("front_end: {kind: dra-classic}\n")),
             PolicyEntry::Kind::kKubernetes);
-  EXPECT_EQ(KindOfPolicies(Parsed("front_end: {lowering: {rule: mig-smallest}}\n")),
+  EXPECT_EQ(KindOfPolicies(ScenarioOf("front_end: {lowering: {rule: mig-smallest}}\n")),
             PolicyEntry::Kind::kMig);
   EXPECT_EQ(KindOfPolicies(proto::Scenario()), PolicyEntry::Kind::kGpuSharing);
 }

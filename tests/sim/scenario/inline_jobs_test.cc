@@ -18,20 +18,14 @@
 #include "model/mig_product.h"
 #include "model/proto/scenario.pb.h"
 #include "model/random.h"
-#include "model/text/yaml_proto.h"
 #include "model/text/yaml_writer.h"
 #include "sim/scenario/resolve.h"
+#include "tests/testing/run_spec_of.h"
 
 namespace drasim {
 namespace inline_jobs_test {
 
 using Extended = std::vector<std::pair<std::string, int64_t>>;
-
-proto::Scenario FromYaml(absl::string_view yaml) {
-  proto::Scenario scenario;
-  EXPECT_EQ(MergeYaml(yaml, "s.yaml", &scenario), absl::OkStatus());
-  return scenario;
-}
 
 MigProduct Product(const std::string& group, int32_t units,
                    const std::vector<std::pair<std::string, int32_t>>& sizes) {
@@ -60,7 +54,7 @@ std::vector<MigProduct> Products() {
 struct Inline {
   explicit Inline(absl::string_view list, const std::vector<MigProduct>& products = Products())
       : shapes(&models) {
-    const proto::Scenario scenario = FromYaml(absl::StrCat("workload:\n  jobs:\n", list));
+    const proto::Scenario scenario = ScenarioOf(absl::StrCat("workload:\n  jobs:\n", list));
     absl::StatusOr<std::vector<JobArrival>> made =
         MakeInlineJobs(scenario.workload().jobs(), products, &shapes);
     status = made.status();
@@ -408,7 +402,7 @@ TEST(InlineJobsTest, ThereIsALimitOfPods) {
 
 // The resolved workload as YAML, or the error.
 std::string Resolved(absl::string_view workload) {
-  const proto::Scenario scenario = FromYaml(absl::StrCat("workload: ", workload));
+  const proto::Scenario scenario = ScenarioOf(absl::StrCat("workload: ", workload));
   const absl::StatusOr<RunSpec> spec = ResolveScenario(scenario);
   return spec.ok() ? ToYaml(spec->written.workload()) : std::string(spec.status().message());
 }

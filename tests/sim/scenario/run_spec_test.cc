@@ -10,20 +10,13 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
-#include "model/text/yaml_proto.h"
 #include "sim/scenario/resolve.h"
 #include "tests/testing/run_spec_of.h"
 
 namespace drasim {
 namespace run_spec_test {
 
-proto::Scenario Parsed(absl::string_view yaml) {
-  proto::Scenario scenario;
-  EXPECT_EQ(MergeYaml(yaml, "s.yaml", &scenario), absl::OkStatus());
-  return scenario;
-}
-
-RunSpec SpecOfText(absl::string_view yaml) { return RunSpecOf(Parsed(yaml)); }
+RunSpec SpecOfText(absl::string_view yaml) { return RunSpecOf(ScenarioOf(yaml)); }
 
 TEST(RunSpecTest, AFillQueuesNothing) {
   const RunSpec spec = SpecOfText("scheduler: {queue: fifo}\n");
@@ -124,9 +117,10 @@ TEST(RunSpecTest, EventsFailuresAndQuotas) {
 
 // No input has to be read to see that a quota is wrong.
 TEST(RunSpecTest, QuotasAreChecked) {
-  EXPECT_EQ(ResolveScenario(Parsed("mode: replay\nquotas: [{tenant: t, gpus: '-1'}]\n")).status(),
-            absl::InvalidArgumentError(
-                "quotas[0].gpus: quantity \"-1\" is negative; expected zero or more"));
+  EXPECT_EQ(
+      ResolveScenario(ScenarioOf("mode: replay\nquotas: [{tenant: t, gpus: '-1'}]\n")).status(),
+      absl::InvalidArgumentError(
+          "quotas[0].gpus: quantity \"-1\" is negative; expected zero or more"));
 }
 
 TEST(RunSpecTest, SettersKeepTheWrittenScenarioInStep) {

@@ -4,14 +4,13 @@
 #include <filesystem>
 #include <string>
 
-#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 #include "model/proto/scenario.pb.h"
-#include "model/text/yaml_proto.h"
 #include "model/text/yaml_writer.h"
+#include "tests/testing/run_spec_of.h"
 
 namespace drasim {
 namespace scenario_paths_test {
@@ -61,14 +60,8 @@ std::string At(absl::string_view folder) {
   return absl::StrReplaceAll(kEveryPath, {{"AT", folder}});
 }
 
-proto::Scenario Parsed(absl::string_view yaml) {
-  proto::Scenario scenario;
-  EXPECT_EQ(MergeYaml(yaml, "s.yaml", &scenario), absl::OkStatus());
-  return scenario;
-}
-
 std::string Anchored(absl::string_view file, absl::string_view yaml) {
-  proto::Scenario scenario = Parsed(yaml);
+  proto::Scenario scenario = ScenarioOf(yaml);
   AnchorPaths(file, &scenario);
   return ToYaml(scenario);
 }
@@ -104,7 +97,7 @@ TEST(ScenarioPathsTest, NamesOfFormatsAreNamesOfFormatsOnly) {
 TEST(ScenarioPathsTest, CanBeMadeAbsolute) {
   const std::string here = absl::StrCat(std::filesystem::current_path().string(), "/");
   for (const char* const from : {"", "./"}) {
-    proto::Scenario scenario = Parsed(At(from));
+    proto::Scenario scenario = ScenarioOf(At(from));
     MakePathsAbsolute(&scenario);
     EXPECT_EQ(ToYaml(scenario), At(here));
     MakePathsAbsolute(&scenario);

@@ -25,16 +25,10 @@
 namespace drasim {
 namespace scenario_test {
 
-proto::Scenario FromYaml(absl::string_view yaml) {
-  proto::Scenario scenario;
-  EXPECT_EQ(MergeYaml(yaml, "s.yaml", &scenario), absl::OkStatus());
-  return scenario;
-}
-
 // The resolved scenario as YAML.
-std::string Resolved(absl::string_view yaml) { return ToYaml(RunSpecOf(FromYaml(yaml)).written); }
+std::string Resolved(absl::string_view yaml) { return ToYaml(RunSpecOf(ScenarioOf(yaml)).written); }
 
-absl::Status ErrorOf(absl::string_view yaml) { return ResolveScenario(FromYaml(yaml)).status(); }
+absl::Status ErrorOf(absl::string_view yaml) { return ResolveScenario(ScenarioOf(yaml)).status(); }
 
 absl::Status Invalid(absl::string_view message) { return absl::InvalidArgumentError(message); }
 
@@ -82,13 +76,13 @@ TEST(ResolveScenarioTest, TracesAndNodeListsAreOpenbUnlessTheySayOtherwise) {
 }
 
 TEST(ResolveScenarioTest, AReplayKeepsTheTracesOrder) {
-  const RunSpec spec = RunSpecOf(FromYaml("mode: replay\n"));
+  const RunSpec spec = RunSpecOf(ScenarioOf("mode: replay\n"));
   EXPECT_EQ(spec.written.order(), "trace");
   EXPECT_EQ(spec.order, JobOrder::kTrace);
 }
 
 TEST(ResolveScenarioTest, NoCheckpointsIsNotTheDefaultNumberOfThem) {
-  const RunSpec spec = RunSpecOf(FromYaml("output: {checkpoint_every: 0}\ntiming: {bind: 0s}\n"));
+  const RunSpec spec = RunSpecOf(ScenarioOf("output: {checkpoint_every: 0}\ntiming: {bind: 0s}\n"));
   EXPECT_EQ(spec.written.output().checkpoint_every(), 0);
   EXPECT_EQ(spec.engine.checkpoint_every, 0u);
 }
