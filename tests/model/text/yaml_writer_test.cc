@@ -1,4 +1,6 @@
 // ToYaml: exact text, and that MergeYaml reads it back.
+#include "model/text/yaml_writer.h"
+
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/message.h>
 #include <google/protobuf/util/message_differencer.h>
@@ -18,7 +20,6 @@
 #include "model/proto/mapping.pb.h"
 #include "model/proto/scenario.pb.h"
 #include "model/text/yaml_proto.h"
-#include "model/text/yaml_writer.h"
 #include "tests/model/text/any_schema.h"
 
 namespace drasim {
