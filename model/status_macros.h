@@ -24,12 +24,15 @@
     }                                                               \
   } while (false)
 
+// A declaration cannot stand in parentheses.
+// NOLINTBEGIN(bugprone-macro-parentheses)
 #define DRASIM_STATUS_CONCAT_INNER(a, b) a##b
 #define DRASIM_STATUS_CONCAT(a, b) DRASIM_STATUS_CONCAT_INNER(a, b)
 #define DRASIM_ASSIGN_OR_RETURN(result, lhs, expr)     \
   auto result = (expr);                                \
   if (!result.ok()) return std::move(result).status(); \
   lhs = *std::move(result)
+// NOLINTEND(bugprone-macro-parentheses)
 
 #define ASSIGN_OR_RETURN(lhs, expr) \
   DRASIM_ASSIGN_OR_RETURN(DRASIM_STATUS_CONCAT(drasim_result_, __LINE__), lhs, expr)

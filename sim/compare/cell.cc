@@ -44,7 +44,7 @@ StartReport MakeStartReport(const Simulation& sim) {
   options.summaries = &sim.summaries();
   // A control plane says of every pod when its work begins.
   options.starts_later = sim.control_plane() != nullptr;
-  return StartReport(std::move(options));
+  return StartReport(options);
 }
 
 void CountApiCalls(const Simulation& sim, StartReport* report) {

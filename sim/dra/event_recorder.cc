@@ -7,8 +7,8 @@ namespace drasim {
 namespace {
 
 // client-go's refreshTime and finishTime; the former is a multiple of the latter.
-constexpr SimDuration kRefreshSeries = SimDuration::Seconds(30 * 60);
-constexpr SimDuration kFinishSeries = SimDuration::Seconds(6 * 60);
+constexpr SimDuration kRefreshSeries = SimDuration::Seconds(1800);
+constexpr SimDuration kFinishSeries = SimDuration::Seconds(360);
 
 }  // namespace
 

@@ -54,7 +54,7 @@ struct StartTimes {
 
 class StartReport : public RecordSink {
  public:
-  explicit StartReport(StartReportOptions options) : options_(std::move(options)) {}
+  explicit StartReport(StartReportOptions options) : options_(options) {}
 
   // O(1) amortised.
   void OnRecord(const Record& record, const ClusterState& cluster) override;
