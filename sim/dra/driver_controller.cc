@@ -384,7 +384,7 @@ DriverController::Move DriverController::BeginClaim(Sync& sync) {
   }
   Ref<ResourceClass> resource_class = FindClass(claim);
   if (resource_class == nullptr) return Fail(sync, MissingClassText(claim));
-  // Another driver's for now, but classes change.
+  // The claim belongs to another driver. It is queued again, since its class may change.
   if (resource_class->driver != driver_name_) return Over(sync, Outcome::kRequeue);
   Pending pending;
   pending.claim = sync.claim;

@@ -11,8 +11,8 @@
 
 namespace drasim {
 
-// How well the requests of jobs fit the possible partitions of devices. Percentages "of capacity"
-// refer to all GPUs of the cluster, "of the slices" to all MIG slices of the same kind.
+// The fit of jobs' requests to the possible partitions of devices. Percentages "of capacity" refer
+// to all GPUs of the cluster, "of the slices" to all MIG slices of the same kind.
 struct DeviceFigures {
   bool present = false;  // the run has a device report
   // Fraction (0..1) of arrived pods that were placed at least once, by number of pods and weighted

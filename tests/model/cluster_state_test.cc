@@ -708,7 +708,7 @@ std::vector<int> Idle(const ClusterState& cluster, NodeId node) {
   return std::vector<int>(idle.begin(), idle.end());
 }
 
-// What nodes have idle, who is on them, and what each pod holds.
+// A text of the whole state: idle amounts of nodes, their pods, and the devices of each pod.
 std::string Text(const ClusterState& c) {
   std::string text;
   for (size_t n = 0; n < c.node_count(); ++n) {
@@ -958,8 +958,6 @@ bool Legal(const MigTable* table, const Parts& parts) {
   }
   return SetOf(parts) == 0 || table->Find(SetOf(parts)) != kNoMigState;
 }
-
-// How often CanPlace and CanGrant said what.
 
 class Walk {
  public:

@@ -117,7 +117,7 @@ class PageRunner {
     result_.findings.push_back(absl::StrCat(path_, ":", block.line, ": ", run.out));
   }
 
-  // What a terminal would show of `command` is in `out`.
+  // Runs a shell command; `out` gets standard output and standard error, as a terminal shows them.
   ProcessResult Shell(absl::string_view command) const {
     const std::string bin = std::filesystem::path(DRASIM_BINARY).parent_path().string();
     return Process("/bin/sh", {"-c", absl::StrCat("PATH='", bin, "':$PATH\nexec 2>&1\n", command)},

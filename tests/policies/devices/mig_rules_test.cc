@@ -725,7 +725,7 @@ bool Feasible(const MigTable& table, MigRule rule, const Trial& trial) {
   return Backtrack(table, rule, turns, copy);
 }
 
-// What must hold of any answer.
+// Checks the invariants of every answer.
 void ExpectSound(const MigTable& table, MigRule rule, const Trial& trial,
                  absl::Span<const DeviceGrant> grants) {
   ASSERT_EQ(grants.size(), trial.wanted.size());

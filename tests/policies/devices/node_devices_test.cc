@@ -133,7 +133,7 @@ TEST(NodeDevicesTest, PickGpus) {
   EXPECT_EQ(PickGpus(high, 5, true), DeviceSet::FromBits(0x40000000'00f00000));
   Random random(1, "node devices test");
   for (int i = 0; i < 2000; ++i) {
-    // Of every second set, GPUs below 32 alone.
+    // Every second set is limited to GPUs below 32.
     DeviceSet gpus = DeviceSet::FromBits(random.U64() & random.U64());
     if (i % 2 == 0) gpus &= DeviceSet::FirstN(32);
     if (gpus.empty()) continue;

@@ -418,7 +418,7 @@ struct Wish {
   Uid tie = 0;  // claim of which it takes GPUs
 };
 
-// What one claim was given, by what the driver said.
+// A part of one claim's allocation, as the driver's handle describes it.
 struct Piece {
   size_t gpu;
   bool whole;

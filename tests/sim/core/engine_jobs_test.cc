@@ -690,7 +690,7 @@ TEST(EngineReservationTest, JobsThatAreBeingBoundCountAsRunning) {
   EXPECT_EQ(StartsOf(s), (std::vector<int64_t>{2, 14, 21}));
 }
 
-// What is idle on n1 is of no use to anybody, so that nothing is left over beside the head.
+// n1 is cordoned, so its idle cores do not count as left over beside the head's reservation.
 TEST(EngineReservationTest, CordonedNodesAreNotLeftOver) {
   EngineScenario s = Cores({4, 4}, "fifo");
   s.batch.backfill = Backfill::kEasy;
