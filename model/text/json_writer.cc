@@ -93,6 +93,12 @@ JsonWriter& JsonWriter::String(absl::string_view value) {
   return *this;
 }
 
+JsonWriter& JsonWriter::Strings(absl::Span<const std::string> values) {
+  BeginArray();
+  for (const std::string& value : values) String(value);
+  return EndArray();
+}
+
 JsonWriter& JsonWriter::Begin(char bracket) {
   Separate();
   text_.push_back(bracket);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 
 namespace drasim {
 
@@ -43,6 +44,8 @@ class JsonWriter {
   JsonWriter& Null() { return Raw("null"); }
   // Bytes that are no UTF-8 become U+FFFD, since JSON has no way to hold them.
   JsonWriter& String(absl::string_view value);
+  // A whole array of strings.
+  JsonWriter& Strings(absl::Span<const std::string> values);
 
   // The document, with a final newline.
   std::string text() const;

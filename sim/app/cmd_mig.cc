@@ -61,16 +61,10 @@ void WriteAmount(absl::string_view key, int32_t amount, JsonWriter* json) {
   }
 }
 
-void WriteStrings(absl::string_view key, const Names& values, JsonWriter* json) {
-  json->Key(key).BeginArray();
-  for (const std::string& value : values) json->String(value);
-  json->EndArray();
-}
-
 void WriteProfile(const MigProfile& profile, JsonWriter* json) {
   json->BeginObject();
   json->Key("name").String(profile.name);
-  WriteStrings("names", profile.names, json);
+  json->Key("names").Strings(profile.names);
   WriteAmount("profile_id", profile.profile_id, json);
   WriteAmount("nvml_enum", profile.nvml_enum, json);
   json->Key("compute_slices").Int(profile.compute_slices);
@@ -87,15 +81,15 @@ void WriteProfile(const MigProfile& profile, JsonWriter* json) {
   WriteAmount("encoders", profile.encoders, json);
   WriteAmount("jpeg_engines", profile.jpeg_engines, json);
   WriteAmount("ofa_engines", profile.ofa_engines, json);
-  WriteStrings("uncertain", profile.uncertain, json);
+  json->Key("uncertain").Strings(profile.uncertain);
   json->EndObject();
 }
 
 // Key by key, into an object that is open.
 void WriteProduct(const MigProduct& product, JsonWriter* json) {
   json->Key("group").String(product.group);
-  WriteStrings("products", product.products, json);
-  WriteStrings("pci_ids", product.pci_ids, json);
+  json->Key("products").Strings(product.products);
+  json->Key("pci_ids").Strings(product.pci_ids);
   json->Key("architecture").String(product.architecture);
   json->Key("compute_capability").String(product.compute_capability);
   json->Key("compute_slices").Int(product.compute_slices);
@@ -104,8 +98,8 @@ void WriteProduct(const MigProduct& product, JsonWriter* json) {
   WriteAmount("memory_mib", product.memory_mib, json);
   WriteAmount("multiprocessors", product.multiprocessors, json);
   json->Key("certainty").String(product.certainty);
-  WriteStrings("sources", product.sources, json);
-  WriteStrings("notes", product.notes, json);
+  json->Key("sources").Strings(product.sources);
+  json->Key("notes").Strings(product.notes);
   json->Key("profiles").BeginArray();
   for (const MigProfile& profile : product.profiles) WriteProfile(profile, json);
   json->EndArray();
@@ -385,7 +379,7 @@ void WriteFit(const MigTable& table, const Fit& fit, JsonWriter* json) {
   json->Key("usable_units").Int(table.usable_units(fit.state));
   json->Key("free_compute_slices").Int(table.free_compute(fit.state));
   json->Key("usable_compute_slices").Int(table.usable_compute(fit.state));
-  WriteStrings("one_more", fit.more, json);
+  json->Key("one_more").Strings(fit.more);
   json->Key("mig_parted").BeginObject();
   json->Key("succeeds").Bool(fit.tried.state != kNoMigState);
   json->Key("attempts").Int(fit.tried.attempts);

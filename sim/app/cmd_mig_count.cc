@@ -88,9 +88,7 @@ Names ProfileNames(const MigTable& table) {
 // them.
 void WriteCounts(const MigTable& table, const MigRules& rules, JsonWriter* json) {
   json->Key("product").String(table.product().group);
-  json->Key("profiles").BeginArray();
-  for (const std::string& name : ProfileNames(table)) json->String(name);
-  json->EndArray();
+  json->Key("profiles").Strings(ProfileNames(table));
   WriteMigRules(rules, json);
   const MigCounts counts = CountLayouts(table);
   json->Key("sets").Int(counts.sets);

@@ -170,9 +170,7 @@ void WriteCdiNumber(absl::string_view key, const absl::optional<int64_t>& value,
 }
 void WriteCdiTexts(absl::string_view key, absl::Span<const std::string> values, JsonWriter& json) {
   if (values.empty()) return;
-  json.Key(key).BeginArray();
-  for (const std::string& value : values) json.String(value);
-  json.EndArray();
+  json.Key(key).Strings(values);
 }
 void WriteCdiItem(const CdiDeviceNode& node, JsonWriter& json) {
   WriteCdiText("path", node.path, json);

@@ -74,13 +74,6 @@ std::vector<std::string> HolderLines(const HolderList& list) {
   return lines;
 }
 
-void WriteTextList(absl::string_view key, const std::vector<std::string>& values,
-                   JsonWriter* json) {
-  json->Key(key).BeginArray();
-  for (const std::string& value : values) json->String(value);
-  json->EndArray();
-}
-
 void WriteLack(const LackInGroup& lack, JsonWriter* json) {
   json->Key("resource").String(lack.resource);
   json->Key("wanted").String(ExactAmountText(lack.resource, lack.wanted));
@@ -104,8 +97,8 @@ void WriteGroup(const RejectedGroup& group, JsonWriter* json) {
     json->EndArray();
   }
   json->Key("nodes").Uint(group.nodes);
-  WriteTextList("patterns", group.patterns, json);
-  WriteTextList("examples", group.examples, json);
+  json->Key("patterns").Strings(group.patterns);
+  json->Key("examples").Strings(group.examples);
   json->EndObject();
 }
 
@@ -206,9 +199,9 @@ std::string ClusterExplanationJson(const ClusterExplanation& explanation) {
   json.Key("holders").BeginArray();
   for (const HolderList& list : explanation.holders) WriteHolders(list, &json);
   json.EndArray();
-  WriteTextList("would_help", explanation.helps, &json);
-  WriteTextList("notes", explanation.notes, &json);
-  WriteTextList("not_looked_at", explanation.not_looked_at, &json);
+  json.Key("would_help").Strings(explanation.helps);
+  json.Key("notes").Strings(explanation.notes);
+  json.Key("not_looked_at").Strings(explanation.not_looked_at);
   json.EndObject();
   return json.text();
 }

@@ -56,12 +56,6 @@ absl::string_view PlaceName(QueuePlace::Where where) {
   return kNames[static_cast<size_t>(where)];
 }
 
-void WriteTexts(absl::string_view key, const std::vector<std::string>& texts, JsonWriter* j) {
-  j->Key(key).BeginArray();
-  for (const std::string& text : texts) j->String(text);
-  j->EndArray();
-}
-
 void WriteTime(absl::string_view key, const std::optional<SimTime>& time, JsonWriter* j) {
   j->Key(key);
   if (time.has_value()) {
@@ -90,7 +84,7 @@ void WriteNear(const NearNode& near, JsonWriter* j) {
   j->EndArray();
   j->Key("more_holders").Uint(near.more_holders);
   WriteTime("room_at", near.room_at, j);
-  WriteTexts("room_after", near.room_after, j);
+  j->Key("room_after").Strings(near.room_after);
   j->EndObject();
 }
 
@@ -102,7 +96,7 @@ void WriteRejection(const Rejection& r, JsonWriter* j) {
   j->Key("reason").String(r.reason);
   j->Key("object").String(r.object);
   j->Key("nodes").Uint(r.nodes);
-  WriteTexts("examples", r.examples, j);
+  j->Key("examples").Strings(r.examples);
   if (r.kind == Rejection::Kind::kState) {
     j->Key("state").String(r.state);
     j->EndObject();
@@ -148,8 +142,8 @@ void WriteWhy(const AttemptExplanation& why, JsonWriter* j) {
   j->Key("rejections").BeginArray();
   for (const Rejection& r : why.rejections) WriteRejection(r, j);
   j->EndArray();
-  WriteTexts("claims", why.claims, j);
-  WriteTexts("claim_holders", why.claim_holders, j);
+  j->Key("claims").Strings(why.claims);
+  j->Key("claim_holders").Strings(why.claim_holders);
   j->EndObject();
 }
 
@@ -159,9 +153,9 @@ void WritePlace(const QueuePlace& p, const std::string& head, JsonWriter* j) {
   j->Key("number").Uint(p.place);
   j->Key("of").Uint(p.length);
   j->Key("head").String(head);
-  WriteTexts("ahead", p.ahead, j);
+  j->Key("ahead").Strings(p.ahead);
   WriteTime("until", p.until, j);
-  WriteTexts("waits_for_victims", p.victims, j);
+  j->Key("waits_for_victims").Strings(p.victims);
   if (p.quota.has_value()) {
     j->Key("quota").BeginObject();
     j->Key("tenant").String(p.quota->tenant);
@@ -256,12 +250,12 @@ void WriteStanding(const Standing& s, JsonWriter* j) {
     j->Key("first_room").BeginArray();
     for (const AttemptExplainer::Prospect& p : s.prospects) {
       j->BeginObject().Key("node").String(p.node).Key("time").Double(p.at.seconds());
-      WriteTexts("after", p.after, j);
+      j->Key("after").Strings(p.after);
       j->EndObject();
     }
     j->EndArray();
   }
-  WriteTexts("claims", s.claims, j);
+  j->Key("claims").Strings(s.claims);
   j->EndObject();
 }
 

@@ -70,6 +70,15 @@ TEST(JsonWriterTest, EmptyContainersStayOnOneLine) {
   EXPECT_EQ(list.text(), "[\n  [],\n  {}\n]\n");
 }
 
+TEST(JsonWriterTest, ArraysOfStrings) {
+  JsonWriter json(JsonWriter::Layout::kOneLine);
+  json.BeginObject();
+  json.Key("some").Strings({"a", "\"b\""});
+  json.Key("none").Strings({});
+  json.EndObject();
+  EXPECT_EQ(json.text(), "{\"some\": [\"a\", \"\\\"b\\\"\"], \"none\": []}\n");
+}
+
 TEST(JsonWriterTest, AScalarIsADocument) {
   EXPECT_EQ(JsonWriter().Int(-5).text(), "-5\n");
   EXPECT_EQ(JsonWriter().Null().text(), "null\n");
