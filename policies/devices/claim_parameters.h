@@ -3,13 +3,13 @@
 #define DRASIM_POLICIES_DEVICES_CLAIM_PARAMETERS_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "absl/types/optional.h"
 #include "model/kube/objects.h"
 
 namespace drasim {

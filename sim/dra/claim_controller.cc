@@ -4,13 +4,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "absl/types/optional.h"
 #include "model/check.h"
 #include "model/kube/name.h"
 #include "model/kube/objects.h"
@@ -141,13 +141,13 @@ Name ClaimController::PlainName(const Pod& pod, const PodClaim& entry) const {
   return client_->names().Intern(absl::StrCat(pod.meta.name.text(), "-", entry.entry.text()));
 }
 
-absl::optional<Name> ClaimController::ClaimOf(const Pod& pod, const PodClaim& entry) const {
+std::optional<Name> ClaimController::ClaimOf(const Pod& pod, const PodClaim& entry) const {
   if (!entry.claim.empty()) return entry.claim;
   if (!options_.behaviour.claim_statuses()) return PlainName(pod, entry);
   for (const Pod::ClaimName& known : pod.claim_names) {
     if (known.entry == entry.entry) return known.claim;
   }
-  return absl::nullopt;
+  return std::nullopt;
 }
 
 // True when a claim keeps a pod bound by another component from running, and the controller can act
@@ -185,7 +185,7 @@ bool ClaimController::NeedsWork(const Pod& pod) const {
       if (made_here) return true;
       continue;
     }
-    const absl::optional<Name> name = ClaimOf(pod, entry);
+    const std::optional<Name> name = ClaimOf(pod, entry);
     if (!name.has_value()) return true;
     if (name->empty()) continue;
     const Ref<ResourceClaim>& claim = client_->cache().claim(pod.meta.ns, *name);
@@ -206,7 +206,7 @@ void ClaimController::QueuePod(const Pod& pod, bool deleted) {
   if (deleted) RememberDeleted(pod);
   if (deleted || IsDone(pod)) {
     for (const PodClaim& entry : pod.claims) {
-      const absl::optional<Name> name = ClaimOf(pod, entry);
+      const std::optional<Name> name = ClaimOf(pod, entry);
       if (!name.has_value() || name->empty()) continue;
       // A claim outside the cache is queued when it arrives there.
       const Ref<ResourceClaim>& claim = client_->cache().claim(pod.meta.ns, *name);
@@ -243,14 +243,14 @@ void ClaimController::IndexPod(const Pod* before, const Pod* after) {
   if (same) return;
   if (before != nullptr) {
     for (const PodClaim& entry : before->claims) {
-      const absl::optional<Name> name = ClaimOf(*before, entry);
+      const std::optional<Name> name = ClaimOf(*before, entry);
       if (!name.has_value() || name->empty()) continue;
       EraseFromIndex(&users_, std::make_pair(before->meta.ns, *name), before->meta.uid);
     }
   }
   if (after == nullptr) return;
   for (const PodClaim& entry : after->claims) {
-    const absl::optional<Name> name = ClaimOf(*after, entry);
+    const std::optional<Name> name = ClaimOf(*after, entry);
     if (!name.has_value() || name->empty()) continue;
     InsertInto(&users_[{after->meta.ns, *name}], after->meta.uid);
   }
@@ -297,9 +297,9 @@ void ClaimController::Pump() {
 void ClaimController::Step(uint32_t slot, const ApiReply* reply) {
   DRASIM_CHECK_LT(slot, syncs_.size());
   Sync* sync = &syncs_[slot];
-  absl::optional<ApiReply> at_once;
+  std::optional<ApiReply> at_once;
   while (true) {
-    absl::optional<ApiRequest> call =
+    std::optional<ApiRequest> call =
         IsClaimWork(sync->key) ? NextOfClaim(sync, reply) : NextOfPod(sync, reply);
     if (!call.has_value()) break;
     at_once = client_->Call(*std::move(call), slot);
@@ -329,23 +329,23 @@ void ClaimController::Finish(uint32_t slot) {
 
 // ---- One sync of a pod, or of a claim: a chain of API calls, cut at every call ----
 
-absl::optional<ApiRequest> ClaimController::NextOfPod(Sync* sync, const ApiReply* reply) {
+std::optional<ApiRequest> ClaimController::NextOfPod(Sync* sync, const ApiReply* reply) {
   if (sync->stage == Stage::kStart) {
     sync->pod = client_->cache().pod(sync->key >> 1);
-    if (sync->pod == nullptr || sync->pod->meta.deleting) return absl::nullopt;
-    if (IsDone(*sync->pod) && !ServesEndedPods()) return absl::nullopt;
+    if (sync->pod == nullptr || sync->pod->meta.deleting) return std::nullopt;
+    if (IsDone(*sync->pod) && !ServesEndedPods()) return std::nullopt;
     sync->stage = Stage::kMakeClaims;
   } else if (!TakePodReply(sync, *reply)) {
-    return absl::nullopt;
+    return std::nullopt;
   }
   if (sync->stage == Stage::kMakeClaims) {
-    absl::optional<ApiRequest> create = MakeNextClaim(sync);
+    std::optional<ApiRequest> create = MakeNextClaim(sync);
     if (create.has_value() || sync->failed) return create;
     sync->stage = Stage::kWriteNames;
     if (!sync->made.empty()) return WriteNames(*sync);
   }
   if (sync->stage == Stage::kWriteNames) {
-    if (!options_.behaviour.serves_bound_pods() || !sync->pod->node.valid()) return absl::nullopt;
+    if (!options_.behaviour.serves_bound_pods() || !sync->pod->node.valid()) return std::nullopt;
     sync->stage = Stage::kServe;
     sync->next = 0;
   }
@@ -379,13 +379,13 @@ bool ClaimController::TakePodReply(Sync* sync, const ApiReply& reply) {
   }
 }
 
-absl::optional<ApiRequest> ClaimController::MakeNextClaim(Sync* sync) {
+std::optional<ApiRequest> ClaimController::MakeNextClaim(Sync* sync) {
   const Pod& pod = *sync->pod;
   const ObjectCache& cache = client_->cache();
   for (; sync->next < pod.claims.size(); ++sync->next) {
     const PodClaim& entry = pod.claims[sync->next];
     if (!entry.claim.empty()) continue;
-    const absl::optional<Name> name = ClaimOf(pod, entry);
+    const std::optional<Name> name = ClaimOf(pod, entry);
     if (name.has_value()) {
       if (name->empty()) continue;
       const Ref<ResourceClaim>& claim = cache.claim(pod.meta.ns, *name);
@@ -410,7 +410,7 @@ absl::optional<ApiRequest> ClaimController::MakeNextClaim(Sync* sync) {
     sync->failed = true;
     ++failed_creations_;
   }
-  return absl::nullopt;
+  return std::nullopt;
 }
 
 // A claim from an interrupted sync or an earlier release, owned by the pod for this entry.
@@ -480,19 +480,19 @@ ApiRequest ClaimController::WriteNames(const Sync& sync) const {
   return request;
 }
 
-absl::optional<ApiRequest> ClaimController::ServeNextClaim(Sync* sync) {
+std::optional<ApiRequest> ClaimController::ServeNextClaim(Sync* sync) {
   const Pod& pod = *sync->pod;
   for (; sync->next < pod.claims.size(); ++sync->next) {
     const PodClaim& entry = pod.claims[sync->next];
-    const absl::optional<Name> name = ClaimOf(pod, entry);
+    const std::optional<Name> name = ClaimOf(pod, entry);
     if (name.has_value() && name->empty()) continue;
     const Ref<ResourceClaim> claim =
         name.has_value() ? client_->cache().claim(pod.meta.ns, *name) : nullptr;
     // The claim's event will queue the pod again.
-    if (claim == nullptr) return absl::nullopt;
+    if (claim == nullptr) return std::nullopt;
     if (entry.claim.empty() && claim->meta.owner != pod.meta.uid) {
       sync->failed = true;
-      return absl::nullopt;
+      return std::nullopt;
     }
     if (claim->status.allocation == nullptr &&
         claim->spec.mode == AllocationMode::kWaitForFirstConsumer) {
@@ -505,13 +505,13 @@ absl::optional<ApiRequest> ClaimController::ServeNextClaim(Sync* sync) {
     reserved->status.reserved_for.push_back({pods_, pod.meta.name, pod.meta.uid});
     return ClaimStatusUpdate(std::move(reserved));
   }
-  return absl::nullopt;
+  return std::nullopt;
 }
 
 // The node is fixed, so there is nothing to negotiate: no potential nodes. None if it exists.
-absl::optional<ApiRequest> ClaimController::WriteContext(const Pod& pod) const {
+std::optional<ApiRequest> ClaimController::WriteContext(const Pod& pod) const {
   const Ref<PodSchedulingContext>& known = client_->cache().context(pod.meta.ns, pod.meta.name);
-  if (known != nullptr && known->selected == pod.node) return absl::nullopt;
+  if (known != nullptr && known->selected == pod.node) return std::nullopt;
   ApiRequest request;
   request.kind = ObjectKind::kPodSchedulingContext;
   auto context = std::make_shared<PodSchedulingContext>();
@@ -529,21 +529,21 @@ absl::optional<ApiRequest> ClaimController::WriteContext(const Pod& pod) const {
   return request;
 }
 
-absl::optional<ApiRequest> ClaimController::NextOfClaim(Sync* sync, const ApiReply* reply) {
+std::optional<ApiRequest> ClaimController::NextOfClaim(Sync* sync, const ApiReply* reply) {
   if (sync->stage == Stage::kStart) {
     sync->claim = client_->cache().of<ResourceClaim>().Find(sync->key >> 1);
-    if (sync->claim == nullptr) return absl::nullopt;
+    if (sync->claim == nullptr) return std::nullopt;
     sync->stage = Stage::kConsumers;
   } else if (!TakeClaimReply(sync, *reply)) {
-    return absl::nullopt;
+    return std::nullopt;
   }
   if (sync->stage == Stage::kConsumers) {
-    absl::optional<ApiRequest> get = CheckNextConsumer(sync);
+    std::optional<ApiRequest> get = CheckNextConsumer(sync);
     if (get.has_value()) return get;
     sync->stage = Stage::kRelease;
     if (sync->kept.size() < sync->claim->status.reserved_for.size()) return Release(*sync);
   }
-  if (!OwnerNeedsItNoMore(*sync)) return absl::nullopt;
+  if (!OwnerNeedsItNoMore(*sync)) return std::nullopt;
   sync->stage = Stage::kDelete;
   const ObjectMeta& meta = sync->claim->meta;
   ApiRequest request;
@@ -585,7 +585,7 @@ bool ClaimController::TakeClaimReply(Sync* sync, const ApiReply& reply) {
 // A cached pod exists until the watch says otherwise, and a pod seen in deletion is gone. For any
 // other pod the server must confirm that it is gone, because it may be too new for this cache while
 // the scheduler already works on it.
-absl::optional<ApiRequest> ClaimController::CheckNextConsumer(Sync* sync) {
+std::optional<ApiRequest> ClaimController::CheckNextConsumer(Sync* sync) {
   const ResourceClaim& claim = *sync->claim;
   for (; sync->next < claim.status.reserved_for.size(); ++sync->next) {
     const Consumer& consumer = claim.status.reserved_for[sync->next];
@@ -607,7 +607,7 @@ absl::optional<ApiRequest> ClaimController::CheckNextConsumer(Sync* sync) {
     if (options_.behaviour.releases_finished_pods() && IsDone(*pod)) continue;
     sync->kept.push_back(consumer);
   }
-  return absl::nullopt;
+  return std::nullopt;
 }
 
 // Not a patch, because it must fail after any other change. The last consumer of a

@@ -20,7 +20,7 @@ namespace {
 // Limit on a plugin call, so that sums of a few fit the clock (30 years).
 constexpr double kLongestPluginCallSeconds = 1e9;
 
-SimDuration DrawPluginCall(const absl::optional<Distribution>& seconds, Random& stream) {
+SimDuration DrawPluginCall(const std::optional<Distribution>& seconds, Random& stream) {
   if (!seconds.has_value()) return SimDuration();
   const double drawn = std::min(seconds->Sample(stream), kLongestPluginCallSeconds);
   return SimDuration(drawn <= 0 ? 0 : std::llround(drawn * 1e9));
@@ -287,7 +287,7 @@ void DraManager::StartAttempt(PodState& state) {
 
 // `reply`: to the GET of the present entry; null before that call.
 void DraManager::Fetch(PodState& state, const ApiReply* reply) {
-  absl::optional<ApiReply> at_once;
+  std::optional<ApiReply> at_once;
   for (;; ++state.entry, reply = nullptr) {
     if (reply == nullptr) {
       if (state.ending) return End(state);
@@ -359,7 +359,7 @@ void DraManager::FinishPrepareCall(PodState& state) {
 
 void DraManager::ReportRunning(PodState& state) {
   state.stage = PodState::Stage::kReportingRunning;
-  const absl::optional<ApiReply> reply = PatchPhase(state, KubePodPhase::kRunning);
+  const std::optional<ApiReply> reply = PatchPhase(state, KubePodPhase::kRunning);
   if (reply.has_value()) FinishReportRunning(state, *reply);
 }
 
@@ -439,7 +439,7 @@ void DraManager::RetryUnprepare(PodState& state) {
 
 void DraManager::ReportEnd(PodState& state) {
   state.stage = PodState::Stage::kReportingEnd;
-  const absl::optional<ApiReply> reply =
+  const std::optional<ApiReply> reply =
       PatchPhase(state, state.failed ? KubePodPhase::kFailed : KubePodPhase::kSucceeded);
   if (reply.has_value()) FinishReportEnd(state, *reply);
 }
@@ -466,7 +466,7 @@ void DraManager::Delete(PodState& state) {
   request.name = state.pod->meta.name;
   request.uid = state.pod->meta.uid;
   request.force = true;
-  const absl::optional<ApiReply> reply = Call(state, std::move(request));
+  const std::optional<ApiReply> reply = Call(state, std::move(request));
   if (reply.has_value()) Retire(state);  // deleted now, or by another component
 }
 
@@ -548,15 +548,15 @@ ClaimDriver* DraManager::FindDriver(Name name) const {
 
 // --- Calls and timers. ---
 
-absl::optional<ApiReply> DraManager::Call(PodState& state, ApiRequest request) {
+std::optional<ApiReply> DraManager::Call(PodState& state, ApiRequest request) {
   const uint64_t token = next_token_++;
-  absl::optional<ApiReply> reply = client_->Call(std::move(request), token);
+  std::optional<ApiReply> reply = client_->Call(std::move(request), token);
   if (!reply.has_value()) Expect(state, token);
   return reply;
 }
 
 // Any rejection means that the pod is gone.
-absl::optional<ApiReply> DraManager::PatchPhase(PodState& state, KubePodPhase phase) {
+std::optional<ApiReply> DraManager::PatchPhase(PodState& state, KubePodPhase phase) {
   auto next = std::make_shared<Pod>();
   next->meta.ns = state.pod->meta.ns;
   next->meta.name = state.pod->meta.name;

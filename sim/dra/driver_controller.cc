@@ -198,7 +198,7 @@ uint64_t DriverController::skipped_syncs() const {
 }
 
 void DriverController::Pump() {
-  while (const absl::optional<WorkQueue::Key> key = queue_.Get()) {
+  while (const std::optional<WorkQueue::Key> key = queue_.Get()) {
     if (free_syncs_.empty()) {
       free_syncs_.push_back(static_cast<uint32_t>(syncs_.size()));
       syncs_.emplace_back();
@@ -406,7 +406,7 @@ DriverController::Move DriverController::Free(Sync& sync) {
   const ResourceClaim& claim = *sync.claim;
   const bool allocated = claim.status.allocation != nullptr;
   // The contents of a node's object are the driver's own memory.
-  const bool has_object = std::exchange(sync.reply, absl::nullopt).has_value();
+  const bool has_object = std::exchange(sync.reply, std::nullopt).has_value();
   StopAllocations(claim.meta.uid);
   const absl::Status freed = driver_->Deallocate(claim.meta.uid);
   WakeSleepers();
@@ -432,7 +432,7 @@ DriverController::Move DriverController::ClearAllocation(Sync& sync) {
 
 DriverController::Move DriverController::ContinueRelease(Sync& sync) {
   if (sync.stage != Stage::kBegin) {
-    const ApiReply reply = *std::exchange(sync.reply, absl::nullopt);
+    const ApiReply reply = *std::exchange(sync.reply, std::nullopt);
     if (!reply.ok()) {
       const absl::string_view step = sync.stage == Stage::kAllocationCleared ? "remove allocation"
                                      : sync.stage == Stage::kRequestCleared  ? "remove deallocation"

@@ -18,6 +18,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,7 +26,6 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/types/optional.h"
 #include "absl/types/span.h"
 #include "model/distributions.h"
 #include "model/ids.h"
@@ -46,7 +46,7 @@ struct DriverControllerOptions {
   int workers = 10;
   bool set_reserved_for = true;  // the driver reserves the claim for the triggering pod
   SimDuration recheck = SimDuration::Seconds(30);
-  absl::optional<Distribution> decision_latency;  // seconds per Allocate or UnsuitableNodes call
+  std::optional<Distribution> decision_latency;  // seconds per Allocate or UnsuitableNodes call
   uint64_t seed = 0;
   // A periodic sync without new findings is not repeated until something has changed. Skipped syncs
   // are counted (skipped_syncs), but load neither the network nor the rate limiter.
@@ -143,7 +143,7 @@ class DriverController : public Actor {
     uint32_t slot = 0;
     WorkQueue::Key key = 0;
     Stage stage = Stage::kBegin;
-    absl::optional<ApiReply> reply;     // to the call of the stage
+    std::optional<ApiReply> reply;      // to the call of the stage
     Ref<ResourceClaim> claim;           // of a claim's sync
     Ref<PodSchedulingContext> context;  // of a context's
     Ref<Pod> pod;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,7 +12,6 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/types/optional.h"
 #include "absl/types/span.h"
 #include "model/check.h"
 #include "model/ids.h"
@@ -71,7 +71,7 @@ DriverController::Move DriverController::BeginContext(Sync& sync) {
 }
 
 DriverController::Move DriverController::CheckPod(Sync& sync) {
-  const ApiReply reply = *std::exchange(sync.reply, absl::nullopt);
+  const ApiReply reply = *std::exchange(sync.reply, std::nullopt);
   if (!reply.ok()) return Fail(sync, ErrorText(reply));
   sync.pod = As<Pod>(reply.object);
   if (sync.pod->meta.deleting) return Over(sync, Outcome::kDone);
@@ -149,7 +149,7 @@ DriverController::Move DriverController::Probe(Sync& sync) {
 
 DriverController::Move DriverController::ProbeNodes(Sync& sync) {
   if (sync.stage == Stage::kNodeObjectRead) {
-    const ApiReply reply = *std::exchange(sync.reply, absl::nullopt);
+    const ApiReply reply = *std::exchange(sync.reply, std::nullopt);
     const NodeId node = sync.nodes[sync.next++];
     // Nodes come in ascending order.
     if (!reply.ok() || !driver_->Propose(ToAllocate(sync.claims), node)) {
@@ -175,7 +175,7 @@ DriverController::Move DriverController::Choose(Sync& sync) {
 
 DriverController::Move DriverController::Report(Sync& sync) {
   if (sync.stage == Stage::kReported) {
-    const ApiReply reply = *std::exchange(sync.reply, absl::nullopt);
+    const ApiReply reply = *std::exchange(sync.reply, std::nullopt);
     if (!reply.ok()) return Fail(sync, absl::StrCat("unsuitable nodes: ", ErrorText(reply)));
     // Upstream has a mutation cache only for claims.
     if (!options_.behaviour.strict_upstream) client_->Remember(reply.object);
@@ -235,7 +235,7 @@ DriverController::Move DriverController::TakeParameters(Sync& sync) {
   const bool of_class = sync.stage == Stage::kClassParametersRead;
   const std::string prefix =
       pending.entry.empty() ? "" : absl::StrCat("pod claim ", pending.entry.text(), ": ");
-  if (const absl::optional<ApiReply> reply = std::exchange(sync.reply, absl::nullopt)) {
+  if (const std::optional<ApiReply> reply = std::exchange(sync.reply, std::nullopt)) {
     const ParametersRef& ref =
         of_class ? pending.resource_class->parameters : pending.claim->spec.parameters;
     Ref<ParametersObject>& object = of_class ? pending.class_parameters : pending.claim_parameters;
@@ -290,7 +290,7 @@ DriverController::Move DriverController::BeginAllocate(Sync& sync) {
 
 DriverController::Move DriverController::AddFinalizers(Sync& sync) {
   if (sync.stage == Stage::kFinalizerAdded) {
-    const ApiReply reply = *std::exchange(sync.reply, absl::nullopt);
+    const ApiReply reply = *std::exchange(sync.reply, std::nullopt);
     Pending& pending = sync.claims[sync.next++];
     if (reply.ok()) {
       client_->Remember(reply.object);
@@ -320,7 +320,7 @@ DriverController::Move DriverController::AddFinalizers(Sync& sync) {
 
 DriverController::Move DriverController::ReadForDecision(Sync& sync) {
   if (sync.stage == Stage::kDecisionRead) {
-    const ApiReply reply = *std::exchange(sync.reply, absl::nullopt);
+    const ApiReply reply = *std::exchange(sync.reply, std::nullopt);
     Pending& pending = sync.claims[sync.next++];
     if (!reply.ok()) pending.error = absl::StrCat("the node's object: ", ErrorText(reply));
   }
@@ -369,7 +369,7 @@ DriverController::Move DriverController::Decide(Sync& sync) {
 
 DriverController::Move DriverController::WriteDecision(Sync& sync) {
   if (sync.stage == Stage::kDecisionWritten) {
-    const ApiReply reply = *std::exchange(sync.reply, absl::nullopt);
+    const ApiReply reply = *std::exchange(sync.reply, std::nullopt);
     Pending& pending = sync.claims[sync.next++];
     if (!reply.ok()) pending.error = absl::StrCat("the node's object: ", ErrorText(reply));
   }
@@ -384,7 +384,7 @@ DriverController::Move DriverController::WriteDecision(Sync& sync) {
 
 DriverController::Move DriverController::WriteStatuses(Sync& sync) {
   if (sync.stage == Stage::kStatusWritten) {
-    const ApiReply reply = *std::exchange(sync.reply, absl::nullopt);
+    const ApiReply reply = *std::exchange(sync.reply, std::nullopt);
     Pending& pending = sync.claims[sync.next++];
     if (reply.ok()) {
       client_->Remember(reply.object);

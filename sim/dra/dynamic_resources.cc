@@ -7,13 +7,13 @@
 #include <cstdint>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/string_view.h"
 #include "absl/strings/substitute.h"
-#include "absl/types/optional.h"
 #include "absl/types/span.h"
 #include "model/check.h"
 
@@ -534,7 +534,7 @@ DynamicResources::Status DynamicResources::Continue(Cycle* cycle, const ApiReply
 }
 
 const ApiReply* DynamicResources::Send(const Cycle& cycle, ApiRequest request,
-                                       absl::optional<ApiReply>* here) {
+                                       std::optional<ApiReply>* here) {
   *here = client_->Call(std::move(request), cycle.token);
   return here->has_value() ? &**here : nullptr;
 }
@@ -544,7 +544,7 @@ DynamicResources::Status DynamicResources::WaitsFor(Reason reason) const {
 }
 
 DynamicResources::Status DynamicResources::Publish(Cycle* cycle, const ApiReply* reply) {
-  absl::optional<ApiReply> here;
+  std::optional<ApiReply> here;
   if (cycle->stage != kWriteContext && cycle->stage != kApplyContext) {
     if (!HasUnpublished(*cycle)) return Status();
     cycle->stage = kWriteContext;
@@ -593,7 +593,7 @@ DynamicResources::Status DynamicResources::ContinuePostFilter(Cycle* cycle, cons
     }
   }
   const ResourceClaim& claim = *cycle->claims[cycle->next].claim;
-  absl::optional<ApiReply> here;
+  std::optional<ApiReply> here;
   if (cycle->stage != kWriteClaim) {
     if (const Status status = Publish(cycle, reply); status.code != Code::kSuccess) return status;
     auto changed = std::make_shared<ResourceClaim>(claim);
@@ -635,7 +635,7 @@ DynamicResources::Status DynamicResources::ChangeReservation(Cycle* cycle, bool 
   const Name name = claim->meta.name;
   const bool patches =
       behaviour_.writes_in_pre_bind() && (!reserve || behaviour_.release == DraRelease::k30);
-  for (absl::optional<ApiReply> here;;) {
+  for (std::optional<ApiReply> here;;) {
     if (reply != nullptr && cycle->stage == kWriteClaim) {
       if (reply->ok()) {
         // For Unreserve, which would not know of the reservation otherwise.
@@ -754,7 +754,7 @@ DynamicResources::Status DynamicResources::ContinuePostBind(Cycle* cycle, const 
   request.kind = ObjectKind::kPodSchedulingContext;
   request.ns = cycle->pod->meta.ns;
   request.name = cycle->pod->meta.name;
-  absl::optional<ApiReply> here;
+  std::optional<ApiReply> here;
   if (Send(*cycle, std::move(request), &here) == nullptr) {
     return {Code::kWaiting, Reason::kNone, Name()};
   }

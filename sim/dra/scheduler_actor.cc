@@ -171,7 +171,7 @@ PostFilterResult SchedulerActor::PostFilter(const PodContext& pod, PostFilterHan
 }
 
 StepResult SchedulerActor::Answer(PodId pod, Attempt* attempt, Status status, bool blocks,
-                                  absl::optional<StepResult>* keep) {
+                                  std::optional<StepResult>* keep) {
   StepResult result;
   if (status.code == Code::kWaiting) {
     attempt->waits = true;
@@ -197,7 +197,7 @@ StepResult SchedulerActor::Answer(PodId pod, Attempt* attempt, Status status, bo
 StepResult SchedulerActor::Reserve(const PodContext& pod, const ClusterState&, NodeId node) {
   Attempt* attempt = Find(pod.pod);
   if (attempt == nullptr || attempt->cycle.claims.empty()) return StepResult();
-  absl::optional<StepResult>* const keep = &attempt->answers[0];
+  std::optional<StepResult>* const keep = &attempt->answers[0];
   if (keep->has_value()) return **keep;
   if (attempt->waits) return Answer(pod.pod, attempt, Waiting(), false, keep);
   if (std::exchange(attempt->done, false)) {
@@ -223,7 +223,7 @@ void SchedulerActor::Unreserve(const PodContext& pod, const ClusterState&, NodeI
   }
   clock_->BeforeCalls(pod.now);
   // Others of its gang were not bound.
-  const absl::optional<StepResult>& bound = attempt->answers[2];
+  const std::optional<StepResult>& bound = attempt->answers[2];
   if (bound.has_value() && bound->code == StepCode::kSuccess) {
     pods_->BoundInVain(pod.pod, attempt->cycle.pod_uid);
     Background(attempt, Status(), false);
@@ -242,7 +242,7 @@ void SchedulerActor::Unreserve(const PodContext& pod, const ClusterState&, NodeI
 StepResult SchedulerActor::PreBind(const PodContext& pod, const ClusterState&, NodeId node) {
   Attempt* attempt = Find(pod.pod);
   if (attempt == nullptr || attempt->cycle.claims.empty()) return StepResult();
-  absl::optional<StepResult>* const keep = &attempt->answers[1];
+  std::optional<StepResult>* const keep = &attempt->answers[1];
   if (keep->has_value()) return **keep;
   if (attempt->waits) return Answer(pod.pod, attempt, Waiting(), false, keep);
   if (std::exchange(attempt->done, false)) {
@@ -257,7 +257,7 @@ StepResult SchedulerActor::PreBind(const PodContext& pod, const ClusterState&, N
 StepResult SchedulerActor::Bind(const PodContext& pod, const ClusterState&, NodeId node) {
   Attempt* attempt = Find(pod.pod);
   DRASIM_CHECK(attempt != nullptr);
-  absl::optional<StepResult>* const keep = &attempt->answers[2];
+  std::optional<StepResult>* const keep = &attempt->answers[2];
   if (keep->has_value()) return **keep;
   if (attempt->waits) return Answer(pod.pod, attempt, Waiting(), false, keep);
   if (std::exchange(attempt->done, false)) {
