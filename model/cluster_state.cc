@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "model/check.h"
+#include "model/status_macros.h"
 
 namespace drasim {
 
@@ -46,7 +47,7 @@ absl::Status ClusterState::CheckSpec(const NodeSpec& spec) {
 }
 
 absl::StatusOr<NodeId> ClusterState::AddNode(const NodeSpec& spec) {
-  if (absl::Status s = CheckSpec(spec); !s.ok()) return s;
+  RETURN_IF_ERROR(CheckSpec(spec));
   absl::StatusOr<ModelId> model = ModelId();
   if (spec.gpu_count > 0) {
     model = models_->Intern(spec.gpu_model);

@@ -8,6 +8,7 @@
 #include "model/device_set.h"
 #include "model/kube/node_set.h"
 #include "model/pod_shape.h"
+#include "model/status_macros.h"
 #include "policies/devices/device_handles.h"
 #include "policies/devices/device_reasons.h"
 
@@ -679,7 +680,7 @@ absl::Status NodeDeviceDriver::Load(StateReader& in) {
   if (last_node > NodeId::kInvalid || last_gpu < -1 || last_gpu >= kMaxDevicesPerNode) {
     in.Fail("round robin stands at an impossible GPU");
   }
-  if (!in.status().ok()) return in.status();
+  RETURN_IF_ERROR(in.status());
   Reset();
   for (auto& [claim, held] : loaded) Take(claim, std::move(held));
   for (const auto& [claim, places] : proposed) {

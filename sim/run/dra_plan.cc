@@ -235,8 +235,7 @@ absl::Status DraPlan::CreateClasses() {
     auto object = std::make_shared<ResourceClass>();
     object->meta.name = name;
     object->driver = names.Intern(driver.name);
-    const absl::Status s = plane_->Create(Ref<ResourceClass>(std::move(object)));
-    if (!s.ok()) return s;
+    RETURN_IF_ERROR(plane_->Create(Ref<ResourceClass>(std::move(object))));
   }
   return absl::OkStatus();
 }

@@ -107,8 +107,7 @@ absl::Status Simulation::CheckClaims(const std::vector<JobArrival>& jobs) const 
 absl::Status Simulation::LowerWorkload() {
   std::vector<JobArrival> jobs = workload_.TakeRows();
   RETURN_IF_ERROR(CheckClaims(jobs));
-  const absl::Status lowered = devices_.LowerJobs(node_input_.nodes, shapes_.get(), &jobs);
-  if (!lowered.ok()) return lowered;
+  RETURN_IF_ERROR(devices_.LowerJobs(node_input_.nodes, shapes_.get(), &jobs));
   workload_ = Workload::FromJobs(std::move(jobs));
   WarnAboutUnknownModels();
   return absl::OkStatus();
