@@ -59,7 +59,7 @@ struct DispatchParts {
   Profile* profile = nullptr;
   const VerdictSummaryTable* summaries = nullptr;
   const Quotas* quotas = nullptr;
-  JobControl* host = nullptr;
+  JobControl* control = nullptr;
 };
 
 // The way back to the queue after a rejected start.
