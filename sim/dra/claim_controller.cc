@@ -45,14 +45,6 @@ void EraseFromIndex(Index* index, const IndexKey& key, Uid uid) {
   if (uids.empty()) index->erase(found);
 }
 
-ApiRequest ClaimStatusUpdate(std::shared_ptr<const ResourceClaim> claim) {
-  ApiRequest request;
-  request.verb = Verb::kUpdateStatus;
-  request.kind = ObjectKind::kResourceClaim;
-  request.object = std::move(claim);
-  return request;
-}
-
 // Prefix of a generated claim name: a name of 63 characters keeps room for a hyphen and five more.
 // If the text is too long, both of its parts are shortened in proportion to their length (and then
 // lose a final hyphen, if the release adds one).
@@ -435,16 +427,13 @@ ApiRequest ClaimController::CreateClaim(const Pod& pod, const PodClaim& entry,
   claim->meta.owner = pod.meta.uid;
   claim->spec = spec;
   if (options_.behaviour.claim_statuses()) claim->pod_claim_name = entry.entry;
-  ApiRequest request;
-  request.verb = Verb::kCreate;
-  request.kind = ObjectKind::kResourceClaim;
-  if (options_.behaviour.generated_names()) {
+  const bool generated = options_.behaviour.generated_names();
+  if (!generated) claim->meta.name = PlainName(pod, entry);
+  ApiRequest request = WriteRequest(Verb::kCreate, std::move(claim));
+  if (generated) {
     request.generate_name = client_->names().Intern(GeneratedClaimPrefix(
         pod.meta.name.text(), entry.entry.text(), options_.behaviour.hyphen_before_suffix()));
-  } else {
-    claim->meta.name = PlainName(pod, entry);
   }
-  request.object = Ref<ResourceClaim>(std::move(claim));
   return request;
 }
 
@@ -472,12 +461,7 @@ ApiRequest ClaimController::WriteNames(const Sync& sync) const {
       pod->claim_names.push_back(known_pod.claim_names[known]);
     }
   }
-  ApiRequest request;
-  request.verb = Verb::kPatchStatus;
-  request.part = StatusPart::kClaimNames;
-  request.kind = ObjectKind::kPod;
-  request.object = Ref<Pod>(std::move(pod));
-  return request;
+  return PatchRequest(StatusPart::kClaimNames, std::move(pod));
 }
 
 std::optional<ApiRequest> ClaimController::ServeNextClaim(Sync* sync) {
@@ -503,7 +487,7 @@ std::optional<ApiRequest> ClaimController::ServeNextClaim(Sync* sync) {
     if (!NeedsServing(pod, *claim)) continue;
     auto reserved = std::make_shared<ResourceClaim>(*claim);
     reserved->status.reserved_for.push_back({pods_, pod.meta.name, pod.meta.uid});
-    return ClaimStatusUpdate(std::move(reserved));
+    return WriteRequest(Verb::kUpdateStatus, std::move(reserved));
   }
   return std::nullopt;
 }
@@ -545,14 +529,7 @@ std::optional<ApiRequest> ClaimController::NextOfClaim(Sync* sync, const ApiRepl
   }
   if (!OwnerNeedsItNoMore(*sync)) return std::nullopt;
   sync->stage = Stage::kDelete;
-  const ObjectMeta& meta = sync->claim->meta;
-  ApiRequest request;
-  request.verb = Verb::kDelete;
-  request.kind = ObjectKind::kResourceClaim;
-  request.ns = meta.ns;
-  request.name = meta.name;
-  request.uid = meta.uid;
-  return request;
+  return DeleteRequest(ObjectKind::kResourceClaim, sync->claim->meta);
 }
 
 bool ClaimController::TakeClaimReply(Sync* sync, const ApiReply& reply) {
@@ -595,14 +572,8 @@ std::optional<ApiRequest> ClaimController::CheckNextConsumer(Sync* sync) {
     }
     if (deleted_pods_.contains(consumer.uid)) continue;
     const Ref<Pod>& pod = client_->cache().of<Pod>().Find(claim.meta.ns, consumer.name);
-    if (pod == nullptr) {
-      ApiRequest request;
-      request.verb = Verb::kGet;
-      request.kind = ObjectKind::kPod;
-      request.ns = claim.meta.ns;
-      request.name = consumer.name;
-      return request;
-    }
+    if (pod == nullptr)
+      return NamedRequest(Verb::kGet, ObjectKind::kPod, claim.meta.ns, consumer.name);
     if (pod->meta.uid != consumer.uid) continue;
     if (options_.behaviour.releases_finished_pods() && IsDone(*pod)) continue;
     sync->kept.push_back(consumer);
@@ -620,7 +591,7 @@ ApiRequest ClaimController::Release(const Sync& sync) const {
       options_.behaviour.releases_finished_pods()) {
     claim->status.deallocation_requested = true;
   }
-  return ClaimStatusUpdate(std::move(claim));
+  return WriteRequest(Verb::kUpdateStatus, std::move(claim));
 }
 
 // A claim without owner, and without a successor pod of the same name, is left to the garbage

@@ -297,12 +297,8 @@ void DraManager::Fetch(PodState& state, const ApiReply* reply) {
           NameOfClaim(*state.pod, entries[state.entry], options_.behaviour, client_->names());
       if (!claim.has_value()) return FailPrepare(state);
       if (claim->empty()) continue;
-      ApiRequest request;
-      request.verb = Verb::kGet;
-      request.kind = ObjectKind::kResourceClaim;
-      request.ns = state.pod->meta.ns;
-      request.name = *claim;
-      at_once = Call(state, std::move(request));
+      at_once = Call(
+          state, NamedRequest(Verb::kGet, ObjectKind::kResourceClaim, state.pod->meta.ns, *claim));
       if (!at_once.has_value()) return;
       reply = &*at_once;
     }
@@ -459,12 +455,7 @@ void DraManager::FinishReportEnd(PodState& state, const ApiReply& reply) {
 }
 
 void DraManager::Delete(PodState& state) {
-  ApiRequest request;
-  request.verb = Verb::kDelete;
-  request.kind = ObjectKind::kPod;
-  request.ns = state.pod->meta.ns;
-  request.name = state.pod->meta.name;
-  request.uid = state.pod->meta.uid;
+  ApiRequest request = DeleteRequest(ObjectKind::kPod, state.pod->meta);
   request.force = true;
   const std::optional<ApiReply> reply = Call(state, std::move(request));
   if (reply.has_value()) Retire(state);  // deleted now, or by another component
@@ -563,12 +554,7 @@ std::optional<ApiReply> DraManager::PatchPhase(PodState& state, KubePodPhase pha
   next->meta.uid = state.pod->meta.uid;
   next->row = state.pod->row;  // for listeners to the call
   next->phase = phase;
-  ApiRequest request;
-  request.verb = Verb::kPatchStatus;
-  request.part = StatusPart::kPhase;
-  request.kind = ObjectKind::kPod;
-  request.object = Ref<Pod>(std::move(next));
-  return Call(state, std::move(request));
+  return Call(state, PatchRequest(StatusPart::kPhase, std::move(next)));
 }
 
 void DraManager::Arm(PodState& state, SimDuration after) {

@@ -174,6 +174,7 @@ class DriverController : public Actor {
   Move Over(Sync& sync, Outcome outcome, std::string error = std::string()) const;
   Move Fail(Sync& sync, std::string error) const;
   Move Send(Sync& sync, ApiRequest request, Stage then);
+  static ApiReply TakeReply(Sync& sync);
   // The latency of a decision.
   Move Think(Sync& sync, Stage then);
 
@@ -208,8 +209,12 @@ class DriverController : public Actor {
   // Step 3.2 of both: finalizers, the decision, statuses.
   Move BeginAllocate(Sync& sync);
   Move AddFinalizers(Sync& sync);
-  // For each claim, reads the node's object before the decision and writes it afterwards.
+  // For each claim without an error, reads the node's object before the decision and writes it
+  // afterwards.
   Move ReadForDecision(Sync& sync);
+  // Takes the reply if the stage is `answered`. False when no claim of the batch is left to call
+  // for.
+  static bool HasNodeObjectCall(Sync& sync, Stage answered);
   Move Decide(Sync& sync);
   Move WriteDecision(Sync& sync);
   Move WriteStatuses(Sync& sync);

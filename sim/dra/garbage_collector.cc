@@ -171,13 +171,8 @@ void GarbageCollector::FinishOwner(Key key, const ApiReply& reply) {
 
 void GarbageCollector::Delete(Key key, const ObjectRef& dependent) {
   const ObjectMeta* meta = MetaOf(dependent);
-  ApiRequest request;
-  request.verb = Verb::kDelete;
-  request.kind = KindOf(dependent);
-  request.ns = meta->ns;
-  request.name = meta->name;
-  request.uid = meta->uid;
-  const std::optional<ApiReply> reply = client_->Call(request, DeleteToken(key));
+  const std::optional<ApiReply> reply =
+      client_->Call(DeleteRequest(KindOf(dependent), *meta), DeleteToken(key));
   if (reply.has_value()) Finish(key, *reply);
 }
 

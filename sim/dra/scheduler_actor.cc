@@ -274,13 +274,9 @@ StepResult SchedulerActor::Bind(const PodContext& pod, const ClusterState&, Node
 }
 
 ApiRequest SchedulerActor::BindingOf(const Attempt& attempt) const {
-  const Ref<Pod>& object = attempt.cycle.pod;
-  ApiRequest request;
-  request.verb = Verb::kBind;
-  request.kind = ObjectKind::kPod;
-  request.ns = object->meta.ns;
-  request.name = object->meta.name;
-  request.uid = object->meta.uid;
+  const ObjectMeta& meta = attempt.cycle.pod->meta;
+  ApiRequest request = NamedRequest(Verb::kBind, ObjectKind::kPod, meta.ns, meta.name);
+  request.uid = meta.uid;
   request.node = attempt.node;
   return request;
 }
