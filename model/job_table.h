@@ -154,8 +154,6 @@ class JobTable {
     const JobRow& r = row(id);
     return r.has_run_time || r.retry < r.retries;
   }
-  // The length of a run that starts now: overhead plus remaining work. REQUIRES: HasLength.
-  SimDuration NextRunLength(JobId id) const;
   // Work done in the present run up to `now`, excluding overhead. REQUIRES: kRunning.
   SimDuration WorkDone(JobId id, SimTime now) const;
   // Work left as of `now`, including overhead; the sort key of shortest-remaining-time-first.
