@@ -39,6 +39,11 @@ absl::Status ReadGpuSharing(const ParameterFields& fields, std::string* out) {
   return absl::OkStatus();
 }
 
+std::string LackedProfile(const GpuKind& gpus, absl::string_view wanted) {
+  return absl::StrCat(wanted, " wanted, ", gpus.model.empty() ? "the GPU" : gpus.model, " has no ",
+                      gpus.table == nullptr ? "MIG" : "such profile");
+}
+
 }  // namespace
 
 NvidiaDriver::NvidiaDriver(const ClaimDriverInfo& info, ClaimDriverOptions options)
@@ -98,9 +103,7 @@ absl::Status NvidiaDriver::ReadMigClaim(const ParameterFields& fields,
     KindRequest& kind = request->kinds[i];
     const int found = gpus.table == nullptr ? -1 : gpus.table->FindProfile(*profile);
     if (found < 0) {
-      kind.lacking =
-          absl::StrCat(request->wanted, " wanted, ", gpus.model.empty() ? "the GPU" : gpus.model,
-                       " has no ", gpus.table == nullptr ? "MIG" : "such profile");
+      kind.lacking = LackedProfile(gpus, request->wanted);
       continue;
     }
     kind.eligible = DeviceSet::All();
@@ -140,9 +143,7 @@ absl::Status NvidiaDriver::ReadComputeClaim(const ParameterFields& fields,
     const int found =
         gpus.table == nullptr || instance.empty() ? -1 : gpus.table->FindProfile(instance);
     if (gpus.table == nullptr || (found < 0 && !instance.empty())) {
-      kind.lacking =
-          absl::StrCat(request->wanted, " wanted, ", gpus.model.empty() ? "the GPU" : gpus.model,
-                       " has no ", gpus.table == nullptr ? "MIG" : "such profile");
+      kind.lacking = LackedProfile(gpus, request->wanted);
       continue;
     }
     kind.eligible = DeviceSet::All();

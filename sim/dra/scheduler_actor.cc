@@ -1,7 +1,5 @@
 #include "sim/dra/scheduler_actor.h"
 
-#include <algorithm>
-
 #include "absl/algorithm/container.h"
 #include "model/check.h"
 
@@ -148,12 +146,15 @@ void SchedulerActor::Background(Attempt* attempt, Status status, bool blocks) {
     cycles_.erase(attempt->cycle.token);
     return;
   }
-  attempt->waits = true;
   attempt->abandoned = true;
-  if (blocks && !attempt->blocks) {
-    attempt->blocks = true;
-    engine_->BlockScheduling(true);
-  }
+  Await(attempt, blocks);
+}
+
+void SchedulerActor::Await(Attempt* attempt, bool blocks) {
+  attempt->waits = true;
+  if (!blocks || attempt->blocks) return;
+  attempt->blocks = true;
+  engine_->BlockScheduling(true);
 }
 
 PostFilterResult SchedulerActor::PostFilter(const PodContext& pod, PostFilterHandle&) {
@@ -174,11 +175,7 @@ StepResult SchedulerActor::Answer(PodId pod, Attempt* attempt, Status status, bo
                                   std::optional<StepResult>* keep) {
   StepResult result;
   if (status.code == Code::kWaiting) {
-    attempt->waits = true;
-    if (blocks && !attempt->blocks) {
-      attempt->blocks = true;
-      engine_->BlockScheduling(true);
-    }
+    Await(attempt, blocks);
     result.code = StepCode::kWait;
     return result;
   }
@@ -194,15 +191,19 @@ StepResult SchedulerActor::Answer(PodId pod, Attempt* attempt, Status status, bo
   return result;
 }
 
+std::optional<StepResult> SchedulerActor::EarlierAnswer(PodId pod, Attempt* attempt,
+                                                        std::optional<StepResult>* keep) {
+  if (keep->has_value()) return *keep;
+  if (attempt->waits) return Answer(pod, attempt, Waiting(), false, keep);
+  if (!std::exchange(attempt->done, false)) return std::nullopt;
+  return Answer(pod, attempt, attempt->cycle.result, false, keep);
+}
+
 StepResult SchedulerActor::Reserve(const PodContext& pod, const ClusterState&, NodeId node) {
   Attempt* attempt = Find(pod.pod);
   if (attempt == nullptr || attempt->cycle.claims.empty()) return StepResult();
   std::optional<StepResult>* const keep = &attempt->answers[0];
-  if (keep->has_value()) return **keep;
-  if (attempt->waits) return Answer(pod.pod, attempt, Waiting(), false, keep);
-  if (std::exchange(attempt->done, false)) {
-    return Answer(pod.pod, attempt, attempt->cycle.result, false, keep);
-  }
+  if (const auto earlier = EarlierAnswer(pod.pod, attempt, keep)) return *earlier;
   clock_->BeforeCalls(pod.now);
   const Status status = rules_->Reserve(&attempt->cycle, node);
   clock_->AfterCalls();
@@ -243,11 +244,7 @@ StepResult SchedulerActor::PreBind(const PodContext& pod, const ClusterState&, N
   Attempt* attempt = Find(pod.pod);
   if (attempt == nullptr || attempt->cycle.claims.empty()) return StepResult();
   std::optional<StepResult>* const keep = &attempt->answers[1];
-  if (keep->has_value()) return **keep;
-  if (attempt->waits) return Answer(pod.pod, attempt, Waiting(), false, keep);
-  if (std::exchange(attempt->done, false)) {
-    return Answer(pod.pod, attempt, attempt->cycle.result, false, keep);
-  }
+  if (const auto earlier = EarlierAnswer(pod.pod, attempt, keep)) return *earlier;
   clock_->BeforeCalls(pod.now);
   const Status status = rules_->PreBind(&attempt->cycle, node);
   clock_->AfterCalls();
@@ -258,11 +255,7 @@ StepResult SchedulerActor::Bind(const PodContext& pod, const ClusterState&, Node
   Attempt* attempt = Find(pod.pod);
   DRASIM_CHECK(attempt != nullptr);
   std::optional<StepResult>* const keep = &attempt->answers[2];
-  if (keep->has_value()) return **keep;
-  if (attempt->waits) return Answer(pod.pod, attempt, Waiting(), false, keep);
-  if (std::exchange(attempt->done, false)) {
-    return Answer(pod.pod, attempt, attempt->cycle.result, false, keep);
-  }
+  if (const auto earlier = EarlierAnswer(pod.pod, attempt, keep)) return *earlier;
   clock_->BeforeCalls(pod.now);
   attempt->node = node;
   attempt->binding = true;

@@ -113,6 +113,11 @@ class SchedulerActor : public Plugin, public Actor {
   // Translates a step's status for the engine.
   StepResult Answer(PodId pod, Attempt* attempt, DynamicResources::Status status, bool blocks,
                     std::optional<StepResult>* keep);
+  // The answer to a step of the attempt that began earlier; absent if the step has yet to begin.
+  std::optional<StepResult> EarlierAnswer(PodId pod, Attempt* attempt,
+                                          std::optional<StepResult>* keep);
+  // The attempt waits for a reply, and with `blocks` the scheduling thread with it.
+  void Await(Attempt* attempt, bool blocks);
   void Background(Attempt* attempt, DynamicResources::Status status, bool blocks);
   ApiRequest BindingOf(const Attempt& attempt) const;
   static DynamicResources::Status AfterBinding(const Attempt& attempt, const ApiReply& reply);
