@@ -24,9 +24,6 @@ class FillDispatcher : public Dispatcher {
     parts_.control->RecordFailure(next_, *failure);
     parts_.control->Drop(next_);
   }
-  std::optional<SimTime> NextTimer() override { return std::nullopt; }
-  void OnTimer() override {}
-  bool TimerMayHelp() const override { return false; }
   size_t waiting() const override { return 0; }
   int64_t SmallestNeedMilli() const override { return 0; }
   void Save(StateWriter& out) const override { out.Section("fill"); }

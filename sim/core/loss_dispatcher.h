@@ -35,9 +35,6 @@ class LossDispatcher : public Dispatcher {
     parts_.control->RecordFailure(job, *failure);
     parts_.control->Drop(job);
   }
-  std::optional<SimTime> NextTimer() override { return std::nullopt; }
-  void OnTimer() override {}
-  bool TimerMayHelp() const override { return false; }
   size_t waiting() const override { return untried_.size(); }
   int64_t SmallestNeedMilli() const override { return 0; }
   void Save(StateWriter& out) const override {
