@@ -1,7 +1,6 @@
 // Cluster state: invariant checks, saving and loading.
 
 #include "absl/strings/str_cat.h"
-#include "model/check.h"
 #include "model/cluster_state.h"
 #include "model/device_set.h"
 #include "model/status_macros.h"

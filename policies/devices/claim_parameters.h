@@ -3,7 +3,6 @@
 #define DRASIM_POLICIES_DEVICES_CLAIM_PARAMETERS_H_
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>

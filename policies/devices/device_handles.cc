@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "model/device_set.h"

@@ -7,7 +7,6 @@
 #include "model/device_set.h"
 #include "model/status_macros.h"
 #include "policies/devices/claim_parameters.h"
-#include "policies/devices/mig_rules.h"
 
 namespace drasim {
 

@@ -10,7 +10,6 @@
 #include "model/pod_shape.h"
 #include "model/status_macros.h"
 #include "policies/devices/claim_parameters.h"
-#include "policies/devices/mig_rules.h"
 #include "policies/devices/node_devices.h"
 
 namespace drasim {

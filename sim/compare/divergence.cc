@@ -10,7 +10,6 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "model/check.h"
 #include "model/cluster_state.h"
 #include "model/job_table.h"
 #include "model/number_text.h"

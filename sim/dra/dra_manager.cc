@@ -11,7 +11,6 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/memory/memory.h"
-#include "absl/strings/str_cat.h"
 #include "model/check.h"
 
 namespace drasim {

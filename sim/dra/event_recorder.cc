@@ -1,7 +1,6 @@
 #include "sim/dra/event_recorder.h"
 
 #include <iterator>
-#include <utility>
 
 namespace drasim {
 namespace {

@@ -9,7 +9,6 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "model/check.h"
 #include "model/status_macros.h"
 #include "policies/devices/claim_drivers.h"
 #include "policies/devices/counting_driver.h"
