@@ -5,7 +5,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "model/check.h"
-#include "model/status_macros.h"
 
 namespace drasim {
 
@@ -47,7 +46,7 @@ absl::Status ClusterState::CheckSpec(const NodeSpec& spec) {
 }
 
 absl::StatusOr<NodeId> ClusterState::AddNode(const NodeSpec& spec) {
-  RETURN_IF_ERROR(CheckSpec(spec));
+  if (absl::Status s = CheckSpec(spec); !s.ok()) return s;
   absl::StatusOr<ModelId> model = ModelId();
   if (spec.gpu_count > 0) {
     model = models_->Intern(spec.gpu_model);

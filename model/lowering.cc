@@ -8,7 +8,6 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "model/device_grant.h"
-#include "model/status_macros.h"
 #include "model/text/did_you_mean.h"
 
 namespace drasim {
@@ -107,8 +106,9 @@ absl::Status Lowering::LowerShare(const PodShape& demand, PodShape* request) con
       request->gpu_milli = kDeviceMilli;
       break;
     case LoweringRule::kMigSmallest: {
-      ASSIGN_OR_RETURN(const size_t profile, SmallestProfile(demand));
-      const MigProfile& p = options_.table->profiles()[profile];
+      absl::StatusOr<size_t> profile = SmallestProfile(demand);
+      if (!profile.ok()) return profile.status();
+      const MigProfile& p = options_.table->profiles()[*profile];
       request->mig = {{p.name, demand.gpu_count}};
       request->nominal_milli =
           int64_t{demand.gpu_count} * MilliOfUnits(p.size, options_.table->product().units);
@@ -168,7 +168,7 @@ absl::StatusOr<PodShape> Lowering::Lower(const PodShape& demand) const {
   request.demand_gpus = demand.gpu_count;
   request.demand_milli = demand.gpu_milli;
   if (demand.gpu_milli < kDeviceMilli) {
-    RETURN_IF_ERROR(LowerShare(demand, &request));
+    if (absl::Status s = LowerShare(demand, &request); !s.ok()) return s;
   }
   if (options_.device_plugin) {
     if (request.gpu_count > 0 && request.gpu_milli < kDeviceMilli &&

@@ -9,6 +9,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "model/check.h"
 #include "model/status_macros.h"
 #include "policies/devices/claim_drivers.h"
 #include "policies/devices/counting_driver.h"
@@ -234,7 +235,8 @@ absl::Status DraPlan::CreateClasses() {
     auto object = std::make_shared<ResourceClass>();
     object->meta.name = name;
     object->driver = names.Intern(driver.name);
-    RETURN_IF_ERROR(plane_->Create(Ref<ResourceClass>(std::move(object))));
+    const absl::Status s = plane_->Create(Ref<ResourceClass>(std::move(object)));
+    if (!s.ok()) return s;
   }
   return absl::OkStatus();
 }
