@@ -7,6 +7,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "model/device_set.h"
 #include "model/status_macros.h"
+#include "model/time.h"
 #include "sim/core/what_if.h"
 
 namespace drasim {
@@ -24,14 +25,6 @@ ResourceAmounts FreeAmounts(const ClusterState& cluster) {
     free.Add({row.cpu_milli_idle, row.memory_bytes_idle, row.gpu_milli_idle}, -1);
   }
   return free;
-}
-
-SimTime EndOf(SimTime start, SimDuration length) {
-  int64_t end = 0;
-  if (__builtin_add_overflow(start.ns(), length.ns(), &end)) {
-    end = std::numeric_limits<int64_t>::max();
-  }
-  return SimTime(end);
 }
 
 }  // namespace
@@ -266,12 +259,12 @@ std::vector<RunningJob> BatchDispatcher::ExpectedEnds() const {
   const SimTime now = parts_.control->now();
   for (JobId job : parts_.control->running()) {
     const JobRow& row = parts_.jobs->row(job);
-    ends.push_back(
-        {std::max(EndOf(row.started, row.overhead_left + EstimateOf(job)), now), row.request, job});
+    ends.push_back({std::max(AddSaturating(row.started, row.overhead_left + EstimateOf(job)), now),
+                    row.request, job});
   }
   for (JobId job : parts_.control->starting()) {
     const JobRow& row = parts_.jobs->row(job);
-    ends.push_back({EndOf(now, row.overhead_left + EstimateOf(job)), row.request, job});
+    ends.push_back({AddSaturating(now, row.overhead_left + EstimateOf(job)), row.request, job});
   }
   std::sort(ends.begin(), ends.end());
   return ends;
@@ -311,7 +304,7 @@ void BatchDispatcher::EasyPass(JobId head) {
       continue;
     }
     if (job == head) continue;
-    const bool in_time = EndOf(now, LengthOf(job)) <= shadow;
+    const bool in_time = AddSaturating(now, LengthOf(job)) <= shadow;
     if ((!in_time && !FitsWithin(row.request, extra)) || !QuotaAllows(job)) continue;
     if (parts_.placer->KnownFailure(job) != nullptr) continue;
     const ResourceAmounts request = row.request;
