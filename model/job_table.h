@@ -13,7 +13,7 @@
 //   const JobId job = jobs.Add(arrival, first_pod, shapes);
 //   jobs.Start(job);                           // its pods are assumed, its tenant is charged
 //   jobs.Run(job, now);                        // its pods are bound, its wait is over
-//   jobs.End(job, JobState::kSucceeded, end);  // after NextRunLength(job)
+//   jobs.End(job, JobState::kSucceeded, end);  // after RemainingAt(job, now)
 //
 // Contract: only the engine mutates; policies and sinks read. Not thread-safe. References from
 // row() stay valid until the next Add.
