@@ -31,10 +31,6 @@ using Names = std::vector<std::string>;
 // Name -> content of every file that a run leaves; of run.json, which holds wall time, the name.
 using Files = std::map<std::string, std::string>;
 
-// The long texts of this file.
-constexpr char kTexts[] = "tests/sim/app/data/cli_resume_test.txt";
-std::string Text(absl::string_view section) { return DataText(kTexts, section); }
-
 std::string ManyPods() {
   constexpr int kGpus[] = {0, 1, 1, 2, 4, 8};
   constexpr const char* kClasses[] = {"BE", "BE", "Burstable", "LS"};
@@ -58,10 +54,10 @@ std::string ManyPods() {
 class ResumeTest : public CliTest {
  protected:
   ResumeTest() {
-    dir_.Write("kubernetes.yaml", Text("kubernetes.yaml"));
-    dir_.Write("srtf.yaml", Text("srtf.yaml"));
-    dir_.Write("priority.yaml", Text("priority.yaml"));
-    dir_.Write("fill.yaml", Text("fill.yaml"));
+    dir_.Write("kubernetes.yaml", TestText("kubernetes.yaml"));
+    dir_.Write("srtf.yaml", TestText("srtf.yaml"));
+    dir_.Write("priority.yaml", TestText("priority.yaml"));
+    dir_.Write("fill.yaml", TestText("fill.yaml"));
     std::string nodes = kNodeHeader;
     for (int i = 0; i < 5; ++i) absl::StrAppend(&nodes, "n-", i, ",96000,393216,8,T4\n");
     dir_.Write("n.csv", nodes);

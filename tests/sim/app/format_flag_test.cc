@@ -18,6 +18,7 @@
 #include "sim/app/flags.h"
 #include "sim/record/data_table.h"
 #include "sim/record/version.h"
+#include "tests/testing/data_text.h"
 #include "tests/testing/temp_dir.h"
 
 namespace drasim {
@@ -67,24 +68,7 @@ TEST(DataTableTest, Csv) {
 }
 
 TEST(DataTableTest, Json) {
-  EXPECT_EQ(RowsIn("kind", "rows", TwoRows(), OutputFormat::kJson), R"({
-  "schema": "drasim.kind/v1",
-  "rows": [
-    {
-      "name": "a,b",
-      "gpus": -8,
-      "full": true,
-      "seconds": 1.5
-    },
-    {
-      "name": "",
-      "gpus": 0,
-      "full": false,
-      "seconds": null
-    }
-  ]
-}
-)");
+  EXPECT_EQ(RowsIn("kind", "rows", TwoRows(), OutputFormat::kJson), TestText("Json"));
   EXPECT_EQ(RowsIn("kind", "rows", TwoRows(), OutputFormat::kCsv), TwoRows().Csv());
 }
 
@@ -215,11 +199,7 @@ TEST(FormatOfCommandsTest, Csv) {
   EXPECT_EQ(Tell({"version", "--format", "csv"}).out,
             absl::StrCat("version\n", kDrasimVersion, "\n"));
   EXPECT_EQ(Tell({"trace", "stats", dir.PathOf("pods.csv"), "--format", "csv"}).out,
-            "pods,share_pods,cpu_milli,memory_bytes,gpus,gpu_milli,first_arrival_ns,"
-            "last_arrival_ns,timed_pods,run_time_min_ns,run_time_max_ns,run_time_mean_ns,"
-            "run_time_p1_s,run_time_p10_s,run_time_p25_s,run_time_p50_s,run_time_p75_s,"
-            "run_time_p90_s,run_time_p95_s,run_time_p99_s,distinct_shapes\n"
-            "1,1,500,1073741824,1,460,0,0,0,,,,,,,,,,,,1\n");
+            TestText("Csv"));
 }
 
 TEST(FormatOfCommandsTest, ADiffOfLedgers) {

@@ -18,6 +18,7 @@
 #include "model/text/yaml_writer.h"
 #include "policies/devices/mig_rules.h"
 #include "sim/scenario/resolve.h"
+#include "tests/testing/data_text.h"
 #include "tests/testing/temp_dir.h"
 
 namespace drasim {
@@ -275,17 +276,8 @@ TEST(WorldsTest, LikeConditions) {
 }
 
 TEST(WorldsTest, WhatBelongsToAnotherFrontEndIsCleared) {
-  const std::string full = absl::StrCat(
-      "timing: {bind: 5ms, schedule: 1ms}\n", kA100,
-      "  mig: {plan: demand, config_file: f.yaml, configs: [{config: c}], driver_branch: 550, "
-      "repartitioning: {every: 1h}}\n"
-      "front_end:\n"
-      "  kind: dra-classic\n"
-      "  lowering: {ignore_gpu_model: true, rule: none}\n"
-      "  device_plugin: {mig_strategy: single, mps: {resources: [{name: nvidia.com/gpu, replicas: "
-      "9}]}}\n"
-      "  kubelet: {cpu_manager_policy: static}\n"
-      "  dra: {release: '1.28', drivers: [{kind: nvidia, placement: hami}]}\n");
+  const std::string full = absl::StrCat("timing: {bind: 5ms, schedule: 1ms}\n", kA100,
+                                        TestText("WhatBelongsToAnotherFrontEndIsCleared"));
   const std::string cluster =
       "cluster:\n  nodes: 2\n  node:\n    gpus: 8\n    gpu_model: A100-SXM4-80GB\n  mig:\n";
   const std::string kubelet = "  kubelet:\n    cpu_manager_policy: static\n";

@@ -7,6 +7,7 @@
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 #include "tests/sim/explain/cluster_rig.h"
+#include "tests/testing/data_text.h"
 
 namespace drasim {
 namespace explain_cluster_filters_test {
@@ -115,11 +116,7 @@ TEST(ExplainFiltersTest, PodsOfOneNode) {
   const std::string none =
       WithSpec(OnlyOn(absl::StrCat(kOnN1, ", {key: metadata.name, operator: In, values: [n-2]}")));
   EXPECT_EQ(ExplainText(absl::StrCat(nodes, PodYaml("p", none)), "p").text,
-            "default/p (Pending): no node takes it.\n"
-            "0/2 nodes are available: pod affinity terms conflict.\n"
-            "\n"
-            "Not looked at: volumes; the scheduler's configuration and extenders; resizes of "
-            "running pods in place.\n");
+            TestText("PodsOfOneNode"));
 }
 
 TEST(ExplainFiltersTest, NodePorts) {

@@ -10,6 +10,7 @@
 #include "sim/explain/cluster_dump.h"
 #include "sim/explain/cluster_filters.h"
 #include "tests/sim/explain/cluster_rig.h"
+#include "tests/testing/data_text.h"
 
 namespace drasim {
 namespace explain_cluster_groups_test {
@@ -58,13 +59,8 @@ TEST(GroupVerdictsTest, BySimilarShortfalls) {
                     RunningYaml(absl::StrCat("ml/a-", i), absl::StrCat("full-", i),
                                 absl::StrCat("example.com/gpu: ", i == 2 ? 5 : 6)));
   }
-  EXPECT_EQ(
-      SectionOf(ExplainText(dump, "p").text, "Nodes that do not take it"),
-      "4 nodes (full-*, e.g. full-2): Insufficient example.com/gpu: wants 4, at most 3 free of "
-      "8\n"
-      "4 nodes (none-*, e.g. none-0): Insufficient example.com/gpu: wants 4, they have none\n"
-      "4 nodes (small-*, e.g. small-0): Insufficient example.com/gpu: wants 4, the largest has "
-      "2 in all");
+  EXPECT_EQ(SectionOf(ExplainText(dump, "p").text, "Nodes that do not take it"),
+            TestLines("BySimilarShortfalls"));
 }
 
 // The counts are sorted as texts, as kube-scheduler does it.

@@ -13,7 +13,6 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/string_view.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "model/cluster_state.h"
@@ -36,10 +35,6 @@ namespace drasim {
 namespace explain_oracle_test {
 
 using ::testing::IsEmpty;
-
-// The long texts of this file.
-constexpr char kTexts[] = "tests/sim/explain/data/oracle_test.txt";
-std::string Text(absl::string_view section) { return DataText(kTexts, section); }
 
 // ---- Against the filters and the cluster ----
 
@@ -184,7 +179,7 @@ class ExplainRunTest : public ::testing::TestWithParam<size_t> {};
 
 TEST_P(ExplainRunTest, EveryFailedAttemptIsExplained) {
   proto::Scenario scenario;
-  ASSERT_EQ(MergeYaml(Text(kRuns[GetParam()].name), "test.yaml", &scenario), absl::OkStatus());
+  ASSERT_EQ(MergeYaml(TestText(kRuns[GetParam()].name), "test.yaml", &scenario), absl::OkStatus());
   auto sim = Simulation::Build(RunSpecOf(scenario));
   ASSERT_TRUE(sim.ok()) << sim.status();
   const auto stats = CountExplainedAttempts(**sim);
