@@ -20,6 +20,7 @@
 #include "model/random.h"
 #include "model/text/yaml_writer.h"
 #include "sim/scenario/resolve.h"
+#include "tests/testing/data_text.h"
 #include "tests/testing/run_spec_of.h"
 
 namespace drasim {
@@ -90,24 +91,7 @@ TEST(InlineJobsTest, ANameIsEnough) {
 }
 
 TEST(InlineJobsTest, EveryKeyHasItsPlace) {
-  const Inline made(R"(
-  - name: train
-    pods: 3
-    cpu: 1500m
-    memory: 2Gi
-    gpus: 2
-    gpu_milli: 250
-    gpu_model: A|B
-    gpu_memory: 10G
-    extended: [{resource: z.com/b, amount: 3}, {resource: a.com/c, amount: "2"},
-               {resource: m.com/none, amount: 0}]
-    arrival: 1m
-    run_time: 1h30m
-    priority: -7
-    tenant: team
-    node_selector: {zone: west, arch: arm}
-    function: decode
-)");
+  const Inline made(TestText("EveryKeyHasItsPlace"));
   ASSERT_EQ(made.status, absl::OkStatus());
   ASSERT_EQ(made.jobs.size(), 1u);
   const JobArrival& job = made.jobs[0];
@@ -153,13 +137,7 @@ TEST(InlineJobsTest, ARunTimeOfZeroIsNoService) {
 }
 
 TEST(InlineJobsTest, SortedByArrivalAndElseAsWritten) {
-  const Inline made(R"(
-  - {name: late, arrival: 2s}
-  - {name: r, replicas: 3, arrival: 1s, cpu: "1"}
-  - {name: first}
-  - {name: one, replicas: 1, arrival: 1s}
-  - {name: second}
-)");
+  const Inline made(TestText("SortedByArrivalAndElseAsWritten"));
   ASSERT_EQ(made.status, absl::OkStatus());
   EXPECT_EQ(NamesOf(made.jobs),
             (std::vector<std::string>{"first", "second", "r-0", "r-1", "r-2", "one-0", "late"}));
@@ -171,11 +149,7 @@ TEST(InlineJobsTest, SortedByArrivalAndElseAsWritten) {
 }
 
 TEST(InlineJobsTest, InstancesStandForTheirLeastShare) {
-  const std::string list = R"(
-  - name: a
-    mig: [{profile: 7g.80gb}, {profile: 1g.10gb, count: 3}, {profile: 2G.24gb}]
-    gpu_model: A100-80GB
-)";
+  const std::string& list = TestText("InstancesStandForTheirLeastShare.list");
   const Inline made(list);
   ASSERT_EQ(made.status, absl::OkStatus());
   EXPECT_EQ(made.ShapeOf(0).mig, (std::vector<std::pair<std::string, int32_t>>{
@@ -194,15 +168,7 @@ TEST(InlineJobsTest, InstancesStandForTheirLeastShare) {
 }
 
 TEST(InlineJobsTest, ContainersAreKeptAndAddedUp) {
-  const Inline made(R"(
-  - name: a
-    containers:
-      - {init: true, gpus: 2}
-      - {init: true, restartable: true, extended: [{resource: b.com/nic, amount: 1}]}
-      - {init: true, gpus: 1, extended: [{resource: b.com/nic, amount: 5}]}
-      - {gpus: 1}
-      - {gpus: 2, extended: [{resource: a.com/x, amount: 4}, {resource: a.com/y, amount: 0}]}
-)");
+  const Inline made(TestText("ContainersAreKeptAndAddedUp"));
   ASSERT_EQ(made.status, absl::OkStatus());
   const PodShape& shape = made.ShapeOf(0);
   // Three GPUs last, two are the peak before; one NIC lasts, six are the peak.
@@ -287,7 +253,7 @@ TEST(InlineJobsTest, RandomContainersAddUpAsTheRuleSays) {
 }
 
 // What is wrong with the list; the text up to the first job's key is left out.
-void ExpectRefused(const std::vector<std::pair<std::string, std::string>>& cases) {
+void ExpectRefused(const TextRows<2>& cases) {
   for (const auto& [keys, message] : cases) {
     const Inline made(absl::StrCat("  - {name: a, ", keys, "}\n"));
     EXPECT_EQ(made.status.code(), absl::StatusCode::kInvalidArgument) << keys;
@@ -297,62 +263,15 @@ void ExpectRefused(const std::vector<std::pair<std::string, std::string>>& cases
 }
 
 TEST(InlineJobsTest, RefusesBadAmountsByTheirKeys) {
-  ExpectRefused({
-      {"cpu: much", "cpu: quantity "},
-      {"cpu: '-1'", "cpu: quantity "},
-      {"cpu: 2e9", "cpu: found '2e9', expected at most 1000000000"},
-      {"memory: 1GB", "memory: quantity "},
-      {"memory: 2Ei", "memory: found '2Ei', expected at most 1152921504606846976"},
-      {"gpus: 1, gpu_memory: 1 Gi", "gpu_memory: quantity "},
-      {"extended: [{resource: a/b, amount: 1}, {resource: c/d, amount: x}]",
-       "extended.1.amount: quantity "},
-      {"extended: [{resource: a/b}]", "extended.0.amount: quantity "},
-      {"extended: [{amount: 1}]", "extended.0.resource: found none, expected the name of a "},
-      {"extended: [{resource: a/b, amount: 2P}]", "extended.0.amount: found '2P', expected at "},
-      {"extended: [{resource: a/b, amount: 0}, {resource: a/b, amount: 2}]",
-       "extended.1.resource: found 'a/b' a second time, expected each resource once"},
-      {"containers: [{}, {extended: [{resource: a/b, amount: x}]}]",
-       "containers.1.extended.0.amount: quantity "},
-  });
+  ExpectRefused(TestRows<2>("RefusesBadAmountsByTheirKeys"));
 }
 
 TEST(InlineJobsTest, RefusesNumbersOutOfRange) {
-  ExpectRefused({
-      {"pods: -1", "pods: found -1, expected 0, which is 1, to 100000"},
-      {"pods: 100001", "pods: found 100001, "},
-      {"replicas: -1", "replicas: found -1, expected 0, which is one job, to 1000000"},
-      {"replicas: 1000001", "replicas: found 1000001, "},
-      {"replicas: 11, pods: 100000", "pods: found 1100000 pods with those of the jobs before, "},
-      {"gpus: -1", "gpus: found -1, expected 0 to 64"},
-      {"gpus: 65", "gpus: found 65, "},
-      {"gpus: 1, gpu_milli: 1001", "gpu_milli: found 1001, expected 0, which is a whole GPU, to "},
-      {"gpus: 1, gpu_milli: -1", "gpu_milli: found -1, "},
-      {"mig: [{profile: 1g.5gb, count: -1}]", "mig.0.count: found -1, expected 0, which is 1, to "},
-      {"mig: [{profile: 1g.5gb, count: 1001}]", "mig.0.count: found 1001, "},
-      {"containers: [{gpus: -1}]", "containers.0.gpus: found -1, expected 0 or more"},
-      {"arrival: soon", "arrival: found 'soon', expected a duration such as 5ms, 1.5s or 2h"},
-      {"arrival: -1s", "arrival: found '-1s', "},
-      {"arrival: 876001h", "arrival: found '876001h', expected at most 100 years"},
-      {"run_time: 876001h", "run_time: found '876001h', expected at most 100 years"},
-      {"run_time: 5", "run_time: found '5', expected a duration "},
-  });
+  ExpectRefused(TestRows<2>("RefusesNumbersOutOfRange"));
 }
 
 TEST(InlineJobsTest, RefusesKeysThatDoNotGoTogether) {
-  ExpectRefused({
-      {"gpu_milli: 500", "gpu_milli: found no gpus, expected some beside it"},
-      {"gpu_memory: 5Gi", "gpu_memory: found no gpus, expected some beside it"},
-      {"gpu_model: A", "gpu_model: found neither gpus nor mig, expected one of them beside it"},
-      {"gpus: 1, mig: [{profile: 1g.5gb}]", "mig: found gpus, too, expected one of them"},
-      {"extended: [{resource: a/b, amount: 1}], containers: [{gpus: 1}]",
-       "containers: found extended, too, expected one of them"},
-      {"containers: [{gpus: 1, extended: [{resource: nvidia.com/gpu, amount: 1}]}]",
-       "containers.0.gpus: found nvidia.com/gpu in extended, too, expected one of them"},
-      {"containers: [{restartable: true}]",
-       "containers.0.restartable: found a container that is not an init container, expected "},
-      {"containers: [{init: true}, {init: true, restartable: true}]",
-       "containers: found init containers only, expected one that is not"},
-  });
+  ExpectRefused(TestRows<2>("RefusesKeysThatDoNotGoTogether"));
 }
 
 TEST(InlineJobsTest, RefusesProfilesThatNoGpuOfTheClusterHas) {
