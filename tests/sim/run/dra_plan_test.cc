@@ -17,6 +17,7 @@
 #include "sim/run/dra_outputs.h"
 #include "sim/run/simulation.h"
 #include "tests/sim/run/run_texts.h"
+#include "tests/testing/data_text.h"
 #include "tests/testing/temp_dir.h"
 
 namespace drasim {
@@ -283,22 +284,9 @@ TEST(DraPlanTest, OnePodCostsWhatTheSequenceSays) {
 // The first holds the GPU of the claim; when it ends, the second does.
 TEST(DraPlanTest, ASharedClaimIsChargedToOneOfItsPods) {
   TempDir dir;
-  const std::string objects = Written(dir, R"(
-apiVersion: resource.k8s.io/v1alpha2
-kind: ResourceClaim
-metadata: {name: shared}
-spec: {resourceClassName: gpu.nvidia.com}
-)");
-  const auto sim = Ran(absl::StrCat(
-      kCluster,
-      "workload:\n"
-      "  jobs:\n"
-      "    - {name: a, cpu: \"1\", run_time: 10s, claims: [{name: gpu, claim: shared}]}\n"
-      "    - {name: b, cpu: \"1\", run_time: 20s, claims: [{name: gpu, claim: shared}]}\n"
-      "front_end:\n"
-      "  kind: dra-classic\n"
-      "  dra: {zero_latency: true, drivers: [{kind: nvidia, shareable: true}], objects: [",
-      objects, "]}\n"));
+  const std::string objects = Written(dir, TestText("ASharedClaimIsChargedToOneOfItsPods"));
+  const auto sim = Ran(
+      absl::StrCat(kCluster, TestLines("ASharedClaimIsChargedToOneOfItsPods.2"), objects, "]}\n"));
   ASSERT_NE(sim, nullptr);
   EXPECT_EQ(sim->metrics().sample().pods_finished, 2);
   // One GPU for 20 s.
@@ -308,19 +296,7 @@ spec: {resourceClassName: gpu.nvidia.com}
 
 TEST(DraPlanTest, PodsOfOtherNamespacesFindTheirObjects) {
   TempDir dir;
-  const std::string manifest = Written(dir, R"(
-apiVersion: resource.k8s.io/v1alpha2
-kind: ResourceClaimTemplate
-metadata: {name: one, namespace: team}
-spec: {spec: {resourceClassName: gpu.nvidia.com}}
----
-apiVersion: v1
-kind: Pod
-metadata: {name: p, namespace: team, annotations: {drasim.dev/run-time: 10s}}
-spec:
-  resourceClaims: [{name: gpu, source: {resourceClaimTemplateName: one}}]
-  containers: [{name: c, image: i, resources: {claims: [{name: gpu}]}}]
-)");
+  const std::string manifest = Written(dir, TestText("PodsOfOtherNamespacesFindTheirObjects"));
   const auto sim = Ran(absl::StrCat(kCluster, "workload: {manifests: [", manifest,
                                     "]}\nfront_end: {kind: dra-classic}\n"));
   ASSERT_NE(sim, nullptr);
@@ -367,14 +343,8 @@ TEST(DraPlanTest, WhatCannotBeServedStaysPendingAndIsExplained) {
 
 // Three of four pods get their claims; after the timeout they give them back for others.
 TEST(DraPlanTest, AGangThatIsNotCompleteGivesItsClaimsBack) {
-  const auto sim = Ran(absl::StrCat(
-      kCluster,
-      "workload:\n"
-      "  jobs:\n"
-      "    - {name: first, cpu: \"1\", gpus: 2, run_time: 2h}\n"
-      "    - {name: gang, pods: 4, cpu: \"1\", gpus: 2, run_time: 1m, arrival: 1m}\n"
-      "    - {name: small, cpu: \"1\", gpus: 2, run_time: 1m, arrival: 2m}\n"
-      "front_end: {kind: dra-classic, dra: {zero_latency: true, gang_timeout: 10m}}\n"));
+  const auto sim =
+      Ran(absl::StrCat(kCluster, TestText("AGangThatIsNotCompleteGivesItsClaimsBack")));
   ASSERT_NE(sim, nullptr);
   EXPECT_EQ(sim->metrics().sample().pods_finished, 6);
   const JobTable& jobs = sim->jobs();
@@ -388,14 +358,8 @@ TEST(DraPlanTest, AGangThatIsNotCompleteGivesItsClaimsBack) {
 // used, and never free again.
 TEST(DraPlanTest, PlacesThatAreKeptForAGangAreLost) {
   const auto finished = [](absl::string_view drivers) {
-    const auto sim = Ran(
-        absl::StrCat(kCluster,
-                     "workload:\n"
-                     "  jobs:\n"
-                     "    - {name: first, cpu: \"1\", gpus: 2, run_time: 2h}\n"
-                     "    - {name: gang, pods: 4, cpu: \"1\", gpus: 2, run_time: 1m, arrival: 1m}\n"
-                     "front_end: {kind: dra-classic, dra: {zero_latency: true",
-                     drivers, "}}\n"));
+    const auto sim =
+        Ran(absl::StrCat(kCluster, TestLines("PlacesThatAreKeptForAGangAreLost"), drivers, "}}\n"));
     return sim == nullptr ? -1 : sim->metrics().sample().pods_finished;
   };
   EXPECT_EQ(finished(""), 5);
@@ -427,23 +391,7 @@ TEST(DraPlanTest, NvidiasDriverRefusesImmediateClaims) {
 
 TEST(DraPlanTest, WarnsOfWhatNobodyWillServe) {
   TempDir dir;
-  const std::string objects = Written(
-      dir,
-      "{apiVersion: resource.k8s.io/v1alpha2, kind: ResourceClass, metadata: {name: x},\n"
-      " driverName: nobody.com}\n"
-      "---\n"
-      "{apiVersion: resource.k8s.io/v1alpha2, kind: ResourceClaim, metadata: {name: c},\n"
-      " spec: {resourceClassName: gone}}\n"
-      "---\n"
-      "{apiVersion: resource.k8s.io/v1alpha2, kind: ResourceClaim, metadata: {name: d},\n"
-      " spec: {resourceClassName: x}}\n"
-      "---\n"
-      "{apiVersion: resource.k8s.io/v1alpha2, kind: ResourceClaim, metadata: {name: unused},\n"
-      " spec: {resourceClassName: gone}}\n"
-      "---\n"
-      "{apiVersion: resource.k8s.io/v1alpha2, kind: ResourceClaimTemplate, metadata: {name: t},\n"
-      " spec: {spec: {resourceClassName: gpu.nvidia.com, parametersRef: {\n"
-      "   apiGroup: gpu.resource.nvidia.com, kind: GpuClaimParameters, name: nix}}}}\n");
+  const std::string objects = Written(dir, TestText("WarnsOfWhatNobodyWillServe"));
   const auto warnings = [&](absl::string_view claims) {
     const auto built = BuildText(
         absl::StrCat(kCluster, "workload:\n  jobs: [{name: a, cpu: \"1\", claims: [", claims,

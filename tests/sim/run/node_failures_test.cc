@@ -20,6 +20,7 @@
 #include "sim/compare/cell.h"
 #include "sim/run/simulation.h"
 #include "sim/scenario/resolve.h"
+#include "tests/testing/data_text.h"
 #include "tests/testing/run_spec_of.h"
 
 namespace drasim {
@@ -144,12 +145,7 @@ TEST_F(NodeFailuresTest, KeysThatAreWrong) {
 
 std::unique_ptr<Simulation> Ran(absl::string_view until) {
   const proto::Scenario scenario =
-      ScenarioOf(absl::StrCat("mode: replay\n"
-                              "cluster:\n"
-                              "  nodes: 1\n"
-                              "  node: {cpu: '4', memory: 8Gi}\n"
-                              "  failures: {mtbf: constant(100), mttr: constant(10)",
-                              until, "}\n",
+      ScenarioOf(absl::StrCat(TestLines("Ran"), until, "}\n",
                               "workload: {jobs: [{name: a, cpu: '1', run_time: 300s}]}\n"
                               "scheduler: {queue: fifo}\n"));
   const RunSpec spec = RunSpecOf(scenario);
