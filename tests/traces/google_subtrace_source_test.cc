@@ -14,6 +14,7 @@
 #include "model/event_source.h"
 #include "model/pod_shape.h"
 #include "model/time.h"
+#include "tests/testing/data_text.h"
 #include "tests/testing/shared_data.h"
 #include "tests/traces/format_rig.h"
 #include "tests/traces/gzip_text.h"
@@ -101,14 +102,7 @@ TEST(GoogleSubtraceSourceTest, ExplainsBadLines) {
 TEST(GoogleSubtraceSourceTest, OneReportTellsOfAllBadLines) {
   FormatRig rig(kName, "5 1 1 1\n6 2 1 1\n7 1 1 1\n4 1 1 1\nx 1 1 1\n8 2 1 x 1\n8 2 1 1 y\n");
   EXPECT_EQ(rig.All().size(), 1u);
-  EXPECT_EQ(rig.Error(),
-            "main:2:3: n_tasks: found '2', expected 1, the number of run times in the line\n"
-            "main:4:1: arrival: found '4', expected a time not before that of line 3\n"
-            "main:5:1: arrival: found 'x', expected a plain number of seconds that is neither "
-            "negative nor above 126 years\n"
-            "main:6:7: d1: found 'x', expected a plain number of seconds that is neither negative "
-            "nor above 126 years (2 rows like this)\n"
-            "5 of 7 rows are bad; --lenient leaves them out and counts them");
+  EXPECT_EQ(rig.Error(), TestLines("OneReportTellsOfAllBadLines"));
 }
 
 TEST(GoogleSubtraceSourceTest, LenientSkipsBadLinesWhole) {

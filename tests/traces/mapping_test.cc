@@ -10,20 +10,18 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
+#include "tests/testing/data_text.h"
 #include "traces/embedded.h"
 
 namespace drasim {
 namespace mapping_test {
 
-constexpr absl::string_view kSmall = R"(name: small
-pods:
-  name: {column: id}
-  cpu: {column: cpu, unit: cores}
-)";
+const std::string& SmallText() { return TestText("Small"); }
 
-// The message of validating kSmall with `more` behind it.
+// The message of validating SmallText() with `more` behind it.
 std::string ErrorWith(absl::string_view more) {
-  absl::StatusOr<proto::TableMapping> mapping = ParseMapping(absl::StrCat(kSmall, more), "m.yaml");
+  absl::StatusOr<proto::TableMapping> mapping =
+      ParseMapping(absl::StrCat(SmallText(), more), "m.yaml");
   return mapping.ok() ? "" : std::string(mapping.status().message());
 }
 
@@ -65,7 +63,7 @@ TEST(MappingTest, OpenbMapping) {
 
 TEST(MappingTest, LoadsAFile) {
   const std::string path = absl::StrCat(::testing::TempDir(), "/mapping_test_small.yaml");
-  std::ofstream(path) << std::string(kSmall);
+  std::ofstream(path) << SmallText();
   absl::StatusOr<proto::TableMapping> mapping = LoadMapping(path);
   ASSERT_TRUE(mapping.ok()) << mapping.status();
   EXPECT_EQ(mapping->name(), "small");

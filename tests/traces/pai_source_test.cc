@@ -13,6 +13,7 @@
 #include "model/event_source.h"
 #include "model/pod_shape.h"
 #include "model/time.h"
+#include "tests/testing/data_text.h"
 #include "tests/traces/format_rig.h"
 #include "tests/traces/gzip_text.h"
 
@@ -235,21 +236,12 @@ TEST(PaiSourceTest, ExplainsBadRows) {
 TEST(PaiSourceTest, OneReportTellsOfAllBadRowsOfAllTables) {
   EXPECT_EQ(ErrorOf("j1,i,u,Done,5,9\nj2,i,u,Terminated,5,9\nj3,i,u,Odd,5,9\nj2,i,u,Failed,5,9\n",
                     "j1,t,1,Terminated,5,9,100,1,,\nj2,t,1,Terminated,5,9,-100,1,,\n"),
-            "main:1:8: status: found 'Done', expected one of Terminated, Failed, Running, Waiting "
-            "(2 rows like this)\n"
-            "main:4:1: job_name: found 'j2', expected a name that no earlier row has\n"
-            "task:2:23: plan_cpu: found '-100', expected a plain number of percent of a core that "
-            "is not negative\n"
-            "4 of 6 rows are bad; --lenient leaves them out and counts them");
+            TestLines("OneReportTellsOfAllBadRowsOfAllTables"));
   // Mistakes that only the join of the tables shows.
   EXPECT_EQ(ErrorOf("j1,i,u,Terminated,5,9\nj2,i,u,Terminated,5,9\nj3,i,u,Terminated,5,9\n",
                     "j1,t,1,Terminated,10,,100,1,,\nj2,t,100001,Terminated,5,,100,1,,\n"
                     "j3,t,1,Terminated,11,,100,1,,\n"),
-            "main:1:1: job 'j1': end_time: found one ahead of the start of its first task, "
-            "expected one not before it (2 rows like this)\n"
-            "main:2:1: job 'j2': job_name: found 100001 instances of its tasks, expected at most "
-            "100000\n"
-            "3 of 6 rows are bad; --lenient leaves them out and counts them");
+            TestLines("OneReportTellsOfAllBadRowsOfAllTables.2"));
 }
 
 TEST(PaiSourceTest, LenientSkipsBadRows) {

@@ -16,6 +16,7 @@
 #include "model/event_source.h"
 #include "model/pod_shape.h"
 #include "model/time.h"
+#include "tests/testing/data_text.h"
 #include "tests/traces/format_rig.h"
 #include "tests/traces/gzip_text.h"
 #include "traces/philly_jobs.h"
@@ -360,16 +361,7 @@ TEST(PhillySourceTest, OneReportTellsOfAllBadJobs) {
       Job("c", "Pass", {}, "\"?\""),
       Job("d", "Pass", {Attempt("\"?\"", "null", {1})}),
       Job("e", "Pass", {OneGpu("01:00:00", "02:00:00"), Attempt("\"?\"", "null", {1})})};
-  const std::string report =
-      "main:2:1: job 'a': status: found 'Done', expected one of Pass, Killed, Failed (2 rows like "
-      "this)\n"
-      "main:3:2: found 5, expected an object\n"
-      "main:5:1: job 'good': jobid: found 'good', expected a name that no earlier job has\n"
-      "main:7:1: job 'c': submitted_time: found '?', expected a time such as '2017-10-03 "
-      "05:48:00'\n"
-      "main:8:1: job 'd': attempts[0].start_time: found '?', expected a time such as '2017-10-03 "
-      "05:48:00' (2 rows like this)\n"
-      "7 of 8 rows are bad; --lenient leaves them out and counts them";
+  const std::string report = TestLines("OneReportTellsOfAllBadJobs.report");
   EXPECT_EQ(FormatRig(kName, Log(jobs)).Error(), report);
   EXPECT_EQ(FormatRig(kName, absl::StrCat(Log(jobs), "x")).Error(),
             absl::StrCat(report,

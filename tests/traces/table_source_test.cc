@@ -23,6 +23,7 @@
 #include "model/random.h"
 #include "model/state_io.h"
 #include "model/time.h"
+#include "tests/testing/data_text.h"
 #include "tests/testing/shared_data.h"
 #include "tests/traces/gzip_text.h"
 #include "traces/byte_source.h"
@@ -34,12 +35,7 @@ namespace table_source_test {
 using Lines = std::vector<std::string>;
 
 // Columns id, cpu and at; the last two may be missing.
-constexpr absl::string_view kBase =
-    "name: t\n"
-    "pods:\n"
-    "  name: {column: id}\n"
-    "  cpu: {column: cpu, unit: milli, optional: true}\n"
-    "  arrival: {column: at, unit: s, optional: true}\n";
+const std::string& BaseText() { return TestText("Base"); }
 
 std::string TimeText(int64_t ns) {
   return ns % kSecondNs == 0 ? absl::StrCat(ns / kSecondNs, "s") : absl::StrCat(ns, "ns");
@@ -122,10 +118,10 @@ class Rig {
   absl::Status status_;
 };
 
-// With `more` columns behind those of kBase.
+// With `more` columns behind those of BaseText().
 Lines Read(absl::string_view more, absl::string_view table,
            const TableSourceOptions& options = {}) {
-  return Rig(absl::StrCat(kBase, more), table, options).All();
+  return Rig(absl::StrCat(BaseText(), more), table, options).All();
 }
 
 constexpr absl::string_view kHeader =
@@ -404,18 +400,8 @@ TEST(TableSourceTest, NeedsAValidMappingWithPods) {
 TEST(TableSourceTest, LenientCountsBadRowsByKindAndSkipsThem) {
   TableSourceOptions options;
   options.lenient = true;
-  Fixture fixture(Openb(),
-                  absl::StrCat(kHeader,
-                               "a,1,1,0,0,,LS,,1,2,1\n"
-                               "b,x,1,0,0,,LS,,1,2,1\n"
-                               "b,1,1,0,0,,LS,,2,3,2\n"
-                               "b,1,1,0,0,,LS,,2,3,2\n"
-                               "c,1,1\n"
-                               "d,1,1,0,0,,LS,,1,2,1\n"
-                               "e,1,1Gi,0,0,,LS,,2,2,1\n"
-                               "f,\"1\"1,1,0,0,,LS,,2,2,1\n"
-                               "g,1,1,0,0,,LS,,2,2,1\n"),
-                  options);
+  Fixture fixture(
+      Openb(), absl::StrCat(kHeader, TestText("LenientCountsBadRowsByKindAndSkipsThem")), options);
   const std::vector<JobArrival> pods = fixture.All();
   ASSERT_TRUE(fixture.status().ok()) << fixture.status();
   ASSERT_EQ(pods.size(), 3u);
@@ -527,17 +513,7 @@ TEST(TableSourceTest, DamagedGzipIsAnErrorEvenWhenLenient) {
 }
 
 TEST(TableSourceTest, UnitsAndExactTimes) {
-  const proto::TableMapping mapping = Mapping(R"(name: units
-separator: ";"
-pods:
-  cpu: {column: cores, unit: cores}
-  memory: {column: gib, unit: GiB, default: "0.5", missing: ["-", "na"]}
-  gpu_count: {column: gpus, optional: true}
-  gpu_model: {column: type, optional: true, values: {V100-32: V100M32}}
-  gpu_model_separator: "/"
-  arrival: {column: t, unit: ms}
-  run_time: {column: run, unit: h, optional: true}
-)");
+  const proto::TableMapping mapping = Mapping(TestText("UnitsAndExactTimes"));
   Fixture fixture(mapping,
                   "cores;gib;gpus;type;t;run\n0.0001;120.0;3;T4/G2;0.000001;0.5\n"
                   "2e0;na;1;V100-32;1.5;\n1;;;T4;2;1e-12\n");
@@ -566,21 +542,8 @@ pods:
 
 // The Standard Workload Format's columns, as a mapping file may describe them.
 TEST(TableSourceTest, BlankSeparatedTablesWithoutAHeaderAndFilters) {
-  const proto::TableMapping mapping = Mapping(R"(name: swf
-separator: " "
-comment: ";"
-no_header: true
-columns: [job, submit, wait, run, procs, status]
-pods:
-  name: {column: job}
-  cpu: {column: procs, unit: cores}
-  arrival: {column: submit, unit: s}
-  run_time: {column: run, unit: s, optional: true, missing: ["-1"]}
-filters:
-  - {column: procs, at_least: 1, at_most: 64}
-  - {column: status, not_equals: ["5"]}
-  - {column: wait, equals: ["-1", "0"]}
-)");
+  const proto::TableMapping mapping =
+      Mapping(TestText("BlankSeparatedTablesWithoutAHeaderAndFilters"));
   Fixture fixture(mapping,
                   "; Version: 2\n  1  10 -1   7 16 1\n 2 11 0 -1 64 0\n 3 12 0 5 65 1\n"
                   " 4 12 0 5 -1 1\n 5 12 0 5 1 5\n 6 12 9 5 1 1\n 1 12 0 junk 0 1\n");
@@ -665,7 +628,7 @@ TableSourceOptions Ordered(ArrivalOrder order, int64_t window_ns = 0) {
 }
 
 TEST(TableSourceJobsTest, EveryFieldIsSetWhateverItHeld) {
-  Rig rig(kBase, "id,cpu,at\na,500,1\n");
+  Rig rig(BaseText(), "id,cpu,at\na,500,1\n");
   JobArrival job;
   job.pods = 7;
   job.more_pods.push_back(PodGroup());
@@ -748,11 +711,7 @@ TEST(TableSourceJobsTest, PodsThatAreJobsOfTheirOwn) {
 
 TEST(TableSourceJobsTest, JobsAreSplitByTheirGpus) {
   EXPECT_EQ(
-      Read("  memory: {column: mem, unit: bytes}\n"
-           "  gpu_count: {column: gpus}\n"
-           "  gpus_per_pod: 8\n"
-           "  extended:\n"
-           "    - {resource: r/dma, amount: {column: dma}}\n",
+      Read(TestText("JobsAreSplitByTheirGpus"),
            "id,cpu,at,mem,gpus,dma\na,8000,0,100,8,10\nb,9000,0,100,9,10\nc,20000,0,0,20,0\n"
            "d,16001,0,1,16,1\ne,5,0,7,0,3\nf,4000,0,0,4,0\n"),
       (Lines{"a@0s: 1*[c8000 m100 g8x1000 r/dma=10]",
@@ -848,12 +807,7 @@ TEST(TableSourceJobsTest, OneErrorTellsOfAllMistakes) {
   const Lines read = Rig(kYaml, table).All();
   ASSERT_EQ(read.size(), 2u);
   EXPECT_EQ(read[0], "a@1577836800s: 1*[g2x1000]");
-  EXPECT_EQ(read[1],
-            "t.csv:3:3: gpus: found '4 GPUs', expected a whole number; the mapping's 'values' can "
-            "translate a text (3 rows like this)\n"
-            "t.csv:6:5: at: found 'today', expected a date and time such as 2017-10-03 05:48:00\n"
-            "t.csv:7:1: id: found 'a', expected a name that no earlier row has\n"
-            "5 of 7 rows are bad; --lenient leaves them out and counts them");
+  EXPECT_EQ(read[1], TestLines("OneErrorTellsOfAllMistakes"));
   EXPECT_EQ(Rig(kYaml, "id,gpus,at\n\"e\",\xfe\x01,2020-01-01T00:00:02Z\n").All(),
             (Lines{"t.csv:2:5: gpus: found '\\xfe\\x01', expected a whole number"}));
   // Names of columns come from the file, too.
@@ -865,9 +819,9 @@ TEST(TableSourceJobsTest, OneErrorTellsOfAllMistakes) {
 TEST(TableSourceJobsTest, NeedsOfTheOptionsComeBesideThoseOfTheMapping) {
   TableSourceOptions options;
   options.needs = {"run_time"};
-  Rig rig(
-      absl::StrCat(kBase, "  run_time: {column: run, unit: s, optional: true}\n  needs: [cpu]\n"),
-      "id,cpu,at,run\na,1,0,5\nb,1,0,\nc,0,0,5\n", options);
+  Rig rig(absl::StrCat(BaseText(),
+                       "  run_time: {column: run, unit: s, optional: true}\n  needs: [cpu]\n"),
+          "id,cpu,at,run\na,1,0,5\nb,1,0,\nc,0,0,5\n", options);
   EXPECT_EQ(rig.All(), (Lines{"a@0s run 5s: 1*[c1]"}));
   EXPECT_EQ(rig.source().warnings().size(), 2u);
   EXPECT_EQ(rig.source().rows(), 3);
@@ -901,13 +855,8 @@ TEST(TableSourceJobsTest, GpuAmounts) {
 }
 
 TEST(TableSourceJobsTest, States) {
-  const std::string more =
-      "  run_time: {column: run, unit: s, optional: true}\n"
-      "  state:\n"
-      "    column: st\n"
-      "    optional: true\n"
-      "    values: {OK: succeeded, KO: failed, X: cancelled, RUN: skip, '-': ''}\n";
-  const std::string yaml = absl::StrCat(kBase, more);
+  const std::string& more = TestText("States.more");
+  const std::string yaml = absl::StrCat(BaseText(), more);
   Rig rig(yaml,
           "id,cpu,at,st,run\na,1,0,OK,5\nb,1,0,KO,5\nc,1,0,X,5\nd,1,0,,5\ne,1,0,-,5\n"
           "a,junk,junk,RUN,junk\nz,1,0,RUN,5\nz,1,0,failed,\n");
@@ -962,7 +911,7 @@ TEST(TableSourceJobsTest, RowsThatEndWithoutAStartAreDeleted) {
 }
 
 TEST(TableSourceJobsTest, GroupsWithALimit) {
-  Rig rig(absl::StrCat(kBase,
+  Rig rig(absl::StrCat(BaseText(),
                        "  group: {column: app, optional: true}\n"
                        "  max_per_node: {column: max, optional: true}\n"),
           "id,cpu,at,app,max\na,1,0,x,2\nb,1,0,x,-1\nc,1,0,x,\nd,1,0,,2\ne,1,0,y,2\nf,1,0,x,0\n"
@@ -1083,14 +1032,7 @@ TEST(TableSourceJobsTest, DatesAndTimes) {
                                        "a,1,2020-02-30 00:00:00,,\nb,1,1598918400,,\n"
                                        "c,1,1970-01-01 07:59:59,,\nd,1,,,\n"
                                        "e,1,2300-01-01 00:00:00,,\nf,1,2020-09-01 08:00:00,x,\n");
-  EXPECT_EQ(Rig(yaml, bad).All(),
-            (Lines{"t.csv:2:5: at: found '2020-02-30 00:00:00', expected a day that is in the "
-                   "calendar (2 rows like this)\n"
-                   "t.csv:4:5: at: found '1970-01-01 07:59:59', expected a time from 1970 to 2261 "
-                   "(2 rows like this)\n"
-                   "t.csv:5:5: at: found '', expected a date and time such as 2017-10-03 05:48:00\n"
-                   "t.csv:7:25: s: found 'x', expected a date and time such as 2017-10-03 05:48:00"
-                   "\n6 of 6 rows are bad; --lenient leaves them out and counts them"}));
+  EXPECT_EQ(Rig(yaml, bad).All(), (Lines{TestLines("DatesAndTimes")}));
   TableSourceOptions options;
   options.lenient = true;
   Rig lenient(yaml, bad, options);
@@ -1168,7 +1110,7 @@ TEST(TableSourceJobsTest, AWindowOfRowsOutOfOrder) {
                    "3 of 7 rows are bad; --lenient leaves them out and counts them"}));
   TableSourceOptions lenient = Ordered(ArrivalOrder::kWindow, 3 * kSecondNs);
   lenient.lenient = true;
-  Rig rig(kBase, table, lenient);
+  Rig rig(BaseText(), table, lenient);
   EXPECT_EQ(rig.All(), (Lines{"a@10s: 1*[c1]", "e@10s: 1*[c1]", "c@11s: 1*[c1]", "f@20s: 1*[c1]"}));
   const RowTallies skipped = {
       {"arrival out of order",
@@ -1217,7 +1159,7 @@ TEST(TableSourceJobsTest, AWindowThatIsLongEnoughSorts) {
 }
 
 TEST(TableSourceJobsTest, SavesAndLoadsAnyPlaceWithinARow) {
-  const std::string yaml = absl::StrCat(kBase, "  pods: {column: n}\n  gang: false\n");
+  const std::string yaml = absl::StrCat(BaseText(), "  pods: {column: n}\n  gang: false\n");
   const std::string table = DisorderedTable(12);
   for (const ArrivalOrder order :
        {ArrivalOrder::kKeep, ArrivalOrder::kSort, ArrivalOrder::kWindow}) {
