@@ -21,6 +21,7 @@
 #include "model/mig_table.h"
 #include "model/text/embedded_mig.h"
 #include "model/text/mig_catalogue.h"
+#include "tests/testing/data_text.h"
 
 namespace drasim {
 namespace mig_parted_test {
@@ -86,25 +87,8 @@ std::string LayOutError(const MigPartedConfig& config, const std::vector<const M
 // --- Reading ---
 
 TEST(MigPartedTest, ReadsAFile) {
-  const absl::StatusOr<std::vector<MigPartedConfig>> configs = ParseMigParted(
-      "version: v1\n"
-      "mig-configs:\n"
-      "  off:\n"
-      "    - devices: all\n"
-      "      mig-enabled: false\n"
-      "  mixed:\n"
-      "    - devices: [3, 1]\n"
-      "      device-filter: \"0x20B210DE\"\n"
-      "      mig-enabled: true\n"
-      "      mig-devices:\n"
-      "        3g.40gb: 1\n"
-      "        1g.10gb+me: 1\n"
-      "        1g.10gb: 2\n"
-      "    - device-filter: [0x20B710DE, 0x20b010de]\n"
-      "      devices: all\n"
-      "      mig-enabled: true\n"
-      "      mig-devices: {}\n",
-      "m.yaml");
+  const absl::StatusOr<std::vector<MigPartedConfig>> configs =
+      ParseMigParted(TestText("ReadsAFile"), "m.yaml");
   ASSERT_TRUE(configs.ok()) << configs.status();
   ASSERT_EQ(configs->size(), 2u);
   const MigPartedConfig& off = (*configs)[0];
@@ -134,99 +118,16 @@ TEST(MigPartedTest, ReadsAFile) {
 }
 
 TEST(MigPartedTest, ExplainsWhatIsWrongWithAFile) {
-  struct Row {
-    const char* yaml;
-    const char* error;
-  };
-  constexpr Row kRows[] = {
-      {"", "1:1: found nothing, expected keys and values"},
-      {"[]\n", "1:1: found an empty list, expected keys and values"},
-      {"version: v2\nmig-configs: {}\n", "1:10: version: found 'v2', expected v1"},
-      {"mig-configs: {}\n", "1:1: version: found nothing, expected v1"},
-      {"version: v1\n", "1:1: mig-configs: found nothing, expected configurations by name"},
-      {"version: v1\nmig-config: {}\n",
-       "2:1: mig-config: unknown key (did you mean 'mig-configs'?)"},
-      {"version: v1\nnotes: {}\n", "2:1: notes: unknown key, expected one of version, mig-configs"},
-      {"version: v1\nversion: v1\n", "2:1: version: duplicate key, first given in line 1"},
-      {"version: v1\nmig-configs: [c]\n",
-       "2:14: mig-configs: found a list, expected keys and values"},
-      {"version: v1\nmig-configs:\n  c: []\n",
-       "3:6: mig-configs.c: found an empty list, expected a list of at least one group of devices"},
-      {"version: v1\nmig-configs:\n  c: off\n",
-       "3:6: mig-configs.c: found 'off', expected a list of at least one group of devices"},
-      {"version: v1\nmig-configs:\n  c: [off]\n",
-       "3:7: mig-configs.c.0: found 'off', expected keys and values"},
-      {"version: v1\nmig-configs:\n  c: [{devices: all, mig-enabled: true}]\n  c: [{devices: all, "
-       "mig-enabled: true}]\n",
-       "4:3: mig-configs.c: duplicate key, first given in line 3"},
-  };
-  for (const Row& row : kRows) {
-    EXPECT_EQ(ErrorOf(row.yaml), absl::StrCat("m.yaml:", row.error));
+  for (const auto& [yaml, error] : TestRows<2>("ExplainsWhatIsWrongWithAFile")) {
+    EXPECT_EQ(ErrorOf(yaml), absl::StrCat("m.yaml:", error));
   }
   EXPECT_EQ(ErrorOf("version: v1\nmig-configs: {}\n"), "");
   EXPECT_TRUE(absl::StartsWith(ErrorOf("version: {\n"), "m.yaml:"));
 }
 
 TEST(MigPartedTest, ExplainsWhatIsWrongWithAGroup) {
-  struct Row {
-    const char* group;
-    const char* error;
-  };
-  constexpr Row kRows[] = {
-      {"{device: all, mig-enabled: true}",
-       "4:8: mig-configs.c.0.device: unknown key (did you mean 'devices'?)"},
-      {"{devices: all, mig-enabled: true, mig-enabled: false}",
-       "4:41: mig-configs.c.0.mig-enabled: duplicate key, first given in line 4"},
-      {"{device-filter: A100, devices: all, mig-enabled: true}",
-       "4:23: mig-configs.c.0.device-filter: found 'A100', expected a PCI device and vendor such "
-       "as 0x20B010DE, or a list of them"},
-      {"{device-filter: [], devices: all, mig-enabled: true}",
-       "4:23: mig-configs.c.0.device-filter: found an empty list, expected a PCI device and vendor "
-       "such as 0x20B010DE"},
-      {"{device-filter: [\"0x20B010DE\", 20B1], devices: all, mig-enabled: true}",
-       "4:38: mig-configs.c.0.device-filter.1: found '20B1', expected a PCI device and vendor such "
-       "as 0x20B010DE"},
-      {"{mig-enabled: true}",
-       "4:7: mig-configs.c.0.devices: found nothing, expected all, or a list of the numbers of "
-       "GPUs"},
-      {"{devices: some, mig-enabled: true}",
-       "4:17: mig-configs.c.0.devices: found 'some', expected all, or a list of the numbers of "
-       "GPUs"},
-      {"{devices: [], mig-enabled: true}",
-       "4:17: mig-configs.c.0.devices: found an empty list, expected all, or a list of the numbers "
-       "of GPUs"},
-      {"{devices: [0, -1], mig-enabled: true}",
-       "4:21: mig-configs.c.0.devices.1: found '-1', expected the number of a GPU, from 0"},
-      {"{devices: [010], mig-enabled: true}",
-       "4:18: mig-configs.c.0.devices.0: found '010', expected the number of a GPU, from 0"},
-      {"{devices: [4294967296], mig-enabled: true}",
-       "4:18: mig-configs.c.0.devices.0: found '4294967296', expected the number of a GPU, from 0"},
-      {"{devices: [2, 2], mig-enabled: true}",
-       "4:21: mig-configs.c.0.devices.1: found '2', expected a GPU that the group does not name "
-       "before"},
-      {"{devices: all}", "4:7: mig-configs.c.0.mig-enabled: found nothing, expected true or false"},
-      {"{devices: all, mig-enabled: yes}",
-       "4:35: mig-configs.c.0.mig-enabled: found 'yes', expected true or false"},
-      {"{devices: all, mig-enabled: true, mig-devices: [1g.5gb]}",
-       "4:54: mig-configs.c.0.mig-devices: found a list, expected keys and values"},
-      {"{devices: all, mig-enabled: true, mig-devices: {1g.5gb: 0}}",
-       "4:63: mig-configs.c.0.mig-devices.1g.5gb: found '0', expected how many instances, at least "
-       "1"},
-      {"{devices: all, mig-enabled: true, mig-devices: {1g.5gb: -2}}",
-       "4:63: mig-configs.c.0.mig-devices.1g.5gb: found '-2', expected how many instances, at "
-       "least 1"},
-      {"{devices: all, mig-enabled: true, mig-devices: {1g.5gb: many}}",
-       "4:63: mig-configs.c.0.mig-devices.1g.5gb: found 'many', expected how many instances, at "
-       "least 1"},
-      {"{devices: all, mig-enabled: true, mig-devices: {1g.5gb: 1, 1g.5gb: 2}}",
-       "4:66: mig-configs.c.0.mig-devices.1g.5gb: duplicate key, first given in line 4"},
-      {"{devices: all, mig-enabled: false, mig-devices: {1g.5gb: 1}}",
-       "4:56: mig-configs.c.0.mig-devices.1g.5gb: found an instance, expected none, because "
-       "mig-enabled is false"},
-  };
-  for (const Row& row : kRows) {
-    EXPECT_EQ(ErrorOf(absl::StrCat(kHead, "    - ", row.group, "\n")),
-              absl::StrCat("m.yaml:", row.error));
+  for (const auto& [group, error] : TestRows<2>("ExplainsWhatIsWrongWithAGroup")) {
+    EXPECT_EQ(ErrorOf(absl::StrCat(kHead, "    - ", group, "\n")), absl::StrCat("m.yaml:", error));
   }
 }
 
