@@ -15,6 +15,7 @@
 #include "model/node_spec.h"
 #include "model/pod_shape.h"
 #include "model/time.h"
+#include "tests/testing/assert_ok.h"
 #include "tests/testing/data_text.h"
 #include "tests/testing/shared_data.h"
 #include "tests/traces/format_rig.h"
@@ -298,38 +299,36 @@ TEST(GoogleMachinesTest, MachinesComeAndGo) {
                 "0,a,0,P,0.5,0.25\n0,b,0,P,1,1\n600000000,c,0,P,0.25,0.5\n"
                 "700000000,b,1,P,1,1\n800000000,b,0,P,1,1\n900000000,d,1,P,1,1\n");
   rig.input.time_offset_ns = -600'000'000'000;
-  absl::StatusOr<NodeList> list = Machines(rig);
-  ASSERT_TRUE(list.ok()) << list.status();
-  ASSERT_EQ(list->nodes.size(), 4u);
+  ASSERT_OK_AND_ASSIGN(NodeList list, Machines(rig));
+  ASSERT_EQ(list.nodes.size(), 4u);
   const Lines names = {"a", "b", "c", "d"};
   const std::vector<int64_t> cpus = {50'000, 100'000, 25'000, 100'000};
   for (size_t i = 0; i < 4; ++i) {
-    EXPECT_EQ(list->nodes[i].name, names[i]);
-    EXPECT_EQ(list->nodes[i].cpu_milli, cpus[i]);
-    EXPECT_EQ(list->nodes[i].absent, i == 2) << names[i];
-    EXPECT_EQ(list->nodes[i].gpu_count, 0);
+    EXPECT_EQ(list.nodes[i].name, names[i]);
+    EXPECT_EQ(list.nodes[i].cpu_milli, cpus[i]);
+    EXPECT_EQ(list.nodes[i].absent, i == 2) << names[i];
+    EXPECT_EQ(list.nodes[i].gpu_count, 0);
   }
-  EXPECT_EQ(list->nodes[0].memory_bytes, int64_t{25} << 30);
+  EXPECT_EQ(list.nodes[0].memory_bytes, int64_t{25} << 30);
   const std::vector<NodeChange> expected = {
       {At(0), "c", true}, {At(100), "b", false}, {At(200), "b", true}, {At(300), "d", false}};
-  EXPECT_TRUE(list->changes == expected);
-  EXPECT_EQ(list->warnings, Lines());
+  EXPECT_TRUE(list.changes == expected);
+  EXPECT_EQ(list.warnings, Lines());
 }
 
 TEST(GoogleMachinesTest, CountsWhatIsPeculiar) {
   FormatRig rig(kName,
                 "0,a,0,P,0.5,0.25\n1,a,0,P,0.5,0.25\n2,a,2,P,0.75,0.25\n3,b,0,P,,\n4,b,2,P,1,1\n"
                 "5,c,0,P,,\n6,c,1,P,,\n7,c,1,P,,\n");
-  absl::StatusOr<NodeList> list = Machines(rig);
-  ASSERT_TRUE(list.ok()) << list.status();
-  ASSERT_EQ(list->nodes.size(), 2u);
-  EXPECT_EQ(list->nodes[0].cpu_milli, 50'000);
-  EXPECT_EQ(list->nodes[1].name, "b");
-  EXPECT_EQ(list->nodes[1].cpu_milli, 100'000);
+  ASSERT_OK_AND_ASSIGN(NodeList list, Machines(rig));
+  ASSERT_EQ(list.nodes.size(), 2u);
+  EXPECT_EQ(list.nodes[0].cpu_milli, 50'000);
+  EXPECT_EQ(list.nodes[1].name, "b");
+  EXPECT_EQ(list.nodes[1].cpu_milli, 100'000);
   const std::vector<NodeChange> expected = {{SimTime(3'000), "b", true}};
-  EXPECT_TRUE(list->changes == expected);
+  EXPECT_TRUE(list.changes == expected);
   Lines warnings;
-  for (const std::string& line : list->warnings) warnings.push_back(rig.WithoutFolder(line));
+  for (const std::string& line : list.warnings) warnings.push_back(rig.WithoutFolder(line));
   EXPECT_EQ(warnings,
             (Lines{"1 time(s): added while it was there; the first: main:2:5: event_type: is not "
                    "looked at",
@@ -362,22 +361,21 @@ TEST(GoogleMachinesTest, ReadsThePublicSample) {
   DRASIM_NEEDS_SHARED_DATA("traces/google/machine-events-sample-1.csv");
   FormatRig rig(kName, "unused");
   rig.input.path = SharedPath("traces/google/machine-events-sample-1.csv");
-  absl::StatusOr<NodeList> list = Machines(rig);
-  ASSERT_TRUE(list.ok()) << list.status();
+  ASSERT_OK_AND_ASSIGN(NodeList list, Machines(rig));
   const Lines names = {"10", "20", "30", "40", "50", "60"};
-  ASSERT_EQ(list->nodes.size(), names.size());
+  ASSERT_EQ(list.nodes.size(), names.size());
   for (size_t i = 0; i < names.size(); ++i) {
-    EXPECT_EQ(list->nodes[i].name, names[i]);
-    EXPECT_EQ(list->nodes[i].cpu_milli, 50'000);
-    EXPECT_EQ(list->nodes[i].memory_bytes, 26'768'383'673);
-    EXPECT_EQ(list->nodes[i].absent, i >= 4);
+    EXPECT_EQ(list.nodes[i].name, names[i]);
+    EXPECT_EQ(list.nodes[i].cpu_milli, 50'000);
+    EXPECT_EQ(list.nodes[i].memory_bytes, 26'768'383'673);
+    EXPECT_EQ(list.nodes[i].absent, i >= 4);
   }
   const std::vector<NodeChange> expected = {{SimTime(10'000'000), "50", true},
                                             {SimTime(10'000'000), "60", true},
                                             {SimTime(30'000'000), "30", false},
                                             {SimTime(50'000'000), "30", true}};
-  EXPECT_TRUE(list->changes == expected);
-  EXPECT_EQ(list->warnings, Lines());
+  EXPECT_TRUE(list.changes == expected);
+  EXPECT_EQ(list.warnings, Lines());
 }
 
 }  // namespace google_source_test

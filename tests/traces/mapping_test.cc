@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
+#include "tests/testing/assert_ok.h"
 #include "tests/testing/data_text.h"
 #include "traces/embedded.h"
 
@@ -37,18 +38,16 @@ TEST(MappingTest, BuiltInMappingsAreValid) {
   const std::vector<std::string> names = EmbeddedMappingNames();
   ASSERT_FALSE(names.empty());
   for (const std::string& name : names) {
-    absl::StatusOr<proto::TableMapping> mapping = LoadMapping(name);
-    ASSERT_TRUE(mapping.ok()) << mapping.status();
-    EXPECT_EQ(mapping->name(), name);
-    EXPECT_FALSE(mapping->description().empty());
-    EXPECT_FALSE(mapping->origin().empty());
+    ASSERT_OK_AND_ASSIGN(proto::TableMapping mapping, LoadMapping(name));
+    EXPECT_EQ(mapping.name(), name);
+    EXPECT_FALSE(mapping.description().empty());
+    EXPECT_FALSE(mapping.origin().empty());
   }
 }
 
 TEST(MappingTest, OpenbMapping) {
-  absl::StatusOr<proto::TableMapping> mapping = LoadMapping("openb");
-  ASSERT_TRUE(mapping.ok()) << mapping.status();
-  const proto::PodColumns& pods = mapping->pods();
+  ASSERT_OK_AND_ASSIGN(proto::TableMapping mapping, LoadMapping("openb"));
+  const proto::PodColumns& pods = mapping.pods();
   EXPECT_EQ(pods.name().column(), "name");
   EXPECT_EQ(pods.cpu().unit(), "milli");
   EXPECT_EQ(pods.memory().unit(), "MiB");
@@ -57,16 +56,15 @@ TEST(MappingTest, OpenbMapping) {
   EXPECT_EQ(pods.priority().values().at(std::string("LS")), "2");
   EXPECT_EQ(pods.priority().values().at(std::string("Guaranteed")), "3");
   EXPECT_TRUE(pods.arrival().optional());
-  EXPECT_EQ(mapping->nodes().name().column(), "sn");
-  EXPECT_EQ(mapping->nodes().pods().default_(), "1001");
+  EXPECT_EQ(mapping.nodes().name().column(), "sn");
+  EXPECT_EQ(mapping.nodes().pods().default_(), "1001");
 }
 
 TEST(MappingTest, LoadsAFile) {
   const std::string path = absl::StrCat(::testing::TempDir(), "/mapping_test_small.yaml");
   std::ofstream(path) << SmallText();
-  absl::StatusOr<proto::TableMapping> mapping = LoadMapping(path);
-  ASSERT_TRUE(mapping.ok()) << mapping.status();
-  EXPECT_EQ(mapping->name(), "small");
+  ASSERT_OK_AND_ASSIGN(proto::TableMapping mapping, LoadMapping(path));
+  EXPECT_EQ(mapping.name(), "small");
 }
 
 TEST(MappingTest, AnUnknownNameListsTheBuiltInOnes) {

@@ -10,11 +10,11 @@
 #include <utility>
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 #include "model/random.h"
+#include "tests/testing/assert_ok.h"
 #include "tests/testing/data_text.h"
 #include "traces/embedded.h"
 #include "traces/generator.h"
@@ -225,20 +225,17 @@ TEST_F(TraceStatsTest, JsonEscapesText) {
 
 // The published figures of openb, through the generator and the statistics.
 TEST_F(TraceStatsTest, OpenbLikeWorkload) {
-  const absl::StatusOr<WorkloadTable> table =
-      ParseWorkloadTable(EmbeddedOpenbLikeTable(), "openb_like.csv");
-  ASSERT_TRUE(table.ok()) << table.status();
+  ASSERT_OK_AND_ASSIGN(const WorkloadTable table,
+                       ParseWorkloadTable(EmbeddedOpenbLikeTable(), "openb_like.csv"));
   GeneratedOptions options;
   options.interarrival = "constant(10)";
   options.run_time = "constant(100)";
-  absl::StatusOr<std::unique_ptr<GeneratedSource>> source =
-      GeneratedSource::Create(*table, options, &shapes_);
-  ASSERT_TRUE(source.ok()) << source.status();
+  ASSERT_OK_AND_ASSIGN(std::unique_ptr<GeneratedSource> source,
+                       GeneratedSource::Create(table, options, &shapes_));
   JobArrival pod;
   for (;;) {
-    const absl::StatusOr<bool> more = (*source)->Next(&pod);
-    ASSERT_TRUE(more.ok()) << more.status();
-    if (!*more) break;
+    ASSERT_OK_AND_ASSIGN(const bool more, source->Next(&pod));
+    if (!more) break;
     stats_.Add(pod);
   }
   const TraceSummary summary = stats_.Summary(2);

@@ -23,6 +23,7 @@
 #include "model/random.h"
 #include "model/state_io.h"
 #include "model/time.h"
+#include "tests/testing/assert_ok.h"
 #include "tests/testing/data_text.h"
 #include "tests/testing/shared_data.h"
 #include "tests/traces/gzip_text.h"
@@ -938,22 +939,20 @@ TEST(TableSourceJobsTest, ExtendedResources) {
 }
 
 TEST(TableSourceJobsTest, ExtendedResourcesOfNodes) {
-  const absl::StatusOr<proto::TableMapping> mapping = ParseMapping(
-      "name: n\nnodes:\n  name: {column: id}\n  cpu: {column: cpu, unit: milli}\n"
-      "  extended:\n"
-      "    - {resource: b, amount: {column: r1}}\n"
-      "    - {resource: a, amount: {column: r2, optional: true}}\n",
-      "m.yaml");
-  ASSERT_TRUE(mapping.ok()) << mapping.status();
-  absl::StatusOr<std::unique_ptr<ByteSource>> bytes =
-      OpenMemory("n.csv", "id,cpu,r1,r2\nx,1,5,7\ny,1,0,\n");
-  ASSERT_TRUE(bytes.ok()) << bytes.status();
-  const absl::StatusOr<std::vector<NodeSpec>> nodes = ReadNodes(*std::move(bytes), *mapping);
-  ASSERT_TRUE(nodes.ok()) << nodes.status();
-  ASSERT_EQ(nodes->size(), 2u);
+  ASSERT_OK_AND_ASSIGN(
+      const proto::TableMapping mapping,
+      ParseMapping("name: n\nnodes:\n  name: {column: id}\n  cpu: {column: cpu, unit: milli}\n"
+                   "  extended:\n"
+                   "    - {resource: b, amount: {column: r1}}\n"
+                   "    - {resource: a, amount: {column: r2, optional: true}}\n",
+                   "m.yaml"));
+  ASSERT_OK_AND_ASSIGN(std::unique_ptr<ByteSource> bytes,
+                       OpenMemory("n.csv", "id,cpu,r1,r2\nx,1,5,7\ny,1,0,\n"));
+  ASSERT_OK_AND_ASSIGN(const std::vector<NodeSpec> nodes, ReadNodes(std::move(bytes), mapping));
+  ASSERT_EQ(nodes.size(), 2u);
   const std::vector<std::pair<std::string, int64_t>> both = {{"a", 7}, {"b", 5}};
-  EXPECT_EQ((*nodes)[0].extended, both);
-  EXPECT_TRUE((*nodes)[1].extended.empty());
+  EXPECT_EQ(nodes[0].extended, both);
+  EXPECT_TRUE(nodes[1].extended.empty());
 }
 
 TEST(TableSourceJobsTest, FurtherColumnsForAMissingNumber) {
@@ -1193,27 +1192,28 @@ absl::StatusOr<std::vector<NodeSpec>> Nodes(const proto::TableMapping& mapping,
 }
 
 TEST(ReadNodesTest, ReadsOpenbNodes) {
-  absl::StatusOr<std::vector<NodeSpec>> nodes = Nodes(
-      Openb(), "sn,cpu_milli,memory_mib,gpu,model\nn-0,32000,262144,0,\nn-1,64000,262144,2,P100\n");
-  ASSERT_TRUE(nodes.ok()) << nodes.status();
-  ASSERT_EQ(nodes->size(), 2u);
-  EXPECT_EQ((*nodes)[0].name, "n-0");
-  EXPECT_EQ((*nodes)[0].cpu_milli, 32000);
-  EXPECT_EQ((*nodes)[0].memory_bytes, 262144 * kMib);
-  EXPECT_EQ((*nodes)[0].pods, 1001);
-  EXPECT_EQ((*nodes)[0].gpu_count, 0);
-  EXPECT_EQ((*nodes)[0].gpu_model, "");
-  EXPECT_EQ((*nodes)[1].gpu_count, 2);
-  EXPECT_EQ((*nodes)[1].gpu_model, "P100");
-  EXPECT_TRUE((*nodes)[1].labels.empty());
+  ASSERT_OK_AND_ASSIGN(
+      std::vector<NodeSpec> nodes,
+      Nodes(Openb(),
+            "sn,cpu_milli,memory_mib,gpu,model\nn-0,32000,262144,0,\nn-1,64000,262144,2,P100\n"));
+  ASSERT_EQ(nodes.size(), 2u);
+  EXPECT_EQ(nodes[0].name, "n-0");
+  EXPECT_EQ(nodes[0].cpu_milli, 32000);
+  EXPECT_EQ(nodes[0].memory_bytes, 262144 * kMib);
+  EXPECT_EQ(nodes[0].pods, 1001);
+  EXPECT_EQ(nodes[0].gpu_count, 0);
+  EXPECT_EQ(nodes[0].gpu_model, "");
+  EXPECT_EQ(nodes[1].gpu_count, 2);
+  EXPECT_EQ(nodes[1].gpu_model, "P100");
+  EXPECT_TRUE(nodes[1].labels.empty());
 }
 
 TEST(ReadNodesTest, AsManyGpusAsANodeMayHave) {
-  const absl::StatusOr<std::vector<NodeSpec>> nodes =
-      Nodes(Openb(), "sn,cpu_milli,memory_mib,gpu,model\nn-0,1,1,33,T4\nn-1,1,1,64,T4\n");
-  ASSERT_TRUE(nodes.ok()) << nodes.status();
-  EXPECT_EQ((*nodes)[0].gpu_count, 33);
-  EXPECT_EQ((*nodes)[1].gpu_count, kMaxDevicesPerNode);
+  ASSERT_OK_AND_ASSIGN(
+      const std::vector<NodeSpec> nodes,
+      Nodes(Openb(), "sn,cpu_milli,memory_mib,gpu,model\nn-0,1,1,33,T4\nn-1,1,1,64,T4\n"));
+  EXPECT_EQ(nodes[0].gpu_count, 33);
+  EXPECT_EQ(nodes[1].gpu_count, kMaxDevicesPerNode);
 }
 
 TEST(ReadNodesTest, PodSlots) {
@@ -1270,17 +1270,16 @@ TEST(OpenbFilesTest, TheListsHaveTheirKnownTotals) {
   absl::StatusOr<std::unique_ptr<ByteSource>> bytes =
       OpenByteSource(absl::StrCat(folder, "node_list_gpu_node.csv"));
   ASSERT_TRUE(bytes.ok()) << bytes.status();
-  absl::StatusOr<std::vector<NodeSpec>> nodes = ReadNodes(*std::move(bytes), Openb());
-  ASSERT_TRUE(nodes.ok()) << nodes.status();
+  ASSERT_OK_AND_ASSIGN(std::vector<NodeSpec> nodes, ReadNodes(*std::move(bytes), Openb()));
   int64_t gpus = 0;
   int64_t cpu_milli = 0;
   GpuModelTable models;
-  for (const NodeSpec& node : *nodes) {
+  for (const NodeSpec& node : nodes) {
     gpus += node.gpu_count;
     cpu_milli += node.cpu_milli;
     ASSERT_TRUE(models.Intern(node.gpu_model).ok());
   }
-  EXPECT_EQ(nodes->size(), 1213u);
+  EXPECT_EQ(nodes.size(), 1213u);
   EXPECT_EQ(gpus, 6212);
   EXPECT_EQ(cpu_milli, 107018000);
 
@@ -1302,20 +1301,19 @@ TEST(OpenbFilesTest, TheListsHaveTheirKnownTotals) {
       ASSERT_TRUE(bytes.ok()) << bytes.status();
       TableSourceOptions options;
       options.order = order;
-      absl::StatusOr<std::unique_ptr<TableSource>> source =
-          TableSource::Open(*std::move(bytes), Openb(), &shapes, options);
-      ASSERT_TRUE(source.ok()) << source.status();
+      ASSERT_OK_AND_ASSIGN(std::unique_ptr<TableSource> source,
+                           TableSource::Open(*std::move(bytes), Openb(), &shapes, options));
       int64_t gpu_milli = 0;
       JobArrival pod;
-      absl::StatusOr<bool> got = (*source)->Next(&pod);
-      for (; got.ok() && *got; got = (*source)->Next(&pod)) {
+      absl::StatusOr<bool> got = source->Next(&pod);
+      for (; got.ok() && *got; got = source->Next(&pod)) {
         gpu_milli += shapes.row(pod.shape).total_gpu_milli();
       }
       EXPECT_EQ(got.ok(), known.sorted || order == ArrivalOrder::kSort) << known.list;
       if (!got.ok()) continue;
-      EXPECT_EQ((*source)->delivered(), known.pods) << known.list;
+      EXPECT_EQ(source->delivered(), known.pods) << known.list;
       EXPECT_EQ(gpu_milli, known.gpu_milli) << known.list;
-      EXPECT_TRUE((*source)->warnings().empty()) << known.list;
+      EXPECT_TRUE(source->warnings().empty()) << known.list;
       EXPECT_TRUE(shapes.unknown_models().empty()) << known.list;
     }
   }

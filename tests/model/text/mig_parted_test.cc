@@ -21,6 +21,7 @@
 #include "model/mig_table.h"
 #include "model/text/embedded_mig.h"
 #include "model/text/mig_catalogue.h"
+#include "tests/testing/assert_ok.h"
 #include "tests/testing/data_text.h"
 
 namespace drasim {
@@ -87,11 +88,10 @@ std::string LayOutError(const MigPartedConfig& config, const std::vector<const M
 // --- Reading ---
 
 TEST(MigPartedTest, ReadsAFile) {
-  const absl::StatusOr<std::vector<MigPartedConfig>> configs =
-      ParseMigParted(TestText("ReadsAFile"), "m.yaml");
-  ASSERT_TRUE(configs.ok()) << configs.status();
-  ASSERT_EQ(configs->size(), 2u);
-  const MigPartedConfig& off = (*configs)[0];
+  ASSERT_OK_AND_ASSIGN(const std::vector<MigPartedConfig> configs,
+                       ParseMigParted(TestText("ReadsAFile"), "m.yaml"));
+  ASSERT_EQ(configs.size(), 2u);
+  const MigPartedConfig& off = configs[0];
   EXPECT_EQ(off.name, "off");
   ASSERT_EQ(off.groups.size(), 1u);
   EXPECT_TRUE(off.groups[0].all_devices);
@@ -100,7 +100,7 @@ TEST(MigPartedTest, ReadsAFile) {
   EXPECT_TRUE(off.groups[0].mig_devices.empty());
   EXPECT_EQ(off.groups[0].where, "m.yaml:4:7");
 
-  const MigPartedConfig& mixed = (*configs)[1];
+  const MigPartedConfig& mixed = configs[1];
   EXPECT_EQ(mixed.name, "mixed");
   ASSERT_EQ(mixed.groups.size(), 2u);
   const MigPartedGroup& some = mixed.groups[0];
@@ -165,17 +165,16 @@ TEST(MigPartedTest, CutsTheGpusThatGroupsName) {
       ConfigOf({"{devices: [0, 3], mig-enabled: true, mig-devices: {3g.20gb: 2}}",
                 "{devices: [2], mig-enabled: true}"});
   const std::vector<const MigTable*> gpus(4, &a100);
-  const absl::StatusOr<NodeMigLayout> layout = LayOutNode(config, gpus);
-  ASSERT_TRUE(layout.ok()) << layout.status();
-  EXPECT_EQ(layout->mig_enabled, (std::vector<bool>{true, false, true, true}));
-  ASSERT_EQ(layout->states.size(), 4u);
+  ASSERT_OK_AND_ASSIGN(const NodeMigLayout layout, LayOutNode(config, gpus));
+  EXPECT_EQ(layout.mig_enabled, (std::vector<bool>{true, false, true, true}));
+  ASSERT_EQ(layout.states.size(), 4u);
   const Instances two = {{"3g.20gb", 2}};
-  EXPECT_EQ(InstancesOf(a100, layout->states[0]), two);
-  EXPECT_EQ(layout->states[1], 0);
-  EXPECT_EQ(layout->states[2], 0);
-  EXPECT_EQ(layout->states[3], layout->states[0]);
-  EXPECT_EQ(layout->created, 4);
-  EXPECT_EQ(layout->destroyed, 0);
+  EXPECT_EQ(InstancesOf(a100, layout.states[0]), two);
+  EXPECT_EQ(layout.states[1], 0);
+  EXPECT_EQ(layout.states[2], 0);
+  EXPECT_EQ(layout.states[3], layout.states[0]);
+  EXPECT_EQ(layout.created, 4);
+  EXPECT_EQ(layout.destroyed, 0);
 }
 
 TEST(MigPartedTest, FiltersChooseByProduct) {
@@ -186,25 +185,24 @@ TEST(MigPartedTest, FiltersChooseByProduct) {
                 "mig-devices: {1g.10gb: 4}}",
                 "{device-filter: 0x233010DE, devices: [3], mig-enabled: true, "
                 "mig-devices: {1g.10gb: 7}}"});
-  const absl::StatusOr<NodeMigLayout> layout =
-      LayOutNode(config, std::vector<const MigTable*>{&h100, &a100, nullptr, &h100});
-  ASSERT_TRUE(layout.ok()) << layout.status();
-  EXPECT_EQ(layout->mig_enabled, (std::vector<bool>{false, true, false, true}));
+  ASSERT_OK_AND_ASSIGN(
+      const NodeMigLayout layout,
+      LayOutNode(config, std::vector<const MigTable*>{&h100, &a100, nullptr, &h100}));
+  EXPECT_EQ(layout.mig_enabled, (std::vector<bool>{false, true, false, true}));
   const Instances four = {{"1g.10gb", 4}};
   const Instances seven = {{"1g.10gb", 7}};
-  EXPECT_EQ(InstancesOf(a100, layout->states[1]), four);
-  EXPECT_EQ(InstancesOf(h100, layout->states[3]), seven);
+  EXPECT_EQ(InstancesOf(a100, layout.states[1]), four);
+  EXPECT_EQ(InstancesOf(h100, layout.states[3]), seven);
 }
 
 TEST(MigPartedTest, NamesOfOtherDriversCount) {
   const MigTable& a100 = TableOf("A100-80GB");
   const MigPartedConfig config =
       ConfigOf({"{devices: all, mig-enabled: true, mig-devices: {3g.39gb: 1, 3G.40GB: 1}}"});
-  const absl::StatusOr<NodeMigLayout> layout =
-      LayOutNode(config, std::vector<const MigTable*>{&a100});
-  ASSERT_TRUE(layout.ok()) << layout.status();
+  ASSERT_OK_AND_ASSIGN(const NodeMigLayout layout,
+                       LayOutNode(config, std::vector<const MigTable*>{&a100}));
   const Instances two = {{"3g.40gb", 2}};
-  EXPECT_EQ(InstancesOf(a100, layout->states[0]), two);
+  EXPECT_EQ(InstancesOf(a100, layout.states[0]), two);
 }
 
 // There is room for the 3g at 4 only, and the first order of creation puts a 1g there.
@@ -228,13 +226,11 @@ TEST(MigPartedTest, CountsWhatTheSearchCreates) {
 
 TEST(MigPartedTest, NodesWithoutMig) {
   const MigPartedConfig off = ConfigOf({"{devices: all, mig-enabled: false}"});
-  const absl::StatusOr<NodeMigLayout> none = LayOutNode(off, {});
-  ASSERT_TRUE(none.ok()) << none.status();
-  EXPECT_TRUE(none->states.empty());
-  const absl::StatusOr<NodeMigLayout> plain =
-      LayOutNode(off, std::vector<const MigTable*>{nullptr, nullptr});
-  ASSERT_TRUE(plain.ok()) << plain.status();
-  EXPECT_EQ(plain->mig_enabled, (std::vector<bool>{false, false}));
+  ASSERT_OK_AND_ASSIGN(const NodeMigLayout none, LayOutNode(off, {}));
+  EXPECT_TRUE(none.states.empty());
+  ASSERT_OK_AND_ASSIGN(const NodeMigLayout plain,
+                       LayOutNode(off, std::vector<const MigTable*>{nullptr, nullptr}));
+  EXPECT_EQ(plain.mig_enabled, (std::vector<bool>{false, false}));
   EXPECT_EQ(
       LayOutError(ConfigOf({"{devices: [1], mig-enabled: true}"}), {&TableOf("A30"), nullptr}),
       "m.yaml:4:7: mig-configs.c.0.mig-enabled: found 'true' for GPU 1, expected false, "
@@ -272,9 +268,8 @@ TEST(MigPartedTest, ProfilesThatTheProductLacks) {
 
   MigRules rules;
   rules.profiles = {"1g.6gb", "2g.12gb"};
-  const absl::StatusOr<MigTable> few = MigTable::Make(*FindMigProduct("A30"), rules);
-  ASSERT_TRUE(few.ok()) << few.status();
-  EXPECT_EQ(error(*few, "4g.24gb"),
+  ASSERT_OK_AND_ASSIGN(const MigTable few, MigTable::Make(*FindMigProduct("A30"), rules));
+  EXPECT_EQ(error(few, "4g.24gb"),
             absl::StrCat(kBegin, "4g.24gb",
                          "', expected one of 1g.6gb, 2g.12gb, which are those of the product that "
                          "are allowed"));

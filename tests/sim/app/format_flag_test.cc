@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
@@ -18,6 +17,7 @@
 #include "sim/app/flags.h"
 #include "sim/record/data_table.h"
 #include "sim/record/version.h"
+#include "tests/testing/assert_ok.h"
 #include "tests/testing/data_text.h"
 #include "tests/testing/temp_dir.h"
 
@@ -26,17 +26,14 @@ namespace format_flag_test {
 
 TEST(FormatFlagTest, TheFlagIsCheckedAgainstItsChoices) {
   const std::vector<FlagSpec> specs = {{"format", "", "FORMAT", "what to print", "text,json,csv"}};
-  const absl::StatusOr<ParsedFlags> json = ParseFlags(specs, {"--format=json"});
-  ASSERT_TRUE(json.ok());
-  EXPECT_EQ(CheckFormat(specs, *json), absl::OkStatus());
-  EXPECT_EQ(FormatOf(*json), OutputFormat::kJson);
-  const absl::StatusOr<ParsedFlags> none = ParseFlags(specs, {});
-  ASSERT_TRUE(none.ok());
-  EXPECT_EQ(CheckFormat(specs, *none), absl::OkStatus());
-  EXPECT_EQ(FormatOf(*none), OutputFormat::kText);
-  const absl::StatusOr<ParsedFlags> yaml = ParseFlags(specs, {"--format", "yaml"});
-  ASSERT_TRUE(yaml.ok());
-  EXPECT_EQ(CheckFormat(specs, *yaml),
+  ASSERT_OK_AND_ASSIGN(const ParsedFlags json, ParseFlags(specs, {"--format=json"}));
+  EXPECT_EQ(CheckFormat(specs, json), absl::OkStatus());
+  EXPECT_EQ(FormatOf(json), OutputFormat::kJson);
+  ASSERT_OK_AND_ASSIGN(const ParsedFlags none, ParseFlags(specs, {}));
+  EXPECT_EQ(CheckFormat(specs, none), absl::OkStatus());
+  EXPECT_EQ(FormatOf(none), OutputFormat::kText);
+  ASSERT_OK_AND_ASSIGN(const ParsedFlags yaml, ParseFlags(specs, {"--format", "yaml"}));
+  EXPECT_EQ(CheckFormat(specs, yaml),
             absl::InvalidArgumentError("--format: found 'yaml', expected text, json or csv"));
 }
 

@@ -29,6 +29,7 @@
 #include "sim/run/run_outputs.h"
 #include "sim/run/simulation.h"
 #include "sim/scenario/resolve.h"
+#include "tests/testing/assert_ok.h"
 #include "tests/testing/data_text.h"
 #include "tests/testing/run_spec_of.h"
 #include "tests/testing/temp_dir.h"
@@ -46,13 +47,11 @@ using ::testing::IsEmpty;
 void RunInto(const std::string& dir, absl::string_view yaml) {
   proto::Scenario scenario;
   ASSERT_EQ(MergeYaml(yaml, "test.yaml", &scenario), absl::OkStatus());
-  absl::StatusOr<std::unique_ptr<Simulation>> sim = Simulation::Build(RunSpecOf(scenario));
-  ASSERT_TRUE(sim.ok()) << sim.status();
-  absl::StatusOr<std::unique_ptr<RunOutputs>> outputs = RunOutputs::Attach(sim->get(), dir);
-  ASSERT_TRUE(outputs.ok()) << outputs.status();
-  ASSERT_EQ((*sim)->Start(), absl::OkStatus());
-  ASSERT_EQ((*sim)->Run(), absl::OkStatus());
-  ASSERT_EQ((*outputs)->Complete(0), absl::OkStatus());
+  ASSERT_OK_AND_ASSIGN(std::unique_ptr<Simulation> sim, Simulation::Build(RunSpecOf(scenario)));
+  ASSERT_OK_AND_ASSIGN(std::unique_ptr<RunOutputs> outputs, RunOutputs::Attach(sim.get(), dir));
+  ASSERT_EQ(sim->Start(), absl::OkStatus());
+  ASSERT_EQ(sim->Run(), absl::OkStatus());
+  ASSERT_EQ(outputs->Complete(0), absl::OkStatus());
 }
 
 constexpr int64_t kNever = -1;
@@ -146,11 +145,10 @@ TEST_F(ExplainKubernetesTest, AllPlacesOfTheQueue) {
   std::string all;
   for (const char* pod : {"share", "train", "gated2", "low-3", "urgent"}) {
     for (int64_t at = 540; at < 4000; at += 170) {
-      const absl::StatusOr<Story> story = ExplainRun(Request(dir_.path(), pod, at, true));
-      ASSERT_TRUE(story.ok()) << story.status();
-      if (story->standing.state != JobState::kWaiting) continue;
-      EXPECT_NE(story->standing.place.where, QueuePlace::Where::kNowhere) << pod << " at " << at;
-      absl::StrAppend(&all, StoryText(*story));
+      ASSERT_OK_AND_ASSIGN(const Story story, ExplainRun(Request(dir_.path(), pod, at, true)));
+      if (story.standing.state != JobState::kWaiting) continue;
+      EXPECT_NE(story.standing.place.where, QueuePlace::Where::kNowhere) << pod << " at " << at;
+      absl::StrAppend(&all, StoryText(story));
     }
   }
   EXPECT_THAT(all, HasSubstr("asleep until"));
@@ -252,9 +250,8 @@ TEST(StoryTextTest, TellsTheSchedulersViewFromTheServers) {
 TEST(ExplainReplayTest, Json) {
   TempDir dir;
   RunInto(dir.path(), TestText("Scenario: a line served in order"));
-  const absl::StatusOr<Story> story = ExplainRun(Request(dir.path(), "small", 130));
-  ASSERT_TRUE(story.ok()) << story.status();
-  const std::string json = StoryJson(*story);
+  ASSERT_OK_AND_ASSIGN(const Story story, ExplainRun(Request(dir.path(), "small", 130)));
+  const std::string json = StoryJson(story);
   for (const char* part :
        {"\"schema\": \"drasim.explain/v1\"", "\"pod\": \"small\"", "\"event\": \"arrived\"",
         "\"where\": \"in_line\"", "\"head\": \"wide\"", "\"state\": \"Waiting\"",
@@ -285,11 +282,10 @@ TEST_P(ExplainCheckpointTest, TellsTheSameFromEverywhere) {
   size_t waiting = 0;
   for (int job = 20; job < 250; job += 37) {
     const std::string pod = absl::StrFormat("job-%07d", job);
-    const absl::StatusOr<Story> whole = ExplainRun(Request(often.path(), pod));
-    ASSERT_TRUE(whole.ok()) << whole.status();
-    std::vector<SimTime> times = {whole->standing.time};
-    for (size_t i = 0; i < whole->events.size() && i < 4; ++i) {
-      times.push_back(whole->events[i].until);
+    ASSERT_OK_AND_ASSIGN(const Story whole, ExplainRun(Request(often.path(), pod)));
+    std::vector<SimTime> times = {whole.standing.time};
+    for (size_t i = 0; i < whole.events.size() && i < 4; ++i) {
+      times.push_back(whole.events[i].until);
     }
     for (const SimTime at : times) {
       ExplainRequest request = Request(often.path(), pod);
@@ -324,12 +320,11 @@ TEST(ExplainReplayTest, KilledRun) {
   const std::string bytes = dir.Read("ledger");
   for (const size_t part : {bytes.size() / 2, bytes.size() - 20}) {
     dir.Write("ledger.partial", absl::string_view(bytes).substr(0, part));
-    const absl::StatusOr<Story> story =
-        ExplainRun(Request(dir.PathOf("ledger.partial"), "job-0000040"));
-    ASSERT_TRUE(story.ok()) << story.status();
-    EXPECT_TRUE(story->partial);
-    EXPECT_THAT(StoryText(*story), HasSubstr("; it did not end, this is as far as it is recorded"));
-    EXPECT_LE(story->events.size(), ExplainRun(Request(dir.path(), "job-0000040"))->events.size());
+    ASSERT_OK_AND_ASSIGN(const Story story,
+                         ExplainRun(Request(dir.PathOf("ledger.partial"), "job-0000040")));
+    EXPECT_TRUE(story.partial);
+    EXPECT_THAT(StoryText(story), HasSubstr("; it did not end, this is as far as it is recorded"));
+    EXPECT_LE(story.events.size(), ExplainRun(Request(dir.path(), "job-0000040"))->events.size());
   }
   EXPECT_THAT(whole, HasSubstr("arrived"));
 }
@@ -340,25 +335,22 @@ TEST(ExplainReplayTest, CheckpointThatCannotBeUsed) {
   RunInto(dir.path(), absl::StrCat(TestText("Scenario: a busy cluster"), kQueues[0],
                                    "output: {checkpoint_every: 100}\n"));
   const std::string told = Told(Request(dir.path(), "job-0000150"));
-  auto reader = LedgerReader::Open(dir.path());
-  ASSERT_TRUE(reader.ok());
-  const auto checkpoints = (*reader)->ListCheckpoints();
-  ASSERT_TRUE(checkpoints.ok());
-  ASSERT_GT(checkpoints->size(), 1u);
+  ASSERT_OK_AND_ASSIGN(auto reader, LedgerReader::Open(dir.path()));
+  ASSERT_OK_AND_ASSIGN(const auto checkpoints, reader->ListCheckpoints());
+  ASSERT_GT(checkpoints.size(), 1u);
   // Whole frames, but of something else.
   std::string bytes = dir.Read("ledger");
-  for (const LedgerReader::Checkpoint& checkpoint : *checkpoints) {
+  for (const LedgerReader::Checkpoint& checkpoint : checkpoints) {
     const auto length = static_cast<size_t>(ReadLittleEndian(bytes.substr(checkpoint.offset, 4)));
     const std::string frame = MakeFrame(FrameType::kCheckpoint, std::string(length, 'x'));
     bytes.replace(checkpoint.offset, frame.size(), frame);
   }
   dir.Write("ledger", bytes);
-  const absl::StatusOr<Story> story = ExplainRun(Request(dir.path(), "job-0000150"));
-  ASSERT_TRUE(story.ok()) << story.status();
-  EXPECT_THAT(story->warnings,
+  ASSERT_OK_AND_ASSIGN(const Story story, ExplainRun(Request(dir.path(), "job-0000150")));
+  EXPECT_THAT(story.warnings,
               ElementsAre(AllOf(HasSubstr("cannot be used"),
                                 HasSubstr("the run is simulated from its beginning"))));
-  const std::string text = StoryText(*story);
+  const std::string text = StoryText(story);
   EXPECT_TRUE(absl::EndsWith(told, text.substr(text.find("\n\n")))) << text;
 }
 

@@ -24,6 +24,7 @@
 #include "sim/record/ledger_writer.h"
 #include "sim/record/pod_log.h"
 #include "sim/run/run_outputs.h"
+#include "tests/testing/assert_ok.h"
 #include "tests/testing/data_text.h"
 #include "tests/testing/run_spec_of.h"
 #include "tests/testing/temp_dir.h"
@@ -83,35 +84,32 @@ TEST_P(CheckpointTest, ResumesFromTheLedgerToTheSameEnd) {
   uint64_t fingerprint = 0;
   {
     const std::unique_ptr<Simulation> sim = Build(scenario);
-    absl::StatusOr<std::unique_ptr<LedgerWriter>> writer = LedgerWriter::Create(
-        dir.PathOf("ledger"), ResolvedYaml(*sim), sim->cluster(), sim->ranks(), sim->summaries());
-    ASSERT_TRUE(writer.ok()) << writer.status();
+    ASSERT_OK_AND_ASSIGN(std::unique_ptr<LedgerWriter> writer,
+                         LedgerWriter::Create(dir.PathOf("ledger"), ResolvedYaml(*sim),
+                                              sim->cluster(), sim->ranks(), sim->summaries()));
     PodLog log;
     sim->AddSink(&log);
-    sim->AddSink(writer->get());
+    sim->AddSink(writer.get());
     sim->set_on_checkpoint(
-        [&writer](const std::string& state) { return (*writer)->AddCheckpoint(state); });
+        [&writer](const std::string& state) { return writer->AddCheckpoint(state); });
     ASSERT_EQ(sim->Start(), absl::OkStatus());
     ASSERT_EQ(sim->Run(), absl::OkStatus());
-    ASSERT_EQ((*writer)->Finish(sim->fingerprint()), absl::OkStatus());
+    ASSERT_EQ(writer->Finish(sim->fingerprint()), absl::OkStatus());
     expected = Outcome(*sim, log);
     fingerprint = sim->fingerprint();
   }
   EXPECT_EQ(RunToTheEnd(scenario), expected);  // checkpoints change nothing
 
-  absl::StatusOr<std::unique_ptr<LedgerReader>> reader = LedgerReader::Open(dir.path());
-  ASSERT_TRUE(reader.ok()) << reader.status();
-  const auto checkpoints = (*reader)->ListCheckpoints();
-  ASSERT_TRUE(checkpoints.ok()) << checkpoints.status();
-  ASSERT_GE(checkpoints->size(), 4u);
-  const proto::Scenario again = ScenarioOf((*reader)->header().scenario_yaml());
-  for (const LedgerReader::Checkpoint& checkpoint : *checkpoints) {
-    const absl::StatusOr<std::string> state = (*reader)->ReadCheckpoint(checkpoint);
-    ASSERT_TRUE(state.ok()) << state.status();
+  ASSERT_OK_AND_ASSIGN(std::unique_ptr<LedgerReader> reader, LedgerReader::Open(dir.path()));
+  ASSERT_OK_AND_ASSIGN(const auto checkpoints, reader->ListCheckpoints());
+  ASSERT_GE(checkpoints.size(), 4u);
+  const proto::Scenario again = ScenarioOf(reader->header().scenario_yaml());
+  for (const LedgerReader::Checkpoint& checkpoint : checkpoints) {
+    ASSERT_OK_AND_ASSIGN(const std::string state, reader->ReadCheckpoint(checkpoint));
     const std::unique_ptr<Simulation> sim = Build(again);
     PodLog log;
     sim->AddSink(&log);
-    ASSERT_EQ(sim->Start(&*state), absl::OkStatus());
+    ASSERT_EQ(sim->Start(&state), absl::OkStatus());
     EXPECT_EQ(sim->engine().records(), checkpoint.records);
     EXPECT_FALSE(sim->engine().finished());
     ASSERT_EQ(sim->Run(), absl::OkStatus());
@@ -438,10 +436,9 @@ TEST(SimulationTest, NodesAreReadFromKubernetesObjects) {
   NodeListSpec list;
   list.path = dir.PathOf("n.yaml");
   list.format = "openb";
-  const absl::StatusOr<NodeInput> input = ReadNodeInput(list);
-  ASSERT_TRUE(input.ok()) << input.status();
-  ASSERT_EQ(input->nodes.size(), 1u);
-  const NodeSpec& read = input->nodes[0];
+  ASSERT_OK_AND_ASSIGN(const NodeInput input, ReadNodeInput(list));
+  ASSERT_EQ(input.nodes.size(), 1u);
+  const NodeSpec& read = input.nodes[0];
   EXPECT_EQ(read.name, "n-1");
   EXPECT_EQ(read.cpu_milli, 64000);
   EXPECT_EQ(read.memory_bytes, int64_t{262144} << 20);
