@@ -194,64 +194,10 @@ TEST(PrintKubeObjectTest, EveryKindIsReadBack) {
 
 // Pieces that need care in YAML or JSON.
 std::string RandomText(Random* random) {
-  static constexpr const char* kPieces[] = {"a",
-                                            "Z",
-                                            "word",
-                                            "0",
-                                            "12",
-                                            "yes",
-                                            "null",
-                                            "~",
-                                            "-",
-                                            "---",
-                                            "...",
-                                            "_",
-                                            ": ",
-                                            ":",
-                                            " #",
-                                            "#",
-                                            ", ",
-                                            "[",
-                                            "]",
-                                            "{",
-                                            "}",
-                                            "&",
-                                            "*",
-                                            "!",
-                                            "|",
-                                            ">",
-                                            "'",
-                                            "\"",
-                                            "%",
-                                            "@",
-                                            "`",
-                                            "?",
-                                            "\\",
-                                            " ",
-                                            "  ",
-                                            "\n",
-                                            "\t",
-                                            "\r",
-                                            "1e3",
-                                            "0x1f",
-                                            ".",
-                                            "/",
-                                            "<<",
-                                            "=",
-                                            "\x01",
-                                            "\x7F",
-                                            "12:30",
-                                            "\xC3\xA9",
-                                            "\xE6\x97\xA5",
-                                            "\xF0\x9F\x98\x80",
-                                            "\xC2\x85",
-                                            "\xE2\x80\xA8",
-                                            "\xEF\xBB\xBF",
-                                            "2024-01-31",
-                                            "the quick brown fox "};
+  static const auto* const pieces = new TextRows<1>(TestRows<1>("Pieces"));
   const uint64_t length = random->Below(10) == 0 ? random->Below(40) : random->Below(5);
   std::string text;
-  for (uint64_t i = 0; i < length; ++i) text += kPieces[random->Below(std::size(kPieces))];
+  for (uint64_t i = 0; i < length; ++i) text += (*pieces)[random->Below(pieces->size())][0];
   return text;
 }
 

@@ -201,63 +201,11 @@ class RandomFiller {
   }
 
   std::string Text() {
-    static const char* const kPieces[] = {
-        "a",
-        "Z",
-        "0",
-        "7",
-        "-",
-        "+",
-        ".",
-        ":",
-        " ",
-        "#",
-        "\n",
-        "\r",
-        "\t",
-        "'",
-        "~",
-        "\"",
-        "\\",
-        "[",
-        "]",
-        "{",
-        "}",
-        ",",
-        "&",
-        "*",
-        "!",
-        "|",
-        ">",
-        "%",
-        "@",
-        "`",
-        "?",
-        "=",
-        "<<",
-        "/",
-        "_",
-        "\xC3\xA9",
-        "\xE2\x80\xA8",
-        "\x7F",
-        "\x04",
-        ": ",
-        " #",
-        "null",
-        "true",
-        "no",
-        "1e5",
-        "0x1F",
-        ".inf",
-        "---",
-        "...",
-        "\\n",
-        "\\x",
-        "\xEF\xBB\xBF",
-    };
-    constexpr int kCount = static_cast<int>(sizeof(kPieces) / sizeof(kPieces[0]));
+    static const auto* const pieces = new TextRows<1>(TestRows<1>("Pieces"));
+    const auto count = static_cast<int>(pieces->size());
     std::string text;
-    for (int length = Below(6); length > 0; --length) text += kPieces[Below(kCount)];
+    for (int length = Below(6); length > 0; --length)
+      text += (*pieces)[static_cast<size_t>(Below(count))][0];
     return text;
   }
 

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
@@ -48,12 +47,6 @@ constexpr char kExplanation[] =
     "held. ";
 
 Names Split(absl::string_view text, char separator) { return absl::StrSplit(text, separator); }
-
-double Number(const std::string& text) {
-  double value = 0;
-  EXPECT_TRUE(absl::SimpleAtod(text, &value)) << text;
-  return value;
-}
 
 // The first column of a printed table, with its heading.
 Names FirstColumn(absl::string_view table) {
@@ -237,17 +230,10 @@ TEST_F(CliCompareReplayTest, WithoutQueuesEveryPolicyWithTheScenariosQueue) {
 
 // Pods without a run time: none finishes, and no time passes.
 TEST_F(CliCompareReplayTest, FiguresThatThereAreNot) {
-  const Names args = {"compare",
-                      "--mode",
-                      "replay",
-                      "--set",
-                      "cluster.nodes=4",
-                      "--set",
-                      "workload.generated.pods=5",
-                      "--queues",
-                      "fifo,sjf",
-                      "--policies",
-                      "best-fit"};
+  const Names args = absl::StrSplit(
+      "compare --mode replay --set cluster.nodes=4 --set workload.generated.pods=5 --queues "
+      "fifo,sjf --policies best-fit",
+      ' ');
   Names as_csv = args;
   as_csv.emplace_back("--format=csv");
   const Names lines = Split(Succeed(as_csv), '\n');

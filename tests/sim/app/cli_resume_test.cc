@@ -14,6 +14,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 #include "model/proto/ledger.pb.h"
@@ -258,17 +259,10 @@ class ResumeRefusedTest : public ResumeTest {
     Leave("cut", CutLedger(), timeseries_);
   }
   static Names Args(const Names& more) {
-    Names args = {"run",
-                  "--nodes",
-                  "nodes.csv",
-                  "--pods",
-                  "pods.csv",
-                  "--set",
-                  "output.checkpoint_every=2",
-                  "--order",
-                  "trace",
-                  "--policy",
-                  "best-fit"};
+    Names args = absl::StrSplit(
+        "run --nodes nodes.csv --pods pods.csv --set output.checkpoint_every=2 --order trace "
+        "--policy best-fit",
+        ' ');
     args.insert(args.end(), more.begin(), more.end());
     return args;
   }

@@ -371,17 +371,10 @@ TEST_F(CliRunTest, DiffOfPartialAndBadLedgers) {
 }
 
 TEST_F(CliRunTest, CompareTakesOneTableAndEveryFormat) {
-  const Names args = {"compare",
-                      "--nodes",
-                      "nodes.csv",
-                      "--pods",
-                      "pods.csv",
-                      "--order",
-                      "trace",
-                      "--policies",
-                      "best-fit,fgd",
-                      "--set",
-                      "workload.tuning.ratio=0.41"};
+  const Names args = absl::StrSplit(
+      "compare --nodes nodes.csv --pods pods.csv --order trace --policies best-fit,fgd --set "
+      "workload.tuning.ratio=0.41",
+      ' ');
   const std::string table = Succeed(args);
   const std::vector<std::string> lines = absl::StrSplit(table, '\n');
   ASSERT_GE(lines.size(), 4u);

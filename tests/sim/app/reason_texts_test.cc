@@ -21,7 +21,6 @@
 #include "model/cluster_state.h"
 #include "model/proto/scenario.pb.h"
 #include "model/record.h"
-#include "model/text/yaml_proto.h"
 #include "policies/framework/reason.h"
 #include "sim/compare/cell.h"
 #include "sim/compare/divergence.h"
@@ -40,14 +39,6 @@ std::string WithMore(absl::string_view text) { return absl::StrCat(text, " (edit
 std::string AllTheSame(absl::string_view) { return "no"; }
 
 constexpr ScopedReasonTexts::Rewrite kRewrites[] = {&WithMore, &AllTheSame};
-
-RunSpec SpecOf(const std::vector<absl::string_view>& yamls) {
-  proto::Scenario scenario;
-  for (const absl::string_view yaml : yamls) {
-    EXPECT_EQ(MergeYaml(yaml, "test.yaml", &scenario), absl::OkStatus());
-  }
-  return RunSpecOf(scenario);
-}
 
 RunSpec GoldenSpec(absl::string_view name) {
   std::ifstream file(absl::StrCat(DRASIM_SOURCE_DIR, "/tests/golden/scenarios/", name, ".yaml"),

@@ -13,13 +13,11 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
-#include "model/text/yaml_proto.h"
 #include "sim/app/commands.h"
 #include "sim/app/flags.h"
 #include "sim/app/scenario_flags.h"
@@ -30,6 +28,7 @@
 #include "sim/scenario/comparison.h"
 #include "tests/sim/app/cli_fixture.h"
 #include "tests/testing/data_text.h"
+#include "tests/testing/run_spec_of.h"
 
 namespace drasim {
 namespace compare_axes_test {
@@ -51,12 +50,6 @@ std::vector<WorldOfRow> WorldsOfRows() {
           {"heavy", "short first", {load + "130", sjf[0], sjf[1]}}};
 }
 
-double Number(const std::string& text) {
-  double value = 0;
-  EXPECT_TRUE(absl::SimpleAtod(text, &value)) << text;
-  return value;
-}
-
 Names Lines(absl::string_view text) { return absl::StrSplit(text, '\n'); }
 Names Words(absl::string_view line) { return absl::StrSplit(line, ' ', absl::SkipEmpty()); }
 
@@ -71,17 +64,11 @@ Names JsonRows(absl::string_view json) {
 
 absl::Status Invalid(absl::string_view message) { return absl::InvalidArgumentError(message); }
 
-proto::Scenario FromYaml(absl::string_view yaml) {
-  proto::Scenario scenario;
-  EXPECT_EQ(MergeYaml(yaml, "s.yaml", &scenario), absl::OkStatus());
-  return scenario;
-}
-
 // Those of a scenario and flags of `drasim compare`.
 absl::StatusOr<Contenders> Make(absl::string_view yaml, const Names& args = {},
                                 std::optional<double> fill_ratio = std::nullopt) {
   GivenScenario given;
-  given.scenario = FromYaml(yaml);
+  given.scenario = ScenarioOf(yaml);
   for (const Command& command : Commands()) {
     if (command.name != "compare") continue;
     absl::StatusOr<ParsedFlags> flags = ParseFlags(command.flags, args);
@@ -200,7 +187,7 @@ TEST(ContendersTest, ErrorsNameTheWorld) {
 // --- CheckComparison -----------------------------------------------------------------------------
 
 absl::Status ErrorOf(absl::string_view comparison) {
-  return CheckComparison(FromYaml(absl::StrCat("comparison: {", comparison, "}\n")));
+  return CheckComparison(ScenarioOf(absl::StrCat("comparison: {", comparison, "}\n")));
 }
 
 TEST(CheckComparisonTest, WhatIsRefused) {
@@ -242,8 +229,8 @@ TEST(CheckComparisonTest, Limits) {
 
 TEST(CheckComparisonTest, WhatIsFine) {
   EXPECT_EQ(CheckComparison(proto::Scenario()), absl::OkStatus());
-  EXPECT_EQ(CheckComparison(FromYaml(TestText("two_axes.yaml"))), absl::OkStatus());
-  EXPECT_EQ(CheckComparison(FromYaml(TestText("worlds.yaml"))), absl::OkStatus());
+  EXPECT_EQ(CheckComparison(ScenarioOf(TestText("two_axes.yaml"))), absl::OkStatus());
+  EXPECT_EQ(CheckComparison(ScenarioOf(TestText("worlds.yaml"))), absl::OkStatus());
   // Settings of one axis stand on those of the axes before.
   EXPECT_EQ(ErrorOf("axes: [{name: w, values: [{name: a, set: [quotas.0.tenant=t]}]}, {name: v, "
                     "values: [{name: b, set: [quotas.1.tenant=u, 'quotas.1.gpus=4']}]}]"),

@@ -14,7 +14,6 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
@@ -264,12 +263,6 @@ TEST(StartMetricsTest, EveryRowOfWorldsHasALabelOfItsOwn) {
 // --- The command ---------------------------------------------------------------------------------
 
 Names Lines(absl::string_view text) { return absl::StrSplit(text, '\n'); }
-
-double Number(const std::string& text) {
-  double value = 0;
-  EXPECT_TRUE(absl::SimpleAtod(text, &value)) << text;
-  return value;
-}
 
 // The entries of compare.json's rows.
 Names JsonRows(absl::string_view json) {

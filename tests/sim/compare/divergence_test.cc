@@ -22,7 +22,6 @@
 #include "model/proto/scenario.pb.h"
 #include "model/record.h"
 #include "model/text/json_writer.h"
-#include "model/text/yaml_proto.h"
 #include "sim/run/simulation.h"
 #include "tests/testing/data_text.h"
 #include "tests/testing/run_spec_of.h"
@@ -34,14 +33,6 @@ void PrintTo(const Divergence& d, std::ostream* out) { *out << DivergenceText(d,
 namespace divergence_test {
 
 using Kind = WorldDecision::Kind;
-
-RunSpec SpecOf(const std::vector<absl::string_view>& yamls) {
-  proto::Scenario scenario;
-  for (const absl::string_view yaml : yamls) {
-    EXPECT_EQ(MergeYaml(yaml, "test.yaml", &scenario), absl::OkStatus());
-  }
-  return RunSpecOf(scenario);
-}
 
 // Of the scenario in two variants.
 std::optional<Divergence> Find(absl::string_view yaml, absl::string_view a, absl::string_view b) {

@@ -8,6 +8,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 #include "model/proto/scenario.pb.h"
@@ -122,33 +123,11 @@ std::string YamlFromArgs(const std::vector<std::string>& args) {
 
 TEST(ScenarioFromFlagsTest, EveryFlagIsAScenarioKey) {
   EXPECT_EQ(YamlFromArgs({}), "");
-  EXPECT_EQ(YamlFromArgs({"--trace",
-                          "t.yaml",
-                          "--nodes",
-                          "n.csv",
-                          "--pods=p.csv",
-                          "--policy",
-                          "random",
-                          "--device-chooser",
-                          "worst",
-                          "--mode",
-                          "replay",
-                          "--order",
-                          "trace",
-                          "--seed",
-                          "7",
-                          "--tuning-ratio",
-                          "1.3",
-                          "--limit",
-                          "9",
-                          "--lenient",
-                          "--cache",
-                          "off",
-                          "--ledger=off",
-                          "--out",
-                          "ignored",
-                          "--quiet",
-                          "--force"}),
+  EXPECT_EQ(YamlFromArgs(absl::StrSplit(
+                "--trace t.yaml --nodes n.csv --pods=p.csv --policy random --device-chooser worst "
+                "--mode replay --order trace --seed 7 --tuning-ratio 1.3 --limit 9 --lenient "
+                "--cache off --ledger=off --out ignored --quiet --force",
+                ' ')),
             TestText("EveryFlagIsAScenarioKey"));
 }
 
