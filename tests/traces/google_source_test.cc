@@ -204,19 +204,9 @@ TEST(GoogleTaskEventsTest, TheTimeBeforeTheTraceStaysAtItsBeginning) {
 std::string ErrorOf(absl::string_view rows) { return FormatRig(kName, rows).Error(); }
 
 TEST(GoogleTaskEventsTest, ExplainsBadRows) {
-  EXPECT_EQ(ErrorOf("1,,7,0,,0,ann,2,9,0.5,0.25,0.1\n"),
-            "main:1:31: row: found 12 fields, expected 13");
-  EXPECT_EQ(ErrorOf(",,7,0,,0,ann,2,9,0.5,0.25,0.1,0\n"),
-            "main:1:1: time: found '', expected a text that is not empty");
-  EXPECT_EQ(ErrorOf("1,,x,0,,0,ann,2,9,0.5,0.25,0.1,0\n"),
-            "main:1:4: job: found 'x', expected a whole number that is not negative");
-  EXPECT_EQ(ErrorOf("1,,-7,0,,0,ann,2,9,0.5,0.25,0.1,0\n"),
-            "main:1:4: job: found '-7', expected a whole number that is not negative");
-  EXPECT_EQ(ErrorOf("1,,7,0,,9,ann,2,9,0.5,0.25,0.1,0\n"),
-            "main:1:9: event_type: found '9', expected a whole number from 0 to 8");
-  EXPECT_EQ(ErrorOf("1,,7,0,,0,ann,2,9,-0.5,0.25,0.1,0\n"),
-            "main:1:19: cpu: found '-0.5', expected a plain number, a fraction of the largest "
-            "machine, that is not negative");
+  for (const auto& [input, expected] : TestRows<2>("ExplainsBadRows")) {
+    EXPECT_EQ(ErrorOf(input), expected) << input;
+  }
   EXPECT_EQ(ErrorOf(absl::StrCat(Row(2, 0, 0), Row(1, 0, 1))),
             "main:2:1: time: found '1000000', expected a time not before that of the event ahead "
             "of it");

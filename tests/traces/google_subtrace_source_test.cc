@@ -75,27 +75,9 @@ TEST(GoogleSubtraceSourceTest, AddsTheOffset) {
 std::string ErrorOf(absl::string_view text) { return FormatRig(kName, text).Error(); }
 
 TEST(GoogleSubtraceSourceTest, ExplainsBadLines) {
-  EXPECT_EQ(ErrorOf("1 1 1\n"), "main:1:6: row: found 3 fields, expected at least 4");
-  EXPECT_EQ(ErrorOf("x 1 1 1\n"),
-            "main:1:1: arrival: found 'x', expected a plain number of seconds that is neither "
-            "negative nor above 126 years");
-  EXPECT_EQ(ErrorOf("1 1 1 -1\n"),
-            "main:1:7: d1: found '-1', expected a plain number of seconds that is neither negative "
-            "nor above 126 years");
-  EXPECT_EQ(ErrorOf("1 1 NaN 1\n"),
-            "main:1:5: mean_duration: found 'NaN', expected a plain number of seconds that is "
-            "neither negative nor above 126 years");
-  EXPECT_EQ(ErrorOf("1 2 1 1 4000000001\n"),
-            "main:1:9: d2: found '4000000001', expected a plain number of seconds that is neither "
-            "negative nor above 126 years");
-  EXPECT_EQ(ErrorOf("1 0 1 1\n"),
-            "main:1:3: n_tasks: found '0', expected a whole number of at least 1");
-  EXPECT_EQ(ErrorOf("1 1.5 1 1\n"),
-            "main:1:3: n_tasks: found '1.5', expected a whole number of at least 1");
-  EXPECT_EQ(ErrorOf("1 3 1 1 1\n"),
-            "main:1:3: n_tasks: found '3', expected 2, the number of run times in the line");
-  EXPECT_EQ(ErrorOf("2 1 1 1\n1 1 1 1\n"),
-            "main:2:1: arrival: found '1', expected a time not before that of line 1");
+  for (const auto& [input, expected] : TestRows<2>("ExplainsBadLines")) {
+    EXPECT_EQ(ErrorOf(input), expected) << input;
+  }
 }
 
 // The jobs ahead of the first bad line come, those behind it do not.

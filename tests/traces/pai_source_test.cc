@@ -208,29 +208,17 @@ TEST(PaiSourceTest, ExplainsBadRows) {
   constexpr absl::string_view kJob = "j,i,u,Terminated,5,9\n";
   constexpr absl::string_view kTask = "j,t,1,Terminated,5,9,100,1,,\n";
   EXPECT_EQ(ErrorOf(kJob, kTask), "");
-  EXPECT_EQ(ErrorOf("j,i,u,Done,5,9\n", kTask),
-            "main:1:7: status: found 'Done', expected one of Terminated, Failed, Running, Waiting");
-  EXPECT_EQ(ErrorOf("j,i,u,Terminated,5,\n", kTask),
-            "main:1:20: end_time: found '', expected a time, because the job has ended");
-  EXPECT_EQ(ErrorOf("j,i,u,Failed,,9\n", kTask),
-            "main:1:14: start_time: found '', expected a time, because the job has ended");
-  EXPECT_EQ(ErrorOf("j,i,u,Terminated,5,4\n", kTask),
-            "main:1:20: end_time: found '4', expected a time not before start_time");
+  for (const auto& [input, expected] : TestRows<2>("ExplainsBadRows")) {
+    EXPECT_EQ(ErrorOf(input, kTask), expected) << input;
+  }
   EXPECT_EQ(ErrorOf(absl::StrCat(kJob, kJob), kTask),
             "main:2:1: job_name: found 'j', expected a name that no earlier row has");
   EXPECT_EQ(ErrorOf("job_name,inst_id,user,status,start_time,end_time\n", kTask),
             "main:1:23: status: found 'status', expected one of Terminated, Failed, Running, "
             "Waiting");
-  EXPECT_EQ(ErrorOf(kJob, "j,t,1,Terminated,5,9,100,1,\n"),
-            "task:1:28: row: found 9 fields, expected 10");
-  EXPECT_EQ(ErrorOf(kJob, "j,t,1.5,Terminated,5,9,100,1,,\n"),
-            "task:1:5: inst_num: found '1.5', expected a whole number");
-  EXPECT_EQ(ErrorOf(kJob, "j,t,1,Terminated,10,,100,1,,\n"),
-            "main:1:1: job 'j': end_time: found one ahead of the start of its first task, expected "
-            "one not before it");
-  EXPECT_EQ(ErrorOf(kJob, "j,t,60000,Terminated,5,,100,1,,\nj,t,40001,Terminated,5,,100,1,,\n"),
-            "main:1:1: job 'j': job_name: found 100001 instances of its tasks, expected at most "
-            "100000");
+  for (const auto& [input, expected] : TestRows<2>("ExplainsBadRows.2")) {
+    EXPECT_EQ(ErrorOf(kJob, input), expected) << input;
+  }
 }
 
 TEST(PaiSourceTest, OneReportTellsOfAllBadRowsOfAllTables) {

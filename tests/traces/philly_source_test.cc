@@ -296,26 +296,9 @@ TEST(PhillySourceTest, ExplainsBadJobs) {
 TEST(PhillySourceTest, ExplainsValuesOfTheWrongType) {
   EXPECT_EQ(FormatRig(kName, "{}").Error(), "main:1:1: found an object, expected a list of jobs");
   EXPECT_EQ(FormatRig(kName, "\"x\"").Error(), "main:1:3: found 'x', expected a list of jobs");
-  EXPECT_EQ(ErrorOf("[]"), "main:2:1: found a list, expected an object");
-  EXPECT_EQ(ErrorOf("null"), "main:2:4: found null, expected an object");
-  EXPECT_EQ(ErrorOf("{\"jobid\": \"a\", \"status\": 5}"),
-            "main:2:1: job 'a': status: found 5, expected a text");
-  EXPECT_EQ(ErrorOf("{\"vc\": [[1], {}], \"jobid\": \"a\"}"),
-            "main:2:1: job 'a': vc: found a list, expected a text");
-  EXPECT_EQ(ErrorOf("{\"jobid\": \"a\", \"attempts\": null, \"status\": -1.5}"),
-            "main:2:1: job 'a': attempts: found null, expected a list");
-  EXPECT_EQ(ErrorOf("{\"jobid\": \"a\", \"attempts\": [{}, true]}"),
-            "main:2:1: job 'a': attempts[1]: found true, expected an object");
-  EXPECT_EQ(ErrorOf("{\"jobid\": \"a\", \"attempts\": [{\"end_time\": {\"x\": 1}}]}"),
-            "main:2:1: job 'a': attempts[0].end_time: found an object, expected a text");
-  EXPECT_EQ(ErrorOf("{\"jobid\": \"a\", \"attempts\": [{\"detail\": {}}]}"),
-            "main:2:1: job 'a': attempts[0].detail: found an object, expected a list");
-  EXPECT_EQ(ErrorOf("{\"jobid\": \"a\", \"attempts\": [{\"detail\": [\"m1\"]}]}"),
-            "main:2:1: job 'a': attempts[0].detail[]: found 'm1', expected an object");
-  EXPECT_EQ(ErrorOf("{\"jobid\": \"a\", \"attempts\": [{\"detail\": [{\"gpus\": 8}]}]}"),
-            "main:2:1: job 'a': attempts[0].detail[].gpus: found 8, expected a list");
-  EXPECT_EQ(ErrorOf("{\"jobid\": \"a\", \"attempts\": [{\"detail\": [{\"gpus\": [null]}]}]}"),
-            "main:2:1: job 'a': attempts[0].detail[].gpus: found null, expected a text");
+  for (const auto& [input, expected] : TestRows<2>("ExplainsValuesOfTheWrongType")) {
+    EXPECT_EQ(ErrorOf(input), expected) << input;
+  }
 }
 
 TEST(PhillySourceTest, OtherKeysAreNotLookedAt) {

@@ -307,57 +307,15 @@ TEST(TableSourceTest, EqualRequestsShareAShape) {
 }
 
 TEST(TableSourceTest, ExplainsBadNumbers) {
-  EXPECT_EQ(ErrorOf("a,-1,1,0,0,,LS,,1,2,1\n"),
-            "t.csv:2:3: cpu_milli: found '-1', expected a plain number of milli-CPU that is not "
-            "negative");
-  EXPECT_EQ(ErrorOf("a,1,12Gi,0,0,,LS,,1,2,1\n"),
-            "t.csv:2:5: memory_mib: found '12Gi', expected a plain number of MiB; the mapping's "
-            "unit quantity reads such amounts");
-  EXPECT_EQ(ErrorOf("a,NaN,1,0,0,,LS,,1,2,1\n"),
-            "t.csv:2:3: cpu_milli: found 'NaN', expected a plain number of milli-CPU");
-  EXPECT_EQ(ErrorOf("a,,1,0,0,,LS,,1,2,1\n"),
-            "t.csv:2:3: cpu_milli: found '', expected a plain number of milli-CPU");
-  EXPECT_EQ(ErrorOf("a,1,8796093022208,0,0,,LS,,1,2,1\n"),
-            "t.csv:2:5: memory_mib: found '8796093022208', expected at most 8796093022207 MiB");
-  EXPECT_EQ(ErrorOf("a,1,1,1.5,0,,LS,,1,2,1\n"),
-            "t.csv:2:7: num_gpu: found '1.5', expected a whole number");
-  EXPECT_EQ(ErrorOf("a,1,1,2147483648,0,,LS,,1,2,1\n"),
-            "t.csv:2:7: num_gpu: found '2147483648', expected at most 2147483647");
-  EXPECT_EQ(ErrorOf("a,1,1,-1,0,,LS,,1,2,1\n"),
-            "t.csv:2:7: num_gpu: found '-1', expected a whole number that is not negative");
-  EXPECT_EQ(ErrorOf("a,1,1,1,,,LS,,1,2,1\n"),
-            "t.csv:2:9: gpu_milli: found '', expected a plain number of milli of a GPU");
-  EXPECT_EQ(ErrorOf("a,1,1,1,-5,,LS,,1,2,1\n"),
-            "t.csv:2:9: gpu_milli: found '-5', expected a plain number of milli of a GPU that is "
-            "not negative");
-  EXPECT_EQ(ErrorOf("a,1,1,0,0,,Best,,1,2,1\n"),
-            "t.csv:2:12: qos: found 'Best', expected a whole number or one of 'BE', 'Burstable', "
-            "'Guaranteed', 'LS'");
-  EXPECT_EQ(ErrorOf("a,1,1,0,0,,3000000000,,1,2,1\n"),
-            "t.csv:2:12: qos: found '3000000000', expected at most 2147483647");
-  EXPECT_EQ(ErrorOf("a,1,1,0,0,,-3000000000,,1,2,1\n"),
-            "t.csv:2:12: qos: found '-3000000000', expected at least -2147483648");
-  EXPECT_EQ(ErrorOf("a,1,1,0,0,,LS,,9223372037,2,1\n"),
-            "t.csv:2:16: creation_time: found '9223372037', expected at most 9223372036 s");
+  for (const auto& [input, expected] : TestRows<2>("ExplainsBadNumbers")) {
+    EXPECT_EQ(ErrorOf(input), expected) << input;
+  }
 }
 
 TEST(TableSourceTest, ExplainsBadRows) {
-  EXPECT_EQ(ErrorOf(",1,1,0,0,,LS,,1,2,1\n"),
-            "t.csv:2:1: name: found '', expected a text that is not empty");
-  EXPECT_EQ(ErrorOf("a,1,1,0,0,,LS,,1,2,1\nb,1,1,0,0,,LS,,1,2,1\na,1,1,0,0,,LS,,1,2,1\n"),
-            "t.csv:4:1: name: found 'a', expected a name that no earlier row has");
-  EXPECT_EQ(ErrorOf("a,1,1\n"), "t.csv:2:6: row: found 3 fields, expected 11");
-  EXPECT_EQ(ErrorOf("a,1,1,0,0,,LS,,1,2,1,x,y\n"), "t.csv:2:22: row: found 13 fields, expected 11");
-  EXPECT_EQ(ErrorOf("a,1,1,0,0,,LS,,1,4,5\n"),
-            "t.csv:2:18: deletion_time: found '4', expected a time not before scheduled_time");
-  EXPECT_EQ(ErrorOf("a,1,1,0,0,,LS,,7,8,8\n\nb,1,1,0,0,,LS,,6,8,8\n"),
-            "t.csv:4:16: creation_time: found '6', expected a time not before that of line 2");
-  EXPECT_EQ(ErrorOf("a,1,1,0,0,,\"LS\"x,,7,8,8\n"),
-            "t.csv:2:16: row: found 'x' after a closing quote, expected a separator or the end of "
-            "the row");
-  EXPECT_EQ(ErrorOf("a,1,1,0,0,,\"LS,,7,8,8\n"),
-            "t.csv:2:12: row: found an opening quote, expected a closing one before the end of the "
-            "input");
+  for (const auto& [input, expected] : TestRows<2>("ExplainsBadRows")) {
+    EXPECT_EQ(ErrorOf(input), expected) << input;
+  }
   EXPECT_EQ(ErrorOf(std::string(1048577, 'x')),
             "t.csv:2:1: row: found more than 1048576 bytes, expected the end of the row before "
             "that");
@@ -372,16 +330,9 @@ TEST(TableSourceTest, ExplainsBadHeaders) {
   const auto error = [](absl::string_view text) {
     return std::string(Fixture(Openb(), text).status().message());
   };
-  EXPECT_EQ(error("name,cpu_milli,num_gpu,gpu_milli\n"),
-            "t.csv:1:1: memory_mib: found the columns 'name,cpu_milli,num_gpu,gpu_milli', expected "
-            "one of this name");
-  EXPECT_EQ(error("name,cpu_milli,memory_mib,num_gpu,gpu_milli,cpu_milli\n"),
-            "t.csv:1:45: cpu_milli: found a second column of this name, expected one");
-  EXPECT_EQ(error("\n\n"), "t.csv:1:1: row: found the end of the input, expected a header line");
-  EXPECT_EQ(error("\"name\"x,cpu_milli\n"),
-            "t.csv:1:7: row: found 'x' after a closing quote, expected a separator or the end of "
-            "the row");
-  EXPECT_EQ(error("name , cpu_milli,memory_mib,num_gpu,gpu_milli\n"), "");
+  for (const auto& [input, expected] : TestRows<2>("ExplainsBadHeaders")) {
+    EXPECT_EQ(error(input), expected) << input;
+  }
 }
 
 TEST(TableSourceTest, NeedsAValidMappingWithPods) {
@@ -838,14 +789,9 @@ TEST(TableSourceJobsTest, GpuAmounts) {
   const auto error = [](absl::string_view amount) {
     return absl::StrJoin(Read(kMore, absl::StrCat("id,g\na,", amount, "\n")), "");
   };
-  EXPECT_EQ(error("1.5"),
-            "t.csv:2:3: g: found '1.5', expected a whole number of GPUs, or a fraction of one");
-  EXPECT_EQ(error("2.00001"),
-            "t.csv:2:3: g: found '2.00001', expected a whole number of GPUs, or a fraction of one");
-  EXPECT_EQ(error("-1"),
-            "t.csv:2:3: g: found '-1', expected a plain number of GPUs that is not negative");
-  EXPECT_EQ(error("3000000000"),
-            "t.csv:2:3: g: found '3000000000', expected at most 2147483647 GPUs");
+  for (const auto& [input, expected] : TestRows<2>("GpuAmounts")) {
+    EXPECT_EQ(error(input), expected) << input;
+  }
   EXPECT_EQ(Read("  gpu_amount: {column: g, unit: percent}\n", "id,g\na,50\nb,800\nc,150\n"),
             (Lines{"a@0s: 1*[g1x500]", "b@0s: 1*[g8x1000]",
                    "t.csv:4:3: g: found '150', expected a whole number of GPUs, or a fraction of "
@@ -1234,14 +1180,9 @@ TEST(ReadNodesTest, ExplainsBadNodes) {
                            .status()
                            .message());
   };
-  EXPECT_EQ(error("n,1,1,0,\nn,1,1,0,\n"),
-            "n.csv:3:1: sn: found 'n', expected a name that no earlier row has");
-  EXPECT_EQ(error("n,1,1,65,T4\n"), "n.csv:2:7: gpu: found '65', expected at most 64");
-  EXPECT_EQ(error("n,1,1,1,\n"), "n.csv:2:9: model: found '', expected a text that is not empty");
-  EXPECT_EQ(error("n,1,1,0\n"), "n.csv:2:8: row: found 4 fields, expected 5");
-  EXPECT_EQ(error("n,1,64Gi,0,\n"),
-            "n.csv:2:5: memory_mib: found '64Gi', expected a plain number of MiB; the mapping's "
-            "unit quantity reads such amounts");
+  for (const auto& [input, expected] : TestRows<2>("ExplainsBadNodes")) {
+    EXPECT_EQ(error(input), expected) << input;
+  }
   EXPECT_EQ(Nodes(Openb(), "sn,cpu_milli,gpu,model\n").status().message(),
             "n.csv:1:1: memory_mib: found the columns 'sn,cpu_milli,gpu,model', expected one of "
             "this name");
