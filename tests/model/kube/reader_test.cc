@@ -342,17 +342,9 @@ TEST(ReadKubeObjectsTest, VersionsThatAreNotRead) {
   EXPECT_EQ(ErrorsOf(claim),
             "f.yaml:2:13: apiVersion: found 'resource.k8s.io/v1', expected for the kind "
             "ResourceClaim resource.k8s.io/v1alpha2 or resource.k8s.io/v1alpha1");
-  EXPECT_EQ(ErrorsOf(object("v1", "Deployment")),
-            "f.yaml:2:13: apiVersion: found 'v1', expected for the kind Deployment apps/v1");
-  EXPECT_EQ(ErrorsOf(object("extensions/v1beta1", "Deployment")),
-            "f.yaml:2:13: apiVersion: found 'extensions/v1beta1', expected for the kind Deployment "
-            "apps/v1");
-  EXPECT_EQ(ErrorsOf(object("resource.k8s.io/v1alpha2", "PodScheduling")),
-            "f.yaml:2:13: apiVersion: found 'resource.k8s.io/v1alpha2', expected for the kind "
-            "PodScheduling resource.k8s.io/v1alpha1");
-  EXPECT_EQ(ErrorsOf(object("gpu.resource.nvidia.com/v1", "GpuClaimParameters")),
-            "f.yaml:2:13: apiVersion: found 'gpu.resource.nvidia.com/v1', expected for the kind "
-            "GpuClaimParameters gpu.resource.nvidia.com/v1alpha1");
+  for (const auto& [first, second, expected] : TestRows<3>("VersionsThatAreNotRead")) {
+    EXPECT_EQ(ErrorsOf(object(first, second)), expected) << first;
+  }
   EXPECT_EQ(ErrorsOf("apiVersion: v2\nkind: NodeList\nitems: [{metadata: {name: a}}]\n"),
             "f.yaml:3:9: apiVersion: found 'v2', expected for the kind Node v1");
   EXPECT_EQ(ErrorsOf(object("resource.k8s.io/v1alpha3", "PodSchedulingContext")), "no error\n");

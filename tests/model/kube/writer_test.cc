@@ -53,17 +53,9 @@ TEST(PrintKubeObjectTest, JsonEscapesAsGo) {
 }
 
 TEST(PrintKubeObjectTest, NamesTheNewestVersionWhereNoneIsGiven) {
-  EXPECT_EQ(Yaml("pod_scheduling_context {}"),
-            "apiVersion: resource.k8s.io/v1alpha3\nkind: PodSchedulingContext\n");
-  EXPECT_EQ(Yaml("example_gpu_claim_parameters { metadata { name: 'a' } }"),
-            "apiVersion: gpu.resource.example.com/v1alpha1\nkind: GpuClaimParameters\n"
-            "metadata:\n  name: a\n");
-  EXPECT_EQ(Yaml("pod_scheduling_context { api_version: 'resource.k8s.io/v1alpha1' }"),
-            "apiVersion: resource.k8s.io/v1alpha1\nkind: PodScheduling\n");
-  EXPECT_EQ(Yaml("pod_scheduling_context { kind: 'PodScheduling' }"),
-            "apiVersion: resource.k8s.io/v1alpha1\nkind: PodScheduling\n");
-  EXPECT_EQ(Yaml("resource_claim { api_version: 'resource.k8s.io/v1alpha1' }"),
-            "apiVersion: resource.k8s.io/v1alpha1\nkind: ResourceClaim\n");
+  for (const auto& [input, expected] : TestRows<2>("NamesTheNewestVersionWhereNoneIsGiven")) {
+    EXPECT_EQ(Yaml(input), expected) << input;
+  }
 }
 
 TEST(PrintKubeListTest, WrapsObjects) {

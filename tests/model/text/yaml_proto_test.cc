@@ -466,15 +466,9 @@ TEST(SetFieldTest, NamesWhatIsWrongWithListsAndMaps) {
   const std::string int32_range = "a whole number from -2147483648 to 2147483647";
   EXPECT_EQ(SetError("numbers", "1,x", m.get()),
             absl::StrCat("--set: numbers: found 'x', expected ", int32_range));
-  EXPECT_EQ(SetError("numbers.0", "1", m.get()),
-            "--set: numbers.0: 'numbers' has no keys of its own");
-  EXPECT_EQ(SetError("counts", "1", m.get()),
-            "--set: counts: expected a key of this map after it, as in counts.KEY");
-  EXPECT_EQ(SetError("counts.", "1", m.get()),
-            "--set: counts: expected a key of this map after it, as in counts.KEY");
-  EXPECT_EQ(SetError("counts.a", "x", m.get()),
-            "--set: counts.a: found 'x', expected a whole number from -9223372036854775808 to "
-            "9223372036854775807");
+  for (const auto& [first, second, expected] : TestRows<3>("NamesWhatIsWrongWithListsAndMaps")) {
+    EXPECT_EQ(SetError(first, second, m.get()), expected) << first;
+  }
   EXPECT_EQ(SetError("by_number.x", "a", m.get()),
             absl::StrCat("--set: by_number.x: found 'x', expected ", int32_range, " as the key"));
   EXPECT_TRUE(
