@@ -122,23 +122,9 @@ TEST(DraPlanTest, RefusesWhatMakesNoSense) {
 // Keys that mean nothing for the kind of a driver, or for the action of a fault, say where they
 // are.
 TEST(DraPlanTest, KeysThatMeanNothing) {
-  EXPECT_EQ(ErrorWith(", dra: {faults: [{at: 1s, action: delete-claim, claim: c, duration: 1s}]}"),
-            "s.yaml:7:98: front_end.dra.faults[0].duration: found '1s', expected none with the "
-            "action delete-claim");
-  EXPECT_EQ(
-      ErrorWith(", dra: {faults: [{at: 1s, action: delete-claim, claim: c, component: kubelet}]}"),
-      "s.yaml:7:99: front_end.dra.faults[0].component: found 'kubelet', expected none with the "
-      "action delete-claim");
-  EXPECT_EQ(
-      ErrorWith(", dra: {faults: [{at: 1s, action: restart, component: scheduler, claim: c}]}"),
-      "s.yaml:7:102: front_end.dra.faults[0].claim: found 'c', expected none with the action "
-      "restart");
-  EXPECT_EQ(ErrorWith(", dra: {drivers: [{kind: example, placement: best-fit}]}"),
-            "s.yaml:7:75: front_end.dra.drivers[0].placement: found 'best-fit', expected none: the "
-            "kind example has no MIG instances");
-  EXPECT_EQ(ErrorWith(", dra: {drivers: [{kind: intel, create_instance: 1s}]}"),
-            "s.yaml:7:79: front_end.dra.drivers[0].create_instance: found '1s', expected none: the "
-            "kind intel has no MIG instances");
+  for (const auto& [input, expected] : TestRows<2>("KeysThatMeanNothing")) {
+    EXPECT_EQ(ErrorWith(input), expected) << input;
+  }
   const std::string counting = ", dra: {drivers: [{kind: counting, name: d, class: c, ";
   EXPECT_EQ(ErrorWith(absl::StrCat(counting, "placement: best-fit}]}")),
             "s.yaml:7:95: front_end.dra.drivers[0].placement: found 'best-fit', expected none: the "

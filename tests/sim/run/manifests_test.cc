@@ -296,16 +296,9 @@ TEST(ManifestsTest, WhatKeepsAPodPending) {
     EXPECT_EQ(read.error, "");
     return read.manifests.jobs.at(0).pending();
   };
-  EXPECT_EQ(pending("  schedulingGates: [{name: g}]\n"), "schedulingGates");
-  EXPECT_EQ(pending("  schedulerName: volcano\n"), "schedulerName");
-  EXPECT_EQ(pending("  schedulerName: default-scheduler\n"), "");
-  EXPECT_EQ(pending("  volumes: [{name: v, persistentVolumeClaim: {claimName: c}}]\n"), "volumes");
-  EXPECT_EQ(pending("  volumes: [{name: v, ephemeral: {volumeClaimTemplate: {}}}]\n"), "volumes");
-  EXPECT_EQ(pending("  volumes: [{name: v, emptyDir: {}}, {name: w, configMap: {name: x}}]\n"), "");
-  EXPECT_EQ(pending("  hostNetwork: true\n"), "");
-  EXPECT_EQ(pending("  topologySpreadConstraints: [{maxSkew: 1, topologyKey: z, "
-                    "whenUnsatisfiable: ScheduleAnyway}]\n"),
-            "");
+  for (const auto& [input, expected] : TestRows<2>("WhatKeepsAPodPending")) {
+    EXPECT_EQ(pending(input), expected) << input;
+  }
   const ReadTexts network(
       "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  hostNetwork: true\n"
       "  containers: [{name: c, ports: [{containerPort: 9100}]}]\n");

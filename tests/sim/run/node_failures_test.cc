@@ -127,16 +127,9 @@ TEST_F(NodeFailuresTest, TheEndOfAWorkloadThatNeverWaits) {
 }
 
 TEST_F(NodeFailuresTest, KeysThatAreWrong) {
-  EXPECT_EQ(ErrorOf("mttr: 1h"),
-            "cluster.failures.mtbf: found none, expected a duration, which is a mean, or a "
-            "distribution of seconds");
-  EXPECT_EQ(ErrorOf("mtbf: 0s, mttr: 1h"),
-            "cluster.failures.mtbf: found '0s', expected a mean above 0s");
-  EXPECT_EQ(ErrorOf("mtbf: 1h, mttr: soon"),
-            "cluster.failures.mttr: found 'soon', expected a duration such as 5ms, 1.5s or 2h");
-  EXPECT_EQ(ErrorOf("mtbf: 1h, mttr: 1m, until: never"),
-            "cluster.failures.until: found 'never', expected a duration such as 5ms, 1.5s or 2h");
-  EXPECT_EQ(ErrorOf("mtbf: 1h, mttr: 1m, until: 1d"), "");
+  for (const auto& [input, expected] : TestRows<2>("KeysThatAreWrong")) {
+    EXPECT_EQ(ErrorOf(input), expected) << input;
+  }
   proto::Scenario fill = WithFailures("mtbf: 1h, mttr: 1m");
   fill.set_mode("fill");
   EXPECT_EQ(ResolveScenario(fill).status(),

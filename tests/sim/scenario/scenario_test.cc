@@ -147,20 +147,9 @@ TEST(ScenarioFromFlagsTest, FileThenFlagsThenSet) {
 }
 
 TEST(ScenarioFromFlagsTest, Refusals) {
-  EXPECT_EQ(FromArgs({"--seed", "x"}).status(),
-            Invalid("--seed: seed: found 'x', expected a whole number from 0 to "
-                    "18446744073709551615"));
-  EXPECT_EQ(FromArgs({"--tuning-ratio", "much"}).status(),
-            Invalid("--tuning-ratio: workload.tuning.ratio: found 'much', expected a finite "
-                    "number"));
-  EXPECT_EQ(FromArgs({"--cache", "maybe"}).status(),
-            Invalid("--cache: found 'maybe', expected on or off"));
-  EXPECT_EQ(FromArgs({"--set", "seed"}).status(),
-            Invalid("--set: found 'seed', expected KEY=VALUE"));
-  EXPECT_EQ(FromArgs({"--set", "scheduler=fgd"}).status(),
-            Invalid("--set: scheduler: expected one of its keys after it: policy, score, "
-                    "device_chooser, cache, queue, typical, head_of_line, backfill, estimates, "
-                    "kubernetes, resource_scores"));
+  for (const auto& [first, second, expected] : TestRows<3>("Refusals")) {
+    EXPECT_EQ(FromArgs({first, second}).status(), Invalid(expected)) << first;
+  }
   EXPECT_EQ(FromArgs({"a", "--scenario", "b"}).status(),
             Invalid("expected one scenario file, found b, a"));
   const TempDir dir;
