@@ -97,18 +97,9 @@ TEST(ParseFlagsTest, ASwitchMayBeSpelledOut) {
 TEST(ParseFlagsTest, ExplainsWhatIsWrong) {
   EXPECT_EQ(ErrorOf({"--sede", "7"}),
             absl::InvalidArgumentError("unknown flag --sede (did you mean '--seed'?)"));
-  EXPECT_EQ(ErrorOf({"--polici=fgd"}),
-            absl::InvalidArgumentError("unknown flag --polici (did you mean '--policy'?)"));
-  EXPECT_EQ(ErrorOf({"--zzzzzzzzzzzz"}), absl::InvalidArgumentError("unknown flag --zzzzzzzzzzzz"));
-  EXPECT_EQ(ErrorOf({"--seed"}), absl::InvalidArgumentError("--seed needs a value: N"));
-  EXPECT_EQ(ErrorOf({"--force=7"}),
-            absl::InvalidArgumentError("--force is a switch and takes no value"));
-  EXPECT_EQ(ErrorOf({"--force="}),
-            absl::InvalidArgumentError("--force is a switch and takes no value"));
-  EXPECT_EQ(ErrorOf({"-mode=replay"}),
-            absl::InvalidArgumentError("unknown flag -mode (did you mean '--mode'?)"));
-  EXPECT_EQ(ErrorOf({"---seed"}),
-            absl::InvalidArgumentError("unknown flag ---seed (did you mean '--seed'?)"));
+  for (const auto& [input, expected] : TestRows<2>("ExplainsWhatIsWrong")) {
+    EXPECT_EQ(ErrorOf({input}), absl::InvalidArgumentError(expected)) << input;
+  }
   // The first error is the one that is told.
   EXPECT_EQ(ErrorOf({"--seed=1", "--sede", "--polici"}),
             absl::InvalidArgumentError("unknown flag --sede (did you mean '--seed'?)"));

@@ -257,18 +257,9 @@ TEST(ExplainStateTest, Verdicts) {
   EXPECT_EQ(verdict(kBound, "", "deletionTimestamp: \"2024-05-01T10:00:00Z\""), "deleting");
   EXPECT_EQ(verdict(kPlain, ""), "schedulable");
   EXPECT_EQ(verdict(Asks("cpu: 2"), ""), "unschedulable");
-  EXPECT_EQ(verdict("containers: [{name: a}], schedulingGates: [{name: g}]", ""), "gated");
-  EXPECT_EQ(verdict("containers: [{name: a}], resourceClaims: [{name: c, source: "
-                    "{resourceClaimName: c}}]",
-                    ""),
-            "waiting");
-  EXPECT_EQ(
-      verdict("containers: [{name: a}], resourceClaims: [{name: c, resourceClaimName: c}]", ""),
-      "undecided");
-  EXPECT_EQ(verdict("containers: [{name: a}], volumes: [{name: v, persistentVolumeClaim: "
-                    "{claimName: v}}]",
-                    ""),
-            "undecided");
+  for (const auto& [input, expected] : TestRows<2>("Verdicts")) {
+    EXPECT_EQ(verdict(input, ""), expected) << input;
+  }
 }
 
 // --- What is not judged ---
@@ -436,14 +427,9 @@ TEST(ReadDumpTest, Errors) {
 TEST(ReadDumpTest, UnknownPods) {
   const std::string dump = absl::StrCat(NodeYaml("n-1", "pods: 9"), PodYaml("ml/train-7", kPlain),
                                         PodYaml("web", kPlain), PodYaml("ml/web-2", kPlain));
-  EXPECT_EQ(ExplainText(dump, "ml/trian-7").text,
-            "no pod 'ml/trian-7' among the 3 pods of the dump (did you mean 'ml/train-7'?)");
-  EXPECT_EQ(ExplainText(dump, "train-7").text,
-            "no pod 'default/train-7' among the 3 pods of the dump (there is 'ml/train-7')");
-  EXPECT_EQ(ExplainText(dump, "trian-7").text,
-            "no pod 'default/trian-7' among the 3 pods of the dump (there is 'ml/train-7')");
-  EXPECT_EQ(ExplainText(dump, "prod/something").text,
-            "no pod 'prod/something' among the 3 pods of the dump");
+  for (const auto& [input, expected] : TestRows<2>("UnknownPods")) {
+    EXPECT_EQ(ExplainText(dump, input).text, expected) << input;
+  }
 }
 
 // What a real API server took is used, and what is odd about it said.
