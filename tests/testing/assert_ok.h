@@ -1,4 +1,4 @@
-// ASSERT_OK_AND_ASSIGN for values that a test cannot do without.
+// ASSERT_OK_AND_ASSIGN: takes the value of an absl::StatusOr that a test needs.
 //
 //   ASSERT_OK_AND_ASSIGN(const Lowering lowering, Lowering::Make(rule));
 //   EXPECT_EQ(lowering.rule(), rule);

@@ -1,4 +1,5 @@
-// Long texts of tests, expected outputs and scenarios, kept in files beside the tests.
+// Long texts and tables of tests (expected outputs, scenarios, mistakes and their messages), kept
+// in files beside the tests.
 //
 // tests/a/b_test.cc has its texts in tests/a/data/b_test.txt. The file holds sections, each of
 // which begins with a line that names it:

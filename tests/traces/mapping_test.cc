@@ -77,7 +77,7 @@ TEST(MappingTest, AnUnknownNameListsTheBuiltInOnes) {
   EXPECT_TRUE(absl::StrContains(status.message(), "openb")) << status;
 }
 
-// The rows of a section: what stands behind SmallText(), and the error.
+// Rows: lines to append to SmallText(), and the error.
 void ExpectErrors(absl::string_view section) {
   for (const auto& [more, error] : TestRows<2>(section)) EXPECT_EQ(ErrorWith(more), error) << more;
 }

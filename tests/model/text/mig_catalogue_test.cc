@@ -201,7 +201,7 @@ std::string ErrorWith(absl::string_view from, absl::string_view to) {
   return std::string(products.status().message());
 }
 
-// The rows: what is replaced, by what, and the error without the file's name.
+// Rows: a text of SmallText(), its replacement, and the error without the file's name.
 void ExpectErrors(absl::string_view section) {
   for (const auto& [from, to, error] : TestRows<3>(section)) {
     EXPECT_EQ(ErrorWith(from, to), absl::StrCat("c.yaml:", error));
