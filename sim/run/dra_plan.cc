@@ -77,8 +77,9 @@ ClaimEntry DraPlan::EntryFor(const std::string& entry, const std::string& name,
   return claim;
 }
 
-absl::StatusOr<PodShape> DraPlan::ToClaims(const PodShape& request) {
-  PodShape shape = request;
+absl::StatusOr<PodShape> DraPlan::ToClaims(const PodShape& lowered) {
+  const ResourceRequest& request = lowered.request;
+  PodShape shape = lowered;
   const DriverSpec& driver = spec_->drivers[0];
   const bool parts = HandsOutParts(driver.kind);
   const bool intel = driver.kind == DriverKind::kIntel;
@@ -97,7 +98,7 @@ absl::StatusOr<PodShape> DraPlan::ToClaims(const PodShape& request) {
       shape.claims.back().mig_profile = profile;
     }
   }
-  shape.mig.clear();
+  shape.request.mig.clear();
   if (request.gpu_count == 0) return shape;
   const bool share = request.gpu_milli < kDeviceMilli;
   if (share && !parts) {
@@ -120,7 +121,7 @@ absl::StatusOr<PodShape> DraPlan::ToClaims(const PodShape& request) {
   }
   if (driver.kind == DriverKind::kConstraints) wanted.kind = "DeviceConstraints";
   if (intel) wanted.fields.emplace_back("spec.type", "gpu");
-  const int64_t memory = request.demand_memory_mib / std::max(1, request.gpu_count);
+  const int64_t memory = lowered.demand.memory_mib / std::max(1, request.gpu_count);
   if (parts && memory > 0) {
     absl::StrAppend(&name, "-", memory, "mi");
     wanted.fields.emplace_back("spec.memory", absl::StrCat(memory, intel ? "" : "Mi"));
@@ -128,13 +129,13 @@ absl::StatusOr<PodShape> DraPlan::ToClaims(const PodShape& request) {
   std::sort(wanted.fields.begin(), wanted.fields.end());
   shape.claims.push_back(EntryFor(FreeEntryName(shape, "gpu"), name, wanted));
   shape.claims.back().gpus = request.gpu_count;
-  shape.nominal_milli += int64_t{request.gpu_count} * request.gpu_milli;
-  if (shape.demand_gpus == 0) {
-    shape.demand_gpus = request.gpu_count;
-    shape.demand_milli = request.gpu_milli;
+  shape.request.nominal_milli += int64_t{request.gpu_count} * request.gpu_milli;
+  if (shape.demand.gpus == 0) {
+    shape.demand.gpus = request.gpu_count;
+    shape.demand.milli = request.gpu_milli;
   }
-  shape.gpu_count = 0;
-  shape.gpu_milli = 0;
+  shape.request.gpu_count = 0;
+  shape.request.gpu_milli = 0;
   return shape;
 }
 

@@ -202,11 +202,11 @@ std::string SummaryJson(const Simulation& sim) {
   for (const auto& [shape_id, pods] : DroppedShapes(sim)) {
     const PodShape& shape = sim.cluster().shapes().row(ShapeId(shape_id));
     j.BeginObject();
-    j.Key("cpu_milli").Int(shape.cpu_milli);
-    j.Key("memory_bytes").Int(shape.memory_bytes);
-    j.Key("gpu_count").Int(shape.gpu_count);
-    j.Key("gpu_milli").Int(shape.gpu_milli);
-    j.Key("gpu_spec").String(shape.gpu_spec);
+    j.Key("cpu_milli").Int(shape.request.cpu_milli);
+    j.Key("memory_bytes").Int(shape.request.memory_bytes);
+    j.Key("gpu_count").Int(shape.request.gpu_count);
+    j.Key("gpu_milli").Int(shape.request.gpu_milli);
+    j.Key("gpu_spec").String(shape.request.gpu_spec);
     j.Key("pods").Int(pods);
     j.EndObject();
   }

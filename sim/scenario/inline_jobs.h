@@ -13,6 +13,7 @@
 #include "model/mig_product.h"
 #include "model/pod_shape.h"
 #include "model/proto/scenario.pb.h"
+#include "model/shape_table.h"
 
 namespace drasim {
 

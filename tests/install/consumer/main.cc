@@ -41,7 +41,7 @@ int main() {
     nodes.push_back(*cluster.AddNode(spec));
   }
   drasim::PodShape request;
-  request.cpu_milli = 1000;
+  request.request.cpu_milli = 1000;
   drasim::PodContext pod;
   pod.shape_id = shapes.Intern(request);
   pod.shape = &shapes.row(pod.shape_id);
