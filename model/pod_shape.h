@@ -1,4 +1,4 @@
-// PodShape: a pod without its identity, composed of one part per reader.
+// PodShape: everything that a pod asks for, composed of one part per reader.
 //
 // Pods of one shape are interchangeable to every Filter and Score plugin that reads only the shape
 // and the node, so verdicts and scores are cached per shape (docs/architecture.md, "Caches"). A
@@ -22,7 +22,7 @@ struct PodShape {
   PodConstraints constraints;         // where the pod may run
   DevicePluginRequest device_plugin;  // for the kubelet
   std::vector<ClaimEntry> claims;     // classic DRA; they exclude GPUs and MIG in the request
-  GpuDemand demand;                   // for reports
+  GpuDemand demand;                   // of the trace, for statistics and reports
   // The smaller last pod of a job split over nodes; placement policies may treat it differently.
   bool gang_remainder = false;
 

@@ -27,10 +27,9 @@ std::string Describe(const Record& r, const LedgerReader& ledger) {
   absl::StrAppend(&text, " s  ", RecordKindName(r.kind));
   if (r.pod.valid()) absl::StrAppend(&text, "  pod ", ledger.cluster().pod_name(r.pod));
   if (r.kind == RecordKind::kPodArrived) {
-    const PodShape& s = ledger.cluster().pod_shape(r.pod);
-    absl::StrAppend(&text, "  (", s.request.cpu_milli, "m CPU, ", s.request.memory_bytes, " B, ",
-                    s.request.gpu_count, " x ", s.request.gpu_milli, "m GPU",
-                    s.request.gpu_spec.empty() ? "" : " of ", s.request.gpu_spec, ")");
+    const ResourceRequest& s = ledger.cluster().pod_shape(r.pod).request;
+    absl::StrAppend(&text, "  (", s.cpu_milli, "m CPU, ", s.memory_bytes, " B, ", s.gpu_count,
+                    " x ", s.gpu_milli, "m GPU", s.gpu_spec.empty() ? "" : " of ", s.gpu_spec, ")");
   }
   if (r.node.valid()) absl::StrAppend(&text, "  node ", ledger.cluster().node_spec(r.node).name);
   for (const size_t device : r.devices) absl::StrAppend(&text, " gpu", device);

@@ -292,32 +292,31 @@ void DescribeRun(const LedgerFindings& found, const ExplainRequest& request, Sto
 
 // The pod's request in words: "2 CPUs, 8Gi of memory, 1 GPU of V100M32".
 std::string RequestText(const PodShape& shape) {
+  const ResourceRequest& request = shape.request;
+  const PodConstraints& constraints = shape.constraints;
   std::vector<std::string> parts;
-  if (shape.request.cpu_milli > 0)
-    parts.push_back(LackAmountText(LackKind::kCpu, "", shape.request.cpu_milli));
-  if (shape.request.memory_bytes > 0) {
-    parts.push_back(LackAmountText(LackKind::kMemory, "", shape.request.memory_bytes));
+  if (request.cpu_milli > 0) parts.push_back(LackAmountText(LackKind::kCpu, "", request.cpu_milli));
+  if (request.memory_bytes > 0) {
+    parts.push_back(LackAmountText(LackKind::kMemory, "", request.memory_bytes));
   }
-  if (shape.request.gpu_count > 0) {
-    parts.push_back(shape.request.is_share()
-                        ? absl::StrCat(shape.request.gpu_milli, " milli of ",
-                                       LackAmountText(LackKind::kGpus, "", shape.request.gpu_count),
-                                       shape.request.gpu_count > 1 ? " each" : "")
-                        : LackAmountText(LackKind::kGpus, "", shape.request.gpu_count));
+  if (request.gpu_count > 0) {
+    parts.push_back(request.is_share()
+                        ? absl::StrCat(request.gpu_milli, " milli of ",
+                                       LackAmountText(LackKind::kGpus, "", request.gpu_count),
+                                       request.gpu_count > 1 ? " each" : "")
+                        : LackAmountText(LackKind::kGpus, "", request.gpu_count));
   }
-  for (const auto& [name, count] : shape.request.mig)
-    parts.push_back(absl::StrCat(count, " ", name));
-  for (const auto& [name, amount] : shape.request.extended) {
+  for (const auto& [name, count] : request.mig) parts.push_back(absl::StrCat(count, " ", name));
+  for (const auto& [name, amount] : request.extended) {
     parts.push_back(absl::StrCat(amount, " ", name));
   }
-  if (!shape.request.gpu_spec.empty())
-    parts.push_back(absl::StrCat("GPU model ", shape.request.gpu_spec));
-  for (const auto& [key, value] : shape.constraints.node_selector) {
+  if (!request.gpu_spec.empty()) parts.push_back(absl::StrCat("GPU model ", request.gpu_spec));
+  for (const auto& [key, value] : constraints.node_selector) {
     parts.push_back(absl::StrCat("label ", key, "=", value));
   }
-  if (shape.constraints.max_per_node > 0) {
-    parts.push_back(absl::StrCat("at most ", shape.constraints.max_per_node, " of group ",
-                                 shape.constraints.group, " on a node"));
+  if (constraints.max_per_node > 0) {
+    parts.push_back(absl::StrCat("at most ", constraints.max_per_node, " of group ",
+                                 constraints.group, " on a node"));
   }
   for (const ClaimEntry& claim : shape.claims) {
     parts.push_back(absl::StrCat("claim ", claim.name));

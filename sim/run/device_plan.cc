@@ -256,6 +256,7 @@ absl::Status DevicePlan::ToDevices(const std::set<std::string>& reported, PodSha
   const auto too_many = [&asks](absl::string_view name, int64_t amount, int64_t most) {
     return asks(name, absl::StrCat(": found ", amount, ", expected at most ", most));
   };
+  ResourceRequest& request = shape->request;
   const LoweringSpec& lowering = spec_->front_end.lowering;
   const bool claims = dra_ != nullptr;
   std::vector<std::pair<std::string, int64_t>> counted;
@@ -263,7 +264,7 @@ absl::Status DevicePlan::ToDevices(const std::set<std::string>& reported, PodSha
   std::map<std::string, int32_t> instances;
   int64_t whole = 0;
   int64_t shares = 0;
-  for (const auto& [name, amount] : shape->request.extended) {
+  for (const auto& [name, amount] : request.extended) {
     if (reported.count(name) > 0) {
       counted.emplace_back(name, amount);
       continue;
@@ -283,7 +284,7 @@ absl::Status DevicePlan::ToDevices(const std::set<std::string>& reported, PodSha
       if (amount > kMostInstancesAsked) return too_many(name, amount, kMostInstancesAsked);
       // A share of an instance becomes a whole instance: only the device plugin shares instances.
       instances[profile] += static_cast<int32_t>(amount);
-      shape->request.nominal_milli += InstanceMilli(plain) * amount;
+      request.nominal_milli += InstanceMilli(plain) * amount;
     } else {
       if (claims) {
         return asks(name, ", which no node has and no driver of front_end.dra.drivers serves");
@@ -295,7 +296,7 @@ absl::Status DevicePlan::ToDevices(const std::set<std::string>& reported, PodSha
   }
   if (taken.empty()) return absl::OkStatus();
   const std::string& first = *taken.begin();
-  const bool devices = shape->request.gpu_count > 0 || !shape->request.mig.empty();
+  const bool devices = request.gpu_count > 0 || !request.mig.empty();
   if (devices) return asks(first, " and for gpus or mig beside it, expected one of them");
   if (whole > 0 && shares > 0) {
     return asks(first, " and for replicas of it at once, expected one of them");
@@ -308,12 +309,12 @@ absl::Status DevicePlan::ToDevices(const std::set<std::string>& reported, PodSha
                 ", a replica of a shared GPU, expected front_end.lowering.shared_replicas: how "
                 "many replicas each GPU has");
   }
-  shape->request.extended = std::move(counted);
-  shape->request.mig.assign(instances.begin(), instances.end());
-  shape->request.gpu_count = static_cast<int32_t>(whole + shares);
-  if (shape->request.gpu_count > 0) {
+  request.extended = std::move(counted);
+  request.mig.assign(instances.begin(), instances.end());
+  request.gpu_count = static_cast<int32_t>(whole + shares);
+  if (request.gpu_count > 0) {
     const int32_t replicas = shares > 0 ? std::max(1, lowering.shared_replicas) : 1;
-    shape->request.gpu_milli = kDeviceMilli / replicas;
+    request.gpu_milli = kDeviceMilli / replicas;
   }
   bool any_left = false;
   for (ContainerRequest& container : shape->device_plugin.containers) {
@@ -628,24 +629,23 @@ std::vector<TypicalRequest> TypicalRequests(const ShapeTable& shapes,
   }
   for (size_t i = 0; i < taken; ++i) {
     const PodShape& shape = shapes.row(ShapeId(size_t{counted[i].second}));
+    const ResourceRequest& wanted = shape.request;
     TypicalRequest request;
-    request.cpu_milli = shape.request.cpu_milli;
-    request.memory_bytes = shape.request.memory_bytes;
+    request.cpu_milli = wanted.cpu_milli;
+    request.memory_bytes = wanted.memory_bytes;
     request.weight = static_cast<double>(counted[i].first) / static_cast<double>(covered);
-    if (!shape.request.mig.empty()) request.mig_profile = shape.request.mig[0].first;
+    if (!wanted.mig.empty()) request.mig_profile = wanted.mig[0].first;
     for (const ClaimEntry& claim : shape.claims) {
       if (!claim.mig_profile.empty()) request.mig_profile = claim.mig_profile;
       if (claim.gpus > 0) request.whole_gpus = claim.gpus;
     }
-    if (shape.request.gpu_count > 0 && shape.request.is_share())
-      request.share_milli = shape.request.gpu_milli;
-    if (shape.request.gpu_count > 0 && !shape.request.is_share())
-      request.whole_gpus = shape.request.gpu_count;
-    for (const auto& [name, amount] : shape.request.extended) {
+    if (wanted.is_share()) request.share_milli = wanted.gpu_milli;
+    if (wanted.gpu_count > 0 && !wanted.is_share()) request.whole_gpus = wanted.gpu_count;
+    for (const auto& [name, amount] : wanted.extended) {
       const absl::string_view plain = absl::StripSuffix(name, ".shared");
       if (plain == kGpuResource) {
         // A replica is a part of a GPU.
-        const int64_t milli = shape.request.nominal_milli / amount;
+        const int64_t milli = wanted.nominal_milli / amount;
         if (milli >= kDeviceMilli) {
           request.whole_gpus = static_cast<int32_t>(amount);
         } else {

@@ -44,10 +44,10 @@ std::string AsName(absl::string_view text) {
 }
 
 // `wanted`, or the first unused name among wanted-2, wanted-3, ... in the pod.
-std::string FreeEntryName(const PodShape& shape, const std::string& wanted) {
+std::string FreeEntryName(const std::vector<ClaimEntry>& claims, const std::string& wanted) {
   std::string name = wanted;
   const auto is_taken = [&name](const ClaimEntry& claim) { return claim.name == name; };
-  for (int number = 2; absl::c_any_of(shape.claims, is_taken); ++number) {
+  for (int number = 2; absl::c_any_of(claims, is_taken); ++number) {
     name = absl::StrCat(wanted, "-", number);
   }
   return name;
@@ -94,7 +94,7 @@ absl::StatusOr<PodShape> DraPlan::ToClaims(const PodShape& lowered) {
       const std::string entry =
           count == 1 && request.mig.size() == 1 ? "mig" : absl::StrCat(name, "-", i);
       Wanted wanted = {"MigDeviceClaimParameters", {{"spec.profile", profile}}};
-      shape.claims.push_back(EntryFor(FreeEntryName(shape, entry), name, wanted));
+      shape.claims.push_back(EntryFor(FreeEntryName(shape.claims, entry), name, wanted));
       shape.claims.back().mig_profile = profile;
     }
   }
@@ -127,7 +127,7 @@ absl::StatusOr<PodShape> DraPlan::ToClaims(const PodShape& lowered) {
     wanted.fields.emplace_back("spec.memory", absl::StrCat(memory, intel ? "" : "Mi"));
   }
   std::sort(wanted.fields.begin(), wanted.fields.end());
-  shape.claims.push_back(EntryFor(FreeEntryName(shape, "gpu"), name, wanted));
+  shape.claims.push_back(EntryFor(FreeEntryName(shape.claims, "gpu"), name, wanted));
   shape.claims.back().gpus = request.gpu_count;
   shape.request.nominal_milli += int64_t{request.gpu_count} * request.gpu_milli;
   if (shape.demand.gpus == 0) {
