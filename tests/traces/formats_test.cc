@@ -16,9 +16,11 @@
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 #include "model/event_source.h"
+#include "model/gpu_model_table.h"
 #include "model/node_spec.h"
 #include "model/pod_shape.h"
 #include "model/proto/mapping.pb.h"
+#include "model/shape_table.h"
 #include "model/time.h"
 #include "tests/testing/data_text.h"
 #include "tests/testing/shared_data.h"
@@ -51,17 +53,19 @@ std::string MemoryText(int64_t bytes) {
 
 std::string ShapeText(const PodShape& shape) {
   std::string text;
-  if (shape.cpu_milli != 0) absl::StrAppend(&text, " ", shape.cpu_milli, "m");
-  if (shape.memory_bytes != 0) absl::StrAppend(&text, " ", MemoryText(shape.memory_bytes));
-  if (shape.gpu_count != 0) {
-    absl::StrAppend(&text, " gpu ", shape.gpu_count, "x", shape.gpu_milli);
+  if (shape.request.cpu_milli != 0) absl::StrAppend(&text, " ", shape.request.cpu_milli, "m");
+  if (shape.request.memory_bytes != 0)
+    absl::StrAppend(&text, " ", MemoryText(shape.request.memory_bytes));
+  if (shape.request.gpu_count != 0) {
+    absl::StrAppend(&text, " gpu ", shape.request.gpu_count, "x", shape.request.gpu_milli);
   }
-  if (!shape.gpu_spec.empty()) absl::StrAppend(&text, " ", shape.gpu_spec);
-  for (const auto& [resource, amount] : shape.extended) {
+  if (!shape.request.gpu_spec.empty()) absl::StrAppend(&text, " ", shape.request.gpu_spec);
+  for (const auto& [resource, amount] : shape.request.extended) {
     absl::StrAppend(&text, " ", resource, "=", amount);
   }
-  if (shape.max_per_node != 0) {
-    absl::StrAppend(&text, " at most ", shape.max_per_node, " of ", shape.group);
+  if (shape.constraints.max_per_node != 0) {
+    absl::StrAppend(&text, " at most ", shape.constraints.max_per_node, " of ",
+                    shape.constraints.group);
   }
   if (shape.gang_remainder) absl::StrAppend(&text, " rest");
   return text.empty() ? "nothing" : text.substr(1);
@@ -343,8 +347,8 @@ void Add(const JobArrival& job, const ShapeTable& shapes, Totals* totals) {
   for (const PodGroup& group : groups) {
     const PodShape& shape = shapes.row(group.shape);
     totals->pods += group.pods;
-    totals->gpu_milli += group.pods * shape.total_gpu_milli();
-    totals->cpu_milli += group.pods * shape.cpu_milli;
+    totals->gpu_milli += group.pods * shape.request.total_gpu_milli();
+    totals->cpu_milli += group.pods * shape.request.cpu_milli;
   }
   if (job.has_run_time) {
     ++totals->timed;

@@ -13,7 +13,7 @@
 #include "model/event_source.h"
 #include "model/ids.h"
 #include "model/node_spec.h"
-#include "model/pod_shape.h"
+#include "model/shape_table.h"
 #include "model/time.h"
 #include "tests/testing/assert_ok.h"
 #include "tests/testing/data_text.h"
@@ -40,7 +40,7 @@ JobArrival Submitted(const FormatRig& rig, absl::string_view name, int64_t secon
   JobArrival job;
   job.name = std::string(name);
   for (uint32_t i = 0; i < rig.shapes().size(); ++i) {
-    if (rig.shape(ShapeId(i)).cpu_milli == 50'000) job.shape = ShapeId(i);
+    if (rig.shape(ShapeId(i)).request.cpu_milli == 50'000) job.shape = ShapeId(i);
   }
   job.tenant = "ann";
   job.priority = 9;
@@ -66,13 +66,13 @@ TEST(GoogleTaskEventsTest, RequestsAreFractionsOfTheLargestMachine) {
   EXPECT_EQ(jobs[0].priority, 11);
   EXPECT_EQ(jobs[0].time, SimTime(5'000'000'000));
   EXPECT_EQ(jobs[0].pods, 1);
-  EXPECT_EQ(rig.shape(jobs[0].shape).cpu_milli, 3125);
-  EXPECT_EQ(rig.shape(jobs[0].shape).memory_bytes, 7'995'081'622);
+  EXPECT_EQ(rig.shape(jobs[0].shape).request.cpu_milli, 3125);
+  EXPECT_EQ(rig.shape(jobs[0].shape).request.memory_bytes, 7'995'081'622);
   EXPECT_EQ(jobs[1].tenant, "");
   EXPECT_EQ(jobs[1].priority, 0);
   EXPECT_EQ(jobs[1].time, SimTime(5'000'001'000));
-  EXPECT_EQ(rig.shape(jobs[1].shape).cpu_milli, kGoogleCpuMilli);
-  EXPECT_EQ(rig.shape(jobs[1].shape).memory_bytes, kGoogleMemoryBytes);
+  EXPECT_EQ(rig.shape(jobs[1].shape).request.cpu_milli, kGoogleCpuMilli);
+  EXPECT_EQ(rig.shape(jobs[1].shape).request.memory_bytes, kGoogleMemoryBytes);
   EXPECT_EQ(rig.warnings(), Lines());
 }
 
@@ -150,7 +150,7 @@ TEST(GoogleTaskEventsTest, EventsOutOfPlaceAreCounted) {
   EXPECT_TRUE(jobs[1] == deleted);
   EXPECT_EQ(jobs[2].name, "7-3");
   EXPECT_FALSE(jobs[2].has_run_time);
-  EXPECT_EQ(rig.shape(jobs[2].shape).cpu_milli, 0);
+  EXPECT_EQ(rig.shape(jobs[2].shape).request.cpu_milli, 0);
   const Lines expected = {
       "2 time(s): change of a request; the first: main:5:15: event_type: is not followed",
       "1 time(s): ended without having been scheduled; the first: main:10:15: event_type: is read "
@@ -174,11 +174,11 @@ TEST(GoogleTaskEventsTest, TasksOnDifferentMachines) {
                 "1,,8,0,,0,ann,2,9,0.5,0.25,0.1,\n");
   const std::vector<JobArrival> jobs = rig.All();
   ASSERT_EQ(jobs.size(), 3u);
-  EXPECT_EQ(rig.shape(jobs[0].shape).group, "job-7");
-  EXPECT_EQ(rig.shape(jobs[0].shape).max_per_node, 1);
+  EXPECT_EQ(rig.shape(jobs[0].shape).constraints.group, "job-7");
+  EXPECT_EQ(rig.shape(jobs[0].shape).constraints.max_per_node, 1);
   EXPECT_EQ(jobs[1].shape, jobs[0].shape);
-  EXPECT_EQ(rig.shape(jobs[2].shape).group, "");
-  EXPECT_EQ(rig.shape(jobs[2].shape).max_per_node, 0);
+  EXPECT_EQ(rig.shape(jobs[2].shape).constraints.group, "");
+  EXPECT_EQ(rig.shape(jobs[2].shape).constraints.max_per_node, 0);
 }
 
 TEST(GoogleTaskEventsTest, TheTimeBeforeTheTraceStaysAtItsBeginning) {
@@ -273,8 +273,8 @@ TEST(GoogleTaskEventsTest, ReadsThePublicSample) {
     EXPECT_TRUE(jobs[i].failed_attempts.empty());
   }
   EXPECT_EQ(rig.shapes().size(), 4u);
-  EXPECT_EQ(rig.shape(jobs[0].shape).cpu_milli, 12'500);
-  EXPECT_EQ(rig.shape(jobs[2].shape).cpu_milli, 3'125);
+  EXPECT_EQ(rig.shape(jobs[0].shape).request.cpu_milli, 12'500);
+  EXPECT_EQ(rig.shape(jobs[2].shape).request.cpu_milli, 3'125);
   EXPECT_EQ(rig.warnings(),
             (Lines{absl::StrCat("1 time(s): scheduled without having been submitted; the first: ",
                                 rig.input.path, ":24:16: event_type: is read as both")}));

@@ -12,7 +12,7 @@
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 #include "model/event_source.h"
-#include "model/pod_shape.h"
+#include "model/shape_table.h"
 #include "model/time.h"
 #include "tests/testing/data_text.h"
 #include "tests/testing/shared_data.h"
@@ -52,9 +52,9 @@ TEST(GoogleSubtraceSourceTest, EveryTaskIsAJobOfOneCore) {
     EXPECT_TRUE(jobs[i] == expected) << i << ": " << jobs[i].name;
   }
   EXPECT_EQ(rig.shapes().size(), 1u);
-  EXPECT_EQ(rig.shape(jobs[0].shape).cpu_milli, 1000);
-  EXPECT_EQ(rig.shape(jobs[0].shape).memory_bytes, 0);
-  EXPECT_EQ(rig.shape(jobs[0].shape).gpu_count, 0);
+  EXPECT_EQ(rig.shape(jobs[0].shape).request.cpu_milli, 1000);
+  EXPECT_EQ(rig.shape(jobs[0].shape).request.memory_bytes, 0);
+  EXPECT_EQ(rig.shape(jobs[0].shape).request.gpu_count, 0);
   EXPECT_EQ(rig.warnings(), Lines());
 }
 

@@ -56,11 +56,11 @@ TEST(PaiSourceTest, AJobIsTheGangOfItsTasks) {
   EXPECT_EQ(jobs[0].pods, 1);
   EXPECT_TRUE(jobs[0].more_pods.empty());
   const PodShape& whole = rig.shape(jobs[0].shape);
-  EXPECT_EQ(whole.cpu_milli, 1000);
-  EXPECT_EQ(whole.memory_bytes, int64_t{512} << 20);
-  EXPECT_EQ(whole.gpu_count, 2);
-  EXPECT_EQ(whole.gpu_milli, 1000);
-  EXPECT_EQ(whole.gpu_spec, "V100");
+  EXPECT_EQ(whole.request.cpu_milli, 1000);
+  EXPECT_EQ(whole.request.memory_bytes, int64_t{512} << 20);
+  EXPECT_EQ(whole.request.gpu_count, 2);
+  EXPECT_EQ(whole.request.gpu_milli, 1000);
+  EXPECT_EQ(whole.request.gpu_spec, "V100");
 
   EXPECT_EQ(jobs[1].name, "j1");
   EXPECT_EQ(jobs[1].tenant, "ann");
@@ -69,19 +69,19 @@ TEST(PaiSourceTest, AJobIsTheGangOfItsTasks) {
   EXPECT_FALSE(jobs[1].fails);
   EXPECT_EQ(jobs[1].pods, 2);
   const PodShape& server = rig.shape(jobs[1].shape);
-  EXPECT_EQ(server.cpu_milli, 6000);
-  EXPECT_EQ(server.memory_bytes, int64_t{30'000} << 20);
-  EXPECT_EQ(server.gpu_count, 0);
-  EXPECT_EQ(server.gpu_milli, 0);
-  EXPECT_EQ(server.gpu_spec, "");
+  EXPECT_EQ(server.request.cpu_milli, 6000);
+  EXPECT_EQ(server.request.memory_bytes, int64_t{30'000} << 20);
+  EXPECT_EQ(server.request.gpu_count, 0);
+  EXPECT_EQ(server.request.gpu_milli, 0);
+  EXPECT_EQ(server.request.gpu_spec, "");
   ASSERT_EQ(jobs[1].more_pods.size(), 1u);
   EXPECT_EQ(jobs[1].more_pods[0].pods, 3);
   const PodShape& worker = rig.shape(jobs[1].more_pods[0].shape);
-  EXPECT_EQ(worker.cpu_milli, 4000);
-  EXPECT_EQ(worker.memory_bytes, int64_t{1} << 30);
-  EXPECT_EQ(worker.gpu_count, 1);
-  EXPECT_EQ(worker.gpu_milli, 500);
-  EXPECT_EQ(worker.gpu_spec, "T4");
+  EXPECT_EQ(worker.request.cpu_milli, 4000);
+  EXPECT_EQ(worker.request.memory_bytes, int64_t{1} << 30);
+  EXPECT_EQ(worker.request.gpu_count, 1);
+  EXPECT_EQ(worker.request.gpu_milli, 500);
+  EXPECT_EQ(worker.request.gpu_spec, "T4");
 
   // Submitted with j1 and behind it in the file.
   EXPECT_EQ(jobs[2].name, "j3");
@@ -129,11 +129,11 @@ TEST(PaiSourceTest, UpToAHundredPercentIsAShareAndMoreIsWholeGpus) {
   for (size_t i = 0; i < std::size(kRows); ++i) {
     SCOPED_TRACE(kRows[i].percent);
     const PodShape& shape = rig.shape(read[i].shape);
-    EXPECT_EQ(shape.gpu_count, kRows[i].count);
-    EXPECT_EQ(shape.gpu_milli, kRows[i].milli);
-    EXPECT_EQ(shape.gpu_spec, kRows[i].count > 0 ? "T4" : "");
-    EXPECT_EQ(shape.cpu_milli, 0);
-    EXPECT_EQ(shape.memory_bytes, 0);
+    EXPECT_EQ(shape.request.gpu_count, kRows[i].count);
+    EXPECT_EQ(shape.request.gpu_milli, kRows[i].milli);
+    EXPECT_EQ(shape.request.gpu_spec, kRows[i].count > 0 ? "T4" : "");
+    EXPECT_EQ(shape.request.cpu_milli, 0);
+    EXPECT_EQ(shape.request.memory_bytes, 0);
   }
   EXPECT_EQ(rig.warnings(), (Lines{"2 time(s): more than one GPU, but not whole ones; the first: "
                                    "task:6:27: plan_gpu: rounded up"}));
@@ -191,11 +191,11 @@ TEST(PaiSourceTest, WithGroupTagsTheGpuModelIsTheOneAskedFor) {
   ASSERT_EQ(jobs.size(), 3u);
   EXPECT_EQ(jobs[0].name, "j2");
   EXPECT_EQ(jobs[0].tenant, "bob");
-  EXPECT_EQ(rig.shape(jobs[0].shape).gpu_spec, "");
+  EXPECT_EQ(rig.shape(jobs[0].shape).request.gpu_spec, "");
   EXPECT_EQ(jobs[1].tenant, "ann");
-  EXPECT_EQ(rig.shape(jobs[1].shape).gpu_spec, "");
-  EXPECT_EQ(rig.shape(jobs[1].more_pods[0].shape).gpu_spec, "V100M32");
-  EXPECT_EQ(rig.shape(jobs[2].shape).gpu_spec, "MISC");
+  EXPECT_EQ(rig.shape(jobs[1].shape).request.gpu_spec, "");
+  EXPECT_EQ(rig.shape(jobs[1].more_pods[0].shape).request.gpu_spec, "V100M32");
+  EXPECT_EQ(rig.shape(jobs[2].shape).request.gpu_spec, "MISC");
   EXPECT_EQ(rig.warnings(),
             (Lines{"1 time(s): second tag of a job; the first: group:3:1: inst_id: left out"}));
 }

@@ -95,11 +95,11 @@ TEST(PhillySourceTest, EarlierAttemptsFailAndTheLastGivesTheRunTime) {
   EXPECT_EQ(jobs[2].run_time, SimDuration());
   EXPECT_FALSE(jobs[2].fails);
   const PodShape& shape = rig.shape(jobs[0].shape);
-  EXPECT_EQ(shape.gpu_count, 1);
-  EXPECT_EQ(shape.gpu_milli, 1000);
-  EXPECT_EQ(shape.cpu_milli, 0);
-  EXPECT_EQ(shape.memory_bytes, 0);
-  EXPECT_EQ(shape.gpu_spec, "");
+  EXPECT_EQ(shape.request.gpu_count, 1);
+  EXPECT_EQ(shape.request.gpu_milli, 1000);
+  EXPECT_EQ(shape.request.cpu_milli, 0);
+  EXPECT_EQ(shape.request.memory_bytes, 0);
+  EXPECT_EQ(shape.request.gpu_spec, "");
   EXPECT_EQ(rig.shapes().size(), 1u);
   EXPECT_EQ(rig.warnings(), Lines());
 }
@@ -128,11 +128,11 @@ std::string Pods(int gpus, std::optional<int32_t> gpus_per_pod) {
   EXPECT_TRUE(rig.status().ok()) << rig.status();
   if (jobs.size() != 1) return "no job";
   EXPECT_FALSE(rig.shape(jobs[0].shape).gang_remainder);
-  std::string text = absl::StrCat(jobs[0].pods, "x", rig.shape(jobs[0].shape).gpu_count);
+  std::string text = absl::StrCat(jobs[0].pods, "x", rig.shape(jobs[0].shape).request.gpu_count);
   for (const PodGroup& group : jobs[0].more_pods) {
     EXPECT_EQ(group.pods, 1);
     EXPECT_TRUE(rig.shape(group.shape).gang_remainder);
-    absl::StrAppend(&text, "+", rig.shape(group.shape).gpu_count);
+    absl::StrAppend(&text, "+", rig.shape(group.shape).request.gpu_count);
   }
   return text;
 }
@@ -165,7 +165,7 @@ TEST(PhillySourceTest, GpusAreThoseOfTheLastAttemptThatHasSome) {
   const std::vector<JobArrival> jobs = rig.All();
   ASSERT_TRUE(rig.status().ok()) << rig.status();
   ASSERT_EQ(jobs.size(), 1u);
-  EXPECT_EQ(rig.shape(jobs[0].shape).gpu_count, 2);
+  EXPECT_EQ(rig.shape(jobs[0].shape).request.gpu_count, 2);
   EXPECT_EQ(jobs[0].failed_attempts.size(), 3u);
   EXPECT_EQ(rig.warnings(),
             (Lines{"1 time(s): attempts with different numbers of GPUs; the first: main:2:1: job "
@@ -315,7 +315,7 @@ TEST(PhillySourceTest, OtherKeysAreNotLookedAt) {
   EXPECT_EQ(jobs[0].name, "a");
   EXPECT_EQ(jobs[0].tenant, "");
   EXPECT_EQ(jobs[0].run_time, SimDuration::Seconds(9));
-  EXPECT_EQ(rig.shape(jobs[0].shape).gpu_count, 1);
+  EXPECT_EQ(rig.shape(jobs[0].shape).request.gpu_count, 1);
 }
 
 TEST(PhillySourceTest, TextThatIsNotJsonIsAnErrorEvenWhenLenient) {

@@ -92,11 +92,11 @@ class TraceStatsTest : public ::testing::Test {
   static PodShape Shape(int64_t cpu_milli, int64_t memory_bytes, int32_t gpu_count,
                         int32_t gpu_milli, absl::string_view gpu_spec) {
     PodShape shape;
-    shape.cpu_milli = cpu_milli;
-    shape.memory_bytes = memory_bytes;
-    shape.gpu_count = gpu_count;
-    shape.gpu_milli = gpu_milli;
-    shape.gpu_spec = std::string(gpu_spec);
+    shape.request.cpu_milli = cpu_milli;
+    shape.request.memory_bytes = memory_bytes;
+    shape.request.gpu_count = gpu_count;
+    shape.request.gpu_milli = gpu_milli;
+    shape.request.gpu_spec = std::string(gpu_spec);
     return shape;
   }
 
@@ -177,10 +177,10 @@ TEST_F(TraceStatsTest, TopShapesByCountThenFirstAppearance) {
   const TraceSummary summary = stats_.Summary(3);
   EXPECT_EQ(summary.distinct_shapes, 4);
   ASSERT_EQ(summary.top_shapes.size(), 3u);
-  EXPECT_EQ(summary.top_shapes[0].shape.cpu_milli, 2);
+  EXPECT_EQ(summary.top_shapes[0].shape.request.cpu_milli, 2);
   EXPECT_EQ(summary.top_shapes[0].pods, 2);
-  EXPECT_EQ(summary.top_shapes[1].shape.cpu_milli, 3);
-  EXPECT_EQ(summary.top_shapes[2].shape.cpu_milli, 1);
+  EXPECT_EQ(summary.top_shapes[1].shape.request.cpu_milli, 3);
+  EXPECT_EQ(summary.top_shapes[2].shape.request.cpu_milli, 1);
   EXPECT_EQ(summary.top_shapes[2].pods, 1);
   EXPECT_TRUE(stats_.Summary(0).top_shapes.empty());
 }
@@ -252,7 +252,7 @@ TEST_F(TraceStatsTest, OpenbLikeWorkload) {
   EXPECT_EQ(summary.by_gpu_count[4].gpu_milli, 352000);
   ASSERT_EQ(summary.top_shapes.size(), 2u);
   EXPECT_EQ(summary.top_shapes[0].pods, 1047);
-  EXPECT_EQ(summary.top_shapes[0].shape.gpu_milli, 810);
+  EXPECT_EQ(summary.top_shapes[0].shape.request.gpu_milli, 810);
   EXPECT_EQ(summary.last_arrival_ns, 81'510'000'000'000);
   EXPECT_EQ(summary.timed_pods, 8152);
   EXPECT_EQ(summary.mean_run_time_ns, 100'000'000'000);

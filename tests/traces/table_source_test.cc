@@ -17,10 +17,12 @@
 #include "gtest/gtest.h"
 #include "model/device_set.h"
 #include "model/event_source.h"
+#include "model/gpu_model_table.h"
 #include "model/node_spec.h"
 #include "model/pod_shape.h"
 #include "model/proto/mapping.pb.h"
 #include "model/random.h"
+#include "model/shape_table.h"
 #include "model/state_io.h"
 #include "model/time.h"
 #include "tests/testing/assert_ok.h"
@@ -44,17 +46,18 @@ std::string TimeText(int64_t ns) {
 
 std::string ShapeText(const PodShape& shape) {
   Lines parts;
-  if (shape.cpu_milli != 0) parts.push_back(absl::StrCat("c", shape.cpu_milli));
-  if (shape.memory_bytes != 0) parts.push_back(absl::StrCat("m", shape.memory_bytes));
-  if (shape.gpu_count != 0) {
-    parts.push_back(absl::StrCat("g", shape.gpu_count, "x", shape.gpu_milli));
+  if (shape.request.cpu_milli != 0) parts.push_back(absl::StrCat("c", shape.request.cpu_milli));
+  if (shape.request.memory_bytes != 0)
+    parts.push_back(absl::StrCat("m", shape.request.memory_bytes));
+  if (shape.request.gpu_count != 0) {
+    parts.push_back(absl::StrCat("g", shape.request.gpu_count, "x", shape.request.gpu_milli));
   }
-  if (!shape.gpu_spec.empty()) parts.push_back(shape.gpu_spec);
-  for (const auto& [resource, amount] : shape.extended) {
+  if (!shape.request.gpu_spec.empty()) parts.push_back(shape.request.gpu_spec);
+  for (const auto& [resource, amount] : shape.request.extended) {
     parts.push_back(absl::StrCat(resource, "=", amount));
   }
-  if (shape.max_per_node != 0 || !shape.group.empty()) {
-    parts.push_back(absl::StrCat(shape.group, "<=", shape.max_per_node));
+  if (shape.constraints.max_per_node != 0 || !shape.constraints.group.empty()) {
+    parts.push_back(absl::StrCat(shape.constraints.group, "<=", shape.constraints.max_per_node));
   }
   if (shape.gang_remainder) parts.push_back("rest");
   return absl::StrCat("[", absl::StrJoin(parts, " "), "]");
@@ -215,11 +218,11 @@ TEST(TableSourceTest, ReadsOpenbPods) {
   EXPECT_TRUE(pods[0].has_run_time);
   EXPECT_EQ(pods[0].run_time, SimDuration::Seconds(993));
   const PodShape& share = fixture.shapes().row(pods[0].shape);
-  EXPECT_EQ(share.cpu_milli, 12000);
-  EXPECT_EQ(share.memory_bytes, 16384 * kMib);
-  EXPECT_EQ(share.gpu_count, 1);
-  EXPECT_EQ(share.gpu_milli, 460);
-  EXPECT_EQ(share.gpu_spec, "V100M16|T4");
+  EXPECT_EQ(share.request.cpu_milli, 12000);
+  EXPECT_EQ(share.request.memory_bytes, 16384 * kMib);
+  EXPECT_EQ(share.request.gpu_count, 1);
+  EXPECT_EQ(share.request.gpu_milli, 460);
+  EXPECT_EQ(share.request.gpu_spec, "V100M16|T4");
 
   EXPECT_EQ(pods[1].name, "p-1");
   EXPECT_EQ(pods[1].priority, 0);
@@ -228,14 +231,14 @@ TEST(TableSourceTest, ReadsOpenbPods) {
   EXPECT_TRUE(pods[1].has_deletion);
   EXPECT_EQ(pods[1].deletion, SimTime(20'000'000'000));
   const PodShape& cpu_only = fixture.shapes().row(pods[1].shape);
-  EXPECT_EQ(cpu_only.gpu_count, 0);
-  EXPECT_EQ(cpu_only.gpu_milli, 0);
+  EXPECT_EQ(cpu_only.request.gpu_count, 0);
+  EXPECT_EQ(cpu_only.request.gpu_milli, 0);
 
   EXPECT_EQ(pods[2].priority, 1);
   EXPECT_TRUE(pods[2].has_run_time);
   EXPECT_EQ(pods[2].run_time, SimDuration());
-  EXPECT_EQ(fixture.shapes().row(pods[2].shape).total_gpu_milli(), 8000);
-  EXPECT_EQ(fixture.shapes().row(pods[2].shape).gpu_spec, "");
+  EXPECT_EQ(fixture.shapes().row(pods[2].shape).request.total_gpu_milli(), 8000);
+  EXPECT_EQ(fixture.shapes().row(pods[2].shape).request.gpu_spec, "");
   EXPECT_EQ(fixture.source().delivered(), 3);
   EXPECT_TRUE(fixture.source().warnings().empty());
 }
@@ -249,7 +252,7 @@ TEST(TableSourceTest, ReadsTheFiveColumnsOfMultigpuLists) {
   EXPECT_EQ(pods[0].time, SimTime());
   EXPECT_EQ(pods[0].priority, 0);
   EXPECT_FALSE(pods[0].has_run_time);
-  EXPECT_EQ(fixture.shapes().row(pods[0].shape).gpu_count, 2);
+  EXPECT_EQ(fixture.shapes().row(pods[0].shape).request.gpu_count, 2);
 }
 
 TEST(TableSourceTest, GpuFieldsOfPodsWithoutGpusAreNotLookedAt) {
@@ -268,12 +271,12 @@ TEST(TableSourceTest, GpuShareFollowsTheFgdRule) {
   const std::vector<JobArrival> pods = fixture.All();
   ASSERT_TRUE(fixture.status().ok()) << fixture.status();
   ASSERT_EQ(pods.size(), 4u);
-  EXPECT_EQ(fixture.shapes().row(pods[0].shape).gpu_milli, 1000);
+  EXPECT_EQ(fixture.shapes().row(pods[0].shape).request.gpu_milli, 1000);
   EXPECT_EQ(pods[1].shape, pods[0].shape);
-  EXPECT_EQ(fixture.shapes().row(pods[2].shape).gpu_count, 0);
-  EXPECT_EQ(fixture.shapes().row(pods[2].shape).gpu_milli, 0);
-  EXPECT_EQ(fixture.shapes().row(pods[2].shape).gpu_spec, "");
-  EXPECT_EQ(fixture.shapes().row(pods[3].shape).gpu_milli, 1);
+  EXPECT_EQ(fixture.shapes().row(pods[2].shape).request.gpu_count, 0);
+  EXPECT_EQ(fixture.shapes().row(pods[2].shape).request.gpu_milli, 0);
+  EXPECT_EQ(fixture.shapes().row(pods[2].shape).request.gpu_spec, "");
+  EXPECT_EQ(fixture.shapes().row(pods[3].shape).request.gpu_milli, 1);
   RowTallies expected;
   expected["GPUs with a share of 0"] =
       RowTally{1, "t.csv:4:9: gpu_milli: found 0 per GPU, so the pod is read as one without GPUs"};
@@ -302,7 +305,8 @@ TEST(TableSourceTest, EqualRequestsShareAShape) {
   ASSERT_EQ(pods.size(), 5000u);
   EXPECT_EQ(fixture.shapes().size(), 3000u);
   for (size_t i = 0; i < 5000; ++i) {
-    EXPECT_EQ(fixture.shapes().row(pods[i].shape).cpu_milli, static_cast<int64_t>(i % 3000));
+    EXPECT_EQ(fixture.shapes().row(pods[i].shape).request.cpu_milli,
+              static_cast<int64_t>(i % 3000));
   }
 }
 
@@ -475,20 +479,20 @@ TEST(TableSourceTest, UnitsAndExactTimes) {
   EXPECT_EQ(pods[0].name, "units-2");
   EXPECT_EQ(pods[2].name, "units-4");
   const PodShape& first = fixture.shapes().row(pods[0].shape);
-  EXPECT_EQ(first.cpu_milli, 1);
-  EXPECT_EQ(first.memory_bytes, 120 * 1024 * kMib);
-  EXPECT_EQ(first.gpu_count, 3);
-  EXPECT_EQ(first.gpu_milli, 1000);
-  EXPECT_EQ(first.gpu_spec, "T4|G2");
+  EXPECT_EQ(first.request.cpu_milli, 1);
+  EXPECT_EQ(first.request.memory_bytes, 120 * 1024 * kMib);
+  EXPECT_EQ(first.request.gpu_count, 3);
+  EXPECT_EQ(first.request.gpu_milli, 1000);
+  EXPECT_EQ(first.request.gpu_spec, "T4|G2");
   EXPECT_EQ(pods[0].time, SimTime(1));
   EXPECT_EQ(pods[0].run_time, SimDuration::Seconds(1800));
   const PodShape& second = fixture.shapes().row(pods[1].shape);
-  EXPECT_EQ(second.cpu_milli, 2000);
-  EXPECT_EQ(second.memory_bytes, 512 * kMib);
-  EXPECT_EQ(second.gpu_spec, "V100M32");
+  EXPECT_EQ(second.request.cpu_milli, 2000);
+  EXPECT_EQ(second.request.memory_bytes, 512 * kMib);
+  EXPECT_EQ(second.request.gpu_spec, "V100M32");
   EXPECT_EQ(pods[1].time, SimTime(1'500'000));
   EXPECT_FALSE(pods[1].has_run_time);
-  EXPECT_EQ(fixture.shapes().row(pods[2].shape).gpu_count, 0);
+  EXPECT_EQ(fixture.shapes().row(pods[2].shape).request.gpu_count, 0);
   EXPECT_EQ(pods[2].run_time, SimDuration(4));
 }
 
@@ -505,7 +509,7 @@ TEST(TableSourceTest, BlankSeparatedTablesWithoutAHeaderAndFilters) {
   EXPECT_EQ(pods[0].name, "1");
   EXPECT_EQ(pods[0].time, SimTime(10'000'000'000));
   EXPECT_EQ(pods[0].run_time, SimDuration::Seconds(7));
-  EXPECT_EQ(fixture.shapes().row(pods[0].shape).cpu_milli, 16000);
+  EXPECT_EQ(fixture.shapes().row(pods[0].shape).request.cpu_milli, 16000);
   EXPECT_EQ(pods[1].name, "2");
   EXPECT_FALSE(pods[1].has_run_time);
 
@@ -1248,7 +1252,7 @@ TEST(OpenbFilesTest, TheListsHaveTheirKnownTotals) {
       JobArrival pod;
       absl::StatusOr<bool> got = source->Next(&pod);
       for (; got.ok() && *got; got = source->Next(&pod)) {
-        gpu_milli += shapes.row(pod.shape).total_gpu_milli();
+        gpu_milli += shapes.row(pod.shape).request.total_gpu_milli();
       }
       EXPECT_EQ(got.ok(), known.sorted || order == ArrivalOrder::kSort) << known.list;
       if (!got.ok()) continue;

@@ -19,11 +19,13 @@
 #include "model/cluster_state.h"
 #include "model/device_grant.h"
 #include "model/device_set.h"
+#include "model/gpu_model_table.h"
 #include "model/ids.h"
 #include "model/mig_table.h"
 #include "model/node_spec.h"
 #include "model/pod_shape.h"
 #include "model/random.h"
+#include "model/shape_table.h"
 #include "model/time.h"
 #include "sim/record/ledger_reader.h"
 #include "sim/record/ledger_writer.h"
@@ -165,7 +167,7 @@ TEST(RunViewTest, AGpuWithAnInstanceIsNotFull) {
   spec.gpu_model = "A100";
   ASSERT_OK_AND_ASSIGN(const NodeId node, cluster.AddNode(spec));
   PodShape shape;
-  shape.mig = {{"1g.10gb", 1}, {"3g.40gb", 1}};
+  shape.request.mig = {{"1g.10gb", 1}, {"3g.40gb", 1}};
   const PodId pod = cluster.AddPod("mig", shapes.Intern(shape), 0, SimTime());
   const auto instance = [&table](const std::string& profile, int32_t start) {
     const auto p = static_cast<size_t>(table.FindProfile(profile));

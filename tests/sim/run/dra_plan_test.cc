@@ -190,25 +190,25 @@ TEST(DraPlanTest, WholeGpusAndInstancesBecomeClaims) {
   spec.drivers.emplace_back();
   DraPlan plan(&spec);
   PodShape request;
-  request.cpu_milli = 1000;
-  request.gpu_count = 2;
-  request.gpu_milli = 1000;
+  request.request.cpu_milli = 1000;
+  request.request.gpu_count = 2;
+  request.request.gpu_milli = 1000;
   const absl::StatusOr<PodShape> whole = plan.ToClaims(request);
   ASSERT_EQ(whole.status(), absl::OkStatus());
-  EXPECT_EQ(whole->gpu_count, 0);
-  EXPECT_EQ(whole->total_gpu_milli(), 2000);
+  EXPECT_EQ(whole->request.gpu_count, 0);
+  EXPECT_EQ(whole->request.total_gpu_milli(), 2000);
   EXPECT_EQ(whole->wanted_gpus(), 2);
   ASSERT_EQ(whole->claims.size(), 1u);
   EXPECT_EQ(whole->claims[0].from_template, "gpus-2");
   EXPECT_EQ(whole->claims[0].gpus, 2);
 
   PodShape instances;
-  instances.mig = {{"1g.5gb", 2}};
-  instances.nominal_milli = 250;
+  instances.request.mig = {{"1g.5gb", 2}};
+  instances.request.nominal_milli = 250;
   const absl::StatusOr<PodShape> cut = plan.ToClaims(instances);
   ASSERT_EQ(cut.status(), absl::OkStatus());
-  EXPECT_TRUE(cut->mig.empty());
-  EXPECT_EQ(cut->total_gpu_milli(), 250);
+  EXPECT_TRUE(cut->request.mig.empty());
+  EXPECT_EQ(cut->request.total_gpu_milli(), 250);
   ASSERT_EQ(cut->claims.size(), 2u);
   EXPECT_NE(cut->claims[0].name, cut->claims[1].name);
   EXPECT_EQ(cut->claims[1].from_template, "mig-1g.5gb");
@@ -420,22 +420,22 @@ PodShape ShapeOf(const std::string& front_end, absl::string_view what) {
 TEST(PluginResourcesTest, BecomeClaims) {
   const std::string dra = "front_end: {kind: dra-classic, dra: {zero_latency: true}}\n";
   const PodShape two = ShapeOf(dra, "extended: [{resource: nvidia.com/gpu, amount: \"2\"}]");
-  EXPECT_TRUE(two.extended.empty());
+  EXPECT_TRUE(two.request.extended.empty());
   ASSERT_EQ(two.claims.size(), 1u);
   EXPECT_EQ(two.claims[0].name, "gpu");
   EXPECT_EQ(two.claims[0].from_template, "gpus-2");
-  EXPECT_EQ(two.total_gpu_milli(), 2000);
+  EXPECT_EQ(two.request.total_gpu_milli(), 2000);
   // By container: the init container's three are used again by the other two.
   const PodShape by_container =
       ShapeOf(dra, "containers: [{init: true, gpus: 3}, {gpus: 1}, {gpus: 1}]");
-  EXPECT_TRUE(by_container.containers.empty());
+  EXPECT_TRUE(by_container.device_plugin.containers.empty());
   ASSERT_EQ(by_container.claims.size(), 1u);
   EXPECT_EQ(by_container.claims[0].gpus, 3);
   const PodShape instances =
       ShapeOf(dra, "extended: [{resource: nvidia.com/mig-1g.5gb, amount: \"2\"}]");
   ASSERT_EQ(instances.claims.size(), 2u);
   EXPECT_EQ(instances.claims[0].mig_profile, "1g.5gb");
-  EXPECT_EQ(instances.total_gpu_milli(), 250);
+  EXPECT_EQ(instances.request.total_gpu_milli(), 250);
   // Beside a claim of the pod's own with that name.
   const PodShape both = ShapeOf(dra,
                                 "claims: [{name: gpu, template: t}], "
@@ -446,13 +446,13 @@ TEST(PluginResourcesTest, BecomeClaims) {
 
 TEST(PluginResourcesTest, BecomeDevicesInTheDirectFrontEnd) {
   const PodShape whole = ShapeOf("", "extended: [{resource: nvidia.com/gpu, amount: \"2\"}]");
-  EXPECT_TRUE(whole.extended.empty());
-  EXPECT_EQ(whole.gpu_count, 2);
-  EXPECT_EQ(whole.gpu_milli, 1000);
+  EXPECT_TRUE(whole.request.extended.empty());
+  EXPECT_EQ(whole.request.gpu_count, 2);
+  EXPECT_EQ(whole.request.gpu_milli, 1000);
   const std::string shared = "extended: [{resource: nvidia.com/gpu.shared, amount: \"1\"}]";
   const PodShape share = ShapeOf("front_end: {lowering: {shared_replicas: 4}}\n", shared);
-  EXPECT_EQ(share.gpu_count, 1);
-  EXPECT_EQ(share.gpu_milli, 250);
+  EXPECT_EQ(share.request.gpu_count, 1);
+  EXPECT_EQ(share.request.gpu_milli, 250);
   EXPECT_THAT(ErrorOf(absl::StrCat(kCluster, AskingFor(shared))),
               HasSubstr("job 'a': a pod asks for nvidia.com/gpu.shared, a replica of a shared GPU, "
                         "expected front_end.lowering.shared_replicas"));
@@ -526,7 +526,7 @@ TEST(PendingPodsTest, RequiredNodeAffinityDecidesInARun) {
       "",
       "node_affinity: {node_selector_terms: [{match_fields: [{key: metadata.name, operator: In, "
       "values: [nowhere]}]}]}");
-  EXPECT_EQ(NodeTermsText(shape.node_terms), "metadata.name In [nowhere]");
+  EXPECT_EQ(NodeTermsText(shape.constraints.node_terms), "metadata.name In [nowhere]");
   EXPECT_THAT(
       ErrorOf(absl::StrCat(kCluster,
                            AskingFor("node_affinity: {node_selector_terms: [{match_expressions: "

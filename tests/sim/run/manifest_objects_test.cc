@@ -11,10 +11,12 @@
 #include "absl/strings/str_join.h"
 #include "gtest/gtest.h"
 #include "model/cluster_state.h"
+#include "model/gpu_model_table.h"
 #include "model/kube/name.h"
 #include "model/kube/objects.h"
 #include "model/kube/reader.h"
 #include "model/pod_shape.h"
+#include "model/shape_table.h"
 #include "tests/testing/data_text.h"
 
 namespace drasim {

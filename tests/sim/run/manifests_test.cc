@@ -19,11 +19,13 @@
 #include "absl/strings/string_view.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "model/gpu_model_table.h"
 #include "model/node_spec.h"
 #include "model/pod_constraints.h"
 #include "model/pod_shape.h"
 #include "model/proto/scenario.pb.h"
 #include "model/random.h"
+#include "model/shape_table.h"
 #include "sim/scenario/inline_jobs.h"
 #include "tests/testing/data_text.h"
 #include "tests/testing/temp_dir.h"
@@ -139,8 +141,8 @@ TEST(ManifestsTest, RequestsAreAddedUpAsThoseOfDevices) {
     const auto made = MakeInlineJobs(jobs, {}, &shapes);
     ASSERT_TRUE(made.ok()) << made.status() << pod;
     const PodShape& shape = shapes.row(made->at(0).shape);
-    const int64_t devices = shape.extended.empty() ? 0 : shape.extended[0].second;
-    EXPECT_EQ(shape.cpu_milli, 1000 * devices) << pod << read.Jobs();
+    const int64_t devices = shape.request.extended.empty() ? 0 : shape.request.extended[0].second;
+    EXPECT_EQ(shape.request.cpu_milli, 1000 * devices) << pod << read.Jobs();
   }
 }
 
@@ -166,7 +168,7 @@ TEST(ManifestsTest, DevicesOfSeveralContainersStayApart) {
   const auto made = MakeInlineJobs(jobs, {}, &shapes);
   ASSERT_TRUE(made.ok()) << made.status();
   using Extended = std::vector<std::pair<std::string, int64_t>>;
-  EXPECT_EQ(shapes.row(made->at(0).shape).extended, (Extended{{"nvidia.com/gpu", 3}}));
+  EXPECT_EQ(shapes.row(made->at(0).shape).request.extended, (Extended{{"nvidia.com/gpu", 3}}));
 }
 
 TEST(ManifestsTest, AnInitContainerAloneIsNoContainerThatLasts) {
@@ -250,7 +252,8 @@ std::string NodesThatTake(const std::string& lines) {
     node.name = name;
     if (node.name != "c") node.labels = {{"cores", node.name == "a" ? "8" : "16"}, {"zone", name}};
     const PodShape& shape = shapes.row(made->at(0).shape);
-    if (shape.node_terms.empty() || MeetsNodeTerms(node, shape.node_terms)) nodes += name;
+    if (shape.constraints.node_terms.empty() || MeetsNodeTerms(node, shape.constraints.node_terms))
+      nodes += name;
   }
   return nodes;
 }

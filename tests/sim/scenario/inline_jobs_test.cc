@@ -103,17 +103,17 @@ TEST(InlineJobsTest, EveryKeyHasItsPlace) {
   EXPECT_EQ(job.priority, -7);
   EXPECT_EQ(job.tenant, "team");
   PodShape expected;
-  expected.cpu_milli = 1500;
-  expected.memory_bytes = int64_t{2} << 30;
-  expected.gpu_count = 2;
-  expected.gpu_milli = 250;
-  expected.gpu_spec = "A|B";
-  expected.demand_memory_mib = 2 * 9537;  // 10^10 bytes are 9536.7 MiB
-  expected.extended = {{"a.com/c", 2}, {"z.com/b", 3}};
-  expected.node_selector = {{"arch", "arm"}, {"zone", "west"}};
-  expected.function = "decode";
-  EXPECT_EQ(made.ShapeOf(0).demand_memory_mib, expected.demand_memory_mib);
-  EXPECT_EQ(made.ShapeOf(0).extended, expected.extended);
+  expected.request.cpu_milli = 1500;
+  expected.request.memory_bytes = int64_t{2} << 30;
+  expected.request.gpu_count = 2;
+  expected.request.gpu_milli = 250;
+  expected.request.gpu_spec = "A|B";
+  expected.demand.memory_mib = 2 * 9537;  // 10^10 bytes are 9536.7 MiB
+  expected.request.extended = {{"a.com/c", 2}, {"z.com/b", 3}};
+  expected.constraints.node_selector = {{"arch", "arm"}, {"zone", "west"}};
+  expected.device_plugin.function = "decode";
+  EXPECT_EQ(made.ShapeOf(0).demand.memory_mib, expected.demand.memory_mib);
+  EXPECT_EQ(made.ShapeOf(0).request.extended, expected.request.extended);
   GpuModelTable models;
   ShapeTable others(&models);
   EXPECT_EQ(made.shapes.content_hash(job.shape), others.content_hash(others.Intern(expected)));
@@ -122,10 +122,10 @@ TEST(InlineJobsTest, EveryKeyHasItsPlace) {
 TEST(InlineJobsTest, AGpuIsWholeUnlessItSaysOtherwise) {
   const Inline made("  - {name: a, gpus: 2}\n  - {name: b, gpus: 1, gpu_memory: 1Mi}\n");
   ASSERT_EQ(made.status, absl::OkStatus());
-  EXPECT_EQ(made.ShapeOf(0).gpu_count, 2);
-  EXPECT_EQ(made.ShapeOf(0).gpu_milli, 1000);
-  EXPECT_EQ(made.ShapeOf(0).demand_memory_mib, 0);
-  EXPECT_EQ(made.ShapeOf(1).demand_memory_mib, 1);
+  EXPECT_EQ(made.ShapeOf(0).request.gpu_count, 2);
+  EXPECT_EQ(made.ShapeOf(0).request.gpu_milli, 1000);
+  EXPECT_EQ(made.ShapeOf(0).demand.memory_mib, 0);
+  EXPECT_EQ(made.ShapeOf(1).demand.memory_mib, 1);
 }
 
 TEST(InlineJobsTest, ARunTimeOfZeroIsNoService) {
@@ -141,8 +141,8 @@ TEST(InlineJobsTest, SortedByArrivalAndElseAsWritten) {
   ASSERT_EQ(made.status, absl::OkStatus());
   EXPECT_EQ(NamesOf(made.jobs),
             (std::vector<std::string>{"first", "second", "r-0", "r-1", "r-2", "one-0", "late"}));
-  for (size_t i = 2; i < 5; ++i) EXPECT_EQ(made.ShapeOf(i).cpu_milli, 1000);
-  EXPECT_EQ(made.ShapeOf(5).cpu_milli, 0);
+  for (size_t i = 2; i < 5; ++i) EXPECT_EQ(made.ShapeOf(i).request.cpu_milli, 1000);
+  EXPECT_EQ(made.ShapeOf(5).request.cpu_milli, 0);
   // Shapes in the order of the list, equal ones once.
   EXPECT_EQ(made.shapes.size(), 2u);
   EXPECT_EQ(made.jobs[6].shape, ShapeId(size_t{0}));
@@ -152,19 +152,19 @@ TEST(InlineJobsTest, InstancesStandForTheirLeastShare) {
   const std::string& list = TestText("InstancesStandForTheirLeastShare.list");
   const Inline made(list);
   ASSERT_EQ(made.status, absl::OkStatus());
-  EXPECT_EQ(made.ShapeOf(0).mig, (std::vector<std::pair<std::string, int32_t>>{
-                                     {"1g.10gb", 3}, {"2G.24gb", 1}, {"7g.80gb", 1}}));
-  EXPECT_EQ(made.ShapeOf(0).nominal_milli, 1000 + 3 * 125 + 250);
-  EXPECT_EQ(made.ShapeOf(0).gpu_count, 0);
-  EXPECT_EQ(made.ShapeOf(0).gpu_spec, "A100-80GB");
+  EXPECT_EQ(made.ShapeOf(0).request.mig, (std::vector<std::pair<std::string, int32_t>>{
+                                             {"1g.10gb", 3}, {"2G.24gb", 1}, {"7g.80gb", 1}}));
+  EXPECT_EQ(made.ShapeOf(0).request.nominal_milli, 1000 + 3 * 125 + 250);
+  EXPECT_EQ(made.ShapeOf(0).request.gpu_count, 0);
+  EXPECT_EQ(made.ShapeOf(0).request.gpu_spec, "A100-80GB");
   const Inline other(list, {Products()[1]});
   ASSERT_EQ(other.status, absl::OkStatus());
-  EXPECT_EQ(other.ShapeOf(0).nominal_milli, 1000 + 3 * 125 + 250);
+  EXPECT_EQ(other.ShapeOf(0).request.nominal_milli, 1000 + 3 * 125 + 250);
   // Without products nothing is looked up.
   const Inline unknown("  - {name: a, mig: [{profile: 9g.1tb}]}\n", {});
   ASSERT_EQ(unknown.status, absl::OkStatus());
-  EXPECT_EQ(unknown.ShapeOf(0).nominal_milli, 0);
-  EXPECT_EQ(unknown.ShapeOf(0).mig.at(0).first, "9g.1tb");
+  EXPECT_EQ(unknown.ShapeOf(0).request.nominal_milli, 0);
+  EXPECT_EQ(unknown.ShapeOf(0).request.mig.at(0).first, "9g.1tb");
 }
 
 TEST(InlineJobsTest, ContainersAreKeptAndAddedUp) {
@@ -172,15 +172,16 @@ TEST(InlineJobsTest, ContainersAreKeptAndAddedUp) {
   ASSERT_EQ(made.status, absl::OkStatus());
   const PodShape& shape = made.ShapeOf(0);
   // Three GPUs last, two are the peak before; one NIC lasts, six are the peak.
-  EXPECT_EQ(shape.extended, (Extended{{"a.com/x", 4}, {"b.com/nic", 6}, {"nvidia.com/gpu", 3}}));
-  ASSERT_EQ(shape.containers.size(), 5u);
+  EXPECT_EQ(shape.request.extended,
+            (Extended{{"a.com/x", 4}, {"b.com/nic", 6}, {"nvidia.com/gpu", 3}}));
+  ASSERT_EQ(shape.device_plugin.containers.size(), 5u);
   const ContainerRequest first{true, false, {{"nvidia.com/gpu", 2}}};
   const ContainerRequest sidecar{true, true, {{"b.com/nic", 1}}};
   const ContainerRequest last{false, false, {{"a.com/x", 4}, {"nvidia.com/gpu", 2}}};
-  EXPECT_TRUE(shape.containers[0] == first);
-  EXPECT_TRUE(shape.containers[1] == sidecar);
-  EXPECT_TRUE(shape.containers[4] == last);
-  EXPECT_EQ(shape.gpu_count, 0);
+  EXPECT_TRUE(shape.device_plugin.containers[0] == first);
+  EXPECT_TRUE(shape.device_plugin.containers[1] == sidecar);
+  EXPECT_TRUE(shape.device_plugin.containers[4] == last);
+  EXPECT_EQ(shape.request.gpu_count, 0);
 }
 
 // kube-scheduler's rule as it is documented: whole lists of resources are added and compared,
@@ -248,7 +249,7 @@ TEST(InlineJobsTest, RandomContainersAddUpAsTheRuleSays) {
     const absl::StatusOr<std::vector<JobArrival>> jobs =
         MakeInlineJobs(scenario.workload().jobs(), {}, &shapes);
     ASSERT_TRUE(jobs.ok()) << jobs.status();
-    EXPECT_EQ(shapes.row((*jobs)[0].shape).extended, NaiveRequest(*job)) << ToYaml(*job);
+    EXPECT_EQ(shapes.row((*jobs)[0].shape).request.extended, NaiveRequest(*job)) << ToYaml(*job);
   }
 }
 
