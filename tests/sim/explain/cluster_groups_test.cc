@@ -1,12 +1,14 @@
 // Groups of nodes, their patterns, and notes on what is short.
 #include "sim/explain/cluster_groups.h"
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
+#include "model/proto/kube.pb.h"
 #include "sim/explain/cluster_dump.h"
 #include "sim/explain/cluster_filters.h"
 #include "tests/sim/explain/cluster_rig.h"
@@ -61,6 +63,23 @@ TEST(GroupVerdictsTest, BySimilarShortfalls) {
   }
   EXPECT_EQ(SectionOf(ExplainText(dump, "p").text, "Nodes that do not take it"),
             TestLines("BySimilarShortfalls"));
+}
+
+TEST(GroupVerdictsTest, TheNearestNodesAreTheExamples) {
+  std::vector<proto::kube::Node> objects(5);
+  std::vector<DumpNode> nodes(objects.size());
+  std::vector<DumpVerdict> verdicts(objects.size());
+  static constexpr int64_t kDistances[] = {4, 2, 5, 1, 3};
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    objects[i].mutable_metadata()->set_name(absl::StrCat("n-", kDistances[i]));
+    nodes[i].object = &objects[i];
+    verdicts[i].node = &nodes[i];
+    verdicts[i].rejections.resize(1);
+    verdicts[i].rejections[0].distance = kDistances[i];
+  }
+  const std::vector<VerdictGroup> groups = GroupVerdicts(verdicts);
+  ASSERT_EQ(groups.size(), 1);
+  EXPECT_EQ(groups[0].shown.examples, (std::vector<std::string>{"n-1", "n-2", "n-3"}));
 }
 
 // The counts are sorted as texts, as kube-scheduler does it.
