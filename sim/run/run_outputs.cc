@@ -409,11 +409,10 @@ absl::Status RunOutputs::Load(StateReader& in) {
   DRASIM_CHECK(!timeseries_.open());  // it was made by Resume
   in.Section("run_outputs");
   const uint64_t timeseries_bytes = in.U64();
-  if (!in.status().ok()) return in.status();
+  RETURN_IF_ERROR(in.status());
   RETURN_IF_ERROR(BringBack("timeseries.csv", "timeseries.csv.tmp"));
-  absl::Status s = timeseries_.Reopen(PathOf("timeseries.csv"), timeseries_bytes);
-  if (!s.ok()) return s;
-  if (s = BringBack("ledger", "ledger.partial"); !s.ok()) return s;
+  RETURN_IF_ERROR(timeseries_.Reopen(PathOf("timeseries.csv"), timeseries_bytes));
+  RETURN_IF_ERROR(BringBack("ledger", "ledger.partial"));
   return ledger_->Reopen(PathOf("ledger"));
 }
 
