@@ -195,6 +195,29 @@ TEST(TimelineTest, StepsAmongEvents) {
   EXPECT_FALSE(timeline.StepAmong(attempts, /*forward=*/true));
 }
 
+TEST(TimelineTest, StepsByTheChosenUnit) {
+  const ListedClock clock({10, 20, 30, 40});
+  const std::vector<TimeTarget> events = {Target(20, 2)};
+  const std::vector<TimeTarget> attempts = {Target(30, 3)};
+  const std::vector<TimeTarget> divergences = {Target(40, 4)};
+  StepPlaces places;
+  Timeline timeline(At(100));
+  EXPECT_FALSE(timeline.Step(StepUnit::kRecord, places, /*forward=*/true));
+  places.clock = &clock;
+  places.events = events;
+  places.attempts = attempts;
+  places.divergences = divergences;
+  ASSERT_TRUE(timeline.Step(StepUnit::kRecord, places, /*forward=*/true));
+  EXPECT_EQ(timeline.cursor(), Target(10, 1));
+  ASSERT_TRUE(timeline.Step(StepUnit::kDivergence, places, /*forward=*/true));
+  EXPECT_EQ(timeline.cursor(), Target(40, 4));
+  ASSERT_TRUE(timeline.Step(StepUnit::kAttempt, places, /*forward=*/false));
+  EXPECT_EQ(timeline.cursor(), Target(30, 3));
+  ASSERT_TRUE(timeline.Step(StepUnit::kEvent, places, /*forward=*/false));
+  EXPECT_EQ(timeline.cursor(), Target(20, 2));
+  EXPECT_FALSE(timeline.Step(StepUnit::kEvent, places, /*forward=*/false));
+}
+
 TEST(TimelineTest, WindowsZoomAndPanInsideTheRun) {
   Timeline timeline(At(1000));
   EXPECT_TRUE(timeline.shows_everything());
