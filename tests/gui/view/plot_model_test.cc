@@ -178,7 +178,7 @@ TEST(PlotModelTest, StacksAddUpAtEveryInstant) {
       }
     }
   }
-  // What comes later is appended.
+  // Later samples are appended.
   const size_t before = stack.borders()[2].size();
   parts[1].Append(SimTime(5000), 7);
   stack.Extend();
