@@ -19,6 +19,7 @@
 #include "absl/strings/str_split.h"
 #include "model/hash.h"
 #include "model/number_text.h"
+#include "model/proto/scenario.pb.h"
 #include "model/status_macros.h"
 #include "model/text/yaml_writer.h"
 #include "sim/app/commands.h"
@@ -156,7 +157,7 @@ absl::StatusOr<std::string> HashInputs(proto::Scenario* s) {
 absl::StatusOr<std::vector<Cell>> MakeCells(const ParsedFlags& flags) {
   absl::StatusOr<GivenScenario> given = ScenarioFromFlags(flags);
   if (!given.ok()) return given.status();
-  proto::Scenario* base = &given->scenario;
+  proto::Scenario* base = &*given->scenario;
   if (base->comparison().axes_size() > 0) {
     return absl::InvalidArgumentError(
         absl::StrCat("comparison.axes: found ", base->comparison().axes_size(),
@@ -170,12 +171,12 @@ absl::StatusOr<std::vector<Cell>> MakeCells(const ParsedFlags& flags) {
   NoteIdleSeeds(*contenders);
   std::vector<Cell> cells;
   for (const std::string& trace : traces) {
-    proto::Scenario pinned = contenders->all[0].spec.written;
+    proto::Scenario pinned = *contenders->all[0].spec.written;
     pinned.mutable_workload()->mutable_trace()->set_path(trace);
     absl::StatusOr<std::string> inputs = HashInputs(&pinned);
     if (!inputs.ok()) return inputs.status();
     for (const Contender& contender : contenders->all) {
-      proto::Scenario s = contender.spec.written;
+      proto::Scenario s = *contender.spec.written;
       *s.mutable_workload()->mutable_trace() = pinned.workload().trace();
       *s.mutable_cluster() = pinned.cluster();
       s.clear_output();

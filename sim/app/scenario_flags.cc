@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
+#include "model/proto/scenario.pb.h"
 #include "model/status_macros.h"
 #include "model/text/yaml_proto.h"
 #include "sim/scenario/comparison.h"
@@ -82,7 +83,7 @@ const std::vector<FlagSpec>& ScenarioFlags() {
 
 absl::StatusOr<GivenScenario> ScenarioFromFlags(const ParsedFlags& flags) {
   GivenScenario given;
-  proto::Scenario& scenario = given.scenario;
+  proto::Scenario& scenario = *given.scenario;
   std::vector<std::string> files = flags.All("scenario");
   files.insert(files.end(), flags.positional().begin(), flags.positional().end());
   if (files.size() > 1) {

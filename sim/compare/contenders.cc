@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
+#include "model/proto/scenario.pb.h"
 #include "model/status_macros.h"
 #include "sim/compare/cell.h"
 #include "sim/compare/worlds.h"
@@ -78,7 +79,7 @@ void TuneFill(std::optional<double> ratio, proto::Scenario* scenario) {
 absl::StatusOr<RunSpec> Resolve(const AxisWorld& world, const Choices& choices, size_t queue,
                                 size_t policy, GivenScenario* trial) {
   trial->scenario = world.scenario;
-  proto::Scheduler* scheduler = trial->scenario.mutable_scheduler();
+  proto::Scheduler* scheduler = trial->scenario->mutable_scheduler();
   if (!choices.queues.empty()) scheduler->set_queue(choices.queues[queue]);
   if (!choices.policies.empty()) scheduler->set_policy(choices.policies[policy]);
   return ResolveGiven(*trial);
@@ -91,7 +92,7 @@ absl::Status AddContenders(const AxisWorld& world, const Choices& choices, Given
   for (const auto& [key, origin] : world.settings) trial->overridden.push_back(key);
   if (!choices.queues.empty()) trial->overridden.emplace_back("scheduler.queue");
   if (!choices.policies.empty()) trial->overridden.emplace_back("scheduler.policy");
-  if (!choices.queues.empty() && !IsReplay(world.scenario)) {
+  if (!choices.queues.empty() && !IsReplay(*world.scenario)) {
     // An error in the mode itself is reported first.
     trial->scenario = world.scenario;
     RETURN_IF_ERROR(ResolveGiven(*trial).status());
@@ -149,7 +150,7 @@ absl::Status ChangeWorld(const ScenarioChange& change, const std::string& origin
   for (const std::string& setting : change.set) {
     world->settings.emplace_back(KeyOfSetting(setting), origin);
   }
-  return ApplyChange(change, origin, &world->scenario);
+  return ApplyChange(change, origin, &*world->scenario);
 }
 
 // `bare`: the scenario without its comparison, tuned.
@@ -157,7 +158,7 @@ absl::StatusOr<AxisWorld> MakeNamedWorld(const std::string& name, const proto::S
                                          const std::string& policy) {
   AxisWorld world;
   world.values = {name};
-  world.scenario = bare;
+  world.scenario = ScenarioMessage(bare);
   const std::string origin = absl::StrCat("--worlds: '", name, "'");
   absl::Status s = ChangeWorld(LikeConditions(bare, policy), origin, &world);
   if (!s.ok()) return s;
@@ -171,16 +172,16 @@ absl::StatusOr<AxisWorld> MakeNamedWorld(const std::string& name, const proto::S
 absl::StatusOr<Contenders> MakeWorldContenders(const ContenderFlags& flags,
                                                const GivenScenario& given,
                                                std::optional<double> fill_ratio) {
-  const proto::Comparison& comparison = given.scenario.comparison();
+  const proto::Comparison& comparison = given.scenario->comparison();
   RETURN_IF_ERROR(CheckWorldFlags(flags, comparison));
   absl::StatusOr<std::vector<std::string>> names = ParseWorlds(flags.worlds.value_or(""));
   if (!names.ok()) return names.status();
-  absl::StatusOr<std::string> policy = PolicyOfWorlds(flags, given.scenario);
+  absl::StatusOr<std::string> policy = PolicyOfWorlds(flags, *given.scenario);
   if (!policy.ok()) return policy.status();
   Contenders contenders;
   contenders.axes = {kWorldAxis};
   contenders.worlds = true;
-  proto::Scenario bare = given.scenario;
+  proto::Scenario bare = *given.scenario;
   bare.clear_comparison();
   TuneFill(fill_ratio, &bare);
   for (const std::string& name : *names) {
@@ -222,9 +223,9 @@ absl::Status CheckQueueFlag(const ContenderFlags& flags, bool any_replay) {
 
 absl::StatusOr<Contenders> MakeContenders(const ContenderFlags& flags, const GivenScenario& given,
                                           std::optional<double> fill_ratio) {
-  const proto::Comparison& comparison = given.scenario.comparison();
+  const proto::Comparison& comparison = given.scenario->comparison();
   RETURN_IF_ERROR(CheckListFlags(flags));
-  if (absl::Status s = CheckComparison(given.scenario); !s.ok()) return InFile(given, s);
+  if (absl::Status s = CheckComparison(*given.scenario); !s.ok()) return InFile(given, s);
   if (flags.worlds.has_value()) {
     absl::StatusOr<Contenders> named = MakeWorldContenders(flags, given, fill_ratio);
     if (!named.ok()) return named;
@@ -234,18 +235,18 @@ absl::StatusOr<Contenders> MakeContenders(const ContenderFlags& flags, const Giv
     named->seeds = *std::move(seeds);
     return named;  // worlds by name are replays
   }
-  absl::StatusOr<Choices> choices = MakeChoices(flags, given.scenario);
+  absl::StatusOr<Choices> choices = MakeChoices(flags, *given.scenario);
   if (!choices.ok()) return choices.status();
   const size_t worlds = CountWorlds(comparison);
   RETURN_IF_ERROR(CheckContenderCount(worlds, *choices));
   Contenders contenders;
   for (const proto::Axis& axis : comparison.axes()) contenders.axes.push_back(axis.name());
-  proto::Scenario bare = given.scenario;
+  proto::Scenario bare = *given.scenario;
   bare.clear_comparison();
   for (size_t w = 0; w < worlds; ++w) {
     absl::StatusOr<AxisWorld> world = MakeAxisWorld(bare, comparison, w);
     if (!world.ok()) return world.status();
-    TuneFill(fill_ratio, &world->scenario);
+    TuneFill(fill_ratio, &*world->scenario);
     GivenScenario trial = given;
     const absl::Status added = AddContenders(*world, *choices, &trial, &contenders.all);
     if (!added.ok()) return InWorld(*world, contenders.axes, added);

@@ -10,6 +10,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "model/check.h"
+#include "model/proto/kube.pb.h"
 #include "model/status_macros.h"
 #include "policies/devices/claim_drivers.h"
 #include "policies/devices/counting_driver.h"
@@ -145,8 +146,8 @@ void DraPlan::ServeNamespaceOf(absl::string_view pod) {
   if (ns != kPodNamespace) namespaces_.insert(ns);
 }
 
-void DraPlan::AddObjects(std::vector<proto::kube::Object> objects) {
-  for (proto::kube::Object& object : objects) objects_.push_back(std::move(object));
+void DraPlan::AddObjects(const std::vector<std::shared_ptr<const proto::kube::Object>>& objects) {
+  objects_.insert(objects_.end(), objects.begin(), objects.end());
 }
 
 absl::StatusOr<std::unique_ptr<ClaimDriver>> DraPlan::MakeDriver(
@@ -345,20 +346,20 @@ std::string DraPlan::DeadEndOf(const ClaimSpec& spec, Name ns) const {
 
 absl::Status DraPlan::CreateObjects(const ClusterState& cluster) {
   const std::vector<std::string>& files = spec_->objects;
-  std::vector<proto::kube::Object> all;
+  std::vector<std::shared_ptr<const proto::kube::Object>> all;
   if (!files.empty()) {
     ASSIGN_OR_RETURN(Manifests manifests, ReadManifests(files));
     for (std::string& line : manifests.warnings) warnings_.push_back(std::move(line));
     if (!manifests.jobs.empty()) {
       return absl::InvalidArgumentError(absl::StrCat(
-          "front_end.dra.objects: found the pod or workload '", manifests.jobs.front().name(),
+          "front_end.dra.objects: found the pod or workload '", manifests.jobs.front().name,
           "', expected no pods there: workload.manifests is the place for them"));
     }
     all = std::move(manifests.objects);
   }
   all.insert(all.end(), objects_.begin(), objects_.end());
-  for (const proto::kube::Object& object : all) {
-    ASSIGN_OR_RETURN(ObjectRef made, ToControlPlane(object, cluster, plane_->names()));
+  for (const std::shared_ptr<const proto::kube::Object>& object : all) {
+    ASSIGN_OR_RETURN(ObjectRef made, ToControlPlane(*object, cluster, plane_->names()));
     RETURN_IF_ERROR(plane_->Create(std::move(made)));
   }
   return absl::OkStatus();

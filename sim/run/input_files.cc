@@ -335,12 +335,12 @@ class JobListSource : public EventSource {
   size_t next_ = 0;
 };
 
-absl::StatusOr<WorkloadInput> OpenInlineJobs(
-    const google::protobuf::RepeatedPtrField<proto::InlineJob>& jobs,
-    const std::vector<NodeSpec>& nodes, ShapeTable* shapes) {
+absl::StatusOr<WorkloadInput> OpenInlineJobs(const std::vector<InlineJob>& jobs,
+                                             const std::vector<NodeSpec>& nodes,
+                                             ShapeTable* shapes) {
   const MigGpus gpus = MigGpusOf(nodes);
-  for (int i = 0; gpus.products.empty() && i < jobs.size(); ++i) {
-    if (jobs[i].mig_size() == 0) continue;
+  for (size_t i = 0; gpus.products.empty() && i < jobs.size(); ++i) {
+    if (jobs[i].mig.empty()) continue;
     return absl::InvalidArgumentError(
         absl::StrCat("workload.jobs.", i,
                      ".mig: found no GPU in the cluster that can be partitioned, expected one"));
@@ -353,9 +353,7 @@ absl::StatusOr<WorkloadInput> OpenManifests(const std::vector<std::string>& path
                                             const std::vector<NodeSpec>& nodes,
                                             ShapeTable* shapes) {
   ASSIGN_OR_RETURN(Manifests manifests, ReadManifests(paths));
-  google::protobuf::RepeatedPtrField<proto::InlineJob> jobs;
-  for (const proto::InlineJob& job : manifests.jobs) *jobs.Add() = job;
-  ASSIGN_OR_RETURN(WorkloadInput input, OpenInlineJobs(jobs, nodes, shapes));
+  ASSIGN_OR_RETURN(WorkloadInput input, OpenInlineJobs(manifests.jobs, nodes, shapes));
   const std::vector<std::string> warnings = std::move(manifests.warnings);
   input.warnings = [warnings] { return warnings; };
   input.manifests = std::make_shared<const Manifests>(std::move(manifests));

@@ -219,14 +219,9 @@ absl::Status Simulation::ReadWorkload() {
 
 // Finds the jobs deleted by users. `manifests` may be null.
 absl::Status Simulation::FindDeletions(const Manifests* manifests) {
-  std::vector<const proto::InlineJob*> written;
-  for (const proto::InlineJob& job : spec_.workload.jobs) written.push_back(&job);
-  if (manifests != nullptr) {
-    for (const proto::InlineJob& job : manifests->jobs) written.push_back(&job);
-  }
   DeletableJobs jobs;
   jobs.jobs = workload_.rows();
-  jobs.written = written;
+  jobs.listed = manifests != nullptr ? manifests->jobs : spec_.workload.jobs;
   jobs.from_manifests = manifests != nullptr;
   jobs.stream = spec_.is_stream();
   ASSIGN_OR_RETURN(deletions_, MakeDeletions(spec_.workload.deletions, jobs));
@@ -336,8 +331,8 @@ absl::Status Simulation::MakeSource() {
   const SimDuration interval = *spec_.workload.stream_interval;
   if (static_cast<int64_t>(workload_.order().size()) > kMaxShapedNs / interval.ns()) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "workload.stream_interval: found '", spec_.written.workload().stream_interval(),
-        "', so that ", workload_.order().size(), " jobs take longer than the clock can count"));
+        "workload.stream_interval: found '", spec_.workload.stream_interval_text, "', so that ",
+        workload_.order().size(), " jobs take longer than the clock can count"));
   }
   source_ = std::make_unique<WorkloadSource>(&workload_, interval);
   return absl::OkStatus();

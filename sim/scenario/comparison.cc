@@ -8,6 +8,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "model/proto/scenario.pb.h"
 #include "model/status_macros.h"
 #include "model/text/did_you_mean.h"
 #include "model/text/yaml_proto.h"
@@ -85,7 +86,7 @@ absl::Status ApplyValue(const proto::Axis& axis, const proto::AxisValue& value, 
           origin, ": found '", setting, "', expected a key other than seed and comparison"));
     }
     const absl::string_view text = absl::string_view(setting).substr(key.size() + 1);
-    RETURN_IF_ERROR(SetField(key, text, origin, &world->scenario));
+    RETURN_IF_ERROR(SetField(key, text, origin, &*world->scenario));
     world->settings.emplace_back(key, origin);
   }
   world->values.push_back(value.name());
@@ -184,7 +185,7 @@ absl::StatusOr<AxisWorld> MakeAxisWorld(const proto::Scenario& bare,
     number /= size;
   }
   AxisWorld world;
-  world.scenario = bare;
+  world.scenario = ScenarioMessage(bare);
   for (int a = 0; a < comparison.axes_size(); ++a) {
     const proto::Axis& axis = comparison.axes(a);
     const proto::AxisValue& value = axis.values(values[static_cast<size_t>(a)]);

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
+#include "model/proto/scenario.pb.h"
 #include "model/status_macros.h"
 #include "model/text/yaml_proto.h"
 #include "sim/scenario/resolve.h"
@@ -12,10 +13,19 @@
 namespace drasim {
 
 absl::Status ParseGiven(GivenScenario* given) {
-  RETURN_IF_ERROR(MergeYaml(given->text, given->file, &given->scenario));
-  if (given->scenario.ByteSizeLong() > 0) return absl::OkStatus();
+  RETURN_IF_ERROR(MergeYaml(given->text, given->file, &*given->scenario));
+  if (given->scenario->ByteSizeLong() > 0) return absl::OkStatus();
   return absl::InvalidArgumentError(
       absl::StrCat(given->file, ": found no key that is set, expected a scenario"));
+}
+
+GivenOutput OutputOf(const GivenScenario& given) {
+  const proto::Output& output = given.scenario->output();
+  return {output.dir(), output.has_ledger() && !output.ledger(), output.max_ledger()};
+}
+
+void SetOutputDir(const std::string& dir, GivenScenario* given) {
+  given->scenario->mutable_output()->set_dir(dir);
 }
 
 absl::Status InFile(const GivenScenario& given, const absl::Status& status) {
@@ -32,7 +42,7 @@ absl::Status InFile(const GivenScenario& given, const absl::Status& status) {
 }
 
 absl::StatusOr<RunSpec> ResolveGiven(const GivenScenario& given) {
-  absl::StatusOr<RunSpec> spec = ResolveScenario(given.scenario);
+  absl::StatusOr<RunSpec> spec = ResolveScenario(*given.scenario);
   if (spec.ok()) return spec;
   return InFile(given, spec.status());
 }

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "model/proto/scenario.pb.h"
 #include "model/status_macros.h"
 #include "sim/scenario/duration_text.h"
 #include "sim/scenario/field_errors.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "model/proto/scenario.pb.h"
 #include "model/quantity.h"
 #include "model/status_macros.h"
 #include "sim/scenario/field_errors.h"

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "model/distributions.h"
+#include "model/proto/scenario.pb.h"
 #include "model/quantity.h"
 #include "model/status_macros.h"
 #include "model/text/did_you_mean.h"

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "model/fragmentation.h"
+#include "model/proto/scenario.pb.h"
 #include "model/run_streams.h"
 #include "model/status_macros.h"
 #include "policies/builtins.h"

@@ -6,11 +6,10 @@
 #include "absl/strings/string_view.h"
 #include "model/distributions.h"
 #include "model/number_text.h"
-#include "model/pod_shape.h"
+#include "model/proto/scenario.pb.h"
 #include "model/status_macros.h"
 #include "sim/scenario/duration_text.h"
 #include "sim/scenario/field_errors.h"
-#include "sim/scenario/inline_jobs.h"
 #include "sim/scenario/node_list_spec.h"
 
 namespace drasim {
@@ -64,6 +63,27 @@ absl::Status CheckGeneratedMig(const proto::Generated& g) {
     options.offered_units = 1;  // how many they are, only the cluster says
   }
   return CheckMigMix(options);
+}
+
+absl::Status CheckGeneratedWorkload(const proto::Generated& g) {
+  if (g.pods() < 0 || g.pods() > kMaxShapedJobs) {
+    return absl::InvalidArgumentError(absl::StrCat("workload.generated.pods: found ", g.pods(),
+                                                   ", expected 0 to ", kMaxShapedJobs));
+  }
+  if (!g.sampling().empty() && g.sampling() != "quota" && g.sampling() != "independent") {
+    return absl::InvalidArgumentError(absl::StrCat("workload.generated.sampling: found '",
+                                                   g.sampling(),
+                                                   "', expected one of quota, independent"));
+  }
+  for (const auto& [key, text] :
+       {std::pair("interarrival", g.interarrival()), std::pair("run_time", g.run_time())}) {
+    if (text.empty()) continue;
+    if (auto parsed = Distribution::Parse(text); !parsed.ok()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("workload.generated.", key, ": ", parsed.status().message()));
+    }
+  }
+  return CheckGeneratedMig(g);
 }
 
 WorkloadKind KindOf(const proto::Workload& workload) {
@@ -122,10 +142,10 @@ WorkloadSpec MakeWorkloadSpec(const proto::Scenario& s) {
     spec.stray_format = w.trace().format();
   }
   spec.generated = MakeGeneratedSpec(w.generated());
-  spec.jobs = w.jobs();
   spec.manifests.assign(w.manifests().begin(), w.manifests().end());
   spec.shaped = ShapesWorkload(s);
   spec.limit = w.limit();
+  spec.stream_interval_text = w.stream_interval();
   if (w.has_target_load_percent()) spec.target_load_percent = w.target_load_percent();
   if (w.tuning().has_ratio()) spec.tuning_ratio = w.tuning().ratio();
   return spec;
@@ -152,35 +172,15 @@ absl::Status CheckTrace(const proto::Trace& t) {
   return absl::OkStatus();
 }
 
-absl::Status CheckGenerated(const proto::Scenario& scenario) {
+absl::StatusOr<std::vector<InlineJob>> CheckGenerated(const proto::Scenario& scenario) {
   RETURN_IF_ERROR(MakeNodeListSpec(scenario).status());
   const proto::Workload& workload = scenario.workload();
   RETURN_IF_ERROR(CheckWorkloadSources(workload));
-  if (!workload.trace().path().empty() || workload.manifests_size() > 0) return absl::OkStatus();
-  if (workload.jobs_size() > 0) {
-    GpuModelTable models;
-    ShapeTable shapes(&models);
-    return MakeInlineJobs(workload.jobs(), {}, &shapes).status();
+  if (workload.jobs_size() > 0) return ReadInlineJobs(workload);
+  if (workload.trace().path().empty() && workload.manifests_size() == 0) {
+    RETURN_IF_ERROR(CheckGeneratedWorkload(workload.generated()));
   }
-  const proto::Generated& g = workload.generated();
-  if (g.pods() < 0 || g.pods() > kMaxShapedJobs) {
-    return absl::InvalidArgumentError(absl::StrCat("workload.generated.pods: found ", g.pods(),
-                                                   ", expected 0 to ", kMaxShapedJobs));
-  }
-  if (!g.sampling().empty() && g.sampling() != "quota" && g.sampling() != "independent") {
-    return absl::InvalidArgumentError(absl::StrCat("workload.generated.sampling: found '",
-                                                   g.sampling(),
-                                                   "', expected one of quota, independent"));
-  }
-  for (const auto& [key, text] :
-       {std::pair("interarrival", g.interarrival()), std::pair("run_time", g.run_time())}) {
-    if (text.empty()) continue;
-    if (auto parsed = Distribution::Parse(text); !parsed.ok()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("workload.generated.", key, ": ", parsed.status().message()));
-    }
-  }
-  return CheckGeneratedMig(g);
+  return std::vector<InlineJob>();
 }
 
 absl::StatusOr<std::optional<SimDuration>> ReadStreamInterval(const proto::Scenario& s) {
