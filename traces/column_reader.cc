@@ -14,6 +14,7 @@
 #include "model/device_set.h"
 #include "model/number_text.h"
 #include "model/pod_shape.h"
+#include "model/proto/mapping.pb.h"
 #include "model/quantity.h"
 #include "model/status_macros.h"
 #include "traces/date_time.h"

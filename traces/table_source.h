@@ -24,13 +24,16 @@
 #include "model/event_source.h"
 #include "model/node_spec.h"
 #include "model/pod_shape.h"
-#include "model/proto/mapping.pb.h"
 #include "model/state_io.h"
 #include "traces/byte_source.h"
 #include "traces/job_reader.h"
 #include "traces/table_reader.h"
 
 namespace drasim {
+
+namespace proto {
+class TableMapping;
+}
 
 // Treatment of rows that are not in order of arrival, which is common in public lists.
 enum class ArrivalOrder {
