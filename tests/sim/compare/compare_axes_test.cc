@@ -19,6 +19,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
+#include "model/proto/scenario.pb.h"
 #include "model/text/yaml_proto.h"
 #include "sim/app/commands.h"
 #include "sim/app/flags.h"
@@ -28,6 +29,7 @@
 #include "sim/compare/contenders.h"
 #include "sim/compare/statistics.h"
 #include "sim/scenario/comparison.h"
+#include "sim/scenario/scenario_message.h"
 #include "tests/sim/app/cli_fixture.h"
 #include "tests/testing/data_text.h"
 
@@ -85,7 +87,7 @@ proto::Scenario FromYaml(absl::string_view yaml) {
 absl::StatusOr<Contenders> Make(absl::string_view yaml, const Names& args = {},
                                 std::optional<double> fill_ratio = std::nullopt) {
   GivenScenario given;
-  given.scenario = FromYaml(yaml);
+  given.scenario = ScenarioMessage(FromYaml(yaml));
   for (const Command& command : Commands()) {
     if (command.name != "compare") continue;
     absl::StatusOr<ParsedFlags> flags = ParseFlags(command.flags, args);
@@ -99,7 +101,7 @@ Names Policies(const absl::StatusOr<Contenders>& contenders) {
   EXPECT_TRUE(contenders.ok()) << contenders.status();
   Names names;
   if (!contenders.ok()) return names;
-  for (const Contender& c : contenders->all) names.push_back(c.spec.written.scheduler().policy());
+  for (const Contender& c : contenders->all) names.push_back(c.spec.written->scheduler().policy());
   return names;
 }
 
@@ -120,12 +122,12 @@ TEST(ContendersTest, AreWorldsTimesQueuesTimesPolicies) {
   Names found;
   for (const Contender& c : made->all) {
     ASSERT_EQ(c.values.size(), 2u);
-    found.push_back(absl::StrCat(c.values[0], ",", c.spec.written.workload().limit(), ",",
-                                 c.values[1], ",", c.spec.written.name(), ",",
-                                 c.spec.written.scheduler().queue(), ",",
-                                 c.spec.written.scheduler().policy()));
-    EXPECT_FALSE(c.spec.written.has_comparison());
-    EXPECT_EQ(c.spec.written.order(), "trace");  // resolved
+    found.push_back(absl::StrCat(c.values[0], ",", c.spec.written->workload().limit(), ",",
+                                 c.values[1], ",", c.spec.written->name(), ",",
+                                 c.spec.written->scheduler().queue(), ",",
+                                 c.spec.written->scheduler().policy()));
+    EXPECT_FALSE(c.spec.written->has_comparison());
+    EXPECT_EQ(c.spec.written->order(), "trace");  // resolved
   }
   EXPECT_EQ(found, expected);
 }
@@ -136,8 +138,8 @@ TEST(ContendersTest, FlagsReplaceTheLists) {
   ASSERT_TRUE(made.ok()) << made.status();
   ASSERT_EQ(made->all.size(), 6u);
   for (const Contender& c : made->all) {
-    EXPECT_EQ(c.spec.written.scheduler().queue(), "srtf");
-    EXPECT_EQ(c.spec.written.scheduler().policy(), "random");
+    EXPECT_EQ(c.spec.written->scheduler().queue(), "srtf");
+    EXPECT_EQ(c.spec.written->scheduler().policy(), "random");
   }
   EXPECT_EQ(made->seeds, std::vector<uint64_t>{7});
 }
@@ -180,7 +182,7 @@ TEST(ContendersTest, AFillIsTunedUnlessItSaysItsLoad) {
     Names texts;
     if (!made.ok()) return texts;
     for (const Contender& c : made->all) {
-      const proto::Tuning& tuning = c.spec.written.workload().tuning();
+      const proto::Tuning& tuning = c.spec.written->workload().tuning();
       texts.push_back(tuning.has_ratio() ? absl::StrCat(tuning.ratio()) : "-");
     }
     return texts;

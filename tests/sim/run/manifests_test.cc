@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,6 +23,7 @@
 #include "model/node_spec.h"
 #include "model/pod_constraints.h"
 #include "model/pod_shape.h"
+#include "model/proto/kube.pb.h"
 #include "model/proto/scenario.pb.h"
 #include "model/random.h"
 #include "sim/scenario/inline_jobs.h"
@@ -32,6 +34,46 @@ namespace manifests_test {
 
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+
+// A map with "1 x, 2 y" for its amounts.
+std::string AmountsText(const std::vector<std::pair<std::string, int64_t>>& amounts) {
+  return absl::StrJoin(amounts, ", ", [](std::string* out, const auto& amount) {
+    absl::StrAppend(out, amount.second, " ", amount.first);
+  });
+}
+
+// The job on one line; values that a pod without any of them has are left out.
+std::string JobText(const InlineJob& job) {
+  const PodShape& shape = job.shape;
+  std::string text = absl::StrCat("name: \"", job.name, "\"");
+  const auto number = [&text](absl::string_view name, int64_t value) {
+    if (value != 0) absl::StrAppend(&text, " ", name, ": ", value);
+  };
+  number("replicas", job.replicas);
+  number("arrival_ns", job.arrival.time.ns());
+  if (job.arrival.has_run_time) number("run_time_ns", job.arrival.run_time.ns());
+  number("priority", job.arrival.priority);
+  number("cpu_milli", shape.cpu_milli);
+  number("memory_bytes", shape.memory_bytes);
+  if (!shape.extended.empty()) absl::StrAppend(&text, " asks ", AmountsText(shape.extended));
+  for (const ContainerRequest& container : shape.containers) {
+    absl::StrAppend(&text, " (", container.init ? "init " : "",
+                    container.restartable ? "sidecar " : "", AmountsText(container.extended), ")");
+  }
+  for (const auto& [label, value] : shape.node_selector) {
+    absl::StrAppend(&text, " on ", label, "=", value);
+  }
+  number("node_terms", static_cast<int64_t>(shape.node_terms.size()));
+  for (const Toleration& t : shape.tolerations) {
+    absl::StrAppend(&text, " tolerates ", t.key, "=", t.exists ? "*" : t.value, ":", t.effect);
+  }
+  for (const ClaimEntry& claim : shape.claims) {
+    absl::StrAppend(&text, " claim ", claim.name, "=", claim.claim, "/", claim.from_template);
+  }
+  if (shape.hold != PodHold::kNone) absl::StrAppend(&text, " held by ", PodHoldName(shape.hold));
+  if (shape.never_preempts) absl::StrAppend(&text, " never preempts");
+  return text;
+}
 
 // What is read of texts, which become files f0.yaml, f1.yaml, ...
 struct ReadTexts {
@@ -62,7 +104,7 @@ struct ReadTexts {
   // The jobs as text, one per line.
   std::string Jobs() const {
     std::vector<std::string> lines;
-    for (const proto::InlineJob& job : manifests.jobs) lines.push_back(job.ShortDebugString());
+    for (const InlineJob& job : manifests.jobs) lines.push_back(JobText(job));
     return absl::StrJoin(lines, "\n");
   }
   std::string Warnings() const { return absl::StrJoin(manifests.warnings, "\n"); }
@@ -71,11 +113,13 @@ struct ReadTexts {
   std::string error;
 };
 
-// A job from protobuf's text, printed as Jobs() does.
+// An entry of workload.jobs in protobuf's text, printed as Jobs() does.
 std::string Job(const std::string& text) {
   proto::InlineJob job;
   EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &job)) << text;
-  return job.ShortDebugString();
+  const absl::StatusOr<InlineJob> read = ReadInlineJob("job", job);
+  EXPECT_TRUE(read.ok()) << read.status();
+  return read.ok() ? JobText(*read) : "";
 }
 
 // A pod `name` with `lines`, each with its indentation, below spec.
@@ -163,11 +207,9 @@ TEST(ManifestsTest, RequestsAreAddedUpAsThoseOfDevices) {
     add("initContainers", random.Below(5), true);
     const ReadTexts read(pod);
     ASSERT_EQ(read.error, "") << pod;
-    google::protobuf::RepeatedPtrField<proto::InlineJob> jobs;
-    *jobs.Add() = read.manifests.jobs.at(0);
     GpuModelTable models;
     ShapeTable shapes(&models);
-    const auto made = MakeInlineJobs(jobs, {}, &shapes);
+    const auto made = MakeInlineJobs(read.manifests.jobs, {}, &shapes);
     ASSERT_TRUE(made.ok()) << made.status() << pod;
     const PodShape& shape = shapes.row(made->at(0).shape);
     const int64_t devices = shape.extended.empty() ? 0 : shape.extended[0].second;
@@ -208,11 +250,9 @@ spec:
     containers {}
     containers { extended { resource: "nvidia.com/gpu" amount: "1" } })"));
   // And MakeInlineJobs takes them.
-  google::protobuf::RepeatedPtrField<proto::InlineJob> jobs;
-  *jobs.Add() = read.manifests.jobs.at(0);
   GpuModelTable models;
   ShapeTable shapes(&models);
-  const auto made = MakeInlineJobs(jobs, {}, &shapes);
+  const auto made = MakeInlineJobs(read.manifests.jobs, {}, &shapes);
   ASSERT_TRUE(made.ok()) << made.status();
   using Extended = std::vector<std::pair<std::string, int64_t>>;
   EXPECT_EQ(shapes.row(made->at(0).shape).extended, (Extended{{"nvidia.com/gpu", 3}}));
@@ -313,10 +353,10 @@ TEST(ManifestsTest, NodeAffinityThatIsNoMoreThanANodeSelector) {
     const ReadTexts more(Pod("p", absl::StrReplaceAll(affinity, {{"WHERE", other}})));
     EXPECT_EQ(more.Warnings(), "") << other;
     ASSERT_EQ(more.manifests.jobs.size(), 1u);
-    const proto::InlineJob& job = more.manifests.jobs[0];
-    EXPECT_EQ(job.node_selector_size(), 1);
-    ASSERT_EQ(job.node_affinity().node_selector_terms_size(), 1);
-    EXPECT_EQ(job.node_affinity().node_selector_terms(0).match_expressions_size(), 2);
+    const PodShape& shape = more.manifests.jobs[0].shape;
+    EXPECT_EQ(shape.node_selector.size(), 1u);
+    ASSERT_EQ(shape.node_terms.size(), 1u);
+    EXPECT_EQ(shape.node_terms[0].requirements.size(), 2u);
   }
 }
 
@@ -324,11 +364,9 @@ TEST(ManifestsTest, NodeAffinityThatIsNoMoreThanANodeSelector) {
 std::string NodesThatTake(const std::string& lines) {
   const ReadTexts read(Pod("p", lines));
   EXPECT_EQ(read.error, "");
-  google::protobuf::RepeatedPtrField<proto::InlineJob> jobs;
-  *jobs.Add() = read.manifests.jobs.at(0);
   GpuModelTable models;
   ShapeTable shapes(&models);
-  const auto made = MakeInlineJobs(jobs, {}, &shapes);
+  const auto made = MakeInlineJobs(read.manifests.jobs, {}, &shapes);
   EXPECT_TRUE(made.ok()) << made.status();
   std::string nodes;
   for (const char* name : {"a", "b", "c"}) {
@@ -421,7 +459,7 @@ TEST(ManifestsTest, WhatKeepsAPodPending) {
   const auto pending = [](const std::string& lines) {
     const ReadTexts read(Pod("p", lines));
     EXPECT_EQ(read.error, "");
-    return read.manifests.jobs.at(0).pending();
+    return std::string(PodHoldName(read.manifests.jobs.at(0).shape.hold));
   };
   EXPECT_EQ(pending("  schedulingGates: [{name: g}]\n"), "schedulingGates");
   EXPECT_EQ(pending("  schedulerName: volcano\n"), "schedulerName");
@@ -436,7 +474,7 @@ TEST(ManifestsTest, WhatKeepsAPodPending) {
   const ReadTexts network(
       "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  hostNetwork: true\n"
       "  containers: [{name: c, ports: [{containerPort: 9100}]}]\n");
-  EXPECT_EQ(network.manifests.jobs.at(0).pending(), "hostPort");
+  EXPECT_EQ(PodHoldName(network.manifests.jobs.at(0).shape.hold), "hostPort");
 }
 
 TEST(ManifestsTest, RuntimeClasses) {
@@ -452,7 +490,7 @@ TEST(ManifestsTest, RuntimeClasses) {
       node_selector { key: "kata" value: "yes-it-has" }
       tolerations { key: "kata" operator: "Exists" })"));
   const ReadTexts own({Pod("p", "  runtimeClassName: kata\n  overhead: {cpu: 1}\n"), runtime});
-  EXPECT_EQ(own.manifests.jobs.at(0).cpu(), "1");
+  EXPECT_EQ(own.manifests.jobs.at(0).shape.cpu_milli, 1000);
   const ReadTexts unknown(Pod("p", "  runtimeClassName: nvidia\n"));
   EXPECT_EQ(unknown.Warnings(),
             "f0.yaml:6:21: spec.runtimeClassName: no RuntimeClass 'nvidia' is given: taken to have "
@@ -505,7 +543,7 @@ TEST(ManifestsTest, PrioritiesOfClasses) {
     const ReadTexts read({Pod("p", pod), high(of_class)});
     EXPECT_EQ(read.error, "");
     EXPECT_EQ(read.Warnings(), "");
-    return read.manifests.jobs.at(0).priority();
+    return read.manifests.jobs.at(0).arrival.priority;
   };
   EXPECT_EQ(priority("", ""), 0);
   EXPECT_EQ(priority("  priorityClassName: high\n", ""), 1000);
@@ -528,7 +566,7 @@ TEST(ManifestsTest, PrioritiesOfClasses) {
   EXPECT_EQ(never.Warnings(), "");
   const ReadTexts meek(
       {Pod("p", "  priorityClassName: high\n"), high("preemptionPolicy: Never\n")});
-  EXPECT_TRUE(meek.manifests.jobs.at(0).never_preempts());
+  EXPECT_TRUE(meek.manifests.jobs.at(0).shape.never_preempts);
 }
 
 // --- Bad input ---
@@ -749,7 +787,7 @@ TEST(ManifestsOwnersTest, PodsKeptPendingAreCounted) {
        Pod("p", "  volumes: [{name: v, persistentVolumeClaim: {claimName: c}}]\n")});
   EXPECT_EQ(read.error, "");
   ASSERT_EQ(read.manifests.jobs.size(), 2u);
-  EXPECT_EQ(read.manifests.jobs[0].pending(), "volumes");
+  EXPECT_EQ(PodHoldName(read.manifests.jobs[0].shape.hold), "volumes");
   EXPECT_EQ(read.Warnings(),
             "f0.yaml:8:25: spec.volumeClaimTemplates: pod is kept pending: its volumes are not "
             "simulated (4 pods)");
@@ -812,7 +850,7 @@ TEST(ManifestsOwnersTest, GeneratedNamesAreCounted) {
                         "metadata: {generateName: a-}\nspec: {resourceClassName: c}\n"});
   ASSERT_EQ(read.error, "");
   EXPECT_EQ(read.Jobs(), "name: \"a-0\"\nname: \"far/a-0\"\nname: \"a-1\"\nname: \"b-0\"");
-  EXPECT_EQ(read.manifests.objects.at(0).resource_claim().metadata().name(), "a-0");
+  EXPECT_EQ(read.manifests.objects.at(0)->resource_claim().metadata().name(), "a-0");
 }
 
 TEST(ManifestsOwnersTest, TwoObjectsOfOneName) {
@@ -897,8 +935,8 @@ spec: {resourceClassName: gpu}
   ASSERT_EQ(read.error, "");
   EXPECT_EQ(read.Warnings(), "");
   std::string objects;
-  for (const proto::kube::Object& object : read.manifests.objects) {
-    absl::StrAppend(&objects, object.ShortDebugString(), "\n");
+  for (const std::shared_ptr<const proto::kube::Object>& object : read.manifests.objects) {
+    absl::StrAppend(&objects, object->ShortDebugString(), "\n");
   }
   EXPECT_EQ(objects,
             "resource_class { api_version: \"resource.k8s.io/v1alpha2\" kind: \"ResourceClass\" "

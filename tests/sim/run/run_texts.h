@@ -23,7 +23,7 @@ inline Built BuildText(const std::string& text) {
   GivenScenario given;
   given.file = "s.yaml";
   given.text = text;
-  RETURN_IF_ERROR(MergeYaml(text, given.file, &given.scenario));
+  RETURN_IF_ERROR(MergeYaml(text, given.file, &*given.scenario));
   ASSIGN_OR_RETURN(RunSpec spec, ResolveGiven(given));
   return Simulation::Build(std::move(spec));
 }

@@ -353,9 +353,9 @@ TEST(SimulationTest, InputFilesArePinnedByTheirHash) {
   scenario.mutable_workload()->mutable_trace()->set_path(dir.PathOf("p.csv"));
   const std::unique_ptr<Simulation> sim = Build(scenario);
   // sha256sum(1) of the two texts.
-  EXPECT_EQ(sim->spec().written.cluster().sha256(),
+  EXPECT_EQ(sim->spec().written->cluster().sha256(),
             "a757373f528a264bd5e7de80a843f23fb3ff10460529b9b3025f88bd63251d4d");
-  EXPECT_EQ(sim->spec().written.workload().trace().sha256(),
+  EXPECT_EQ(sim->spec().written->workload().trace().sha256(),
             "a6d4e02038b60ef5b32d57a68dd324d785441e1a4970f161c4b0bc433cec5aa9");
   EXPECT_EQ(sim->pods_expected(), 1u);
   EXPECT_TRUE(sim->warnings().empty());

@@ -125,7 +125,7 @@ TEST(StreamTest, DevicesAreThoseAtTheEnd) {
 TEST(StreamTest, Defaults) {
   const absl::StatusOr<RunSpec> stream = Resolved({kFill, kStream});
   ASSERT_TRUE(stream.ok()) << stream.status();
-  EXPECT_EQ(stream->written.order(), "seeded");
+  EXPECT_EQ(stream->written->order(), "seeded");
   EXPECT_TRUE(stream->is_stream());
   EXPECT_FALSE(stream->workload.shaped);
   EXPECT_FALSE(Resolved({kFill})->is_stream());

@@ -91,7 +91,7 @@ TEST(AxisWorldTest, TheLastAxisTurnsFastest) {
   const absl::StatusOr<AxisWorld> world = MakeAxisWorld(proto::Scenario(), comparison, 4);
   ASSERT_EQ(world.status(), absl::OkStatus());
   EXPECT_EQ(world->values, (Names{"b", "d"}));
-  EXPECT_EQ(world->scenario.workload().limit(), 3);
+  EXPECT_EQ(world->scenario->workload().limit(), 3);
   ASSERT_EQ(world->settings.size(), 1u);
   EXPECT_EQ(world->settings[0].first, "workload.limit");
   EXPECT_EQ(world->settings[0].second, "comparison.axes.y.d");

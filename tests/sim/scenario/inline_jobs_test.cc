@@ -50,13 +50,20 @@ std::vector<MigProduct> Products() {
   return products;
 }
 
+absl::StatusOr<std::vector<JobArrival>> MadeOf(const proto::Scenario& scenario,
+                                               const std::vector<MigProduct>& products,
+                                               ShapeTable* shapes) {
+  const absl::StatusOr<std::vector<InlineJob>> read = ReadInlineJobs(scenario.workload());
+  if (!read.ok()) return read.status();
+  return MakeInlineJobs(*read, products, shapes);
+}
+
 // The jobs of a YAML list, and the table of their shapes.
 struct Inline {
   explicit Inline(absl::string_view list, const std::vector<MigProduct>& products = Products())
       : shapes(&models) {
     const proto::Scenario scenario = ScenarioOf(absl::StrCat("workload:\n  jobs:\n", list));
-    absl::StatusOr<std::vector<JobArrival>> made =
-        MakeInlineJobs(scenario.workload().jobs(), products, &shapes);
+    absl::StatusOr<std::vector<JobArrival>> made = MadeOf(scenario, products, &shapes);
     status = made.status();
     if (made.ok()) jobs = *std::move(made);
   }
@@ -279,8 +286,7 @@ TEST(InlineJobsTest, RandomContainersAddUpAsTheRuleSays) {
     }
     GpuModelTable models;
     ShapeTable shapes(&models);
-    const absl::StatusOr<std::vector<JobArrival>> jobs =
-        MakeInlineJobs(scenario.workload().jobs(), {}, &shapes);
+    const absl::StatusOr<std::vector<JobArrival>> jobs = MadeOf(scenario, {}, &shapes);
     ASSERT_TRUE(jobs.ok()) << jobs.status();
     EXPECT_EQ(shapes.row((*jobs)[0].shape).extended, NaiveRequest(*job)) << ToYaml(*job);
   }
@@ -404,7 +410,7 @@ TEST(InlineJobsTest, ThereIsALimitOfPods) {
 std::string Resolved(absl::string_view workload) {
   const proto::Scenario scenario = ScenarioOf(absl::StrCat("workload: ", workload));
   const absl::StatusOr<RunSpec> spec = ResolveScenario(scenario);
-  return spec.ok() ? ToYaml(spec->written.workload()) : std::string(spec.status().message());
+  return spec.ok() ? ToYaml(spec->written->workload()) : std::string(spec.status().message());
 }
 
 TEST(ResolveWorkloadTest, OnlyATableHasDefaults) {

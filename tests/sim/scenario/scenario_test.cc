@@ -26,7 +26,9 @@ namespace drasim {
 namespace scenario_test {
 
 // The resolved scenario as YAML.
-std::string Resolved(absl::string_view yaml) { return ToYaml(RunSpecOf(ScenarioOf(yaml)).written); }
+std::string Resolved(absl::string_view yaml) {
+  return ToYaml(*RunSpecOf(ScenarioOf(yaml)).written);
+}
 
 absl::Status ErrorOf(absl::string_view yaml) { return ResolveScenario(ScenarioOf(yaml)).status(); }
 
@@ -77,13 +79,13 @@ TEST(ResolveScenarioTest, TracesAndNodeListsAreOpenbUnlessTheySayOtherwise) {
 
 TEST(ResolveScenarioTest, AReplayKeepsTheTracesOrder) {
   const RunSpec spec = RunSpecOf(ScenarioOf("mode: replay\n"));
-  EXPECT_EQ(spec.written.order(), "trace");
+  EXPECT_EQ(spec.written->order(), "trace");
   EXPECT_EQ(spec.order, JobOrder::kTrace);
 }
 
 TEST(ResolveScenarioTest, NoCheckpointsIsNotTheDefaultNumberOfThem) {
   const RunSpec spec = RunSpecOf(ScenarioOf("output: {checkpoint_every: 0}\ntiming: {bind: 0s}\n"));
-  EXPECT_EQ(spec.written.output().checkpoint_every(), 0);
+  EXPECT_EQ(spec.written->output().checkpoint_every(), 0);
   EXPECT_EQ(spec.engine.checkpoint_every, 0u);
 }
 
@@ -293,7 +295,7 @@ absl::StatusOr<GivenScenario> FromArgs(const std::vector<std::string>& args) {
 
 std::string YamlFromArgs(const std::vector<std::string>& args) {
   const absl::StatusOr<GivenScenario> given = FromArgs(args);
-  return given.ok() ? ToYaml(given->scenario) : given.status().ToString();
+  return given.ok() ? ToYaml(*given->scenario) : given.status().ToString();
 }
 
 TEST(ScenarioFromFlagsTest, EveryFlagIsAScenarioKey) {
