@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
+#include "model/key_error.h"
 #include "model/proto/scenario.pb.h"
 #include "model/status_macros.h"
 #include "sim/compare/cell.h"
@@ -48,7 +49,7 @@ absl::Status InWorld(const AxisWorld& world, const std::vector<std::string>& axe
                      const absl::Status& status) {
   if (world.values.empty()) return status;
   const absl::string_view message = status.message();
-  const absl::string_view key = message.substr(0, message.find(':'));
+  const std::string key = KeyOfError(status);
   for (size_t i = world.settings.size(); i-- > 0;) {
     if (world.settings[i].first == key) {
       return absl::Status(status.code(), absl::StrCat(world.settings[i].second, ": ", message));
@@ -96,9 +97,8 @@ absl::Status AddContenders(const AxisWorld& world, const Choices& choices, Given
     // An error in the mode itself is reported first.
     trial->scenario = world.scenario;
     RETURN_IF_ERROR(ResolveGiven(*trial).status());
-    return absl::InvalidArgumentError(
-        absl::StrCat(choices.queues_origin,
-                     ": expected mode: replay; a fill tries each job once, so that none queues"));
+    return KeyError(choices.queues_origin,
+                    "expected mode: replay; a fill tries each job once, so that none queues");
   }
   // Each on its own, since defaults depend on the queue.
   for (size_t q = 0; q < std::max<size_t>(1, choices.queues.size()); ++q) {
@@ -140,9 +140,8 @@ absl::Status CheckWorldFlags(const ContenderFlags& flags, const proto::Compariso
                      " axes in the comparison, too, expected one of them"));
   }
   if (!flags.queues.has_value() && comparison.queues_size() == 0) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat(flags.queues.has_value() ? "--queues" : "comparison.queues",
-                   ": expected none beside --worlds, which all have kube-scheduler's queue"));
+  return KeyError(flags.queues.has_value() ? "--queues" : "comparison.queues",
+                  "expected none beside --worlds, which all have kube-scheduler's queue");
 }
 
 absl::Status ChangeWorld(const ScenarioChange& change, const std::string& origin,

@@ -10,6 +10,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "model/check.h"
+#include "model/key_error.h"
 #include "model/proto/kube.pb.h"
 #include "model/status_macros.h"
 #include "policies/devices/claim_drivers.h"
@@ -155,8 +156,9 @@ absl::StatusOr<std::unique_ptr<ClaimDriver>> DraPlan::MakeDriver(
     const std::vector<std::pair<std::string, int64_t>>& mix) const {
   std::vector<NodeId> nodes = NodesOfDriver(driver, cluster);
   if (nodes.empty()) {
-    return absl::InvalidArgumentError(absl::StrCat(key, ".nodes: found '", driver.nodes,
-                                                   "', which matches no node of the cluster"));
+    return KeyError(
+        absl::StrCat(key, ".nodes"),
+        absl::StrCat("found '", driver.nodes, "', which matches no node of the cluster"));
   }
   if (driver.kind == DriverKind::kCounting) return MakeCountingDriver(driver, nodes);
   ClaimDriverOptions options;
@@ -177,7 +179,7 @@ absl::StatusOr<std::unique_ptr<ClaimDriver>> DraPlan::MakeDriver(
   options.destroy_instance = driver.destroy_instance;
   absl::StatusOr<std::unique_ptr<ClaimDriver>> made = MakeClaimDriver(std::move(options));
   if (made.ok()) return made;
-  return absl::InvalidArgumentError(absl::StrCat(key, ": ", made.status().message()));
+  return KeyError(key, made.status().message());
 }
 
 std::vector<PodClaim> DraPlan::ClaimsOf(const PodShape& shape) {
@@ -214,9 +216,10 @@ absl::Status DraPlan::MakePlane(const ClusterState* cluster,
   for (size_t i = 0; i < options.faults.size(); ++i) {
     const PlaneFault& fault = options.faults[i];
     if (fault.component.empty() || plane_->HasComponent(fault.component)) continue;
-    return absl::InvalidArgumentError(absl::StrCat(
-        "front_end.dra.faults[", i, "].component: found '", fault.component,
-        "', expected scheduler, claim-controller, garbage-collector, kubelet or a driver's name"));
+    return KeyError(absl::StrCat("front_end.dra.faults[", i, "].component"),
+                    absl::StrCat("found '", fault.component,
+                                 "', expected scheduler, claim-controller, garbage-collector, "
+                                 "kubelet or a driver's name"));
   }
   RETURN_IF_ERROR(CreateObjects(*cluster));
   RETURN_IF_ERROR(CreateClasses());
@@ -351,9 +354,10 @@ absl::Status DraPlan::CreateObjects(const ClusterState& cluster) {
     ASSIGN_OR_RETURN(Manifests manifests, ReadManifests(files));
     for (std::string& line : manifests.warnings) warnings_.push_back(std::move(line));
     if (!manifests.jobs.empty()) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "front_end.dra.objects: found the pod or workload '", manifests.jobs.front().name,
-          "', expected no pods there: workload.manifests is the place for them"));
+      return KeyError(
+          "front_end.dra.objects",
+          absl::StrCat("found the pod or workload '", manifests.jobs.front().name,
+                       "', expected no pods there: workload.manifests is the place for them"));
     }
     all = std::move(manifests.objects);
   }

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
+#include "model/key_error.h"
 #include "model/proto/scenario.pb.h"
 #include "model/status_macros.h"
 #include "model/text/yaml_proto.h"
@@ -30,15 +31,14 @@ void SetOutputDir(const std::string& dir, GivenScenario* given) {
 
 absl::Status InFile(const GivenScenario& given, const absl::Status& status) {
   if (status.ok() || given.file.empty()) return status;
-  // Messages begin with the scenario key, which may have "[0]" for the first item of a list.
-  const absl::string_view message = status.message();
-  const std::string key =
-      absl::StrReplaceAll(message.substr(0, message.find(':')), {{"[", "."}, {"]", ""}});
+  // LocateField takes "events.0" for the first item of a list.
+  const std::string key = absl::StrReplaceAll(KeyOfError(status), {{"[", "."}, {"]", ""}});
+  if (key.empty()) return status;
   const auto& flags = given.overridden;
   if (std::find(flags.begin(), flags.end(), key) != flags.end()) return status;
   const std::string place = LocateField(given.text, given.file, key);
   if (place.empty()) return status;
-  return absl::Status(status.code(), absl::StrCat(place, ": ", message));
+  return absl::Status(status.code(), absl::StrCat(place, ": ", status.message()));
 }
 
 absl::StatusOr<RunSpec> ResolveGiven(const GivenScenario& given) {

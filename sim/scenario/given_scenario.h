@@ -35,8 +35,8 @@ void SetOutputDir(const std::string& dir, GivenScenario* given);
 
 // Reads `text` into `scenario`. InvalidArgument for text that is no scenario or sets no key.
 absl::Status ParseGiven(GivenScenario* given);
-// Prefixes the place in the file to an error about a value from the file. Messages of such errors
-// begin with the scenario key. Other errors are returned unchanged.
+// Prefixes the place in the file to an error about a value from the file (KeyOfError,
+// model/key_error.h). Other errors are returned unchanged.
 absl::Status InFile(const GivenScenario& given, const absl::Status& status);
 // ResolveScenario, with errors by InFile.
 absl::StatusOr<RunSpec> ResolveGiven(const GivenScenario& given);

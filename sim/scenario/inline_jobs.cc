@@ -13,6 +13,7 @@
 #include "absl/strings/string_view.h"
 #include "model/device_grant.h"
 #include "model/device_set.h"
+#include "model/key_error.h"
 #include "model/kube/requests.h"
 #include "model/lowering.h"
 #include "model/proto/scenario.pb.h"
@@ -40,7 +41,7 @@ constexpr int32_t kMaxInstances = 1000;  // of one profile, per pod
 using Amounts = std::map<std::string, int64_t>;
 
 absl::Status Refused(absl::string_view key, absl::string_view found, absl::string_view expected) {
-  return absl::InvalidArgumentError(absl::StrCat(key, ": found ", found, ", expected ", expected));
+  return KeyError(key, absl::StrCat("found ", found, ", expected ", expected));
 }
 
 enum class Unit { kThousandths, kWhole };

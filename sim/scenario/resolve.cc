@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "model/key_error.h"
 #include "model/number_text.h"
 #include "model/proto/scenario.pb.h"
 #include "model/status_macros.h"
@@ -60,33 +61,31 @@ absl::Status ReadWorkload(const proto::Scenario& s, WorkloadSpec* workload) {
   RETURN_IF_ERROR(CheckQueue(s));
   ASSIGN_OR_RETURN(const std::optional<SimDuration> interval, ReadStreamInterval(s));
   if (IsReplay(s) && s.order() != "trace" && !interval.has_value()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "order: found '", s.order(), "', expected 'trace': a replay keeps the arrival times"));
+    return KeyError("order", absl::StrCat("found '", s.order(),
+                                          "', expected 'trace': a replay keeps the arrival times"));
   }
   const double ratio = s.workload().tuning().ratio();
   if (s.workload().tuning().has_ratio() && !(ratio > 0 && ratio <= 1e6)) {
-    return absl::InvalidArgumentError(absl::StrCat("workload.tuning.ratio: found ",
-                                                   DoubleText(ratio),
-                                                   ", expected a number above 0, at most 1000000"));
+    return KeyError(
+        "workload.tuning.ratio",
+        absl::StrCat("found ", DoubleText(ratio), ", expected a number above 0, at most 1000000"));
   }
   if (s.cluster().has_scale()) {
     RETURN_IF_ERROR(MultiplyCluster({}, s.cluster().scale()).status());
     if (s.workload().has_target_load_percent()) {
-      return absl::InvalidArgumentError(
-          "cluster.scale: found workload.target_load_percent, too, expected one of them");
+      return KeyError("cluster.scale",
+                      "found workload.target_load_percent, too, expected one of them");
     }
   }
-  if (s.workload().limit() < 0)
-    return absl::InvalidArgumentError("workload.limit: expected 0 or more");
+  if (s.workload().limit() < 0) return KeyError("workload.limit", "expected 0 or more");
   RETURN_IF_ERROR(CheckTrace(s.workload().trace()));
   ASSIGN_OR_RETURN(std::vector<InlineJob> jobs, CheckGenerated(s));
   const double popularity = s.scheduler().typical().popularity_percent();
   if (!(popularity > 0 && popularity <= 100)) {
-    return absl::InvalidArgumentError(
-        "scheduler.typical.popularity_percent: expected a number above 0 up to 100");
+    return KeyError("scheduler.typical.popularity_percent", "expected a number above 0 up to 100");
   }
   if (s.output().checkpoint_every() < 0) {
-    return absl::InvalidArgumentError("output.checkpoint_every: expected 0 or more");
+    return KeyError("output.checkpoint_every", "expected 0 or more");
   }
   *workload = MakeWorkloadSpec(s);
   workload->jobs = std::move(jobs);
@@ -102,8 +101,7 @@ absl::Status CheckTiming(const proto::Scenario& s) {
     const absl::StatusOr<SimDuration> d = ParseDuration(text);
     if (!d.ok()) return UnderKey(key, d.status());
     if (*d > SimDuration() && !IsReplay(s)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(key, ": found '", text, "', expected none: a fill has no clock"));
+      return KeyError(key, absl::StrCat("found '", text, "', expected none: a fill has no clock"));
     }
   }
   return absl::OkStatus();

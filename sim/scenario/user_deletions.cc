@@ -9,6 +9,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "model/key_error.h"
 #include "model/proto/scenario.pb.h"
 #include "model/status_macros.h"
 #include "model/text/did_you_mean.h"
@@ -20,7 +21,7 @@ namespace drasim {
 namespace {
 
 absl::Status DeletionError(absl::string_view key, absl::string_view what) {
-  return absl::InvalidArgumentError(absl::StrCat(key, ": ", what));
+  return KeyError(key, what);
 }
 
 int32_t PodsOfArrival(const JobArrival& job) {

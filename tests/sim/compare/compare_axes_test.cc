@@ -32,6 +32,7 @@
 #include "sim/scenario/scenario_message.h"
 #include "tests/sim/app/cli_fixture.h"
 #include "tests/testing/data_text.h"
+#include "tests/testing/key_errors.h"
 
 namespace drasim {
 namespace compare_axes_test {
@@ -194,10 +195,11 @@ TEST(ContendersTest, AFillIsTunedUnlessItSaysItsLoad) {
 TEST(ContendersTest, ErrorsNameTheWorld) {
   const auto error = [](absl::string_view base, absl::string_view values,
                         absl::string_view lists = "policies: [fgd]") {
-    return Make(absl::StrCat(base, "comparison:\n  ", lists,
-                             "\n  axes:\n    - {name: w, values: [{name: fine}, ", values,
-                             "]}\n    - {name: v, values: [{name: only one}]}\n"))
-        .status();
+    return WithoutKey(
+        Make(absl::StrCat(base, "comparison:\n  ", lists,
+                          "\n  axes:\n    - {name: w, values: [{name: fine}, ", values,
+                          "]}\n    - {name: v, values: [{name: only one}]}\n"))
+            .status());
   };
   // A value that an axis has set is wrong: it says so, not the file's line of that key.
   EXPECT_EQ(error("", "{name: b, set: [order=trace, workload.limit=-1]}"),
@@ -215,7 +217,9 @@ TEST(ContendersTest, ErrorsNameTheWorld) {
 // --- CheckComparison -----------------------------------------------------------------------------
 
 absl::Status ErrorOf(absl::string_view comparison) {
-  return CheckComparison(FromYaml(absl::StrCat("comparison: {", comparison, "}\n")));
+  const absl::Status status =
+      CheckComparison(FromYaml(absl::StrCat("comparison: {", comparison, "}\n")));
+  return status.ok() ? status : WithoutCheckedKey(status);
 }
 
 TEST(CheckComparisonTest, WhatIsRefused) {

@@ -667,7 +667,7 @@ TEST(ManifestsTest, DemosSayWhatTheyShow) {
     EXPECT_THAT(read->warnings, IsEmpty()) << file;
     EXPECT_EQ(read->objects.size(), objects) << file;
     std::vector<std::string> jobs;
-    for (const proto::InlineJob& job : read->jobs) jobs.push_back(job.ShortDebugString());
+    for (const InlineJob& job : read->jobs) jobs.push_back(JobText(job));
     return jobs;
   };
   using Jobs = std::vector<std::string>;

@@ -20,6 +20,7 @@
 #include "sim/run/simulation.h"
 #include "sim/scenario/resolve.h"
 #include "tests/sim/run/run_texts.h"
+#include "tests/testing/key_errors.h"
 #include "tests/testing/temp_dir.h"
 
 namespace drasim {
@@ -132,7 +133,9 @@ TEST(StreamTest, Defaults) {
 }
 
 TEST(StreamTest, WhatIsRefused) {
-  const auto error = [](absl::string_view yaml) { return Resolved({kFill, yaml}).status(); };
+  const auto error = [](absl::string_view yaml) {
+    return WithoutCheckedKey(Resolved({kFill, yaml}).status());
+  };
   EXPECT_EQ(error("workload: {stream_interval: 1s}"),
             absl::InvalidArgumentError("workload.stream_interval: found '1s', expected none in "
                                        "mode fill, which has no clock"));

@@ -19,6 +19,7 @@
 #include "sim/app/scenario_flags.h"
 #include "sim/run/simulation.h"
 #include "sim/scenario/duration_text.h"
+#include "tests/testing/key_errors.h"
 #include "tests/testing/run_spec_of.h"
 #include "tests/testing/temp_dir.h"
 
@@ -30,7 +31,10 @@ std::string Resolved(absl::string_view yaml) {
   return ToYaml(*RunSpecOf(ScenarioOf(yaml)).written);
 }
 
-absl::Status ErrorOf(absl::string_view yaml) { return ResolveScenario(ScenarioOf(yaml)).status(); }
+absl::Status ErrorOf(absl::string_view yaml) {
+  const absl::Status status = ResolveScenario(ScenarioOf(yaml)).status();
+  return status.ok() ? status : WithoutCheckedKey(status);
+}
 
 absl::Status Invalid(absl::string_view message) { return absl::InvalidArgumentError(message); }
 
@@ -444,7 +448,7 @@ TEST(ResolveGivenTest, NamesThePlaceInTheFile) {
   const auto error = [](const std::vector<std::string>& args) {
     absl::StatusOr<GivenScenario> given = FromArgs(args);
     EXPECT_TRUE(given.ok()) << given.status();
-    return ResolveGiven(*given).status();
+    return WithoutKey(ResolveGiven(*given).status());
   };
   EXPECT_EQ(error({file, "--policy", "fgd"}),
             Invalid(absl::StrCat(file, ":4:10: workload.limit: expected 0 or more")));
@@ -474,6 +478,17 @@ TEST(ResolveGivenTest, NamesThePlaceInTheFile) {
                                                 "the job's name")));
   EXPECT_EQ(error({"--mode", "full"}),
             Invalid("mode: found 'full', expected one of fill, replay (did you mean 'fill'?)"));
+}
+
+// The place is that of the error's key, whatever the text says.
+TEST(ResolveGivenTest, TheTextOfAnErrorDoesNotMatter) {
+  GivenScenario given;
+  given.file = "s.yaml";
+  given.text = "seed: 1\nworkload:\n  limit: -1\n";
+  EXPECT_EQ(InFile(given, WithKey("workload.limit", absl::InvalidArgumentError("seed: too few"))),
+            Invalid("s.yaml:3:10: seed: too few"));
+  EXPECT_EQ(InFile(given, Invalid("seed: a text that begins with a key")),
+            Invalid("seed: a text that begins with a key"));
 }
 
 }  // namespace scenario_test
