@@ -8,7 +8,7 @@
 #include "sim/app/commands.h"
 #include "sim/app/format_flag.h"
 #include "sim/record/data_table.h"
-#include "sim/run/simulation.h"
+#include "sim/scenario/given_scenario.h"
 #include "traces/byte_source.h"
 #include "traces/mapping.h"
 
