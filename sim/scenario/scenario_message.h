@@ -1,5 +1,5 @@
-// A proto::Scenario by value whose definition only .cc files need: its generated header takes a
-// compiler longer than the rest of a translation unit.
+// A proto::Scenario by value, for headers that only declare the message: the generated header is
+// slow to compile.
 //
 //   ScenarioMessage message(scenario);  // a copy
 //   message->set_seed(43);              // the .cc file includes model/proto/scenario.pb.h

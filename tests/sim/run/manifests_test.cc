@@ -35,14 +35,14 @@ namespace manifests_test {
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// A map with "1 x, 2 y" for its amounts.
+// Amounts of resources as text, such as "1 example.com/nic, 2 nvidia.com/gpu".
 std::string AmountsText(const std::vector<std::pair<std::string, int64_t>>& amounts) {
   return absl::StrJoin(amounts, ", ", [](std::string* out, const auto& amount) {
     absl::StrAppend(out, amount.second, " ", amount.first);
   });
 }
 
-// The job on one line; values that a pod without any of them has are left out.
+// The job on one line, without values that equal those of an empty job.
 std::string JobText(const InlineJob& job) {
   const PodShape& shape = job.shape;
   std::string text = absl::StrCat("name: \"", job.name, "\"");
