@@ -16,7 +16,7 @@
 #include "absl/strings/string_view.h"
 #include "model/event_source.h"
 #include "model/node_spec.h"
-#include "model/pod_shape.h"
+#include "model/shape_table.h"
 #include "model/state_io.h"
 #include "model/time.h"
 #include "traces/byte_source.h"

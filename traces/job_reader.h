@@ -15,7 +15,7 @@
 #include "absl/strings/string_view.h"
 #include "model/event_source.h"
 #include "model/ids.h"
-#include "model/pod_shape.h"
+#include "model/shape_table.h"
 #include "traces/job_split.h"
 #include "traces/name_set.h"
 #include "traces/table_reader.h"

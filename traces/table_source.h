@@ -23,7 +23,7 @@
 #include "absl/status/statusor.h"
 #include "model/event_source.h"
 #include "model/node_spec.h"
-#include "model/pod_shape.h"
+#include "model/shape_table.h"
 #include "model/state_io.h"
 #include "traces/byte_source.h"
 #include "traces/job_reader.h"

@@ -315,9 +315,10 @@ class ManifestReader {
                  bool own_volumes = false) {
     const int32_t replicas = spec.has_replicas() ? spec.replicas() : 1;
     InlineJob job = ReadTemplate(place, object, spec.template_(), replicas);
-    if (own_volumes && job.shape.hold != PodHold::kVolumes) {
+    if (own_volumes && job.shape.constraints.hold != PodHold::kVolumes) {
       Hold(place, "spec.volumeClaimTemplates", PodHold::kVolumes, replicas);
-      if (job.shape.hold == PodHold::kNone) job.shape.hold = PodHold::kVolumes;
+      if (job.shape.constraints.hold == PodHold::kNone)
+        job.shape.constraints.hold = PodHold::kVolumes;
     }
     AddJob(place, object, std::move(job), replicas, "spec.replicas");
   }
