@@ -72,7 +72,7 @@ TEST(LedgerTest, TheHeaderHoldsWhatTheRunBeganWith) {
   ASSERT_TRUE(reader.ok()) << reader.status();
   const proto::LedgerHeader& header = (*reader)->header();
   EXPECT_EQ((*reader)->path(), "memory");
-  EXPECT_EQ(header.version(), 3u);
+  EXPECT_EQ(header.version(), 4u);
   EXPECT_EQ(header.drasim_version(), std::string(kDrasimVersion));
   EXPECT_EQ(header.scenario_yaml(), kExampleYaml);
   EXPECT_EQ(header.reasons_size(), 2);
@@ -140,7 +140,7 @@ TEST(LedgerTest, FramesAndTrailer) {
     ASSERT_TRUE(block.ParseFromString(frame.payload));
     block_records.push_back(block.kind().size());
   }
-  EXPECT_EQ(types, (std::vector<int>{1, 2, 3, 2, 3, 2, 3, 2, 4}));
+  EXPECT_EQ(types, (std::vector<int>{1, 2, 3, 2, 3, 2, 3, 2, 7, 8, 4}));
   EXPECT_EQ(block_records, (std::vector<size_t>{2, 6, 5, 1}));
   std::string trailer;
   AppendLittleEndian(frames.back().begin, 8, &trailer);
@@ -301,12 +301,12 @@ TEST(LedgerTest, ExplainsWhatCannotBeOpened) {
 
 TEST(LedgerTest, AnotherVersionIsNamed) {
   proto::LedgerHeader header;
-  header.set_version(4);
-  header.set_drasim_version("9.9");
+  header.set_version(3);
+  header.set_drasim_version("0.0.9");
   const std::string bytes =
       absl::StrCat("DRASIMLG", MakeFrame(FrameType::kHeader, header.SerializeAsString()));
   EXPECT_EQ(LedgerReader::FromMemory(bytes).status(),
-            absl::InvalidArgumentError("memory: ledger format 4; this drasim reads format 3"));
+            absl::InvalidArgumentError("memory: ledger format 3; this drasim reads format 4"));
 }
 
 TEST(LedgerTest, AWriterThatCannotWriteSaysSo) {
