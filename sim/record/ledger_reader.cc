@@ -151,6 +151,7 @@ absl::StatusOr<bool> LedgerReader::ReadFrame(int* type, std::string* payload, bo
   const uint64_t length = ReadLittleEndian(absl::string_view(head).substr(0, 4));
   if (length > size_ - frame_offset_) return false;
   if (skip && IsBesideRecords(static_cast<FrameType>(static_cast<unsigned char>(head[8])))) {
+    if (length > size_ - frame_offset_ - kFrameHeaderBytes) return false;
     *type = static_cast<unsigned char>(head[8]);
     payload->clear();
     fseeko(file_, static_cast<off_t>(length), SEEK_CUR);

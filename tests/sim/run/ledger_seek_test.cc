@@ -30,7 +30,7 @@ namespace drasim {
 namespace ledger_seek_runs_test {
 
 // Small enough that these runs have many frames of each kind.
-constexpr LedgerPace kPace = {/*records_per_block=*/32, /*records_per_keyframe=*/100,
+constexpr LedgerPace kPace = {/*records_per_block=*/32, /*records_per_keyframe=*/90,
                               /*records_per_live_object=*/0, /*blocks_per_series=*/4,
                               /*pods_per_frame=*/16};
 
