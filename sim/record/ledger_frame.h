@@ -48,6 +48,12 @@ constexpr bool IsBesideRecords(FrameType type) {
          type == FrameType::kKeyframe || type == FrameType::kSeries || type == FrameType::kPods;
 }
 
+// Checkpoints may build on earlier ones. One in kCheckpointsPerChain is whole, and a state that is
+// built has at most kMostStatePerFile times the bytes of the file before it: hostile chains stay
+// cheap.
+inline constexpr size_t kCheckpointsPerChain = 32;
+inline constexpr uint64_t kMostStatePerFile = 16;
+
 // Length, CRC and type, then the payload.
 std::string MakeFrame(FrameType type, absl::string_view payload);
 // CRC-32 over the type byte and the payload.

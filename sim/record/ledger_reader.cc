@@ -12,6 +12,7 @@
 #include "model/device_set.h"
 #include "model/status_macros.h"
 #include "sim/record/ledger_keyframe.h"
+#include "sim/record/state_delta.h"
 
 namespace drasim {
 namespace {
@@ -730,28 +731,72 @@ std::optional<PodId> LedgerReader::FindPod(uint64_t number) const {
   return PodId(static_cast<size_t>(row));
 }
 
+// The state of the checkpoint at `offset`, built on those that it refers to. Moves the position.
+absl::Status LedgerReader::BuildState(uint64_t offset, std::string* state) {
+  std::vector<proto::LedgerCheckpoint> chain;  // the checkpoint, its base, the base of that, ...
+  uint64_t at = offset;
+  do {
+    if (at >= size_) return Damaged("a checkpoint lies behind the end");
+    fseeko(file_, static_cast<off_t>(at), SEEK_SET);
+    int type = 0;
+    std::string payload;
+    ASSIGN_OR_RETURN(const bool whole, ReadFrame(&type, &payload));
+    if (!whole || type != static_cast<int>(FrameType::kCheckpoint) ||
+        !chain.emplace_back().ParseFromString(payload)) {
+      return Damaged("no checkpoint there");
+    }
+    const uint64_t base = chain.back().base_offset();
+    if (base >= at || chain.size() > kCheckpointsPerChain) {
+      return Damaged("a checkpoint builds on one that is not before it");
+    }
+    at = base;
+  } while (at != 0);
+  frame_offset_ = offset;
+  for (size_t i = chain.size(); i-- > 0;) {
+    const proto::LedgerCheckpoint& link = chain[i];
+    const bool builds = link.base_offset() != 0;
+    const uint64_t packed = builds ? link.new_bytes() : link.state_bytes();
+    if (!CanInflateTo(link.state().size(), packed) ||
+        (builds && link.state_bytes() / kMostStatePerFile > size_)) {
+      return Damaged("a checkpoint claims an impossible size");
+    }
+    StateDelta delta;
+    if (!Inflate(link.state(), packed, &delta.fresh)) {
+      return Damaged("a checkpoint does not unpack");
+    }
+    if (!builds) {
+      *state = std::move(delta.fresh);
+      continue;
+    }
+    if (link.gap_size() != link.copy_offset_size() || link.gap_size() != link.copy_bytes_size()) {
+      return Damaged("a checkpoint's columns differ in length");
+    }
+    uint64_t end = 0;
+    for (int c = 0; c < link.gap_size(); ++c) {
+      // A sum that wraps around lies behind the base's end, or is just another place in it.
+      const uint64_t begin = end + static_cast<uint64_t>(link.copy_offset(c));
+      delta.gaps.push_back(link.gap(c));
+      delta.copies.push_back({begin, link.copy_bytes(c)});
+      end = begin + link.copy_bytes(c);
+    }
+    std::string built;
+    if (!ApplyDelta(*state, delta, link.state_bytes(), &built)) {
+      return Damaged("a checkpoint does not unpack");
+    }
+    *state = std::move(built);
+  }
+  const proto::LedgerCheckpoint& wanted = chain.front();
+  if (wanted.base_offset() != 0 && StateChunks(*state).hash() != wanted.state_hash()) {
+    return Damaged("a checkpoint does not unpack");
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::string> LedgerReader::ReadCheckpoint(const Checkpoint& checkpoint) {
   const off_t resume = ftello(file_);
   const uint64_t frame_offset = frame_offset_;
-  if (checkpoint.offset >= size_) return Damaged("a checkpoint lies behind the end");
-  fseeko(file_, static_cast<off_t>(checkpoint.offset), SEEK_SET);
-  int type = 0;
-  std::string payload;
-  absl::StatusOr<bool> frame = ReadFrame(&type, &payload);
-  proto::LedgerCheckpoint message;
-  absl::Status status;
-  if (!frame.ok()) {
-    status = frame.status();
-  } else if (!*frame || type != static_cast<int>(FrameType::kCheckpoint) ||
-             !message.ParseFromString(payload)) {
-    status = Damaged("no checkpoint there");
-  } else if (!CanInflateTo(message.state().size(), message.state_bytes())) {
-    status = Damaged("a checkpoint claims an impossible size");
-  }
   std::string state;
-  if (status.ok() && !Inflate(message.state(), message.state_bytes(), &state)) {
-    status = Damaged("a checkpoint does not unpack");
-  }
+  const absl::Status status = BuildState(checkpoint.offset, &state);
   fseeko(file_, resume, SEEK_SET);
   frame_offset_ = frame_offset;
   if (!status.ok()) return status;

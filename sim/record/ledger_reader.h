@@ -88,6 +88,7 @@ class LedgerReader {
   static absl::StatusOr<std::unique_ptr<LedgerReader>> Start(std::FILE* file, std::string path);
   // False at the end or at a torn frame. `skip`: leaves out payloads of frames beside the records.
   absl::StatusOr<bool> ReadFrame(int* type, std::string* payload, bool skip = false);
+  absl::Status BuildState(uint64_t offset, std::string* state);
   bool ReadEnd(LedgerIndex* index);
   void WalkFrames(LedgerIndex* index);
   absl::Status CountLastBlock(LedgerIndex* index);

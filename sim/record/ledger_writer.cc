@@ -175,6 +175,8 @@ absl::StatusOr<LedgerPosition> FindLastCheckpoint(LedgerReader& reader, const Le
   position.shapes = reader.cluster().shapes().size();
   position.summaries = reader.summaries().size();
   position.header = reader.header().SerializeAsString();
+  ASSIGN_OR_RETURN(const std::string state, reader.ReadCheckpoint(last));
+  position.chunks = StateChunks(state);
   return position;
 }
 
@@ -202,6 +204,7 @@ absl::StatusOr<std::unique_ptr<LedgerWriter>> LedgerWriter::Continue(
   std::unique_ptr<LedgerWriter> writer(new LedgerWriter(&cluster, &summaries));
   writer->index_ = position.index;
   writer->digest_ = position.digest;
+  writer->chunks_ = position.chunks;
   writer->records_ = position.digest.records();
   writer->time_before_block_ = SimTime(position.last_time_ns);
   writer->offset_ = position.bytes;
@@ -356,7 +359,24 @@ absl::Status LedgerWriter::AddCheckpoint(const std::string& state) {
   proto::LedgerCheckpoint checkpoint;
   checkpoint.set_records(records_);
   checkpoint.set_state_bytes(state.size());
-  checkpoint.set_state(Deflate(state));
+  const StateDelta delta = DiffStates(chunks_, state, &chunks_);
+  const uint64_t copied = state.size() - delta.fresh.size();
+  const bool builds = copied > state.size() / 2 &&
+                      index_.checkpoints.size() % kCheckpointsPerChain != 0 &&
+                      state.size() / kMostStatePerFile <= offset_;
+  checkpoint.set_state(Deflate(builds ? delta.fresh : state));
+  if (builds) {
+    checkpoint.set_base_offset(index_.checkpoints.back().offset);
+    checkpoint.set_new_bytes(delta.fresh.size());
+    checkpoint.set_state_hash(chunks_.hash());
+    uint64_t end = 0;  // of the piece before
+    for (size_t i = 0; i < delta.copies.size(); ++i) {
+      checkpoint.add_gap(delta.gaps[i]);
+      checkpoint.add_copy_offset(static_cast<int64_t>(delta.copies[i].offset - end));
+      checkpoint.add_copy_bytes(delta.copies[i].bytes);
+      end = delta.copies[i].offset + delta.copies[i].bytes;
+    }
+  }
   WriteIndexed(FrameType::kCheckpoint, records_, SimTime(), checkpoint.SerializeAsString());
   return status_;
 }

@@ -18,6 +18,7 @@
 #include "sim/record/ledger_frame.h"
 #include "sim/record/ledger_index.h"
 #include "sim/record/ledger_reader.h"
+#include "sim/record/state_delta.h"
 
 namespace drasim {
 
@@ -32,6 +33,7 @@ struct LedgerPosition {
   std::string header;                                 // serialised
   LedgerIndex index;                                  // of the frames so far
   LedgerDigest digest;                                // of the records so far
+  StateChunks chunks;                                 // of this checkpoint's state
 };
 
 // The position after the last complete checkpoint; without checkpoints if there is none. `reader`
@@ -105,6 +107,7 @@ class LedgerWriter : public RecordSink {
   LedgerIndex index_;
   LedgerDigest digest_;
   const JobTable* jobs_ = nullptr;
+  StateChunks chunks_;  // of the last checkpoint's state
   uint64_t records_ = 0;
   int64_t last_time_ns_ = 0;
   int64_t last_pod_ = 0;

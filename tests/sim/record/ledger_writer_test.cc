@@ -21,6 +21,7 @@
 #include "gtest/gtest.h"
 #include "model/cluster_state.h"
 #include "model/device_set.h"
+#include "model/proto/ledger.pb.h"
 #include "model/random.h"
 #include "model/record.h"
 #include "sim/record/ledger_digest.h"
@@ -46,8 +47,13 @@ bool IsCheckpoint(uint64_t records) {
   return records == 4228 || records == 4356 || records % 700 == 0;
 }
 
+// Most of a state is in the one before, so checkpoints build on each other.
 std::string StateAt(uint64_t records) {
-  return absl::StrCat("state after ", records, std::string(records % 50, '.'));
+  std::string state = absl::StrCat("state after ", records, std::string(records % 50, '.'));
+  for (uint64_t row = 0; row < records / 5; ++row) {
+    absl::StrAppend(&state, "row ", row, " ", row * row * 7919 % 100'003, "\n");
+  }
+  return state;
 }
 
 // Hands on what comes behind the first `done` records.
@@ -209,6 +215,28 @@ TEST(LedgerContinuationTest, TheRunHasFramesOfEveryKind) {
   EXPECT_EQ(frames[5], frames[6]);
   EXPECT_GT(frames[7], 10);
   EXPECT_GT(frames[8], 10);
+}
+
+TEST(LedgerContinuationTest, CheckpointsBuildOnEachOther) {
+  const std::string whole = WholeLedger(1);
+  size_t built = 0;
+  for (const LedgerFrame& frame : FramesOf(whole)) {
+    if (frame.type != 3) continue;
+    proto::LedgerCheckpoint checkpoint;
+    ASSERT_TRUE(checkpoint.ParseFromString(frame.payload));
+    built += checkpoint.base_offset() != 0 ? 1u : 0u;
+  }
+  EXPECT_GT(built, 5u);
+  absl::StatusOr<std::unique_ptr<LedgerReader>> reader = LedgerReader::FromMemory(whole);
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  const absl::StatusOr<std::vector<LedgerReader::Checkpoint>> found = (*reader)->ListCheckpoints();
+  ASSERT_TRUE(found.ok()) << found.status();
+  ASSERT_EQ(found->size(), 14u);
+  for (const LedgerReader::Checkpoint& checkpoint : *found) {
+    const absl::StatusOr<std::string> state = (*reader)->ReadCheckpoint(checkpoint);
+    ASSERT_TRUE(state.ok()) << state.status();
+    EXPECT_TRUE(*state == StateAt(checkpoint.records)) << checkpoint.records;
+  }
 }
 
 TEST(LedgerContinuationTest, InterruptedAgainAndAgain) {
