@@ -20,6 +20,8 @@
 
 namespace drasim {
 
+struct StateDelta;
+
 // The chunks of a state by content. Equal states have equal chunks on every machine.
 class StateChunks {
  public:
@@ -34,7 +36,7 @@ class StateChunks {
   uint64_t hash() const { return hash_; }
 
  private:
-  friend struct StateDelta DiffStates(const StateChunks&, absl::string_view, StateChunks*);
+  friend StateDelta DiffStates(const StateChunks&, absl::string_view, StateChunks*);
   // 128 bits, so that different chunks never meet in practice; readers check the whole state.
   using Key = std::pair<uint64_t, uint64_t>;
   static Key KeyOf(absl::string_view chunk);
