@@ -182,7 +182,8 @@ absl::Status LoadCluster(const proto::LedgerLive& p, const std::vector<LivePlace
       return Impossible("a time beyond the clock's range");
     }
     if (placement.node != 0) {
-      for (const auto& [name, amount] : cluster->shapes().row(ShapeId(p.shape(i))).extended) {
+      const PodShape& shape = cluster->shapes().row(ShapeId(p.shape(i)));
+      for (const auto& [name, amount] : shape.request.extended) {
         if (__builtin_add_overflow(extended, amount, &extended) || extended > kMaxAllocatable) {
           return Impossible("an impossible amount");
         }

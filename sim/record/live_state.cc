@@ -92,26 +92,26 @@ void LiveState::ChargeDevices(const LivePod& row, const ClusterState& cluster, i
     const bool after = held != 0;
     if (before != after) totals_.gpus_in_use += sign;
   };
-  const PodShape& shape = cluster.pod_shape(row.pod);
+  const ResourceRequest& request = cluster.pod_shape(row.pod).request;
   if (row.grants.empty()) {
-    for (const size_t device : row.devices) hold(device, shape.gpu_milli);
+    for (const size_t device : row.devices) hold(device, request.gpu_milli);
     return;
   }
   for (const DeviceGrant& grant : row.grants) {
     hold(grant.device, grant.milli);
     // A pod without a GPU request has only what its claims got.
-    if (shape.total_gpu_milli() == 0) totals_.gpu_milli_allocated += sign * grant.milli;
+    if (request.total_gpu_milli() == 0) totals_.gpu_milli_allocated += sign * grant.milli;
   }
 }
 
 void LiveState::Charge(const LivePod& row, const ClusterState& cluster, int sign) {
-  const PodShape& shape = cluster.pod_shape(row.pod);
+  const ResourceRequest& request = cluster.pod_shape(row.pod).request;
   LiveNode& node = nodes_[row.node.value()];
-  node.cpu_milli += sign * shape.cpu_milli;
+  node.cpu_milli += sign * request.cpu_milli;
   totals_.pods_resident += sign;
-  totals_.cpu_milli_allocated += sign * shape.cpu_milli;
-  totals_.memory_bytes_allocated += sign * shape.memory_bytes;
-  totals_.gpu_milli_allocated += sign * shape.total_gpu_milli();
+  totals_.cpu_milli_allocated += sign * request.cpu_milli;
+  totals_.memory_bytes_allocated += sign * request.memory_bytes;
+  totals_.gpu_milli_allocated += sign * request.total_gpu_milli();
   ChargeDevices(row, cluster, sign);
 }
 

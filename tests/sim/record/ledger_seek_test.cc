@@ -80,7 +80,7 @@ std::string RandomLedger(uint64_t seed, size_t records) {
       const auto node = static_cast<uint32_t>(random.Below(2));
       const ClusterState& cluster = script.cluster();
       const DeviceSet devices =
-          cluster.pod_shape(pod).gpu_count == 0 ? DeviceSet() : DeviceSet::Of(0);
+          cluster.pod_shape(pod).request.gpu_count == 0 ? DeviceSet() : DeviceSet::Of(0);
       if (!cluster.CanPlace(cluster.pod_shape_id(pod), NodeId(node), devices)) {
         script.Drop(pod);
       } else if (step == 4) {
