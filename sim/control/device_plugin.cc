@@ -22,6 +22,7 @@
 #include "absl/types/span.h"
 #include "model/check.h"
 #include "model/device_grant.h"
+#include "model/key_error.h"
 #include "model/lowering.h"
 #include "model/mig_product.h"
 #include "model/mig_table.h"
@@ -282,8 +283,8 @@ absl::Status CheckDevicePluginConfig(const DevicePluginConfig& config, absl::str
   for (size_t i = 0; i < config.resources.size(); ++i) {
     const DevicePluginConfig::Replicas& resource = config.resources[i];
     const auto bad = [key, i](absl::string_view field, const auto& found, const auto&... expected) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          key, ".resources[", i, "].", field, ": found '", found, "', expected ", expected...));
+      return KeyError(absl::StrCat(key, ".resources[", i, "].", field),
+                      absl::StrCat("found '", found, "', expected ", expected...));
     };
     const std::string& name = resource.name;
     if (name != kGpuResource && !IsMigResource(name)) {

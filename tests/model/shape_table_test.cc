@@ -243,7 +243,8 @@ TEST(ShapeTableTest, ContentHashDependsOnTheContentAlone) {
     EXPECT_EQ(forward.content_hash(ShapeId(i)),
               backward.content_hash(ShapeId(shapes.size() - 1 - i)));
     for (size_t j = 0; j < i; ++j) {
-      EXPECT_NE(forward.content_hash(ShapeId(i)), forward.content_hash(ShapeId(j)));
+      EXPECT_NE(forward.content_hash(ShapeId(i)), forward.content_hash(ShapeId(j)))
+          << i << " " << j;
     }
   }
 }
