@@ -54,6 +54,11 @@ std::string DeviceChangeText(const Record& record) {
 
 }  // namespace
 
+std::string NodeEventText(const Record& record) {
+  if (record.kind == RecordKind::kDevicesChanged) return DeviceChangeText(record);
+  return NodeChangeText(static_cast<NodeChangeKind>(record.detail));
+}
+
 // The lowest height at which the part overlaps no present share of the same device.
 int32_t NodeInspector::FreeOffset(const HeldPart& part) const {
   if (part.start >= 0) return part.start;
@@ -126,10 +131,8 @@ void NodeInspector::Add(const Record& record, const ClusterState& cluster) {
       Close(record.pod, record.time);
       break;
     case RecordKind::kNodeChanged:
-      events_.push_back({record.time, NodeChangeText(static_cast<NodeChangeKind>(record.detail))});
-      break;
     case RecordKind::kDevicesChanged:
-      events_.push_back({record.time, DeviceChangeText(record)});
+      events_.push_back({record.time, NodeEventText(record)});
       break;
     case RecordKind::kPodArrived:
     case RecordKind::kAttemptFailed:

@@ -41,6 +41,9 @@ struct NodeEvent {
   std::string text;  // "fails or leaves", "cordoned", "GPU 3 unhealthy", ...
 };
 
+// The text of a kNodeChanged or kDevicesChanged record.
+std::string NodeEventText(const Record& record);
+
 struct ResidentPod {
   PodId pod;
   std::string name;

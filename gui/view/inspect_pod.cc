@@ -1,5 +1,6 @@
 #include "gui/view/inspect_pod.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 
@@ -94,10 +95,10 @@ uint32_t PodInspector::CountVerdict(const std::string& text, SimTime time) {
   return entry->second;
 }
 
-void PodInspector::EndSegment(SimTime time) {
+void PodInspector::EndSegment() {
   if (pod_.segments.empty()) return;
   LifeSegment& last = pod_.segments.back();
-  last.to = time;
+  last.to = latest_;
   if (last.kind != LifeSegment::Kind::kRunning) {
     pod_.waits = pod_.waits + (last.to - last.from);
   }
@@ -105,11 +106,11 @@ void PodInspector::EndSegment(SimTime time) {
 
 void PodInspector::Begin(LifeSegment::Kind kind, const Record& record,
                          const ClusterState& cluster) {
-  EndSegment(record.time);
+  EndSegment();
   LifeSegment segment;
   segment.kind = kind;
-  segment.from = record.time;
-  segment.to = record.time;
+  segment.from = latest_;
+  segment.to = latest_;
   if (kind != LifeSegment::Kind::kWaiting) {
     segment.node = cluster.node_spec(record.node).name;
     segment.devices = HeldDevicesText(cluster, record.pod);
@@ -125,7 +126,7 @@ void PodInspector::Add(const Record& record, const ClusterState& cluster,
     found_ = alive_ = true;
     pod_.pod = record.pod;
     pod_.name = name_;
-    pod_.arrival = record.time;
+    pod_.arrival = std::max(SimTime(), record.time);
     pod_.priority = cluster.pod_priority(record.pod);
     const PodShape& shape = cluster.pod_shape(record.pod);
     pod_.wants = WantsText(shape);
@@ -134,13 +135,14 @@ void PodInspector::Add(const Record& record, const ClusterState& cluster,
   } else if (record.pod != pod_.pod) {
     return;
   }
+  latest_ = std::max(latest_, record.time);
   LifeMark mark;
-  mark.time = record.time;
+  mark.time = latest_;
   if (record.node.valid()) mark.node = cluster.node_spec(record.node).name;
   using Segment = LifeSegment::Kind;
   const auto end = [&](LifeMark::Kind kind) {
     mark.kind = kind;
-    EndSegment(record.time);
+    EndSegment();
     alive_ = false;
   };
   switch (record.kind) {
@@ -214,11 +216,11 @@ void PodInspector::Add(const Record& record, const ClusterState& cluster,
 PodInspection PodInspector::Inspect(SimTime now, const ClusterState& cluster) const {
   DRASIM_CHECK(found_);
   PodInspection pod = pod_;
-  pod.now = now;
+  pod.now = std::max(now, latest_);
   pod.phase = cluster.pod_phase(pod.pod);
   if (alive_) {
     LifeSegment& last = pod.segments.back();
-    last.to = now;
+    last.to = pod.now;
     if (last.kind != LifeSegment::Kind::kRunning) pod.waits = pod.waits + (last.to - last.from);
   }
   if (pod.phase != PodPhase::kPending) return pod;

@@ -124,13 +124,14 @@ class PodInspector {
 
  private:
   void Begin(LifeSegment::Kind kind, const Record& record, const ClusterState& cluster);
-  void EndSegment(SimTime time);
+  void EndSegment();
   uint32_t CountVerdict(const std::string& text, SimTime time);
 
   std::string name_;
   bool found_ = false;
   bool alive_ = false;
   PodInspection pod_;
+  SimTime latest_;  // of its records; a damaged ledger may go back
   absl::flat_hash_map<std::string, uint32_t> verdict_index_;
 };
 

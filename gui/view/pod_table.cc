@@ -1,5 +1,6 @@
 #include "gui/view/pod_table.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -165,7 +166,7 @@ void PodFold::Leave(PodRow* row, SimTime time) {
 
 void PodFold::Add(const Record& record, const ClusterState& cluster) {
   if (!record.pod.valid()) return;
-  const SimTime time = record.time;
+  const SimTime time = latest_ = std::max(latest_, record.time);
   if (record.kind == RecordKind::kPodArrived) {
     PodRow row;
     row.arrival = time;
@@ -257,7 +258,7 @@ void PodFold::Add(const Record& record, const ClusterState& cluster) {
 PodTable PodFold::Table(SimTime now, const ClusterState& cluster,
                         const VerdictSummaryTable& summaries) const {
   PodTable table;
-  table.now_ = now;
+  table.now_ = std::max(now, latest_);
   table.rows_ = rows_;
   table.tenants_ = tenants_;
   table.name_begin_.reserve(rows_.size() + 1);

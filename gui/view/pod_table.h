@@ -131,11 +131,13 @@ class PodTable : public TableSource {
 
 class PodFold {
  public:
-  // After the record was applied to `cluster`. Amortised O(1).
+  // After the record was applied to `cluster`. Times that go back, which only a damaged ledger has,
+  // count as the latest one. Amortised O(1).
   void Add(const Record& record, const ClusterState& cluster);
   // The owner of a pod that has arrived. Pods of which this is not called have the tenant "".
   void SetTenant(PodId pod, absl::string_view tenant);
   const std::vector<PodRow>& rows() const { return rows_; }
+  const std::vector<std::string>& tenants() const { return tenants_; }
   // Pods that hold nothing and have not ended.
   int64_t waiting() const { return waiting_; }
 
@@ -149,6 +151,7 @@ class PodFold {
 
   std::vector<PodRow> rows_;  // verdict: kRefusals + SummaryId, or an AdmissionFailure
   int64_t waiting_ = 0;
+  SimTime latest_;
   std::vector<std::string> tenants_ = {""};
   absl::flat_hash_map<std::string, uint32_t> tenant_index_ = {{"", 0}};
 };
