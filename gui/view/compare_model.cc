@@ -147,34 +147,47 @@ std::vector<FigureDelta> CompareFigures(const RunFigures& a, const RunFigures& b
       return FigureValue{true, static_cast<double>(run.*member)};
     };
   };
-  const auto waits = [](double value, const RunFigures& run) {
-    return FigureValue{run.waits.pods > 0, value};
+  // Means and waits say nothing about a run without virtual time.
+  const auto timed = [](bool present, double value, const RunFigures& run) {
+    return FigureValue{present && run.end > SimTime(), value};
   };
+  const auto waits = [&](double value, const RunFigures& run) {
+    return timed(run.waits.pods > 0, value, run);
+  };
+  const bool any_time = a.end > SimTime() || b.end > SimTime();
   if (a.has_gpus || b.has_gpus) {
-    add("GPUs allocated, mean", FigureUnit::kPercent, Better::kMore, [](const RunFigures& run) {
-      return FigureValue{run.has_gpus, run.allocated_percent_mean};
-    });
+    if (any_time) {
+      add("GPUs allocated, mean", FigureUnit::kPercent, Better::kMore, [&](const RunFigures& run) {
+        return timed(run.has_gpus, run.allocated_percent_mean, run);
+      });
+    }
     add("GPUs allocated, peak", FigureUnit::kPercent, Better::kMore, [](const RunFigures& run) {
       return FigureValue{run.has_gpus, run.allocated_percent_peak};
     });
+    add("GPUs allocated, at the end", FigureUnit::kPercent, Better::kNeither,
+        [](const RunFigures& run) {
+          return FigureValue{run.has_gpus, run.allocated_percent_end};
+        });
   }
-  if (a.has_slices || b.has_slices) {
-    add("slices held, mean", FigureUnit::kPercent, Better::kMore, [](const RunFigures& run) {
-      return FigureValue{run.has_slices, run.held_percent_mean};
-    });
-    add("slices stranded, mean", FigureUnit::kPercent, Better::kLess, [](const RunFigures& run) {
-      return FigureValue{run.has_slices, run.stranded_percent_mean};
+  if (any_time && (a.has_slices || b.has_slices)) {
+    add("slices held, mean", FigureUnit::kPercent, Better::kMore,
+        [&](const RunFigures& run) { return timed(run.has_slices, run.held_percent_mean, run); });
+    add("slices stranded, mean", FigureUnit::kPercent, Better::kLess, [&](const RunFigures& run) {
+      return timed(run.has_slices, run.stranded_percent_mean, run);
     });
   }
-  add("arrival to start, mean", FigureUnit::kLength, Better::kLess,
-      [&](const RunFigures& run) { return waits(run.waits.mean_seconds, run); });
-  add("arrival to start, p50", FigureUnit::kLength, Better::kLess,
-      [&](const RunFigures& run) { return waits(run.waits.p50.seconds(), run); });
-  add("arrival to start, p95", FigureUnit::kLength, Better::kLess,
-      [&](const RunFigures& run) { return waits(run.waits.p95.seconds(), run); });
-  add("arrival to start, longest", FigureUnit::kLength, Better::kLess,
-      [&](const RunFigures& run) { return waits(run.waits.longest.seconds(), run); });
-  add("pods waiting, mean", FigureUnit::kMean, Better::kLess, always(&RunFigures::waiting_mean));
+  if (any_time) {
+    add("arrival to start, mean", FigureUnit::kLength, Better::kLess,
+        [&](const RunFigures& run) { return waits(run.waits.mean_seconds, run); });
+    add("arrival to start, p50", FigureUnit::kLength, Better::kLess,
+        [&](const RunFigures& run) { return waits(run.waits.p50.seconds(), run); });
+    add("arrival to start, p95", FigureUnit::kLength, Better::kLess,
+        [&](const RunFigures& run) { return waits(run.waits.p95.seconds(), run); });
+    add("arrival to start, longest", FigureUnit::kLength, Better::kLess,
+        [&](const RunFigures& run) { return waits(run.waits.longest.seconds(), run); });
+    add("pods waiting, mean", FigureUnit::kMean, Better::kLess,
+        [&](const RunFigures& run) { return timed(true, run.waiting_mean, run); });
+  }
   add("pods waiting, most", FigureUnit::kCount, Better::kLess, always(&RunFigures::most_waiting));
   add("pods started", FigureUnit::kCount, Better::kMore, always(&RunFigures::started));
   add("pods finished", FigureUnit::kCount, Better::kMore, always(&RunFigures::finished));

@@ -107,7 +107,7 @@ struct PodInspection {
   int64_t nodes_that_fit = 0;
 };
 
-// What would help a waiting pod, in a sentence: whether it waits for room. Empty for others.
+// Whether a waiting pod waits for room, in a sentence. Empty for others.
 std::string PodRoomText(const PodInspection& pod);
 
 class PodInspector {

@@ -39,7 +39,7 @@ constexpr float kPlotWidth = 520;
 constexpr float kPlotHeight = 210;
 constexpr float kMapWidth = 1040;
 constexpr float kHighestMap = 2000;
-// Of a proportional font of 11 pixels.
+// Text of pictures: a proportional font of 11 pixels.
 constexpr float kCharWidth = 6.2F;
 constexpr float kLineHeight = 15;
 
@@ -215,17 +215,17 @@ std::string PlotFigure(const PlotSpec& light, const PlotSpec& dark, PlotFrame fr
       "<figcaption>", XmlEscaped(caption), "</figcaption></figure>\n");
 }
 
-// A plot of one series of A and, if there is one, of B.
+// A plot of one series of A and, if there is one, of B. `name`: of the series in the legend.
 std::string SeriesFigure(const RunReport& a, const RunReport* b, const Pyramid RunReport::*series,
-                         PlotSpec spec, const std::string& id, absl::string_view caption,
-                         SchemeColours* colours) {
+                         PlotSpec spec, absl::string_view name, const std::string& id,
+                         absl::string_view caption, SchemeColours* colours) {
   if ((a.*series).empty() || (b != nullptr && (b->*series).empty())) return "";
   if (b != nullptr && a.by_load != b->by_load) return "";
   const auto with_inks = [&](ThemeKind kind) {
     PlotSpec themed = spec;
     const Theme& theme = ThemeOf(kind);
     PlotSeries first;
-    first.name = b == nullptr ? "" : "A";
+    first.name = b == nullptr ? std::string(name) : "A";
     first.data = &(a.*series);
     first.ink = CategoryInk(theme, 0);
     first.filled = b == nullptr;
@@ -354,8 +354,7 @@ std::string CanvasOf(const DrawList& light, const DrawList& dark, float width, f
       "<noscript><p>The map of ", GroupedDigits(static_cast<int64_t>(gpus)),
       " GPUs is drawn by a script; the table of nodes needs none.</p></noscript>\n<script>",
       kCanvasScript, "(\"", id, "\",", pair(light_theme.panel, dark_theme.panel), ",",
-      pair(light_theme.stranded, dark_theme.stranded), ",[", CanvasItems(light, dark),
-      "]);</script>\n");
+      pair(light_theme.panel, dark_theme.panel), ",[", CanvasItems(light, dark), "]);</script>\n");
 }
 
 // --- The map ---
@@ -478,7 +477,10 @@ std::string FiguresSection(const RunFigures& figures) {
   if (figures.has_gpus && figures.end > SimTime()) {
     add("GPUs allocated, mean", percent(figures.allocated_percent_mean));
   }
-  if (figures.has_gpus) add("GPUs allocated, peak", percent(figures.allocated_percent_peak));
+  if (figures.has_gpus) {
+    add("GPUs allocated, peak", percent(figures.allocated_percent_peak));
+    add("GPUs allocated, at the end", percent(figures.allocated_percent_end));
+  }
   if (figures.has_slices && figures.end > SimTime()) {
     add("slices stranded, mean", percent(figures.stranded_percent_mean));
   }
@@ -514,13 +516,14 @@ std::string PlotsSection(const RunReport& a, const RunReport* b, SchemeColours* 
   fragmentation.unit = Unit::kPercent;
   const absl::string_view axis = a.by_load ? "over requested GPUs, % of the cluster" : "over time";
   std::string plots =
-      SeriesFigure(a, b, &RunReport::allocated, allocated, "plot-allocated",
+      SeriesFigure(a, b, &RunReport::allocated, allocated, "allocated", "plot-allocated",
                    absl::StrCat("% of the GPUs of available nodes, ", axis), colours);
-  plots += SeriesFigure(a, b, &RunReport::waiting, waiting, "plot-waiting",
+  plots += SeriesFigure(a, b, &RunReport::waiting, waiting, "waiting", "plot-waiting",
                         absl::StrCat("pods that hold nothing and have not ended, ", axis), colours);
   if (b == nullptr || a.slices == b->slices) {
     plots += SeriesFigure(
-        a, b, &RunReport::fragmentation, fragmentation, "plot-fragmentation",
+        a, b, &RunReport::fragmentation, fragmentation, a.slices ? "stranded" : "fragmented",
+        "plot-fragmentation",
         absl::StrCat(a.slices ? "free memory slices in excess of what further instances can cover, "
                                 "% of all slices, "
                               : "idle GPUs that typical pods could not use (FGD), % of idle GPUs, ",

@@ -89,6 +89,7 @@ RunFigures FigureFold::Figures(const PodTable& pods) const {
   figures.has_gpus = capacity_sum_ > 0 || cluster_->totals().gpu_milli_capacity > 0;
   figures.allocated_percent_mean = 100 * Quotient(allocated_sum_, capacity_sum_);
   figures.allocated_percent_peak = peak_percent_;
+  figures.allocated_percent_end = allocated_percent();
   figures.has_slices = slices_.slices > 0;
   figures.held_percent_mean = 100 * Quotient(held_sum_, slices_sum_);
   figures.stranded_percent_mean = 100 * Quotient(stranded_sum_, slices_sum_);

@@ -29,9 +29,10 @@ struct RunFigures {
   int64_t evictions = 0;
   int64_t most_waiting = 0;  // pods at one time
   bool has_gpus = false;
-  // Means over time, from 0 to the end.
+  double allocated_percent_peak = 0;  // of the GPUs then there
+  double allocated_percent_end = 0;
+  // Means over time, from 0 to the end; zero in a run without virtual time.
   double allocated_percent_mean = 0;  // of the GPUs then there
-  double allocated_percent_peak = 0;
   bool has_slices = false;
   double held_percent_mean = 0;      // of all memory slices
   double stranded_percent_mean = 0;  // the same

@@ -77,7 +77,7 @@ double PopularityOf(const std::string& scenario_yaml) {
   return percent;
 }
 
-// What the second reading is for.
+// The tasks of the second reading.
 struct SecondPass {
   struct Moment {
     uint64_t records = 0;

@@ -88,6 +88,7 @@ const FigureDelta* DeltaNamed(const std::vector<FigureDelta>& deltas, const std:
 
 TEST(CompareModelTest, FiguresSayWhetherBIsBetter) {
   view::RunFigures a;
+  a.end = SimTime(4 * kSecondNs);
   a.has_gpus = true;
   a.allocated_percent_mean = 92.2;
   a.waits.pods = 1;
@@ -115,6 +116,11 @@ TEST(CompareModelTest, FiguresSayWhetherBIsBetter) {
   EXPECT_EQ(started->verdict, FigureDelta::Verdict::kNone);
   EXPECT_EQ(DeltaNamed(deltas, "end of the run")->verdict, FigureDelta::Verdict::kNone);
   EXPECT_EQ(DeltaNamed(deltas, "slices held, mean"), nullptr);
+  // A fill takes no virtual time.
+  a.end = b.end = SimTime();
+  const std::vector<FigureDelta> fills = CompareFigures(a, b);
+  EXPECT_EQ(DeltaNamed(fills, "GPUs allocated, mean"), nullptr);
+  EXPECT_NE(DeltaNamed(fills, "GPUs allocated, peak"), nullptr);
 }
 
 TEST(CompareScenariosTest, NamesTheKeysThatDiffer) {
