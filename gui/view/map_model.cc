@@ -807,8 +807,9 @@ FitPicture DrawFitList(absl::Span<const FitRow> rows, float width, float char_wi
   }
   const float gap = 2 * char_width;
   const float least = static_cast<float>(widest) * char_width;
-  const auto columns =
-      std::max<size_t>(1, static_cast<size_t>(std::max(0.0F, (width + gap) / (least + gap))));
+  // As many as have room, but no empty ones.
+  const auto room = static_cast<size_t>(std::max(0.0F, (width + gap) / (least + gap)));
+  const size_t columns = std::max<size_t>(1, std::min(room, rows.size()));
   const float cell_width = (width + gap) / static_cast<float>(columns) - gap;
   const float cell_height = line_height * 2.25F;
   const float bar_height = line_height * 0.3F;

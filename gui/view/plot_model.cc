@@ -148,7 +148,8 @@ void PlotModel::BuildBase() {
   // From the outside inwards: title, legend, ticks, and the area with the rest.
   ListLegend();
   const float line = frame_.line_height;
-  const bool has_title = !spec_.title.empty() || !spec_.subtitle.empty();
+  const bool has_title =
+      !spec_.title.empty() || !spec_.subtitle.empty() || frame_.x == PlotX::kLoad;
   const float top = has_title ? line * 1.4F : kPadding;
   size_t widest_row = 0;
   for (const LegendRow& row : picture_.legend) widest_row = std::max(widest_row, row.name.size());

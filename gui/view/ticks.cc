@@ -87,7 +87,7 @@ std::string TickLabel(double value, int decimals, Unit unit) {
       static constexpr std::array<const char*, 5> kNames = {" B", " KiB", " MiB", " GiB", " TiB"};
       auto halves = static_cast<int64_t>(value * 2);
       size_t power = 0;
-      while (power + 1 < kNames.size() && halves != 0 && halves % 1024 == 0) {
+      while (power + 1 < kNames.size() && halves % 1024 == 0 && halves / 2048 != 0) {
         halves /= 1024;
         ++power;
       }

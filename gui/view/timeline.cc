@@ -267,6 +267,20 @@ void Timeline::MoveTo(const TimeTarget& target) {
   Follow();
 }
 
+bool Timeline::Step(StepUnit unit, const StepPlaces& places, bool forward) {
+  switch (unit) {
+    case StepUnit::kRecord:
+      return places.clock != nullptr && StepRecord(*places.clock, forward);
+    case StepUnit::kEvent:
+      return StepAmong(places.events, forward);
+    case StepUnit::kAttempt:
+      return StepAmong(places.attempts, forward);
+    case StepUnit::kDivergence:
+      return StepAmong(places.divergences, forward);
+  }
+  return false;
+}
+
 bool Timeline::StepRecord(const RecordClock& clock, bool forward) {
   const uint64_t here =
       cursor_.record.has_value() ? *cursor_.record : clock.LastRecordAt(cursor_.time);

@@ -67,8 +67,16 @@ absl::StatusOr<TimeTarget> ParseTarget(absl::string_view text, const TypedPlace&
 // Behaviour of a zoomed window of time when the cursor leaves it.
 enum class WindowMode : uint8_t { kFollow, kStay };
 
-// Targets of a step. The caller has the places of the events.
+// Targets of a step.
 enum class StepUnit : uint8_t { kRecord, kEvent, kAttempt, kDivergence };
+
+// Their places, sorted by time, then record. Whatever is not known is empty.
+struct StepPlaces {
+  const RecordClock* clock = nullptr;
+  absl::Span<const TimeTarget> events;    // of the selected object
+  absl::Span<const TimeTarget> attempts;  // of the selected pod
+  absl::Span<const TimeTarget> divergences;
+};
 
 struct Bookmark {
   TimeTarget at;
@@ -93,10 +101,11 @@ class Timeline {
   const TimeTarget& cursor() const { return cursor_; }
   // Times outside of the run are moved to its ends.
   void MoveTo(const TimeTarget& target);
+  // To the next or previous place of that kind. False if there is none.
+  bool Step(StepUnit unit, const StepPlaces& places, bool forward);
   // The neighbouring record. False at the end of the run's records.
   bool StepRecord(const RecordClock& clock, bool forward);
-  // The next or previous one of some places: events or attempts of the selected object,
-  // divergences. Places are sorted by time, then record. False if there is none.
+  // The next or previous one of some places, sorted as in StepPlaces.
   bool StepAmong(absl::Span<const TimeTarget> places, bool forward);
 
   // --- Window ---
