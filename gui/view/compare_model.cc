@@ -35,7 +35,9 @@ std::string FigureText(double value, FigureUnit unit) {
     case FigureUnit::kPercent:
       return absl::StrCat(FixedText(value, 2), " %");
     case FigureUnit::kLength:
-      return WaitText(SimDuration(static_cast<int64_t>(value * static_cast<double>(kSecondNs))));
+      // Kept inside the type's range.
+      return WaitText(SimDuration(
+          static_cast<int64_t>(std::min(value * static_cast<double>(kSecondNs), 9e18))));
   }
   return "";
 }
@@ -178,7 +180,7 @@ std::vector<FigureDelta> CompareFigures(const RunFigures& a, const RunFigures& b
   }
   if (any_time) {
     add("arrival to start, mean", FigureUnit::kLength, Better::kLess,
-        [&](const RunFigures& run) { return waits(run.waits.mean_seconds, run); });
+        [&](const RunFigures& run) { return waits(run.waits.mean.seconds(), run); });
     add("arrival to start, p50", FigureUnit::kLength, Better::kLess,
         [&](const RunFigures& run) { return waits(run.waits.p50.seconds(), run); });
     add("arrival to start, p95", FigureUnit::kLength, Better::kLess,

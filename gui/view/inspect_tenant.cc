@@ -34,7 +34,7 @@ std::vector<WantsGroup> GroupByWants(const PodTable& pods, const std::vector<siz
     groups.push_back(std::move(gathered.group));
   }
   std::stable_sort(groups.begin(), groups.end(), [](const WantsGroup& a, const WantsGroup& b) {
-    return a.waits.mean_seconds > b.waits.mean_seconds;
+    return a.waits.mean > b.waits.mean;
   });
   return groups;
 }

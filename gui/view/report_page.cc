@@ -493,8 +493,7 @@ std::string FiguresSection(const RunFigures& figures) {
   add("failed attempts", GroupedDigits(figures.attempts_failed));
   if (figures.end > SimTime() && figures.waits.pods > 0) {
     const auto wait = [](SimDuration length) { return WaitText(length); };
-    add("wait, mean", wait(SimDuration(static_cast<int64_t>(figures.waits.mean_seconds *
-                                                            static_cast<double>(kSecondNs)))));
+    add("wait, mean", wait(figures.waits.mean));
     add("wait, p50", wait(figures.waits.p50));
     add("wait, p95", wait(figures.waits.p95));
     add("longest wait", wait(figures.waits.longest));
@@ -574,11 +573,9 @@ std::string WaitsSection(const RunReport& run, absl::string_view label) {
   const std::vector<WantsGroup> by_wants = GroupByWants(run.pods, all);
   for (size_t g = 0; g < std::min(kTenantsShown, by_wants.size()); ++g) {
     const WantsGroup& group = by_wants[g];
-    const auto mean = SimDuration(
-        static_cast<int64_t>(group.waits.mean_seconds * static_cast<double>(kSecondNs)));
     groups.AddRow({group.wants, GroupedDigits(group.pods), GroupedDigits(group.waiting),
-                   GroupedDigits(group.running), WaitText(mean), WaitText(group.waits.p95),
-                   WaitText(group.waits.longest)});
+                   GroupedDigits(group.running), WaitText(group.waits.mean),
+                   WaitText(group.waits.p95), WaitText(group.waits.longest)});
   }
   absl::StrAppend(&html, "<h3>From arrival to start, by what pods want</h3>\n", groups.Html());
   const std::vector<size_t> longest = LongestWaits(run.pods, all, kLongestShown);

@@ -89,6 +89,8 @@ struct SecondPass {
   std::vector<TypicalPod> typical_pods;  // empty: no fragmentation
 };
 
+// Larger than any run asks for; a damaged ledger may.
+constexpr double kMostLoadPercent = 1e6;
 constexpr int64_t kFragmentationSamples = 2000;
 
 ReportMap MakeMap(std::string title, SimTime time, const ClusterState& cluster,
@@ -229,7 +231,9 @@ absl::StatusOr<RunReport> ReadRunReport(const LedgerOpener& open, const std::vec
       peak = {record.time, reader->records()};
     }
     // Never decreases, also where nodes join.
-    load = std::max(load, PercentOf(requested_milli, cluster.totals().gpu_milli_capacity));
+    load =
+        std::max(load, std::min(kMostLoadPercent,
+                                PercentOf(requested_milli, cluster.totals().gpu_milli_capacity)));
     const double stranded = PercentOf(figures.slices().stranded, figures.slices().slices);
     const auto waiting = static_cast<double>(pods.waiting());
     over_time.Add(last, load, allocated, waiting, stranded);

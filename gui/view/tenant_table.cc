@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 
+#include "absl/numeric/int128.h"
 #include "absl/strings/str_cat.h"
 #include "gui/view/wait_text.h"
 #include "model/check.h"
@@ -26,10 +27,12 @@ WaitFigures WaitFiguresOf(std::vector<SimDuration>* waits) {
   WaitFigures figures;
   if (waits->empty()) return figures;
   std::sort(waits->begin(), waits->end());
-  double sum = 0;
-  for (const SimDuration wait : *waits) sum += wait.seconds();
+  absl::uint128 sum = 0;
+  for (const SimDuration wait : *waits) {
+    sum += static_cast<uint64_t>(std::max<int64_t>(wait.ns(), 0));
+  }
   figures.pods = static_cast<int64_t>(waits->size());
-  figures.mean_seconds = sum / static_cast<double>(waits->size());
+  figures.mean = SimDuration(static_cast<int64_t>(absl::Uint128Low64(sum / waits->size())));
   figures.p50 = NearestRank(*waits, 50);
   figures.p95 = NearestRank(*waits, 95);
   figures.longest = waits->back();

@@ -19,7 +19,7 @@ namespace drasim::view {
 // its wait so far, one that ended without a start not at all. Percentiles are nearest-rank.
 struct WaitFigures {
   int64_t pods = 0;
-  double mean_seconds = 0;
+  SimDuration mean;  // rounded down
   SimDuration p50;
   SimDuration p95;
   SimDuration longest;

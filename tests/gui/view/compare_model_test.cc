@@ -92,11 +92,11 @@ TEST(CompareModelTest, FiguresSayWhetherBIsBetter) {
   a.has_gpus = true;
   a.allocated_percent_mean = 92.2;
   a.waits.pods = 1;
-  a.waits.mean_seconds = 332;
+  a.waits.mean = SimDuration::Seconds(332);
   a.started = 1200;
   view::RunFigures b = a;
   b.allocated_percent_mean = 65.6;
-  b.waits.mean_seconds = 4769;
+  b.waits.mean = SimDuration::Seconds(4769);
   b.end = SimTime(5 * kSecondNs);
   const std::vector<FigureDelta> deltas = CompareFigures(a, b);
   const FigureDelta* const gpus = DeltaNamed(deltas, "GPUs allocated, mean");
