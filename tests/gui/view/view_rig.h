@@ -165,6 +165,28 @@ class ViewRig {
   SimTime now_;
 };
 
+// Three pods: `a` finishes, `b` waits after an eviction, `c` was turned away and tries again.
+inline void PlayThreePods(ViewRig* rig) {
+  const PodId a = rig->Arrive("a", ViewRig::Gpus(1));
+  rig->pods().SetTenant(a, "red");
+  rig->Bind(a, 0, DeviceSet::Of(0));
+  rig->At(10);
+  const PodId b = rig->Arrive("b", ViewRig::Mig("7g.80gb"));
+  rig->pods().SetTenant(b, "blue");
+  rig->Fail(b, 0, 2);
+  rig->At(20);
+  rig->Reserve(b, 1, DeviceSet::Of(0), rig->Instance("7g.80gb", 0, 0));
+  rig->At(25);
+  rig->Bind(b, 1, DeviceSet::Of(0));
+  rig->At(40);
+  rig->Evict(b, EvictionCause::kDrained);
+  const PodId c = rig->Arrive("c", ViewRig::Gpus(1));
+  rig->Bind(c, 0, DeviceSet::Of(1));
+  rig->TurnAway(c, AdmissionFailure::kDeviceUnhealthy, false);
+  rig->Finish(a);
+  rig->At(100);
+}
+
 }  // namespace drasim
 
 #endif  // DRASIM_TESTS_GUI_VIEW_VIEW_RIG_H_

@@ -6,8 +6,6 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
-#include "gui/view/wants_text.h"
-#include "model/pod_shape.h"
 #include "model/time.h"
 
 namespace drasim {
@@ -15,7 +13,6 @@ namespace wait_text_test {
 
 using view::ParseWait;
 using view::WaitText;
-using view::WantsText;
 
 TEST(WaitTextTest, ShowsTheTwoLargestUnits) {
   const auto text = [](int64_t ns) { return WaitText(SimDuration(ns)); };
@@ -47,31 +44,6 @@ TEST(WaitTextTest, ReadsWhatPeopleType) {
                           "99999999999999999999s", "1..5s"}) {
     EXPECT_EQ(seconds(bad), -1) << bad;
   }
-}
-
-TEST(WantsTextTest, NamesDevicesInEveryFrontEnd) {
-  PodShape shape;
-  EXPECT_EQ(WantsText(shape), "no GPU");
-  shape.gpu_count = 1;
-  shape.gpu_milli = 1000;
-  EXPECT_EQ(WantsText(shape), "1 GPU");
-  shape.gpu_count = 8;
-  shape.gpu_spec = "T4|P100";
-  EXPECT_EQ(WantsText(shape), "8 GPUs of T4|P100");
-  shape.gpu_count = 1;
-  shape.gpu_milli = 460;
-  shape.gpu_spec = "";
-  EXPECT_EQ(WantsText(shape), "0.46 GPU");
-  PodShape mig;
-  mig.mig = {{"1g.5gb", 2}, {"3g.20gb", 1}};
-  EXPECT_EQ(WantsText(mig), "2 x 1g.5gb + 3g.20gb");
-  PodShape plugin;
-  plugin.extended = {{"nvidia.com/gpu", 2}, {"nvidia.com/mig-1g.5gb", 1}, {"vendor.com/nic", 3}};
-  EXPECT_EQ(WantsText(plugin), "2 GPUs + 1g.5gb + 3 vendor.com/nic");
-  PodShape claims;
-  claims.claims.push_back({"a", "", "t", "7g.40gb", 0});
-  claims.claims.push_back({"b", "shared", "", "", 0});
-  EXPECT_EQ(WantsText(claims), "7g.40gb + claim shared");
 }
 
 }  // namespace wait_text_test
