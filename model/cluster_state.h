@@ -43,9 +43,12 @@
 #include "absl/types/span.h"
 #include "model/device_grant.h"
 #include "model/device_set.h"
+#include "model/gpu_model_table.h"
 #include "model/ids.h"
 #include "model/node_spec.h"
 #include "model/pod_shape.h"
+#include "model/resource_request.h"
+#include "model/shape_table.h"
 #include "model/state_io.h"
 #include "model/time.h"
 
@@ -66,10 +69,10 @@ inline constexpr uint64_t kLastPodPhase = static_cast<uint64_t>(PodPhase::kDelet
 // The kinds of GPU use that GpuClustering distinguishes (fgd.md 5.3): 0 for none, 1 for a share,
 // 1 + N for N whole devices.
 inline constexpr int kAffinityTags = kMaxDevicesPerNode + 2;
-constexpr int AffinityTag(const PodShape& shape) {
-  if (shape.gpu_count == 0) return 0;
+constexpr int AffinityTag(const ResourceRequest& request) {
+  if (request.gpu_count == 0) return 0;
   // Larger pods fit on no node, so one tag serves all of them.
-  return shape.is_share() ? 1 : 1 + std::min(shape.gpu_count, kMaxDevicesPerNode);
+  return request.is_share() ? 1 : 1 + std::min(request.gpu_count, kMaxDevicesPerNode);
 }
 
 // One row of the node table. An idle amount is the capacity minus the requests of the resident
@@ -294,18 +297,18 @@ class ClusterState {
   };
 
   void Touch(NodeId node);
-  void ResolveMig(const PodShape& shape, CountedRequest* counted) const;
+  void ResolveMig(const ResourceRequest& request, CountedRequest* counted) const;
   absl::Status CheckSpec(const NodeSpec& spec);
   void AddExtended(const NodeSpec& spec);
   void AddMig(NodeId id);
   absl::Status LoadPods(StateReader& in);
   void Charge(PodId pod, NodeId node, DeviceSet devices, absl::Span<const DeviceGrant> grants,
               int sign);
-  void ChargeDevices(const PodShape& shape, NodeId node, DeviceSet devices, int sign);
+  void ChargeDevices(const ResourceRequest& request, NodeId node, DeviceSet devices, int sign);
   void ChargeGrants(NodeId node, absl::Span<const DeviceGrant> grants, int sign);
   void ChargeInstance(NodeId node, const DeviceGrant& grant, int sign);
   // Adds the grants of a pod without a GPU request (its claims made one) to the totals.
-  void CountUnasked(const PodShape& shape, absl::Span<const DeviceGrant> grants, int sign);
+  void CountUnasked(const ResourceRequest& request, absl::Span<const DeviceGrant> grants, int sign);
   // Undoes Grant.
   void TakeGrants(PodId pod);
   void CountDevices(NodeId node);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <iterator>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -818,7 +819,8 @@ FitPicture DrawFitList(absl::Span<const FitRow> rows, float width, float char_wi
   };
   for (size_t i = 0; i < rows.size(); ++i) {
     const float x = static_cast<float>(i % columns) * (cell_width + gap);
-    const float y = static_cast<float>(i / columns) * cell_height;
+    const size_t line = i / columns;
+    const float y = static_cast<float>(line) * cell_height;
     picture.boxes.push_back(Rect{x, y, cell_width, cell_height});
     picture.list.AddText({x, y + line_height / 2}, Anchor::kStart, TextSize::kSmall, theme.text,
                          rows[i].profile);

@@ -230,7 +230,7 @@ class ClusterMap {
 
 // --- The fit list ---
 
-// How many more of a profile would fit now, against the pods that wait for it.
+// The number of further instances of a profile that fit now, against the pods that wait for it.
 struct FitRow {
   std::string profile;
   Rgb colour;

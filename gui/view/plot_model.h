@@ -154,7 +154,7 @@ class PlotModel {
   // The row of the legend at a point of the picture drawn last.
   std::optional<size_t> LegendAt(Point point) const;
 
-  // What a row of the legend shows at an instant; absent before the first sample.
+  // The value of a row of the legend at an instant; absent before the first sample.
   std::optional<double> ValueAt(LegendKind kind, size_t index, SimTime time) const;
 
  private:

@@ -54,7 +54,7 @@ int64_t TimeStepFor(double least_ns) {
       30 * kSecondNs, kMinuteNs,      2 * kMinuteNs, 5 * kMinuteNs,  10 * kMinuteNs,
       15 * kMinuteNs, 30 * kMinuteNs, kHourNs,       2 * kHourNs,    3 * kHourNs,
       6 * kHourNs,    12 * kHourNs,   kDayNs,        2 * kDayNs};
-  if (least_ns <= static_cast<double>(kSecondNs / 2)) {
+  if (least_ns <= 0.5e9) {
     int64_t step = 1;
     for (int i = 0; static_cast<double>(step) < least_ns; ++i) {
       step = i % 3 == 1 ? step / 2 * 5 : step * 2;

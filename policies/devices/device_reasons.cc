@@ -5,11 +5,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/string_view.h"
 #include "model/check.h"
 #include "model/device_set.h"
 #include "model/mig_table.h"
-#include "model/pod_shape.h"
+#include "model/resource_request.h"
 #include "policies/devices/mig_rules.h"
 
 namespace drasim {

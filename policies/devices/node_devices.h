@@ -6,8 +6,6 @@
 #include <array>
 #include <cstdint>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/string_view.h"
@@ -15,7 +13,6 @@
 #include "model/device_grant.h"
 #include "model/device_set.h"
 #include "model/mig_table.h"
-#include "model/pod_shape.h"
 #include "policies/devices/gpu_kinds.h"
 
 namespace drasim {

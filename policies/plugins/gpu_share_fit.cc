@@ -2,17 +2,19 @@
 
 #include <memory>
 
+#include "model/resource_request.h"
 #include "policies/framework/registry.h"
 
 namespace drasim {
 namespace {
 
-bool EnoughDevices(const PodShape& shape, const NodeRow& row, absl::Span<const int16_t> idle) {
-  if (shape.gpu_count == 1) return row.gpu_milli_idle_max >= shape.gpu_milli;
-  if (shape.gpu_milli == kDeviceMilli) return row.gpu_full_idle >= shape.gpu_count;
+bool EnoughDevices(const ResourceRequest& request, const NodeRow& row,
+                   absl::Span<const int16_t> idle) {
+  if (request.gpu_count == 1) return row.gpu_milli_idle_max >= request.gpu_milli;
+  if (request.gpu_milli == kDeviceMilli) return row.gpu_full_idle >= request.gpu_count;
   int fitting = 0;
-  for (int16_t milli : idle) fitting += milli >= shape.gpu_milli ? 1 : 0;
-  return fitting >= shape.gpu_count;
+  for (int16_t milli : idle) fitting += milli >= request.gpu_milli ? 1 : 0;
+  return fitting >= request.gpu_count;
 }
 
 }  // namespace
@@ -25,24 +27,24 @@ std::vector<Reason> GpuShareFit::reasons() const {
 
 bool GpuShareFit::IsResolvable(const PodContext& pod, const ClusterState& cluster, NodeId node,
                                ReasonIndex local) const {
-  return local == 3 && cluster.node(node).gpu_count >= pod.shape->gpu_count;
+  return local == 3 && cluster.node(node).gpu_count >= pod.shape->request.gpu_count;
 }
 
 void GpuShareFit::Filter(const PodContext& pod, const ClusterState& cluster,
                          absl::Span<const NodeId> nodes, absl::Span<ReasonIndex> verdicts) const {
-  const PodShape& shape = *pod.shape;
+  const ResourceRequest& request = pod.shape->request;
   // A request lowered to extended resources may still name GPU models. In a cluster, that is a node
   // affinity on GPU feature discovery's product label.
-  if (shape.gpu_count == 0 && (shape.gpu_spec.empty() || !shape.mig.empty())) return;
+  if (request.gpu_count == 0 && (request.gpu_spec.empty() || !request.mig.empty())) return;
   for (size_t i = 0; i < nodes.size(); ++i) {
     if (verdicts[i] != kFits) continue;
     const NodeRow& row = cluster.node(nodes[i]);
     if (row.gpu_count == 0) {
       verdicts[i] = 1;
-    } else if ((shape.model_mask >> row.model & 1) == 0) {
+    } else if ((request.model_mask >> row.model & 1) == 0) {
       verdicts[i] = 2;
-    } else if (shape.gpu_count > 0 &&
-               !EnoughDevices(shape, row, cluster.device_milli_idle(nodes[i]))) {
+    } else if (request.gpu_count > 0 &&
+               !EnoughDevices(request, row, cluster.device_milli_idle(nodes[i]))) {
       verdicts[i] = 3;
     }
   }

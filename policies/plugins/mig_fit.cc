@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "model/device_set.h"
+#include "model/resource_request.h"
 #include "policies/framework/device_allocator.h"
 #include "policies/framework/registry.h"
 
@@ -36,15 +37,15 @@ bool MigFit::IsResolvable(const PodContext&, const ClusterState&, NodeId, Reason
 
 void MigFit::Filter(const PodContext& pod, const ClusterState& cluster,
                     absl::Span<const NodeId> nodes, absl::Span<ReasonIndex> verdicts) const {
-  const PodShape& shape = *pod.shape;
-  if (shape.mig.empty()) return;
+  const ResourceRequest& request = pod.shape->request;
+  if (request.mig.empty()) return;
   for (size_t i = 0; i < nodes.size(); ++i) {
     if (verdicts[i] != kFits) continue;
     const NodeRow& row = cluster.node(nodes[i]);
     const absl::Span<const uint8_t> profiles = cluster.mig_profiles(pod.shape_id, row.model);
     if (cluster.mig_table(nodes[i]) == nullptr) {
       verdicts[i] = 1;
-    } else if (profiles.empty() || (shape.model_mask >> row.model & 1) == 0) {
+    } else if (profiles.empty() || (request.model_mask >> row.model & 1) == 0) {
       verdicts[i] = 2;
     } else if (!HasRoom(cluster, nodes[i], profiles)) {
       verdicts[i] = 3;

@@ -24,21 +24,16 @@ constexpr char kPolicyOfWorlds[] = "least-allocated";
 // saying.
 absl::StatusOr<Choices> MakeChoices(const ContenderFlags& flags, const proto::Scenario& scenario) {
   const proto::Comparison& comparison = scenario.comparison();
-  absl::StatusOr<Choices> choices = ListedChoices(scenario);
-  if (!choices.ok()) return choices;
+  ASSIGN_OR_RETURN(Choices choices, ListedChoices(scenario));
   if (const std::string text = flags.queues.value_or(""); !text.empty()) {
-    absl::StatusOr<std::vector<std::string>> queues = ParseQueues(text);
-    if (!queues.ok()) return queues.status();
-    choices->queues = *std::move(queues);
-    choices->queues_origin = "--queues";
+    ASSIGN_OR_RETURN(choices.queues, ParseQueues(text));
+    choices.queues_origin = "--queues";
   }
   const std::string text = flags.policies.value_or("");
   const bool settled =
-      !choices->policies.empty() || !choices->queues.empty() || SetsPolicy(comparison);
+      !choices.policies.empty() || !choices.queues.empty() || SetsPolicy(comparison);
   if (text.empty() && settled) return choices;
-  absl::StatusOr<std::vector<std::string>> policies = ParsePolicies(text, KindOfPolicies(scenario));
-  if (!policies.ok()) return policies.status();
-  choices->policies = *std::move(policies);
+  ASSIGN_OR_RETURN(choices.policies, ParsePolicies(text, KindOfPolicies(scenario)));
   return choices;
 }
 
@@ -123,12 +118,11 @@ absl::StatusOr<std::string> PolicyOfWorlds(const ContenderFlags& flags, const pr
   if (text.empty()) {
     return s.scheduler().policy().empty() ? std::string(kPolicyOfWorlds) : s.scheduler().policy();
   }
-  absl::StatusOr<std::vector<std::string>> policies =
-      ParsePolicies(text, PolicyEntry::Kind::kKubernetes);
-  if (!policies.ok()) return policies.status();
-  if (policies->size() == 1) return policies->front();
+  ASSIGN_OR_RETURN(const std::vector<std::string> policies,
+                   ParsePolicies(text, PolicyEntry::Kind::kKubernetes));
+  if (policies.size() == 1) return policies.front();
   return absl::InvalidArgumentError(
-      absl::StrCat("--policies: found ", policies->size(),
+      absl::StrCat("--policies: found ", policies.size(),
                    ", expected one beside --worlds, which are compared under like conditions"));
 }
 
@@ -159,12 +153,9 @@ absl::StatusOr<AxisWorld> MakeNamedWorld(const std::string& name, const proto::S
   world.values = {name};
   world.scenario = bare;
   const std::string origin = absl::StrCat("--worlds: '", name, "'");
-  absl::Status s = ChangeWorld(LikeConditions(bare, policy), origin, &world);
-  if (!s.ok()) return s;
-  absl::StatusOr<ScenarioChange> change = WorldOf(name, bare);
-  if (!change.ok()) return change.status();
-  s = ChangeWorld(*change, origin, &world);
-  if (!s.ok()) return s;
+  RETURN_IF_ERROR(ChangeWorld(LikeConditions(bare, policy), origin, &world));
+  ASSIGN_OR_RETURN(ScenarioChange change, WorldOf(name, bare));
+  RETURN_IF_ERROR(ChangeWorld(change, origin, &world));
   return world;
 }
 
@@ -173,22 +164,19 @@ absl::StatusOr<Contenders> MakeWorldContenders(const ContenderFlags& flags,
                                                std::optional<double> fill_ratio) {
   const proto::Comparison& comparison = given.scenario.comparison();
   RETURN_IF_ERROR(CheckWorldFlags(flags, comparison));
-  absl::StatusOr<std::vector<std::string>> names = ParseWorlds(flags.worlds.value_or(""));
-  if (!names.ok()) return names.status();
-  absl::StatusOr<std::string> policy = PolicyOfWorlds(flags, given.scenario);
-  if (!policy.ok()) return policy.status();
+  ASSIGN_OR_RETURN(std::vector<std::string> names, ParseWorlds(flags.worlds.value_or("")));
+  ASSIGN_OR_RETURN(std::string policy, PolicyOfWorlds(flags, given.scenario));
   Contenders contenders;
   contenders.axes = {kWorldAxis};
   contenders.worlds = true;
   proto::Scenario bare = given.scenario;
   bare.clear_comparison();
   TuneFill(fill_ratio, &bare);
-  for (const std::string& name : *names) {
-    absl::StatusOr<AxisWorld> world = MakeNamedWorld(name, bare, *policy);
-    if (!world.ok()) return world.status();
+  for (const std::string& name : names) {
+    ASSIGN_OR_RETURN(AxisWorld world, MakeNamedWorld(name, bare, policy));
     GivenScenario trial = given;
-    const absl::Status added = AddContenders(*world, Choices(), &trial, &contenders.all);
-    if (!added.ok()) return InWorld(*world, contenders.axes, added);
+    const absl::Status added = AddContenders(world, Choices(), &trial, &contenders.all);
+    if (!added.ok()) return InWorld(world, contenders.axes, added);
   }
   return contenders;
 }
@@ -228,35 +216,27 @@ absl::StatusOr<Contenders> MakeContenders(const ContenderFlags& flags, const Giv
   if (flags.worlds.has_value()) {
     absl::StatusOr<Contenders> named = MakeWorldContenders(flags, given, fill_ratio);
     if (!named.ok()) return named;
-    absl::StatusOr<std::vector<uint64_t>> seeds =
-        MakeSeeds(flags, comparison, named->all[0].spec.seed);
-    if (!seeds.ok()) return seeds.status();
-    named->seeds = *std::move(seeds);
+    ASSIGN_OR_RETURN(named->seeds, MakeSeeds(flags, comparison, named->all[0].spec.seed));
     return named;  // worlds by name are replays
   }
-  absl::StatusOr<Choices> choices = MakeChoices(flags, given.scenario);
-  if (!choices.ok()) return choices.status();
+  ASSIGN_OR_RETURN(Choices choices, MakeChoices(flags, given.scenario));
   const size_t worlds = CountWorlds(comparison);
-  RETURN_IF_ERROR(CheckContenderCount(worlds, *choices));
+  RETURN_IF_ERROR(CheckContenderCount(worlds, choices));
   Contenders contenders;
   for (const proto::Axis& axis : comparison.axes()) contenders.axes.push_back(axis.name());
   proto::Scenario bare = given.scenario;
   bare.clear_comparison();
   for (size_t w = 0; w < worlds; ++w) {
-    absl::StatusOr<AxisWorld> world = MakeAxisWorld(bare, comparison, w);
-    if (!world.ok()) return world.status();
-    TuneFill(fill_ratio, &world->scenario);
+    ASSIGN_OR_RETURN(AxisWorld world, MakeAxisWorld(bare, comparison, w));
+    TuneFill(fill_ratio, &world.scenario);
     GivenScenario trial = given;
-    const absl::Status added = AddContenders(*world, *choices, &trial, &contenders.all);
-    if (!added.ok()) return InWorld(*world, contenders.axes, added);
+    const absl::Status added = AddContenders(world, choices, &trial, &contenders.all);
+    if (!added.ok()) return InWorld(world, contenders.axes, added);
   }
   const bool any_replay = std::any_of(contenders.all.begin(), contenders.all.end(),
                                       [](const Contender& c) { return c.is_replay(); });
   RETURN_IF_ERROR(CheckQueueFlag(flags, any_replay));
-  absl::StatusOr<std::vector<uint64_t>> seeds =
-      MakeSeeds(flags, comparison, contenders.all[0].spec.seed);
-  if (!seeds.ok()) return seeds.status();
-  contenders.seeds = *std::move(seeds);
+  ASSIGN_OR_RETURN(contenders.seeds, MakeSeeds(flags, comparison, contenders.all[0].spec.seed));
   return contenders;
 }
 

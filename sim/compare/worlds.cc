@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <optional>
 
-#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -138,11 +137,10 @@ absl::StatusOr<ScenarioChange> PluginWorld(absl::string_view name, absl::string_
         name, absl::StrCat("unknown variant '", variant,
                            "', expected static-mig or time-slicing[=N]", Suggest(variant, known)));
   }
-  absl::StatusOr<int64_t> replicas = ReplicasOf(name, variant, scenario);
-  if (!replicas.ok()) return replicas.status();
+  ASSIGN_OR_RETURN(const int64_t replicas, ReplicasOf(name, variant, scenario));
   set("lowering.rule", "time-sliced");
   set("device_plugin.time_slicing.resources.0.name", std::string(kGpuResource));
-  set("device_plugin.time_slicing.resources.0.replicas", absl::StrCat(*replicas));
+  set("device_plugin.time_slicing.resources.0.replicas", absl::StrCat(replicas));
   return change;
 }
 
@@ -197,8 +195,7 @@ absl::string_view LoweringForDriver(const std::string& kind_name, bool mig) {
 absl::StatusOr<ScenarioChange> DraWorld(absl::string_view name,
                                         const std::vector<std::string>& parts,
                                         const proto::Scenario& scenario) {
-  absl::StatusOr<bool> mig = HasMigGpus(scenario);
-  if (!mig.ok()) return mig.status();
+  ASSIGN_OR_RETURN(const bool mig, HasMigGpus(scenario));
   ScenarioChange change;
   // There the scheduler's connection determines how long the write of a binding takes.
   change.clear = {"front_end.device_plugin", "timing.bind"};
@@ -211,7 +208,7 @@ absl::StatusOr<ScenarioChange> DraWorld(absl::string_view name,
                            : wants_immediate ? "intel"
                                              : "nvidia";
   change.set = {"front_end.kind=dra-classic",
-                absl::StrCat("front_end.lowering.rule=", LoweringForDriver(kind, *mig))};
+                absl::StrCat("front_end.lowering.rule=", LoweringForDriver(kind, mig))};
   KeepReplicas(scenario, &change);
   if (!has_drivers) change.set.push_back(absl::StrCat("front_end.dra.drivers.0.kind=", kind));
   if (wants_immediate) {
@@ -241,10 +238,9 @@ absl::StatusOr<ScenarioChange> DraWorld(absl::string_view name,
     }
     if (placed) return WorldError(name, absl::StrCat("'", parts[i], "' is a second placement"));
     placed = true;
-    absl::StatusOr<std::string> placement = PlacementOf(name, parts[i]);
-    if (!placement.ok()) return placement.status();
+    ASSIGN_OR_RETURN(std::string placement, PlacementOf(name, parts[i]));
     const bool packed = parts[i] == "fragmentation";
-    change.set.push_back(absl::StrCat("front_end.dra.drivers.0.placement=", *placement));
+    change.set.push_back(absl::StrCat("front_end.dra.drivers.0.placement=", placement));
     change.set.push_back(
         absl::StrCat("front_end.dra.drivers.0.gpus=", packed ? "packed" : "first"));
   }
@@ -325,8 +321,7 @@ absl::Status ApplyChange(const ScenarioChange& change, absl::string_view origin,
   for (const std::string& setting : change.set) {
     const size_t equals = setting.find('=');
     const absl::string_view text = setting;
-    absl::Status s = SetField(text.substr(0, equals), text.substr(equals + 1), origin, scenario);
-    if (!s.ok()) return s;
+    RETURN_IF_ERROR(SetField(text.substr(0, equals), text.substr(equals + 1), origin, scenario));
   }
   return absl::OkStatus();
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "model/check.h"
 #include "model/device_set.h"
 
 namespace drasim {
@@ -58,6 +59,16 @@ void JobLifecycle::Recreate(JobId job, SimDuration delay) {
   pods_waiting_ += run_->jobs().row(job).pods;
   handles_[job.value()].eviction = run_->events().Push(
       run_->After(delay), EventRank::kTimer, EventKind::kTimer, job.value(), kRecreationTimer, 0);
+}
+
+void JobLifecycle::OnEvent(const Event& event) {
+  const JobId job(event.a);
+  if (event.kind == EventKind::kPodFinish) return OnFinish(job);
+  if (event.kind == EventKind::kIntentDone) return bindings_.OnIntentDone(event.a);
+  if (event.kind == EventKind::kDeletion) return OnDeletion(event);
+  if (event.kind == EventKind::kTimer) return OnRecreated(job);
+  DRASIM_CHECK(event.kind == EventKind::kEvictionDone);
+  OnEvictionDone(job, static_cast<EvictionCause>(event.b));
 }
 
 void JobLifecycle::OnRecreated(JobId job) {
@@ -139,7 +150,7 @@ int64_t JobLifecycle::InstancesOf(JobId job) const {
   int64_t most = 0;
   for (uint32_t i = 0; i < row.pods; ++i) {
     const PodId pod = RunContext::PodOf(row, i);
-    if (cluster.pod_shape(pod).mig.empty()) continue;
+    if (cluster.pod_shape(pod).request.mig.empty()) continue;
     most = std::max(most, static_cast<int64_t>(cluster.pod_grants(pod).size()));
   }
   return most;

@@ -84,7 +84,8 @@ class NodeRoom {
   };
 
   const ClusterState* cluster_;
-  const PodShape* shape_;
+  const ResourceRequest* request_;
+  const PodConstraints* constraints_;
   NodeId node_;
   ShapeId shape_id_;
   int64_t cpu_milli_;

@@ -18,7 +18,6 @@
 #include "sim/core/waiting_line.h"
 #include "sim/explain/node_room.h"
 #include "sim/run/quota_table.h"
-#include "sim/scenario/resolve.h"
 
 namespace drasim {
 namespace {
@@ -245,7 +244,7 @@ QueuePlace QueueViewer::Find(JobId job) const {
   const JobRow& row = sim_->jobs().row(job);
   for (uint32_t i = 0; i < row.pods; ++i) {
     const PodId pod(row.first_pod.value() + i);
-    if (sim_->cluster().pod_shape(pod).hold == PodHold::kNone) continue;
+    if (sim_->cluster().pod_shape(pod).constraints.hold == PodHold::kNone) continue;
     QueuePlace place;
     place.where = QueuePlace::Where::kPending;
     return place;

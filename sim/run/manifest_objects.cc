@@ -4,7 +4,6 @@
 #include <google/protobuf/message.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <memory>
 #include <utility>
 

@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/strings/string_view.h"
 #include "model/pod_constraints.h"
 #include "model/proto/kube.pb.h"
 #include "model/proto/scenario.pb.h"

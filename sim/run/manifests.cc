@@ -1,11 +1,9 @@
 #include "sim/run/manifests.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <map>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"

@@ -200,13 +200,13 @@ std::string SummaryJson(const Simulation& sim) {
   if (sim.control_plane() != nullptr) WriteDra(sim, j);
   j.Key("dropped_by_shape").BeginArray();
   for (const auto& [shape_id, pods] : DroppedShapes(sim)) {
-    const PodShape& shape = sim.cluster().shapes().row(ShapeId(shape_id));
+    const ResourceRequest& request = sim.cluster().shapes().row(ShapeId(shape_id)).request;
     j.BeginObject();
-    j.Key("cpu_milli").Int(shape.cpu_milli);
-    j.Key("memory_bytes").Int(shape.memory_bytes);
-    j.Key("gpu_count").Int(shape.gpu_count);
-    j.Key("gpu_milli").Int(shape.gpu_milli);
-    j.Key("gpu_spec").String(shape.gpu_spec);
+    j.Key("cpu_milli").Int(request.cpu_milli);
+    j.Key("memory_bytes").Int(request.memory_bytes);
+    j.Key("gpu_count").Int(request.gpu_count);
+    j.Key("gpu_milli").Int(request.gpu_milli);
+    j.Key("gpu_spec").String(request.gpu_spec);
     j.Key("pods").Int(pods);
     j.EndObject();
   }
@@ -409,11 +409,10 @@ absl::Status RunOutputs::Load(StateReader& in) {
   DRASIM_CHECK(!timeseries_.open());  // it was made by Resume
   in.Section("run_outputs");
   const uint64_t timeseries_bytes = in.U64();
-  if (!in.status().ok()) return in.status();
+  RETURN_IF_ERROR(in.status());
   RETURN_IF_ERROR(BringBack("timeseries.csv", "timeseries.csv.tmp"));
-  absl::Status s = timeseries_.Reopen(PathOf("timeseries.csv"), timeseries_bytes);
-  if (!s.ok()) return s;
-  if (s = BringBack("ledger", "ledger.partial"); !s.ok()) return s;
+  RETURN_IF_ERROR(timeseries_.Reopen(PathOf("timeseries.csv"), timeseries_bytes));
+  RETURN_IF_ERROR(BringBack("ledger", "ledger.partial"));
   return ledger_->Reopen(PathOf("ledger"));
 }
 

@@ -107,8 +107,7 @@ absl::Status Simulation::CheckClaims(const std::vector<JobArrival>& jobs) const 
 absl::Status Simulation::LowerWorkload() {
   std::vector<JobArrival> jobs = workload_.TakeRows();
   RETURN_IF_ERROR(CheckClaims(jobs));
-  const absl::Status lowered = devices_.LowerJobs(node_input_.nodes, shapes_.get(), &jobs);
-  if (!lowered.ok()) return lowered;
+  RETURN_IF_ERROR(devices_.LowerJobs(node_input_.nodes, shapes_.get(), &jobs));
   workload_ = Workload::FromJobs(std::move(jobs));
   WarnAboutUnknownModels();
   return absl::OkStatus();
@@ -157,7 +156,7 @@ void Simulation::CountWantedResources(std::vector<NodeSpec>* nodes) {
   std::set<std::string> unreported;
   for (size_t s = 0; s < in_use.size(); ++s) {
     if (!in_use[s]) continue;
-    for (const auto& [name, amount] : shapes_->row(ShapeId(s)).extended) {
+    for (const auto& [name, amount] : shapes_->row(ShapeId(s)).request.extended) {
       if (reported.count(name) == 0) unreported.insert(name);
     }
   }
@@ -405,7 +404,7 @@ bool Simulation::RemembersFailures() const {
   return spec_.scheduler.cache || batch;
 }
 
-std::unique_ptr<Dispatcher> Simulation::MakeDispatcher(JobControl* host) {
+std::unique_ptr<Dispatcher> Simulation::MakeDispatcher(JobControl* control) {
   DispatchParts parts;
   parts.cluster = cluster_.get();
   parts.jobs = &jobs_;
@@ -414,7 +413,7 @@ std::unique_ptr<Dispatcher> Simulation::MakeDispatcher(JobControl* host) {
   parts.profile = profile_.get();
   parts.summaries = &summaries_;
   parts.quotas = &quotas_;
-  parts.host = host;
+  parts.control = control;
   switch (spec_.scheduler.queue) {
     case QueueKind::kNone:
       return std::make_unique<FillDispatcher>(parts);
@@ -483,7 +482,7 @@ absl::Status Simulation::Start(const std::string* checkpoint) {
   parts.node_changes = node_transitions_;
   parts.deletions = deletions_.by_job;
   parts.last_deletion = deletions_.last;
-  parts.make_dispatcher = [this](JobControl* host) { return MakeDispatcher(host); };
+  parts.make_dispatcher = [this](JobControl* control) { return MakeDispatcher(control); };
   parts.node_agent = front_end_.get();
   if (dra_ != nullptr) parts.node_agent = dra_->plane();
   parts.sinks = {fingerprint_.get(), metrics_.get()};

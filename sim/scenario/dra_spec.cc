@@ -44,7 +44,7 @@ std::vector<std::string> ImmediateKinds() {
 }
 
 absl::Status ReadLatency(const std::string& key, const std::string& text,
-                         absl::optional<Distribution>* out) {
+                         std::optional<Distribution>* out) {
   if (text.empty()) return absl::OkStatus();
   absl::StatusOr<Distribution> parsed = Distribution::Parse(text);
   if (!parsed.ok()) {

@@ -119,8 +119,7 @@ absl::StatusOr<KubernetesQueueOptions> MakeKubernetesOptions(const proto::Scenar
         std::tuple("max_backoff", &k.max_backoff(), &options.max_backoff),
         std::tuple("unschedulable_flush", &k.unschedulable_flush(),
                    &options.unschedulable_flush)}) {
-    absl::Status e = ReadDuration(absl::StrCat("scheduler.kubernetes.", key), *text, out);
-    if (!e.ok()) return e;
+    RETURN_IF_ERROR(ReadDuration(absl::StrCat("scheduler.kubernetes.", key), *text, out));
     if (out->ns() > kLongestNs / 100) {
       return absl::InvalidArgumentError(absl::StrCat("scheduler.kubernetes.", key, ": found '",
                                                      *text, "', expected up to a year"));

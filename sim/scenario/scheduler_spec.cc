@@ -1,9 +1,7 @@
 #include "sim/scenario/scheduler_spec.h"
 
-#include <algorithm>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"

@@ -20,8 +20,8 @@
 #include "sim/app/flags.h"
 #include "sim/app/scenario_flags.h"
 #include "sim/compare/contenders.h"
-#include "sim/explain/attempt_count.h"
 #include "sim/run/simulation.h"
+#include "tests/sim/explain/attempt_count.h"
 #include "tests/testing/shared_data.h"
 #include "tests/testing/soak.h"
 

@@ -70,7 +70,7 @@ std::vector<JobArrival> AddPods(ClusterBuilder& builder) {
   std::vector<JobArrival> pods;
   for (const PodRow& row : kPods) {
     PodShape shape = TestShape(row.cpu_milli, row.gpu_count, row.gpu_milli, row.gpu_spec);
-    shape.memory_bytes = row.memory_gib * kTestGib;
+    shape.request.memory_bytes = row.memory_gib * kTestGib;
     JobArrival pod;
     const size_t number = pods.size() + 1;
     pod.name = absl::StrCat("pod-", number < 10 ? "0" : "", number);
@@ -123,12 +123,12 @@ std::string Decide(const std::string& policy, bool use_cache) {
   engine_parts.jobs = &jobs;
   engine_parts.quotas = &quotas;
   engine_parts.placer = &placer;
-  engine_parts.make_dispatcher = [&](JobControl* host) {
+  engine_parts.make_dispatcher = [&](JobControl* control) {
     DispatchParts parts_of_it;
     parts_of_it.cluster = &builder.cluster();
     parts_of_it.jobs = &jobs;
     parts_of_it.placer = &placer;
-    parts_of_it.host = host;
+    parts_of_it.control = control;
     return std::make_unique<FillDispatcher>(parts_of_it);
   };
   engine_parts.cluster = &builder.cluster();

@@ -68,7 +68,7 @@ double Distance(Rgb a, Rgb b, const Matrix& vision) {
                    std::pow(lab_a[2] - lab_b[2], 2));
 }
 
-// Of the greys that remain on paper without colour.
+// Lightness of the grey that a print without colour shows.
 double Lightness(Rgb colour) { return Lab(LinearOf(colour))[0]; }
 
 double Contrast(Rgb a, Rgb b) {

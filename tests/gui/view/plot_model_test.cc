@@ -154,6 +154,64 @@ TEST(PlotModelTest, ASpikeOfOneSampleReachesItsHeight) {
   }
 }
 
+TEST(PlotModelTest, EveryColumnShowsWhatAFullScanFinds) {
+  Random random(13, "columns");
+  for (const int64_t samples : {5, 300, 20'000}) {
+    Pyramid data;
+    std::vector<std::pair<int64_t, double>> scan;
+    int64_t ns = 0;
+    for (int64_t i = 0; i < samples; ++i) {
+      ns += static_cast<int64_t>(random.Below(2'000'000));
+      const auto value = static_cast<double>(1 + random.Below(999));
+      data.Append(SimTime(ns), value);
+      scan.emplace_back(ns, value);
+    }
+    PlotSpec spec;
+    spec.high = 1000;
+    spec.series.push_back(Series("a", &data, 10));
+    spec.series[0].filled = true;
+    PlotModel plot(spec);
+    PlotFrame frame;
+    frame.begin = SimTime(ns / 5);
+    frame.end = SimTime(ns / 5 * 4);
+    const PlotPicture& picture = plot.Draw(frame, std::nullopt);
+    const auto columns = static_cast<int64_t>(picture.area.width);
+    const double span = static_cast<double>(frame.end.ns() - frame.begin.ns());
+    for (int64_t c = 0; c + 1 < columns; ++c) {
+      const auto edge = [&](int64_t column) {
+        return frame.begin.ns() + static_cast<int64_t>(span * static_cast<double>(column) /
+                                                       static_cast<double>(columns));
+      };
+      // The value that holds at the column's begin, and all samples up to its end.
+      double low = 1e9;
+      double high = -1;
+      double before = -1;
+      for (const auto& sample : scan) {
+        if (sample.first <= edge(c)) before = sample.second;
+        if (sample.first < edge(c) || sample.first >= edge(c + 1)) continue;
+        low = std::min(low, sample.second);
+        high = std::max(high, sample.second);
+      }
+      if (before >= 0) {
+        low = std::min(low, before);
+        high = std::max(high, before);
+      }
+      const float x = picture.area.x + (static_cast<float>(c) + 0.5F) * picture.area.width /
+                                           static_cast<float>(columns);
+      const Extent solid = FillsAt(picture.base, 10, x, /*opaque=*/true);
+      const Extent range = FillsAt(picture.base, 10, x, /*opaque=*/false);
+      if (high < 0) {
+        ASSERT_GT(solid.top, 1e8F) << "column " << c;
+        continue;
+      }
+      const float top = std::min(solid.top, range.top);
+      ASSERT_NEAR(top, LinearY(picture, high), 0.01) << samples << " samples, column " << c;
+      const float bottom = std::min(solid.top, picture.area.bottom());
+      ASSERT_NEAR(bottom, LinearY(picture, low), 0.01) << samples << " samples, column " << c;
+    }
+  }
+}
+
 TEST(PlotModelTest, StacksAddUpAtEveryInstant) {
   Random random(5, "stack");
   std::vector<Pyramid> parts(3);
@@ -178,7 +236,7 @@ TEST(PlotModelTest, StacksAddUpAtEveryInstant) {
       }
     }
   }
-  // What comes later is appended.
+  // Later samples are appended.
   const size_t before = stack.borders()[2].size();
   parts[1].Append(SimTime(5000), 7);
   stack.Extend();

@@ -12,6 +12,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
+#include "gui/view/unit_text.h"
+#include "model/random.h"
 #include "model/time.h"
 
 namespace drasim::view {
@@ -139,6 +141,43 @@ TEST(TimelineTest, SaysWhatIsWrongWithATime) {
   place.end = At(100);
   EXPECT_EQ(ParseTarget("record 1", place).status().message(),
             "\"record 1\" needs a run whose records are numbered");
+}
+
+TEST(TimelineTest, ReadsTheTimesThatItShows) {
+  Random random(11, "shown times");
+  TypedPlace place;
+  place.end = SimTime(std::numeric_limits<int64_t>::max());
+  for (int i = 0; i < 5000; ++i) {
+    const SimTime time(static_cast<int64_t>(random.U64() >> (1 + random.Below(60))));
+    const absl::StatusOr<TimeTarget> target = ParseTarget(TimeText(time), place);
+    ASSERT_TRUE(target.ok()) << target.status();
+    EXPECT_EQ(target->time, time) << TimeText(time);
+    const absl::StatusOr<TimeTarget> clock = ParseTarget(ClockText(time), place);
+    ASSERT_TRUE(clock.ok()) << clock.status();
+    EXPECT_EQ(clock->time.ns(), time.ns() / 1'000'000 * 1'000'000) << ClockText(time);
+  }
+}
+
+TEST(TimelineTest, NoTextLeavesTheRun) {
+  static constexpr char kCharacters[] = "0123456789:.dhmsun%+-#record, ";
+  Random random(12, "typed texts");
+  size_t valid = 0;
+  for (int i = 0; i < 50'000; ++i) {
+    std::string text;
+    for (uint64_t length = random.Below(9); length > 0; --length) {
+      text.push_back(kCharacters[random.Below(sizeof(kCharacters) - 1)]);
+    }
+    const absl::StatusOr<TimeTarget> target = Parse(text);
+    if (!target.ok()) {
+      EXPECT_FALSE(target.status().message().empty()) << text;
+      continue;
+    }
+    ++valid;
+    EXPECT_GE(target->time, SimTime()) << text;
+    EXPECT_LE(target->time, At(240 * kHourS)) << text;
+    EXPECT_LE(target->record.value_or(0), uint64_t{2000}) << text;
+  }
+  EXPECT_GT(valid, size_t{100});
 }
 
 TEST(TimelineTest, TheCursorStaysInsideTheRun) {

@@ -63,7 +63,7 @@ std::vector<NodeSpec> A100s(const std::vector<int32_t>& gpus) {
 
 PodShape Mig(std::vector<std::pair<std::string, int32_t>> instances) {
   PodShape shape = TestShape(1000, 0);
-  shape.mig = std::move(instances);
+  shape.request.mig = std::move(instances);
   return shape;
 }
 PodShape One(const std::string& profile) { return Mig({{profile, 1}}); }
@@ -371,7 +371,7 @@ TEST(MigPlacementTest, RefusalsGiveTheirReason) {
   EXPECT_EQ(parva.TakeAll(Texts(3, "3g.40gb")), (Texts{"n0:0@4", "n1:0@4", Refused(2)}));
 
   PodShape elsewhere = One("1g.10gb");
-  elsewhere.gpu_spec = "A30";
+  elsewhere.request.gpu_spec = "A30";
   Rig choosy("mig-first-fit", A100s({1}));
   EXPECT_EQ(choosy.Take(elsewhere), "0/1 nodes are available: 1 node(s) had no such MIG profile.");
 }

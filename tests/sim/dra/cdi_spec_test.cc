@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,13 +10,13 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "absl/types/optional.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "model/device_grant.h"
 #include "model/kube/objects.h"
 #include "model/mig_table.h"
 #include "model/text/mig_catalogue.h"
+#include "tests/testing/data_text.h"
 #include "tests/testing/mig_products.h"
 
 namespace drasim {
@@ -73,100 +74,24 @@ CdiSpec FullSpec() {
 }
 
 TEST(CdiSpecTest, JsonHasEveryFieldInTheOrderOfTheFormat) {
-  EXPECT_EQ(CdiSpecJson(FullSpec()), R"({
-  "cdiVersion": "0.6.0",
-  "kind": "vendor.com/device.v1",
-  "devices": [
-    {
-      "name": "gpu0",
-      "containerEdits": {
-        "deviceNodes": [
-          {
-            "path": "/dev/card0",
-            "hostPath": "/dev/vendor/card0",
-            "type": "c",
-            "major": 25,
-            "minor": 0,
-            "permissions": "rw"
-          }
-        ]
-      }
-    },
-    {
-      "name": "gpu1",
-      "containerEdits": {
-        "env": [
-          "GPU=1"
-        ]
-      }
-    }
-  ],
-  "containerEdits": {
-    "env": [
-      "VENDOR="
-    ],
-    "mounts": [
-      {
-        "hostPath": "/opt/vendor",
-        "containerPath": "/usr/vendor",
-        "type": "none",
-        "options": [
-          "ro",
-          "rbind"
-        ]
-      }
-    ],
-    "hooks": [
-      {
-        "hookName": "createContainer",
-        "path": "/bin/vendor-hook",
-        "args": [
-          "vendor-hook",
-          "--all"
-        ],
-        "env": [
-          "MODE=fast"
-        ],
-        "timeout": 30
-      }
-    ]
-  }
-}
-)");
+  EXPECT_EQ(CdiSpecJson(FullSpec()), TestText("JsonHasEveryFieldInTheOrderOfTheFormat"));
 }
 
 TEST(CdiSpecTest, TestDriverSetsParametersAsEnvironment) {
   const ParametersObject of_class = Parameters({{"b", "2"}, {"x", ""}});
   const ParametersObject of_claim = Parameters({{"a", "y=z"}, {"B", "3"}});
-  const absl::optional<CdiSpec> spec =
+  const std::optional<CdiSpec> spec =
       CdiSpecForParameters("test-driver.cdi.k8s.io", 17, &of_class, &of_claim);
   ASSERT_TRUE(spec.has_value());
-  EXPECT_EQ(CdiSpecJson(*spec), R"({
-  "cdiVersion": "0.3.0",
-  "kind": "test-driver.cdi.k8s.io/test",
-  "devices": [
-    {
-      "name": "claim-17",
-      "containerEdits": {
-        "env": [
-          "admin_b=2",
-          "admin_x=",
-          "user_B=3",
-          "user_a=y=z"
-        ]
-      }
-    }
-  ]
-}
-)");
+  EXPECT_EQ(CdiSpecJson(*spec), TestText("TestDriverSetsParametersAsEnvironment"));
   EXPECT_TRUE(ValidateCdiSpec(*spec).ok()) << ValidateCdiSpec(*spec);
   EXPECT_THAT(CdiDeviceIds(*spec), ElementsAre("test-driver.cdi.k8s.io/test=claim-17"));
 }
 
 TEST(CdiSpecTest, TestDriverWithoutParametersWritesNothing) {
   const ParametersObject none = Parameters({});
-  EXPECT_EQ(CdiSpecForParameters("d", 1, nullptr, nullptr), absl::nullopt);
-  EXPECT_EQ(CdiSpecForParameters("d", 1, &none, &none), absl::nullopt);
+  EXPECT_EQ(CdiSpecForParameters("d", 1, nullptr, nullptr), std::nullopt);
+  EXPECT_EQ(CdiSpecForParameters("d", 1, &none, &none), std::nullopt);
   const ParametersObject one = Parameters({{"a", "1"}});
   EXPECT_TRUE(CdiSpecForParameters("d", 1, &one, nullptr).has_value());
   EXPECT_TRUE(CdiSpecForParameters("d", 1, nullptr, &one).has_value());
