@@ -11,8 +11,10 @@
 #include "gui/view/pod_table.h"
 #include "gui/view/table_model.h"
 #include "model/cluster_state.h"
+#include "model/gpu_model_table.h"
 #include "model/pod_shape.h"
 #include "model/record.h"
+#include "model/shape_table.h"
 #include "model/time.h"
 
 namespace drasim::view {
@@ -27,9 +29,9 @@ struct ManyPods {
     const SummaryId why = summaries.Intern({1, {{uint8_t{1}, 1U}}});
     for (int64_t i = 0; i < kPods; ++i) {
       PodShape shape;
-      shape.cpu_milli = 1000 * (i % 10 + 1);
-      shape.gpu_count = 1;
-      shape.gpu_milli = static_cast<int32_t>(i / 10 % 10 + 1) * 100;
+      shape.request.cpu_milli = 1000 * (i % 10 + 1);
+      shape.request.gpu_count = 1;
+      shape.request.gpu_milli = static_cast<int32_t>(i / 10 % 10 + 1) * 100;
       const ShapeId id = shapes.Intern(shape);
       Record record;
       record.time = SimTime(i * kSecondNs);

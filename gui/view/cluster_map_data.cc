@@ -10,6 +10,7 @@
 
 #include "absl/types/span.h"
 #include "gui/view/held_devices.h"
+#include "model/gpu_model_table.h"
 #include "model/ids.h"
 #include "model/mig_table.h"
 #include "model/pod_shape.h"

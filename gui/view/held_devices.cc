@@ -18,7 +18,7 @@ DeviceGrants GrantsOf(const ClusterState& cluster, PodId pod) {
   const absl::Span<const DeviceGrant> given = cluster.pod_grants(pod);
   DeviceGrants grants(given.begin(), given.end());
   if (!grants.empty()) return grants;
-  const auto milli = static_cast<int16_t>(cluster.pod_shape(pod).gpu_milli);
+  const auto milli = static_cast<int16_t>(cluster.pod_shape(pod).request.gpu_milli);
   for (const size_t device : cluster.pod_devices(pod)) {
     grants.push_back({static_cast<uint8_t>(device), kNoPlacement, milli});
   }

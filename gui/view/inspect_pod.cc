@@ -130,8 +130,8 @@ void PodInspector::Add(const Record& record, const ClusterState& cluster,
     pod_.priority = cluster.pod_priority(record.pod);
     const PodShape& shape = cluster.pod_shape(record.pod);
     pod_.wants = WantsText(shape);
-    pod_.cpu_milli = shape.cpu_milli;
-    pod_.memory_bytes = shape.memory_bytes;
+    pod_.cpu_milli = shape.request.cpu_milli;
+    pod_.memory_bytes = shape.request.memory_bytes;
   } else if (record.pod != pod_.pod) {
     return;
   }

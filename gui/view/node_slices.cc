@@ -24,10 +24,10 @@ DeviceParts PartsOf(const ClusterState& cluster, ShapeId shape_id, NodeId node) 
   const MigTable* const table = cluster.any_mig() ? cluster.mig_table(node) : nullptr;
   const uint8_t model = cluster.node(node).model;
   DeviceParts parts;
-  if (shape.gpu_count > 0) {
-    parts.gpus = shape.gpu_count;
-    parts.milli = shape.gpu_milli;
-    parts.impossible = model == 0xff || (shape.model_mask >> model & 1) == 0;
+  if (shape.request.gpu_count > 0) {
+    parts.gpus = shape.request.gpu_count;
+    parts.milli = shape.request.gpu_milli;
+    parts.impossible = model == 0xff || (shape.request.model_mask >> model & 1) == 0;
   }
   const auto want = [&](const std::string& profile, int32_t count) {
     const int index = table == nullptr ? -1 : table->FindProfile(profile);
@@ -37,7 +37,7 @@ DeviceParts PartsOf(const ClusterState& cluster, ShapeId shape_id, NodeId node) 
     }
     for (int32_t i = 0; i < count; ++i) parts.instances.push_back(static_cast<size_t>(index));
   };
-  for (const auto& [profile, count] : shape.mig) want(profile, count);
+  for (const auto& [profile, count] : shape.request.mig) want(profile, count);
   for (const ClaimEntry& claim : shape.claims) {
     if (!claim.mig_profile.empty()) want(claim.mig_profile, 1);
     parts.gpus += claim.gpus;
@@ -116,7 +116,7 @@ PodRoom RoomFor(const ClusterState& cluster, ShapeId shape_id, NodeId node) {
   PodRoom room;
   const NodeRow& row = cluster.node(node);
   const PodShape& shape = cluster.shapes().row(shape_id);
-  if (!TakesPods(row) || shape.hold != PodHold::kNone) return room;
+  if (!TakesPods(row) || shape.constraints.hold != PodHold::kNone) return room;
   const DeviceParts parts = PartsOf(cluster, shape_id, node);
   if (parts.impossible) return room;
   bool devices_fit = true;
@@ -135,8 +135,8 @@ PodRoom RoomFor(const ClusterState& cluster, ShapeId shape_id, NodeId node) {
     }
     devices_fit = room.gpus >= parts.gpus;
   }
-  room.fits = devices_fit && row.cpu_milli_idle >= shape.cpu_milli &&
-              row.memory_bytes_idle >= shape.memory_bytes && row.pods_idle > 0 &&
+  room.fits = devices_fit && row.cpu_milli_idle >= shape.request.cpu_milli &&
+              row.memory_bytes_idle >= shape.request.memory_bytes && row.pods_idle > 0 &&
               cluster.LackingExtended(shape_id, node) == 0 && cluster.GroupHasRoom(shape_id, node);
   return room;
 }

@@ -8,6 +8,7 @@
 #include "gui/view/wait_text.h"
 #include "gui/view/wants_text.h"
 #include "model/check.h"
+#include "model/shape_table.h"
 #include "sim/record/pod_log.h"
 
 namespace drasim::view {

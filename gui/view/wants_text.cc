@@ -9,6 +9,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "model/number_text.h"
+#include "model/resource_request.h"
 
 namespace drasim::view {
 namespace {
@@ -36,19 +37,21 @@ std::string ClaimText(const ClaimEntry& claim) {
 }  // namespace
 
 std::string WantsText(const PodShape& shape) {
+  const ResourceRequest& request = shape.request;
   std::vector<std::string> parts;
-  for (const auto& [profile, count] : shape.mig) parts.push_back(Several(count, profile));
-  if (shape.gpu_count > 0) {
+  for (const auto& [profile, count] : request.mig) parts.push_back(Several(count, profile));
+  if (request.gpu_count > 0) {
     std::string text =
-        shape.is_share()
-            ? Several(shape.gpu_count,
-                      absl::StrCat(DoubleText(static_cast<double>(shape.gpu_milli) / kDeviceMilli),
-                                   " GPU"))
-            : WholeGpus(shape.gpu_count);
-    if (!shape.gpu_spec.empty()) absl::StrAppend(&text, " of ", shape.gpu_spec);
+        request.is_share()
+            ? Several(
+                  request.gpu_count,
+                  absl::StrCat(DoubleText(static_cast<double>(request.gpu_milli) / kDeviceMilli),
+                               " GPU"))
+            : WholeGpus(request.gpu_count);
+    if (!request.gpu_spec.empty()) absl::StrAppend(&text, " of ", request.gpu_spec);
     parts.push_back(std::move(text));
   }
-  for (const auto& [name, amount] : shape.extended) parts.push_back(ExtendedText(name, amount));
+  for (const auto& [name, amount] : request.extended) parts.push_back(ExtendedText(name, amount));
   for (const ClaimEntry& claim : shape.claims) parts.push_back(ClaimText(claim));
   return parts.empty() ? "no GPU" : absl::StrJoin(parts, " + ");
 }

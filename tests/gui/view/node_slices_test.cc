@@ -68,7 +68,7 @@ TEST(NodeSlicesTest, TellsWhatStillFits) {
 
   // Two instances need both GPUs, of which one is partly taken.
   PodShape pair = ViewRig::Mig("7g.80gb");
-  pair.mig[0].second = 2;
+  pair.request.mig[0].second = 2;
   const PodId two = rig.Arrive("two", pair);
   EXPECT_EQ(RoomFor(rig.cluster(), rig.cluster().pod_shape_id(two), node), (PodRoom{1, false}));
   EXPECT_EQ(RoomFor(rig.cluster(), rig.cluster().pod_shape_id(two), NodeId(size_t{1})),

@@ -17,10 +17,12 @@
 #include "model/cluster_state.h"
 #include "model/device_grant.h"
 #include "model/device_set.h"
+#include "model/gpu_model_table.h"
 #include "model/ids.h"
 #include "model/mig_table.h"
 #include "model/pod_shape.h"
 #include "model/record.h"
+#include "model/shape_table.h"
 #include "model/time.h"
 #include "tests/testing/mig_products.h"
 
@@ -51,16 +53,16 @@ class ViewRig {
 
   static PodShape Mig(absl::string_view profile) {
     PodShape shape;
-    shape.cpu_milli = 1000;
-    shape.mig = {{std::string(profile), 1}};
-    shape.nominal_milli = 125;
+    shape.request.cpu_milli = 1000;
+    shape.request.mig = {{std::string(profile), 1}};
+    shape.request.nominal_milli = 125;
     return shape;
   }
   static PodShape Gpus(int32_t count, int32_t milli = kDeviceMilli) {
     PodShape shape;
-    shape.cpu_milli = 1000;
-    shape.gpu_count = count;
-    shape.gpu_milli = milli;
+    shape.request.cpu_milli = 1000;
+    shape.request.gpu_count = count;
+    shape.request.gpu_milli = milli;
     return shape;
   }
 
