@@ -3,13 +3,14 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "model/key_error.h"
 
 namespace drasim {
 
 absl::Status RefusedOption(absl::string_view key, absl::string_view found,
                            absl::string_view expected) {
-  return absl::InvalidArgumentError(
-      absl::StrCat("workload.generated.", key, ": found ", found, ", expected ", expected));
+  return KeyError(absl::StrCat("workload.generated.", key),
+                  absl::StrCat("found ", found, ", expected ", expected));
 }
 
 size_t NumberDigits(int64_t count, size_t low) {

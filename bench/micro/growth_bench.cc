@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "model/check.h"
+#include "model/proto/scenario.pb.h"
 #include "model/random.h"
 #include "sim/run/simulation.h"
 #include "sim/scenario/resolve.h"

@@ -20,6 +20,7 @@
 #include "absl/types/span.h"
 #include "model/check.h"
 #include "model/number_text.h"
+#include "model/proto/scenario.pb.h"
 #include "model/status_macros.h"
 #include "model/text/json_writer.h"
 #include "model/text/shown_text.h"
@@ -480,7 +481,7 @@ constexpr char kWorldLegend[] =
 // The conditions that all worlds share, apart from the workload.
 std::string ConditionsText(const Contenders& contenders) {
   const RunSpec& spec = contenders.all[0].spec;
-  const std::string& interval = spec.written.workload().stream_interval();
+  const std::string& interval = spec.workload.stream_interval_text;
   std::string text = "Kube-scheduler's queue";
   if (!Varies(contenders.all, PolicyOf)) {
     absl::StrAppend(&text, ", policy ", spec.scheduler.profile.policy);
@@ -513,7 +514,7 @@ absl::StatusOr<Comparison> MakeComparison(const ParsedFlags& flags) {
   comparison.contenders = std::move(contenders);
   if (!comparison.contenders.worlds) {
     comparison.given = given;
-    for (const proto::Axis& axis : given.scenario.comparison().axes()) {
+    for (const proto::Axis& axis : given.scenario->comparison().axes()) {
       for (const proto::AxisValue& value : axis.values()) {
         for (const std::string& setting : value.set()) {
           comparison.given.overridden.push_back(setting.substr(0, setting.find('=')));
@@ -527,7 +528,7 @@ absl::StatusOr<Comparison> MakeComparison(const ParsedFlags& flags) {
   const bool mixed = replays > 0 && static_cast<size_t>(replays) < all.size();
   comparison.has_replays = replays > 0;
   comparison.mode = mixed ? "mixed" : replays > 0 ? "replay" : "fill";
-  for (const std::string& name : given.scenario.comparison().metrics()) {
+  for (const std::string& name : given.scenario->comparison().metrics()) {
     ASSIGN_OR_RETURN(const CellMetric metric, FindMetric(name));
     comparison.metrics.push_back(metric);
   }

@@ -60,12 +60,13 @@ absl::StatusOr<RunRequest> NewRun(GivenScenario given, RunSpec spec, bool force)
 // With --resume the scenario is the one that the run left in its folder. What else the command line
 // says about it may not contradict.
 absl::StatusOr<RunRequest> ReadResumption(GivenScenario given, bool force) {
-  const std::string dir = given.scenario.output().dir();
+  const GivenOutput output = OutputOf(given);
+  const std::string& dir = output.dir;
   if (dir.empty()) {
     return absl::InvalidArgumentError(
         "--resume needs --out DIR, the folder of the run to go on with");
   }
-  if (given.scenario.output().has_ledger() && !given.scenario.output().ledger()) {
+  if (output.without_ledger) {
     return absl::InvalidArgumentError(
         "--resume: a run with --ledger=off leaves no checkpoints to go on from");
   }
@@ -90,16 +91,16 @@ absl::StatusOr<RunRequest> ReadResumption(GivenScenario given, bool force) {
     ASSIGN_OR_RETURN(request.lock, FolderLock::Take(dir));
   }
   ASSIGN_OR_RETURN(Resumption found, FindResumption(dir));
-  if (told) RETURN_IF_ERROR(CheckSameScenario(wanted->written, found.spec.written));
+  if (told) RETURN_IF_ERROR(CheckSameScenario(*wanted->written, *found.spec.written));
   request.spec = found.spec;
-  RETURN_IF_ERROR(request.spec.SetMaxLedger(given.scenario.output().max_ledger()));
+  RETURN_IF_ERROR(request.spec.SetMaxLedger(output.max_ledger));
   request.resumption = std::move(found);
   return request;
 }
 
 absl::StatusOr<RunRequest> ReadRequest(const ParsedFlags& flags) {
   ASSIGN_OR_RETURN(GivenScenario given, ScenarioFromFlags(flags));
-  if (flags.Has("out")) given.scenario.mutable_output()->set_dir(*flags.Get("out"));
+  if (flags.Has("out")) SetOutputDir(*flags.Get("out"), &given);
   if (flags.Has("resume")) return ReadResumption(std::move(given), flags.Has("force"));
   ASSIGN_OR_RETURN(RunSpec spec, ResolveGiven(given));
   RETURN_IF_ERROR(CheckQueueFlag(ContenderFlagsOf(flags), spec.is_replay()));

@@ -18,6 +18,7 @@
 #include "absl/strings/str_split.h"
 #include "model/hash.h"
 #include "model/number_text.h"
+#include "model/proto/scenario.pb.h"
 #include "model/status_macros.h"
 #include "model/text/yaml_writer.h"
 #include "sim/app/commands.h"
@@ -154,7 +155,7 @@ absl::StatusOr<std::string> HashInputs(proto::Scenario* s) {
 // the bytes of its input files, so that a changed trace is not mistaken for a finished one.
 absl::StatusOr<std::vector<Cell>> MakeCells(const ParsedFlags& flags) {
   ASSIGN_OR_RETURN(GivenScenario given, ScenarioFromFlags(flags));
-  proto::Scenario* base = &given.scenario;
+  proto::Scenario* base = &*given.scenario;
   if (base->comparison().axes_size() > 0) {
     return absl::InvalidArgumentError(
         absl::StrCat("comparison.axes: found ", base->comparison().axes_size(),
@@ -167,11 +168,11 @@ absl::StatusOr<std::vector<Cell>> MakeCells(const ParsedFlags& flags) {
   NoteIdleSeeds(contenders);
   std::vector<Cell> cells;
   for (const std::string& trace : traces) {
-    proto::Scenario pinned = contenders.all[0].spec.written;
+    proto::Scenario pinned = *contenders.all[0].spec.written;
     pinned.mutable_workload()->mutable_trace()->set_path(trace);
     ASSIGN_OR_RETURN(std::string inputs, HashInputs(&pinned));
     for (const Contender& contender : contenders.all) {
-      proto::Scenario s = contender.spec.written;
+      proto::Scenario s = *contender.spec.written;
       *s.mutable_workload()->mutable_trace() = pinned.workload().trace();
       *s.mutable_cluster() = pinned.cluster();
       s.clear_output();

@@ -8,6 +8,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
+#include "model/key_error.h"
+#include "model/proto/scenario.pb.h"
 #include "model/status_macros.h"
 #include "sim/compare/cell.h"
 #include "sim/compare/worlds.h"
@@ -42,7 +44,7 @@ absl::Status InWorld(const AxisWorld& world, const std::vector<std::string>& axe
                      const absl::Status& status) {
   if (world.values.empty()) return status;
   const absl::string_view message = status.message();
-  const absl::string_view key = message.substr(0, message.find(':'));
+  const std::string key = KeyOfError(status);
   for (size_t i = world.settings.size(); i-- > 0;) {
     if (world.settings[i].first == key) {
       return absl::Status(status.code(), absl::StrCat(world.settings[i].second, ": ", message));
@@ -73,7 +75,7 @@ void TuneFill(std::optional<double> ratio, proto::Scenario* scenario) {
 absl::StatusOr<RunSpec> Resolve(const AxisWorld& world, const Choices& choices, size_t queue,
                                 size_t policy, GivenScenario* trial) {
   trial->scenario = world.scenario;
-  proto::Scheduler* scheduler = trial->scenario.mutable_scheduler();
+  proto::Scheduler* scheduler = trial->scenario->mutable_scheduler();
   if (!choices.queues.empty()) scheduler->set_queue(choices.queues[queue]);
   if (!choices.policies.empty()) scheduler->set_policy(choices.policies[policy]);
   return ResolveGiven(*trial);
@@ -86,13 +88,12 @@ absl::Status AddContenders(const AxisWorld& world, const Choices& choices, Given
   for (const auto& [key, origin] : world.settings) trial->overridden.push_back(key);
   if (!choices.queues.empty()) trial->overridden.emplace_back("scheduler.queue");
   if (!choices.policies.empty()) trial->overridden.emplace_back("scheduler.policy");
-  if (!choices.queues.empty() && !IsReplay(world.scenario)) {
+  if (!choices.queues.empty() && !IsReplay(*world.scenario)) {
     // An error in the mode itself is reported first.
     trial->scenario = world.scenario;
     RETURN_IF_ERROR(ResolveGiven(*trial).status());
-    return absl::InvalidArgumentError(
-        absl::StrCat(choices.queues_origin,
-                     ": expected mode: replay; a fill tries each job once, so that none queues"));
+    return KeyError(choices.queues_origin,
+                    "expected mode: replay; a fill tries each job once, so that none queues");
   }
   // Each on its own, since defaults depend on the queue.
   for (size_t q = 0; q < std::max<size_t>(1, choices.queues.size()); ++q) {
@@ -133,9 +134,8 @@ absl::Status CheckWorldFlags(const ContenderFlags& flags, const proto::Compariso
                      " axes in the comparison, too, expected one of them"));
   }
   if (!flags.queues.has_value() && comparison.queues_size() == 0) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat(flags.queues.has_value() ? "--queues" : "comparison.queues",
-                   ": expected none beside --worlds, which all have kube-scheduler's queue"));
+  return KeyError(flags.queues.has_value() ? "--queues" : "comparison.queues",
+                  "expected none beside --worlds, which all have kube-scheduler's queue");
 }
 
 absl::Status ChangeWorld(const ScenarioChange& change, const std::string& origin,
@@ -143,7 +143,7 @@ absl::Status ChangeWorld(const ScenarioChange& change, const std::string& origin
   for (const std::string& setting : change.set) {
     world->settings.emplace_back(KeyOfSetting(setting), origin);
   }
-  return ApplyChange(change, origin, &world->scenario);
+  return ApplyChange(change, origin, &*world->scenario);
 }
 
 // `bare`: the scenario without its comparison, tuned.
@@ -151,7 +151,7 @@ absl::StatusOr<AxisWorld> MakeNamedWorld(const std::string& name, const proto::S
                                          const std::string& policy) {
   AxisWorld world;
   world.values = {name};
-  world.scenario = bare;
+  world.scenario = ScenarioMessage(bare);
   const std::string origin = absl::StrCat("--worlds: '", name, "'");
   RETURN_IF_ERROR(ChangeWorld(LikeConditions(bare, policy), origin, &world));
   ASSIGN_OR_RETURN(ScenarioChange change, WorldOf(name, bare));
@@ -162,14 +162,14 @@ absl::StatusOr<AxisWorld> MakeNamedWorld(const std::string& name, const proto::S
 absl::StatusOr<Contenders> MakeWorldContenders(const ContenderFlags& flags,
                                                const GivenScenario& given,
                                                std::optional<double> fill_ratio) {
-  const proto::Comparison& comparison = given.scenario.comparison();
+  const proto::Comparison& comparison = given.scenario->comparison();
   RETURN_IF_ERROR(CheckWorldFlags(flags, comparison));
   ASSIGN_OR_RETURN(std::vector<std::string> names, ParseWorlds(flags.worlds.value_or("")));
-  ASSIGN_OR_RETURN(std::string policy, PolicyOfWorlds(flags, given.scenario));
+  ASSIGN_OR_RETURN(std::string policy, PolicyOfWorlds(flags, *given.scenario));
   Contenders contenders;
   contenders.axes = {kWorldAxis};
   contenders.worlds = true;
-  proto::Scenario bare = given.scenario;
+  proto::Scenario bare = *given.scenario;
   bare.clear_comparison();
   TuneFill(fill_ratio, &bare);
   for (const std::string& name : names) {
@@ -210,25 +210,25 @@ absl::Status CheckQueueFlag(const ContenderFlags& flags, bool any_replay) {
 
 absl::StatusOr<Contenders> MakeContenders(const ContenderFlags& flags, const GivenScenario& given,
                                           std::optional<double> fill_ratio) {
-  const proto::Comparison& comparison = given.scenario.comparison();
+  const proto::Comparison& comparison = given.scenario->comparison();
   RETURN_IF_ERROR(CheckListFlags(flags));
-  if (absl::Status s = CheckComparison(given.scenario); !s.ok()) return InFile(given, s);
+  if (absl::Status s = CheckComparison(*given.scenario); !s.ok()) return InFile(given, s);
   if (flags.worlds.has_value()) {
     absl::StatusOr<Contenders> named = MakeWorldContenders(flags, given, fill_ratio);
     if (!named.ok()) return named;
     ASSIGN_OR_RETURN(named->seeds, MakeSeeds(flags, comparison, named->all[0].spec.seed));
     return named;  // worlds by name are replays
   }
-  ASSIGN_OR_RETURN(Choices choices, MakeChoices(flags, given.scenario));
+  ASSIGN_OR_RETURN(Choices choices, MakeChoices(flags, *given.scenario));
   const size_t worlds = CountWorlds(comparison);
   RETURN_IF_ERROR(CheckContenderCount(worlds, choices));
   Contenders contenders;
   for (const proto::Axis& axis : comparison.axes()) contenders.axes.push_back(axis.name());
-  proto::Scenario bare = given.scenario;
+  proto::Scenario bare = *given.scenario;
   bare.clear_comparison();
   for (size_t w = 0; w < worlds; ++w) {
     ASSIGN_OR_RETURN(AxisWorld world, MakeAxisWorld(bare, comparison, w));
-    TuneFill(fill_ratio, &world.scenario);
+    TuneFill(fill_ratio, &*world.scenario);
     GivenScenario trial = given;
     const absl::Status added = AddContenders(world, choices, &trial, &contenders.all);
     if (!added.ok()) return InWorld(world, contenders.axes, added);

@@ -15,6 +15,7 @@
 #include "absl/strings/strip.h"
 #include "model/check.h"
 #include "model/lowering.h"
+#include "model/proto/scenario.pb.h"
 #include "model/status_macros.h"
 #include "model/text/did_you_mean.h"
 #include "model/text/mig_catalogue.h"
@@ -152,7 +153,7 @@ absl::StatusOr<bool> HasMigGpus(const proto::Scenario& scenario) {
   if (cluster.path().empty() && cluster.has_node()) {
     return FindMigProduct(cluster.node().gpu_model()) != nullptr;
   }
-  if (cluster.path().empty()) RETURN_IF_ERROR(CheckGenerated(scenario));
+  if (cluster.path().empty()) RETURN_IF_ERROR(CheckGenerated(scenario).status());
   ASSIGN_OR_RETURN(NodeListSpec list, MakeNodeListSpec(scenario));
   if (!list.path.empty() && list.format.empty()) list.format = std::string(kDefaultFormat);
   ASSIGN_OR_RETURN(const NodeInput input, ReadNodeInput(list));

@@ -14,6 +14,7 @@
 #include "model/kube/reader_schema.h"
 #include "model/kube/requests.h"
 #include "model/kube/validate.h"
+#include "model/proto/kube.pb.h"
 
 namespace drasim {
 namespace {

@@ -168,7 +168,7 @@ absl::StatusOr<std::unique_ptr<FolderLock>> PrepareOutputDir(const std::string& 
   return lock;
 }
 
-std::string ResolvedYaml(const Simulation& sim) { return ResolvedYaml(sim.spec().written); }
+std::string ResolvedYaml(const Simulation& sim) { return ResolvedYaml(*sim.spec().written); }
 
 std::string SummaryJson(const Simulation& sim) {
   const Sample& m = sim.metrics().sample();

@@ -7,6 +7,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "model/check.h"
+#include "model/key_error.h"
 #include "model/number_text.h"
 #include "model/status_macros.h"
 #include "model/text/shown_text.h"
@@ -84,7 +85,7 @@ absl::Status Simulation::ReadCluster() {
   for (const NodeSpec& node : nodes) {
     if (node.gpu_count <= 0) continue;
     if (auto model = models_.Intern(node.gpu_model); !model.ok()) {
-      return absl::InvalidArgumentError(absl::StrCat("cluster: ", model.status().message()));
+      return KeyError("cluster", model.status().message());
     }
   }
   return devices_.AttachTables(&models_);
@@ -96,10 +97,12 @@ absl::Status Simulation::CheckClaims(const std::vector<JobArrival>& jobs) const 
   for (const JobArrival& job : jobs) {
     const PodShape& shape = shapes_->row(job.shape);
     if (shape.claims.empty()) continue;
-    return absl::InvalidArgumentError(absl::StrCat(
-        "workload: the pods of '", job.name, "' claim resources ('", shape.claims[0].name,
-        "'), which only front_end.kind: dra-classic serves; the device plugin knows amounts of "
-        "extended resources alone"));
+    return KeyError(
+        "workload",
+        absl::StrCat(
+            "the pods of '", job.name, "' claim resources ('", shape.claims[0].name,
+            "'), which only front_end.kind: dra-classic serves; the device plugin knows amounts of "
+            "extended resources alone"));
   }
   return absl::OkStatus();
 }
@@ -133,7 +136,7 @@ absl::Status Simulation::BuildCluster() {
     if (!spec_.is_replay()) node.absent = false;
     absl::StatusOr<NodeId> added = cluster_->AddNode(node);
     if (!added.ok()) {
-      return absl::InvalidArgumentError(absl::StrCat("cluster: ", added.status().message()));
+      return KeyError("cluster", added.status().message());
     }
   }
   AddTraceTransitions();
@@ -218,14 +221,9 @@ absl::Status Simulation::ReadWorkload() {
 
 // Finds the jobs deleted by users. `manifests` may be null.
 absl::Status Simulation::FindDeletions(const Manifests* manifests) {
-  std::vector<const proto::InlineJob*> written;
-  for (const proto::InlineJob& job : spec_.workload.jobs) written.push_back(&job);
-  if (manifests != nullptr) {
-    for (const proto::InlineJob& job : manifests->jobs) written.push_back(&job);
-  }
   DeletableJobs jobs;
   jobs.jobs = workload_.rows();
-  jobs.written = written;
+  jobs.listed = manifests != nullptr ? manifests->jobs : spec_.workload.jobs;
   jobs.from_manifests = manifests != nullptr;
   jobs.stream = spec_.is_stream();
   ASSIGN_OR_RETURN(deletions_, MakeDeletions(spec_.workload.deletions, jobs));
@@ -334,9 +332,10 @@ absl::Status Simulation::MakeSource() {
   }
   const SimDuration interval = *spec_.workload.stream_interval;
   if (static_cast<int64_t>(workload_.order().size()) > kMaxShapedNs / interval.ns()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "workload.stream_interval: found '", spec_.written.workload().stream_interval(),
-        "', so that ", workload_.order().size(), " jobs take longer than the clock can count"));
+    return KeyError(
+        "workload.stream_interval",
+        absl::StrCat("found '", spec_.workload.stream_interval_text, "', so that ",
+                     workload_.order().size(), " jobs take longer than the clock can count"));
   }
   source_ = std::make_unique<WorkloadSource>(&workload_, interval);
   return absl::OkStatus();

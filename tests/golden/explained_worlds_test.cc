@@ -15,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "model/proto/scenario.pb.h"
 #include "model/text/yaml_proto.h"
 #include "sim/app/commands.h"
 #include "sim/app/flags.h"
@@ -40,11 +41,11 @@ std::vector<Contender> ContendersOf(const std::string& name, const std::string& 
   std::ifstream in(path);
   const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
   GivenScenario given;
-  EXPECT_EQ(MergeYaml(text, path, &given.scenario), absl::OkStatus());
+  EXPECT_EQ(MergeYaml(text, path, &*given.scenario), absl::OkStatus());
   if (!trace.empty()) {
-    given.scenario.mutable_workload()->mutable_trace()->set_path(SharedPath(trace));
+    given.scenario->mutable_workload()->mutable_trace()->set_path(SharedPath(trace));
   }
-  if (limit > 0) given.scenario.mutable_workload()->set_limit(static_cast<int64_t>(limit));
+  if (limit > 0) given.scenario->mutable_workload()->set_limit(static_cast<int64_t>(limit));
   for (const Command& command : Commands()) {
     if (command.name != "compare") continue;
     const absl::StatusOr<ParsedFlags> flags = ParseFlags(command.flags, args);
