@@ -379,6 +379,7 @@ void RunOutputs::Connect() {
   sim_->metrics().AddObserver([this](const Sample& sample) { AppendSample(sample); });
   if (ledger_ == nullptr) return;
   ledger_->set_max_bytes(sim_->spec().output.max_ledger_bytes);
+  ledger_->set_jobs(&sim_->jobs());
   sim_->AddSink(ledger_.get());
   timeseries_.KeepTemporary();
   sim_->set_on_checkpoint([this](const std::string& state) { return AddCheckpoint(state); });
