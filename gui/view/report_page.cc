@@ -608,6 +608,9 @@ std::string TenantsSection(const RunReport& run, absl::string_view label) {
                    TenantTable::kRunning, TenantTable::kGpuHours, TenantTable::kWaitP50,
                    TenantTable::kWaitP95, TenantTable::kLongestWait},
                   kTenantsShown),
+      tenants.tenant(0) == 0 ? "<p class=\"dim\">A ledger names the tenants of pods that have "
+                               "ended; other pods count under (none).</p>\n"
+                             : "",
       "</section>\n");
 }
 

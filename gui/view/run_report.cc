@@ -13,6 +13,9 @@
 #include "gui/view/unit_text.h"
 #include "model/fragmentation.h"
 #include "model/status_macros.h"
+#include "sim/record/ledger_frame.h"
+#include "sim/record/ledger_index.h"
+#include "sim/record/ledger_pods.h"
 
 namespace drasim::view {
 namespace {
@@ -174,6 +177,25 @@ absl::Status ReadAgain(const LedgerOpener& open, SecondPass pass, RunReport* rep
 
 }  // namespace
 
+absl::Status ReadTenants(LedgerReader* reader, PodFold* pods) {
+  ASSIGN_OR_RETURN(const LedgerIndex index, reader->ReadIndex());
+  for (const LedgerPlace& place : index.pods) {
+    ASSIGN_OR_RETURN(const std::string payload,
+                     reader->ReadPayload(FrameType::kPods, place.offset));
+    std::vector<EndedPodRow> rows;
+    if (!UnpackPods(payload, reader->cluster().node_count(), &rows)) {
+      return absl::DataLossError(absl::StrCat(reader->path(), ": damaged at byte ", place.offset,
+                                              ": rows of pods are unreadable"));
+    }
+    for (const EndedPodRow& row : rows) {
+      // A ledger that still grows may have more pods by now.
+      if (row.tenant.empty() || row.number >= pods->rows().size()) continue;
+      pods->SetTenant(PodId(static_cast<size_t>(row.number)), row.tenant);
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<RunReport> ReadRunReport(const LedgerOpener& open, const std::vector<SimTime>& at) {
   ASSIGN_OR_RETURN(const std::unique_ptr<LedgerReader> reader, open());
   const ClusterState& cluster = reader->cluster();
@@ -242,6 +264,7 @@ absl::StatusOr<RunReport> ReadRunReport(const LedgerOpener& open, const std::vec
   report.partial = !reader->complete();
   report.records = reader->records();
   report.fingerprint = report.partial ? 0 : reader->fingerprint();
+  RETURN_IF_ERROR(ReadTenants(reader.get(), &pods));
   report.pods = pods.Table(last, cluster, reader->summaries());
   report.figures = figures.Figures(report.pods);
   report.by_load = last == SimTime() && requested_milli > 0 && report.figures.has_gpus;

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "gui/view/ledger_cursor.h"
 #include "gui/view/map_model.h"
@@ -61,6 +62,10 @@ struct RunReport {
 
 // Opens the same ledger from its beginning at each call.
 using LedgerOpener = std::function<absl::StatusOr<std::unique_ptr<LedgerReader>>()>;
+
+// Gives the pods of a ledger that was read to its end their tenants. A ledger names those of ended
+// pods only. Errors are the reader's. O(ended pods).
+absl::Status ReadTenants(LedgerReader* reader, PodFold* pods);
 
 // Reads a ledger, and again for maps of earlier moments and for FGD's fragmentation, whose typical
 // pods are those of the whole run; they cover the scenario's scheduler.typical.popularity_percent.

@@ -55,6 +55,22 @@ TEST_F(CliReportTest, ComparesAndChoosesMoments) {
   EXPECT_EQ(JsonAt(json, "runs"), "2");
 }
 
+TEST_F(CliReportTest, NamesTenants) {
+  dir_.Write("tenants.yaml",
+             "mode: replay\n"
+             "cluster: {nodes: 1, node: {cpu: \"8\", memory: 16Gi}}\n"
+             "workload:\n"
+             "  jobs:\n"
+             "    - {name: a, tenant: vision, cpu: \"1\", run_time: 60s}\n"
+             "    - {name: b, tenant: speech, cpu: \"1\", run_time: 60s}\n");
+  Succeed({"run", "tenants.yaml", "--out", "t", "--quiet"});
+  Succeed({"report", "t", "--out", "t.html"});
+  const std::string page = dir_.Read("t.html");
+  for (const char* part : {"<h2>Tenants</h2>", ">vision<", ">speech<"}) {
+    EXPECT_TRUE(absl::StrContains(page, part)) << part;
+  }
+}
+
 TEST_F(CliReportTest, RefusesBadInput) {
   RunOnce("a", "best-fit");
   ExpectRefused({"report", "--out", "x.html"},
