@@ -112,6 +112,20 @@ std::vector<Command> MakeCommands() {
         text_format,
         quiet},
        ExplainCommand},
+      {"report",
+       "a run, or two side by side, as one HTML page",
+       "[FLAGS] LEDGER [LEDGER] --out FILE.html",
+       "The page holds figures, plots over time, the map of the cluster, waits and tenants; with a "
+       "second\n"
+       "ledger also what differs, and the first decisions that part. It needs no network and no "
+       "scripts,\n"
+       "except for the map of more than 2000 GPUs.\n",
+       {{"out", "", "FILE", "where the page goes; - is standard output"},
+        {"at", "", "TIME,...",
+         "moments of the map, such as 9h,12h30m (default: the end or, if nothing runs then, when "
+         "most was allocated)"},
+        text_format},
+       ReportCommand},
       {"validate",
        "check scenario and mapping files without running them",
        "FILE...",

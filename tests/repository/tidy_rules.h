@@ -49,7 +49,7 @@ inline constexpr Room kArrows[] = {
     {"sim/compare", "sim/compare sim/run sim/scenario sim/record sim/core policies model", ""},
     {"sim/explain",
      "sim/explain sim/run sim/scenario sim/record sim/core sim/dra policies traces model", ""},
-    {"sim/app", "sim policies traces model", ""},
+    {"sim/app", "sim gui/view policies traces model", ""},
     {"gui/view", "gui/view sim/record model", ""},
     {"gui/app", "gui/app gui/view sim/app sim/scenario sim/record model", ""},
     {"bench", "*", ""},

@@ -47,7 +47,7 @@ TEST_F(CliOutputTest, LostOutputIsAFailure) {
         "run --nodes nodes.csv --pods pods.csv",
         "compare --nodes nodes.csv --pods pods.csv --policies best-fit,fgd --format csv",
         "explain out --pod p-0", "trace stats pods.csv", "trace fetch", "validate s.yaml",
-        "diff out out", "completion bash"}) {
+        "diff out out", "report out --out -", "report out --out out.html", "completion bash"}) {
     ExpectFails(absl::StrCat("\"$DRASIM\" ", args, " > /dev/full"),
                 "standard output: cannot write: No space left on device");
   }

@@ -1,0 +1,115 @@
+// The table of 1,000,000 pods: folding, sorting to the first page, filtering, and a frame's cells.
+
+#include <benchmark/benchmark.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "gui/view/pod_filter.h"
+#include "gui/view/pod_table.h"
+#include "gui/view/table_model.h"
+#include "model/cluster_state.h"
+#include "model/gpu_model_table.h"
+#include "model/pod_shape.h"
+#include "model/record.h"
+#include "model/shape_table.h"
+#include "model/time.h"
+
+namespace drasim::view {
+namespace {
+
+constexpr int64_t kPods = 1'000'000;
+
+// Pods of a hundred shapes, of which every third has failed once.
+struct ManyPods {
+  ManyPods() : shapes(&models), cluster(&models, &shapes) {
+    summaries.SetReasons({"Insufficient cpu"});
+    const SummaryId why = summaries.Intern({1, {{uint8_t{1}, 1U}}});
+    for (int64_t i = 0; i < kPods; ++i) {
+      PodShape shape;
+      shape.request.cpu_milli = 1000 * (i % 10 + 1);
+      shape.request.gpu_count = 1;
+      shape.request.gpu_milli = static_cast<int32_t>(i / 10 % 10 + 1) * 100;
+      const ShapeId id = shapes.Intern(shape);
+      Record record;
+      record.time = SimTime(i * kSecondNs);
+      record.kind = RecordKind::kPodArrived;
+      record.pod = cluster.AddPod(absl::StrCat("pod-", i), id, 0, record.time);
+      record.detail = id.value();
+      fold.Add(record, cluster);
+      if (i % 3 != 0) continue;
+      record.kind = RecordKind::kAttemptFailed;
+      record.detail = why.value();
+      fold.Add(record, cluster);
+    }
+  }
+
+  PodTable Table() const { return fold.Table(SimTime(2 * kPods * kSecondNs), cluster, summaries); }
+
+  GpuModelTable models;
+  ShapeTable shapes;
+  ClusterState cluster;
+  VerdictSummaryTable summaries;
+  PodFold fold;
+};
+
+const ManyPods& Pods() {
+  static const auto* const pods = new ManyPods();
+  return *pods;
+}
+
+void BM_TableOfAMillionPods(benchmark::State& state) {
+  for (auto _ : state) benchmark::DoNotOptimize(Pods().Table().rows());
+}
+BENCHMARK(BM_TableOfAMillionPods)->Unit(benchmark::kMillisecond);
+
+// Until the first page of a newly sorted column can be shown.
+void BM_SortToTheFirstPage(benchmark::State& state) {
+  const PodTable pods = Pods().Table();
+  TableModel table(&pods);
+  const auto column = static_cast<size_t>(state.range(0));
+  bool descending = false;
+  for (auto _ : state) {
+    descending = !descending;
+    table.SortBy(column, descending);
+    benchmark::DoNotOptimize(table.row(50));
+  }
+}
+BENCHMARK(BM_SortToTheFirstPage)
+    ->ArgName("column")
+    ->Arg(PodTable::kWaits)
+    ->Arg(PodTable::kName)
+    ->Unit(benchmark::kMillisecond);
+
+void BM_FilterAMillionPods(benchmark::State& state) {
+  const PodTable pods = Pods().Table();
+  TableModel table(&pods);
+  const PodFilter filter =
+      PodFilter::Parse(state.range(0) == 0 ? "state:waiting waits:>1h" : "insufficient -tries:0")
+          .value();
+  for (auto _ : state) {
+    table.Filter([&](size_t row) { return filter.Matches(pods.Facts(row)); });
+    benchmark::DoNotOptimize(table.size());
+  }
+}
+BENCHMARK(BM_FilterAMillionPods)->ArgName("texts")->Arg(0)->Arg(1)->Unit(benchmark::kMillisecond);
+
+// The cells of one frame, in the middle of a sorted table.
+void BM_FrameOfFiftyRows(benchmark::State& state) {
+  const PodTable pods = Pods().Table();
+  TableModel table(&pods);
+  table.SortBy(PodTable::kWaits, true);
+  for (auto _ : state) {
+    for (size_t i = kPods / 2; i < kPods / 2 + 50; ++i) {
+      for (size_t c = 0; c < PodTable::kColumns; ++c) {
+        benchmark::DoNotOptimize(pods.Shown(table.row(i), c).size());
+      }
+    }
+  }
+}
+BENCHMARK(BM_FrameOfFiftyRows)->Unit(benchmark::kMicrosecond);
+
+}  // namespace
+}  // namespace drasim::view

@@ -1,0 +1,72 @@
+#include "gui/view/held_devices.h"
+
+#include <cstddef>
+
+#include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+#include "model/device_grant.h"
+#include "model/mig_table.h"
+#include "model/number_text.h"
+#include "model/pod_shape.h"
+#include "sim/record/pod_log.h"
+
+namespace drasim::view {
+namespace {
+
+// The grants, also of a pod whose DeviceSet says it all.
+DeviceGrants GrantsOf(const ClusterState& cluster, PodId pod) {
+  const absl::Span<const DeviceGrant> given = cluster.pod_grants(pod);
+  DeviceGrants grants(given.begin(), given.end());
+  if (!grants.empty()) return grants;
+  const auto milli = static_cast<int16_t>(cluster.pod_shape(pod).request.gpu_milli);
+  for (const size_t device : cluster.pod_devices(pod)) {
+    grants.push_back({static_cast<uint8_t>(device), kNoPlacement, milli});
+  }
+  return grants;
+}
+
+const MigTable* TableOf(const ClusterState& cluster, PodId pod) {
+  const NodeId node = cluster.pod_node(pod);
+  return node.valid() && cluster.any_mig() ? cluster.mig_table(node) : nullptr;
+}
+
+std::string MilliText(int32_t milli) {
+  if (milli == kDeviceMilli) return "GPU";
+  return absl::StrCat(DoubleText(static_cast<double>(milli) / kDeviceMilli), " GPU");
+}
+
+}  // namespace
+
+std::vector<HeldPart> HeldPartsOf(const ClusterState& cluster, PodId pod) {
+  std::vector<HeldPart> parts;
+  const MigTable* const table = TableOf(cluster, pod);
+  for (const DeviceGrant& grant : GrantsOf(cluster, pod)) {
+    HeldPart part;
+    part.device = grant.device;
+    if (grant.placement != kNoPlacement && table != nullptr) {
+      const MigPlacement& placement = table->placements()[grant.placement];
+      const MigProfile& profile = table->profiles()[placement.profile];
+      part.start = placement.start;
+      part.size = profile.size;
+      part.whole = table->product().units;
+      part.label = profile.name;
+      if (grant.milli < MilliOfUnits(profile.size, part.whole)) {
+        absl::StrAppend(&part.label, ", ", MilliText(grant.milli));
+      }
+    } else {
+      part.size = grant.milli;
+      part.whole = kDeviceMilli;
+      part.label = MilliText(grant.milli);
+    }
+    parts.push_back(std::move(part));
+  }
+  return parts;
+}
+
+std::string HeldDevicesText(const ClusterState& cluster, PodId pod) {
+  std::string text;
+  AppendGrants(TableOf(cluster, pod), GrantsOf(cluster, pod), &text);
+  return text;
+}
+
+}  // namespace drasim::view

@@ -1,0 +1,144 @@
+#include "gui/view/node_slices.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+
+#include "absl/types/span.h"
+#include "model/device_set.h"
+#include "model/mig_table.h"
+
+namespace drasim::view {
+namespace {
+
+// The parts of a request that devices must provide.
+struct DeviceParts {
+  int32_t gpus = 0;
+  int32_t milli = kDeviceMilli;   // of each
+  std::vector<size_t> instances;  // profiles, largest first
+  bool impossible = false;        // the node's model lacks a profile, or is the wrong one
+};
+
+DeviceParts PartsOf(const ClusterState& cluster, ShapeId shape_id, NodeId node) {
+  const PodShape& shape = cluster.shapes().row(shape_id);
+  const MigTable* const table = cluster.any_mig() ? cluster.mig_table(node) : nullptr;
+  const uint8_t model = cluster.node(node).model;
+  DeviceParts parts;
+  if (shape.request.gpu_count > 0) {
+    parts.gpus = shape.request.gpu_count;
+    parts.milli = shape.request.gpu_milli;
+    parts.impossible = model == 0xff || (shape.request.model_mask >> model & 1) == 0;
+  }
+  const auto want = [&](const std::string& profile, int32_t count) {
+    const int index = table == nullptr ? -1 : table->FindProfile(profile);
+    if (index < 0) {
+      parts.impossible = true;
+      return;
+    }
+    for (int32_t i = 0; i < count; ++i) parts.instances.push_back(static_cast<size_t>(index));
+  };
+  for (const auto& [profile, count] : shape.request.mig) want(profile, count);
+  for (const ClaimEntry& claim : shape.claims) {
+    if (!claim.mig_profile.empty()) want(claim.mig_profile, 1);
+    parts.gpus += claim.gpus;
+  }
+  if (table != nullptr) {
+    std::stable_sort(parts.instances.begin(), parts.instances.end(), [&](size_t a, size_t b) {
+      return table->profiles()[a].size > table->profiles()[b].size;
+    });
+  }
+  return parts;
+}
+
+// Whether all instances find a place, the largest first, on the lowest GPU and placement.
+bool PlacesAll(const MigTable& table, DeviceSet usable, std::vector<MigState> states,
+               const std::vector<size_t>& instances) {
+  for (const size_t profile : instances) {
+    bool placed = false;
+    for (const size_t device : usable) {
+      const uint64_t legal = table.legal(states[device]) & table.placements_of(profile);
+      if (legal == 0) continue;
+      states[device] = table.Place(states[device], static_cast<size_t>(std::countr_zero(legal)));
+      placed = true;
+      break;
+    }
+    if (!placed) return false;
+  }
+  return true;
+}
+
+bool TakesPods(const NodeRow& row) { return row.available && row.schedulable; }
+
+}  // namespace
+
+SliceCounts SlicesOf(const ClusterState& cluster, NodeId node) {
+  SliceCounts counts;
+  const MigTable* const table = cluster.any_mig() ? cluster.mig_table(node) : nullptr;
+  if (table == nullptr) return counts;
+  const int64_t units = table->product().units;
+  const absl::Span<const int16_t> idle = cluster.device_milli_idle(node);
+  const absl::Span<const MigState> states = cluster.device_mig(node);
+  for (size_t d = 0; d < states.size(); ++d) {
+    counts.slices += units;
+    if (states[d] == 0 && idle[d] < kDeviceMilli) {
+      counts.held += units;
+      continue;
+    }
+    const int64_t free = table->free_units(states[d]);
+    counts.held += units - free;
+    counts.stranded += free - table->usable_units(states[d]);
+  }
+  return counts;
+}
+
+std::vector<ProfileRoom> RoomByProfile(const ClusterState& cluster, NodeId node) {
+  std::vector<ProfileRoom> rooms;
+  const MigTable* const table = cluster.any_mig() ? cluster.mig_table(node) : nullptr;
+  if (table == nullptr) return rooms;
+  const bool takes = TakesPods(cluster.node(node));
+  for (size_t p = 0; p < table->profiles().size(); ++p) {
+    if (!table->profiles()[p].is_plain()) continue;
+    ProfileRoom room;
+    room.profile = table->profiles()[p].name;
+    if (takes) {
+      for (const size_t device : cluster.mig_usable(node)) {
+        const int more = table->more(cluster.device_mig(node)[device], p);
+        room.more += more;
+        if (more > 0) ++room.gpus;
+      }
+    }
+    rooms.push_back(std::move(room));
+  }
+  return rooms;
+}
+
+PodRoom RoomFor(const ClusterState& cluster, ShapeId shape_id, NodeId node) {
+  PodRoom room;
+  const NodeRow& row = cluster.node(node);
+  const PodShape& shape = cluster.shapes().row(shape_id);
+  if (!TakesPods(row) || shape.constraints.hold != PodHold::kNone) return room;
+  const DeviceParts parts = PartsOf(cluster, shape_id, node);
+  if (parts.impossible) return room;
+  bool devices_fit = true;
+  if (!parts.instances.empty()) {
+    const MigTable& table = *cluster.mig_table(node);
+    const absl::Span<const MigState> states = cluster.device_mig(node);
+    const DeviceSet usable = cluster.mig_usable(node);
+    for (const size_t device : usable) {
+      if ((table.fitting(states[device]) >> parts.instances[0] & 1U) != 0) ++room.gpus;
+    }
+    devices_fit = PlacesAll(table, usable, std::vector<MigState>(states.begin(), states.end()),
+                            parts.instances);
+  } else if (parts.gpus > 0) {
+    for (const int16_t idle : cluster.device_milli_idle(node)) {
+      if (idle >= parts.milli) ++room.gpus;
+    }
+    devices_fit = room.gpus >= parts.gpus;
+  }
+  room.fits = devices_fit && row.cpu_milli_idle >= shape.request.cpu_milli &&
+              row.memory_bytes_idle >= shape.request.memory_bytes && row.pods_idle > 0 &&
+              cluster.LackingExtended(shape_id, node) == 0 && cluster.GroupHasRoom(shape_id, node);
+  return room;
+}
+
+}  // namespace drasim::view

@@ -1,0 +1,53 @@
+// The devices of a node in numbers: slices held and stranded, and room for further pods.
+#ifndef DRASIM_GUI_VIEW_NODE_SLICES_H_
+#define DRASIM_GUI_VIEW_NODE_SLICES_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "model/cluster_state.h"
+#include "model/ids.h"
+#include "model/pod_shape.h"
+
+namespace drasim::view {
+
+// Memory slices (units of the MigTable) of the GPUs that MIG can partition. A GPU that is in use
+// without instances holds all of its slices; instances of a fixed layout that no pod holds count as
+// free slices.
+struct SliceCounts {
+  int64_t slices = 0;
+  int64_t held = 0;
+  int64_t stranded = 0;  // free, but no further instance can cover them
+  bool operator==(const SliceCounts&) const = default;
+};
+
+// Zero without MIG. O(devices).
+SliceCounts SlicesOf(const ClusterState& cluster, NodeId node);
+
+struct ProfileRoom {
+  std::string profile;
+  int64_t more = 0;  // instances of this profile alone that would still fit
+  int64_t gpus = 0;  // GPUs on which at least one would fit
+  bool operator==(const ProfileRoom&) const = default;
+};
+// By profile of the node's model without media and graphics variants, in the catalogue's order;
+// empty without MIG. 0 of each on a node that takes no pods. Devices only: CPU, memory and the
+// number of pods do not count. O(devices x profiles).
+std::vector<ProfileRoom> RoomByProfile(const ClusterState& cluster, NodeId node);
+
+struct PodRoom {
+  int64_t gpus = 0;   // GPUs with room for the largest part of the request
+  bool fits = false;  // the whole request would fit
+  bool operator==(const PodRoom&) const = default;
+};
+// Room for one pod of that shape on the node as it is: devices, CPU, memory, pod slots and counted
+// resources, on a node that takes pods. Other rules of the scheduler (selectors, taints, the
+// policy's own filters, drivers) are not asked. Several instances are placed largest first without
+// backtracking, so a mixture that fits only in another arrangement is missed. REQUIRES: the shape
+// of a pod that was added. O(devices x placements).
+PodRoom RoomFor(const ClusterState& cluster, ShapeId shape, NodeId node);
+
+}  // namespace drasim::view
+
+#endif  // DRASIM_GUI_VIEW_NODE_SLICES_H_

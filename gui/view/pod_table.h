@@ -1,0 +1,161 @@
+// The pods of a run at one moment, as a table: a fold over the records of a ledger (PodFold), and
+// the immutable copy of its state that a view shows (PodTable).
+//
+// Usage:
+//
+//   PodFold fold;
+//   while (*reader->Next(&record)) fold.Add(record, reader->cluster());
+//   const PodTable pods = fold.Table(now, reader->cluster(), reader->summaries());
+#ifndef DRASIM_GUI_VIEW_POD_TABLE_H_
+#define DRASIM_GUI_VIEW_POD_TABLE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "gui/view/pod_filter.h"
+#include "gui/view/table_model.h"
+#include "model/cluster_state.h"
+#include "model/ids.h"
+#include "model/record.h"
+#include "model/time.h"
+
+namespace drasim::view {
+
+// A pod's history up to the moment of the table.
+struct PodRow {
+  // The first answer to a pod. Records of failed attempts do not tell whether a driver had yet to
+  // answer or no node had room, so either is kNoNode.
+  enum class FirstAnswer : uint8_t {
+    kNone,
+    kBound,
+    kNoNode,
+    kTurnedAway,  // bound, but its node did not admit it
+  };
+
+  SimTime arrival;
+  SimTime waiting_since;  // arrival, eviction or rejection
+  SimTime first_answer_at;
+  SimTime first_start;    // when `started`: its work began
+  SimTime running_since;  // when it runs
+  SimTime ended;          // when it has ended
+  SimDuration waited;     // sum of all finished waits
+  SimDuration held;       // sum of all finished stays on nodes, from Bind on
+  NodeId node;            // the present or last one
+  NodeId first_node;      // of the first start
+  uint32_t attempts_failed = 0;
+  uint32_t times_evicted = 0;
+  uint32_t verdict = 0;  // PodTable::verdicts(); 0: never tried, or placed at once
+  uint32_t shape = 0;
+  uint32_t tenant = 0;  // PodTable::tenants()
+  PodPhase phase = PodPhase::kPending;
+  FirstAnswer first_answer = FirstAnswer::kNone;
+  bool started = false;
+};
+
+// All pods are in order of arrival: a row's index is the pod's id.
+class PodTable : public TableSource {
+ public:
+  enum Column : size_t {
+    kName,
+    kWants,
+    kTenant,
+    kState,
+    kNode,
+    kArrived,
+    kWaits,
+    kTries,
+    kStarted,
+    kEnded,
+    kVerdict,
+    kColumns,
+  };
+
+  // TableSource.
+  absl::Span<const TableColumn> columns() const override;
+  size_t rows() const override { return rows_.size(); }
+  int64_t Number(size_t row, size_t column) const override;
+  absl::string_view Text(size_t row, size_t column) const override;
+  std::string Shown(size_t row, size_t column) const override;
+  std::string Exact(size_t row, size_t column) const override;
+
+  // The moment of the table.
+  SimTime now() const { return now_; }
+  const PodRow& row(size_t pod) const { return rows_[pod]; }
+  absl::string_view name(size_t pod) const {
+    return absl::string_view(names_).substr(name_begin_[pod],
+                                            name_begin_[pod + 1] - name_begin_[pod]);
+  }
+  const std::string& wants(size_t pod) const { return wants_[rows_[pod].shape]; }
+  // Requested GPUs in thousandths, before lowering.
+  int64_t gpu_milli(size_t pod) const { return gpu_milli_[rows_[pod].shape]; }
+  const std::string& tenant(size_t pod) const { return tenants_[rows_[pod].tenant]; }
+  // Empty for a pod that has never been on a node.
+  absl::string_view node(size_t pod) const;
+  // The scheduler's last refusal, or the node's; "not tried yet" for a waiting pod without one.
+  absl::string_view verdict(size_t pod) const;
+  // The sum of its waits up to now().
+  SimDuration WaitOf(size_t pod) const;
+  // From arrival to its first start, or to now() if it waits for that. None for a pod that ended
+  // without a start.
+  std::optional<SimDuration> FirstWaitOf(size_t pod) const;
+  // For a PodFilter. Valid as long as the table.
+  PodFacts Facts(size_t pod) const;
+
+  // Tenant 0 is "", that of pods without one.
+  const std::vector<std::string>& tenants() const { return tenants_; }
+  // Verdict 0 is "".
+  const std::vector<std::string>& verdicts() const { return verdicts_; }
+  const std::vector<std::string>& nodes() const { return nodes_; }
+  // The pod of that name; none if there is none. The first of several. O(pods).
+  std::optional<size_t> Find(absl::string_view name) const;
+
+ private:
+  friend class PodFold;
+
+  SimTime now_;
+  std::vector<PodRow> rows_;
+  std::string names_;  // one behind the other
+  std::vector<size_t> name_begin_ = {0};
+  std::vector<std::string> wants_;  // by shape
+  std::vector<int64_t> gpu_milli_;  // by shape
+  std::vector<std::string> tenants_;
+  std::vector<std::string> verdicts_;
+  std::vector<std::string> nodes_;  // by NodeId
+};
+
+class PodFold {
+ public:
+  // After the record was applied to `cluster`. Times that go back, which only a damaged ledger has,
+  // count as the latest one. Amortised O(1).
+  void Add(const Record& record, const ClusterState& cluster);
+  // The owner of a pod that has arrived. Pods of which this is not called have the tenant "".
+  void SetTenant(PodId pod, absl::string_view tenant);
+  const std::vector<PodRow>& rows() const { return rows_; }
+  const std::vector<std::string>& tenants() const { return tenants_; }
+  // Pods that hold nothing and have not ended.
+  int64_t waiting() const { return waiting_; }
+
+  // O(pods + shapes). The copy depends on none of the arguments.
+  PodTable Table(SimTime now, const ClusterState& cluster,
+                 const VerdictSummaryTable& summaries) const;
+
+ private:
+  void BeginWait(PodRow* row, SimTime time);
+  void Leave(PodRow* row, SimTime time);
+
+  std::vector<PodRow> rows_;  // verdict: kRefusals + SummaryId, or an AdmissionFailure
+  int64_t waiting_ = 0;
+  SimTime latest_;
+  std::vector<std::string> tenants_ = {""};
+  absl::flat_hash_map<std::string, uint32_t> tenant_index_ = {{"", 0}};
+};
+
+}  // namespace drasim::view
+
+#endif  // DRASIM_GUI_VIEW_POD_TABLE_H_
