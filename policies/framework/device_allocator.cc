@@ -7,11 +7,12 @@
 
 namespace drasim {
 
-DeviceSet FirstFittingDevices(const PodShape& shape, absl::Span<const int16_t> device_milli_idle) {
+DeviceSet FirstFittingDevices(const PodShape& shape, absl::Span<const int16_t> device_milli_idle,
+                              DeviceSet usable) {
   DeviceSet devices;
   int32_t missing = shape.gpu_count;
   for (size_t i = 0; i < device_milli_idle.size() && missing > 0; ++i) {
-    if (device_milli_idle[i] < shape.gpu_milli) continue;
+    if (device_milli_idle[i] < shape.gpu_milli || !usable.Contains(i)) continue;
     devices.Add(i);
     --missing;
   }
@@ -95,6 +96,16 @@ DeviceGrants FirstFittingInstances(const MigTable& table, absl::Span<const MigSt
 
 DeviceGrants DeviceAllocator::ProposeMig(const PodContext& pod, const ClusterState& cluster,
                                          NodeId node) {
+  if (cluster.node(node).is_mixed()) {
+    DeviceGrants grants;
+    VisitMigModels(cluster, node, pod.shape_id, [&](uint8_t model, DeviceSet usable) {
+      grants = FirstFittingInstances(*cluster.models().mig(ModelId(uint32_t{model})),
+                                     cluster.device_mig(node), usable,
+                                     cluster.mig_profiles(pod.shape_id, model));
+      return !grants.empty();
+    });
+    return grants;
+  }
   return FirstFittingInstances(*cluster.mig_table(node), cluster.device_mig(node),
                                cluster.mig_usable(node),
                                cluster.mig_profiles(pod.shape_id, cluster.node(node).model));

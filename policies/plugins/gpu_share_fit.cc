@@ -2,6 +2,8 @@
 
 #include <memory>
 
+#include "model/device_set.h"
+#include "policies/framework/device_allocator.h"
 #include "policies/framework/registry.h"
 
 namespace drasim {
@@ -15,6 +17,20 @@ bool EnoughDevices(const PodShape& shape, const NodeRow& row, absl::Span<const i
   return fitting >= shape.gpu_count;
 }
 
+// For a node with several models: GPUs of the others serve as little as none.
+ReasonIndex MixedVerdict(const PodShape& shape, const ClusterState& cluster, NodeId node) {
+  const absl::Span<const int16_t> idle = cluster.device_milli_idle(node);
+  const DeviceSet usable =
+      cluster.GpusOfModels(node, shape.model_mask) & DeviceSet::FirstN(idle.size());
+  // Requests for resources, without a count of devices, leave the choice to the kubelet or to
+  // claims. The device plugin's resources do not name models, so every GPU must do.
+  const bool all = shape.gpu_count == 0 && shape.claims.empty();
+  if (usable.empty() || (all && usable.size() < static_cast<int>(idle.size()))) return 2;
+  if (shape.gpu_count == 0) return kFits;
+  const DeviceSet found = FirstFittingDevices(shape, idle, usable);
+  return found.size() < shape.gpu_count ? 3 : kFits;
+}
+
 }  // namespace
 
 std::vector<Reason> GpuShareFit::reasons() const {
@@ -25,7 +41,11 @@ std::vector<Reason> GpuShareFit::reasons() const {
 
 bool GpuShareFit::IsResolvable(const PodContext& pod, const ClusterState& cluster, NodeId node,
                                ReasonIndex local) const {
-  return local == 3 && cluster.node(node).gpu_count >= pod.shape->gpu_count;
+  if (local != 3) return false;
+  const NodeRow& row = cluster.node(node);
+  const DeviceSet usable =
+      cluster.GpusOfModels(node, pod.shape->model_mask) & DeviceSet::FirstN(row.gpu_count);
+  return usable.size() >= pod.shape->gpu_count;
 }
 
 void GpuShareFit::Filter(const PodContext& pod, const ClusterState& cluster,
@@ -39,6 +59,8 @@ void GpuShareFit::Filter(const PodContext& pod, const ClusterState& cluster,
     const NodeRow& row = cluster.node(nodes[i]);
     if (row.gpu_count == 0) {
       verdicts[i] = 1;
+    } else if (row.is_mixed()) {
+      verdicts[i] = MixedVerdict(shape, cluster, nodes[i]);
     } else if ((shape.model_mask >> row.model & 1) == 0) {
       verdicts[i] = 2;
     } else if (shape.gpu_count > 0 &&
