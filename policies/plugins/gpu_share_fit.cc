@@ -22,9 +22,9 @@ ReasonIndex MixedVerdict(const PodShape& shape, const ClusterState& cluster, Nod
   const absl::Span<const int16_t> idle = cluster.device_milli_idle(node);
   const DeviceSet usable =
       cluster.GpusOfModels(node, shape.model_mask) & DeviceSet::FirstN(idle.size());
-  // Requests for resources, without a count of devices, leave the choice to the kubelet or to
-  // claims. The device plugin's resources do not name models, so every GPU must do.
-  const bool all = shape.gpu_count == 0 && shape.claims.empty();
+  // Requests for extended resources and claims leave the choice among the node's GPUs to others,
+  // so every GPU must do.
+  const bool all = shape.gpu_count == 0;
   if (usable.empty() || (all && usable.size() < static_cast<int>(idle.size()))) return 2;
   if (shape.gpu_count == 0) return kFits;
   const DeviceSet found = FirstFittingDevices(shape, idle, usable);
