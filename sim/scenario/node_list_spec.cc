@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "model/device_set.h"
 #include "model/quantity.h"
 #include "model/status_macros.h"
 #include "sim/scenario/field_errors.h"
