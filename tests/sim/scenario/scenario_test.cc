@@ -188,6 +188,21 @@ TEST(ResolveScenarioTest, NamesTheKeyThatIsWrong) {
        "output.max_ledger: found '0Gi', expected a quantity above 0 such as 100Gi; output.ledger: "
        "false keeps none"},
       {"cluster: {nodes: -1}\n", "cluster.nodes: found -1, expected 0 to 16777216"},
+      {"cluster: {nodes: 1, node: {cpu: '1', memory: 1Gi, gpus: 1, gpu_models: [{model: A30, "
+       "count: 1}]}}\n",
+       "cluster.node.gpu_models: found gpus beside it, expected one of them"},
+      {"cluster: {nodes: 1, node: {cpu: '1', memory: 1Gi, gpu_model: T4, gpu_models: [{model: A30, "
+       "count: 1}]}}\n",
+       "cluster.node.gpu_models: found gpu_model beside it, expected one of them"},
+      {"cluster: {nodes: 1, node: {cpu: '1', memory: 1Gi, gpu_models: [{count: 1}]}}\n",
+       "cluster.node.gpu_models[0].model: expected a GPU model"},
+      {"cluster: {nodes: 1, node: {cpu: '1', memory: 1Gi, gpu_models: [{model: T4}]}}\n",
+       "cluster.node.gpu_models[0].count: found 0, expected at least 1, and at most 64 in all "
+       "entries"},
+      {"cluster: {nodes: 1, node: {cpu: '1', memory: 1Gi, gpu_models: [{model: T4, count: 63}, "
+       "{model: A30, count: 2}]}}\n",
+       "cluster.node.gpu_models[1].count: found 2, expected at least 1, and at most 64 in all "
+       "entries"},
       {"output: {checkpoint_every: -1}\n", "output.checkpoint_every: expected 0 or more"},
   };
   for (const auto& [yaml, message] : cases) EXPECT_EQ(ErrorOf(yaml), Invalid(message)) << yaml;
