@@ -52,11 +52,11 @@ cross:
 
 soak:
 	@.ci/setup build test soak
-	@.ci/soak 300 $(JOBS)
+	@.ci/soak 300 100 $(JOBS)
 
 soak-short:
 	@.ci/setup build test soak
-	@.ci/soak 15 $(JOBS)
+	@.ci/soak 15 3 $(JOBS)
 
 bench:
 	@.ci/setup build test
@@ -65,13 +65,13 @@ bench:
 	@for b in $(BUILD)/bin/*_bench; do echo "==> $$b"; $$b --benchmark_min_time=0.2; done
 
 asan:
-	@.ci/setup build test
+	@.ci/setup build test asan
 	@cmake --preset asan >/dev/null
-	@cmake --build build/asan -j $(JOBS)
+	@cmake --build build/asan -j $(JOBS) --target drasim core_tests
 	@.ci/ctest build/asan $(JOBS) -L core
 
 tidy:
-	@.ci/setup build tidy
+	@.ci/setup build test tidy
 	@.ci/tidy $(JOBS)
 
 format-check:
