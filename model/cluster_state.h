@@ -172,12 +172,10 @@ class ClusterState {
     if (!row.is_mixed()) return {};
     return absl::MakeConstSpan(device_model_.data() + row.device_begin, row.gpu_count);
   }
-  // GPUs of the models in the mask (PodShape::model_mask). With one model, and that in the mask:
-  // DeviceSet::All().
-  DeviceSet GpusOfModels(NodeId id, uint64_t model_mask) const {
-    const uint8_t model = rows_[id.value()].model;
-    if (model >= kMixedModels) return MixedGpusOf(id, model_mask);
-    return (model_mask >> model & 1) != 0 ? DeviceSet::All() : DeviceSet();
+  // The GPUs that a pod with this PodShape::model_mask may use: on a node with several models those
+  // of models in the mask, else DeviceSet::All(), because filters judge such a node as a whole.
+  DeviceSet UsableGpus(NodeId id, uint64_t model_mask) const {
+    return rows_[id.value()].is_mixed() ? MixedGpusOf(id, model_mask) : DeviceSet::All();
   }
   // The node's GPUs by model; empty without GPUs.
   GpuModelGroups GroupsOfModels(NodeId id) const;

@@ -15,7 +15,7 @@ bool ProposeWhole(const PodShape& shape, const ClusterState& cluster, NodeId nod
   out->clear();
   if (shape.is_share() && shape.gpu_count == 1) return false;
   out->push_back({FirstFittingDevices(shape, cluster.device_milli_idle(node),
-                                      cluster.GpusOfModels(node, shape.model_mask)),
+                                      cluster.UsableGpus(node, shape.model_mask)),
                   0});
   return true;
 }
@@ -26,7 +26,7 @@ void TightestDevice::Propose(const PodShape& shape, const ClusterState& cluster,
                              DeviceProposals* out) {
   if (ProposeWhole(shape, cluster, node, out)) return;
   const absl::Span<const int16_t> idle = cluster.device_milli_idle(node);
-  const DeviceSet usable = cluster.GpusOfModels(node, shape.model_mask);
+  const DeviceSet usable = cluster.UsableGpus(node, shape.model_mask);
   for (size_t i = 0; i < idle.size(); ++i) {
     if (idle[i] < shape.gpu_milli || !usable.Contains(i)) continue;
     out->push_back({DeviceSet::Of(i), prefer_least_idle_ ? -int64_t{idle[i]} : int64_t{idle[i]}});
@@ -40,7 +40,7 @@ void RandomDevice::Propose(const PodShape& shape, const ClusterState& cluster, N
                            DeviceProposals* out) {
   if (ProposeWhole(shape, cluster, node, out)) return;
   const absl::Span<const int16_t> idle = cluster.device_milli_idle(node);
-  const DeviceSet usable = cluster.GpusOfModels(node, shape.model_mask);
+  const DeviceSet usable = cluster.UsableGpus(node, shape.model_mask);
   DeviceProposal chosen;
   uint64_t seen = 0;
   for (size_t i = 0; i < idle.size(); ++i) {

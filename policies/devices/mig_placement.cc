@@ -197,7 +197,7 @@ void MigPlacementPolicy::Propose(const PodShape& shape, const ClusterState& clus
                                  DeviceProposals* out) {
   out->clear();
   out->push_back({FirstFittingDevices(shape, cluster.device_milli_idle(node),
-                                      cluster.GpusOfModels(node, shape.model_mask)),
+                                      cluster.UsableGpus(node, shape.model_mask)),
                   0});
 }
 

@@ -50,7 +50,7 @@ DeviceSet DevicesOf(absl::Span<const DeviceGrant> grants);
 DeviceGrant InstanceGrant(const MigTable& table, size_t gpu, size_t placement);
 
 // The first gpu_count devices of `usable` by index with at least gpu_milli idle; what every policy
-// does for whole GPUs. `usable`: those of acceptable models (ClusterState::GpusOfModels).
+// does for whole GPUs. `usable`: of acceptable models (ClusterState::UsableGpus).
 DeviceSet FirstFittingDevices(const PodShape& shape, absl::Span<const int16_t> device_milli_idle,
                               DeviceSet usable = DeviceSet::All());
 

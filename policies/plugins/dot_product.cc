@@ -57,7 +57,7 @@ double DotProduct::Dot(const PodShape& shape, const ClusterState& cluster, NodeI
         dimensions_ == Dimensions::kDivide && gpu_idle > 0 ? cpu_idle * milli / gpu_idle : cpu_idle;
     best = std::min(best, dot2(cpu, milli));
   };
-  const DeviceSet usable = cluster.GpusOfModels(node, shape.model_mask);
+  const DeviceSet usable = cluster.UsableGpus(node, shape.model_mask);
   for (size_t i = 0; i < devices.size(); ++i) {
     const int16_t idle = devices[i];
     if (!usable.Contains(i)) continue;

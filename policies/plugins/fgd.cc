@@ -45,7 +45,7 @@ FgdScorer::Best FgdScorer::BestShare(const PodShape& shape, const ClusterState& 
   view.device_milli_idle = absl::MakeConstSpan(after.data(), devices);
   Best best{0, -1};
   const bool mixed = !view.device_models.empty();
-  const DeviceSet usable = cluster.GpusOfModels(node, shape.model_mask);
+  const DeviceSet usable = cluster.UsableGpus(node, shape.model_mask);
   for (size_t i = 0; i < devices; ++i) {
     const int16_t idle = after[i];
     if (idle < shape.gpu_milli || !usable.Contains(i)) continue;
@@ -68,7 +68,7 @@ int64_t FgdScorer::ScoreNode(const PodShape& shape, const ClusterState& cluster,
   std::copy(view.device_milli_idle.begin(), view.device_milli_idle.end(), after.begin());
   // Whole devices: the measure does not distinguish devices with equal idle amounts and models. Of
   // several acceptable models, those with the lower indices count: the chooser takes them, too.
-  const DeviceSet usable = cluster.GpusOfModels(node, shape.model_mask);
+  const DeviceSet usable = cluster.UsableGpus(node, shape.model_mask);
   int32_t missing = shape.gpu_count;
   for (size_t i = 0; i < view.device_milli_idle.size() && missing > 0; ++i) {
     if (after[i] < shape.gpu_milli || !usable.Contains(i)) continue;

@@ -44,7 +44,7 @@ void GpuPacking::Score(const PodContext& pod, const ClusterState& cluster,
                        absl::Span<const NodeId> nodes, absl::Span<int64_t> scores) {
   for (size_t i = 0; i < nodes.size(); ++i) {
     scores[i] = ScoreNode(*pod.shape, cluster.node(nodes[i]), cluster.device_milli_idle(nodes[i]),
-                          cluster.GpusOfModels(nodes[i], pod.shape->model_mask));
+                          cluster.UsableGpus(nodes[i], pod.shape->model_mask));
   }
 }
 

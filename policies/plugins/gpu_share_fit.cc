@@ -21,7 +21,7 @@ bool EnoughDevices(const PodShape& shape, const NodeRow& row, absl::Span<const i
 ReasonIndex MixedVerdict(const PodShape& shape, const ClusterState& cluster, NodeId node) {
   const absl::Span<const int16_t> idle = cluster.device_milli_idle(node);
   const DeviceSet usable =
-      cluster.GpusOfModels(node, shape.model_mask) & DeviceSet::FirstN(idle.size());
+      cluster.UsableGpus(node, shape.model_mask) & DeviceSet::FirstN(idle.size());
   // Requests for extended resources and claims leave the choice among the node's GPUs to others,
   // so every GPU must do.
   const bool all = shape.gpu_count == 0;
@@ -44,7 +44,7 @@ bool GpuShareFit::IsResolvable(const PodContext& pod, const ClusterState& cluste
   if (local != 3) return false;
   const NodeRow& row = cluster.node(node);
   const DeviceSet usable =
-      cluster.GpusOfModels(node, pod.shape->model_mask) & DeviceSet::FirstN(row.gpu_count);
+      cluster.UsableGpus(node, pod.shape->model_mask) & DeviceSet::FirstN(row.gpu_count);
   return usable.size() >= pod.shape->gpu_count;
 }
 

@@ -82,7 +82,7 @@ NodeRoom::NodeRoom(const ClusterState& cluster, NodeId node, ShapeId shape)
   if (shape_->gpu_count > 0 || !shape_->mig.empty()) {
     const absl::Span<const int16_t> idle = cluster.device_milli_idle(node);
     gpu_milli_.assign(idle.begin(), idle.end());
-    if (cluster.node(node).is_mixed()) gpus_ = cluster.GpusOfModels(node, shape_->model_mask);
+    if (cluster.node(node).is_mixed()) gpus_ = cluster.UsableGpus(node, shape_->model_mask);
     if (cluster.any_mig() && cluster.has_mig(node)) {
       const absl::Span<const MigState> states = cluster.device_mig(node);
       mig_.assign(states.begin(), states.end());

@@ -1213,12 +1213,11 @@ TEST(MixedNodeTest, EachGpuHasItsModel) {
   EXPECT_EQ(c.gpu_model(*mixed, 2), model("A100"));
   EXPECT_EQ(c.gpu_model(*mixed, 3), model("A30"));
 
-  EXPECT_EQ(c.GpusOfModels(plain, mask("T4")), DeviceSet::All());
-  EXPECT_EQ(c.GpusOfModels(plain, mask("A30")), DeviceSet());
-  EXPECT_EQ(c.GpusOfModels(*mixed, mask("A100")), DeviceSet::Of(0) | DeviceSet::Of(2));
-  EXPECT_EQ(c.GpusOfModels(*mixed, mask("A30") | mask("T4")), DeviceSet::Of(1) | DeviceSet::Of(3));
-  EXPECT_EQ(c.GpusOfModels(*mixed, ~uint64_t{0}), DeviceSet::FirstN(4));
-  EXPECT_EQ(c.GpusOfModels(none, ~uint64_t{0}), DeviceSet());
+  EXPECT_EQ(c.UsableGpus(plain, mask("T4")), DeviceSet::All());
+  EXPECT_EQ(c.UsableGpus(plain, mask("A30")), DeviceSet::All());
+  EXPECT_EQ(c.UsableGpus(*mixed, mask("A100")), DeviceSet::Of(0) | DeviceSet::Of(2));
+  EXPECT_EQ(c.UsableGpus(*mixed, mask("A30") | mask("T4")), DeviceSet::Of(1) | DeviceSet::Of(3));
+  EXPECT_EQ(c.UsableGpus(*mixed, ~uint64_t{0}), DeviceSet::FirstN(4));
   const GpuModelGroups groups = {{model("A100"), DeviceSet::Of(0) | DeviceSet::Of(2)},
                                  {model("T4"), DeviceSet::Of(1)},
                                  {model("A30"), DeviceSet::Of(3)}};
