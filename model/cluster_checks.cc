@@ -155,7 +155,7 @@ absl::Status ClusterState::LoadPods(StateReader& in) {
     const auto to = static_cast<PodPhase>(phase);
     const PodId pod = AddPod(name, shape_id, priority, arrival);
     const bool holds = to == PodPhase::kAssumed || to == PodPhase::kBound;
-    const bool given = shapes_->row(shape_id).gets_devices_from_node() && !grants.empty();
+    const bool given = shapes_->row(shape_id).request.gets_devices_from_node() && !grants.empty();
     if (node_id.valid() != holds || (given && to != PodPhase::kBound) ||
         (holds && !CanHold(shape_id, node_id, given ? DeviceSet() : devices,
                            given ? absl::Span<const DeviceGrant>() : grants)) ||

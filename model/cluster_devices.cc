@@ -57,14 +57,14 @@ GpuModelGroups ClusterState::GroupsOfModels(NodeId id) const {
   return groups;
 }
 
-void ClusterState::ResolveMig(const PodShape& shape, CountedRequest* counted) const {
-  if (shape.mig.empty()) return;
+void ClusterState::ResolveMig(const ResourceRequest& request, CountedRequest* counted) const {
+  if (request.mig.empty()) return;
   counted->mig.resize(models_->size());
   for (size_t m = 0; m < models_->size(); ++m) {
     const MigTable* const table = models_->mig(ModelId(m));
     if (table == nullptr) continue;
     absl::InlinedVector<uint8_t, 2>& profiles = counted->mig[m];
-    for (const auto& [name, count] : shape.mig) {
+    for (const auto& [name, count] : request.mig) {
       const int profile = table->FindProfile(name);
       if (profile < 0) {
         profiles.clear();
@@ -81,16 +81,17 @@ absl::Span<const uint8_t> ClusterState::mig_profiles(ShapeId shape, uint8_t mode
   return mig[model];
 }
 
-void ClusterState::ChargeDevices(const PodShape& shape, NodeId node, DeviceSet devices, int sign) {
+void ClusterState::ChargeDevices(const ResourceRequest& request, NodeId node, DeviceSet devices,
+                                 int sign) {
   NodeRow& row = rows_[node.value()];
-  row.gpu_milli_idle -= sign * shape.gpu_count * shape.gpu_milli;
+  row.gpu_milli_idle -= sign * request.gpu_count * request.gpu_milli;
   for (const size_t device : devices) {
     DRASIM_CHECK_LT(device, row.gpu_count);
     int16_t& idle = device_idle_[row.device_begin + device];
-    idle = static_cast<int16_t>(idle - sign * shape.gpu_milli);
+    idle = static_cast<int16_t>(idle - sign * request.gpu_milli);
     DRASIM_CHECK(idle >= 0 && idle <= kDeviceMilli);
   }
-  const auto tag = static_cast<size_t>(AffinityTag(shape));
+  const auto tag = static_cast<size_t>(AffinityTag(request));
   uint16_t& count = tag_count_[size_t{node.value()} * kAffinityTags + tag];
   const int present_before = count > 0 ? 1 : 0;
   count = static_cast<uint16_t>(count + sign);
@@ -176,15 +177,15 @@ void ClusterState::Grant(PodId pod, DeviceSet devices, absl::Span<const DeviceGr
   const bool was_in_use = NodeInUse(row, node);
   const int busy_before = row.gpu_count - row.gpu_full_idle;
   ChargeGrants(node, grants, +1);
-  CountUnasked(pod_shape(pod), grants, +1);
+  CountUnasked(pod_shape(pod).request, grants, +1);
   SetPlacement(pod, PodPhase::kBound, node, devices, grants);
   CountUse(node, was_in_use, busy_before);
   Touch(node);
 }
 
-void ClusterState::CountUnasked(const PodShape& shape, absl::Span<const DeviceGrant> grants,
-                                int sign) {
-  if (shape.total_gpu_milli() != 0) return;
+void ClusterState::CountUnasked(const ResourceRequest& request,
+                                absl::Span<const DeviceGrant> grants, int sign) {
+  if (request.total_gpu_milli() != 0) return;
   for (const DeviceGrant& grant : grants)
     totals_.gpu_milli_allocated += int64_t{sign} * grant.milli;
 }
@@ -195,7 +196,7 @@ void ClusterState::TakeGrants(PodId pod) {
   const bool was_in_use = NodeInUse(row, node);
   const int busy_before = row.gpu_count - row.gpu_full_idle;
   ChargeGrants(node, pod_grants(pod), -1);
-  CountUnasked(pod_shape(pod), pod_grants(pod), -1);
+  CountUnasked(pod_shape(pod).request, pod_grants(pod), -1);
   CountUse(node, was_in_use, busy_before);
   Touch(node);
 }
@@ -249,16 +250,16 @@ bool ClusterState::CanPlace(ShapeId shape_id, NodeId node, DeviceSet devices,
 bool ClusterState::CanHold(ShapeId shape_id, NodeId node, DeviceSet devices,
                            absl::Span<const DeviceGrant> grants) const {
   if (shape_id.value() >= shapes_->size() || node.value() >= rows_.size()) return false;
-  const PodShape& shape = shapes_->row(shape_id);
+  const ResourceRequest& request = shapes_->row(shape_id).request;
   const NodeRow& row = rows_[node.value()];
-  if (!row.available || row.cpu_milli_idle < shape.cpu_milli ||
-      row.memory_bytes_idle < shape.memory_bytes || row.pods_idle < 1) {
+  if (!row.available || row.cpu_milli_idle < request.cpu_milli ||
+      row.memory_bytes_idle < request.memory_bytes || row.pods_idle < 1) {
     return false;
   }
   if (!grants.empty()) return CanGrant(node, devices, grants);
-  if (devices.size() != shape.gpu_count) return false;
+  if (devices.size() != request.gpu_count) return false;
   for (const size_t device : devices) {
-    if (device >= row.gpu_count || device_idle_[row.device_begin + device] < shape.gpu_milli)
+    if (device >= row.gpu_count || device_idle_[row.device_begin + device] < request.gpu_milli)
       return false;
   }
   return true;

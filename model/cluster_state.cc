@@ -168,7 +168,7 @@ void ClusterState::ResolveShapes() {
   for (size_t s = counted_.size(); s < shapes_->size(); ++s) {
     const PodShape& shape = shapes_->row(ShapeId(s));
     CountedRequest counted;
-    for (const auto& [name, amount] : shape.extended) {
+    for (const auto& [name, amount] : shape.request.extended) {
       const auto it = std::find(extended_names_.begin(), extended_names_.end(), name);
       if (it == extended_names_.end()) {
         counted.lacks_resource = true;
@@ -176,14 +176,14 @@ void ClusterState::ResolveShapes() {
       }
       counted.extended.emplace_back(static_cast<uint32_t>(it - extended_names_.begin()), amount);
     }
-    if (!shape.group.empty() && shape.max_per_node > 0) {
-      const auto [it, inserted] =
-          group_index_.try_emplace(shape.group, static_cast<uint32_t>(group_index_.size() + 1));
+    if (!shape.constraints.group.empty() && shape.constraints.max_per_node > 0) {
+      const auto [it, inserted] = group_index_.try_emplace(
+          shape.constraints.group, static_cast<uint32_t>(group_index_.size() + 1));
       if (inserted) group_pods_.emplace_back(rows_.size());
       counted.group = it->second;
-      counted.max_per_node = shape.max_per_node;
+      counted.max_per_node = shape.constraints.max_per_node;
     }
-    ResolveMig(shape, &counted);
+    ResolveMig(shape.request, &counted);
     counted_.push_back(std::move(counted));
   }
 }
@@ -257,9 +257,9 @@ void ClusterState::ChargeCounted(PodId pod, NodeId node, int sign) {
     pod_slot_[pods[slot].value()] = slot;
     pods.pop_back();
   }
-  const PodShape& shape = pod_shape(pod);
-  without_cpu_[node.value()] += shape.cpu_milli == 0 ? sign : 0;
-  without_memory_[node.value()] += shape.memory_bytes == 0 ? sign : 0;
+  const ResourceRequest& request = pod_shape(pod).request;
+  without_cpu_[node.value()] += request.cpu_milli == 0 ? sign : 0;
+  without_memory_[node.value()] += request.memory_bytes == 0 ? sign : 0;
   const CountedRequest& counted = counted_[pod_shape_[pod.value()].value()];
   if (!counted.any()) return;
   for (const auto& [column, amount] : counted.extended) {
@@ -277,26 +277,26 @@ void ClusterState::ChargeCounted(PodId pod, NodeId node, int sign) {
 // that changes idle columns.
 void ClusterState::Charge(PodId pod, NodeId node, DeviceSet devices,
                           absl::Span<const DeviceGrant> grants, int sign) {
-  const PodShape& shape = pod_shape(pod);
+  const ResourceRequest& request = pod_shape(pod).request;
   NodeRow& row = rows_[node.value()];
   DRASIM_CHECK(row.available);
   const bool was_in_use = NodeInUse(row, node);
   const int busy_before = row.gpu_count - row.gpu_full_idle;
-  row.cpu_milli_idle -= sign * shape.cpu_milli;
-  row.memory_bytes_idle -= sign * shape.memory_bytes;
+  row.cpu_milli_idle -= sign * request.cpu_milli;
+  row.memory_bytes_idle -= sign * request.memory_bytes;
   row.pods_idle -= sign;
   DRASIM_CHECK(row.cpu_milli_idle >= 0 && row.memory_bytes_idle >= 0 && row.pods_idle >= 0);
   if (!grants.empty()) {
     ChargeGrants(node, grants, sign);
-    CountUnasked(shape, grants, sign);
+    CountUnasked(request, grants, sign);
   } else {
-    DRASIM_CHECK_EQ(devices.size(), shape.gpu_count);
-    if (!devices.empty()) ChargeDevices(shape, node, devices, sign);
+    DRASIM_CHECK_EQ(devices.size(), request.gpu_count);
+    if (!devices.empty()) ChargeDevices(request, node, devices, sign);
   }
   ChargeCounted(pod, node, sign);
-  totals_.cpu_milli_allocated += sign * shape.cpu_milli;
-  totals_.memory_bytes_allocated += sign * shape.memory_bytes;
-  totals_.gpu_milli_allocated += sign * shape.total_gpu_milli();
+  totals_.cpu_milli_allocated += sign * request.cpu_milli;
+  totals_.memory_bytes_allocated += sign * request.memory_bytes;
+  totals_.gpu_milli_allocated += sign * request.total_gpu_milli();
   totals_.pods_resident += sign;
   CountUse(node, was_in_use, busy_before);
   Touch(node);
@@ -338,7 +338,7 @@ void ClusterState::Assume(PodId pod, NodeId node, DeviceSet devices,
 
 void ClusterState::PutBack(PodId pod, NodeId node, DeviceSet devices,
                            absl::Span<const DeviceGrant> grants, bool bound) {
-  const bool given = pod_shape(pod).gets_devices_from_node() && !grants.empty();
+  const bool given = pod_shape(pod).request.gets_devices_from_node() && !grants.empty();
   Assume(pod, node, given ? DeviceSet() : devices,
          given ? absl::Span<const DeviceGrant>() : grants);
   if (bound) Bind(pod);

@@ -43,9 +43,12 @@
 #include "absl/types/span.h"
 #include "model/device_grant.h"
 #include "model/device_set.h"
+#include "model/gpu_model_table.h"
 #include "model/ids.h"
 #include "model/node_spec.h"
 #include "model/pod_shape.h"
+#include "model/resource_request.h"
+#include "model/shape_table.h"
 #include "model/state_io.h"
 #include "model/time.h"
 
@@ -66,10 +69,10 @@ inline constexpr uint64_t kLastPodPhase = static_cast<uint64_t>(PodPhase::kDelet
 // The kinds of GPU use that GpuClustering distinguishes (fgd.md 5.3): 0 for none, 1 for a share,
 // 1 + N for N whole devices.
 inline constexpr int kAffinityTags = kMaxDevicesPerNode + 2;
-constexpr int AffinityTag(const PodShape& shape) {
-  if (shape.gpu_count == 0) return 0;
+constexpr int AffinityTag(const ResourceRequest& request) {
+  if (request.gpu_count == 0) return 0;
   // Larger pods fit on no node, so one tag serves all of them.
-  return shape.is_share() ? 1 : 1 + std::min(shape.gpu_count, kMaxDevicesPerNode);
+  return request.is_share() ? 1 : 1 + std::min(request.gpu_count, kMaxDevicesPerNode);
 }
 
 // NodeRow::model of a node whose GPUs are of several models.
@@ -172,8 +175,9 @@ class ClusterState {
     if (!row.is_mixed()) return {};
     return absl::MakeConstSpan(device_model_.data() + row.device_begin, row.gpu_count);
   }
-  // The GPUs that a pod with this PodShape::model_mask may use: on a node with several models those
-  // of models in the mask, else DeviceSet::All(), because filters judge such a node as a whole.
+  // The GPUs that a pod with this ResourceRequest::model_mask may use: on a node with several
+  // models those of models in the mask, else DeviceSet::All(), because filters judge such a node as
+  // a whole.
   DeviceSet UsableGpus(NodeId id, uint64_t model_mask) const {
     return rows_[id.value()].is_mixed() ? MixedGpusOf(id, model_mask) : DeviceSet::All();
   }
@@ -344,7 +348,7 @@ class ClusterState {
   };
 
   void Touch(NodeId node);
-  void ResolveMig(const PodShape& shape, CountedRequest* counted) const;
+  void ResolveMig(const ResourceRequest& request, CountedRequest* counted) const;
   absl::Status CheckSpec(const NodeSpec& spec);
   void AddExtended(const NodeSpec& spec);
   void AddMig(NodeId id);
@@ -354,11 +358,11 @@ class ClusterState {
   absl::Status LoadPods(StateReader& in);
   void Charge(PodId pod, NodeId node, DeviceSet devices, absl::Span<const DeviceGrant> grants,
               int sign);
-  void ChargeDevices(const PodShape& shape, NodeId node, DeviceSet devices, int sign);
+  void ChargeDevices(const ResourceRequest& request, NodeId node, DeviceSet devices, int sign);
   void ChargeGrants(NodeId node, absl::Span<const DeviceGrant> grants, int sign);
   void ChargeInstance(NodeId node, const DeviceGrant& grant, int sign);
   // Adds the grants of a pod without a GPU request (its claims made one) to the totals.
-  void CountUnasked(const PodShape& shape, absl::Span<const DeviceGrant> grants, int sign);
+  void CountUnasked(const ResourceRequest& request, absl::Span<const DeviceGrant> grants, int sign);
   // Undoes Grant.
   void TakeGrants(PodId pod);
   void CountDevices(NodeId node);

@@ -29,17 +29,18 @@ std::vector<TypicalPod> BuildTypicalPods(const ShapeTable& shapes,
   for (size_t s = 0; s < pods_by_shape.size(); ++s) {
     if (pods_by_shape[s] == 0) continue;
     const PodShape& shape = shapes.row(ShapeId(s));
-    auto [it, inserted] = index.try_emplace(
-        std::make_tuple(shape.cpu_milli, shape.wanted_milli(), shape.wanted_gpus(), shape.gpu_spec),
-        counted.size());
+    auto [it, inserted] =
+        index.try_emplace(std::make_tuple(shape.request.cpu_milli, shape.wanted_milli(),
+                                          shape.wanted_gpus(), shape.request.gpu_spec),
+                          counted.size());
     if (inserted) counted.push_back({0, static_cast<uint32_t>(s)});
     counted[it->second].count += pods_by_shape[s];
     total += pods_by_shape[s];
   }
   const auto key = [&shapes](const Counted& c) {
     const PodShape& s = shapes.row(ShapeId(c.shape));
-    return std::make_tuple(c.count, s.cpu_milli, s.wanted_milli(), s.wanted_gpus(),
-                           absl::string_view(s.gpu_spec));
+    return std::make_tuple(c.count, s.request.cpu_milli, s.wanted_milli(), s.wanted_gpus(),
+                           absl::string_view(s.request.gpu_spec));
   };
   std::sort(counted.begin(), counted.end(),
             [&key](const Counted& a, const Counted& b) { return key(a) > key(b); });
@@ -59,11 +60,11 @@ std::vector<TypicalPod> BuildTypicalPods(const ShapeTable& shapes,
                               ? share
                               : share / (static_cast<double>(covered) / static_cast<double>(total));
     TypicalPod pod;
-    pod.cpu_milli = s.cpu_milli;
+    pod.cpu_milli = s.request.cpu_milli;
     pod.gpu_milli = s.wanted_milli();
     pod.gpu_count = s.wanted_gpus();
-    pod.model_mask = s.model_mask;
-    pod.gpu_spec = s.gpu_spec;
+    pod.model_mask = s.request.model_mask;
+    pod.gpu_spec = s.request.gpu_spec;
     pod.weight = weight;
     typical.push_back(std::move(pod));
   }

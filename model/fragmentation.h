@@ -18,7 +18,7 @@
 
 #include "absl/types/span.h"
 #include "model/cluster_state.h"
-#include "model/pod_shape.h"
+#include "model/shape_table.h"
 
 namespace drasim {
 

@@ -14,7 +14,6 @@
 #include "model/check.h"
 #include "model/device_set.h"
 #include "model/device_spec.h"
-#include "model/pod_shape.h"
 
 namespace drasim {
 namespace {

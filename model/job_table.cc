@@ -22,8 +22,8 @@ ResourceAmounts LoadAmounts(StateReader& in) {
   return a;
 }
 
-ResourceAmounts RequestOf(const PodShape& shape, int64_t pods) {
-  return {shape.cpu_milli * pods, shape.memory_bytes * pods, shape.total_gpu_milli() * pods};
+ResourceAmounts RequestOf(const ResourceRequest& request, int64_t pods) {
+  return {request.cpu_milli * pods, request.memory_bytes * pods, request.total_gpu_milli() * pods};
 }
 
 }  // namespace
@@ -45,10 +45,10 @@ JobId JobTable::Add(const JobArrival& arrival, PodId first_pod, const ShapeTable
   JobRow row;
   row.first_pod = first_pod;
   row.pods = static_cast<uint32_t>(arrival.pods);
-  row.request = RequestOf(shapes.row(arrival.shape), arrival.pods);
+  row.request = RequestOf(shapes.row(arrival.shape).request, arrival.pods);
   for (const PodGroup& group : arrival.more_pods) {
     row.pods += static_cast<uint32_t>(group.pods);
-    row.request.Add(RequestOf(shapes.row(group.shape), group.pods), 1);
+    row.request.Add(RequestOf(shapes.row(group.shape).request, group.pods), 1);
   }
   row.tenant = InternTenant(arrival.tenant);
   row.priority = arrival.priority;

@@ -31,7 +31,7 @@
 #include "absl/types/span.h"
 #include "model/event_source.h"
 #include "model/ids.h"
-#include "model/pod_shape.h"
+#include "model/shape_table.h"
 #include "model/state_io.h"
 #include "model/time.h"
 

@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "model/device_grant.h"
+#include "model/status_macros.h"
 #include "model/text/did_you_mean.h"
 
 namespace drasim {
@@ -18,14 +19,14 @@ std::string ResourceOfProfile(const std::string& profile) {
   return absl::StrCat("nvidia.com/mig-", absl::StrReplaceAll(profile, {{"+", "."}}));
 }
 
-void AddExtended(const std::string& name, int64_t amount, PodShape* shape) {
-  for (auto& [known, sum] : shape->extended) {
+void AddExtended(const std::string& name, int64_t amount, ResourceRequest* request) {
+  for (auto& [known, sum] : request->extended) {
     if (known != name) continue;
     sum += amount;
     return;
   }
-  shape->extended.emplace_back(name, amount);
-  std::sort(shape->extended.begin(), shape->extended.end());
+  request->extended.emplace_back(name, amount);
+  std::sort(request->extended.begin(), request->extended.end());
 }
 
 }  // namespace
@@ -76,14 +77,14 @@ absl::StatusOr<Lowering> Lowering::Make(LoweringOptions options) {
   return lowering;
 }
 
-absl::StatusOr<size_t> Lowering::SmallestProfile(const PodShape& demand) const {
+absl::StatusOr<size_t> Lowering::SmallestProfile(const GpuDemand& demand) const {
   const MigTable& table = *options_.table;
   const int64_t slices = table.product().compute_slices;
-  const int64_t gpus = std::max(1, demand.gpu_count);
-  const int64_t memory = (demand.demand_memory_mib + gpus - 1) / gpus;
+  const int64_t gpus = std::max(1, demand.gpus);
+  const int64_t memory = (demand.memory_mib + gpus - 1) / gpus;
   for (size_t p : profiles_) {
     const MigProfile& profile = table.profiles()[p];
-    if (int64_t{profile.compute_slices} * kDeviceMilli < demand.gpu_milli * slices) continue;
+    if (int64_t{profile.compute_slices} * kDeviceMilli < demand.milli * slices) continue;
     // Without a public listing of the memory, the size in the profile's name counts.
     const int64_t has =
         profile.memory_mib >= 0 ? profile.memory_mib : int64_t{profile.nominal_gb} * 1024;
@@ -93,12 +94,12 @@ absl::StatusOr<size_t> Lowering::SmallestProfile(const PodShape& demand) const {
   for (size_t p : profiles_) allowed.push_back(table.profiles()[p].name);
   return absl::InvalidArgumentError(absl::StrCat(
       "no allowed MIG profile of ", table.product().group, " (", absl::StrJoin(allowed, ", "),
-      ") has ", demand.gpu_milli, " thousandths of its compute slices",
+      ") has ", demand.milli, " thousandths of its compute slices",
       memory > 0 ? absl::StrCat(" and ", memory, " MiB") : ""));
 }
 
 // A demand for part of a GPU, from one GPU or from several.
-absl::Status Lowering::LowerShare(const PodShape& demand, PodShape* request) const {
+absl::Status Lowering::LowerShare(const GpuDemand& demand, ResourceRequest* request) const {
   switch (options_.rule) {
     case LoweringRule::kNone:
       break;
@@ -106,18 +107,17 @@ absl::Status Lowering::LowerShare(const PodShape& demand, PodShape* request) con
       request->gpu_milli = kDeviceMilli;
       break;
     case LoweringRule::kMigSmallest: {
-      absl::StatusOr<size_t> profile = SmallestProfile(demand);
-      if (!profile.ok()) return profile.status();
-      const MigProfile& p = options_.table->profiles()[*profile];
-      request->mig = {{p.name, demand.gpu_count}};
+      ASSIGN_OR_RETURN(const size_t profile, SmallestProfile(demand));
+      const MigProfile& p = options_.table->profiles()[profile];
+      request->mig = {{p.name, demand.gpus}};
       request->nominal_milli =
-          int64_t{demand.gpu_count} * MilliOfUnits(p.size, options_.table->product().units);
+          int64_t{demand.gpus} * MilliOfUnits(p.size, options_.table->product().units);
       request->gpu_count = 0;
       request->gpu_milli = 0;
       break;
     }
     case LoweringRule::kTimeSliced:
-      request->nominal_milli = demand.gpu_count * (kDeviceMilli / ReplicasOf(kGpuResource));
+      request->nominal_milli = demand.gpus * (kDeviceMilli / ReplicasOf(kGpuResource));
       break;
   }
   return absl::OkStatus();
@@ -130,14 +130,14 @@ int64_t Lowering::ReplicasOf(absl::string_view resource) const {
   return 1;
 }
 
-void Lowering::Ask(const std::string& resource, int64_t devices, PodShape* request) const {
+void Lowering::Ask(const std::string& resource, int64_t devices, ResourceRequest* request) const {
   const int64_t replicas = ReplicasOf(resource);
   const bool renamed = options_.renamed && replicas > 1;
   AddExtended(renamed ? absl::StrCat(resource, ".shared") : resource, devices * replicas, request);
 }
 
 // Replaces devices by extended resources.
-void Lowering::ToPlugin(PodShape* request) const {
+void Lowering::ToPlugin(ResourceRequest* request) const {
   for (const auto& [profile, count] : request->mig) {
     Ask(ResourceOfProfile(profile), count, request);
   }
@@ -155,32 +155,32 @@ void Lowering::ToPlugin(PodShape* request) const {
   request->gpu_milli = 0;
 }
 
-absl::StatusOr<PodShape> Lowering::Lower(const PodShape& demand) const {
-  PodShape request = demand;
+absl::StatusOr<PodShape> Lowering::Lower(const PodShape& pod) const {
+  PodShape lowered = pod;
+  ResourceRequest& request = lowered.request;
   if (options_.ignore_gpu_model) request.gpu_spec.clear();
-  if (demand.gpu_count == 0) {
+  if (request.gpu_count == 0) {
     // MIG instances that the workload requests by name.
     if (options_.device_plugin) ToPlugin(&request);
-    return request;
+    return lowered;
   }
   const bool unchanged = options_.rule == LoweringRule::kNone && !options_.device_plugin;
-  if (unchanged) return request;
-  request.demand_gpus = demand.gpu_count;
-  request.demand_milli = demand.gpu_milli;
-  if (demand.gpu_milli < kDeviceMilli) {
-    if (absl::Status s = LowerShare(demand, &request); !s.ok()) return s;
+  if (unchanged) return lowered;
+  lowered.demand.gpus = request.gpu_count;
+  lowered.demand.milli = request.gpu_milli;
+  if (request.is_share()) {
+    RETURN_IF_ERROR(LowerShare(lowered.demand, &request));
   }
   if (options_.device_plugin) {
-    if (request.gpu_count > 0 && request.gpu_milli < kDeviceMilli &&
-        options_.rule == LoweringRule::kNone) {
+    if (request.is_share() && options_.rule == LoweringRule::kNone) {
       return absl::InvalidArgumentError(absl::StrCat(
-          "a pod wants ", demand.gpu_milli,
+          "a pod wants ", request.gpu_milli,
           " thousandths of a GPU, which the device plugin cannot hand out; choose a rule in "
           "front_end.lowering.rule"));
     }
     ToPlugin(&request);
   }
-  return request;
+  return lowered;
 }
 
 }  // namespace drasim

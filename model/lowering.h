@@ -1,7 +1,8 @@
 // Lowering: the translation of a job's demand into a request, by a named rule and for one front
 // end.
 //
-// A demand is a trace's PodShape: a number of GPUs, and an amount of each. Rules:
+// A demand is a number of GPUs, and an amount of each: the ResourceRequest in a trace's PodShape.
+// Lowering replaces the request and keeps the demand's GPUs as PodShape::demand. Rules:
 //   none          the request equals the demand;
 //   whole-gpu     a share of a GPU becomes a whole GPU;
 //   mig-smallest  a share becomes the smallest MIG instance (by compute slices, then units) of the
@@ -20,8 +21,10 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "model/gpu_demand.h"
 #include "model/mig_table.h"
 #include "model/pod_shape.h"
+#include "model/resource_request.h"
 
 namespace drasim {
 
@@ -51,17 +54,18 @@ class Lowering {
   // table, and for time-sliced without the device plugin.
   static absl::StatusOr<Lowering> Make(LoweringOptions options);
 
-  // The request for a demand. InvalidArgument when no allowed profile is large enough.
-  absl::StatusOr<PodShape> Lower(const PodShape& demand) const;
+  // The shape with its demand lowered to a request. InvalidArgument when no allowed profile is
+  // large enough.
+  absl::StatusOr<PodShape> Lower(const PodShape& pod) const;
 
  private:
   explicit Lowering(LoweringOptions options) : options_(std::move(options)) {}
-  absl::StatusOr<size_t> SmallestProfile(const PodShape& demand) const;
+  absl::StatusOr<size_t> SmallestProfile(const GpuDemand& demand) const;
   int64_t ReplicasOf(absl::string_view resource) const;
   // Requests `count` whole devices of the resource, with all replicas of each.
-  void Ask(const std::string& resource, int64_t devices, PodShape* request) const;
-  absl::Status LowerShare(const PodShape& demand, PodShape* request) const;
-  void ToPlugin(PodShape* request) const;
+  void Ask(const std::string& resource, int64_t devices, ResourceRequest* request) const;
+  absl::Status LowerShare(const GpuDemand& demand, ResourceRequest* request) const;
+  void ToPlugin(ResourceRequest* request) const;
 
   LoweringOptions options_;
   std::vector<size_t> profiles_;  // indices into the table, smallest first

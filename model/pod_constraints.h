@@ -1,5 +1,5 @@
-// Constraints of a pod beyond amounts: tolerations, selection of nodes, and holds for rules that no
-// part of a simulation decides.
+// PodConstraints: rules for the placement of a pod beyond amounts, such as tolerations, selection
+// of nodes, and holds for rules that no part of a simulation decides.
 #ifndef DRASIM_MODEL_POD_CONSTRAINTS_H_
 #define DRASIM_MODEL_POD_CONSTRAINTS_H_
 
@@ -118,6 +118,22 @@ absl::string_view PodHoldName(PodHold hold);
 absl::string_view PodHoldReason(PodHold hold);
 // Nothing for an unknown name.
 std::optional<PodHold> ParsePodHold(absl::string_view name);
+
+// --- All constraints of a pod ---
+
+struct PodConstraints {
+  std::vector<std::pair<std::string, std::string>>
+      node_selector;  // label key, value; sorted by key
+  // Required node affinity: at least one of these terms must match; empty: any node.
+  std::vector<NodeTerm> node_terms;
+  std::vector<Toleration> tolerations;
+  PodHold hold = PodHold::kNone;  // why the pod is never placed
+  bool never_preempts = false;    // preemptionPolicy: Never
+  // Limit on the pods of one group (an application) per node; 0 and "": none.
+  int32_t max_per_node = 0;
+  std::string group;
+  bool operator==(const PodConstraints&) const = default;
+};
 
 }  // namespace drasim
 

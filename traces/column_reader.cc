@@ -13,8 +13,8 @@
 #include "absl/types/span.h"
 #include "model/device_set.h"
 #include "model/number_text.h"
-#include "model/pod_shape.h"
 #include "model/quantity.h"
+#include "model/resource_request.h"
 #include "model/status_macros.h"
 #include "traces/date_time.h"
 

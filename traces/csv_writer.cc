@@ -181,8 +181,8 @@ absl::Status PodCsvWriter::Write(const JobArrival& pod) {
         absl::StrCat("pod '", pod.name, "' cannot be written with openb columns: ", why));
   };
   if (pod.name.empty()) return refuse("it has no name");
-  if (!shape.node_selector.empty()) return refuse("it has a node selector");
-  if (!shape.tolerations.empty()) return refuse("it has tolerations");
+  if (!shape.constraints.node_selector.empty()) return refuse("it has a node selector");
+  if (!shape.constraints.tolerations.empty()) return refuse("it has tolerations");
   const int64_t arrival_ns = pod.time.ns();
   if (arrival_ns < 0) return refuse("its time of arrival is negative");
   absl::string_view phase = "Pending";
@@ -198,10 +198,11 @@ absl::Status PodCsvWriter::Write(const JobArrival& pod) {
     scheduled = SecondsText(arrival_ns);
     deleted = SecondsText(arrival_ns + run_time_ns);
   }
-  std::string line = absl::StrCat(Field(pod.name), ",", shape.cpu_milli, ",",
-                                  MibText(shape.memory_bytes), ",", shape.gpu_count, ",");
-  absl::StrAppend(&line, shape.gpu_milli, ",", Field(shape.gpu_spec), ",", QosText(pod.priority),
-                  ",");
+  std::string line =
+      absl::StrCat(Field(pod.name), ",", shape.request.cpu_milli, ",",
+                   MibText(shape.request.memory_bytes), ",", shape.request.gpu_count, ",");
+  absl::StrAppend(&line, shape.request.gpu_milli, ",", Field(shape.request.gpu_spec), ",",
+                  QosText(pod.priority), ",");
   absl::StrAppend(&line, phase, ",", SecondsText(arrival_ns), ",", deleted, ",", scheduled, "\n");
   return file_->Append(line);
 }

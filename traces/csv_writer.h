@@ -28,7 +28,7 @@
 #include "absl/types/span.h"
 #include "model/event_source.h"
 #include "model/node_spec.h"
-#include "model/pod_shape.h"
+#include "model/shape_table.h"
 
 namespace drasim {
 

@@ -106,15 +106,16 @@ void ReadPod(RowReader& row, TableBuilder* builder) {
     return;
   }
   WorkloadTable::PodRow pod;
+  ResourceRequest& request = pod.shape.request;
   pod.count = ReadCount(row, kMaxPodCount, &builder->pods);
-  pod.shape.cpu_milli = row.Integer(kCpuMilli, 0, kMaxMilli);
-  pod.shape.memory_bytes = row.Integer(kMemoryMib, 0, kMaxMib) * kBytesPerMib;
-  pod.shape.gpu_count = static_cast<int32_t>(row.Integer(kGpuCount, 0, kMaxDevicesPerNode));
-  const bool has_gpu = pod.shape.gpu_count > 0;
-  pod.shape.gpu_milli = static_cast<int32_t>(
+  request.cpu_milli = row.Integer(kCpuMilli, 0, kMaxMilli);
+  request.memory_bytes = row.Integer(kMemoryMib, 0, kMaxMib) * kBytesPerMib;
+  request.gpu_count = static_cast<int32_t>(row.Integer(kGpuCount, 0, kMaxDevicesPerNode));
+  const bool has_gpu = request.gpu_count > 0;
+  request.gpu_milli = static_cast<int32_t>(
       row.Integer(kGpuMilli, has_gpu ? 1 : 0, has_gpu ? int64_t{kDeviceMilli} : 0));
-  pod.shape.gpu_spec = std::string(row.Text(kGpuModel));
-  if (!has_gpu && !pod.shape.gpu_spec.empty()) {
+  request.gpu_spec = std::string(row.Text(kGpuModel));
+  if (!has_gpu && !request.gpu_spec.empty()) {
     row.Fail(kGpuModel, "expected nothing for a pod without GPUs");
   }
   if (row.status().ok()) builder->table.pods.push_back(std::move(pod));

@@ -23,6 +23,7 @@
 #include "model/node_spec.h"
 #include "model/pod_shape.h"
 #include "model/random.h"
+#include "model/shape_table.h"
 #include "model/state_io.h"
 #include "model/time.h"
 #include "traces/sample_time.h"

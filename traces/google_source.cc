@@ -17,6 +17,7 @@
 #include "model/node_spec.h"
 #include "model/pod_shape.h"
 #include "model/proto/mapping.pb.h"
+#include "model/shape_table.h"
 #include "model/status_macros.h"
 #include "traces/byte_source.h"
 #include "traces/column_reader.h"
@@ -242,8 +243,8 @@ bool GoogleTaskEventsSource::ReadRequest(Event* event) {
   bool has_memory = false;
   bool has_spread = false;
   int64_t spread = 0;
-  if (!ReadFraction(t, cpu_, kGoogleCpuMilli, &shape.cpu_milli, &has_cpu) ||
-      !ReadFraction(t, memory_, kGoogleMemoryBytes, &shape.memory_bytes, &has_memory) ||
+  if (!ReadFraction(t, cpu_, kGoogleCpuMilli, &shape.request.cpu_milli, &has_cpu) ||
+      !ReadFraction(t, memory_, kGoogleMemoryBytes, &shape.request.memory_bytes, &has_memory) ||
       !t.Read(spread_, &spread, &has_spread)) {
     return false;
   }
@@ -251,8 +252,8 @@ bool GoogleTaskEventsSource::ReadRequest(Event* event) {
     t.Warn("submitted without a request", has_cpu ? memory_ : cpu_,
            "found '', so the task asks for none");
   }
-  shape.group = spread > 0 ? absl::StrCat("job-", event->job) : std::string();
-  shape.max_per_node = spread > 0 ? 1 : 0;
+  shape.constraints.group = spread > 0 ? absl::StrCat("job-", event->job) : std::string();
+  shape.constraints.max_per_node = spread > 0 ? 1 : 0;
   return true;
 }
 

@@ -46,7 +46,7 @@ class GoogleSubtraceSource final : public TraceFormatSource {
         time_offset_ns_(input.time_offset_ns),
         complaints_(input.lenient, kLenientAdvice) {
     PodShape shape;
-    shape.cpu_milli = kMilliPerCore;
+    shape.request.cpu_milli = kMilliPerCore;
     shape_ = input.shapes->Intern(shape);
   }
 

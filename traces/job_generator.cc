@@ -192,10 +192,10 @@ absl::StatusOr<std::unique_ptr<JobGenerator>> JobGenerator::Create(
 void JobGenerator::AddKind(const JobGeneratorOptions& options, int32_t gpus, ShapeTable* shapes) {
   const auto intern = [&options, shapes](int32_t pod_gpus, bool gang_remainder) {
     PodShape shape;
-    shape.cpu_milli = options.cpu_milli_per_gpu * pod_gpus;
-    shape.memory_bytes = options.memory_bytes_per_gpu * pod_gpus;
-    shape.gpu_count = pod_gpus;
-    shape.gpu_milli = kDeviceMilli;
+    shape.request.cpu_milli = options.cpu_milli_per_gpu * pod_gpus;
+    shape.request.memory_bytes = options.memory_bytes_per_gpu * pod_gpus;
+    shape.request.gpu_count = pod_gpus;
+    shape.request.gpu_milli = kDeviceMilli;
     shape.gang_remainder = gang_remainder;
     return shapes->Intern(shape);
   };

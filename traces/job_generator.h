@@ -21,6 +21,7 @@
 #include "model/ids.h"
 #include "model/pod_shape.h"
 #include "model/random.h"
+#include "model/shape_table.h"
 #include "model/state_io.h"
 #include "traces/sample_time.h"
 

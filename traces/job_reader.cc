@@ -447,20 +447,21 @@ ShapeId JobReader::Intern(const PodAmounts& amounts, absl::string_view gpu_model
     return slot.id;
   }
   PodShape shape;
-  shape.cpu_milli = amounts.cpu_milli;
-  shape.memory_bytes = amounts.memory_bytes;
-  shape.gpu_count = static_cast<int32_t>(amounts.gpu_count);
-  shape.gpu_milli = static_cast<int32_t>(amounts.gpu_milli);
-  shape.gpu_spec = std::string(gpu_model);
-  std::replace(shape.gpu_spec.begin(), shape.gpu_spec.end(), columns_->model_separator,
+  ResourceRequest& request = shape.request;
+  request.cpu_milli = amounts.cpu_milli;
+  request.memory_bytes = amounts.memory_bytes;
+  request.gpu_count = static_cast<int32_t>(amounts.gpu_count);
+  request.gpu_milli = static_cast<int32_t>(amounts.gpu_milli);
+  request.gpu_spec = std::string(gpu_model);
+  std::replace(request.gpu_spec.begin(), request.gpu_spec.end(), columns_->model_separator,
                kModelSeparator);
   if (extras != nullptr) {
     for (size_t i = 0; i < extras->extended.size(); ++i) {
       if (extras->extended[i] == 0) continue;
-      shape.extended.emplace_back(columns_->extended[i].resource, extras->extended[i]);
+      request.extended.emplace_back(columns_->extended[i].resource, extras->extended[i]);
     }
-    shape.group = std::string(extras->group);
-    shape.max_per_node = static_cast<int32_t>(extras->max_per_node);
+    shape.constraints.group = std::string(extras->group);
+    shape.constraints.max_per_node = static_cast<int32_t>(extras->max_per_node);
     shape.gang_remainder = extras->remainder;
   }
   slot.amounts = amounts;

@@ -127,8 +127,8 @@ absl::Status MigMixSource::AddKinds(const MigMixOptions& options, const MigProdu
     sum += scaled < 1 ? 1 : static_cast<uint64_t>(std::llround(scaled));
     cumulative_.push_back(sum);
     PodShape shape;
-    shape.mig.emplace_back(profile->name, 1);
-    shape.nominal_milli = MilliOfUnits(profile->size, product.units);
+    shape.request.mig.emplace_back(profile->name, 1);
+    shape.request.nominal_milli = MilliOfUnits(profile->size, product.units);
     kinds_.push_back(Kind{shapes->Intern(shape), profile->size});
   }
   const int64_t most_pods = pods_ > 0 ? pods_ : (offered_units_ - 1) / fewest_units + 1;

@@ -23,8 +23,8 @@
 #include "model/event_source.h"
 #include "model/ids.h"
 #include "model/mig_product.h"
-#include "model/pod_shape.h"
 #include "model/random.h"
+#include "model/shape_table.h"
 #include "model/state_io.h"
 #include "traces/sample_time.h"
 

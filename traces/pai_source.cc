@@ -16,6 +16,7 @@
 #include "model/ids.h"
 #include "model/pod_shape.h"
 #include "model/proto/mapping.pb.h"
+#include "model/shape_table.h"
 #include "model/status_macros.h"
 #include "traces/byte_source.h"
 #include "traces/column_reader.h"
@@ -406,11 +407,12 @@ void PaiSource::ListJob(const Job& job) {
 
 ShapeId PaiSource::InternShape(const Task& task, int32_t gpu_type) {
   PodShape shape;
-  shape.cpu_milli = task.cpu_milli;
-  shape.memory_bytes = task.memory_bytes;
-  shape.gpu_count = task.gpu_count;
-  shape.gpu_milli = task.gpu_milli;
-  if (shape.gpu_count > 0) shape.gpu_spec = gpu_types_[static_cast<size_t>(gpu_type)];
+  shape.request.cpu_milli = task.cpu_milli;
+  shape.request.memory_bytes = task.memory_bytes;
+  shape.request.gpu_count = task.gpu_count;
+  shape.request.gpu_milli = task.gpu_milli;
+  if (shape.request.gpu_count > 0)
+    shape.request.gpu_spec = gpu_types_[static_cast<size_t>(gpu_type)];
   return shapes_->Intern(shape);
 }
 

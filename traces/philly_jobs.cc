@@ -182,8 +182,8 @@ void PhillyJobMaker::Split(int64_t gpus, JobArrival* job) {
 
 ShapeId PhillyJobMaker::InternShape(int64_t gpus, bool remainder) {
   PodShape shape;
-  shape.gpu_count = static_cast<int32_t>(gpus);
-  shape.gpu_milli = kDeviceMilli;
+  shape.request.gpu_count = static_cast<int32_t>(gpus);
+  shape.request.gpu_milli = kDeviceMilli;
   shape.gang_remainder = remainder;
   return shapes_->Intern(shape);
 }

@@ -14,7 +14,7 @@
 #include "absl/strings/string_view.h"
 #include "model/event_source.h"
 #include "model/ids.h"
-#include "model/pod_shape.h"
+#include "model/shape_table.h"
 #include "traces/complaints.h"
 #include "traces/csv_splitter.h"
 #include "traces/format_source.h"

@@ -16,7 +16,6 @@
 #include "absl/strings/string_view.h"
 #include "model/check.h"
 #include "model/device_set.h"
-#include "model/pod_shape.h"
 #include "model/status_macros.h"
 #include "traces/byte_source.h"
 #include "traces/column_reader.h"

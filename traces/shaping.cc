@@ -462,8 +462,8 @@ struct RequestSum {
   absl::uint128 cpu_milli = 0;
 
   void Add(const PodShape& shape, int32_t pods) {
-    gpu_milli += Unsigned(shape.total_gpu_milli()) * Unsigned(pods);
-    cpu_milli += Unsigned(shape.cpu_milli) * Unsigned(pods);
+    gpu_milli += Unsigned(shape.request.total_gpu_milli()) * Unsigned(pods);
+    cpu_milli += Unsigned(shape.request.cpu_milli) * Unsigned(pods);
   }
 };
 

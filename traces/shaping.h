@@ -18,7 +18,7 @@
 #include "model/distributions.h"
 #include "model/event_source.h"
 #include "model/node_spec.h"
-#include "model/pod_shape.h"
+#include "model/shape_table.h"
 
 namespace drasim {
 

@@ -230,19 +230,19 @@ void TraceStats::FoldShapes(TraceSummary* summary, size_t top_shapes) const {
     const int64_t pods = shape_pods_[id];
     if (pods == 0) continue;
     by_pods.push_back(id);
-    const PodShape& shape = shapes_->row(ShapeId(id));
-    cpu_milli += Product(pods, shape.cpu_milli);
-    memory_bytes += Product(pods, shape.memory_bytes);
-    TraceSummary::GpuCountGroup& group = groups[shape.gpu_count];
-    group.gpu_count = shape.gpu_count;
+    const ResourceRequest& request = shapes_->row(ShapeId(id)).request;
+    cpu_milli += Product(pods, request.cpu_milli);
+    memory_bytes += Product(pods, request.memory_bytes);
+    TraceSummary::GpuCountGroup& group = groups[request.gpu_count];
+    group.gpu_count = request.gpu_count;
     group.pods += pods;
-    const absl::uint128 milli = Product(pods, shape.total_gpu_milli());
+    const absl::uint128 milli = Product(pods, request.total_gpu_milli());
     group.gpu_milli = Saturated(milli + static_cast<uint64_t>(group.gpu_milli));
     gpu_milli += milli;
-    gpus += Product(pods, shape.gpu_count);
-    if (shape.is_share()) {
+    gpus += Product(pods, request.gpu_count);
+    if (request.is_share()) {
       summary->share_pods += pods;
-      const auto bin = static_cast<size_t>(std::max(shape.gpu_milli - 1, 0) / 100);
+      const auto bin = static_cast<size_t>(std::max(request.gpu_milli - 1, 0) / 100);
       summary->share_bins[bin] += pods;
     }
   }
@@ -320,14 +320,14 @@ std::string TraceSummary::ToTable() const {
     Rows shapes = {{"most frequent shapes", "% of pods", "CPU milli", "memory MiB", "GPUs",
                     "milli per GPU", "GPU models"}};
     for (const ShapeCount& entry : top_shapes) {
-      const PodShape& shape = entry.shape;
+      const ResourceRequest& request = entry.shape.request;
       shapes.push_back({absl::StrCat(entry.pods), Percent(entry.pods, pods),
-                        absl::StrCat(shape.cpu_milli),
-                        absl::StrCat(MibRoundedUp(shape.memory_bytes)),
-                        absl::StrCat(shape.gpu_count), absl::StrCat(shape.gpu_milli),
-                        shape.gpu_count == 0     ? "-"
-                        : shape.gpu_spec.empty() ? "any"
-                                                 : shape.gpu_spec});
+                        absl::StrCat(request.cpu_milli),
+                        absl::StrCat(MibRoundedUp(request.memory_bytes)),
+                        absl::StrCat(request.gpu_count), absl::StrCat(request.gpu_milli),
+                        request.gpu_count == 0     ? "-"
+                        : request.gpu_spec.empty() ? "any"
+                                                   : request.gpu_spec});
     }
     absl::StrAppend(&text, "\n", Aligned(shapes));
   }
@@ -347,12 +347,13 @@ std::string TraceSummary::ToJson() const {
   }
   std::vector<std::string> shapes;
   for (const ShapeCount& entry : top_shapes) {
-    const PodShape& shape = entry.shape;
-    std::string text = absl::StrCat("{\"pods\": ", entry.pods, ", \"cpu_milli\": ", shape.cpu_milli,
-                                    ", \"memory_bytes\": ", shape.memory_bytes);
-    absl::StrAppend(&text, ", \"gpu_count\": ", shape.gpu_count,
-                    ", \"gpu_milli\": ", shape.gpu_milli,
-                    ", \"gpu_spec\": ", Quoted(shape.gpu_spec), "}");
+    const ResourceRequest& request = entry.shape.request;
+    std::string text =
+        absl::StrCat("{\"pods\": ", entry.pods, ", \"cpu_milli\": ", request.cpu_milli,
+                     ", \"memory_bytes\": ", request.memory_bytes);
+    absl::StrAppend(&text, ", \"gpu_count\": ", request.gpu_count,
+                    ", \"gpu_milli\": ", request.gpu_milli,
+                    ", \"gpu_spec\": ", Quoted(request.gpu_spec), "}");
     shapes.push_back(std::move(text));
   }
   std::string text = absl::StrCat("{\n  \"schema\": ", Quoted(SchemaName("trace-stats")),

@@ -13,6 +13,7 @@
 #include "model/event_source.h"
 #include "model/ids.h"
 #include "model/pod_shape.h"
+#include "model/shape_table.h"
 
 namespace drasim {
 

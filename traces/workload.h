@@ -13,8 +13,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "model/event_source.h"
-#include "model/pod_shape.h"
 #include "model/run_streams.h"
+#include "model/shape_table.h"
 
 namespace drasim {
 

@@ -39,7 +39,7 @@ std::vector<NodeId> AllNodes(const ClusterState& cluster) {
 // A shape that shares a GPU: the expensive case.
 ShapeId SharedShape(const ClusterState& cluster) {
   for (size_t s = 0; s < cluster.shapes().size(); ++s) {
-    if (cluster.shapes().row(ShapeId(s)).is_share()) return ShapeId(s);
+    if (cluster.shapes().row(ShapeId(s)).request.is_share()) return ShapeId(s);
   }
   DRASIM_UNREACHABLE("the embedded workload has shared GPUs");
 }

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "model/pod_shape.h"
+#include "model/resource_request.h"
 
 namespace drasim {
 namespace {

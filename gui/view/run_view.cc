@@ -17,8 +17,8 @@
 #include "model/ids.h"
 #include "model/mig_table.h"
 #include "model/number_text.h"
-#include "model/pod_shape.h"
 #include "model/record.h"
+#include "model/resource_request.h"
 #include "model/status_macros.h"
 
 namespace drasim {

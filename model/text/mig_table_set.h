@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "model/gpu_model_table.h"
 #include "model/mig_table.h"
-#include "model/pod_shape.h"
 
 namespace drasim {
 

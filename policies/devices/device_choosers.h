@@ -2,6 +2,7 @@
 #ifndef DRASIM_POLICIES_DEVICES_DEVICE_CHOOSERS_H_
 #define DRASIM_POLICIES_DEVICES_DEVICE_CHOOSERS_H_
 
+#include "model/resource_request.h"
 #include "model/run_streams.h"
 #include "policies/framework/device_allocator.h"
 #include "policies/plugins/fgd.h"
@@ -13,7 +14,7 @@ class TightestDevice : public DeviceAllocator {
  public:
   explicit TightestDevice(bool prefer_least_idle) : prefer_least_idle_(prefer_least_idle) {}
   absl::string_view name() const override { return prefer_least_idle_ ? "best" : "worst"; }
-  void Propose(const PodShape& shape, const ClusterState& cluster, NodeId node,
+  void Propose(const ResourceRequest& request, const ClusterState& cluster, NodeId node,
                DeviceProposals* out) override;
 
  private:
@@ -26,7 +27,7 @@ class RandomDevice : public DeviceAllocator {
   explicit RandomDevice(RunStreams* streams) : streams_(streams) {}
   absl::string_view name() const override { return "random"; }
   bool draws() const override { return true; }
-  void Propose(const PodShape& shape, const ClusterState& cluster, NodeId node,
+  void Propose(const ResourceRequest& request, const ClusterState& cluster, NodeId node,
                DeviceProposals* out) override;
 
  private:
@@ -38,7 +39,7 @@ class FgdDevice : public DeviceAllocator {
  public:
   explicit FgdDevice(const FragmentationModel* model) : scorer_(model) {}
   absl::string_view name() const override { return "fgd"; }
-  void Propose(const PodShape& shape, const ClusterState& cluster, NodeId node,
+  void Propose(const ResourceRequest& request, const ClusterState& cluster, NodeId node,
                DeviceProposals* out) override;
 
  private:

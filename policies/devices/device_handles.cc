@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "model/device_set.h"
-#include "model/pod_shape.h"
+#include "model/resource_request.h"
 #include "policies/devices/claim_parameters.h"
 #include "policies/framework/device_allocator.h"
 

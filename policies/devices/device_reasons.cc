@@ -9,7 +9,7 @@
 #include "model/check.h"
 #include "model/device_set.h"
 #include "model/mig_table.h"
-#include "model/pod_shape.h"
+#include "model/resource_request.h"
 #include "policies/devices/mig_rules.h"
 
 namespace drasim {

@@ -59,7 +59,7 @@ std::vector<Reason> MigPlacementPolicy::reasons() const {
 void MigPlacementPolicy::Filter(const PodContext& pod, const ClusterState& cluster,
                                 absl::Span<const NodeId> nodes,
                                 absl::Span<ReasonIndex> verdicts) const {
-  if (pod.shape->mig.empty() || !Restricts()) return;
+  if (pod.shape->request.mig.empty() || !Restricts()) return;
   for (size_t i = 0; i < nodes.size(); ++i) {
     if (verdicts[i] != kFits) continue;
     if (cluster.node(nodes[i]).is_mixed()) {
@@ -141,7 +141,7 @@ int64_t MigPlacementPolicy::ScoreOf(const PodContext& pod, const ClusterState& c
 
 void MigPlacementPolicy::Score(const PodContext& pod, const ClusterState& cluster,
                                absl::Span<const NodeId> nodes, absl::Span<int64_t> scores) {
-  if (pod.shape->mig.empty()) {
+  if (pod.shape->request.mig.empty()) {
     std::fill(scores.begin(), scores.end(), 0);
     return;
   }
@@ -193,11 +193,11 @@ StepResult MigPlacementPolicy::Reserve(const PodContext& pod, const ClusterState
   return {};
 }
 
-void MigPlacementPolicy::Propose(const PodShape& shape, const ClusterState& cluster, NodeId node,
-                                 DeviceProposals* out) {
+void MigPlacementPolicy::Propose(const ResourceRequest& request, const ClusterState& cluster,
+                                 NodeId node, DeviceProposals* out) {
   out->clear();
-  out->push_back({FirstFittingDevices(shape, cluster.device_milli_idle(node),
-                                      cluster.UsableGpus(node, shape.model_mask)),
+  out->push_back({FirstFittingDevices(request, cluster.device_milli_idle(node),
+                                      cluster.UsableGpus(node, request.model_mask)),
                   0});
 }
 

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/resource_request.h"
 #include "policies/devices/mig_rules.h"
 #include "policies/framework/device_allocator.h"
 #include "policies/framework/plugin.h"
@@ -41,7 +42,7 @@ class MigPlacementPolicy : public Plugin, public DeviceAllocator {
              absl::Span<int64_t> scores) override;
   StepResult Reserve(const PodContext& pod, const ClusterState& cluster, NodeId node) override;
 
-  void Propose(const PodShape& shape, const ClusterState& cluster, NodeId node,
+  void Propose(const ResourceRequest& request, const ClusterState& cluster, NodeId node,
                DeviceProposals* out) override;
   DeviceGrants ProposeMig(const PodContext& pod, const ClusterState& cluster, NodeId node) override;
 

@@ -7,7 +7,7 @@
 #include "model/cluster_state.h"
 #include "model/device_set.h"
 #include "model/kube/node_set.h"
-#include "model/pod_shape.h"
+#include "model/resource_request.h"
 #include "policies/devices/device_handles.h"
 #include "policies/devices/device_reasons.h"
 

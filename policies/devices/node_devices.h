@@ -15,7 +15,6 @@
 #include "model/device_grant.h"
 #include "model/device_set.h"
 #include "model/mig_table.h"
-#include "model/pod_shape.h"
 #include "policies/devices/gpu_kinds.h"
 
 namespace drasim {

@@ -7,12 +7,12 @@
 
 namespace drasim {
 
-DeviceSet FirstFittingDevices(const PodShape& shape, absl::Span<const int16_t> device_milli_idle,
-                              DeviceSet usable) {
+DeviceSet FirstFittingDevices(const ResourceRequest& request,
+                              absl::Span<const int16_t> device_milli_idle, DeviceSet usable) {
   DeviceSet devices;
-  int32_t missing = shape.gpu_count;
+  int32_t missing = request.gpu_count;
   for (size_t i = 0; i < device_milli_idle.size() && missing > 0; ++i) {
-    if (device_milli_idle[i] < shape.gpu_milli || !usable.Contains(i)) continue;
+    if (device_milli_idle[i] < request.gpu_milli || !usable.Contains(i)) continue;
     devices.Add(i);
     --missing;
   }

@@ -12,12 +12,13 @@
 #include "model/cluster_state.h"
 #include "model/device_grant.h"
 #include "model/device_set.h"
+#include "model/resource_request.h"
 #include "policies/framework/plugin.h"
 
 namespace drasim {
 
 struct DeviceProposal {
-  DeviceSet devices;  // shape.gpu_count of them
+  DeviceSet devices;  // request.gpu_count of them
   int64_t score = 0;  // higher is better, within one allocator
 };
 // Best first.
@@ -31,7 +32,7 @@ class DeviceAllocator {
   virtual bool draws() const { return false; }
   // At least one candidate, best first, for a shape that wants devices on a node that passed
   // Filter. Not const, because randomised choosers draw.
-  virtual void Propose(const PodShape& shape, const ClusterState& cluster, NodeId node,
+  virtual void Propose(const ResourceRequest& request, const ClusterState& cluster, NodeId node,
                        DeviceProposals* out) = 0;
   // Placements of the pod's MIG instances, for a shape that wants some, on a node that passed
   // Filter. By default each instance takes the lowest GPU with room, and the first start there; on
@@ -51,7 +52,8 @@ DeviceGrant InstanceGrant(const MigTable& table, size_t gpu, size_t placement);
 
 // The first gpu_count devices of `usable` by index with at least gpu_milli idle; what every policy
 // does for whole GPUs. `usable`: of acceptable models (ClusterState::UsableGpus).
-DeviceSet FirstFittingDevices(const PodShape& shape, absl::Span<const int16_t> device_milli_idle,
+DeviceSet FirstFittingDevices(const ResourceRequest& request,
+                              absl::Span<const int16_t> device_milli_idle,
                               DeviceSet usable = DeviceSet::All());
 
 // Calls visit(model, gpus) for each model of the node that may serve the pod's MIG instances, in
@@ -61,7 +63,7 @@ DeviceSet FirstFittingDevices(const PodShape& shape, absl::Span<const int16_t> d
 // REQUIRES: cluster.any_mig(), and the shape of a pod that was added.
 template <typename Visit>
 bool VisitMigModels(const ClusterState& cluster, NodeId node, ShapeId shape, Visit visit) {
-  const uint64_t accepted = cluster.shapes().row(shape).model_mask;
+  const uint64_t accepted = cluster.shapes().row(shape).request.model_mask;
   for (const GpuModelGroup& group : cluster.GroupsOfModels(node)) {
     const bool serves = cluster.models().mig(ModelId(uint32_t{group.model})) != nullptr &&
                         (accepted >> group.model & 1) != 0 &&

@@ -10,8 +10,8 @@ namespace drasim {
 
 void BestFit::Score(const PodContext& pod, const ClusterState& cluster,
                     absl::Span<const NodeId> nodes, absl::Span<int64_t> scores) {
-  const int64_t cpu = pod.shape->cpu_milli;
-  const int64_t gpu = pod.shape->total_gpu_milli();
+  const int64_t cpu = pod.shape->request.cpu_milli;
+  const int64_t gpu = pod.shape->request.total_gpu_milli();
   for (size_t i = 0; i < nodes.size(); ++i) {
     const NodeRow& row = cluster.node(nodes[i]);
     double left = static_cast<double>(row.cpu_milli_idle - cpu) / kLargeNodeCpuMilli * 0.5;

@@ -116,7 +116,7 @@ size_t PickOneNode(absl::Span<const Candidate> candidates) {
 PostFilterResult DefaultPreemption::PostFilter(const PodContext& pod, PostFilterHandle& handle) {
   DRASIM_CHECK(pod.pod.valid());
   PostFilterResult result;
-  if (pod.shape->never_preempts) return result;
+  if (pod.shape->constraints.never_preempts) return result;
   const int32_t priority = handle.cluster().pod_priority(pod.pod);
   if (!PostFilterMayHelp(priority, handle.jobs())) return result;
   const absl::Span<const NodeId> nodes = handle.candidates();

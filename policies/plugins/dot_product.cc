@@ -19,13 +19,14 @@ double Tanh(double x) {
 
 }  // namespace
 
-double DotProduct::Dot(const PodShape& shape, const ClusterState& cluster, NodeId node) const {
+double DotProduct::Dot(const ResourceRequest& request, const ClusterState& cluster,
+                       NodeId node) const {
   const NodeRow& row = cluster.node(node);
   const NodeSpec& spec = cluster.node_spec(node);
   const auto cpu_idle = static_cast<double>(row.cpu_milli_idle);
   const double gpu_idle = row.gpu_milli_idle;
-  const auto cpu_wanted = static_cast<double>(shape.cpu_milli);
-  const auto gpu_wanted = static_cast<double>(shape.total_gpu_milli());
+  const auto cpu_wanted = static_cast<double>(request.cpu_milli);
+  const auto gpu_wanted = static_cast<double>(request.total_gpu_milli());
   double cpu_unit = kLargeNodeCpuMilli;
   double gpu_unit = kLargeNodeGpuMilli;
   if (norm_ == Norm::kNode) {
@@ -41,11 +42,11 @@ double DotProduct::Dot(const PodShape& shape, const ClusterState& cluster, NodeI
         2;
     return norm_ == Norm::kPod ? Tanh(d / 10) : d;
   };
-  if (dimensions_ == Dimensions::kMerge || shape.gpu_count == 0) return dot2(cpu_idle, gpu_idle);
+  if (dimensions_ == Dimensions::kMerge || request.gpu_count == 0) return dot2(cpu_idle, gpu_idle);
   const absl::Span<const int16_t> devices = cluster.device_milli_idle(node);
   if (dimensions_ == Dimensions::kExtend) {
     double sum = (cpu_idle / cpu_unit) * (cpu_wanted / cpu_unit);
-    for (int16_t idle : devices) sum += (idle / gpu_unit) * (shape.gpu_milli / gpu_unit);
+    for (int16_t idle : devices) sum += (idle / gpu_unit) * (request.gpu_milli / gpu_unit);
     const double d = sum / static_cast<double>(1 + devices.size());
     return norm_ == Norm::kPod ? Tanh(d / 10) : d;
   }
@@ -57,13 +58,13 @@ double DotProduct::Dot(const PodShape& shape, const ClusterState& cluster, NodeI
         dimensions_ == Dimensions::kDivide && gpu_idle > 0 ? cpu_idle * milli / gpu_idle : cpu_idle;
     best = std::min(best, dot2(cpu, milli));
   };
-  const DeviceSet usable = cluster.UsableGpus(node, shape.model_mask);
+  const DeviceSet usable = cluster.UsableGpus(node, request.model_mask);
   for (size_t i = 0; i < devices.size(); ++i) {
     const int16_t idle = devices[i];
     if (!usable.Contains(i)) continue;
     if (idle == kDeviceMilli) {
       untouched += idle;
-    } else if (shape.is_share() && idle >= shape.gpu_milli) {
+    } else if (request.is_share() && idle >= request.gpu_milli) {
       consider(idle);
     }
   }
@@ -74,8 +75,8 @@ double DotProduct::Dot(const PodShape& shape, const ClusterState& cluster, NodeI
 void DotProduct::Score(const PodContext& pod, const ClusterState& cluster,
                        absl::Span<const NodeId> nodes, absl::Span<int64_t> scores) {
   for (size_t i = 0; i < nodes.size(); ++i) {
-    scores[i] =
-        std::max<int64_t>(0, static_cast<int64_t>(100 * (1 - Dot(*pod.shape, cluster, nodes[i]))));
+    scores[i] = std::max<int64_t>(
+        0, static_cast<int64_t>(100 * (1 - Dot(pod.shape->request, cluster, nodes[i]))));
   }
 }
 

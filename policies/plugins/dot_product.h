@@ -9,6 +9,7 @@
 #ifndef DRASIM_POLICIES_PLUGINS_DOT_PRODUCT_H_
 #define DRASIM_POLICIES_PLUGINS_DOT_PRODUCT_H_
 
+#include "model/resource_request.h"
 #include "policies/framework/plugin.h"
 
 namespace drasim {
@@ -31,7 +32,7 @@ class DotProduct : public Plugin {
              absl::Span<int64_t> scores) override;
 
  private:
-  double Dot(const PodShape& shape, const ClusterState& cluster, NodeId node) const;
+  double Dot(const ResourceRequest& request, const ClusterState& cluster, NodeId node) const;
 
   Dimensions dimensions_;
   Norm norm_;

@@ -34,25 +34,25 @@ double FgdScorer::AmountBefore(const ClusterState& cluster, NodeId node, const G
   return r.amount;
 }
 
-FgdScorer::Best FgdScorer::BestShare(const PodShape& shape, const ClusterState& cluster,
+FgdScorer::Best FgdScorer::BestShare(const ResourceRequest& request, const ClusterState& cluster,
                                      NodeId node) {
   GpuNodeView view = ViewOf(cluster, node);
   const double before = AmountBefore(cluster, node, view);
   DeviceArray after;
   std::copy(view.device_milli_idle.begin(), view.device_milli_idle.end(), after.begin());
   const size_t devices = view.device_milli_idle.size();
-  view.cpu_milli_idle -= shape.cpu_milli;
+  view.cpu_milli_idle -= request.cpu_milli;
   view.device_milli_idle = absl::MakeConstSpan(after.data(), devices);
   Best best{0, -1};
   const bool mixed = !view.device_models.empty();
-  const DeviceSet usable = cluster.UsableGpus(node, shape.model_mask);
+  const DeviceSet usable = cluster.UsableGpus(node, request.model_mask);
   for (size_t i = 0; i < devices; ++i) {
     const int16_t idle = after[i];
-    if (idle < shape.gpu_milli || !usable.Contains(i)) continue;
+    if (idle < request.gpu_milli || !usable.Contains(i)) continue;
     // A device with the same idle amount as an earlier one leads to the same state and cannot win
     // the tie, unless their models differ.
     if (!mixed && std::find(after.begin(), after.begin() + i, idle) != after.begin() + i) continue;
-    after[i] = static_cast<int16_t>(idle - shape.gpu_milli);
+    after[i] = static_cast<int16_t>(idle - request.gpu_milli);
     const int64_t score = SigmoidScore((before - model_->Amount(view)) / 1000);
     after[i] = idle;
     if (score > best.score) best = {i, score};
@@ -60,35 +60,36 @@ FgdScorer::Best FgdScorer::BestShare(const PodShape& shape, const ClusterState& 
   return best;
 }
 
-int64_t FgdScorer::ScoreNode(const PodShape& shape, const ClusterState& cluster, NodeId node) {
-  if (shape.is_share()) return BestShare(shape, cluster, node).score;
+int64_t FgdScorer::ScoreNode(const ResourceRequest& request, const ClusterState& cluster,
+                             NodeId node) {
+  if (request.is_share()) return BestShare(request, cluster, node).score;
   GpuNodeView view = ViewOf(cluster, node);
   const double before = AmountBefore(cluster, node, view);
   DeviceArray after;
   std::copy(view.device_milli_idle.begin(), view.device_milli_idle.end(), after.begin());
   // Whole devices: the measure does not distinguish devices with equal idle amounts and models. Of
   // several acceptable models, those with the lower indices count: the chooser takes them, too.
-  const DeviceSet usable = cluster.UsableGpus(node, shape.model_mask);
-  int32_t missing = shape.gpu_count;
+  const DeviceSet usable = cluster.UsableGpus(node, request.model_mask);
+  int32_t missing = request.gpu_count;
   for (size_t i = 0; i < view.device_milli_idle.size() && missing > 0; ++i) {
-    if (after[i] < shape.gpu_milli || !usable.Contains(i)) continue;
-    after[i] = static_cast<int16_t>(after[i] - shape.gpu_milli);
+    if (after[i] < request.gpu_milli || !usable.Contains(i)) continue;
+    after[i] = static_cast<int16_t>(after[i] - request.gpu_milli);
     --missing;
   }
-  view.cpu_milli_idle -= shape.cpu_milli;
+  view.cpu_milli_idle -= request.cpu_milli;
   view.device_milli_idle = absl::MakeConstSpan(after.data(), view.device_milli_idle.size());
   return SigmoidScore((before - model_->Amount(view)) / 1000);
 }
 
-DeviceSet FgdScorer::BestShareDevice(const PodShape& shape, const ClusterState& cluster,
+DeviceSet FgdScorer::BestShareDevice(const ResourceRequest& request, const ClusterState& cluster,
                                      NodeId node) {
-  return DeviceSet::Of(BestShare(shape, cluster, node).device);
+  return DeviceSet::Of(BestShare(request, cluster, node).device);
 }
 
 void Fgd::Score(const PodContext& pod, const ClusterState& cluster, absl::Span<const NodeId> nodes,
                 absl::Span<int64_t> scores) {
   for (size_t i = 0; i < nodes.size(); ++i)
-    scores[i] = scorer_.ScoreNode(*pod.shape, cluster, nodes[i]);
+    scores[i] = scorer_.ScoreNode(pod.shape->request, cluster, nodes[i]);
 }
 
 void RegisterFgd(Registry& registry) {

@@ -12,6 +12,7 @@
 
 #include "model/device_set.h"
 #include "model/fragmentation.h"
+#include "model/resource_request.h"
 #include "policies/framework/plugin.h"
 
 namespace drasim {
@@ -25,9 +26,10 @@ class FgdScorer {
   // `model` must outlive the scorer.
   explicit FgdScorer(const FragmentationModel* model) : model_(model) {}
   // Score of placing the shape on the node; for a share, the best over its fitting devices.
-  int64_t ScoreNode(const PodShape& shape, const ClusterState& cluster, NodeId node);
+  int64_t ScoreNode(const ResourceRequest& request, const ClusterState& cluster, NodeId node);
   // For a share: the fitting device with the best score, the lowest index on ties.
-  DeviceSet BestShareDevice(const PodShape& shape, const ClusterState& cluster, NodeId node);
+  DeviceSet BestShareDevice(const ResourceRequest& request, const ClusterState& cluster,
+                            NodeId node);
 
  private:
   double AmountBefore(const ClusterState& cluster, NodeId node, const GpuNodeView& view);
@@ -36,7 +38,7 @@ class FgdScorer {
     size_t device;
     int64_t score;
   };
-  Best BestShare(const PodShape& shape, const ClusterState& cluster, NodeId node);
+  Best BestShare(const ResourceRequest& request, const ClusterState& cluster, NodeId node);
 
   const FragmentationModel* model_;
   // Amount of each node's present state, with the epoch it belongs to.

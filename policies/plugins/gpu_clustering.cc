@@ -14,7 +14,7 @@ constexpr int64_t kClusteringGpuMilli = 8000;
 
 void GpuClustering::Score(const PodContext& pod, const ClusterState& cluster,
                           absl::Span<const NodeId> nodes, absl::Span<int64_t> scores) {
-  const int tag = AffinityTag(*pod.shape);
+  const int tag = AffinityTag(pod.shape->request);
   for (size_t i = 0; i < nodes.size(); ++i) {
     if (tag == 0) {
       scores[i] = 0;

@@ -5,14 +5,15 @@
 #include <memory>
 
 #include "model/device_set.h"
+#include "model/resource_request.h"
 #include "policies/framework/registry.h"
 
 namespace drasim {
 namespace {
 
-int64_t ScoreNode(const PodShape& shape, const NodeRow& row, absl::Span<const int16_t> device_idle,
-                  DeviceSet usable) {
-  if (shape.gpu_milli == 0) return 0;
+int64_t ScoreNode(const ResourceRequest& request, const NodeRow& row,
+                  absl::Span<const int16_t> device_idle, DeviceSet usable) {
+  if (request.gpu_milli == 0) return 0;
   const int64_t full_idle = row.gpu_full_idle;
   if (full_idle == row.gpu_count) {
     // At most 32, so that an untouched node with more GPUs never outranks a used one.
@@ -28,8 +29,8 @@ int64_t ScoreNode(const PodShape& shape, const NodeRow& row, absl::Span<const in
   int64_t taken = 0;
   int64_t taken_full = 0;
   int64_t shared_percent = 0;
-  for (auto* it = idle.begin(); it != end && taken < shape.gpu_count; ++it) {
-    if (*it < shape.gpu_milli) continue;
+  for (auto* it = idle.begin(); it != end && taken < request.gpu_count; ++it) {
+    if (*it < request.gpu_milli) continue;
     ++taken;
     taken_full += *it == kDeviceMilli ? 1 : 0;
     shared_percent += *it * 100 / kDeviceMilli;
@@ -43,8 +44,9 @@ int64_t ScoreNode(const PodShape& shape, const NodeRow& row, absl::Span<const in
 void GpuPacking::Score(const PodContext& pod, const ClusterState& cluster,
                        absl::Span<const NodeId> nodes, absl::Span<int64_t> scores) {
   for (size_t i = 0; i < nodes.size(); ++i) {
-    scores[i] = ScoreNode(*pod.shape, cluster.node(nodes[i]), cluster.device_milli_idle(nodes[i]),
-                          cluster.UsableGpus(nodes[i], pod.shape->model_mask));
+    scores[i] =
+        ScoreNode(pod.shape->request, cluster.node(nodes[i]), cluster.device_milli_idle(nodes[i]),
+                  cluster.UsableGpus(nodes[i], pod.shape->request.model_mask));
   }
 }
 

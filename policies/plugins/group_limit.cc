@@ -12,7 +12,7 @@ std::vector<Reason> GroupLimit::reasons() const {
 
 void GroupLimit::Filter(const PodContext& pod, const ClusterState& cluster,
                         absl::Span<const NodeId> nodes, absl::Span<ReasonIndex> verdicts) const {
-  if (pod.shape->max_per_node <= 0) return;
+  if (pod.shape->constraints.max_per_node <= 0) return;
   for (size_t i = 0; i < nodes.size(); ++i) {
     if (verdicts[i] == kFits && !cluster.GroupHasRoom(pod.shape_id, nodes[i])) verdicts[i] = 1;
   }

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "model/device_set.h"
+#include "model/resource_request.h"
 #include "policies/framework/device_allocator.h"
 #include "policies/framework/registry.h"
 
@@ -46,8 +47,8 @@ bool MigFit::IsResolvable(const PodContext&, const ClusterState&, NodeId, Reason
 
 void MigFit::Filter(const PodContext& pod, const ClusterState& cluster,
                     absl::Span<const NodeId> nodes, absl::Span<ReasonIndex> verdicts) const {
-  const PodShape& shape = *pod.shape;
-  if (shape.mig.empty()) return;
+  const ResourceRequest& request = pod.shape->request;
+  if (request.mig.empty()) return;
   for (size_t i = 0; i < nodes.size(); ++i) {
     if (verdicts[i] != kFits) continue;
     const NodeRow& row = cluster.node(nodes[i]);
@@ -59,7 +60,7 @@ void MigFit::Filter(const PodContext& pod, const ClusterState& cluster,
     const MigTable* const table = cluster.mig_table(nodes[i]);
     if (table == nullptr) {
       verdicts[i] = 1;
-    } else if (profiles.empty() || (shape.model_mask >> row.model & 1) == 0) {
+    } else if (profiles.empty() || (request.model_mask >> row.model & 1) == 0) {
       verdicts[i] = 2;
     } else if (!HasRoom(*table, cluster.device_mig(nodes[i]), cluster.mig_usable(nodes[i]),
                         profiles)) {

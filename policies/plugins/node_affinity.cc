@@ -13,8 +13,8 @@ std::vector<Reason> NodeAffinity::reasons() const {
 
 void NodeAffinity::Filter(const PodContext& pod, const ClusterState& cluster,
                           absl::Span<const NodeId> nodes, absl::Span<ReasonIndex> verdicts) const {
-  const auto& wanted = pod.shape->node_selector;
-  const std::vector<NodeTerm>& terms = pod.shape->node_terms;
+  const auto& wanted = pod.shape->constraints.node_selector;
+  const std::vector<NodeTerm>& terms = pod.shape->constraints.node_terms;
   if (wanted.empty() && terms.empty()) return;
   for (size_t i = 0; i < nodes.size(); ++i) {
     if (verdicts[i] != kFits) continue;

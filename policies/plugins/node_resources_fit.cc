@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "absl/strings/str_cat.h"
+#include "model/resource_request.h"
 #include "policies/framework/registry.h"
 
 namespace drasim {
@@ -28,11 +29,11 @@ NodeResourcesFit::NodeResourcesFit(const std::vector<std::string>& extended_reso
 namespace {
 
 // True when the node, as it reports now, could take the pod if it were empty.
-bool FitsEmpty(const PodShape& shape, const ClusterState& cluster, NodeId id) {
+bool FitsEmpty(const ResourceRequest& request, const ClusterState& cluster, NodeId id) {
   const NodeSpec& node = cluster.node_spec(id);
-  if (shape.cpu_milli > node.cpu_milli || shape.memory_bytes > node.memory_bytes) return false;
+  if (request.cpu_milli > node.cpu_milli || request.memory_bytes > node.memory_bytes) return false;
   const std::vector<std::string>& names = cluster.extended_names();
-  for (const auto& [name, amount] : shape.extended) {
+  for (const auto& [name, amount] : request.extended) {
     int64_t capacity = 0;
     for (size_t e = 0; e < names.size(); ++e) {
       if (names[e] == name) capacity = cluster.extended_capacity(id, e);
@@ -46,19 +47,19 @@ bool FitsEmpty(const PodShape& shape, const ClusterState& cluster, NodeId id) {
 
 bool NodeResourcesFit::IsResolvable(const PodContext& pod, const ClusterState& cluster, NodeId node,
                                     ReasonIndex) const {
-  return FitsEmpty(*pod.shape, cluster, node);
+  return FitsEmpty(pod.shape->request, cluster, node);
 }
 
 bool NodeResourcesFit::MayHelp(ClusterEvent event, NodeId node, const PodShape& shape,
                                const ClusterState& cluster) const {
-  return event == kPodRemoved || FitsEmpty(shape, cluster, node);
+  return event == kPodRemoved || FitsEmpty(shape.request, cluster, node);
 }
 
 void NodeResourcesFit::Filter(const PodContext& pod, const ClusterState& cluster,
                               absl::Span<const NodeId> nodes,
                               absl::Span<ReasonIndex> verdicts) const {
-  const int64_t cpu = pod.shape->cpu_milli;
-  const int64_t memory = pod.shape->memory_bytes;
+  const int64_t cpu = pod.shape->request.cpu_milli;
+  const int64_t memory = pod.shape->request.memory_bytes;
   for (size_t i = 0; i < nodes.size(); ++i) {
     if (verdicts[i] != kFits) continue;
     const NodeRow& row = cluster.node(nodes[i]);
@@ -68,7 +69,7 @@ void NodeResourcesFit::Filter(const PodContext& pod, const ClusterState& cluster
       verdicts[i] = 2;
     } else if (row.pods_idle < 1) {
       verdicts[i] = 3;
-    } else if (!pod.shape->extended.empty()) {
+    } else if (!pod.shape->request.extended.empty()) {
       const size_t lacking = cluster.LackingExtended(pod.shape_id, nodes[i]);
       if (lacking > 0) {
         verdicts[i] = static_cast<ReasonIndex>(3 + lacking);

@@ -17,7 +17,7 @@ void NodeUnschedulable::Filter(const PodContext& pod, const ClusterState& cluste
   // kube-scheduler treats a cordon as this taint.
   static const auto* const kCordon =
       new Taint{"node.kubernetes.io/unschedulable", "", "NoSchedule"};
-  if (Tolerates(pod.shape->tolerations, *kCordon)) return;
+  if (Tolerates(pod.shape->constraints.tolerations, *kCordon)) return;
   for (size_t i = 0; i < nodes.size(); ++i) {
     if (verdicts[i] == kFits && !cluster.node(nodes[i]).schedulable) verdicts[i] = 1;
   }

@@ -18,9 +18,9 @@ std::vector<Reason> PodHoldFilter::reasons() const {
 
 void PodHoldFilter::Filter(const PodContext& pod, const ClusterState&,
                            absl::Span<const NodeId> nodes, absl::Span<ReasonIndex> verdicts) const {
-  if (pod.shape->hold == PodHold::kNone) return;
+  if (pod.shape->constraints.hold == PodHold::kNone) return;
   for (size_t i = 0; i < nodes.size(); ++i) {
-    if (verdicts[i] == kFits) verdicts[i] = static_cast<ReasonIndex>(pod.shape->hold);
+    if (verdicts[i] == kFits) verdicts[i] = static_cast<ReasonIndex>(pod.shape->constraints.hold);
   }
 }
 

@@ -147,31 +147,31 @@ void ScoredResources::Resolve(const ClusterState& cluster) {
   resolved_ = true;
 }
 
-int64_t ScoredResources::RequestOf(const Entry& entry, const PodShape& shape) const {
+int64_t ScoredResources::RequestOf(const Entry& entry, const ResourceRequest& request) const {
   const bool non_zero = requests_ == Requests::kNonZero;
   switch (entry.kind) {
     case Kind::kCpu:
-      return non_zero && shape.cpu_milli == 0 ? kDefaultCpuMilli : shape.cpu_milli;
+      return non_zero && request.cpu_milli == 0 ? kDefaultCpuMilli : request.cpu_milli;
     case Kind::kMemory:
-      return non_zero && shape.memory_bytes == 0 ? kDefaultMemoryBytes : shape.memory_bytes;
+      return non_zero && request.memory_bytes == 0 ? kDefaultMemoryBytes : request.memory_bytes;
     case Kind::kGpu:
-      // For other shapes it stands for extended resources or MIG instances.
-      return shape.gpu_count > 0 ? shape.total_gpu_milli() : 0;
+      // For other requests it stands for extended resources or MIG instances.
+      return request.gpu_count > 0 ? request.total_gpu_milli() : 0;
     case Kind::kCounted:
       break;
   }
-  for (const auto& [name, amount] : shape.extended) {
+  for (const auto& [name, amount] : request.extended) {
     if (name == entry.name) return amount;
   }
   return 0;
 }
 
-bool ScoredResources::Select(const PodShape& shape, const ClusterState& cluster) {
+bool ScoredResources::Select(const ResourceRequest& pod, const ClusterState& cluster) {
   if (!resolved_) Resolve(cluster);
   selected_.clear();
   bool asked = false;
   for (size_t i = 0; i < entries_.size(); ++i) {
-    const int64_t request = RequestOf(entries_[i], shape);
+    const int64_t request = RequestOf(entries_[i], pod);
     asked = asked || request > 0;
     if (!entries_[i].known || (request == 0 && entries_[i].only_if_asked)) continue;
     selected_.push_back({i, request});
@@ -224,7 +224,7 @@ absl::Span<const ResourceUse> ScoredResources::UsesAfter(const ClusterState& clu
 
 void ResourceScore::Score(const PodContext& pod, const ClusterState& cluster,
                           absl::Span<const NodeId> nodes, absl::Span<int64_t> scores) {
-  const bool scored = resources_.Select(*pod.shape, cluster);
+  const bool scored = resources_.Select(pod.shape->request, cluster);
   for (size_t i = 0; i < nodes.size(); ++i) {
     scores[i] = scored ? ScoreOf(resources_.UsesAfter(cluster, nodes[i])) : 0;
   }

@@ -19,6 +19,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "model/resource_request.h"
 #include "policies/framework/plugin.h"
 #include "policies/framework/resource_score_options.h"
 
@@ -54,7 +55,7 @@ class ScoredResources {
   // Selects the resources for pods of a shape: CPU, memory and ephemeral storage always, others
   // only if the shape requests them. Returns false if there is nothing to score: requests count as
   // written, and the shape has none of the resources.
-  bool Select(const PodShape& shape, const ClusterState& cluster);
+  bool Select(const ResourceRequest& pod, const ClusterState& cluster);
   // The selected resources that the node has, in the order of the list. Valid until the next call.
   absl::Span<const ResourceUse> UsesAfter(const ClusterState& cluster, NodeId node);
 
@@ -74,7 +75,7 @@ class ScoredResources {
   };
 
   void Resolve(const ClusterState& cluster);
-  int64_t RequestOf(const Entry& entry, const PodShape& shape) const;
+  int64_t RequestOf(const Entry& entry, const ResourceRequest& request) const;
   ResourceUse UseAfter(const Selected& selected, const ClusterState& cluster, NodeId node) const;
 
   Requests requests_;

@@ -19,7 +19,8 @@ void TaintToleration::Filter(const PodContext& pod, const ClusterState& cluster,
     if (verdicts[i] != kFits || !cluster.node(nodes[i]).has_taints) continue;
     const std::vector<Taint>& taints = cluster.node_spec(nodes[i]).taints;
     const bool ok = std::all_of(taints.begin(), taints.end(), [&pod](const Taint& taint) {
-      return taint.effect == "PreferNoSchedule" || Tolerates(pod.shape->tolerations, taint);
+      return taint.effect == "PreferNoSchedule" ||
+             Tolerates(pod.shape->constraints.tolerations, taint);
     });
     if (!ok) verdicts[i] = 1;
   }

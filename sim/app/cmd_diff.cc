@@ -27,7 +27,7 @@ std::string Describe(const Record& r, const LedgerReader& ledger) {
   absl::StrAppend(&text, " s  ", RecordKindName(r.kind));
   if (r.pod.valid()) absl::StrAppend(&text, "  pod ", ledger.cluster().pod_name(r.pod));
   if (r.kind == RecordKind::kPodArrived) {
-    const PodShape& s = ledger.cluster().pod_shape(r.pod);
+    const ResourceRequest& s = ledger.cluster().pod_shape(r.pod).request;
     absl::StrAppend(&text, "  (", s.cpu_milli, "m CPU, ", s.memory_bytes, " B, ", s.gpu_count,
                     " x ", s.gpu_milli, "m GPU", s.gpu_spec.empty() ? "" : " of ", s.gpu_spec, ")");
   }

@@ -351,7 +351,7 @@ std::vector<int64_t> DeviceFrontEnd::Impl::Demanded() {
   std::vector<int64_t> demand(cluster_->extended_names().size());
   for (size_t s = 0; s < pods.size(); ++s) {
     if (pods[s] == 0) continue;
-    for (const auto& [name, amount] : cluster_->shapes().row(ShapeId(s)).extended) {
+    for (const auto& [name, amount] : cluster_->shapes().row(ShapeId(s)).request.extended) {
       const auto column = columns_.find(name);
       if (column != columns_.end()) AddProduct(pods[s], amount, &demand[column->second]);
     }

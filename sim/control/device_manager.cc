@@ -185,7 +185,7 @@ Admission DeviceManager::Admit(PodId pod, const PodShape& shape, const KubeletOp
   Admission admission;
   admission.failure = Allocate(shape, options);
   if (admission.failure == AdmissionFailure::kNone) {
-    Commit(pod, shape.function, &admission);
+    Commit(pod, shape.device_plugin.function, &admission);
   } else {
     GiveBack();
   }
@@ -195,25 +195,27 @@ Admission DeviceManager::Admit(PodId pod, const PodShape& shape, const KubeletOp
 AdmissionFailure DeviceManager::Allocate(const PodShape& shape, const KubeletOptions& options) {
   const bool topology = options.topology_policy != TopologyPolicy::kNone;
   // Without a policy nothing depends on which cores are whose.
-  const bool own_cores =
-      topology && options.cpu_manager_static && shape.cpu_milli > 0 && shape.cpu_milli % 1000 == 0;
-  int64_t cores = own_cores ? shape.cpu_milli / 1000 : 0;
+  const bool own_cores = topology && options.cpu_manager_static && shape.request.cpu_milli > 0 &&
+                         shape.request.cpu_milli % 1000 == 0;
+  int64_t cores = own_cores ? shape.request.cpu_milli / 1000 : 0;
   TopologyHint hint;
   hint.any = true;
   if (topology && options.topology_scope_pod) {
     ResolvePod(shape);
     if (!Align(cores, options, &hint)) return AdmissionFailure::kTopologyAffinity;
   }
-  if (shape.containers.empty()) {
-    return AllocateContainer(shape.extended, /*ended=*/false, cores, shape, options, hint);
+  if (shape.device_plugin.containers.empty()) {
+    return AllocateContainer(shape.request.extended, /*ended=*/false, cores,
+                             shape.device_plugin.function, options, hint);
   }
   for (const bool init : {true, false}) {
-    for (const ContainerRequest& container : shape.containers) {
+    for (const ContainerRequest& container : shape.device_plugin.containers) {
       if (container.init != init) continue;
       // The shape does not say whose cores they are: the first ordinary container's.
       const int64_t own = init ? 0 : std::exchange(cores, 0);
-      const AdmissionFailure failure = AllocateContainer(
-          container.extended, init && !container.restartable, own, shape, options, hint);
+      const AdmissionFailure failure =
+          AllocateContainer(container.extended, init && !container.restartable, own,
+                            shape.device_plugin.function, options, hint);
       if (failure != AdmissionFailure::kNone) return failure;
     }
   }
@@ -221,7 +223,7 @@ AdmissionFailure DeviceManager::Allocate(const PodShape& shape, const KubeletOpt
 }
 
 AdmissionFailure DeviceManager::AllocateContainer(const Extended& extended, bool ended,
-                                                  int64_t cores, const PodShape& shape,
+                                                  int64_t cores, const std::string& function,
                                                   const KubeletOptions& options,
                                                   TopologyHint hint) {
   wants_.clear();
@@ -231,7 +233,7 @@ AdmissionFailure DeviceManager::AllocateContainer(const Extended& extended, bool
     return AdmissionFailure::kTopologyAffinity;
   }
   for (const Want& want : wants_) {
-    const Request request = {want, ended, &shape.function, hint};
+    const Request request = {want, ended, &function, hint};
     const AdmissionFailure failure = Take(request, options);
     if (failure != AdmissionFailure::kNone) return failure;
   }
@@ -254,12 +256,12 @@ void DeviceManager::Resolve(const Extended& extended) {
 
 void DeviceManager::ResolvePod(const PodShape& shape) {
   wants_.clear();
-  if (shape.containers.empty()) return Resolve(shape.extended);
+  if (shape.device_plugin.containers.empty()) return Resolve(shape.request.extended);
   // The peak of the containers that run at once: sidecars stay beside later init containers.
   std::vector<int64_t> standing(pools_.size());
   std::vector<int64_t> peak(pools_.size());
   for (const bool init : {true, false}) {
-    for (const ContainerRequest& container : shape.containers) {
+    for (const ContainerRequest& container : shape.device_plugin.containers) {
       if (container.init != init) continue;
       wants_.clear();
       Resolve(container.extended);

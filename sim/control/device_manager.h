@@ -154,7 +154,7 @@ class DeviceManager {
 
   AdmissionFailure Allocate(const PodShape& shape, const KubeletOptions& options);
   AdmissionFailure AllocateContainer(const Extended& extended, bool ended, int64_t cores,
-                                     const PodShape& shape, const KubeletOptions& options,
+                                     const std::string& function, const KubeletOptions& options,
                                      TopologyHint hint);
   void Resolve(const Extended& extended);
   void ResolvePod(const PodShape& shape);

@@ -122,7 +122,8 @@ BatchDispatcher::Outcome BatchDispatcher::TryStart(JobId job) {
 }
 
 bool BatchDispatcher::MayDisplace(JobId waiting, JobId running) const {
-  if (parts_.cluster->pod_shape(parts_.jobs->row(waiting).first_pod).never_preempts) return false;
+  if (parts_.cluster->pod_shape(parts_.jobs->row(waiting).first_pod).constraints.never_preempts)
+    return false;
   const JobRow& victim = parts_.jobs->row(running);
   if (!victim.preemptible) return false;
   if (options_.preempt_by_priority) return parts_.jobs->row(waiting).priority > victim.priority;

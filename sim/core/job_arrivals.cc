@@ -90,7 +90,7 @@ void JobArrivals::Arrive() {
 bool JobArrivals::IsHeld(const JobRow& row) const {
   for (uint32_t i = 0; i < row.pods; ++i) {
     const PodId pod = RunContext::PodOf(row, i);
-    if (run_->cluster().pod_shape(pod).hold != PodHold::kNone) return true;
+    if (run_->cluster().pod_shape(pod).constraints.hold != PodHold::kNone) return true;
   }
   return false;
 }

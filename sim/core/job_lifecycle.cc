@@ -139,7 +139,7 @@ int64_t JobLifecycle::InstancesOf(JobId job) const {
   int64_t most = 0;
   for (uint32_t i = 0; i < row.pods; ++i) {
     const PodId pod = RunContext::PodOf(row, i);
-    if (cluster.pod_shape(pod).mig.empty()) continue;
+    if (cluster.pod_shape(pod).request.mig.empty()) continue;
     most = std::max(most, static_cast<int64_t>(cluster.pod_grants(pod).size()));
   }
   return most;

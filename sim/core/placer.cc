@@ -183,7 +183,7 @@ bool Placer::GroupFitsEmpty(ShapeId shape_id, uint32_t pods) {
   GpuModelTable models = cluster_->models();
   ShapeTable alone(&models);
   PodShape wanted = cluster_->shapes().row(shape_id);
-  if (amounts_may_grow_) wanted.extended.clear();
+  if (amounts_may_grow_) wanted.request.extended.clear();
   const ShapeId alone_id = alone.Intern(wanted);
   const PodShape& shape = alone.row(alone_id);
   uint32_t found = 0;
@@ -206,13 +206,13 @@ bool Placer::GroupFitsEmpty(ShapeId shape_id, uint32_t pods) {
       if (verdict != kFits) break;
       ++found;
       DeviceSet devices;
-      if (shape.gpu_count > 0) {
+      if (shape.request.gpu_count > 0) {
         DeviceProposals proposals;
-        profile_->allocator().Propose(shape, one, *node, &proposals);
+        profile_->allocator().Propose(shape.request, one, *node, &proposals);
         devices = proposals.front().devices;
       }
       DeviceGrants grants;
-      if (!shape.mig.empty()) {
+      if (!shape.request.mig.empty()) {
         grants = profile_->allocator().ProposeMig(context, one, *node);
         devices = DevicesOf(grants);
       }

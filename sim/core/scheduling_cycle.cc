@@ -289,11 +289,11 @@ Decision SchedulingCycle::Decide(const PodContext& pod,
   Decision decision;
   decision.node = Pick(pod, cache, restrictions);
   if (!decision.node.valid()) return {};
-  if (pod.shape->gpu_count > 0) {
-    profile_->allocator().Propose(*pod.shape, *cluster_, decision.node, &proposals_);
+  if (pod.shape->request.gpu_count > 0) {
+    profile_->allocator().Propose(pod.shape->request, *cluster_, decision.node, &proposals_);
     DRASIM_CHECK(!proposals_.empty());
     decision.devices = proposals_.front().devices;
-  } else if (!pod.shape->mig.empty()) {
+  } else if (!pod.shape->request.mig.empty()) {
     decision.grants = profile_->allocator().ProposeMig(pod, *cluster_, decision.node);
     DRASIM_CHECK(!decision.grants.empty());
     decision.devices = DevicesOf(decision.grants);

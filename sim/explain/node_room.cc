@@ -19,11 +19,12 @@ namespace {
 
 constexpr size_t kNoColumn = std::numeric_limits<size_t>::max();
 
-int64_t GroupPodsOn(const ClusterState& cluster, NodeId node, const PodShape& shape) {
-  if (shape.max_per_node <= 0) return 0;
+int64_t GroupPodsOn(const ClusterState& cluster, NodeId node, const PodConstraints& constraints) {
+  if (constraints.max_per_node <= 0) return 0;
   const absl::Span<const PodId> pods = cluster.pods_on(node);
-  return std::count_if(pods.begin(), pods.end(),
-                       [&](PodId pod) { return cluster.pod_shape(pod).group == shape.group; });
+  return std::count_if(pods.begin(), pods.end(), [&](PodId pod) {
+    return cluster.pod_shape(pod).constraints.group == constraints.group;
+  });
 }
 
 std::string BytesNumber(int64_t bytes) {
@@ -72,24 +73,25 @@ std::string LackAmountText(LackKind kind, absl::string_view name, int64_t amount
 
 NodeRoom::NodeRoom(const ClusterState& cluster, NodeId node, ShapeId shape)
     : cluster_(&cluster),
-      shape_(&cluster.shapes().row(shape)),
+      request_(&cluster.shapes().row(shape).request),
+      constraints_(&cluster.shapes().row(shape).constraints),
       node_(node),
       shape_id_(shape),
       cpu_milli_(cluster.node(node).cpu_milli_idle),
       memory_bytes_(cluster.node(node).memory_bytes_idle),
       pods_(cluster.node(node).pods_idle),
-      group_pods_(GroupPodsOn(cluster, node, *shape_)) {
-  if (shape_->gpu_count > 0 || !shape_->mig.empty()) {
+      group_pods_(GroupPodsOn(cluster, node, *constraints_)) {
+  if (request_->gpu_count > 0 || !request_->mig.empty()) {
     const absl::Span<const int16_t> idle = cluster.device_milli_idle(node);
     gpu_milli_.assign(idle.begin(), idle.end());
-    if (cluster.node(node).is_mixed()) gpus_ = cluster.UsableGpus(node, shape_->model_mask);
+    if (cluster.node(node).is_mixed()) gpus_ = cluster.UsableGpus(node, request_->model_mask);
     if (cluster.any_mig() && cluster.has_mig(node)) {
       const absl::Span<const MigState> states = cluster.device_mig(node);
       mig_.assign(states.begin(), states.end());
     }
   }
   const std::vector<std::string>& names = cluster.extended_names();
-  for (const auto& [name, wanted] : shape_->extended) {
+  for (const auto& [name, wanted] : request_->extended) {
     const auto it = std::find(names.begin(), names.end(), name);
     Extended extended = {kNoColumn, wanted, 0};
     if (it != names.end()) {
@@ -115,13 +117,14 @@ void NodeRoom::Clear() {
 
 void NodeRoom::Release(PodId pod) {
   const PodShape& held = cluster_->pod_shape(pod);
-  cpu_milli_ += held.cpu_milli;
-  memory_bytes_ += held.memory_bytes;
+  cpu_milli_ += held.request.cpu_milli;
+  memory_bytes_ += held.request.memory_bytes;
   ++pods_;
-  if (shape_->max_per_node > 0 && held.group == shape_->group) --group_pods_;
+  if (constraints_->max_per_node > 0 && held.constraints.group == constraints_->group)
+    --group_pods_;
   for (Extended& e : extended_) {
     if (e.column == kNoColumn) continue;
-    for (const auto& [name, amount] : held.extended) {
+    for (const auto& [name, amount] : held.request.extended) {
       if (name == cluster_->extended_names()[e.column]) e.idle += amount;
     }
   }
@@ -141,7 +144,7 @@ void NodeRoom::Release(PodId pod) {
   if (!grants.empty()) return;
   for (const size_t device : cluster_->pod_devices(pod)) {
     if (device >= gpu_milli_.size()) continue;
-    gpu_milli_[device] = static_cast<int16_t>(gpu_milli_[device] + held.gpu_milli);
+    gpu_milli_[device] = static_cast<int16_t>(gpu_milli_[device] + held.request.gpu_milli);
   }
 }
 
@@ -155,18 +158,18 @@ DeviceSet NodeRoom::UsableForMig() const {
 
 bool NodeRoom::Take() {
   if (!Lacks().empty()) return false;
-  cpu_milli_ -= shape_->cpu_milli;
-  memory_bytes_ -= shape_->memory_bytes;
+  cpu_milli_ -= request_->cpu_milli;
+  memory_bytes_ -= request_->memory_bytes;
   --pods_;
   ++group_pods_;
   for (Extended& e : extended_) e.idle -= e.wanted;
-  if (shape_->gpu_count > 0) {
-    for (const size_t device : FirstFittingDevices(*shape_, gpu_milli_, gpus_)) {
+  if (request_->gpu_count > 0) {
+    for (const size_t device : FirstFittingDevices(*request_, gpu_milli_, gpus_)) {
       int16_t& idle = gpu_milli_[device];
-      idle = static_cast<int16_t>(idle - shape_->gpu_milli);
+      idle = static_cast<int16_t>(idle - request_->gpu_milli);
     }
   }
-  if (shape_->mig.empty()) return true;
+  if (request_->mig.empty()) return true;
   for (const GpuModelGroup& group : MigModels()) {
     const MigTable& table = *cluster_->models().mig(ModelId(uint32_t{group.model}));
     const DeviceGrants grants = FirstFittingInstances(
@@ -188,25 +191,25 @@ void NodeRoom::LackOfGpus(std::vector<Shortfall>* lacks) const {
   for (size_t g = 0; g < gpu_milli_.size(); ++g) {
     if (!gpus_.Contains(g)) continue;
     const int16_t idle = gpu_milli_[g];
-    fitting += idle >= shape_->gpu_milli ? 1 : 0;
+    fitting += idle >= request_->gpu_milli ? 1 : 0;
     largest = std::max<int64_t>(largest, idle);
     lack.idle_all += idle;
   }
-  if (shape_->gpu_milli == kDeviceMilli) {
+  if (request_->gpu_milli == kDeviceMilli) {
     lack.kind = LackKind::kGpus;
-    lack.wanted = shape_->gpu_count;
+    lack.wanted = request_->gpu_count;
     lack.idle = fitting;
     lack.idle_all = fitting;
-  } else if (shape_->gpu_count == 1) {
+  } else if (request_->gpu_count == 1) {
     lack.kind = LackKind::kGpuShare;
-    lack.wanted = shape_->gpu_milli;
+    lack.wanted = request_->gpu_milli;
     lack.idle = largest;
     lack.in_pieces = lack.idle_all >= lack.wanted;
   } else {
     lack.kind = LackKind::kGpuShares;
-    lack.wanted = shape_->gpu_count;
+    lack.wanted = request_->gpu_count;
     lack.idle = fitting;
-    lack.idle_all = lack.idle_all / shape_->gpu_milli;
+    lack.idle_all = lack.idle_all / request_->gpu_milli;
   }
   if (lack.missing() > 0) lacks->push_back(std::move(lack));
 }
@@ -227,7 +230,7 @@ GpuModelGroups NodeRoom::MigModels() const {
 void NodeRoom::LackOfMig(std::vector<Shortfall>* lacks) const {
   const GpuModelGroups models = MigModels();
   if (models.empty()) {
-    for (const auto& [name, wanted] : shape_->mig) {
+    for (const auto& [name, wanted] : request_->mig) {
       lacks->push_back({LackKind::kMig, name, wanted, 0, 0, false});
     }
     return;
@@ -275,7 +278,7 @@ std::vector<Shortfall> NodeRoom::LackOfMigOn(const GpuModelGroup& group) const {
   }
   if (fitting == profiles.size()) return lacks;
   std::vector<std::string> names;
-  for (const auto& [name, count] : shape_->mig) names.push_back(absl::StrCat(count, " ", name));
+  for (const auto& [name, count] : request_->mig) names.push_back(absl::StrCat(count, " ", name));
   lacks.push_back({LackKind::kMigJoint, absl::StrJoin(names, " with "),
                    static_cast<int64_t>(profiles.size()), static_cast<int64_t>(fitting),
                    static_cast<int64_t>(fitting), true});
@@ -287,17 +290,17 @@ std::vector<Shortfall> NodeRoom::Lacks() const {
   const auto check = [&lacks](LackKind kind, absl::string_view name, int64_t wanted, int64_t idle) {
     if (idle < wanted) lacks.push_back({kind, std::string(name), wanted, idle, idle, false});
   };
-  check(LackKind::kCpu, "cpu", shape_->cpu_milli, cpu_milli_);
-  check(LackKind::kMemory, "memory", shape_->memory_bytes, memory_bytes_);
+  check(LackKind::kCpu, "cpu", request_->cpu_milli, cpu_milli_);
+  check(LackKind::kMemory, "memory", request_->memory_bytes, memory_bytes_);
   check(LackKind::kPodSlots, "pods", 1, pods_);
   for (size_t i = 0; i < extended_.size(); ++i) {
-    check(LackKind::kExtended, shape_->extended[i].first, extended_[i].wanted, extended_[i].idle);
+    check(LackKind::kExtended, request_->extended[i].first, extended_[i].wanted, extended_[i].idle);
   }
-  if (shape_->gpu_count > 0) LackOfGpus(&lacks);
-  if (shape_->max_per_node > 0) {
-    check(LackKind::kGroup, shape_->group, 1, shape_->max_per_node - group_pods_);
+  if (request_->gpu_count > 0) LackOfGpus(&lacks);
+  if (constraints_->max_per_node > 0) {
+    check(LackKind::kGroup, constraints_->group, 1, constraints_->max_per_node - group_pods_);
   }
-  if (!shape_->mig.empty()) LackOfMig(&lacks);
+  if (!request_->mig.empty()) LackOfMig(&lacks);
   return lacks;
 }
 
@@ -306,13 +309,13 @@ int64_t HeldOf(const ClusterState& cluster, PodId pod, const Shortfall& lack) {
   const int64_t devices = cluster.pod_devices(pod).size();
   switch (lack.kind) {
     case LackKind::kCpu:
-      return shape.cpu_milli;
+      return shape.request.cpu_milli;
     case LackKind::kMemory:
-      return shape.memory_bytes;
+      return shape.request.memory_bytes;
     case LackKind::kPodSlots:
       return 1;
     case LackKind::kExtended:
-      for (const auto& [name, amount] : shape.extended) {
+      for (const auto& [name, amount] : shape.request.extended) {
         if (name == lack.name) return amount;
       }
       return 0;
@@ -322,13 +325,13 @@ int64_t HeldOf(const ClusterState& cluster, PodId pod, const Shortfall& lack) {
     case LackKind::kGpuShares:
     case LackKind::kMig:
     case LackKind::kMigJoint: {
-      if (cluster.pod_grants(pod).empty()) return devices * shape.gpu_milli;
+      if (cluster.pod_grants(pod).empty()) return devices * shape.request.gpu_milli;
       int64_t milli = 0;
       for (const DeviceGrant& grant : cluster.pod_grants(pod)) milli += grant.milli;
       return milli;
     }
     case LackKind::kGroup:
-      return shape.group == lack.name ? 1 : 0;
+      return shape.constraints.group == lack.name ? 1 : 0;
   }
   return 0;
 }

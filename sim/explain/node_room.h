@@ -89,7 +89,8 @@ class NodeRoom {
   };
 
   const ClusterState* cluster_;
-  const PodShape* shape_;
+  const ResourceRequest* request_;
+  const PodConstraints* constraints_;
   NodeId node_;
   ShapeId shape_id_;
   DeviceSet gpus_ = DeviceSet::All();  // of acceptable models, if the node has several

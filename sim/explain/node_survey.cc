@@ -26,9 +26,9 @@ std::string LabelValue(const NodeSpec& node, const std::string& key) {
   return "no such label";
 }
 
-std::string MigWanted(const PodShape& shape) {
+std::string MigWanted(const ResourceRequest& request) {
   std::vector<std::string> names;
-  for (const auto& [name, count] : shape.mig) names.push_back(name);
+  for (const auto& [name, count] : request.mig) names.push_back(name);
   return absl::StrJoin(names, ", ");
 }
 
@@ -105,13 +105,14 @@ std::string NodeSurveyor::ObjectOf(const Profile::FilterEntry& filter, ReasonKin
       return "node";
     case ReasonKind::kUntoleratedTaint:
       for (const Taint& taint : spec.taints) {
-        if (taint.effect != "PreferNoSchedule" && !Tolerates(shape.tolerations, taint)) {
+        if (taint.effect != "PreferNoSchedule" &&
+            !Tolerates(shape.constraints.tolerations, taint)) {
           return absl::StrCat("taint ", NodeTaintText(taint));
         }
       }
       break;
     case ReasonKind::kNodeAffinity:
-      if (const auto* label = UnmetLabel(shape.node_selector, spec))
+      if (const auto* label = UnmetLabel(shape.constraints.node_selector, spec))
         return absl::StrCat("label ", label->first);
       break;
     case ReasonKind::kNoGpu:
@@ -123,7 +124,7 @@ std::string NodeSurveyor::ObjectOf(const Profile::FilterEntry& filter, ReasonKin
       return "MIG";
     case ReasonKind::kMigProfile:
     case ReasonKind::kMigSlots:
-      return absl::StrCat("MIG profile ", MigWanted(shape));
+      return absl::StrCat("MIG profile ", MigWanted(shape.request));
     default:
       break;
   }
@@ -143,11 +144,11 @@ void NodeSurveyor::AddState(const PodShape& shape, NodeId node, Group* group) co
       state = "not tolerated by the pod";
       break;
     case ReasonKind::kNodeAffinity:
-      if (const auto* label = UnmetLabel(shape.node_selector, spec)) {
+      if (const auto* label = UnmetLabel(shape.constraints.node_selector, spec)) {
         state = absl::StrCat("the pod wants ", label->second);
         found = LabelValue(spec, label->first);
       } else {
-        state = absl::StrCat("the pod wants ", NodeTermsText(shape.node_terms));
+        state = absl::StrCat("the pod wants ", NodeTermsText(shape.constraints.node_terms));
       }
       break;
     case ReasonKind::kNoGpu:
@@ -155,13 +156,13 @@ void NodeSurveyor::AddState(const PodShape& shape, NodeId node, Group* group) co
       break;
     case ReasonKind::kGpuModel:
     case ReasonKind::kGpu:
-      state = absl::StrCat("the pod wants ", shape.gpu_spec);
+      state = absl::StrCat("the pod wants ", shape.request.gpu_spec);
       found = GpuModelText(spec);
       break;
     case ReasonKind::kNoMig:
     case ReasonKind::kMigProfile:
     case ReasonKind::kMigSlots:
-      state = absl::StrCat("the pod wants ", MigWanted(shape));
+      state = absl::StrCat("the pod wants ", MigWanted(shape.request));
       found = spec.gpu_count == 0 ? "no GPU" : GpuModelText(spec);
       break;
     default:

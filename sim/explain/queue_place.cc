@@ -245,7 +245,7 @@ QueuePlace QueueViewer::Find(JobId job) const {
   const JobRow& row = sim_->jobs().row(job);
   for (uint32_t i = 0; i < row.pods; ++i) {
     const PodId pod(row.first_pod.value() + i);
-    if (sim_->cluster().pod_shape(pod).hold == PodHold::kNone) continue;
+    if (sim_->cluster().pod_shape(pod).constraints.hold == PodHold::kNone) continue;
     QueuePlace place;
     place.where = QueuePlace::Where::kPending;
     return place;

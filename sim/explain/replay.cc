@@ -292,29 +292,31 @@ void DescribeRun(const LedgerFindings& found, const ExplainRequest& request, Sto
 
 // The pod's request in words: "2 CPUs, 8Gi of memory, 1 GPU of V100M32".
 std::string RequestText(const PodShape& shape) {
+  const ResourceRequest& request = shape.request;
+  const PodConstraints& constraints = shape.constraints;
   std::vector<std::string> parts;
-  if (shape.cpu_milli > 0) parts.push_back(LackAmountText(LackKind::kCpu, "", shape.cpu_milli));
-  if (shape.memory_bytes > 0) {
-    parts.push_back(LackAmountText(LackKind::kMemory, "", shape.memory_bytes));
+  if (request.cpu_milli > 0) parts.push_back(LackAmountText(LackKind::kCpu, "", request.cpu_milli));
+  if (request.memory_bytes > 0) {
+    parts.push_back(LackAmountText(LackKind::kMemory, "", request.memory_bytes));
   }
-  if (shape.gpu_count > 0) {
-    parts.push_back(shape.is_share()
-                        ? absl::StrCat(shape.gpu_milli, " milli of ",
-                                       LackAmountText(LackKind::kGpus, "", shape.gpu_count),
-                                       shape.gpu_count > 1 ? " each" : "")
-                        : LackAmountText(LackKind::kGpus, "", shape.gpu_count));
+  if (request.gpu_count > 0) {
+    parts.push_back(request.is_share()
+                        ? absl::StrCat(request.gpu_milli, " milli of ",
+                                       LackAmountText(LackKind::kGpus, "", request.gpu_count),
+                                       request.gpu_count > 1 ? " each" : "")
+                        : LackAmountText(LackKind::kGpus, "", request.gpu_count));
   }
-  for (const auto& [name, count] : shape.mig) parts.push_back(absl::StrCat(count, " ", name));
-  for (const auto& [name, amount] : shape.extended) {
+  for (const auto& [name, count] : request.mig) parts.push_back(absl::StrCat(count, " ", name));
+  for (const auto& [name, amount] : request.extended) {
     parts.push_back(absl::StrCat(amount, " ", name));
   }
-  if (!shape.gpu_spec.empty()) parts.push_back(absl::StrCat("GPU model ", shape.gpu_spec));
-  for (const auto& [key, value] : shape.node_selector) {
+  if (!request.gpu_spec.empty()) parts.push_back(absl::StrCat("GPU model ", request.gpu_spec));
+  for (const auto& [key, value] : constraints.node_selector) {
     parts.push_back(absl::StrCat("label ", key, "=", value));
   }
-  if (shape.max_per_node > 0) {
-    parts.push_back(
-        absl::StrCat("at most ", shape.max_per_node, " of group ", shape.group, " on a node"));
+  if (constraints.max_per_node > 0) {
+    parts.push_back(absl::StrCat("at most ", constraints.max_per_node, " of group ",
+                                 constraints.group, " on a node"));
   }
   for (const ClaimEntry& claim : shape.claims) {
     parts.push_back(absl::StrCat("claim ", claim.name));

@@ -254,14 +254,14 @@ std::string StorySink::AdmissionText(const Record& record, const ClusterState& c
   const auto failure = static_cast<AdmissionFailure>(record.detail & ~kGivenUp);
   std::string text = absl::StrCat(AdmissionReason(failure), ": ", AdmissionMessage(failure));
   const std::vector<std::string>& names = cluster.extended_names();
-  for (const auto& [name, wanted] : cluster.pod_shape(record.pod).extended) {
+  for (const auto& [name, wanted] : cluster.pod_shape(record.pod).request.extended) {
     const auto column = std::find(names.begin(), names.end(), name);
     if (column == names.end()) continue;
     const auto e = static_cast<size_t>(column - names.begin());
     const int64_t reported = cluster.extended_capacity(record.node, e);
     std::vector<std::string> holders;
     for (const PodId resident : cluster.pods_on(record.node)) {
-      for (const auto& [held, amount] : cluster.pod_shape(resident).extended) {
+      for (const auto& [held, amount] : cluster.pod_shape(resident).request.extended) {
         if (held != name || holders.size() > kHoldersShown) continue;
         holders.push_back(absl::StrCat(cluster.pod_name(resident), " (", amount, ")"));
       }

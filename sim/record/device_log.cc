@@ -39,7 +39,9 @@ absl::string_view NameOf(Names names, uint32_t value) {
 }
 
 // True when this log covers the pod's devices.
-bool Concerns(const PodShape& shape) { return !shape.extended.empty() || !shape.mig.empty(); }
+bool Concerns(const PodShape& shape) {
+  return !shape.request.extended.empty() || !shape.request.mig.empty();
+}
 
 // The same part of each device.
 DeviceGrants EachOf(DeviceSet devices, int32_t milli) {
@@ -79,7 +81,8 @@ DeviceGrants DeviceLog::PartsOf(const Record& record, const ClusterState& cluste
     held_.erase(held);
   }
   // Otherwise the scheduler has chosen them, or there are none.
-  return parts.empty() ? EachOf(record.devices, cluster.pod_shape(record.pod).gpu_milli) : parts;
+  return parts.empty() ? EachOf(record.devices, cluster.pod_shape(record.pod).request.gpu_milli)
+                       : parts;
 }
 
 void DeviceLog::AddRow(const Record& record, const ClusterState& cluster, const DeviceGrants& parts,

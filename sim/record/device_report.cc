@@ -93,7 +93,7 @@ void PartsOf(const ClusterState& cluster, PodId pod, DeviceGrants* parts) {
   const absl::Span<const DeviceGrant> grants = cluster.pod_grants(pod);
   parts->assign(grants.begin(), grants.end());
   if (!parts->empty()) return;
-  const auto milli = static_cast<int16_t>(cluster.pod_shape(pod).gpu_milli);
+  const auto milli = static_cast<int16_t>(cluster.pod_shape(pod).request.gpu_milli);
   for (const size_t device : cluster.pod_devices(pod)) {
     parts->push_back({static_cast<uint8_t>(device), kNoPlacement, milli});
   }
@@ -135,7 +135,7 @@ void AddPod(const PodShape& shape, const DeviceGrants& parts, const Gpus& gpus,
             DeviceAmounts* amounts) {
   int64_t compute = 0;
   int64_t memory_mib = 0;
-  bool counts_memory = shape.demand_memory_mib > 0;
+  bool counts_memory = shape.demand.memory_mib > 0;
   for (const DeviceGrant& part : parts) {
     const MigTable* const table = gpus[part.device].table;
     amounts->held += part.milli;
@@ -151,7 +151,7 @@ void AddPod(const PodShape& shape, const DeviceGrants& parts, const Gpus& gpus,
   amounts->shortfall += std::max<int64_t>(wanted - compute, 0);
   if (!counts_memory) return;
   amounts->granted_memory_mib += memory_mib;
-  amounts->waste_memory_mib += std::max<int64_t>(memory_mib - shape.demand_memory_mib, 0);
+  amounts->waste_memory_mib += std::max<int64_t>(memory_mib - shape.demand.memory_mib, 0);
 }
 
 void AddPart(const DeviceGrant& part, Gpu* gpu) {
@@ -333,7 +333,7 @@ void DeviceReport::OnRecord(const Record& record, const ClusterState& cluster) {
   if (record.pod.valid()) {
     const size_t pod = record.pod.value();
     if (accepted_.size() <= pod) accepted_.resize(cluster.pod_count());
-    const int64_t asked = cluster.pod_shape(record.pod).total_gpu_milli();
+    const int64_t asked = cluster.pod_shape(record.pod).request.total_gpu_milli();
     if (record.kind == RecordKind::kPodArrived) {
       arrived_milli_ += asked;
       ++arrived_pods_;

@@ -21,32 +21,32 @@ constexpr uint64_t kMaxStateBytes = uint64_t{1} << 33;
 
 PodShape FromProto(const proto::LedgerShape& p) {
   PodShape shape;
-  shape.cpu_milli = p.cpu_milli();
-  shape.memory_bytes = p.memory_bytes();
-  shape.gpu_count = p.gpu_count();
-  shape.gpu_milli = p.gpu_milli();
-  shape.gpu_spec = p.gpu_spec();
+  shape.request.cpu_milli = p.cpu_milli();
+  shape.request.memory_bytes = p.memory_bytes();
+  shape.request.gpu_count = p.gpu_count();
+  shape.request.gpu_milli = p.gpu_milli();
+  shape.request.gpu_spec = p.gpu_spec();
   for (const proto::LedgerLabel& label : p.node_selector()) {
-    shape.node_selector.emplace_back(label.key(), label.value());
+    shape.constraints.node_selector.emplace_back(label.key(), label.value());
   }
-  std::sort(shape.node_selector.begin(), shape.node_selector.end());
+  std::sort(shape.constraints.node_selector.begin(), shape.constraints.node_selector.end());
   for (const proto::LedgerToleration& t : p.tolerations()) {
-    shape.tolerations.push_back({t.key(), t.value(), t.effect(), t.exists()});
+    shape.constraints.tolerations.push_back({t.key(), t.value(), t.effect(), t.exists()});
   }
   for (const proto::LedgerAmount& a : p.extended()) {
-    shape.extended.emplace_back(a.name(), a.amount());
+    shape.request.extended.emplace_back(a.name(), a.amount());
   }
-  shape.group = p.group();
-  shape.max_per_node = p.max_per_node();
+  shape.constraints.group = p.group();
+  shape.constraints.max_per_node = p.max_per_node();
   shape.gang_remainder = p.gang_remainder();
   for (const proto::LedgerAmount& a : p.mig()) {
-    shape.mig.emplace_back(a.name(), static_cast<int32_t>(a.amount()));
+    shape.request.mig.emplace_back(a.name(), static_cast<int32_t>(a.amount()));
   }
-  shape.nominal_milli = p.nominal_milli();
-  shape.demand_gpus = p.demand_gpus();
-  shape.demand_milli = p.demand_milli();
-  shape.demand_memory_mib = p.demand_memory_mib();
-  shape.function = p.function();
+  shape.request.nominal_milli = p.nominal_milli();
+  shape.demand.gpus = p.demand_gpus();
+  shape.demand.milli = p.demand_milli();
+  shape.demand.memory_mib = p.demand_memory_mib();
+  shape.device_plugin.function = p.function();
   for (const proto::LedgerClaim& claim : p.claims()) {
     shape.claims.push_back(
         {claim.name(), claim.claim(), claim.from_template(), claim.mig_profile(), claim.gpus()});
@@ -56,13 +56,13 @@ PodShape FromProto(const proto::LedgerShape& p) {
     for (const proto::LedgerAmount& a : c.extended()) {
       container.extended.emplace_back(a.name(), a.amount());
     }
-    shape.containers.push_back(std::move(container));
+    shape.device_plugin.containers.push_back(std::move(container));
   }
   // Checked already: SoundConstraints.
-  shape.hold = static_cast<PodHold>(p.hold());
-  shape.never_preempts = p.never_preempts();
+  shape.constraints.hold = static_cast<PodHold>(p.hold());
+  shape.constraints.never_preempts = p.never_preempts();
   for (const proto::LedgerNodeTerm& t : p.node_terms()) {
-    NodeTerm& term = shape.node_terms.emplace_back();
+    NodeTerm& term = shape.constraints.node_terms.emplace_back();
     for (const proto::LedgerNodeRequirement& r : t.requirements()) {
       NodeRequirement& requirement = term.requirements.emplace_back();
       requirement.of_name = r.of_name();
@@ -84,17 +84,20 @@ bool SoundConstraints(const proto::LedgerShape& p) {
 
 bool Sound(const PodShape& shape) {
   const bool sound_mig =
-      shape.nominal_milli >= 0 && shape.nominal_milli <= int64_t{1} << 40 &&
-      shape.demand_gpus >= 0 && shape.demand_gpus <= 1 << 20 && shape.demand_milli >= 0 &&
-      shape.demand_milli <= kDeviceMilli && shape.demand_memory_mib >= 0 &&
-      (shape.mig.empty() || shape.gpu_count == 0) && shape.mig.size() <= 64 &&
-      std::all_of(shape.mig.begin(), shape.mig.end(),
+      shape.request.nominal_milli >= 0 && shape.request.nominal_milli <= int64_t{1} << 40 &&
+      shape.demand.gpus >= 0 && shape.demand.gpus <= 1 << 20 && shape.demand.milli >= 0 &&
+      shape.demand.milli <= kDeviceMilli && shape.demand.memory_mib >= 0 &&
+      (shape.request.mig.empty() || shape.request.gpu_count == 0) &&
+      shape.request.mig.size() <= 64 &&
+      std::all_of(shape.request.mig.begin(), shape.request.mig.end(),
                   [](const auto& mig) { return mig.second > 0 && mig.second <= 1024; });
-  return sound_mig && shape.cpu_milli >= 0 && shape.memory_bytes >= 0 && shape.gpu_count >= 0 &&
-         shape.gpu_milli >= 0 && shape.gpu_milli <= kDeviceMilli &&
-         (shape.gpu_count == 0) == (shape.gpu_milli == 0) && shape.max_per_node >= 0 &&
-         shape.max_per_node <= std::numeric_limits<uint16_t>::max() &&
-         std::all_of(shape.extended.begin(), shape.extended.end(),
+  return sound_mig && shape.request.cpu_milli >= 0 && shape.request.memory_bytes >= 0 &&
+         shape.request.gpu_count >= 0 && shape.request.gpu_milli >= 0 &&
+         shape.request.gpu_milli <= kDeviceMilli &&
+         (shape.request.gpu_count == 0) == (shape.request.gpu_milli == 0) &&
+         shape.constraints.max_per_node >= 0 &&
+         shape.constraints.max_per_node <= std::numeric_limits<uint16_t>::max() &&
+         std::all_of(shape.request.extended.begin(), shape.request.extended.end(),
                      [](const auto& amount) { return amount.second > 0; });
 }
 

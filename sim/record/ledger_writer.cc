@@ -17,29 +17,29 @@ namespace drasim {
 namespace {
 
 void ToProto(const PodShape& shape, proto::LedgerShape* out) {
-  out->set_cpu_milli(shape.cpu_milli);
-  out->set_memory_bytes(shape.memory_bytes);
-  out->set_gpu_count(shape.gpu_count);
-  out->set_gpu_milli(shape.gpu_milli);
-  out->set_gpu_spec(shape.gpu_spec);
-  for (const auto& [name, amount] : shape.extended) {
+  out->set_cpu_milli(shape.request.cpu_milli);
+  out->set_memory_bytes(shape.request.memory_bytes);
+  out->set_gpu_count(shape.request.gpu_count);
+  out->set_gpu_milli(shape.request.gpu_milli);
+  out->set_gpu_spec(shape.request.gpu_spec);
+  for (const auto& [name, amount] : shape.request.extended) {
     proto::LedgerAmount* extended = out->add_extended();
     extended->set_name(name);
     extended->set_amount(amount);
   }
-  out->set_group(shape.group);
-  out->set_max_per_node(shape.max_per_node);
+  out->set_group(shape.constraints.group);
+  out->set_max_per_node(shape.constraints.max_per_node);
   out->set_gang_remainder(shape.gang_remainder);
-  for (const auto& [name, count] : shape.mig) {
+  for (const auto& [name, count] : shape.request.mig) {
     proto::LedgerAmount* mig = out->add_mig();
     mig->set_name(name);
     mig->set_amount(count);
   }
-  out->set_nominal_milli(shape.nominal_milli);
-  out->set_demand_gpus(shape.demand_gpus);
-  out->set_demand_milli(shape.demand_milli);
-  out->set_demand_memory_mib(shape.demand_memory_mib);
-  out->set_function(shape.function);
+  out->set_nominal_milli(shape.request.nominal_milli);
+  out->set_demand_gpus(shape.demand.gpus);
+  out->set_demand_milli(shape.demand.milli);
+  out->set_demand_memory_mib(shape.demand.memory_mib);
+  out->set_function(shape.device_plugin.function);
   for (const ClaimEntry& entry : shape.claims) {
     proto::LedgerClaim* claim = out->add_claims();
     claim->set_name(entry.name);
@@ -48,7 +48,7 @@ void ToProto(const PodShape& shape, proto::LedgerShape* out) {
     claim->set_mig_profile(entry.mig_profile);
     claim->set_gpus(entry.gpus);
   }
-  for (const ContainerRequest& c : shape.containers) {
+  for (const ContainerRequest& c : shape.device_plugin.containers) {
     proto::LedgerContainer* container = out->add_containers();
     container->set_init(c.init);
     container->set_restartable(c.restartable);
@@ -58,14 +58,14 @@ void ToProto(const PodShape& shape, proto::LedgerShape* out) {
       extended->set_amount(amount);
     }
   }
-  for (const auto& [key, value] : shape.node_selector) {
+  for (const auto& [key, value] : shape.constraints.node_selector) {
     proto::LedgerLabel* label = out->add_node_selector();
     label->set_key(key);
     label->set_value(value);
   }
-  out->set_hold(static_cast<uint32_t>(shape.hold));
-  out->set_never_preempts(shape.never_preempts);
-  for (const NodeTerm& term : shape.node_terms) {
+  out->set_hold(static_cast<uint32_t>(shape.constraints.hold));
+  out->set_never_preempts(shape.constraints.never_preempts);
+  for (const NodeTerm& term : shape.constraints.node_terms) {
     proto::LedgerNodeTerm* p = out->add_node_terms();
     for (const NodeRequirement& requirement : term.requirements) {
       proto::LedgerNodeRequirement* r = p->add_requirements();
@@ -75,7 +75,7 @@ void ToProto(const PodShape& shape, proto::LedgerShape* out) {
       for (const std::string& value : requirement.values) r->add_values(value);
     }
   }
-  for (const Toleration& t : shape.tolerations) {
+  for (const Toleration& t : shape.constraints.tolerations) {
     proto::LedgerToleration* p = out->add_tolerations();
     p->set_key(t.key);
     p->set_value(t.value);

@@ -144,8 +144,8 @@ std::string PodLog::CsvHeader() const {
 
 void PodLog::AppendReason(const PodShape& shape, size_t pod, PodPhase phase,
                           std::string* out) const {
-  if (shape.hold != PodHold::kNone) {
-    AppendCsvField(PodHoldReason(shape.hold), out);
+  if (shape.constraints.hold != PodHold::kNone) {
+    AppendCsvField(PodHoldReason(shape.constraints.hold), out);
     return;
   }
   if (with_grants_ && parts_[pod].failure != AdmissionFailure::kNone) {
@@ -172,10 +172,10 @@ void PodLog::AppendCsv(const ClusterState& cluster, size_t first, size_t last,
     const Row& row = rows_[i];
     const PodPhase phase = cluster.pod_phase(pod);
     AppendCsvField(cluster.pod_name(pod), out);
-    absl::StrAppend(out, ",", cluster.pod_priority(pod), ",", shape.cpu_milli, ",",
-                    shape.memory_bytes, ",");
-    absl::StrAppend(out, shape.gpu_count, ",", shape.gpu_milli, ",");
-    AppendCsvField(shape.gpu_spec, out);
+    absl::StrAppend(out, ",", cluster.pod_priority(pod), ",", shape.request.cpu_milli, ",",
+                    shape.request.memory_bytes, ",");
+    absl::StrAppend(out, shape.request.gpu_count, ",", shape.request.gpu_milli, ",");
+    AppendCsvField(shape.request.gpu_spec, out);
     absl::StrAppend(out, ",", kPhases[static_cast<size_t>(phase)], ",");
     if (row.node.valid()) AppendCsvField(cluster.node_spec(row.node).name, out);
     out->push_back(',');

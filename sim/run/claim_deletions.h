@@ -5,7 +5,7 @@
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "model/event_source.h"
-#include "model/pod_shape.h"
+#include "model/shape_table.h"
 #include "sim/dra/control_plane.h"
 #include "sim/scenario/deletion_entry.h"
 

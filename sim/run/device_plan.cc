@@ -77,7 +77,7 @@ bool IsNvidiaDevice(absl::string_view resource) {
 // Whether a shape requests resources of NVIDIA's device plugin.
 bool AnyNvidiaDevice(const ShapeTable& shapes) {
   for (size_t s = 0; s < shapes.size(); ++s) {
-    for (const auto& [name, amount] : shapes.row(ShapeId(s)).extended) {
+    for (const auto& [name, amount] : shapes.row(ShapeId(s)).request.extended) {
       if (IsNvidiaDevice(name)) return true;
     }
   }
@@ -226,9 +226,9 @@ int64_t DevicePlan::InstanceMilli(absl::string_view name) const {
 }
 
 // Sets the GPU milli behind extended resources that are GPUs or parts of GPUs.
-void DevicePlan::SetNominal(const DevicePluginConfig& plugin, PodShape* shape) const {
-  if (shape->nominal_milli > 0) return;
-  for (const auto& [name, amount] : shape->extended) {
+void DevicePlan::SetNominal(const DevicePluginConfig& plugin, ResourceRequest* request) const {
+  if (request->nominal_milli > 0) return;
+  for (const auto& [name, amount] : request->extended) {
     const absl::string_view plain = absl::StripSuffix(name, ".shared");
     int64_t milli = 0;
     if (plain == kGpuResource) milli = GpuResourceMilli(plugin);
@@ -236,7 +236,7 @@ void DevicePlan::SetNominal(const DevicePluginConfig& plugin, PodShape* shape) c
     for (const DevicePluginConfig::Replicas& r : plugin.resources) {
       if (r.name == plain) milli /= r.replicas;
     }
-    shape->nominal_milli += milli * amount;
+    request->nominal_milli += milli * amount;
   }
 }
 
@@ -258,6 +258,7 @@ absl::Status DevicePlan::ToDevices(const std::set<std::string>& reported, PodSha
   const auto too_many = [&asks](absl::string_view name, int64_t amount, int64_t most) {
     return asks(name, absl::StrCat(": found ", amount, ", expected at most ", most));
   };
+  ResourceRequest& request = shape->request;
   const LoweringSpec& lowering = spec_->front_end.lowering;
   const bool claims = dra_ != nullptr;
   std::vector<std::pair<std::string, int64_t>> counted;
@@ -265,7 +266,7 @@ absl::Status DevicePlan::ToDevices(const std::set<std::string>& reported, PodSha
   std::map<std::string, int32_t> instances;
   int64_t whole = 0;
   int64_t shares = 0;
-  for (const auto& [name, amount] : shape->extended) {
+  for (const auto& [name, amount] : request.extended) {
     if (reported.count(name) > 0) {
       counted.emplace_back(name, amount);
       continue;
@@ -285,7 +286,7 @@ absl::Status DevicePlan::ToDevices(const std::set<std::string>& reported, PodSha
       if (amount > kMostInstancesAsked) return too_many(name, amount, kMostInstancesAsked);
       // A share of an instance becomes a whole instance: only the device plugin shares instances.
       instances[profile] += static_cast<int32_t>(amount);
-      shape->nominal_milli += InstanceMilli(plain) * amount;
+      request.nominal_milli += InstanceMilli(plain) * amount;
     } else {
       if (claims) {
         return asks(name, ", which no node has and no driver of front_end.dra.drivers serves");
@@ -297,7 +298,7 @@ absl::Status DevicePlan::ToDevices(const std::set<std::string>& reported, PodSha
   }
   if (taken.empty()) return absl::OkStatus();
   const std::string& first = *taken.begin();
-  const bool devices = shape->gpu_count > 0 || !shape->mig.empty();
+  const bool devices = request.gpu_count > 0 || !request.mig.empty();
   if (devices) return asks(first, " and for gpus or mig beside it, expected one of them");
   if (whole > 0 && shares > 0) {
     return asks(first, " and for replicas of it at once, expected one of them");
@@ -310,20 +311,20 @@ absl::Status DevicePlan::ToDevices(const std::set<std::string>& reported, PodSha
                 ", a replica of a shared GPU, expected front_end.lowering.shared_replicas: how "
                 "many replicas each GPU has");
   }
-  shape->extended = std::move(counted);
-  shape->mig.assign(instances.begin(), instances.end());
-  shape->gpu_count = static_cast<int32_t>(whole + shares);
-  if (shape->gpu_count > 0) {
+  request.extended = std::move(counted);
+  request.mig.assign(instances.begin(), instances.end());
+  request.gpu_count = static_cast<int32_t>(whole + shares);
+  if (request.gpu_count > 0) {
     const int32_t replicas = shares > 0 ? std::max(1, lowering.shared_replicas) : 1;
-    shape->gpu_milli = kDeviceMilli / replicas;
+    request.gpu_milli = kDeviceMilli / replicas;
   }
   bool any_left = false;
-  for (ContainerRequest& container : shape->containers) {
+  for (ContainerRequest& container : shape->device_plugin.containers) {
     std::erase_if(container.extended,
                   [&taken](const auto& amount) { return taken.count(amount.first) > 0; });
     any_left = any_left || !container.extended.empty();
   }
-  if (!any_left) shape->containers.clear();
+  if (!any_left) shape->device_plugin.containers.clear();
   return absl::OkStatus();
 }
 
@@ -344,25 +345,25 @@ absl::Status DevicePlan::LowerJobs(const std::vector<NodeSpec>& nodes, ShapeTabl
   if (!spec_->front_end.mig.configs.empty()) {
     RETURN_IF_ERROR(ReadConfigs());
   }
-  const auto request_of = [&](PodShape demand) -> absl::StatusOr<PodShape> {
+  const auto lowered_of = [&](PodShape pod) -> absl::StatusOr<PodShape> {
     if (from_plugin) {
-      RETURN_IF_ERROR(ToDevices(reported, &demand));
+      RETURN_IF_ERROR(ToDevices(reported, &pod));
     }
-    absl::StatusOr<PodShape> request = lowering.Lower(demand);
-    if (claims && request.ok()) request = dra_->ToClaims(*request);
-    return request;
+    absl::StatusOr<PodShape> made = lowering.Lower(pod);
+    if (claims && made.ok()) made = dra_->ToClaims(*made);
+    return made;
   };
   std::vector<ShapeId> lowered(shapes->size());
   const auto lower = [&](ShapeId* shape, const std::string& name) -> absl::Status {
     ShapeId& known = lowered[shape->value()];
     if (!known.valid()) {
-      absl::StatusOr<PodShape> request = request_of(shapes->row(*shape));
-      if (!request.ok()) {
+      absl::StatusOr<PodShape> made = lowered_of(shapes->row(*shape));
+      if (!made.ok()) {
         return absl::InvalidArgumentError(
-            absl::StrCat("front_end.lowering: job '", name, "': ", request.status().message()));
+            absl::StrCat("front_end.lowering: job '", name, "': ", made.status().message()));
       }
-      if (plugin) SetNominal(spec_->front_end.options.plugin, &*request);
-      known = shapes->Intern(*request);
+      if (plugin) SetNominal(spec_->front_end.options.plugin, &made->request);
+      known = shapes->Intern(*made);
     }
     *shape = known;
     return absl::OkStatus();
@@ -459,7 +460,7 @@ absl::Status DevicePlan::PlanByDemand(const ShapeTable& shapes, const std::vecto
   MigDemand demand;
   demand.instances.assign(table.profiles().size(), 0);
   ForEachGroup(jobs, [&](ShapeId id, int64_t pods) {
-    for (const auto& [name, amount] : shapes.row(id).extended) {
+    for (const auto& [name, amount] : shapes.row(id).request.extended) {
       const absl::string_view plain = absl::StripSuffix(name, ".shared");
       if (plain == kGpuResource) demand.whole_gpus += pods * amount;
       for (size_t p = 0; p < table.profiles().size(); ++p) {
@@ -646,22 +647,23 @@ std::vector<TypicalRequest> TypicalRequests(const ShapeTable& shapes,
   }
   for (size_t i = 0; i < taken; ++i) {
     const PodShape& shape = shapes.row(ShapeId(size_t{counted[i].second}));
+    const ResourceRequest& wanted = shape.request;
     TypicalRequest request;
-    request.cpu_milli = shape.cpu_milli;
-    request.memory_bytes = shape.memory_bytes;
+    request.cpu_milli = wanted.cpu_milli;
+    request.memory_bytes = wanted.memory_bytes;
     request.weight = static_cast<double>(counted[i].first) / static_cast<double>(covered);
-    if (!shape.mig.empty()) request.mig_profile = shape.mig[0].first;
+    if (!wanted.mig.empty()) request.mig_profile = wanted.mig[0].first;
     for (const ClaimEntry& claim : shape.claims) {
       if (!claim.mig_profile.empty()) request.mig_profile = claim.mig_profile;
       if (claim.gpus > 0) request.whole_gpus = claim.gpus;
     }
-    if (shape.gpu_count > 0 && shape.is_share()) request.share_milli = shape.gpu_milli;
-    if (shape.gpu_count > 0 && !shape.is_share()) request.whole_gpus = shape.gpu_count;
-    for (const auto& [name, amount] : shape.extended) {
+    if (wanted.is_share()) request.share_milli = wanted.gpu_milli;
+    if (wanted.gpu_count > 0 && !wanted.is_share()) request.whole_gpus = wanted.gpu_count;
+    for (const auto& [name, amount] : wanted.extended) {
       const absl::string_view plain = absl::StripSuffix(name, ".shared");
       if (plain == kGpuResource) {
         // A replica is a part of a GPU.
-        const int64_t milli = shape.nominal_milli / amount;
+        const int64_t milli = wanted.nominal_milli / amount;
         if (milli >= kDeviceMilli) {
           request.whole_gpus = static_cast<int32_t>(amount);
         } else {
@@ -686,7 +688,7 @@ std::vector<std::pair<std::string, int64_t>> MigMix(const ShapeTable& shapes,
                                                     const std::vector<JobArrival>& jobs) {
   absl::btree_map<std::string, int64_t> counted;
   ForEachGroup(jobs, [&](ShapeId id, int64_t pods) {
-    for (const auto& [name, count] : shapes.row(id).mig) counted[name] += pods * count;
+    for (const auto& [name, count] : shapes.row(id).request.mig) counted[name] += pods * count;
     for (const ClaimEntry& claim : shapes.row(id).claims) {
       if (!claim.mig_profile.empty()) counted[claim.mig_profile] += pods;
     }

@@ -13,9 +13,12 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "model/event_source.h"
+#include "model/gpu_model_table.h"
 #include "model/lowering.h"
 #include "model/node_spec.h"
 #include "model/pod_shape.h"
+#include "model/resource_request.h"
+#include "model/shape_table.h"
 #include "model/text/mig_parted.h"
 #include "model/text/mig_table_set.h"
 #include "sim/control/device_front_end.h"
@@ -71,7 +74,7 @@ class DevicePlan {
   // The MIG profile behind the resource; empty when no GPU of the cluster has it.
   std::string ProfileOfResource(absl::string_view resource) const;
   absl::Status ToDevices(const std::set<std::string>& reported, PodShape* shape) const;
-  void SetNominal(const DevicePluginConfig& plugin, PodShape* shape) const;
+  void SetNominal(const DevicePluginConfig& plugin, ResourceRequest* request) const;
   bool IsRepartitioned(const std::string& node, const std::string& config) const;
   absl::Status AddFrontEndNode(const DeviceFrontEndOptions& options, bool plugin,
                                const std::vector<GpuLayout>& layout, NodeSpec* node);

@@ -44,10 +44,10 @@ std::string AsName(absl::string_view text) {
 }
 
 // `wanted`, or the first unused name among wanted-2, wanted-3, ... in the pod.
-std::string FreeEntryName(const PodShape& shape, const std::string& wanted) {
+std::string FreeEntryName(const std::vector<ClaimEntry>& claims, const std::string& wanted) {
   std::string name = wanted;
   const auto is_taken = [&name](const ClaimEntry& claim) { return claim.name == name; };
-  for (int number = 2; absl::c_any_of(shape.claims, is_taken); ++number) {
+  for (int number = 2; absl::c_any_of(claims, is_taken); ++number) {
     name = absl::StrCat(wanted, "-", number);
   }
   return name;
@@ -77,8 +77,9 @@ ClaimEntry DraPlan::EntryFor(const std::string& entry, const std::string& name,
   return claim;
 }
 
-absl::StatusOr<PodShape> DraPlan::ToClaims(const PodShape& request) {
-  PodShape shape = request;
+absl::StatusOr<PodShape> DraPlan::ToClaims(const PodShape& lowered) {
+  const ResourceRequest& request = lowered.request;
+  PodShape shape = lowered;
   const DriverSpec& driver = spec_->drivers[0];
   const bool parts = HandsOutParts(driver.kind);
   const bool intel = driver.kind == DriverKind::kIntel;
@@ -93,11 +94,11 @@ absl::StatusOr<PodShape> DraPlan::ToClaims(const PodShape& request) {
       const std::string entry =
           count == 1 && request.mig.size() == 1 ? "mig" : absl::StrCat(name, "-", i);
       Wanted wanted = {"MigDeviceClaimParameters", {{"spec.profile", profile}}};
-      shape.claims.push_back(EntryFor(FreeEntryName(shape, entry), name, wanted));
+      shape.claims.push_back(EntryFor(FreeEntryName(shape.claims, entry), name, wanted));
       shape.claims.back().mig_profile = profile;
     }
   }
-  shape.mig.clear();
+  shape.request.mig.clear();
   if (request.gpu_count == 0) return shape;
   const bool share = request.gpu_milli < kDeviceMilli;
   if (share && !parts) {
@@ -120,21 +121,21 @@ absl::StatusOr<PodShape> DraPlan::ToClaims(const PodShape& request) {
   }
   if (driver.kind == DriverKind::kConstraints) wanted.kind = "DeviceConstraints";
   if (intel) wanted.fields.emplace_back("spec.type", "gpu");
-  const int64_t memory = request.demand_memory_mib / std::max(1, request.gpu_count);
+  const int64_t memory = lowered.demand.memory_mib / std::max(1, request.gpu_count);
   if (parts && memory > 0) {
     absl::StrAppend(&name, "-", memory, "mi");
     wanted.fields.emplace_back("spec.memory", absl::StrCat(memory, intel ? "" : "Mi"));
   }
   std::sort(wanted.fields.begin(), wanted.fields.end());
-  shape.claims.push_back(EntryFor(FreeEntryName(shape, "gpu"), name, wanted));
+  shape.claims.push_back(EntryFor(FreeEntryName(shape.claims, "gpu"), name, wanted));
   shape.claims.back().gpus = request.gpu_count;
-  shape.nominal_milli += int64_t{request.gpu_count} * request.gpu_milli;
-  if (shape.demand_gpus == 0) {
-    shape.demand_gpus = request.gpu_count;
-    shape.demand_milli = request.gpu_milli;
+  shape.request.nominal_milli += int64_t{request.gpu_count} * request.gpu_milli;
+  if (shape.demand.gpus == 0) {
+    shape.demand.gpus = request.gpu_count;
+    shape.demand.milli = request.gpu_milli;
   }
-  shape.gpu_count = 0;
-  shape.gpu_milli = 0;
+  shape.request.gpu_count = 0;
+  shape.request.gpu_milli = 0;
   return shape;
 }
 

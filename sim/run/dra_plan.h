@@ -32,7 +32,7 @@ class DraPlan {
   // Turns a request for devices (whole GPUs, MIG instances, shares) into claims from templates,
   // which MakePlane creates. A request without devices is returned unchanged. InvalidArgument for a
   // request that the first driver cannot express.
-  absl::StatusOr<PodShape> ToClaims(const PodShape& request);
+  absl::StatusOr<PodShape> ToClaims(const PodShape& lowered);
 
   // Creates the templates in the pod's namespace, too ("NAMESPACE/NAME", or a name in "default").
   void ServeNamespaceOf(absl::string_view pod);

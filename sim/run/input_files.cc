@@ -126,7 +126,7 @@ class NeedsSource final : public EventSource {
  private:
   bool HasAll(const JobArrival& job) const {
     const PodShape& shape = shapes_->row(job.shape);
-    return (!cpu_ || shape.cpu_milli > 0) && (!gpu_count_ || shape.gpu_count > 0) &&
+    return (!cpu_ || shape.request.cpu_milli > 0) && (!gpu_count_ || shape.request.gpu_count > 0) &&
            (!run_time_ || job.has_run_time);
   }
 

@@ -11,7 +11,7 @@
 #include "absl/status/statusor.h"
 #include "model/event_source.h"
 #include "model/node_spec.h"
-#include "model/pod_shape.h"
+#include "model/shape_table.h"
 #include "sim/scenario/node_list_spec.h"
 #include "sim/scenario/workload_spec.h"
 #include "traces/format_source.h"

@@ -14,7 +14,6 @@
 #include "model/device_set.h"
 #include "model/kube/reader.h"
 #include "model/kube/rules.h"
-#include "model/pod_shape.h"
 #include "model/proto/kube.pb.h"
 #include "model/status_macros.h"
 #include "model/text/shown_text.h"

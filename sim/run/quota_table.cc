@@ -8,7 +8,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "model/pod_shape.h"
+#include "model/resource_request.h"
 #include "model/status_macros.h"
 #include "traces/byte_source.h"
 #include "traces/date_time.h"

@@ -200,13 +200,13 @@ std::string SummaryJson(const Simulation& sim) {
   if (sim.control_plane() != nullptr) WriteDra(sim, j);
   j.Key("dropped_by_shape").BeginArray();
   for (const auto& [shape_id, pods] : DroppedShapes(sim)) {
-    const PodShape& shape = sim.cluster().shapes().row(ShapeId(shape_id));
+    const ResourceRequest& request = sim.cluster().shapes().row(ShapeId(shape_id)).request;
     j.BeginObject();
-    j.Key("cpu_milli").Int(shape.cpu_milli);
-    j.Key("memory_bytes").Int(shape.memory_bytes);
-    j.Key("gpu_count").Int(shape.gpu_count);
-    j.Key("gpu_milli").Int(shape.gpu_milli);
-    j.Key("gpu_spec").String(shape.gpu_spec);
+    j.Key("cpu_milli").Int(request.cpu_milli);
+    j.Key("memory_bytes").Int(request.memory_bytes);
+    j.Key("gpu_count").Int(request.gpu_count);
+    j.Key("gpu_milli").Int(request.gpu_milli);
+    j.Key("gpu_spec").String(request.gpu_spec);
     j.Key("pods").Int(pods);
     j.EndObject();
   }

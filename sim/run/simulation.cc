@@ -159,7 +159,7 @@ void Simulation::CountWantedResources(std::vector<NodeSpec>* nodes) {
   std::set<std::string> unreported;
   for (size_t s = 0; s < in_use.size(); ++s) {
     if (!in_use[s]) continue;
-    for (const auto& [name, amount] : shapes_->row(ShapeId(s)).extended) {
+    for (const auto& [name, amount] : shapes_->row(ShapeId(s)).request.extended) {
       if (reported.count(name) == 0) unreported.insert(name);
     }
   }

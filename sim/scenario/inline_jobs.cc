@@ -161,7 +161,7 @@ absl::Status ReadContainers(const std::string& key, const proto::InlineJob& job,
   }
   Amounts amounts;
   RETURN_IF_ERROR(ReadExtended(key + ".extended", job.extended(), &amounts));
-  shape->extended = WithoutZeros(amounts);
+  shape->request.extended = WithoutZeros(amounts);
   if (job.containers_size() == 0) return absl::OkStatus();
   if (job.containers_size() > kMaxContainers) {
     return Refused(key + ".containers", absl::StrCat(job.containers_size()),
@@ -172,12 +172,12 @@ absl::Status ReadContainers(const std::string& key, const proto::InlineJob& job,
     ASSIGN_OR_RETURN(ContainerRequest container,
                      ReadContainer(absl::StrCat(key, ".containers.", i), job.containers(i)));
     only_init = only_init && container.init;
-    shape->containers.push_back(std::move(container));
+    shape->device_plugin.containers.push_back(std::move(container));
   }
   if (only_init) {
     return Refused(key + ".containers", "init containers only", "one that is not");
   }
-  shape->extended = WithoutZeros(RequestOf(shape->containers));
+  shape->request.extended = WithoutZeros(RequestOf(shape->device_plugin.containers));
   return absl::OkStatus();
 }
 
@@ -202,13 +202,14 @@ absl::Status ReadGpus(const std::string& key, const proto::InlineJob& job, PodSh
   if (job.gpus() > 0 && job.mig_size() > 0) {
     return Refused(key + ".mig", "gpus, too", "one of them");
   }
-  shape->gpu_count = job.gpus();
-  if (job.gpus() > 0) shape->gpu_milli = job.gpu_milli() > 0 ? job.gpu_milli() : kDeviceMilli;
-  shape->gpu_spec = job.gpu_model();
+  shape->request.gpu_count = job.gpus();
+  if (job.gpus() > 0)
+    shape->request.gpu_milli = job.gpu_milli() > 0 ? job.gpu_milli() : kDeviceMilli;
+  shape->request.gpu_spec = job.gpu_model();
   int64_t bytes = 0;
   RETURN_IF_ERROR(
       ReadOptional(key + ".gpu_memory", job.gpu_memory(), Unit::kWhole, kMaxBytes, &bytes));
-  shape->demand_memory_mib = (bytes + kBytesPerMib - 1) / kBytesPerMib * job.gpus();
+  shape->demand.memory_mib = (bytes + kBytesPerMib - 1) / kBytesPerMib * job.gpus();
   return absl::OkStatus();
 }
 
@@ -231,7 +232,7 @@ absl::StatusOr<int64_t> InstanceMilli(const std::string& key, const std::string&
 }
 
 absl::Status ReadMig(const std::string& key, const proto::InlineJob& job,
-                     absl::Span<const MigProduct> products, PodShape* shape) {
+                     absl::Span<const MigProduct> products, ResourceRequest* request) {
   std::map<std::string, int32_t> counts;
   for (int i = 0; i < job.mig_size(); ++i) {
     const proto::MigAmount& mig = job.mig(i);
@@ -248,13 +249,14 @@ absl::Status ReadMig(const std::string& key, const proto::InlineJob& job,
       return Refused(item + ".profile", absl::StrCat("'", mig.profile(), "' a second time"),
                      "each profile once, with its count");
     }
-    shape->nominal_milli += milli * count;
+    request->nominal_milli += milli * count;
   }
-  shape->mig.assign(counts.begin(), counts.end());
+  request->mig.assign(counts.begin(), counts.end());
   return absl::OkStatus();
 }
 
-absl::Status ReadClaims(const std::string& key, const proto::InlineJob& job, PodShape* shape) {
+absl::Status ReadClaims(const std::string& key, const proto::InlineJob& job,
+                        std::vector<ClaimEntry>* claims) {
   if (job.claims_size() > 0 && (job.gpus() > 0 || job.mig_size() > 0)) {
     return Refused(key + ".claims", absl::StrCat(job.gpus() > 0 ? "gpus" : "mig", ", too"),
                    "one of them");
@@ -267,7 +269,7 @@ absl::Status ReadClaims(const std::string& key, const proto::InlineJob& job, Pod
       return Refused(item, claim.claim().empty() ? "neither claim nor template" : "both",
                      "either claim or template");
     }
-    for (const ClaimEntry& other : shape->claims) {
+    for (const ClaimEntry& other : *claims) {
       if (other.name != claim.name()) continue;
       return Refused(item + ".name", absl::StrCat("'", claim.name(), "' a second time"),
                      "a name of its own");
@@ -276,26 +278,27 @@ absl::Status ReadClaims(const std::string& key, const proto::InlineJob& job, Pod
     entry.name = claim.name();
     entry.claim = claim.claim();
     entry.from_template = claim.template_();
-    shape->claims.push_back(std::move(entry));
+    claims->push_back(std::move(entry));
   }
   return absl::OkStatus();
 }
 
 // Constraints on nodes other than labels.
-absl::Status ReadConstraints(const std::string& key, const proto::InlineJob& job, PodShape* shape) {
+absl::Status ReadConstraints(const std::string& key, const proto::InlineJob& job,
+                             PodConstraints* constraints) {
   absl::StatusOr<std::vector<NodeTerm>> terms = NodeTermsOf(job.node_affinity());
   if (!terms.ok()) return UnderKey(key + ".node_affinity", terms.status());
   if (job.has_node_affinity() && terms->empty()) {
     return Refused(key + ".node_affinity", "no node_selector_terms", "at least one");
   }
-  shape->node_terms = *std::move(terms);
+  constraints->node_terms = *std::move(terms);
   for (int i = 0; i < job.tolerations_size(); ++i) {
     const proto::kube::Toleration& t = job.tolerations(i);
     if (!t.operator_().empty() && t.operator_() != "Equal" && t.operator_() != "Exists") {
       return Refused(absl::StrCat(key, ".tolerations.", i, ".operator"),
                      absl::StrCat("'", t.operator_(), "'"), "Equal or Exists");
     }
-    shape->tolerations.push_back({t.key(), t.value(), t.effect(), t.operator_() == "Exists"});
+    constraints->tolerations.push_back({t.key(), t.value(), t.effect(), t.operator_() == "Exists"});
   }
   const std::optional<PodHold> hold = ParsePodHold(job.pending());
   if (!hold.has_value()) {
@@ -306,29 +309,29 @@ absl::Status ReadConstraints(const std::string& key, const proto::InlineJob& job
     return Refused(key + ".pending", absl::StrCat("'", job.pending(), "'"),
                    absl::StrCat("one of ", absl::StrJoin(known, ", ")));
   }
-  shape->hold = *hold;
-  shape->never_preempts = job.never_preempts();
+  constraints->hold = *hold;
+  constraints->never_preempts = job.never_preempts();
   return absl::OkStatus();
 }
 
 absl::StatusOr<PodShape> ReadShape(const std::string& key, const proto::InlineJob& job,
                                    absl::Span<const MigProduct> products) {
   PodShape shape;
-  RETURN_IF_ERROR(
-      ReadOptional(key + ".cpu", job.cpu(), Unit::kThousandths, kMaxCpuMilli, &shape.cpu_milli));
-  RETURN_IF_ERROR(
-      ReadOptional(key + ".memory", job.memory(), Unit::kWhole, kMaxBytes, &shape.memory_bytes));
+  RETURN_IF_ERROR(ReadOptional(key + ".cpu", job.cpu(), Unit::kThousandths, kMaxCpuMilli,
+                               &shape.request.cpu_milli));
+  RETURN_IF_ERROR(ReadOptional(key + ".memory", job.memory(), Unit::kWhole, kMaxBytes,
+                               &shape.request.memory_bytes));
   RETURN_IF_ERROR(ReadGpus(key, job, &shape));
-  RETURN_IF_ERROR(ReadMig(key, job, products, &shape));
+  RETURN_IF_ERROR(ReadMig(key, job, products, &shape.request));
   RETURN_IF_ERROR(ReadContainers(key, job, &shape));
-  RETURN_IF_ERROR(ReadClaims(key, job, &shape));
+  RETURN_IF_ERROR(ReadClaims(key, job, &shape.claims));
   // Maps of protobuf are unordered.
   for (const auto& label : job.node_selector()) {
-    shape.node_selector.emplace_back(label.first, label.second);
+    shape.constraints.node_selector.emplace_back(label.first, label.second);
   }
-  std::sort(shape.node_selector.begin(), shape.node_selector.end());
-  RETURN_IF_ERROR(ReadConstraints(key, job, &shape));
-  shape.function = job.function();
+  std::sort(shape.constraints.node_selector.begin(), shape.constraints.node_selector.end());
+  RETURN_IF_ERROR(ReadConstraints(key, job, &shape.constraints));
+  shape.device_plugin.function = job.function();
   return shape;
 }
 

@@ -13,6 +13,7 @@
 #include "model/mig_product.h"
 #include "model/pod_shape.h"
 #include "model/proto/scenario.pb.h"
+#include "model/shape_table.h"
 
 namespace drasim {
 
@@ -23,14 +24,15 @@ inline constexpr int64_t kMaxInlinePods = 1'000'000;
 // Interns their shapes into `shapes`, in the order of the list.
 //
 // Translation of the keys of proto::InlineJob:
-//   * gpus, gpu_milli, gpu_model: PodShape::gpu_count, gpu_milli and gpu_spec;
-//   * gpu_memory: demand_memory_mib, rounded up to MiB and then times gpus;
-//   * mig: PodShape::mig, by profile name as written. In nominal_milli, each instance counts as its
-//     share of the units of the first product with that profile;
-//   * containers: PodShape::containers. PodShape::extended is the effective request by
-//     kube-scheduler's rule: per resource, the larger of the steady state (containers and sidecars)
-//     and the peak during initialisation (each init container with the sidecars started before it).
-//     Quantities are first rounded up to whole units;
+//   * gpus, gpu_milli, gpu_model: ResourceRequest::gpu_count, gpu_milli and gpu_spec;
+//   * gpu_memory: GpuDemand::memory_mib, rounded up to MiB and then times gpus;
+//   * mig: ResourceRequest::mig, by profile name as written. In nominal_milli, each instance counts
+//     as its share of the units of the first product with that profile;
+//   * containers: DevicePluginRequest::containers. The effective request in
+//     ResourceRequest::extended follows kube-scheduler's rule: per resource, the larger of the
+//     steady state (containers and sidecars) and the peak during initialisation (each init
+//     container with the sidecars started before it). Quantities are first rounded up to whole
+//     units;
 //   * claims: PodShape::claims;
 //   * run_time: the job's run time; an empty text makes a service.
 //

@@ -27,6 +27,7 @@
 #include "model/proto/scenario.pb.h"
 #include "model/text/yaml_proto.h"
 #include "sim/scenario/resolve.h"
+#include "tests/testing/data_text.h"
 
 namespace drasim {
 namespace key_reference_test {
@@ -197,30 +198,7 @@ TEST(KeyReferenceTest, WritesATableForEachMessage) {
                   " The items.\n Required.\n"),
       "small.Root");
   ASSERT_TRUE(reference.ok()) << reference.status();
-  EXPECT_EQ(ReferencePageText(*reference, kSmallPage),
-            "# Small\n"
-            "\n"
-            "Intro.\n"
-            "\n"
-            "<!-- Written by `make docs` from small.proto: edit the comments there. -->\n"
-            "\n"
-            "All of it.\n"
-            "\n"
-            "## Top level\n"
-            "\n"
-            "| Key | Type | Default | Meaning |\n"
-            "|---|---|---|---|\n"
-            "| size | word | `big`, e.g. 1.5 | How large, in all.<br>- `big`: very large"
-            "<br>- `small`: not |\n"
-            "| items | [list](#items) | required | The items. |\n"
-            "\n"
-            "## items[]\n"
-            "\n"
-            "An item.\n"
-            "\n"
-            "| Key | Type | Default | Meaning |\n"
-            "|---|---|---|---|\n"
-            "| items[].on | true or false | false | Whether a \\| b. |\n");
+  EXPECT_EQ(ReferencePageText(*reference, kSmallPage), TestText("WritesATableForEachMessage"));
 }
 
 TEST(KeyReferenceTest, AsksForMeaningAndDefault) {

@@ -15,8 +15,10 @@
 #include "model/check.h"
 #include "model/device_set.h"
 #include "model/event_source.h"
+#include "model/gpu_model_table.h"
 #include "model/node_spec.h"
 #include "model/pod_shape.h"
+#include "model/shape_table.h"
 #include "traces/byte_source.h"
 #include "traces/mapping.h"
 #include "traces/table_source.h"
@@ -52,9 +54,10 @@ Counts ReadPods(const proto::TableMapping& mapping, absl::string_view table, boo
     DRASIM_CHECK_GE(pod.run_time.ns(), 0);
     last_ns = pod.time.ns();
     const PodShape& shape = shapes.row(pod.shape);
-    DRASIM_CHECK(shape.cpu_milli >= 0 && shape.memory_bytes >= 0 && shape.gpu_count >= 0);
-    DRASIM_CHECK(shape.gpu_milli >= 0 && shape.gpu_milli <= kDeviceMilli);
-    DRASIM_CHECK_EQ(shape.gpu_milli == 0, shape.gpu_count == 0);
+    DRASIM_CHECK(shape.request.cpu_milli >= 0 && shape.request.memory_bytes >= 0 &&
+                 shape.request.gpu_count >= 0);
+    DRASIM_CHECK(shape.request.gpu_milli >= 0 && shape.request.gpu_milli <= kDeviceMilli);
+    DRASIM_CHECK_EQ(shape.request.gpu_milli == 0, shape.request.gpu_count == 0);
   }
   counts.skipped = (*source)->skipped_rows();
   counts.good = got.ok();

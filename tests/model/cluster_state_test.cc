@@ -32,10 +32,10 @@ using Parts = std::map<uint8_t, int>;
 using Counts = std::map<std::string, int>;
 PodShape Shape(int64_t cpu_milli, int64_t memory_bytes, int32_t gpu_count, int32_t gpu_milli) {
   PodShape shape;
-  shape.cpu_milli = cpu_milli;
-  shape.memory_bytes = memory_bytes;
-  shape.gpu_count = gpu_count;
-  shape.gpu_milli = gpu_milli;
+  shape.request.cpu_milli = cpu_milli;
+  shape.request.memory_bytes = memory_bytes;
+  shape.request.gpu_count = gpu_count;
+  shape.request.gpu_milli = gpu_milli;
   return shape;
 }
 
@@ -115,15 +115,15 @@ struct Oracle {
     c.device_milli.assign(static_cast<size_t>(spec.gpu_count), 1000);
     for (const OraclePod& p : pods) {
       if (!p.holds() || p.node != n) continue;
-      c.cpu_milli -= p.shape.cpu_milli;
-      c.memory_bytes -= p.shape.memory_bytes;
+      c.cpu_milli -= p.shape.request.cpu_milli;
+      c.memory_bytes -= p.shape.request.memory_bytes;
       --c.pods;
-      if (p.shape.gpu_count == 0) continue;
+      if (p.shape.request.gpu_count == 0) continue;
       for (size_t d = 0; d < c.device_milli.size(); ++d) {
-        if (p.devices.Contains(d)) c.device_milli[d] -= p.shape.gpu_milli;
+        if (p.devices.Contains(d)) c.device_milli[d] -= p.shape.request.gpu_milli;
       }
       ++c.gpu_pods;
-      c.tags.insert(p.shape.gpu_milli < 1000 ? 1 : p.shape.gpu_count + 1);
+      c.tags.insert(p.shape.request.gpu_milli < 1000 ? 1 : p.shape.request.gpu_count + 1);
     }
     return c;
   }
@@ -160,10 +160,10 @@ struct Oracle {
     for (size_t d = 0; d < kMaxDevicesPerNode; ++d) {
       if (!devices.Contains(d)) continue;
       ++named;
-      if (d >= c.device_milli.size() || c.device_milli[d] < shape.gpu_milli) return false;
+      if (d >= c.device_milli.size() || c.device_milli[d] < shape.request.gpu_milli) return false;
     }
-    return named == shape.gpu_count && shape.cpu_milli <= c.cpu_milli &&
-           shape.memory_bytes <= c.memory_bytes && c.pods >= 1;
+    return named == shape.request.gpu_count && shape.request.cpu_milli <= c.cpu_milli &&
+           shape.request.memory_bytes <= c.memory_bytes && c.pods >= 1;
   }
 };
 
@@ -361,11 +361,11 @@ class RandomRun {
     std::vector<size_t> fit;
     const OracleColumns c = oracle_.Columns(n);
     for (size_t d = 0; d < c.device_milli.size(); ++d) {
-      if (c.device_milli[d] >= shape.gpu_milli) fit.push_back(d);
+      if (c.device_milli[d] >= shape.request.gpu_milli) fit.push_back(d);
     }
     random_.Shuffle(absl::MakeSpan(fit));
     DeviceSet devices;
-    for (size_t i = 0; i < fit.size() && i < static_cast<size_t>(shape.gpu_count); ++i) {
+    for (size_t i = 0; i < fit.size() && i < static_cast<size_t>(shape.request.gpu_count); ++i) {
       devices.Add(fit[i]);
     }
     return devices;
@@ -665,23 +665,23 @@ struct DeviceWorld {
 
 PodShape Gpus(int32_t count, int32_t milli) {
   PodShape shape;
-  shape.cpu_milli = 500;
-  shape.gpu_count = count;
-  shape.gpu_milli = milli;
+  shape.request.cpu_milli = 500;
+  shape.request.gpu_count = count;
+  shape.request.gpu_milli = milli;
   return shape;
 }
 
 PodShape Mig(std::vector<std::pair<std::string, int32_t>> instances, int64_t nominal_milli) {
   PodShape shape = Gpus(0, 0);
-  shape.mig = std::move(instances);
-  shape.nominal_milli = nominal_milli;
+  shape.request.mig = std::move(instances);
+  shape.request.nominal_milli = nominal_milli;
   return shape;
 }
 
 PodShape Counted(int64_t devices, int64_t nominal_milli) {
   PodShape shape = Gpus(0, 0);
-  shape.extended = {{kDevice, devices}};
-  shape.nominal_milli = nominal_milli;
+  shape.request.extended = {{kDevice, devices}};
+  shape.request.nominal_milli = nominal_milli;
   return shape;
 }
 
@@ -1038,7 +1038,7 @@ class Walk {
     for (const NaivePod& pod : pods_) {
       if (pod.phase == PodPhase::kPending || pod.node != node) continue;
       const bool plain = pod.grants.empty() && pod.devices.Contains(gpu);
-      if (plain) parts[kNoPlacement] += pod.shape.gpu_milli;
+      if (plain) parts[kNoPlacement] += pod.shape.request.gpu_milli;
       for (const DeviceGrant& g : pod.grants) {
         if (g.device == gpu) parts[g.placement] += g.milli;
       }
@@ -1061,7 +1061,7 @@ class Walk {
   }
 
   static int64_t WantedBy(const PodShape& shape) {
-    return shape.extended.empty() ? 0 : shape.extended[0].second;
+    return shape.request.extended.empty() ? 0 : shape.request.extended[0].second;
   }
   int64_t LeftOn(size_t node) const {
     int64_t left = capacity_[node];
@@ -1075,10 +1075,10 @@ class Walk {
                 const DeviceGrants& grants) const {
     if (WantedBy(shape) > 0 && LeftOn(node) < WantedBy(shape)) return false;
     if (!grants.empty()) return MayGrant(node, devices, grants);
-    bool idle = devices.size() == shape.gpu_count;
+    bool idle = devices.size() == shape.request.gpu_count;
     for (size_t gpu = 0; gpu < 3; ++gpu) {
       if (!devices.Contains(gpu)) continue;
-      idle = idle && gpu < GpusOf(node) && IdleOf(PartsOf(node, gpu)) >= shape.gpu_milli;
+      idle = idle && gpu < GpusOf(node) && IdleOf(PartsOf(node, gpu)) >= shape.request.gpu_milli;
     }
     return idle;
   }
@@ -1088,8 +1088,8 @@ class Walk {
     const size_t node = by_node ? pod->node : static_cast<size_t>(random_.Below(c_.node_count()));
     DeviceSet devices;
     DeviceGrants grants;
-    if (by_node || !pod->shape.mig.empty()) grants = RandomGrants(node, &devices);
-    if (pod->shape.gpu_count > 0) devices = DeviceSet::FromBits(random_.Below(8));
+    if (by_node || !pod->shape.request.mig.empty()) grants = RandomGrants(node, &devices);
+    if (pod->shape.request.gpu_count > 0) devices = DeviceSet::FromBits(random_.Below(8));
     const bool may =
         by_node ? MayGrant(node, devices, grants) : MayPlace(pod->shape, node, devices, grants);
     const bool can = by_node ? c_.CanGrant(NodeId(node), devices, grants)
@@ -1127,7 +1127,7 @@ class Walk {
     if (pod->phase == PodPhase::kAssumed) {
       c_.Bind(PodId(i));
       pod->phase = PodPhase::kBound;
-    } else if (pod->shape.gets_devices_from_node() && pod->grants.empty()) {
+    } else if (pod->shape.request.gets_devices_from_node() && pod->grants.empty()) {
       Choose(PodId(i), pod, /*by_node=*/true);
     }
   }
@@ -1237,8 +1237,8 @@ TEST(MixedNodeTest, EachGpuHasItsModel) {
 
 TEST(MixedNodeTest, InstancesFollowTheTableOfTheirGpu) {
   PodShape shape;
-  shape.cpu_milli = 1000;
-  shape.mig = {{"4g.24gb", 1}};
+  shape.request.cpu_milli = 1000;
+  shape.request.mig = {{"4g.24gb", 1}};
   const auto add_node = [](DeviceWorld* world) {
     const absl::StatusOr<NodeId> node =
         world->cluster.AddNode(MixedSpec("mixed", {"A100", "T4", "A30"}));

@@ -30,22 +30,22 @@ using Cases = std::array<double, 7>;
 PodShape Shape(int64_t cpu_milli, int32_t gpu_milli, int32_t gpu_count,
                const std::string& gpu_spec) {
   PodShape shape;
-  shape.cpu_milli = cpu_milli;
-  shape.memory_bytes = 1;
-  shape.gpu_count = gpu_count;
-  shape.gpu_milli = gpu_milli;
-  shape.gpu_spec = gpu_spec;
+  shape.request.cpu_milli = cpu_milli;
+  shape.request.memory_bytes = 1;
+  shape.request.gpu_count = gpu_count;
+  shape.request.gpu_milli = gpu_milli;
+  shape.request.gpu_spec = gpu_spec;
   return shape;
 }
 
 // A typical pod as ShapeTable would describe it.
 TypicalPod Typical(ShapeTable& shapes, const PodShape& shape, double weight) {
   TypicalPod pod;
-  pod.cpu_milli = shape.cpu_milli;
-  pod.gpu_milli = shape.gpu_milli;
-  pod.gpu_count = shape.gpu_count;
-  pod.gpu_spec = shape.gpu_spec;
-  pod.model_mask = shapes.row(shapes.Intern(shape)).model_mask;
+  pod.cpu_milli = shape.request.cpu_milli;
+  pod.gpu_milli = shape.request.gpu_milli;
+  pod.gpu_count = shape.request.gpu_count;
+  pod.gpu_spec = shape.request.gpu_spec;
+  pod.model_mask = shapes.row(shapes.Intern(shape)).request.model_mask;
   pod.weight = weight;
   return pod;
 }
@@ -121,14 +121,15 @@ struct Workshop {
     const std::vector<std::string> specs = {"",       "",   "",         "T4", "P100|T4",
                                             "T4|T4|", "G2", "A10|P100", "B"};
     PodShape shape;
-    shape.cpu_milli = Draw(20) * 500;
+    shape.request.cpu_milli = Draw(20) * 500;
     const int64_t kind = Draw(4);
     if (kind == 0) return shape;
-    shape.gpu_count = kind == 1 ? static_cast<int32_t>(1 + Draw(8)) : 1;
-    shape.gpu_milli = kind == 3 ? static_cast<int32_t>(1 + Draw(1000)) : 1000;
+    shape.request.gpu_count = kind == 1 ? static_cast<int32_t>(1 + Draw(8)) : 1;
+    shape.request.gpu_milli = kind == 3 ? static_cast<int32_t>(1 + Draw(1000)) : 1000;
     // Also several shares, which the published workloads do not have.
-    if (kind == 2 || Draw(4) == 0) shape.gpu_milli = static_cast<int32_t>(1 + Draw(4)) * 250;
-    shape.gpu_spec = specs[random.Below(specs.size())];
+    if (kind == 2 || Draw(4) == 0)
+      shape.request.gpu_milli = static_cast<int32_t>(1 + Draw(4)) * 250;
+    shape.request.gpu_spec = specs[random.Below(specs.size())];
     return shape;
   }
 
@@ -346,12 +347,12 @@ struct BusyCluster {
     }
     const NodeId node = RandomNodeId();
     PodShape shape = w.RandomShape();
-    shape.gpu_spec.clear();
+    shape.request.gpu_spec.clear();
     DeviceSet devices;
-    int32_t missing = shape.gpu_count;
+    int32_t missing = shape.request.gpu_count;
     const absl::Span<const int16_t> idle = cluster.device_milli_idle(node);
     for (size_t d = 0; d < idle.size() && missing > 0; ++d) {
-      if (idle[d] < shape.gpu_milli) continue;
+      if (idle[d] < shape.request.gpu_milli) continue;
       devices.Add(d);
       --missing;
     }

@@ -6,6 +6,7 @@
 
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
+#include "tests/testing/data_text.h"
 
 namespace drasim {
 namespace json_writer_test {
@@ -31,29 +32,7 @@ TEST(JsonWriterTest, WritesNestedValuesInTheOrderOfTheCalls) {
   json.EndObject();
   json.Key("a").Bool(false);
   json.EndObject();
-  EXPECT_EQ(json.text(), R"({
-  "name": "run",
-  "nodes": 1213,
-  "by_case": [
-    0.5,
-    -2,
-    null
-  ],
-  "cluster": {
-    "full": true,
-    "parts": [
-      {
-        "a": 1
-      },
-      [
-        2,
-        3
-      ]
-    ]
-  },
-  "a": false
-}
-)");
+  EXPECT_EQ(json.text(), TestText("WritesNestedValuesInTheOrderOfTheCalls"));
 }
 
 TEST(JsonWriterTest, EmptyContainersStayOnOneLine) {

@@ -1,4 +1,4 @@
-// What jobs need becomes what they ask for: every rule, in both front ends.
+// Lowering of demands to requests: every rule, in both front ends.
 #include "model/lowering.h"
 
 #include <cstddef>
@@ -12,9 +12,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "gtest/gtest.h"
+#include "model/gpu_model_table.h"
 #include "model/mig_product.h"
 #include "model/mig_table.h"
 #include "model/pod_shape.h"
+#include "model/shape_table.h"
 #include "tests/testing/mig_products.h"
 
 namespace drasim {
@@ -34,11 +36,11 @@ const MigTable& A30() {
 
 PodShape Demand(int32_t gpus, int32_t milli, int64_t memory_mib = 0) {
   PodShape demand;
-  demand.cpu_milli = 4000;
-  demand.memory_bytes = int64_t{1} << 33;
-  demand.gpu_count = gpus;
-  demand.gpu_milli = gpus > 0 ? milli : 0;
-  demand.demand_memory_mib = memory_mib;
+  demand.request.cpu_milli = 4000;
+  demand.request.memory_bytes = int64_t{1} << 33;
+  demand.request.gpu_count = gpus;
+  demand.request.gpu_milli = gpus > 0 ? milli : 0;
+  demand.demand.memory_mib = memory_mib;
   return demand;
 }
 
@@ -74,30 +76,31 @@ Replicas OfGpus(int64_t replicas) { return {{"nvidia.com/gpu", replicas}}; }
 // wanted.
 std::string Text(const PodShape& shape) {
   Names asked;
-  if (shape.gpu_count > 0) asked.push_back(absl::StrCat(shape.gpu_count, "x", shape.gpu_milli));
-  for (const auto& [profile, count] : shape.mig) {
+  if (shape.request.gpu_count > 0)
+    asked.push_back(absl::StrCat(shape.request.gpu_count, "x", shape.request.gpu_milli));
+  for (const auto& [profile, count] : shape.request.mig) {
     asked.push_back(absl::StrCat(profile, ":", count));
   }
-  for (const auto& [name, amount] : shape.extended) {
+  for (const auto& [name, amount] : shape.request.extended) {
     asked.push_back(absl::StrCat(name, ":", amount));
   }
   const int64_t wanted = int64_t{shape.wanted_gpus()} * shape.wanted_milli();
-  EXPECT_EQ(shape.wanted_gpu_milli(), wanted > 0 ? wanted : shape.total_gpu_milli());
-  return absl::StrCat(absl::StrJoin(asked, " "), ", ", shape.total_gpu_milli(), " for ",
+  EXPECT_EQ(shape.wanted_gpu_milli(), wanted > 0 ? wanted : shape.request.total_gpu_milli());
+  return absl::StrCat(absl::StrJoin(asked, " "), ", ", shape.request.total_gpu_milli(), " for ",
                       shape.wanted_gpus(), "x", shape.wanted_milli());
 }
 
 std::string Lowered(const LoweringOptions& options, const PodShape& demand) {
   const absl::StatusOr<Lowering> lowering = Lowering::Make(options);
   if (!lowering.ok()) return Message(lowering.status());
-  const absl::StatusOr<PodShape> request = lowering->Lower(demand);
-  if (!request.ok()) return Message(request.status());
+  const absl::StatusOr<PodShape> lowered = lowering->Lower(demand);
+  if (!lowered.ok()) return Message(lowered.status());
   // Nothing else changes.
-  EXPECT_EQ(request->cpu_milli, demand.cpu_milli);
-  EXPECT_EQ(request->memory_bytes, demand.memory_bytes);
-  EXPECT_EQ(request->demand_memory_mib, demand.demand_memory_mib);
-  EXPECT_EQ(request->node_selector, demand.node_selector);
-  return Text(*request);
+  EXPECT_EQ(lowered->request.cpu_milli, demand.request.cpu_milli);
+  EXPECT_EQ(lowered->request.memory_bytes, demand.request.memory_bytes);
+  EXPECT_EQ(lowered->demand.memory_mib, demand.demand.memory_mib);
+  EXPECT_EQ(lowered->constraints.node_selector, demand.constraints.node_selector);
+  return Text(*lowered);
 }
 
 TEST(LoweringTest, RulesByName) {
@@ -172,13 +175,13 @@ TEST(LoweringTest, MigSmallestOfEveryShare) {
   for (int32_t milli = 1; milli < 1000; ++milli) {
     size_t first = 0;
     while (profiles[first].first * 1000 < milli * 7) ++first;
-    const absl::StatusOr<PodShape> request = lowering->Lower(Demand(1, milli));
-    ASSERT_TRUE(request.ok()) << request.status();
-    ASSERT_EQ(request->mig.size(), 1u);
-    EXPECT_EQ(request->mig[0].first, profiles[first].second) << milli;
-    EXPECT_EQ(request->gpu_count, 0);
-    EXPECT_EQ(request->gpu_milli, 0);
-    EXPECT_FALSE(request->gets_devices_from_node());
+    const absl::StatusOr<PodShape> lowered = lowering->Lower(Demand(1, milli));
+    ASSERT_TRUE(lowered.ok()) << lowered.status();
+    ASSERT_EQ(lowered->request.mig.size(), 1u);
+    EXPECT_EQ(lowered->request.mig[0].first, profiles[first].second) << milli;
+    EXPECT_EQ(lowered->request.gpu_count, 0);
+    EXPECT_EQ(lowered->request.gpu_milli, 0);
+    EXPECT_FALSE(lowered->request.gets_devices_from_node());
   }
 }
 
@@ -244,22 +247,22 @@ TEST(LoweringTest, DevicesBecomeExtendedResources) {
   EXPECT_EQ(Lowered(whole, Demand(2, 450)), "nvidia.com/gpu:2, 2000 for 2x450");
   const absl::StatusOr<Lowering> lowering = Lowering::Make(whole);
   ASSERT_TRUE(lowering.ok());
-  const absl::StatusOr<PodShape> request = lowering->Lower(Demand(1, 300));
-  ASSERT_TRUE(request.ok());
-  EXPECT_EQ(request->gpu_count, 0);
-  EXPECT_EQ(request->gpu_milli, 0);
-  EXPECT_EQ(request->nominal_milli, 1000);
-  EXPECT_EQ(request->wanted_gpu_milli(), 300);
-  EXPECT_TRUE(request->gets_devices_from_node());
+  const absl::StatusOr<PodShape> lowered = lowering->Lower(Demand(1, 300));
+  ASSERT_TRUE(lowered.ok());
+  EXPECT_EQ(lowered->request.gpu_count, 0);
+  EXPECT_EQ(lowered->request.gpu_milli, 0);
+  EXPECT_EQ(lowered->request.nominal_milli, 1000);
+  EXPECT_EQ(lowered->wanted_gpu_milli(), 300);
+  EXPECT_TRUE(lowered->request.gets_devices_from_node());
 }
 
 TEST(LoweringTest, AddsToWhatIsAskedForByName) {
   PodShape demand = Demand(1, 1000);
-  demand.extended = {{"example.com/nic", 1}, {"nvidia.com/gpu", 2}};
-  demand.node_selector = {{"zone", "west"}};
+  demand.request.extended = {{"example.com/nic", 1}, {"nvidia.com/gpu", 2}};
+  demand.constraints.node_selector = {{"zone", "west"}};
   EXPECT_EQ(Lowered(WithPlugin(Rule(LoweringRule::kNone)), demand),
             "example.com/nic:1 nvidia.com/gpu:3, 1000 for 1x1000");
-  demand.extended = {{"zeta.com/x", 1}};
+  demand.request.extended = {{"zeta.com/x", 1}};
   EXPECT_EQ(Lowered(WithPlugin(Rule(LoweringRule::kNone)), demand),
             "nvidia.com/gpu:1 zeta.com/x:1, 1000 for 1x1000");
 }
@@ -280,8 +283,8 @@ TEST(LoweringTest, InstancesByTheNamesOfThePlugin) {
 
 TEST(LoweringTest, InstancesThatTheWorkloadNamesItself) {
   PodShape demand = Demand(0, 0);
-  demand.mig = {{"1g.10gb", 2}, {"3g.40gb", 1}};
-  demand.nominal_milli = 750;
+  demand.request.mig = {{"1g.10gb", 2}, {"3g.40gb", 1}};
+  demand.request.nominal_milli = 750;
   EXPECT_EQ(Lowered(Rule(LoweringRule::kWholeGpu), demand), "1g.10gb:2 3g.40gb:1, 750 for 0x0");
   EXPECT_EQ(Lowered(WithPlugin(Rule(LoweringRule::kNone)), demand),
             "nvidia.com/mig-1g.10gb:2 nvidia.com/mig-3g.40gb:1, 750 for 0x0");
@@ -343,10 +346,10 @@ TEST(LoweringTest, ModelsAreIgnoredOnlyIfAsked) {
       const absl::StatusOr<Lowering> lowering = Lowering::Make(options);
       ASSERT_TRUE(lowering.ok()) << lowering.status();
       for (PodShape demand : {Demand(0, 0), Demand(1, 300), Demand(2, 1000)}) {
-        demand.gpu_spec = "V100|T4";
-        const absl::StatusOr<PodShape> request = lowering->Lower(demand);
-        ASSERT_TRUE(request.ok()) << request.status();
-        EXPECT_EQ(request->gpu_spec, ignore ? "" : "V100|T4");
+        demand.request.gpu_spec = "V100|T4";
+        const absl::StatusOr<PodShape> lowered = lowering->Lower(demand);
+        ASSERT_TRUE(lowered.ok()) << lowered.status();
+        EXPECT_EQ(lowered->request.gpu_spec, ignore ? "" : "V100|T4");
       }
     }
   }

@@ -18,6 +18,7 @@
 #include "model/mig_product.h"
 #include "model/mig_table.h"
 #include "model/random.h"
+#include "tests/testing/data_text.h"
 #include "tests/testing/mig_products.h"
 #include "tests/testing/soak.h"
 
@@ -481,25 +482,12 @@ TEST(MigLayoutTest, RefusesMalformedRequests) {
 TEST(MigLayoutTest, DrawsLayouts) {
   const MigTable a100 = TestTable(TestA100());
   EXPECT_EQ(DrawLayout(a100, TestState(a100, {{"3g.40gb", 4}, {"1g.10gb", 0}, {"2g.20gb", 2}})),
-            "    0        1        2        3        4        5        6        7\n"
-            "+--------+        +-----------------+-----------------------------------+\n"
-            "|1g.10gb |   .    |     2g.20gb     |              3g.40gb              |\n"
-            "+--------+        +-----------------+-----------------------------------+\n"
-            "free: 1 of 8 units (1 usable), 1 of 7 compute slices (1 usable)\n");
+            TestText("DrawsLayouts"));
   EXPECT_EQ(DrawLayout(a100, TestState(a100, {{"4g.40gb", 0}, {"1g.10gb", 6}, {"1g.10gb+me", 5}})),
-            "    0        1        2        3        4        5        6        7\n"
-            "+-----------------------------------+        +--------+--------+\n"
-            "|              4g.40gb              |   .    |   a    |1g.10gb |   .\n"
-            "+-----------------------------------+        +--------+--------+\n"
-            "a = 1g.10gb+me\n"
-            "free: 2 of 8 units (1 usable), 1 of 7 compute slices (1 usable)\n");
+            TestText("DrawsLayouts.2"));
   const MigTable rtx = TestTable(TestRtxPro6000());
   EXPECT_EQ(DrawLayout(rtx, TestState(rtx, {{"1g.24gb+me.all", 0}, {"2g.48gb-me", 6}})),
-            "   0     1     2     3     4     5     6     7     8     9    10    11\n"
-            "+-----------------+                 +-----------------------------------+\n"
-            "| 1g.24gb+me.all  |  .     .     .  |            2g.48gb-me             |\n"
-            "+-----------------+                 +-----------------------------------+\n"
-            "free: 3 of 12 units (3 usable), 1 of 4 compute slices (1 usable)\n");
+            TestText("DrawsLayouts.3"));
   const MigTable a30 = TestTable(TestA30());
   EXPECT_EQ(DrawLayout(a30, 0),
             "         0                 1                 2                 3\n"

@@ -14,6 +14,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "gtest/gtest.h"
+#include "tests/testing/data_text.h"
 
 namespace drasim {
 namespace quantity_test {
@@ -192,35 +193,11 @@ TEST(QuantityTest, CanonicalTextReadsBackAsTheSameAmount) {
 // ---- beyond the tables ----
 
 TEST(QuantityTest, KeepsTheOriginalTextOnlyInToString) {
-  struct Row {
-    const char* input;
-    const char* printed;
-    const char* canonical;
-  };
-  constexpr Row kRows[] = {
-      {"+5", "+5", "5"},
-      {"01", "01", "1"},
-      {"5.", "5.", "5"},
-      {"0100m", "0100m", "100m"},
-      {"1E+3", "1E+3", "1e3"},
-      {"1.500", "1.500", "1500m"},
-      {"0.500", "500m", "500m"},
-      {"1.000", "1", "1"},
-      {"1e0", "1e0", "1"},
-      {"1.5e4", "1.5e4", "15e3"},
-      {"1.Ki", "1.Ki", "1Ki"},
-      {"+1Gi", "+1Gi", "1Gi"},
-      {"1001Mi", "1001Mi", "1001Mi"},
-      {"1025Ki", "1025Ki", "1025Ki"},
-      {"99999999999Ki", "99999999999Ki", "99999999999Ki"},
-      {"100000000000Ki", "97656250Mi", "97656250Mi"},
-      {"1000E", "1", "1"},
-      {"1e21", "1e21", "1e21"},
-  };
-  for (const Row& row : kRows) {
-    SCOPED_TRACE(row.input);
-    EXPECT_EQ(Q(row.input).ToString(), row.printed);
-    EXPECT_EQ(Q(row.input).Canonical(), row.canonical);
+  for (const auto& [input, printed, canonical] :
+       TestRows<3>("KeepsTheOriginalTextOnlyInToString")) {
+    SCOPED_TRACE(input);
+    EXPECT_EQ(Q(input).ToString(), printed);
+    EXPECT_EQ(Q(input).Canonical(), canonical);
   }
   const Quantity five = Q("+5");
   EXPECT_EQ((five + Q("0")).ToString(), "5");

@@ -12,8 +12,10 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "model/cluster_state.h"
+#include "model/gpu_model_table.h"
 #include "model/pod_shape.h"
 #include "model/random.h"
+#include "model/shape_table.h"
 
 namespace drasim {
 namespace state_io_test {
@@ -327,9 +329,9 @@ absl::Status LoadPods(uint64_t nodes, const std::vector<SavedPod>& pods) {
   node.gpu_model = "T4";
   EXPECT_TRUE(cluster.AddNode(node).ok());
   PodShape shape;
-  shape.cpu_milli = 600;
-  shape.gpu_count = 1;
-  shape.gpu_milli = 600;
+  shape.request.cpu_milli = 600;
+  shape.request.gpu_count = 1;
+  shape.request.gpu_milli = 600;
   shapes.Intern(shape);
   StateWriter out;
   out.Section("cluster");

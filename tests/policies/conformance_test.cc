@@ -412,17 +412,17 @@ TEST_P(ChooserConformance, ProposalsFitAndTheBestComesFirst) {
     EXPECT_EQ(chooser->name(), GetParam());
     for (const ShapeId id : sample.builder().ShapeIds()) {
       const PodShape& shape = sample.builder().shapes().row(id);
-      if (shape.gpu_count == 0) continue;
+      if (shape.request.gpu_count == 0) continue;
       for (const NodeId node : sample.Feasible(id)) {
-        (shape.is_share() ? shares : wholes) += 1;
+        (shape.request.is_share() ? shares : wholes) += 1;
         // What an earlier call left behind must not show.
         DeviceProposals proposals = {{DeviceSet::FirstN(8), 99}, {DeviceSet(), 98}};
-        chooser->Propose(shape, sample.cluster(), node, &proposals);
+        chooser->Propose(shape.request, sample.cluster(), node, &proposals);
         ASSERT_FALSE(proposals.empty());
         std::set<DeviceSet> distinct;
         for (size_t i = 0; i < proposals.size(); ++i) {
           const DeviceProposal& p = proposals[i];
-          ASSERT_EQ(p.devices.size(), shape.gpu_count);
+          ASSERT_EQ(p.devices.size(), shape.request.gpu_count);
           ASSERT_TRUE(sample.cluster().CanPlace(id, node, p.devices)) << DevicesText(p.devices);
           ASSERT_TRUE(distinct.insert(p.devices).second) << DevicesText(p.devices);
           if (i > 0) {
@@ -441,10 +441,11 @@ TEST_P(ChooserConformance, DrawsIfItSaysSo) {
   const std::unique_ptr<DeviceAllocator> chooser = sample.MakeChooser(GetParam());
   const std::string before = SavedBytes(sample.streams());
   for (const ShapeId shape : sample.builder().ShapeIds()) {
-    if (sample.builder().shapes().row(shape).gpu_count == 0) continue;
+    if (sample.builder().shapes().row(shape).request.gpu_count == 0) continue;
     for (const NodeId node : sample.Feasible(shape)) {
       DeviceProposals proposals;
-      chooser->Propose(sample.builder().shapes().row(shape), sample.cluster(), node, &proposals);
+      chooser->Propose(sample.builder().shapes().row(shape).request, sample.cluster(), node,
+                       &proposals);
     }
   }
   EXPECT_EQ(SavedBytes(sample.streams()) != before, chooser->draws());
@@ -456,12 +457,12 @@ TEST_P(ChooserConformance, WholeDevicesAreTheFirstFreeOnes) {
     const std::unique_ptr<DeviceAllocator> chooser = sample.MakeChooser(GetParam());
     for (const ShapeId id : sample.builder().ShapeIds()) {
       const PodShape& shape = sample.builder().shapes().row(id);
-      if (shape.gpu_count == 0 || shape.is_share()) continue;
+      if (shape.request.gpu_count == 0 || shape.request.is_share()) continue;
       for (const NodeId node : sample.Feasible(id)) {
         DeviceProposals proposals;
-        chooser->Propose(shape, sample.cluster(), node, &proposals);
+        chooser->Propose(shape.request, sample.cluster(), node, &proposals);
         DeviceSet wanted;
-        int32_t missing = shape.gpu_count;
+        int32_t missing = shape.request.gpu_count;
         size_t device = 0;
         for (const int16_t idle : sample.cluster().device_milli_idle(node)) {
           if (idle == kDeviceMilli && missing > 0) {

@@ -70,7 +70,7 @@ std::vector<JobArrival> AddPods(ClusterBuilder& builder) {
   std::vector<JobArrival> pods;
   for (const PodRow& row : kPods) {
     PodShape shape = TestShape(row.cpu_milli, row.gpu_count, row.gpu_milli, row.gpu_spec);
-    shape.memory_bytes = row.memory_gib * kTestGib;
+    shape.request.memory_bytes = row.memory_gib * kTestGib;
     JobArrival pod;
     const size_t number = pods.size() + 1;
     pod.name = absl::StrCat("pod-", number < 10 ? "0" : "", number);

@@ -49,7 +49,7 @@ Sets ProposalsOf(DeviceAllocator& chooser, ClusterBuilder& builder, const PodSha
                  NodeId node) {
   const ShapeId id = builder.AddShape(shape);
   DeviceProposals proposals;
-  chooser.Propose(builder.shapes().row(id), builder.cluster(), node, &proposals);
+  chooser.Propose(builder.shapes().row(id).request, builder.cluster(), node, &proposals);
   Sets sets;
   for (const DeviceProposal& p : proposals) sets.push_back(p.devices);
   return sets;
@@ -426,11 +426,11 @@ TEST(NodeResourcesFitTest, NamesTheFirstShortage) {
                            {ReasonKind::kExtendedResource, "Insufficient example.com/nic"},
                            {ReasonKind::kExtendedResource, "Insufficient extended resource"}}));
   PodShape shape = TestShape(4000, 0);
-  shape.memory_bytes = 8 * kTestGib;
+  shape.request.memory_bytes = 8 * kTestGib;
   EXPECT_EQ(VerdictsOf(plugin, builder, shape), (Verdicts{0}));
-  shape.memory_bytes += 1;
+  shape.request.memory_bytes += 1;
   EXPECT_EQ(VerdictsOf(plugin, builder, shape), (Verdicts{2}));
-  shape.cpu_milli += 1;
+  shape.request.cpu_milli += 1;
   EXPECT_EQ(VerdictsOf(plugin, builder, shape), (Verdicts{1}));
   builder.Place(builder.AddShape(TestShape(0, 0)), node);
   EXPECT_EQ(VerdictsOf(plugin, builder, shape), (Verdicts{1}));
@@ -477,7 +477,7 @@ TEST(TaintTolerationTest, EveryHardTaintMustBeTolerated) {
   TaintToleration plugin;
   const auto with = [&builder, &plugin](std::vector<Toleration> tolerations) {
     PodShape shape = TestShape(1, 0);
-    shape.tolerations = std::move(tolerations);
+    shape.constraints.tolerations = std::move(tolerations);
     return VerdictsOf(plugin, builder, shape);
   };
   EXPECT_EQ(with({}), (Verdicts{0, 1, 1, 0}));
@@ -498,11 +498,11 @@ TEST(NodeUnschedulableTest, CordonedNodesTakeOnlyPodsThatTolerateIt) {
   NodeUnschedulable plugin;
   PodShape plain = TestShape(1, 0);
   PodShape tolerant = plain;
-  tolerant.tolerations = {{"node.kubernetes.io/unschedulable", "", "NoSchedule", true}};
+  tolerant.constraints.tolerations = {{"node.kubernetes.io/unschedulable", "", "NoSchedule", true}};
   PodShape elsewhere = plain;
-  elsewhere.tolerations = {{"node.kubernetes.io/unschedulable", "", "NoExecute", true}};
+  elsewhere.constraints.tolerations = {{"node.kubernetes.io/unschedulable", "", "NoExecute", true}};
   PodShape wildcard = plain;
-  wildcard.tolerations = {{"", "", "", true}};
+  wildcard.constraints.tolerations = {{"", "", "", true}};
   EXPECT_EQ(VerdictsOf(plugin, builder, plain), (Verdicts{0}));
   builder.cluster().SetSchedulable(node, false);
   EXPECT_EQ(VerdictsOf(plugin, builder, plain), (Verdicts{1}));
@@ -523,13 +523,13 @@ TEST(NodeAffinityTest, EverySelectorKeyNeedsItsValue) {
   NodeAffinity plugin;
   PodShape shape = TestShape(1, 0);
   EXPECT_EQ(VerdictsOf(plugin, builder, shape), (Verdicts{0, 0}));
-  shape.node_selector = {{"zone", "east"}};
+  shape.constraints.node_selector = {{"zone", "east"}};
   EXPECT_EQ(VerdictsOf(plugin, builder, shape), (Verdicts{1, 0}));
-  shape.node_selector = {{"disk", "ssd"}, {"zone", "east"}};
+  shape.constraints.node_selector = {{"disk", "ssd"}, {"zone", "east"}};
   EXPECT_EQ(VerdictsOf(plugin, builder, shape), (Verdicts{1, 0}));
-  shape.node_selector = {{"disk", "ssd"}, {"zone", "west"}};
+  shape.constraints.node_selector = {{"disk", "ssd"}, {"zone", "west"}};
   EXPECT_EQ(VerdictsOf(plugin, builder, shape), (Verdicts{1, 1}));
-  shape.node_selector = {{"rack", "1"}};
+  shape.constraints.node_selector = {{"rack", "1"}};
   EXPECT_EQ(VerdictsOf(plugin, builder, shape), (Verdicts{1, 1}));
 }
 

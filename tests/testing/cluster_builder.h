@@ -47,10 +47,10 @@ inline NodeSpec TestNode(absl::string_view name, int64_t cpu_milli, int32_t gpu_
 inline PodShape TestShape(int64_t cpu_milli, int32_t gpu_count, int32_t gpu_milli = kDeviceMilli,
                           absl::string_view gpu_spec = "") {
   PodShape shape;
-  shape.cpu_milli = cpu_milli;
-  shape.gpu_count = gpu_count;
-  shape.gpu_milli = gpu_count > 0 ? gpu_milli : 0;
-  shape.gpu_spec = std::string(gpu_spec);
+  shape.request.cpu_milli = cpu_milli;
+  shape.request.gpu_count = gpu_count;
+  shape.request.gpu_milli = gpu_count > 0 ? gpu_milli : 0;
+  shape.request.gpu_spec = std::string(gpu_spec);
   return shape;
 }
 
@@ -119,9 +119,9 @@ inline DeviceSet RandomDevices(const PodShape& shape, absl::Span<const int16_t> 
                                Random& random) {
   std::vector<size_t> fitting;
   for (size_t i = 0; i < device_milli_idle.size(); ++i) {
-    if (device_milli_idle[i] >= shape.gpu_milli) fitting.push_back(i);
+    if (device_milli_idle[i] >= shape.request.gpu_milli) fitting.push_back(i);
   }
-  const auto wanted = static_cast<size_t>(shape.gpu_count);
+  const auto wanted = static_cast<size_t>(shape.request.gpu_count);
   if (fitting.size() < wanted) return DeviceSet();
   random.Shuffle(absl::MakeSpan(fitting));
   DeviceSet devices;
@@ -167,21 +167,21 @@ inline PodShape RandomShape(Random& random) {
       break;
     case 2:
     case 3:
-      shape.gpu_count = OneOf(counts, random);
-      shape.gpu_milli = kDeviceMilli;
+      shape.request.gpu_count = OneOf(counts, random);
+      shape.request.gpu_milli = kDeviceMilli;
       break;
     case 4:
-      shape.gpu_count = 2;
-      shape.gpu_milli = 450;
+      shape.request.gpu_count = 2;
+      shape.request.gpu_milli = 450;
       break;
     default:
-      shape.gpu_count = 1;
-      shape.gpu_milli = static_cast<int32_t>(1 + random.Below(19)) * 50;
+      shape.request.gpu_count = 1;
+      shape.request.gpu_milli = static_cast<int32_t>(1 + random.Below(19)) * 50;
   }
-  if (shape.gpu_count > 0) shape.gpu_spec = OneOf(specs, random);
-  shape.memory_bytes = static_cast<int64_t>(1 + random.Below(24)) * kTestGib;
-  if (random.Below(6) == 0) shape.node_selector = {{"zone", "west"}};
-  if (random.Below(4) == 0) shape.tolerations = {OneOf(tolerations, random)};
+  if (shape.request.gpu_count > 0) shape.request.gpu_spec = OneOf(specs, random);
+  shape.request.memory_bytes = static_cast<int64_t>(1 + random.Below(24)) * kTestGib;
+  if (random.Below(6) == 0) shape.constraints.node_selector = {{"zone", "west"}};
+  if (random.Below(4) == 0) shape.constraints.tolerations = {OneOf(tolerations, random)};
   return shape;
 }
 

@@ -3,6 +3,7 @@
 #define DRASIM_TESTS_TESTING_RUN_SPEC_OF_H_
 
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -25,6 +26,15 @@ inline RunSpec RunSpecOf(const proto::Scenario& scenario) {
   absl::StatusOr<RunSpec> spec = ResolveScenario(scenario);
   EXPECT_EQ(spec.status(), absl::OkStatus());
   return spec.ok() ? *std::move(spec) : RunSpec();
+}
+
+// The spec of a scenario in several parts, each over those before.
+inline RunSpec SpecOf(const std::vector<absl::string_view>& yamls) {
+  proto::Scenario scenario;
+  for (const absl::string_view yaml : yamls) {
+    EXPECT_EQ(MergeYaml(yaml, "test.yaml", &scenario), absl::OkStatus());
+  }
+  return RunSpecOf(scenario);
 }
 
 }  // namespace drasim

@@ -13,6 +13,7 @@
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 #include "model/random.h"
+#include "tests/testing/assert_ok.h"
 #include "tests/traces/gzip_text.h"
 
 namespace drasim {
@@ -62,16 +63,13 @@ TEST(ByteSourceTest, ReadsPlainAndGzipFilesWhateverTheirNames) {
   const std::string plain = WriteFile("plain.gz", text);
   const std::string packed = WriteFile("packed.csv", GzipText(text));
   for (const std::string& path : {plain, packed}) {
-    absl::StatusOr<std::unique_ptr<ByteSource>> source = OpenByteSource(path);
-    ASSERT_TRUE(source.ok()) << source.status();
-    EXPECT_EQ((*source)->name(), path);
-    absl::StatusOr<std::string> all = ReadAll(**source, kNoLimit);
-    ASSERT_TRUE(all.ok()) << all.status();
-    EXPECT_TRUE(*all == text) << path;
+    ASSERT_OK_AND_ASSIGN(std::unique_ptr<ByteSource> source, OpenByteSource(path));
+    EXPECT_EQ(source->name(), path);
+    ASSERT_OK_AND_ASSIGN(std::string all, ReadAll(*source, kNoLimit));
+    EXPECT_TRUE(all == text) << path;
     char more;
-    absl::StatusOr<size_t> at_end = (*source)->Read(&more, 1);
-    ASSERT_TRUE(at_end.ok());
-    EXPECT_EQ(*at_end, 0u);
+    ASSERT_OK_AND_ASSIGN(size_t at_end, source->Read(&more, 1));
+    EXPECT_EQ(at_end, 0u);
   }
 }
 
@@ -79,10 +77,9 @@ TEST(ByteSourceTest, ReadsStandardInput) {
   const std::string text = SomeText(5000);
   const std::string path = WriteFile("stdin", GzipText(text));
   ASSERT_NE(std::freopen(path.c_str(), "rb", stdin), nullptr);
-  absl::StatusOr<std::unique_ptr<ByteSource>> source = OpenByteSource("-");
-  ASSERT_TRUE(source.ok()) << source.status();
-  EXPECT_EQ((*source)->name(), "<stdin>");
-  EXPECT_EQ(*ReadAll(**source, kNoLimit), text);
+  ASSERT_OK_AND_ASSIGN(std::unique_ptr<ByteSource> source, OpenByteSource("-"));
+  EXPECT_EQ(source->name(), "<stdin>");
+  EXPECT_EQ(*ReadAll(*source, kNoLimit), text);
 }
 
 TEST(ByteSourceTest, CutsReadsToTheSizesAskedFor) {
@@ -147,14 +144,13 @@ TEST(ByteSourceTest, DamagedGzipIsAnErrorAfterTheGoodBytes) {
   std::string packed = GzipText(text);
   // The checksum comes 8 bytes ahead of the end.
   packed[packed.size() - 8] = static_cast<char>(packed[packed.size() - 8] ^ 1);
-  absl::StatusOr<std::unique_ptr<ByteSource>> source = OpenMemory("m", packed);
-  ASSERT_TRUE(source.ok());
+  ASSERT_OK_AND_ASSIGN(std::unique_ptr<ByteSource> source, OpenMemory("m", packed));
   std::string out(1000, '\0');
-  absl::StatusOr<size_t> count = (*source)->Read(&out[0], out.size());
+  absl::StatusOr<size_t> count = source->Read(&out[0], out.size());
   ASSERT_TRUE(count.ok()) << count.status();
   EXPECT_EQ(out.substr(0, *count), text);
   for (int again = 0; again < 2; ++again) {
-    count = (*source)->Read(&out[0], out.size());
+    count = source->Read(&out[0], out.size());
     EXPECT_EQ(count.status(),
               absl::DataLossError("m: the gzip data is damaged (incorrect data check)"));
   }

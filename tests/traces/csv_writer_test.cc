@@ -74,10 +74,10 @@ class CsvWriterTest : public ::testing::Test {
 
   static PodShape Shape(int64_t memory_bytes) {
     PodShape shape;
-    shape.cpu_milli = 1500;
-    shape.memory_bytes = memory_bytes;
-    shape.gpu_count = 1;
-    shape.gpu_milli = 250;
+    shape.request.cpu_milli = 1500;
+    shape.request.memory_bytes = memory_bytes;
+    shape.request.gpu_count = 1;
+    shape.request.gpu_milli = 250;
     return shape;
   }
 
@@ -120,10 +120,10 @@ TEST(SecondsTextTest, ExactDecimals) {
 
 TEST_F(CsvWriterTest, PodsWithOpenbColumns) {
   PodShape shared = Shape(4096 * kMib);
-  shared.gpu_spec = "V100M16|V100M32";
+  shared.request.gpu_spec = "V100M16|V100M32";
   PodShape cpu_only;
-  cpu_only.cpu_milli = 4000;
-  cpu_only.memory_bytes = 1536 * 1024;
+  cpu_only.request.cpu_milli = 4000;
+  cpu_only.request.memory_bytes = 1536 * 1024;
   JobArrival timed = Pod("a", shared);
   timed.priority = 2;
   timed.time = SimTime(12'500'000'000);
@@ -159,7 +159,7 @@ TEST_F(CsvWriterTest, MemoryIsExactToTheByte) {
 
 TEST_F(CsvWriterTest, FieldsAreQuotedWhenTheyMustBe) {
   PodShape shape = Shape(0);
-  shape.gpu_spec = "A|\"B\"";
+  shape.request.gpu_spec = "A|\"B\"";
   EXPECT_EQ(Written({Pod("x,y", shape), Pod("two\nlines", Shape(0)), Pod("a b", Shape(0))}),
             "\"x,y\",1500,0,1,250,\"A|\"\"B\"\"\",BE,Pending,0,,\n"
             "\"two\nlines\",1500,0,1,250,,BE,Pending,0,,\n"
@@ -170,9 +170,9 @@ TEST_F(CsvWriterTest, RefusesWhatTheColumnsCannotSayAndGoesOn) {
   const std::unique_ptr<PodCsvWriter> writer = Open(path_);
   ASSERT_NE(writer, nullptr);
   PodShape selective = Shape(0);
-  selective.node_selector.emplace_back("zone", "z1");
+  selective.constraints.node_selector.emplace_back("zone", "z1");
   PodShape tolerant = Shape(0);
-  tolerant.tolerations.resize(1);
+  tolerant.constraints.tolerations.resize(1);
   JobArrival early = Pod("p", Shape(0));
   early.time = SimTime(-1);
   JobArrival backwards = Pod("p", Shape(0));

@@ -16,10 +16,13 @@
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 #include "model/event_source.h"
+#include "model/gpu_model_table.h"
 #include "model/node_spec.h"
 #include "model/pod_shape.h"
 #include "model/proto/mapping.pb.h"
+#include "model/shape_table.h"
 #include "model/time.h"
+#include "tests/testing/data_text.h"
 #include "tests/testing/shared_data.h"
 #include "traces/byte_source.h"
 #include "traces/mapping.h"
@@ -50,17 +53,19 @@ std::string MemoryText(int64_t bytes) {
 
 std::string ShapeText(const PodShape& shape) {
   std::string text;
-  if (shape.cpu_milli != 0) absl::StrAppend(&text, " ", shape.cpu_milli, "m");
-  if (shape.memory_bytes != 0) absl::StrAppend(&text, " ", MemoryText(shape.memory_bytes));
-  if (shape.gpu_count != 0) {
-    absl::StrAppend(&text, " gpu ", shape.gpu_count, "x", shape.gpu_milli);
+  if (shape.request.cpu_milli != 0) absl::StrAppend(&text, " ", shape.request.cpu_milli, "m");
+  if (shape.request.memory_bytes != 0)
+    absl::StrAppend(&text, " ", MemoryText(shape.request.memory_bytes));
+  if (shape.request.gpu_count != 0) {
+    absl::StrAppend(&text, " gpu ", shape.request.gpu_count, "x", shape.request.gpu_milli);
   }
-  if (!shape.gpu_spec.empty()) absl::StrAppend(&text, " ", shape.gpu_spec);
-  for (const auto& [resource, amount] : shape.extended) {
+  if (!shape.request.gpu_spec.empty()) absl::StrAppend(&text, " ", shape.request.gpu_spec);
+  for (const auto& [resource, amount] : shape.request.extended) {
     absl::StrAppend(&text, " ", resource, "=", amount);
   }
-  if (shape.max_per_node != 0) {
-    absl::StrAppend(&text, " at most ", shape.max_per_node, " of ", shape.group);
+  if (shape.constraints.max_per_node != 0) {
+    absl::StrAppend(&text, " at most ", shape.constraints.max_per_node, " of ",
+                    shape.constraints.group);
   }
   if (shape.gang_remainder) absl::StrAppend(&text, " rest");
   return text.empty() ? "nothing" : text.substr(1);
@@ -119,37 +124,19 @@ Lines Read(absl::string_view format, absl::string_view table, bool lenient = fal
 }
 
 TEST(FormatsTest, AcmeSeren) {
-  EXPECT_EQ(
-      Read("acme-seren",
-           "job_id,user,node_num,gpu_num,cpu_num,type,state,submit_time,start_time,end_time,"
-           "duration,queue,gpu_time\n"
-           "100,u1,1,8,96,Other,COMPLETED,2023-04-01 08:00:00+08:00,2023-04-01 08:00:30+08:00,"
-           "2023-04-01 09:00:30+08:00,3600,30,28800.0\n"
-           "101,u2,3,20,240,SFT,NODE_FAIL,2023-04-01 08:00:00+08:00,2023-04-01 08:00:00+08:00,"
-           "2023-04-01 08:00:07+08:00,7,0,140.0\n"
-           "102,u2,1,8,96,Other,RUNNING,2023-04-01 08:00:00+08:00,2023-04-01 08:00:30+08:00,,,,\n"
-           "103,u3,2,16,64,Eval,CANCELLED,2023-04-01 08:00:01+08:00,,2023-04-01 08:10:00+08:00,,,\n"
-           "104,u3,1,0,4,Other,TIMEOUT,2023-04-01 08:00:02+08:00,2023-04-01 08:00:02+08:00,"
-           "2023-04-01 08:00:02+08:00,0,0,0.0\n"),
-      (Lines{"100 at 1680307200s runs 3600s of u1: 1 x [96000m gpu 8x1000]",
-             "101 at 1680307200s runs 7s of u2 fails: 2 x [96000m gpu 8x1000], "
-             "1 x [48000m gpu 4x1000 rest]",
-             "103 at 1680307201s deleted 1680307800s of u3: 2 x [32000m gpu 8x1000]",
-             "104 at 1680307202s runs 0s of u3 fails: 1 x [4000m]",
-             "peculiar 1: skipped by state"}));
+  EXPECT_EQ(Read("acme-seren", TestText("AcmeSeren")),
+            (Lines{"100 at 1680307200s runs 3600s of u1: 1 x [96000m gpu 8x1000]",
+                   "101 at 1680307200s runs 7s of u2 fails: 2 x [96000m gpu 8x1000], "
+                   "1 x [48000m gpu 4x1000 rest]",
+                   "103 at 1680307201s deleted 1680307800s of u3: 2 x [32000m gpu 8x1000]",
+                   "104 at 1680307202s runs 0s of u3 fails: 1 x [4000m]",
+                   "peculiar 1: skipped by state"}));
 }
 
 TEST(FormatsTest, AcmeKalosRunsFromStartToEnd) {
-  EXPECT_EQ(
-      Read("acme-kalos",
-           "job_id,user,node_num,gpu_num,cpu_num,mem_per_pod_GB,shared_mem_per_pod,type,state,"
-           "submit_time,start_time,end_time,fail_time,stop_time,duration,queue,gpu_time\n"
-           "dlc1,u1,4,32,480,1000,100.0,Other,FAILED,2023-07-01 00:00:00+00:00,"
-           "2023-07-01 00:00:40+00:00,2023-07-01 00:01:00+00:00,2023-07-01 00:01:00+00:00,,60,40.0,"
-           "1920.0\n"
-           "dlc2,u1,1,8,120,1000,100.0,Other,PENDING,2023-07-01 00:00:01+00:00,,,,,,,\n"),
-      (Lines{"dlc1 at 1688169600s runs 20s of u1 fails: 4 x [120000m gpu 8x1000]",
-             "peculiar 1: skipped by state"}));
+  EXPECT_EQ(Read("acme-kalos", TestText("AcmeKalosRunsFromStartToEnd")),
+            (Lines{"dlc1 at 1688169600s runs 20s of u1 fails: 4 x [120000m gpu 8x1000]",
+                   "peculiar 1: skipped by state"}));
 }
 
 TEST(FormatsTest, Helios) {
@@ -219,15 +206,7 @@ TEST(FormatsTest, CloudSimPyInstancesAreJobs) {
 }
 
 TEST(FormatsTest, Dlrm) {
-  EXPECT_EQ(Read("dlrm-2025",
-                 "instance_sn,role,app_name,cpu_request,cpu_limit,gpu_request,gpu_limit,"
-                 "rdma_request,rdma_limit,memory_request,memory_limit,disk_request,disk_limit,"
-                 "max_instance_per_node,creation_time,scheduled_time,deletion_time\n"
-                 "i0,HN,a0,12,12,1,1,25,25,120.0,120.0,640.0,800.0,8,,,\n"
-                 "i1,CN,a0,64,64,0,0,1,1,937.5,937.5,255.0,1171.8798828125,-1,"
-                 "475.00000000000006,480.0,4031.0\n"
-                 "i2,CN,a1,8,8,0,0,100,100,40.0,40.0,85.0,85.0,2,,,100.0\n"
-                 "i3,CN,a1,8,8,0,0,100,100,40.0,40.0,85.0,85.0,2,1000.0,1000.0,\n"),
+  EXPECT_EQ(Read("dlrm-2025", TestText("Dlrm")),
             (Lines{"i0 at 0s: 1 x [12000m 122880Mi gpu 1x1000 ephemeral-storage-gib=640 rdma=25 "
                    "at most 8 of a0]",
                    "i1 at 475s runs 3551s: 1 x [64000m 960000Mi "
@@ -309,15 +288,7 @@ TEST(FormatsTest, Spot) {
 
 // Job, submission, wait, run time, processors, ...; the 8th and 9th are what was asked for, the
 // 11th is the status, the 12th the user.
-constexpr absl::string_view kSwf =
-    "; Version: 2.2\n"
-    "   1  600   10 3477    4   -1   -1    4 53940   -1  1   12   1 -1 -1 -1 -1 -1\n"
-    "2\t700\t-1\t-1\t-1\t-1\t-1\t16\t-1\t-1\t-1\t-1\t-1\t-1\t-1\t-1\t-1\t-1\n"
-    "   3  710    1    5   -1   -1   -1   -1    60   -1  0    7   1 -1 -1 -1 -1 -1\n"
-    "   4  720    0    6    2    5.5 -1    2    60   -1  5    7   1 -1 -1 -1 -1 -1\n"
-    "   4  720    0    2    2    2.0 -1    2    60   -1  2    7   1 -1 -1 -1 -1 -1\n"
-    "   4  722    0    4    2    3.5 -1    2    60   -1  3    7   1 -1 -1 -1 -1 -1\n"
-    " \n";
+const std::string& SwfText() { return TestText("Swf"); }
 
 TEST(FormatsTest, Swf) {
   const Lines jobs = {"1 at 600s runs 3477s says 53940s of 12: 1 x [4000m]",
@@ -329,8 +300,9 @@ TEST(FormatsTest, Swf) {
     lines.insert(lines.end(), peculiar.begin(), peculiar.end());
     return lines;
   };
-  EXPECT_EQ(Read("swf", kSwf), with(jobs));
-  const std::string bad = absl::StrCat(kSwf, "5 730 0 -9 1 -1 -1 1 60 -1 1 7 1 -1 -1 -1 -1 -1\n");
+  EXPECT_EQ(Read("swf", SwfText()), with(jobs));
+  const std::string bad =
+      absl::StrCat(SwfText(), "5 730 0 -9 1 -1 -1 1 60 -1 1 7 1 -1 -1 -1 -1 -1\n");
   Lines strict = jobs;
   strict.push_back("t:9:9: run: found '-9', expected a plain number of s that is not negative");
   EXPECT_EQ(Read("swf", bad), with(strict));
@@ -375,8 +347,8 @@ void Add(const JobArrival& job, const ShapeTable& shapes, Totals* totals) {
   for (const PodGroup& group : groups) {
     const PodShape& shape = shapes.row(group.shape);
     totals->pods += group.pods;
-    totals->gpu_milli += group.pods * shape.total_gpu_milli();
-    totals->cpu_milli += group.pods * shape.cpu_milli;
+    totals->gpu_milli += group.pods * shape.request.total_gpu_milli();
+    totals->cpu_milli += group.pods * shape.request.cpu_milli;
   }
   if (job.has_run_time) {
     ++totals->timed;

@@ -19,8 +19,9 @@
 #include "gtest/gtest.h"
 #include "model/distributions.h"
 #include "model/event_source.h"
-#include "model/pod_shape.h"
+#include "model/gpu_model_table.h"
 #include "model/random.h"
+#include "model/shape_table.h"
 #include "model/state_io.h"
 
 namespace drasim::generator_rig {

@@ -71,16 +71,16 @@ TEST(WorkloadTableTest, ReadsPodAndNodeRows) {
   const WorkloadTable table = Parsed(kTable);
   ASSERT_EQ(table.pods.size(), 3u);
   EXPECT_EQ(table.pods[0].count, 5);
-  EXPECT_EQ(table.pods[0].shape.cpu_milli, 1000);
-  EXPECT_EQ(table.pods[0].shape.memory_bytes, 1024 * kMib);
-  EXPECT_EQ(table.pods[0].shape.gpu_count, 1);
-  EXPECT_EQ(table.pods[0].shape.gpu_milli, 500);
-  EXPECT_EQ(table.pods[0].shape.gpu_spec, "");
-  EXPECT_EQ(table.pods[1].shape.gpu_spec, "V100M16|V100M32");
-  EXPECT_EQ(table.pods[1].shape.total_gpu_milli(), 8000);
+  EXPECT_EQ(table.pods[0].shape.request.cpu_milli, 1000);
+  EXPECT_EQ(table.pods[0].shape.request.memory_bytes, 1024 * kMib);
+  EXPECT_EQ(table.pods[0].shape.request.gpu_count, 1);
+  EXPECT_EQ(table.pods[0].shape.request.gpu_milli, 500);
+  EXPECT_EQ(table.pods[0].shape.request.gpu_spec, "");
+  EXPECT_EQ(table.pods[1].shape.request.gpu_spec, "V100M16|V100M32");
+  EXPECT_EQ(table.pods[1].shape.request.total_gpu_milli(), 8000);
   EXPECT_EQ(table.pods[2].count, 2);
-  EXPECT_EQ(table.pods[2].shape.memory_bytes, 0);
-  EXPECT_EQ(table.pods[2].shape.gpu_count, 0);
+  EXPECT_EQ(table.pods[2].shape.request.memory_bytes, 0);
+  EXPECT_EQ(table.pods[2].shape.request.gpu_count, 0);
   ASSERT_EQ(table.nodes.size(), 2u);
   EXPECT_EQ(table.nodes[0].count, 3);
   EXPECT_EQ(table.nodes[0].node.cpu_milli, 96000);
@@ -146,10 +146,10 @@ TEST(WorkloadTableTest, EmbeddedTableHasTheFiguresOfOpenb) {
   int64_t share_pods = 0;
   std::map<int32_t, int64_t> by_gpu_count;
   for (const WorkloadTable::PodRow& row : table.pods) {
-    gpu_milli += row.count * row.shape.total_gpu_milli();
-    if (row.shape.is_share()) share_pods += row.count;
-    by_gpu_count[row.shape.gpu_count] += row.count;
-    EXPECT_EQ(row.shape.gpu_spec, "");
+    gpu_milli += row.count * row.shape.request.total_gpu_milli();
+    if (row.shape.request.is_share()) share_pods += row.count;
+    by_gpu_count[row.shape.request.gpu_count] += row.count;
+    EXPECT_EQ(row.shape.request.gpu_spec, "");
   }
   EXPECT_EQ(gpu_milli, 6086800);
   EXPECT_EQ(share_pods, 3078);
@@ -299,8 +299,8 @@ TEST(GeneratedSourceTest, ShapesAreThoseOfTheTable) {
   const WorkloadTable table = Parsed(kTable);
   const Generated generated(table, GeneratedOptions());
   ASSERT_EQ(generated.shapes.size(), 3u);
-  EXPECT_EQ(generated.shapes.row(ShapeId(size_t{1})).gpu_spec, "V100M16|V100M32");
-  EXPECT_EQ(generated.shapes.row(ShapeId(size_t{2})).cpu_milli, 500);
+  EXPECT_EQ(generated.shapes.row(ShapeId(size_t{1})).request.gpu_spec, "V100M16|V100M32");
+  EXPECT_EQ(generated.shapes.row(ShapeId(size_t{2})).request.cpu_milli, 500);
 }
 
 TEST(GeneratedSourceTest, NamesSortInOrderOfCreation) {

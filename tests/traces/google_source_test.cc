@@ -13,8 +13,10 @@
 #include "model/event_source.h"
 #include "model/ids.h"
 #include "model/node_spec.h"
-#include "model/pod_shape.h"
+#include "model/shape_table.h"
 #include "model/time.h"
+#include "tests/testing/assert_ok.h"
+#include "tests/testing/data_text.h"
 #include "tests/testing/shared_data.h"
 #include "tests/traces/format_rig.h"
 #include "traces/format_source.h"
@@ -38,7 +40,7 @@ JobArrival Submitted(const FormatRig& rig, absl::string_view name, int64_t secon
   JobArrival job;
   job.name = std::string(name);
   for (uint32_t i = 0; i < rig.shapes().size(); ++i) {
-    if (rig.shape(ShapeId(i)).cpu_milli == 50'000) job.shape = ShapeId(i);
+    if (rig.shape(ShapeId(i)).request.cpu_milli == 50'000) job.shape = ShapeId(i);
   }
   job.tenant = "ann";
   job.priority = 9;
@@ -64,13 +66,13 @@ TEST(GoogleTaskEventsTest, RequestsAreFractionsOfTheLargestMachine) {
   EXPECT_EQ(jobs[0].priority, 11);
   EXPECT_EQ(jobs[0].time, SimTime(5'000'000'000));
   EXPECT_EQ(jobs[0].pods, 1);
-  EXPECT_EQ(rig.shape(jobs[0].shape).cpu_milli, 3125);
-  EXPECT_EQ(rig.shape(jobs[0].shape).memory_bytes, 7'995'081'622);
+  EXPECT_EQ(rig.shape(jobs[0].shape).request.cpu_milli, 3125);
+  EXPECT_EQ(rig.shape(jobs[0].shape).request.memory_bytes, 7'995'081'622);
   EXPECT_EQ(jobs[1].tenant, "");
   EXPECT_EQ(jobs[1].priority, 0);
   EXPECT_EQ(jobs[1].time, SimTime(5'000'001'000));
-  EXPECT_EQ(rig.shape(jobs[1].shape).cpu_milli, kGoogleCpuMilli);
-  EXPECT_EQ(rig.shape(jobs[1].shape).memory_bytes, kGoogleMemoryBytes);
+  EXPECT_EQ(rig.shape(jobs[1].shape).request.cpu_milli, kGoogleCpuMilli);
+  EXPECT_EQ(rig.shape(jobs[1].shape).request.memory_bytes, kGoogleMemoryBytes);
   EXPECT_EQ(rig.warnings(), Lines());
 }
 
@@ -148,7 +150,7 @@ TEST(GoogleTaskEventsTest, EventsOutOfPlaceAreCounted) {
   EXPECT_TRUE(jobs[1] == deleted);
   EXPECT_EQ(jobs[2].name, "7-3");
   EXPECT_FALSE(jobs[2].has_run_time);
-  EXPECT_EQ(rig.shape(jobs[2].shape).cpu_milli, 0);
+  EXPECT_EQ(rig.shape(jobs[2].shape).request.cpu_milli, 0);
   const Lines expected = {
       "2 time(s): change of a request; the first: main:5:15: event_type: is not followed",
       "1 time(s): ended without having been scheduled; the first: main:10:15: event_type: is read "
@@ -172,11 +174,11 @@ TEST(GoogleTaskEventsTest, TasksOnDifferentMachines) {
                 "1,,8,0,,0,ann,2,9,0.5,0.25,0.1,\n");
   const std::vector<JobArrival> jobs = rig.All();
   ASSERT_EQ(jobs.size(), 3u);
-  EXPECT_EQ(rig.shape(jobs[0].shape).group, "job-7");
-  EXPECT_EQ(rig.shape(jobs[0].shape).max_per_node, 1);
+  EXPECT_EQ(rig.shape(jobs[0].shape).constraints.group, "job-7");
+  EXPECT_EQ(rig.shape(jobs[0].shape).constraints.max_per_node, 1);
   EXPECT_EQ(jobs[1].shape, jobs[0].shape);
-  EXPECT_EQ(rig.shape(jobs[2].shape).group, "");
-  EXPECT_EQ(rig.shape(jobs[2].shape).max_per_node, 0);
+  EXPECT_EQ(rig.shape(jobs[2].shape).constraints.group, "");
+  EXPECT_EQ(rig.shape(jobs[2].shape).constraints.max_per_node, 0);
 }
 
 TEST(GoogleTaskEventsTest, TheTimeBeforeTheTraceStaysAtItsBeginning) {
@@ -202,19 +204,9 @@ TEST(GoogleTaskEventsTest, TheTimeBeforeTheTraceStaysAtItsBeginning) {
 std::string ErrorOf(absl::string_view rows) { return FormatRig(kName, rows).Error(); }
 
 TEST(GoogleTaskEventsTest, ExplainsBadRows) {
-  EXPECT_EQ(ErrorOf("1,,7,0,,0,ann,2,9,0.5,0.25,0.1\n"),
-            "main:1:31: row: found 12 fields, expected 13");
-  EXPECT_EQ(ErrorOf(",,7,0,,0,ann,2,9,0.5,0.25,0.1,0\n"),
-            "main:1:1: time: found '', expected a text that is not empty");
-  EXPECT_EQ(ErrorOf("1,,x,0,,0,ann,2,9,0.5,0.25,0.1,0\n"),
-            "main:1:4: job: found 'x', expected a whole number that is not negative");
-  EXPECT_EQ(ErrorOf("1,,-7,0,,0,ann,2,9,0.5,0.25,0.1,0\n"),
-            "main:1:4: job: found '-7', expected a whole number that is not negative");
-  EXPECT_EQ(ErrorOf("1,,7,0,,9,ann,2,9,0.5,0.25,0.1,0\n"),
-            "main:1:9: event_type: found '9', expected a whole number from 0 to 8");
-  EXPECT_EQ(ErrorOf("1,,7,0,,0,ann,2,9,-0.5,0.25,0.1,0\n"),
-            "main:1:19: cpu: found '-0.5', expected a plain number, a fraction of the largest "
-            "machine, that is not negative");
+  for (const auto& [input, expected] : TestRows<2>("ExplainsBadRows")) {
+    EXPECT_EQ(ErrorOf(input), expected) << input;
+  }
   EXPECT_EQ(ErrorOf(absl::StrCat(Row(2, 0, 0), Row(1, 0, 1))),
             "main:2:1: time: found '1000000', expected a time not before that of the event ahead "
             "of it");
@@ -228,11 +220,7 @@ TEST(GoogleTaskEventsTest, ExplainsBadRows) {
 TEST(GoogleTaskEventsTest, OneReportTellsOfAllBadRows) {
   EXPECT_EQ(ErrorOf(absl::StrCat(Row(2, 0, 0), Row(1, 0, 1), "junk\n", Row(1, 1, 0),
                                  "3,,x,0,,0,ann,2,9,0.5,0.25,0.1,0\n", Row(5, 0, 4))),
-            "main:2:1: time: found '1000000', expected a time not before that of the event ahead "
-            "of it (2 rows like this)\n"
-            "main:3:5: row: found 1 fields, expected 13\n"
-            "main:5:4: job: found 'x', expected a whole number that is not negative\n"
-            "4 of 6 rows are bad; --lenient leaves them out and counts them");
+            TestLines("OneReportTellsOfAllBadRows"));
 }
 
 TEST(GoogleTaskEventsTest, LenientSkipsBadRows) {
@@ -285,8 +273,8 @@ TEST(GoogleTaskEventsTest, ReadsThePublicSample) {
     EXPECT_TRUE(jobs[i].failed_attempts.empty());
   }
   EXPECT_EQ(rig.shapes().size(), 4u);
-  EXPECT_EQ(rig.shape(jobs[0].shape).cpu_milli, 12'500);
-  EXPECT_EQ(rig.shape(jobs[2].shape).cpu_milli, 3'125);
+  EXPECT_EQ(rig.shape(jobs[0].shape).request.cpu_milli, 12'500);
+  EXPECT_EQ(rig.shape(jobs[2].shape).request.cpu_milli, 3'125);
   EXPECT_EQ(rig.warnings(),
             (Lines{absl::StrCat("1 time(s): scheduled without having been submitted; the first: ",
                                 rig.input.path, ":24:16: event_type: is read as both")}));
@@ -301,38 +289,36 @@ TEST(GoogleMachinesTest, MachinesComeAndGo) {
                 "0,a,0,P,0.5,0.25\n0,b,0,P,1,1\n600000000,c,0,P,0.25,0.5\n"
                 "700000000,b,1,P,1,1\n800000000,b,0,P,1,1\n900000000,d,1,P,1,1\n");
   rig.input.time_offset_ns = -600'000'000'000;
-  absl::StatusOr<NodeList> list = Machines(rig);
-  ASSERT_TRUE(list.ok()) << list.status();
-  ASSERT_EQ(list->nodes.size(), 4u);
+  ASSERT_OK_AND_ASSIGN(NodeList list, Machines(rig));
+  ASSERT_EQ(list.nodes.size(), 4u);
   const Lines names = {"a", "b", "c", "d"};
   const std::vector<int64_t> cpus = {50'000, 100'000, 25'000, 100'000};
   for (size_t i = 0; i < 4; ++i) {
-    EXPECT_EQ(list->nodes[i].name, names[i]);
-    EXPECT_EQ(list->nodes[i].cpu_milli, cpus[i]);
-    EXPECT_EQ(list->nodes[i].absent, i == 2) << names[i];
-    EXPECT_EQ(list->nodes[i].gpu_count, 0);
+    EXPECT_EQ(list.nodes[i].name, names[i]);
+    EXPECT_EQ(list.nodes[i].cpu_milli, cpus[i]);
+    EXPECT_EQ(list.nodes[i].absent, i == 2) << names[i];
+    EXPECT_EQ(list.nodes[i].gpu_count, 0);
   }
-  EXPECT_EQ(list->nodes[0].memory_bytes, int64_t{25} << 30);
+  EXPECT_EQ(list.nodes[0].memory_bytes, int64_t{25} << 30);
   const std::vector<NodeChange> expected = {
       {At(0), "c", true}, {At(100), "b", false}, {At(200), "b", true}, {At(300), "d", false}};
-  EXPECT_TRUE(list->changes == expected);
-  EXPECT_EQ(list->warnings, Lines());
+  EXPECT_TRUE(list.changes == expected);
+  EXPECT_EQ(list.warnings, Lines());
 }
 
 TEST(GoogleMachinesTest, CountsWhatIsPeculiar) {
   FormatRig rig(kName,
                 "0,a,0,P,0.5,0.25\n1,a,0,P,0.5,0.25\n2,a,2,P,0.75,0.25\n3,b,0,P,,\n4,b,2,P,1,1\n"
                 "5,c,0,P,,\n6,c,1,P,,\n7,c,1,P,,\n");
-  absl::StatusOr<NodeList> list = Machines(rig);
-  ASSERT_TRUE(list.ok()) << list.status();
-  ASSERT_EQ(list->nodes.size(), 2u);
-  EXPECT_EQ(list->nodes[0].cpu_milli, 50'000);
-  EXPECT_EQ(list->nodes[1].name, "b");
-  EXPECT_EQ(list->nodes[1].cpu_milli, 100'000);
+  ASSERT_OK_AND_ASSIGN(NodeList list, Machines(rig));
+  ASSERT_EQ(list.nodes.size(), 2u);
+  EXPECT_EQ(list.nodes[0].cpu_milli, 50'000);
+  EXPECT_EQ(list.nodes[1].name, "b");
+  EXPECT_EQ(list.nodes[1].cpu_milli, 100'000);
   const std::vector<NodeChange> expected = {{SimTime(3'000), "b", true}};
-  EXPECT_TRUE(list->changes == expected);
+  EXPECT_TRUE(list.changes == expected);
   Lines warnings;
-  for (const std::string& line : list->warnings) warnings.push_back(rig.WithoutFolder(line));
+  for (const std::string& line : list.warnings) warnings.push_back(rig.WithoutFolder(line));
   EXPECT_EQ(warnings,
             (Lines{"1 time(s): added while it was there; the first: main:2:5: event_type: is not "
                    "looked at",
@@ -365,22 +351,21 @@ TEST(GoogleMachinesTest, ReadsThePublicSample) {
   DRASIM_NEEDS_SHARED_DATA("traces/google/machine-events-sample-1.csv");
   FormatRig rig(kName, "unused");
   rig.input.path = SharedPath("traces/google/machine-events-sample-1.csv");
-  absl::StatusOr<NodeList> list = Machines(rig);
-  ASSERT_TRUE(list.ok()) << list.status();
+  ASSERT_OK_AND_ASSIGN(NodeList list, Machines(rig));
   const Lines names = {"10", "20", "30", "40", "50", "60"};
-  ASSERT_EQ(list->nodes.size(), names.size());
+  ASSERT_EQ(list.nodes.size(), names.size());
   for (size_t i = 0; i < names.size(); ++i) {
-    EXPECT_EQ(list->nodes[i].name, names[i]);
-    EXPECT_EQ(list->nodes[i].cpu_milli, 50'000);
-    EXPECT_EQ(list->nodes[i].memory_bytes, 26'768'383'673);
-    EXPECT_EQ(list->nodes[i].absent, i >= 4);
+    EXPECT_EQ(list.nodes[i].name, names[i]);
+    EXPECT_EQ(list.nodes[i].cpu_milli, 50'000);
+    EXPECT_EQ(list.nodes[i].memory_bytes, 26'768'383'673);
+    EXPECT_EQ(list.nodes[i].absent, i >= 4);
   }
   const std::vector<NodeChange> expected = {{SimTime(10'000'000), "50", true},
                                             {SimTime(10'000'000), "60", true},
                                             {SimTime(30'000'000), "30", false},
                                             {SimTime(50'000'000), "30", true}};
-  EXPECT_TRUE(list->changes == expected);
-  EXPECT_EQ(list->warnings, Lines());
+  EXPECT_TRUE(list.changes == expected);
+  EXPECT_EQ(list.warnings, Lines());
 }
 
 }  // namespace google_source_test

@@ -12,8 +12,9 @@
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 #include "model/event_source.h"
-#include "model/pod_shape.h"
+#include "model/shape_table.h"
 #include "model/time.h"
+#include "tests/testing/data_text.h"
 #include "tests/testing/shared_data.h"
 #include "tests/traces/format_rig.h"
 #include "tests/traces/gzip_text.h"
@@ -51,9 +52,9 @@ TEST(GoogleSubtraceSourceTest, EveryTaskIsAJobOfOneCore) {
     EXPECT_TRUE(jobs[i] == expected) << i << ": " << jobs[i].name;
   }
   EXPECT_EQ(rig.shapes().size(), 1u);
-  EXPECT_EQ(rig.shape(jobs[0].shape).cpu_milli, 1000);
-  EXPECT_EQ(rig.shape(jobs[0].shape).memory_bytes, 0);
-  EXPECT_EQ(rig.shape(jobs[0].shape).gpu_count, 0);
+  EXPECT_EQ(rig.shape(jobs[0].shape).request.cpu_milli, 1000);
+  EXPECT_EQ(rig.shape(jobs[0].shape).request.memory_bytes, 0);
+  EXPECT_EQ(rig.shape(jobs[0].shape).request.gpu_count, 0);
   EXPECT_EQ(rig.warnings(), Lines());
 }
 
@@ -74,41 +75,16 @@ TEST(GoogleSubtraceSourceTest, AddsTheOffset) {
 std::string ErrorOf(absl::string_view text) { return FormatRig(kName, text).Error(); }
 
 TEST(GoogleSubtraceSourceTest, ExplainsBadLines) {
-  EXPECT_EQ(ErrorOf("1 1 1\n"), "main:1:6: row: found 3 fields, expected at least 4");
-  EXPECT_EQ(ErrorOf("x 1 1 1\n"),
-            "main:1:1: arrival: found 'x', expected a plain number of seconds that is neither "
-            "negative nor above 126 years");
-  EXPECT_EQ(ErrorOf("1 1 1 -1\n"),
-            "main:1:7: d1: found '-1', expected a plain number of seconds that is neither negative "
-            "nor above 126 years");
-  EXPECT_EQ(ErrorOf("1 1 NaN 1\n"),
-            "main:1:5: mean_duration: found 'NaN', expected a plain number of seconds that is "
-            "neither negative nor above 126 years");
-  EXPECT_EQ(ErrorOf("1 2 1 1 4000000001\n"),
-            "main:1:9: d2: found '4000000001', expected a plain number of seconds that is neither "
-            "negative nor above 126 years");
-  EXPECT_EQ(ErrorOf("1 0 1 1\n"),
-            "main:1:3: n_tasks: found '0', expected a whole number of at least 1");
-  EXPECT_EQ(ErrorOf("1 1.5 1 1\n"),
-            "main:1:3: n_tasks: found '1.5', expected a whole number of at least 1");
-  EXPECT_EQ(ErrorOf("1 3 1 1 1\n"),
-            "main:1:3: n_tasks: found '3', expected 2, the number of run times in the line");
-  EXPECT_EQ(ErrorOf("2 1 1 1\n1 1 1 1\n"),
-            "main:2:1: arrival: found '1', expected a time not before that of line 1");
+  for (const auto& [input, expected] : TestRows<2>("ExplainsBadLines")) {
+    EXPECT_EQ(ErrorOf(input), expected) << input;
+  }
 }
 
 // The jobs ahead of the first bad line come, those behind it do not.
 TEST(GoogleSubtraceSourceTest, OneReportTellsOfAllBadLines) {
   FormatRig rig(kName, "5 1 1 1\n6 2 1 1\n7 1 1 1\n4 1 1 1\nx 1 1 1\n8 2 1 x 1\n8 2 1 1 y\n");
   EXPECT_EQ(rig.All().size(), 1u);
-  EXPECT_EQ(rig.Error(),
-            "main:2:3: n_tasks: found '2', expected 1, the number of run times in the line\n"
-            "main:4:1: arrival: found '4', expected a time not before that of line 3\n"
-            "main:5:1: arrival: found 'x', expected a plain number of seconds that is neither "
-            "negative nor above 126 years\n"
-            "main:6:7: d1: found 'x', expected a plain number of seconds that is neither negative "
-            "nor above 126 years (2 rows like this)\n"
-            "5 of 7 rows are bad; --lenient leaves them out and counts them");
+  EXPECT_EQ(rig.Error(), TestLines("OneReportTellsOfAllBadLines"));
 }
 
 TEST(GoogleSubtraceSourceTest, LenientSkipsBadLinesWhole) {

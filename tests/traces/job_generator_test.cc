@@ -45,9 +45,9 @@ struct Generated : GeneratedBy<JobGenerator> {
   }
 
   int32_t GpusOf(const JobArrival& job) const {
-    int32_t gpus = job.pods * shapes.row(job.shape).gpu_count;
+    int32_t gpus = job.pods * shapes.row(job.shape).request.gpu_count;
     for (const PodGroup& group : job.more_pods) {
-      gpus += group.pods * shapes.row(group.shape).gpu_count;
+      gpus += group.pods * shapes.row(group.shape).request.gpu_count;
     }
     return gpus;
   }
@@ -103,18 +103,18 @@ TEST(JobGeneratorTest, JobsAreSplitIntoEqualPodsAndARest) {
     const int32_t gpus = generated.GpusOf(job);
     ++seen[gpus];
     const PodShape& shape = generated.shapes.row(job.shape);
-    EXPECT_EQ(shape.gpu_count, std::min(gpus, 8));
-    EXPECT_EQ(shape.gpu_milli, 1000);
-    EXPECT_EQ(shape.cpu_milli, 3000 * shape.gpu_count);
-    EXPECT_EQ(shape.memory_bytes, 1000 * shape.gpu_count);
+    EXPECT_EQ(shape.request.gpu_count, std::min(gpus, 8));
+    EXPECT_EQ(shape.request.gpu_milli, 1000);
+    EXPECT_EQ(shape.request.cpu_milli, 3000 * shape.request.gpu_count);
+    EXPECT_EQ(shape.request.memory_bytes, 1000 * shape.request.gpu_count);
     EXPECT_EQ(job.pods, std::max(1, gpus / 8));
     if (gpus == 12 || gpus == 19) {
       ASSERT_EQ(job.more_pods.size(), 1u);
       EXPECT_EQ(job.more_pods[0].pods, 1);
       const PodShape& rest = generated.shapes.row(job.more_pods[0].shape);
-      EXPECT_EQ(rest.gpu_count, gpus % 8);
-      EXPECT_EQ(rest.cpu_milli, 3000 * rest.gpu_count);
-      EXPECT_EQ(rest.memory_bytes, 1000 * rest.gpu_count);
+      EXPECT_EQ(rest.request.gpu_count, gpus % 8);
+      EXPECT_EQ(rest.request.cpu_milli, 3000 * rest.request.gpu_count);
+      EXPECT_EQ(rest.request.memory_bytes, 1000 * rest.request.gpu_count);
     } else {
       EXPECT_TRUE(job.more_pods.empty());
     }

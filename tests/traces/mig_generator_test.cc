@@ -74,10 +74,12 @@ struct Generated : GeneratedBy<MigMixSource> {
   }
 
   const std::string& ProfileOf(const JobArrival& pod) const {
-    return shapes.row(pod.shape).mig.at(0).first;
+    return shapes.row(pod.shape).request.mig.at(0).first;
   }
   // In eighths of a GPU.
-  int64_t UnitsOf(const JobArrival& pod) const { return shapes.row(pod.shape).nominal_milli / 125; }
+  int64_t UnitsOf(const JobArrival& pod) const {
+    return shapes.row(pod.shape).request.nominal_milli / 125;
+  }
 };
 
 std::vector<JobArrival> All(const MigMixOptions& options) { return Generated(options).All(); }
@@ -103,12 +105,12 @@ TEST(MigGeneratorTest, APodIsOneInstance) {
   expected.shape = ShapeId(size_t{0});
   EXPECT_TRUE(pod == expected);
   const PodShape& shape = generated.shapes.row(pod.shape);
-  EXPECT_EQ(shape.mig, (std::vector<std::pair<std::string, int32_t>>{{"3g.40gb", 1}}));
-  EXPECT_EQ(shape.nominal_milli, 500);
-  EXPECT_EQ(shape.total_gpu_milli(), 500);
-  EXPECT_EQ(shape.gpu_count, 0);
-  EXPECT_EQ(shape.cpu_milli, 0);
-  EXPECT_EQ(shape.memory_bytes, 0);
+  EXPECT_EQ(shape.request.mig, (std::vector<std::pair<std::string, int32_t>>{{"3g.40gb", 1}}));
+  EXPECT_EQ(shape.request.nominal_milli, 500);
+  EXPECT_EQ(shape.request.total_gpu_milli(), 500);
+  EXPECT_EQ(shape.request.gpu_count, 0);
+  EXPECT_EQ(shape.request.cpu_milli, 0);
+  EXPECT_EQ(shape.request.memory_bytes, 0);
   ASSERT_TRUE(generated.source->Next(&pod).ok());
   EXPECT_EQ(pod.name, "pod-0000001");
   for (int i = 0; i < 2; ++i) {
@@ -123,7 +125,7 @@ TEST(MigGeneratorTest, ShapesStandForTheirShareOfTheGpu) {
   std::map<std::string, int64_t> milli;
   for (size_t i = 0; i < generated.shapes.size(); ++i) {
     const PodShape& shape = generated.shapes.row(ShapeId(i));
-    milli[shape.mig.at(0).first] = shape.nominal_milli;
+    milli[shape.request.mig.at(0).first] = shape.request.nominal_milli;
   }
   EXPECT_EQ(milli, (std::map<std::string, int64_t>{{"7g.80gb", 1000},
                                                    {"4g.40gb", 500},

@@ -13,6 +13,7 @@
 #include "model/event_source.h"
 #include "model/pod_shape.h"
 #include "model/time.h"
+#include "tests/testing/data_text.h"
 #include "tests/traces/format_rig.h"
 #include "tests/traces/gzip_text.h"
 
@@ -55,11 +56,11 @@ TEST(PaiSourceTest, AJobIsTheGangOfItsTasks) {
   EXPECT_EQ(jobs[0].pods, 1);
   EXPECT_TRUE(jobs[0].more_pods.empty());
   const PodShape& whole = rig.shape(jobs[0].shape);
-  EXPECT_EQ(whole.cpu_milli, 1000);
-  EXPECT_EQ(whole.memory_bytes, int64_t{512} << 20);
-  EXPECT_EQ(whole.gpu_count, 2);
-  EXPECT_EQ(whole.gpu_milli, 1000);
-  EXPECT_EQ(whole.gpu_spec, "V100");
+  EXPECT_EQ(whole.request.cpu_milli, 1000);
+  EXPECT_EQ(whole.request.memory_bytes, int64_t{512} << 20);
+  EXPECT_EQ(whole.request.gpu_count, 2);
+  EXPECT_EQ(whole.request.gpu_milli, 1000);
+  EXPECT_EQ(whole.request.gpu_spec, "V100");
 
   EXPECT_EQ(jobs[1].name, "j1");
   EXPECT_EQ(jobs[1].tenant, "ann");
@@ -68,19 +69,19 @@ TEST(PaiSourceTest, AJobIsTheGangOfItsTasks) {
   EXPECT_FALSE(jobs[1].fails);
   EXPECT_EQ(jobs[1].pods, 2);
   const PodShape& server = rig.shape(jobs[1].shape);
-  EXPECT_EQ(server.cpu_milli, 6000);
-  EXPECT_EQ(server.memory_bytes, int64_t{30'000} << 20);
-  EXPECT_EQ(server.gpu_count, 0);
-  EXPECT_EQ(server.gpu_milli, 0);
-  EXPECT_EQ(server.gpu_spec, "");
+  EXPECT_EQ(server.request.cpu_milli, 6000);
+  EXPECT_EQ(server.request.memory_bytes, int64_t{30'000} << 20);
+  EXPECT_EQ(server.request.gpu_count, 0);
+  EXPECT_EQ(server.request.gpu_milli, 0);
+  EXPECT_EQ(server.request.gpu_spec, "");
   ASSERT_EQ(jobs[1].more_pods.size(), 1u);
   EXPECT_EQ(jobs[1].more_pods[0].pods, 3);
   const PodShape& worker = rig.shape(jobs[1].more_pods[0].shape);
-  EXPECT_EQ(worker.cpu_milli, 4000);
-  EXPECT_EQ(worker.memory_bytes, int64_t{1} << 30);
-  EXPECT_EQ(worker.gpu_count, 1);
-  EXPECT_EQ(worker.gpu_milli, 500);
-  EXPECT_EQ(worker.gpu_spec, "T4");
+  EXPECT_EQ(worker.request.cpu_milli, 4000);
+  EXPECT_EQ(worker.request.memory_bytes, int64_t{1} << 30);
+  EXPECT_EQ(worker.request.gpu_count, 1);
+  EXPECT_EQ(worker.request.gpu_milli, 500);
+  EXPECT_EQ(worker.request.gpu_spec, "T4");
 
   // Submitted with j1 and behind it in the file.
   EXPECT_EQ(jobs[2].name, "j3");
@@ -128,11 +129,11 @@ TEST(PaiSourceTest, UpToAHundredPercentIsAShareAndMoreIsWholeGpus) {
   for (size_t i = 0; i < std::size(kRows); ++i) {
     SCOPED_TRACE(kRows[i].percent);
     const PodShape& shape = rig.shape(read[i].shape);
-    EXPECT_EQ(shape.gpu_count, kRows[i].count);
-    EXPECT_EQ(shape.gpu_milli, kRows[i].milli);
-    EXPECT_EQ(shape.gpu_spec, kRows[i].count > 0 ? "T4" : "");
-    EXPECT_EQ(shape.cpu_milli, 0);
-    EXPECT_EQ(shape.memory_bytes, 0);
+    EXPECT_EQ(shape.request.gpu_count, kRows[i].count);
+    EXPECT_EQ(shape.request.gpu_milli, kRows[i].milli);
+    EXPECT_EQ(shape.request.gpu_spec, kRows[i].count > 0 ? "T4" : "");
+    EXPECT_EQ(shape.request.cpu_milli, 0);
+    EXPECT_EQ(shape.request.memory_bytes, 0);
   }
   EXPECT_EQ(rig.warnings(), (Lines{"2 time(s): more than one GPU, but not whole ones; the first: "
                                    "task:6:27: plan_gpu: rounded up"}));
@@ -190,11 +191,11 @@ TEST(PaiSourceTest, WithGroupTagsTheGpuModelIsTheOneAskedFor) {
   ASSERT_EQ(jobs.size(), 3u);
   EXPECT_EQ(jobs[0].name, "j2");
   EXPECT_EQ(jobs[0].tenant, "bob");
-  EXPECT_EQ(rig.shape(jobs[0].shape).gpu_spec, "");
+  EXPECT_EQ(rig.shape(jobs[0].shape).request.gpu_spec, "");
   EXPECT_EQ(jobs[1].tenant, "ann");
-  EXPECT_EQ(rig.shape(jobs[1].shape).gpu_spec, "");
-  EXPECT_EQ(rig.shape(jobs[1].more_pods[0].shape).gpu_spec, "V100M32");
-  EXPECT_EQ(rig.shape(jobs[2].shape).gpu_spec, "MISC");
+  EXPECT_EQ(rig.shape(jobs[1].shape).request.gpu_spec, "");
+  EXPECT_EQ(rig.shape(jobs[1].more_pods[0].shape).request.gpu_spec, "V100M32");
+  EXPECT_EQ(rig.shape(jobs[2].shape).request.gpu_spec, "MISC");
   EXPECT_EQ(rig.warnings(),
             (Lines{"1 time(s): second tag of a job; the first: group:3:1: inst_id: left out"}));
 }
@@ -207,49 +208,28 @@ TEST(PaiSourceTest, ExplainsBadRows) {
   constexpr absl::string_view kJob = "j,i,u,Terminated,5,9\n";
   constexpr absl::string_view kTask = "j,t,1,Terminated,5,9,100,1,,\n";
   EXPECT_EQ(ErrorOf(kJob, kTask), "");
-  EXPECT_EQ(ErrorOf("j,i,u,Done,5,9\n", kTask),
-            "main:1:7: status: found 'Done', expected one of Terminated, Failed, Running, Waiting");
-  EXPECT_EQ(ErrorOf("j,i,u,Terminated,5,\n", kTask),
-            "main:1:20: end_time: found '', expected a time, because the job has ended");
-  EXPECT_EQ(ErrorOf("j,i,u,Failed,,9\n", kTask),
-            "main:1:14: start_time: found '', expected a time, because the job has ended");
-  EXPECT_EQ(ErrorOf("j,i,u,Terminated,5,4\n", kTask),
-            "main:1:20: end_time: found '4', expected a time not before start_time");
+  for (const auto& [input, expected] : TestRows<2>("ExplainsBadRows")) {
+    EXPECT_EQ(ErrorOf(input, kTask), expected) << input;
+  }
   EXPECT_EQ(ErrorOf(absl::StrCat(kJob, kJob), kTask),
             "main:2:1: job_name: found 'j', expected a name that no earlier row has");
   EXPECT_EQ(ErrorOf("job_name,inst_id,user,status,start_time,end_time\n", kTask),
             "main:1:23: status: found 'status', expected one of Terminated, Failed, Running, "
             "Waiting");
-  EXPECT_EQ(ErrorOf(kJob, "j,t,1,Terminated,5,9,100,1,\n"),
-            "task:1:28: row: found 9 fields, expected 10");
-  EXPECT_EQ(ErrorOf(kJob, "j,t,1.5,Terminated,5,9,100,1,,\n"),
-            "task:1:5: inst_num: found '1.5', expected a whole number");
-  EXPECT_EQ(ErrorOf(kJob, "j,t,1,Terminated,10,,100,1,,\n"),
-            "main:1:1: job 'j': end_time: found one ahead of the start of its first task, expected "
-            "one not before it");
-  EXPECT_EQ(ErrorOf(kJob, "j,t,60000,Terminated,5,,100,1,,\nj,t,40001,Terminated,5,,100,1,,\n"),
-            "main:1:1: job 'j': job_name: found 100001 instances of its tasks, expected at most "
-            "100000");
+  for (const auto& [input, expected] : TestRows<2>("ExplainsBadRows.2")) {
+    EXPECT_EQ(ErrorOf(kJob, input), expected) << input;
+  }
 }
 
 TEST(PaiSourceTest, OneReportTellsOfAllBadRowsOfAllTables) {
   EXPECT_EQ(ErrorOf("j1,i,u,Done,5,9\nj2,i,u,Terminated,5,9\nj3,i,u,Odd,5,9\nj2,i,u,Failed,5,9\n",
                     "j1,t,1,Terminated,5,9,100,1,,\nj2,t,1,Terminated,5,9,-100,1,,\n"),
-            "main:1:8: status: found 'Done', expected one of Terminated, Failed, Running, Waiting "
-            "(2 rows like this)\n"
-            "main:4:1: job_name: found 'j2', expected a name that no earlier row has\n"
-            "task:2:23: plan_cpu: found '-100', expected a plain number of percent of a core that "
-            "is not negative\n"
-            "4 of 6 rows are bad; --lenient leaves them out and counts them");
+            TestLines("OneReportTellsOfAllBadRowsOfAllTables"));
   // Mistakes that only the join of the tables shows.
   EXPECT_EQ(ErrorOf("j1,i,u,Terminated,5,9\nj2,i,u,Terminated,5,9\nj3,i,u,Terminated,5,9\n",
                     "j1,t,1,Terminated,10,,100,1,,\nj2,t,100001,Terminated,5,,100,1,,\n"
                     "j3,t,1,Terminated,11,,100,1,,\n"),
-            "main:1:1: job 'j1': end_time: found one ahead of the start of its first task, "
-            "expected one not before it (2 rows like this)\n"
-            "main:2:1: job 'j2': job_name: found 100001 instances of its tasks, expected at most "
-            "100000\n"
-            "3 of 6 rows are bad; --lenient leaves them out and counts them");
+            TestLines("OneReportTellsOfAllBadRowsOfAllTables.2"));
 }
 
 TEST(PaiSourceTest, LenientSkipsBadRows) {

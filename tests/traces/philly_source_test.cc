@@ -16,6 +16,7 @@
 #include "model/event_source.h"
 #include "model/pod_shape.h"
 #include "model/time.h"
+#include "tests/testing/data_text.h"
 #include "tests/traces/format_rig.h"
 #include "tests/traces/gzip_text.h"
 #include "traces/philly_jobs.h"
@@ -94,11 +95,11 @@ TEST(PhillySourceTest, EarlierAttemptsFailAndTheLastGivesTheRunTime) {
   EXPECT_EQ(jobs[2].run_time, SimDuration());
   EXPECT_FALSE(jobs[2].fails);
   const PodShape& shape = rig.shape(jobs[0].shape);
-  EXPECT_EQ(shape.gpu_count, 1);
-  EXPECT_EQ(shape.gpu_milli, 1000);
-  EXPECT_EQ(shape.cpu_milli, 0);
-  EXPECT_EQ(shape.memory_bytes, 0);
-  EXPECT_EQ(shape.gpu_spec, "");
+  EXPECT_EQ(shape.request.gpu_count, 1);
+  EXPECT_EQ(shape.request.gpu_milli, 1000);
+  EXPECT_EQ(shape.request.cpu_milli, 0);
+  EXPECT_EQ(shape.request.memory_bytes, 0);
+  EXPECT_EQ(shape.request.gpu_spec, "");
   EXPECT_EQ(rig.shapes().size(), 1u);
   EXPECT_EQ(rig.warnings(), Lines());
 }
@@ -127,11 +128,11 @@ std::string Pods(int gpus, std::optional<int32_t> gpus_per_pod) {
   EXPECT_TRUE(rig.status().ok()) << rig.status();
   if (jobs.size() != 1) return "no job";
   EXPECT_FALSE(rig.shape(jobs[0].shape).gang_remainder);
-  std::string text = absl::StrCat(jobs[0].pods, "x", rig.shape(jobs[0].shape).gpu_count);
+  std::string text = absl::StrCat(jobs[0].pods, "x", rig.shape(jobs[0].shape).request.gpu_count);
   for (const PodGroup& group : jobs[0].more_pods) {
     EXPECT_EQ(group.pods, 1);
     EXPECT_TRUE(rig.shape(group.shape).gang_remainder);
-    absl::StrAppend(&text, "+", rig.shape(group.shape).gpu_count);
+    absl::StrAppend(&text, "+", rig.shape(group.shape).request.gpu_count);
   }
   return text;
 }
@@ -164,7 +165,7 @@ TEST(PhillySourceTest, GpusAreThoseOfTheLastAttemptThatHasSome) {
   const std::vector<JobArrival> jobs = rig.All();
   ASSERT_TRUE(rig.status().ok()) << rig.status();
   ASSERT_EQ(jobs.size(), 1u);
-  EXPECT_EQ(rig.shape(jobs[0].shape).gpu_count, 2);
+  EXPECT_EQ(rig.shape(jobs[0].shape).request.gpu_count, 2);
   EXPECT_EQ(jobs[0].failed_attempts.size(), 3u);
   EXPECT_EQ(rig.warnings(),
             (Lines{"1 time(s): attempts with different numbers of GPUs; the first: main:2:1: job "
@@ -295,26 +296,9 @@ TEST(PhillySourceTest, ExplainsBadJobs) {
 TEST(PhillySourceTest, ExplainsValuesOfTheWrongType) {
   EXPECT_EQ(FormatRig(kName, "{}").Error(), "main:1:1: found an object, expected a list of jobs");
   EXPECT_EQ(FormatRig(kName, "\"x\"").Error(), "main:1:3: found 'x', expected a list of jobs");
-  EXPECT_EQ(ErrorOf("[]"), "main:2:1: found a list, expected an object");
-  EXPECT_EQ(ErrorOf("null"), "main:2:4: found null, expected an object");
-  EXPECT_EQ(ErrorOf("{\"jobid\": \"a\", \"status\": 5}"),
-            "main:2:1: job 'a': status: found 5, expected a text");
-  EXPECT_EQ(ErrorOf("{\"vc\": [[1], {}], \"jobid\": \"a\"}"),
-            "main:2:1: job 'a': vc: found a list, expected a text");
-  EXPECT_EQ(ErrorOf("{\"jobid\": \"a\", \"attempts\": null, \"status\": -1.5}"),
-            "main:2:1: job 'a': attempts: found null, expected a list");
-  EXPECT_EQ(ErrorOf("{\"jobid\": \"a\", \"attempts\": [{}, true]}"),
-            "main:2:1: job 'a': attempts[1]: found true, expected an object");
-  EXPECT_EQ(ErrorOf("{\"jobid\": \"a\", \"attempts\": [{\"end_time\": {\"x\": 1}}]}"),
-            "main:2:1: job 'a': attempts[0].end_time: found an object, expected a text");
-  EXPECT_EQ(ErrorOf("{\"jobid\": \"a\", \"attempts\": [{\"detail\": {}}]}"),
-            "main:2:1: job 'a': attempts[0].detail: found an object, expected a list");
-  EXPECT_EQ(ErrorOf("{\"jobid\": \"a\", \"attempts\": [{\"detail\": [\"m1\"]}]}"),
-            "main:2:1: job 'a': attempts[0].detail[]: found 'm1', expected an object");
-  EXPECT_EQ(ErrorOf("{\"jobid\": \"a\", \"attempts\": [{\"detail\": [{\"gpus\": 8}]}]}"),
-            "main:2:1: job 'a': attempts[0].detail[].gpus: found 8, expected a list");
-  EXPECT_EQ(ErrorOf("{\"jobid\": \"a\", \"attempts\": [{\"detail\": [{\"gpus\": [null]}]}]}"),
-            "main:2:1: job 'a': attempts[0].detail[].gpus: found null, expected a text");
+  for (const auto& [input, expected] : TestRows<2>("ExplainsValuesOfTheWrongType")) {
+    EXPECT_EQ(ErrorOf(input), expected) << input;
+  }
 }
 
 TEST(PhillySourceTest, OtherKeysAreNotLookedAt) {
@@ -331,7 +315,7 @@ TEST(PhillySourceTest, OtherKeysAreNotLookedAt) {
   EXPECT_EQ(jobs[0].name, "a");
   EXPECT_EQ(jobs[0].tenant, "");
   EXPECT_EQ(jobs[0].run_time, SimDuration::Seconds(9));
-  EXPECT_EQ(rig.shape(jobs[0].shape).gpu_count, 1);
+  EXPECT_EQ(rig.shape(jobs[0].shape).request.gpu_count, 1);
 }
 
 TEST(PhillySourceTest, TextThatIsNotJsonIsAnErrorEvenWhenLenient) {
@@ -360,16 +344,7 @@ TEST(PhillySourceTest, OneReportTellsOfAllBadJobs) {
       Job("c", "Pass", {}, "\"?\""),
       Job("d", "Pass", {Attempt("\"?\"", "null", {1})}),
       Job("e", "Pass", {OneGpu("01:00:00", "02:00:00"), Attempt("\"?\"", "null", {1})})};
-  const std::string report =
-      "main:2:1: job 'a': status: found 'Done', expected one of Pass, Killed, Failed (2 rows like "
-      "this)\n"
-      "main:3:2: found 5, expected an object\n"
-      "main:5:1: job 'good': jobid: found 'good', expected a name that no earlier job has\n"
-      "main:7:1: job 'c': submitted_time: found '?', expected a time such as '2017-10-03 "
-      "05:48:00'\n"
-      "main:8:1: job 'd': attempts[0].start_time: found '?', expected a time such as '2017-10-03 "
-      "05:48:00' (2 rows like this)\n"
-      "7 of 8 rows are bad; --lenient leaves them out and counts them";
+  const std::string report = TestLines("OneReportTellsOfAllBadJobs.report");
   EXPECT_EQ(FormatRig(kName, Log(jobs)).Error(), report);
   EXPECT_EQ(FormatRig(kName, absl::StrCat(Log(jobs), "x")).Error(),
             absl::StrCat(report,

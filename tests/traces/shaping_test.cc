@@ -20,9 +20,11 @@
 #include "gtest/gtest.h"
 #include "model/distributions.h"
 #include "model/event_source.h"
+#include "model/gpu_model_table.h"
 #include "model/node_spec.h"
 #include "model/pod_shape.h"
 #include "model/random.h"
+#include "model/shape_table.h"
 #include "model/time.h"
 
 namespace drasim {
@@ -609,9 +611,9 @@ class ShapingLoadTest : public testing::Test {
 
   ShapeId Intern(int32_t gpus, int32_t gpu_milli, int64_t cpu_milli) {
     PodShape shape;
-    shape.gpu_count = gpus;
-    shape.gpu_milli = gpu_milli;
-    shape.cpu_milli = cpu_milli;
+    shape.request.gpu_count = gpus;
+    shape.request.gpu_milli = gpu_milli;
+    shape.request.cpu_milli = cpu_milli;
     return shapes_.Intern(shape);
   }
 

@@ -10,11 +10,12 @@
 #include <utility>
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 #include "model/random.h"
+#include "tests/testing/assert_ok.h"
+#include "tests/testing/data_text.h"
 #include "traces/embedded.h"
 #include "traces/generator.h"
 
@@ -91,11 +92,11 @@ class TraceStatsTest : public ::testing::Test {
   static PodShape Shape(int64_t cpu_milli, int64_t memory_bytes, int32_t gpu_count,
                         int32_t gpu_milli, absl::string_view gpu_spec) {
     PodShape shape;
-    shape.cpu_milli = cpu_milli;
-    shape.memory_bytes = memory_bytes;
-    shape.gpu_count = gpu_count;
-    shape.gpu_milli = gpu_milli;
-    shape.gpu_spec = std::string(gpu_spec);
+    shape.request.cpu_milli = cpu_milli;
+    shape.request.memory_bytes = memory_bytes;
+    shape.request.gpu_count = gpu_count;
+    shape.request.gpu_milli = gpu_milli;
+    shape.request.gpu_spec = std::string(gpu_spec);
     return shape;
   }
 
@@ -130,90 +131,13 @@ class TraceStatsTest : public ::testing::Test {
 
 TEST_F(TraceStatsTest, Table) {
   AddThree();
-  const std::string expected = R"(pods                        3
-  with a share of a GPU     2
-  with a run time           2
-distinct shapes             2
-requested CPU, milli     6000
-requested memory, MiB       5
-requested GPUs, devices     4
-requested GPUs, milli    3000
-first arrival, s            0
-last arrival, s            10
-
-GPUs per pod  pods  % of pods  GPU milli  % of GPU milli
-1                2      66.67       1000           33.33
-2                1      33.33       2000           66.67
-
-share of a GPU, milli  pods  % of share pods
-1..100                    0             0.00
-101..200                  0             0.00
-201..300                  0             0.00
-301..400                  0             0.00
-401..500                  2           100.00
-501..600                  0             0.00
-601..700                  0             0.00
-701..800                  0             0.00
-801..900                  0             0.00
-901..999                  0             0.00
-
-run time      s
-least        60
-mean       90.2
-greatest  120.4
-p1           60
-p10          60
-p25          60
-p50          60
-p75         120
-p90         120
-p95         120
-p99         120
-
-most frequent shapes  % of pods  CPU milli  memory MiB  GPUs  milli per GPU  GPU models
-2                         66.67       1000           1     1            500         any
-1                         33.33       4000           3     2           1000       G2|T4
-)";
+  const std::string& expected = TestText("Table.expected");
   EXPECT_EQ(stats_.Summary(10).ToTable(), expected);
 }
 
 TEST_F(TraceStatsTest, Json) {
   AddThree();
-  const std::string expected =
-      R"({
-  "schema": "drasim.trace-stats/v1",
-  "pods": 3,
-  "share_pods": 2,
-  "requested": {"cpu_milli": 6000, "memory_bytes": 4194305, "gpus": 4, "gpu_milli": 3000},
-  "by_gpu_count": [
-    {"gpu_count": 1, "pods": 2, "gpu_milli": 1000},
-    {"gpu_count": 2, "pods": 1, "gpu_milli": 2000}
-  ],
-  "share_pods_by_gpu_milli": [
-    {"from_milli": 1, "to_milli": 100, "pods": 0},
-    {"from_milli": 101, "to_milli": 200, "pods": 0},
-    {"from_milli": 201, "to_milli": 300, "pods": 0},
-    {"from_milli": 301, "to_milli": 400, "pods": 0},
-    {"from_milli": 401, "to_milli": 500, "pods": 2},
-    {"from_milli": 501, "to_milli": 600, "pods": 0},
-    {"from_milli": 601, "to_milli": 700, "pods": 0},
-    {"from_milli": 701, "to_milli": 800, "pods": 0},
-    {"from_milli": 801, "to_milli": 900, "pods": 0},
-    {"from_milli": 901, "to_milli": 999, "pods": 0}
-  ],
-  "arrivals": {"first_ns": 0, "last_ns": 10000000000},
-  "run_time": {"pods": 2, "min_ns": 60000000000, "max_ns": 120400000000, "mean_ns": 90200000000, )"
-      R"("quantiles_s": {"p1": 60, "p10": 60, "p25": 60, "p50": 60, "p75": 120, )"
-      R"("p90": 120, "p95": 120, "p99": 120}},
-  "distinct_shapes": 2,
-  "top_shapes": [
-    {"pods": 2, "cpu_milli": 1000, "memory_bytes": 1048576, "gpu_count": 1, "gpu_milli": 500, )"
-      R"("gpu_spec": ""},
-    {"pods": 1, "cpu_milli": 4000, "memory_bytes": 2097153, "gpu_count": 2, "gpu_milli": 1000, )"
-      R"("gpu_spec": "G2|T4"}
-  ]
-}
-)";
+  const std::string& expected = TestText("Json.expected");
   EXPECT_EQ(stats_.Summary(10).ToJson(), expected);
 }
 
@@ -229,17 +153,7 @@ TEST_F(TraceStatsTest, NothingAtAll) {
             std::string::npos)
       << json;
   EXPECT_NE(json.find("\"top_shapes\": []\n"), std::string::npos) << json;
-  const std::string table = R"(pods                     0
-  with a share of a GPU  0
-  with a run time        0
-distinct shapes          0
-requested CPU, milli     0
-requested memory, MiB    0
-requested GPUs, devices  0
-requested GPUs, milli    0
-
-GPUs per pod  pods  % of pods  GPU milli  % of GPU milli
-)";
+  const std::string& table = TestText("NothingAtAll.table");
   EXPECT_EQ(summary.ToTable(), table);
 }
 
@@ -263,10 +177,10 @@ TEST_F(TraceStatsTest, TopShapesByCountThenFirstAppearance) {
   const TraceSummary summary = stats_.Summary(3);
   EXPECT_EQ(summary.distinct_shapes, 4);
   ASSERT_EQ(summary.top_shapes.size(), 3u);
-  EXPECT_EQ(summary.top_shapes[0].shape.cpu_milli, 2);
+  EXPECT_EQ(summary.top_shapes[0].shape.request.cpu_milli, 2);
   EXPECT_EQ(summary.top_shapes[0].pods, 2);
-  EXPECT_EQ(summary.top_shapes[1].shape.cpu_milli, 3);
-  EXPECT_EQ(summary.top_shapes[2].shape.cpu_milli, 1);
+  EXPECT_EQ(summary.top_shapes[1].shape.request.cpu_milli, 3);
+  EXPECT_EQ(summary.top_shapes[2].shape.request.cpu_milli, 1);
   EXPECT_EQ(summary.top_shapes[2].pods, 1);
   EXPECT_TRUE(stats_.Summary(0).top_shapes.empty());
 }
@@ -311,20 +225,17 @@ TEST_F(TraceStatsTest, JsonEscapesText) {
 
 // The published figures of openb, through the generator and the statistics.
 TEST_F(TraceStatsTest, OpenbLikeWorkload) {
-  const absl::StatusOr<WorkloadTable> table =
-      ParseWorkloadTable(EmbeddedOpenbLikeTable(), "openb_like.csv");
-  ASSERT_TRUE(table.ok()) << table.status();
+  ASSERT_OK_AND_ASSIGN(const WorkloadTable table,
+                       ParseWorkloadTable(EmbeddedOpenbLikeTable(), "openb_like.csv"));
   GeneratedOptions options;
   options.interarrival = "constant(10)";
   options.run_time = "constant(100)";
-  absl::StatusOr<std::unique_ptr<GeneratedSource>> source =
-      GeneratedSource::Create(*table, options, &shapes_);
-  ASSERT_TRUE(source.ok()) << source.status();
+  ASSERT_OK_AND_ASSIGN(std::unique_ptr<GeneratedSource> source,
+                       GeneratedSource::Create(table, options, &shapes_));
   JobArrival pod;
   for (;;) {
-    const absl::StatusOr<bool> more = (*source)->Next(&pod);
-    ASSERT_TRUE(more.ok()) << more.status();
-    if (!*more) break;
+    ASSERT_OK_AND_ASSIGN(const bool more, source->Next(&pod));
+    if (!more) break;
     stats_.Add(pod);
   }
   const TraceSummary summary = stats_.Summary(2);
@@ -341,7 +252,7 @@ TEST_F(TraceStatsTest, OpenbLikeWorkload) {
   EXPECT_EQ(summary.by_gpu_count[4].gpu_milli, 352000);
   ASSERT_EQ(summary.top_shapes.size(), 2u);
   EXPECT_EQ(summary.top_shapes[0].pods, 1047);
-  EXPECT_EQ(summary.top_shapes[0].shape.gpu_milli, 810);
+  EXPECT_EQ(summary.top_shapes[0].shape.request.gpu_milli, 810);
   EXPECT_EQ(summary.last_arrival_ns, 81'510'000'000'000);
   EXPECT_EQ(summary.timed_pods, 8152);
   EXPECT_EQ(summary.mean_run_time_ns, 100'000'000'000);

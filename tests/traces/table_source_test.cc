@@ -17,12 +17,16 @@
 #include "gtest/gtest.h"
 #include "model/device_set.h"
 #include "model/event_source.h"
+#include "model/gpu_model_table.h"
 #include "model/node_spec.h"
 #include "model/pod_shape.h"
 #include "model/proto/mapping.pb.h"
 #include "model/random.h"
+#include "model/shape_table.h"
 #include "model/state_io.h"
 #include "model/time.h"
+#include "tests/testing/assert_ok.h"
+#include "tests/testing/data_text.h"
 #include "tests/testing/shared_data.h"
 #include "tests/traces/gzip_text.h"
 #include "traces/byte_source.h"
@@ -34,12 +38,7 @@ namespace table_source_test {
 using Lines = std::vector<std::string>;
 
 // Columns id, cpu and at; the last two may be missing.
-constexpr absl::string_view kBase =
-    "name: t\n"
-    "pods:\n"
-    "  name: {column: id}\n"
-    "  cpu: {column: cpu, unit: milli, optional: true}\n"
-    "  arrival: {column: at, unit: s, optional: true}\n";
+const std::string& BaseText() { return TestText("Base"); }
 
 std::string TimeText(int64_t ns) {
   return ns % kSecondNs == 0 ? absl::StrCat(ns / kSecondNs, "s") : absl::StrCat(ns, "ns");
@@ -47,17 +46,18 @@ std::string TimeText(int64_t ns) {
 
 std::string ShapeText(const PodShape& shape) {
   Lines parts;
-  if (shape.cpu_milli != 0) parts.push_back(absl::StrCat("c", shape.cpu_milli));
-  if (shape.memory_bytes != 0) parts.push_back(absl::StrCat("m", shape.memory_bytes));
-  if (shape.gpu_count != 0) {
-    parts.push_back(absl::StrCat("g", shape.gpu_count, "x", shape.gpu_milli));
+  if (shape.request.cpu_milli != 0) parts.push_back(absl::StrCat("c", shape.request.cpu_milli));
+  if (shape.request.memory_bytes != 0)
+    parts.push_back(absl::StrCat("m", shape.request.memory_bytes));
+  if (shape.request.gpu_count != 0) {
+    parts.push_back(absl::StrCat("g", shape.request.gpu_count, "x", shape.request.gpu_milli));
   }
-  if (!shape.gpu_spec.empty()) parts.push_back(shape.gpu_spec);
-  for (const auto& [resource, amount] : shape.extended) {
+  if (!shape.request.gpu_spec.empty()) parts.push_back(shape.request.gpu_spec);
+  for (const auto& [resource, amount] : shape.request.extended) {
     parts.push_back(absl::StrCat(resource, "=", amount));
   }
-  if (shape.max_per_node != 0 || !shape.group.empty()) {
-    parts.push_back(absl::StrCat(shape.group, "<=", shape.max_per_node));
+  if (shape.constraints.max_per_node != 0 || !shape.constraints.group.empty()) {
+    parts.push_back(absl::StrCat(shape.constraints.group, "<=", shape.constraints.max_per_node));
   }
   if (shape.gang_remainder) parts.push_back("rest");
   return absl::StrCat("[", absl::StrJoin(parts, " "), "]");
@@ -122,10 +122,10 @@ class Rig {
   absl::Status status_;
 };
 
-// With `more` columns behind those of kBase.
+// With `more` columns behind those of BaseText().
 Lines Read(absl::string_view more, absl::string_view table,
            const TableSourceOptions& options = {}) {
-  return Rig(absl::StrCat(kBase, more), table, options).All();
+  return Rig(absl::StrCat(BaseText(), more), table, options).All();
 }
 
 constexpr absl::string_view kHeader =
@@ -218,11 +218,11 @@ TEST(TableSourceTest, ReadsOpenbPods) {
   EXPECT_TRUE(pods[0].has_run_time);
   EXPECT_EQ(pods[0].run_time, SimDuration::Seconds(993));
   const PodShape& share = fixture.shapes().row(pods[0].shape);
-  EXPECT_EQ(share.cpu_milli, 12000);
-  EXPECT_EQ(share.memory_bytes, 16384 * kMib);
-  EXPECT_EQ(share.gpu_count, 1);
-  EXPECT_EQ(share.gpu_milli, 460);
-  EXPECT_EQ(share.gpu_spec, "V100M16|T4");
+  EXPECT_EQ(share.request.cpu_milli, 12000);
+  EXPECT_EQ(share.request.memory_bytes, 16384 * kMib);
+  EXPECT_EQ(share.request.gpu_count, 1);
+  EXPECT_EQ(share.request.gpu_milli, 460);
+  EXPECT_EQ(share.request.gpu_spec, "V100M16|T4");
 
   EXPECT_EQ(pods[1].name, "p-1");
   EXPECT_EQ(pods[1].priority, 0);
@@ -231,14 +231,14 @@ TEST(TableSourceTest, ReadsOpenbPods) {
   EXPECT_TRUE(pods[1].has_deletion);
   EXPECT_EQ(pods[1].deletion, SimTime(20'000'000'000));
   const PodShape& cpu_only = fixture.shapes().row(pods[1].shape);
-  EXPECT_EQ(cpu_only.gpu_count, 0);
-  EXPECT_EQ(cpu_only.gpu_milli, 0);
+  EXPECT_EQ(cpu_only.request.gpu_count, 0);
+  EXPECT_EQ(cpu_only.request.gpu_milli, 0);
 
   EXPECT_EQ(pods[2].priority, 1);
   EXPECT_TRUE(pods[2].has_run_time);
   EXPECT_EQ(pods[2].run_time, SimDuration());
-  EXPECT_EQ(fixture.shapes().row(pods[2].shape).total_gpu_milli(), 8000);
-  EXPECT_EQ(fixture.shapes().row(pods[2].shape).gpu_spec, "");
+  EXPECT_EQ(fixture.shapes().row(pods[2].shape).request.total_gpu_milli(), 8000);
+  EXPECT_EQ(fixture.shapes().row(pods[2].shape).request.gpu_spec, "");
   EXPECT_EQ(fixture.source().delivered(), 3);
   EXPECT_TRUE(fixture.source().warnings().empty());
 }
@@ -252,7 +252,7 @@ TEST(TableSourceTest, ReadsTheFiveColumnsOfMultigpuLists) {
   EXPECT_EQ(pods[0].time, SimTime());
   EXPECT_EQ(pods[0].priority, 0);
   EXPECT_FALSE(pods[0].has_run_time);
-  EXPECT_EQ(fixture.shapes().row(pods[0].shape).gpu_count, 2);
+  EXPECT_EQ(fixture.shapes().row(pods[0].shape).request.gpu_count, 2);
 }
 
 TEST(TableSourceTest, GpuFieldsOfPodsWithoutGpusAreNotLookedAt) {
@@ -271,12 +271,12 @@ TEST(TableSourceTest, GpuShareFollowsTheFgdRule) {
   const std::vector<JobArrival> pods = fixture.All();
   ASSERT_TRUE(fixture.status().ok()) << fixture.status();
   ASSERT_EQ(pods.size(), 4u);
-  EXPECT_EQ(fixture.shapes().row(pods[0].shape).gpu_milli, 1000);
+  EXPECT_EQ(fixture.shapes().row(pods[0].shape).request.gpu_milli, 1000);
   EXPECT_EQ(pods[1].shape, pods[0].shape);
-  EXPECT_EQ(fixture.shapes().row(pods[2].shape).gpu_count, 0);
-  EXPECT_EQ(fixture.shapes().row(pods[2].shape).gpu_milli, 0);
-  EXPECT_EQ(fixture.shapes().row(pods[2].shape).gpu_spec, "");
-  EXPECT_EQ(fixture.shapes().row(pods[3].shape).gpu_milli, 1);
+  EXPECT_EQ(fixture.shapes().row(pods[2].shape).request.gpu_count, 0);
+  EXPECT_EQ(fixture.shapes().row(pods[2].shape).request.gpu_milli, 0);
+  EXPECT_EQ(fixture.shapes().row(pods[2].shape).request.gpu_spec, "");
+  EXPECT_EQ(fixture.shapes().row(pods[3].shape).request.gpu_milli, 1);
   RowTallies expected;
   expected["GPUs with a share of 0"] =
       RowTally{1, "t.csv:4:9: gpu_milli: found 0 per GPU, so the pod is read as one without GPUs"};
@@ -305,62 +305,21 @@ TEST(TableSourceTest, EqualRequestsShareAShape) {
   ASSERT_EQ(pods.size(), 5000u);
   EXPECT_EQ(fixture.shapes().size(), 3000u);
   for (size_t i = 0; i < 5000; ++i) {
-    EXPECT_EQ(fixture.shapes().row(pods[i].shape).cpu_milli, static_cast<int64_t>(i % 3000));
+    EXPECT_EQ(fixture.shapes().row(pods[i].shape).request.cpu_milli,
+              static_cast<int64_t>(i % 3000));
   }
 }
 
 TEST(TableSourceTest, ExplainsBadNumbers) {
-  EXPECT_EQ(ErrorOf("a,-1,1,0,0,,LS,,1,2,1\n"),
-            "t.csv:2:3: cpu_milli: found '-1', expected a plain number of milli-CPU that is not "
-            "negative");
-  EXPECT_EQ(ErrorOf("a,1,12Gi,0,0,,LS,,1,2,1\n"),
-            "t.csv:2:5: memory_mib: found '12Gi', expected a plain number of MiB; the mapping's "
-            "unit quantity reads such amounts");
-  EXPECT_EQ(ErrorOf("a,NaN,1,0,0,,LS,,1,2,1\n"),
-            "t.csv:2:3: cpu_milli: found 'NaN', expected a plain number of milli-CPU");
-  EXPECT_EQ(ErrorOf("a,,1,0,0,,LS,,1,2,1\n"),
-            "t.csv:2:3: cpu_milli: found '', expected a plain number of milli-CPU");
-  EXPECT_EQ(ErrorOf("a,1,8796093022208,0,0,,LS,,1,2,1\n"),
-            "t.csv:2:5: memory_mib: found '8796093022208', expected at most 8796093022207 MiB");
-  EXPECT_EQ(ErrorOf("a,1,1,1.5,0,,LS,,1,2,1\n"),
-            "t.csv:2:7: num_gpu: found '1.5', expected a whole number");
-  EXPECT_EQ(ErrorOf("a,1,1,2147483648,0,,LS,,1,2,1\n"),
-            "t.csv:2:7: num_gpu: found '2147483648', expected at most 2147483647");
-  EXPECT_EQ(ErrorOf("a,1,1,-1,0,,LS,,1,2,1\n"),
-            "t.csv:2:7: num_gpu: found '-1', expected a whole number that is not negative");
-  EXPECT_EQ(ErrorOf("a,1,1,1,,,LS,,1,2,1\n"),
-            "t.csv:2:9: gpu_milli: found '', expected a plain number of milli of a GPU");
-  EXPECT_EQ(ErrorOf("a,1,1,1,-5,,LS,,1,2,1\n"),
-            "t.csv:2:9: gpu_milli: found '-5', expected a plain number of milli of a GPU that is "
-            "not negative");
-  EXPECT_EQ(ErrorOf("a,1,1,0,0,,Best,,1,2,1\n"),
-            "t.csv:2:12: qos: found 'Best', expected a whole number or one of 'BE', 'Burstable', "
-            "'Guaranteed', 'LS'");
-  EXPECT_EQ(ErrorOf("a,1,1,0,0,,3000000000,,1,2,1\n"),
-            "t.csv:2:12: qos: found '3000000000', expected at most 2147483647");
-  EXPECT_EQ(ErrorOf("a,1,1,0,0,,-3000000000,,1,2,1\n"),
-            "t.csv:2:12: qos: found '-3000000000', expected at least -2147483648");
-  EXPECT_EQ(ErrorOf("a,1,1,0,0,,LS,,9223372037,2,1\n"),
-            "t.csv:2:16: creation_time: found '9223372037', expected at most 9223372036 s");
+  for (const auto& [input, expected] : TestRows<2>("ExplainsBadNumbers")) {
+    EXPECT_EQ(ErrorOf(input), expected) << input;
+  }
 }
 
 TEST(TableSourceTest, ExplainsBadRows) {
-  EXPECT_EQ(ErrorOf(",1,1,0,0,,LS,,1,2,1\n"),
-            "t.csv:2:1: name: found '', expected a text that is not empty");
-  EXPECT_EQ(ErrorOf("a,1,1,0,0,,LS,,1,2,1\nb,1,1,0,0,,LS,,1,2,1\na,1,1,0,0,,LS,,1,2,1\n"),
-            "t.csv:4:1: name: found 'a', expected a name that no earlier row has");
-  EXPECT_EQ(ErrorOf("a,1,1\n"), "t.csv:2:6: row: found 3 fields, expected 11");
-  EXPECT_EQ(ErrorOf("a,1,1,0,0,,LS,,1,2,1,x,y\n"), "t.csv:2:22: row: found 13 fields, expected 11");
-  EXPECT_EQ(ErrorOf("a,1,1,0,0,,LS,,1,4,5\n"),
-            "t.csv:2:18: deletion_time: found '4', expected a time not before scheduled_time");
-  EXPECT_EQ(ErrorOf("a,1,1,0,0,,LS,,7,8,8\n\nb,1,1,0,0,,LS,,6,8,8\n"),
-            "t.csv:4:16: creation_time: found '6', expected a time not before that of line 2");
-  EXPECT_EQ(ErrorOf("a,1,1,0,0,,\"LS\"x,,7,8,8\n"),
-            "t.csv:2:16: row: found 'x' after a closing quote, expected a separator or the end of "
-            "the row");
-  EXPECT_EQ(ErrorOf("a,1,1,0,0,,\"LS,,7,8,8\n"),
-            "t.csv:2:12: row: found an opening quote, expected a closing one before the end of the "
-            "input");
+  for (const auto& [input, expected] : TestRows<2>("ExplainsBadRows")) {
+    EXPECT_EQ(ErrorOf(input), expected) << input;
+  }
   EXPECT_EQ(ErrorOf(std::string(1048577, 'x')),
             "t.csv:2:1: row: found more than 1048576 bytes, expected the end of the row before "
             "that");
@@ -375,16 +334,9 @@ TEST(TableSourceTest, ExplainsBadHeaders) {
   const auto error = [](absl::string_view text) {
     return std::string(Fixture(Openb(), text).status().message());
   };
-  EXPECT_EQ(error("name,cpu_milli,num_gpu,gpu_milli\n"),
-            "t.csv:1:1: memory_mib: found the columns 'name,cpu_milli,num_gpu,gpu_milli', expected "
-            "one of this name");
-  EXPECT_EQ(error("name,cpu_milli,memory_mib,num_gpu,gpu_milli,cpu_milli\n"),
-            "t.csv:1:45: cpu_milli: found a second column of this name, expected one");
-  EXPECT_EQ(error("\n\n"), "t.csv:1:1: row: found the end of the input, expected a header line");
-  EXPECT_EQ(error("\"name\"x,cpu_milli\n"),
-            "t.csv:1:7: row: found 'x' after a closing quote, expected a separator or the end of "
-            "the row");
-  EXPECT_EQ(error("name , cpu_milli,memory_mib,num_gpu,gpu_milli\n"), "");
+  for (const auto& [input, expected] : TestRows<2>("ExplainsBadHeaders")) {
+    EXPECT_EQ(error(input), expected) << input;
+  }
 }
 
 TEST(TableSourceTest, NeedsAValidMappingWithPods) {
@@ -404,18 +356,8 @@ TEST(TableSourceTest, NeedsAValidMappingWithPods) {
 TEST(TableSourceTest, LenientCountsBadRowsByKindAndSkipsThem) {
   TableSourceOptions options;
   options.lenient = true;
-  Fixture fixture(Openb(),
-                  absl::StrCat(kHeader,
-                               "a,1,1,0,0,,LS,,1,2,1\n"
-                               "b,x,1,0,0,,LS,,1,2,1\n"
-                               "b,1,1,0,0,,LS,,2,3,2\n"
-                               "b,1,1,0,0,,LS,,2,3,2\n"
-                               "c,1,1\n"
-                               "d,1,1,0,0,,LS,,1,2,1\n"
-                               "e,1,1Gi,0,0,,LS,,2,2,1\n"
-                               "f,\"1\"1,1,0,0,,LS,,2,2,1\n"
-                               "g,1,1,0,0,,LS,,2,2,1\n"),
-                  options);
+  Fixture fixture(
+      Openb(), absl::StrCat(kHeader, TestText("LenientCountsBadRowsByKindAndSkipsThem")), options);
   const std::vector<JobArrival> pods = fixture.All();
   ASSERT_TRUE(fixture.status().ok()) << fixture.status();
   ASSERT_EQ(pods.size(), 3u);
@@ -527,17 +469,7 @@ TEST(TableSourceTest, DamagedGzipIsAnErrorEvenWhenLenient) {
 }
 
 TEST(TableSourceTest, UnitsAndExactTimes) {
-  const proto::TableMapping mapping = Mapping(R"(name: units
-separator: ";"
-pods:
-  cpu: {column: cores, unit: cores}
-  memory: {column: gib, unit: GiB, default: "0.5", missing: ["-", "na"]}
-  gpu_count: {column: gpus, optional: true}
-  gpu_model: {column: type, optional: true, values: {V100-32: V100M32}}
-  gpu_model_separator: "/"
-  arrival: {column: t, unit: ms}
-  run_time: {column: run, unit: h, optional: true}
-)");
+  const proto::TableMapping mapping = Mapping(TestText("UnitsAndExactTimes"));
   Fixture fixture(mapping,
                   "cores;gib;gpus;type;t;run\n0.0001;120.0;3;T4/G2;0.000001;0.5\n"
                   "2e0;na;1;V100-32;1.5;\n1;;;T4;2;1e-12\n");
@@ -547,40 +479,27 @@ pods:
   EXPECT_EQ(pods[0].name, "units-2");
   EXPECT_EQ(pods[2].name, "units-4");
   const PodShape& first = fixture.shapes().row(pods[0].shape);
-  EXPECT_EQ(first.cpu_milli, 1);
-  EXPECT_EQ(first.memory_bytes, 120 * 1024 * kMib);
-  EXPECT_EQ(first.gpu_count, 3);
-  EXPECT_EQ(first.gpu_milli, 1000);
-  EXPECT_EQ(first.gpu_spec, "T4|G2");
+  EXPECT_EQ(first.request.cpu_milli, 1);
+  EXPECT_EQ(first.request.memory_bytes, 120 * 1024 * kMib);
+  EXPECT_EQ(first.request.gpu_count, 3);
+  EXPECT_EQ(first.request.gpu_milli, 1000);
+  EXPECT_EQ(first.request.gpu_spec, "T4|G2");
   EXPECT_EQ(pods[0].time, SimTime(1));
   EXPECT_EQ(pods[0].run_time, SimDuration::Seconds(1800));
   const PodShape& second = fixture.shapes().row(pods[1].shape);
-  EXPECT_EQ(second.cpu_milli, 2000);
-  EXPECT_EQ(second.memory_bytes, 512 * kMib);
-  EXPECT_EQ(second.gpu_spec, "V100M32");
+  EXPECT_EQ(second.request.cpu_milli, 2000);
+  EXPECT_EQ(second.request.memory_bytes, 512 * kMib);
+  EXPECT_EQ(second.request.gpu_spec, "V100M32");
   EXPECT_EQ(pods[1].time, SimTime(1'500'000));
   EXPECT_FALSE(pods[1].has_run_time);
-  EXPECT_EQ(fixture.shapes().row(pods[2].shape).gpu_count, 0);
+  EXPECT_EQ(fixture.shapes().row(pods[2].shape).request.gpu_count, 0);
   EXPECT_EQ(pods[2].run_time, SimDuration(4));
 }
 
 // The Standard Workload Format's columns, as a mapping file may describe them.
 TEST(TableSourceTest, BlankSeparatedTablesWithoutAHeaderAndFilters) {
-  const proto::TableMapping mapping = Mapping(R"(name: swf
-separator: " "
-comment: ";"
-no_header: true
-columns: [job, submit, wait, run, procs, status]
-pods:
-  name: {column: job}
-  cpu: {column: procs, unit: cores}
-  arrival: {column: submit, unit: s}
-  run_time: {column: run, unit: s, optional: true, missing: ["-1"]}
-filters:
-  - {column: procs, at_least: 1, at_most: 64}
-  - {column: status, not_equals: ["5"]}
-  - {column: wait, equals: ["-1", "0"]}
-)");
+  const proto::TableMapping mapping =
+      Mapping(TestText("BlankSeparatedTablesWithoutAHeaderAndFilters"));
   Fixture fixture(mapping,
                   "; Version: 2\n  1  10 -1   7 16 1\n 2 11 0 -1 64 0\n 3 12 0 5 65 1\n"
                   " 4 12 0 5 -1 1\n 5 12 0 5 1 5\n 6 12 9 5 1 1\n 1 12 0 junk 0 1\n");
@@ -590,7 +509,7 @@ filters:
   EXPECT_EQ(pods[0].name, "1");
   EXPECT_EQ(pods[0].time, SimTime(10'000'000'000));
   EXPECT_EQ(pods[0].run_time, SimDuration::Seconds(7));
-  EXPECT_EQ(fixture.shapes().row(pods[0].shape).cpu_milli, 16000);
+  EXPECT_EQ(fixture.shapes().row(pods[0].shape).request.cpu_milli, 16000);
   EXPECT_EQ(pods[1].name, "2");
   EXPECT_FALSE(pods[1].has_run_time);
 
@@ -665,7 +584,7 @@ TableSourceOptions Ordered(ArrivalOrder order, int64_t window_ns = 0) {
 }
 
 TEST(TableSourceJobsTest, EveryFieldIsSetWhateverItHeld) {
-  Rig rig(kBase, "id,cpu,at\na,500,1\n");
+  Rig rig(BaseText(), "id,cpu,at\na,500,1\n");
   JobArrival job;
   job.pods = 7;
   job.more_pods.push_back(PodGroup());
@@ -748,11 +667,7 @@ TEST(TableSourceJobsTest, PodsThatAreJobsOfTheirOwn) {
 
 TEST(TableSourceJobsTest, JobsAreSplitByTheirGpus) {
   EXPECT_EQ(
-      Read("  memory: {column: mem, unit: bytes}\n"
-           "  gpu_count: {column: gpus}\n"
-           "  gpus_per_pod: 8\n"
-           "  extended:\n"
-           "    - {resource: r/dma, amount: {column: dma}}\n",
+      Read(TestText("JobsAreSplitByTheirGpus"),
            "id,cpu,at,mem,gpus,dma\na,8000,0,100,8,10\nb,9000,0,100,9,10\nc,20000,0,0,20,0\n"
            "d,16001,0,1,16,1\ne,5,0,7,0,3\nf,4000,0,0,4,0\n"),
       (Lines{"a@0s: 1*[c8000 m100 g8x1000 r/dma=10]",
@@ -848,12 +763,7 @@ TEST(TableSourceJobsTest, OneErrorTellsOfAllMistakes) {
   const Lines read = Rig(kYaml, table).All();
   ASSERT_EQ(read.size(), 2u);
   EXPECT_EQ(read[0], "a@1577836800s: 1*[g2x1000]");
-  EXPECT_EQ(read[1],
-            "t.csv:3:3: gpus: found '4 GPUs', expected a whole number; the mapping's 'values' can "
-            "translate a text (3 rows like this)\n"
-            "t.csv:6:5: at: found 'today', expected a date and time such as 2017-10-03 05:48:00\n"
-            "t.csv:7:1: id: found 'a', expected a name that no earlier row has\n"
-            "5 of 7 rows are bad; --lenient leaves them out and counts them");
+  EXPECT_EQ(read[1], TestLines("OneErrorTellsOfAllMistakes"));
   EXPECT_EQ(Rig(kYaml, "id,gpus,at\n\"e\",\xfe\x01,2020-01-01T00:00:02Z\n").All(),
             (Lines{"t.csv:2:5: gpus: found '\\xfe\\x01', expected a whole number"}));
   // Names of columns come from the file, too.
@@ -865,9 +775,9 @@ TEST(TableSourceJobsTest, OneErrorTellsOfAllMistakes) {
 TEST(TableSourceJobsTest, NeedsOfTheOptionsComeBesideThoseOfTheMapping) {
   TableSourceOptions options;
   options.needs = {"run_time"};
-  Rig rig(
-      absl::StrCat(kBase, "  run_time: {column: run, unit: s, optional: true}\n  needs: [cpu]\n"),
-      "id,cpu,at,run\na,1,0,5\nb,1,0,\nc,0,0,5\n", options);
+  Rig rig(absl::StrCat(BaseText(),
+                       "  run_time: {column: run, unit: s, optional: true}\n  needs: [cpu]\n"),
+          "id,cpu,at,run\na,1,0,5\nb,1,0,\nc,0,0,5\n", options);
   EXPECT_EQ(rig.All(), (Lines{"a@0s run 5s: 1*[c1]"}));
   EXPECT_EQ(rig.source().warnings().size(), 2u);
   EXPECT_EQ(rig.source().rows(), 3);
@@ -883,14 +793,9 @@ TEST(TableSourceJobsTest, GpuAmounts) {
   const auto error = [](absl::string_view amount) {
     return absl::StrJoin(Read(kMore, absl::StrCat("id,g\na,", amount, "\n")), "");
   };
-  EXPECT_EQ(error("1.5"),
-            "t.csv:2:3: g: found '1.5', expected a whole number of GPUs, or a fraction of one");
-  EXPECT_EQ(error("2.00001"),
-            "t.csv:2:3: g: found '2.00001', expected a whole number of GPUs, or a fraction of one");
-  EXPECT_EQ(error("-1"),
-            "t.csv:2:3: g: found '-1', expected a plain number of GPUs that is not negative");
-  EXPECT_EQ(error("3000000000"),
-            "t.csv:2:3: g: found '3000000000', expected at most 2147483647 GPUs");
+  for (const auto& [input, expected] : TestRows<2>("GpuAmounts")) {
+    EXPECT_EQ(error(input), expected) << input;
+  }
   EXPECT_EQ(Read("  gpu_amount: {column: g, unit: percent}\n", "id,g\na,50\nb,800\nc,150\n"),
             (Lines{"a@0s: 1*[g1x500]", "b@0s: 1*[g8x1000]",
                    "t.csv:4:3: g: found '150', expected a whole number of GPUs, or a fraction of "
@@ -901,13 +806,8 @@ TEST(TableSourceJobsTest, GpuAmounts) {
 }
 
 TEST(TableSourceJobsTest, States) {
-  const std::string more =
-      "  run_time: {column: run, unit: s, optional: true}\n"
-      "  state:\n"
-      "    column: st\n"
-      "    optional: true\n"
-      "    values: {OK: succeeded, KO: failed, X: cancelled, RUN: skip, '-': ''}\n";
-  const std::string yaml = absl::StrCat(kBase, more);
+  const std::string& more = TestText("States.more");
+  const std::string yaml = absl::StrCat(BaseText(), more);
   Rig rig(yaml,
           "id,cpu,at,st,run\na,1,0,OK,5\nb,1,0,KO,5\nc,1,0,X,5\nd,1,0,,5\ne,1,0,-,5\n"
           "a,junk,junk,RUN,junk\nz,1,0,RUN,5\nz,1,0,failed,\n");
@@ -962,7 +862,7 @@ TEST(TableSourceJobsTest, RowsThatEndWithoutAStartAreDeleted) {
 }
 
 TEST(TableSourceJobsTest, GroupsWithALimit) {
-  Rig rig(absl::StrCat(kBase,
+  Rig rig(absl::StrCat(BaseText(),
                        "  group: {column: app, optional: true}\n"
                        "  max_per_node: {column: max, optional: true}\n"),
           "id,cpu,at,app,max\na,1,0,x,2\nb,1,0,x,-1\nc,1,0,x,\nd,1,0,,2\ne,1,0,y,2\nf,1,0,x,0\n"
@@ -989,22 +889,20 @@ TEST(TableSourceJobsTest, ExtendedResources) {
 }
 
 TEST(TableSourceJobsTest, ExtendedResourcesOfNodes) {
-  const absl::StatusOr<proto::TableMapping> mapping = ParseMapping(
-      "name: n\nnodes:\n  name: {column: id}\n  cpu: {column: cpu, unit: milli}\n"
-      "  extended:\n"
-      "    - {resource: b, amount: {column: r1}}\n"
-      "    - {resource: a, amount: {column: r2, optional: true}}\n",
-      "m.yaml");
-  ASSERT_TRUE(mapping.ok()) << mapping.status();
-  absl::StatusOr<std::unique_ptr<ByteSource>> bytes =
-      OpenMemory("n.csv", "id,cpu,r1,r2\nx,1,5,7\ny,1,0,\n");
-  ASSERT_TRUE(bytes.ok()) << bytes.status();
-  const absl::StatusOr<std::vector<NodeSpec>> nodes = ReadNodes(*std::move(bytes), *mapping);
-  ASSERT_TRUE(nodes.ok()) << nodes.status();
-  ASSERT_EQ(nodes->size(), 2u);
+  ASSERT_OK_AND_ASSIGN(
+      const proto::TableMapping mapping,
+      ParseMapping("name: n\nnodes:\n  name: {column: id}\n  cpu: {column: cpu, unit: milli}\n"
+                   "  extended:\n"
+                   "    - {resource: b, amount: {column: r1}}\n"
+                   "    - {resource: a, amount: {column: r2, optional: true}}\n",
+                   "m.yaml"));
+  ASSERT_OK_AND_ASSIGN(std::unique_ptr<ByteSource> bytes,
+                       OpenMemory("n.csv", "id,cpu,r1,r2\nx,1,5,7\ny,1,0,\n"));
+  ASSERT_OK_AND_ASSIGN(const std::vector<NodeSpec> nodes, ReadNodes(std::move(bytes), mapping));
+  ASSERT_EQ(nodes.size(), 2u);
   const std::vector<std::pair<std::string, int64_t>> both = {{"a", 7}, {"b", 5}};
-  EXPECT_EQ((*nodes)[0].extended, both);
-  EXPECT_TRUE((*nodes)[1].extended.empty());
+  EXPECT_EQ(nodes[0].extended, both);
+  EXPECT_TRUE(nodes[1].extended.empty());
 }
 
 TEST(TableSourceJobsTest, FurtherColumnsForAMissingNumber) {
@@ -1083,14 +981,7 @@ TEST(TableSourceJobsTest, DatesAndTimes) {
                                        "a,1,2020-02-30 00:00:00,,\nb,1,1598918400,,\n"
                                        "c,1,1970-01-01 07:59:59,,\nd,1,,,\n"
                                        "e,1,2300-01-01 00:00:00,,\nf,1,2020-09-01 08:00:00,x,\n");
-  EXPECT_EQ(Rig(yaml, bad).All(),
-            (Lines{"t.csv:2:5: at: found '2020-02-30 00:00:00', expected a day that is in the "
-                   "calendar (2 rows like this)\n"
-                   "t.csv:4:5: at: found '1970-01-01 07:59:59', expected a time from 1970 to 2261 "
-                   "(2 rows like this)\n"
-                   "t.csv:5:5: at: found '', expected a date and time such as 2017-10-03 05:48:00\n"
-                   "t.csv:7:25: s: found 'x', expected a date and time such as 2017-10-03 05:48:00"
-                   "\n6 of 6 rows are bad; --lenient leaves them out and counts them"}));
+  EXPECT_EQ(Rig(yaml, bad).All(), (Lines{TestLines("DatesAndTimes")}));
   TableSourceOptions options;
   options.lenient = true;
   Rig lenient(yaml, bad, options);
@@ -1168,7 +1059,7 @@ TEST(TableSourceJobsTest, AWindowOfRowsOutOfOrder) {
                    "3 of 7 rows are bad; --lenient leaves them out and counts them"}));
   TableSourceOptions lenient = Ordered(ArrivalOrder::kWindow, 3 * kSecondNs);
   lenient.lenient = true;
-  Rig rig(kBase, table, lenient);
+  Rig rig(BaseText(), table, lenient);
   EXPECT_EQ(rig.All(), (Lines{"a@10s: 1*[c1]", "e@10s: 1*[c1]", "c@11s: 1*[c1]", "f@20s: 1*[c1]"}));
   const RowTallies skipped = {
       {"arrival out of order",
@@ -1217,7 +1108,7 @@ TEST(TableSourceJobsTest, AWindowThatIsLongEnoughSorts) {
 }
 
 TEST(TableSourceJobsTest, SavesAndLoadsAnyPlaceWithinARow) {
-  const std::string yaml = absl::StrCat(kBase, "  pods: {column: n}\n  gang: false\n");
+  const std::string yaml = absl::StrCat(BaseText(), "  pods: {column: n}\n  gang: false\n");
   const std::string table = DisorderedTable(12);
   for (const ArrivalOrder order :
        {ArrivalOrder::kKeep, ArrivalOrder::kSort, ArrivalOrder::kWindow}) {
@@ -1251,27 +1142,28 @@ absl::StatusOr<std::vector<NodeSpec>> Nodes(const proto::TableMapping& mapping,
 }
 
 TEST(ReadNodesTest, ReadsOpenbNodes) {
-  absl::StatusOr<std::vector<NodeSpec>> nodes = Nodes(
-      Openb(), "sn,cpu_milli,memory_mib,gpu,model\nn-0,32000,262144,0,\nn-1,64000,262144,2,P100\n");
-  ASSERT_TRUE(nodes.ok()) << nodes.status();
-  ASSERT_EQ(nodes->size(), 2u);
-  EXPECT_EQ((*nodes)[0].name, "n-0");
-  EXPECT_EQ((*nodes)[0].cpu_milli, 32000);
-  EXPECT_EQ((*nodes)[0].memory_bytes, 262144 * kMib);
-  EXPECT_EQ((*nodes)[0].pods, 1001);
-  EXPECT_EQ((*nodes)[0].gpu_count, 0);
-  EXPECT_EQ((*nodes)[0].gpu_model, "");
-  EXPECT_EQ((*nodes)[1].gpu_count, 2);
-  EXPECT_EQ((*nodes)[1].gpu_model, "P100");
-  EXPECT_TRUE((*nodes)[1].labels.empty());
+  ASSERT_OK_AND_ASSIGN(
+      std::vector<NodeSpec> nodes,
+      Nodes(Openb(),
+            "sn,cpu_milli,memory_mib,gpu,model\nn-0,32000,262144,0,\nn-1,64000,262144,2,P100\n"));
+  ASSERT_EQ(nodes.size(), 2u);
+  EXPECT_EQ(nodes[0].name, "n-0");
+  EXPECT_EQ(nodes[0].cpu_milli, 32000);
+  EXPECT_EQ(nodes[0].memory_bytes, 262144 * kMib);
+  EXPECT_EQ(nodes[0].pods, 1001);
+  EXPECT_EQ(nodes[0].gpu_count, 0);
+  EXPECT_EQ(nodes[0].gpu_model, "");
+  EXPECT_EQ(nodes[1].gpu_count, 2);
+  EXPECT_EQ(nodes[1].gpu_model, "P100");
+  EXPECT_TRUE(nodes[1].labels.empty());
 }
 
 TEST(ReadNodesTest, AsManyGpusAsANodeMayHave) {
-  const absl::StatusOr<std::vector<NodeSpec>> nodes =
-      Nodes(Openb(), "sn,cpu_milli,memory_mib,gpu,model\nn-0,1,1,33,T4\nn-1,1,1,64,T4\n");
-  ASSERT_TRUE(nodes.ok()) << nodes.status();
-  EXPECT_EQ((*nodes)[0].gpu_count, 33);
-  EXPECT_EQ((*nodes)[1].gpu_count, kMaxDevicesPerNode);
+  ASSERT_OK_AND_ASSIGN(
+      const std::vector<NodeSpec> nodes,
+      Nodes(Openb(), "sn,cpu_milli,memory_mib,gpu,model\nn-0,1,1,33,T4\nn-1,1,1,64,T4\n"));
+  EXPECT_EQ(nodes[0].gpu_count, 33);
+  EXPECT_EQ(nodes[1].gpu_count, kMaxDevicesPerNode);
 }
 
 TEST(ReadNodesTest, PodSlots) {
@@ -1292,14 +1184,9 @@ TEST(ReadNodesTest, ExplainsBadNodes) {
                            .status()
                            .message());
   };
-  EXPECT_EQ(error("n,1,1,0,\nn,1,1,0,\n"),
-            "n.csv:3:1: sn: found 'n', expected a name that no earlier row has");
-  EXPECT_EQ(error("n,1,1,65,T4\n"), "n.csv:2:7: gpu: found '65', expected at most 64");
-  EXPECT_EQ(error("n,1,1,1,\n"), "n.csv:2:9: model: found '', expected a text that is not empty");
-  EXPECT_EQ(error("n,1,1,0\n"), "n.csv:2:8: row: found 4 fields, expected 5");
-  EXPECT_EQ(error("n,1,64Gi,0,\n"),
-            "n.csv:2:5: memory_mib: found '64Gi', expected a plain number of MiB; the mapping's "
-            "unit quantity reads such amounts");
+  for (const auto& [input, expected] : TestRows<2>("ExplainsBadNodes")) {
+    EXPECT_EQ(error(input), expected) << input;
+  }
   EXPECT_EQ(Nodes(Openb(), "sn,cpu_milli,gpu,model\n").status().message(),
             "n.csv:1:1: memory_mib: found the columns 'sn,cpu_milli,gpu,model', expected one of "
             "this name");
@@ -1328,17 +1215,16 @@ TEST(OpenbFilesTest, TheListsHaveTheirKnownTotals) {
   absl::StatusOr<std::unique_ptr<ByteSource>> bytes =
       OpenByteSource(absl::StrCat(folder, "node_list_gpu_node.csv"));
   ASSERT_TRUE(bytes.ok()) << bytes.status();
-  absl::StatusOr<std::vector<NodeSpec>> nodes = ReadNodes(*std::move(bytes), Openb());
-  ASSERT_TRUE(nodes.ok()) << nodes.status();
+  ASSERT_OK_AND_ASSIGN(std::vector<NodeSpec> nodes, ReadNodes(*std::move(bytes), Openb()));
   int64_t gpus = 0;
   int64_t cpu_milli = 0;
   GpuModelTable models;
-  for (const NodeSpec& node : *nodes) {
+  for (const NodeSpec& node : nodes) {
     gpus += node.gpu_count;
     cpu_milli += node.cpu_milli;
     ASSERT_TRUE(models.Intern(node.gpu_model).ok());
   }
-  EXPECT_EQ(nodes->size(), 1213u);
+  EXPECT_EQ(nodes.size(), 1213u);
   EXPECT_EQ(gpus, 6212);
   EXPECT_EQ(cpu_milli, 107018000);
 
@@ -1360,20 +1246,19 @@ TEST(OpenbFilesTest, TheListsHaveTheirKnownTotals) {
       ASSERT_TRUE(bytes.ok()) << bytes.status();
       TableSourceOptions options;
       options.order = order;
-      absl::StatusOr<std::unique_ptr<TableSource>> source =
-          TableSource::Open(*std::move(bytes), Openb(), &shapes, options);
-      ASSERT_TRUE(source.ok()) << source.status();
+      ASSERT_OK_AND_ASSIGN(std::unique_ptr<TableSource> source,
+                           TableSource::Open(*std::move(bytes), Openb(), &shapes, options));
       int64_t gpu_milli = 0;
       JobArrival pod;
-      absl::StatusOr<bool> got = (*source)->Next(&pod);
-      for (; got.ok() && *got; got = (*source)->Next(&pod)) {
-        gpu_milli += shapes.row(pod.shape).total_gpu_milli();
+      absl::StatusOr<bool> got = source->Next(&pod);
+      for (; got.ok() && *got; got = source->Next(&pod)) {
+        gpu_milli += shapes.row(pod.shape).request.total_gpu_milli();
       }
       EXPECT_EQ(got.ok(), known.sorted || order == ArrivalOrder::kSort) << known.list;
       if (!got.ok()) continue;
-      EXPECT_EQ((*source)->delivered(), known.pods) << known.list;
+      EXPECT_EQ(source->delivered(), known.pods) << known.list;
       EXPECT_EQ(gpu_milli, known.gpu_milli) << known.list;
-      EXPECT_TRUE((*source)->warnings().empty()) << known.list;
+      EXPECT_TRUE(source->warnings().empty()) << known.list;
       EXPECT_TRUE(shapes.unknown_models().empty()) << known.list;
     }
   }

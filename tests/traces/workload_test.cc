@@ -53,9 +53,9 @@ class WorkloadTest : public testing::Test {
     // One whole GPU; eight; half of one.
     for (const auto& [count, milli] : {std::pair(1, 1000), std::pair(8, 1000), std::pair(1, 500)}) {
       PodShape shape;
-      shape.cpu_milli = 1;
-      shape.gpu_count = count;
-      shape.gpu_milli = milli;
+      shape.request.cpu_milli = 1;
+      shape.request.gpu_count = count;
+      shape.request.gpu_milli = milli;
       shapes_.Intern(shape);
     }
   }

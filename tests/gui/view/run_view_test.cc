@@ -19,16 +19,19 @@
 #include "model/cluster_state.h"
 #include "model/device_grant.h"
 #include "model/device_set.h"
+#include "model/gpu_model_table.h"
 #include "model/ids.h"
 #include "model/mig_table.h"
 #include "model/node_spec.h"
 #include "model/pod_shape.h"
 #include "model/random.h"
+#include "model/shape_table.h"
 #include "model/time.h"
 #include "sim/record/ledger_reader.h"
 #include "sim/record/ledger_writer.h"
 #include "tests/sim/record/ledger_example.h"
 #include "tests/sim/record/record_script.h"
+#include "tests/testing/assert_ok.h"
 #include "tests/testing/mig_products.h"
 #include "tests/testing/temp_dir.h"
 
@@ -92,26 +95,25 @@ std::string ValueOf(const RunView& view, absl::string_view label) {
 
 TEST(RunViewTest, FoldsALedgerWithEveryKindOfRecord) {
   const LedgerExample example = MakeLedgerExample();
-  const absl::StatusOr<RunView> view = ViewOfBytes(example.bytes, kLastTime);
-  ASSERT_TRUE(view.ok()) << view.status();
+  ASSERT_OK_AND_ASSIGN(const RunView view, ViewOfBytes(example.bytes, kLastTime));
 
-  EXPECT_FALSE(view->partial);
-  EXPECT_EQ(view->path, "memory");
-  EXPECT_EQ(view->scenario_yaml, kExampleYaml);
-  EXPECT_EQ(view->records, example.records.size());
-  EXPECT_EQ(view->fingerprint, kExampleFingerprint);
-  EXPECT_EQ(view->end.ns(), 2'500'000'000);
+  EXPECT_FALSE(view.partial);
+  EXPECT_EQ(view.path, "memory");
+  EXPECT_EQ(view.scenario_yaml, kExampleYaml);
+  EXPECT_EQ(view.records, example.records.size());
+  EXPECT_EQ(view.fingerprint, kExampleFingerprint);
+  EXPECT_EQ(view.end.ns(), 2'500'000'000);
 
   // `first` has gone; `second` holds a quarter of node-a's second device.
-  ASSERT_EQ(view->nodes.size(), 2u);
-  EXPECT_EQ(view->nodes[0].name, "node-a");
-  EXPECT_EQ(view->nodes[0].model, "T4");
-  EXPECT_EQ(view->nodes[0].allocated_milli, (std::vector<int32_t>{0, 250}));
-  EXPECT_EQ(view->nodes[1].name, "node-b");
-  EXPECT_EQ(view->nodes[1].model, "P100");
-  EXPECT_EQ(view->nodes[1].allocated_milli, (std::vector<int32_t>{0}));
+  ASSERT_EQ(view.nodes.size(), 2u);
+  EXPECT_EQ(view.nodes[0].name, "node-a");
+  EXPECT_EQ(view.nodes[0].model, "T4");
+  EXPECT_EQ(view.nodes[0].allocated_milli, (std::vector<int32_t>{0, 250}));
+  EXPECT_EQ(view.nodes[1].name, "node-b");
+  EXPECT_EQ(view.nodes[1].model, "P100");
+  EXPECT_EQ(view.nodes[1].allocated_milli, (std::vector<int32_t>{0}));
 
-  const RunTotals& totals = view->totals;
+  const RunTotals& totals = view.totals;
   EXPECT_EQ(totals.pods_arrived, 3);
   EXPECT_EQ(totals.pods_scheduled, 2);
   EXPECT_EQ(totals.pods_waiting, 0);
@@ -122,37 +124,34 @@ TEST(RunViewTest, FoldsALedgerWithEveryKindOfRecord) {
   EXPECT_EQ(totals.cluster.gpu_milli_capacity, 3000);
   EXPECT_EQ(totals.cluster.gpu_milli_allocated, 250);
   EXPECT_EQ(totals.cluster.cpu_milli_allocated, 1500);
-  EXPECT_EQ(view->moment, ShownMoment::kEnd);
-  EXPECT_EQ(MomentText(*view), "at the end of the run, 2.500 s");
+  EXPECT_EQ(view.moment, ShownMoment::kEnd);
+  EXPECT_EQ(MomentText(view), "at the end of the run, 2.500 s");
 }
 
 TEST(RunViewTest, ShowsTheMomentAtWhichMostWasAllocated) {
-  const absl::StatusOr<RunView> view = ViewOfBytes(MakeLedgerExample().bytes);
-  ASSERT_TRUE(view.ok()) << view.status();
+  ASSERT_OK_AND_ASSIGN(const RunView view, ViewOfBytes(MakeLedgerExample().bytes));
   // `first` holds node-a, and `second` is reserved a quarter of node-b.
-  EXPECT_EQ(view->nodes[0].allocated_milli, (std::vector<int32_t>{1000, 1000}));
-  EXPECT_EQ(view->nodes[1].allocated_milli, (std::vector<int32_t>{250}));
-  EXPECT_EQ(view->totals.cluster.gpu_milli_allocated, 2250);
-  EXPECT_EQ(view->totals.cluster.cpu_milli_allocated, 3500);
-  EXPECT_EQ(view->totals.pods_finished, 1);
-  EXPECT_EQ(view->moment, ShownMoment::kPeak);
-  EXPECT_EQ(view->shown.ns(), 1'000'000'007);
-  EXPECT_EQ(MomentText(*view), "at 1.000 s, when most was allocated");
+  EXPECT_EQ(view.nodes[0].allocated_milli, (std::vector<int32_t>{1000, 1000}));
+  EXPECT_EQ(view.nodes[1].allocated_milli, (std::vector<int32_t>{250}));
+  EXPECT_EQ(view.totals.cluster.gpu_milli_allocated, 2250);
+  EXPECT_EQ(view.totals.cluster.cpu_milli_allocated, 3500);
+  EXPECT_EQ(view.totals.pods_finished, 1);
+  EXPECT_EQ(view.moment, ShownMoment::kPeak);
+  EXPECT_EQ(view.shown.ns(), 1'000'000'007);
+  EXPECT_EQ(MomentText(view), "at 1.000 s, when most was allocated");
 }
 
 TEST(RunViewTest, ShowsTheMomentThatIsAskedFor) {
   const std::string bytes = MakeLedgerExample().bytes;
-  const absl::StatusOr<RunView> first = ViewOfBytes(bytes, SimTime(1'000'000'006));
-  ASSERT_TRUE(first.ok()) << first.status();
-  EXPECT_EQ(first->nodes[0].allocated_milli, (std::vector<int32_t>{1000, 1000}));
-  EXPECT_EQ(first->nodes[1].allocated_milli, (std::vector<int32_t>{0}));
-  EXPECT_EQ(first->moment, ShownMoment::kAsked);
-  EXPECT_EQ(MomentText(*first), "at 1.000 s");
+  ASSERT_OK_AND_ASSIGN(const RunView first, ViewOfBytes(bytes, SimTime(1'000'000'006)));
+  EXPECT_EQ(first.nodes[0].allocated_milli, (std::vector<int32_t>{1000, 1000}));
+  EXPECT_EQ(first.nodes[1].allocated_milli, (std::vector<int32_t>{0}));
+  EXPECT_EQ(first.moment, ShownMoment::kAsked);
+  EXPECT_EQ(MomentText(first), "at 1.000 s");
   // All that happens at one instant has happened.
-  const absl::StatusOr<RunView> second = ViewOfBytes(bytes, SimTime(2'000'000'000));
-  ASSERT_TRUE(second.ok()) << second.status();
-  EXPECT_EQ(second->nodes[0].allocated_milli, (std::vector<int32_t>{0, 250}));
-  EXPECT_EQ(second->nodes[1].allocated_milli, (std::vector<int32_t>{0}));
+  ASSERT_OK_AND_ASSIGN(const RunView second, ViewOfBytes(bytes, SimTime(2'000'000'000)));
+  EXPECT_EQ(second.nodes[0].allocated_milli, (std::vector<int32_t>{0, 250}));
+  EXPECT_EQ(second.nodes[1].allocated_milli, (std::vector<int32_t>{0}));
 }
 
 // A GPU is drawn as full as its instances are large, and the title says the same as the table.
@@ -166,10 +165,9 @@ TEST(RunViewTest, AGpuWithAnInstanceIsNotFull) {
   spec.name = "gpus";
   spec.gpu_count = 2;
   spec.gpu_model = "A100";
-  const absl::StatusOr<NodeId> node = cluster.AddNode(spec);
-  ASSERT_TRUE(node.ok()) << node.status();
+  ASSERT_OK_AND_ASSIGN(const NodeId node, cluster.AddNode(spec));
   PodShape shape;
-  shape.mig = {{"1g.10gb", 1}, {"3g.40gb", 1}};
+  shape.request.mig = {{"1g.10gb", 1}, {"3g.40gb", 1}};
   const PodId pod = cluster.AddPod("mig", shapes.Intern(shape), 0, SimTime());
   const auto instance = [&table](const std::string& profile, int32_t start) {
     const auto p = static_cast<size_t>(table.FindProfile(profile));
@@ -179,20 +177,19 @@ TEST(RunViewTest, AGpuWithAnInstanceIsNotFull) {
     return grant;
   };
   const DeviceGrants grants = {instance("1g.10gb", 0), instance("3g.40gb", 4)};
-  cluster.Assume(pod, *node, DeviceSet::Of(0), grants);
+  cluster.Assume(pod, node, DeviceSet::Of(0), grants);
   cluster.Bind(pod);
   // One of eight units and four of eight.
-  EXPECT_EQ(AllocatedOnDevices(cluster, *node), (std::vector<int32_t>{625, 0}));
+  EXPECT_EQ(AllocatedOnDevices(cluster, node), (std::vector<int32_t>{625, 0}));
   RunView view;
-  view.nodes = {Node("gpus", "A100", AllocatedOnDevices(cluster, *node))};
+  view.nodes = {Node("gpus", "A100", AllocatedOnDevices(cluster, node))};
   EXPECT_EQ(GroupTitle(LayOutMap(view, 100, 4, 10).groups[0]),
             "A100: 1 node, 2 GPUs, 31.25 % allocated");
   EXPECT_EQ(ValueOf(view, "GPUs allocated"), "0.6 of 2.0 (31.25 %)");
 }
 
 TEST(RunViewTest, TheCurveHasAPointPerOutcome) {
-  const absl::StatusOr<RunView> view = ViewOfBytes(MakeLedgerExample().bytes);
-  ASSERT_TRUE(view.ok()) << view.status();
+  ASSERT_OK_AND_ASSIGN(const RunView view, ViewOfBytes(MakeLedgerExample().bytes));
   const auto percent = [](double milli) { return 100.0 * milli / 3000.0; };
   const std::vector<CurvePoint> expected = {
       Point(0, 0),
@@ -204,7 +201,7 @@ TEST(RunViewTest, TheCurveHasAPointPerOutcome) {
       Point(percent(2250), percent(250)),   // second is reserved again
       Point(percent(2250), percent(250)),   // and bound
   };
-  EXPECT_EQ(view->curve, expected);
+  EXPECT_EQ(view.curve, expected);
 }
 
 TEST(RunViewTest, ATornLedgerIsShownUpToWhereItBreaksOff) {
@@ -215,15 +212,14 @@ TEST(RunViewTest, ATornLedgerIsShownUpToWhereItBreaksOff) {
                                          [](const LedgerFrame& f) { return f.type == 2; });
   ASSERT_NE(second_block, frames.end());
   const std::string torn = example.bytes.substr(0, second_block->end - 1);
-  const absl::StatusOr<RunView> view = ViewOfBytes(torn);
-  ASSERT_TRUE(view.ok()) << view.status();
-  EXPECT_TRUE(view->partial);
-  EXPECT_EQ(view->records, 2u);
-  EXPECT_EQ(view->fingerprint, 0u);
-  EXPECT_EQ(view->nodes[0].allocated_milli, (std::vector<int32_t>{1000, 1000}));
-  EXPECT_EQ(view->totals.pods_arrived, 1);
-  EXPECT_EQ(ValueOf(*view, "records"), "2 (partial)");
-  EXPECT_EQ(ValueOf(*view, "fingerprint"), "-");
+  ASSERT_OK_AND_ASSIGN(const RunView view, ViewOfBytes(torn));
+  EXPECT_TRUE(view.partial);
+  EXPECT_EQ(view.records, 2u);
+  EXPECT_EQ(view.fingerprint, 0u);
+  EXPECT_EQ(view.nodes[0].allocated_milli, (std::vector<int32_t>{1000, 1000}));
+  EXPECT_EQ(view.totals.pods_arrived, 1);
+  EXPECT_EQ(ValueOf(view, "records"), "2 (partial)");
+  EXPECT_EQ(ValueOf(view, "fingerprint"), "-");
 }
 
 TEST(RunViewTest, DamageIsAnError) {
@@ -240,18 +236,16 @@ TEST(RunViewTest, OpensFilesAndFolders) {
   const TempDir dir;
   dir.Write("ledger", bytes);
   for (const std::string& path : {dir.path(), dir.PathOf("ledger")}) {
-    const absl::StatusOr<RunView> view = OpenRunView(path);
-    ASSERT_TRUE(view.ok()) << view.status();
-    EXPECT_EQ(view->path, dir.PathOf("ledger"));
-    EXPECT_FALSE(view->partial);
+    ASSERT_OK_AND_ASSIGN(const RunView view, OpenRunView(path));
+    EXPECT_EQ(view.path, dir.PathOf("ledger"));
+    EXPECT_FALSE(view.partial);
   }
 
   const TempDir grows;
   grows.Write("ledger.partial", bytes.substr(0, FramesOf(bytes).back().begin));
-  const absl::StatusOr<RunView> partial = OpenRunView(grows.path());
-  ASSERT_TRUE(partial.ok()) << partial.status();
-  EXPECT_TRUE(partial->partial);
-  EXPECT_EQ(partial->totals.pods_finished, 1);
+  ASSERT_OK_AND_ASSIGN(const RunView partial, OpenRunView(grows.path()));
+  EXPECT_TRUE(partial.partial);
+  EXPECT_EQ(partial.totals.pods_finished, 1);
 
   const TempDir empty;
   EXPECT_TRUE(absl::IsNotFound(OpenRunView(empty.path()).status()));
@@ -333,31 +327,28 @@ TEST(RunViewTest, RandomRunsMatchBooksKeptBesideThem) {
   for (uint64_t seed = 1; seed <= 8; ++seed) {
     SCOPED_TRACE(seed);
     const RandomRun run = MakeRandomRun(seed, 700);
-    const absl::StatusOr<RunView> view = ViewOfBytes(run.bytes);
-    ASSERT_TRUE(view.ok()) << view.status();
-    const absl::StatusOr<RunView> last = ViewOfBytes(run.bytes, kLastTime);
-    ASSERT_TRUE(last.ok()) << last.status();
+    ASSERT_OK_AND_ASSIGN(const RunView view, ViewOfBytes(run.bytes));
+    ASSERT_OK_AND_ASSIGN(const RunView last, ViewOfBytes(run.bytes, kLastTime));
     for (size_t n = 0; n < run.allocated_milli.size(); ++n) {
-      EXPECT_EQ(view->nodes[n].allocated_milli, run.at_peak[n]);
-      EXPECT_EQ(last->nodes[n].allocated_milli, run.allocated_milli[n]);
+      EXPECT_EQ(view.nodes[n].allocated_milli, run.at_peak[n]);
+      EXPECT_EQ(last.nodes[n].allocated_milli, run.allocated_milli[n]);
     }
-    EXPECT_EQ(view->totals.cluster.gpu_milli_allocated, run.peak_milli);
-    EXPECT_EQ(view->curve, run.curve);
-    EXPECT_EQ(view->totals.pods_arrived, run.arrived);
-    EXPECT_EQ(view->totals.pods_waiting, run.waiting);
-    EXPECT_EQ(view->totals.pods_finished, run.finished);
+    EXPECT_EQ(view.totals.cluster.gpu_milli_allocated, run.peak_milli);
+    EXPECT_EQ(view.curve, run.curve);
+    EXPECT_EQ(view.totals.pods_arrived, run.arrived);
+    EXPECT_EQ(view.totals.pods_waiting, run.waiting);
+    EXPECT_EQ(view.totals.pods_finished, run.finished);
   }
 }
 
 TEST(RunViewTest, ALongCurveIsThinned) {
   const RandomRun run = MakeRandomRun(9, 6000);
-  const absl::StatusOr<RunView> view = ViewOfBytes(run.bytes);
-  ASSERT_TRUE(view.ok()) << view.status();
+  ASSERT_OK_AND_ASSIGN(const RunView view, ViewOfBytes(run.bytes));
   ASSERT_GT(run.curve.size(), kMaxCurvePoints);
-  EXPECT_LE(view->curve.size(), kMaxCurvePoints);
-  EXPECT_GT(view->curve.size(), kMaxCurvePoints / 2 - 1);
-  EXPECT_EQ(view->curve.front(), run.curve.front());
-  EXPECT_EQ(view->curve.back(), run.curve.back());
+  EXPECT_LE(view.curve.size(), kMaxCurvePoints);
+  EXPECT_GT(view.curve.size(), kMaxCurvePoints / 2 - 1);
+  EXPECT_EQ(view.curve.front(), run.curve.front());
+  EXPECT_EQ(view.curve.back(), run.curve.back());
 }
 
 TEST(CurveThinnerTest, KeepsEveryNthAndTheLast) {
@@ -381,24 +372,23 @@ TEST(CurveThinnerTest, KeepsEveryNthAndTheLast) {
 // --- Texts ---
 
 TEST(SummaryLinesTest, GiveTheFiguresOfTheRun) {
-  const absl::StatusOr<RunView> view = ViewOfBytes(MakeLedgerExample().bytes);
-  ASSERT_TRUE(view.ok()) << view.status();
-  EXPECT_EQ(ValueOf(*view, "ledger"), "memory");
-  EXPECT_EQ(ValueOf(*view, "records"), absl::StrCat(view->records));
-  EXPECT_EQ(ValueOf(*view, "fingerprint"), "0123456789abcdef");
-  EXPECT_EQ(ValueOf(*view, "virtual time"), "2.500 s");
-  EXPECT_EQ(ValueOf(*view, "pods arrived"), "3");
-  EXPECT_EQ(ValueOf(*view, "pods scheduled"), "2");
-  EXPECT_EQ(ValueOf(*view, "pods waiting"), "0");
-  EXPECT_EQ(ValueOf(*view, "pods dropped"), "1");
-  EXPECT_EQ(ValueOf(*view, "pods finished"), "1");
-  EXPECT_EQ(ValueOf(*view, "failed attempts"), "3");
-  EXPECT_EQ(ValueOf(*view, "GPUs requested"), "2.2 of 3.0 (75.00 %)");
-  EXPECT_EQ(ValueOf(*view, "devices shown"), "at 1.000 s, when most was allocated");
-  EXPECT_EQ(ValueOf(*view, "GPUs allocated"), "2.2 of 3.0 (75.00 %)");
-  EXPECT_EQ(ValueOf(*view, "GPUs in use"), "3 of 3");
-  EXPECT_EQ(ValueOf(*view, "CPU cores allocated"), "3.5 of 12.0 (29.17 %)");
-  EXPECT_EQ(ValueOf(*view, "nodes in use"), "2 of 2");
+  ASSERT_OK_AND_ASSIGN(const RunView view, ViewOfBytes(MakeLedgerExample().bytes));
+  EXPECT_EQ(ValueOf(view, "ledger"), "memory");
+  EXPECT_EQ(ValueOf(view, "records"), absl::StrCat(view.records));
+  EXPECT_EQ(ValueOf(view, "fingerprint"), "0123456789abcdef");
+  EXPECT_EQ(ValueOf(view, "virtual time"), "2.500 s");
+  EXPECT_EQ(ValueOf(view, "pods arrived"), "3");
+  EXPECT_EQ(ValueOf(view, "pods scheduled"), "2");
+  EXPECT_EQ(ValueOf(view, "pods waiting"), "0");
+  EXPECT_EQ(ValueOf(view, "pods dropped"), "1");
+  EXPECT_EQ(ValueOf(view, "pods finished"), "1");
+  EXPECT_EQ(ValueOf(view, "failed attempts"), "3");
+  EXPECT_EQ(ValueOf(view, "GPUs requested"), "2.2 of 3.0 (75.00 %)");
+  EXPECT_EQ(ValueOf(view, "devices shown"), "at 1.000 s, when most was allocated");
+  EXPECT_EQ(ValueOf(view, "GPUs allocated"), "2.2 of 3.0 (75.00 %)");
+  EXPECT_EQ(ValueOf(view, "GPUs in use"), "3 of 3");
+  EXPECT_EQ(ValueOf(view, "CPU cores allocated"), "3.5 of 12.0 (29.17 %)");
+  EXPECT_EQ(ValueOf(view, "nodes in use"), "2 of 2");
 }
 
 TEST(SummaryLinesTest, AnEmptyRunDividesByNothing) {

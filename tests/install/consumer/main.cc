@@ -40,10 +40,10 @@ int main() {
     spec.cpu_milli = int64_t{cores} * 1000;
     nodes.push_back(*cluster.AddNode(spec));
   }
-  drasim::PodShape request;
-  request.cpu_milli = 1000;
+  drasim::PodShape shape;
+  shape.request.cpu_milli = 1000;
   drasim::PodContext pod;
-  pod.shape_id = shapes.Intern(request);
+  pod.shape_id = shapes.Intern(shape);
   pod.shape = &shapes.row(pod.shape_id);
   std::vector<int64_t> scores(2);
   for (const char* name : {"BestFit", "LargestNode"}) {

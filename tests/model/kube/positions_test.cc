@@ -6,6 +6,7 @@
 #include "gtest/gtest.h"
 #include "model/kube/reader.h"
 #include "tests/model/kube/manifests.h"
+#include "tests/testing/data_text.h"
 
 namespace drasim {
 namespace kube_positions_test {
@@ -14,33 +15,10 @@ KubePositions PositionsOf(const std::string& text) {
   return KubePositions(text, "f.yaml", kube_manifests::ReadManifest(text).objects);
 }
 
-constexpr char kTwo[] = R"(apiVersion: v1
-kind: ConfigMap
-metadata: {name: a}
-data:
-  x: one
----
-# left out, with a warning
-apiVersion: v1
-kind: Service
-metadata: {name: s}
----
-apiVersion: v1
-kind: Pod
-metadata:
-  name: p
-  annotations:
-    example.com/a.b: "1"
-spec:
-  containers:
-  - name: first
-  - name: second
-    resources:
-      limits: {cpu: 1}
-)";
+const std::string& TwoText() { return TestText("Two"); }
 
 TEST(KubePositionsTest, FollowsPathsToValues) {
-  KubePositions positions = PositionsOf(kTwo);
+  KubePositions positions = PositionsOf(TwoText());
   EXPECT_EQ(positions.Locate(0, ""), "f.yaml:1:1");
   EXPECT_EQ(positions.Locate(0, "metadata.name"), "f.yaml:3:18");
   EXPECT_EQ(positions.Locate(0, "data[x]"), "f.yaml:5:6");
@@ -51,25 +29,14 @@ TEST(KubePositionsTest, FollowsPathsToValues) {
 }
 
 TEST(KubePositionsTest, GoesAsFarAsTheTextGoes) {
-  KubePositions positions = PositionsOf(kTwo);
+  KubePositions positions = PositionsOf(TwoText());
   EXPECT_EQ(positions.Locate(1, "spec.containers[0].resources.limits[cpu]"), "f.yaml:20:5");
   EXPECT_EQ(positions.Locate(1, "spec.containers[7].name"), "f.yaml:20:3");
   EXPECT_EQ(positions.Locate(1, "status.phase"), "f.yaml:12:1");
 }
 
 TEST(KubePositionsTest, FindsObjectsInListsAndInOneLine) {
-  KubePositions nested = PositionsOf(R"(apiVersion: v1
-kind: List
-items:
-- apiVersion: v1
-  kind: Service
-- apiVersion: v1
-  kind: ConfigMapList
-  items:
-  - metadata: {name: a}
-  - metadata: {name: b}
-- {apiVersion: v1, kind: ConfigMap, metadata: {name: c}}
-)");
+  KubePositions nested = PositionsOf(TestText("FindsObjectsInListsAndInOneLine"));
   EXPECT_EQ(nested.Locate(0, "metadata.name"), "f.yaml:9:22");
   EXPECT_EQ(nested.Locate(1, "metadata.name"), "f.yaml:10:22");
   EXPECT_EQ(nested.Locate(2, "metadata.name"), "f.yaml:11:54");

@@ -11,6 +11,7 @@
 #include "gtest/gtest.h"
 #include "model/kube/pod_claims.h"
 #include "tests/model/kube/manifests.h"
+#include "tests/testing/data_text.h"
 
 namespace drasim {
 namespace kube_reader_test {
@@ -43,98 +44,20 @@ std::string Kinds(const KubeManifest& manifest) {
 // --- Fields ---
 
 TEST(ReadKubeObjectsTest, ReadsANode) {
-  const KubeManifest read = ReadManifest(kube_manifests::kNodeManifest);
+  const KubeManifest read = ReadManifest(kube_manifests::NodeManifest());
   EXPECT_THAT(read.warnings, IsEmpty());
-  EXPECT_EQ(TextOf(read), ObjectOf(R"(
-    node {
-      api_version: "v1" kind: "Node"
-      metadata {
-        name: "gpu-1" uid: "17" resource_version: "42" creation_timestamp: "2024-01-31T12:00:00Z"
-        labels { key: "kubernetes.io/hostname" value: "gpu-1" }
-        labels { key: "nvidia.com/gpu.count" value: "8" }
-      }
-      spec {
-        unschedulable: true
-        taints {
-          key: "nvidia.com/gpu" value: "present" effect: "NoSchedule"
-          time_added: "2024-01-31T12:00:00Z"
-        }
-      }
-      status {
-        capacity { key: "cpu" value: "96" }
-        capacity { key: "memory" value: "1Ti" }
-        capacity { key: "nvidia.com/gpu" value: "8" }
-        capacity { key: "pods" value: "110" }
-        allocatable { key: "cpu" value: "95500m" }
-        allocatable { key: "memory" value: "1000Gi" }
-        allocatable { key: "nvidia.com/gpu" value: "8" }
-        allocatable { key: "pods" value: "110" }
-        conditions {
-          type: "Ready" status: "True" reason: "KubeletReady"
-          message: "kubelet is posting ready status"
-          last_heartbeat_time: "2024-01-31T12:00:05Z"
-          last_transition_time: "2024-01-31T12:00:00Z"
-        }
-      }
-    })")
-                              .DebugString());
+  EXPECT_EQ(TextOf(read), ObjectOf(TestLines("ReadsANode")).DebugString());
 }
 
 TEST(ReadKubeObjectsTest, ReadsAClaimAndItsClass) {
-  const KubeManifest read = ReadManifest(kube_manifests::kClaimsManifest);
+  const KubeManifest read = ReadManifest(kube_manifests::ClaimsManifest());
   ASSERT_EQ(read.objects.size(), 6u);
-  EXPECT_EQ(read.objects[0].object.DebugString(), ObjectOf(R"(
-    resource_class {
-      api_version: "resource.k8s.io/v1alpha2" kind: "ResourceClass"
-      metadata { name: "gpu.nvidia.com" }
-      driver_name: "gpu.resource.nvidia.com"
-      parameters_ref {
-        api_group: "gpu.resource.nvidia.com" kind: "DeviceClassParameters" name: "shared"
-        namespace: "kube-system"
-      }
-      suitable_nodes {
-        node_selector_terms {
-          match_expressions { key: "nvidia.com/gpu.present" operator: "Exists" }
-        }
-      }
-      structured_parameters: false
-    })")
-                                                      .DebugString());
-  EXPECT_EQ(read.objects[1].object.DebugString(), ObjectOf(R"(
-    resource_claim {
-      api_version: "resource.k8s.io/v1alpha2" kind: "ResourceClaim"
-      metadata { name: "train-abcde-gpu-x1" namespace: "ml" }
-      spec {
-        resource_class_name: "gpu.nvidia.com"
-        parameters_ref {
-          api_group: "gpu.resource.nvidia.com" kind: "GpuClaimParameters" name: "big"
-        }
-        allocation_mode: "Immediate"
-      }
-      status {
-        driver_name: "gpu.resource.nvidia.com"
-        allocation {
-          resource_handles { driver_name: "gpu.resource.nvidia.com" data: "{\"gpus\":[1]}" }
-          available_on_nodes {
-            node_selector_terms {
-              match_fields { key: "metadata.name" operator: "In" values: "gpu-1" }
-            }
-          }
-          shareable: true
-        }
-        reserved_for { resource: "pods" name: "train-abcde" uid: "u-2" }
-        reserved_for { api_group: "batch" resource: "jobs" name: "j" uid: "u-3" }
-        deallocation_requested: true
-      }
-    })")
-                                                      .DebugString());
-  EXPECT_EQ(read.objects[5].object.DebugString(), ObjectOf(R"(
-    pod_scheduling_context {
-      api_version: "resource.k8s.io/v1alpha1" kind: "PodScheduling"
-      metadata { name: "train-abcde" }
-      spec { selected_node: "gpu-1" }
-    })")
-                                                      .DebugString());
+  EXPECT_EQ(read.objects[0].object.DebugString(),
+            ObjectOf(TestLines("ReadsAClaimAndItsClass")).DebugString());
+  EXPECT_EQ(read.objects[1].object.DebugString(),
+            ObjectOf(TestLines("ReadsAClaimAndItsClass.2")).DebugString());
+  EXPECT_EQ(read.objects[5].object.DebugString(),
+            ObjectOf(TestLines("ReadsAClaimAndItsClass.3")).DebugString());
 }
 
 // Every field of every message of the schema is set by some object of the manifest, so that none
@@ -173,7 +96,7 @@ TEST(ReadKubeObjectsTest, ReadsEveryFieldOfTheSchema) {
 
 TEST(ReadKubeObjectsTest, SaysInWhichLineObjectsBegin) {
   EXPECT_EQ(
-      Kinds(ReadManifest("# a comment\n---\n" + std::string(kube_manifests::kOwnersManifest))),
+      Kinds(ReadManifest("# a comment\n---\n" + std::string(kube_manifests::OwnersManifest()))),
       "3:deployment 16:replica_set 24:stateful_set 34:daemon_set 41:job ");
 }
 
@@ -186,7 +109,7 @@ TEST(ReadKubeObjectsTest, KindsOfTwoGroupsAreToldApart) {
 }
 
 TEST(ReadKubeObjectsTest, BothFormsOfClaimSources) {
-  const KubeManifest read = ReadManifest(kube_manifests::kPodManifest);
+  const KubeManifest read = ReadManifest(kube_manifests::PodManifest());
   ASSERT_EQ(read.objects.size(), 1u);
   const auto& entries = read.objects[0].object.pod().spec().resource_claims();
   std::string sources;
@@ -236,29 +159,7 @@ TEST(ReadKubeObjectsTest, DocumentsEndWhereALineBeginsWithDashes) {
 }
 
 TEST(ReadKubeObjectsTest, ListsOfAnyAndOfOneKind) {
-  const KubeManifest read = ReadManifest(R"(apiVersion: v1
-kind: List
-metadata: {resourceVersion: ""}
-items:
-- {apiVersion: v1, kind: Node, metadata: {name: a}}
-- apiVersion: v1
-  kind: List
-  items:
-  - {apiVersion: v1, kind: ConfigMap, metadata: {name: b}}
-- {apiVersion: v1, kind: List, items: []}
----
-apiVersion: v1
-kind: NodeList
-items:
-- metadata: {name: c}
-- {apiVersion: v1, kind: Node, metadata: {name: d}}
----
-{apiVersion: resource.k8s.io/v1alpha1, kind: PodSchedulingList, items: [{metadata: {name: e}}]}
----
-{apiVersion: v1, kind: PodList, items: null}
----
-{apiVersion: v1, kind: PodList}
-)");
+  const KubeManifest read = ReadManifest(TestText("ListsOfAnyAndOfOneKind"));
   ASSERT_EQ(Kinds(read), "5:node 9:config_map 15:node 16:node 18:pod_scheduling_context ");
   EXPECT_EQ(read.objects[2].object.DebugString(), ObjectOf(R"(node {
     api_version: "v1" kind: "Node" metadata { name: "c" } })")
@@ -268,31 +169,8 @@ items:
 }
 
 TEST(ReadKubeObjectsTest, AliasesAndMergeKeys) {
-  const KubeManifest read = ReadManifest(R"(apiVersion: v1
-kind: Node
-metadata:
-  name: &name 'a'
-  labels: &labels
-    one: &one "1"
-    two: &two # after it
-      "2"
-  annotations:
-    <<: [*labels, {two: "no", three: *one}]
-    one: mine
-    four: *name
-)");
-  EXPECT_EQ(TextOf(read), ObjectOf(R"(node {
-    api_version: "v1" kind: "Node"
-    metadata {
-      name: "a"
-      labels { key: "one" value: "1" }
-      labels { key: "two" value: "2" }
-      annotations { key: "four" value: "a" }
-      annotations { key: "one" value: "mine" }
-      annotations { key: "three" value: "1" }
-      annotations { key: "two" value: "2" }
-    } })")
-                              .DebugString());
+  const KubeManifest read = ReadManifest(TestText("AliasesAndMergeKeys"));
+  EXPECT_EQ(TextOf(read), ObjectOf(TestLines("AliasesAndMergeKeys.2")).DebugString());
   EXPECT_EQ(ErrorsOf("{apiVersion: v1, kind: Node, metadata: {name: &n 1, <<: x}}"),
             "f.yaml:1:57: metadata: found the text 'x', expected keys and values\n"
             "f.yaml:1:47: metadata.name: found the number 1, expected a text: \"1\" in quotes");
@@ -301,27 +179,9 @@ metadata:
 // --- JSON ---
 
 TEST(ReadKubeObjectsTest, ReadsJson) {
-  const KubeManifest read = ReadManifest(
-      "\n{\n\t\"apiVersion\": \"v1\",\n    \"kind\": \"List\", \"items\": [\n"
-      "{\"apiVersion\":\"v1\",\"kind\":\"Node\",\"metadata\":{\"name\":\"a\",\"labels\":"
-      "{\"x\":\"\\u00e9\\ud83d\\ude00\\/\\\"\\\\\\b\\f\\n\\r\\t\",\"<<\":\"true\"}},"
-      "\"spec\":{\"unschedulable\":true,\"taints\":null},"
-      "\"status\":{\"capacity\":{\"cpu\":1.50,\"memory\":1e3}}}\n"
-      "]}\n {\"apiVersion\":\"v1\",\"kind\":\"Node\",\"metadata\":{\"name\":\"b\"}} null\n");
+  const KubeManifest read = ReadManifest(TestText("ReadsJson"));
   ASSERT_EQ(Kinds(read), "5:node 7:node ");
-  EXPECT_EQ(read.objects[0].object.DebugString(), ObjectOf(R"(node {
-    api_version: "v1" kind: "Node"
-    metadata {
-      name: "a"
-      labels { key: "<<" value: "true" }
-      labels { key: "x" value: "\303\251\360\237\230\200/\"\\\b\f\n\r\t" }
-    }
-    spec { unschedulable: true }
-    status {
-      capacity { key: "cpu" value: "1.5" }
-      capacity { key: "memory" value: "1000" }
-    } })")
-                                                      .DebugString());
+  EXPECT_EQ(read.objects[0].object.DebugString(), ObjectOf(TestLines("ReadsJson.2")).DebugString());
 }
 
 TEST(ReadKubeObjectsTest, JsonMayHaveMoreValuesThanYaml) {
@@ -332,25 +192,8 @@ TEST(ReadKubeObjectsTest, JsonMayHaveMoreValuesThanYaml) {
 }
 
 TEST(ReadKubeObjectsTest, JsonThatIsNotValid) {
-  const std::vector<std::pair<const char*, const char*>> texts = {
-      {"{\"a\": tru}\n  - x", "f.yaml:1:7: not valid JSON: found 'tru', expected a value"},
-      {"{\"a\": \"b}\n- x",
-       "f.yaml:1:10: not valid JSON: found a control character in a text, "
-       "expected an escape"},
-      {"{\"a\": \"b", "f.yaml:1:7: not valid JSON: a quoted text is not closed"},
-      {"{\n\"a\" 1}]", "f.yaml:2:5: not valid JSON: expected ':'"},
-      {"{\"a\": 1 \"b\": 2}", "f.yaml:1:9: not valid JSON: expected ',' or '}'"},
-      {"{\"a\": [1 2", "f.yaml:1:10: not valid JSON: expected ',' or ']'"},
-      {"{\"a\": \"\\x\", ]", "f.yaml:1:8: not valid JSON: found an unknown escape in a text"},
-      {"{\"a\": \"\\ud83dx\" ]",
-       "f.yaml:1:8: not valid JSON: found half a surrogate pair in a text"},
-      {"{\"a\": \"\\udc00\" ]",
-       "f.yaml:1:8: not valid JSON: found half a surrogate pair in a text"},
-      {"{\"a\": 01, ]", "f.yaml:1:7: not valid JSON: found '01', expected a value"},
-      {"{\"\xC3\xA9\": -, ]", "f.yaml:1:7: not valid JSON: found '-', expected a value"},
-      {"{} x:", "f.yaml:1:4: not valid JSON: found 'x', expected a value"},
-  };
-  for (const auto& [text, error] : texts) EXPECT_EQ(ErrorsOf(text), error) << text;
+  for (const auto& [text, error] : TestRows<2>("JsonThatIsNotValid"))
+    EXPECT_EQ(ErrorsOf(text), error) << text;
   EXPECT_EQ(ErrorsOf(absl::StrCat("{\"a\":", std::string(64, '['))),
             "f.yaml:1:69: not valid JSON: found values nested more than 64 deep, expected fewer "
             "levels");
@@ -391,27 +234,14 @@ TEST(ReadKubeObjectsTest, NumbersAndBooleansAreNoTexts) {
 TEST(ReadKubeObjectsTest, ValuesOfMapsAndItemsOfLists) {
   EXPECT_EQ(ErrorsOf("apiVersion: v1\nkind: Node\nmetadata:\n  name: x\n  labels:\n    a/b: 1\n"
                      "    c:\n  finalizers: [x, true, null]\nspec: {taints: [null]}\n"),
-            "f.yaml:6:10: metadata.labels[a/b]: found the number 1, expected a text: \"1\" in "
-            "quotes\n"
-            "f.yaml:7:5: metadata.labels[c]: found null, expected a text\n"
-            "f.yaml:8:19: metadata.finalizers[1]: found the boolean true, expected a text: "
-            "\"true\" in quotes\n"
-            "f.yaml:8:25: metadata.finalizers[2]: found null, expected a text\n"
-            "f.yaml:9:17: spec.taints[0]: found null, expected keys and values");
+            TestLines("ValuesOfMapsAndItemsOfLists"));
 }
 
 TEST(ReadKubeObjectsTest, KeysAreTexts) {
   const KubeManifest read = ReadManifest(
       "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata: {010: a, y: b, 'n': c, "
       "2024-01-31: d, \"1.5\": e}\n");
-  EXPECT_EQ(TextOf(read), ObjectOf(R"(config_map {
-    api_version: "v1" kind: "ConfigMap" metadata { name: "c" }
-    data { key: "1.5" value: "e" }
-    data { key: "2024-01-31" value: "d" }
-    data { key: "8" value: "a" }
-    data { key: "n" value: "c" }
-    data { key: "true" value: "b" } })")
-                              .DebugString());
+  EXPECT_EQ(TextOf(read), ObjectOf(TestLines("KeysAreTexts")).DebugString());
   EXPECT_EQ(
       ErrorsOf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata: {1.5: a, [b]: c, ~: d, "
                "8: d, 010: e}\n"),
@@ -453,23 +283,7 @@ TEST(ReadKubeObjectsTest, WholeNumbersAndBooleansAndTimes) {
                            "parallelism: 0x3", "suspend: yes", "suspend: Off", "suspend: ~"}) {
     EXPECT_EQ(ErrorsOf(job(good)), "no error\n") << good;
   }
-  const std::vector<std::pair<const char*, const char*>> bad = {
-      {"parallelism: '3'",
-       "5:16: spec.parallelism: found the text '3', expected a whole number from -2147483648 to "
-       "2147483647"},
-      {"parallelism: 3.5",
-       "5:16: spec.parallelism: found the number 3.5, expected a whole number from -2147483648 to "
-       "2147483647"},
-      {"parallelism: 2147483648",
-       "5:16: spec.parallelism: found '2147483648', expected a whole number from -2147483648 to "
-       "2147483647"},
-      {"activeDeadlineSeconds: 0xFFFFFFFFFFFFFFFFFF",
-       "5:26: spec.activeDeadlineSeconds: found '0xFFFFFFFFFFFFFFFFFF', expected a whole number "
-       "from -9223372036854775808 to 9223372036854775807"},
-      {"suspend: 'true'", "5:12: spec.suspend: found the text 'true', expected true or false"},
-      {"suspend: 1", "5:12: spec.suspend: found the number 1, expected true or false"},
-  };
-  for (const auto& [line, error] : bad) {
+  for (const auto& [line, error] : TestRows<2>("WholeNumbersAndBooleansAndTimes")) {
     EXPECT_EQ(ErrorsOf(job(line)), absl::StrCat("f.yaml:", error)) << line;
   }
   EXPECT_EQ(ErrorsOf("{apiVersion: v1, kind: Node, metadata: {name: x, creationTimestamp: "
@@ -528,17 +342,9 @@ TEST(ReadKubeObjectsTest, VersionsThatAreNotRead) {
   EXPECT_EQ(ErrorsOf(claim),
             "f.yaml:2:13: apiVersion: found 'resource.k8s.io/v1', expected for the kind "
             "ResourceClaim resource.k8s.io/v1alpha2 or resource.k8s.io/v1alpha1");
-  EXPECT_EQ(ErrorsOf(object("v1", "Deployment")),
-            "f.yaml:2:13: apiVersion: found 'v1', expected for the kind Deployment apps/v1");
-  EXPECT_EQ(ErrorsOf(object("extensions/v1beta1", "Deployment")),
-            "f.yaml:2:13: apiVersion: found 'extensions/v1beta1', expected for the kind Deployment "
-            "apps/v1");
-  EXPECT_EQ(ErrorsOf(object("resource.k8s.io/v1alpha2", "PodScheduling")),
-            "f.yaml:2:13: apiVersion: found 'resource.k8s.io/v1alpha2', expected for the kind "
-            "PodScheduling resource.k8s.io/v1alpha1");
-  EXPECT_EQ(ErrorsOf(object("gpu.resource.nvidia.com/v1", "GpuClaimParameters")),
-            "f.yaml:2:13: apiVersion: found 'gpu.resource.nvidia.com/v1', expected for the kind "
-            "GpuClaimParameters gpu.resource.nvidia.com/v1alpha1");
+  for (const auto& [first, second, expected] : TestRows<3>("VersionsThatAreNotRead")) {
+    EXPECT_EQ(ErrorsOf(object(first, second)), expected) << first;
+  }
   EXPECT_EQ(ErrorsOf("apiVersion: v2\nkind: NodeList\nitems: [{metadata: {name: a}}]\n"),
             "f.yaml:3:9: apiVersion: found 'v2', expected for the kind Node v1");
   EXPECT_EQ(ErrorsOf(object("resource.k8s.io/v1alpha3", "PodSchedulingContext")), "no error\n");
@@ -551,17 +357,7 @@ TEST(ReadKubeObjectsTest, VersionsThatAreNotRead) {
 TEST(ReadKubeObjectsTest, TextOfAClusterIsNeverRefused) {
   KubeReadOptions options;
   options.of_cluster = true;
-  const KubeManifest read = ReadManifest(R"(apiVersion: v1
-kind: List
-items:
-- {apiVersion: resource.k8s.io/v1, kind: ResourceClaim, metadata: {name: c, namespace: ml}}
-- {apiVersion: resource.k8s.io/v1alpha2, kind: ResourceClaim, metadata: {name: d},
-   spec: {resourceClassName: gpu}}
-- {apiVersion: resource.k8s.io/v1, kind: ResourceSliceList, items: [{metadata: {name: s}}]}
-- {apiVersion: v1, kind: Node, metadata: {name: k, labels: {a: 1}}}
-- {apiVersion: v1, kind: Node, metadata: {name: m, labels: {a: 2}}}
-)",
-                                         options);
+  const KubeManifest read = ReadManifest(TestText("TextOfAClusterIsNeverRefused"), options);
   EXPECT_EQ(Kinds(read), "5:resource_claim 8:node 9:node ");
   ASSERT_EQ(read.skipped.size(), 2u);
   EXPECT_EQ(read.skipped[0].api_version, "resource.k8s.io/v1");
@@ -577,21 +373,7 @@ items:
 }
 
 TEST(ReadKubeObjectsTest, WarnsOfWhatItDoesNotKnow) {
-  const KubeManifest read = ReadManifest(R"(apiVersion: v1
-kind: List
-items:
-- {apiVersion: v1, kind: Service, metadata: {name: a}}
-- apiVersion: v1
-  kind: Pod
-  metadata: {name: p, lables: {a: b}}
-  spec:
-    containers: [{name: a, imagePullPolcy: x}, {name: b, imagePullPolcy: x, zzz: 1}]
-    schedulername: x
-  extra: {}
-- {apiVersion: v1, kind: Service, metadata: {name: b}}
-- {apiVersion: v1, kind: ServiceList, items: [{x: 1}]}
-- {apiVersion: v1, kind: Pod, metadata: {name: q}, spec: {containers: [{name: a, zzz: 1}]}}
-)");
+  const KubeManifest read = ReadManifest(TestText("WarnsOfWhatItDoesNotKnow"));
   EXPECT_THAT(
       read.warnings,
       ElementsAre(

@@ -13,6 +13,7 @@
 #include "gtest/gtest.h"
 #include "tests/model/kube/manifests.h"
 #include "tests/sim/explain/cluster_rig.h"
+#include "tests/testing/data_text.h"
 
 namespace drasim {
 namespace explain_cluster_rules_test {
@@ -293,16 +294,9 @@ std::string Untolerated(absl::string_view tolerations) {
 }
 
 TEST(TaintsTest, Tolerations) {
-  EXPECT_EQ(Untolerated(""), "gpu down ");
-  EXPECT_EQ(Untolerated("{operator: Exists}"), "");
-  EXPECT_EQ(Untolerated("{key: gpu, operator: Exists}"), "down ");
-  EXPECT_EQ(Untolerated("{key: gpu, operator: Exists, effect: NoSchedule}"), "down ");
-  EXPECT_EQ(Untolerated("{key: gpu, operator: Exists, effect: NoExecute}"), "gpu down ");
-  EXPECT_EQ(Untolerated("{key: gpu, value: a}"), "down ");
-  EXPECT_EQ(Untolerated("{key: gpu, operator: Equal, value: b}"), "gpu down ");
-  EXPECT_EQ(Untolerated("{key: gpu, value: a, effect: NoSchedule}, {key: down, effect: NoExecute}"),
-            "");
-  EXPECT_EQ(Untolerated("{key: gpu, operator: Gt, value: a}"), "gpu down ");
+  for (const auto& [input, expected] : TestRows<2>("Tolerations")) {
+    EXPECT_EQ(Untolerated(input), expected) << input;
+  }
 }
 
 TEST(SelectorTextTest, Texts) {

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "model/random.h"
+#include "tests/testing/data_text.h"
 
 namespace drasim {
 namespace kube_scalar_test {
@@ -22,69 +23,8 @@ std::string Resolved(absl::string_view word) {
 
 // `v: WORD` as sigs.k8s.io/yaml v1.6.0 reads it.
 TEST(ResolveKubeWordTest, WordsMeanWhatTheyMeanToKubectl) {
-  const std::vector<std::pair<const char*, const char*>> words = {
-      {"", "null "},
-      {"~", "null ~"},
-      {"null", "null null"},
-      {"NULL", "null NULL"},
-      {"nUll", "text nUll"},
-      {"null Null", "text null Null"},
-      {"y", "bool true"},
-      {"On", "bool true"},
-      {"yes", "bool true"},
-      {"TRUE", "bool true"},
-      {"tRUE", "text tRUE"},
-      {"N", "bool false"},
-      {"off", "bool false"},
-      {"no", "bool false"},
-      {"False", "bool false"},
-      {"0", "int 0"},
-      {"-0", "int 0"},
-      {"42", "int 42"},
-      {"+42", "int 42"},
-      {"-42", "int -42"},
-      {"1_000", "int 1000"},
-      {"010", "int 8"},
-      {"0o17", "int 15"},
-      {"-0o17", "int -15"},
-      {"0x1F", "int 31"},
-      {"0b101", "int 5"},
-      {"-0b11", "int -3"},
-      {"0b12", "text 0b12"},
-      {"0x", "text 0x"},
-      {"18446744073709551615", "int 18446744073709551615"},
-      {"-9223372036854775808", "int -9223372036854775808"},
-      {"08", "float 8"},
-      {"089", "float 89"},
-      {"1.0", "float 1"},
-      {"1.", "float 1"},
-      {".5", "float 0.5"},
-      {".33_9", "float 0.339"},
-      {"-.5", "float -0.5"},
-      {"1e3", "float 1000"},
-      {"1E-7", "float 1e-7"},
-      {"1e21", "float 1e+21"},
-      {"1e20", "float 100000000000000000000"},
-      {"1e999", "text 1e999"},
-      {"1e", "text 1e"},
-      {"e3", "text e3"},
-      {".", "text ."},
-      {"-", "text -"},
-      {"1.2.3", "text 1.2.3"},
-      {"12:30", "text 12:30"},
-      {"500m", "text 500m"},
-      {"2024-01-31", "timestamp 2024-01-31"},
-      {"2024-1-3", "timestamp 2024-1-3"},
-      {"2024-01-32", "text 2024-01-32"},
-      {"2023-02-29", "text 2023-02-29"},
-      {"2024-01-31T12:00:00Z", "timestamp 2024-01-31T12:00:00Z"},
-      {"2024-01-31t1:2:3.5+01:00", "timestamp 2024-01-31t1:2:3.5+01:00"},
-      {"2024-01-31T12:00:00", "text 2024-01-31T12:00:00"},
-      {"2024-01-31 12:00:00", "timestamp 2024-01-31 12:00:00"},
-      {"<<", "text <<"},
-      {"true false", "text true false"},
-  };
-  for (const auto& [word, meaning] : words) EXPECT_EQ(Resolved(word), meaning) << word;
+  for (const auto& [word, meaning] : TestRows<2>("WordsMeanWhatTheyMeanToKubectl"))
+    EXPECT_EQ(Resolved(word), meaning) << word;
 }
 
 TEST(ResolveKubeWordTest, InfinitiesAreNumbers) {

@@ -11,6 +11,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/model/kube/manifests.h"
+#include "tests/testing/data_text.h"
 
 namespace drasim {
 namespace kube_validate_test {
@@ -45,62 +46,8 @@ TEST(ValidateKubeObjectTest, TheManifestOfEveryKindIsFine) {
 }
 
 TEST(ValidateKubeObjectTest, ErrorsHaveTheirPlaceInTheFile) {
-  EXPECT_EQ(ErrorsOf(R"(# claims
-apiVersion: resource.k8s.io/v1alpha2
-kind: ResourceClaim
-metadata: {name: no-class}
-spec:
-  allocationMode: Immediate
----
-apiVersion: resource.k8s.io/v1alpha2
-kind: ResourceClaimTemplate
-metadata: {name: bad-mode}
-spec:
-  spec:
-    resourceClassName: gpu
-    allocationMode: immediate
----
-apiVersion: v1
-kind: Pod
-metadata: {name: pod}
-spec:
-  containers:
-  - name: a
-    resources:
-      claims:
-      - name: gpu
-      - {name: gpus}
-      - {name: gpu}
-  resourceClaims:
-  - name: gpu
-    source: {resourceClaimName: x, resourceClaimTemplateName: z}
-  - name: gpu
-    source: {}
-  - name: net
-  - name: both
-    source: {resourceClaimName: x}
-    resourceClaimName: x
-  - name: flat
-    resourceClaimName: x
-    resourceClaimTemplateName: z
-)"),
-            "f.yaml:6:3: spec.resourceClassName: not given, expected the name of a ResourceClass\n"
-            "f.yaml:14:21: spec.spec.allocationMode: found 'immediate', expected one of "
-            "WaitForFirstConsumer, Immediate (did you mean 'Immediate'?)\n"
-            "f.yaml:29:13: spec.resourceClaims[0].source: found both resourceClaimName and "
-            "resourceClaimTemplateName, expected one\n"
-            "f.yaml:30:11: spec.resourceClaims[1].name: found 'gpu' a second time\n"
-            "f.yaml:31:13: spec.resourceClaims[1].source: found no source, expected "
-            "resourceClaimName or resourceClaimTemplateName\n"
-            "f.yaml:32:5: spec.resourceClaims[2]: found no source, expected resourceClaimName or "
-            "resourceClaimTemplateName\n"
-            "f.yaml:33:5: spec.resourceClaims[3]: found both a source and its newer form, expected "
-            "one of them\n"
-            "f.yaml:36:5: spec.resourceClaims[4]: found both resourceClaimName and "
-            "resourceClaimTemplateName, expected one\n"
-            "f.yaml:25:16: spec.containers[0].resources.claims[1].name: found 'gpus', which "
-            "spec.resourceClaims does not list (did you mean 'gpu'?)\n"
-            "f.yaml:26:16: spec.containers[0].resources.claims[2].name: found 'gpu' a second time");
+  EXPECT_EQ(ErrorsOf(TestText("ErrorsHaveTheirPlaceInTheFile")),
+            TestLines("ErrorsHaveTheirPlaceInTheFile.2"));
 }
 
 TEST(ValidateKubeObjectTest, CanBeLeftOut) {
@@ -144,19 +91,7 @@ TEST(ValidateKubeObjectTest, Metadata) {
 
 TEST(ValidateKubeObjectTest, Nodes) {
   EXPECT_THAT(
-      ProblemsOf(R"(node {
-        metadata { name: "a" }
-        spec {
-          taints { key: "k" effect: "NoSchedule" }
-          taints { key: "k" effect: "NoExecute" }
-          taints { key: "k" effect: "NoSchedule" value: "v" }
-          taints { effect: "Never" }
-        }
-        status {
-          capacity { key: "cpu" value: "-1" }
-          allocatable { key: "x" value: "1 Gi" }
-          conditions { type: "Ready" status: "true" }
-        } })"),
+      ProblemsOf(TestLines("Nodes")),
       ElementsAre("spec.taints[2]: found 'k:NoSchedule' a second time",
                   "spec.taints[3].key: not given, expected a text",
                   "spec.taints[3].effect: found 'Never', expected one of NoSchedule, "
@@ -229,22 +164,9 @@ TEST(ValidateKubePodTest, NodeAffinity) {
               ElementsAre("spec.affinity.nodeAffinity."
                           "requiredDuringSchedulingIgnoredDuringExecution: found no "
                           "nodeSelectorTerms, expected at least one"));
-  const std::vector<std::pair<const char*, const char*>> requirements = {
-      {"key: 'k' operator: 'In' values: 'a'", ""},
-      {"key: 'k' operator: 'Lt' values: '-5'", ""},
-      {"key: 'k' operator: 'DoesNotExist'", ""},
-      {"operator: 'Exists'", "key: not given, expected a text"},
-      {"key: 'k'", "operator: not given, expected one of In, NotIn, Exists, DoesNotExist, Gt, Lt"},
-      {"key: 'k' operator: 'NotIn'", "values: not given, expected values for NotIn"},
-      {"key: 'k' operator: 'Exists' values: 'a'", "values: found values, expected none for Exists"},
-      {"key: 'k' operator: 'Gt' values: 'a'",
-       "values: expected one whole number, as a text, for Gt"},
-      {"key: 'k' operator: 'Gt' values: '1' values: '2'",
-       "values: expected one whole number, as a text, for Gt"},
-  };
   const std::string path =
       "spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[0]";
-  for (const auto& [requirement, problem] : requirements) {
+  for (const auto& [requirement, problem] : TestRows<2>("NodeAffinity")) {
     const std::vector<std::string> found = PodProblems(absl::StrCat(
         "affinity { node_affinity { preferred_during_scheduling_ignored_during_execution { weight: "
         "1 preference { match_expressions { ",
@@ -270,12 +192,7 @@ TEST(ValidateKubePodTest, NodeAffinity) {
 TEST(ValidateKubePodTest, PodAffinity) {
   const std::string path = "spec.affinity.";
   EXPECT_THAT(
-      PodProblems(R"(affinity {
-        pod_affinity { required_during_scheduling_ignored_during_execution {} }
-        pod_anti_affinity { preferred_during_scheduling_ignored_during_execution {
-          pod_affinity_term {
-            topology_key: "z"
-            label_selector { match_expressions { key: "k" operator: "Gt" } } } } } })"),
+      PodProblems(TestLines("PodAffinity")),
       ElementsAre(path + "podAffinity.requiredDuringSchedulingIgnoredDuringExecution[0]."
                          "topologyKey: not given, expected a text",
                   path + "podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution[0]."
@@ -451,11 +368,7 @@ TEST(ValidateKubeObjectTest, SchedulingContexts) {
 
 TEST(ValidateKubeObjectTest, Parameters) {
   EXPECT_THAT(
-      ProblemsOf(R"(gpu_claim_parameters { metadata { name: "g" } spec {
-        count: 0
-        selector { index: 1 uuid: "u" memory { operator: "AtLeast" }
-          and_expression { or_expression { and_expression { or_expression { index: 1 } } } } }
-        sharing { strategy: "MPS" time_slicing_config { time_slice: "Longer" } } } })"),
+      ProblemsOf(TestLines("Parameters")),
       ElementsAre(
           "spec.count: found 0, expected at least 1",
           "spec.selector: found 4 properties, expected one: put them into andExpression",

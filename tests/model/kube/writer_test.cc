@@ -6,7 +6,6 @@
 #include <google/protobuf/message.h>
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -16,6 +15,7 @@
 #include "model/kube/writer_yaml.h"
 #include "model/random.h"
 #include "tests/model/kube/manifests.h"
+#include "tests/testing/data_text.h"
 
 namespace drasim {
 namespace kube_writer_test {
@@ -34,102 +34,14 @@ std::string Json(const std::string& text) {
   return PrintKubeObject(ObjectOf(text), KubeTextFormat::kJson);
 }
 
-constexpr char kPod[] = R"(pod {
-  api_version: "v1" kind: "Pod"
-  metadata {
-    name: "p" creation_timestamp: "2024-01-31T12:00:00Z"
-    labels { key: "app" value: "web" } labels { key: "10" value: "<a & b>" }
-    finalizers: "x" finalizers: "true"
-  }
-  spec {
-    priority: 0 host_network: true
-    containers { name: "a" resources {} }
-    containers {
-      name: "b"
-      resources { limits { key: "nvidia.com/gpu" value: "1" } claims { name: "g" } }
-    }
-    init_containers {}
-    termination_grace_period_seconds: 9007199254740993
-  }
-  status {} })";
+std::string PodText() { return TestLines("Pod"); }
 
 TEST(PrintKubeObjectTest, PrintsYamlAsKubectl) {
-  EXPECT_EQ(Yaml(kPod), R"(apiVersion: v1
-kind: Pod
-metadata:
-  creationTimestamp: "2024-01-31T12:00:00Z"
-  finalizers:
-  - x
-  - "true"
-  labels:
-    "10": <a & b>
-    app: web
-  name: p
-spec:
-  containers:
-  - name: a
-    resources: {}
-  - name: b
-    resources:
-      claims:
-      - name: g
-      limits:
-        nvidia.com/gpu: "1"
-  hostNetwork: true
-  initContainers:
-  - {}
-  priority: 0
-  terminationGracePeriodSeconds: 9007199254740993
-status: {}
-)");
+  EXPECT_EQ(Yaml(PodText()), TestText("PrintsYamlAsKubectl"));
 }
 
 TEST(PrintKubeObjectTest, PrintsJsonAsKubectl) {
-  EXPECT_EQ(Json(kPod), R"({
-    "apiVersion": "v1",
-    "kind": "Pod",
-    "metadata": {
-        "creationTimestamp": "2024-01-31T12:00:00Z",
-        "finalizers": [
-            "x",
-            "true"
-        ],
-        "labels": {
-            "10": "\u003ca \u0026 b\u003e",
-            "app": "web"
-        },
-        "name": "p"
-    },
-    "spec": {
-        "containers": [
-            {
-                "name": "a",
-                "resources": {}
-            },
-            {
-                "name": "b",
-                "resources": {
-                    "claims": [
-                        {
-                            "name": "g"
-                        }
-                    ],
-                    "limits": {
-                        "nvidia.com/gpu": "1"
-                    }
-                }
-            }
-        ],
-        "hostNetwork": true,
-        "initContainers": [
-            {}
-        ],
-        "priority": 0,
-        "terminationGracePeriodSeconds": 9007199254740993
-    },
-    "status": {}
-}
-)");
+  EXPECT_EQ(Json(PodText()), TestText("PrintsJsonAsKubectl"));
 }
 
 TEST(PrintKubeObjectTest, JsonEscapesAsGo) {
@@ -141,36 +53,15 @@ TEST(PrintKubeObjectTest, JsonEscapesAsGo) {
 }
 
 TEST(PrintKubeObjectTest, NamesTheNewestVersionWhereNoneIsGiven) {
-  EXPECT_EQ(Yaml("pod_scheduling_context {}"),
-            "apiVersion: resource.k8s.io/v1alpha3\nkind: PodSchedulingContext\n");
-  EXPECT_EQ(Yaml("example_gpu_claim_parameters { metadata { name: 'a' } }"),
-            "apiVersion: gpu.resource.example.com/v1alpha1\nkind: GpuClaimParameters\n"
-            "metadata:\n  name: a\n");
-  EXPECT_EQ(Yaml("pod_scheduling_context { api_version: 'resource.k8s.io/v1alpha1' }"),
-            "apiVersion: resource.k8s.io/v1alpha1\nkind: PodScheduling\n");
-  EXPECT_EQ(Yaml("pod_scheduling_context { kind: 'PodScheduling' }"),
-            "apiVersion: resource.k8s.io/v1alpha1\nkind: PodScheduling\n");
-  EXPECT_EQ(Yaml("resource_claim { api_version: 'resource.k8s.io/v1alpha1' }"),
-            "apiVersion: resource.k8s.io/v1alpha1\nkind: ResourceClaim\n");
+  for (const auto& [input, expected] : TestRows<2>("NamesTheNewestVersionWhereNoneIsGiven")) {
+    EXPECT_EQ(Yaml(input), expected) << input;
+  }
 }
 
 TEST(PrintKubeListTest, WrapsObjects) {
   const proto::kube::Object node = ObjectOf("node { metadata { name: 'a' } }");
   const proto::kube::Object map = ObjectOf("config_map { data { key: 'k' value: 'v' } }");
-  EXPECT_EQ(PrintKubeList({&node, &map}, KubeTextFormat::kYaml), R"(apiVersion: v1
-items:
-- apiVersion: v1
-  kind: Node
-  metadata:
-    name: a
-- apiVersion: v1
-  data:
-    k: v
-  kind: ConfigMap
-kind: List
-metadata:
-  resourceVersion: ""
-)");
+  EXPECT_EQ(PrintKubeList({&node, &map}, KubeTextFormat::kYaml), TestText("WrapsObjects"));
   EXPECT_EQ(PrintKubeList({}, KubeTextFormat::kYaml),
             "apiVersion: v1\nitems: []\nkind: List\nmetadata:\n  resourceVersion: \"\"\n");
   EXPECT_EQ(PrintKubeList({}, KubeTextFormat::kJson),
@@ -191,61 +82,8 @@ std::string YamlOf(const std::string& key, const std::string& value) {
 }
 
 TEST(KubeYamlTextTest, Quotes) {
-  const std::vector<std::pair<std::string, std::string>> texts = {
-      {"", "\"\""},
-      {"a", "a"},
-      {"a b", "a b"},
-      {"it's", "it's"},
-      {"say \"x\"", "say \"x\""},
-      {"a, b", "a, b"},
-      {"a: b", "'a: b'"},
-      {"it's: b", "'it''s: b'"},
-      {"a:b", "a:b"},
-      {"a:", "'a:'"},
-      {"a#b", "a#b"},
-      {"a #b", "'a #b'"},
-      {" a", "' a'"},
-      {"a ", "'a '"},
-      {"-", "'-'"},
-      {"-a", "-a"},
-      {"- a", "'- a'"},
-      {"?a", "?a"},
-      {":a", ":a"},
-      {"---", "'---'"},
-      {"...a", "'...a'"},
-      {"*", "'*'"},
-      {"[a]", "'[a]'"},
-      {"{}", "'{}'"},
-      {"%a", "'%a'"},
-      {"@a", "'@a'"},
-      {"`", "'`'"},
-      {"=", "="},
-      {"<<", "<<"},
-      {"true", "\"true\""},
-      {"y", "\"y\""},
-      {"No", "\"No\""},
-      {"null", "\"null\""},
-      {"~", "\"~\""},
-      {"1", "\"1\""},
-      {"010", "\"010\""},
-      {"1e3", "\"1e3\""},
-      {"0x1f", "\"0x1f\""},
-      {"1_0", "\"1_0\""},
-      {"12:30", "\"12:30\""},
-      {"2024-01-31", "\"2024-01-31\""},
-      {".5", "\".5\""},
-      {"1.2.3", "1.2.3"},
-      {"500m", "500m"},
-      {"a\tb", "\"a\\tb\""},
-      {"a\rb", "\"a\\rb\""},
-      {std::string("a\0b", 3), "\"a\\0b\""},
-      {"\x1B\x01\x7F", "\"\\e\\x01\\x7F\""},
-      {"\xC3\xA9", "\xC3\xA9"},
-      {"\xF0\x9F\x98\x80", "\"\\U0001F600\""},
-      {"\xE2\x80\xA8", "\"\\u2028\""},
-      {"\t\"\\", "\"\\t\\\"\\\\\""},
-  };
-  for (const auto& [text, yaml] : texts) EXPECT_EQ(YamlOf("k", text), "k: " + yaml) << text;
+  for (const auto& [text, yaml] : TestRows<2>("Quotes"))
+    EXPECT_EQ(YamlOf("k", text), "k: " + yaml) << text;
 }
 
 TEST(KubeYamlTextTest, Keys) {
@@ -260,21 +98,7 @@ TEST(KubeYamlTextTest, Keys) {
 }
 
 TEST(KubeYamlTextTest, TextsOfSeveralLines) {
-  const std::vector<std::pair<const char*, const char*>> texts = {
-      {"a\nb", "|-\n  a\n  b"},
-      {"a\nb\n", "|\n  a\n  b"},
-      {"a\n\n", "|+\n  a\n"},
-      {"a\n\nb\n", "|\n  a\n\n  b"},
-      {"\n", "|2+\n"},
-      {"\na\n", "|2\n\n  a"},
-      {" a\nb", "|2-\n   a\n  b"},
-      {"a\n  b\n", "|\n  a\n    b"},
-      {"# a\n- b\n", "|\n  # a\n  - b"},
-      {"a \nb", "\"a \\nb\""},
-      {"a\nb ", "\"a\\nb \""},
-      {"a\tb\n", "\"a\\tb\\n\""},
-  };
-  for (const auto& [text, yaml] : texts) {
+  for (const auto& [text, yaml] : TestRows<2>("TextsOfSeveralLines")) {
     EXPECT_EQ(YamlOf("k", text), absl::StrCat("k: ", yaml)) << text;
   }
 }
@@ -362,64 +186,10 @@ TEST(PrintKubeObjectTest, EveryKindIsReadBack) {
 
 // Pieces that need care in YAML or JSON.
 std::string RandomText(Random* random) {
-  static constexpr const char* kPieces[] = {"a",
-                                            "Z",
-                                            "word",
-                                            "0",
-                                            "12",
-                                            "yes",
-                                            "null",
-                                            "~",
-                                            "-",
-                                            "---",
-                                            "...",
-                                            "_",
-                                            ": ",
-                                            ":",
-                                            " #",
-                                            "#",
-                                            ", ",
-                                            "[",
-                                            "]",
-                                            "{",
-                                            "}",
-                                            "&",
-                                            "*",
-                                            "!",
-                                            "|",
-                                            ">",
-                                            "'",
-                                            "\"",
-                                            "%",
-                                            "@",
-                                            "`",
-                                            "?",
-                                            "\\",
-                                            " ",
-                                            "  ",
-                                            "\n",
-                                            "\t",
-                                            "\r",
-                                            "1e3",
-                                            "0x1f",
-                                            ".",
-                                            "/",
-                                            "<<",
-                                            "=",
-                                            "\x01",
-                                            "\x7F",
-                                            "12:30",
-                                            "\xC3\xA9",
-                                            "\xE6\x97\xA5",
-                                            "\xF0\x9F\x98\x80",
-                                            "\xC2\x85",
-                                            "\xE2\x80\xA8",
-                                            "\xEF\xBB\xBF",
-                                            "2024-01-31",
-                                            "the quick brown fox "};
+  static const auto* const pieces = new TextRows<1>(TestRows<1>("Pieces"));
   const uint64_t length = random->Below(10) == 0 ? random->Below(40) : random->Below(5);
   std::string text;
-  for (uint64_t i = 0; i < length; ++i) text += kPieces[random->Below(std::size(kPieces))];
+  for (uint64_t i = 0; i < length; ++i) text += (*pieces)[random->Below(pieces->size())][0];
   return text;
 }
 

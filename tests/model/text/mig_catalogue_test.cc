@@ -22,6 +22,7 @@
 #include "model/mig_table.h"
 #include "model/text/embedded_mig.h"
 #include "model/text/yaml_tree.h"
+#include "tests/testing/data_text.h"
 #include "tests/testing/shared_data.h"
 
 namespace drasim {
@@ -143,55 +144,9 @@ TEST(MigCatalogueTest, MaxInstancesFollowFromPlacements) {
 // --- Names ---
 
 TEST(MigCatalogueTest, FindsProductsByTheirNames) {
-  struct Row {
-    const char* name;
-    const char* group;
-  };
-  const Row kRows[] = {
-      {"A100-40GB", "A100-40GB"},
-      {"A100-SXM4-40GB", "A100-40GB"},
-      {"A100-PCIE-40GB", "A100-40GB"},
-      {"A800-40GB", "A100-40GB"},
-      {"NVIDIA-A100-SXM4-80GB", "A100-80GB"},
-      {"NVIDIA A100 80GB PCIe", "A100-80GB"},
-      {"a800_80gb", "A100-80GB"},
-      {"H100-80GB-SXM", "H100-80GB-SXM"},
-      {"H100-SXM5-80GB", "H100-80GB-SXM"},
-      {"NVIDIA-H100-80GB-HBM3", "H100-80GB-SXM"},
-      {"H800-PCIE-80GB", "H100-80GB-PCIe"},
-      {"h100 pcie", "H100-80GB-PCIe"},
-      {"H100-NVL-94GB", "H100-94GB"},
-      {"H100 NVL 94GB (PCIe)", "H100-94GB"},
-      {"H100-SXM5-94GB", "H100-94GB"},
-      {"H800 NVL", "H100-94GB"},
-      {"H100 on GH200 96GB", "GH200-96GB"},
-      {"NVIDIA GH200 480GB", "GH200-96GB"},
-      {"H100-96GB", "GH200-96GB"},
-      {"H20 96GB", "H20-96GB"},
-      {"H200-141GB", "H200-141GB"},
-      {"H200-SXM5-141GB", "H200-141GB"},
-      {"NVIDIA H200 NVL", "H200-141GB"},
-      {"GH200 144G HBM3e", "GH200-144GB"},
-      {"B200-SXM6-180GB", "B200"},
-      {"NVIDIA-B200", "B200"},
-      {"GB200 186GB", "GB200"},
-      {"B300-SXM6 (HGX B300)", nullptr},
-      {"HGX B300", "B300"},
-      {"gb300", "GB300"},
-      {"  A30-PCIE-24GB ", "A30"},
-      {"NVIDIA RTX PRO 6000 Blackwell Server Edition", "RTX-PRO-6000"},
-      {"RTX_PRO_6000", "RTX-PRO-6000"},
-      {"RTX PRO 5000 Blackwell 48GB", "RTX-PRO-5000"},
-      {"A100", nullptr},
-      {"H100", nullptr},
-      {"V100-SXM2-16GB", nullptr},
-      {"NVIDIA", nullptr},
-      {"", nullptr},
-  };
-  for (const Row& row : kRows) {
-    const MigProduct* product = FindMigProduct(row.name);
-    EXPECT_EQ(product == nullptr ? "" : product->group, row.group == nullptr ? "" : row.group)
-        << row.name;
+  for (const auto& [name, group] : TestRows<2>("FindsProductsByTheirNames")) {
+    const MigProduct* product = FindMigProduct(name);
+    EXPECT_EQ(product == nullptr ? "" : product->group, group) << name;
   }
 }
 
@@ -234,68 +189,27 @@ TEST(MigCatalogueTest, PciIds) {
 
 // --- Reading other catalogues ---
 
-constexpr absl::string_view kSmall = R"(sources: {hand: made for tests}
-geometries:
-  two:
-    compute_slices: 2
-    units: 2
-    rows:
-      half: {profile_id: 1, nvml_enum: 0, compute_slices: 1, size: 1, starts: [0, 1],
-             max_instances: 2}
-      whole.x: {profile_id: 0, nvml_enum: 1, compute_slices: 2, size: 2, starts: [0],
-                max_instances: 1}
-engines:
-  some: {rows: {half: {copy: 1}, whole.x: {copy: 2}}}
-products:
-  - group: T1
-    products: [T-One]
-    pci_ids: ["0x000110DE"]
-    architecture: test
-    compute_capability: "1.0"
-    geometry: two
-    engines: some
-    memory_nominal_gb: 10
-    certainty: high
-    sources: [hand]
-    profiles:
-      - {row: half, name: 1g.5gb, nominal_gb: 5, memory_mib: 100}
-      - {row: whole.x, name: 2g.10gb, names: [2g.9gb], nominal_gb: 10}
-  - group: T2
-    products: [T-Two]
-    architecture: other
-    compute_capability: "2.0"
-    geometry: two
-    engines: some
-    memory_nominal_gb: 10
-    certainty: high
-    profiles: [{row: half, name: 1g.7gb, nominal_gb: 7}]
-)";
+const std::string& SmallText() { return TestText("Small"); }
 
-// The error of kSmall with one text replaced by another; empty when there is none.
+// The error of SmallText() with one text replaced by another; empty when there is none.
 std::string ErrorWith(absl::string_view from, absl::string_view to) {
-  const std::string yaml = absl::StrReplaceAll(kSmall, {{from, to}});
-  EXPECT_NE(yaml, kSmall) << from;
+  const std::string yaml = absl::StrReplaceAll(SmallText(), {{from, to}});
+  EXPECT_NE(yaml, SmallText()) << from;
   const absl::StatusOr<std::vector<MigProduct>> products = ParseMigCatalogue(yaml, "c.yaml");
   if (products.ok()) return "";
   EXPECT_EQ(products.status().code(), absl::StatusCode::kInvalidArgument);
   return std::string(products.status().message());
 }
 
-struct Mistake {
-  const char* from;
-  const char* to;
-  const char* error;  // without the file's name
-};
-
-template <size_t N>
-void ExpectErrors(const Mistake (&mistakes)[N]) {
-  for (const Mistake& mistake : mistakes) {
-    EXPECT_EQ(ErrorWith(mistake.from, mistake.to), absl::StrCat("c.yaml:", mistake.error));
+// Rows: a text of SmallText(), its replacement, and the error without the file's name.
+void ExpectErrors(absl::string_view section) {
+  for (const auto& [from, to, error] : TestRows<3>(section)) {
+    EXPECT_EQ(ErrorWith(from, to), absl::StrCat("c.yaml:", error));
   }
 }
 
 TEST(MigCatalogueTest, ReadsACatalogue) {
-  const absl::StatusOr<std::vector<MigProduct>> products = ParseMigCatalogue(kSmall, "c.yaml");
+  const absl::StatusOr<std::vector<MigProduct>> products = ParseMigCatalogue(SmallText(), "c.yaml");
   ASSERT_TRUE(products.ok()) << products.status();
   ASSERT_EQ(products->size(), 2u);
   const MigProduct& first = (*products)[0];
@@ -321,103 +235,17 @@ TEST(MigCatalogueTest, ReadsACatalogue) {
 }
 
 TEST(MigCatalogueTest, ExplainsWhatIsWrongWithGeometries) {
-  constexpr Mistake kMistakes[] = {
-      {"hand: made for tests", "hand: \"\"",
-       "1:17: sources.hand: found nothing, expected a sentence"},
-      {"units: 2\n", "units: 17\n",
-       "5:12: geometries.two.units: found '17', expected a whole number from 1 to 16"},
-      {"    compute_slices: 2\n", "    compute_slices: 0\n",
-       "4:21: geometries.two.compute_slices: found '0', expected a whole number from 1 to 16"},
-      {"compute_slices: 1,", "compute_slices: 3,",
-       "7:59: geometries.two.rows.half.compute_slices: found '3', expected a whole number from 1 "
-       "to 2"},
-      {"size: 1,", "size: 0,",
-       "7:68: geometries.two.rows.half.size: found '0', expected a whole number from 1 to 2"},
-      {"starts: [0, 1]", "starts: []",
-       "7:79: geometries.two.rows.half.starts: found nothing, expected at least one start"},
-      {"starts: [0, 1]", "starts: [0, 2]",
-       "7:83: geometries.two.rows.half.starts.1: found '2', expected a whole number from 0 to 1"},
-      {"starts: [0, 1]", "starts: [0, 0]",
-       "7:83: geometries.two.rows.half.starts.1: found '0', expected a start that no earlier item "
-       "is"},
-      {"starts: [0],", "starts: [1],",
-       "9:83: geometries.two.rows.whole.x.starts.0: found '1', expected a whole number from 0 to "
-       "0"},
-      {"max_instances: 2", "max_instances: 3",
-       "8:29: geometries.two.rows.half.max_instances: found '3', expected a whole number from 1 to "
-       "2"},
-      {"profile_id: 0", "profile_id: 1",
-       "9:29: geometries.two.rows.whole.x.profile_id: found '1', expected another number than that "
-       "of row 'half'"},
-      {"nvml_enum: 1", "nvml_enum: -1",
-       "9:43: geometries.two.rows.whole.x.nvml_enum: found '-1', expected a whole number of at "
-       "least 0"},
-  };
-  ExpectErrors(kMistakes);
+  ExpectErrors("ExplainsWhatIsWrongWithGeometries");
 }
 
 TEST(MigCatalogueTest, ExplainsWhatIsWrongWithProducts) {
-  constexpr Mistake kMistakes[] = {
-      {"group: T2", "group: t_one",
-       "27:12: products.1.group: found 't_one', expected another name than those of T1"},
-      {"[T-Two]", "[T-Two, T-TWO]",
-       "28:23: products.1.products.1: found 'T-TWO', expected another name than those of T2"},
-      {"[T-One]", "[]", "15:15: products.0.products: found nothing, expected at least one name"},
-      {"[T-One]", "[\"()\"]",
-       "15:16: products.0.products.0: found '()', expected a product's name"},
-      {"[\"0x000110DE\"]", "[0x0001]",
-       "16:15: products.0.pci_ids.0: found '0x0001', expected a PCI device and vendor such as "
-       "0x20B010DE"},
-      {"[\"0x000110DE\"]", "[0x000110DE, 0x000110de]",
-       "16:27: products.0.pci_ids.1: found '0x000110de', expected another id than those of T1"},
-      {"architecture: test", "architecture: \"\"",
-       "17:19: products.0.architecture: found nothing, expected a name"},
-      {"certainty: high\n    sources: [hand]", "sources: [hand]",
-       "14:5: products.0.certainty: found nothing, expected how sure the figures are"},
-      {"sources: [hand]", "sources: [hands]",
-       "23:15: products.0.sources.0: found 'hands', expected one of hand (did you mean 'hand'?)"},
-      {"sources: [hand]\n", "sources: [hand]\n    memory_mib: 0\n",
-       "24:17: products.0.memory_mib: found '0', expected a whole number of at least 1"},
-      {"\"2.0\"\n    geometry: two", "\"2.0\"\n    geometry: tow",
-       "31:15: products.1.geometry: found 'tow', expected one of two (did you mean 'two'?)"},
-  };
-  ExpectErrors(kMistakes);
+  ExpectErrors("ExplainsWhatIsWrongWithProducts");
   EXPECT_EQ(ParseMigCatalogue("", "c.yaml").status().message(),
             "c.yaml: products: found nothing, expected at least one product");
 }
 
 TEST(MigCatalogueTest, ExplainsWhatIsWrongWithProfiles) {
-  constexpr Mistake kMistakes[] = {
-      {"{row: half, name: 1g.5gb", "{row: third, name: 1g.5gb",
-       "25:15: products.0.profiles.0.row: found 'third', expected one of half, whole.x"},
-      {"{row: whole.x, name: 2g.10gb", "{row: half, name: 2g.10gb",
-       "26:15: products.0.profiles.1.row: found 'half', expected a row that no earlier profile of "
-       "the product has"},
-      {"name: 1g.5gb", "name: 1g.6gb",
-       "25:27: products.0.profiles.0.name: found '1g.6gb', expected '1g.5gb', maybe with a suffix "
-       "such as +me"},
-      {"nominal_gb: 5", "nominal_gb: 0",
-       "25:47: products.0.profiles.0.nominal_gb: found '0', expected a whole number of at least 1"},
-      {"[2g.9gb]", "[1g.9gb]",
-       "26:47: products.0.profiles.1.names.0: found '1g.9gb', expected a name that begins with "
-       "'2g.'"},
-      {"[2g.9gb]", "[2g.10gb]",
-       "26:47: products.0.profiles.1.names.0: found '2g.10gb', expected a name that no other "
-       "profile of the product has"},
-      {"memory_mib: 100", "memory_mib: 0",
-       "25:62: products.0.profiles.0.memory_mib: found '0', expected a whole number of at least 1"},
-      {"{copy: 1}", "{copy: -1}",
-       "12:30: engines.some.rows.half.copy: found '-1', expected a whole number of at least 0"},
-      {"half: {copy: 1}, ", "",
-       "25:15: products.0.profiles.0.row: found 'half', expected one of whole.x"},
-      {"    profiles: [{row: half, name: 1g.7gb, nominal_gb: 7}]\n", "",
-       "27:5: products.1.profiles: found nothing, expected at least one profile"},
-      {"architecture: test", "arch: test",
-       "17:5: products.0.arch: unknown key, expected one of group, products, pci_ids, "
-       "architecture, compute_capability, geometry, engines, memory_nominal_gb, memory_mib, "
-       "multiprocessors, certainty, sources, notes, profiles"},
-  };
-  ExpectErrors(kMistakes);
+  ExpectErrors("ExplainsWhatIsWrongWithProfiles");
 }
 
 // --- Against the collected facts ---

@@ -21,6 +21,8 @@
 #include "model/mig_table.h"
 #include "model/text/embedded_mig.h"
 #include "model/text/mig_catalogue.h"
+#include "tests/testing/assert_ok.h"
+#include "tests/testing/data_text.h"
 
 namespace drasim {
 namespace mig_parted_test {
@@ -86,28 +88,10 @@ std::string LayOutError(const MigPartedConfig& config, const std::vector<const M
 // --- Reading ---
 
 TEST(MigPartedTest, ReadsAFile) {
-  const absl::StatusOr<std::vector<MigPartedConfig>> configs = ParseMigParted(
-      "version: v1\n"
-      "mig-configs:\n"
-      "  off:\n"
-      "    - devices: all\n"
-      "      mig-enabled: false\n"
-      "  mixed:\n"
-      "    - devices: [3, 1]\n"
-      "      device-filter: \"0x20B210DE\"\n"
-      "      mig-enabled: true\n"
-      "      mig-devices:\n"
-      "        3g.40gb: 1\n"
-      "        1g.10gb+me: 1\n"
-      "        1g.10gb: 2\n"
-      "    - device-filter: [0x20B710DE, 0x20b010de]\n"
-      "      devices: all\n"
-      "      mig-enabled: true\n"
-      "      mig-devices: {}\n",
-      "m.yaml");
-  ASSERT_TRUE(configs.ok()) << configs.status();
-  ASSERT_EQ(configs->size(), 2u);
-  const MigPartedConfig& off = (*configs)[0];
+  ASSERT_OK_AND_ASSIGN(const std::vector<MigPartedConfig> configs,
+                       ParseMigParted(TestText("ReadsAFile"), "m.yaml"));
+  ASSERT_EQ(configs.size(), 2u);
+  const MigPartedConfig& off = configs[0];
   EXPECT_EQ(off.name, "off");
   ASSERT_EQ(off.groups.size(), 1u);
   EXPECT_TRUE(off.groups[0].all_devices);
@@ -116,7 +100,7 @@ TEST(MigPartedTest, ReadsAFile) {
   EXPECT_TRUE(off.groups[0].mig_devices.empty());
   EXPECT_EQ(off.groups[0].where, "m.yaml:4:7");
 
-  const MigPartedConfig& mixed = (*configs)[1];
+  const MigPartedConfig& mixed = configs[1];
   EXPECT_EQ(mixed.name, "mixed");
   ASSERT_EQ(mixed.groups.size(), 2u);
   const MigPartedGroup& some = mixed.groups[0];
@@ -134,99 +118,16 @@ TEST(MigPartedTest, ReadsAFile) {
 }
 
 TEST(MigPartedTest, ExplainsWhatIsWrongWithAFile) {
-  struct Row {
-    const char* yaml;
-    const char* error;
-  };
-  constexpr Row kRows[] = {
-      {"", "1:1: found nothing, expected keys and values"},
-      {"[]\n", "1:1: found an empty list, expected keys and values"},
-      {"version: v2\nmig-configs: {}\n", "1:10: version: found 'v2', expected v1"},
-      {"mig-configs: {}\n", "1:1: version: found nothing, expected v1"},
-      {"version: v1\n", "1:1: mig-configs: found nothing, expected configurations by name"},
-      {"version: v1\nmig-config: {}\n",
-       "2:1: mig-config: unknown key (did you mean 'mig-configs'?)"},
-      {"version: v1\nnotes: {}\n", "2:1: notes: unknown key, expected one of version, mig-configs"},
-      {"version: v1\nversion: v1\n", "2:1: version: duplicate key, first given in line 1"},
-      {"version: v1\nmig-configs: [c]\n",
-       "2:14: mig-configs: found a list, expected keys and values"},
-      {"version: v1\nmig-configs:\n  c: []\n",
-       "3:6: mig-configs.c: found an empty list, expected a list of at least one group of devices"},
-      {"version: v1\nmig-configs:\n  c: off\n",
-       "3:6: mig-configs.c: found 'off', expected a list of at least one group of devices"},
-      {"version: v1\nmig-configs:\n  c: [off]\n",
-       "3:7: mig-configs.c.0: found 'off', expected keys and values"},
-      {"version: v1\nmig-configs:\n  c: [{devices: all, mig-enabled: true}]\n  c: [{devices: all, "
-       "mig-enabled: true}]\n",
-       "4:3: mig-configs.c: duplicate key, first given in line 3"},
-  };
-  for (const Row& row : kRows) {
-    EXPECT_EQ(ErrorOf(row.yaml), absl::StrCat("m.yaml:", row.error));
+  for (const auto& [yaml, error] : TestRows<2>("ExplainsWhatIsWrongWithAFile")) {
+    EXPECT_EQ(ErrorOf(yaml), absl::StrCat("m.yaml:", error));
   }
   EXPECT_EQ(ErrorOf("version: v1\nmig-configs: {}\n"), "");
   EXPECT_TRUE(absl::StartsWith(ErrorOf("version: {\n"), "m.yaml:"));
 }
 
 TEST(MigPartedTest, ExplainsWhatIsWrongWithAGroup) {
-  struct Row {
-    const char* group;
-    const char* error;
-  };
-  constexpr Row kRows[] = {
-      {"{device: all, mig-enabled: true}",
-       "4:8: mig-configs.c.0.device: unknown key (did you mean 'devices'?)"},
-      {"{devices: all, mig-enabled: true, mig-enabled: false}",
-       "4:41: mig-configs.c.0.mig-enabled: duplicate key, first given in line 4"},
-      {"{device-filter: A100, devices: all, mig-enabled: true}",
-       "4:23: mig-configs.c.0.device-filter: found 'A100', expected a PCI device and vendor such "
-       "as 0x20B010DE, or a list of them"},
-      {"{device-filter: [], devices: all, mig-enabled: true}",
-       "4:23: mig-configs.c.0.device-filter: found an empty list, expected a PCI device and vendor "
-       "such as 0x20B010DE"},
-      {"{device-filter: [\"0x20B010DE\", 20B1], devices: all, mig-enabled: true}",
-       "4:38: mig-configs.c.0.device-filter.1: found '20B1', expected a PCI device and vendor such "
-       "as 0x20B010DE"},
-      {"{mig-enabled: true}",
-       "4:7: mig-configs.c.0.devices: found nothing, expected all, or a list of the numbers of "
-       "GPUs"},
-      {"{devices: some, mig-enabled: true}",
-       "4:17: mig-configs.c.0.devices: found 'some', expected all, or a list of the numbers of "
-       "GPUs"},
-      {"{devices: [], mig-enabled: true}",
-       "4:17: mig-configs.c.0.devices: found an empty list, expected all, or a list of the numbers "
-       "of GPUs"},
-      {"{devices: [0, -1], mig-enabled: true}",
-       "4:21: mig-configs.c.0.devices.1: found '-1', expected the number of a GPU, from 0"},
-      {"{devices: [010], mig-enabled: true}",
-       "4:18: mig-configs.c.0.devices.0: found '010', expected the number of a GPU, from 0"},
-      {"{devices: [4294967296], mig-enabled: true}",
-       "4:18: mig-configs.c.0.devices.0: found '4294967296', expected the number of a GPU, from 0"},
-      {"{devices: [2, 2], mig-enabled: true}",
-       "4:21: mig-configs.c.0.devices.1: found '2', expected a GPU that the group does not name "
-       "before"},
-      {"{devices: all}", "4:7: mig-configs.c.0.mig-enabled: found nothing, expected true or false"},
-      {"{devices: all, mig-enabled: yes}",
-       "4:35: mig-configs.c.0.mig-enabled: found 'yes', expected true or false"},
-      {"{devices: all, mig-enabled: true, mig-devices: [1g.5gb]}",
-       "4:54: mig-configs.c.0.mig-devices: found a list, expected keys and values"},
-      {"{devices: all, mig-enabled: true, mig-devices: {1g.5gb: 0}}",
-       "4:63: mig-configs.c.0.mig-devices.1g.5gb: found '0', expected how many instances, at least "
-       "1"},
-      {"{devices: all, mig-enabled: true, mig-devices: {1g.5gb: -2}}",
-       "4:63: mig-configs.c.0.mig-devices.1g.5gb: found '-2', expected how many instances, at "
-       "least 1"},
-      {"{devices: all, mig-enabled: true, mig-devices: {1g.5gb: many}}",
-       "4:63: mig-configs.c.0.mig-devices.1g.5gb: found 'many', expected how many instances, at "
-       "least 1"},
-      {"{devices: all, mig-enabled: true, mig-devices: {1g.5gb: 1, 1g.5gb: 2}}",
-       "4:66: mig-configs.c.0.mig-devices.1g.5gb: duplicate key, first given in line 4"},
-      {"{devices: all, mig-enabled: false, mig-devices: {1g.5gb: 1}}",
-       "4:56: mig-configs.c.0.mig-devices.1g.5gb: found an instance, expected none, because "
-       "mig-enabled is false"},
-  };
-  for (const Row& row : kRows) {
-    EXPECT_EQ(ErrorOf(absl::StrCat(kHead, "    - ", row.group, "\n")),
-              absl::StrCat("m.yaml:", row.error));
+  for (const auto& [group, error] : TestRows<2>("ExplainsWhatIsWrongWithAGroup")) {
+    EXPECT_EQ(ErrorOf(absl::StrCat(kHead, "    - ", group, "\n")), absl::StrCat("m.yaml:", error));
   }
 }
 
@@ -264,17 +165,16 @@ TEST(MigPartedTest, CutsTheGpusThatGroupsName) {
       ConfigOf({"{devices: [0, 3], mig-enabled: true, mig-devices: {3g.20gb: 2}}",
                 "{devices: [2], mig-enabled: true}"});
   const std::vector<const MigTable*> gpus(4, &a100);
-  const absl::StatusOr<NodeMigLayout> layout = LayOutNode(config, gpus);
-  ASSERT_TRUE(layout.ok()) << layout.status();
-  EXPECT_EQ(layout->mig_enabled, (std::vector<bool>{true, false, true, true}));
-  ASSERT_EQ(layout->states.size(), 4u);
+  ASSERT_OK_AND_ASSIGN(const NodeMigLayout layout, LayOutNode(config, gpus));
+  EXPECT_EQ(layout.mig_enabled, (std::vector<bool>{true, false, true, true}));
+  ASSERT_EQ(layout.states.size(), 4u);
   const Instances two = {{"3g.20gb", 2}};
-  EXPECT_EQ(InstancesOf(a100, layout->states[0]), two);
-  EXPECT_EQ(layout->states[1], 0);
-  EXPECT_EQ(layout->states[2], 0);
-  EXPECT_EQ(layout->states[3], layout->states[0]);
-  EXPECT_EQ(layout->created, 4);
-  EXPECT_EQ(layout->destroyed, 0);
+  EXPECT_EQ(InstancesOf(a100, layout.states[0]), two);
+  EXPECT_EQ(layout.states[1], 0);
+  EXPECT_EQ(layout.states[2], 0);
+  EXPECT_EQ(layout.states[3], layout.states[0]);
+  EXPECT_EQ(layout.created, 4);
+  EXPECT_EQ(layout.destroyed, 0);
 }
 
 TEST(MigPartedTest, FiltersChooseByProduct) {
@@ -285,25 +185,24 @@ TEST(MigPartedTest, FiltersChooseByProduct) {
                 "mig-devices: {1g.10gb: 4}}",
                 "{device-filter: 0x233010DE, devices: [3], mig-enabled: true, "
                 "mig-devices: {1g.10gb: 7}}"});
-  const absl::StatusOr<NodeMigLayout> layout =
-      LayOutNode(config, std::vector<const MigTable*>{&h100, &a100, nullptr, &h100});
-  ASSERT_TRUE(layout.ok()) << layout.status();
-  EXPECT_EQ(layout->mig_enabled, (std::vector<bool>{false, true, false, true}));
+  ASSERT_OK_AND_ASSIGN(
+      const NodeMigLayout layout,
+      LayOutNode(config, std::vector<const MigTable*>{&h100, &a100, nullptr, &h100}));
+  EXPECT_EQ(layout.mig_enabled, (std::vector<bool>{false, true, false, true}));
   const Instances four = {{"1g.10gb", 4}};
   const Instances seven = {{"1g.10gb", 7}};
-  EXPECT_EQ(InstancesOf(a100, layout->states[1]), four);
-  EXPECT_EQ(InstancesOf(h100, layout->states[3]), seven);
+  EXPECT_EQ(InstancesOf(a100, layout.states[1]), four);
+  EXPECT_EQ(InstancesOf(h100, layout.states[3]), seven);
 }
 
 TEST(MigPartedTest, NamesOfOtherDriversCount) {
   const MigTable& a100 = TableOf("A100-80GB");
   const MigPartedConfig config =
       ConfigOf({"{devices: all, mig-enabled: true, mig-devices: {3g.39gb: 1, 3G.40GB: 1}}"});
-  const absl::StatusOr<NodeMigLayout> layout =
-      LayOutNode(config, std::vector<const MigTable*>{&a100});
-  ASSERT_TRUE(layout.ok()) << layout.status();
+  ASSERT_OK_AND_ASSIGN(const NodeMigLayout layout,
+                       LayOutNode(config, std::vector<const MigTable*>{&a100}));
   const Instances two = {{"3g.40gb", 2}};
-  EXPECT_EQ(InstancesOf(a100, layout->states[0]), two);
+  EXPECT_EQ(InstancesOf(a100, layout.states[0]), two);
 }
 
 // There is room for the 3g at 4 only, and the first order of creation puts a 1g there.
@@ -327,13 +226,11 @@ TEST(MigPartedTest, CountsWhatTheSearchCreates) {
 
 TEST(MigPartedTest, NodesWithoutMig) {
   const MigPartedConfig off = ConfigOf({"{devices: all, mig-enabled: false}"});
-  const absl::StatusOr<NodeMigLayout> none = LayOutNode(off, {});
-  ASSERT_TRUE(none.ok()) << none.status();
-  EXPECT_TRUE(none->states.empty());
-  const absl::StatusOr<NodeMigLayout> plain =
-      LayOutNode(off, std::vector<const MigTable*>{nullptr, nullptr});
-  ASSERT_TRUE(plain.ok()) << plain.status();
-  EXPECT_EQ(plain->mig_enabled, (std::vector<bool>{false, false}));
+  ASSERT_OK_AND_ASSIGN(const NodeMigLayout none, LayOutNode(off, {}));
+  EXPECT_TRUE(none.states.empty());
+  ASSERT_OK_AND_ASSIGN(const NodeMigLayout plain,
+                       LayOutNode(off, std::vector<const MigTable*>{nullptr, nullptr}));
+  EXPECT_EQ(plain.mig_enabled, (std::vector<bool>{false, false}));
   EXPECT_EQ(
       LayOutError(ConfigOf({"{devices: [1], mig-enabled: true}"}), {&TableOf("A30"), nullptr}),
       "m.yaml:4:7: mig-configs.c.0.mig-enabled: found 'true' for GPU 1, expected false, "
@@ -371,9 +268,8 @@ TEST(MigPartedTest, ProfilesThatTheProductLacks) {
 
   MigRules rules;
   rules.profiles = {"1g.6gb", "2g.12gb"};
-  const absl::StatusOr<MigTable> few = MigTable::Make(*FindMigProduct("A30"), rules);
-  ASSERT_TRUE(few.ok()) << few.status();
-  EXPECT_EQ(error(*few, "4g.24gb"),
+  ASSERT_OK_AND_ASSIGN(const MigTable few, MigTable::Make(*FindMigProduct("A30"), rules));
+  EXPECT_EQ(error(few, "4g.24gb"),
             absl::StrCat(kBegin, "4g.24gb",
                          "', expected one of 1g.6gb, 2g.12gb, which are those of the product that "
                          "are allowed"));

@@ -17,6 +17,7 @@
 #include "model/proto/scenario.pb.h"
 #include "model/text/yaml_writer.h"
 #include "tests/model/text/any_schema.h"
+#include "tests/testing/data_text.h"
 
 namespace drasim {
 namespace yaml_proto_test {
@@ -27,11 +28,6 @@ constexpr char kUint64Range[] = "a whole number from 0 to 18446744073709551615";
 constexpr char kScenarioKeys[] =
     "name, description, mode, seed, order, cluster, workload, scheduler, timing, output, compat, "
     "preemption, metrics, quotas, front_end, comparison";
-
-struct ErrorCase {
-  std::string text;
-  std::string message;
-};
 
 std::string Repeat(absl::string_view piece, int times) {
   std::string out;
@@ -51,35 +47,16 @@ std::string MergeError(absl::string_view text, Message* message) {
 }
 
 template <typename M>
-void ExpectErrors(const std::vector<ErrorCase>& cases) {
-  for (const ErrorCase& c : cases) {
+void ExpectErrors(const TextRows<2>& cases) {
+  for (const auto& [text, error] : cases) {
     M message;
-    EXPECT_EQ(MergeError(c.text, &message), c.message) << c.text;
+    EXPECT_EQ(MergeError(text, &message), error) << text;
   }
 }
 
 TEST(MergeYamlTest, ReadsAScenario) {
   proto::Scenario s;
-  ASSERT_TRUE(MergeYaml("# an experiment\n"
-                        "name: first\n"
-                        "description: >\n"
-                        "  two\n"
-                        "  lines\n"
-                        "seed: 18446744073709551615\n"
-                        "cluster: {path: \"n odes.csv\", nodes: -3}\n"
-                        "scheduler:\n"
-                        "  policy: 'fgd'\n"
-                        "  score:\n"
-                        "  - name: Fgd\n"
-                        "    weight: 10\n"
-                        "  - {name: Best}\n"
-                        "  cache: false\n"
-                        "workload:\n"
-                        "  tuning:\n"
-                        "    ratio: 1.3\n"
-                        "output: {}\n",
-                        "s.yaml", &s)
-                  .ok());
+  ASSERT_TRUE(MergeYaml(TestText("ReadsAScenario"), "s.yaml", &s).ok());
   EXPECT_EQ(s.name(), "first");
   EXPECT_EQ(s.description(), "two lines\n");
   EXPECT_EQ(s.seed(), 18446744073709551615U);
@@ -99,17 +76,7 @@ TEST(MergeYamlTest, ReadsAScenario) {
 
 TEST(MergeYamlTest, ReadsAMapping) {
   proto::TableMapping m;
-  ASSERT_TRUE(MergeYaml("no_header: true\n"
-                        "columns: [name, 'cpu', 3, null_column, \"null\", \"\"]\n"
-                        "pods:\n"
-                        "  priority:\n"
-                        "    default: \"\"\n"
-                        "    values:\n"
-                        "      LS: 2\n"
-                        "      \"a: b\": \"\"\n"
-                        "filters: [{column: c, equals: [x], at_least: .5}]\n",
-                        "m.yaml", &m)
-                  .ok());
+  ASSERT_TRUE(MergeYaml(TestText("ReadsAMapping"), "m.yaml", &m).ok());
   EXPECT_TRUE(m.no_header());
   ASSERT_EQ(m.columns_size(), 6);
   EXPECT_EQ(m.columns(0), "name");
@@ -126,49 +93,7 @@ TEST(MergeYamlTest, ReadsAMapping) {
 TEST(MergeYamlTest, ReadsEveryKindOfField) {
   AnySchema schema;
   const std::unique_ptr<Message> m = schema.New();
-  const std::string text =
-      "flag: true\n"
-      "small: -2147483648\n"
-      "big: 9223372036854775807\n"
-      "count: 4294967295\n"
-      "total: 18446744073709551615\n"
-      "ratio: -1.5e-07\n"
-      "part: 0.1\n"
-      "label: text\n"
-      "kind: priority\n"
-      "child:\n"
-      "  kind: odd\n"
-      "  child: {}\n"
-      "numbers:\n"
-      "  - 1\n"
-      "  - -2\n"
-      "kinds:\n"
-      "  - fifo\n"
-      "  - odd\n"
-      "children:\n"
-      "  - small: 1\n"
-      "    label: x\n"
-      "  - {}\n"
-      "counts:\n"
-      "  a: 1\n"
-      "  b: -2\n"
-      "by_number:\n"
-      "  -1: minus\n"
-      "  7: seven\n"
-      "named:\n"
-      "  x: {}\n"
-      "  \"y\":\n"
-      "    flag: true\n"
-      "labels:\n"
-      "  - \"\"\n"
-      "flags:\n"
-      "  - false\n"
-      "  - true\n"
-      "ratios:\n"
-      "  - 0\n"
-      "by_flag:\n"
-      "  false: odd\n"
-      "  true: fifo\n";
+  const std::string& text = TestText("ReadsEveryKindOfField.text");
   ASSERT_EQ(MergeError(text, m.get()), "OK");
   EXPECT_EQ(ToYaml(*m), text);
 }
@@ -281,7 +206,7 @@ TEST(MergeYamlTest, NamesWrongScalars) {
   const std::string int32_range = "a whole number from -2147483648 to 2147483647";
   const std::string int64_range = "a whole number from -9223372036854775808 to 9223372036854775807";
   const std::string kinds = "one of fifo, priority, odd";
-  const std::vector<ErrorCase> cases = {
+  const TextRows<2> cases = {
       {"flag: yes", "s.yaml:1:7: flag: found 'yes', expected true or false"},
       {"flag: True", "s.yaml:1:7: flag: found 'True', expected true or false"},
       {"flag: 1", "s.yaml:1:7: flag: found '1', expected true or false"},
@@ -327,9 +252,9 @@ TEST(MergeYamlTest, NamesWrongScalars) {
        absl::StrCat("s.yaml:1:7: flag: found '", Repeat("ab", 30), "...', expected true or false")},
       {"flag: \"a\\n'\"", "s.yaml:1:7: flag: found 'a\\n\\'', expected true or false"},
   };
-  for (const ErrorCase& c : cases) {
+  for (const auto& [text, error] : cases) {
     const std::unique_ptr<Message> m = schema.New();
-    EXPECT_EQ(MergeError(c.text, m.get()), c.message) << c.text;
+    EXPECT_EQ(MergeError(text, m.get()), error) << text;
   }
 }
 
@@ -363,53 +288,11 @@ TEST(MergeYamlTest, NamesWrongShapes) {
       {"[a]: b\n", "s.yaml:1:1: found a list, expected a key"},
       {"cluster: {~: b}\n", "s.yaml:1:11: cluster: found null, expected a key"},
   });
-  ExpectErrors<proto::TableMapping>({
-      {"columns: a,b", "s.yaml:1:10: columns: found 'a,b', expected a list, each item a text"},
-      {"columns: {a: b}",
-       "s.yaml:1:10: columns: found keys and values, expected a list, each item a text"},
-      {"columns: [a, [b]]", "s.yaml:1:14: columns.1: found a list, expected a text"},
-      {"columns: [a, null]", "s.yaml:1:14: columns.1: found null, expected a text"},
-      {"columns:\n  - a\n  -\n  - b\n", "s.yaml:2:3: columns.1: found null, expected a text"},
-      {"filters: [~]", "s.yaml:1:11: filters.0: found null, expected keys and values"},
-      {"pods: {cpu: {values: a}}",
-       "s.yaml:1:22: pods.cpu.values: found 'a', expected keys and values"},
-      {"pods: {cpu: {values: {LS: }}}",
-       "s.yaml:1:23: pods.cpu.values.LS: found null, expected a text"},
-      {"pods:\n  cpu:\n    values:\n      LS:\n      BE: 1\n",
-       "s.yaml:4:7: pods.cpu.values.LS: found null, expected a text"},
-      {"pods: {cpu: {values: {LS: [1]}}}",
-       "s.yaml:1:27: pods.cpu.values.LS: found a list, expected a text"},
-  });
+  ExpectErrors<proto::TableMapping>(TestRows<2>("NamesWrongShapes"));
 }
 
 TEST(MergeYamlTest, NamesBrokenYaml) {
-  ExpectErrors<proto::Scenario>({
-      {"name: \"abc", "s.yaml:1:11: not valid YAML: a quoted text is not closed"},
-      {"name: \"abc\n", "s.yaml:2:1: not valid YAML: a quoted text is not closed"},
-      {"name: 'abc\n\n", "s.yaml:3:1: not valid YAML: a quoted text is not closed"},
-      {"name: b: c\n",
-       "s.yaml:1:8: not valid YAML: unexpected ':' (is a ':' missing above, a tab used to indent, "
-       "or a text with ': ' "
-       "not quoted?)"},
-      {"cluster: {path: a\n", "s.yaml:2:1: not valid YAML: expected ',' or '}'"},
-      {"cluster: [path, a\n", "s.yaml:2:1: not valid YAML: expected ',' or ']'"},
-      {"name: ]\n", "s.yaml:1:7: not valid YAML: unexpected closing bracket"},
-      {"name: 'a' b\n",
-       "s.yaml:1:11: not valid YAML: expected the next key (is the indentation right?)"},
-      {"name: @a\n",
-       "s.yaml:1:7: not valid YAML: unexpected character (a text that begins with it needs "
-       "quotes)"},
-      {"name: *x\n", "s.yaml:1:7: not valid YAML: the alias refers to no anchor above it"},
-      {"name: a\n---\nname: b\n", "s.yaml:2:1: found a second document, expected only one"},
-      {"name: a\n---\n", "s.yaml:2:1: found a second document, expected only one"},
-      {"  name: a\nseed: 1\n",
-       "s.yaml:2:1: found text after the end of the document, expected only one (is a line "
-       "indented less than the "
-       "first?)"},
-      {"name: !secret x\n", "s.yaml:1:7: found the tag '!secret', expected a value without a tag"},
-      {"name: !!str x\n",
-       "s.yaml:1:7: found the tag 'tag:yaml.org,2002:str', expected a value without a tag"},
-  });
+  ExpectErrors<proto::Scenario>(TestRows<2>("NamesBrokenYaml"));
 }
 
 TEST(MergeYamlTest, NamesBytesThatAreNoText) {
@@ -433,13 +316,7 @@ TEST(MergeYamlTest, NamesBytesThatAreNoText) {
 
 TEST(MergeYamlTest, AliasesRepeatAValue) {
   proto::TableMapping m;
-  ASSERT_EQ(MergeError("name: &n abc\n"
-                       "description: *n\n"
-                       "pods:\n"
-                       "  cpu: &c {column: x, unit: milli}\n"
-                       "  memory: *c\n",
-                       &m),
-            "OK");
+  ASSERT_EQ(MergeError(TestText("AliasesRepeatAValue"), &m), "OK");
   EXPECT_EQ(ToYaml(m),
             "name: abc\ndescription: abc\npods:\n"
             "  cpu:\n    column: x\n    unit: milli\n"
@@ -532,33 +409,9 @@ std::string SetError(absl::string_view path, absl::string_view value, Message* m
 TEST(SetFieldTest, SetsByPath) {
   AnySchema schema;
   const std::unique_ptr<Message> m = schema.New();
-  const std::vector<std::pair<std::string, std::string>> settings = {
-      {"flag", "true"},          {"label", " null, a "},
-      {"kind", "odd"},           {"child.child.ratio", "1.3"},
-      {"numbers", "3, 4 ,-5"},   {"labels", "a,,b c"},
-      {"counts.a.b/c", "7"},     {"counts.x", "1"},
-      {"counts.x", "2"},         {"by_number.-3", "three"},
-      {"children.0.small", "1"}, {"children.1.small", "2"},
-      {"children.0.small", "9"}, {"named.k.child.big", "5"},
-      {"named.k.flag", "true"},  {"flags", "true,false"},
-      {"kinds", "odd,fifo"},     {"by_flag.true", "odd"},
-  };
-  for (const auto& [path, value] : settings)
+  for (const auto& [path, value] : TestRows<2>("SetsByPath.2"))
     EXPECT_EQ(SetError(path, value, m.get()), "OK") << path;
-  EXPECT_EQ(ToYaml(*m),
-            "flag: true\n"
-            "label: \" null, a \"\n"
-            "kind: odd\n"
-            "child:\n  child:\n    ratio: 1.3\n"
-            "numbers:\n  - 3\n  - 4\n  - -5\n"
-            "kinds:\n  - odd\n  - fifo\n"
-            "children:\n  - small: 9\n  - small: 2\n"
-            "counts:\n  a.b/c: 7\n  x: 2\n"
-            "by_number:\n  -3: three\n"
-            "named:\n  k:\n    flag: true\n    child:\n      big: 5\n"
-            "labels:\n  - a\n  - \"\"\n  - b c\n"
-            "flags:\n  - true\n  - false\n"
-            "by_flag:\n  true: odd\n");
+  EXPECT_EQ(ToYaml(*m), TestText("SetsByPath"));
   EXPECT_EQ(SetError("labels", "only", m.get()), "OK");
   EXPECT_EQ(SetError("numbers", "", m.get()), "OK");
   EXPECT_FALSE(absl::StrContains(ToYaml(*m), "numbers"));
@@ -613,15 +466,9 @@ TEST(SetFieldTest, NamesWhatIsWrongWithListsAndMaps) {
   const std::string int32_range = "a whole number from -2147483648 to 2147483647";
   EXPECT_EQ(SetError("numbers", "1,x", m.get()),
             absl::StrCat("--set: numbers: found 'x', expected ", int32_range));
-  EXPECT_EQ(SetError("numbers.0", "1", m.get()),
-            "--set: numbers.0: 'numbers' has no keys of its own");
-  EXPECT_EQ(SetError("counts", "1", m.get()),
-            "--set: counts: expected a key of this map after it, as in counts.KEY");
-  EXPECT_EQ(SetError("counts.", "1", m.get()),
-            "--set: counts: expected a key of this map after it, as in counts.KEY");
-  EXPECT_EQ(SetError("counts.a", "x", m.get()),
-            "--set: counts.a: found 'x', expected a whole number from -9223372036854775808 to "
-            "9223372036854775807");
+  for (const auto& [first, second, expected] : TestRows<3>("NamesWhatIsWrongWithListsAndMaps")) {
+    EXPECT_EQ(SetError(first, second, m.get()), expected) << first;
+  }
   EXPECT_EQ(SetError("by_number.x", "a", m.get()),
             absl::StrCat("--set: by_number.x: found 'x', expected ", int32_range, " as the key"));
   EXPECT_TRUE(

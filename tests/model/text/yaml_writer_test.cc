@@ -21,6 +21,7 @@
 #include "model/proto/scenario.pb.h"
 #include "model/text/yaml_proto.h"
 #include "tests/model/text/any_schema.h"
+#include "tests/testing/data_text.h"
 
 namespace drasim {
 namespace yaml_writer_test {
@@ -46,27 +47,7 @@ TEST(ToYamlTest, WritesSetFieldsInTheSchemasOrder) {
   s.set_seed(0);
   s.set_description("a: b");
   s.set_name("demo");
-  const std::string expected =
-      "name: demo\n"
-      "description: \"a: b\"\n"
-      "seed: 0\n"
-      "cluster:\n"
-      "  path: nodes.csv\n"
-      "workload:\n"
-      "  tuning: {}\n"
-      "  limit: 5\n"
-      "scheduler:\n"
-      "  score:\n"
-      "    - name: Fgd\n"
-      "      weight: 1\n"
-      "    - {}\n"
-      "  cache: false\n"
-      "  typical:\n"
-      "    popularity_percent: 0.30000000000000004\n"
-      "timing:\n"
-      "  bind: 5ms\n"
-      "output:\n"
-      "  dir: \"-\"\n";
+  const std::string& expected = TestText("WritesSetFieldsInTheSchemasOrder.expected");
   EXPECT_EQ(ToYaml(s), expected);
   proto::Scenario read;
   ASSERT_TRUE(MergeYaml(expected, "s.yaml", &read).ok());
@@ -85,10 +66,8 @@ TEST(ToYamlTest, SortsMapsByKey) {
   EXPECT_EQ(text.substr(0, 38), "values:\n  k0: v\n  k1: v\n  k10: v\n  k11");
 }
 
-using TextCases = std::vector<std::pair<std::string, std::string>>;
-
 // Each text and how ToYaml writes it, as a value and as a map's key.
-void ExpectWritten(const TextCases& cases) {
+void ExpectWritten(const TextRows<2>& cases) {
   for (const auto& [value, yaml] : cases) {
     proto::TableMapping m;
     m.add_columns(value);
@@ -109,106 +88,20 @@ void ExpectWritten(const TextCases& cases) {
   }
 }
 
-TEST(ToYamlTest, LeavesWordsPlain) {
-  ExpectWritten({
-      {"abc", "abc"},
-      {"a b  c", "a b  c"},
-      {"a:b", "a:b"},
-      {"a,b]", "a,b]"},
-      {"it's \"so\"", "it's \"so\""},
-      {"a\\b", "a\\b"},
-      {"5ms", "5ms"},
-      {"./a.yaml", "./a.yaml"},
-      {"../x", "../x"},
-      {"/abs/path", "/abs/path"},
-      {"_1", "_1"},
-      {"nullable", "nullable"},
-      {"exponential(mean=30)", "exponential(mean=30)"},
-      {"\xC3\xA9t\xC3\xA9", "\xC3\xA9t\xC3\xA9"},
-      {"\xF0\x9F\x98\x80", "\xF0\x9F\x98\x80"},
-  });
-}
+TEST(ToYamlTest, LeavesWordsPlain) { ExpectWritten(TestRows<2>("LeavesWordsPlain")); }
 
 TEST(ToYamlTest, QuotesNullsAndBooleansOfAnyYamlVersion) {
-  ExpectWritten({
-      {"", "\"\""},
-      {"~", "\"~\""},
-      {"null", "\"null\""},
-      {"Null", "\"Null\""},
-      {"true", "\"true\""},
-      {"FALSE", "\"FALSE\""},
-      {"No", "\"No\""},
-      {"on", "\"on\""},
-      {"y", "\"y\""},
-  });
+  ExpectWritten(TestRows<2>("QuotesNullsAndBooleansOfAnyYamlVersion"));
 }
 
 TEST(ToYamlTest, QuotesNumbersDatesAndTimes) {
-  ExpectWritten({
-      {"12", "\"12\""},
-      {"-1", "\"-1\""},
-      {"+5", "\"+5\""},
-      {".5", "\".5\""},
-      {"1e3", "\"1e3\""},
-      {"0x1F", "\"0x1F\""},
-      {"0o17", "\"0o17\""},
-      {"1_000", "\"1_000\""},
-      {"12:30:45", "\"12:30:45\""},
-      {"2024-01-02", "\"2024-01-02\""},
-      {"2024-01-02T03:04:05Z", "\"2024-01-02T03:04:05Z\""},
-      {"10.0.0.1", "\"10.0.0.1\""},
-      {".inf", "\".inf\""},
-      {"+.Inf", "\"+.Inf\""},
-      {".NaN", "\".NaN\""},
-      {"...", "\"...\""},
-  });
+  ExpectWritten(TestRows<2>("QuotesNumbersDatesAndTimes"));
 }
 
-TEST(ToYamlTest, QuotesIndicators) {
-  ExpectWritten({
-      {"- a", "\"- a\""},
-      {"-a", "\"-a\""},
-      {"? a", "\"? a\""},
-      {":a", "\":a\""},
-      {"a:", "\"a:\""},
-      {"a: b", "\"a: b\""},
-      {"a #b", "\"a #b\""},
-      {"a#b", "\"a#b\""},
-      {"[a]", "\"[a]\""},
-      {"{a}", "\"{a}\""},
-      {"&a", "\"&a\""},
-      {"*a", "\"*a\""},
-      {"!a", "\"!a\""},
-      {"|", "\"|\""},
-      {">", "\">\""},
-      {"'a'", "\"'a'\""},
-      {"\"a\"", "\"\\\"a\\\"\""},
-      {"%a", "\"%a\""},
-      {"@a", "\"@a\""},
-      {"`a", "\"`a\""},
-      {"=", "\"=\""},
-      {"<<", "\"<<\""},
-      {",", "\",\""},
-  });
-}
+TEST(ToYamlTest, QuotesIndicators) { ExpectWritten(TestRows<2>("QuotesIndicators")); }
 
 TEST(ToYamlTest, QuotesBlanksLineBreaksAndControls) {
-  ExpectWritten({
-      {" a", "\" a\""},
-      {"a ", "\"a \""},
-      {" ", "\" \""},
-      {"a\nb\n", "\"a\\nb\\n\""},
-      {"a\r\n", "\"a\\r\\n\""},
-      {"\ta", "\"\\ta\""},
-      {"a\tb", "\"a\\tb\""},
-      {"a: \\ \"", "\"a: \\\\ \\\"\""},
-      {std::string("a\0", 2), "\"a\\x00\""},
-      {"\x04", "\"\\x04\""},
-      {"\x7F", "\"\\x7f\""},
-      {"\xC2\x85", "\"\\x85\""},
-      {"\xE2\x80\xA8", "\"\\u2028\""},
-      {"\xEF\xBB\xBFx", "\"\\ufeffx\""},
-  });
+  ExpectWritten(TestRows<2>("QuotesBlanksLineBreaksAndControls"));
 }
 
 TEST(ToYamlTest, KeysTooLongForOneLineGetAQuestionMark) {
@@ -308,63 +201,11 @@ class RandomFiller {
   }
 
   std::string Text() {
-    static const char* const kPieces[] = {
-        "a",
-        "Z",
-        "0",
-        "7",
-        "-",
-        "+",
-        ".",
-        ":",
-        " ",
-        "#",
-        "\n",
-        "\r",
-        "\t",
-        "'",
-        "~",
-        "\"",
-        "\\",
-        "[",
-        "]",
-        "{",
-        "}",
-        ",",
-        "&",
-        "*",
-        "!",
-        "|",
-        ">",
-        "%",
-        "@",
-        "`",
-        "?",
-        "=",
-        "<<",
-        "/",
-        "_",
-        "\xC3\xA9",
-        "\xE2\x80\xA8",
-        "\x7F",
-        "\x04",
-        ": ",
-        " #",
-        "null",
-        "true",
-        "no",
-        "1e5",
-        "0x1F",
-        ".inf",
-        "---",
-        "...",
-        "\\n",
-        "\\x",
-        "\xEF\xBB\xBF",
-    };
-    constexpr int kCount = static_cast<int>(sizeof(kPieces) / sizeof(kPieces[0]));
+    static const auto* const pieces = new TextRows<1>(TestRows<1>("Pieces"));
+    const auto count = static_cast<int>(pieces->size());
     std::string text;
-    for (int length = Below(6); length > 0; --length) text += kPieces[Below(kCount)];
+    for (int length = Below(6); length > 0; --length)
+      text += (*pieces)[static_cast<size_t>(Below(count))][0];
     return text;
   }
 

@@ -63,7 +63,7 @@ std::vector<NodeSpec> A100s(const std::vector<int32_t>& gpus) {
 
 PodShape Mig(std::vector<std::pair<std::string, int32_t>> instances) {
   PodShape shape = TestShape(1000, 0);
-  shape.mig = std::move(instances);
+  shape.request.mig = std::move(instances);
   return shape;
 }
 PodShape One(const std::string& profile) { return Mig({{profile, 1}}); }
@@ -117,7 +117,8 @@ class Rig {
     }
     EXPECT_TRUE(cluster_.CanPlace(id, decision.node, decision.devices, decision.grants));
     size_t instances = 0;
-    for (const auto& [name, count] : shapes_.row(id).mig) instances += static_cast<size_t>(count);
+    for (const auto& [name, count] : shapes_.row(id).request.mig)
+      instances += static_cast<size_t>(count);
     EXPECT_EQ(decision.grants.size(), instances);
     cluster_.Assume(pod, decision.node, decision.devices, decision.grants);
     for (const auto& profile : profiles_) {
@@ -373,7 +374,7 @@ TEST(MigPlacementTest, RefusalsGiveTheirReason) {
   EXPECT_EQ(parva.TakeAll(Texts(3, "3g.40gb")), (Texts{"n0:0@4", "n1:0@4", Refused(2)}));
 
   PodShape elsewhere = One("1g.10gb");
-  elsewhere.gpu_spec = "A30";
+  elsewhere.request.gpu_spec = "A30";
   Rig choosy("mig-first-fit", A100s({1}));
   EXPECT_EQ(choosy.Take(elsewhere), "0/1 nodes are available: 1 node(s) had no such MIG profile.");
 }
@@ -396,12 +397,12 @@ TEST(MigPlacementTest, EachGpuOfANodeHasItsProfiles) {
   EXPECT_EQ(rig.Take(One("2g.12gb")), "n0:2@2");
   // Pods without instances take unpartitioned GPUs, of models that they accept.
   PodShape whole = TestShape(1000, 1);
-  whole.gpu_spec = "A30|A100";
+  whole.request.gpu_spec = "A30|A100";
   EXPECT_EQ(rig.Take(whole), "0/1 nodes are available: 1 Insufficient GPU.");
-  whole.gpu_spec = "T4|A30";
+  whole.request.gpu_spec = "T4|A30";
   EXPECT_EQ(rig.Take(whole), "n0:1");
   PodShape elsewhere = One("1g.6gb");
-  elsewhere.gpu_spec = "A100";
+  elsewhere.request.gpu_spec = "A100";
   EXPECT_EQ(rig.Take(elsewhere), "0/1 nodes are available: 1 node(s) had no such MIG profile.");
   EXPECT_EQ(rig.cluster().CheckInvariants(), absl::OkStatus());
   Rig without("mig-first-fit", {MixedNode("n0", {"T4", "V100"})});

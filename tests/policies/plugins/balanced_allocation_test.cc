@@ -33,8 +33,8 @@ NodeSpec MakeNode(const std::string& name, int64_t cpu, int64_t memory, int64_t 
 
 PodShape MakePod(int64_t cpu, int64_t memory, int64_t gpus = 0) {
   PodShape shape = TestShape(cpu, 0);
-  shape.memory_bytes = memory;
-  if (gpus > 0) shape.extended = {{kGpu, gpus}};
+  shape.request.memory_bytes = memory;
+  if (gpus > 0) shape.request.extended = {{kGpu, gpus}};
   return shape;
 }
 

@@ -43,7 +43,7 @@ std::string ChoiceOf(DeviceAllocator& chooser, ClusterBuilder& builder, const Po
                      NodeId node) {
   const ShapeId id = builder.AddShape(shape);
   DeviceProposals proposals;
-  chooser.Propose(builder.shapes().row(id), builder.cluster(), node, &proposals);
+  chooser.Propose(builder.shapes().row(id).request, builder.cluster(), node, &proposals);
   return proposals.empty() ? "" : DevicesText(proposals[0].devices);
 }
 
@@ -76,11 +76,11 @@ TEST(GpuShareFitTest, PodsWithoutACountOfDevicesMustAcceptEveryGpu) {
   ClusterBuilder builder;
   const NodeId node = builder.AddNode(MixedNode("mixed", {"V100", "T4"}));
   PodShape lowered = TestShape(1000, 0);
-  lowered.extended = {{"nvidia.com/gpu", 1}};
+  lowered.request.extended = {{"nvidia.com/gpu", 1}};
   EXPECT_EQ(VerdictOf(builder, lowered, node), kFits);
-  lowered.gpu_spec = "T4";
+  lowered.request.gpu_spec = "T4";
   EXPECT_EQ(VerdictOf(builder, lowered, node), kOtherModel);
-  lowered.gpu_spec = "T4|V100";
+  lowered.request.gpu_spec = "T4|V100";
   EXPECT_EQ(VerdictOf(builder, lowered, node), kFits);
 }
 

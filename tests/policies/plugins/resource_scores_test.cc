@@ -46,8 +46,8 @@ NodeSpec MakeNode(int64_t cpu, int64_t memory, const Amounts& extended = {}, int
 
 PodShape MakePod(int64_t cpu, int64_t memory, const Amounts& extended = {}) {
   PodShape shape = TestShape(cpu, 0);
-  shape.memory_bytes = memory;
-  shape.extended = extended;
+  shape.request.memory_bytes = memory;
+  shape.request.extended = extended;
   return shape;
 }
 
@@ -301,7 +301,7 @@ TEST(PackingExtenderTest, TakesTheWantedPiecesTogether) {
 
 TEST(PackingExtenderTest, AWholeDeviceCountsAsOnePiece) {
   PodShape pod = TestShape(1, 1, 500);
-  pod.extended = {{"nvidia.com/x", 1}};
+  pod.request.extended = {{"nvidia.com/x", 1}};
   // (0.5 + 1) / (2 + 3).
   EXPECT_EQ(OnEmptyNode(PackingExtender({{"gpu", 1}, {"nvidia.com/x", 1}}),
                         MakeNode(1000, 1000, {{"nvidia.com/x", 3}}, 2), pod),
@@ -330,11 +330,11 @@ TEST(ResourceScoresTest, LookAtCpuAndMemoryAndDevicesWhereNoSuchResourceExists) 
   PodShape pod = MakePod(600, 500 * kMib, {{"example.com/nic", 7}});
   EXPECT_EQ(AllFour(context, node, pod), (Scores{45, 55, 55, 0}));
   // GPUs that others than the scheduler hand out.
-  pod.nominal_milli = kDeviceMilli;
+  pod.request.nominal_milli = kDeviceMilli;
   EXPECT_EQ(AllFour(context, node, pod), (Scores{45, 55, 55, 0}));
-  pod.nominal_milli = 0;
-  pod.gpu_count = 1;
-  pod.gpu_milli = kDeviceMilli;
+  pod.request.nominal_milli = 0;
+  pod.request.gpu_count = 1;
+  pod.request.gpu_milli = kDeviceMilli;
   // 60, 50 and 25: 45.
   EXPECT_EQ(AllFour(context, node, pod), (Scores{45, 45, 45, 25}));
 }
@@ -408,15 +408,15 @@ std::vector<int> PlaceInTurn(Plugin& plugin, ClusterBuilder& builder,
     int best = -1;
     for (size_t n = 0; n < scores.size(); ++n) {
       const DeviceSet devices =
-          FirstFittingDevices(shape, builder.cluster().device_milli_idle(NodeId(n)));
+          FirstFittingDevices(shape.request, builder.cluster().device_milli_idle(NodeId(n)));
       if (!builder.cluster().CanPlace(id, NodeId(n), devices)) continue;
       if (best < 0 || scores[n] > scores[static_cast<size_t>(best)]) best = static_cast<int>(n);
     }
     placed.push_back(best);
     if (best < 0) continue;
     const NodeId node(static_cast<size_t>(best));
-    builder.cluster().Assume(pod, node,
-                             FirstFittingDevices(shape, builder.cluster().device_milli_idle(node)));
+    builder.cluster().Assume(
+        pod, node, FirstFittingDevices(shape.request, builder.cluster().device_milli_idle(node)));
     builder.cluster().Bind(pod);
   }
   return placed;
@@ -434,8 +434,8 @@ std::vector<int> PlaceOneOneTwo(const std::string& name, bool direct) {
   std::vector<PodShape> pods;
   for (const int32_t gpus : {1, 1, 2}) {
     PodShape pod = TestShape(1000 * int64_t{gpus}, direct ? gpus : 0);
-    pod.memory_bytes = kTestGib * gpus;
-    if (!direct) pod.extended = {{kGpu, gpus}};
+    pod.request.memory_bytes = kTestGib * gpus;
+    if (!direct) pod.request.extended = {{kGpu, gpus}};
     pods.push_back(pod);
   }
   const std::unique_ptr<Plugin> plugin = MakePlugin(name, context);
@@ -465,10 +465,11 @@ int64_t AmountOf(const Amounts& amounts, const std::string& name) {
 }
 
 int64_t RequestOf(const PodShape& shape, const std::string& name) {
-  if (name == "cpu") return shape.cpu_milli == 0 ? 100 : shape.cpu_milli;
-  if (name == "memory") return shape.memory_bytes == 0 ? 209715200 : shape.memory_bytes;
-  if (name == "gpu") return int64_t{shape.gpu_count} * shape.gpu_milli;
-  return AmountOf(shape.extended, name);
+  if (name == "cpu") return shape.request.cpu_milli == 0 ? 100 : shape.request.cpu_milli;
+  if (name == "memory")
+    return shape.request.memory_bytes == 0 ? 209715200 : shape.request.memory_bytes;
+  if (name == "gpu") return int64_t{shape.request.gpu_count} * shape.request.gpu_milli;
+  return AmountOf(shape.request.extended, name);
 }
 
 // Counts the pods of the node again.
@@ -543,11 +544,12 @@ NodeSpec RandomSpec(Random& random) {
 
 PodShape RandomRequest(Random& random) {
   PodShape shape;
-  shape.cpu_milli = static_cast<int64_t>(random.Below(4)) * 300;
-  shape.memory_bytes = static_cast<int64_t>(random.Below(4)) * 150 * kMib;
-  shape.gpu_count = static_cast<int32_t>(random.Below(3));
-  if (shape.gpu_count > 0) shape.gpu_milli = static_cast<int32_t>(1 + random.Below(4)) * 250;
-  shape.extended = RandomAmounts(3, random);
+  shape.request.cpu_milli = static_cast<int64_t>(random.Below(4)) * 300;
+  shape.request.memory_bytes = static_cast<int64_t>(random.Below(4)) * 150 * kMib;
+  shape.request.gpu_count = static_cast<int32_t>(random.Below(3));
+  if (shape.request.gpu_count > 0)
+    shape.request.gpu_milli = static_cast<int32_t>(1 + random.Below(4)) * 250;
+  shape.request.extended = RandomAmounts(3, random);
   return shape;
 }
 

@@ -20,7 +20,7 @@ JobArrival Of(const std::string& tenant, int64_t submitted) {
 
 PodShape Shape(int64_t cpu_milli, int64_t memory_gib, int32_t gpus) {
   PodShape shape = TestShape(cpu_milli, gpus);
-  shape.memory_bytes = memory_gib * kTestGib;
+  shape.request.memory_bytes = memory_gib * kTestGib;
   return shape;
 }
 
@@ -78,12 +78,12 @@ TEST(DrfQueueTest, LargeAmountsDoNotOverflow) {
   node.memory_bytes = int64_t{1} << 61;
   rig.builder().AddNode(node);
   PodShape shape;
-  shape.memory_bytes = int64_t{1} << 60;
+  shape.request.memory_bytes = int64_t{1} << 60;
   const JobId job = rig.Submit(Of("a", 1), shape);
   rig.Run(job, 1);
   // A cluster that has shrunk since.
   PodShape many_cores;
-  many_cores.cpu_milli = int64_t{1} << 60;
+  many_cores.request.cpu_milli = int64_t{1} << 60;
   const JobId absurd = rig.Submit(Of("b", 1), many_cores);
   rig.Run(absurd, 1);
   DrfQueue queue;

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
@@ -26,10 +25,6 @@ namespace drasim {
 namespace cli_compare_replay_test {
 
 using Names = std::vector<std::string>;
-
-// The long texts of this file.
-constexpr char kTexts[] = "tests/sim/app/data/cli_compare_replay_test.txt";
-std::string Text(absl::string_view section) { return DataText(kTexts, section); }
 
 // Each figure and where summary.json has it, in the order of the columns.
 constexpr std::pair<const char*, const char*> kFigures[] = {
@@ -53,12 +48,6 @@ constexpr char kExplanation[] =
 
 Names Split(absl::string_view text, char separator) { return absl::StrSplit(text, separator); }
 
-double Number(const std::string& text) {
-  double value = 0;
-  EXPECT_TRUE(absl::SimpleAtod(text, &value)) << text;
-  return value;
-}
-
 // The first column of a printed table, with its heading.
 Names FirstColumn(absl::string_view table) {
   Names labels;
@@ -79,7 +68,7 @@ std::string FromQueue(const std::string& json, absl::string_view queue) {
 class CliCompareReplayTest : public CliTest {
  protected:
   CliCompareReplayTest() {
-    dir_.Write("gangs.yaml", Text("gangs.yaml"));
+    dir_.Write("gangs.yaml", TestText("gangs.yaml"));
     // One GPU; jobs of 100 s, 50 s and 10 s that come at 0 s, 1 s and 2 s.
     dir_.Write("one.csv", absl::StrCat(kNodeHeader, "n-0,64000,262144,1,P100\n"));
     dir_.Write("line.csv", absl::StrCat(kPodHeader,
@@ -111,18 +100,8 @@ class CliCompareReplayTest : public CliTest {
 // By hand. fifo: the jobs end at 100, 150 and 160 s. sjf: a, c, b end at 100, 110 and 160 s. srtf:
 // b displaces a at 1 s, c displaces b at 2 s; c, b, a end at 12, 61 and 160 s.
 TEST_F(CliCompareReplayTest, ThreeJobsByHand) {
-  EXPECT_EQ(
-      Succeed(Line("compare", {"--queues", "fifo,sjf,srtf"})),
-      absl::StrCat(
-          "queue  jobs  JCT s  JCT p95 s  queueing s  slowdown  makespan s   GPU %  preemptions  "
-          "goodput\n"
-          "fifo      3  135.7      158.0        82.3      6.59         160  100.00            0   "
-          "1.0000\n"
-          "sjf       3  122.3      159.0        69.0      4.99         160  100.00            0   "
-          "1.0000\n"
-          "srtf      3   76.7      160.0        23.3      1.27         160  100.00            2   "
-          "1.0000\n",
-          kExplanation, "1 seed(s).\n"));
+  EXPECT_EQ(Succeed(Line("compare", {"--queues", "fifo,sjf,srtf"})),
+            absl::StrCat(TestText("ThreeJobsByHand"), kExplanation, "1 seed(s).\n"));
 }
 
 TEST_F(CliCompareReplayTest, FiguresAreThoseOfRuns) {
@@ -251,17 +230,10 @@ TEST_F(CliCompareReplayTest, WithoutQueuesEveryPolicyWithTheScenariosQueue) {
 
 // Pods without a run time: none finishes, and no time passes.
 TEST_F(CliCompareReplayTest, FiguresThatThereAreNot) {
-  const Names args = {"compare",
-                      "--mode",
-                      "replay",
-                      "--set",
-                      "cluster.nodes=4",
-                      "--set",
-                      "workload.generated.pods=5",
-                      "--queues",
-                      "fifo,sjf",
-                      "--policies",
-                      "best-fit"};
+  const Names args = absl::StrSplit(
+      "compare --mode replay --set cluster.nodes=4 --set workload.generated.pods=5 --queues "
+      "fifo,sjf --policies best-fit",
+      ' ');
   Names as_csv = args;
   as_csv.emplace_back("--format=csv");
   const Names lines = Split(Succeed(as_csv), '\n');

@@ -17,10 +17,6 @@ namespace cli_devices_test {
 
 using Names = std::vector<std::string>;
 
-// The long texts of this file.
-constexpr char kTexts[] = "tests/sim/app/data/cli_devices_test.txt";
-std::string Text(absl::string_view section) { return DataText(kTexts, section); }
-
 // The words behind `name` in the line that begins with it and two blanks.
 Names Cells(absl::string_view table, absl::string_view name) {
   for (absl::string_view line : absl::StrSplit(table, '\n')) {
@@ -38,8 +34,8 @@ struct Value {
 class CliDevicesTest : public CliTest {
  protected:
   CliDevicesTest() {
-    dir_.Write("broken.yaml", Text("broken.yaml"));
-    dir_.Write("instances.yaml", Text("instances.yaml"));
+    dir_.Write("broken.yaml", TestText("broken.yaml"));
+    dir_.Write("instances.yaml", TestText("instances.yaml"));
   }
   static void ExpectValues(const std::string& json, const std::vector<Value>& values) {
     for (const Value& value : values) {
@@ -53,8 +49,8 @@ TEST_F(CliDevicesTest, FilesOfARunWithAFrontEnd) {
   EXPECT_EQ(dir_.List("out"),
             (Names{"by_load.csv", "device_events.csv", "jobs.csv", "ledger", "pods.csv", "run.json",
                    "scenario.yaml", "summary.json", "timeseries.csv"}));
-  EXPECT_EQ(dir_.Read("out/device_events.csv"), Text("device_events.csv of broken.yaml"));
-  EXPECT_EQ(dir_.Read("out/pods.csv"), Text("pods.csv of broken.yaml"));
+  EXPECT_EQ(dir_.Read("out/device_events.csv"), TestText("device_events.csv of broken.yaml"));
+  EXPECT_EQ(dir_.Read("out/pods.csv"), TestText("pods.csv of broken.yaml"));
   // One GPU for 25 s and two for 10 s, of two for 90 s.
   EXPECT_EQ(Cells(table, "GPUs wanted by pods, mean"), (Names{"0.5", "25.00", "%", "of", "2.0"}));
   EXPECT_EQ(Cells(table, "GPUs handed out, mean"), (Names{"0.5", "25.00", "%", "of", "2.0"}));

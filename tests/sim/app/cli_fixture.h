@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
@@ -40,6 +41,12 @@ inline std::string JsonAt(absl::string_view json, absl::string_view path) {
   }
   const size_t end = json.find_first_of(",\n", at);
   return std::string(json.substr(at, end - at));
+}
+
+inline double Number(absl::string_view text) {
+  double value = 0;
+  EXPECT_TRUE(absl::SimpleAtod(text, &value)) << text;
+  return value;
 }
 
 class CliTest : public ::testing::Test {

@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 #include "model/record.h"
@@ -154,13 +155,10 @@ TEST_F(CliOutputTest, AFolderTakesOneProcessAtATime) {
 }
 
 TEST_F(CliOutputTest, ALedgerHasABound) {
-  const Names run = {"run",
-                     "--set",
-                     "cluster.nodes=20",
-                     "--set",
-                     "workload.generated.pods=30000",
-                     "--set",
-                     "output.checkpoint_every=500"};
+  const Names run = absl::StrSplit(
+      "run --set cluster.nodes=20 --set workload.generated.pods=30000 --set "
+      "output.checkpoint_every=500",
+      ' ');
   Names bounded = run;
   bounded.insert(bounded.end(), {"--out", "out", "--set", "output.max_ledger=200Ki"});
   const ProcessResult full = Run(bounded);

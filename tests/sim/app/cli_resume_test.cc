@@ -14,6 +14,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 #include "model/proto/ledger.pb.h"
@@ -30,10 +31,6 @@ namespace cli_resume_test {
 using Names = std::vector<std::string>;
 // Name -> content of every file that a run leaves; of run.json, which holds wall time, the name.
 using Files = std::map<std::string, std::string>;
-
-// The long texts of this file.
-constexpr char kTexts[] = "tests/sim/app/data/cli_resume_test.txt";
-std::string Text(absl::string_view section) { return DataText(kTexts, section); }
 
 std::string ManyPods() {
   constexpr int kGpus[] = {0, 1, 1, 2, 4, 8};
@@ -58,10 +55,10 @@ std::string ManyPods() {
 class ResumeTest : public CliTest {
  protected:
   ResumeTest() {
-    dir_.Write("kubernetes.yaml", Text("kubernetes.yaml"));
-    dir_.Write("srtf.yaml", Text("srtf.yaml"));
-    dir_.Write("priority.yaml", Text("priority.yaml"));
-    dir_.Write("fill.yaml", Text("fill.yaml"));
+    dir_.Write("kubernetes.yaml", TestText("kubernetes.yaml"));
+    dir_.Write("srtf.yaml", TestText("srtf.yaml"));
+    dir_.Write("priority.yaml", TestText("priority.yaml"));
+    dir_.Write("fill.yaml", TestText("fill.yaml"));
     std::string nodes = kNodeHeader;
     for (int i = 0; i < 5; ++i) absl::StrAppend(&nodes, "n-", i, ",96000,393216,8,T4\n");
     dir_.Write("n.csv", nodes);
@@ -262,17 +259,10 @@ class ResumeRefusedTest : public ResumeTest {
     Leave("cut", CutLedger(), timeseries_);
   }
   static Names Args(const Names& more) {
-    Names args = {"run",
-                  "--nodes",
-                  "nodes.csv",
-                  "--pods",
-                  "pods.csv",
-                  "--set",
-                  "output.checkpoint_every=2",
-                  "--order",
-                  "trace",
-                  "--policy",
-                  "best-fit"};
+    Names args = absl::StrSplit(
+        "run --nodes nodes.csv --pods pods.csv --set output.checkpoint_every=2 --order trace "
+        "--policy best-fit",
+        ' ');
     args.insert(args.end(), more.begin(), more.end());
     return args;
   }

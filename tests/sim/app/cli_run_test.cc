@@ -19,10 +19,6 @@ namespace cli_run_test {
 
 using Names = std::vector<std::string>;
 
-// The long texts of this file.
-constexpr char kTexts[] = "tests/sim/app/data/cli_run_test.txt";
-std::string Text(absl::string_view section) { return DataText(kTexts, section); }
-
 class CliRunTest : public CliTest {
  protected:
   ProcessResult RunBestFit(const std::vector<std::string>& args) const {
@@ -38,15 +34,15 @@ TEST_F(CliRunTest, EveryFileToTheByte) {
   const ProcessResult result = RunBestFit({"--out", "out"});
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_EQ(result.err, "");
-  EXPECT_EQ(result.out, Text("table"));
+  EXPECT_EQ(result.out, TestText("table"));
   EXPECT_EQ(dir_.List("out"), (Names{"by_load.csv", "ledger", "pods.csv", "run.json",
                                      "scenario.yaml", "summary.json", "timeseries.csv"}));
-  EXPECT_EQ(dir_.Read("out/summary.json"), Text("summary.json"));
-  EXPECT_EQ(dir_.Read("out/pods.csv"), Text("pods.csv"));
-  EXPECT_EQ(dir_.Read("out/timeseries.csv"), Text("timeseries.csv"));
-  EXPECT_EQ(dir_.Read("out/by_load.csv"), Text("by_load.csv"));
+  EXPECT_EQ(dir_.Read("out/summary.json"), TestText("summary.json"));
+  EXPECT_EQ(dir_.Read("out/pods.csv"), TestText("pods.csv"));
+  EXPECT_EQ(dir_.Read("out/timeseries.csv"), TestText("timeseries.csv"));
+  EXPECT_EQ(dir_.Read("out/by_load.csv"), TestText("by_load.csv"));
   EXPECT_EQ(dir_.Read("out/scenario.yaml"),
-            absl::StrReplaceAll(Text("scenario"), {{"FOLDER", dir_.path()}}));
+            absl::StrReplaceAll(TestText("scenario"), {{"FOLDER", dir_.path()}}));
   const std::string run = dir_.Read("out/run.json");
   EXPECT_EQ(JsonAt(run, "records"), "7");
   EXPECT_EQ(JsonAt(run, "steps.decisions"), "3");
@@ -56,8 +52,8 @@ TEST_F(CliRunTest, EveryFileToTheByte) {
 }
 
 TEST_F(CliRunTest, Formats) {
-  EXPECT_EQ(RunBestFit({"--format", "json"}).out, Text("summary.json"));
-  EXPECT_EQ(RunBestFit({"--format=table"}).out, Text("table"));
+  EXPECT_EQ(RunBestFit({"--format", "json"}).out, TestText("summary.json"));
+  EXPECT_EQ(RunBestFit({"--format=table"}).out, TestText("table"));
   EXPECT_EQ(RunBestFit({"--format", "csv"}).out,
             "policy,seed,pods_arrived,pods_scheduled,pods_unschedulable,gpu_capacity_milli,"
             "gpu_arrived_milli,gpu_allocated_milli,cpu_allocated_milli,fragmentation_milli,"
@@ -87,7 +83,7 @@ TEST_F(CliRunTest, AScenarioRunsFromAnyFolder) {
     EXPECT_TRUE(dir_.Read(absl::StrCat("three/", name)) == dir_.Read(absl::StrCat("one/", name)))
         << name;
   }
-  EXPECT_EQ(dir_.Read("one/summary.json"), Text("summary.json"));
+  EXPECT_EQ(dir_.Read("one/summary.json"), TestText("summary.json"));
   // Flags stay relative to the working folder.
   ExpectRefused({"run", "s/s.yaml", "--pods", "../pods.csv"}, "../pods.csv: there is no such file");
   Succeed({"run", "s/s.yaml", "--pods", "pods.csv", "--set", "cluster.path=nodes.csv"});
@@ -129,7 +125,7 @@ TEST_F(CliRunTest, LedgerOff) {
   EXPECT_EQ(RunBestFit({"--out", "out", "--ledger=off"}).exit_code, 0);
   EXPECT_EQ(dir_.List("out"), (Names{"by_load.csv", "pods.csv", "run.json", "scenario.yaml",
                                      "summary.json", "timeseries.csv"}));
-  EXPECT_EQ(dir_.Read("out/summary.json"), Text("summary.json"));
+  EXPECT_EQ(dir_.Read("out/summary.json"), TestText("summary.json"));
   // Into a folder with an older ledger: that one does not belong to this run.
   EXPECT_EQ(RunBestFit({"--out", "out"}).exit_code, 0);
   EXPECT_TRUE(dir_.Has("out/ledger"));
@@ -145,7 +141,7 @@ TEST_F(CliRunTest, ARefusedRunKeepsTheOlderResult) {
   dir_.Write("pods.csv", absl::StrCat(kPodHeader, "a,-1,1,0,0,,LS,,1,2,1\n"));
   EXPECT_EQ(RunBestFit({"--out", "out"}).exit_code, 2);
   EXPECT_EQ(dir_.List("out"), files);
-  EXPECT_EQ(dir_.Read("out/summary.json"), Text("summary.json"));
+  EXPECT_EQ(dir_.Read("out/summary.json"), TestText("summary.json"));
 }
 
 TEST_F(CliRunTest, ContractForScripts) {
@@ -177,16 +173,16 @@ TEST_F(CliRunTest, ScenariosFromFilesAndStandardInput) {
   const Names end = {"--policy", "best-fit", "--format", "json"};
   for (Names args : {Names{"run", "s.yaml"}, Names{"run", "--scenario", "s.yaml"}}) {
     args.insert(args.end(), end.begin(), end.end());
-    EXPECT_EQ(Succeed(args), Text("summary.json"));
+    EXPECT_EQ(Succeed(args), TestText("summary.json"));
   }
   const ProcessResult piped =
       Run({"run", "-", "--policy=best-fit", "--format=json"}, dir_.Read("s.yaml"));
   EXPECT_EQ(piped.exit_code, 0) << piped.err;
-  EXPECT_EQ(piped.out, Text("summary.json"));
+  EXPECT_EQ(piped.out, TestText("summary.json"));
   // --set comes after every other flag, wherever it stands.
   EXPECT_EQ(Succeed({"run", "--set", "scheduler.policy=best-fit", "s.yaml", "--policy", "random",
                      "--format", "json"}),
-            Text("summary.json"));
+            TestText("summary.json"));
 }
 
 TEST_F(CliRunTest, PodsFromStandardInput) {
@@ -375,17 +371,10 @@ TEST_F(CliRunTest, DiffOfPartialAndBadLedgers) {
 }
 
 TEST_F(CliRunTest, CompareTakesOneTableAndEveryFormat) {
-  const Names args = {"compare",
-                      "--nodes",
-                      "nodes.csv",
-                      "--pods",
-                      "pods.csv",
-                      "--order",
-                      "trace",
-                      "--policies",
-                      "best-fit,fgd",
-                      "--set",
-                      "workload.tuning.ratio=0.41"};
+  const Names args = absl::StrSplit(
+      "compare --nodes nodes.csv --pods pods.csv --order trace --policies best-fit,fgd --set "
+      "workload.tuning.ratio=0.41",
+      ' ');
   const std::string table = Succeed(args);
   const std::vector<std::string> lines = absl::StrSplit(table, '\n');
   ASSERT_GE(lines.size(), 4u);

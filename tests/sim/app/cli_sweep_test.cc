@@ -173,16 +173,10 @@ TEST_F(CliSweepTest, ALeftOverTemporaryIsNoForeignFile) {
 }
 
 TEST_F(CliSweepTest, AKilledSweepGoesOn) {
-  const Names cells = {"sweep",
-                       "--set",
-                       "cluster.nodes=300",
-                       "--set",
-                       "workload.generated.pods=20000",
-                       "--seeds",
-                       "1..4",
-                       "--jobs",
-                       "1",
-                       "--out"};
+  const Names cells = absl::StrSplit(
+      "sweep --set cluster.nodes=300 --set workload.generated.pods=20000 --seeds 1..4 --jobs 1 "
+      "--out",
+      ' ');
   constexpr size_t kCells = 28;
   Names uninterrupted = cells;
   uninterrupted.push_back("whole");

@@ -12,6 +12,7 @@
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 #include "tests/sim/app/cli_fixture.h"
+#include "tests/testing/data_text.h"
 #include "tests/traces/gzip_text.h"
 
 namespace drasim {
@@ -327,29 +328,11 @@ TEST_F(CliInputTest, LenientSkipsAndCounts) {
                                       "f,1,12Gi,0,0,,LS,,1,2,1\n"));  // with a unit
   const ProcessResult result = RunTiny({"--lenient", "--format", "json"});
   EXPECT_EQ(result.exit_code, 0);
-  EXPECT_EQ(
-      result.err,
-      "drasim: warning: 1 row(s) skipped: duplicate name; the first: pods.csv:9:1: name: found "
-      "'b', expected a name that no earlier row has\n"
-      "drasim: warning: 2 row(s) skipped: negative number; the first: pods.csv:5:3: cpu_milli: "
-      "found '-1', expected a plain number of milli-CPU that is not negative\n"
-      "drasim: warning: 2 row(s) skipped: not a number; the first: pods.csv:10:3: cpu_milli: "
-      "found 'NaN', expected a plain number of milli-CPU\n"
-      "drasim: warning: 1 row(s) skipped: too few fields; the first: pods.csv:8:4: row: found 2 "
-      "fields, expected 11\n");
+  EXPECT_EQ(result.err, TestText("LenientSkipsAndCounts"));
   EXPECT_EQ(JsonAt(result.out, "pods.arrived"), "4");
   // The same without: one error tells of every kind of mistake in every column.
   ExpectBadRun({"--nodes", "nodes.csv", "--pods", "pods.csv"},
-               "pods.csv:5:3: cpu_milli: found '-1', expected a plain number of milli-CPU that is "
-               "not negative\n"
-               "pods.csv:7:5: memory_mib: found '-5', expected a plain number of MiB that is not "
-               "negative\n"
-               "pods.csv:8:4: row: found 2 fields, expected 11\n"
-               "pods.csv:9:1: name: found 'b', expected a name that no earlier row has\n"
-               "pods.csv:10:3: cpu_milli: found 'NaN', expected a plain number of milli-CPU\n"
-               "pods.csv:11:5: memory_mib: found '12Gi', expected a plain number of MiB; the "
-               "mapping's unit quantity reads such amounts\n"
-               "6 of 10 rows are bad; --lenient leaves them out and counts them");
+               TestLines("LenientSkipsAndCounts.2"));
   // What is wrong with the whole file is no matter of leniency.
   dir_.Write("bad.csv", "name,cpu_milli\n");
   ExpectBadRun({"--nodes", "nodes.csv", "--pods", "bad.csv", "--lenient"},

@@ -13,6 +13,7 @@
 #include "sim/app/scenario_flags.h"
 #include "sim/compare/cell.h"
 #include "sim/compare/contenders.h"
+#include "tests/testing/data_text.h"
 
 namespace drasim {
 namespace flags_test {
@@ -96,34 +97,15 @@ TEST(ParseFlagsTest, ASwitchMayBeSpelledOut) {
 TEST(ParseFlagsTest, ExplainsWhatIsWrong) {
   EXPECT_EQ(ErrorOf({"--sede", "7"}),
             absl::InvalidArgumentError("unknown flag --sede (did you mean '--seed'?)"));
-  EXPECT_EQ(ErrorOf({"--polici=fgd"}),
-            absl::InvalidArgumentError("unknown flag --polici (did you mean '--policy'?)"));
-  EXPECT_EQ(ErrorOf({"--zzzzzzzzzzzz"}), absl::InvalidArgumentError("unknown flag --zzzzzzzzzzzz"));
-  EXPECT_EQ(ErrorOf({"--seed"}), absl::InvalidArgumentError("--seed needs a value: N"));
-  EXPECT_EQ(ErrorOf({"--force=7"}),
-            absl::InvalidArgumentError("--force is a switch and takes no value"));
-  EXPECT_EQ(ErrorOf({"--force="}),
-            absl::InvalidArgumentError("--force is a switch and takes no value"));
-  EXPECT_EQ(ErrorOf({"-mode=replay"}),
-            absl::InvalidArgumentError("unknown flag -mode (did you mean '--mode'?)"));
-  EXPECT_EQ(ErrorOf({"---seed"}),
-            absl::InvalidArgumentError("unknown flag ---seed (did you mean '--seed'?)"));
+  for (const auto& [input, expected] : TestRows<2>("ExplainsWhatIsWrong")) {
+    EXPECT_EQ(ErrorOf({input}), absl::InvalidArgumentError(expected)) << input;
+  }
   // The first error is the one that is told.
   EXPECT_EQ(ErrorOf({"--seed=1", "--sede", "--polici"}),
             absl::InvalidArgumentError("unknown flag --sede (did you mean '--seed'?)"));
 }
 
-TEST(FlagHelpTest, ToTheByte) {
-  EXPECT_EQ(FlagHelp(Specs()),
-            "  --seed N                  of every random choice [seed]\n"
-            "  --policy NAME             who goes where [scheduler.policy]\n"
-            "  --set KEY=VALUE           any key\n"
-            "  --mode MODE               use of time: fill, replay [mode]\n"
-            "  --force                   even so\n"
-            "  --a-flag-with-a-long-name VALUE\n"
-            "                            its help is on a line of its own\n"
-            "  --help                    this text\n");
-}
+TEST(FlagHelpTest, ToTheByte) { EXPECT_EQ(FlagHelp(Specs()), TestText("ToTheByte")); }
 
 // An empty list would read like a flag that is not there.
 TEST(ListFlagsTest, AreNotEmpty) {

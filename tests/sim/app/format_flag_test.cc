@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
@@ -18,6 +17,8 @@
 #include "sim/app/flags.h"
 #include "sim/record/data_table.h"
 #include "sim/record/version.h"
+#include "tests/testing/assert_ok.h"
+#include "tests/testing/data_text.h"
 #include "tests/testing/temp_dir.h"
 
 namespace drasim {
@@ -25,17 +26,14 @@ namespace format_flag_test {
 
 TEST(FormatFlagTest, TheFlagIsCheckedAgainstItsChoices) {
   const std::vector<FlagSpec> specs = {{"format", "", "FORMAT", "what to print", "text,json,csv"}};
-  const absl::StatusOr<ParsedFlags> json = ParseFlags(specs, {"--format=json"});
-  ASSERT_TRUE(json.ok());
-  EXPECT_EQ(CheckFormat(specs, *json), absl::OkStatus());
-  EXPECT_EQ(FormatOf(*json), OutputFormat::kJson);
-  const absl::StatusOr<ParsedFlags> none = ParseFlags(specs, {});
-  ASSERT_TRUE(none.ok());
-  EXPECT_EQ(CheckFormat(specs, *none), absl::OkStatus());
-  EXPECT_EQ(FormatOf(*none), OutputFormat::kText);
-  const absl::StatusOr<ParsedFlags> yaml = ParseFlags(specs, {"--format", "yaml"});
-  ASSERT_TRUE(yaml.ok());
-  EXPECT_EQ(CheckFormat(specs, *yaml),
+  ASSERT_OK_AND_ASSIGN(const ParsedFlags json, ParseFlags(specs, {"--format=json"}));
+  EXPECT_EQ(CheckFormat(specs, json), absl::OkStatus());
+  EXPECT_EQ(FormatOf(json), OutputFormat::kJson);
+  ASSERT_OK_AND_ASSIGN(const ParsedFlags none, ParseFlags(specs, {}));
+  EXPECT_EQ(CheckFormat(specs, none), absl::OkStatus());
+  EXPECT_EQ(FormatOf(none), OutputFormat::kText);
+  ASSERT_OK_AND_ASSIGN(const ParsedFlags yaml, ParseFlags(specs, {"--format", "yaml"}));
+  EXPECT_EQ(CheckFormat(specs, yaml),
             absl::InvalidArgumentError("--format: found 'yaml', expected text, json or csv"));
 }
 
@@ -67,24 +65,7 @@ TEST(DataTableTest, Csv) {
 }
 
 TEST(DataTableTest, Json) {
-  EXPECT_EQ(RowsIn("kind", "rows", TwoRows(), OutputFormat::kJson), R"({
-  "schema": "drasim.kind/v1",
-  "rows": [
-    {
-      "name": "a,b",
-      "gpus": -8,
-      "full": true,
-      "seconds": 1.5
-    },
-    {
-      "name": "",
-      "gpus": 0,
-      "full": false,
-      "seconds": null
-    }
-  ]
-}
-)");
+  EXPECT_EQ(RowsIn("kind", "rows", TwoRows(), OutputFormat::kJson), TestText("Json"));
   EXPECT_EQ(RowsIn("kind", "rows", TwoRows(), OutputFormat::kCsv), TwoRows().Csv());
 }
 
@@ -215,11 +196,7 @@ TEST(FormatOfCommandsTest, Csv) {
   EXPECT_EQ(Tell({"version", "--format", "csv"}).out,
             absl::StrCat("version\n", kDrasimVersion, "\n"));
   EXPECT_EQ(Tell({"trace", "stats", dir.PathOf("pods.csv"), "--format", "csv"}).out,
-            "pods,share_pods,cpu_milli,memory_bytes,gpus,gpu_milli,first_arrival_ns,"
-            "last_arrival_ns,timed_pods,run_time_min_ns,run_time_max_ns,run_time_mean_ns,"
-            "run_time_p1_s,run_time_p10_s,run_time_p25_s,run_time_p50_s,run_time_p75_s,"
-            "run_time_p90_s,run_time_p95_s,run_time_p99_s,distinct_shapes\n"
-            "1,1,500,1073741824,1,460,0,0,0,,,,,,,,,,,,1\n");
+            TestText("Csv"));
 }
 
 TEST(FormatOfCommandsTest, ADiffOfLedgers) {

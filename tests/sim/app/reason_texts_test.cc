@@ -21,12 +21,12 @@
 #include "model/cluster_state.h"
 #include "model/proto/scenario.pb.h"
 #include "model/record.h"
-#include "model/text/yaml_proto.h"
 #include "policies/framework/reason.h"
 #include "sim/compare/cell.h"
 #include "sim/compare/divergence.h"
 #include "sim/explain/attempt.h"
 #include "sim/run/simulation.h"
+#include "tests/testing/data_text.h"
 #include "tests/testing/run_spec_of.h"
 
 namespace drasim {
@@ -39,14 +39,6 @@ std::string WithMore(absl::string_view text) { return absl::StrCat(text, " (edit
 std::string AllTheSame(absl::string_view) { return "no"; }
 
 constexpr ScopedReasonTexts::Rewrite kRewrites[] = {&WithMore, &AllTheSame};
-
-RunSpec SpecOf(const std::vector<absl::string_view>& yamls) {
-  proto::Scenario scenario;
-  for (const absl::string_view yaml : yamls) {
-    EXPECT_EQ(MergeYaml(yaml, "test.yaml", &scenario), absl::OkStatus());
-  }
-  return RunSpecOf(scenario);
-}
 
 RunSpec GoldenSpec(absl::string_view name) {
   std::ifstream file(absl::StrCat(DRASIM_SOURCE_DIR, "/tests/golden/scenarios/", name, ".yaml"),
@@ -168,34 +160,19 @@ Outcome WhateverTheTexts(const RunSpec& spec) {
 }
 
 // Preempted, too large for what is left, a gang; and at the end one that fits nowhere.
-constexpr char kJobs[] = R"(
-mode: replay
-order: trace
-cluster:
-  nodes: 2
-  node: {cpu: "16", memory: 64Gi, gpus: 2, gpu_model: A100-SXM4-40GB}
-workload:
-  jobs:
-    - {name: a, cpu: "2", memory: 8Gi, gpus: 1, run_time: 300s, priority: 1}
-    - {name: b, cpu: "2", memory: 8Gi, gpus: 1, run_time: 300s, arrival: 1s, priority: 1}
-    - {name: wide, cpu: "4", memory: 8Gi, gpus: 2, run_time: 200s, arrival: 20s, priority: 2}
-    - {name: huge, cpu: "14", memory: 60Gi, gpus: 1, run_time: 50s, arrival: 25s}
-    - {name: late, cpu: "2", memory: 8Gi, gpus: 1, run_time: 100s, arrival: 30s}
-    - {name: gang, pods: 2, cpu: "1", memory: 8Gi, gpus: 2, run_time: 60s, arrival: 40s}
-    - {name: never, cpu: "2", memory: 80Gi, gpus: 1, run_time: 60s, arrival: 50s}
-scheduler: {policy: least-allocated, kubernetes: {pop_from_backoff: false}}
-)";
+const std::string& JobsText() { return TestText("Jobs"); }
 
 TEST(ReasonTextsTest, DirectReplayWithPreemption) {
-  EXPECT_GT(WhateverTheTexts(SpecOf({kJobs, "front_end: {kind: direct}"})).evictions, 0);
+  EXPECT_GT(WhateverTheTexts(SpecOf({JobsText(), "front_end: {kind: direct}"})).evictions, 0);
 }
 
 TEST(ReasonTextsTest, DevicePluginReplayWithPreemption) {
-  EXPECT_GT(WhateverTheTexts(SpecOf({kJobs, "front_end: {kind: device-plugin}"})).evictions, 0);
+  EXPECT_GT(WhateverTheTexts(SpecOf({JobsText(), "front_end: {kind: device-plugin}"})).evictions,
+            0);
 }
 
 TEST(ReasonTextsTest, ClassicDra) {
-  const Outcome outcome = WhateverTheTexts(SpecOf({kJobs, "front_end: {kind: dra-classic}"}));
+  const Outcome outcome = WhateverTheTexts(SpecOf({JobsText(), "front_end: {kind: dra-classic}"}));
   EXPECT_GT(outcome.starts.mean_negotiation_seconds, 0);
   EXPECT_FALSE(outcome.failures.empty());
 }
@@ -224,8 +201,8 @@ std::optional<Divergence> DivergenceOf(const RunSpec& a, const RunSpec& b,
 }
 
 TEST(ReasonTextsTest, WorldsPartAtTheSameDecision) {
-  const RunSpec plugin = SpecOf({kJobs, "front_end: {kind: device-plugin}"});
-  const RunSpec claims = SpecOf({kJobs, "front_end: {kind: dra-classic}"});
+  const RunSpec plugin = SpecOf({JobsText(), "front_end: {kind: device-plugin}"});
+  const RunSpec claims = SpecOf({JobsText(), "front_end: {kind: dra-classic}"});
   std::vector<std::string> whys;
   const std::optional<Divergence> plain = DivergenceOf(plugin, claims, &whys);
   ASSERT_TRUE(plain.has_value());
@@ -240,24 +217,13 @@ TEST(ReasonTextsTest, WorldsPartAtTheSameDecision) {
 // A driver that is asked is no verdict, whatever it is called: three of four GPUs are taken, one on
 // each node, so neither world has room for the last.
 TEST(ReasonTextsTest, NegotiationIsNoVerdict) {
-  constexpr char kThree[] = R"(
-mode: replay
-order: trace
-cluster:
-  nodes: 2
-  node: {cpu: "16", memory: 64Gi, gpus: 2, gpu_model: A100-SXM4-40GB}
-workload:
-  jobs:
-    - {name: a, cpu: "2", memory: 8Gi, gpus: 1, run_time: 1h}
-    - {name: b, cpu: "2", memory: 8Gi, gpus: 1, run_time: 1h, arrival: 10s}
-    - {name: c, cpu: "2", memory: 8Gi, gpus: 2, run_time: 1h, arrival: 20s}
-scheduler: {policy: least-allocated, kubernetes: {pop_from_backoff: false}}
-)";
+  const std::string& three =
+      TestText("NegotiationIsNoVerdict", "tests/sim/compare/divergence_test.cc");
   for (const ScopedReasonTexts::Rewrite rewrite : kRewrites) {
     const ScopedReasonTexts rewritten(rewrite);
     std::vector<std::string> whys;
-    EXPECT_EQ(DivergenceOf(SpecOf({kThree, "front_end: {kind: device-plugin}"}),
-                           SpecOf({kThree, "front_end: {kind: dra-classic}"}), &whys),
+    EXPECT_EQ(DivergenceOf(SpecOf({three, "front_end: {kind: device-plugin}"}),
+                           SpecOf({three, "front_end: {kind: dra-classic}"}), &whys),
               std::nullopt);
   }
 }

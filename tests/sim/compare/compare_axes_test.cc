@@ -13,13 +13,11 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
-#include "model/text/yaml_proto.h"
 #include "sim/app/commands.h"
 #include "sim/app/flags.h"
 #include "sim/app/scenario_flags.h"
@@ -30,15 +28,12 @@
 #include "sim/scenario/comparison.h"
 #include "tests/sim/app/cli_fixture.h"
 #include "tests/testing/data_text.h"
+#include "tests/testing/run_spec_of.h"
 
 namespace drasim {
 namespace compare_axes_test {
 
 using Names = std::vector<std::string>;
-
-// The long texts of this file.
-constexpr char kTexts[] = "tests/sim/compare/data/compare_axes_test.txt";
-std::string Text(absl::string_view section) { return DataText(kTexts, section); }
 
 // The settings of each world, in the order of the rows.
 struct WorldOfRow {
@@ -55,12 +50,6 @@ std::vector<WorldOfRow> WorldsOfRows() {
           {"heavy", "short first", {load + "130", sjf[0], sjf[1]}}};
 }
 
-double Number(const std::string& text) {
-  double value = 0;
-  EXPECT_TRUE(absl::SimpleAtod(text, &value)) << text;
-  return value;
-}
-
 Names Lines(absl::string_view text) { return absl::StrSplit(text, '\n'); }
 Names Words(absl::string_view line) { return absl::StrSplit(line, ' ', absl::SkipEmpty()); }
 
@@ -75,17 +64,11 @@ Names JsonRows(absl::string_view json) {
 
 absl::Status Invalid(absl::string_view message) { return absl::InvalidArgumentError(message); }
 
-proto::Scenario FromYaml(absl::string_view yaml) {
-  proto::Scenario scenario;
-  EXPECT_EQ(MergeYaml(yaml, "s.yaml", &scenario), absl::OkStatus());
-  return scenario;
-}
-
 // Those of a scenario and flags of `drasim compare`.
 absl::StatusOr<Contenders> Make(absl::string_view yaml, const Names& args = {},
                                 std::optional<double> fill_ratio = std::nullopt) {
   GivenScenario given;
-  given.scenario = FromYaml(yaml);
+  given.scenario = ScenarioOf(yaml);
   for (const Command& command : Commands()) {
     if (command.name != "compare") continue;
     absl::StatusOr<ParsedFlags> flags = ParseFlags(command.flags, args);
@@ -104,7 +87,7 @@ Names Policies(const absl::StatusOr<Contenders>& contenders) {
 }
 
 TEST(ContendersTest, AreWorldsTimesQueuesTimesPolicies) {
-  const absl::StatusOr<Contenders> made = Make(Text("two_axes.yaml"));
+  const absl::StatusOr<Contenders> made = Make(TestText("two_axes.yaml"));
   ASSERT_TRUE(made.ok()) << made.status();
   EXPECT_EQ(made->axes, (Names{"size", "who"}));
   EXPECT_EQ(made->seeds, (std::vector<uint64_t>{1, 2, 3, 9}));
@@ -132,7 +115,7 @@ TEST(ContendersTest, AreWorldsTimesQueuesTimesPolicies) {
 
 TEST(ContendersTest, FlagsReplaceTheLists) {
   const absl::StatusOr<Contenders> made =
-      Make(Text("two_axes.yaml"), {"--queues", "srtf", "--policies", "random", "--seeds", "7"});
+      Make(TestText("two_axes.yaml"), {"--queues", "srtf", "--policies", "random", "--seeds", "7"});
   ASSERT_TRUE(made.ok()) << made.status();
   ASSERT_EQ(made->all.size(), 6u);
   for (const Contender& c : made->all) {
@@ -164,16 +147,7 @@ TEST(ContendersTest, WithoutAListOfPolicies) {
 }
 
 TEST(ContendersTest, AFillIsTunedUnlessItSaysItsLoad) {
-  const char* const yaml =
-      "comparison:\n"
-      "  policies: [fgd]\n"
-      "  axes:\n"
-      "    - name: load\n"
-      "      values:\n"
-      "        - {name: unsaid}\n"
-      "        - {name: told, set: [workload.tuning.ratio=0.9]}\n"
-      "        - {name: timed, set: [mode=replay]}\n"
-      "        - {name: written, set: [workload.jobs.0.name=a, workload.jobs.0.gpus=1]}\n";
+  const std::string& yaml = TestText("AFillIsTunedUnlessItSaysItsLoad.yaml");
   const auto ratios = [&](std::optional<double> fill_ratio) {
     const absl::StatusOr<Contenders> made = Make(yaml, {}, fill_ratio);
     EXPECT_TRUE(made.ok()) << made.status();
@@ -213,49 +187,12 @@ TEST(ContendersTest, ErrorsNameTheWorld) {
 // --- CheckComparison -----------------------------------------------------------------------------
 
 absl::Status ErrorOf(absl::string_view comparison) {
-  return CheckComparison(FromYaml(absl::StrCat("comparison: {", comparison, "}\n")));
+  return CheckComparison(ScenarioOf(absl::StrCat("comparison: {", comparison, "}\n")));
 }
 
 TEST(CheckComparisonTest, WhatIsRefused) {
-  const std::pair<const char*, const char*> cases[] = {
-      {"axes: [{name: '', values: [{name: a}]}]",
-       "comparison.axes.0.name: found '', expected a name"},
-      {"axes: [{name: \"a\\nb\", values: [{name: a}]}]",
-       "comparison.axes.0.name: found 'a\\nb', expected a name"},
-      {"axes: [{name: policy, values: [{name: a}]}]",
-       "comparison.axes.0.name: found 'policy', expected another name: there is such a column "
-       "already"},
-      {"axes: [{name: w, values: [{name: a}]}, {name: w, values: [{name: a}]}]",
-       "comparison.axes: 'w' is there twice"},
-      {"axes: [{name: w}]", "comparison.axes.w.values: found none, expected some"},
-      {"axes: [{name: w, values: [{name: a}, {}]}]",
-       "comparison.axes.w.values.1.name: found '', expected a name"},
-      {"axes: [{name: w, values: [{name: a}, {name: b}, {name: a}]}]",
-       "comparison.axes.w: 'a' is there twice"},
-      {"axes: [{name: w, values: [{name: a, set: [mode]}]}]",
-       "comparison.axes.w.a: found 'mode', expected KEY=VALUE"},
-      {"axes: [{name: w, values: [{name: a, set: [shceduler.queue=fifo]}]}]",
-       "comparison.axes.w.a: shceduler: unknown key (did you mean 'scheduler'?)"},
-      {"axes: [{name: w, values: [{name: a}, {name: b, set: [workload.limit=few]}]}]",
-       "comparison.axes.w.b: workload.limit: found 'few', expected a whole number from "
-       "-9223372036854775808 to 9223372036854775807"},
-      {"axes: [{name: w, values: [{name: a, set: [seed=7]}]}]",
-       "comparison.axes.w.a: found 'seed=7', expected a key other than seed and comparison"},
-      {"axes: [{name: w, values: [{name: a, set: [comparison.seeds=7]}]}]",
-       "comparison.axes.w.a: found 'comparison.seeds=7', expected a key other than seed and "
-       "comparison"},
-      {"policies: [fgd, fdg]", "comparison.policies: unknown policy 'fdg' (did you mean 'fgd'?)"},
-      {"policies: [fgd, fgd]", "comparison.policies: 'fgd' is there twice"},
-      {"policies: ['']", "comparison.policies: unknown policy ''"},
-      {"queues: [ffio]", "comparison.queues: unknown queue 'ffio' (did you mean 'fifo'?)"},
-      {"seeds: 3..",
-       "comparison.seeds: found '3..', expected numbers and ranges such as 42 or "
-       "42..51 or 1,2,7..9"},
-      {"metrics: [goodput, acceptence]",
-       "comparison.metrics: unknown metric 'acceptence' (did you mean 'acceptance'?)"},
-      {"metrics: [goodput, acceptance, goodput]", "comparison.metrics: 'goodput' is there twice"},
-  };
-  for (const auto& [yaml, message] : cases) EXPECT_EQ(ErrorOf(yaml), Invalid(message)) << yaml;
+  for (const auto& [yaml, message] : TestRows<2>("WhatIsRefused"))
+    EXPECT_EQ(ErrorOf(yaml), Invalid(message)) << yaml;
 }
 
 // `sizes` axes of so many values each.
@@ -292,8 +229,8 @@ TEST(CheckComparisonTest, Limits) {
 
 TEST(CheckComparisonTest, WhatIsFine) {
   EXPECT_EQ(CheckComparison(proto::Scenario()), absl::OkStatus());
-  EXPECT_EQ(CheckComparison(FromYaml(Text("two_axes.yaml"))), absl::OkStatus());
-  EXPECT_EQ(CheckComparison(FromYaml(Text("worlds.yaml"))), absl::OkStatus());
+  EXPECT_EQ(CheckComparison(ScenarioOf(TestText("two_axes.yaml"))), absl::OkStatus());
+  EXPECT_EQ(CheckComparison(ScenarioOf(TestText("worlds.yaml"))), absl::OkStatus());
   // Settings of one axis stand on those of the axes before.
   EXPECT_EQ(ErrorOf("axes: [{name: w, values: [{name: a, set: [quotas.0.tenant=t]}]}, {name: v, "
                     "values: [{name: b, set: [quotas.1.tenant=u, 'quotas.1.gpus=4']}]}]"),
@@ -363,7 +300,7 @@ TEST(CellMetricsTest, EachReadsItsFigure) {
 
 class CliCompareAxesTest : public CliTest {
  protected:
-  CliCompareAxesTest() { dir_.Write("worlds.yaml", Text("worlds.yaml")); }
+  CliCompareAxesTest() { dir_.Write("worlds.yaml", TestText("worlds.yaml")); }
   static Names Worlds(absl::string_view command, const Names& more) {
     Names args = {std::string(command), "worlds.yaml"};
     args.insert(args.end(), more.begin(), more.end());
@@ -442,15 +379,7 @@ TEST_F(CliCompareAxesTest, AColumnPerAxis) {
 // Six GPUs; a pod with 460 milli and one with two GPUs make 41 %. Of the first alone five copies
 // stay below that: 2,300 of 6,000.
 TEST_F(CliCompareAxesTest, FillsAreComparedWithTheFirstRow) {
-  const std::string yaml =
-      "order: trace\n"
-      "cluster: {path: nodes.csv}\n"
-      "workload: {trace: {path: pods.csv}, tuning: {ratio: 0.41}}\n"
-      "comparison:\n"
-      "  policies: [best-fit]\n"
-      "  axes:\n"
-      "    - name: 'pods, \"which\"'\n"
-      "      values: [{name: 'all, sure'}, {name: one, set: [workload.limit=1]}]\n";
+  const std::string& yaml = TestText("FillsAreComparedWithTheFirstRow.yaml");
   dir_.Write("fill.yaml", yaml);
   const Names table = Lines(Succeed({"compare", "fill.yaml"}));
   ASSERT_GE(table.size(), 4u);
@@ -485,17 +414,7 @@ TEST_F(CliCompareAxesTest, FillsBesideReplays) {
                                       "a,1,1,1,1000,,LS,,0,100,0\n"
                                       "b,1,1,1,1000,,LS,,1,51,1\n"
                                       "c,1,1,1,1000,,LS,,2,12,2\n"));
-  dir_.Write("mixed.yaml",
-             "order: trace\n"
-             "cluster: {path: one.csv}\n"
-             "workload: {trace: {path: line.csv}, tuning: {ratio: 3}}\n"
-             "scheduler: {policy: best-fit}\n"
-             "comparison:\n"
-             "  policies: [best-fit]\n"
-             "  axes:\n"
-             "    - name: clock\n"
-             "      values: [{name: 'no'}, {name: 'yes', set: [mode=replay, "
-             "scheduler.queue=fifo]}]\n");
+  dir_.Write("mixed.yaml", TestText("FillsBesideReplays"));
   const Names chosen = {
       "compare", "mixed.yaml", "--set",
       "comparison.metrics=pods_unschedulable,makespan_seconds,jobs_finished,acceptance"};

@@ -14,7 +14,6 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
@@ -36,10 +35,6 @@ namespace drasim {
 namespace compare_worlds_test {
 
 using Names = std::vector<std::string>;
-
-// The long texts of this file.
-constexpr char kTexts[] = "tests/sim/compare/data/compare_worlds_test.txt";
-std::string Text(absl::string_view section) { return DataText(kTexts, section); }
 
 // --- Contenders ----------------------------------------------------------------------------------
 
@@ -75,7 +70,7 @@ Names Described(const absl::StatusOr<Contenders>& contenders) {
 
 TEST(WorldContendersTest, AreUnderLikeConditions) {
   const absl::StatusOr<Contenders> made =
-      Make(Text("four.yaml"), {"--worlds", "direct,device-plugin,direct:mig-best-fit"});
+      Make(TestText("four.yaml"), {"--worlds", "direct,device-plugin,direct:mig-best-fit"});
   EXPECT_EQ(Described(made),
             (Names{"direct direct none least-allocated kubernetes replay trace 1s",
                    "device-plugin device-plugin whole-gpu least-allocated kubernetes replay trace "
@@ -89,7 +84,7 @@ TEST(WorldContendersTest, AreUnderLikeConditions) {
   const std::string replay = absl::StrCat(
       "mode: replay\nscheduler: {queue: fifo, backfill: easy, policy: fgd}\n"
       "comparison: {policies: [random, best-fit], seeds: 3..5}\n",
-      Text("four.yaml").substr(Text("four.yaml").find("cluster:")));
+      TestText("four.yaml").substr(TestText("four.yaml").find("cluster:")));
   const absl::StatusOr<Contenders> of_replay = Make(replay, {"--worlds", "device-plugin"});
   EXPECT_EQ(Described(of_replay),
             Names{"device-plugin device-plugin whole-gpu fgd kubernetes replay trace "});
@@ -107,7 +102,7 @@ TEST(WorldContendersTest, AFillIsTunedBeforeItBecomesAStream) {
     EXPECT_EQ(c.spec.written.workload().tuning().ratio(), 1.3);
     EXPECT_EQ(c.spec.written.order(), "artifact");
   }
-  const absl::StatusOr<Contenders> jobs = Make(Text("four.yaml"), {"--worlds", "direct"}, 1.3);
+  const absl::StatusOr<Contenders> jobs = Make(TestText("four.yaml"), {"--worlds", "direct"}, 1.3);
   ASSERT_TRUE(jobs.ok()) << jobs.status();
   EXPECT_FALSE(jobs->all[0].spec.written.workload().tuning().has_ratio());
   const absl::StatusOr<Contenders> replay = Make("mode: replay\n", {"--worlds", "direct"}, 1.3);
@@ -119,7 +114,7 @@ TEST(WorldContendersTest, WhatIsRefused) {
   const auto error = [](absl::string_view more, const Names& args) {
     Names all = {"--worlds", "direct,device-plugin"};
     all.insert(all.end(), args.begin(), args.end());
-    return Make(absl::StrCat(Text("four.yaml"), more), all).status();
+    return Make(absl::StrCat(TestText("four.yaml"), more), all).status();
   };
   EXPECT_EQ(error("", {}), absl::OkStatus());
   EXPECT_EQ(error("comparison: {axes: [{name: x, values: [{name: a}]}]}", {}),
@@ -182,13 +177,7 @@ TEST(WorldTableTest, NumbersUnderNumbers) {
       Column("device-plugin", {{79.888, 0}, {3626, 0}, {none, 0}, {0.5, 0}}),
       Column("dra-classic:first-fit", {{89.06, 0}, {3626, 0}, {11.944, 0}, {none, 0}}),
       Column("dra-classic:first-fit:immediate", {{7.5, 0}, {12, 0}, {9, 0}, {0.25, 0}})};
-  EXPECT_EQ(WorldTable(metrics, columns, 1, false),
-            "world                            device-plugin    dra-classic          dra-classic\n"
-            "                                                    first-fit  first-fit:immediate\n"
-            "GPUs wanted by pods that run, %          79.89  89.06 (+9.17)       7.50 (-72.39)\n"
-            "pods without a place at the end           3626   3626 (=)             12 (-3614)\n"
-            "API writes per pod                           -  11.94               9.00\n"
-            "goodput                                 0.5000      -             0.2500 (-0.2500)\n");
+  EXPECT_EQ(WorldTable(metrics, columns, 1, false), TestText("NumbersUnderNumbers"));
   // The best is bold; where nobody is better than others, nobody is.
   const std::string ansi = WorldTable(
       Metrics({"wanted_percent", "preemptions"}),
@@ -217,15 +206,7 @@ TEST(WorldTableTest, TheMostFrequentFailures) {
   WorldColumn four = Column("dra-classic:first-fit", {});
   four.failures = {{"a", 9}, {"b", 8}, {"c", 7}, {"d", 6}};
   EXPECT_EQ(FailureLines({none}), "");
-  EXPECT_EQ(FailureLines({none, two, four}),
-            "failures in device-plugin:\n"
-            "  5 x Insufficient cpu\n"
-            "  7 x UnexpectedAdmissionError: x\n"
-            "failures in dra-classic:first-fit:\n"
-            "  9 x a\n"
-            "  8 x b\n"
-            "  7 x c\n"
-            "  and 1 more reason\n");
+  EXPECT_EQ(FailureLines({none, two, four}), TestText("TheMostFrequentFailures"));
 }
 
 // --- Metrics -------------------------------------------------------------------------------------
@@ -283,12 +264,6 @@ TEST(StartMetricsTest, EveryRowOfWorldsHasALabelOfItsOwn) {
 
 Names Lines(absl::string_view text) { return absl::StrSplit(text, '\n'); }
 
-double Number(const std::string& text) {
-  double value = 0;
-  EXPECT_TRUE(absl::SimpleAtod(text, &value)) << text;
-  return value;
-}
-
 // The entries of compare.json's rows.
 Names JsonRows(absl::string_view json) {
   Names rows = absl::StrSplit(json, "\"axes\": {");
@@ -299,20 +274,9 @@ Names JsonRows(absl::string_view json) {
 class CliCompareWorldsTest : public CliTest {
  protected:
   CliCompareWorldsTest() {
-    dir_.Write("four.yaml", Text("four.yaml"));
+    dir_.Write("four.yaml", TestText("four.yaml"));
     // Jobs that end, on A100s.
-    dir_.Write("replay.yaml",
-               "mode: replay\n"
-               "cluster:\n"
-               "  nodes: 3\n"
-               "  node: {cpu: '64', memory: 512Gi, gpus: 4, gpu_model: A100-SXM4-80GB}\n"
-               "workload:\n"
-               "  generated:\n"
-               "    pods: 80\n"
-               "    interarrival: exponential(mean=15)\n"
-               "    run_time: lognormal(median=300,sigma=1)\n"
-               "front_end: {lowering: {ignore_gpu_model: true}}\n"
-               "scheduler: {policy: most-allocated}\n");
+    dir_.Write("replay.yaml", TestText("CliCompareWorldsTest"));
   }
   static Names Compare(absl::string_view file, absl::string_view worlds, const Names& more = {}) {
     Names args = {"compare", std::string(file), "--worlds", std::string(worlds)};
@@ -330,7 +294,7 @@ TEST_F(CliCompareWorldsTest, FourJobsByHand) {
           {"--set",
            "comparison.metrics=wanted_percent,handed_out_percent,internal_waste_percent,"
            "acceptance,pods_unschedulable,mean_start_seconds,cycles_per_pod,api_writes_per_pod"})),
-      Text("FourJobsByHand"));
+      TestText("FourJobsByHand"));
   // Two replicas are enough for all that want less than a half, which c does not.
   const std::string sliced = Succeed(Compare("four.yaml", "direct,device-plugin:time-slicing=2"));
   EXPECT_TRUE(absl::EndsWith(sliced,

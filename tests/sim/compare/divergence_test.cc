@@ -22,8 +22,8 @@
 #include "model/proto/scenario.pb.h"
 #include "model/record.h"
 #include "model/text/json_writer.h"
-#include "model/text/yaml_proto.h"
 #include "sim/run/simulation.h"
+#include "tests/testing/data_text.h"
 #include "tests/testing/run_spec_of.h"
 
 namespace drasim {
@@ -33,14 +33,6 @@ void PrintTo(const Divergence& d, std::ostream* out) { *out << DivergenceText(d,
 namespace divergence_test {
 
 using Kind = WorldDecision::Kind;
-
-RunSpec SpecOf(const std::vector<absl::string_view>& yamls) {
-  proto::Scenario scenario;
-  for (const absl::string_view yaml : yamls) {
-    EXPECT_EQ(MergeYaml(yaml, "test.yaml", &scenario), absl::OkStatus());
-  }
-  return RunSpecOf(scenario);
-}
 
 // Of the scenario in two variants.
 std::optional<Divergence> Find(absl::string_view yaml, absl::string_view a, absl::string_view b) {
@@ -63,25 +55,13 @@ WorldDecision Bound(int64_t seconds, const std::string& node, int64_t feasible,
   return d;
 }
 
-constexpr char kTwoNodes[] = R"(
-mode: replay
-order: trace
-cluster:
-  nodes: 2
-  node: {cpu: "16", memory: 64Gi, gpus: 2, gpu_model: A100-SXM4-40GB}
-workload:
-  jobs:
-    - {name: small-a, cpu: "2", memory: 8Gi, gpus: 1, run_time: 1h}
-    - {name: small-b, cpu: "2", memory: 8Gi, gpus: 1, run_time: 1h, arrival: 1s}
-    - {name: wide, cpu: "4", memory: 16Gi, gpus: 2, run_time: 1h, arrival: 2s}
-front_end: {kind: device-plugin}
-)";
+const std::string& TwoNodesText() { return TestText("TwoNodes"); }
 
 TEST(DivergenceTest, EqualWorldsDoNotPart) {
   const char* const spread = "scheduler: {policy: least-allocated}";
-  EXPECT_EQ(Find(kTwoNodes, spread, spread), std::nullopt);
+  EXPECT_EQ(Find(TwoNodesText(), spread, spread), std::nullopt);
   // Nor does it matter when.
-  EXPECT_EQ(Find(kTwoNodes, spread,
+  EXPECT_EQ(Find(TwoNodesText(), spread,
                  "scheduler: {policy: least-allocated}\ntiming: {bind: 300ms, schedule: 50ms}"),
             std::nullopt);
 }
@@ -94,17 +74,11 @@ TEST(DivergenceTest, TwoNodesForOnePod) {
   expected.time = At(1);
   expected.decisions[0] = Bound(1, "node-000001", 2, {{"node-000001", 187}, {"node-000000", 175}});
   expected.decisions[1] = Bound(1, "node-000000", 2, {{"node-000000", 100}, {"node-000001", 50}});
-  const std::optional<Divergence> found = Find(kTwoNodes, "scheduler: {policy: least-allocated}",
-                                               "scheduler: {policy: most-allocated}");
+  const std::optional<Divergence> found =
+      Find(TwoNodesText(), "scheduler: {policy: least-allocated}",
+           "scheduler: {policy: most-allocated}");
   EXPECT_EQ(found, expected);
-  EXPECT_EQ(DivergenceText(expected, "spread", "pack"),
-            "first divergence between spread and pack: pod small-b at 1 s\n"
-            "  spread: bound to node-000001 at 1 s\n"
-            "    nodes that passed the filters: 2; best scores: node-000001 (187), node-000000 "
-            "(175)\n"
-            "  pack: bound to node-000000 at 1 s\n"
-            "    nodes that passed the filters: 2; best scores: node-000000 (100), node-000001 "
-            "(50)\n");
+  EXPECT_EQ(DivergenceText(expected, "spread", "pack"), TestText("TwoNodesForOnePod"));
   JsonWriter json;
   WriteDivergence(expected, "spread", "pack", &json);
   const std::string text = json.text();
@@ -116,18 +90,7 @@ TEST(DivergenceTest, TwoNodesForOnePod) {
 }
 
 TEST(DivergenceTest, OneFindsNoNode) {
-  const char* const halves = R"(
-mode: replay
-order: trace
-cluster:
-  nodes: 1
-  node: {cpu: "16", memory: 64Gi, gpus: 1, gpu_model: A100-SXM4-40GB}
-workload:
-  jobs:
-    - {name: a, cpu: "1", memory: 1Gi, gpus: 1, gpu_milli: 500, run_time: 60s}
-    - {name: b, cpu: "1", memory: 1Gi, gpus: 1, gpu_milli: 500, run_time: 60s, arrival: 5s}
-scheduler: {policy: least-allocated}
-)";
+  const std::string& halves = TestText("OneFindsNoNode.halves");
   const std::optional<Divergence> found =
       Find(halves, "front_end: {kind: direct}",
            "front_end: {kind: device-plugin, lowering: {rule: whole-gpu}}");
@@ -148,26 +111,12 @@ scheduler: {policy: least-allocated}
 }
 
 // `c` waits in both worlds for the end of the others.
-constexpr char kLateJob[] = R"(
-mode: replay
-order: trace
-cluster:
-  nodes: 2
-  node: {cpu: "16", memory: 64Gi, gpus: 1, gpu_model: A100-SXM4-40GB}
-workload:
-  jobs:
-    - {name: a, cpu: "1", memory: 1Gi, gpus: 1, run_time: 20s}
-    - {name: b, cpu: "1", memory: 1Gi, gpus: 1, run_time: 20s}
-    - {name: c, cpu: "1", memory: 1Gi, gpus: 1, run_time: 20s, arrival: 5s}
-    - {name: d, cpu: "1", memory: 1Gi, run_time: 20s, arrival: 30s}
-scheduler: {policy: least-allocated}
-front_end: {kind: device-plugin}
-)";
+const std::string& LateJobText() { return TestText("LateJob"); }
 constexpr char kBothFull[] = "0/2 nodes are available: 2 Insufficient nvidia.com/gpu.";
 
 TEST(DivergenceTest, WhereAPodGoesThatWaitedFirst) {
-  const std::optional<Divergence> found =
-      Find(kLateJob, "{}", "cluster: {events: [{at: 15s, nodes: node-000000, action: cordon}]}");
+  const std::optional<Divergence> found = Find(
+      LateJobText(), "{}", "cluster: {events: [{at: 15s, nodes: node-000000, action: cordon}]}");
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(found->pod, "c");
   EXPECT_EQ(found->time, At(20));
@@ -189,7 +138,7 @@ TEST(DivergenceTest, WhereAPodGoesThatWaitedFirst) {
 
 TEST(DivergenceTest, OneWaitsForEver) {
   const std::optional<Divergence> found =
-      Find(kLateJob, "{}", "cluster: {events: [{at: 15s, nodes: 'node-*', action: cordon}]}");
+      Find(LateJobText(), "{}", "cluster: {events: [{at: 15s, nodes: 'node-*', action: cordon}]}");
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(found->pod, "c");
   EXPECT_EQ(found->time, At(20));
@@ -207,25 +156,7 @@ TEST(DivergenceTest, OneWaitsForEver) {
 }
 
 TEST(DivergenceTest, ANodeTurnsThePodAway) {
-  const char* const replicas = R"(
-mode: replay
-order: trace
-cluster:
-  nodes: 1
-  node: {cpu: "8", memory: 32Gi, gpus: 1, gpu_model: A100-SXM4-40GB}
-workload:
-  jobs:
-    - {name: one, cpu: "1", run_time: 60s, extended: [{resource: nvidia.com/gpu, amount: "1"}]}
-    - name: two
-      cpu: "1"
-      run_time: 60s
-      arrival: 5s
-      extended: [{resource: nvidia.com/gpu, amount: "2"}]
-scheduler: {policy: least-allocated}
-front_end:
-  kind: device-plugin
-  device_plugin: {time_slicing: {resources: [{name: nvidia.com/gpu, replicas: 4}]}}
-)";
+  const std::string& replicas = TestText("ANodeTurnsThePodAway.replicas");
   const std::optional<Divergence> found =
       Find(replicas, "{}",
            "front_end: {device_plugin: {time_slicing: {fail_requests_greater_than_one: true}}}");
@@ -249,19 +180,7 @@ front_end:
 // No node ever lets it in there: it waits for its owner to make it anew when the other world has
 // it.
 TEST(DivergenceTest, TurnedAwayAfterWaiting) {
-  const char* const release = R"(
-mode: replay
-order: trace
-cluster:
-  nodes: 1
-  node: {cpu: "8", memory: 32Gi, gpus: 1, gpu_model: A100-SXM4-40GB}
-workload:
-  jobs:
-    - {name: first, cpu: "1", gpus: 1, run_time: 60s}
-    - {name: second, cpu: "1", gpus: 1, run_time: 60s, arrival: 10s}
-scheduler: {policy: least-allocated}
-front_end: {kind: device-plugin, owner: {backoff_limit: 2}}
-)";
+  const std::string& release = TestText("TurnedAwayAfterWaiting.release");
   const std::optional<Divergence> found =
       Find(release, "{}", "front_end: {kubelet: {device_release: 1h}}");
   ASSERT_TRUE(found.has_value());
@@ -276,20 +195,7 @@ front_end: {kind: device-plugin, owner: {backoff_limit: 2}}
 
 // A gang that finds no room fails at one pod or another; that is one verdict about the job.
 TEST(DivergenceTest, AGangIsOneDecision) {
-  const char* const gang = R"(
-mode: replay
-order: trace
-cluster:
-  nodes: 3
-  node: {cpu: "4", memory: 64Gi, gpus: 2, gpu_model: A100-SXM4-40GB}
-workload:
-  jobs:
-    - {name: a, cpu: "1", memory: 1Gi, gpus: 2, run_time: 20s}
-    - {name: gang, pods: 3, cpu: "1", memory: 1Gi, gpus: 2, run_time: 20s, arrival: 5s}
-    - {name: last, cpu: "1", memory: 1Gi, gpus: 1, run_time: 20s, arrival: 6s}
-scheduler: {policy: least-allocated}
-front_end: {kind: device-plugin}
-)";
+  const std::string& gang = TestText("AGangIsOneDecision.gang");
   EXPECT_EQ(Find(gang, "{}", "scheduler: {cache: false}"), std::nullopt);
   // With a fourth node the gang starts at once.
   const absl::StatusOr<std::optional<Divergence>> found =
@@ -302,27 +208,15 @@ front_end: {kind: device-plugin}
 }
 
 TEST(DivergenceTest, NegotiationIsNoVerdict) {
-  const char* const claims = R"(
-mode: replay
-order: trace
-cluster:
-  nodes: 2
-  node: {cpu: "16", memory: 64Gi, gpus: 2, gpu_model: A100-SXM4-40GB}
-workload:
-  jobs:
-    - {name: a, cpu: "2", memory: 8Gi, gpus: 1, run_time: 1h}
-    - {name: b, cpu: "2", memory: 8Gi, gpus: 1, run_time: 1h, arrival: 10s}
-    - {name: c, cpu: "2", memory: 8Gi, gpus: 2, run_time: 1h, arrival: 20s}
-scheduler: {policy: least-allocated, kubernetes: {pop_from_backoff: false}}
-)";
+  const std::string& claims = TestText("NegotiationIsNoVerdict");
   // Three of four GPUs are taken, one on each node: neither world has room for c.
   EXPECT_EQ(Find(claims, "front_end: {kind: device-plugin}", "front_end: {kind: dra-classic}"),
             std::nullopt);
 }
 
 TEST(DivergenceTest, WorkloadsMustBeTheSame) {
-  const absl::StatusOr<std::optional<Divergence>> found =
-      FindDivergence(SpecOf({kTwoNodes}), SpecOf({kTwoNodes, "workload: {jobs: [{name: other}]}"}));
+  const absl::StatusOr<std::optional<Divergence>> found = FindDivergence(
+      SpecOf({TwoNodesText()}), SpecOf({TwoNodesText(), "workload: {jobs: [{name: other}]}"}));
   EXPECT_EQ(found.status(),
             absl::InvalidArgumentError("the workloads differ: pod 0 is 'small-a' in one world and "
                                        "'other' in the other"));
@@ -385,21 +279,7 @@ int64_t PartedNs(const Fate& a, const Fate& b) {
 }
 
 TEST(DivergenceTest, RandomRunsAgreeWithASearchThroughAllRecords) {
-  const char* const generated = R"(
-mode: replay
-order: trace
-cluster:
-  nodes: 6
-  node: {cpu: "64", memory: 256Gi, gpus: 4, gpu_model: A100-SXM4-40GB}
-workload:
-  generated:
-    pods: 120
-    interarrival: exponential(mean=8)
-    run_time: lognormal(median=300,sigma=1)
-scheduler: {queue: kubernetes, policy: best-fit}
-preemption: {mode: none}
-front_end: {kind: direct, lowering: {ignore_gpu_model: true}}
-)";
+  const std::string& generated = TestText("RandomRunsAgreeWithASearchThroughAllRecords.generated");
   const std::pair<const char*, const char*> pairs[] = {
       {"{}", "scheduler: {policy: consolidate}"},
       {"{}", "timing: {bind: 3s}"},

@@ -18,6 +18,8 @@
 #include "model/text/yaml_writer.h"
 #include "policies/devices/mig_rules.h"
 #include "sim/scenario/resolve.h"
+#include "tests/testing/data_text.h"
+#include "tests/testing/run_spec_of.h"
 #include "tests/testing/temp_dir.h"
 
 namespace drasim {
@@ -34,21 +36,15 @@ using Names = std::vector<std::string>;
 constexpr char kA100[] = "cluster:\n  nodes: 2\n  node: {gpus: 8, gpu_model: A100-SXM4-80GB}\n";
 constexpr char kT4[] = "cluster: {nodes: 2, node: {gpus: 8, gpu_model: T4}}\n";
 
-proto::Scenario FromYaml(absl::string_view yaml) {
-  proto::Scenario scenario;
-  EXPECT_EQ(MergeYaml(yaml, "s.yaml", &scenario), absl::OkStatus());
-  return scenario;
-}
-
 ScenarioChange World(absl::string_view name, absl::string_view yaml = kA100) {
-  const absl::StatusOr<ScenarioChange> world = WorldOf(name, FromYaml(yaml));
+  const absl::StatusOr<ScenarioChange> world = WorldOf(name, ScenarioOf(yaml));
   EXPECT_TRUE(world.ok()) << world.status();
   return world.ok() ? *world : ScenarioChange();
 }
 
 // The scenario in that world, as YAML.
 std::string InWorld(absl::string_view name, absl::string_view yaml) {
-  proto::Scenario scenario = FromYaml(yaml);
+  proto::Scenario scenario = ScenarioOf(yaml);
   EXPECT_EQ(ApplyChange(World(name, yaml), "test", &scenario), absl::OkStatus());
   return ToYaml(scenario);
 }
@@ -153,7 +149,7 @@ TEST(WorldsTest, DraClassic) {
   EXPECT_EQ(World("dra-classic:best-fit:immediate", own("constraints")), placed_constraints);
   EXPECT_EQ(World("dra-classic:immediate:best-fit", own("constraints")), placed_constraints);
   EXPECT_EQ(
-      WorldOf("dra-classic:immediate", FromYaml(own("nvidia"))).status().message(),
+      WorldOf("dra-classic:immediate", ScenarioOf(own("nvidia"))).status().message(),
       "--worlds: 'dra-classic:immediate': the driver kind nvidia (front_end.dra.drivers.0.kind) "
       "refuses Immediate claims, expected one that allocates them, such as intel or constraints");
 }
@@ -184,13 +180,13 @@ TEST(WorldsTest, WhetherGpusCanBePartitioned) {
         << yaml;
   }
   const absl::Status missing =
-      WorldOf("dra-classic", FromYaml("cluster: {path: /none.csv}\n")).status();
+      WorldOf("dra-classic", ScenarioOf("cluster: {path: /none.csv}\n")).status();
   EXPECT_TRUE(absl::StartsWith(missing.message(), "/none.csv: ")) << missing;
 }
 
 TEST(WorldsTest, WhatIsNoWorld) {
   const auto error = [](absl::string_view name) {
-    return std::string(WorldOf(name, FromYaml(kA100)).status().message());
+    return std::string(WorldOf(name, ScenarioOf(kA100)).status().message());
   };
   const std::string known =
       "expected one of direct[:POLICY], device-plugin, device-plugin:static-mig, "
@@ -253,7 +249,7 @@ TEST(WorldsTest, Lists) {
 }
 
 TEST(WorldsTest, LikeConditions) {
-  const auto of = [](absl::string_view yaml) { return LikeConditions(FromYaml(yaml), "p"); };
+  const auto of = [](absl::string_view yaml) { return LikeConditions(ScenarioOf(yaml), "p"); };
   const Names clear = {"scheduler.head_of_line", "scheduler.backfill"};
   const Names all = {"scheduler.queue=kubernetes", "scheduler.policy=p"};
   const std::string backoff = "scheduler.kubernetes.pop_from_backoff=false";
@@ -275,17 +271,8 @@ TEST(WorldsTest, LikeConditions) {
 }
 
 TEST(WorldsTest, WhatBelongsToAnotherFrontEndIsCleared) {
-  const std::string full = absl::StrCat(
-      "timing: {bind: 5ms, schedule: 1ms}\n", kA100,
-      "  mig: {plan: demand, config_file: f.yaml, configs: [{config: c}], driver_branch: 550, "
-      "repartitioning: {every: 1h}}\n"
-      "front_end:\n"
-      "  kind: dra-classic\n"
-      "  lowering: {ignore_gpu_model: true, rule: none}\n"
-      "  device_plugin: {mig_strategy: single, mps: {resources: [{name: nvidia.com/gpu, replicas: "
-      "9}]}}\n"
-      "  kubelet: {cpu_manager_policy: static}\n"
-      "  dra: {release: '1.28', drivers: [{kind: nvidia, placement: hami}]}\n");
+  const std::string full = absl::StrCat("timing: {bind: 5ms, schedule: 1ms}\n", kA100,
+                                        TestText("WhatBelongsToAnotherFrontEndIsCleared"));
   const std::string cluster =
       "cluster:\n  nodes: 2\n  node:\n    gpus: 8\n    gpu_model: A100-SXM4-80GB\n  mig:\n";
   const std::string kubelet = "  kubelet:\n    cpu_manager_policy: static\n";
@@ -324,7 +311,7 @@ TEST(WorldsTest, EachWorldResolves) {
         "device-plugin:time-slicing", "dra-classic", "dra-classic:first-fit",
         "dra-classic:fragmentation", "dra-classic:immediate"}) {
     for (const char* mode : {"fill", "replay"}) {
-      proto::Scenario scenario = FromYaml(
+      proto::Scenario scenario = ScenarioOf(
           absl::StrCat("mode: ", mode, "\n",
                        "cluster: {nodes: 2, node: {cpu: '64', memory: 256Gi, gpus: 8, gpu_model: "
                        "A100-SXM4-80GB}}\n"));

@@ -128,7 +128,7 @@ class Rig : public NodeControl {
   // Jobs of one pod that wait; the last one's pod.
   PodId Submit(const Request& request, int jobs = 1) {
     PodShape shape;
-    shape.extended = request;
+    shape.request.extended = request;
     JobArrival arrival;
     arrival.shape = shapes_.Intern(shape);
     PodId pod;

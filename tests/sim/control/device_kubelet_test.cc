@@ -83,8 +83,8 @@ KubeletDevices MakeNode(std::vector<PluginResource> resources,
 PodShape Asks(Extended extended, int64_t cpu_milli = 100, absl::string_view function = "") {
   PodShape shape = TestShape(cpu_milli, 0);
   std::sort(extended.begin(), extended.end());
-  shape.extended = std::move(extended);
-  shape.function = std::string(function);
+  shape.request.extended = std::move(extended);
+  shape.device_plugin.function = std::string(function);
   return shape;
 }
 
@@ -101,7 +101,7 @@ ContainerRequest Sidecar(int64_t amount) {
 }
 PodShape By(Containers containers, int64_t cpu_milli = 100) {
   PodShape shape = TestShape(cpu_milli, 0);
-  shape.containers = std::move(containers);
+  shape.device_plugin.containers = std::move(containers);
   return shape;
 }
 

@@ -15,6 +15,7 @@
 #include "model/check.h"
 #include "model/mig_product.h"
 #include "model/mig_table.h"
+#include "tests/testing/data_text.h"
 #include "tests/testing/mig_products.h"
 
 namespace drasim {
@@ -452,25 +453,9 @@ TEST(GpuFeatureLabelsTest, MixedDescribesProfilesBesideGpus) {
   Labels labels = LabelMap(
       gpus, Shared(MigStrategy::kMixed, SharingKind::kTimeSlicing, "nvidia.com/mig-2g.20gb", 3));
   // GPUs with MIG count as GPUs of the product.
-  EXPECT_EQ(labels["nvidia.com/gpu.count"], "3");
-  EXPECT_EQ(labels["nvidia.com/gpu.product"], "A100-SXM4-80GB");
-  EXPECT_EQ(labels["nvidia.com/gpu.memory"], "81920");
-  EXPECT_EQ(labels["nvidia.com/gpu.replicas"], "1");
-  EXPECT_EQ(labels["nvidia.com/mig.strategy"], "mixed");
-  EXPECT_EQ(labels["nvidia.com/mig-2g.20gb.product"], "A100-SXM4-80GB-MIG-2g.20gb-SHARED");
-  EXPECT_EQ(labels["nvidia.com/mig-2g.20gb.count"], "3");
-  EXPECT_EQ(labels["nvidia.com/mig-2g.20gb.replicas"], "3");
-  EXPECT_EQ(labels["nvidia.com/mig-2g.20gb.sharing-strategy"], "time-slicing");
-  EXPECT_EQ(labels["nvidia.com/mig-2g.20gb.memory"], "19968");
-  EXPECT_EQ(labels["nvidia.com/mig-2g.20gb.multiprocessors"], "28");
-  EXPECT_EQ(labels["nvidia.com/mig-2g.20gb.slices.gi"], "2");
-  EXPECT_EQ(labels["nvidia.com/mig-2g.20gb.slices.ci"], "2");
-  EXPECT_EQ(labels["nvidia.com/mig-2g.20gb.engines.copy"], "2");
-  EXPECT_EQ(labels["nvidia.com/mig-2g.20gb.engines.decoder"], "1");
-  EXPECT_EQ(labels["nvidia.com/mig-3g.40gb.product"], "A100-SXM4-80GB-MIG-3g.40gb");
-  EXPECT_EQ(labels["nvidia.com/mig-3g.40gb.count"], "1");
-  EXPECT_EQ(labels["nvidia.com/mig-3g.40gb.replicas"], "1");
-  EXPECT_EQ(labels["nvidia.com/mig-3g.40gb.engines.decoder"], "2");
+  for (const auto& [input, expected] : TestRows<2>("MixedDescribesProfilesBesideGpus")) {
+    EXPECT_EQ(labels[input], expected) << input;
+  }
 }
 
 TEST(GpuFeatureLabelsTest, MixedWithSuffixedProfiles) {

@@ -90,7 +90,7 @@ class ScriptedAgent : public NodeAgent {
       if (held.node == node) taken |= held.devices;
     }
     const PodShape& shape = cluster_->pod_shape(pod);
-    int64_t missing = shape.extended.empty() ? 0 : shape.extended[0].second;
+    int64_t missing = shape.request.extended.empty() ? 0 : shape.request.extended[0].second;
     for (uint8_t gpu = 0; gpu < cluster_->node(node).gpu_count && missing > 0; ++gpu) {
       if (taken.Contains(gpu)) continue;
       admission.devices.Add(gpu);
@@ -256,8 +256,8 @@ EngineScenario Gpus(const std::vector<int32_t>& gpus, absl::string_view queue) {
   s.shapes.clear();
   for (int32_t i = 0; i < 4; ++i) {
     s.shapes.push_back(TestShape(1000, 0));
-    if (i > 0) s.shapes.back().extended = {{kDevice, i}};
-    s.shapes.back().nominal_milli = int64_t{1000} * i;
+    if (i > 0) s.shapes.back().request.extended = {{kDevice, i}};
+    s.shapes.back().request.nominal_milli = int64_t{1000} * i;
   }
   return s;
 }

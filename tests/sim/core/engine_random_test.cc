@@ -284,12 +284,12 @@ class FoldSink : public RecordSink {
       for (const auto& [pod, placement] : held_) {
         if (placement.first != node) continue;
         const PodShape& shape = cluster.pod_shape(PodId(pod));
-        cpu -= shape.cpu_milli;
-        memory -= shape.memory_bytes;
+        cpu -= shape.request.cpu_milli;
+        memory -= shape.request.memory_bytes;
         slots -= 1;
         for (size_t d = 0; d < devices.size(); ++d) {
           if (!placement.second.Contains(d)) continue;
-          devices[d] = static_cast<int16_t>(devices[d] - shape.gpu_milli);
+          devices[d] = static_cast<int16_t>(devices[d] - shape.request.gpu_milli);
           EXPECT_GE(devices[d], 0);
         }
       }

@@ -83,8 +83,8 @@ inline EngineScenario DrfExample() {
   EngineScenario s = Cores({9}, "drf");
   s.nodes[0].memory_bytes = 18;
   s.shapes = {TestShape(1000, 0), TestShape(3000, 0)};
-  s.shapes[0].memory_bytes = 4;
-  s.shapes[1].memory_bytes = 1;
+  s.shapes[0].request.memory_bytes = 4;
+  s.shapes[1].request.memory_bytes = 1;
   for (const size_t user : {size_t{0}, size_t{1}}) {
     for (int i = 0; i < 5; ++i) {
       s.jobs.push_back(MakeJob(absl::StrCat(user == 0 ? "a" : "b", i), user, 0, kForever));

@@ -196,14 +196,16 @@ namespace {
 constexpr int kMostEvents = 100'000;
 
 bool HasRoom(const NaiveNode& node, const PodShape& pod) {
-  return node.pods >= 1 && node.cpu_milli >= pod.cpu_milli &&
-         node.memory_bytes >= pod.memory_bytes && node.gpus >= pod.gpu_count;
+  return node.pods >= 1 && node.cpu_milli >= pod.request.cpu_milli &&
+         node.memory_bytes >= pod.request.memory_bytes && node.gpus >= pod.request.gpu_count;
 }
 
 ResourceAmounts RequestOf(const std::vector<PodShape>& pods) {
   ResourceAmounts sum;
   for (const PodShape& pod : pods) {
-    sum.Add({pod.cpu_milli, pod.memory_bytes, int64_t{pod.gpu_count} * kDeviceMilli}, 1);
+    sum.Add({pod.request.cpu_milli, pod.request.memory_bytes,
+             int64_t{pod.request.gpu_count} * kDeviceMilli},
+            1);
   }
   return sum;
 }
@@ -222,9 +224,9 @@ NaiveNode EmptyNode(const NodeSpec& spec) {
 // ---- Placement ----
 
 void NaiveCharge(const PodShape& pod, int64_t sign, NaiveNode* node) {
-  node->cpu_milli -= sign * pod.cpu_milli;
-  node->memory_bytes -= sign * pod.memory_bytes;
-  node->gpus -= sign * pod.gpu_count;
+  node->cpu_milli -= sign * pod.request.cpu_milli;
+  node->memory_bytes -= sign * pod.request.memory_bytes;
+  node->gpus -= sign * pod.request.gpu_count;
   node->pods -= sign;
 }
 
@@ -746,7 +748,7 @@ int64_t InBillionths(int64_t held, int64_t capacity) {
 }
 
 bool HasCpuAndMemory(int64_t cpu_milli, int64_t memory_bytes, const PodShape& pod) {
-  return cpu_milli >= pod.cpu_milli && memory_bytes >= pod.memory_bytes;
+  return cpu_milli >= pod.request.cpu_milli && memory_bytes >= pod.request.memory_bytes;
 }
 
 // What is free when, as believed: what is free now, what comes back, and what is reserved.

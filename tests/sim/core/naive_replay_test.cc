@@ -88,8 +88,8 @@ std::string ScenarioText(const EngineScenario& s, const std::vector<QuotaStep>& 
                     n.unschedulable ? " cordoned" : "");
   }
   for (size_t i = 0; i < s.shapes.size(); ++i) {
-    absl::StrAppend(&text, "\nshape ", i, " cpu ", s.shapes[i].cpu_milli, " memory ",
-                    s.shapes[i].memory_bytes, " gpus ", s.shapes[i].gpu_count);
+    absl::StrAppend(&text, "\nshape ", i, " cpu ", s.shapes[i].request.cpu_milli, " memory ",
+                    s.shapes[i].request.memory_bytes, " gpus ", s.shapes[i].request.gpu_count);
   }
   for (const QuotaStep& q : quotas) {
     absl::StrAppend(&text, "\nquota ", q.tenant, " since ", q.since_ns, " cpu ", q.limit.cpu_milli,
@@ -196,7 +196,7 @@ void AddNodes(Random& random, Case* c) {
   }
   for (const int64_t cpu_milli : {500, 1000, 1500, 2000, 3000}) {
     PodShape shape = TestShape(cpu_milli, OneOf<int32_t>({0, 0, 1, 1, 2, 4}, random));
-    shape.memory_bytes = OneOf<int64_t>({0, 1, 2, 4}, random);
+    shape.request.memory_bytes = OneOf<int64_t>({0, 1, 2, 4}, random);
     c->engine.shapes.push_back(shape);
   }
 }
@@ -374,9 +374,9 @@ class Witness : public RecordSink {
     for (const auto& [pod, node] : charged_) {
       if (node != record.node.value()) continue;
       const PodShape& shape = cluster.pod_shape(PodId(pod));
-      cpu_milli += shape.cpu_milli;
-      memory_bytes += shape.memory_bytes;
-      gpus += shape.gpu_count;
+      cpu_milli += shape.request.cpu_milli;
+      memory_bytes += shape.request.memory_bytes;
+      gpus += shape.request.gpu_count;
     }
     EXPECT_LE(cpu_milli, spec.cpu_milli);
     EXPECT_LE(memory_bytes, spec.memory_bytes);

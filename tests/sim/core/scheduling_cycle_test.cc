@@ -162,9 +162,9 @@ Decision NaiveDecide(const Profile& profile, const ClusterState& cluster, const 
       decision.node = feasible[i];
     }
   }
-  if (pod.shape->gpu_count > 0) {
+  if (pod.shape->request.gpu_count > 0) {
     DeviceProposals proposals;
-    profile.allocator().Propose(*pod.shape, cluster, decision.node, &proposals);
+    profile.allocator().Propose(pod.shape->request, cluster, decision.node, &proposals);
     decision.devices = proposals.front().devices;
   }
   return decision;

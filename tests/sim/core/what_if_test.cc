@@ -34,7 +34,7 @@ class WhatIfTest : public testing::Test {
     spec.pods = 10;
     node_ = builder_.AddNode(spec);
     PodShape shape;
-    shape.cpu_milli = 3000;
+    shape.request.cpu_milli = 3000;
     shape_ = builder_.AddShape(shape);
     bound_ = builder_.Place(shape_, node_);
     assumed_ = cluster().AddPod("assumed", shape_, 0, SimTime());

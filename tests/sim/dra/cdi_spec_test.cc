@@ -16,6 +16,7 @@
 #include "model/kube/objects.h"
 #include "model/mig_table.h"
 #include "model/text/mig_catalogue.h"
+#include "tests/testing/data_text.h"
 #include "tests/testing/mig_products.h"
 
 namespace drasim {
@@ -73,66 +74,7 @@ CdiSpec FullSpec() {
 }
 
 TEST(CdiSpecTest, JsonHasEveryFieldInTheOrderOfTheFormat) {
-  EXPECT_EQ(CdiSpecJson(FullSpec()), R"({
-  "cdiVersion": "0.6.0",
-  "kind": "vendor.com/device.v1",
-  "devices": [
-    {
-      "name": "gpu0",
-      "containerEdits": {
-        "deviceNodes": [
-          {
-            "path": "/dev/card0",
-            "hostPath": "/dev/vendor/card0",
-            "type": "c",
-            "major": 25,
-            "minor": 0,
-            "permissions": "rw"
-          }
-        ]
-      }
-    },
-    {
-      "name": "gpu1",
-      "containerEdits": {
-        "env": [
-          "GPU=1"
-        ]
-      }
-    }
-  ],
-  "containerEdits": {
-    "env": [
-      "VENDOR="
-    ],
-    "mounts": [
-      {
-        "hostPath": "/opt/vendor",
-        "containerPath": "/usr/vendor",
-        "type": "none",
-        "options": [
-          "ro",
-          "rbind"
-        ]
-      }
-    ],
-    "hooks": [
-      {
-        "hookName": "createContainer",
-        "path": "/bin/vendor-hook",
-        "args": [
-          "vendor-hook",
-          "--all"
-        ],
-        "env": [
-          "MODE=fast"
-        ],
-        "timeout": 30
-      }
-    ]
-  }
-}
-)");
+  EXPECT_EQ(CdiSpecJson(FullSpec()), TestText("JsonHasEveryFieldInTheOrderOfTheFormat"));
 }
 
 TEST(CdiSpecTest, TestDriverSetsParametersAsEnvironment) {
@@ -141,24 +83,7 @@ TEST(CdiSpecTest, TestDriverSetsParametersAsEnvironment) {
   const absl::optional<CdiSpec> spec =
       CdiSpecForParameters("test-driver.cdi.k8s.io", 17, &of_class, &of_claim);
   ASSERT_TRUE(spec.has_value());
-  EXPECT_EQ(CdiSpecJson(*spec), R"({
-  "cdiVersion": "0.3.0",
-  "kind": "test-driver.cdi.k8s.io/test",
-  "devices": [
-    {
-      "name": "claim-17",
-      "containerEdits": {
-        "env": [
-          "admin_b=2",
-          "admin_x=",
-          "user_B=3",
-          "user_a=y=z"
-        ]
-      }
-    }
-  ]
-}
-)");
+  EXPECT_EQ(CdiSpecJson(*spec), TestText("TestDriverSetsParametersAsEnvironment"));
   EXPECT_TRUE(ValidateCdiSpec(*spec).ok()) << ValidateCdiSpec(*spec);
   EXPECT_THAT(CdiDeviceIds(*spec), ElementsAre("test-driver.cdi.k8s.io/test=claim-17"));
 }

@@ -42,7 +42,7 @@ TEST(ExplainTest, CpuMemoryAndPodSlots) {
   rig.AddNode(b);
   const NodeId on_c = rig.AddNode(c);
   PodShape shape = TestShape(6000, 0);
-  shape.memory_bytes = 8 * kTestGib;
+  shape.request.memory_bytes = 8 * kTestGib;
   const ShapeId wanted = rig.AddShape(shape);
   const ShapeId small = rig.AddShape(TestShape(3000, 0));
   rig.Run("on-a", small, on_a, DeviceSet(), 100);
@@ -113,12 +113,12 @@ TEST(ExplainTest, ExtendedResourcesAndGroups) {
   node.extended = {{"example.com/fpga", 0}, {"example.com/nic", 2}};
   rig.AddNode(node);
   PodShape nic = TestShape(1000, 0);
-  nic.extended = {{"example.com/nic", 2}};
+  nic.request.extended = {{"example.com/nic", 2}};
   PodShape unknown = TestShape(1000, 0);
-  unknown.extended = {{"example.com/fpga", 1}};
+  unknown.request.extended = {{"example.com/fpga", 1}};
   PodShape grouped = TestShape(1000, 0);
-  grouped.group = "app";
-  grouped.max_per_node = 1;
+  grouped.constraints.group = "app";
+  grouped.constraints.max_per_node = 1;
   const ShapeId wants_nic = rig.AddShape(nic);
   const ShapeId wants_unknown = rig.AddShape(unknown);
   const ShapeId in_group = rig.AddShape(grouped);
@@ -150,7 +150,7 @@ TEST(ExplainTest, MigInstances) {
   rig.AddNode(TestNode("b", 64000, 0));
   const auto shape = [&rig](std::vector<std::pair<std::string, int32_t>> mig) {
     PodShape s = TestShape(1000, 0);
-    s.mig = std::move(mig);
+    s.request.mig = std::move(mig);
     return rig.AddShape(s);
   };
   const ShapeId one = shape({{"1g.10gb", 1}});
@@ -203,7 +203,7 @@ TEST(ExplainTest, StatesOfNodes) {
   west.absent = true;
   rig.AddNode(west);
   PodShape shape = TestShape(1000, 1, 1000, "G2|V100");
-  shape.node_selector = {{"zone", "west"}};
+  shape.constraints.node_selector = {{"zone", "west"}};
   const AttemptExplanation why = rig.Explain(rig.Wait("p", rig.AddShape(shape)));
   EXPECT_THAT(
       RejectionLines(why),

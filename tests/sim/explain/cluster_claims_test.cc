@@ -19,11 +19,6 @@ using explain_rig::PodYaml;
 using explain_rig::SectionOf;
 using explain_rig::SystemPodYaml;
 
-// The long texts of this file.
-constexpr char kTexts[] = "tests/sim/explain/data/cluster_claims_test.txt";
-std::string Text(absl::string_view section) { return DataText(kTexts, section); }
-std::string Lines(absl::string_view section) { return DataLines(kTexts, section); }
-
 constexpr char kOwned[] =
     "ownerReferences: [{apiVersion: v1, kind: Pod, name: p, uid: u-p, controller: true}]";
 constexpr char kOnN1[] =
@@ -176,13 +171,7 @@ TEST(ExplainClaimsTest, ClaimIsBeingDeleted) {
     return Explain(absl::StrCat(ClassYaml(), PodWith({"c"}), pods,
                                 ClaimYaml("c", status, "WaitForFirstConsumer", kDeleted)));
   };
-  const std::string finalizers =
-      "driver gpu.example.com to deallocate and remove its finalizer "
-      "gpu.example.com/deletion-protection from claim default/c, which is being deleted since "
-      "2024-05-01T10:00:00Z\n"
-      "whoever set it to remove its finalizer example.com/mine from claim default/c, which is "
-      "being deleted since 2024-05-01T10:00:00Z\n"
-      "ResourceClaim default/c to be created anew: nobody does that for the pod";
+  const std::string finalizers = TestLines("ClaimIsBeingDeleted.finalizers");
   const std::string deleted = OutOfQueue("resourceclaim \"c\" is being deleted");
   EXPECT_EQ(explain("", ""), deleted + finalizers);
   // Drivers leave claims alone that are reserved.
@@ -310,7 +299,7 @@ TEST(ExplainClaimsTest, DriverFindsNodesUnsuitable) {
                                                     "{name: e-c, unsuitableNodes: [n-1, n-2]}")),
                   "p")
           .text;
-  EXPECT_EQ(text, Text("DriverFindsNodesUnsuitable"));
+  EXPECT_EQ(text, TestText("DriverFindsNodesUnsuitable"));
   // Holders of devices are named on further nodes, too.
   const std::string many =
       ExplainText(absl::StrCat(objects,
@@ -328,7 +317,7 @@ TEST(ExplainClaimsTest, DriverFindsNodesUnsuitable) {
                   "p")
           .text;
   EXPECT_EQ(SectionOf(many, "Who holds what it wants"),
-            Lines("DriverFindsNodesUnsuitable: holders"));
+            TestLines("DriverFindsNodesUnsuitable: holders"));
   // The context of a former pod of that name says nothing about this one.
   const std::string former =
       ExplainText(

@@ -7,6 +7,7 @@
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 #include "tests/sim/explain/cluster_rig.h"
+#include "tests/testing/data_text.h"
 
 namespace drasim {
 namespace explain_cluster_filters_test {
@@ -115,11 +116,7 @@ TEST(ExplainFiltersTest, PodsOfOneNode) {
   const std::string none =
       WithSpec(OnlyOn(absl::StrCat(kOnN1, ", {key: metadata.name, operator: In, values: [n-2]}")));
   EXPECT_EQ(ExplainText(absl::StrCat(nodes, PodYaml("p", none)), "p").text,
-            "default/p (Pending): no node takes it.\n"
-            "0/2 nodes are available: pod affinity terms conflict.\n"
-            "\n"
-            "Not looked at: volumes; the scheduler's configuration and extenders; resizes of "
-            "running pods in place.\n");
+            TestText("PodsOfOneNode"));
 }
 
 TEST(ExplainFiltersTest, NodePorts) {
@@ -153,17 +150,9 @@ TEST(ExplainFiltersTest, NodeResourcesFitResourceByResource) {
     return RejectionOf(absl::StrCat(node, user, PodYaml("p", Asks(requests))));
   };
   EXPECT_EQ(reject("cpu: 1, memory: 2Gi, ephemeral-storage: 1Gi, example.com/a: 1"), kTaken);
-  EXPECT_EQ(reject("cpu: 1001m"), "1 node (n-1): Insufficient cpu: wants 1001m, 1 free of 4");
-  EXPECT_EQ(reject("memory: 2049Mi"),
-            "1 node (n-1): Insufficient memory: wants 2.1Gi, 2Gi free of 8Gi");
-  EXPECT_EQ(reject("ephemeral-storage: 2Gi"),
-            "1 node (n-1): Insufficient ephemeral-storage: wants 2Gi, 1Gi free of 10Gi");
-  EXPECT_EQ(reject("example.com/a: 2"),
-            "1 node (n-1): Insufficient example.com/a: wants 2, 1 free of 2");
-  EXPECT_EQ(reject("example.com/a: 3"),
-            "1 node (n-1): Insufficient example.com/a: wants 3, it has 2 in all");
-  EXPECT_EQ(reject("example.com/b: 1"),
-            "1 node (n-1): Insufficient example.com/b: wants 1, it has none");
+  for (const auto& [input, expected] : TestRows<2>("NodeResourcesFitResourceByResource")) {
+    EXPECT_EQ(reject(input), expected) << input;
+  }
   // All reasons of a node are given, in kube-scheduler's order.
   EXPECT_EQ(reject("example.com/b: 1, memory: 3Gi, cpu: 2"),
             "1 node (n-1): Insufficient cpu: wants 2, 1 free of 4; Insufficient memory: wants 3Gi, "

@@ -1,15 +1,18 @@
 // Groups of nodes, their patterns, and notes on what is short.
 #include "sim/explain/cluster_groups.h"
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
+#include "model/proto/kube.pb.h"
 #include "sim/explain/cluster_dump.h"
 #include "sim/explain/cluster_filters.h"
 #include "tests/sim/explain/cluster_rig.h"
+#include "tests/testing/data_text.h"
 
 namespace drasim {
 namespace explain_cluster_groups_test {
@@ -58,13 +61,25 @@ TEST(GroupVerdictsTest, BySimilarShortfalls) {
                     RunningYaml(absl::StrCat("ml/a-", i), absl::StrCat("full-", i),
                                 absl::StrCat("example.com/gpu: ", i == 2 ? 5 : 6)));
   }
-  EXPECT_EQ(
-      SectionOf(ExplainText(dump, "p").text, "Nodes that do not take it"),
-      "4 nodes (full-*, e.g. full-2): Insufficient example.com/gpu: wants 4, at most 3 free of "
-      "8\n"
-      "4 nodes (none-*, e.g. none-0): Insufficient example.com/gpu: wants 4, they have none\n"
-      "4 nodes (small-*, e.g. small-0): Insufficient example.com/gpu: wants 4, the largest has "
-      "2 in all");
+  EXPECT_EQ(SectionOf(ExplainText(dump, "p").text, "Nodes that do not take it"),
+            TestLines("BySimilarShortfalls"));
+}
+
+TEST(GroupVerdictsTest, TheNearestNodesAreTheExamples) {
+  std::vector<proto::kube::Node> objects(5);
+  std::vector<DumpNode> nodes(objects.size());
+  std::vector<DumpVerdict> verdicts(objects.size());
+  static constexpr int64_t kDistances[] = {4, 2, 5, 1, 3};
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    objects[i].mutable_metadata()->set_name(absl::StrCat("n-", kDistances[i]));
+    nodes[i].object = &objects[i];
+    verdicts[i].node = &nodes[i];
+    verdicts[i].rejections.resize(1);
+    verdicts[i].rejections[0].distance = kDistances[i];
+  }
+  const std::vector<VerdictGroup> groups = GroupVerdicts(verdicts);
+  ASSERT_EQ(groups.size(), 1);
+  EXPECT_EQ(groups[0].shown.examples, (std::vector<std::string>{"n-1", "n-2", "n-3"}));
 }
 
 // The counts are sorted as texts, as kube-scheduler does it.

@@ -30,11 +30,6 @@ using explain_rig::SystemPodYaml;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// The long texts of this file.
-constexpr char kTexts[] = "tests/sim/explain/data/cluster_test.txt";
-std::string Text(absl::string_view section) { return DataText(kTexts, section); }
-std::string Lines(absl::string_view section) { return DataLines(kTexts, section); }
-
 constexpr char kPlain[] = "containers: [{name: a}]";
 
 // Four machines with GPUs, of which each has some free; two without; one for the control plane.
@@ -70,7 +65,7 @@ TEST(ExplainClusterTest, NoNodeHasTwoGpus) {
       "nvidia.com/gpu. preemption: 0/7 nodes are available: 7 Preemption is not helpful for "
       "scheduling.\"}]";
   EXPECT_EQ(ExplainText(absl::StrCat(GpuCluster(), WantsGpus("", kSaid)), "ml/want").text,
-            Text("NoNodeHasTwoGpus"));
+            TestText("NoNodeHasTwoGpus"));
 }
 
 TEST(ExplainClusterTest, Json) {
@@ -81,7 +76,7 @@ TEST(ExplainClusterTest, Json) {
                                PodYaml("p", Asks("cpu: 1, memory: 1500Mi"))),
                   "p", true)
           .text,
-      Text("Json"));
+      TestText("Json"));
 }
 
 TEST(ExplainClusterTest, ManyHolders) {
@@ -92,7 +87,7 @@ TEST(ExplainClusterTest, ManyHolders) {
                     RunningYaml(absl::StrCat("u-", i), "n-1", i == 5 ? "cpu: 10" : "cpu: 1"));
   }
   EXPECT_EQ(SectionOf(ExplainText(dump, "p").text, "Who holds what it wants"),
-            Lines("ManyHolders"));
+            TestLines("ManyHolders"));
 }
 
 // --- Pods that wait for something else ---
@@ -107,7 +102,7 @@ TEST(ExplainClusterTest, NodesWouldTakeIt) {
                   "message: not enough pods in the group}]")),
       "ml/small");
   EXPECT_THAT(explained.warnings, IsEmpty());
-  EXPECT_EQ(explained.text, Text("NodesWouldTakeIt"));
+  EXPECT_EQ(explained.text, TestText("NodesWouldTakeIt"));
 }
 
 TEST(ExplainClusterTest, SchedulingGates) {
@@ -117,7 +112,7 @@ TEST(ExplainClusterTest, SchedulingGates) {
                                PodYaml("p", absl::StrCat(Asks("cpu: 2"), gates))),
                   "p")
           .text;
-  EXPECT_EQ(text, Text("SchedulingGates"));
+  EXPECT_EQ(text, TestText("SchedulingGates"));
   const std::string claims = ", resourceClaims: [{name: c, source: {resourceClaimName: c}}]";
   EXPECT_EQ(
       SectionOf(ExplainText(absl::StrCat(NodeYaml("n-1", "cpu: 1, pods: 9"), SystemPodYaml(),
@@ -125,7 +120,7 @@ TEST(ExplainClusterTest, SchedulingGates) {
                             "p")
                     .text,
                 "Notes"),
-      Lines("SchedulingGates: notes"));
+      TestLines("SchedulingGates: notes"));
 }
 
 TEST(ExplainClusterTest, NominatedForANode) {
@@ -192,7 +187,7 @@ TEST(ExplainStateTest, Running) {
       StateOf(kBound,
               "phase: Running, containerStatuses: [{name: a, state: {waiting: {reason: "
               "CrashLoopBackOff, message: back-off 5m0s}}}, {name: b, state: {running: {}}}]"),
-      Text("Running"));
+      TestText("Running"));
 }
 
 TEST(ExplainStateTest, Starting) {
@@ -200,7 +195,7 @@ TEST(ExplainStateTest, Starting) {
                     "phase: Pending, initContainerStatuses: [{name: i, state: {terminated: "
                     "{exitCode: 1, reason: Error}}}], containerStatuses: [{name: a, state: "
                     "{waiting: {reason: ContainerCreating}}}]"),
-            Text("Starting"));
+            TestText("Starting"));
 }
 
 TEST(ExplainStateTest, NodesThatAreNotThere) {
@@ -222,14 +217,14 @@ TEST(ExplainStateTest, Finished) {
   EXPECT_EQ(StateOf(kBound,
                     "phase: Failed, containerStatuses: [{name: a, state: {terminated: {exitCode: "
                     "137, reason: OOMKilled}}}]"),
-            Text("Finished"));
+            TestText("Finished"));
 }
 
 TEST(ExplainStateTest, TurnedAway) {
   const auto failed = [](absl::string_view reason) {
     return StateOf(kBound, absl::StrCat("phase: Failed, reason: ", reason, ", message: why"));
   };
-  EXPECT_EQ(failed("UnexpectedAdmissionError"), Text("TurnedAway"));
+  EXPECT_EQ(failed("UnexpectedAdmissionError"), TestText("TurnedAway"));
   EXPECT_TRUE(absl::StrContains(failed("TopologyAffinityError"), "TopologyManager found no CPUs"));
   EXPECT_TRUE(absl::StrContains(failed("OutOfcpu"),
                                 "turned the pod away: the node had too little cpu when it came\n"));
@@ -239,7 +234,7 @@ TEST(ExplainStateTest, TurnedAway) {
 TEST(ExplainStateTest, Deleting) {
   constexpr char kDeleting[] =
       "deletionTimestamp: \"2024-05-01T10:00:00Z\", finalizers: [example.com/keep]";
-  EXPECT_EQ(StateOf(kBound, "phase: Running", kDeleting), Text("Deleting"));
+  EXPECT_EQ(StateOf(kBound, "phase: Running", kDeleting), TestText("Deleting"));
   EXPECT_EQ(StateOf(kPlain, "phase: Pending", "deletionTimestamp: \"2024-05-01T10:00:00Z\""),
             "default/p (Pending): it is being deleted since 2024-05-01T10:00:00Z, and "
             "kube-scheduler passes over it.\n");
@@ -262,18 +257,9 @@ TEST(ExplainStateTest, Verdicts) {
   EXPECT_EQ(verdict(kBound, "", "deletionTimestamp: \"2024-05-01T10:00:00Z\""), "deleting");
   EXPECT_EQ(verdict(kPlain, ""), "schedulable");
   EXPECT_EQ(verdict(Asks("cpu: 2"), ""), "unschedulable");
-  EXPECT_EQ(verdict("containers: [{name: a}], schedulingGates: [{name: g}]", ""), "gated");
-  EXPECT_EQ(verdict("containers: [{name: a}], resourceClaims: [{name: c, source: "
-                    "{resourceClaimName: c}}]",
-                    ""),
-            "waiting");
-  EXPECT_EQ(
-      verdict("containers: [{name: a}], resourceClaims: [{name: c, resourceClaimName: c}]", ""),
-      "undecided");
-  EXPECT_EQ(verdict("containers: [{name: a}], volumes: [{name: v, persistentVolumeClaim: "
-                    "{claimName: v}}]",
-                    ""),
-            "undecided");
+  for (const auto& [input, expected] : TestRows<2>("Verdicts")) {
+    EXPECT_EQ(verdict(input, ""), expected) << input;
+  }
 }
 
 // --- What is not judged ---
@@ -317,7 +303,7 @@ TEST(ExplainUnjudgedTest, StructuredClaimsOfEveryVersion) {
     EXPECT_THAT(without.warnings, IsEmpty()) << version;
     EXPECT_EQ(HeadlineOf(without), "default/p (Pending): 1 of 1 nodes would take it now (n-1).");
     EXPECT_FALSE(absl::StrContains(without.text, "structured")) << without.text;
-    EXPECT_EQ(ExplainText(dump, "q").text, Text("StructuredClaimsOfEveryVersion"));
+    EXPECT_EQ(ExplainText(dump, "q").text, TestText("StructuredClaimsOfEveryVersion"));
     // The claim has not been made, but the template is there.
     const std::string unmade = ExplainText(dump, "r").text;
     EXPECT_EQ(SectionOf(unmade, "It waits for"),
@@ -441,14 +427,9 @@ TEST(ReadDumpTest, Errors) {
 TEST(ReadDumpTest, UnknownPods) {
   const std::string dump = absl::StrCat(NodeYaml("n-1", "pods: 9"), PodYaml("ml/train-7", kPlain),
                                         PodYaml("web", kPlain), PodYaml("ml/web-2", kPlain));
-  EXPECT_EQ(ExplainText(dump, "ml/trian-7").text,
-            "no pod 'ml/trian-7' among the 3 pods of the dump (did you mean 'ml/train-7'?)");
-  EXPECT_EQ(ExplainText(dump, "train-7").text,
-            "no pod 'default/train-7' among the 3 pods of the dump (there is 'ml/train-7')");
-  EXPECT_EQ(ExplainText(dump, "trian-7").text,
-            "no pod 'default/trian-7' among the 3 pods of the dump (there is 'ml/train-7')");
-  EXPECT_EQ(ExplainText(dump, "prod/something").text,
-            "no pod 'prod/something' among the 3 pods of the dump");
+  for (const auto& [input, expected] : TestRows<2>("UnknownPods")) {
+    EXPECT_EQ(ExplainText(dump, input).text, expected) << input;
+  }
 }
 
 // What a real API server took is used, and what is odd about it said.
@@ -475,14 +456,7 @@ TEST(ReadDumpTest, Warnings) {
 // Whatever a newer release has, the rest of the dump is of use.
 TEST(ReadDumpTest, NothingIsRefusedAsAWhole) {
   const std::string dump = absl::StrCat(
-      NodeYaml("n-1", "cpu: 4, pods: 9"), SystemPodYaml(),
-      "---\n{apiVersion: v1, kind: Node, metadata: {name: 5}}\n"
-      "---\n{apiVersion: v2, kind: Node, metadata: {name: n-2}}\n"
-      "---\n{apiVersion: apps/v2, kind: Deployment, metadata: {name: d}}\n"
-      "---\n{apiVersion: example.com/v1, kind: WidgetList, items: [{metadata: {name: a}}, "
-      "{metadata: {name: b}}]}\n"
-      "---\n{kind: Pod, metadata: {name: none}}\n"
-      "---\n{apiVersion: storage.k8s.io/v1, kind: StorageClass, metadata: {name: fast}}\n",
+      NodeYaml("n-1", "cpu: 4, pods: 9"), SystemPodYaml(), TestText("NothingIsRefusedAsAWhole"),
       PodYaml("p", absl::StrCat(Asks("cpu: 1"),
                                 ", hostNetwork: [1], newField: {a: 1}, tolerations: [{key: a, "
                                 "operator: Gt, value: \"5\"}]")));

@@ -53,13 +53,13 @@ TEST(NodeRoomTest, LooksForInstancesOnTheModelThatHasThem) {
   builder.models().SetMig(*builder.models().Intern("A30"), &a30);
   const NodeId node = builder.AddNode(MixedNode("mixed", {"A100", "T4", "A30"}));
   PodShape shape = TestShape(1000, 0);
-  shape.mig = {{"2g.12gb", 2}};
+  shape.request.mig = {{"2g.12gb", 2}};
   NodeRoom room(builder.cluster(), node, Waiting(builder, shape));
   EXPECT_EQ(room.Lacks(), Lacks());
   EXPECT_TRUE(room.Take());
   EXPECT_EQ(room.Lacks(), (Lacks{{LackKind::kMig, "2g.12gb", 2, 0, 0, false}}));
   // No model has both profiles.
-  shape.mig = {{"1g.10gb", 1}, {"1g.6gb", 1}};
+  shape.request.mig = {{"1g.10gb", 1}, {"1g.6gb", 1}};
   EXPECT_EQ(NodeRoom(builder.cluster(), node, Waiting(builder, shape)).Lacks(),
             (Lacks{{LackKind::kMig, "1g.10gb", 1, 0, 0, false},
                    {LackKind::kMig, "1g.6gb", 1, 0, 0, false}}));

@@ -13,7 +13,6 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/string_view.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "model/cluster_state.h"
@@ -37,10 +36,6 @@ namespace explain_oracle_test {
 
 using ::testing::IsEmpty;
 
-// The long texts of this file.
-constexpr char kTexts[] = "tests/sim/explain/data/oracle_test.txt";
-std::string Text(absl::string_view section) { return DataText(kTexts, section); }
-
 // ---- Against the filters and the cluster ----
 
 // Random nodes, and residents with random ends.
@@ -62,18 +57,18 @@ void FillRig(Random& random, ExplainRig& rig, std::vector<ShapeId>* shapes) {
 int64_t MissingThere(ExplainRig& rig, PodId pod, NodeId node, const std::string& reason) {
   const PodShape& shape = rig.cluster().pod_shape(pod);
   const NodeRow& row = rig.cluster().node(node);
-  if (reason == "Insufficient cpu") return shape.cpu_milli - row.cpu_milli_idle;
-  if (reason == "Insufficient memory") return shape.memory_bytes - row.memory_bytes_idle;
+  if (reason == "Insufficient cpu") return shape.request.cpu_milli - row.cpu_milli_idle;
+  if (reason == "Insufficient memory") return shape.request.memory_bytes - row.memory_bytes_idle;
   if (reason == "Too many pods") return 1 - row.pods_idle;
   if (reason != "Insufficient GPU") return 0;
-  if (shape.gpu_count == 1 && shape.gpu_milli < kDeviceMilli) {
-    return shape.gpu_milli - row.gpu_milli_idle_max;
+  if (shape.request.gpu_count == 1 && shape.request.gpu_milli < kDeviceMilli) {
+    return shape.request.gpu_milli - row.gpu_milli_idle_max;
   }
   int64_t fitting = 0;
   for (const int16_t idle : rig.cluster().device_milli_idle(node)) {
-    fitting += idle >= shape.gpu_milli ? 1 : 0;
+    fitting += idle >= shape.request.gpu_milli ? 1 : 0;
   }
-  return shape.gpu_count - fitting;
+  return shape.request.gpu_count - fitting;
 }
 
 TEST(ExplainOracleTest, CountsAndShortfallsAreThoseOfTheFilters) {
@@ -154,8 +149,9 @@ TEST(ExplainOracleTest, ForecastsComeTrueAndNotEarlier) {
         rig.cluster().Rollback();
         const PodShape& wanted = rig.cluster().pod_shape(pod);
         const NodeRow& row = rig.cluster().node(node);
-        const bool other_model = wanted.gpu_count > 0 &&
-                                 (row.gpu_count == 0 || (wanted.model_mask >> row.model & 1) == 0);
+        const bool other_model =
+            wanted.request.gpu_count > 0 &&
+            (row.gpu_count == 0 || (wanted.request.model_mask >> row.model & 1) == 0);
         if (other_model) continue;
         ASSERT_EQ(forecast.has_value(), found.has_value()) << reason;
         if (!found.has_value()) continue;
@@ -184,7 +180,7 @@ class ExplainRunTest : public ::testing::TestWithParam<size_t> {};
 
 TEST_P(ExplainRunTest, EveryFailedAttemptIsExplained) {
   proto::Scenario scenario;
-  ASSERT_EQ(MergeYaml(Text(kRuns[GetParam()].name), "test.yaml", &scenario), absl::OkStatus());
+  ASSERT_EQ(MergeYaml(TestText(kRuns[GetParam()].name), "test.yaml", &scenario), absl::OkStatus());
   auto sim = Simulation::Build(RunSpecOf(scenario));
   ASSERT_TRUE(sim.ok()) << sim.status();
   const auto stats = CountExplainedAttempts(**sim);

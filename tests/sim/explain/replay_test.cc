@@ -29,6 +29,7 @@
 #include "sim/run/run_outputs.h"
 #include "sim/run/simulation.h"
 #include "sim/scenario/resolve.h"
+#include "tests/testing/assert_ok.h"
 #include "tests/testing/data_text.h"
 #include "tests/testing/run_spec_of.h"
 #include "tests/testing/temp_dir.h"
@@ -42,21 +43,15 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// The long texts of this file.
-constexpr char kTexts[] = "tests/sim/explain/data/replay_test.txt";
-std::string Text(absl::string_view section) { return DataText(kTexts, section); }
-
 // Runs the scenario and leaves its files in `dir`.
 void RunInto(const std::string& dir, absl::string_view yaml) {
   proto::Scenario scenario;
   ASSERT_EQ(MergeYaml(yaml, "test.yaml", &scenario), absl::OkStatus());
-  absl::StatusOr<std::unique_ptr<Simulation>> sim = Simulation::Build(RunSpecOf(scenario));
-  ASSERT_TRUE(sim.ok()) << sim.status();
-  absl::StatusOr<std::unique_ptr<RunOutputs>> outputs = RunOutputs::Attach(sim->get(), dir);
-  ASSERT_TRUE(outputs.ok()) << outputs.status();
-  ASSERT_EQ((*sim)->Start(), absl::OkStatus());
-  ASSERT_EQ((*sim)->Run(), absl::OkStatus());
-  ASSERT_EQ((*outputs)->Complete(0), absl::OkStatus());
+  ASSERT_OK_AND_ASSIGN(std::unique_ptr<Simulation> sim, Simulation::Build(RunSpecOf(scenario)));
+  ASSERT_OK_AND_ASSIGN(std::unique_ptr<RunOutputs> outputs, RunOutputs::Attach(sim.get(), dir));
+  ASSERT_EQ(sim->Start(), absl::OkStatus());
+  ASSERT_EQ(sim->Run(), absl::OkStatus());
+  ASSERT_EQ(outputs->Complete(0), absl::OkStatus());
 }
 
 constexpr int64_t kNever = -1;
@@ -87,7 +82,7 @@ std::string Told(const ExplainRequest& request) {
 
 class ExplainKubernetesTest : public ::testing::Test {
  protected:
-  ExplainKubernetesTest() { RunInto(dir_.path(), Text("Scenario: kube-scheduler's queue")); }
+  ExplainKubernetesTest() { RunInto(dir_.path(), TestText("Scenario: kube-scheduler's queue")); }
   std::string Of(const std::string& pod, int64_t at_s = kNever, bool brief = false) const {
     return Told(Request(dir_.path(), pod, at_s, brief));
   }
@@ -95,7 +90,7 @@ class ExplainKubernetesTest : public ::testing::Test {
 };
 
 TEST_F(ExplainKubernetesTest, ShareThatSleeps) {
-  EXPECT_EQ(Of("default/share", 400), Text("ShareThatSleeps"));
+  EXPECT_EQ(Of("default/share", 400), TestText("ShareThatSleeps"));
 }
 
 TEST_F(ExplainKubernetesTest, GangByItsName) {
@@ -137,7 +132,9 @@ TEST_F(ExplainKubernetesTest, Quota) {
                 "  were it tried now: 0/2 nodes are available: 2 Insufficient GPU.\n"));
 }
 
-TEST_F(ExplainKubernetesTest, NeverFits) { EXPECT_THAT(Of("huge"), HasSubstr(Text("NeverFits"))); }
+TEST_F(ExplainKubernetesTest, NeverFits) {
+  EXPECT_THAT(Of("huge"), HasSubstr(TestText("NeverFits")));
+}
 
 TEST_F(ExplainKubernetesTest, BeforeItArrives) {
   EXPECT_EQ(Of("share", 299), "pod share\nat 4m59s: has not arrived; it does at 5m\n");
@@ -148,11 +145,10 @@ TEST_F(ExplainKubernetesTest, AllPlacesOfTheQueue) {
   std::string all;
   for (const char* pod : {"share", "train", "gated2", "low-3", "urgent"}) {
     for (int64_t at = 540; at < 4000; at += 170) {
-      const absl::StatusOr<Story> story = ExplainRun(Request(dir_.path(), pod, at, true));
-      ASSERT_TRUE(story.ok()) << story.status();
-      if (story->standing.state != JobState::kWaiting) continue;
-      EXPECT_NE(story->standing.place.where, QueuePlace::Where::kNowhere) << pod << " at " << at;
-      absl::StrAppend(&all, StoryText(*story));
+      ASSERT_OK_AND_ASSIGN(const Story story, ExplainRun(Request(dir_.path(), pod, at, true)));
+      if (story.standing.state != JobState::kWaiting) continue;
+      EXPECT_NE(story.standing.place.where, QueuePlace::Where::kNowhere) << pod << " at " << at;
+      absl::StrAppend(&all, StoryText(story));
     }
   }
   EXPECT_THAT(all, HasSubstr("asleep until"));
@@ -161,8 +157,8 @@ TEST_F(ExplainKubernetesTest, AllPlacesOfTheQueue) {
 
 TEST(ExplainReplayTest, HeadOfLine) {
   TempDir dir;
-  RunInto(dir.path(), Text("Scenario: a line served in order"));
-  EXPECT_EQ(Told(Request(dir.path(), "small")), Text("HeadOfLine"));
+  RunInto(dir.path(), TestText("Scenario: a line served in order"));
+  EXPECT_EQ(Told(Request(dir.path(), "small")), TestText("HeadOfLine"));
   EXPECT_THAT(Told(Request(dir.path(), "later", 240, true)),
               HasSubstr("  since 3m, 0 failed attempts; number 3 of 3 in line, behind wide, small\n"
                         "  head of line: nobody is tried before wide fits\n"
@@ -171,7 +167,7 @@ TEST(ExplainReplayTest, HeadOfLine) {
 
 TEST(ExplainReplayTest, NodeTurnsItAway) {
   TempDir dir;
-  RunInto(dir.path(), Text("Scenario: NodeTurnsItAway"));
+  RunInto(dir.path(), TestText("Scenario: NodeTurnsItAway"));
   const std::string away =
       "turned away by node-000000: UnexpectedAdmissionError: Allocate failed: fewer devices are "
       "available than requested; wants 1 nvidia.com/gpu, the node reports 1, held by no pod; the "
@@ -188,17 +184,13 @@ TEST(ExplainReplayTest, NodeTurnsItAway) {
 
 TEST(ExplainReplayTest, ClassicDra) {
   TempDir dir;
-  RunInto(dir.path(), Text("Scenario: ClassicDra"));
+  RunInto(dir.path(), TestText("Scenario: ClassicDra"));
   const std::string text = Told(Request(dir.path(), "b", 500));
   EXPECT_THAT(text, HasSubstr("(DynamicResources)\n"
                               "    the API server had, at that moment:\n"
                               "      claim entry 'gpu': "));
   EXPECT_THAT(text, HasSubstr("  when it was last tried, at "));
-  EXPECT_THAT(text, HasSubstr(", the scheduler saw: 0/2 nodes are available: 2 resourceclaim "
-                              "cannot be allocated for the node (unsuitable).\n"
-                              "  apart from its claims, 2 of 2 nodes would do\n"
-                              "    the API server has now, as it had then:\n"
-                              "      claim entry 'gpu': "));
+  EXPECT_THAT(text, HasSubstr(TestLines("ClassicDra")));
   // Holders of the last devices, on every node that the driver refuses.
   constexpr char kHolder[] =
       "claim default/a-[012]-gpu-[a-z0-9]+ \\(GPU [01], reserved for "
@@ -248,7 +240,7 @@ TEST(StoryTextTest, TellsTheSchedulersViewFromTheServers) {
   now.nodes = now.nodes_by_claims = 2;
   now.claims = standing.claims;
   standing.why = now;
-  EXPECT_EQ(StoryText(story), Text("TellsTheSchedulersViewFromTheServers"));
+  EXPECT_EQ(StoryText(story), TestText("TellsTheSchedulersViewFromTheServers"));
   const std::string json = StoryJson(story);
   EXPECT_THAT(json, HasSubstr("\"last_tried\": 60,"));
   EXPECT_THAT(json, HasSubstr("\"last_seen\": \"0/2 nodes are available: 2 unallocated"));
@@ -257,10 +249,9 @@ TEST(StoryTextTest, TellsTheSchedulersViewFromTheServers) {
 
 TEST(ExplainReplayTest, Json) {
   TempDir dir;
-  RunInto(dir.path(), Text("Scenario: a line served in order"));
-  const absl::StatusOr<Story> story = ExplainRun(Request(dir.path(), "small", 130));
-  ASSERT_TRUE(story.ok()) << story.status();
-  const std::string json = StoryJson(*story);
+  RunInto(dir.path(), TestText("Scenario: a line served in order"));
+  ASSERT_OK_AND_ASSIGN(const Story story, ExplainRun(Request(dir.path(), "small", 130)));
+  const std::string json = StoryJson(story);
   for (const char* part :
        {"\"schema\": \"drasim.explain/v1\"", "\"pod\": \"small\"", "\"event\": \"arrived\"",
         "\"where\": \"in_line\"", "\"head\": \"wide\"", "\"state\": \"Waiting\"",
@@ -285,17 +276,16 @@ class ExplainCheckpointTest : public ::testing::TestWithParam<size_t> {};
 TEST_P(ExplainCheckpointTest, TellsTheSameFromEverywhere) {
   TempDir often;
   TempDir never;
-  const std::string yaml = absl::StrCat(Text("Scenario: a busy cluster"), kQueues[GetParam()]);
+  const std::string yaml = absl::StrCat(TestText("Scenario: a busy cluster"), kQueues[GetParam()]);
   RunInto(often.path(), absl::StrCat(yaml, "output: {checkpoint_every: 100}\n"));
   RunInto(never.path(), absl::StrCat(yaml, "output: {checkpoint_every: 0}\n"));
   size_t waiting = 0;
   for (int job = 20; job < 250; job += 37) {
     const std::string pod = absl::StrFormat("job-%07d", job);
-    const absl::StatusOr<Story> whole = ExplainRun(Request(often.path(), pod));
-    ASSERT_TRUE(whole.ok()) << whole.status();
-    std::vector<SimTime> times = {whole->standing.time};
-    for (size_t i = 0; i < whole->events.size() && i < 4; ++i) {
-      times.push_back(whole->events[i].until);
+    ASSERT_OK_AND_ASSIGN(const Story whole, ExplainRun(Request(often.path(), pod)));
+    std::vector<SimTime> times = {whole.standing.time};
+    for (size_t i = 0; i < whole.events.size() && i < 4; ++i) {
+      times.push_back(whole.events[i].until);
     }
     for (const SimTime at : times) {
       ExplainRequest request = Request(often.path(), pod);
@@ -324,18 +314,17 @@ INSTANTIATE_TEST_SUITE_P(All, ExplainCheckpointTest,
 
 TEST(ExplainReplayTest, KilledRun) {
   TempDir dir;
-  RunInto(dir.path(), absl::StrCat(Text("Scenario: a busy cluster"), kQueues[0],
+  RunInto(dir.path(), absl::StrCat(TestText("Scenario: a busy cluster"), kQueues[0],
                                    "output: {checkpoint_every: 100}\n"));
   const std::string whole = Told(Request(dir.path(), "job-0000040"));
   const std::string bytes = dir.Read("ledger");
   for (const size_t part : {bytes.size() / 2, bytes.size() - 20}) {
     dir.Write("ledger.partial", absl::string_view(bytes).substr(0, part));
-    const absl::StatusOr<Story> story =
-        ExplainRun(Request(dir.PathOf("ledger.partial"), "job-0000040"));
-    ASSERT_TRUE(story.ok()) << story.status();
-    EXPECT_TRUE(story->partial);
-    EXPECT_THAT(StoryText(*story), HasSubstr("; it did not end, this is as far as it is recorded"));
-    EXPECT_LE(story->events.size(), ExplainRun(Request(dir.path(), "job-0000040"))->events.size());
+    ASSERT_OK_AND_ASSIGN(const Story story,
+                         ExplainRun(Request(dir.PathOf("ledger.partial"), "job-0000040")));
+    EXPECT_TRUE(story.partial);
+    EXPECT_THAT(StoryText(story), HasSubstr("; it did not end, this is as far as it is recorded"));
+    EXPECT_LE(story.events.size(), ExplainRun(Request(dir.path(), "job-0000040"))->events.size());
   }
   EXPECT_THAT(whole, HasSubstr("arrived"));
 }
@@ -343,28 +332,25 @@ TEST(ExplainReplayTest, KilledRun) {
 // What a checkpoint holds may not suit this program; then it is done without.
 TEST(ExplainReplayTest, CheckpointThatCannotBeUsed) {
   TempDir dir;
-  RunInto(dir.path(), absl::StrCat(Text("Scenario: a busy cluster"), kQueues[0],
+  RunInto(dir.path(), absl::StrCat(TestText("Scenario: a busy cluster"), kQueues[0],
                                    "output: {checkpoint_every: 100}\n"));
   const std::string told = Told(Request(dir.path(), "job-0000150"));
-  auto reader = LedgerReader::Open(dir.path());
-  ASSERT_TRUE(reader.ok());
-  const auto checkpoints = (*reader)->ListCheckpoints();
-  ASSERT_TRUE(checkpoints.ok());
-  ASSERT_GT(checkpoints->size(), 1u);
+  ASSERT_OK_AND_ASSIGN(auto reader, LedgerReader::Open(dir.path()));
+  ASSERT_OK_AND_ASSIGN(const auto checkpoints, reader->ListCheckpoints());
+  ASSERT_GT(checkpoints.size(), 1u);
   // Whole frames, but of something else.
   std::string bytes = dir.Read("ledger");
-  for (const LedgerReader::Checkpoint& checkpoint : *checkpoints) {
+  for (const LedgerReader::Checkpoint& checkpoint : checkpoints) {
     const auto length = static_cast<size_t>(ReadLittleEndian(bytes.substr(checkpoint.offset, 4)));
     const std::string frame = MakeFrame(FrameType::kCheckpoint, std::string(length, 'x'));
     bytes.replace(checkpoint.offset, frame.size(), frame);
   }
   dir.Write("ledger", bytes);
-  const absl::StatusOr<Story> story = ExplainRun(Request(dir.path(), "job-0000150"));
-  ASSERT_TRUE(story.ok()) << story.status();
-  EXPECT_THAT(story->warnings,
+  ASSERT_OK_AND_ASSIGN(const Story story, ExplainRun(Request(dir.path(), "job-0000150")));
+  EXPECT_THAT(story.warnings,
               ElementsAre(AllOf(HasSubstr("cannot be used"),
                                 HasSubstr("the run is simulated from its beginning"))));
-  const std::string text = StoryText(*story);
+  const std::string text = StoryText(story);
   EXPECT_TRUE(absl::EndsWith(told, text.substr(text.find("\n\n")))) << text;
 }
 
@@ -372,7 +358,7 @@ TEST(ExplainReplayTest, CheckpointThatCannotBeUsed) {
 
 TEST(ExplainReplayTest, BadInput) {
   TempDir dir;
-  RunInto(dir.path(), Text("Scenario: a line served in order"));
+  RunInto(dir.path(), TestText("Scenario: a line served in order"));
   const auto error = [&dir](const std::string& pod, int64_t at_s) {
     const absl::StatusOr<Story> story = ExplainRun(Request(dir.path(), pod, at_s));
     EXPECT_FALSE(story.ok());
@@ -430,7 +416,7 @@ TEST(ExplainReplayTest, NamespacesAreToldApart) {
 
 TEST(ExplainReplayTest, ReplicasAreNoGang) {
   TempDir dir;
-  RunInto(dir.path(), Text("Scenario: kube-scheduler's queue"));
+  RunInto(dir.path(), TestText("Scenario: kube-scheduler's queue"));
   EXPECT_EQ(Told(Request(dir.path(), "low")),
             absl::StrCat("--pod: no pod or gang of ", dir.path(),
                          "/ledger is called 'low' (did you mean 'low-0'?)"));
@@ -458,8 +444,8 @@ TEST(ExplainReplayTest, InputThatIsGone) {
 // Claims have no say in what no node could ever hold.
 TEST(ExplainNeverTest, PodWithClaims) {
   TempDir dir;
-  RunInto(dir.path(), Text("Scenario: PodWithClaims"));
-  EXPECT_THAT(Told(Request(dir.path(), "default/big")), HasSubstr(Text("PodWithClaims")));
+  RunInto(dir.path(), TestText("Scenario: PodWithClaims"));
+  EXPECT_THAT(Told(Request(dir.path(), "default/big")), HasSubstr(TestText("PodWithClaims")));
 }
 
 }  // namespace explain_replay_test

@@ -119,7 +119,7 @@ DeviceGrant Whole(uint8_t gpu) { return {gpu, kNoPlacement, 1000}; }
 // A pod that asks its node for so much of one resource.
 PodShape Asks(int64_t amount, const std::string& resource = "nvidia.com/gpu") {
   PodShape shape = TestShape(1000, 0);
-  shape.extended = {{resource, amount}};
+  shape.request.extended = {{resource, amount}};
   return shape;
 }
 
@@ -206,14 +206,14 @@ TEST(DeviceLogTest, PodsWhoseDevicesTheSchedulerChooses) {
   EXPECT_EQ(log.csv(), kHeader);
   // MIG instances are told whoever chose them, and so are GPUs beside what the node gives.
   PodShape instances = TestShape(1000, 0);
-  instances.mig = {{"1g.10gb", 2}};
+  instances.request.mig = {{"1g.10gb", 2}};
   const PodId mig = script.Arrive("mig", instances);
   script.Reserve(mig, DeviceSet::Of(0),
                  {script.Instance(0, "1g.10gb", 0), script.Instance(0, "1g.10gb", 6)});
   script.Bind(mig, DeviceSet::Of(0));
   PodShape beside = Asks(1, "example.com/nic");
-  beside.gpu_count = 2;
-  beside.gpu_milli = 460;
+  beside.request.gpu_count = 2;
+  beside.request.gpu_milli = 460;
   const PodId nic = script.Arrive("nic", beside);
   script.Bind(nic, DeviceSet::FromBits(0b110));
   script.At(5);

@@ -127,10 +127,10 @@ struct A100Rig : Rig {
 // A request for devices that somebody names, worth so much; 0 for the demand: what it asks for.
 PodShape Asks(int64_t nominal_milli, int32_t demand_milli = 0, int64_t demand_memory_mib = 0) {
   PodShape shape;
-  shape.nominal_milli = nominal_milli;
-  shape.demand_gpus = demand_milli > 0 ? 1 : 0;
-  shape.demand_milli = demand_milli;
-  shape.demand_memory_mib = demand_memory_mib;
+  shape.request.nominal_milli = nominal_milli;
+  shape.demand.gpus = demand_milli > 0 ? 1 : 0;
+  shape.demand.milli = demand_milli;
+  shape.demand.memory_mib = demand_memory_mib;
   return shape;
 }
 
@@ -223,9 +223,9 @@ TEST(DeviceReportTest, WholeGpusAndShares) {
   DeviceReport report = rig.Report();
   rig.AddSink(&report);
   PodShape shape = TestShape(0, 1);
-  shape.demand_gpus = 1;
-  shape.demand_milli = 400;
-  shape.demand_memory_mib = 60000;
+  shape.demand.gpus = 1;
+  shape.demand.milli = 400;
+  shape.demand.memory_mib = 60000;
   rig.Bind(rig.Arrive(shape), rig.node, DeviceSet::Of(0));
   EXPECT_EQ(Fields(report.now()),
             (Row{3000, 1000, 400, 600, 0, 21920, 81920, 2000, 0, 0, 0, 3000, 0}));
@@ -233,7 +233,7 @@ TEST(DeviceReportTest, WholeGpusAndShares) {
   rig.Bind(rig.Arrive(shape), t4, DeviceSet::Of(0));
   // 24576 MiB are less than it wants: no waste, and none that would make up for another's.
   shape = TestShape(0, 1, 300);
-  shape.demand_memory_mib = 30000;
+  shape.demand.memory_mib = 30000;
   const PodId share = rig.Arrive(shape);
   rig.Reserve(share, rig.node, DeviceSet::Of(1));
   EXPECT_EQ(Fields(report.now()),
@@ -345,7 +345,7 @@ TEST(DeviceReportTest, WhatANodeThatIsFullOtherwiseCannotGive) {
     spec.pods = 3;
     const NodeId node = rig.AddNode(spec);
     PodShape shape = TestShape(c.cpu_milli, 0);
-    shape.memory_bytes = c.memory_bytes;
+    shape.request.memory_bytes = c.memory_bytes;
     rig.Place(shape, node, {Instance(a100, 0, "1g.10gb", 6)});
     for (int p = 0; p < c.pods_more; ++p) rig.Bind(rig.Arrive(PodShape()), node);
     const DeviceAmounts amounts =
@@ -517,7 +517,7 @@ void TryRandomPod(Rig& rig, NodeId node, bool by_node, Random& random, std::vect
     part[0] = InstanceGrant(*table, gpu, placement);
   }
   PodShape shape = Asks(part[0].milli, static_cast<int32_t>(random.Below(1000)));
-  shape.demand_memory_mib = static_cast<int64_t>(random.Below(50000));
+  shape.demand.memory_mib = static_cast<int64_t>(random.Below(50000));
   const PodId pod = rig.Arrive(shape);
   if (!cluster.CanPlace(cluster.pod_shape_id(pod), node, DevicesOf(part), part)) return;
   rig.Bind(pod, node, by_node ? DeviceSet() : DevicesOf(part), by_node ? DeviceGrants() : part);

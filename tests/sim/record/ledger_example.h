@@ -48,13 +48,13 @@ class StateTrail : public RecordSink {
 
 inline PodShape ParticularShape() {
   PodShape shape;
-  shape.cpu_milli = 1500;
-  shape.memory_bytes = 3 * kGib;
-  shape.gpu_count = 1;
-  shape.gpu_milli = 250;
-  shape.gpu_spec = "T4|P100";
-  shape.node_selector = {{"disk", "ssd"}, {"zone", "a"}};
-  shape.tolerations = {{"gpu", "", "NoSchedule", true}, {"team", "x", "", false}};
+  shape.request.cpu_milli = 1500;
+  shape.request.memory_bytes = 3 * kGib;
+  shape.request.gpu_count = 1;
+  shape.request.gpu_milli = 250;
+  shape.request.gpu_spec = "T4|P100";
+  shape.constraints.node_selector = {{"disk", "ssd"}, {"zone", "a"}};
+  shape.constraints.tolerations = {{"gpu", "", "NoSchedule", true}, {"team", "x", "", false}};
   return shape;
 }
 

@@ -108,14 +108,14 @@ TEST(LedgerTest, ShapesAndSummariesComeBackWhole) {
   ASSERT_EQ(shapes.size(), 3u);
   const PodShape& shape = shapes.row(ShapeId(1u));
   const PodShape wanted = ParticularShape();
-  EXPECT_EQ(shape.cpu_milli, wanted.cpu_milli);
-  EXPECT_EQ(shape.memory_bytes, wanted.memory_bytes);
-  EXPECT_EQ(shape.gpu_count, wanted.gpu_count);
-  EXPECT_EQ(shape.gpu_milli, wanted.gpu_milli);
-  EXPECT_EQ(shape.gpu_spec, wanted.gpu_spec);
-  EXPECT_EQ(shape.node_selector, wanted.node_selector);
-  EXPECT_TRUE(shape.tolerations == wanted.tolerations);
-  EXPECT_EQ(shape.model_mask, 3u);  // both of the cluster's models
+  EXPECT_EQ(shape.request.cpu_milli, wanted.request.cpu_milli);
+  EXPECT_EQ(shape.request.memory_bytes, wanted.request.memory_bytes);
+  EXPECT_EQ(shape.request.gpu_count, wanted.request.gpu_count);
+  EXPECT_EQ(shape.request.gpu_milli, wanted.request.gpu_milli);
+  EXPECT_EQ(shape.request.gpu_spec, wanted.request.gpu_spec);
+  EXPECT_EQ(shape.constraints.node_selector, wanted.constraints.node_selector);
+  EXPECT_TRUE(shape.constraints.tolerations == wanted.constraints.tolerations);
+  EXPECT_EQ(shape.request.model_mask, 3u);  // both of the cluster's models
   const VerdictSummaryTable& summaries = (*reader)->summaries();
   ASSERT_EQ(summaries.size(), 2u);
   EXPECT_EQ(summaries.Text(SummaryId(0u)),
@@ -191,8 +191,8 @@ TEST(LedgerTest, AllDevicesOfALargeNodeComeBack) {
   const absl::StatusOr<NodeId> node = cluster.AddNode(spec);
   ASSERT_TRUE(node.ok()) << node.status();
   PodShape shape;
-  shape.gpu_count = 2;
-  shape.gpu_milli = kDeviceMilli;
+  shape.request.gpu_count = 2;
+  shape.request.gpu_milli = kDeviceMilli;
   const TempDir dir;
   const VerdictSummaryTable summaries;
   const uint32_t rank = 0;

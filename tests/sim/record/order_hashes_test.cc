@@ -54,7 +54,7 @@ TEST(OrderHashesTest, RanksTakeFourDigitsOrMore) {
     ranks.push_back(10000 - i);
   }
   PodShape shape;
-  shape.cpu_milli = 1;
+  shape.request.cpu_milli = 1;
   const PodId pod = cluster.AddPod("p", shapes.Intern(shape), 0, SimTime());
   cluster.Assume(pod, NodeId(0u), DeviceSet());
   cluster.Bind(pod);

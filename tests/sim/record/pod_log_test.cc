@@ -282,7 +282,7 @@ void PlayParts(PartScript* script) {
   script->At(3'500'000'000);
   script->Reject(refused, AdmissionFailure::kDevicesUnavailable, true);
   PodShape instances = from_node;
-  instances.mig = {{"1g.10gb", 2}};
+  instances.request.mig = {{"1g.10gb", 2}};
   script->Bind(script->Arrive("direct", instances), DeviceSet::Of(2),
                {script->Instance(2, "1g.10gb", 0), script->Instance(2, "1g.10gb", 1)});
   script->Bind(script->Arrive("chosen", TestShape(1000, 1)), DeviceSet::Of(3));

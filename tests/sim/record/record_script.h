@@ -32,11 +32,11 @@ class RecordScript {
   ShapeId Shape(int64_t cpu_milli, int64_t memory_bytes, int32_t gpu_count, int32_t gpu_milli,
                 absl::string_view gpu_spec = "") {
     PodShape shape;
-    shape.cpu_milli = cpu_milli;
-    shape.memory_bytes = memory_bytes;
-    shape.gpu_count = gpu_count;
-    shape.gpu_milli = gpu_milli;
-    shape.gpu_spec = std::string(gpu_spec);
+    shape.request.cpu_milli = cpu_milli;
+    shape.request.memory_bytes = memory_bytes;
+    shape.request.gpu_count = gpu_count;
+    shape.request.gpu_milli = gpu_milli;
+    shape.request.gpu_spec = std::string(gpu_spec);
     return shapes_.Intern(shape);
   }
   ShapeId Shape(const PodShape& shape) { return shapes_.Intern(shape); }

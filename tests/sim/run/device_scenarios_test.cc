@@ -10,6 +10,7 @@
 #include "model/proto/scenario.pb.h"
 #include "sim/run/simulation.h"
 #include "tests/sim/run/run_texts.h"
+#include "tests/testing/data_text.h"
 #include "tests/testing/temp_dir.h"
 
 namespace drasim {
@@ -36,19 +37,13 @@ std::string ScenarioText(absl::string_view more_cluster, absl::string_view rest,
       rest);
 }
 
-struct Case {
-  std::string text;
-  std::string error;
-};
-
-void ExpectErrors(const std::vector<Case>& cases) {
-  for (const Case& c : cases) EXPECT_EQ(ErrorOf(ScenarioText("", c.text)), c.error) << c.text;
+void ExpectErrors(const TextRows<2>& cases) {
+  for (const auto& [text, error] : cases) EXPECT_EQ(ErrorOf(ScenarioText("", text)), error) << text;
 }
 // The text belongs under `cluster`, with the device plugin or without.
-void ExpectClusterErrors(const std::vector<Case>& cases, absl::string_view front_end) {
-  for (const Case& c : cases) {
-    EXPECT_EQ(ErrorOf(ScenarioText(absl::StrCat("  ", c.text, "\n"), front_end)), c.error)
-        << c.text;
+void ExpectClusterErrors(const TextRows<2>& cases, absl::string_view front_end) {
+  for (const auto& [text, error] : cases) {
+    EXPECT_EQ(ErrorOf(ScenarioText(absl::StrCat("  ", text, "\n"), front_end)), error) << text;
   }
 }
 
@@ -60,36 +55,7 @@ TEST(DeviceScenariosTest, TheScenarioItselfIsFine) {
 
 // ---- MIG layouts ----
 
-constexpr char kParted[] = R"(version: v1
-mig-configs:
-  twice:
-    - devices: all
-      mig-enabled: true
-      mig-devices: {4g.20gb: 2}
-  full:
-    - devices: all
-      mig-enabled: true
-      mig-devices: {3g.20gb: 2, 1g.5gb: 1}
-  typo:
-    - devices: [1]
-      mig-enabled: true
-      mig-devices: {3g.20g: 1}
-  larger:
-    - devices: all
-      mig-enabled: true
-      mig-devices: {2g.20gb: 1}
-  hopper:
-    - devices: all
-      mig-enabled: true
-      mig-devices: {1g.12gb: 1}
-  sixth:
-    - devices: [0, 5]
-      mig-enabled: false
-  fine:
-    - devices: [0]
-      mig-enabled: true
-      mig-devices: {3g.20gb: 2}
-)";
+const std::string& PartedText() { return TestText("Parted"); }
 
 std::string UseConfig(const std::string& path, absl::string_view config) {
   return ScenarioText(
@@ -99,7 +65,7 @@ std::string UseConfig(const std::string& path, absl::string_view config) {
 
 TEST(DeviceScenariosTest, LayoutsThatCannotBe) {
   const TempDir dir;
-  dir.Write("parted.yaml", kParted);
+  dir.Write("parted.yaml", PartedText());
   const std::string path = dir.PathOf("parted.yaml");
   EXPECT_EQ(ErrorOf(UseConfig(path, "fine")), "");
   struct BadConfig {
@@ -159,20 +125,7 @@ TEST(DeviceScenariosTest, GroupsOfALayoutThatOverlap) {
 }
 
 TEST(DeviceScenariosTest, LayoutsThatNobodyKnows) {
-  ExpectClusterErrors(
-      {{"mig: {configs: [{config: all-balance}]}",
-        "cluster.mig.configs[0].config: found 'all-balance', expected the name of a MIG "
-        "configuration (did you mean 'all-balanced'?)"},
-       {"mig: {configs: [{nodes: \"*-0\", config: all-balanced}, {config: nothing}]}",
-        "cluster.mig.configs[1].config: found 'nothing', expected the name of a MIG "
-        "configuration"},
-       {"mig: {configs: [{nodes: node-7, config: all-balanced}]}",
-        "cluster.mig.configs[0].nodes: found 'node-7', expected a pattern that matches a node that "
-        "no earlier entry matches"},
-       {"events: [{at: 1s, nodes: \"*\", action: mig-config, config: all-1g.5g}]",
-        "cluster.events: found 'all-1g.5g', expected the name of a MIG configuration (did you mean "
-        "'all-1g.5gb'?)"}},
-      kPlugin);
+  ExpectClusterErrors(TestRows<2>("LayoutsThatNobodyKnows"), kPlugin);
   ExpectClusterErrors({{"mig: {configs: [{config: all-balanced}]}",
                         "s.yaml:5:18: cluster.mig.configs: expected none: only front_end.kind: "
                         "device-plugin lays GPUs out"}},
@@ -182,39 +135,7 @@ TEST(DeviceScenariosTest, LayoutsThatNobodyKnows) {
 // ---- Front ends ----
 
 TEST(DeviceScenariosTest, ChoicesWithASuggestion) {
-  ExpectErrors({
-      {"front_end: {kind: device-plugn}\n",
-       "s.yaml:7:19: front_end.kind: found 'device-plugn', expected one of direct, device-plugin, "
-       "dra-classic (did you mean 'device-plugin'?)"},
-      {"front_end: {kind: dra}\n",
-       "s.yaml:7:19: front_end.kind: found 'dra', expected one of direct, device-plugin, "
-       "dra-classic"},
-      {"front_end: {kind: device-plugin, kubelet: {topology_manager_policy: best-efort}}\n",
-       "s.yaml:7:69: front_end.kubelet.topology_manager_policy: found 'best-efort', expected one "
-       "of none, best-effort, restricted, single-numa-node (did you mean 'best-effort'?)"},
-      {"front_end: {kind: device-plugin, kubelet: {topology_manager_scope: pods}}\n",
-       "s.yaml:7:68: front_end.kubelet.topology_manager_scope: found 'pods', expected one of "
-       "container, pod (did you mean 'pod'?)"},
-      {"front_end: {kind: device-plugin, kubelet: {cpu_manager_policy: statc}}\n",
-       "s.yaml:7:64: front_end.kubelet.cpu_manager_policy: found 'statc', expected one of none, "
-       "static (did you mean 'static'?)"},
-      {"front_end: {kind: device-plugin, kubelet: {device_release: 5}}\n",
-       "s.yaml:7:60: front_end.kubelet.device_release: found '5', expected a duration such as "
-       "5ms, 1.5s or 2h"},
-      {"front_end: {kind: device-plugin, owner: {kind: jobs}}\n",
-       "s.yaml:7:48: front_end.owner.kind: found 'jobs', expected one of job, replica-set, none "
-       "(did you mean 'job'?)"},
-      {"front_end: {kind: device-plugin, device_plugin: {mig_strategy: mixd}}\n",
-       "s.yaml:7:64: front_end.device_plugin.mig_strategy: found 'mixd', expected one of none, "
-       "single, mixed (did you mean 'mixed'?)"},
-      {"front_end: {kind: device-plugin, "
-       "device_plugin: {shared_devices_allocation_policy: pack}}\n",
-       "s.yaml:7:84: front_end.device_plugin.shared_devices_allocation_policy: found 'pack', "
-       "expected one of distributed, packed (did you mean 'packed'?)"},
-      {"front_end: {lowering: {rule: mig-smalest}}\n",
-       "s.yaml:7:30: front_end.lowering.rule: found 'mig-smalest', expected one of none, "
-       "whole-gpu, mig-smallest, time-sliced (did you mean 'mig-smallest'?)"},
-  });
+  ExpectErrors(TestRows<2>("ChoicesWithASuggestion"));
 }
 
 TEST(DeviceScenariosTest, SharingThatCannotBe) {
@@ -291,37 +212,7 @@ TEST(DeviceScenariosTest, LoweringsThatCannotBe) {
 
 TEST(DeviceScenariosTest, GroupsOfDevicesThatCannotBe) {
   for (const char* const front_end : {"", kPlugin}) {
-    ExpectClusterErrors(
-        {{"devices: [{kind: gpu, indices: [0, 1]}, {kind: gpu, indices: [1]}]",
-          "cluster.devices[1].indices: found 1, which another group describes, too, expected each "
-          "GPU once"},
-         {"devices: [{kind: gpu, indices: [2]}]",
-          "cluster.devices[0].indices: found 2, expected below 2, the GPUs of node 'node-000000'"},
-         {"devices: [{kind: gpu, indices: [-1]}]",
-          "cluster.devices[0].indices: found -1, expected below 2, the GPUs of node "
-          "'node-000000'"},
-         {"devices: [{kind: gpu, count: 1, indices: [0]}]",
-          "s.yaml:5:13: cluster.devices[0]: found count and indices, expected one of them"},
-         {"devices: [{kind: gpu, nodes: node-7}]",
-          "cluster.devices[0].nodes: found 'node-7', which matches no node"},
-         {"devices: [{kind: gpu, numa_node: 8}]",
-          "s.yaml:5:36: cluster.devices[0].numa_node: found 8, expected 0 to 7"},
-         {"devices: [{kind: gpu, resource: example.com/gpu}]",
-          "s.yaml:5:35: cluster.devices[0].resource: expected none for GPUs"},
-         {"devices: [{kind: nic, count: 1}]",
-          "s.yaml:5:13: cluster.devices[0].resource: expected the name by which pods ask for it"},
-         {"devices: [{kind: nic, resource: nic, count: 1}]",
-          "s.yaml:5:35: cluster.devices[0].resource: found 'nic', expected a name such as "
-          "example.com/nic"},
-         {"devices: [{kind: nic, resource: example.com/nic}]",
-          "s.yaml:5:13: cluster.devices[0].count: found 0, expected 1 to 1024"},
-         {"devices: [{kind: fpga, resource: example.com/f, count: 1, reprogramming: soon}]",
-          "s.yaml:5:76: cluster.devices[0].reprogramming: found 'soon', expected a duration such "
-          "as 5ms, 1.5s "
-          "or 2h"},
-         {"devices: [{count: 1}]",
-          "s.yaml:5:13: cluster.devices[0].kind: expected gpu, nic, fpga or another word"}},
-        front_end);
+    ExpectClusterErrors(TestRows<2>("GroupsOfDevicesThatCannotBe"), front_end);
   }
 }
 

@@ -17,6 +17,7 @@
 #include "sim/run/dra_outputs.h"
 #include "sim/run/simulation.h"
 #include "tests/sim/run/run_texts.h"
+#include "tests/testing/data_text.h"
 #include "tests/testing/temp_dir.h"
 
 namespace drasim {
@@ -121,23 +122,9 @@ TEST(DraPlanTest, RefusesWhatMakesNoSense) {
 // Keys that mean nothing for the kind of a driver, or for the action of a fault, say where they
 // are.
 TEST(DraPlanTest, KeysThatMeanNothing) {
-  EXPECT_EQ(ErrorWith(", dra: {faults: [{at: 1s, action: delete-claim, claim: c, duration: 1s}]}"),
-            "s.yaml:7:98: front_end.dra.faults[0].duration: found '1s', expected none with the "
-            "action delete-claim");
-  EXPECT_EQ(
-      ErrorWith(", dra: {faults: [{at: 1s, action: delete-claim, claim: c, component: kubelet}]}"),
-      "s.yaml:7:99: front_end.dra.faults[0].component: found 'kubelet', expected none with the "
-      "action delete-claim");
-  EXPECT_EQ(
-      ErrorWith(", dra: {faults: [{at: 1s, action: restart, component: scheduler, claim: c}]}"),
-      "s.yaml:7:102: front_end.dra.faults[0].claim: found 'c', expected none with the action "
-      "restart");
-  EXPECT_EQ(ErrorWith(", dra: {drivers: [{kind: example, placement: best-fit}]}"),
-            "s.yaml:7:75: front_end.dra.drivers[0].placement: found 'best-fit', expected none: the "
-            "kind example has no MIG instances");
-  EXPECT_EQ(ErrorWith(", dra: {drivers: [{kind: intel, create_instance: 1s}]}"),
-            "s.yaml:7:79: front_end.dra.drivers[0].create_instance: found '1s', expected none: the "
-            "kind intel has no MIG instances");
+  for (const auto& [input, expected] : TestRows<2>("KeysThatMeanNothing")) {
+    EXPECT_EQ(ErrorWith(input), expected) << input;
+  }
   const std::string counting = ", dra: {drivers: [{kind: counting, name: d, class: c, ";
   EXPECT_EQ(ErrorWith(absl::StrCat(counting, "placement: best-fit}]}")),
             "s.yaml:7:95: front_end.dra.drivers[0].placement: found 'best-fit', expected none: the "
@@ -203,25 +190,25 @@ TEST(DraPlanTest, WholeGpusAndInstancesBecomeClaims) {
   spec.drivers.emplace_back();
   DraPlan plan(&spec);
   PodShape request;
-  request.cpu_milli = 1000;
-  request.gpu_count = 2;
-  request.gpu_milli = 1000;
+  request.request.cpu_milli = 1000;
+  request.request.gpu_count = 2;
+  request.request.gpu_milli = 1000;
   const absl::StatusOr<PodShape> whole = plan.ToClaims(request);
   ASSERT_EQ(whole.status(), absl::OkStatus());
-  EXPECT_EQ(whole->gpu_count, 0);
-  EXPECT_EQ(whole->total_gpu_milli(), 2000);
+  EXPECT_EQ(whole->request.gpu_count, 0);
+  EXPECT_EQ(whole->request.total_gpu_milli(), 2000);
   EXPECT_EQ(whole->wanted_gpus(), 2);
   ASSERT_EQ(whole->claims.size(), 1u);
   EXPECT_EQ(whole->claims[0].from_template, "gpus-2");
   EXPECT_EQ(whole->claims[0].gpus, 2);
 
   PodShape instances;
-  instances.mig = {{"1g.5gb", 2}};
-  instances.nominal_milli = 250;
+  instances.request.mig = {{"1g.5gb", 2}};
+  instances.request.nominal_milli = 250;
   const absl::StatusOr<PodShape> cut = plan.ToClaims(instances);
   ASSERT_EQ(cut.status(), absl::OkStatus());
-  EXPECT_TRUE(cut->mig.empty());
-  EXPECT_EQ(cut->total_gpu_milli(), 250);
+  EXPECT_TRUE(cut->request.mig.empty());
+  EXPECT_EQ(cut->request.total_gpu_milli(), 250);
   ASSERT_EQ(cut->claims.size(), 2u);
   EXPECT_NE(cut->claims[0].name, cut->claims[1].name);
   EXPECT_EQ(cut->claims[1].from_template, "mig-1g.5gb");
@@ -283,22 +270,9 @@ TEST(DraPlanTest, OnePodCostsWhatTheSequenceSays) {
 // The first holds the GPU of the claim; when it ends, the second does.
 TEST(DraPlanTest, ASharedClaimIsChargedToOneOfItsPods) {
   TempDir dir;
-  const std::string objects = Written(dir, R"(
-apiVersion: resource.k8s.io/v1alpha2
-kind: ResourceClaim
-metadata: {name: shared}
-spec: {resourceClassName: gpu.nvidia.com}
-)");
-  const auto sim = Ran(absl::StrCat(
-      kCluster,
-      "workload:\n"
-      "  jobs:\n"
-      "    - {name: a, cpu: \"1\", run_time: 10s, claims: [{name: gpu, claim: shared}]}\n"
-      "    - {name: b, cpu: \"1\", run_time: 20s, claims: [{name: gpu, claim: shared}]}\n"
-      "front_end:\n"
-      "  kind: dra-classic\n"
-      "  dra: {zero_latency: true, drivers: [{kind: nvidia, shareable: true}], objects: [",
-      objects, "]}\n"));
+  const std::string objects = Written(dir, TestText("ASharedClaimIsChargedToOneOfItsPods"));
+  const auto sim = Ran(
+      absl::StrCat(kCluster, TestLines("ASharedClaimIsChargedToOneOfItsPods.2"), objects, "]}\n"));
   ASSERT_NE(sim, nullptr);
   EXPECT_EQ(sim->metrics().sample().pods_finished, 2);
   // One GPU for 20 s.
@@ -308,19 +282,7 @@ spec: {resourceClassName: gpu.nvidia.com}
 
 TEST(DraPlanTest, PodsOfOtherNamespacesFindTheirObjects) {
   TempDir dir;
-  const std::string manifest = Written(dir, R"(
-apiVersion: resource.k8s.io/v1alpha2
-kind: ResourceClaimTemplate
-metadata: {name: one, namespace: team}
-spec: {spec: {resourceClassName: gpu.nvidia.com}}
----
-apiVersion: v1
-kind: Pod
-metadata: {name: p, namespace: team, annotations: {drasim.dev/run-time: 10s}}
-spec:
-  resourceClaims: [{name: gpu, source: {resourceClaimTemplateName: one}}]
-  containers: [{name: c, image: i, resources: {claims: [{name: gpu}]}}]
-)");
+  const std::string manifest = Written(dir, TestText("PodsOfOtherNamespacesFindTheirObjects"));
   const auto sim = Ran(absl::StrCat(kCluster, "workload: {manifests: [", manifest,
                                     "]}\nfront_end: {kind: dra-classic}\n"));
   ASSERT_NE(sim, nullptr);
@@ -367,14 +329,8 @@ TEST(DraPlanTest, WhatCannotBeServedStaysPendingAndIsExplained) {
 
 // Three of four pods get their claims; after the timeout they give them back for others.
 TEST(DraPlanTest, AGangThatIsNotCompleteGivesItsClaimsBack) {
-  const auto sim = Ran(absl::StrCat(
-      kCluster,
-      "workload:\n"
-      "  jobs:\n"
-      "    - {name: first, cpu: \"1\", gpus: 2, run_time: 2h}\n"
-      "    - {name: gang, pods: 4, cpu: \"1\", gpus: 2, run_time: 1m, arrival: 1m}\n"
-      "    - {name: small, cpu: \"1\", gpus: 2, run_time: 1m, arrival: 2m}\n"
-      "front_end: {kind: dra-classic, dra: {zero_latency: true, gang_timeout: 10m}}\n"));
+  const auto sim =
+      Ran(absl::StrCat(kCluster, TestText("AGangThatIsNotCompleteGivesItsClaimsBack")));
   ASSERT_NE(sim, nullptr);
   EXPECT_EQ(sim->metrics().sample().pods_finished, 6);
   const JobTable& jobs = sim->jobs();
@@ -388,14 +344,8 @@ TEST(DraPlanTest, AGangThatIsNotCompleteGivesItsClaimsBack) {
 // used, and never free again.
 TEST(DraPlanTest, PlacesThatAreKeptForAGangAreLost) {
   const auto finished = [](absl::string_view drivers) {
-    const auto sim = Ran(
-        absl::StrCat(kCluster,
-                     "workload:\n"
-                     "  jobs:\n"
-                     "    - {name: first, cpu: \"1\", gpus: 2, run_time: 2h}\n"
-                     "    - {name: gang, pods: 4, cpu: \"1\", gpus: 2, run_time: 1m, arrival: 1m}\n"
-                     "front_end: {kind: dra-classic, dra: {zero_latency: true",
-                     drivers, "}}\n"));
+    const auto sim =
+        Ran(absl::StrCat(kCluster, TestLines("PlacesThatAreKeptForAGangAreLost"), drivers, "}}\n"));
     return sim == nullptr ? -1 : sim->metrics().sample().pods_finished;
   };
   EXPECT_EQ(finished(""), 5);
@@ -427,23 +377,7 @@ TEST(DraPlanTest, NvidiasDriverRefusesImmediateClaims) {
 
 TEST(DraPlanTest, WarnsOfWhatNobodyWillServe) {
   TempDir dir;
-  const std::string objects = Written(
-      dir,
-      "{apiVersion: resource.k8s.io/v1alpha2, kind: ResourceClass, metadata: {name: x},\n"
-      " driverName: nobody.com}\n"
-      "---\n"
-      "{apiVersion: resource.k8s.io/v1alpha2, kind: ResourceClaim, metadata: {name: c},\n"
-      " spec: {resourceClassName: gone}}\n"
-      "---\n"
-      "{apiVersion: resource.k8s.io/v1alpha2, kind: ResourceClaim, metadata: {name: d},\n"
-      " spec: {resourceClassName: x}}\n"
-      "---\n"
-      "{apiVersion: resource.k8s.io/v1alpha2, kind: ResourceClaim, metadata: {name: unused},\n"
-      " spec: {resourceClassName: gone}}\n"
-      "---\n"
-      "{apiVersion: resource.k8s.io/v1alpha2, kind: ResourceClaimTemplate, metadata: {name: t},\n"
-      " spec: {spec: {resourceClassName: gpu.nvidia.com, parametersRef: {\n"
-      "   apiGroup: gpu.resource.nvidia.com, kind: GpuClaimParameters, name: nix}}}}\n");
+  const std::string objects = Written(dir, TestText("WarnsOfWhatNobodyWillServe"));
   const auto warnings = [&](absl::string_view claims) {
     const auto built = BuildText(
         absl::StrCat(kCluster, "workload:\n  jobs: [{name: a, cpu: \"1\", claims: [", claims,
@@ -486,22 +420,22 @@ PodShape ShapeOf(const std::string& front_end, absl::string_view what) {
 TEST(PluginResourcesTest, BecomeClaims) {
   const std::string dra = "front_end: {kind: dra-classic, dra: {zero_latency: true}}\n";
   const PodShape two = ShapeOf(dra, "extended: [{resource: nvidia.com/gpu, amount: \"2\"}]");
-  EXPECT_TRUE(two.extended.empty());
+  EXPECT_TRUE(two.request.extended.empty());
   ASSERT_EQ(two.claims.size(), 1u);
   EXPECT_EQ(two.claims[0].name, "gpu");
   EXPECT_EQ(two.claims[0].from_template, "gpus-2");
-  EXPECT_EQ(two.total_gpu_milli(), 2000);
+  EXPECT_EQ(two.request.total_gpu_milli(), 2000);
   // By container: the init container's three are used again by the other two.
   const PodShape by_container =
       ShapeOf(dra, "containers: [{init: true, gpus: 3}, {gpus: 1}, {gpus: 1}]");
-  EXPECT_TRUE(by_container.containers.empty());
+  EXPECT_TRUE(by_container.device_plugin.containers.empty());
   ASSERT_EQ(by_container.claims.size(), 1u);
   EXPECT_EQ(by_container.claims[0].gpus, 3);
   const PodShape instances =
       ShapeOf(dra, "extended: [{resource: nvidia.com/mig-1g.5gb, amount: \"2\"}]");
   ASSERT_EQ(instances.claims.size(), 2u);
   EXPECT_EQ(instances.claims[0].mig_profile, "1g.5gb");
-  EXPECT_EQ(instances.total_gpu_milli(), 250);
+  EXPECT_EQ(instances.request.total_gpu_milli(), 250);
   // Beside a claim of the pod's own with that name.
   const PodShape both = ShapeOf(dra,
                                 "claims: [{name: gpu, template: t}], "
@@ -512,13 +446,13 @@ TEST(PluginResourcesTest, BecomeClaims) {
 
 TEST(PluginResourcesTest, BecomeDevicesInTheDirectFrontEnd) {
   const PodShape whole = ShapeOf("", "extended: [{resource: nvidia.com/gpu, amount: \"2\"}]");
-  EXPECT_TRUE(whole.extended.empty());
-  EXPECT_EQ(whole.gpu_count, 2);
-  EXPECT_EQ(whole.gpu_milli, 1000);
+  EXPECT_TRUE(whole.request.extended.empty());
+  EXPECT_EQ(whole.request.gpu_count, 2);
+  EXPECT_EQ(whole.request.gpu_milli, 1000);
   const std::string shared = "extended: [{resource: nvidia.com/gpu.shared, amount: \"1\"}]";
   const PodShape share = ShapeOf("front_end: {lowering: {shared_replicas: 4}}\n", shared);
-  EXPECT_EQ(share.gpu_count, 1);
-  EXPECT_EQ(share.gpu_milli, 250);
+  EXPECT_EQ(share.request.gpu_count, 1);
+  EXPECT_EQ(share.request.gpu_milli, 250);
   EXPECT_THAT(ErrorOf(absl::StrCat(kCluster, AskingFor(shared))),
               HasSubstr("job 'a': a pod asks for nvidia.com/gpu.shared, a replica of a shared GPU, "
                         "expected front_end.lowering.shared_replicas"));
@@ -592,7 +526,7 @@ TEST(PendingPodsTest, RequiredNodeAffinityDecidesInARun) {
       "",
       "node_affinity: {node_selector_terms: [{match_fields: [{key: metadata.name, operator: In, "
       "values: [nowhere]}]}]}");
-  EXPECT_EQ(NodeTermsText(shape.node_terms), "metadata.name In [nowhere]");
+  EXPECT_EQ(NodeTermsText(shape.constraints.node_terms), "metadata.name In [nowhere]");
   EXPECT_THAT(
       ErrorOf(absl::StrCat(kCluster,
                            AskingFor("node_affinity: {node_selector_terms: [{match_expressions: "

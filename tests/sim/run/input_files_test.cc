@@ -77,7 +77,7 @@ TEST(OpenWorkloadInputTest, ServesInlineJobsAndGoesOnFromASavedPosition) {
   ASSERT_EQ(whole.status, absl::OkStatus());
   const std::vector<JobArrival> jobs = whole.Rest();
   EXPECT_EQ(NamesOf(jobs), (std::vector<std::string>{"a", "c", "b"}));
-  EXPECT_EQ(whole.shapes.row(jobs.at(2).shape).nominal_milli, 500);
+  EXPECT_EQ(whole.shapes.row(jobs.at(2).shape).request.nominal_milli, 500);
   StateWriter end;
   whole.source->Save(end);
   for (size_t position = 0; position <= jobs.size(); ++position) {
@@ -125,7 +125,7 @@ TEST(OpenWorkloadInputTest, JobsComeFromOnePlace) {
 std::pair<int64_t, int64_t> UnitsAsked(const Opened& opened) {
   std::pair<int64_t, int64_t> units;
   for (const JobArrival& pod : opened.Rest()) {
-    units.second = opened.shapes.row(pod.shape).nominal_milli / 125;
+    units.second = opened.shapes.row(pod.shape).request.nominal_milli / 125;
     units.first += units.second;
   }
   return units;

@@ -11,10 +11,13 @@
 #include "absl/strings/str_join.h"
 #include "gtest/gtest.h"
 #include "model/cluster_state.h"
+#include "model/gpu_model_table.h"
 #include "model/kube/name.h"
 #include "model/kube/objects.h"
 #include "model/kube/reader.h"
 #include "model/pod_shape.h"
+#include "model/shape_table.h"
+#include "tests/testing/data_text.h"
 
 namespace drasim {
 namespace manifests_objects_test {
@@ -98,18 +101,7 @@ TEST_F(ManifestsObjectsTest, AClass) {
   expected.meta.finalizers = {N("a.example.com/x"), N("b.example.com/y")};
   expected.driver = N("gpu.resource.example.com");
   expected.parameters = {N("example.com"), N("Wishes"), N("system"), N("all")};
-  EXPECT_TRUE(*Made<ResourceClass>(R"(
-apiVersion: resource.k8s.io/v1alpha2
-kind: ResourceClass
-metadata:
-  name: gpu.example.com
-  namespace: ignored
-  uid: u
-  resourceVersion: "5"
-  finalizers: [a.example.com/x, b.example.com/y]
-driverName: gpu.resource.example.com
-parametersRef: {apiGroup: example.com, kind: Wishes, name: all, namespace: system}
-)") == expected);
+  EXPECT_TRUE(*Made<ResourceClass>(TestText("AClass")) == expected);
 }
 
 TEST_F(ManifestsObjectsTest, ParametersWithoutANamespaceAreFoundByTheirNames) {
@@ -142,21 +134,7 @@ TEST_F(ManifestsObjectsTest, AClaimAsAUserCreatesIt) {
   expected.spec.class_name = N("gpu");
   expected.spec.parameters = {N("g.example.com"), N("K"), Name(), N("p")};
   expected.spec.mode = AllocationMode::kImmediate;
-  EXPECT_TRUE(*Made<ResourceClaim>(R"(
-apiVersion: resource.k8s.io/v1alpha1
-kind: ResourceClaim
-metadata:
-  name: c
-  namespace: team
-  labels: {b: "2", a: "1"}
-  annotations: {resource.kubernetes.io/pod-claim-name: gpu}
-  ownerReferences: [{apiVersion: v1, kind: Pod, name: p, uid: u, controller: true}]
-spec:
-  resourceClassName: gpu
-  allocationMode: Immediate
-  parametersRef: {apiGroup: g.example.com, kind: K, name: p}
-status: {driverName: d.example.com, allocation: {shareable: true}}
-)") == expected);
+  EXPECT_TRUE(*Made<ResourceClaim>(TestText("AClaimAsAUserCreatesIt")) == expected);
 }
 
 TEST_F(ManifestsObjectsTest, ClaimsAndTemplatesWaitForTheirFirstConsumerInTheDefaultNamespace) {
@@ -170,17 +148,9 @@ TEST_F(ManifestsObjectsTest, ClaimsAndTemplatesWaitForTheirFirstConsumerInTheDef
   claim_template.meta = Meta("default", "t");
   claim_template.spec.class_name = N("gpu");
   claim_template.spec.parameters = {Name(), N("ConfigMap"), Name(), N("p")};
-  EXPECT_TRUE(*Made<ResourceClaimTemplate>(R"(
-apiVersion: resource.k8s.io/v1alpha2
-kind: ResourceClaimTemplate
-metadata: {name: t}
-spec:
-  metadata: {labels: {a: b}}
-  spec:
-    resourceClassName: gpu
-    allocationMode: WaitForFirstConsumer
-    parametersRef: {kind: ConfigMap, name: p}
-)") == claim_template);
+  EXPECT_TRUE(*Made<ResourceClaimTemplate>(
+                  TestText("ClaimsAndTemplatesWaitForTheirFirstConsumerInTheDefaultNamespace")) ==
+              claim_template);
 }
 
 TEST_F(ManifestsObjectsTest, SelectorsOfNodes) {
@@ -236,24 +206,7 @@ TEST_F(ManifestsObjectsTest, ParametersAreFlattened) {
       {"spec.sharing.mpsConfig.defaultPerDevicePinnedMemoryLimit.0", "1Gi"},
       {"spec.sharing.mpsConfig.defaultPerDevicePinnedMemoryLimit.1", "2Gi"},
       {"spec.sharing.strategy", "MPS"}};
-  const Ref<ParametersObject> made = Made<ParametersObject>(R"(
-apiVersion: gpu.resource.nvidia.com/v1alpha1
-kind: GpuClaimParameters
-metadata: {name: p, namespace: team, labels: {a: b}}
-spec:
-  count: 2
-  selector:
-    orExpression:
-    - productName: A100*
-    - andExpression:
-      - memory: {operator: GreaterThan, value: 40Gi}
-      - migEnabled: false
-  sharing:
-    strategy: MPS
-    mpsConfig:
-      defaultActiveThreadPercentage: 50
-      defaultPerDevicePinnedMemoryLimit: {"1": 2Gi, "0": 1Gi}
-)");
+  const Ref<ParametersObject> made = Made<ParametersObject>(TestText("ParametersAreFlattened"));
   EXPECT_EQ(made->fields, expected.fields);
   EXPECT_TRUE(*made == expected);
 }

@@ -19,12 +19,15 @@
 #include "absl/strings/string_view.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "model/gpu_model_table.h"
 #include "model/node_spec.h"
 #include "model/pod_constraints.h"
 #include "model/pod_shape.h"
 #include "model/proto/scenario.pb.h"
 #include "model/random.h"
+#include "model/shape_table.h"
 #include "sim/scenario/inline_jobs.h"
+#include "tests/testing/data_text.h"
 #include "tests/testing/temp_dir.h"
 
 namespace drasim {
@@ -98,48 +101,16 @@ std::string Owner(absl::string_view version, absl::string_view kind, absl::strin
 // --- Pods ---
 
 TEST(ManifestsTest, APodIsAJobOfOnePodThatRunsForEver) {
-  const ReadTexts read(R"(
-apiVersion: v1
-kind: Pod
-metadata: {name: p}
-spec:
-  containers:
-  - name: a
-    image: ubuntu
-    resources:
-      requests: {cpu: 1500m, memory: 1Gi}
-      limits: {cpu: 2, memory: 2Gi}
-  - name: b
-    resources: {limits: {cpu: 500m, memory: 512Mi, nvidia.com/gpu: 2, example.com/nic: 1}}
-  nodeSelector: {zone: west}
-  priority: 7
-)");
+  const ReadTexts read(TestText("APodIsAJobOfOnePodThatRunsForEver"));
   ASSERT_EQ(read.error, "");
-  EXPECT_EQ(read.Jobs(), Job(R"(
-    name: "p" cpu: "2" memory: "1536Mi" priority: 7
-    extended { resource: "example.com/nic" amount: "1" }
-    extended { resource: "nvidia.com/gpu" amount: "2" }
-    node_selector { key: "zone" value: "west" })"));
+  EXPECT_EQ(read.Jobs(), Job(TestLines("APodIsAJobOfOnePodThatRunsForEver.2")));
   EXPECT_THAT(read.manifests.objects, IsEmpty());
   EXPECT_EQ(read.Warnings(), "");
 }
 
 TEST(ManifestsTest, RequestsAreAddedUpAsKubeSchedulerDoes) {
   // What lasts: 1 + 2 + the sidecar's 3 = 6. The peak: 3 of the sidecar + 4. Plus 500m.
-  const ReadTexts read(R"(
-apiVersion: v1
-kind: Pod
-metadata: {name: p}
-spec:
-  overhead: {cpu: 500m, memory: 1Mi}
-  initContainers:
-  - {name: i0, resources: {requests: {cpu: 6, memory: 1Gi}}}
-  - {name: side, restartPolicy: Always, resources: {requests: {cpu: 3}}}
-  - {name: i1, resources: {requests: {cpu: 4}}}
-  containers:
-  - {name: a, resources: {requests: {cpu: 1, memory: 100Mi}}}
-  - {name: b, resources: {requests: {cpu: 2, memory: 100Mi}}}
-)");
+  const ReadTexts read(TestText("RequestsAreAddedUpAsKubeSchedulerDoes"));
   ASSERT_EQ(read.error, "");
   EXPECT_EQ(read.Jobs(), Job(R"(name: "p" cpu: "7500m" memory: "1025Mi")"));
 }
@@ -170,8 +141,8 @@ TEST(ManifestsTest, RequestsAreAddedUpAsThoseOfDevices) {
     const auto made = MakeInlineJobs(jobs, {}, &shapes);
     ASSERT_TRUE(made.ok()) << made.status() << pod;
     const PodShape& shape = shapes.row(made->at(0).shape);
-    const int64_t devices = shape.extended.empty() ? 0 : shape.extended[0].second;
-    EXPECT_EQ(shape.cpu_milli, 1000 * devices) << pod << read.Jobs();
+    const int64_t devices = shape.request.extended.empty() ? 0 : shape.request.extended[0].second;
+    EXPECT_EQ(shape.request.cpu_milli, 1000 * devices) << pod << read.Jobs();
   }
 }
 
@@ -186,27 +157,9 @@ TEST(ManifestsTest, RequestsOfThePodAsAWholeTakeThePlaceOfTheSum) {
 }
 
 TEST(ManifestsTest, DevicesOfSeveralContainersStayApart) {
-  const ReadTexts read(R"(
-apiVersion: v1
-kind: Pod
-metadata: {name: p}
-spec:
-  containers:
-  - {name: a, resources: {limits: {nvidia.com/gpu: 1}}}
-  - {name: b}
-  - {name: c, resources: {limits: {nvidia.com/gpu: 1}, requests: {nvidia.com/gpu: 1}}}
-  initContainers:
-  - {name: i, resources: {limits: {nvidia.com/gpu: 3}}}
-  - {name: s, restartPolicy: Always}
-)");
+  const ReadTexts read(TestText("DevicesOfSeveralContainersStayApart"));
   ASSERT_EQ(read.error, "");
-  EXPECT_EQ(read.Jobs(), Job(R"(
-    name: "p"
-    containers { init: true extended { resource: "nvidia.com/gpu" amount: "3" } }
-    containers { init: true restartable: true }
-    containers { extended { resource: "nvidia.com/gpu" amount: "1" } }
-    containers {}
-    containers { extended { resource: "nvidia.com/gpu" amount: "1" } })"));
+  EXPECT_EQ(read.Jobs(), Job(TestLines("DevicesOfSeveralContainersStayApart.2")));
   // And MakeInlineJobs takes them.
   google::protobuf::RepeatedPtrField<proto::InlineJob> jobs;
   *jobs.Add() = read.manifests.jobs.at(0);
@@ -215,18 +168,11 @@ spec:
   const auto made = MakeInlineJobs(jobs, {}, &shapes);
   ASSERT_TRUE(made.ok()) << made.status();
   using Extended = std::vector<std::pair<std::string, int64_t>>;
-  EXPECT_EQ(shapes.row(made->at(0).shape).extended, (Extended{{"nvidia.com/gpu", 3}}));
+  EXPECT_EQ(shapes.row(made->at(0).shape).request.extended, (Extended{{"nvidia.com/gpu", 3}}));
 }
 
 TEST(ManifestsTest, AnInitContainerAloneIsNoContainerThatLasts) {
-  const ReadTexts read(R"(
-apiVersion: v1
-kind: Pod
-metadata: {name: p}
-spec:
-  containers: [{name: a}]
-  initContainers: [{name: i, resources: {limits: {nvidia.com/gpu: 1}}}]
-)");
+  const ReadTexts read(TestText("AnInitContainerAloneIsNoContainerThatLasts"));
   EXPECT_EQ(read.Jobs(), Job(R"(
     name: "p"
     containers { init: true extended { resource: "nvidia.com/gpu" amount: "1" } }
@@ -234,12 +180,7 @@ spec:
 }
 
 TEST(ManifestsTest, AnnotationsSayWhenAndHowLong) {
-  const ReadTexts read(R"(
-apiVersion: v1
-kind: Pod
-metadata: {name: p, annotations: {drasim.dev/run-time: 10m, drasim.dev/arrival: 5s, other: x}}
-spec: {containers: [{name: c}]}
-)");
+  const ReadTexts read(TestText("AnnotationsSayWhenAndHowLong"));
   EXPECT_EQ(read.Jobs(), Job(R"(name: "p" arrival: "5s" run_time: "10m")"));
   EXPECT_EQ(read.Warnings(), "");
 }
@@ -268,41 +209,16 @@ TEST(ManifestsTest, BadAnnotations) {
 }
 
 TEST(ManifestsTest, ClaimsInBothForms) {
-  const ReadTexts read(R"(
-apiVersion: v1
-kind: Pod
-metadata: {name: p}
-spec:
-  containers: [{name: c, resources: {claims: [{name: old}, {name: mine}]}}]
-  initContainers: [{name: i, resources: {claims: [{name: new}]}}]
-  resourceClaims:
-  - {name: old, source: {resourceClaimTemplateName: t}}
-  - {name: new, resourceClaimTemplateName: u}
-  - {name: mine, source: {resourceClaimName: shared}}
-  - {name: idle, resourceClaimName: other}
-)");
+  const ReadTexts read(TestText("ClaimsInBothForms"));
   ASSERT_EQ(read.error, "");
-  EXPECT_EQ(read.Jobs(), Job(R"(
-    name: "p"
-    claims { name: "old" template: "t" }
-    claims { name: "new" template: "u" }
-    claims { name: "mine" claim: "shared" }
-    claims { name: "idle" claim: "other" })"));
+  EXPECT_EQ(read.Jobs(), Job(TestLines("ClaimsInBothForms.2")));
   EXPECT_EQ(read.Warnings(),
             "f0.yaml:12:5: spec.resourceClaims[3]: entry idle is used by no container: it is "
             "allocated but never prepared");
 }
 
 TEST(ManifestsTest, NodeAffinityThatIsNoMoreThanANodeSelector) {
-  const std::string affinity = R"(  nodeSelector: {zone: west}
-  affinity:
-    nodeAffinity:
-      requiredDuringSchedulingIgnoredDuringExecution:
-        nodeSelectorTerms:
-        - matchExpressions:
-          - {key: disk, operator: In, values: [fast]}
-          - {key: zone, operator: In, values: [WHERE]}
-)";
+  const std::string& affinity = TestText("NodeAffinityThatIsNoMoreThanANodeSelector.affinity");
   const ReadTexts same(Pod("p", absl::StrReplaceAll(affinity, {{"WHERE", "west"}})));
   EXPECT_EQ(same.Warnings(), "");
   EXPECT_EQ(same.Jobs(), Job(R"(
@@ -336,7 +252,8 @@ std::string NodesThatTake(const std::string& lines) {
     node.name = name;
     if (node.name != "c") node.labels = {{"cores", node.name == "a" ? "8" : "16"}, {"zone", name}};
     const PodShape& shape = shapes.row(made->at(0).shape);
-    if (shape.node_terms.empty() || MeetsNodeTerms(node, shape.node_terms)) nodes += name;
+    if (shape.constraints.node_terms.empty() || MeetsNodeTerms(node, shape.constraints.node_terms))
+      nodes += name;
   }
   return nodes;
 }
@@ -364,50 +281,9 @@ TEST(ManifestsTest, RequiredNodeAffinityIsSimulated) {
 }
 
 TEST(ManifestsTest, WhatIsNotSimulatedIsSaid) {
-  const ReadTexts read(R"(apiVersion: v1
-kind: Pod
-metadata: {name: p}
-spec:
-  containers:
-  - name: c
-    ports: [{containerPort: 80}, {containerPort: 81, hostPort: 81}]
-    resources:
-      requests: {ephemeral-storage: 1Gi, hugepages-2Mi: 4Mi}
-      limits: {ephemeral-storage: 1Gi, hugepages-2Mi: 4Mi}
-  affinity:
-    podAffinity:
-      requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: zone}]
-    podAntiAffinity:
-      requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: zone}]
-    nodeAffinity:
-      preferredDuringSchedulingIgnoredDuringExecution:
-      - {weight: 1, preference: {matchExpressions: [{key: a, operator: Exists}]}}
-  tolerations: [{operator: Exists}]
-  topologySpreadConstraints: [{maxSkew: 1, topologyKey: z, whenUnsatisfiable: DoNotSchedule}]
-  schedulingGates: [{name: g}]
-  preemptionPolicy: Never
-  activeDeadlineSeconds: 5
-)");
+  const ReadTexts read(TestText("WhatIsNotSimulatedIsSaid"));
   ASSERT_EQ(read.error, "");
-  EXPECT_EQ(
-      read.Warnings(),
-      "f0.yaml:9:37: spec.containers[0].resources.requests[ephemeral-storage]: not simulated\n"
-      "f0.yaml:9:57: spec.containers[0].resources.requests[hugepages-2Mi]: not simulated\n"
-      "f0.yaml:18:7: "
-      "spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution: not "
-      "simulated\n"
-      "f0.yaml:23:26: spec.activeDeadlineSeconds: not simulated\n"
-      "f0.yaml:21:20: spec.schedulingGates: pod is kept pending: its scheduling gates stay closed "
-      "(1 pod)\n"
-      "f0.yaml:7:64: spec.containers[0].ports[1].hostPort: pod is kept pending: its host ports are "
-      "not simulated (1 pod)\n"
-      "f0.yaml:13:55: spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution: "
-      "pod is kept pending: its required podAffinity is not simulated (1 pod)\n"
-      "f0.yaml:15:55: "
-      "spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution: pod is kept "
-      "pending: its required podAntiAffinity is not simulated (1 pod)\n"
-      "f0.yaml:20:31: spec.topologySpreadConstraints[0]: pod is kept pending: its "
-      "topologySpreadConstraints are not simulated (1 pod)");
+  EXPECT_EQ(read.Warnings(), TestLines("WhatIsNotSimulatedIsSaid.2"));
   EXPECT_EQ(read.Jobs(), Job(R"(name: "p" tolerations { operator: "Exists" }
                                 pending: "schedulingGates" never_preempts: true)"));
   const ReadTexts bound(Pod("p", "  nodeName: node-1\n"));
@@ -423,16 +299,9 @@ TEST(ManifestsTest, WhatKeepsAPodPending) {
     EXPECT_EQ(read.error, "");
     return read.manifests.jobs.at(0).pending();
   };
-  EXPECT_EQ(pending("  schedulingGates: [{name: g}]\n"), "schedulingGates");
-  EXPECT_EQ(pending("  schedulerName: volcano\n"), "schedulerName");
-  EXPECT_EQ(pending("  schedulerName: default-scheduler\n"), "");
-  EXPECT_EQ(pending("  volumes: [{name: v, persistentVolumeClaim: {claimName: c}}]\n"), "volumes");
-  EXPECT_EQ(pending("  volumes: [{name: v, ephemeral: {volumeClaimTemplate: {}}}]\n"), "volumes");
-  EXPECT_EQ(pending("  volumes: [{name: v, emptyDir: {}}, {name: w, configMap: {name: x}}]\n"), "");
-  EXPECT_EQ(pending("  hostNetwork: true\n"), "");
-  EXPECT_EQ(pending("  topologySpreadConstraints: [{maxSkew: 1, topologyKey: z, "
-                    "whenUnsatisfiable: ScheduleAnyway}]\n"),
-            "");
+  for (const auto& [input, expected] : TestRows<2>("WhatKeepsAPodPending")) {
+    EXPECT_EQ(pending(input), expected) << input;
+  }
   const ReadTexts network(
       "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  hostNetwork: true\n"
       "  containers: [{name: c, ports: [{containerPort: 9100}]}]\n");
@@ -550,15 +419,7 @@ TEST(ManifestsTest, ATemplateWithAnUnknownMode) {
 }
 
 TEST(ManifestsTest, AContainerThatClaimsWhatItsPodDoesNotList) {
-  EXPECT_EQ(ReadTexts(R"(apiVersion: v1
-kind: Pod
-metadata: {name: p}
-spec:
-  containers:
-  - {name: c, resources: {claims: [{name: gpus}]}}
-  resourceClaims: [{name: gpu, source: {resourceClaimName: x}}]
-)")
-                .error,
+  EXPECT_EQ(ReadTexts(TestText("AContainerThatClaimsWhatItsPodDoesNotList")).error,
             "f0.yaml:6:43: spec.containers[0].resources.claims[0].name: found 'gpus', which "
             "spec.resourceClaims does not list (did you mean 'gpu'?)");
 }
@@ -676,22 +537,7 @@ TEST(ManifestsOwnersTest, OwnersAreTheirPods) {
 }
 
 TEST(ManifestsOwnersTest, TemplatesSayWhatPodsSay) {
-  const ReadTexts read(R"(
-apiVersion: batch/v1
-kind: Job
-metadata:
-  name: j
-  namespace: team
-  annotations: {drasim.dev/arrival: 1h}
-spec:
-  template:
-    metadata: {annotations: {drasim.dev/run-time: 30s}}
-    spec:
-      restartPolicy: Never
-      containers: [{name: c, resources: {requests: {cpu: 2}, claims: [{name: gpu}]}}]
-      resourceClaims: [{name: gpu, source: {resourceClaimTemplateName: t}}]
-      schedulingGates: [{name: g}]
-)");
+  const ReadTexts read(TestText("TemplatesSayWhatPodsSay"));
   ASSERT_EQ(read.error, "");
   EXPECT_EQ(read.Jobs(), Job(R"(
     name: "team/j" cpu: "2" run_time: "30s" replicas: 1 claims { name: "gpu" template: "t" }
@@ -711,12 +557,7 @@ TEST(ManifestsOwnersTest, OwnersWithoutPods) {
                         Owner("batch/v1", "Job", "d", "  parallelism: 0\n"),
                         Owner("batch/v1", "Job", "e", "  completions: 0\n")});
   EXPECT_EQ(read.Jobs(), "");
-  EXPECT_EQ(read.Warnings(),
-            "f0.yaml:5:13: spec.replicas: makes no pods: left out\n"
-            "f1.yaml:5:11: spec.paused: makes no pods: left out\n"
-            "f2.yaml:5:12: spec.suspend: makes no pods: left out\n"
-            "f3.yaml:5:16: spec.parallelism: makes no pods: left out\n"
-            "f4.yaml:5:16: spec.completions: makes no pods: left out");
+  EXPECT_EQ(read.Warnings(), TestLines("OwnersWithoutPods"));
 }
 
 TEST(ManifestsOwnersTest, OneAfterTheOtherIsNotSimulated) {
@@ -791,12 +632,7 @@ TEST(ManifestsOwnersTest, WhatAnObjectThatIsThereHasMadeIsLeftOut) {
                                         Job(R"(name: "far/far")")},
                                        "\n"));
   EXPECT_THAT(read.manifests.objects, IsEmpty());
-  EXPECT_EQ(read.Warnings(),
-            "f0.yaml:3:11: metadata: made by ReplicaSet d-1, which is there: left out\n"
-            "f1.yaml:3:11: metadata: made by Deployment d, which is there: left out\n"
-            "f5.yaml:3:11: metadata: has ended: left out\n"
-            "f6.yaml:3:11: metadata: is being deleted: left out\n"
-            "f7.yaml:3:11: metadata: made by Pod orphan, which is there: left out");
+  EXPECT_EQ(read.Warnings(), TestLines("WhatAnObjectThatIsThereHasMadeIsLeftOut"));
 }
 
 // --- Names ---
@@ -863,36 +699,8 @@ TEST(ManifestsOwnersTest, ParametersAreKnownByTheirNamesAlone) {
 // --- Objects ---
 
 TEST(ManifestsOwnersTest, ObjectsComeAsTheyAreInTheOrderOfTheFiles) {
-  const ReadTexts read({R"(
-apiVersion: resource.k8s.io/v1alpha2
-kind: ResourceClass
-metadata: {name: gpu}
-driverName: nobody.serves.example.com
-parametersRef: {apiGroup: g, kind: K, name: missing}
----
-apiVersion: v1
-kind: Namespace
-metadata: {name: team}
----
-apiVersion: gpu.resource.nvidia.com/v1alpha1
-kind: GpuClaimParameters
-metadata: {name: two}
-spec: {count: 2}
-)",
-                        R"(
-apiVersion: resource.k8s.io/v1alpha2
-kind: ResourceClaimTemplate
-metadata: {name: t}
-spec:
-  spec:
-    resourceClassName: missing
-    parametersRef: {apiGroup: gpu.resource.nvidia.com, kind: GpuClaimParameters, name: missing}
----
-apiVersion: resource.k8s.io/v1alpha2
-kind: ResourceClaim
-metadata: {name: c}
-spec: {resourceClassName: gpu}
-)"});
+  const ReadTexts read({TestText("ObjectsComeAsTheyAreInTheOrderOfTheFiles"),
+                        TestText("ObjectsComeAsTheyAreInTheOrderOfTheFiles.2")});
   // Nobody serves the class, and some references lead nowhere: Kubernetes takes that, too.
   ASSERT_EQ(read.error, "");
   EXPECT_EQ(read.Warnings(), "");
@@ -900,18 +708,7 @@ spec: {resourceClassName: gpu}
   for (const proto::kube::Object& object : read.manifests.objects) {
     absl::StrAppend(&objects, object.ShortDebugString(), "\n");
   }
-  EXPECT_EQ(objects,
-            "resource_class { api_version: \"resource.k8s.io/v1alpha2\" kind: \"ResourceClass\" "
-            "metadata { name: \"gpu\" } driver_name: \"nobody.serves.example.com\" parameters_ref "
-            "{ api_group: \"g\" kind: \"K\" name: \"missing\" } }\n"
-            "gpu_claim_parameters { api_version: \"gpu.resource.nvidia.com/v1alpha1\" kind: "
-            "\"GpuClaimParameters\" metadata { name: \"two\" } spec { count: 2 } }\n"
-            "resource_claim_template { api_version: \"resource.k8s.io/v1alpha2\" kind: "
-            "\"ResourceClaimTemplate\" metadata { name: \"t\" } spec { spec { "
-            "resource_class_name: \"missing\" parameters_ref { api_group: "
-            "\"gpu.resource.nvidia.com\" kind: \"GpuClaimParameters\" name: \"missing\" } } } }\n"
-            "resource_claim { api_version: \"resource.k8s.io/v1alpha2\" kind: \"ResourceClaim\" "
-            "metadata { name: \"c\" } spec { resource_class_name: \"gpu\" } }\n");
+  EXPECT_EQ(objects, TestText("ObjectsComeAsTheyAreInTheOrderOfTheFiles.3"));
 }
 
 TEST(ManifestsOwnersTest, ObjectsThatMeanNothingHere) {

@@ -14,12 +14,14 @@
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 #include "model/cluster_state.h"
+#include "model/gpu_model_table.h"
 #include "model/node_spec.h"
-#include "model/pod_shape.h"
 #include "model/proto/scenario.pb.h"
+#include "model/shape_table.h"
 #include "sim/compare/cell.h"
 #include "sim/run/simulation.h"
 #include "sim/scenario/resolve.h"
+#include "tests/testing/data_text.h"
 #include "tests/testing/run_spec_of.h"
 
 namespace drasim {
@@ -126,16 +128,9 @@ TEST_F(NodeFailuresTest, TheEndOfAWorkloadThatNeverWaits) {
 }
 
 TEST_F(NodeFailuresTest, KeysThatAreWrong) {
-  EXPECT_EQ(ErrorOf("mttr: 1h"),
-            "cluster.failures.mtbf: found none, expected a duration, which is a mean, or a "
-            "distribution of seconds");
-  EXPECT_EQ(ErrorOf("mtbf: 0s, mttr: 1h"),
-            "cluster.failures.mtbf: found '0s', expected a mean above 0s");
-  EXPECT_EQ(ErrorOf("mtbf: 1h, mttr: soon"),
-            "cluster.failures.mttr: found 'soon', expected a duration such as 5ms, 1.5s or 2h");
-  EXPECT_EQ(ErrorOf("mtbf: 1h, mttr: 1m, until: never"),
-            "cluster.failures.until: found 'never', expected a duration such as 5ms, 1.5s or 2h");
-  EXPECT_EQ(ErrorOf("mtbf: 1h, mttr: 1m, until: 1d"), "");
+  for (const auto& [input, expected] : TestRows<2>("KeysThatAreWrong")) {
+    EXPECT_EQ(ErrorOf(input), expected) << input;
+  }
   proto::Scenario fill = WithFailures("mtbf: 1h, mttr: 1m");
   fill.set_mode("fill");
   EXPECT_EQ(ResolveScenario(fill).status(),
@@ -144,12 +139,7 @@ TEST_F(NodeFailuresTest, KeysThatAreWrong) {
 
 std::unique_ptr<Simulation> Ran(absl::string_view until) {
   const proto::Scenario scenario =
-      ScenarioOf(absl::StrCat("mode: replay\n"
-                              "cluster:\n"
-                              "  nodes: 1\n"
-                              "  node: {cpu: '4', memory: 8Gi}\n"
-                              "  failures: {mtbf: constant(100), mttr: constant(10)",
-                              until, "}\n",
+      ScenarioOf(absl::StrCat(TestLines("Ran"), until, "}\n",
                               "workload: {jobs: [{name: a, cpu: '1', run_time: 300s}]}\n"
                               "scheduler: {queue: fifo}\n"));
   const RunSpec spec = RunSpecOf(scenario);

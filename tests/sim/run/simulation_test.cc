@@ -24,6 +24,8 @@
 #include "sim/record/ledger_writer.h"
 #include "sim/record/pod_log.h"
 #include "sim/run/run_outputs.h"
+#include "tests/testing/assert_ok.h"
+#include "tests/testing/data_text.h"
 #include "tests/testing/run_spec_of.h"
 #include "tests/testing/temp_dir.h"
 
@@ -32,47 +34,10 @@ namespace simulation_test {
 
 // Pods that wait, run and leave, with time spent on attempts and on binding, so that a checkpoint
 // finds pods in every state.
-constexpr char kReplay[] = R"(
-mode: replay
-order: trace
-seed: 9
-cluster: {nodes: 8}
-workload:
-  generated:
-    pods: 150
-    interarrival: exponential(mean=5)
-    run_time: lognormal(median=400,sigma=1)
-scheduler: {policy: best-fit}
-timing: {bind: 2s, schedule: 500ms}
-)";
-
-// Every decision draws from a stream.
-constexpr char kRandom[] = R"(
-mode: replay
-order: trace
-seed: 10
-cluster: {nodes: 8}
-workload:
-  generated:
-    pods: 120
-    sampling: independent
-    interarrival: uniform(low=0,high=4)
-    run_time: weibull(scale=300,shape=1.5)
-scheduler: {policy: random}
-)";
+const std::string& ReplayText() { return TestText("Replay"); }
 
 // Scores normalised over all nodes, devices by lot, the artifact's order and its one stream.
-constexpr char kFill[] = R"(
-mode: fill
-order: artifact
-seed: 11
-cluster: {nodes: 12}
-workload: {generated: {pods: 90}, tuning: {ratio: 1.2}}
-scheduler:
-  policy: fgd
-  score: [{name: FGD, weight: 3}, {name: BestFit}]
-  device_chooser: random
-)";
+const std::string& FillText() { return TestText("Fill"); }
 
 // A simulation that is ready to start. Failing to build ends the test program: nothing else in the
 // test would make sense.
@@ -100,16 +65,15 @@ std::string RunToTheEnd(const proto::Scenario& scenario) {
   return Outcome(*sim, log);
 }
 
-struct NamedScenario {
-  const char* name;
-  const char* yaml;
-};
-constexpr NamedScenario kScenarios[] = {{"Replay", kReplay}, {"Random", kRandom}, {"Fill", kFill}};
+// Sections with a scenario each. Every decision of "Random" draws from a stream.
+constexpr const char* kScenarios[] = {"Replay", "Random", "Fill"};
 
 // The parameter is an index into kScenarios.
 class CheckpointTest : public ::testing::TestWithParam<size_t> {
  protected:
-  static proto::Scenario ScenarioUnderTest() { return ScenarioOf(kScenarios[GetParam()].yaml); }
+  static proto::Scenario ScenarioUnderTest() {
+    return ScenarioOf(TestText(kScenarios[GetParam()]));
+  }
 };
 
 TEST_P(CheckpointTest, ResumesFromTheLedgerToTheSameEnd) {
@@ -120,35 +84,32 @@ TEST_P(CheckpointTest, ResumesFromTheLedgerToTheSameEnd) {
   uint64_t fingerprint = 0;
   {
     const std::unique_ptr<Simulation> sim = Build(scenario);
-    absl::StatusOr<std::unique_ptr<LedgerWriter>> writer = LedgerWriter::Create(
-        dir.PathOf("ledger"), ResolvedYaml(*sim), sim->cluster(), sim->ranks(), sim->summaries());
-    ASSERT_TRUE(writer.ok()) << writer.status();
+    ASSERT_OK_AND_ASSIGN(std::unique_ptr<LedgerWriter> writer,
+                         LedgerWriter::Create(dir.PathOf("ledger"), ResolvedYaml(*sim),
+                                              sim->cluster(), sim->ranks(), sim->summaries()));
     PodLog log;
     sim->AddSink(&log);
-    sim->AddSink(writer->get());
+    sim->AddSink(writer.get());
     sim->set_on_checkpoint(
-        [&writer](const std::string& state) { return (*writer)->AddCheckpoint(state); });
+        [&writer](const std::string& state) { return writer->AddCheckpoint(state); });
     ASSERT_EQ(sim->Start(), absl::OkStatus());
     ASSERT_EQ(sim->Run(), absl::OkStatus());
-    ASSERT_EQ((*writer)->Finish(sim->fingerprint()), absl::OkStatus());
+    ASSERT_EQ(writer->Finish(sim->fingerprint()), absl::OkStatus());
     expected = Outcome(*sim, log);
     fingerprint = sim->fingerprint();
   }
   EXPECT_EQ(RunToTheEnd(scenario), expected);  // checkpoints change nothing
 
-  absl::StatusOr<std::unique_ptr<LedgerReader>> reader = LedgerReader::Open(dir.path());
-  ASSERT_TRUE(reader.ok()) << reader.status();
-  const auto checkpoints = (*reader)->ListCheckpoints();
-  ASSERT_TRUE(checkpoints.ok()) << checkpoints.status();
-  ASSERT_GE(checkpoints->size(), 4u);
-  const proto::Scenario again = ScenarioOf((*reader)->header().scenario_yaml());
-  for (const LedgerReader::Checkpoint& checkpoint : *checkpoints) {
-    const absl::StatusOr<std::string> state = (*reader)->ReadCheckpoint(checkpoint);
-    ASSERT_TRUE(state.ok()) << state.status();
+  ASSERT_OK_AND_ASSIGN(std::unique_ptr<LedgerReader> reader, LedgerReader::Open(dir.path()));
+  ASSERT_OK_AND_ASSIGN(const auto checkpoints, reader->ListCheckpoints());
+  ASSERT_GE(checkpoints.size(), 4u);
+  const proto::Scenario again = ScenarioOf(reader->header().scenario_yaml());
+  for (const LedgerReader::Checkpoint& checkpoint : checkpoints) {
+    ASSERT_OK_AND_ASSIGN(const std::string state, reader->ReadCheckpoint(checkpoint));
     const std::unique_ptr<Simulation> sim = Build(again);
     PodLog log;
     sim->AddSink(&log);
-    ASSERT_EQ(sim->Start(&*state), absl::OkStatus());
+    ASSERT_EQ(sim->Start(&state), absl::OkStatus());
     EXPECT_EQ(sim->engine().records(), checkpoint.records);
     EXPECT_FALSE(sim->engine().finished());
     ASSERT_EQ(sim->Run(), absl::OkStatus());
@@ -217,7 +178,7 @@ TEST_P(CheckpointTest, ACutStateIsRefused) {
 
 INSTANTIATE_TEST_SUITE_P(Scenarios, CheckpointTest, ::testing::Values(0, 1, 2),
                          [](const ::testing::TestParamInfo<size_t>& tested) {
-                           return std::string(kScenarios[tested.param].name);
+                           return std::string(kScenarios[tested.param]);
                          });
 
 // cluster.scale repeats the nodes in order, or cuts the list.
@@ -246,7 +207,7 @@ TEST(SimulationTest, TheClusterCanBeScaled) {
 }
 
 TEST(SimulationTest, ACheckpointOfAnotherClusterIsRefused) {
-  proto::Scenario scenario = ScenarioOf(kFill);
+  proto::Scenario scenario = ScenarioOf(FillText());
   scenario.mutable_output()->set_checkpoint_every(100);
   std::string state;
   const std::unique_ptr<Simulation> sim = Build(scenario);
@@ -266,7 +227,7 @@ TEST(SimulationTest, ACheckpointOfAnotherClusterIsRefused) {
 }
 
 TEST(SimulationTest, CheckpointsComeAfterSoManyRecords) {
-  proto::Scenario scenario = ScenarioOf(kFill);
+  proto::Scenario scenario = ScenarioOf(FillText());
   scenario.mutable_output()->set_checkpoint_every(50);
   const std::unique_ptr<Simulation> sim = Build(scenario);
   std::vector<uint64_t> records;
@@ -285,7 +246,7 @@ TEST(SimulationTest, CheckpointsComeAfterSoManyRecords) {
 }
 
 TEST(SimulationTest, AFailingCheckpointOrSinkEndsTheRun) {
-  proto::Scenario scenario = ScenarioOf(kFill);
+  proto::Scenario scenario = ScenarioOf(FillText());
   scenario.mutable_output()->set_checkpoint_every(50);
   const std::unique_ptr<Simulation> sim = Build(scenario);
   sim->set_on_checkpoint([](const std::string&) { return absl::DataLossError("disk gone"); });
@@ -299,7 +260,7 @@ TEST(SimulationTest, AFailingCheckpointOrSinkEndsTheRun) {
     absl::Status status() const override { return absl::ResourceExhaustedError("full"); }
   };
   BadSink bad;
-  const std::unique_ptr<Simulation> other = Build(ScenarioOf(kFill));
+  const std::unique_ptr<Simulation> other = Build(ScenarioOf(FillText()));
   other->AddSink(&bad);
   ASSERT_EQ(other->Start(), absl::OkStatus());
   EXPECT_EQ(other->Run(), absl::ResourceExhaustedError("full"));
@@ -307,7 +268,7 @@ TEST(SimulationTest, AFailingCheckpointOrSinkEndsTheRun) {
 
 TEST(SimulationTest, AStopRequestEndsTheRun) {
   const std::atomic<bool> stop{true};
-  const std::unique_ptr<Simulation> sim = Build(ScenarioOf(kReplay));
+  const std::unique_ptr<Simulation> sim = Build(ScenarioOf(ReplayText()));
   sim->set_stop(&stop);
   ASSERT_EQ(sim->Start(), absl::OkStatus());
   EXPECT_EQ(sim->Run(), absl::CancelledError("stopped by a signal"));
@@ -336,8 +297,8 @@ TEST(SimulationTest, TheCacheSavesWorkAndChangesNothing) {
 }
 
 TEST(SimulationTest, EveryEventKeepsTheInvariants) {
-  for (const NamedScenario& named : kScenarios) {
-    proto::Scenario scenario = ScenarioOf(named.yaml);
+  for (const char* const name : kScenarios) {
+    proto::Scenario scenario = ScenarioOf(TestText(name));
     const std::string expected = RunToTheEnd(scenario);
     scenario.mutable_output()->set_check_invariants(true);
     EXPECT_EQ(RunToTheEnd(scenario), expected);
@@ -457,15 +418,7 @@ TEST(SimulationTest, TheTableOfAReplayShowsMeansOverTime) {
   ASSERT_EQ(sim->Start(), absl::OkStatus());
   ASSERT_EQ(sim->Run(), absl::OkStatus());
   const std::string table = SummaryTable(*sim);
-  const std::string start =
-      "fgd, replay, seed 42       amount              of\n"
-      "jobs finished                   2     3 submitted\n"
-      "jobs not ended                  1     3 submitted\n"
-      "GPUs allocated, mean          1.0  50.00 % of 2.0\n"
-      "CPU cores allocated, mean     1.0  25.00 % of 4.0\n"
-      "jobs running, mean            0.8\n"
-      "jobs waiting, mean            0.5\n"
-      "jobs: 3 submitted, 1 running, 2 succeeded\n";
+  const std::string& start = TestText("TheTableOfAReplayShowsMeansOverTime.start");
   EXPECT_EQ(table.substr(0, start.size()), start);
   EXPECT_NE(table.find("\nover 2 of 3 jobs: those that succeeded or failed\n"), std::string::npos)
       << table;
@@ -483,10 +436,9 @@ TEST(SimulationTest, NodesAreReadFromKubernetesObjects) {
   NodeListSpec list;
   list.path = dir.PathOf("n.yaml");
   list.format = "openb";
-  const absl::StatusOr<NodeInput> input = ReadNodeInput(list);
-  ASSERT_TRUE(input.ok()) << input.status();
-  ASSERT_EQ(input->nodes.size(), 1u);
-  const NodeSpec& read = input->nodes[0];
+  ASSERT_OK_AND_ASSIGN(const NodeInput input, ReadNodeInput(list));
+  ASSERT_EQ(input.nodes.size(), 1u);
+  const NodeSpec& read = input.nodes[0];
   EXPECT_EQ(read.name, "n-1");
   EXPECT_EQ(read.cpu_milli, 64000);
   EXPECT_EQ(read.memory_bytes, int64_t{262144} << 20);

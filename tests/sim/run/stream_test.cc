@@ -20,21 +20,14 @@
 #include "sim/run/simulation.h"
 #include "sim/scenario/resolve.h"
 #include "tests/sim/run/run_texts.h"
+#include "tests/testing/data_text.h"
 #include "tests/testing/temp_dir.h"
 
 namespace drasim {
 namespace stream_test {
 
-constexpr char kFill[] = R"(
-cluster: {nodes: 12}
-workload: {generated: {pods: 90}, tuning: {ratio: 1.3}}
-scheduler: {policy: fgd}
-)";
-constexpr char kStream[] = R"(
-mode: replay
-workload: {stream_interval: 250ms}
-preemption: {mode: none}
-)";
+const std::string& FillText() { return TestText("Fill"); }
+const std::string& StreamText() { return TestText("Stream"); }
 
 absl::StatusOr<RunSpec> Resolved(const std::vector<absl::string_view>& yamls) {
   proto::Scenario scenario;
@@ -64,8 +57,8 @@ std::vector<std::string> Placements(const Simulation& sim) {
 TEST(StreamTest, PlacesWhatTheFillPlaces) {
   for (const char* order : {"trace", "seeded", "artifact"}) {
     const std::string with_order = absl::StrCat("order: ", order, "\nseed: 7\n");
-    const std::unique_ptr<Simulation> fill = Ran({kFill, with_order});
-    const std::unique_ptr<Simulation> stream = Ran({kFill, with_order, kStream});
+    const std::unique_ptr<Simulation> fill = Ran({FillText(), with_order});
+    const std::unique_ptr<Simulation> stream = Ran({FillText(), with_order, StreamText()});
     const std::vector<std::string> placements = Placements(*stream);
     EXPECT_EQ(placements, Placements(*fill)) << order;
     EXPECT_EQ(stream->ranks(), fill->ranks()) << order;
@@ -88,16 +81,11 @@ TEST(StreamTest, TimesOfTheTraceDoNotMatter) {
   dir.Write(
       "nodes.csv",
       "sn,cpu_milli,memory_mib,gpu,model\nn-0,64000,262144,2,P100\nn-1,64000,262144,2,P100\n");
-  dir.Write("pods.csv",
-            "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,"
-            "deletion_time,scheduled_time\n"
-            "late,1000,1024,1,1000,,LS,Running,900,1000,900\n"
-            "early,1000,1024,1,1000,,LS,Running,5,20,7\n"
-            "gone,1000,1024,1,1000,,LS,Pending,5,6,\n");
+  dir.Write("pods.csv", TestText("TimesOfTheTraceDoNotMatter"));
   const std::string files =
       absl::StrCat("order: trace\ncluster: {path: ", dir.PathOf("nodes.csv"),
                    "}\nworkload: {trace: {path: ", dir.PathOf("pods.csv"), "}}\n");
-  const std::unique_ptr<Simulation> stream = Ran({files, kStream});
+  const std::unique_ptr<Simulation> stream = Ran({files, StreamText()});
   ASSERT_EQ(stream->cluster().pod_count(), 3u);
   const std::pair<const char*, int64_t> expected[] = {{"late", 0}, {"early", 250}, {"gone", 500}};
   for (size_t p = 0; p < 3; ++p) {
@@ -112,8 +100,8 @@ TEST(StreamTest, TimesOfTheTraceDoNotMatter) {
 // which the stream had only begun.
 TEST(StreamTest, DevicesAreThoseAtTheEnd) {
   const std::string front_end = "order: seeded\nfront_end: {kind: direct}\n";
-  const std::unique_ptr<Simulation> fill = Ran({kFill, front_end});
-  const std::unique_ptr<Simulation> stream = Ran({kFill, front_end, kStream});
+  const std::unique_ptr<Simulation> fill = Ran({FillText(), front_end});
+  const std::unique_ptr<Simulation> stream = Ran({FillText(), front_end, StreamText()});
   const DeviceFigures expected = DeviceFiguresOf(*fill);
   const DeviceFigures figures = DeviceFiguresOf(*stream);
   EXPECT_GT(expected.allocated_percent, 50);
@@ -123,16 +111,16 @@ TEST(StreamTest, DevicesAreThoseAtTheEnd) {
 }
 
 TEST(StreamTest, Defaults) {
-  const absl::StatusOr<RunSpec> stream = Resolved({kFill, kStream});
+  const absl::StatusOr<RunSpec> stream = Resolved({FillText(), StreamText()});
   ASSERT_TRUE(stream.ok()) << stream.status();
   EXPECT_EQ(stream->written.order(), "seeded");
   EXPECT_TRUE(stream->is_stream());
   EXPECT_FALSE(stream->workload.shaped);
-  EXPECT_FALSE(Resolved({kFill})->is_stream());
+  EXPECT_FALSE(Resolved({FillText()})->is_stream());
 }
 
 TEST(StreamTest, WhatIsRefused) {
-  const auto error = [](absl::string_view yaml) { return Resolved({kFill, yaml}).status(); };
+  const auto error = [](absl::string_view yaml) { return Resolved({FillText(), yaml}).status(); };
   EXPECT_EQ(error("workload: {stream_interval: 1s}"),
             absl::InvalidArgumentError("workload.stream_interval: found '1s', expected none in "
                                        "mode fill, which has no clock"));

@@ -14,6 +14,7 @@
 #include "sim/dra/plane_checks.h"
 #include "sim/run/simulation.h"
 #include "tests/sim/run/run_texts.h"
+#include "tests/testing/data_text.h"
 #include "tests/testing/temp_dir.h"
 
 namespace drasim {
@@ -43,16 +44,8 @@ std::string FateOf(const Simulation& sim, absl::string_view pod) {
 }
 
 TEST(UserDeletionsTest, JobsAndPodsInEveryFrontEnd) {
-  const std::string workload =
-      "workload:\n"
-      "  jobs:\n"
-      "    - {name: web, replicas: 2, cpu: \"1\", gpus: 1}\n"
-      "    - {name: one, cpu: \"1\", gpus: 1}\n"
-      "    - {name: late, cpu: \"1\", gpus: 1, arrival: 30s}\n"
-      "  deletions:\n"
-      "    - {at: 10s, job: web}\n"
-      "    - {at: 20s, pod: default/one}\n"
-      "    - {at: 21s, pod: web-1}\n";  // is gone
+  // The last deletion comes when its pod is gone.
+  const std::string& workload = TestText("JobsAndPodsInEveryFrontEnd.workload");
   for (const char* const front_end :
        {"", "front_end: {kind: device-plugin}\n",
         "front_end: {kind: dra-classic, dra: {zero_latency: true}}\n"}) {
@@ -76,22 +69,7 @@ TEST(UserDeletionsTest, JobsAndPodsInEveryFrontEnd) {
 
 TEST(UserDeletionsTest, OwnersOfManifests) {
   const TempDir dir;
-  dir.Write("web.yaml", R"(
-apiVersion: apps/v1
-kind: Deployment
-metadata: {name: web, namespace: team}
-spec:
-  replicas: 2
-  selector: {matchLabels: {a: b}}
-  template:
-    metadata: {labels: {a: b}}
-    spec: {containers: [{name: c, image: i, resources: {requests: {cpu: "1"}}}]}
----
-apiVersion: v1
-kind: Pod
-metadata: {name: bare}
-spec: {containers: [{name: c, image: i, resources: {requests: {cpu: "1"}}}]}
-)");
+  dir.Write("web.yaml", TestText("OwnersOfManifests"));
   const std::string text = absl::StrCat(kNodes, "workload:\n  manifests: [", dir.PathOf("web.yaml"),
                                         "]\n"
                                         "  deletions:\n"
@@ -117,13 +95,7 @@ TEST(UserDeletionsTest, Claims) {
             "{apiVersion: resource.k8s.io/v1alpha2, kind: ResourceClaim, metadata: {name: c},\n"
             " spec: {resourceClassName: gpu.nvidia.com}}\n");
   const auto text = [&dir](absl::string_view claim) {
-    return absl::StrCat(kNodes,
-                        "workload:\n"
-                        "  jobs: [{name: a, cpu: \"1\", run_time: 1m, claims: [{name: gpu, claim: "
-                        "c}]},\n"
-                        "         {name: b, cpu: \"1\", gpus: 1}]\n"
-                        "  deletions: [{at: 10s, claim: ",
-                        claim,
+    return absl::StrCat(kNodes, TestLines("Claims"), claim,
                         "}]\n"
                         "front_end: {kind: dra-classic, dra: {zero_latency: true, objects: [",
                         dir.PathOf("objects.yaml"), "]}}\n");

@@ -20,6 +20,7 @@
 #include "model/random.h"
 #include "model/text/yaml_writer.h"
 #include "sim/scenario/resolve.h"
+#include "tests/testing/data_text.h"
 #include "tests/testing/run_spec_of.h"
 
 namespace drasim {
@@ -90,24 +91,7 @@ TEST(InlineJobsTest, ANameIsEnough) {
 }
 
 TEST(InlineJobsTest, EveryKeyHasItsPlace) {
-  const Inline made(R"(
-  - name: train
-    pods: 3
-    cpu: 1500m
-    memory: 2Gi
-    gpus: 2
-    gpu_milli: 250
-    gpu_model: A|B
-    gpu_memory: 10G
-    extended: [{resource: z.com/b, amount: 3}, {resource: a.com/c, amount: "2"},
-               {resource: m.com/none, amount: 0}]
-    arrival: 1m
-    run_time: 1h30m
-    priority: -7
-    tenant: team
-    node_selector: {zone: west, arch: arm}
-    function: decode
-)");
+  const Inline made(TestText("EveryKeyHasItsPlace"));
   ASSERT_EQ(made.status, absl::OkStatus());
   ASSERT_EQ(made.jobs.size(), 1u);
   const JobArrival& job = made.jobs[0];
@@ -119,17 +103,17 @@ TEST(InlineJobsTest, EveryKeyHasItsPlace) {
   EXPECT_EQ(job.priority, -7);
   EXPECT_EQ(job.tenant, "team");
   PodShape expected;
-  expected.cpu_milli = 1500;
-  expected.memory_bytes = int64_t{2} << 30;
-  expected.gpu_count = 2;
-  expected.gpu_milli = 250;
-  expected.gpu_spec = "A|B";
-  expected.demand_memory_mib = 2 * 9537;  // 10^10 bytes are 9536.7 MiB
-  expected.extended = {{"a.com/c", 2}, {"z.com/b", 3}};
-  expected.node_selector = {{"arch", "arm"}, {"zone", "west"}};
-  expected.function = "decode";
-  EXPECT_EQ(made.ShapeOf(0).demand_memory_mib, expected.demand_memory_mib);
-  EXPECT_EQ(made.ShapeOf(0).extended, expected.extended);
+  expected.request.cpu_milli = 1500;
+  expected.request.memory_bytes = int64_t{2} << 30;
+  expected.request.gpu_count = 2;
+  expected.request.gpu_milli = 250;
+  expected.request.gpu_spec = "A|B";
+  expected.demand.memory_mib = 2 * 9537;  // 10^10 bytes are 9536.7 MiB
+  expected.request.extended = {{"a.com/c", 2}, {"z.com/b", 3}};
+  expected.constraints.node_selector = {{"arch", "arm"}, {"zone", "west"}};
+  expected.device_plugin.function = "decode";
+  EXPECT_EQ(made.ShapeOf(0).demand.memory_mib, expected.demand.memory_mib);
+  EXPECT_EQ(made.ShapeOf(0).request.extended, expected.request.extended);
   GpuModelTable models;
   ShapeTable others(&models);
   EXPECT_EQ(made.shapes.content_hash(job.shape), others.content_hash(others.Intern(expected)));
@@ -138,10 +122,10 @@ TEST(InlineJobsTest, EveryKeyHasItsPlace) {
 TEST(InlineJobsTest, AGpuIsWholeUnlessItSaysOtherwise) {
   const Inline made("  - {name: a, gpus: 2}\n  - {name: b, gpus: 1, gpu_memory: 1Mi}\n");
   ASSERT_EQ(made.status, absl::OkStatus());
-  EXPECT_EQ(made.ShapeOf(0).gpu_count, 2);
-  EXPECT_EQ(made.ShapeOf(0).gpu_milli, 1000);
-  EXPECT_EQ(made.ShapeOf(0).demand_memory_mib, 0);
-  EXPECT_EQ(made.ShapeOf(1).demand_memory_mib, 1);
+  EXPECT_EQ(made.ShapeOf(0).request.gpu_count, 2);
+  EXPECT_EQ(made.ShapeOf(0).request.gpu_milli, 1000);
+  EXPECT_EQ(made.ShapeOf(0).demand.memory_mib, 0);
+  EXPECT_EQ(made.ShapeOf(1).demand.memory_mib, 1);
 }
 
 TEST(InlineJobsTest, ARunTimeOfZeroIsNoService) {
@@ -153,68 +137,51 @@ TEST(InlineJobsTest, ARunTimeOfZeroIsNoService) {
 }
 
 TEST(InlineJobsTest, SortedByArrivalAndElseAsWritten) {
-  const Inline made(R"(
-  - {name: late, arrival: 2s}
-  - {name: r, replicas: 3, arrival: 1s, cpu: "1"}
-  - {name: first}
-  - {name: one, replicas: 1, arrival: 1s}
-  - {name: second}
-)");
+  const Inline made(TestText("SortedByArrivalAndElseAsWritten"));
   ASSERT_EQ(made.status, absl::OkStatus());
   EXPECT_EQ(NamesOf(made.jobs),
             (std::vector<std::string>{"first", "second", "r-0", "r-1", "r-2", "one-0", "late"}));
-  for (size_t i = 2; i < 5; ++i) EXPECT_EQ(made.ShapeOf(i).cpu_milli, 1000);
-  EXPECT_EQ(made.ShapeOf(5).cpu_milli, 0);
+  for (size_t i = 2; i < 5; ++i) EXPECT_EQ(made.ShapeOf(i).request.cpu_milli, 1000);
+  EXPECT_EQ(made.ShapeOf(5).request.cpu_milli, 0);
   // Shapes in the order of the list, equal ones once.
   EXPECT_EQ(made.shapes.size(), 2u);
   EXPECT_EQ(made.jobs[6].shape, ShapeId(size_t{0}));
 }
 
 TEST(InlineJobsTest, InstancesStandForTheirLeastShare) {
-  const std::string list = R"(
-  - name: a
-    mig: [{profile: 7g.80gb}, {profile: 1g.10gb, count: 3}, {profile: 2G.24gb}]
-    gpu_model: A100-80GB
-)";
+  const std::string& list = TestText("InstancesStandForTheirLeastShare.list");
   const Inline made(list);
   ASSERT_EQ(made.status, absl::OkStatus());
-  EXPECT_EQ(made.ShapeOf(0).mig, (std::vector<std::pair<std::string, int32_t>>{
-                                     {"1g.10gb", 3}, {"2G.24gb", 1}, {"7g.80gb", 1}}));
-  EXPECT_EQ(made.ShapeOf(0).nominal_milli, 1000 + 3 * 125 + 250);
-  EXPECT_EQ(made.ShapeOf(0).gpu_count, 0);
-  EXPECT_EQ(made.ShapeOf(0).gpu_spec, "A100-80GB");
+  EXPECT_EQ(made.ShapeOf(0).request.mig, (std::vector<std::pair<std::string, int32_t>>{
+                                             {"1g.10gb", 3}, {"2G.24gb", 1}, {"7g.80gb", 1}}));
+  EXPECT_EQ(made.ShapeOf(0).request.nominal_milli, 1000 + 3 * 125 + 250);
+  EXPECT_EQ(made.ShapeOf(0).request.gpu_count, 0);
+  EXPECT_EQ(made.ShapeOf(0).request.gpu_spec, "A100-80GB");
   const Inline other(list, {Products()[1]});
   ASSERT_EQ(other.status, absl::OkStatus());
-  EXPECT_EQ(other.ShapeOf(0).nominal_milli, 1000 + 3 * 125 + 250);
+  EXPECT_EQ(other.ShapeOf(0).request.nominal_milli, 1000 + 3 * 125 + 250);
   // Without products nothing is looked up.
   const Inline unknown("  - {name: a, mig: [{profile: 9g.1tb}]}\n", {});
   ASSERT_EQ(unknown.status, absl::OkStatus());
-  EXPECT_EQ(unknown.ShapeOf(0).nominal_milli, 0);
-  EXPECT_EQ(unknown.ShapeOf(0).mig.at(0).first, "9g.1tb");
+  EXPECT_EQ(unknown.ShapeOf(0).request.nominal_milli, 0);
+  EXPECT_EQ(unknown.ShapeOf(0).request.mig.at(0).first, "9g.1tb");
 }
 
 TEST(InlineJobsTest, ContainersAreKeptAndAddedUp) {
-  const Inline made(R"(
-  - name: a
-    containers:
-      - {init: true, gpus: 2}
-      - {init: true, restartable: true, extended: [{resource: b.com/nic, amount: 1}]}
-      - {init: true, gpus: 1, extended: [{resource: b.com/nic, amount: 5}]}
-      - {gpus: 1}
-      - {gpus: 2, extended: [{resource: a.com/x, amount: 4}, {resource: a.com/y, amount: 0}]}
-)");
+  const Inline made(TestText("ContainersAreKeptAndAddedUp"));
   ASSERT_EQ(made.status, absl::OkStatus());
   const PodShape& shape = made.ShapeOf(0);
   // Three GPUs last, two are the peak before; one NIC lasts, six are the peak.
-  EXPECT_EQ(shape.extended, (Extended{{"a.com/x", 4}, {"b.com/nic", 6}, {"nvidia.com/gpu", 3}}));
-  ASSERT_EQ(shape.containers.size(), 5u);
+  EXPECT_EQ(shape.request.extended,
+            (Extended{{"a.com/x", 4}, {"b.com/nic", 6}, {"nvidia.com/gpu", 3}}));
+  ASSERT_EQ(shape.device_plugin.containers.size(), 5u);
   const ContainerRequest first{true, false, {{"nvidia.com/gpu", 2}}};
   const ContainerRequest sidecar{true, true, {{"b.com/nic", 1}}};
   const ContainerRequest last{false, false, {{"a.com/x", 4}, {"nvidia.com/gpu", 2}}};
-  EXPECT_TRUE(shape.containers[0] == first);
-  EXPECT_TRUE(shape.containers[1] == sidecar);
-  EXPECT_TRUE(shape.containers[4] == last);
-  EXPECT_EQ(shape.gpu_count, 0);
+  EXPECT_TRUE(shape.device_plugin.containers[0] == first);
+  EXPECT_TRUE(shape.device_plugin.containers[1] == sidecar);
+  EXPECT_TRUE(shape.device_plugin.containers[4] == last);
+  EXPECT_EQ(shape.request.gpu_count, 0);
 }
 
 // kube-scheduler's rule as it is documented: whole lists of resources are added and compared,
@@ -282,12 +249,12 @@ TEST(InlineJobsTest, RandomContainersAddUpAsTheRuleSays) {
     const absl::StatusOr<std::vector<JobArrival>> jobs =
         MakeInlineJobs(scenario.workload().jobs(), {}, &shapes);
     ASSERT_TRUE(jobs.ok()) << jobs.status();
-    EXPECT_EQ(shapes.row((*jobs)[0].shape).extended, NaiveRequest(*job)) << ToYaml(*job);
+    EXPECT_EQ(shapes.row((*jobs)[0].shape).request.extended, NaiveRequest(*job)) << ToYaml(*job);
   }
 }
 
 // What is wrong with the list; the text up to the first job's key is left out.
-void ExpectRefused(const std::vector<std::pair<std::string, std::string>>& cases) {
+void ExpectRefused(const TextRows<2>& cases) {
   for (const auto& [keys, message] : cases) {
     const Inline made(absl::StrCat("  - {name: a, ", keys, "}\n"));
     EXPECT_EQ(made.status.code(), absl::StatusCode::kInvalidArgument) << keys;
@@ -297,62 +264,15 @@ void ExpectRefused(const std::vector<std::pair<std::string, std::string>>& cases
 }
 
 TEST(InlineJobsTest, RefusesBadAmountsByTheirKeys) {
-  ExpectRefused({
-      {"cpu: much", "cpu: quantity "},
-      {"cpu: '-1'", "cpu: quantity "},
-      {"cpu: 2e9", "cpu: found '2e9', expected at most 1000000000"},
-      {"memory: 1GB", "memory: quantity "},
-      {"memory: 2Ei", "memory: found '2Ei', expected at most 1152921504606846976"},
-      {"gpus: 1, gpu_memory: 1 Gi", "gpu_memory: quantity "},
-      {"extended: [{resource: a/b, amount: 1}, {resource: c/d, amount: x}]",
-       "extended.1.amount: quantity "},
-      {"extended: [{resource: a/b}]", "extended.0.amount: quantity "},
-      {"extended: [{amount: 1}]", "extended.0.resource: found none, expected the name of a "},
-      {"extended: [{resource: a/b, amount: 2P}]", "extended.0.amount: found '2P', expected at "},
-      {"extended: [{resource: a/b, amount: 0}, {resource: a/b, amount: 2}]",
-       "extended.1.resource: found 'a/b' a second time, expected each resource once"},
-      {"containers: [{}, {extended: [{resource: a/b, amount: x}]}]",
-       "containers.1.extended.0.amount: quantity "},
-  });
+  ExpectRefused(TestRows<2>("RefusesBadAmountsByTheirKeys"));
 }
 
 TEST(InlineJobsTest, RefusesNumbersOutOfRange) {
-  ExpectRefused({
-      {"pods: -1", "pods: found -1, expected 0, which is 1, to 100000"},
-      {"pods: 100001", "pods: found 100001, "},
-      {"replicas: -1", "replicas: found -1, expected 0, which is one job, to 1000000"},
-      {"replicas: 1000001", "replicas: found 1000001, "},
-      {"replicas: 11, pods: 100000", "pods: found 1100000 pods with those of the jobs before, "},
-      {"gpus: -1", "gpus: found -1, expected 0 to 64"},
-      {"gpus: 65", "gpus: found 65, "},
-      {"gpus: 1, gpu_milli: 1001", "gpu_milli: found 1001, expected 0, which is a whole GPU, to "},
-      {"gpus: 1, gpu_milli: -1", "gpu_milli: found -1, "},
-      {"mig: [{profile: 1g.5gb, count: -1}]", "mig.0.count: found -1, expected 0, which is 1, to "},
-      {"mig: [{profile: 1g.5gb, count: 1001}]", "mig.0.count: found 1001, "},
-      {"containers: [{gpus: -1}]", "containers.0.gpus: found -1, expected 0 or more"},
-      {"arrival: soon", "arrival: found 'soon', expected a duration such as 5ms, 1.5s or 2h"},
-      {"arrival: -1s", "arrival: found '-1s', "},
-      {"arrival: 876001h", "arrival: found '876001h', expected at most 100 years"},
-      {"run_time: 876001h", "run_time: found '876001h', expected at most 100 years"},
-      {"run_time: 5", "run_time: found '5', expected a duration "},
-  });
+  ExpectRefused(TestRows<2>("RefusesNumbersOutOfRange"));
 }
 
 TEST(InlineJobsTest, RefusesKeysThatDoNotGoTogether) {
-  ExpectRefused({
-      {"gpu_milli: 500", "gpu_milli: found no gpus, expected some beside it"},
-      {"gpu_memory: 5Gi", "gpu_memory: found no gpus, expected some beside it"},
-      {"gpu_model: A", "gpu_model: found neither gpus nor mig, expected one of them beside it"},
-      {"gpus: 1, mig: [{profile: 1g.5gb}]", "mig: found gpus, too, expected one of them"},
-      {"extended: [{resource: a/b, amount: 1}], containers: [{gpus: 1}]",
-       "containers: found extended, too, expected one of them"},
-      {"containers: [{gpus: 1, extended: [{resource: nvidia.com/gpu, amount: 1}]}]",
-       "containers.0.gpus: found nvidia.com/gpu in extended, too, expected one of them"},
-      {"containers: [{restartable: true}]",
-       "containers.0.restartable: found a container that is not an init container, expected "},
-      {"containers: [{init: true}, {init: true, restartable: true}]",
-       "containers: found init containers only, expected one that is not"},
-  });
+  ExpectRefused(TestRows<2>("RefusesKeysThatDoNotGoTogether"));
 }
 
 TEST(InlineJobsTest, RefusesProfilesThatNoGpuOfTheClusterHas) {

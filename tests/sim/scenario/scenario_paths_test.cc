@@ -10,54 +10,17 @@
 #include "gtest/gtest.h"
 #include "model/proto/scenario.pb.h"
 #include "model/text/yaml_writer.h"
+#include "tests/testing/data_text.h"
 #include "tests/testing/run_spec_of.h"
 
 namespace drasim {
 namespace scenario_paths_test {
 
 // Every key that holds a path, with AT in front of what is to move.
-constexpr char kEveryPath[] =
-    "cluster:\n"
-    "  path: ATnodes.csv\n"
-    "  format: ATn.yaml\n"
-    "  mig:\n"
-    "    config_file: ATmig.yaml\n"
-    "workload:\n"
-    "  trace:\n"
-    "    path: ATpods.csv\n"
-    "    format: ATp.yaml\n"
-    "    tables:\n"
-    "      task: ATtask.csv\n"
-    "  generated:\n"
-    "    table: ATtable.csv\n"
-    "  manifests:\n"
-    "    - ATa.yaml\n"
-    "    - ATb.yaml\n"
-    "output:\n"
-    "  dir: ATout\n"
-    "quotas:\n"
-    "  - tenant: a\n"
-    "  - path: ATq.csv\n"
-    "front_end:\n"
-    "  dra:\n"
-    "    objects:\n"
-    "      - ATo.yaml\n"
-    "comparison:\n"
-    "  axes:\n"
-    "    - name: load\n"
-    "      values:\n"
-    "        - name: one\n"
-    "          set:\n"
-    "            - workload.trace.path=ATmore.csv\n"
-    "            - quotas.0.path=ATq.csv\n"
-    "            - workload.trace.tables.task=ATt.csv\n"
-    "            - workload.manifests=ATc.yaml,ATd.yaml\n"
-    "            - cluster.format=openb\n"
-    "            - scheduler.policy=fgd\n"
-    "            - workload.jitter=constant(1)\n";
+const std::string& EveryPathText() { return TestText("EveryPath"); }
 
 std::string At(absl::string_view folder) {
-  return absl::StrReplaceAll(kEveryPath, {{"AT", folder}});
+  return absl::StrReplaceAll(EveryPathText(), {{"AT", folder}});
 }
 
 std::string Anchored(absl::string_view file, absl::string_view yaml) {

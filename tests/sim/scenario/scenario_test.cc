@@ -2,13 +2,13 @@
 // come together.
 #include <filesystem>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 #include "model/proto/scenario.pb.h"
@@ -19,6 +19,7 @@
 #include "sim/app/scenario_flags.h"
 #include "sim/run/simulation.h"
 #include "sim/scenario/duration_text.h"
+#include "tests/testing/data_text.h"
 #include "tests/testing/run_spec_of.h"
 #include "tests/testing/temp_dir.h"
 
@@ -33,46 +34,14 @@ absl::Status ErrorOf(absl::string_view yaml) { return ResolveScenario(ScenarioOf
 absl::Status Invalid(absl::string_view message) { return absl::InvalidArgumentError(message); }
 
 TEST(ResolveScenarioTest, FillsInEveryDefault) {
-  const char* const expected =
-      "mode: fill\n"
-      "seed: 42\n"
-      "order: seeded\n"
-      "workload:\n"
-      "  generated:\n"
-      "    table: openb-like\n"
-      "    sampling: quota\n"
-      "scheduler:\n"
-      "  policy: fgd\n"
-      "  cache: true\n"
-      "  typical:\n"
-      "    popularity_percent: 95\n"
-      "output:\n"
-      "  ledger: true\n"
-      "  checkpoint_every: 100000\n";
+  const std::string& expected = TestText("FillsInEveryDefault.expected");
   EXPECT_EQ(Resolved(""), expected);
   EXPECT_EQ(Resolved(expected), expected);  // once more changes nothing
 }
 
 TEST(ResolveScenarioTest, TracesAndNodeListsAreOpenbUnlessTheySayOtherwise) {
   EXPECT_EQ(Resolved("cluster: {path: n.csv}\nworkload: {trace: {path: p.csv}}\n"),
-            "mode: fill\n"
-            "seed: 42\n"
-            "order: seeded\n"
-            "cluster:\n"
-            "  path: n.csv\n"
-            "  format: openb\n"
-            "workload:\n"
-            "  trace:\n"
-            "    path: p.csv\n"
-            "    format: openb\n"
-            "scheduler:\n"
-            "  policy: fgd\n"
-            "  cache: true\n"
-            "  typical:\n"
-            "    popularity_percent: 95\n"
-            "output:\n"
-            "  ledger: true\n"
-            "  checkpoint_every: 100000\n");
+            TestText("TracesAndNodeListsAreOpenbUnlessTheySayOtherwise"));
 }
 
 TEST(ResolveScenarioTest, AReplayKeepsTheTracesOrder) {
@@ -88,177 +57,18 @@ TEST(ResolveScenarioTest, NoCheckpointsIsNotTheDefaultNumberOfThem) {
 }
 
 TEST(ResolveScenarioTest, KeepsWhatIsGiven) {
-  const char* const given =
-      "name: mine\n"
-      "description: all of it\n"
-      "mode: replay\n"
-      "seed: 0\n"
-      "order: trace\n"
-      "cluster:\n"
-      "  path: n.csv\n"
-      "  format: f.yaml\n"
-      "workload:\n"
-      "  trace:\n"
-      "    path: p.csv\n"
-      "    format: g.yaml\n"
-      "    lenient: true\n"
-      "  tuning:\n"
-      "    ratio: 0.5\n"
-      "  limit: 7\n"
-      "scheduler:\n"
-      "  policy: best-fit\n"
-      "  score:\n"
-      "    - name: FGD\n"
-      "      weight: 1000000\n"
-      "    - name: Random\n"
-      "  device_chooser: worst\n"
-      "  cache: false\n"
-      "  queue: priority\n"
-      "  typical:\n"
-      "    popularity_percent: 0.5\n"
-      "  head_of_line: false\n"
-      "  backfill: none\n"
-      "  estimates:\n"
-      "    source: exact\n"
-      "timing:\n"
-      "  bind: 5ms\n"
-      "  schedule: 1h2m3.5s\n"
-      "output:\n"
-      "  dir: out\n"
-      "  ledger: false\n"
-      "  checkpoint_every: 1\n"
-      "  check_invariants: true\n"
-      "preemption:\n"
-      "  mode: priority\n";
+  const std::string& given = TestText("KeepsWhatIsGiven.given");
   EXPECT_EQ(Resolved(given), given);
 }
 
 TEST(ResolveScenarioTest, NamesTheKeyThatIsWrong) {
-  const std::vector<std::pair<const char*, const char*>> cases = {
-      {"mode: full\n", "mode: found 'full', expected one of fill, replay (did you mean 'fill'?)"},
-      {"order: by-name\n", "order: found 'by-name', expected one of artifact, seeded, trace"},
-      {"order: sedeed\n",
-       "order: found 'sedeed', expected one of artifact, seeded, trace (did you mean 'seeded'?)"},
-      {"mode: replay\norder: seeded\n",
-       "order: found 'seeded', expected 'trace': a replay keeps the arrival times"},
-      {"mode: replay\norder: artifact\n",
-       "order: found 'artifact', expected 'trace': a replay keeps the arrival times"},
-      {"scheduler: {policy: fdg}\n",
-       "scheduler.policy: unknown policy 'fdg' (did you mean 'fgd'?)"},
-      {"scheduler: {policy: FGD}\n",
-       "scheduler.policy: unknown policy 'FGD' (did you mean 'fgd'?)"},
-      {"scheduler: {device_chooser: bset}\n",
-       "scheduler.device_chooser: unknown device chooser 'bset' (did you mean 'best'?)"},
-      {"scheduler: {score: [{name: BestFti}]}\n",
-       "scheduler.score: unknown plugin 'BestFti' (did you mean 'BestFit'?)"},
-      {"scheduler: {score: [{name: FGD}, {name: ''}]}\n", "scheduler.score: unknown plugin ''"},
-      {"scheduler: {score: [{name: NodeAffinity}]}\n",
-       "scheduler.score: plugin 'NodeAffinity' has no Score extension point"},
-      {"scheduler: {score: [{name: FGD, weight: -1}]}\n",
-       "scheduler.score: plugin 'FGD': weight -1 is not a whole number from 0 to 1000000"},
-      {"scheduler: {score: [{name: FGD, weight: 1000001}]}\n",
-       "scheduler.score: plugin 'FGD': weight 1000001 is not a whole number from 0 to 1000000"},
-      {"scheduler: {typical: {popularity_percent: 100.5}}\n",
-       "scheduler.typical.popularity_percent: expected a number above 0 up to 100"},
-      {"scheduler: {typical: {popularity_percent: -1}}\n",
-       "scheduler.typical.popularity_percent: expected a number above 0 up to 100"},
-      {"timing: {bind: 5}\n",
-       "timing.bind: found '5', expected a duration such as 5ms, 1.5s or 2h"},
-      {"timing: {schedule: -5ms}\n",
-       "timing.schedule: found '-5ms', expected a duration such as 5ms, 1.5s or 2h"},
-      {"timing: {schedule: inf}\n",
-       "timing.schedule: found 'inf', expected a duration such as 5ms, 1.5s or 2h"},
-      {"timing: {bind: 5ms}\n", "timing.bind: found '5ms', expected none: a fill has no clock"},
-      {"timing: {schedule: 1ns}\n",
-       "timing.schedule: found '1ns', expected none: a fill has no clock"},
-      {"workload: {tuning: {ratio: 0}}\n",
-       "workload.tuning.ratio: found 0, expected a number above 0, at most 1000000"},
-      {"workload: {tuning: {ratio: -1.3}}\n",
-       "workload.tuning.ratio: found -1.3, expected a number above 0, at most 1000000"},
-      {"workload: {tuning: {ratio: 1e9}}\n",
-       "workload.tuning.ratio: found 1e+09, expected a number above 0, at most 1000000"},
-      {"workload: {generated: {pods: 100000001}}\n",
-       "workload.generated.pods: found 100000001, expected 0 to 100000000"},
-      {"cluster: {scale: 0}\n",
-       "cluster.scale: found 0, expected a number above 0, at most 1000000"},
-      {"cluster: {scale: 2}\nworkload: {target_load_percent: 90}\n",
-       "cluster.scale: found workload.target_load_percent, too, expected one of them"},
-      {"workload: {limit: -1}\n", "workload.limit: expected 0 or more"},
-      {"output: {max_ledger: 0Gi}\n",
-       "output.max_ledger: found '0Gi', expected a quantity above 0 such as 100Gi; output.ledger: "
-       "false keeps none"},
-      {"cluster: {nodes: -1}\n", "cluster.nodes: found -1, expected 0 to 16777216"},
-      {"cluster: {nodes: 1, node: {cpu: '1', memory: 1Gi, gpus: 1, gpu_models: [{model: A30, "
-       "count: 1}]}}\n",
-       "cluster.node.gpu_models: found gpus beside it, expected one of them"},
-      {"cluster: {nodes: 1, node: {cpu: '1', memory: 1Gi, gpu_model: T4, gpu_models: [{model: A30, "
-       "count: 1}]}}\n",
-       "cluster.node.gpu_models: found gpu_model beside it, expected one of them"},
-      {"cluster: {nodes: 1, node: {cpu: '1', memory: 1Gi, gpu_models: [{count: 1}]}}\n",
-       "cluster.node.gpu_models[0].model: expected a GPU model"},
-      {"cluster: {nodes: 1, node: {cpu: '1', memory: 1Gi, gpu_models: [{model: T4}]}}\n",
-       "cluster.node.gpu_models[0].count: found 0, expected at least 1, and at most 64 in all "
-       "entries"},
-      {"cluster: {nodes: 1, node: {cpu: '1', memory: 1Gi, gpu_models: [{model: T4, count: 63}, "
-       "{model: A30, count: 2}]}}\n",
-       "cluster.node.gpu_models[1].count: found 2, expected at least 1, and at most 64 in all "
-       "entries"},
-      {"output: {checkpoint_every: -1}\n", "output.checkpoint_every: expected 0 or more"},
-  };
-  for (const auto& [yaml, message] : cases) EXPECT_EQ(ErrorOf(yaml), Invalid(message)) << yaml;
+  for (const auto& [yaml, message] : TestRows<2>("NamesTheKeyThatIsWrong"))
+    EXPECT_EQ(ErrorOf(yaml), Invalid(message)) << yaml;
 }
 
 TEST(ResolveScenarioTest, NamesTheKeyThatIsWrongInAReplay) {
-  const std::vector<std::pair<const char*, const char*>> cases = {
-      {"mode: replay\nscheduler: {queue: fifi}\n",
-       "scheduler.queue: found 'fifi', expected one of kubernetes, loss, fifo, priority, sjf, "
-       "sjf-estimate, qssf, srtf, drf, edf (did you mean 'fifo'?)"},
-      {"mode: replay\nscheduler: {head_of_line: false}\n",
-       "scheduler.head_of_line: expected none with scheduler.queue: kubernetes, where no pod holds "
-       "up another"},
-      {"mode: replay\nscheduler: {queue: fifo, backfill: eazy}\n",
-       "scheduler.backfill: found 'eazy', expected one of none, easy, conservative"},
-      {"mode: replay\nscheduler: {queue: fifo, backfill: easy, head_of_line: false}\n",
-       "scheduler.backfill: found 'easy', expected none: with scheduler.head_of_line: false every "
-       "job that fits goes ahead anyway"},
-      {"mode: replay\nscheduler: {queue: fifo, estimates: {source: oracle}}\n",
-       "scheduler.estimates.source: found 'oracle', expected one of trace, exact, "
-       "trace-at-least-run-time (did you mean 'trace'?)"},
-      {"mode: replay\nscheduler: {kubernetes: {max_backoff: 1}}\n",
-       "scheduler.kubernetes.max_backoff: found '1', expected a duration such as 5ms, 1.5s or 2h"},
-      {"mode: replay\ncompat: helios\n",
-       "compat: found 'helios', expected a batch queue (fifo, sjf, srtf) in scheduler.queue"},
-      {"mode: replay\npreemption: {mode: maybe}\n",
-       "preemption.mode: found 'maybe', expected one of none, policy, priority"},
-      {"preemption: {restart: [{delay: x}]}\n",
-       "preemption.restart[0].delay: found 'x', expected a duration such as 5ms, 1.5s or 2h"},
-      {"workload: {window: {start: yesterday}}\n",
-       "workload.window.start: found 'yesterday', expected a date and time with its zone such as "
-       "2017-10-03T05:48:00Z"},
-      {"mode: replay\nscheduler: {queue: fifo}\npreemption: {mode: policy}\n",
-       "preemption.mode: found 'policy', expected none or priority: the queue fifo says nothing "
-       "about "
-       "who may displace whom"},
-      {"mode: replay\nscheduler: {queue: fifo, backfill: conservative}\n"
-       "preemption: {mode: priority}\n",
-       "preemption.mode: found 'priority', expected none with scheduler.backfill: conservative, "
-       "which "
-       "never displaces anybody"},
-      {"mode: replay\nscheduler: {queue: drf, backfill: conservative}\n",
-       "scheduler.backfill: found 'conservative', expected none or easy: the queue drf has a line "
-       "for "
-       "each tenant"},
-      {"mode: replay\ncluster: {events: [{at: 1s, nodes: a, action: fial}]}\n",
-       "cluster.events[0].action: found 'fial', expected one of add, remove, fail, recover, "
-       "cordon, uncordon, drain, device-unhealthy, device-healthy, plugin-restart, mig-config "
-       "(did you mean 'fail'?)"},
-      {"quotas: [{tenant: a, gpus: \"1\"}]\n", "quotas: expected none: a fill has no clock"},
-      {"cluster: {events: [{at: 1s, nodes: a, action: fail}]}\n",
-       "cluster.events: expected none: a fill has no clock"},
-      {"mode: replay\nscheduler: {kubernetes: {max_backoff: 9000h}}\n",
-       "scheduler.kubernetes.max_backoff: found '9000h', expected up to a year"},
-  };
-  for (const auto& [yaml, message] : cases) EXPECT_EQ(ErrorOf(yaml), Invalid(message)) << yaml;
+  for (const auto& [yaml, message] : TestRows<2>("NamesTheKeyThatIsWrongInAReplay"))
+    EXPECT_EQ(ErrorOf(yaml), Invalid(message)) << yaml;
 }
 
 // `drasim validate` promises that a scenario runs as far as that can be known without its input.
@@ -313,52 +123,12 @@ std::string YamlFromArgs(const std::vector<std::string>& args) {
 
 TEST(ScenarioFromFlagsTest, EveryFlagIsAScenarioKey) {
   EXPECT_EQ(YamlFromArgs({}), "");
-  EXPECT_EQ(YamlFromArgs({"--trace",
-                          "t.yaml",
-                          "--nodes",
-                          "n.csv",
-                          "--pods=p.csv",
-                          "--policy",
-                          "random",
-                          "--device-chooser",
-                          "worst",
-                          "--mode",
-                          "replay",
-                          "--order",
-                          "trace",
-                          "--seed",
-                          "7",
-                          "--tuning-ratio",
-                          "1.3",
-                          "--limit",
-                          "9",
-                          "--lenient",
-                          "--cache",
-                          "off",
-                          "--ledger=off",
-                          "--out",
-                          "ignored",
-                          "--quiet",
-                          "--force"}),
-            "mode: replay\n"
-            "seed: 7\n"
-            "order: trace\n"
-            "cluster:\n"
-            "  path: n.csv\n"
-            "workload:\n"
-            "  trace:\n"
-            "    path: p.csv\n"
-            "    format: t.yaml\n"
-            "    lenient: true\n"
-            "  tuning:\n"
-            "    ratio: 1.3\n"
-            "  limit: 9\n"
-            "scheduler:\n"
-            "  policy: random\n"
-            "  device_chooser: worst\n"
-            "  cache: false\n"
-            "output:\n"
-            "  ledger: false\n");
+  EXPECT_EQ(YamlFromArgs(absl::StrSplit(
+                "--trace t.yaml --nodes n.csv --pods=p.csv --policy random --device-chooser worst "
+                "--mode replay --order trace --seed 7 --tuning-ratio 1.3 --limit 9 --lenient "
+                "--cache off --ledger=off --out ignored --quiet --force",
+                ' ')),
+            TestText("EveryFlagIsAScenarioKey"));
 }
 
 TEST(ScenarioFromFlagsTest, FileThenFlagsThenSet) {
@@ -377,20 +147,9 @@ TEST(ScenarioFromFlagsTest, FileThenFlagsThenSet) {
 }
 
 TEST(ScenarioFromFlagsTest, Refusals) {
-  EXPECT_EQ(FromArgs({"--seed", "x"}).status(),
-            Invalid("--seed: seed: found 'x', expected a whole number from 0 to "
-                    "18446744073709551615"));
-  EXPECT_EQ(FromArgs({"--tuning-ratio", "much"}).status(),
-            Invalid("--tuning-ratio: workload.tuning.ratio: found 'much', expected a finite "
-                    "number"));
-  EXPECT_EQ(FromArgs({"--cache", "maybe"}).status(),
-            Invalid("--cache: found 'maybe', expected on or off"));
-  EXPECT_EQ(FromArgs({"--set", "seed"}).status(),
-            Invalid("--set: found 'seed', expected KEY=VALUE"));
-  EXPECT_EQ(FromArgs({"--set", "scheduler=fgd"}).status(),
-            Invalid("--set: scheduler: expected one of its keys after it: policy, score, "
-                    "device_chooser, cache, queue, typical, head_of_line, backfill, estimates, "
-                    "kubernetes, resource_scores"));
+  for (const auto& [first, second, expected] : TestRows<3>("Refusals")) {
+    EXPECT_EQ(FromArgs({first, second}).status(), Invalid(expected)) << first;
+  }
   EXPECT_EQ(FromArgs({"a", "--scenario", "b"}).status(),
             Invalid("expected one scenario file, found b, a"));
   const TempDir dir;
