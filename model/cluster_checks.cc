@@ -1,9 +1,9 @@
 // Cluster state: invariant checks, saving and loading.
 
 #include "absl/strings/str_cat.h"
-#include "model/check.h"
 #include "model/cluster_state.h"
 #include "model/device_set.h"
+#include "model/status_macros.h"
 
 namespace drasim {
 
@@ -11,9 +11,8 @@ absl::Status ClusterState::CheckInvariants() const {
   GpuModelTable models = *models_;
   ClusterState fresh(&models, shapes_);
   for (const NodeSpec& spec : specs_) {
-    absl::StatusOr<NodeId> added = fresh.AddNode(spec);
-    if (!added.ok()) return added.status();
-    fresh.SetAvailable(*added, rows_[added->value()].available);
+    ASSIGN_OR_RETURN(NodeId added, fresh.AddNode(spec));
+    fresh.SetAvailable(added, rows_[added.value()].available);
   }
   for (size_t n = 0; n < rows_.size(); ++n) {
     for (size_t e = 0; e < extended_names_.size(); ++e) {
@@ -108,7 +107,7 @@ absl::Status ClusterState::Load(StateReader& in) {
   for (size_t i = 0; i < extended_capacity_.size() && in.status().ok(); ++i) {
     SetExtendedCapacity(NodeId(i / extended_names_.size()), i % extended_names_.size(), in.I64());
   }
-  if (absl::Status s = LoadPods(in); !s.ok()) return s;
+  RETURN_IF_ERROR(LoadPods(in));
   version_ = in.U64();
   versions_ = in.U64();
   for (size_t n = 0; n < node_count() && in.status().ok(); ++n) {

@@ -16,6 +16,7 @@
 #include "absl/strings/str_split.h"
 #include "model/check.h"
 #include "model/number_text.h"
+#include "model/status_macros.h"
 #include "model/text/did_you_mean.h"
 
 namespace drasim {
@@ -231,9 +232,7 @@ absl::StatusOr<Distribution> Distribution::Make(Kind kind, double first, double 
   const KindInfo& info = InfoOf(kind);
   const double values[2] = {first, second};
   for (size_t i = 0; i < info.parameter_count; ++i) {
-    if (absl::Status status = CheckParameter(info.parameters[i], values[i]); !status.ok()) {
-      return status;
-    }
+    RETURN_IF_ERROR(CheckParameter(info.parameters[i], values[i]));
   }
   if (kind == Kind::kUniform && !(first <= second && std::isfinite(second - first))) {
     return absl::InvalidArgumentError(absl::StrCat(

@@ -2,6 +2,8 @@
 
 #include <iterator>
 
+#include "model/status_macros.h"
+
 namespace drasim {
 namespace {
 
@@ -88,7 +90,7 @@ absl::Status GoRandom::Load(StateReader& in) {
   if (in.status().ok() && tap >= kLength) in.Fail("the position in a Go random state is over 606");
   std::array<uint64_t, kLength> loaded{};
   for (uint64_t& word : loaded) word = in.U64();
-  if (!in.status().ok()) return in.status();
+  RETURN_IF_ERROR(in.status());
   tap_ = static_cast<size_t>(tap);
   vec_ = loaded;
   return absl::OkStatus();

@@ -161,11 +161,6 @@ SimDuration JobTable::WorkDone(JobId id, SimTime now) const {
   return HasLength(id) ? std::min(done, r.remaining) : done;
 }
 
-SimDuration JobTable::NextRunLength(JobId id) const {
-  const JobRow& r = row(id);
-  return r.overhead_left + r.remaining;
-}
-
 SimDuration JobTable::RemainingAt(JobId id, SimTime now) const {
   const JobRow& r = row(id);
   const SimDuration whole = r.overhead_left + r.remaining;

@@ -13,7 +13,7 @@
 //   const JobId job = jobs.Add(arrival, first_pod, shapes);
 //   jobs.Start(job);                           // its pods are assumed, its tenant is charged
 //   jobs.Run(job, now);                        // its pods are bound, its wait is over
-//   jobs.End(job, JobState::kSucceeded, end);  // after NextRunLength(job)
+//   jobs.End(job, JobState::kSucceeded, end);  // after RemainingAt(job, now)
 //
 // Contract: only the engine mutates; policies and sinks read. Not thread-safe. References from
 // row() stay valid until the next Add.
@@ -154,8 +154,6 @@ class JobTable {
     const JobRow& r = row(id);
     return r.has_run_time || r.retry < r.retries;
   }
-  // The length of a run that starts now: overhead plus remaining work. REQUIRES: HasLength.
-  SimDuration NextRunLength(JobId id) const;
   // Work done in the present run up to `now`, excluding overhead. REQUIRES: kRunning.
   SimDuration WorkDone(JobId id, SimTime now) const;
   // Work left as of `now`, including overhead; the sort key of shortest-remaining-time-first.

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
-#include <iterator>
 #include <numeric>
 
 #include "absl/strings/str_cat.h"
@@ -17,12 +16,6 @@ namespace {
 // As observed when 1g instances were requested one after another on an A100 and an H100.
 constexpr int32_t kStartsOfOneSlice[] = {6, 4, 5, 0, 1, 2, 3};
 constexpr int32_t kSlicesOfThatGpu = 7;
-
-// In the order of MigCounterModel::Amounts.
-constexpr int32_t MigProfile::*kCounters[] = {
-    &MigProfile::memory_mib, &MigProfile::multiprocessors, &MigProfile::copy_engines,
-    &MigProfile::decoders,   &MigProfile::encoders,        &MigProfile::jpeg_engines,
-    &MigProfile::ofa_engines};
 
 // The multisets of all states, ascending and distinct.
 std::vector<MigMultiset> DistinctMultisets(const MigTable& table) {
@@ -243,44 +236,6 @@ std::string ExplainMisfit(const MigTable& table, const MigMultiset& counts) {
     }
   }
   return "";
-}
-
-// The GPU's amounts are the maxima over all its profiles, including those left out by the table's
-// rules. A kind with an unknown amount in some profile gets no counter: the largest known amount
-// may belong to a small profile, and a GPU of that size would refuse legal sets.
-MigCounterModel::MigCounterModel(const MigTable& table) {
-  static_assert(std::size(kCounters) == std::size(Amounts{}.value));
-  of_placement_.resize(table.placements().size());
-  for (const MigPlacement& placement : table.placements()) units_.push_back(placement.units);
-  for (size_t kind = 0; kind < std::size(kCounters); ++kind) {
-    bool known = true;
-    int64_t most = 0;
-    for (const MigProfile& profile : table.product().profiles) {
-      known = known && profile.*kCounters[kind] >= 0;
-      most = std::max<int64_t>(most, profile.*kCounters[kind]);
-    }
-    if (!known) continue;
-    total_.value[kind] = most;
-    for (size_t p = 0; p < of_placement_.size(); ++p) {
-      of_placement_[p].value[kind] =
-          table.profiles()[table.placements()[p].profile].*kCounters[kind];
-    }
-  }
-}
-
-bool MigCounterModel::Admits(uint64_t set) const {
-  Amounts left = total_;
-  uint16_t used = 0;
-  for (uint64_t rest = set; rest != 0; rest &= rest - 1) {
-    const auto placement = static_cast<size_t>(std::countr_zero(rest));
-    if ((used & units_[placement]) != 0) return false;
-    used = static_cast<uint16_t>(used | units_[placement]);
-    for (size_t kind = 0; kind < std::size(kCounters); ++kind) {
-      left.value[kind] -= of_placement_[placement].value[kind];
-      if (left.value[kind] < 0) return false;
-    }
-  }
-  return true;
 }
 
 }  // namespace drasim

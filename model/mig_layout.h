@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -70,23 +69,6 @@ MigState FindLayout(const MigTable& table, const MigRequest& request);
 
 // A drawing for a terminal: a line of units and a box per instance, in ASCII.
 std::string DrawLayout(const MigTable& table, MigState state);
-
-// NVIDIA's partitionable-device model (KEP-4815): one counter per kind of engine, for
-// multiprocessors and for memory, with the capacity of the largest profile, and one per unit.
-// Unknown amounts count as 0.
-class MigCounterModel {
- public:
-  explicit MigCounterModel(const MigTable& table);
-  bool Admits(uint64_t set) const;
-
- private:
-  struct Amounts {
-    int64_t value[7] = {};
-  };
-  std::vector<Amounts> of_placement_;
-  std::vector<uint16_t> units_;
-  Amounts total_;
-};
 
 // "2g.10gb@0"
 std::string PlacementText(const MigTable& table, const MigPlacement& placement);

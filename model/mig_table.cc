@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "model/check.h"
+#include "model/status_macros.h"
 #include "model/text/did_you_mean.h"
 
 namespace drasim {
@@ -102,11 +103,11 @@ bool EngineSuffices(const MigTable& table, uint64_t set, int32_t MigProfile::*en
 }  // namespace
 
 absl::StatusOr<MigTable> MigTable::Make(const MigProduct& product, const MigRules& rules) {
-  if (absl::Status s = CheckGeometry(product); !s.ok()) return s;
+  RETURN_IF_ERROR(CheckGeometry(product));
   MigTable table;
   table.product_ = product;
-  if (absl::Status s = table.ChooseProfiles(rules); !s.ok()) return s;
-  if (absl::Status s = table.Enumerate(rules); !s.ok()) return s;
+  RETURN_IF_ERROR(table.ChooseProfiles(rules));
+  RETURN_IF_ERROR(table.Enumerate(rules));
   table.Derive();
   return table;
 }

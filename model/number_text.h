@@ -2,7 +2,6 @@
 #ifndef DRASIM_MODEL_NUMBER_TEXT_H_
 #define DRASIM_MODEL_NUMBER_TEXT_H_
 
-#include <cstdint>
 #include <string>
 
 namespace drasim {

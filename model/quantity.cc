@@ -13,6 +13,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "model/check.h"
+#include "model/status_macros.h"
 
 namespace drasim {
 namespace {
@@ -415,24 +416,23 @@ absl::StatusOr<Quantity> ParseNotNegative(absl::string_view text) {
 }  // namespace
 
 absl::StatusOr<Quantity> Quantity::Parse(absl::string_view text) {
-  const absl::StatusOr<Scanned> scanned = Scan(text);
-  if (!scanned.ok()) return scanned.status();
+  ASSIGN_OR_RETURN(const Scanned scanned, Scan(text));
   Suffix suffix;
-  if (!InterpretSuffix(scanned->suffix, &suffix)) return SuffixError(text, scanned->suffix);
+  if (!InterpretSuffix(scanned.suffix, &suffix)) return SuffixError(text, scanned.suffix);
 
   Quantity quantity;
   quantity.format_ = suffix.format;
-  if (!FitsInt64Form(*scanned, suffix)) {
-    if (!scanned->has_digits) {
+  if (!FitsInt64Form(scanned, suffix)) {
+    if (!scanned.has_digits) {
       return absl::InvalidArgumentError(absl::StrCat(
           "quantity ", Quoted(text), ": number error: no digits in front of the suffix"));
     }
     quantity.is_wide_ = true;
-    quantity.wide_ = ToWide(*scanned, suffix, &quantity.format_);
+    quantity.wide_ = ToWide(scanned, suffix, &quantity.format_);
     return quantity;
   }
 
-  const std::string digits = absl::StrCat(scanned->integer, scanned->fraction);
+  const std::string digits = absl::StrCat(scanned.integer, scanned.fraction);
   int64_t number = 0;
   DRASIM_CHECK(absl::SimpleAtoi(digits, &number));
   bool looks_canonical = false;
@@ -441,11 +441,11 @@ absl::StatusOr<Quantity> Quantity::Parse(absl::string_view text) {
     looks_canonical = number % 8 != 0;
   } else {
     quantity.mantissa_ = number;
-    quantity.scale_ = suffix.exponent - static_cast<int32_t>(scanned->fraction.size());
+    quantity.scale_ = suffix.exponent - static_cast<int32_t>(scanned.fraction.size());
     looks_canonical =
         quantity.scale_ % 3 == 0 && digits[0] != '0' && !absl::EndsWith(digits, "000");
   }
-  if (scanned->negative) quantity.mantissa_ = -quantity.mantissa_;
+  if (scanned.negative) quantity.mantissa_ = -quantity.mantissa_;
   if (looks_canonical) quantity.text_ = std::string(text);
   return quantity;
 }
@@ -545,24 +545,22 @@ Quantity Quantity::Combine(const Quantity& right, bool subtract) const {
 }
 
 absl::StatusOr<int64_t> ParseMilli(absl::string_view text) {
-  const absl::StatusOr<Quantity> quantity = ParseNotNegative(text);
-  if (!quantity.ok()) return quantity.status();
-  if (!quantity->MilliFitsInt64()) {
+  ASSIGN_OR_RETURN(const Quantity quantity, ParseNotNegative(text));
+  if (!quantity.MilliFitsInt64()) {
     return absl::OutOfRangeError(absl::StrCat(
         "quantity ", Quoted(text), " is too large: it exceeds ", kMaxInt64, " thousandths"));
   }
-  return quantity->MilliValue();
+  return quantity.MilliValue();
 }
 
 absl::StatusOr<int64_t> ParseUnits(absl::string_view text) {
-  const absl::StatusOr<Quantity> quantity = ParseNotNegative(text);
-  if (!quantity.ok()) return quantity.status();
-  if (!quantity->UnitsFitInt64()) {
+  ASSIGN_OR_RETURN(const Quantity quantity, ParseNotNegative(text));
+  if (!quantity.UnitsFitInt64()) {
     return absl::OutOfRangeError(
         absl::StrCat("quantity ", Quoted(text), " is too large: it exceeds ", kMaxInt64, " units"));
   }
-  const int64_t units = quantity->Value();
-  if (quantity->format() == Quantity::Format::kBinarySi && units == kMaxInt64) {
+  const int64_t units = quantity.Value();
+  if (quantity.format() == Quantity::Format::kBinarySi && units == kMaxInt64) {
     return absl::OutOfRangeError(absl::StrCat("quantity ", Quoted(text),
                                               " is too large: with a binary suffix, amounts of ",
                                               kMaxInt64, " units and more cannot be told apart"));

@@ -1,6 +1,7 @@
 #include "model/random.h"
 
 #include "model/hash.h"
+#include "model/status_macros.h"
 
 namespace drasim {
 namespace {
@@ -44,7 +45,7 @@ absl::Status Random::Load(StateReader& in) {
     any_bits |= word;
   }
   if (in.status().ok() && any_bits == 0) in.Fail("the state of a random stream is all zero");
-  if (!in.status().ok()) return in.status();
+  RETURN_IF_ERROR(in.status());
   state_ = loaded;
   return absl::OkStatus();
 }

@@ -13,7 +13,6 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "absl/types/span.h"
 #include "model/cluster_state.h"
 #include "model/device_set.h"
 #include "model/ids.h"

@@ -4,6 +4,7 @@
 
 #include "model/go_random.h"
 #include "model/random.h"
+#include "model/status_macros.h"
 
 namespace drasim {
 namespace {
@@ -58,7 +59,7 @@ class SeededStreams : public RunStreams {
   }
   absl::Status Load(StateReader& in) override {
     for (Random* r : {&arrivals_, &tuning_, &ranks_, &policy_}) {
-      if (absl::Status s = r->Load(in); !s.ok()) return s;
+      RETURN_IF_ERROR(r->Load(in));
     }
     return absl::OkStatus();
   }

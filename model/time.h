@@ -8,6 +8,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <limits>
 
 namespace drasim {
 
@@ -46,6 +47,15 @@ class SimTime {
  private:
   int64_t ns_ = 0;
 };
+
+// The end of a length that may reach beyond the range of the clock: at most its last moment.
+inline SimTime AddSaturating(SimTime time, SimDuration length) {
+  int64_t sum = 0;
+  if (__builtin_add_overflow(time.ns(), length.ns(), &sum)) {
+    sum = std::numeric_limits<int64_t>::max();
+  }
+  return SimTime(sum);
+}
 
 }  // namespace drasim
 

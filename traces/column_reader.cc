@@ -13,6 +13,7 @@
 #include "absl/types/span.h"
 #include "model/device_set.h"
 #include "model/number_text.h"
+#include "model/proto/mapping.pb.h"
 #include "model/quantity.h"
 #include "model/resource_request.h"
 #include "model/status_macros.h"

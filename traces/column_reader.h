@@ -19,11 +19,14 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "model/proto/mapping.pb.h"
 #include "model/text/shown_text.h"
 #include "traces/decimal.h"
 
 namespace drasim {
+
+namespace proto {
+class Column;
+}
 
 // The meaning of a numeric column: its units, its base unit and its range.
 enum class ColumnKind {

@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdio>
-#include <memory>
 #include <utility>
 
 #include "absl/strings/ascii.h"

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "model/check.h"
+#include "model/proto/mapping.pb.h"
 #include "model/status_macros.h"
 
 namespace drasim {

@@ -16,7 +16,6 @@
 #include "absl/strings/string_view.h"
 #include "model/event_source.h"
 #include "model/node_spec.h"
-#include "model/proto/mapping.pb.h"
 #include "model/shape_table.h"
 #include "model/state_io.h"
 #include "model/time.h"
@@ -25,6 +24,10 @@
 #include "traces/table_reader.h"
 
 namespace drasim {
+
+namespace proto {
+class Column;
+}
 
 // Times and lengths of traces go up to this (126 years), so that the sum of two fits int64.
 inline constexpr int64_t kMaxTraceNs = 4'000'000'000'000'000'000;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <initializer_list>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -18,7 +17,7 @@
 #include "model/text/shown_text.h"
 #include "model/time.h"
 #include "traces/csv_writer.h"
-#include "traces/sample_time.h"
+#include "traces/generator_options.h"
 
 namespace drasim {
 namespace {
@@ -211,16 +210,6 @@ std::vector<size_t> Interleave(const std::vector<int64_t>& counts) {
   return kinds;
 }
 
-// Digits needed to number `count` things from 0, at least `low`.
-size_t Digits(int64_t count, size_t low) {
-  return std::max(low, absl::StrCat(std::max<int64_t>(count, 1) - 1).size());
-}
-
-std::string Numbered(absl::string_view prefix, int64_t number, size_t digits) {
-  const std::string text = absl::StrCat(number);
-  return absl::StrCat(prefix, std::string(digits - text.size(), '0'), text);
-}
-
 std::vector<int64_t> PodCounts(const WorkloadTable& table) {
   std::vector<int64_t> counts;
   for (const WorkloadTable::PodRow& row : table.pods) counts.push_back(row.count);
@@ -278,21 +267,20 @@ std::vector<NodeSpec> GenerateNodes(const WorkloadTable& table, int64_t nodes) {
   std::vector<NodeSpec> specs;
   if (table.nodes.empty()) return specs;
   const int64_t total = nodes == 0 ? table.node_count() : nodes;
-  const size_t digits = Digits(total, 6);
+  const size_t digits = NumberDigits(total, 6);
   for (const size_t kind : Interleave(Apportion(NodeCounts(table), total))) {
     const auto number = static_cast<int64_t>(specs.size());
     specs.push_back(table.nodes[kind].node);
-    specs.back().name = Numbered("node-", number, digits);
+    specs.back().name = NumberedName("node-", number, digits);
   }
   return specs;
 }
 
 GeneratedSource::GeneratedSource(int64_t pods, uint64_t seed)
     : pods_(pods),
-      name_digits_(Digits(pods, 7)),
-      shape_stream_(seed, "workload/shape"),
-      interarrival_stream_(seed, "workload/interarrival"),
-      run_time_stream_(seed, "workload/run_time") {}
+      name_digits_(NumberDigits(pods, 7)),
+      times_("pod", seed),
+      shape_stream_(seed, "workload/shape") {}
 
 absl::StatusOr<std::unique_ptr<GeneratedSource>> GeneratedSource::Create(
     const WorkloadTable& table, const GeneratedOptions& options, ShapeTable* shapes) {
@@ -308,15 +296,9 @@ absl::StatusOr<std::unique_ptr<GeneratedSource>> GeneratedSource::Create(
     return absl::InvalidArgumentError(
         absl::StrCat("sampling: found '", options.sampling, "', expected quota or independent"));
   }
-  ASSIGN_OR_RETURN(std::optional<Distribution> interarrival,
-                   ParseTimeOption("interarrival", options.interarrival));
-  ASSIGN_OR_RETURN(std::optional<Distribution> run_time,
-                   ParseTimeOption("run_time", options.run_time));
-
   const int64_t pods = options.pods == 0 ? table.pod_count() : options.pods;
   std::unique_ptr<GeneratedSource> source(new GeneratedSource(pods, options.seed));
-  source->interarrival_s_ = std::move(interarrival);
-  source->run_time_s_ = std::move(run_time);
+  RETURN_IF_ERROR(source->times_.Parse("", options.interarrival, options.run_time));
   for (const WorkloadTable::PodRow& row : table.pods) {
     source->shapes_.push_back(shapes->Intern(row.shape));
   }
@@ -341,39 +323,18 @@ absl::StatusOr<std::unique_ptr<GeneratedSource>> GeneratedSource::Create(
 
 size_t GeneratedSource::NextRow() {
   if (cumulative_.empty()) return order_[static_cast<size_t>(next_)];
-  const uint64_t draw = shape_stream_.Below(cumulative_.back());
-  const auto row = std::upper_bound(cumulative_.begin(), cumulative_.end(), draw);
-  return static_cast<size_t>(row - cumulative_.begin());
-}
-
-int64_t GeneratedSource::DrawNs(const Distribution& distribution, absl::string_view what,
-                                Random* stream) {
-  return SampleNs(distribution, "pod", next_, what, stream, &status_);
+  return DrawIndex(cumulative_, &shape_stream_);
 }
 
 absl::StatusOr<bool> GeneratedSource::Next(JobArrival* out) {
   RETURN_IF_ERROR(status_);
   if (next_ == pods_) return false;
-  if (interarrival_s_.has_value() && next_ > 0) {
-    // Both terms are at most kMaxSeconds: the sum fits 64 bits, and so does any arrival + run time.
-    time_ns_ += DrawNs(*interarrival_s_, "an interarrival time", &interarrival_stream_);
-    if (status_.ok() && time_ns_ > kMaxSeconds * kSecondNs) {
-      status_ = absl::InvalidArgumentError(
-          absl::StrCat("generated pod ", next_, ": found an arrival after more than ", kMaxSeconds,
-                       " s, expected an earlier one"));
-    }
-  }
-  int64_t run_time_ns = 0;
-  if (status_.ok() && run_time_s_.has_value()) {
-    run_time_ns = DrawNs(*run_time_s_, "a run time", &run_time_stream_);
-  }
-  RETURN_IF_ERROR(status_);
   *out = JobArrival();
-  out->name = Numbered("pod-", next_, name_digits_);
+  status_ = times_.Draw(next_, &time_ns_, out);
+  RETURN_IF_ERROR(status_);
+  out->name = NumberedName("pod-", next_, name_digits_);
   out->shape = shapes_[NextRow()];
   out->time = SimTime(time_ns_);
-  out->has_run_time = run_time_s_.has_value();
-  out->run_time = SimDuration(run_time_ns);
   ++next_;
   return true;
 }
@@ -384,8 +345,7 @@ void GeneratedSource::Save(StateWriter& out) const {
   out.I64(next_);
   out.I64(time_ns_);
   shape_stream_.Save(out);
-  interarrival_stream_.Save(out);
-  run_time_stream_.Save(out);
+  times_.Save(out);
   out.Str(status_.message());
 }
 
@@ -399,9 +359,8 @@ absl::Status GeneratedSource::Load(StateReader& in) {
   if (next < 0 || next > pods_) in.Fail(absl::StrCat("there is no generated pod ", next));
   const int64_t time_ns = in.I64();
   if (time_ns < 0) in.Fail(absl::StrCat("the time ", time_ns, " ns is negative"));
-  for (Random* stream : {&shape_stream_, &interarrival_stream_, &run_time_stream_}) {
-    RETURN_IF_ERROR(stream->Load(in));
-  }
+  RETURN_IF_ERROR(shape_stream_.Load(in));
+  RETURN_IF_ERROR(times_.Load(in));
   const std::string error = in.Str();
   RETURN_IF_ERROR(in.status());
   next_ = next;

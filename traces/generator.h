@@ -10,14 +10,12 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "model/distributions.h"
 #include "model/event_source.h"
 #include "model/ids.h"
 #include "model/node_spec.h"
@@ -26,7 +24,7 @@
 #include "model/shape_table.h"
 #include "model/state_io.h"
 #include "model/time.h"
-#include "traces/sample_time.h"
+#include "traces/generated_times.h"
 
 namespace drasim {
 
@@ -114,8 +112,6 @@ class GeneratedSource : public EventSource {
   GeneratedSource(int64_t pods, uint64_t seed);
 
   size_t NextRow();
-  // One sample in nanoseconds, at least 0. Too large: 0 and an error in status_.
-  int64_t DrawNs(const Distribution& distribution, absl::string_view what, Random* stream);
 
   const int64_t pods_;
   const size_t name_digits_;
@@ -123,12 +119,9 @@ class GeneratedSource : public EventSource {
   std::vector<uint16_t> order_;  // quota: the row of each pod; else empty
   // independent: sums of the counts up to and including each row; else empty
   std::vector<uint64_t> cumulative_;
-  std::optional<Distribution> interarrival_s_;
-  std::optional<Distribution> run_time_s_;
+  GeneratedTimes times_;
 
   Random shape_stream_;
-  Random interarrival_stream_;
-  Random run_time_stream_;
   int64_t next_ = 0;     // number of the pod that comes next
   int64_t time_ns_ = 0;  // of the last arrival
   absl::Status status_;  // the error that ended the source

@@ -11,7 +11,6 @@
 #include "model/status_macros.h"
 #include "model/time.h"
 #include "traces/generator_options.h"
-#include "traces/sample_time.h"
 
 namespace drasim {
 namespace {
@@ -150,22 +149,16 @@ std::vector<GangWeight> StandardGangs() {
 JobGenerator::JobGenerator(const JobGeneratorOptions& options)
     : jobs_(options.jobs),
       daily_swing_(options.daily_swing),
-      name_digits_(std::max(size_t{7}, absl::StrCat(options.jobs - 1).size())),
-      gang_stream_(options.seed, "workload/gang"),
-      interarrival_stream_(options.seed, "workload/interarrival"),
-      run_time_stream_(options.seed, "workload/run_time") {}
+      name_digits_(NumberDigits(options.jobs, 7)),
+      times_("job", options.seed),
+      gang_stream_(options.seed, "workload/gang") {}
 
 absl::StatusOr<std::unique_ptr<JobGenerator>> JobGenerator::Create(
     const JobGeneratorOptions& options, ShapeTable* shapes) {
   RETURN_IF_ERROR(CheckOptions(options));
-  ASSIGN_OR_RETURN(std::optional<Distribution> interarrival,
-                   ParseTimeOption("workload.generated.interarrival", options.interarrival));
-  ASSIGN_OR_RETURN(std::optional<Distribution> run_time,
-                   ParseTimeOption("workload.generated.run_time", options.run_time));
-
   std::unique_ptr<JobGenerator> source(new JobGenerator(options));
-  source->interarrival_s_ = std::move(interarrival);
-  source->run_time_s_ = std::move(run_time);
+  RETURN_IF_ERROR(
+      source->times_.Parse("workload.generated.", options.interarrival, options.run_time));
   double greatest = 0;
   for (const GangWeight& gang : options.gangs) greatest = std::max(greatest, gang.weight);
   uint64_t sum = 0;
@@ -183,8 +176,8 @@ absl::StatusOr<std::unique_ptr<JobGenerator>> JobGenerator::Create(
   source->mean_gpus_ = gpu_sum / static_cast<double>(sum);
   if (options.load_percent.has_value()) {
     ASSIGN_OR_RETURN(Distribution gaps,
-                     GapsForLoad(options, source->mean_gpus_, source->run_time_s_));
-    source->interarrival_s_ = std::move(gaps);
+                     GapsForLoad(options, source->mean_gpus_, source->times_.run_time()));
+    source->times_.set_interarrival(std::move(gaps));
   }
   return source;
 }
@@ -211,50 +204,23 @@ void JobGenerator::AddKind(const JobGeneratorOptions& options, int32_t gpus, Sha
   kinds_.push_back(std::move(kind));
 }
 
-int64_t JobGenerator::DrawNs(const Distribution& distribution, absl::string_view what,
-                             Random* stream) {
-  return SampleNs(distribution, "job", next_, what, stream, &status_);
-}
-
-void JobGenerator::Advance() {
-  // Both terms are at most kMaxSeconds: the sum fits 64 bits.
-  const int64_t even_ns =
-      even_ns_ + DrawNs(*interarrival_s_, "an interarrival time", &interarrival_stream_);
-  if (!status_.ok()) return;
-  if (even_ns > kMaxSeconds * kSecondNs) {
-    status_ = absl::InvalidArgumentError(absl::StrCat("generated job ", next_,
-                                                      ": found an arrival after more than ",
-                                                      kMaxSeconds, " s, expected an earlier one"));
-    return;
-  }
-  even_ns_ = even_ns;
-  const int64_t swung_ns = daily_swing_ > 0 ? SwungNs(even_ns_, daily_swing_) : even_ns_;
-  // Where a full swing brings the rate down to 0, the integral is so flat that its rounding could
-  // turn two close arrivals round.
-  time_ns_ = std::max(time_ns_, swung_ns);
-}
-
 absl::StatusOr<bool> JobGenerator::Next(JobArrival* out) {
   RETURN_IF_ERROR(status_);
   if (next_ == jobs_) return false;
-  if (interarrival_s_.has_value() && next_ > 0) Advance();
-  int64_t run_time_ns = 0;
-  if (status_.ok() && run_time_s_.has_value()) {
-    run_time_ns = DrawNs(*run_time_s_, "a run time", &run_time_stream_);
-  }
-  RETURN_IF_ERROR(status_);
-  const uint64_t draw = gang_stream_.Below(cumulative_.back());
-  const auto found = std::upper_bound(cumulative_.begin(), cumulative_.end(), draw);
-  const Kind& kind = kinds_[static_cast<size_t>(found - cumulative_.begin())];
-  const std::string number = absl::StrCat(next_);
   *out = JobArrival();
-  out->name = absl::StrCat("job-", std::string(name_digits_ - number.size(), '0'), number);
+  status_ = times_.Draw(next_, &even_ns_, out);
+  RETURN_IF_ERROR(status_);
+  const int64_t swung_ns =
+      daily_swing_ > 0 && even_ns_ > 0 ? SwungNs(even_ns_, daily_swing_) : even_ns_;
+  // Where a full swing brings the rate down to 0, the integral is so flat that its rounding could
+  // turn two close arrivals round.
+  time_ns_ = std::max(time_ns_, swung_ns);
+  const Kind& kind = kinds_[DrawIndex(cumulative_, &gang_stream_)];
+  out->name = NumberedName("job-", next_, name_digits_);
   out->shape = kind.shape;
   out->pods = kind.pods;
   out->more_pods = kind.more_pods;
   out->time = SimTime(time_ns_);
-  out->has_run_time = run_time_s_.has_value();
-  out->run_time = SimDuration(run_time_ns);
   ++next_;
   return true;
 }
@@ -266,8 +232,7 @@ void JobGenerator::Save(StateWriter& out) const {
   out.I64(even_ns_);
   out.I64(time_ns_);
   gang_stream_.Save(out);
-  interarrival_stream_.Save(out);
-  run_time_stream_.Save(out);
+  times_.Save(out);
   out.Str(status_.message());
 }
 
@@ -284,9 +249,8 @@ absl::Status JobGenerator::Load(StateReader& in) {
   for (const int64_t ns : {even_ns, time_ns}) {
     if (ns < 0 || ns > kMaxSeconds * kSecondNs) in.Fail(absl::StrCat("the time ", ns, " ns"));
   }
-  for (Random* stream : {&gang_stream_, &interarrival_stream_, &run_time_stream_}) {
-    RETURN_IF_ERROR(stream->Load(in));
-  }
+  RETURN_IF_ERROR(gang_stream_.Load(in));
+  RETURN_IF_ERROR(times_.Load(in));
   const std::string error = in.Str();
   RETURN_IF_ERROR(in.status());
   next_ = next;

@@ -23,7 +23,7 @@
 #include "model/random.h"
 #include "model/shape_table.h"
 #include "model/state_io.h"
-#include "traces/sample_time.h"
+#include "traces/generated_times.h"
 
 namespace drasim {
 
@@ -99,7 +99,7 @@ class JobGenerator : public EventSource {
   int64_t jobs() const { return jobs_; }  // in all, whether delivered or not
   double mean_gpus() const { return mean_gpus_; }
   // Before the swing, in seconds; the one made of load_percent, too.
-  const std::optional<Distribution>& interarrival() const { return interarrival_s_; }
+  const std::optional<Distribution>& interarrival() const { return times_.interarrival(); }
 
  private:
   // The shapes of jobs of one size.
@@ -112,10 +112,6 @@ class JobGenerator : public EventSource {
   explicit JobGenerator(const JobGeneratorOptions& options);
 
   void AddKind(const JobGeneratorOptions& options, int32_t gpus, ShapeTable* shapes);
-  // Moves even_ns_ and time_ns_ on to the next arrival.
-  void Advance();
-  // One sample in nanoseconds, at least 0. Too large: 0 and an error in status_.
-  int64_t DrawNs(const Distribution& distribution, absl::string_view what, Random* stream);
 
   const int64_t jobs_;
   const double daily_swing_;
@@ -123,12 +119,9 @@ class JobGenerator : public EventSource {
   std::vector<Kind> kinds_;           // by number in the options
   std::vector<uint64_t> cumulative_;  // sums of the whole weights up to and including each kind
   double mean_gpus_ = 0;
-  std::optional<Distribution> interarrival_s_;
-  std::optional<Distribution> run_time_s_;
+  GeneratedTimes times_;
 
   Random gang_stream_;
-  Random interarrival_stream_;
-  Random run_time_stream_;
   int64_t next_ = 0;     // number of the job that comes next
   int64_t even_ns_ = 0;  // of the last arrival, on the clock without a swing
   int64_t time_ns_ = 0;  // of the last arrival

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "model/hash.h"
+#include "model/proto/mapping.pb.h"
 #include "model/time.h"
 
 namespace drasim {
@@ -132,7 +133,7 @@ void JobReader::BindJobs(const proto::PodColumns& pods) {
   c.cores_per_pod = pods.cores_per_pod();
   table_->Bind(pods.has_group(), pods.group(), &c.group);
   table_->Bind(pods.has_max_per_node(), pods.max_per_node(), ColumnKind::kLimit, &c.max_per_node);
-  table_->Bind(pods.extended(), &c.extended);
+  table_->Bind({pods.extended().begin(), pods.extended().end()}, &c.extended);
   for (const std::string& need : pods.needs()) {
     c.needs_cpu |= need == "cpu";
     c.needs_gpu_count |= need == "gpu_count";

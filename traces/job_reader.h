@@ -15,13 +15,17 @@
 #include "absl/strings/string_view.h"
 #include "model/event_source.h"
 #include "model/ids.h"
-#include "model/proto/mapping.pb.h"
 #include "model/shape_table.h"
 #include "traces/job_split.h"
 #include "traces/name_set.h"
 #include "traces/table_reader.h"
 
 namespace drasim {
+
+namespace proto {
+class PodColumns;
+class TableMapping;
+}  // namespace proto
 
 // A row that arrives before `ns` is bad.
 struct EarliestArrival {

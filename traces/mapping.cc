@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
+#include "model/proto/mapping.pb.h"
 #include "model/status_macros.h"
 #include "model/text/yaml_proto.h"
 #include "traces/byte_source.h"

@@ -13,7 +13,6 @@
 #include "model/text/did_you_mean.h"
 #include "model/time.h"
 #include "traces/generator_options.h"
-#include "traces/sample_time.h"
 
 namespace drasim {
 namespace {
@@ -80,22 +79,16 @@ absl::Status CheckMigMix(const MigMixOptions& options) {
 MigMixSource::MigMixSource(const MigMixOptions& options)
     : pods_(options.pods),
       offered_units_(options.offered_units),
-      profile_stream_(options.seed, "workload/mig_profile"),
-      interarrival_stream_(options.seed, "workload/interarrival"),
-      run_time_stream_(options.seed, "workload/run_time") {}
+      times_("pod", options.seed),
+      profile_stream_(options.seed, "workload/mig_profile") {}
 
 absl::StatusOr<std::unique_ptr<MigMixSource>> MigMixSource::Create(const MigMixOptions& options,
                                                                    const MigProduct& product,
                                                                    ShapeTable* shapes) {
   RETURN_IF_ERROR(CheckMigMix(options));
-  ASSIGN_OR_RETURN(std::optional<Distribution> interarrival,
-                   ParseTimeOption("workload.generated.interarrival", options.interarrival));
-  ASSIGN_OR_RETURN(std::optional<Distribution> run_time,
-                   ParseTimeOption("workload.generated.run_time", options.run_time));
-
   std::unique_ptr<MigMixSource> source(new MigMixSource(options));
-  source->interarrival_s_ = std::move(interarrival);
-  source->run_time_s_ = std::move(run_time);
+  RETURN_IF_ERROR(
+      source->times_.Parse("workload.generated.", options.interarrival, options.run_time));
   RETURN_IF_ERROR(source->AddKinds(options, product, shapes));
   return source;
 }
@@ -132,44 +125,20 @@ absl::Status MigMixSource::AddKinds(const MigMixOptions& options, const MigProdu
     kinds_.push_back(Kind{shapes->Intern(shape), profile->size});
   }
   const int64_t most_pods = pods_ > 0 ? pods_ : (offered_units_ - 1) / fewest_units + 1;
-  name_digits_ = std::max(size_t{7}, absl::StrCat(most_pods - 1).size());
+  name_digits_ = NumberDigits(most_pods, 7);
   return absl::OkStatus();
-}
-
-int64_t MigMixSource::DrawNs(const Distribution& distribution, absl::string_view what,
-                             Random* stream) {
-  return SampleNs(distribution, "pod", next_, what, stream, &status_);
-}
-
-void MigMixSource::Advance() {
-  // Both terms are at most kMaxSeconds: the sum fits 64 bits, and so does any arrival + run time.
-  time_ns_ += DrawNs(*interarrival_s_, "an interarrival time", &interarrival_stream_);
-  if (status_.ok() && time_ns_ > kMaxSeconds * kSecondNs) {
-    status_ = absl::InvalidArgumentError(absl::StrCat("generated pod ", next_,
-                                                      ": found an arrival after more than ",
-                                                      kMaxSeconds, " s, expected an earlier one"));
-  }
 }
 
 absl::StatusOr<bool> MigMixSource::Next(JobArrival* out) {
   RETURN_IF_ERROR(status_);
   if (AtEnd()) return false;
-  if (interarrival_s_.has_value() && next_ > 0) Advance();
-  int64_t run_time_ns = 0;
-  if (status_.ok() && run_time_s_.has_value()) {
-    run_time_ns = DrawNs(*run_time_s_, "a run time", &run_time_stream_);
-  }
-  RETURN_IF_ERROR(status_);
-  const uint64_t draw = profile_stream_.Below(cumulative_.back());
-  const auto found = std::upper_bound(cumulative_.begin(), cumulative_.end(), draw);
-  const Kind& kind = kinds_[static_cast<size_t>(found - cumulative_.begin())];
-  const std::string number = absl::StrCat(next_);
   *out = JobArrival();
-  out->name = absl::StrCat("pod-", std::string(name_digits_ - number.size(), '0'), number);
+  status_ = times_.Draw(next_, &time_ns_, out);
+  RETURN_IF_ERROR(status_);
+  const Kind& kind = kinds_[DrawIndex(cumulative_, &profile_stream_)];
+  out->name = NumberedName("pod-", next_, name_digits_);
   out->shape = kind.shape;
   out->time = SimTime(time_ns_);
-  out->has_run_time = run_time_s_.has_value();
-  out->run_time = SimDuration(run_time_ns);
   asked_units_ += kind.units;
   ++next_;
   return true;
@@ -183,8 +152,7 @@ void MigMixSource::Save(StateWriter& out) const {
   out.I64(asked_units_);
   out.I64(time_ns_);
   profile_stream_.Save(out);
-  interarrival_stream_.Save(out);
-  run_time_stream_.Save(out);
+  times_.Save(out);
   out.Str(status_.message());
 }
 
@@ -204,9 +172,8 @@ absl::Status MigMixSource::Load(StateReader& in) {
   }
   const int64_t time_ns = in.I64();
   if (time_ns < 0) in.Fail(absl::StrCat("the time ", time_ns, " ns is negative"));
-  for (Random* stream : {&profile_stream_, &interarrival_stream_, &run_time_stream_}) {
-    RETURN_IF_ERROR(stream->Load(in));
-  }
+  RETURN_IF_ERROR(profile_stream_.Load(in));
+  RETURN_IF_ERROR(times_.Load(in));
   const std::string error = in.Str();
   RETURN_IF_ERROR(in.status());
   next_ = next;

@@ -10,7 +10,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,14 +18,13 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "model/distributions.h"
 #include "model/event_source.h"
 #include "model/ids.h"
 #include "model/mig_product.h"
 #include "model/random.h"
 #include "model/shape_table.h"
 #include "model/state_io.h"
-#include "traces/sample_time.h"
+#include "traces/generated_times.h"
 
 namespace drasim {
 
@@ -97,22 +95,15 @@ class MigMixSource : public EventSource {
   absl::Status AddKinds(const MigMixOptions& options, const MigProduct& product,
                         ShapeTable* shapes);
   bool AtEnd() const { return pods_ > 0 ? next_ == pods_ : asked_units_ >= offered_units_; }
-  // Moves time_ns_ on to the next arrival.
-  void Advance();
-  // One sample in nanoseconds, at least 0. Too large: 0 and an error in status_.
-  int64_t DrawNs(const Distribution& distribution, absl::string_view what, Random* stream);
 
   const int64_t pods_;
   const int64_t offered_units_;
   size_t name_digits_ = 0;
   std::vector<Kind> kinds_;           // by number in the options
   std::vector<uint64_t> cumulative_;  // sums of the whole weights up to and including each kind
-  std::optional<Distribution> interarrival_s_;
-  std::optional<Distribution> run_time_s_;
+  GeneratedTimes times_;
 
   Random profile_stream_;
-  Random interarrival_stream_;
-  Random run_time_stream_;
   int64_t next_ = 0;         // number of the pod that comes next
   int64_t asked_units_ = 0;  // by the pods so far
   int64_t time_ns_ = 0;      // of the last arrival

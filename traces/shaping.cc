@@ -13,6 +13,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "model/key_error.h"
 #include "model/number_text.h"
 #include "model/random.h"
 #include "model/status_macros.h"
@@ -31,8 +32,8 @@ constexpr int64_t kMaxBlockDraws = 20'000'000;
 constexpr absl::string_view kCopyInfix = "-copy-";
 
 absl::Status Refused(absl::string_view key, absl::string_view found, absl::string_view expected) {
-  return absl::InvalidArgumentError(
-      absl::StrCat("workload.", key, ": found ", found, ", expected ", expected));
+  return KeyError(absl::StrCat("workload.", key),
+                  absl::StrCat("found ", found, ", expected ", expected));
 }
 
 std::string WholeText(int64_t ns) {
@@ -207,8 +208,9 @@ absl::Status Shaper::KeepTenants() {
     if (seen) continue;
     std::set<std::string> others;
     for (const Item& item : items_) others.insert(item.job.tenant);
-    return absl::InvalidArgumentError(
-        absl::StrCat("workload.tenants: no job of the trace has the tenant '", tenant, "'",
+    return KeyError(
+        "workload.tenants",
+        absl::StrCat("no job of the trace has the tenant '", tenant, "'",
                      Suggest(tenant, std::vector<std::string>(others.begin(), others.end()))));
   }
   Erase([&wanted](const Item& item) { return wanted.count(item.job.tenant) == 0; });
@@ -595,8 +597,8 @@ absl::StatusOr<std::vector<NodeSpec>> ScaleCluster(std::vector<NodeSpec> nodes,
 
 absl::StatusOr<std::vector<NodeSpec>> MultiplyCluster(std::vector<NodeSpec> nodes, double scale) {
   const auto refused = [scale](absl::string_view of, absl::string_view expected) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("cluster.scale: found ", DoubleText(scale), of, ", expected ", expected));
+    return KeyError("cluster.scale",
+                    absl::StrCat("found ", DoubleText(scale), of, ", expected ", expected));
   };
   if (!(scale > 0 && scale <= kMaxFactor)) return refused("", "a number above 0, at most 1000000");
   if (nodes.empty()) return nodes;

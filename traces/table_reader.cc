@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "model/check.h"
+#include "model/proto/mapping.pb.h"
 #include "model/status_macros.h"
 
 namespace drasim {
@@ -152,7 +153,7 @@ void TableReader::Bind(bool mapped, const proto::Column& column, TextField* fiel
   field->column = *std::move(made);
 }
 
-void TableReader::Bind(const google::protobuf::RepeatedPtrField<proto::ExtendedColumn>& columns,
+void TableReader::Bind(const std::vector<proto::ExtendedColumn>& columns,
                        std::vector<ExtendedField>* fields) {
   for (const proto::ExtendedColumn& column : columns) {
     ExtendedField field;

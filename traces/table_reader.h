@@ -16,13 +16,19 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "model/proto/mapping.pb.h"
 #include "traces/byte_source.h"
 #include "traces/column_reader.h"
 #include "traces/complaints.h"
 #include "traces/csv_splitter.h"
 
 namespace drasim {
+
+namespace proto {
+class Column;
+class ExtendedColumn;
+class RowFilter;
+class TableMapping;
+}  // namespace proto
 
 // A column and its place in the row.
 struct NumberField {
@@ -75,8 +81,7 @@ class TableReader {
   void Bind(bool mapped, const proto::Column& column, ColumnKind kind, NumberField* field);
   void Bind(bool mapped, const proto::Column& column, TextField* field);
   // Sorted by resource.
-  void Bind(const google::protobuf::RepeatedPtrField<proto::ExtendedColumn>& columns,
-            std::vector<ExtendedField>* fields);
+  void Bind(const std::vector<proto::ExtendedColumn>& columns, std::vector<ExtendedField>* fields);
 
   // From now on, complaints go to `complaints`, which must outlive the reader and be as lenient as
   // the reader. Bad rows no longer make Next fail: their owner reports them. For formats of several

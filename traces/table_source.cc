@@ -6,6 +6,7 @@
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
 #include "model/check.h"
+#include "model/proto/mapping.pb.h"
 #include "model/status_macros.h"
 #include "traces/mapping.h"
 #include "traces/name_set.h"
@@ -249,7 +250,7 @@ void BindNodes(const proto::NodeColumns& columns, TableReader* table, NodeFields
               &fields->gpu_count);
   table->Bind(columns.has_gpu_model(), columns.gpu_model(), &fields->gpu_model);
   table->Bind(columns.has_pods(), columns.pods(), ColumnKind::kCount, &fields->pods);
-  table->Bind(columns.extended(), &fields->extended);
+  table->Bind({columns.extended().begin(), columns.extended().end()}, &fields->extended);
 }
 
 // False when the row is bad: it has been rejected then.

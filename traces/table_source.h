@@ -23,7 +23,6 @@
 #include "absl/status/statusor.h"
 #include "model/event_source.h"
 #include "model/node_spec.h"
-#include "model/proto/mapping.pb.h"
 #include "model/shape_table.h"
 #include "model/state_io.h"
 #include "traces/byte_source.h"
@@ -31,6 +30,10 @@
 #include "traces/table_reader.h"
 
 namespace drasim {
+
+namespace proto {
+class TableMapping;
+}
 
 // Treatment of rows that are not in order of arrival, which is common in public lists.
 enum class ArrivalOrder {

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "model/key_error.h"
 #include "model/number_text.h"
 #include "model/status_macros.h"
 
@@ -104,9 +105,10 @@ absl::Status Workload::CheckTuning(double ratio, int64_t gpu_milli_capacity,
   // Clones are drawn evenly among the jobs, so that their mean is that of the jobs.
   const double jobs = static_cast<double>(rows_.size()) * target_milli / total_milli;
   if (jobs <= static_cast<double>(kMaxTunedJobs)) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(
-      "workload.tuning.ratio: found ", DoubleText(ratio), ", for which ", FixedText(jobs, 0),
-      " jobs are needed, expected one for which ", kMaxTunedJobs, " are enough"));
+  return KeyError(
+      "workload.tuning.ratio",
+      absl::StrCat("found ", DoubleText(ratio), ", for which ", FixedText(jobs, 0),
+                   " jobs are needed, expected one for which ", kMaxTunedJobs, " are enough"));
 }
 
 std::vector<int64_t> Workload::CountByShape(size_t shapes) const {

@@ -8,10 +8,10 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "model/check.h"
+#include "model/proto/scenario.pb.h"
 #include "model/random.h"
 #include "sim/run/simulation.h"
 #include "sim/scenario/resolve.h"

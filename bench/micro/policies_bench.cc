@@ -9,6 +9,7 @@
 
 #include "model/check.h"
 #include "model/fragmentation.h"
+#include "model/proto/scenario.pb.h"
 #include "sim/run/simulation.h"
 #include "sim/scenario/resolve.h"
 

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "model/check.h"
+#include "model/proto/scenario.pb.h"
 #include "sim/run/run_outputs.h"
 #include "sim/run/simulation.h"
 #include "sim/scenario/resolve.h"

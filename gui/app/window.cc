@@ -15,6 +15,7 @@
 #include "absl/strings/string_view.h"
 #include "gui/app/panels.h"
 #include "gui/view/png_writer.h"
+#include "model/status_macros.h"
 
 namespace drasim {
 namespace {
@@ -137,17 +138,17 @@ bool Window::ShowAndWait() {
 }  // namespace
 
 absl::Status ShowWindow(const RunView& view, const WindowOptions& options) {
-  absl::StatusOr<std::unique_ptr<Window>> window =
-      Window::Open(absl::StrCat("drasim-gui: ", view.path, ", ", MomentText(view)), options);
-  if (!window.ok()) return window.status();
+  ASSIGN_OR_RETURN(
+      std::unique_ptr<Window> window,
+      Window::Open(absl::StrCat("drasim-gui: ", view.path, ", ", MomentText(view)), options));
   PanelState state;
   if (!options.screenshot.empty()) {
-    for (int i = 0; i < kScreenshotFrames; ++i) (*window)->Draw(view, &state);
-    return (*window)->Save(options.screenshot);
+    for (int i = 0; i < kScreenshotFrames; ++i) window->Draw(view, &state);
+    return window->Save(options.screenshot);
   }
   do {
-    (*window)->Draw(view, &state);
-  } while ((*window)->ShowAndWait());
+    window->Draw(view, &state);
+  } while (window->ShowAndWait());
   return absl::OkStatus();
 }
 

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "model/check.h"
+#include "model/status_macros.h"
 #include "sim/record/atomic_file.h"
 
 namespace drasim {
@@ -49,9 +50,8 @@ absl::StatusOr<std::string> EncodePng(int width, int height, absl::Span<const ui
 
 absl::Status WritePng(const std::string& path, int width, int height,
                       absl::Span<const uint8_t> rgb) {
-  const absl::StatusOr<std::string> bytes = EncodePng(width, height, rgb);
-  if (!bytes.ok()) return bytes.status();
-  return WriteFileAtomically(path, *bytes);
+  ASSIGN_OR_RETURN(const std::string bytes, EncodePng(width, height, rgb));
+  return WriteFileAtomically(path, bytes);
 }
 
 void FlipRows(int width, int height, std::vector<uint8_t>* rgb) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "gui/view/rgb.h"
 #include "model/cluster_state.h"
 #include "model/ids.h"
 #include "model/time.h"
@@ -116,13 +117,6 @@ std::string MomentText(const RunView& view);
 std::vector<SummaryLine> SummaryLines(const RunView& view);
 
 // --- Colours and axes ---
-
-struct Rgb {
-  uint8_t red = 0;
-  uint8_t green = 0;
-  uint8_t blue = 0;
-  bool operator==(const Rgb&) const = default;
-};
 
 // Grey for an idle device; else from dark blue to light yellow, brighter with more allocated, so
 // that no one has to tell red from green. REQUIRES: 0 <= allocated_milli <= kDeviceMilli.

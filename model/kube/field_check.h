@@ -2,7 +2,6 @@
 #ifndef DRASIM_MODEL_KUBE_FIELD_CHECK_H_
 #define DRASIM_MODEL_KUBE_FIELD_CHECK_H_
 
-#include <cstddef>
 #include <set>
 #include <string>
 #include <vector>

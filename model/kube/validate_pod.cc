@@ -5,7 +5,6 @@
 #include <set>
 
 #include "absl/strings/match.h"
-#include "absl/strings/str_join.h"
 #include "model/kube/pod_claims.h"
 #include "model/kube/rules.h"
 #include "model/quantity.h"

@@ -1,10 +1,8 @@
 #include "model/text/mig_table_set.h"
 
 #include <algorithm>
-#include <string>
 #include <utility>
 
-#include "absl/status/statusor.h"
 #include "model/status_macros.h"
 #include "model/text/mig_catalogue.h"
 

@@ -3,7 +3,6 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
-#include "model/check.h"
 #include "policies/devices/constraints_driver.h"
 #include "policies/devices/example_driver.h"
 #include "policies/devices/intel_driver.h"

@@ -9,7 +9,6 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "absl/types/optional.h"
 #include "model/kube/objects.h"
 
 namespace drasim {

@@ -15,6 +15,7 @@
 #include "model/mig_product.h"
 #include "model/quantity.h"
 #include "model/resource_request.h"
+#include "model/status_macros.h"
 #include "policies/devices/claim_parameters.h"
 #include "policies/devices/mig_rules.h"
 #include "policies/devices/node_devices.h"
@@ -52,11 +53,10 @@ absl::Status ConstraintsDriver::ReadRequest(const ClaimToAllocate& claim,
                                             DeviceRequest* request) const {
   const ParameterFields of_class(claim.class_parameters);
   const ParameterFields fields(claim.claim_parameters);
-  absl::Status read = fields.CheckGroup(info().api_group);
-  if (read.ok()) read = of_class.ReadBool("shareable", &request->shareable);
+  RETURN_IF_ERROR(fields.CheckGroup(info().api_group));
+  RETURN_IF_ERROR(of_class.ReadBool("shareable", &request->shareable));
   int64_t count = 1;
-  if (read.ok()) read = fields.ReadInt("count", 1, kMostConstrainedDevices, &count);
-  if (!read.ok()) return read;
+  RETURN_IF_ERROR(fields.ReadInt("count", 1, kMostConstrainedDevices, &count));
   Demand demand;
   request->count = static_cast<int32_t>(count);
   request->wanted = absl::StrCat(count, count == 1 ? " device" : " devices");

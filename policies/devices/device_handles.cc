@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "model/device_set.h"
@@ -57,15 +56,15 @@ DeviceGrants GrantsOf(const GpuKind& kind, absl::Span<const HeldDevice> devices)
   return grants;
 }
 
-absl::optional<HandleContents> ReadHandle(const NodeDevices& node, absl::string_view data) {
+std::optional<HandleContents> ReadHandle(const NodeDevices& node, absl::string_view data) {
   HandleContents contents;
   // A search for the key is safe: the node's name is quoted, device names contain neither quotes
   // nor brackets, and settings come last.
   const size_t begin = data.find(kDevicesKey);
-  if (node.kind == nullptr || begin == absl::string_view::npos) return absl::nullopt;
+  if (node.kind == nullptr || begin == absl::string_view::npos) return std::nullopt;
   absl::string_view list = data.substr(begin + kDevicesKey.size());
   const size_t end = list.find(']');
-  if (end == absl::string_view::npos) return absl::nullopt;
+  if (end == absl::string_view::npos) return std::nullopt;
   absl::string_view rest = list.substr(end + 1);
   list = list.substr(0, end);
   const bool inside = absl::ConsumePrefix(&rest, kInsideKey);
@@ -74,25 +73,25 @@ absl::optional<HandleContents> ReadHandle(const NodeDevices& node, absl::string_
     HeldDevice device;
     if (quote == absl::string_view::npos ||
         !ReadDeviceName(*node.kind, list.substr(0, quote), &device)) {
-      return absl::nullopt;
+      return std::nullopt;
     }
     if (inside && device.use == DeviceUse::kInstance) device.use = DeviceUse::kInside;
-    if (!IsPossibleDevice(node, device)) return absl::nullopt;
+    if (!IsPossibleDevice(node, device)) return std::nullopt;
     contents.devices.push_back(device);
     list.remove_prefix(quote + 1);
     absl::ConsumePrefix(&list, ",");
   }
   if (!list.empty() || contents.devices.empty() || !absl::ConsumeSuffix(&rest, "}")) {
-    return absl::nullopt;
+    return std::nullopt;
   }
   if (absl::ConsumePrefix(&rest, kSharingKey)) contents.sharing = std::string(rest);
   return contents;
 }
 
-absl::optional<HandleContents> ReadGrants(const NodeDevices& node,
-                                          absl::Span<const DeviceGrant> grants) {
+std::optional<HandleContents> ReadGrants(const NodeDevices& node,
+                                         absl::Span<const DeviceGrant> grants) {
   HandleContents contents;
-  if (node.kind == nullptr) return absl::nullopt;
+  if (node.kind == nullptr) return std::nullopt;
   for (const DeviceGrant& grant : grants) {
     HeldDevice device;
     device.gpu = grant.device;
@@ -103,10 +102,10 @@ absl::optional<HandleContents> ReadGrants(const NodeDevices& node,
       device.use = DeviceUse::kPart;
       device.milli = grant.milli;
     }
-    if (!IsPossibleDevice(node, device)) return absl::nullopt;
+    if (!IsPossibleDevice(node, device)) return std::nullopt;
     contents.devices.push_back(device);
   }
-  if (contents.devices.empty()) return absl::nullopt;
+  if (contents.devices.empty()) return std::nullopt;
   return contents;
 }
 

@@ -8,10 +8,10 @@
 #ifndef DRASIM_POLICIES_DEVICES_DEVICE_HANDLES_H_
 #define DRASIM_POLICIES_DEVICES_DEVICE_HANDLES_H_
 
+#include <optional>
 #include <string>
 
 #include "absl/strings/string_view.h"
-#include "absl/types/optional.h"
 #include "absl/types/span.h"
 #include "model/device_grant.h"
 #include "policies/devices/gpu_kinds.h"
@@ -30,10 +30,10 @@ std::string WriteHandle(const GpuKind& kind, absl::string_view node_name,
 DeviceGrants GrantsOf(const GpuKind& kind, absl::Span<const HeldDevice> devices);
 
 // Nothing when the data is unreadable, names no device, or names one that the node lacks.
-absl::optional<HandleContents> ReadHandle(const NodeDevices& node, absl::string_view data);
+std::optional<HandleContents> ReadHandle(const NodeDevices& node, absl::string_view data);
 // The same from the grants: whole GPUs, instances and parts.
-absl::optional<HandleContents> ReadGrants(const NodeDevices& node,
-                                          absl::Span<const DeviceGrant> grants);
+std::optional<HandleContents> ReadGrants(const NodeDevices& node,
+                                         absl::Span<const DeviceGrant> grants);
 
 // True when the node has the device.
 bool IsPossibleDevice(const NodeDevices& node, const HeldDevice& device);

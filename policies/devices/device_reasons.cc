@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/string_view.h"
 #include "model/check.h"
 #include "model/device_set.h"
 #include "model/mig_table.h"

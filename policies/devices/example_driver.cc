@@ -5,8 +5,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "model/device_set.h"
+#include "model/status_macros.h"
 #include "policies/devices/claim_parameters.h"
-#include "policies/devices/mig_rules.h"
 
 namespace drasim {
 
@@ -17,9 +17,8 @@ absl::Status ExampleDriver::ReadRequest(const ClaimToAllocate& claim,
                                         DeviceRequest* request) const {
   const ParameterFields fields(claim.claim_parameters);
   int64_t count = 1;
-  absl::Status read = fields.CheckGroup(info().api_group);
-  if (read.ok()) read = fields.ReadInt("count", 1, 1'000'000, &count);
-  if (!read.ok()) return read;
+  RETURN_IF_ERROR(fields.CheckGroup(info().api_group));
+  RETURN_IF_ERROR(fields.ReadInt("count", 1, 1'000'000, &count));
   request->count = static_cast<int32_t>(count);
   request->wanted = absl::StrCat(count, count == 1 ? " GPU" : " GPUs");
   for (KindRequest& kind : request->kinds) {

@@ -14,6 +14,7 @@
 #include "absl/strings/strip.h"
 #include "model/check.h"
 #include "model/quantity.h"
+#include "model/status_macros.h"
 
 namespace drasim {
 namespace {
@@ -75,7 +76,7 @@ absl::StatusOr<GpuSelector> GpuSelector::ReadAt(const ParameterFields& fields,
   const std::string path = absl::StrCat(prefix, found[0]);
   for (const Known& known : kProperties) {
     if (found[0] != known.name) continue;
-    if (absl::Status read = selector.ReadProperty(fields, path, known); !read.ok()) return read;
+    RETURN_IF_ERROR(selector.ReadProperty(fields, path, known));
     return selector;
   }
   if (found[0] != "andExpression" && found[0] != "orExpression") {
@@ -86,9 +87,8 @@ absl::StatusOr<GpuSelector> GpuSelector::ReadAt(const ParameterFields& fields,
   }
   selector.op_ = found[0] == "andExpression" ? Op::kAnd : Op::kOr;
   for (size_t i = 0; fields.HasPrefix(absl::StrCat(path, ".", i, ".")); ++i) {
-    absl::StatusOr<GpuSelector> part = ReadAt(fields, absl::StrCat(path, ".", i, "."), depth + 1);
-    if (!part.ok()) return part.status();
-    selector.parts_.push_back(*std::move(part));
+    ASSIGN_OR_RETURN(GpuSelector part, ReadAt(fields, absl::StrCat(path, ".", i, "."), depth + 1));
+    selector.parts_.push_back(std::move(part));
   }
   if (selector.parts_.empty()) return fields.Wrong(path, "a list");
   return selector;
@@ -104,11 +104,10 @@ absl::Status GpuSelector::ReadProperty(const ParameterFields& fields, const std:
     if (text == nullptr) return fields.Wrong(value, "a value");
     text_ = *text;
     operator_.clear();
-    absl::Status read = fields.ReadWord(
+    RETURN_IF_ERROR(fields.ReadWord(
         absl::StrCat(path, ".operator"),
         {"Equals", "LessThan", "LessThanOrEqualTo", "GreaterThan", "GreaterThanOrEqualTo"},
-        &operator_);
-    if (!read.ok()) return read;
+        &operator_));
     if (operator_.empty()) return fields.Wrong(absl::StrCat(path, ".operator"), "an operator");
     if (property_ == Property::kMemory) {
       const absl::StatusOr<int64_t> bytes = ParseUnits(text_);

@@ -8,8 +8,8 @@
 #include "absl/strings/str_cat.h"
 #include "model/device_set.h"
 #include "model/resource_request.h"
+#include "model/status_macros.h"
 #include "policies/devices/claim_parameters.h"
-#include "policies/devices/mig_rules.h"
 #include "policies/devices/node_devices.h"
 
 namespace drasim {
@@ -29,20 +29,19 @@ absl::Status IntelDriver::ReadRequest(const ClaimToAllocate& claim, DeviceReques
   const ParameterFields of_class(claim.class_parameters);
   const ParameterFields fields(claim.claim_parameters);
   for (const ParameterFields* each : {&of_class, &fields}) {
-    if (absl::Status read = each->CheckGroup(info().api_group); !read.ok()) return read;
+    RETURN_IF_ERROR(each->CheckGroup(info().api_group));
   }
   int64_t count = 1;
   Amounts amounts;
   bool shared = true;
   std::string type = "gpu";
-  for (const absl::Status& read :
-       {fields.ReadInt("count", 1, kMostIntelDevices, &count),
-        fields.ReadInt("memory", kLeastIntelMemory, kMostIntelMemory, &amounts.memory_mib),
-        fields.ReadInt("millicores", 1, kDeviceMilli, &amounts.millicores),
-        fields.ReadWord("type", {"gpu", "vf"}, &type),
-        fields.ReadBool("shareable", &request->shareable), of_class.ReadBool("shared", &shared)}) {
-    if (!read.ok()) return read;
-  }
+  RETURN_IF_ERROR(fields.ReadInt("count", 1, kMostIntelDevices, &count));
+  RETURN_IF_ERROR(
+      fields.ReadInt("memory", kLeastIntelMemory, kMostIntelMemory, &amounts.memory_mib));
+  RETURN_IF_ERROR(fields.ReadInt("millicores", 1, kDeviceMilli, &amounts.millicores));
+  RETURN_IF_ERROR(fields.ReadWord("type", {"gpu", "vf"}, &type));
+  RETURN_IF_ERROR(fields.ReadBool("shareable", &request->shareable));
+  RETURN_IF_ERROR(of_class.ReadBool("shared", &shared));
   request->count = static_cast<int32_t>(count);
   const bool function = type == "vf";
   const bool part = !function && shared && (amounts.memory_mib > 0 || amounts.millicores > 0);

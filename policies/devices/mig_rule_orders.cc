@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <string>
 
 #include "absl/strings/str_cat.h"
 #include "model/check.h"

@@ -8,10 +8,8 @@
 #define DRASIM_POLICIES_DEVICES_MIG_RULES_H_
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
-#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "model/device_grant.h"
 #include "model/device_set.h"

@@ -8,6 +8,7 @@
 #include "model/device_set.h"
 #include "model/kube/node_set.h"
 #include "model/resource_request.h"
+#include "model/status_macros.h"
 #include "policies/devices/device_handles.h"
 #include "policies/devices/device_reasons.h"
 
@@ -565,7 +566,7 @@ Ref<Allocation> NodeDeviceDriver::AllocationOf(const Held& held, Name driver) co
   return allocation;
 }
 
-absl::optional<NodeDeviceDriver::Held> NodeDeviceDriver::ReadAllocation(
+std::optional<NodeDeviceDriver::Held> NodeDeviceDriver::ReadAllocation(
     const Allocation& allocation) const {
   Held held;
   held.node = allocation.node;
@@ -575,17 +576,17 @@ absl::optional<NodeDeviceDriver::Held> NodeDeviceDriver::ReadAllocation(
   }
   held.shareable = allocation.shareable;
   const uint32_t place = PlaceOf(held.node);
-  if (place == kNoPlace) return absl::nullopt;
+  if (place == kNoPlace) return std::nullopt;
   for (const ResourceHandle& handle : allocation.handles) {
     if (handle.driver.text() != name()) continue;
-    absl::optional<HandleContents> contents = ReadHandle(devices_[place], handle.data);
+    std::optional<HandleContents> contents = ReadHandle(devices_[place], handle.data);
     if (!contents.has_value()) contents = ReadGrants(devices_[place], allocation.grants);
-    if (!contents.has_value()) return absl::nullopt;
+    if (!contents.has_value()) return std::nullopt;
     held.devices = std::move(contents->devices);
     held.sharing = std::move(contents->sharing);
     return held;
   }
-  return absl::nullopt;
+  return std::nullopt;
 }
 
 void NodeDeviceDriver::Reset() {
@@ -602,7 +603,7 @@ void NodeDeviceDriver::Restore(absl::Span<const Ref<ResourceClaim>> allocated) {
   Reset();
   for (const Ref<ResourceClaim>& claim : allocated) {
     if (claim->status.allocation == nullptr || given_.contains(claim->meta.uid)) continue;
-    absl::optional<Held> held = ReadAllocation(*claim->status.allocation);
+    std::optional<Held> held = ReadAllocation(*claim->status.allocation);
     if (!held.has_value()) continue;
     SetNames(*claim, &*held);
     Take(claim->meta.uid, *std::move(held));
@@ -614,7 +615,7 @@ void NodeDeviceDriver::Restore(absl::Span<const Ref<ResourceClaim>> allocated) {
 
 int64_t NodeDeviceDriver::InstancesOf(const ResourceClaim& claim) const {
   if (claim.status.allocation == nullptr) return 0;
-  const absl::optional<Held> held = ReadAllocation(*claim.status.allocation);
+  const std::optional<Held> held = ReadAllocation(*claim.status.allocation);
   if (!held.has_value()) return 0;
   return std::count_if(held->devices.begin(), held->devices.end(),
                        [](const HeldDevice& device) { return device.is_instance(); });
@@ -738,7 +739,7 @@ absl::Status NodeDeviceDriver::Load(StateReader& in) {
   if (last_node > NodeId::kInvalid || last_gpu < -1 || last_gpu >= kMaxDevicesPerNode) {
     in.Fail("round robin stands at an impossible GPU");
   }
-  if (!in.status().ok()) return in.status();
+  RETURN_IF_ERROR(in.status());
   Reset();
   for (auto& [claim, held] : loaded) Take(claim, std::move(held));
   for (const auto& [claim, places] : proposed) {

@@ -27,8 +27,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/container/btree_map.h"
@@ -36,7 +36,6 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "absl/types/optional.h"
 #include "absl/types/span.h"
 #include "model/ids.h"
 #include "model/kube/name.h"
@@ -163,7 +162,7 @@ class NodeDeviceDriver : public ClaimDriver {
   static void SaveDevices(const HeldDevices& devices, StateWriter& out);
   bool LoadDevices(StateReader& in, uint32_t place, HeldDevices* devices) const;
   Ref<Allocation> AllocationOf(const Held& held, Name driver) const;
-  absl::optional<Held> ReadAllocation(const Allocation& allocation) const;
+  std::optional<Held> ReadAllocation(const Allocation& allocation) const;
   int64_t InstancesOf(const ResourceClaim& claim) const;
   bool LoadHeld(StateReader& in, Held* held) const;
 

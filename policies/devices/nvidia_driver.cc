@@ -5,13 +5,13 @@
 #include <string>
 #include <utility>
 
-#include "absl/status/statusor.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "model/device_set.h"
+#include "model/status_macros.h"
 #include "policies/devices/gpu_selector.h"
 #include "policies/devices/mig_rules.h"
 #include "policies/devices/node_devices.h"
@@ -25,12 +25,10 @@ constexpr int64_t kMostGpusOfClaim = 1'000'000;
 // The settings as the driver's plugin receives them, flat; "" for none.
 absl::Status ReadGpuSharing(const ParameterFields& fields, std::string* out) {
   std::string word;
-  absl::Status read = fields.ReadWord("sharing.strategy", {"TimeSlicing", "MPS"}, &word);
-  if (!read.ok()) return read;
+  RETURN_IF_ERROR(fields.ReadWord("sharing.strategy", {"TimeSlicing", "MPS"}, &word));
   for (const char* path :
        {"sharing.timeSlicingConfig.timeSlice", "sharing.timeSlicingConfig.interval"}) {
-    read = fields.ReadWord(path, {"Default", "Short", "Medium", "Long"}, &word);
-    if (!read.ok()) return read;
+    RETURN_IF_ERROR(fields.ReadWord(path, {"Default", "Short", "Medium", "Long"}, &word));
   }
   for (const auto& [path, text] : fields.all()) {
     absl::string_view rest = path;
@@ -39,6 +37,11 @@ absl::Status ReadGpuSharing(const ParameterFields& fields, std::string* out) {
   }
   if (!out->empty()) out->push_back('}');
   return absl::OkStatus();
+}
+
+std::string LackedProfile(const GpuKind& gpus, absl::string_view wanted) {
+  return absl::StrCat(wanted, " wanted, ", gpus.model.empty() ? "the GPU" : gpus.model, " has no ",
+                      gpus.table == nullptr ? "MIG" : "such profile");
 }
 
 }  // namespace
@@ -50,12 +53,11 @@ absl::Status NvidiaDriver::ReadRequest(const ClaimToAllocate& claim, DeviceReque
   const ParameterFields of_class(claim.class_parameters);
   const ParameterFields fields(claim.claim_parameters);
   for (const ParameterFields* each : {&of_class, &fields}) {
-    if (absl::Status read = each->CheckGroup(info().api_group); !read.ok()) return read;
+    RETURN_IF_ERROR(each->CheckGroup(info().api_group));
   }
   // The first is NVIDIA's spelling.
   for (const char* path : {"sharable", "shareable"}) {
-    absl::Status read = of_class.ReadBool(path, &request->shareable);
-    if (!read.ok()) return read;
+    RETURN_IF_ERROR(of_class.ReadBool(path, &request->shareable));
   }
   const absl::string_view kind = fields.kind();
   if (kind == "MigDeviceClaimParameters") return ReadMigClaim(fields, request);
@@ -73,16 +75,14 @@ absl::Status NvidiaDriver::ReadRequest(const ClaimToAllocate& claim, DeviceReque
 absl::Status NvidiaDriver::ReadGpuClaim(const ParameterFields& fields,
                                         DeviceRequest* request) const {
   int64_t count = 1;
-  absl::Status read = fields.ReadInt("count", 1, kMostGpusOfClaim, &count);
-  if (read.ok()) read = ReadGpuSharing(fields, &request->sharing);
-  if (!read.ok()) return read;
-  const absl::StatusOr<GpuSelector> selector = GpuSelector::Read(fields);
-  if (!selector.ok()) return selector.status();
+  RETURN_IF_ERROR(fields.ReadInt("count", 1, kMostGpusOfClaim, &count));
+  RETURN_IF_ERROR(ReadGpuSharing(fields, &request->sharing));
+  ASSIGN_OR_RETURN(const GpuSelector selector, GpuSelector::Read(fields));
   request->count = static_cast<int32_t>(count);
-  request->any_gpu = selector->empty();
+  request->any_gpu = selector.empty();
   request->wanted = absl::StrCat(count, count == 1 ? " GPU" : " GPUs");
   for (size_t i = 0; i < kinds().size(); ++i) {
-    request->kinds[i].eligible = selector->DevicesOf(kinds()[i]);
+    request->kinds[i].eligible = selector.DevicesOf(kinds()[i]);
     request->kinds[i].options.push_back({});
   }
   return absl::OkStatus();
@@ -90,7 +90,7 @@ absl::Status NvidiaDriver::ReadGpuClaim(const ParameterFields& fields,
 
 absl::Status NvidiaDriver::ReadMigClaim(const ParameterFields& fields,
                                         DeviceRequest* request) const {
-  if (absl::Status read = ReadGpuSharing(fields, &request->sharing); !read.ok()) return read;
+  RETURN_IF_ERROR(ReadGpuSharing(fields, &request->sharing));
   const std::string* profile = fields.Find("profile");
   if (profile == nullptr || profile->empty()) return fields.Wrong("profile", "a MIG profile");
   const std::string* tie = fields.Find("gpuClaimName");
@@ -103,9 +103,7 @@ absl::Status NvidiaDriver::ReadMigClaim(const ParameterFields& fields,
     KindRequest& kind = request->kinds[i];
     const int found = gpus.table == nullptr ? -1 : gpus.table->FindProfile(*profile);
     if (found < 0) {
-      kind.lacking =
-          absl::StrCat(request->wanted, " wanted, ", gpus.model.empty() ? "the GPU" : gpus.model,
-                       " has no ", gpus.table == nullptr ? "MIG" : "such profile");
+      kind.lacking = LackedProfile(gpus, request->wanted);
       continue;
     }
     kind.eligible = DeviceSet::All();
@@ -145,9 +143,7 @@ absl::Status NvidiaDriver::ReadComputeClaim(const ParameterFields& fields,
     const int found =
         gpus.table == nullptr || instance.empty() ? -1 : gpus.table->FindProfile(instance);
     if (gpus.table == nullptr || (found < 0 && !instance.empty())) {
-      kind.lacking =
-          absl::StrCat(request->wanted, " wanted, ", gpus.model.empty() ? "the GPU" : gpus.model,
-                       " has no ", gpus.table == nullptr ? "MIG" : "such profile");
+      kind.lacking = LackedProfile(gpus, request->wanted);
       continue;
     }
     kind.eligible = DeviceSet::All();

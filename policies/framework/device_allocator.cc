@@ -3,8 +3,6 @@
 #include <bit>
 #include <vector>
 
-#include "model/check.h"
-
 namespace drasim {
 
 DeviceSet FirstFittingDevices(const ResourceRequest& request,

@@ -39,7 +39,6 @@
 #include "model/cluster_state.h"
 #include "model/ids.h"
 #include "model/job_table.h"
-#include "model/run_streams.h"
 #include "model/state_io.h"
 #include "model/time.h"
 #include "policies/framework/reason.h"

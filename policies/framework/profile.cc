@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "model/check.h"
+#include "model/status_macros.h"
 
 namespace drasim {
 namespace {
@@ -18,9 +19,8 @@ constexpr const char* kDefaultPlugins[] = {"NodeUnschedulable", "TaintToleration
 
 absl::Status Profile::Add(const Registry& registry, absl::string_view name,
                           const PolicyContext& context) {
-  absl::StatusOr<std::unique_ptr<Plugin>> made = registry.MakePlugin(name, context);
-  if (!made.ok()) return made.status();
-  AddPlugin(*std::move(made));
+  ASSIGN_OR_RETURN(std::unique_ptr<Plugin> made, registry.MakePlugin(name, context));
+  AddPlugin(std::move(made));
   return absl::OkStatus();
 }
 
@@ -56,23 +56,22 @@ uint64_t Profile::RejectorsOf(const VerdictSummaryTable::Row& row) const {
 
 absl::StatusOr<Profile> Profile::Make(const Registry& registry, const ProfileOptions& options,
                                       const PolicyContext& context) {
-  absl::StatusOr<const PolicyEntry*> policy = registry.FindPolicy(options.policy);
-  if (!policy.ok()) return policy.status();
+  ASSIGN_OR_RETURN(const PolicyEntry* policy, registry.FindPolicy(options.policy));
   Profile profile;
   // First, for nothing else matters to such pods.
   if (context.holds) {
-    if (absl::Status s = profile.Add(registry, "PodHold", context); !s.ok()) return s;
+    RETURN_IF_ERROR(profile.Add(registry, "PodHold", context));
   }
   for (const char* name : kDefaultPlugins) {
-    if (absl::Status s = profile.Add(registry, name, context); !s.ok()) return s;
+    RETURN_IF_ERROR(profile.Add(registry, name, context));
   }
   // Its reasons would be in the way of clusters without MIG.
   if (context.mig) {
-    if (absl::Status s = profile.Add(registry, "MigFit", context); !s.ok()) return s;
+    RETURN_IF_ERROR(profile.Add(registry, "MigFit", context));
   }
-  const std::vector<ScoreChoice>& score = options.score.empty() ? (*policy)->score : options.score;
+  const std::vector<ScoreChoice>& score = options.score.empty() ? policy->score : options.score;
   for (const ScoreChoice& choice : score) {
-    if (absl::Status s = profile.Add(registry, choice.plugin, context); !s.ok()) return s;
+    RETURN_IF_ERROR(profile.Add(registry, choice.plugin, context));
     Plugin* plugin = profile.plugins_.back().get();
     if ((plugin->points() & kScore) == 0) {
       return absl::InvalidArgumentError(
@@ -86,20 +85,18 @@ absl::StatusOr<Profile> Profile::Make(const Registry& registry, const ProfileOpt
     profile.scores_.push_back({plugin, choice.weight == 0 ? 1 : choice.weight});
   }
   for (const std::string& name : options.plugins) {
-    if (absl::Status s = profile.Add(registry, name, context); !s.ok()) return s;
+    RETURN_IF_ERROR(profile.Add(registry, name, context));
   }
   const std::string& chooser =
-      options.device_chooser.empty() ? (*policy)->allocator : options.device_chooser;
+      options.device_chooser.empty() ? policy->allocator : options.device_chooser;
   for (const ScoreEntry& entry : profile.scores_) {
     if (chooser.empty() && profile.allocator_ == nullptr) {
       profile.allocator_ = entry.plugin->device_allocator();
     }
   }
   if (profile.allocator_ == nullptr) {
-    absl::StatusOr<std::unique_ptr<DeviceAllocator>> made =
-        registry.MakeAllocator(chooser.empty() ? "best" : chooser, context);
-    if (!made.ok()) return made.status();
-    profile.own_allocator_ = std::move(*made);
+    ASSIGN_OR_RETURN(profile.own_allocator_,
+                     registry.MakeAllocator(chooser.empty() ? "best" : chooser, context));
     profile.allocator_ = profile.own_allocator_.get();
   }
   return profile;
@@ -131,7 +128,7 @@ absl::Status Profile::Load(StateReader& in) {
   in.Section("profile");
   for (const auto& plugin : plugins_) {
     in.Section(plugin->name());
-    if (absl::Status s = plugin->Load(in); !s.ok()) return s;
+    RETURN_IF_ERROR(plugin->Load(in));
   }
   return in.status();
 }

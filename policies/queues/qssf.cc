@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "model/check.h"
+#include "model/status_macros.h"
 #include "policies/framework/registry.h"
 
 namespace drasim {
@@ -93,7 +94,7 @@ absl::Status QssfQueue::Load(StateReader& in) {
     }
     loaded.Learn({TenantId(static_cast<uint32_t>(tenant)), gpu_milli}, history);
   }
-  if (!in.status().ok()) return in.status();
+  RETURN_IF_ERROR(in.status());
   *this = std::move(loaded);
   return absl::OkStatus();
 }

@@ -20,6 +20,8 @@
 #include "absl/types/span.h"
 #include "model/check.h"
 #include "model/number_text.h"
+#include "model/proto/scenario.pb.h"
+#include "model/status_macros.h"
 #include "model/text/json_writer.h"
 #include "model/text/shown_text.h"
 #include "model/text/text_table.h"
@@ -479,7 +481,7 @@ constexpr char kWorldLegend[] =
 // The conditions that all worlds share, apart from the workload.
 std::string ConditionsText(const Contenders& contenders) {
   const RunSpec& spec = contenders.all[0].spec;
-  const std::string& interval = spec.written.workload().stream_interval();
+  const std::string& interval = spec.workload.stream_interval_text;
   std::string text = "Kube-scheduler's queue";
   if (!Varies(contenders.all, PolicyOf)) {
     absl::StrAppend(&text, ", policy ", spec.scheduler.profile.policy);
@@ -505,16 +507,14 @@ std::string WorldsText(const Comparison& c, const std::vector<Row>& rows,
 
 // The comparison that the command line asks for.
 absl::StatusOr<Comparison> MakeComparison(const ParsedFlags& flags) {
-  absl::StatusOr<GivenScenario> given = ScenarioFromFlags(flags);
-  if (!given.ok()) return given.status();
-  absl::StatusOr<Contenders> contenders =
-      MakeContenders(ContenderFlagsOf(flags), *given, kFillRatio);
-  if (!contenders.ok()) return contenders.status();
+  ASSIGN_OR_RETURN(GivenScenario given, ScenarioFromFlags(flags));
+  ASSIGN_OR_RETURN(Contenders contenders,
+                   MakeContenders(ContenderFlagsOf(flags), given, kFillRatio));
   Comparison comparison;
-  comparison.contenders = *std::move(contenders);
+  comparison.contenders = std::move(contenders);
   if (!comparison.contenders.worlds) {
-    comparison.given = *given;
-    for (const proto::Axis& axis : given->scenario.comparison().axes()) {
+    comparison.given = given;
+    for (const proto::Axis& axis : given.scenario->comparison().axes()) {
       for (const proto::AxisValue& value : axis.values()) {
         for (const std::string& setting : value.set()) {
           comparison.given.overridden.push_back(setting.substr(0, setting.find('=')));
@@ -528,10 +528,9 @@ absl::StatusOr<Comparison> MakeComparison(const ParsedFlags& flags) {
   const bool mixed = replays > 0 && static_cast<size_t>(replays) < all.size();
   comparison.has_replays = replays > 0;
   comparison.mode = mixed ? "mixed" : replays > 0 ? "replay" : "fill";
-  for (const std::string& name : given->scenario.comparison().metrics()) {
-    absl::StatusOr<CellMetric> metric = FindMetric(name);
-    if (!metric.ok()) return metric.status();
-    comparison.metrics.push_back(*metric);
+  for (const std::string& name : given.scenario->comparison().metrics()) {
+    ASSIGN_OR_RETURN(const CellMetric metric, FindMetric(name));
+    comparison.metrics.push_back(metric);
   }
   if (!comparison.metrics.empty()) return comparison;
   if (comparison.worlds()) {
@@ -552,31 +551,26 @@ absl::StatusOr<Comparison> MakeComparison(const ParsedFlags& flags) {
 }  // namespace
 
 absl::Status CompareCommand(const ParsedFlags& flags) {
-  absl::StatusOr<Comparison> comparison = MakeComparison(flags);
-  if (!comparison.ok()) return comparison.status();
-  absl::StatusOr<size_t> jobs = ParseJobs(flags.GetOr("jobs", ""));
-  if (!jobs.ok()) return jobs.status();
+  ASSIGN_OR_RETURN(Comparison comparison, MakeComparison(flags));
+  ASSIGN_OR_RETURN(const size_t jobs, ParseJobs(flags.GetOr("jobs", "")));
   const OutputFormat format = FormatOf(flags);
   const std::string dir = flags.GetOr("out", "");
   std::unique_ptr<FolderLock> lock;
   if (!dir.empty()) {
-    absl::StatusOr<std::unique_ptr<FolderLock>> taken = PrepareOutputDir(dir, flags.Has("force"));
-    if (!taken.ok()) return taken.status();
-    lock = *std::move(taken);
+    ASSIGN_OR_RETURN(lock, PrepareOutputDir(dir, flags.Has("force")));
   }
-  const Contenders& contenders = comparison->contenders;
+  const Contenders& contenders = comparison.contenders;
   NoteIdleSeeds(contenders);
-  absl::StatusOr<std::vector<CellResult>> cells = RunCells(*comparison, *jobs, flags.Has("quiet"));
-  if (!cells.ok()) return cells.status();
-  PrintWarnings(*cells, contenders.seeds.size());
-  std::vector<Row> rows = Reduce(*comparison, *cells);
-  if (comparison->drop_undefined) DropUndefined(&*comparison, &rows);
+  ASSIGN_OR_RETURN(std::vector<CellResult> cells, RunCells(comparison, jobs, flags.Has("quiet")));
+  PrintWarnings(cells, contenders.seeds.size());
+  std::vector<Row> rows = Reduce(comparison, cells);
+  if (comparison.drop_undefined) DropUndefined(&comparison, &rows);
   std::vector<WorldPair> pairs;
   if (contenders.worlds && (format != OutputFormat::kCsv || !dir.empty())) {
-    pairs = FindDivergences(contenders, *jobs);
+    pairs = FindDivergences(contenders, jobs);
   }
-  const std::string json = Json(*comparison, rows, pairs);
-  const std::string csv = Csv(*comparison, rows);
+  const std::string json = Json(comparison, rows, pairs);
+  const std::string csv = Csv(comparison, rows);
   if (!dir.empty()) {
     absl::Status s =
         WriteFilesAtomically({{dir + "/compare.json", json}, {dir + "/compare.csv", csv}});
@@ -585,8 +579,8 @@ absl::Status CompareCommand(const ParsedFlags& flags) {
   const bool ansi = isatty(STDOUT_FILENO) == 1;
   const std::string text = format == OutputFormat::kJson  ? json
                            : format == OutputFormat::kCsv ? csv
-                           : contenders.worlds ? WorldsText(*comparison, rows, pairs, ansi)
-                                               : Table(*comparison, rows, ansi);
+                           : contenders.worlds ? WorldsText(comparison, rows, pairs, ansi)
+                                               : Table(comparison, rows, ansi);
   std::fputs(text.c_str(), stdout);
   return absl::OkStatus();
 }

@@ -53,21 +53,20 @@ absl::StatusOr<RunRequest> NewRun(GivenScenario given, RunSpec spec, bool force)
   request.given = std::move(given);
   const std::string& dir = request.spec.output.dir;
   if (dir.empty()) return request;
-  absl::StatusOr<std::unique_ptr<FolderLock>> lock = PrepareOutputDir(dir, force);
-  if (!lock.ok()) return lock.status();
-  request.lock = *std::move(lock);
+  ASSIGN_OR_RETURN(request.lock, PrepareOutputDir(dir, force));
   return request;
 }
 
 // With --resume the scenario is the one that the run left in its folder. What else the command line
 // says about it may not contradict.
 absl::StatusOr<RunRequest> ReadResumption(GivenScenario given, bool force) {
-  const std::string dir = given.scenario.output().dir();
+  const GivenOutput output = OutputOf(given);
+  const std::string& dir = output.dir;
   if (dir.empty()) {
     return absl::InvalidArgumentError(
         "--resume needs --out DIR, the folder of the run to go on with");
   }
-  if (given.scenario.output().has_ledger() && !given.scenario.output().ledger()) {
+  if (output.without_ledger) {
     return absl::InvalidArgumentError(
         "--resume: a run with --ledger=off leaves no checkpoints to go on from");
   }
@@ -89,27 +88,23 @@ absl::StatusOr<RunRequest> ReadResumption(GivenScenario given, bool force) {
   std::error_code error;
   if (std::filesystem::is_directory(dir, error)) {
     // Before it is read, since another process may be writing there.
-    absl::StatusOr<std::unique_ptr<FolderLock>> lock = FolderLock::Take(dir);
-    if (!lock.ok()) return lock.status();
-    request.lock = *std::move(lock);
+    ASSIGN_OR_RETURN(request.lock, FolderLock::Take(dir));
   }
-  absl::StatusOr<Resumption> found = FindResumption(dir);
-  if (!found.ok()) return found.status();
-  if (told) RETURN_IF_ERROR(CheckSameScenario(wanted->written, found->spec.written));
-  request.spec = found->spec;
-  RETURN_IF_ERROR(request.spec.SetMaxLedger(given.scenario.output().max_ledger()));
-  request.resumption = *std::move(found);
+  ASSIGN_OR_RETURN(Resumption found, FindResumption(dir));
+  if (told) RETURN_IF_ERROR(CheckSameScenario(*wanted->written, *found.spec.written));
+  request.spec = found.spec;
+  RETURN_IF_ERROR(request.spec.SetMaxLedger(output.max_ledger));
+  request.resumption = std::move(found);
   return request;
 }
 
 absl::StatusOr<RunRequest> ReadRequest(const ParsedFlags& flags) {
-  absl::StatusOr<GivenScenario> given = ScenarioFromFlags(flags);
-  if (!given.ok()) return given.status();
-  if (flags.Has("out")) given->scenario.mutable_output()->set_dir(*flags.Get("out"));
-  if (flags.Has("resume")) return ReadResumption(*std::move(given), flags.Has("force"));
-  ASSIGN_OR_RETURN(RunSpec spec, ResolveGiven(*given));
+  ASSIGN_OR_RETURN(GivenScenario given, ScenarioFromFlags(flags));
+  if (flags.Has("out")) SetOutputDir(*flags.Get("out"), &given);
+  if (flags.Has("resume")) return ReadResumption(std::move(given), flags.Has("force"));
+  ASSIGN_OR_RETURN(RunSpec spec, ResolveGiven(given));
   RETURN_IF_ERROR(CheckQueueFlag(ContenderFlagsOf(flags), spec.is_replay()));
-  return NewRun(*std::move(given), std::move(spec), flags.Has("force"));
+  return NewRun(std::move(given), std::move(spec), flags.Has("force"));
 }
 
 // For as long as there is no ledger to resume from.
@@ -120,10 +115,7 @@ absl::Status LeaveScenario(RunRequest* request) {
   if (goes_on || output.dir.empty() || !output.ledger) {
     return absl::OkStatus();
   }
-  absl::StatusOr<std::unique_ptr<BegunScenario>> begun =
-      BegunScenario::Leave(request->spec, output.dir);
-  if (!begun.ok()) return begun.status();
-  request->begun = *std::move(begun);
+  ASSIGN_OR_RETURN(request->begun, BegunScenario::Leave(request->spec, output.dir));
   return absl::OkStatus();
 }
 
@@ -192,27 +184,25 @@ std::string RestOfRun(const Simulation& sim) {
 
 absl::Status RunCommand(const ParsedFlags& flags) {
   const auto start = std::chrono::steady_clock::now();
-  absl::StatusOr<RunRequest> request = ReadRequest(flags);
-  if (!request.ok()) return request.status();
-  if (absl::Status s = LeaveScenario(&*request); !s.ok()) return s;
-  absl::StatusOr<std::unique_ptr<Simulation>> sim = Simulation::Build(request->spec);
-  if (!sim.ok()) return InFile(request->given, sim.status());
+  ASSIGN_OR_RETURN(RunRequest request, ReadRequest(flags));
+  RETURN_IF_ERROR(LeaveScenario(&request));
+  absl::StatusOr<std::unique_ptr<Simulation>> sim = Simulation::Build(request.spec);
+  if (!sim.ok()) return InFile(request.given, sim.status());
   const size_t told = PrintWarnings(**sim, 0);
-  absl::StatusOr<std::unique_ptr<RunOutputs>> attached = AttachOutputs(*request, sim->get());
-  if (!attached.ok()) return attached.status();
-  request->begun.reset();
-  RunOutputs* const outputs = attached->get();
+  ASSIGN_OR_RETURN(std::unique_ptr<RunOutputs> attached, AttachOutputs(request, sim->get()));
+  request.begun.reset();
+  RunOutputs* const outputs = attached.get();
   Progress progress("run", (*sim)->pods_expected(), flags.Has("quiet"));
   (*sim)->set_on_progress([&progress, run = sim->get()](uint64_t pods) {
     progress.Update(pods, [run] { return RestOfRun(*run); });
   });
   (*sim)->set_stop(&stop_requested);
   StopOnSignals();
-  if (absl::Status s = Start(&*request, sim->get()); !s.ok()) return s;
+  RETURN_IF_ERROR(Start(&request, sim->get()));
   const absl::Status ran = (*sim)->Run();
   progress.Clear();
   PrintWarnings(**sim, told);  // what only the run could tell
-  const std::string& dir = request->spec.output.dir;
+  const std::string& dir = request.spec.output.dir;
   if (!ran.ok()) {
     if (outputs != nullptr) (void)outputs->Abandon();
     return WithWayOn(ran, outputs, dir);

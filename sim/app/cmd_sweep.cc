@@ -15,10 +15,10 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "model/hash.h"
 #include "model/number_text.h"
+#include "model/proto/scenario.pb.h"
 #include "model/status_macros.h"
 #include "model/text/yaml_writer.h"
 #include "sim/app/commands.h"
@@ -154,9 +154,8 @@ absl::StatusOr<std::string> HashInputs(proto::Scenario* s) {
 // The cells of the sweep in the order of the merged file. The key covers the resolved scenario and
 // the bytes of its input files, so that a changed trace is not mistaken for a finished one.
 absl::StatusOr<std::vector<Cell>> MakeCells(const ParsedFlags& flags) {
-  absl::StatusOr<GivenScenario> given = ScenarioFromFlags(flags);
-  if (!given.ok()) return given.status();
-  proto::Scenario* base = &given->scenario;
+  ASSIGN_OR_RETURN(GivenScenario given, ScenarioFromFlags(flags));
+  proto::Scenario* base = &*given.scenario;
   if (base->comparison().axes_size() > 0) {
     return absl::InvalidArgumentError(
         absl::StrCat("comparison.axes: found ", base->comparison().axes_size(),
@@ -164,28 +163,25 @@ absl::StatusOr<std::vector<Cell>> MakeCells(const ParsedFlags& flags) {
   }
   const std::vector<std::string> traces = absl::StrSplit(base->workload().trace().path(), ',');
   base->mutable_workload()->mutable_trace()->set_path(traces[0]);
-  absl::StatusOr<Contenders> contenders =
-      MakeContenders(ContenderFlagsOf(flags), *given, std::nullopt);
-  if (!contenders.ok()) return contenders.status();
-  NoteIdleSeeds(*contenders);
+  ASSIGN_OR_RETURN(Contenders contenders,
+                   MakeContenders(ContenderFlagsOf(flags), given, std::nullopt));
+  NoteIdleSeeds(contenders);
   std::vector<Cell> cells;
   for (const std::string& trace : traces) {
-    proto::Scenario pinned = contenders->all[0].spec.written;
+    proto::Scenario pinned = *contenders.all[0].spec.written;
     pinned.mutable_workload()->mutable_trace()->set_path(trace);
-    absl::StatusOr<std::string> inputs = HashInputs(&pinned);
-    if (!inputs.ok()) return inputs.status();
-    for (const Contender& contender : contenders->all) {
-      proto::Scenario s = contender.spec.written;
+    ASSIGN_OR_RETURN(std::string inputs, HashInputs(&pinned));
+    for (const Contender& contender : contenders.all) {
+      proto::Scenario s = *contender.spec.written;
       *s.mutable_workload()->mutable_trace() = pinned.workload().trace();
       *s.mutable_cluster() = pinned.cluster();
       s.clear_output();
       // Cells leave no files, so the key has no output, either.
       ASSIGN_OR_RETURN(RunSpec spec, ResolveScenario(s));
-      for (uint64_t seed : contenders->seeds) {
+      for (uint64_t seed : contenders.seeds) {
         s.set_seed(seed);
         spec.SetSeed(seed);
-        cells.push_back(
-            {spec, TraceName(trace), HexHash(Fnv1a(*inputs, Fnv1a(ToYaml(s)))), "", {}});
+        cells.push_back({spec, TraceName(trace), HexHash(Fnv1a(inputs, Fnv1a(ToYaml(s)))), "", {}});
       }
     }
   }
@@ -213,14 +209,10 @@ std::map<std::string, std::string> ReadFinished(const std::string& path,
 absl::Status SweepCommand(const ParsedFlags& flags) {
   const std::string dir = flags.GetOr("out", "");
   if (dir.empty()) return absl::InvalidArgumentError("sweep needs --out DIR");
-  absl::StatusOr<std::vector<Cell>> made = MakeCells(flags);
-  if (!made.ok()) return made.status();
-  std::vector<Cell>& cells = *made;
-  absl::StatusOr<size_t> jobs = ParseJobs(flags.GetOr("jobs", ""));
-  if (!jobs.ok()) return jobs.status();
-  const absl::StatusOr<std::unique_ptr<FolderLock>> lock =
-      PrepareOutputDir(dir, flags.Has("force"));
-  if (!lock.ok()) return lock.status();
+  ASSIGN_OR_RETURN(std::vector<Cell> cells, MakeCells(flags));
+  ASSIGN_OR_RETURN(const size_t jobs, ParseJobs(flags.GetOr("jobs", "")));
+  ASSIGN_OR_RETURN(const std::unique_ptr<FolderLock> lock,
+                   PrepareOutputDir(dir, flags.Has("force")));
   const std::string partial = dir + "/sweep.partial.csv";
   const std::string header = Header(IsReplay(cells[0]));
   const std::map<std::string, std::string> finished = ReadFinished(partial, header);
@@ -239,7 +231,7 @@ absl::Status SweepCommand(const ParsedFlags& flags) {
   if (std::filesystem::file_size(partial) > 0) std::fputs("\n", log);
   RunsProgress progress("sweep", todo.size(), flags.Has("quiet"));
   const absl::Status ran = ForEachInParallel(
-      todo.size(), *jobs,
+      todo.size(), jobs,
       [&](size_t i) -> absl::Status {
         Cell& cell = cells[todo[i]];
         absl::StatusOr<CellResult> result =
@@ -269,7 +261,7 @@ absl::Status SweepCommand(const ParsedFlags& flags) {
   }
   std::string merged = header + "\n";
   for (const Cell& cell : cells) merged += cell.row + "\n";
-  if (absl::Status s = WriteFileAtomically(dir + "/sweep.csv", merged); !s.ok()) return s;
+  RETURN_IF_ERROR(WriteFileAtomically(dir + "/sweep.csv", merged));
   const OutputFormat format = FormatOf(flags);
   if (format == OutputFormat::kCsv) {
     std::fputs(merged.c_str(), stdout);

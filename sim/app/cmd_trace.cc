@@ -12,6 +12,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "model/proto/scenario.pb.h"
 #include "model/status_macros.h"
 #include "sim/app/commands.h"
 #include "sim/app/format_flag.h"
@@ -252,7 +253,7 @@ absl::Status TraceGenerateCommand(const ParsedFlags& flags) {
   ASSIGN_OR_RETURN(
       const WorkloadInput input,
       OpenWorkloadInput(MakeWorkloadSpec(scenario), static_cast<uint64_t>(seed), {}, &shapes));
-  RETURN_IF_ERROR(CheckGenerated(scenario));
+  RETURN_IF_ERROR(CheckGenerated(scenario).status());
   ASSIGN_OR_RETURN(const NodeListSpec list, MakeNodeListSpec(scenario));
   ASSIGN_OR_RETURN(const NodeInput node_input, ReadNodeInput(list));
   const std::vector<NodeSpec>& nodes_written = node_input.nodes;

@@ -1,14 +1,16 @@
 // drasim validate.
 
 #include <cstdio>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "model/status_macros.h"
 #include "sim/app/commands.h"
 #include "sim/app/format_flag.h"
 #include "sim/record/data_table.h"
-#include "sim/run/simulation.h"
+#include "sim/scenario/given_scenario.h"
 #include "traces/byte_source.h"
 #include "traces/mapping.h"
 
@@ -46,21 +48,19 @@ class ValidFiles {
 };
 
 absl::Status ValidateOne(const std::string& path, ValidFiles* valid) {
-  absl::StatusOr<std::unique_ptr<ByteSource>> source = OpenByteSource(path);
-  if (!source.ok()) return source.status();
-  absl::StatusOr<std::string> text = ReadAll(**source, kMaxScenarioBytes);
-  if (!text.ok()) return text.status();
-  const std::string name = (*source)->name();
-  if (LooksLikeMapping(*text)) {
-    absl::StatusOr<proto::TableMapping> mapping = ParseMappingFile(*text, name);
+  ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> source, OpenByteSource(path));
+  ASSIGN_OR_RETURN(std::string text, ReadAll(*source, kMaxScenarioBytes));
+  const std::string name = source->name();
+  if (LooksLikeMapping(text)) {
+    absl::StatusOr<proto::TableMapping> mapping = ParseMappingFile(text, name);
     if (!mapping.ok()) return mapping.status();
     valid->Add(name, "mapping");
     return absl::OkStatus();
   }
   GivenScenario given;
   given.file = name;
-  given.text = *text;
-  if (absl::Status s = ParseGiven(&given); !s.ok()) return s;
+  given.text = text;
+  RETURN_IF_ERROR(ParseGiven(&given));
   if (const absl::Status s = ResolveGiven(given).status(); !s.ok()) {
     const bool placed = s.message().substr(0, name.size()) == name;
     return placed ? s : absl::InvalidArgumentError(absl::StrCat(name, ": ", s.message()));

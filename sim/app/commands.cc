@@ -43,7 +43,7 @@ std::vector<Command> MakeCommands() {
        With({out,
              force,
              {"resume", "", "", "go on with the run in DIR from its last checkpoint"},
-             {"ledger", "output.ledger", "on|off", "keep the ledger", "on,off"},
+             {"ledger", "output.ledger", "on|off", "keep the ledger", "on,off", true},
              format,
              quiet}),
        RunCommand},

@@ -19,6 +19,7 @@ struct FlagSpec {
   absl::string_view value;  // placeholder in --help; empty: a switch without value
   absl::string_view help;
   absl::string_view choices = "";  // comma-separated, for help and completion
+  bool on_off = false;             // on and off stand for true and false of the key
 };
 
 struct GivenFlag {

@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
+#include "model/proto/scenario.pb.h"
 #include "model/status_macros.h"
 #include "model/text/yaml_proto.h"
 #include "sim/scenario/comparison.h"
@@ -41,14 +42,13 @@ absl::string_view ChooserNames() {
   return *text;
 }
 
+// The text of the flag as a value of its key.
 absl::StatusOr<std::string> FlagToKey(const FlagSpec& spec, const std::string& value) {
-  if (spec.choices == "on,off") {
-    if (value == "on" || value == "true") return std::string("true");
-    if (value == "off" || value == "false") return std::string("false");
-    return absl::InvalidArgumentError(
-        absl::StrCat("--", spec.name, ": found '", value, "', expected on or off"));
-  }
-  return value;
+  if (!spec.on_off) return value;
+  if (value == "on" || value == "true") return std::string("true");
+  if (value == "off" || value == "false") return std::string("false");
+  return absl::InvalidArgumentError(
+      absl::StrCat("--", spec.name, ": found '", value, "', expected on or off"));
 }
 
 }  // namespace
@@ -72,8 +72,8 @@ const std::vector<FlagSpec>& ScenarioFlags() {
       {"lenient", "workload.trace.lenient", "", "skip and count bad rows instead of stopping"},
       {"sort-window", "workload.trace.sort_window", "TIME",
        "keep so much of the trace in order while reading, such as 1h"},
-      {"cache", "scheduler.cache", "on|off", "per-shape caches; never changes a decision",
-       "on,off"},
+      {"cache", "scheduler.cache", "on|off", "per-shape caches; never changes a decision", "on,off",
+       true},
       {"set", "", "KEY=VALUE",
        "any scenario key, such as workload.generated.pods=1000; may be repeated"},
   };
@@ -82,7 +82,7 @@ const std::vector<FlagSpec>& ScenarioFlags() {
 
 absl::StatusOr<GivenScenario> ScenarioFromFlags(const ParsedFlags& flags) {
   GivenScenario given;
-  proto::Scenario& scenario = given.scenario;
+  proto::Scenario& scenario = *given.scenario;
   std::vector<std::string> files = flags.All("scenario");
   files.insert(files.end(), flags.positional().begin(), flags.positional().end());
   if (files.size() > 1) {

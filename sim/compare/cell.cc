@@ -5,12 +5,12 @@
 #include <mutex>
 #include <system_error>
 #include <thread>
-#include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "model/number_text.h"
+#include "model/status_macros.h"
 #include "sim/run/dra_outputs.h"
 #include "sim/run/simulation.h"
 
@@ -97,10 +97,9 @@ const LoadRow* CellResult::AtLoad(int64_t arrived_percent) const {
 
 absl::StatusOr<CellResult> RunCell(const RunSpec& spec, bool with_starts,
                                    const std::function<void(double)>& on_progress, bool is_world) {
-  absl::StatusOr<std::unique_ptr<Simulation>> built = Simulation::Build(spec);
-  if (!built.ok()) return built.status();
-  Simulation& sim = **built;
-  if (absl::Status s = is_world ? CheckExpressible(sim) : absl::OkStatus(); !s.ok()) return s;
+  ASSIGN_OR_RETURN(std::unique_ptr<Simulation> built, Simulation::Build(spec));
+  Simulation& sim = *built;
+  RETURN_IF_ERROR(is_world ? CheckExpressible(sim) : absl::OkStatus());
   StartReport starts = MakeStartReport(sim);
   if (with_starts) sim.AddSink(&starts);
   if (on_progress) {
@@ -109,8 +108,8 @@ absl::StatusOr<CellResult> RunCell(const RunSpec& spec, bool with_starts,
     sim.set_on_progress(
         [&on_progress, whole](uint64_t pods) { on_progress(static_cast<double>(pods) / whole); });
   }
-  if (absl::Status s = sim.Start(); !s.ok()) return s;
-  if (absl::Status s = sim.Run(); !s.ok()) return s;
+  RETURN_IF_ERROR(sim.Start());
+  RETURN_IF_ERROR(sim.Run());
   const Sample& m = sim.metrics().sample();
   CellResult cell;
   cell.pods_arrived = m.pods_arrived;

@@ -20,7 +20,6 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
 #include "sim/compare/start_figures.h"
 #include "sim/record/load_table.h"
 #include "sim/record/order_hashes.h"

@@ -1,6 +1,5 @@
 #include "sim/compare/cell_metrics.h"
 
-#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string>

@@ -8,6 +8,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
+#include "model/key_error.h"
+#include "model/proto/scenario.pb.h"
 #include "model/status_macros.h"
 #include "sim/compare/cell.h"
 #include "sim/compare/worlds.h"
@@ -24,21 +26,16 @@ constexpr char kPolicyOfWorlds[] = "least-allocated";
 // saying.
 absl::StatusOr<Choices> MakeChoices(const ContenderFlags& flags, const proto::Scenario& scenario) {
   const proto::Comparison& comparison = scenario.comparison();
-  absl::StatusOr<Choices> choices = ListedChoices(scenario);
-  if (!choices.ok()) return choices;
+  ASSIGN_OR_RETURN(Choices choices, ListedChoices(scenario));
   if (const std::string text = flags.queues.value_or(""); !text.empty()) {
-    absl::StatusOr<std::vector<std::string>> queues = ParseQueues(text);
-    if (!queues.ok()) return queues.status();
-    choices->queues = *std::move(queues);
-    choices->queues_origin = "--queues";
+    ASSIGN_OR_RETURN(choices.queues, ParseQueues(text));
+    choices.queues_origin = "--queues";
   }
   const std::string text = flags.policies.value_or("");
   const bool settled =
-      !choices->policies.empty() || !choices->queues.empty() || SetsPolicy(comparison);
+      !choices.policies.empty() || !choices.queues.empty() || SetsPolicy(comparison);
   if (text.empty() && settled) return choices;
-  absl::StatusOr<std::vector<std::string>> policies = ParsePolicies(text, KindOfPolicies(scenario));
-  if (!policies.ok()) return policies.status();
-  choices->policies = *std::move(policies);
+  ASSIGN_OR_RETURN(choices.policies, ParsePolicies(text, KindOfPolicies(scenario)));
   return choices;
 }
 
@@ -47,7 +44,7 @@ absl::Status InWorld(const AxisWorld& world, const std::vector<std::string>& axe
                      const absl::Status& status) {
   if (world.values.empty()) return status;
   const absl::string_view message = status.message();
-  const absl::string_view key = message.substr(0, message.find(':'));
+  const std::string key = KeyOfError(status);
   for (size_t i = world.settings.size(); i-- > 0;) {
     if (world.settings[i].first == key) {
       return absl::Status(status.code(), absl::StrCat(world.settings[i].second, ": ", message));
@@ -78,7 +75,7 @@ void TuneFill(std::optional<double> ratio, proto::Scenario* scenario) {
 absl::StatusOr<RunSpec> Resolve(const AxisWorld& world, const Choices& choices, size_t queue,
                                 size_t policy, GivenScenario* trial) {
   trial->scenario = world.scenario;
-  proto::Scheduler* scheduler = trial->scenario.mutable_scheduler();
+  proto::Scheduler* scheduler = trial->scenario->mutable_scheduler();
   if (!choices.queues.empty()) scheduler->set_queue(choices.queues[queue]);
   if (!choices.policies.empty()) scheduler->set_policy(choices.policies[policy]);
   return ResolveGiven(*trial);
@@ -91,13 +88,12 @@ absl::Status AddContenders(const AxisWorld& world, const Choices& choices, Given
   for (const auto& [key, origin] : world.settings) trial->overridden.push_back(key);
   if (!choices.queues.empty()) trial->overridden.emplace_back("scheduler.queue");
   if (!choices.policies.empty()) trial->overridden.emplace_back("scheduler.policy");
-  if (!choices.queues.empty() && !IsReplay(world.scenario)) {
+  if (!choices.queues.empty() && !IsReplay(*world.scenario)) {
     // An error in the mode itself is reported first.
     trial->scenario = world.scenario;
     RETURN_IF_ERROR(ResolveGiven(*trial).status());
-    return absl::InvalidArgumentError(
-        absl::StrCat(choices.queues_origin,
-                     ": expected mode: replay; a fill tries each job once, so that none queues"));
+    return KeyError(choices.queues_origin,
+                    "expected mode: replay; a fill tries each job once, so that none queues");
   }
   // Each on its own, since defaults depend on the queue.
   for (size_t q = 0; q < std::max<size_t>(1, choices.queues.size()); ++q) {
@@ -123,12 +119,11 @@ absl::StatusOr<std::string> PolicyOfWorlds(const ContenderFlags& flags, const pr
   if (text.empty()) {
     return s.scheduler().policy().empty() ? std::string(kPolicyOfWorlds) : s.scheduler().policy();
   }
-  absl::StatusOr<std::vector<std::string>> policies =
-      ParsePolicies(text, PolicyEntry::Kind::kKubernetes);
-  if (!policies.ok()) return policies.status();
-  if (policies->size() == 1) return policies->front();
+  ASSIGN_OR_RETURN(const std::vector<std::string> policies,
+                   ParsePolicies(text, PolicyEntry::Kind::kKubernetes));
+  if (policies.size() == 1) return policies.front();
   return absl::InvalidArgumentError(
-      absl::StrCat("--policies: found ", policies->size(),
+      absl::StrCat("--policies: found ", policies.size(),
                    ", expected one beside --worlds, which are compared under like conditions"));
 }
 
@@ -139,9 +134,8 @@ absl::Status CheckWorldFlags(const ContenderFlags& flags, const proto::Compariso
                      " axes in the comparison, too, expected one of them"));
   }
   if (!flags.queues.has_value() && comparison.queues_size() == 0) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat(flags.queues.has_value() ? "--queues" : "comparison.queues",
-                   ": expected none beside --worlds, which all have kube-scheduler's queue"));
+  return KeyError(flags.queues.has_value() ? "--queues" : "comparison.queues",
+                  "expected none beside --worlds, which all have kube-scheduler's queue");
 }
 
 absl::Status ChangeWorld(const ScenarioChange& change, const std::string& origin,
@@ -149,7 +143,7 @@ absl::Status ChangeWorld(const ScenarioChange& change, const std::string& origin
   for (const std::string& setting : change.set) {
     world->settings.emplace_back(KeyOfSetting(setting), origin);
   }
-  return ApplyChange(change, origin, &world->scenario);
+  return ApplyChange(change, origin, &*world->scenario);
 }
 
 // `bare`: the scenario without its comparison, tuned.
@@ -157,38 +151,32 @@ absl::StatusOr<AxisWorld> MakeNamedWorld(const std::string& name, const proto::S
                                          const std::string& policy) {
   AxisWorld world;
   world.values = {name};
-  world.scenario = bare;
+  world.scenario = ScenarioMessage(bare);
   const std::string origin = absl::StrCat("--worlds: '", name, "'");
-  absl::Status s = ChangeWorld(LikeConditions(bare, policy), origin, &world);
-  if (!s.ok()) return s;
-  absl::StatusOr<ScenarioChange> change = WorldOf(name, bare);
-  if (!change.ok()) return change.status();
-  s = ChangeWorld(*change, origin, &world);
-  if (!s.ok()) return s;
+  RETURN_IF_ERROR(ChangeWorld(LikeConditions(bare, policy), origin, &world));
+  ASSIGN_OR_RETURN(ScenarioChange change, WorldOf(name, bare));
+  RETURN_IF_ERROR(ChangeWorld(change, origin, &world));
   return world;
 }
 
 absl::StatusOr<Contenders> MakeWorldContenders(const ContenderFlags& flags,
                                                const GivenScenario& given,
                                                std::optional<double> fill_ratio) {
-  const proto::Comparison& comparison = given.scenario.comparison();
+  const proto::Comparison& comparison = given.scenario->comparison();
   RETURN_IF_ERROR(CheckWorldFlags(flags, comparison));
-  absl::StatusOr<std::vector<std::string>> names = ParseWorlds(flags.worlds.value_or(""));
-  if (!names.ok()) return names.status();
-  absl::StatusOr<std::string> policy = PolicyOfWorlds(flags, given.scenario);
-  if (!policy.ok()) return policy.status();
+  ASSIGN_OR_RETURN(std::vector<std::string> names, ParseWorlds(flags.worlds.value_or("")));
+  ASSIGN_OR_RETURN(std::string policy, PolicyOfWorlds(flags, *given.scenario));
   Contenders contenders;
   contenders.axes = {kWorldAxis};
   contenders.worlds = true;
-  proto::Scenario bare = given.scenario;
+  proto::Scenario bare = *given.scenario;
   bare.clear_comparison();
   TuneFill(fill_ratio, &bare);
-  for (const std::string& name : *names) {
-    absl::StatusOr<AxisWorld> world = MakeNamedWorld(name, bare, *policy);
-    if (!world.ok()) return world.status();
+  for (const std::string& name : names) {
+    ASSIGN_OR_RETURN(AxisWorld world, MakeNamedWorld(name, bare, policy));
     GivenScenario trial = given;
-    const absl::Status added = AddContenders(*world, Choices(), &trial, &contenders.all);
-    if (!added.ok()) return InWorld(*world, contenders.axes, added);
+    const absl::Status added = AddContenders(world, Choices(), &trial, &contenders.all);
+    if (!added.ok()) return InWorld(world, contenders.axes, added);
   }
   return contenders;
 }
@@ -222,41 +210,33 @@ absl::Status CheckQueueFlag(const ContenderFlags& flags, bool any_replay) {
 
 absl::StatusOr<Contenders> MakeContenders(const ContenderFlags& flags, const GivenScenario& given,
                                           std::optional<double> fill_ratio) {
-  const proto::Comparison& comparison = given.scenario.comparison();
+  const proto::Comparison& comparison = given.scenario->comparison();
   RETURN_IF_ERROR(CheckListFlags(flags));
-  if (absl::Status s = CheckComparison(given.scenario); !s.ok()) return InFile(given, s);
+  if (absl::Status s = CheckComparison(*given.scenario); !s.ok()) return InFile(given, s);
   if (flags.worlds.has_value()) {
     absl::StatusOr<Contenders> named = MakeWorldContenders(flags, given, fill_ratio);
     if (!named.ok()) return named;
-    absl::StatusOr<std::vector<uint64_t>> seeds =
-        MakeSeeds(flags, comparison, named->all[0].spec.seed);
-    if (!seeds.ok()) return seeds.status();
-    named->seeds = *std::move(seeds);
+    ASSIGN_OR_RETURN(named->seeds, MakeSeeds(flags, comparison, named->all[0].spec.seed));
     return named;  // worlds by name are replays
   }
-  absl::StatusOr<Choices> choices = MakeChoices(flags, given.scenario);
-  if (!choices.ok()) return choices.status();
+  ASSIGN_OR_RETURN(Choices choices, MakeChoices(flags, *given.scenario));
   const size_t worlds = CountWorlds(comparison);
-  RETURN_IF_ERROR(CheckContenderCount(worlds, *choices));
+  RETURN_IF_ERROR(CheckContenderCount(worlds, choices));
   Contenders contenders;
   for (const proto::Axis& axis : comparison.axes()) contenders.axes.push_back(axis.name());
-  proto::Scenario bare = given.scenario;
+  proto::Scenario bare = *given.scenario;
   bare.clear_comparison();
   for (size_t w = 0; w < worlds; ++w) {
-    absl::StatusOr<AxisWorld> world = MakeAxisWorld(bare, comparison, w);
-    if (!world.ok()) return world.status();
-    TuneFill(fill_ratio, &world->scenario);
+    ASSIGN_OR_RETURN(AxisWorld world, MakeAxisWorld(bare, comparison, w));
+    TuneFill(fill_ratio, &*world.scenario);
     GivenScenario trial = given;
-    const absl::Status added = AddContenders(*world, *choices, &trial, &contenders.all);
-    if (!added.ok()) return InWorld(*world, contenders.axes, added);
+    const absl::Status added = AddContenders(world, choices, &trial, &contenders.all);
+    if (!added.ok()) return InWorld(world, contenders.axes, added);
   }
   const bool any_replay = std::any_of(contenders.all.begin(), contenders.all.end(),
                                       [](const Contender& c) { return c.is_replay(); });
   RETURN_IF_ERROR(CheckQueueFlag(flags, any_replay));
-  absl::StatusOr<std::vector<uint64_t>> seeds =
-      MakeSeeds(flags, comparison, contenders.all[0].spec.seed);
-  if (!seeds.ok()) return seeds.status();
-  contenders.seeds = *std::move(seeds);
+  ASSIGN_OR_RETURN(contenders.seeds, MakeSeeds(flags, comparison, contenders.all[0].spec.seed));
   return contenders;
 }
 

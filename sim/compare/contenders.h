@@ -17,7 +17,6 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "model/proto/scenario.pb.h"
 #include "sim/scenario/given_scenario.h"
 #include "sim/scenario/run_spec.h"
 

@@ -10,11 +10,11 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "model/check.h"
 #include "model/cluster_state.h"
 #include "model/job_table.h"
 #include "model/number_text.h"
 #include "model/record.h"
+#include "model/status_macros.h"
 #include "sim/run/simulation.h"
 
 namespace drasim {
@@ -200,11 +200,11 @@ absl::StatusOr<std::optional<Found>> RunUntilParted(WorldRuns* runs) {
       if (!run.done() && (behind == nullptr || run.now() < behind->now())) behind = &run;
     }
     if (behind != nullptr) {
-      if (absl::Status s = behind->sim->Run(); !s.ok()) return s;
+      RETURN_IF_ERROR(behind->sim->Run());
       if (++steps < next_look) continue;
       next_look = steps + std::max<uint64_t>(1, steps / 2);
     }
-    if (absl::Status s = CheckSamePods(*runs, &checked); !s.ok()) return s;
+    RETURN_IF_ERROR(CheckSamePods(*runs, &checked));
     const std::optional<Found> found = EarliestParting(*runs);
     if (found.has_value() || behind == nullptr) return found;
   }
@@ -323,14 +323,13 @@ WorldDecision DecisionToFind(const PodVerdict& row, const Parting& parting) {
 
 // The second pass of one world.
 absl::StatusOr<WorldDecision> FollowWorld(const RunSpec& spec, PodId pod, WorldDecision wanted) {
-  absl::StatusOr<std::unique_ptr<Simulation>> sim = BuildWorld(spec);
-  if (!sim.ok()) return sim.status();
-  DecisionProbe probe(sim->get(), pod, std::move(wanted));
-  (*sim)->AddSink(&probe);
-  (*sim)->set_stop(&probe.stop());
-  if (absl::Status s = (*sim)->Start(); !s.ok()) return s;
-  while (!probe.stop() && !(*sim)->engine().finished()) {
-    const absl::Status s = (*sim)->Run();
+  ASSIGN_OR_RETURN(std::unique_ptr<Simulation> sim, BuildWorld(spec));
+  DecisionProbe probe(sim.get(), pod, std::move(wanted));
+  sim->AddSink(&probe);
+  sim->set_stop(&probe.stop());
+  RETURN_IF_ERROR(sim->Start());
+  while (!probe.stop() && !sim->engine().finished()) {
+    const absl::Status s = sim->Run();
     if (!s.ok() && !probe.stop()) return s;
   }
   return probe.decision();
@@ -432,16 +431,12 @@ absl::StatusOr<std::optional<Divergence>> FindDivergence(const RunSpec& a, const
   {
     WorldRuns runs;
     for (size_t w = 0; w < 2; ++w) {
-      absl::StatusOr<std::unique_ptr<Simulation>> sim = BuildWorld(*specs[w]);
-      if (!sim.ok()) return sim.status();
-      runs[w].sim = *std::move(sim);
+      ASSIGN_OR_RETURN(runs[w].sim, BuildWorld(*specs[w]));
       runs[w].log = std::make_unique<VerdictLog>(runs[w].sim.get());
       runs[w].sim->AddSink(runs[w].log.get());
-      if (absl::Status s = runs[w].sim->Start(); !s.ok()) return s;
+      RETURN_IF_ERROR(runs[w].sim->Start());
     }
-    absl::StatusOr<std::optional<Found>> parted = RunUntilParted(&runs);
-    if (!parted.ok()) return parted.status();
-    found = *parted;
+    ASSIGN_OR_RETURN(found, RunUntilParted(&runs));
     if (!found.has_value()) return std::optional<Divergence>();
     for (size_t w = 0; w < 2; ++w) {
       if (found->pod >= runs[w].log->size()) continue;
@@ -451,10 +446,8 @@ absl::StatusOr<std::optional<Divergence>> FindDivergence(const RunSpec& a, const
   }
   divergence.time = found->parting.at;
   for (size_t w = 0; w < 2; ++w) {
-    absl::StatusOr<WorldDecision> decision =
-        FollowWorld(*specs[w], PodId(found->pod), DecisionToFind(rows[w], found->parting));
-    if (!decision.ok()) return decision.status();
-    divergence.decisions[w] = *std::move(decision);
+    ASSIGN_OR_RETURN(divergence.decisions[w], FollowWorld(*specs[w], PodId(found->pod),
+                                                          DecisionToFind(rows[w], found->parting)));
   }
   return std::optional<Divergence>(std::move(divergence));
 }

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <optional>
 
-#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -16,6 +15,7 @@
 #include "absl/strings/strip.h"
 #include "model/check.h"
 #include "model/lowering.h"
+#include "model/proto/scenario.pb.h"
 #include "model/status_macros.h"
 #include "model/text/did_you_mean.h"
 #include "model/text/mig_catalogue.h"
@@ -138,11 +138,10 @@ absl::StatusOr<ScenarioChange> PluginWorld(absl::string_view name, absl::string_
         name, absl::StrCat("unknown variant '", variant,
                            "', expected static-mig or time-slicing[=N]", Suggest(variant, known)));
   }
-  absl::StatusOr<int64_t> replicas = ReplicasOf(name, variant, scenario);
-  if (!replicas.ok()) return replicas.status();
+  ASSIGN_OR_RETURN(const int64_t replicas, ReplicasOf(name, variant, scenario));
   set("lowering.rule", "time-sliced");
   set("device_plugin.time_slicing.resources.0.name", std::string(kGpuResource));
-  set("device_plugin.time_slicing.resources.0.replicas", absl::StrCat(*replicas));
+  set("device_plugin.time_slicing.resources.0.replicas", absl::StrCat(replicas));
   return change;
 }
 
@@ -158,7 +157,7 @@ absl::StatusOr<bool> HasMigGpus(const proto::Scenario& scenario) {
              return FindMigProduct(entry.model()) != nullptr;
            });
   }
-  if (cluster.path().empty()) RETURN_IF_ERROR(CheckGenerated(scenario));
+  if (cluster.path().empty()) RETURN_IF_ERROR(CheckGenerated(scenario).status());
   ASSIGN_OR_RETURN(NodeListSpec list, MakeNodeListSpec(scenario));
   if (!list.path.empty() && list.format.empty()) list.format = std::string(kDefaultFormat);
   ASSIGN_OR_RETURN(const NodeInput input, ReadNodeInput(list));
@@ -201,8 +200,7 @@ absl::string_view LoweringForDriver(const std::string& kind_name, bool mig) {
 absl::StatusOr<ScenarioChange> DraWorld(absl::string_view name,
                                         const std::vector<std::string>& parts,
                                         const proto::Scenario& scenario) {
-  absl::StatusOr<bool> mig = HasMigGpus(scenario);
-  if (!mig.ok()) return mig.status();
+  ASSIGN_OR_RETURN(const bool mig, HasMigGpus(scenario));
   ScenarioChange change;
   // There the scheduler's connection determines how long the write of a binding takes.
   change.clear = {"front_end.device_plugin", "timing.bind"};
@@ -215,7 +213,7 @@ absl::StatusOr<ScenarioChange> DraWorld(absl::string_view name,
                            : wants_immediate ? "intel"
                                              : "nvidia";
   change.set = {"front_end.kind=dra-classic",
-                absl::StrCat("front_end.lowering.rule=", LoweringForDriver(kind, *mig))};
+                absl::StrCat("front_end.lowering.rule=", LoweringForDriver(kind, mig))};
   KeepReplicas(scenario, &change);
   if (!has_drivers) change.set.push_back(absl::StrCat("front_end.dra.drivers.0.kind=", kind));
   if (wants_immediate) {
@@ -245,10 +243,9 @@ absl::StatusOr<ScenarioChange> DraWorld(absl::string_view name,
     }
     if (placed) return WorldError(name, absl::StrCat("'", parts[i], "' is a second placement"));
     placed = true;
-    absl::StatusOr<std::string> placement = PlacementOf(name, parts[i]);
-    if (!placement.ok()) return placement.status();
+    ASSIGN_OR_RETURN(std::string placement, PlacementOf(name, parts[i]));
     const bool packed = parts[i] == "fragmentation";
-    change.set.push_back(absl::StrCat("front_end.dra.drivers.0.placement=", *placement));
+    change.set.push_back(absl::StrCat("front_end.dra.drivers.0.placement=", placement));
     change.set.push_back(
         absl::StrCat("front_end.dra.drivers.0.gpus=", packed ? "packed" : "first"));
   }
@@ -329,8 +326,7 @@ absl::Status ApplyChange(const ScenarioChange& change, absl::string_view origin,
   for (const std::string& setting : change.set) {
     const size_t equals = setting.find('=');
     const absl::string_view text = setting;
-    absl::Status s = SetField(text.substr(0, equals), text.substr(equals + 1), origin, scenario);
-    if (!s.ok()) return s;
+    RETURN_IF_ERROR(SetField(text.substr(0, equals), text.substr(equals + 1), origin, scenario));
   }
   return absl::OkStatus();
 }

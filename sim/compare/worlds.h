@@ -24,9 +24,12 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "model/proto/scenario.pb.h"
 
 namespace drasim {
+
+namespace proto {
+class Scenario;
+}
 
 // A change to a scenario that has not been resolved: first the keys of `clear` are cleared, then
 // those of `set` are set ("key=value", as for --set).

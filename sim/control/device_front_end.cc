@@ -268,7 +268,7 @@ void DeviceFrontEnd::Impl::ReportLater(NodeId id, SimTime now) {
   FrontEndTimer timer;
   timer.purpose = FrontEndTimer::Purpose::kNodeStatus;
   timer.node = id;
-  control_->ArmNodeTimer(Later(now, options_.node_status), timer.Token());
+  control_->ArmNodeTimer(AddSaturating(now, options_.node_status), timer.Token());
 }
 
 void DeviceFrontEnd::Impl::Report(NodeId id) {
@@ -300,7 +300,7 @@ void DeviceFrontEnd::Impl::ArmTick(SimTime now) {
   FrontEndTimer timer;
   timer.purpose = FrontEndTimer::Purpose::kRepartitioning;
   timer.generation = tick_;
-  control_->ArmNodeTimer(Later(now, options_.repartitioning.every), timer.Token());
+  control_->ArmNodeTimer(AddSaturating(now, options_.repartitioning.every), timer.Token());
 }
 
 // Ticks stop when nothing happens, so that a run can end; arrivals of jobs count. A change that

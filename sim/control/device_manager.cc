@@ -10,6 +10,7 @@
 #include "model/device_grant.h"
 #include "model/device_set.h"
 #include "model/mig_table.h"
+#include "model/status_macros.h"
 
 namespace drasim {
 namespace {
@@ -599,7 +600,7 @@ absl::Status DeviceManager::Load(StateReader& in) {
   if (in.Count() != functions_.size()) in.Fail("the number of other devices is not the node's");
   for (std::string& function : functions_) function = in.Str();
   LoadHoldings(in);
-  if (!in.status().ok()) return in.status();
+  RETURN_IF_ERROR(in.status());
   Rebuild();
   for (const int64_t cores : free_cores_) {
     if (cores < 0) in.Fail("more cores are held than the node has");

@@ -4,7 +4,6 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <string>
 #include <utility>
@@ -26,6 +25,7 @@
 #include "model/lowering.h"
 #include "model/mig_product.h"
 #include "model/mig_table.h"
+#include "model/status_macros.h"
 #include "model/text/did_you_mean.h"
 
 namespace drasim {
@@ -328,8 +328,7 @@ absl::StatusOr<std::vector<PluginResource>> AdvertisedResources(absl::Span<const
                                                                 const DevicePluginConfig& config) {
   const bool single = config.mig_strategy == MigStrategy::kSingle;
   if (single) {
-    const absl::Status fits = CheckSingle(gpus);
-    if (!fits.ok()) return fits;
+    RETURN_IF_ERROR(CheckSingle(gpus));
     if (config.sharing == SharingKind::kMps && ReplicasOf(config, kGpuResource) > 1 &&
         !gpus.empty() && HasMigOn(gpus[0])) {
       return absl::FailedPreconditionError(

@@ -121,14 +121,6 @@ FrontEndTimer FrontEndTimer::Of(uint64_t token) {
   return timer;
 }
 
-SimTime Later(SimTime time, SimDuration length) {
-  int64_t sum = 0;
-  if (__builtin_add_overflow(time.ns(), length.ns(), &sum)) {
-    sum = std::numeric_limits<int64_t>::max();
-  }
-  return SimTime(sum);
-}
-
 MigManager::MigManager(const MigManagerOptions& options, SimDuration device_release,
                        Clients* clients)
     : options_(options), device_release_(device_release), clients_(clients) {}
@@ -174,7 +166,7 @@ void MigManager::Wish(NodeId id, const std::vector<GpuLayout>& layout, SimTime n
   node.target = layout;
   node.begun = now;
   Enter(id, Phase::kPausing);
-  Arm(id, Later(now, options_.pause_clients));
+  Arm(id, AddSaturating(now, options_.pause_clients));
   control_->RecordDevices(id, changing, DeviceChangeKind::kLayoutBegun);
   clients_->Pause(id, now);
 }
@@ -184,7 +176,7 @@ void MigManager::Wish(NodeId id, const std::vector<GpuLayout>& layout, SimTime n
 void MigManager::Removed(NodeId id, SimTime now) {
   Node& node = nodes_[id.value()];
   if (node.gpus.empty()) return;
-  const SimTime free_at = Later(now, device_release_);
+  const SimTime free_at = AddSaturating(now, device_release_);
   if (node.phase == Phase::kDraining) Arm(id, free_at);
   if (device_release_ <= SimDuration()) return;
   // A change that begins within the release must handle these devices, too.
@@ -240,7 +232,7 @@ void MigManager::ResetIfIdle(NodeId id, SimTime now) {
   }
   if (!reset) return Make(id, now);
   Enter(id, Phase::kResetting);
-  Arm(id, Later(now, options_.reset));
+  Arm(id, AddSaturating(now, options_.reset));
 }
 
 void MigManager::Make(NodeId id, SimTime now) {
@@ -253,8 +245,8 @@ void MigManager::Make(NodeId id, SimTime now) {
     destroyed += InstanceCount(node.gpus[g]) + node.target[g].destroyed;
   }
   Enter(id, Phase::kMaking);
-  const SimTime destroyed_at = Later(now, Times(options_.destroy_instance, destroyed));
-  Arm(id, Later(destroyed_at, Times(options_.create_instance, created)));
+  const SimTime destroyed_at = AddSaturating(now, Times(options_.destroy_instance, destroyed));
+  Arm(id, AddSaturating(destroyed_at, Times(options_.create_instance, created)));
 }
 
 void MigManager::Made(NodeId id, SimTime now) {
@@ -263,7 +255,7 @@ void MigManager::Made(NodeId id, SimTime now) {
     if (node.changing.Contains(g)) Apply(node.target[g], &node.gpus[g]);
   }
   Enter(id, Phase::kRestarting);
-  Arm(id, Later(now, options_.restart_clients));
+  Arm(id, AddSaturating(now, options_.restart_clients));
   control_->RecordDevices(id, node.changing, DeviceChangeKind::kLayoutChanged);
 }
 

@@ -62,9 +62,6 @@ struct FrontEndTimer {
   static FrontEndTimer Of(uint64_t token);
 };
 
-// time + length; a sum beyond the clock is the end of time.
-SimTime Later(SimTime time, SimDuration length);
-
 class MigManager {
  public:
   // The clients of the node's GPUs.

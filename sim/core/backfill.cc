@@ -7,18 +7,6 @@
 #include "model/check.h"
 
 namespace drasim {
-namespace {
-
-// Estimates may be as long as the range of the clock.
-SimTime AddSaturating(SimTime time, SimDuration length) {
-  int64_t sum = 0;
-  if (__builtin_add_overflow(time.ns(), length.ns(), &sum)) {
-    sum = std::numeric_limits<int64_t>::max();
-  }
-  return SimTime(sum);
-}
-
-}  // namespace
 
 size_t AvailabilityProfile::Cut(SimTime at) {
   const auto after = std::upper_bound(steps_.begin(), steps_.end(), at,

@@ -7,6 +7,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "model/device_set.h"
 #include "model/status_macros.h"
+#include "model/time.h"
 #include "sim/core/what_if.h"
 
 namespace drasim {
@@ -24,14 +25,6 @@ ResourceAmounts FreeAmounts(const ClusterState& cluster) {
     free.Add({row.cpu_milli_idle, row.memory_bytes_idle, row.gpu_milli_idle}, -1);
   }
   return free;
-}
-
-SimTime EndOf(SimTime start, SimDuration length) {
-  int64_t end = 0;
-  if (__builtin_add_overflow(start.ns(), length.ns(), &end)) {
-    end = std::numeric_limits<int64_t>::max();
-  }
-  return SimTime(end);
 }
 
 }  // namespace
@@ -92,32 +85,32 @@ void BatchDispatcher::OnEnd(JobId job) {
 bool BatchDispatcher::QuotaAllows(JobId job) const {
   if (parts_.quotas->empty()) return true;
   const JobRow& row = parts_.jobs->row(job);
-  return parts_.quotas->Allows(parts_.jobs->tenant_name(row.tenant), parts_.host->now(),
+  return parts_.quotas->Allows(parts_.jobs->tenant_name(row.tenant), parts_.control->now(),
                                parts_.jobs->tenant_usage(row.tenant), row.request);
 }
 
 BatchDispatcher::Outcome BatchDispatcher::TryStart(JobId job) {
   if (parts_.placer->KnownFailure(job) == nullptr) {
-    const auto failure = parts_.placer->Place(job, parts_.host->now());
+    const auto failure = parts_.placer->Place(job, parts_.control->now());
     if (!failure.has_value()) {
       line_.Remove(job);
-      parts_.host->StartPlaced(job);
+      parts_.control->StartPlaced(job);
       return Outcome::kStarted;
     }
-    parts_.host->RecordFailure(job, *failure);
+    parts_.control->RecordFailure(job, *failure);
   }
   const bool may_preempt = options_.preempt_by_priority || options_.preempt;
   if (!may_preempt || options_.helios || !TryPreempt(job)) return Outcome::kFailed;
   // Also with a grace period: cancelled starts have made room at once.
-  const auto failure = parts_.placer->Place(job, parts_.host->now());
+  const auto failure = parts_.placer->Place(job, parts_.control->now());
   if (failure.has_value()) {
-    if (parts_.host->has_grace_period()) return Outcome::kWaitsForVictims;
+    if (parts_.control->has_grace_period()) return Outcome::kWaitsForVictims;
     // A policy with random choices may place a gang differently than in the trial.
-    parts_.host->RecordFailure(job, *failure);
+    parts_.control->RecordFailure(job, *failure);
     return Outcome::kFailed;
   }
   line_.Remove(job);
-  parts_.host->StartPlaced(job);
+  parts_.control->StartPlaced(job);
   return Outcome::kStarted;
 }
 
@@ -127,7 +120,7 @@ bool BatchDispatcher::MayDisplace(JobId waiting, JobId running) const {
   const JobRow& victim = parts_.jobs->row(running);
   if (!victim.preemptible) return false;
   if (options_.preempt_by_priority) return parts_.jobs->row(waiting).priority > victim.priority;
-  return policy_->MayPreempt(*parts_.jobs, waiting, running, parts_.host->now());
+  return policy_->MayPreempt(*parts_.jobs, waiting, running, parts_.control->now());
 }
 
 // Running jobs that may be displaced, the first to go first.
@@ -138,15 +131,15 @@ std::vector<JobId> BatchDispatcher::Displaceable(JobId job) const {
     JobId job;
   };
   std::vector<Candidate> candidates;
-  std::vector<JobId> holders = parts_.host->starting();
-  const absl::Span<const JobId> all_running = parts_.host->running();
+  std::vector<JobId> holders = parts_.control->starting();
+  const absl::Span<const JobId> all_running = parts_.control->running();
   holders.insert(holders.end(), all_running.begin(), all_running.end());
   for (JobId running : holders) {
-    if (parts_.host->IsBeingEvicted(running) || !MayDisplace(job, running)) continue;
+    if (parts_.control->IsBeingEvicted(running) || !MayDisplace(job, running)) continue;
     const JobRow& row = parts_.jobs->row(running);
     const JobKey key = options_.preempt_by_priority
                            ? JobKey{row.priority, 0}
-                           : policy_->VictimKey(*parts_.jobs, running, parts_.host->now());
+                           : policy_->VictimKey(*parts_.jobs, running, parts_.control->now());
     // A job that is just starting counts as the latest.
     const int64_t started_ns =
         row.state == JobState::kStarting ? std::numeric_limits<int64_t>::max() : row.started.ns();
@@ -169,7 +162,7 @@ bool BatchDispatcher::TryPreempt(JobId job) {
   if (preempt_tried_.size() <= job.value()) preempt_tried_.resize(parts_.jobs->size());
   if (preempt_tried_[job.value()] == cluster.version() + 1) return false;
   const uint64_t version = cluster.version();
-  const auto fits = [&] { return parts_.placer->WouldFit(job, parts_.host->now()); };
+  const auto fits = [&] { return parts_.placer->WouldFit(job, parts_.control->now()); };
   const JobRow& row = parts_.jobs->row(job);
   std::vector<JobId> victims;
   std::vector<size_t> removals;  // by victim, its number in the what-if
@@ -177,8 +170,8 @@ bool BatchDispatcher::TryPreempt(JobId job) {
   WhatIf what_if(&cluster);
   // Jobs in eviction make room as well.
   bool any_leaving = false;
-  for (JobId running : parts_.host->running()) {
-    if (!parts_.host->IsBeingEvicted(running)) continue;
+  for (JobId running : parts_.control->running()) {
+    if (!parts_.control->IsBeingEvicted(running)) continue;
     what_if.RemoveJob(parts_.jobs->row(running));
     any_leaving = true;
   }
@@ -215,7 +208,7 @@ bool BatchDispatcher::TryPreempt(JobId job) {
   }
   evicted_ |= !victims.empty();
   evicting_ = true;
-  for (JobId victim : victims) parts_.host->Evict(victim, EvictionCause::kPreempted);
+  for (JobId victim : victims) parts_.control->Evict(victim, EvictionCause::kPreempted);
   evicting_ = false;
   return true;
 }
@@ -264,15 +257,15 @@ void BatchDispatcher::OrderedPass() {
 
 std::vector<RunningJob> BatchDispatcher::ExpectedEnds() const {
   std::vector<RunningJob> ends;
-  const SimTime now = parts_.host->now();
-  for (JobId job : parts_.host->running()) {
+  const SimTime now = parts_.control->now();
+  for (JobId job : parts_.control->running()) {
     const JobRow& row = parts_.jobs->row(job);
-    ends.push_back(
-        {std::max(EndOf(row.started, row.overhead_left + EstimateOf(job)), now), row.request, job});
+    ends.push_back({std::max(AddSaturating(row.started, row.overhead_left + EstimateOf(job)), now),
+                    row.request, job});
   }
-  for (JobId job : parts_.host->starting()) {
+  for (JobId job : parts_.control->starting()) {
     const JobRow& row = parts_.jobs->row(job);
-    ends.push_back({EndOf(now, row.overhead_left + EstimateOf(job)), row.request, job});
+    ends.push_back({AddSaturating(now, row.overhead_left + EstimateOf(job)), row.request, job});
   }
   std::sort(ends.begin(), ends.end());
   return ends;
@@ -281,7 +274,7 @@ std::vector<RunningJob> BatchDispatcher::ExpectedEnds() const {
 // Starts jobs behind the head that end before its reserved start, or fit beside its reservation.
 void BatchDispatcher::EasyPass(JobId head) {
   ClusterState& cluster = *parts_.cluster;
-  const SimTime now = parts_.host->now();
+  const SimTime now = parts_.control->now();
   const ResourceAmounts need = parts_.jobs->row(head).request;
   SimTime shadow = SimTime(std::numeric_limits<int64_t>::max());
   ResourceAmounts extra;
@@ -312,17 +305,17 @@ void BatchDispatcher::EasyPass(JobId head) {
       continue;
     }
     if (job == head) continue;
-    const bool in_time = EndOf(now, LengthOf(job)) <= shadow;
+    const bool in_time = AddSaturating(now, LengthOf(job)) <= shadow;
     if ((!in_time && !FitsWithin(row.request, extra)) || !QuotaAllows(job)) continue;
     if (parts_.placer->KnownFailure(job) != nullptr) continue;
     const ResourceAmounts request = row.request;
     const auto failure = parts_.placer->Place(job, now);
     if (failure.has_value()) {
-      parts_.host->RecordFailure(job, *failure);
+      parts_.control->RecordFailure(job, *failure);
       continue;
     }
     line_.Remove(job);
-    parts_.host->StartPlaced(job);
+    parts_.control->StartPlaced(job);
     if (!in_time) extra.Add(request, -1);
   }
 }
@@ -356,7 +349,7 @@ bool BatchDispatcher::FindStartable(const AvailabilityProfile& profile, SimTime 
 // Gives every job in line a reservation, and starts those whose reservation begins now.
 // Reservations last for this pass only, so the pass ends where no later job could start now.
 void BatchDispatcher::ConservativePass() {
-  const SimTime now = parts_.host->now();
+  const SimTime now = parts_.control->now();
   AvailabilityProfile profile(now, FreeAmounts(*parts_.cluster));
   std::vector<RunningJob> ends = ExpectedEnds();
   // A job past its expected end may end at any moment, but its room is not free yet.
@@ -399,11 +392,11 @@ void BatchDispatcher::Reserve(JobId job, SimTime now, AvailabilityProfile* profi
     if (parts_.placer->KnownFailure(job) == nullptr) {
       const auto failure = parts_.placer->Place(job, now);
       started = !failure.has_value();
-      if (!started) parts_.host->RecordFailure(job, *failure);
+      if (!started) parts_.control->RecordFailure(job, *failure);
     }
     if (started) {
       line_.Remove(job);
-      parts_.host->StartPlaced(job);
+      parts_.control->StartPlaced(job);
     } else {
       // Enough in amounts, but not on the right nodes: at the next change at the earliest.
       const SimTime next = profile->NextChange(now);
@@ -415,20 +408,20 @@ void BatchDispatcher::Reserve(JobId job, SimTime now, AvailabilityProfile* profi
 }
 
 void BatchDispatcher::RunHeliosPass() {
-  const SimTime now = parts_.host->now();
+  const SimTime now = parts_.control->now();
   const HeliosPass::Plan plan = helios_.Decide(now);
   evicting_ = true;
-  for (JobId job : plan.displaced) parts_.host->Evict(job, EvictionCause::kPreempted);
+  for (JobId job : plan.displaced) parts_.control->Evict(job, EvictionCause::kPreempted);
   evicting_ = false;
   for (JobId job : plan.admitted) {
     const auto failure = parts_.placer->Place(job, now);
     if (failure.has_value()) {
-      if (!failure->known) parts_.host->RecordFailure(job, *failure);
+      if (!failure->known) parts_.control->RecordFailure(job, *failure);
       continue;
     }
     line_.Remove(job);
     helios_.Started(job);
-    parts_.host->StartPlaced(job);
+    parts_.control->StartPlaced(job);
   }
 }
 

@@ -58,9 +58,6 @@ class BatchDispatcher : public Dispatcher {
     return changed_ && !in_pass_ && (line_.size() > 0 || options_.helios);
   }
   void Dispatch() override;
-  std::optional<SimTime> NextTimer() override { return std::nullopt; }
-  void OnTimer() override {}
-  bool TimerMayHelp() const override { return false; }
   size_t waiting() const override { return line_.size(); }
   int64_t SmallestNeedMilli() const override;
   void Save(StateWriter& out) const override;

@@ -59,7 +59,7 @@ struct DispatchParts {
   Profile* profile = nullptr;
   const VerdictSummaryTable* summaries = nullptr;
   const Quotas* quotas = nullptr;
-  JobControl* host = nullptr;
+  JobControl* control = nullptr;
 };
 
 // The way back to the queue after a rejected start.
@@ -100,11 +100,11 @@ class Dispatcher {
   virtual void Dispatch() = 0;
 
   // The next time at which OnTimer has something to do; nothing if never.
-  virtual std::optional<SimTime> NextTimer() = 0;
-  virtual void OnTimer() = 0;
+  virtual std::optional<SimTime> NextTimer() { return std::nullopt; }
+  virtual void OnTimer() {}
   // False when OnTimer would only repeat attempts that have failed in the present state of the
   // cluster.
-  virtual bool TimerMayHelp() const = 0;
+  virtual bool TimerMayHelp() const { return false; }
 
   virtual size_t waiting() const = 0;
   // Waiting jobs that are attempted: without those that quotas or PreEnqueue keep back.

@@ -124,21 +124,14 @@ absl::Status Engine::Run() {
 
 absl::Status Engine::Handle(const Event& event) {
   SchedulingLoop& scheduling = roles_->scheduling;
-  JobLifecycle& jobs = roles_->jobs;
   switch (event.kind) {
     case EventKind::kPodArrival:
       return roles_->arrivals.OnArrival();
     case EventKind::kPodFinish:
-      jobs.OnFinish(JobId(event.a));
-      return absl::OkStatus();
     case EventKind::kIntentDone:
-      jobs.bindings().OnIntentDone(event.a);
-      return absl::OkStatus();
     case EventKind::kDeletion:
-      jobs.OnDeletion(event);
-      return absl::OkStatus();
     case EventKind::kEvictionDone:
-      jobs.OnEvictionDone(JobId(event.a), static_cast<EvictionCause>(event.b));
+      roles_->jobs.OnEvent(event);
       return absl::OkStatus();
     case EventKind::kTimer:
       if (event.b == kDispatcherTimer) {
@@ -148,7 +141,7 @@ absl::Status Engine::Handle(const Event& event) {
       } else if (event.b == kNodeAgentTimer) {
         roles_->run.agent()->OnTimer(event.c, roles_->run.now());
       } else {
-        jobs.OnRecreated(JobId(event.a));
+        roles_->jobs.OnEvent(event);
       }
       scheduling.Wake();
       return absl::OkStatus();

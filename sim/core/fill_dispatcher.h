@@ -19,14 +19,11 @@ class FillDispatcher : public Dispatcher {
   void OnEnd(JobId) override {}
   bool Ready() const override { return false; }  // the engine tries each job as it adds it
   void Dispatch() override {
-    const auto failure = parts_.placer->Place(next_, parts_.host->now());
-    if (!failure.has_value()) return parts_.host->StartPlaced(next_);
-    parts_.host->RecordFailure(next_, *failure);
-    parts_.host->Drop(next_);
+    const auto failure = parts_.placer->Place(next_, parts_.control->now());
+    if (!failure.has_value()) return parts_.control->StartPlaced(next_);
+    parts_.control->RecordFailure(next_, *failure);
+    parts_.control->Drop(next_);
   }
-  std::optional<SimTime> NextTimer() override { return std::nullopt; }
-  void OnTimer() override {}
-  bool TimerMayHelp() const override { return false; }
   size_t waiting() const override { return 0; }
   int64_t SmallestNeedMilli() const override { return 0; }
   void Save(StateWriter& out) const override { out.Section("fill"); }

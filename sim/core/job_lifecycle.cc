@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "model/check.h"
 #include "model/device_set.h"
 
 namespace drasim {
@@ -58,6 +59,16 @@ void JobLifecycle::Recreate(JobId job, SimDuration delay) {
   pods_waiting_ += run_->jobs().row(job).pods;
   handles_[job.value()].eviction = run_->events().Push(
       run_->After(delay), EventRank::kTimer, EventKind::kTimer, job.value(), kRecreationTimer, 0);
+}
+
+void JobLifecycle::OnEvent(const Event& event) {
+  const JobId job(event.a);
+  if (event.kind == EventKind::kPodFinish) return OnFinish(job);
+  if (event.kind == EventKind::kIntentDone) return bindings_.OnIntentDone(event.a);
+  if (event.kind == EventKind::kDeletion) return OnDeletion(event);
+  if (event.kind == EventKind::kTimer) return OnRecreated(job);
+  DRASIM_CHECK(event.kind == EventKind::kEvictionDone);
+  OnEvictionDone(job, static_cast<EvictionCause>(event.b));
 }
 
 void JobLifecycle::OnRecreated(JobId job) {

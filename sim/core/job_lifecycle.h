@@ -51,11 +51,9 @@ class JobLifecycle : public JobControl, private BindingOutcome {
   void EvictFrom(NodeId node, EvictionCause cause);
   void EvictHolders(NodeId node, DeviceSet gpus);
 
-  // kPodFinish, kDeletion, kEvictionDone and the recreation timer are due.
-  void OnFinish(JobId job);
-  void OnDeletion(const Event& event);
-  void OnEvictionDone(JobId job, EvictionCause cause);
-  void OnRecreated(JobId job);
+  // An event that this class or its BindingCycle pushed is due: kPodFinish, kIntentDone, kDeletion,
+  // kEvictionDone or a recreation timer.
+  void OnEvent(const Event& event);
   // The node agent reports that the work of a bound pod has begun, or that a pod has left.
   void PodStarted(PodId pod);
   void PodEnded(PodId pod);
@@ -102,6 +100,10 @@ class JobLifecycle : public JobControl, private BindingOutcome {
   // Cancels a start in progress.
   void UndoStart(JobId job);
 
+  void OnFinish(JobId job);
+  void OnDeletion(const Event& event);
+  void OnEvictionDone(JobId job, EvictionCause cause);
+  void OnRecreated(JobId job);
   // The job's pods work from now on.
   void BeginWork(JobId job);
   // The last pod has left its node after the end of its work.

@@ -70,7 +70,7 @@ void KubernetesDispatcher::Add(JobId job) {
 
 PodContext KubernetesDispatcher::ContextOf(PodId pod) const {
   return {parts_.cluster->pod_shape_id(pod), &parts_.cluster->pod_shape(pod), pod,
-          parts_.host->now()};
+          parts_.control->now()};
 }
 
 bool KubernetesDispatcher::PassesPreEnqueue(JobId job) const {
@@ -85,15 +85,15 @@ bool KubernetesDispatcher::PassesPreEnqueue(JobId job) const {
 
 void KubernetesDispatcher::Recheck(JobId job) {
   if (held_.erase(job) > 0) return Enqueue(job);
-  queue_.Recheck(parts_.jobs->row(job).first_pod, parts_.host->now());
+  queue_.Recheck(parts_.jobs->row(job).first_pod, parts_.control->now());
 }
 
 void KubernetesDispatcher::Wake(JobId job, bool at_once) {
   const PodId pod = parts_.jobs->row(job).first_pod;
   if (at_once) {
-    queue_.Activate(pod, parts_.host->now());
+    queue_.Activate(pod, parts_.control->now());
   } else {
-    queue_.OnPodEvent(pod, parts_.host->now());
+    queue_.OnPodEvent(pod, parts_.control->now());
   }
 }
 
@@ -106,7 +106,7 @@ void KubernetesDispatcher::Enqueue(JobId job) {
   // Recreated pods are new pods, without a history.
   queue_.Forget(row.first_pod);
   queue_.Add(row.first_pod, parts_.cluster->pod_shape_id(row.first_pod), row.priority,
-             parts_.host->now());
+             parts_.control->now());
 }
 
 // Admits the tenant's pods within its quota, in order of submission.
@@ -117,7 +117,7 @@ void KubernetesDispatcher::Admit(TenantId tenant) {
   std::deque<JobId> still;
   for (JobId job : line) {
     const JobRow& row = parts_.jobs->row(job);
-    if (!parts_.quotas->Allows(parts_.jobs->tenant_name(tenant), parts_.host->now(), held,
+    if (!parts_.quotas->Allows(parts_.jobs->tenant_name(tenant), parts_.control->now(), held,
                                row.request)) {
       still.push_back(job);
       continue;
@@ -176,13 +176,13 @@ void KubernetesDispatcher::GiveBack(const QueuedPod& pod, const Placer::Failure&
   // An event for any pod of a gang may help, not only for the one that failed.
   const bool gang = parts_.jobs->row(parts_.jobs->job_of(pod.pod)).pods > 1;
   queue_.Return(pod, parts_.cluster->pod_shape_id(failure.pod),
-                gang ? kOtherPlugin : RejectorsOf(failure.why), moved_since, parts_.host->now());
+                gang ? kOtherPlugin : RejectorsOf(failure.why), moved_since, parts_.control->now());
 }
 
 void KubernetesDispatcher::Return(JobId job, SummaryId why, Comeback comeback) {
   CountNeed(job, +1);
   const QueuedPod pod = EntryOf(job);
-  const SimTime now = parts_.host->now();
+  const SimTime now = parts_.control->now();
   if (comeback == Comeback::kAtOnce) {
     return queue_.ReturnToActive(pod, parts_.cluster->pod_shape_id(pod.pod), RejectorsOf(why), now);
   }
@@ -213,14 +213,15 @@ void KubernetesDispatcher::OnEvent(ClusterEvent event, NodeId node) {
         }
         return false;
       },
-      [&](PodId pod) { return SkipsBackoff(event, pod); }, parts_.host->now());
+      [&](PodId pod) { return SkipsBackoff(event, pod); }, parts_.control->now());
 }
 
 // A gang depends on more than its first pod.
 bool KubernetesDispatcher::SkipsBackoff(ClusterEvent event, PodId pod) const {
   if (parts_.jobs->row(parts_.jobs->job_of(pod)).pods > 1) return false;
   for (Plugin* plugin : restricting_) {
-    if ((plugin->requeue_events() & event) != 0 && plugin->SkipsBackoff(pod, parts_.host->now())) {
+    if ((plugin->requeue_events() & event) != 0 &&
+        plugin->SkipsBackoff(pod, parts_.control->now())) {
       return true;
     }
   }
@@ -229,20 +230,20 @@ bool KubernetesDispatcher::SkipsBackoff(ClusterEvent event, PodId pod) const {
 
 void KubernetesDispatcher::Dispatch() {
   if (room_made_ && TryNominated()) return;
-  if (queue_.CanPop()) Attempt(queue_.Pop(parts_.host->now()));
+  if (queue_.CanPop()) Attempt(queue_.Pop(parts_.control->now()));
 }
 
 void KubernetesDispatcher::Attempt(const QueuedPod& pod) {
   const JobId job = parts_.jobs->job_of(pod.pod);
-  const auto failure = parts_.placer->Place(job, parts_.host->now());
+  const auto failure = parts_.placer->Place(job, parts_.control->now());
   if (!failure.has_value()) {
     CountNeed(job, -1);
-    return parts_.host->StartPlaced(job);
+    return parts_.control->StartPlaced(job);
   }
-  parts_.host->RecordFailure(job, *failure);
+  parts_.control->RecordFailure(job, *failure);
   if (!post_filters_.empty() && RunPostFilter(pod, job, *failure)) return;
   GiveBack(pod, *failure, false);
-  parts_.host->EndFailedAttempt(*failure, NodeId());
+  parts_.control->EndFailedAttempt(*failure, NodeId());
 }
 
 bool KubernetesDispatcher::RunPostFilter(const QueuedPod& pod, JobId job,
@@ -259,18 +260,18 @@ bool KubernetesDispatcher::RunPostFilter(const QueuedPod& pod, JobId job,
     PostFilterResult result;
     {
       PostFilterTrial trial(context, *parts_.profile, restricting_, parts_.cycle, *parts_.jobs,
-                            parts_.cluster, parts_.host, &offsets_);
+                            parts_.cluster, parts_.control, &offsets_);
       result = plugin->PostFilter(context, trial);
     }
     if (result.code == StepCode::kPending) {
       GiveBack(pod, failure, false);
-      parts_.host->EndFailedAttempt(failure, NodeId());
+      parts_.control->EndFailedAttempt(failure, NodeId());
       return true;
     }
     if (result.code != StepCode::kSuccess) continue;
     Nomination nomination;
     nomination.job = job;
-    nomination.not_before = parts_.host->now();
+    nomination.not_before = parts_.control->now();
     for (const Intent& intent : result.intents) {
       nomination.not_before = nomination.not_before + intent.latency;
     }
@@ -282,12 +283,12 @@ bool KubernetesDispatcher::RunPostFilter(const QueuedPod& pod, JobId job,
       nomination.runs.push_back(parts_.jobs->row(owner).runs);
     }
     // There is nothing to wait for: the next attempt would fail in the same way.
-    if (nomination.victims.empty() && nomination.not_before <= parts_.host->now()) continue;
+    if (nomination.victims.empty() && nomination.not_before <= parts_.control->now()) continue;
     nominated_.push_back(nomination);
     room_made_ = true;
     const std::vector<JobId> victims = nomination.victims;
-    for (JobId victim : victims) parts_.host->Evict(victim, EvictionCause::kPreempted);
-    parts_.host->EndFailedAttempt(failure, result.nominated);
+    for (JobId victim : victims) parts_.control->Evict(victim, EvictionCause::kPreempted);
+    parts_.control->EndFailedAttempt(failure, result.nominated);
     // Without a grace period the victims are gone already.
     TryNominated();
     return true;
@@ -304,7 +305,7 @@ bool KubernetesDispatcher::IsGone(JobId victim, uint32_t runs) const {
 // Tries the first preemptor whose victims have all ended. False when there is none.
 bool KubernetesDispatcher::TryNominated() {
   for (size_t i = 0; i < nominated_.size(); ++i) {
-    bool gone = nominated_[i].not_before <= parts_.host->now();
+    bool gone = nominated_[i].not_before <= parts_.control->now();
     for (size_t v = 0; v < nominated_[i].victims.size(); ++v) {
       gone = gone && IsGone(nominated_[i].victims[v], nominated_[i].runs[v]);
     }
@@ -320,7 +321,7 @@ bool KubernetesDispatcher::TryNominated() {
 
 std::optional<SimTime> KubernetesDispatcher::NextTimer() {
   std::optional<SimTime> next;
-  const SimTime now = parts_.host->now();
+  const SimTime now = parts_.control->now();
   if (queue_.NeedsBackoffTimer()) next = queue_.NextBackoffTick(now);
   if (queue_.NeedsFlushTimer()) {
     const SimTime flush = queue_.NextFlushTick(now);
@@ -334,7 +335,7 @@ std::optional<SimTime> KubernetesDispatcher::NextTimer() {
 }
 
 void KubernetesDispatcher::OnTimer() {
-  const SimTime now = parts_.host->now();
+  const SimTime now = parts_.control->now();
   room_made_ |= !nominated_.empty();
   if (now.ns() % kSecondNs == 0) queue_.FlushBackoff(now);
   if (now.ns() % (30 * kSecondNs) == 0) queue_.FlushUnschedulable(now);

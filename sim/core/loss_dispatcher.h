@@ -16,7 +16,7 @@ class LossDispatcher : public Dispatcher {
 
   void Add(JobId job) override { untried_.push_back(job); }
   // Rejected by a step of binding: no job waits here.
-  void Return(JobId job, SummaryId, Comeback) override { parts_.host->Drop(job); }
+  void Return(JobId job, SummaryId, Comeback) override { parts_.control->Drop(job); }
   bool Remove(JobId job) override {
     const auto it = std::find(untried_.begin(), untried_.end(), job);
     if (it == untried_.end()) return false;
@@ -30,14 +30,11 @@ class LossDispatcher : public Dispatcher {
   void Dispatch() override {
     const JobId job = untried_.front();
     untried_.pop_front();
-    const auto failure = parts_.placer->Place(job, parts_.host->now());
-    if (!failure.has_value()) return parts_.host->StartPlaced(job);
-    parts_.host->RecordFailure(job, *failure);
-    parts_.host->Drop(job);
+    const auto failure = parts_.placer->Place(job, parts_.control->now());
+    if (!failure.has_value()) return parts_.control->StartPlaced(job);
+    parts_.control->RecordFailure(job, *failure);
+    parts_.control->Drop(job);
   }
-  std::optional<SimTime> NextTimer() override { return std::nullopt; }
-  void OnTimer() override {}
-  bool TimerMayHelp() const override { return false; }
   size_t waiting() const override { return untried_.size(); }
   int64_t SmallestNeedMilli() const override { return 0; }
   void Save(StateWriter& out) const override {

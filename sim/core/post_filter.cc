@@ -9,14 +9,14 @@ namespace drasim {
 PostFilterTrial::PostFilterTrial(const PodContext& pod, const Profile& profile,
                                  absl::Span<Plugin* const> restricting, SchedulingCycle* cycle,
                                  const JobTable& jobs, ClusterState* cluster,
-                                 const JobControl* host, Random* offsets)
+                                 const JobControl* control, Random* offsets)
     : pod_(pod),
       profile_(profile),
       restricting_(restricting),
       cycle_(cycle),
       jobs_(jobs),
       cluster_(cluster),
-      host_(host),
+      control_(control),
       offsets_(offsets),
       what_if_(cluster) {}
 

@@ -26,7 +26,7 @@ class PostFilterTrial : public PostFilterHandle {
   // before they look at a node.
   PostFilterTrial(const PodContext& pod, const Profile& profile,
                   absl::Span<Plugin* const> restricting, SchedulingCycle* cycle,
-                  const JobTable& jobs, ClusterState* cluster, const JobControl* host,
+                  const JobTable& jobs, ClusterState* cluster, const JobControl* control,
                   Random* offsets);
   PostFilterTrial(const PostFilterTrial&) = delete;
   PostFilterTrial& operator=(const PostFilterTrial&) = delete;
@@ -38,7 +38,7 @@ class PostFilterTrial : public PostFilterHandle {
   bool Fits(NodeId node) override;
   void Remove(PodId pod) override;
   void Restore(PodId pod) override;
-  bool IsLeaving(JobId job) const override { return host_->IsBeingEvicted(job); }
+  bool IsLeaving(JobId job) const override { return control_->IsBeingEvicted(job); }
   uint64_t Draw(uint64_t n) override { return offsets_->Below(n); }
 
  private:
@@ -53,7 +53,7 @@ class PostFilterTrial : public PostFilterHandle {
   SchedulingCycle* cycle_;
   const JobTable& jobs_;
   ClusterState* cluster_;
-  const JobControl* host_;
+  const JobControl* control_;
   Random* offsets_;
   WhatIf what_if_;
   mutable bool listed_ = false;

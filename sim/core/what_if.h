@@ -12,7 +12,6 @@
 #define DRASIM_SIM_CORE_WHAT_IF_H_
 
 #include <cstddef>
-#include <cstdint>
 #include <vector>
 
 #include "model/cluster_state.h"

@@ -16,13 +16,13 @@ namespace {
 // Limit on a latency, so that sums of a few fit the clock (30 years).
 constexpr double kLongestLatencySeconds = 1e9;
 
-SimDuration DrawLatency(const absl::optional<Distribution>& seconds, Random& stream) {
+SimDuration DrawLatency(const std::optional<Distribution>& seconds, Random& stream) {
   if (!seconds.has_value()) return SimDuration();
   const double drawn = std::min(seconds->Sample(stream), kLongestLatencySeconds);
   return SimDuration(drawn <= 0 ? 0 : std::llround(drawn * 1e9));
 }
 
-bool TakesTime(const absl::optional<Distribution>& seconds) {
+bool TakesTime(const std::optional<Distribution>& seconds) {
   return seconds.has_value() &&
          !(seconds->kind() == Distribution::Kind::kConstant && seconds->Mean() <= 0);
 }
@@ -115,8 +115,8 @@ ApiClient::ApiClient(ApiNetwork* network, ClientId id, ClientOptions options, Ac
       watch_latencies_(seed, absl::StrCat("api watches/", options_.name)),
       lags_(TakesTime(options_.watch_latency)) {}
 
-absl::optional<ApiReply> ApiClient::Call(ApiRequest request, uint64_t token) {
-  if (down_) return absl::nullopt;
+std::optional<ApiReply> ApiClient::Call(ApiRequest request, uint64_t token) {
+  if (down_) return std::nullopt;
   const SimTime issued = network_->now_;
   const SimTime sent = issued + limiter_.Take(issued);
   const auto& latency = IsWrite(request.verb) ? options_.write_latency : options_.read_latency;
@@ -124,7 +124,7 @@ absl::optional<ApiReply> ApiClient::Call(ApiRequest request, uint64_t token) {
   if (done == issued) {
     ApiReply reply = network_->Commit(*this, issued, request);
     // A listener to the call may have restarted the component.
-    if (down_) return absl::nullopt;
+    if (down_) return std::nullopt;
     return reply;
   }
   const uint32_t slot = network_->NewMessage(id_);
@@ -136,7 +136,7 @@ absl::optional<ApiReply> ApiClient::Call(ApiRequest request, uint64_t token) {
   message.sent = sent;
   message.request = std::move(request);
   network_->Push(done, slot);
-  return absl::nullopt;
+  return std::nullopt;
 }
 
 void ApiClient::ArmTimer(SimDuration after, uint64_t token) {
@@ -180,10 +180,10 @@ ApiClient* ApiNetwork::Connect(ClientOptions options, Actor* actor) {
   return &client;
 }
 
-absl::optional<SimTime> ApiNetwork::NextTime() const {
+std::optional<SimTime> ApiNetwork::NextTime() const {
   if (soon_left_ > 0 || !now_line_.empty()) return now_;
   if (!later_.empty()) return SimTime(later_.top().time_ns);
-  return absl::nullopt;
+  return std::nullopt;
 }
 
 bool ApiNetwork::Step(SimTime until) {
@@ -227,7 +227,7 @@ void ApiNetwork::RunUntil(SimTime until) {
 void ApiNetwork::MoveClock(SimTime now) {
   DRASIM_CHECK(!running_);
   DRASIM_CHECK_GE(now, now_);
-  const absl::optional<SimTime> next = NextTime();
+  const std::optional<SimTime> next = NextTime();
   DRASIM_CHECK(!next.has_value() || *next >= now);
   now_ = now;
 }

@@ -34,12 +34,12 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
-#include "absl/types/optional.h"
 #include "model/distributions.h"
 #include "model/random.h"
 #include "model/time.h"
@@ -72,9 +72,9 @@ struct ClientOptions {
   double qps = 0;    // 0: no limit
   int64_t burst = 0;
   // In seconds; absent: none.
-  absl::optional<Distribution> read_latency;
-  absl::optional<Distribution> write_latency;
-  absl::optional<Distribution> watch_latency;
+  std::optional<Distribution> read_latency;
+  std::optional<Distribution> write_latency;
+  std::optional<Distribution> watch_latency;
   uint32_t watches = 0;  // bit per ObjectKind
 };
 inline constexpr uint32_t WatchBit(ObjectKind kind) { return 1u << static_cast<uint32_t>(kind); }
@@ -86,7 +86,7 @@ class ApiNetwork;
 class ApiClient {
  public:
   // The reply if it is immediate; otherwise Actor::OnReply(token, …) follows.
-  absl::optional<ApiReply> Call(ApiRequest request, uint64_t token);
+  std::optional<ApiReply> Call(ApiRequest request, uint64_t token);
   void ArmTimer(SimDuration after, uint64_t token);
   // Objects as reported by its watches so far.
   const ObjectCache& cache() const { return cache_; }
@@ -132,7 +132,7 @@ class ApiNetwork {
 
   SimTime now() const { return now_; }
   // Time of the next event; none when nothing is pending.
-  absl::optional<SimTime> NextTime() const;
+  std::optional<SimTime> NextTime() const;
   // Runs all events up to `until` and moves the clock there. Must not be called from an actor.
   // O(log n) per event.
   void RunUntil(SimTime until);

@@ -26,9 +26,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <string>
 
-#include "absl/status/status.h"
 #include "model/kube/name.h"
 #include "model/random.h"
 #include "sim/dra/api_types.h"

@@ -1,6 +1,7 @@
 #include "sim/dra/api_types.h"
 
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
@@ -8,6 +9,35 @@
 #include "model/kube/objects.h"
 
 namespace drasim {
+
+ApiRequest WriteRequest(Verb verb, ObjectRef object) {
+  ApiRequest request;
+  request.verb = verb;
+  request.kind = KindOf(object);
+  request.object = std::move(object);
+  return request;
+}
+
+ApiRequest PatchRequest(StatusPart part, ObjectRef object) {
+  ApiRequest request = WriteRequest(Verb::kPatchStatus, std::move(object));
+  request.part = part;
+  return request;
+}
+
+ApiRequest NamedRequest(Verb verb, ObjectKind kind, Name ns, Name name) {
+  ApiRequest request;
+  request.verb = verb;
+  request.kind = kind;
+  request.ns = ns;
+  request.name = name;
+  return request;
+}
+
+ApiRequest DeleteRequest(ObjectKind kind, const ObjectMeta& meta) {
+  ApiRequest request = NamedRequest(Verb::kDelete, kind, meta.ns, meta.name);
+  request.uid = meta.uid;
+  return request;
+}
 
 std::string CallText(Verb verb, ObjectKind kind) {
   const absl::string_view objects = KindText(kind);

@@ -68,6 +68,15 @@ struct ApiRequest {
   ObjectRef object;
 };
 
+// kCreate, kUpdate, kUpdateStatus or kApply of an object.
+ApiRequest WriteRequest(Verb verb, ObjectRef object);
+// kPatchStatus of the part that `object` has.
+ApiRequest PatchRequest(StatusPart part, ObjectRef object);
+// A call by name: kGet, kDelete, kBind, and the writes of events.
+ApiRequest NamedRequest(Verb verb, ObjectKind kind, Name ns, Name name);
+// kDelete of the object with this name and uid.
+ApiRequest DeleteRequest(ObjectKind kind, const ObjectMeta& meta);
+
 struct ApiReply {
   ApiCode code = ApiCode::kOk;
   ObjectRef object;     // its present state; after an effective kDelete, its last state

@@ -89,7 +89,7 @@ absl::Status CheckCdiEnv(absl::string_view field, absl::Span<const std::string> 
   return absl::OkStatus();
 }
 
-absl::Status CheckCdiNumber(absl::string_view field, const absl::optional<int64_t>& number,
+absl::Status CheckCdiNumber(absl::string_view field, const std::optional<int64_t>& number,
                             int64_t least) {
   if (!number.has_value() || *number >= least) return absl::OkStatus();
   return WrongCdiField(field, absl::StrCat(*number), absl::StrCat("at least ", least));
@@ -165,7 +165,7 @@ absl::Status CheckCdiHeader(const CdiSpec& spec) {
 void WriteCdiText(absl::string_view key, absl::string_view value, JsonWriter& json) {
   if (!value.empty()) json.Key(key).String(value);
 }
-void WriteCdiNumber(absl::string_view key, const absl::optional<int64_t>& value, JsonWriter& json) {
+void WriteCdiNumber(absl::string_view key, const std::optional<int64_t>& value, JsonWriter& json) {
   if (value.has_value()) json.Key(key).Int(*value);
 }
 void WriteCdiTexts(absl::string_view key, absl::Span<const std::string> values, JsonWriter& json) {
@@ -228,8 +228,8 @@ void AddCdiEnv(absl::string_view prefix, const ParametersObject* parameters, Cdi
   }
 }
 
-CdiDeviceNode CdiCharacterNode(std::string path, absl::optional<int64_t> major,
-                               absl::optional<int64_t> minor) {
+CdiDeviceNode CdiCharacterNode(std::string path, std::optional<int64_t> major,
+                               std::optional<int64_t> minor) {
   CdiDeviceNode node;
   node.path = std::move(path);
   node.type = "c";
@@ -253,14 +253,14 @@ std::string MigCapabilityPath(int64_t minor) {
 
 }  // namespace
 
-absl::optional<CdiSpec> CdiSpecForParameters(absl::string_view driver, Uid claim,
-                                             const ParametersObject* class_parameters,
-                                             const ParametersObject* claim_parameters) {
+std::optional<CdiSpec> CdiSpecForParameters(absl::string_view driver, Uid claim,
+                                            const ParametersObject* class_parameters,
+                                            const ParametersObject* claim_parameters) {
   CdiDevice device;
   device.name = absl::StrCat("claim-", claim);
   AddCdiEnv("admin_", class_parameters, device.edits);
   AddCdiEnv("user_", claim_parameters, device.edits);
-  if (device.edits.env.empty()) return absl::nullopt;
+  if (device.edits.env.empty()) return std::nullopt;
   std::sort(device.edits.env.begin(), device.edits.env.end());
   CdiSpec spec;
   spec.kind = absl::StrCat(driver, "/test");
@@ -299,9 +299,8 @@ absl::StatusOr<CdiSpec> CdiSpecForGpus(absl::string_view driver, Uid claim,
       }
       const int64_t minor = MigCapabilityMinor(gpu, instance);
       for (const int64_t capability : {minor, minor + 1}) {
-        AddCdiNodeOnce(
-            CdiCharacterNode(MigCapabilityPath(capability), absl::nullopt, absl::nullopt),
-            device.edits);
+        AddCdiNodeOnce(CdiCharacterNode(MigCapabilityPath(capability), std::nullopt, std::nullopt),
+                       device.edits);
       }
       absl::StrAppend(&name, ":", instance);
     }
@@ -317,8 +316,8 @@ absl::StatusOr<CdiSpec> CdiSpecForGpus(absl::string_view driver, Uid claim,
   spec.edits.device_nodes = {
       CdiCharacterNode("/dev/nvidiactl", kNvidiaMajor, kNvidiaCtlMinor),
       CdiCharacterNode("/dev/nvidia-modeset", kNvidiaMajor, kNvidiaModesetMinor),
-      CdiCharacterNode("/dev/nvidia-uvm", absl::nullopt, absl::nullopt),
-      CdiCharacterNode("/dev/nvidia-uvm-tools", absl::nullopt, absl::nullopt),
+      CdiCharacterNode("/dev/nvidia-uvm", std::nullopt, std::nullopt),
+      CdiCharacterNode("/dev/nvidia-uvm-tools", std::nullopt, std::nullopt),
   };
   spec.version = std::string(MinimumCdiVersion(spec));
   return spec;

@@ -8,13 +8,13 @@
 #define DRASIM_SIM_DRA_CDI_SPEC_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "absl/types/optional.h"
 #include "absl/types/span.h"
 #include "model/device_grant.h"
 #include "model/kube/objects.h"
@@ -23,11 +23,11 @@
 namespace drasim {
 
 struct CdiDeviceNode {
-  std::string path;               // in the container
-  std::string host_path;          // empty: the same
-  std::string type;               // "b", "c", "u" or "p"; empty: as on the host
-  absl::optional<int64_t> major;  // absent: as on the host
-  absl::optional<int64_t> minor;
+  std::string path;              // in the container
+  std::string host_path;         // empty: the same
+  std::string type;              // "b", "c", "u" or "p"; empty: as on the host
+  std::optional<int64_t> major;  // absent: as on the host
+  std::optional<int64_t> minor;
   std::string permissions;  // letters of "rwm"; empty: all
   bool operator==(const CdiDeviceNode&) const = default;
 };
@@ -45,7 +45,7 @@ struct CdiHook {
   std::string path;
   std::vector<std::string> args;
   std::vector<std::string> env;
-  absl::optional<int64_t> timeout_seconds;
+  std::optional<int64_t> timeout_seconds;
   bool operator==(const CdiHook&) const = default;
 };
 
@@ -80,9 +80,9 @@ struct CdiSpec {
 // for every parameter of the claim and "admin_KEY=value" for every parameter of the class, sorted.
 // Null: no parameters. Without any there is no specification, because a runtime rejects a device
 // that changes nothing.
-absl::optional<CdiSpec> CdiSpecForParameters(absl::string_view driver, Uid claim,
-                                             const ParametersObject* class_parameters,
-                                             const ParametersObject* claim_parameters);
+std::optional<CdiSpec> CdiSpecForParameters(absl::string_view driver, Uid claim,
+                                            const ParametersObject* class_parameters,
+                                            const ParametersObject* claim_parameters);
 
 // The specification by a plugin for NVIDIA GPUs (k8s-dra-driver of classic DRA, device nodes only):
 // kind "k8s.<driver>/claim", one device "claim-<uid>".

@@ -4,13 +4,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "absl/types/optional.h"
 #include "model/check.h"
 #include "model/kube/name.h"
 #include "model/kube/objects.h"
@@ -43,14 +43,6 @@ void EraseFromIndex(Index* index, const IndexKey& key, Uid uid) {
   const auto place = std::lower_bound(uids.begin(), uids.end(), uid);
   if (place != uids.end() && *place == uid) uids.erase(place);
   if (uids.empty()) index->erase(found);
-}
-
-ApiRequest ClaimStatusUpdate(std::shared_ptr<const ResourceClaim> claim) {
-  ApiRequest request;
-  request.verb = Verb::kUpdateStatus;
-  request.kind = ObjectKind::kResourceClaim;
-  request.object = std::move(claim);
-  return request;
 }
 
 // Prefix of a generated claim name: a name of 63 characters keeps room for a hyphen and five more.
@@ -141,13 +133,13 @@ Name ClaimController::PlainName(const Pod& pod, const PodClaim& entry) const {
   return client_->names().Intern(absl::StrCat(pod.meta.name.text(), "-", entry.entry.text()));
 }
 
-absl::optional<Name> ClaimController::ClaimOf(const Pod& pod, const PodClaim& entry) const {
+std::optional<Name> ClaimController::ClaimOf(const Pod& pod, const PodClaim& entry) const {
   if (!entry.claim.empty()) return entry.claim;
   if (!options_.behaviour.claim_statuses()) return PlainName(pod, entry);
   for (const Pod::ClaimName& known : pod.claim_names) {
     if (known.entry == entry.entry) return known.claim;
   }
-  return absl::nullopt;
+  return std::nullopt;
 }
 
 // True when a claim keeps a pod bound by another component from running, and the controller can act
@@ -185,7 +177,7 @@ bool ClaimController::NeedsWork(const Pod& pod) const {
       if (made_here) return true;
       continue;
     }
-    const absl::optional<Name> name = ClaimOf(pod, entry);
+    const std::optional<Name> name = ClaimOf(pod, entry);
     if (!name.has_value()) return true;
     if (name->empty()) continue;
     const Ref<ResourceClaim>& claim = client_->cache().claim(pod.meta.ns, *name);
@@ -206,7 +198,7 @@ void ClaimController::QueuePod(const Pod& pod, bool deleted) {
   if (deleted) RememberDeleted(pod);
   if (deleted || IsDone(pod)) {
     for (const PodClaim& entry : pod.claims) {
-      const absl::optional<Name> name = ClaimOf(pod, entry);
+      const std::optional<Name> name = ClaimOf(pod, entry);
       if (!name.has_value() || name->empty()) continue;
       // A claim outside the cache is queued when it arrives there.
       const Ref<ResourceClaim>& claim = client_->cache().claim(pod.meta.ns, *name);
@@ -243,14 +235,14 @@ void ClaimController::IndexPod(const Pod* before, const Pod* after) {
   if (same) return;
   if (before != nullptr) {
     for (const PodClaim& entry : before->claims) {
-      const absl::optional<Name> name = ClaimOf(*before, entry);
+      const std::optional<Name> name = ClaimOf(*before, entry);
       if (!name.has_value() || name->empty()) continue;
       EraseFromIndex(&users_, std::make_pair(before->meta.ns, *name), before->meta.uid);
     }
   }
   if (after == nullptr) return;
   for (const PodClaim& entry : after->claims) {
-    const absl::optional<Name> name = ClaimOf(*after, entry);
+    const std::optional<Name> name = ClaimOf(*after, entry);
     if (!name.has_value() || name->empty()) continue;
     InsertInto(&users_[{after->meta.ns, *name}], after->meta.uid);
   }
@@ -297,9 +289,9 @@ void ClaimController::Pump() {
 void ClaimController::Step(uint32_t slot, const ApiReply* reply) {
   DRASIM_CHECK_LT(slot, syncs_.size());
   Sync* sync = &syncs_[slot];
-  absl::optional<ApiReply> at_once;
+  std::optional<ApiReply> at_once;
   while (true) {
-    absl::optional<ApiRequest> call =
+    std::optional<ApiRequest> call =
         IsClaimWork(sync->key) ? NextOfClaim(sync, reply) : NextOfPod(sync, reply);
     if (!call.has_value()) break;
     at_once = client_->Call(*std::move(call), slot);
@@ -329,23 +321,23 @@ void ClaimController::Finish(uint32_t slot) {
 
 // ---- One sync of a pod, or of a claim: a chain of API calls, cut at every call ----
 
-absl::optional<ApiRequest> ClaimController::NextOfPod(Sync* sync, const ApiReply* reply) {
+std::optional<ApiRequest> ClaimController::NextOfPod(Sync* sync, const ApiReply* reply) {
   if (sync->stage == Stage::kStart) {
     sync->pod = client_->cache().pod(sync->key >> 1);
-    if (sync->pod == nullptr || sync->pod->meta.deleting) return absl::nullopt;
-    if (IsDone(*sync->pod) && !ServesEndedPods()) return absl::nullopt;
+    if (sync->pod == nullptr || sync->pod->meta.deleting) return std::nullopt;
+    if (IsDone(*sync->pod) && !ServesEndedPods()) return std::nullopt;
     sync->stage = Stage::kMakeClaims;
   } else if (!TakePodReply(sync, *reply)) {
-    return absl::nullopt;
+    return std::nullopt;
   }
   if (sync->stage == Stage::kMakeClaims) {
-    absl::optional<ApiRequest> create = MakeNextClaim(sync);
+    std::optional<ApiRequest> create = MakeNextClaim(sync);
     if (create.has_value() || sync->failed) return create;
     sync->stage = Stage::kWriteNames;
     if (!sync->made.empty()) return WriteNames(*sync);
   }
   if (sync->stage == Stage::kWriteNames) {
-    if (!options_.behaviour.serves_bound_pods() || !sync->pod->node.valid()) return absl::nullopt;
+    if (!options_.behaviour.serves_bound_pods() || !sync->pod->node.valid()) return std::nullopt;
     sync->stage = Stage::kServe;
     sync->next = 0;
   }
@@ -379,13 +371,13 @@ bool ClaimController::TakePodReply(Sync* sync, const ApiReply& reply) {
   }
 }
 
-absl::optional<ApiRequest> ClaimController::MakeNextClaim(Sync* sync) {
+std::optional<ApiRequest> ClaimController::MakeNextClaim(Sync* sync) {
   const Pod& pod = *sync->pod;
   const ObjectCache& cache = client_->cache();
   for (; sync->next < pod.claims.size(); ++sync->next) {
     const PodClaim& entry = pod.claims[sync->next];
     if (!entry.claim.empty()) continue;
-    const absl::optional<Name> name = ClaimOf(pod, entry);
+    const std::optional<Name> name = ClaimOf(pod, entry);
     if (name.has_value()) {
       if (name->empty()) continue;
       const Ref<ResourceClaim>& claim = cache.claim(pod.meta.ns, *name);
@@ -410,7 +402,7 @@ absl::optional<ApiRequest> ClaimController::MakeNextClaim(Sync* sync) {
     sync->failed = true;
     ++failed_creations_;
   }
-  return absl::nullopt;
+  return std::nullopt;
 }
 
 // A claim from an interrupted sync or an earlier release, owned by the pod for this entry.
@@ -435,16 +427,13 @@ ApiRequest ClaimController::CreateClaim(const Pod& pod, const PodClaim& entry,
   claim->meta.owner = pod.meta.uid;
   claim->spec = spec;
   if (options_.behaviour.claim_statuses()) claim->pod_claim_name = entry.entry;
-  ApiRequest request;
-  request.verb = Verb::kCreate;
-  request.kind = ObjectKind::kResourceClaim;
-  if (options_.behaviour.generated_names()) {
+  const bool generated = options_.behaviour.generated_names();
+  if (!generated) claim->meta.name = PlainName(pod, entry);
+  ApiRequest request = WriteRequest(Verb::kCreate, std::move(claim));
+  if (generated) {
     request.generate_name = client_->names().Intern(GeneratedClaimPrefix(
         pod.meta.name.text(), entry.entry.text(), options_.behaviour.hyphen_before_suffix()));
-  } else {
-    claim->meta.name = PlainName(pod, entry);
   }
-  request.object = Ref<ResourceClaim>(std::move(claim));
   return request;
 }
 
@@ -472,27 +461,22 @@ ApiRequest ClaimController::WriteNames(const Sync& sync) const {
       pod->claim_names.push_back(known_pod.claim_names[known]);
     }
   }
-  ApiRequest request;
-  request.verb = Verb::kPatchStatus;
-  request.part = StatusPart::kClaimNames;
-  request.kind = ObjectKind::kPod;
-  request.object = Ref<Pod>(std::move(pod));
-  return request;
+  return PatchRequest(StatusPart::kClaimNames, std::move(pod));
 }
 
-absl::optional<ApiRequest> ClaimController::ServeNextClaim(Sync* sync) {
+std::optional<ApiRequest> ClaimController::ServeNextClaim(Sync* sync) {
   const Pod& pod = *sync->pod;
   for (; sync->next < pod.claims.size(); ++sync->next) {
     const PodClaim& entry = pod.claims[sync->next];
-    const absl::optional<Name> name = ClaimOf(pod, entry);
+    const std::optional<Name> name = ClaimOf(pod, entry);
     if (name.has_value() && name->empty()) continue;
     const Ref<ResourceClaim> claim =
         name.has_value() ? client_->cache().claim(pod.meta.ns, *name) : nullptr;
     // The claim's event will queue the pod again.
-    if (claim == nullptr) return absl::nullopt;
+    if (claim == nullptr) return std::nullopt;
     if (entry.claim.empty() && claim->meta.owner != pod.meta.uid) {
       sync->failed = true;
-      return absl::nullopt;
+      return std::nullopt;
     }
     if (claim->status.allocation == nullptr &&
         claim->spec.mode == AllocationMode::kWaitForFirstConsumer) {
@@ -503,15 +487,15 @@ absl::optional<ApiRequest> ClaimController::ServeNextClaim(Sync* sync) {
     if (!NeedsServing(pod, *claim)) continue;
     auto reserved = std::make_shared<ResourceClaim>(*claim);
     reserved->status.reserved_for.push_back({pods_, pod.meta.name, pod.meta.uid});
-    return ClaimStatusUpdate(std::move(reserved));
+    return WriteRequest(Verb::kUpdateStatus, std::move(reserved));
   }
-  return absl::nullopt;
+  return std::nullopt;
 }
 
 // The node is fixed, so there is nothing to negotiate: no potential nodes. None if it exists.
-absl::optional<ApiRequest> ClaimController::WriteContext(const Pod& pod) const {
+std::optional<ApiRequest> ClaimController::WriteContext(const Pod& pod) const {
   const Ref<PodSchedulingContext>& known = client_->cache().context(pod.meta.ns, pod.meta.name);
-  if (known != nullptr && known->selected == pod.node) return absl::nullopt;
+  if (known != nullptr && known->selected == pod.node) return std::nullopt;
   ApiRequest request;
   request.kind = ObjectKind::kPodSchedulingContext;
   auto context = std::make_shared<PodSchedulingContext>();
@@ -529,30 +513,23 @@ absl::optional<ApiRequest> ClaimController::WriteContext(const Pod& pod) const {
   return request;
 }
 
-absl::optional<ApiRequest> ClaimController::NextOfClaim(Sync* sync, const ApiReply* reply) {
+std::optional<ApiRequest> ClaimController::NextOfClaim(Sync* sync, const ApiReply* reply) {
   if (sync->stage == Stage::kStart) {
     sync->claim = client_->cache().of<ResourceClaim>().Find(sync->key >> 1);
-    if (sync->claim == nullptr) return absl::nullopt;
+    if (sync->claim == nullptr) return std::nullopt;
     sync->stage = Stage::kConsumers;
   } else if (!TakeClaimReply(sync, *reply)) {
-    return absl::nullopt;
+    return std::nullopt;
   }
   if (sync->stage == Stage::kConsumers) {
-    absl::optional<ApiRequest> get = CheckNextConsumer(sync);
+    std::optional<ApiRequest> get = CheckNextConsumer(sync);
     if (get.has_value()) return get;
     sync->stage = Stage::kRelease;
     if (sync->kept.size() < sync->claim->status.reserved_for.size()) return Release(*sync);
   }
-  if (!OwnerNeedsItNoMore(*sync)) return absl::nullopt;
+  if (!OwnerNeedsItNoMore(*sync)) return std::nullopt;
   sync->stage = Stage::kDelete;
-  const ObjectMeta& meta = sync->claim->meta;
-  ApiRequest request;
-  request.verb = Verb::kDelete;
-  request.kind = ObjectKind::kResourceClaim;
-  request.ns = meta.ns;
-  request.name = meta.name;
-  request.uid = meta.uid;
-  return request;
+  return DeleteRequest(ObjectKind::kResourceClaim, sync->claim->meta);
 }
 
 bool ClaimController::TakeClaimReply(Sync* sync, const ApiReply& reply) {
@@ -585,7 +562,7 @@ bool ClaimController::TakeClaimReply(Sync* sync, const ApiReply& reply) {
 // A cached pod exists until the watch says otherwise, and a pod seen in deletion is gone. For any
 // other pod the server must confirm that it is gone, because it may be too new for this cache while
 // the scheduler already works on it.
-absl::optional<ApiRequest> ClaimController::CheckNextConsumer(Sync* sync) {
+std::optional<ApiRequest> ClaimController::CheckNextConsumer(Sync* sync) {
   const ResourceClaim& claim = *sync->claim;
   for (; sync->next < claim.status.reserved_for.size(); ++sync->next) {
     const Consumer& consumer = claim.status.reserved_for[sync->next];
@@ -595,19 +572,13 @@ absl::optional<ApiRequest> ClaimController::CheckNextConsumer(Sync* sync) {
     }
     if (deleted_pods_.contains(consumer.uid)) continue;
     const Ref<Pod>& pod = client_->cache().of<Pod>().Find(claim.meta.ns, consumer.name);
-    if (pod == nullptr) {
-      ApiRequest request;
-      request.verb = Verb::kGet;
-      request.kind = ObjectKind::kPod;
-      request.ns = claim.meta.ns;
-      request.name = consumer.name;
-      return request;
-    }
+    if (pod == nullptr)
+      return NamedRequest(Verb::kGet, ObjectKind::kPod, claim.meta.ns, consumer.name);
     if (pod->meta.uid != consumer.uid) continue;
     if (options_.behaviour.releases_finished_pods() && IsDone(*pod)) continue;
     sync->kept.push_back(consumer);
   }
-  return absl::nullopt;
+  return std::nullopt;
 }
 
 // Not a patch, because it must fail after any other change. The last consumer of a
@@ -620,7 +591,7 @@ ApiRequest ClaimController::Release(const Sync& sync) const {
       options_.behaviour.releases_finished_pods()) {
     claim->status.deallocation_requested = true;
   }
-  return ClaimStatusUpdate(std::move(claim));
+  return WriteRequest(Verb::kUpdateStatus, std::move(claim));
 }
 
 // A claim without owner, and without a successor pod of the same name, is left to the garbage

@@ -10,12 +10,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
-#include "absl/types/optional.h"
 #include "model/kube/name.h"
 #include "model/kube/objects.h"
 #include "model/time.h"
@@ -84,7 +84,7 @@ class ClaimController : public Actor {
   };
 
   // The claim of an entry. Empty name: the entry needs none; absent: none has been created yet.
-  absl::optional<Name> ClaimOf(const Pod& pod, const PodClaim& entry) const;
+  std::optional<Name> ClaimOf(const Pod& pod, const PodClaim& entry) const;
   Name PlainName(const Pod& pod, const PodClaim& entry) const;
   bool NeedsWork(const Pod& pod) const;
   bool NeedsServing(const Pod& pod, const ResourceClaim& claim) const;
@@ -114,18 +114,18 @@ class ClaimController : public Actor {
 
   // Each takes the reply to the previous call, if any, and returns the next call; none: the sync
   // ends.
-  absl::optional<ApiRequest> NextOfPod(Sync* sync, const ApiReply* reply);
-  absl::optional<ApiRequest> NextOfClaim(Sync* sync, const ApiReply* reply);
+  std::optional<ApiRequest> NextOfPod(Sync* sync, const ApiReply* reply);
+  std::optional<ApiRequest> NextOfClaim(Sync* sync, const ApiReply* reply);
   // False: the sync ends.
   bool TakePodReply(Sync* sync, const ApiReply& reply);
   bool TakeClaimReply(Sync* sync, const ApiReply& reply);
-  absl::optional<ApiRequest> MakeNextClaim(Sync* sync);
-  absl::optional<ApiRequest> ServeNextClaim(Sync* sync);
-  absl::optional<ApiRequest> CheckNextConsumer(Sync* sync);
+  std::optional<ApiRequest> MakeNextClaim(Sync* sync);
+  std::optional<ApiRequest> ServeNextClaim(Sync* sync);
+  std::optional<ApiRequest> CheckNextConsumer(Sync* sync);
   Ref<ResourceClaim> FindOrphan(const Pod& pod, const PodClaim& entry) const;
   ApiRequest CreateClaim(const Pod& pod, const PodClaim& entry, const ClaimSpec& spec) const;
   ApiRequest WriteNames(const Sync& sync) const;
-  absl::optional<ApiRequest> WriteContext(const Pod& pod) const;
+  std::optional<ApiRequest> WriteContext(const Pod& pod) const;
   ApiRequest Release(const Sync& sync) const;
   bool OwnerNeedsItNoMore(const Sync& sync) const;
 

@@ -78,11 +78,7 @@ void ControlPlane::Count(const ApiMessage& message) {
 }
 
 absl::Status ControlPlane::Create(ObjectRef object) {
-  ApiRequest request;
-  request.verb = Verb::kCreate;
-  request.kind = KindOf(object);
-  request.object = std::move(object);
-  const ApiReply reply = network_.server().Handle(request);
+  const ApiReply reply = network_.server().Handle(WriteRequest(Verb::kCreate, std::move(object)));
   return reply.ok() ? absl::OkStatus() : absl::InvalidArgumentError(reply.message);
 }
 

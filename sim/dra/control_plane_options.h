@@ -4,10 +4,10 @@
 #define DRASIM_SIM_DRA_CONTROL_PLANE_OPTIONS_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "absl/types/optional.h"
 #include "model/distributions.h"
 #include "model/time.h"
 #include "sim/dra/claim_controller.h"
@@ -21,9 +21,9 @@ namespace drasim {
 struct ConnectionOptions {
   double qps = 0;  // 0: no limit
   int64_t burst = 0;
-  absl::optional<Distribution> read_latency;  // seconds; absent: none
-  absl::optional<Distribution> write_latency;
-  absl::optional<Distribution> watch_latency;
+  std::optional<Distribution> read_latency;  // seconds; absent: none
+  std::optional<Distribution> write_latency;
+  std::optional<Distribution> watch_latency;
 };
 
 // A planned fault, or a user's deletion of a claim.

@@ -11,7 +11,6 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/memory/memory.h"
-#include "absl/strings/str_cat.h"
 #include "model/check.h"
 
 namespace drasim {
@@ -20,7 +19,7 @@ namespace {
 // Limit on a plugin call, so that sums of a few fit the clock (30 years).
 constexpr double kLongestPluginCallSeconds = 1e9;
 
-SimDuration DrawPluginCall(const absl::optional<Distribution>& seconds, Random& stream) {
+SimDuration DrawPluginCall(const std::optional<Distribution>& seconds, Random& stream) {
   if (!seconds.has_value()) return SimDuration();
   const double drawn = std::min(seconds->Sample(stream), kLongestPluginCallSeconds);
   return SimDuration(drawn <= 0 ? 0 : std::llround(drawn * 1e9));
@@ -287,7 +286,7 @@ void DraManager::StartAttempt(PodState& state) {
 
 // `reply`: to the GET of the present entry; null before that call.
 void DraManager::Fetch(PodState& state, const ApiReply* reply) {
-  absl::optional<ApiReply> at_once;
+  std::optional<ApiReply> at_once;
   for (;; ++state.entry, reply = nullptr) {
     if (reply == nullptr) {
       if (state.ending) return End(state);
@@ -297,12 +296,8 @@ void DraManager::Fetch(PodState& state, const ApiReply* reply) {
           NameOfClaim(*state.pod, entries[state.entry], options_.behaviour, client_->names());
       if (!claim.has_value()) return FailPrepare(state);
       if (claim->empty()) continue;
-      ApiRequest request;
-      request.verb = Verb::kGet;
-      request.kind = ObjectKind::kResourceClaim;
-      request.ns = state.pod->meta.ns;
-      request.name = *claim;
-      at_once = Call(state, std::move(request));
+      at_once = Call(
+          state, NamedRequest(Verb::kGet, ObjectKind::kResourceClaim, state.pod->meta.ns, *claim));
       if (!at_once.has_value()) return;
       reply = &*at_once;
     }
@@ -359,7 +354,7 @@ void DraManager::FinishPrepareCall(PodState& state) {
 
 void DraManager::ReportRunning(PodState& state) {
   state.stage = PodState::Stage::kReportingRunning;
-  const absl::optional<ApiReply> reply = PatchPhase(state, KubePodPhase::kRunning);
+  const std::optional<ApiReply> reply = PatchPhase(state, KubePodPhase::kRunning);
   if (reply.has_value()) FinishReportRunning(state, *reply);
 }
 
@@ -439,7 +434,7 @@ void DraManager::RetryUnprepare(PodState& state) {
 
 void DraManager::ReportEnd(PodState& state) {
   state.stage = PodState::Stage::kReportingEnd;
-  const absl::optional<ApiReply> reply =
+  const std::optional<ApiReply> reply =
       PatchPhase(state, state.failed ? KubePodPhase::kFailed : KubePodPhase::kSucceeded);
   if (reply.has_value()) FinishReportEnd(state, *reply);
 }
@@ -459,14 +454,9 @@ void DraManager::FinishReportEnd(PodState& state, const ApiReply& reply) {
 }
 
 void DraManager::Delete(PodState& state) {
-  ApiRequest request;
-  request.verb = Verb::kDelete;
-  request.kind = ObjectKind::kPod;
-  request.ns = state.pod->meta.ns;
-  request.name = state.pod->meta.name;
-  request.uid = state.pod->meta.uid;
+  ApiRequest request = DeleteRequest(ObjectKind::kPod, state.pod->meta);
   request.force = true;
-  const absl::optional<ApiReply> reply = Call(state, std::move(request));
+  const std::optional<ApiReply> reply = Call(state, std::move(request));
   if (reply.has_value()) Retire(state);  // deleted now, or by another component
 }
 
@@ -548,27 +538,22 @@ ClaimDriver* DraManager::FindDriver(Name name) const {
 
 // --- Calls and timers. ---
 
-absl::optional<ApiReply> DraManager::Call(PodState& state, ApiRequest request) {
+std::optional<ApiReply> DraManager::Call(PodState& state, ApiRequest request) {
   const uint64_t token = next_token_++;
-  absl::optional<ApiReply> reply = client_->Call(std::move(request), token);
+  std::optional<ApiReply> reply = client_->Call(std::move(request), token);
   if (!reply.has_value()) Expect(state, token);
   return reply;
 }
 
 // Any rejection means that the pod is gone.
-absl::optional<ApiReply> DraManager::PatchPhase(PodState& state, KubePodPhase phase) {
+std::optional<ApiReply> DraManager::PatchPhase(PodState& state, KubePodPhase phase) {
   auto next = std::make_shared<Pod>();
   next->meta.ns = state.pod->meta.ns;
   next->meta.name = state.pod->meta.name;
   next->meta.uid = state.pod->meta.uid;
   next->row = state.pod->row;  // for listeners to the call
   next->phase = phase;
-  ApiRequest request;
-  request.verb = Verb::kPatchStatus;
-  request.part = StatusPart::kPhase;
-  request.kind = ObjectKind::kPod;
-  request.object = Ref<Pod>(std::move(next));
-  return Call(state, std::move(request));
+  return Call(state, PatchRequest(StatusPart::kPhase, std::move(next)));
 }
 
 void DraManager::Arm(PodState& state, SimDuration after) {

@@ -24,12 +24,11 @@
 
 #include <cstdint>
 #include <memory>
-#include <string>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/types/optional.h"
 #include "model/distributions.h"
 #include "model/ids.h"
 #include "model/kube/name.h"
@@ -61,7 +60,7 @@ struct DraManagerOptions {
   SimDuration prepare_retry = SimDuration::Seconds(60);
   double retry_jitter = 0.5;  // largest addition to the delay, as a share of it
   // Seconds of one gRPC call to a plugin, in addition to the driver's own PrepareTime.
-  absl::optional<Distribution> grpc_latency;
+  std::optional<Distribution> grpc_latency;
   // Share of prepare and unprepare calls that fail and are retried.
   int64_t failures_per_mille = 0;
   uint64_t seed = 0;
@@ -144,8 +143,8 @@ class DraManager : public Actor {
   void DropReference(PodState& state, Uid claim);
   // A claim that the pod refers to.
   NodeClaim& There(const PodState& state, Uid claim);
-  absl::optional<ApiReply> Call(PodState& state, ApiRequest request);
-  absl::optional<ApiReply> PatchPhase(PodState& state, KubePodPhase phase);
+  std::optional<ApiReply> Call(PodState& state, ApiRequest request);
+  std::optional<ApiReply> PatchPhase(PodState& state, KubePodPhase phase);
   void Arm(PodState& state, SimDuration after);
   // True when the pod has anything in progress.
   void Expect(PodState& state, uint64_t token);

@@ -18,14 +18,13 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/container/btree_map.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
-#include "absl/types/optional.h"
 #include "absl/types/span.h"
 #include "model/distributions.h"
 #include "model/ids.h"
@@ -46,7 +45,7 @@ struct DriverControllerOptions {
   int workers = 10;
   bool set_reserved_for = true;  // the driver reserves the claim for the triggering pod
   SimDuration recheck = SimDuration::Seconds(30);
-  absl::optional<Distribution> decision_latency;  // seconds per Allocate or UnsuitableNodes call
+  std::optional<Distribution> decision_latency;  // seconds per Allocate or UnsuitableNodes call
   uint64_t seed = 0;
   // A periodic sync without new findings is not repeated until something has changed. Skipped syncs
   // are counted (skipped_syncs), but load neither the network nor the rate limiter.
@@ -143,7 +142,7 @@ class DriverController : public Actor {
     uint32_t slot = 0;
     WorkQueue::Key key = 0;
     Stage stage = Stage::kBegin;
-    absl::optional<ApiReply> reply;     // to the call of the stage
+    std::optional<ApiReply> reply;      // to the call of the stage
     Ref<ResourceClaim> claim;           // of a claim's sync
     Ref<PodSchedulingContext> context;  // of a context's
     Ref<Pod> pod;
@@ -174,6 +173,7 @@ class DriverController : public Actor {
   Move Over(Sync& sync, Outcome outcome, std::string error = std::string()) const;
   Move Fail(Sync& sync, std::string error) const;
   Move Send(Sync& sync, ApiRequest request, Stage then);
+  static ApiReply TakeReply(Sync& sync);
   // The latency of a decision.
   Move Think(Sync& sync, Stage then);
 
@@ -208,8 +208,12 @@ class DriverController : public Actor {
   // Step 3.2 of both: finalizers, the decision, statuses.
   Move BeginAllocate(Sync& sync);
   Move AddFinalizers(Sync& sync);
-  // For each claim, reads the node's object before the decision and writes it afterwards.
+  // For each claim without an error, reads the node's object before the decision and writes it
+  // afterwards.
   Move ReadForDecision(Sync& sync);
+  // Takes the reply if the stage is `answered`. False when no claim of the batch is left to call
+  // for.
+  static bool HasNodeObjectCall(Sync& sync, Stage answered);
   Move Decide(Sync& sync);
   Move WriteDecision(Sync& sync);
   Move WriteStatuses(Sync& sync);

@@ -7,13 +7,13 @@
 #include <cstdint>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/string_view.h"
 #include "absl/strings/substitute.h"
-#include "absl/types/optional.h"
 #include "absl/types/span.h"
 #include "model/check.h"
 
@@ -416,28 +416,7 @@ ApiRequest WriteContextRequest(const DynamicResources::Cycle& cycle, Verb verb) 
     // Only the scheduler writes these fields: they apply even if the object is a new one by now.
     context->meta.uid = 0;
   }
-  ApiRequest request;
-  request.verb = verb;
-  request.kind = ObjectKind::kPodSchedulingContext;
-  request.object = Ref<PodSchedulingContext>(std::move(context));
-  return request;
-}
-
-ApiRequest WriteClaimRequest(std::shared_ptr<ResourceClaim> claim) {
-  ApiRequest request;
-  request.verb = Verb::kUpdateStatus;
-  request.kind = ObjectKind::kResourceClaim;
-  request.object = Ref<ResourceClaim>(std::move(claim));
-  return request;
-}
-
-ApiRequest ReadClaimRequest(const ResourceClaim& claim) {
-  ApiRequest request;
-  request.verb = Verb::kGet;
-  request.kind = ObjectKind::kResourceClaim;
-  request.ns = claim.meta.ns;
-  request.name = claim.meta.name;
-  return request;
+  return WriteRequest(verb, std::move(context));
 }
 
 // Adds the cycle's pod to the consumers of the claim, or removes it.
@@ -448,12 +427,8 @@ ApiRequest PatchReservationRequest(const DynamicResources::Cycle& cycle, const R
   patch->meta.name = claim.meta.name;
   patch->meta.uid = claim.meta.uid;
   patch->status.reserved_for.push_back({pods, cycle.pod->meta.name, cycle.pod_uid});
-  ApiRequest request;
-  request.verb = Verb::kPatchStatus;
-  request.part = reserve ? StatusPart::kAddConsumers : StatusPart::kDropConsumers;
-  request.kind = ObjectKind::kResourceClaim;
-  request.object = Ref<ResourceClaim>(std::move(patch));
-  return request;
+  return PatchRequest(reserve ? StatusPart::kAddConsumers : StatusPart::kDropConsumers,
+                      std::move(patch));
 }
 
 // The claim with, or without, the cycle's pod as a consumer.
@@ -467,7 +442,7 @@ ApiRequest ReservationRequest(const DynamicResources::Cycle& cycle, const Resour
     const auto is_pod = [&cycle](const Consumer& c) { return c.uid == cycle.pod_uid; };
     consumers.erase(std::remove_if(consumers.begin(), consumers.end(), is_pod), consumers.end());
   }
-  return WriteClaimRequest(std::move(changed));
+  return WriteRequest(Verb::kUpdateStatus, std::move(changed));
 }
 
 }  // namespace
@@ -534,7 +509,7 @@ DynamicResources::Status DynamicResources::Continue(Cycle* cycle, const ApiReply
 }
 
 const ApiReply* DynamicResources::Send(const Cycle& cycle, ApiRequest request,
-                                       absl::optional<ApiReply>* here) {
+                                       std::optional<ApiReply>* here) {
   *here = client_->Call(std::move(request), cycle.token);
   return here->has_value() ? &**here : nullptr;
 }
@@ -544,7 +519,7 @@ DynamicResources::Status DynamicResources::WaitsFor(Reason reason) const {
 }
 
 DynamicResources::Status DynamicResources::Publish(Cycle* cycle, const ApiReply* reply) {
-  absl::optional<ApiReply> here;
+  std::optional<ApiReply> here;
   if (cycle->stage != kWriteContext && cycle->stage != kApplyContext) {
     if (!HasUnpublished(*cycle)) return Status();
     cycle->stage = kWriteContext;
@@ -593,14 +568,14 @@ DynamicResources::Status DynamicResources::ContinuePostFilter(Cycle* cycle, cons
     }
   }
   const ResourceClaim& claim = *cycle->claims[cycle->next].claim;
-  absl::optional<ApiReply> here;
+  std::optional<ApiReply> here;
   if (cycle->stage != kWriteClaim) {
     if (const Status status = Publish(cycle, reply); status.code != Code::kSuccess) return status;
     auto changed = std::make_shared<ResourceClaim>(claim);
     changed->status.deallocation_requested = true;
     changed->status.reserved_for.clear();
     cycle->stage = kWriteClaim;
-    reply = Send(*cycle, WriteClaimRequest(std::move(changed)), &here);
+    reply = Send(*cycle, WriteRequest(Verb::kUpdateStatus, std::move(changed)), &here);
     if (reply == nullptr) return {Code::kWaiting, Reason::kNone, Name()};
   }
   if (!reply->ok()) return FailedCall(*reply, claim.meta.name);
@@ -635,7 +610,7 @@ DynamicResources::Status DynamicResources::ChangeReservation(Cycle* cycle, bool 
   const Name name = claim->meta.name;
   const bool patches =
       behaviour_.writes_in_pre_bind() && (!reserve || behaviour_.release == DraRelease::k30);
-  for (absl::optional<ApiReply> here;;) {
+  for (std::optional<ApiReply> here;;) {
     if (reply != nullptr && cycle->stage == kWriteClaim) {
       if (reply->ok()) {
         // For Unreserve, which would not know of the reservation otherwise.
@@ -645,7 +620,10 @@ DynamicResources::Status DynamicResources::ChangeReservation(Cycle* cycle, bool 
       const bool repeats = behaviour_.writes_in_pre_bind() && !patches;
       if (reply->code != ApiCode::kConflict || !repeats) return FailedCall(*reply, name);
       cycle->stage = kReadClaim;
-      reply = Send(*cycle, ReadClaimRequest(*claim), &here);
+      reply = Send(
+          *cycle,
+          NamedRequest(Verb::kGet, ObjectKind::kResourceClaim, claim->meta.ns, claim->meta.name),
+          &here);
       if (reply == nullptr) return {Code::kWaiting, Reason::kNone, Name()};
     }
     if (reply != nullptr) {
@@ -749,13 +727,11 @@ DynamicResources::Status DynamicResources::ContinuePostBind(Cycle* cycle, const 
   if (cycle->claims.empty() || reply != nullptr) return Status();
   // Whether cached or not: it may be new. If this fails, the garbage collector deletes it together
   // with the pod.
-  ApiRequest request;
-  request.verb = Verb::kDelete;
-  request.kind = ObjectKind::kPodSchedulingContext;
-  request.ns = cycle->pod->meta.ns;
-  request.name = cycle->pod->meta.name;
-  absl::optional<ApiReply> here;
-  if (Send(*cycle, std::move(request), &here) == nullptr) {
+  const ObjectMeta& meta = cycle->pod->meta;
+  std::optional<ApiReply> here;
+  if (Send(*cycle,
+           NamedRequest(Verb::kDelete, ObjectKind::kPodSchedulingContext, meta.ns, meta.name),
+           &here) == nullptr) {
     return {Code::kWaiting, Reason::kNone, Name()};
   }
   return Status();

@@ -11,11 +11,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
-#include "absl/types/optional.h"
 #include "absl/types/span.h"
 #include "model/ids.h"
 #include "model/kube/objects.h"
@@ -168,7 +168,7 @@ class DynamicResources {
   Status Begin(Cycle* cycle, Step step, NodeId node);
   Status Continue(Cycle* cycle, const ApiReply* reply);
   // The reply, kept in `*here`; null while it is outstanding.
-  const ApiReply* Send(const Cycle& cycle, ApiRequest request, absl::optional<ApiReply>* here);
+  const ApiReply* Send(const Cycle& cycle, ApiRequest request, std::optional<ApiReply>* here);
   Status WaitsFor(Reason reason) const;
   // The hint for events after which kPending pods skip their backoff since 1.29.
   Hint ImmediateHint() const;

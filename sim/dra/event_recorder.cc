@@ -1,7 +1,6 @@
 #include "sim/dra/event_recorder.h"
 
 #include <iterator>
-#include <utility>
 
 namespace drasim {
 namespace {
@@ -39,12 +38,7 @@ void EventRecorder::Record(Reason reason, const Pod& pod) {
 }
 
 void EventRecorder::Write(Verb verb, const Series& series) {
-  ApiRequest request;
-  request.verb = verb;
-  request.kind = ObjectKind::kEvent;
-  request.ns = series.ns;
-  request.name = series.name;
-  client_->Call(std::move(request), 0);
+  client_->Call(NamedRequest(verb, ObjectKind::kEvent, series.ns, series.name), 0);
 }
 
 void EventRecorder::Arm() {

@@ -13,7 +13,6 @@
 #define DRASIM_SIM_DRA_EVENT_RECORDER_H_
 
 #include <cstdint>
-#include <utility>
 
 #include "absl/container/btree_map.h"
 #include "model/kube/name.h"

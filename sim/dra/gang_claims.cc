@@ -97,11 +97,7 @@ void GangClaims::GiveBack(PodId pod) {
   if (context != nullptr && context->selected.valid()) {
     auto cleared = std::make_shared<PodSchedulingContext>(*context);
     cleared->selected = NodeId();
-    ApiRequest request;
-    request.verb = Verb::kUpdate;
-    request.kind = ObjectKind::kPodSchedulingContext;
-    request.object = Ref<PodSchedulingContext>(std::move(cleared));
-    client_->Call(std::move(request), 0);
+    client_->Call(WriteRequest(Verb::kUpdate, std::move(cleared)), 0);
   }
   for (const PodClaim& entry : object->claims) {
     const Ref<ResourceClaim> claim = names_.Find(client_->cache(), *object, entry);
@@ -113,11 +109,7 @@ void GangClaims::GiveBack(PodId pod) {
     auto released = std::make_shared<ResourceClaim>(*claim);
     released->status.reserved_for.clear();
     released->status.deallocation_requested = true;
-    ApiRequest request;
-    request.verb = Verb::kUpdateStatus;
-    request.kind = ObjectKind::kResourceClaim;
-    request.object = Ref<ResourceClaim>(std::move(released));
-    client_->Call(std::move(request), 0);
+    client_->Call(WriteRequest(Verb::kUpdateStatus, std::move(released)), 0);
   }
 }
 

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <type_traits>
 #include <utility>
 #include <variant>
 
 #include "absl/container/inlined_vector.h"
-#include "absl/types/optional.h"
 #include "model/check.h"
 #include "model/kube/objects.h"
 #include "sim/dra/api_network.h"
@@ -156,7 +156,7 @@ void GarbageCollector::Collect(Key key) {
   request.verb = Verb::kGet;
   request.kind = ObjectKind::kPod;
   request.uid = meta->owner;
-  const absl::optional<ApiReply> reply = client_->Call(request, OwnerToken(key));
+  const std::optional<ApiReply> reply = client_->Call(request, OwnerToken(key));
   if (reply.has_value()) FinishOwner(key, *reply);
 }
 
@@ -171,13 +171,8 @@ void GarbageCollector::FinishOwner(Key key, const ApiReply& reply) {
 
 void GarbageCollector::Delete(Key key, const ObjectRef& dependent) {
   const ObjectMeta* meta = MetaOf(dependent);
-  ApiRequest request;
-  request.verb = Verb::kDelete;
-  request.kind = KindOf(dependent);
-  request.ns = meta->ns;
-  request.name = meta->name;
-  request.uid = meta->uid;
-  const absl::optional<ApiReply> reply = client_->Call(request, DeleteToken(key));
+  const std::optional<ApiReply> reply =
+      client_->Call(DeleteRequest(KindOf(dependent), *meta), DeleteToken(key));
   if (reply.has_value()) Finish(key, *reply);
 }
 

@@ -65,12 +65,8 @@ void PodObjects::CreatePod(PodId pod) {
   const uint32_t incarnation = state.incarnation + 1;
   state = PodState();
   state.incarnation = incarnation;
-  ApiRequest request;
-  request.verb = Verb::kCreate;
-  request.kind = ObjectKind::kPod;
-  request.object = Ref<Pod>(std::move(object));
   const uint64_t token = CreationToken(pod, incarnation);
-  const auto reply = client_->Call(std::move(request), token);
+  const auto reply = client_->Call(WriteRequest(Verb::kCreate, std::move(object)), token);
   if (reply.has_value()) OnReply(token, *reply);
 }
 
@@ -125,26 +121,14 @@ void PodObjects::DeletePod(PodId pod) {
 void PodObjects::DeleteObject(Uid uid) {
   const Ref<Pod> pod = server_->objects().pod(uid);
   if (pod == nullptr) return;
-  ApiRequest request;
-  request.verb = Verb::kDelete;
-  request.kind = ObjectKind::kPod;
-  request.ns = pod->meta.ns;
-  request.name = pod->meta.name;
-  request.uid = uid;
+  ApiRequest request = DeleteRequest(ObjectKind::kPod, pod->meta);
   request.force = true;
   client_->Call(std::move(request), 0);
 }
 
 void PodObjects::DeleteClaim(Uid uid) {
   const Ref<ResourceClaim> claim = server_->objects().of<ResourceClaim>().Find(uid);
-  if (claim == nullptr) return;
-  ApiRequest request;
-  request.verb = Verb::kDelete;
-  request.kind = ObjectKind::kResourceClaim;
-  request.ns = claim->meta.ns;
-  request.name = claim->meta.name;
-  request.uid = uid;
-  client_->Call(std::move(request), 0);
+  if (claim != nullptr) client_->Call(DeleteRequest(ObjectKind::kResourceClaim, claim->meta), 0);
 }
 
 }  // namespace drasim

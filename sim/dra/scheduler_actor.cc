@@ -1,7 +1,5 @@
 #include "sim/dra/scheduler_actor.h"
 
-#include <algorithm>
-
 #include "absl/algorithm/container.h"
 #include "model/check.h"
 
@@ -148,12 +146,15 @@ void SchedulerActor::Background(Attempt* attempt, Status status, bool blocks) {
     cycles_.erase(attempt->cycle.token);
     return;
   }
-  attempt->waits = true;
   attempt->abandoned = true;
-  if (blocks && !attempt->blocks) {
-    attempt->blocks = true;
-    engine_->BlockScheduling(true);
-  }
+  Await(attempt, blocks);
+}
+
+void SchedulerActor::Await(Attempt* attempt, bool blocks) {
+  attempt->waits = true;
+  if (!blocks || attempt->blocks) return;
+  attempt->blocks = true;
+  engine_->BlockScheduling(true);
 }
 
 PostFilterResult SchedulerActor::PostFilter(const PodContext& pod, PostFilterHandle&) {
@@ -171,14 +172,10 @@ PostFilterResult SchedulerActor::PostFilter(const PodContext& pod, PostFilterHan
 }
 
 StepResult SchedulerActor::Answer(PodId pod, Attempt* attempt, Status status, bool blocks,
-                                  absl::optional<StepResult>* keep) {
+                                  std::optional<StepResult>* keep) {
   StepResult result;
   if (status.code == Code::kWaiting) {
-    attempt->waits = true;
-    if (blocks && !attempt->blocks) {
-      attempt->blocks = true;
-      engine_->BlockScheduling(true);
-    }
+    Await(attempt, blocks);
     result.code = StepCode::kWait;
     return result;
   }
@@ -194,15 +191,19 @@ StepResult SchedulerActor::Answer(PodId pod, Attempt* attempt, Status status, bo
   return result;
 }
 
+std::optional<StepResult> SchedulerActor::EarlierAnswer(PodId pod, Attempt* attempt,
+                                                        std::optional<StepResult>* keep) {
+  if (keep->has_value()) return *keep;
+  if (attempt->waits) return Answer(pod, attempt, Waiting(), false, keep);
+  if (!std::exchange(attempt->done, false)) return std::nullopt;
+  return Answer(pod, attempt, attempt->cycle.result, false, keep);
+}
+
 StepResult SchedulerActor::Reserve(const PodContext& pod, const ClusterState&, NodeId node) {
   Attempt* attempt = Find(pod.pod);
   if (attempt == nullptr || attempt->cycle.claims.empty()) return StepResult();
-  absl::optional<StepResult>* const keep = &attempt->answers[0];
-  if (keep->has_value()) return **keep;
-  if (attempt->waits) return Answer(pod.pod, attempt, Waiting(), false, keep);
-  if (std::exchange(attempt->done, false)) {
-    return Answer(pod.pod, attempt, attempt->cycle.result, false, keep);
-  }
+  std::optional<StepResult>* const keep = &attempt->answers[0];
+  if (const auto earlier = EarlierAnswer(pod.pod, attempt, keep)) return *earlier;
   clock_->BeforeCalls(pod.now);
   const Status status = rules_->Reserve(&attempt->cycle, node);
   clock_->AfterCalls();
@@ -223,7 +224,7 @@ void SchedulerActor::Unreserve(const PodContext& pod, const ClusterState&, NodeI
   }
   clock_->BeforeCalls(pod.now);
   // Others of its gang were not bound.
-  const absl::optional<StepResult>& bound = attempt->answers[2];
+  const std::optional<StepResult>& bound = attempt->answers[2];
   if (bound.has_value() && bound->code == StepCode::kSuccess) {
     pods_->BoundInVain(pod.pod, attempt->cycle.pod_uid);
     Background(attempt, Status(), false);
@@ -242,12 +243,8 @@ void SchedulerActor::Unreserve(const PodContext& pod, const ClusterState&, NodeI
 StepResult SchedulerActor::PreBind(const PodContext& pod, const ClusterState&, NodeId node) {
   Attempt* attempt = Find(pod.pod);
   if (attempt == nullptr || attempt->cycle.claims.empty()) return StepResult();
-  absl::optional<StepResult>* const keep = &attempt->answers[1];
-  if (keep->has_value()) return **keep;
-  if (attempt->waits) return Answer(pod.pod, attempt, Waiting(), false, keep);
-  if (std::exchange(attempt->done, false)) {
-    return Answer(pod.pod, attempt, attempt->cycle.result, false, keep);
-  }
+  std::optional<StepResult>* const keep = &attempt->answers[1];
+  if (const auto earlier = EarlierAnswer(pod.pod, attempt, keep)) return *earlier;
   clock_->BeforeCalls(pod.now);
   const Status status = rules_->PreBind(&attempt->cycle, node);
   clock_->AfterCalls();
@@ -257,12 +254,8 @@ StepResult SchedulerActor::PreBind(const PodContext& pod, const ClusterState&, N
 StepResult SchedulerActor::Bind(const PodContext& pod, const ClusterState&, NodeId node) {
   Attempt* attempt = Find(pod.pod);
   DRASIM_CHECK(attempt != nullptr);
-  absl::optional<StepResult>* const keep = &attempt->answers[2];
-  if (keep->has_value()) return **keep;
-  if (attempt->waits) return Answer(pod.pod, attempt, Waiting(), false, keep);
-  if (std::exchange(attempt->done, false)) {
-    return Answer(pod.pod, attempt, attempt->cycle.result, false, keep);
-  }
+  std::optional<StepResult>* const keep = &attempt->answers[2];
+  if (const auto earlier = EarlierAnswer(pod.pod, attempt, keep)) return *earlier;
   clock_->BeforeCalls(pod.now);
   attempt->node = node;
   attempt->binding = true;
@@ -274,13 +267,9 @@ StepResult SchedulerActor::Bind(const PodContext& pod, const ClusterState&, Node
 }
 
 ApiRequest SchedulerActor::BindingOf(const Attempt& attempt) const {
-  const Ref<Pod>& object = attempt.cycle.pod;
-  ApiRequest request;
-  request.verb = Verb::kBind;
-  request.kind = ObjectKind::kPod;
-  request.ns = object->meta.ns;
-  request.name = object->meta.name;
-  request.uid = object->meta.uid;
+  const ObjectMeta& meta = attempt.cycle.pod->meta;
+  ApiRequest request = NamedRequest(Verb::kBind, ObjectKind::kPod, meta.ns, meta.name);
+  request.uid = meta.uid;
   request.node = attempt.node;
   return request;
 }

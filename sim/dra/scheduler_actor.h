@@ -22,7 +22,6 @@
 #include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_map.h"
-#include "absl/types/optional.h"
 #include "policies/framework/plugin.h"
 #include "sim/core/node_agent.h"
 #include "sim/dra/api_network.h"
@@ -106,14 +105,19 @@ class SchedulerActor : public Plugin, public Actor {
     bool undoes = false;
     // Results of Reserve, PreBind and Bind. A reply for one pod of a gang makes the engine call the
     // step again for all of its pods.
-    std::array<absl::optional<StepResult>, 3> answers;
+    std::array<std::optional<StepResult>, 3> answers;
   };
 
   Attempt* Find(PodId pod);
   void Forget(PodId pod);
   // Translates a step's status for the engine.
   StepResult Answer(PodId pod, Attempt* attempt, DynamicResources::Status status, bool blocks,
-                    absl::optional<StepResult>* keep);
+                    std::optional<StepResult>* keep);
+  // The answer to a step of the attempt that began earlier; absent if the step has yet to begin.
+  std::optional<StepResult> EarlierAnswer(PodId pod, Attempt* attempt,
+                                          std::optional<StepResult>* keep);
+  // The attempt waits for a reply, and with `blocks` the scheduling thread with it.
+  void Await(Attempt* attempt, bool blocks);
   void Background(Attempt* attempt, DynamicResources::Status status, bool blocks);
   ApiRequest BindingOf(const Attempt& attempt) const;
   static DynamicResources::Status AfterBinding(const Attempt& attempt, const ApiReply& reply);

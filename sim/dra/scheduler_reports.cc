@@ -11,13 +11,8 @@ void SchedulerReports::Failed(const Pod& pod, const FailedAttempt& attempt) {
   auto next = std::make_shared<Pod>(pod);
   next->unschedulable = attempt.why;
   next->nominated = attempt.nominated;
-  ApiRequest request;
-  request.verb = Verb::kPatchStatus;
-  request.kind = ObjectKind::kPod;
-  request.part = StatusPart::kScheduling;
-  request.object = Ref<Pod>(std::move(next));
   const uint64_t token = next_token_++;
-  const auto reply = client_->Call(std::move(request), token);
+  const auto reply = client_->Call(PatchRequest(StatusPart::kScheduling, std::move(next)), token);
   if (reply.has_value() || attempt.binding) return;
   waited_for_.insert(token);
   engine_->BlockScheduling(true);

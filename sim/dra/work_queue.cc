@@ -46,8 +46,8 @@ void WorkQueue::Forget(Key key) {
   if (!state.waiting && !state.busy) states_.erase(found);
 }
 
-absl::optional<WorkQueue::Key> WorkQueue::Get() {
-  if (!CanGet()) return absl::nullopt;
+std::optional<WorkQueue::Key> WorkQueue::Get() {
+  if (!CanGet()) return std::nullopt;
   const Key key = waiting_.front();
   waiting_.pop_front();
   State& state = states_[key];

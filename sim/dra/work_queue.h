@@ -10,9 +10,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <optional>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/types/optional.h"
 #include "model/time.h"
 #include "sim/dra/rate_limiter.h"
 
@@ -33,7 +33,7 @@ class WorkQueue {
   void Forget(Key key);
 
   // The next key, if there is one and a worker is free; it is in work until Done.
-  absl::optional<Key> Get();
+  std::optional<Key> Get();
   void Done(Key key);
 
   bool CanGet() const { return !waiting_.empty() && busy_ < workers_; }

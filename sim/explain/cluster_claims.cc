@@ -9,7 +9,6 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "model/kube/name.h"
 #include "model/kube/objects.h"
 #include "model/kube/pod_claims.h"

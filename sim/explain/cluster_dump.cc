@@ -153,13 +153,12 @@ absl::Status ClusterDump::ReadFile(const std::string& path, std::vector<std::str
   KubeReadOptions options;
   options.validate = false;
   options.of_cluster = true;
-  absl::StatusOr<KubeManifest> manifest = ReadKubeObjects(*text, name, options);
-  if (!manifest.ok()) return manifest.status();
+  ASSIGN_OR_RETURN(KubeManifest manifest, ReadKubeObjects(*text, name, options));
 
-  std::vector<std::string> odd = std::move(manifest->warnings);
-  KeepSkipped(manifest->skipped, name, &odd);
+  std::vector<std::string> odd = std::move(manifest.warnings);
+  KeepSkipped(manifest.skipped, name, &odd);
   size_t problems = 0;
-  for (KubeObject& read : manifest->objects) {
+  for (KubeObject& read : manifest.objects) {
     const std::string place = absl::StrCat(name, ":", read.line);
     const google::protobuf::Message& message = ObjectIn(read.object);
     const kube::ObjectMeta& meta = MetadataIn(message);

@@ -2,7 +2,6 @@
 #ifndef DRASIM_SIM_EXPLAIN_CLUSTER_DUMP_H_
 #define DRASIM_SIM_EXPLAIN_CLUSTER_DUMP_H_
 
-#include <cstddef>
 #include <deque>
 #include <map>
 #include <set>

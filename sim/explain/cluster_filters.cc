@@ -3,7 +3,6 @@
 #include <google/protobuf/repeated_field.h>
 
 #include <algorithm>
-#include <cstddef>
 #include <iterator>
 
 #include "absl/strings/str_cat.h"

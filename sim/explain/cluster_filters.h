@@ -11,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/string_view.h"
 #include "model/kube/rules.h"
 #include "sim/explain/cluster_dump.h"
 #include "sim/explain/kube_filter.h"

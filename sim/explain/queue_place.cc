@@ -18,7 +18,6 @@
 #include "sim/core/waiting_line.h"
 #include "sim/explain/node_room.h"
 #include "sim/run/quota_table.h"
-#include "sim/scenario/resolve.h"
 
 namespace drasim {
 namespace {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
+#include "model/device_grant.h"
 #include "model/record.h"
 
 namespace drasim {
@@ -25,12 +26,33 @@ constexpr bool HasDetailBesideNode(RecordKind kind) {
          kind == RecordKind::kDevicesChanged;
 }
 
-inline constexpr uint32_t kLedgerVersion = 3;
+inline constexpr uint32_t kLedgerVersion = 4;
 inline constexpr absl::string_view kLedgerMagic = "DRASIMLG";
 inline constexpr absl::string_view kLedgerTrailer = "DRASIMED";
 inline constexpr size_t kFrameHeaderBytes = 9;
 
-enum class FrameType : uint8_t { kHeader = 1, kBlock = 2, kCheckpoint = 3, kEnd = 4 };
+enum class FrameType : uint8_t {
+  kHeader = 1,
+  kBlock = 2,
+  kCheckpoint = 3,
+  kEnd = 4,
+  kDefinitions = 5,
+  kKeyframe = 6,
+  kSeries = 7,
+  kPods = 8,
+};
+inline constexpr int kLastFrameType = 8;
+// Frames that a reader of records passes over.
+constexpr bool IsBesideRecords(FrameType type) {
+  return type == FrameType::kCheckpoint || type == FrameType::kDefinitions ||
+         type == FrameType::kKeyframe || type == FrameType::kSeries || type == FrameType::kPods;
+}
+
+// Checkpoints may build on earlier ones. One in kCheckpointsPerChain is whole, and a state that is
+// built has at most kMostStatePerFile times the bytes of the file before it: hostile chains stay
+// cheap.
+inline constexpr size_t kCheckpointsPerChain = 32;
+inline constexpr uint64_t kMostStatePerFile = 16;
 
 // Length, CRC and type, then the payload.
 std::string MakeFrame(FrameType type, absl::string_view payload);
@@ -39,6 +61,23 @@ uint32_t FrameCrc(FrameType type, absl::string_view payload);
 
 void AppendLittleEndian(uint64_t value, int bytes, std::string* out);
 uint64_t ReadLittleEndian(absl::string_view bytes);
+
+// A DeviceGrant as a word of the column `grant`.
+constexpr uint32_t GrantWord(const DeviceGrant& grant) {
+  return uint32_t{grant.device} << 24 | uint32_t{grant.placement} << 16 |
+         static_cast<uint16_t>(grant.milli);
+}
+constexpr DeviceGrant GrantOfWord(uint32_t word) {
+  return {static_cast<uint8_t>(word >> 24), static_cast<uint8_t>(word >> 16),
+          static_cast<int16_t>(static_cast<uint16_t>(word))};
+}
+
+// The bytes, packed by zlib at its fastest level.
+std::string Deflate(absl::string_view bytes);
+// False if `packed` cannot unpack to that number of bytes, so that a lie costs no memory.
+bool CanInflateTo(size_t packed_bytes, uint64_t bytes);
+// Unpacks what Deflate packed; false if that is not `bytes` long. REQUIRES: CanInflateTo.
+bool Inflate(absl::string_view packed, uint64_t bytes, std::string* out);
 
 }  // namespace drasim
 

@@ -1,7 +1,6 @@
 #include "sim/record/ledger_reader.h"
 
 #include <sys/stat.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -11,13 +10,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "model/device_set.h"
-#include "model/state_io.h"
-#include "sim/record/ledger_frame.h"
+#include "model/status_macros.h"
+#include "sim/record/ledger_keyframe.h"
+#include "sim/record/state_delta.h"
 
 namespace drasim {
 namespace {
-
-constexpr uint64_t kMaxStateBytes = uint64_t{1} << 33;
 
 PodShape FromProto(const proto::LedgerShape& p) {
   PodShape shape;
@@ -150,12 +148,19 @@ absl::StatusOr<std::unique_ptr<LedgerReader>> LedgerReader::Start(std::FILE* fil
   return reader;
 }
 
-absl::StatusOr<bool> LedgerReader::ReadFrame(int* type, std::string* payload) {
+absl::StatusOr<bool> LedgerReader::ReadFrame(int* type, std::string* payload, bool skip) {
   frame_offset_ = static_cast<uint64_t>(ftello(file_));
   std::string head(kFrameHeaderBytes, '\0');
   if (std::fread(head.data(), 1, head.size(), file_) != head.size()) return false;
   const uint64_t length = ReadLittleEndian(absl::string_view(head).substr(0, 4));
   if (length > size_ - frame_offset_) return false;
+  if (skip && IsBesideRecords(static_cast<FrameType>(static_cast<unsigned char>(head[8])))) {
+    if (length > size_ - frame_offset_ - kFrameHeaderBytes) return false;
+    *type = static_cast<unsigned char>(head[8]);
+    payload->clear();
+    fseeko(file_, static_cast<off_t>(length), SEEK_CUR);
+    return true;
+  }
   payload->resize(length);
   if (std::fread(payload->data(), 1, length, file_) != length) return false;
   *type = static_cast<unsigned char>(head[8]);
@@ -214,18 +219,21 @@ absl::Status LedgerReader::LoadHeader() {
   }
   if (header_.reasons_size() > 254) return Damaged("more reasons than can be");
   summaries_.SetReasons({header_.reasons().begin(), header_.reasons().end()});
+  first_frame_ = static_cast<uint64_t>(ftello(file_));
   return absl::OkStatus();
 }
 
-absl::Status LedgerReader::AddDefinitions() {
-  for (const proto::LedgerShape& p : block_.shapes()) {
+// After a jump the table may have the rows already; then they are compared.
+template <typename Source>
+absl::Status LedgerReader::AddDefinitions(const Source& source) {
+  for (const proto::LedgerShape& p : source.shapes()) {
     if (!SoundConstraints(p)) return Damaged("a pod shape is unsound");
     const PodShape shape = FromProto(p);
-    const size_t before = shapes_->size();
-    if (!Sound(shape) || shapes_->Intern(shape).value() != before)
+    if (!Sound(shape) || shapes_->Intern(shape).value() != shapes_seen_)
       return Damaged("a pod shape is unsound or repeated");
+    ++shapes_seen_;
   }
-  for (const proto::LedgerSummary& p : block_.summaries()) {
+  for (const proto::LedgerSummary& p : source.summaries()) {
     VerdictSummaryTable::Row row;
     row.nodes = p.nodes();
     if (p.reason_size() != p.rejected_size())
@@ -235,7 +243,8 @@ absl::Status LedgerReader::AddDefinitions() {
         return Damaged("an unknown reason");
       row.rejected.emplace_back(static_cast<uint8_t>(p.reason(i)), p.rejected(i));
     }
-    summaries_.Intern(row);
+    if (summaries_.Intern(row).value() != summaries_seen_) return Damaged("a summary is repeated");
+    ++summaries_seen_;
   }
   return absl::OkStatus();
 }
@@ -244,9 +253,13 @@ absl::StatusOr<bool> LedgerReader::LoadBlock() {
   while (!complete_) {
     int type = 0;
     std::string payload;
-    absl::StatusOr<bool> frame = ReadFrame(&type, &payload);
-    if (!frame.ok() || !*frame) return frame;
-    if (type == static_cast<int>(FrameType::kCheckpoint)) continue;
+    ASSIGN_OR_RETURN(const bool whole, ReadFrame(&type, &payload, skips_frames_));
+    if (!whole) {
+      // A second try must not take the middle of a torn frame for one.
+      fseeko(file_, static_cast<off_t>(frame_offset_), SEEK_SET);
+      return false;
+    }
+    if (IsBesideRecords(static_cast<FrameType>(type))) continue;
     if (type == static_cast<int>(FrameType::kEnd)) {
       if (!end_.ParseFromString(payload)) return Damaged("the end frame is unreadable");
       if (end_.records() != records_)
@@ -265,7 +278,7 @@ absl::StatusOr<bool> LedgerReader::LoadBlock() {
         (block_.pod_priority_size() != block_.pod_name_size() && block_.pod_priority_size() != 0)) {
       return Damaged("a block's columns differ in length");
     }
-    if (absl::Status s = AddDefinitions(); !s.ok()) return s;
+    if (absl::Status s = AddDefinitions(block_); !s.ok()) return s;
     in_block_ = 0;
     next_node_ = next_detail_ = next_arrival_ = 0;
     next_grants_ = next_grant_ = next_allocatable_ = 0;
@@ -314,12 +327,22 @@ absl::Status LedgerReader::DecodeRecord(Record* record) {
       record->kind == RecordKind::kDevicesChanged) {
     return absl::OkStatus();
   }
-  const auto pods = static_cast<int64_t>(cluster_->pod_count());
+  const auto pods =
+      static_cast<int64_t>(pods_before_ + (cluster_->pod_count() - number_of_row_.size()));
   const int64_t limit = record->kind == RecordKind::kPodArrived ? pods : pods - 1;
   if (pod_ < 0 || pod_ > limit || (record->kind == RecordKind::kPodArrived && pod_ != pods)) {
     return Damaged("a pod that does not exist");
   }
-  record->pod = PodId(static_cast<size_t>(pod_));
+  if (record->kind == RecordKind::kPodArrived) {
+    record->pod = PodId(cluster_->pod_count());
+    return absl::OkStatus();
+  }
+  const std::optional<PodId> row = FindPod(static_cast<uint64_t>(pod_));
+  if (row.has_value()) {
+    record->pod = *row;
+  } else if (record->kind != RecordKind::kAttemptFailed) {
+    return Damaged("a record of a pod that has ended");
+  }
   return absl::OkStatus();
 }
 
@@ -332,9 +355,7 @@ absl::Status LedgerReader::DecodeGrants() {
     return Damaged("a grant is missing");
   }
   for (uint32_t i = 0; i < n; ++i) {
-    const uint32_t word = block_.grant(next_grant_++);
-    grants_.push_back({static_cast<uint8_t>(word >> 24), static_cast<uint8_t>(word >> 16),
-                       static_cast<int16_t>(static_cast<uint16_t>(word))});
+    grants_.push_back(GrantOfWord(block_.grant(next_grant_++)));
   }
   return absl::OkStatus();
 }
@@ -485,11 +506,27 @@ absl::Status LedgerReader::Apply(Record* record) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<bool> LedgerReader::Next(Record* record) {
-  if (in_block_ >= block_.kind().size()) {
-    absl::StatusOr<bool> more = LoadBlock();
-    if (!more.ok() || !*more) return more;
+absl::StatusOr<bool> LedgerReader::HasNext() {
+  if (in_block_ < block_.kind().size()) return true;
+  return LoadBlock();
+}
+
+absl::StatusOr<bool> LedgerReader::NextTime(SimTime* time) {
+  ASSIGN_OR_RETURN(const bool more, HasNext());
+  if (!more) return false;
+  int64_t time_ns = time_ns_;
+  if (block_.time_delta_ns_size() > 0 &&
+      __builtin_add_overflow(time_ns_, block_.time_delta_ns(static_cast<int>(in_block_)),
+                             &time_ns)) {
+    return Damaged("a time beyond the clock's range");
   }
+  *time = SimTime(time_ns);
+  return true;
+}
+
+absl::StatusOr<bool> LedgerReader::Next(Record* record) {
+  absl::StatusOr<bool> more = HasNext();
+  if (!more.ok() || !*more) return more;
   if (absl::Status s = DecodeRecord(record); !s.ok()) return s;
   if (absl::Status s = Apply(record); !s.ok()) return s;
   ++records_;
@@ -498,7 +535,7 @@ absl::StatusOr<bool> LedgerReader::Next(Record* record) {
 
 // Reads the index in the end frame, by way of the trailer. False when the ledger has no readable
 // one.
-bool LedgerReader::ReadIndex(std::vector<Checkpoint>* found) {
+bool LedgerReader::ReadEnd(LedgerIndex* index) {
   const size_t trailer_bytes = 8 + kLedgerTrailer.size();
   if (size_ < trailer_bytes) return false;
   std::string trailer(trailer_bytes, '\0');
@@ -510,86 +547,263 @@ bool LedgerReader::ReadIndex(std::vector<Checkpoint>* found) {
   int type = 0;
   std::string payload;
   absl::StatusOr<bool> frame = ReadFrame(&type, &payload);
-  proto::LedgerEnd end;
-  if (!frame.ok() || !*frame || type != static_cast<int>(FrameType::kEnd) ||
-      !end.ParseFromString(payload) ||
-      end.checkpoint_records_size() != end.checkpoint_offset_size()) {
-    return false;
-  }
-  for (int i = 0; i < end.checkpoint_records_size(); ++i) {
-    found->push_back({end.checkpoint_records(i), end.checkpoint_offset(i)});
-  }
-  return true;
+  return frame.ok() && *frame && type == static_cast<int>(FrameType::kEnd) &&
+         UnpackEnd(payload, size_, index);
 }
 
-absl::StatusOr<std::vector<LedgerReader::Checkpoint>> LedgerReader::ListCheckpoints() {
-  const off_t resume = ftello(file_);
-  const uint64_t frame_offset = frame_offset_;
-  std::vector<Checkpoint> found;
-  const bool indexed = ReadIndex(&found);
-  frame_offset_ = frame_offset;
-  if (indexed) {
-    fseeko(file_, resume, SEEK_SET);
-    return found;
-  }
+// Frame headers alone give the type, so a walk seeks from frame to frame and reads only the first
+// bytes of payloads.
+void LedgerReader::WalkFrames(LedgerIndex* index) {
   uint64_t offset = kLedgerMagic.size();
-  // Frame headers alone give the type, so a scan seeks from frame to frame and reads only the
-  // payloads of checkpoints.
   while (offset + kFrameHeaderBytes <= size_) {
     fseeko(file_, static_cast<off_t>(offset), SEEK_SET);
     std::string head(kFrameHeaderBytes, '\0');
     if (std::fread(head.data(), 1, head.size(), file_) != head.size()) break;
     const uint64_t length = ReadLittleEndian(absl::string_view(head).substr(0, 4));
     const int type = static_cast<unsigned char>(head[8]);
-    if (type < 1 || type > 4 || length > size_ - offset - kFrameHeaderBytes) break;
-    if (type == static_cast<int>(FrameType::kCheckpoint)) {
-      // The record count is the first field (tag 8), a varint; the megabytes after it stay unread.
-      std::string prefix(std::min<uint64_t>(length, 16), '\0');
+    if (type < 1 || type > kLastFrameType || length > size_ - offset - kFrameHeaderBytes) break;
+    if (type == static_cast<int>(FrameType::kEnd)) {
+      index->complete = true;
+      break;
+    }
+    std::vector<LedgerPlace>* const list = index->ListOf(static_cast<FrameType>(type));
+    if (list != nullptr) {
+      std::string prefix(std::min<uint64_t>(length, 24), '\0');
       if (std::fread(prefix.data(), 1, prefix.size(), file_) != prefix.size()) break;
-      uint64_t records = 0;
-      if (!prefix.empty() && prefix[0] == 8) {
-        StateReader varint(absl::string_view(prefix).substr(1));
-        records = varint.U64();
-      }
-      found.push_back({records, offset});
+      LedgerPlace place;
+      ReadMoment(prefix, &place);
+      if (type == static_cast<int>(FrameType::kCheckpoint)) place.time = SimTime();
+      place.offset = offset;
+      list->push_back(place);
     }
     offset += kFrameHeaderBytes + length;
-    if (type == static_cast<int>(FrameType::kEnd)) break;
+  }
+}
+
+// After a walk: the number of records of the whole ledger, and its end.
+absl::Status LedgerReader::CountLastBlock(LedgerIndex* index) {
+  if (index->blocks.empty()) return absl::OkStatus();
+  const LedgerPlace& last = index->blocks.back();
+  ASSIGN_OR_RETURN(const std::string payload, ReadPayload(FrameType::kBlock, last.offset));
+  proto::LedgerBlock block;
+  if (!block.ParseFromString(payload)) return Damaged("an unknown or unreadable frame");
+  index->records = last.records + block.kind().size();
+  int64_t time_ns = last.time.ns();
+  for (const int64_t delta : block.time_delta_ns()) {
+    if (__builtin_add_overflow(time_ns, delta, &time_ns)) {
+      return Damaged("a time beyond the clock's range");
+    }
+  }
+  index->end = SimTime(time_ns);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<LedgerIndex> LedgerReader::ReadIndex() {
+  const off_t resume = ftello(file_);
+  const uint64_t frame_offset = frame_offset_;
+  LedgerIndex index;
+  if (!ReadEnd(&index)) {
+    index = LedgerIndex();
+    WalkFrames(&index);
+    // A torn or damaged last block: a reader ends before it.
+    if (!CountLastBlock(&index).ok()) {
+      index.records = index.blocks.back().records;
+      index.end = index.blocks.back().time;
+      index.blocks.pop_back();
+    }
+  }
+  frame_offset_ = frame_offset;
+  fseeko(file_, resume, SEEK_SET);
+  return index;
+}
+
+absl::StatusOr<std::vector<LedgerReader::Checkpoint>> LedgerReader::ListCheckpoints() {
+  ASSIGN_OR_RETURN(const LedgerIndex index, ReadIndex());
+  std::vector<Checkpoint> found;
+  for (const LedgerPlace& place : index.checkpoints) {
+    found.push_back({place.records, place.offset});
+  }
+  return found;
+}
+
+absl::StatusOr<std::string> LedgerReader::ReadPayload(FrameType type, uint64_t offset) {
+  const off_t resume = ftello(file_);
+  const uint64_t frame_offset = frame_offset_;
+  if (offset >= size_) return Damaged("a frame lies behind the end");
+  fseeko(file_, static_cast<off_t>(offset), SEEK_SET);
+  int found = 0;
+  std::string payload;
+  absl::StatusOr<bool> frame = ReadFrame(&found, &payload);
+  absl::Status status = frame.status();
+  if (status.ok() && (!*frame || found != static_cast<int>(type))) {
+    status = Damaged("no frame of that type there");
   }
   fseeko(file_, resume, SEEK_SET);
-  return found;
+  frame_offset_ = frame_offset;
+  if (!status.ok()) return status;
+  return payload;
+}
+
+absl::Status LedgerReader::ReadDefinitions(uint64_t offset) {
+  ASSIGN_OR_RETURN(const std::string payload, ReadPayload(FrameType::kDefinitions, offset));
+  proto::LedgerDefinitions definitions;
+  if (!definitions.ParseFromString(payload) || definitions.first_shape() > shapes_->size() ||
+      definitions.first_summary() > summaries_.size()) {
+    return Damaged("definitions do not follow those before");
+  }
+  const size_t shapes_seen = shapes_seen_;
+  const size_t summaries_seen = summaries_seen_;
+  shapes_seen_ = definitions.first_shape();
+  summaries_seen_ = definitions.first_summary();
+  const absl::Status status = AddDefinitions(definitions);
+  shapes_seen_ = shapes_seen;
+  summaries_seen_ = summaries_seen;
+  return status;
+}
+
+// A cluster with the nodes of the header and no pods, before the first record.
+absl::Status LedgerReader::ResetCluster() {
+  auto fresh = std::make_unique<ClusterState>(&models_, shapes_.get());
+  for (size_t n = 0; n < cluster_->node_count(); ++n) {
+    const absl::StatusOr<NodeId> added = fresh->AddNode(cluster_->node_spec(NodeId(n)));
+    if (!added.ok()) return Damaged(added.status().message());
+  }
+  cluster_ = std::move(fresh);
+  block_.Clear();
+  in_block_ = 0;
+  complete_ = false;
+  end_.Clear();
+  records_ = 0;
+  time_ns_ = 0;
+  pod_ = 0;
+  shapes_seen_ = 0;
+  summaries_seen_ = 0;
+  pods_before_ = 0;
+  number_of_row_.clear();
+  row_of_number_.clear();
+  return absl::OkStatus();
+}
+
+absl::Status LedgerReader::Rewind() {
+  RETURN_IF_ERROR(ResetCluster());
+  fseeko(file_, static_cast<off_t>(first_frame_), SEEK_SET);
+  return absl::OkStatus();
+}
+
+absl::Status LedgerReader::Jump(const LedgerPlace& keyframe, LiveState* live) {
+  RETURN_IF_ERROR(ResetCluster());
+  if (keyframe.offset >= size_) return Damaged("a keyframe lies behind the end");
+  fseeko(file_, static_cast<off_t>(keyframe.offset), SEEK_SET);
+  int type = 0;
+  std::string payload;
+  ASSIGN_OR_RETURN(const bool whole, ReadFrame(&type, &payload));
+  if (!whole || type != static_cast<int>(FrameType::kKeyframe)) {
+    return Damaged("no keyframe there");
+  }
+  // Every pod and every record takes a byte at least.
+  const KeyframeBounds bounds = {size_, summaries_.size()};
+  KeyframeHead head;
+  std::vector<uint32_t> numbers;
+  const absl::Status status =
+      UnpackKeyframe(payload, bounds, &head, cluster_.get(), live, &numbers);
+  if (!status.ok()) return Damaged(status.message());
+  if (head.records != keyframe.records) return Damaged("a keyframe stands at another record");
+  records_ = head.records;
+  time_ns_ = head.time.ns();
+  pod_ = head.last_pod;
+  shapes_seen_ = head.shapes;
+  summaries_seen_ = head.summaries;
+  pods_before_ = head.pods;
+  row_of_number_.assign(head.pods, kNoRow);
+  for (size_t row = 0; row < numbers.size(); ++row) {
+    row_of_number_[numbers[row]] = static_cast<uint32_t>(row);
+  }
+  number_of_row_ = std::move(numbers);
+  return absl::OkStatus();
+}
+
+uint64_t LedgerReader::NumberOf(PodId pod) const {
+  const size_t row = pod.value();
+  if (row < number_of_row_.size()) return number_of_row_[row];
+  return pods_before_ + (row - number_of_row_.size());
+}
+
+std::optional<PodId> LedgerReader::FindPod(uint64_t number) const {
+  if (number < pods_before_) {
+    const uint32_t row = row_of_number_[number];
+    return row == kNoRow ? std::nullopt : std::optional<PodId>(PodId(row));
+  }
+  const uint64_t row = number - pods_before_ + number_of_row_.size();
+  if (row >= cluster_->pod_count()) return std::nullopt;
+  return PodId(static_cast<size_t>(row));
+}
+
+// The state of the checkpoint at `offset`, built on those that it refers to. Moves the position.
+absl::Status LedgerReader::BuildState(uint64_t offset, std::string* state) {
+  std::vector<proto::LedgerCheckpoint> chain;  // the checkpoint, its base, the base of that, ...
+  uint64_t at = offset;
+  do {
+    if (at >= size_) return Damaged("a checkpoint lies behind the end");
+    fseeko(file_, static_cast<off_t>(at), SEEK_SET);
+    int type = 0;
+    std::string payload;
+    ASSIGN_OR_RETURN(const bool whole, ReadFrame(&type, &payload));
+    if (!whole || type != static_cast<int>(FrameType::kCheckpoint) ||
+        !chain.emplace_back().ParseFromString(payload)) {
+      return Damaged("no checkpoint there");
+    }
+    const uint64_t base = chain.back().base_offset();
+    if (base >= at || chain.size() > kCheckpointsPerChain) {
+      return Damaged("a checkpoint builds on one that is not before it");
+    }
+    at = base;
+  } while (at != 0);
+  frame_offset_ = offset;
+  for (size_t i = chain.size(); i-- > 0;) {
+    const proto::LedgerCheckpoint& link = chain[i];
+    const bool builds = link.base_offset() != 0;
+    const uint64_t packed = builds ? link.new_bytes() : link.state_bytes();
+    if (!CanInflateTo(link.state().size(), packed) ||
+        (builds && link.state_bytes() / kMostStatePerFile > size_)) {
+      return Damaged("a checkpoint claims an impossible size");
+    }
+    StateDelta delta;
+    if (!Inflate(link.state(), packed, &delta.fresh)) {
+      return Damaged("a checkpoint does not unpack");
+    }
+    if (!builds) {
+      *state = std::move(delta.fresh);
+      continue;
+    }
+    if (link.gap_size() != link.copy_offset_size() || link.gap_size() != link.copy_bytes_size()) {
+      return Damaged("a checkpoint's columns differ in length");
+    }
+    uint64_t end = 0;
+    for (int c = 0; c < link.gap_size(); ++c) {
+      // A sum that wraps around lies behind the base's end, or is just another place in it.
+      const uint64_t begin = end + static_cast<uint64_t>(link.copy_offset(c));
+      delta.gaps.push_back(link.gap(c));
+      delta.copies.push_back({begin, link.copy_bytes(c)});
+      end = begin + link.copy_bytes(c);
+    }
+    std::string built;
+    if (!ApplyDelta(*state, delta, link.state_bytes(), &built)) {
+      return Damaged("a checkpoint does not unpack");
+    }
+    *state = std::move(built);
+  }
+  const proto::LedgerCheckpoint& wanted = chain.front();
+  if (wanted.base_offset() != 0 && StateChunks(*state).hash() != wanted.state_hash()) {
+    return Damaged("a checkpoint does not unpack");
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::string> LedgerReader::ReadCheckpoint(const Checkpoint& checkpoint) {
   const off_t resume = ftello(file_);
   const uint64_t frame_offset = frame_offset_;
-  if (checkpoint.offset >= size_) return Damaged("a checkpoint lies behind the end");
-  fseeko(file_, static_cast<off_t>(checkpoint.offset), SEEK_SET);
-  int type = 0;
-  std::string payload;
-  absl::StatusOr<bool> frame = ReadFrame(&type, &payload);
-  proto::LedgerCheckpoint message;
-  absl::Status status;
-  if (!frame.ok()) {
-    status = frame.status();
-  } else if (!*frame || type != static_cast<int>(FrameType::kCheckpoint) ||
-             !message.ParseFromString(payload)) {
-    status = Damaged("no checkpoint there");
-  } else if (message.state_bytes() > kMaxStateBytes ||
-             message.state_bytes() > 1100 * (message.state().size() + 64)) {
-    // zlib cannot expand more than about 1030 times, so a larger claim is damage.
-    status = Damaged("a checkpoint claims an impossible size");
-  }
   std::string state;
-  if (status.ok()) {
-    uLongf size = message.state_bytes();
-    state.resize(size);
-    const int code =
-        uncompress(reinterpret_cast<Bytef*>(state.data()), &size,
-                   reinterpret_cast<const Bytef*>(message.state().data()), message.state().size());
-    if (code != Z_OK || size != message.state_bytes())
-      status = Damaged("a checkpoint does not unpack");
-  }
+  const absl::Status status = BuildState(checkpoint.offset, &state);
   fseeko(file_, resume, SEEK_SET);
   frame_offset_ = frame_offset;
   if (!status.ok()) return status;

@@ -5,14 +5,19 @@
 #include <cstdint>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "model/cluster_state.h"
 #include "model/proto/ledger.pb.h"
 #include "model/record.h"
 #include "model/text/mig_table_set.h"
+#include "sim/record/ledger_frame.h"
+#include "sim/record/ledger_index.h"
+#include "sim/record/live_state.h"
 
 namespace drasim {
 
@@ -38,7 +43,10 @@ class LedgerReader {
   // After Next returned false: whether the run was complete, and its fingerprint.
   bool complete() const { return complete_; }
   uint64_t fingerprint() const { return end_.fingerprint(); }
+  // Records before the next one.
   uint64_t records() const { return records_; }
+  // Whether the last record was the last of its block.
+  bool at_block_end() const { return in_block_ >= block_.kind().size(); }
 
   // Checkpoints of the file. Records are not read: the list comes from the index of a complete
   // ledger, else (partial or damaged) from a walk over the frames.
@@ -50,15 +58,47 @@ class LedgerReader {
   // The state as the engine saved it.
   absl::StatusOr<std::string> ReadCheckpoint(const Checkpoint& checkpoint);
 
+  // --- random access; LedgerSeek (ledger_seek.h) builds on it ---
+
+  // The places of all frames, found as for ListCheckpoints.
+  absl::StatusOr<LedgerIndex> ReadIndex();
+  // The payload of the frame of the type at `offset`. The position stays.
+  absl::StatusOr<std::string> ReadPayload(FrameType type, uint64_t offset);
+  // Adds the definitions of a frame. A reader that jumps has those of all frames before the
+  // keyframe.
+  absl::Status ReadDefinitions(uint64_t offset);
+  // Makes the record after a keyframe the next one. From then on cluster() has only the pods that
+  // were live there and those that arrived later, and records name its rows; a failed attempt of a
+  // pod that had ended has no pod. `live` is set to the live state. Spans and references into
+  // cluster() become invalid. After an error, Jump or Rewind must succeed before the next record.
+  absl::Status Jump(const LedgerPlace& keyframe, LiveState* live);
+  // Makes record 0 the next one, as in a freshly opened reader.
+  absl::Status Rewind();
+  // From now on frames beside the records are passed over unread, so damage in them goes unnoticed.
+  void set_skips_frames() { skips_frames_ = true; }
+  // The time of the next record; false at the end.
+  absl::StatusOr<bool> NextTime(SimTime* time);
+  // The place of a row of cluster() in the run's order of arrivals.
+  uint64_t NumberOf(PodId pod) const;
+  // The row of a pod; absent if it has not arrived, or had ended before the keyframe.
+  std::optional<PodId> FindPod(uint64_t number) const;
+
  private:
   LedgerReader(std::FILE* file, std::string path) : file_(file), path_(std::move(path)) {}
   static absl::StatusOr<std::unique_ptr<LedgerReader>> Start(std::FILE* file, std::string path);
-  // False at the end or at a torn frame.
-  absl::StatusOr<bool> ReadFrame(int* type, std::string* payload);
-  bool ReadIndex(std::vector<Checkpoint>* found);
+  // False at the end or at a torn frame. `skip`: leaves out payloads of frames beside the records.
+  absl::StatusOr<bool> ReadFrame(int* type, std::string* payload, bool skip = false);
+  absl::Status BuildState(uint64_t offset, std::string* state);
+  bool ReadEnd(LedgerIndex* index);
+  void WalkFrames(LedgerIndex* index);
+  absl::Status CountLastBlock(LedgerIndex* index);
+  absl::Status ResetCluster();
   absl::Status LoadHeader();
+  absl::StatusOr<bool> HasNext();
   absl::StatusOr<bool> LoadBlock();
-  absl::Status AddDefinitions();
+  // `source` is a LedgerBlock or LedgerDefinitions.
+  template <typename Source>
+  absl::Status AddDefinitions(const Source& source);
   absl::Status DecodeRecord(Record* record);
   absl::Status Apply(Record* record);
   absl::Status ChangeNode(const Record& record);
@@ -93,7 +133,18 @@ class LedgerReader {
   DeviceGrants grants_;  // of the present record
   uint64_t records_ = 0;
   int64_t time_ns_ = 0;
-  int64_t pod_ = 0;
+  int64_t pod_ = 0;  // number of the pod of the last record
+
+  uint64_t first_frame_ = 0;  // offset behind the header
+  bool skips_frames_ = false;
+  size_t shapes_seen_ = 0;     // defined by the blocks so far; the table may have more
+  size_t summaries_seen_ = 0;  // likewise
+  // Pods before the keyframe: their number, the live ones by row, and rows by number (kNoRow: it
+  // had ended). Empty without a keyframe, where rows are numbers.
+  static constexpr uint32_t kNoRow = ~uint32_t{0};
+  uint64_t pods_before_ = 0;
+  std::vector<uint32_t> number_of_row_;
+  std::vector<uint32_t> row_of_number_;
 };
 
 }  // namespace drasim

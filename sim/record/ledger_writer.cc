@@ -1,7 +1,6 @@
 #include "sim/record/ledger_writer.h"
 
 #include <sys/types.h>
-#include <zlib.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -9,7 +8,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "sim/record/ledger_frame.h"
+#include "model/status_macros.h"
+#include "sim/record/ledger_keyframe.h"
 #include "sim/record/pod_log.h"
 #include "sim/record/version.h"
 
@@ -115,6 +115,14 @@ std::string MakeHeader(absl::string_view scenario_yaml, const ClusterState& clus
   return header.SerializeAsString();
 }
 
+void ToProto(const VerdictSummaryTable::Row& row, proto::LedgerSummary* out) {
+  out->set_nodes(row.nodes);
+  for (const auto& [reason, nodes] : row.rejected) {
+    out->add_reason(reason);
+    out->add_rejected(nodes);
+  }
+}
+
 absl::StatusOr<uint64_t> EndOfFrame(const std::string& path, uint64_t begin) {
   std::FILE* file = std::fopen(path.c_str(), "rb");
   if (file == nullptr) {
@@ -133,45 +141,56 @@ absl::StatusOr<uint64_t> EndOfFrame(const std::string& path, uint64_t begin) {
 
 }  // namespace
 
-absl::StatusOr<LedgerPosition> FindLastCheckpoint(LedgerReader& reader) {
+absl::StatusOr<LedgerPosition> FindLastCheckpoint(LedgerReader& reader, const LedgerPace& pace) {
   LedgerPosition position;
-  absl::StatusOr<std::vector<LedgerReader::Checkpoint>> found = reader.ListCheckpoints();
-  if (!found.ok()) return found.status();
-  position.checkpoints = *std::move(found);
+  position.digest = LedgerDigest(reader.cluster(), pace);
+  ASSIGN_OR_RETURN(position.index, reader.ReadIndex());
+  ASSIGN_OR_RETURN(position.checkpoints, reader.ListCheckpoints());
   if (position.checkpoints.empty()) return position;
   const LedgerReader::Checkpoint last = position.checkpoints.back();
-  absl::StatusOr<uint64_t> end = EndOfFrame(reader.path(), last.offset);
-  if (!end.ok()) return end.status();
-  position.bytes = *end;
+  ASSIGN_OR_RETURN(position.bytes, EndOfFrame(reader.path(), last.offset));
+  position.index.CutAt(position.bytes);
+  LedgerDigest& digest = position.digest;
   Record record;
   for (uint64_t i = 0; i < last.records; ++i) {
-    const absl::StatusOr<bool> more = reader.Next(&record);
-    if (!more.ok()) return more.status();
-    if (!*more) {
+    ASSIGN_OR_RETURN(const bool more, reader.Next(&record));
+    if (!more) {
       return absl::DataLossError(absl::StrCat(reader.path(), ": damaged: ", i,
                                               " records lead to a checkpoint that counts ",
                                               last.records));
     }
     if (record.pod.valid()) position.last_pod = record.pod.value();
+    digest.OnRecord(record, reader.cluster());
+    if (!reader.at_block_end()) continue;
+    // The writer's steps after a block (WriteDigest), without the frames.
+    digest.EndBlock();
+    if (digest.IsSeriesDue()) digest.PassSeries();
+    while (digest.DuePods() > 0) digest.PassPods(digest.DuePods());
+    if (digest.IsKeyframeDue()) {
+      digest.PassKeyframe(reader.cluster().shapes().size(), reader.summaries().size());
+    }
   }
-  if (last.records > 0) position.last_time_ns = record.time.ns();
+  position.last_time_ns = digest.time().ns();
   // A checkpoint follows a whole block, so the reader has exactly the definitions of the records
   // before it.
   position.shapes = reader.cluster().shapes().size();
   position.summaries = reader.summaries().size();
   position.header = reader.header().SerializeAsString();
+  ASSIGN_OR_RETURN(const std::string state, reader.ReadCheckpoint(last));
+  position.chunks = StateChunks(state);
   return position;
 }
 
 absl::StatusOr<std::unique_ptr<LedgerWriter>> LedgerWriter::Create(
     const std::string& path, absl::string_view scenario_yaml, const ClusterState& cluster,
-    absl::Span<const uint32_t> ranks, const VerdictSummaryTable& summaries) {
+    absl::Span<const uint32_t> ranks, const VerdictSummaryTable& summaries,
+    const LedgerPace& pace) {
   std::unique_ptr<LedgerWriter> writer(new LedgerWriter(&cluster, &summaries));
+  writer->digest_ = LedgerDigest(cluster, pace);
   if (absl::Status s = writer->file_.Open(path, ".partial"); !s.ok()) return s;
   writer->status_ = writer->file_.Write(kLedgerMagic);
   writer->offset_ = kLedgerMagic.size();
-  writer->WriteFrame(static_cast<int>(FrameType::kHeader),
-                     MakeHeader(scenario_yaml, cluster, ranks, summaries));
+  writer->WriteFrame(FrameType::kHeader, MakeHeader(scenario_yaml, cluster, ranks, summaries));
   if (!writer->status_.ok()) return writer->status_;
   return writer;
 }
@@ -184,11 +203,11 @@ absl::StatusOr<std::unique_ptr<LedgerWriter>> LedgerWriter::Continue(
         "the ledger began with another scenario, or with other nodes, than there are now");
   }
   std::unique_ptr<LedgerWriter> writer(new LedgerWriter(&cluster, &summaries));
-  for (const LedgerReader::Checkpoint& checkpoint : position.checkpoints) {
-    writer->end_.add_checkpoint_records(checkpoint.records);
-    writer->end_.add_checkpoint_offset(checkpoint.offset);
-    writer->records_ = checkpoint.records;
-  }
+  writer->index_ = position.index;
+  writer->digest_ = position.digest;
+  writer->chunks_ = position.chunks;
+  writer->records_ = position.digest.records();
+  writer->time_before_block_ = SimTime(position.last_time_ns);
   writer->offset_ = position.bytes;
   writer->last_time_ns_ = position.last_time_ns;
   writer->last_pod_ = position.last_pod;
@@ -202,9 +221,15 @@ absl::Status LedgerWriter::Reopen(const std::string& path) {
   return status_;
 }
 
-void LedgerWriter::WriteFrame(int type, absl::string_view payload) {
+void LedgerWriter::WriteIndexed(FrameType type, uint64_t records, SimTime time,
+                                absl::string_view payload) {
+  index_.ListOf(type)->push_back({records, time, offset_});
+  WriteFrame(type, payload);
+}
+
+void LedgerWriter::WriteFrame(FrameType type, absl::string_view payload) {
   if (!status_.ok()) return;
-  const std::string frame = MakeFrame(static_cast<FrameType>(type), payload);
+  const std::string frame = MakeFrame(type, payload);
   if (offset_ > max_bytes_ || frame.size() > max_bytes_ - offset_) {
     std::string seconds;
     AppendSeconds(SimTime(last_time_ns_), &seconds);
@@ -250,16 +275,14 @@ void LedgerWriter::OnRecord(const Record& record, const ClusterState& cluster) {
     block_.add_detail(record.detail);
   }
   ++records_;
-  if (block_.kind().size() >= kRecordsPerBlock) FlushBlock();
+  digest_.OnRecord(record, cluster);
+  if (block_.kind().size() >= digest_.pace().records_per_block) FlushBlock();
 }
 
 void LedgerWriter::AddGrants(absl::Span<const DeviceGrant> grants) {
   block_.add_grants(static_cast<uint32_t>(grants.size()));
   any_grants_ |= !grants.empty();
-  for (const DeviceGrant& g : grants) {
-    block_.add_grant(uint32_t{g.device} << 24 | uint32_t{g.placement} << 16 |
-                     static_cast<uint16_t>(g.milli));
-  }
+  for (const DeviceGrant& g : grants) block_.add_grant(GrantWord(g));
 }
 
 void LedgerWriter::AppendDefinitions() {
@@ -267,30 +290,69 @@ void LedgerWriter::AppendDefinitions() {
     ToProto(cluster_->shapes().row(ShapeId(shapes_written_)), block_.add_shapes());
   }
   for (; summaries_written_ < summaries_->size(); ++summaries_written_) {
-    const VerdictSummaryTable::Row& row = summaries_->row(SummaryId(summaries_written_));
-    proto::LedgerSummary* summary = block_.add_summaries();
-    summary->set_nodes(row.nodes);
-    for (const auto& [reason, nodes] : row.rejected) {
-      summary->add_reason(reason);
-      summary->add_rejected(nodes);
-    }
+    ToProto(summaries_->row(SummaryId(summaries_written_)), block_.add_summaries());
   }
+}
+
+void LedgerWriter::WriteKeyframe() {
+  proto::LedgerDefinitions definitions;
+  definitions.set_records(records_);
+  definitions.set_time_ns(last_time_ns_);
+  definitions.set_first_shape(digest_.keyframe_shapes());
+  definitions.set_first_summary(digest_.keyframe_summaries());
+  for (size_t i = digest_.keyframe_shapes(); i < shapes_written_; ++i) {
+    ToProto(cluster_->shapes().row(ShapeId(i)), definitions.add_shapes());
+  }
+  for (size_t i = digest_.keyframe_summaries(); i < summaries_written_; ++i) {
+    ToProto(summaries_->row(SummaryId(i)), definitions.add_summaries());
+  }
+  const SimTime time(last_time_ns_);
+  WriteIndexed(FrameType::kDefinitions, records_, time, definitions.SerializeAsString());
+  KeyframeHead head;
+  head.records = records_;
+  head.time = time;
+  head.pods = static_cast<uint64_t>(digest_.live().counter(RunCounter::kPodsArrived));
+  head.last_pod = last_pod_;
+  head.shapes = shapes_written_;
+  head.summaries = summaries_written_;
+  WriteIndexed(FrameType::kKeyframe, records_, time, PackKeyframe(head, *cluster_, digest_.live()));
+  digest_.PassKeyframe(shapes_written_, summaries_written_);
+}
+
+void LedgerWriter::WriteDigest(bool all) {
+  const SimTime time(last_time_ns_);
+  if (digest_.IsSeriesDue() || (all && digest_.has_series())) {
+    WriteIndexed(FrameType::kSeries, records_, time, digest_.PackSeries());
+    digest_.PassSeries();
+  }
+  while (digest_.DuePods() > 0 || (all && digest_.pods() > 0)) {
+    const size_t pods = digest_.DuePods() > 0 ? digest_.DuePods() : digest_.pods();
+    WriteIndexed(FrameType::kPods, records_, time, digest_.PackPods(pods, *cluster_, jobs_));
+    digest_.PassPods(pods);
+  }
+  if (digest_.IsKeyframeDue()) WriteKeyframe();
 }
 
 void LedgerWriter::FlushBlock() {
   if (block_.kind().empty()) return;
-  block_.set_first_record(records_ - block_.kind().size());
+  const uint64_t first_record = records_ - block_.kind().size();
+  const SimTime time_before = time_before_block_;
+  block_.set_first_record(first_record);
+  block_.set_time_before_ns(time_before.ns());
   if (!any_time_) block_.clear_time_delta_ns();
   if (!any_priority_) block_.clear_pod_priority();
   if (!any_grants_) block_.clear_grants();
   AppendDefinitions();
   buffer_.clear();
   block_.AppendToString(&buffer_);
-  WriteFrame(static_cast<int>(FrameType::kBlock), buffer_);
+  WriteIndexed(FrameType::kBlock, first_record, time_before, buffer_);
   block_.Clear();
+  time_before_block_ = SimTime(last_time_ns_);
   any_time_ = false;
   any_priority_ = false;
   any_grants_ = false;
+  digest_.EndBlock();
+  WriteDigest(/*all=*/false);
 }
 
 absl::Status LedgerWriter::AddCheckpoint(const std::string& state) {
@@ -298,26 +360,35 @@ absl::Status LedgerWriter::AddCheckpoint(const std::string& state) {
   proto::LedgerCheckpoint checkpoint;
   checkpoint.set_records(records_);
   checkpoint.set_state_bytes(state.size());
-  uLongf size = compressBound(state.size());
-  std::string packed(size, '\0');
-  const int code = compress2(reinterpret_cast<Bytef*>(packed.data()), &size,
-                             reinterpret_cast<const Bytef*>(state.data()), state.size(), 1);
-  if (code != Z_OK)
-    return absl::InternalError(absl::StrCat("zlib could not compress a checkpoint: ", code));
-  packed.resize(size);
-  checkpoint.set_state(std::move(packed));
-  end_.add_checkpoint_records(records_);
-  end_.add_checkpoint_offset(offset_);
-  WriteFrame(static_cast<int>(FrameType::kCheckpoint), checkpoint.SerializeAsString());
+  const StateDelta delta = DiffStates(chunks_, state, &chunks_);
+  const uint64_t copied = state.size() - delta.fresh.size();
+  const bool builds = copied > state.size() / 2 &&
+                      index_.checkpoints.size() % kCheckpointsPerChain != 0 &&
+                      state.size() / kMostStatePerFile <= offset_;
+  checkpoint.set_state(Deflate(builds ? delta.fresh : state));
+  if (builds) {
+    checkpoint.set_base_offset(index_.checkpoints.back().offset);
+    checkpoint.set_new_bytes(delta.fresh.size());
+    checkpoint.set_state_hash(chunks_.hash());
+    uint64_t end = 0;  // of the piece before
+    for (size_t i = 0; i < delta.copies.size(); ++i) {
+      checkpoint.add_gap(delta.gaps[i]);
+      checkpoint.add_copy_offset(static_cast<int64_t>(delta.copies[i].offset - end));
+      checkpoint.add_copy_bytes(delta.copies[i].bytes);
+      end = delta.copies[i].offset + delta.copies[i].bytes;
+    }
+  }
+  WriteIndexed(FrameType::kCheckpoint, records_, SimTime(), checkpoint.SerializeAsString());
   return status_;
 }
 
 absl::Status LedgerWriter::Seal(uint64_t fingerprint) {
   FlushBlock();
-  end_.set_records(records_);
-  end_.set_fingerprint(fingerprint);
+  WriteDigest(/*all=*/true);
+  index_.records = records_;
+  index_.end = SimTime(last_time_ns_);
   const uint64_t end_offset = offset_;
-  WriteFrame(static_cast<int>(FrameType::kEnd), end_.SerializeAsString());
+  WriteFrame(FrameType::kEnd, PackEnd(index_, fingerprint));
   if (!status_.ok()) return status_;
   std::string trailer;
   AppendLittleEndian(end_offset, 8, &trailer);
@@ -334,6 +405,7 @@ absl::Status LedgerWriter::Finish(uint64_t fingerprint) {
 
 absl::Status LedgerWriter::Abandon() {
   FlushBlock();
+  WriteDigest(/*all=*/true);
   return status_;
 }
 

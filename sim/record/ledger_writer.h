@@ -10,10 +10,15 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "model/job_table.h"
 #include "model/proto/ledger.pb.h"
 #include "model/record.h"
 #include "sim/record/atomic_file.h"
+#include "sim/record/ledger_digest.h"
+#include "sim/record/ledger_frame.h"
+#include "sim/record/ledger_index.h"
 #include "sim/record/ledger_reader.h"
+#include "sim/record/state_delta.h"
 
 namespace drasim {
 
@@ -26,25 +31,26 @@ struct LedgerPosition {
   size_t shapes = 0;                                  // defined so far
   size_t summaries = 0;                               // likewise
   std::string header;                                 // serialised
+  LedgerIndex index;                                  // of the frames so far
+  LedgerDigest digest;                                // of the records so far
+  StateChunks chunks;                                 // of this checkpoint's state
 };
 
 // The position after the last complete checkpoint; without checkpoints if there is none. `reader`
 // is freshly opened. It is read up to that position, so damage before it is reported as DataLoss.
-// O(records).
-absl::StatusOr<LedgerPosition> FindLastCheckpoint(LedgerReader& reader);
+// `pace` is that of the writer. O(records).
+absl::StatusOr<LedgerPosition> FindLastCheckpoint(LedgerReader& reader,
+                                                  const LedgerPace& pace = LedgerPace());
 
 // Frames are written whole, so the file of a killed run is readable up to its last complete frame.
 class LedgerWriter : public RecordSink {
  public:
-  static constexpr size_t kRecordsPerBlock = 4096;
-
   // Creates `path`.partial and writes the header. `cluster` and `summaries` must outlive the
   // writer.
-  static absl::StatusOr<std::unique_ptr<LedgerWriter>> Create(const std::string& path,
-                                                              absl::string_view scenario_yaml,
-                                                              const ClusterState& cluster,
-                                                              absl::Span<const uint32_t> ranks,
-                                                              const VerdictSummaryTable& summaries);
+  static absl::StatusOr<std::unique_ptr<LedgerWriter>> Create(
+      const std::string& path, absl::string_view scenario_yaml, const ClusterState& cluster,
+      absl::Span<const uint32_t> ranks, const VerdictSummaryTable& summaries,
+      const LedgerPace& pace = LedgerPace());
 
   // A writer that continues a partial ledger from `position`, as if it had written all bytes
   // before: the same records give the same bytes. No records may be added before Reopen.
@@ -59,6 +65,8 @@ class LedgerWriter : public RecordSink {
   // Bounds the file's size (default: none). The writer fails with ResourceExhausted instead of
   // writing the frame that would exceed it; the file stays readable.
   void set_max_bytes(uint64_t bytes) { max_bytes_ = bytes; }
+  // The jobs of the pods, for the rows of ended pods (default: unknown). They outlive the writer.
+  void set_jobs(const JobTable* jobs) { jobs_ = jobs; }
 
   void OnRecord(const Record& record, const ClusterState& cluster) override;
   absl::Status status() const override { return status_; }
@@ -79,8 +87,13 @@ class LedgerWriter : public RecordSink {
       : cluster_(cluster), summaries_(summaries) {
     file_.KeepTemporary();
   }
-  void WriteFrame(int type, absl::string_view payload);
+  void WriteFrame(FrameType type, absl::string_view payload);
+  // The same, with an entry in the index: the frame stands after `records` records.
+  void WriteIndexed(FrameType type, uint64_t records, SimTime time, absl::string_view payload);
   void FlushBlock();
+  // The frames that are due after a block; `all`: also what would wait for more.
+  void WriteDigest(bool all);
+  void WriteKeyframe();
   void AppendDefinitions();
   void AddGrants(absl::Span<const DeviceGrant> grants);
 
@@ -91,10 +104,14 @@ class LedgerWriter : public RecordSink {
   uint64_t max_bytes_ = ~uint64_t{0};
   absl::Status status_;
   proto::LedgerBlock block_;
-  proto::LedgerEnd end_;
+  LedgerIndex index_;
+  LedgerDigest digest_;
+  const JobTable* jobs_ = nullptr;
+  StateChunks chunks_;  // of the last checkpoint's state
   uint64_t records_ = 0;
   int64_t last_time_ns_ = 0;
   int64_t last_pod_ = 0;
+  SimTime time_before_block_;  // of the last record before the block in progress
   bool any_time_ = false;
   bool any_priority_ = false;
   bool any_grants_ = false;

@@ -6,6 +6,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "model/key_error.h"
 
 namespace drasim {
 
@@ -32,10 +33,10 @@ absl::Status CheckClaimNames(absl::Span<const UserDeletion> deletions,
       return absl::StartsWith(plain, absl::StrCat(job.name, "-")) && uses_template(job.shape);
     });
     if (may_be_made) continue;
-    return absl::InvalidArgumentError(
-        absl::StrCat(DeletionKey(i), ".claim: found '", text,
-                     "', expected the name of a ResourceClaim, or one that is made "
-                     "from a template for a pod"));
+    return KeyError(absl::StrCat(DeletionKey(i), ".claim"),
+                    absl::StrCat("found '", text,
+                                 "', expected the name of a ResourceClaim, or one that is made "
+                                 "from a template for a pod"));
   }
   return absl::OkStatus();
 }

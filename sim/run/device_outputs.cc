@@ -1,7 +1,6 @@
 #include "sim/run/device_outputs.h"
 
 #include <iterator>
-#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"

@@ -11,6 +11,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "model/device_set.h"
+#include "model/key_error.h"
 #include "model/mig_fragmentation.h"
 #include "model/status_macros.h"
 #include "model/text/did_you_mean.h"
@@ -50,15 +51,15 @@ absl::Status DescribeGpus(const DeviceGroupSpec& group, const std::string& key,
   }
   for (int32_t index : indices) {
     if (index < 0 || index >= node->gpu_count) {
-      return absl::InvalidArgumentError(absl::StrCat(key, ".indices: found ", index,
-                                                     ", expected below ", node->gpu_count,
-                                                     ", the GPUs of node '", node->name, "'"));
+      return KeyError(absl::StrCat(key, ".indices"),
+                      absl::StrCat("found ", index, ", expected below ", node->gpu_count,
+                                   ", the GPUs of node '", node->name, "'"));
     }
     const auto i = static_cast<size_t>(index);
     if ((*described)[i]) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(key, ".indices: found ", index,
-                       ", which another group describes, too, expected each GPU once"));
+      return KeyError(absl::StrCat(key, ".indices"),
+                      absl::StrCat("found ", index,
+                                   ", which another group describes, too, expected each GPU once"));
     }
     (*described)[i] = true;
     const std::string product = node->devices[i].product;
@@ -125,8 +126,8 @@ absl::Status DevicePlan::DescribeNodes(std::vector<NodeSpec>* nodes) const {
   }
   for (size_t i = 0; i < matched.size(); ++i) {
     if (matched[i] > 0) continue;
-    return absl::InvalidArgumentError(absl::StrCat("cluster.devices[", i, "].nodes: found '",
-                                                   groups[i].nodes, "', which matches no node"));
+    return KeyError(absl::StrCat("cluster.devices[", i, "].nodes"),
+                    absl::StrCat("found '", groups[i].nodes, "', which matches no node"));
   }
   return absl::OkStatus();
 }
@@ -142,9 +143,8 @@ absl::Status DevicePlan::AttachTables(GpuModelTable* models) {
   std::vector<std::string> names;
   for (size_t m = 0; m < models->size(); ++m) names.push_back(models->name(ModelId(m)));
   const absl::Status unknown = UnknownMigProduct(names.empty() ? "" : names[0]);
-  return absl::InvalidArgumentError(absl::StrCat("cluster: no GPU model of its nodes (",
-                                                 absl::StrJoin(names, ", "), ") is a MIG product; ",
-                                                 unknown.message()));
+  return KeyError("cluster", absl::StrCat("no GPU model of its nodes (", absl::StrJoin(names, ", "),
+                                          ") is a MIG product; ", unknown.message()));
 }
 
 const MigTable* DevicePlan::TableOf(const NodeSpec& node, size_t gpu) const {
@@ -160,14 +160,14 @@ absl::StatusOr<const MigTable*> DevicePlan::OnlyTable() const {
     for (const auto& table : tables_.tables()) {
       if (table->product().group == named->group) return table.get();
     }
-    return absl::InvalidArgumentError(absl::StrCat("front_end.lowering.product: found '", product,
-                                                   "', which no node of the cluster has"));
+    return KeyError("front_end.lowering.product",
+                    absl::StrCat("found '", product, "', which no node of the cluster has"));
   }
   if (tables_.tables().size() == 1) return tables_.tables()[0].get();
   std::vector<std::string> groups;
   for (const auto& table : tables_.tables()) groups.push_back(table->product().group);
-  return absl::InvalidArgumentError(
-      absl::StrCat("front_end.lowering.product: expected one of ", absl::StrJoin(groups, ", ")));
+  return KeyError("front_end.lowering.product",
+                  absl::StrCat("expected one of ", absl::StrJoin(groups, ", ")));
 }
 
 absl::StatusOr<Lowering> DevicePlan::MakeLowering() const {
@@ -186,16 +186,16 @@ absl::StatusOr<Lowering> DevicePlan::MakeLowering() const {
   }
   if (options.device_plugin && options.rule == LoweringRule::kMigSmallest &&
       plugin.mig_strategy != MigStrategy::kMixed) {
-    return absl::InvalidArgumentError(
-        "front_end.device_plugin.mig_strategy: expected mixed with front_end.lowering.rule: "
-        "mig-smallest, whose pods ask for nvidia.com/mig-* resources");
+    return KeyError("front_end.device_plugin.mig_strategy",
+                    "expected mixed with front_end.lowering.rule: mig-smallest, whose pods ask for "
+                    "nvidia.com/mig-* resources");
   }
   options.renamed = plugin.rename_by_default;
   absl::StatusOr<Lowering> lowering = Lowering::Make(std::move(options));
   if (lowering.ok()) return lowering;
   const bool profile = absl::IsNotFound(lowering.status());
-  return absl::InvalidArgumentError(absl::StrCat(
-      "front_end.lowering.", profile ? "profiles" : "rule", ": ", lowering.status().message()));
+  return KeyError(absl::StrCat("front_end.lowering.", profile ? "profiles" : "rule"),
+                  lowering.status().message());
 }
 
 // GPU milli of one `nvidia.com/gpu`: with strategy single, those of an instance of the only profile
@@ -359,8 +359,8 @@ absl::Status DevicePlan::LowerJobs(const std::vector<NodeSpec>& nodes, ShapeTabl
     if (!known.valid()) {
       absl::StatusOr<PodShape> made = lowered_of(shapes->row(*shape));
       if (!made.ok()) {
-        return absl::InvalidArgumentError(
-            absl::StrCat("front_end.lowering: job '", name, "': ", made.status().message()));
+        return KeyError("front_end.lowering",
+                        absl::StrCat("job '", name, "': ", made.status().message()));
       }
       if (plugin) SetNominal(spec_->front_end.options.plugin, &made->request);
       known = shapes->Intern(*made);
@@ -436,8 +436,8 @@ absl::Status DevicePlan::AssignLayouts(const std::vector<NodeSpec>& nodes,
       absl::StatusOr<std::vector<GpuLayout>> layout = LayoutOf(assignment.config, nodes[n]);
       if (!layout.ok()) {
         if (!absl::IsNotFound(layout.status())) return layout.status();
-        return absl::InvalidArgumentError(
-            absl::StrCat("cluster.mig.configs[", i, "].config: ", layout.status().message()));
+        return KeyError(absl::StrCat("cluster.mig.configs[", i, "].config"),
+                        layout.status().message());
       }
       (*layouts)[n] = *std::move(layout);
       break;
@@ -445,8 +445,9 @@ absl::Status DevicePlan::AssignLayouts(const std::vector<NodeSpec>& nodes,
   }
   for (size_t i = 0; i < matched.size(); ++i) {
     if (matched[i] > 0) continue;
-    return absl::InvalidArgumentError(
-        absl::StrCat("cluster.mig.configs[", i, "].nodes: found '", mig.configs[i].nodes,
+    return KeyError(
+        absl::StrCat("cluster.mig.configs[", i, "].nodes"),
+        absl::StrCat("found '", mig.configs[i].nodes,
                      "', expected a pattern that matches a node that no earlier entry matches"));
   }
   return absl::OkStatus();
@@ -541,8 +542,7 @@ absl::Status DevicePlan::LayOut(const GpuModelTable& models, const ShapeTable& s
       }
       absl::StatusOr<std::vector<GpuLayout>> layout = LayoutOf(config, node);
       if (!layout.ok()) {
-        return absl::InvalidArgumentError(
-            absl::StrCat("cluster.events: ", layout.status().message()));
+        return KeyError("cluster.events", layout.status().message());
       }
       of_node.push_back(*std::move(layout));
     }

@@ -10,6 +10,8 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "model/check.h"
+#include "model/key_error.h"
+#include "model/proto/kube.pb.h"
 #include "model/status_macros.h"
 #include "policies/devices/claim_drivers.h"
 #include "policies/devices/counting_driver.h"
@@ -146,8 +148,8 @@ void DraPlan::ServeNamespaceOf(absl::string_view pod) {
   if (ns != kPodNamespace) namespaces_.insert(ns);
 }
 
-void DraPlan::AddObjects(std::vector<proto::kube::Object> objects) {
-  for (proto::kube::Object& object : objects) objects_.push_back(std::move(object));
+void DraPlan::AddObjects(const std::vector<std::shared_ptr<const proto::kube::Object>>& objects) {
+  objects_.insert(objects_.end(), objects.begin(), objects.end());
 }
 
 absl::StatusOr<std::unique_ptr<ClaimDriver>> DraPlan::MakeDriver(
@@ -155,8 +157,9 @@ absl::StatusOr<std::unique_ptr<ClaimDriver>> DraPlan::MakeDriver(
     const std::vector<std::pair<std::string, int64_t>>& mix) const {
   std::vector<NodeId> nodes = NodesOfDriver(driver, cluster);
   if (nodes.empty()) {
-    return absl::InvalidArgumentError(absl::StrCat(key, ".nodes: found '", driver.nodes,
-                                                   "', which matches no node of the cluster"));
+    return KeyError(
+        absl::StrCat(key, ".nodes"),
+        absl::StrCat("found '", driver.nodes, "', which matches no node of the cluster"));
   }
   if (driver.kind == DriverKind::kCounting) return MakeCountingDriver(driver, nodes);
   ClaimDriverOptions options;
@@ -177,7 +180,7 @@ absl::StatusOr<std::unique_ptr<ClaimDriver>> DraPlan::MakeDriver(
   options.destroy_instance = driver.destroy_instance;
   absl::StatusOr<std::unique_ptr<ClaimDriver>> made = MakeClaimDriver(std::move(options));
   if (made.ok()) return made;
-  return absl::InvalidArgumentError(absl::StrCat(key, ": ", made.status().message()));
+  return KeyError(key, made.status().message());
 }
 
 std::vector<PodClaim> DraPlan::ClaimsOf(const PodShape& shape) {
@@ -214,9 +217,10 @@ absl::Status DraPlan::MakePlane(const ClusterState* cluster,
   for (size_t i = 0; i < options.faults.size(); ++i) {
     const PlaneFault& fault = options.faults[i];
     if (fault.component.empty() || plane_->HasComponent(fault.component)) continue;
-    return absl::InvalidArgumentError(absl::StrCat(
-        "front_end.dra.faults[", i, "].component: found '", fault.component,
-        "', expected scheduler, claim-controller, garbage-collector, kubelet or a driver's name"));
+    return KeyError(absl::StrCat("front_end.dra.faults[", i, "].component"),
+                    absl::StrCat("found '", fault.component,
+                                 "', expected scheduler, claim-controller, garbage-collector, "
+                                 "kubelet or a driver's name"));
   }
   RETURN_IF_ERROR(CreateObjects(*cluster));
   RETURN_IF_ERROR(CreateClasses());
@@ -346,20 +350,21 @@ std::string DraPlan::DeadEndOf(const ClaimSpec& spec, Name ns) const {
 
 absl::Status DraPlan::CreateObjects(const ClusterState& cluster) {
   const std::vector<std::string>& files = spec_->objects;
-  std::vector<proto::kube::Object> all;
+  std::vector<std::shared_ptr<const proto::kube::Object>> all;
   if (!files.empty()) {
     ASSIGN_OR_RETURN(Manifests manifests, ReadManifests(files));
     for (std::string& line : manifests.warnings) warnings_.push_back(std::move(line));
     if (!manifests.jobs.empty()) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "front_end.dra.objects: found the pod or workload '", manifests.jobs.front().name(),
-          "', expected no pods there: workload.manifests is the place for them"));
+      return KeyError(
+          "front_end.dra.objects",
+          absl::StrCat("found the pod or workload '", manifests.jobs.front().name,
+                       "', expected no pods there: workload.manifests is the place for them"));
     }
     all = std::move(manifests.objects);
   }
   all.insert(all.end(), objects_.begin(), objects_.end());
-  for (const proto::kube::Object& object : all) {
-    ASSIGN_OR_RETURN(ObjectRef made, ToControlPlane(object, cluster, plane_->names()));
+  for (const std::shared_ptr<const proto::kube::Object>& object : all) {
+    ASSIGN_OR_RETURN(ObjectRef made, ToControlPlane(*object, cluster, plane_->names()));
     RETURN_IF_ERROR(plane_->Create(std::move(made)));
   }
   return absl::OkStatus();

@@ -17,12 +17,15 @@
 #include "model/cluster_state.h"
 #include "model/event_source.h"
 #include "model/pod_shape.h"
-#include "model/proto/kube.pb.h"
 #include "policies/framework/claim_driver.h"
 #include "sim/dra/control_plane.h"
 #include "sim/scenario/dra_spec.h"
 
 namespace drasim {
+
+namespace proto::kube {
+class Object;
+}
 
 class DraPlan {
  public:
@@ -41,7 +44,7 @@ class DraPlan {
   void NoteGang() { has_gangs_ = true; }
 
   // Objects of manifests; created before the run, after those of front_end.dra.objects.
-  void AddObjects(std::vector<proto::kube::Object> objects);
+  void AddObjects(const std::vector<std::shared_ptr<const proto::kube::Object>>& objects);
 
   // Makes the drivers and the control plane. `cluster` has all its nodes and must outlive the plan.
   // `mix`: shares of MIG profiles, for weighted placements. `seed`: for API latencies.
@@ -75,7 +78,7 @@ class DraPlan {
   bool has_gangs_ = false;
   absl::btree_map<std::string, Wanted> templates_;  // by name
   std::set<std::string> namespaces_;                // of pods, besides "default"
-  std::vector<proto::kube::Object> objects_;
+  std::vector<std::shared_ptr<const proto::kube::Object>> objects_;
   std::vector<std::unique_ptr<ClaimDriver>> drivers_;
   std::unique_ptr<ControlPlane> plane_;
   std::vector<std::string> warnings_;

@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "model/device_set.h"
+#include "model/key_error.h"
 #include "model/status_macros.h"
 #include "model/text/mig_catalogue.h"
 #include "sim/run/manifests.h"
@@ -154,8 +155,8 @@ absl::StatusOr<NodeInput> ReadNodeInput(const NodeListSpec& spec) {
   }
   if (const SpecialFormat* format = FindSpecialFormat(spec.format); format != nullptr) {
     if (format->read_nodes == nullptr) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("cluster.format: the format ", format->name, " has no node list"));
+      return KeyError("cluster.format",
+                      absl::StrCat("the format ", format->name, " has no node list"));
     }
     FormatInput files;
     files.path = spec.path;
@@ -339,15 +340,14 @@ class JobListSource : public EventSource {
   size_t next_ = 0;
 };
 
-absl::StatusOr<WorkloadInput> OpenInlineJobs(
-    const google::protobuf::RepeatedPtrField<proto::InlineJob>& jobs,
-    const std::vector<NodeSpec>& nodes, ShapeTable* shapes) {
+absl::StatusOr<WorkloadInput> OpenInlineJobs(const std::vector<InlineJob>& jobs,
+                                             const std::vector<NodeSpec>& nodes,
+                                             ShapeTable* shapes) {
   const MigGpus gpus = MigGpusOf(nodes);
-  for (int i = 0; gpus.products.empty() && i < jobs.size(); ++i) {
-    if (jobs[i].mig_size() == 0) continue;
-    return absl::InvalidArgumentError(
-        absl::StrCat("workload.jobs.", i,
-                     ".mig: found no GPU in the cluster that can be partitioned, expected one"));
+  for (size_t i = 0; gpus.products.empty() && i < jobs.size(); ++i) {
+    if (jobs[i].mig.empty()) continue;
+    return KeyError(absl::StrCat("workload.jobs.", i, ".mig"),
+                    "found no GPU in the cluster that can be partitioned, expected one");
   }
   ASSIGN_OR_RETURN(std::vector<JobArrival> made, MakeInlineJobs(jobs, gpus.products, shapes));
   return InputOf(std::make_unique<JobListSource>(std::move(made)));
@@ -357,9 +357,7 @@ absl::StatusOr<WorkloadInput> OpenManifests(const std::vector<std::string>& path
                                             const std::vector<NodeSpec>& nodes,
                                             ShapeTable* shapes) {
   ASSIGN_OR_RETURN(Manifests manifests, ReadManifests(paths));
-  google::protobuf::RepeatedPtrField<proto::InlineJob> jobs;
-  for (const proto::InlineJob& job : manifests.jobs) *jobs.Add() = job;
-  ASSIGN_OR_RETURN(WorkloadInput input, OpenInlineJobs(jobs, nodes, shapes));
+  ASSIGN_OR_RETURN(WorkloadInput input, OpenInlineJobs(manifests.jobs, nodes, shapes));
   const std::vector<std::string> warnings = std::move(manifests.warnings);
   input.warnings = [warnings] { return warnings; };
   input.manifests = std::make_shared<const Manifests>(std::move(manifests));
@@ -383,8 +381,9 @@ absl::StatusOr<WorkloadInput> OpenGeneratedMig(const GeneratedSpec& spec, uint64
     const std::string found =
         absl::StrJoin(gpus.products, ", ",
                       [](std::string* out, const MigProduct& p) { absl::StrAppend(out, p.group); });
-    return absl::InvalidArgumentError(
-        absl::StrCat("workload.generated.mig: found ", gpus.products.empty() ? "none" : found,
+    return KeyError(
+        "workload.generated.mig",
+        absl::StrCat("found ", gpus.products.empty() ? "none" : found,
                      " among the GPUs of the cluster, expected exactly one product that can be "
                      "partitioned"));
   }
@@ -404,9 +403,9 @@ absl::StatusOr<WorkloadInput> OpenWorkloadInput(const WorkloadSpec& spec, uint64
                                                 const std::vector<NodeSpec>& nodes,
                                                 ShapeTable* shapes) {
   if (!spec.stray_format.empty()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "workload.trace.path: expected the trace's file beside workload.trace.format: ",
-        spec.stray_format));
+    return KeyError("workload.trace.path",
+                    absl::StrCat("expected the trace's file beside workload.trace.format: ",
+                                 spec.stray_format));
   }
   switch (spec.kind) {
     case WorkloadKind::kTrace:

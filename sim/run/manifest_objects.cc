@@ -4,7 +4,6 @@
 #include <google/protobuf/message.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <memory>
 #include <utility>
 
@@ -15,6 +14,7 @@
 #include "model/kube/reader_schema.h"
 #include "model/kube/requests.h"
 #include "model/kube/validate.h"
+#include "model/proto/kube.pb.h"
 
 namespace drasim {
 namespace {

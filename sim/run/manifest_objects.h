@@ -9,9 +9,13 @@
 #include "model/cluster_state.h"
 #include "model/kube/name.h"
 #include "model/kube/objects.h"
-#include "model/proto/kube.pb.h"
 
 namespace drasim {
+
+namespace proto::kube {
+class Object;
+class ObjectMeta;
+}  // namespace proto::kube
 
 // All functions REQUIRE an object with one of its kinds set.
 

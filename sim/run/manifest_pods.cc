@@ -9,17 +9,15 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/strip.h"
-#include "model/gpu_model_table.h"
 #include "model/kube/pod_claims.h"
 #include "model/kube/reader.h"
 #include "model/kube/requests.h"
 #include "model/kube/rules.h"
+#include "model/proto/kube.pb.h"
+#include "model/proto/scenario.pb.h"
 #include "model/quantity.h"
-#include "model/shape_table.h"
 #include "model/text/did_you_mean.h"
 #include "sim/scenario/duration_text.h"
-#include "sim/scenario/inline_jobs.h"
 
 namespace drasim {
 namespace {
@@ -424,7 +422,7 @@ kube::PodSpec WithRuntimeClass(const kube::PodSpec& spec, const std::string& pat
     }
     return merged;
   }
-  const kube::RuntimeClass& runtime = found->second;
+  const kube::RuntimeClass& runtime = *found->second;
   if (spec.overhead().empty()) *merged.mutable_overhead() = runtime.overhead().pod_fixed();
   const std::map<std::string, std::string> labels(runtime.scheduling().node_selector().begin(),
                                                   runtime.scheduling().node_selector().end());
@@ -444,32 +442,33 @@ kube::PodSpec WithRuntimeClass(const kube::PodSpec& spec, const std::string& pat
   return merged;
 }
 
-// Reports amounts and numbers that are valid in Kubernetes and too large for jobs of a workload.
-void CheckAsInlineJob(proto::InlineJob job, const std::string& path,
-                      std::vector<ManifestNote>* notes) {
-  google::protobuf::RepeatedPtrField<proto::InlineJob> jobs;
-  job.set_name("pod");
-  *jobs.Add() = std::move(job);
-  GpuModelTable models;
-  ShapeTable shapes(&models);
-  const absl::Status status = MakeInlineJobs(jobs, {}, &shapes).status();
-  if (status.ok()) return;
-  notes->push_back(
-      {true, path, std::string(absl::StripPrefix(status.message(), "workload.jobs.0."))});
+// The values of the job. Amounts and numbers that are valid in Kubernetes may be too large for jobs
+// of a workload: a note says so.
+InlineJob ValuesOf(proto::InlineJob job, const std::string& path,
+                   std::vector<ManifestNote>* notes) {
+  constexpr absl::string_view kKey = "job";
+  job.set_name("pod");  // a required key, which the caller knows
+  absl::StatusOr<InlineJob> values = ReadInlineJob(std::string(kKey), job);
+  if (!values.ok()) {
+    const absl::string_view what = values.status().message();
+    notes->push_back({true, path, std::string(what.substr(kKey.size() + 1))});
+    return InlineJob();
+  }
+  values->name.clear();
+  return *std::move(values);
 }
 
 }  // namespace
 
-proto::InlineJob ManifestPodJob(const kube::ObjectMeta& meta, const std::string& meta_path,
-                                const kube::PodSpec& spec, const std::string& path,
-                                const ManifestClasses& classes, std::vector<ManifestNote>* notes) {
+InlineJob ManifestPodJob(const kube::ObjectMeta& meta, const std::string& meta_path,
+                         const kube::PodSpec& spec, const std::string& path,
+                         const ManifestClasses& classes, std::vector<ManifestNote>* notes) {
   const size_t before = notes->size();
   const kube::PodSpec merged = WithRuntimeClass(spec, path, classes, notes);
   proto::InlineJob job = ManifestPodReader(meta, meta_path, merged, path, notes).Read(classes);
   const bool good = std::none_of(notes->begin() + static_cast<std::ptrdiff_t>(before), notes->end(),
                                  [](const ManifestNote& note) { return note.is_error; });
-  if (good) CheckAsInlineJob(job, path, notes);
-  return job;
+  return good ? ValuesOf(std::move(job), path, notes) : InlineJob();
 }
 
 void CheckOwnerAnnotations(const kube::ObjectMeta& meta, std::vector<ManifestNote>* notes) {

@@ -4,17 +4,22 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
-#include "absl/strings/string_view.h"
 #include "model/pod_constraints.h"
-#include "model/proto/kube.pb.h"
-#include "model/proto/scenario.pb.h"
+#include "sim/scenario/inline_jobs.h"
 
 namespace drasim {
+
+namespace proto::kube {
+class ObjectMeta;
+class PodSpec;
+class RuntimeClass;
+}  // namespace proto::kube
 
 // Annotations of pods and of pod templates, as Go durations: the run time of a pod, and its time of
 // creation after the run's time zero.
@@ -37,11 +42,11 @@ struct ManifestClasses {
   std::optional<int32_t> global_default;  // the lowest of several
   bool default_never_preempts = false;    // its preemptionPolicy
   std::set<std::string> never_preempt;    // PriorityClasses with preemptionPolicy: Never
-  std::map<std::string, proto::kube::RuntimeClass> runtimes;
+  std::map<std::string, std::shared_ptr<const proto::kube::RuntimeClass>> runtimes;
 };
 
-// A job of one pod, without a name. `path` is the path of the pod's specification ("spec",
-// "spec.template.spec"), `meta` (at `meta_path`) its metadata.
+// A job of one pod, without a name; an empty one after a note about an error. `path` is the path of
+// the pod's specification ("spec", "spec.template.spec"), `meta` (at `meta_path`) its metadata.
 //
 //   * cpu, memory: by kube-scheduler's rule, the larger of the steady state (containers and
 //     sidecars) and the peak during initialisation (each init container with the sidecars started
@@ -60,9 +65,9 @@ struct ManifestClasses {
 //
 // Adds notes about errors, and about fields that the simulation ignores although they change the
 // behaviour of Kubernetes. REQUIRES: ValidateKubeObject has found no problem.
-proto::InlineJob ManifestPodJob(const proto::kube::ObjectMeta& meta, const std::string& meta_path,
-                                const proto::kube::PodSpec& spec, const std::string& path,
-                                const ManifestClasses& classes, std::vector<ManifestNote>* notes);
+InlineJob ManifestPodJob(const proto::kube::ObjectMeta& meta, const std::string& meta_path,
+                         const proto::kube::PodSpec& spec, const std::string& path,
+                         const ManifestClasses& classes, std::vector<ManifestNote>* notes);
 
 // Adds notes about drasim's annotations in places without effect. `meta` is the metadata of an
 // owner of pods.

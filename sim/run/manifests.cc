@@ -1,11 +1,10 @@
 #include "sim/run/manifests.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -14,9 +13,10 @@
 #include "model/kube/positions.h"
 #include "model/kube/reader.h"
 #include "model/kube/reader_schema.h"
+#include "model/proto/kube.pb.h"
+#include "model/time.h"
 #include "sim/run/manifest_objects.h"
 #include "sim/run/manifest_pods.h"
-#include "sim/scenario/inline_jobs.h"
 #include "traces/byte_source.h"
 
 namespace drasim {
@@ -26,7 +26,7 @@ namespace kube = ::drasim::proto::kube;
 
 constexpr size_t kMaxManifestBytes = size_t{64} << 20;
 constexpr size_t kMaxManifestErrors = 20;
-constexpr char kJobRunTime[] = "1m";
+constexpr SimDuration kJobRunTime = SimDuration::Seconds(60);
 
 struct ManifestFile {
   ManifestFile(std::string text, const std::string& path, KubeManifest manifest)
@@ -190,7 +190,10 @@ class ManifestReader {
     }
     if (IsManifestParameters(*object)) RegisterParameters(place, kind, own);
     if (object->has_priority_class()) RegisterPriority(object->priority_class());
-    if (object->has_runtime_class()) classes_.runtimes[meta->name()] = object->runtime_class();
+    if (object->has_runtime_class()) {
+      classes_.runtimes[meta->name()] =
+          std::make_shared<const kube::RuntimeClass>(object->runtime_class());
+    }
   }
 
   // The control plane looks up parameters by name, regardless of their kind.
@@ -279,7 +282,7 @@ class ManifestReader {
     if (object.resource_claim().has_status()) {
       Warn(place, "status", "of no effect: a new claim is not allocated");
     }
-    result_.objects.push_back(object);
+    result_.objects.push_back(std::make_shared<const kube::Object>(object));
   }
 
   // --- Pods ---
@@ -287,19 +290,19 @@ class ManifestReader {
   void ReadPod(ManifestPlace place, const kube::Object& object) {
     const kube::Pod& pod = object.pod();
     std::vector<ManifestNote> notes;
-    proto::InlineJob job =
+    InlineJob job =
         ManifestPodJob(pod.metadata(), "metadata", pod.spec(), "spec", classes_, &notes);
     Tell(place, notes, 1);
     AddJob(place, object, std::move(job), std::nullopt, "metadata.name");
   }
 
   // The job of one pod from a template.
-  proto::InlineJob ReadTemplate(ManifestPlace place, const kube::Object& object,
-                                const kube::PodTemplateSpec& pod, int64_t pods) {
+  InlineJob ReadTemplate(ManifestPlace place, const kube::Object& object,
+                         const kube::PodTemplateSpec& pod, int64_t pods) {
     std::vector<ManifestNote> notes;
     CheckOwnerAnnotations(ManifestMeta(object), &notes);
-    proto::InlineJob job = ManifestPodJob(pod.metadata(), "spec.template.metadata", pod.spec(),
-                                          "spec.template.spec", classes_, &notes);
+    InlineJob job = ManifestPodJob(pod.metadata(), "spec.template.metadata", pod.spec(),
+                                   "spec.template.spec", classes_, &notes);
     Tell(place, notes, pods);
     return job;
   }
@@ -309,10 +312,11 @@ class ManifestReader {
   void ReadOwner(ManifestPlace place, const kube::Object& object, const Spec& spec,
                  bool own_volumes = false) {
     const int32_t replicas = spec.has_replicas() ? spec.replicas() : 1;
-    proto::InlineJob job = ReadTemplate(place, object, spec.template_(), replicas);
-    if (own_volumes && job.pending() != PodHoldName(PodHold::kVolumes)) {
+    InlineJob job = ReadTemplate(place, object, spec.template_(), replicas);
+    if (own_volumes && job.shape.constraints.hold != PodHold::kVolumes) {
       Hold(place, "spec.volumeClaimTemplates", PodHold::kVolumes, replicas);
-      if (job.pending().empty()) job.set_pending(std::string(PodHoldName(PodHold::kVolumes)));
+      if (job.shape.constraints.hold == PodHold::kNone)
+        job.shape.constraints.hold = PodHold::kVolumes;
     }
     AddJob(place, object, std::move(job), replicas, "spec.replicas");
   }
@@ -339,13 +343,16 @@ class ManifestReader {
     if (spec.has_active_deadline_seconds()) {
       Warn(place, "spec.activeDeadlineSeconds", "not simulated");
     }
-    proto::InlineJob job = ReadTemplate(place, object, spec.template_(), pods);
-    if (job.run_time().empty()) job.set_run_time(kJobRunTime);
+    InlineJob job = ReadTemplate(place, object, spec.template_(), pods);
+    if (!job.arrival.has_run_time) {
+      job.arrival.has_run_time = true;
+      job.arrival.run_time = kJobRunTime;
+    }
     AddJob(place, object, std::move(job), pods, "spec.completions");
   }
 
   // `replicas`: the number of jobs NAME-0, NAME-1, ...; none: the job NAME. `path`: its field.
-  void AddJob(ManifestPlace place, const kube::Object& object, proto::InlineJob job,
+  void AddJob(ManifestPlace place, const kube::Object& object, InlineJob job,
               std::optional<int32_t> replicas, absl::string_view path) {
     if (replicas == 0) return Warn(place, path, "makes no pods: left out");
     pods_ += replicas.value_or(1);
@@ -354,13 +361,13 @@ class ManifestReader {
                   absl::StrCat("found ", pods_, " pods with those of the objects before, expected ",
                                "at most ", kMaxInlinePods));
     }
-    job.set_name(ManifestJobName(ManifestNamespace(object), ManifestMeta(object).name()));
+    job.name = ManifestJobName(ManifestNamespace(object), ManifestMeta(object).name());
     if (!replicas.has_value()) {
-      if (!TakeName(place, job.name())) return;
+      if (!TakeName(place, job.name)) return;
     } else {
-      job.set_replicas(*replicas);
+      job.replicas = *replicas;
       for (int32_t i = 0; i < *replicas; ++i) {
-        if (!TakeName(place, absl::StrCat(job.name(), "-", i))) return;
+        if (!TakeName(place, NameOfReplica(job, i))) return;
       }
     }
     result_.jobs.push_back(std::move(job));

@@ -14,22 +14,26 @@
 #ifndef DRASIM_SIM_RUN_MANIFESTS_H_
 #define DRASIM_SIM_RUN_MANIFESTS_H_
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "model/proto/kube.pb.h"
-#include "model/proto/scenario.pb.h"
+#include "sim/scenario/inline_jobs.h"
 
 namespace drasim {
+
+namespace proto::kube {
+class Object;
+}
 
 struct Manifests {
   // In the order of the files. A Pod is a job of one pod; a Job is `completions` jobs NAME-0,
   // NAME-1, ...; a Deployment, ReplicaSet or StatefulSet is `replicas` services. Names are
   // "NAMESPACE/NAME" outside the namespace "default".
-  std::vector<proto::InlineJob> jobs;
+  std::vector<InlineJob> jobs;
   // ResourceClass, ResourceClaim, ResourceClaimTemplate and parameter objects, unchanged.
-  std::vector<proto::kube::Object> objects;
+  std::vector<std::shared_ptr<const proto::kube::Object>> objects;
   std::vector<std::string> warnings;  // with file, line and path
 };
 

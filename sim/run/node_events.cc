@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "model/device_set.h"
+#include "model/key_error.h"
 #include "model/status_macros.h"
 #include "sim/scenario/name_pattern.h"
 
@@ -30,9 +31,9 @@ absl::Status AddNodeEvent(const NodeEventSpec& event, const std::string& key,
     ++matched;
     for (int32_t device : event.devices) {
       if (device < node.gpu_count) continue;
-      return absl::InvalidArgumentError(absl::StrCat(key, ".devices: found ", device,
-                                                     ", expected below ", node.gpu_count,
-                                                     ", the GPUs of node '", node.name, "'"));
+      return KeyError(absl::StrCat(key, ".devices"),
+                      absl::StrCat("found ", device, ", expected below ", node.gpu_count,
+                                   ", the GPUs of node '", node.name, "'"));
     }
     if (event.action == NodeTransition::Action::kAdd) node.absent = true;
     devices.node = NodeId(n);
@@ -44,8 +45,8 @@ absl::Status AddNodeEvent(const NodeEventSpec& event, const std::string& key,
     out->push_back({at + *event.duration, NodeId(n), event.undo, undo});
   }
   if (matched > 0) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat(key, ".nodes: found '", event.nodes, "', which matches no node"));
+  return KeyError(absl::StrCat(key, ".nodes"),
+                  absl::StrCat("found '", event.nodes, "', which matches no node"));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "model/distributions.h"
+#include "model/key_error.h"
 #include "model/random.h"
 #include "sim/scenario/duration_text.h"
 #include "sim/scenario/name_pattern.h"
@@ -58,13 +59,14 @@ absl::StatusOr<std::vector<NodeTransition>> MakeNodeFailures(const NodeFailureSp
     }
   }
   if (nodes.empty() && cluster.node_count() > 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("cluster.failures.nodes: found '", spec.nodes, "', which matches no node"));
+    return KeyError("cluster.failures.nodes",
+                    absl::StrCat("found '", spec.nodes, "', which matches no node"));
   }
-  absl::Status too_many = absl::InvalidArgumentError(
-      absl::StrCat("cluster.failures: found more than ", kMaxNodeFailures, " failures up to ",
-                   absl::FormatDuration(absl::Nanoseconds(until.ns())),
-                   ", expected fewer: a longer mtbf, fewer nodes, or an earlier until"));
+  absl::Status too_many =
+      KeyError("cluster.failures",
+               absl::StrCat("found more than ", kMaxNodeFailures, " failures up to ",
+                            absl::FormatDuration(absl::Nanoseconds(until.ns())),
+                            ", expected fewer: a longer mtbf, fewer nodes, or an earlier until"));
   const double cycle_s = std::max(1.0, spec.up.Mean()) + std::max(0.0, spec.down.Mean());
   const double expected = static_cast<double>(nodes.size()) * until.seconds() / cycle_s;
   if (expected > static_cast<double>(kMaxNodeFailures)) return too_many;

@@ -1,5 +1,6 @@
 #include "sim/run/resolved_yaml.h"
 
+#include "model/proto/scenario.pb.h"
 #include "model/text/yaml_writer.h"
 #include "sim/scenario/scenario_paths.h"
 

@@ -4,9 +4,11 @@
 
 #include <string>
 
-#include "model/proto/scenario.pb.h"
-
 namespace drasim {
+
+namespace proto {
+class Scenario;
+}
 
 // Omits the keys that belong to the machine rather than to the run: the output folder and its size
 // limit. Paths become absolute, so the run can be repeated from anywhere.

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "model/proto/scenario.pb.h"
 #include "model/status_macros.h"
 #include "model/text/yaml_proto.h"
 #include "sim/record/atomic_file.h"
@@ -176,7 +177,7 @@ absl::Status CheckSameScenario(const proto::Scenario& given, const proto::Scenar
 absl::StatusOr<std::unique_ptr<BegunScenario>> BegunScenario::Leave(const RunSpec& spec,
                                                                     const std::string& dir) {
   std::string path = FileIn(dir, kBegunScenarioFile);
-  RETURN_IF_ERROR(WriteFileAtomically(path, ResolvedYaml(spec.written)));
+  RETURN_IF_ERROR(WriteFileAtomically(path, ResolvedYaml(*spec.written)));
   return std::unique_ptr<BegunScenario>(new BegunScenario(std::move(path)));
 }
 

@@ -8,11 +8,14 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "model/proto/scenario.pb.h"
 #include "sim/record/ledger_writer.h"
 #include "sim/scenario/run_spec.h"
 
 namespace drasim {
+
+namespace proto {
+class Scenario;
+}
 
 // Holds the scenario of a run while it reads its inputs: the ledger begins after the nodes are
 // known.

@@ -168,7 +168,7 @@ absl::StatusOr<std::unique_ptr<FolderLock>> PrepareOutputDir(const std::string& 
   return lock;
 }
 
-std::string ResolvedYaml(const Simulation& sim) { return ResolvedYaml(sim.spec().written); }
+std::string ResolvedYaml(const Simulation& sim) { return ResolvedYaml(*sim.spec().written); }
 
 std::string SummaryJson(const Simulation& sim) {
   const Sample& m = sim.metrics().sample();
@@ -379,6 +379,7 @@ void RunOutputs::Connect() {
   sim_->metrics().AddObserver([this](const Sample& sample) { AppendSample(sample); });
   if (ledger_ == nullptr) return;
   ledger_->set_max_bytes(sim_->spec().output.max_ledger_bytes);
+  ledger_->set_jobs(&sim_->jobs());
   sim_->AddSink(ledger_.get());
   timeseries_.KeepTemporary();
   sim_->set_on_checkpoint([this](const std::string& state) { return AddCheckpoint(state); });
@@ -409,11 +410,10 @@ absl::Status RunOutputs::Load(StateReader& in) {
   DRASIM_CHECK(!timeseries_.open());  // it was made by Resume
   in.Section("run_outputs");
   const uint64_t timeseries_bytes = in.U64();
-  if (!in.status().ok()) return in.status();
+  RETURN_IF_ERROR(in.status());
   RETURN_IF_ERROR(BringBack("timeseries.csv", "timeseries.csv.tmp"));
-  absl::Status s = timeseries_.Reopen(PathOf("timeseries.csv"), timeseries_bytes);
-  if (!s.ok()) return s;
-  if (s = BringBack("ledger", "ledger.partial"); !s.ok()) return s;
+  RETURN_IF_ERROR(timeseries_.Reopen(PathOf("timeseries.csv"), timeseries_bytes));
+  RETURN_IF_ERROR(BringBack("ledger", "ledger.partial"));
   return ledger_->Reopen(PathOf("ledger"));
 }
 

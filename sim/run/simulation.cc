@@ -7,6 +7,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "model/check.h"
+#include "model/key_error.h"
 #include "model/number_text.h"
 #include "model/status_macros.h"
 #include "model/text/shown_text.h"
@@ -85,7 +86,7 @@ absl::Status Simulation::ReadCluster() {
     if (node.gpu_count <= 0) continue;
     for (size_t gpu = 0; gpu < std::max(node.gpu_models.size(), size_t{1}); ++gpu) {
       if (auto model = models_.Intern(GpuModelOf(node, gpu)); !model.ok()) {
-        return absl::InvalidArgumentError(absl::StrCat("cluster: ", model.status().message()));
+        return KeyError("cluster", model.status().message());
       }
     }
   }
@@ -98,10 +99,12 @@ absl::Status Simulation::CheckClaims(const std::vector<JobArrival>& jobs) const 
   for (const JobArrival& job : jobs) {
     const PodShape& shape = shapes_->row(job.shape);
     if (shape.claims.empty()) continue;
-    return absl::InvalidArgumentError(absl::StrCat(
-        "workload: the pods of '", job.name, "' claim resources ('", shape.claims[0].name,
-        "'), which only front_end.kind: dra-classic serves; the device plugin knows amounts of "
-        "extended resources alone"));
+    return KeyError(
+        "workload",
+        absl::StrCat(
+            "the pods of '", job.name, "' claim resources ('", shape.claims[0].name,
+            "'), which only front_end.kind: dra-classic serves; the device plugin knows amounts of "
+            "extended resources alone"));
   }
   return absl::OkStatus();
 }
@@ -109,8 +112,7 @@ absl::Status Simulation::CheckClaims(const std::vector<JobArrival>& jobs) const 
 absl::Status Simulation::LowerWorkload() {
   std::vector<JobArrival> jobs = workload_.TakeRows();
   RETURN_IF_ERROR(CheckClaims(jobs));
-  const absl::Status lowered = devices_.LowerJobs(node_input_.nodes, shapes_.get(), &jobs);
-  if (!lowered.ok()) return lowered;
+  RETURN_IF_ERROR(devices_.LowerJobs(node_input_.nodes, shapes_.get(), &jobs));
   workload_ = Workload::FromJobs(std::move(jobs));
   WarnAboutUnknownModels();
   return absl::OkStatus();
@@ -136,7 +138,7 @@ absl::Status Simulation::BuildCluster() {
     if (!spec_.is_replay()) node.absent = false;
     absl::StatusOr<NodeId> added = cluster_->AddNode(node);
     if (!added.ok()) {
-      return absl::InvalidArgumentError(absl::StrCat("cluster: ", added.status().message()));
+      return KeyError("cluster", added.status().message());
     }
   }
   AddTraceTransitions();
@@ -221,14 +223,9 @@ absl::Status Simulation::ReadWorkload() {
 
 // Finds the jobs deleted by users. `manifests` may be null.
 absl::Status Simulation::FindDeletions(const Manifests* manifests) {
-  std::vector<const proto::InlineJob*> written;
-  for (const proto::InlineJob& job : spec_.workload.jobs) written.push_back(&job);
-  if (manifests != nullptr) {
-    for (const proto::InlineJob& job : manifests->jobs) written.push_back(&job);
-  }
   DeletableJobs jobs;
   jobs.jobs = workload_.rows();
-  jobs.written = written;
+  jobs.listed = manifests != nullptr ? manifests->jobs : spec_.workload.jobs;
   jobs.from_manifests = manifests != nullptr;
   jobs.stream = spec_.is_stream();
   ASSIGN_OR_RETURN(deletions_, MakeDeletions(spec_.workload.deletions, jobs));
@@ -337,9 +334,10 @@ absl::Status Simulation::MakeSource() {
   }
   const SimDuration interval = *spec_.workload.stream_interval;
   if (static_cast<int64_t>(workload_.order().size()) > kMaxShapedNs / interval.ns()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "workload.stream_interval: found '", spec_.written.workload().stream_interval(),
-        "', so that ", workload_.order().size(), " jobs take longer than the clock can count"));
+    return KeyError(
+        "workload.stream_interval",
+        absl::StrCat("found '", spec_.workload.stream_interval_text, "', so that ",
+                     workload_.order().size(), " jobs take longer than the clock can count"));
   }
   source_ = std::make_unique<WorkloadSource>(&workload_, interval);
   return absl::OkStatus();
@@ -407,7 +405,7 @@ bool Simulation::RemembersFailures() const {
   return spec_.scheduler.cache || batch;
 }
 
-std::unique_ptr<Dispatcher> Simulation::MakeDispatcher(JobControl* host) {
+std::unique_ptr<Dispatcher> Simulation::MakeDispatcher(JobControl* control) {
   DispatchParts parts;
   parts.cluster = cluster_.get();
   parts.jobs = &jobs_;
@@ -416,7 +414,7 @@ std::unique_ptr<Dispatcher> Simulation::MakeDispatcher(JobControl* host) {
   parts.profile = profile_.get();
   parts.summaries = &summaries_;
   parts.quotas = &quotas_;
-  parts.host = host;
+  parts.control = control;
   switch (spec_.scheduler.queue) {
     case QueueKind::kNone:
       return std::make_unique<FillDispatcher>(parts);
@@ -485,7 +483,7 @@ absl::Status Simulation::Start(const std::string* checkpoint) {
   parts.node_changes = node_transitions_;
   parts.deletions = deletions_.by_job;
   parts.last_deletion = deletions_.last;
-  parts.make_dispatcher = [this](JobControl* host) { return MakeDispatcher(host); };
+  parts.make_dispatcher = [this](JobControl* control) { return MakeDispatcher(control); };
   parts.node_agent = front_end_.get();
   if (dra_ != nullptr) parts.node_agent = dra_->plane();
   parts.sinks = {fingerprint_.get(), metrics_.get()};

@@ -105,7 +105,7 @@ class Simulation {
   void CountWantedResources(std::vector<NodeSpec>* nodes);
   void AddTraceTransitions();
   bool RemembersFailures() const;
-  std::unique_ptr<Dispatcher> MakeDispatcher(JobControl* host);
+  std::unique_ptr<Dispatcher> MakeDispatcher(JobControl* control);
   void Integrate(SimTime to);
   absl::Status ReadWorkload();
   absl::Status FindDeletions(const Manifests* manifests);

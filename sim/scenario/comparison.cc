@@ -8,6 +8,8 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "model/key_error.h"
+#include "model/proto/scenario.pb.h"
 #include "model/status_macros.h"
 #include "model/text/did_you_mean.h"
 #include "model/text/yaml_proto.h"
@@ -76,16 +78,15 @@ absl::Status ApplyValue(const proto::Axis& axis, const proto::AxisValue& value, 
   for (const std::string& setting : value.set()) {
     const absl::string_view key = KeyOfSetting(setting);
     if (key.size() == setting.size()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(origin, ": found '", setting, "', expected KEY=VALUE"));
+      return KeyError(origin, absl::StrCat("found '", setting, "', expected KEY=VALUE"));
     }
     // Neither would have an effect: each contender runs with each seed.
     if (key == "seed" || key.substr(0, key.find('.')) == "comparison") {
-      return absl::InvalidArgumentError(absl::StrCat(
-          origin, ": found '", setting, "', expected a key other than seed and comparison"));
+      return KeyError(origin, absl::StrCat("found '", setting,
+                                           "', expected a key other than seed and comparison"));
     }
     const absl::string_view text = absl::string_view(setting).substr(key.size() + 1);
-    RETURN_IF_ERROR(SetField(key, text, origin, &world->scenario));
+    RETURN_IF_ERROR(WithKey(origin, SetField(key, text, origin, &*world->scenario)));
     world->settings.emplace_back(key, origin);
   }
   world->values.push_back(value.name());
@@ -99,21 +100,20 @@ absl::Status CheckAxisName(absl::string_view key, const std::string& name) {
       })) {
     return absl::OkStatus();
   }
-  return absl::InvalidArgumentError(
-      absl::StrCat(key, ": found '", absl::Utf8SafeCEscape(name), "', expected a name"));
+  return KeyError(key, absl::StrCat("found '", absl::Utf8SafeCEscape(name), "', expected a name"));
 }
 
 absl::Status CheckAxisValues(const proto::Axis& axis) {
   const std::string key = absl::StrCat("comparison.axes.", axis.name());
   if (axis.values_size() == 0) {
-    return absl::InvalidArgumentError(absl::StrCat(key, ".values: found none, expected some"));
+    return KeyError(absl::StrCat(key, ".values"), "found none, expected some");
   }
   std::set<std::string> names;
   for (int v = 0; v < axis.values_size(); ++v) {
     const std::string& name = axis.values(v).name();
     RETURN_IF_ERROR(CheckAxisName(absl::StrCat(key, ".values.", v, ".name"), name));
     if (!names.insert(name).second) {
-      return absl::InvalidArgumentError(absl::StrCat(key, ": '", name, "' is there twice"));
+      return KeyError(key, absl::StrCat("'", name, "' is there twice"));
     }
   }
   return absl::OkStatus();
@@ -121,8 +121,8 @@ absl::Status CheckAxisValues(const proto::Axis& axis) {
 
 absl::Status CheckAxes(const proto::Comparison& comparison) {
   if (comparison.axes_size() > kMaxAxes) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "comparison.axes: found ", comparison.axes_size(), " axes, expected at most ", kMaxAxes));
+    return KeyError("comparison.axes", absl::StrCat("found ", comparison.axes_size(),
+                                                    " axes, expected at most ", kMaxAxes));
   }
   std::set<std::string> names;
   for (int a = 0; a < comparison.axes_size(); ++a) {
@@ -130,12 +130,12 @@ absl::Status CheckAxes(const proto::Comparison& comparison) {
     const std::string key = absl::StrCat("comparison.axes.", a, ".name");
     RETURN_IF_ERROR(CheckAxisName(key, name));
     if (name == "queue" || name == "policy" || name == "seeds") {
-      return absl::InvalidArgumentError(absl::StrCat(
-          key, ": found '", name, "', expected another name: there is such a column already"));
+      return KeyError(key,
+                      absl::StrCat("found '", name,
+                                   "', expected another name: there is such a column already"));
     }
     if (!names.insert(name).second) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("comparison.axes: '", name, "' is there twice"));
+      return KeyError("comparison.axes", absl::StrCat("'", name, "' is there twice"));
     }
     RETURN_IF_ERROR(CheckAxisValues(comparison.axes(a)));
   }
@@ -147,12 +147,11 @@ absl::Status CheckMetrics(const proto::Comparison& comparison) {
   std::set<std::string> names;
   for (const std::string& name : comparison.metrics()) {
     if (std::find(known.begin(), known.end(), name) == known.end()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("comparison.metrics: unknown metric '", name, "'", Suggest(name, known)));
+      return KeyError("comparison.metrics",
+                      absl::StrCat("unknown metric '", name, "'", Suggest(name, known)));
     }
     if (!names.insert(name).second) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("comparison.metrics: '", name, "' is there twice"));
+      return KeyError("comparison.metrics", absl::StrCat("'", name, "' is there twice"));
     }
   }
   return absl::OkStatus();
@@ -184,7 +183,7 @@ absl::StatusOr<AxisWorld> MakeAxisWorld(const proto::Scenario& bare,
     number /= size;
   }
   AxisWorld world;
-  world.scenario = bare;
+  world.scenario = ScenarioMessage(bare);
   for (int a = 0; a < comparison.axes_size(); ++a) {
     const proto::Axis& axis = comparison.axes(a);
     const proto::AxisValue& value = axis.values(values[static_cast<size_t>(a)]);
@@ -208,16 +207,19 @@ absl::StatusOr<std::vector<uint64_t>> SeedsOfComparison(const std::string& text)
   absl::StatusOr<std::vector<uint64_t>> seeds = ParseSeeds(text);
   if (seeds.ok()) return seeds;
   // Errors of ParseSeeds begin with "seeds: ", the rest of the key.
-  return absl::InvalidArgumentError(absl::StrCat("comparison.", seeds.status().message()));
+  return WithKey("comparison.seeds",
+                 absl::InvalidArgumentError(absl::StrCat("comparison.", seeds.status().message())));
 }
 
 absl::Status CheckContenderCount(size_t worlds, const Choices& choices) {
   const size_t each =
       std::max<size_t>(1, choices.queues.size()) * std::max<size_t>(1, choices.policies.size());
   if (worlds <= kMaxContenders / each) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(
-      "comparison: found more than ", kMaxContenders,
-      " contenders (values of each axis x queues x policies), expected at most ", kMaxContenders));
+  return KeyError(
+      "comparison",
+      absl::StrCat("found more than ", kMaxContenders,
+                   " contenders (values of each axis x queues x policies), expected at most ",
+                   kMaxContenders));
 }
 
 absl::StatusOr<Choices> ListedChoices(const proto::Scenario& scenario) {
@@ -274,10 +276,9 @@ absl::StatusOr<std::vector<std::string>> ChoosePolicies(const std::vector<std::s
   }
   for (const std::string& name : names) {
     absl::StatusOr<const PolicyEntry*> entry = BuiltinRegistry().FindPolicy(name);
-    if (!entry.ok())
-      return absl::InvalidArgumentError(absl::StrCat(origin, ": ", entry.status().message()));
+    if (!entry.ok()) return KeyError(origin, entry.status().message());
     if (std::find(policies.begin(), policies.end(), name) != policies.end()) {
-      return absl::InvalidArgumentError(absl::StrCat(origin, ": '", name, "' is there twice"));
+      return KeyError(origin, absl::StrCat("'", name, "' is there twice"));
     }
     policies.push_back(name);
   }
@@ -312,11 +313,10 @@ absl::StatusOr<std::vector<std::string>> ChooseQueues(const std::vector<std::str
   std::vector<std::string> queues;
   for (const std::string& name : names) {
     if (std::find(known.begin(), known.end(), name) == known.end()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(origin, ": unknown queue '", name, "'", Suggest(name, known)));
+      return KeyError(origin, absl::StrCat("unknown queue '", name, "'", Suggest(name, known)));
     }
     if (std::find(queues.begin(), queues.end(), name) != queues.end()) {
-      return absl::InvalidArgumentError(absl::StrCat(origin, ": '", name, "' is there twice"));
+      return KeyError(origin, absl::StrCat("'", name, "' is there twice"));
     }
     queues.push_back(name);
   }

@@ -16,10 +16,15 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "model/proto/scenario.pb.h"
 #include "policies/framework/registry.h"
+#include "sim/scenario/scenario_message.h"
 
 namespace drasim {
+
+namespace proto {
+class Comparison;
+class Scenario;
+}  // namespace proto
 
 // Checks `comparison` alone: at most 4 axes with at least one value each, non-empty and unique
 // names, settings that the scenario accepts, known policies, queues and metrics, well-formed seeds,
@@ -37,7 +42,7 @@ absl::Span<const absl::string_view> MetricNames();
 
 struct AxisWorld {
   std::vector<std::string> values;                            // one name per axis
-  proto::Scenario scenario;                                   // without its comparison
+  ScenarioMessage scenario;                                   // without its comparison
   std::vector<std::pair<std::string, std::string>> settings;  // key and origin, in order
 };
 

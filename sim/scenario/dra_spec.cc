@@ -7,6 +7,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "model/key_error.h"
+#include "model/proto/scenario.pb.h"
 #include "model/status_macros.h"
 #include "model/text/did_you_mean.h"
 #include "policies/devices/claim_drivers.h"
@@ -22,8 +24,8 @@ constexpr size_t kMostDrivers = 16;
 
 absl::Status DraExpected(absl::string_view key, absl::string_view found,
                          absl::string_view expected) {
-  return absl::InvalidArgumentError(
-      absl::StrCat("front_end.dra.", key, ": found '", found, "', expected ", expected));
+  return KeyError(absl::StrCat("front_end.dra.", key),
+                  absl::StrCat("found '", found, "', expected ", expected));
 }
 
 std::vector<std::string> DriverKinds() {
@@ -44,12 +46,11 @@ std::vector<std::string> ImmediateKinds() {
 }
 
 absl::Status ReadLatency(const std::string& key, const std::string& text,
-                         absl::optional<Distribution>* out) {
+                         std::optional<Distribution>* out) {
   if (text.empty()) return absl::OkStatus();
   absl::StatusOr<Distribution> parsed = Distribution::Parse(text);
   if (!parsed.ok()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("front_end.dra.", key, ": ", parsed.status().message()));
+    return KeyError(absl::StrCat("front_end.dra.", key), parsed.status().message());
   }
   *out = *parsed;
   return absl::OkStatus();
@@ -240,33 +241,29 @@ absl::StatusOr<std::vector<DriverSpec>> ReadDrivers(const proto::Dra& dra,
 absl::Status CheckDraScheduling(const proto::Scenario& s) {
   const char* const need = "front_end.kind: dra-classic";
   if (s.mode() != "replay") {
-    return absl::InvalidArgumentError(absl::StrCat("mode: found '", s.mode(),
-                                                   "', expected replay with ", need,
-                                                   ": claims are negotiated in time"));
+    return KeyError("mode", absl::StrCat("found '", s.mode(), "', expected replay with ", need,
+                                         ": claims are negotiated in time"));
   }
   if (s.scheduler().queue() != "kubernetes") {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "scheduler.queue: found '", s.scheduler().queue(), "', expected kubernetes with ", need));
+    return KeyError("scheduler.queue", absl::StrCat("found '", s.scheduler().queue(),
+                                                    "', expected kubernetes with ", need));
   }
   if (s.scheduler().kubernetes().pop_from_backoff()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("scheduler.kubernetes.pop_from_backoff: expected false with ", need,
-                     ", whose releases do not have it"));
+    return KeyError("scheduler.kubernetes.pop_from_backoff",
+                    absl::StrCat("expected false with ", need, ", whose releases do not have it"));
   }
   if (!s.timing().bind().empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("timing.bind: expected none with ", need,
-                     ", where the scheduler's connection says how long a write takes"));
+    return KeyError("timing.bind",
+                    absl::StrCat("expected none with ", need,
+                                 ", where the scheduler's connection says how long a write takes"));
   }
   if (s.front_end().has_device_plugin()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("front_end.device_plugin: expected none with ", need));
+    return KeyError("front_end.device_plugin", absl::StrCat("expected none with ", need));
   }
   if (s.front_end().lowering().rule() == "time-sliced") {
-    return absl::InvalidArgumentError(
-        absl::StrCat("front_end.lowering.rule: found 'time-sliced', expected none, whole-gpu or "
-                     "mig-smallest with ",
-                     need));
+    return KeyError(
+        "front_end.lowering.rule",
+        absl::StrCat("found 'time-sliced', expected none, whole-gpu or mig-smallest with ", need));
   }
   return absl::OkStatus();
 }
@@ -278,8 +275,7 @@ absl::StatusOr<ControlPlaneOptions> ReadControlPlane(const proto::Dra& dra) {
   ControlPlaneOptions options;
   absl::StatusOr<DraRelease> release = ParseDraRelease(dra.release());
   if (!release.ok()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("front_end.dra.release: ", release.status().message()));
+    return KeyError("front_end.dra.release", release.status().message());
   }
   if (dra.queueing_hints() && *release < kFirstWithHints) {
     return DraExpected(
@@ -383,15 +379,13 @@ absl::StatusOr<std::optional<DraSpec>> MakeDraSpec(const proto::Scenario& s,
   const proto::Dra& dra = s.front_end().dra();
   if (!UsesDra(s)) {
     if (s.front_end().has_dra()) {
-      return absl::InvalidArgumentError(
-          "front_end.dra: expected none without front_end.kind: dra-classic");
+      return KeyError("front_end.dra", "expected none without front_end.kind: dra-classic");
     }
     for (int i = 0; i < s.workload().jobs_size(); ++i) {
       if (s.workload().jobs(i).claims_size() == 0) continue;
-      return absl::InvalidArgumentError(
-          absl::StrCat("workload.jobs.", i,
-                       ".claims: expected none without front_end.kind: dra-classic, since nothing "
-                       "else serves claims"));
+      return KeyError(
+          absl::StrCat("workload.jobs.", i, ".claims"),
+          "expected none without front_end.kind: dra-classic, since nothing else serves claims");
     }
     return std::optional<DraSpec>();
   }

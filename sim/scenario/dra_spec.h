@@ -10,12 +10,15 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "model/proto/scenario.pb.h"
 #include "model/time.h"
 #include "sim/dra/control_plane.h"
 #include "sim/scenario/deletion_entry.h"
 
 namespace drasim {
+
+namespace proto {
+class Scenario;
+}
 
 // The first four in the order of ClaimDriverInfos().
 enum class DriverKind : uint8_t { kNvidia, kExample, kIntel, kConstraints, kCounting };

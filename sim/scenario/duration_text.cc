@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "model/key_error.h"
 
 namespace drasim {
 
@@ -43,7 +44,7 @@ absl::StatusOr<SimDuration> ParseDuration(absl::string_view text) {
 absl::Status ReadDuration(absl::string_view key, absl::string_view text, SimDuration* out) {
   if (text.empty()) return absl::OkStatus();
   absl::StatusOr<SimDuration> d = ParseDuration(text);
-  if (!d.ok()) return absl::InvalidArgumentError(absl::StrCat(key, ": ", d.status().message()));
+  if (!d.ok()) return KeyError(key, d.status().message());
   *out = *d;
   return absl::OkStatus();
 }

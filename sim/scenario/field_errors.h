@@ -1,4 +1,4 @@
-// Errors about values of scenario keys: every message begins with the key.
+// Errors about values of scenario keys (model/key_error.h): every message begins with the key.
 #ifndef DRASIM_SIM_SCENARIO_FIELD_ERRORS_H_
 #define DRASIM_SIM_SCENARIO_FIELD_ERRORS_H_
 
@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
+#include "model/key_error.h"
 #include "model/status_macros.h"
 #include "model/text/did_you_mean.h"
 
@@ -19,16 +20,15 @@ namespace drasim {
 
 // The error with the key in front, as InvalidArgument.
 inline absl::Status UnderKey(absl::string_view key, const absl::Status& status) {
-  return absl::InvalidArgumentError(absl::StrCat(key, ": ", status.message()));
+  return KeyError(key, status.message());
 }
 
 // OK if `value` is in `known`; otherwise InvalidArgument with the known values and the nearest one.
 inline absl::Status CheckChoice(absl::string_view key, const std::string& value,
                                 const std::vector<std::string>& known) {
   if (std::find(known.begin(), known.end(), value) != known.end()) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(key, ": found '", value, "', expected one of ",
-                                                 absl::StrJoin(known, ", "),
-                                                 Suggest(value, known)));
+  return KeyError(key, absl::StrCat("found '", value, "', expected one of ",
+                                    absl::StrJoin(known, ", "), Suggest(value, known)));
 }
 
 // The index of `value` in `known`; 0 for an empty value.

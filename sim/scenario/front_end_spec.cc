@@ -8,7 +8,9 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "model/key_error.h"
 #include "model/lowering.h"
+#include "model/proto/scenario.pb.h"
 #include "model/status_macros.h"
 #include "sim/scenario/duration_text.h"
 #include "sim/scenario/field_errors.h"
@@ -21,8 +23,7 @@ constexpr const char* kFrontEndNames[] = {"direct", "device-plugin", "dra-classi
 
 absl::Status ReadSharing(const proto::DevicePlugin& p, DevicePluginConfig* config) {
   if (p.has_time_slicing() && p.has_mps()) {
-    return absl::InvalidArgumentError(
-        "front_end.device_plugin: found time_slicing and mps, expected one of them");
+    return KeyError("front_end.device_plugin", "found time_slicing and mps, expected one of them");
   }
   if (!p.has_time_slicing() && !p.has_mps()) return absl::OkStatus();
   const proto::SharedResources& shared = p.has_mps() ? p.mps() : p.time_slicing();
@@ -34,8 +35,8 @@ absl::Status ReadSharing(const proto::DevicePlugin& p, DevicePluginConfig* confi
   for (int i = 0; i < shared.resources_size(); ++i) {
     const proto::SharedResource& r = shared.resources(i);
     if (!r.has_replicas()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(key, ".resources[", i, "].replicas: expected a number of 1 or more"));
+      return KeyError(absl::StrCat(key, ".resources[", i, "].replicas"),
+                      "expected a number of 1 or more");
     }
     config->resources.push_back({r.name(), r.replicas()});
   }
@@ -79,8 +80,7 @@ absl::Status ReadManager(const proto::Mig& mig, DeviceFrontEndOptions* options) 
                    ChoiceOf("cluster.mig.manager.drain", mig.manager().drain(), {"wait", "evict"}));
   m.evict = drain == 1;
   if (mig.repartitioning().nodes_at_once() < 0) {
-    return absl::InvalidArgumentError(
-        "cluster.mig.repartitioning.nodes_at_once: expected 0 or more");
+    return KeyError("cluster.mig.repartitioning.nodes_at_once", "expected 0 or more");
   }
   options->repartitioning.nodes_at_once = std::max(1, mig.repartitioning().nodes_at_once());
   return ReadDuration("cluster.mig.repartitioning.every", mig.repartitioning().every(),
@@ -90,30 +90,31 @@ absl::Status ReadManager(const proto::Mig& mig, DeviceFrontEndOptions* options) 
 absl::StatusOr<DeviceGroupSpec> ReadDeviceGroup(const proto::DeviceGroup& group,
                                                 const std::string& key) {
   if (group.kind().empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(key, ".kind: expected gpu, nic, fpga or another word"));
+    return KeyError(absl::StrCat(key, ".kind"), "expected gpu, nic, fpga or another word");
   }
   const bool gpu = group.kind() == "gpu";
   if (gpu != group.resource().empty()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        key, ".resource: expected ", gpu ? "none for GPUs" : "the name by which pods ask for it"));
+    return KeyError(
+        absl::StrCat(key, ".resource"),
+        absl::StrCat("expected ", gpu ? "none for GPUs" : "the name by which pods ask for it"));
   }
   if (!gpu && !absl::StrContains(group.resource(), '/')) {
-    return absl::InvalidArgumentError(absl::StrCat(key, ".resource: found '", group.resource(),
-                                                   "', expected a name such as example.com/nic"));
+    return KeyError(
+        absl::StrCat(key, ".resource"),
+        absl::StrCat("found '", group.resource(), "', expected a name such as example.com/nic"));
   }
   if (group.count() < 0 || group.count() > 1024 ||
       (!gpu && group.count() == 0 && group.indices_size() == 0)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(key, ".count: found ", group.count(), ", expected 1 to 1024"));
+    return KeyError(absl::StrCat(key, ".count"),
+                    absl::StrCat("found ", group.count(), ", expected 1 to 1024"));
   }
   if (group.count() > 0 && group.indices_size() > 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(key, ": found count and indices, expected one of them"));
+    return KeyError(key, "found count and indices, expected one of them");
   }
   if (group.has_numa_node() && (group.numa_node() < 0 || group.numa_node() >= kMaxNumaNodes)) {
-    return absl::InvalidArgumentError(absl::StrCat(key, ".numa_node: found ", group.numa_node(),
-                                                   ", expected 0 to ", kMaxNumaNodes - 1));
+    return KeyError(
+        absl::StrCat(key, ".numa_node"),
+        absl::StrCat("found ", group.numa_node(), ", expected 0 to ", kMaxNumaNodes - 1));
   }
   RETURN_IF_ERROR(ChoiceOf(key + ".nvlink", group.nvlink(), {"switch", "pairs", "none"}).status());
   DeviceGroupSpec spec;
@@ -140,9 +141,9 @@ absl::Status CheckPluginFits(const proto::Scenario& s, const DevicePluginConfig&
       std::any_of(plugin.resources.begin(), plugin.resources.end(),
                   [](const auto& r) { return r.name == kGpuResource && r.replicas > 1; });
   if (s.front_end().lowering().rule() == "time-sliced" && !shares_gpus) {
-    return absl::InvalidArgumentError(
-        "front_end.lowering.rule: found 'time-sliced', expected replicas of nvidia.com/gpu above 1 "
-        "in front_end.device_plugin.time_slicing beside it");
+    return KeyError("front_end.lowering.rule",
+                    "found 'time-sliced', expected replicas of nvidia.com/gpu above 1 in "
+                    "front_end.device_plugin.time_slicing beside it");
   }
   const bool jobs = std::any_of(s.workload().jobs().begin(), s.workload().jobs().end(),
                                 [](const proto::InlineJob& job) { return job.mig_size() > 0; });
@@ -151,8 +152,9 @@ absl::Status CheckPluginFits(const proto::Scenario& s, const DevicePluginConfig&
                           : s.cluster().mig().has_repartitioning() ? "cluster.mig.repartitioning"
                                                                    : nullptr;
   if (key == nullptr || plugin.mig_strategy == MigStrategy::kMixed) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("front_end.device_plugin.mig_strategy: expected mixed: ", key,
+  return KeyError(
+      "front_end.device_plugin.mig_strategy",
+      absl::StrCat("expected mixed: ", key,
                    " is about nvidia.com/mig-* resources, which no other strategy has"));
 }
 
@@ -167,11 +169,10 @@ absl::StatusOr<MigSpec> ReadMigSpec(const proto::Scenario& s) {
   spec.by_demand = plan == 1;
   spec.driver_branch = mig.driver_branch();
   if (mig.driver_branch() < 0) {
-    return absl::InvalidArgumentError("cluster.mig.driver_branch: expected 0 or more");
+    return KeyError("cluster.mig.driver_branch", "expected 0 or more");
   }
   if (mig.has_repartitioning() && s.mode() == "fill") {
-    return absl::InvalidArgumentError(
-        "cluster.mig.repartitioning: expected none: a fill has no clock");
+    return KeyError("cluster.mig.repartitioning", "expected none: a fill has no clock");
   }
   if (!s.cluster().has_mig() || s.front_end().kind() == "device-plugin") return spec;
   // The direct front end makes instances on demand.
@@ -181,8 +182,8 @@ absl::StatusOr<MigSpec> ReadMigSpec(const proto::Scenario& s) {
                           : !mig.config_file().empty() ? "config_file"
                                                        : nullptr;
   if (key == nullptr) return spec;
-  return absl::InvalidArgumentError(absl::StrCat(
-      "cluster.mig.", key, ": expected none: only front_end.kind: device-plugin lays GPUs out"));
+  return KeyError(absl::StrCat("cluster.mig.", key),
+                  "expected none: only front_end.kind: device-plugin lays GPUs out");
 }
 
 absl::StatusOr<DeviceFrontEndOptions> ReadDeviceOptions(const proto::Scenario& s) {
@@ -208,8 +209,8 @@ absl::StatusOr<LoweringSpec> ReadLowering(const proto::Lowering& lowering) {
   if (!rule.ok()) return UnderKey("front_end.lowering.rule", rule.status());
   const int32_t replicas = lowering.shared_replicas();
   if (replicas < 0 || replicas > kDeviceMilli) {
-    return absl::InvalidArgumentError(absl::StrCat("front_end.lowering.shared_replicas: found ",
-                                                   replicas, ", expected 0 to ", kDeviceMilli));
+    return KeyError("front_end.lowering.shared_replicas",
+                    absl::StrCat("found ", replicas, ", expected 0 to ", kDeviceMilli));
   }
   LoweringSpec spec;
   spec.rule = *rule;
@@ -257,8 +258,8 @@ absl::StatusOr<FrontEndSpec> MakeFrontEndSpec(const proto::Scenario& s) {
   ASSIGN_OR_RETURN(spec.lowering, ReadLowering(s.front_end().lowering()));
   const bool plugin = spec.kind == FrontEndKind::kDevicePlugin;
   if (!plugin && s.front_end().has_device_plugin()) {
-    return absl::InvalidArgumentError(
-        "front_end.device_plugin: expected none without front_end.kind: device-plugin");
+    return KeyError("front_end.device_plugin",
+                    "expected none without front_end.kind: device-plugin");
   }
   if (!plugin) RETURN_IF_ERROR(CheckNoDeviceEvents(s));
   for (int i = 0; i < s.cluster().devices_size(); ++i) {

@@ -11,10 +11,13 @@
 #include "absl/strings/string_view.h"
 #include "model/device_spec.h"
 #include "model/lowering.h"
-#include "model/proto/scenario.pb.h"
 #include "sim/control/device_front_end.h"
 
 namespace drasim {
+
+namespace proto {
+class Scenario;
+}
 
 enum class FrontEndKind : uint8_t {
   kDirect,        // the scheduler chooses devices

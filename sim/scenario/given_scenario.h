@@ -8,8 +8,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "model/proto/scenario.pb.h"
 #include "sim/scenario/run_spec.h"
+#include "sim/scenario/scenario_message.h"
 
 namespace drasim {
 
@@ -18,16 +18,25 @@ inline constexpr size_t kMaxScenarioBytes = 16u << 20;
 
 // An unresolved scenario.
 struct GivenScenario {
-  proto::Scenario scenario;
+  ScenarioMessage scenario;
   std::string file;                     // empty: no file was given
   std::string text;                     // of the file
   std::vector<std::string> overridden;  // keys replaced by flags
 };
 
+// Keys of `output`, as given.
+struct GivenOutput {
+  std::string dir;
+  bool without_ledger = false;
+  std::string max_ledger;
+};
+GivenOutput OutputOf(const GivenScenario& given);
+void SetOutputDir(const std::string& dir, GivenScenario* given);
+
 // Reads `text` into `scenario`. InvalidArgument for text that is no scenario or sets no key.
 absl::Status ParseGiven(GivenScenario* given);
-// Prefixes the place in the file to an error about a value from the file. Messages of such errors
-// begin with the scenario key. Other errors are returned unchanged.
+// Prefixes the place in the file to an error about a value from the file (KeyOfError,
+// model/key_error.h). Other errors are returned unchanged.
 absl::Status InFile(const GivenScenario& given, const absl::Status& status);
 // ResolveScenario, with errors by InFile.
 absl::StatusOr<RunSpec> ResolveGiven(const GivenScenario& given);

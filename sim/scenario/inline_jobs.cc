@@ -13,8 +13,10 @@
 #include "absl/strings/string_view.h"
 #include "model/device_grant.h"
 #include "model/device_set.h"
+#include "model/key_error.h"
 #include "model/kube/requests.h"
 #include "model/lowering.h"
+#include "model/proto/scenario.pb.h"
 #include "model/quantity.h"
 #include "model/status_macros.h"
 #include "model/time.h"
@@ -39,7 +41,7 @@ constexpr int32_t kMaxInstances = 1000;  // of one profile, per pod
 using Amounts = std::map<std::string, int64_t>;
 
 absl::Status Refused(absl::string_view key, absl::string_view found, absl::string_view expected) {
-  return absl::InvalidArgumentError(absl::StrCat(key, ": found ", found, ", expected ", expected));
+  return KeyError(key, absl::StrCat("found ", found, ", expected ", expected));
 }
 
 enum class Unit { kThousandths, kWhole };
@@ -213,26 +215,8 @@ absl::Status ReadGpus(const std::string& key, const proto::InlineJob& job, PodSh
   return absl::OkStatus();
 }
 
-// The smallest share of a GPU, in milli, of an instance among the products; 0 without products.
-// InvalidArgument when none of the products has the profile.
-absl::StatusOr<int64_t> InstanceMilli(const std::string& key, const std::string& profile,
-                                      absl::Span<const MigProduct> products) {
-  if (products.empty()) return int64_t{0};
-  int64_t least = 0;
-  for (const MigProduct& product : products) {
-    const MigProfile* const found = MigProfileNamed(product, profile);
-    if (found == nullptr) continue;
-    const int64_t milli = MilliOfUnits(found->size, product.units);
-    least = least == 0 ? milli : std::min(least, milli);
-  }
-  if (least > 0) return least;
-  return Refused(key, absl::StrCat("'", profile, "'"),
-                 absl::StrCat("a MIG profile that a GPU of the cluster has",
-                              SuggestMigProfile(profile, products)));
-}
-
 absl::Status ReadMig(const std::string& key, const proto::InlineJob& job,
-                     absl::Span<const MigProduct> products, ResourceRequest* request) {
+                     ResourceRequest* request) {
   std::map<std::string, int32_t> counts;
   for (int i = 0; i < job.mig_size(); ++i) {
     const proto::MigAmount& mig = job.mig(i);
@@ -242,14 +226,10 @@ absl::Status ReadMig(const std::string& key, const proto::InlineJob& job,
       return Refused(item + ".count", absl::StrCat(mig.count()),
                      absl::StrCat("0, which is 1, to ", kMaxInstances));
     }
-    ASSIGN_OR_RETURN(const int64_t milli,
-                     InstanceMilli(item + ".profile", mig.profile(), products));
-    const int32_t count = std::max(1, mig.count());
-    if (!counts.emplace(mig.profile(), count).second) {
+    if (!counts.emplace(mig.profile(), std::max(1, mig.count())).second) {
       return Refused(item + ".profile", absl::StrCat("'", mig.profile(), "' a second time"),
                      "each profile once, with its count");
     }
-    request->nominal_milli += milli * count;
   }
   request->mig.assign(counts.begin(), counts.end());
   return absl::OkStatus();
@@ -314,15 +294,14 @@ absl::Status ReadConstraints(const std::string& key, const proto::InlineJob& job
   return absl::OkStatus();
 }
 
-absl::StatusOr<PodShape> ReadShape(const std::string& key, const proto::InlineJob& job,
-                                   absl::Span<const MigProduct> products) {
+absl::StatusOr<PodShape> ReadShape(const std::string& key, const proto::InlineJob& job) {
   PodShape shape;
   RETURN_IF_ERROR(ReadOptional(key + ".cpu", job.cpu(), Unit::kThousandths, kMaxCpuMilli,
                                &shape.request.cpu_milli));
   RETURN_IF_ERROR(ReadOptional(key + ".memory", job.memory(), Unit::kWhole, kMaxBytes,
                                &shape.request.memory_bytes));
   RETURN_IF_ERROR(ReadGpus(key, job, &shape));
-  RETURN_IF_ERROR(ReadMig(key, job, products, &shape.request));
+  RETURN_IF_ERROR(ReadMig(key, job, &shape.request));
   RETURN_IF_ERROR(ReadContainers(key, job, &shape));
   RETURN_IF_ERROR(ReadClaims(key, job, &shape.claims));
   // Maps of protobuf are unordered.
@@ -335,7 +314,7 @@ absl::StatusOr<PodShape> ReadShape(const std::string& key, const proto::InlineJo
   return shape;
 }
 
-// Everything but the name and the shape.
+// The arrival of each replica, without name and shape.
 absl::StatusOr<JobArrival> ReadJob(const std::string& key, const proto::InlineJob& job) {
   if (job.name().empty()) return Refused(key + ".name", "none", "the job's name");
   if (job.pods() < 0 || job.pods() > kMaxPodsPerJob) {
@@ -363,12 +342,14 @@ absl::StatusOr<JobArrival> ReadJob(const std::string& key, const proto::InlineJo
 // Names in use: of jobs and of their pods, which share one name space.
 class NameBook {
  public:
-  // Reserves the names of job number `index`. Errors give both owners of a name.
-  absl::Status Take(int index, const JobArrival& job) {
-    RETURN_IF_ERROR(TakeOne(index, job.name));
-    if (job.pods == 1) return absl::OkStatus();
-    for (int32_t pod = 0; pod < job.pods; ++pod) {
-      RETURN_IF_ERROR(TakeOne(index, absl::StrCat(job.name, "-", pod)));
+  // Reserves the names of the jobs of entry number `index`. Errors give both owners of a name.
+  absl::Status Take(int index, const InlineJob& job) {
+    for (int32_t replica = 0; replica < std::max(1, job.replicas); ++replica) {
+      const std::string name = NameOfReplica(job, replica);
+      RETURN_IF_ERROR(TakeOne(index, name));
+      for (int32_t pod = 0; job.arrival.pods > 1 && pod < job.arrival.pods; ++pod) {
+        RETURN_IF_ERROR(TakeOne(index, absl::StrCat(name, "-", pod)));
+      }
     }
     return absl::OkStatus();
   }
@@ -386,29 +367,85 @@ class NameBook {
   absl::flat_hash_map<std::string, int> owners_;  // name -> number of the job in the list
 };
 
+// `pods`: of the entries before; counts those of this entry, too.
+absl::StatusOr<InlineJob> ReadEntry(const std::string& key, const proto::InlineJob& job,
+                                    int64_t* pods) {
+  InlineJob out;
+  ASSIGN_OR_RETURN(out.arrival, ReadJob(key, job));
+  *pods += std::max<int64_t>(1, job.replicas()) * out.arrival.pods;
+  if (*pods > kMaxInlinePods) {
+    return Refused(key + ".pods", absl::StrCat(*pods, " pods with those of the jobs before"),
+                   absl::StrCat("at most ", kMaxInlinePods, "; a trace may have more"));
+  }
+  out.name = job.name();
+  out.replicas = job.replicas();
+  ASSIGN_OR_RETURN(out.shape, ReadShape(key, job));
+  for (const proto::MigAmount& mig : job.mig()) {
+    out.mig.emplace_back(mig.profile(), std::max(1, mig.count()));
+  }
+  return out;
+}
+
+// The smallest share of a GPU, in milli, of an instance among the products; 0 without products.
+// InvalidArgument when none of the products has the profile.
+absl::StatusOr<int64_t> InstanceMilli(const std::string& key, const std::string& profile,
+                                      absl::Span<const MigProduct> products) {
+  if (products.empty()) return int64_t{0};
+  int64_t least = 0;
+  for (const MigProduct& product : products) {
+    const MigProfile* const found = MigProfileNamed(product, profile);
+    if (found == nullptr) continue;
+    const int64_t milli = MilliOfUnits(found->size, product.units);
+    least = least == 0 ? milli : std::min(least, milli);
+  }
+  if (least > 0) return least;
+  return Refused(key, absl::StrCat("'", profile, "'"),
+                 absl::StrCat("a MIG profile that a GPU of the cluster has",
+                              SuggestMigProfile(profile, products)));
+}
+
 }  // namespace
 
-absl::StatusOr<std::vector<JobArrival>> MakeInlineJobs(
-    const google::protobuf::RepeatedPtrField<proto::InlineJob>& jobs,
-    absl::Span<const MigProduct> products_in_cluster, ShapeTable* shapes) {
-  std::vector<JobArrival> arrivals;
+std::string NameOfReplica(const InlineJob& job, int32_t replica) {
+  return job.replicas == 0 ? job.name : absl::StrCat(job.name, "-", replica);
+}
+
+absl::StatusOr<InlineJob> ReadInlineJob(const std::string& key, const proto::InlineJob& job) {
+  int64_t pods = 0;
+  return ReadEntry(key, job, &pods);
+}
+
+absl::StatusOr<std::vector<InlineJob>> ReadInlineJobs(const proto::Workload& workload) {
+  std::vector<InlineJob> jobs;
   NameBook names;
   int64_t pods = 0;
-  for (int i = 0; i < jobs.size(); ++i) {
-    const std::string key = absl::StrCat("workload.jobs.", i);
-    ASSIGN_OR_RETURN(JobArrival job, ReadJob(key, jobs[i]));
-    pods += std::max<int64_t>(1, jobs[i].replicas()) * job.pods;
-    if (pods > kMaxInlinePods) {
-      return Refused(key + ".pods", absl::StrCat(pods, " pods with those of the jobs before"),
-                     absl::StrCat("at most ", kMaxInlinePods, "; a trace may have more"));
+  for (int i = 0; i < workload.jobs_size(); ++i) {
+    ASSIGN_OR_RETURN(InlineJob job,
+                     ReadEntry(absl::StrCat("workload.jobs.", i), workload.jobs(i), &pods));
+    RETURN_IF_ERROR(names.Take(i, job));
+    jobs.push_back(std::move(job));
+  }
+  return jobs;
+}
+
+absl::StatusOr<std::vector<JobArrival>> MakeInlineJobs(
+    absl::Span<const InlineJob> jobs, absl::Span<const MigProduct> products_in_cluster,
+    ShapeTable* shapes) {
+  std::vector<JobArrival> arrivals;
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    const InlineJob& job = jobs[i];
+    PodShape shape = job.shape;
+    for (size_t m = 0; m < job.mig.size(); ++m) {
+      const std::string key = absl::StrCat("workload.jobs.", i, ".mig.", m, ".profile");
+      ASSIGN_OR_RETURN(const int64_t milli,
+                       InstanceMilli(key, job.mig[m].first, products_in_cluster));
+      shape.request.nominal_milli += milli * job.mig[m].second;
     }
-    ASSIGN_OR_RETURN(const PodShape shape, ReadShape(key, jobs[i], products_in_cluster));
-    job.shape = shapes->Intern(shape);
-    for (int32_t replica = 0; replica < std::max(1, jobs[i].replicas()); ++replica) {
-      job.name =
-          jobs[i].replicas() == 0 ? jobs[i].name() : absl::StrCat(jobs[i].name(), "-", replica);
-      RETURN_IF_ERROR(names.Take(i, job));
-      arrivals.push_back(job);
+    JobArrival arrival = job.arrival;
+    arrival.shape = shapes->Intern(shape);
+    for (int32_t replica = 0; replica < std::max(1, job.replicas); ++replica) {
+      arrival.name = NameOfReplica(job, replica);
+      arrivals.push_back(arrival);
     }
   }
   std::stable_sort(arrivals.begin(), arrivals.end(),

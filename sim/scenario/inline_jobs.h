@@ -1,10 +1,14 @@
 // `workload.jobs`: jobs listed in the scenario itself.
+//
+//   ASSIGN_OR_RETURN(std::vector<InlineJob> jobs, ReadInlineJobs(scenario.workload()));
+//   ...  // once the cluster is known
+//   ASSIGN_OR_RETURN(std::vector<JobArrival> arrivals, MakeInlineJobs(jobs, products, &shapes));
 #ifndef DRASIM_SIM_SCENARIO_INLINE_JOBS_H_
 #define DRASIM_SIM_SCENARIO_INLINE_JOBS_H_
 
-#include <google/protobuf/repeated_field.h>
-
 #include <cstdint>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -12,16 +16,19 @@
 #include "model/event_source.h"
 #include "model/mig_product.h"
 #include "model/pod_shape.h"
-#include "model/proto/scenario.pb.h"
 #include "model/shape_table.h"
 
 namespace drasim {
 
+namespace proto {
+class InlineJob;
+class Workload;
+}  // namespace proto
+
 // The limit on pods of all jobs together; larger workloads are traces.
 inline constexpr int64_t kMaxInlinePods = 1'000'000;
 
-// The jobs in order of arrival; ties keep the order of the list, replicas that of their numbers.
-// Interns their shapes into `shapes`, in the order of the list.
+// An entry of workload.jobs.
 //
 // Translation of the keys of proto::InlineJob:
 //   * gpus, gpu_milli, gpu_model: ResourceRequest::gpu_count, gpu_milli and gpu_spec;
@@ -35,19 +42,37 @@ inline constexpr int64_t kMaxInlinePods = 1'000'000;
 //     units;
 //   * claims: PodShape::claims;
 //   * run_time: the job's run time; an empty text makes a service.
+struct InlineJob {
+  std::string name;
+  int32_t replicas = 0;  // jobs NAME-0, NAME-1, ...; 0: one job NAME
+  JobArrival arrival;    // of each replica, without name and shape
+  PodShape shape;        // of its pods; MIG instances do not count in nominal_milli yet
+  // MIG instances in the order of the entry, for messages: profile and count.
+  std::vector<std::pair<std::string, int32_t>> mig;
+};
+
+// The name of a replica's job. REQUIRES: `replica` is 0 or below job.replicas.
+std::string NameOfReplica(const InlineJob& job, int32_t replica);
+
+// The entry of the scenario key `key`, such as "workload.jobs.2". Errors as for ReadInlineJobs.
+absl::StatusOr<InlineJob> ReadInlineJob(const std::string& key, const proto::InlineJob& job);
+
+// All entries, in order. InvalidArgument, such as "workload.jobs.2.cpu: found ..., expected ...":
+// malformed, negative or excessive quantities; numbers out of range; keys that exclude or need each
+// other; a repeated resource or profile; a name of a job or of one of its pods that another has
+// (with both); too many pods. O(pods).
+absl::StatusOr<std::vector<InlineJob>> ReadInlineJobs(const proto::Workload& workload);
+
+// The jobs in order of arrival; ties keep the order of the list, replicas that of their numbers.
+// Interns their shapes into `shapes`, in the order of the list.
 //
 // `products_in_cluster`: the distinct MIG products of the cluster. Every requested profile must
-// belong to at least one of them. With an empty span, which serves checks before the cluster is
-// known, profiles are not looked up and instances count as nothing.
-//
-// InvalidArgument, such as "workload.jobs.2.cpu: found ..., expected ...": malformed, negative or
-// excessive quantities; numbers out of range; keys that exclude or need each other; an unknown
-// profile (with the nearest name); a repeated resource or profile; a name of a job or of one of its
-// pods that another has (with both); too many pods.
+// belong to at least one of them; InvalidArgument, with the nearest name, if not. With an empty
+// span, profiles are not looked up and instances count as nothing.
 // O(pods log pods).
 absl::StatusOr<std::vector<JobArrival>> MakeInlineJobs(
-    const google::protobuf::RepeatedPtrField<proto::InlineJob>& jobs,
-    absl::Span<const MigProduct> products_in_cluster, ShapeTable* shapes);
+    absl::Span<const InlineJob> jobs, absl::Span<const MigProduct> products_in_cluster,
+    ShapeTable* shapes);
 
 }  // namespace drasim
 

@@ -5,7 +5,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "model/key_error.h"
 #include "model/node_spec.h"
+#include "model/proto/scenario.pb.h"
 #include "model/status_macros.h"
 #include "model/text/did_you_mean.h"
 #include "sim/scenario/duration_text.h"
@@ -55,27 +57,28 @@ absl::Status CheckEventDevices(const proto::NodeEvent& event, const std::string&
       action.action == Action::kDevices &&
       (action.device == DeviceAction::kUnhealthy || action.device == DeviceAction::kHealthy);
   if (health == (event.devices_size() == 0)) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        key, ".devices: expected ", health ? "indices of GPUs" : "none with this action"));
+    return KeyError(
+        absl::StrCat(key, ".devices"),
+        absl::StrCat("expected ", health ? "indices of GPUs" : "none with this action"));
   }
   std::vector<int32_t> seen;
   for (int32_t device : event.devices()) {
     if (device < 0 || device >= kMaxDevicesPerNode) {
-      return absl::InvalidArgumentError(absl::StrCat(key, ".devices: found ", device,
-                                                     ", expected 0 to ", kMaxDevicesPerNode - 1));
+      return KeyError(absl::StrCat(key, ".devices"),
+                      absl::StrCat("found ", device, ", expected 0 to ", kMaxDevicesPerNode - 1));
     }
     if (std::find(seen.begin(), seen.end(), device) != seen.end()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(key, ".devices: found ", device, " twice, expected it once"));
+      return KeyError(absl::StrCat(key, ".devices"),
+                      absl::StrCat("found ", device, " twice, expected it once"));
     }
     seen.push_back(device);
   }
   const bool config =
       action.action == Action::kDevices && action.device == DeviceAction::kMigConfig;
   if (config != event.config().empty()) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat(key, ".config: expected ",
-                   config ? "the name of a MIG configuration" : "none with this action"));
+  return KeyError(absl::StrCat(key, ".config"),
+                  absl::StrCat("expected ", config ? "the name of a MIG configuration"
+                                                   : "none with this action"));
 }
 
 absl::Status CheckEvent(const proto::NodeEvent& event, const std::string& key) {
@@ -83,18 +86,19 @@ absl::Status CheckEvent(const proto::NodeEvent& event, const std::string& key) {
   if (action == nullptr) {
     std::vector<std::string> names;
     for (const ActionName& a : kActions) names.emplace_back(a.name);
-    return absl::InvalidArgumentError(
-        absl::StrCat(key, ".action: found '", event.action(), "', expected one of ",
-                     absl::StrJoin(names, ", "), Suggest(event.action(), names)));
+    return KeyError(absl::StrCat(key, ".action"),
+                    absl::StrCat("found '", event.action(), "', expected one of ",
+                                 absl::StrJoin(names, ", "), Suggest(event.action(), names)));
   }
   if (event.nodes().empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(key, ".nodes: found none, expected a node's name or a pattern with *"));
+    return KeyError(absl::StrCat(key, ".nodes"),
+                    "found none, expected a node's name or a pattern with *");
   }
   if (!action->may_last && !event.duration().empty()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        key, ".duration: found '", event.duration(),
-        "', expected none: only fail, cordon, drain, device-unhealthy and plugin-restart last"));
+    return KeyError(absl::StrCat(key, ".duration"),
+                    absl::StrCat("found '", event.duration(),
+                                 "', expected none: only fail, cordon, drain, device-unhealthy and "
+                                 "plugin-restart last"));
   }
   return CheckEventDevices(event, key, *action);
 }
@@ -106,7 +110,7 @@ absl::StatusOr<NodeEventSpec> ReadNodeEvent(const proto::NodeEvent& event, const
   RETURN_IF_ERROR(ReadDuration(key + ".duration", event.duration(), &duration));
   RETURN_IF_ERROR(CheckEvent(event, key));
   if (spec.at.ns() > kLongestNs || duration.ns() > kLongestNs) {
-    return absl::InvalidArgumentError(absl::StrCat(key, ": expected times below 100 years"));
+    return KeyError(key, "expected times below 100 years");
   }
   const ActionName& action = *FindAction(event.action());
   spec.nodes = event.nodes();
@@ -137,8 +141,8 @@ absl::Status CheckNoDeviceEvents(const proto::Scenario& s) {
     const std::string& name = s.cluster().events(i).action();
     const ActionName* const action = FindAction(name);
     if (action == nullptr || action->action != Action::kDevices) continue;
-    return absl::InvalidArgumentError(absl::StrCat("cluster.events[", i, "].action: found '", name,
-                                                   "', which needs front_end.kind: device-plugin"));
+    return KeyError(absl::StrCat("cluster.events[", i, "].action"),
+                    absl::StrCat("found '", name, "', which needs front_end.kind: device-plugin"));
   }
   return absl::OkStatus();
 }

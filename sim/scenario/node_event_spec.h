@@ -9,11 +9,14 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "model/proto/scenario.pb.h"
 #include "model/time.h"
 #include "sim/core/engine.h"
 
 namespace drasim {
+
+namespace proto {
+class Scenario;
+}
 
 struct NodeEventSpec {
   SimDuration at;     // after time zero

@@ -4,6 +4,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "model/key_error.h"
+#include "model/proto/scenario.pb.h"
 #include "model/status_macros.h"
 #include "sim/scenario/duration_text.h"
 #include "sim/scenario/field_errors.h"
@@ -14,8 +16,8 @@ namespace {
 // A plain duration is the mean of an exponential distribution; other texts are distributions.
 absl::StatusOr<Distribution> ReadPeriod(absl::string_view key, const std::string& text) {
   if (text.empty()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        key, ": found none, expected a duration, which is a mean, or a distribution of seconds"));
+    return KeyError(
+        key, "found none, expected a duration, which is a mean, or a distribution of seconds");
   }
   if (text.find('(') != std::string::npos) {
     absl::StatusOr<Distribution> given = Distribution::Parse(text);
@@ -25,8 +27,7 @@ absl::StatusOr<Distribution> ReadPeriod(absl::string_view key, const std::string
   SimDuration mean;
   RETURN_IF_ERROR(ReadDuration(key, text, &mean));
   if (mean > SimDuration()) return Distribution::Exponential(mean.seconds());
-  return absl::InvalidArgumentError(
-      absl::StrCat(key, ": found '", text, "', expected a mean above 0s"));
+  return KeyError(key, absl::StrCat("found '", text, "', expected a mean above 0s"));
 }
 
 }  // namespace

@@ -10,10 +10,13 @@
 
 #include "absl/status/statusor.h"
 #include "model/distributions.h"
-#include "model/proto/scenario.pb.h"
 #include "model/time.h"
 
 namespace drasim {
+
+namespace proto {
+class Scenario;
+}
 
 struct NodeFailureSpec {
   Distribution up;    // seconds from one repair to the next failure

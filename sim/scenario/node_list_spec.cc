@@ -6,6 +6,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "model/device_set.h"
+#include "model/key_error.h"
+#include "model/proto/scenario.pb.h"
 #include "model/quantity.h"
 #include "model/status_macros.h"
 #include "sim/scenario/field_errors.h"
@@ -19,22 +21,22 @@ namespace {
 absl::Status ReadGpuModels(const proto::NodeTemplate& t, NodeSpec* spec) {
   if (t.gpu_models_size() == 0) return absl::OkStatus();
   if (t.gpus() != 0 || !t.gpu_model().empty()) {
-    return absl::InvalidArgumentError(absl::StrCat("cluster.node.gpu_models: found ",
-                                                   t.gpus() != 0 ? "gpus" : "gpu_model",
-                                                   " beside it, expected one of them"));
+    return KeyError("cluster.node.gpu_models",
+                    absl::StrCat("found ", t.gpus() != 0 ? "gpus" : "gpu_model",
+                                 " beside it, expected one of them"));
   }
   std::vector<std::string> models;
   for (int i = 0; i < t.gpu_models_size(); ++i) {
     const std::string key = absl::StrCat("cluster.node.gpu_models[", i, "]");
     const proto::GpuModelCount& entry = t.gpu_models(i);
     if (entry.model().empty()) {
-      return absl::InvalidArgumentError(absl::StrCat(key, ".model: expected a GPU model"));
+      return KeyError(absl::StrCat(key, ".model"), "expected a GPU model");
     }
     const int32_t left = kMaxDevicesPerNode - static_cast<int32_t>(models.size());
     if (entry.count() < 1 || entry.count() > left) {
-      return absl::InvalidArgumentError(absl::StrCat(key, ".count: found ", entry.count(),
-                                                     ", expected at least 1, and at most ",
-                                                     kMaxDevicesPerNode, " in all entries"));
+      return KeyError(absl::StrCat(key, ".count"),
+                      absl::StrCat("found ", entry.count(), ", expected at least 1, and at most ",
+                                   kMaxDevicesPerNode, " in all entries"));
     }
     models.insert(models.end(), static_cast<size_t>(entry.count()), entry.model());
   }
@@ -51,7 +53,7 @@ absl::Status ReadGpuModels(const proto::NodeTemplate& t, NodeSpec* spec) {
 absl::StatusOr<NodeSpec> ReadNodeTemplate(const proto::Cluster& cluster) {
   const proto::NodeTemplate& t = cluster.node();
   if (cluster.nodes() < 1) {
-    return absl::InvalidArgumentError("cluster.nodes: expected at least 1 beside cluster.node");
+    return KeyError("cluster.nodes", "expected at least 1 beside cluster.node");
   }
   NodeSpec spec;
   const absl::StatusOr<int64_t> cpu = ParseMilli(t.cpu());
@@ -59,10 +61,10 @@ absl::StatusOr<NodeSpec> ReadNodeTemplate(const proto::Cluster& cluster) {
   const absl::StatusOr<int64_t> memory = ParseUnits(t.memory());
   if (!memory.ok()) return UnderKey("cluster.node.memory", memory.status());
   if (t.gpus() < 0 || t.gpus() > kMaxDevicesPerNode) {
-    return absl::InvalidArgumentError(absl::StrCat("cluster.node.gpus: found ", t.gpus(),
-                                                   ", expected 0 to ", kMaxDevicesPerNode));
+    return KeyError("cluster.node.gpus",
+                    absl::StrCat("found ", t.gpus(), ", expected 0 to ", kMaxDevicesPerNode));
   }
-  if (t.pods() < 0) return absl::InvalidArgumentError("cluster.node.pods: expected 0 or more");
+  if (t.pods() < 0) return KeyError("cluster.node.pods", "expected 0 or more");
   spec.cpu_milli = *cpu;
   spec.memory_bytes = *memory;
   spec.gpu_count = t.gpus();
@@ -74,8 +76,7 @@ absl::StatusOr<NodeSpec> ReadNodeTemplate(const proto::Cluster& cluster) {
     const absl::StatusOr<int64_t> amount = ParseUnits(t.extended(i).amount());
     if (!amount.ok()) return UnderKey(absl::StrCat(key, ".amount"), amount.status());
     if (*amount < 0 || t.extended(i).resource().empty()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(key, ": expected the name of a resource and an amount of 0 or more"));
+      return KeyError(key, "expected the name of a resource and an amount of 0 or more");
     }
     spec.extended.emplace_back(t.extended(i).resource(), *amount);
   }
@@ -97,8 +98,8 @@ absl::StatusOr<NodeListSpec> MakeNodeListSpec(const proto::Scenario& scenario) {
   spec.table = scenario.workload().generated().table();
   if (!cluster.path().empty()) return spec;
   if (cluster.nodes() < 0 || cluster.nodes() > kMaxGeneratedNodes) {
-    return absl::InvalidArgumentError(absl::StrCat("cluster.nodes: found ", cluster.nodes(),
-                                                   ", expected 0 to ", kMaxGeneratedNodes));
+    return KeyError("cluster.nodes", absl::StrCat("found ", cluster.nodes(), ", expected 0 to ",
+                                                  kMaxGeneratedNodes));
   }
   if (cluster.has_node()) {
     ASSIGN_OR_RETURN(spec.like, ReadNodeTemplate(cluster));

@@ -9,9 +9,13 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "model/node_spec.h"
-#include "model/proto/scenario.pb.h"
 
 namespace drasim {
+
+namespace proto {
+class Scenario;
+class Trace;
+}  // namespace proto
 
 struct NodeListSpec {
   std::string path;    // empty: the nodes are generated

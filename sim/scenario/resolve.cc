@@ -5,7 +5,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "model/key_error.h"
 #include "model/number_text.h"
+#include "model/proto/scenario.pb.h"
 #include "model/status_macros.h"
 #include "sim/scenario/comparison.h"
 #include "sim/scenario/duration_text.h"
@@ -51,42 +53,44 @@ void FillDefaults(proto::Scenario* s) {
     s->mutable_cluster()->set_format("openb");
 }
 
-// Checks plain values, in the order of their messages; returns the interval of a stream.
-absl::StatusOr<std::optional<SimDuration>> CheckValues(const proto::Scenario& s) {
+// Checks plain values, in the order of their messages, and reads the workload except for
+// `shaping` and `deletions`.
+absl::Status ReadWorkload(const proto::Scenario& s, WorkloadSpec* workload) {
   RETURN_IF_ERROR(CheckChoice("mode", s.mode(), {"fill", "replay"}));
   RETURN_IF_ERROR(CheckChoice("order", s.order(), {"artifact", "seeded", "trace"}));
   RETURN_IF_ERROR(CheckQueue(s));
   ASSIGN_OR_RETURN(const std::optional<SimDuration> interval, ReadStreamInterval(s));
   if (IsReplay(s) && s.order() != "trace" && !interval.has_value()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "order: found '", s.order(), "', expected 'trace': a replay keeps the arrival times"));
+    return KeyError("order", absl::StrCat("found '", s.order(),
+                                          "', expected 'trace': a replay keeps the arrival times"));
   }
   const double ratio = s.workload().tuning().ratio();
   if (s.workload().tuning().has_ratio() && !(ratio > 0 && ratio <= 1e6)) {
-    return absl::InvalidArgumentError(absl::StrCat("workload.tuning.ratio: found ",
-                                                   DoubleText(ratio),
-                                                   ", expected a number above 0, at most 1000000"));
+    return KeyError(
+        "workload.tuning.ratio",
+        absl::StrCat("found ", DoubleText(ratio), ", expected a number above 0, at most 1000000"));
   }
   if (s.cluster().has_scale()) {
     RETURN_IF_ERROR(MultiplyCluster({}, s.cluster().scale()).status());
     if (s.workload().has_target_load_percent()) {
-      return absl::InvalidArgumentError(
-          "cluster.scale: found workload.target_load_percent, too, expected one of them");
+      return KeyError("cluster.scale",
+                      "found workload.target_load_percent, too, expected one of them");
     }
   }
-  if (s.workload().limit() < 0)
-    return absl::InvalidArgumentError("workload.limit: expected 0 or more");
+  if (s.workload().limit() < 0) return KeyError("workload.limit", "expected 0 or more");
   RETURN_IF_ERROR(CheckTrace(s.workload().trace()));
-  RETURN_IF_ERROR(CheckGenerated(s));
+  ASSIGN_OR_RETURN(std::vector<InlineJob> jobs, CheckGenerated(s));
   const double popularity = s.scheduler().typical().popularity_percent();
   if (!(popularity > 0 && popularity <= 100)) {
-    return absl::InvalidArgumentError(
-        "scheduler.typical.popularity_percent: expected a number above 0 up to 100");
+    return KeyError("scheduler.typical.popularity_percent", "expected a number above 0 up to 100");
   }
   if (s.output().checkpoint_every() < 0) {
-    return absl::InvalidArgumentError("output.checkpoint_every: expected 0 or more");
+    return KeyError("output.checkpoint_every", "expected 0 or more");
   }
-  return interval;
+  *workload = MakeWorkloadSpec(s);
+  workload->jobs = std::move(jobs);
+  workload->stream_interval = interval;
+  return absl::OkStatus();
 }
 
 absl::Status CheckTiming(const proto::Scenario& s) {
@@ -97,8 +101,7 @@ absl::Status CheckTiming(const proto::Scenario& s) {
     const absl::StatusOr<SimDuration> d = ParseDuration(text);
     if (!d.ok()) return UnderKey(key, d.status());
     if (*d > SimDuration() && !IsReplay(s)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(key, ": found '", text, "', expected none: a fill has no clock"));
+      return KeyError(key, absl::StrCat("found '", text, "', expected none: a fill has no clock"));
     }
   }
   return absl::OkStatus();
@@ -119,7 +122,7 @@ absl::Status ReadParts(const proto::Scenario& s, RunSpec* spec) {
   ASSIGN_OR_RETURN(spec->workload.shaping, MakeShapingOptions(s));
   ASSIGN_OR_RETURN(spec->cluster.events, MakeNodeEvents(s));
   ASSIGN_OR_RETURN(spec->cluster.failures, MakeNodeFailureSpec(s));
-  ASSIGN_OR_RETURN(spec->workload.deletions, ReadDeletions(s));
+  ASSIGN_OR_RETURN(spec->workload.deletions, ReadDeletions(s, spec->workload.jobs));
   ASSIGN_OR_RETURN(spec->front_end, MakeFrontEndSpec(s));
   ASSIGN_OR_RETURN(spec->dra, MakeDraSpec(s, spec->workload.deletions));
   ASSIGN_OR_RETURN(spec->output.max_ledger_bytes, ReadLedgerLimit(s.output().max_ledger()));
@@ -135,10 +138,10 @@ bool IsReplay(const proto::Scenario& s) { return s.mode() == "replay"; }
 
 absl::StatusOr<RunSpec> ResolveScenario(const proto::Scenario& given) {
   RunSpec spec;
-  spec.written = given;
-  FillDefaults(&spec.written);
-  const proto::Scenario& s = spec.written;
-  ASSIGN_OR_RETURN(const std::optional<SimDuration> interval, CheckValues(s));
+  spec.written = ScenarioMessage(given);
+  FillDefaults(&*spec.written);
+  const proto::Scenario& s = *spec.written;
+  RETURN_IF_ERROR(ReadWorkload(s, &spec.workload));
   spec.name = s.name();
   spec.mode = IsReplay(s) ? RunMode::kReplay : RunMode::kFill;
   spec.order = OrderOf(s.order());
@@ -147,8 +150,6 @@ absl::StatusOr<RunSpec> ResolveScenario(const proto::Scenario& given) {
   ASSIGN_OR_RETURN(spec.cluster.nodes, MakeNodeListSpec(s));
   if (s.cluster().has_scale()) spec.cluster.scale = s.cluster().scale();
   spec.cluster.gpu_model = s.cluster().gpu_model();
-  spec.workload = MakeWorkloadSpec(s);
-  spec.workload.stream_interval = interval;
   spec.output.dir = s.output().dir();
   spec.output.ledger = s.output().ledger();
   RETURN_IF_ERROR(ReadParts(s, &spec));

@@ -3,10 +3,13 @@
 #define DRASIM_SIM_SCENARIO_RESOLVE_H_
 
 #include "absl/status/statusor.h"
-#include "model/proto/scenario.pb.h"
 #include "sim/scenario/run_spec.h"
 
 namespace drasim {
+
+namespace proto {
+class Scenario;
+}
 
 // Fills in every default, checks every key that needs no input file, and converts the scenario into
 // values. Errors begin with the scenario key. Idempotent: resolving RunSpec::written gives the same

@@ -6,6 +6,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "model/distributions.h"
+#include "model/key_error.h"
+#include "model/proto/scenario.pb.h"
 #include "model/quantity.h"
 #include "model/status_macros.h"
 #include "model/text/did_you_mean.h"
@@ -33,8 +35,7 @@ absl::Status ReadInterruption(const proto::Scenario& s, InterruptionCosts* costs
     const proto::RestartCost& cost = p.restart(i);
     if (cost.has_max_gpus()) {
       if (!(cost.max_gpus() >= 0 && cost.max_gpus() <= 1e9)) {
-        return absl::InvalidArgumentError(
-            absl::StrCat("preemption.restart[", i, "].max_gpus: expected 0 to 1e9"));
+        return KeyError(absl::StrCat("preemption.restart[", i, "].max_gpus"), "expected 0 to 1e9");
       }
       restart.max_gpu_milli = static_cast<int64_t>(cost.max_gpus() * 1000);
     }
@@ -54,13 +55,13 @@ absl::Status ReadOwner(const proto::Owner& o, OwnerOptions* owner) {
   } else if (o.kind() == "none") {
     owner->kind = OwnerOptions::Kind::kNone;
   } else {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "front_end.owner.kind: found '", o.kind(), "', expected one of job, replica-set, none",
-        Suggest(o.kind(), {"job", "replica-set", "none"})));
+    return KeyError("front_end.owner.kind",
+                    absl::StrCat("found '", o.kind(), "', expected one of job, replica-set, none",
+                                 Suggest(o.kind(), {"job", "replica-set", "none"})));
   }
   if (o.has_backoff_limit()) {
     if (o.backoff_limit() < 0) {
-      return absl::InvalidArgumentError("front_end.owner.backoff_limit: expected 0 or more");
+      return KeyError("front_end.owner.backoff_limit", "expected 0 or more");
     }
     owner->backoff_limit = static_cast<uint32_t>(o.backoff_limit());
   }
@@ -72,7 +73,7 @@ absl::StatusOr<int64_t> QuotaAmount(absl::string_view key, const std::string& te
   if (text.empty()) return Quotas::kUnlimited;
   absl::StatusOr<int64_t> amount = milli ? ParseMilli(text) : ParseUnits(text);
   if (!amount.ok()) return UnderKey(key, amount.status());
-  if (*amount < 0) return absl::InvalidArgumentError(absl::StrCat(key, ": expected 0 or more"));
+  if (*amount < 0) return KeyError(key, "expected 0 or more");
   return amount;
 }
 
@@ -94,8 +95,8 @@ absl::StatusOr<EngineOptions> MakeEngineOptions(const proto::Scenario& s) {
                                  &options.instance_destruction));
     if (std::max(options.instance_creation, options.instance_destruction).ns() >
         kLongestNs / 1000) {
-      return absl::InvalidArgumentError(
-          "cluster.mig.manager: expected an instance to be made or destroyed within a month");
+      return KeyError("cluster.mig.manager",
+                      "expected an instance to be made or destroyed within a month");
     }
   }
   RETURN_IF_ERROR(ReadOwner(s.front_end().owner(), &options.owner));
@@ -119,11 +120,10 @@ absl::StatusOr<KubernetesQueueOptions> MakeKubernetesOptions(const proto::Scenar
         std::tuple("max_backoff", &k.max_backoff(), &options.max_backoff),
         std::tuple("unschedulable_flush", &k.unschedulable_flush(),
                    &options.unschedulable_flush)}) {
-    absl::Status e = ReadDuration(absl::StrCat("scheduler.kubernetes.", key), *text, out);
-    if (!e.ok()) return e;
+    RETURN_IF_ERROR(ReadDuration(absl::StrCat("scheduler.kubernetes.", key), *text, out));
     if (out->ns() > kLongestNs / 100) {
-      return absl::InvalidArgumentError(absl::StrCat("scheduler.kubernetes.", key, ": found '",
-                                                     *text, "', expected up to a year"));
+      return KeyError(absl::StrCat("scheduler.kubernetes.", key),
+                      absl::StrCat("found '", *text, "', expected up to a year"));
     }
   }
   if (k.has_pop_from_backoff()) options.pop_from_backoff = k.pop_from_backoff();
@@ -154,12 +154,14 @@ absl::StatusOr<BatchOptions> MakeBatchOptions(const proto::Scenario& s) {
   } else if (backfill == "conservative") {
     options.backfill = Backfill::kConservative;
   } else if (!backfill.empty() && backfill != "none") {
-    return absl::InvalidArgumentError(absl::StrCat("scheduler.backfill: found '", backfill,
-                                                   "', expected one of none, easy, conservative"));
+    return KeyError(
+        "scheduler.backfill",
+        absl::StrCat("found '", backfill, "', expected one of none, easy, conservative"));
   }
   if (options.backfill != Backfill::kNone && !options.head_of_line) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("scheduler.backfill: found '", backfill,
+    return KeyError(
+        "scheduler.backfill",
+        absl::StrCat("found '", backfill,
                      "', expected none: with scheduler.head_of_line: false every job that fits "
                      "goes ahead anyway"));
   }
@@ -209,9 +211,11 @@ absl::StatusOr<uint64_t> ReadLedgerLimit(const std::string& text) {
       ParseUnits(text.empty() ? kDefaultMaxLedger : absl::string_view(text));
   if (!bytes.ok()) return UnderKey("output.max_ledger", bytes.status());
   if (*bytes == 0) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "output.max_ledger: found '", text,
-        "', expected a quantity above 0 such as 100Gi; output.ledger: false keeps none"));
+    return KeyError(
+        "output.max_ledger",
+        absl::StrCat(
+            "found '", text,
+            "', expected a quantity above 0 such as 100Gi; output.ledger: false keeps none"));
   }
   return static_cast<uint64_t>(*bytes);
 }

@@ -9,7 +9,6 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "model/node_spec.h"
-#include "model/proto/scenario.pb.h"
 #include "model/time.h"
 #include "policies/framework/resource_score_options.h"
 #include "sim/core/batch_dispatcher.h"
@@ -19,6 +18,11 @@
 #include "traces/shaping.h"
 
 namespace drasim {
+
+namespace proto {
+class Scenario;
+class Scheduler;
+}  // namespace proto
 
 // Errors of these functions begin with the scenario key.
 absl::StatusOr<EngineOptions> MakeEngineOptions(const proto::Scenario& scenario);

@@ -4,7 +4,7 @@
 //   if (spec.is_replay() && spec.scheduler.queue == QueueKind::kBatch) {
 //     Use(spec.scheduler.batch);
 //   }
-//   spec.SetSeed(43);  // keeps spec.written.seed() in step
+//   spec.SetSeed(43);  // keeps spec.written->seed() in step
 //   ASSIGN_OR_RETURN(std::unique_ptr<Simulation> sim, Simulation::Build(std::move(spec)));
 //
 // Each part has its own file pair in this folder. Other rooms take decisions from RunSpec, never
@@ -19,7 +19,6 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "model/proto/scenario.pb.h"
 #include "model/time.h"
 #include "sim/core/engine.h"
 #include "sim/scenario/dra_spec.h"
@@ -28,6 +27,7 @@
 #include "sim/scenario/node_failure_spec.h"
 #include "sim/scenario/node_list_spec.h"
 #include "sim/scenario/run_options.h"
+#include "sim/scenario/scenario_message.h"
 #include "sim/scenario/scheduler_spec.h"
 #include "sim/scenario/workload_spec.h"
 
@@ -71,7 +71,7 @@ struct RunSpec {
   MetricWindows windows;
   OutputSpec output;
   // The resolved scenario, for scenario.yaml, the ledger and messages only.
-  proto::Scenario written;
+  ScenarioMessage written;
 
   bool is_replay() const { return mode == RunMode::kReplay; }
   bool is_stream() const { return workload.stream_interval.has_value(); }

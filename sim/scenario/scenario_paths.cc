@@ -20,6 +20,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "model/check.h"
+#include "model/proto/scenario.pb.h"
 #include "traces/embedded.h"
 #include "traces/formats.h"
 

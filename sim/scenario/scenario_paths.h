@@ -11,9 +11,12 @@
 #define DRASIM_SIM_SCENARIO_SCENARIO_PATHS_H_
 
 #include "absl/strings/string_view.h"
-#include "model/proto/scenario.pb.h"
 
 namespace drasim {
+
+namespace proto {
+class Scenario;
+}
 
 // Rewrites the paths of the scenario file `file`, including those in settings of comparison axes,
 // as paths relative to the working directory. Keeps absolute paths, "-" (standard input) and names

@@ -1,13 +1,13 @@
 #include "sim/scenario/scheduler_spec.h"
 
-#include <algorithm>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "model/fragmentation.h"
+#include "model/key_error.h"
+#include "model/proto/scenario.pb.h"
 #include "model/run_streams.h"
 #include "model/status_macros.h"
 #include "policies/builtins.h"
@@ -26,33 +26,34 @@ absl::Status CheckPreemption(const proto::Scenario& s) {
       BuiltinRegistry().MakeQueue(queue, {});
   const bool preempts = policy.ok() && (*policy)->preempts();
   if (mode != "none" && queue == kLossQueue) {
-    return absl::InvalidArgumentError(
-        "preemption.mode: expected none with scheduler.queue: loss, where nobody waits");
+    return KeyError("preemption.mode",
+                    "expected none with scheduler.queue: loss, where nobody waits");
   }
   if (mode == "policy" && !preempts) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("preemption.mode: found 'policy', expected none or priority: the queue ",
-                     queue, " says nothing about who may displace whom"));
+    return KeyError("preemption.mode",
+                    absl::StrCat("found 'policy', expected none or priority: the queue ", queue,
+                                 " says nothing about who may displace whom"));
   }
   if (mode != "none" && scheduler.backfill() == "conservative") {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "preemption.mode: found '", mode,
-        "', expected none with scheduler.backfill: conservative, which never displaces "
-        "anybody"));
+    return KeyError(
+        "preemption.mode",
+        absl::StrCat(
+            "found '", mode,
+            "', expected none with scheduler.backfill: conservative, which never displaces "
+            "anybody"));
   }
   if (policy.ok() && (*policy)->per_tenant() && scheduler.backfill() == "conservative") {
-    return absl::InvalidArgumentError(
-        absl::StrCat("scheduler.backfill: found 'conservative', expected none or easy: the queue ",
-                     queue, " has a line for each tenant"));
+    return KeyError("scheduler.backfill",
+                    absl::StrCat("found 'conservative', expected none or easy: the queue ", queue,
+                                 " has a line for each tenant"));
   }
   if (s.compat() == "helios" && queue != "fifo" && queue != "sjf" && queue != "srtf") {
-    return absl::InvalidArgumentError(
-        "compat: found 'helios', expected a batch queue (fifo, sjf, srtf) in scheduler.queue");
+    return KeyError("compat",
+                    "found 'helios', expected a batch queue (fifo, sjf, srtf) in scheduler.queue");
   }
   if (s.compat() == "helios" && queue == "srtf" &&
       (s.quotas_size() > 0 || !s.preemption().grace_period().empty())) {
-    return absl::InvalidArgumentError(
-        "compat: helios with the queue srtf knows neither quotas nor grace periods");
+    return KeyError("compat", "helios with the queue srtf knows neither quotas nor grace periods");
   }
   return absl::OkStatus();
 }
@@ -149,17 +150,17 @@ absl::Status CheckQueue(const proto::Scenario& s) {
                             : !s.compat().empty()         ? "compat"
                                                           : nullptr;
     if (key == nullptr) return absl::OkStatus();
-    return absl::InvalidArgumentError(absl::StrCat(key, ": expected none: a fill has no clock"));
+    return KeyError(key, "expected none: a fill has no clock");
   }
   std::vector<std::string> queues = {"kubernetes", std::string(kLossQueue)};
   for (const QueueEntry& entry : BuiltinRegistry().queues()) queues.push_back(entry.name);
   RETURN_IF_ERROR(CheckChoice("scheduler.queue", scheduler.queue(), queues));
   if (scheduler.queue() == "kubernetes" || scheduler.queue() == kLossQueue) {
     if (scheduler.has_head_of_line() || !scheduler.backfill().empty()) {
-      return absl::InvalidArgumentError(absl::StrCat(
+      return KeyError(
           scheduler.has_head_of_line() ? "scheduler.head_of_line" : "scheduler.backfill",
-          ": expected none with scheduler.queue: ", scheduler.queue(),
-          ", where no pod holds up another"));
+          absl::StrCat("expected none with scheduler.queue: ", scheduler.queue(),
+                       ", where no pod holds up another"));
     }
   } else {
     RETURN_IF_ERROR(CheckChoice("scheduler.estimates.source", scheduler.estimates().source(),
@@ -167,12 +168,12 @@ absl::Status CheckQueue(const proto::Scenario& s) {
   }
   RETURN_IF_ERROR(CheckPreemption(s));
   if (scheduler.queue() == kLossQueue && s.quotas_size() > 0) {
-    return absl::InvalidArgumentError(
-        "quotas: expected none with scheduler.queue: loss, where nobody waits for room");
+    return KeyError("quotas",
+                    "expected none with scheduler.queue: loss, where nobody waits for room");
   }
   const double noise = scheduler.estimates().noise();
   if (!(noise >= 0 && noise <= 10)) {
-    return absl::InvalidArgumentError("scheduler.estimates.noise: expected 0 to 10");
+    return KeyError("scheduler.estimates.noise", "expected 0 to 10");
   }
   return absl::OkStatus();
 }

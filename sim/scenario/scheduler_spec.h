@@ -8,7 +8,6 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "model/proto/scenario.pb.h"
 #include "policies/framework/profile.h"
 #include "policies/framework/registry.h"
 #include "policies/framework/resource_score_options.h"
@@ -16,6 +15,10 @@
 #include "sim/core/kubernetes_queue.h"
 
 namespace drasim {
+
+namespace proto {
+class Scenario;
+}
 
 // The built-in policies; made once per process.
 const Registry& BuiltinRegistry();

@@ -9,18 +9,19 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "model/key_error.h"
+#include "model/proto/scenario.pb.h"
 #include "model/status_macros.h"
 #include "model/text/did_you_mean.h"
 #include "sim/scenario/dra_spec.h"
 #include "sim/scenario/duration_text.h"
-#include "sim/scenario/inline_jobs.h"
 #include "sim/scenario/workload_spec.h"
 
 namespace drasim {
 namespace {
 
 absl::Status DeletionError(absl::string_view key, absl::string_view what) {
-  return absl::InvalidArgumentError(absl::StrCat(key, ": ", what));
+  return KeyError(key, what);
 }
 
 int32_t PodsOfArrival(const JobArrival& job) {
@@ -34,11 +35,11 @@ class DeletableNames {
  public:
   explicit DeletableNames(const DeletableJobs& jobs) : jobs_(jobs.jobs) {
     for (size_t j = 0; j < jobs_.size(); ++j) by_name_.emplace(jobs_[j].name, j);
-    for (const proto::InlineJob* job : jobs.written) {
-      if (job->replicas() > 0) {
-        owners_.emplace(job->name(), job->replicas());
+    for (const InlineJob& job : jobs.listed) {
+      if (job.replicas > 0) {
+        owners_.emplace(job.name, job.replicas);
       } else if (jobs.from_manifests) {
-        bare_.insert(job->name());
+        bare_.insert(job.name);
       }
     }
   }
@@ -129,32 +130,26 @@ absl::StatusOr<UserDeletion> ReadDeletion(const proto::UserDeletion& d, const st
 }
 
 // Checks the names against workload.jobs, which are known before any input is read.
-absl::Status CheckNamesOfJobs(const proto::Workload& workload,
+absl::Status CheckNamesOfJobs(absl::Span<const InlineJob> listed, bool stream,
                               absl::Span<const UserDeletion> deletions) {
   std::vector<JobArrival> arrivals;
-  std::vector<const proto::InlineJob*> written;
-  for (const proto::InlineJob& job : workload.jobs()) {
-    written.push_back(&job);
-    for (int32_t replica = 0; replica < std::max(1, job.replicas()); ++replica) {
-      JobArrival arrival;
-      arrival.name = job.replicas() == 0 ? job.name() : absl::StrCat(job.name(), "-", replica);
-      arrival.pods = std::max(1, job.pods());
-      const absl::StatusOr<SimDuration> after = ParseDuration(job.arrival());
-      if (after.ok()) arrival.time = SimTime() + *after;  // else said when jobs are read
-      arrivals.push_back(std::move(arrival));
-      if (arrivals.size() > static_cast<size_t>(kMaxInlinePods)) return absl::OkStatus();
+  for (const InlineJob& job : listed) {
+    for (int32_t replica = 0; replica < std::max(1, job.replicas); ++replica) {
+      arrivals.push_back(job.arrival);
+      arrivals.back().name = NameOfReplica(job, replica);
     }
   }
   DeletableJobs jobs;
   jobs.jobs = arrivals;
-  jobs.written = written;
-  jobs.stream = !workload.stream_interval().empty();
+  jobs.listed = listed;
+  jobs.stream = stream;
   return MakeDeletions(deletions, jobs).status();
 }
 
 }  // namespace
 
-absl::StatusOr<std::vector<UserDeletion>> ReadDeletions(const proto::Scenario& s) {
+absl::StatusOr<std::vector<UserDeletion>> ReadDeletions(const proto::Scenario& s,
+                                                        absl::Span<const InlineJob> jobs) {
   std::vector<UserDeletion> deletions;
   if (s.workload().deletions_size() == 0) return deletions;
   if (s.mode() != "replay") {
@@ -165,8 +160,8 @@ absl::StatusOr<std::vector<UserDeletion>> ReadDeletions(const proto::Scenario& s
                      ReadDeletion(d, DeletionKey(deletions.size()), UsesDra(s)));
     deletions.push_back(std::move(deletion));
   }
-  if (s.workload().jobs_size() == 0 || ShapesWorkload(s)) return deletions;
-  RETURN_IF_ERROR(CheckNamesOfJobs(s.workload(), deletions));
+  if (jobs.empty() || ShapesWorkload(s)) return deletions;
+  RETURN_IF_ERROR(CheckNamesOfJobs(jobs, !s.workload().stream_interval().empty(), deletions));
   return deletions;
 }
 

@@ -23,12 +23,16 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "model/event_source.h"
-#include "model/proto/scenario.pb.h"
 #include "model/time.h"
 #include "sim/core/engine.h"
 #include "sim/scenario/deletion_entry.h"
+#include "sim/scenario/inline_jobs.h"
 
 namespace drasim {
+
+namespace proto {
+class Scenario;
+}
 
 // Deletions of jobs and pods, for the engine. Those of claims belong to the control plane.
 struct UserDeletions {
@@ -36,15 +40,16 @@ struct UserDeletions {
   SimTime last;                                                       // deletion, claims included
 };
 
-// The list. InvalidArgument, beginning with the scenario key, for an invalid entry and, if the
-// scenario has workload.jobs, for a name that matches none of them.
-absl::StatusOr<std::vector<UserDeletion>> ReadDeletions(const proto::Scenario& scenario);
+// The list. `jobs`: those of workload.jobs. InvalidArgument, beginning with the scenario key, for
+// an invalid entry and, if there are jobs, for a name that matches none of them.
+absl::StatusOr<std::vector<UserDeletion>> ReadDeletions(const proto::Scenario& scenario,
+                                                        absl::Span<const InlineJob> jobs);
 
 // The jobs of a run, for matching names of deletions.
 struct DeletableJobs {
   absl::Span<const JobArrival> jobs;
-  // Jobs listed in the scenario or its manifests, with their replicas.
-  absl::Span<const proto::InlineJob* const> written;
+  // Jobs listed in the scenario or in its manifests: one of the two is empty.
+  absl::Span<const InlineJob> listed;
   bool from_manifests = false;  // a listed job without replicas is a Pod without an owner
   bool stream = false;          // the stream, not the job, sets the time of arrival
 };

@@ -5,13 +5,12 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "model/distributions.h"
-#include "model/gpu_model_table.h"
+#include "model/key_error.h"
 #include "model/number_text.h"
-#include "model/shape_table.h"
+#include "model/proto/scenario.pb.h"
 #include "model/status_macros.h"
 #include "sim/scenario/duration_text.h"
 #include "sim/scenario/field_errors.h"
-#include "sim/scenario/inline_jobs.h"
 #include "sim/scenario/node_list_spec.h"
 
 namespace drasim {
@@ -20,8 +19,7 @@ namespace {
 constexpr absl::string_view kDefaultFormat = "openb";
 
 absl::Status Excludes(absl::string_view key, absl::string_view other) {
-  return absl::InvalidArgumentError(
-      absl::StrCat(key, ": found ", other, ", too, expected one of them"));
+  return KeyError(key, absl::StrCat("found ", other, ", too, expected one of them"));
 }
 
 // A workload has one origin. (A trace takes precedence over a generated workload.)
@@ -42,8 +40,8 @@ absl::Status CheckWorkloadSources(const proto::Workload& workload) {
 absl::Status CheckGeneratedMig(const proto::Generated& g) {
   if (g.mig_size() == 0) {
     if (!g.has_offered_percent()) return absl::OkStatus();
-    return absl::InvalidArgumentError(
-        "workload.generated.offered_percent: found no workload.generated.mig, expected it beside");
+    return KeyError("workload.generated.offered_percent",
+                    "found no workload.generated.mig, expected it beside");
   }
   const char* const other = !g.table().empty()      ? "table"
                             : g.gangs_size() > 0    ? "gangs"
@@ -58,13 +56,32 @@ absl::Status CheckGeneratedMig(const proto::Generated& g) {
   if (g.has_offered_percent()) {
     // The form of the condition also rejects NaN.
     if (!(g.offered_percent() > 0 && g.offered_percent() <= 1e6)) {
-      return absl::InvalidArgumentError(absl::StrCat("workload.generated.offered_percent: found ",
-                                                     DoubleText(g.offered_percent()),
-                                                     ", expected above 0, at most 1000000"));
+      return KeyError("workload.generated.offered_percent",
+                      absl::StrCat("found ", DoubleText(g.offered_percent()),
+                                   ", expected above 0, at most 1000000"));
     }
     options.offered_units = 1;  // how many they are, only the cluster says
   }
   return CheckMigMix(options);
+}
+
+absl::Status CheckGeneratedWorkload(const proto::Generated& g) {
+  if (g.pods() < 0 || g.pods() > kMaxShapedJobs) {
+    return KeyError("workload.generated.pods",
+                    absl::StrCat("found ", g.pods(), ", expected 0 to ", kMaxShapedJobs));
+  }
+  if (!g.sampling().empty() && g.sampling() != "quota" && g.sampling() != "independent") {
+    return KeyError("workload.generated.sampling",
+                    absl::StrCat("found '", g.sampling(), "', expected one of quota, independent"));
+  }
+  for (const auto& [key, text] :
+       {std::pair("interarrival", g.interarrival()), std::pair("run_time", g.run_time())}) {
+    if (text.empty()) continue;
+    if (auto parsed = Distribution::Parse(text); !parsed.ok()) {
+      return KeyError(absl::StrCat("workload.generated.", key), parsed.status().message());
+    }
+  }
+  return CheckGeneratedMig(g);
 }
 
 WorkloadKind KindOf(const proto::Workload& workload) {
@@ -123,10 +140,10 @@ WorkloadSpec MakeWorkloadSpec(const proto::Scenario& s) {
     spec.stray_format = w.trace().format();
   }
   spec.generated = MakeGeneratedSpec(w.generated());
-  spec.jobs = w.jobs();
   spec.manifests.assign(w.manifests().begin(), w.manifests().end());
   spec.shaped = ShapesWorkload(s);
   spec.limit = w.limit();
+  spec.stream_interval_text = w.stream_interval();
   if (w.has_target_load_percent()) spec.target_load_percent = w.target_load_percent();
   if (w.tuning().has_ratio()) spec.tuning_ratio = w.tuning().ratio();
   return spec;
@@ -136,69 +153,47 @@ absl::Status CheckTrace(const proto::Trace& t) {
   if (t.path().empty()) return absl::OkStatus();
   RETURN_IF_ERROR(CheckChoice("workload.trace.arrival", t.arrival(), {"", "submit", "start"}));
   if (!(t.epoch_offset_seconds() >= -9e9 && t.epoch_offset_seconds() <= 9e9)) {
-    return absl::InvalidArgumentError(
-        "workload.trace.epoch_offset_seconds: expected a number of seconds up to 9e9");
+    return KeyError("workload.trace.epoch_offset_seconds",
+                    "expected a number of seconds up to 9e9");
   }
   for (const std::string& need : t.needs()) {
     RETURN_IF_ERROR(CheckChoice("workload.trace.needs", need, {"cpu", "gpu_count", "run_time"}));
   }
   if (t.gpus_per_pod() < 0 || t.cores_per_pod() < 0) {
-    return absl::InvalidArgumentError(
-        "workload.trace.gpus_per_pod, cores_per_pod: expected 0 or more");
+    return KeyError("workload.trace.gpus_per_pod, cores_per_pod", "expected 0 or more");
   }
   if (absl::StatusOr<SimDuration> window = ParseDuration(t.sort_window()); !window.ok()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("workload.trace.sort_window: ", window.status().message()));
+    return KeyError("workload.trace.sort_window", window.status().message());
   }
   return absl::OkStatus();
 }
 
-absl::Status CheckGenerated(const proto::Scenario& scenario) {
+absl::StatusOr<std::vector<InlineJob>> CheckGenerated(const proto::Scenario& scenario) {
   RETURN_IF_ERROR(MakeNodeListSpec(scenario).status());
   const proto::Workload& workload = scenario.workload();
   RETURN_IF_ERROR(CheckWorkloadSources(workload));
-  if (!workload.trace().path().empty() || workload.manifests_size() > 0) return absl::OkStatus();
-  if (workload.jobs_size() > 0) {
-    GpuModelTable models;
-    ShapeTable shapes(&models);
-    return MakeInlineJobs(workload.jobs(), {}, &shapes).status();
+  if (workload.jobs_size() > 0) return ReadInlineJobs(workload);
+  if (workload.trace().path().empty() && workload.manifests_size() == 0) {
+    RETURN_IF_ERROR(CheckGeneratedWorkload(workload.generated()));
   }
-  const proto::Generated& g = workload.generated();
-  if (g.pods() < 0 || g.pods() > kMaxShapedJobs) {
-    return absl::InvalidArgumentError(absl::StrCat("workload.generated.pods: found ", g.pods(),
-                                                   ", expected 0 to ", kMaxShapedJobs));
-  }
-  if (!g.sampling().empty() && g.sampling() != "quota" && g.sampling() != "independent") {
-    return absl::InvalidArgumentError(absl::StrCat("workload.generated.sampling: found '",
-                                                   g.sampling(),
-                                                   "', expected one of quota, independent"));
-  }
-  for (const auto& [key, text] :
-       {std::pair("interarrival", g.interarrival()), std::pair("run_time", g.run_time())}) {
-    if (text.empty()) continue;
-    if (auto parsed = Distribution::Parse(text); !parsed.ok()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("workload.generated.", key, ": ", parsed.status().message()));
-    }
-  }
-  return CheckGeneratedMig(g);
+  return std::vector<InlineJob>();
 }
 
 absl::StatusOr<std::optional<SimDuration>> ReadStreamInterval(const proto::Scenario& s) {
   const std::string& text = s.workload().stream_interval();
   if (text.empty()) return std::optional<SimDuration>();
   if (s.mode() != "replay") {
-    return absl::InvalidArgumentError(
-        absl::StrCat("workload.stream_interval: found '", text,
-                     "', expected none in mode fill, which has no clock"));
+    return KeyError(
+        "workload.stream_interval",
+        absl::StrCat("found '", text, "', expected none in mode fill, which has no clock"));
   }
   const absl::StatusOr<SimDuration> interval = ParseDuration(text);
   if (!interval.ok()) return UnderKey("workload.stream_interval", interval.status());
   if (*interval > SimDuration() && *interval <= SimDuration::Seconds(86'400)) {
     return std::optional<SimDuration>(*interval);
   }
-  return absl::InvalidArgumentError(
-      absl::StrCat("workload.stream_interval: found '", text, "', expected above 0s, at most 24h"));
+  return KeyError("workload.stream_interval",
+                  absl::StrCat("found '", text, "', expected above 0s, at most 24h"));
 }
 
 bool ShapesWorkload(const proto::Scenario& s) {

@@ -2,8 +2,6 @@
 #ifndef DRASIM_SIM_SCENARIO_WORKLOAD_SPEC_H_
 #define DRASIM_SIM_SCENARIO_WORKLOAD_SPEC_H_
 
-#include <google/protobuf/repeated_field.h>
-
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -12,15 +10,21 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "model/proto/scenario.pb.h"
 #include "model/time.h"
 #include "sim/scenario/deletion_entry.h"
+#include "sim/scenario/inline_jobs.h"
 #include "traces/generator.h"
 #include "traces/job_generator.h"
 #include "traces/mig_generator.h"
 #include "traces/shaping.h"
 
 namespace drasim {
+
+namespace proto {
+class Generated;
+class Scenario;
+class Trace;
+}  // namespace proto
 
 enum class WorkloadKind : uint8_t {
   kTrace,
@@ -63,8 +67,7 @@ struct WorkloadSpec {
   // A trace format without a trace; empty: none, or the default one.
   std::string stray_format;
   GeneratedSpec generated;
-  // As in the scenario: reading requests needs the MIG products of the cluster (inline_jobs.h).
-  google::protobuf::RepeatedPtrField<proto::InlineJob> jobs;
+  std::vector<InlineJob> jobs;         // for kJobs
   std::vector<std::string> manifests;  // paths
 
   bool shaped = false;     // `shaping` applies
@@ -74,20 +77,21 @@ struct WorkloadSpec {
   std::optional<double> tuning_ratio;
   // The jobs of a fill, one per interval.
   std::optional<SimDuration> stream_interval;
+  std::string stream_interval_text;  // as written
   std::vector<UserDeletion> deletions;
 };
 
 // Whether jobs are drawn at random, as opposed to read or listed.
 inline bool IsGenerated(WorkloadKind kind) { return kind >= WorkloadKind::kGeneratedPods; }
 
-// All fields except `shaping`, `stream_interval` and `deletions`. REQUIRES: `scenario` has passed
-// CheckTrace and CheckGenerated.
+// All fields except `jobs`, `shaping`, `stream_interval` and `deletions`. REQUIRES: `scenario` has
+// passed CheckTrace and CheckGenerated.
 WorkloadSpec MakeWorkloadSpec(const proto::Scenario& scenario);
 
-// Checks that need no input file: of a trace; of a generated cluster or workload and, as far as
-// they do not depend on the cluster, of listed jobs. Errors begin with the scenario key.
+// Checks that need no input file: of a trace; of a generated cluster or workload. CheckGenerated
+// returns the listed jobs. Errors begin with the scenario key.
 absl::Status CheckTrace(const proto::Trace& trace);
-absl::Status CheckGenerated(const proto::Scenario& scenario);
+absl::StatusOr<std::vector<InlineJob>> CheckGenerated(const proto::Scenario& scenario);
 
 // The interval of a replay that takes the jobs of a fill; none otherwise.
 absl::StatusOr<std::optional<SimDuration>> ReadStreamInterval(const proto::Scenario& scenario);

@@ -129,7 +129,7 @@ TEST(KeyReferenceTest, DefaultsAreThoseOfResolvedScenarios) {
     const absl::StatusOr<RunSpec> spec = ResolveScenario(given);
     ASSERT_EQ(spec.status(), absl::OkStatus()) << yaml;
     std::vector<std::pair<std::string, std::string>> filled;
-    AddFilled(given, spec->written, "", &filled);
+    AddFilled(given, *spec->written, "", &filled);
     for (const std::pair<std::string, std::string>& key : filled) {
       EXPECT_EQ(LiteralsOf(fallbacks[key.first]).count(key.second), 1u)
           << key.first << " becomes " << key.second << " in\n"

@@ -11,7 +11,9 @@
 
 #include "model/check.h"
 #include "sim/record/ledger_frame.h"
+#include "sim/record/ledger_index.h"
 #include "sim/record/ledger_reader.h"
+#include "sim/record/ledger_seek.h"
 
 namespace drasim {
 namespace {
@@ -41,15 +43,32 @@ void ReadAll(absl::string_view bytes) {
   for (const LedgerReader::Checkpoint& c : *checkpoints) (void)(*ledger)->ReadCheckpoint(c);
 }
 
+void SeekEverywhere(absl::string_view bytes) {
+  auto seek = LedgerSeek::FromMemory(bytes);
+  if (!seek.ok()) return;
+  const LedgerIndex index = (*seek)->index();
+  (void)(*seek)->ToRecord(~uint64_t{0});
+  for (const LedgerPlace& keyframe : index.keyframes) {
+    if (!(*seek)->ToRecord(keyframe.records).ok()) continue;
+    DRASIM_CHECK((*seek)->cluster().CheckInvariants().ok());
+  }
+  (void)(*seek)->ToTime(SimTime());
+  (void)(*seek)->ReadSeries();
+  for (size_t i = 0; i < index.pods.size(); ++i) (void)(*seek)->ReadPods(i);
+}
+
 }  // namespace
 }  // namespace drasim
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const absl::string_view bytes(reinterpret_cast<const char*>(data), size);
   if (size > 0 && data[0] == 1) {
-    drasim::ReadAll(drasim::Reframe(bytes.substr(1)));
+    const std::string ledger = drasim::Reframe(bytes.substr(1));
+    drasim::ReadAll(ledger);
+    drasim::SeekEverywhere(ledger);
   } else {
     drasim::ReadAll(bytes);
+    drasim::SeekEverywhere(bytes);
   }
   return 0;
 }

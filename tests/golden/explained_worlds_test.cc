@@ -15,13 +15,14 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "model/proto/scenario.pb.h"
 #include "model/text/yaml_proto.h"
 #include "sim/app/commands.h"
 #include "sim/app/flags.h"
 #include "sim/app/scenario_flags.h"
 #include "sim/compare/contenders.h"
-#include "sim/explain/attempt_count.h"
 #include "sim/run/simulation.h"
+#include "tests/sim/explain/attempt_count.h"
 #include "tests/testing/shared_data.h"
 #include "tests/testing/soak.h"
 
@@ -40,11 +41,11 @@ std::vector<Contender> ContendersOf(const std::string& name, const std::string& 
   std::ifstream in(path);
   const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
   GivenScenario given;
-  EXPECT_EQ(MergeYaml(text, path, &given.scenario), absl::OkStatus());
+  EXPECT_EQ(MergeYaml(text, path, &*given.scenario), absl::OkStatus());
   if (!trace.empty()) {
-    given.scenario.mutable_workload()->mutable_trace()->set_path(SharedPath(trace));
+    given.scenario->mutable_workload()->mutable_trace()->set_path(SharedPath(trace));
   }
-  if (limit > 0) given.scenario.mutable_workload()->set_limit(static_cast<int64_t>(limit));
+  if (limit > 0) given.scenario->mutable_workload()->set_limit(static_cast<int64_t>(limit));
   for (const Command& command : Commands()) {
     if (command.name != "compare") continue;
     const absl::StatusOr<ParsedFlags> flags = ParseFlags(command.flags, args);

@@ -77,7 +77,7 @@ class FingerprintPinTest : public ::testing::TestWithParam<std::string> {
   void SetUp() override {
     const std::string yaml = ReadText(GoldenPath(absl::StrCat("scenarios/", GetParam(), ".yaml")));
     ASSERT_NE(yaml, "");
-    scenario_ = RunSpecOf(ScenarioOf(yaml)).written;
+    scenario_ = *RunSpecOf(ScenarioOf(yaml)).written;
     ASSERT_EQ(scenario_.name(), GetParam());
     pin_ = Pins()[GetParam()];
   }
@@ -130,7 +130,7 @@ TEST_P(FingerprintPinTest, FromTheScenarioThatTheRunLeft) {
   ASSERT_EQ((*outputs)->Complete(0), absl::OkStatus());
   const std::string written = dir.Read("scenario.yaml");
   EXPECT_EQ(written, ResolvedYaml(*sim));
-  const std::unique_ptr<Simulation> again = Build(RunSpecOf(ScenarioOf(written)).written);
+  const std::unique_ptr<Simulation> again = Build(*RunSpecOf(ScenarioOf(written)).written);
   RunToTheEnd(again.get());
   EXPECT_EQ(HexHash(again->fingerprint()), pin_);
   EXPECT_EQ(ResolvedYaml(*again), written);

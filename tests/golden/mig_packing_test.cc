@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
+#include "model/proto/scenario.pb.h"
 #include "model/text/yaml_proto.h"
 #include "sim/app/flags.h"
 #include "sim/compare/cell.h"
@@ -58,7 +59,7 @@ TEST(MigPackingTest, EveryPublishedCellIsMet) {
   GivenScenario given;
   given.text = std::string(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
   ASSERT_FALSE(given.text.empty());
-  ASSERT_EQ(MergeYaml(given.text, "mig_packing.yaml", &given.scenario), absl::OkStatus());
+  ASSERT_EQ(MergeYaml(given.text, "mig_packing.yaml", &*given.scenario), absl::OkStatus());
   const absl::StatusOr<Contenders> contenders =
       MakeContenders(ContenderFlags(), given, /*fill_ratio=*/std::nullopt);
   ASSERT_TRUE(contenders.ok()) << contenders.status();

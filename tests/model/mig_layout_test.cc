@@ -18,6 +18,7 @@
 #include "model/mig_product.h"
 #include "model/mig_table.h"
 #include "model/random.h"
+#include "tests/model/mig_counter_model.h"
 #include "tests/testing/data_text.h"
 #include "tests/testing/mig_products.h"
 #include "tests/testing/soak.h"

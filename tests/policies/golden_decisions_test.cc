@@ -123,12 +123,12 @@ std::string Decide(const std::string& policy, bool use_cache) {
   engine_parts.jobs = &jobs;
   engine_parts.quotas = &quotas;
   engine_parts.placer = &placer;
-  engine_parts.make_dispatcher = [&](JobControl* host) {
+  engine_parts.make_dispatcher = [&](JobControl* control) {
     DispatchParts parts_of_it;
     parts_of_it.cluster = &builder.cluster();
     parts_of_it.jobs = &jobs;
     parts_of_it.placer = &placer;
-    parts_of_it.host = host;
+    parts_of_it.control = control;
     return std::make_unique<FillDispatcher>(parts_of_it);
   };
   engine_parts.cluster = &builder.cluster();

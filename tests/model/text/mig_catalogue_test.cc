@@ -22,6 +22,7 @@
 #include "model/mig_table.h"
 #include "model/text/embedded_mig.h"
 #include "model/text/yaml_tree.h"
+#include "tests/model/mig_counter_model.h"
 #include "tests/testing/data_text.h"
 #include "tests/testing/shared_data.h"
 

@@ -1,9 +1,9 @@
 // What allocations say, written and read back.
 #include "policies/devices/device_handles.h"
 
+#include <optional>
 #include <string>
 
-#include "absl/types/optional.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "model/device_grant.h"
@@ -43,7 +43,7 @@ TEST_F(DeviceHandlesTest, HandlesReadBack) {
             "{\"node\":\"a\\\",\\\"devices\\\":[\\\"gpu-3\\\"]\",\"devices\":[\"gpu-0\","
             "\"gpu-1-mig-3-1g.10gb\",\"gpu-2-part-250-1024\"],\"sharing\":" +
                 contents.sharing + "}");
-  const absl::optional<HandleContents> read = ReadHandle(node_, data);
+  const std::optional<HandleContents> read = ReadHandle(node_, data);
   ASSERT_TRUE(read.has_value());
   EXPECT_TRUE(*read == contents);
   EXPECT_THAT(GrantsOf(kind_, contents.devices),
@@ -77,7 +77,7 @@ TEST_F(DeviceHandlesTest, UnreadableHandles) {
 
 TEST_F(DeviceHandlesTest, GrantsReadBack) {
   const DeviceGrants grants = {{0, kNoPlacement, 1000}, {1, 3, 125}, {2, kNoPlacement, 250}};
-  const absl::optional<HandleContents> read = ReadGrants(node_, grants);
+  const std::optional<HandleContents> read = ReadGrants(node_, grants);
   ASSERT_TRUE(read.has_value());
   EXPECT_THAT(GrantsOf(kind_, read->devices), ::testing::ElementsAreArray(grants));
   for (const DeviceGrants& bad :

@@ -51,7 +51,7 @@ class QueueRig {
   // The waiting job runs from `now` to the end of its work; one without an end for a nanosecond.
   void RunToEnd(JobId job, int64_t now, JobState state = JobState::kSucceeded) {
     const SimDuration length =
-        jobs_.row(job).has_run_time ? jobs_.NextRunLength(job) : SimDuration(1);
+        jobs_.row(job).has_run_time ? jobs_.RemainingAt(job, SimTime(now)) : SimDuration(1);
     Run(job, now);
     jobs_.End(job, state, SimTime(now) + length);
   }

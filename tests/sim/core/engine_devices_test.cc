@@ -55,23 +55,24 @@ class ScriptedAgent : public NodeAgent {
   void set_cluster(const ClusterState* cluster) { cluster_ = cluster; }
   const Lines& calls() const { return calls_; }
 
-  void Attach(NodeControl* host) override { host_ = host; }
+  void Attach(NodeControl* control) override { control_ = control; }
   void OnTransition(const DeviceTransition& change, SimTime now) override {
     const auto amount = static_cast<int64_t>(change.config);
     switch (change.action) {
       case Change::kUnhealthy:
-        return host_->RecordDevices(change.node, change.devices, DeviceChangeKind::kUnhealthy);
+        return control_->RecordDevices(change.node, change.devices, DeviceChangeKind::kUnhealthy);
       case Change::kHealthy:
-        return host_->ArmNodeTimer(now + SimDuration::Seconds(5), change.devices.bits());
+        return control_->ArmNodeTimer(now + SimDuration::Seconds(5), change.devices.bits());
       case Change::kPluginGone:
       case Change::kPluginBack:
-        return host_->PublishAllocatable(change.node, {&amount, 1});
+        return control_->PublishAllocatable(change.node, {&amount, 1});
       case Change::kMigConfig:
-        return host_->EvictHolders(change.node, change.devices);
+        return control_->EvictHolders(change.node, change.devices);
     }
   }
   void OnTimer(uint64_t token, SimTime) override {
-    host_->RecordDevices(NodeId(size_t{0}), DeviceSet::FromBits(token), DeviceChangeKind::kHealthy);
+    control_->RecordDevices(NodeId(size_t{0}), DeviceSet::FromBits(token),
+                            DeviceChangeKind::kHealthy);
   }
   Admission Admit(PodId pod, NodeId node, SimTime now) override {
     Note("Admit", pod, node, now);
@@ -144,7 +145,7 @@ class ScriptedAgent : public NodeAgent {
 
   AgentScript script_;
   const ClusterState* cluster_ = nullptr;
-  NodeControl* host_ = nullptr;
+  NodeControl* control_ = nullptr;
   Lines calls_;
   std::map<uint32_t, PodState> pods_;
 };
@@ -204,9 +205,9 @@ class AgentRig {
     parts->node_agent = &agent_;
     parts->placer->set_amounts_may_grow(true);
     if (s.queue != "loss") return;
-    parts->make_dispatcher = [p = *parts](JobControl* host) -> std::unique_ptr<Dispatcher> {
+    parts->make_dispatcher = [p = *parts](JobControl* control) -> std::unique_ptr<Dispatcher> {
       return std::make_unique<LossDispatcher>(DispatchParts{
-          p.cluster, p.jobs, p.placer, p.cycle, p.profile, p.summaries, p.quotas, host});
+          p.cluster, p.jobs, p.placer, p.cycle, p.profile, p.summaries, p.quotas, control});
     };
   }
 

@@ -125,7 +125,7 @@ class EngineRig {
     parts.quotas = &quotas_;
     parts.node_changes = s.node_changes;
     parts.deletions = s.deletions;
-    parts.make_dispatcher = [this, &s](JobControl* host) { return MakeDispatcher(s, host); };
+    parts.make_dispatcher = [this, &s](JobControl* control) { return MakeDispatcher(s, control); };
     parts.source = source_.get();
     parts.profile = profile_.get();
     parts.cycle = cycle_.get();
@@ -170,7 +170,7 @@ class EngineRig {
     return *std::move(made);
   }
 
-  std::unique_ptr<Dispatcher> MakeDispatcher(const EngineScenario& s, JobControl* host) {
+  std::unique_ptr<Dispatcher> MakeDispatcher(const EngineScenario& s, JobControl* control) {
     DispatchParts parts;
     parts.cluster = &builder_.cluster();
     parts.jobs = &jobs_;
@@ -179,7 +179,7 @@ class EngineRig {
     parts.profile = profile_.get();
     parts.summaries = &summaries_;
     parts.quotas = &quotas_;
-    parts.host = host;
+    parts.control = control;
     if (s.options.mode == RunMode::kFill) return std::make_unique<FillDispatcher>(parts);
     if (s.queue == "kubernetes") {
       return std::make_unique<KubernetesDispatcher>(parts, s.kubernetes, /*seed=*/5);

@@ -9,6 +9,7 @@
 #include <iterator>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -17,7 +18,6 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "absl/types/optional.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "model/distributions.h"
@@ -42,7 +42,7 @@ constexpr uint32_t kPods = WatchBit(ObjectKind::kPod);
 
 SimTime Ms(int64_t ms) { return SimTime() + SimDuration::Millis(ms); }
 
-absl::optional<Distribution> Latency(absl::string_view text) { return *Distribution::Parse(text); }
+std::optional<Distribution> Latency(absl::string_view text) { return *Distribution::Parse(text); }
 
 // "c1@5", "none".
 std::string StateText(const ObjectRef& object) {
@@ -158,7 +158,7 @@ class ApiNetworkTest : public ::testing::Test {
   }
   // By the user, at once.
   ApiReply Do(const ApiRequest& request) {
-    absl::optional<ApiReply> reply = user().client->Call(request, 0);
+    std::optional<ApiReply> reply = user().client->Call(request, 0);
     EXPECT_TRUE(reply.has_value());
     EXPECT_TRUE(reply->ok()) << reply->message;
     return *reply;
@@ -181,14 +181,14 @@ class ApiNetworkTest : public ::testing::Test {
 
 TEST_F(ApiNetworkTest, AnswersAtOnceWithoutLatency) {
   Recorder& a = Watcher("a", kClaims);
-  const absl::optional<ApiReply> reply = a.client->Call(CreateClaim("c1"), 7);
+  const std::optional<ApiReply> reply = a.client->Call(CreateClaim("c1"), 7);
   ASSERT_TRUE(reply.has_value());
   EXPECT_EQ(StateText(reply->object), "c1@1");
   EXPECT_EQ(Cached(a, "c1"), nullptr) << "its own watch comes later";
-  EXPECT_EQ(network.NextTime(), absl::make_optional(SimTime()));
+  EXPECT_EQ(network.NextTime(), std::make_optional(SimTime()));
   EXPECT_THAT(Until(0), ElementsAre("0 a: added c1@1 before none"));
   EXPECT_EQ(Cached(a, "c1"), Stored("c1"));
-  EXPECT_EQ(network.NextTime(), absl::nullopt);
+  EXPECT_EQ(network.NextTime(), std::nullopt);
 }
 
 TEST_F(ApiNetworkTest, ConstantZeroIsNoLatency) {
@@ -596,11 +596,11 @@ TEST_F(ApiNetworkTest, Messages) {
 
 TEST_F(ApiNetworkTest, Clock) {
   Recorder& a = Connect("a");
-  EXPECT_EQ(network.NextTime(), absl::nullopt);
+  EXPECT_EQ(network.NextTime(), std::nullopt);
   EXPECT_FALSE(network.Step(Ms(100)));
   a.client->ArmTimer(SimDuration::Millis(10), 1);
   a.client->ArmTimer(SimDuration::Millis(5), 2);
-  EXPECT_EQ(network.NextTime(), absl::make_optional(Ms(5)));
+  EXPECT_EQ(network.NextTime(), std::make_optional(Ms(5)));
   EXPECT_FALSE(network.Step(Ms(4)));
   EXPECT_TRUE(network.Step(Ms(100)));
   EXPECT_EQ(network.now(), Ms(5));
@@ -657,7 +657,7 @@ std::string MessageText(const ApiMessage& m) {
 class RealWire : public Wire {
  public:
   explicit RealWire(ApiClient* client) : client_(client) {}
-  absl::optional<ApiReply> Call(ApiRequest request, uint64_t token) override {
+  std::optional<ApiReply> Call(ApiRequest request, uint64_t token) override {
     return client_->Call(std::move(request), token);
   }
   void ArmTimer(SimDuration after, uint64_t token) override { client_->ArmTimer(after, token); }
@@ -720,7 +720,7 @@ class RandomActor : public Actor {
         wire_->ArmTimer(SimDuration::Millis(static_cast<int64_t>(random_.Below(4))), ++token_);
         continue;
       }
-      const absl::optional<ApiReply> reply = wire_->Call(RandomRequest(), ++token_);
+      const std::optional<ApiReply> reply = wire_->Call(RandomRequest(), ++token_);
       if (!reply.has_value()) continue;
       Add("at once ", token_, " ", static_cast<int>(reply->code), " ", VersionText(reply->object));
       MaybeRemember(*reply);
@@ -797,9 +797,9 @@ std::vector<ClientOptions> RandomClients(Random& random) {
   constexpr const char* kLatencies[] = {
       "", "", "constant(0.001)", "discrete(0:1,0.001:2,0.004:1)", "exponential(mean=0.002)",
   };
-  const auto latency = [&]() -> absl::optional<Distribution> {
+  const auto latency = [&]() -> std::optional<Distribution> {
     const std::string text = kLatencies[random.Below(5)];
-    if (text.empty()) return absl::nullopt;
+    if (text.empty()) return std::nullopt;
     return *Distribution::Parse(text);
   };
   std::vector<ClientOptions> clients(2 + random.Below(3));
@@ -864,7 +864,7 @@ Lines RunOnNetwork(uint64_t seed, bool add_bystander) {
   Listener listener;
   if (add_bystander) network.Connect(bystander, &listener);
   const auto check_order = [&] {
-    const absl::optional<SimTime> next = network.NextTime();
+    const std::optional<SimTime> next = network.NextTime();
     EXPECT_TRUE(!next.has_value() || *next >= network.now()) << "seed " << seed;
   };
   for (const auto& actor : actors) actor->Act(1, 1);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <type_traits>
@@ -17,7 +18,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
-#include "absl/types/optional.h"
 #include "absl/types/span.h"
 #include "gtest/gtest.h"
 #include "model/ids.h"
@@ -702,8 +702,8 @@ bool HasStatus(const T&) {
 
 struct Outcome {
   ApiCode code = ApiCode::kOk;
-  ObjectRef object;            // of the reply; none with an error
-  absl::optional<Type> event;  // with the same object
+  ObjectRef object;           // of the reply; none with an error
+  std::optional<Type> event;  // with the same object
 };
 
 class NaiveServer {

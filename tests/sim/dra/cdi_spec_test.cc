@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,7 +10,6 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "absl/types/optional.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "model/device_grant.h"
@@ -80,7 +80,7 @@ TEST(CdiSpecTest, JsonHasEveryFieldInTheOrderOfTheFormat) {
 TEST(CdiSpecTest, TestDriverSetsParametersAsEnvironment) {
   const ParametersObject of_class = Parameters({{"b", "2"}, {"x", ""}});
   const ParametersObject of_claim = Parameters({{"a", "y=z"}, {"B", "3"}});
-  const absl::optional<CdiSpec> spec =
+  const std::optional<CdiSpec> spec =
       CdiSpecForParameters("test-driver.cdi.k8s.io", 17, &of_class, &of_claim);
   ASSERT_TRUE(spec.has_value());
   EXPECT_EQ(CdiSpecJson(*spec), TestText("TestDriverSetsParametersAsEnvironment"));
@@ -90,8 +90,8 @@ TEST(CdiSpecTest, TestDriverSetsParametersAsEnvironment) {
 
 TEST(CdiSpecTest, TestDriverWithoutParametersWritesNothing) {
   const ParametersObject none = Parameters({});
-  EXPECT_EQ(CdiSpecForParameters("d", 1, nullptr, nullptr), absl::nullopt);
-  EXPECT_EQ(CdiSpecForParameters("d", 1, &none, &none), absl::nullopt);
+  EXPECT_EQ(CdiSpecForParameters("d", 1, nullptr, nullptr), std::nullopt);
+  EXPECT_EQ(CdiSpecForParameters("d", 1, &none, &none), std::nullopt);
   const ParametersObject one = Parameters({{"a", "1"}});
   EXPECT_TRUE(CdiSpecForParameters("d", 1, &one, nullptr).has_value());
   EXPECT_TRUE(CdiSpecForParameters("d", 1, nullptr, &one).has_value());

@@ -13,6 +13,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,7 +22,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
-#include "absl/types/optional.h"
 #include "absl/types/span.h"
 #include "gtest/gtest.h"
 #include "model/distributions.h"
@@ -485,8 +485,8 @@ struct WorldOptions {
   uint64_t seed = 1;
 };
 
-inline absl::optional<Distribution> Millis(int64_t ms) {
-  if (ms == 0) return absl::nullopt;
+inline std::optional<Distribution> Millis(int64_t ms) {
+  if (ms == 0) return std::nullopt;
   return Distribution::Constant(static_cast<double>(ms) / 1000).value();
 }
 

@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -20,7 +21,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
-#include "absl/types/optional.h"
 #include "model/check.h"
 #include "model/cluster_state.h"
 #include "model/device_grant.h"
@@ -440,9 +440,9 @@ struct CallFault {
 
 // A user who labels claims, so that the writes of others meet a newer version, and deletes some.
 struct MeddlerOptions {
-  absl::optional<Distribution> pause;  // seconds between two deeds; absent: there is no such user
-  int64_t deeds = 0;                   // at most
-  uint64_t deletions_per_mille = 0;    // of the deeds; the others are labels
+  std::optional<Distribution> pause;  // seconds between two deeds; absent: there is no such user
+  int64_t deeds = 0;                  // at most
+  uint64_t deletions_per_mille = 0;   // of the deeds; the others are labels
   ConnectionOptions connection;
 };
 

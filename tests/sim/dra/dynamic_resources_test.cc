@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -12,7 +13,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
-#include "absl/types/optional.h"
 #include "gtest/gtest.h"
 #include "tests/sim/dra/component_rig.h"
 
@@ -495,15 +495,15 @@ TEST(TestPluginDisabled, disable) {
 // An event about a pod, and what it should mean since 1.29.
 template <typename T>
 struct Change {
-  absl::optional<T> before;
-  absl::optional<T> after;
+  std::optional<T> before;
+  std::optional<T> after;
   Hint hint = Hint::kSkip;
   // Whether 1.28 says "immediately" instead of "queue".
   bool immediate = false;
 };
 
 template <typename T>
-const T* PointerTo(const absl::optional<T>& object) {
+const T* PointerTo(const std::optional<T>& object) {
   return object.has_value() ? &*object : nullptr;
 }
 
@@ -550,7 +550,7 @@ std::vector<ClaimCase> UpstreamClaimCases() {
        [](World& w) {
          AddNamedPod(w);
          const auto claim = AddPending(w, Mode::kWaitForFirstConsumer);
-         return ClaimChange{WithAllocation(w, *claim), absl::nullopt, Hint::kSkip, false};
+         return ClaimChange{WithAllocation(w, *claim), std::nullopt, Hint::kSkip, false};
        }},
       // The claim of the name in a former life.
       {"backoff-wrong-new-object",
@@ -558,14 +558,14 @@ std::vector<ClaimCase> UpstreamClaimCases() {
          AddNamedPod(w);
          ResourceClaim former = *AddPending(w, Mode::kWaitForFirstConsumer);
          former.meta.uid += 1000;
-         return ClaimChange{absl::nullopt, former, Hint::kSkip, false};
+         return ClaimChange{std::nullopt, former, Hint::kSkip, false};
        }},
       {"skip-wrong-claim",
        [](World& w) {
          AddTemplatePod(w, true);
          ResourceClaim claim =
              w.ClaimOf("my-resource", Mode::kWaitForFirstConsumer, w.pod->meta.uid + 123);
-         return ClaimChange{absl::nullopt, *w.AddClaim(claim), Hint::kSkip, false};
+         return ClaimChange{std::nullopt, *w.AddClaim(claim), Hint::kSkip, false};
        }},
       {"skip-unrelated-claim",
        [](World& w) {
@@ -573,12 +573,12 @@ std::vector<ClaimCase> UpstreamClaimCases() {
          AddPending(w, Mode::kWaitForFirstConsumer);
          ResourceClaim other =
              w.ClaimOf("my-resource-foo", Mode::kWaitForFirstConsumer, w.pod->meta.uid);
-         return ClaimChange{absl::nullopt, *w.AddClaim(other), Hint::kSkip, false};
+         return ClaimChange{std::nullopt, *w.AddClaim(other), Hint::kSkip, false};
        }},
       {"queue-on-add",
        [](World& w) {
          AddNamedPod(w);
-         return ClaimChange{absl::nullopt, *AddPending(w, Mode::kImmediate), Hint::kQueue, true};
+         return ClaimChange{std::nullopt, *AddPending(w, Mode::kImmediate), Hint::kQueue, true};
        }},
       // No old state, though the object is not new: the watch was broken.
       {"backoff-wrong-old-object",
@@ -586,7 +586,7 @@ std::vector<ClaimCase> UpstreamClaimCases() {
          AddNamedPod(w);
          const ResourceClaim claim =
              WithAllocation(w, w.ClaimOf("my-resource", Mode::kImmediate, 0));
-         return ClaimChange{absl::nullopt, *w.AddClaim(claim), Hint::kQueue, true};
+         return ClaimChange{std::nullopt, *w.AddClaim(claim), Hint::kQueue, true};
        }},
       {"skip-adding-finalizer",
        [](World& w) {
@@ -666,20 +666,20 @@ std::vector<ContextCase> SkippedContextCases() {
       {"skip-deleted",
        [](World& w) {
          AddPodAndClaim(w);
-         return ContextChange{w.ContextOf(*w.pod), absl::nullopt, Hint::kSkip, false};
+         return ContextChange{w.ContextOf(*w.pod), std::nullopt, Hint::kSkip, false};
        }},
       // Found missing when everything was listed anew; the old state is the last one known.
       {"skip-missed-deleted",
        [](World& w) {
          AddPodAndClaim(w);
-         return ContextChange{Info(w), absl::nullopt, Hint::kSkip, false};
+         return ContextChange{Info(w), std::nullopt, Hint::kSkip, false};
        }},
       {"skip-unrelated-object",
        [](World& w) {
          AddPodAndClaim(w);
          PodSchedulingContext other = Info(w);
          other.meta.name = w.N("my-pod-foo");
-         return ContextChange{absl::nullopt, other, Hint::kSkip, false};
+         return ContextChange{std::nullopt, other, Hint::kSkip, false};
        }},
       // Ours: the name in another namespace.
       {"skip-other-namespace",
@@ -687,7 +687,7 @@ std::vector<ContextCase> SkippedContextCases() {
          AddPodAndClaim(w);
          PodSchedulingContext other = Info(w);
          other.meta.ns = w.N("elsewhere");
-         return ContextChange{absl::nullopt, other, Hint::kSkip, false};
+         return ContextChange{std::nullopt, other, Hint::kSkip, false};
        }},
       {"skip-missing-claim",
        [](World& w) {
@@ -725,7 +725,7 @@ std::vector<ContextCase> QueuedContextCases() {
       {"backoff-wrong-old-object",
        [](World& w) {
          AddPodAndClaim(w);
-         return ContextChange{absl::nullopt, Info(w), Hint::kQueue, true};
+         return ContextChange{std::nullopt, Info(w), Hint::kQueue, true};
        }},
       // An old state from before the plugin's own last write and the drivers' answers.
       {"backoff-missed-wrong-old-object",
@@ -755,7 +755,7 @@ std::vector<ContextCase> QueuedContextCases() {
          AddPending(w, Mode::kImmediate);
          w.AddClaim(WithAllocation(
              w, w.ClaimOf("my-resource-2", Mode::kWaitForFirstConsumer, w.pod->meta.uid)));
-         return ContextChange{absl::nullopt, w.ContextOf(*w.pod), Hint::kQueue, true};
+         return ContextChange{std::nullopt, w.ContextOf(*w.pod), Hint::kQueue, true};
        }},
       {"queue-bad-selected-node",
        [](World& w) {

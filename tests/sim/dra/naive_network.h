@@ -11,11 +11,11 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/types/optional.h"
 #include "model/distributions.h"
 #include "model/kube/name.h"
 #include "model/kube/objects.h"
@@ -52,7 +52,7 @@ inline ObjectRef FindIn(const ObjectCache& cache, ObjectKind kind, Name ns, Name
 class Wire {
  public:
   virtual ~Wire() = default;
-  virtual absl::optional<ApiReply> Call(ApiRequest request, uint64_t token) = 0;
+  virtual std::optional<ApiReply> Call(ApiRequest request, uint64_t token) = 0;
   virtual void ArmTimer(SimDuration after, uint64_t token) = 0;
   virtual void Remember(const ObjectRef& object) = 0;
   virtual ObjectRef Find(ObjectKind kind, Name ns, Name name) const = 0;
@@ -103,7 +103,7 @@ struct NaiveClient : Wire {
     List();
   }
 
-  static SimDuration Draw(const absl::optional<Distribution>& seconds, Random& stream) {
+  static SimDuration Draw(const std::optional<Distribution>& seconds, Random& stream) {
     if (!seconds.has_value()) return SimDuration();
     return SimDuration(
         std::max<int64_t>(0, static_cast<int64_t>(seconds->Sample(stream) * 1e9 + 0.5)));
@@ -121,8 +121,8 @@ struct NaiveClient : Wire {
     return SimDuration(std::max<int64_t>(0, -level_ns));
   }
 
-  absl::optional<ApiReply> Call(ApiRequest request, uint64_t token) override {
-    if (down) return absl::nullopt;
+  std::optional<ApiReply> Call(ApiRequest request, uint64_t token) override {
+    if (down) return std::nullopt;
     const SimTime issued = network->now;
     const SimTime sent = issued + WaitForToken();
     const SimTime done =
@@ -134,7 +134,7 @@ struct NaiveClient : Wire {
       const ApiReply reply = network->Commit(*this, issued, request);
       if (life == ends.size()) actor->OnReply(token, reply);
     });
-    return absl::nullopt;
+    return std::nullopt;
   }
   void ArmTimer(SimDuration after, uint64_t token) override {
     if (down) return;

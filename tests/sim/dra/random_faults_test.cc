@@ -44,11 +44,11 @@ struct Kind {
   bool crowd = false;
 };
 
-absl::optional<Distribution> RandomLatency(Random& random) {
+std::optional<Distribution> RandomLatency(Random& random) {
   const std::vector<std::string> texts = {"", "", "constant(0.004)", "uniform(low=0.001,high=0.05)",
                                           "exponential(mean=0.2)"};
   const std::string& text = OneOf(texts, random);
-  if (text.empty()) return absl::nullopt;
+  if (text.empty()) return std::nullopt;
   return *Distribution::Parse(text);
 }
 

@@ -6,12 +6,12 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/types/optional.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "model/random.h"
@@ -30,7 +30,7 @@ constexpr int64_t kMs = 1'000'000;
 
 std::vector<Key> GetAll(WorkQueue& queue) {
   std::vector<Key> keys;
-  while (const absl::optional<Key> key = queue.Get()) keys.push_back(*key);
+  while (const std::optional<Key> key = queue.Get()) keys.push_back(*key);
   return keys;
 }
 
@@ -79,10 +79,10 @@ TEST(WorkQueueTest, TestLen) {
 TEST(WorkQueueTest, TestReinsert) {
   WorkQueue queue(1);
   queue.Add(1);
-  EXPECT_EQ(queue.Get(), absl::optional<Key>(1));
+  EXPECT_EQ(queue.Get(), std::optional<Key>(1));
   queue.Add(1);
   queue.Done(1);
-  EXPECT_EQ(queue.Get(), absl::optional<Key>(1));
+  EXPECT_EQ(queue.Get(), std::optional<Key>(1));
   queue.Done(1);
   EXPECT_EQ(queue.waiting(), 0u);
 }
@@ -171,8 +171,8 @@ struct SetQueue {
     if (!dirty.insert(key).second) return;
     if (processing.count(key) == 0) list.push_back(key);
   }
-  absl::optional<Key> Get() {
-    if (list.empty() || static_cast<int>(processing.size()) >= workers) return absl::nullopt;
+  std::optional<Key> Get() {
+    if (list.empty() || static_cast<int>(processing.size()) >= workers) return std::nullopt;
     const Key key = list.front();
     list.pop_front();
     dirty.erase(key);

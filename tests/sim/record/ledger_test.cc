@@ -23,6 +23,7 @@
 #include "sim/record/ledger_frame.h"
 #include "sim/record/ledger_reader.h"
 #include "sim/record/ledger_writer.h"
+#include "sim/record/state_delta.h"
 #include "sim/record/version.h"
 #include "tests/sim/record/ledger_example.h"
 #include "tests/sim/record/record_script.h"
@@ -72,7 +73,7 @@ TEST(LedgerTest, TheHeaderHoldsWhatTheRunBeganWith) {
   ASSERT_TRUE(reader.ok()) << reader.status();
   const proto::LedgerHeader& header = (*reader)->header();
   EXPECT_EQ((*reader)->path(), "memory");
-  EXPECT_EQ(header.version(), 3u);
+  EXPECT_EQ(header.version(), 4u);
   EXPECT_EQ(header.drasim_version(), std::string(kDrasimVersion));
   EXPECT_EQ(header.scenario_yaml(), kExampleYaml);
   EXPECT_EQ(header.reasons_size(), 2);
@@ -140,7 +141,7 @@ TEST(LedgerTest, FramesAndTrailer) {
     ASSERT_TRUE(block.ParseFromString(frame.payload));
     block_records.push_back(block.kind().size());
   }
-  EXPECT_EQ(types, (std::vector<int>{1, 2, 3, 2, 3, 2, 3, 2, 4}));
+  EXPECT_EQ(types, (std::vector<int>{1, 2, 3, 2, 3, 2, 3, 2, 7, 8, 4}));
   EXPECT_EQ(block_records, (std::vector<size_t>{2, 6, 5, 1}));
   std::string trailer;
   AppendLittleEndian(frames.back().begin, 8, &trailer);
@@ -301,12 +302,12 @@ TEST(LedgerTest, ExplainsWhatCannotBeOpened) {
 
 TEST(LedgerTest, AnotherVersionIsNamed) {
   proto::LedgerHeader header;
-  header.set_version(4);
-  header.set_drasim_version("9.9");
+  header.set_version(3);
+  header.set_drasim_version("0.0.9");
   const std::string bytes =
       absl::StrCat("DRASIMLG", MakeFrame(FrameType::kHeader, header.SerializeAsString()));
   EXPECT_EQ(LedgerReader::FromMemory(bytes).status(),
-            absl::InvalidArgumentError("memory: ledger format 4; this drasim reads format 3"));
+            absl::InvalidArgumentError("memory: ledger format 3; this drasim reads format 4"));
 }
 
 TEST(LedgerTest, AWriterThatCannotWriteSaysSo) {
@@ -795,6 +796,57 @@ TEST(LedgerDamageTest, CheckpointsThatLie) {
   EXPECT_EQ(error(checkpoint), "a checkpoint claims an impossible size");
   checkpoint.set_state_bytes(1'000'000);
   EXPECT_EQ(error(checkpoint), "a checkpoint claims an impossible size");
+  checkpoint.set_base_offset(1'000'000);
+  EXPECT_EQ(error(checkpoint), "a checkpoint builds on one that is not before it");
+  checkpoint.set_base_offset(8);  // the header
+  EXPECT_EQ(error(checkpoint), "no checkpoint there");
+}
+
+TEST(LedgerDamageTest, CheckpointsThatLieAboutTheirBase) {
+  const std::string base_state = "0123456789";
+  proto::LedgerCheckpoint base;
+  base.set_state_bytes(base_state.size());
+  base.set_state(Deflate(base_state));
+  const std::string before =
+      Ledger(OneNode(), MakeFrame(FrameType::kCheckpoint, base.SerializeAsString()));
+  proto::LedgerCheckpoint sound;
+  sound.set_state_bytes(6);
+  sound.set_base_offset(before.size() -
+                        MakeFrame(FrameType::kCheckpoint, base.SerializeAsString()).size());
+  sound.set_new_bytes(4);
+  sound.set_state(Deflate("abcd"));
+  sound.add_gap(3);
+  sound.add_copy_offset(2);
+  sound.add_copy_bytes(2);
+  sound.set_state_hash(StateChunks("abc23d").hash());
+  const auto read = [&before](const proto::LedgerCheckpoint& checkpoint) {
+    const std::string bytes =
+        absl::StrCat(before, MakeFrame(FrameType::kCheckpoint, checkpoint.SerializeAsString()));
+    absl::StatusOr<std::unique_ptr<LedgerReader>> reader = LedgerReader::FromMemory(bytes);
+    EXPECT_TRUE(reader.ok()) << reader.status();
+    LedgerReader::Checkpoint place;
+    place.offset = before.size();
+    const absl::StatusOr<std::string> state = (*reader)->ReadCheckpoint(place);
+    if (state.ok()) return *state;
+    const std::string message(state.status().message());
+    return message.substr(message.rfind(": ") + 2);
+  };
+  const auto changed = [&](const std::function<void(proto::LedgerCheckpoint*)>& change) {
+    proto::LedgerCheckpoint checkpoint = sound;
+    change(&checkpoint);
+    return read(checkpoint);
+  };
+  EXPECT_EQ(read(sound), "abc23d");
+  const char* const unpack = "a checkpoint does not unpack";
+  EXPECT_EQ(changed([](auto* c) { c->set_state_hash(1); }), unpack);
+  EXPECT_EQ(changed([](auto* c) { c->set_state_bytes(7); }), unpack);
+  EXPECT_EQ(changed([](auto* c) { c->set_new_bytes(5); }), unpack);
+  EXPECT_EQ(changed([](auto* c) { c->set_gap(0, 5); }), unpack);
+  EXPECT_EQ(changed([](auto* c) { c->set_copy_offset(0, -1); }), unpack);
+  EXPECT_EQ(changed([](auto* c) { c->set_copy_bytes(0, 9); }), unpack);
+  EXPECT_EQ(changed([](auto* c) { c->add_gap(0); }), "a checkpoint's columns differ in length");
+  EXPECT_EQ(changed([](auto* c) { c->set_state_bytes(uint64_t{1} << 40); }),
+            "a checkpoint claims an impossible size");
 }
 
 }  // namespace ledger_test

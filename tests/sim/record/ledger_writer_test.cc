@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -20,8 +21,10 @@
 #include "gtest/gtest.h"
 #include "model/cluster_state.h"
 #include "model/device_set.h"
+#include "model/proto/ledger.pb.h"
 #include "model/random.h"
 #include "model/record.h"
+#include "sim/record/ledger_digest.h"
 #include "sim/record/ledger_frame.h"
 #include "sim/record/ledger_reader.h"
 #include "tests/sim/record/ledger_example.h"
@@ -31,14 +34,26 @@
 namespace drasim {
 namespace ledger_writer_test {
 
-// Beyond two blocks that fill up by themselves.
 constexpr uint64_t kRecords = 9000;
 
-// 4096: where a block has just been written and none has begun.
-bool IsCheckpoint(uint64_t records) { return records == 4096 || records % 700 == 0; }
+// Frames of every kind between any two checkpoints.
+constexpr LedgerPace kPace = {/*records_per_block=*/128, /*records_per_keyframe=*/300,
+                              /*records_per_live_object=*/1, /*blocks_per_series=*/3,
+                              /*pods_per_frame=*/20};
 
+// 4228 = 4200 + 28: a block of its own behind another checkpoint. 4356: where a block has just been
+// written and none has begun.
+bool IsCheckpoint(uint64_t records) {
+  return records == 4228 || records == 4356 || records % 700 == 0;
+}
+
+// Most of a state is in the one before, so checkpoints build on each other.
 std::string StateAt(uint64_t records) {
-  return absl::StrCat("state after ", records, std::string(records % 50, '.'));
+  std::string state = absl::StrCat("state after ", records, std::string(records % 50, '.'));
+  for (uint64_t row = 0; row < records / 5; ++row) {
+    absl::StrAppend(&state, "row ", row, " ", row * row * 7919 % 100'003, "\n");
+  }
+  return state;
 }
 
 // Hands on what comes behind the first `done` records.
@@ -125,7 +140,7 @@ std::string WholeLedger(uint64_t seed) {
   RandomRun run(seed);
   absl::StatusOr<std::unique_ptr<LedgerWriter>> writer =
       LedgerWriter::Create(dir.PathOf("ledger"), kExampleYaml, run.script().cluster(),
-                           kExampleRanks, run.script().summaries());
+                           kExampleRanks, run.script().summaries(), kPace);
   EXPECT_TRUE(writer.ok()) << writer.status();
   run.Play(writer->get(), 0, kRecords);
   EXPECT_EQ((*writer)->Finish(kExampleFingerprint), absl::OkStatus());
@@ -136,7 +151,7 @@ absl::StatusOr<LedgerPosition> PositionIn(const TempDir& dir) {
   absl::StatusOr<std::unique_ptr<LedgerReader>> reader =
       LedgerReader::Open(dir.PathOf("ledger.partial"));
   if (!reader.ok()) return reader.status();
-  return FindLastCheckpoint(**reader);
+  return FindLastCheckpoint(**reader, kPace);
 }
 
 // Goes on with ledger.partial; short of kRecords, the run is abandoned again.
@@ -169,7 +184,7 @@ TEST(LedgerContinuationTest, TheBytesAreThoseOfAnUninterruptedRun) {
       if (frame.type != 3) continue;
       cuts.insert(cuts.end(), {frame.end - 1, frame.end, frame.end + 1});
     }
-    ASSERT_EQ(cuts.size(), 3 * 13u);  // 12 multiples of 700, and 4096
+    ASSERT_EQ(cuts.size(), 3 * 14u);  // 12 multiples of 700, 4228 and 4356
     cuts.insert(cuts.end(), {frames[0].end, frames.back().begin, frames.back().end, whole.size()});
     Random random(seed, "cuts");
     for (int i = 0; i < 20; ++i) {
@@ -193,6 +208,37 @@ TEST(LedgerContinuationTest, TheBytesAreThoseOfAnUninterruptedRun) {
   }
 }
 
+TEST(LedgerContinuationTest, TheRunHasFramesOfEveryKind) {
+  std::map<int, int> frames;
+  for (const LedgerFrame& frame : FramesOf(WholeLedger(1))) ++frames[frame.type];
+  EXPECT_GT(frames[5], 5);
+  EXPECT_EQ(frames[5], frames[6]);
+  EXPECT_GT(frames[7], 10);
+  EXPECT_GT(frames[8], 10);
+}
+
+TEST(LedgerContinuationTest, CheckpointsBuildOnEachOther) {
+  const std::string whole = WholeLedger(1);
+  size_t built = 0;
+  for (const LedgerFrame& frame : FramesOf(whole)) {
+    if (frame.type != 3) continue;
+    proto::LedgerCheckpoint checkpoint;
+    ASSERT_TRUE(checkpoint.ParseFromString(frame.payload));
+    built += checkpoint.base_offset() != 0 ? 1u : 0u;
+  }
+  EXPECT_GT(built, 5u);
+  absl::StatusOr<std::unique_ptr<LedgerReader>> reader = LedgerReader::FromMemory(whole);
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  const absl::StatusOr<std::vector<LedgerReader::Checkpoint>> found = (*reader)->ListCheckpoints();
+  ASSERT_TRUE(found.ok()) << found.status();
+  ASSERT_EQ(found->size(), 14u);
+  for (const LedgerReader::Checkpoint& checkpoint : *found) {
+    const absl::StatusOr<std::string> state = (*reader)->ReadCheckpoint(checkpoint);
+    ASSERT_TRUE(state.ok()) << state.status();
+    EXPECT_TRUE(*state == StateAt(checkpoint.records)) << checkpoint.records;
+  }
+}
+
 TEST(LedgerContinuationTest, InterruptedAgainAndAgain) {
   const std::string whole = WholeLedger(3);
   const TempDir dir;
@@ -200,13 +246,13 @@ TEST(LedgerContinuationTest, InterruptedAgainAndAgain) {
     RandomRun run(3);
     absl::StatusOr<std::unique_ptr<LedgerWriter>> writer =
         LedgerWriter::Create(dir.PathOf("ledger"), kExampleYaml, run.script().cluster(),
-                             kExampleRanks, run.script().summaries());
+                             kExampleRanks, run.script().summaries(), kPace);
     ASSERT_TRUE(writer.ok()) << writer.status();
     run.Play(writer->get(), 0, 1000);
     ASSERT_EQ((*writer)->Abandon(), absl::OkStatus());
   }
   // Before the next checkpoint, right behind it, and far on.
-  constexpr uint64_t kStops[] = {1100, 1399, 1400, 1401, 4095, 4096, 8888};
+  constexpr uint64_t kStops[] = {1100, 1399, 1400, 1401, 4095, 4096, 4228, 4357, 8888};
   for (const uint64_t until : kStops) {
     GoOn(dir, 3, until);
     ASSERT_TRUE(dir.Has("ledger.partial"));
@@ -314,11 +360,11 @@ TEST(LedgerBoundTest, WhatFitsStaysReadable) {
     }
   };
   script.At(1'500'000'000);
-  arrive(LedgerWriter::kRecordsPerBlock);
+  arrive(LedgerPace().records_per_block);
   ASSERT_EQ((*writer)->status(), absl::OkStatus());
   const uintmax_t one_block = std::filesystem::file_size(dir.PathOf("ledger.partial"));
   (*writer)->set_max_bytes(one_block + 100);
-  arrive(3 * LedgerWriter::kRecordsPerBlock);
+  arrive(3 * LedgerPace().records_per_block);
   const absl::Status full = absl::ResourceExhaustedError(
       absl::StrCat(dir.PathOf("ledger"), ".partial: the ledger would exceed output.max_ledger (",
                    one_block + 100, " bytes) at record 8192, 1.5 s into the run"));
@@ -333,7 +379,7 @@ TEST(LedgerBoundTest, WhatFitsStaysReadable) {
   absl::StatusOr<bool> more = true;
   while (more.ok() && *more) more = (*reader)->Next(&record);
   EXPECT_EQ(more.status(), absl::OkStatus());
-  EXPECT_EQ((*reader)->records(), LedgerWriter::kRecordsPerBlock);
+  EXPECT_EQ((*reader)->records(), LedgerPace().records_per_block);
   EXPECT_FALSE((*reader)->complete());
 }
 

@@ -18,6 +18,7 @@
 #include "model/proto/scenario.pb.h"
 #include "model/state_io.h"
 #include "sim/scenario/resolve.h"
+#include "tests/testing/key_errors.h"
 #include "tests/testing/run_spec_of.h"
 
 namespace drasim {
@@ -100,7 +101,7 @@ TEST(OpenWorkloadInputTest, InstancesNeedAGpuThatHasThem) {
   Opened none("workload: {jobs: [{name: a}]}");
   for (NodeSpec& node : none.nodes) node.gpu_model = node.gpu_count > 0 ? "T4" : "";
   none.scenario = ScenarioOf("workload: {jobs: [{name: a}, {name: b, mig: [{profile: 1g.5gb}]}]}");
-  EXPECT_EQ(none.Open(none.nodes),
+  EXPECT_EQ(WithoutCheckedKey(none.Open(none.nodes)),
             absl::InvalidArgumentError("workload.jobs.1.mig: found no GPU in the cluster that can "
                                        "be partitioned, expected one"));
   const Opened other("workload: {jobs: [{name: a, mig: [{profile: 1g.6gb}]}]}");
@@ -113,10 +114,10 @@ TEST(OpenWorkloadInputTest, InstancesNeedAGpuThatHasThem) {
 }
 
 TEST(OpenWorkloadInputTest, JobsComeFromOnePlace) {
-  EXPECT_EQ(Opened("workload: {jobs: [{name: a}], trace: {path: p.csv}}").status,
+  EXPECT_EQ(WithoutCheckedKey(Opened("workload: {jobs: [{name: a}], trace: {path: p.csv}}").status),
             absl::InvalidArgumentError(
                 "workload.jobs: found workload.trace.path, too, expected one of them"));
-  EXPECT_EQ(Opened("workload: {jobs: [{name: a}], generated: {pods: 3}}").status,
+  EXPECT_EQ(WithoutCheckedKey(Opened("workload: {jobs: [{name: a}], generated: {pods: 3}}").status),
             absl::InvalidArgumentError(
                 "workload.jobs: found workload.generated, too, expected one of them"));
 }
@@ -157,12 +158,12 @@ TEST(OpenWorkloadInputTest, AMixNeedsOneProduct) {
   const std::string yaml = "workload: {generated: {pods: 3, mig: [{profile: 1g.5gb, weight: 1}]}}";
   EXPECT_EQ(Opened(yaml, "A100-PCIE-40GB").status, absl::OkStatus());  // the same table
   EXPECT_EQ(Opened(yaml, "T4").status, absl::OkStatus());              // cannot be partitioned
-  EXPECT_EQ(Opened(yaml, "A100-SXM4-80GB").status,
+  EXPECT_EQ(WithoutCheckedKey(Opened(yaml, "A100-SXM4-80GB").status),
             absl::InvalidArgumentError(
                 "workload.generated.mig: found A100-40GB, A100-80GB among the GPUs of the cluster, "
                 "expected exactly one product that can be partitioned"));
   Opened none(yaml);
-  EXPECT_EQ(none.Open({}),
+  EXPECT_EQ(WithoutCheckedKey(none.Open({})),
             absl::InvalidArgumentError(
                 "workload.generated.mig: found none among the GPUs of the cluster, expected "
                 "exactly one product that can be partitioned"));
@@ -170,7 +171,7 @@ TEST(OpenWorkloadInputTest, AMixNeedsOneProduct) {
 
 // A format without a file is one that was meant for a file.
 TEST(OpenWorkloadInputTest, AFormatNeedsItsTrace) {
-  EXPECT_EQ(Opened("workload: {trace: {format: philly}}").status,
+  EXPECT_EQ(WithoutCheckedKey(Opened("workload: {trace: {format: philly}}").status),
             absl::InvalidArgumentError("workload.trace.path: expected the trace's file beside "
                                        "workload.trace.format: philly"));
   EXPECT_EQ(Opened("workload: {generated: {pods: 2}, trace: {format: openb}}").status,

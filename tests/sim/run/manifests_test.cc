@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,6 +24,7 @@
 #include "model/node_spec.h"
 #include "model/pod_constraints.h"
 #include "model/pod_shape.h"
+#include "model/proto/kube.pb.h"
 #include "model/proto/scenario.pb.h"
 #include "model/random.h"
 #include "model/shape_table.h"
@@ -35,6 +37,48 @@ namespace manifests_test {
 
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+
+// Amounts of resources as text, such as "1 example.com/nic, 2 nvidia.com/gpu".
+std::string AmountsText(const std::vector<std::pair<std::string, int64_t>>& amounts) {
+  return absl::StrJoin(amounts, ", ", [](std::string* out, const auto& amount) {
+    absl::StrAppend(out, amount.second, " ", amount.first);
+  });
+}
+
+// The job on one line, without values that equal those of an empty job.
+std::string JobText(const InlineJob& job) {
+  const PodShape& shape = job.shape;
+  std::string text = absl::StrCat("name: \"", job.name, "\"");
+  const auto number = [&text](absl::string_view name, int64_t value) {
+    if (value != 0) absl::StrAppend(&text, " ", name, ": ", value);
+  };
+  number("replicas", job.replicas);
+  number("arrival_ns", job.arrival.time.ns());
+  if (job.arrival.has_run_time) number("run_time_ns", job.arrival.run_time.ns());
+  number("priority", job.arrival.priority);
+  number("cpu_milli", shape.request.cpu_milli);
+  number("memory_bytes", shape.request.memory_bytes);
+  if (!shape.request.extended.empty())
+    absl::StrAppend(&text, " asks ", AmountsText(shape.request.extended));
+  for (const ContainerRequest& container : shape.device_plugin.containers) {
+    absl::StrAppend(&text, " (", container.init ? "init " : "",
+                    container.restartable ? "sidecar " : "", AmountsText(container.extended), ")");
+  }
+  for (const auto& [label, value] : shape.constraints.node_selector) {
+    absl::StrAppend(&text, " on ", label, "=", value);
+  }
+  number("node_terms", static_cast<int64_t>(shape.constraints.node_terms.size()));
+  for (const Toleration& t : shape.constraints.tolerations) {
+    absl::StrAppend(&text, " tolerates ", t.key, "=", t.exists ? "*" : t.value, ":", t.effect);
+  }
+  for (const ClaimEntry& claim : shape.claims) {
+    absl::StrAppend(&text, " claim ", claim.name, "=", claim.claim, "/", claim.from_template);
+  }
+  if (shape.constraints.hold != PodHold::kNone)
+    absl::StrAppend(&text, " held by ", PodHoldName(shape.constraints.hold));
+  if (shape.constraints.never_preempts) absl::StrAppend(&text, " never preempts");
+  return text;
+}
 
 // What is read of texts, which become files f0.yaml, f1.yaml, ...
 struct ReadTexts {
@@ -65,7 +109,7 @@ struct ReadTexts {
   // The jobs as text, one per line.
   std::string Jobs() const {
     std::vector<std::string> lines;
-    for (const proto::InlineJob& job : manifests.jobs) lines.push_back(job.ShortDebugString());
+    for (const InlineJob& job : manifests.jobs) lines.push_back(JobText(job));
     return absl::StrJoin(lines, "\n");
   }
   std::string Warnings() const { return absl::StrJoin(manifests.warnings, "\n"); }
@@ -74,11 +118,13 @@ struct ReadTexts {
   std::string error;
 };
 
-// A job from protobuf's text, printed as Jobs() does.
+// An entry of workload.jobs in protobuf's text, printed as Jobs() does.
 std::string Job(const std::string& text) {
   proto::InlineJob job;
   EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &job)) << text;
-  return job.ShortDebugString();
+  const absl::StatusOr<InlineJob> read = ReadInlineJob("job", job);
+  EXPECT_TRUE(read.ok()) << read.status();
+  return read.ok() ? JobText(*read) : "";
 }
 
 // A pod `name` with `lines`, each with its indentation, below spec.
@@ -134,11 +180,9 @@ TEST(ManifestsTest, RequestsAreAddedUpAsThoseOfDevices) {
     add("initContainers", random.Below(5), true);
     const ReadTexts read(pod);
     ASSERT_EQ(read.error, "") << pod;
-    google::protobuf::RepeatedPtrField<proto::InlineJob> jobs;
-    *jobs.Add() = read.manifests.jobs.at(0);
     GpuModelTable models;
     ShapeTable shapes(&models);
-    const auto made = MakeInlineJobs(jobs, {}, &shapes);
+    const auto made = MakeInlineJobs(read.manifests.jobs, {}, &shapes);
     ASSERT_TRUE(made.ok()) << made.status() << pod;
     const PodShape& shape = shapes.row(made->at(0).shape);
     const int64_t devices = shape.request.extended.empty() ? 0 : shape.request.extended[0].second;
@@ -161,11 +205,9 @@ TEST(ManifestsTest, DevicesOfSeveralContainersStayApart) {
   ASSERT_EQ(read.error, "");
   EXPECT_EQ(read.Jobs(), Job(TestLines("DevicesOfSeveralContainersStayApart.2")));
   // And MakeInlineJobs takes them.
-  google::protobuf::RepeatedPtrField<proto::InlineJob> jobs;
-  *jobs.Add() = read.manifests.jobs.at(0);
   GpuModelTable models;
   ShapeTable shapes(&models);
-  const auto made = MakeInlineJobs(jobs, {}, &shapes);
+  const auto made = MakeInlineJobs(read.manifests.jobs, {}, &shapes);
   ASSERT_TRUE(made.ok()) << made.status();
   using Extended = std::vector<std::pair<std::string, int64_t>>;
   EXPECT_EQ(shapes.row(made->at(0).shape).request.extended, (Extended{{"nvidia.com/gpu", 3}}));
@@ -229,10 +271,10 @@ TEST(ManifestsTest, NodeAffinityThatIsNoMoreThanANodeSelector) {
     const ReadTexts more(Pod("p", absl::StrReplaceAll(affinity, {{"WHERE", other}})));
     EXPECT_EQ(more.Warnings(), "") << other;
     ASSERT_EQ(more.manifests.jobs.size(), 1u);
-    const proto::InlineJob& job = more.manifests.jobs[0];
-    EXPECT_EQ(job.node_selector_size(), 1);
-    ASSERT_EQ(job.node_affinity().node_selector_terms_size(), 1);
-    EXPECT_EQ(job.node_affinity().node_selector_terms(0).match_expressions_size(), 2);
+    const PodShape& shape = more.manifests.jobs[0].shape;
+    EXPECT_EQ(shape.constraints.node_selector.size(), 1u);
+    ASSERT_EQ(shape.constraints.node_terms.size(), 1u);
+    EXPECT_EQ(shape.constraints.node_terms[0].requirements.size(), 2u);
   }
 }
 
@@ -240,11 +282,9 @@ TEST(ManifestsTest, NodeAffinityThatIsNoMoreThanANodeSelector) {
 std::string NodesThatTake(const std::string& lines) {
   const ReadTexts read(Pod("p", lines));
   EXPECT_EQ(read.error, "");
-  google::protobuf::RepeatedPtrField<proto::InlineJob> jobs;
-  *jobs.Add() = read.manifests.jobs.at(0);
   GpuModelTable models;
   ShapeTable shapes(&models);
-  const auto made = MakeInlineJobs(jobs, {}, &shapes);
+  const auto made = MakeInlineJobs(read.manifests.jobs, {}, &shapes);
   EXPECT_TRUE(made.ok()) << made.status();
   std::string nodes;
   for (const char* name : {"a", "b", "c"}) {
@@ -297,7 +337,7 @@ TEST(ManifestsTest, WhatKeepsAPodPending) {
   const auto pending = [](const std::string& lines) {
     const ReadTexts read(Pod("p", lines));
     EXPECT_EQ(read.error, "");
-    return read.manifests.jobs.at(0).pending();
+    return std::string(PodHoldName(read.manifests.jobs.at(0).shape.constraints.hold));
   };
   for (const auto& [input, expected] : TestRows<2>("WhatKeepsAPodPending")) {
     EXPECT_EQ(pending(input), expected) << input;
@@ -305,7 +345,7 @@ TEST(ManifestsTest, WhatKeepsAPodPending) {
   const ReadTexts network(
       "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  hostNetwork: true\n"
       "  containers: [{name: c, ports: [{containerPort: 9100}]}]\n");
-  EXPECT_EQ(network.manifests.jobs.at(0).pending(), "hostPort");
+  EXPECT_EQ(PodHoldName(network.manifests.jobs.at(0).shape.constraints.hold), "hostPort");
 }
 
 TEST(ManifestsTest, RuntimeClasses) {
@@ -321,7 +361,7 @@ TEST(ManifestsTest, RuntimeClasses) {
       node_selector { key: "kata" value: "yes-it-has" }
       tolerations { key: "kata" operator: "Exists" })"));
   const ReadTexts own({Pod("p", "  runtimeClassName: kata\n  overhead: {cpu: 1}\n"), runtime});
-  EXPECT_EQ(own.manifests.jobs.at(0).cpu(), "1");
+  EXPECT_EQ(own.manifests.jobs.at(0).shape.request.cpu_milli, 1000);
   const ReadTexts unknown(Pod("p", "  runtimeClassName: nvidia\n"));
   EXPECT_EQ(unknown.Warnings(),
             "f0.yaml:6:21: spec.runtimeClassName: no RuntimeClass 'nvidia' is given: taken to have "
@@ -374,7 +414,7 @@ TEST(ManifestsTest, PrioritiesOfClasses) {
     const ReadTexts read({Pod("p", pod), high(of_class)});
     EXPECT_EQ(read.error, "");
     EXPECT_EQ(read.Warnings(), "");
-    return read.manifests.jobs.at(0).priority();
+    return read.manifests.jobs.at(0).arrival.priority;
   };
   EXPECT_EQ(priority("", ""), 0);
   EXPECT_EQ(priority("  priorityClassName: high\n", ""), 1000);
@@ -397,7 +437,7 @@ TEST(ManifestsTest, PrioritiesOfClasses) {
   EXPECT_EQ(never.Warnings(), "");
   const ReadTexts meek(
       {Pod("p", "  priorityClassName: high\n"), high("preemptionPolicy: Never\n")});
-  EXPECT_TRUE(meek.manifests.jobs.at(0).never_preempts());
+  EXPECT_TRUE(meek.manifests.jobs.at(0).shape.constraints.never_preempts);
 }
 
 // --- Bad input ---
@@ -490,7 +530,7 @@ TEST(ManifestsTest, DemosSayWhatTheyShow) {
     EXPECT_THAT(read->warnings, IsEmpty()) << file;
     EXPECT_EQ(read->objects.size(), objects) << file;
     std::vector<std::string> jobs;
-    for (const proto::InlineJob& job : read->jobs) jobs.push_back(job.ShortDebugString());
+    for (const InlineJob& job : read->jobs) jobs.push_back(JobText(job));
     return jobs;
   };
   using Jobs = std::vector<std::string>;
@@ -590,7 +630,7 @@ TEST(ManifestsOwnersTest, PodsKeptPendingAreCounted) {
        Pod("p", "  volumes: [{name: v, persistentVolumeClaim: {claimName: c}}]\n")});
   EXPECT_EQ(read.error, "");
   ASSERT_EQ(read.manifests.jobs.size(), 2u);
-  EXPECT_EQ(read.manifests.jobs[0].pending(), "volumes");
+  EXPECT_EQ(PodHoldName(read.manifests.jobs[0].shape.constraints.hold), "volumes");
   EXPECT_EQ(read.Warnings(),
             "f0.yaml:8:25: spec.volumeClaimTemplates: pod is kept pending: its volumes are not "
             "simulated (4 pods)");
@@ -648,7 +688,7 @@ TEST(ManifestsOwnersTest, GeneratedNamesAreCounted) {
                         "metadata: {generateName: a-}\nspec: {resourceClassName: c}\n"});
   ASSERT_EQ(read.error, "");
   EXPECT_EQ(read.Jobs(), "name: \"a-0\"\nname: \"far/a-0\"\nname: \"a-1\"\nname: \"b-0\"");
-  EXPECT_EQ(read.manifests.objects.at(0).resource_claim().metadata().name(), "a-0");
+  EXPECT_EQ(read.manifests.objects.at(0)->resource_claim().metadata().name(), "a-0");
 }
 
 TEST(ManifestsOwnersTest, TwoObjectsOfOneName) {
@@ -705,8 +745,8 @@ TEST(ManifestsOwnersTest, ObjectsComeAsTheyAreInTheOrderOfTheFiles) {
   ASSERT_EQ(read.error, "");
   EXPECT_EQ(read.Warnings(), "");
   std::string objects;
-  for (const proto::kube::Object& object : read.manifests.objects) {
-    absl::StrAppend(&objects, object.ShortDebugString(), "\n");
+  for (const std::shared_ptr<const proto::kube::Object>& object : read.manifests.objects) {
+    absl::StrAppend(&objects, object->ShortDebugString(), "\n");
   }
   EXPECT_EQ(objects, TestText("ObjectsComeAsTheyAreInTheOrderOfTheFiles.3"));
 }

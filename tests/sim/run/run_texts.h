@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "gtest/gtest.h"
+#include "model/proto/scenario.pb.h"
 #include "model/status_macros.h"
 #include "model/text/yaml_proto.h"
 #include "sim/run/simulation.h"
@@ -23,7 +24,7 @@ inline Built BuildText(const std::string& text) {
   GivenScenario given;
   given.file = "s.yaml";
   given.text = text;
-  RETURN_IF_ERROR(MergeYaml(text, given.file, &given.scenario));
+  RETURN_IF_ERROR(MergeYaml(text, given.file, &*given.scenario));
   ASSIGN_OR_RETURN(RunSpec spec, ResolveGiven(given));
   return Simulation::Build(std::move(spec));
 }

@@ -21,6 +21,7 @@
 #include "sim/scenario/resolve.h"
 #include "tests/sim/run/run_texts.h"
 #include "tests/testing/data_text.h"
+#include "tests/testing/key_errors.h"
 #include "tests/testing/temp_dir.h"
 
 namespace drasim {
@@ -113,14 +114,16 @@ TEST(StreamTest, DevicesAreThoseAtTheEnd) {
 TEST(StreamTest, Defaults) {
   const absl::StatusOr<RunSpec> stream = Resolved({FillText(), StreamText()});
   ASSERT_TRUE(stream.ok()) << stream.status();
-  EXPECT_EQ(stream->written.order(), "seeded");
+  EXPECT_EQ(stream->written->order(), "seeded");
   EXPECT_TRUE(stream->is_stream());
   EXPECT_FALSE(stream->workload.shaped);
   EXPECT_FALSE(Resolved({FillText()})->is_stream());
 }
 
 TEST(StreamTest, WhatIsRefused) {
-  const auto error = [](absl::string_view yaml) { return Resolved({FillText(), yaml}).status(); };
+  const auto error = [](absl::string_view yaml) {
+    return WithoutCheckedKey(Resolved({FillText(), yaml}).status());
+  };
   EXPECT_EQ(error("workload: {stream_interval: 1s}"),
             absl::InvalidArgumentError("workload.stream_interval: found '1s', expected none in "
                                        "mode fill, which has no clock"));

@@ -10,7 +10,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
+#include "model/proto/scenario.pb.h"
 #include "sim/scenario/resolve.h"
+#include "tests/testing/key_errors.h"
 #include "tests/testing/run_spec_of.h"
 
 namespace drasim {
@@ -117,30 +119,31 @@ TEST(RunSpecTest, EventsFailuresAndQuotas) {
 
 // No input has to be read to see that a quota is wrong.
 TEST(RunSpecTest, QuotasAreChecked) {
-  EXPECT_EQ(
-      ResolveScenario(ScenarioOf("mode: replay\nquotas: [{tenant: t, gpus: '-1'}]\n")).status(),
-      absl::InvalidArgumentError(
-          "quotas[0].gpus: quantity \"-1\" is negative; expected zero or more"));
+  EXPECT_EQ(WithoutCheckedKey(
+                ResolveScenario(ScenarioOf("mode: replay\nquotas: [{tenant: t, gpus: '-1'}]\n"))
+                    .status()),
+            absl::InvalidArgumentError(
+                "quotas[0].gpus: quantity \"-1\" is negative; expected zero or more"));
 }
 
 TEST(RunSpecTest, SettersKeepTheWrittenScenarioInStep) {
   RunSpec spec = SpecOfText("seed: 1\n");
   spec.SetSeed(9);
   EXPECT_EQ(spec.seed, 9u);
-  EXPECT_EQ(spec.written.seed(), 9u);
+  EXPECT_EQ(spec.written->seed(), 9u);
   spec.SetOutputDir("out");
   EXPECT_EQ(spec.output.dir, "out");
-  EXPECT_EQ(spec.written.output().dir(), "out");
+  EXPECT_EQ(spec.written->output().dir(), "out");
   EXPECT_EQ(spec.SetMaxLedger("2Ki"), absl::OkStatus());
   EXPECT_EQ(spec.output.max_ledger_bytes, 2048u);
-  EXPECT_EQ(spec.written.output().max_ledger(), "2Ki");
+  EXPECT_EQ(spec.written->output().max_ledger(), "2Ki");
   EXPECT_FALSE(spec.SetMaxLedger("0").ok());
   EXPECT_EQ(spec.SetMaxLedger(""), absl::OkStatus());
   EXPECT_EQ(spec.output.max_ledger_bytes, uint64_t{100} << 30);
   spec.SetNodesSha256("a");
   spec.SetTraceSha256("b");
-  EXPECT_EQ(spec.cluster.nodes.sha256, spec.written.cluster().sha256());
-  EXPECT_EQ(spec.workload.trace.sha256, spec.written.workload().trace().sha256());
+  EXPECT_EQ(spec.cluster.nodes.sha256, spec.written->cluster().sha256());
+  EXPECT_EQ(spec.workload.trace.sha256, spec.written->workload().trace().sha256());
 }
 
 }  // namespace run_spec_test

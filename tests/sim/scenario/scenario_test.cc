@@ -20,6 +20,7 @@
 #include "sim/run/simulation.h"
 #include "sim/scenario/duration_text.h"
 #include "tests/testing/data_text.h"
+#include "tests/testing/key_errors.h"
 #include "tests/testing/run_spec_of.h"
 #include "tests/testing/temp_dir.h"
 
@@ -27,9 +28,14 @@ namespace drasim {
 namespace scenario_test {
 
 // The resolved scenario as YAML.
-std::string Resolved(absl::string_view yaml) { return ToYaml(RunSpecOf(ScenarioOf(yaml)).written); }
+std::string Resolved(absl::string_view yaml) {
+  return ToYaml(*RunSpecOf(ScenarioOf(yaml)).written);
+}
 
-absl::Status ErrorOf(absl::string_view yaml) { return ResolveScenario(ScenarioOf(yaml)).status(); }
+absl::Status ErrorOf(absl::string_view yaml) {
+  const absl::Status status = ResolveScenario(ScenarioOf(yaml)).status();
+  return status.ok() ? status : WithoutCheckedKey(status);
+}
 
 absl::Status Invalid(absl::string_view message) { return absl::InvalidArgumentError(message); }
 
@@ -46,13 +52,13 @@ TEST(ResolveScenarioTest, TracesAndNodeListsAreOpenbUnlessTheySayOtherwise) {
 
 TEST(ResolveScenarioTest, AReplayKeepsTheTracesOrder) {
   const RunSpec spec = RunSpecOf(ScenarioOf("mode: replay\n"));
-  EXPECT_EQ(spec.written.order(), "trace");
+  EXPECT_EQ(spec.written->order(), "trace");
   EXPECT_EQ(spec.order, JobOrder::kTrace);
 }
 
 TEST(ResolveScenarioTest, NoCheckpointsIsNotTheDefaultNumberOfThem) {
   const RunSpec spec = RunSpecOf(ScenarioOf("output: {checkpoint_every: 0}\ntiming: {bind: 0s}\n"));
-  EXPECT_EQ(spec.written.output().checkpoint_every(), 0);
+  EXPECT_EQ(spec.written->output().checkpoint_every(), 0);
   EXPECT_EQ(spec.engine.checkpoint_every, 0u);
 }
 
@@ -118,7 +124,7 @@ absl::StatusOr<GivenScenario> FromArgs(const std::vector<std::string>& args) {
 
 std::string YamlFromArgs(const std::vector<std::string>& args) {
   const absl::StatusOr<GivenScenario> given = FromArgs(args);
-  return given.ok() ? ToYaml(given->scenario) : given.status().ToString();
+  return given.ok() ? ToYaml(*given->scenario) : given.status().ToString();
 }
 
 TEST(ScenarioFromFlagsTest, EveryFlagIsAScenarioKey) {
@@ -216,7 +222,7 @@ TEST(ResolveGivenTest, NamesThePlaceInTheFile) {
   const auto error = [](const std::vector<std::string>& args) {
     absl::StatusOr<GivenScenario> given = FromArgs(args);
     EXPECT_TRUE(given.ok()) << given.status();
-    return ResolveGiven(*given).status();
+    return WithoutKey(ResolveGiven(*given).status());
   };
   EXPECT_EQ(error({file, "--policy", "fgd"}),
             Invalid(absl::StrCat(file, ":4:10: workload.limit: expected 0 or more")));
@@ -246,6 +252,17 @@ TEST(ResolveGivenTest, NamesThePlaceInTheFile) {
                                                 "the job's name")));
   EXPECT_EQ(error({"--mode", "full"}),
             Invalid("mode: found 'full', expected one of fill, replay (did you mean 'fill'?)"));
+}
+
+// The place is that of the error's key, whatever the text says.
+TEST(ResolveGivenTest, TheTextOfAnErrorDoesNotMatter) {
+  GivenScenario given;
+  given.file = "s.yaml";
+  given.text = "seed: 1\nworkload:\n  limit: -1\n";
+  EXPECT_EQ(InFile(given, WithKey("workload.limit", absl::InvalidArgumentError("seed: too few"))),
+            Invalid("s.yaml:3:10: seed: too few"));
+  EXPECT_EQ(InFile(given, Invalid("seed: a text that begins with a key")),
+            Invalid("seed: a text that begins with a key"));
 }
 
 }  // namespace scenario_test

@@ -1,19 +1,36 @@
-#include "sim/explain/attempt_count.h"
+// Counts the failed attempts of a run that can be explained: a check that explanations are complete
+// and agree with the run.
+#ifndef DRASIM_TESTS_SIM_EXPLAIN_ATTEMPT_COUNT_H_
+#define DRASIM_TESTS_SIM_EXPLAIN_ATTEMPT_COUNT_H_
 
+#include <cstddef>
+#include <cstdint>
+#include <string>
 #include <tuple>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "model/cluster_state.h"
 #include "model/job_table.h"
 #include "model/record.h"
 #include "model/status_macros.h"
 #include "sim/explain/attempt.h"
+#include "sim/run/simulation.h"
 
 namespace drasim {
-namespace {
 
-constexpr size_t kIncompleteShown = 5;
+struct AttemptStats {
+  uint64_t attempts = 0;
+  uint64_t complete = 0;  // name a resource or object, and a shortfall or state, for all nodes
+  uint64_t agreeing = 0;  // have exactly the counts that the attempt recorded
+  uint64_t distinct = 0;  // explanations that were computed
+  std::vector<std::string> incomplete;  // the first few that are not complete or do not agree
+  bool operator==(const AttemptStats&) const = default;
+};
+
+inline constexpr size_t kIncompleteShown = 5;
 
 class AttemptCounter : public RecordSink {
  public:
@@ -62,9 +79,9 @@ class AttemptCounter : public RecordSink {
   AttemptStats stats_;
 };
 
-}  // namespace
-
-absl::StatusOr<AttemptStats> CountExplainedAttempts(Simulation& sim) {
+// Runs the simulation, which has been built but not started, and explains every failed attempt as
+// it happens. Costs a look at all nodes per distinct (shape, failure, state).
+inline absl::StatusOr<AttemptStats> CountExplainedAttempts(Simulation& sim) {
   const AttemptExplainer explainer(&sim.cluster(), &sim.jobs(), &sim.summaries(), &sim.profile(),
                                    ClaimHooksOf(sim));
   AttemptCounter counter(&explainer, &sim.jobs());
@@ -75,3 +92,5 @@ absl::StatusOr<AttemptStats> CountExplainedAttempts(Simulation& sim) {
 }
 
 }  // namespace drasim
+
+#endif  // DRASIM_TESTS_SIM_EXPLAIN_ATTEMPT_COUNT_H_

@@ -1,0 +1,123 @@
+// The cost of looking into a finished run: opening its ledger, reading its series and its ended
+// pods, and moving to random records. The run: 20,000 jobs, of which many wait, on 512 GPUs.
+
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "model/check.h"
+#include "model/random.h"
+#include "sim/record/ledger_seek.h"
+#include "sim/run/run_outputs.h"
+#include "sim/run/simulation.h"
+#include "sim/scenario/resolve.h"
+
+namespace drasim {
+namespace {
+
+proto::Scenario OverloadedRun(int64_t jobs) {
+  proto::Scenario scenario;
+  scenario.set_mode("replay");
+  scenario.mutable_cluster()->set_nodes(64);
+  proto::NodeTemplate* node = scenario.mutable_cluster()->mutable_node();
+  node->set_cpu("96");
+  node->set_memory("768Gi");
+  node->set_gpus(8);
+  node->set_gpu_model("A100");
+  scenario.mutable_scheduler()->set_queue("kubernetes");
+  scenario.mutable_scheduler()->set_policy("consolidate");
+  Random random(1, "seek");
+  for (int64_t i = 0; i < jobs; ++i) {
+    proto::InlineJob* job = scenario.mutable_workload()->add_jobs();
+    job->set_name(absl::StrCat("job-", i));
+    job->set_cpu("1");
+    job->set_memory("1Gi");
+    job->set_gpus(1 << random.Below(4));
+    job->set_arrival(absl::StrCat(i, "s"));
+    job->set_run_time(absl::StrCat(20 + random.Below(340), "s"));
+  }
+  return scenario;
+}
+
+// The folder of the run, which is made once.
+class RunFolder {
+ public:
+  RunFolder() : dir_((std::filesystem::temp_directory_path() / "drasim_seek_bench").string()) {
+    std::filesystem::create_directories(dir_);
+    const absl::StatusOr<RunSpec> spec = ResolveScenario(OverloadedRun(20'000));
+    DRASIM_CHECK(spec.ok());
+    auto sim = *Simulation::Build(*spec);
+    auto outputs = *RunOutputs::Attach(sim.get(), dir_);
+    DRASIM_CHECK(sim->Start().ok());
+    DRASIM_CHECK(sim->Run().ok());
+    DRASIM_CHECK(outputs->Complete(0).ok());
+  }
+  ~RunFolder() { std::filesystem::remove_all(dir_); }
+  RunFolder(const RunFolder&) = delete;
+  RunFolder& operator=(const RunFolder&) = delete;
+  const std::string& dir() const { return dir_; }
+
+ private:
+  std::string dir_;
+};
+
+std::unique_ptr<LedgerSeek> OpenRun() {
+  static const RunFolder folder;
+  absl::StatusOr<std::unique_ptr<LedgerSeek>> seek = LedgerSeek::Open(folder.dir());
+  DRASIM_CHECK(seek.ok());
+  return *std::move(seek);
+}
+
+// To the first picture: the index, all series, and the state at the end.
+void BM_OpenLedger(benchmark::State& state) {
+  uint64_t records = 0;
+  (void)OpenRun();
+  for (auto _ : state) {
+    const std::unique_ptr<LedgerSeek> seek = OpenRun();
+    DRASIM_CHECK(seek->ReadSeries().ok());
+    DRASIM_CHECK(seek->ToRecord(seek->index().records).ok());
+    records = seek->record();
+  }
+  state.counters["records"] = static_cast<double>(records);
+}
+BENCHMARK(BM_OpenLedger)->Unit(benchmark::kMillisecond);
+
+void BM_ReadEndedPods(benchmark::State& state) {
+  const std::unique_ptr<LedgerSeek> seek = OpenRun();
+  size_t rows = 0;
+  for (auto _ : state) {
+    rows = 0;
+    for (size_t i = 0; i < seek->index().pods.size(); ++i) rows += seek->ReadPods(i)->size();
+  }
+  state.counters["pods"] = static_cast<double>(rows);
+}
+BENCHMARK(BM_ReadEndedPods)->Unit(benchmark::kMillisecond);
+
+void BM_SeekAtRandom(benchmark::State& state) {
+  const std::unique_ptr<LedgerSeek> seek = OpenRun();
+  Random random(2, "seek");
+  std::vector<double> milliseconds;
+  for (auto _ : state) {
+    const uint64_t record = random.Below(seek->index().records);
+    const auto begin = std::chrono::steady_clock::now();
+    DRASIM_CHECK(seek->ToRecord(record).ok());
+    const std::chrono::duration<double, std::milli> taken =
+        std::chrono::steady_clock::now() - begin;
+    milliseconds.push_back(taken.count());
+  }
+  std::sort(milliseconds.begin(), milliseconds.end());
+  state.counters["p99_ms"] = milliseconds[milliseconds.size() * 99 / 100];
+}
+BENCHMARK(BM_SeekAtRandom)->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace drasim

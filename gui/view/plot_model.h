@@ -1,0 +1,205 @@
+// One plot as primitives: series, stacks and bands over time or arrived load, axes, legend, cursor.
+//
+// Every pixel column shows the smallest and the largest value inside it, so no spike is lost.
+// Drawing reads O(columns x log samples) per series, and nothing at all when neither the frame nor
+// the data changed.
+//
+//   PlotSpec spec;
+//   spec.title = "Pods waiting";
+//   spec.series.emplace_back();
+//   spec.series[0].name = "no room";
+//   spec.series[0].data = &pyramid;
+//   PlotModel plot(spec);
+//   const PlotPicture& picture = plot.Draw(frame);   // then paint picture.base and picture.overlay
+//
+// The pyramids must outlive the model. One thread at a time.
+#ifndef DRASIM_GUI_VIEW_PLOT_MODEL_H_
+#define DRASIM_GUI_VIEW_PLOT_MODEL_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "gui/view/draw_list.h"
+#include "gui/view/palette.h"
+#include "gui/view/pyramid.h"
+#include "gui/view/ticks.h"
+#include "gui/view/unit_text.h"
+#include "model/time.h"
+
+namespace drasim::view {
+
+enum class PlotStyle : uint8_t {
+  kSteps,   // a value holds until the next sample
+  kLinear,  // straight lines between samples
+};
+
+struct PlotSeries {
+  std::string name;
+  const Pyramid* data = nullptr;
+  Ink ink = {};
+  PlotStyle style = PlotStyle::kSteps;
+  bool visible = true;
+  bool filled = false;  // down to zero
+};
+
+// The area between two series of steps, such as the 5th and the 95th percentile.
+struct PlotBand {
+  std::string name;
+  const Pyramid* low = nullptr;
+  const Pyramid* high = nullptr;
+  Ink ink = {};
+  bool visible = true;
+};
+
+// Two series of the plot, by index, whose difference is shaded: run A and run B.
+struct PlotDifference {
+  size_t a = 0;
+  size_t b = 1;
+};
+
+// A vertical line: a bookmark, a divergence, the failure of a node.
+struct PlotMarker {
+  SimTime time;
+  std::string label;
+  Rgb colour = {};
+};
+
+struct PlotSpec {
+  std::string title;
+  std::string subtitle;
+  Unit unit = Unit::kCount;
+  bool log = false;
+  // Series stand on each other in their order, as steps and filled; hidden ones leave no gap.
+  bool stacked = false;
+  std::optional<double> high = std::nullopt;  // top of the axis; absent: by the data in sight
+  std::vector<PlotSeries> series = {};
+  std::vector<PlotBand> bands = {};
+  std::vector<PlotDifference> differences = {};
+  std::vector<PlotMarker> markers = {};
+  const Pyramid* load = nullptr;  // arrived load in per cent; never decreases
+};
+
+enum class PlotX : uint8_t { kTime, kLoad };
+
+// Place and window of a plot.
+struct PlotFrame {
+  float width = 800;
+  float height = 200;
+  float char_width = 7;  // of the small text, for margins
+  float line_height = 16;
+  SimTime begin;
+  SimTime end;  // still inside the window
+  PlotX x = PlotX::kTime;
+  ThemeKind theme = ThemeKind::kDark;
+  bool operator==(const PlotFrame&) const = default;
+};
+
+enum class LegendKind : uint8_t { kSeries, kBand, kDifference };
+
+struct LegendRow {
+  LegendKind kind = LegendKind::kSeries;
+  size_t index = 0;  // into the series, bands or differences of the spec
+  std::string name;
+  std::string value;  // at the cursor; may be empty
+  bool visible = true;
+  Rect box;  // to be clicked on
+};
+
+struct PlotPicture {
+  DrawList base;     // axes, title, data, markers
+  DrawList overlay;  // legend, cursor
+  Rect area;         // of the data
+  double low = 0;    // of the axis of values
+  double high = 1;
+  std::vector<LegendRow> legend;
+};
+
+// The running sums of series of steps, from the first to all of them: the borders of a stack. Each
+// has a sample for every instant at which a part has one. Appends what the parts got since the last
+// call; a sample older than the newest border counts as of that border's time.
+class StackBuilder {
+ public:
+  explicit StackBuilder(std::vector<const Pyramid*> parts);
+  // O(new samples x parts).
+  void Extend();
+  absl::Span<const Pyramid> borders() const { return borders_; }
+
+ private:
+  std::vector<const Pyramid*> parts_;
+  std::vector<size_t> next_;  // by part: the first sample that is not summed
+  std::vector<Pyramid> borders_;
+};
+
+class PlotModel {
+ public:
+  // REQUIRES: every pointer to data is set; differences name series.
+  explicit PlotModel(PlotSpec spec);
+
+  const PlotSpec& spec() const { return spec_; }
+  // Shows or hides a row of the legend. A difference hides and shows both its series.
+  void Toggle(LegendKind kind, size_t index);
+  void SetLog(bool log);
+
+  // The picture for a frame and a cursor; valid until the next call.
+  // REQUIRES: 0 <= frame.begin < frame.end; with PlotX::kLoad the spec has a load.
+  const PlotPicture& Draw(const PlotFrame& frame, std::optional<SimTime> cursor);
+
+  // Places in the frame drawn last. Outside of the area the nearest edge counts.
+  float XOf(SimTime time) const;
+  SimTime TimeAt(float x) const;
+  // The row of the legend at a point of the picture drawn last.
+  std::optional<size_t> LegendAt(Point point) const;
+
+  // The value of a row of the legend at an instant; absent before the first sample.
+  std::optional<double> ValueAt(LegendKind kind, size_t index, SimTime time) const;
+
+ private:
+  // Lowest and highest value in a pixel column, and the one at its end.
+  struct ColumnSpan {
+    double low = 0;
+    double high = 0;
+    double last = 0;
+    bool valid = false;
+  };
+
+  std::vector<size_t> DataSizes() const;
+  void BuildBase();
+  void BuildOverlay(std::optional<SimTime> cursor);
+  void ListLegend();
+  void PlaceLegend(float left, float top, float width);
+  void SetEdges();
+  TickScale ValueScale(int max_ticks) const;
+  void DrawAxes(const TickScale& scale);
+  std::vector<ColumnSpan> Columns(const Pyramid& data, PlotStyle style) const;
+  // Fills from zero to what all samples of a column reach, and translucently on to its extremes.
+  void FillLayer(const Pyramid& data, PlotStyle style, const Ink& ink);
+  void FillBetween(const std::vector<Rect>& columns, const Ink& ink);
+  void DrawBand(const PlotBand& band);
+  void DrawDifference(const PlotDifference& difference);
+  void DrawLine(const PlotSeries& series);
+  void DrawExactLine(const PlotSeries& series, size_t first, size_t end);
+  void DrawMarkers();
+  float YOf(double value) const;
+  double LoadAt(SimTime time) const;
+
+  PlotSpec spec_;
+  std::optional<StackBuilder> stack_;  // of the visible series
+
+  PlotFrame frame_;
+  std::optional<SimTime> cursor_;
+  std::vector<size_t> sizes_;  // of the data drawn last
+  bool stale_ = true;
+  PlotPicture picture_;
+  std::vector<SimTime> edges_;  // of the pixel columns
+  double load_low_ = 0;
+  double load_high_ = 1;
+  std::vector<Point> points_;
+};
+
+}  // namespace drasim::view
+
+#endif  // DRASIM_GUI_VIEW_PLOT_MODEL_H_

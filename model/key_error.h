@@ -1,0 +1,28 @@
+// Errors about the value of a scenario key, which hold the key as data: the text is for the reader.
+//
+//   return KeyError("scheduler.cache", "expected true or false");
+//   ...
+//   const std::string key = KeyOfError(status);  // "scheduler.cache"
+#ifndef DRASIM_MODEL_KEY_ERROR_H_
+#define DRASIM_MODEL_KEY_ERROR_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+
+namespace drasim {
+
+// InvalidArgument with the text "KEY: WHAT". Items of lists stand in either notation, as
+// "cluster.events[0].at" or "workload.jobs.0.cpu".
+absl::Status KeyError(absl::string_view key, absl::string_view what);
+
+// The same error about `key`, in place of any other. OK stays OK.
+absl::Status WithKey(absl::string_view key, absl::Status status);
+
+// The key that the error is about; empty if it is about none.
+std::string KeyOfError(const absl::Status& status);
+
+}  // namespace drasim
+
+#endif  // DRASIM_MODEL_KEY_ERROR_H_

@@ -1,0 +1,42 @@
+#include "sim/record/ledger_digest.h"
+
+#include <algorithm>
+
+#include "absl/types/span.h"
+#include "sim/record/ledger_pods.h"
+
+namespace drasim {
+
+LedgerDigest::LedgerDigest(const ClusterState& cluster, const LedgerPace& pace)
+    : pace_(pace), live_(cluster) {}
+
+void LedgerDigest::OnRecord(const Record& record, const ClusterState& cluster) {
+  live_.OnRecord(record, cluster);
+  series_.OnRecord(record, live_);
+  if (live_.ended().has_value()) ended_.push_back(*live_.ended());
+  ++records_;
+  time_ = record.time;
+}
+
+std::string LedgerDigest::PackPods(size_t count, const ClusterState& cluster,
+                                   const JobTable* jobs) const {
+  return drasim::PackPods(records_, time_, absl::MakeConstSpan(ended_).first(count), cluster, jobs);
+}
+
+void LedgerDigest::PassPods(size_t count) {
+  ended_.erase(ended_.begin(), ended_.begin() + static_cast<std::ptrdiff_t>(count));
+}
+
+bool LedgerDigest::IsKeyframeDue() const {
+  const uint64_t live = live_.pods().size() + live_.node_count();
+  return records_ - keyframe_records_ >=
+         std::max(pace_.records_per_keyframe, pace_.records_per_live_object * live);
+}
+
+void LedgerDigest::PassKeyframe(size_t shapes, size_t summaries) {
+  keyframe_records_ = records_;
+  keyframe_shapes_ = shapes;
+  keyframe_summaries_ = summaries;
+}
+
+}  // namespace drasim

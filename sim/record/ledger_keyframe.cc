@@ -1,0 +1,337 @@
+#include "sim/record/ledger_keyframe.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "model/device_grant.h"
+#include "model/proto/ledger.pb.h"
+#include "model/state_io.h"
+#include "model/status_macros.h"
+#include "sim/record/ledger_frame.h"
+
+namespace drasim {
+namespace {
+
+constexpr unsigned kSchedulableFlag = 1;
+constexpr unsigned kAvailableFlag = 2;
+constexpr unsigned kPluginGoneFlag = 4;
+constexpr unsigned kLayoutChangesFlag = 8;
+
+// Bounds that no sound ledger reaches, so that sums stay within 64 bits.
+constexpr int64_t kMaxAllocatable = int64_t{1} << 60;
+
+absl::Status Impossible(absl::string_view what) { return absl::DataLossError(what); }
+
+void PackLiveNodes(const LiveState& live, proto::LedgerLive* out) {
+  bool any_unhealthy = false;
+  for (size_t n = 0; n < live.node_count(); ++n) {
+    const LiveNode& node = live.node(NodeId(n));
+    const unsigned flags =
+        (node.schedulable ? kSchedulableFlag : 0U) | (node.available ? kAvailableFlag : 0U) |
+        (node.plugin_gone ? kPluginGoneFlag : 0U) | (node.layout_changes ? kLayoutChangesFlag : 0U);
+    out->mutable_node_flags()->push_back(static_cast<char>(flags));
+    out->add_unhealthy(node.unhealthy.bits());
+    any_unhealthy |= !node.unhealthy.empty();
+    for (const int64_t amount : node.allocatable) out->add_allocatable(amount);
+  }
+  if (!any_unhealthy) out->clear_unhealthy();
+}
+
+void PackLivePods(const std::vector<LivePod>& pods, const ClusterState& cluster,
+                  proto::LedgerLive* out) {
+  uint32_t number_before = 0;
+  SimTime arrival_before;
+  for (const LivePod& row : pods) {
+    const PodHistory& history = row.history;
+    const absl::string_view name = cluster.pod_name(row.pod);
+    const SimTime arrival = cluster.pod_arrival(row.pod);
+    out->add_pod(row.pod.value() - number_before);
+    number_before = row.pod.value();
+    out->add_pod_name(name.data(), name.size());
+    out->add_shape(cluster.pod_shape_id(row.pod).value());
+    out->mutable_phase()->push_back(static_cast<char>(row.phase));
+    out->add_priority(cluster.pod_priority(row.pod));
+    out->add_arrival_ns(arrival.ns() - arrival_before.ns());
+    arrival_before = arrival;
+    out->add_attempts(history.attempts_failed);
+    out->add_last_failure(history.last_failure.valid() ? history.last_failure.value() + 1 : 0);
+    out->add_rejected(static_cast<uint32_t>(history.rejected));
+    out->add_starts(history.starts);
+    if (history.starts == 0) continue;
+    out->add_first_start_ns(history.first_start.ns() - arrival.ns());
+    out->add_last_start_ns(history.last_start.ns() - history.first_start.ns());
+    out->add_last_node(history.last_node.value());
+  }
+}
+
+// `pods` ascend.
+void PackLiveResidents(const std::vector<LivePod>& pods, const LiveState& live,
+                       proto::LedgerLive* out) {
+  for (size_t n = 0; n < live.node_count(); ++n) {
+    const std::vector<PodId>& residents = live.node(NodeId(n)).pods;
+    out->add_residents(static_cast<uint32_t>(residents.size()));
+    for (const PodId pod : residents) {
+      const auto row =
+          std::lower_bound(pods.begin(), pods.end(), pod,
+                           [](const LivePod& left, PodId right) { return left.pod < right; });
+      out->add_resident(static_cast<uint32_t>(row - pods.begin()));
+      out->add_devices(row->devices.bits());
+      out->add_grants(static_cast<uint32_t>(row->grants.size()));
+      for (const DeviceGrant& grant : row->grants) out->add_grant(GrantWord(grant));
+    }
+  }
+}
+
+// The holdings of a resident pod, collected from the columns.
+struct LivePlacement {
+  uint32_t node = 0;  // 1 + node; 0: none
+  uint64_t devices = 0;
+  int first_grant = 0;
+  int grants = 0;
+};
+
+absl::Status CheckLengths(const proto::LedgerLive& p, const ClusterState& cluster) {
+  const size_t nodes = cluster.node_count();
+  const auto size = [](int n) { return static_cast<size_t>(n); };
+  const size_t pods = size(p.pod_size());
+  for (const size_t found :
+       {size(p.pod_name_size()), size(p.shape_size()), p.phase().size(), size(p.priority_size()),
+        size(p.arrival_ns_size()), size(p.attempts_size()), size(p.last_failure_size()),
+        size(p.rejected_size()), size(p.starts_size())}) {
+    if (found != pods) return Impossible("a keyframe's columns of pods differ in length");
+  }
+  const auto started =
+      std::count_if(p.starts().begin(), p.starts().end(), [](uint32_t n) { return n > 0; });
+  if (p.first_start_ns_size() != started || p.last_start_ns_size() != started ||
+      p.last_node_size() != started) {
+    return Impossible("a keyframe's columns of starts differ in length");
+  }
+  if (p.node_flags().size() != nodes || size(p.residents_size()) != nodes ||
+      (p.unhealthy_size() != 0 && size(p.unhealthy_size()) != nodes) ||
+      size(p.allocatable_size()) != nodes * cluster.extended_names().size()) {
+    return Impossible("a keyframe has other nodes than the header");
+  }
+  if (p.devices_size() != p.resident_size() || p.grants_size() != p.resident_size()) {
+    return Impossible("a keyframe's columns of residents differ in length");
+  }
+  if (size(p.counters_size()) != kRunCounters) {
+    return Impossible("a keyframe has other counters than this format");
+  }
+  return absl::OkStatus();
+}
+
+// The placements by live pod.
+absl::Status CollectPlacements(const proto::LedgerLive& p, std::vector<LivePlacement>* placements) {
+  placements->assign(static_cast<size_t>(p.pod_size()), {});
+  int next = 0;
+  int next_grant = 0;
+  for (int n = 0; n < p.residents_size(); ++n) {
+    if (p.residents(n) > static_cast<uint32_t>(p.resident_size() - next)) {
+      return Impossible("a keyframe lacks a resident");
+    }
+    const int end = next + static_cast<int>(p.residents(n));
+    for (; next < end; ++next) {
+      if (p.resident(next) >= placements->size()) {
+        return Impossible("a keyframe has a resident that is not live");
+      }
+      LivePlacement& placement = (*placements)[p.resident(next)];
+      if (placement.node != 0) return Impossible("a keyframe has a pod on two nodes");
+      if (p.grants(next) > static_cast<uint32_t>(p.grant_size() - next_grant)) {
+        return Impossible("a keyframe lacks a grant");
+      }
+      placement.node = static_cast<uint32_t>(n) + 1;
+      placement.devices = p.devices(next);
+      placement.first_grant = next_grant;
+      placement.grants = static_cast<int>(p.grants(next));
+      next_grant += placement.grants;
+    }
+  }
+  if (next != p.resident_size()) return Impossible("a keyframe has a resident without a node");
+  return absl::OkStatus();
+}
+
+// The cluster as ClusterState::Save would write it, which checks all that it loads. Only the sums
+// of extended resources are unchecked there, since a node may report less than its pods hold.
+absl::Status LoadCluster(const proto::LedgerLive& p, const std::vector<LivePlacement>& placements,
+                         ClusterState* cluster) {
+  StateWriter out;
+  out.Section("cluster");
+  out.U64(cluster->node_count());
+  for (const char byte : p.node_flags()) {
+    const auto flags = static_cast<unsigned char>(byte);
+    out.Bool((flags & kSchedulableFlag) != 0);
+    out.Bool((flags & kAvailableFlag) != 0);
+  }
+  for (const int64_t amount : p.allocatable()) {
+    if (amount < 0 || amount > kMaxAllocatable) return Impossible("an impossible amount");
+    out.I64(amount);
+  }
+  out.U64(placements.size());
+  int64_t arrival_ns = 0;
+  int64_t extended = 0;
+  for (int i = 0; i < p.pod_size(); ++i) {
+    const LivePlacement& placement = placements[static_cast<size_t>(i)];
+    const auto phase = static_cast<unsigned char>(p.phase()[static_cast<size_t>(i)]);
+    if (phase > static_cast<unsigned char>(PodPhase::kBound)) {
+      return Impossible("a keyframe has a pod that is not live");
+    }
+    if (p.shape(i) >= cluster->shapes().size()) return Impossible("a pod of an unknown shape");
+    if (__builtin_add_overflow(arrival_ns, p.arrival_ns(i), &arrival_ns)) {
+      return Impossible("a time beyond the clock's range");
+    }
+    if (placement.node != 0) {
+      const PodShape& shape = cluster->shapes().row(ShapeId(p.shape(i)));
+      for (const auto& [name, amount] : shape.request.extended) {
+        if (__builtin_add_overflow(extended, amount, &extended) || extended > kMaxAllocatable) {
+          return Impossible("an impossible amount");
+        }
+      }
+    }
+    out.Str(p.pod_name(i));
+    out.U64(p.shape(i));
+    out.U64(phase);
+    out.U64(placement.node);
+    out.U64(placement.devices);
+    out.I64(p.priority(i));
+    out.I64(arrival_ns);
+    out.U64(static_cast<uint64_t>(placement.grants));
+    for (int g = 0; g < placement.grants; ++g) {
+      const DeviceGrant grant = GrantOfWord(p.grant(placement.first_grant + g));
+      out.U64(uint64_t{grant.device} << 32 | uint64_t{grant.placement} << 16 |
+              static_cast<uint16_t>(grant.milli));
+    }
+  }
+  // Versions count changes of this object; they say nothing about the run.
+  out.U64(1);
+  out.U64(1);
+  for (const uint32_t resident : p.resident()) out.U64(resident);
+  StateReader in(out.bytes());
+  return cluster->Load(in);
+}
+
+absl::Status LoadLive(const proto::LedgerLive& p, const KeyframeBounds& bounds,
+                      const ClusterState& cluster, LiveState* live) {
+  *live = LiveState(cluster);
+  const size_t names = cluster.extended_names().size();
+  for (size_t n = 0; n < cluster.node_count(); ++n) {
+    const auto flags = static_cast<unsigned char>(p.node_flags()[n]);
+    live->SetNode(NodeId(n), (flags & kSchedulableFlag) != 0, (flags & kAvailableFlag) != 0);
+    LiveNode* const node = live->mutable_node(NodeId(n));
+    node->plugin_gone = (flags & kPluginGoneFlag) != 0;
+    node->layout_changes = (flags & kLayoutChangesFlag) != 0;
+    if (p.unhealthy_size() > 0) {
+      node->unhealthy = DeviceSet::FromBits(p.unhealthy(static_cast<int>(n)));
+    }
+    for (size_t e = 0; e < names; ++e) {
+      node->allocatable[e] = p.allocatable(static_cast<int>(n * names + e));
+    }
+  }
+  int start = 0;
+  for (int i = 0; i < p.pod_size(); ++i) {
+    const PodId pod(static_cast<size_t>(i));
+    PodHistory history;
+    history.attempts_failed = p.attempts(i);
+    if (p.last_failure(i) > bounds.summaries) return Impossible("an unknown summary");
+    if (p.last_failure(i) > 0) history.last_failure = SummaryId(p.last_failure(i) - 1);
+    if (p.rejected(i) > kLastAdmissionFailure) {
+      return Impossible("an unknown failure of admission");
+    }
+    history.rejected = static_cast<AdmissionFailure>(p.rejected(i));
+    history.starts = p.starts(i);
+    if (history.starts > 0) {
+      int64_t first_ns = 0;
+      int64_t last_ns = 0;
+      if (__builtin_add_overflow(cluster.pod_arrival(pod).ns(), p.first_start_ns(start),
+                                 &first_ns) ||
+          __builtin_add_overflow(first_ns, p.last_start_ns(start), &last_ns)) {
+        return Impossible("a time beyond the clock's range");
+      }
+      if (p.last_node(start) >= cluster.node_count()) {
+        return Impossible("a node that does not exist");
+      }
+      history.first_start = SimTime(first_ns);
+      history.last_start = SimTime(last_ns);
+      history.last_node = NodeId(p.last_node(start));
+      ++start;
+    }
+    live->AddPod(pod, history);
+  }
+  live->AddResidents(cluster);
+  for (size_t c = 0; c < kRunCounters; ++c) {
+    live->set_counter(static_cast<RunCounter>(c),
+                      static_cast<int64_t>(p.counters(static_cast<int>(c))));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+std::string PackKeyframe(const KeyframeHead& head, const ClusterState& cluster,
+                         const LiveState& live) {
+  std::vector<LivePod> pods(live.pods().begin(), live.pods().end());
+  std::sort(pods.begin(), pods.end(),
+            [](const LivePod& a, const LivePod& b) { return a.pod < b.pod; });
+  proto::LedgerLive columns;
+  PackLiveNodes(live, &columns);
+  PackLivePods(pods, cluster, &columns);
+  PackLiveResidents(pods, live, &columns);
+  for (size_t c = 0; c < kRunCounters; ++c) {
+    columns.add_counters(static_cast<uint64_t>(live.counter(static_cast<RunCounter>(c))));
+  }
+  const std::string bytes = columns.SerializeAsString();
+  proto::LedgerKeyframe keyframe;
+  keyframe.set_records(head.records);
+  keyframe.set_time_ns(head.time.ns());
+  keyframe.set_pods(head.pods);
+  keyframe.set_last_pod(head.last_pod);
+  keyframe.set_shapes(head.shapes);
+  keyframe.set_summaries(head.summaries);
+  keyframe.set_live_bytes(bytes.size());
+  keyframe.set_live(Deflate(bytes));
+  return keyframe.SerializeAsString();
+}
+
+absl::Status UnpackKeyframe(const std::string& payload, const KeyframeBounds& bounds,
+                            KeyframeHead* head, ClusterState* cluster, LiveState* live,
+                            std::vector<uint32_t>* numbers) {
+  proto::LedgerKeyframe keyframe;
+  if (!keyframe.ParseFromString(payload)) return Impossible("a keyframe is unreadable");
+  head->records = keyframe.records();
+  head->time = SimTime(keyframe.time_ns());
+  head->pods = keyframe.pods();
+  head->last_pod = keyframe.last_pod();
+  head->shapes = keyframe.shapes();
+  head->summaries = keyframe.summaries();
+  if (head->pods > bounds.pods || head->pods > PodId::kInvalid) {
+    return Impossible("a keyframe counts impossibly many pods");
+  }
+  if (head->shapes > cluster->shapes().size() || head->summaries > bounds.summaries) {
+    return Impossible("a keyframe needs definitions that are not there");
+  }
+  std::string bytes;
+  proto::LedgerLive columns;
+  if (!CanInflateTo(keyframe.live().size(), keyframe.live_bytes()) ||
+      !Inflate(keyframe.live(), keyframe.live_bytes(), &bytes) || !columns.ParseFromString(bytes)) {
+    return Impossible("a keyframe does not unpack");
+  }
+  RETURN_IF_ERROR(CheckLengths(columns, *cluster));
+  numbers->clear();
+  uint64_t number = 0;
+  for (int i = 0; i < columns.pod_size(); ++i) {
+    const uint64_t step = columns.pod(i);
+    // Numbers ascend from 0, so only the first step may be 0.
+    if ((i > 0 && step == 0) || number >= head->pods || step >= head->pods - number) {
+      return Impossible("a keyframe names a pod that has not arrived");
+    }
+    number += step;
+    numbers->push_back(static_cast<uint32_t>(number));
+  }
+  std::vector<LivePlacement> placements;
+  RETURN_IF_ERROR(CollectPlacements(columns, &placements));
+  RETURN_IF_ERROR(LoadCluster(columns, placements, cluster));
+  return LoadLive(columns, bounds, *cluster, live);
+}
+
+}  // namespace drasim

@@ -1,0 +1,98 @@
+// Random access to a run: brings the state of a ledger to any record or time.
+//
+//   ASSIGN_OR_RETURN(std::unique_ptr<LedgerSeek> run, LedgerSeek::Open("results/before"));
+//   RETURN_IF_ERROR(run->ToTime(SimTime(3'600'000'000'000)));
+//   run->cluster().totals().gpu_milli_allocated;        // an hour into the run
+//   RETURN_IF_ERROR(run->ToRecord(run->record() - 1));  // and one record earlier
+#ifndef DRASIM_SIM_RECORD_LEDGER_SEEK_H_
+#define DRASIM_SIM_RECORD_LEDGER_SEEK_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "model/cluster_state.h"
+#include "model/record.h"
+#include "model/time.h"
+#include "sim/record/ledger_index.h"
+#include "sim/record/ledger_pods.h"
+#include "sim/record/ledger_reader.h"
+#include "sim/record/ledger_series.h"
+#include "sim/record/live_state.h"
+
+namespace drasim {
+
+// Stands at a record: at first before record 0, with an empty cluster. Input is untrusted as for
+// LedgerReader, with the same errors; after one, the next ToRecord or ToTime starts over. Frames
+// that a move does not need are not read, so damage in them goes unnoticed. Not thread-safe.
+//
+// cluster() holds the live pods of the keyframe before the position, and all pods that have arrived
+// since. Pods that had ended before the keyframe are missing, so a PodId is a row of the present
+// cluster: it is void after a move that goes back or far ahead. NumberOf names a pod for good.
+class LedgerSeek {
+ public:
+  // Arguments as for LedgerReader. Finds the frames of the ledger; reads no records.
+  static absl::StatusOr<std::unique_ptr<LedgerSeek>> Open(const std::string& path);
+  static absl::StatusOr<std::unique_ptr<LedgerSeek>> FromMemory(absl::string_view bytes);
+
+  // The header and the tables; the position is moved here alone.
+  const LedgerReader& reader() const { return *reader_; }
+  // The frames, and the number of records of the whole ledger.
+  const LedgerIndex& index() const { return index_; }
+
+  // --- the position ---
+  // Moves to the state after the first `records` records, at most to the end. Costs the records
+  // since the position or, if that lies behind or before the last keyframe, since the keyframe.
+  absl::Status ToRecord(uint64_t records);
+  // Moves to the state at the end of the instant: after the last record that is not later.
+  absl::Status ToTime(SimTime time);
+  // Moves over one record, whose pod is a row of cluster(); false at the end.
+  absl::StatusOr<bool> Next(Record* record);
+
+  // Records before the position, and the time of the last of them (0 without any).
+  uint64_t record() const { return reader_->records(); }
+  SimTime time() const { return time_; }
+  const ClusterState& cluster() const { return reader_->cluster(); }
+  const LiveState& live() const { return live_; }
+  const VerdictSummaryTable& summaries() const { return reader_->summaries(); }
+  // The place of a row of cluster() in the run's order of arrivals, and back; absent if the pod has
+  // not arrived, or had ended before the keyframe.
+  uint64_t NumberOf(PodId pod) const { return reader_->NumberOf(pod); }
+  std::optional<PodId> FindPod(uint64_t number) const { return reader_->FindPod(number); }
+
+  // --- the whole run, without a look at the records ---
+  // The metrics of all blocks with series frames: all blocks of a complete ledger, and those up to
+  // the last such frame of a partial one.
+  absl::StatusOr<LedgerSeries> ReadSeries();
+  // The ended pods of one of index().pods.
+  absl::StatusOr<std::vector<EndedPodRow>> ReadPods(size_t frame);
+
+ private:
+  explicit LedgerSeek(std::unique_ptr<LedgerReader> reader)
+      : reader_(std::move(reader)), live_(reader_->cluster()) {
+    reader_->set_skips_frames();
+  }
+  static absl::StatusOr<std::unique_ptr<LedgerSeek>> Start(
+      absl::StatusOr<std::unique_ptr<LedgerReader>> reader);
+  // To the last of the first `keyframes` keyframes, or to the beginning; stays where it is if the
+  // position is usable, lies behind that keyframe, and `reachable`.
+  absl::Status Approach(size_t keyframes, bool reachable);
+
+  std::unique_ptr<LedgerReader> reader_;
+  LedgerIndex index_;
+  LiveState live_;
+  SimTime time_;
+  bool sound_ = true;            // the last move succeeded
+  size_t definitions_read_ = 0;  // of index_.definitions
+};
+
+}  // namespace drasim
+
+#endif  // DRASIM_SIM_RECORD_LEDGER_SEEK_H_
