@@ -14,7 +14,47 @@ void ClusterState::AddMig(NodeId id) {
   device_mig_.resize(device_idle_.size(), MigState{0});
   const NodeRow& row = rows_[id.value()];
   mig_usable_.resize(rows_.size() - 1);
-  mig_usable_.push_back(DeviceSet::FirstN(mig_table(id) != nullptr ? row.gpu_count : 0));
+  mig_usable_.push_back(row.is_mixed()
+                            ? MixedMigGpus(id)
+                            : DeviceSet::FirstN(mig_table(id) != nullptr ? row.gpu_count : 0));
+}
+
+DeviceSet ClusterState::MixedGpusOf(NodeId id, uint64_t model_mask) const {
+  DeviceSet gpus;
+  const absl::Span<const uint8_t> models = mixed_gpu_models(id);
+  for (size_t gpu = 0; gpu < models.size(); ++gpu) {
+    if ((model_mask >> models[gpu] & 1) != 0) gpus.Add(gpu);
+  }
+  return gpus;
+}
+
+DeviceSet ClusterState::MixedMigGpus(NodeId id) const {
+  DeviceSet gpus;
+  for (size_t gpu = 0; gpu < rows_[id.value()].gpu_count; ++gpu) {
+    if (mig_table(id, gpu) != nullptr) gpus.Add(gpu);
+  }
+  return gpus;
+}
+
+GpuModelGroups ClusterState::GroupsOfModels(NodeId id) const {
+  GpuModelGroups groups;
+  const NodeRow& row = rows_[id.value()];
+  if (!row.is_mixed()) {
+    if (row.gpu_count > 0) groups.push_back({row.model, DeviceSet::FirstN(row.gpu_count)});
+    return groups;
+  }
+  for (size_t gpu = 0; gpu < row.gpu_count; ++gpu) {
+    const uint8_t model = gpu_model(id, gpu);
+    const auto known =
+        std::find_if(groups.begin(), groups.end(),
+                     [model](const GpuModelGroup& group) { return group.model == model; });
+    if (known == groups.end()) {
+      groups.push_back({model, DeviceSet::Of(gpu)});
+    } else {
+      known->gpus.Add(gpu);
+    }
+  }
+  return groups;
 }
 
 void ClusterState::ResolveMig(const ResourceRequest& request, CountedRequest* counted) const {
@@ -71,19 +111,20 @@ void ClusterState::CountDevices(NodeId node) {
   }
   row.gpu_milli_idle_max = max_idle;
   row.gpu_full_idle = full_idle;
-  if (!any_mig() || mig_table(node) == nullptr) return;
+  if (!any_mig() || !has_mig(node)) return;
   DeviceSet usable;
   for (size_t d = 0; d < row.gpu_count; ++d) {
     const bool free = device_mig_[row.device_begin + d] != 0 ||
                       device_idle_[row.device_begin + d] == kDeviceMilli;
     usable |= free ? DeviceSet::Of(d) : DeviceSet();
   }
+  if (row.is_mixed()) usable &= MixedMigGpus(node);
   mig_usable_[node.value()] = usable;
 }
 
 void ClusterState::ChargeInstance(NodeId node, const DeviceGrant& grant, int sign) {
   NodeRow& row = rows_[node.value()];
-  const MigTable* const table = mig_table(node);
+  const MigTable* const table = mig_table(node, grant.device);
   DRASIM_CHECK(table != nullptr);
   const uint32_t device = row.device_begin + grant.device;
   MigState& state = device_mig_[device];
@@ -163,10 +204,11 @@ void ClusterState::TakeGrants(PodId pod) {
 bool ClusterState::CanGrant(NodeId node, DeviceSet devices,
                             absl::Span<const DeviceGrant> grants) const {
   const NodeRow& row = rows_[node.value()];
-  const MigTable* const table = any_mig() ? mig_table(node) : nullptr;
   std::vector<int16_t> idle(device_milli_idle(node).begin(), device_milli_idle(node).end());
   std::vector<MigState> states(row.gpu_count);
-  if (table != nullptr) states.assign(device_mig(node).begin(), device_mig(node).end());
+  if (any_mig() && has_mig(node)) {
+    states.assign(device_mig(node).begin(), device_mig(node).end());
+  }
   DeviceSet named;
   for (const DeviceGrant& g : grants) {
     if (g.device >= row.gpu_count || g.milli <= 0 || g.milli > kDeviceMilli) return false;
@@ -176,6 +218,7 @@ bool ClusterState::CanGrant(NodeId node, DeviceSet devices,
       if (idle[g.device] < 0 || states[g.device] != 0) return false;
       continue;
     }
+    const MigTable* const table = any_mig() ? mig_table(node, g.device) : nullptr;
     if (table == nullptr || g.placement >= table->placements().size()) return false;
     MigState& state = states[g.device];
     if (state == 0 && idle[g.device] != kDeviceMilli) return false;

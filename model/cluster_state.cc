@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "model/check.h"
+#include "model/status_macros.h"
 
 namespace drasim {
 
@@ -19,6 +20,11 @@ absl::Status ClusterState::CheckSpec(const NodeSpec& spec) {
     return absl::InvalidArgumentError(absl::StrCat("node '", spec.name, "' has ", spec.gpu_count,
                                                    " GPUs; at most ", kMaxDevicesPerNode,
                                                    " are supported"));
+  }
+  if (!spec.gpu_models.empty() && spec.gpu_models.size() != static_cast<size_t>(spec.gpu_count)) {
+    return absl::InvalidArgumentError(absl::StrCat("node '", spec.name, "' has ", spec.gpu_count,
+                                                   " GPUs and the models of ",
+                                                   spec.gpu_models.size()));
   }
   // Absent nodes count as well, because all of them may be added later.
   if (__builtin_add_overflow(all_cpu_milli_, spec.cpu_milli, &all_cpu_milli_) ||
@@ -45,13 +51,20 @@ absl::Status ClusterState::CheckSpec(const NodeSpec& spec) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<NodeId> ClusterState::AddNode(const NodeSpec& spec) {
-  if (absl::Status s = CheckSpec(spec); !s.ok()) return s;
-  absl::StatusOr<ModelId> model = ModelId();
-  if (spec.gpu_count > 0) {
-    model = models_->Intern(spec.gpu_model);
-    if (!model.ok()) return model.status();
+// The ModelIds of the node's GPUs: one per GPU if the node names several models, else one for all.
+absl::StatusOr<std::vector<uint8_t>> ClusterState::InternModels(const NodeSpec& spec) {
+  std::vector<uint8_t> models;
+  if (spec.gpu_count == 0) return models;
+  for (size_t gpu = 0; gpu < std::max(spec.gpu_models.size(), size_t{1}); ++gpu) {
+    ASSIGN_OR_RETURN(const ModelId model, models_->Intern(GpuModelOf(spec, gpu)));
+    models.push_back(static_cast<uint8_t>(model.value()));
   }
+  return models;
+}
+
+absl::StatusOr<NodeId> ClusterState::AddNode(const NodeSpec& spec) {
+  RETURN_IF_ERROR(CheckSpec(spec));
+  ASSIGN_OR_RETURN(const std::vector<uint8_t> models, InternModels(spec));
   const NodeId id(rows_.size());
   if (!node_index_.emplace(spec.name, id.value()).second) {
     return absl::InvalidArgumentError(absl::StrCat("node '", spec.name, "' appears twice"));
@@ -69,7 +82,15 @@ absl::StatusOr<NodeId> ClusterState::AddNode(const NodeSpec& spec) {
   cordoned_nodes_ += spec.unschedulable ? 1 : 0;
   row.available = !spec.absent;
   row.has_taints = !spec.taints.empty();
-  if (spec.gpu_count > 0) row.model = static_cast<uint8_t>(model->value());
+  if (!models.empty()) {
+    const bool alike = std::count(models.begin(), models.end(), models[0]) ==
+                       static_cast<std::ptrdiff_t>(models.size());
+    row.model = alike ? models[0] : kMixedModels;
+    if (!alike) {
+      device_model_.resize(device_idle_.size(), kNoModel);
+      device_model_.insert(device_model_.end(), models.begin(), models.end());
+    }
+  }
   device_idle_.insert(device_idle_.end(), static_cast<size_t>(spec.gpu_count), kDeviceMilli);
   tag_count_.insert(tag_count_.end(), kAffinityTags, 0);
   without_cpu_.push_back(0);

@@ -75,6 +75,22 @@ constexpr int AffinityTag(const ResourceRequest& request) {
   return request.is_share() ? 1 : 1 + std::min(request.gpu_count, kMaxDevicesPerNode);
 }
 
+// NodeRow::model of a node whose GPUs are of several models.
+inline constexpr uint8_t kMixedModels = 0xfe;
+// NodeRow::model of a node without GPUs.
+inline constexpr uint8_t kNoModel = 0xff;
+static_assert(GpuModelTable::kMaxModels <= kMixedModels, "a ModelId fits below");
+
+// The GPUs of one model on a node.
+struct GpuModelGroup {
+  uint8_t model = kNoModel;  // ModelId
+  DeviceSet gpus;
+
+  bool operator==(const GpuModelGroup&) const = default;
+};
+// Ascending by the first GPU; no model twice.
+using GpuModelGroups = absl::InlinedVector<GpuModelGroup, 2>;
+
 // One row of the node table. An idle amount is the capacity minus the requests of the resident
 // (assumed or bound) pods.
 struct NodeRow {
@@ -86,12 +102,15 @@ struct NodeRow {
   int16_t gpu_milli_idle_max = 0;  // largest idle amount of one device
   uint8_t gpu_count = 0;
   uint8_t gpu_full_idle = 0;  // unused devices
-  uint8_t model = 0xff;       // ModelId; 0xff without GPUs
+  // ModelId of all GPUs; kMixedModels or kNoModel. A single test covers both: they are the largest.
+  uint8_t model = kNoModel;
   bool schedulable = true;
   bool has_taints = false;
   bool available = true;      // healthy and part of the cluster; other nodes take no pods
   uint8_t resident_tags = 0;  // distinct AffinityTags of the resident pods that use GPUs
   uint16_t resident_gpu_pods = 0;
+
+  bool is_mixed() const { return model == kMixedModels; }
 };
 
 // Sums over available nodes.
@@ -142,6 +161,29 @@ class ClusterState {
     return absl::MakeConstSpan(device_idle_.data() + row.device_begin, row.gpu_count);
   }
 
+  // --- GPU models ---
+  // Most nodes have GPUs of one model, NodeRow::model. The functions below also serve nodes with
+  // several; they cost such a node O(GPUs), and others O(1).
+  // ModelId of one GPU. REQUIRES: gpu < gpu_count.
+  uint8_t gpu_model(NodeId id, size_t gpu) const {
+    const NodeRow& row = rows_[id.value()];
+    return row.is_mixed() ? device_model_[row.device_begin + gpu] : row.model;
+  }
+  // The ModelIds of a mixed node's GPUs, by index; empty for other nodes.
+  absl::Span<const uint8_t> mixed_gpu_models(NodeId id) const {
+    const NodeRow& row = rows_[id.value()];
+    if (!row.is_mixed()) return {};
+    return absl::MakeConstSpan(device_model_.data() + row.device_begin, row.gpu_count);
+  }
+  // The GPUs that a pod with this ResourceRequest::model_mask may use: on a node with several
+  // models those of models in the mask, else DeviceSet::All(), because filters judge such a node as
+  // a whole.
+  DeviceSet UsableGpus(NodeId id, uint64_t model_mask) const {
+    return rows_[id.value()].is_mixed() ? MixedGpusOf(id, model_mask) : DeviceSet::All();
+  }
+  // The node's GPUs by model; empty without GPUs.
+  GpuModelGroups GroupsOfModels(NodeId id) const;
+
   // True when a resident pod has the tag. REQUIRES: 0 < tag < kAffinityTags.
   bool HasResidentTag(NodeId id, int tag) const {
     return tag_count_[size_t{id.value()} * kAffinityTags + static_cast<size_t>(tag)] > 0;
@@ -149,12 +191,21 @@ class ClusterState {
 
   // --- MIG ---
   bool any_mig() const { return !device_mig_.empty(); }
-  // Null without MIG.
+  // The table of all GPUs of the node. Null without MIG, and for a node with several models, whose
+  // GPUs have a table each.
   const MigTable* mig_table(NodeId id) const {
     const uint8_t model = rows_[id.value()].model;
-    return model == 0xff ? nullptr : models_->mig(ModelId(uint32_t{model}));
+    return model >= kMixedModels ? nullptr : models_->mig(ModelId(uint32_t{model}));
   }
-  // The instances that pods hold, by device index. REQUIRES: mig_table(id) != nullptr.
+  // The table of one GPU, null without MIG. REQUIRES: gpu < gpu_count.
+  const MigTable* mig_table(NodeId id, size_t gpu) const {
+    return models_->mig(ModelId(uint32_t{gpu_model(id, gpu)}));
+  }
+  // True when some GPU of the node has a table.
+  bool has_mig(NodeId id) const {
+    return rows_[id.value()].is_mixed() ? !MixedMigGpus(id).empty() : mig_table(id) != nullptr;
+  }
+  // The instances that pods hold, by device index; 0 for a GPU without MIG. REQUIRES: has_mig(id).
   absl::Span<const MigState> device_mig(NodeId id) const {
     const NodeRow& row = rows_[id.value()];
     return absl::MakeConstSpan(device_mig_.data() + row.device_begin, row.gpu_count);
@@ -301,6 +352,9 @@ class ClusterState {
   absl::Status CheckSpec(const NodeSpec& spec);
   void AddExtended(const NodeSpec& spec);
   void AddMig(NodeId id);
+  absl::StatusOr<std::vector<uint8_t>> InternModels(const NodeSpec& spec);
+  DeviceSet MixedGpusOf(NodeId id, uint64_t model_mask) const;
+  DeviceSet MixedMigGpus(NodeId id) const;
   absl::Status LoadPods(StateReader& in);
   void Charge(PodId pod, NodeId node, DeviceSet devices, absl::Span<const DeviceGrant> grants,
               int sign);
@@ -331,6 +385,8 @@ class ClusterState {
   std::vector<NodeRow> rows_;
   std::vector<NodeSpec> specs_;
   std::vector<int16_t> device_idle_;
+  // ModelIds beside device_idle_, up to the last mixed node; what it has for others is not read.
+  std::vector<uint8_t> device_model_;
   std::vector<MigState> device_mig_;   // beside device_idle_; empty while no node has MIG
   std::vector<DeviceSet> mig_usable_;  // by node; empty while no node has MIG
   // Milli in use of instances that several pods share, by device (in device_idle_) and placement.

@@ -90,7 +90,7 @@ FragmentationModel::FragmentationModel(std::vector<TypicalPod> typical)
         std::lower_bound(thresholds.begin(), thresholds.end(), t.gpu_milli) - thresholds.begin();
     compact_.push_back({t.cpu_milli, t.model_mask, t.weight,
                         static_cast<int16_t>(std::min(t.gpu_count, 32767)),
-                        static_cast<int16_t>(t.gpu_count > 0 ? at : 0)});
+                        static_cast<int16_t>(t.gpu_count > 0 ? at : 0), t.gpu_milli});
   }
 }
 
@@ -122,7 +122,55 @@ void FragmentationModel::BuildProfile(absl::Span<const int16_t> idle, Profile& o
   }
 }
 
+template <typename Add>
+void FragmentationModel::ForEachMixedPart(const GpuNodeView& node, Add add) const {
+  DRASIM_CHECK_EQ(node.device_models.size(), node.device_milli_idle.size());
+  for (size_t i = 0; i < compact_.size(); ++i) {
+    const Compact& t = compact_[i];
+    const bool lacks_cpu = node.cpu_milli_idle < t.cpu_milli;
+    int32_t fitting = 0;
+    int32_t fitting_milli = 0;
+    int32_t too_small_milli = 0;
+    int32_t closed_milli = 0;
+    bool open = false;  // some idle device has an acceptable model
+    for (size_t d = 0; d < node.device_milli_idle.size(); ++d) {
+      const int16_t milli = node.device_milli_idle[d];
+      if (milli == 0) continue;
+      if (t.gpu_count > 0 && (t.model_mask >> node.device_models[d] & 1) == 0) {
+        closed_milli += milli;
+        continue;
+      }
+      open = true;
+      const bool fits = milli >= t.gpu_milli;
+      fitting += fits ? 1 : 0;
+      (fits ? fitting_milli : too_small_milli) += milli;
+    }
+    if (closed_milli > 0) add(i, FragCase::kNoAccess, closed_milli);
+    if (!open) continue;
+    const int32_t open_milli = fitting_milli + too_small_milli;
+    if (t.gpu_count == 0) {
+      add(i, lacks_cpu ? FragCase::kNoGpuLack : FragCase::kNoGpuFits, open_milli);
+    } else if (fitting < t.gpu_count) {
+      add(i, lacks_cpu ? FragCase::kLackBoth : FragCase::kLackGpu, open_milli);
+    } else if (lacks_cpu) {
+      add(i, FragCase::kLackCpu, open_milli);
+    } else {
+      add(i, FragCase::kLackGpu, too_small_milli);
+      add(i, FragCase::kSatisfied, fitting_milli);
+    }
+  }
+}
+
+double FragmentationModel::MixedAmount(const GpuNodeView& node) const {
+  std::array<double, kFragCases> sum{};
+  ForEachMixedPart(node, [&](size_t i, FragCase which, int32_t milli) {
+    sum[static_cast<size_t>(which)] += compact_[i].weight * milli;
+  });
+  return sum[0] + sum[1] + sum[3] + sum[4] + sum[5] + sum[6];
+}
+
 double FragmentationModel::Amount(const GpuNodeView& node) const {
+  if (!node.device_models.empty()) return MixedAmount(node);
   Profile profile;
   BuildProfile(node.device_milli_idle, profile);
   if (profile.idle == 0) return 0;
@@ -155,6 +203,12 @@ double FragmentationModel::Amount(const GpuNodeView& node) const {
 void FragmentationModel::AddParts(const GpuNodeView& node, int sign,
                                   absl::Span<int64_t> totals) const {
   DRASIM_CHECK_EQ(totals.size(), kFragCases * compact_.size());
+  if (!node.device_models.empty()) {
+    ForEachMixedPart(node, [&](size_t i, FragCase which, int32_t milli) {
+      totals[static_cast<size_t>(which) * compact_.size() + i] += sign * int64_t{milli};
+    });
+    return;
+  }
   Profile profile;
   BuildProfile(node.device_milli_idle, profile);
   if (profile.idle == 0) return;

@@ -32,7 +32,7 @@ enum class FragCase : uint8_t {
   kLackCpu = 3,    // Q4: enough devices, too little CPU
   kNoGpuFits = 4,  // XL: the typical pod wants no GPU and its CPU fits
   kNoGpuLack = 5,  // XR: the typical pod wants no GPU and its CPU does not fit
-  kNoAccess = 6,   // NA: the node's GPU model is not acceptable
+  kNoAccess = 6,   // NA: GPUs whose model is not acceptable
 };
 inline constexpr int kFragCases = 7;
 absl::string_view FragCaseName(FragCase c);  // "Q1", "Q2", "Q3", "Q4", "XL", "XR", "NA"
@@ -56,10 +56,15 @@ std::vector<TypicalPod> BuildTypicalPods(const ShapeTable& shapes,
 
 // The measure's input from a node, real or hypothetical. Device idle amounts are in 0..1000, in any
 // order.
+//
+// On a node with several models, a typical pod sees the node as if it had only the GPUs of
+// acceptable models, with all of its CPU; the others count as kNoAccess.
 struct GpuNodeView {
   int64_t cpu_milli_idle = 0;
-  uint64_t model_bit = 0;
+  uint64_t model_bit = 0;  // 0 with several models
   absl::Span<const int16_t> device_milli_idle;
+  // With several models: the ModelId of each device, beside device_milli_idle. Else empty.
+  absl::Span<const uint8_t> device_models = {};
 };
 
 // Evaluates nodes against one target workload. Immutable after construction; safe to share between
@@ -90,6 +95,7 @@ class FragmentationModel {
     double weight;
     int16_t gpu_count;  // 0 marks a typical pod without GPU
     int16_t threshold;  // index into thresholds
+    int32_t gpu_milli;
   };
   // By distinct per-device request: the number of devices that satisfy it, and the idle sum of the
   // others.
@@ -99,6 +105,11 @@ class FragmentationModel {
     std::array<int32_t, kMaxThresholds> too_small_milli;
   };
   void BuildProfile(absl::Span<const int16_t> idle, Profile& out) const;
+  // Calls add(index of the typical pod, case, milli) for the node's parts, in the order of typical
+  // pods. O(typical pods x devices).
+  template <typename Add>
+  void ForEachMixedPart(const GpuNodeView& node, Add add) const;
+  double MixedAmount(const GpuNodeView& node) const;
 
   std::vector<TypicalPod> typical_;
   std::vector<Compact> compact_;
@@ -142,7 +153,10 @@ class FragmentationTracker {
 // The view of a node of the cluster. Valid until the cluster changes.
 inline GpuNodeView ViewOf(const ClusterState& cluster, NodeId id) {
   const NodeRow& row = cluster.node(id);
-  return {row.cpu_milli_idle, uint64_t{1} << (row.model & 63), cluster.device_milli_idle(id)};
+  if (row.is_mixed()) {
+    return {row.cpu_milli_idle, 0, cluster.device_milli_idle(id), cluster.mixed_gpu_models(id)};
+  }
+  return {row.cpu_milli_idle, uint64_t{1} << (row.model & 63), cluster.device_milli_idle(id), {}};
 }
 
 }  // namespace drasim

@@ -211,11 +211,12 @@ absl::Status PodCsvWriter::Close() { return file_->Close(); }
 
 absl::Status WriteNodesCsv(const std::string& path, absl::Span<const NodeSpec> nodes) {
   for (const NodeSpec& node : nodes) {
-    const absl::string_view why = node.name.empty()      ? "it has no name"
-                                  : !node.labels.empty() ? "it has labels"
-                                  : !node.taints.empty() ? "it has taints"
-                                  : node.unschedulable   ? "it is unschedulable"
-                                                         : "";
+    const absl::string_view why = node.name.empty()          ? "it has no name"
+                                  : !node.labels.empty()     ? "it has labels"
+                                  : !node.taints.empty()     ? "it has taints"
+                                  : node.unschedulable       ? "it is unschedulable"
+                                  : !node.gpu_models.empty() ? "it has GPUs of several models"
+                                                             : "";
     if (!why.empty()) {
       return absl::InvalidArgumentError(
           absl::StrCat("node '", node.name, "' cannot be written with openb columns: ", why));

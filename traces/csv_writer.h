@@ -79,7 +79,7 @@ class PodCsvWriter {
 };
 
 // Writes a node list. InvalidArgument, and no file, for a node that the columns cannot express: no
-// name, labels, taints, unschedulable.
+// name, labels, taints, unschedulable, GPUs of several models.
 absl::Status WriteNodesCsv(const std::string& path, absl::Span<const NodeSpec> nodes);
 
 }  // namespace drasim

@@ -122,7 +122,7 @@ class DeviceHistory {
     for (size_t n = 0; n < shown_.size(); ++n) {
       const NodeSpec& spec = cluster_.node_spec(NodeId(n));
       view->nodes[n].name = spec.name;
-      view->nodes[n].model = spec.gpu_model;
+      view->nodes[n].model = GpuModelText(spec);
       view->nodes[n].allocated_milli = shown_[n];
     }
   }
@@ -282,13 +282,14 @@ std::vector<CurvePoint> CurveThinner::Points() const {
 
 std::vector<int32_t> AllocatedOnDevices(const ClusterState& cluster, NodeId node) {
   std::vector<int32_t> allocated;
-  const MigTable* const table = cluster.any_mig() ? cluster.mig_table(node) : nullptr;
+  const bool mig = cluster.any_mig() && cluster.has_mig(node);
   for (const int16_t idle : cluster.device_milli_idle(node)) {
     int32_t milli = kDeviceMilli - idle;
-    if (table != nullptr) {
+    if (mig) {
       // Nothing but MIG may use a GPU with an instance, so it reads as idle 0.
       const MigState state = cluster.device_mig(node)[allocated.size()];
       if (state != 0) {
+        const MigTable* const table = cluster.mig_table(node, allocated.size());
         milli = MilliOfUnits(std::popcount(table->units_used(state)), table->product().units);
       }
     }

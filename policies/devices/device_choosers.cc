@@ -14,7 +14,9 @@ bool ProposeWhole(const ResourceRequest& request, const ClusterState& cluster, N
                   DeviceProposals* out) {
   out->clear();
   if (request.is_share() && request.gpu_count == 1) return false;
-  out->push_back({FirstFittingDevices(request, cluster.device_milli_idle(node)), 0});
+  out->push_back({FirstFittingDevices(request, cluster.device_milli_idle(node),
+                                      cluster.UsableGpus(node, request.model_mask)),
+                  0});
   return true;
 }
 
@@ -24,8 +26,9 @@ void TightestDevice::Propose(const ResourceRequest& request, const ClusterState&
                              NodeId node, DeviceProposals* out) {
   if (ProposeWhole(request, cluster, node, out)) return;
   const absl::Span<const int16_t> idle = cluster.device_milli_idle(node);
+  const DeviceSet usable = cluster.UsableGpus(node, request.model_mask);
   for (size_t i = 0; i < idle.size(); ++i) {
-    if (idle[i] < request.gpu_milli) continue;
+    if (idle[i] < request.gpu_milli || !usable.Contains(i)) continue;
     out->push_back({DeviceSet::Of(i), prefer_least_idle_ ? -int64_t{idle[i]} : int64_t{idle[i]}});
   }
   std::stable_sort(out->begin(), out->end(), [](const DeviceProposal& a, const DeviceProposal& b) {
@@ -37,10 +40,11 @@ void RandomDevice::Propose(const ResourceRequest& request, const ClusterState& c
                            DeviceProposals* out) {
   if (ProposeWhole(request, cluster, node, out)) return;
   const absl::Span<const int16_t> idle = cluster.device_milli_idle(node);
+  const DeviceSet usable = cluster.UsableGpus(node, request.model_mask);
   DeviceProposal chosen;
   uint64_t seen = 0;
   for (size_t i = 0; i < idle.size(); ++i) {
-    if (idle[i] < request.gpu_milli) continue;
+    if (idle[i] < request.gpu_milli || !usable.Contains(i)) continue;
     if (streams_->DrawPolicy(++seen) == 0) chosen.devices = DeviceSet::Of(i);
   }
   out->push_back(chosen);

@@ -42,7 +42,7 @@ DeviceGrants GrantsOf(const GpuKind& kind, absl::Span<const HeldDevice> devices)
         grants.push_back({device.gpu, kNoPlacement, int16_t{kDeviceMilli}});
         break;
       case DeviceUse::kInstance:
-        grants.push_back(InstanceGrant(*kind.table, device.gpu, device.placement));
+        grants.push_back(InstanceGrant(*kind.of(device.gpu).table, device.gpu, device.placement));
         break;
       case DeviceUse::kPart:
       case DeviceUse::kFunction:
@@ -120,8 +120,8 @@ bool IsPossibleDevice(const NodeDevices& node, const HeldDevice& device) {
     case DeviceUse::kInstance:
     case DeviceUse::kInside:
     case DeviceUse::kCompute:
-      return node.kind->table != nullptr &&
-             device.placement < node.kind->table->placements().size();
+      return node.kind->of(device.gpu).table != nullptr &&
+             device.placement < node.kind->of(device.gpu).table->placements().size();
   }
   return false;  // not the value of a DeviceUse
 }

@@ -130,8 +130,7 @@ bool DevicePlanner::ServeUnit(const Unit& unit) {
   const DeviceOption& option = OptionOf(unit);
   switch (option.use) {
     case DeviceUse::kWhole: {
-      const DeviceSet gpus =
-          PickGpus(view_.free() & KindOf(unit).eligible, unit.count, rules_.packed);
+      const DeviceSet gpus = PickGpus(view_.free() & EligibleFor(unit), unit.count, rules_.packed);
       if (gpus.size() != unit.count) return false;
       GiveWhole(unit.want, gpus);
       return true;
@@ -139,8 +138,8 @@ bool DevicePlanner::ServeUnit(const Unit& unit) {
     case DeviceUse::kInstance:
     case DeviceUse::kInside:
       for (int32_t u = 0; u < unit.count; ++u) {
-        const MigRuleTable::NodeChoice choice = view_.kind->rules->OnNode(
-            view_.gpu_states(), UsableFor(unit), option.profile, last_gpu_);
+        const MigRuleTable::NodeChoice choice =
+            RulesFor(option).OnNode(view_.gpu_states(), UsableFor(unit), option.profile, last_gpu_);
         if (choice.gpu < 0) return false;
         GiveInstance(unit.want, option.use, static_cast<size_t>(choice.gpu), choice.placement);
       }
@@ -183,7 +182,7 @@ bool DevicePlanner::ExchangeWhole() {
     if (OptionOf(unit).use != DeviceUse::kWhole) continue;
     if (unit.count > kMaxDevicesPerNode) return false;
     seats.insert(seats.end(), static_cast<size_t>(unit.count),
-                 {unit.want, KindOf(unit).eligible & free});
+                 {unit.want, EligibleFor(unit) & free});
   }
   if (seats.size() > static_cast<size_t>(free.size())) return false;
   std::array<int32_t, kMaxDevicesPerNode> owner;  // seat on each GPU
@@ -226,6 +225,8 @@ bool DevicePlanner::ServeInstances() {
     for (size_t j = i; j < count; ++j) {
       if (j > i && (j >= 64 || (done >> j & 1) != 0)) continue;
       if (OptionOf(units_[j]).use != use || UsableFor(units_[j]) != usable) continue;
+      // Sets without GPUs may be equal although the tables differ; they serve nobody.
+      if (OptionOf(units_[j]).gpus != OptionOf(units_[i]).gpus) continue;
       group_.push_back(j);
       if (j < 64) done |= uint64_t{1} << j;
     }
@@ -247,8 +248,8 @@ bool DevicePlanner::ServeGroup(absl::Span<const size_t> units) {
   }
   const DeviceUse use = OptionOf(first).use;
   DeviceGrants grants;
-  if (!view_.kind->rules->OnNodeAll(view_.gpu_states(), UsableFor(first), profiles, last_gpu_,
-                                    &grants)) {
+  if (!RulesFor(OptionOf(first))
+           .OnNodeAll(view_.gpu_states(), UsableFor(first), profiles, last_gpu_, &grants)) {
     return false;
   }
   for (size_t i = 0; i < grants.size(); ++i) {
@@ -258,8 +259,10 @@ bool DevicePlanner::ServeGroup(absl::Span<const size_t> units) {
 }
 
 DeviceSet DevicePlanner::UsableFor(const Unit& unit) const {
-  if (OptionOf(unit).use == DeviceUse::kInside) return TargetGpus(wants_[unit.want]);
-  return view_.cuttable() & KindOf(unit).eligible;
+  if (OptionOf(unit).use == DeviceUse::kInside) {
+    return TargetGpus(wants_[unit.want]) & OptionOf(unit).gpus;
+  }
+  return view_.cuttable() & EligibleFor(unit);
 }
 
 const HeldDevices* DevicePlanner::TargetOf(const ClaimWant& want) const {
@@ -283,7 +286,7 @@ DeviceSet DevicePlanner::TargetGpus(const ClaimWant& want) const {
 DeviceSet DevicePlanner::PartCandidates(const Unit& unit) const {
   const DeviceOption& option = OptionOf(unit);
   const DeviceSet same = option.use == DeviceUse::kPart ? view_.parted : view_.functions;
-  DeviceSet gpus = (view_.free() | (same - (view_.whole | view_.cut))) & KindOf(unit).eligible;
+  DeviceSet gpus = (view_.free() | (same - (view_.whole | view_.cut))) & EligibleFor(unit);
   gpus -= option.use == DeviceUse::kPart ? view_.functions : view_.parted;
   if (wants_[unit.want].request->apart) {
     for (const HeldDevice& device : plans_[unit.want].devices) gpus.Remove(device.gpu);
@@ -292,7 +295,7 @@ DeviceSet DevicePlanner::PartCandidates(const Unit& unit) const {
     const bool fits =
         view_.milli_used[gpu] + option.milli <= kDeviceMilli &&
         (option.memory_mib == 0 ||
-         int64_t{view_.memory_used[gpu]} + option.memory_mib <= view_.kind->memory_mib);
+         int64_t{view_.memory_used[gpu]} + option.memory_mib <= view_.kind->of(gpu).memory_mib);
     if (!fits) gpus.Remove(gpu);
   }
   return gpus;
@@ -341,9 +344,9 @@ bool DevicePlanner::ServeCompute(const Unit& unit) {
   const HeldDevices* target = TargetOf(wants_[unit.want]);
   if (target == nullptr) return false;
   const DeviceOption& option = OptionOf(unit);
-  const MigTable& table = *view_.kind->table;
   for (const HeldDevice& device : *target) {
-    if (!device.is_instance()) continue;
+    if (!device.is_instance() || !option.gpus.Contains(device.gpu)) continue;
+    const MigTable& table = *view_.kind->of(device.gpu).table;
     const uint8_t profile = table.placements()[device.placement].profile;
     const int slices = table.profiles()[profile].compute_slices;
     const bool same = option.profile == kAnyProfile || option.profile == profile;

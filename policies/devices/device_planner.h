@@ -92,6 +92,14 @@ class DevicePlanner {
   };
   const KindRequest& KindOf(const Unit& unit) const;
   const DeviceOption& OptionOf(const Unit& unit) const;
+  // The GPUs that the selector and the option admit.
+  DeviceSet EligibleFor(const Unit& unit) const {
+    return KindOf(unit).eligible & OptionOf(unit).gpus;
+  }
+  // The rules of the option's GPUs. REQUIRES: the option is a MIG instance.
+  const MigRuleTable& RulesFor(const DeviceOption& option) const {
+    return *view_.kind->of(option.gpus.First()).rules;
+  }
 
   void Begin();
   bool NextCombination();

@@ -18,14 +18,21 @@ std::string GpusText(int count) { return absl::StrCat(count, count == 1 ? " GPU"
 
 // The name of the largest instance with room on the GPUs.
 std::string LargestInstance(const NodeDevices& node, DeviceSet usable) {
-  const MigTable& table = *node.kind->table;
   const MigProfile* largest = nullptr;
-  for (size_t p = 0; p < table.profiles().size(); ++p) {
-    const MigProfile& profile = table.profiles()[p];
-    if (node.kind->rules->OnNode(node.gpu_states(), usable, p).gpu < 0) continue;
-    if (largest == nullptr || std::make_pair(profile.size, profile.compute_slices) >
-                                  std::make_pair(largest->size, largest->compute_slices)) {
-      largest = &profile;
+  while (!usable.empty()) {
+    const GpuKind& kind = node.kind->of(usable.First());
+    DeviceSet alike;
+    for (const size_t gpu : usable) {
+      if (&node.kind->of(gpu) == &kind) alike.Add(gpu);
+    }
+    usable -= alike;
+    for (size_t p = 0; kind.table != nullptr && p < kind.table->profiles().size(); ++p) {
+      const MigProfile& profile = kind.table->profiles()[p];
+      if (kind.rules->OnNode(node.gpu_states(), alike, p).gpu < 0) continue;
+      if (largest == nullptr || std::make_pair(profile.size, profile.compute_slices) >
+                                    std::make_pair(largest->size, largest->compute_slices)) {
+        largest = &profile;
+      }
     }
   }
   return largest == nullptr ? "none" : largest->name;
@@ -37,8 +44,10 @@ int32_t RoomForUnits(const DeviceRequest& request, const KindRequest& kind, Node
     HeldDevice device;
     for (const DeviceOption& option : kind.options) {
       if (option.use != DeviceUse::kInstance) continue;
-      const MigRuleTable::NodeChoice choice = node.kind->rules->OnNode(
-          node.gpu_states(), node.cuttable() & kind.eligible, option.profile);
+      const MigRuleTable::NodeChoice choice =
+          node.kind->of(option.gpus.First())
+              .rules->OnNode(node.gpu_states(), node.cuttable() & kind.eligible & option.gpus,
+                             option.profile);
       if (choice.gpu < 0) continue;
       device.use = DeviceUse::kInstance;
       device.gpu = static_cast<uint8_t>(choice.gpu);
@@ -84,7 +93,8 @@ std::string WhyNoShare(const DeviceRequest& request, const KindRequest& kind,
   }
   return absl::StrCat(request.wanted, " wanted, most left on one of ", GpusText(gpus.size()), ": ",
                       std::max(0, kDeviceMilli - node.milli_used[best]), " millicores, ",
-                      std::max<int64_t>(0, node.kind->memory_mib - node.memory_used[best]), " MiB");
+                      std::max<int64_t>(0, node.kind->of(best).memory_mib - node.memory_used[best]),
+                      " MiB");
 }
 
 }  // namespace

@@ -54,6 +54,9 @@ bool NamesGpu(absl::string_view name, absl::string_view part) {
 }
 
 void FillFromLabels(const NodeSpec& spec, GpuKind& kind) {
+  kind.driver_version = std::string(NodeLabel(spec, "nvidia.com/cuda.driver-version.full"));
+  kind.cuda_version = std::string(NodeLabel(spec, "nvidia.com/cuda.runtime-version.full"));
+  if (!spec.gpu_models.empty()) return;
   const absl::string_view product = NodeLabel(spec, "nvidia.com/gpu.product");
   if (!product.empty()) kind.product = std::string(product);
   int64_t memory = 0;
@@ -66,19 +69,17 @@ void FillFromLabels(const NodeSpec& spec, GpuKind& kind) {
   if (!major.empty()) {
     kind.compute_capability = absl::StrCat(major, ".", minor.empty() ? "0" : minor);
   }
-  kind.driver_version = std::string(NodeLabel(spec, "nvidia.com/cuda.driver-version.full"));
-  kind.cuda_version = std::string(NodeLabel(spec, "nvidia.com/cuda.runtime-version.full"));
 }
 
 }  // namespace
 
-GpuKind KindOfGpus(const ClusterState& cluster, NodeId node) {
+GpuKind KindOfGpus(const ClusterState& cluster, NodeId node, size_t gpu) {
   const NodeSpec& spec = cluster.node_spec(node);
   GpuKind kind;
-  kind.model = spec.gpu_model;
-  kind.product = spec.gpu_model;
+  kind.model = GpuModelOf(spec, gpu);
+  kind.product = kind.model;
   FillFromLabels(spec, kind);
-  kind.table = cluster.mig_table(node);
+  kind.table = cluster.mig_table(node, gpu);
   if (kind.table != nullptr) {
     const MigProduct& product = kind.table->product();
     kind.brand = "Nvidia";

@@ -62,6 +62,11 @@ void MigPlacementPolicy::Filter(const PodContext& pod, const ClusterState& clust
   if (pod.shape->request.mig.empty() || !Restricts()) return;
   for (size_t i = 0; i < nodes.size(); ++i) {
     if (verdicts[i] != kFits) continue;
+    if (cluster.node(nodes[i]).is_mixed()) {
+      const ModelChoice choice = ChooseModel(pod, cluster, nodes[i]);
+      if (choice.considered && choice.grants.empty()) verdicts[i] = 1;
+      continue;
+    }
     const MigTable* const table = cluster.mig_table(nodes[i]);
     const absl::Span<const uint8_t> profiles =
         cluster.mig_profiles(pod.shape_id, cluster.node(nodes[i]).model);
@@ -74,8 +79,55 @@ void MigPlacementPolicy::Filter(const PodContext& pod, const ClusterState& clust
   }
 }
 
+// The model whose GPU for the first instance costs least, among those with room for all; equal
+// costs go to the GPU that the rule looks at first.
+MigPlacementPolicy::ModelChoice MigPlacementPolicy::ChooseModel(const PodContext& pod,
+                                                                const ClusterState& cluster,
+                                                                NodeId node) const {
+  ModelChoice best;
+  if (!cluster.any_mig()) return best;
+  const int32_t after = After(node);
+  int32_t best_turn = 0;
+  VisitMigModels(cluster, node, pod.shape_id, [&](uint8_t model, DeviceSet usable) {
+    best.considered = true;
+    const MigRuleTable& rules = TableOf(cluster.models().mig(ModelId(uint32_t{model})));
+    const absl::Span<const uint8_t> profiles = cluster.mig_profiles(pod.shape_id, model);
+    const absl::Span<const MigState> gpus = cluster.device_mig(node);
+    DeviceGrants grants;
+    if (!rules.OnNodeAll(gpus, usable, profiles, after, &grants)) return false;
+    const MigRuleTable::NodeChoice first = rules.OnNode(gpus, usable, profiles[0], after);
+    const int32_t turn = (grants[0].device - after - 1 + kMaxDevicesPerNode) % kMaxDevicesPerNode;
+    const bool better = best.grants.empty() || first.cost < best.cost ||
+                        (first.cost == best.cost && turn < best_turn);
+    if (!better) return false;
+    best.cost = first.cost;
+    best.grants = std::move(grants);
+    best_turn = turn;
+    return false;
+  });
+  return best;
+}
+
+int64_t MigPlacementPolicy::MixedScore(const PodContext& pod, const ClusterState& cluster,
+                                       NodeId node) const {
+  if (info_.rule != MigRule::kInstaSlice) {
+    const ModelChoice choice = ChooseModel(pod, cluster, node);
+    return choice.considered ? -int64_t{choice.cost} : 0;
+  }
+  int64_t free = 0;
+  int64_t units = 0;
+  for (const GpuModelGroup& group : cluster.GroupsOfModels(node)) {
+    const MigTable* const table = cluster.models().mig(ModelId(uint32_t{group.model}));
+    if (table == nullptr) continue;
+    for (const size_t gpu : group.gpus) free += table->free_units(cluster.device_mig(node)[gpu]);
+    units += int64_t{table->product().units} * group.gpus.size();
+  }
+  return units == 0 ? 0 : 100 * free / units;
+}
+
 int64_t MigPlacementPolicy::ScoreOf(const PodContext& pod, const ClusterState& cluster,
                                     NodeId node) const {
+  if (cluster.node(node).is_mixed()) return MixedScore(pod, cluster, node);
   const absl::Span<const uint8_t> profiles =
       cluster.mig_profiles(pod.shape_id, cluster.node(node).model);
   const MigRuleTable& rules = TableOf(cluster.mig_table(node));
@@ -111,11 +163,20 @@ void MigPlacementPolicy::Score(const PodContext& pod, const ClusterState& cluste
 // True when a GPU of the last node, after the last GPU used, takes the pod's first instance.
 bool MigPlacementPolicy::FitsBehindLast(const PodContext& pod, const ClusterState& cluster) const {
   if (!last_node_.valid() || last_node_.value() >= cluster.node_count()) return false;
+  const DeviceSet passed = DeviceSet::FirstN(static_cast<size_t>(last_gpu_) + 1);
+  if (cluster.node(last_node_).is_mixed()) {
+    return cluster.any_mig() &&
+           VisitMigModels(cluster, last_node_, pod.shape_id, [&](uint8_t model, DeviceSet usable) {
+             return TableOf(cluster.models().mig(ModelId(uint32_t{model})))
+                        .OnNode(cluster.device_mig(last_node_), usable - passed,
+                                cluster.mig_profiles(pod.shape_id, model)[0])
+                        .gpu >= 0;
+           });
+  }
   const MigTable* const table = cluster.mig_table(last_node_);
   const absl::Span<const uint8_t> profiles =
       cluster.mig_profiles(pod.shape_id, cluster.node(last_node_).model);
   if (table == nullptr || profiles.empty()) return false;
-  const DeviceSet passed = DeviceSet::FirstN(static_cast<size_t>(last_gpu_) + 1);
   return TableOf(table)
              .OnNode(cluster.device_mig(last_node_), cluster.mig_usable(last_node_) - passed,
                      profiles[0])
@@ -135,11 +196,18 @@ StepResult MigPlacementPolicy::Reserve(const PodContext& pod, const ClusterState
 void MigPlacementPolicy::Propose(const ResourceRequest& request, const ClusterState& cluster,
                                  NodeId node, DeviceProposals* out) {
   out->clear();
-  out->push_back({FirstFittingDevices(request, cluster.device_milli_idle(node)), 0});
+  out->push_back({FirstFittingDevices(request, cluster.device_milli_idle(node),
+                                      cluster.UsableGpus(node, request.model_mask)),
+                  0});
 }
 
 DeviceGrants MigPlacementPolicy::ProposeMig(const PodContext& pod, const ClusterState& cluster,
                                             NodeId node) {
+  if (cluster.node(node).is_mixed()) {
+    DeviceGrants chosen = ChooseModel(pod, cluster, node).grants;
+    DRASIM_CHECK(!chosen.empty());
+    return chosen;
+  }
   const MigTable* const table = cluster.mig_table(node);
   const MigRuleTable& rules = TableOf(table);
   const absl::Span<const uint8_t> profiles =

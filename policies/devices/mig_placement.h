@@ -53,6 +53,14 @@ class MigPlacementPolicy : public Plugin, public DeviceAllocator {
   // Made on first use, one per product.
   const MigRuleTable& TableOf(const MigTable* table) const;
   bool FitsBehindLast(const PodContext& pod, const ClusterState& cluster) const;
+  // On a node with several models: the one that the pod's instances come from.
+  struct ModelChoice {
+    bool considered = false;  // some model has the profiles
+    int32_t cost = MigRuleTable::kImpossible;
+    DeviceGrants grants;  // of all instances; empty: none of the models has room
+  };
+  ModelChoice ChooseModel(const PodContext& pod, const ClusterState& cluster, NodeId node) const;
+  int64_t MixedScore(const PodContext& pod, const ClusterState& cluster, NodeId node) const;
   int64_t ScoreOf(const PodContext& pod, const ClusterState& cluster, NodeId node) const;
   int32_t After(NodeId node) const { return node == last_node_ ? last_gpu_ : -1; }
   bool Restricts() const {

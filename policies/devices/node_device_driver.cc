@@ -55,20 +55,23 @@ void NodeDeviceDriver::MakeKinds(MigRule rule) {
     rules_.push_back(std::make_unique<MigRuleTable>(table, rule, weights));
     return rules_.back().get();
   };
+  std::vector<std::pair<size_t, std::vector<KindPart>>> mixed;  // by place
   for (const NodeId node : options_.nodes) {
     DRASIM_CHECK_LT(node.value(), cluster.node_count());
     DRASIM_CHECK(kind_of_.empty() || options_.nodes[kind_of_.size() - 1] < node);
     place_of_[node.value()] = static_cast<uint32_t>(kind_of_.size());
-    uint32_t kind = kNoPlace;
-    if (cluster.node(node).gpu_count > 0) {
-      GpuKind described = KindOfGpus(cluster, node);
+    std::vector<KindPart> parts;
+    for (const GpuModelGroup& group : cluster.GroupsOfModels(node)) {
+      GpuKind described = KindOfGpus(cluster, node, group.gpus.First());
       if (described.table != nullptr) described.rules = add_rules(described.table);
       const auto known = std::find(kinds_.begin(), kinds_.end(), described);
-      kind = static_cast<uint32_t>(known - kinds_.begin());
+      parts.push_back({static_cast<uint32_t>(known - kinds_.begin()), group.gpus});
       if (known == kinds_.end()) kinds_.push_back(std::move(described));
     }
-    kind_of_.push_back(kind);
+    kind_of_.push_back(parts.size() == 1 ? parts[0].kind : kNoPlace);
+    if (parts.size() > 1) mixed.emplace_back(kind_of_.size() - 1, std::move(parts));
   }
+  AddMixedKinds(mixed);
   devices_.resize(kind_of_.size());
   claims_on_.resize(kind_of_.size());
   proposed_on_.resize(kind_of_.size());
@@ -76,6 +79,61 @@ void NodeDeviceDriver::MakeKinds(MigRule rule) {
     if (kind_of_[place] == kNoPlace) continue;
     devices_[place].kind = &kinds_[kind_of_[place]];
     devices_[place].all = DeviceSet::FirstN(cluster.node(options_.nodes[place]).gpu_count);
+  }
+}
+
+void NodeDeviceDriver::AddMixedKinds(
+    absl::Span<const std::pair<size_t, std::vector<KindPart>>> places) {
+  plain_kinds_ = kinds_.size();
+  for (const auto& [place, parts] : places) {
+    const auto known = std::find(parts_of_.begin(), parts_of_.end(), parts);
+    kind_of_[place] =
+        static_cast<uint32_t>(plain_kinds_) + static_cast<uint32_t>(known - parts_of_.begin());
+    if (known == parts_of_.end()) parts_of_.push_back(parts);
+  }
+  kinds_.resize(plain_kinds_ + parts_of_.size());
+  for (size_t i = 0; i < parts_of_.size(); ++i) {
+    GpuKind& kind = kinds_[plain_kinds_ + i];
+    for (const KindPart& part : parts_of_[i]) {
+      kind.by_gpu.resize(std::max(kind.by_gpu.size(), part.gpus.Bound()));
+      for (const size_t gpu : part.gpus) kind.by_gpu[gpu] = &kinds_[part.kind];
+      absl::StrAppend(&kind.model, kind.model.empty() ? "" : " + ", kinds_[part.kind].model);
+    }
+  }
+}
+
+// A node with several models serves a request by the options of its models, in the order of their
+// first GPUs; equal options of several models become one.
+void NodeDeviceDriver::MergeKinds(DeviceRequest* request) const {
+  for (size_t i = 0; i < parts_of_.size(); ++i) {
+    KindRequest& merged = request->kinds[plain_kinds_ + i];
+    std::string lacking;
+    for (const KindPart& part : parts_of_[i]) {
+      const KindRequest& own = request->kinds[part.kind];
+      if (own.options.empty()) {
+        absl::StrAppend(&lacking, lacking.empty() ? "" : "; ", own.lacking);
+        continue;
+      }
+      merged.eligible |= own.eligible & part.gpus;
+      for (DeviceOption option : own.options) {
+        const MigTable* const table = kinds_[part.kind].table;
+        const auto same = [&](DeviceOption other) {
+          const bool cuts = option.use != DeviceUse::kWhole && option.use != DeviceUse::kPart &&
+                            option.use != DeviceUse::kFunction;
+          if (cuts && kinds_[plain_kinds_ + i].of(other.gpus.First()).table != table) return false;
+          other.gpus = option.gpus;
+          return other == option;
+        };
+        const auto known = std::find_if(merged.options.begin(), merged.options.end(), same);
+        if (known != merged.options.end()) {
+          known->gpus |= part.gpus;
+        } else {
+          option.gpus = part.gpus;
+          merged.options.push_back(option);
+        }
+      }
+    }
+    if (merged.options.empty()) merged.lacking = std::move(lacking);
   }
 }
 
@@ -112,6 +170,7 @@ std::shared_ptr<const NodeDeviceDriver::Parsed> NodeDeviceDriver::Read(
   parsed->request.shareable = options_.shareable;
   parsed->request.kinds.resize(kinds_.size());
   parsed->status = ReadRequest(claim, &parsed->request);
+  if (parsed->status.ok()) MergeKinds(&parsed->request);
   if (keep) {
     if (parsed_.size() >= kMostParsedRequests) parsed_.clear();
     parsed_.emplace(key, parsed);
@@ -193,10 +252,10 @@ bool NodeDeviceDriver::FitsAlone(const NodeDevices& node, const DeviceRequest& r
                                  const KindRequest& kind) const {
   const DeviceOption& option = kind.options[0];
   if (option.use == DeviceUse::kWhole) {
-    return (node.free() & kind.eligible).size() >= request.count;
+    return (node.free() & kind.eligible & option.gpus).size() >= request.count;
   }
-  const MigRuleTable& rules = *node.kind->rules;
-  for (const size_t gpu : node.cuttable() & kind.eligible) {
+  const MigRuleTable& rules = *node.kind->of(option.gpus.First()).rules;
+  for (const size_t gpu : node.cuttable() & kind.eligible & option.gpus) {
     if (rules.OnGpu(node.states[gpu], option.profile).placement != kNoPlacement) return true;
   }
   return false;

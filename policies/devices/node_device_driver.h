@@ -90,7 +90,9 @@ class NodeDeviceDriver : public ClaimDriver {
   // at the time are skipped.
   virtual absl::Span<const NodeId> ImmediateOrder() const { return options_.nodes; }
 
-  absl::Span<const GpuKind> kinds() const { return kinds_; }
+  absl::Span<const GpuKind> kinds() const {
+    return absl::MakeConstSpan(kinds_).first(plain_kinds_);
+  }
   const ClaimDriverInfo& info() const { return info_; }
 
  private:
@@ -115,9 +117,19 @@ class NodeDeviceDriver : public ClaimDriver {
     absl::InlinedVector<std::shared_ptr<const Parsed>, 2> parsed;
     absl::InlinedVector<ClaimWant, 2> wants;
   };
+  // GPUs of one kind, on a node with several models.
+  struct KindPart {
+    uint32_t kind;
+    DeviceSet gpus;
+    bool operator==(const KindPart&) const = default;
+  };
   static constexpr uint32_t kNoPlace = UINT32_MAX;
 
   void MakeKinds(MigRule rule);
+  // Adds the kinds of the nodes with several models, given by place.
+  void AddMixedKinds(absl::Span<const std::pair<size_t, std::vector<KindPart>>> places);
+  // Fills the entries of the kinds of such nodes from those of their GPUs.
+  void MergeKinds(DeviceRequest* request) const;
   std::shared_ptr<const Parsed> Read(const ClaimToAllocate& claim) const;
   // Devices reserved for proposals on `node` count as taken there.
   Call MakeCall(absl::Span<const ClaimToAllocate> claims, NodeId node = NodeId()) const;
@@ -157,8 +169,11 @@ class NodeDeviceDriver : public ClaimDriver {
   ClaimDriverInfo info_;
   ClaimDriverOptions options_;
   std::vector<std::unique_ptr<MigRuleTable>> rules_;
+  // Kinds of GPUs, and then kinds of nodes with several models.
   std::vector<GpuKind> kinds_;
-  std::vector<uint32_t> place_of_;  // by node
+  size_t plain_kinds_ = 0;                       // of GPUs
+  std::vector<std::vector<KindPart>> parts_of_;  // by kind, from plain_kinds_ on
+  std::vector<uint32_t> place_of_;               // by node
   // By position in options_.nodes.
   std::vector<uint32_t> kind_of_;
   std::vector<NodeDevices> devices_;

@@ -128,7 +128,7 @@ void NodeDevices::Take(const HeldDevice& device) {
     case DeviceUse::kInstance:
     case DeviceUse::kInside: {
       MigState& state = states[device.gpu];
-      const MigTable& table = *kind->table;
+      const MigTable& table = *kind->of(device.gpu).table;
       if ((table.set(state) & PlacementBit(device.placement)) != 0) return;
       const MigState next = table.Place(state, device.placement);
       if (next == kNoMigState) {
@@ -171,9 +171,10 @@ std::string DeviceName(const GpuKind& kind, const HeldDevice& device) {
     return absl::StrCat(gpu, device.use == DeviceUse::kPart ? "-part-" : "-vf-", device.milli, "-",
                         device.memory_mib);
   }
-  const MigPlacement& placement = kind.table->placements()[device.placement];
+  const MigTable& table = *kind.of(device.gpu).table;
+  const MigPlacement& placement = table.placements()[device.placement];
   std::string name = absl::StrCat(gpu, "-mig-", static_cast<int>(placement.start), "-",
-                                  kind.table->profiles()[placement.profile].name);
+                                  table.profiles()[placement.profile].name);
   if (device.use == DeviceUse::kCompute) {
     absl::StrAppend(&name, "-ci-", static_cast<int>(device.slices));
   }
@@ -189,7 +190,8 @@ bool ReadDeviceName(const GpuKind& kind, absl::string_view name, HeldDevice* dev
   device->gpu = static_cast<uint8_t>(gpu);
   name.remove_prefix(number.size());
   if (name.empty()) return true;
-  if (absl::ConsumePrefix(&name, "-mig-")) return ReadInstanceName(kind, name, device);
+  if (absl::ConsumePrefix(&name, "-mig-"))
+    return ReadInstanceName(kind.of(device->gpu), name, device);
   if (absl::ConsumePrefix(&name, "-part-")) {
     device->use = DeviceUse::kPart;
     return ReadShare(name, device);

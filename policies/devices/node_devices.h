@@ -45,10 +45,13 @@ inline constexpr uint8_t kAnyProfile = 0xff;
 // One way to serve a unit of a claim.
 struct DeviceOption {
   DeviceUse use = DeviceUse::kWhole;
-  uint8_t profile = 0;     // kInstance, kInside, kCompute (also kAnyProfile), in the kind's table
+  // kInstance, kInside, kCompute (also kAnyProfile): in the table of `gpus`, which is the same.
+  uint8_t profile = 0;
   uint8_t slices = 0;      // kCompute; 0: the whole instance
   int16_t milli = 0;       // kPart, kFunction
   int32_t memory_mib = 0;  // kPart, kFunction
+  // GPUs that may serve in this way: on a node with several models, those of some of them.
+  DeviceSet gpus = DeviceSet::All();
   bool operator==(const DeviceOption&) const = default;
 };
 
@@ -88,7 +91,7 @@ struct NodeDevices {
 
 // "gpu-0", "gpu-0-mig-4-3g.40gb" (start, profile; also for "inside" devices),
 // "gpu-0-mig-4-3g.40gb-ci-2", "gpu-0-part-250-4096" (milli, MiB), "gpu-0-vf-250-4096". REQUIRES:
-// the kind has a table if the device is an instance.
+// the GPU's kind has a table if the device is an instance.
 std::string DeviceName(const GpuKind& kind, const HeldDevice& device);
 // The reverse; an instance is kInstance. False when no device of the kind has the name.
 bool ReadDeviceName(const GpuKind& kind, absl::string_view name, HeldDevice* device);

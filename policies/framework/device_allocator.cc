@@ -6,11 +6,11 @@
 namespace drasim {
 
 DeviceSet FirstFittingDevices(const ResourceRequest& request,
-                              absl::Span<const int16_t> device_milli_idle) {
+                              absl::Span<const int16_t> device_milli_idle, DeviceSet usable) {
   DeviceSet devices;
   int32_t missing = request.gpu_count;
   for (size_t i = 0; i < device_milli_idle.size() && missing > 0; ++i) {
-    if (device_milli_idle[i] < request.gpu_milli) continue;
+    if (device_milli_idle[i] < request.gpu_milli || !usable.Contains(i)) continue;
     devices.Add(i);
     --missing;
   }
@@ -94,6 +94,16 @@ DeviceGrants FirstFittingInstances(const MigTable& table, absl::Span<const MigSt
 
 DeviceGrants DeviceAllocator::ProposeMig(const PodContext& pod, const ClusterState& cluster,
                                          NodeId node) {
+  if (cluster.node(node).is_mixed()) {
+    DeviceGrants grants;
+    VisitMigModels(cluster, node, pod.shape_id, [&](uint8_t model, DeviceSet usable) {
+      grants = FirstFittingInstances(*cluster.models().mig(ModelId(uint32_t{model})),
+                                     cluster.device_mig(node), usable,
+                                     cluster.mig_profiles(pod.shape_id, model));
+      return !grants.empty();
+    });
+    return grants;
+  }
   return FirstFittingInstances(*cluster.mig_table(node), cluster.device_mig(node),
                                cluster.mig_usable(node),
                                cluster.mig_profiles(pod.shape_id, cluster.node(node).model));

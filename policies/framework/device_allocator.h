@@ -35,7 +35,8 @@ class DeviceAllocator {
   virtual void Propose(const ResourceRequest& request, const ClusterState& cluster, NodeId node,
                        DeviceProposals* out) = 0;
   // Placements of the pod's MIG instances, for a shape that wants some, on a node that passed
-  // Filter. By default each instance takes the lowest GPU with room, and the first start there.
+  // Filter. By default each instance takes the lowest GPU with room, and the first start there; on
+  // a node with several models, all are of the first model with room.
   virtual DeviceGrants ProposeMig(const PodContext& pod, const ClusterState& cluster, NodeId node);
 };
 
@@ -49,10 +50,28 @@ DeviceSet DevicesOf(absl::Span<const DeviceGrant> grants);
 // The grant of one whole MIG instance.
 DeviceGrant InstanceGrant(const MigTable& table, size_t gpu, size_t placement);
 
-// The first gpu_count devices by index with at least gpu_milli idle; what every policy does for
-// whole GPUs.
+// The first gpu_count devices of `usable` by index with at least gpu_milli idle; what every policy
+// does for whole GPUs. `usable`: of acceptable models (ClusterState::UsableGpus).
 DeviceSet FirstFittingDevices(const ResourceRequest& request,
-                              absl::Span<const int16_t> device_milli_idle);
+                              absl::Span<const int16_t> device_milli_idle,
+                              DeviceSet usable = DeviceSet::All());
+
+// Calls visit(model, gpus) for each model of the node that may serve the pod's MIG instances, in
+// the order of the models' first GPUs, until it returns true; false if it never does. A model
+// serves a pod when the pod accepts it and the model has every profile that the pod wants: the
+// instances of a pod come from GPUs of one model. `gpus` are its GPUs that are open to instances.
+// REQUIRES: cluster.any_mig(), and the shape of a pod that was added.
+template <typename Visit>
+bool VisitMigModels(const ClusterState& cluster, NodeId node, ShapeId shape, Visit visit) {
+  const uint64_t accepted = cluster.shapes().row(shape).request.model_mask;
+  for (const GpuModelGroup& group : cluster.GroupsOfModels(node)) {
+    const bool serves = cluster.models().mig(ModelId(uint32_t{group.model})) != nullptr &&
+                        (accepted >> group.model & 1) != 0 &&
+                        !cluster.mig_profiles(shape, group.model).empty();
+    if (serves && visit(group.model, cluster.mig_usable(node) & group.gpus)) return true;
+  }
+  return false;
+}
 
 }  // namespace drasim
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "model/device_set.h"
 #include "model/distributions.h"
 #include "policies/framework/registry.h"
 #include "policies/plugins/large_node.h"
@@ -57,7 +58,10 @@ double DotProduct::Dot(const ResourceRequest& request, const ClusterState& clust
         dimensions_ == Dimensions::kDivide && gpu_idle > 0 ? cpu_idle * milli / gpu_idle : cpu_idle;
     best = std::min(best, dot2(cpu, milli));
   };
-  for (int16_t idle : devices) {
+  const DeviceSet usable = cluster.UsableGpus(node, request.model_mask);
+  for (size_t i = 0; i < devices.size(); ++i) {
+    const int16_t idle = devices[i];
+    if (!usable.Contains(i)) continue;
     if (idle == kDeviceMilli) {
       untouched += idle;
     } else if (request.is_share() && idle >= request.gpu_milli) {

@@ -44,12 +44,14 @@ FgdScorer::Best FgdScorer::BestShare(const ResourceRequest& request, const Clust
   view.cpu_milli_idle -= request.cpu_milli;
   view.device_milli_idle = absl::MakeConstSpan(after.data(), devices);
   Best best{0, -1};
+  const bool mixed = !view.device_models.empty();
+  const DeviceSet usable = cluster.UsableGpus(node, request.model_mask);
   for (size_t i = 0; i < devices; ++i) {
     const int16_t idle = after[i];
-    if (idle < request.gpu_milli) continue;
+    if (idle < request.gpu_milli || !usable.Contains(i)) continue;
     // A device with the same idle amount as an earlier one leads to the same state and cannot win
-    // the tie.
-    if (std::find(after.begin(), after.begin() + i, idle) != after.begin() + i) continue;
+    // the tie, unless their models differ.
+    if (!mixed && std::find(after.begin(), after.begin() + i, idle) != after.begin() + i) continue;
     after[i] = static_cast<int16_t>(idle - request.gpu_milli);
     const int64_t score = SigmoidScore((before - model_->Amount(view)) / 1000);
     after[i] = idle;
@@ -65,10 +67,12 @@ int64_t FgdScorer::ScoreNode(const ResourceRequest& request, const ClusterState&
   const double before = AmountBefore(cluster, node, view);
   DeviceArray after;
   std::copy(view.device_milli_idle.begin(), view.device_milli_idle.end(), after.begin());
-  // Whole devices: the measure does not distinguish devices with equal idle amounts.
+  // Whole devices: the measure does not distinguish devices with equal idle amounts and models. Of
+  // several acceptable models, those with the lower indices count: the chooser takes them, too.
+  const DeviceSet usable = cluster.UsableGpus(node, request.model_mask);
   int32_t missing = request.gpu_count;
   for (size_t i = 0; i < view.device_milli_idle.size() && missing > 0; ++i) {
-    if (after[i] < request.gpu_milli) continue;
+    if (after[i] < request.gpu_milli || !usable.Contains(i)) continue;
     after[i] = static_cast<int16_t>(after[i] - request.gpu_milli);
     --missing;
   }

@@ -12,7 +12,7 @@ namespace drasim {
 namespace {
 
 int64_t ScoreNode(const ResourceRequest& request, const NodeRow& row,
-                  absl::Span<const int16_t> device_idle) {
+                  absl::Span<const int16_t> device_idle, DeviceSet usable) {
   if (request.gpu_milli == 0) return 0;
   const int64_t full_idle = row.gpu_full_idle;
   if (full_idle == row.gpu_count) {
@@ -21,8 +21,10 @@ int64_t ScoreNode(const ResourceRequest& request, const NodeRow& row,
   }
   // The devices the pod would take: the tightest first, index order among equals.
   std::array<int16_t, kMaxDevicesPerNode> idle;
-  std::copy(device_idle.begin(), device_idle.end(), idle.begin());
-  auto* const end = idle.begin() + device_idle.size();
+  auto* end = idle.begin();
+  for (size_t i = 0; i < device_idle.size(); ++i) {
+    if (usable.Contains(i)) *end++ = device_idle[i];
+  }
   std::sort(idle.begin(), end);
   int64_t taken = 0;
   int64_t taken_full = 0;
@@ -43,7 +45,8 @@ void GpuPacking::Score(const PodContext& pod, const ClusterState& cluster,
                        absl::Span<const NodeId> nodes, absl::Span<int64_t> scores) {
   for (size_t i = 0; i < nodes.size(); ++i) {
     scores[i] =
-        ScoreNode(pod.shape->request, cluster.node(nodes[i]), cluster.device_milli_idle(nodes[i]));
+        ScoreNode(pod.shape->request, cluster.node(nodes[i]), cluster.device_milli_idle(nodes[i]),
+                  cluster.UsableGpus(nodes[i], pod.shape->request.model_mask));
   }
 }
 

@@ -2,7 +2,9 @@
 
 #include <memory>
 
+#include "model/device_set.h"
 #include "model/resource_request.h"
+#include "policies/framework/device_allocator.h"
 #include "policies/framework/registry.h"
 
 namespace drasim {
@@ -17,6 +19,20 @@ bool EnoughDevices(const ResourceRequest& request, const NodeRow& row,
   return fitting >= request.gpu_count;
 }
 
+// For a node with several models: GPUs of the others serve as little as none.
+ReasonIndex MixedVerdict(const ResourceRequest& request, const ClusterState& cluster, NodeId node) {
+  const absl::Span<const int16_t> idle = cluster.device_milli_idle(node);
+  const DeviceSet usable =
+      cluster.UsableGpus(node, request.model_mask) & DeviceSet::FirstN(idle.size());
+  // Requests for extended resources and claims leave the choice among the node's GPUs to others,
+  // so every GPU must do.
+  const bool all = request.gpu_count == 0;
+  if (usable.empty() || (all && usable.size() < static_cast<int>(idle.size()))) return 2;
+  if (request.gpu_count == 0) return kFits;
+  const DeviceSet found = FirstFittingDevices(request, idle, usable);
+  return found.size() < request.gpu_count ? 3 : kFits;
+}
+
 }  // namespace
 
 std::vector<Reason> GpuShareFit::reasons() const {
@@ -27,7 +43,11 @@ std::vector<Reason> GpuShareFit::reasons() const {
 
 bool GpuShareFit::IsResolvable(const PodContext& pod, const ClusterState& cluster, NodeId node,
                                ReasonIndex local) const {
-  return local == 3 && cluster.node(node).gpu_count >= pod.shape->request.gpu_count;
+  if (local != 3) return false;
+  const NodeRow& row = cluster.node(node);
+  const DeviceSet usable =
+      cluster.UsableGpus(node, pod.shape->request.model_mask) & DeviceSet::FirstN(row.gpu_count);
+  return usable.size() >= pod.shape->request.gpu_count;
 }
 
 void GpuShareFit::Filter(const PodContext& pod, const ClusterState& cluster,
@@ -41,6 +61,8 @@ void GpuShareFit::Filter(const PodContext& pod, const ClusterState& cluster,
     const NodeRow& row = cluster.node(nodes[i]);
     if (row.gpu_count == 0) {
       verdicts[i] = 1;
+    } else if (row.is_mixed()) {
+      verdicts[i] = MixedVerdict(request, cluster, nodes[i]);
     } else if ((request.model_mask >> row.model & 1) == 0) {
       verdicts[i] = 2;
     } else if (request.gpu_count > 0 &&

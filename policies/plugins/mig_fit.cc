@@ -10,10 +10,8 @@
 namespace drasim {
 namespace {
 
-bool HasRoom(const ClusterState& cluster, NodeId node, absl::Span<const uint8_t> profiles) {
-  const MigTable& table = *cluster.mig_table(node);
-  const absl::Span<const MigState> gpus = cluster.device_mig(node);
-  const DeviceSet usable = cluster.mig_usable(node);
+bool HasRoom(const MigTable& table, absl::Span<const MigState> gpus, DeviceSet usable,
+             absl::Span<const uint8_t> profiles) {
   if (profiles.size() == 1) {
     for (size_t g = 0; g < gpus.size(); ++g) {
       if (usable.Contains(g) && (table.fitting(gpus[g]) >> profiles[0] & 1) != 0) return true;
@@ -21,6 +19,18 @@ bool HasRoom(const ClusterState& cluster, NodeId node, absl::Span<const uint8_t>
     return false;
   }
   return !FirstFittingInstances(table, gpus, usable, profiles).empty();
+}
+
+// For a node with several models, of which one must serve all instances.
+ReasonIndex MixedMigVerdict(const ClusterState& cluster, NodeId node, ShapeId shape) {
+  if (!cluster.any_mig() || !cluster.has_mig(node)) return 1;
+  ReasonIndex verdict = 2;
+  const bool fits = VisitMigModels(cluster, node, shape, [&](uint8_t model, DeviceSet usable) {
+    verdict = 3;
+    return HasRoom(*cluster.models().mig(ModelId(uint32_t{model})), cluster.device_mig(node),
+                   usable, cluster.mig_profiles(shape, model));
+  });
+  return fits ? kFits : verdict;
 }
 
 }  // namespace
@@ -42,12 +52,18 @@ void MigFit::Filter(const PodContext& pod, const ClusterState& cluster,
   for (size_t i = 0; i < nodes.size(); ++i) {
     if (verdicts[i] != kFits) continue;
     const NodeRow& row = cluster.node(nodes[i]);
+    if (row.is_mixed()) {
+      verdicts[i] = MixedMigVerdict(cluster, nodes[i], pod.shape_id);
+      continue;
+    }
     const absl::Span<const uint8_t> profiles = cluster.mig_profiles(pod.shape_id, row.model);
-    if (cluster.mig_table(nodes[i]) == nullptr) {
+    const MigTable* const table = cluster.mig_table(nodes[i]);
+    if (table == nullptr) {
       verdicts[i] = 1;
     } else if (profiles.empty() || (request.model_mask >> row.model & 1) == 0) {
       verdicts[i] = 2;
-    } else if (!HasRoom(cluster, nodes[i], profiles)) {
+    } else if (!HasRoom(*table, cluster.device_mig(nodes[i]), cluster.mig_usable(nodes[i]),
+                        profiles)) {
       verdicts[i] = 3;
     }
   }

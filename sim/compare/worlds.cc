@@ -151,7 +151,11 @@ absl::StatusOr<bool> HasMigGpus(const proto::Scenario& scenario) {
   if (!scenario.front_end().lowering().product().empty()) return true;
   if (!cluster.gpu_model().empty()) return FindMigProduct(cluster.gpu_model()) != nullptr;
   if (cluster.path().empty() && cluster.has_node()) {
-    return FindMigProduct(cluster.node().gpu_model()) != nullptr;
+    const auto& models = cluster.node().gpu_models();
+    return FindMigProduct(cluster.node().gpu_model()) != nullptr ||
+           std::any_of(models.begin(), models.end(), [](const proto::GpuModelCount& entry) {
+             return FindMigProduct(entry.model()) != nullptr;
+           });
   }
   if (cluster.path().empty()) RETURN_IF_ERROR(CheckGenerated(scenario).status());
   ASSIGN_OR_RETURN(NodeListSpec list, MakeNodeListSpec(scenario));

@@ -99,7 +99,7 @@ absl::Status PlaneChecks::CheckDevices() const {
         gpu.milli += grant.milli;
         clashes = gpu.milli > kDeviceMilli || gpu.units != 0;
       } else {
-        const MigTable* table = plane_.cluster().mig_table(allocation.node);
+        const MigTable* table = plane_.cluster().mig_table(allocation.node, grant.device);
         if (table == nullptr || grant.placement >= table->placements().size()) {
           return Broken(*claim, "has an instance that its GPU cannot have");
         }

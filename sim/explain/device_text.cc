@@ -14,7 +14,7 @@ std::string GrantsText(const ClusterState& cluster, NodeId node,
                        absl::Span<const DeviceGrant> grants) {
   if (grants.empty()) return "";
   std::string text;
-  AppendGrants(cluster.any_mig() ? cluster.mig_table(node) : nullptr, grants, &text);
+  AppendGrants(cluster, node, grants, &text);
   return absl::StrCat("GPU ", absl::StrReplaceAll(text, {{";", ","}}));
 }
 

@@ -1,6 +1,7 @@
 #include "sim/explain/node_room.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -83,7 +84,8 @@ NodeRoom::NodeRoom(const ClusterState& cluster, NodeId node, ShapeId shape)
   if (request_->gpu_count > 0 || !request_->mig.empty()) {
     const absl::Span<const int16_t> idle = cluster.device_milli_idle(node);
     gpu_milli_.assign(idle.begin(), idle.end());
-    if (cluster.any_mig() && cluster.mig_table(node) != nullptr) {
+    if (cluster.node(node).is_mixed()) gpus_ = cluster.UsableGpus(node, request_->model_mask);
+    if (cluster.any_mig() && cluster.has_mig(node)) {
       const absl::Span<const MigState> states = cluster.device_mig(node);
       mig_.assign(states.begin(), states.end());
     }
@@ -132,7 +134,7 @@ void NodeRoom::Release(PodId pod) {
     if (grant.placement == kNoPlacement) {
       gpu_milli_[grant.device] = static_cast<int16_t>(gpu_milli_[grant.device] + grant.milli);
     } else if (!mig_.empty()) {
-      const MigTable& table = *cluster_->mig_table(node_);
+      const MigTable& table = *cluster_->mig_table(node_, grant.device);
       MigState& state = mig_[grant.device];
       if ((table.set(state) >> grant.placement & 1) == 0) continue;
       state = table.Remove(state, grant.placement);
@@ -162,18 +164,21 @@ bool NodeRoom::Take() {
   ++group_pods_;
   for (Extended& e : extended_) e.idle -= e.wanted;
   if (request_->gpu_count > 0) {
-    for (const size_t device : FirstFittingDevices(*request_, gpu_milli_)) {
+    for (const size_t device : FirstFittingDevices(*request_, gpu_milli_, gpus_)) {
       int16_t& idle = gpu_milli_[device];
       idle = static_cast<int16_t>(idle - request_->gpu_milli);
     }
   }
   if (request_->mig.empty()) return true;
-  const MigTable& table = *cluster_->mig_table(node_);
-  const absl::Span<const uint8_t> profiles =
-      cluster_->mig_profiles(shape_id_, cluster_->node(node_).model);
-  for (const DeviceGrant& grant : FirstFittingInstances(table, mig_, UsableForMig(), profiles)) {
-    mig_[grant.device] = table.Place(mig_[grant.device], grant.placement);
-    gpu_milli_[grant.device] = 0;
+  for (const GpuModelGroup& group : MigModels()) {
+    const MigTable& table = *cluster_->models().mig(ModelId(uint32_t{group.model}));
+    const DeviceGrants grants = FirstFittingInstances(
+        table, mig_, UsableForMig() & group.gpus, cluster_->mig_profiles(shape_id_, group.model));
+    for (const DeviceGrant& grant : grants) {
+      mig_[grant.device] = table.Place(mig_[grant.device], grant.placement);
+      gpu_milli_[grant.device] = 0;
+    }
+    if (!grants.empty()) break;
   }
   return true;
 }
@@ -183,7 +188,9 @@ void NodeRoom::LackOfGpus(std::vector<Shortfall>* lacks) const {
   lack.name = "GPU";
   int64_t fitting = 0;
   int64_t largest = 0;
-  for (const int16_t idle : gpu_milli_) {
+  for (size_t g = 0; g < gpu_milli_.size(); ++g) {
+    if (!gpus_.Contains(g)) continue;
+    const int16_t idle = gpu_milli_[g];
     fitting += idle >= request_->gpu_milli ? 1 : 0;
     largest = std::max<int64_t>(largest, idle);
     lack.idle_all += idle;
@@ -207,18 +214,45 @@ void NodeRoom::LackOfGpus(std::vector<Shortfall>* lacks) const {
   if (lack.missing() > 0) lacks->push_back(std::move(lack));
 }
 
+GpuModelGroups NodeRoom::MigModels() const {
+  GpuModelGroups models;
+  if (mig_.empty()) return models;
+  for (const GpuModelGroup& group : cluster_->GroupsOfModels(node_)) {
+    const bool serves = cluster_->models().mig(ModelId(uint32_t{group.model})) != nullptr &&
+                        group.gpus.Intersects(gpus_) &&
+                        !cluster_->mig_profiles(shape_id_, group.model).empty();
+    if (serves) models.push_back(group);
+  }
+  return models;
+}
+
+// With several models, the shortfall on the one that lacks the fewest instances.
 void NodeRoom::LackOfMig(std::vector<Shortfall>* lacks) const {
-  const uint8_t model = cluster_->node(node_).model;
-  const absl::Span<const uint8_t> profiles = cluster_->mig_profiles(shape_id_, model);
-  if (mig_.empty() || profiles.empty()) {
+  const GpuModelGroups models = MigModels();
+  if (models.empty()) {
     for (const auto& [name, wanted] : request_->mig) {
       lacks->push_back({LackKind::kMig, name, wanted, 0, 0, false});
     }
     return;
   }
-  const MigTable& table = *cluster_->mig_table(node_);
-  const DeviceSet usable = UsableForMig();
-  const size_t before = lacks->size();
+  std::vector<Shortfall> least;
+  int64_t least_missing = std::numeric_limits<int64_t>::max();
+  for (const GpuModelGroup& group : models) {
+    std::vector<Shortfall> here = LackOfMigOn(group);
+    int64_t missing = 0;
+    for (const Shortfall& lack : here) missing += lack.missing();
+    if (missing >= least_missing) continue;
+    least_missing = missing;
+    least = std::move(here);
+  }
+  std::move(least.begin(), least.end(), std::back_inserter(*lacks));
+}
+
+std::vector<Shortfall> NodeRoom::LackOfMigOn(const GpuModelGroup& group) const {
+  std::vector<Shortfall> lacks;
+  const absl::Span<const uint8_t> profiles = cluster_->mig_profiles(shape_id_, group.model);
+  const MigTable& table = *cluster_->models().mig(ModelId(uint32_t{group.model}));
+  const DeviceSet usable = UsableForMig() & group.gpus;
   for (size_t i = 0; i < profiles.size();) {
     size_t end = i;
     while (end < profiles.size() && profiles[end] == profiles[i]) ++end;
@@ -233,21 +267,22 @@ void NodeRoom::LackOfMig(std::vector<Shortfall>* lacks) const {
     }
     lack.idle_all = lack.idle;
     lack.in_pieces = pieces >= lack.wanted;
-    if (lack.missing() > 0) lacks->push_back(std::move(lack));
+    if (lack.missing() > 0) lacks.push_back(std::move(lack));
     i = end;
   }
-  if (lacks->size() != before) return;
+  if (!lacks.empty()) return lacks;
   size_t fitting = profiles.size();
   while (fitting > 0 &&
          FirstFittingInstances(table, mig_, usable, profiles.first(fitting)).empty()) {
     --fitting;
   }
-  if (fitting == profiles.size()) return;
+  if (fitting == profiles.size()) return lacks;
   std::vector<std::string> names;
   for (const auto& [name, count] : request_->mig) names.push_back(absl::StrCat(count, " ", name));
-  lacks->push_back({LackKind::kMigJoint, absl::StrJoin(names, " with "),
-                    static_cast<int64_t>(profiles.size()), static_cast<int64_t>(fitting),
-                    static_cast<int64_t>(fitting), true});
+  lacks.push_back({LackKind::kMigJoint, absl::StrJoin(names, " with "),
+                   static_cast<int64_t>(profiles.size()), static_cast<int64_t>(fitting),
+                   static_cast<int64_t>(fitting), true});
+  return lacks;
 }
 
 std::vector<Shortfall> NodeRoom::Lacks() const {

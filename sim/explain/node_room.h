@@ -69,12 +69,17 @@ class NodeRoom {
   bool Take();
 
   // The pod's shortfalls, in the order of the scheduler's filters; empty if the amounts suffice.
-  // Labels, taints and GPU models do not matter here.
+  // Labels, taints and GPU models do not matter here, except that a node with several models has
+  // only its GPUs of acceptable ones.
   std::vector<Shortfall> Lacks() const;
 
  private:
   void LackOfGpus(std::vector<Shortfall>* lacks) const;
   void LackOfMig(std::vector<Shortfall>* lacks) const;
+  // Of the GPUs of one model, which has all of the shape's profiles.
+  std::vector<Shortfall> LackOfMigOn(const GpuModelGroup& group) const;
+  // The models that may serve the shape's instances.
+  GpuModelGroups MigModels() const;
   DeviceSet UsableForMig() const;
 
   struct Extended {
@@ -88,6 +93,7 @@ class NodeRoom {
   const PodConstraints* constraints_;
   NodeId node_;
   ShapeId shape_id_;
+  DeviceSet gpus_ = DeviceSet::All();  // of acceptable models, if the node has several
   int64_t cpu_milli_;
   int64_t memory_bytes_;
   int64_t pods_;

@@ -61,13 +61,16 @@ bool IsAboutLack(ReasonKind kind, LackKind lack) {
 
 // The MIG instances of each GPU of the node.
 std::string LayoutOfNode(const ClusterState& cluster, NodeId node) {
-  if (!cluster.any_mig() || cluster.mig_table(node) == nullptr) return "";
+  if (!cluster.any_mig() || !cluster.has_mig(node)) return "";
   std::vector<std::string> gpus;
   const absl::Span<const MigState> states = cluster.device_mig(node);
   for (size_t g = 0; g < states.size(); ++g) {
+    const MigTable* const table = cluster.mig_table(node, g);
     const bool taken = !cluster.mig_usable(node).Contains(g);
-    const std::string layout = states[g] == 0 ? (taken ? "in use as a whole" : "empty")
-                                              : MigLayoutText(*cluster.mig_table(node), states[g]);
+    const std::string layout = table == nullptr ? "no MIG"
+                               : states[g] != 0 ? MigLayoutText(*table, states[g])
+                               : taken          ? "in use as a whole"
+                                                : "empty";
     gpus.push_back(absl::StrCat("GPU ", g, ": ", layout));
   }
   return absl::StrJoin(gpus, "; ");
@@ -154,13 +157,13 @@ void NodeSurveyor::AddState(const PodShape& shape, NodeId node, Group* group) co
     case ReasonKind::kGpuModel:
     case ReasonKind::kGpu:
       state = absl::StrCat("the pod wants ", shape.request.gpu_spec);
-      found = spec.gpu_model;
+      found = GpuModelText(spec);
       break;
     case ReasonKind::kNoMig:
     case ReasonKind::kMigProfile:
     case ReasonKind::kMigSlots:
       state = absl::StrCat("the pod wants ", MigWanted(shape.request));
-      found = spec.gpu_count == 0 ? "no GPU" : spec.gpu_model;
+      found = spec.gpu_count == 0 ? "no GPU" : GpuModelText(spec);
       break;
     default:
       state = group->rejection.reason;

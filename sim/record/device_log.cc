@@ -93,7 +93,7 @@ void DeviceLog::AddRow(const Record& record, const ClusterState& cluster, const 
   csv_.push_back(',');
   if (record.pod.valid()) AppendCsvField(cluster.pod_name(record.pod), &csv_);
   csv_.push_back(',');
-  AppendGrants(cluster.mig_table(record.node), parts, &csv_);
+  AppendGrants(cluster, record.node, parts, &csv_);
   absl::StrAppend(&csv_, ",", reason, ",");
   AppendCsvField(message, &csv_);
   csv_.push_back('\n');

@@ -70,11 +70,11 @@ using Gpus = absl::InlinedVector<Gpu, 8>;
 // Leaves out the held amounts.
 Gpus GpusOf(const ClusterState& cluster, NodeId node, const LayoutLookup& layout) {
   const absl::Span<const int16_t> idle = cluster.device_milli_idle(node);
-  const MigTable* const table = cluster.mig_table(node);
   Gpus gpus(idle.size());
   for (size_t d = 0; d < gpus.size(); ++d) {
     Gpu& gpu = gpus[d];
     gpu.idle_milli = idle[d];
+    const MigTable* const table = cluster.mig_table(node, d);
     if (table == nullptr) continue;
     gpu.table = table;
     gpu.instances = cluster.device_mig(node)[d];
@@ -131,12 +131,13 @@ int64_t GrantedMemoryMib(const MigTable* table, const DeviceGrant& part) {
   return whole * part.milli / (instance ? InstanceMilli(*table, part) : kDeviceMilli);
 }
 
-void AddPod(const PodShape& shape, const DeviceGrants& parts, const MigTable* table,
+void AddPod(const PodShape& shape, const DeviceGrants& parts, const Gpus& gpus,
             DeviceAmounts* amounts) {
   int64_t compute = 0;
   int64_t memory_mib = 0;
   bool counts_memory = shape.demand.memory_mib > 0;
   for (const DeviceGrant& part : parts) {
+    const MigTable* const table = gpus[part.device].table;
     amounts->held += part.milli;
     compute += GrantedCompute(table, part);
     if (!counts_memory) continue;
@@ -209,12 +210,16 @@ int64_t SlotFragment(const TypicalRequest& request, const NodeRow& row, const Gp
   }
   const bool instance = !request.mig_profile.empty();
   const int32_t per_gpu = request.whole_gpus > 0 ? kDeviceMilli : request.share_milli;
-  // All GPUs of a node are of one model.
-  const MigTable* const table = gpus[0].table;
-  const int profile = instance && table != nullptr ? table->FindProfile(request.mig_profile) : -1;
+  const MigTable* table = nullptr;
+  int profile = -1;  // in that table
   int32_t serving = 0;
   int64_t others_free = 0;
   for (const Gpu& gpu : gpus) {
+    // Most nodes have GPUs of one model.
+    if (instance && gpu.table != table) {
+      table = gpu.table;
+      profile = table == nullptr ? -1 : table->FindProfile(request.mig_profile);
+    }
     const bool serves = instance ? profile >= 0 && MoreOf(gpu, static_cast<size_t>(profile)) > 0
                                  : !gpu.layout.enabled && gpu.idle_milli >= per_gpu;
     serving += serves ? 1 : 0;
@@ -280,7 +285,7 @@ DeviceAmounts DeviceReport::AmountsOf(NodeId node) const {
   for (PodId pod : cluster_->pods_on(node)) {
     PartsOf(*cluster_, pod, &parts);
     if (parts.empty()) continue;
-    AddPod(cluster_->pod_shape(pod), parts, gpus[0].table, &a);
+    AddPod(cluster_->pod_shape(pod), parts, gpus, &a);
     for (const DeviceGrant& part : parts) AddPart(part, &gpus[part.device]);
   }
   const bool blocked = row.cpu_milli_idle < smallest_cpu_milli_ ||
@@ -369,12 +374,12 @@ std::vector<std::pair<std::string, int64_t>> DeviceReport::MoreThatFit() const {
   absl::btree_map<std::string, int64_t> more;
   for (size_t n = 0; n < cluster_->node_count(); ++n) {
     const NodeId node(n);
-    const MigTable* const table = cluster_->mig_table(node);
-    if (table == nullptr || !cluster_->node(node).available) continue;
-    const Gpus gpus = GpusOf(*cluster_, node, layout_);
-    for (size_t p = 0; p < table->profiles().size(); ++p) {
-      int64_t& sum = more[table->profiles()[p].name];
-      for (const Gpu& gpu : gpus) sum += MoreOf(gpu, p);
+    if (!cluster_->has_mig(node) || !cluster_->node(node).available) continue;
+    for (const Gpu& gpu : GpusOf(*cluster_, node, layout_)) {
+      if (gpu.table == nullptr) continue;
+      for (size_t p = 0; p < gpu.table->profiles().size(); ++p) {
+        more[gpu.table->profiles()[p].name] += MoreOf(gpu, p);
+      }
     }
   }
   return {more.begin(), more.end()};

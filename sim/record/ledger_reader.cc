@@ -188,9 +188,12 @@ absl::Status LedgerReader::LoadHeader() {
   }
   if (header_.mig()) {
     for (const proto::LedgerNode& node : header_.nodes()) {
-      if (node.gpu_count() > 0 && !models_.Intern(node.gpu_model()).ok()) {
-        return Damaged("more GPU models than can be");
+      bool known = node.gpu_count() == 0 || node.gpu_models_size() > 0 ||
+                   models_.Intern(node.gpu_model()).ok();
+      for (const std::string& model : node.gpu_models()) {
+        known = known && models_.Intern(model).ok();
       }
+      if (!known) return Damaged("more GPU models than can be");
     }
     if (absl::Status s = mig_.Attach(&models_, header_.mig_driver_branch()); !s.ok()) {
       return Damaged(s.message());
@@ -204,6 +207,7 @@ absl::Status LedgerReader::LoadHeader() {
     spec.pods = node.pods();
     spec.gpu_count = node.gpu_count();
     spec.gpu_model = node.gpu_model();
+    spec.gpu_models.assign(node.gpu_models().begin(), node.gpu_models().end());
     for (const proto::LedgerAmount& a : node.extended()) {
       if (a.amount() < 0) return Damaged("a node has less than nothing of a resource");
       spec.extended.emplace_back(a.name(), a.amount());

@@ -99,6 +99,7 @@ std::string MakeHeader(absl::string_view scenario_yaml, const ClusterState& clus
     node->set_pods(spec.pods);
     node->set_gpu_count(spec.gpu_count);
     node->set_gpu_model(spec.gpu_model);
+    for (const std::string& model : spec.gpu_models) node->add_gpu_models(model);
     for (const auto& [name, amount] : spec.extended) {
       proto::LedgerAmount* extended = node->add_extended();
       extended->set_name(name);

@@ -36,13 +36,15 @@ void AppendSeconds(SimTime time, std::string* out) {
   *out += digits;
 }
 
-void AppendGrants(const MigTable* table, absl::Span<const DeviceGrant> grants, std::string* out) {
+void AppendGrants(const ClusterState& cluster, NodeId node, absl::Span<const DeviceGrant> grants,
+                  std::string* out) {
   absl::string_view separator = "";
   for (const DeviceGrant& grant : grants) {
     absl::StrAppend(out, separator, int{grant.device});
     separator = ";";
     int16_t whole = kDeviceMilli;
     if (grant.placement != kNoPlacement) {
+      const MigTable* const table = cluster.mig_table(node, grant.device);
       DRASIM_CHECK(table != nullptr);
       DRASIM_CHECK_LT(grant.placement, table->placements().size());
       const MigPlacement& placement = table->placements()[grant.placement];
@@ -192,7 +194,7 @@ void PodLog::AppendCsv(const ClusterState& cluster, size_t first, size_t last,
     absl::StrAppend(out, ",", row.attempts_failed);
     if (with_grants_) {
       out->push_back(',');
-      if (row.node.valid()) AppendGrants(cluster.mig_table(row.node), parts_[i].grants, out);
+      if (row.node.valid()) AppendGrants(cluster, row.node, parts_[i].grants, out);
     }
     out->push_back(',');
     AppendReason(shape, i, phase, out);

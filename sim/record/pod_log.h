@@ -75,9 +75,10 @@ void AppendSeconds(SimTime time, std::string* out);
 
 // Parts of a node's devices, joined by ';': "2" for the whole of GPU 2, "1 (250m)" for 250
 // thousandths of GPU 1, "0:3g.40gb@4" for a MIG instance with its first unit,
-// "0:3g.40gb@4 (250m)" for 250 thousandths of the GPU in that instance. `table`: that of the node's
-// GPUs, or null without MIG instances. CHECKs that it has the placements.
-void AppendGrants(const MigTable* table, absl::Span<const DeviceGrant> grants, std::string* out);
+// "0:3g.40gb@4 (250m)" for 250 thousandths of the GPU in that instance. CHECKs that the node's GPUs
+// have the placements.
+void AppendGrants(const ClusterState& cluster, NodeId node, absl::Span<const DeviceGrant> grants,
+                  std::string* out);
 
 void SaveGrants(absl::Span<const DeviceGrant> grants, StateWriter& out);
 // Fails the reader if a device or an amount is out of range. Placements stay unchecked, because the

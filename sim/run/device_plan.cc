@@ -101,11 +101,13 @@ absl::Status DevicePlan::DescribeNodes(std::vector<NodeSpec>* nodes) const {
   const std::vector<DeviceGroupSpec>& groups = spec_->front_end.devices;
   std::vector<size_t> matched(groups.size());
   for (NodeSpec& node : *nodes) {
-    if (!gpu_model.empty() && node.gpu_count > 0) node.gpu_model = gpu_model;
+    if (!gpu_model.empty() && node.gpu_count > 0) {
+      node.gpu_model = gpu_model;
+      node.gpu_models.clear();
+    }
     if (groups.empty() && !spec_->front_end.has_node_agent) continue;
-    DeviceSpec plain;
-    plain.product = node.gpu_model;
-    node.devices.assign(static_cast<size_t>(node.gpu_count), plain);
+    node.devices.assign(static_cast<size_t>(node.gpu_count), DeviceSpec());
+    for (size_t g = 0; g < node.devices.size(); ++g) node.devices[g].product = GpuModelOf(node, g);
     std::vector<bool> described(static_cast<size_t>(node.gpu_count));
     for (size_t i = 0; i < groups.size(); ++i) {
       const DeviceGroupSpec& group = groups[i];
@@ -145,8 +147,8 @@ absl::Status DevicePlan::AttachTables(GpuModelTable* models) {
                                           ") is a MIG product; ", unknown.message()));
 }
 
-const MigTable* DevicePlan::TableOf(const NodeSpec& node) const {
-  const ModelId model = node.gpu_count > 0 ? models_->Find(node.gpu_model) : ModelId();
+const MigTable* DevicePlan::TableOf(const NodeSpec& node, size_t gpu) const {
+  const ModelId model = models_->Find(GpuModelOf(node, gpu));
   return model.valid() ? models_->mig(model) : nullptr;
 }
 
@@ -400,7 +402,8 @@ absl::StatusOr<std::vector<GpuLayout>> DevicePlan::LayoutOf(const std::string& c
     return absl::NotFoundError(absl::StrCat(
         "found '", config, "', expected the name of a MIG configuration", Suggest(config, names)));
   }
-  const std::vector<const MigTable*> gpus(static_cast<size_t>(node.gpu_count), TableOf(node));
+  std::vector<const MigTable*> gpus(static_cast<size_t>(node.gpu_count));
+  for (size_t g = 0; g < gpus.size(); ++g) gpus[g] = TableOf(node, g);
   absl::StatusOr<NodeMigLayout> laid_out = LayOutNode(*it, gpus);
   if (!laid_out.ok()) {
     return absl::InvalidArgumentError(
@@ -478,8 +481,14 @@ absl::Status DevicePlan::PlanByDemand(const ShapeTable& shapes, const std::vecto
       }
     }
   }
-  std::vector<int32_t> gpus;
-  for (const NodeSpec& node : nodes) gpus.push_back(TableOf(node) == &table ? node.gpu_count : 0);
+  std::vector<int32_t> gpus;  // with the table, by node
+  for (const NodeSpec& node : nodes) {
+    int32_t count = 0;
+    for (size_t g = 0; g < static_cast<size_t>(node.gpu_count); ++g) {
+      count += TableOf(node, g) == &table ? 1 : 0;
+    }
+    gpus.push_back(count);
+  }
   const std::vector<NodeLayout> planned = PlanLayouts(table, gpus, demand);
   for (size_t n = 0; n < nodes.size(); ++n) {
     if (!planned[n].mig_enabled) continue;
@@ -489,7 +498,9 @@ absl::Status DevicePlan::PlanByDemand(const ShapeTable& shapes, const std::vecto
     layout.state = made.state != kNoMigState ? made.state : FindLayout(table, planned[n].counts);
     layout.created = made.created;
     layout.destroyed = made.destroyed;
-    (*layouts)[n].assign(static_cast<size_t>(nodes[n].gpu_count), layout);
+    for (size_t g = 0; g < (*layouts)[n].size(); ++g) {
+      if (TableOf(nodes[n], g) == &table) (*layouts)[n][g] = layout;
+    }
   }
   return absl::OkStatus();
 }
@@ -547,13 +558,13 @@ absl::Status DevicePlan::AddFrontEndNode(const DeviceFrontEndOptions& options, b
                                          const std::vector<GpuLayout>& layout, NodeSpec* node) {
   FrontEndNode made;
   const auto gpu_count = static_cast<size_t>(node->gpu_count);
-  const MigTable* const table = TableOf(*node);
   for (size_t d = 0; d < node->devices.size(); ++d) {
     const DeviceSpec& spec = node->devices[d];
     made.numa_nodes = std::max(made.numa_nodes, spec.numa_node + 1);
     (d < gpu_count ? made.gpu_specs : made.others).push_back(spec);
   }
   for (size_t g = 0; g < gpu_count && plugin; ++g) {
+    const MigTable* const table = TableOf(*node, g);
     PluginGpu gpu;
     gpu.product = made.gpu_specs[g].product;
     gpu.table = table;
@@ -581,7 +592,7 @@ absl::Status DevicePlan::AddFrontEndNode(const DeviceFrontEndOptions& options, b
   for (const PluginResource& resource : *resources) {
     AddAmount(resource.name, resource.allocatable(), node);
   }
-  if (plugin && gpu_count > 0) AddPossibleResources(options, table, node);
+  if (plugin && gpu_count > 0) AddPossibleResources(options, node);
   for (auto& label : GpuFeatureLabels(made.gpus, options.plugin)) {
     node->labels.push_back(std::move(label));
   }
@@ -591,16 +602,23 @@ absl::Status DevicePlan::AddFrontEndNode(const DeviceFrontEndOptions& options, b
 }
 
 // Resources that the node may report later need their columns from the start.
-void DevicePlan::AddPossibleResources(const DeviceFrontEndOptions& options, const MigTable* table,
-                                      NodeSpec* node) const {
+void DevicePlan::AddPossibleResources(const DeviceFrontEndOptions& options, NodeSpec* node) const {
   const std::string shared = options.plugin.rename_by_default ? ".shared" : "";
   AddAmount(std::string(kGpuResource), 0, node);
-  if (!amounts_may_grow_ || table == nullptr) return;
-  for (const MigProfile& p : table->profiles()) {
-    AddAmount(MigResourceName(p.name), 0, node);
-    if (!shared.empty()) AddAmount(absl::StrCat(MigResourceName(p.name), shared), 0, node);
+  if (!amounts_may_grow_) return;
+  const MigTable* last = nullptr;
+  for (size_t g = 0; g < static_cast<size_t>(node->gpu_count); ++g) {
+    const MigTable* const table = TableOf(*node, g);
+    if (table == nullptr || table == last) continue;
+    last = table;
+    for (const MigProfile& p : table->profiles()) {
+      AddAmount(MigResourceName(p.name), 0, node);
+      if (!shared.empty()) AddAmount(absl::StrCat(MigResourceName(p.name), shared), 0, node);
+    }
   }
-  if (!shared.empty()) AddAmount(absl::StrCat(kGpuResource, shared), 0, node);
+  if (last != nullptr && !shared.empty()) {
+    AddAmount(absl::StrCat(kGpuResource, shared), 0, node);
+  }
 }
 
 std::unique_ptr<DeviceFrontEnd> DevicePlan::MakeFrontEnd(const ClusterState* cluster) {

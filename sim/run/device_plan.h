@@ -3,6 +3,7 @@
 #ifndef DRASIM_SIM_RUN_DEVICE_PLAN_H_
 #define DRASIM_SIM_RUN_DEVICE_PLAN_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <set>
@@ -77,9 +78,9 @@ class DevicePlan {
   bool IsRepartitioned(const std::string& node, const std::string& config) const;
   absl::Status AddFrontEndNode(const DeviceFrontEndOptions& options, bool plugin,
                                const std::vector<GpuLayout>& layout, NodeSpec* node);
-  void AddPossibleResources(const DeviceFrontEndOptions& options, const MigTable* table,
-                            NodeSpec* node) const;
-  const MigTable* TableOf(const NodeSpec& node) const;
+  void AddPossibleResources(const DeviceFrontEndOptions& options, NodeSpec* node) const;
+  // Of one GPU; null without MIG.
+  const MigTable* TableOf(const NodeSpec& node, size_t gpu) const;
   absl::StatusOr<const MigTable*> OnlyTable() const;
 
   const RunSpec* spec_;

@@ -296,15 +296,19 @@ MigGpus MigGpusOf(const std::vector<NodeSpec>& nodes) {
   const MigProduct* product = nullptr;
   for (const NodeSpec& node : nodes) {
     if (node.gpu_count == 0) continue;
-    // Neighbours mostly have the same model.
-    if (model == nullptr || *model != node.gpu_model) product = FindMigProduct(node.gpu_model);
-    model = &node.gpu_model;
-    if (product == nullptr) continue;
-    gpus.units += int64_t{node.gpu_count} * product->units;
-    const bool known =
-        std::any_of(gpus.products.begin(), gpus.products.end(),
-                    [product](const MigProduct& p) { return p.group == product->group; });
-    if (!known) gpus.products.push_back(*product);
+    const bool mixed = !node.gpu_models.empty();
+    for (size_t g = 0; g < (mixed ? node.gpu_models.size() : size_t{1}); ++g) {
+      // Neighbours mostly have the same model.
+      const std::string& name = GpuModelOf(node, g);
+      if (model == nullptr || *model != name) product = FindMigProduct(name);
+      model = &name;
+      if (product == nullptr) continue;
+      gpus.units += int64_t{mixed ? 1 : node.gpu_count} * product->units;
+      const bool known =
+          std::any_of(gpus.products.begin(), gpus.products.end(),
+                      [product](const MigProduct& p) { return p.group == product->group; });
+      if (!known) gpus.products.push_back(*product);
+    }
   }
   return gpus;
 }

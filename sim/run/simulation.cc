@@ -84,8 +84,10 @@ absl::Status Simulation::ReadCluster() {
   // read, because it may determine their number.
   for (const NodeSpec& node : nodes) {
     if (node.gpu_count <= 0) continue;
-    if (auto model = models_.Intern(node.gpu_model); !model.ok()) {
-      return KeyError("cluster", model.status().message());
+    for (size_t gpu = 0; gpu < std::max(node.gpu_models.size(), size_t{1}); ++gpu) {
+      if (auto model = models_.Intern(GpuModelOf(node, gpu)); !model.ok()) {
+        return KeyError("cluster", model.status().message());
+      }
     }
   }
   return devices_.AttachTables(&models_);

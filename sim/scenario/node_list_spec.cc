@@ -1,6 +1,8 @@
 #include "sim/scenario/node_list_spec.h"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "model/device_set.h"
@@ -13,6 +15,39 @@
 
 namespace drasim {
 namespace {
+
+// Reads cluster.node.gpu_models. Entries with the same model in all of them make a node with one
+// model.
+absl::Status ReadGpuModels(const proto::NodeTemplate& t, NodeSpec* spec) {
+  if (t.gpu_models_size() == 0) return absl::OkStatus();
+  if (t.gpus() != 0 || !t.gpu_model().empty()) {
+    return KeyError("cluster.node.gpu_models",
+                    absl::StrCat("found ", t.gpus() != 0 ? "gpus" : "gpu_model",
+                                 " beside it, expected one of them"));
+  }
+  std::vector<std::string> models;
+  for (int i = 0; i < t.gpu_models_size(); ++i) {
+    const std::string key = absl::StrCat("cluster.node.gpu_models[", i, "]");
+    const proto::GpuModelCount& entry = t.gpu_models(i);
+    if (entry.model().empty()) {
+      return KeyError(absl::StrCat(key, ".model"), "expected a GPU model");
+    }
+    const int32_t left = kMaxDevicesPerNode - static_cast<int32_t>(models.size());
+    if (entry.count() < 1 || entry.count() > left) {
+      return KeyError(absl::StrCat(key, ".count"),
+                      absl::StrCat("found ", entry.count(), ", expected at least 1, and at most ",
+                                   kMaxDevicesPerNode, " in all entries"));
+    }
+    models.insert(models.end(), static_cast<size_t>(entry.count()), entry.model());
+  }
+  spec->gpu_count = static_cast<int32_t>(models.size());
+  if (std::count(models.begin(), models.end(), models[0]) == spec->gpu_count) {
+    spec->gpu_model = models[0];
+  } else {
+    spec->gpu_models = std::move(models);
+  }
+  return absl::OkStatus();
+}
 
 // The template of generated nodes, without a name.
 absl::StatusOr<NodeSpec> ReadNodeTemplate(const proto::Cluster& cluster) {
@@ -34,6 +69,7 @@ absl::StatusOr<NodeSpec> ReadNodeTemplate(const proto::Cluster& cluster) {
   spec.memory_bytes = *memory;
   spec.gpu_count = t.gpus();
   spec.gpu_model = t.gpu_model();
+  RETURN_IF_ERROR(ReadGpuModels(t, &spec));
   if (t.pods() > 0) spec.pods = t.pods();
   for (int i = 0; i < t.extended_size(); ++i) {
     const std::string key = absl::StrCat("cluster.node.extended[", i, "]");

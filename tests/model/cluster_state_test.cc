@@ -1184,5 +1184,120 @@ TEST(ClusterDevicesTest, ARandomWalkBesideANaiveModel) {
   for (const auto& [answer, times] : counts) EXPECT_GT(times, 20) << answer;
 }
 
+// ---- Nodes with several GPU models ----
+
+NodeSpec MixedSpec(const std::string& name, std::vector<std::string> models) {
+  NodeSpec spec = Spec(name, 64'000, 0, 110, static_cast<int32_t>(models.size()));
+  spec.gpu_model.clear();
+  spec.gpu_models = std::move(models);
+  return spec;
+}
+
+TEST(MixedNodeTest, EachGpuHasItsModel) {
+  DeviceWorld world;
+  ClusterState& c = world.cluster;
+  const NodeId plain = world.AddNode("plain", "T4", 2);
+  const absl::StatusOr<NodeId> mixed = c.AddNode(MixedSpec("mixed", {"A100", "T4", "A100", "A30"}));
+  const absl::StatusOr<NodeId> alike = c.AddNode(MixedSpec("alike", {"A30", "A30"}));
+  const NodeId none = world.AddNode("none", "", 0);
+  ASSERT_TRUE(mixed.ok() && alike.ok());
+  const auto model = [&](const char* name) {
+    return static_cast<uint8_t>(world.models.Find(name).value());
+  };
+  const auto mask = [&](const char* name) { return uint64_t{1} << model(name); };
+  EXPECT_TRUE(c.node(*mixed).is_mixed());
+  EXPECT_FALSE(c.node(plain).is_mixed());
+  EXPECT_EQ(c.node(*alike).model, model("A30"));
+  EXPECT_EQ(c.node(none).model, kNoModel);
+  EXPECT_EQ(c.gpu_model(plain, 1), model("T4"));
+  EXPECT_EQ(c.gpu_model(*mixed, 2), model("A100"));
+  EXPECT_EQ(c.gpu_model(*mixed, 3), model("A30"));
+
+  EXPECT_EQ(c.UsableGpus(plain, mask("T4")), DeviceSet::All());
+  EXPECT_EQ(c.UsableGpus(plain, mask("A30")), DeviceSet::All());
+  EXPECT_EQ(c.UsableGpus(*mixed, mask("A100")), DeviceSet::Of(0) | DeviceSet::Of(2));
+  EXPECT_EQ(c.UsableGpus(*mixed, mask("A30") | mask("T4")), DeviceSet::Of(1) | DeviceSet::Of(3));
+  EXPECT_EQ(c.UsableGpus(*mixed, ~uint64_t{0}), DeviceSet::FirstN(4));
+  const GpuModelGroups groups = {{model("A100"), DeviceSet::Of(0) | DeviceSet::Of(2)},
+                                 {model("T4"), DeviceSet::Of(1)},
+                                 {model("A30"), DeviceSet::Of(3)}};
+  EXPECT_TRUE(c.GroupsOfModels(*mixed) == groups);
+  const GpuModelGroups one = {{model("T4"), DeviceSet::FirstN(2)}};
+  EXPECT_TRUE(c.GroupsOfModels(plain) == one);
+  EXPECT_TRUE(c.GroupsOfModels(none).empty());
+  EXPECT_EQ(GpuModelText(c.node_spec(*mixed)), "2 A100 + 1 T4 + 1 A30");
+  EXPECT_EQ(GpuModelText(c.node_spec(plain)), "T4");
+
+  NodeSpec wrong = MixedSpec("wrong", {"A100", "A30"});
+  wrong.gpu_count = 3;
+  EXPECT_EQ(c.AddNode(wrong).status(),
+            absl::InvalidArgumentError("node 'wrong' has 3 GPUs and the models of 2"));
+  EXPECT_EQ(c.CheckInvariants(), absl::OkStatus());
+}
+
+TEST(MixedNodeTest, InstancesFollowTheTableOfTheirGpu) {
+  PodShape shape;
+  shape.request.cpu_milli = 1000;
+  shape.request.mig = {{"4g.24gb", 1}};
+  const auto add_node = [](DeviceWorld* world) {
+    const absl::StatusOr<NodeId> node =
+        world->cluster.AddNode(MixedSpec("mixed", {"A100", "T4", "A30"}));
+    DRASIM_CHECK(node.ok());
+    return *node;
+  };
+  DeviceWorld world;
+  ClusterState& c = world.cluster;
+  const NodeId node = add_node(&world);
+  EXPECT_EQ(c.mig_table(node), nullptr);
+  EXPECT_TRUE(c.has_mig(node));
+  EXPECT_EQ(c.mig_table(node, 0), &world.a100);
+  EXPECT_EQ(c.mig_table(node, 1), nullptr);
+  EXPECT_EQ(c.mig_table(node, 2), &world.a30);
+  const DeviceSet with_mig = DeviceSet::Of(0) | DeviceSet::Of(2);
+  EXPECT_EQ(c.mig_usable(node), with_mig);
+
+  // 4g.24gb exists on A30 alone.
+  const int profile = world.a30.FindProfile("4g.24gb");
+  ASSERT_GE(profile, 0);
+  const auto placement =
+      static_cast<uint8_t>(world.a30.FindPlacement(static_cast<size_t>(profile), 0));
+  const DeviceGrants whole_a30 = {{2, placement, 1000}};
+  const DeviceGrants on_t4 = {{1, placement, 1000}};
+  const PodId waiting = world.AddPod(shape);
+  const ShapeId id = c.pod_shape_id(waiting);
+  EXPECT_TRUE(c.CanPlace(id, node, DeviceSet::Of(2), whole_a30));
+  EXPECT_FALSE(c.CanPlace(id, node, DeviceSet::Of(1), on_t4));
+  const PodId pod = world.Run(shape, node, DeviceSet::Of(2), whole_a30);
+  EXPECT_FALSE(c.CanPlace(id, node, DeviceSet::Of(2), whole_a30));
+  EXPECT_EQ(DeviceMilli(c, node), (std::vector<int64_t>{1000, 1000, 0}));
+  EXPECT_EQ(c.device_mig(node)[2], world.a30.Place(0, placement));
+  EXPECT_EQ(c.device_mig(node)[0], MigState{0});
+  // A GPU in use as a whole is closed to instances, one without MIG never opens.
+  const PodId taken = world.Run(Shape(1000, 0, 2, 1000), node, DeviceSet::FirstN(2));
+  EXPECT_EQ(c.mig_usable(node), DeviceSet::Of(2));
+  EXPECT_EQ(c.CheckInvariants(), absl::OkStatus());
+
+  StateWriter out;
+  c.Save(out);
+  DeviceWorld again;
+  add_node(&again);
+  for (size_t s = 0; s < world.shapes.size(); ++s) {
+    again.shapes.Intern(world.shapes.row(ShapeId(s)));
+  }
+  StateReader in(out.bytes());
+  ASSERT_EQ(again.cluster.Load(in), absl::OkStatus());
+  EXPECT_EQ(again.cluster.device_mig(node), c.device_mig(node));
+  EXPECT_EQ(again.cluster.mig_usable(node), c.mig_usable(node));
+  StateWriter copy;
+  again.cluster.Save(copy);
+  EXPECT_EQ(copy.bytes(), out.bytes());
+
+  c.Finish(taken);
+  c.Finish(pod);
+  EXPECT_EQ(DeviceMilli(c, node), (std::vector<int64_t>{1000, 1000, 1000}));
+  EXPECT_EQ(c.mig_usable(node), with_mig);
+  EXPECT_EQ(c.CheckInvariants(), absl::OkStatus());
+}
+
 }  // namespace cluster_state_test
 }  // namespace drasim

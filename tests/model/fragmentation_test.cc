@@ -557,5 +557,63 @@ TEST(PublishedWorkloadTest, TypicalPodsAndIdleFragmentationOfDefault) {
   EXPECT_NEAR(report.ratio_percent(), 13.944503415170288, 1e-9);
 }
 
+// A pod sees the GPUs that it may use; the others are out of its reach.
+TEST(FragmentationTest, NodesWithSeveralModels) {
+  std::vector<TypicalPod> typical(3);
+  for (TypicalPod& pod : typical) {
+    pod.cpu_milli = 1000;
+    pod.model_mask = ~uint64_t{0};
+    pod.weight = 0.25;
+  }
+  typical[0].gpu_count = 1;
+  typical[0].gpu_milli = 1000;
+  typical[0].model_mask = 1;  // model 0
+  typical[0].weight = 0.5;
+  typical[1].gpu_count = 1;
+  typical[1].gpu_milli = 500;
+  const FragmentationModel model(typical);
+  const std::vector<int16_t> idle = {1000, 300, 1000};
+  const std::vector<uint8_t> models = {0, 1, 1};
+  GpuNodeView node;
+  node.cpu_milli_idle = 2000;
+  node.device_milli_idle = idle;
+  node.device_models = models;
+  // The first pod fits GPU 0, and cannot reach 1300. The second could not use 300. The third wants
+  // no GPU.
+  EXPECT_EQ(model.Amount(node), 0.5 * 1300 + 0.25 * 300 + 0.25 * 2300);
+  std::vector<int64_t> totals(size_t{7} * 3);
+  model.AddParts(node, 1, absl::MakeSpan(totals));
+  const auto part = [&totals](FragCase which, size_t pod) {
+    return totals[static_cast<size_t>(which) * 3 + pod];
+  };
+  EXPECT_EQ(part(FragCase::kNoAccess, 0), 1300);
+  EXPECT_EQ(part(FragCase::kSatisfied, 0), 1000);
+  EXPECT_EQ(part(FragCase::kLackGpu, 1), 300);
+  EXPECT_EQ(part(FragCase::kSatisfied, 1), 2000);
+  EXPECT_EQ(part(FragCase::kNoGpuFits, 2), 2300);
+  int64_t sum = 0;
+  for (const int64_t milli : totals) sum += milli;
+  EXPECT_EQ(sum, 3 * 2300);
+  model.AddParts(node, -1, absl::MakeSpan(totals));
+  EXPECT_EQ(totals, std::vector<int64_t>(totals.size()));
+
+  // Without CPU nobody can use anything.
+  node.cpu_milli_idle = 0;
+  EXPECT_EQ(model.Amount(node), 2300);
+
+  // GPUs of one model, whichever way they are given.
+  for (const uint8_t only : {uint8_t{0}, uint8_t{1}}) {
+    const std::vector<uint8_t> same(3, only);
+    for (const int64_t cpu : {int64_t{0}, int64_t{5000}}) {
+      node.cpu_milli_idle = cpu;
+      node.device_models = same;
+      GpuNodeView uniform = node;
+      uniform.device_models = {};
+      uniform.model_bit = uint64_t{1} << only;
+      EXPECT_EQ(model.Amount(node), model.Amount(uniform));
+    }
+  }
+}
+
 }  // namespace fragmentation_test
 }  // namespace drasim

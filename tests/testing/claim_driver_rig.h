@@ -59,6 +59,17 @@ class GpuCluster {
     nodes_.push_back(*id);
     return *id;
   }
+  // A node whose GPUs are of these models.
+  NodeId AddMixed(std::vector<std::string> models) {
+    NodeSpec spec;
+    spec.name = absl::StrCat("node-", cluster_.node_count());
+    spec.gpu_count = static_cast<int32_t>(models.size());
+    spec.gpu_models = std::move(models);
+    const absl::StatusOr<NodeId> id = cluster_.AddNode(spec);
+    DRASIM_CHECK(id.ok());
+    nodes_.push_back(*id);
+    return *id;
+  }
   ClusterState& cluster() { return cluster_; }
   const ClusterState& cluster() const { return cluster_; }
   const MigTable& a100() const { return a100_; }

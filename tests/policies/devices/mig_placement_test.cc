@@ -116,7 +116,10 @@ class Rig {
       return summaries_.Text(summaries_.Intern(cycles_[0]->Rejections(id)));
     }
     EXPECT_TRUE(cluster_.CanPlace(id, decision.node, decision.devices, decision.grants));
-    EXPECT_EQ(decision.grants.size(), cluster_.mig_profiles(id, 0).size());
+    size_t instances = 0;
+    for (const auto& [name, count] : shapes_.row(id).request.mig)
+      instances += static_cast<size_t>(count);
+    EXPECT_EQ(decision.grants.size(), instances);
     cluster_.Assume(pod, decision.node, decision.devices, decision.grants);
     for (const auto& profile : profiles_) {
       for (Plugin* const plugin : profile->plugins_at(kReserve)) {
@@ -155,9 +158,9 @@ class Rig {
     std::string text = absl::StrCat(cluster_.node_spec(decision.node).name, ":");
     if (decision.grants.empty()) return text + DevicesText(decision.devices);
     EXPECT_EQ(decision.devices, DevicesOf(decision.grants));
-    const MigTable& table = *cluster_.mig_table(decision.node);
     for (size_t i = 0; i < decision.grants.size(); ++i) {
       const DeviceGrant& grant = decision.grants[i];
+      const MigTable& table = *cluster_.mig_table(decision.node, grant.device);
       absl::StrAppend(&text, i == 0 ? "" : " ", int{grant.device}, "@",
                       int{table.placements()[grant.placement].start});
     }
@@ -374,6 +377,46 @@ TEST(MigPlacementTest, RefusalsGiveTheirReason) {
   elsewhere.request.gpu_spec = "A30";
   Rig choosy("mig-first-fit", A100s({1}));
   EXPECT_EQ(choosy.Take(elsewhere), "0/1 nodes are available: 1 node(s) had no such MIG profile.");
+}
+
+// ---- Nodes with several GPU models ----
+
+NodeSpec MixedNode(const std::string& name, std::vector<std::string> models) {
+  NodeSpec node = TestNode(name, 1'000'000, static_cast<int32_t>(models.size()), "");
+  node.gpu_models = std::move(models);
+  return node;
+}
+
+TEST(MigPlacementTest, EachGpuOfANodeHasItsProfiles) {
+  Rig rig("mig-first-fit", {MixedNode("n0", {"A100", "T4", "A30", "A30"})});
+  EXPECT_EQ(rig.TakeAll({"1g.6gb", "1g.10gb", "4g.24gb"}), (Texts{"n0:2@0", "n0:0@0", "n0:3@0"}));
+  // The instances of a pod come from GPUs of one model.
+  EXPECT_EQ(rig.Take(Mig({{"1g.10gb", 1}, {"1g.6gb", 1}})),
+            "0/1 nodes are available: 1 node(s) had no such MIG profile.");
+  EXPECT_EQ(rig.Take(Mig({{"2g.12gb", 2}})), NoRoom(1));
+  EXPECT_EQ(rig.Take(One("2g.12gb")), "n0:2@2");
+  // Pods without instances take unpartitioned GPUs, of models that they accept.
+  PodShape whole = TestShape(1000, 1);
+  whole.request.gpu_spec = "A30|A100";
+  EXPECT_EQ(rig.Take(whole), "0/1 nodes are available: 1 Insufficient GPU.");
+  whole.request.gpu_spec = "T4|A30";
+  EXPECT_EQ(rig.Take(whole), "n0:1");
+  PodShape elsewhere = One("1g.6gb");
+  elsewhere.request.gpu_spec = "A100";
+  EXPECT_EQ(rig.Take(elsewhere), "0/1 nodes are available: 1 node(s) had no such MIG profile.");
+  EXPECT_EQ(rig.cluster().CheckInvariants(), absl::OkStatus());
+  Rig without("mig-first-fit", {MixedNode("n0", {"T4", "V100"})});
+  EXPECT_EQ(without.Take(One("1g.6gb")), "0/1 nodes are available: 1 node(s) had no GPU with MIG.");
+}
+
+TEST(MigPlacementTest, EveryRuleKnowsNodesWithSeveralModels) {
+  for (const MigRuleInfo& info : MigRuleInfos()) {
+    Rig rig(info.name, {MixedNode("n0", {"A100", "T4", "A30"})});
+    EXPECT_TRUE(absl::StartsWith(rig.Take(One("1g.6gb")), "n0:2@")) << info.name;
+    EXPECT_TRUE(absl::StartsWith(rig.Take(One("3g.40gb")), "n0:0@")) << info.name;
+    EXPECT_EQ(rig.Take(Mig({{"7g.80gb", 2}})), NoRoom(1)) << info.name;
+    EXPECT_EQ(rig.cluster().CheckInvariants(), absl::OkStatus()) << info.name;
+  }
 }
 
 // ---- Several instances, none, and gangs ----

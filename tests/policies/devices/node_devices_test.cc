@@ -151,5 +151,32 @@ TEST(NodeDevicesTest, PickGpus) {
   }
 }
 
+TEST(NodeDevicesTest, NamesFollowTheModelOfTheGpu) {
+  const MigTable a100_table = TestTable(TestA100());
+  const MigTable a30_table = TestTable(TestA30());
+  GpuKind a100;
+  a100.table = &a100_table;
+  GpuKind a30;
+  a30.table = &a30_table;
+  GpuKind mixed;
+  mixed.by_gpu = {&a100, &a30};
+  HeldDevice read;
+  EXPECT_TRUE(ReadDeviceName(mixed, "gpu-0-mig-0-7g.80gb", &read));
+  EXPECT_EQ(DeviceName(mixed, read), "gpu-0-mig-0-7g.80gb");
+  EXPECT_FALSE(ReadDeviceName(mixed, "gpu-1-mig-0-7g.80gb", &read));
+  EXPECT_TRUE(ReadDeviceName(mixed, "gpu-1-mig-2-2g.12gb", &read));
+  EXPECT_EQ(DeviceName(mixed, read), "gpu-1-mig-2-2g.12gb");
+  EXPECT_FALSE(ReadDeviceName(mixed, "gpu-2-mig-0-1g.6gb", &read));
+  EXPECT_TRUE(ReadDeviceName(mixed, "gpu-2", &read));
+
+  NodeDevices node;
+  node.kind = &mixed;
+  node.all = DeviceSet::FirstN(2);
+  ASSERT_TRUE(ReadDeviceName(mixed, "gpu-1-mig-0-4g.24gb", &read));
+  node.Take(read);
+  EXPECT_EQ(node.states[1], TestState(a30_table, {{"4g.24gb", 0}}));
+  EXPECT_EQ(node.cut, DeviceSet::Of(1));
+}
+
 }  // namespace node_devices_test
 }  // namespace drasim

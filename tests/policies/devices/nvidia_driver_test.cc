@@ -279,6 +279,32 @@ TEST(NvidiaDriverTest, SaysWhyANodeDoesNotSuit) {
               ElementsAre(ElementsAre(N(1), N(2), N(3))));
 }
 
+TEST(NvidiaDriverTest, GpusOfANodeMayDiffer) {
+  Rig rig;
+  rig.cluster.AddMixed({"A100-80GB", "A30", "A30", "V100"});
+  rig.cluster.Add("A30", 1);
+  const auto driver = rig.cluster.Make("nvidia");
+  EXPECT_EQ(driver->WhyUnsuitable({rig.Mig(1, "9g.90gb")}, N(0)),
+            "MIG 9g.90gb wanted, A100-80GB has no such profile; MIG 9g.90gb wanted, A30 has no "
+            "such profile; MIG 9g.90gb wanted, V100 has no MIG");
+  EXPECT_THAT(
+      ResultTexts(driver->Allocate({rig.Mig(1, "7g.80gb"), rig.Mig(2, "4g.24gb")}, N(0))),
+      ElementsAre(HandleText(0, {"gpu-0-mig-0-7g.80gb"}), HandleText(0, {"gpu-1-mig-0-4g.24gb"})));
+  EXPECT_EQ(driver->WhyUnsuitable({rig.Mig(3, "7g.80gb")}, N(0)),
+            "MIG 7g.80gb wanted, no free placement on 1 GPU (largest: none)");
+  // GPUs of different models may serve one claim, unless its selector says otherwise.
+  const TestFields a30 = {{"spec.selector.productName", "*a30*"}};
+  EXPECT_EQ(driver->WhyUnsuitable({rig.Gpus(3, 2, a30)}, N(0)),
+            "2 GPUs wanted, 1 free of the 2 that the selector matches");
+  EXPECT_THAT(ResultTexts(driver->Allocate({rig.Gpus(3, 2)}, N(0))),
+              ElementsAre(HandleText(0, {"gpu-2", "gpu-3"})));
+  ASSERT_TRUE(driver->Deallocate(2).ok());
+  EXPECT_THAT(ResultTexts(driver->Allocate({rig.Gpus(4, 1, a30)}, N(0))),
+              ElementsAre(HandleText(0, {"gpu-1"})));
+  EXPECT_THAT(driver->UnsuitableNodes({rig.Mig(5, "4g.24gb")}, {N(0), N(1)}),
+              ElementsAre(ElementsAre(N(0))));
+}
+
 TEST(NvidiaDriverTest, AnInstanceMayBeTiedToTheGpuOfAnotherClaim) {
   Rig rig;
   rig.cluster.Add("A100-80GB", 2);

@@ -51,7 +51,7 @@ inline void WriteNodeImage(const ClusterState& cluster, const LiveState& live, N
   out->Bool(row.schedulable);
   out->Bool(row.available);
   for (const int16_t idle : cluster.device_milli_idle(id)) out->I64(idle);
-  if (cluster.any_mig() && cluster.mig_table(id) != nullptr) {
+  if (cluster.any_mig() && cluster.has_mig(id)) {
     for (const MigState state : cluster.device_mig(id)) out->U64(state);
     out->U64(cluster.mig_usable(id).bits());
   }
