@@ -67,10 +67,9 @@ ClusterMapData MapDataOf(const ClusterState& cluster, const PodFold& pods) {
     const NodeRow& row = cluster.node(id);
     MapNode node;
     node.name = spec.name;
-    node.model = spec.gpu_model;
+    node.model = GpuModelText(spec);
     node.available = row.available;
     data.AddNode(std::move(node));
-    const MigTable* const table = cluster.any_mig() ? cluster.mig_table(id) : nullptr;
     std::vector<std::vector<MapSlot>> slots(row.gpu_count);
     std::vector<uint16_t> heights(row.gpu_count, 0);
     std::vector<bool> whole(row.gpu_count, false);  // in use without instances
@@ -85,7 +84,7 @@ ClusterMapData MapDataOf(const ClusterState& cluster, const PodFold& pods) {
         slot.size = static_cast<uint16_t>(part.size);
         if (part.start >= 0) {
           slot.start = static_cast<uint16_t>(part.start);
-          const MigTable& profiles = *table;
+          const MigTable& profiles = *cluster.mig_table(id, part.device);
           const std::string name = part.label.substr(0, part.label.find(','));
           const auto number = numbers.find(name);
           slot.profile = number == numbers.end() ? share : number->second;
@@ -103,6 +102,7 @@ ClusterMapData MapDataOf(const ClusterState& cluster, const PodFold& pods) {
     }
     for (size_t d = 0; d < slots.size(); ++d) {
       MapGpu gpu;
+      const MigTable* const table = cluster.any_mig() ? cluster.mig_table(id, d) : nullptr;
       if (table != nullptr && !whole[d]) {
         gpu.units = static_cast<uint16_t>(table->product().units);
         gpu.stranded = StrandedSlices(*table, cluster.device_mig(id)[d]);

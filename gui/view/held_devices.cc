@@ -25,11 +25,6 @@ DeviceGrants GrantsOf(const ClusterState& cluster, PodId pod) {
   return grants;
 }
 
-const MigTable* TableOf(const ClusterState& cluster, PodId pod) {
-  const NodeId node = cluster.pod_node(pod);
-  return node.valid() && cluster.any_mig() ? cluster.mig_table(node) : nullptr;
-}
-
 std::string MilliText(int32_t milli) {
   if (milli == kDeviceMilli) return "GPU";
   return absl::StrCat(DoubleText(static_cast<double>(milli) / kDeviceMilli), " GPU");
@@ -39,11 +34,11 @@ std::string MilliText(int32_t milli) {
 
 std::vector<HeldPart> HeldPartsOf(const ClusterState& cluster, PodId pod) {
   std::vector<HeldPart> parts;
-  const MigTable* const table = TableOf(cluster, pod);
   for (const DeviceGrant& grant : GrantsOf(cluster, pod)) {
     HeldPart part;
     part.device = grant.device;
-    if (grant.placement != kNoPlacement && table != nullptr) {
+    if (grant.placement != kNoPlacement) {
+      const MigTable* const table = cluster.mig_table(cluster.pod_node(pod), grant.device);
       const MigPlacement& placement = table->placements()[grant.placement];
       const MigProfile& profile = table->profiles()[placement.profile];
       part.start = placement.start;
@@ -65,7 +60,7 @@ std::vector<HeldPart> HeldPartsOf(const ClusterState& cluster, PodId pod) {
 
 std::string HeldDevicesText(const ClusterState& cluster, PodId pod) {
   std::string text;
-  AppendGrants(TableOf(cluster, pod), GrantsOf(cluster, pod), &text);
+  AppendGrants(cluster, cluster.pod_node(pod), GrantsOf(cluster, pod), &text);
   return text;
 }
 

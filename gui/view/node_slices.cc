@@ -11,23 +11,24 @@
 namespace drasim::view {
 namespace {
 
+const MigTable* TableOf(const ClusterState& cluster, const GpuModelGroup& group) {
+  return cluster.any_mig() ? cluster.models().mig(ModelId(uint32_t{group.model})) : nullptr;
+}
+
 // The parts of a request that devices must provide.
 struct DeviceParts {
   int32_t gpus = 0;
   int32_t milli = kDeviceMilli;   // of each
   std::vector<size_t> instances;  // profiles, largest first
-  bool impossible = false;        // the node's model lacks a profile, or is the wrong one
+  bool impossible = false;        // the model lacks a profile
 };
 
-DeviceParts PartsOf(const ClusterState& cluster, ShapeId shape_id, NodeId node) {
-  const PodShape& shape = cluster.shapes().row(shape_id);
-  const MigTable* const table = cluster.any_mig() ? cluster.mig_table(node) : nullptr;
-  const uint8_t model = cluster.node(node).model;
+// On GPUs of one model.
+DeviceParts PartsOf(const PodShape& shape, const MigTable* table) {
   DeviceParts parts;
   if (shape.request.gpu_count > 0) {
     parts.gpus = shape.request.gpu_count;
     parts.milli = shape.request.gpu_milli;
-    parts.impossible = model == 0xff || (shape.request.model_mask >> model & 1) == 0;
   }
   const auto want = [&](const std::string& profile, int32_t count) {
     const int index = table == nullptr ? -1 : table->FindProfile(profile);
@@ -67,18 +68,26 @@ bool PlacesAll(const MigTable& table, DeviceSet usable, std::vector<MigState> st
   return true;
 }
 
+bool WantsDevices(const PodShape& shape) {
+  return shape.request.gpu_count > 0 || !shape.request.mig.empty() ||
+         std::any_of(shape.claims.begin(), shape.claims.end(), [](const ClaimEntry& claim) {
+           return claim.gpus > 0 || !claim.mig_profile.empty();
+         });
+}
+
 bool TakesPods(const NodeRow& row) { return row.available && row.schedulable; }
 
 }  // namespace
 
 SliceCounts SlicesOf(const ClusterState& cluster, NodeId node) {
   SliceCounts counts;
-  const MigTable* const table = cluster.any_mig() ? cluster.mig_table(node) : nullptr;
-  if (table == nullptr) return counts;
-  const int64_t units = table->product().units;
+  if (!cluster.any_mig() || !cluster.has_mig(node)) return counts;
   const absl::Span<const int16_t> idle = cluster.device_milli_idle(node);
   const absl::Span<const MigState> states = cluster.device_mig(node);
   for (size_t d = 0; d < states.size(); ++d) {
+    const MigTable* const table = cluster.mig_table(node, d);
+    if (table == nullptr) continue;
+    const int64_t units = table->product().units;
     counts.slices += units;
     if (states[d] == 0 && idle[d] < kDeviceMilli) {
       counts.held += units;
@@ -93,21 +102,23 @@ SliceCounts SlicesOf(const ClusterState& cluster, NodeId node) {
 
 std::vector<ProfileRoom> RoomByProfile(const ClusterState& cluster, NodeId node) {
   std::vector<ProfileRoom> rooms;
-  const MigTable* const table = cluster.any_mig() ? cluster.mig_table(node) : nullptr;
-  if (table == nullptr) return rooms;
   const bool takes = TakesPods(cluster.node(node));
-  for (size_t p = 0; p < table->profiles().size(); ++p) {
-    if (!table->profiles()[p].is_plain()) continue;
-    ProfileRoom room;
-    room.profile = table->profiles()[p].name;
-    if (takes) {
-      for (const size_t device : cluster.mig_usable(node)) {
-        const int more = table->more(cluster.device_mig(node)[device], p);
-        room.more += more;
-        if (more > 0) ++room.gpus;
+  for (const GpuModelGroup& group : cluster.GroupsOfModels(node)) {
+    const MigTable* const table = TableOf(cluster, group);
+    if (table == nullptr) continue;
+    for (size_t p = 0; p < table->profiles().size(); ++p) {
+      if (!table->profiles()[p].is_plain()) continue;
+      ProfileRoom room;
+      room.profile = table->profiles()[p].name;
+      if (takes) {
+        for (const size_t device : cluster.mig_usable(node) & group.gpus) {
+          const int more = table->more(cluster.device_mig(node)[device], p);
+          room.more += more;
+          if (more > 0) ++room.gpus;
+        }
       }
+      rooms.push_back(std::move(room));
     }
-    rooms.push_back(std::move(room));
   }
   return rooms;
 }
@@ -117,23 +128,28 @@ PodRoom RoomFor(const ClusterState& cluster, ShapeId shape_id, NodeId node) {
   const NodeRow& row = cluster.node(node);
   const PodShape& shape = cluster.shapes().row(shape_id);
   if (!TakesPods(row) || shape.constraints.hold != PodHold::kNone) return room;
-  const DeviceParts parts = PartsOf(cluster, shape_id, node);
-  if (parts.impossible) return room;
-  bool devices_fit = true;
-  if (!parts.instances.empty()) {
-    const MigTable& table = *cluster.mig_table(node);
-    const absl::Span<const MigState> states = cluster.device_mig(node);
-    const DeviceSet usable = cluster.mig_usable(node);
-    for (const size_t device : usable) {
-      if ((table.fitting(states[device]) >> parts.instances[0] & 1U) != 0) ++room.gpus;
+  // Instances come from GPUs of one model; whole GPUs and shares from those of accepted models.
+  bool devices_fit = !WantsDevices(shape);
+  for (const GpuModelGroup& group : cluster.GroupsOfModels(node)) {
+    const MigTable* const table = TableOf(cluster, group);
+    const DeviceParts parts = PartsOf(shape, table);
+    const bool accepted =
+        group.model < kMixedModels && (shape.request.model_mask >> group.model & 1) != 0;
+    if (parts.impossible || !accepted) continue;
+    if (!parts.instances.empty()) {
+      const absl::Span<const MigState> states = cluster.device_mig(node);
+      const DeviceSet usable = cluster.mig_usable(node) & group.gpus;
+      for (const size_t device : usable) {
+        if ((table->fitting(states[device]) >> parts.instances[0] & 1U) != 0) ++room.gpus;
+      }
+      devices_fit |= PlacesAll(*table, usable, std::vector<MigState>(states.begin(), states.end()),
+                               parts.instances);
+    } else if (parts.gpus > 0) {
+      for (const size_t device : group.gpus) {
+        if (cluster.device_milli_idle(node)[device] >= parts.milli) ++room.gpus;
+      }
+      devices_fit = room.gpus >= parts.gpus;
     }
-    devices_fit = PlacesAll(table, usable, std::vector<MigState>(states.begin(), states.end()),
-                            parts.instances);
-  } else if (parts.gpus > 0) {
-    for (const int16_t idle : cluster.device_milli_idle(node)) {
-      if (idle >= parts.milli) ++room.gpus;
-    }
-    devices_fit = room.gpus >= parts.gpus;
   }
   room.fits = devices_fit && row.cpu_milli_idle >= shape.request.cpu_milli &&
               row.memory_bytes_idle >= shape.request.memory_bytes && row.pods_idle > 0 &&

@@ -43,7 +43,7 @@ NodeTableRow NodeFigures(const ClusterState& cluster, NodeId id) {
   const NodeRow& node = cluster.node(id);
   NodeTableRow row;
   row.name = spec.name;
-  row.model = spec.gpu_model;
+  row.model = GpuModelText(spec);
   row.state = NodeStateOf(cluster, id);
   row.pods = static_cast<int64_t>(cluster.pods_on(id).size());
   row.gpus = node.gpu_count;
