@@ -52,7 +52,7 @@ FigureDelta DeltaOf(absl::string_view metric, FigureUnit unit, Better better, Fi
   const double difference = b.value - a.value;
   const std::string size = FigureText(difference < 0 ? -difference : difference, unit);
   if (delta.a == delta.b || size == FigureText(0, unit)) {
-    delta.difference = "=";
+    delta.difference.assign(1, '=');
     return delta;
   }
   delta.difference = absl::StrCat(difference < 0 ? "-" : "+", size);

@@ -381,9 +381,9 @@ std::string MapFigure(const ReportMap& map, const std::string& id, SchemeColours
   light_map.Arrange(MapGrouping::kModel, MapOrder::kName, 2);
   ClusterMap dark_map(&map.data);
   dark_map.Arrange(MapGrouping::kModel, MapOrder::kName, 2);
-  const float height = std::clamp(
-      kMapWidth * light_map.height() / std::max(light_map.width(), 1.0F), 60.0F, kHighestMap);
-  MapView view = light_map.Fit(kMapWidth, height);
+  MapView view = light_map.Fit(kMapWidth, kHighestMap);
+  const float height = std::clamp(view.scale * light_map.height(), 60.0F, kHighestMap);
+  view.height = height;
   view.now = map.time;
   view.char_width = kCharWidth;
   view.line_height = kLineHeight;
@@ -517,8 +517,11 @@ std::string PlotsSection(const RunReport& a, const RunReport* b, SchemeColours* 
   std::string plots =
       SeriesFigure(a, b, &RunReport::allocated, allocated, "allocated", "plot-allocated",
                    absl::StrCat("% of the GPUs of available nodes, ", axis), colours);
-  plots += SeriesFigure(a, b, &RunReport::waiting, waiting, "waiting", "plot-waiting",
-                        absl::StrCat("pods that hold nothing and have not ended, ", axis), colours);
+  // A fill decides on each pod as it arrives.
+  if (!a.by_load) {
+    plots += SeriesFigure(a, b, &RunReport::waiting, waiting, "waiting", "plot-waiting",
+                          "pods that hold nothing and have not ended, over time", colours);
+  }
   if (b == nullptr || a.slices == b->slices) {
     plots += SeriesFigure(
         a, b, &RunReport::fragmentation, fragmentation, a.slices ? "stranded" : "fragmented",
