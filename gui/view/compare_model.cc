@@ -96,8 +96,8 @@ void FlattenYaml(const YamlNode* node, const std::string& key, FlatKeys* keys) {
   const auto below = [&](absl::string_view name) {
     return key.empty() ? std::string(name) : absl::StrCat(key, ".", name);
   };
-  const auto add = [&](std::string value) {
-    if (keys->values.try_emplace(key, std::move(value)).second) keys->order.push_back(key);
+  const auto add = [&](const std::string& value) {
+    if (keys->values.try_emplace(key, value).second) keys->order.push_back(key);
   };
   if (node == nullptr || node->kind == YamlNode::Kind::kNull) return add("null");
   switch (node->kind) {

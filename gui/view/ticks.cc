@@ -73,7 +73,7 @@ int64_t TimeStepFor(double least_ns) {
 
 // Zero in the unit of the other labels; days where the steps are days.
 std::string TimeTickLabel(int64_t ns, int64_t step_ns) {
-  constexpr int64_t kDayNs = 24 * 3600 * kSecondNs;
+  constexpr int64_t kDayNs = int64_t{24} * 3600 * kSecondNs;
   if (step_ns % kDayNs == 0) return absl::StrCat(ns / kDayNs, "d");
   if (ns == 0 && step_ns >= 3600 * kSecondNs) return "0h";
   if (ns == 0 && step_ns >= 60 * kSecondNs) return "0m";

@@ -100,7 +100,7 @@ void LiveState::ChargeDevices(const LivePod& row, const ClusterState& cluster, i
   for (const DeviceGrant& grant : row.grants) {
     hold(grant.device, grant.milli);
     // A pod without a GPU request has only what its claims got.
-    if (request.total_gpu_milli() == 0) totals_.gpu_milli_allocated += sign * grant.milli;
+    if (request.total_gpu_milli() == 0) totals_.gpu_milli_allocated += int64_t{sign} * grant.milli;
   }
 }
 
