@@ -48,7 +48,7 @@ FgdScorer::Best FgdScorer::BestShare(const ResourceRequest& request, const Clust
   const DeviceSet usable = cluster.UsableGpus(node, request.model_mask);
   for (size_t i = 0; i < devices; ++i) {
     const int16_t idle = after[i];
-    if (idle < request.gpu_milli || !usable.Contains(i)) continue;
+    if (idle < request.gpu_milli || (mixed && !usable.Contains(i))) continue;
     // A device with the same idle amount as an earlier one leads to the same state and cannot win
     // the tie, unless their models differ.
     if (!mixed && std::find(after.begin(), after.begin() + i, idle) != after.begin() + i) continue;
@@ -69,10 +69,11 @@ int64_t FgdScorer::ScoreNode(const ResourceRequest& request, const ClusterState&
   std::copy(view.device_milli_idle.begin(), view.device_milli_idle.end(), after.begin());
   // Whole devices: the measure does not distinguish devices with equal idle amounts and models. Of
   // several acceptable models, those with the lower indices count: the chooser takes them, too.
+  const bool mixed = !view.device_models.empty();
   const DeviceSet usable = cluster.UsableGpus(node, request.model_mask);
   int32_t missing = request.gpu_count;
   for (size_t i = 0; i < view.device_milli_idle.size() && missing > 0; ++i) {
-    if (after[i] < request.gpu_milli || !usable.Contains(i)) continue;
+    if (after[i] < request.gpu_milli || (mixed && !usable.Contains(i))) continue;
     after[i] = static_cast<int16_t>(after[i] - request.gpu_milli);
     --missing;
   }
