@@ -5,48 +5,18 @@
 #include <benchmark/benchmark.h>
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "bench/micro/overloaded_run.h"
 #include "model/check.h"
-#include "model/proto/scenario.pb.h"
 #include "model/random.h"
 #include "sim/run/simulation.h"
 #include "sim/scenario/resolve.h"
 
 namespace drasim {
 namespace {
-
-// A job every second, 40 % more than the cluster has room for; `vary` adapts it to the case.
-using Vary = std::function<void(int64_t index, Random& random, proto::InlineJob* job)>;
-
-proto::Scenario Overloaded(int64_t jobs, const std::string& queue, const Vary& vary) {
-  proto::Scenario scenario;
-  scenario.set_mode("replay");
-  scenario.mutable_cluster()->set_nodes(64);
-  proto::NodeTemplate* node = scenario.mutable_cluster()->mutable_node();
-  node->set_cpu("96");
-  node->set_memory("768Gi");
-  node->set_gpus(8);
-  node->set_gpu_model("A100");
-  scenario.mutable_scheduler()->set_queue(queue);
-  scenario.mutable_scheduler()->set_policy("consolidate");
-  scenario.mutable_output()->set_ledger(false);
-  Random random(1, "growth");
-  for (int64_t i = 0; i < jobs; ++i) {
-    proto::InlineJob* job = scenario.mutable_workload()->add_jobs();
-    job->set_name(absl::StrCat("job-", i));
-    job->set_cpu("1");
-    job->set_memory("1Gi");
-    job->set_gpus(1 << random.Below(4));
-    job->set_arrival(absl::StrCat(i, "s"));
-    job->set_run_time(absl::StrCat(20 + random.Below(340), "s"));
-    vary(i, random, job);
-  }
-  return scenario;
-}
 
 void Replay(benchmark::State& state, const proto::Scenario& scenario) {
   const absl::StatusOr<RunSpec> spec = ResolveScenario(scenario);
@@ -74,13 +44,13 @@ void Replay(benchmark::State& state, const proto::Scenario& scenario) {
 
 void BM_KubernetesQueue(benchmark::State& state) {
   Replay(state,
-         Overloaded(state.range(0), "kubernetes", [](int64_t, Random&, proto::InlineJob*) {}));
+         OverloadedRun(state.range(0), "kubernetes", [](int64_t, Random&, proto::InlineJob*) {}));
 }
 BENCHMARK(BM_KubernetesQueue)->Arg(5'000)->Arg(20'000)->Unit(benchmark::kMillisecond);
 
 void BM_KubernetesQueueAtOneInstant(benchmark::State& state) {
   Replay(state,
-         Overloaded(state.range(0), "kubernetes", [](int64_t, Random&, proto::InlineJob* job) {
+         OverloadedRun(state.range(0), "kubernetes", [](int64_t, Random&, proto::InlineJob* job) {
            job->set_arrival("0s");
            job->set_run_time("5m");
          }));
@@ -89,7 +59,7 @@ BENCHMARK(BM_KubernetesQueueAtOneInstant)->Arg(5'000)->Arg(20'000)->Unit(benchma
 
 void BM_KubernetesQueuePreempting(benchmark::State& state) {
   Replay(state,
-         Overloaded(state.range(0), "kubernetes", [](int64_t i, Random&, proto::InlineJob* job) {
+         OverloadedRun(state.range(0), "kubernetes", [](int64_t i, Random&, proto::InlineJob* job) {
            job->set_priority(static_cast<int32_t>(i));
            job->set_gpus(1);
            job->set_run_time("10h");
@@ -99,7 +69,7 @@ BENCHMARK(BM_KubernetesQueuePreempting)->Arg(1'000)->Arg(2'000)->Unit(benchmark:
 
 void BM_PriorityPreempting(benchmark::State& state) {
   proto::Scenario scenario =
-      Overloaded(state.range(0), "priority", [](int64_t, Random& random, proto::InlineJob* job) {
+      OverloadedRun(state.range(0), "priority", [](int64_t, Random& random, proto::InlineJob* job) {
         job->set_priority(static_cast<int32_t>(random.Below(1'000'000)));
       });
   scenario.mutable_preemption()->set_mode("priority");
@@ -108,7 +78,7 @@ void BM_PriorityPreempting(benchmark::State& state) {
 BENCHMARK(BM_PriorityPreempting)->Arg(10'000)->Arg(40'000)->Unit(benchmark::kMillisecond);
 
 void BM_DrfWithATenantPerJob(benchmark::State& state) {
-  Replay(state, Overloaded(state.range(0), "drf", [](int64_t i, Random&, proto::InlineJob* job) {
+  Replay(state, OverloadedRun(state.range(0), "drf", [](int64_t i, Random&, proto::InlineJob* job) {
            job->set_tenant(absl::StrCat("tenant-", i));
          }));
 }
@@ -116,7 +86,7 @@ BENCHMARK(BM_DrfWithATenantPerJob)->Arg(10'000)->Arg(40'000)->Unit(benchmark::kM
 
 void Backfilling(benchmark::State& state, const std::string& backfill) {
   proto::Scenario scenario =
-      Overloaded(state.range(0), "fifo", [](int64_t, Random&, proto::InlineJob*) {});
+      OverloadedRun(state.range(0), "fifo", [](int64_t, Random&, proto::InlineJob*) {});
   scenario.mutable_scheduler()->set_backfill(backfill);
   Replay(state, scenario);
 }
@@ -128,7 +98,8 @@ BENCHMARK(BM_ConservativeBackfilling)->Arg(4'000)->Arg(16'000)->Unit(benchmark::
 
 // GPU models that no node has: jobs are dropped on arrival.
 void BM_DistinctGpuModels(benchmark::State& state) {
-  Replay(state, Overloaded(state.range(0), "fifo", [](int64_t i, Random&, proto::InlineJob* job) {
+  Replay(state,
+         OverloadedRun(state.range(0), "fifo", [](int64_t i, Random&, proto::InlineJob* job) {
            job->set_gpu_model(absl::StrCat("model-", i));
          }));
 }

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
+#include "bench/micro/overloaded_run.h"
 #include "model/check.h"
 #include "model/random.h"
 #include "sim/record/ledger_seek.h"
@@ -24,36 +24,13 @@
 namespace drasim {
 namespace {
 
-proto::Scenario OverloadedRun(int64_t jobs) {
-  proto::Scenario scenario;
-  scenario.set_mode("replay");
-  scenario.mutable_cluster()->set_nodes(64);
-  proto::NodeTemplate* node = scenario.mutable_cluster()->mutable_node();
-  node->set_cpu("96");
-  node->set_memory("768Gi");
-  node->set_gpus(8);
-  node->set_gpu_model("A100");
-  scenario.mutable_scheduler()->set_queue("kubernetes");
-  scenario.mutable_scheduler()->set_policy("consolidate");
-  Random random(1, "seek");
-  for (int64_t i = 0; i < jobs; ++i) {
-    proto::InlineJob* job = scenario.mutable_workload()->add_jobs();
-    job->set_name(absl::StrCat("job-", i));
-    job->set_cpu("1");
-    job->set_memory("1Gi");
-    job->set_gpus(1 << random.Below(4));
-    job->set_arrival(absl::StrCat(i, "s"));
-    job->set_run_time(absl::StrCat(20 + random.Below(340), "s"));
-  }
-  return scenario;
-}
-
 // The folder of the run, which is made once.
 class RunFolder {
  public:
   RunFolder() : dir_((std::filesystem::temp_directory_path() / "drasim_seek_bench").string()) {
     std::filesystem::create_directories(dir_);
-    const absl::StatusOr<RunSpec> spec = ResolveScenario(OverloadedRun(20'000));
+    const absl::StatusOr<RunSpec> spec = ResolveScenario(
+        OverloadedRun(20'000, "kubernetes", [](int64_t, Random&, proto::InlineJob*) {}));
     DRASIM_CHECK(spec.ok());
     auto sim = *Simulation::Build(*spec);
     auto outputs = *RunOutputs::Attach(sim.get(), dir_);

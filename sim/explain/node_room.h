@@ -76,7 +76,7 @@ class NodeRoom {
  private:
   void LackOfGpus(std::vector<Shortfall>* lacks) const;
   void LackOfMig(std::vector<Shortfall>* lacks) const;
-  // Of the GPUs of one model, which has all of the shape's profiles.
+  // The shortfall on the GPUs of one model. REQUIRES: the model has all profiles of the shape.
   std::vector<Shortfall> LackOfMigOn(const GpuModelGroup& group) const;
   // The models that may serve the shape's instances.
   GpuModelGroups MigModels() const;

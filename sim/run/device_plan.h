@@ -79,7 +79,7 @@ class DevicePlan {
   absl::Status AddFrontEndNode(const DeviceFrontEndOptions& options, bool plugin,
                                const std::vector<GpuLayout>& layout, NodeSpec* node);
   void AddPossibleResources(const DeviceFrontEndOptions& options, NodeSpec* node) const;
-  // Of one GPU; null without MIG.
+  // The MIG table of one GPU; null without MIG.
   const MigTable* TableOf(const NodeSpec& node, size_t gpu) const;
   absl::StatusOr<const MigTable*> OnlyTable() const;
 

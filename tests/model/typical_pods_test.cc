@@ -14,26 +14,13 @@
 #include "model/pod_shape.h"
 #include "model/random.h"
 #include "model/shape_table.h"
+#include "tests/model/shapes_rig.h"
 
 namespace drasim {
 namespace typical_pods_test {
 
-GpuModelTable Models(const std::vector<std::string>& names) {
-  GpuModelTable models;
-  for (const std::string& name : names) EXPECT_TRUE(models.Intern(name).ok());
-  return models;
-}
-
-PodShape Shape(int64_t cpu_milli, int64_t memory_bytes, int32_t gpu_count, int32_t gpu_milli,
-               const std::string& gpu_spec) {
-  PodShape shape;
-  shape.request.cpu_milli = cpu_milli;
-  shape.request.memory_bytes = memory_bytes;
-  shape.request.gpu_count = gpu_count;
-  shape.request.gpu_milli = gpu_milli;
-  shape.request.gpu_spec = gpu_spec;
-  return shape;
-}
+using shapes_rig::Models;
+using shapes_rig::Shape;
 
 struct Counted {
   PodShape shape;

@@ -71,7 +71,7 @@ TEST(GpuShareFitTest, CountsGpusOfAcceptedModels) {
   EXPECT_EQ(VerdictOf(builder, TestShape(1000, 3, 1000, "T4|V100"), node), kFits);
 }
 
-// What a kubelet or a claim's driver hands out may be of any model.
+// A kubelet or a claim's driver may hand out a GPU of any model on the node.
 TEST(GpuShareFitTest, PodsWithoutACountOfDevicesMustAcceptEveryGpu) {
   ClusterBuilder builder;
   const NodeId node = builder.AddNode(MixedNode("mixed", {"V100", "T4"}));
