@@ -1,26 +1,31 @@
-// A window for the panels, or a picture of one: GLFW, OpenGL 3.2 and Dear ImGui's back ends.
+// A window for the application, or a picture of it.
 #ifndef DRASIM_GUI_APP_WINDOW_H_
 #define DRASIM_GUI_APP_WINDOW_H_
 
 #include <string>
 
 #include "absl/status/status.h"
-#include "gui/view/run_view.h"
+#include "gui/app/app.h"
 
-namespace drasim {
+namespace drasim::gui {
 
 struct WindowOptions {
-  int width = 1280;  // in screen coordinates
-  int height = 800;
-  // If set: no window appears; a few frames are drawn and the last is written to this PNG file.
-  std::string screenshot;
+  int width = 1600;  // in pixels of a picture, screen coordinates of a window
+  int height = 1000;
 };
 
-// Returns when the user closes the window or the screenshot is written. Call from the main thread,
-// one at a time. Unavailable if no window can be opened (no display, or no OpenGL 3.2);
-// InvalidArgument if the screenshot cannot be written; Internal if OpenGL fails.
-absl::Status ShowWindow(const RunView& view, const WindowOptions& options);
+// window_glfw.cc. Returns when the user closes the window. Call from the main thread, one at a
+// time. Unavailable if no window can be opened (no display, or OpenGL below 3.3), with the remedy.
+absl::Status ShowWindow(const WindowOptions& options, App* app);
 
-}  // namespace drasim
+// window_egl.cc. Draws through surfaceless EGL, without a display, and writes the PNG. Unavailable
+// without EGL, with the package that is missing; InvalidArgument if the file cannot be written;
+// otherwise App::Settle's errors.
+absl::Status WritePicture(const WindowOptions& options, const std::string& path, App* app);
+
+// fonts.cc. Adds the embedded fonts to ImGui's atlas for the scale, and sets colours and spacings.
+void ApplyLooks(const Looks& looks, Fonts* fonts);
+
+}  // namespace drasim::gui
 
 #endif  // DRASIM_GUI_APP_WINDOW_H_

@@ -1,0 +1,110 @@
+// The state of drasim-gui that all panels share: the opened runs, the clock, the selection, looks.
+// It knows neither a window nor OpenGL; frames may be made without either.
+#ifndef DRASIM_GUI_APP_APP_STATE_H_
+#define DRASIM_GUI_APP_APP_STATE_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "gui/app/view_list.h"
+#include "gui/session/comparison_job.h"
+#include "gui/session/run_job.h"
+#include "gui/session/run_session.h"
+#include "gui/view/map_model.h"
+#include "gui/view/palette.h"
+#include "gui/view/timeline.h"
+
+struct ImFont;
+
+namespace drasim::gui {
+
+// The texts of one theme and scale. Null: ImGui's own font, in tests.
+struct Fonts {
+  ImFont* normal = nullptr;
+  ImFont* small = nullptr;
+  ImFont* strong = nullptr;
+  ImFont* large = nullptr;  // of the clock
+};
+
+// One opened run with what is known of it in this frame. `overview` and `snapshot` are taken from
+// the session once per frame, so all panels show the same state.
+struct RunSlot {
+  std::unique_ptr<RunSession> session;  // null: nothing is opened
+  std::unique_ptr<RunJob> job;          // the run in progress that will be opened here
+  std::shared_ptr<const RunOverview> overview;
+  std::shared_ptr<const RunSnapshot> snapshot;
+  std::array<std::shared_ptr<const Inspection>, kObjectKinds> inspections;  // by ObjectKind
+  bool opened() const { return session != nullptr; }
+};
+
+struct Looks {
+  view::ThemeKind theme = view::ThemeKind::kDark;
+  float scale = 1;  // 1..3
+};
+
+// The map's settings, which map and difference share.
+struct MapSettings {
+  view::MapColour colour = view::MapColour::kProfile;
+  view::MapGrouping grouping = view::MapGrouping::kNone;
+  view::MapOrder order = view::MapOrder::kName;
+};
+
+// A line for the user at the lower edge: an error or the result of an export.
+struct Notice {
+  std::string text;
+  bool error = false;
+};
+
+struct AppState {
+  RunSlot a;
+  RunSlot b;
+  std::unique_ptr<ComparisonJob> comparison;  // of A and B
+  std::string error;                          // of opening; shown instead of the panels
+
+  view::Timeline timeline{SimTime()};
+  view::StepUnit step_unit = view::StepUnit::kRecord;
+  SimDuration tolerance = SimDuration::Seconds(60);  // of divergences
+
+  // --- selection ---
+  ObjectRef selected;  // what the inspector shows
+  std::string node;    // the node whose slots are shown over time; the last one selected
+  // Selects an object and remembers the one before.
+  void Select(ObjectRef object);
+  bool CanGoBack() const { return place_ > 0; }
+  bool CanGoForward() const { return place_ + 1 < visited_.size(); }
+  void GoBack();
+  void GoForward();
+
+  // --- looks ---
+  Looks looks;
+  Fonts fonts;
+  MapSettings map;
+  ViewSet views;                  // the panels in sight
+  std::optional<ViewKind> focus;  // the panel that takes keys
+  std::string pod_filter;         // as typed
+  std::vector<Notice> notices;    // the newest last
+
+  // --- wishes of panels, carried out between frames ---
+  std::vector<std::string> open_as_a;  // paths
+  std::vector<std::string> open_as_b;
+  std::optional<RunJobSpec> run_as_a;
+  std::optional<RunJobSpec> run_as_b;
+
+  const view::Theme& theme() const { return view::ThemeOf(looks.theme); }
+  bool comparing() const { return a.opened() && b.opened(); }
+
+ private:
+  std::vector<ObjectRef> visited_;
+  size_t place_ = 0;
+};
+
+}  // namespace drasim::gui
+
+#endif  // DRASIM_GUI_APP_APP_STATE_H_

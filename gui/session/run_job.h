@@ -1,0 +1,88 @@
+// A run in a worker: a scenario, or an opened run with changed keys ("what if"). Its ledger goes to
+// a folder of its own and is opened like any other when the run is over.
+//
+//   RunJobSpec spec;
+//   spec.scenario_yaml = overview->scenario_yaml;
+//   spec.changes = {{"dra.driver_controllers.qps", "50"}};
+//   std::unique_ptr<RunJob> job = RunJob::Start(std::move(spec), nullptr);
+//
+// All functions are for the interface's thread, and none but Settle waits for the worker.
+#ifndef DRASIM_GUI_SESSION_RUN_JOB_H_
+#define DRASIM_GUI_SESSION_RUN_JOB_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "gui/session/run_snapshot.h"
+#include "model/time.h"
+
+namespace drasim::gui {
+
+// A node event of a what-if, at an instant of the run.
+struct NodeEventChange {
+  enum class Kind : uint8_t { kFail, kDrain, kAdd };
+  Kind kind = Kind::kFail;
+  std::string node;
+  SimTime at;
+};
+
+struct RunJobSpec {
+  std::string scenario_path;  // a file, or "embedded:NAME"; empty: scenario_yaml
+  std::string scenario_yaml;  // for errors and relative paths: as if read from `base_folder`
+  std::string base_folder;
+  std::vector<std::pair<std::string, std::string>> changes;  // key, value as in `--set`
+  std::vector<NodeEventChange> node_events;
+  // The folder of the run that is changed; its nearest resumption checkpoint serves when only node
+  // events changed. Empty: the run begins at the start.
+  std::string resume_from;
+  std::string out_dir;  // empty: a folder below the user's cache, removed with the job
+};
+
+enum class JobState : uint8_t { kStarting, kRunning, kPaused, kDone, kFailed, kCancelled };
+
+struct JobProgress {
+  JobState state = JobState::kStarting;
+  absl::Status status;  // of a failed run
+  uint64_t records = 0;
+  SimTime time;
+  uint64_t pods_arrived = 0;
+  uint64_t pods_expected = 0;
+  std::string begins;       // "from the checkpoint at 19h58m", "from the start"
+  std::string ledger_path;  // once it can be opened: done or cancelled
+  std::vector<std::string> warnings;
+};
+
+class RunJob {
+ public:
+  static std::unique_ptr<RunJob> Start(RunJobSpec spec, std::function<void()> on_change);
+  // Cancels the run.
+  ~RunJob();
+
+  const RunJobSpec& spec() const;
+  JobProgress progress() const;
+  // The state of the run now, a few times a second; null before the first.
+  std::shared_ptr<const RunSnapshot> snapshot() const;
+
+  void Pause();
+  void Resume();
+  // Lets a paused run make so many more records.
+  void Step(uint64_t records);
+  // Stops the run; what it has written so far stays a partial ledger.
+  void Cancel();
+  // Waits until the run is over.
+  void Settle();
+
+ private:
+  class Impl;
+  explicit RunJob(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace drasim::gui
+
+#endif  // DRASIM_GUI_SESSION_RUN_JOB_H_

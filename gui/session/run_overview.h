@@ -1,0 +1,66 @@
+// Everything about a run that does not depend on the cursor: read once, then shared and immutable.
+#ifndef DRASIM_GUI_SESSION_RUN_OVERVIEW_H_
+#define DRASIM_GUI_SESSION_RUN_OVERVIEW_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "gui/view/pod_table.h"
+#include "gui/view/pyramid.h"
+#include "gui/view/timeline.h"
+#include "model/time.h"
+
+namespace drasim::view {
+class PodArchive;
+}
+
+namespace drasim::gui {
+
+// A change of a node, for the scrubber.
+struct RunEvent {
+  view::TimeTarget at;
+  std::string node;
+  std::string text;  // "fails or leaves", "cordoned", "new MIG layout"
+};
+
+// A metric over the clock of the run.
+struct MetricSeries {
+  std::string name;  // kSeriesNames (sim/record/ledger_series.h), or "wait_p50", "wait_p95"
+  view::Pyramid data;
+};
+
+// The clock of a run is its virtual time. A fill has none: there the clock counts records, a
+// nanosecond each, and plots are drawn over the arrived load.
+struct RunOverview {
+  std::string path;            // as opened
+  std::string name;            // of the scenario, or the path without one
+  std::string scenario_yaml;   // resolved
+  std::string drasim_version;  // that wrote the ledger
+  bool partial = false;        // the ledger breaks off
+  bool by_record = false;      // the clock counts records
+  uint64_t records = 0;
+  uint64_t file_bytes = 0;
+  uint64_t fingerprint = 0;  // zero when partial
+  SimTime end;               // of the clock
+  int64_t nodes = 0;
+  int64_t gpus = 0;
+  int64_t pods = 0;     // that arrived
+  bool slices = false;  // some GPU can be partitioned by MIG
+  std::vector<MetricSeries> series;
+  view::Pyramid load;  // arrived GPU requests, % of the capacity; empty without GPUs
+  std::vector<RunEvent> events;
+  std::shared_ptr<const view::PodArchive> ended;
+
+  // Null if the ledger has no such metric.
+  const view::Pyramid* Find(absl::string_view metric) const;
+  // An instant of the clock for people: "20h00m00.000s", "record 12,345".
+  std::string TimeText(SimTime at) const;
+};
+
+}  // namespace drasim::gui
+
+#endif  // DRASIM_GUI_SESSION_RUN_OVERVIEW_H_

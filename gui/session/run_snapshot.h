@@ -1,0 +1,46 @@
+// A run at one place: what the panels show. Immutable once published.
+#ifndef DRASIM_GUI_SESSION_RUN_SNAPSHOT_H_
+#define DRASIM_GUI_SESSION_RUN_SNAPSHOT_H_
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gui/view/map_model.h"
+#include "gui/view/node_slices.h"
+#include "gui/view/node_table.h"
+#include "gui/view/pod_table.h"
+#include "gui/view/tenant_table.h"
+#include "gui/view/timeline.h"
+#include "model/time.h"
+#include "sim/record/live_state.h"
+
+namespace drasim::gui {
+
+struct SnapshotRequest {
+  view::TimeTarget at;   // on the run's clock
+  bool tenants = false;  // costs O(pods log pods)
+  bool operator==(const SnapshotRequest&) const = default;
+};
+
+struct RunSnapshot {
+  SnapshotRequest request;
+  uint64_t record = 0;  // records before this state
+  SimTime time;         // on the run's clock
+  LiveTotals totals;
+  std::array<int64_t, kRunCounters> counters{};  // by RunCounter
+  int64_t waiting = 0;                           // pods
+  view::SliceCounts slices;
+  view::ClusterMapData map;        // MapSlot::pod: the pod's place in the order of arrival
+  std::vector<view::FitRow> fits;  // by profile; "GPU" and "share of a GPU" without MIG
+  view::NodeTable nodes;
+  view::PodTable pods;  // all that have arrived by then
+  std::optional<view::TenantTable> tenants;
+};
+
+}  // namespace drasim::gui
+
+#endif  // DRASIM_GUI_SESSION_RUN_SNAPSHOT_H_
