@@ -115,8 +115,7 @@ std::string DeviceWords(absl::string_view devices) {
   for (const absl::string_view device : absl::StrSplit(devices, ';', absl::SkipEmpty())) {
     const std::pair<absl::string_view, absl::string_view> pair =
         absl::StrSplit(device, absl::MaxSplits(':', 1));
-    words.push_back(
-        absl::StrCat("GPU ", pair.first, pair.second.empty() ? "" : " ", pair.second));
+    words.push_back(absl::StrCat("GPU ", pair.first, pair.second.empty() ? "" : " ", pair.second));
   }
   return absl::StrJoin(words, ", ");
 }
