@@ -330,13 +330,12 @@ class TableFrame {
     const float room = column.width - 2 * pad_ - square_room;
     const float x = column.is_number ? std::max(left, left + room - text_width) : left;
     const float text_y = y + (row_height_ - ImGui::GetTextLineHeight()) / 2;
-    const bool is_verdict = !columns_.empty() && &column == &columns_.back() && !column.is_number;
     const bool over = under_mouse && ImGui::GetMousePos().x >= left - pad_ &&
                       ImGui::GetMousePos().x < left - pad_ + column.width;
     const ObjectKind kind = LinkKind(column.index);
     const bool other_link =
         over && kind != ObjectKind::kNone && column.index != look_.link_column && !text.empty();
-    ImU32 colour = Packed(is_verdict ? theme.dim_text : theme.text);
+    ImU32 colour = Packed(look_.dim_column == column.index ? theme.dim_text : theme.text);
     if (other_link) colour = Packed(LinkColour(app_));
     const ImVec4 clip(left, y, left + std::max(room, 0.0F), y + row_height_);
     list_->AddText(ImGui::GetFont(), ImGui::GetFontSize(), ImVec2(x, text_y), colour, text.data(),

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,6 +44,7 @@ struct TableLook {
   ObjectKind link_kind = ObjectKind::kNone;
   // Up, Down, Page Up, Page Down and Enter are for this table.
   bool takes_keys = false;
+  std::optional<size_t> dim_column;  // long texts of less weight, such as verdicts
   // A square behind the text of `square_column`, such as the colour of a profile. Null: none.
   size_t square_column = 0;
   std::function<const view::Ink*(size_t row)> square;
