@@ -107,6 +107,11 @@ struct AppState {
   std::string pod_filter;         // as typed
   std::vector<Notice> notices;    // the newest last
 
+  // --- wishes of panels in sight; cleared before the panels are drawn ---
+  bool wants_tenants = false;  // SnapshotRequest::tenants
+  bool wants_frame = false;    // a panel has more to do, and needs a frame soon
+  std::string wants_claim;     // a claim to be inspected beside the selected pod
+
   // --- wishes of panels, carried out between frames ---
   std::vector<std::string> open_as_a;  // paths
   std::vector<std::string> open_as_b;
