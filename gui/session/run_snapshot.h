@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "gui/view/claim_table.h"
 #include "gui/view/map_model.h"
 #include "gui/view/node_slices.h"
 #include "gui/view/node_table.h"
@@ -38,6 +39,7 @@ struct RunSnapshot {
   std::vector<view::FitRow> fits;  // by profile; "GPU" and "share of a GPU" without MIG
   view::NodeTable nodes;
   view::PodTable pods;  // all that have arrived by then
+  view::ClaimTable claims;  // empty without classic DRA
   std::optional<view::TenantTable> tenants;
 };
 
