@@ -48,7 +48,7 @@ void RunContext::PassCheckpoint() {
   // The cost of a checkpoint grows with the run, so the distance grows too: all checkpoints
   // together cost a few times the last.
   while (next_checkpoint_ <= records_) {
-    next_checkpoint_ += std::max(options_.checkpoint_every, records_ / 4);
+    next_checkpoint_ += std::max(options_.checkpoint_every, records_ / 3);
   }
 }
 

@@ -365,7 +365,7 @@ absl::Status LedgerWriter::AddCheckpoint(const std::string& state) {
   const bool builds = copied > state.size() / 2 &&
                       index_.checkpoints.size() % kCheckpointsPerChain != 0 &&
                       state.size() / kMostStatePerFile <= offset_;
-  checkpoint.set_state(Deflate(builds ? delta.fresh : state));
+  checkpoint.set_state(Pack(builds ? delta.fresh : state));
   if (builds) {
     checkpoint.set_base_offset(index_.checkpoints.back().offset);
     checkpoint.set_new_bytes(delta.fresh.size());
