@@ -283,7 +283,6 @@ absl::Status LoadOwners(const proto::LedgerLive& p, PodOwners* owners) {
 
 absl::Status LoadLive(const proto::LedgerLive& p, const KeyframeBounds& bounds, SimTime latest,
                       const ClusterState& cluster, LiveState* live) {
-  *live = LiveState(cluster);
   live->set_latest(latest);
   const size_t names = cluster.extended_names().size();
   for (size_t n = 0; n < cluster.node_count(); ++n) {

@@ -39,8 +39,9 @@ struct KeyframeBounds {
 
 // Loads the live state. `cluster` has its nodes as the header describes them, and no pods; its
 // shape table has those of the keyframe. Afterwards its pods are the live ones: row i is pod number
-// (*numbers)[i], ascending. `live` is new, and `owners` has no pods. DataLoss, without a place in
-// the file, if anything is impossible; all outputs are then unspecified.
+// (*numbers)[i], ascending. `live` is a new state of that cluster, and `owners` has no pods.
+// DataLoss, without a place in the file, if anything is impossible; all outputs are then
+// unspecified.
 absl::Status UnpackKeyframe(const std::string& payload, const KeyframeBounds& bounds,
                             KeyframeHead* head, ClusterState* cluster, LiveState* live,
                             PodOwners* owners, std::vector<uint32_t>* numbers);

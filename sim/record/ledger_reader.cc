@@ -218,7 +218,16 @@ absl::Status LedgerReader::LoadHeader() {
     if (!added.ok()) return Damaged(added.status().message());
   }
   if (header_.reasons_size() > 254) return Damaged("more reasons than can be");
-  summaries_.SetReasons({header_.reasons().begin(), header_.reasons().end()});
+  std::vector<ReasonKind> kinds;
+  for (const char byte : header_.reason_kinds()) {
+    const auto kind = static_cast<unsigned char>(byte);
+    if (kind >= kReasonKinds) return Damaged("an unknown kind of reason");
+    kinds.push_back(static_cast<ReasonKind>(kind));
+  }
+  if (!kinds.empty() && kinds.size() != static_cast<size_t>(header_.reasons_size())) {
+    return Damaged("reasons and their kinds differ in number");
+  }
+  summaries_.SetReasons({header_.reasons().begin(), header_.reasons().end()}, std::move(kinds));
   first_frame_ = static_cast<uint64_t>(ftello(file_));
   return absl::OkStatus();
 }
@@ -719,6 +728,7 @@ absl::Status LedgerReader::Jump(const LedgerPlace& keyframe, LiveState* live) {
   }
   // Every pod and every record takes a byte at least.
   const KeyframeBounds bounds = {size_, summaries_.size()};
+  *live = LiveState(*cluster_, &summaries_);
   KeyframeHead head;
   std::vector<uint32_t> numbers;
   const absl::Status status =

@@ -39,7 +39,7 @@ absl::Status LedgerSeek::Approach(size_t keyframes, bool reachable) {
   sound_ = false;
   if (keyframes == 0) {
     RETURN_IF_ERROR(reader_->Rewind());
-    live_ = LiveState(cluster());
+    live_ = LiveState(cluster(), &summaries());
     time_ = SimTime();
   } else {
     const LedgerPlace& keyframe = index_.keyframes[keyframes - 1];

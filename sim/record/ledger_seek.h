@@ -79,7 +79,7 @@ class LedgerSeek {
 
  private:
   explicit LedgerSeek(std::unique_ptr<LedgerReader> reader)
-      : reader_(std::move(reader)), live_(reader_->cluster()) {
+      : reader_(std::move(reader)), live_(reader_->cluster(), &reader_->summaries()) {
     reader_->set_skips_frames();
   }
   static absl::StatusOr<std::unique_ptr<LedgerSeek>> Start(

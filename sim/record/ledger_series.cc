@@ -8,7 +8,20 @@
 namespace drasim {
 namespace {
 
-// Whether a level can differ after records of the kind.
+// Places in kSeriesNames: levels, which go up and down; counters, from the first RunCounter on, of
+// which the last is apart; slices, which are sampled.
+constexpr size_t kLevels = 9;
+constexpr size_t kFirstCounters = 12;
+constexpr size_t kFirstSlices = kLevels + kFirstCounters;
+constexpr size_t kSliceLevels = 3;
+constexpr size_t kFirstWaiting = kFirstSlices + kSliceLevels;
+constexpr size_t kPlaceOfPlacesTakenBack = kFirstWaiting + kWaitKinds;
+static_assert(kSeriesMetrics == kPlaceOfPlacesTakenBack + 1);
+static_assert(kRunCounters == kFirstCounters + 1);
+
+constexpr bool IsSlices(size_t metric) { return metric >= kFirstSlices && metric < kFirstWaiting; }
+
+// Whether a level other than those of waiting pods can differ after records of the kind.
 bool ChangesLevels(RecordKind kind) {
   return kind != RecordKind::kAttemptFailed && kind != RecordKind::kPodStarted &&
          kind != RecordKind::kDevicesChanged && kind != RecordKind::kRunEnded;
@@ -22,59 +35,68 @@ int64_t WrappedSum(int64_t from, uint64_t gap) {
   return static_cast<int64_t>(static_cast<uint64_t>(from) + gap);
 }
 
-// The first kSeriesLevels values; the others stay unchanged.
-void WriteLevels(const LiveState& live, SeriesValues* values) {
+std::array<int64_t, kLevels> LevelsOf(const LiveState& live) {
   const LiveTotals& t = live.totals();
-  const std::array<int64_t, kSeriesLevels> levels = {
-      static_cast<int64_t>(live.pods().size()) - t.pods_resident,
-      t.pods_resident,
-      t.gpu_milli_allocated,
-      t.gpu_milli_capacity,
-      t.gpus_in_use,
-      t.cpu_milli_allocated,
-      t.memory_bytes_allocated,
-      t.nodes_in_use,
-      t.nodes_available};
-  std::copy(levels.begin(), levels.end(), values->begin());
+  return {static_cast<int64_t>(live.pods().size()) - t.pods_resident,
+          t.pods_resident,
+          t.gpu_milli_allocated,
+          t.gpu_milli_capacity,
+          t.gpus_in_use,
+          t.cpu_milli_allocated,
+          t.memory_bytes_allocated,
+          t.nodes_in_use,
+          t.nodes_available};
 }
 
 }  // namespace
 
-SeriesValues SeriesValuesOf(const LiveState& live) {
+SeriesValues SeriesValuesOf(const LiveState& live, const SliceCounts& slices) {
   SeriesValues values{};
-  WriteLevels(live, &values);
-  for (size_t c = 0; c < kRunCounters; ++c) {
-    values[kSeriesLevels + c] = live.counter(static_cast<RunCounter>(c));
+  const std::array<int64_t, kLevels> levels = LevelsOf(live);
+  std::copy(levels.begin(), levels.end(), values.begin());
+  for (size_t c = 0; c < kFirstCounters; ++c) {
+    values[kLevels + c] = live.counter(static_cast<RunCounter>(c));
   }
+  values[kFirstSlices] = slices.slices;
+  values[kFirstSlices + 1] = slices.held;
+  values[kFirstSlices + 2] = slices.stranded;
+  for (size_t w = 0; w < kWaitKinds; ++w) {
+    values[kFirstWaiting + w] = live.waiting(static_cast<WaitKind>(w));
+  }
+  values[kPlaceOfPlacesTakenBack] = live.counter(RunCounter::kPlacesTakenBack);
   return values;
+}
+
+void SeriesFolder::Widen(size_t metric, int64_t value) {
+  least_[metric] = std::min(least_[metric], value);
+  largest_[metric] = std::max(largest_[metric], value);
 }
 
 void SeriesFolder::OnRecord(const Record& record, const LiveState& live) {
   block_.end = record.time;
   if (block_.records++ == 0) {
     block_.begin = record.time;
-    first_ = least_ = largest_ = SeriesValuesOf(live);
+    first_ = least_ = largest_ = SeriesValuesOf(live, SliceCounts());
     return;
   }
-  if (!ChangesLevels(record.kind)) return;
-  SeriesValues now{};
-  WriteLevels(live, &now);
-  for (size_t m = 0; m < kSeriesLevels; ++m) {
-    least_[m] = std::min(least_[m], now[m]);
-    largest_[m] = std::max(largest_[m], now[m]);
+  for (size_t w = 0; w < kWaitKinds; ++w) {
+    Widen(kFirstWaiting + w, live.waiting(static_cast<WaitKind>(w)));
   }
+  if (!ChangesLevels(record.kind)) return;
+  const std::array<int64_t, kLevels> levels = LevelsOf(live);
+  for (size_t m = 0; m < kLevels; ++m) Widen(m, levels[m]);
 }
 
-void SeriesFolder::EndBlock(const LiveState& live) {
+void SeriesFolder::EndBlock(const LiveState& live, const SliceCounts& slices_before,
+                            const SliceCounts& slices) {
   DRASIM_CHECK(block_.records > 0);
-  const SeriesValues last = SeriesValuesOf(live);
+  const SeriesValues before = SeriesValuesOf(live, slices_before);
+  const SeriesValues last = SeriesValuesOf(live, slices);
   for (size_t m = 0; m < kSeriesMetrics; ++m) {
-    SeriesPoint point;
-    point.first = first_[m];
-    point.last = last[m];
-    point.least = m < kSeriesLevels ? least_[m] : first_[m];
-    point.largest = m < kSeriesLevels ? largest_[m] : last[m];
-    points_[m].push_back(point);
+    // Counters only grow, so their extremes are at the ends, too.
+    if (IsSlices(m)) first_[m] = least_[m] = largest_[m] = before[m];
+    Widen(m, last[m]);
+    points_[m].push_back({first_[m], last[m], least_[m], largest_[m]});
   }
   blocks_.push_back(block_);
   block_.first_record += block_.records;

@@ -109,6 +109,9 @@ std::string MakeHeader(absl::string_view scenario_yaml, const ClusterState& clus
     node->set_unschedulable(spec.unschedulable);
   }
   for (const std::string& reason : summaries.reasons()) header.add_reasons(reason);
+  for (const ReasonKind kind : summaries.kinds()) {
+    header.mutable_reason_kinds()->push_back(static_cast<char>(kind));
+  }
   header.set_mig(cluster.any_mig());
   header.set_mig_driver_branch(cluster.models().mig_driver_branch());
   header.mutable_ranks()->Add(ranks.begin(), ranks.end());
@@ -143,7 +146,7 @@ absl::StatusOr<uint64_t> EndOfFrame(const std::string& path, uint64_t begin) {
 
 absl::StatusOr<LedgerPosition> FindLastCheckpoint(LedgerReader& reader, const LedgerPace& pace) {
   LedgerPosition position;
-  position.digest = LedgerDigest(reader.cluster(), pace);
+  position.digest = LedgerDigest(reader.cluster(), reader.summaries(), pace);
   ASSIGN_OR_RETURN(position.index, reader.ReadIndex());
   ASSIGN_OR_RETURN(position.checkpoints, reader.ListCheckpoints());
   if (position.checkpoints.empty()) return position;
@@ -163,7 +166,7 @@ absl::StatusOr<LedgerPosition> FindLastCheckpoint(LedgerReader& reader, const Le
     digest.OnRecord(record, reader.cluster());
     if (!reader.at_block_end()) continue;
     // The writer's steps after a block (WriteDigest), without the frames.
-    digest.EndBlock();
+    digest.EndBlock(reader.cluster());
     if (digest.IsSeriesDue()) digest.PassSeries();
     while (digest.DuePods() > 0) digest.PassPods(digest.DuePods());
     if (digest.IsKeyframeDue()) {
@@ -186,7 +189,7 @@ absl::StatusOr<std::unique_ptr<LedgerWriter>> LedgerWriter::Create(
     absl::Span<const uint32_t> ranks, const VerdictSummaryTable& summaries,
     const LedgerPace& pace) {
   std::unique_ptr<LedgerWriter> writer(new LedgerWriter(&cluster, &summaries));
-  writer->digest_ = LedgerDigest(cluster, pace);
+  writer->digest_ = LedgerDigest(cluster, summaries, pace);
   if (absl::Status s = writer->file_.Open(path, ".partial"); !s.ok()) return s;
   writer->status_ = writer->file_.Write(kLedgerMagic);
   writer->offset_ = kLedgerMagic.size();
@@ -205,6 +208,7 @@ absl::StatusOr<std::unique_ptr<LedgerWriter>> LedgerWriter::Continue(
   std::unique_ptr<LedgerWriter> writer(new LedgerWriter(&cluster, &summaries));
   writer->index_ = position.index;
   writer->digest_ = position.digest;
+  writer->digest_.set_summaries(&summaries);
   writer->chunks_ = position.chunks;
   writer->records_ = position.digest.records();
   writer->time_before_block_ = SimTime(position.last_time_ns);
@@ -366,7 +370,7 @@ void LedgerWriter::FlushBlock() {
   any_grants_ = false;
   last_job_ = 0;
   tenant_rows_.Clear();
-  digest_.EndBlock();
+  digest_.EndBlock(*cluster_);
   WriteDigest(/*all=*/false);
 }
 

@@ -244,7 +244,8 @@ TEST(LedgerSeekTest, FlippedBytesWithAFittingChecksumNeverCrash) {
   const std::string bytes = RandomLedger(4, 60);
   size_t flips = 0;
   for (const LedgerFrame& frame : FramesOf(bytes)) {
-    if (frame.type < 4) continue;  // ledger_test.cc flips the others
+    // ledger_test.cc flips headers and checkpoints.
+    if (frame.type == 1 || frame.type == 3) continue;
     for (size_t at = 0; at < frame.payload.size(); ++at) {
       for (const unsigned char flip : kFlips) {
         std::string payload = frame.payload;
