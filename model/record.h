@@ -96,6 +96,7 @@ enum class NodeChangeKind : uint32_t {
   kCordoned = 3,
   kUncordoned = 4,
 };
+inline constexpr uint32_t kLastNodeChange = 4;
 absl::string_view RecordKindName(RecordKind kind);
 
 struct Record {

@@ -100,7 +100,7 @@ absl::StatusOr<LedgerSeries> LedgerSeek::ReadSeries() {
   for (const LedgerPlace& place : index_.series) {
     ASSIGN_OR_RETURN(const std::string payload,
                      reader_->ReadPayload(FrameType::kSeries, place.offset));
-    if (!UnpackSeries(payload, &series)) {
+    if (!UnpackSeries(payload, cluster().node_count(), &series)) {
       return DamagedFrame(*reader_, place, "series do not follow those before");
     }
   }

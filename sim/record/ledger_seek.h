@@ -71,8 +71,8 @@ class LedgerSeek {
   std::optional<PodId> FindPod(uint64_t number) const { return reader_->FindPod(number); }
 
   // --- the whole run, without a look at the records ---
-  // The metrics of all blocks with series frames: all blocks of a complete ledger, and those up to
-  // the last such frame of a partial one.
+  // The metrics and events of all blocks with series frames: all blocks of a complete ledger, and
+  // those up to the last such frame of a partial one.
   absl::StatusOr<LedgerSeries> ReadSeries();
   // The ended pods of one of index().pods.
   absl::StatusOr<std::vector<EndedPodRow>> ReadPods(size_t frame);

@@ -35,6 +35,59 @@ int64_t WrappedSum(int64_t from, uint64_t gap) {
   return static_cast<int64_t>(static_cast<uint64_t>(from) + gap);
 }
 
+bool IsEvent(RecordKind kind) {
+  return kind == RecordKind::kNodeChanged || kind == RecordKind::kDevicesChanged;
+}
+
+void PackEvents(const std::vector<SeriesEvent>& events, proto::LedgerSeries* out) {
+  uint64_t record_before = out->first_record();
+  SimTime time_before;
+  for (const SeriesEvent& event : events) {
+    out->add_event_record(event.record - record_before);
+    out->add_event_time_ns(event.time.ns() - time_before.ns());
+    out->mutable_event_kind()->push_back(static_cast<char>(event.kind));
+    out->mutable_event_detail()->push_back(static_cast<char>(event.detail));
+    out->add_event_node(event.node.value());
+    record_before = event.record;
+    time_before = event.time;
+  }
+}
+
+// `records` are those of the frame's blocks.
+bool UnpackEvents(const proto::LedgerSeries& p, uint64_t records, size_t nodes,
+                  LedgerSeries* series) {
+  const int n = p.event_record_size();
+  const auto events = static_cast<size_t>(n);
+  if (p.event_time_ns_size() != n || p.event_kind().size() != events ||
+      p.event_detail().size() != events || p.event_node_size() != n || p.events() < events) {
+    return false;
+  }
+  uint64_t in_frame = 0;  // number of the record within the frame
+  int64_t time_ns = 0;
+  for (int i = 0; i < n; ++i) {
+    const auto at = static_cast<size_t>(i);
+    SeriesEvent event;
+    event.kind = static_cast<RecordKind>(static_cast<unsigned char>(p.event_kind()[at]));
+    event.detail = static_cast<unsigned char>(p.event_detail()[at]);
+    const uint32_t most =
+        event.kind == RecordKind::kNodeChanged ? kLastNodeChange : kLastDeviceChange;
+    if (!IsEvent(event.kind) || event.detail == 0 || event.detail > most ||
+        p.event_node(i) >= nodes || (i > 0 && p.event_record(i) == 0) || in_frame >= records ||
+        p.event_record(i) >= records - in_frame) {
+      return false;
+    }
+    in_frame += p.event_record(i);
+    event.record = p.first_record() + in_frame;
+    time_ns = WrappedSum(time_ns, static_cast<uint64_t>(p.event_time_ns(i)));
+    event.time = SimTime(time_ns);
+    event.node = NodeId(p.event_node(i));
+    series->events.push_back(event);
+  }
+  series->events_left_out = static_cast<uint64_t>(
+      WrappedSum(static_cast<int64_t>(series->events_left_out), p.events() - events));
+  return true;
+}
+
 std::array<int64_t, kLevels> LevelsOf(const LiveState& live) {
   const LiveTotals& t = live.totals();
   return {static_cast<int64_t>(live.pods().size()) - t.pods_resident,
@@ -74,6 +127,13 @@ void SeriesFolder::Widen(size_t metric, int64_t value) {
 
 void SeriesFolder::OnRecord(const Record& record, const LiveState& live) {
   block_.end = record.time;
+  if (IsEvent(record.kind)) {
+    if (events_.size() < kMaxSeriesEvents) {
+      events_.push_back({block_.first_record + block_.records, record.time, record.kind,
+                         record.detail, record.node});
+    }
+    ++event_count_;
+  }
   if (block_.records++ == 0) {
     block_.begin = record.time;
     first_ = least_ = largest_ = SeriesValuesOf(live, SliceCounts());
@@ -106,6 +166,8 @@ void SeriesFolder::EndBlock(const LiveState& live, const SliceCounts& slices_bef
 void SeriesFolder::Clear() {
   blocks_.clear();
   for (std::vector<SeriesPoint>& points : points_) points.clear();
+  events_.clear();
+  event_count_ = 0;
 }
 
 std::string SeriesFolder::Pack() const {
@@ -133,10 +195,12 @@ std::string SeriesFolder::Pack() const {
       last = point.last;
     }
   }
+  PackEvents(events_, &series);
+  series.set_events(event_count_);
   return series.SerializeAsString();
 }
 
-bool UnpackSeries(const std::string& payload, LedgerSeries* series) {
+bool UnpackSeries(const std::string& payload, size_t nodes, LedgerSeries* series) {
   proto::LedgerSeries p;
   if (!p.ParseFromString(payload)) return false;
   const int n = p.block_records_size();
@@ -187,7 +251,7 @@ bool UnpackSeries(const std::string& payload, LedgerSeries* series) {
       points.push_back(point);
     }
   }
-  return true;
+  return UnpackEvents(p, record - p.first_record(), nodes, series);
 }
 
 }  // namespace drasim

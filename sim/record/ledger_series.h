@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "model/ids.h"
 #include "model/mig_slices.h"
 #include "model/record.h"
 #include "model/time.h"
@@ -53,10 +54,24 @@ struct SeriesPoint {
   bool operator==(const SeriesPoint&) const = default;
 };
 
+// A record of kind kNodeChanged or kDevicesChanged.
+struct SeriesEvent {
+  uint64_t record = 0;  // its number
+  SimTime time;
+  RecordKind kind = RecordKind::kNodeChanged;
+  uint32_t detail = 0;  // NodeChangeKind or DeviceChangeKind
+  NodeId node;
+  bool operator==(const SeriesEvent&) const = default;
+};
+// Of the events between two frames, only so many are kept.
+inline constexpr size_t kMaxSeriesEvents = 4096;
+
 struct LedgerSeries {
   std::vector<std::string> names;
   std::vector<SeriesBlock> blocks;
   std::vector<std::vector<SeriesPoint>> points;  // by name, beside `blocks`
+  std::vector<SeriesEvent> events;               // of the blocks, in order
+  uint64_t events_left_out = 0;
 };
 
 // Folds records into points. The records of a block end with EndBlock.
@@ -82,11 +97,13 @@ class SeriesFolder {
   SeriesValues largest_{};
   std::vector<SeriesBlock> blocks_;
   std::array<std::vector<SeriesPoint>, kSeriesMetrics> points_;
+  std::vector<SeriesEvent> events_;
+  uint64_t event_count_ = 0;  // with those left out
 };
 
-// Adds the blocks of a frame. False if the payload is unreadable, or does not continue what is
-// there: the names are the same, and the first record follows the last.
-bool UnpackSeries(const std::string& payload, LedgerSeries* series);
+// Adds the blocks of a frame. False if the payload is unreadable, names a node beyond `nodes`, or
+// does not continue what is there: the names are the same, and the first record follows the last.
+bool UnpackSeries(const std::string& payload, size_t nodes, LedgerSeries* series);
 
 }  // namespace drasim
 

@@ -165,6 +165,24 @@ TEST_P(SeekRunTest, TheSeriesAreThoseOfTheRecords) {
   EXPECT_EQ(first, whole_.records.size());
 }
 
+TEST_P(SeekRunTest, TheEventsAreThoseOfTheRecords) {
+  const absl::StatusOr<LedgerSeries> series = seek_->ReadSeries();
+  ASSERT_TRUE(series.ok()) << series.status();
+  std::vector<SeriesEvent> wanted;
+  for (size_t r = 0; r < whole_.records.size(); ++r) {
+    const Record& record = whole_.records[r];
+    if (record.kind != RecordKind::kNodeChanged && record.kind != RecordKind::kDevicesChanged) {
+      continue;
+    }
+    wanted.push_back({r, record.time, record.kind, record.detail, record.node});
+  }
+  EXPECT_TRUE(series->events == wanted);
+  EXPECT_EQ(series->events_left_out, 0u);
+  if (GetParam() == "replay_easy_node_events" || GetParam() == "mig_static_repartition") {
+    EXPECT_FALSE(wanted.empty());
+  }
+}
+
 // The scenarios together show every new kind of value, so that equality above means something.
 TEST_P(SeekRunTest, TheSeriesTellWhatTheRunHas) {
   const absl::StatusOr<LedgerSeries> series = seek_->ReadSeries();
