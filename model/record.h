@@ -96,6 +96,7 @@ enum class NodeChangeKind : uint32_t {
   kCordoned = 3,
   kUncordoned = 4,
 };
+inline constexpr uint32_t kLastNodeChange = 4;
 absl::string_view RecordKindName(RecordKind kind);
 
 struct Record {
@@ -121,13 +122,17 @@ class VerdictSummaryTable {
       return H::combine(std::move(h), row.nodes, row.rejected);
     }
   };
-  // reasons[i] is the text of reason index i + 1, kinds[i] its kind. Without kinds (ledgers have
-  // none) all are kOther. Call before the first Intern.
+  // reasons[i] is the text of reason index i + 1, kinds[i] its kind. Without kinds all are kOther.
+  // Call before the first Intern.
   void SetReasons(std::vector<std::string> reasons, std::vector<ReasonKind> kinds = {});
   const std::vector<std::string>& reasons() const { return reasons_; }
+  const std::vector<ReasonKind>& kinds() const { return kinds_; }  // beside reasons()
   ReasonKind kind(uint8_t reason) const { return kinds_[reason - size_t{1}]; }
   SummaryId Intern(const Row& row);
   const Row& row(SummaryId id) const { return rows_[id.value()]; }
+  // Whether nodes gave reasons, all of which are steps of the negotiation for claims: the attempt
+  // did not find that there is no place. O(reasons).
+  bool IsNegotiation(SummaryId id) const;
   size_t size() const { return rows_.size(); }
   // Equal in every run and on every machine.
   uint64_t content_hash(SummaryId id) const { return hashes_[id.value()]; }

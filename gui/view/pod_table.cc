@@ -14,8 +14,11 @@
 namespace drasim::view {
 namespace {
 
-// Verdicts of a PodFold below this are AdmissionFailures.
-constexpr uint32_t kRefusals = kLastAdmissionFailure + 1;
+// A number for each verdict: an AdmissionFailure, or one above these for a summary. 0: none.
+uint32_t VerdictKey(const PodCourse& course) {
+  if (course.rejected_last) return static_cast<uint32_t>(course.rejected);
+  return course.last_failure.valid() ? kLastAdmissionFailure + 1 + course.last_failure.value() : 0;
+}
 
 std::string ExactSeconds(SimTime time) {
   std::string text;
@@ -149,111 +152,59 @@ void PodFold::SetTenant(PodId pod, absl::string_view tenant) {
   rows_[pod.value()].tenant = entry->second;
 }
 
-void PodFold::BeginWait(PodRow* row, SimTime time) {
-  row->waiting_since = time;
-  row->phase = PodPhase::kPending;
-  ++waiting_;
-}
-
-// It leaves its node, or the queue if it is on none.
-void PodFold::Leave(PodRow* row, SimTime time) {
-  if (row->phase == PodPhase::kBound) {
-    row->held = row->held + (time - row->running_since);
-  } else {
-    if (row->phase == PodPhase::kPending) --waiting_;
-    row->waited = row->waited + (time - row->waiting_since);
-  }
-}
-
 void PodFold::Add(const Record& record, const ClusterState& cluster) {
+  const SummaryId drop_reason = drop_reason_.OnRecord(record);
   if (!record.pod.valid()) return;
   const SimTime time = latest_ = std::max(latest_, record.time);
   if (record.kind == RecordKind::kPodArrived) {
-    PodRow row;
+    PodRow& row = rows_.emplace_back();
     row.arrival = time;
     row.shape = record.detail;
-    rows_.push_back(row);
-    BeginWait(&rows_.back(), time);
+    row.OnRecord(record, time, row.phase);
+    ++waiting_;
     return;
   }
   DRASIM_CHECK_LT(record.pod.value(), rows_.size());
   PodRow& row = rows_[record.pod.value()];
-  const auto answer = [&](PodRow::FirstAnswer first) {
-    if (row.first_answer != PodRow::FirstAnswer::kNone) return;
-    row.first_answer = first;
-    row.first_answer_at = time;
-  };
-  const auto end = [&] {
-    Leave(&row, time);
-    row.phase = cluster.pod_phase(record.pod);
-    row.ended = time;
-  };
+  const PodPhase before = row.phase;
+  if (before >= PodPhase::kSucceeded) return;
+  row.OnRecord(record, time, before);
   switch (record.kind) {
     case RecordKind::kPodReserved:
-      if (row.phase == PodPhase::kPending) --waiting_;
       row.phase = PodPhase::kAssumed;
-      row.node = record.node;
-      break;
-    case RecordKind::kPodUnreserved:
-      // The wait goes on.
-      row.phase = PodPhase::kPending;
-      ++waiting_;
       break;
     case RecordKind::kPodBound:
-      Leave(&row, time);
       row.phase = PodPhase::kBound;
-      row.node = record.node;
-      row.running_since = time;
-      answer(PodRow::FirstAnswer::kBound);
-      if (!row.started) {
-        row.started = true;
-        row.first_start = time;
-        row.first_node = record.node;
-      }
       break;
-    case RecordKind::kPodStarted:
-      // Only after the first Bind: its work begins later than that.
-      if (row.first_start == row.running_since) row.first_start = time;
+    case RecordKind::kPodUnreserved:
+    case RecordKind::kPodEvicted:
+      row.phase = PodPhase::kPending;
       break;
     case RecordKind::kPodRejected: {
-      // A pod that its node turns away has not started there.
-      if (row.started && row.first_start == row.running_since) row.started = false;
-      if (row.first_answer == PodRow::FirstAnswer::kBound &&
-          row.first_answer_at == row.running_since) {
-        row.first_answer = PodRow::FirstAnswer::kTurnedAway;
-      }
-      row.verdict = record.detail & ~kGivenUp;
-      if ((record.detail & kGivenUp) != 0) {
-        end();
-        break;
-      }
-      Leave(&row, time);
-      BeginWait(&row, time);
+      const bool given_up = (record.detail & kGivenUp) != 0;
+      row.phase = given_up ? cluster.pod_phase(record.pod) : PodPhase::kPending;
       break;
     }
-    case RecordKind::kPodEvicted:
-      ++row.times_evicted;
-      Leave(&row, time);
-      BeginWait(&row, time);
-      break;
-    case RecordKind::kAttemptFailed:
-      ++row.attempts_failed;
-      row.verdict = kRefusals + record.detail;
-      answer(PodRow::FirstAnswer::kNoNode);
-      break;
     case RecordKind::kPodDropped:
+      if (drop_reason.valid()) row.SetFailure(drop_reason);
+      row.phase = cluster.pod_phase(record.pod);
+      break;
     case RecordKind::kPodFinished:
     case RecordKind::kPodFailed:
     case RecordKind::kPodDeleted:
-      end();
+      row.phase = cluster.pod_phase(record.pod);
       break;
     case RecordKind::kPodArrived:
+    case RecordKind::kAttemptFailed:
     case RecordKind::kPodAdmitted:
+    case RecordKind::kPodStarted:
     case RecordKind::kRunEnded:
     case RecordKind::kNodeChanged:
     case RecordKind::kDevicesChanged:
       break;
   }
+  if (row.phase >= PodPhase::kSucceeded) row.ended = time;
+  waiting_ += (row.phase == PodPhase::kPending ? 1 : 0) - (before == PodPhase::kPending ? 1 : 0);
 }
 
 PodTable PodFold::Table(SimTime now, const ClusterState& cluster,
@@ -281,12 +232,10 @@ PodTable PodFold::Table(SimTime now, const ClusterState& cluster,
   absl::flat_hash_map<uint32_t, uint32_t> renumbered = {{0, 0}};
   for (PodRow& row : table.rows_) {
     const auto [entry, is_new] =
-        renumbered.try_emplace(row.verdict, static_cast<uint32_t>(table.verdicts_.size()));
+        renumbered.try_emplace(VerdictKey(row), static_cast<uint32_t>(table.verdicts_.size()));
     if (is_new) {
-      table.verdicts_.push_back(
-          row.verdict < kRefusals
-              ? std::string(AdmissionMessage(static_cast<AdmissionFailure>(row.verdict)))
-              : summaries.Text(SummaryId(row.verdict - kRefusals)));
+      table.verdicts_.push_back(row.rejected_last ? std::string(AdmissionMessage(row.rejected))
+                                                  : summaries.Text(row.last_failure));
     }
     row.verdict = entry->second;
   }

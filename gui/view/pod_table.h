@@ -24,38 +24,20 @@
 #include "model/ids.h"
 #include "model/record.h"
 #include "model/time.h"
+#include "sim/record/pod_history.h"
 
 namespace drasim::view {
 
 // A pod's history up to the moment of the table.
-struct PodRow {
-  // The first answer to a pod. Records of failed attempts do not tell whether a driver had yet to
-  // answer or no node had room, so either is kNoNode.
-  enum class FirstAnswer : uint8_t {
-    kNone,
-    kBound,
-    kNoNode,
-    kTurnedAway,  // bound, but its node did not admit it
-  };
+struct PodRow : PodCourse {
+  using FirstAnswer = drasim::FirstAnswer;
 
   SimTime arrival;
-  SimTime waiting_since;  // arrival, eviction or rejection
-  SimTime first_answer_at;
-  SimTime first_start;    // when `started`: its work began
-  SimTime running_since;  // when it runs
-  SimTime ended;          // when it has ended
-  SimDuration waited;     // sum of all finished waits
-  SimDuration held;       // sum of all finished stays on nodes, from Bind on
-  NodeId node;            // the present or last one
-  NodeId first_node;      // of the first start
-  uint32_t attempts_failed = 0;
-  uint32_t times_evicted = 0;
+  SimTime ended;         // when it has ended
   uint32_t verdict = 0;  // PodTable::verdicts(); 0: never tried, or placed at once
   uint32_t shape = 0;
   uint32_t tenant = 0;  // PodTable::tenants()
   PodPhase phase = PodPhase::kPending;
-  FirstAnswer first_answer = FirstAnswer::kNone;
-  bool started = false;
 };
 
 // All pods are in order of arrival: a row's index is the pod's id.
@@ -132,7 +114,8 @@ class PodTable : public TableSource {
 class PodFold {
  public:
   // After the record was applied to `cluster`. Times that go back, which only a damaged ledger has,
-  // count as the latest one. Amortised O(1).
+  // count as the latest one. A failed attempt of a pod that has ended says nothing of it. Amortised
+  // O(1).
   void Add(const Record& record, const ClusterState& cluster);
   // The owner of a pod that has arrived. Pods of which this is not called have the tenant "".
   void SetTenant(PodId pod, absl::string_view tenant);
@@ -146,11 +129,9 @@ class PodFold {
                  const VerdictSummaryTable& summaries) const;
 
  private:
-  void BeginWait(PodRow* row, SimTime time);
-  void Leave(PodRow* row, SimTime time);
-
-  std::vector<PodRow> rows_;  // verdict: kRefusals + SummaryId, or an AdmissionFailure
+  std::vector<PodRow> rows_;  // without their verdicts
   int64_t waiting_ = 0;
+  DropReason drop_reason_;
   SimTime latest_;
   std::vector<std::string> tenants_ = {""};
   absl::flat_hash_map<std::string, uint32_t> tenant_index_ = {{"", 0}};

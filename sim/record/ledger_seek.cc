@@ -39,7 +39,7 @@ absl::Status LedgerSeek::Approach(size_t keyframes, bool reachable) {
   sound_ = false;
   if (keyframes == 0) {
     RETURN_IF_ERROR(reader_->Rewind());
-    live_ = LiveState(cluster());
+    live_ = LiveState(cluster(), &summaries());
     time_ = SimTime();
   } else {
     const LedgerPlace& keyframe = index_.keyframes[keyframes - 1];
@@ -100,7 +100,7 @@ absl::StatusOr<LedgerSeries> LedgerSeek::ReadSeries() {
   for (const LedgerPlace& place : index_.series) {
     ASSIGN_OR_RETURN(const std::string payload,
                      reader_->ReadPayload(FrameType::kSeries, place.offset));
-    if (!UnpackSeries(payload, &series)) {
+    if (!UnpackSeries(payload, cluster().node_count(), &series)) {
       return DamagedFrame(*reader_, place, "series do not follow those before");
     }
   }

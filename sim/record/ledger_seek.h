@@ -62,21 +62,24 @@ class LedgerSeek {
   const ClusterState& cluster() const { return reader_->cluster(); }
   const LiveState& live() const { return live_; }
   const VerdictSummaryTable& summaries() const { return reader_->summaries(); }
+  // The owners of a row of cluster(); an invalid job and "" if the ledger does not tell.
+  JobId JobOf(PodId pod) const { return reader_->JobOf(pod); }
+  absl::string_view TenantOf(PodId pod) const { return reader_->TenantOf(pod); }
   // The place of a row of cluster() in the run's order of arrivals, and back; absent if the pod has
   // not arrived, or had ended before the keyframe.
   uint64_t NumberOf(PodId pod) const { return reader_->NumberOf(pod); }
   std::optional<PodId> FindPod(uint64_t number) const { return reader_->FindPod(number); }
 
   // --- the whole run, without a look at the records ---
-  // The metrics of all blocks with series frames: all blocks of a complete ledger, and those up to
-  // the last such frame of a partial one.
+  // The metrics and events of all blocks with series frames: all blocks of a complete ledger, and
+  // those up to the last such frame of a partial one.
   absl::StatusOr<LedgerSeries> ReadSeries();
   // The ended pods of one of index().pods.
   absl::StatusOr<std::vector<EndedPodRow>> ReadPods(size_t frame);
 
  private:
   explicit LedgerSeek(std::unique_ptr<LedgerReader> reader)
-      : reader_(std::move(reader)), live_(reader_->cluster()) {
+      : reader_(std::move(reader)), live_(reader_->cluster(), &reader_->summaries()) {
     reader_->set_skips_frames();
   }
   static absl::StatusOr<std::unique_ptr<LedgerSeek>> Start(

@@ -109,6 +109,9 @@ std::string MakeHeader(absl::string_view scenario_yaml, const ClusterState& clus
     node->set_unschedulable(spec.unschedulable);
   }
   for (const std::string& reason : summaries.reasons()) header.add_reasons(reason);
+  for (const ReasonKind kind : summaries.kinds()) {
+    header.mutable_reason_kinds()->push_back(static_cast<char>(kind));
+  }
   header.set_mig(cluster.any_mig());
   header.set_mig_driver_branch(cluster.models().mig_driver_branch());
   header.mutable_ranks()->Add(ranks.begin(), ranks.end());
@@ -143,7 +146,7 @@ absl::StatusOr<uint64_t> EndOfFrame(const std::string& path, uint64_t begin) {
 
 absl::StatusOr<LedgerPosition> FindLastCheckpoint(LedgerReader& reader, const LedgerPace& pace) {
   LedgerPosition position;
-  position.digest = LedgerDigest(reader.cluster(), pace);
+  position.digest = LedgerDigest(reader.cluster(), reader.summaries(), pace);
   ASSIGN_OR_RETURN(position.index, reader.ReadIndex());
   ASSIGN_OR_RETURN(position.checkpoints, reader.ListCheckpoints());
   if (position.checkpoints.empty()) return position;
@@ -163,7 +166,7 @@ absl::StatusOr<LedgerPosition> FindLastCheckpoint(LedgerReader& reader, const Le
     digest.OnRecord(record, reader.cluster());
     if (!reader.at_block_end()) continue;
     // The writer's steps after a block (WriteDigest), without the frames.
-    digest.EndBlock();
+    digest.EndBlock(reader.cluster());
     if (digest.IsSeriesDue()) digest.PassSeries();
     while (digest.DuePods() > 0) digest.PassPods(digest.DuePods());
     if (digest.IsKeyframeDue()) {
@@ -186,7 +189,7 @@ absl::StatusOr<std::unique_ptr<LedgerWriter>> LedgerWriter::Create(
     absl::Span<const uint32_t> ranks, const VerdictSummaryTable& summaries,
     const LedgerPace& pace) {
   std::unique_ptr<LedgerWriter> writer(new LedgerWriter(&cluster, &summaries));
-  writer->digest_ = LedgerDigest(cluster, pace);
+  writer->digest_ = LedgerDigest(cluster, summaries, pace);
   if (absl::Status s = writer->file_.Open(path, ".partial"); !s.ok()) return s;
   writer->status_ = writer->file_.Write(kLedgerMagic);
   writer->offset_ = kLedgerMagic.size();
@@ -205,6 +208,7 @@ absl::StatusOr<std::unique_ptr<LedgerWriter>> LedgerWriter::Continue(
   std::unique_ptr<LedgerWriter> writer(new LedgerWriter(&cluster, &summaries));
   writer->index_ = position.index;
   writer->digest_ = position.digest;
+  writer->digest_.set_summaries(&summaries);
   writer->chunks_ = position.chunks;
   writer->records_ = position.digest.records();
   writer->time_before_block_ = SimTime(position.last_time_ns);
@@ -271,12 +275,23 @@ void LedgerWriter::OnRecord(const Record& record, const ClusterState& cluster) {
     block_.add_detail(record.detail);
     block_.add_pod_priority(cluster.pod_priority(record.pod));
     any_priority_ |= cluster.pod_priority(record.pod) != 0;
+    if (jobs_ != nullptr) AddOwner(record.pod);
   } else if (record.kind == RecordKind::kAttemptFailed) {
     block_.add_detail(record.detail);
   }
   ++records_;
   digest_.OnRecord(record, cluster);
   if (block_.kind().size() >= digest_.pace().records_per_block) FlushBlock();
+}
+
+void LedgerWriter::AddOwner(PodId pod) {
+  const JobId job = jobs_->job_of(pod);
+  const TenantId tenant = jobs_->row(job).tenant;
+  block_.add_job(int64_t{job.value()} - last_job_);
+  last_job_ = job.value();
+  const auto [row, added] = tenant_rows_.RowOf(tenant);
+  if (added) block_.add_tenants(jobs_->tenant_name(tenant));
+  block_.add_tenant(row);
 }
 
 void LedgerWriter::AddGrants(absl::Span<const DeviceGrant> grants) {
@@ -315,7 +330,8 @@ void LedgerWriter::WriteKeyframe() {
   head.last_pod = last_pod_;
   head.shapes = shapes_written_;
   head.summaries = summaries_written_;
-  WriteIndexed(FrameType::kKeyframe, records_, time, PackKeyframe(head, *cluster_, digest_.live()));
+  WriteIndexed(FrameType::kKeyframe, records_, time,
+               PackKeyframe(head, *cluster_, digest_.live(), jobs_));
   digest_.PassKeyframe(shapes_written_, summaries_written_);
 }
 
@@ -342,6 +358,7 @@ void LedgerWriter::FlushBlock() {
   if (!any_time_) block_.clear_time_delta_ns();
   if (!any_priority_) block_.clear_pod_priority();
   if (!any_grants_) block_.clear_grants();
+  if (block_.tenants_size() == 1) block_.clear_tenant();
   AppendDefinitions();
   buffer_.clear();
   block_.AppendToString(&buffer_);
@@ -351,7 +368,9 @@ void LedgerWriter::FlushBlock() {
   any_time_ = false;
   any_priority_ = false;
   any_grants_ = false;
-  digest_.EndBlock();
+  last_job_ = 0;
+  tenant_rows_.Clear();
+  digest_.EndBlock(*cluster_);
   WriteDigest(/*all=*/false);
 }
 

@@ -639,6 +639,30 @@ TEST(LedgerDamageTest, ColumnsOfABlock) {
   EXPECT_EQ(ErrorWith([](auto* b) { b->clear_pod_name(); }), "a pod without a name");
 }
 
+TEST(LedgerDamageTest, OwnersOfABlock) {
+  const auto owned = [](int64_t job, uint32_t tenant) {
+    return [job, tenant](auto* b) {
+      b->add_job(job);
+      b->add_tenant(tenant);
+      b->add_tenants("x");
+    };
+  };
+  EXPECT_EQ(ErrorWith(owned(0, 0)), "");
+  const char* const unknown = "a pod of an unknown owner";
+  EXPECT_EQ(ErrorWith(owned(-1, 0)), unknown);
+  EXPECT_EQ(ErrorWith(owned(0, 1)), unknown);
+  EXPECT_EQ(ErrorWith(owned(int64_t{JobId::kInvalid}, 0)), unknown);
+  EXPECT_EQ(ErrorWith(owned(int64_t{JobId::kInvalid} - 1, 0)), "");
+  EXPECT_EQ(ErrorWith([](auto* b) { b->add_job(0); }), unknown);  // no tenant 0
+  const char* const lengths = "a block's columns differ in length";
+  EXPECT_EQ(ErrorWith([](auto* b) { b->add_tenant(0); }), lengths);
+  EXPECT_EQ(ErrorWith([](auto* b) {
+              b->add_job(0);
+              b->add_job(0);
+            }),
+            lengths);
+}
+
 TEST(LedgerDamageTest, DefinitionsOfABlock) {
   const char* const unsound = "a pod shape is unsound or repeated";
   EXPECT_EQ(ErrorWith([](auto* b) { b->mutable_shapes(0)->set_gpu_milli(1001); }), unsound);
@@ -767,6 +791,16 @@ TEST(LedgerDamageTest, Headers) {
   for (int i = 0; i < 254; ++i) reasons.add_reasons("r");
   EXPECT_EQ(error(reasons),
             absl::DataLossError("memory: damaged at byte 8: more reasons than can be"));
+  proto::LedgerHeader kinds = OneNode();
+  kinds.set_reason_kinds(std::string(1, static_cast<char>(kReasonKinds)));
+  EXPECT_EQ(error(kinds),
+            absl::DataLossError("memory: damaged at byte 8: an unknown kind of reason"));
+  kinds.set_reason_kinds(std::string(1, static_cast<char>(kReasonKinds - 1)));
+  EXPECT_EQ(error(kinds), absl::OkStatus());
+  kinds.set_reason_kinds(std::string(2, '\1'));
+  EXPECT_EQ(
+      error(kinds),
+      absl::DataLossError("memory: damaged at byte 8: reasons and their kinds differ in number"));
   const absl::Status unreadable =
       absl::DataLossError("memory: damaged at byte 8: no readable header");
   EXPECT_EQ(ReadLedgerBytes(absl::StrCat("DRASIMLG", MakeFrame(FrameType::kHeader, "\xff"))).status,
