@@ -8,6 +8,7 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "gui/view/inspect_claim.h"
 #include "gui/view/inspect_node.h"
 #include "gui/view/inspect_pod.h"
 #include "gui/view/inspect_tenant.h"
@@ -44,6 +45,7 @@ struct Inspection {
   absl::Status status;
   std::optional<view::PodInspection> pod;
   std::optional<view::NodeInspection> node;
+  std::optional<view::ClaimInspection> claim;
   std::optional<view::TenantInspection> tenant;
   view::PodTable pods;  // with `tenant`, which names rows of it
 };

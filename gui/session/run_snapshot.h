@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "gui/view/claim_table.h"
 #include "gui/view/map_model.h"
 #include "gui/view/node_slices.h"
 #include "gui/view/node_table.h"
@@ -40,6 +41,7 @@ struct RunSnapshot {
   std::vector<view::FitRow> fits;
   view::NodeTable nodes;
   view::PodTable pods;  // all that have arrived by then; virtual times
+  view::ClaimTable claims;  // empty without classic DRA
   std::optional<view::TenantTable> tenants;
 };
 
