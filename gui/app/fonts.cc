@@ -31,9 +31,8 @@ void AddFile(absl::string_view file, float size, bool merge) {
   config.OversampleH = 2;
   config.PixelSnapH = true;
   // ImGui only reads the bytes, although it takes them as void*.
-  ImGui::GetIO().Fonts->AddFontFromMemoryTTF(const_cast<char*>(file.data()),
-                                             static_cast<int>(file.size()), size, &config,
-                                             kCharacters);
+  ImGui::GetIO().Fonts->AddFontFromMemoryTTF(
+      const_cast<char*>(file.data()), static_cast<int>(file.size()), size, &config, kCharacters);
 }
 
 ImFont* AddFont(absl::string_view file, float size) {

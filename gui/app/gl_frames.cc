@@ -49,8 +49,7 @@ absl::StatusOr<std::unique_ptr<GlFrames>> GlFrames::Create(Loader loader) {
   return frames;
 }
 
-GlFrames::GlFrames(const Functions& functions)
-    : gl_(std::make_unique<const Functions>(functions)) {
+GlFrames::GlFrames(const Functions& functions) : gl_(std::make_unique<const Functions>(functions)) {
   IMGUI_CHECKVERSION();
   ImGui::CreateContext();
   // Whoever looks at a run does not want a file with window positions left behind.

@@ -75,12 +75,11 @@ absl::Status Offscreen::Egl::Load() {
     return CannotDraw(reason != nullptr ? reason : "libEGL.so.1 cannot be loaded",
                       "libegl1 and libgl1-mesa-dri");
   }
-  const bool complete = Find("eglGetProcAddress", &get_proc_address) &&
-                        Find("eglGetError", &get_error) && Find("eglInitialize", &initialize) &&
-                        Find("eglTerminate", &terminate) && Find("eglBindAPI", &bind_api) &&
-                        Find("eglCreateContext", &create_context) &&
-                        Find("eglDestroyContext", &destroy_context) &&
-                        Find("eglMakeCurrent", &make_current);
+  const bool complete =
+      Find("eglGetProcAddress", &get_proc_address) && Find("eglGetError", &get_error) &&
+      Find("eglInitialize", &initialize) && Find("eglTerminate", &terminate) &&
+      Find("eglBindAPI", &bind_api) && Find("eglCreateContext", &create_context) &&
+      Find("eglDestroyContext", &destroy_context) && Find("eglMakeCurrent", &make_current);
   if (complete) return absl::OkStatus();
   return CannotDraw("libEGL.so.1 lacks functions of EGL 1.4", "libegl1 and libgl1-mesa-dri");
 }
@@ -107,10 +106,9 @@ absl::Status Offscreen::Egl::MakeContext() {
   context = create_context(display, nullptr, EGL_NO_CONTEXT, kAttributes);
   if (context == EGL_NO_CONTEXT ||
       make_current(display, EGL_NO_SURFACE, EGL_NO_SURFACE, context) == EGL_FALSE) {
-    return CannotDraw(
-        absl::StrCat("EGL has no OpenGL 3.3 without a surface (error ", absl::Hex(get_error()),
-                     ")"),
-        kPackages);
+    return CannotDraw(absl::StrCat("EGL has no OpenGL 3.3 without a surface (error ",
+                                   absl::Hex(get_error()), ")"),
+                      kPackages);
   }
   return absl::OkStatus();
 }
@@ -182,14 +180,6 @@ absl::StatusOr<Picture> SettledPicture(absl::FunctionRef<absl::StatusOr<Picture>
     if (settled) break;
   }
   return last;
-}
-
-absl::StatusOr<Picture> RenderOffscreen(int width, int height, const Looks& looks,
-                                        absl::FunctionRef<void(const Fonts&)> draw) {
-  ASSIGN_OR_RETURN(const std::unique_ptr<Offscreen> screen, Offscreen::Open(width, height));
-  Fonts fonts;
-  return SettledPicture(
-      [&] { return screen->Frame(looks, &fonts, [&] { draw(fonts); }); });
 }
 
 }  // namespace drasim::gui

@@ -42,10 +42,6 @@ class Offscreen {
 // makes the next one; its first error ends this.
 absl::StatusOr<Picture> SettledPicture(absl::FunctionRef<absl::StatusOr<Picture>()> frame);
 
-// All of it for frames without an App, which `draw` fills. Errors are those of Open.
-absl::StatusOr<Picture> RenderOffscreen(int width, int height, const Looks& looks,
-                                        absl::FunctionRef<void(const Fonts&)> draw);
-
 }  // namespace drasim::gui
 
 #endif  // DRASIM_GUI_APP_OFFSCREEN_H_

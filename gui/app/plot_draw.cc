@@ -246,7 +246,8 @@ void PaintOutlines(absl::Span<const view::Rect> rects, const view::DrawItem& ite
 
 // --- Lines ---
 
-// A horizontal or vertical line as whole pixels, which stays as crisp as the grid of a plot must be.
+// A horizontal or vertical line as whole pixels, which stays as crisp as the grid of a plot must
+// be.
 void AddStraight(ImVec2 from, ImVec2 to, float width, Filler* filler) {
   const float thick = std::max(std::round(width), 1.0F);
   if (from.y == to.y) {
@@ -321,8 +322,8 @@ void PaintPolyline(absl::Span<const view::Point> points, const view::DrawItem& i
     PaintDashed(points, item, origin, app, list);
     return;
   }
-  const bool straight = points.size() == 2 &&
-                        (points[0].x == points[1].x || points[0].y == points[1].y);
+  const bool straight =
+      points.size() == 2 && (points[0].x == points[1].x || points[0].y == points[1].y);
   if (straight) {
     Filler filler(list, Packed(item.ink));
     AddStraight(At(origin, points[0]), At(origin, points[1]), item.line_width, &filler);

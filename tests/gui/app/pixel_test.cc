@@ -33,8 +33,8 @@ constexpr int kWidth = 640;
 constexpr int kHeight = 360;
 
 Rgb PixelOf(const Picture& picture, int x, int y) {
-  const size_t at = 3 * (static_cast<size_t>(y) * static_cast<size_t>(picture.width) +
-                         static_cast<size_t>(x));
+  const size_t at =
+      3 * (static_cast<size_t>(y) * static_cast<size_t>(picture.width) + static_cast<size_t>(x));
   return {picture.rgb[at], picture.rgb[at + 1], picture.rgb[at + 2]};
 }
 
@@ -42,31 +42,40 @@ std::string ColourText(Rgb colour) {
   return absl::StrCat(int{colour.red}, ",", int{colour.green}, ",", int{colour.blue});
 }
 
-absl::StatusOr<Picture> PictureOf(const view::DrawList& list, const Looks& looks, ImVec2 origin) {
-  const auto factor = static_cast<int>(looks.scale);
-  return RenderOffscreen(kWidth * factor, kHeight * factor, looks, [&](const Fonts& fonts) {
-    AppState app;
-    app.looks = looks;
-    app.fonts = fonts;
-    Paint(list, origin, app, ImGui::GetBackgroundDrawList());
-  });
-}
-
 class PixelTest : public ::testing::TestWithParam<std::tuple<ThemeKind, float>> {
  protected:
   void SetUp() override {
     looks_.theme = std::get<0>(GetParam());
     looks_.scale = std::get<1>(GetParam());
-    const absl::StatusOr<std::unique_ptr<Offscreen>> screen = Offscreen::Open(16, 16);
-    if (screen.ok()) return;
+    const auto factor = static_cast<int>(looks_.scale);
+    absl::StatusOr<std::unique_ptr<Offscreen>> screen =
+        Offscreen::Open(kWidth * factor, kHeight * factor);
+    if (screen.ok()) {
+      screen_ = *std::move(screen);
+      return;
+    }
     const char* ci = std::getenv("CI");
     ASSERT_FALSE(ci != nullptr && absl::string_view(ci) == "true") << screen.status();
     GTEST_SKIP() << screen.status().message();
   }
 
+  absl::StatusOr<Picture> PictureOf(const view::DrawList& list, ImVec2 origin) {
+    const auto draw = [&] {
+      AppState app;
+      app.looks = looks_;
+      app.fonts = fonts_;
+      Paint(list, origin, app, ImGui::GetBackgroundDrawList());
+    };
+    return SettledPicture([&] { return screen_->Frame(looks_, &fonts_, draw); });
+  }
+
+  std::vector<std::string> Mistakes(const view::ClusterMapData& data);
+
   const view::Theme& theme() const { return view::ThemeOf(looks_.theme); }
 
   Looks looks_;
+  Fonts fonts_;
+  std::unique_ptr<Offscreen> screen_;
 };
 
 INSTANTIATE_TEST_SUITE_P(Looks, PixelTest,
@@ -149,13 +158,12 @@ view::MapView ViewFor(const view::ClusterMap& map, const Looks& looks) {
 }
 
 // The differences between the centres of the cells and what they must show.
-std::vector<std::string> Mistakes(const view::ClusterMapData& data, const Looks& looks) {
+std::vector<std::string> PixelTest::Mistakes(const view::ClusterMapData& data) {
   view::ClusterMap map = Arranged(data);
-  const view::MapView view = ViewFor(map, looks);
-  const ImVec2 origin(13 * looks.scale, 17 * looks.scale);
-  const absl::StatusOr<Picture> picture = PictureOf(map.Draw(view, nullptr), looks, origin);
+  const view::MapView view = ViewFor(map, looks_);
+  const ImVec2 origin(13 * looks_.scale, 17 * looks_.scale);
+  const absl::StatusOr<Picture> picture = PictureOf(map.Draw(view, nullptr), origin);
   if (!picture.ok()) return {picture.status().ToString()};
-  const view::Theme& theme = view::ThemeOf(looks.theme);
   std::vector<std::string> mistakes;
   for (const GpuPicture& gpu : SmallClusterPicture()) {
     const view::Rect rect = map.GpuRect(view, gpu.gpu);
@@ -166,13 +174,13 @@ std::vector<std::string> Mistakes(const view::ClusterMapData& data, const Looks&
         const float down = (static_cast<float>(row) + 0.5F) / static_cast<float>(gpu.rows.size());
         const auto x = static_cast<int>(origin.x + rect.x + rect.width * right);
         const auto y = static_cast<int>(origin.y + rect.y + rect.height * down);
-        Rgb expected = theme.free_cell;
+        Rgb expected = theme().free_cell;
         if (cells[cell] >= '0' && cells[cell] <= '9') {
-          expected = view::StepColour(theme, static_cast<size_t>(cells[cell] - '0'), kProfiles);
+          expected = view::StepColour(theme(), static_cast<size_t>(cells[cell] - '0'), kProfiles);
         } else if (cells[cell] == '/') {
-          const int period = 6 * static_cast<int>(looks.scale);
-          const int width = 2 * static_cast<int>(looks.scale);
-          expected = (x + y + 1) % period < width ? theme.panel : theme.stranded;
+          const int period = 6 * static_cast<int>(looks_.scale);
+          const int width = 2 * static_cast<int>(looks_.scale);
+          expected = (x + y + 1) % period < width ? theme().panel : theme().stranded;
         }
         const Rgb found = PixelOf(*picture, x, y);
         if (found == expected) continue;
@@ -185,7 +193,7 @@ std::vector<std::string> Mistakes(const view::ClusterMapData& data, const Looks&
 }
 
 TEST_P(PixelTest, EverySlotHasItsColourAtItsCentre) {
-  EXPECT_EQ(Mistakes(SmallCluster(), looks_), std::vector<std::string>());
+  EXPECT_EQ(Mistakes(SmallCluster()), std::vector<std::string>());
 }
 
 TEST_P(PixelTest, AnotherStartProfileOrHolderShows) {
@@ -194,7 +202,7 @@ TEST_P(PixelTest, AnotherStartProfileOrHolderShows) {
     view::ClusterMapData changed = data;
     view::MapSlot& target = changed.slots[changed.gpus[gpu].first_slot + slot];
     change(&target);
-    return Mistakes(changed, looks_).size();
+    return Mistakes(changed).size();
   };
   for (uint32_t gpu = 0; gpu < data.gpus.size(); ++gpu) {
     for (size_t slot = 0; slot < data.gpus[gpu].slot_count; ++slot) {
@@ -202,7 +210,10 @@ TEST_P(PixelTest, AnotherStartProfileOrHolderShows) {
       const view::MapSlot& original = data.slots[data.gpus[gpu].first_slot + slot];
       EXPECT_GT(mistakes_with(gpu, slot, [](view::MapSlot* s) { s->held = !s->held; }), 0u);
       if (!original.held) continue;
-      EXPECT_GT(mistakes_with(gpu, slot, [](view::MapSlot* s) { s->profile ^= 1; }), 0u);
+      const auto recolour = [](view::MapSlot* s) {
+        s->profile = static_cast<uint16_t>((s->profile + 1) % kProfiles);
+      };
+      EXPECT_GT(mistakes_with(gpu, slot, recolour), 0u);
       const bool fills = original.size == data.gpus[gpu].units;
       if (!fills) {
         const bool mig = data.gpus[gpu].units == 8;
@@ -220,7 +231,7 @@ TEST_P(PixelTest, AnotherStartProfileOrHolderShows) {
   }
   view::ClusterMapData without = data;
   without.gpus[0].stranded = 0;
-  EXPECT_GT(Mistakes(without, looks_).size(), 0u);
+  EXPECT_GT(Mistakes(without).size(), 0u);
 }
 
 // --- Hatchings ---
@@ -263,14 +274,14 @@ TEST_P(PixelTest, HatchingsFillTheirRectanglesAndNothingElse) {
                                            {110, 40, 1, 1}};
     view::DrawList list;
     for (const view::Rect& rect : rects) list.AddRect(rect, ink);
-    ASSERT_OK_AND_ASSIGN(const Picture picture, PictureOf(list, looks_, ImVec2(3, 5)));
+    ASSERT_OK_AND_ASSIGN(const Picture picture, PictureOf(list, ImVec2(3, 5)));
     int wrong = 0;
     for (int y = 0; y < kHeight; ++y) {
       for (int x = 0; x < kWidth; ++x) {
         const bool inside = (x >= 13 && x < 107 && y >= 25 && y < 66) || (x == 113 && y == 45);
-        const Rgb expected = !inside                              ? theme().window
+        const Rgb expected = !inside                           ? theme().window
                              : IsLine(ink.hatch, x, y, factor) ? theme().panel
-                                                                  : ink.colour;
+                                                               : ink.colour;
         wrong += PixelOf(picture, x, y) == expected ? 0 : 1;
       }
     }
@@ -287,7 +298,7 @@ TEST_P(PixelTest, StraightLinesAreCrispAndOutlinesStayInside) {
   list.AddLine({10, 20.3F}, {50, 20.3F}, ink);
   list.AddLine({70.4F, 10}, {70.4F, 30}, ink);
   list.AddOutline({100, 10, 20, 10}, ink, 2);
-  ASSERT_OK_AND_ASSIGN(const Picture picture, PictureOf(list, looks_, ImVec2(0, 0)));
+  ASSERT_OK_AND_ASSIGN(const Picture picture, PictureOf(list, ImVec2(0, 0)));
   int coloured = 0;
   for (int y = 0; y < kHeight; ++y) {
     for (int x = 0; x < kWidth; ++x) {
@@ -314,7 +325,7 @@ TEST_P(PixelTest, TextsStandAtTheirAnchors) {
   const auto extent_of = [&](view::Anchor anchor, view::TextSize size) {
     view::DrawList list;
     list.AddText({200, 100}, anchor, size, theme().text, "HHHHHH");
-    const absl::StatusOr<Picture> picture = PictureOf(list, looks_, ImVec2(0, 0));
+    const absl::StatusOr<Picture> picture = PictureOf(list, ImVec2(0, 0));
     Extent extent;
     EXPECT_TRUE(picture.ok());
     for (int y = 0; picture.ok() && y < kHeight; ++y) {
@@ -349,8 +360,7 @@ TEST_P(PixelTest, ThePictureIsTheSameEveryTime) {
     view::ClusterMap map = Arranged(data);
     view::MapView view = ViewFor(map, looks_);
     view.char_width = 7 * looks_.scale;  // with names
-    ASSERT_OK_AND_ASSIGN(const Picture picture,
-                         PictureOf(map.Draw(view, nullptr), looks_, ImVec2(20, 20)));
+    ASSERT_OK_AND_ASSIGN(const Picture picture, PictureOf(map.Draw(view, nullptr), ImVec2(20, 20)));
     ASSERT_OK_AND_ASSIGN(const std::string png,
                          EncodePng(picture.width, picture.height, picture.rgb));
     if (run == 0) first = png;
