@@ -35,7 +35,8 @@ constexpr float kMaxScale = 3;
 
 std::vector<FlagSpec> Flags() {
   return {
-      {"screenshot", "", "OUT.png", "write a picture instead of opening a window; no display needed"},
+      {"screenshot", "", "OUT.png",
+       "write a picture instead of opening a window; no display needed"},
       {"size", "", "WxH", "of the picture or window in pixels, 200..8192; 1600x1000 by default"},
       {"scale", "", "S", "of texts and spacings, 1..3"},
       {"theme", "", "NAME", "dark or light", "dark,light"},
@@ -82,9 +83,9 @@ absl::Status ReadSize(const ParsedFlags& flags, WindowOptions* options) {
       ReadPixels(size.substr(by + 1), &options->height)) {
     return absl::OkStatus();
   }
-  return BadFlag("size", text,
-                 absl::StrCat("width and height of ", kMinSize, "..", kMaxSize,
-                              " pixels, such as 1600x1000"));
+  return BadFlag(
+      "size", text,
+      absl::StrCat("width and height of ", kMinSize, "..", kMaxSize, " pixels, such as 1600x1000"));
 }
 
 absl::Status ReadLooks(const ParsedFlags& flags, Looks* looks) {
@@ -139,9 +140,9 @@ absl::StatusOr<AppOptions> ReadOptions(const ParsedFlags& flags) {
   }
   const std::vector<std::string>& paths = flags.positional();
   if (paths.size() > 2) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("found ", paths.size(), " paths, expected a run A and perhaps a run B; ",
-                     "`drasim-gui --help` explains"));
+    return absl::InvalidArgumentError(absl::StrCat("found ", paths.size(),
+                                                   " paths, expected a run A and perhaps a run B; ",
+                                                   "`drasim-gui --help` explains"));
   }
   for (const std::string& path : paths) {
     if (path.empty()) return absl::InvalidArgumentError("found an empty path");

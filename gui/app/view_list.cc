@@ -38,9 +38,9 @@ absl::StatusOr<ViewSet> ParseViews(absl::string_view text) {
     while (found < kViewNames.size() && kViewNames[found] != name) ++found;
     if (found == kViewNames.size()) {
       const std::vector<std::string> known(kViewNames.begin(), kViewNames.end());
-      return absl::InvalidArgumentError(
-          absl::StrCat("found '", name, "', expected a list of ", absl::StrJoin(known, ", "),
-                       ", with commas", Suggest(name, known)));
+      return absl::InvalidArgumentError(absl::StrCat("found '", name, "', expected a list of ",
+                                                     absl::StrJoin(known, ", "), ", with commas",
+                                                     Suggest(name, known)));
     }
     views.Add(static_cast<ViewKind>(found));
   }

@@ -63,8 +63,8 @@ TEST(ViewListTest, AnUnknownNameIsAnErrorThatNamesAll) {
                                   {"everything", "everything", ""}};
   for (const Row& row : kRows) {
     const absl::StatusOr<ViewSet> views = ParseViews(row.text);
-    EXPECT_EQ(views.status(), absl::InvalidArgumentError(absl::StrCat(
-                                  "found '", row.found, "', ", kExpected, row.hint)))
+    EXPECT_EQ(views.status(), absl::InvalidArgumentError(
+                                  absl::StrCat("found '", row.found, "', ", kExpected, row.hint)))
         << row.text;
   }
 }
