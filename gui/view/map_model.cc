@@ -823,9 +823,9 @@ std::vector<MapLegendRow> ClusterMap::Legend(MapColour colour, ThemeKind kind) c
   return rows;
 }
 
-std::string ClusterMap::HitText(const MapHit& hit,
-                                absl::FunctionRef<std::string(uint32_t pod)> pod_name) const {
-  const MapNode& node = data_->nodes[hit.node];
+std::string HitText(const ClusterMapData& data, const MapHit& hit,
+                    absl::FunctionRef<std::string(uint32_t pod)> pod_name) {
+  const MapNode& node = data.nodes[hit.node];
   std::string text = node.name;
   if (!node.available) absl::StrAppend(&text, ", not available");
   if (!hit.gpu.has_value()) {
@@ -833,9 +833,9 @@ std::string ClusterMap::HitText(const MapHit& hit,
                     node.model.empty() ? "" : " ", node.model);
     return text;
   }
-  const MapGpu& gpu = data_->gpus[*hit.gpu];
+  const MapGpu& gpu = data.gpus[*hit.gpu];
   absl::StrAppend(&text, " · GPU ", *hit.gpu - node.first_gpu, gpu.healthy ? "" : ", unhealthy");
-  for (const MapSlot& slot : data_->SlotsOf(gpu)) {
+  for (const MapSlot& slot : data.SlotsOf(gpu)) {
     absl::StrAppend(&text, "\n");
     if (gpu.replicas > 1) absl::StrAppend(&text, "replica ", int{slot.replica}, " ");
     if (gpu.units == kShareUnits) {
@@ -845,21 +845,21 @@ std::string ClusterMap::HitText(const MapHit& hit,
     } else {
       absl::StrAppend(&text, slot.start, "–", slot.start + slot.size - 1);
     }
-    if (slot.profile < data_->profiles.size()) {
-      absl::StrAppend(&text, " ", data_->profiles[slot.profile]);
+    if (slot.profile < data.profiles.size()) {
+      absl::StrAppend(&text, " ", data.profiles[slot.profile]);
     }
     if (!slot.held) absl::StrAppend(&text, ", idle");
     if (slot.held && slot.pod != kNoPod) absl::StrAppend(&text, " ", pod_name(slot.pod));
   }
   if (gpu.units == kShareUnits) return text;
-  const int free = int{gpu.units} - std::popcount(HeldSlices(gpu, data_->SlotsOf(gpu)));
+  const int free = int{gpu.units} - std::popcount(HeldSlices(gpu, data.SlotsOf(gpu)));
   const int stranded = std::popcount(gpu.stranded);
   absl::StrAppend(&text, "\nfree ", free, " of ", gpu.units, " slices, usable ", free - stranded,
                   ", stranded ", stranded);
   absl::string_view separator = "\nfits ";
-  for (size_t p = 0; p < std::min<size_t>(data_->profiles.size(), 32); ++p) {
+  for (size_t p = 0; p < std::min<size_t>(data.profiles.size(), 32); ++p) {
     if ((gpu.fits >> p & 1) == 0) continue;
-    absl::StrAppend(&text, separator, data_->profiles[p]);
+    absl::StrAppend(&text, separator, data.profiles[p]);
     separator = ", ";
   }
   if (gpu.fits == 0) absl::StrAppend(&text, "\nfits nothing more");

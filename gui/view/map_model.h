@@ -186,9 +186,6 @@ class ClusterMap {
 
   // Colours with their meaning.
   std::vector<MapLegendRow> Legend(MapColour colour, ThemeKind theme) const;
-  // A few lines about a hit: node, GPU, slots with their pods, room.
-  std::string HitText(const MapHit& hit,
-                      absl::FunctionRef<std::string(uint32_t pod)> pod_name) const;
 
  private:
   // Nodes of one pool, model or label, in rows of equal tiles.
@@ -242,6 +239,10 @@ class ClusterMap {
   const ClusterMapData* drawn_b_ = nullptr;
   DrawList list_;
 };
+
+// A few lines about a hit: node, GPU, slots with their pods, room.
+std::string HitText(const ClusterMapData& data, const MapHit& hit,
+                    absl::FunctionRef<std::string(uint32_t pod)> pod_name);
 
 // --- Two runs ---
 

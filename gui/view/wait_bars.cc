@@ -45,7 +45,8 @@ WaitBarsPicture DrawWaitBars(absl::Span<const WaitBar> bars, float width, float 
   for (const WaitBar& bar : bars) {
     for (const std::optional<double>& seconds : {bar.a, bar.b}) {
       if (!seconds.has_value()) continue;
-      low = std::min(low, std::max(*seconds, kLeastWait));
+      // The axis begins before the shortest wait, whose bar would have no length.
+      low = std::min(low, std::max(*seconds / 2, kLeastWait));
       high = std::max(high, *seconds);
     }
     widest_name = std::max(widest_name, bar.wants.size());

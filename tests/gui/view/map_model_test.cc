@@ -416,20 +416,19 @@ TEST(MapModelTest, FollowsChangesOfTheData) {
 
 TEST(MapModelTest, SaysWhatIsUnderTheMouse) {
   const ClusterMapData data = SmallCluster();
-  const ClusterMap map(&data);
   const auto name = [](uint32_t pod) { return absl::StrCat("pod-", pod); };
   MapHit hit;
-  EXPECT_EQ(map.HitText(hit, name), "node-0\n2 GPUs A100");
+  EXPECT_EQ(HitText(data, hit, name), "node-0\n2 GPUs A100");
   hit.gpu = 0;
-  EXPECT_EQ(map.HitText(hit, name),
+  EXPECT_EQ(HitText(data, hit, name),
             "node-0 · GPU 0\n0 1g.10gb pod-7\n1–2 2g.20gb, idle\n4–7 3g.40gb\n"
             "free 3 of 8 slices, usable 2, stranded 1\nfits 1g.10gb, 2g.20gb");
   hit.gpu = 1;
-  EXPECT_EQ(map.HitText(hit, name),
+  EXPECT_EQ(HitText(data, hit, name),
             "node-0 · GPU 1\nfree 8 of 8 slices, usable 8, stranded 0\nfits nothing more");
   hit.node = 1;
   hit.gpu = 2;
-  EXPECT_EQ(map.HitText(hit, name), "node-1 · GPU 0\n25.0 % 1g.10gb\n50.0 % 1g.10gb");
+  EXPECT_EQ(HitText(data, hit, name), "node-1 · GPU 0\n25.0 % 1g.10gb\n50.0 % 1g.10gb");
 }
 
 TEST(MapModelTest, AnotherStateLeavesEveryNodeInItsPlace) {
@@ -504,7 +503,7 @@ TEST(MapModelTest, CountsTheDifferenceOfTwoRuns) {
   ClusterMap map(&a);
   MapView view = LargeView(map);
   view.colour = MapColour::kDifference;
-  view.char_width = 4;
+  view.char_width = 2;
   std::vector<std::string> texts;
   const DrawList& list = map.Draw(view, &b);
   for (const DrawItem& item : list.items()) {

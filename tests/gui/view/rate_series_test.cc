@@ -72,7 +72,7 @@ TEST(RateSeriesTest, GrowthAddsUp) {
     count += static_cast<double>(random.Below(4));
     counter.Append(SimTime(ns), count);
   }
-  for (const size_t most : {3, 40, 700}) {
+  for (const size_t most : {size_t{3}, size_t{40}, size_t{700}}) {
     const RateBuckets buckets = BucketsFor(SimTime(0), SimTime(ns), most);
     const Pyramid growth = RateSeries(counter, buckets, buckets.length);
     double sum = 0;

@@ -1,6 +1,7 @@
 #include "gui/view/wait_bars.h"
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
