@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -68,8 +69,8 @@ void MapCanvas::TakeSnapshot(const AppState& app) {
 void MapCanvas::Arrange(ImVec2 size, AppState* app) {
   MapSettings& settings = app->map;
   const RunSlot& run = RunOf(*app);
-  const std::string looks = absl::StrCat("|", static_cast<int>(settings.grouping), "|",
-                                         static_cast<int>(settings.order));
+  const std::string looks =
+      absl::StrCat("|", static_cast<int>(settings.grouping), "|", static_cast<int>(settings.order));
   if (runs_ == MapRuns::kB && app->a.snapshot != nullptr) {
     const std::string both = absl::StrCat(ClusterKey(app->a), "\n", ClusterKey(app->b));
     if (both != like_a_for_) {
@@ -130,7 +131,9 @@ void MapCanvas::Draw(ImVec2 size, AppState* app) {
   if (runs_ == MapRuns::kB && view_.colour == MapColour::kDifference) {
     view_.colour = MapColour::kProfile;
   }
-  if (runs_ == MapRuns::kA && view_.colour == MapColour::kDifference) other_ = app->b.snapshot;
+  if (runs_ == MapRuns::kA) {
+    other_ = view_.colour == MapColour::kDifference ? app->b.snapshot : nullptr;
+  }
   view_.theme = app->looks.theme;
   view_.now = shown_->time;
   view_.char_width = CharWidth(*app);
@@ -154,8 +157,8 @@ void MapCanvas::Draw(ImVec2 size, AppState* app) {
     const std::optional<MapHit> hit =
         map_->HitTest(view_, {mouse.x - origin_.x, mouse.y - origin_.y});
     if (hit.has_value()) {
-      const view::Rect box = hit->gpu.has_value() ? map_->GpuRect(view_, *hit->gpu)
-                                                  : map_->NodeRect(view_, hit->node);
+      const view::Rect box =
+          hit->gpu.has_value() ? map_->GpuRect(view_, *hit->gpu) : map_->NodeRect(view_, hit->node);
       list->AddRect(ImVec2(origin_.x + box.x - 1, origin_.y + box.y - 1),
                     ImVec2(origin_.x + box.right() + 1, origin_.y + box.bottom() + 1),
                     Packed(app->theme().dim_text));
@@ -169,6 +172,7 @@ void MapCanvas::TakeInput(AppState* app) {
   const ImGuiIO& io = ImGui::GetIO();
   const ImVec2 mouse = io.MousePos;
   const Point pixel = {mouse.x - origin_.x, mouse.y - origin_.y};
+  const float scale_before = view_.scale;
   if (ImGui::IsItemHovered() && io.MouseWheel != 0) {
     view_ = ClusterMap::Zoomed(view_, std::pow(kZoomStep, io.MouseWheel), pixel);
   }
@@ -192,7 +196,8 @@ void MapCanvas::TakeInput(AppState* app) {
   view_.origin.y += settings.pan_by.y * view_.height / view_.scale;
   settings.zoom_by = 1;
   settings.pan_by = {};
-  settings.zoom = view_.scale / fit_scale_;
+  // Only after a change: a quotient of floats would drift from frame to frame.
+  if (view_.scale != scale_before) settings.zoom = view_.scale / fit_scale_;
 
   if (!ImGui::IsItemDeactivated()) return;
   const bool clicked = !dragged_ && ImGui::IsMouseReleased(ImGuiMouseButton_Left);
@@ -287,35 +292,38 @@ void MapCanvas::DrawTooltip(const MapHit& hit, const AppState& app) const {
     }
   };
   ImGui::BeginTooltip();
-  const bool two = view_.colour == MapColour::kDifference && other_ != nullptr &&
-                   view::SameCluster(shown_->map, other_->map);
+  const bool two = view_.colour == MapColour::kDifference && other_ != nullptr;
   write(*shown_, two ? "A: " : "");
   if (two) write(*other_, "B: ");
   ImGui::EndTooltip();
 }
 
-std::vector<MapLegendRow> MapCanvas::Legend(const AppState& app) const {
-  std::vector<MapLegendRow> rows;
-  if (map_ == nullptr) return rows;
+absl::Span<const MapLegendRow> MapCanvas::Legend(const AppState& app) {
+  if (map_ == nullptr) return {};
+  const bool differs = view_.colour == MapColour::kDifference;
+  const RunSnapshot* const other = differs ? other_.get() : nullptr;
+  const LegendKey key = {shown_.get(), other, view_.colour, app.looks.theme};
+  if (legend_key_ == key) return legend_;
+  legend_key_ = key;
+  legend_.clear();
   const std::vector<std::string>& profiles = shown_->map.profiles;
   const bool sliced = shown_->slices.slices > 0;
   for (MapLegendRow& row : map_->Legend(view_.colour, app.looks.theme)) {
     if (view_.colour == MapColour::kProfile) {
       // Variants have the colours of their neighbours, and a run has either instances or shares.
-      const bool is_profile = std::find(profiles.begin(), profiles.end(), row.text) != profiles.end();
+      const bool is_profile = absl::c_linear_search(profiles, row.text);
       if (is_profile && absl::StrContains(row.text, "+")) continue;
       if (sliced && row.text == "share of a GPU") continue;
       if (!sliced && absl::StrContains(row.text, "stranded")) continue;
     }
-    rows.push_back(std::move(row));
+    legend_.push_back(std::move(row));
   }
-  if (view_.colour == MapColour::kDifference && other_ != nullptr &&
-      shown_->map.gpus.size() == other_->map.gpus.size() && rows.size() == 4) {
-    const view::MapDifference counts = view::DifferenceOf(shown_->map, other_->map);
+  if (other != nullptr && legend_.size() == 4) {
+    const view::MapDifference counts = view::DifferenceOf(shown_->map, other->map);
     const int64_t milli[] = {counts.only_a, counts.only_b, counts.both, counts.neither};
-    for (size_t i = 0; i < 4; ++i) absl::StrAppend(&rows[i].text, " ", CountText(milli[i]));
+    for (size_t i = 0; i < 4; ++i) absl::StrAppend(&legend_[i].text, " ", CountText(milli[i]));
   }
-  return rows;
+  return legend_;
 }
 
 std::string MapCanvas::Svg(const AppState& app) {

@@ -18,6 +18,7 @@
 #include "gui/session/run_snapshot.h"
 #include "gui/view/draw_list.h"
 #include "gui/view/map_model.h"
+#include "gui/view/palette.h"
 
 namespace drasim::gui {
 
@@ -28,12 +29,12 @@ class MapCanvas {
  public:
   explicit MapCanvas(MapRuns runs) : runs_(runs) {}
 
-  // Fills a rectangle of the open window at its cursor. The run, for a difference both, must have a
-  // snapshot. Costs no layout as long as the cluster is the same.
+  // Fills a rectangle of the open window at its cursor. The run must have a snapshot; a difference
+  // needs both, of the same nodes. Costs no layout as long as the cluster is the same.
   void Draw(ImVec2 size, AppState* app);
 
   // Of what was drawn last.
-  std::vector<view::MapLegendRow> Legend(const AppState& app) const;
+  absl::Span<const view::MapLegendRow> Legend(const AppState& app);
   // Pictures of what was drawn last, for exports; empty before that.
   std::string Svg(const AppState& app);
   // Where the nodes and slots of the last frame stand on the screen.
@@ -69,6 +70,16 @@ class MapCanvas {
   float fit_scale_ = 1;
   ImVec2 origin_;
   bool dragged_ = false;
+
+  struct LegendKey {
+    const RunSnapshot* shown = nullptr;
+    const RunSnapshot* other = nullptr;
+    view::MapColour colour = view::MapColour::kProfile;
+    view::ThemeKind theme = view::ThemeKind::kDark;
+    bool operator==(const LegendKey&) const = default;
+  };
+  LegendKey legend_key_;
+  std::vector<view::MapLegendRow> legend_;
 
   ObjectRef selected_;  // for which `hit_` was looked up
   const RunSnapshot* selected_in_ = nullptr;

@@ -142,6 +142,8 @@ class PlotModel {
   explicit PlotModel(PlotSpec spec);
 
   const PlotSpec& spec() const { return spec_; }
+  // What was drawn last; without a legend before that.
+  const PlotPicture& picture() const { return picture_; }
   // Shows or hides a row of the legend. A difference hides and shows both its series.
   void Toggle(LegendKind kind, size_t index);
   void SetLog(bool log);
