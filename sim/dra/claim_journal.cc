@@ -1,5 +1,6 @@
 #include "sim/dra/claim_journal.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 #include <variant>
@@ -17,8 +18,8 @@ bool HasConsumer(const ResourceClaim& claim, const Consumer& consumer) {
 // The driver's list for an entry; null: it has not answered yet.
 const PodSchedulingContext::ClaimNodes* FindAnswer(const PodSchedulingContext& context,
                                                    Name entry) {
-  const auto found = absl::c_find_if(
-      context.claims, [entry](const auto& answer) { return answer.entry == entry; });
+  const auto found = absl::c_find_if(context.claims,
+                                     [entry](const auto& answer) { return answer.entry == entry; });
   return found == context.claims.end() ? nullptr : &*found;
 }
 
@@ -161,8 +162,9 @@ void ClaimJournal::OnContext(const Ref<PodSchedulingContext>& context, bool dele
     const PodSchedulingContext::ClaimNodes* const earlier = FindAnswer(before, entry.entry);
     if (answer == nullptr || (earlier != nullptr && *earlier == *answer)) continue;
     ClaimChange change = Change(ClaimChangeKind::kDriverAnswered, uid);
-    change.asked = static_cast<uint32_t>(context->potential.size());
     change.refused = static_cast<uint32_t>(answer->unsuitable.size());
+    // The selected node may be refused, too, without being one of the potential nodes.
+    change.asked = std::max(static_cast<uint32_t>(context->potential.size()), change.refused);
     if (const auto words = words_.find(uid); words != words_.end()) {
       // Words about nodes that the answer no longer refuses are void.
       if (change.refused > 0) change.text = std::move(words->second);

@@ -185,7 +185,8 @@ bool UnpackClaims(const std::string& payload, size_t nodes,
     int64_t time_step = 0;
     uint64_t claim_step = 0;
     if (!records.Next(&step) || step > frame.records() - place || !times.Next(&time_step) ||
-        __builtin_add_overflow(time_ns, time_step, &time_ns) || !claims.Next(&claim_step)) {
+        __builtin_add_overflow(time_ns, time_step, &time_ns) || time_ns < 0 ||
+        !claims.Next(&claim_step)) {
       return false;
     }
     place += step;
@@ -206,8 +207,7 @@ bool UnpackClaims(const std::string& payload, size_t nodes,
       change.identity.immediate = p.immediate()[created++] != '\0';
     }
     uint32_t word = 0;
-    if (HasNode(change.kind) &&
-        (!node_words.Next(&word) || !FindNode(word, nodes, &change.node))) {
+    if (HasNode(change.kind) && (!node_words.Next(&word) || !FindNode(word, nodes, &change.node))) {
       return false;
     }
     if (HasAsked(change.kind) && !asked.Next(&change.asked)) return false;
@@ -240,10 +240,9 @@ std::string PackLiveClaims(uint64_t records, SimTime time, const LiveClaims& cla
     p.add_name(claim.identity.name);
     p.add_pod(texts.Intern(claim.identity.pod));
     p.add_class_name(texts.Intern(claim.identity.class_name));
-    const unsigned flags = (claim.identity.immediate ? kImmediateFlag : 0U) |
-                           (claim.allocated ? kAllocatedFlag : 0U) |
-                           (claim.releasing ? kReleasingFlag : 0U) |
-                           (claim.deleting ? kDeletingFlag : 0U);
+    const unsigned flags =
+        (claim.identity.immediate ? kImmediateFlag : 0U) | (claim.allocated ? kAllocatedFlag : 0U) |
+        (claim.releasing ? kReleasingFlag : 0U) | (claim.deleting ? kDeletingFlag : 0U);
     p.mutable_flags()->push_back(static_cast<char>(flags));
     p.mutable_state()->push_back(static_cast<char>(claim.state));
     p.add_since_ns(claim.since.ns() - since_before.ns());
@@ -272,10 +271,9 @@ bool UnpackLiveClaims(const std::string& payload, size_t nodes, LiveClaims* clai
   proto::LedgerLiveClaimColumns p;
   if (!Unpacked(payload, &frame, &p)) return false;
   const int n = p.claim_size();
-  for (const int size :
-       {p.name_size(), p.pod_size(), p.class_name_size(), p.since_ns_size(), p.selected_size(),
-        p.asked_size(), p.refused_size(), p.message_size(), p.node_size(), p.grants_size(),
-        p.reserved_size(), p.prepared_size()}) {
+  for (const int size : {p.name_size(), p.pod_size(), p.class_name_size(), p.since_ns_size(),
+                         p.selected_size(), p.asked_size(), p.refused_size(), p.message_size(),
+                         p.node_size(), p.grants_size(), p.reserved_size(), p.prepared_size()}) {
     if (size != n) return false;
   }
   const auto rows = static_cast<size_t>(n);
@@ -296,7 +294,7 @@ bool UnpackLiveClaims(const std::string& payload, size_t nodes, LiveClaims* clai
     LiveClaim claim;
     // Uids ascend, from 1.
     if (p.claim(i) == 0 || __builtin_add_overflow(uid, p.claim(i), &uid) || state >= kClaimStates ||
-        __builtin_add_overflow(since_ns, p.since_ns(i), &since_ns) ||
+        __builtin_add_overflow(since_ns, p.since_ns(i), &since_ns) || since_ns < 0 ||
         !FindText(p, p.pod(i), &claim.identity.pod) ||
         !FindText(p, p.class_name(i), &claim.identity.class_name) ||
         !FindText(p, p.message(i), &claim.message) ||
@@ -322,8 +320,8 @@ bool UnpackLiveClaims(const std::string& payload, size_t nodes, LiveClaims* clai
       int64_t first_ns = 0;
       int64_t last_ns = 0;
       if (!firsts.Next(&first_ns) || !lasts.Next(&last_ns) ||
-          __builtin_add_overflow(since_ns, first_ns, &first_ns) ||
-          __builtin_add_overflow(first_ns, last_ns, &last_ns)) {
+          __builtin_add_overflow(since_ns, first_ns, &first_ns) || first_ns < 0 ||
+          __builtin_add_overflow(first_ns, last_ns, &last_ns) || last_ns < 0) {
         return false;
       }
       tally.first = SimTime(first_ns);

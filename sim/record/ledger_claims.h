@@ -27,8 +27,8 @@ struct LoggedClaimChange {
 // The payload of a frame that stands after `records` records, the last of them at `time`. The
 // numbers of records before the changes ascend.
 std::string PackClaims(uint64_t records, SimTime time, absl::Span<const LoggedClaimChange> changes);
-// Adds the changes of a frame. False if the payload is unreadable, names a node beyond `nodes`, or
-// has changes after its own place.
+// Adds the changes of a frame. False if the payload is unreadable, names a node beyond `nodes`, has
+// changes behind its own place, or times before the start of the run.
 bool UnpackClaims(const std::string& payload, size_t nodes,
                   std::vector<LoggedClaimChange>* changes);
 

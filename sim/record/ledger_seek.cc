@@ -126,9 +126,8 @@ absl::Status LedgerSeek::ToRecord(uint64_t records) {
   const auto later =
       std::upper_bound(index_.keyframes.begin(), index_.keyframes.end(), records,
                        [](uint64_t wanted, const LedgerPlace& k) { return wanted < k.records; });
-  RETURN_IF_ERROR(
-      Approach(static_cast<size_t>(later - index_.keyframes.begin()),
-               record() < records || (record() == records && !AreClaimsAhead())));
+  RETURN_IF_ERROR(Approach(static_cast<size_t>(later - index_.keyframes.begin()),
+                           record() < records || (record() == records && !AreClaimsAhead())));
   Record passed;
   while (record() < records) {
     ASSIGN_OR_RETURN(const bool more, Next(&passed));

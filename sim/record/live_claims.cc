@@ -46,10 +46,15 @@ absl::string_view ClaimStateName(ClaimState state) {
 }
 
 void LiveClaim::Apply(const ClaimChange& change) {
-  ClaimTally& tally = tallies[static_cast<size_t>(change.kind)];
-  if (tally.times == 0) tally.first = change.time;
-  tally.last = change.time;
-  ++tally.times;
+  const bool is_withdrawal =
+      (change.kind == ClaimChangeKind::kDriverAsked && change.asked == 0) ||
+      (change.kind == ClaimChangeKind::kNodeSelected && !change.node.valid());
+  if (!is_withdrawal) {
+    ClaimTally& tally = tallies[static_cast<size_t>(change.kind)];
+    if (tally.times == 0) tally.first = change.time;
+    tally.last = change.time;
+    ++tally.times;
+  }
   if (!change.text.empty() && change.kind != ClaimChangeKind::kReserved &&
       change.kind != ClaimChangeKind::kUnreserved) {
     message = change.text;
