@@ -73,7 +73,7 @@ std::string Packed(uint64_t records, SimTime time, const Columns& columns, Frame
   out->set_records(records);
   out->set_time_ns(time.ns());
   out->set_columns_bytes(bytes.size());
-  out->set_columns(Deflate(bytes));
+  out->set_columns(Pack(bytes));
   return out->SerializeAsString();
 }
 
@@ -81,8 +81,8 @@ template <typename Frame, typename Columns>
 bool Unpacked(const std::string& payload, Frame* frame, Columns* columns) {
   std::string bytes;
   return frame->ParseFromString(payload) &&
-         CanInflateTo(frame->columns().size(), frame->columns_bytes()) &&
-         Inflate(frame->columns(), frame->columns_bytes(), &bytes) &&
+         CanUnpackTo(frame->columns(), frame->columns_bytes()) &&
+         Unpack(frame->columns(), frame->columns_bytes(), &bytes) &&
          columns->ParseFromString(bytes);
 }
 

@@ -279,12 +279,12 @@ TEST(LedgerClaimsTest, FlippedBytesNeverCrash) {
     proto::LedgerClaims outer;  // both types have the same fields
     ASSERT_TRUE(outer.ParseFromString(frame.payload));
     std::string columns;
-    ASSERT_TRUE(Inflate(outer.columns(), outer.columns_bytes(), &columns));
+    ASSERT_TRUE(Unpack(outer.columns(), outer.columns_bytes(), &columns));
     for (size_t at = 0; at < columns.size(); ++at) {
       for (const unsigned char flip : kFlips) {
         std::string changed = columns;
         changed[at] = static_cast<char>(static_cast<unsigned char>(changed[at]) ^ flip);
-        outer.set_columns(Deflate(changed));
+        outer.set_columns(Pack(changed));
         outer.set_columns_bytes(changed.size());
         const std::string payload = outer.SerializeAsString();
         std::vector<LoggedClaimChange> changes;
