@@ -40,12 +40,15 @@ enum class FrameType : uint8_t {
   kKeyframe = 6,
   kSeries = 7,
   kPods = 8,
+  kClaims = 9,
+  kLiveClaims = 10,
 };
-inline constexpr int kLastFrameType = 8;
+inline constexpr int kLastFrameType = 10;
 // Frames that a reader of records passes over.
 constexpr bool IsBesideRecords(FrameType type) {
   return type == FrameType::kCheckpoint || type == FrameType::kDefinitions ||
-         type == FrameType::kKeyframe || type == FrameType::kSeries || type == FrameType::kPods;
+         type == FrameType::kKeyframe || type == FrameType::kSeries || type == FrameType::kPods ||
+         type == FrameType::kClaims || type == FrameType::kLiveClaims;
 }
 
 // Checkpoints may build on earlier ones. One in kCheckpointsPerChain is whole, and a state that is
