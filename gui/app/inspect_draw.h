@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "gui/app/app_state.h"
+#include "gui/app/decision_box.h"
 #include "gui/app/what_if_box.h"
 #include "gui/session/inspection.h"
 #include "gui/view/life_bar.h"
@@ -48,6 +49,7 @@ class PodPage {
   std::string claims_pod_;
   std::vector<size_t> claims_;
   WhatIfBox what_if_;
+  DecisionBox decision_;
 };
 
 class NodePage {

@@ -114,7 +114,9 @@ void PodPage::Draw(const std::shared_ptr<const Inspection>& inspection, AppState
   StrongText("What if", *app);
   ImGui::SameLine();
   DimText("the whole run again as B, all else as it was", *app);
+  what_if_.DrawSuggestions(inspection, app);
   what_if_.DrawKeyEditor(app);
+  decision_.Draw(pod.name, app);
 }
 
 void PodPage::DrawLife(const std::shared_ptr<const Inspection>& inspection, AppState* app) {

@@ -5,69 +5,88 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
-#include <optional>
+#include <utility>
 
-#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "gui/app/plot_draw.h"
 #include "gui/app/widgets.h"
-#include "gui/view/compare_model.h"
-#include "gui/view/find_model.h"
+#include "gui/session/run_job.h"
 
 namespace drasim::gui {
 namespace {
 
 constexpr size_t kShownKeys = 8;
 
-}  // namespace
-
+// The present run, to be run again with changes. Its recorded paths are absolute.
 RunJobSpec RunAgain(const RunOverview& run) {
   RunJobSpec spec;
   spec.scenario_yaml = run.scenario_yaml;
   return spec;
 }
 
-void WhatIfBox::ReadKeys(const RunOverview& run) {
-  keys_.clear();
-  error_.clear();
-  auto keys = view::ScenarioKeys(run.scenario_yaml);
-  if (keys.ok()) {
-    keys_ = *std::move(keys);
-  } else {
-    error_ = std::string(keys.status().message());
+}  // namespace
+
+void WhatIfBox::DrawSuggestions(const std::shared_ptr<const Inspection>& inspection,
+                                AppState* app) {
+  if (app->a.overview == nullptr) return;
+  if (suggested_for_ != inspection) {
+    suggestions_ = view::SuggestChanges(*inspection->pod, app->a.overview->scenario_yaml);
+    suggested_for_ = inspection;
   }
-  matched_ = "?";  // no key holds one
+  for (size_t s = 0; s < suggestions_.size(); ++s) {
+    const view::WhatIfSuggestion& suggestion = suggestions_[s];
+    ImGui::PushID(static_cast<int>(s));
+    if (ImGui::SmallButton("open B")) {
+      RunJobSpec spec = RunAgain(*app->a.overview);
+      spec.changes.emplace_back(suggestion.key, suggestion.value);
+      app->run_as_b = std::move(spec);
+    }
+    ImGui::PopID();
+    ImGui::SameLine();
+    Text(suggestion.key);
+    ImGui::SameLine();
+    // An arrow is not in every font.
+    DimText(absl::StrCat(suggestion.old, " to"), *app);
+    ImGui::SameLine();
+    StrongText(suggestion.value, *app);
+    WrappedDimText(suggestion.why, *app);
+  }
+}
+
+void WhatIfBox::Search() {
+  if (searched_ == key_) return;
+  searched_ = key_;
+  matches_ = view::SearchKeys(keys_, key_);
+  matches_.resize(std::min(matches_.size(), kShownKeys));
 }
 
 void WhatIfBox::DrawMatches(const AppState& app) {
-  if (matched_ != key_) {
-    matched_ = key_;
-    std::vector<std::pair<int64_t, size_t>> ranked;  // best first, then in the scenario's order
-    for (size_t i = 0; i < keys_.size(); ++i) {
-      const std::optional<int64_t> score =
-          key_.empty() ? std::optional<int64_t>(0) : view::FindScore(key_, keys_[i].first);
-      if (score.has_value()) ranked.emplace_back(-*score, i);
-    }
-    std::sort(ranked.begin(), ranked.end());
-    matches_.clear();
-    for (size_t i = 0; i < std::min(ranked.size(), kShownKeys); ++i) {
-      matches_.push_back(ranked[i].second);
-    }
-  }
+  Search();
   for (const size_t match : matches_) {
-    const auto& [key, value] = keys_[match];
-    if (key == key_) continue;
-    if (TextButton(key, app)) {
-      key_ = key;
-      value_ = value;
+    const view::ScenarioKey& key = keys_[match];
+    if (key.key == key_) {
+      WrappedDimText(absl::StrCat(key.type, ". ", key.meaning), app);
+      continue;
+    }
+    if (TextButton(key.key, app)) {
+      key_ = key.key;
+      value_ = key.value;
+    }
+    if (ImGui::IsItemHovered() && !key.meaning.empty()) {
+      ImGui::BeginTooltip();
+      ImGui::PushTextWrapPos(ImGui::GetFontSize() * 40);
+      Text(key.meaning);
+      ImGui::PopTextWrapPos();
+      ImGui::EndTooltip();
     }
     ImGui::SameLine();
-    DimText(value, app);
+    DimText(key.value.empty() ? absl::StrCat("default: ", key.fallback) : key.value, app);
   }
 }
 
 void WhatIfBox::OpenAsB(AppState* app) {
+  error_ = view::CheckValue(app->a.overview->scenario_yaml, key_, value_);
+  if (!error_.ok()) return;
   RunJobSpec spec = RunAgain(*app->a.overview);
   spec.changes.emplace_back(key_, value_);
   app->run_as_b = std::move(spec);
@@ -79,10 +98,12 @@ void WhatIfBox::DrawKeyEditor(AppState* app) {
   if (!open_) {
     if (!TextButton("+ change another key ...", *app)) return;
     open_ = is_new_ = true;
+    error_ = absl::OkStatus();
   }
   if (keys_of_ != app->a.overview) {
     keys_of_ = app->a.overview;
-    ReadKeys(*keys_of_);
+    keys_ = view::ScenarioKeys(keys_of_->scenario_yaml);
+    searched_.reset();
   }
   ImGui::PushID("key editor");
   const float em = ImGui::GetFontSize();
@@ -90,19 +111,26 @@ void WhatIfBox::DrawKeyEditor(AppState* app) {
   if (is_new_) ImGui::SetKeyboardFocusHere();
   is_new_ = false;
   ImGui::SetNextItemWidth(std::max(width * 0.45F, 8 * em));
-  ImGui::InputTextWithHint("##key", "key, such as qps", &key_);
+  bool changed = ImGui::InputTextWithHint("##key", "key, such as driver qps", &key_);
   ImGui::SameLine();
   ImGui::SetNextItemWidth(std::max(width * 0.25F, 4 * em));
   const bool entered =
       ImGui::InputTextWithHint("##value", "value", &value_, ImGuiInputTextFlags_EnterReturnsTrue);
+  changed = changed || ImGui::IsItemEdited();
+  if (changed) error_ = absl::OkStatus();
   ImGui::SameLine();
   const bool complete = !key_.empty();
   if (!complete) ImGui::BeginDisabled();
-  if ((ImGui::SmallButton("open B") || entered) && complete) OpenAsB(app);
+  const bool pressed = ImGui::SmallButton("open B");
   if (!complete) ImGui::EndDisabled();
+  if ((pressed || entered) && complete) OpenAsB(app);
   ImGui::SameLine();
   if (TextButton("close", *app)) open_ = false;
-  if (!error_.empty()) WrappedDimText(error_, *app);
+  if (!error_.ok()) {
+    ImGui::PushStyleColor(ImGuiCol_Text, Packed(app->theme().stranded));
+    WrappedText(error_.message());
+    ImGui::PopStyleColor();
+  }
   DrawMatches(*app);
   ImGui::PopID();
 }

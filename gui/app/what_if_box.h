@@ -2,42 +2,46 @@
 #ifndef DRASIM_GUI_APP_WHAT_IF_BOX_H_
 #define DRASIM_GUI_APP_WHAT_IF_BOX_H_
 
+#include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "absl/strings/string_view.h"
+#include "absl/status/status.h"
 #include "gui/app/app_state.h"
-#include "gui/session/run_job.h"
+#include "gui/session/inspection.h"
 #include "gui/session/run_overview.h"
+#include "gui/view/what_if.h"
 
 namespace drasim::gui {
 
-// The present run, to be run again with changes.
-RunJobSpec RunAgain(const RunOverview& run);
-
 class WhatIfBox {
  public:
+  // Changes worth trying for a pod. REQUIRES: inspection->pod.
+  void DrawSuggestions(const std::shared_ptr<const Inspection>& inspection, AppState* app);
   // "+ change another key": a key of the scenario and its new value.
   void DrawKeyEditor(AppState* app);
-  // "fails", "drained", "one more like it": events of a node at the cursor.
+  // "it fails", "it is drained", "one more like it": events of a node at the cursor.
   void DrawNodeEvents(const std::string& node, AppState* app);
 
  private:
-  void ReadKeys(const RunOverview& run);
+  void Search();
   void DrawMatches(const AppState& app);
   void OpenAsB(AppState* app);
+
+  std::shared_ptr<const Inspection> suggested_for_;
+  std::vector<view::WhatIfSuggestion> suggestions_;
 
   bool open_ = false;
   bool is_new_ = false;  // opened in this frame
   std::string key_;
   std::string value_;
   std::shared_ptr<const RunOverview> keys_of_;
-  std::vector<std::pair<std::string, std::string>> keys_;  // of the scenario, with values
-  std::string error_;                                      // of reading them
-  std::string matched_;                                    // the text that matches_ are for
-  std::vector<size_t> matches_;                            // indices into keys_
+  std::vector<view::ScenarioKey> keys_;
+  std::optional<std::string> searched_;  // what matches_ are for
+  std::vector<size_t> matches_;          // indices into keys_
+  absl::Status error_;                   // of the value
 };
 
 }  // namespace drasim::gui

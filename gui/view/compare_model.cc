@@ -325,12 +325,4 @@ std::string ScenarioValue(absl::string_view scenario_yaml, absl::string_view key
   return found == keys->values.end() ? "" : found->second;
 }
 
-absl::StatusOr<std::vector<std::pair<std::string, std::string>>> ScenarioKeys(
-    absl::string_view scenario_yaml) {
-  ASSIGN_OR_RETURN(const FlatKeys flat, FlatKeysOf(scenario_yaml, "the scenario"));
-  std::vector<std::pair<std::string, std::string>> keys;
-  for (const std::string& key : flat.order) keys.emplace_back(key, flat.values.at(key));
-  return keys;
-}
-
 }  // namespace drasim::view

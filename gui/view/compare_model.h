@@ -115,9 +115,6 @@ absl::StatusOr<std::vector<KeyDifference>> CompareScenarios(absl::string_view a,
 
 // The scalar under a key of a scenario, such as "seed"; empty without one.
 std::string ScenarioValue(absl::string_view scenario_yaml, absl::string_view key);
-// All keys with their values, in the scenario's order. Errors are YamlTree's.
-absl::StatusOr<std::vector<std::pair<std::string, std::string>>> ScenarioKeys(
-    absl::string_view scenario_yaml);
 
 }  // namespace drasim::view
 
