@@ -66,7 +66,8 @@ class RunContext {
   const ProgressWatch& progress() const { return progress_; }
 
   // Writes a record to every sink.
-  void Emit(RecordKind kind, PodId pod, NodeId node, DeviceSet devices, uint32_t detail);
+  void Emit(RecordKind kind, PodId pod, NodeId node, DeviceSet devices, uint32_t detail,
+            PodId preemptor = PodId());
   uint64_t records() const { return records_; }
   uint64_t records_at_instant() const { return records_ - records_before_instant_; }
 
