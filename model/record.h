@@ -57,7 +57,7 @@ constexpr bool MayGiveDevices(RecordKind kind) {
 
 // Values are part of the ledger's format: never renumber.
 enum class EvictionCause : uint32_t {
-  kPreempted = 1,      // for another job
+  kPreempted = 1,      // for another job: Record::preemptor
   kNodeLost = 2,       // its node failed or was removed
   kDrained = 3,        // its node was drained
   kAttemptFailed = 4,  // its work failed, according to the trace; the job tries again
@@ -108,6 +108,10 @@ struct Record {
   NodeId node;
   DeviceSet devices;  // of the node
   uint32_t detail = 0;
+  // Of evictions with EvictionCause::kPreempted: a pod of the job for which the pod leaves. Invalid
+  // when several jobs share the room, and when that pod is unknown to the reader. Not part of the
+  // fingerprint.
+  PodId preemptor = PodId();
   bool operator==(const Record&) const = default;
 };
 

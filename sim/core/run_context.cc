@@ -30,7 +30,8 @@ SimTime RunContext::After(SimDuration d) {
   return SimTime(std::numeric_limits<int64_t>::max());
 }
 
-void RunContext::Emit(RecordKind kind, PodId pod, NodeId node, DeviceSet devices, uint32_t detail) {
+void RunContext::Emit(RecordKind kind, PodId pod, NodeId node, DeviceSet devices, uint32_t detail,
+                      PodId preemptor) {
   Record record;
   record.time = now_;
   record.kind = kind;
@@ -38,6 +39,7 @@ void RunContext::Emit(RecordKind kind, PodId pod, NodeId node, DeviceSet devices
   record.node = node;
   record.devices = devices;
   record.detail = detail;
+  record.preemptor = preemptor;
   ++records_;
   // A failed attempt is no progress, even if it held a reservation for a while.
   if (kind != RecordKind::kAttemptFailed && kind != RecordKind::kPodReserved &&

@@ -67,7 +67,8 @@ class RunContext {
   const ProgressWatch& progress() const { return progress_; }
 
   // Writes a record to every sink.
-  void Emit(RecordKind kind, PodId pod, NodeId node, DeviceSet devices, uint32_t detail);
+  void Emit(RecordKind kind, PodId pod, NodeId node, DeviceSet devices, uint32_t detail,
+            PodId preemptor = PodId());
   // Whether some sink wants changes of claims, and such a change for those that do.
   bool wants_claim_changes() const { return wants_claim_changes_; }
   void EmitClaim(const ClaimChange& change);

@@ -26,6 +26,12 @@ constexpr bool HasDetailBesideNode(RecordKind kind) {
          kind == RecordKind::kDevicesChanged;
 }
 
+// Whether the record has an entry in the column `preemptor`.
+constexpr bool HasPreemptor(const Record& record) {
+  return record.kind == RecordKind::kPodEvicted &&
+         record.detail == static_cast<uint32_t>(EvictionCause::kPreempted);
+}
+
 inline constexpr uint32_t kLedgerVersion = 4;
 inline constexpr absl::string_view kLedgerMagic = "DRASIMLG";
 inline constexpr absl::string_view kLedgerTrailer = "DRASIMED";

@@ -212,6 +212,12 @@ absl::Status LedgerReader::LoadHeader() {
       if (a.amount() < 0) return Damaged("a node has less than nothing of a resource");
       spec.extended.emplace_back(a.name(), a.amount());
     }
+    for (const proto::LedgerLabel& label : node.labels()) {
+      spec.labels.emplace_back(label.key(), label.value());
+    }
+    for (const proto::LedgerTaint& taint : node.taints()) {
+      spec.taints.push_back({taint.key(), taint.value(), taint.effect()});
+    }
     spec.absent = node.absent();
     spec.unschedulable = node.unschedulable();
     absl::StatusOr<NodeId> added = cluster_->AddNode(spec);
@@ -292,7 +298,7 @@ absl::StatusOr<bool> LedgerReader::LoadBlock() {
     if (absl::Status s = AddDefinitions(block_); !s.ok()) return s;
     in_block_ = 0;
     next_node_ = next_detail_ = next_arrival_ = 0;
-    next_grants_ = next_grant_ = next_allocatable_ = 0;
+    next_grants_ = next_grant_ = next_allocatable_ = next_preemptor_ = 0;
     job_ = 0;
     if (n > 0) return true;
   }
@@ -332,6 +338,7 @@ absl::Status LedgerReader::DecodeRecord(Record* record) {
       if (MayGiveDevices(record->kind)) {
         if (absl::Status s = DecodeGrants(); !s.ok()) return s;
       }
+      if (HasPreemptor(*record)) RETURN_IF_ERROR(DecodePreemptor(record));
       break;
     }
   }
@@ -339,10 +346,9 @@ absl::Status LedgerReader::DecodeRecord(Record* record) {
       record->kind == RecordKind::kDevicesChanged) {
     return absl::OkStatus();
   }
-  const auto pods =
-      static_cast<int64_t>(pods_before_ + (cluster_->pod_count() - number_of_row_.size()));
-  const int64_t limit = record->kind == RecordKind::kPodArrived ? pods : pods - 1;
-  if (pod_ < 0 || pod_ > limit || (record->kind == RecordKind::kPodArrived && pod_ != pods)) {
+  const auto arrived = static_cast<int64_t>(pods());
+  const int64_t limit = record->kind == RecordKind::kPodArrived ? arrived : arrived - 1;
+  if (pod_ < 0 || pod_ > limit || (record->kind == RecordKind::kPodArrived && pod_ != arrived)) {
     return Damaged("a pod that does not exist");
   }
   if (record->kind == RecordKind::kPodArrived) {
@@ -369,6 +375,16 @@ absl::Status LedgerReader::DecodeGrants() {
   for (uint32_t i = 0; i < n; ++i) {
     grants_.push_back(GrantOfWord(block_.grant(next_grant_++)));
   }
+  return absl::OkStatus();
+}
+
+absl::Status LedgerReader::DecodePreemptor(Record* record) {
+  if (block_.preemptor_size() == 0) return absl::OkStatus();
+  if (next_preemptor_ >= block_.preemptor_size()) return Damaged("a preemptor is missing");
+  const uint64_t preemptor = block_.preemptor(next_preemptor_++);
+  if (preemptor > pods()) return Damaged("a preemptor that does not exist");
+  if (preemptor == 0) return absl::OkStatus();
+  record->preemptor = FindPod(preemptor - 1).value_or(PodId());
   return absl::OkStatus();
 }
 

@@ -108,6 +108,9 @@ class LedgerReader {
   absl::Status AddArrival(const Record& record);
   absl::Status ChangeNode(const Record& record);
   absl::Status DecodeGrants();
+  absl::Status DecodePreemptor(Record* record);
+  // Pods that have arrived.
+  uint64_t pods() const { return pods_before_ + (cluster_->pod_count() - number_of_row_.size()); }
   absl::Status ChangeDevices(const Record& record);
   absl::Status ApplyPlacement(const Record& record);
   absl::Status ApplyAdmission(const Record& record);
@@ -136,6 +139,7 @@ class LedgerReader {
   int next_grants_ = 0;
   int next_grant_ = 0;
   int next_allocatable_ = 0;
+  int next_preemptor_ = 0;
   int64_t job_ = 0;      // of the last arrival in the block
   DeviceGrants grants_;  // of the present record
   uint64_t records_ = 0;

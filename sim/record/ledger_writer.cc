@@ -105,6 +105,17 @@ std::string MakeHeader(absl::string_view scenario_yaml, const ClusterState& clus
       extended->set_name(name);
       extended->set_amount(amount);
     }
+    for (const auto& [key, value] : spec.labels) {
+      proto::LedgerLabel* label = node->add_labels();
+      label->set_key(key);
+      label->set_value(value);
+    }
+    for (const Taint& taint : spec.taints) {
+      proto::LedgerTaint* p = node->add_taints();
+      p->set_key(taint.key);
+      p->set_value(taint.value);
+      p->set_effect(taint.effect);
+    }
     node->set_absent(spec.absent);
     node->set_unschedulable(spec.unschedulable);
   }
@@ -289,6 +300,10 @@ void LedgerWriter::OnRecord(const Record& record, const ClusterState& cluster) {
     block_.add_devices(record.devices.bits());
     if (HasDetailBesideNode(record.kind)) block_.add_detail(record.detail);
     if (MayGiveDevices(record.kind)) AddGrants(cluster.pod_grants(record.pod));
+    if (HasPreemptor(record)) {
+      block_.add_preemptor(record.preemptor.valid() ? record.preemptor.value() + uint64_t{1} : 0);
+      any_preemptor_ |= record.preemptor.valid();
+    }
     if (record.kind == RecordKind::kDevicesChanged &&
         record.detail == static_cast<uint32_t>(DeviceChangeKind::kAllocatable)) {
       for (size_t e = 0; e < cluster.extended_names().size(); ++e) {
@@ -396,6 +411,7 @@ void LedgerWriter::FlushBlock() {
   if (!any_time_) block_.clear_time_delta_ns();
   if (!any_priority_) block_.clear_pod_priority();
   if (!any_grants_) block_.clear_grants();
+  if (!any_preemptor_) block_.clear_preemptor();
   if (block_.tenants_size() == 1) block_.clear_tenant();
   AppendDefinitions();
   buffer_.clear();
@@ -406,6 +422,7 @@ void LedgerWriter::FlushBlock() {
   any_time_ = false;
   any_priority_ = false;
   any_grants_ = false;
+  any_preemptor_ = false;
   last_job_ = 0;
   tenant_rows_.Clear();
   WriteClaims();

@@ -127,6 +127,7 @@ class LedgerWriter : public RecordSink {
   bool any_time_ = false;
   bool any_priority_ = false;
   bool any_grants_ = false;
+  bool any_preemptor_ = false;
   size_t shapes_written_ = 0;
   size_t summaries_written_ = 0;
   std::string buffer_;

@@ -93,7 +93,11 @@ TEST(LedgerTest, TheHeaderHoldsWhatTheRunBeganWith) {
     EXPECT_EQ(found.pods, wanted.pods);
     EXPECT_EQ(found.gpu_count, wanted.gpu_count);
     EXPECT_EQ(found.gpu_model, wanted.gpu_model);
+    EXPECT_TRUE(found.labels == wanted.labels);
+    EXPECT_TRUE(found.taints == wanted.taints);
   }
+  EXPECT_EQ(cluster.node_spec(NodeId(0u)).labels.size(), 2u);
+  EXPECT_EQ(cluster.node_spec(NodeId(1u)).taints.size(), 1u);
   EXPECT_EQ(cluster.totals(), script.cluster().totals());
 }
 
@@ -126,6 +130,35 @@ TEST(LedgerTest, ShapesAndSummariesComeBackWhole) {
 
 TEST(LedgerTest, TheSameRunGivesTheSameBytes) {
   EXPECT_TRUE(MakeLedgerExample().bytes == MakeLedgerExample().bytes);
+}
+
+TEST(LedgerTest, PreemptorsComeBack) {
+  const TempDir dir;
+  RecordScript script;
+  const std::unique_ptr<LedgerWriter> writer = WriterIn(dir, script);
+  script.AddSink(writer.get());
+  const ShapeId shape = script.Shape(1000, kGib, 0, 0);
+  const PodId low = script.Arrive("low", shape);
+  const PodId other = script.Arrive("other", shape);
+  const PodId high = script.Arrive("high", shape, 5);
+  script.Bind(low, 0, DeviceSet());
+  script.Bind(other, 0, DeviceSet());
+  script.Preempt(low, high);
+  script.Preempt(other, PodId());  // for several jobs
+  script.Bind(low, 0, DeviceSet());
+  ASSERT_EQ(writer->AddCheckpoint("state"), absl::OkStatus());  // a new block
+  script.Preempt(low, PodId());
+  script.Bind(low, 0, DeviceSet());
+  script.Preempt(low, low);
+  script.End();
+  ASSERT_EQ(writer->Finish(kExampleFingerprint), absl::OkStatus());
+  const LedgerContent content = ReadLedger(LedgerReader::Open(dir.PathOf("ledger")));
+  EXPECT_EQ(content.status, absl::OkStatus());
+  ASSERT_EQ(content.records.size(), script.records().size());
+  for (size_t i = 0; i < content.records.size(); ++i) {
+    EXPECT_TRUE(content.records[i] == script.records()[i]) << i;
+  }
+  EXPECT_EQ(content.records[5].preemptor, high);
 }
 
 TEST(LedgerTest, FramesAndTrailer) {
@@ -661,6 +694,30 @@ TEST(LedgerDamageTest, OwnersOfABlock) {
               b->add_job(0);
             }),
             lengths);
+}
+
+TEST(LedgerDamageTest, PreemptorsOfABlock) {
+  const auto preempted = [](std::vector<uint64_t> preemptors) {
+    return [preemptors](auto* b) {
+      AddRecord(RecordKind::kPodEvicted, 1, b);
+      b->add_detail(static_cast<uint32_t>(EvictionCause::kPreempted));
+      for (const uint64_t preemptor : preemptors) b->add_preemptor(preemptor);
+    };
+  };
+  EXPECT_EQ(ErrorWith(preempted({})), "");
+  EXPECT_EQ(ErrorWith(preempted({0})), "");
+  EXPECT_EQ(ErrorWith(preempted({1})), "");
+  EXPECT_EQ(ErrorWith(preempted({2})), "a preemptor that does not exist");
+  EXPECT_EQ(ErrorWith(preempted({~uint64_t{0}})), "a preemptor that does not exist");
+  EXPECT_EQ(ErrorWith([&](auto* b) {
+              preempted({1})(b);
+              b->mutable_kind()->push_back('\3');
+              b->add_pod_delta(0);
+              b->add_node(1);
+              b->add_devices(1);
+              preempted({})(b);
+            }),
+            "a preemptor is missing");
 }
 
 TEST(LedgerDamageTest, DefinitionsOfABlock) {

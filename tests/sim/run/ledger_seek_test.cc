@@ -117,6 +117,12 @@ TEST_P(SeekRunTest, TimesAndTheRecordsAfterThem) {
       EXPECT_EQ(record.node, wanted.node);
       EXPECT_EQ(record.devices, wanted.devices);
       EXPECT_EQ(record.detail, wanted.detail);
+      if (record.preemptor.valid()) {
+        EXPECT_EQ(seek_->NumberOf(record.preemptor), wanted.preemptor.value());
+      } else {
+        EXPECT_TRUE(!wanted.preemptor.valid() ||
+                    !seek_->FindPod(wanted.preemptor.value()).has_value());
+      }
       if (record.pod.valid()) {
         EXPECT_EQ(seek_->NumberOf(record.pod), wanted.pod.value());
         EXPECT_EQ(seek_->FindPod(wanted.pod.value()), record.pod);
@@ -235,6 +241,18 @@ TEST_P(SeekRunTest, EveryEndedPodHasARow) {
     wanted.end = ended.end;
     wanted.end_kind = ended.kind;
     EXPECT_TRUE(rows[i] == wanted) << i << " " << wanted.name;
+  }
+}
+
+TEST_P(SeekRunTest, EveryPreemptionNamesAnotherJob) {
+  for (const Record& record : whole_.records) {
+    if (record.kind != RecordKind::kPodEvicted ||
+        record.detail != static_cast<uint32_t>(EvictionCause::kPreempted)) {
+      EXPECT_FALSE(record.preemptor.valid());
+      continue;
+    }
+    ASSERT_TRUE(record.preemptor.valid());
+    EXPECT_NE(sim_->jobs().job_of(record.preemptor), sim_->jobs().job_of(record.pod));
   }
 }
 
