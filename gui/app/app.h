@@ -79,7 +79,8 @@ class App {
   // After a change that a user makes once: theme, splitter, recent file. Errors become a notice.
   void SaveSettings();
   void Notify(absl::string_view text, bool error = false);
-  void WishPicture(std::string path) { picture_ = std::move(path); }
+  // Of the next frame, in which the list that this was chosen from is gone.
+  void WishPicture(std::string path) { picture_wish_ = std::move(path); }
   // To the next or previous place of that kind; a notice if none is known.
   void Step(view::StepUnit unit, bool forward);
   void CloseA();
@@ -129,6 +130,7 @@ class App {
   std::unique_ptr<AppLayout> layout_;
   Settings settings_;
   bool quit_ = false;
+  std::optional<std::string> picture_wish_;  // for the frame after this one
   std::optional<std::string> picture_;
 
   absl::Status open_status_;

@@ -107,6 +107,10 @@ struct PodInspection {
   int64_t nodes_that_fit = 0;
 };
 
+// The reasons of a refusal: "0/3 nodes are available: 1 Too many pods, 2 Insufficient cpu." becomes
+// {"1 Too many pods", "2 Insufficient cpu"}. Another text is its own reason.
+std::vector<std::string> VerdictReasons(absl::string_view verdict);
+
 // Whether a waiting pod waits for room, in a sentence. Empty for others.
 std::string PodRoomText(const PodInspection& pod);
 
@@ -115,7 +119,7 @@ class PodInspector {
   // Follows the first pod of that name.
   explicit PodInspector(std::string name) : name_(std::move(name)) {}
 
-  // After the record was applied to `cluster`.
+  // After the record was applied to `cluster`. Records after the pod's end say nothing of it.
   void Add(const Record& record, const ClusterState& cluster, const VerdictSummaryTable& summaries);
   // True once the pod has arrived.
   bool found() const { return found_; }

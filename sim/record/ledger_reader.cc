@@ -212,13 +212,28 @@ absl::Status LedgerReader::LoadHeader() {
       if (a.amount() < 0) return Damaged("a node has less than nothing of a resource");
       spec.extended.emplace_back(a.name(), a.amount());
     }
+    for (const proto::LedgerLabel& label : node.labels()) {
+      spec.labels.emplace_back(label.key(), label.value());
+    }
+    for (const proto::LedgerTaint& taint : node.taints()) {
+      spec.taints.push_back({taint.key(), taint.value(), taint.effect()});
+    }
     spec.absent = node.absent();
     spec.unschedulable = node.unschedulable();
     absl::StatusOr<NodeId> added = cluster_->AddNode(spec);
     if (!added.ok()) return Damaged(added.status().message());
   }
   if (header_.reasons_size() > 254) return Damaged("more reasons than can be");
-  summaries_.SetReasons({header_.reasons().begin(), header_.reasons().end()});
+  std::vector<ReasonKind> kinds;
+  for (const char byte : header_.reason_kinds()) {
+    const auto kind = static_cast<unsigned char>(byte);
+    if (kind >= kReasonKinds) return Damaged("an unknown kind of reason");
+    kinds.push_back(static_cast<ReasonKind>(kind));
+  }
+  if (!kinds.empty() && kinds.size() != static_cast<size_t>(header_.reasons_size())) {
+    return Damaged("reasons and their kinds differ in number");
+  }
+  summaries_.SetReasons({header_.reasons().begin(), header_.reasons().end()}, std::move(kinds));
   first_frame_ = static_cast<uint64_t>(ftello(file_));
   return absl::OkStatus();
 }
@@ -275,13 +290,16 @@ absl::StatusOr<bool> LedgerReader::LoadBlock() {
     if (block_.pod_delta_size() != n ||
         (block_.time_delta_ns_size() != n && block_.time_delta_ns_size() != 0) ||
         block_.devices_size() != block_.node_size() ||
-        (block_.pod_priority_size() != block_.pod_name_size() && block_.pod_priority_size() != 0)) {
+        (block_.pod_priority_size() != block_.pod_name_size() && block_.pod_priority_size() != 0) ||
+        (block_.job_size() != block_.pod_name_size() && block_.job_size() != 0) ||
+        (block_.tenant_size() != block_.job_size() && block_.tenant_size() != 0)) {
       return Damaged("a block's columns differ in length");
     }
     if (absl::Status s = AddDefinitions(block_); !s.ok()) return s;
     in_block_ = 0;
     next_node_ = next_detail_ = next_arrival_ = 0;
-    next_grants_ = next_grant_ = next_allocatable_ = 0;
+    next_grants_ = next_grant_ = next_allocatable_ = next_preemptor_ = 0;
+    job_ = 0;
     if (n > 0) return true;
   }
   return false;
@@ -320,6 +338,7 @@ absl::Status LedgerReader::DecodeRecord(Record* record) {
       if (MayGiveDevices(record->kind)) {
         if (absl::Status s = DecodeGrants(); !s.ok()) return s;
       }
+      if (HasPreemptor(*record)) RETURN_IF_ERROR(DecodePreemptor(record));
       break;
     }
   }
@@ -327,10 +346,9 @@ absl::Status LedgerReader::DecodeRecord(Record* record) {
       record->kind == RecordKind::kDevicesChanged) {
     return absl::OkStatus();
   }
-  const auto pods =
-      static_cast<int64_t>(pods_before_ + (cluster_->pod_count() - number_of_row_.size()));
-  const int64_t limit = record->kind == RecordKind::kPodArrived ? pods : pods - 1;
-  if (pod_ < 0 || pod_ > limit || (record->kind == RecordKind::kPodArrived && pod_ != pods)) {
+  const auto arrived = static_cast<int64_t>(pods());
+  const int64_t limit = record->kind == RecordKind::kPodArrived ? arrived : arrived - 1;
+  if (pod_ < 0 || pod_ > limit || (record->kind == RecordKind::kPodArrived && pod_ != arrived)) {
     return Damaged("a pod that does not exist");
   }
   if (record->kind == RecordKind::kPodArrived) {
@@ -357,6 +375,16 @@ absl::Status LedgerReader::DecodeGrants() {
   for (uint32_t i = 0; i < n; ++i) {
     grants_.push_back(GrantOfWord(block_.grant(next_grant_++)));
   }
+  return absl::OkStatus();
+}
+
+absl::Status LedgerReader::DecodePreemptor(Record* record) {
+  if (block_.preemptor_size() == 0) return absl::OkStatus();
+  if (next_preemptor_ >= block_.preemptor_size()) return Damaged("a preemptor is missing");
+  const uint64_t preemptor = block_.preemptor(next_preemptor_++);
+  if (preemptor > pods()) return Damaged("a preemptor that does not exist");
+  if (preemptor == 0) return absl::OkStatus();
+  record->preemptor = FindPod(preemptor - 1).value_or(PodId());
   return absl::OkStatus();
 }
 
@@ -438,6 +466,26 @@ absl::Status LedgerReader::ApplyPlacement(const Record& record) {
   return absl::OkStatus();
 }
 
+absl::Status LedgerReader::AddArrival(const Record& record) {
+  if (record.detail >= shapes_->size()) return Damaged("a pod of an unknown shape");
+  if (next_arrival_ >= block_.pod_name_size()) return Damaged("a pod without a name");
+  const int arrival = next_arrival_++;
+  if (block_.job_size() > 0) {
+    const uint32_t tenant = block_.tenant_size() > 0 ? block_.tenant(arrival) : 0;
+    if (__builtin_add_overflow(job_, block_.job(arrival), &job_) || job_ < 0 ||
+        job_ >= int64_t{JobId::kInvalid} ||
+        tenant >= static_cast<uint32_t>(block_.tenants_size())) {
+      return Damaged("a pod of an unknown owner");
+    }
+    owners_.Add(JobId(static_cast<size_t>(job_)), block_.tenants(static_cast<int>(tenant)));
+  } else {
+    owners_.Add(JobId(), "");
+  }
+  const int32_t priority = block_.pod_priority_size() > 0 ? block_.pod_priority(arrival) : 0;
+  cluster_->AddPod(block_.pod_name(arrival), ShapeId(record.detail), priority, record.time);
+  return absl::OkStatus();
+}
+
 absl::Status LedgerReader::Apply(Record* record) {
   const PodId pod = record->pod;
   const auto in_phase = [&](PodPhase phase) { return cluster_->pod_phase(pod) == phase; };
@@ -445,15 +493,8 @@ absl::Status LedgerReader::Apply(Record* record) {
     return cluster_->pod_node(pod) == record->node && cluster_->pod_devices(pod) == record->devices;
   };
   switch (record->kind) {
-    case RecordKind::kPodArrived: {
-      if (record->detail >= shapes_->size()) return Damaged("a pod of an unknown shape");
-      if (next_arrival_ >= block_.pod_name_size()) return Damaged("a pod without a name");
-      const int32_t priority =
-          block_.pod_priority_size() > 0 ? block_.pod_priority(next_arrival_) : 0;
-      cluster_->AddPod(block_.pod_name(next_arrival_++), ShapeId(record->detail), priority,
-                       record->time);
-      return absl::OkStatus();
-    }
+    case RecordKind::kPodArrived:
+      return AddArrival(*record);
     case RecordKind::kPodReserved:
     case RecordKind::kPodBound:
       return ApplyPlacement(*record);
@@ -669,6 +710,7 @@ absl::Status LedgerReader::ResetCluster() {
     if (!added.ok()) return Damaged(added.status().message());
   }
   cluster_ = std::move(fresh);
+  owners_.Clear();
   block_.Clear();
   in_block_ = 0;
   complete_ = false;
@@ -702,10 +744,11 @@ absl::Status LedgerReader::Jump(const LedgerPlace& keyframe, LiveState* live) {
   }
   // Every pod and every record takes a byte at least.
   const KeyframeBounds bounds = {size_, summaries_.size()};
+  *live = LiveState(*cluster_, &summaries_);
   KeyframeHead head;
   std::vector<uint32_t> numbers;
   const absl::Status status =
-      UnpackKeyframe(payload, bounds, &head, cluster_.get(), live, &numbers);
+      UnpackKeyframe(payload, bounds, &head, cluster_.get(), live, &owners_, &numbers);
   if (!status.ok()) return Damaged(status.message());
   if (head.records != keyframe.records) return Damaged("a keyframe stands at another record");
   records_ = head.records;
@@ -763,12 +806,12 @@ absl::Status LedgerReader::BuildState(uint64_t offset, std::string* state) {
     const proto::LedgerCheckpoint& link = chain[i];
     const bool builds = link.base_offset() != 0;
     const uint64_t packed = builds ? link.new_bytes() : link.state_bytes();
-    if (!CanInflateTo(link.state().size(), packed) ||
+    if (!CanUnpackTo(link.state(), packed) ||
         (builds && link.state_bytes() / kMostStatePerFile > size_)) {
       return Damaged("a checkpoint claims an impossible size");
     }
     StateDelta delta;
-    if (!Inflate(link.state(), packed, &delta.fresh)) {
+    if (!Unpack(link.state(), packed, &delta.fresh)) {
       return Damaged("a checkpoint does not unpack");
     }
     if (!builds) {

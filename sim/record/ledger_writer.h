@@ -10,14 +10,17 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "model/claim_change.h"
 #include "model/job_table.h"
 #include "model/proto/ledger.pb.h"
 #include "model/record.h"
 #include "sim/record/atomic_file.h"
+#include "sim/record/ledger_claims.h"
 #include "sim/record/ledger_digest.h"
 #include "sim/record/ledger_frame.h"
 #include "sim/record/ledger_index.h"
 #include "sim/record/ledger_reader.h"
+#include "sim/record/pod_owners.h"
 #include "sim/record/state_delta.h"
 
 namespace drasim {
@@ -33,6 +36,7 @@ struct LedgerPosition {
   std::string header;                                 // serialised
   LedgerIndex index;                                  // of the frames so far
   LedgerDigest digest;                                // of the records so far
+  ClaimLog claims;                                    // of the claim changes so far
   StateChunks chunks;                                 // of this checkpoint's state
 };
 
@@ -65,10 +69,13 @@ class LedgerWriter : public RecordSink {
   // Bounds the file's size (default: none). The writer fails with ResourceExhausted instead of
   // writing the frame that would exceed it; the file stays readable.
   void set_max_bytes(uint64_t bytes) { max_bytes_ = bytes; }
-  // The jobs of the pods, for the rows of ended pods (default: unknown). They outlive the writer.
+  // The jobs of the pods (default: unknown), each there before its pods arrive. They outlive the
+  // writer.
   void set_jobs(const JobTable* jobs) { jobs_ = jobs; }
 
   void OnRecord(const Record& record, const ClusterState& cluster) override;
+  bool wants_claim_changes() const override { return true; }
+  void OnClaimChange(const ClaimChange& change) override { claims_.Add(records_, change); }
   absl::Status status() const override { return status_; }
 
   // Adds a checkpoint: the state after all records so far.
@@ -94,7 +101,9 @@ class LedgerWriter : public RecordSink {
   // The frames that are due after a block; `all`: also what would wait for more.
   void WriteDigest(bool all);
   void WriteKeyframe();
+  void WriteClaims();
   void AppendDefinitions();
+  void AddOwner(PodId pod);
   void AddGrants(absl::Span<const DeviceGrant> grants);
 
   const ClusterState* cluster_;
@@ -106,15 +115,19 @@ class LedgerWriter : public RecordSink {
   proto::LedgerBlock block_;
   LedgerIndex index_;
   LedgerDigest digest_;
+  ClaimLog claims_;
   const JobTable* jobs_ = nullptr;
   StateChunks chunks_;  // of the last checkpoint's state
   uint64_t records_ = 0;
   int64_t last_time_ns_ = 0;
   int64_t last_pod_ = 0;
+  int64_t last_job_ = 0;       // of the arrivals in the block in progress
+  TenantRows tenant_rows_;     // likewise
   SimTime time_before_block_;  // of the last record before the block in progress
   bool any_time_ = false;
   bool any_priority_ = false;
   bool any_grants_ = false;
+  bool any_preemptor_ = false;
   size_t shapes_written_ = 0;
   size_t summaries_written_ = 0;
   std::string buffer_;

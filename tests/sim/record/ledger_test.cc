@@ -93,7 +93,11 @@ TEST(LedgerTest, TheHeaderHoldsWhatTheRunBeganWith) {
     EXPECT_EQ(found.pods, wanted.pods);
     EXPECT_EQ(found.gpu_count, wanted.gpu_count);
     EXPECT_EQ(found.gpu_model, wanted.gpu_model);
+    EXPECT_TRUE(found.labels == wanted.labels);
+    EXPECT_TRUE(found.taints == wanted.taints);
   }
+  EXPECT_EQ(cluster.node_spec(NodeId(0u)).labels.size(), 2u);
+  EXPECT_EQ(cluster.node_spec(NodeId(1u)).taints.size(), 1u);
   EXPECT_EQ(cluster.totals(), script.cluster().totals());
 }
 
@@ -126,6 +130,35 @@ TEST(LedgerTest, ShapesAndSummariesComeBackWhole) {
 
 TEST(LedgerTest, TheSameRunGivesTheSameBytes) {
   EXPECT_TRUE(MakeLedgerExample().bytes == MakeLedgerExample().bytes);
+}
+
+TEST(LedgerTest, PreemptorsComeBack) {
+  const TempDir dir;
+  RecordScript script;
+  const std::unique_ptr<LedgerWriter> writer = WriterIn(dir, script);
+  script.AddSink(writer.get());
+  const ShapeId shape = script.Shape(1000, kGib, 0, 0);
+  const PodId low = script.Arrive("low", shape);
+  const PodId other = script.Arrive("other", shape);
+  const PodId high = script.Arrive("high", shape, 5);
+  script.Bind(low, 0, DeviceSet());
+  script.Bind(other, 0, DeviceSet());
+  script.Preempt(low, high);
+  script.Preempt(other, PodId());  // for several jobs
+  script.Bind(low, 0, DeviceSet());
+  ASSERT_EQ(writer->AddCheckpoint("state"), absl::OkStatus());  // a new block
+  script.Preempt(low, PodId());
+  script.Bind(low, 0, DeviceSet());
+  script.Preempt(low, low);
+  script.End();
+  ASSERT_EQ(writer->Finish(kExampleFingerprint), absl::OkStatus());
+  const LedgerContent content = ReadLedger(LedgerReader::Open(dir.PathOf("ledger")));
+  EXPECT_EQ(content.status, absl::OkStatus());
+  ASSERT_EQ(content.records.size(), script.records().size());
+  for (size_t i = 0; i < content.records.size(); ++i) {
+    EXPECT_TRUE(content.records[i] == script.records()[i]) << i;
+  }
+  EXPECT_EQ(content.records[5].preemptor, high);
 }
 
 TEST(LedgerTest, FramesAndTrailer) {
@@ -639,6 +672,54 @@ TEST(LedgerDamageTest, ColumnsOfABlock) {
   EXPECT_EQ(ErrorWith([](auto* b) { b->clear_pod_name(); }), "a pod without a name");
 }
 
+TEST(LedgerDamageTest, OwnersOfABlock) {
+  const auto owned = [](int64_t job, uint32_t tenant) {
+    return [job, tenant](auto* b) {
+      b->add_job(job);
+      b->add_tenant(tenant);
+      b->add_tenants("x");
+    };
+  };
+  EXPECT_EQ(ErrorWith(owned(0, 0)), "");
+  const char* const unknown = "a pod of an unknown owner";
+  EXPECT_EQ(ErrorWith(owned(-1, 0)), unknown);
+  EXPECT_EQ(ErrorWith(owned(0, 1)), unknown);
+  EXPECT_EQ(ErrorWith(owned(int64_t{JobId::kInvalid}, 0)), unknown);
+  EXPECT_EQ(ErrorWith(owned(int64_t{JobId::kInvalid} - 1, 0)), "");
+  EXPECT_EQ(ErrorWith([](auto* b) { b->add_job(0); }), unknown);  // no tenant 0
+  const char* const lengths = "a block's columns differ in length";
+  EXPECT_EQ(ErrorWith([](auto* b) { b->add_tenant(0); }), lengths);
+  EXPECT_EQ(ErrorWith([](auto* b) {
+              b->add_job(0);
+              b->add_job(0);
+            }),
+            lengths);
+}
+
+TEST(LedgerDamageTest, PreemptorsOfABlock) {
+  const auto preempted = [](std::vector<uint64_t> preemptors) {
+    return [preemptors](auto* b) {
+      AddRecord(RecordKind::kPodEvicted, 1, b);
+      b->add_detail(static_cast<uint32_t>(EvictionCause::kPreempted));
+      for (const uint64_t preemptor : preemptors) b->add_preemptor(preemptor);
+    };
+  };
+  EXPECT_EQ(ErrorWith(preempted({})), "");
+  EXPECT_EQ(ErrorWith(preempted({0})), "");
+  EXPECT_EQ(ErrorWith(preempted({1})), "");
+  EXPECT_EQ(ErrorWith(preempted({2})), "a preemptor that does not exist");
+  EXPECT_EQ(ErrorWith(preempted({~uint64_t{0}})), "a preemptor that does not exist");
+  EXPECT_EQ(ErrorWith([&](auto* b) {
+              preempted({1})(b);
+              b->mutable_kind()->push_back('\3');
+              b->add_pod_delta(0);
+              b->add_node(1);
+              b->add_devices(1);
+              preempted({})(b);
+            }),
+            "a preemptor is missing");
+}
+
 TEST(LedgerDamageTest, DefinitionsOfABlock) {
   const char* const unsound = "a pod shape is unsound or repeated";
   EXPECT_EQ(ErrorWith([](auto* b) { b->mutable_shapes(0)->set_gpu_milli(1001); }), unsound);
@@ -767,6 +848,16 @@ TEST(LedgerDamageTest, Headers) {
   for (int i = 0; i < 254; ++i) reasons.add_reasons("r");
   EXPECT_EQ(error(reasons),
             absl::DataLossError("memory: damaged at byte 8: more reasons than can be"));
+  proto::LedgerHeader kinds = OneNode();
+  kinds.set_reason_kinds(std::string(1, static_cast<char>(kReasonKinds)));
+  EXPECT_EQ(error(kinds),
+            absl::DataLossError("memory: damaged at byte 8: an unknown kind of reason"));
+  kinds.set_reason_kinds(std::string(1, static_cast<char>(kReasonKinds - 1)));
+  EXPECT_EQ(error(kinds), absl::OkStatus());
+  kinds.set_reason_kinds(std::string(2, '\1'));
+  EXPECT_EQ(
+      error(kinds),
+      absl::DataLossError("memory: damaged at byte 8: reasons and their kinds differ in number"));
   const absl::Status unreadable =
       absl::DataLossError("memory: damaged at byte 8: no readable header");
   EXPECT_EQ(ReadLedgerBytes(absl::StrCat("DRASIMLG", MakeFrame(FrameType::kHeader, "\xff"))).status,
@@ -806,7 +897,7 @@ TEST(LedgerDamageTest, CheckpointsThatLieAboutTheirBase) {
   const std::string base_state = "0123456789";
   proto::LedgerCheckpoint base;
   base.set_state_bytes(base_state.size());
-  base.set_state(Deflate(base_state));
+  base.set_state(Pack(base_state));
   const std::string before =
       Ledger(OneNode(), MakeFrame(FrameType::kCheckpoint, base.SerializeAsString()));
   proto::LedgerCheckpoint sound;
@@ -814,7 +905,7 @@ TEST(LedgerDamageTest, CheckpointsThatLieAboutTheirBase) {
   sound.set_base_offset(before.size() -
                         MakeFrame(FrameType::kCheckpoint, base.SerializeAsString()).size());
   sound.set_new_bytes(4);
-  sound.set_state(Deflate("abcd"));
+  sound.set_state(Pack("abcd"));
   sound.add_gap(3);
   sound.add_copy_offset(2);
   sound.add_copy_bytes(2);
