@@ -102,9 +102,9 @@ absl::Status BlockFile::ReadNodeChanges(const LedgerPlace& block, size_t nodes,
       record.node = NodeId(block_.node(next_node) - 1);
       record.devices = DeviceSet::FromBits(block_.devices(next_node++));
     }
-    const bool has_detail = NamesNode(kind) ? HasDetailBesideNode(kind)
-                                            : kind == RecordKind::kPodArrived ||
-                                                  kind == RecordKind::kAttemptFailed;
+    const bool has_detail =
+        NamesNode(kind) ? HasDetailBesideNode(kind)
+                        : kind == RecordKind::kPodArrived || kind == RecordKind::kAttemptFailed;
     if (has_detail) {
       if (next_detail >= block_.detail_size()) return Damaged(block);
       record.detail = block_.detail(next_detail++);

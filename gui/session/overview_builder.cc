@@ -149,8 +149,8 @@ class SeriesBuilder {
   RunOverview& overview_;
   SimTime latest_;
   double load_ = 0;
-  std::optional<size_t> arrived_;   // among the ledger's metrics
-  std::optional<size_t> capacity_;  // likewise
+  std::optional<size_t> arrived_;            // among the ledger's metrics
+  std::optional<size_t> capacity_;           // likewise
   view::Pyramid* own_[kSeriesMetrics] = {};  // those of the ledger by our number
 };
 
@@ -166,9 +166,9 @@ absl::Status ReadSeries(LedgerSeek* seek, GoOn go_on, RunOverview* overview) {
   }
   if (first < overview->records) {
     RETURN_IF_ERROR(ReadFrom(seek, first, go_on, [&](const Record& record) {
-      builder.AddRecord(overview->by_record ? SimTime(static_cast<int64_t>(seek->record()))
-                                            : record.time,
-                        seek->live());
+      builder.AddRecord(
+          overview->by_record ? SimTime(static_cast<int64_t>(seek->record())) : record.time,
+          seek->live());
       return absl::OkStatus();
     }));
   }
@@ -302,8 +302,8 @@ void ReadHeader(const LedgerSeek& seek, RunOverview* overview) {
   overview->partial = !seek.index().complete;
   overview->records = seek.index().records;
   overview->by_record = seek.index().end == SimTime();
-  overview->end = overview->by_record ? SimTime(static_cast<int64_t>(overview->records))
-                                      : seek.index().end;
+  overview->end =
+      overview->by_record ? SimTime(static_cast<int64_t>(overview->records)) : seek.index().end;
   overview->nodes = static_cast<int64_t>(cluster.node_count());
   for (size_t n = 0; n < cluster.node_count(); ++n) {
     overview->gpus += cluster.node(NodeId(n)).gpu_count;
@@ -342,24 +342,28 @@ absl::Status AdvanceTo(LedgerSeek* seek, uint64_t records, GoOn go_on) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::unique_ptr<RunBasis>> ReadBasis(LedgerSeek* seek, GoOn go_on) {
-  auto basis = std::make_unique<RunBasis>();
-  RunOverview& overview = basis->overview;
-  ReadHeader(*seek, &overview);
-  RETURN_IF_ERROR(AdvanceTo(seek, overview.records, go_on));
+absl::StatusOr<std::shared_ptr<const RunBasis>> ReadBasis(LedgerSeek* seek, GoOn go_on,
+                                                          RunOverview* overview) {
+  // The shares of the steps in the whole.
+  const auto series_part = [&](double share) { return go_on(share / 2); };
+  const auto pods_part = [&](double share) { return go_on((1 + share) / 2); };
+  auto basis = std::make_shared<RunBasis>();
+  ReadHeader(*seek, overview);
+  basis->by_record = overview->by_record;
+  basis->end = overview->end;
+  RETURN_IF_ERROR(ReadSeries(seek, series_part, overview));
+
+  RETURN_IF_ERROR(AdvanceTo(seek, overview->records, series_part));
   if (seek->index().complete) {
     // Reads the frame of the end.
     Record none;
     RETURN_IF_ERROR(seek->Next(&none).status());
-    overview.fingerprint = seek->reader().fingerprint();
+    overview->fingerprint = seek->reader().fingerprint();
   }
-  overview.pods = seek->live().counter(RunCounter::kPodsArrived);
-  RETURN_IF_ERROR(ReadSeries(seek, go_on, &overview));
-
-  RETURN_IF_ERROR(AdvanceTo(seek, overview.records, go_on));
+  overview->pods = seek->live().counter(RunCounter::kPodsArrived);
   ArchiveBuilder builder(seek);
-  RETURN_IF_ERROR(builder.Read(go_on));
-  RETURN_IF_ERROR(AdvanceTo(seek, overview.records, go_on));
+  RETURN_IF_ERROR(builder.Read(pods_part));
+  RETURN_IF_ERROR(AdvanceTo(seek, overview->records, pods_part));
   std::vector<int64_t> pods_by_shape(seek->cluster().shapes().size());
   for (const LivePod& live : seek->live().pods()) {
     const uint32_t tenant = builder.InternTenant(seek->TenantOf(live.pod));
@@ -368,44 +372,43 @@ absl::StatusOr<std::unique_ptr<RunBasis>> ReadBasis(LedgerSeek* seek, GoOn go_on
     }
     ++pods_by_shape[seek->cluster().pod_shape_id(live.pod).value()];
   }
-  basis->ended = builder.archive();
-  overview.ended = basis->ended;
+  basis->ended = overview->ended = builder.archive();
   for (size_t p = 0; p < basis->ended->size(); ++p) ++pods_by_shape[basis->ended->row(p).shape];
   basis->pods_at_end = PodsAt(*seek, *basis, seek->time());
-  if (!overview.by_record) AddWaits(*basis, &overview);
-  if (overview.gpus > 0 && !overview.slices) {
+  if (!overview->by_record) AddWaits(*basis, overview);
+  if (overview->gpus > 0 && !overview->slices) {
     std::vector<TypicalPod> typical = view::TypicalLoadOf(
-        seek->cluster().shapes(), std::move(pods_by_shape), overview.scenario_yaml);
+        seek->cluster().shapes(), std::move(pods_by_shape), overview->scenario_yaml);
     if (!typical.empty()) {
       basis->fragmentation = std::make_unique<FragmentationModel>(std::move(typical));
     }
   }
-  return basis;
+  return std::shared_ptr<const RunBasis>(std::move(basis));
 }
 
 view::PodTable PodsAt(const LedgerSeek& seek, const RunBasis& basis, SimTime now) {
   const auto number_of = [&](PodId pod) { return static_cast<uint32_t>(seek.NumberOf(pod)); };
   const auto tenant_of = [&](PodId pod) { return basis.TenantOf(number_of(pod)); };
-  return PodsOf({seek.cluster(), seek.live(), seek.summaries(), basis.ended, number_of, tenant_of,
-                 now});
+  return PodsOf(
+      {seek.cluster(), seek.live(), seek.summaries(), basis.ended, number_of, tenant_of, now});
 }
 
 RunSnapshot SnapshotAt(const SnapshotRequest& request, const LedgerSeek& seek,
                        const RunBasis& basis, SnapshotExtras extras) {
   const auto number_of = [&](PodId pod) { return static_cast<uint32_t>(seek.NumberOf(pod)); };
   const auto tenant_of = [&](PodId pod) { return basis.TenantOf(number_of(pod)); };
-  const bool by_record = basis.overview.by_record;
+  const bool by_record = basis.by_record;
   // Behind the last record of its instant, time has passed.
   const bool exact = request.at.record.has_value() || by_record;
   const SimTime now =
-      exact ? seek.time() : std::clamp(request.at.time, seek.time(),
-                                       std::max(seek.time(), basis.overview.end));
+      exact ? seek.time()
+            : std::clamp(request.at.time, seek.time(), std::max(seek.time(), basis.end));
   extras.record = seek.record();
   extras.time = by_record ? SimTime(static_cast<int64_t>(seek.record())) : now;
-  return MakeSnapshot(request,
-                      {seek.cluster(), seek.live(), seek.summaries(), basis.ended, number_of,
-                       tenant_of, now},
-                      extras);
+  return MakeSnapshot(
+      request,
+      {seek.cluster(), seek.live(), seek.summaries(), basis.ended, number_of, tenant_of, now},
+      extras);
 }
 
 }  // namespace drasim::gui

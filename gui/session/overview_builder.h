@@ -22,8 +22,10 @@ namespace drasim::gui {
 // by block.
 inline constexpr uint64_t kExactRecords = 1 << 16;
 
+// What snapshots and inspections need of the whole run.
 struct RunBasis {
-  RunOverview overview;  // without events
+  bool by_record = false;  // as in the overview
+  SimTime end;             // likewise
   std::shared_ptr<const view::PodArchive> ended;
   absl::flat_hash_map<uint32_t, uint32_t> tenants_of_others;  // by number, of pods that never end
   view::PodTable pods_at_end;
@@ -42,10 +44,13 @@ inline constexpr uint64_t kRecordsBetweenQuestions = 4096;
 // As LedgerSeek::ToRecord, but can be cancelled.
 absl::Status AdvanceTo(LedgerSeek* seek, uint64_t records, GoOn go_on);
 
-// Leaves `seek` at the end. Errors: as for LedgerSeek; Cancelled.
-absl::StatusOr<std::unique_ptr<RunBasis>> ReadBasis(LedgerSeek* seek, GoOn go_on);
+// Fills the overview but for its path and events. Leaves `seek` at the end. Errors: as for
+// LedgerSeek; Cancelled. A few seconds for a million pods at most; without frames of series and
+// pods, as in a ledger that broke off early, the records behind the last ones are read.
+absl::StatusOr<std::shared_ptr<const RunBasis>> ReadBasis(LedgerSeek* seek, GoOn go_on,
+                                                          RunOverview* overview);
 
-// The state where `seek` stands; `record` and `time` of the extras are set.
+// The state where `seek` stands; `record` and `time` of the extras are set here.
 RunSnapshot SnapshotAt(const SnapshotRequest& request, const LedgerSeek& seek,
                        const RunBasis& basis, SnapshotExtras extras);
 view::PodTable PodsAt(const LedgerSeek& seek, const RunBasis& basis, SimTime now);

@@ -30,9 +30,8 @@ const std::vector<SimTime>& RecordTimes::TimesIn(size_t block) const {
     cache_.emplace_back();
   } else {
     std::swap(cache_.back(),
-              *std::min_element(cache_.begin(), cache_.end(), [](const Cached& a, const Cached& b) {
-                return a.used < b.used;
-              }));
+              *std::min_element(cache_.begin(), cache_.end(),
+                                [](const Cached& a, const Cached& b) { return a.used < b.used; }));
   }
   Cached& cached = cache_.back();
   cached.block = block;

@@ -169,8 +169,8 @@ uint64_t EndedPods(const LiveState& live) {
 
 view::PodTable PodsOf(const SnapshotState& state) {
   // Damaged counters may tell of more.
-  const size_t ended = static_cast<size_t>(
-      std::min<uint64_t>(EndedPods(state.live), state.archive->size()));
+  const size_t ended =
+      static_cast<size_t>(std::min<uint64_t>(EndedPods(state.live), state.archive->size()));
   view::PodTable pods(state.now, state.archive, ended);
   for (size_t p = 0; p < state.cluster.pod_count(); ++p) {
     const LivePod* const live = state.live.Find(PodId(p));
@@ -188,8 +188,8 @@ RunSnapshot MakeSnapshot(const SnapshotRequest& request, const SnapshotState& st
     shown.tenant = state.tenant_of(pod);
     const LivePod* const live = state.live.Find(pod);
     if (live == nullptr) return shown;
-    shown.since = live->phase == PodPhase::kBound ? live->history.running_since
-                                                  : live->history.waiting_since;
+    shown.since =
+        live->phase == PodPhase::kBound ? live->history.running_since : live->history.waiting_since;
     return shown;
   };
   RunSnapshot snapshot{

@@ -123,10 +123,10 @@ ClusterMapData MapDataOf(const ClusterState& cluster, MapSources sources) {
         slots[grant.device].push_back(slot);
       }
     }
-    const double fragments = sources.fragmentation == nullptr || row.gpu_milli_idle == 0
-                                 ? 0
-                                 : sources.fragmentation->Amount(ViewOf(cluster, id)) /
-                                       row.gpu_milli_idle;
+    const double fragments =
+        sources.fragmentation == nullptr || row.gpu_milli_idle == 0
+            ? 0
+            : sources.fragmentation->Amount(ViewOf(cluster, id)) / row.gpu_milli_idle;
     for (size_t d = 0; d < row.gpu_count; ++d) {
       MapGpu gpu;
       const MigTable* const table = cluster.any_mig() ? cluster.mig_table(id, d) : nullptr;

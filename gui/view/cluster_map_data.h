@@ -25,7 +25,7 @@ struct MapPod {
 
 struct MapSources {
   std::vector<std::string> tenants;
-  absl::FunctionRef<MapPod(PodId)> pod_of;          // for every resident pod
+  absl::FunctionRef<MapPod(PodId)> pod_of;            // for every resident pod
   const FragmentationModel* fragmentation = nullptr;  // null: not shown
 };
 

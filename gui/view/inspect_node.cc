@@ -183,18 +183,22 @@ NodeId FindNode(const ClusterState& cluster, absl::string_view name) {
   return NodeId();
 }
 
+absl::StatusOr<NodeId> RequireNode(const ClusterState& cluster, const std::string& name,
+                                   absl::string_view path) {
+  const NodeId node = FindNode(cluster, name);
+  if (node.valid()) return node;
+  std::vector<std::string> known;
+  for (size_t n = 0; n < cluster.node_count(); ++n) {
+    known.push_back(cluster.node_spec(NodeId(n)).name);
+  }
+  return absl::NotFoundError(
+      absl::StrCat(path, ": no node '", ShownText(name), "'", Suggest(name, known)));
+}
+
 absl::StatusOr<NodeInspection> InspectNode(LedgerReader* reader, const std::string& name,
                                            const LedgerCursor& cursor) {
   const ClusterState& cluster = reader->cluster();
-  const NodeId node = FindNode(cluster, name);
-  if (!node.valid()) {
-    std::vector<std::string> known;
-    for (size_t n = 0; n < cluster.node_count(); ++n) {
-      known.push_back(cluster.node_spec(NodeId(n)).name);
-    }
-    return absl::NotFoundError(
-        absl::StrCat(reader->path(), ": no node '", ShownText(name), "'", Suggest(name, known)));
-  }
+  ASSIGN_OR_RETURN(const NodeId node, RequireNode(cluster, name, reader->path()));
   NodeInspector inspector(node);
   ASSIGN_OR_RETURN(const SimTime now, ReadUpTo(reader, cursor, [&](const Record& record) {
                      inspector.Add(record, cluster);

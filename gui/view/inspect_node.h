@@ -96,8 +96,12 @@ class NodeInspector {
 // The node of that name; invalid if there is none. O(nodes).
 NodeId FindNode(const ClusterState& cluster, absl::string_view name);
 
-// Reads the rest of a ledger up to the cursor. NotFound for a node that does not exist, with a
-// suggestion; other errors are the reader's.
+// The same, with NotFound and a suggestion for a node that does not exist in the ledger `path`.
+absl::StatusOr<NodeId> RequireNode(const ClusterState& cluster, const std::string& name,
+                                   absl::string_view path);
+
+// Reads the rest of a ledger up to the cursor. NotFound as for RequireNode; other errors are the
+// reader's.
 absl::StatusOr<NodeInspection> InspectNode(LedgerReader* reader, const std::string& name,
                                            const LedgerCursor& cursor = {});
 

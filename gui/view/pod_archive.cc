@@ -50,6 +50,7 @@ std::optional<uint32_t> VerdictNumbers::Find(const PodCourse& pod) const {
 void PodArchive::Reserve(size_t pods) {
   rows_.reserve(pods);
   name_begin_.reserve(pods + 1);
+  row_of_number_.reserve(pods);
 }
 
 uint32_t PodArchive::InternTenant(absl::string_view name) {

@@ -76,7 +76,8 @@ class PodArchive {
   explicit PodArchive(PodTexts texts) : texts_(std::move(texts)) {}
 
   void Reserve(size_t pods);
-  // REQUIRES: the pod has ended, its number is new; shape, tenant and summary exist. Amortised O(1).
+  // REQUIRES: the pod has ended, its number is new; shape, tenant and summary exist. Amortised
+  // O(1).
   void Append(PodRow row, absl::string_view name, const VerdictSummaryTable& summaries);
   // The number of a tenant, perhaps a new one.
   uint32_t InternTenant(absl::string_view name);

@@ -34,8 +34,7 @@ PodTable::PodTable(SimTime now, std::shared_ptr<const PodArchive> archive, size_
 
 void PodTable::AddLive(PodRow row, absl::string_view name, const VerdictSummaryTable& summaries) {
   const std::optional<uint32_t> known = archive_->verdict_numbers().Find(row);
-  row.verdict =
-      known.has_value() ? *known : verdict_numbers_.Number(row, summaries, &verdicts_);
+  row.verdict = known.has_value() ? *known : verdict_numbers_.Number(row, summaries, &verdicts_);
   rows_.push_back(row);
   names_.append(name.data(), name.size());
   name_begin_.push_back(names_.size());

@@ -15,8 +15,8 @@ WaitSeries WaitSeriesOf(const std::vector<PodStart>& starts, SimTime end, size_t
   std::vector<std::vector<SimDuration>> waits(buckets);
   for (const PodStart& start : starts) {
     const int64_t ns = std::clamp<int64_t>(start.start.ns(), 0, length);
-    const absl::int128 bucket = absl::int128(ns) * static_cast<int64_t>(buckets) /
-                                (absl::int128(length) + 1);
+    const absl::int128 bucket =
+        absl::int128(ns) * static_cast<int64_t>(buckets) / (absl::int128(length) + 1);
     waits[static_cast<size_t>(bucket)].push_back(start.wait);
   }
   WaitSeries series;
