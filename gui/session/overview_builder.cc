@@ -154,10 +154,11 @@ class SeriesBuilder {
   view::Pyramid* own_[kSeriesMetrics] = {};  // those of the ledger by our number
 };
 
-absl::Status ReadSeries(LedgerSeek* seek, GoOn go_on, RunOverview* overview) {
+absl::Status ReadSeries(LedgerSeek* seek, GoOn go_on, uint64_t exact_records,
+                        RunOverview* overview) {
   SeriesBuilder builder(overview);
   uint64_t first = 0;
-  if (overview->records > kExactRecords) {
+  if (overview->records > exact_records) {
     ASSIGN_OR_RETURN(const LedgerSeries series, seek->ReadSeries());
     if (!series.blocks.empty()) {
       builder.AddBlocks(series);
@@ -343,7 +344,8 @@ absl::Status AdvanceTo(LedgerSeek* seek, uint64_t records, GoOn go_on) {
 }
 
 absl::StatusOr<std::shared_ptr<const RunBasis>> ReadBasis(LedgerSeek* seek, GoOn go_on,
-                                                          RunOverview* overview) {
+                                                          RunOverview* overview,
+                                                          uint64_t exact_records) {
   // The shares of the steps in the whole.
   const auto series_part = [&](double share) { return go_on(share / 2); };
   const auto pods_part = [&](double share) { return go_on((1 + share) / 2); };
@@ -351,7 +353,7 @@ absl::StatusOr<std::shared_ptr<const RunBasis>> ReadBasis(LedgerSeek* seek, GoOn
   ReadHeader(*seek, overview);
   basis->by_record = overview->by_record;
   basis->end = overview->end;
-  RETURN_IF_ERROR(ReadSeries(seek, series_part, overview));
+  RETURN_IF_ERROR(ReadSeries(seek, series_part, exact_records, overview));
 
   RETURN_IF_ERROR(AdvanceTo(seek, overview->records, series_part));
   if (seek->index().complete) {
