@@ -12,6 +12,7 @@
 #include "gui/view/inspect_node.h"
 #include "gui/view/inspect_pod.h"
 #include "gui/view/inspect_tenant.h"
+#include "gui/view/pod_table.h"
 #include "gui/view/timeline.h"
 #include "model/time.h"
 
@@ -30,13 +31,15 @@ struct ObjectRef {
 struct InspectRequest {
   ObjectRef object;
   view::TimeTarget at;  // the state shown
-  // Of a node: the window of its slots over time.
+  // Of a node: the window of its slots over time, on the run's clock; empty: from the start of the
+  // run to `at`.
   SimTime begin;
   SimTime end;
   bool operator==(const InspectRequest&) const = default;
 };
 
-// Only the part of the object's kind is set, and none if `status` is an error.
+// Only the part of the object's kind is set, and none if `status` is an error. PodIds are places in
+// the run's order of arrivals. In a run without virtual time all times are numbers of records.
 struct Inspection {
   InspectRequest request;
   absl::Status status;
@@ -44,6 +47,7 @@ struct Inspection {
   std::optional<view::NodeInspection> node;
   std::optional<view::ClaimInspection> claim;
   std::optional<view::TenantInspection> tenant;
+  view::PodTable pods;  // with `tenant`, which names rows of it
 };
 
 }  // namespace drasim::gui

@@ -275,13 +275,16 @@ absl::StatusOr<bool> LedgerReader::LoadBlock() {
     if (block_.pod_delta_size() != n ||
         (block_.time_delta_ns_size() != n && block_.time_delta_ns_size() != 0) ||
         block_.devices_size() != block_.node_size() ||
-        (block_.pod_priority_size() != block_.pod_name_size() && block_.pod_priority_size() != 0)) {
+        (block_.pod_priority_size() != block_.pod_name_size() && block_.pod_priority_size() != 0) ||
+        (block_.job_size() != block_.pod_name_size() && block_.job_size() != 0) ||
+        (block_.tenant_size() != block_.job_size() && block_.tenant_size() != 0)) {
       return Damaged("a block's columns differ in length");
     }
     if (absl::Status s = AddDefinitions(block_); !s.ok()) return s;
     in_block_ = 0;
     next_node_ = next_detail_ = next_arrival_ = 0;
     next_grants_ = next_grant_ = next_allocatable_ = 0;
+    job_ = 0;
     if (n > 0) return true;
   }
   return false;
@@ -438,6 +441,26 @@ absl::Status LedgerReader::ApplyPlacement(const Record& record) {
   return absl::OkStatus();
 }
 
+absl::Status LedgerReader::AddArrival(const Record& record) {
+  if (record.detail >= shapes_->size()) return Damaged("a pod of an unknown shape");
+  if (next_arrival_ >= block_.pod_name_size()) return Damaged("a pod without a name");
+  const int arrival = next_arrival_++;
+  if (block_.job_size() > 0) {
+    const uint32_t tenant = block_.tenant_size() > 0 ? block_.tenant(arrival) : 0;
+    if (__builtin_add_overflow(job_, block_.job(arrival), &job_) || job_ < 0 ||
+        job_ >= int64_t{JobId::kInvalid} ||
+        tenant >= static_cast<uint32_t>(block_.tenants_size())) {
+      return Damaged("a pod of an unknown owner");
+    }
+    owners_.Add(JobId(static_cast<size_t>(job_)), block_.tenants(static_cast<int>(tenant)));
+  } else {
+    owners_.Add(JobId(), "");
+  }
+  const int32_t priority = block_.pod_priority_size() > 0 ? block_.pod_priority(arrival) : 0;
+  cluster_->AddPod(block_.pod_name(arrival), ShapeId(record.detail), priority, record.time);
+  return absl::OkStatus();
+}
+
 absl::Status LedgerReader::Apply(Record* record) {
   const PodId pod = record->pod;
   const auto in_phase = [&](PodPhase phase) { return cluster_->pod_phase(pod) == phase; };
@@ -445,15 +468,8 @@ absl::Status LedgerReader::Apply(Record* record) {
     return cluster_->pod_node(pod) == record->node && cluster_->pod_devices(pod) == record->devices;
   };
   switch (record->kind) {
-    case RecordKind::kPodArrived: {
-      if (record->detail >= shapes_->size()) return Damaged("a pod of an unknown shape");
-      if (next_arrival_ >= block_.pod_name_size()) return Damaged("a pod without a name");
-      const int32_t priority =
-          block_.pod_priority_size() > 0 ? block_.pod_priority(next_arrival_) : 0;
-      cluster_->AddPod(block_.pod_name(next_arrival_++), ShapeId(record->detail), priority,
-                       record->time);
-      return absl::OkStatus();
-    }
+    case RecordKind::kPodArrived:
+      return AddArrival(*record);
     case RecordKind::kPodReserved:
     case RecordKind::kPodBound:
       return ApplyPlacement(*record);
@@ -669,6 +685,7 @@ absl::Status LedgerReader::ResetCluster() {
     if (!added.ok()) return Damaged(added.status().message());
   }
   cluster_ = std::move(fresh);
+  owners_.Clear();
   block_.Clear();
   in_block_ = 0;
   complete_ = false;
@@ -705,7 +722,7 @@ absl::Status LedgerReader::Jump(const LedgerPlace& keyframe, LiveState* live) {
   KeyframeHead head;
   std::vector<uint32_t> numbers;
   const absl::Status status =
-      UnpackKeyframe(payload, bounds, &head, cluster_.get(), live, &numbers);
+      UnpackKeyframe(payload, bounds, &head, cluster_.get(), live, &owners_, &numbers);
   if (!status.ok()) return Damaged(status.message());
   if (head.records != keyframe.records) return Damaged("a keyframe stands at another record");
   records_ = head.records;

@@ -18,6 +18,7 @@
 #include "sim/record/ledger_frame.h"
 #include "sim/record/ledger_index.h"
 #include "sim/record/live_state.h"
+#include "sim/record/pod_owners.h"
 
 namespace drasim {
 
@@ -39,6 +40,9 @@ class LedgerReader {
   absl::StatusOr<bool> Next(Record* record);
   const ClusterState& cluster() const { return *cluster_; }
   const VerdictSummaryTable& summaries() const { return summaries_; }
+  // The owners of a pod of cluster(); an invalid job and "" if the ledger does not tell.
+  JobId JobOf(PodId pod) const { return owners_.job(pod); }
+  absl::string_view TenantOf(PodId pod) const { return owners_.tenant(pod); }
 
   // After Next returned false: whether the run was complete, and its fingerprint.
   bool complete() const { return complete_; }
@@ -101,6 +105,7 @@ class LedgerReader {
   absl::Status AddDefinitions(const Source& source);
   absl::Status DecodeRecord(Record* record);
   absl::Status Apply(Record* record);
+  absl::Status AddArrival(const Record& record);
   absl::Status ChangeNode(const Record& record);
   absl::Status DecodeGrants();
   absl::Status ChangeDevices(const Record& record);
@@ -121,6 +126,7 @@ class LedgerReader {
   std::unique_ptr<ShapeTable> shapes_ = std::make_unique<ShapeTable>(&models_);
   std::unique_ptr<ClusterState> cluster_ = std::make_unique<ClusterState>(&models_, shapes_.get());
   VerdictSummaryTable summaries_;
+  PodOwners owners_;
 
   proto::LedgerBlock block_;
   size_t in_block_ = 0;  // next record of the block, and cursors of its sparse columns
@@ -130,6 +136,7 @@ class LedgerReader {
   int next_grants_ = 0;
   int next_grant_ = 0;
   int next_allocatable_ = 0;
+  int64_t job_ = 0;      // of the last arrival in the block
   DeviceGrants grants_;  // of the present record
   uint64_t records_ = 0;
   int64_t time_ns_ = 0;

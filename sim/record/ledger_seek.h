@@ -62,6 +62,9 @@ class LedgerSeek {
   const ClusterState& cluster() const { return reader_->cluster(); }
   const LiveState& live() const { return live_; }
   const VerdictSummaryTable& summaries() const { return reader_->summaries(); }
+  // The owners of a row of cluster(); an invalid job and "" if the ledger does not tell.
+  JobId JobOf(PodId pod) const { return reader_->JobOf(pod); }
+  absl::string_view TenantOf(PodId pod) const { return reader_->TenantOf(pod); }
   // The place of a row of cluster() in the run's order of arrivals, and back; absent if the pod has
   // not arrived, or had ended before the keyframe.
   uint64_t NumberOf(PodId pod) const { return reader_->NumberOf(pod); }

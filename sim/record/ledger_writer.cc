@@ -271,12 +271,23 @@ void LedgerWriter::OnRecord(const Record& record, const ClusterState& cluster) {
     block_.add_detail(record.detail);
     block_.add_pod_priority(cluster.pod_priority(record.pod));
     any_priority_ |= cluster.pod_priority(record.pod) != 0;
+    if (jobs_ != nullptr) AddOwner(record.pod);
   } else if (record.kind == RecordKind::kAttemptFailed) {
     block_.add_detail(record.detail);
   }
   ++records_;
   digest_.OnRecord(record, cluster);
   if (block_.kind().size() >= digest_.pace().records_per_block) FlushBlock();
+}
+
+void LedgerWriter::AddOwner(PodId pod) {
+  const JobId job = jobs_->job_of(pod);
+  const TenantId tenant = jobs_->row(job).tenant;
+  block_.add_job(int64_t{job.value()} - last_job_);
+  last_job_ = job.value();
+  const auto [row, added] = tenant_rows_.RowOf(tenant);
+  if (added) block_.add_tenants(jobs_->tenant_name(tenant));
+  block_.add_tenant(row);
 }
 
 void LedgerWriter::AddGrants(absl::Span<const DeviceGrant> grants) {
@@ -315,7 +326,8 @@ void LedgerWriter::WriteKeyframe() {
   head.last_pod = last_pod_;
   head.shapes = shapes_written_;
   head.summaries = summaries_written_;
-  WriteIndexed(FrameType::kKeyframe, records_, time, PackKeyframe(head, *cluster_, digest_.live()));
+  WriteIndexed(FrameType::kKeyframe, records_, time,
+               PackKeyframe(head, *cluster_, digest_.live(), jobs_));
   digest_.PassKeyframe(shapes_written_, summaries_written_);
 }
 
@@ -342,6 +354,7 @@ void LedgerWriter::FlushBlock() {
   if (!any_time_) block_.clear_time_delta_ns();
   if (!any_priority_) block_.clear_pod_priority();
   if (!any_grants_) block_.clear_grants();
+  if (block_.tenants_size() == 1) block_.clear_tenant();
   AppendDefinitions();
   buffer_.clear();
   block_.AppendToString(&buffer_);
@@ -351,6 +364,8 @@ void LedgerWriter::FlushBlock() {
   any_time_ = false;
   any_priority_ = false;
   any_grants_ = false;
+  last_job_ = 0;
+  tenant_rows_.Clear();
   digest_.EndBlock();
   WriteDigest(/*all=*/false);
 }

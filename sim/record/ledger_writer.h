@@ -18,6 +18,7 @@
 #include "sim/record/ledger_frame.h"
 #include "sim/record/ledger_index.h"
 #include "sim/record/ledger_reader.h"
+#include "sim/record/pod_owners.h"
 #include "sim/record/state_delta.h"
 
 namespace drasim {
@@ -65,7 +66,8 @@ class LedgerWriter : public RecordSink {
   // Bounds the file's size (default: none). The writer fails with ResourceExhausted instead of
   // writing the frame that would exceed it; the file stays readable.
   void set_max_bytes(uint64_t bytes) { max_bytes_ = bytes; }
-  // The jobs of the pods, for the rows of ended pods (default: unknown). They outlive the writer.
+  // The jobs of the pods (default: unknown), each there before its pods arrive. They outlive the
+  // writer.
   void set_jobs(const JobTable* jobs) { jobs_ = jobs; }
 
   void OnRecord(const Record& record, const ClusterState& cluster) override;
@@ -95,6 +97,7 @@ class LedgerWriter : public RecordSink {
   void WriteDigest(bool all);
   void WriteKeyframe();
   void AppendDefinitions();
+  void AddOwner(PodId pod);
   void AddGrants(absl::Span<const DeviceGrant> grants);
 
   const ClusterState* cluster_;
@@ -111,6 +114,8 @@ class LedgerWriter : public RecordSink {
   uint64_t records_ = 0;
   int64_t last_time_ns_ = 0;
   int64_t last_pod_ = 0;
+  int64_t last_job_ = 0;       // of the arrivals in the block in progress
+  TenantRows tenant_rows_;     // likewise
   SimTime time_before_block_;  // of the last record before the block in progress
   bool any_time_ = false;
   bool any_priority_ = false;

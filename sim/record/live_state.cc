@@ -159,7 +159,7 @@ void LiveState::Admit(LivePod* row, DeviceSet devices, const ClusterState& clust
 void LiveState::End(LivePod* row, const Record& record, const ClusterState& cluster) {
   Leave(row, cluster);
   const PodId pod = row->pod;
-  ended_ = EndedPod{pod, row->history, record.kind, record.time};
+  ended_ = EndedPod{pod, row->history, record.kind, latest_};
   const uint32_t place = row_of_[pod.value()];
   row_of_[pods_.back().pod.value()] = place;
   row_of_[pod.value()] = kNotLive;
@@ -214,21 +214,15 @@ void LiveState::ChangeNode(const Record& record) {
 
 void LiveState::OnRecord(const Record& record, const ClusterState& cluster) {
   ended_.reset();
+  latest_ = std::max(latest_, record.time);
+  const SummaryId drop_reason = drop_reason_.OnRecord(record);
   LivePod* const row = Row(record.pod);  // null also for arrivals and for records without a pod
-  if (record.kind == RecordKind::kAttemptFailed) {
-    Count(RunCounter::kAttemptsFailed);
-    failure_before_ = SummaryId(record.detail);
-    if (row == nullptr) return;
-    ++row->history.attempts_failed;
-    row->history.last_failure = failure_before_;
-    return;
-  }
-  const SummaryId failure = failure_before_;
-  if (record.kind != RecordKind::kPodDropped) failure_before_ = SummaryId();
+  if (row != nullptr) row->history.OnRecord(record, latest_, row->phase);
+  if (record.kind == RecordKind::kAttemptFailed) return Count(RunCounter::kAttemptsFailed);
   if (record.kind == RecordKind::kPodArrived) {
     Count(RunCounter::kPodsArrived);
     Count(RunCounter::kGpuArrivedMilli, cluster.pod_shape(record.pod).wanted_gpu_milli());
-    AddRow(record.pod);
+    AddRow(record.pod)->history.OnRecord(record, latest_, PodPhase::kPending);
     return;
   }
   if (record.kind == RecordKind::kNodeChanged) return ChangeNode(record);
@@ -245,11 +239,9 @@ void LiveState::OnRecord(const Record& record, const ClusterState& cluster) {
       Count(RunCounter::kPodsBound);
       if (row->history.starts == 0) {
         Count(RunCounter::kPodsScheduled);
-        row->history.first_start = record.time;
+        row->history.first_bound = latest_;
       }
       ++row->history.starts;
-      row->history.last_start = record.time;
-      row->history.last_node = record.node;
       return;
     case RecordKind::kPodUnreserved:
       return Leave(row, cluster);
@@ -260,7 +252,7 @@ void LiveState::OnRecord(const Record& record, const ClusterState& cluster) {
       return Leave(row, cluster);
     case RecordKind::kPodDropped:
       Count(RunCounter::kPodsDropped);
-      if (failure.valid()) row->history.last_failure = failure;
+      if (drop_reason.valid()) row->history.SetFailure(drop_reason);
       return End(row, record, cluster);
     case RecordKind::kPodFinished:
       Count(RunCounter::kPodsFinished);
@@ -276,7 +268,6 @@ void LiveState::OnRecord(const Record& record, const ClusterState& cluster) {
       return End(row, record, cluster);
     case RecordKind::kPodRejected:
       Count(RunCounter::kPodsRejected);
-      row->history.rejected = static_cast<AdmissionFailure>(record.detail & ~kGivenUp);
       if ((record.detail & kGivenUp) == 0) return Leave(row, cluster);
       Count(RunCounter::kPodsGivenUp);
       Count(RunCounter::kPodsFailed);

@@ -20,6 +20,7 @@
 #include "model/ids.h"
 #include "model/record.h"
 #include "model/time.h"
+#include "sim/record/pod_history.h"
 
 namespace drasim {
 
@@ -41,14 +42,9 @@ enum class RunCounter : uint8_t {
 inline constexpr size_t kRunCounters = 12;
 
 // The history of one pod.
-struct PodHistory {
-  uint32_t attempts_failed = 0;
-  SummaryId last_failure;                               // invalid without a failed attempt
-  AdmissionFailure rejected = AdmissionFailure::kNone;  // of the last rejection
-  uint32_t starts = 0;                                  // times bound
-  SimTime first_start;                                  // these three are meaningful with starts
-  SimTime last_start;
-  NodeId last_node;
+struct PodHistory : PodCourse {
+  uint32_t starts = 0;  // times bound
+  SimTime first_bound;  // meaningful with starts
   bool operator==(const PodHistory&) const = default;
 };
 
@@ -127,6 +123,8 @@ class LiveState {
   void set_counter(RunCounter counter, int64_t value) {
     counters_[static_cast<size_t>(counter)] = value;
   }
+  // The time of the last record.
+  void set_latest(SimTime time) { latest_ = time; }
 
  private:
   static constexpr uint32_t kNotLive = ~uint32_t{0};
@@ -157,9 +155,8 @@ class LiveState {
   LiveTotals totals_;
   std::array<int64_t, kRunCounters> counters_{};
   std::optional<EndedPod> ended_;
-  // The reason of the record before, if that is a failed attempt: the other pods of its gang are
-  // given up right after it, for the same reason.
-  SummaryId failure_before_;
+  DropReason drop_reason_;
+  SimTime latest_;  // of the records; times that go back, as in a damaged ledger, count as this one
 };
 
 }  // namespace drasim

@@ -51,7 +51,9 @@ inline constexpr Room kArrows[] = {
      "sim/explain sim/run sim/scenario sim/record sim/core sim/dra policies traces model", ""},
     {"sim/app", "sim gui/view policies traces model", ""},
     {"gui/view", "gui/view sim/record model", ""},
-    {"gui/app", "gui/app gui/view sim/app sim/scenario sim/record model", ""},
+    {"gui/session",
+     "gui/session gui/view sim/record sim/run sim/scenario sim/explain sim/compare model", ""},
+    {"gui/app", "gui/app gui/session gui/view sim/app sim/scenario sim/record model", ""},
     {"bench", "*", ""},
     {"tests", "*", ""},
 };

@@ -74,6 +74,25 @@ inline void WriteNodeImage(const ClusterState& cluster, const LiveState& live, N
   for (const PodId pod : node.pods) out->U64(number_of(pod));
 }
 
+inline void WriteHistory(const PodHistory& history, StateWriter* out) {
+  for (const SimTime time : {history.waiting_since, history.running_since, history.first_start,
+                             history.first_answer_at, history.first_bound}) {
+    out->I64(time.ns());
+  }
+  out->I64(history.waited.ns());
+  out->I64(history.held.ns());
+  out->U64(history.node.value());
+  out->U64(history.first_node.value());
+  out->U64(history.last_failure.value());
+  out->U64(static_cast<uint64_t>(history.rejected));
+  out->U64(history.attempts_failed);
+  out->U64(history.times_evicted);
+  out->U64(history.starts);
+  out->U64(static_cast<uint64_t>(history.first_answer));
+  out->Bool(history.started);
+  out->Bool(history.rejected_last);
+}
+
 inline void WritePodImage(const ClusterState& cluster, const LivePod& row, uint64_t number,
                           StateWriter* out) {
   out->U64(number);
@@ -89,17 +108,14 @@ inline void WritePodImage(const ClusterState& cluster, const LivePod& row, uint6
   out->U64(row.node.value());
   out->U64(row.devices.bits());
   WriteGrants(row.grants, out);
-  out->U64(row.history.attempts_failed);
-  out->U64(row.history.last_failure.value());
-  out->U64(static_cast<uint64_t>(row.history.rejected));
-  out->U64(row.history.starts);
-  out->I64(row.history.first_start.ns());
-  out->I64(row.history.last_start.ns());
-  out->U64(row.history.last_node.value());
+  WriteHistory(row.history, out);
 }
 
+// `number_of` and `owner_of` name the pods of the cluster, and their jobs and tenants.
+using OwnerOf = std::function<std::pair<JobId, absl::string_view>(PodId)>;
 inline std::string LiveImage(const ClusterState& cluster, const LiveState& live,
-                             const std::function<uint64_t(PodId)>& number_of) {
+                             const std::function<uint64_t(PodId)>& number_of,
+                             const OwnerOf& owner_of) {
   StateWriter out;
   out.U64(cluster.node_count());
   for (size_t n = 0; n < cluster.node_count(); ++n) {
@@ -109,7 +125,12 @@ inline std::string LiveImage(const ClusterState& cluster, const LiveState& live,
   for (const LivePod& row : live.pods()) pods.emplace_back(number_of(row.pod), &row);
   std::sort(pods.begin(), pods.end());
   out.U64(pods.size());
-  for (const auto& [number, row] : pods) WritePodImage(cluster, *row, number, &out);
+  for (const auto& [number, row] : pods) {
+    WritePodImage(cluster, *row, number, &out);
+    const auto [job, tenant] = owner_of(row->pod);
+    out.U64(job.value());
+    out.Str(tenant);
+  }
   const ClusterTotals& t = cluster.totals();
   for (const int64_t value :
        {t.cpu_milli_capacity, t.memory_bytes_capacity, t.gpu_milli_capacity, t.gpu_count,
@@ -122,7 +143,9 @@ inline std::string LiveImage(const ClusterState& cluster, const LiveState& live,
 }
 
 inline std::string LiveImage(const LedgerSeek& seek) {
-  return LiveImage(seek.cluster(), seek.live(), [&seek](PodId pod) { return seek.NumberOf(pod); });
+  return LiveImage(
+      seek.cluster(), seek.live(), [&seek](PodId pod) { return seek.NumberOf(pod); },
+      [&seek](PodId pod) { return std::make_pair(seek.JobOf(pod), seek.TenantOf(pod)); });
 }
 
 // The live state says of a cluster that has all pods what the cluster says itself.
@@ -178,12 +201,15 @@ inline WholeReading ReadWhole(absl::string_view bytes, uint64_t total, uint64_t 
   const ClusterState& cluster = (*reader)->cluster();
   LiveState live(cluster);
   const auto number_of = [](PodId pod) { return uint64_t{pod.value()}; };
+  const auto owner_of = [&reader](PodId pod) {
+    return std::make_pair((*reader)->JobOf(pod), (*reader)->TenantOf(pod));
+  };
   Random random(total, "live image");
   while (true) {
     const uint64_t at = whole.records.size();
     if (at == 0 || at == total || total <= count || random.Bernoulli(count, total)) {
       ExpectLiveStateOf(cluster, live);
-      whole.images.emplace_back(at, LiveImage(cluster, live, number_of));
+      whole.images.emplace_back(at, LiveImage(cluster, live, number_of, owner_of));
     }
     Record record;
     const absl::StatusOr<bool> more = (*reader)->Next(&record);
