@@ -109,7 +109,6 @@ absl::StatusOr<GivenScenario> ChangedScenario(const RunJobSpec& spec) {
   return given;
 }
 
-// A run of a window is there to be looked at.
 absl::Status CheckInputs(const RunSpec& spec) {
   for (const auto& [key, file] : {std::pair("cluster.path", spec.cluster.nodes.path),
                                   std::pair("workload.trace.path", spec.workload.trace.path)}) {
@@ -172,6 +171,12 @@ std::shared_ptr<const RunSnapshot> SnapshotOf(uint64_t record, SimTime time, con
 }
 
 }  // namespace
+
+absl::Status CheckRun(const RunJobSpec& spec) {
+  ASSIGN_OR_RETURN(const GivenScenario given, ChangedScenario(spec));
+  ASSIGN_OR_RETURN(const RunSpec run, ResolveGiven(given));
+  return CheckInputs(run);
+}
 
 class RunJob::Impl {
  public:

@@ -45,6 +45,11 @@ struct RunJobSpec {
   bool paused = false;  // before the first record
 };
 
+// The error with which such a run would begin, but for those of its inputs: of a scenario that
+// cannot be read, of a change that does not suit its key, or of keys that do not suit each other.
+// Reads the scenario only, so the interface may call it as the user types.
+absl::Status CheckRun(const RunJobSpec& spec);
+
 enum class JobState : uint8_t { kStarting, kRunning, kPaused, kDone, kFailed, kCancelled };
 
 struct JobProgress {
