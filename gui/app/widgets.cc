@@ -12,6 +12,7 @@
 #include "gui/app/plot_draw.h"
 #include "gui/view/draw_list.h"
 #include "gui/view/rgb.h"
+#include "gui/view/unit_text.h"
 
 namespace drasim::gui {
 namespace {
@@ -93,6 +94,50 @@ bool Link(const ObjectRef& object, absl::string_view label, AppState* app) {
   if (!TextButton(label, *app)) return false;
   app->Select(object);
   return true;
+}
+
+view::Point Picture(const view::DrawList& list, float width, float height, const AppState& app) {
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  ImGui::Dummy(ImVec2(std::max(width, 1.0F), std::max(height, 1.0F)));
+  Paint(list, at, app, ImGui::GetWindowDrawList());
+  return {at.x, at.y};
+}
+
+std::optional<view::Point> MouseIn(view::Point origin) {
+  if (!ImGui::IsItemHovered()) return std::nullopt;
+  const ImVec2 mouse = ImGui::GetMousePos();
+  return view::Point{mouse.x - origin.x, mouse.y - origin.y};
+}
+
+void LegendLine::Add(const view::Ink& ink, absl::string_view text) {
+  const float side = std::floor(ImGui::GetTextLineHeight() * 0.7F);
+  const float gap = std::floor(side * 0.5F);
+  const float width = side + gap + SizeOf(text).x;
+  if (!empty_) {
+    ImGui::SameLine(0, 2 * side);
+    if (ImGui::GetContentRegionAvail().x < width) ImGui::NewLine();
+  }
+  empty_ = false;
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  view::Rect square;
+  square.x = at.x;
+  square.y = std::floor(at.y + (ImGui::GetTextLineHeight() - side) / 2);
+  square.width = square.height = side;
+  PaintInk(square, ink, app_, ImGui::GetWindowDrawList());
+  ImGui::Dummy(ImVec2(side, ImGui::GetTextLineHeight()));
+  ImGui::SameLine(0, gap);
+  DimText(text, app_);
+}
+
+void Fact(absl::string_view label, absl::string_view value, const AppState& app) {
+  DimText(label, app);
+  ImGui::SameLine(ImGui::GetFontSize() * 9);
+  WrappedText(value);
+}
+
+std::string InstantText(SimTime at, const AppState& app) {
+  const bool by_record = app.a.overview != nullptr && app.a.overview->by_record;
+  return by_record ? app.a.overview->TimeText(at) : view::TimeText(at);
 }
 
 bool Choice(absl::string_view label, absl::Span<const absl::string_view> names, int* chosen,

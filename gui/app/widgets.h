@@ -12,8 +12,11 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "gui/app/app_state.h"
+#include "gui/view/draw_list.h"
 #include "gui/view/palette.h"
+#include "gui/view/rgb.h"
 #include "gui/view/table_model.h"
+#include "model/time.h"
 
 namespace drasim::gui {
 
@@ -31,6 +34,27 @@ bool Link(const ObjectRef& object, AppState* app);
 bool Link(const ObjectRef& object, absl::string_view label, AppState* app);
 // A text that acts when clicked, such as "+ change another key".
 bool TextButton(absl::string_view label, const AppState& app);
+
+// A picture of a view model at the present place of the window, for which it reserves room. Returns
+// its origin on the screen.
+view::Point Picture(const view::DrawList& list, float width, float height, const AppState& app);
+// The mouse over the item that was drawn last, in its coordinates; none if it is elsewhere.
+std::optional<view::Point> MouseIn(view::Point origin);
+// A coloured square with its meaning. They follow each other in a line as long as there is room.
+class LegendLine {
+ public:
+  explicit LegendLine(const AppState& app) : app_(app) {}
+  void Add(const view::Ink& ink, absl::string_view text);
+
+ private:
+  const AppState& app_;
+  bool empty_ = true;
+};
+// A line of dim label and value, the values under each other.
+void Fact(absl::string_view label, absl::string_view value, const AppState& app);
+
+// An instant for people: "20h00m03.2s", or "record 12,345" in a run without a clock.
+std::string InstantText(SimTime at, const AppState& app);
 
 // A choice of a few names in a row, such as the colours of the map. True when `chosen` changed.
 bool Choice(absl::string_view label, absl::Span<const absl::string_view> names, int* chosen,

@@ -76,7 +76,10 @@ GanttPicture DrawGantt(const NodeInspection& node, absl::Span<const std::string>
 
   // Axis and rows.
   const int max_ticks = std::max(2, static_cast<int>(area.width / (9 * frame.char_width)));
-  const std::vector<Tick> ticks = TimeTicks(frame.begin, frame.end, max_ticks);
+  std::vector<Tick> ticks = TimeTicks(frame.begin, frame.end, max_ticks);
+  for (Tick& tick : ticks) {
+    if (frame.by_record) tick.label = CommaText(static_cast<int64_t>(tick.value));
+  }
   const float row = area.height / static_cast<float>(std::max<int64_t>(gpus, 1));
   const float gap = row >= 12 ? std::floor(row / 8) : (row >= 3 ? 1.0F : 0.0F);
   // Labels that would overlap are left out.

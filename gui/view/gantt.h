@@ -27,6 +27,7 @@ struct GanttFrame {
   float line_height = 16;
   SimTime begin;  // REQUIRES: begin < end
   SimTime end;
+  bool by_record = false;  // the clock counts records
   ThemeKind theme = ThemeKind::kDark;
   bool operator==(const GanttFrame&) const = default;
 };

@@ -173,11 +173,12 @@ LifeBar DrawLifeBar(const PodInspection& pod, const LifeBarFrame& frame) {
 
   const int max_ticks = std::max(2, static_cast<int>(bar.width / (10 * frame.char_width)));
   for (const Tick& tick : TimeTicks(begin, end, max_ticks)) {
-    const float half = frame.char_width * static_cast<float>(tick.label.size()) / 2;
-    const float x = std::clamp(x_of(SimTime(static_cast<int64_t>(tick.value))), half,
-                               std::max(half, bar.width - half));
+    const auto ns = static_cast<int64_t>(tick.value);
+    const std::string label = frame.by_record ? CommaText(ns) : tick.label;
+    const float half = frame.char_width * static_cast<float>(label.size()) / 2;
+    const float x = std::clamp(x_of(SimTime(ns)), half, std::max(half, bar.width - half));
     result.list.AddText({x, bar.bottom() + frame.line_height / 2}, Anchor::kMiddle,
-                        TextSize::kSmall, theme.dim_text, tick.label);
+                        TextSize::kSmall, theme.dim_text, label);
   }
 
   for (size_t o = 0; o < kOutcomes; ++o) {

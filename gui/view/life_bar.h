@@ -17,6 +17,7 @@ struct LifeBarFrame {
   float width = 480;  // in pixels
   float char_width = 7;
   float line_height = 16;
+  bool by_record = false;  // the clock counts records
   ThemeKind theme = ThemeKind::kDark;
   bool operator==(const LifeBarFrame&) const = default;
 };
