@@ -14,6 +14,7 @@
 #include "gui/view/wait_series.h"
 #include "model/status_macros.h"
 #include "sim/record/ledger_series.h"
+#include "sim/record/slice_sampler.h"
 
 namespace drasim::gui {
 namespace {
@@ -82,12 +83,12 @@ class SeriesBuilder {
   }
 
   // After a record at that instant of the clock.
-  void AddRecord(SimTime time, const LiveState& live) {
+  void AddRecord(SimTime time, const LiveState& live, const SliceCounts& slices) {
     if (overview_.series.empty()) {
       SetNames({std::begin(kSeriesNames), std::end(kSeriesNames)});
     }
     time = latest_ = std::max(latest_, time);
-    const SeriesValues values = SeriesValuesOf(live);
+    const SeriesValues values = SeriesValuesOf(live, slices);
     for (size_t m = 0; m < kSeriesMetrics; ++m) {
       view::Pyramid* const data = own_[m];
       if (data == nullptr) continue;
@@ -166,10 +167,14 @@ absl::Status ReadSeries(LedgerSeek* seek, GoOn go_on, uint64_t exact_records,
     }
   }
   if (first < overview->records) {
+    RETURN_IF_ERROR(AdvanceTo(seek, first, go_on));
+    SliceSampler slices(seek->cluster());
+    slices.TouchAll();
     RETURN_IF_ERROR(ReadFrom(seek, first, go_on, [&](const Record& record) {
+      slices.OnRecord(record);
       builder.AddRecord(
           overview->by_record ? SimTime(static_cast<int64_t>(seek->record())) : record.time,
-          seek->live());
+          seek->live(), slices.Sample(seek->cluster(), seek->live()));
       return absl::OkStatus();
     }));
   }
