@@ -111,7 +111,7 @@ LifeBar DrawLifeBar(const PodInspection& pod, const LifeBarFrame& frame) {
   SimTime end = begin;
   for (const LifeSegment& segment : pod.segments) end = std::max(end, segment.to);
   // A pod that has just arrived has no life yet.
-  if (end - begin < SimDuration::Seconds(1)) end = begin + SimDuration::Seconds(1);
+  if (end == begin) end = begin + SimDuration(frame.by_record ? 1 : kSecondNs);
   result.bar = {0, 0, std::max(frame.width, 1.0F), std::floor(frame.line_height)};
   result.height = result.bar.height + frame.line_height;
   const Rect& bar = result.bar;
