@@ -193,13 +193,15 @@ LifeBar DrawLifeBar(const PodInspection& pod, const LifeBarFrame& frame) {
        {LifeSegment::Kind::kWaiting, LifeSegment::Kind::kStarting, LifeSegment::Kind::kRunning}) {
     const SimDuration length = lengths[static_cast<size_t>(kind)];
     if (length <= SimDuration()) continue;
+    const std::string text =
+        frame.by_record ? absl::StrCat(CommaText(length.ns()), " records") : WaitText(length);
     result.legend.push_back(
-        {SegmentInk(theme, kind), absl::StrCat(LifeSegmentName(kind), " for ", WaitText(length))});
+        {SegmentInk(theme, kind), absl::StrCat(LifeSegmentName(kind), " for ", text)});
   }
   return result;
 }
 
-std::string LifeColumnText(const PodInspection& pod, const LifeColumn& column) {
+std::string LifeColumnText(const PodInspection& pod, const LifeColumn& column, bool by_record) {
   constexpr size_t kMost = 8;
   std::string text;
   const size_t end = std::min(column.first + column.count, pod.marks.size());
@@ -209,7 +211,9 @@ std::string LifeColumnText(const PodInspection& pod, const LifeColumn& column) {
       absl::StrAppend(&text, "and ", CommaText(static_cast<int64_t>(end - m)), " more\n");
       break;
     }
-    absl::StrAppend(&text, TimeText(mark.time), " ", LifeMarkName(mark.kind));
+    absl::StrAppend(
+        &text, by_record ? absl::StrCat("record ", CommaText(mark.time.ns())) : TimeText(mark.time),
+        " ", LifeMarkName(mark.kind));
     if (!mark.node.empty()) absl::StrAppend(&text, " on ", mark.node);
     const bool has_verdict =
         mark.kind == LifeMark::Kind::kNoNode || mark.kind == LifeMark::Kind::kTurnedAway;
