@@ -9,6 +9,7 @@
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 #include "model/random.h"
+#include "model/time.h"
 
 namespace drasim {
 namespace decimal_test {
