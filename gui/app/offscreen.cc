@@ -92,7 +92,7 @@ absl::Status Offscreen::Egl::MakeContext() {
   }
   if (display == EGL_NO_DISPLAY) return CannotDraw("EGL has no surfaceless platform", kPackages);
   if (initialize(display, nullptr, nullptr) == EGL_FALSE || bind_api(EGL_OPENGL_API) == EGL_FALSE) {
-    return CannotDraw(absl::StrCat("EGL finds no driver (error ", absl::Hex(get_error()), ")"),
+    return CannotDraw(absl::StrCat("EGL finds no driver (error 0x", absl::Hex(get_error()), ")"),
                       kPackages);
   }
   static constexpr EGLint kAttributes[] = {EGL_CONTEXT_MAJOR_VERSION,
