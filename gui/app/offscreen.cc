@@ -150,6 +150,9 @@ absl::StatusOr<std::unique_ptr<Offscreen>> Offscreen::Open(int width, int height
   RETURN_IF_ERROR(egl->MakeFrameBuffer(width, height));
   std::unique_ptr<Offscreen> screen(new Offscreen(std::move(egl), width, height));
   ASSIGN_OR_RETURN(screen->frames_, GlFrames::Create(screen->egl_->get_proc_address));
+  // ImGui's keyboard navigation insists on keys, which nobody presses here.
+  ImGuiIO& io = ImGui::GetIO();
+  for (int key = 0; key < ImGuiKey_COUNT; ++key) io.KeyMap[key] = key;
   return screen;
 }
 
