@@ -411,6 +411,7 @@ RunSnapshot SnapshotAt(const SnapshotRequest& request, const LedgerSeek& seek,
       exact ? seek.time()
             : std::clamp(request.at.time, seek.time(), std::max(seek.time(), basis.end));
   extras.record = seek.record();
+  extras.claims = &seek.claims();
   extras.time = by_record ? SimTime(static_cast<int64_t>(seek.record())) : now;
   return MakeSnapshot(
       request,

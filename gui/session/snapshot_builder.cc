@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "gui/view/claim_table.h"
 #include "gui/view/cluster_map_data.h"
 #include "gui/view/map_model.h"
 #include "gui/view/node_table.h"
@@ -204,6 +205,9 @@ RunSnapshot MakeSnapshot(const SnapshotRequest& request, const SnapshotState& st
       .fits = {},
       .nodes = view::NodeTable(state.cluster),
       .pods = PodsOf(state),
+      .claims = extras.claims == nullptr
+                    ? view::ClaimTable()
+                    : view::ClaimTable(*extras.claims, state.cluster, state.now),
       .tenants = std::nullopt,
   };
   for (size_t c = 0; c < kRunCounters; ++c) {
