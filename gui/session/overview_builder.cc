@@ -12,6 +12,7 @@
 #include "gui/view/compare_model.h"
 #include "gui/view/typical_load.h"
 #include "gui/view/wait_series.h"
+#include "model/mig_slices.h"
 #include "model/status_macros.h"
 #include "sim/record/ledger_series.h"
 
@@ -82,12 +83,12 @@ class SeriesBuilder {
   }
 
   // After a record at that instant of the clock.
-  void AddRecord(SimTime time, const LiveState& live) {
+  void AddRecord(SimTime time, const LiveState& live, const SliceCounts& slices) {
     if (overview_.series.empty()) {
       SetNames({std::begin(kSeriesNames), std::end(kSeriesNames)});
     }
     time = latest_ = std::max(latest_, time);
-    const SeriesValues values = SeriesValuesOf(live);
+    const SeriesValues values = SeriesValuesOf(live, slices);
     for (size_t m = 0; m < kSeriesMetrics; ++m) {
       view::Pyramid* const data = own_[m];
       if (data == nullptr) continue;
@@ -154,22 +155,63 @@ class SeriesBuilder {
   view::Pyramid* own_[kSeriesMetrics] = {};  // those of the ledger by our number
 };
 
+// The slices of a cluster while its nodes change one by one.
+class SliceFold {
+ public:
+  explicit SliceFold(const ClusterState& cluster) : by_node_(cluster.node_count()) {
+    for (size_t n = 0; n < by_node_.size(); ++n) Update(cluster, NodeId(n));
+  }
+  void Update(const ClusterState& cluster, NodeId node) {
+    if (!node.valid()) return;
+    SliceCounts& counts = by_node_[node.value()];
+    total_.Add(counts, -1);
+    counts = SlicesOf(cluster, node);
+    total_.Add(counts, +1);
+  }
+  const SliceCounts& total() const { return total_; }
+
+ private:
+  std::vector<SliceCounts> by_node_;
+  SliceCounts total_;
+};
+
+// `event_blocks`: the blocks that may have changes of nodes.
 absl::Status ReadSeries(LedgerSeek* seek, GoOn go_on, uint64_t exact_records,
-                        RunOverview* overview) {
+                        RunOverview* overview, std::vector<size_t>* event_blocks) {
   SeriesBuilder builder(overview);
   uint64_t first = 0;
+  uint64_t searched = 0;  // records
+  const std::vector<LedgerPlace>& blocks = seek->index().blocks;
   if (overview->records > exact_records) {
     ASSIGN_OR_RETURN(const LedgerSeries series, seek->ReadSeries());
     if (!series.blocks.empty()) {
       builder.AddBlocks(series);
       first = series.blocks.back().first_record + series.blocks.back().records;
     }
+    if (series.events_left_out == 0) {
+      searched = first;
+      for (const SeriesEvent& event : series.events) {
+        const auto later = std::upper_bound(
+            blocks.begin(), blocks.end(), event.record,
+            [](uint64_t record, const LedgerPlace& block) { return record < block.records; });
+        const auto block = static_cast<size_t>(later - blocks.begin());
+        const bool known = !event_blocks->empty() && event_blocks->back() + 1 >= block;
+        if (block > 0 && !known) event_blocks->push_back(block - 1);
+      }
+    }
+  }
+  for (size_t b = 0; b < blocks.size(); ++b) {
+    if (blocks[b].records < searched) continue;
+    if (event_blocks->empty() || event_blocks->back() < b) event_blocks->push_back(b);
   }
   if (first < overview->records) {
+    RETURN_IF_ERROR(AdvanceTo(seek, first, go_on));
+    SliceFold slices(seek->cluster());
     RETURN_IF_ERROR(ReadFrom(seek, first, go_on, [&](const Record& record) {
-      builder.AddRecord(
-          overview->by_record ? SimTime(static_cast<int64_t>(seek->record())) : record.time,
-          seek->live());
+      slices.Update(seek->cluster(), record.node);
+      builder.AddRecord(overview->by_record ? SimTime(static_cast<int64_t>(seek->record()))
+                                            : record.time,
+                        seek->live(), slices.total());
       return absl::OkStatus();
     }));
   }
@@ -353,7 +395,7 @@ absl::StatusOr<std::shared_ptr<const RunBasis>> ReadBasis(LedgerSeek* seek, GoOn
   ReadHeader(*seek, overview);
   basis->by_record = overview->by_record;
   basis->end = overview->end;
-  RETURN_IF_ERROR(ReadSeries(seek, series_part, exact_records, overview));
+  RETURN_IF_ERROR(ReadSeries(seek, series_part, exact_records, overview, &basis->event_blocks));
 
   RETURN_IF_ERROR(AdvanceTo(seek, overview->records, series_part));
   if (seek->index().complete) {

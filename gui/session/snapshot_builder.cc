@@ -210,10 +210,7 @@ RunSnapshot MakeSnapshot(const SnapshotRequest& request, const SnapshotState& st
     snapshot.counters[c] = state.live.counter(static_cast<RunCounter>(c));
   }
   for (size_t n = 0; n < snapshot.nodes.rows(); ++n) {
-    const view::SliceCounts& node = snapshot.nodes.row(n).slices;
-    snapshot.slices.slices += node.slices;
-    snapshot.slices.held += node.held;
-    snapshot.slices.stranded += node.stranded;
+    snapshot.slices.Add(snapshot.nodes.row(n).slices, +1);
   }
   for (const NodeChange& change : extras.node_changes) {
     if (change.number > extras.record) break;

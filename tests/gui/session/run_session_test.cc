@@ -63,7 +63,7 @@ using view::PodTable;
 class PlainRun {
  public:
   explicit PlainRun(const std::string& path)
-      : reader_(LedgerReader::Open(path).value()), live_(reader_->cluster()) {
+      : reader_(LedgerReader::Open(path).value()), live_(reader_->cluster(), &reader_->summaries()) {
     since_.resize(cluster().node_count());
   }
 
@@ -231,9 +231,7 @@ void ExpectSame(const RunSnapshot& snapshot, const Wanted& wanted) {
   ExpectSameNodes(snapshot.nodes, *wanted.nodes);
   view::SliceCounts slices;
   for (size_t n = 0; n < wanted.nodes->rows(); ++n) {
-    slices.slices += wanted.nodes->row(n).slices.slices;
-    slices.held += wanted.nodes->row(n).slices.held;
-    slices.stranded += wanted.nodes->row(n).slices.stranded;
+    slices.Add(wanted.nodes->row(n).slices, +1);
     EXPECT_EQ(snapshot.map.nodes[n].since, wanted.since[n]);
   }
   EXPECT_TRUE(snapshot.slices == slices);
@@ -365,7 +363,11 @@ TEST_P(GuiSessionTest, TheOverviewTellsOfTheWholeRun) {
                         plain.cluster().node_spec(record.node).name,
                         view::NodeEventText(record)});
     }
-    const SeriesValues values = SeriesValuesOf(plain.live());
+    SliceCounts slices;
+    for (size_t n = 0; n < plain.cluster().node_count(); ++n) {
+      slices.Add(view::SlicesOf(plain.cluster(), NodeId(n)), +1);
+    }
+    const SeriesValues values = SeriesValuesOf(plain.live(), slices);
     const LiveTotals& totals = plain.live().totals();
     if (totals.gpu_milli_capacity > 0) {
       load = std::max(
