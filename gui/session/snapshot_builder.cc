@@ -192,20 +192,15 @@ RunSnapshot MakeSnapshot(const SnapshotRequest& request, const SnapshotState& st
         live->phase == PodPhase::kBound ? live->history.running_since : live->history.waiting_since;
     return shown;
   };
-  RunSnapshot snapshot{
-      .request = request,
-      .record = extras.record,
-      .time = extras.time,
-      .totals = state.live.totals(),
-      .counters = {},
-      .slices = {},
-      .map = view::MapDataOf(state.cluster,
-                             {state.archive->texts().tenants, pod_of, extras.fragmentation}),
-      .fits = {},
-      .nodes = view::NodeTable(state.cluster),
-      .pods = PodsOf(state),
-      .tenants = std::nullopt,
-  };
+  RunSnapshot snapshot;
+  snapshot.request = request;
+  snapshot.record = extras.record;
+  snapshot.time = extras.time;
+  snapshot.totals = state.live.totals();
+  snapshot.map = view::MapDataOf(state.cluster,
+                                 {state.archive->texts().tenants, pod_of, extras.fragmentation});
+  snapshot.nodes = view::NodeTable(state.cluster);
+  snapshot.pods = PodsOf(state);
   for (size_t c = 0; c < kRunCounters; ++c) {
     snapshot.counters[c] = state.live.counter(static_cast<RunCounter>(c));
   }

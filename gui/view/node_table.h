@@ -58,6 +58,8 @@ class NodeTable : public TableSource {
     kColumns,
   };
 
+  // Empty.
+  NodeTable() = default;
   // O(nodes x devices).
   explicit NodeTable(const ClusterState& cluster);
 
