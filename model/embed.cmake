@@ -1,15 +1,18 @@
 # Writes OUT, a C++ file whose functions (declared in HEADER) return the texts of files. PAIRS is a list of
-# Function=path, and of mapping:name=path, which EmbeddedMapping(name) returns.
+# Function=path, and of Table:name=path, which EmbeddedTable(name) returns; EmbeddedTableNames() are all such names. A
+# file has one table at most.
 set(code "#include \"${HEADER}\"\n\n#include <string>\n\nnamespace drasim {\n")
+set(table "")
 set(lookup "")
 set(names "")
 foreach(pair IN LISTS PAIRS)
   string(REGEX MATCH "^([^=]+)=(.+)$" _ "${pair}")
   set(function ${CMAKE_MATCH_1})
   set(path "${CMAKE_MATCH_2}")
-  if(function MATCHES "^mapping:(.+)$")
-    set(name ${CMAKE_MATCH_1})
-    string(MAKE_C_IDENTIFIER "Mapping_${name}" function)
+  if(function MATCHES "^([^:]+):(.+)$")
+    set(table ${CMAKE_MATCH_1})
+    set(name ${CMAKE_MATCH_2})
+    string(MAKE_C_IDENTIFIER "${table}_${name}" function)
     string(APPEND lookup "  if (name == \"${name}\") return ${function}();\n")
     string(APPEND names "\"${name}\", ")
     set(function "static absl::string_view ${function}")
@@ -24,8 +27,8 @@ foreach(pair IN LISTS PAIRS)
          "  return absl::string_view(reinterpret_cast<const char*>(kBytes), ${size});\n}\n")
 endforeach()
 if(lookup)
-  string(APPEND code "\nabsl::string_view EmbeddedMapping(absl::string_view name) {\n${lookup}  return \"\";\n}\n"
-         "\nstd::vector<std::string> EmbeddedMappingNames() { return {${names}}; }\n")
+  string(APPEND code "\nabsl::string_view Embedded${table}(absl::string_view name) {\n${lookup}  return \"\";\n}\n"
+         "\nstd::vector<std::string> Embedded${table}Names() { return {${names}}; }\n")
 endif()
 string(APPEND code "\n}  // namespace drasim\n")
 file(WRITE "${OUT}" "${code}")

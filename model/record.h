@@ -22,6 +22,8 @@
 
 namespace drasim {
 
+struct ClaimChange;
+
 // Values are part of the ledger's format: never renumber.
 enum class RecordKind : uint8_t {
   kPodArrived = 1,     // pod: the new row; detail: its shape
@@ -161,6 +163,10 @@ class RecordSink {
   virtual ~RecordSink() = default;
   // `cluster` is the state right after the record.
   virtual void OnRecord(const Record& record, const ClusterState& cluster) = 0;
+  // A change of a claim of classic DRA, between two records (model/claim_change.h). Only for sinks
+  // that want them; nobody computes changes that no sink wants.
+  virtual bool wants_claim_changes() const { return false; }
+  virtual void OnClaimChange(const ClaimChange&) {}
   // The engine asks after every batch of events and stops the run at an error.
   virtual absl::Status status() const { return absl::OkStatus(); }
   virtual void Save(StateWriter&) const {}

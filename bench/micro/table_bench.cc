@@ -96,20 +96,43 @@ void BM_FilterAMillionPods(benchmark::State& state) {
 }
 BENCHMARK(BM_FilterAMillionPods)->ArgName("texts")->Arg(0)->Arg(1)->Unit(benchmark::kMillisecond);
 
-// The cells of one frame, in the middle of a sorted table.
+void ReadFiftyRows(const PodTable& pods, size_t first, TableModel* table) {
+  for (size_t i = first; i < first + 50; ++i) {
+    for (size_t c = 0; c < PodTable::kColumns; ++c) {
+      benchmark::DoNotOptimize(pods.Shown(table->row(i), c).size());
+    }
+  }
+}
+
+// The cells of one frame, in the middle of a sorted table where nothing has changed since the frame
+// before.
 void BM_FrameOfFiftyRows(benchmark::State& state) {
   const PodTable pods = Pods().Table();
   TableModel table(&pods);
   table.SortBy(PodTable::kWaits, true);
-  for (auto _ : state) {
-    for (size_t i = kPods / 2; i < kPods / 2 + 50; ++i) {
-      for (size_t c = 0; c < PodTable::kColumns; ++c) {
-        benchmark::DoNotOptimize(pods.Shown(table.row(i), c).size());
-      }
-    }
-  }
+  ReadFiftyRows(pods, kPods / 2, &table);
+  for (auto _ : state) ReadFiftyRows(pods, kPods / 2, &table);
 }
 BENCHMARK(BM_FrameOfFiftyRows)->Unit(benchmark::kMicrosecond);
+
+// The first frame after a jump to another place of a sorted table.
+void BM_JumpInASortedTable(benchmark::State& state) {
+  const PodTable pods = Pods().Table();
+  TableModel table(&pods);
+  size_t place = 0;
+  for (auto _ : state) {
+    if (place == 0) {
+      state.PauseTiming();
+      table.SortBy(PodTable::kWaits, true);
+      ReadFiftyRows(pods, 0, &table);
+      state.ResumeTiming();
+    }
+    place = (place + kPods / 97) % (kPods - 50);
+    ReadFiftyRows(pods, place, &table);
+    if (place < kPods / 97) place = 0;
+  }
+}
+BENCHMARK(BM_JumpInASortedTable)->Unit(benchmark::kMicrosecond);
 
 }  // namespace
 }  // namespace drasim::view

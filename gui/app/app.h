@@ -7,19 +7,32 @@
 #ifndef DRASIM_GUI_APP_APP_H_
 #define DRASIM_GUI_APP_APP_H_
 
+#include <array>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "gui/app/app_state.h"
 #include "gui/app/commands.h"
 #include "gui/app/panel.h"
+#include "gui/app/settings.h"
+#include "gui/session/comparison_job.h"
+#include "gui/session/inspection.h"
+#include "gui/session/run_job.h"
+#include "gui/session/run_snapshot.h"
+#include "gui/view/timeline.h"
 #include "model/time.h"
 
 namespace drasim::gui {
+
+class AppLayout;
 
 struct AppOptions {
   std::string path_a;  // ledger, folder, scenario, or empty for the start page
@@ -59,13 +72,85 @@ class App {
   // The command line that shows this view.
   std::string CommandLine() const;
 
- private:
-  friend class AppLayout;
+  // --- For the commands and the parts of the window ---
+  AppLayout& layout() { return *layout_; }
+  absl::Span<const std::unique_ptr<Panel>> panels() const { return panels_; }
+  Settings& settings() { return settings_; }
+  // After a change that a user makes once: theme, splitter, recent file. Errors become a notice.
+  void SaveSettings();
+  void Notify(absl::string_view text, bool error = false);
+  // Of the next frame, in which the list that this was chosen from is gone.
+  void WishPicture(std::string path) { picture_wish_ = std::move(path); }
+  // To the next or previous place of that kind; a notice if none is known.
+  void Step(view::StepUnit unit, bool forward);
+  void CloseA();
+  void CloseB();
+  // Why A could not be opened; OK unless AppState::error is set.
+  const absl::Status& open_status() const { return open_status_; }
 
+ private:
+  // The places of a pod's events, for stepping beyond the cursor. An inspection tells what was
+  // known at its moment, so this is taken from one of the end of the run.
+  struct PodPlaces {
+    std::string pod;
+    bool complete = false;
+    std::vector<view::TimeTarget> events;
+    std::vector<view::TimeTarget> attempts;
+  };
+  struct PendingStep {
+    view::StepUnit unit = view::StepUnit::kEvent;
+    bool forward = true;
+  };
+
+  // Everything but drawing. True if a worker was asked for something new.
+  bool Update();
+  bool CarryOutWishes();
+  void OpenSession(const std::string& path, bool as_b);
+  void StartJob(RunJobSpec spec, bool as_b);
+  bool TakeJob(RunSlot* slot, bool as_b);
+  void TakeResults(RunSlot* slot, bool as_b);
+  bool FitTimeline();
+  void BeginClock();
+  void ResolveSelection();
+  bool FindSelection(const std::string& name);
+  bool SeekAll();
+  bool InspectAll();
+  bool InspectIn(RunSlot* slot, const InspectRequest& request);
+  bool CompareAll();
+  void TakePlaces();
+  void Play(SimDuration elapsed);
+  view::TimeTarget CursorIn(const RunSlot& slot) const;
+  view::StepPlaces Places() const;
+  bool PlacesAreKnown(view::StepUnit unit) const;
+  void FailOpening(const absl::Status& status);
+
+  AppOptions options_;
   AppState state_;
   std::vector<std::unique_ptr<Panel>> panels_;
-  AppOptions options_;
+  std::unique_ptr<AppLayout> layout_;
+  Settings settings_;
   bool quit_ = false;
+  std::optional<std::string> picture_wish_;  // for the frame after this one
+  std::optional<std::string> picture_;
+
+  absl::Status open_status_;
+  absl::Status wish_status_;  // the first error of `at` and `select`
+  bool clock_began_ = false;  // the cursor stands where A is to be seen first
+  bool at_is_given_ = false;  // by the user, for the present A
+  std::string to_select_;     // looked for in the snapshot of the cursor
+  bool looked_at_end_ = false;
+  std::array<std::array<InspectRequest, kObjectKinds>, 2> asked_;  // of A and B
+  std::array<SnapshotRequest, 2> sought_;
+  std::array<bool, 2> seeks_ = {false, false};  // sought_ is valid
+  SimDuration compared_tolerance_;
+  std::string told_;  // the pod whose stories the comparison was asked for
+  std::vector<view::TimeTarget> run_events_;
+  std::shared_ptr<const RunOverview> run_events_of_;
+  std::string run_events_node_;
+  PodPlaces pod_places_;
+  std::optional<PendingStep> pending_step_;
+  std::optional<InspectRequest> marks_request_;  // the last one made for PodPlaces
+  int64_t play_rest_ = 0;  // of a clock that counts records: billionths of one
 };
 
 }  // namespace drasim::gui

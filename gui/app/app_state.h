@@ -49,11 +49,27 @@ struct Looks {
   float scale = 1;  // 1..3
 };
 
-// The map's settings, which map and difference share.
+// The map's settings, which all maps of a comparison share.
 struct MapSettings {
   view::MapColour colour = view::MapColour::kProfile;
   view::MapGrouping grouping = view::MapGrouping::kNone;
   view::MapOrder order = view::MapOrder::kName;
+
+  // The part in sight: 1 shows everything, more enlarges it.
+  float zoom = 1;
+  view::Point origin;  // at the upper left, in the map's own units
+  void Fit() {
+    zoom = 1;
+    origin = {};
+  }
+  // Wishes of commands, carried out by the map in its next frame.
+  float zoom_by = 1;
+  view::Point pan_by;  // in widths and heights of the panel
+
+  // The map that places the nodes for all of them; only its arrangement may be read, since its
+  // data may be gone. Null before the first map is drawn.
+  std::shared_ptr<const view::ClusterMap> arranged;
+  std::string arranged_for;  // run, grouping and order; a map places the nodes again on a change
 };
 
 // A line for the user at the lower edge: an error or the result of an export.
@@ -90,6 +106,11 @@ struct AppState {
   std::optional<ViewKind> focus;  // the panel that takes keys
   std::string pod_filter;         // as typed
   std::vector<Notice> notices;    // the newest last
+
+  // --- wishes of panels in sight; cleared before the panels are drawn ---
+  bool wants_tenants = false;  // SnapshotRequest::tenants
+  bool wants_frame = false;    // a panel has more to do, and needs a frame soon
+  std::string wants_claim;     // a claim to be inspected beside the selected pod
 
   // --- wishes of panels, carried out between frames ---
   std::vector<std::string> open_as_a;  // paths

@@ -3,6 +3,7 @@
 #ifndef DRASIM_GUI_APP_COMMANDS_H_
 #define DRASIM_GUI_APP_COMMANDS_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -19,6 +20,7 @@ struct KeyChord {
   int key = 0;  // as GLFW names it (GLFW_KEY_SPACE), which is what the back end passes on; 0: none
   bool ctrl = false;
   bool shift = false;
+  bool alt = false;
 };
 std::string KeyText(const KeyChord& chord);  // "Ctrl+P"
 
@@ -32,8 +34,18 @@ struct Command {
   bool (*enabled)(const App&) = nullptr;  // null: always
   void (*run)(App*) = nullptr;
   KeyChord other_key = {};
+  bool (*checked)(const App&) = nullptr;  // a mark in the menu; null: none
+  bool repeats = false;                   // while its key is held
 };
 absl::Span<const Command> Commands();
+// Null for an unknown id.
+const Command* FindCommand(absl::string_view id);
+absl::string_view MenuName(Menu menu);  // "File"
+inline constexpr size_t kMenus = 6;
+
+// Runs the commands whose keys were pressed in this frame of ImGui. While a text is being typed,
+// only those with Ctrl that no text field uses, and function keys.
+void RunKeys(App* app);
 
 }  // namespace drasim::gui
 

@@ -10,20 +10,23 @@
 #include "absl/status/status.h"
 #include "gui/view/compare_model.h"
 #include "gui/view/inspect_tenant.h"
+#include "gui/view/pod_story.h"
 #include "gui/view/pod_table.h"
 #include "gui/view/run_figures.h"
 #include "gui/view/timeline.h"
-#include "model/time.h"
 
 namespace drasim::gui {
 
-// The mean wait of the pods that want the same, in both runs.
+// The mean wait of the pods that want the same, from arrival to the first start, in both runs. A
+// pod that waits for that at the end counts with its wait so far.
 struct WaitPair {
   std::string wants;
-  double a_seconds = 0;  // negative: no such pod started
+  double a_seconds = 0;  // negative: no such pod counts
   double b_seconds = 0;
 };
 
+// A fill has no clock: times of its pods and divergences are numbers of records, a nanosecond each,
+// and there are no waits.
 struct RunComparison {
   view::PodTable a_pods;  // at the ends
   view::PodTable b_pods;
@@ -35,13 +38,7 @@ struct RunComparison {
   std::vector<WaitPair> waits;                // the longest in B first
 };
 
-// A life in one run, for both stories side by side: "4h10m13.452s placed on node-000018".
-struct StoryLine {
-  SimTime time;
-  std::string text;
-};
-
-// As for RunSession: for the interface's thread; only Settle waits.
+// As for RunSession: for the interface's thread; only Settle waits. Errors are LedgerReader's.
 class ComparisonJob {
  public:
   static std::unique_ptr<ComparisonJob> Start(std::string path_a, std::string path_b,
@@ -54,12 +51,13 @@ class ComparisonJob {
   // Null until it is complete.
   std::shared_ptr<const RunComparison> result() const;
 
-  // Asks for the stories of a pod in both runs. They are published in stories().
+  // Asks for the stories of a pod in both runs, in place of an earlier request. They are published
+  // in stories(). Costs the records from the pod's arrival to its end.
   void TellStories(const std::string& pod);
   struct Stories {
     std::string pod;
-    std::vector<StoryLine> a;
-    std::vector<StoryLine> b;
+    std::vector<view::StoryLine> a;  // empty: the run has no such pod
+    std::vector<view::StoryLine> b;
   };
   std::shared_ptr<const Stories> stories() const;
   void Settle();

@@ -8,10 +8,10 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "gui/view/inspect_claim.h"
 #include "gui/view/inspect_node.h"
 #include "gui/view/inspect_pod.h"
 #include "gui/view/inspect_tenant.h"
-#include "gui/view/pod_table.h"
 #include "gui/view/timeline.h"
 #include "model/time.h"
 
@@ -44,8 +44,8 @@ struct Inspection {
   absl::Status status;
   std::optional<view::PodInspection> pod;
   std::optional<view::NodeInspection> node;
+  std::optional<view::ClaimInspection> claim;
   std::optional<view::TenantInspection> tenant;
-  view::PodTable pods;  // with `tenant`, which names rows of it
 };
 
 }  // namespace drasim::gui

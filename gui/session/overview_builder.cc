@@ -12,9 +12,9 @@
 #include "gui/view/compare_model.h"
 #include "gui/view/typical_load.h"
 #include "gui/view/wait_series.h"
-#include "model/mig_slices.h"
 #include "model/status_macros.h"
 #include "sim/record/ledger_series.h"
+#include "sim/record/slice_sampler.h"
 
 namespace drasim::gui {
 namespace {
@@ -155,29 +155,9 @@ class SeriesBuilder {
   view::Pyramid* own_[kSeriesMetrics] = {};  // those of the ledger by our number
 };
 
-// The slices of a cluster while its nodes change one by one.
-class SliceFold {
- public:
-  explicit SliceFold(const ClusterState& cluster) : by_node_(cluster.node_count()) {
-    for (size_t n = 0; n < by_node_.size(); ++n) Update(cluster, NodeId(n));
-  }
-  void Update(const ClusterState& cluster, NodeId node) {
-    if (!node.valid()) return;
-    SliceCounts& counts = by_node_[node.value()];
-    total_.Add(counts, -1);
-    counts = SlicesOf(cluster, node);
-    total_.Add(counts, +1);
-  }
-  const SliceCounts& total() const { return total_; }
-
- private:
-  std::vector<SliceCounts> by_node_;
-  SliceCounts total_;
-};
-
 // `event_blocks`: the blocks that may have changes of nodes.
-absl::Status ReadSeries(LedgerSeek* seek, GoOn go_on, uint64_t exact_records,
-                        RunOverview* overview, std::vector<size_t>* event_blocks) {
+absl::Status ReadSeries(LedgerSeek* seek, GoOn go_on, uint64_t exact_records, RunOverview* overview,
+                        std::vector<size_t>* event_blocks) {
   SeriesBuilder builder(overview);
   uint64_t first = 0;
   uint64_t searched = 0;  // records
@@ -206,12 +186,13 @@ absl::Status ReadSeries(LedgerSeek* seek, GoOn go_on, uint64_t exact_records,
   }
   if (first < overview->records) {
     RETURN_IF_ERROR(AdvanceTo(seek, first, go_on));
-    SliceFold slices(seek->cluster());
+    SliceSampler slices(seek->cluster());
+    slices.TouchAll();
     RETURN_IF_ERROR(ReadFrom(seek, first, go_on, [&](const Record& record) {
-      slices.Update(seek->cluster(), record.node);
-      builder.AddRecord(overview->by_record ? SimTime(static_cast<int64_t>(seek->record()))
-                                            : record.time,
-                        seek->live(), slices.total());
+      slices.OnRecord(record);
+      builder.AddRecord(
+          overview->by_record ? SimTime(static_cast<int64_t>(seek->record())) : record.time,
+          seek->live(), slices.Sample(seek->cluster(), seek->live()));
       return absl::OkStatus();
     }));
   }
@@ -447,6 +428,7 @@ RunSnapshot SnapshotAt(const SnapshotRequest& request, const LedgerSeek& seek,
   const SimTime now =
       exact ? seek.time()
             : std::clamp(request.at.time, seek.time(), std::max(seek.time(), basis.end));
+  extras.claims = &seek.claims();
   extras.record = seek.record();
   extras.time = by_record ? SimTime(static_cast<int64_t>(seek.record())) : now;
   return MakeSnapshot(

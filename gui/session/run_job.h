@@ -23,7 +23,8 @@
 
 namespace drasim::gui {
 
-// A node event of a what-if, at an instant of the run.
+// A node event of a what-if, at an instant of the run: an event of `cluster.events` (kAdd: the node
+// is absent before).
 struct NodeEventChange {
   enum class Kind : uint8_t { kFail, kDrain, kAdd };
   Kind kind = Kind::kFail;
@@ -41,7 +42,13 @@ struct RunJobSpec {
   // events changed. Empty: the run begins at the start.
   std::string resume_from;
   std::string out_dir;  // empty: a folder below the user's cache, removed with the job
+  bool paused = false;  // before the first record
 };
+
+// The error with which such a run would begin, but for those of its inputs: of a scenario that
+// cannot be read, of a change that does not suit its key, or of keys that do not suit each other.
+// Reads the scenario only, so the interface may call it as the user types.
+absl::Status CheckRun(const RunJobSpec& spec);
 
 enum class JobState : uint8_t { kStarting, kRunning, kPaused, kDone, kFailed, kCancelled };
 
@@ -50,22 +57,26 @@ struct JobProgress {
   absl::Status status;  // of a failed run
   uint64_t records = 0;
   SimTime time;
-  uint64_t pods_arrived = 0;
-  uint64_t pods_expected = 0;
-  std::string begins;       // "from the checkpoint at 19h58m", "from the start"
-  std::string ledger_path;  // once it can be opened: done or cancelled
+  uint64_t pods_arrived = 0;   // a gang counts once
+  uint64_t pods_expected = 0;  // likewise
+  std::string begins;          // "from the checkpoint at 19h58m", "from the start"
+  // Once it can be opened: done, cancelled, or failed half-way.
+  std::string ledger_path;
   std::vector<std::string> warnings;
 };
 
 class RunJob {
  public:
+  // Returns at once; errors arrive in progress(), those of a scenario with file, line and column.
+  // `on_change` is called by the worker after each change of state and each snapshot; null: nobody.
   static std::unique_ptr<RunJob> Start(RunJobSpec spec, std::function<void()> on_change);
-  // Cancels the run.
+  // Cancels the run, and waits until it has stopped between two events; while it reads its inputs,
+  // until these are read.
   ~RunJob();
 
   const RunJobSpec& spec() const;
   JobProgress progress() const;
-  // The state of the run now, a few times a second; null before the first.
+  // The state of the run now, a few times a second and whenever it pauses; null before the first.
   std::shared_ptr<const RunSnapshot> snapshot() const;
 
   void Pause();
@@ -74,7 +85,7 @@ class RunJob {
   void Step(uint64_t records);
   // Stops the run; what it has written so far stays a partial ledger.
   void Cancel();
-  // Waits until the run is over.
+  // Waits until the run is over. REQUIRES: it is not paused.
   void Settle();
 
  private:

@@ -182,7 +182,8 @@ class RunSession::Impl {
     size_t next_block = 0;
     const std::vector<size_t>& places = basis->event_blocks;
     const auto search_block = [&] {
-      return blocks->ReadNodeChanges(seek->index().blocks[places[next_block++]], seek->cluster().node_count(), &changes);
+      return blocks->ReadNodeChanges(seek->index().blocks[places[next_block++]],
+                                     seek->cluster().node_count(), &changes);
     };
     const auto add_events = [&](RunOverview* to) {
       for (NodeChange& change : changes) {

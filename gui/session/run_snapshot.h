@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "gui/view/claim_table.h"
 #include "gui/view/map_model.h"
 #include "gui/view/node_slices.h"
 #include "gui/view/node_table.h"
@@ -39,7 +40,8 @@ struct RunSnapshot {
   // where some GPU has no MIG. Without colours, which depend on the theme.
   std::vector<view::FitRow> fits;
   view::NodeTable nodes;
-  view::PodTable pods;  // all that have arrived by then; virtual times
+  view::PodTable pods;      // all that have arrived by then; virtual times
+  view::ClaimTable claims;  // empty without classic DRA
   std::optional<view::TenantTable> tenants;
 };
 

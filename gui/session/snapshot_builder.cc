@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "gui/view/claim_table.h"
 #include "gui/view/cluster_map_data.h"
 #include "gui/view/map_model.h"
 #include "gui/view/node_table.h"
@@ -201,6 +202,9 @@ RunSnapshot MakeSnapshot(const SnapshotRequest& request, const SnapshotState& st
                                  {state.archive->texts().tenants, pod_of, extras.fragmentation});
   snapshot.nodes = view::NodeTable(state.cluster);
   snapshot.pods = PodsOf(state);
+  if (extras.claims != nullptr) {
+    snapshot.claims = view::ClaimTable(*extras.claims, state.cluster, state.now);
+  }
   for (size_t c = 0; c < kRunCounters; ++c) {
     snapshot.counters[c] = state.live.counter(static_cast<RunCounter>(c));
   }

@@ -130,9 +130,17 @@ ClusterMapData MapDataOf(const ClusterState& cluster, MapSources sources) {
     for (size_t d = 0; d < row.gpu_count; ++d) {
       MapGpu gpu;
       const MigTable* const table = cluster.any_mig() ? cluster.mig_table(id, d) : nullptr;
+      if (table != nullptr) gpu.slices = static_cast<uint16_t>(table->product().units);
       if (table != nullptr && !whole[d]) {
-        gpu.units = static_cast<uint16_t>(table->product().units);
-        gpu.stranded = StrandedSlices(*table, cluster.device_mig(id)[d]);
+        const MigState state = cluster.device_mig(id)[d];
+        gpu.units = gpu.slices;
+        gpu.stranded = StrandedSlices(*table, state);
+        for (size_t p = 0; row.available && p < table->profiles().size(); ++p) {
+          const MigProfile& profile = table->profiles()[p];
+          if (!profile.is_plain() || (table->fitting(state) >> p & 1) == 0) continue;
+          const uint16_t number = numbers[cluster.gpu_model(id, d)][p];
+          if (number < 32) gpu.fits |= uint32_t{1} << number;
+        }
       }
       gpu.fragmentation_milli = static_cast<int32_t>(
           std::clamp(fragments * cluster.device_milli_idle(id)[d], 0.0, double{kDeviceMilli}));

@@ -5,7 +5,10 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "gui/view/held_devices.h"
 #include "gui/view/node_slices.h"
 #include "gui/view/wants_text.h"
@@ -237,6 +240,25 @@ PodInspection PodInspector::Inspect(SimTime now, const ClusterState& cluster) co
     pod.room.push_back(std::move(node));
   }
   return pod;
+}
+
+std::vector<std::string> VerdictReasons(absl::string_view verdict) {
+  constexpr absl::string_view kHead = " nodes are available: ";
+  const size_t head = verdict.find(kHead);
+  if (head == absl::string_view::npos) return {std::string(verdict)};
+  absl::string_view rest = verdict.substr(head + kHead.size());
+  absl::ConsumeSuffix(&rest, ".");
+  // A comma may stand inside a reason; the next reason begins with its number of nodes.
+  std::vector<std::string> reasons;
+  for (const absl::string_view part : absl::StrSplit(rest, ", ")) {
+    const bool begins = !part.empty() && absl::ascii_isdigit(static_cast<unsigned char>(part[0]));
+    if (begins || reasons.empty()) {
+      reasons.emplace_back(part);
+    } else {
+      absl::StrAppend(&reasons.back(), ", ", part);
+    }
+  }
+  return reasons;
 }
 
 std::string PodRoomText(const PodInspection& pod) {

@@ -107,6 +107,10 @@ struct PodInspection {
   int64_t nodes_that_fit = 0;
 };
 
+// The reasons of a refusal: "0/3 nodes are available: 1 Too many pods, 2 Insufficient cpu." becomes
+// {"1 Too many pods", "2 Insufficient cpu"}. Another text is its own reason.
+std::vector<std::string> VerdictReasons(absl::string_view verdict);
+
 // Whether a waiting pod waits for room, in a sentence. Empty for others.
 std::string PodRoomText(const PodInspection& pod);
 

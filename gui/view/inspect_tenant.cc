@@ -78,7 +78,10 @@ absl::StatusOr<TenantInspection> InspectTenant(const PodTable& pods, absl::strin
       if (phase == PodPhase::kPending || phase == PodPhase::kAssumed) waiting.push_back(p);
     }
     result.by_wants = GroupByWants(pods, own);
-    result.longest_waits = LongestWaits(pods, waiting, kInspectedWaits);
+    for (const size_t pod : LongestWaits(pods, waiting, kInspectedWaits)) {
+      result.longest_waits.push_back(
+          {std::string(pods.name(pod)), pods.wants(pod), pods.WaitOf(pod)});
+    }
     return result;
   }
   return absl::NotFoundError(

@@ -31,10 +31,16 @@ std::vector<WantsGroup> GroupByWants(const PodTable& pods, const std::vector<siz
 std::vector<size_t> LongestWaits(const PodTable& pods, const std::vector<size_t>& some,
                                  size_t limit);
 
+struct TenantWait {
+  std::string pod;
+  std::string wants;
+  SimDuration waits;
+};
+
 struct TenantInspection {
   TenantTableRow figures;
   std::vector<WantsGroup> by_wants;
-  std::vector<size_t> longest_waits;  // pods: rows of the table, waiting ones only
+  std::vector<TenantWait> longest_waits;  // of pods that wait
 };
 
 inline constexpr size_t kInspectedWaits = 20;

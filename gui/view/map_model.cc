@@ -85,6 +85,7 @@ bool NaturallyBefore(absl::string_view a, absl::string_view b) {
 }
 
 float HeightOf(const MapGpu& gpu) {
+  if (gpu.slices > 0) return kSliceHeight * static_cast<float>(gpu.slices);
   return gpu.units == kShareUnits ? kShareHeight : kSliceHeight * static_cast<float>(gpu.units);
 }
 
@@ -108,9 +109,33 @@ Ink InkOf(Rgb colour, Hatch hatch = Hatch::kNone) {
   return ink;
 }
 
+// Whether the slices of a GPU can be compared one by one.
+bool ComparableBySlice(const MapGpu& a, const MapGpu& b) {
+  return a.units != kShareUnits && a.units == b.units && a.replicas == 1 && b.replicas == 1;
+}
+
 // The share of a GPU that no instance can cover, 0..1000.
 int StrandedMilli(const MapGpu& gpu) {
+  if (gpu.units == kShareUnits) return 0;
   return std::min(std::popcount(gpu.stranded) * 1000 / int{gpu.units}, 1000);
+}
+
+// The units in which a node's label counts a GPU.
+uint32_t SlicesOf(const MapGpu& gpu) {
+  if (gpu.slices > 0) return gpu.slices;
+  return gpu.units == kShareUnits ? 1 : gpu.units;
+}
+
+// "3", "0.5"
+std::string MilliText(int64_t milli) {
+  if (milli % 1000 == 0) return absl::StrCat(milli / 1000);
+  return FixedText(static_cast<double>(milli) / 1000, 1);
+}
+
+// "+7", "-16", "0"
+std::string DifferenceMilliText(int64_t milli) {
+  if (milli < 0) return absl::StrCat("-", MilliText(-milli));
+  return absl::StrCat(milli > 0 ? "+" : "", MilliText(milli));
 }
 
 // The last characters of a text, as many as fit.
@@ -267,6 +292,22 @@ void ClusterMap::Arrange(MapGrouping grouping, MapOrder order, float aspect) {
     const uint32_t columns = std::min(group.tiles_per_row, group.count);
     width_ = std::max(width_, static_cast<float>(columns) * group.tile_width);
   }
+  ++arrangements_;
+  drawn_view_.reset();
+}
+
+void ClusterMap::ArrangeAs(const ClusterMap& other) {
+  groups_ = other.groups_;
+  order_ = other.order_;
+  place_of_ = other.place_of_;
+  width_ = other.width_;
+  height_ = other.height_;
+  ++arrangements_;
+  drawn_view_.reset();
+}
+
+void ClusterMap::Show(const ClusterMapData* data) {
+  data_ = data;
   drawn_view_.reset();
 }
 
@@ -432,19 +473,36 @@ const DrawList& ClusterMap::Draw(const MapView& view, const ClusterMapData* b) {
     if (group.top > bottom) break;
     DrawGroup(group, view, b);
   }
-  if (view.selected.has_value() && view.selected->node < place_of_.size() &&
-      place_of_[view.selected->node] != kNowhere) {
-    const Theme& theme = ThemeOf(view.theme);
-    Rect rect = NodeRect(view, view.selected->node);
-    constexpr float kFrame = 3;
-    rect =
-        Rect{rect.x - kFrame, rect.y - kFrame, rect.width + 2 * kFrame, rect.height + 2 * kFrame};
-    list_.AddOutline(rect, InkOf(theme.cursor), 1.5F);
-    if (view.selected->gpu.has_value() && *view.selected->gpu < data_->gpus.size()) {
-      list_.AddOutline(GpuRect(view, *view.selected->gpu), InkOf(theme.cursor), 1.5F);
+  DrawSelection(view);
+  return list_;
+}
+
+void ClusterMap::DrawSelection(const MapView& view) {
+  if (!view.selected.has_value() || view.selected->node >= place_of_.size() ||
+      place_of_[view.selected->node] == kNowhere) {
+    return;
+  }
+  const MapHit& selected = *view.selected;
+  const Ink ink = InkOf(ThemeOf(view.theme).cursor);
+  constexpr float kFrame = 3;
+  Rect rect = NodeRect(view, selected.node);
+  rect = Rect{rect.x - kFrame, rect.y - kFrame, rect.width + 2 * kFrame, rect.height + 2 * kFrame};
+  list_.AddOutline(rect, ink, 1.5F);
+  if (!selected.gpu.has_value() || *selected.gpu >= data_->gpus.size()) return;
+  const MapNode& node = data_->nodes[selected.node];
+  const bool slots = selected.slot.has_value() && *selected.slot < data_->slots.size() &&
+                     DetailOf(view) == MapDetail::kSlot;
+  const uint32_t pod = slots ? data_->slots[*selected.slot].pod : kNoPod;
+  if (pod == kNoPod) {
+    list_.AddOutline(GpuRect(view, *selected.gpu), ink, 1.5F);
+    return;
+  }
+  // A pod may hold several instances of its node.
+  for (uint32_t g = node.first_gpu; g < node.first_gpu + node.gpu_count; ++g) {
+    for (const MapSlot& slot : data_->SlotsOf(data_->gpus[g])) {
+      if (slot.pod == pod) list_.AddOutline(SlotRect(view, g, slot), ink, 2);
     }
   }
-  return list_;
 }
 
 void ClusterMap::DrawGroup(const Group& group, const MapView& view, const ClusterMapData* b) {
@@ -487,7 +545,7 @@ void ClusterMap::DrawNode(const Group& group, uint32_t index, const MapView& vie
     return;
   }
   if (kLabelHeight * view.scale >= view.line_height * 0.75F) {
-    DrawLabel(node, ToPixels(view, tile), view);
+    DrawLabel(node, ToPixels(view, tile), view, b);
   }
   for (uint32_t g = node.first_gpu; g < node.first_gpu + node.gpu_count; ++g) {
     const Rect column = ToPixels(view, ColumnOf(group, tile, g));
@@ -499,21 +557,28 @@ void ClusterMap::DrawNode(const Group& group, uint32_t index, const MapView& vie
   }
 }
 
-void ClusterMap::DrawLabel(const MapNode& node, const Rect& pixels, const MapView& view) {
+void ClusterMap::DrawLabel(const MapNode& node, const Rect& pixels, const MapView& view,
+                           const ClusterMapData* b) {
   const Theme& theme = ThemeOf(view.theme);
   const float y = pixels.y + kLabelHeight * view.scale / 2;
   int64_t held = 0;
+  int64_t held_b = 0;
   int64_t units = 0;
-  for (uint32_t g = 0; g < node.gpu_count; ++g) {
-    const MapGpu& gpu = data_->gpus[node.first_gpu + g];
-    const bool sliced = gpu.units != kShareUnits;
-    units += sliced ? int64_t{gpu.units} * 1000 : 1000;
-    held += int64_t{gpu.held_milli} * (sliced ? gpu.units : 1);
+  for (uint32_t g = node.first_gpu; g < node.first_gpu + node.gpu_count; ++g) {
+    const MapGpu& gpu = data_->gpus[g];
+    const uint32_t slices = SlicesOf(gpu);
+    units += int64_t{slices} * 1000;
+    held += int64_t{gpu.held_milli} * slices;
+    if (b != nullptr && g < b->gpus.size()) held_b += int64_t{b->gpus[g].held_milli} * slices;
   }
-  const bool whole = held % 1000 == 0;
-  const std::string share = absl::StrCat(
-      whole ? absl::StrCat(held / 1000) : FixedText(static_cast<double>(held) / 1000, 1), "/",
-      units / 1000);
+  std::string share;
+  Rgb share_colour = theme.dim_text;
+  if (view.colour == MapColour::kDifference) {
+    share = DifferenceMilliText(held_b - held);
+    if (held_b != held) share_colour = theme.categories[held > held_b ? 0 : 1];
+  } else {
+    share = absl::StrCat(MilliText(held), "/", units / 1000);
+  }
   const float share_width = static_cast<float>(share.size() + 1) * view.char_width;
   constexpr float kLeastName = 3;
   const bool both = pixels.width >= share_width + kLeastName * view.char_width;
@@ -522,7 +587,7 @@ void ClusterMap::DrawLabel(const MapNode& node, const Rect& pixels, const MapVie
                 node.available ? theme.text : theme.dim_text,
                 Tail(node.name, name_width, view.char_width));
   if (both) {
-    list_.AddText({pixels.right(), y}, Anchor::kEnd, TextSize::kSmall, theme.dim_text, share);
+    list_.AddText({pixels.right(), y}, Anchor::kEnd, TextSize::kSmall, share_colour, share);
   }
 }
 
@@ -584,7 +649,7 @@ void ClusterMap::DrawDifference(const MapGpu& a, const MapGpu* b, const ClusterM
   const Ink both = InkOf(theme.muted_cell);
   const Ink only_a = InkOf(theme.categories[0]);
   const Ink only_b = InkOf(theme.categories[1], Hatch::kFalling);
-  if (a.units == kShareUnits || b == nullptr || b->units != a.units || a.replicas > 1) {
+  if (b == nullptr || !ComparableBySlice(a, *b)) {
     // The shares as bars from the top: the common part, then the rest of the larger one.
     const int held_a = a.held_milli;
     const int held_b = b != nullptr ? b->held_milli : 0;
@@ -758,8 +823,9 @@ std::vector<MapLegendRow> ClusterMap::Legend(MapColour colour, ThemeKind kind) c
   return rows;
 }
 
-std::string ClusterMap::HitText(const MapHit& hit) const {
-  const MapNode& node = data_->nodes[hit.node];
+std::string HitText(const ClusterMapData& data, const MapHit& hit,
+                    absl::FunctionRef<std::string(uint32_t pod)> pod_name) {
+  const MapNode& node = data.nodes[hit.node];
   std::string text = node.name;
   if (!node.available) absl::StrAppend(&text, ", not available");
   if (!hit.gpu.has_value()) {
@@ -767,9 +833,9 @@ std::string ClusterMap::HitText(const MapHit& hit) const {
                     node.model.empty() ? "" : " ", node.model);
     return text;
   }
-  const MapGpu& gpu = data_->gpus[*hit.gpu];
+  const MapGpu& gpu = data.gpus[*hit.gpu];
   absl::StrAppend(&text, " · GPU ", *hit.gpu - node.first_gpu, gpu.healthy ? "" : ", unhealthy");
-  for (const MapSlot& slot : data_->SlotsOf(gpu)) {
+  for (const MapSlot& slot : data.SlotsOf(gpu)) {
     absl::StrAppend(&text, "\n");
     if (gpu.replicas > 1) absl::StrAppend(&text, "replica ", int{slot.replica}, " ");
     if (gpu.units == kShareUnits) {
@@ -779,17 +845,58 @@ std::string ClusterMap::HitText(const MapHit& hit) const {
     } else {
       absl::StrAppend(&text, slot.start, "–", slot.start + slot.size - 1);
     }
-    if (slot.profile < data_->profiles.size()) {
-      absl::StrAppend(&text, " ", data_->profiles[slot.profile]);
+    if (slot.profile < data.profiles.size()) {
+      absl::StrAppend(&text, " ", data.profiles[slot.profile]);
     }
     if (!slot.held) absl::StrAppend(&text, ", idle");
+    if (slot.held && slot.pod != kNoPod) absl::StrAppend(&text, " ", pod_name(slot.pod));
   }
-  if (gpu.units != kShareUnits) {
-    const int free = int{gpu.units} - std::popcount(HeldSlices(gpu, data_->SlotsOf(gpu)));
-    absl::StrAppend(&text, "\nfree ", free, " of ", gpu.units, " slices, stranded ",
-                    std::popcount(gpu.stranded));
+  if (gpu.units == kShareUnits) return text;
+  const int free = int{gpu.units} - std::popcount(HeldSlices(gpu, data.SlotsOf(gpu)));
+  const int stranded = std::popcount(gpu.stranded);
+  absl::StrAppend(&text, "\nfree ", free, " of ", gpu.units, " slices, usable ", free - stranded,
+                  ", stranded ", stranded);
+  absl::string_view separator = "\nfits ";
+  for (size_t p = 0; p < std::min<size_t>(data.profiles.size(), 32); ++p) {
+    if ((gpu.fits >> p & 1) == 0) continue;
+    absl::StrAppend(&text, separator, data.profiles[p]);
+    separator = ", ";
   }
+  if (gpu.fits == 0) absl::StrAppend(&text, "\nfits nothing more");
   return text;
+}
+
+// --- Two runs ---
+
+bool SameCluster(const ClusterMapData& a, const ClusterMapData& b) {
+  return std::equal(a.nodes.begin(), a.nodes.end(), b.nodes.begin(), b.nodes.end(),
+                    [](const MapNode& in_a, const MapNode& in_b) {
+                      return in_a.gpu_count == in_b.gpu_count && in_a.name == in_b.name;
+                    });
+}
+
+MapDifference DifferenceOf(const ClusterMapData& a, const ClusterMapData& b) {
+  DRASIM_CHECK_EQ(a.gpus.size(), b.gpus.size());
+  MapDifference sum;
+  for (size_t g = 0; g < a.gpus.size(); ++g) {
+    const MapGpu& in_a = a.gpus[g];
+    const MapGpu& in_b = b.gpus[g];
+    if (ComparableBySlice(in_a, in_b)) {
+      const uint32_t held_a = HeldSlices(in_a, a.SlotsOf(in_a));
+      const uint32_t held_b = HeldSlices(in_b, b.SlotsOf(in_b));
+      sum.only_a += int64_t{std::popcount(held_a & ~held_b)} * 1000;
+      sum.only_b += int64_t{std::popcount(held_b & ~held_a)} * 1000;
+      sum.both += int64_t{std::popcount(held_a & held_b)} * 1000;
+      sum.neither += (int64_t{in_a.units} - std::popcount(held_a | held_b)) * 1000;
+      continue;
+    }
+    const auto slices = static_cast<int64_t>(std::max(SlicesOf(in_a), SlicesOf(in_b)));
+    sum.only_a += std::max(in_a.held_milli - in_b.held_milli, 0) * slices;
+    sum.only_b += std::max(in_b.held_milli - in_a.held_milli, 0) * slices;
+    sum.both += std::min(in_a.held_milli, in_b.held_milli) * slices;
+    sum.neither += (1000 - std::max(in_a.held_milli, in_b.held_milli)) * slices;
+  }
+  return sum;
 }
 
 // --- The fit list ---

@@ -58,7 +58,6 @@ class NodeTable : public TableSource {
     kColumns,
   };
 
-  // Empty.
   NodeTable() = default;
   // O(nodes x devices).
   explicit NodeTable(const ClusterState& cluster);

@@ -254,6 +254,11 @@ absl::StatusOr<PodFilter> PodFilter::Parse(absl::string_view text) {
   return PodFilterParser(text).Parse();
 }
 
+bool PodFilter::asks_for_state() const {
+  return std::any_of(terms_.begin(), terms_.end(),
+                     [](const Term& term) { return term.key == Key::kState; });
+}
+
 bool PodFilter::Holds(const Term& term, const Alternative& wanted, const PodFacts& pod) {
   absl::string_view field;
   int64_t number = 0;

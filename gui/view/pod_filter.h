@@ -56,6 +56,8 @@ class PodFilter {
 
   bool Matches(const PodFacts& pod) const;
   bool empty() const { return terms_.empty(); }
+  // Whether some term is about the state.
+  bool asks_for_state() const;
 
  private:
   friend class PodFilterParser;

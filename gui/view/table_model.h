@@ -56,8 +56,9 @@ class TableModel {
   explicit TableModel(const TableSource* source);
 
   // Rows with equal keys keep the source's order in either direction, so the result depends on
-  // nothing but the rows. Sorting is put off until row() is asked for, and goes no further than
-  // that: showing the first rows of n costs O(n). REQUIRES: the column exists.
+  // nothing but the rows. Sorting is put off until row() is asked for, and sorts no more than its
+  // neighbourhood: showing some rows anywhere in n costs O(n) the first time, then nothing.
+  // REQUIRES: the column exists.
   void SortBy(size_t column, bool descending);
   // Back to the source's order.
   void Unsort();
@@ -66,6 +67,10 @@ class TableModel {
 
   // Keeps the rows for which `keep` is true; null keeps all. The order stays. O(rows).
   void Filter(std::function<bool(size_t row)> keep);
+  // The same in slices, for tables that take longer than a frame: begins without rows, then looks
+  // at `rows` further ones. True once it has seen all; only then the table is complete.
+  void BeginFilter(std::function<bool(size_t row)> keep);
+  bool ContinueFilter(size_t rows);
   // After the source has changed: filters and sorts again. O(rows).
   void Refresh();
 
@@ -73,7 +78,7 @@ class TableModel {
   size_t size() const { return order_.size(); }
   // The source's row at that place. REQUIRES: index < size().
   size_t row(size_t index);
-  // The place of the source's row; none if the filter drops it. Sorts all rows.
+  // The place of the source's row; none if the filter drops it. O(rows), without sorting.
   std::optional<size_t> IndexOf(size_t row);
 
   // RFC 4180 with a header, in the present order and without the rows that the filter drops.
@@ -81,16 +86,26 @@ class TableModel {
 
  private:
   bool Before(uint32_t a, uint32_t b) const;
-  void SortUpTo(size_t count);
+  void MakeKeys();
+  void MakeTextKeys();
+  void BeginSorting();
+  void Cut(size_t at);
+  void SortBlock(size_t block);
 
   const TableSource* source_;
   std::function<bool(size_t)> keep_;
   std::optional<size_t> sort_column_;
   bool descending_ = false;
   bool by_number_ = false;
-  std::vector<int64_t> keys_;    // by row of the source, for a sorted kNumber column
+  size_t filtered_ = 0;  // rows of the source that the filter has seen
+  // By row of the source: the number, or eight bytes of the text behind what all texts begin with.
+  // Only meaningful for rows in order_.
+  std::vector<int64_t> keys_;
+  bool has_keys_ = false;
   std::vector<uint32_t> order_;  // rows of the source
-  size_t sorted_ = 0;            // the first of them that are in their final place
+  // Parts of order_ that hold the right rows, in any order: from each place to the next one.
+  std::vector<size_t> cuts_;
+  std::vector<bool> block_sorted_;  // by block of order_; empty before row() asks
 };
 
 }  // namespace drasim::view

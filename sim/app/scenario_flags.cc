@@ -1,6 +1,5 @@
 #include "sim/app/scenario_flags.h"
 
-#include <memory>
 #include <string>
 #include <utility>
 
@@ -9,13 +8,9 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
-#include "model/proto/scenario.pb.h"
 #include "model/status_macros.h"
-#include "model/text/yaml_proto.h"
 #include "sim/scenario/comparison.h"
-#include "sim/scenario/scenario_paths.h"
 #include "sim/scenario/scheduler_spec.h"
-#include "traces/byte_source.h"
 
 namespace drasim {
 namespace {
@@ -81,26 +76,20 @@ const std::vector<FlagSpec>& ScenarioFlags() {
 }
 
 absl::StatusOr<GivenScenario> ScenarioFromFlags(const ParsedFlags& flags) {
-  GivenScenario given;
-  proto::Scenario& scenario = *given.scenario;
   std::vector<std::string> files = flags.All("scenario");
   files.insert(files.end(), flags.positional().begin(), flags.positional().end());
   if (files.size() > 1) {
     return absl::InvalidArgumentError(
         absl::StrCat("expected one scenario file, found ", absl::StrJoin(files, ", ")));
   }
+  GivenScenario given;
   if (!files.empty()) {
-    ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> source, OpenByteSource(files[0]));
-    ASSIGN_OR_RETURN(given.text, ReadAll(*source, kMaxScenarioBytes));
-    given.file = source->name();
-    RETURN_IF_ERROR(ParseGiven(&given));
-    AnchorPaths(files[0], &scenario);
+    ASSIGN_OR_RETURN(given, ReadGiven(files[0]));
   }
   for (const GivenFlag& flag : flags.given()) {
     if (flag.spec.key.empty()) continue;
     ASSIGN_OR_RETURN(const std::string text, FlagToKey(flag.spec, flag.value));
-    RETURN_IF_ERROR(SetField(flag.spec.key, text, absl::StrCat("--", flag.spec.name), &scenario));
-    given.overridden.emplace_back(flag.spec.key);
+    RETURN_IF_ERROR(OverrideKey(flag.spec.key, text, absl::StrCat("--", flag.spec.name), &given));
   }
   for (const std::string& setting : flags.All("set")) {
     const std::pair<absl::string_view, absl::string_view> pair =
@@ -109,8 +98,7 @@ absl::StatusOr<GivenScenario> ScenarioFromFlags(const ParsedFlags& flags) {
       return absl::InvalidArgumentError(
           absl::StrCat("--set: found '", setting, "', expected KEY=VALUE"));
     }
-    RETURN_IF_ERROR(SetField(pair.first, pair.second, "--set", &scenario));
-    given.overridden.emplace_back(pair.first);
+    RETURN_IF_ERROR(OverrideKey(pair.first, pair.second, "--set", &given));
   }
   return given;
 }

@@ -151,6 +151,7 @@ void SchedulingCycle::ScoreStale(const PodContext& pod, ShapeCache& cache, bool 
 // Kubernetes' own way, over the nodes in fitting_: raw scores, NormalizeScore per plugin, weighted
 // sum, maximum.
 NodeId SchedulingCycle::PickByFullScore(const PodContext& pod, ShapeCache& cache) {
+  if (Traces(pod)) trace_->nodes = fitting_;
   if (fitting_.size() <= 1) return fitting_.empty() ? NodeId() : fitting_[0];
   totals_.assign(fitting_.size(), 0);
   scores_.resize(fitting_.size());
@@ -166,6 +167,9 @@ NodeId SchedulingCycle::PickByFullScore(const PodContext& pod, ShapeCache& cache
     if (plugin->normalize(*cluster_) != Normalize::kNone)
       plugin->NormalizeScore(absl::MakeSpan(scores_));
     for (size_t i = 0; i < fitting_.size(); ++i) totals_[i] += scores_[i] * entries[p].weight;
+    if (!Traces(pod)) continue;
+    trace_->scores.push_back(scores_);
+    for (int64_t& score : trace_->scores.back()) score *= entries[p].weight;
   }
   size_t best = 0;
   for (size_t i = 1; i < fitting_.size(); ++i) {
@@ -279,15 +283,41 @@ NodeId SchedulingCycle::Pick(const PodContext& pod, ShapeCache& cache,
   return best;
 }
 
+void SchedulingCycle::BeginTrace(const ShapeCache& cache) {
+  trace_->verdicts = cache.verdict;
+  trace_->nodes.clear();
+  trace_->scores.clear();
+  trace_->chosen = NodeId();
+}
+
+// The tree has sums only. All plugins are cacheable here, so to ask them again draws nothing.
+void SchedulingCycle::TraceTreeScores(const PodContext& pod,
+                                      absl::Span<const NodeRestriction> restrictions) {
+  ListFeasible(pod.shape_id, restrictions, &trace_->nodes);
+  const auto& entries = profile_->scores();
+  for (const Profile::ScoreEntry& entry : entries) {
+    std::vector<int64_t>& scores = trace_->scores.emplace_back(trace_->nodes.size());
+    entry.plugin->Score(pod, *cluster_, trace_->nodes, absl::MakeSpan(scores));
+    const int64_t weight = entries.size() == 1 ? 1 : entry.weight;
+    for (int64_t& score : scores) score *= weight;
+  }
+}
+
 Decision SchedulingCycle::Decide(const PodContext& pod,
                                  absl::Span<const NodeRestriction> restrictions) {
   ++work_.decisions;
   if (shapes_.size() <= pod.shape_id.value()) shapes_.resize(cluster_->shapes().size());
   ShapeCache& cache = shapes_[pod.shape_id.value()];
   Refresh(pod, cache);
+  const bool traces = Traces(pod);
+  if (traces) BeginTrace(cache);
   if (cache.per_reason[kFits] == 0) return {};
   Decision decision;
   decision.node = Pick(pod, cache, restrictions);
+  if (traces) {
+    if (scores_in_tree_) TraceTreeScores(pod, restrictions);
+    trace_->chosen = decision.node;
+  }
   if (!decision.node.valid()) return {};
   if (pod.shape->request.gpu_count > 0) {
     profile_->allocator().Propose(pod.shape->request, *cluster_, decision.node, &proposals_);

@@ -83,6 +83,21 @@ class SchedulingCycle {
   };
   std::vector<Candidate> Candidates(ShapeId shape, size_t most, size_t* fitting) const;
 
+  // For explanations: the last Decide for one pod, with what the nodes were like before the chosen
+  // one was charged.
+  struct Trace {
+    PodId pod;
+    std::vector<ReasonIndex> verdicts;  // by node
+    std::vector<NodeId> nodes;          // that it could choose from, ascending
+    // By score plugin, beside `nodes`: its share of the total, which is the sum over the plugins.
+    // Empty where the only node needed none.
+    std::vector<std::vector<int64_t>> scores;
+    NodeId chosen;
+  };
+  // Follows the decisions for `trace->pod`, at a cost of O(nodes) for each; null: none. The trace
+  // must outlive its use. Changes no decision.
+  void set_trace(Trace* trace) { trace_ = trace; }
+
   const WorkCounters& work() const { return work_; }
   void CountRemembered() { ++work_.attempts_remembered; }
   void Save(StateWriter& out) const;
@@ -109,6 +124,9 @@ class SchedulingCycle {
   NodeId PickInTree(ShapeCache& cache, absl::Span<const NodeRestriction> restrictions);
   NodeId PickByFullScore(const PodContext& pod, ShapeCache& cache);
   bool ScoresFitInTree() const;
+  bool Traces(const PodContext& pod) const { return trace_ != nullptr && trace_->pod == pod.pod; }
+  void BeginTrace(const ShapeCache& cache);
+  void TraceTreeScores(const PodContext& pod, absl::Span<const NodeRestriction> restrictions);
 
   const Profile* profile_;
   const ClusterState* cluster_;
@@ -116,6 +134,7 @@ class SchedulingCycle {
   std::vector<NodeId> node_at_rank_;
   bool use_cache_;
   bool scores_in_tree_ = false;
+  Trace* trace_ = nullptr;
 
   std::vector<ShapeCache> shapes_;
   WorkCounters work_;

@@ -12,19 +12,14 @@
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "absl/time/time.h"
-#include "model/proto/scenario.pb.h"
 #include "model/status_macros.h"
 #include "model/text/did_you_mean.h"
-#include "model/text/yaml_proto.h"
 #include "sim/explain/attempt.h"
 #include "sim/explain/node_room.h"
+#include "sim/explain/second_run.h"
 #include "sim/explain/story_sink.h"
-#include "sim/record/device_log.h"
 #include "sim/record/ledger_reader.h"
-#include "sim/record/pod_log.h"
-#include "sim/record/version.h"
 #include "sim/run/progress.h"
-#include "sim/scenario/resolve.h"
 
 namespace drasim {
 namespace {
@@ -52,7 +47,6 @@ struct LedgerFindings {
   uint64_t pod_hash = 0;         // over the pod's records among them
   SimTime time;                  // that is asked about
   SimTime end;                   // of the last record
-  std::vector<LedgerReader::Checkpoint> checkpoints;
 };
 
 // The text as typed, and its other readings: the namespace "default" need not be said. Pods of
@@ -103,26 +97,6 @@ absl::Status NoSuchPod(const std::string& typed, const LedgerReader& ledger) {
       absl::StrCat("--pod: no pod of ", ledger.path(), " is called '", typed, "'", suggestion));
 }
 
-absl::StatusOr<RunSpec> ReadScenario(const LedgerReader& ledger) {
-  const std::string& version = ledger.header().drasim_version();
-  if (version != kDrasimVersion) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(ledger.path(), ": a run of drasim ", version, ", which drasim ",
-                     kDrasimVersion, " may not repeat; run it anew and explain that"));
-  }
-  proto::Scenario scenario;
-  RETURN_IF_ERROR(MergeYaml(ledger.header().scenario_yaml(), ledger.path(), &scenario));
-  ASSIGN_OR_RETURN(RunSpec spec, ResolveScenario(scenario));
-  for (const auto& [key, file] : {std::pair("cluster.path", spec.cluster.nodes.path),
-                                  std::pair("workload.trace.path", spec.workload.trace.path)}) {
-    if (file != "-") continue;
-    return absl::FailedPreconditionError(
-        absl::StrCat(ledger.path(), ": ", key,
-                     " was standard input, so that the run cannot be simulated again"));
-  }
-  return spec;
-}
-
 std::string TimeOfRun(SimTime time) { return absl::FormatDuration(absl::Nanoseconds(time.ns())); }
 
 // Notes one record: its time, and whether it is about the pod that is looked for.
@@ -160,7 +134,7 @@ absl::StatusOr<LedgerFindings> SearchLedger(const ExplainRequest& request) {
   LedgerReader& ledger = **opened;
   LedgerFindings found;
   found.path = ledger.path();
-  ASSIGN_OR_RETURN(found.spec, ReadScenario(ledger));
+  ASSIGN_OR_RETURN(found.spec, ScenarioOfLedger(ledger));
   const std::vector<std::string> names = NamesMeant(request.pod);
   Record record;
   while (true) {
@@ -177,88 +151,41 @@ absl::StatusOr<LedgerFindings> SearchLedger(const ExplainRequest& request) {
         ", the end of ", found.complete ? "the run" : "what is recorded of the run"));
   }
   found.time = std::min(request.at.value_or(found.end), found.end);
-  ASSIGN_OR_RETURN(found.checkpoints, ledger.ListCheckpoints());
   return found;
 }
 
-// A simulation of the run with its sinks.
-struct SecondRun {
-  std::unique_ptr<Simulation> sim;
-  std::unique_ptr<PodLog> pod_log;
-  std::unique_ptr<DeviceLog> device_log;
+// A simulation of the run with what follows it.
+struct StoryRun {
   std::unique_ptr<AttemptExplainer> explainer;
   std::unique_ptr<StorySink> story;
   std::unique_ptr<Progress> progress;
+  SecondRun run;  // ends first
 };
 
-absl::StatusOr<SecondRun> MakeSecondRun(const LedgerFindings& found, bool quiet) {
-  SecondRun second;
-  absl::StatusOr<std::unique_ptr<Simulation>> sim = Simulation::Build(found.spec);
-  if (!sim.ok()) {
-    return absl::Status(sim.status().code(),
-                        absl::StrCat(sim.status().message(),
-                                     " (explain simulates the run again, from its inputs)"));
-  }
-  second.sim = *std::move(sim);
-  second.explainer = std::make_unique<AttemptExplainer>(
-      &second.sim->cluster(), &second.sim->jobs(), &second.sim->summaries(), &second.sim->profile(),
-      ClaimHooksOf(*second.sim));
-  // These two belong to the checkpoints of a run that left files.
-  second.pod_log = std::make_unique<PodLog>(second.sim->front_end() != nullptr ||
-                                            second.sim->cluster().any_mig());
-  second.sim->AddSink(second.pod_log.get());
-  if (second.sim->front_end() != nullptr) {
-    second.device_log = std::make_unique<DeviceLog>();
-    second.sim->AddSink(second.device_log.get());
-  }
-  second.story = std::make_unique<StorySink>(second.sim.get(), second.explainer.get(), found.pod,
-                                             found.records);
-  second.sim->AddSink(second.story.get());
-  second.sim->set_stop(second.story->stop());
-  second.progress = std::make_unique<Progress>("explain", second.sim->pods_expected(), quiet);
-  second.sim->set_on_progress(
-      [progress = second.progress.get()](uint64_t pods) { progress->Update(pods); });
+absl::StatusOr<StoryRun> StartStoryRun(const LedgerFindings& found, const ExplainRequest& request,
+                                       std::vector<std::string>* warnings) {
+  StoryRun second;
+  const auto attach = [&](Simulation* sim) {
+    second.explainer = std::make_unique<AttemptExplainer>(
+        &sim->cluster(), &sim->jobs(), &sim->summaries(), &sim->profile(), ClaimHooksOf(*sim));
+    second.story =
+        std::make_unique<StorySink>(sim, second.explainer.get(), found.pod, found.records);
+    sim->AddSink(second.story.get());
+    sim->set_stop(second.story->stop());
+    second.progress = std::make_unique<Progress>("explain", sim->pods_expected(), request.quiet);
+    sim->set_on_progress(
+        [progress = second.progress.get()](uint64_t pods) { progress->Update(pods); });
+  };
+  ASSIGN_OR_RETURN(const std::unique_ptr<LedgerReader> ledger, LedgerReader::Open(found.path));
+  const uint64_t limit = request.brief ? found.records : found.arrival_records;
+  ASSIGN_OR_RETURN(second.run, StartSecondRun(found.spec, ledger.get(), limit, attach, warnings));
+  if (second.run.records > 0) second.story->Resume(second.run.records);
   return second;
 }
 
-// The last checkpoint to start from; null if there is none.
-const LedgerReader::Checkpoint* CheckpointBefore(const LedgerFindings& found, bool brief) {
-  const uint64_t limit = brief ? found.records : found.arrival_records;
-  const LedgerReader::Checkpoint* best = nullptr;
-  for (const LedgerReader::Checkpoint& checkpoint : found.checkpoints) {
-    if (checkpoint.records <= limit) best = &checkpoint;
-  }
-  return best;
-}
-
-// Starts from the last checkpoint, or from the beginning if the checkpoint does not suit this
-// program.
-absl::StatusOr<SecondRun> StartSecondRun(const LedgerFindings& found, const ExplainRequest& request,
-                                         std::vector<std::string>* warnings) {
-  if (const LedgerReader::Checkpoint* const from = CheckpointBefore(found, request.brief)) {
-    ASSIGN_OR_RETURN(const std::unique_ptr<LedgerReader> ledger, LedgerReader::Open(found.path));
-    const absl::StatusOr<std::string> state = ledger->ReadCheckpoint(*from);
-    absl::Status loaded = state.status();
-    if (loaded.ok()) {
-      ASSIGN_OR_RETURN(SecondRun second, MakeSecondRun(found, request.quiet));
-      loaded = second.sim->Start(&*state);
-      if (loaded.ok()) {
-        second.story->Resume(from->records);
-        return second;
-      }
-    }
-    warnings->push_back(absl::StrCat("a checkpoint of ", found.path, " cannot be used (",
-                                     loaded.message(),
-                                     "); the run is simulated from its beginning"));
-  }
-  ASSIGN_OR_RETURN(SecondRun second, MakeSecondRun(found, request.quiet));
-  RETURN_IF_ERROR(second.sim->Start());
-  return second;
-}
-
-absl::Status FinishSecondRun(const LedgerFindings& found, SecondRun* second) {
+absl::Status FinishStoryRun(const LedgerFindings& found, StoryRun* second) {
   if (!second->story->stop()->load()) {
-    const absl::Status ran = second->sim->Run();
+    const absl::Status ran = second->run.sim->Run();
     // It is stopped behind the last record that is asked for.
     if (!ran.ok() && !absl::IsCancelled(ran)) return ran;
   }
@@ -353,9 +280,9 @@ absl::StatusOr<Story> ExplainRun(const ExplainRequest& request) {
     story.arrived = false;
     return story;
   }
-  ASSIGN_OR_RETURN(SecondRun second, StartSecondRun(found, request, &story.warnings));
-  RETURN_IF_ERROR(FinishSecondRun(found, &second));
-  RETURN_IF_ERROR(DescribePod(found, *second.sim, second.story->job(), &story));
+  ASSIGN_OR_RETURN(StoryRun second, StartStoryRun(found, request, &story.warnings));
+  RETURN_IF_ERROR(FinishStoryRun(found, &second));
+  RETURN_IF_ERROR(DescribePod(found, *second.run.sim, second.story->job(), &story));
   if (!request.brief) story.events = second.story->events();
   story.standing = second.story->MakeStanding(found.time);
   return story;

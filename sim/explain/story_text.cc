@@ -346,12 +346,14 @@ std::string EventText(const StoryEvent& event) {
   return "";
 }
 
+constexpr char kClaimsTitle[] = "the API server had, at that moment";
+
 void AppendEvent(const StoryEvent& event, std::string* out) {
   const std::string indent = "    ";
   absl::StrAppend(out, "  ", TimesText(event), "  ", EventText(event), "\n");
   switch (event.kind) {
     case StoryEvent::Kind::kAttempt:
-      return AppendWhy(event.why, "the API server had, at that moment", indent, kNearShown, out);
+      return AppendWhy(event.why, kClaimsTitle, indent, kNearShown, out);
     case StoryEvent::Kind::kSameAgain:
       if (!event.identical) AppendRanges(event, indent, out);
       return;
@@ -441,6 +443,12 @@ void AppendStanding(const Story& story, std::string* out) {
 }
 
 }  // namespace
+
+std::string AttemptText(const AttemptExplanation& why) {
+  std::string text;
+  AppendWhy(why, kClaimsTitle, "", kNearShown, &text);
+  return text;
+}
 
 std::string StoryText(const Story& story) {
   std::string out = absl::StrCat("pod ", story.pod);

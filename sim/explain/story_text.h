@@ -4,12 +4,17 @@
 
 #include <string>
 
+#include "sim/explain/attempt.h"
 #include "sim/explain/story.h"
 
 namespace drasim {
 
 // Ends with a line break.
 std::string StoryText(const Story& story);
+
+// One failed attempt: who refused the pod, what is lacking, who holds it, its claims. Lines that end
+// with a line break; indented ones belong to the line above.
+std::string AttemptText(const AttemptExplanation& why);
 
 }  // namespace drasim
 

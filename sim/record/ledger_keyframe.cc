@@ -337,7 +337,7 @@ std::string PackKeyframe(const KeyframeHead& head, const ClusterState& cluster,
   keyframe.set_shapes(head.shapes);
   keyframe.set_summaries(head.summaries);
   keyframe.set_live_bytes(bytes.size());
-  keyframe.set_live(Deflate(bytes));
+  keyframe.set_live(Pack(bytes));
   return keyframe.SerializeAsString();
 }
 
@@ -360,8 +360,8 @@ absl::Status UnpackKeyframe(const std::string& payload, const KeyframeBounds& bo
   }
   std::string bytes;
   proto::LedgerLive columns;
-  if (!CanInflateTo(keyframe.live().size(), keyframe.live_bytes()) ||
-      !Inflate(keyframe.live(), keyframe.live_bytes(), &bytes) || !columns.ParseFromString(bytes)) {
+  if (!CanUnpackTo(keyframe.live(), keyframe.live_bytes()) ||
+      !Unpack(keyframe.live(), keyframe.live_bytes(), &bytes) || !columns.ParseFromString(bytes)) {
     return Impossible("a keyframe does not unpack");
   }
   RETURN_IF_ERROR(CheckLengths(columns, *cluster));

@@ -806,12 +806,12 @@ absl::Status LedgerReader::BuildState(uint64_t offset, std::string* state) {
     const proto::LedgerCheckpoint& link = chain[i];
     const bool builds = link.base_offset() != 0;
     const uint64_t packed = builds ? link.new_bytes() : link.state_bytes();
-    if (!CanInflateTo(link.state().size(), packed) ||
+    if (!CanUnpackTo(link.state(), packed) ||
         (builds && link.state_bytes() / kMostStatePerFile > size_)) {
       return Damaged("a checkpoint claims an impossible size");
     }
     StateDelta delta;
-    if (!Inflate(link.state(), packed, &delta.fresh)) {
+    if (!Unpack(link.state(), packed, &delta.fresh)) {
       return Damaged("a checkpoint does not unpack");
     }
     if (!builds) {

@@ -153,6 +153,30 @@ absl::StatusOr<uint64_t> EndOfFrame(const std::string& path, uint64_t begin) {
   return begin + kFrameHeaderBytes + ReadLittleEndian(length);
 }
 
+// The claim changes of the frames, all of which were written before a checkpoint after `records`
+// records.
+absl::Status ReplayClaims(LedgerReader& reader, const LedgerIndex& index, uint64_t records,
+                          ClaimLog* claims) {
+  uint64_t before = 0;  // records before the last change
+  for (const LedgerPlace& place : index.claims) {
+    ASSIGN_OR_RETURN(const std::string payload,
+                     reader.ReadPayload(FrameType::kClaims, place.offset));
+    std::vector<LoggedClaimChange> changes;
+    if (!UnpackClaims(payload, reader.cluster().node_count(), &changes)) {
+      return absl::DataLossError(absl::StrCat(reader.path(), ": damaged at byte ", place.offset,
+                                              ": changes of claims are unreadable"));
+    }
+    for (const LoggedClaimChange& logged : changes) {
+      if (logged.records > before) claims->OnRecord();
+      before = logged.records;
+      claims->Add(logged.records, logged.change);
+    }
+  }
+  if (records > before) claims->OnRecord();
+  claims->PassWritten();
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<LedgerPosition> FindLastCheckpoint(LedgerReader& reader, const LedgerPace& pace) {
@@ -184,6 +208,7 @@ absl::StatusOr<LedgerPosition> FindLastCheckpoint(LedgerReader& reader, const Le
       digest.PassKeyframe(reader.cluster().shapes().size(), reader.summaries().size());
     }
   }
+  RETURN_IF_ERROR(ReplayClaims(reader, position.index, last.records, &position.claims));
   position.last_time_ns = digest.time().ns();
   // A checkpoint follows a whole block, so the reader has exactly the definitions of the records
   // before it.
@@ -220,6 +245,7 @@ absl::StatusOr<std::unique_ptr<LedgerWriter>> LedgerWriter::Continue(
   writer->index_ = position.index;
   writer->digest_ = position.digest;
   writer->digest_.set_summaries(&summaries);
+  writer->claims_ = position.claims;
   writer->chunks_ = position.chunks;
   writer->records_ = position.digest.records();
   writer->time_before_block_ = SimTime(position.last_time_ns);
@@ -295,6 +321,7 @@ void LedgerWriter::OnRecord(const Record& record, const ClusterState& cluster) {
     block_.add_detail(record.detail);
   }
   ++records_;
+  claims_.OnRecord();
   digest_.OnRecord(record, cluster);
   if (block_.kind().size() >= digest_.pace().records_per_block) FlushBlock();
 }
@@ -345,9 +372,20 @@ void LedgerWriter::WriteKeyframe() {
   head.last_pod = last_pod_;
   head.shapes = shapes_written_;
   head.summaries = summaries_written_;
+  if (!claims_.live().claims().empty()) {
+    WriteIndexed(FrameType::kLiveClaims, records_, time,
+                 PackLiveClaims(records_, time, claims_.live()));
+  }
   WriteIndexed(FrameType::kKeyframe, records_, time,
                PackKeyframe(head, *cluster_, digest_.live(), jobs_));
   digest_.PassKeyframe(shapes_written_, summaries_written_);
+}
+
+void LedgerWriter::WriteClaims() {
+  if (!claims_.has_unwritten()) return;
+  const SimTime time(last_time_ns_);
+  WriteIndexed(FrameType::kClaims, records_, time, claims_.Pack(records_, time));
+  claims_.PassWritten();
 }
 
 void LedgerWriter::WriteDigest(bool all) {
@@ -365,7 +403,7 @@ void LedgerWriter::WriteDigest(bool all) {
 }
 
 void LedgerWriter::FlushBlock() {
-  if (block_.kind().empty()) return;
+  if (block_.kind().empty()) return WriteClaims();
   const uint64_t first_record = records_ - block_.kind().size();
   const SimTime time_before = time_before_block_;
   block_.set_first_record(first_record);
@@ -387,6 +425,7 @@ void LedgerWriter::FlushBlock() {
   any_preemptor_ = false;
   last_job_ = 0;
   tenant_rows_.Clear();
+  WriteClaims();
   digest_.EndBlock(*cluster_);
   WriteDigest(/*all=*/false);
 }
@@ -401,7 +440,7 @@ absl::Status LedgerWriter::AddCheckpoint(const std::string& state) {
   const bool builds = copied > state.size() / 2 &&
                       index_.checkpoints.size() % kCheckpointsPerChain != 0 &&
                       state.size() / kMostStatePerFile <= offset_;
-  checkpoint.set_state(Deflate(builds ? delta.fresh : state));
+  checkpoint.set_state(Pack(builds ? delta.fresh : state));
   if (builds) {
     checkpoint.set_base_offset(index_.checkpoints.back().offset);
     checkpoint.set_new_bytes(delta.fresh.size());

@@ -10,10 +10,12 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "model/claim_change.h"
 #include "model/job_table.h"
 #include "model/proto/ledger.pb.h"
 #include "model/record.h"
 #include "sim/record/atomic_file.h"
+#include "sim/record/ledger_claims.h"
 #include "sim/record/ledger_digest.h"
 #include "sim/record/ledger_frame.h"
 #include "sim/record/ledger_index.h"
@@ -34,6 +36,7 @@ struct LedgerPosition {
   std::string header;                                 // serialised
   LedgerIndex index;                                  // of the frames so far
   LedgerDigest digest;                                // of the records so far
+  ClaimLog claims;                                    // of the claim changes so far
   StateChunks chunks;                                 // of this checkpoint's state
 };
 
@@ -71,6 +74,8 @@ class LedgerWriter : public RecordSink {
   void set_jobs(const JobTable* jobs) { jobs_ = jobs; }
 
   void OnRecord(const Record& record, const ClusterState& cluster) override;
+  bool wants_claim_changes() const override { return true; }
+  void OnClaimChange(const ClaimChange& change) override { claims_.Add(records_, change); }
   absl::Status status() const override { return status_; }
 
   // Adds a checkpoint: the state after all records so far.
@@ -96,6 +101,7 @@ class LedgerWriter : public RecordSink {
   // The frames that are due after a block; `all`: also what would wait for more.
   void WriteDigest(bool all);
   void WriteKeyframe();
+  void WriteClaims();
   void AppendDefinitions();
   void AddOwner(PodId pod);
   void AddGrants(absl::Span<const DeviceGrant> grants);
@@ -109,6 +115,7 @@ class LedgerWriter : public RecordSink {
   proto::LedgerBlock block_;
   LedgerIndex index_;
   LedgerDigest digest_;
+  ClaimLog claims_;
   const JobTable* jobs_ = nullptr;
   StateChunks chunks_;  // of the last checkpoint's state
   uint64_t records_ = 0;

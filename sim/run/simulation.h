@@ -60,6 +60,8 @@ class Simulation {
   }
   void set_on_progress(std::function<void(uint64_t)> f) { on_progress_ = std::move(f); }
   void set_stop(const std::atomic<bool>* stop) { stop_ = stop; }
+  // SchedulingCycle::set_trace.
+  void set_trace(SchedulingCycle::Trace* trace) { cycle_->set_trace(trace); }
   void set_stop_after_events(uint64_t events) { stop_after_events_ = events; }
 
   // Makes the engine. `checkpoint`: a state passed to on_checkpoint, from which the run continues.

@@ -1,17 +1,36 @@
 #include "sim/scenario/given_scenario.h"
 
 #include <algorithm>
+#include <memory>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
-#include "absl/strings/string_view.h"
 #include "model/key_error.h"
 #include "model/proto/scenario.pb.h"
 #include "model/status_macros.h"
 #include "model/text/yaml_proto.h"
 #include "sim/scenario/resolve.h"
+#include "sim/scenario/scenario_paths.h"
+#include "traces/byte_source.h"
 
 namespace drasim {
+
+absl::StatusOr<GivenScenario> ReadGiven(const std::string& path) {
+  GivenScenario given;
+  ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> source, OpenByteSource(path));
+  ASSIGN_OR_RETURN(given.text, ReadAll(*source, kMaxScenarioBytes));
+  given.file = source->name();
+  RETURN_IF_ERROR(ParseGiven(&given));
+  AnchorPaths(path, &*given.scenario);
+  return given;
+}
+
+absl::Status OverrideKey(absl::string_view key, absl::string_view value, absl::string_view origin,
+                         GivenScenario* given) {
+  RETURN_IF_ERROR(SetField(key, value, origin, &*given->scenario));
+  given->overridden.emplace_back(key);
+  return absl::OkStatus();
+}
 
 absl::Status ParseGiven(GivenScenario* given) {
   RETURN_IF_ERROR(MergeYaml(given->text, given->file, &*given->scenario));

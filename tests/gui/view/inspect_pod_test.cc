@@ -1,6 +1,7 @@
 #include "gui/view/inspect_pod.h"
 
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
@@ -82,6 +83,15 @@ TEST(InspectPodTest, LifeOfAPodThatWaitsAgain) {
   EXPECT_EQ(pod.gpus_with_room, 2);
   EXPECT_EQ(PodRoomText(pod),
             "1 node has room for it now, with 2 GPUs. It does not wait for room.");
+}
+
+TEST(InspectPodTest, SplitsAVerdictByItsReasons) {
+  using Reasons = std::vector<std::string>;
+  EXPECT_EQ(view::VerdictReasons("0/3 nodes are available: 1 Too many pods, 2 Insufficient cpu."),
+            (Reasons{"1 Too many pods", "2 Insufficient cpu"}));
+  EXPECT_EQ(view::VerdictReasons("0/2 nodes are available: 2 cannot allocate all claims, yet."),
+            (Reasons{"2 cannot allocate all claims, yet"}));
+  EXPECT_EQ(view::VerdictReasons("waiting for the driver"), (Reasons{"waiting for the driver"}));
 }
 
 }  // namespace inspect_pod_test

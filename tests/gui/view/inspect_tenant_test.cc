@@ -22,7 +22,10 @@ TEST(InspectTenantTest, GroupsPodsAndListsWaits) {
   ASSERT_EQ(blue.by_wants.size(), 1u);
   EXPECT_EQ(blue.by_wants[0].wants, "7g.80gb");
   EXPECT_EQ(blue.by_wants[0].waiting, 1);
-  EXPECT_EQ(blue.longest_waits, (std::vector<size_t>{1}));
+  ASSERT_EQ(blue.longest_waits.size(), 1u);
+  EXPECT_EQ(blue.longest_waits[0].pod, "b");
+  EXPECT_EQ(blue.longest_waits[0].wants, "7g.80gb");
+  EXPECT_EQ(blue.longest_waits[0].waits, SimDuration::Seconds(75));
   EXPECT_EQ(InspectTenant(pods, "bleu").status().message(),
             "no pod has the tenant 'bleu' (did you mean 'blue'?)");
 }

@@ -79,6 +79,11 @@ TEST(PodFilterTest, EveryKey) {
   EXPECT_EQ(Kept("tries:0"), "R");
 }
 
+TEST(PodFilterTest, KnowsWhetherItAsksForAState) {
+  EXPECT_TRUE(PodFilter::Parse("wants:x -state:running").value().asks_for_state());
+  EXPECT_FALSE(PodFilter::Parse("wants:x running").value().asks_for_state());
+}
+
 TEST(PodFilterTest, WordsNegationAndConjunction) {
   EXPECT_EQ(Kept("pod"), "W");
   EXPECT_EQ(Kept("NODE-0"), "R");

@@ -127,5 +127,85 @@ TEST(TableModelTest, FollowsAGrowingSource) {
   EXPECT_EQ(OrderOf(&table), (Order{1, 0}));
 }
 
+// Shared beginnings, texts that end early, bytes above 127, and differences behind the eighth byte.
+TEST(TableModelTest, SortsTextsByAllTheirBytes) {
+  const std::vector<std::string> texts = {
+      "pod-b",           "pod-",  "pod-a12345678z",        "pod-a12345678y", "pod-\xff",
+      "pod-a12345678y1", "pod-b", std::string("pod-\0", 5)};
+  Rows rows;
+  for (const std::string& text : texts) rows.Add(text, 0);
+  Order expected(texts.size());
+  for (size_t i = 0; i < expected.size(); ++i) expected[i] = i;
+  std::stable_sort(expected.begin(), expected.end(),
+                   [&](size_t a, size_t b) { return texts[a] < texts[b]; });
+  TableModel table(&rows);
+  table.SortBy(0, false);
+  EXPECT_EQ(OrderOf(&table), expected);
+  // Other rows have another beginning in common.
+  table.Filter([](size_t row) { return row == 2 || row == 3 || row == 5; });
+  EXPECT_EQ(OrderOf(&table), (Order{3, 5, 2}));
+  table.SortBy(0, true);
+  EXPECT_EQ(OrderOf(&table), (Order{2, 5, 3}));
+}
+
+TEST(TableModelTest, FilteringInSlicesEqualsFilteringAtOnce) {
+  Rows rows;
+  for (int i = 0; i < 1000; ++i) rows.Add("row", (i * 7919) % 1000);
+  const auto keep = [](size_t row) { return row % 3 == 0; };
+  TableModel at_once(&rows);
+  at_once.SortBy(1, true);
+  at_once.Filter(keep);
+  TableModel in_slices(&rows);
+  in_slices.SortBy(1, true);
+  in_slices.BeginFilter(keep);
+  EXPECT_EQ(in_slices.size(), 0u);
+  int slices = 1;
+  while (!in_slices.ContinueFilter(300)) {
+    // What is there can be read already.
+    EXPECT_EQ(in_slices.row(0) % 3, 0u);
+    ++slices;
+  }
+  EXPECT_EQ(slices, 4);
+  EXPECT_EQ(OrderOf(&in_slices), OrderOf(&at_once));
+  EXPECT_EQ(in_slices.size(), 334u);
+}
+
+TEST(TableModelTest, FindsAnyRowWithoutDisturbingTheOrder) {
+  Random random(11, "tables");
+  Rows rows;
+  for (int i = 0; i < 3000; ++i) rows.Add("row", static_cast<int64_t>(random.Below(700)));
+  TableModel table(&rows);
+  table.SortBy(1, true);
+  const Order order = OrderOf(&table);
+  for (size_t i = 0; i < order.size(); i += 97) EXPECT_EQ(table.IndexOf(order[i]), i);
+}
+
+// A column that counts how often its cells are read.
+class CountingRows : public Rows {
+ public:
+  int64_t Number(size_t row, size_t column) const override {
+    ++reads;
+    return Rows::Number(row, column);
+  }
+  mutable size_t reads = 0;
+};
+
+TEST(TableModelTest, RowsInSightAreSortedOnce) {
+  CountingRows rows;
+  for (int i = 0; i < 100'000; ++i) rows.Add("row", (i * 7919) % 100'000);
+  TableModel table(&rows);
+  table.SortBy(1, false);
+  EXPECT_EQ(rows.reads, 0u);
+  for (int frame = 0; frame < 3; ++frame) {
+    for (size_t i = 50'000; i < 50'050; ++i) {
+      EXPECT_EQ(rows.Exact(table.row(i), 1), absl::StrCat(i));
+    }
+  }
+  EXPECT_EQ(rows.reads, 100'000u);
+  table.SortBy(1, true);
+  EXPECT_EQ(rows.Exact(table.row(0), 1), "99999");
+  EXPECT_EQ(rows.reads, 100'000u);
+}
+
 }  // namespace table_model_test
 }  // namespace drasim

@@ -270,12 +270,12 @@ TEST(LedgerSeekTest, FlippedBytesOfALiveStateNeverCrash) {
     proto::LedgerKeyframe keyframe;
     ASSERT_TRUE(keyframe.ParseFromString(frame.payload));
     std::string live;
-    ASSERT_TRUE(Inflate(keyframe.live(), keyframe.live_bytes(), &live));
+    ASSERT_TRUE(Unpack(keyframe.live(), keyframe.live_bytes(), &live));
     for (size_t at = 0; at < live.size(); ++at) {
       for (const unsigned char flip : kFlips) {
         std::string changed = live;
         changed[at] = static_cast<char>(static_cast<unsigned char>(changed[at]) ^ flip);
-        keyframe.set_live(Deflate(changed));
+        keyframe.set_live(Pack(changed));
         keyframe.set_live_bytes(changed.size());
         const std::string payload = keyframe.SerializeAsString();
         // Partial, because the index is void: places behind the frame move.

@@ -897,7 +897,7 @@ TEST(LedgerDamageTest, CheckpointsThatLieAboutTheirBase) {
   const std::string base_state = "0123456789";
   proto::LedgerCheckpoint base;
   base.set_state_bytes(base_state.size());
-  base.set_state(Deflate(base_state));
+  base.set_state(Pack(base_state));
   const std::string before =
       Ledger(OneNode(), MakeFrame(FrameType::kCheckpoint, base.SerializeAsString()));
   proto::LedgerCheckpoint sound;
@@ -905,7 +905,7 @@ TEST(LedgerDamageTest, CheckpointsThatLieAboutTheirBase) {
   sound.set_base_offset(before.size() -
                         MakeFrame(FrameType::kCheckpoint, base.SerializeAsString()).size());
   sound.set_new_bytes(4);
-  sound.set_state(Deflate("abcd"));
+  sound.set_state(Pack("abcd"));
   sound.add_gap(3);
   sound.add_copy_offset(2);
   sound.add_copy_bytes(2);

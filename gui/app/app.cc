@@ -1,0 +1,687 @@
+#include "gui/app/app.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "gui/app/app_layout.h"
+#include "gui/app/command_line.h"
+#include "gui/session/run_overview.h"
+#include "gui/session/run_session.h"
+#include "gui/view/inspect_pod.h"
+#include "gui/view/pyramid.h"
+#include "model/ids.h"
+#include "model/text/did_you_mean.h"
+
+namespace drasim::gui {
+namespace {
+
+// A clock that counts records goes by ten a second at 1x.
+constexpr int64_t kRecordsPerSecond = 10;
+// Suggestions cost the square of a name's length for each name.
+constexpr size_t kMostSuggested = 20'000;
+constexpr size_t kMostNotices = 20;
+
+bool IsScenario(absl::string_view path) {
+  return absl::EndsWith(path, ".yaml") || absl::EndsWith(path, ".yml") ||
+         absl::StartsWith(path, "embedded:");
+}
+
+bool IsOver(JobState state) {
+  return state == JobState::kDone || state == JobState::kFailed || state == JobState::kCancelled;
+}
+
+// The first moment of the largest value.
+SimTime PeakOf(const view::Pyramid& data) {
+  size_t best = 0;
+  for (size_t i = 1; i < data.size(); ++i) {
+    if (data.value(i) > data.value(best)) best = i;
+  }
+  return data.time(best);
+}
+
+// The moment in which a run is seen first: a replay holds nothing at its end.
+SimTime FullestMoment(const RunOverview& run) {
+  for (const char* metric : {"gpu_allocated_milli", "pods_resident"}) {
+    const view::Pyramid* const data = run.Find(metric);
+    if (data == nullptr || data->empty()) continue;
+    const SimTime peak = PeakOf(*data);
+    if (data->ValueAt(peak).value_or(0) > 0) return std::min(peak, run.end);
+  }
+  return run.end;
+}
+
+std::string AbsolutePath(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::path absolute = std::filesystem::absolute(path, error);
+  return error ? path : absolute.lexically_normal().string();
+}
+
+void Close(RunSlot* slot) {
+  // The job goes last: its folder is removed with it.
+  slot->session.reset();
+  slot->overview.reset();
+  slot->snapshot.reset();
+  slot->inspections = {};
+  slot->job.reset();
+}
+
+}  // namespace
+
+App::App(AppOptions options) : options_(std::move(options)) {
+  if (!options_.settings_folder.empty()) settings_ = ReadSettings(options_.settings_folder);
+  state_.looks = options_.looks;
+  const Looks defaults;
+  if (state_.looks.theme == defaults.theme && state_.looks.scale == defaults.scale) {
+    state_.looks = settings_.looks;
+  }
+  state_.views = options_.views.empty() ? DefaultViews() : options_.views;
+  for (const PanelFactory make : PanelList()) panels_.push_back(make());
+  layout_ = std::make_unique<AppLayout>();
+  if (!options_.path_a.empty()) Open(options_.path_a, /*as_b=*/false);
+  if (!options_.path_b.empty()) {
+    const ViewSet views = state_.views;
+    Open(options_.path_b, /*as_b=*/true);
+    if (!options_.views.empty()) state_.views = views;
+  }
+}
+
+App::~App() {
+  state_.comparison.reset();
+  Close(&state_.b);
+  Close(&state_.a);
+}
+
+// --- Opening ---
+
+void App::Open(const std::string& path, bool as_b) {
+  if (!IsScenario(path)) {
+    OpenSession(path, as_b);
+    if (as_b) state_.b.job.reset();
+    if (!as_b) state_.a.job.reset();
+    return;
+  }
+  RunJobSpec spec;
+  spec.scenario_path = path;
+  StartJob(std::move(spec), as_b);
+}
+
+// The slot keeps its job: a run of this window lives in the job's folder.
+void App::OpenSession(const std::string& path, bool as_b) {
+  RunSlot& slot = as_b ? state_.b : state_.a;
+  state_.comparison.reset();
+  slot.session = RunSession::Open(path, options_.wake);
+  slot.overview.reset();
+  slot.snapshot.reset();
+  slot.inspections = {};
+  asked_[as_b ? 1 : 0] = {};
+  seeks_[as_b ? 1 : 0] = false;
+  told_.clear();
+  if (as_b) {
+    state_.views.Add(ViewKind::kCompare);
+    return;
+  }
+  state_.error.clear();
+  open_status_ = absl::OkStatus();
+  clock_began_ = false;
+  pod_places_ = PodPlaces();
+  pending_step_.reset();
+  marks_request_.reset();
+  state_.Select({});
+  state_.node.clear();
+}
+
+void App::StartJob(RunJobSpec spec, bool as_b) {
+  RunSlot& slot = as_b ? state_.b : state_.a;
+  state_.comparison.reset();
+  Close(&slot);
+  if (!as_b) {
+    state_.error.clear();
+    open_status_ = absl::OkStatus();
+    clock_began_ = false;
+    state_.timeline = view::Timeline(SimTime());
+  }
+  slot.job = RunJob::Start(std::move(spec), options_.wake);
+}
+
+void App::CloseB() {
+  state_.comparison.reset();
+  Close(&state_.b);
+  state_.views.Remove(ViewKind::kCompare);
+  seeks_[1] = false;
+}
+
+void App::CloseA() {
+  CloseB();
+  Close(&state_.a);
+  state_.error.clear();
+  open_status_ = absl::OkStatus();
+  state_.timeline = view::Timeline(SimTime());
+  clock_began_ = false;
+  seeks_[0] = false;
+}
+
+void App::FailOpening(const absl::Status& status) {
+  CloseA();
+  open_status_ = status;
+  state_.error = std::string(status.message());
+}
+
+// --- One round ---
+
+bool App::Update() {
+  bool asked = CarryOutWishes();
+  asked = TakeJob(&state_.a, /*as_b=*/false) || asked;
+  asked = TakeJob(&state_.b, /*as_b=*/true) || asked;
+  TakeResults(&state_.a, /*as_b=*/false);
+  TakeResults(&state_.b, /*as_b=*/true);
+  asked = FitTimeline() || asked;
+  ResolveSelection();
+  TakePlaces();
+  asked = SeekAll() || asked;
+  asked = InspectAll() || asked;
+  return CompareAll() || asked;
+}
+
+bool App::CarryOutWishes() {
+  bool asked = false;
+  for (const bool as_b : {false, true}) {
+    std::vector<std::string> paths;
+    paths.swap(as_b ? state_.open_as_b : state_.open_as_a);
+    // Of several, such as dropped files, the last one counts.
+    if (!paths.empty()) Open(paths.back(), as_b);
+    std::optional<RunJobSpec> spec;
+    spec.swap(as_b ? state_.run_as_b : state_.run_as_a);
+    asked = asked || !paths.empty() || spec.has_value();
+    if (spec.has_value()) StartJob(*std::move(spec), as_b);
+  }
+  return asked;
+}
+
+bool App::TakeJob(RunSlot* slot, bool as_b) {
+  if (slot->job == nullptr || slot->session != nullptr) return false;
+  const JobProgress progress = slot->job->progress();
+  if (!IsOver(progress.state)) {
+    slot->snapshot = slot->job->snapshot();
+    return false;
+  }
+  for (const std::string& warning : progress.warnings) Notify(warning);
+  const bool failed = progress.state == JobState::kFailed;
+  const absl::Status status = progress.status;
+  if (!progress.ledger_path.empty()) {
+    // A run that failed half-way is shown up to there.
+    OpenSession(progress.ledger_path, as_b);
+  } else {
+    slot->snapshot.reset();
+    slot->job.reset();
+    if (failed && !as_b) {
+      FailOpening(status);
+      return true;
+    }
+  }
+  if (failed) {
+    if (wish_status_.ok()) wish_status_ = status;
+    Notify(absl::StrCat(as_b ? "B: " : "", status.message()), /*error=*/true);
+  }
+  return true;
+}
+
+void App::TakeResults(RunSlot* slot, bool as_b) {
+  if (!slot->opened()) return;
+  if (const absl::Status status = slot->session->status(); !status.ok()) {
+    if (!as_b) {
+      FailOpening(status);
+      return;
+    }
+    if (wish_status_.ok()) wish_status_ = status;
+    CloseB();
+    Notify(absl::StrCat("B: ", status.message()), /*error=*/true);
+    return;
+  }
+  if (slot->overview == nullptr) {
+    slot->overview = slot->session->overview();
+    // The ledger of a job is gone with it; its scenario can be run again.
+    const std::string& path =
+        slot->job != nullptr ? slot->job->spec().scenario_path : slot->session->path();
+    if (slot->overview != nullptr && !path.empty()) {
+      AddRecent(absl::StartsWith(path, "embedded:") ? path : AbsolutePath(path), &settings_);
+      SaveSettings();
+    }
+  }
+  if (std::shared_ptr<const RunSnapshot> snapshot = slot->session->snapshot()) {
+    slot->snapshot = std::move(snapshot);
+  }
+  for (size_t kind = 0; kind < kObjectKinds; ++kind) {
+    std::shared_ptr<const Inspection> next =
+        slot->session->inspection(static_cast<ObjectKind>(kind));
+    if (next == nullptr) continue;
+    // What was asked for the sake of its marks alone is not shown.
+    const bool for_marks = !as_b && marks_request_.has_value() &&
+                           next->request == *marks_request_ && next->request.at != CursorIn(*slot);
+    if (!for_marks) slot->inspections[kind] = std::move(next);
+  }
+}
+
+// --- The clock ---
+
+bool App::FitTimeline() {
+  if (state_.a.job != nullptr && !state_.a.opened()) {
+    // A run in progress is seen at its latest moment.
+    const SimTime now = state_.a.job->progress().time;
+    if (now > state_.timeline.end()) state_.timeline.SetEnd(now);
+    state_.timeline.MoveTo({now});
+    return false;
+  }
+  if (state_.a.overview == nullptr) return false;
+  SimTime end = state_.a.overview->end;
+  if (state_.b.overview != nullptr) end = std::max(end, state_.b.overview->end);
+  if (clock_began_ && end == state_.timeline.end()) return false;
+  if (clock_began_ && end > state_.timeline.end()) {
+    state_.timeline.SetEnd(end);
+    return false;
+  }
+  // A timeline cannot shrink.
+  const view::Timeline before = std::move(state_.timeline);
+  state_.timeline = view::Timeline(end);
+  state_.timeline.SetSpeed(before.speed());
+  state_.timeline.SetMode(before.mode());
+  if (clock_began_) {
+    for (const view::Bookmark& bookmark : before.bookmarks()) {
+      state_.timeline.MoveTo(bookmark.at);
+      state_.timeline.AddBookmark(bookmark.name);
+    }
+    state_.timeline.MoveTo(before.cursor());
+    if (!before.shows_everything()) {
+      state_.timeline.SetWindow(before.window_begin(), before.window_end());
+    }
+    return false;
+  }
+  BeginClock();
+  return true;
+}
+
+void App::BeginClock() {
+  clock_began_ = true;
+  looked_at_end_ = false;
+  at_is_given_ = false;
+  state_.timeline.MoveTo({FullestMoment(*state_.a.overview)});
+  if (!options_.at.empty()) {
+    view::TypedPlace place;
+    place.end = state_.timeline.end();
+    place.clock = state_.a.session->clock();
+    const absl::StatusOr<view::TimeTarget> at = view::ParseTarget(options_.at, place);
+    at_is_given_ = at.ok();
+    if (at.ok()) state_.timeline.MoveTo(*at);
+    if (!at.ok()) {
+      if (wish_status_.ok()) {
+        wish_status_ =
+            absl::Status(at.status().code(), absl::StrCat("--at: ", at.status().message()));
+      }
+      Notify(at.status().message(), /*error=*/true);
+    }
+    options_.at.clear();
+  }
+  to_select_ = options_.select;
+  options_.select.clear();
+}
+
+view::TimeTarget App::CursorIn(const RunSlot& slot) const {
+  view::TimeTarget at = state_.timeline.cursor();
+  // Records are A's; B is at the same time.
+  if (&slot == &state_.b) at.record.reset();
+  if (slot.overview != nullptr && at.time > slot.overview->end) {
+    at.time = slot.overview->end;
+    at.record.reset();
+  }
+  return at;
+}
+
+bool App::SeekAll() {
+  bool asked = false;
+  for (const bool as_b : {false, true}) {
+    RunSlot& slot = as_b ? state_.b : state_.a;
+    // A's first cursor is known with its overview.
+    if (slot.overview == nullptr || !clock_began_) continue;
+    SnapshotRequest request;
+    request.at = CursorIn(slot);
+    request.tenants = state_.wants_tenants;
+    const size_t run = as_b ? 1 : 0;
+    if (seeks_[run] && sought_[run] == request) continue;
+    sought_[run] = request;
+    seeks_[run] = true;
+    slot.session->Seek(request);
+    asked = true;
+  }
+  return asked;
+}
+
+void App::Play(SimDuration elapsed) {
+  view::Timeline& timeline = state_.timeline;
+  if (!timeline.playing()) return;
+  if (state_.a.overview == nullptr || !state_.a.overview->by_record) {
+    timeline.Advance(elapsed);
+    return;
+  }
+  play_rest_ += std::min(elapsed, SimDuration::Seconds(1)).ns() * kRecordsPerSecond;
+  const int64_t steps = play_rest_ / (kSecondNs / timeline.speed());
+  if (steps == 0) return;
+  play_rest_ = 0;
+  const SimDuration left = timeline.end() - timeline.cursor().time;
+  timeline.MoveTo({timeline.cursor().time + std::min(left, SimDuration(steps))});
+  if (timeline.cursor().time >= timeline.end()) timeline.Pause();
+}
+
+// --- Selection and inspection ---
+
+void App::ResolveSelection() {
+  const RunSlot& a = state_.a;
+  if (a.snapshot == nullptr || !a.opened() || !seeks_[0] || a.snapshot->request != sought_[0]) {
+    return;
+  }
+  if (state_.node.empty() && !a.snapshot->map.nodes.empty()) {
+    const auto& nodes = a.snapshot->map.nodes;
+    const auto with_gpus = std::find_if(
+        nodes.begin(), nodes.end(), [](const view::MapNode& node) { return node.gpu_count > 0; });
+    state_.node = with_gpus != nodes.end() ? with_gpus->name : nodes.front().name;
+  }
+  if (to_select_.empty()) return;
+  if (FindSelection(to_select_)) {
+    // A pod that was found only at the end is shown when its wait was over.
+    const std::optional<size_t> pod = state_.selected.kind == ObjectKind::kPod && looked_at_end_
+                                          ? a.snapshot->pods.Find(to_select_)
+                                          : std::nullopt;
+    if (pod.has_value() && a.snapshot->pods.row(*pod).started) {
+      state_.timeline.MoveTo({a.snapshot->pods.row(*pod).first_start});
+    }
+    to_select_.clear();
+    return;
+  }
+  if (!at_is_given_ && !looked_at_end_) {
+    looked_at_end_ = true;
+    state_.timeline.MoveTo({state_.timeline.end()});
+    if (CursorIn(a) != sought_[0].at) return;  // after the next snapshot
+  }
+  std::vector<std::string> names;
+  for (size_t i = 0; i < a.snapshot->nodes.rows() && names.size() < kMostSuggested; ++i) {
+    names.push_back(a.snapshot->nodes.row(i).name);
+  }
+  for (const std::string& tenant : a.snapshot->pods.tenants()) names.push_back(tenant);
+  for (size_t i = 0; i < a.snapshot->claims.rows() && names.size() < kMostSuggested; ++i) {
+    names.push_back(a.snapshot->claims.row(i).name);
+  }
+  for (size_t i = 0; i < a.snapshot->pods.rows() && names.size() < kMostSuggested; ++i) {
+    names.emplace_back(a.snapshot->pods.name(i));
+  }
+  const std::string text =
+      absl::StrCat("no node, pod, tenant or claim is named '", to_select_, "' at ",
+                   a.overview->TimeText(state_.timeline.cursor().time), Suggest(to_select_, names));
+  if (wish_status_.ok()) wish_status_ = absl::NotFoundError(absl::StrCat("--select: ", text));
+  Notify(text, /*error=*/true);
+  to_select_.clear();
+  if (looked_at_end_) state_.timeline.MoveTo({FullestMoment(*a.overview)});
+}
+
+bool App::FindSelection(const std::string& name) {
+  const RunSnapshot& run = *state_.a.snapshot;
+  for (size_t i = 0; i < run.nodes.rows(); ++i) {
+    if (run.nodes.row(i).name != name) continue;
+    state_.Select({ObjectKind::kNode, name});
+    return true;
+  }
+  if (run.pods.Find(name).has_value()) {
+    state_.Select({ObjectKind::kPod, name});
+    return true;
+  }
+  const std::vector<std::string>& tenants = run.pods.tenants();
+  if (!name.empty() && std::find(tenants.begin(), tenants.end(), name) != tenants.end()) {
+    state_.Select({ObjectKind::kTenant, name});
+    return true;
+  }
+  for (size_t i = 0; i < run.claims.rows(); ++i) {
+    if (run.claims.row(i).name != name) continue;
+    state_.Select({ObjectKind::kClaim, name});
+    return true;
+  }
+  return false;
+}
+
+bool App::InspectIn(RunSlot* slot, const InspectRequest& request) {
+  const size_t run = slot == &state_.b ? 1 : 0;
+  InspectRequest& asked = asked_[run][static_cast<size_t>(request.object.kind)];
+  if (asked == request) return false;
+  asked = request;
+  slot->session->Inspect(request);
+  return true;
+}
+
+bool App::InspectAll() {
+  bool asked = false;
+  for (RunSlot* slot : {&state_.a, &state_.b}) {
+    if (slot->overview == nullptr || !clock_began_) continue;
+    for (const ObjectKind kind :
+         {ObjectKind::kPod, ObjectKind::kNode, ObjectKind::kClaim, ObjectKind::kTenant}) {
+      InspectRequest request;
+      request.object.kind = kind;
+      const bool in_sight = state_.views.Has(ViewKind::kInspect);
+      const bool for_marks = slot == &state_.a && kind == ObjectKind::kPod &&
+                             pending_step_.has_value() && state_.selected.kind == kind;
+      if (kind == ObjectKind::kNode && in_sight) request.object.name = state_.node;
+      if (kind == state_.selected.kind && (in_sight || for_marks)) {
+        request.object.name = state_.selected.name;
+      } else if (kind == ObjectKind::kClaim && in_sight) {
+        request.object.name = state_.wants_claim;
+      }
+      if (!request.object.name.empty()) {
+        request.at = for_marks ? view::TimeTarget{slot->overview->end} : CursorIn(*slot);
+        if (for_marks) marks_request_ = request;
+        if (kind == ObjectKind::kNode) {
+          request.begin = state_.timeline.window_begin();
+          request.end = state_.timeline.window_end();
+        }
+      } else if (asked_[slot == &state_.b ? 1 : 0][static_cast<size_t>(kind)].object.name.empty()) {
+        continue;  // nothing was asked, nothing is to be ended
+      }
+      if (request.object.name.empty()) slot->inspections[static_cast<size_t>(kind)].reset();
+      asked = InspectIn(slot, request) || asked;
+    }
+  }
+  return asked;
+}
+
+bool App::CompareAll() {
+  if (state_.a.overview == nullptr || state_.b.overview == nullptr) return false;
+  if (state_.comparison == nullptr || compared_tolerance_ != state_.tolerance) {
+    view::CompareOptions options;
+    options.tolerance = state_.tolerance;
+    state_.comparison = ComparisonJob::Start(state_.a.session->path(), state_.b.session->path(),
+                                             options, options_.wake);
+    compared_tolerance_ = state_.tolerance;
+    told_.clear();
+    return true;
+  }
+  if (const absl::Status status = state_.comparison->status(); !status.ok() && wish_status_.ok()) {
+    wish_status_ = status;
+    Notify(status.message(), /*error=*/true);
+  }
+  if (state_.selected.kind != ObjectKind::kPod || state_.selected.name == told_) return false;
+  if (state_.comparison->result() == nullptr) return false;
+  told_ = state_.selected.name;
+  state_.comparison->TellStories(told_);
+  return true;
+}
+
+// --- Stepping ---
+
+void App::TakePlaces() {
+  if (state_.a.overview == nullptr) return;
+  const std::string node =
+      state_.selected.kind == ObjectKind::kNode ? state_.selected.name : std::string();
+  if (run_events_of_ != state_.a.overview || run_events_node_ != node) {
+    run_events_of_ = state_.a.overview;
+    run_events_node_ = node;
+    run_events_.clear();
+    for (const RunEvent& event : run_events_of_->events) {
+      if (node.empty() || event.node == node) run_events_.push_back(event.at);
+    }
+  }
+  if (!pending_step_.has_value()) return;
+  if (state_.selected.kind != ObjectKind::kPod) {
+    pending_step_.reset();
+    return;
+  }
+  const std::shared_ptr<const Inspection> told = state_.a.session->inspection(ObjectKind::kPod);
+  if (told == nullptr || told->request.object != state_.selected ||
+      told->request.at != view::TimeTarget{state_.a.overview->end}) {
+    return;
+  }
+  pod_places_ = PodPlaces();
+  pod_places_.pod = state_.selected.name;
+  pod_places_.complete = true;
+  if (told->pod.has_value()) {
+    for (const view::LifeMark& mark : told->pod->marks) {
+      pod_places_.events.push_back({mark.time});
+      if (mark.kind == view::LifeMark::Kind::kNoNode ||
+          mark.kind == view::LifeMark::Kind::kPlaced) {
+        pod_places_.attempts.push_back({mark.time});
+      }
+    }
+  }
+  const PendingStep step = *pending_step_;
+  pending_step_.reset();
+  Step(step.unit, step.forward);
+}
+
+bool App::PlacesAreKnown(view::StepUnit unit) const {
+  if (unit != view::StepUnit::kEvent && unit != view::StepUnit::kAttempt) return true;
+  return state_.selected.kind != ObjectKind::kPod ||
+         (pod_places_.complete && pod_places_.pod == state_.selected.name);
+}
+
+view::StepPlaces App::Places() const {
+  view::StepPlaces places;
+  places.clock = state_.a.session->clock();
+  if (state_.selected.kind == ObjectKind::kPod) {
+    places.events = pod_places_.events;
+    places.attempts = pod_places_.attempts;
+  } else {
+    places.events = run_events_;
+  }
+  return places;
+}
+
+void App::Step(view::StepUnit unit, bool forward) {
+  if (!state_.a.opened() || state_.a.overview == nullptr) return;
+  state_.timeline.Pause();
+  if (!PlacesAreKnown(unit)) {
+    pending_step_ = {unit, forward};
+    return;
+  }
+  view::StepPlaces places = Places();
+  std::shared_ptr<const RunComparison> comparison;
+  if (unit == view::StepUnit::kDivergence && state_.comparison != nullptr) {
+    comparison = state_.comparison->result();
+    if (comparison != nullptr) places.divergences = comparison->divergences;
+  }
+  if (!state_.timeline.Step(unit, places, forward)) {
+    const absl::string_view side = forward ? "after" : "before";
+    switch (unit) {
+      case view::StepUnit::kRecord:
+        break;  // the end is in sight
+      case view::StepUnit::kEvent:
+        Notify(absl::StrCat("No event ", side, " this moment"));
+        break;
+      case view::StepUnit::kAttempt:
+        Notify(state_.selected.kind == ObjectKind::kPod
+                   ? absl::StrCat("No attempt of ", state_.selected.name, " ", side, " this moment")
+                   : "Select a pod to step through its attempts");
+        break;
+      case view::StepUnit::kDivergence:
+        Notify(!state_.comparing()     ? "Open a second run to step through divergences"
+               : comparison == nullptr ? "The comparison is not complete yet"
+                                       : absl::StrCat("No divergence ", side, " this moment"));
+        break;
+    }
+    return;
+  }
+  if (comparison == nullptr || comparison->model == nullptr) return;
+  const SimTime now = state_.timeline.cursor().time;
+  for (const view::PodDivergence& divergence : comparison->model->divergences()) {
+    if (divergence.time != now) continue;
+    state_.Select({ObjectKind::kPod, std::string(comparison->a_pods.name(divergence.a))});
+    return;
+  }
+}
+
+// --- Frames ---
+
+void App::Frame(SimDuration elapsed) {
+  if (picture_wish_.has_value()) picture_ = std::exchange(picture_wish_, std::nullopt);
+  RunKeys(this);
+  Play(elapsed);
+  Update();
+  layout_->Draw(this, elapsed);
+}
+
+absl::Status App::Settle() {
+  // A round may ask for something whose answer asks for more: a job, its ledger, the cursor, the
+  // selection. Two quiet rounds tell that nothing is to come.
+  int quiet = 0;
+  for (int round = 0; round < 100 && quiet < 2; ++round) {
+    quiet = Update() ? 0 : quiet + 1;
+    for (RunSlot* slot : {&state_.a, &state_.b}) {
+      if (slot->session != nullptr) slot->session->Settle();
+      const bool runs = slot->job != nullptr && slot->session == nullptr;
+      if (runs && slot->job->progress().state != JobState::kPaused) {
+        slot->job->Settle();
+        quiet = 0;
+      }
+    }
+    if (state_.comparison != nullptr) state_.comparison->Settle();
+  }
+  if (!open_status_.ok()) return open_status_;
+  if (!wish_status_.ok()) return wish_status_;
+  const auto& shown = state_.a.inspections[static_cast<size_t>(state_.selected.kind)];
+  const bool is_of_selected = shown != nullptr && shown->request.object == state_.selected;
+  return is_of_selected ? shown->status : absl::OkStatus();
+}
+
+bool App::animating() const {
+  for (const RunSlot* slot : {&state_.a, &state_.b}) {
+    if (slot->session != nullptr && slot->session->busy()) return true;
+    if (slot->job != nullptr && slot->session == nullptr) return true;
+  }
+  const bool compares = state_.comparison != nullptr && state_.comparison->result() == nullptr &&
+                        state_.comparison->status().ok();
+  return state_.timeline.playing() || compares || state_.wants_frame || picture_wish_.has_value() ||
+         layout_->animating();
+}
+
+std::optional<std::string> App::TakePictureWish() { return std::exchange(picture_, std::nullopt); }
+
+void App::Run(absl::string_view command_id) {
+  const Command* const command = FindCommand(command_id);
+  if (command == nullptr) return;
+  if (command->enabled == nullptr || command->enabled(*this)) command->run(this);
+}
+
+std::string App::CommandLine() const { return ViewCommandLine(state_); }
+
+void App::SaveSettings() {
+  settings_.looks = state_.looks;
+  if (options_.settings_folder.empty()) return;
+  const absl::Status status = WriteSettings(options_.settings_folder, settings_);
+  if (!status.ok()) Notify(absl::StrCat("settings: ", status.message()), /*error=*/true);
+}
+
+void App::Notify(absl::string_view text, bool error) {
+  std::vector<Notice>& notices = state_.notices;
+  // The same once more, such as at the end of a run, is no news.
+  if (!notices.empty() && notices.back().text == text) return;
+  notices.push_back({std::string(text), error});
+  if (notices.size() > kMostNotices) notices.erase(notices.begin());
+}
+
+}  // namespace drasim::gui

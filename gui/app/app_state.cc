@@ -1,0 +1,30 @@
+#include "gui/app/app_state.h"
+
+#include <utility>
+
+namespace drasim::gui {
+
+void AppState::Select(ObjectRef object) {
+  if (object.kind == ObjectKind::kNode) node = object.name;
+  if (object == selected) return;
+  selected = object;
+  if (!visited_.empty()) visited_.resize(place_ + 1);
+  visited_.push_back(std::move(object));
+  place_ = visited_.size() - 1;
+}
+
+void AppState::GoBack() {
+  if (!CanGoBack()) return;
+  --place_;
+  selected = visited_[place_];
+  if (selected.kind == ObjectKind::kNode) node = selected.name;
+}
+
+void AppState::GoForward() {
+  if (!CanGoForward()) return;
+  ++place_;
+  selected = visited_[place_];
+  if (selected.kind == ObjectKind::kNode) node = selected.name;
+}
+
+}  // namespace drasim::gui

@@ -1,0 +1,437 @@
+#include "gui/session/run_job.h"
+
+#include <stdlib.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdlib>
+#include <filesystem>
+#include <mutex>
+#include <optional>
+#include <system_error>
+#include <thread>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
+#include "gui/session/snapshot_builder.h"
+#include "gui/view/claim_table.h"
+#include "gui/view/pod_archive.h"
+#include "gui/view/unit_text.h"
+#include "model/claim_change.h"
+#include "model/proto/scenario.pb.h"
+#include "model/record.h"
+#include "model/status_macros.h"
+#include "model/text/did_you_mean.h"
+#include "sim/record/folder_lock.h"
+#include "sim/record/live_claims.h"
+#include "sim/record/live_state.h"
+#include "sim/run/resume.h"
+#include "sim/run/run_outputs.h"
+#include "sim/run/simulation.h"
+#include "sim/scenario/embedded_scenarios.h"
+#include "sim/scenario/given_scenario.h"
+#include "sim/scenario/run_spec.h"
+#include "sim/scenario/scenario_paths.h"
+
+namespace drasim::gui {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+constexpr uint64_t kRecordsPerLookAtClock = 256;
+constexpr std::chrono::milliseconds kSnapshotEvery(250);
+// Snapshots of large runs are expensive: the worker spends at most a tenth of its time on them.
+constexpr int kRestPerSnapshot = 9;
+
+// The prefix of errors about changed keys.
+constexpr char kOrigin[] = "change";
+
+absl::StatusOr<GivenScenario> ReadText(std::string text, const std::string& file) {
+  GivenScenario given;
+  given.text = std::move(text);
+  given.file = file;
+  RETURN_IF_ERROR(ParseGiven(&given));
+  AnchorPaths(file, &*given.scenario);
+  return given;
+}
+
+absl::StatusOr<GivenScenario> ReadScenario(const RunJobSpec& spec) {
+  absl::string_view name = spec.scenario_path;
+  if (absl::ConsumePrefix(&name, "embedded:")) {
+    const absl::string_view text = EmbeddedScenario(name);
+    if (!text.empty()) return ReadText(std::string(text), spec.scenario_path);
+    const std::vector<std::string> names = EmbeddedScenarioNames();
+    return absl::NotFoundError(absl::StrCat("found no embedded scenario '", name,
+                                            "', expected one of ", absl::StrJoin(names, ", "),
+                                            Suggest(name, names)));
+  }
+  if (spec.scenario_path == "-") {
+    return absl::InvalidArgumentError("a window cannot read a scenario from standard input");
+  }
+  if (!spec.scenario_path.empty()) return ReadGiven(spec.scenario_path);
+  const fs::path file = fs::path(spec.base_folder) / "scenario.yaml";
+  return ReadText(spec.scenario_yaml, file.string());
+}
+
+absl::string_view ActionOf(NodeEventChange::Kind kind) {
+  switch (kind) {
+    case NodeEventChange::Kind::kFail:
+      return "fail";
+    case NodeEventChange::Kind::kDrain:
+      return "drain";
+    case NodeEventChange::Kind::kAdd:
+      return "add";
+  }
+  return "";
+}
+
+absl::Status AddNodeEvent(const NodeEventChange& event, GivenScenario* given) {
+  const std::string item =
+      absl::StrCat("cluster.events.", given->scenario->cluster().events_size());
+  RETURN_IF_ERROR(
+      OverrideKey(absl::StrCat(item, ".at"), absl::StrCat(event.at.ns(), "ns"), kOrigin, given));
+  RETURN_IF_ERROR(OverrideKey(absl::StrCat(item, ".nodes"), event.node, kOrigin, given));
+  return OverrideKey(absl::StrCat(item, ".action"), ActionOf(event.kind), kOrigin, given);
+}
+
+// The scenario with its changes, not resolved.
+absl::StatusOr<GivenScenario> ChangedScenario(const RunJobSpec& spec) {
+  ASSIGN_OR_RETURN(GivenScenario given, ReadScenario(spec));
+  for (const auto& [key, value] : spec.changes) {
+    RETURN_IF_ERROR(OverrideKey(key, value, kOrigin, &given));
+  }
+  for (const NodeEventChange& event : spec.node_events) {
+    RETURN_IF_ERROR(AddNodeEvent(event, &given));
+  }
+  return given;
+}
+
+absl::Status CheckInputs(const RunSpec& spec) {
+  for (const auto& [key, file] : {std::pair("cluster.path", spec.cluster.nodes.path),
+                                  std::pair("workload.trace.path", spec.workload.trace.path)}) {
+    if (file != "-") continue;
+    return absl::FailedPreconditionError(
+        absl::StrCat(key, ": found '-', standard input, which a window cannot read"));
+  }
+  return absl::OkStatus();
+}
+
+// A new folder below the user's cache.
+absl::StatusOr<std::string> MakeCacheFolder() {
+  std::error_code error;
+  fs::path base;
+  const char* const cache = std::getenv("XDG_CACHE_HOME");
+  const char* const home = std::getenv("HOME");
+  if (cache != nullptr && fs::path(cache).is_absolute()) {
+    base = cache;
+  } else if (home != nullptr && fs::path(home).is_absolute()) {
+    base = fs::path(home) / ".cache";
+  } else {
+    base = fs::temp_directory_path(error);
+  }
+  base /= "drasim";
+  fs::create_directories(base, error);
+  std::string folder = (base / "run-XXXXXX").string();
+  if (error || mkdtemp(folder.data()) == nullptr) {
+    return absl::UnavailableError(
+        absl::StrCat(base.string(), ": cannot make a folder for the run there"));
+  }
+  return folder;
+}
+
+}  // namespace
+
+absl::Status CheckRun(const RunJobSpec& spec) {
+  ASSIGN_OR_RETURN(const GivenScenario given, ChangedScenario(spec));
+  ASSIGN_OR_RETURN(const RunSpec run, ResolveGiven(given));
+  return CheckInputs(run);
+}
+
+class RunJob::Impl {
+ public:
+  Impl(RunJobSpec given, std::function<void()> on_change)
+      : spec_(std::move(given)), on_change_(std::move(on_change)), paused_(spec_.paused) {
+    attention_ = paused_;
+    worker_ = std::thread([this] { Work(); });
+  }
+  ~Impl() {
+    Cancel();
+    worker_.join();
+    std::error_code ignored;
+    if (!temporary_.empty()) fs::remove_all(temporary_, ignored);
+  }
+
+  const RunJobSpec& spec() const { return spec_; }
+
+  JobProgress progress() const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    JobProgress progress = progress_;
+    progress.records = records_.load(std::memory_order_relaxed);
+    progress.time = SimTime(time_ns_.load(std::memory_order_relaxed));
+    progress.pods_arrived = jobs_.load(std::memory_order_relaxed);
+    return progress;
+  }
+  std::shared_ptr<const RunSnapshot> snapshot() const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return snapshot_;
+  }
+
+  void Pause() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    paused_ = true;
+    steps_ = 0;
+    attention_ = true;
+  }
+  void Resume() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    paused_ = false;
+    attention_ = false;
+    changed_.notify_all();
+  }
+  void Step(uint64_t records) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (!paused_) return;
+    steps_ += records;
+    changed_.notify_all();
+  }
+  void Cancel() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    stop_ = true;
+    changed_.notify_all();
+  }
+  void Settle() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    changed_.wait(lock, [this] { return over_; });
+  }
+
+ private:
+  // Follows the records for snapshots, and holds the run up where it is to pause.
+  class Follower : public RecordSink {
+   public:
+    Follower(Impl* job, const Simulation* sim)
+        : job_(job),
+          sim_(sim),
+          live_(sim->cluster(), &sim->summaries()),
+          ended_(view::PodTexts::Of(sim->cluster())),
+          next_(Clock::now()) {}
+
+    void OnRecord(const Record& record, const ClusterState& cluster) override {
+      live_.OnRecord(record, cluster);
+      if (record.kind == RecordKind::kPodArrived) {
+        const JobTable& jobs = sim_->jobs();
+        const TenantId tenant = jobs.row(jobs.job_of(record.pod)).tenant;
+        tenants_.push_back(ended_.InternTenant(jobs.tenant_name(tenant)));
+      }
+      if (live_.ended().has_value()) AddEnded(*live_.ended(), cluster);
+      time_ = record.time;
+      ++records_;
+      job_->records_.store(records_, std::memory_order_relaxed);
+      job_->time_ns_.store(time_.ns(), std::memory_order_relaxed);
+      job_->jobs_.store(sim_->jobs().size(), std::memory_order_relaxed);
+      if (job_->attention_.load(std::memory_order_relaxed)) {
+        job_->TakeStep();
+        return job_->WaitWhilePaused(this);
+      }
+      if (records_ % kRecordsPerLookAtClock != 0) return;
+      const Clock::time_point now = Clock::now();
+      if (now < next_) return;
+      Publish();
+      const Clock::time_point done = Clock::now();
+      next_ = done + std::max<Clock::duration>(kSnapshotEvery, (done - now) * kRestPerSnapshot);
+    }
+    bool wants_claim_changes() const override { return true; }
+    void OnClaimChange(const ClaimChange& change) override { claims_.Apply(change); }
+
+    void Publish() {
+      const bool has_clock = sim_->spec().is_replay();
+      SnapshotExtras extras;
+      extras.record = records_;
+      extras.time = has_clock ? time_ : SimTime(static_cast<int64_t>(records_));
+      SnapshotRequest request;
+      request.at = {extras.time, records_};
+      request.tenants = true;
+      // Shared archives never change, and this one grows.
+      const std::shared_ptr<const view::PodArchive> archive =
+          std::make_shared<view::PodArchive>(ended_);
+      const auto number_of = [](PodId pod) { return pod.value(); };
+      const auto tenant_of = [this](PodId pod) { return tenants_[pod.value()]; };
+      const SnapshotState state{sim_->cluster(), live_, sim_->summaries(), archive, number_of,
+                                tenant_of,       time_};
+      RunSnapshot snapshot = MakeSnapshot(request, state, extras);
+      snapshot.claims = view::ClaimTable(claims_, sim_->cluster(), time_);
+      job_->Publish(std::make_shared<const RunSnapshot>(std::move(snapshot)));
+    }
+
+   private:
+    void AddEnded(const EndedPod& ended, const ClusterState& cluster) {
+      view::PodRow row;
+      static_cast<PodCourse&>(row) = ended.history;
+      row.arrival = cluster.pod_arrival(ended.pod);
+      row.ended = ended.end;
+      row.number = ended.pod.value();
+      row.shape = cluster.pod_shape_id(ended.pod).value();
+      row.tenant = tenants_[ended.pod.value()];
+      row.phase = cluster.pod_phase(ended.pod);
+      ended_.Append(row, cluster.pod_name(ended.pod), sim_->summaries());
+    }
+
+    Impl* job_;
+    const Simulation* sim_;
+    LiveState live_;
+    LiveClaims claims_;
+    view::PodArchive ended_;
+    std::vector<uint32_t> tenants_;  // by pod: of the archive
+    uint64_t records_ = 0;
+    SimTime time_;
+    Clock::time_point next_;
+  };
+
+  void SetState(JobState state) {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      progress_.state = state;
+    }
+    Tell();
+  }
+  void Tell() {
+    if (on_change_) on_change_();
+  }
+  void Publish(std::shared_ptr<const RunSnapshot> snapshot) {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      snapshot_ = std::move(snapshot);
+    }
+    Tell();
+  }
+
+  // A paused run has made a record.
+  void TakeStep() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (paused_ && steps_ > 0) --steps_;
+  }
+  void WaitWhilePaused(Follower* follower) {
+    const auto holds = [this] { return paused_ && steps_ == 0 && !stop_; };
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (!holds()) return;
+    }
+    follower->Publish();
+    SetState(JobState::kPaused);
+    {
+      std::unique_lock<std::mutex> lock(mutex_);
+      changed_.wait(lock, [&holds] { return !holds(); });
+    }
+    SetState(JobState::kRunning);
+  }
+
+  void Work() {
+    const absl::Status status = Run();
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      progress_.state = status.ok()                          ? JobState::kDone
+                        : absl::IsCancelled(status) && stop_ ? JobState::kCancelled
+                                                             : JobState::kFailed;
+      if (progress_.state == JobState::kFailed) progress_.status = status;
+      over_ = true;
+      changed_.notify_all();
+    }
+    Tell();
+  }
+
+  absl::Status Run() {
+    const Clock::time_point start = Clock::now();
+    ASSIGN_OR_RETURN(GivenScenario given, ChangedScenario(spec_));
+    std::string dir = spec_.out_dir;
+    if (dir.empty()) {
+      ASSIGN_OR_RETURN(temporary_, MakeCacheFolder());
+      dir = temporary_;
+    }
+    SetOutputDir(dir, &given);
+    given.scenario->mutable_output()->clear_ledger();
+    ASSIGN_OR_RETURN(RunSpec spec, ResolveGiven(given));
+    RETURN_IF_ERROR(CheckInputs(spec));
+    ASSIGN_OR_RETURN(const std::unique_ptr<FolderLock> folder,
+                     PrepareOutputDir(dir, /*force=*/false));
+    ASSIGN_OR_RETURN(std::unique_ptr<BegunScenario> begun, BegunScenario::Leave(spec, dir));
+    absl::StatusOr<std::unique_ptr<Simulation>> built = Simulation::Build(std::move(spec));
+    if (!built.ok()) return InFile(given, built.status());
+    Simulation& sim = **built;
+    ASSIGN_OR_RETURN(const std::unique_ptr<RunOutputs> outputs, RunOutputs::Attach(&sim, dir));
+    begun.reset();
+    Follower follower(this, &sim);
+    sim.AddSink(&follower);
+    sim.set_stop(&stop_);
+    RETURN_IF_ERROR(sim.Start());
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      progress_.pods_expected = sim.pods_expected();
+      progress_.begins = "from the start";
+      progress_.warnings = sim.warnings();
+      progress_.state = JobState::kRunning;
+    }
+    Tell();
+    WaitWhilePaused(&follower);
+    absl::Status ran = sim.Run();
+    if (ran.ok()) {
+      const std::chrono::duration<double> wall = Clock::now() - start;
+      ran = outputs->Complete(wall.count());
+    } else {
+      // An error here would hide the one that ended the run.
+      (void)outputs->Abandon();
+    }
+    follower.Publish();
+    const std::lock_guard<std::mutex> lock(mutex_);
+    progress_.warnings = sim.warnings();
+    progress_.ledger_path = absl::StrCat(dir, ran.ok() ? "/ledger" : "/ledger.partial");
+    if (ran.ok() || absl::IsCancelled(ran)) return ran;
+    return absl::Status(ran.code(),
+                        absl::StrCat(ran.message(), " (after record ",
+                                     view::CommaText(static_cast<int64_t>(sim.engine().records())),
+                                     ", ", view::TimeText(sim.engine().now()), " into the run)"));
+  }
+
+  const RunJobSpec spec_;
+  const std::function<void()> on_change_;
+
+  mutable std::mutex mutex_;  // guards what follows
+  std::condition_variable changed_;
+  JobProgress progress_;
+  std::shared_ptr<const RunSnapshot> snapshot_;
+  bool paused_;
+  uint64_t steps_ = 0;  // that a paused run may still make
+  bool over_ = false;
+
+  std::atomic<bool> stop_{false};
+  std::atomic<bool> attention_{false};  // the worker has to look at the above after each record
+  std::atomic<uint64_t> records_{0};
+  std::atomic<int64_t> time_ns_{0};
+  std::atomic<uint64_t> jobs_{0};
+
+  std::string temporary_;  // the worker's folder, if it made one
+  std::thread worker_;
+};
+
+std::unique_ptr<RunJob> RunJob::Start(RunJobSpec spec, std::function<void()> on_change) {
+  return std::unique_ptr<RunJob>(
+      new RunJob(std::make_unique<Impl>(std::move(spec), std::move(on_change))));
+}
+RunJob::RunJob(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+RunJob::~RunJob() = default;
+
+const RunJobSpec& RunJob::spec() const { return impl_->spec(); }
+JobProgress RunJob::progress() const { return impl_->progress(); }
+std::shared_ptr<const RunSnapshot> RunJob::snapshot() const { return impl_->snapshot(); }
+void RunJob::Pause() { impl_->Pause(); }
+void RunJob::Resume() { impl_->Resume(); }
+void RunJob::Step(uint64_t records) { impl_->Step(records); }
+void RunJob::Cancel() { impl_->Cancel(); }
+void RunJob::Settle() { impl_->Settle(); }
+
+}  // namespace drasim::gui
