@@ -173,7 +173,6 @@ void ExpectSamePods(const PodTable& pods, const PodTable& wanted) {
     row.tenant = other.tenant = 0;
     row.verdict = other.verdict = 0;
     ASSERT_TRUE(row == other) << wanted.name(number);
-    ASSERT_EQ(*found < pods.rows(), true);
   }
   EXPECT_FALSE(pods.FindNumber(wanted.rows()).has_value());
 }
@@ -398,7 +397,7 @@ TEST_P(GuiSessionTest, TheOverviewTellsOfTheWholeRun) {
     EXPECT_EQ(overview->events[e].node, events[e].node);
     EXPECT_EQ(overview->events[e].text, events[e].text);
   }
-  EXPECT_EQ(overview->TimeText(SimTime(1'234)), by_record_ ? "record 1,234" : "0h00m00.000s");
+  EXPECT_EQ(overview->TimeText(SimTime(1'234)), by_record_ ? "record 1,234" : "00h00m00.000s");
 }
 
 TEST_P(GuiSessionTest, TheClockKnowsEveryRecord) {
