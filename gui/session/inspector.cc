@@ -179,8 +179,8 @@ absl::Status Inspector::InspectTenant(const InspectRequest& request, Inspection*
   uint64_t records = 0;
   SimTime now;
   RETURN_IF_ERROR(Locate(request.at, &records, &now));
-  result->pods = PodsAt(*seek_, *basis_, basis_->by_record ? seek_->time() : now);
-  ASSIGN_OR_RETURN(result->tenant, view::InspectTenant(result->pods, request.object.name));
+  const view::PodTable pods = PodsAt(*seek_, *basis_, basis_->by_record ? seek_->time() : now);
+  ASSIGN_OR_RETURN(result->tenant, view::InspectTenant(pods, request.object.name));
   return absl::OkStatus();
 }
 
