@@ -63,9 +63,9 @@ void DecisionBox::Draw(const std::string& pod, AppState* app) {
 
 void DecisionBox::DrawResult(AppState* app) {
   constexpr int64_t kMostRows = 12;
-  const DecisionExplanation& decision = result_->decision;
+  const auto& decision = result_->decision;
   if (table_ == nullptr) {
-    source_ = std::make_unique<DecisionTable>(&decision);
+    source_ = std::make_unique<DecisionTable>(result_.get());
     table_ = std::make_unique<view::TableModel>(source_.get());
   }
   DimText(

@@ -6,14 +6,15 @@
 
 namespace drasim::gui {
 
-DecisionTable::DecisionTable(const DecisionExplanation* decision) : decision_(decision) {
+DecisionTable::DecisionTable(const PodDecision* decision) : decision_(decision) {
   using Kind = view::TableColumn::Kind;
   columns_ = {{"node", Kind::kText}, {"result", Kind::kText}, {"total", Kind::kNumber}};
-  for (const std::string& plugin : decision->plugins) columns_.push_back({plugin, Kind::kNumber});
+  for (const std::string& plugin : decision->decision.plugins)
+    columns_.push_back({plugin, Kind::kNumber});
 }
 
 int64_t DecisionTable::Number(size_t row, size_t column) const {
-  const DecisionNode& node = decision_->nodes[row];
+  const auto& node = decision_->decision.nodes[row];
   // The only candidate may have no scores.
   if (!node.candidate || node.scores.empty()) return kNoNumber;
   if (column == kTotal) return node.total;
@@ -23,7 +24,7 @@ int64_t DecisionTable::Number(size_t row, size_t column) const {
 }
 
 absl::string_view DecisionTable::Text(size_t row, size_t column) const {
-  const DecisionNode& node = decision_->nodes[row];
+  const auto& node = decision_->decision.nodes[row];
   if (column == kNode) return node.node;
   DRASIM_CHECK(column == kResult);
   if (node.chosen) return "chosen";

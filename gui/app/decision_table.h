@@ -9,8 +9,8 @@
 
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "gui/session/decision_job.h"
 #include "gui/view/table_model.h"
-#include "sim/explain/decision.h"
 
 namespace drasim::gui {
 
@@ -20,18 +20,18 @@ class DecisionTable : public view::TableSource {
   enum Column : size_t { kNode, kResult, kTotal, kFirstPlugin };
 
   // `decision` must outlive the table.
-  explicit DecisionTable(const DecisionExplanation* decision);
+  explicit DecisionTable(const PodDecision* decision);
 
   // TableSource.
   absl::Span<const view::TableColumn> columns() const override { return columns_; }
-  size_t rows() const override { return decision_->nodes.size(); }
+  size_t rows() const override { return decision_->decision.nodes.size(); }
   int64_t Number(size_t row, size_t column) const override;
   absl::string_view Text(size_t row, size_t column) const override;
   std::string Shown(size_t row, size_t column) const override;
   std::string Exact(size_t row, size_t column) const override;
 
  private:
-  const DecisionExplanation* decision_;
+  const PodDecision* decision_;
   std::vector<view::TableColumn> columns_;
 };
 

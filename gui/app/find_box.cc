@@ -9,7 +9,7 @@
 #include <optional>
 #include <utility>
 
-#include "absl/status/statusor.h"
+#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "gui/app/app.h"
 #include "gui/app/app_layout.h"
@@ -38,12 +38,7 @@ void FindBox::Take(const App& app) {
   if (overview_ != app.state().a.overview) {
     overview_ = app.state().a.overview;
     keys_.clear();
-    if (overview_ != nullptr) {
-      // All keys, as those that an empty scenario lacks.
-      absl::StatusOr<std::vector<view::KeyDifference>> keys =
-          view::CompareScenarios(overview_->scenario_yaml, "{}");
-      if (keys.ok()) keys_ = *std::move(keys);
-    }
+    if (overview_ != nullptr) keys_ = view::ScenarioKeys(overview_->scenario_yaml);
   }
   const absl::Span<const Command> commands = Commands();
   std::vector<view::FindSource> sources(kPods + 1);
@@ -172,7 +167,8 @@ std::string FindBox::DetailOf(const view::FindHit& hit) const {
     case kClaims:
       return absl::StrCat("claim of ", snapshot_->claims.row(hit.index).pod);
     case kKeys:
-      return absl::StrCat("scenario: ", keys_[hit.index].a);
+      return absl::StrCat("scenario: ", keys_[hit.index].value.empty() ? keys_[hit.index].fallback
+                                                                       : keys_[hit.index].value);
     default:
       return absl::StrCat("pod ", snapshot_->pods.wants(hit.index), ", ",
                           PodStateText(snapshot_->pods, hit.index));
@@ -203,7 +199,8 @@ bool FindBox::Do(const view::FindHit& hit, App* app) {
       return true;
     case kKeys:
       key_ = name;
-      value_ = keys_[hit.index].a;
+      value_ = keys_[hit.index].value;
+      error_.clear();
       return false;
     default:
       select(ObjectKind::kPod);
@@ -219,7 +216,11 @@ bool FindBox::DrawKeyForm(App* app) {
   ImGui::SetNextItemWidth(-1);
   ImGui::InputText("##value", &value_);
   const bool run = ImGui::Button("Run as B") || EnterPressed();
+  if (!error_.empty()) WrappedText(error_);
   if (!run || overview_ == nullptr) return true;
+  const absl::Status status = view::CheckValue(overview_->scenario_yaml, key_, value_);
+  error_ = std::string(status.message());
+  if (!status.ok()) return true;
   RunJobSpec spec;
   spec.scenario_yaml = overview_->scenario_yaml;
   spec.changes = {{key_, value_}};

@@ -11,8 +11,8 @@
 #include "absl/strings/string_view.h"
 #include "gui/session/run_overview.h"
 #include "gui/session/run_snapshot.h"
-#include "gui/view/compare_model.h"
 #include "gui/view/find_model.h"
+#include "gui/view/what_if.h"
 
 namespace drasim::gui {
 
@@ -47,10 +47,11 @@ class FindBox {
   // What is searched; kept so that names live as long as the box shows them.
   std::shared_ptr<const RunSnapshot> snapshot_;
   std::shared_ptr<const RunOverview> overview_;
-  std::vector<view::KeyDifference> keys_;
+  std::vector<view::ScenarioKey> keys_;
   // The scenario key to be changed; empty: none.
   std::string key_;
   std::string value_;
+  std::string error_;  // of the value
 };
 
 }  // namespace drasim::gui

@@ -12,7 +12,6 @@
 #include "gui/view/inspect_claim.h"
 #include "gui/view/state_boxes.h"
 #include "gui/view/unit_text.h"
-#include "gui/view/wait_text.h"
 #include "sim/record/live_claims.h"
 
 namespace drasim::gui {
@@ -37,7 +36,7 @@ void ClaimPage::Draw(const std::shared_ptr<const Inspection>& inspection, AppSta
   DimText(claim.deleted ? "deleted" : ClaimStateName(claim.state), *app);
   if (!claim.deleted) {
     ImGui::SameLine();
-    StrongText(view::WaitText(claim.now - claim.since), *app);
+    StrongText(LengthText(claim.now - claim.since, *app), *app);
   }
   ImGui::SameLine();
   DimText(absl::StrCat(claim.mode, " · ", claim.class_name), *app);

@@ -11,7 +11,6 @@
 #include "gui/view/inspect_node.h"
 #include "gui/view/node_table.h"
 #include "gui/view/unit_text.h"
-#include "gui/view/wait_text.h"
 #include "model/number_text.h"
 #include "model/pod_shape.h"
 
@@ -90,7 +89,7 @@ void NodePage::Draw(const Inspection& inspection, AppState* app) {
     Text(pod.wants);
     ImGui::SameLine();
     DimText(absl::StrCat(pod.devices, pod.devices.empty() ? "" : " ", "for ",
-                         view::WaitText(node.now - pod.since)),
+                         LengthText(node.now - pod.since, *app)),
             *app);
   }
   if (shown < node.pods.size()) {

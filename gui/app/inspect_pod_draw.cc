@@ -17,7 +17,6 @@
 #include "gui/view/inspect_pod.h"
 #include "gui/view/pod_filter.h"
 #include "gui/view/unit_text.h"
-#include "gui/view/wait_text.h"
 #include "sim/record/live_claims.h"
 
 namespace drasim::gui {
@@ -36,7 +35,7 @@ void DrawHeadline(const view::PodInspection& pod, AppState* app) {
   const bool ran = !pod.segments.empty() && pod.phase == PodPhase::kBound;
   if (ran) {
     const view::LifeSegment& last = pod.segments.back();
-    StrongText(view::WaitText(last.to - last.from), *app);
+    StrongText(LengthText(last.to - last.from, *app), *app);
     ImGui::SameLine();
     DimText("on", *app);
     ImGui::SameLine();
@@ -46,9 +45,9 @@ void DrawHeadline(const view::PodInspection& pod, AppState* app) {
       Text(last.devices);
     }
     ImGui::SameLine();
-    DimText(absl::StrCat("after waits of ", view::WaitText(pod.waits)), *app);
+    DimText(absl::StrCat("after waits of ", LengthText(pod.waits, *app)), *app);
   } else {
-    StrongText(view::WaitText(pod.waits), *app);
+    StrongText(LengthText(pod.waits, *app), *app);
     if (pod.phase >= PodPhase::kSucceeded) {
       ImGui::SameLine();
       DimText("waited in all", *app);
@@ -140,7 +139,7 @@ void PodPage::DrawLife(const std::shared_ptr<const Inspection>& inspection, AppS
     const view::LifeColumn& hit = bar_.columns[*column];
     ImGui::BeginTooltip();
     ImGui::PushTextWrapPos(ImGui::GetFontSize() * 40);
-    Text(view::LifeColumnText(pod, hit));
+    Text(view::LifeColumnText(pod, hit, frame.by_record));
     ImGui::PopTextWrapPos();
     ImGui::EndTooltip();
     if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) {
@@ -172,7 +171,7 @@ void PodPage::DrawClaims(const view::PodInspection& pod, AppState* app) {
     DimText(absl::StrCat(claim.mode, " · ", claim.class_name), *app);
     // The first claim is inspected beside its pod; the others are a click away.
     if (row != claims_.front()) {
-      DimText(absl::StrCat(ClaimStateName(claim.state), " for ", view::WaitText(claim.in_state)),
+      DimText(absl::StrCat(ClaimStateName(claim.state), " for ", LengthText(claim.in_state, *app)),
               *app);
       continue;
     }
@@ -183,7 +182,7 @@ void PodPage::DrawClaims(const view::PodInspection& pod, AppState* app) {
         inspection->request.object.name == claim.name) {
       machine_.Draw(inspection, *app);
     } else {
-      DimText(absl::StrCat(ClaimStateName(claim.state), " for ", view::WaitText(claim.in_state)),
+      DimText(absl::StrCat(ClaimStateName(claim.state), " for ", LengthText(claim.in_state, *app)),
               *app);
     }
     if (!claim.message.empty()) WrappedDimText(claim.message, *app);

@@ -92,7 +92,7 @@ absl::Status Offscreen::Egl::MakeContext() {
   }
   if (display == EGL_NO_DISPLAY) return CannotDraw("EGL has no surfaceless platform", kPackages);
   if (initialize(display, nullptr, nullptr) == EGL_FALSE || bind_api(EGL_OPENGL_API) == EGL_FALSE) {
-    return CannotDraw(absl::StrCat("EGL finds no driver (error ", absl::Hex(get_error()), ")"),
+    return CannotDraw(absl::StrCat("EGL finds no driver (error 0x", absl::Hex(get_error()), ")"),
                       kPackages);
   }
   static constexpr EGLint kAttributes[] = {EGL_CONTEXT_MAJOR_VERSION,
@@ -150,6 +150,9 @@ absl::StatusOr<std::unique_ptr<Offscreen>> Offscreen::Open(int width, int height
   RETURN_IF_ERROR(egl->MakeFrameBuffer(width, height));
   std::unique_ptr<Offscreen> screen(new Offscreen(std::move(egl), width, height));
   ASSIGN_OR_RETURN(screen->frames_, GlFrames::Create(screen->egl_->get_proc_address));
+  // ImGui's keyboard navigation insists on keys, which nobody presses here.
+  ImGuiIO& io = ImGui::GetIO();
+  for (int key = 0; key < ImGuiKey_COUNT; ++key) io.KeyMap[key] = key;
   return screen;
 }
 

@@ -72,7 +72,7 @@ class MapPanel : public Panel {
  private:
   void CompareClusters(const AppState& app);
   void DrawChoices(AppState* app);
-  // One map below its title, if it has one. `below`: what stands beneath all of them.
+  // One map below its title, if it has one.
   void DrawMap(MapCanvas* canvas, absl::string_view title, float width, float height,
                AppState* app);
   void DrawMaps(float height, AppState* app);
@@ -238,9 +238,10 @@ float MapPanel::FitListHeight(float width, const AppState& app) {
     // Each profile has its colour on the map. Largest first, as in the legend.
     const std::vector<std::string>& profiles = run.map.profiles;
     for (view::FitRow& row : rows) {
+      row.colour = app.theme().categories[0];
       const auto found = std::find(profiles.begin(), profiles.end(), row.profile);
-      const size_t rank = found == profiles.end() ? profiles.size() - 1
-                                                  : static_cast<size_t>(found - profiles.begin());
+      if (found == profiles.end()) continue;
+      const auto rank = static_cast<size_t>(found - profiles.begin());
       row.colour = view::StepColour(app.theme(), rank, profiles.size());
     }
     std::reverse(rows.begin(), rows.end());
@@ -260,7 +261,10 @@ void MapPanel::DrawFitList(AppState* app) {
     ImGui::SetCursorScreenPos(ImVec2(at.x + box.x, at.y + box.y));
     ImGui::PushID(static_cast<int>(i));
     if (ImGui::InvisibleButton("fit", ImVec2(box.width, box.height))) {
-      app->pod_filter = absl::StrCat("wants:", rows[rows.size() - 1 - i].profile);
+      const std::string& profile = rows[rows.size() - 1 - i].profile;
+      // Texts of shares name their size instead.
+      const bool named = profile.find(' ') == std::string::npos;
+      app->pod_filter = absl::StrCat("wants:", named ? profile : "GPU");
     }
     if (ImGui::IsItemHovered() || ImGui::IsItemFocused()) {
       ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);

@@ -22,7 +22,6 @@
 #include "gui/view/gantt.h"
 #include "gui/view/inspect_node.h"
 #include "gui/view/svg.h"
-#include "gui/view/wait_text.h"
 #include "model/time.h"
 
 namespace drasim::gui {
@@ -152,7 +151,7 @@ class SlotsPanel : public Panel {
     const std::string text = absl::StrCat(hit.pod_name, "\n", hit.part.label, " on GPU ",
                                           hit.part.device, "\n", InstantText(hit.from, *app),
                                           " to ", hit.open ? "now" : InstantText(hit.to, *app),
-                                          ", ", view::WaitText(hit.to - hit.from));
+                                          ", ", LengthText(hit.to - hit.from, *app));
     ImGui::BeginTooltip();
     Text(text);
     ImGui::EndTooltip();

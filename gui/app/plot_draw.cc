@@ -54,13 +54,17 @@ Box ClipOf(const ImDrawList& list) {
 
 // --- Rectangles ---
 
-// Appends rectangles and convex polygons to a draw list, in reservations that fit its indices.
+// Appends rectangles and convex polygons to a draw list, in reservations that fit its indices. One
+// of these serves as many items as possible: a large map has as many items as rectangles. Between
+// the calls nobody else may append, unless GiveBack was called.
 class Filler {
  public:
-  Filler(ImDrawList* list, ImU32 colour) : list_(list), colour_(colour) {}
+  explicit Filler(ImDrawList* list) : list_(list) {}
   ~Filler() { GiveBack(); }
   Filler(const Filler&) = delete;
   Filler& operator=(const Filler&) = delete;
+
+  void SetColour(ImU32 colour) { colour_ = colour; }
 
   void AddBox(const Box& box) {
     if (box.empty()) return;
@@ -83,7 +87,19 @@ class Filler {
     Took(count);
   }
 
+  // Ends the reservation. More may be added later.
+  void GiveBack() {
+    if (vertices_left_ > 0 || indices_left_ > 0) {
+      list_->PrimUnreserve(indices_left_, vertices_left_);
+    }
+    vertices_left_ = 0;
+    indices_left_ = 0;
+    reserve_ = kFirst;
+  }
+
  private:
+  // Small at first: many lists have a few rectangles between their texts.
+  static constexpr int kFirst = 16;
   static constexpr int kVertices = 4 * static_cast<int>(kRectsAtOnce);
   static constexpr int IndicesOf(int vertices) { return 3 * (vertices - 2); }
 
@@ -92,9 +108,9 @@ class Filler {
         indices_left_ >= IndicesOf(static_cast<int>(vertices))) {
       return;
     }
+    const int more = std::min(reserve_ * 4, kVertices);
     GiveBack();
-    // Small at first: most items are a few rectangles.
-    reserve_ = std::min(reserve_ * 4, kVertices);
+    reserve_ = more;
     vertices_left_ = reserve_;
     indices_left_ = 2 * reserve_;
     list_->PrimReserve(indices_left_, vertices_left_);
@@ -105,17 +121,9 @@ class Filler {
     indices_left_ -= IndicesOf(static_cast<int>(vertices));
   }
 
-  void GiveBack() {
-    if (vertices_left_ > 0 || indices_left_ > 0) {
-      list_->PrimUnreserve(indices_left_, vertices_left_);
-    }
-    vertices_left_ = 0;
-    indices_left_ = 0;
-  }
-
   ImDrawList* list_;
-  ImU32 colour_;
-  int reserve_ = 16;
+  ImU32 colour_ = 0;
+  int reserve_ = kFirst;
   int vertices_left_ = 0;
   int indices_left_ = 0;
 };
@@ -210,37 +218,33 @@ void AddHatch(const Box& box, view::Hatch hatch, float scale, Filler* filler) {
 }
 
 void PaintFills(absl::Span<const view::Rect> rects, const view::Ink& ink, ImVec2 origin,
-                const AppState& app, ImDrawList* to) {
-  const Box clip = ClipOf(*to);
-  {
-    Filler filler(to, Packed(ink));
-    for (const view::Rect& rect : rects) {
-      const Box box = BoxOf(rect, origin);
-      if (!Common(box, clip).empty()) filler.AddBox(box);
-    }
+                const Box& clip, const AppState& app, Filler* filler) {
+  filler->SetColour(Packed(ink));
+  for (const view::Rect& rect : rects) {
+    const Box box = BoxOf(rect, origin);
+    if (!Common(box, clip).empty()) filler->AddBox(box);
   }
   if (ink.hatch == view::Hatch::kNone) return;
   // The lines have the colour of the ground, as if the fill were cut.
-  Filler filler(to, gui::Packed(app.theme().panel, ink.alpha));
+  filler->SetColour(gui::Packed(app.theme().panel, ink.alpha));
   for (const view::Rect& rect : rects) {
     const Box box = Common(BoxOf(rect, origin), clip);
-    if (!box.empty()) AddHatch(box, ink.hatch, app.looks.scale, &filler);
+    if (!box.empty()) AddHatch(box, ink.hatch, app.looks.scale, filler);
   }
 }
 
 void PaintOutlines(absl::Span<const view::Rect> rects, const view::DrawItem& item, ImVec2 origin,
-                   ImDrawList* to) {
-  const Box clip = ClipOf(*to);
-  Filler filler(to, Packed(item.ink));
+                   const Box& clip, Filler* filler) {
+  filler->SetColour(Packed(item.ink));
   for (const view::Rect& rect : rects) {
     const Box box = BoxOf(rect, origin);
     if (Common(box, clip).empty()) continue;
     const float across = std::min(item.line_width, rect.width / 2);
     const float down = std::min(item.line_width, rect.height / 2);
-    filler.AddBox({box.left, box.top, box.right, box.top + down});
-    filler.AddBox({box.left, box.bottom - down, box.right, box.bottom});
-    filler.AddBox({box.left, box.top + down, box.left + across, box.bottom - down});
-    filler.AddBox({box.right - across, box.top + down, box.right, box.bottom - down});
+    filler->AddBox({box.left, box.top, box.right, box.top + down});
+    filler->AddBox({box.left, box.bottom - down, box.right, box.bottom});
+    filler->AddBox({box.left, box.top + down, box.left + across, box.bottom - down});
+    filler->AddBox({box.right - across, box.top + down, box.right, box.bottom - down});
   }
 }
 
@@ -277,13 +281,12 @@ bool SeenPart(ImVec2 from, ImVec2 to, const Box& clip, float* begin, float* end)
 
 // Dashes run on around corners. Only those in sight are made, however long the line.
 void PaintDashed(absl::Span<const view::Point> points, const view::DrawItem& item, ImVec2 origin,
-                 const AppState& app, ImDrawList* list) {
+                 Box clip, const AppState& app, Filler* filler, ImDrawList* list) {
   const float period = (kDash + kDashGap) * app.looks.scale;
   const float dash = kDash * app.looks.scale;
-  Box clip = ClipOf(*list);
   clip = {clip.left - item.line_width, clip.top - item.line_width, clip.right + item.line_width,
           clip.bottom + item.line_width};
-  const ImU32 colour = Packed(item.ink);
+  filler->SetColour(Packed(item.ink));
   double walked = 0;  // along the line
   for (size_t i = 1; i < points.size(); ++i) {
     const ImVec2 from = At(origin, points[i - 1]);
@@ -307,28 +310,29 @@ void PaintDashed(absl::Span<const view::Point> points, const view::DrawItem& ite
       const ImVec2 ends[] = {ImVec2(from.x + delta.x * a, from.y + delta.y * a),
                              ImVec2(from.x + delta.x * b, from.y + delta.y * b)};
       if (straight) {
-        Filler filler(list, colour);
-        AddStraight(ends[0], ends[1], item.line_width, &filler);
+        AddStraight(ends[0], ends[1], item.line_width, filler);
       } else {
-        list->AddPolyline(ends, 2, colour, ImDrawFlags_None, item.line_width);
+        filler->GiveBack();
+        list->AddPolyline(ends, 2, Packed(item.ink), ImDrawFlags_None, item.line_width);
       }
     }
   }
 }
 
 void PaintPolyline(absl::Span<const view::Point> points, const view::DrawItem& item, ImVec2 origin,
-                   const AppState& app, ImDrawList* list) {
+                   const Box& clip, const AppState& app, Filler* filler, ImDrawList* list) {
   if (item.dashed) {
-    PaintDashed(points, item, origin, app, list);
+    PaintDashed(points, item, origin, clip, app, filler, list);
     return;
   }
   const bool straight =
       points.size() == 2 && (points[0].x == points[1].x || points[0].y == points[1].y);
   if (straight) {
-    Filler filler(list, Packed(item.ink));
-    AddStraight(At(origin, points[0]), At(origin, points[1]), item.line_width, &filler);
+    filler->SetColour(Packed(item.ink));
+    AddStraight(At(origin, points[0]), At(origin, points[1]), item.line_width, filler);
     return;
   }
+  filler->GiveBack();
   // ImGui keeps the path's memory from frame to frame.
   for (size_t begin = 0; begin + 1 < points.size(); begin += kPointsAtOnce - 1) {
     const size_t end = std::min(begin + kPointsAtOnce, points.size());
@@ -356,9 +360,8 @@ const ImFont& FontOf(view::TextSize size, const AppState& app) {
   return font != nullptr ? *font : *ImGui::GetFont();
 }
 
-void PaintTexts(absl::Span<const view::TextItem> texts, ImVec2 origin, const AppState& app,
-                ImDrawList* to) {
-  const Box clip = ClipOf(*to);
+void PaintTexts(absl::Span<const view::TextItem> texts, ImVec2 origin, const Box& clip,
+                const AppState& app, ImDrawList* to) {
   for (const view::TextItem& item : texts) {
     const ImFont& font = FontOf(item.size, app);
     ImVec2 at = At(origin, item.at);
@@ -385,26 +388,30 @@ ImU32 Packed(Rgb colour, uint8_t alpha) {
 }
 
 void Paint(const view::DrawList& list, ImVec2 origin, const AppState& app, ImDrawList* to) {
+  const Box clip = ClipOf(*to);
+  Filler filler(to);
   for (const view::DrawItem& item : list.items()) {
     switch (item.kind) {
       case view::DrawKind::kPolyline:
-        PaintPolyline(list.points(item), item, origin, app, to);
+        PaintPolyline(list.points(item), item, origin, clip, app, &filler, to);
         break;
       case view::DrawKind::kFills:
-        PaintFills(list.rects(item), item.ink, origin, app, to);
+        PaintFills(list.rects(item), item.ink, origin, clip, app, &filler);
         break;
       case view::DrawKind::kOutlines:
-        PaintOutlines(list.rects(item), item, origin, to);
+        PaintOutlines(list.rects(item), item, origin, clip, &filler);
         break;
       case view::DrawKind::kTexts:
-        PaintTexts(list.texts(item), origin, app, to);
+        filler.GiveBack();
+        PaintTexts(list.texts(item), origin, clip, app, to);
         break;
     }
   }
 }
 
 void PaintInk(const view::Rect& rect, const view::Ink& ink, const AppState& app, ImDrawList* to) {
-  PaintFills(absl::MakeConstSpan(&rect, 1), ink, ImVec2(0, 0), app, to);
+  Filler filler(to);
+  PaintFills(absl::MakeConstSpan(&rect, 1), ink, ImVec2(0, 0), ClipOf(*to), app, &filler);
 }
 
 float CharWidth(const AppState& app) {

@@ -9,10 +9,12 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "gui/app/plot_draw.h"
 #include "gui/view/draw_list.h"
 #include "gui/view/rgb.h"
 #include "gui/view/unit_text.h"
+#include "gui/view/wait_text.h"
 
 namespace drasim::gui {
 namespace {
@@ -138,6 +140,12 @@ void Fact(absl::string_view label, absl::string_view value, const AppState& app)
 std::string InstantText(SimTime at, const AppState& app) {
   const bool by_record = app.a.overview != nullptr && app.a.overview->by_record;
   return by_record ? app.a.overview->TimeText(at) : view::TimeText(at);
+}
+
+std::string LengthText(SimDuration length, const AppState& app) {
+  const bool by_record = app.a.overview != nullptr && app.a.overview->by_record;
+  return by_record ? absl::StrCat(view::CommaText(length.ns()), " records")
+                   : view::WaitText(length);
 }
 
 bool Choice(absl::string_view label, absl::Span<const absl::string_view> names, int* chosen,

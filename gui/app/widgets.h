@@ -55,6 +55,8 @@ void Fact(absl::string_view label, absl::string_view value, const AppState& app)
 
 // An instant for people: "20h00m03.2s", or "record 12,345" in a run without a clock.
 std::string InstantText(SimTime at, const AppState& app);
+// The same for a length of time: "10h35m", or "1,234 records".
+std::string LengthText(SimDuration length, const AppState& app);
 
 // A choice of a few names in a row, such as the colours of the map. True when `chosen` changed.
 bool Choice(absl::string_view label, absl::Span<const absl::string_view> names, int* chosen,

@@ -1,5 +1,8 @@
 #include "gui/session/block_columns.h"
 
+#include <sys/types.h>
+
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -32,6 +35,11 @@ absl::StatusOr<std::unique_ptr<BlockFile>> BlockFile::Open(std::string path) {
 
 BlockFile::~BlockFile() { std::fclose(file_); }
 
+uint64_t BlockFile::bytes() {
+  fseeko(file_, 0, SEEK_END);
+  return static_cast<uint64_t>(std::max<off_t>(ftello(file_), 0));
+}
+
 absl::Status BlockFile::Damaged(const LedgerPlace& place) const {
   return absl::DataLossError(
       absl::StrCat(path_, ": damaged at byte ", place.offset, ": an unreadable block"));
@@ -39,8 +47,7 @@ absl::Status BlockFile::Damaged(const LedgerPlace& place) const {
 
 absl::Status BlockFile::Read(const LedgerPlace& place) {
   std::string head(kFrameHeaderBytes, '\0');
-  fseeko(file_, 0, SEEK_END);
-  const auto size = static_cast<uint64_t>(ftello(file_));
+  const uint64_t size = bytes();
   if (place.offset >= size || fseeko(file_, static_cast<off_t>(place.offset), SEEK_SET) != 0 ||
       std::fread(head.data(), 1, head.size(), file_) != head.size()) {
     return Damaged(place);

@@ -33,6 +33,7 @@ class BlockFile {
   BlockFile(const BlockFile&) = delete;
   BlockFile& operator=(const BlockFile&) = delete;
 
+  uint64_t bytes();
   // The times of the block's records. DataLoss.
   absl::Status ReadTimes(const LedgerPlace& block, std::vector<SimTime>* times);
   // Adds the changes of nodes. Nodes beyond `nodes` are left out. DataLoss.

@@ -14,6 +14,7 @@
 #include "gui/view/wait_series.h"
 #include "model/status_macros.h"
 #include "sim/record/ledger_series.h"
+#include "sim/record/slice_sampler.h"
 
 namespace drasim::gui {
 namespace {
@@ -82,12 +83,12 @@ class SeriesBuilder {
   }
 
   // After a record at that instant of the clock.
-  void AddRecord(SimTime time, const LiveState& live) {
+  void AddRecord(SimTime time, const LiveState& live, const SliceCounts& slices) {
     if (overview_.series.empty()) {
       SetNames({std::begin(kSeriesNames), std::end(kSeriesNames)});
     }
     time = latest_ = std::max(latest_, time);
-    const SeriesValues values = SeriesValuesOf(live);
+    const SeriesValues values = SeriesValuesOf(live, slices);
     for (size_t m = 0; m < kSeriesMetrics; ++m) {
       view::Pyramid* const data = own_[m];
       if (data == nullptr) continue;
@@ -154,10 +155,11 @@ class SeriesBuilder {
   view::Pyramid* own_[kSeriesMetrics] = {};  // those of the ledger by our number
 };
 
-absl::Status ReadSeries(LedgerSeek* seek, GoOn go_on, RunOverview* overview) {
+absl::Status ReadSeries(LedgerSeek* seek, GoOn go_on, uint64_t exact_records,
+                        RunOverview* overview) {
   SeriesBuilder builder(overview);
   uint64_t first = 0;
-  if (overview->records > kExactRecords) {
+  if (overview->records > exact_records) {
     ASSIGN_OR_RETURN(const LedgerSeries series, seek->ReadSeries());
     if (!series.blocks.empty()) {
       builder.AddBlocks(series);
@@ -165,10 +167,14 @@ absl::Status ReadSeries(LedgerSeek* seek, GoOn go_on, RunOverview* overview) {
     }
   }
   if (first < overview->records) {
+    RETURN_IF_ERROR(AdvanceTo(seek, first, go_on));
+    SliceSampler slices(seek->cluster());
+    slices.TouchAll();
     RETURN_IF_ERROR(ReadFrom(seek, first, go_on, [&](const Record& record) {
+      slices.OnRecord(record);
       builder.AddRecord(
           overview->by_record ? SimTime(static_cast<int64_t>(seek->record())) : record.time,
-          seek->live());
+          seek->live(), slices.Sample(seek->cluster(), seek->live()));
       return absl::OkStatus();
     }));
   }
@@ -343,7 +349,8 @@ absl::Status AdvanceTo(LedgerSeek* seek, uint64_t records, GoOn go_on) {
 }
 
 absl::StatusOr<std::shared_ptr<const RunBasis>> ReadBasis(LedgerSeek* seek, GoOn go_on,
-                                                          RunOverview* overview) {
+                                                          RunOverview* overview,
+                                                          uint64_t exact_records) {
   // The shares of the steps in the whole.
   const auto series_part = [&](double share) { return go_on(share / 2); };
   const auto pods_part = [&](double share) { return go_on((1 + share) / 2); };
@@ -351,7 +358,7 @@ absl::StatusOr<std::shared_ptr<const RunBasis>> ReadBasis(LedgerSeek* seek, GoOn
   ReadHeader(*seek, overview);
   basis->by_record = overview->by_record;
   basis->end = overview->end;
-  RETURN_IF_ERROR(ReadSeries(seek, series_part, overview));
+  RETURN_IF_ERROR(ReadSeries(seek, series_part, exact_records, overview));
 
   RETURN_IF_ERROR(AdvanceTo(seek, overview->records, series_part));
   if (seek->index().complete) {

@@ -48,7 +48,8 @@ absl::Status AdvanceTo(LedgerSeek* seek, uint64_t records, GoOn go_on);
 // LedgerSeek; Cancelled. A few seconds for a million pods at most; without frames of series and
 // pods, as in a ledger that broke off early, the records behind the last ones are read.
 absl::StatusOr<std::shared_ptr<const RunBasis>> ReadBasis(LedgerSeek* seek, GoOn go_on,
-                                                          RunOverview* overview);
+                                                          RunOverview* overview,
+                                                          uint64_t exact_records = kExactRecords);
 
 // The state where `seek` stands; `record` and `time` of the extras are set here.
 RunSnapshot SnapshotAt(const SnapshotRequest& request, const LedgerSeek& seek,

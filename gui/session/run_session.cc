@@ -172,11 +172,12 @@ class RunSession::Impl {
     ASSIGN_OR_RETURN(const std::shared_ptr<const RunBasis> basis,
                      ReadBasis(seek.get(), go_on, overview.get()));
     overview->path = path_;
+    overview->file_bytes = blocks->bytes();
     if (overview->name.empty()) overview->name = path_;
     auto clock = std::make_unique<RecordTimes>(
         seek->index(), basis->by_record ? nullptr : std::move(clock_blocks));
 
-    // The blocks of a long ledger are searched for events while there is nothing else to do.
+    // Blocks are searched for events while there is nothing else to do.
     std::vector<NodeChange> changes;
     size_t next_block = 0;
     const std::vector<LedgerPlace>& places = seek->index().blocks;
@@ -193,11 +194,7 @@ class RunSession::Impl {
         to->events.push_back(std::move(event));
       }
     };
-    if (overview->records <= kExactRecords) {
-      while (next_block < places.size()) RETURN_IF_ERROR(search_block());
-      add_events(overview.get());
-    }
-    bool searched = next_block == places.size();
+    bool searched = places.empty();
     Publish([&] {
       overview_ = std::move(overview);
       basis_ = basis;

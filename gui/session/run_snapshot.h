@@ -40,7 +40,7 @@ struct RunSnapshot {
   // where some GPU has no MIG. Without colours, which depend on the theme.
   std::vector<view::FitRow> fits;
   view::NodeTable nodes;
-  view::PodTable pods;  // all that have arrived by then; virtual times
+  view::PodTable pods;      // all that have arrived by then; virtual times
   view::ClaimTable claims;  // empty without classic DRA
   std::optional<view::TenantTable> tenants;
 };

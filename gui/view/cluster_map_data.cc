@@ -138,7 +138,7 @@ ClusterMapData MapDataOf(const ClusterState& cluster, MapSources sources) {
         for (size_t p = 0; row.available && p < table->profiles().size(); ++p) {
           const MigProfile& profile = table->profiles()[p];
           if (!profile.is_plain() || (table->fitting(state) >> p & 1) == 0) continue;
-          const uint16_t number = numbers.at(profile.name);
+          const uint16_t number = numbers[cluster.gpu_model(id, d)][p];
           if (number < 32) gpu.fits |= uint32_t{1} << number;
         }
       }

@@ -111,7 +111,7 @@ LifeBar DrawLifeBar(const PodInspection& pod, const LifeBarFrame& frame) {
   SimTime end = begin;
   for (const LifeSegment& segment : pod.segments) end = std::max(end, segment.to);
   // A pod that has just arrived has no life yet.
-  if (end - begin < SimDuration::Seconds(1)) end = begin + SimDuration::Seconds(1);
+  if (end == begin) end = begin + SimDuration(frame.by_record ? 1 : kSecondNs);
   result.bar = {0, 0, std::max(frame.width, 1.0F), std::floor(frame.line_height)};
   result.height = result.bar.height + frame.line_height;
   const Rect& bar = result.bar;
@@ -193,13 +193,15 @@ LifeBar DrawLifeBar(const PodInspection& pod, const LifeBarFrame& frame) {
        {LifeSegment::Kind::kWaiting, LifeSegment::Kind::kStarting, LifeSegment::Kind::kRunning}) {
     const SimDuration length = lengths[static_cast<size_t>(kind)];
     if (length <= SimDuration()) continue;
+    const std::string text =
+        frame.by_record ? absl::StrCat(CommaText(length.ns()), " records") : WaitText(length);
     result.legend.push_back(
-        {SegmentInk(theme, kind), absl::StrCat(LifeSegmentName(kind), " for ", WaitText(length))});
+        {SegmentInk(theme, kind), absl::StrCat(LifeSegmentName(kind), " for ", text)});
   }
   return result;
 }
 
-std::string LifeColumnText(const PodInspection& pod, const LifeColumn& column) {
+std::string LifeColumnText(const PodInspection& pod, const LifeColumn& column, bool by_record) {
   constexpr size_t kMost = 8;
   std::string text;
   const size_t end = std::min(column.first + column.count, pod.marks.size());
@@ -209,7 +211,9 @@ std::string LifeColumnText(const PodInspection& pod, const LifeColumn& column) {
       absl::StrAppend(&text, "and ", CommaText(static_cast<int64_t>(end - m)), " more\n");
       break;
     }
-    absl::StrAppend(&text, TimeText(mark.time), " ", LifeMarkName(mark.kind));
+    absl::StrAppend(
+        &text, by_record ? absl::StrCat("record ", CommaText(mark.time.ns())) : TimeText(mark.time),
+        " ", LifeMarkName(mark.kind));
     if (!mark.node.empty()) absl::StrAppend(&text, " on ", mark.node);
     const bool has_verdict =
         mark.kind == LifeMark::Kind::kNoNode || mark.kind == LifeMark::Kind::kTurnedAway;

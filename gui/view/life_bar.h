@@ -49,7 +49,7 @@ struct LifeBar {
 LifeBar DrawLifeBar(const PodInspection& pod, const LifeBarFrame& frame);
 
 // The marks of a column in words, the first few of many.
-std::string LifeColumnText(const PodInspection& pod, const LifeColumn& column);
+std::string LifeColumnText(const PodInspection& pod, const LifeColumn& column, bool by_record);
 
 }  // namespace drasim::view
 

@@ -58,6 +58,7 @@ class NodeTable : public TableSource {
     kColumns,
   };
 
+  NodeTable() = default;
   // O(nodes x devices).
   explicit NodeTable(const ClusterState& cluster);
 

@@ -11,9 +11,6 @@
 namespace drasim::view {
 namespace {
 
-constexpr int64_t kMinuteNs = 60 * kSecondNs;
-constexpr int64_t kHourNs = 60 * kMinuteNs;
-constexpr int64_t kDayNs = 24 * kHourNs;
 constexpr std::array<int64_t, 17> kRoundLengths = {
     kSecondNs, 2 * kSecondNs, 5 * kSecondNs, 10 * kSecondNs, 15 * kSecondNs, 30 * kSecondNs,
     kMinuteNs, 2 * kMinuteNs, 5 * kMinuteNs, 10 * kMinuteNs, 15 * kMinuteNs, 30 * kMinuteNs,

@@ -49,11 +49,14 @@ SliceSampler::SliceSampler(const ClusterState& cluster) {
   is_touched_.assign(by_node_.size(), false);
 }
 
-void SliceSampler::OnRecord(const Record& record) {
-  const size_t node = record.node.value();
-  if (node >= by_node_.size() || is_touched_[node]) return;
-  is_touched_[node] = true;
-  touched_.push_back(record.node);
+void SliceSampler::Touch(NodeId node) {
+  if (node.value() >= by_node_.size() || is_touched_[node.value()]) return;
+  is_touched_[node.value()] = true;
+  touched_.push_back(node);
+}
+
+void SliceSampler::TouchAll() {
+  for (size_t n = 0; n < by_node_.size(); ++n) Touch(NodeId(n));
 }
 
 const SliceCounts& SliceSampler::Sample(const ClusterState& cluster, const LiveState& live) {

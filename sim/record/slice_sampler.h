@@ -21,7 +21,9 @@ class SliceSampler {
   explicit SliceSampler(const ClusterState& cluster);
 
   // O(1); nothing without MIG.
-  void OnRecord(const Record& record);
+  void OnRecord(const Record& record) { Touch(record.node); }
+  // For one who has not seen the records so far. O(nodes).
+  void TouchAll();
   // The slices of all nodes. `live` has seen the records, and of `cluster` only the nodes' models
   // are read. O(residents and devices of the nodes that records have named since the last call).
   const SliceCounts& Sample(const ClusterState& cluster, const LiveState& live);
@@ -29,6 +31,8 @@ class SliceSampler {
   const SliceCounts& counts() const { return counts_; }
 
  private:
+  void Touch(NodeId node);
+
   std::vector<SliceCounts> by_node_;  // empty without MIG
   SliceCounts counts_;                // their sum
   std::vector<NodeId> touched_;       // named since the last sample, each once

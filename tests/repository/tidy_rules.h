@@ -69,7 +69,7 @@ inline constexpr Library kLibraries[] = {
     {"yaml-cpp/*", "model/text bench tests", "model/text is the one YAML adapter"},
     {"google/protobuf/*", "model/text model/kube model/proto policies traces sim gui bench tests",
      "in model, only text and proto know protobuf"},
-    {"imgui* GLFW/* GL/*", "gui/app bench tests", "only gui/app draws"},
+    {"imgui* GLFW/* GL/* EGL/*", "gui/app bench tests", "only gui/app draws"},
     {"absl/log/*", "", "Abseil 20220623 has no absl/log"},
     {"cassert assert.h", "", "use model/check.h, which NDEBUG does not turn off"},
     {"random", "", "use model/random.h, whose numbers are the same everywhere"},
