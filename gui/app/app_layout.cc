@@ -321,8 +321,10 @@ void AppLayout::DrawFind(float x, float right, App* app) {
   const float text_y = top - 2 + ImGui::GetStyle().FramePadding.y;
   const float key = TextWidth("Ctrl+P", state.fonts.small);
   const float room = box.width - key - 2 * em;
+  absl::string_view hint = "Find a pod, node, claim, or do ...";
+  if (TextWidth(hint, nullptr) > room) hint = "Find ...";
   DrawTextAt(ImVec2(x + em * 0.6F, text_y), state.theme().dim_text,
-             FittingText("Find a pod, node, claim, or do ...", room, nullptr), nullptr, draw);
+             FittingText(hint, room, nullptr), nullptr, draw);
   DrawTextAt(ImVec2(right - key - em * 0.5F, text_y), state.theme().dim_text, "Ctrl+P",
              state.fonts.small, draw);
 }
