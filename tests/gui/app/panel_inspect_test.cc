@@ -3,6 +3,7 @@
 #include <imgui.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -40,7 +41,7 @@ using gui::RunSnapshot;
 
 class PanelInspectTest : public ::testing::Test {
  protected:
-  PanelInspectTest() : pod_("b"), node_(NodeId(1)) {
+  PanelInspectTest() : pod_("b"), node_(NodeId(uint32_t{1})) {
     rig_.Follow([this](const Record& record) {
       pod_.Add(record, rig_.cluster(), rig_.summaries());
       node_.Add(record, rig_.cluster());

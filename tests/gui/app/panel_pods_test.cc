@@ -170,7 +170,7 @@ TEST_F(PanelPodsTest, OtherTablesOfTheSnapshot) {
   snapshot->tenants.emplace(snapshot->pods);
   panels_.app().a.snapshot = std::move(snapshot);
   panels_.Frame(tenants.get());
-  EXPECT_EQ(NamesIn(tenants.get(), panels_.app()), "blue (none) red ");
+  EXPECT_EQ(NamesIn(tenants.get(), panels_.app()), "(none) blue red ");
 }
 
 const view::TableSource* AllPods(const RunSnapshot& run) { return &run.pods; }
