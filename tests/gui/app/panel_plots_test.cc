@@ -226,6 +226,20 @@ TEST_F(PanelPlotsTest, WhatWasHiddenStaysHiddenInANewTheme) {
   EXPECT_EQ(cursor(), SimTime());  // a click on the legend does not seek
 }
 
+TEST_F(PanelPlotsTest, TheMenuHidesAPlot) {
+  const int before = rig_.Frames(2);
+  // In the upper right corner of the first plot.
+  rig_.Click(1168, 14);
+  const int with_menu = rig_.Frames(2);
+  EXPECT_GT(with_menu, before + 100);
+  // The first box of the menu, which opens below the mouse.
+  rig_.Click(1180, 32);
+  rig_.Frames(2);
+  EXPECT_EQ(rig_.panel().Exports(rig_.app()).size(), 6u);
+  EXPECT_EQ(rig_.panel().Exports(rig_.app())[0].name, "waiting.svg");
+  EXPECT_EQ(cursor(), SimTime());
+}
+
 TEST(PanelPlotsAloneTest, NoRunAndAnEmptyRunAreDrawn) {
   PanelRig rig(gui::MakePlotsPanel());
   rig.Frames(2);
