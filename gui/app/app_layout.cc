@@ -43,9 +43,6 @@ constexpr float kFullMenus = 84;
 constexpr float kChipInEm = 16;
 constexpr float kFindInEm = 20;
 
-ImVec2 Corner(const Rect& rect) { return ImVec2(rect.x, rect.y); }
-ImVec2 FarCorner(const Rect& rect) { return ImVec2(rect.right(), rect.bottom()); }
-
 bool IsInMenu(const Command& command, Menu menu) { return command.menu == menu; }
 
 void DrawMenuItems(Menu menu, App* app) {

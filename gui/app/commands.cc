@@ -19,8 +19,6 @@ namespace {
 
 constexpr float kScaleStep = 0.25F;
 constexpr float kLargestScale = 3;
-constexpr int64_t kZoomIn = 800;  // per mille of the window
-constexpr int64_t kZoomOut = 1250;
 constexpr int64_t kPan = 100;
 constexpr float kMapZoom = 1.25F;
 constexpr float kMapPan = 0.1F;
@@ -56,7 +54,7 @@ void ZoomBy(App* app, bool closer) {
   if (MapHasKeys(*app)) {
     state.map.zoom_by *= closer ? kMapZoom : 1 / kMapZoom;
   } else {
-    state.timeline.Zoom(closer ? kZoomIn : kZoomOut, state.timeline.cursor().time);
+    state.timeline.Zoom(closer ? view::kZoomIn : view::kZoomOut, state.timeline.cursor().time);
   }
 }
 

@@ -22,7 +22,7 @@
 namespace drasim::gui {
 namespace {
 
-constexpr float kWidthInEm = 34;
+constexpr float kListWidthInEm = 34;
 
 bool IsWritable(const std::string& folder) { return access(folder.c_str(), W_OK | X_OK) == 0; }
 
@@ -76,7 +76,7 @@ bool ExportList::Draw(bool is_new, App* app) {
       files_ = app->panels()[*panel]->Exports(state);
     }
   }
-  BeginOverlay("##exports", kWidthInEm * ImGui::GetFontSize(), 0, is_new);
+  BeginOverlay("##exports", kListWidthInEm * ImGui::GetFontSize(), 0, is_new);
   StrongText(panel_.empty() ? "Export" : absl::StrCat("Export: ", panel_), state);
   WrappedDimText(absl::StrCat("into ", folder_), state);
   if (panel_.empty()) WrappedDimText("A panel that has the keys (1 to 7) exports its data.", state);

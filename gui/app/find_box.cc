@@ -25,7 +25,7 @@ namespace {
 
 // Names looked at in a frame: a fraction of a millisecond.
 constexpr size_t kNamesPerFrame = 10'000;
-constexpr float kWidthInEm = 48;
+constexpr float kBoxWidthInEm = 48;
 
 absl::string_view PodStateText(const view::PodTable& pods, size_t pod) {
   return view::PodStateName(pods.row(pod).phase);
@@ -74,7 +74,7 @@ bool FindBox::Draw(bool is_new, App* app) {
     find_.SetQuery("");
     Take(*app);
   }
-  BeginOverlay("##find", kWidthInEm * em, 0, is_new);
+  BeginOverlay("##find", kBoxWidthInEm * em, 0, is_new);
   bool stays = true;
   if (!key_.empty()) {
     stays = DrawKeyForm(app);

@@ -32,10 +32,8 @@ namespace {
 using view::PlotModel;
 using view::PlotPicture;
 
-constexpr float kLeastHeight = 110;  // at scale 1
-constexpr int64_t kZoomIn = 800;     // thousandths of the window, of a notch of the wheel
-constexpr int64_t kZoomOut = 1250;
-constexpr float kPixelsPerRate = 2;  // of a bucket
+constexpr float kLeastPlotHeight = 110;  // at scale 1
+constexpr float kPixelsPerRate = 2;      // of a bucket
 
 class PlotsPanel : public Panel {
  public:
@@ -165,8 +163,8 @@ void PlotsPanel::Draw(AppState* app, bool) {
   const ImVec2 space = ImGui::GetContentRegionAvail();
   const float gap = std::round(3 * app->looks.scale);
   const auto count = static_cast<float>(shown.size());
-  const float height =
-      std::floor(std::max(kLeastHeight * app->looks.scale, (space.y - gap * (count - 1)) / count));
+  const float height = std::floor(
+      std::max(kLeastPlotHeight * app->looks.scale, (space.y - gap * (count - 1)) / count));
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(gap, gap));
   for (size_t i = 0; i < shown.size(); ++i) {
     plots_[shown[i]].model->SetMarkers(markers);
@@ -214,7 +212,7 @@ void PlotsPanel::TakeInput(size_t index, ImVec2 origin, AppState* app) {
     if (beside) {
       ImGui::SetScrollY(ImGui::GetScrollY() - io.MouseWheel * 3 * ImGui::GetTextLineHeight());
     } else {
-      timeline.Zoom(io.MouseWheel > 0 ? kZoomIn : kZoomOut, model.TimeAt(mouse.x));
+      timeline.Zoom(io.MouseWheel > 0 ? view::kZoomIn : view::kZoomOut, model.TimeAt(mouse.x));
     }
   }
   if (ImGui::IsItemActivated()) {

@@ -139,9 +139,7 @@ class SlotsPanel : public Panel {
     const SimTime time = TimeAt(mouse.x);
     const float wheel = ImGui::GetIO().MouseWheel;
     if (wheel != 0 && !ImGui::GetIO().KeyCtrl) {
-      constexpr int64_t kZoomIn = 800;
-      constexpr int64_t kZoomOut = 1250;
-      app->timeline.Zoom(wheel > 0 ? kZoomIn : kZoomOut, time);
+      app->timeline.Zoom(wheel > 0 ? view::kZoomIn : view::kZoomOut, time);
     }
     if (!slot.has_value()) {
       if (clicked && picture_.area.Contains(mouse)) app->timeline.MoveTo({time});

@@ -21,6 +21,10 @@ void Paint(const view::DrawList& list, ImVec2 origin, const AppState& app, ImDra
 // A rectangle with an ink's hatching, such as a square of a legend.
 void PaintInk(const view::Rect& rect, const view::Ink& ink, const AppState& app, ImDrawList* to);
 
+// The upper left and the lower right corner.
+inline ImVec2 Corner(const view::Rect& rect) { return {rect.x, rect.y}; }
+inline ImVec2 FarCorner(const view::Rect& rect) { return {rect.right(), rect.bottom()}; }
+
 // Metrics of the small text, for the frames of the view models.
 float CharWidth(const AppState& app);
 float LineHeight(const AppState& app);

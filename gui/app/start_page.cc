@@ -26,7 +26,7 @@
 namespace drasim::gui {
 namespace {
 
-constexpr float kColumnInEm = 30;
+constexpr float kCardInEm = 30;
 constexpr absl::string_view kEmbedded = "embedded:";
 constexpr const char* kAsInScenario = "as in the scenario";
 
@@ -68,7 +68,7 @@ bool StartPage::Draw(bool as_b, App* app) {
   ReadChoices();
   const float em = ImGui::GetFontSize();
   const float width = ImGui::GetContentRegionAvail().x;
-  const bool wide = width >= 2 * kColumnInEm * em;
+  const bool wide = width >= 2 * kCardInEm * em;
   ImGui::Columns(wide ? 2 : 1, "##start_columns", false);
   bool stays = DrawOpen(as_b, app);
   if (wide) {

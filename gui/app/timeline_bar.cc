@@ -50,9 +50,6 @@ std::string SpeedText(int64_t speed, bool by_record) {
   return absl::StrCat(view::CommaText(speed * kPlayedRecordsPerSecond), " records/s");
 }
 
-ImVec2 Corner(const Rect& rect) { return ImVec2(rect.x, rect.y); }
-ImVec2 FarCorner(const Rect& rect) { return ImVec2(rect.right(), rect.bottom()); }
-
 // A change that lasts until the next one of the node.
 bool Lasts(absl::string_view text) {
   return absl::StrContains(text, "fail") || absl::StrContains(text, "leave") ||

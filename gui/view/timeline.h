@@ -159,6 +159,10 @@ class Timeline {
   std::vector<Bookmark> bookmarks_;
 };
 
+// Steps of a zoom, for Timeline::Zoom.
+inline constexpr int64_t kZoomIn = 800;
+inline constexpr int64_t kZoomOut = 1250;
+
 // The shortest window.
 inline constexpr SimDuration kMinWindow = SimDuration(1'000'000);
 
