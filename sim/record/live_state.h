@@ -7,6 +7,7 @@
 #ifndef DRASIM_SIM_RECORD_LIVE_STATE_H_
 #define DRASIM_SIM_RECORD_LIVE_STATE_H_
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -139,7 +140,7 @@ class LiveState {
     counters_[static_cast<size_t>(counter)] = value;
   }
   // The time of the last record.
-  void set_latest(SimTime time) { latest_ = time; }
+  void set_latest(SimTime time) { latest_ = std::max(latest_, time); }
 
  private:
   static constexpr uint32_t kNotLive = ~uint32_t{0};

@@ -24,9 +24,12 @@ class PodOwners {
   void Clear();
 
   size_t size() const { return jobs_.size(); }
-  JobId job(PodId pod) const { return jobs_[pod.value()]; }
+  // Invalid, and "", for a pod that was not added.
+  JobId job(PodId pod) const { return pod.value() < size() ? jobs_[pod.value()] : JobId(); }
   // Valid as long as the object.
-  absl::string_view tenant(PodId pod) const { return names_[tenants_[pod.value()]]; }
+  absl::string_view tenant(PodId pod) const {
+    return pod.value() < size() ? absl::string_view(names_[tenants_[pod.value()]]) : "";
+  }
 
  private:
   std::vector<JobId> jobs_;

@@ -50,7 +50,15 @@ void SeekEverywhere(absl::string_view bytes) {
   (void)(*seek)->ToRecord(~uint64_t{0});
   for (const LedgerPlace& keyframe : index.keyframes) {
     if (!(*seek)->ToRecord(keyframe.records).ok()) continue;
-    DRASIM_CHECK((*seek)->cluster().CheckInvariants().ok());
+    const ClusterState& cluster = (*seek)->cluster();
+    DRASIM_CHECK(cluster.CheckInvariants().ok());
+    for (size_t p = 0; p < cluster.pod_count(); ++p) {
+      (void)(*seek)->JobOf(PodId(p));
+      DRASIM_CHECK_LE((*seek)->TenantOf(PodId(p)).size(), bytes.size());
+    }
+    for (size_t n = 0; n < cluster.node_count(); ++n) {
+      if (cluster.node(NodeId(n)).gpu_count > 0) (void)(*seek)->LayoutOf(NodeId(n), 0);
+    }
   }
   (void)(*seek)->ToTime(SimTime());
   (void)(*seek)->ReadSeries();

@@ -234,6 +234,11 @@ void UseAll(const std::string& bytes) {
     }
   }
   (void)seek.ToRecord(~uint64_t{0});
+  for (size_t row = 0; row < seek.cluster().pod_count(); ++row) {
+    (void)seek.JobOf(PodId(row));
+    EXPECT_LE(seek.TenantOf(PodId(row)).size(), bytes.size());
+  }
+  for (size_t n = 0; n < seek.cluster().node_count(); ++n) (void)seek.LayoutOf(NodeId(n), 0);
   (void)seek.ToTime(SimTime(1'000'000'000));
   (void)seek.ReadSeries();
   for (size_t i = 0; i < seek.index().pods.size(); ++i) (void)seek.ReadPods(i);
