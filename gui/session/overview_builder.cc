@@ -13,6 +13,7 @@
 #include "gui/view/typical_load.h"
 #include "gui/view/wait_series.h"
 #include "model/status_macros.h"
+#include "sim/record/ledger_claims.h"
 #include "sim/record/ledger_series.h"
 #include "sim/record/slice_sampler.h"
 
@@ -317,6 +318,32 @@ void AddWaits(const RunBasis& basis, RunOverview* overview) {
   overview->series.push_back({"wait_p95", std::move(waits.p95)});
 }
 
+// More clients than any run has; a damaged ledger may name as many as it likes.
+constexpr size_t kMostClients = 256;
+
+// Calls so far of each client of the API server: "calls:scheduler".
+absl::Status AddCalls(LedgerSeek* seek, RunOverview* overview) {
+  ASSIGN_OR_RETURN(const std::vector<CallsSample> samples, seek->ReadCalls());
+  const size_t others = overview->series.size();
+  SimTime time;  // a damaged ledger may go back
+  for (const CallsSample& sample : samples) {
+    time = std::max(time, sample.time);
+    for (const ClientCalls& of_client : sample.clients) {
+      const std::string name = absl::StrCat("calls:", of_client.client);
+      auto series = std::find_if(overview->series.begin() + static_cast<std::ptrdiff_t>(others),
+                                 overview->series.end(),
+                                 [&name](const MetricSeries& known) { return known.name == name; });
+      if (series == overview->series.end()) {
+        if (overview->series.size() - others == kMostClients) continue;
+        series = overview->series.insert(series, {name, {}});
+        series->data.Append(SimTime(), 0);
+      }
+      series->data.Append(time, static_cast<double>(of_client.calls));
+    }
+  }
+  return absl::OkStatus();
+}
+
 void ReadHeader(const LedgerSeek& seek, RunOverview* overview) {
   const LedgerReader& reader = seek.reader();
   const ClusterState& cluster = seek.cluster();
@@ -400,7 +427,10 @@ absl::StatusOr<std::shared_ptr<const RunBasis>> ReadBasis(LedgerSeek* seek, GoOn
   basis->ended = overview->ended = builder.archive();
   for (size_t p = 0; p < basis->ended->size(); ++p) ++pods_by_shape[basis->ended->row(p).shape];
   basis->pods_at_end = PodsAt(*seek, *basis, seek->time());
-  if (!overview->by_record) AddWaits(*basis, overview);
+  if (!overview->by_record) {
+    AddWaits(*basis, overview);
+    RETURN_IF_ERROR(AddCalls(seek, overview));
+  }
   if (overview->gpus > 0 && !overview->slices) {
     std::vector<TypicalPod> typical = view::TypicalLoadOf(
         seek->cluster().shapes(), std::move(pods_by_shape), overview->scenario_yaml);

@@ -80,8 +80,7 @@ std::string Packed(uint64_t records, SimTime time, const Columns& columns, Frame
 template <typename Frame, typename Columns>
 bool Unpacked(const std::string& payload, Frame* frame, Columns* columns) {
   std::string bytes;
-  return frame->ParseFromString(payload) &&
-         CanUnpackTo(frame->columns(), frame->columns_bytes()) &&
+  return frame->ParseFromString(payload) && CanUnpackTo(frame->columns(), frame->columns_bytes()) &&
          Unpack(frame->columns(), frame->columns_bytes(), &bytes) &&
          columns->ParseFromString(bytes);
 }
@@ -124,8 +123,8 @@ bool NextGrants(Count* counts, Word* words, DeviceGrants* grants) {
 
 }  // namespace
 
-std::string PackClaims(uint64_t records, SimTime time,
-                       absl::Span<const LoggedClaimChange> changes) {
+std::string PackClaims(uint64_t records, SimTime time, absl::Span<const LoggedClaimChange> changes,
+                       absl::Span<const ClientCalls> calls) {
   proto::LedgerClaimChanges p;
   TextPool texts(&p);
   uint64_t records_before = 0;
@@ -153,7 +152,22 @@ std::string PackClaims(uint64_t records, SimTime time,
     if (HasText(kind)) p.add_text(texts.Intern(change.text));
   }
   proto::LedgerClaims frame;
+  for (const ClientCalls& of_client : calls) {
+    frame.add_client(of_client.client);
+    frame.add_calls(of_client.calls);
+  }
   return Packed(records, time, p, &frame);
+}
+
+bool UnpackCalls(const std::string& payload, CallsSample* sample) {
+  proto::LedgerClaims frame;
+  if (!frame.ParseFromString(payload) || frame.client_size() != frame.calls_size()) return false;
+  sample->time = SimTime(frame.time_ns());
+  sample->clients.clear();
+  for (int i = 0; i < frame.client_size(); ++i) {
+    sample->clients.push_back({frame.client(i), frame.calls(i)});
+  }
+  return true;
 }
 
 bool UnpackClaims(const std::string& payload, size_t nodes,

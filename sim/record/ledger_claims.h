@@ -24,13 +24,30 @@ struct LoggedClaimChange {
   bool operator==(const LoggedClaimChange&) const = default;
 };
 
+// Calls of one client of the API server since the start of the run.
+struct ClientCalls {
+  std::string client;
+  uint64_t calls = 0;
+  bool operator==(const ClientCalls&) const = default;
+};
+
+// Calls at the place of a frame.
+struct CallsSample {
+  SimTime time;  // of the last record before it
+  std::vector<ClientCalls> clients;
+};
+
 // The payload of a frame that stands after `records` records, the last of them at `time`. The
 // numbers of records before the changes ascend.
-std::string PackClaims(uint64_t records, SimTime time, absl::Span<const LoggedClaimChange> changes);
+std::string PackClaims(uint64_t records, SimTime time, absl::Span<const LoggedClaimChange> changes,
+                       absl::Span<const ClientCalls> calls = {});
 // Adds the changes of a frame. False if the payload is unreadable, names a node beyond `nodes`, has
 // changes behind its own place, or times before the start of the run.
 bool UnpackClaims(const std::string& payload, size_t nodes,
                   std::vector<LoggedClaimChange>* changes);
+
+// The calls of such a frame. False if the payload is unreadable.
+bool UnpackCalls(const std::string& payload, CallsSample* sample);
 
 // The same for the live claims.
 std::string PackLiveClaims(uint64_t records, SimTime time, const LiveClaims& claims);
@@ -46,8 +63,8 @@ class ClaimLog {
   }
 
   bool has_unwritten() const { return !unwritten_.empty(); }
-  std::string Pack(uint64_t records, SimTime time) const {
-    return PackClaims(records, time, unwritten_);
+  std::string Pack(uint64_t records, SimTime time, absl::Span<const ClientCalls> calls) const {
+    return PackClaims(records, time, unwritten_, calls);
   }
   void PassWritten() { unwritten_.clear(); }
   // After all changes before the last record.

@@ -191,4 +191,16 @@ absl::StatusOr<std::vector<LoggedClaimChange>> LedgerSeek::ReadClaimChanges(size
   return changes;
 }
 
+absl::StatusOr<std::vector<CallsSample>> LedgerSeek::ReadCalls() {
+  std::vector<CallsSample> samples;
+  for (const LedgerPlace& place : index_.claims) {
+    ASSIGN_OR_RETURN(const std::string payload,
+                     reader_->ReadPayload(FrameType::kClaims, place.offset));
+    if (!UnpackCalls(payload, &samples.emplace_back())) {
+      return DamagedFrame(*reader_, place, "calls of clients are unreadable");
+    }
+  }
+  return samples;
+}
+
 }  // namespace drasim

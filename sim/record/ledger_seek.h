@@ -87,6 +87,8 @@ class LedgerSeek {
   absl::StatusOr<std::vector<EndedPodRow>> ReadPods(size_t frame);
   // The changes of claims of one of index().claims.
   absl::StatusOr<std::vector<LoggedClaimChange>> ReadClaimChanges(size_t frame);
+  // The calls by client of the API server, at the place of each of index().claims.
+  absl::StatusOr<std::vector<CallsSample>> ReadCalls();
 
  private:
   explicit LedgerSeek(std::unique_ptr<LedgerReader> reader)

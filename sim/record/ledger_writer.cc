@@ -397,7 +397,8 @@ void LedgerWriter::WriteKeyframe() {
 void LedgerWriter::WriteClaims() {
   if (!claims_.has_unwritten()) return;
   const SimTime time(last_time_ns_);
-  WriteIndexed(FrameType::kClaims, records_, time, claims_.Pack(records_, time));
+  const std::vector<ClientCalls> calls = calls_ ? calls_() : std::vector<ClientCalls>();
+  WriteIndexed(FrameType::kClaims, records_, time, claims_.Pack(records_, time, calls));
   claims_.PassWritten();
 }
 

@@ -3,6 +3,7 @@
 #define DRASIM_SIM_RECORD_LEDGER_WRITER_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -76,6 +77,10 @@ class LedgerWriter : public RecordSink {
   // writer.
   void set_jobs(const JobTable* jobs) { jobs_ = jobs; }
 
+  // Gives the calls by client of the API server so far (default: none are known). Called at most
+  // once a block.
+  void set_calls(std::function<std::vector<ClientCalls>()> calls) { calls_ = std::move(calls); }
+
   void OnRecord(const Record& record, const ClusterState& cluster) override;
   bool wants_claim_changes() const override { return true; }
   void OnClaimChange(const ClaimChange& change) override { claims_.Add(records_, change); }
@@ -122,6 +127,7 @@ class LedgerWriter : public RecordSink {
   LedgerIndex index_;
   LedgerDigest digest_;
   ClaimLog claims_;
+  std::function<std::vector<ClientCalls>()> calls_;
   const JobTable* jobs_ = nullptr;
   StateChunks chunks_;  // of the last checkpoint's state
   uint64_t records_ = 0;

@@ -49,6 +49,17 @@ DraCalls DraCallsOf(const Simulation& sim) {
   return calls;
 }
 
+std::vector<ClientCalls> CallsByClient(const Simulation& sim) {
+  const ControlPlane& plane = *sim.control_plane();
+  std::vector<ClientCalls> calls;
+  for (size_t c = 0; c < plane.network().clients(); ++c) {
+    if (ClientName(plane, c) == kUserClient) continue;
+    const ApiCounts& counts = plane.counts(static_cast<ClientId>(c));
+    calls.push_back({ClientName(plane, c), counts.reads + counts.writes});
+  }
+  return calls;
+}
+
 void WriteDra(const Simulation& sim, JsonWriter& j) {
   const ControlPlane& plane = *sim.control_plane();
   const DraCalls calls = DraCallsOf(sim);

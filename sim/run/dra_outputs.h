@@ -4,9 +4,11 @@
 #define DRASIM_SIM_RUN_DRA_OUTPUTS_H_
 
 #include <cstdint>
+#include <vector>
 
 #include "model/text/json_writer.h"
 #include "model/text/text_table.h"
+#include "sim/record/ledger_claims.h"
 #include "sim/run/simulation.h"
 
 namespace drasim {
@@ -22,6 +24,9 @@ struct DraCalls {
 
 // These functions REQUIRE sim.control_plane().
 DraCalls DraCallsOf(const Simulation& sim);
+
+// By client, in the order in which they connected; without users.
+std::vector<ClientCalls> CallsByClient(const Simulation& sim);
 
 // Writes the key "dra" and its object.
 void WriteDra(const Simulation& sim, JsonWriter& j);

@@ -381,6 +381,9 @@ void RunOutputs::Connect() {
   if (ledger_ == nullptr) return;
   ledger_->set_max_bytes(sim_->spec().output.max_ledger_bytes);
   ledger_->set_jobs(&sim_->jobs());
+  if (sim_->control_plane() != nullptr) {
+    ledger_->set_calls([this] { return CallsByClient(*sim_); });
+  }
   sim_->AddSink(ledger_.get());
   timeseries_.KeepTemporary();
   sim_->set_on_checkpoint([this](const std::string& state) { return AddCheckpoint(state); });

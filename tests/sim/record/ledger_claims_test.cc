@@ -218,6 +218,44 @@ TEST(LedgerClaimsTest, ChangesReadFrameByFrame) {
   EXPECT_EQ((*seek)->record(), 0u);
 }
 
+TEST(LedgerClaimsTest, CallsOfClientsStandBesideTheChanges) {
+  const TempDir dir;
+  RecordScript script;
+  absl::StatusOr<std::unique_ptr<LedgerWriter>> writer =
+      LedgerWriter::Create(dir.PathOf("ledger"), kExampleYaml, script.cluster(), kExampleRanks,
+                           script.summaries(), kPace);
+  ASSERT_TRUE(writer.ok()) << writer.status();
+  script.AddSink(writer->get());
+  uint64_t calls = 0;
+  (*writer)->set_calls([&calls] {
+    return std::vector<ClientCalls>{{"scheduler", calls}, {"kubelet", 2 * calls}};
+  });
+  ClaimScript claims(6);
+  for (int i = 1; i <= 20; ++i) {
+    script.At(i);
+    script.Drop(script.Arrive(absl::StrCat("pod-", i), script.Shape(100, kGib, 0, 0)));
+    calls += 10;
+    (*writer)->OnClaimChange(claims.Next(SimTime(i)));
+  }
+  ASSERT_EQ((*writer)->Finish(kExampleFingerprint), absl::OkStatus());
+  const std::string bytes = dir.Read("ledger");
+  absl::StatusOr<std::unique_ptr<LedgerSeek>> seek = LedgerSeek::FromMemory(bytes);
+  ASSERT_TRUE(seek.ok()) << seek.status();
+  const absl::StatusOr<std::vector<CallsSample>> samples = (*seek)->ReadCalls();
+  ASSERT_TRUE(samples.ok()) << samples.status();
+  // Blocks end after 4, 8, ... pods, before the calls that follow; the rest is written at the end.
+  ASSERT_EQ(samples->size(), 6u);
+  for (size_t i = 0; i < samples->size(); ++i) {
+    const CallsSample& sample = (*samples)[i];
+    const uint64_t pods = std::min<uint64_t>(4 * (i + 1), 20);
+    const uint64_t by_then = i + 1 == samples->size() ? 200 : 10 * (pods - 1);
+    EXPECT_EQ(sample.time, SimTime(static_cast<int64_t>(pods)));
+    EXPECT_TRUE(sample.clients ==
+                (std::vector<ClientCalls>{{"scheduler", by_then}, {"kubelet", 2 * by_then}}))
+        << i;
+  }
+}
+
 // Readers of records pass over the frames, and a walk finds them where the index has them.
 TEST(LedgerClaimsTest, OtherReadersDoNotMind) {
   const PlayedLedger played = PlayLedger(3);

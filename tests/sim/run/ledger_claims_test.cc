@@ -27,6 +27,7 @@
 #include "sim/record/ledger_seek.h"
 #include "sim/record/ledger_writer.h"
 #include "sim/record/live_claims.h"
+#include "sim/run/dra_outputs.h"
 #include "sim/run/simulation.h"
 #include "tests/sim/record/claim_script.h"
 #include "tests/testing/run_spec_of.h"
@@ -72,6 +73,7 @@ class ClaimRunTest : public ::testing::Test {
     absl::StatusOr<std::unique_ptr<LedgerWriter>> writer = LedgerWriter::Create(
         dir.PathOf("ledger"), "", sim_->cluster(), sim_->ranks(), sim_->summaries(), kPace);
     ASSERT_TRUE(writer.ok()) << writer.status();
+    (*writer)->set_calls([this] { return CallsByClient(*sim_); });
     sim_->AddSink(writer->get());
     sim_->AddSink(&trail_);
     ASSERT_EQ(sim_->Start(), absl::OkStatus());
@@ -108,6 +110,23 @@ TEST_F(ClaimRunTest, RandomInstantsInAnyOrder) {
         static_cast<uint64_t>(std::upper_bound(times.begin(), times.end(), time) - times.begin());
     ASSERT_TRUE(seek_->claims() == ClaimsAfter(trail_.changes(), records, time)) << time.ns();
   }
+}
+
+TEST_F(ClaimRunTest, CallsGrowUpToThoseOfTheRun) {
+  const absl::StatusOr<std::vector<CallsSample>> samples = seek_->ReadCalls();
+  ASSERT_TRUE(samples.ok()) << samples.status();
+  ASSERT_GT(samples->size(), 3u);
+  std::map<std::string, uint64_t> before;
+  for (const CallsSample& sample : *samples) {
+    for (const ClientCalls& of_client : sample.clients) {
+      EXPECT_GE(of_client.calls, before[of_client.client]);
+      before[of_client.client] = of_client.calls;
+    }
+  }
+  EXPECT_TRUE(samples->back().clients == CallsByClient(*sim_));
+  EXPECT_GT(before["scheduler"], 100u);
+  EXPECT_GT(before["kubelet"], 100u);
+  EXPECT_FALSE(before.contains("user"));
 }
 
 // What the claims of a running pod hold is what the cluster says that the pod holds.
