@@ -184,6 +184,15 @@ absl::Status Inspector::InspectTenant(const InspectRequest& request, Inspection*
   return absl::OkStatus();
 }
 
+absl::Status Inspector::InspectClaim(const InspectRequest& request, Inspection* result) {
+  uint64_t records = 0;
+  SimTime now;
+  RETURN_IF_ERROR(Locate(request.at, &records, &now));
+  ASSIGN_OR_RETURN(result->claim,
+                   view::InspectClaim(seek_.get(), request.object.name, {now, request.at.record}));
+  return absl::OkStatus();
+}
+
 absl::StatusOr<Inspection> Inspector::Inspect(const InspectRequest& request, GoOn go_on,
                                               absl::FunctionRef<void(Inspection)> publish) {
   Inspection result;
@@ -199,13 +208,9 @@ absl::StatusOr<Inspection> Inspector::Inspect(const InspectRequest& request, GoO
     case ObjectKind::kTenant:
       status = InspectTenant(request, &result);
       break;
-    case ObjectKind::kClaim: {
-      absl::StatusOr<view::ClaimInspection> claim =
-          view::InspectClaim(seek_.get(), request.object.name, request.at);
-      status = claim.status();
-      if (claim.ok()) result.claim = *std::move(claim);
+    case ObjectKind::kClaim:
+      status = InspectClaim(request, &result);
       break;
-    }
     case ObjectKind::kNone:
       status = absl::NotFoundError(
           absl::StrCat(seek_->reader().path(), ": the ledger tells of no such object"));

@@ -52,6 +52,7 @@ class Inspector {
   absl::Status InspectPod(const InspectRequest& request, GoOn go_on, Inspection* result);
   absl::Status InspectNode(const InspectRequest& request, GoOn go_on,
                            absl::FunctionRef<void(Inspection)> publish, Inspection* result);
+  absl::Status InspectClaim(const InspectRequest& request, Inspection* result);
   absl::Status InspectTenant(const InspectRequest& request, Inspection* result);
 
   // The number of records before an instant, and the instant that is shown for it.

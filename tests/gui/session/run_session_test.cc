@@ -22,7 +22,9 @@
 #include "gui/session/inspection.h"
 #include "gui/session/run_overview.h"
 #include "gui/session/run_snapshot.h"
+#include "gui/view/claim_table.h"
 #include "gui/view/cluster_map_data.h"
+#include "gui/view/inspect_claim.h"
 #include "gui/view/inspect_node.h"
 #include "gui/view/inspect_pod.h"
 #include "gui/view/inspect_tenant.h"
@@ -32,13 +34,16 @@
 #include "gui/view/node_table.h"
 #include "gui/view/pod_table.h"
 #include "gui/view/tenant_table.h"
+#include "model/claim_change.h"
 #include "model/proto/ledger.pb.h"
 #include "model/random.h"
 #include "model/record.h"
+#include "sim/record/ledger_claims.h"
 #include "sim/record/ledger_frame.h"
 #include "sim/record/ledger_reader.h"
 #include "sim/record/ledger_seek.h"
 #include "sim/record/ledger_series.h"
+#include "sim/record/live_claims.h"
 #include "sim/record/live_state.h"
 #include "tests/gui/session/golden_ledger.h"
 #include "tests/testing/assert_ok.h"
@@ -124,6 +129,7 @@ struct Wanted {
   std::map<std::string, int64_t> room;   // by profile
   std::map<std::string, int64_t> waits;  // of requests for MIG, by profile
   std::vector<SimTime> since;            // by node
+  view::ClaimTable claims;
 };
 
 void Fill(const PlainRun& run, SimTime now, Wanted* wanted) {
@@ -245,6 +251,12 @@ void ExpectSame(const RunSnapshot& snapshot, const Wanted& wanted) {
     EXPECT_EQ(row.waits, waits == wanted.waits.end() ? 0 : waits->second) << row.profile;
   }
   EXPECT_EQ(profiles, wanted.room.size());
+  ASSERT_EQ(snapshot.claims.rows(), wanted.claims.rows());
+  for (size_t r = 0; r < wanted.claims.rows(); ++r) {
+    for (size_t c = 0; c < view::ClaimTable::kColumns; ++c) {
+      ASSERT_EQ(snapshot.claims.Exact(r, c), wanted.claims.Exact(r, c)) << r << " " << c;
+    }
+  }
   ASSERT_EQ(snapshot.tenants.has_value(), wanted.request.tenants);
   if (!wanted.request.tenants) return;
   const view::TenantTable tenants(wanted.pods);
@@ -266,6 +278,11 @@ class GuiSessionTest : public ::testing::TestWithParam<std::string> {
  protected:
   GuiSessionTest() : ledger_(GetParam()), records_(AllRecords(ledger_.path())) {
     by_record_ = records_.back().time == SimTime();
+    const std::unique_ptr<LedgerSeek> seek = LedgerSeek::Open(ledger_.path()).value();
+    for (size_t frame = 0; frame < seek->index().claims.size(); ++frame) {
+      const std::vector<LoggedClaimChange> changes = seek->ReadClaimChanges(frame).value();
+      claim_changes_.insert(claim_changes_.end(), changes.begin(), changes.end());
+    }
   }
 
   // A random place, by record or by time.
@@ -302,12 +319,21 @@ class GuiSessionTest : public ::testing::TestWithParam<std::string> {
     for (Wanted& place : places) {
       run.ToRecord(place.record);
       Fill(run, by_record_ ? SimTime() : place.time, &place);
+      LiveClaims claims;
+      for (const LoggedClaimChange& logged : claim_changes_) {
+        const bool past = place.request.at.record.has_value() || by_record_
+                              ? logged.records >= place.record
+                              : logged.change.time > place.time;
+        if (!past) claims.Apply(logged.change);
+      }
+      place.claims = view::ClaimTable(claims, run.cluster(), by_record_ ? SimTime() : place.time);
     }
     return places;
   }
 
   GoldenLedger ledger_;
   std::vector<Record> records_;
+  std::vector<LoggedClaimChange> claim_changes_;
   bool by_record_ = false;
 };
 
@@ -624,6 +650,39 @@ TEST_P(GuiSessionTest, TenantsAreInspectedOnTheirOwnTable) {
       EXPECT_EQ(result->tenant->longest_waits[w].pod, wanted.longest_waits[w].pod);
       EXPECT_EQ(result->tenant->longest_waits[w].waits, wanted.longest_waits[w].waits);
     }
+  }
+}
+
+TEST_P(GuiSessionTest, ClaimsAreInspectedByTheirChanges) {
+  std::vector<std::string> names;
+  for (const LoggedClaimChange& logged : claim_changes_) {
+    if (logged.change.kind == ClaimChangeKind::kCreated) {
+      names.push_back(logged.change.identity.name);
+    }
+  }
+  if (names.empty()) return;
+  const std::unique_ptr<RunSession> run = RunSession::Open(ledger_.folder());
+  Random random(8, "claims");
+  for (uint64_t i = 0; i < SoakSeeds(10); ++i) {
+    const Wanted place = RandomPlace(&random);
+    InspectRequest request;
+    request.object = {ObjectKind::kClaim, names[random.Below(names.size())]};
+    request.at = place.request.at;
+    run->Inspect(request);
+    run->Settle();
+    ASSERT_EQ(run->status(), absl::OkStatus());
+    const std::shared_ptr<const Inspection> result = run->inspection(ObjectKind::kClaim);
+    ASSERT_NE(result, nullptr);
+    ASSERT_OK_AND_ASSIGN(const std::unique_ptr<LedgerSeek> seek, LedgerSeek::Open(ledger_.path()));
+    const absl::StatusOr<view::ClaimInspection> wanted =
+        view::InspectClaim(seek.get(), request.object.name, {place.time, request.at.record});
+    ASSERT_EQ(result->status.code(), wanted.status().code());
+    if (!wanted.ok()) continue;
+    ASSERT_TRUE(result->claim.has_value());
+    EXPECT_EQ(result->claim->name, wanted->name);
+    EXPECT_EQ(result->claim->state, wanted->state);
+    EXPECT_EQ(result->claim->now, place.time);
+    EXPECT_EQ(result->claim->history.size(), wanted->history.size());
   }
 }
 
