@@ -166,7 +166,8 @@ ClusterMapData MapDataOf(const ClusterState& cluster, MapSources sources) {
   return data;
 }
 
-ClusterMapData MapDataOf(const ClusterState& cluster, const PodFold& pods) {
+ClusterMapData MapDataOf(const ClusterState& cluster, const PodFold& pods,
+                         std::optional<LayoutOfGpu> layout_of) {
   const auto pod_of = [&](PodId pod) {
     const PodRow& row = pods.rows()[pod.value()];
     MapPod shown;
@@ -175,7 +176,7 @@ ClusterMapData MapDataOf(const ClusterState& cluster, const PodFold& pods) {
     shown.since = row.phase == PodPhase::kBound ? row.running_since : row.waiting_since;
     return shown;
   };
-  return MapDataOf(cluster, {pods.tenants(), pod_of});
+  return MapDataOf(cluster, {pods.tenants(), pod_of, nullptr, layout_of});
 }
 
 }  // namespace drasim::view

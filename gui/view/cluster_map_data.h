@@ -43,8 +43,9 @@ struct MapSources {
 // not held, behind the others. A node's fragmentation is spread over its GPUs by their idle parts.
 // O(pods + devices), with fragmentation O(nodes x typical pods) more.
 ClusterMapData MapDataOf(const ClusterState& cluster, MapSources sources);
-// `pods`: of the same moment, from record 0 on. Without the idle instances of static layouts.
-ClusterMapData MapDataOf(const ClusterState& cluster, const PodFold& pods);
+// `pods`: of the same moment, from record 0 on.
+ClusterMapData MapDataOf(const ClusterState& cluster, const PodFold& pods,
+                         std::optional<LayoutOfGpu> layout_of = std::nullopt);
 
 }  // namespace drasim::view
 

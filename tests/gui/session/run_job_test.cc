@@ -214,7 +214,7 @@ TEST_F(RunJobTest, ErrorsNameThePlace) {
   };
   const std::string file = dir_.PathOf("bad.yaml");
   EXPECT_THAT(error("mode: replay\ncluster: {nodes: -2}\n", {}),
-              StartsWith(absl::StrCat(file, ":2:11: cluster.nodes: found -2, expected")));
+              StartsWith(absl::StrCat(file, ":2:18: cluster.nodes: found -2, expected")));
   EXPECT_THAT(error("mode: replay\nsheduler: {}\n", {}),
               StartsWith(absl::StrCat(file, ":2:1: sheduler: unknown key")));
   // Only the inputs tell that there is no such node.
@@ -226,7 +226,7 @@ TEST_F(RunJobTest, ErrorsNameThePlace) {
   EXPECT_THAT(error(kTinyScenario, {{"scheduler.policy", "fdg"}}),
               StartsWith("scheduler.policy: unknown policy 'fdg'"));
   EXPECT_THAT(error(absl::StrCat(kTinyScenario, "metrics: {warm_up: x}\n"), {}),
-              StartsWith(absl::StrCat(file, ":13:11: metrics.warm_up: found 'x'")));
+              StartsWith(absl::StrCat(file, ":13:20: metrics.warm_up: found 'x'")));
 }
 
 TEST_F(RunJobTest, ARunThatFailsHalfWayTellsWhere) {

@@ -46,6 +46,7 @@
 #include "sim/record/live_claims.h"
 #include "sim/record/live_state.h"
 #include "tests/gui/session/golden_ledger.h"
+#include "tests/sim/record/claim_script.h"
 #include "tests/testing/assert_ok.h"
 #include "tests/testing/soak.h"
 #include "tests/testing/temp_dir.h"
@@ -129,12 +130,12 @@ struct Wanted {
   std::map<std::string, int64_t> room;   // by profile
   std::map<std::string, int64_t> waits;  // of requests for MIG, by profile
   std::vector<SimTime> since;            // by node
-  view::ClaimTable claims;
 };
 
 void Fill(const PlainRun& run, SimTime now, Wanted* wanted) {
   wanted->pods = run.Table(now);
-  wanted->map = view::MapDataOf(run.cluster(), run.pods());
+  const auto layout_of = [&](NodeId node, size_t gpu) { return run.reader().LayoutOf(node, gpu); };
+  wanted->map = view::MapDataOf(run.cluster(), run.pods(), layout_of);
   wanted->nodes.emplace(run.cluster());
   wanted->totals = run.live().totals();
   for (size_t c = 0; c < kRunCounters; ++c) {
@@ -251,12 +252,6 @@ void ExpectSame(const RunSnapshot& snapshot, const Wanted& wanted) {
     EXPECT_EQ(row.waits, waits == wanted.waits.end() ? 0 : waits->second) << row.profile;
   }
   EXPECT_EQ(profiles, wanted.room.size());
-  ASSERT_EQ(snapshot.claims.rows(), wanted.claims.rows());
-  for (size_t r = 0; r < wanted.claims.rows(); ++r) {
-    for (size_t c = 0; c < view::ClaimTable::kColumns; ++c) {
-      ASSERT_EQ(snapshot.claims.Exact(r, c), wanted.claims.Exact(r, c)) << r << " " << c;
-    }
-  }
   ASSERT_EQ(snapshot.tenants.has_value(), wanted.request.tenants);
   if (!wanted.request.tenants) return;
   const view::TenantTable tenants(wanted.pods);
@@ -278,11 +273,6 @@ class GuiSessionTest : public ::testing::TestWithParam<std::string> {
  protected:
   GuiSessionTest() : ledger_(GetParam()), records_(AllRecords(ledger_.path())) {
     by_record_ = records_.back().time == SimTime();
-    const std::unique_ptr<LedgerSeek> seek = LedgerSeek::Open(ledger_.path()).value();
-    for (size_t frame = 0; frame < seek->index().claims.size(); ++frame) {
-      const std::vector<LoggedClaimChange> changes = seek->ReadClaimChanges(frame).value();
-      claim_changes_.insert(claim_changes_.end(), changes.begin(), changes.end());
-    }
   }
 
   // A random place, by record or by time.
@@ -319,21 +309,12 @@ class GuiSessionTest : public ::testing::TestWithParam<std::string> {
     for (Wanted& place : places) {
       run.ToRecord(place.record);
       Fill(run, by_record_ ? SimTime() : place.time, &place);
-      LiveClaims claims;
-      for (const LoggedClaimChange& logged : claim_changes_) {
-        const bool past = place.request.at.record.has_value() || by_record_
-                              ? logged.records >= place.record
-                              : logged.change.time > place.time;
-        if (!past) claims.Apply(logged.change);
-      }
-      place.claims = view::ClaimTable(claims, run.cluster(), by_record_ ? SimTime() : place.time);
     }
     return places;
   }
 
   GoldenLedger ledger_;
   std::vector<Record> records_;
-  std::vector<LoggedClaimChange> claim_changes_;
   bool by_record_ = false;
 };
 
@@ -653,39 +634,6 @@ TEST_P(GuiSessionTest, TenantsAreInspectedOnTheirOwnTable) {
   }
 }
 
-TEST_P(GuiSessionTest, ClaimsAreInspectedByTheirChanges) {
-  std::vector<std::string> names;
-  for (const LoggedClaimChange& logged : claim_changes_) {
-    if (logged.change.kind == ClaimChangeKind::kCreated) {
-      names.push_back(logged.change.identity.name);
-    }
-  }
-  if (names.empty()) return;
-  const std::unique_ptr<RunSession> run = RunSession::Open(ledger_.folder());
-  Random random(8, "claims");
-  for (uint64_t i = 0; i < SoakSeeds(10); ++i) {
-    const Wanted place = RandomPlace(&random);
-    InspectRequest request;
-    request.object = {ObjectKind::kClaim, names[random.Below(names.size())]};
-    request.at = place.request.at;
-    run->Inspect(request);
-    run->Settle();
-    ASSERT_EQ(run->status(), absl::OkStatus());
-    const std::shared_ptr<const Inspection> result = run->inspection(ObjectKind::kClaim);
-    ASSERT_NE(result, nullptr);
-    ASSERT_OK_AND_ASSIGN(const std::unique_ptr<LedgerSeek> seek, LedgerSeek::Open(ledger_.path()));
-    const absl::StatusOr<view::ClaimInspection> wanted =
-        view::InspectClaim(seek.get(), request.object.name, {place.time, request.at.record});
-    ASSERT_EQ(result->status.code(), wanted.status().code());
-    if (!wanted.ok()) continue;
-    ASSERT_TRUE(result->claim.has_value());
-    EXPECT_EQ(result->claim->name, wanted->name);
-    EXPECT_EQ(result->claim->state, wanted->state);
-    EXPECT_EQ(result->claim->now, place.time);
-    EXPECT_EQ(result->claim->history.size(), wanted->history.size());
-  }
-}
-
 // --- partial ledgers ---
 
 TEST_P(GuiSessionTest, LedgersThatBreakOff) {
@@ -848,10 +796,61 @@ TEST(GuiSessionRequestTest, TheNewestRequestWins) {
   EXPECT_NE(run->inspection(ObjectKind::kPod), nullptr);
 }
 
+TEST(GuiSessionClaimsTest, ClaimsAreThoseOfAFoldFromTheStart) {
+  const GoldenLedger ledger("replay_dra_mig");
+  ASSERT_OK_AND_ASSIGN(const std::unique_ptr<LedgerSeek> seek, LedgerSeek::Open(ledger.path()));
+  std::vector<LoggedClaimChange> changes;
+  for (size_t i = 0; i < seek->index().claims.size(); ++i) {
+    ASSERT_OK_AND_ASSIGN(const std::vector<LoggedClaimChange> frame, seek->ReadClaimChanges(i));
+    changes.insert(changes.end(), frame.begin(), frame.end());
+  }
+  const std::unique_ptr<RunSession> run = RunSession::Open(ledger.folder());
+  Random random(5, "claims");
+  size_t rows = 0;
+  for (uint64_t i = 0; i < SoakSeeds(40); ++i) {
+    // At a change, by time, or at a record.
+    const LoggedClaimChange& near = changes[random.Below(changes.size())];
+    SnapshotRequest request;
+    request.at.time = near.change.time;
+    if (random.Below(2) == 0) request.at.record = near.records;
+    run->Seek(request);
+    run->Settle();
+    ASSERT_EQ(run->status(), absl::OkStatus());
+    const std::shared_ptr<const RunSnapshot> snapshot = run->snapshot();
+    std::optional<SimTime> until = near.change.time;
+    if (request.at.record.has_value()) until.reset();
+    const LiveClaims live = ClaimsAfter(changes, snapshot->record, until);
+    const view::ClaimTable wanted(live, seek->cluster(), snapshot->time);
+    ASSERT_EQ(snapshot->claims.rows(), wanted.rows());
+    rows += wanted.rows();
+    for (size_t row = 0; row < wanted.rows(); ++row) {
+      for (size_t column = 0; column < wanted.columns().size(); ++column) {
+        ASSERT_EQ(snapshot->claims.Exact(row, column), wanted.Exact(row, column));
+      }
+    }
+    if (wanted.rows() == 0) continue;
+    const view::ClaimTableRow& row = wanted.row(random.Below(wanted.rows()));
+    InspectRequest inspect;
+    inspect.object = {ObjectKind::kClaim, row.name};
+    inspect.at = request.at;
+    run->Inspect(inspect);
+    run->Settle();
+    const std::shared_ptr<const Inspection> claim = run->inspection(ObjectKind::kClaim);
+    ASSERT_NE(claim, nullptr);
+    ASSERT_EQ(claim->status, absl::OkStatus());
+    ASSERT_TRUE(claim->claim.has_value());
+    EXPECT_EQ(claim->claim->state, row.state);
+    EXPECT_EQ(claim->claim->devices, row.devices);
+    EXPECT_EQ(claim->claim->now - claim->claim->since, row.in_state);
+  }
+  EXPECT_GT(rows, 100u);
+}
+
 TEST(GuiSessionRequestTest, NamesThatDoNotExist) {
   const GoldenLedger ledger("artifact_fill_fgd");
   const std::unique_ptr<RunSession> run = RunSession::Open(ledger.folder());
-  for (const ObjectKind kind : {ObjectKind::kPod, ObjectKind::kNode, ObjectKind::kTenant}) {
+  for (const ObjectKind kind :
+       {ObjectKind::kPod, ObjectKind::kNode, ObjectKind::kClaim, ObjectKind::kTenant}) {
     InspectRequest request;
     request.object = {kind, "nobody"};
     request.at.record = 100;
