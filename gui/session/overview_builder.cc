@@ -431,7 +431,7 @@ RunSnapshot SnapshotAt(const SnapshotRequest& request, const LedgerSeek& seek,
   extras.record = seek.record();
   extras.claims = &seek.claims();
   const auto layout_of = [&](NodeId node, size_t gpu) { return seek.LayoutOf(node, gpu); };
-  extras.layout_of = layout_of;
+  extras.layout_of.emplace(layout_of);
   extras.time = by_record ? SimTime(static_cast<int64_t>(seek.record())) : now;
   return MakeSnapshot(
       request,
