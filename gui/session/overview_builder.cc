@@ -458,9 +458,10 @@ RunSnapshot SnapshotAt(const SnapshotRequest& request, const LedgerSeek& seek,
   const SimTime now =
       exact ? seek.time()
             : std::clamp(request.at.time, seek.time(), std::max(seek.time(), basis.end));
-  extras.claims = &seek.claims();
   extras.record = seek.record();
   extras.claims = &seek.claims();
+  const auto layout_of = [&](NodeId node, size_t gpu) { return seek.LayoutOf(node, gpu); };
+  extras.layout_of.emplace(layout_of);
   extras.time = by_record ? SimTime(static_cast<int64_t>(seek.record())) : now;
   return MakeSnapshot(
       request,

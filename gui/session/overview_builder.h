@@ -55,7 +55,8 @@ absl::StatusOr<std::shared_ptr<const RunBasis>> ReadBasis(LedgerSeek* seek, GoOn
                                                           RunOverview* overview,
                                                           uint64_t exact_records = kExactRecords);
 
-// The state where `seek` stands; `record`, `time` and `claims` of the extras are set here.
+// The state where `seek` stands; Of the extras, only `fragmentation` and `node_changes` are
+// the caller's.
 RunSnapshot SnapshotAt(const SnapshotRequest& request, const LedgerSeek& seek,
                        const RunBasis& basis, SnapshotExtras extras);
 view::PodTable PodsAt(const LedgerSeek& seek, const RunBasis& basis, SimTime now);

@@ -4,11 +4,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "absl/functional/function_ref.h"
 #include "absl/types/span.h"
 #include "gui/session/block_columns.h"
 #include "gui/session/run_snapshot.h"
+#include "gui/view/cluster_map_data.h"
 #include "gui/view/pod_archive.h"
 #include "gui/view/pod_table.h"
 #include "model/cluster_state.h"
@@ -37,10 +39,11 @@ struct SnapshotState {
 // What a snapshot shows besides.
 struct SnapshotExtras {
   uint64_t record = 0;
-  SimTime time;                                       // on the run's clock
-  const FragmentationModel* fragmentation = nullptr;  // null: the map shows none
-  absl::Span<const NodeChange> node_changes;          // of the run, by record
-  const LiveClaims* claims = nullptr;                 // null: there are none
+  SimTime time;                                               // on the run's clock
+  const FragmentationModel* fragmentation = nullptr;          // null: the map shows none
+  absl::Span<const NodeChange> node_changes;                  // of the run, by record
+  const LiveClaims* claims = nullptr;                         // null: none
+  std::optional<view::LayoutOfGpu> layout_of = std::nullopt;  // absent: unknown
 };
 
 // The number of pods that have ended.

@@ -1,9 +1,11 @@
 #include "gui/view/cluster_map_data.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -135,6 +137,20 @@ ClusterMapData MapDataOf(const ClusterState& cluster, MapSources sources) {
         const MigState state = cluster.device_mig(id)[d];
         gpu.units = gpu.slices;
         gpu.stranded = StrandedSlices(*table, state);
+        const std::optional<uint64_t> layout =
+            sources.layout_of.has_value() ? (*sources.layout_of)(id, d) : std::nullopt;
+        for (uint64_t idle = layout.value_or(0) & ~table->set(state); idle != 0; idle &= idle - 1) {
+          const auto bit = static_cast<size_t>(std::countr_zero(idle));
+          if (bit >= table->placements().size()) break;
+          const MigPlacement& placement = table->placements()[bit];
+          MapSlot slot;
+          slot.start = placement.start;
+          slot.size = static_cast<uint16_t>(
+              std::min(table->profiles()[placement.profile].size, table->product().units));
+          slot.profile = numbers[cluster.gpu_model(id, d)][placement.profile];
+          slot.held = false;
+          slots[d].push_back(slot);
+        }
         for (size_t p = 0; row.available && p < table->profiles().size(); ++p) {
           const MigProfile& profile = table->profiles()[p];
           if (!profile.is_plain() || (table->fitting(state) >> p & 1) == 0) continue;
@@ -150,7 +166,8 @@ ClusterMapData MapDataOf(const ClusterState& cluster, MapSources sources) {
   return data;
 }
 
-ClusterMapData MapDataOf(const ClusterState& cluster, const PodFold& pods) {
+ClusterMapData MapDataOf(const ClusterState& cluster, const PodFold& pods,
+                         std::optional<LayoutOfGpu> layout_of) {
   const auto pod_of = [&](PodId pod) {
     const PodRow& row = pods.rows()[pod.value()];
     MapPod shown;
@@ -159,7 +176,7 @@ ClusterMapData MapDataOf(const ClusterState& cluster, const PodFold& pods) {
     shown.since = row.phase == PodPhase::kBound ? row.running_since : row.waiting_since;
     return shown;
   };
-  return MapDataOf(cluster, {pods.tenants(), pod_of, nullptr});
+  return MapDataOf(cluster, {pods.tenants(), pod_of, nullptr, layout_of});
 }
 
 }  // namespace drasim::view

@@ -2,7 +2,9 @@
 #ifndef DRASIM_GUI_VIEW_CLUSTER_MAP_DATA_H_
 #define DRASIM_GUI_VIEW_CLUSTER_MAP_DATA_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,21 +25,27 @@ struct MapPod {
   SimTime since;  // on its node
 };
 
+// The instances of a GPU with a static MIG layout, held or not: bit per placement of its table.
+// None where pods make their instances.
+using LayoutOfGpu = absl::FunctionRef<std::optional<uint64_t>(NodeId, size_t)>;
+
 struct MapSources {
   std::vector<std::string> tenants;
-  absl::FunctionRef<MapPod(PodId)> pod_of;            // for every resident pod
-  const FragmentationModel* fragmentation = nullptr;  // null: not shown
+  absl::FunctionRef<MapPod(PodId)> pod_of;              // for every resident pod
+  const FragmentationModel* fragmentation = nullptr;    // null: not shown
+  std::optional<LayoutOfGpu> layout_of = std::nullopt;  // absent: unknown
 };
 
 // Nodes, GPUs and slots as they are now; slots carry the number of their pod. Profiles are the MIG
 // profiles of the cluster's models from small to large, behind them "share of a GPU" and "whole
 // GPU". A GPU in use without instances shows its shares on top of each other: their heights mean
-// something, their places do not. Instances of a fixed layout that no pod holds are not in a
-// ledger, and count as free. A node's fragmentation is spread over its GPUs by their idle parts.
+// something, their places do not. Instances of a static layout that no pod holds are slots that are
+// not held, behind the others. A node's fragmentation is spread over its GPUs by their idle parts.
 // O(pods + devices), with fragmentation O(nodes x typical pods) more.
 ClusterMapData MapDataOf(const ClusterState& cluster, MapSources sources);
 // `pods`: of the same moment, from record 0 on.
-ClusterMapData MapDataOf(const ClusterState& cluster, const PodFold& pods);
+ClusterMapData MapDataOf(const ClusterState& cluster, const PodFold& pods,
+                         std::optional<LayoutOfGpu> layout_of = std::nullopt);
 
 }  // namespace drasim::view
 

@@ -67,7 +67,8 @@ using view::PodTable;
 class PlainRun {
  public:
   explicit PlainRun(const std::string& path)
-      : reader_(LedgerReader::Open(path).value()), live_(reader_->cluster(), &reader_->summaries()) {
+      : reader_(LedgerReader::Open(path).value()),
+        live_(reader_->cluster(), &reader_->summaries()) {
     since_.resize(cluster().node_count());
   }
 
@@ -131,7 +132,8 @@ struct Wanted {
 
 void Fill(const PlainRun& run, SimTime now, Wanted* wanted) {
   wanted->pods = run.Table(now);
-  wanted->map = view::MapDataOf(run.cluster(), run.pods());
+  const auto layout_of = [&](NodeId node, size_t gpu) { return run.reader().LayoutOf(node, gpu); };
+  wanted->map = view::MapDataOf(run.cluster(), run.pods(), layout_of);
   wanted->nodes.emplace(run.cluster());
   wanted->totals = run.live().totals();
   for (size_t c = 0; c < kRunCounters; ++c) {

@@ -2,12 +2,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 #include "gtest/gtest.h"
 #include "gui/view/map_model.h"
+#include "model/device_grant.h"
 #include "model/device_set.h"
 #include "model/ids.h"
 #include "tests/gui/view/view_rig.h"
@@ -89,6 +92,37 @@ TEST(MapDataTest, AGpuThatIsUsedWholeKeepsItsHeight) {
   view::ClusterMap map(&data);
   const view::MapView view = map.Fit(800, 600);
   EXPECT_EQ(map.GpuRect(view, 0).height, map.GpuRect(view, 1).height);
+}
+
+TEST(MapDataTest, IdleInstancesOfAStaticLayout) {
+  ViewRig rig;
+  const PodId pod = rig.Arrive("pod", ViewRig::Mig("3g.40gb"));
+  const DeviceGrants upper = rig.Instance("3g.40gb", 0, 0);
+  rig.Bind(pod, 0, DeviceSet::Of(0), upper);
+  const uint8_t lower = rig.Instance("3g.40gb", 0, 4)[0].placement;
+  const auto pod_of = [](PodId id) {
+    view::MapPod shown;
+    shown.number = id.value() + 7;
+    return shown;
+  };
+  // The first GPU of the first node alone.
+  const auto layout_of = [&](NodeId node, size_t gpu) -> std::optional<uint64_t> {
+    if (node != NodeId(0U) || gpu != 0) return std::nullopt;
+    return uint64_t{1} << upper[0].placement | uint64_t{1} << lower;
+  };
+  const ClusterMapData data = MapDataOf(rig.cluster(), {{""}, pod_of, nullptr, layout_of});
+  const absl::Span<const MapSlot> slots = data.SlotsOf(data.gpus[0]);
+  ASSERT_EQ(slots.size(), 2u);
+  EXPECT_TRUE(slots[0].held);
+  EXPECT_EQ(slots[0].pod, 7u);
+  EXPECT_EQ(slots[0].start, 0);
+  EXPECT_FALSE(slots[1].held);
+  EXPECT_EQ(slots[1].pod, view::kNoPod);
+  EXPECT_EQ(slots[1].start, 4);
+  EXPECT_EQ(slots[1].size, 4);
+  EXPECT_EQ(data.profiles[slots[1].profile], "3g.40gb");
+  EXPECT_EQ(data.gpus[0].held_milli, 500);
+  EXPECT_TRUE(data.SlotsOf(data.gpus[1]).empty());
 }
 
 }  // namespace cluster_map_data_test
