@@ -19,8 +19,6 @@
 namespace drasim::gui {
 namespace {
 
-// A clock that counts records goes by ten a second at 1x.
-constexpr int64_t kRecordsPerSecond = 10;
 // Suggestions cost the square of a name's length for each name.
 constexpr size_t kMostSuggested = 20'000;
 constexpr size_t kMostNotices = 20;
@@ -365,7 +363,7 @@ void App::Play(SimDuration elapsed) {
     timeline.Advance(elapsed);
     return;
   }
-  play_rest_ += std::min(elapsed, SimDuration::Seconds(1)).ns() * kRecordsPerSecond;
+  play_rest_ += std::min(elapsed, SimDuration::Seconds(1)).ns() * kPlayedRecordsPerSecond;
   const int64_t steps = play_rest_ / (kSecondNs / timeline.speed());
   if (steps == 0) return;
   play_rest_ = 0;

@@ -34,6 +34,9 @@ namespace drasim::gui {
 
 class AppLayout;
 
+// At 1x. A clock that counts records has no seconds of its own.
+inline constexpr int64_t kPlayedRecordsPerSecond = 10;
+
 struct AppOptions {
   std::string path_a;  // ledger, folder, scenario, or empty for the start page
   std::string path_b;

@@ -321,8 +321,10 @@ void AppLayout::DrawFind(float x, float right, App* app) {
   const float text_y = top - 2 + ImGui::GetStyle().FramePadding.y;
   const float key = TextWidth("Ctrl+P", state.fonts.small);
   const float room = box.width - key - 2 * em;
+  absl::string_view hint = "Find a pod, node, claim, or do ...";
+  if (TextWidth(hint, nullptr) > room) hint = "Find ...";
   DrawTextAt(ImVec2(x + em * 0.6F, text_y), state.theme().dim_text,
-             FittingText("Find a pod, node, claim, or do ...", room, nullptr), nullptr, draw);
+             FittingText(hint, room, nullptr), nullptr, draw);
   DrawTextAt(ImVec2(right - key - em * 0.5F, text_y), state.theme().dim_text, "Ctrl+P",
              state.fonts.small, draw);
 }
@@ -565,13 +567,20 @@ void AppLayout::DrawTitles(size_t panel, const std::vector<size_t>& tabs, const 
   const float key_x = bar.right() - em * 0.6F - TextWidth(key, small);
   DrawTextAt(ImVec2(key_x, small_y), theme.dim_text, key, small, draw);
   float x = bar.x + em * 0.5F;
+  // Tabs share the line evenly where their titles do not fit.
+  const float room = std::max(key_x - em - x, 0.0F);
+  float wanted = 0;
+  for (const size_t tab : tabs) {
+    wanted += TextWidth(app->panels()[tab]->title(), state.fonts.strong) + em;
+  }
+  const auto count = static_cast<float>(tabs.size());
+  const float most = wanted <= room + em ? room : room / count - em;
   for (const size_t tab : tabs) {
     const bool front = tab == panel;
     const ImFont* const font = front ? state.fonts.strong : nullptr;
-    const std::string title =
-        FittingText(app->panels()[tab]->title(), std::max(key_x - em - x, 0.0F), font);
+    const std::string title = FittingText(app->panels()[tab]->title(), std::max(most, 0.0F), font);
     const float width = TextWidth(title, font);
-    if (title.empty()) break;
+    if (title.empty()) continue;
     if (tabs.size() > 1) {
       ImGui::SetCursorScreenPos(ImVec2(x, bar.y));
       ImGui::PushID(static_cast<int>(tab));

@@ -85,8 +85,8 @@ void GlFrames::Draw(int width, int height, Rgb background) {
   ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
 }
 
-absl::StatusOr<Picture> GlFrames::Read(int width, int height) const {
-  Picture picture;
+absl::StatusOr<FrameImage> GlFrames::Read(int width, int height) const {
+  FrameImage picture;
   picture.width = width;
   picture.height = height;
   picture.rgb.resize(size_t{3} * static_cast<size_t>(width) * static_cast<size_t>(height));

@@ -20,11 +20,11 @@
 namespace drasim::gui {
 
 // As png_writer.h takes it: the top row first, three bytes a pixel.
-struct Picture {
+struct FrameImage {
   int width = 0;
   int height = 0;
   std::vector<uint8_t> rgb;
-  bool operator==(const Picture&) const = default;
+  bool operator==(const FrameImage&) const = default;
 };
 
 // Owns ImGui's context, so there is one of these at a time. The OpenGL context must outlive it and
@@ -45,7 +45,7 @@ class GlFrames {
   // After ImGui::Render. The size is that of the frame buffer.
   void Draw(int width, int height, Rgb background);
   // What was drawn. Internal if OpenGL reports an error. REQUIRES: width > 0, height > 0.
-  absl::StatusOr<Picture> Read(int width, int height) const;
+  absl::StatusOr<FrameImage> Read(int width, int height) const;
 
  private:
   struct Functions;

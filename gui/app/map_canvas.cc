@@ -97,7 +97,14 @@ void MapCanvas::Arrange(ImVec2 size, AppState* app) {
     return;
   }
   if (arranged_for_ == own_key && !resized && !shares) return;
-  map_->Arrange(settings.grouping, settings.order, std::max(size.x, 1.0F) / std::max(size.y, 1.0F));
+  const float aspect = std::max(size.x, 1.0F) / std::max(size.y, 1.0F);
+  map_->Arrange(settings.grouping, settings.order, aspect);
+  // Labels of a small map need a larger share of it.
+  constexpr float kLargestLabel = 3;
+  const float label = LineHeight(*app) * 0.8F / map_->Fit(size.x, size.y).scale;
+  if (label > ClusterMap::kLabelHeight && label < kLargestLabel) {
+    map_->Arrange(settings.grouping, settings.order, aspect, label * 1.1F);
+  }
   arranged_for_ = own_key;
   arranged_size_ = size;
   if (!shares) return;
@@ -308,12 +315,14 @@ absl::Span<const MapLegendRow> MapCanvas::Legend(const AppState& app) {
   legend_.clear();
   const std::vector<std::string>& profiles = shown_->map.profiles;
   const bool sliced = shown_->slices.slices > 0;
+  const bool shares = absl::c_any_of(
+      shown_->map.gpus, [](const view::MapGpu& gpu) { return gpu.units == view::kShareUnits; });
   for (MapLegendRow& row : map_->Legend(view_.colour, app.looks.theme)) {
     if (view_.colour == MapColour::kProfile) {
       // Variants have the colours of their neighbours, and a run has either instances or shares.
       const bool is_profile = absl::c_linear_search(profiles, row.text);
       if (is_profile && absl::StrContains(row.text, "+")) continue;
-      if (sliced && row.text == "share of a GPU") continue;
+      if (sliced && !shares && absl::StrContains(row.text, "GPU")) continue;
       if (!sliced && absl::StrContains(row.text, "stranded")) continue;
     }
     legend_.push_back(std::move(row));

@@ -161,8 +161,8 @@ Offscreen::Offscreen(std::unique_ptr<Egl> egl, int width, int height)
 
 Offscreen::~Offscreen() = default;
 
-absl::StatusOr<Picture> Offscreen::Frame(const Looks& looks, Fonts* fonts,
-                                         absl::FunctionRef<void()> draw) {
+absl::StatusOr<FrameImage> Offscreen::Frame(const Looks& looks, Fonts* fonts,
+                                            absl::FunctionRef<void()> draw) {
   ImGuiIO& io = ImGui::GetIO();
   io.DisplaySize = ImVec2(static_cast<float>(width_), static_cast<float>(height_));
   io.DeltaTime = 1.0F / 60;
@@ -174,10 +174,10 @@ absl::StatusOr<Picture> Offscreen::Frame(const Looks& looks, Fonts* fonts,
   return frames_->Read(width_, height_);
 }
 
-absl::StatusOr<Picture> SettledPicture(absl::FunctionRef<absl::StatusOr<Picture>()> frame) {
-  Picture last;
+absl::StatusOr<FrameImage> SettledPicture(absl::FunctionRef<absl::StatusOr<FrameImage>()> frame) {
+  FrameImage last;
   for (int count = 1; count <= kMostFrames; ++count) {
-    ASSIGN_OR_RETURN(Picture picture, frame());
+    ASSIGN_OR_RETURN(FrameImage picture, frame());
     const bool settled = count >= kLeastFrames && picture == last;
     last = std::move(picture);
     if (settled) break;

@@ -25,7 +25,8 @@ class Offscreen {
 
   // One frame; `draw` fills it between ImGui::NewFrame and ImGui::Render. Every frame takes a
   // sixtieth of a second for ImGui, so that pictures do not depend on the machine's speed.
-  absl::StatusOr<Picture> Frame(const Looks& looks, Fonts* fonts, absl::FunctionRef<void()> draw);
+  absl::StatusOr<FrameImage> Frame(const Looks& looks, Fonts* fonts,
+                                   absl::FunctionRef<void()> draw);
 
  private:
   struct Egl;
@@ -40,7 +41,7 @@ class Offscreen {
 
 // The picture on which frames settle: ImGui learns the sizes of contents by drawing them. `frame`
 // makes the next one; its first error ends this.
-absl::StatusOr<Picture> SettledPicture(absl::FunctionRef<absl::StatusOr<Picture>()> frame);
+absl::StatusOr<FrameImage> SettledPicture(absl::FunctionRef<absl::StatusOr<FrameImage>()> frame);
 
 }  // namespace drasim::gui
 

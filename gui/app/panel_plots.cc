@@ -107,6 +107,16 @@ view::PlotFrame PlotsPanel::FrameOf(const AppState& app, ImVec2 size) const {
   frame.height = size.y;
   frame.char_width = CharWidth(app);
   frame.line_height = LineHeight(app);
+  // One axis of time for all: room for "100,000" at the left, and for the longest legend.
+  constexpr float kValueChars = 9;  // two of them for the gaps
+  frame.left = kValueChars * frame.char_width;
+  size_t widest = 0;
+  for (const RunPlot& plot : plots_) {
+    for (const view::PlotSeries& series : plot.model->spec().series) {
+      widest = std::max(widest, series.name.size());
+    }
+  }
+  frame.legend = view::LegendWidth(widest, frame);
   frame.begin = app.timeline.window_begin();
   frame.end = app.timeline.window_end();
   frame.x = a_->by_record && !a_->load.empty() ? view::PlotX::kLoad : view::PlotX::kTime;
@@ -149,7 +159,7 @@ void PlotsPanel::Draw(AppState* app, bool) {
     DrawMenu(app);
     return;
   }
-  const std::vector<view::PlotMarker> markers = MarkersOf(*app);
+  std::vector<view::PlotMarker> markers = MarkersOf(*app);
   // The wheel zooms time above the plots, so ImGui must not scroll.
   ImGui::BeginChild("column", ImVec2(0, 0), false, ImGuiWindowFlags_NoScrollWithMouse);
   const ImVec2 space = ImGui::GetContentRegionAvail();
@@ -161,6 +171,8 @@ void PlotsPanel::Draw(AppState* app, bool) {
   for (size_t i = 0; i < shown.size(); ++i) {
     plots_[shown[i]].model->SetMarkers(markers);
     DrawPlot(shown[i], ImVec2(space.x, height), i == 0, app);
+    // The uppermost plot says what the lines mean.
+    for (view::PlotMarker& marker : markers) marker.label.clear();
   }
   ImGui::PopStyleVar();
   ImGui::EndChild();

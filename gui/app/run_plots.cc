@@ -66,6 +66,7 @@ class PlotBuilder {
 
   RunPlot Take(const RunOverview& run) {
     if (run.by_record) spec_.load = &run.load;
+    plot_.end = run.end;
     plot_.model = std::make_unique<view::PlotModel>(std::move(spec_));
     return std::move(plot_);
   }
@@ -275,9 +276,13 @@ class PairBuilder {
 
 }  // namespace
 
-void RunPlot::SetWindow(SimTime begin, SimTime end, size_t most) {
+void RunPlot::SetWindow(SimTime begin, SimTime until, size_t most) {
   if (rates.empty()) return;
-  const view::RateBuckets wanted = view::BucketsFor(begin, end, std::max<size_t>(most, 1));
+  view::RateBuckets wanted = view::BucketsFor(begin, until, std::max<size_t>(most, 1));
+  while (wanted.count > 1 &&
+         (end - wanted.begin).ns() / wanted.length.ns() < static_cast<int64_t>(wanted.count)) {
+    --wanted.count;
+  }
   if (wanted == buckets) return;
   buckets = wanted;
   for (const Rate& rate : rates) *rate.rate = view::RateSeries(*rate.counter, buckets, per);

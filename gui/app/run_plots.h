@@ -23,8 +23,8 @@ struct RunPlot {
   std::unique_ptr<view::PlotModel> model;
 
   // Recomputes rates for a window, in about that many buckets. Free if nothing changed.
-  // REQUIRES: 0 <= begin < end.
-  void SetWindow(SimTime begin, SimTime end, size_t buckets);
+  // REQUIRES: 0 <= begin < until.
+  void SetWindow(SimTime begin, SimTime until, size_t most);
 
   struct Rate {
     const view::Pyramid* counter = nullptr;
@@ -33,6 +33,7 @@ struct RunPlot {
   std::vector<std::unique_ptr<view::Pyramid>> derived;
   std::vector<Rate> rates;
   SimDuration per = SimDuration::Seconds(60);
+  SimTime end;  // of the run: a bucket that reaches beyond it would look like a fall
   view::RateBuckets buckets;
 };
 

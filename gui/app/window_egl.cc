@@ -14,12 +14,12 @@ absl::Status WritePicture(const WindowOptions& options, const std::string& path,
   ASSIGN_OR_RETURN(const std::unique_ptr<Offscreen> screen,
                    Offscreen::Open(options.width, options.height));
   AppState& state = app->state();
-  const auto frame = [&]() -> absl::StatusOr<Picture> {
+  const auto frame = [&]() -> absl::StatusOr<FrameImage> {
     // Each frame may ask the workers for more, such as the inspection of what is selected.
     RETURN_IF_ERROR(app->Settle());
     return screen->Frame(state.looks, &state.fonts, [&] { app->Frame(SimDuration()); });
   };
-  absl::StatusOr<Picture> picture = SettledPicture(frame);
+  absl::StatusOr<FrameImage> picture = SettledPicture(frame);
   state.fonts = Fonts();  // they end with the screen
   RETURN_IF_ERROR(picture.status());
   return WritePng(path, picture->width, picture->height, picture->rgb);

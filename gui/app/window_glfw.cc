@@ -200,7 +200,7 @@ void Window::CarryOutPictureWish(int width, int height) {
   const std::optional<std::string> path = app_->TakePictureWish();
   if (!path.has_value()) return;
   absl::Status status = absl::OkStatus();
-  if (const absl::StatusOr<Picture> picture = frames_->Read(width, height); picture.ok()) {
+  if (const absl::StatusOr<FrameImage> picture = frames_->Read(width, height); picture.ok()) {
     status = WritePng(*path, width, height, picture->rgb);
   } else {
     status = picture.status();

@@ -12,7 +12,6 @@
 #include "gui/view/inspect_node.h"
 #include "gui/view/inspect_pod.h"
 #include "gui/view/inspect_tenant.h"
-#include "gui/view/pod_table.h"
 #include "gui/view/timeline.h"
 #include "model/time.h"
 
@@ -47,7 +46,6 @@ struct Inspection {
   std::optional<view::NodeInspection> node;
   std::optional<view::ClaimInspection> claim;
   std::optional<view::TenantInspection> tenant;
-  view::PodTable pods;  // with `tenant`, which names rows of it
 };
 
 }  // namespace drasim::gui

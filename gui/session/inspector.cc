@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "absl/strings/str_cat.h"
+#include "gui/view/inspect_claim.h"
 #include "gui/view/inspect_pod.h"
 #include "gui/view/inspect_tenant.h"
 #include "model/ids.h"
@@ -178,8 +179,17 @@ absl::Status Inspector::InspectTenant(const InspectRequest& request, Inspection*
   uint64_t records = 0;
   SimTime now;
   RETURN_IF_ERROR(Locate(request.at, &records, &now));
-  result->pods = PodsAt(*seek_, *basis_, basis_->by_record ? seek_->time() : now);
-  ASSIGN_OR_RETURN(result->tenant, view::InspectTenant(result->pods, request.object.name));
+  const view::PodTable pods = PodsAt(*seek_, *basis_, basis_->by_record ? seek_->time() : now);
+  ASSIGN_OR_RETURN(result->tenant, view::InspectTenant(pods, request.object.name));
+  return absl::OkStatus();
+}
+
+absl::Status Inspector::InspectClaim(const InspectRequest& request, Inspection* result) {
+  uint64_t records = 0;
+  SimTime now;
+  RETURN_IF_ERROR(Locate(request.at, &records, &now));
+  ASSIGN_OR_RETURN(result->claim,
+                   view::InspectClaim(seek_.get(), request.object.name, {now, request.at.record}));
   return absl::OkStatus();
 }
 
@@ -199,6 +209,8 @@ absl::StatusOr<Inspection> Inspector::Inspect(const InspectRequest& request, GoO
       status = InspectTenant(request, &result);
       break;
     case ObjectKind::kClaim:
+      status = InspectClaim(request, &result);
+      break;
     case ObjectKind::kNone:
       status = absl::NotFoundError(
           absl::StrCat(seek_->reader().path(), ": the ledger tells of no such object"));

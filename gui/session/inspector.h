@@ -34,7 +34,8 @@ class Inspector {
   // what is already known of a node before a long window of its slots was read.
   //
   // A pod costs the records from its arrival to `at` or its end, a node those of the window and,
-  // for a while longer, of one more keyframe; the slots of the last window are kept. A slot that
+  // for a while longer, of one more keyframe; the slots of the last window are kept. A claim costs
+  // all changes of claims up to `at`. A slot that
   // was taken before the keyframe begins at the last Bind of its pod.
   absl::StatusOr<Inspection> Inspect(const InspectRequest& request, GoOn go_on,
                                      absl::FunctionRef<void(Inspection)> publish);
@@ -52,6 +53,7 @@ class Inspector {
   absl::Status InspectPod(const InspectRequest& request, GoOn go_on, Inspection* result);
   absl::Status InspectNode(const InspectRequest& request, GoOn go_on,
                            absl::FunctionRef<void(Inspection)> publish, Inspection* result);
+  absl::Status InspectClaim(const InspectRequest& request, Inspection* result);
   absl::Status InspectTenant(const InspectRequest& request, Inspection* result);
 
   // The number of records before an instant, and the instant that is shown for it.

@@ -155,16 +155,34 @@ class SeriesBuilder {
   view::Pyramid* own_[kSeriesMetrics] = {};  // those of the ledger by our number
 };
 
-absl::Status ReadSeries(LedgerSeek* seek, GoOn go_on, uint64_t exact_records,
-                        RunOverview* overview) {
+// `event_blocks`: the blocks that may have changes of nodes.
+absl::Status ReadSeries(LedgerSeek* seek, GoOn go_on, uint64_t exact_records, RunOverview* overview,
+                        std::vector<size_t>* event_blocks) {
   SeriesBuilder builder(overview);
   uint64_t first = 0;
+  uint64_t searched = 0;  // records
+  const std::vector<LedgerPlace>& blocks = seek->index().blocks;
   if (overview->records > exact_records) {
     ASSIGN_OR_RETURN(const LedgerSeries series, seek->ReadSeries());
     if (!series.blocks.empty()) {
       builder.AddBlocks(series);
       first = series.blocks.back().first_record + series.blocks.back().records;
     }
+    if (series.events_left_out == 0) {
+      searched = first;
+      for (const SeriesEvent& event : series.events) {
+        const auto later = std::upper_bound(
+            blocks.begin(), blocks.end(), event.record,
+            [](uint64_t record, const LedgerPlace& block) { return record < block.records; });
+        const auto block = static_cast<size_t>(later - blocks.begin());
+        const bool known = !event_blocks->empty() && event_blocks->back() + 1 >= block;
+        if (block > 0 && !known) event_blocks->push_back(block - 1);
+      }
+    }
+  }
+  for (size_t b = 0; b < blocks.size(); ++b) {
+    if (blocks[b].records < searched) continue;
+    if (event_blocks->empty() || event_blocks->back() < b) event_blocks->push_back(b);
   }
   if (first < overview->records) {
     RETURN_IF_ERROR(AdvanceTo(seek, first, go_on));
@@ -358,7 +376,7 @@ absl::StatusOr<std::shared_ptr<const RunBasis>> ReadBasis(LedgerSeek* seek, GoOn
   ReadHeader(*seek, overview);
   basis->by_record = overview->by_record;
   basis->end = overview->end;
-  RETURN_IF_ERROR(ReadSeries(seek, series_part, exact_records, overview));
+  RETURN_IF_ERROR(ReadSeries(seek, series_part, exact_records, overview, &basis->event_blocks));
 
   RETURN_IF_ERROR(AdvanceTo(seek, overview->records, series_part));
   if (seek->index().complete) {
@@ -410,7 +428,9 @@ RunSnapshot SnapshotAt(const SnapshotRequest& request, const LedgerSeek& seek,
   const SimTime now =
       exact ? seek.time()
             : std::clamp(request.at.time, seek.time(), std::max(seek.time(), basis.end));
+  extras.claims = &seek.claims();
   extras.record = seek.record();
+  extras.claims = &seek.claims();
   extras.time = by_record ? SimTime(static_cast<int64_t>(seek.record())) : now;
   return MakeSnapshot(
       request,

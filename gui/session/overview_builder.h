@@ -2,8 +2,10 @@
 #ifndef DRASIM_GUI_SESSION_OVERVIEW_BUILDER_H_
 #define DRASIM_GUI_SESSION_OVERVIEW_BUILDER_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/functional/function_ref.h"
@@ -30,6 +32,8 @@ struct RunBasis {
   absl::flat_hash_map<uint32_t, uint32_t> tenants_of_others;  // by number, of pods that never end
   view::PodTable pods_at_end;
   std::unique_ptr<FragmentationModel> fragmentation;  // null with MIG, and without GPUs
+  // Blocks that may have changes of nodes or devices, ascending: places in LedgerIndex::blocks.
+  std::vector<size_t> event_blocks;
 
   // The tenant of a pod by its number.
   uint32_t TenantOf(uint32_t number) const;
@@ -51,7 +55,7 @@ absl::StatusOr<std::shared_ptr<const RunBasis>> ReadBasis(LedgerSeek* seek, GoOn
                                                           RunOverview* overview,
                                                           uint64_t exact_records = kExactRecords);
 
-// The state where `seek` stands; `record` and `time` of the extras are set here.
+// The state where `seek` stands; `record`, `time` and `claims` of the extras are set here.
 RunSnapshot SnapshotAt(const SnapshotRequest& request, const LedgerSeek& seek,
                        const RunBasis& basis, SnapshotExtras extras);
 view::PodTable PodsAt(const LedgerSeek& seek, const RunBasis& basis, SimTime now);

@@ -20,7 +20,6 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "gui/session/snapshot_builder.h"
-#include "gui/view/claim_table.h"
 #include "gui/view/pod_archive.h"
 #include "gui/view/unit_text.h"
 #include "model/claim_change.h"
@@ -271,9 +270,8 @@ class RunJob::Impl {
       const auto tenant_of = [this](PodId pod) { return tenants_[pod.value()]; };
       const SnapshotState state{sim_->cluster(), live_, sim_->summaries(), archive, number_of,
                                 tenant_of,       time_};
-      RunSnapshot snapshot = MakeSnapshot(request, state, extras);
-      snapshot.claims = view::ClaimTable(claims_, sim_->cluster(), time_);
-      job_->Publish(std::make_shared<const RunSnapshot>(std::move(snapshot)));
+      extras.claims = &claims_;
+      job_->Publish(std::make_shared<const RunSnapshot>(MakeSnapshot(request, state, extras)));
     }
 
    private:

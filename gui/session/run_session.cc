@@ -177,12 +177,13 @@ class RunSession::Impl {
     auto clock = std::make_unique<RecordTimes>(
         seek->index(), basis->by_record ? nullptr : std::move(clock_blocks));
 
-    // Blocks are searched for events while there is nothing else to do.
+    // Blocks with events are read while there is nothing else to do.
     std::vector<NodeChange> changes;
     size_t next_block = 0;
-    const std::vector<LedgerPlace>& places = seek->index().blocks;
+    const std::vector<size_t>& places = basis->event_blocks;
     const auto search_block = [&] {
-      return blocks->ReadNodeChanges(places[next_block++], seek->cluster().node_count(), &changes);
+      return blocks->ReadNodeChanges(seek->index().blocks[places[next_block++]],
+                                     seek->cluster().node_count(), &changes);
     };
     const auto add_events = [&](RunOverview* to) {
       for (NodeChange& change : changes) {

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "gui/view/claim_table.h"
 #include "gui/view/cluster_map_data.h"
 #include "gui/view/map_model.h"
 #include "gui/view/node_table.h"
@@ -192,28 +193,23 @@ RunSnapshot MakeSnapshot(const SnapshotRequest& request, const SnapshotState& st
         live->phase == PodPhase::kBound ? live->history.running_since : live->history.waiting_since;
     return shown;
   };
-  RunSnapshot snapshot{
-      .request = request,
-      .record = extras.record,
-      .time = extras.time,
-      .totals = state.live.totals(),
-      .counters = {},
-      .slices = {},
-      .map = view::MapDataOf(state.cluster,
-                             {state.archive->texts().tenants, pod_of, extras.fragmentation}),
-      .fits = {},
-      .nodes = view::NodeTable(state.cluster),
-      .pods = PodsOf(state),
-      .tenants = std::nullopt,
-  };
+  RunSnapshot snapshot;
+  snapshot.request = request;
+  snapshot.record = extras.record;
+  snapshot.time = extras.time;
+  snapshot.totals = state.live.totals();
+  snapshot.map = view::MapDataOf(state.cluster,
+                                 {state.archive->texts().tenants, pod_of, extras.fragmentation});
+  snapshot.nodes = view::NodeTable(state.cluster);
+  snapshot.pods = PodsOf(state);
+  if (extras.claims != nullptr) {
+    snapshot.claims = view::ClaimTable(*extras.claims, state.cluster, state.now);
+  }
   for (size_t c = 0; c < kRunCounters; ++c) {
     snapshot.counters[c] = state.live.counter(static_cast<RunCounter>(c));
   }
   for (size_t n = 0; n < snapshot.nodes.rows(); ++n) {
-    const view::SliceCounts& node = snapshot.nodes.row(n).slices;
-    snapshot.slices.slices += node.slices;
-    snapshot.slices.held += node.held;
-    snapshot.slices.stranded += node.stranded;
+    snapshot.slices.Add(snapshot.nodes.row(n).slices, +1);
   }
   for (const NodeChange& change : extras.node_changes) {
     if (change.number > extras.record) break;

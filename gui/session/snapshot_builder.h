@@ -16,6 +16,7 @@
 #include "model/ids.h"
 #include "model/record.h"
 #include "model/time.h"
+#include "sim/record/live_claims.h"
 #include "sim/record/live_state.h"
 
 namespace drasim::gui {
@@ -39,6 +40,7 @@ struct SnapshotExtras {
   SimTime time;                                       // on the run's clock
   const FragmentationModel* fragmentation = nullptr;  // null: the map shows none
   absl::Span<const NodeChange> node_changes;          // of the run, by record
+  const LiveClaims* claims = nullptr;                 // null: there are none
 };
 
 // The number of pods that have ended.

@@ -129,7 +129,7 @@ GanttPicture DrawGantt(const NodeInspection& node, absl::Span<const std::string>
     const float height = (row - gap) * static_cast<float>(slot.part.size) / whole;
     box.height = std::max(height > 4 ? height - 1 : height, 1.0F);
     float& drawn = covered[{slot.part.device, slot.offset}];
-    if (box.width <= 1 && box.right() <= drawn) continue;
+    if (box.width <= 1 && box.x < drawn) continue;
     drawn = std::max(drawn, box.right());
     const auto [ink, is_new] = inks.try_emplace(slot.part.label);
     if (is_new) {

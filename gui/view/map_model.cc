@@ -19,7 +19,6 @@ namespace {
 // In the map's units: widths of a GPU.
 constexpr float kSliceHeight = 0.75F;
 constexpr float kShareHeight = 2.0F;
-constexpr float kLabelHeight = 1.4F;
 constexpr float kTileGapX = 1.0F;
 constexpr float kTileGapY = 0.6F;
 constexpr float kTitleHeight = 2.0F;
@@ -138,10 +137,14 @@ std::string DifferenceMilliText(int64_t milli) {
   return absl::StrCat(milli > 0 ? "+" : "", MilliText(milli));
 }
 
-// The last characters of a text, as many as fit.
+// The last characters of a text, as many as fit; of a number what comes before it is left out, too:
+// "000017" instead of "e-000017".
 std::string Tail(const std::string& text, float width, float char_width) {
   const auto room = static_cast<size_t>(std::max(width / char_width, 0.0F));
-  return text.size() <= room ? text : text.substr(text.size() - room);
+  if (text.size() <= room) return text;
+  const std::string tail = text.substr(text.size() - room);
+  const size_t digit = tail.find_first_of("0123456789");
+  return digit == std::string::npos ? tail : tail.substr(digit);
 }
 
 }  // namespace
@@ -209,8 +212,9 @@ const std::string& ClusterMap::KeyOf(const MapNode& node, MapGrouping grouping) 
   return kEmpty;
 }
 
-void ClusterMap::Arrange(MapGrouping grouping, MapOrder order, float aspect) {
+void ClusterMap::Arrange(MapGrouping grouping, MapOrder order, float aspect, float label_height) {
   DRASIM_CHECK(aspect > 0);
+  label_height_ = label_height;
   const std::vector<MapNode>& nodes = data_->nodes;
   order_.clear();
   std::vector<int64_t> rank(nodes.size(), 0);  // smaller comes first
@@ -262,7 +266,7 @@ void ClusterMap::Arrange(MapGrouping grouping, MapOrder order, float aspect) {
     const uint32_t rows = (most_gpus + group.gpus_per_row - 1) / group.gpus_per_row;
     group.tile_width = static_cast<float>(group.gpus_per_row) + kTileGapX;
     group.tile_height =
-        kLabelHeight + static_cast<float>(rows) * (group.column_height + kColumnGap) + kTileGapY;
+        label_height_ + static_cast<float>(rows) * (group.column_height + kColumnGap) + kTileGapY;
     if (grouping == MapGrouping::kNone) continue;
     const std::string& key = KeyOf(nodes[order_[group.first]], grouping);
     group.title =
@@ -300,6 +304,7 @@ void ClusterMap::ArrangeAs(const ClusterMap& other) {
   groups_ = other.groups_;
   order_ = other.order_;
   place_of_ = other.place_of_;
+  label_height_ = other.label_height_;
   width_ = other.width_;
   height_ = other.height_;
   ++arrangements_;
@@ -338,7 +343,7 @@ Rect ClusterMap::ColumnOf(const Group& group, const Rect& tile, uint32_t gpu) co
   const uint32_t row = gpu_of_node / group.gpus_per_row;
   const uint32_t column = gpu_of_node % group.gpus_per_row;
   return Rect{tile.x + static_cast<float>(column),
-              tile.y + kLabelHeight + static_cast<float>(row) * (group.column_height + kColumnGap),
+              tile.y + label_height_ + static_cast<float>(row) * (group.column_height + kColumnGap),
               1 - kColumnGap, HeightOf(shown)};
 }
 
@@ -544,7 +549,7 @@ void ClusterMap::DrawNode(const Group& group, uint32_t index, const MapView& vie
     list_.AddRect(ToPixels(view, tile), NodeInk(node, view, b));
     return;
   }
-  if (kLabelHeight * view.scale >= view.line_height * 0.75F) {
+  if (label_height_ * view.scale >= view.line_height * 0.75F) {
     DrawLabel(node, ToPixels(view, tile), view, b);
   }
   for (uint32_t g = node.first_gpu; g < node.first_gpu + node.gpu_count; ++g) {
@@ -560,7 +565,7 @@ void ClusterMap::DrawNode(const Group& group, uint32_t index, const MapView& vie
 void ClusterMap::DrawLabel(const MapNode& node, const Rect& pixels, const MapView& view,
                            const ClusterMapData* b) {
   const Theme& theme = ThemeOf(view.theme);
-  const float y = pixels.y + kLabelHeight * view.scale / 2;
+  const float y = pixels.y + label_height_ * view.scale / 2;
   int64_t held = 0;
   int64_t held_b = 0;
   int64_t units = 0;
@@ -579,9 +584,12 @@ void ClusterMap::DrawLabel(const MapNode& node, const Rect& pixels, const MapVie
   } else {
     share = absl::StrCat(MilliText(held), "/", units / 1000);
   }
+  constexpr size_t kLeastName = 3;
+  const auto chars = static_cast<size_t>(std::max(pixels.width / view.char_width, 0.0F));
+  // Where it is narrow, what is held is enough.
+  if (share.size() + 1 + kLeastName > chars) share = share.substr(0, share.find('/'));
   const float share_width = static_cast<float>(share.size() + 1) * view.char_width;
-  constexpr float kLeastName = 3;
-  const bool both = pixels.width >= share_width + kLeastName * view.char_width;
+  const bool both = share.size() + 1 + kLeastName <= chars;
   const float name_width = pixels.width - (both ? share_width : 0);
   list_.AddText({pixels.x, y}, Anchor::kStart, TextSize::kSmall,
                 node.available ? theme.text : theme.dim_text,

@@ -149,8 +149,10 @@ class ClusterMap {
 
   // Places all nodes with GPUs, in an area of about that ratio of width to height. Must be called
   // again after nodes were added. Names are ordered naturally: node-2 before node-10.
+  // `label_height`: of the line above each node, in widths of a GPU.
   // REQUIRES: aspect > 0. O(nodes log nodes).
-  void Arrange(MapGrouping grouping, MapOrder order, float aspect);
+  void Arrange(MapGrouping grouping, MapOrder order, float aspect,
+               float label_height = kLabelHeight);
   // Places the nodes as `other` does. REQUIRES: both show states of the same nodes. O(nodes).
   void ArrangeAs(const ClusterMap& other);
   // Changes with every Arrange.
@@ -158,6 +160,7 @@ class ClusterMap {
   // Shows another state of the same nodes; every node keeps its place. O(1).
   // REQUIRES: the new data have as many nodes, each with as many GPUs.
   void Show(const ClusterMapData* data);
+  static constexpr float kLabelHeight = 1.4F;
   float width() const { return width_; }  // in the map's units
   float height() const { return height_; }
 
@@ -231,6 +234,7 @@ class ClusterMap {
   std::vector<uint32_t> place_of_;  // by node: index into order_; kNowhere without GPUs
   float width_ = 0;
   float height_ = 0;
+  float label_height_ = kLabelHeight;
   uint64_t arrangements_ = 0;
 
   std::optional<MapView> drawn_view_;

@@ -144,6 +144,12 @@ std::vector<std::vector<ColumnSpan>> StackColumns(absl::Span<const Pyramid* cons
 
 // --- The model ---
 
+float LegendWidth(size_t longest_name, const PlotFrame& frame) {
+  constexpr float kValueChars = 11;  // "-1,234,567 "
+  return (static_cast<float>(longest_name) + kValueChars) * frame.char_width + 3 * kPadding +
+         frame.line_height;
+}
+
 PlotModel::PlotModel(PlotSpec spec) : spec_(std::move(spec)) {
   for (const PlotSeries& series : spec_.series) DRASIM_CHECK(series.data != nullptr);
   for (const PlotBand& band : spec_.bands) {
@@ -223,9 +229,7 @@ void PlotModel::BuildBase() {
   const float top = has_title ? line * 1.4F : kPadding;
   size_t widest_row = 0;
   for (const LegendRow& row : picture_.legend) widest_row = std::max(widest_row, row.name.size());
-  constexpr float kValueChars = 11;  // "-1,234,567 ", and the swatch
-  const float legend_width =
-      (static_cast<float>(widest_row) + kValueChars) * frame_.char_width + 3 * kPadding + line;
+  const float legend_width = std::max(frame_.legend, LegendWidth(widest_row, frame_));
   // A narrow picture, such as that of a phone, has its legend below.
   const bool beside = !picture_.legend.empty() && frame_.width >= 2.5F * legend_width;
   const float row_height = line * 1.25F;
@@ -246,11 +250,12 @@ void PlotModel::BuildBase() {
     constexpr size_t kExactSamplesPerColumn = 32;
     stack_ = StackColumns(parts, edges_, kExactSamplesPerColumn * (edges_.size() - 1));
   }
-  const int value_ticks = std::max(3, static_cast<int>((bottom - top) / (line * 1.8F)));
+  const int value_ticks = std::max(3, static_cast<int>((bottom - top) / (line * 1.4F)));
   const TickScale scale = ValueScale(value_ticks);
   size_t widest_tick = 1;
   for (const Tick& tick : scale.ticks) widest_tick = std::max(widest_tick, tick.label.size());
-  const float left = static_cast<float>(widest_tick) * frame_.char_width + 2 * kPadding;
+  const float left =
+      std::max(frame_.left, static_cast<float>(widest_tick) * frame_.char_width + 2 * kPadding);
   picture_.area.x = left;
   picture_.area.y = top;
   picture_.area.width = std::max(right - left, 1.0F);

@@ -92,12 +92,19 @@ struct PlotFrame {
   float height = 200;
   float char_width = 7;  // of the small text, for margins
   float line_height = 16;
+  // At least this wide, so that plots above each other share one axis of time: labels of the values
+  // at the left, and the legend beside the area.
+  float left = 0;
+  float legend = 0;
   SimTime begin;
   SimTime end;  // still inside the window
   PlotX x = PlotX::kTime;
   ThemeKind theme = ThemeKind::kDark;
   bool operator==(const PlotFrame&) const = default;
 };
+
+// The width of a legend beside the area whose longest name has so many bytes.
+float LegendWidth(size_t longest_name, const PlotFrame& frame);
 
 enum class LegendKind : uint8_t { kSeries, kBand, kDifference };
 

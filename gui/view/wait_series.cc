@@ -16,8 +16,8 @@ WaitSeries WaitSeriesOf(const std::vector<PodStart>& starts, SimTime end, size_t
   for (const PodStart& start : starts) {
     const int64_t ns = std::clamp<int64_t>(start.start.ns(), 0, length);
     const absl::int128 bucket =
-        absl::int128(ns) * static_cast<int64_t>(buckets) / (absl::int128(length) + 1);
-    waits[static_cast<size_t>(bucket)].push_back(start.wait);
+        length == 0 ? 0 : absl::int128(ns) * static_cast<int64_t>(buckets) / length;
+    waits[std::min(static_cast<size_t>(bucket), buckets - 1)].push_back(start.wait);
   }
   WaitSeries series;
   for (size_t b = 0; b < buckets; ++b) {

@@ -99,6 +99,14 @@ void PackLiveResidents(const std::vector<LivePod>& pods, const LiveState& live,
   }
 }
 
+void PackLayouts(const ClusterState& cluster, const LayoutLookup& layouts, proto::LedgerLive* out) {
+  for (size_t n = 0; n < cluster.node_count(); ++n) {
+    for (size_t g = 0; g < cluster.node(NodeId(n)).gpu_count; ++g) {
+      out->add_layouts(InstancesOf(cluster, layouts, NodeId(n), g));
+    }
+  }
+}
+
 // The holdings of a resident pod, collected from the columns.
 struct LivePlacement {
   uint32_t node = 0;  // 1 + node; 0: none
@@ -281,6 +289,21 @@ absl::Status LoadOwners(const proto::LedgerLive& p, PodOwners* owners) {
   return absl::OkStatus();
 }
 
+absl::Status LoadLayouts(const proto::LedgerLive& p, const ClusterState& cluster,
+                         GpuLayouts* layouts) {
+  int next = 0;
+  for (size_t n = 0; n < cluster.node_count(); ++n) {
+    for (size_t g = 0; layouts->known() && g < cluster.node(NodeId(n)).gpu_count; ++g) {
+      if (next >= p.layouts_size()) return Impossible("a keyframe lacks a layout");
+      if (!layouts->Set(cluster, NodeId(n), g, p.layouts(next++))) {
+        return Impossible("an impossible layout");
+      }
+    }
+  }
+  if (next != p.layouts_size()) return Impossible("a keyframe has a layout without a GPU");
+  return absl::OkStatus();
+}
+
 absl::Status LoadLive(const proto::LedgerLive& p, const KeyframeBounds& bounds, SimTime latest,
                       const ClusterState& cluster, LiveState* live) {
   live->set_latest(latest);
@@ -316,7 +339,7 @@ absl::Status LoadLive(const proto::LedgerLive& p, const KeyframeBounds& bounds, 
 }  // namespace
 
 std::string PackKeyframe(const KeyframeHead& head, const ClusterState& cluster,
-                         const LiveState& live, const JobTable* jobs) {
+                         const LiveState& live, const JobTable* jobs, const LayoutLookup& layouts) {
   std::vector<LivePod> pods(live.pods().begin(), live.pods().end());
   std::sort(pods.begin(), pods.end(),
             [](const LivePod& a, const LivePod& b) { return a.pod < b.pod; });
@@ -324,6 +347,7 @@ std::string PackKeyframe(const KeyframeHead& head, const ClusterState& cluster,
   PackLiveNodes(live, &columns);
   PackLivePods(pods, cluster, &columns);
   if (jobs != nullptr) PackLiveOwners(pods, *jobs, &columns);
+  if (layouts != nullptr) PackLayouts(cluster, layouts, &columns);
   PackLiveResidents(pods, live, &columns);
   for (size_t c = 0; c < kRunCounters; ++c) {
     columns.add_counters(static_cast<uint64_t>(live.counter(static_cast<RunCounter>(c))));
@@ -343,7 +367,8 @@ std::string PackKeyframe(const KeyframeHead& head, const ClusterState& cluster,
 
 absl::Status UnpackKeyframe(const std::string& payload, const KeyframeBounds& bounds,
                             KeyframeHead* head, ClusterState* cluster, LiveState* live,
-                            PodOwners* owners, std::vector<uint32_t>* numbers) {
+                            PodOwners* owners, GpuLayouts* layouts,
+                            std::vector<uint32_t>* numbers) {
   proto::LedgerKeyframe keyframe;
   if (!keyframe.ParseFromString(payload)) return Impossible("a keyframe is unreadable");
   head->records = keyframe.records();
@@ -380,6 +405,7 @@ absl::Status UnpackKeyframe(const std::string& payload, const KeyframeBounds& bo
   RETURN_IF_ERROR(CollectPlacements(columns, &placements));
   RETURN_IF_ERROR(LoadCluster(columns, placements, cluster));
   RETURN_IF_ERROR(LoadOwners(columns, owners));
+  RETURN_IF_ERROR(LoadLayouts(columns, *cluster, layouts));
   return LoadLive(columns, bounds, head->time, *cluster, live);
 }
 

@@ -223,6 +223,7 @@ absl::Status LedgerReader::LoadHeader() {
     absl::StatusOr<NodeId> added = cluster_->AddNode(spec);
     if (!added.ok()) return Damaged(added.status().message());
   }
+  RETURN_IF_ERROR(ResetLayouts());
   if (header_.reasons_size() > 254) return Damaged("more reasons than can be");
   std::vector<ReasonKind> kinds;
   for (const char byte : header_.reason_kinds()) {
@@ -235,6 +236,24 @@ absl::Status LedgerReader::LoadHeader() {
   }
   summaries_.SetReasons({header_.reasons().begin(), header_.reasons().end()}, std::move(kinds));
   first_frame_ = static_cast<uint64_t>(ftello(file_));
+  return absl::OkStatus();
+}
+
+// The layouts of the header.
+absl::Status LedgerReader::ResetLayouts() {
+  layouts_.Clear();
+  for (int n = 0; n < header_.nodes_size(); ++n) {
+    const proto::LedgerNode& node = header_.nodes(n);
+    if (node.layouts_size() == 0) continue;
+    if (!layouts_.known()) layouts_.Begin(*cluster_);
+    if (node.layouts_size() != node.gpu_count()) return Damaged("a GPU without a layout");
+    for (int g = 0; g < node.layouts_size(); ++g) {
+      if (!layouts_.Set(*cluster_, NodeId(static_cast<size_t>(n)), static_cast<size_t>(g),
+                        node.layouts(g))) {
+        return Damaged("an impossible layout");
+      }
+    }
+  }
   return absl::OkStatus();
 }
 
@@ -298,7 +317,7 @@ absl::StatusOr<bool> LedgerReader::LoadBlock() {
     if (absl::Status s = AddDefinitions(block_); !s.ok()) return s;
     in_block_ = 0;
     next_node_ = next_detail_ = next_arrival_ = 0;
-    next_grants_ = next_grant_ = next_allocatable_ = next_preemptor_ = 0;
+    next_grants_ = next_grant_ = next_allocatable_ = next_preemptor_ = next_layout_ = 0;
     job_ = 0;
     if (n > 0) return true;
   }
@@ -392,14 +411,25 @@ absl::Status LedgerReader::ChangeDevices(const Record& record) {
   if (record.detail == 0 || record.detail > kLastDeviceChange) {
     return Damaged("an unknown change of devices");
   }
-  if (record.detail != static_cast<uint32_t>(DeviceChangeKind::kAllocatable)) {
-    return absl::OkStatus();
-  }
+  const auto kind = static_cast<DeviceChangeKind>(record.detail);
+  if (kind == DeviceChangeKind::kLayoutChanged && layouts_.known()) return ChangeLayouts(record);
+  if (kind != DeviceChangeKind::kAllocatable) return absl::OkStatus();
   for (size_t e = 0; e < cluster_->extended_names().size(); ++e) {
     if (next_allocatable_ >= block_.allocatable_size()) return Damaged("an amount is missing");
     const int64_t amount = block_.allocatable(next_allocatable_++);
     if (amount < 0 || amount > int64_t{1} << 60) return Damaged("an impossible amount");
     cluster_->SetExtendedCapacity(record.node, e, amount);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status LedgerReader::ChangeLayouts(const Record& record) {
+  for (const size_t gpu : record.devices) {
+    if (gpu >= cluster_->node(record.node).gpu_count) return Damaged("a GPU that does not exist");
+    if (next_layout_ >= block_.layouts_size()) return Damaged("a layout is missing");
+    if (!layouts_.Set(*cluster_, record.node, gpu, block_.layouts(next_layout_++))) {
+      return Damaged("an impossible layout");
+    }
   }
   return absl::OkStatus();
 }
@@ -711,6 +741,7 @@ absl::Status LedgerReader::ResetCluster() {
   }
   cluster_ = std::move(fresh);
   owners_.Clear();
+  RETURN_IF_ERROR(ResetLayouts());
   block_.Clear();
   in_block_ = 0;
   complete_ = false;
@@ -748,7 +779,7 @@ absl::Status LedgerReader::Jump(const LedgerPlace& keyframe, LiveState* live) {
   KeyframeHead head;
   std::vector<uint32_t> numbers;
   const absl::Status status =
-      UnpackKeyframe(payload, bounds, &head, cluster_.get(), live, &owners_, &numbers);
+      UnpackKeyframe(payload, bounds, &head, cluster_.get(), live, &owners_, &layouts_, &numbers);
   if (!status.ok()) return Damaged(status.message());
   if (head.records != keyframe.records) return Damaged("a keyframe stands at another record");
   records_ = head.records;

@@ -15,6 +15,7 @@
 #include "model/proto/ledger.pb.h"
 #include "model/record.h"
 #include "model/text/mig_table_set.h"
+#include "sim/record/gpu_layouts.h"
 #include "sim/record/ledger_frame.h"
 #include "sim/record/ledger_index.h"
 #include "sim/record/live_state.h"
@@ -43,6 +44,11 @@ class LedgerReader {
   // The owners of a pod of cluster(); an invalid job and "" if the ledger does not tell.
   JobId JobOf(PodId pod) const { return owners_.job(pod); }
   absl::string_view TenantOf(PodId pod) const { return owners_.tenant(pod); }
+  // The instances of a GPU with a static MIG layout, held or not: bit per placement of its table.
+  // None in a run without such layouts, where pods make their instances. REQUIRES: the GPU exists.
+  std::optional<uint64_t> LayoutOf(NodeId node, size_t gpu) const {
+    return layouts_.Of(*cluster_, node, gpu);
+  }
 
   // After Next returned false: whether the run was complete, and its fingerprint.
   bool complete() const { return complete_; }
@@ -97,6 +103,7 @@ class LedgerReader {
   void WalkFrames(LedgerIndex* index);
   absl::Status CountLastBlock(LedgerIndex* index);
   absl::Status ResetCluster();
+  absl::Status ResetLayouts();
   absl::Status LoadHeader();
   absl::StatusOr<bool> HasNext();
   absl::StatusOr<bool> LoadBlock();
@@ -112,6 +119,7 @@ class LedgerReader {
   // Pods that have arrived.
   uint64_t pods() const { return pods_before_ + (cluster_->pod_count() - number_of_row_.size()); }
   absl::Status ChangeDevices(const Record& record);
+  absl::Status ChangeLayouts(const Record& record);
   absl::Status ApplyPlacement(const Record& record);
   absl::Status ApplyAdmission(const Record& record);
   absl::Status Damaged(absl::string_view what) const;
@@ -130,6 +138,7 @@ class LedgerReader {
   std::unique_ptr<ClusterState> cluster_ = std::make_unique<ClusterState>(&models_, shapes_.get());
   VerdictSummaryTable summaries_;
   PodOwners owners_;
+  GpuLayouts layouts_;
 
   proto::LedgerBlock block_;
   size_t in_block_ = 0;  // next record of the block, and cursors of its sparse columns
@@ -140,6 +149,7 @@ class LedgerReader {
   int next_grant_ = 0;
   int next_allocatable_ = 0;
   int next_preemptor_ = 0;
+  int next_layout_ = 0;
   int64_t job_ = 0;      // of the last arrival in the block
   DeviceGrants grants_;  // of the present record
   uint64_t records_ = 0;

@@ -70,6 +70,10 @@ class LedgerSeek {
   // The owners of a row of cluster(); an invalid job and "" if the ledger does not tell.
   JobId JobOf(PodId pod) const { return reader_->JobOf(pod); }
   absl::string_view TenantOf(PodId pod) const { return reader_->TenantOf(pod); }
+  // As for LedgerReader.
+  std::optional<uint64_t> LayoutOf(NodeId node, size_t gpu) const {
+    return reader_->LayoutOf(node, gpu);
+  }
   // The place of a row of cluster() in the run's order of arrivals, and back; absent if the pod has
   // not arrived, or had ended before the keyframe.
   uint64_t NumberOf(PodId pod) const { return reader_->NumberOf(pod); }

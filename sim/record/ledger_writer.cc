@@ -85,7 +85,8 @@ void ToProto(const PodShape& shape, proto::LedgerShape* out) {
 }
 
 std::string MakeHeader(absl::string_view scenario_yaml, const ClusterState& cluster,
-                       absl::Span<const uint32_t> ranks, const VerdictSummaryTable& summaries) {
+                       absl::Span<const uint32_t> ranks, const VerdictSummaryTable& summaries,
+                       const LayoutLookup& layouts) {
   proto::LedgerHeader header;
   header.set_version(kLedgerVersion);
   header.set_drasim_version(std::string(kDrasimVersion));
@@ -115,6 +116,9 @@ std::string MakeHeader(absl::string_view scenario_yaml, const ClusterState& clus
       p->set_key(taint.key);
       p->set_value(taint.value);
       p->set_effect(taint.effect);
+    }
+    for (size_t g = 0; layouts != nullptr && g < cluster.node(NodeId(i)).gpu_count; ++g) {
+      node->add_layouts(InstancesOf(cluster, layouts, NodeId(i), g));
     }
     node->set_absent(spec.absent);
     node->set_unschedulable(spec.unschedulable);
@@ -222,26 +226,27 @@ absl::StatusOr<LedgerPosition> FindLastCheckpoint(LedgerReader& reader, const Le
 
 absl::StatusOr<std::unique_ptr<LedgerWriter>> LedgerWriter::Create(
     const std::string& path, absl::string_view scenario_yaml, const ClusterState& cluster,
-    absl::Span<const uint32_t> ranks, const VerdictSummaryTable& summaries,
-    const LedgerPace& pace) {
-  std::unique_ptr<LedgerWriter> writer(new LedgerWriter(&cluster, &summaries));
+    absl::Span<const uint32_t> ranks, const VerdictSummaryTable& summaries, const LedgerPace& pace,
+    LayoutLookup layouts) {
+  std::unique_ptr<LedgerWriter> writer(new LedgerWriter(&cluster, &summaries, std::move(layouts)));
   writer->digest_ = LedgerDigest(cluster, summaries, pace);
   if (absl::Status s = writer->file_.Open(path, ".partial"); !s.ok()) return s;
   writer->status_ = writer->file_.Write(kLedgerMagic);
   writer->offset_ = kLedgerMagic.size();
-  writer->WriteFrame(FrameType::kHeader, MakeHeader(scenario_yaml, cluster, ranks, summaries));
+  writer->WriteFrame(FrameType::kHeader,
+                     MakeHeader(scenario_yaml, cluster, ranks, summaries, writer->layouts_));
   if (!writer->status_.ok()) return writer->status_;
   return writer;
 }
 
 absl::StatusOr<std::unique_ptr<LedgerWriter>> LedgerWriter::Continue(
     const LedgerPosition& position, absl::string_view scenario_yaml, const ClusterState& cluster,
-    absl::Span<const uint32_t> ranks, const VerdictSummaryTable& summaries) {
-  if (position.header != MakeHeader(scenario_yaml, cluster, ranks, summaries)) {
+    absl::Span<const uint32_t> ranks, const VerdictSummaryTable& summaries, LayoutLookup layouts) {
+  if (position.header != MakeHeader(scenario_yaml, cluster, ranks, summaries, layouts)) {
     return absl::FailedPreconditionError(
         "the ledger began with another scenario, or with other nodes, than there are now");
   }
-  std::unique_ptr<LedgerWriter> writer(new LedgerWriter(&cluster, &summaries));
+  std::unique_ptr<LedgerWriter> writer(new LedgerWriter(&cluster, &summaries, std::move(layouts)));
   writer->index_ = position.index;
   writer->digest_ = position.digest;
   writer->digest_.set_summaries(&summaries);
@@ -304,12 +309,7 @@ void LedgerWriter::OnRecord(const Record& record, const ClusterState& cluster) {
       block_.add_preemptor(record.preemptor.valid() ? record.preemptor.value() + uint64_t{1} : 0);
       any_preemptor_ |= record.preemptor.valid();
     }
-    if (record.kind == RecordKind::kDevicesChanged &&
-        record.detail == static_cast<uint32_t>(DeviceChangeKind::kAllocatable)) {
-      for (size_t e = 0; e < cluster.extended_names().size(); ++e) {
-        block_.add_allocatable(cluster.extended_capacity(record.node, e));
-      }
-    }
+    if (record.kind == RecordKind::kDevicesChanged) AddDeviceChange(record, cluster);
   } else if (record.kind == RecordKind::kPodArrived) {
     const absl::string_view name = cluster.pod_name(record.pod);
     block_.add_pod_name(name.data(), name.size());
@@ -324,6 +324,19 @@ void LedgerWriter::OnRecord(const Record& record, const ClusterState& cluster) {
   claims_.OnRecord();
   digest_.OnRecord(record, cluster);
   if (block_.kind().size() >= digest_.pace().records_per_block) FlushBlock();
+}
+
+void LedgerWriter::AddDeviceChange(const Record& record, const ClusterState& cluster) {
+  const auto kind = static_cast<DeviceChangeKind>(record.detail);
+  if (kind == DeviceChangeKind::kAllocatable) {
+    for (size_t e = 0; e < cluster.extended_names().size(); ++e) {
+      block_.add_allocatable(cluster.extended_capacity(record.node, e));
+    }
+  } else if (kind == DeviceChangeKind::kLayoutChanged && layouts_ != nullptr) {
+    for (const size_t gpu : record.devices) {
+      block_.add_layouts(InstancesOf(cluster, layouts_, record.node, gpu));
+    }
+  }
 }
 
 void LedgerWriter::AddOwner(PodId pod) {
@@ -377,7 +390,7 @@ void LedgerWriter::WriteKeyframe() {
                  PackLiveClaims(records_, time, claims_.live()));
   }
   WriteIndexed(FrameType::kKeyframe, records_, time,
-               PackKeyframe(head, *cluster_, digest_.live(), jobs_));
+               PackKeyframe(head, *cluster_, digest_.live(), jobs_, layouts_));
   digest_.PassKeyframe(shapes_written_, summaries_written_);
 }
 

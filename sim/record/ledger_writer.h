@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -15,6 +16,7 @@
 #include "model/proto/ledger.pb.h"
 #include "model/record.h"
 #include "sim/record/atomic_file.h"
+#include "sim/record/gpu_layouts.h"
 #include "sim/record/ledger_claims.h"
 #include "sim/record/ledger_digest.h"
 #include "sim/record/ledger_frame.h"
@@ -50,18 +52,19 @@ absl::StatusOr<LedgerPosition> FindLastCheckpoint(LedgerReader& reader,
 class LedgerWriter : public RecordSink {
  public:
   // Creates `path`.partial and writes the header. `cluster` and `summaries` must outlive the
-  // writer.
+  // writer. `layouts`: none in a run without static MIG layouts.
   static absl::StatusOr<std::unique_ptr<LedgerWriter>> Create(
       const std::string& path, absl::string_view scenario_yaml, const ClusterState& cluster,
       absl::Span<const uint32_t> ranks, const VerdictSummaryTable& summaries,
-      const LedgerPace& pace = LedgerPace());
+      const LedgerPace& pace = LedgerPace(), LayoutLookup layouts = nullptr);
 
   // A writer that continues a partial ledger from `position`, as if it had written all bytes
   // before: the same records give the same bytes. No records may be added before Reopen.
   // FailedPrecondition if the ledger's header is not the one that Create would write.
   static absl::StatusOr<std::unique_ptr<LedgerWriter>> Continue(
       const LedgerPosition& position, absl::string_view scenario_yaml, const ClusterState& cluster,
-      absl::Span<const uint32_t> ranks, const VerdictSummaryTable& summaries);
+      absl::Span<const uint32_t> ranks, const VerdictSummaryTable& summaries,
+      LayoutLookup layouts = nullptr);
   // Cuts `path`.partial at the position. Unavailable if it is missing or shorter; it is then left
   // unchanged.
   absl::Status Reopen(const std::string& path);
@@ -90,8 +93,9 @@ class LedgerWriter : public RecordSink {
   absl::Status Abandon();
 
  private:
-  LedgerWriter(const ClusterState* cluster, const VerdictSummaryTable* summaries)
-      : cluster_(cluster), summaries_(summaries) {
+  LedgerWriter(const ClusterState* cluster, const VerdictSummaryTable* summaries,
+               LayoutLookup layouts)
+      : cluster_(cluster), summaries_(summaries), layouts_(std::move(layouts)) {
     file_.KeepTemporary();
   }
   void WriteFrame(FrameType type, absl::string_view payload);
@@ -104,10 +108,12 @@ class LedgerWriter : public RecordSink {
   void WriteClaims();
   void AppendDefinitions();
   void AddOwner(PodId pod);
+  void AddDeviceChange(const Record& record, const ClusterState& cluster);
   void AddGrants(absl::Span<const DeviceGrant> grants);
 
   const ClusterState* cluster_;
   const VerdictSummaryTable* summaries_;
+  LayoutLookup layouts_;  // or none
   AtomicFile file_;
   uint64_t offset_ = 0;
   uint64_t max_bytes_ = ~uint64_t{0};

@@ -180,7 +180,7 @@ TEST_F(PanelPlotsTest, TheWheelZoomsAndDragsOfOtherButtonsPan) {
   const SimTime here = cursor();
   rig_.Wheel(1);
   EXPECT_FALSE(timeline.shows_everything());
-  EXPECT_EQ((timeline.window_end() - timeline.window_begin()).ns(), kEndS * kSecondNs * 8 / 10);
+  EXPECT_NEAR((timeline.window_end() - timeline.window_begin()).seconds(), 800, 0.001);
   // What was under the mouse still is.
   rig_.Click(500, 100);
   EXPECT_NEAR(cursor().seconds(), here.seconds(), 0.5);
@@ -224,6 +224,20 @@ TEST_F(PanelPlotsTest, WhatWasHiddenStaysHiddenInANewTheme) {
   rig_.Frames(2);
   EXPECT_EQ(rig_.Frames(), hidden);
   EXPECT_EQ(cursor(), SimTime());  // a click on the legend does not seek
+}
+
+TEST_F(PanelPlotsTest, TheMenuHidesAPlot) {
+  const int before = rig_.Frames(2);
+  // In the upper right corner of the first plot.
+  rig_.Click(1168, 14);
+  const int with_menu = rig_.Frames(2);
+  EXPECT_GT(with_menu, before + 100);
+  // The first box of the menu, which opens below the mouse.
+  rig_.Click(1180, 32);
+  rig_.Frames(2);
+  EXPECT_EQ(rig_.panel().Exports(rig_.app()).size(), 6u);
+  EXPECT_EQ(rig_.panel().Exports(rig_.app())[0].name, "waiting.svg");
+  EXPECT_EQ(cursor(), SimTime());
 }
 
 TEST(PanelPlotsAloneTest, NoRunAndAnEmptyRunAreDrawn) {

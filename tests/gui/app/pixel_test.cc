@@ -32,7 +32,7 @@ using view::ThemeKind;
 constexpr int kWidth = 640;
 constexpr int kHeight = 360;
 
-Rgb PixelOf(const Picture& picture, int x, int y) {
+Rgb PixelOf(const FrameImage& picture, int x, int y) {
   const size_t at =
       3 * (static_cast<size_t>(y) * static_cast<size_t>(picture.width) + static_cast<size_t>(x));
   return {picture.rgb[at], picture.rgb[at + 1], picture.rgb[at + 2]};
@@ -59,7 +59,7 @@ class PixelTest : public ::testing::TestWithParam<std::tuple<ThemeKind, float>> 
     GTEST_SKIP() << screen.status().message();
   }
 
-  absl::StatusOr<Picture> PictureOf(const view::DrawList& list, ImVec2 origin) {
+  absl::StatusOr<FrameImage> PictureOf(const view::DrawList& list, ImVec2 origin) {
     const auto draw = [&] {
       AppState app;
       app.looks = looks_;
@@ -162,7 +162,7 @@ std::vector<std::string> PixelTest::Mistakes(const view::ClusterMapData& data) {
   view::ClusterMap map = Arranged(data);
   const view::MapView view = ViewFor(map, looks_);
   const ImVec2 origin(13 * looks_.scale, 17 * looks_.scale);
-  const absl::StatusOr<Picture> picture = PictureOf(map.Draw(view, nullptr), origin);
+  const absl::StatusOr<FrameImage> picture = PictureOf(map.Draw(view, nullptr), origin);
   if (!picture.ok()) return {picture.status().ToString()};
   std::vector<std::string> mistakes;
   for (const GpuPicture& gpu : SmallClusterPicture()) {
@@ -274,7 +274,7 @@ TEST_P(PixelTest, HatchingsFillTheirRectanglesAndNothingElse) {
                                            {110, 40, 1, 1}};
     view::DrawList list;
     for (const view::Rect& rect : rects) list.AddRect(rect, ink);
-    ASSERT_OK_AND_ASSIGN(const Picture picture, PictureOf(list, ImVec2(3, 5)));
+    ASSERT_OK_AND_ASSIGN(const FrameImage picture, PictureOf(list, ImVec2(3, 5)));
     int wrong = 0;
     for (int y = 0; y < kHeight; ++y) {
       for (int x = 0; x < kWidth; ++x) {
@@ -298,7 +298,7 @@ TEST_P(PixelTest, StraightLinesAreCrispAndOutlinesStayInside) {
   list.AddLine({10, 20.3F}, {50, 20.3F}, ink);
   list.AddLine({70.4F, 10}, {70.4F, 30}, ink);
   list.AddOutline({100, 10, 20, 10}, ink, 2);
-  ASSERT_OK_AND_ASSIGN(const Picture picture, PictureOf(list, ImVec2(0, 0)));
+  ASSERT_OK_AND_ASSIGN(const FrameImage picture, PictureOf(list, ImVec2(0, 0)));
   int coloured = 0;
   for (int y = 0; y < kHeight; ++y) {
     for (int x = 0; x < kWidth; ++x) {
@@ -325,7 +325,7 @@ TEST_P(PixelTest, TextsStandAtTheirAnchors) {
   const auto extent_of = [&](view::Anchor anchor, view::TextSize size) {
     view::DrawList list;
     list.AddText({200, 100}, anchor, size, theme().text, "HHHHHH");
-    const absl::StatusOr<Picture> picture = PictureOf(list, ImVec2(0, 0));
+    const absl::StatusOr<FrameImage> picture = PictureOf(list, ImVec2(0, 0));
     Extent extent;
     EXPECT_TRUE(picture.ok());
     for (int y = 0; picture.ok() && y < kHeight; ++y) {
@@ -360,7 +360,8 @@ TEST_P(PixelTest, ThePictureIsTheSameEveryTime) {
     view::ClusterMap map = Arranged(data);
     view::MapView view = ViewFor(map, looks_);
     view.char_width = 7 * looks_.scale;  // with names
-    ASSERT_OK_AND_ASSIGN(const Picture picture, PictureOf(map.Draw(view, nullptr), ImVec2(20, 20)));
+    ASSERT_OK_AND_ASSIGN(const FrameImage picture,
+                         PictureOf(map.Draw(view, nullptr), ImVec2(20, 20)));
     ASSERT_OK_AND_ASSIGN(const std::string png,
                          EncodePng(picture.width, picture.height, picture.rgb));
     if (run == 0) first = png;

@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "gtest/gtest.h"
+#include "gui/session/block_columns.h"
 #include "gui/session/run_overview.h"
 #include "gui/view/pyramid.h"
 #include "sim/record/ledger_seek.h"
@@ -80,6 +82,24 @@ TEST_P(GuiOverviewTest, SeriesByBlockKeepTheExtremes) {
   for (size_t i = 1; i < overview.load.size(); ++i) {
     EXPECT_GE(overview.load.value(i), overview.load.value(i - 1));
   }
+}
+
+TEST_P(GuiOverviewTest, BlocksWithEventsAreKnown) {
+  const GoldenLedger ledger(GetParam());
+  ASSERT_OK_AND_ASSIGN(const std::unique_ptr<LedgerSeek> seek, LedgerSeek::Open(ledger.path()));
+  RunOverview overview;
+  ASSERT_OK_AND_ASSIGN(const std::shared_ptr<const RunBasis> basis,
+                       ReadBasis(seek.get(), Always, &overview, /*exact_records=*/0));
+  ASSERT_OK_AND_ASSIGN(const std::unique_ptr<gui::BlockFile> file,
+                       gui::BlockFile::Open(ledger.path()));
+  std::vector<size_t> wanted;
+  for (size_t b = 0; b < seek->index().blocks.size(); ++b) {
+    std::vector<gui::NodeChange> changes;
+    ASSERT_EQ(file->ReadNodeChanges(seek->index().blocks[b], 1000, &changes), absl::OkStatus());
+    if (!changes.empty()) wanted.push_back(b);
+  }
+  EXPECT_EQ(basis->event_blocks, wanted);
+  EXPECT_EQ(wanted.empty(), overview.by_record);
 }
 
 TEST_P(GuiOverviewTest, EveryStepCanBeCancelled) {

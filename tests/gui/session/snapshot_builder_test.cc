@@ -28,7 +28,7 @@ using view::PodArchive;
 // A rig whose live state follows, and its snapshot.
 class SnapshotRig {
  public:
-  SnapshotRig() : live_(rig_.cluster()) {
+  SnapshotRig() : live_(rig_.cluster(), &rig_.summaries()) {
     rig_.Follow([this](const Record& record) {
       live_.OnRecord(record, rig_.cluster());
       if (!live_.ended().has_value()) return;

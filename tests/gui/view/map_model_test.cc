@@ -523,6 +523,31 @@ TEST(MapModelTest, CountsTheDifferenceOfTwoRuns) {
   EXPECT_FALSE(SameCluster(a, b));
 }
 
+TEST(MapModelTest, LabelsGetShorterBeforeTheyVanish) {
+  ClusterMapData data;
+  data.profiles = {"7g.80gb"};
+  data.AddNode(Node("node-000017"));
+  for (int g = 0; g < 8; ++g) data.AddGpu(MigGpu(), {Slot(0, 6, 0)});
+  ClusterMap map(&data);
+  const auto texts = [&](float label_height, float scale) {
+    map.Arrange(MapGrouping::kNone, MapOrder::kName, 1, label_height);
+    MapView view = map.Fit(2000, 1000);
+    view.scale = scale;
+    view.char_width = 7;
+    std::vector<std::string> found;
+    const DrawList& list = map.Draw(view, nullptr);
+    for (const DrawItem& item : list.items()) {
+      if (item.kind != DrawKind::kTexts) continue;
+      for (const TextItem& text : list.texts(item)) found.push_back(text.text);
+    }
+    return found;
+  };
+  EXPECT_EQ(texts(1.4F, 20), (std::vector<std::string>{"node-000017", "48/64"}));
+  EXPECT_EQ(texts(1.4F, 14), (std::vector<std::string>{"000017", "48/64"}));
+  EXPECT_EQ(texts(3, 7), (std::vector<std::string>{"00017", "48"}));
+  EXPECT_TRUE(texts(1.4F, 7).empty());  // lower than a line of text
+}
+
 TEST(MapModelTest, LegendsNameTheirColours) {
   const ClusterMapData data = SmallCluster();
   const ClusterMap map(&data);

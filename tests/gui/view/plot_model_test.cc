@@ -480,6 +480,28 @@ TEST(PlotModelTest, ANarrowPlotHasItsLegendBelow) {
   }
 }
 
+TEST(PlotModelTest, PlotsAboveEachOtherShareTheirMargins) {
+  const Pyramid small = SeriesOf({{0, 1}, {50, 3}});
+  const Pyramid large = SeriesOf({{0, 1'000'000}, {50, 3'000'000}});
+  std::vector<Rect> areas;
+  for (const Pyramid* data : {&small, &large}) {
+    for (const bool stacked : {false, true}) {
+      PlotSpec spec;
+      spec.stacked = stacked;
+      spec.series.push_back(Series(data == &small ? "a" : "a longer name", data, 10));
+      PlotModel plot(spec);
+      PlotFrame frame = Frame(0, 100);
+      frame.left = 12 * frame.char_width;
+      frame.legend = LegendWidth(13, frame);
+      areas.push_back(plot.Draw(frame, std::nullopt).area);
+    }
+  }
+  for (const Rect& area : areas) {
+    EXPECT_EQ(area, areas[0]);
+    EXPECT_EQ(area.x, 84);
+  }
+}
+
 TEST(PlotModelTest, EmptyDataGiveAnEmptyPlot) {
   const Pyramid data;
   PlotSpec spec;

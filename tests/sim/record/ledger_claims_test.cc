@@ -294,8 +294,8 @@ TEST(LedgerClaimsTest, FlippedBytesNeverCrash) {
         damaged += sound ? 0 : 1;
         ++flips;
         if (flips % 16 != 0) continue;
-        const std::string ledger = absl::StrCat(absl::string_view(bytes).substr(0, frame.begin),
-                                                MakeFrame(type, payload));
+        const std::string ledger =
+            absl::StrCat(absl::string_view(bytes).substr(0, frame.begin), MakeFrame(type, payload));
         absl::StatusOr<std::unique_ptr<LedgerSeek>> seek = LedgerSeek::FromMemory(ledger);
         ASSERT_TRUE(seek.ok()) << seek.status();
         const absl::Status moved = (*seek)->ToTime(SimTime(int64_t{1} << 60));

@@ -866,6 +866,65 @@ TEST(LedgerDamageTest, Headers) {
             unreadable);
 }
 
+// A node with an A100 that has a static layout, and a change of it.
+TEST(LedgerDamageTest, Layouts) {
+  proto::LedgerHeader header = OneNode();
+  header.set_mig(true);
+  header.mutable_nodes(0)->set_gpu_model("A100-SXM4-40GB");
+  header.mutable_nodes(0)->add_layouts(1);
+  header.mutable_nodes(0)->add_layouts(0);
+  const auto error = [](const proto::LedgerHeader& changed, const proto::LedgerBlock& block) {
+    const absl::Status status =
+        ReadLedgerBytes(Ledger(changed, MakeFrame(FrameType::kBlock, block.SerializeAsString())))
+            .status;
+    EXPECT_TRUE(status.ok() || absl::IsDataLoss(status)) << status;
+    const std::string message(status.message());
+    return status.ok() ? "" : message.substr(message.rfind(": ") + 2);
+  };
+  proto::LedgerBlock none;
+  none.set_kind("\x08");
+  none.add_pod_delta(0);
+  EXPECT_EQ(error(header, none), "");
+  proto::LedgerHeader changed = header;
+  changed.mutable_nodes(0)->set_layouts(0, ~uint64_t{0});
+  EXPECT_EQ(error(changed, none), "an impossible layout");
+  changed.mutable_nodes(0)->set_gpu_model("T4");
+  changed.mutable_nodes(0)->set_layouts(0, 1);
+  EXPECT_EQ(error(changed, none), "an impossible layout");
+  changed = header;
+  changed.mutable_nodes(0)->mutable_layouts()->RemoveLast();
+  EXPECT_EQ(error(changed, none), "a GPU without a layout");
+
+  const auto change = [](uint64_t devices, std::vector<uint64_t> layouts) {
+    proto::LedgerBlock block;
+    block.set_kind("\x0f");
+    block.add_pod_delta(0);
+    block.add_node(1);
+    block.add_devices(devices);
+    block.add_detail(static_cast<uint32_t>(DeviceChangeKind::kLayoutChanged));
+    for (const uint64_t layout : layouts) block.add_layouts(layout);
+    return block;
+  };
+  EXPECT_EQ(error(header, change(3, {2, 1})), "");
+  EXPECT_EQ(error(header, change(3, {2})), "a layout is missing");
+  EXPECT_EQ(error(header, change(4, {2})), "a GPU that does not exist");
+  EXPECT_EQ(error(header, change(2, {~uint64_t{0}})), "an impossible layout");
+  EXPECT_EQ(error(OneNode(), change(3, {})), "");  // without layouts nothing is told
+
+  const std::string bytes =
+      Ledger(header, MakeFrame(FrameType::kBlock, change(2, {4}).SerializeAsString()));
+  absl::StatusOr<std::unique_ptr<LedgerReader>> reader = LedgerReader::FromMemory(bytes);
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  EXPECT_EQ((*reader)->LayoutOf(NodeId(0u), 0), uint64_t{1});
+  EXPECT_EQ((*reader)->LayoutOf(NodeId(0u), 1), uint64_t{0});
+  Record record;
+  EXPECT_TRUE(*(*reader)->Next(&record));
+  EXPECT_EQ((*reader)->LayoutOf(NodeId(0u), 0), uint64_t{1});
+  EXPECT_EQ((*reader)->LayoutOf(NodeId(0u), 1), uint64_t{4});
+  ASSERT_EQ((*reader)->Rewind(), absl::OkStatus());
+  EXPECT_EQ((*reader)->LayoutOf(NodeId(0u), 1), uint64_t{0});
+}
+
 TEST(LedgerDamageTest, CheckpointsThatLie) {
   const auto error = [](const proto::LedgerCheckpoint& checkpoint) {
     const std::string bytes =

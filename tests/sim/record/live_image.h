@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -113,15 +114,19 @@ inline void WritePodImage(const ClusterState& cluster, const LivePod& row, uint6
   WriteHistory(row.history, out);
 }
 
-// `number_of` and `owner_of` name the pods of the cluster, and their jobs and tenants.
-using OwnerOf = std::function<std::pair<JobId, absl::string_view>(PodId)>;
-inline std::string LiveImage(const ClusterState& cluster, const LiveState& live,
-                             const std::function<uint64_t(PodId)>& number_of,
-                             const OwnerOf& owner_of) {
+// What the reader and the live state beside it say of the nodes and the live pods.
+inline std::string LiveImage(const LedgerReader& reader, const LiveState& live) {
+  const ClusterState& cluster = reader.cluster();
+  const auto number_of = [&reader](PodId pod) { return reader.NumberOf(pod); };
   StateWriter out;
   out.U64(cluster.node_count());
   for (size_t n = 0; n < cluster.node_count(); ++n) {
     WriteNodeImage(cluster, live, NodeId(n), number_of, &out);
+    for (size_t g = 0; g < cluster.node(NodeId(n)).gpu_count; ++g) {
+      const std::optional<uint64_t> layout = reader.LayoutOf(NodeId(n), g);
+      out.Bool(layout.has_value());
+      out.U64(layout.value_or(0));
+    }
   }
   std::vector<std::pair<uint64_t, const LivePod*>> pods;
   for (const LivePod& row : live.pods()) pods.emplace_back(number_of(row.pod), &row);
@@ -129,9 +134,8 @@ inline std::string LiveImage(const ClusterState& cluster, const LiveState& live,
   out.U64(pods.size());
   for (const auto& [number, row] : pods) {
     WritePodImage(cluster, *row, number, &out);
-    const auto [job, tenant] = owner_of(row->pod);
-    out.U64(job.value());
-    out.Str(tenant);
+    out.U64(reader.JobOf(row->pod).value());
+    out.Str(reader.TenantOf(row->pod));
   }
   const ClusterTotals& t = cluster.totals();
   for (const int64_t value :
@@ -145,9 +149,7 @@ inline std::string LiveImage(const ClusterState& cluster, const LiveState& live,
 }
 
 inline std::string LiveImage(const LedgerSeek& seek) {
-  return LiveImage(
-      seek.cluster(), seek.live(), [&seek](PodId pod) { return seek.NumberOf(pod); },
-      [&seek](PodId pod) { return std::make_pair(seek.JobOf(pod), seek.TenantOf(pod)); });
+  return LiveImage(seek.reader(), seek.live());
 }
 
 // The live state says of a cluster that has all pods what the cluster says itself.
@@ -259,10 +261,6 @@ inline WholeReading ReadWhole(absl::string_view bytes, uint64_t total, uint64_t 
   DRASIM_CHECK(reader.ok());
   const ClusterState& cluster = (*reader)->cluster();
   LiveState live(cluster, &(*reader)->summaries());
-  const auto number_of = [](PodId pod) { return uint64_t{pod.value()}; };
-  const auto owner_of = [&reader](PodId pod) {
-    return std::make_pair((*reader)->JobOf(pod), (*reader)->TenantOf(pod));
-  };
   WaitTally waits;
   SliceTally slices(cluster);
   whole.before = SeriesValuesOf(live, slices.sum());
@@ -272,7 +270,7 @@ inline WholeReading ReadWhole(absl::string_view bytes, uint64_t total, uint64_t 
     if (at == 0 || at == total || total <= count || random.Bernoulli(count, total)) {
       ExpectLiveStateOf(cluster, live);
       waits.ExpectIn(cluster, live);
-      whole.images.emplace_back(at, LiveImage(cluster, live, number_of, owner_of));
+      whole.images.emplace_back(at, LiveImage(**reader, live));
     }
     Record record;
     const absl::StatusOr<bool> more = (*reader)->Next(&record);

@@ -3,11 +3,13 @@
 #include "sim/record/ledger_seek.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,8 +20,10 @@
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 #include "model/check.h"
+#include "model/mig_table.h"
 #include "model/random.h"
 #include "model/record.h"
+#include "sim/record/gpu_layouts.h"
 #include "sim/record/ledger_digest.h"
 #include "sim/record/ledger_writer.h"
 #include "sim/run/simulation.h"
@@ -51,8 +55,9 @@ class SeekRunTest : public ::testing::TestWithParam<std::string> {
     ASSERT_TRUE(built.ok()) << built.status();
     sim_ = *std::move(built);
     const TempDir dir;
-    absl::StatusOr<std::unique_ptr<LedgerWriter>> writer = LedgerWriter::Create(
-        dir.PathOf("ledger"), "", sim_->cluster(), sim_->ranks(), sim_->summaries(), kPace);
+    absl::StatusOr<std::unique_ptr<LedgerWriter>> writer =
+        LedgerWriter::Create(dir.PathOf("ledger"), "", sim_->cluster(), sim_->ranks(),
+                             sim_->summaries(), kPace, sim_->Layouts());
     ASSERT_TRUE(writer.ok()) << writer.status();
     (*writer)->set_jobs(&sim_->jobs());
     sim_->AddSink(writer->get());
@@ -242,6 +247,30 @@ TEST_P(SeekRunTest, EveryEndedPodHasARow) {
     wanted.end_kind = ended.kind;
     EXPECT_TRUE(rows[i] == wanted) << i << " " << wanted.name;
   }
+}
+
+// At the end the layouts are those of the nodes; images compare them on the way there.
+TEST_P(SeekRunTest, TheLayoutsAreThoseOfTheNodes) {
+  const LayoutLookup layouts = sim_->Layouts();
+  ASSERT_EQ(seek_->ToRecord(whole_.records.size()), absl::OkStatus());
+  size_t instances = 0;
+  size_t changed = 0;
+  for (size_t n = 0; n < seek_->cluster().node_count(); ++n) {
+    const proto::LedgerNode& node = seek_->reader().header().nodes(static_cast<int>(n));
+    for (size_t g = 0; g < seek_->cluster().node(NodeId(n)).gpu_count; ++g) {
+      const std::optional<uint64_t> found = seek_->LayoutOf(NodeId(n), g);
+      ASSERT_EQ(found.has_value(), layouts != nullptr);
+      if (!found.has_value()) continue;
+      const StaticLayout layout = layouts(NodeId(n), g);
+      const MigTable* const table = sim_->cluster().mig_table(NodeId(n), g);
+      EXPECT_EQ(*found, layout.enabled ? table->set(layout.state) : 0) << n << " " << g;
+      instances += static_cast<size_t>(std::popcount(*found));
+      changed += *found != node.layouts(static_cast<int>(g)) ? 1u : 0u;
+    }
+  }
+  if (GetParam() != "mig_static_repartition") return;
+  EXPECT_GT(instances, 0u);
+  EXPECT_GT(changed, 0u);
 }
 
 TEST_P(SeekRunTest, EveryPreemptionNamesAnotherJob) {
