@@ -51,9 +51,9 @@ std::vector<Frame> FramesBefore(LedgerIndex index, const LedgerReader::Checkpoin
 // Leaves the earlier run's ledger up to the point as that of the simulation.
 absl::Status CopyLedger(LedgerReader* from, const BranchPoint& point, const std::string& state,
                         const std::string& path, const Simulation& sim) {
-  ASSIGN_OR_RETURN(
-      const std::unique_ptr<LedgerWriter> header,
-      LedgerWriter::Create(path, ResolvedYaml(sim), sim.cluster(), sim.ranks(), sim.summaries()));
+  ASSIGN_OR_RETURN(const std::unique_ptr<LedgerWriter> header,
+                   LedgerWriter::Create(path, ResolvedYaml(sim), sim.cluster(), sim.ranks(),
+                                        sim.summaries(), LedgerPace(), sim.Layouts()));
   RETURN_IF_ERROR(header->Abandon());
   ASSIGN_OR_RETURN(LedgerIndex index, from->ReadIndex());
   std::error_code error;
