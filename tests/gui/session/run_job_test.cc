@@ -200,8 +200,8 @@ std::vector<std::string> RecordsOf(const std::string& path) {
     EXPECT_EQ(more.status(), absl::OkStatus());
     if (!more.ok() || !*more) break;
     lines.push_back(absl::StrCat(record.time.ns(), " ", RecordKindName(record.kind), " ",
-                                 record.pod.valid() ? record.pod.value() : -1, " ",
-                                 record.node.valid() ? record.node.value() : -1, " ",
+                                 record.pod.valid() ? absl::StrCat(record.pod.value()) : "-", " ",
+                                 record.node.valid() ? absl::StrCat(record.node.value()) : "-", " ",
                                  record.devices.bits(), " ", record.detail));
   }
   EXPECT_TRUE((*ledger)->complete());
