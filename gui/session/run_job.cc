@@ -28,8 +28,11 @@
 #include "model/status_macros.h"
 #include "model/text/did_you_mean.h"
 #include "sim/record/folder_lock.h"
+#include "sim/record/ledger_reader.h"
+#include "sim/record/ledger_seek.h"
 #include "sim/record/live_claims.h"
 #include "sim/record/live_state.h"
+#include "sim/run/branch.h"
 #include "sim/run/resume.h"
 #include "sim/run/run_outputs.h"
 #include "sim/run/simulation.h"
@@ -221,19 +224,23 @@ class RunJob::Impl {
           ended_(view::PodTexts::Of(sim->cluster())),
           next_(Clock::now()) {}
 
-    void OnRecord(const Record& record, const ClusterState& cluster) override {
-      live_.OnRecord(record, cluster);
-      if (record.kind == RecordKind::kPodArrived) {
-        const JobTable& jobs = sim_->jobs();
-        const TenantId tenant = jobs.row(jobs.job_of(record.pod)).tenant;
-        tenants_.push_back(ended_.InternTenant(jobs.tenant_name(tenant)));
+    // The state at the point of another run at which this one begins. Call it after the start.
+    absl::Status Begin(const std::string& ledger, const BranchPoint& point) {
+      ASSIGN_OR_RETURN(const std::unique_ptr<LedgerReader> reader, LedgerReader::Open(ledger));
+      while (records_ < point.checkpoint.records && !job_->stop_) {
+        Record record;
+        ASSIGN_OR_RETURN(const bool more, reader->Next(&record));
+        if (!more) break;
+        Follow(record, reader->cluster());
       }
-      if (live_.ended().has_value()) AddEnded(*live_.ended(), cluster);
-      time_ = record.time;
-      ++records_;
-      job_->records_.store(records_, std::memory_order_relaxed);
-      job_->time_ns_.store(time_.ns(), std::memory_order_relaxed);
-      job_->jobs_.store(sim_->jobs().size(), std::memory_order_relaxed);
+      ASSIGN_OR_RETURN(const std::unique_ptr<LedgerSeek> seek, LedgerSeek::Open(ledger));
+      RETURN_IF_ERROR(seek->ToRecord(point.checkpoint.records));
+      claims_ = seek->claims();
+      return absl::OkStatus();
+    }
+
+    void OnRecord(const Record& record, const ClusterState& cluster) override {
+      Follow(record, cluster);
       if (job_->attention_.load(std::memory_order_relaxed)) {
         job_->TakeStep();
         return job_->WaitWhilePaused(this);
@@ -268,6 +275,22 @@ class RunJob::Impl {
     }
 
    private:
+    // `cluster` may be that of a ledger with the same pods.
+    void Follow(const Record& record, const ClusterState& cluster) {
+      live_.OnRecord(record, cluster);
+      if (record.kind == RecordKind::kPodArrived) {
+        const JobTable& jobs = sim_->jobs();
+        const TenantId tenant = jobs.row(jobs.job_of(record.pod)).tenant;
+        tenants_.push_back(ended_.InternTenant(jobs.tenant_name(tenant)));
+      }
+      if (live_.ended().has_value()) AddEnded(*live_.ended(), cluster);
+      time_ = record.time;
+      ++records_;
+      job_->records_.store(records_, std::memory_order_relaxed);
+      job_->time_ns_.store(time_.ns(), std::memory_order_relaxed);
+      job_->jobs_.store(sim_->jobs().size(), std::memory_order_relaxed);
+    }
+
     void AddEnded(const EndedPod& ended, const ClusterState& cluster) {
       view::PodRow row;
       static_cast<PodCourse&>(row) = ended.history;
@@ -343,6 +366,61 @@ class RunJob::Impl {
     Tell();
   }
 
+  // The simulation ends last: the others point to it.
+  struct StartedRun {
+    std::unique_ptr<Simulation> sim;
+    std::unique_ptr<Follower> follower;
+    std::unique_ptr<RunOutputs> outputs;
+  };
+
+  absl::Status BuildRun(const RunSpec& spec, StartedRun* run) {
+    *run = StartedRun();
+    ASSIGN_OR_RETURN(run->sim, Simulation::Build(spec));
+    run->follower = std::make_unique<Follower>(this, run->sim.get());
+    run->sim->set_stop(&stop_);
+    return absl::OkStatus();
+  }
+
+  absl::Status StartFromBeginning(const GivenScenario& given, const RunSpec& spec,
+                                  const std::string& dir, StartedRun* run) {
+    RETURN_IF_ERROR(InFile(given, BuildRun(spec, run)));
+    ASSIGN_OR_RETURN(run->outputs, RunOutputs::Attach(run->sim.get(), dir));
+    run->sim->AddSink(run->follower.get());
+    return run->sim->Start();
+  }
+
+  // The place in the earlier run from which the one with node events differs.
+  absl::StatusOr<BranchPoint> FindPoint() const {
+    if (!spec_.changes.empty()) {
+      return absl::FailedPreconditionError("keys have changed, which may matter from then on");
+    }
+    SimTime first = spec_.node_events[0].at;
+    for (const NodeEventChange& event : spec_.node_events) {
+      if (event.kind == NodeEventChange::Kind::kAdd) {
+        return absl::FailedPreconditionError("a node that is added is absent until then");
+      }
+      first = std::min(first, event.at);
+    }
+    RunJobSpec earlier = spec_;
+    earlier.node_events.clear();
+    ASSIGN_OR_RETURN(GivenScenario given, ChangedScenario(earlier));
+    given.scenario->mutable_output()->clear_ledger();
+    ASSIGN_OR_RETURN(const RunSpec resolved, ResolveGiven(given));
+    return FindBranchPoint(spec_.resume_from, first, *resolved.written);
+  }
+
+  absl::Status StartAt(const BranchPoint& point, const RunSpec& spec, const std::string& dir,
+                       StartedRun* run) {
+    RETURN_IF_ERROR(BuildRun(spec, run));
+    run->sim->AddSink(run->follower.get());
+    absl::StatusOr<std::unique_ptr<RunOutputs>> outputs =
+        StartBranch(spec_.resume_from, point, dir, run->sim.get());
+    RETURN_IF_ERROR(outputs.status());
+    RETURN_IF_ERROR(run->follower->Begin(spec_.resume_from, point));
+    run->outputs = *std::move(outputs);
+    return absl::OkStatus();
+  }
+
   absl::Status Run() {
     const Clock::time_point start = Clock::now();
     ASSIGN_OR_RETURN(GivenScenario given, ChangedScenario(spec_));
@@ -358,20 +436,34 @@ class RunJob::Impl {
     ASSIGN_OR_RETURN(const std::unique_ptr<FolderLock> folder,
                      PrepareOutputDir(dir, /*force=*/false));
     ASSIGN_OR_RETURN(std::unique_ptr<BegunScenario> begun, BegunScenario::Leave(spec, dir));
-    absl::StatusOr<std::unique_ptr<Simulation>> built = Simulation::Build(std::move(spec));
-    if (!built.ok()) return InFile(given, built.status());
-    Simulation& sim = **built;
-    ASSIGN_OR_RETURN(const std::unique_ptr<RunOutputs> outputs, RunOutputs::Attach(&sim, dir));
+    StartedRun run;
+    std::string begins = "from the start";
+    std::vector<std::string> warnings;
+    if (!spec_.node_events.empty() && !spec_.resume_from.empty()) {
+      absl::StatusOr<BranchPoint> point = FindPoint();
+      absl::Status branched = point.status();
+      if (branched.ok()) branched = StartAt(*point, spec, dir, &run);
+      if (branched.ok()) {
+        begins = absl::StrCat("from the checkpoint at ", view::TimeText(point->time));
+      } else {
+        warnings.push_back(absl::StrCat("the run begins at the start: ", branched.message()));
+      }
+    }
+    if (run.outputs == nullptr) RETURN_IF_ERROR(StartFromBeginning(given, spec, dir, &run));
     begun.reset();
-    Follower follower(this, &sim);
-    sim.AddSink(&follower);
-    sim.set_stop(&stop_);
-    RETURN_IF_ERROR(sim.Start());
+    Simulation& sim = *run.sim;
+    Follower& follower = *run.follower;
+    const std::unique_ptr<RunOutputs>& outputs = run.outputs;
+    const auto all_warnings = [&sim, &warnings] {
+      std::vector<std::string> all = warnings;
+      all.insert(all.end(), sim.warnings().begin(), sim.warnings().end());
+      return all;
+    };
     {
       const std::lock_guard<std::mutex> lock(mutex_);
       progress_.pods_expected = sim.pods_expected();
-      progress_.begins = "from the start";
-      progress_.warnings = sim.warnings();
+      progress_.begins = begins;
+      progress_.warnings = all_warnings();
       progress_.state = JobState::kRunning;
     }
     Tell();
@@ -386,7 +478,7 @@ class RunJob::Impl {
     }
     follower.Publish();
     const std::lock_guard<std::mutex> lock(mutex_);
-    progress_.warnings = sim.warnings();
+    progress_.warnings = all_warnings();
     progress_.ledger_path = absl::StrCat(dir, ran.ok() ? "/ledger" : "/ledger.partial");
     if (ran.ok() || absl::IsCancelled(ran)) return ran;
     return absl::Status(ran.code(),

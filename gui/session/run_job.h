@@ -38,8 +38,9 @@ struct RunJobSpec {
   std::string base_folder;
   std::vector<std::pair<std::string, std::string>> changes;  // key, value as in `--set`
   std::vector<NodeEventChange> node_events;
-  // The folder of the run that is changed; its nearest resumption checkpoint serves when only node
-  // events changed. Empty: the run begins at the start.
+  // The ledger, or folder, of the run that is changed. If only failures and drains are added, the
+  // run begins at its last checkpoint before them, with its records up to there. Empty, or where
+  // that is impossible (a warning says why): it begins at the start.
   std::string resume_from;
   std::string out_dir;  // empty: a folder below the user's cache, removed with the job
   bool paused = false;  // before the first record

@@ -62,6 +62,14 @@ absl::Status Engine::Load(StateReader& in) {
   return roles_->checkpoint.Load(in, &started_, &finished_);
 }
 
+absl::Status Engine::LoadBranch(StateReader& in) {
+  RETURN_IF_ERROR(Load(in));
+  // The pending event is that of the next change as it was. It may be later than the next one now,
+  // and finds nothing to do when its change has had an event.
+  roles_->nodes.PushNextChange();
+  return absl::OkStatus();
+}
+
 absl::Status Engine::Start() {
   RunContext& run = roles_->run;
   started_ = true;

@@ -72,6 +72,9 @@ class Engine {
   // sinks. Load expects a freshly built engine over the same parts.
   void Save(StateWriter& out) const;
   absl::Status Load(StateReader& in);
+  // The same where parts().node_changes has more changes than those of the run that was saved, all
+  // of them later than its time.
+  absl::Status LoadBranch(StateReader& in);
 
  private:
   struct Roles;

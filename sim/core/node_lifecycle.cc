@@ -24,6 +24,8 @@ void NodeLifecycle::PushNextChange() {
 }
 
 void NodeLifecycle::OnChange() {
+  // In a branch (Engine::LoadBranch), changes that were added come ahead of the one that was next.
+  if (changes_are_over() || run_->parts().node_changes[next_change_].at > run_->now()) return;
   Change(run_->parts().node_changes[next_change_++]);
   PushNextChange();
 }

@@ -472,6 +472,19 @@ JobReport Simulation::MakeJobReport() const {
 }
 
 absl::Status Simulation::Start(const std::string* checkpoint) {
+  MakeEngine();
+  if (checkpoint == nullptr) return absl::OkStatus();
+  StateReader in(*checkpoint);
+  return engine_->Load(in);
+}
+
+absl::Status Simulation::StartBranch(const std::string& checkpoint) {
+  MakeEngine();
+  StateReader in(checkpoint);
+  return engine_->LoadBranch(in);
+}
+
+void Simulation::MakeEngine() {
   EngineParts parts;
   parts.cluster = cluster_.get();
   parts.jobs = &jobs_;
@@ -510,9 +523,6 @@ absl::Status Simulation::Start(const std::string* checkpoint) {
   EngineOptions options = spec_.engine;
   options.stop_after_events = stop_after_events_;
   engine_ = std::make_unique<Engine>(std::move(parts), std::move(options));
-  if (checkpoint == nullptr) return absl::OkStatus();
-  StateReader in(*checkpoint);
-  return engine_->Load(in);
 }
 
 absl::Status Simulation::Run() {

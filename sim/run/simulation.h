@@ -67,6 +67,9 @@ class Simulation {
 
   // Makes the engine. `checkpoint`: a state passed to on_checkpoint, from which the run continues.
   absl::Status Start(const std::string* checkpoint = nullptr);
+  // The same from a checkpoint of a run without some of this one's node events, all of which are
+  // later (Engine::LoadBranch).
+  absl::Status StartBranch(const std::string& checkpoint);
   absl::Status Run();
   const JobTable& jobs() const { return jobs_; }
   // REQUIRES: a replay that has ended.
@@ -112,6 +115,7 @@ class Simulation {
   void AddTraceTransitions();
   bool RemembersFailures() const;
   std::unique_ptr<Dispatcher> MakeDispatcher(JobControl* control);
+  void MakeEngine();
   void Integrate(SimTime to);
   absl::Status ReadWorkload();
   absl::Status FindDeletions(const Manifests* manifests);

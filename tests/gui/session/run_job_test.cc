@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
@@ -185,6 +186,110 @@ TEST_F(RunJobTest, NodeEventsAreThoseOfTheScenario) {
                                   {"cluster.events.1.at", "7000000000ns"},
                                   {"cluster.events.1.nodes", "node-000001"},
                                   {"cluster.events.1.action", "drain"}}));
+}
+
+// The records of a complete ledger, one text each, and its fingerprint.
+std::vector<std::string> RecordsOf(const std::string& path) {
+  std::vector<std::string> lines;
+  const absl::StatusOr<std::unique_ptr<LedgerReader>> ledger = LedgerReader::Open(path);
+  EXPECT_EQ(ledger.status(), absl::OkStatus());
+  if (!ledger.ok()) return lines;
+  Record record;
+  while (true) {
+    const absl::StatusOr<bool> more = (*ledger)->Next(&record);
+    EXPECT_EQ(more.status(), absl::OkStatus());
+    if (!more.ok() || !*more) break;
+    lines.push_back(absl::StrCat(record.time.ns(), " ", RecordKindName(record.kind), " ",
+                                 record.pod.valid() ? absl::StrCat(record.pod.value()) : "-", " ",
+                                 record.node.valid() ? absl::StrCat(record.node.value()) : "-", " ",
+                                 record.devices.bits(), " ", record.detail));
+  }
+  EXPECT_TRUE((*ledger)->complete());
+  lines.push_back(absl::StrCat("fingerprint ", (*ledger)->fingerprint()));
+  return lines;
+}
+
+// The run that is changed has a node event of its own, at 50 min. Events are added before and
+// after it.
+TEST_F(RunJobTest, NodeEventsBeginAtTheCheckpointBeforeThem) {
+  const JobSettings own = {{"output.checkpoint_every", "4"},
+                           {"cluster.events.0.at", "50m"},
+                           {"cluster.events.0.nodes", "node-000000"},
+                           {"cluster.events.0.action", "cordon"},
+                           {"cluster.events.0.duration", "5m"}};
+  PlainLedger("before", own);
+  ASSERT_OK_AND_ASSIGN(const std::unique_ptr<LedgerReader> before,
+                       LedgerReader::Open(dir_.PathOf("before")));
+  RunJobSpec spec;
+  spec.scenario_yaml = before->header().scenario_yaml();
+  spec.base_folder = dir_.path();
+  spec.resume_from = dir_.PathOf("before");
+  spec.out_dir = dir_.PathOf("out");
+  spec.node_events = {
+      {NodeEventChange::Kind::kDrain, "node-000001", SimTime(3300 * kSecondNs)},
+      {NodeEventChange::Kind::kFail, "node-000001", SimTime(1000 * kSecondNs)},
+  };
+  spec.paused = true;
+  const std::unique_ptr<RunJob> job = RunJob::Start(spec, nullptr);
+  WaitUntilPaused(*job, 1);
+  const JobProgress begun = job->progress();
+  EXPECT_EQ(begun.begins, "from the checkpoint at 11m");
+  EXPECT_THAT(begun.warnings, ::testing::IsEmpty());
+  EXPECT_LT(begun.time, SimTime(1000 * kSecondNs));
+  EXPECT_GE(begun.records, 8u);
+  EXPECT_EQ(begun.records % 4, 0u);
+  // All that has happened so far is there.
+  EXPECT_EQ(job->snapshot()->pods.rows(), 3u);
+  EXPECT_EQ(job->snapshot()->totals.gpu_milli_allocated, 2000);
+  EXPECT_EQ(job->snapshot()->waiting, 1);
+  job->Resume();
+  job->Settle();
+  ASSERT_EQ(job->progress().state, JobState::kDone) << job->progress().status;
+
+  JobSettings all = own;
+  for (const auto& [key, value] : JobSettings{{"1.at", "3300s"},
+                                              {"1.nodes", "node-000001"},
+                                              {"1.action", "drain"},
+                                              {"2.at", "1000s"},
+                                              {"2.nodes", "node-000001"},
+                                              {"2.action", "fail"}}) {
+    all.emplace_back(absl::StrCat("cluster.events.", key), value);
+  }
+  PlainLedger("plain", all);
+  EXPECT_EQ(RecordsOf(dir_.PathOf("out")), RecordsOf(dir_.PathOf("plain")));
+  EXPECT_NE(RecordsOf(dir_.PathOf("out")), RecordsOf(dir_.PathOf("before")));
+  for (const char* const file : {"pods.csv", "jobs.csv", "timeseries.csv", "summary.json"}) {
+    EXPECT_EQ(dir_.Read(absl::StrCat("out/", file)), dir_.Read(absl::StrCat("plain/", file)))
+        << file;
+  }
+}
+
+TEST_F(RunJobTest, WithoutACheckpointTheRunBeginsAtTheStart) {
+  PlainLedger("before", {});
+  const std::vector<NodeEventChange> fail = {
+      {NodeEventChange::Kind::kFail, "node-000001", SimTime(1000 * kSecondNs)}};
+  RunJobSpec spec = Spec("out");
+  spec.resume_from = dir_.PathOf("before");
+  spec.node_events = fail;
+  const JobProgress progress = RunToEnd(spec);
+  EXPECT_EQ(progress.state, JobState::kDone) << progress.status;
+  EXPECT_EQ(progress.begins, "from the start");
+  ASSERT_EQ(progress.warnings.size(), 1u);
+  EXPECT_EQ(progress.warnings[0],
+            "the run begins at the start: there is no checkpoint before the event");
+  EXPECT_EQ(dir_.Read("out/ledger"),
+            PlainLedger("plain", {{"cluster.events.0.at", "1000000000000ns"},
+                                  {"cluster.events.0.nodes", "node-000001"},
+                                  {"cluster.events.0.action", "fail"}}));
+  // Nor does the run of another scenario serve.
+  PlainLedger("other", {{"output.checkpoint_every", "4"}});
+  spec.resume_from = dir_.PathOf("other");
+  spec.out_dir = dir_.PathOf("out2");
+  EXPECT_THAT(RunToEnd(spec).warnings[0], HasSubstr("output.checkpoint_every"));
+  spec.resume_from = dir_.PathOf("before");
+  spec.out_dir = dir_.PathOf("out3");
+  spec.changes = {{"seed", "43"}};
+  EXPECT_THAT(RunToEnd(spec).warnings[0], HasSubstr("keys have changed"));
 }
 
 TEST_F(RunJobTest, EmbeddedScenariosNeedNoFile) {
