@@ -466,6 +466,11 @@ void AppLayout::Focus(ViewKind view, App* app) {
 std::vector<size_t> AppLayout::PanelsOf(Room room, const App& app) const {
   std::vector<size_t> found;
   size_t inspectors = 0;
+  // Of a comparison, figures and divergences stand beside the plots, the rest below them.
+  size_t comparing = 0;
+  const AppState& state = app.state();
+  const bool below_plots =
+      state.views.Has(ViewKind::kPlots) && state.comparing() && state.views.Has(ViewKind::kCompare);
   for (size_t i = 0; i < app.panels().size(); ++i) {
     const ViewKind view = app.panels()[i]->view();
     bool fits = false;
@@ -480,7 +485,7 @@ std::vector<size_t> AppLayout::PanelsOf(Room room, const App& app) const {
       case ViewKind::kNodes:
       case ViewKind::kClaims:
       case ViewKind::kTenants:
-        fits = room == Room::kTables && app.state().views.Has(view);
+        fits = room == Room::kTables && state.views.Has(view);
         break;
       case ViewKind::kInspect:
         // The list has the node's slots before the inspector.
@@ -488,7 +493,8 @@ std::vector<size_t> AppLayout::PanelsOf(Room room, const App& app) const {
         ++inspectors;
         break;
       case ViewKind::kCompare:
-        fits = room == Room::kCompare;
+        fits = room == (below_plots && comparing > 1 ? Room::kPlots : Room::kCompare);
+        ++comparing;
         break;
     }
     if (fits) found.push_back(i);
@@ -511,40 +517,37 @@ void AppLayout::DrawPanels(const Rect& area, App* app) {
 }
 
 void AppLayout::DrawRoom(const PlacedRoom& room, const PlacesRequest& request, App* app) {
-  // The comparison is one tab: its panels stand above each other.
-  std::vector<size_t> tabs;
-  std::vector<size_t> stack;
+  // A tab may hold several panels above each other, as the comparison does.
+  std::vector<std::vector<size_t>> tabs;
   for (const Room part : room.rooms) {
     const std::vector<size_t> panels = PanelsOf(part, *app);
-    if (part == Room::kCompare) {
-      stack = panels;
-      if (!panels.empty()) tabs.push_back(panels.front());
+    if (panels.empty()) continue;
+    if (part == Room::kCompare || part == Room::kPlots) {
+      tabs.push_back(panels);
     } else {
-      tabs.insert(tabs.end(), panels.begin(), panels.end());
+      for (const size_t panel : panels) tabs.push_back({panel});
     }
   }
   if (tabs.empty()) return;
-  const auto raised = [&](size_t tab) {
-    uint64_t when = raised_[tab];
-    if (!stack.empty() && tab == stack.front()) {
-      for (const size_t panel : stack) when = std::max(when, raised_[panel]);
-    }
+  const auto raised = [&](const std::vector<size_t>& tab) {
+    uint64_t when = 0;
+    for (const size_t panel : tab) when = std::max(when, raised_[panel]);
     return when;
   };
-  const size_t front = *std::max_element(tabs.begin(), tabs.end(),
-                                         [&](size_t a, size_t b) { return raised(a) < raised(b); });
-  if (stack.empty() || front != stack.front()) {
-    DrawPanel(front, tabs, room.rect, app);
-    return;
-  }
-  const auto id = static_cast<size_t>(Splitter::kCompareStack);
+  const std::vector<size_t>& front =
+      *std::max_element(tabs.begin(), tabs.end(),
+                        [&](const auto& a, const auto& b) { return raised(a) < raised(b); });
+  std::vector<size_t> titles;
+  for (const std::vector<size_t>& tab : tabs) titles.push_back(tab.front());
+  const bool plots = app->panels()[front.front()]->view() == ViewKind::kPlots;
+  const Splitter id = plots ? Splitter::kComparePlots : Splitter::kCompareStack;
   const std::vector<Rect> parts =
-      StackPanels(room.rect, stack.size(), request.splitters[id], request.em);
-  DrawPanel(stack.front(), tabs, parts.front(), app);
-  for (size_t i = 1; i < stack.size(); ++i) DrawPanel(stack[i], {stack[i]}, parts[i], app);
+      StackPanels(room.rect, front.size(), request.splitters[static_cast<size_t>(id)], request.em);
+  DrawPanel(front.front(), titles, parts.front(), app);
+  for (size_t i = 1; i < front.size(); ++i) DrawPanel(front[i], {front[i]}, parts[i], app);
   if (parts.size() != 2) return;
   PlacedSplitter between;
-  between.splitter = Splitter::kCompareStack;
+  between.splitter = id;
   between.grip = {parts[0].x, parts[0].bottom(), parts[0].width, parts[1].y - parts[0].bottom()};
   between.begin = room.rect.y;
   between.length = room.rect.height;

@@ -48,9 +48,9 @@ void DrawKeyHelp(bool is_new, App* app) {
       if (command.menu != static_cast<Menu>(menu) || command.key.key == 0) continue;
       DrawCommand(command, state);
       ++drawn;
-    }
-    if (columns == 2 && ImGui::GetColumnIndex() == 0 && drawn * 2 >= with_keys) {
-      ImGui::NextColumn();
+      if (columns == 2 && ImGui::GetColumnIndex() == 0 && drawn * 2 >= with_keys) {
+        ImGui::NextColumn();
+      }
     }
   }
   ImGui::Columns(1);

@@ -26,7 +26,10 @@ void BeginOverlay(const char* id, float width, float height, bool is_new) {
                            ImGuiWindowFlags_NoCollapse | ImGuiWindowFlags_NoSavedSettings |
                            ImGuiWindowFlags_NoMove;
   if (height <= 0) flags |= ImGuiWindowFlags_AlwaysAutoResize;
+  // Above panels of the same colour, the edge must be seen.
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 1);
   ImGui::Begin(id, nullptr, flags);
+  ImGui::PopStyleVar();
 }
 
 bool EnterPressed() {

@@ -132,7 +132,7 @@ class Placer {
 }  // namespace
 
 SplitterPlaces DefaultSplitters() {
-  return {0.51F, 0.54F, 0.45F, 0.30F, 0.65F, 0.43F, 0.635F, 0.58F};
+  return {0.51F, 0.54F, 0.45F, 0.30F, 0.65F, 0.43F, 0.635F, 0.58F, 0.74F};
 }
 
 float PanelGap(float em) { return std::max(3.0F, std::round(em * 0.3F)); }

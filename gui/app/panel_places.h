@@ -26,8 +26,9 @@ enum class Splitter : uint8_t {
   kCompareRows,  // of a comparison: maps above plots
   kCompareLower,
   kCompareStack,  // figures above divergences
+  kComparePlots,  // plots above waits
 };
-inline constexpr size_t kSplitters = 8;
+inline constexpr size_t kSplitters = 9;
 
 // Each as a share of the length that it divides, 0..1.
 using SplitterPlaces = std::array<float, kSplitters>;

@@ -20,9 +20,9 @@ namespace drasim::gui {
 namespace {
 
 // In the order of Splitter.
-constexpr const char* kSplitterNames[] = {"rows",          "upper",        "lower-two",
-                                          "lower-first",   "lower-second", "compare-rows",
-                                          "compare-lower", "compare-stack"};
+constexpr const char* kSplitterNames[] = {"rows",          "upper",         "lower-two",
+                                          "lower-first",   "lower-second",  "compare-rows",
+                                          "compare-lower", "compare-stack", "compare-plots"};
 static_assert(std::size(kSplitterNames) == kSplitters);
 
 std::string FileOf(const std::string& folder) { return absl::StrCat(folder, "/gui-settings"); }

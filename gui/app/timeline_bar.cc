@@ -31,7 +31,7 @@ namespace {
 using view::Rect;
 
 constexpr float kHeightInEm = 7.0F;
-constexpr float kLeftInEm = 14.5F;
+constexpr float kLeftInEm = 17.0F;
 // More marks than this are not told apart by anyone; the first ones are kept.
 constexpr size_t kMostMarks = 2000;
 constexpr size_t kMostTicks = 12;
@@ -52,6 +52,7 @@ std::string SpeedText(int64_t speed, bool by_record) {
 
 // A change that lasts until the next one of the node.
 bool Lasts(absl::string_view text) {
+  if (absl::StrContains(text, "uncordon")) return false;
   return absl::StrContains(text, "fail") || absl::StrContains(text, "leave") ||
          absl::StrContains(text, "cordon") || absl::StrContains(text, "drain");
 }
@@ -509,7 +510,7 @@ void TimelineBar::DrawLane(const Rect& area, const AppState& state, ImDrawList* 
   }
   const float square = FontHeight(font) * 0.6F;
   float legend = 0;
-  for (const Key& key : keys) legend += square + TextWidth(key.text, font) + 14;
+  for (const Key& key : keys) legend += square + TextWidth(key.text, font) + 18;
   float right = area.right();
   if (legend < area.width * 0.45F) {
     float x = area.right() - legend + 14;
@@ -517,7 +518,7 @@ void TimelineBar::DrawLane(const Rect& area, const AppState& state, ImDrawList* 
       to->AddRectFilled(ImVec2(x, text_y + square * 0.3F),
                         ImVec2(x + square, text_y + square * 1.3F), Packed(key.colour));
       DrawTextAt(ImVec2(x + square + 4, text_y), theme.dim_text, key.text, font, to);
-      x += square + TextWidth(key.text, font) + 14;
+      x += square + TextWidth(key.text, font) + 18;
     }
     right -= legend;
   }
@@ -538,10 +539,10 @@ void TimelineBar::DrawLane(const Rect& area, const AppState& state, ImDrawList* 
     if (found != nullptr && !found->divergences.empty()) {
       const float x = XOf(area, found->divergences.front().time);
       to->AddLine(ImVec2(x, area.y), ImVec2(x, area.bottom()), Packed(theme.categories[3]), 2);
+      const auto count = static_cast<int64_t>(found->divergences.size());
       label(x + 4,
-            absl::StrCat("first of ",
-                         view::CommaText(static_cast<int64_t>(found->divergences.size())),
-                         " divergences"),
+            count == 1 ? "the divergence"
+                       : absl::StrCat("first of ", view::CommaText(count), " divergences"),
             theme.text);
     }
   }

@@ -20,7 +20,7 @@ TEST(SettingsTest, AreReadAsTheyWereWritten) {
   settings.looks.theme = view::ThemeKind::kLight;
   settings.looks.scale = 1.75F;
   for (size_t i = 0; i < kSplitters; ++i) {
-    settings.splitters[i] = 0.125F * static_cast<float>(i);
+    settings.splitters[i] = 0.0625F * static_cast<float>(i);
   }
   settings.recent = {"/a b/ledger", "results/ä"};
   const Settings read = ParseSettings(SettingsText(settings));
