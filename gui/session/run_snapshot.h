@@ -38,7 +38,7 @@ struct RunSnapshot {
   view::ClusterMapData map;        // MapSlot::pod: the pod's place in the order of arrival
   std::vector<view::FitRow> fits;  // by profile; "GPU" and "share of a GPU" without MIG
   view::NodeTable nodes;
-  view::PodTable pods;  // all that have arrived by then
+  view::PodTable pods;      // all that have arrived by then
   view::ClaimTable claims;  // empty without classic DRA
   std::optional<view::TenantTable> tenants;
 };
