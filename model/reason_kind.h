@@ -10,37 +10,38 @@
 
 namespace drasim {
 
-// Not part of any file's format: ledgers hold texts alone.
+// Values are part of the ledger's format: never renumber.
 enum class ReasonKind : uint8_t {
-  kOther,  // unknown, apart from the text
+  kOther = 0,  // unknown, apart from the text
 
   // The node lacks an amount of something.
-  kCpu,
-  kMemory,
-  kPodSlots,
-  kExtendedResource,
-  kGpu,
-  kMigSlots,
-  kGroupLimit,  // the node's limit on pods of the group
+  kCpu = 1,
+  kMemory = 2,
+  kPodSlots = 3,
+  kExtendedResource = 4,
+  kGpu = 5,
+  kMigSlots = 6,
+  kGroupLimit = 7,  // the node's limit on pods of the group
   // The node lacks a property that the pod requires.
-  kCordoned,
-  kUntoleratedTaint,
-  kNodeAffinity,
-  kNoGpu,
-  kGpuModel,
-  kNoMig,
-  kMigProfile,
+  kCordoned = 8,
+  kUntoleratedTaint = 9,
+  kNodeAffinity = 10,
+  kNoGpu = 11,
+  kGpuModel = 12,
+  kNoMig = 13,
+  kMigProfile = 14,
   // The pod is kept off every node.
-  kPodHold,
+  kPodHold = 15,
 
-  kPlacementRule,  // the scheduling policy refuses the node's devices
-  kClaim,          // the pod's resource claims cannot be served
+  kPlacementRule = 16,  // the scheduling policy refuses the node's devices
+  kClaim = 17,          // the pod's resource claims cannot be served
 
   // No verdict: the attempt was one step of the negotiation for the pod's claims.
-  kWaitsForDriver,   // a driver has an allocation to make
-  kNegotiationStep,  // any other step; the next attempt may have any result
-  kStaleObject,      // the scheduler's view was out of date, or a call failed
+  kWaitsForDriver = 18,   // a driver has an allocation to make
+  kNegotiationStep = 19,  // any other step; the next attempt may have any result
+  kStaleObject = 20,      // the scheduler's view was out of date, or a call failed
 };
+inline constexpr uint8_t kReasonKinds = 21;
 
 // True for a Filter's reasons, which concern only the node or the pod. False for placement rules,
 // which belong to a scheduling policy.

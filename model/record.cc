@@ -58,6 +58,13 @@ SummaryId VerdictSummaryTable::Intern(const Row& row) {
   return SummaryId(it->second);
 }
 
+bool VerdictSummaryTable::IsNegotiation(SummaryId id) const {
+  const Row& row = rows_[id.value()];
+  return !row.rejected.empty() &&
+         std::none_of(row.rejected.begin(), row.rejected.end(),
+                      [this](const auto& r) { return IsVerdict(kind(r.first)); });
+}
+
 uint64_t VerdictSummaryTable::HashOf(const Row& row) const {
   uint64_t hash = MixWord(kFnvOffset, row.nodes);
   for (const auto& [reason, nodes] : row.rejected) {

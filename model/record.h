@@ -22,6 +22,8 @@
 
 namespace drasim {
 
+struct ClaimChange;
+
 // Values are part of the ledger's format: never renumber.
 enum class RecordKind : uint8_t {
   kPodArrived = 1,     // pod: the new row; detail: its shape
@@ -55,7 +57,7 @@ constexpr bool MayGiveDevices(RecordKind kind) {
 
 // Values are part of the ledger's format: never renumber.
 enum class EvictionCause : uint32_t {
-  kPreempted = 1,      // for another job
+  kPreempted = 1,      // for another job: Record::preemptor
   kNodeLost = 2,       // its node failed or was removed
   kDrained = 3,        // its node was drained
   kAttemptFailed = 4,  // its work failed, according to the trace; the job tries again
@@ -96,6 +98,7 @@ enum class NodeChangeKind : uint32_t {
   kCordoned = 3,
   kUncordoned = 4,
 };
+inline constexpr uint32_t kLastNodeChange = 4;
 absl::string_view RecordKindName(RecordKind kind);
 
 struct Record {
@@ -105,6 +108,10 @@ struct Record {
   NodeId node;
   DeviceSet devices;  // of the node
   uint32_t detail = 0;
+  // Of evictions with EvictionCause::kPreempted: a pod of the job for which the pod leaves. Invalid
+  // when several jobs share the room, and when that pod is unknown to the reader. Not part of the
+  // fingerprint.
+  PodId preemptor = PodId();
   bool operator==(const Record&) const = default;
 };
 
@@ -121,13 +128,17 @@ class VerdictSummaryTable {
       return H::combine(std::move(h), row.nodes, row.rejected);
     }
   };
-  // reasons[i] is the text of reason index i + 1, kinds[i] its kind. Without kinds (ledgers have
-  // none) all are kOther. Call before the first Intern.
+  // reasons[i] is the text of reason index i + 1, kinds[i] its kind. Without kinds all are kOther.
+  // Call before the first Intern.
   void SetReasons(std::vector<std::string> reasons, std::vector<ReasonKind> kinds = {});
   const std::vector<std::string>& reasons() const { return reasons_; }
+  const std::vector<ReasonKind>& kinds() const { return kinds_; }  // beside reasons()
   ReasonKind kind(uint8_t reason) const { return kinds_[reason - size_t{1}]; }
   SummaryId Intern(const Row& row);
   const Row& row(SummaryId id) const { return rows_[id.value()]; }
+  // Whether nodes gave reasons, all of which are steps of the negotiation for claims: the attempt
+  // did not find that there is no place. O(reasons).
+  bool IsNegotiation(SummaryId id) const;
   size_t size() const { return rows_.size(); }
   // Equal in every run and on every machine.
   uint64_t content_hash(SummaryId id) const { return hashes_[id.value()]; }
@@ -152,6 +163,10 @@ class RecordSink {
   virtual ~RecordSink() = default;
   // `cluster` is the state right after the record.
   virtual void OnRecord(const Record& record, const ClusterState& cluster) = 0;
+  // A change of a claim of classic DRA, between two records (model/claim_change.h). Only for sinks
+  // that want them; nobody computes changes that no sink wants.
+  virtual bool wants_claim_changes() const { return false; }
+  virtual void OnClaimChange(const ClaimChange&) {}
   // The engine asks after every batch of events and stops the run at an error.
   virtual absl::Status status() const { return absl::OkStatus(); }
   virtual void Save(StateWriter&) const {}

@@ -8,16 +8,15 @@ namespace drasim {
 
 void StateWriter::Section(absl::string_view name) { Str(name); }
 
-void StateWriter::U64(uint64_t value) {
+void StateWriter::LongU64(uint64_t value) {
+  char digits[10];
+  size_t count = 0;
   while (value >= 0x80) {
-    bytes_.push_back(static_cast<char>(static_cast<unsigned char>(value | 0x80)));
+    digits[count++] = static_cast<char>(static_cast<unsigned char>(value | 0x80));
     value >>= 7;
   }
-  bytes_.push_back(static_cast<char>(value));
-}
-
-void StateWriter::I64(int64_t value) {
-  U64((static_cast<uint64_t>(value) << 1) ^ static_cast<uint64_t>(value >> 63));
+  digits[count++] = static_cast<char>(value);
+  bytes_.append(digits, count);
 }
 
 void StateWriter::F64(double value) {

@@ -19,6 +19,7 @@
 #ifndef DRASIM_MODEL_STATE_IO_H_
 #define DRASIM_MODEL_STATE_IO_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -32,8 +33,16 @@ namespace drasim {
 class StateWriter {
  public:
   void Section(absl::string_view name);
-  void U64(uint64_t value);
-  void I64(int64_t value);
+  void U64(uint64_t value) {
+    if (value < 0x80) {
+      bytes_.push_back(static_cast<char>(value));
+    } else {
+      LongU64(value);
+    }
+  }
+  void I64(int64_t value) {
+    U64((static_cast<uint64_t>(value) << 1) ^ static_cast<uint64_t>(value >> 63));
+  }
   void Bool(bool value) { U64(value ? 1 : 0); }
   void F64(double value);
   void Str(absl::string_view value);
@@ -45,8 +54,12 @@ class StateWriter {
 
   const std::string& bytes() const { return bytes_; }
   std::string Release() { return std::move(bytes_); }
+  // Room for so many bytes in all, so that a large state is not copied as it grows.
+  void Reserve(size_t bytes) { bytes_.reserve(bytes); }
 
  private:
+  void LongU64(uint64_t value);
+
   std::string bytes_;
 };
 

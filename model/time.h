@@ -13,6 +13,9 @@
 namespace drasim {
 
 inline constexpr int64_t kSecondNs = 1'000'000'000;
+inline constexpr int64_t kMinuteNs = 60 * kSecondNs;
+inline constexpr int64_t kHourNs = 60 * kMinuteNs;
+inline constexpr int64_t kDayNs = 24 * kHourNs;
 
 // A length of virtual time; may be negative.
 class SimDuration {

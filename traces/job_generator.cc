@@ -15,7 +15,6 @@
 namespace drasim {
 namespace {
 
-constexpr int64_t kDayNs = 86'400 * kSecondNs;
 constexpr double kPi = 0x1.921fb54442d18p+1;
 constexpr size_t kMaxGangs = 1000;
 // Sums over the GPUs of a pod fit 64 bits.

@@ -19,8 +19,6 @@
 namespace drasim::gui {
 namespace {
 
-// A clock that counts records goes by ten a second at 1x.
-constexpr int64_t kRecordsPerSecond = 10;
 // Suggestions cost the square of a name's length for each name.
 constexpr size_t kMostSuggested = 20'000;
 constexpr size_t kMostNotices = 20;
@@ -209,22 +207,24 @@ bool App::TakeJob(RunSlot* slot, bool as_b) {
     return false;
   }
   for (const std::string& warning : progress.warnings) Notify(warning);
-  if (progress.state != JobState::kFailed && !progress.ledger_path.empty()) {
-    OpenSession(progress.ledger_path, as_b);
-    return true;
-  }
-  slot->snapshot.reset();
   const bool failed = progress.state == JobState::kFailed;
   const absl::Status status = progress.status;
-  slot->job.reset();
-  if (!failed) return false;
-  if (!as_b) {
-    FailOpening(status);
+  if (!progress.ledger_path.empty()) {
+    // A run that failed half-way is shown up to there.
+    OpenSession(progress.ledger_path, as_b);
   } else {
-    if (wish_status_.ok()) wish_status_ = status;
-    Notify(absl::StrCat("B: ", status.message()), /*error=*/true);
+    slot->snapshot.reset();
+    slot->job.reset();
+    if (failed && !as_b) {
+      FailOpening(status);
+      return true;
+    }
   }
-  return false;
+  if (failed) {
+    if (wish_status_.ok()) wish_status_ = status;
+    Notify(absl::StrCat(as_b ? "B: " : "", status.message()), /*error=*/true);
+  }
+  return true;
 }
 
 void App::TakeResults(RunSlot* slot, bool as_b) {
@@ -345,7 +345,7 @@ bool App::SeekAll() {
     if (slot.overview == nullptr || !clock_began_) continue;
     SnapshotRequest request;
     request.at = CursorIn(slot);
-    request.tenants = state_.views.Has(ViewKind::kTenants);
+    request.tenants = state_.wants_tenants;
     const size_t run = as_b ? 1 : 0;
     if (seeks_[run] && sought_[run] == request) continue;
     sought_[run] = request;
@@ -363,7 +363,7 @@ void App::Play(SimDuration elapsed) {
     timeline.Advance(elapsed);
     return;
   }
-  play_rest_ += std::min(elapsed, SimDuration::Seconds(1)).ns() * kRecordsPerSecond;
+  play_rest_ += std::min(elapsed, SimDuration::Seconds(1)).ns() * kPlayedRecordsPerSecond;
   const int64_t steps = play_rest_ / (kSecondNs / timeline.speed());
   if (steps == 0) return;
   play_rest_ = 0;
@@ -407,6 +407,9 @@ void App::ResolveSelection() {
     names.push_back(a.snapshot->nodes.row(i).name);
   }
   for (const std::string& tenant : a.snapshot->pods.tenants()) names.push_back(tenant);
+  for (size_t i = 0; i < a.snapshot->claims.rows() && names.size() < kMostSuggested; ++i) {
+    names.push_back(a.snapshot->claims.row(i).name);
+  }
   for (size_t i = 0; i < a.snapshot->pods.rows() && names.size() < kMostSuggested; ++i) {
     names.emplace_back(a.snapshot->pods.name(i));
   }
@@ -435,10 +438,12 @@ bool App::FindSelection(const std::string& name) {
     state_.Select({ObjectKind::kTenant, name});
     return true;
   }
-  // Claims are "namespace/name"; whether there is such a one, its inspection tells.
-  if (!absl::StrContains(name, '/')) return false;
-  state_.Select({ObjectKind::kClaim, name});
-  return true;
+  for (size_t i = 0; i < run.claims.rows(); ++i) {
+    if (run.claims.row(i).name != name) continue;
+    state_.Select({ObjectKind::kClaim, name});
+    return true;
+  }
+  return false;
 }
 
 bool App::InspectIn(RunSlot* slot, const InspectRequest& request) {
@@ -464,6 +469,8 @@ bool App::InspectAll() {
       if (kind == ObjectKind::kNode && in_sight) request.object.name = state_.node;
       if (kind == state_.selected.kind && (in_sight || for_marks)) {
         request.object.name = state_.selected.name;
+      } else if (kind == ObjectKind::kClaim && in_sight) {
+        request.object.name = state_.wants_claim;
       }
       if (!request.object.name.empty()) {
         request.at = for_marks ? view::TimeTarget{slot->overview->end} : CursorIn(*slot);
@@ -609,6 +616,7 @@ void App::Step(view::StepUnit unit, bool forward) {
 // --- Frames ---
 
 void App::Frame(SimDuration elapsed) {
+  if (picture_wish_.has_value()) picture_ = std::exchange(picture_wish_, std::nullopt);
   RunKeys(this);
   Play(elapsed);
   Update();
@@ -645,14 +653,11 @@ bool App::animating() const {
   }
   const bool compares = state_.comparison != nullptr && state_.comparison->result() == nullptr &&
                         state_.comparison->status().ok();
-  return state_.timeline.playing() || compares || layout_->animating();
+  return state_.timeline.playing() || compares || state_.wants_frame || picture_wish_.has_value() ||
+         layout_->animating();
 }
 
-std::optional<std::string> App::TakePictureWish() {
-  std::optional<std::string> wish;
-  wish.swap(picture_);
-  return wish;
-}
+std::optional<std::string> App::TakePictureWish() { return std::exchange(picture_, std::nullopt); }
 
 void App::Run(absl::string_view command_id) {
   const Command* const command = FindCommand(command_id);

@@ -34,6 +34,9 @@ namespace drasim::gui {
 
 class AppLayout;
 
+// At 1x. A clock that counts records has no seconds of its own.
+inline constexpr int64_t kPlayedRecordsPerSecond = 10;
+
 struct AppOptions {
   std::string path_a;  // ledger, folder, scenario, or empty for the start page
   std::string path_b;
@@ -79,7 +82,8 @@ class App {
   // After a change that a user makes once: theme, splitter, recent file. Errors become a notice.
   void SaveSettings();
   void Notify(absl::string_view text, bool error = false);
-  void WishPicture(std::string path) { picture_ = std::move(path); }
+  // Of the next frame, in which the list that this was chosen from is gone.
+  void WishPicture(std::string path) { picture_wish_ = std::move(path); }
   // To the next or previous place of that kind; a notice if none is known.
   void Step(view::StepUnit unit, bool forward);
   void CloseA();
@@ -129,6 +133,7 @@ class App {
   std::unique_ptr<AppLayout> layout_;
   Settings settings_;
   bool quit_ = false;
+  std::optional<std::string> picture_wish_;  // for the frame after this one
   std::optional<std::string> picture_;
 
   absl::Status open_status_;

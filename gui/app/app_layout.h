@@ -15,6 +15,7 @@
 #include "gui/app/app_state.h"
 #include "gui/app/panel_places.h"
 #include "gui/app/view_list.h"
+#include "gui/session/run_overview.h"
 #include "gui/view/draw_list.h"
 #include "model/time.h"
 
@@ -56,21 +57,29 @@ class AppLayout {
   absl::Span<const PlacedPanel> placed() const { return placed_; }
 
  private:
+  // The text of a chip: computed from the scenario once per run.
+  struct Chip {
+    std::shared_ptr<const RunOverview> overview;
+    std::string text;
+  };
+
   void DrawHeader(App* app);
-  void DrawMenus(App* app, bool compact);
-  float DrawChips(App* app, float x, float right);
-  void DrawFigures(App* app, float left, float right);
-  void DrawJobs(App* app);
-  void DrawNotices(App* app, SimDuration elapsed);
-  float NoticesHeight(const App& app) const;
-  void DrawPanels(App* app, const view::Rect& area);
-  void DrawRoom(App* app, const PlacedRoom& room);
-  void DrawPanel(App* app, size_t panel, const std::vector<size_t>& tabs, const view::Rect& rect);
-  void DrawSplitters(App* app, absl::Span<const PlacedSplitter> splitters);
-  void DrawError(App* app, const view::Rect& area);
-  void DrawProgress(App* app, const view::Rect& area);
+  static void DrawMenus(bool compact, App* app);
+  float DrawChip(const char* letter, size_t category, RunSlot* slot, float x, float right,
+                 Chip* chip, App* app);
+  void DrawFind(float x, float right, App* app);
+  float DrawJobs(float top, App* app);
+  float DrawNotices(App* app, SimDuration elapsed);
+  void DrawPanels(const view::Rect& area, App* app);
+  void DrawRoom(const PlacedRoom& room, const PlacesRequest& request, App* app);
+  void DrawPanel(size_t panel, const std::vector<size_t>& tabs, const view::Rect& rect, App* app);
+  void DrawTitles(size_t panel, const std::vector<size_t>& tabs, const view::Rect& bar, App* app);
+  static void DrawSplitter(const PlacedSplitter& splitter, App* app);
+  void DrawPage(const view::Rect& area, App* app);
   void DrawOverlay(App* app);
-  std::vector<size_t> PanelsIn(const App& app, Room room) const;
+  void FollowFocus(const App& app);
+  void Raise(size_t panel);
+  std::vector<size_t> PanelsOf(Room room, const App& app) const;
 
   std::unique_ptr<TimelineBar> timeline_;
   std::unique_ptr<FindBox> find_;
@@ -79,12 +88,14 @@ class AppLayout {
 
   Overlay overlay_ = Overlay::kNone;
   bool overlay_is_new_ = false;
-  std::array<size_t, 6> front_ = {};  // by Room: the panel in front, or in front of its tab
-  std::array<bool, 6> has_front_ = {};
+  std::vector<uint64_t> raised_;  // by panel: when its tab came to the front
+  uint64_t raises_ = 0;
   std::optional<size_t> focused_;
   std::vector<PlacedPanel> placed_;
+  std::array<Chip, 2> chips_;
   size_t notices_seen_ = 0;
   SimDuration notices_age_;  // since the last one came
+  bool notices_fade_ = false;
 };
 
 }  // namespace drasim::gui

@@ -1,113 +1,181 @@
-// drasim-gui: parse the command line, fold the ledger, show it, map the status to an exit code.
+// drasim-gui: parse the command line, show a window or write a picture, map the status to an exit
+// code.
 
+#include <cstddef>
+#include <cstdint>
 #include <cstdio>
-#include <optional>
+#include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "gui/app/app.h"
+#include "gui/app/settings.h"
+#include "gui/app/view_list.h"
 #include "gui/app/window.h"
-#include "gui/view/run_view.h"
+#include "gui/view/palette.h"
+#include "gui/view/timeline.h"
 #include "model/status_macros.h"
 #include "model/time.h"
 #include "sim/app/exit_codes.h"
 #include "sim/app/flags.h"
 #include "sim/record/version.h"
-#include "sim/scenario/duration_text.h"
 
-namespace drasim {
+namespace drasim::gui {
 namespace {
 
 constexpr int kMinSize = 200;
 constexpr int kMaxSize = 8192;
+constexpr float kMaxScale = 3;
 
 std::vector<FlagSpec> Flags() {
-  return {{"screenshot", "", "FILE.png", "draw into a picture instead of a window, and exit"},
-          {"at", "", "TIME",
-           "the devices as they were then, such as 1h30m (default: when most was allocated)"},
-          {"width", "", "PIXELS", "of the window, 200..8192; 1280 by default"},
-          {"height", "", "PIXELS", "of the window, 200..8192; 800 by default"},
-          {"help", "", "", "this text"},
-          {"version", "", "", "the version"}};
+  return {
+      {"screenshot", "", "OUT.png",
+       "write a picture instead of opening a window; no display needed"},
+      {"size", "", "WxH", "of the picture or window in pixels, 200..8192; 1600x1000 by default"},
+      {"scale", "", "S", "of texts and spacings, 1..3"},
+      {"theme", "", "NAME", "dark or light", "dark,light"},
+      {"at", "", "TIME",
+       "such as 20h, 12:30, 50%, end or 'record 1234' (default: when most was allocated)"},
+      {"view", "", "NAMES",
+       "with commas: map, plots, pods, nodes, claims, tenants, inspect, compare"},
+      {"select", "", "NAME", "a pod, node, claim or tenant to inspect"},
+      {"help", "", "", "this text"},
+      {"version", "", "", "the version"}};
 }
 
 std::string Help() {
   return absl::StrCat(
-      "drasim-gui: the devices of a cluster at one moment of a run, and how they filled.\n\n"
-      "Usage: drasim-gui [FLAGS] LEDGER|DIR\n\n"
-      "LEDGER is a ledger that `drasim run` wrote, DIR the folder of a run with a ledger in it. A\n"
-      "partial ledger is shown up to where it breaks off. Scenarios are not run here; do that\n"
-      "first:\n\n"
-      "  drasim run SCENARIO.yaml --out DIR && drasim-gui DIR\n\n"
-      "Point at a device to see its node, its model and what is allocated of it. Escape closes\n"
-      "the window.\n\nFlags:\n",
-      FlagHelp(Flags()), "\nExit codes: 0 done, 1 no window can be opened or drawn, 2 bad usage ",
-      "or input.\n");
+      "drasim-gui: where, when and why a run went as it did, and what if.\n\n"
+      "Usage: drasim-gui [FLAGS] [A [B]]\n\n"
+      "A and B are ledgers that `drasim run` wrote, folders with one, or scenarios (.yaml), which\n"
+      "are run first. With B, the two are compared. Without A a start page offers scenarios and\n"
+      "recent files. F1 in the window shows the keys.\n\n"
+      "  drasim-gui results/fgd\n"
+      "  drasim-gui --screenshot fgd.png --at 20h --view map,plots results/fgd\n\n"
+      "Flags:\n",
+      FlagHelp(Flags()),
+      "\nFonts: Roboto, copyright Google, Apache licence 2.0; DejaVu, a derivative of Bitstream\n"
+      "Vera, copyright Bitstream, Inc.\n"
+      "\nExit codes: 0 done, 1 no window can be opened or nothing drawn, 2 bad usage or input.\n");
 }
 
-absl::Status ReadSize(const ParsedFlags& flags, absl::string_view name, int* size) {
-  if (!flags.Has(name)) return absl::OkStatus();
-  const std::string text = flags.GetOr(name, "");
-  if (absl::SimpleAtoi(text, size) && *size >= kMinSize && *size <= kMaxSize) {
+absl::Status BadFlag(absl::string_view name, absl::string_view found, absl::string_view expected) {
+  return absl::InvalidArgumentError(
+      absl::StrCat("--", name, ": found '", found, "', expected ", expected));
+}
+
+bool ReadPixels(absl::string_view text, int* pixels) {
+  return absl::SimpleAtoi(text, pixels) && *pixels >= kMinSize && *pixels <= kMaxSize;
+}
+
+absl::Status ReadSize(const ParsedFlags& flags, WindowOptions* options) {
+  if (!flags.Has("size")) return absl::OkStatus();
+  const std::string text = flags.GetOr("size", "");
+  const absl::string_view size = text;
+  const size_t by = size.find('x');
+  if (by != absl::string_view::npos && ReadPixels(size.substr(0, by), &options->width) &&
+      ReadPixels(size.substr(by + 1), &options->height)) {
     return absl::OkStatus();
   }
-  return absl::InvalidArgumentError(absl::StrCat("--", name, ": found '", text,
-                                                 "', expected a whole number of pixels, ", kMinSize,
-                                                 "..", kMaxSize));
+  return BadFlag(
+      "size", text,
+      absl::StrCat("width and height of ", kMinSize, "..", kMaxSize, " pixels, such as 1600x1000"));
 }
 
-// Nothing without --at.
-absl::StatusOr<std::optional<SimTime>> ReadMoment(const ParsedFlags& flags) {
-  if (!flags.Has("at")) return std::optional<SimTime>();
-  const std::string text = flags.GetOr("at", "");
-  const absl::StatusOr<SimDuration> at = ParseDuration(text);
-  if (text.empty() || !at.ok()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "--at: found '", text, "', expected a time from the start of the run, such as 90s or 1h"));
+absl::Status ReadLooks(const ParsedFlags& flags, Looks* looks) {
+  if (flags.Has("scale")) {
+    const std::string text = flags.GetOr("scale", "");
+    if (!absl::SimpleAtof(text, &looks->scale) ||
+        !(looks->scale >= 1 && looks->scale <= kMaxScale)) {
+      return BadFlag("scale", text, "a number from 1 to 3, such as 1.5");
+    }
   }
-  return std::optional<SimTime>(SimTime(at->ns()));
+  if (flags.Has("theme")) {
+    const std::string text = flags.GetOr("theme", "");
+    if (text != "dark" && text != "light") return BadFlag("theme", text, "dark or light");
+    looks->theme = text == "dark" ? view::ThemeKind::kDark : view::ThemeKind::kLight;
+  }
+  return absl::OkStatus();
 }
 
-absl::StatusOr<std::string> LedgerPath(const ParsedFlags& flags) {
-  if (flags.positional().size() != 1) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("expected one ledger or one folder of a run, found ",
-                     flags.positional().size(), "; `drasim-gui --help` explains"));
+// Any record there may be, since the run is not read yet.
+class AnyRecord : public view::RecordClock {
+ public:
+  uint64_t records() const override { return std::numeric_limits<uint64_t>::max(); }
+  SimTime TimeOf(uint64_t) const override { return SimTime(); }
+  uint64_t LastRecordAt(SimTime) const override { return 0; }
+};
+
+// Whether it is a time at all. Whether the run has such a time turns out when it is read.
+absl::Status CheckTime(const ParsedFlags& flags) {
+  if (!flags.Has("at")) return absl::OkStatus();
+  const AnyRecord records;
+  view::TypedPlace place;
+  place.end = SimTime(std::numeric_limits<int64_t>::max());
+  place.clock = &records;
+  const absl::Status status = view::ParseTarget(flags.GetOr("at", ""), place).status();
+  if (!absl::IsInvalidArgument(status)) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("--at: found '", flags.GetOr("at", ""), "': ", status.message()));
+}
+
+absl::StatusOr<AppOptions> ReadOptions(const ParsedFlags& flags) {
+  AppOptions options;
+  RETURN_IF_ERROR(ReadLooks(flags, &options.looks));
+  RETURN_IF_ERROR(CheckTime(flags));
+  options.at = flags.GetOr("at", "");
+  options.select = flags.GetOr("select", "");
+  if (flags.Has("view")) {
+    absl::StatusOr<ViewSet> views = ParseViews(flags.GetOr("view", ""));
+    if (!views.ok()) {
+      return absl::InvalidArgumentError(absl::StrCat("--view: ", views.status().message()));
+    }
+    options.views = *views;
   }
-  const std::string& path = flags.positional().front();
-  if (absl::EndsWith(path, ".yaml") || absl::EndsWith(path, ".yml")) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(path, ": drasim-gui opens ledgers, not scenarios; run it first: drasim run ",
-                     path, " --out DIR && drasim-gui DIR"));
+  const std::vector<std::string>& paths = flags.positional();
+  if (paths.size() > 2) {
+    return absl::InvalidArgumentError(absl::StrCat("found ", paths.size(),
+                                                   " paths, expected a run A and perhaps a run B; ",
+                                                   "`drasim-gui --help` explains"));
   }
-  return path;
+  for (const std::string& path : paths) {
+    if (path.empty()) return absl::InvalidArgumentError("found an empty path");
+  }
+  if (!paths.empty()) options.path_a = paths[0];
+  if (paths.size() > 1) options.path_b = paths[1];
+  return options;
 }
 
 absl::Status Show(const ParsedFlags& flags) {
-  WindowOptions options;
-  RETURN_IF_ERROR(ReadSize(flags, "width", &options.width));
-  RETURN_IF_ERROR(ReadSize(flags, "height", &options.height));
-  options.screenshot = flags.GetOr("screenshot", "");
-  if (flags.Has("screenshot") && options.screenshot.empty()) {
-    return absl::InvalidArgumentError("--screenshot needs the name of a file");
+  WindowOptions window;
+  RETURN_IF_ERROR(ReadSize(flags, &window));
+  ASSIGN_OR_RETURN(AppOptions options, ReadOptions(flags));
+  if (!flags.Has("screenshot")) {
+    options.settings_folder = UserSettingsFolder();
+    options.wake = WakeWindow;
+    App app(std::move(options));
+    return ShowWindow(window, &app);
   }
-  ASSIGN_OR_RETURN(const std::string path, LedgerPath(flags));
-  ASSIGN_OR_RETURN(const std::optional<SimTime> at, ReadMoment(flags));
-  ASSIGN_OR_RETURN(const RunView view, OpenRunView(path, at));
-  RETURN_IF_ERROR(ShowWindow(view, options));
-  if (!options.screenshot.empty()) std::printf("%s\n", options.screenshot.c_str());
+  // A picture shows what the command line says, whatever the user's settings.
+  const std::string path = flags.GetOr("screenshot", "");
+  if (path.empty()) return BadFlag("screenshot", path, "the name of a file");
+  App app(std::move(options));
+  RETURN_IF_ERROR(WritePicture(window, path, &app));
+  std::printf("%s\n", path.c_str());
   return absl::OkStatus();
 }
 
 int ExitCode(const absl::Status& status) {
-  if (status.ok()) return kExitOk;
-  std::fprintf(stderr, "drasim-gui: error: %s\n", std::string(status.message()).c_str());
-  return absl::IsUnavailable(status) || absl::IsInternal(status) ? kExitFailed : kExitUsage;
+  if (!status.ok()) {
+    std::fprintf(stderr, "drasim-gui: error: %s\n", std::string(status.message()).c_str());
+  }
+  return ExitCodeOf(status);
 }
 
 int RunGui(const std::vector<std::string>& args) {
@@ -125,8 +193,8 @@ int RunGui(const std::vector<std::string>& args) {
 }
 
 }  // namespace
-}  // namespace drasim
+}  // namespace drasim::gui
 
 int main(int argc, char** argv) {
-  return drasim::RunGui(std::vector<std::string>(argv + 1, argv + argc));
+  return drasim::gui::RunGui(std::vector<std::string>(argv + 1, argv + argc));
 }

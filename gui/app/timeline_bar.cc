@@ -45,7 +45,10 @@ constexpr StepChoice kSteps[] = {{view::StepUnit::kRecord, "step record"},
                                  {view::StepUnit::kEvent, "step event"},
                                  {view::StepUnit::kDivergence, "step divergence"}};
 
-std::string SpeedText(int64_t speed) { return absl::StrCat("speed ", view::CommaText(speed), "x"); }
+std::string SpeedText(int64_t speed, bool by_record) {
+  if (!by_record) return absl::StrCat("speed ", view::CommaText(speed), "x");
+  return absl::StrCat(view::CommaText(speed * kPlayedRecordsPerSecond), " records/s");
+}
 
 ImVec2 Corner(const Rect& rect) { return ImVec2(rect.x, rect.y); }
 ImVec2 FarCorner(const Rect& rect) { return ImVec2(rect.right(), rect.bottom()); }
@@ -192,7 +195,8 @@ void TimelineBar::DrawChoices(float width, App* app) {
       std::find_if(std::begin(kSteps), std::end(kSteps),
                    [&](const StepChoice& choice) { return choice.unit == state.step_unit; });
   field("##step", "##steps", at.x, chosen->name);
-  const std::string speed = SpeedText(state.timeline.speed());
+  const bool by_record = state.a.overview != nullptr && state.a.overview->by_record;
+  const std::string speed = SpeedText(state.timeline.speed(), by_record);
   field("##speed", "##speeds", at.x + width * 0.54F, speed);
   if (ImGui::BeginPopup("##steps")) {
     for (const StepChoice& choice : kSteps) {
@@ -204,7 +208,8 @@ void TimelineBar::DrawChoices(float width, App* app) {
   }
   if (ImGui::BeginPopup("##speeds")) {
     for (const int64_t choice : view::kPlaySpeeds) {
-      if (ImGui::Selectable(SpeedText(choice).c_str(), choice == state.timeline.speed())) {
+      if (ImGui::Selectable(SpeedText(choice, by_record).c_str(),
+                            choice == state.timeline.speed())) {
         state.timeline.SetSpeed(choice);
       }
     }
@@ -499,7 +504,8 @@ void TimelineBar::DrawLane(const Rect& area, const AppState& state, ImDrawList* 
     keys.push_back({theme.categories[0], "A handed out"});
     keys.push_back({theme.categories[1], "B"});
   } else {
-    keys.push_back({theme.categories[0], "handed out, 0-100 %"});
+    keys.push_back(
+        {theme.categories[0], a_->gpus > 0 ? "GPUs handed out, 0-100 %" : "pods on nodes"});
     keys.push_back({theme.categories[1],
                     absl::StrCat("pods waiting, 0-",
                                  view::CommaText(static_cast<int64_t>(a_queue_.highest)))});

@@ -17,13 +17,16 @@ struct WindowOptions {
 // window_glfw.cc. Returns when the user closes the window. Call from the main thread, one at a
 // time. Unavailable if no window can be opened (no display, or OpenGL below 3.3), with the remedy.
 absl::Status ShowWindow(const WindowOptions& options, App* app);
+// For AppOptions::wake: makes the open window draw a frame soon; without one, nothing. Any thread.
+void WakeWindow();
 
 // window_egl.cc. Draws through surfaceless EGL, without a display, and writes the PNG. Unavailable
 // without EGL, with the package that is missing; InvalidArgument if the file cannot be written;
 // otherwise App::Settle's errors.
 absl::Status WritePicture(const WindowOptions& options, const std::string& path, App* app);
 
-// fonts.cc. Adds the embedded fonts to ImGui's atlas for the scale, and sets colours and spacings.
+// fonts.cc. Replaces the fonts in the atlas of ImGui's context by the embedded ones for the scale,
+// and sets colours and spacings. Not within a frame. A renderer must take the atlas anew.
 void ApplyLooks(const Looks& looks, Fonts* fonts);
 
 }  // namespace drasim::gui

@@ -30,13 +30,15 @@ struct ObjectRef {
 struct InspectRequest {
   ObjectRef object;
   view::TimeTarget at;  // the state shown
-  // Of a node: the window of its slots over time.
+  // Of a node: the window of its slots over time, on the run's clock; empty: from the start of the
+  // run to `at`.
   SimTime begin;
   SimTime end;
   bool operator==(const InspectRequest&) const = default;
 };
 
-// Only the part of the object's kind is set, and none if `status` is an error.
+// Only the part of the object's kind is set, and none if `status` is an error. PodIds are places in
+// the run's order of arrivals. In a run without virtual time all times are numbers of records.
 struct Inspection {
   InspectRequest request;
   absl::Status status;

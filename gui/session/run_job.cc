@@ -19,13 +19,16 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
-#include "gui/view/cluster_map_data.h"
+#include "gui/session/snapshot_builder.h"
+#include "gui/view/pod_archive.h"
 #include "gui/view/unit_text.h"
+#include "model/claim_change.h"
 #include "model/proto/scenario.pb.h"
 #include "model/record.h"
 #include "model/status_macros.h"
 #include "model/text/did_you_mean.h"
 #include "sim/record/folder_lock.h"
+#include "sim/record/live_claims.h"
 #include "sim/record/live_state.h"
 #include "sim/run/resume.h"
 #include "sim/run/run_outputs.h"
@@ -142,34 +145,6 @@ absl::StatusOr<std::string> MakeCacheFolder() {
   return folder;
 }
 
-std::shared_ptr<const RunSnapshot> SnapshotOf(uint64_t record, SimTime time, const Simulation& sim,
-                                              const view::PodFold& pods, const LiveState& live) {
-  const ClusterState& cluster = sim.cluster();
-  RunSnapshot snapshot{{},
-                       record,
-                       time,
-                       live.totals(),
-                       {},
-                       pods.waiting(),
-                       {},
-                       view::MapDataOf(cluster, pods),
-                       {},
-                       view::NodeTable(cluster),
-                       pods.Table(time, cluster, sim.summaries()),
-                       std::nullopt};
-  snapshot.request.at = {time, record};
-  for (size_t c = 0; c < kRunCounters; ++c) {
-    snapshot.counters[c] = live.counter(static_cast<RunCounter>(c));
-  }
-  for (size_t n = 0; n < snapshot.nodes.rows(); ++n) {
-    const view::SliceCounts& slices = snapshot.nodes.row(n).slices;
-    snapshot.slices.slices += slices.slices;
-    snapshot.slices.held += slices.held;
-    snapshot.slices.stranded += slices.stranded;
-  }
-  return std::make_shared<const RunSnapshot>(std::move(snapshot));
-}
-
 }  // namespace
 
 absl::Status CheckRun(const RunJobSpec& spec) {
@@ -240,15 +215,20 @@ class RunJob::Impl {
   class Follower : public RecordSink {
    public:
     Follower(Impl* job, const Simulation* sim)
-        : job_(job), sim_(sim), live_(sim->cluster()), next_(Clock::now()) {}
+        : job_(job),
+          sim_(sim),
+          live_(sim->cluster(), &sim->summaries()),
+          ended_(view::PodTexts::Of(sim->cluster())),
+          next_(Clock::now()) {}
 
     void OnRecord(const Record& record, const ClusterState& cluster) override {
-      pods_.Add(record, cluster);
       live_.OnRecord(record, cluster);
       if (record.kind == RecordKind::kPodArrived) {
         const JobTable& jobs = sim_->jobs();
-        pods_.SetTenant(record.pod, jobs.tenant_name(jobs.row(jobs.job_of(record.pod)).tenant));
+        const TenantId tenant = jobs.row(jobs.job_of(record.pod)).tenant;
+        tenants_.push_back(ended_.InternTenant(jobs.tenant_name(tenant)));
       }
+      if (live_.ended().has_value()) AddEnded(*live_.ended(), cluster);
       time_ = record.time;
       ++records_;
       job_->records_.store(records_, std::memory_order_relaxed);
@@ -265,18 +245,47 @@ class RunJob::Impl {
       const Clock::time_point done = Clock::now();
       next_ = done + std::max<Clock::duration>(kSnapshotEvery, (done - now) * kRestPerSnapshot);
     }
+    bool wants_claim_changes() const override { return true; }
+    void OnClaimChange(const ClaimChange& change) override { claims_.Apply(change); }
 
     void Publish() {
       const bool has_clock = sim_->spec().is_replay();
-      const SimTime time = has_clock ? time_ : SimTime(static_cast<int64_t>(records_));
-      job_->Publish(SnapshotOf(records_, time, *sim_, pods_, live_));
+      SnapshotExtras extras;
+      extras.record = records_;
+      extras.time = has_clock ? time_ : SimTime(static_cast<int64_t>(records_));
+      SnapshotRequest request;
+      request.at = {extras.time, records_};
+      request.tenants = true;
+      // Shared archives never change, and this one grows.
+      const std::shared_ptr<const view::PodArchive> archive =
+          std::make_shared<view::PodArchive>(ended_);
+      const auto number_of = [](PodId pod) { return pod.value(); };
+      const auto tenant_of = [this](PodId pod) { return tenants_[pod.value()]; };
+      const SnapshotState state{sim_->cluster(), live_, sim_->summaries(), archive, number_of,
+                                tenant_of,       time_};
+      extras.claims = &claims_;
+      job_->Publish(std::make_shared<const RunSnapshot>(MakeSnapshot(request, state, extras)));
     }
 
    private:
+    void AddEnded(const EndedPod& ended, const ClusterState& cluster) {
+      view::PodRow row;
+      static_cast<PodCourse&>(row) = ended.history;
+      row.arrival = cluster.pod_arrival(ended.pod);
+      row.ended = ended.end;
+      row.number = ended.pod.value();
+      row.shape = cluster.pod_shape_id(ended.pod).value();
+      row.tenant = tenants_[ended.pod.value()];
+      row.phase = cluster.pod_phase(ended.pod);
+      ended_.Append(row, cluster.pod_name(ended.pod), sim_->summaries());
+    }
+
     Impl* job_;
     const Simulation* sim_;
-    view::PodFold pods_;
     LiveState live_;
+    LiveClaims claims_;
+    view::PodArchive ended_;
+    std::vector<uint32_t> tenants_;  // by pod: of the archive
     uint64_t records_ = 0;
     SimTime time_;
     Clock::time_point next_;

@@ -35,10 +35,12 @@ struct RunSnapshot {
   std::array<int64_t, kRunCounters> counters{};  // by RunCounter
   int64_t waiting = 0;                           // pods
   view::SliceCounts slices;
-  view::ClusterMapData map;        // MapSlot::pod: the pod's place in the order of arrival
-  std::vector<view::FitRow> fits;  // by profile; "GPU" and "share of a GPU" without MIG
+  view::ClusterMapData map;  // MapSlot::pod: the pod's place in the order of arrival
+  // By profile, in the order of the map's; "GPU" and "share of a GPU" (GPUs with an idle part)
+  // where some GPU has no MIG. Without colours, which depend on the theme.
+  std::vector<view::FitRow> fits;
   view::NodeTable nodes;
-  view::PodTable pods;      // all that have arrived by then
+  view::PodTable pods;      // all that have arrived by then; virtual times
   view::ClaimTable claims;  // empty without classic DRA
   std::optional<view::TenantTable> tenants;
 };

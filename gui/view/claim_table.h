@@ -67,6 +67,9 @@ class ClaimTable : public TableSource {
   std::vector<int64_t> by_state_ = std::vector<int64_t>(kClaimStates);
 };
 
+// As in the API: "Immediate", "WaitForFirstConsumer".
+absl::string_view ClaimModeName(bool immediate);
+
 // "0:3g.40gb@4", "0;1", as HeldDevicesText; empty without a node or devices. Parts that the node
 // cannot have, which only a damaged ledger names, are left out.
 std::string ClaimDevicesText(const ClusterState& cluster, const LiveClaim& claim);

@@ -9,7 +9,8 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "gui/view/held_devices.h"
+#include "model/device_grant.h"
+#include "model/device_set.h"
 #include "model/gpu_model_table.h"
 #include "model/ids.h"
 #include "model/mig_table.h"
@@ -18,8 +19,8 @@
 namespace drasim::view {
 namespace {
 
-// Numbers of MIG profiles by name.
-using ProfileNumbers = std::map<std::string, uint16_t>;
+// The numbers of MIG profiles, by model and place in its table.
+using ProfileNumbers = std::vector<std::vector<uint16_t>>;
 
 // Fills the list of profiles: by size, then compute slices, then name.
 ProfileNumbers NumberProfiles(const ClusterState& cluster, std::vector<std::string>* names) {
@@ -31,10 +32,18 @@ ProfileNumbers NumberProfiles(const ClusterState& cluster, std::vector<std::stri
       sorted[{{profile.size, profile.compute_slices}, profile.name}] = true;
     }
   }
-  ProfileNumbers numbers;
+  std::map<std::string, uint16_t> by_name;
   for (const auto& [key, unused] : sorted) {
-    if (!numbers.try_emplace(key.second, static_cast<uint16_t>(names->size())).second) continue;
+    if (!by_name.try_emplace(key.second, static_cast<uint16_t>(names->size())).second) continue;
     names->push_back(key.second);
+  }
+  ProfileNumbers numbers(cluster.models().size());
+  for (size_t m = 0; m < numbers.size(); ++m) {
+    const MigTable* const table = cluster.models().mig(ModelId(m));
+    if (table == nullptr) continue;
+    for (const MigProfile& profile : table->profiles()) {
+      numbers[m].push_back(by_name.at(profile.name));
+    }
   }
   return numbers;
 }
@@ -53,14 +62,20 @@ uint32_t StrandedSlices(const MigTable& table, MigState state) {
 
 }  // namespace
 
-ClusterMapData MapDataOf(const ClusterState& cluster, const PodFold& pods) {
+ClusterMapData MapDataOf(const ClusterState& cluster, MapSources sources) {
   ClusterMapData data;
   const ProfileNumbers numbers = NumberProfiles(cluster, &data.profiles);
   const auto share = static_cast<uint16_t>(data.profiles.size());
+  const auto whole_gpu = static_cast<uint16_t>(share + 1);
   data.profiles.push_back("share of a GPU");
   data.profiles.push_back("whole GPU");
-  data.tenants = pods.tenants();
+  data.tenants = std::move(sources.tenants);
   data.states = {"held"};
+  data.nodes.reserve(cluster.node_count());
+  // By device of the node in turn; kept, so that a node costs no allocation.
+  std::vector<std::vector<MapSlot>> slots;
+  std::vector<uint16_t> heights;
+  std::vector<bool> whole;  // in use without instances
   for (size_t n = 0; n < cluster.node_count(); ++n) {
     const NodeId id(n);
     const NodeSpec& spec = cluster.node_spec(id);
@@ -70,47 +85,81 @@ ClusterMapData MapDataOf(const ClusterState& cluster, const PodFold& pods) {
     node.model = GpuModelText(spec);
     node.available = row.available;
     data.AddNode(std::move(node));
-    std::vector<std::vector<MapSlot>> slots(row.gpu_count);
-    std::vector<uint16_t> heights(row.gpu_count, 0);
-    std::vector<bool> whole(row.gpu_count, false);  // in use without instances
+    if (slots.size() < row.gpu_count) slots.resize(row.gpu_count);
+    for (std::vector<MapSlot>& list : slots) list.clear();
+    heights.assign(row.gpu_count, 0);
+    whole.assign(row.gpu_count, false);
     for (const PodId pod : cluster.pods_on(id)) {
-      const PodRow& history = pods.rows()[pod.value()];
-      for (const HeldPart& part : HeldPartsOf(cluster, pod)) {
-        MapSlot slot;
-        slot.pod = pod.value();
-        slot.tenant = history.tenant;
-        slot.since =
-            history.phase == PodPhase::kBound ? history.running_since : history.waiting_since;
-        slot.size = static_cast<uint16_t>(part.size);
-        if (part.start >= 0) {
-          slot.start = static_cast<uint16_t>(part.start);
-          const MigTable& profiles = *cluster.mig_table(id, part.device);
-          const std::string name = part.label.substr(0, part.label.find(','));
-          const auto number = numbers.find(name);
-          slot.profile = number == numbers.end() ? share : number->second;
-          // A pod that shares an instance with others shows all of it.
-          slot.size = std::min(slot.size, static_cast<uint16_t>(profiles.product().units));
-        } else {
-          slot.profile = part.size == kDeviceMilli ? static_cast<uint16_t>(share + 1) : share;
-          slot.start =
-              std::min(heights[part.device], static_cast<uint16_t>(kDeviceMilli - part.size));
-          heights[part.device] = static_cast<uint16_t>(slot.start + part.size);
-          whole[part.device] = true;
+      const MapPod shown = sources.pod_of(pod);
+      MapSlot slot;
+      slot.pod = shown.number;
+      slot.tenant = shown.tenant;
+      slot.since = shown.since;
+      const auto hold = [&](size_t device, int32_t milli) {
+        slot.size = static_cast<uint16_t>(milli);
+        slot.profile = milli == kDeviceMilli ? whole_gpu : share;
+        slot.start = std::min(heights[device], static_cast<uint16_t>(kDeviceMilli - milli));
+        heights[device] = static_cast<uint16_t>(slot.start + milli);
+        whole[device] = true;
+        slots[device].push_back(slot);
+      };
+      const absl::Span<const DeviceGrant> grants = cluster.pod_grants(pod);
+      if (grants.empty()) {
+        const auto milli = static_cast<int32_t>(cluster.pod_shape(pod).request.gpu_milli);
+        for (const size_t device : cluster.pod_devices(pod)) hold(device, milli);
+      }
+      for (const DeviceGrant& grant : grants) {
+        if (grant.placement == kNoPlacement) {
+          hold(grant.device, grant.milli);
+          continue;
         }
-        slots[part.device].push_back(slot);
+        // A pod that shares an instance with others shows all of it.
+        const MigTable& table = *cluster.mig_table(id, grant.device);
+        const MigPlacement& placement = table.placements()[grant.placement];
+        slot.start = placement.start;
+        slot.size = static_cast<uint16_t>(
+            std::min(table.profiles()[placement.profile].size, table.product().units));
+        slot.profile = numbers[cluster.gpu_model(id, grant.device)][placement.profile];
+        slots[grant.device].push_back(slot);
       }
     }
-    for (size_t d = 0; d < slots.size(); ++d) {
+    const double fragments =
+        sources.fragmentation == nullptr || row.gpu_milli_idle == 0
+            ? 0
+            : sources.fragmentation->Amount(ViewOf(cluster, id)) / row.gpu_milli_idle;
+    for (size_t d = 0; d < row.gpu_count; ++d) {
       MapGpu gpu;
       const MigTable* const table = cluster.any_mig() ? cluster.mig_table(id, d) : nullptr;
+      if (table != nullptr) gpu.slices = static_cast<uint16_t>(table->product().units);
       if (table != nullptr && !whole[d]) {
-        gpu.units = static_cast<uint16_t>(table->product().units);
-        gpu.stranded = StrandedSlices(*table, cluster.device_mig(id)[d]);
+        const MigState state = cluster.device_mig(id)[d];
+        gpu.units = gpu.slices;
+        gpu.stranded = StrandedSlices(*table, state);
+        for (size_t p = 0; row.available && p < table->profiles().size(); ++p) {
+          const MigProfile& profile = table->profiles()[p];
+          if (!profile.is_plain() || (table->fitting(state) >> p & 1) == 0) continue;
+          const uint16_t number = numbers[cluster.gpu_model(id, d)][p];
+          if (number < 32) gpu.fits |= uint32_t{1} << number;
+        }
       }
+      gpu.fragmentation_milli = static_cast<int32_t>(
+          std::clamp(fragments * cluster.device_milli_idle(id)[d], 0.0, double{kDeviceMilli}));
       data.AddGpu(gpu, slots[d]);
     }
   }
   return data;
+}
+
+ClusterMapData MapDataOf(const ClusterState& cluster, const PodFold& pods) {
+  const auto pod_of = [&](PodId pod) {
+    const PodRow& row = pods.rows()[pod.value()];
+    MapPod shown;
+    shown.number = row.number;
+    shown.tenant = row.tenant;
+    shown.since = row.phase == PodPhase::kBound ? row.running_since : row.waiting_since;
+    return shown;
+  };
+  return MapDataOf(cluster, {pods.tenants(), pod_of, nullptr});
 }
 
 }  // namespace drasim::view

@@ -2,17 +2,41 @@
 #ifndef DRASIM_GUI_VIEW_CLUSTER_MAP_DATA_H_
 #define DRASIM_GUI_VIEW_CLUSTER_MAP_DATA_H_
 
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
 #include "gui/view/map_model.h"
 #include "gui/view/pod_table.h"
 #include "model/cluster_state.h"
+#include "model/fragmentation.h"
+#include "model/ids.h"
+#include "model/time.h"
 
 namespace drasim::view {
 
-// Nodes, GPUs and slots as they are now; slots carry the PodId of their pod. Profiles are the MIG
+// What the map shows of a pod besides its place.
+struct MapPod {
+  uint32_t number = 0;  // in the order of arrival
+  uint32_t tenant = 0;
+  SimTime since;  // on its node
+};
+
+struct MapSources {
+  std::vector<std::string> tenants;
+  absl::FunctionRef<MapPod(PodId)> pod_of;            // for every resident pod
+  const FragmentationModel* fragmentation = nullptr;  // null: not shown
+};
+
+// Nodes, GPUs and slots as they are now; slots carry the number of their pod. Profiles are the MIG
 // profiles of the cluster's models from small to large, behind them "share of a GPU" and "whole
 // GPU". A GPU in use without instances shows its shares on top of each other: their heights mean
 // something, their places do not. Instances of a fixed layout that no pod holds are not in a
-// ledger, and count as free. `pods`: of the same moment, for times and tenants. O(pods + devices).
+// ledger, and count as free. A node's fragmentation is spread over its GPUs by their idle parts.
+// O(pods + devices), with fragmentation O(nodes x typical pods) more.
+ClusterMapData MapDataOf(const ClusterState& cluster, MapSources sources);
+// `pods`: of the same moment, from record 0 on.
 ClusterMapData MapDataOf(const ClusterState& cluster, const PodFold& pods);
 
 }  // namespace drasim::view

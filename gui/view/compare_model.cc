@@ -5,12 +5,14 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "gui/view/wait_text.h"
 #include "model/number_text.h"
 #include "model/status_macros.h"
 #include "model/text/shown_text.h"
 #include "model/text/yaml_tree.h"
+#include "sim/record/pod_log.h"
 
 namespace drasim::view {
 namespace {
@@ -136,6 +138,20 @@ absl::string_view DeltaVerdictName(FigureDelta::Verdict verdict) {
       return "worse";
   }
   return "";
+}
+
+std::string FiguresCsv(absl::Span<const FigureDelta> deltas) {
+  std::string csv = "metric,A,B,B - A,verdict\n";
+  for (const FigureDelta& delta : deltas) {
+    AppendCsvField(delta.metric, &csv);
+    for (const absl::string_view cell : {absl::string_view(delta.a), absl::string_view(delta.b),
+                                         absl::string_view(delta.difference)}) {
+      csv.push_back(',');
+      AppendCsvField(cell, &csv);
+    }
+    absl::StrAppend(&csv, ",", DeltaVerdictName(delta.verdict), "\n");
+  }
+  return csv;
 }
 
 std::vector<FigureDelta> CompareFigures(const RunFigures& a, const RunFigures& b) {
@@ -316,6 +332,35 @@ absl::StatusOr<std::vector<KeyDifference>> CompareScenarios(absl::string_view a,
     if (left.values.count(key) == 0) differences.push_back({key, "", right.values.at(key)});
   }
   return differences;
+}
+
+std::string ScenariosLine(absl::Span<const KeyDifference> keys) {
+  if (keys.empty()) return "the same scenario";
+  // What people ask first, by the key that holds it.
+  static constexpr struct {
+    absl::string_view key;
+    absl::string_view name;
+  } kParts[] = {{"cluster", "cluster"}, {"workload", "jobs"}, {"order", "order"}, {"seed", "seed"}};
+  std::string line;
+  for (const auto& part : kParts) {
+    const bool differs = std::any_of(keys.begin(), keys.end(), [&](const KeyDifference& key) {
+      return key.key == part.key || absl::StartsWith(key.key, absl::StrCat(part.key, "."));
+    });
+    if (!differs) absl::StrAppend(&line, line.empty() ? "same " : ", ", part.name);
+  }
+  absl::StrAppend(&line, line.empty() ? "" : "; ", "other: ");
+  // The name and its description differ whenever anything does.
+  std::vector<absl::string_view> named;
+  for (const KeyDifference& key : keys) {
+    if (key.key != "name" && key.key != "description") named.push_back(key.key);
+  }
+  if (named.empty()) return absl::StrCat(line, "name");
+  constexpr size_t kShown = 3;
+  for (size_t i = 0; i < std::min(kShown, named.size()); ++i) {
+    absl::StrAppend(&line, i == 0 ? "" : ", ", named[i]);
+  }
+  if (named.size() > kShown) absl::StrAppend(&line, " and ", named.size() - kShown, " more");
+  return line;
 }
 
 std::string ScenarioValue(absl::string_view scenario_yaml, absl::string_view key) {

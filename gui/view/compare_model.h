@@ -17,6 +17,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "gui/view/pod_table.h"
 #include "gui/view/run_figures.h"
 #include "model/time.h"
@@ -40,6 +41,9 @@ struct FigureDelta {
 absl::string_view DeltaVerdictName(FigureDelta::Verdict verdict);  // "", "better", "worse"
 
 std::vector<FigureDelta> CompareFigures(const RunFigures& a, const RunFigures& b);
+
+// RFC 4180 with a header: metric, A, B, B - A, verdict.
+std::string FiguresCsv(absl::Span<const FigureDelta> deltas);
 
 // --- Divergences ---
 
@@ -112,6 +116,10 @@ struct KeyDifference {
 // InvalidArgument if one is no YAML.
 absl::StatusOr<std::vector<KeyDifference>> CompareScenarios(absl::string_view a,
                                                             absl::string_view b);
+
+// What two scenarios have in common and what not, in one line: "same cluster, jobs, seed; other:
+// front_end, dra.driver_controllers.qps and 3 more". `keys`: all that differ.
+std::string ScenariosLine(absl::Span<const KeyDifference> keys);
 
 // The scalar under a key of a scenario, such as "seed"; empty without one.
 std::string ScenarioValue(absl::string_view scenario_yaml, absl::string_view key);

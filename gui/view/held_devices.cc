@@ -1,5 +1,6 @@
 #include "gui/view/held_devices.h"
 
+#include <bit>
 #include <cstddef>
 
 #include "absl/strings/str_cat.h"
@@ -62,6 +63,24 @@ std::string HeldDevicesText(const ClusterState& cluster, PodId pod) {
   std::string text;
   AppendGrants(cluster, cluster.pod_node(pod), GrantsOf(cluster, pod), &text);
   return text;
+}
+
+std::vector<int32_t> AllocatedOnDevices(const ClusterState& cluster, NodeId node) {
+  std::vector<int32_t> allocated;
+  const bool mig = cluster.any_mig() && cluster.has_mig(node);
+  for (const int16_t idle : cluster.device_milli_idle(node)) {
+    int32_t milli = kDeviceMilli - idle;
+    if (mig) {
+      // Nothing but MIG may use a GPU with an instance, so it reads as idle 0.
+      const MigState state = cluster.device_mig(node)[allocated.size()];
+      if (state != 0) {
+        const MigTable* const table = cluster.mig_table(node, allocated.size());
+        milli = MilliOfUnits(std::popcount(table->units_used(state)), table->product().units);
+      }
+    }
+    allocated.push_back(milli);
+  }
+  return allocated;
 }
 
 }  // namespace drasim::view

@@ -1,4 +1,4 @@
-// The devices, or parts of them, that a pod holds on its node.
+// The devices, or parts of them, that a pod holds on its node, and what is held of a node's.
 #ifndef DRASIM_GUI_VIEW_HELD_DEVICES_H_
 #define DRASIM_GUI_VIEW_HELD_DEVICES_H_
 
@@ -28,6 +28,9 @@ std::vector<HeldPart> HeldPartsOf(const ClusterState& cluster, PodId pod);
 
 // "0:3g.40gb@4", "0;1", "1 (250m)": as pods.csv writes it (AppendGrants).
 std::string HeldDevicesText(const ClusterState& cluster, PodId pod);
+
+// Of each device of a node, the thousandths in use: of a MIG GPU, the units of its instances.
+std::vector<int32_t> AllocatedOnDevices(const ClusterState& cluster, NodeId node);
 
 }  // namespace drasim::view
 

@@ -25,7 +25,8 @@
 namespace drasim::view {
 
 // A state of the machine. Every claim shows those of its mode in this order, whether it has reached
-// them or not: an Immediate claim has neither kDriverAsked nor kNodeSelected.
+// them or not: an Immediate claim has neither kDriverAsked nor kNodeSelected. A deleted claim is in
+// none of them.
 struct ClaimStep {
   ClaimState state = ClaimState::kCreated;
   std::string name;   // "driver asked"

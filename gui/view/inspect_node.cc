@@ -78,14 +78,14 @@ int32_t NodeInspector::FreeOffset(const HeldPart& part) const {
   return std::max(0, std::min(offset, part.whole - part.size));
 }
 
-void NodeInspector::Open(const Record& record, const ClusterState& cluster) {
-  for (HeldPart& part : HeldPartsOf(cluster, record.pod)) {
+void NodeInspector::Open(PodId pod, SimTime time, const ClusterState& cluster) {
+  for (HeldPart& part : HeldPartsOf(cluster, pod)) {
     NodeSlot slot;
     slot.offset = FreeOffset(part);
     slot.part = std::move(part);
-    slot.pod = record.pod;
-    slot.pod_name = std::string(cluster.pod_name(record.pod));
-    slot.from = record.time;
+    slot.pod = pod;
+    slot.pod_name = std::string(cluster.pod_name(pod));
+    slot.from = time;
     slot.open = true;
     open_.push_back(slots_.size());
     slots_.push_back(std::move(slot));
@@ -105,6 +105,13 @@ void NodeInspector::Close(PodId pod, SimTime time) {
                stays_.end());
 }
 
+void NodeInspector::Seed(const ClusterState& cluster, absl::FunctionRef<SimTime(PodId)> since) {
+  for (const PodId pod : cluster.pods_on(node_)) stays_.push_back({pod, since(pod)});
+  std::stable_sort(stays_.begin(), stays_.end(),
+                   [](const Stay& a, const Stay& b) { return a.since < b.since; });
+  for (const Stay& stay : stays_) Open(stay.pod, stay.since, cluster);
+}
+
 void NodeInspector::Add(const Record& record, const ClusterState& cluster) {
   if (record.node != node_) return;
   const auto is_here = [&] {
@@ -117,10 +124,10 @@ void NodeInspector::Add(const Record& record, const ClusterState& cluster) {
       // A reserved pod has its slots already.
       if (is_here()) break;
       stays_.push_back({record.pod, record.time});
-      Open(record, cluster);
+      Open(record.pod, record.time, cluster);
       break;
     case RecordKind::kPodAdmitted:
-      Open(record, cluster);
+      Open(record.pod, record.time, cluster);
       break;
     case RecordKind::kPodUnreserved:
     case RecordKind::kPodFinished:
@@ -176,18 +183,22 @@ NodeId FindNode(const ClusterState& cluster, absl::string_view name) {
   return NodeId();
 }
 
+absl::StatusOr<NodeId> RequireNode(const ClusterState& cluster, const std::string& name,
+                                   absl::string_view path) {
+  const NodeId node = FindNode(cluster, name);
+  if (node.valid()) return node;
+  std::vector<std::string> known;
+  for (size_t n = 0; n < cluster.node_count(); ++n) {
+    known.push_back(cluster.node_spec(NodeId(n)).name);
+  }
+  return absl::NotFoundError(
+      absl::StrCat(path, ": no node '", ShownText(name), "'", Suggest(name, known)));
+}
+
 absl::StatusOr<NodeInspection> InspectNode(LedgerReader* reader, const std::string& name,
                                            const LedgerCursor& cursor) {
   const ClusterState& cluster = reader->cluster();
-  const NodeId node = FindNode(cluster, name);
-  if (!node.valid()) {
-    std::vector<std::string> known;
-    for (size_t n = 0; n < cluster.node_count(); ++n) {
-      known.push_back(cluster.node_spec(NodeId(n)).name);
-    }
-    return absl::NotFoundError(
-        absl::StrCat(reader->path(), ": no node '", ShownText(name), "'", Suggest(name, known)));
-  }
+  ASSIGN_OR_RETURN(const NodeId node, RequireNode(cluster, name, reader->path()));
   NodeInspector inspector(node);
   ASSIGN_OR_RETURN(const SimTime now, ReadUpTo(reader, cursor, [&](const Record& record) {
                      inspector.Add(record, cluster);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "gui/view/held_devices.h"
@@ -68,6 +69,9 @@ class NodeInspector {
  public:
   explicit NodeInspector(NodeId node) : node_(node) {}
 
+  // For a reading that begins behind record 0: what pods hold of the node in `cluster` becomes
+  // slots that are open since the time that `since` knows. REQUIRES: nothing was added yet.
+  void Seed(const ClusterState& cluster, absl::FunctionRef<SimTime(PodId)> since);
   // After the record was applied to `cluster`. O(slots of the node at the time).
   void Add(const Record& record, const ClusterState& cluster);
   NodeInspection Inspect(SimTime now, const ClusterState& cluster) const;
@@ -78,7 +82,7 @@ class NodeInspector {
     SimTime since;
   };
 
-  void Open(const Record& record, const ClusterState& cluster);
+  void Open(PodId pod, SimTime time, const ClusterState& cluster);
   void Close(PodId pod, SimTime time);
   int32_t FreeOffset(const HeldPart& part) const;
 
@@ -92,8 +96,12 @@ class NodeInspector {
 // The node of that name; invalid if there is none. O(nodes).
 NodeId FindNode(const ClusterState& cluster, absl::string_view name);
 
-// Reads the rest of a ledger up to the cursor. NotFound for a node that does not exist, with a
-// suggestion; other errors are the reader's.
+// The same, with NotFound and a suggestion for a node that does not exist in the ledger `path`.
+absl::StatusOr<NodeId> RequireNode(const ClusterState& cluster, const std::string& name,
+                                   absl::string_view path);
+
+// Reads the rest of a ledger up to the cursor. NotFound as for RequireNode; other errors are the
+// reader's.
 absl::StatusOr<NodeInspection> InspectNode(LedgerReader* reader, const std::string& name,
                                            const LedgerCursor& cursor = {});
 

@@ -135,7 +135,7 @@ void PodInspector::Add(const Record& record, const ClusterState& cluster,
     pod_.wants = WantsText(shape);
     pod_.cpu_milli = shape.request.cpu_milli;
     pod_.memory_bytes = shape.request.memory_bytes;
-  } else if (record.pod != pod_.pod) {
+  } else if (record.pod != pod_.pod || !alive_) {
     return;
   }
   latest_ = std::max(latest_, record.time);

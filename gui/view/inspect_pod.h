@@ -119,7 +119,7 @@ class PodInspector {
   // Follows the first pod of that name.
   explicit PodInspector(std::string name) : name_(std::move(name)) {}
 
-  // After the record was applied to `cluster`.
+  // After the record was applied to `cluster`. Records after the pod's end say nothing of it.
   void Add(const Record& record, const ClusterState& cluster, const VerdictSummaryTable& summaries);
   // True once the pod has arrived.
   bool found() const { return found_; }

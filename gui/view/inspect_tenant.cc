@@ -41,15 +41,23 @@ std::vector<WantsGroup> GroupByWants(const PodTable& pods, const std::vector<siz
 
 std::vector<size_t> LongestWaits(const PodTable& pods, const std::vector<size_t>& some,
                                  size_t limit) {
-  std::vector<std::pair<int64_t, size_t>> waits;  // negative, so that the longest comes first
+  struct Wait {
+    SimDuration length;
+    uint32_t number = 0;
+    size_t pod = 0;
+  };
+  std::vector<Wait> waits;
   for (const size_t pod : some) {
     const SimDuration wait = pods.WaitOf(pod);
-    if (wait > SimDuration()) waits.emplace_back(-wait.ns(), pod);
+    if (wait > SimDuration()) waits.push_back({wait, pods.row(pod).number, pod});
   }
   const size_t count = std::min(limit, waits.size());
-  std::partial_sort(waits.begin(), waits.begin() + static_cast<std::ptrdiff_t>(count), waits.end());
+  std::partial_sort(waits.begin(), waits.begin() + static_cast<std::ptrdiff_t>(count), waits.end(),
+                    [](const Wait& a, const Wait& b) {
+                      return a.length != b.length ? a.length > b.length : a.number < b.number;
+                    });
   std::vector<size_t> longest;
-  for (size_t i = 0; i < count; ++i) longest.push_back(waits[i].second);
+  for (size_t i = 0; i < count; ++i) longest.push_back(waits[i].pod);
   return longest;
 }
 

@@ -19,7 +19,6 @@ namespace {
 // In the map's units: widths of a GPU.
 constexpr float kSliceHeight = 0.75F;
 constexpr float kShareHeight = 2.0F;
-constexpr float kLabelHeight = 1.4F;
 constexpr float kTileGapX = 1.0F;
 constexpr float kTileGapY = 0.6F;
 constexpr float kTitleHeight = 2.0F;
@@ -85,6 +84,7 @@ bool NaturallyBefore(absl::string_view a, absl::string_view b) {
 }
 
 float HeightOf(const MapGpu& gpu) {
+  if (gpu.slices > 0) return kSliceHeight * static_cast<float>(gpu.slices);
   return gpu.units == kShareUnits ? kShareHeight : kSliceHeight * static_cast<float>(gpu.units);
 }
 
@@ -108,15 +108,43 @@ Ink InkOf(Rgb colour, Hatch hatch = Hatch::kNone) {
   return ink;
 }
 
+// Whether the slices of a GPU can be compared one by one.
+bool ComparableBySlice(const MapGpu& a, const MapGpu& b) {
+  return a.units != kShareUnits && a.units == b.units && a.replicas == 1 && b.replicas == 1;
+}
+
 // The share of a GPU that no instance can cover, 0..1000.
 int StrandedMilli(const MapGpu& gpu) {
+  if (gpu.units == kShareUnits) return 0;
   return std::min(std::popcount(gpu.stranded) * 1000 / int{gpu.units}, 1000);
 }
 
-// The last characters of a text, as many as fit.
+// The units in which a node's label counts a GPU.
+uint32_t SlicesOf(const MapGpu& gpu) {
+  if (gpu.slices > 0) return gpu.slices;
+  return gpu.units == kShareUnits ? 1 : gpu.units;
+}
+
+// "3", "0.5"
+std::string MilliText(int64_t milli) {
+  if (milli % 1000 == 0) return absl::StrCat(milli / 1000);
+  return FixedText(static_cast<double>(milli) / 1000, 1);
+}
+
+// "+7", "-16", "0"
+std::string DifferenceMilliText(int64_t milli) {
+  if (milli < 0) return absl::StrCat("-", MilliText(-milli));
+  return absl::StrCat(milli > 0 ? "+" : "", MilliText(milli));
+}
+
+// The last characters of a text, as many as fit; of a number what comes before it is left out, too:
+// "000017" instead of "e-000017".
 std::string Tail(const std::string& text, float width, float char_width) {
   const auto room = static_cast<size_t>(std::max(width / char_width, 0.0F));
-  return text.size() <= room ? text : text.substr(text.size() - room);
+  if (text.size() <= room) return text;
+  const std::string tail = text.substr(text.size() - room);
+  const size_t digit = tail.find_first_of("0123456789");
+  return digit == std::string::npos ? tail : tail.substr(digit);
 }
 
 }  // namespace
@@ -184,8 +212,9 @@ const std::string& ClusterMap::KeyOf(const MapNode& node, MapGrouping grouping) 
   return kEmpty;
 }
 
-void ClusterMap::Arrange(MapGrouping grouping, MapOrder order, float aspect) {
+void ClusterMap::Arrange(MapGrouping grouping, MapOrder order, float aspect, float label_height) {
   DRASIM_CHECK(aspect > 0);
+  label_height_ = label_height;
   const std::vector<MapNode>& nodes = data_->nodes;
   order_.clear();
   std::vector<int64_t> rank(nodes.size(), 0);  // smaller comes first
@@ -237,7 +266,7 @@ void ClusterMap::Arrange(MapGrouping grouping, MapOrder order, float aspect) {
     const uint32_t rows = (most_gpus + group.gpus_per_row - 1) / group.gpus_per_row;
     group.tile_width = static_cast<float>(group.gpus_per_row) + kTileGapX;
     group.tile_height =
-        kLabelHeight + static_cast<float>(rows) * (group.column_height + kColumnGap) + kTileGapY;
+        label_height_ + static_cast<float>(rows) * (group.column_height + kColumnGap) + kTileGapY;
     if (grouping == MapGrouping::kNone) continue;
     const std::string& key = KeyOf(nodes[order_[group.first]], grouping);
     group.title =
@@ -267,6 +296,23 @@ void ClusterMap::Arrange(MapGrouping grouping, MapOrder order, float aspect) {
     const uint32_t columns = std::min(group.tiles_per_row, group.count);
     width_ = std::max(width_, static_cast<float>(columns) * group.tile_width);
   }
+  ++arrangements_;
+  drawn_view_.reset();
+}
+
+void ClusterMap::ArrangeAs(const ClusterMap& other) {
+  groups_ = other.groups_;
+  order_ = other.order_;
+  place_of_ = other.place_of_;
+  label_height_ = other.label_height_;
+  width_ = other.width_;
+  height_ = other.height_;
+  ++arrangements_;
+  drawn_view_.reset();
+}
+
+void ClusterMap::Show(const ClusterMapData* data) {
+  data_ = data;
   drawn_view_.reset();
 }
 
@@ -297,7 +343,7 @@ Rect ClusterMap::ColumnOf(const Group& group, const Rect& tile, uint32_t gpu) co
   const uint32_t row = gpu_of_node / group.gpus_per_row;
   const uint32_t column = gpu_of_node % group.gpus_per_row;
   return Rect{tile.x + static_cast<float>(column),
-              tile.y + kLabelHeight + static_cast<float>(row) * (group.column_height + kColumnGap),
+              tile.y + label_height_ + static_cast<float>(row) * (group.column_height + kColumnGap),
               1 - kColumnGap, HeightOf(shown)};
 }
 
@@ -432,19 +478,36 @@ const DrawList& ClusterMap::Draw(const MapView& view, const ClusterMapData* b) {
     if (group.top > bottom) break;
     DrawGroup(group, view, b);
   }
-  if (view.selected.has_value() && view.selected->node < place_of_.size() &&
-      place_of_[view.selected->node] != kNowhere) {
-    const Theme& theme = ThemeOf(view.theme);
-    Rect rect = NodeRect(view, view.selected->node);
-    constexpr float kFrame = 3;
-    rect =
-        Rect{rect.x - kFrame, rect.y - kFrame, rect.width + 2 * kFrame, rect.height + 2 * kFrame};
-    list_.AddOutline(rect, InkOf(theme.cursor), 1.5F);
-    if (view.selected->gpu.has_value() && *view.selected->gpu < data_->gpus.size()) {
-      list_.AddOutline(GpuRect(view, *view.selected->gpu), InkOf(theme.cursor), 1.5F);
+  DrawSelection(view);
+  return list_;
+}
+
+void ClusterMap::DrawSelection(const MapView& view) {
+  if (!view.selected.has_value() || view.selected->node >= place_of_.size() ||
+      place_of_[view.selected->node] == kNowhere) {
+    return;
+  }
+  const MapHit& selected = *view.selected;
+  const Ink ink = InkOf(ThemeOf(view.theme).cursor);
+  constexpr float kFrame = 3;
+  Rect rect = NodeRect(view, selected.node);
+  rect = Rect{rect.x - kFrame, rect.y - kFrame, rect.width + 2 * kFrame, rect.height + 2 * kFrame};
+  list_.AddOutline(rect, ink, 1.5F);
+  if (!selected.gpu.has_value() || *selected.gpu >= data_->gpus.size()) return;
+  const MapNode& node = data_->nodes[selected.node];
+  const bool slots = selected.slot.has_value() && *selected.slot < data_->slots.size() &&
+                     DetailOf(view) == MapDetail::kSlot;
+  const uint32_t pod = slots ? data_->slots[*selected.slot].pod : kNoPod;
+  if (pod == kNoPod) {
+    list_.AddOutline(GpuRect(view, *selected.gpu), ink, 1.5F);
+    return;
+  }
+  // A pod may hold several instances of its node.
+  for (uint32_t g = node.first_gpu; g < node.first_gpu + node.gpu_count; ++g) {
+    for (const MapSlot& slot : data_->SlotsOf(data_->gpus[g])) {
+      if (slot.pod == pod) list_.AddOutline(SlotRect(view, g, slot), ink, 2);
     }
   }
-  return list_;
 }
 
 void ClusterMap::DrawGroup(const Group& group, const MapView& view, const ClusterMapData* b) {
@@ -486,8 +549,8 @@ void ClusterMap::DrawNode(const Group& group, uint32_t index, const MapView& vie
     list_.AddRect(ToPixels(view, tile), NodeInk(node, view, b));
     return;
   }
-  if (kLabelHeight * view.scale >= view.line_height * 0.75F) {
-    DrawLabel(node, ToPixels(view, tile), view);
+  if (label_height_ * view.scale >= view.line_height * 0.75F) {
+    DrawLabel(node, ToPixels(view, tile), view, b);
   }
   for (uint32_t g = node.first_gpu; g < node.first_gpu + node.gpu_count; ++g) {
     const Rect column = ToPixels(view, ColumnOf(group, tile, g));
@@ -499,30 +562,40 @@ void ClusterMap::DrawNode(const Group& group, uint32_t index, const MapView& vie
   }
 }
 
-void ClusterMap::DrawLabel(const MapNode& node, const Rect& pixels, const MapView& view) {
+void ClusterMap::DrawLabel(const MapNode& node, const Rect& pixels, const MapView& view,
+                           const ClusterMapData* b) {
   const Theme& theme = ThemeOf(view.theme);
-  const float y = pixels.y + kLabelHeight * view.scale / 2;
+  const float y = pixels.y + label_height_ * view.scale / 2;
   int64_t held = 0;
+  int64_t held_b = 0;
   int64_t units = 0;
-  for (uint32_t g = 0; g < node.gpu_count; ++g) {
-    const MapGpu& gpu = data_->gpus[node.first_gpu + g];
-    const bool sliced = gpu.units != kShareUnits;
-    units += sliced ? int64_t{gpu.units} * 1000 : 1000;
-    held += int64_t{gpu.held_milli} * (sliced ? gpu.units : 1);
+  for (uint32_t g = node.first_gpu; g < node.first_gpu + node.gpu_count; ++g) {
+    const MapGpu& gpu = data_->gpus[g];
+    const uint32_t slices = SlicesOf(gpu);
+    units += int64_t{slices} * 1000;
+    held += int64_t{gpu.held_milli} * slices;
+    if (b != nullptr && g < b->gpus.size()) held_b += int64_t{b->gpus[g].held_milli} * slices;
   }
-  const bool whole = held % 1000 == 0;
-  const std::string share = absl::StrCat(
-      whole ? absl::StrCat(held / 1000) : FixedText(static_cast<double>(held) / 1000, 1), "/",
-      units / 1000);
+  std::string share;
+  Rgb share_colour = theme.dim_text;
+  if (view.colour == MapColour::kDifference) {
+    share = DifferenceMilliText(held_b - held);
+    if (held_b != held) share_colour = theme.categories[held > held_b ? 0 : 1];
+  } else {
+    share = absl::StrCat(MilliText(held), "/", units / 1000);
+  }
+  constexpr size_t kLeastName = 3;
+  const auto chars = static_cast<size_t>(std::max(pixels.width / view.char_width, 0.0F));
+  // Where it is narrow, what is held is enough.
+  if (share.size() + 1 + kLeastName > chars) share = share.substr(0, share.find('/'));
   const float share_width = static_cast<float>(share.size() + 1) * view.char_width;
-  constexpr float kLeastName = 3;
-  const bool both = pixels.width >= share_width + kLeastName * view.char_width;
+  const bool both = share.size() + 1 + kLeastName <= chars;
   const float name_width = pixels.width - (both ? share_width : 0);
   list_.AddText({pixels.x, y}, Anchor::kStart, TextSize::kSmall,
                 node.available ? theme.text : theme.dim_text,
                 Tail(node.name, name_width, view.char_width));
   if (both) {
-    list_.AddText({pixels.right(), y}, Anchor::kEnd, TextSize::kSmall, theme.dim_text, share);
+    list_.AddText({pixels.right(), y}, Anchor::kEnd, TextSize::kSmall, share_colour, share);
   }
 }
 
@@ -584,7 +657,7 @@ void ClusterMap::DrawDifference(const MapGpu& a, const MapGpu* b, const ClusterM
   const Ink both = InkOf(theme.muted_cell);
   const Ink only_a = InkOf(theme.categories[0]);
   const Ink only_b = InkOf(theme.categories[1], Hatch::kFalling);
-  if (a.units == kShareUnits || b == nullptr || b->units != a.units || a.replicas > 1) {
+  if (b == nullptr || !ComparableBySlice(a, *b)) {
     // The shares as bars from the top: the common part, then the rest of the larger one.
     const int held_a = a.held_milli;
     const int held_b = b != nullptr ? b->held_milli : 0;
@@ -758,8 +831,9 @@ std::vector<MapLegendRow> ClusterMap::Legend(MapColour colour, ThemeKind kind) c
   return rows;
 }
 
-std::string ClusterMap::HitText(const MapHit& hit) const {
-  const MapNode& node = data_->nodes[hit.node];
+std::string HitText(const ClusterMapData& data, const MapHit& hit,
+                    absl::FunctionRef<std::string(uint32_t pod)> pod_name) {
+  const MapNode& node = data.nodes[hit.node];
   std::string text = node.name;
   if (!node.available) absl::StrAppend(&text, ", not available");
   if (!hit.gpu.has_value()) {
@@ -767,9 +841,9 @@ std::string ClusterMap::HitText(const MapHit& hit) const {
                     node.model.empty() ? "" : " ", node.model);
     return text;
   }
-  const MapGpu& gpu = data_->gpus[*hit.gpu];
+  const MapGpu& gpu = data.gpus[*hit.gpu];
   absl::StrAppend(&text, " · GPU ", *hit.gpu - node.first_gpu, gpu.healthy ? "" : ", unhealthy");
-  for (const MapSlot& slot : data_->SlotsOf(gpu)) {
+  for (const MapSlot& slot : data.SlotsOf(gpu)) {
     absl::StrAppend(&text, "\n");
     if (gpu.replicas > 1) absl::StrAppend(&text, "replica ", int{slot.replica}, " ");
     if (gpu.units == kShareUnits) {
@@ -779,17 +853,58 @@ std::string ClusterMap::HitText(const MapHit& hit) const {
     } else {
       absl::StrAppend(&text, slot.start, "–", slot.start + slot.size - 1);
     }
-    if (slot.profile < data_->profiles.size()) {
-      absl::StrAppend(&text, " ", data_->profiles[slot.profile]);
+    if (slot.profile < data.profiles.size()) {
+      absl::StrAppend(&text, " ", data.profiles[slot.profile]);
     }
     if (!slot.held) absl::StrAppend(&text, ", idle");
+    if (slot.held && slot.pod != kNoPod) absl::StrAppend(&text, " ", pod_name(slot.pod));
   }
-  if (gpu.units != kShareUnits) {
-    const int free = int{gpu.units} - std::popcount(HeldSlices(gpu, data_->SlotsOf(gpu)));
-    absl::StrAppend(&text, "\nfree ", free, " of ", gpu.units, " slices, stranded ",
-                    std::popcount(gpu.stranded));
+  if (gpu.units == kShareUnits) return text;
+  const int free = int{gpu.units} - std::popcount(HeldSlices(gpu, data.SlotsOf(gpu)));
+  const int stranded = std::popcount(gpu.stranded);
+  absl::StrAppend(&text, "\nfree ", free, " of ", gpu.units, " slices, usable ", free - stranded,
+                  ", stranded ", stranded);
+  absl::string_view separator = "\nfits ";
+  for (size_t p = 0; p < std::min<size_t>(data.profiles.size(), 32); ++p) {
+    if ((gpu.fits >> p & 1) == 0) continue;
+    absl::StrAppend(&text, separator, data.profiles[p]);
+    separator = ", ";
   }
+  if (gpu.fits == 0) absl::StrAppend(&text, "\nfits nothing more");
   return text;
+}
+
+// --- Two runs ---
+
+bool SameCluster(const ClusterMapData& a, const ClusterMapData& b) {
+  return std::equal(a.nodes.begin(), a.nodes.end(), b.nodes.begin(), b.nodes.end(),
+                    [](const MapNode& in_a, const MapNode& in_b) {
+                      return in_a.gpu_count == in_b.gpu_count && in_a.name == in_b.name;
+                    });
+}
+
+MapDifference DifferenceOf(const ClusterMapData& a, const ClusterMapData& b) {
+  DRASIM_CHECK_EQ(a.gpus.size(), b.gpus.size());
+  MapDifference sum;
+  for (size_t g = 0; g < a.gpus.size(); ++g) {
+    const MapGpu& in_a = a.gpus[g];
+    const MapGpu& in_b = b.gpus[g];
+    if (ComparableBySlice(in_a, in_b)) {
+      const uint32_t held_a = HeldSlices(in_a, a.SlotsOf(in_a));
+      const uint32_t held_b = HeldSlices(in_b, b.SlotsOf(in_b));
+      sum.only_a += int64_t{std::popcount(held_a & ~held_b)} * 1000;
+      sum.only_b += int64_t{std::popcount(held_b & ~held_a)} * 1000;
+      sum.both += int64_t{std::popcount(held_a & held_b)} * 1000;
+      sum.neither += (int64_t{in_a.units} - std::popcount(held_a | held_b)) * 1000;
+      continue;
+    }
+    const auto slices = static_cast<int64_t>(std::max(SlicesOf(in_a), SlicesOf(in_b)));
+    sum.only_a += std::max(in_a.held_milli - in_b.held_milli, 0) * slices;
+    sum.only_b += std::max(in_b.held_milli - in_a.held_milli, 0) * slices;
+    sum.both += std::min(in_a.held_milli, in_b.held_milli) * slices;
+    sum.neither += (1000 - std::max(in_a.held_milli, in_b.held_milli)) * slices;
+  }
+  return sum;
 }
 
 // --- The fit list ---

@@ -21,6 +21,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/types/span.h"
 #include "gui/view/draw_list.h"
 #include "gui/view/palette.h"
@@ -52,7 +53,10 @@ struct MapGpu {
   uint16_t units = kShareUnits;  // memory slices, at most kMaxSlices; or kShareUnits
   uint8_t replicas = 1;
   bool healthy = true;
-  uint32_t stranded = 0;            // bit per free slice that no instance can cover
+  uint32_t stranded = 0;  // bit per free slice that no instance can cover
+  uint32_t fits = 0;      // bit per profile (of the first 32) that fits once more
+  // Slices of a MIG GPU that is used whole, for its height on the map; 0: as `units` say.
+  uint16_t slices = 0;
   int32_t fragmentation_milli = 0;  // FGD's share of the GPU that typical jobs cannot use, 0..1000
   // Set by AddGpu and SetSlots.
   uint32_t node = 0;
@@ -145,8 +149,18 @@ class ClusterMap {
 
   // Places all nodes with GPUs, in an area of about that ratio of width to height. Must be called
   // again after nodes were added. Names are ordered naturally: node-2 before node-10.
+  // `label_height`: of the line above each node, in widths of a GPU.
   // REQUIRES: aspect > 0. O(nodes log nodes).
-  void Arrange(MapGrouping grouping, MapOrder order, float aspect);
+  void Arrange(MapGrouping grouping, MapOrder order, float aspect,
+               float label_height = kLabelHeight);
+  // Places the nodes as `other` does. REQUIRES: both show states of the same nodes. O(nodes).
+  void ArrangeAs(const ClusterMap& other);
+  // Changes with every Arrange.
+  uint64_t arrangements() const { return arrangements_; }
+  // Shows another state of the same nodes; every node keeps its place. O(1).
+  // REQUIRES: the new data have as many nodes, each with as many GPUs.
+  void Show(const ClusterMapData* data);
+  static constexpr float kLabelHeight = 1.4F;
   float width() const { return width_; }  // in the map's units
   float height() const { return height_; }
 
@@ -175,8 +189,6 @@ class ClusterMap {
 
   // Colours with their meaning.
   std::vector<MapLegendRow> Legend(MapColour colour, ThemeKind theme) const;
-  // A few lines about a hit: node, GPU, slots.
-  std::string HitText(const MapHit& hit) const;
 
  private:
   // Nodes of one pool, model or label, in rows of equal tiles.
@@ -204,7 +216,9 @@ class ClusterMap {
 
   void DrawGroup(const Group& group, const MapView& view, const ClusterMapData* b);
   void DrawNode(const Group& group, uint32_t index, const MapView& view, const ClusterMapData* b);
-  void DrawLabel(const MapNode& node, const Rect& pixels, const MapView& view);
+  void DrawLabel(const MapNode& node, const Rect& pixels, const MapView& view,
+                 const ClusterMapData* b);
+  void DrawSelection(const MapView& view);
   void DrawGpu(uint32_t gpu, const Rect& column, const MapView& view, const ClusterMapData* b);
   void DrawDifference(const MapGpu& a, const MapGpu* b, const ClusterMapData* b_data,
                       const Rect& column, const Theme& theme);
@@ -220,6 +234,8 @@ class ClusterMap {
   std::vector<uint32_t> place_of_;  // by node: index into order_; kNowhere without GPUs
   float width_ = 0;
   float height_ = 0;
+  float label_height_ = kLabelHeight;
+  uint64_t arrangements_ = 0;
 
   std::optional<MapView> drawn_view_;
   uint64_t drawn_version_ = 0;
@@ -227,6 +243,27 @@ class ClusterMap {
   const ClusterMapData* drawn_b_ = nullptr;
   DrawList list_;
 };
+
+// A few lines about a hit: node, GPU, slots with their pods, room.
+std::string HitText(const ClusterMapData& data, const MapHit& hit,
+                    absl::FunctionRef<std::string(uint32_t pod)> pod_name);
+
+// --- Two runs ---
+
+// Whether both have the same nodes with as many GPUs, in the same order. O(nodes).
+bool SameCluster(const ClusterMapData& a, const ClusterMapData& b);
+
+// Slices held in one run, both or neither, in thousandths. A GPU that is not cut into slices in
+// both runs counts as one slice, by its shares.
+struct MapDifference {
+  int64_t only_a = 0;
+  int64_t only_b = 0;
+  int64_t both = 0;
+  int64_t neither = 0;
+  bool operator==(const MapDifference&) const = default;
+};
+// REQUIRES: SameCluster(a, b). O(slots).
+MapDifference DifferenceOf(const ClusterMapData& a, const ClusterMapData& b);
 
 // --- The fit list ---
 

@@ -79,27 +79,6 @@ bool TakesPods(const NodeRow& row) { return row.available && row.schedulable; }
 
 }  // namespace
 
-SliceCounts SlicesOf(const ClusterState& cluster, NodeId node) {
-  SliceCounts counts;
-  if (!cluster.any_mig() || !cluster.has_mig(node)) return counts;
-  const absl::Span<const int16_t> idle = cluster.device_milli_idle(node);
-  const absl::Span<const MigState> states = cluster.device_mig(node);
-  for (size_t d = 0; d < states.size(); ++d) {
-    const MigTable* const table = cluster.mig_table(node, d);
-    if (table == nullptr) continue;
-    const int64_t units = table->product().units;
-    counts.slices += units;
-    if (states[d] == 0 && idle[d] < kDeviceMilli) {
-      counts.held += units;
-      continue;
-    }
-    const int64_t free = table->free_units(states[d]);
-    counts.held += units - free;
-    counts.stranded += free - table->usable_units(states[d]);
-  }
-  return counts;
-}
-
 std::vector<ProfileRoom> RoomByProfile(const ClusterState& cluster, NodeId node) {
   std::vector<ProfileRoom> rooms;
   const bool takes = TakesPods(cluster.node(node));

@@ -8,22 +8,13 @@
 
 #include "model/cluster_state.h"
 #include "model/ids.h"
+#include "model/mig_slices.h"
 #include "model/pod_shape.h"
 
 namespace drasim::view {
 
-// Memory slices (units of the MigTable) of the GPUs that MIG can partition. A GPU that is in use
-// without instances holds all of its slices; instances of a fixed layout that no pod holds count as
-// free slices.
-struct SliceCounts {
-  int64_t slices = 0;
-  int64_t held = 0;
-  int64_t stranded = 0;  // free, but no further instance can cover them
-  bool operator==(const SliceCounts&) const = default;
-};
-
-// Zero without MIG. O(devices).
-SliceCounts SlicesOf(const ClusterState& cluster, NodeId node);
+using drasim::SliceCounts;
+using drasim::SlicesOf;
 
 struct ProfileRoom {
   std::string profile;

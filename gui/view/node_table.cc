@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "absl/strings/str_cat.h"
-#include "gui/view/run_view.h"
+#include "gui/view/held_devices.h"
 #include "model/check.h"
 #include "model/number_text.h"
 #include "model/pod_shape.h"

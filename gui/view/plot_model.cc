@@ -21,6 +21,8 @@ Ink WithAlpha(Ink ink, uint8_t alpha) {
   return ink;
 }
 
+size_t ColumnsIn(float width) { return static_cast<size_t>(std::max(width, 1.0F)); }
+
 // `time` plus one nanosecond, as far as that exists.
 SimTime JustAfter(SimTime time) {
   return time.ns() == std::numeric_limits<int64_t>::max() ? time : SimTime(time.ns() + 1);
@@ -40,33 +42,113 @@ double Interpolated(const Pyramid& data, size_t next, SimTime time) {
 
 // --- The stack ---
 
-StackBuilder::StackBuilder(std::vector<const Pyramid*> parts)
-    : parts_(std::move(parts)), next_(parts_.size(), 0), borders_(parts_.size()) {}
+namespace {
 
-void StackBuilder::Extend() {
-  while (true) {
-    SimTime now(std::numeric_limits<int64_t>::max());
-    bool more = false;
-    for (size_t p = 0; p < parts_.size(); ++p) {
-      if (next_[p] == parts_[p]->size()) continue;
-      more = true;
-      now = std::min(now, parts_[p]->time(next_[p]));
+// For each column the samples and, from before, the value that holds at its begin.
+std::vector<ColumnSpan> StepColumns(const Pyramid& data, absl::Span<const SimTime> edges) {
+  std::vector<ColumnSpan> spans(edges.size() - 1);
+  if (data.empty()) return spans;
+  size_t next = data.LowerBound(edges[0]);
+  for (size_t i = 0; i < spans.size(); ++i) {
+    const size_t end = data.LowerBoundFrom(next, edges[i + 1]);
+    ColumnSpan& span = spans[i];
+    const bool holds = next > 0 && (next == end || data.time(next) > edges[i]);
+    if (next < end) {
+      const SampleSummary inside = data.QuerySamples(next, end);
+      span = ColumnSpan{inside.min, inside.max, inside.last, true};
     }
-    if (!more) return;
-    // All parts take their step of the instant together: between them the sums mean nothing.
-    for (size_t p = 0; p < parts_.size(); ++p) {
-      if (next_[p] < parts_[p]->size() && parts_[p]->time(next_[p]) <= now) ++next_[p];
+    if (holds) {
+      const double before = data.value(next - 1);
+      if (span.valid) {
+        span.low = std::min(span.low, before);
+        span.high = std::max(span.high, before);
+      } else {
+        span = ColumnSpan{before, before, before, true};
+      }
     }
+    next = end;
+  }
+  return spans;
+}
+
+}  // namespace
+
+std::vector<std::vector<ColumnSpan>> StackColumns(absl::Span<const Pyramid* const> parts,
+                                                  absl::Span<const SimTime> edges,
+                                                  size_t exact_samples) {
+  const size_t columns = edges.size() - 1;
+  std::vector<std::vector<ColumnSpan>> borders(parts.size());
+  std::vector<size_t> next;  // by part: the first sample that is not summed
+  std::vector<size_t> end;
+  size_t samples = 0;
+  for (const Pyramid* part : parts) {
+    next.push_back(part->LowerBound(edges.front()));
+    end.push_back(part->LowerBoundFrom(next.back(), edges.back()));
+    samples += end.back() - next.back();
+  }
+  if (samples > exact_samples) {
+    for (size_t p = 0; p < parts.size(); ++p) {
+      borders[p] = StepColumns(*parts[p], edges);
+      for (size_t i = 0; p > 0 && i < columns; ++i) {
+        const ColumnSpan& below = borders[p - 1][i];
+        ColumnSpan& span = borders[p][i];
+        // The column in which the part begins: before that it counts as zero.
+        if (span.valid && parts[p]->time(0) > edges[i]) {
+          span.low = std::min(span.low, 0.0);
+          span.high = std::max(span.high, 0.0);
+        }
+        span = ColumnSpan{span.low + below.low, span.high + below.high, span.last + below.last,
+                          span.valid || below.valid};
+      }
+    }
+    return borders;
+  }
+
+  for (std::vector<ColumnSpan>& border : borders) border.resize(columns);
+  const auto take_sums = [&](size_t column) {
     double sum = 0;
-    for (size_t p = 0; p < parts_.size(); ++p) {
-      if (next_[p] > 0) sum += parts_[p]->value(next_[p] - 1);
-      Pyramid& border = borders_[p];
-      border.Append(border.empty() ? now : std::max(now, border.time(border.size() - 1)), sum);
+    bool begun = false;
+    for (size_t p = 0; p < parts.size(); ++p) {
+      if (next[p] > 0) {
+        sum += parts[p]->value(next[p] - 1);
+        begun = true;
+      }
+      if (!begun) continue;
+      ColumnSpan& span = borders[p][column];
+      span.low = span.valid ? std::min(span.low, sum) : sum;
+      span.high = span.valid ? std::max(span.high, sum) : sum;
+      span.last = sum;
+      span.valid = true;
+    }
+  };
+  for (size_t i = 0; i < columns; ++i) {
+    bool at_edge = true;
+    while (true) {
+      SimTime now = edges[i + 1];
+      for (size_t p = 0; p < parts.size(); ++p) {
+        if (next[p] < end[p]) now = std::min(now, parts[p]->time(next[p]));
+      }
+      // The sums from before hold until the first instant inside.
+      if (at_edge && now > edges[i] && edges[i] < edges[i + 1]) take_sums(i);
+      at_edge = false;
+      if (now >= edges[i + 1]) break;
+      // All parts take their step of the instant together: between them the sums mean nothing.
+      for (size_t p = 0; p < parts.size(); ++p) {
+        while (next[p] < end[p] && parts[p]->time(next[p]) <= now) ++next[p];
+      }
+      take_sums(i);
     }
   }
+  return borders;
 }
 
 // --- The model ---
+
+float LegendWidth(size_t longest_name, const PlotFrame& frame) {
+  constexpr float kValueChars = 11;  // "-1,234,567 "
+  return (static_cast<float>(longest_name) + kValueChars) * frame.char_width + 3 * kPadding +
+         frame.line_height;
+}
 
 PlotModel::PlotModel(PlotSpec spec) : spec_(std::move(spec)) {
   for (const PlotSeries& series : spec_.series) DRASIM_CHECK(series.data != nullptr);
@@ -94,13 +176,18 @@ void PlotModel::Toggle(LegendKind kind, size_t index) {
       break;
     }
   }
-  stack_.reset();
   stale_ = true;
 }
 
 void PlotModel::SetLog(bool log) {
   stale_ = stale_ || spec_.log != log;
   spec_.log = log;
+}
+
+void PlotModel::SetMarkers(std::vector<PlotMarker> markers) {
+  if (markers == spec_.markers) return;
+  spec_.markers = std::move(markers);
+  stale_ = true;
 }
 
 std::vector<size_t> PlotModel::DataSizes() const {
@@ -134,17 +221,6 @@ const PlotPicture& PlotModel::Draw(const PlotFrame& frame, std::optional<SimTime
 
 void PlotModel::BuildBase() {
   picture_.base.Clear();
-  if (spec_.stacked) {
-    if (!stack_.has_value()) {
-      std::vector<const Pyramid*> parts;
-      for (const PlotSeries& series : spec_.series) {
-        if (series.visible) parts.push_back(series.data);
-      }
-      stack_.emplace(std::move(parts));
-    }
-    stack_->Extend();
-  }
-
   // From the outside inwards: title, legend, ticks, and the area with the rest.
   ListLegend();
   const float line = frame_.line_height;
@@ -153,9 +229,7 @@ void PlotModel::BuildBase() {
   const float top = has_title ? line * 1.4F : kPadding;
   size_t widest_row = 0;
   for (const LegendRow& row : picture_.legend) widest_row = std::max(widest_row, row.name.size());
-  constexpr float kValueChars = 11;  // "-1,234,567 ", and the swatch
-  const float legend_width =
-      (static_cast<float>(widest_row) + kValueChars) * frame_.char_width + 3 * kPadding + line;
+  const float legend_width = std::max(frame_.legend, LegendWidth(widest_row, frame_));
   // A narrow picture, such as that of a phone, has its legend below.
   const bool beside = !picture_.legend.empty() && frame_.width >= 2.5F * legend_width;
   const float row_height = line * 1.25F;
@@ -164,11 +238,24 @@ void PlotModel::BuildBase() {
   bottom = std::max(bottom, top + line);
   const float right = frame_.width - (beside ? legend_width : kPadding);
 
-  const int value_ticks = std::max(3, static_cast<int>((bottom - top) / (line * 1.8F)));
+  if (spec_.stacked) {
+    // The width of the area depends on the labels of the values, and they on the sums. So columns
+    // of a stack are only about a pixel wide.
+    constexpr float kUsualLabels = 6;
+    SetEdges(ColumnsIn(right - kUsualLabels * frame_.char_width));
+    std::vector<const Pyramid*> parts;
+    for (const PlotSeries& series : spec_.series) {
+      if (series.visible) parts.push_back(series.data);
+    }
+    constexpr size_t kExactSamplesPerColumn = 32;
+    stack_ = StackColumns(parts, edges_, kExactSamplesPerColumn * (edges_.size() - 1));
+  }
+  const int value_ticks = std::max(3, static_cast<int>((bottom - top) / (line * 1.4F)));
   const TickScale scale = ValueScale(value_ticks);
   size_t widest_tick = 1;
   for (const Tick& tick : scale.ticks) widest_tick = std::max(widest_tick, tick.label.size());
-  const float left = static_cast<float>(widest_tick) * frame_.char_width + 2 * kPadding;
+  const float left =
+      std::max(frame_.left, static_cast<float>(widest_tick) * frame_.char_width + 2 * kPadding);
   picture_.area.x = left;
   picture_.area.y = top;
   picture_.area.width = std::max(right - left, 1.0F);
@@ -181,23 +268,24 @@ void PlotModel::BuildBase() {
     PlaceLegend(kPadding, frame_.height - legend_height, frame_.width - 2 * kPadding);
   }
 
-  SetEdges();
+  if (!spec_.stacked) SetEdges(ColumnsIn(picture_.area.width));
   DrawAxes(scale);
   if (spec_.stacked) {
     // From the top layer down: each covers the lower part of the one above.
-    size_t layer = stack_->borders().size();
+    size_t layer = stack_.size();
     for (size_t i = spec_.series.size(); i-- > 0;) {
       const PlotSeries& series = spec_.series[i];
       if (!series.visible) continue;
       --layer;
-      FillLayer(stack_->borders()[layer], PlotStyle::kSteps, series.ink);
+      FillLayer(stack_[layer], series.ink);
     }
   } else {
     for (const PlotBand& band : spec_.bands) {
       if (band.visible) DrawBand(band);
     }
     for (const PlotSeries& series : spec_.series) {
-      if (series.visible && series.filled) FillLayer(*series.data, series.style, series.ink);
+      if (series.visible && series.filled)
+        FillLayer(Columns(*series.data, series.style), series.ink);
     }
     for (const PlotDifference& difference : spec_.differences) DrawDifference(difference);
     for (const PlotSeries& series : spec_.series) {
@@ -211,8 +299,7 @@ void PlotModel::BuildBase() {
 
 double PlotModel::LoadAt(SimTime time) const { return spec_.load->ValueAt(time).value_or(0); }
 
-void PlotModel::SetEdges() {
-  const auto columns = static_cast<size_t>(std::max(picture_.area.width, 1.0F));
+void PlotModel::SetEdges(size_t columns) {
   edges_.resize(columns + 1);
   const SimTime after = JustAfter(frame_.end);
   if (frame_.x == PlotX::kTime) {
@@ -254,7 +341,11 @@ TickScale PlotModel::ValueScale(int max_ticks) const {
     if (!inside.empty()) take(inside.min, inside.max);
   };
   if (spec_.stacked) {
-    for (const Pyramid& border : stack_->borders()) see(border);
+    for (const std::vector<ColumnSpan>& border : stack_) {
+      for (const ColumnSpan& span : border) {
+        if (span.valid) take(span.low, span.high);
+      }
+    }
   } else {
     for (const PlotSeries& series : spec_.series) {
       if (!series.visible) continue;
@@ -394,45 +485,33 @@ void PlotModel::DrawAxes(const TickScale& scale) {
 
 // --- Data ---
 
-std::vector<PlotModel::ColumnSpan> PlotModel::Columns(const Pyramid& data, PlotStyle style) const {
-  const size_t count = edges_.size() - 1;
-  std::vector<ColumnSpan> spans(count);
+std::vector<ColumnSpan> PlotModel::Columns(const Pyramid& data, PlotStyle style) const {
+  if (style == PlotStyle::kSteps) return StepColumns(data, edges_);
+  std::vector<ColumnSpan> spans(edges_.size() - 1);
   if (data.empty()) return spans;
-  std::vector<SampleSummary> columns(count);
-  data.QueryColumns(edges_, absl::MakeSpan(columns));
   size_t next = data.LowerBound(edges_[0]);
-  for (size_t i = 0; i < count; ++i) {
-    const SampleSummary& column = columns[i];
+  for (size_t i = 0; i < spans.size(); ++i) {
+    const size_t end = data.LowerBoundFrom(next, edges_[i + 1]);
     ColumnSpan& span = spans[i];
     const auto take = [&span](double low, double high) {
       span.low = span.valid ? std::min(span.low, low) : low;
       span.high = span.valid ? std::max(span.high, high) : high;
       span.valid = true;
     };
-    if (!column.empty()) {
-      take(column.min, column.max);
-      span.last = column.last;
+    if (next < end) {
+      const SampleSummary inside = data.QuerySamples(next, end);
+      take(inside.min, inside.max);
+      span.last = inside.last;
     }
-    const size_t end = next + column.count;
-    if (style == PlotStyle::kSteps) {
-      // The value from before holds until the column's first sample.
-      const bool holds = column.empty() || data.time(next) > edges_[i];
-      if (holds && next > 0) {
-        const double before = data.value(next - 1);
-        take(before, before);
-        if (column.empty()) span.last = before;
-      }
-    } else if (end > 0 && next < data.size()) {
-      // Between the first and the last sample; a line has no value outside.
-      const bool begun = next > 0 || data.time(0) == edges_[i];
-      if (begun) {
-        const double at_begin = Interpolated(data, next, edges_[i]);
-        take(at_begin, at_begin);
-      }
-      if (end < data.size()) {
-        span.last = Interpolated(data, end, edges_[i + 1]);
-        take(span.last, span.last);
-      }
+    // Between the first and the last sample; a line has no value outside.
+    const bool begun = next > 0 || data.time(0) == edges_[i];
+    if (end > 0 && next < data.size() && begun) {
+      const double at_begin = Interpolated(data, next, edges_[i]);
+      take(at_begin, at_begin);
+    }
+    if (end > 0 && end < data.size()) {
+      span.last = Interpolated(data, end, edges_[i + 1]);
+      take(span.last, span.last);
     }
     next = end;
   }
@@ -453,8 +532,7 @@ void PlotModel::FillBetween(const std::vector<Rect>& columns, const Ink& ink) {
   picture_.base.AddRect(run, ink);
 }
 
-void PlotModel::FillLayer(const Pyramid& data, PlotStyle style, const Ink& ink) {
-  const std::vector<ColumnSpan> spans = Columns(data, style);
+void PlotModel::FillLayer(const std::vector<ColumnSpan>& spans, const Ink& ink) {
   const Rect& area = picture_.area;
   const float width = area.width / static_cast<float>(spans.size());
   const float zero = YOf(0);

@@ -66,6 +66,7 @@ struct PlotMarker {
   SimTime time;
   std::string label;
   Rgb colour = {};
+  bool operator==(const PlotMarker&) const = default;
 };
 
 struct PlotSpec {
@@ -91,12 +92,19 @@ struct PlotFrame {
   float height = 200;
   float char_width = 7;  // of the small text, for margins
   float line_height = 16;
+  // At least this wide, so that plots above each other share one axis of time: labels of the values
+  // at the left, and the legend beside the area.
+  float left = 0;
+  float legend = 0;
   SimTime begin;
   SimTime end;  // still inside the window
   PlotX x = PlotX::kTime;
   ThemeKind theme = ThemeKind::kDark;
   bool operator==(const PlotFrame&) const = default;
 };
+
+// The width of a legend beside the area whose longest name has so many bytes.
+float LegendWidth(size_t longest_name, const PlotFrame& frame);
 
 enum class LegendKind : uint8_t { kSeries, kBand, kDifference };
 
@@ -118,21 +126,22 @@ struct PlotPicture {
   std::vector<LegendRow> legend;
 };
 
-// The running sums of series of steps, from the first to all of them: the borders of a stack. Each
-// has a sample for every instant at which a part has one. Appends what the parts got since the last
-// call; a sample older than the newest border counts as of that border's time.
-class StackBuilder {
- public:
-  explicit StackBuilder(std::vector<const Pyramid*> parts);
-  // O(new samples x parts).
-  void Extend();
-  absl::Span<const Pyramid> borders() const { return borders_; }
-
- private:
-  std::vector<const Pyramid*> parts_;
-  std::vector<size_t> next_;  // by part: the first sample that is not summed
-  std::vector<Pyramid> borders_;
+// Lowest and highest value in a pixel column, and the one at its end.
+struct ColumnSpan {
+  double low = 0;
+  double high = 0;
+  double last = 0;
+  bool valid = false;
 };
+
+// The borders of a stack of series of steps, column by column: border p is the sum of parts 0 to p;
+// a part counts from its first sample on. With at most `exact_samples` samples between the edges
+// the extremes of the sums are exact: samples of one instant are taken together. With more of them
+// they are bounds, the sums of the parts' extremes, in O(columns x parts x log samples).
+// REQUIRES: edges as for Pyramid::QueryColumns.
+std::vector<std::vector<ColumnSpan>> StackColumns(absl::Span<const Pyramid* const> parts,
+                                                  absl::Span<const SimTime> edges,
+                                                  size_t exact_samples);
 
 class PlotModel {
  public:
@@ -140,9 +149,14 @@ class PlotModel {
   explicit PlotModel(PlotSpec spec);
 
   const PlotSpec& spec() const { return spec_; }
+  // What was drawn last; without a legend before that.
+  const PlotPicture& picture() const { return picture_; }
   // Shows or hides a row of the legend. A difference hides and shows both its series.
   void Toggle(LegendKind kind, size_t index);
   void SetLog(bool log);
+  void SetMarkers(std::vector<PlotMarker> markers);
+  // To be called after data were replaced. Samples that were appended are noticed anyway.
+  void Refresh() { stale_ = true; }
 
   // The picture for a frame and a cursor; valid until the next call.
   // REQUIRES: 0 <= frame.begin < frame.end; with PlotX::kLoad the spec has a load.
@@ -158,25 +172,17 @@ class PlotModel {
   std::optional<double> ValueAt(LegendKind kind, size_t index, SimTime time) const;
 
  private:
-  // Lowest and highest value in a pixel column, and the one at its end.
-  struct ColumnSpan {
-    double low = 0;
-    double high = 0;
-    double last = 0;
-    bool valid = false;
-  };
-
   std::vector<size_t> DataSizes() const;
   void BuildBase();
   void BuildOverlay(std::optional<SimTime> cursor);
   void ListLegend();
   void PlaceLegend(float left, float top, float width);
-  void SetEdges();
+  void SetEdges(size_t columns);
   TickScale ValueScale(int max_ticks) const;
   void DrawAxes(const TickScale& scale);
   std::vector<ColumnSpan> Columns(const Pyramid& data, PlotStyle style) const;
   // Fills from zero to what all samples of a column reach, and translucently on to its extremes.
-  void FillLayer(const Pyramid& data, PlotStyle style, const Ink& ink);
+  void FillLayer(const std::vector<ColumnSpan>& spans, const Ink& ink);
   void FillBetween(const std::vector<Rect>& columns, const Ink& ink);
   void DrawBand(const PlotBand& band);
   void DrawDifference(const PlotDifference& difference);
@@ -187,14 +193,14 @@ class PlotModel {
   double LoadAt(SimTime time) const;
 
   PlotSpec spec_;
-  std::optional<StackBuilder> stack_;  // of the visible series
 
   PlotFrame frame_;
   std::optional<SimTime> cursor_;
   std::vector<size_t> sizes_;  // of the data drawn last
   bool stale_ = true;
   PlotPicture picture_;
-  std::vector<SimTime> edges_;  // of the pixel columns
+  std::vector<SimTime> edges_;                  // of the pixel columns
+  std::vector<std::vector<ColumnSpan>> stack_;  // borders of the visible series
   double load_low_ = 0;
   double load_high_ = 1;
   std::vector<Point> points_;

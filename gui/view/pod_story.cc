@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -89,25 +90,18 @@ std::vector<StoryLine> Condense(const std::vector<StoryLine>& lines) {
 }  // namespace
 
 std::string ShortVerdict(absl::string_view text) {
-  const std::string plain(absl::StripSuffix(text, "."));
-  const size_t colon = plain.find(" nodes are available: ");
-  const size_t slash = plain.find('/');
-  int64_t of = 0;
-  if (colon == std::string::npos || slash == std::string::npos || slash > colon ||
-      !absl::SimpleAtoi(plain.substr(slash + 1, colon - slash - 1), &of)) {
-    return plain;
-  }
-  std::vector<std::string> parts;
-  for (const absl::string_view part :
-       absl::StrSplit(absl::string_view(plain).substr(colon + 22), ", ")) {
+  // "0/3 nodes are ..."
+  const absl::string_view of = text.substr(0, text.find(" nodes are available"));
+  std::vector<std::string> words;
+  for (const std::string& reason : VerdictReasons(text)) {
     const std::pair<absl::string_view, absl::string_view> pair =
-        absl::StrSplit(part, absl::MaxSplits(' ', 1));
+        absl::StrSplit(reason, absl::MaxSplits(' ', 1));
     int64_t nodes = 0;
-    parts.push_back(absl::SimpleAtoi(pair.first, &nodes)
-                        ? ReasonWords(pair.first, absl::StrCat(of), pair.second)
-                        : std::string(part));
+    words.push_back(absl::StartsWith(of, "0/") && absl::SimpleAtoi(pair.first, &nodes)
+                        ? ReasonWords(pair.first, of.substr(2), pair.second)
+                        : std::string(absl::StripSuffix(reason, ".")));
   }
-  return absl::StrJoin(parts, ", ");
+  return absl::StrJoin(words, ", ");
 }
 
 std::string DeviceWords(absl::string_view devices) {

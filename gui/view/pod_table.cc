@@ -6,16 +6,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "gui/view/wait_text.h"
-#include "gui/view/wants_text.h"
 #include "model/check.h"
-#include "model/shape_table.h"
 #include "sim/record/pod_log.h"
 
 namespace drasim::view {
 namespace {
-
-// Verdicts of a PodFold below this are AdmissionFailures.
-constexpr uint32_t kRefusals = kLastAdmissionFailure + 1;
 
 std::string ExactSeconds(SimTime time) {
   std::string text;
@@ -26,6 +21,30 @@ std::string ExactSeconds(SimTime time) {
 }  // namespace
 
 // --- The table ---
+
+PodTable::PodTable() : PodTable(SimTime(), std::make_shared<PodArchive>(PodTexts()), 0) {}
+
+PodTable::PodTable(SimTime now, std::shared_ptr<const PodArchive> archive, size_t ended)
+    : now_(now),
+      archive_(std::move(archive)),
+      ended_(ended),
+      verdict_numbers_(static_cast<uint32_t>(archive_->texts().verdicts.size())) {
+  DRASIM_CHECK_LE(ended, archive_->size());
+}
+
+void PodTable::AddLive(PodRow row, absl::string_view name, const VerdictSummaryTable& summaries) {
+  const std::optional<uint32_t> known = archive_->verdict_numbers().Find(row);
+  row.verdict = known.has_value() ? *known : verdict_numbers_.Number(row, summaries, &verdicts_);
+  rows_.push_back(row);
+  names_.append(name.data(), name.size());
+  name_begin_.push_back(names_.size());
+}
+
+absl::string_view PodTable::name(size_t pod) const {
+  if (pod < ended_) return archive_->name(pod);
+  const size_t begin = name_begin_[pod - ended_];
+  return absl::string_view(names_).substr(begin, name_begin_[pod - ended_ + 1] - begin);
+}
 
 absl::Span<const TableColumn> PodTable::columns() const {
   using Kind = TableColumn::Kind;
@@ -44,38 +63,38 @@ absl::Span<const TableColumn> PodTable::columns() const {
   return *columns;
 }
 
-int64_t PodTable::Number(size_t row, size_t column) const {
-  const PodRow& pod = rows_[row];
+int64_t PodTable::Number(size_t index, size_t column) const {
+  const PodRow& pod = row(index);
   switch (column) {
     case kArrived:
       return pod.arrival.ns();
     case kWaits:
-      return WaitOf(row).ns();
+      return WaitOf(index).ns();
     case kTries:
       return pod.attempts_failed;
     case kStarted:
       return pod.started ? pod.first_start.ns() : kNoNumber;
     case kEnded:
-      return pod.phase >= PodPhase::kSucceeded ? pod.ended.ns() : kNoNumber;
+      return pod.has_ended() ? pod.ended.ns() : kNoNumber;
     default:
       DRASIM_UNREACHABLE("a column of texts has no numbers");
   }
 }
 
-absl::string_view PodTable::Text(size_t row, size_t column) const {
+absl::string_view PodTable::Text(size_t index, size_t column) const {
   switch (column) {
     case kName:
-      return name(row);
+      return name(index);
     case kWants:
-      return wants(row);
+      return wants(index);
     case kTenant:
-      return tenant(row);
+      return tenant(index);
     case kState:
-      return PodStateName(rows_[row].phase);
+      return PodStateName(row(index).phase);
     case kNode:
-      return node(row);
+      return node(index);
     case kVerdict:
-      return verdict(row);
+      return verdict(index);
     default:
       DRASIM_UNREACHABLE("a column of numbers has no texts");
   }
@@ -97,27 +116,29 @@ std::string PodTable::Exact(size_t row, size_t column) const {
 }
 
 absl::string_view PodTable::node(size_t pod) const {
-  const NodeId id = rows_[pod].node;
-  return id.valid() ? absl::string_view(nodes_[id.value()]) : absl::string_view();
+  const NodeId id = row(pod).node;
+  return id.valid() ? absl::string_view(nodes()[id.value()]) : absl::string_view();
 }
 
 absl::string_view PodTable::verdict(size_t pod) const {
-  const PodRow& row = rows_[pod];
-  if (row.verdict == 0 && row.phase == PodPhase::kPending) return "not tried yet";
-  return verdicts_[row.verdict];
+  const PodRow& history = row(pod);
+  if (history.verdict == 0 && history.phase == PodPhase::kPending) return "not tried yet";
+  const std::vector<std::string>& shared = texts().verdicts;
+  return history.verdict < shared.size() ? shared[history.verdict]
+                                         : verdicts_[history.verdict - shared.size()];
 }
 
 SimDuration PodTable::WaitOf(size_t pod) const {
-  const PodRow& row = rows_[pod];
-  const bool waits = row.phase == PodPhase::kPending || row.phase == PodPhase::kAssumed;
-  return waits ? row.waited + (now_ - row.waiting_since) : row.waited;
+  const PodRow& history = row(pod);
+  const bool waits = history.phase == PodPhase::kPending || history.phase == PodPhase::kAssumed;
+  return waits ? history.waited + (now_ - history.waiting_since) : history.waited;
 }
 
 std::optional<SimDuration> PodTable::FirstWaitOf(size_t pod) const {
-  const PodRow& row = rows_[pod];
-  if (row.started) return row.first_start - row.arrival;
-  if (row.phase >= PodPhase::kSucceeded) return std::nullopt;
-  return now_ - row.arrival;
+  const PodRow& history = row(pod);
+  if (history.started) return history.first_start - history.arrival;
+  if (history.has_ended()) return std::nullopt;
+  return now_ - history.arrival;
 }
 
 PodFacts PodTable::Facts(size_t pod) const {
@@ -127,17 +148,29 @@ PodFacts PodTable::Facts(size_t pod) const {
   facts.tenant = tenant(pod);
   facts.node = node(pod);
   facts.verdict = verdict(pod);
-  facts.phase = rows_[pod].phase;
+  facts.phase = row(pod).phase;
   facts.waits = WaitOf(pod);
-  facts.tries = rows_[pod].attempts_failed;
+  facts.tries = row(pod).attempts_failed;
   return facts;
 }
 
 std::optional<size_t> PodTable::Find(absl::string_view wanted) const {
-  for (size_t p = 0; p < rows_.size(); ++p) {
-    if (name(p) == wanted) return p;
+  std::optional<size_t> first;
+  for (size_t p = 0; p < rows(); ++p) {
+    if (name(p) != wanted) continue;
+    if (!first.has_value() || row(p).number < row(*first).number) first = p;
   }
-  return std::nullopt;
+  return first;
+}
+
+std::optional<size_t> PodTable::FindNumber(uint64_t number) const {
+  const std::optional<size_t> ended = archive_->Find(number);
+  if (ended.has_value() && *ended < ended_) return ended;
+  const auto live =
+      std::lower_bound(rows_.begin(), rows_.end(), number,
+                       [](const PodRow& row, uint64_t wanted) { return row.number < wanted; });
+  if (live == rows_.end() || live->number != number) return std::nullopt;
+  return ended_ + static_cast<size_t>(live - rows_.begin());
 }
 
 // --- The fold ---
@@ -149,146 +182,69 @@ void PodFold::SetTenant(PodId pod, absl::string_view tenant) {
   rows_[pod.value()].tenant = entry->second;
 }
 
-void PodFold::BeginWait(PodRow* row, SimTime time) {
-  row->waiting_since = time;
-  row->phase = PodPhase::kPending;
-  ++waiting_;
-}
-
-// It leaves its node, or the queue if it is on none.
-void PodFold::Leave(PodRow* row, SimTime time) {
-  if (row->phase == PodPhase::kBound) {
-    row->held = row->held + (time - row->running_since);
-  } else {
-    if (row->phase == PodPhase::kPending) --waiting_;
-    row->waited = row->waited + (time - row->waiting_since);
-  }
-}
-
 void PodFold::Add(const Record& record, const ClusterState& cluster) {
+  const SummaryId drop_reason = drop_reason_.OnRecord(record);
   if (!record.pod.valid()) return;
   const SimTime time = latest_ = std::max(latest_, record.time);
   if (record.kind == RecordKind::kPodArrived) {
-    PodRow row;
+    PodRow& row = rows_.emplace_back();
+    row.number = record.pod.value();
     row.arrival = time;
     row.shape = record.detail;
-    rows_.push_back(row);
-    BeginWait(&rows_.back(), time);
+    row.OnRecord(record, time, row.phase);
+    ++waiting_;
     return;
   }
   DRASIM_CHECK_LT(record.pod.value(), rows_.size());
   PodRow& row = rows_[record.pod.value()];
-  const auto answer = [&](PodRow::FirstAnswer first) {
-    if (row.first_answer != PodRow::FirstAnswer::kNone) return;
-    row.first_answer = first;
-    row.first_answer_at = time;
-  };
-  const auto end = [&] {
-    Leave(&row, time);
-    row.phase = cluster.pod_phase(record.pod);
-    row.ended = time;
-  };
+  const PodPhase before = row.phase;
+  if (before >= PodPhase::kSucceeded) return;
+  row.OnRecord(record, time, before);
   switch (record.kind) {
     case RecordKind::kPodReserved:
-      if (row.phase == PodPhase::kPending) --waiting_;
       row.phase = PodPhase::kAssumed;
-      row.node = record.node;
-      break;
-    case RecordKind::kPodUnreserved:
-      // The wait goes on.
-      row.phase = PodPhase::kPending;
-      ++waiting_;
       break;
     case RecordKind::kPodBound:
-      Leave(&row, time);
       row.phase = PodPhase::kBound;
-      row.node = record.node;
-      row.running_since = time;
-      answer(PodRow::FirstAnswer::kBound);
-      if (!row.started) {
-        row.started = true;
-        row.first_start = time;
-        row.first_node = record.node;
-      }
       break;
-    case RecordKind::kPodStarted:
-      // Only after the first Bind: its work begins later than that.
-      if (row.first_start == row.running_since) row.first_start = time;
+    case RecordKind::kPodUnreserved:
+    case RecordKind::kPodEvicted:
+      row.phase = PodPhase::kPending;
       break;
     case RecordKind::kPodRejected: {
-      // A pod that its node turns away has not started there.
-      if (row.started && row.first_start == row.running_since) row.started = false;
-      if (row.first_answer == PodRow::FirstAnswer::kBound &&
-          row.first_answer_at == row.running_since) {
-        row.first_answer = PodRow::FirstAnswer::kTurnedAway;
-      }
-      row.verdict = record.detail & ~kGivenUp;
-      if ((record.detail & kGivenUp) != 0) {
-        end();
-        break;
-      }
-      Leave(&row, time);
-      BeginWait(&row, time);
+      const bool given_up = (record.detail & kGivenUp) != 0;
+      row.phase = given_up ? cluster.pod_phase(record.pod) : PodPhase::kPending;
       break;
     }
-    case RecordKind::kPodEvicted:
-      ++row.times_evicted;
-      Leave(&row, time);
-      BeginWait(&row, time);
-      break;
-    case RecordKind::kAttemptFailed:
-      ++row.attempts_failed;
-      row.verdict = kRefusals + record.detail;
-      answer(PodRow::FirstAnswer::kNoNode);
-      break;
     case RecordKind::kPodDropped:
+      if (drop_reason.valid()) row.SetFailure(drop_reason);
+      row.phase = cluster.pod_phase(record.pod);
+      break;
     case RecordKind::kPodFinished:
     case RecordKind::kPodFailed:
     case RecordKind::kPodDeleted:
-      end();
+      row.phase = cluster.pod_phase(record.pod);
       break;
     case RecordKind::kPodArrived:
+    case RecordKind::kAttemptFailed:
     case RecordKind::kPodAdmitted:
+    case RecordKind::kPodStarted:
     case RecordKind::kRunEnded:
     case RecordKind::kNodeChanged:
     case RecordKind::kDevicesChanged:
       break;
   }
+  if (row.has_ended()) row.ended = time;
+  waiting_ += (row.phase == PodPhase::kPending ? 1 : 0) - (before == PodPhase::kPending ? 1 : 0);
 }
 
 PodTable PodFold::Table(SimTime now, const ClusterState& cluster,
                         const VerdictSummaryTable& summaries) const {
-  PodTable table;
-  table.now_ = std::max(now, latest_);
-  table.rows_ = rows_;
-  table.tenants_ = tenants_;
-  table.name_begin_.reserve(rows_.size() + 1);
-  for (size_t p = 0; p < rows_.size(); ++p) {
-    const absl::string_view name = cluster.pod_name(PodId(p));
-    table.names_.append(name.data(), name.size());
-    table.name_begin_.push_back(table.names_.size());
-  }
-  const ShapeTable& shapes = cluster.shapes();
-  for (size_t s = 0; s < shapes.size(); ++s) {
-    table.wants_.push_back(WantsText(shapes.row(ShapeId(s))));
-    table.gpu_milli_.push_back(shapes.row(ShapeId(s)).wanted_gpu_milli());
-  }
-  for (size_t n = 0; n < cluster.node_count(); ++n) {
-    table.nodes_.push_back(cluster.node_spec(NodeId(n)).name);
-  }
-  // Only the verdicts that some pod has last: a run may have hundreds of thousands of others.
-  table.verdicts_ = {""};
-  absl::flat_hash_map<uint32_t, uint32_t> renumbered = {{0, 0}};
-  for (PodRow& row : table.rows_) {
-    const auto [entry, is_new] =
-        renumbered.try_emplace(row.verdict, static_cast<uint32_t>(table.verdicts_.size()));
-    if (is_new) {
-      table.verdicts_.push_back(
-          row.verdict < kRefusals
-              ? std::string(AdmissionMessage(static_cast<AdmissionFailure>(row.verdict)))
-              : summaries.Text(SummaryId(row.verdict - kRefusals)));
-    }
-    row.verdict = entry->second;
+  PodTexts texts = PodTexts::Of(cluster);
+  texts.tenants = tenants_;
+  PodTable table(std::max(now, latest_), std::make_shared<PodArchive>(std::move(texts)), 0);
+  for (const PodRow& row : rows_) {
+    table.AddLive(row, cluster.pod_name(PodId(row.number)), summaries);
   }
   return table;
 }

@@ -1,16 +1,20 @@
-// The pods of a run at one moment, as a table: a fold over the records of a ledger (PodFold), and
-// the immutable copy of its state that a view shows (PodTable).
-//
-// Usage:
+// The pods of a run at one moment, as a table (PodTable); and a fold over the records of a ledger
+// that makes one (PodFold).
 //
 //   PodFold fold;
 //   while (*reader->Next(&record)) fold.Add(record, reader->cluster());
 //   const PodTable pods = fold.Table(now, reader->cluster(), reader->summaries());
+//
+// Without a look at the records: the archive of the ended pods, and a row for each live one.
+//
+//   PodTable pods(now, archive, ended);
+//   pods.AddLive(row, name, summaries);
 #ifndef DRASIM_GUI_VIEW_POD_TABLE_H_
 #define DRASIM_GUI_VIEW_POD_TABLE_H_
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,47 +22,19 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "gui/view/pod_archive.h"
 #include "gui/view/pod_filter.h"
 #include "gui/view/table_model.h"
 #include "model/cluster_state.h"
 #include "model/ids.h"
 #include "model/record.h"
 #include "model/time.h"
+#include "sim/record/pod_history.h"
 
 namespace drasim::view {
 
-// A pod's history up to the moment of the table.
-struct PodRow {
-  // The first answer to a pod. Records of failed attempts do not tell whether a driver had yet to
-  // answer or no node had room, so either is kNoNode.
-  enum class FirstAnswer : uint8_t {
-    kNone,
-    kBound,
-    kNoNode,
-    kTurnedAway,  // bound, but its node did not admit it
-  };
-
-  SimTime arrival;
-  SimTime waiting_since;  // arrival, eviction or rejection
-  SimTime first_answer_at;
-  SimTime first_start;    // when `started`: its work began
-  SimTime running_since;  // when it runs
-  SimTime ended;          // when it has ended
-  SimDuration waited;     // sum of all finished waits
-  SimDuration held;       // sum of all finished stays on nodes, from Bind on
-  NodeId node;            // the present or last one
-  NodeId first_node;      // of the first start
-  uint32_t attempts_failed = 0;
-  uint32_t times_evicted = 0;
-  uint32_t verdict = 0;  // PodTable::verdicts(); 0: never tried, or placed at once
-  uint32_t shape = 0;
-  uint32_t tenant = 0;  // PodTable::tenants()
-  PodPhase phase = PodPhase::kPending;
-  FirstAnswer first_answer = FirstAnswer::kNone;
-  bool started = false;
-};
-
-// All pods are in order of arrival: a row's index is the pod's id.
+// First the pods that have ended, in the order of their ends, then the others in order of arrival.
+// A fold's table has all pods in order of arrival: a row's index is the pod's number.
 class PodTable : public TableSource {
  public:
   enum Column : size_t {
@@ -76,9 +52,17 @@ class PodTable : public TableSource {
     kColumns,
   };
 
+  // Empty.
+  PodTable();
+  // The first `ended` rows of the archive; live pods are added. REQUIRES: ended <= archive->size().
+  PodTable(SimTime now, std::shared_ptr<const PodArchive> archive, size_t ended);
+  // Behind the rows so far. REQUIRES: numbers ascend; shape, tenant and summary exist. Amortised
+  // O(1).
+  void AddLive(PodRow row, absl::string_view name, const VerdictSummaryTable& summaries);
+
   // TableSource.
   absl::Span<const TableColumn> columns() const override;
-  size_t rows() const override { return rows_.size(); }
+  size_t rows() const override { return ended_ + rows_.size(); }
   int64_t Number(size_t row, size_t column) const override;
   absl::string_view Text(size_t row, size_t column) const override;
   std::string Shown(size_t row, size_t column) const override;
@@ -86,15 +70,14 @@ class PodTable : public TableSource {
 
   // The moment of the table.
   SimTime now() const { return now_; }
-  const PodRow& row(size_t pod) const { return rows_[pod]; }
-  absl::string_view name(size_t pod) const {
-    return absl::string_view(names_).substr(name_begin_[pod],
-                                            name_begin_[pod + 1] - name_begin_[pod]);
+  const PodRow& row(size_t pod) const {
+    return pod < ended_ ? archive_->row(pod) : rows_[pod - ended_];
   }
-  const std::string& wants(size_t pod) const { return wants_[rows_[pod].shape]; }
+  absl::string_view name(size_t pod) const;
+  const std::string& wants(size_t pod) const { return texts().wants[row(pod).shape]; }
   // Requested GPUs in thousandths, before lowering.
-  int64_t gpu_milli(size_t pod) const { return gpu_milli_[rows_[pod].shape]; }
-  const std::string& tenant(size_t pod) const { return tenants_[rows_[pod].tenant]; }
+  int64_t gpu_milli(size_t pod) const { return texts().gpu_milli[row(pod).shape]; }
+  const std::string& tenant(size_t pod) const { return texts().tenants[row(pod).tenant]; }
   // Empty for a pod that has never been on a node.
   absl::string_view node(size_t pod) const;
   // The scheduler's last refusal, or the node's; "not tried yet" for a waiting pod without one.
@@ -108,31 +91,34 @@ class PodTable : public TableSource {
   PodFacts Facts(size_t pod) const;
 
   // Tenant 0 is "", that of pods without one.
-  const std::vector<std::string>& tenants() const { return tenants_; }
-  // Verdict 0 is "".
-  const std::vector<std::string>& verdicts() const { return verdicts_; }
-  const std::vector<std::string>& nodes() const { return nodes_; }
-  // The pod of that name; none if there is none. The first of several. O(pods).
+  const std::vector<std::string>& tenants() const { return texts().tenants; }
+  const std::vector<std::string>& nodes() const { return texts().nodes; }
+  // The row of the pod of that name; none if there is none. The first one to arrive of several.
+  // O(pods).
   std::optional<size_t> Find(absl::string_view name) const;
+  // The row of the pod with that place in the order of arrivals; none if it has not arrived.
+  // O(log pods).
+  std::optional<size_t> FindNumber(uint64_t number) const;
 
  private:
-  friend class PodFold;
+  const PodTexts& texts() const { return archive_->texts(); }
 
   SimTime now_;
+  std::shared_ptr<const PodArchive> archive_;
+  size_t ended_ = 0;
   std::vector<PodRow> rows_;
   std::string names_;  // one behind the other
   std::vector<size_t> name_begin_ = {0};
-  std::vector<std::string> wants_;  // by shape
-  std::vector<int64_t> gpu_milli_;  // by shape
-  std::vector<std::string> tenants_;
+  // Behind those of the archive.
   std::vector<std::string> verdicts_;
-  std::vector<std::string> nodes_;  // by NodeId
+  VerdictNumbers verdict_numbers_;
 };
 
 class PodFold {
  public:
   // After the record was applied to `cluster`. Times that go back, which only a damaged ledger has,
-  // count as the latest one. Amortised O(1).
+  // count as the latest one. A failed attempt of a pod that has ended says nothing of it. Amortised
+  // O(1).
   void Add(const Record& record, const ClusterState& cluster);
   // The owner of a pod that has arrived. Pods of which this is not called have the tenant "".
   void SetTenant(PodId pod, absl::string_view tenant);
@@ -146,11 +132,9 @@ class PodFold {
                  const VerdictSummaryTable& summaries) const;
 
  private:
-  void BeginWait(PodRow* row, SimTime time);
-  void Leave(PodRow* row, SimTime time);
-
-  std::vector<PodRow> rows_;  // verdict: kRefusals + SummaryId, or an AdmissionFailure
+  std::vector<PodRow> rows_;  // without their verdicts
   int64_t waiting_ = 0;
+  DropReason drop_reason_;
   SimTime latest_;
   std::vector<std::string> tenants_ = {""};
   absl::flat_hash_map<std::string, uint32_t> tenant_index_ = {{"", 0}};

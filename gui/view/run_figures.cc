@@ -24,9 +24,7 @@ FigureFold::FigureFold(const ClusterState* cluster) : cluster_(cluster) {
   capacity_milli_ = cluster->totals().gpu_milli_capacity;
   for (size_t n = 0; n < cluster->node_count(); ++n) {
     by_node_.push_back(SlicesOf(*cluster, NodeId(n)));
-    slices_.slices += by_node_.back().slices;
-    slices_.held += by_node_.back().held;
-    slices_.stranded += by_node_.back().stranded;
+    slices_.Add(by_node_.back(), +1);
   }
 }
 
@@ -55,11 +53,9 @@ void FigureFold::Add(const Record& record, const PodFold& pods) {
   Advance(record.time);
   if (record.node.valid()) {
     SliceCounts& node = by_node_[record.node.value()];
-    slices_.held -= node.held;
-    slices_.stranded -= node.stranded;
+    slices_.Add(node, -1);
     node = SlicesOf(*cluster_, record.node);
-    slices_.held += node.held;
-    slices_.stranded += node.stranded;
+    slices_.Add(node, +1);
   }
   allocated_milli_ = cluster_->totals().gpu_milli_allocated;
   capacity_milli_ = cluster_->totals().gpu_milli_capacity;

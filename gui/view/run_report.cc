@@ -5,11 +5,11 @@
 #include <optional>
 #include <utility>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "gui/view/cluster_map_data.h"
 #include "gui/view/compare_model.h"
 #include "gui/view/inspect_node.h"
+#include "gui/view/typical_load.h"
 #include "gui/view/unit_text.h"
 #include "model/fragmentation.h"
 #include "model/status_macros.h"
@@ -68,16 +68,6 @@ class LevelSeries {
 
 double PercentOf(int64_t part, int64_t whole) {
   return whole <= 0 ? 0 : 100 * static_cast<double>(part) / static_cast<double>(whole);
-}
-
-double PopularityOf(const std::string& scenario_yaml) {
-  constexpr double kDefaultPercent = 95;  // that of scenarios
-  double percent = 0;
-  const std::string text = ScenarioValue(scenario_yaml, "scheduler.typical.popularity_percent");
-  if (!absl::SimpleAtod(text, &percent) || !(percent > 0 && percent <= 100)) {
-    return kDefaultPercent;
-  }
-  return percent;
 }
 
 // The tasks of the second reading.
@@ -295,12 +285,8 @@ absl::StatusOr<RunReport> ReadRunReport(const LedgerOpener& open, const std::vec
   std::stable_sort(pass.moments.begin(), pass.moments.end(),
                    [](const auto& a, const auto& b) { return a.records < b.records; });
   if (!report.slices && report.figures.has_gpus) {
-    pods_by_shape.resize(cluster.shapes().size());
     pass.typical_pods =
-        BuildTypicalPods(cluster.shapes(), pods_by_shape, PopularityOf(report.scenario_yaml));
-    const bool any_gpu = std::any_of(pass.typical_pods.begin(), pass.typical_pods.end(),
-                                     [](const TypicalPod& pod) { return pod.gpu_count > 0; });
-    if (!any_gpu) pass.typical_pods.clear();
+        TypicalLoadOf(cluster.shapes(), std::move(pods_by_shape), report.scenario_yaml);
   }
   if (!pass.moments.empty() || !pass.typical_pods.empty()) {
     RETURN_IF_ERROR(ReadAgain(open, std::move(pass), &report));

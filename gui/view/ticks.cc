@@ -46,9 +46,6 @@ DecimalStep DecimalStepFor(double least) {
 
 // The smallest whole step of time, in nanoseconds, that is not below `least_ns`.
 int64_t TimeStepFor(double least_ns) {
-  constexpr int64_t kMinuteNs = 60 * kSecondNs;
-  constexpr int64_t kHourNs = 60 * kMinuteNs;
-  constexpr int64_t kDayNs = 24 * kHourNs;
   static constexpr std::array<int64_t, 19> kSteps = {
       kSecondNs,      2 * kSecondNs,  5 * kSecondNs, 10 * kSecondNs, 15 * kSecondNs,
       30 * kSecondNs, kMinuteNs,      2 * kMinuteNs, 5 * kMinuteNs,  10 * kMinuteNs,
@@ -73,7 +70,6 @@ int64_t TimeStepFor(double least_ns) {
 
 // Zero in the unit of the other labels; days where the steps are days.
 std::string TimeTickLabel(int64_t ns, int64_t step_ns) {
-  constexpr int64_t kDayNs = int64_t{24} * 3600 * kSecondNs;
   if (step_ns % kDayNs == 0) return absl::StrCat(ns / kDayNs, "d");
   if (ns == 0 && step_ns >= 3600 * kSecondNs) return "0h";
   if (ns == 0 && step_ns >= 60 * kSecondNs) return "0m";

@@ -12,9 +12,6 @@ namespace drasim::view {
 namespace {
 
 constexpr int64_t kMillisecondNs = 1'000'000;
-constexpr int64_t kMinuteNs = 60 * kSecondNs;
-constexpr int64_t kHourNs = 60 * kMinuteNs;
-constexpr int64_t kDayNs = 24 * kHourNs;
 constexpr int64_t kLongestWaitNs = int64_t{100} * 365 * kDayNs;
 
 std::string TwoUnits(int64_t ns, int64_t large_ns, const char* large, int64_t small_ns,

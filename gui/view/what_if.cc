@@ -1,5 +1,7 @@
 #include "gui/view/what_if.h"
 
+#include <google/protobuf/descriptor.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -76,6 +78,19 @@ std::vector<std::string> PlacesOf(absl::string_view line) {
   return places;
 }
 
+// Whether the schema has a value there, in contrast to a section, a list of sections or a map.
+bool HasValue(absl::string_view path) {
+  const google::protobuf::Descriptor* message = proto::Scenario::descriptor();
+  const google::protobuf::FieldDescriptor* field = nullptr;
+  for (const absl::string_view part : absl::StrSplit(path, '.')) {
+    if (message == nullptr) return false;
+    field = message->FindFieldByName(std::string(absl::StripSuffix(part, "[]")));
+    if (field == nullptr) return false;
+    message = field->message_type();
+  }
+  return message == nullptr;
+}
+
 std::vector<ReferenceRow> ReadReference() {
   std::vector<ReferenceRow> rows;
   std::vector<std::string> places;  // of the section; the first is that of its rows
@@ -84,8 +99,7 @@ std::vector<ReferenceRow> ReadReference() {
     if (absl::StartsWith(line, "These keys belong to ")) places = PlacesOf(line);
     if (!absl::StartsWith(line, "| ") || absl::StartsWith(line, "| Key |")) continue;
     const std::vector<std::string> cells = CellsOf(line);
-    // A section or a list of sections has no value of its own.
-    if (cells.size() != 4 || absl::StartsWith(cells[1], "[")) continue;
+    if (cells.size() != 4 || !HasValue(cells[0])) continue;
     const ReferenceRow row = {cells[0], Plain(cells[1]), Plain(cells[2]), Plain(cells[3])};
     rows.push_back(row);
     for (size_t p = 1; p < places.size(); ++p) {

@@ -18,7 +18,7 @@
 
 namespace drasim::view {
 
-// A key that can be set, as docs/scenario_keys.md describes it; texts without Markdown.
+// A key with a value, as docs/scenario_keys.md describes it; texts without Markdown.
 struct ScenarioKey {
   std::string key;       // as in `--set`: "workload.generated.mig.0.weight"
   std::string type;      // "duration", "choice", "list of texts"

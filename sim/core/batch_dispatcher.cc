@@ -208,7 +208,7 @@ bool BatchDispatcher::TryPreempt(JobId job) {
   }
   evicted_ |= !victims.empty();
   evicting_ = true;
-  for (JobId victim : victims) parts_.control->Evict(victim, EvictionCause::kPreempted);
+  for (JobId victim : victims) parts_.control->Evict(victim, EvictionCause::kPreempted, job);
   evicting_ = false;
   return true;
 }
@@ -411,7 +411,10 @@ void BatchDispatcher::RunHeliosPass() {
   const SimTime now = parts_.control->now();
   const HeliosPass::Plan plan = helios_.Decide(now);
   evicting_ = true;
-  for (JobId job : plan.displaced) parts_.control->Evict(job, EvictionCause::kPreempted);
+  const JobId preemptor = plan.admitted.size() == 1 ? plan.admitted[0] : JobId();
+  for (JobId job : plan.displaced) {
+    parts_.control->Evict(job, EvictionCause::kPreempted, preemptor);
+  }
   evicting_ = false;
   for (JobId job : plan.admitted) {
     const auto failure = parts_.placer->Place(job, now);

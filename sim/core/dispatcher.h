@@ -39,8 +39,9 @@ class JobControl {
   // Gives the waiting job up.
   virtual void Drop(JobId job) = 0;
   // The running job ends its run, now or after the grace period, and waits again. A start in
-  // progress is cancelled at once.
-  virtual void Evict(JobId job, EvictionCause cause) = 0;
+  // progress is cancelled at once. `preemptor`: the job for which it leaves; invalid: none, or
+  // several.
+  virtual void Evict(JobId job, EvictionCause cause, JobId preemptor) = 0;
   // True between Evict and the end of the grace period.
   virtual bool IsBeingEvicted(JobId job) const = 0;
   virtual bool has_grace_period() const = 0;

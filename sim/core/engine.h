@@ -33,6 +33,7 @@
 #ifndef DRASIM_SIM_CORE_ENGINE_H_
 #define DRASIM_SIM_CORE_ENGINE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 
@@ -89,6 +90,7 @@ class Engine {
   std::unique_ptr<Roles> roles_;
   bool started_ = false;
   bool finished_ = false;
+  size_t state_bytes_ = 0;  // of the last checkpoint
 };
 
 }  // namespace drasim

@@ -68,7 +68,8 @@ void JobLifecycle::OnEvent(const Event& event) {
   if (event.kind == EventKind::kDeletion) return OnDeletion(event);
   if (event.kind == EventKind::kTimer) return OnRecreated(job);
   DRASIM_CHECK(event.kind == EventKind::kEvictionDone);
-  OnEvictionDone(job, static_cast<EvictionCause>(event.b));
+  const PodId preemptor = event.c == 0 ? PodId() : PodId(static_cast<size_t>(event.c - 1));
+  OnEvictionDone(job, static_cast<EvictionCause>(event.b), preemptor);
 }
 
 void JobLifecycle::OnRecreated(JobId job) {
@@ -218,7 +219,7 @@ void JobLifecycle::Finish(JobId job) {
   NotifyVacated(nodes);
 }
 
-void JobLifecycle::ReleasePods(JobId job, RecordKind kind, uint32_t detail) {
+void JobLifecycle::ReleasePods(JobId job, RecordKind kind, uint32_t detail, PodId preemptor) {
   const JobRow& row = run_->jobs().row(job);
   ClusterState& cluster = run_->cluster();
   for (uint32_t i = 0; i < row.pods; ++i) {
@@ -243,7 +244,7 @@ void JobLifecycle::ReleasePods(JobId job, RecordKind kind, uint32_t detail) {
         cluster.Delete(pod);
         break;
     }
-    run_->Emit(kind, pod, node, devices, detail);
+    run_->Emit(kind, pod, node, devices, detail, preemptor);
   }
 }
 
@@ -282,7 +283,8 @@ void JobLifecycle::NotifyVacated(const std::vector<NodeId>& nodes) {
 
 // ---- Interrupted ----
 
-void JobLifecycle::Evict(JobId job, EvictionCause cause) {
+void JobLifecycle::Evict(JobId job, EvictionCause cause, JobId preemptor) {
+  const PodId for_pod = preemptor.valid() ? run_->jobs().row(preemptor).first_pod : PodId();
   const SimDuration grace = run_->options().interruption.grace_period;
   const bool lost = cause == EvictionCause::kNodeLost;
   if (run_->jobs().row(job).state == JobState::kStarting) {
@@ -292,20 +294,20 @@ void JobLifecycle::Evict(JobId job, EvictionCause cause) {
   }
   // Its work is done and its pods are leaving: it must not be rerun.
   if (handles_[job.value()].pods_ending > 0 && !lost) return;
-  if (grace <= SimDuration() || lost) return Interrupt(job, cause);
+  if (grace <= SimDuration() || lost) return Interrupt(job, cause, for_pod);
   if (IsBeingEvicted(job)) return;
-  handles_[job.value()].eviction =
-      run_->events().Push(run_->After(grace), EventRank::kDeparture, EventKind::kEvictionDone,
-                          job.value(), static_cast<uint32_t>(cause), 0);
+  handles_[job.value()].eviction = run_->events().Push(
+      run_->After(grace), EventRank::kDeparture, EventKind::kEvictionDone, job.value(),
+      static_cast<uint32_t>(cause), for_pod.valid() ? for_pod.value() + uint64_t{1} : 0);
 }
 
-void JobLifecycle::OnEvictionDone(JobId job, EvictionCause cause) {
+void JobLifecycle::OnEvictionDone(JobId job, EvictionCause cause, PodId preemptor) {
   handles_[job.value()].eviction = 0;
   if (handles_[job.value()].pods_ending > 0) return;  // it has ended in time
-  Interrupt(job, cause);
+  Interrupt(job, cause, preemptor);
 }
 
-void JobLifecycle::Interrupt(JobId job, EvictionCause cause) {
+void JobLifecycle::Interrupt(JobId job, EvictionCause cause, PodId preemptor) {
   JobTable& jobs = run_->jobs();
   JobRow& row = jobs.mutable_row(job);
   const std::vector<NodeId> nodes = run_->NodesOf(row);
@@ -318,7 +320,7 @@ void JobLifecycle::Interrupt(JobId job, EvictionCause cause) {
     ReleasePods(job, RecordKind::kPodFailed, static_cast<uint32_t>(cause));
     End(job, JobState::kFailed);
   } else {
-    ReleasePods(job, RecordKind::kPodEvicted, static_cast<uint32_t>(cause));
+    ReleasePods(job, RecordKind::kPodEvicted, static_cast<uint32_t>(cause), preemptor);
     const InterruptionCosts& costs = run_->options().interruption;
     const SimDuration whole =
         row.retry < row.retries ? jobs.failed_attempts(job)[row.retry] : row.run_time;
@@ -353,7 +355,7 @@ void JobLifecycle::EvictIf(NodeId node, EvictionCause cause,
     const JobId job = run_->jobs().job_of(pod);
     if (std::find(jobs.begin(), jobs.end(), job) == jobs.end()) jobs.push_back(job);
   }
-  for (JobId job : jobs) Evict(job, cause);
+  for (JobId job : jobs) Evict(job, cause, JobId());
 }
 
 // ---- Deleted ----
@@ -415,7 +417,7 @@ void JobLifecycle::DeleteOwner(JobId job) {
 void JobLifecycle::DeletePods(JobId job) {
   JobRow& row = run_->jobs().mutable_row(job);
   if (IsEnded(row.state)) return;
-  if (row.state == JobState::kRunning) return Evict(job, EvictionCause::kDeleted);
+  if (row.state == JobState::kRunning) return Evict(job, EvictionCause::kDeleted, JobId());
   if (row.state == JobState::kStarting) {
     UndoStart(job);
   } else if (IsBeingEvicted(job)) {

@@ -35,7 +35,7 @@ class JobLifecycle : public JobControl, private BindingOutcome {
   void RecordFailure(JobId job, const Placer::Failure& failure) override;
   void EndFailedAttempt(const Placer::Failure& failure, NodeId nominated) override;
   void Drop(JobId job) override;
-  void Evict(JobId job, EvictionCause cause) override;
+  void Evict(JobId job, EvictionCause cause, JobId preemptor) override;
   bool IsBeingEvicted(JobId job) const override { return handles_[job.value()].eviction != 0; }
   bool has_grace_period() const override {
     return run_->options().interruption.grace_period > SimDuration();
@@ -102,7 +102,7 @@ class JobLifecycle : public JobControl, private BindingOutcome {
 
   void OnFinish(JobId job);
   void OnDeletion(const Event& event);
-  void OnEvictionDone(JobId job, EvictionCause cause);
+  void OnEvictionDone(JobId job, EvictionCause cause, PodId preemptor);
   void OnRecreated(JobId job);
   // The job's pods work from now on.
   void BeginWork(JobId job);
@@ -113,13 +113,13 @@ class JobLifecycle : public JobControl, private BindingOutcome {
   void DeleteOwner(JobId job);
   // A user deletes its pods. Those that never ran are replaced at once and queue as new pods do.
   void DeletePods(JobId job);
-  void Interrupt(JobId job, EvictionCause cause);
+  void Interrupt(JobId job, EvictionCause cause, PodId preemptor);
   // Forgets what belongs to the present run of the job.
   void StopRunning(JobId job);
   // If work has not begun, all the time since the job was bound was overhead. Before StopRunning.
   void ChargeStart(JobId job);
   // Takes every pod of the job off its node, with a record of the kind.
-  void ReleasePods(JobId job, RecordKind kind, uint32_t detail);
+  void ReleasePods(JobId job, RecordKind kind, uint32_t detail, PodId preemptor = PodId());
   // The job has ended for good.
   void End(JobId job, JobState state);
   // Pods have left these nodes.

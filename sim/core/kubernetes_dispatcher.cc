@@ -287,7 +287,9 @@ bool KubernetesDispatcher::RunPostFilter(const QueuedPod& pod, JobId job,
     nominated_.push_back(nomination);
     room_made_ = true;
     const std::vector<JobId> victims = nomination.victims;
-    for (JobId victim : victims) parts_.control->Evict(victim, EvictionCause::kPreempted);
+    for (JobId victim : victims) {
+      parts_.control->Evict(victim, EvictionCause::kPreempted, job);
+    }
     parts_.control->EndFailedAttempt(failure, result.nominated);
     // Without a grace period the victims are gone already.
     TryNominated();

@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "model/claim_change.h"
 #include "model/device_grant.h"
 #include "model/device_set.h"
 #include "model/ids.h"
@@ -93,6 +94,9 @@ class PodControl {
   virtual void GiveDevices(PodId pod, DeviceSet devices, absl::Span<const DeviceGrant> grants) = 0;
   // A pod for which EndPod returned true is off its node.
   virtual void PodEnded(PodId pod) = 0;
+  // Passes a change of a claim to the sinks of the run; superfluous if none wants it.
+  virtual bool wants_claim_changes() const = 0;
+  virtual void RecordClaim(const ClaimChange& change) = 0;
 };
 
 class NodeAgent {

@@ -3,6 +3,7 @@
 #define DRASIM_SIM_CORE_POD_SIGNALS_H_
 
 #include "absl/types/span.h"
+#include "model/claim_change.h"
 #include "model/device_grant.h"
 #include "model/device_set.h"
 #include "model/ids.h"
@@ -29,6 +30,8 @@ class PodSignals : public PodControl {
   void PodStarted(PodId pod) override { jobs_->PodStarted(pod); }
   void GiveDevices(PodId pod, DeviceSet devices, absl::Span<const DeviceGrant> grants) override;
   void PodEnded(PodId pod) override { jobs_->PodEnded(pod); }
+  bool wants_claim_changes() const override { return run_->wants_claim_changes(); }
+  void RecordClaim(const ClaimChange& change) override { run_->EmitClaim(change); }
 
  private:
   RunContext* run_;

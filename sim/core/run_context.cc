@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "model/device_set.h"
 
 namespace drasim {
@@ -11,7 +12,9 @@ namespace drasim {
 RunContext::RunContext(EngineParts parts, EngineOptions options)
     : parts_(std::move(parts)),
       options_(std::move(options)),
-      next_checkpoint_(options_.checkpoint_every) {}
+      next_checkpoint_(options_.checkpoint_every),
+      wants_claim_changes_(absl::c_any_of(
+          parts_.sinks, [](const RecordSink* sink) { return sink->wants_claim_changes(); })) {}
 
 void RunContext::BeginInstant(SimTime time) {
   if (parts_.on_interval) parts_.on_interval(now_, time);
@@ -27,7 +30,8 @@ SimTime RunContext::After(SimDuration d) {
   return SimTime(std::numeric_limits<int64_t>::max());
 }
 
-void RunContext::Emit(RecordKind kind, PodId pod, NodeId node, DeviceSet devices, uint32_t detail) {
+void RunContext::Emit(RecordKind kind, PodId pod, NodeId node, DeviceSet devices, uint32_t detail,
+                      PodId preemptor) {
   Record record;
   record.time = now_;
   record.kind = kind;
@@ -35,6 +39,7 @@ void RunContext::Emit(RecordKind kind, PodId pod, NodeId node, DeviceSet devices
   record.node = node;
   record.devices = devices;
   record.detail = detail;
+  record.preemptor = preemptor;
   ++records_;
   // A failed attempt is no progress, even if it held a reservation for a while.
   if (kind != RecordKind::kAttemptFailed && kind != RecordKind::kPodReserved &&
@@ -44,11 +49,17 @@ void RunContext::Emit(RecordKind kind, PodId pod, NodeId node, DeviceSet devices
   for (RecordSink* sink : parts_.sinks) sink->OnRecord(record, *parts_.cluster);
 }
 
+void RunContext::EmitClaim(const ClaimChange& change) {
+  for (RecordSink* sink : parts_.sinks) {
+    if (sink->wants_claim_changes()) sink->OnClaimChange(change);
+  }
+}
+
 void RunContext::PassCheckpoint() {
   // The cost of a checkpoint grows with the run, so the distance grows too: all checkpoints
   // together cost a few times the last.
   while (next_checkpoint_ <= records_) {
-    next_checkpoint_ += std::max(options_.checkpoint_every, records_ / 4);
+    next_checkpoint_ += std::max(options_.checkpoint_every, records_ / 3);
   }
 }
 

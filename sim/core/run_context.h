@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "model/claim_change.h"
 #include "model/cluster_state.h"
 #include "model/device_set.h"
 #include "model/job_table.h"
@@ -66,7 +67,11 @@ class RunContext {
   const ProgressWatch& progress() const { return progress_; }
 
   // Writes a record to every sink.
-  void Emit(RecordKind kind, PodId pod, NodeId node, DeviceSet devices, uint32_t detail);
+  void Emit(RecordKind kind, PodId pod, NodeId node, DeviceSet devices, uint32_t detail,
+            PodId preemptor = PodId());
+  // Whether some sink wants changes of claims, and such a change for those that do.
+  bool wants_claim_changes() const { return wants_claim_changes_; }
+  void EmitClaim(const ClaimChange& change);
   uint64_t records() const { return records_; }
   uint64_t records_at_instant() const { return records_ - records_before_instant_; }
 
@@ -93,6 +98,7 @@ class RunContext {
   uint64_t records_ = 0;
   uint64_t records_before_instant_ = 0;
   uint64_t next_checkpoint_ = 0;
+  bool wants_claim_changes_ = false;
 };
 
 }  // namespace drasim

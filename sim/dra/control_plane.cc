@@ -45,6 +45,7 @@ ControlPlane::ControlPlane(const ClusterState* cluster, std::vector<ClaimDriver*
       clock_(&network_, kNetworkDue),
       pods_(cluster, &network_.server(), &clock_, std::move(claims_of), options.finished_ttl),
       devices_(cluster, &network_.server().objects(), claim_names_),
+      journal_(cluster, &network_.server().objects(), claim_names_),
       owned_scheduler_(std::make_unique<SchedulerActor>(options.behaviour, options.gang_timeout,
                                                         options.seed, &pods_, &clock_)),
       scheduler_(owned_scheduler_.get()),
@@ -55,16 +56,20 @@ ControlPlane::ControlPlane(const ClusterState* cluster, std::vector<ClaimDriver*
   DraManagerOptions of_kubelet = options_.kubelet;
   of_kubelet.behaviour = options_.behaviour;
   of_kubelet.seed = options_.seed;
+  of_kubelet.journal = &journal_;
   dra_manager_ = std::make_unique<DraManager>(drivers_, of_kubelet, static_cast<PodRunner*>(this));
   DriverControllerOptions of_driver = options_.driver_controller;
   of_driver.behaviour = options_.behaviour;
   of_driver.seed = options_.seed;
+  of_driver.journal = &journal_;
   for (ClaimDriver* driver : drivers_) {
     driver_controllers_.push_back(std::make_unique<DriverController>(driver, of_driver));
   }
   network_.set_on_message([this](const ApiMessage& message) { Count(message); });
-  network_.set_on_commit(
-      [this](const WatchEvent& event) { pinned_.OnCommit(event, network_.now()); });
+  network_.set_on_commit([this](const WatchEvent& event) {
+    pinned_.OnCommit(event, network_.now());
+    journal_.OnCommit(event, network_.now());
+  });
 }
 
 ControlPlane::~ControlPlane() = default;
@@ -90,6 +95,7 @@ bool ControlPlane::HasComponent(absl::string_view name) const {
 
 void ControlPlane::AttachClaims(PodControl* engine) {
   engine_ = engine;
+  journal_.Start(engine, network_.now());
   const auto connect = [this](absl::string_view name, const ConnectionOptions& connection,
                               uint32_t watches, Actor* actor) {
     return network_.Connect(ClientWith(name, connection, watches), actor);

@@ -28,6 +28,7 @@
 #include "sim/dra/api_network.h"
 #include "sim/dra/claim_controller.h"
 #include "sim/dra/claim_devices.h"
+#include "sim/dra/claim_journal.h"
 #include "sim/dra/control_plane_options.h"
 #include "sim/dra/dra_manager.h"
 #include "sim/dra/dra_release.h"
@@ -122,6 +123,7 @@ class ControlPlane : public NodeAgent, private PodRunner {
   NetworkClock clock_;
   PodObjects pods_;
   ClaimDevices devices_;
+  ClaimJournal journal_;
   std::unique_ptr<SchedulerActor> owned_scheduler_;  // until TakePlugin
   SchedulerActor* scheduler_;
   EventRecorder scheduler_events_;

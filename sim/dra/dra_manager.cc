@@ -11,6 +11,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/memory/memory.h"
+#include "absl/strings/str_cat.h"
 #include "model/check.h"
 
 namespace drasim {
@@ -172,7 +173,16 @@ void DraManager::NodeLost(NodeId node) {
     state.calls.clear();
     return state.gone || HasPodEnded(*state.pod);
   });
-  absl::erase_if(claims_, [node](const auto& entry) { return entry.first.first == node; });
+  std::vector<Uid> unprepared;
+  absl::erase_if(claims_, [node, &unprepared](const auto& entry) {
+    const auto& [key, claim] = entry;
+    if (key.first != node) return false;
+    if (claim.prepared) unprepared.push_back(key.second);
+    return true;
+  });
+  if (options_.journal == nullptr) return;
+  std::sort(unprepared.begin(), unprepared.end());
+  for (const Uid claim : unprepared) options_.journal->Unprepared(claim, node, client_->now());
 }
 
 bool DraManager::IsRunning(Uid pod) const {
@@ -306,7 +316,9 @@ void DraManager::Fetch(PodState& state, const ApiReply* reply) {
   PlanCalls(state.to_prepare, state);
   if (state.calls.empty()) return ReportRunning(state);
   state.stage = PodState::Stage::kPreparing;
-  if (!StartCall(state)) FailPrepare(state);
+  if (StartCall(state)) return;
+  TellFailedCall(state, "has no plugin on the node");
+  FailPrepare(state);
 }
 
 // Decides whether the pod may use the claim. If so, and if a container uses it, the pod refers to
@@ -341,15 +353,24 @@ void DraManager::FailPrepare(PodState& state) {
 
 void DraManager::FinishPrepareCall(PodState& state) {
   const PodState::PluginCall& call = state.calls[state.call];
-  if (call.fails) return FailPrepare(state);
+  if (call.fails) {
+    TellFailedCall(state, "failed to prepare it");
+    return FailPrepare(state);
+  }
   for (const Ref<ResourceClaim>& claim : call.claims) {
     NodeClaim& there = There(state, claim->meta.uid);
     there.touched = true;
-    if (!state.IsInLaterCall(claim->meta.uid)) there.prepared = true;
+    if (state.IsInLaterCall(claim->meta.uid)) continue;
+    const bool was_prepared = std::exchange(there.prepared, true);
+    if (options_.journal != nullptr && !was_prepared) {
+      options_.journal->Prepared(claim->meta.uid, state.node, client_->now());
+    }
   }
   if (state.ending) return End(state);
   if (++state.call == state.calls.size()) return ReportRunning(state);
-  if (!StartCall(state)) FailPrepare(state);
+  if (StartCall(state)) return;
+  TellFailedCall(state, "has no plugin on the node");
+  FailPrepare(state);
 }
 
 void DraManager::ReportRunning(PodState& state) {
@@ -417,7 +438,10 @@ void DraManager::FinishUnprepareCall(PodState& state) {
     NodeClaim& there = There(state, uid);
     there.unpreparing = false;
     if (call.fails) continue;
-    there.prepared = false;
+    const bool was_prepared = std::exchange(there.prepared, false);
+    if (options_.journal != nullptr && was_prepared) {
+      options_.journal->Unprepared(uid, state.node, client_->now());
+    }
     if (state.IsInLaterCall(uid)) continue;
     there.touched = false;
     DropReference(state, uid);
@@ -513,6 +537,17 @@ bool DraManager::StartCall(PodState& state) {
   }
   Arm(state, end - client_->now());
   return true;
+}
+
+// The journal hears why the present call did not prepare its claims: "driver gpu.example.com ...".
+void DraManager::TellFailedCall(const PodState& state, absl::string_view reason) const {
+  if (options_.journal == nullptr || !options_.journal->active()) return;
+  const PodState::PluginCall& call = state.calls[state.call];
+  for (const Ref<ResourceClaim>& claim : call.claims) {
+    options_.journal->PrepareFailed(claim->meta.uid, state.node,
+                                    absl::StrCat("driver ", call.driver.text(), " ", reason),
+                                    client_->now());
+  }
 }
 
 void DraManager::DropReference(PodState& state, Uid claim) {

@@ -29,6 +29,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/strings/string_view.h"
 #include "model/distributions.h"
 #include "model/ids.h"
 #include "model/kube/name.h"
@@ -37,6 +38,7 @@
 #include "model/time.h"
 #include "policies/framework/claim_driver.h"
 #include "sim/dra/api_network.h"
+#include "sim/dra/claim_journal.h"
 #include "sim/dra/dra_release.h"
 
 namespace drasim {
@@ -64,6 +66,7 @@ struct DraManagerOptions {
   // Share of prepare and unprepare calls that fail and are retried.
   int64_t failures_per_mille = 0;
   uint64_t seed = 0;
+  ClaimJournal* journal = nullptr;  // hears of prepared claims; null: nobody
 };
 
 class DraManager : public Actor {
@@ -140,6 +143,7 @@ class DraManager : public Actor {
   void PlanCalls(const std::vector<Ref<ResourceClaim>>& claims, PodState& state) const;
   // False: no such plugin.
   bool StartCall(PodState& state);
+  void TellFailedCall(const PodState& state, absl::string_view reason) const;
   void DropReference(PodState& state, Uid claim);
   // A claim that the pod refers to.
   NodeClaim& There(const PodState& state, Uid claim);

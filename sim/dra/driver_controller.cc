@@ -294,6 +294,7 @@ DriverController::Move DriverController::Step(Sync& sync) {
 void DriverController::Finish(uint32_t slot) {
   Sync& sync = syncs_[slot];
   const WorkQueue::Key key = sync.key;
+  if (sync.result.outcome == Outcome::kFailed && TellsJournal()) TellFailure(sync);
   last_result_ = std::move(sync.result);
   // Until something changes, it would have the same findings again.
   const bool changes_nothing = sync.changes_nothing && sync.epoch == epoch_ &&
@@ -613,6 +614,7 @@ DriverController::Move DriverController::Report(Sync& sync) {
         std::find_if(next->claims.begin(), next->claims.end(),
                      [&pending](const auto& claim) { return claim.entry == pending.entry; });
     if (known == next->claims.end()) {
+      if (TellsJournal()) TellRefusal(pending);
       next->claims.push_back({pending.entry, std::move(listed)});
       changed = true;
       continue;
@@ -620,6 +622,7 @@ DriverController::Move DriverController::Report(Sync& sync) {
     // Upstream compares with the list before truncation, and so writes a long one every time.
     const bool strict = options_.behaviour.strict_upstream;
     if (known->unsuitable == (strict ? pending.unsuitable : listed)) continue;
+    if (TellsJournal()) TellRefusal(pending);
     known->unsuitable = std::move(listed);
     changed = true;
   }
@@ -628,6 +631,29 @@ DriverController::Move DriverController::Report(Sync& sync) {
     return Over(sync, Outcome::kPeriodic);
   }
   return Send(sync, WriteRequest(Verb::kUpdateStatus, std::move(next)), Stage::kReported);
+}
+
+void DriverController::TellRefusal(const Pending& pending) const {
+  if (pending.unsuitable.empty()) return;
+  const ClaimToAllocate asked = ToAllocate(pending);
+  options_.journal->DriverRefuses(pending.claim->meta.uid,
+                                  driver_->WhyUnsuitable({&asked, 1}, pending.unsuitable.front()));
+}
+
+// An error concerns the claims that have one of their own, else the one that the sync looked up
+// last. Without any claim it is about the pod.
+void DriverController::TellFailure(const Sync& sync) const {
+  bool any = false;
+  for (const Pending& pending : sync.claims) {
+    if (pending.error.empty()) continue;
+    any = true;
+    options_.journal->AllocationFailed(pending.claim->meta.uid, pending.error, client_->now());
+  }
+  if (any) return;
+  const Ref<ResourceClaim>& claim = sync.claims.empty() ? sync.claim : sync.claims.back().claim;
+  if (claim != nullptr) {
+    options_.journal->AllocationFailed(claim->meta.uid, sync.result.error, client_->now());
+  }
 }
 
 // --- Parameters. ---

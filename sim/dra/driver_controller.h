@@ -35,6 +35,7 @@
 #include "policies/framework/claim_driver.h"
 #include "sim/dra/api_network.h"
 #include "sim/dra/api_types.h"
+#include "sim/dra/claim_journal.h"
 #include "sim/dra/dra_release.h"
 #include "sim/dra/work_queue.h"
 
@@ -50,6 +51,7 @@ struct DriverControllerOptions {
   // A periodic sync without new findings is not repeated until something has changed. Skipped syncs
   // are counted (skipped_syncs), but load neither the network nor the rate limiter.
   bool sleep_when_idle = false;
+  ClaimJournal* journal = nullptr;  // hears the driver's words; null: nobody
 };
 
 class DriverController : public Actor {
@@ -199,6 +201,10 @@ class DriverController : public Actor {
   Move ProbeNodes(Sync& sync);
   Move Choose(Sync& sync);
   Move Report(Sync& sync);
+  // What the journal hears: a refused node of an answer, and a failed sync.
+  bool TellsJournal() const { return options_.journal != nullptr && options_.journal->active(); }
+  void TellRefusal(const Pending& pending) const;
+  void TellFailure(const Sync& sync) const;
 
   // The parameters of the latest entry in sync.claims.
   Move ReadClassParameters(Sync& sync);

@@ -15,7 +15,6 @@
 
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,6 +23,7 @@
 #include "model/cluster_state.h"
 #include "model/record.h"
 #include "model/state_io.h"
+#include "sim/record/gpu_layouts.h"
 
 namespace drasim {
 
@@ -56,17 +56,10 @@ struct TypicalRequest {
   double weight = 0;  // they sum to 1
 };
 
-// The static layout of a GPU, made ahead of pods; looked up at each update. Without `enabled` the
-// GPU has none.
-struct StaticLayout {
-  bool enabled = false;
-  MigState state = 0;
-};
-using LayoutLookup = std::function<StaticLayout(NodeId node, size_t gpu)>;
-
 class DeviceReport : public RecordSink {
  public:
-  // `layout`: empty if no GPU has a static layout. Counts every node of `cluster` as it is now.
+  // `layout`: empty if no GPU has a static layout; called at each update. Counts every node of
+  // `cluster` as it is now.
   DeviceReport(const ClusterState& cluster, std::vector<TypicalRequest> typical,
                LayoutLookup layout);
 

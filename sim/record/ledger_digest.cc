@@ -7,15 +7,22 @@
 
 namespace drasim {
 
-LedgerDigest::LedgerDigest(const ClusterState& cluster, const LedgerPace& pace)
-    : pace_(pace), live_(cluster) {}
+LedgerDigest::LedgerDigest(const ClusterState& cluster, const VerdictSummaryTable& summaries,
+                           const LedgerPace& pace)
+    : pace_(pace), live_(cluster, &summaries), slices_(cluster) {}
 
 void LedgerDigest::OnRecord(const Record& record, const ClusterState& cluster) {
   live_.OnRecord(record, cluster);
   series_.OnRecord(record, live_);
+  slices_.OnRecord(record);
   if (live_.ended().has_value()) ended_.push_back(*live_.ended());
   ++records_;
   time_ = record.time;
+}
+
+void LedgerDigest::EndBlock(const ClusterState& cluster) {
+  const SliceCounts before = slices_.counts();
+  series_.EndBlock(live_, before, slices_.Sample(cluster, live_));
 }
 
 std::string LedgerDigest::PackPods(size_t count, const ClusterState& cluster,

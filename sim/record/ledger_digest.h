@@ -4,7 +4,7 @@
 // ledger therefore rebuilds it by reading, and then writes the bytes of an uninterrupted run:
 //
 //   digest.OnRecord(record, cluster);  // for each record of a block
-//   digest.EndBlock();
+//   digest.EndBlock(cluster);
 //   while (digest.DuePods() > 0) ...   // and the same for series and keyframes
 #ifndef DRASIM_SIM_RECORD_LEDGER_DIGEST_H_
 #define DRASIM_SIM_RECORD_LEDGER_DIGEST_H_
@@ -19,6 +19,7 @@
 #include "model/record.h"
 #include "sim/record/ledger_series.h"
 #include "sim/record/live_state.h"
+#include "sim/record/slice_sampler.h"
 
 namespace drasim {
 
@@ -37,13 +38,16 @@ class LedgerDigest {
  public:
   // For a variable that is assigned later.
   LedgerDigest() = default;
-  // `cluster` has the nodes of the run.
-  LedgerDigest(const ClusterState& cluster, const LedgerPace& pace);
+  // `cluster` has the nodes of the run, `summaries` those of its records.
+  LedgerDigest(const ClusterState& cluster, const VerdictSummaryTable& summaries,
+               const LedgerPace& pace);
+  // Another table with the same summaries, which outlives the digest.
+  void set_summaries(const VerdictSummaryTable* summaries) { live_.set_summaries(summaries); }
 
   // As for LiveState::OnRecord.
   void OnRecord(const Record& record, const ClusterState& cluster);
-  // REQUIRES: a record since the block before.
-  void EndBlock() { series_.EndBlock(live_); }
+  // REQUIRES: a record since the block before. `cluster` has the nodes of the run.
+  void EndBlock(const ClusterState& cluster);
 
   // --- what to write after a block ---
   bool IsSeriesDue() const { return series_.blocks() >= pace_.blocks_per_series; }
@@ -75,6 +79,7 @@ class LedgerDigest {
  private:
   LedgerPace pace_;
   LiveState live_;
+  SliceSampler slices_;
   SeriesFolder series_;
   std::vector<EndedPod> ended_;  // not written yet
   uint64_t records_ = 0;

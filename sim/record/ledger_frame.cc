@@ -1,13 +1,17 @@
 #include "sim/record/ledger_frame.h"
 
 #include <zlib.h>
+#include <zstd.h>
 
 #include "model/check.h"
 
 namespace drasim {
 namespace {
 
-constexpr uint64_t kMaxInflatedBytes = uint64_t{1} << 33;
+constexpr uint64_t kMaxUnpackedBytes = uint64_t{1} << 33;
+// A block of Zstandard expands to at most 128 KiB and takes at least 4 bytes.
+constexpr uint64_t kMostExpansion = uint64_t{1} << 15;
+constexpr int kPackLevel = 1;
 
 }  // namespace
 
@@ -40,27 +44,23 @@ std::string MakeFrame(FrameType type, absl::string_view payload) {
   return frame;
 }
 
-std::string Deflate(absl::string_view bytes) {
-  uLongf size = compressBound(bytes.size());
-  std::string packed(size, '\0');
-  const int code = compress2(reinterpret_cast<Bytef*>(packed.data()), &size,
-                             reinterpret_cast<const Bytef*>(bytes.data()), bytes.size(), 1);
-  DRASIM_CHECK_EQ(code, Z_OK);  // it fails for want of memory only
+std::string Pack(absl::string_view bytes) {
+  std::string packed(ZSTD_compressBound(bytes.size()), '\0');
+  const size_t size =
+      ZSTD_compress(packed.data(), packed.size(), bytes.data(), bytes.size(), kPackLevel);
+  DRASIM_CHECK_EQ(ZSTD_isError(size), 0U);  // it fails for want of memory only
   packed.resize(size);
   return packed;
 }
 
-bool CanInflateTo(size_t packed_bytes, uint64_t bytes) {
-  // zlib cannot expand more than about 1030 times.
-  return bytes <= kMaxInflatedBytes && bytes <= 1100 * (uint64_t{packed_bytes} + 64);
+bool CanUnpackTo(absl::string_view packed, uint64_t bytes) {
+  return bytes <= kMaxUnpackedBytes && bytes <= kMostExpansion * (packed.size() + uint64_t{1}) &&
+         ZSTD_getFrameContentSize(packed.data(), packed.size()) == bytes;
 }
 
-bool Inflate(absl::string_view packed, uint64_t bytes, std::string* out) {
+bool Unpack(absl::string_view packed, uint64_t bytes, std::string* out) {
   out->resize(bytes);
-  uLongf size = bytes;
-  const int code = uncompress(reinterpret_cast<Bytef*>(out->data()), &size,
-                              reinterpret_cast<const Bytef*>(packed.data()), packed.size());
-  return code == Z_OK && size == bytes;
+  return ZSTD_decompress(out->data(), out->size(), packed.data(), packed.size()) == bytes;
 }
 
 }  // namespace drasim

@@ -26,6 +26,12 @@ constexpr bool HasDetailBesideNode(RecordKind kind) {
          kind == RecordKind::kDevicesChanged;
 }
 
+// Whether the record has an entry in the column `preemptor`.
+constexpr bool HasPreemptor(const Record& record) {
+  return record.kind == RecordKind::kPodEvicted &&
+         record.detail == static_cast<uint32_t>(EvictionCause::kPreempted);
+}
+
 inline constexpr uint32_t kLedgerVersion = 4;
 inline constexpr absl::string_view kLedgerMagic = "DRASIMLG";
 inline constexpr absl::string_view kLedgerTrailer = "DRASIMED";
@@ -40,12 +46,15 @@ enum class FrameType : uint8_t {
   kKeyframe = 6,
   kSeries = 7,
   kPods = 8,
+  kClaims = 9,
+  kLiveClaims = 10,
 };
-inline constexpr int kLastFrameType = 8;
+inline constexpr int kLastFrameType = 10;
 // Frames that a reader of records passes over.
 constexpr bool IsBesideRecords(FrameType type) {
   return type == FrameType::kCheckpoint || type == FrameType::kDefinitions ||
-         type == FrameType::kKeyframe || type == FrameType::kSeries || type == FrameType::kPods;
+         type == FrameType::kKeyframe || type == FrameType::kSeries || type == FrameType::kPods ||
+         type == FrameType::kClaims || type == FrameType::kLiveClaims;
 }
 
 // Checkpoints may build on earlier ones. One in kCheckpointsPerChain is whole, and a state that is
@@ -72,12 +81,12 @@ constexpr DeviceGrant GrantOfWord(uint32_t word) {
           static_cast<int16_t>(static_cast<uint16_t>(word))};
 }
 
-// The bytes, packed by zlib at its fastest level.
-std::string Deflate(absl::string_view bytes);
+// The bytes, packed by Zstandard at a fast level.
+std::string Pack(absl::string_view bytes);
 // False if `packed` cannot unpack to that number of bytes, so that a lie costs no memory.
-bool CanInflateTo(size_t packed_bytes, uint64_t bytes);
-// Unpacks what Deflate packed; false if that is not `bytes` long. REQUIRES: CanInflateTo.
-bool Inflate(absl::string_view packed, uint64_t bytes, std::string* out);
+bool CanUnpackTo(absl::string_view packed, uint64_t bytes);
+// Unpacks what Pack packed; false if that is not `bytes` long. REQUIRES: CanUnpackTo.
+bool Unpack(absl::string_view packed, uint64_t bytes, std::string* out);
 
 }  // namespace drasim
 

@@ -55,6 +55,10 @@ std::vector<LedgerPlace>* LedgerIndex::ListOf(FrameType type) {
       return &series;
     case FrameType::kPods:
       return &pods;
+    case FrameType::kClaims:
+      return &claims;
+    case FrameType::kLiveClaims:
+      return &live_claims;
     case FrameType::kHeader:
     case FrameType::kEnd:
       return nullptr;
@@ -64,7 +68,7 @@ std::vector<LedgerPlace>* LedgerIndex::ListOf(FrameType type) {
 
 void LedgerIndex::CutAt(uint64_t offset) {
   for (std::vector<LedgerPlace>* list :
-       {&checkpoints, &blocks, &definitions, &keyframes, &series, &pods}) {
+       {&checkpoints, &blocks, &definitions, &keyframes, &series, &pods, &claims, &live_claims}) {
     while (!list->empty() && list->back().offset >= offset) list->pop_back();
   }
   complete = false;
@@ -81,6 +85,10 @@ std::string PackEnd(const LedgerIndex& index, uint64_t fingerprint) {
   PackPlaces(index.keyframes, true, end.mutable_keyframes());
   PackPlaces(index.series, true, end.mutable_series());
   PackPlaces(index.pods, true, end.mutable_pods());
+  if (!index.claims.empty()) PackPlaces(index.claims, true, end.mutable_claims());
+  if (!index.live_claims.empty()) {
+    PackPlaces(index.live_claims, true, end.mutable_live_claims());
+  }
   return end.SerializeAsString();
 }
 
@@ -98,7 +106,9 @@ bool UnpackEnd(const std::string& payload, uint64_t file_bytes, LedgerIndex* ind
       UnpackPlaces(end.definitions(), true, records, file_bytes, &found.definitions) &&
       UnpackPlaces(end.keyframes(), true, records, file_bytes, &found.keyframes) &&
       UnpackPlaces(end.series(), true, records, file_bytes, &found.series) &&
-      UnpackPlaces(end.pods(), true, records, file_bytes, &found.pods);
+      UnpackPlaces(end.pods(), true, records, file_bytes, &found.pods) &&
+      UnpackPlaces(end.claims(), true, records, file_bytes, &found.claims) &&
+      UnpackPlaces(end.live_claims(), true, records, file_bytes, &found.live_claims);
   if (sound) *index = std::move(found);
   return sound;
 }

@@ -29,6 +29,8 @@ struct LedgerIndex {
   std::vector<LedgerPlace> keyframes;
   std::vector<LedgerPlace> series;
   std::vector<LedgerPlace> pods;
+  std::vector<LedgerPlace> claims;
+  std::vector<LedgerPlace> live_claims;
   uint64_t records = 0;   // of the whole ledger
   SimTime end;            // time of the last one
   bool complete = false;  // the ledger has an end frame

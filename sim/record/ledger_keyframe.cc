@@ -10,6 +10,7 @@
 #include "model/state_io.h"
 #include "model/status_macros.h"
 #include "sim/record/ledger_frame.h"
+#include "sim/record/pod_columns.h"
 
 namespace drasim {
 namespace {
@@ -59,10 +60,24 @@ void PackLivePods(const std::vector<LivePod>& pods, const ClusterState& cluster,
     out->add_last_failure(history.last_failure.valid() ? history.last_failure.value() + 1 : 0);
     out->add_rejected(static_cast<uint32_t>(history.rejected));
     out->add_starts(history.starts);
+    out->add_node(history.node.valid() ? history.node.value() + 1 : 0);
+    PackCourse(history, arrival, out);
     if (history.starts == 0) continue;
-    out->add_first_start_ns(history.first_start.ns() - arrival.ns());
-    out->add_last_start_ns(history.last_start.ns() - history.first_start.ns());
-    out->add_last_node(history.last_node.value());
+    out->add_first_start_ns(history.first_bound.ns() - arrival.ns());
+    out->add_last_start_ns(history.running_since.ns() - history.first_bound.ns());
+  }
+}
+
+void PackLiveOwners(const std::vector<LivePod>& pods, const JobTable& jobs,
+                    proto::LedgerLive* out) {
+  TenantRows tenants;
+  for (const LivePod& row : pods) {
+    const JobId job = jobs.job_of(row.pod);
+    const TenantId tenant = jobs.row(job).tenant;
+    const auto [tenant_row, added] = tenants.RowOf(tenant);
+    if (added) out->add_tenants(jobs.tenant_name(tenant));
+    out->add_job(uint64_t{job.value()} + 1);
+    out->add_tenant(tenant_row);
   }
 }
 
@@ -84,6 +99,14 @@ void PackLiveResidents(const std::vector<LivePod>& pods, const LiveState& live,
   }
 }
 
+void PackLayouts(const ClusterState& cluster, const LayoutLookup& layouts, proto::LedgerLive* out) {
+  for (size_t n = 0; n < cluster.node_count(); ++n) {
+    for (size_t g = 0; g < cluster.node(NodeId(n)).gpu_count; ++g) {
+      out->add_layouts(InstancesOf(cluster, layouts, NodeId(n), g));
+    }
+  }
+}
+
 // The holdings of a resident pod, collected from the columns.
 struct LivePlacement {
   uint32_t node = 0;  // 1 + node; 0: none
@@ -99,13 +122,16 @@ absl::Status CheckLengths(const proto::LedgerLive& p, const ClusterState& cluste
   for (const size_t found :
        {size(p.pod_name_size()), size(p.shape_size()), p.phase().size(), size(p.priority_size()),
         size(p.arrival_ns_size()), size(p.attempts_size()), size(p.last_failure_size()),
-        size(p.rejected_size()), size(p.starts_size())}) {
+        size(p.rejected_size()), size(p.starts_size()), size(p.node_size())}) {
     if (found != pods) return Impossible("a keyframe's columns of pods differ in length");
+  }
+  if (!CourseReader<proto::LedgerLive>(p).HasPods(pods) || p.job_size() != p.tenant_size() ||
+      (p.job_size() != 0 && size(p.job_size()) != pods)) {
+    return Impossible("a keyframe's columns of pods differ in length");
   }
   const auto started =
       std::count_if(p.starts().begin(), p.starts().end(), [](uint32_t n) { return n > 0; });
-  if (p.first_start_ns_size() != started || p.last_start_ns_size() != started ||
-      p.last_node_size() != started) {
+  if (p.first_start_ns_size() != started || p.last_start_ns_size() != started) {
     return Impossible("a keyframe's columns of starts differ in length");
   }
   if (p.node_flags().size() != nodes || size(p.residents_size()) != nodes ||
@@ -211,9 +237,76 @@ absl::Status LoadCluster(const proto::LedgerLive& p, const std::vector<LivePlace
   return cluster->Load(in);
 }
 
-absl::Status LoadLive(const proto::LedgerLive& p, const KeyframeBounds& bounds,
+// The history of live pod `i`, of which `start` counts those before it with starts. `latest` is the
+// time of the keyframe.
+absl::Status LoadHistory(const proto::LedgerLive& p, int i, const KeyframeBounds& bounds,
+                         const ClusterState& cluster, SimTime latest, int* start,
+                         CourseReader<proto::LedgerLive>* courses, PodHistory* history) {
+  const absl::Status impossible_time = Impossible("a time before a pod's arrival, or too late");
+  const PodId pod(static_cast<size_t>(i));
+  history->attempts_failed = p.attempts(i);
+  if (p.last_failure(i) > bounds.summaries) return Impossible("an unknown summary");
+  if (p.last_failure(i) > 0) history->last_failure = SummaryId(p.last_failure(i) - 1);
+  if (p.rejected(i) > kLastAdmissionFailure) {
+    return Impossible("an unknown failure of admission");
+  }
+  history->rejected = static_cast<AdmissionFailure>(p.rejected(i));
+  if (p.node(i) > cluster.node_count()) return Impossible("a node that does not exist");
+  if (p.node(i) > 0) history->node = NodeId(p.node(i) - 1);
+  history->starts = p.starts(i);
+  const SimTime arrival = cluster.pod_arrival(pod);
+  if (arrival < SimTime() || arrival > latest) return impossible_time;
+  if (history->starts > 0) {
+    // Negative differences are huge ones here.
+    const auto first_ns = static_cast<uint64_t>(p.first_start_ns(*start));
+    const auto last_ns = static_cast<uint64_t>(p.last_start_ns(*start));
+    ++*start;
+    if (!LaterBy(arrival, first_ns, latest, &history->first_bound) ||
+        !LaterBy(history->first_bound, last_ns, latest, &history->running_since)) {
+      return impossible_time;
+    }
+  }
+  const bool bound = cluster.pod_phase(pod) == PodPhase::kBound;
+  if (bound && history->starts == 0) return Impossible("a pod runs that was never bound");
+  if (!courses->Next(cluster.node_count(), arrival, latest, nullptr, bound, history)) {
+    return Impossible("an impossible history of a pod");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status LoadOwners(const proto::LedgerLive& p, PodOwners* owners) {
+  for (int i = 0; i < p.pod_size(); ++i) {
+    if (p.job_size() == 0) {
+      owners->Add(JobId(), "");
+      continue;
+    }
+    if (p.job(i) == 0 || p.job(i) > JobId::kInvalid ||
+        p.tenant(i) >= static_cast<uint32_t>(p.tenants_size())) {
+      return Impossible("a pod of an unknown owner");
+    }
+    owners->Add(JobId(static_cast<size_t>(p.job(i) - 1)), p.tenants(static_cast<int>(p.tenant(i))));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status LoadLayouts(const proto::LedgerLive& p, const ClusterState& cluster,
+                         GpuLayouts* layouts) {
+  int next = 0;
+  for (size_t n = 0; n < cluster.node_count(); ++n) {
+    for (size_t g = 0; layouts->known() && g < cluster.node(NodeId(n)).gpu_count; ++g) {
+      if (next >= p.layouts_size()) return Impossible("a keyframe lacks a layout");
+      if (!layouts->Set(cluster, NodeId(n), g, p.layouts(next++))) {
+        return Impossible("an impossible layout");
+      }
+    }
+  }
+  if (next != p.layouts_size()) return Impossible("a keyframe has a layout without a GPU");
+  return absl::OkStatus();
+}
+
+absl::Status LoadLive(const proto::LedgerLive& p, const KeyframeBounds& bounds, SimTime latest,
                       const ClusterState& cluster, LiveState* live) {
-  *live = LiveState(cluster);
+  live->set_latest(latest);
   const size_t names = cluster.extended_names().size();
   for (size_t n = 0; n < cluster.node_count(); ++n) {
     const auto flags = static_cast<unsigned char>(p.node_flags()[n]);
@@ -229,34 +322,11 @@ absl::Status LoadLive(const proto::LedgerLive& p, const KeyframeBounds& bounds,
     }
   }
   int start = 0;
+  CourseReader<proto::LedgerLive> courses(p);
   for (int i = 0; i < p.pod_size(); ++i) {
-    const PodId pod(static_cast<size_t>(i));
     PodHistory history;
-    history.attempts_failed = p.attempts(i);
-    if (p.last_failure(i) > bounds.summaries) return Impossible("an unknown summary");
-    if (p.last_failure(i) > 0) history.last_failure = SummaryId(p.last_failure(i) - 1);
-    if (p.rejected(i) > kLastAdmissionFailure) {
-      return Impossible("an unknown failure of admission");
-    }
-    history.rejected = static_cast<AdmissionFailure>(p.rejected(i));
-    history.starts = p.starts(i);
-    if (history.starts > 0) {
-      int64_t first_ns = 0;
-      int64_t last_ns = 0;
-      if (__builtin_add_overflow(cluster.pod_arrival(pod).ns(), p.first_start_ns(start),
-                                 &first_ns) ||
-          __builtin_add_overflow(first_ns, p.last_start_ns(start), &last_ns)) {
-        return Impossible("a time beyond the clock's range");
-      }
-      if (p.last_node(start) >= cluster.node_count()) {
-        return Impossible("a node that does not exist");
-      }
-      history.first_start = SimTime(first_ns);
-      history.last_start = SimTime(last_ns);
-      history.last_node = NodeId(p.last_node(start));
-      ++start;
-    }
-    live->AddPod(pod, history);
+    RETURN_IF_ERROR(LoadHistory(p, i, bounds, cluster, latest, &start, &courses, &history));
+    live->AddPod(PodId(static_cast<size_t>(i)), history);
   }
   live->AddResidents(cluster);
   for (size_t c = 0; c < kRunCounters; ++c) {
@@ -269,13 +339,15 @@ absl::Status LoadLive(const proto::LedgerLive& p, const KeyframeBounds& bounds,
 }  // namespace
 
 std::string PackKeyframe(const KeyframeHead& head, const ClusterState& cluster,
-                         const LiveState& live) {
+                         const LiveState& live, const JobTable* jobs, const LayoutLookup& layouts) {
   std::vector<LivePod> pods(live.pods().begin(), live.pods().end());
   std::sort(pods.begin(), pods.end(),
             [](const LivePod& a, const LivePod& b) { return a.pod < b.pod; });
   proto::LedgerLive columns;
   PackLiveNodes(live, &columns);
   PackLivePods(pods, cluster, &columns);
+  if (jobs != nullptr) PackLiveOwners(pods, *jobs, &columns);
+  if (layouts != nullptr) PackLayouts(cluster, layouts, &columns);
   PackLiveResidents(pods, live, &columns);
   for (size_t c = 0; c < kRunCounters; ++c) {
     columns.add_counters(static_cast<uint64_t>(live.counter(static_cast<RunCounter>(c))));
@@ -289,12 +361,13 @@ std::string PackKeyframe(const KeyframeHead& head, const ClusterState& cluster,
   keyframe.set_shapes(head.shapes);
   keyframe.set_summaries(head.summaries);
   keyframe.set_live_bytes(bytes.size());
-  keyframe.set_live(Deflate(bytes));
+  keyframe.set_live(Pack(bytes));
   return keyframe.SerializeAsString();
 }
 
 absl::Status UnpackKeyframe(const std::string& payload, const KeyframeBounds& bounds,
                             KeyframeHead* head, ClusterState* cluster, LiveState* live,
+                            PodOwners* owners, GpuLayouts* layouts,
                             std::vector<uint32_t>* numbers) {
   proto::LedgerKeyframe keyframe;
   if (!keyframe.ParseFromString(payload)) return Impossible("a keyframe is unreadable");
@@ -312,8 +385,8 @@ absl::Status UnpackKeyframe(const std::string& payload, const KeyframeBounds& bo
   }
   std::string bytes;
   proto::LedgerLive columns;
-  if (!CanInflateTo(keyframe.live().size(), keyframe.live_bytes()) ||
-      !Inflate(keyframe.live(), keyframe.live_bytes(), &bytes) || !columns.ParseFromString(bytes)) {
+  if (!CanUnpackTo(keyframe.live(), keyframe.live_bytes()) ||
+      !Unpack(keyframe.live(), keyframe.live_bytes(), &bytes) || !columns.ParseFromString(bytes)) {
     return Impossible("a keyframe does not unpack");
   }
   RETURN_IF_ERROR(CheckLengths(columns, *cluster));
@@ -331,7 +404,9 @@ absl::Status UnpackKeyframe(const std::string& payload, const KeyframeBounds& bo
   std::vector<LivePlacement> placements;
   RETURN_IF_ERROR(CollectPlacements(columns, &placements));
   RETURN_IF_ERROR(LoadCluster(columns, placements, cluster));
-  return LoadLive(columns, bounds, *cluster, live);
+  RETURN_IF_ERROR(LoadOwners(columns, owners));
+  RETURN_IF_ERROR(LoadLayouts(columns, *cluster, layouts));
+  return LoadLive(columns, bounds, head->time, *cluster, live);
 }
 
 }  // namespace drasim

@@ -9,8 +9,11 @@
 
 #include "absl/status/status.h"
 #include "model/cluster_state.h"
+#include "model/job_table.h"
 #include "model/time.h"
+#include "sim/record/gpu_layouts.h"
 #include "sim/record/live_state.h"
+#include "sim/record/pod_owners.h"
 
 namespace drasim {
 
@@ -24,9 +27,10 @@ struct KeyframeHead {
 };
 
 // The payload of a keyframe. `live` has seen all records. The rows of `cluster` are all pods of the
-// run; only the attributes with which they arrived are read. O(nodes + live pods x log(live pods)).
+// run; only the attributes with which they arrived are read. Without `jobs`, jobs and tenants are
+// unknown; without `layouts`, the run has no static layouts. O(nodes + live pods x log(live pods)).
 std::string PackKeyframe(const KeyframeHead& head, const ClusterState& cluster,
-                         const LiveState& live);
+                         const LiveState& live, const JobTable* jobs, const LayoutLookup& layouts);
 
 // Limits on the contents of a keyframe, which comes from an untrusted file.
 struct KeyframeBounds {
@@ -36,11 +40,12 @@ struct KeyframeBounds {
 
 // Loads the live state. `cluster` has its nodes as the header describes them, and no pods; its
 // shape table has those of the keyframe. Afterwards its pods are the live ones: row i is pod number
-// (*numbers)[i], ascending. `live` is new. DataLoss, without a place in the file, if anything is
+// (*numbers)[i], ascending. `live` is a new state of that cluster, `owners` has no pods, and
+// `layouts` are those of the header. DataLoss, without a place in the file, if anything is
 // impossible; all outputs are then unspecified.
 absl::Status UnpackKeyframe(const std::string& payload, const KeyframeBounds& bounds,
                             KeyframeHead* head, ClusterState* cluster, LiveState* live,
-                            std::vector<uint32_t>* numbers);
+                            PodOwners* owners, GpuLayouts* layouts, std::vector<uint32_t>* numbers);
 
 }  // namespace drasim
 

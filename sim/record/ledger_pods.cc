@@ -1,29 +1,22 @@
 #include "sim/record/ledger_pods.h"
 
+#include <algorithm>
+#include <limits>
 #include <utility>
 
-#include "absl/container/btree_map.h"
 #include "model/check.h"
 #include "model/proto/ledger.pb.h"
+#include "sim/record/pod_columns.h"
+#include "sim/record/pod_owners.h"
 
 namespace drasim {
-namespace {
-
-// Adds a difference that a hostile ledger may claim to be anything.
-SimTime LaterBy(SimTime from, int64_t gap_ns) {
-  return SimTime(
-      static_cast<int64_t>(static_cast<uint64_t>(from.ns()) + static_cast<uint64_t>(gap_ns)));
-}
-
-}  // namespace
-
 std::string PackPods(uint64_t records, SimTime time, absl::Span<const EndedPod> pods,
                      const ClusterState& cluster, const JobTable* jobs) {
   DRASIM_CHECK(!pods.empty());
   proto::LedgerPods p;
   p.set_records(records);
   p.set_time_ns(time.ns());
-  absl::btree_map<uint32_t, uint32_t> tenant_rows;  // by TenantId
+  TenantRows tenants;
   int64_t pod_before = 0;
   SimTime arrival_before;
   for (const EndedPod& ended : pods) {
@@ -37,26 +30,28 @@ std::string PackPods(uint64_t records, SimTime time, absl::Span<const EndedPod> 
     p.add_priority(cluster.pod_priority(pod));
     const JobId job = jobs == nullptr ? JobId() : jobs->job_of(pod);
     p.add_job(job.valid() ? uint64_t{job.value()} + 1 : 0);
-    // Without a job, a tenant of its own that no job has.
-    const uint32_t tenant = job.valid() ? jobs->row(job).tenant.value() : TenantId::kInvalid;
-    const auto [row, added] =
-        tenant_rows.try_emplace(tenant, static_cast<uint32_t>(p.tenants_size()));
-    if (added) p.add_tenants(job.valid() ? jobs->tenant_name(TenantId(tenant)) : "");
-    p.add_tenant(row->second);
+    // Tenant 0 of every run is "", that of jobs without one.
+    const TenantId tenant = job.valid() ? jobs->row(job).tenant : TenantId(uint32_t{0});
+    const auto [row, added] = tenants.RowOf(tenant);
+    if (added) p.add_tenants(job.valid() ? jobs->tenant_name(tenant) : "");
+    p.add_tenant(row);
     const SimTime arrival = cluster.pod_arrival(pod);
     p.add_arrival_ns(arrival.ns() - arrival_before.ns());
     arrival_before = arrival;
     const bool started = history.starts > 0;
     p.add_starts(history.starts);
-    p.add_first_start_ns(started ? history.first_start.ns() - arrival.ns() : 0);
-    p.add_last_start_ns(started ? history.last_start.ns() - history.first_start.ns() : 0);
-    p.add_end_ns(ended.end.ns() - (started ? history.last_start : arrival).ns());
-    p.add_node(started ? history.last_node.value() + 1 : 0);
+    p.add_first_start_ns(started ? history.first_bound.ns() - arrival.ns() : 0);
+    p.add_last_start_ns(started ? history.running_since.ns() - history.first_bound.ns() : 0);
+    p.add_end_ns(ended.end.ns() - (started ? history.running_since : arrival).ns());
+    p.add_node(history.node.valid() ? history.node.value() + 1 : 0);
     p.add_attempts(history.attempts_failed);
     p.add_last_failure(history.last_failure.valid() ? history.last_failure.value() + 1 : 0);
     p.add_rejected(static_cast<uint32_t>(history.rejected));
     p.mutable_end_kind()->push_back(static_cast<char>(ended.kind));
+    PackCourse(history, arrival, &p);
   }
+  const auto is_zero = [](uint32_t times) { return times == 0; };
+  if (std::all_of(p.evictions().begin(), p.evictions().end(), is_zero)) p.clear_evictions();
   return p.SerializeAsString();
 }
 
@@ -71,14 +66,20 @@ bool UnpackPods(const std::string& payload, size_t nodes, std::vector<EndedPodRo
         p.rejected_size()}) {
     if (size != n) return false;
   }
-  if (p.end_kind().size() != static_cast<size_t>(n)) return false;
+  CourseReader<proto::LedgerPods> courses(p);
+  const auto pods = static_cast<size_t>(n);
+  if (p.end_kind().size() != pods || !courses.HasPods(pods)) return false;
+  constexpr SimTime kNever(std::numeric_limits<int64_t>::max());
   int64_t number = 0;
-  SimTime arrival;
+  int64_t arrival_ns = 0;
   for (int i = 0; i < n; ++i) {
-    if (__builtin_add_overflow(number, p.pod(i), &number) || number < 0) return false;
+    if (__builtin_add_overflow(number, p.pod(i), &number) || number < 0 ||
+        __builtin_add_overflow(arrival_ns, p.arrival_ns(i), &arrival_ns) || arrival_ns < 0) {
+      return false;
+    }
     const auto kind = static_cast<unsigned char>(p.end_kind()[static_cast<size_t>(i)]);
     if (p.tenant(i) >= static_cast<uint32_t>(p.tenants_size()) || p.node(i) > nodes ||
-        (p.starts(i) > 0) != (p.node(i) > 0) || p.rejected(i) > kLastAdmissionFailure ||
+        (p.starts(i) > 0 && p.node(i) == 0) || p.rejected(i) > kLastAdmissionFailure ||
         p.job(i) > JobId::kInvalid || kind == 0 || kind >= kRecordKinds) {
       return false;
     }
@@ -89,19 +90,25 @@ bool UnpackPods(const std::string& payload, size_t nodes, std::vector<EndedPodRo
     row.priority = p.priority(i);
     if (p.job(i) > 0) row.job = JobId(static_cast<size_t>(p.job(i) - 1));
     row.tenant = p.tenants(static_cast<int>(p.tenant(i)));
-    arrival = LaterBy(arrival, p.arrival_ns(i));
-    row.arrival = arrival;
+    row.arrival = SimTime(arrival_ns);
     row.starts = p.starts(i);
+    // Negative differences are huge ones here.
+    const auto gap = [](int64_t ns) { return static_cast<uint64_t>(ns); };
+    SimTime last = row.arrival;
     if (row.starts > 0) {
-      row.first_start = LaterBy(arrival, p.first_start_ns(i));
-      row.last_start = LaterBy(row.first_start, p.last_start_ns(i));
-      row.node = NodeId(p.node(i) - 1);
+      if (!LaterBy(last, gap(p.first_start_ns(i)), kNever, &row.first_bound) ||
+          !LaterBy(row.first_bound, gap(p.last_start_ns(i)), kNever, &row.running_since)) {
+        return false;
+      }
+      last = row.running_since;
     }
-    row.end = LaterBy(row.starts > 0 ? row.last_start : arrival, p.end_ns(i));
+    if (!LaterBy(last, gap(p.end_ns(i)), kNever, &row.end)) return false;
+    if (p.node(i) > 0) row.node = NodeId(p.node(i) - 1);
     row.end_kind = static_cast<RecordKind>(kind);
     row.attempts_failed = p.attempts(i);
     if (p.last_failure(i) > 0) row.last_failure = SummaryId(p.last_failure(i) - 1);
     row.rejected = static_cast<AdmissionFailure>(p.rejected(i));
+    if (!courses.Next(nodes, row.arrival, row.end, &row.end, false, &row)) return false;
     rows->push_back(std::move(row));
   }
   return true;

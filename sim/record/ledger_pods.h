@@ -16,7 +16,7 @@
 
 namespace drasim {
 
-struct EndedPodRow {
+struct EndedPodRow : PodHistory {
   uint64_t number = 0;  // place in the order of arrival
   std::string name;
   uint32_t shape = 0;
@@ -24,15 +24,8 @@ struct EndedPodRow {
   JobId job;           // invalid if unknown
   std::string tenant;  // of the job; may be empty
   SimTime arrival;
-  uint32_t starts = 0;  // times bound
-  SimTime first_start;  // these three are meaningful with starts
-  SimTime last_start;
-  NodeId node;  // of the last start
   SimTime end;
   RecordKind end_kind = RecordKind::kPodFinished;  // of the record that ended it
-  uint32_t attempts_failed = 0;
-  SummaryId last_failure;  // invalid without a failed attempt
-  AdmissionFailure rejected = AdmissionFailure::kNone;
   bool operator==(const EndedPodRow&) const = default;
 };
 
@@ -41,8 +34,9 @@ struct EndedPodRow {
 std::string PackPods(uint64_t records, SimTime time, absl::Span<const EndedPod> pods,
                      const ClusterState& cluster, const JobTable* jobs);
 
-// Adds the rows of a frame. False if the payload is unreadable or names a node beyond `nodes`;
-// shapes and summaries stay unchecked, because a reader may not have them yet.
+// Adds the rows of a frame. False if the payload is unreadable, names a node beyond `nodes`, or
+// tells of a pod's life in an impossible order; shapes and summaries stay unchecked, because a
+// reader may not have them yet.
 bool UnpackPods(const std::string& payload, size_t nodes, std::vector<EndedPodRow>* rows);
 
 }  // namespace drasim

@@ -212,14 +212,48 @@ absl::Status LedgerReader::LoadHeader() {
       if (a.amount() < 0) return Damaged("a node has less than nothing of a resource");
       spec.extended.emplace_back(a.name(), a.amount());
     }
+    for (const proto::LedgerLabel& label : node.labels()) {
+      spec.labels.emplace_back(label.key(), label.value());
+    }
+    for (const proto::LedgerTaint& taint : node.taints()) {
+      spec.taints.push_back({taint.key(), taint.value(), taint.effect()});
+    }
     spec.absent = node.absent();
     spec.unschedulable = node.unschedulable();
     absl::StatusOr<NodeId> added = cluster_->AddNode(spec);
     if (!added.ok()) return Damaged(added.status().message());
   }
+  RETURN_IF_ERROR(ResetLayouts());
   if (header_.reasons_size() > 254) return Damaged("more reasons than can be");
-  summaries_.SetReasons({header_.reasons().begin(), header_.reasons().end()});
+  std::vector<ReasonKind> kinds;
+  for (const char byte : header_.reason_kinds()) {
+    const auto kind = static_cast<unsigned char>(byte);
+    if (kind >= kReasonKinds) return Damaged("an unknown kind of reason");
+    kinds.push_back(static_cast<ReasonKind>(kind));
+  }
+  if (!kinds.empty() && kinds.size() != static_cast<size_t>(header_.reasons_size())) {
+    return Damaged("reasons and their kinds differ in number");
+  }
+  summaries_.SetReasons({header_.reasons().begin(), header_.reasons().end()}, std::move(kinds));
   first_frame_ = static_cast<uint64_t>(ftello(file_));
+  return absl::OkStatus();
+}
+
+// The layouts of the header.
+absl::Status LedgerReader::ResetLayouts() {
+  layouts_.Clear();
+  for (int n = 0; n < header_.nodes_size(); ++n) {
+    const proto::LedgerNode& node = header_.nodes(n);
+    if (node.layouts_size() == 0) continue;
+    if (!layouts_.known()) layouts_.Begin(*cluster_);
+    if (node.layouts_size() != node.gpu_count()) return Damaged("a GPU without a layout");
+    for (int g = 0; g < node.layouts_size(); ++g) {
+      if (!layouts_.Set(*cluster_, NodeId(static_cast<size_t>(n)), static_cast<size_t>(g),
+                        node.layouts(g))) {
+        return Damaged("an impossible layout");
+      }
+    }
+  }
   return absl::OkStatus();
 }
 
@@ -275,13 +309,16 @@ absl::StatusOr<bool> LedgerReader::LoadBlock() {
     if (block_.pod_delta_size() != n ||
         (block_.time_delta_ns_size() != n && block_.time_delta_ns_size() != 0) ||
         block_.devices_size() != block_.node_size() ||
-        (block_.pod_priority_size() != block_.pod_name_size() && block_.pod_priority_size() != 0)) {
+        (block_.pod_priority_size() != block_.pod_name_size() && block_.pod_priority_size() != 0) ||
+        (block_.job_size() != block_.pod_name_size() && block_.job_size() != 0) ||
+        (block_.tenant_size() != block_.job_size() && block_.tenant_size() != 0)) {
       return Damaged("a block's columns differ in length");
     }
     if (absl::Status s = AddDefinitions(block_); !s.ok()) return s;
     in_block_ = 0;
     next_node_ = next_detail_ = next_arrival_ = 0;
-    next_grants_ = next_grant_ = next_allocatable_ = 0;
+    next_grants_ = next_grant_ = next_allocatable_ = next_preemptor_ = next_layout_ = 0;
+    job_ = 0;
     if (n > 0) return true;
   }
   return false;
@@ -320,6 +357,7 @@ absl::Status LedgerReader::DecodeRecord(Record* record) {
       if (MayGiveDevices(record->kind)) {
         if (absl::Status s = DecodeGrants(); !s.ok()) return s;
       }
+      if (HasPreemptor(*record)) RETURN_IF_ERROR(DecodePreemptor(record));
       break;
     }
   }
@@ -327,10 +365,9 @@ absl::Status LedgerReader::DecodeRecord(Record* record) {
       record->kind == RecordKind::kDevicesChanged) {
     return absl::OkStatus();
   }
-  const auto pods =
-      static_cast<int64_t>(pods_before_ + (cluster_->pod_count() - number_of_row_.size()));
-  const int64_t limit = record->kind == RecordKind::kPodArrived ? pods : pods - 1;
-  if (pod_ < 0 || pod_ > limit || (record->kind == RecordKind::kPodArrived && pod_ != pods)) {
+  const auto arrived = static_cast<int64_t>(pods());
+  const int64_t limit = record->kind == RecordKind::kPodArrived ? arrived : arrived - 1;
+  if (pod_ < 0 || pod_ > limit || (record->kind == RecordKind::kPodArrived && pod_ != arrived)) {
     return Damaged("a pod that does not exist");
   }
   if (record->kind == RecordKind::kPodArrived) {
@@ -360,18 +397,39 @@ absl::Status LedgerReader::DecodeGrants() {
   return absl::OkStatus();
 }
 
+absl::Status LedgerReader::DecodePreemptor(Record* record) {
+  if (block_.preemptor_size() == 0) return absl::OkStatus();
+  if (next_preemptor_ >= block_.preemptor_size()) return Damaged("a preemptor is missing");
+  const uint64_t preemptor = block_.preemptor(next_preemptor_++);
+  if (preemptor > pods()) return Damaged("a preemptor that does not exist");
+  if (preemptor == 0) return absl::OkStatus();
+  record->preemptor = FindPod(preemptor - 1).value_or(PodId());
+  return absl::OkStatus();
+}
+
 absl::Status LedgerReader::ChangeDevices(const Record& record) {
   if (record.detail == 0 || record.detail > kLastDeviceChange) {
     return Damaged("an unknown change of devices");
   }
-  if (record.detail != static_cast<uint32_t>(DeviceChangeKind::kAllocatable)) {
-    return absl::OkStatus();
-  }
+  const auto kind = static_cast<DeviceChangeKind>(record.detail);
+  if (kind == DeviceChangeKind::kLayoutChanged && layouts_.known()) return ChangeLayouts(record);
+  if (kind != DeviceChangeKind::kAllocatable) return absl::OkStatus();
   for (size_t e = 0; e < cluster_->extended_names().size(); ++e) {
     if (next_allocatable_ >= block_.allocatable_size()) return Damaged("an amount is missing");
     const int64_t amount = block_.allocatable(next_allocatable_++);
     if (amount < 0 || amount > int64_t{1} << 60) return Damaged("an impossible amount");
     cluster_->SetExtendedCapacity(record.node, e, amount);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status LedgerReader::ChangeLayouts(const Record& record) {
+  for (const size_t gpu : record.devices) {
+    if (gpu >= cluster_->node(record.node).gpu_count) return Damaged("a GPU that does not exist");
+    if (next_layout_ >= block_.layouts_size()) return Damaged("a layout is missing");
+    if (!layouts_.Set(*cluster_, record.node, gpu, block_.layouts(next_layout_++))) {
+      return Damaged("an impossible layout");
+    }
   }
   return absl::OkStatus();
 }
@@ -438,6 +496,26 @@ absl::Status LedgerReader::ApplyPlacement(const Record& record) {
   return absl::OkStatus();
 }
 
+absl::Status LedgerReader::AddArrival(const Record& record) {
+  if (record.detail >= shapes_->size()) return Damaged("a pod of an unknown shape");
+  if (next_arrival_ >= block_.pod_name_size()) return Damaged("a pod without a name");
+  const int arrival = next_arrival_++;
+  if (block_.job_size() > 0) {
+    const uint32_t tenant = block_.tenant_size() > 0 ? block_.tenant(arrival) : 0;
+    if (__builtin_add_overflow(job_, block_.job(arrival), &job_) || job_ < 0 ||
+        job_ >= int64_t{JobId::kInvalid} ||
+        tenant >= static_cast<uint32_t>(block_.tenants_size())) {
+      return Damaged("a pod of an unknown owner");
+    }
+    owners_.Add(JobId(static_cast<size_t>(job_)), block_.tenants(static_cast<int>(tenant)));
+  } else {
+    owners_.Add(JobId(), "");
+  }
+  const int32_t priority = block_.pod_priority_size() > 0 ? block_.pod_priority(arrival) : 0;
+  cluster_->AddPod(block_.pod_name(arrival), ShapeId(record.detail), priority, record.time);
+  return absl::OkStatus();
+}
+
 absl::Status LedgerReader::Apply(Record* record) {
   const PodId pod = record->pod;
   const auto in_phase = [&](PodPhase phase) { return cluster_->pod_phase(pod) == phase; };
@@ -445,15 +523,8 @@ absl::Status LedgerReader::Apply(Record* record) {
     return cluster_->pod_node(pod) == record->node && cluster_->pod_devices(pod) == record->devices;
   };
   switch (record->kind) {
-    case RecordKind::kPodArrived: {
-      if (record->detail >= shapes_->size()) return Damaged("a pod of an unknown shape");
-      if (next_arrival_ >= block_.pod_name_size()) return Damaged("a pod without a name");
-      const int32_t priority =
-          block_.pod_priority_size() > 0 ? block_.pod_priority(next_arrival_) : 0;
-      cluster_->AddPod(block_.pod_name(next_arrival_++), ShapeId(record->detail), priority,
-                       record->time);
-      return absl::OkStatus();
-    }
+    case RecordKind::kPodArrived:
+      return AddArrival(*record);
     case RecordKind::kPodReserved:
     case RecordKind::kPodBound:
       return ApplyPlacement(*record);
@@ -669,6 +740,8 @@ absl::Status LedgerReader::ResetCluster() {
     if (!added.ok()) return Damaged(added.status().message());
   }
   cluster_ = std::move(fresh);
+  owners_.Clear();
+  RETURN_IF_ERROR(ResetLayouts());
   block_.Clear();
   in_block_ = 0;
   complete_ = false;
@@ -702,10 +775,11 @@ absl::Status LedgerReader::Jump(const LedgerPlace& keyframe, LiveState* live) {
   }
   // Every pod and every record takes a byte at least.
   const KeyframeBounds bounds = {size_, summaries_.size()};
+  *live = LiveState(*cluster_, &summaries_);
   KeyframeHead head;
   std::vector<uint32_t> numbers;
   const absl::Status status =
-      UnpackKeyframe(payload, bounds, &head, cluster_.get(), live, &numbers);
+      UnpackKeyframe(payload, bounds, &head, cluster_.get(), live, &owners_, &layouts_, &numbers);
   if (!status.ok()) return Damaged(status.message());
   if (head.records != keyframe.records) return Damaged("a keyframe stands at another record");
   records_ = head.records;
@@ -763,12 +837,12 @@ absl::Status LedgerReader::BuildState(uint64_t offset, std::string* state) {
     const proto::LedgerCheckpoint& link = chain[i];
     const bool builds = link.base_offset() != 0;
     const uint64_t packed = builds ? link.new_bytes() : link.state_bytes();
-    if (!CanInflateTo(link.state().size(), packed) ||
+    if (!CanUnpackTo(link.state(), packed) ||
         (builds && link.state_bytes() / kMostStatePerFile > size_)) {
       return Damaged("a checkpoint claims an impossible size");
     }
     StateDelta delta;
-    if (!Inflate(link.state(), packed, &delta.fresh)) {
+    if (!Unpack(link.state(), packed, &delta.fresh)) {
       return Damaged("a checkpoint does not unpack");
     }
     if (!builds) {

@@ -15,9 +15,11 @@
 #include "model/proto/ledger.pb.h"
 #include "model/record.h"
 #include "model/text/mig_table_set.h"
+#include "sim/record/gpu_layouts.h"
 #include "sim/record/ledger_frame.h"
 #include "sim/record/ledger_index.h"
 #include "sim/record/live_state.h"
+#include "sim/record/pod_owners.h"
 
 namespace drasim {
 
@@ -39,6 +41,14 @@ class LedgerReader {
   absl::StatusOr<bool> Next(Record* record);
   const ClusterState& cluster() const { return *cluster_; }
   const VerdictSummaryTable& summaries() const { return summaries_; }
+  // The owners of a pod of cluster(); an invalid job and "" if the ledger does not tell.
+  JobId JobOf(PodId pod) const { return owners_.job(pod); }
+  absl::string_view TenantOf(PodId pod) const { return owners_.tenant(pod); }
+  // The instances of a GPU with a static MIG layout, held or not: bit per placement of its table.
+  // None in a run without such layouts, where pods make their instances. REQUIRES: the GPU exists.
+  std::optional<uint64_t> LayoutOf(NodeId node, size_t gpu) const {
+    return layouts_.Of(*cluster_, node, gpu);
+  }
 
   // After Next returned false: whether the run was complete, and its fingerprint.
   bool complete() const { return complete_; }
@@ -93,6 +103,7 @@ class LedgerReader {
   void WalkFrames(LedgerIndex* index);
   absl::Status CountLastBlock(LedgerIndex* index);
   absl::Status ResetCluster();
+  absl::Status ResetLayouts();
   absl::Status LoadHeader();
   absl::StatusOr<bool> HasNext();
   absl::StatusOr<bool> LoadBlock();
@@ -101,9 +112,14 @@ class LedgerReader {
   absl::Status AddDefinitions(const Source& source);
   absl::Status DecodeRecord(Record* record);
   absl::Status Apply(Record* record);
+  absl::Status AddArrival(const Record& record);
   absl::Status ChangeNode(const Record& record);
   absl::Status DecodeGrants();
+  absl::Status DecodePreemptor(Record* record);
+  // Pods that have arrived.
+  uint64_t pods() const { return pods_before_ + (cluster_->pod_count() - number_of_row_.size()); }
   absl::Status ChangeDevices(const Record& record);
+  absl::Status ChangeLayouts(const Record& record);
   absl::Status ApplyPlacement(const Record& record);
   absl::Status ApplyAdmission(const Record& record);
   absl::Status Damaged(absl::string_view what) const;
@@ -121,6 +137,8 @@ class LedgerReader {
   std::unique_ptr<ShapeTable> shapes_ = std::make_unique<ShapeTable>(&models_);
   std::unique_ptr<ClusterState> cluster_ = std::make_unique<ClusterState>(&models_, shapes_.get());
   VerdictSummaryTable summaries_;
+  PodOwners owners_;
+  GpuLayouts layouts_;
 
   proto::LedgerBlock block_;
   size_t in_block_ = 0;  // next record of the block, and cursors of its sparse columns
@@ -130,6 +148,9 @@ class LedgerReader {
   int next_grants_ = 0;
   int next_grant_ = 0;
   int next_allocatable_ = 0;
+  int next_preemptor_ = 0;
+  int next_layout_ = 0;
+  int64_t job_ = 0;      // of the last arrival in the block
   DeviceGrants grants_;  // of the present record
   uint64_t records_ = 0;
   int64_t time_ns_ = 0;

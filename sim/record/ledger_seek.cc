@@ -1,6 +1,7 @@
 #include "sim/record/ledger_seek.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "model/check.h"
@@ -39,8 +40,9 @@ absl::Status LedgerSeek::Approach(size_t keyframes, bool reachable) {
   sound_ = false;
   if (keyframes == 0) {
     RETURN_IF_ERROR(reader_->Rewind());
-    live_ = LiveState(cluster());
+    live_ = LiveState(cluster(), &summaries());
     time_ = SimTime();
+    RETURN_IF_ERROR(ResetClaims(0));
   } else {
     const LedgerPlace& keyframe = index_.keyframes[keyframes - 1];
     for (; definitions_read_ < index_.definitions.size() &&
@@ -50,9 +52,61 @@ absl::Status LedgerSeek::Approach(size_t keyframes, bool reachable) {
     }
     RETURN_IF_ERROR(reader_->Jump(keyframe, &live_));
     time_ = keyframe.time;
+    RETURN_IF_ERROR(ResetClaims(keyframe.records));
   }
   sound_ = true;
   return absl::OkStatus();
+}
+
+absl::Status LedgerSeek::ResetClaims(uint64_t records) {
+  claims_ = LiveClaims();
+  changes_.clear();
+  next_change_ = 0;
+  claims_from_ = records;
+  claims_end_ = 0;
+  const auto is_before = [](const LedgerPlace& place, uint64_t wanted) {
+    return place.records < wanted;
+  };
+  const auto frame =
+      std::lower_bound(index_.claims.begin(), index_.claims.end(), records, is_before);
+  claim_frame_ = static_cast<size_t>(frame - index_.claims.begin());
+  const auto live =
+      std::lower_bound(index_.live_claims.begin(), index_.live_claims.end(), records, is_before);
+  if (records == 0 || live == index_.live_claims.end() || live->records != records) {
+    return absl::OkStatus();
+  }
+  ASSIGN_OR_RETURN(const std::string payload,
+                   reader_->ReadPayload(FrameType::kLiveClaims, live->offset));
+  if (!UnpackLiveClaims(payload, cluster().node_count(), &claims_)) {
+    return DamagedFrame(*reader_, *live, "live claims are unreadable");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status LedgerSeek::AdvanceClaims(std::optional<SimTime> until) {
+  while (true) {
+    if (next_change_ == changes_.size()) {
+      // The changes of a frame lie behind the place of the frame before.
+      if (claim_frame_ == index_.claims.size() ||
+          (claim_frame_ > 0 && index_.claims[claim_frame_ - 1].records > record())) {
+        return absl::OkStatus();
+      }
+      ASSIGN_OR_RETURN(changes_, ReadClaimChanges(claim_frame_));
+      ++claim_frame_;
+      next_change_ = 0;
+      continue;
+    }
+    const auto& [records, change] = changes_[next_change_];
+    const bool is_behind = records >= record();
+    if (is_behind && (records > record() || !until.has_value() || change.time > *until)) {
+      return absl::OkStatus();
+    }
+    ++next_change_;
+    if (records < claims_from_) continue;
+    claims_.Apply(change);
+    claims_end_ = records + 1;
+    claims_time_ = change.time;
+  }
 }
 
 absl::StatusOr<bool> LedgerSeek::Next(Record* record) {
@@ -62,6 +116,9 @@ absl::StatusOr<bool> LedgerSeek::Next(Record* record) {
   if (!more.ok() || !*more) return more;
   live_.OnRecord(*record, cluster());
   time_ = record->time;
+  const absl::Status claims = AdvanceClaims(std::nullopt);
+  sound_ = claims.ok();
+  if (!sound_) return claims;
   return true;
 }
 
@@ -69,8 +126,8 @@ absl::Status LedgerSeek::ToRecord(uint64_t records) {
   const auto later =
       std::upper_bound(index_.keyframes.begin(), index_.keyframes.end(), records,
                        [](uint64_t wanted, const LedgerPlace& k) { return wanted < k.records; });
-  RETURN_IF_ERROR(
-      Approach(static_cast<size_t>(later - index_.keyframes.begin()), record() <= records));
+  RETURN_IF_ERROR(Approach(static_cast<size_t>(later - index_.keyframes.begin()),
+                           record() < records || (record() == records && !AreClaimsAhead())));
   Record passed;
   while (record() < records) {
     ASSIGN_OR_RETURN(const bool more, Next(&passed));
@@ -83,16 +140,20 @@ absl::Status LedgerSeek::ToTime(SimTime time) {
   const auto later =
       std::upper_bound(index_.keyframes.begin(), index_.keyframes.end(), time,
                        [](SimTime wanted, const LedgerPlace& k) { return wanted < k.time; });
-  RETURN_IF_ERROR(Approach(static_cast<size_t>(later - index_.keyframes.begin()), time_ <= time));
+  RETURN_IF_ERROR(Approach(static_cast<size_t>(later - index_.keyframes.begin()),
+                           time_ <= time && (!AreClaimsAhead() || claims_time_ <= time)));
   Record passed;
   while (true) {
     SimTime next;
     absl::StatusOr<bool> more = reader_->NextTime(&next);
     sound_ = more.ok();
     if (!more.ok()) return more.status();
-    if (!*more || next > time) return absl::OkStatus();
+    if (!*more || next > time) break;
     RETURN_IF_ERROR(Next(&passed).status());
   }
+  const absl::Status claims = AdvanceClaims(time);
+  sound_ = claims.ok();
+  return claims;
 }
 
 absl::StatusOr<LedgerSeries> LedgerSeek::ReadSeries() {
@@ -100,7 +161,7 @@ absl::StatusOr<LedgerSeries> LedgerSeek::ReadSeries() {
   for (const LedgerPlace& place : index_.series) {
     ASSIGN_OR_RETURN(const std::string payload,
                      reader_->ReadPayload(FrameType::kSeries, place.offset));
-    if (!UnpackSeries(payload, &series)) {
+    if (!UnpackSeries(payload, cluster().node_count(), &series)) {
       return DamagedFrame(*reader_, place, "series do not follow those before");
     }
   }
@@ -116,6 +177,18 @@ absl::StatusOr<std::vector<EndedPodRow>> LedgerSeek::ReadPods(size_t frame) {
     return DamagedFrame(*reader_, place, "rows of pods are unreadable");
   }
   return rows;
+}
+
+absl::StatusOr<std::vector<LoggedClaimChange>> LedgerSeek::ReadClaimChanges(size_t frame) {
+  DRASIM_CHECK_LT(frame, index_.claims.size());
+  const LedgerPlace& place = index_.claims[frame];
+  ASSIGN_OR_RETURN(const std::string payload,
+                   reader_->ReadPayload(FrameType::kClaims, place.offset));
+  std::vector<LoggedClaimChange> changes;
+  if (!UnpackClaims(payload, cluster().node_count(), &changes)) {
+    return DamagedFrame(*reader_, place, "changes of claims are unreadable");
+  }
+  return changes;
 }
 
 }  // namespace drasim

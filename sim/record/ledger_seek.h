@@ -21,10 +21,12 @@
 #include "model/cluster_state.h"
 #include "model/record.h"
 #include "model/time.h"
+#include "sim/record/ledger_claims.h"
 #include "sim/record/ledger_index.h"
 #include "sim/record/ledger_pods.h"
 #include "sim/record/ledger_reader.h"
 #include "sim/record/ledger_series.h"
+#include "sim/record/live_claims.h"
 #include "sim/record/live_state.h"
 
 namespace drasim {
@@ -61,22 +63,34 @@ class LedgerSeek {
   SimTime time() const { return time_; }
   const ClusterState& cluster() const { return reader_->cluster(); }
   const LiveState& live() const { return live_; }
+  // The claims of classic DRA, which change between records: after ToRecord and Next, after all
+  // changes before the last record; after ToTime, after all that are not later.
+  const LiveClaims& claims() const { return claims_; }
   const VerdictSummaryTable& summaries() const { return reader_->summaries(); }
+  // The owners of a row of cluster(); an invalid job and "" if the ledger does not tell.
+  JobId JobOf(PodId pod) const { return reader_->JobOf(pod); }
+  absl::string_view TenantOf(PodId pod) const { return reader_->TenantOf(pod); }
+  // As for LedgerReader.
+  std::optional<uint64_t> LayoutOf(NodeId node, size_t gpu) const {
+    return reader_->LayoutOf(node, gpu);
+  }
   // The place of a row of cluster() in the run's order of arrivals, and back; absent if the pod has
   // not arrived, or had ended before the keyframe.
   uint64_t NumberOf(PodId pod) const { return reader_->NumberOf(pod); }
   std::optional<PodId> FindPod(uint64_t number) const { return reader_->FindPod(number); }
 
   // --- the whole run, without a look at the records ---
-  // The metrics of all blocks with series frames: all blocks of a complete ledger, and those up to
-  // the last such frame of a partial one.
+  // The metrics and events of all blocks with series frames: all blocks of a complete ledger, and
+  // those up to the last such frame of a partial one.
   absl::StatusOr<LedgerSeries> ReadSeries();
   // The ended pods of one of index().pods.
   absl::StatusOr<std::vector<EndedPodRow>> ReadPods(size_t frame);
+  // The changes of claims of one of index().claims.
+  absl::StatusOr<std::vector<LoggedClaimChange>> ReadClaimChanges(size_t frame);
 
  private:
   explicit LedgerSeek(std::unique_ptr<LedgerReader> reader)
-      : reader_(std::move(reader)), live_(reader_->cluster()) {
+      : reader_(std::move(reader)), live_(reader_->cluster(), &reader_->summaries()) {
     reader_->set_skips_frames();
   }
   static absl::StatusOr<std::unique_ptr<LedgerSeek>> Start(
@@ -84,6 +98,13 @@ class LedgerSeek {
   // To the last of the first `keyframes` keyframes, or to the beginning; stays where it is if the
   // position is usable, lies behind that keyframe, and `reachable`.
   absl::Status Approach(size_t keyframes, bool reachable);
+  // The live claims at a keyframe, or (`records` 0) at the beginning.
+  absl::Status ResetClaims(uint64_t records);
+  // Applies the claim changes before the last record and, with `until`, those behind it that are
+  // not later.
+  absl::Status AdvanceClaims(std::optional<SimTime> until);
+  // Whether a change behind the last record has been applied.
+  bool AreClaimsAhead() const { return claims_end_ > record(); }
 
   std::unique_ptr<LedgerReader> reader_;
   LedgerIndex index_;
@@ -91,6 +112,14 @@ class LedgerSeek {
   SimTime time_;
   bool sound_ = true;            // the last move succeeded
   size_t definitions_read_ = 0;  // of index_.definitions
+
+  LiveClaims claims_;
+  std::vector<LoggedClaimChange> changes_;  // of the frame of claims that was read last
+  size_t next_change_ = 0;                  // of those
+  size_t claim_frame_ = 0;                  // the next one of index_.claims
+  uint64_t claims_from_ = 0;                // changes before this record are in claims_ already
+  uint64_t claims_end_ = 0;                 // 1 + records before the last change applied; 0: none
+  SimTime claims_time_;                     // of that change
 };
 
 }  // namespace drasim

@@ -8,7 +8,20 @@
 namespace drasim {
 namespace {
 
-// Whether a level can differ after records of the kind.
+// Places in kSeriesNames: levels, which go up and down; counters, from the first RunCounter on, of
+// which the last is apart; slices, which are sampled.
+constexpr size_t kLevels = 9;
+constexpr size_t kFirstCounters = 12;
+constexpr size_t kFirstSlices = kLevels + kFirstCounters;
+constexpr size_t kSliceLevels = 3;
+constexpr size_t kFirstWaiting = kFirstSlices + kSliceLevels;
+constexpr size_t kPlaceOfPlacesTakenBack = kFirstWaiting + kWaitKinds;
+static_assert(kSeriesMetrics == kPlaceOfPlacesTakenBack + 1);
+static_assert(kRunCounters == kFirstCounters + 1);
+
+constexpr bool IsSlices(size_t metric) { return metric >= kFirstSlices && metric < kFirstWaiting; }
+
+// Whether a level other than those of waiting pods can differ after records of the kind.
 bool ChangesLevels(RecordKind kind) {
   return kind != RecordKind::kAttemptFailed && kind != RecordKind::kPodStarted &&
          kind != RecordKind::kDevicesChanged && kind != RecordKind::kRunEnded;
@@ -22,59 +35,128 @@ int64_t WrappedSum(int64_t from, uint64_t gap) {
   return static_cast<int64_t>(static_cast<uint64_t>(from) + gap);
 }
 
-// The first kSeriesLevels values; the others stay unchanged.
-void WriteLevels(const LiveState& live, SeriesValues* values) {
+bool IsEvent(RecordKind kind) {
+  return kind == RecordKind::kNodeChanged || kind == RecordKind::kDevicesChanged;
+}
+
+void PackEvents(const std::vector<SeriesEvent>& events, proto::LedgerSeries* out) {
+  uint64_t record_before = out->first_record();
+  SimTime time_before;
+  for (const SeriesEvent& event : events) {
+    out->add_event_record(event.record - record_before);
+    out->add_event_time_ns(event.time.ns() - time_before.ns());
+    out->mutable_event_kind()->push_back(static_cast<char>(event.kind));
+    out->mutable_event_detail()->push_back(static_cast<char>(event.detail));
+    out->add_event_node(event.node.value());
+    record_before = event.record;
+    time_before = event.time;
+  }
+}
+
+// `records` are those of the frame's blocks.
+bool UnpackEvents(const proto::LedgerSeries& p, uint64_t records, size_t nodes,
+                  LedgerSeries* series) {
+  const int n = p.event_record_size();
+  const auto events = static_cast<size_t>(n);
+  if (p.event_time_ns_size() != n || p.event_kind().size() != events ||
+      p.event_detail().size() != events || p.event_node_size() != n || p.events() < events) {
+    return false;
+  }
+  uint64_t in_frame = 0;  // number of the record within the frame
+  int64_t time_ns = 0;
+  for (int i = 0; i < n; ++i) {
+    const auto at = static_cast<size_t>(i);
+    SeriesEvent event;
+    event.kind = static_cast<RecordKind>(static_cast<unsigned char>(p.event_kind()[at]));
+    event.detail = static_cast<unsigned char>(p.event_detail()[at]);
+    const uint32_t most =
+        event.kind == RecordKind::kNodeChanged ? kLastNodeChange : kLastDeviceChange;
+    if (!IsEvent(event.kind) || event.detail == 0 || event.detail > most ||
+        p.event_node(i) >= nodes || (i > 0 && p.event_record(i) == 0) || in_frame >= records ||
+        p.event_record(i) >= records - in_frame) {
+      return false;
+    }
+    in_frame += p.event_record(i);
+    event.record = p.first_record() + in_frame;
+    time_ns = WrappedSum(time_ns, static_cast<uint64_t>(p.event_time_ns(i)));
+    event.time = SimTime(time_ns);
+    event.node = NodeId(p.event_node(i));
+    series->events.push_back(event);
+  }
+  series->events_left_out = static_cast<uint64_t>(
+      WrappedSum(static_cast<int64_t>(series->events_left_out), p.events() - events));
+  return true;
+}
+
+std::array<int64_t, kLevels> LevelsOf(const LiveState& live) {
   const LiveTotals& t = live.totals();
-  const std::array<int64_t, kSeriesLevels> levels = {
-      static_cast<int64_t>(live.pods().size()) - t.pods_resident,
-      t.pods_resident,
-      t.gpu_milli_allocated,
-      t.gpu_milli_capacity,
-      t.gpus_in_use,
-      t.cpu_milli_allocated,
-      t.memory_bytes_allocated,
-      t.nodes_in_use,
-      t.nodes_available};
-  std::copy(levels.begin(), levels.end(), values->begin());
+  return {static_cast<int64_t>(live.pods().size()) - t.pods_resident,
+          t.pods_resident,
+          t.gpu_milli_allocated,
+          t.gpu_milli_capacity,
+          t.gpus_in_use,
+          t.cpu_milli_allocated,
+          t.memory_bytes_allocated,
+          t.nodes_in_use,
+          t.nodes_available};
 }
 
 }  // namespace
 
-SeriesValues SeriesValuesOf(const LiveState& live) {
+SeriesValues SeriesValuesOf(const LiveState& live, const SliceCounts& slices) {
   SeriesValues values{};
-  WriteLevels(live, &values);
-  for (size_t c = 0; c < kRunCounters; ++c) {
-    values[kSeriesLevels + c] = live.counter(static_cast<RunCounter>(c));
+  const std::array<int64_t, kLevels> levels = LevelsOf(live);
+  std::copy(levels.begin(), levels.end(), values.begin());
+  for (size_t c = 0; c < kFirstCounters; ++c) {
+    values[kLevels + c] = live.counter(static_cast<RunCounter>(c));
   }
+  values[kFirstSlices] = slices.slices;
+  values[kFirstSlices + 1] = slices.held;
+  values[kFirstSlices + 2] = slices.stranded;
+  for (size_t w = 0; w < kWaitKinds; ++w) {
+    values[kFirstWaiting + w] = live.waiting(static_cast<WaitKind>(w));
+  }
+  values[kPlaceOfPlacesTakenBack] = live.counter(RunCounter::kPlacesTakenBack);
   return values;
+}
+
+void SeriesFolder::Widen(size_t metric, int64_t value) {
+  least_[metric] = std::min(least_[metric], value);
+  largest_[metric] = std::max(largest_[metric], value);
 }
 
 void SeriesFolder::OnRecord(const Record& record, const LiveState& live) {
   block_.end = record.time;
+  if (IsEvent(record.kind)) {
+    if (events_.size() < kMaxSeriesEvents) {
+      events_.push_back({block_.first_record + block_.records, record.time, record.kind,
+                         record.detail, record.node});
+    }
+    ++event_count_;
+  }
   if (block_.records++ == 0) {
     block_.begin = record.time;
-    first_ = least_ = largest_ = SeriesValuesOf(live);
+    first_ = least_ = largest_ = SeriesValuesOf(live, SliceCounts());
     return;
   }
-  if (!ChangesLevels(record.kind)) return;
-  SeriesValues now{};
-  WriteLevels(live, &now);
-  for (size_t m = 0; m < kSeriesLevels; ++m) {
-    least_[m] = std::min(least_[m], now[m]);
-    largest_[m] = std::max(largest_[m], now[m]);
+  for (size_t w = 0; w < kWaitKinds; ++w) {
+    Widen(kFirstWaiting + w, live.waiting(static_cast<WaitKind>(w)));
   }
+  if (!ChangesLevels(record.kind)) return;
+  const std::array<int64_t, kLevels> levels = LevelsOf(live);
+  for (size_t m = 0; m < kLevels; ++m) Widen(m, levels[m]);
 }
 
-void SeriesFolder::EndBlock(const LiveState& live) {
+void SeriesFolder::EndBlock(const LiveState& live, const SliceCounts& slices_before,
+                            const SliceCounts& slices) {
   DRASIM_CHECK(block_.records > 0);
-  const SeriesValues last = SeriesValuesOf(live);
+  const SeriesValues before = SeriesValuesOf(live, slices_before);
+  const SeriesValues last = SeriesValuesOf(live, slices);
   for (size_t m = 0; m < kSeriesMetrics; ++m) {
-    SeriesPoint point;
-    point.first = first_[m];
-    point.last = last[m];
-    point.least = m < kSeriesLevels ? least_[m] : first_[m];
-    point.largest = m < kSeriesLevels ? largest_[m] : last[m];
-    points_[m].push_back(point);
+    // Counters only grow, so their extremes are at the ends, too.
+    if (IsSlices(m)) first_[m] = least_[m] = largest_[m] = before[m];
+    Widen(m, last[m]);
+    points_[m].push_back({first_[m], last[m], least_[m], largest_[m]});
   }
   blocks_.push_back(block_);
   block_.first_record += block_.records;
@@ -84,6 +166,8 @@ void SeriesFolder::EndBlock(const LiveState& live) {
 void SeriesFolder::Clear() {
   blocks_.clear();
   for (std::vector<SeriesPoint>& points : points_) points.clear();
+  events_.clear();
+  event_count_ = 0;
 }
 
 std::string SeriesFolder::Pack() const {
@@ -111,10 +195,12 @@ std::string SeriesFolder::Pack() const {
       last = point.last;
     }
   }
+  PackEvents(events_, &series);
+  series.set_events(event_count_);
   return series.SerializeAsString();
 }
 
-bool UnpackSeries(const std::string& payload, LedgerSeries* series) {
+bool UnpackSeries(const std::string& payload, size_t nodes, LedgerSeries* series) {
   proto::LedgerSeries p;
   if (!p.ParseFromString(payload)) return false;
   const int n = p.block_records_size();
@@ -165,7 +251,7 @@ bool UnpackSeries(const std::string& payload, LedgerSeries* series) {
       points.push_back(point);
     }
   }
-  return true;
+  return UnpackEvents(p, record - p.first_record(), nodes, series);
 }
 
 }  // namespace drasim

@@ -85,7 +85,8 @@ void ToProto(const PodShape& shape, proto::LedgerShape* out) {
 }
 
 std::string MakeHeader(absl::string_view scenario_yaml, const ClusterState& cluster,
-                       absl::Span<const uint32_t> ranks, const VerdictSummaryTable& summaries) {
+                       absl::Span<const uint32_t> ranks, const VerdictSummaryTable& summaries,
+                       const LayoutLookup& layouts) {
   proto::LedgerHeader header;
   header.set_version(kLedgerVersion);
   header.set_drasim_version(std::string(kDrasimVersion));
@@ -105,10 +106,27 @@ std::string MakeHeader(absl::string_view scenario_yaml, const ClusterState& clus
       extended->set_name(name);
       extended->set_amount(amount);
     }
+    for (const auto& [key, value] : spec.labels) {
+      proto::LedgerLabel* label = node->add_labels();
+      label->set_key(key);
+      label->set_value(value);
+    }
+    for (const Taint& taint : spec.taints) {
+      proto::LedgerTaint* p = node->add_taints();
+      p->set_key(taint.key);
+      p->set_value(taint.value);
+      p->set_effect(taint.effect);
+    }
+    for (size_t g = 0; layouts != nullptr && g < cluster.node(NodeId(i)).gpu_count; ++g) {
+      node->add_layouts(InstancesOf(cluster, layouts, NodeId(i), g));
+    }
     node->set_absent(spec.absent);
     node->set_unschedulable(spec.unschedulable);
   }
   for (const std::string& reason : summaries.reasons()) header.add_reasons(reason);
+  for (const ReasonKind kind : summaries.kinds()) {
+    header.mutable_reason_kinds()->push_back(static_cast<char>(kind));
+  }
   header.set_mig(cluster.any_mig());
   header.set_mig_driver_branch(cluster.models().mig_driver_branch());
   header.mutable_ranks()->Add(ranks.begin(), ranks.end());
@@ -139,11 +157,35 @@ absl::StatusOr<uint64_t> EndOfFrame(const std::string& path, uint64_t begin) {
   return begin + kFrameHeaderBytes + ReadLittleEndian(length);
 }
 
+// The claim changes of the frames, all of which were written before a checkpoint after `records`
+// records.
+absl::Status ReplayClaims(LedgerReader& reader, const LedgerIndex& index, uint64_t records,
+                          ClaimLog* claims) {
+  uint64_t before = 0;  // records before the last change
+  for (const LedgerPlace& place : index.claims) {
+    ASSIGN_OR_RETURN(const std::string payload,
+                     reader.ReadPayload(FrameType::kClaims, place.offset));
+    std::vector<LoggedClaimChange> changes;
+    if (!UnpackClaims(payload, reader.cluster().node_count(), &changes)) {
+      return absl::DataLossError(absl::StrCat(reader.path(), ": damaged at byte ", place.offset,
+                                              ": changes of claims are unreadable"));
+    }
+    for (const LoggedClaimChange& logged : changes) {
+      if (logged.records > before) claims->OnRecord();
+      before = logged.records;
+      claims->Add(logged.records, logged.change);
+    }
+  }
+  if (records > before) claims->OnRecord();
+  claims->PassWritten();
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<LedgerPosition> FindLastCheckpoint(LedgerReader& reader, const LedgerPace& pace) {
   LedgerPosition position;
-  position.digest = LedgerDigest(reader.cluster(), pace);
+  position.digest = LedgerDigest(reader.cluster(), reader.summaries(), pace);
   ASSIGN_OR_RETURN(position.index, reader.ReadIndex());
   ASSIGN_OR_RETURN(position.checkpoints, reader.ListCheckpoints());
   if (position.checkpoints.empty()) return position;
@@ -163,13 +205,14 @@ absl::StatusOr<LedgerPosition> FindLastCheckpoint(LedgerReader& reader, const Le
     digest.OnRecord(record, reader.cluster());
     if (!reader.at_block_end()) continue;
     // The writer's steps after a block (WriteDigest), without the frames.
-    digest.EndBlock();
+    digest.EndBlock(reader.cluster());
     if (digest.IsSeriesDue()) digest.PassSeries();
     while (digest.DuePods() > 0) digest.PassPods(digest.DuePods());
     if (digest.IsKeyframeDue()) {
       digest.PassKeyframe(reader.cluster().shapes().size(), reader.summaries().size());
     }
   }
+  RETURN_IF_ERROR(ReplayClaims(reader, position.index, last.records, &position.claims));
   position.last_time_ns = digest.time().ns();
   // A checkpoint follows a whole block, so the reader has exactly the definitions of the records
   // before it.
@@ -183,28 +226,31 @@ absl::StatusOr<LedgerPosition> FindLastCheckpoint(LedgerReader& reader, const Le
 
 absl::StatusOr<std::unique_ptr<LedgerWriter>> LedgerWriter::Create(
     const std::string& path, absl::string_view scenario_yaml, const ClusterState& cluster,
-    absl::Span<const uint32_t> ranks, const VerdictSummaryTable& summaries,
-    const LedgerPace& pace) {
-  std::unique_ptr<LedgerWriter> writer(new LedgerWriter(&cluster, &summaries));
-  writer->digest_ = LedgerDigest(cluster, pace);
+    absl::Span<const uint32_t> ranks, const VerdictSummaryTable& summaries, const LedgerPace& pace,
+    LayoutLookup layouts) {
+  std::unique_ptr<LedgerWriter> writer(new LedgerWriter(&cluster, &summaries, std::move(layouts)));
+  writer->digest_ = LedgerDigest(cluster, summaries, pace);
   if (absl::Status s = writer->file_.Open(path, ".partial"); !s.ok()) return s;
   writer->status_ = writer->file_.Write(kLedgerMagic);
   writer->offset_ = kLedgerMagic.size();
-  writer->WriteFrame(FrameType::kHeader, MakeHeader(scenario_yaml, cluster, ranks, summaries));
+  writer->WriteFrame(FrameType::kHeader,
+                     MakeHeader(scenario_yaml, cluster, ranks, summaries, writer->layouts_));
   if (!writer->status_.ok()) return writer->status_;
   return writer;
 }
 
 absl::StatusOr<std::unique_ptr<LedgerWriter>> LedgerWriter::Continue(
     const LedgerPosition& position, absl::string_view scenario_yaml, const ClusterState& cluster,
-    absl::Span<const uint32_t> ranks, const VerdictSummaryTable& summaries) {
-  if (position.header != MakeHeader(scenario_yaml, cluster, ranks, summaries)) {
+    absl::Span<const uint32_t> ranks, const VerdictSummaryTable& summaries, LayoutLookup layouts) {
+  if (position.header != MakeHeader(scenario_yaml, cluster, ranks, summaries, layouts)) {
     return absl::FailedPreconditionError(
         "the ledger began with another scenario, or with other nodes, than there are now");
   }
-  std::unique_ptr<LedgerWriter> writer(new LedgerWriter(&cluster, &summaries));
+  std::unique_ptr<LedgerWriter> writer(new LedgerWriter(&cluster, &summaries, std::move(layouts)));
   writer->index_ = position.index;
   writer->digest_ = position.digest;
+  writer->digest_.set_summaries(&summaries);
+  writer->claims_ = position.claims;
   writer->chunks_ = position.chunks;
   writer->records_ = position.digest.records();
   writer->time_before_block_ = SimTime(position.last_time_ns);
@@ -259,24 +305,48 @@ void LedgerWriter::OnRecord(const Record& record, const ClusterState& cluster) {
     block_.add_devices(record.devices.bits());
     if (HasDetailBesideNode(record.kind)) block_.add_detail(record.detail);
     if (MayGiveDevices(record.kind)) AddGrants(cluster.pod_grants(record.pod));
-    if (record.kind == RecordKind::kDevicesChanged &&
-        record.detail == static_cast<uint32_t>(DeviceChangeKind::kAllocatable)) {
-      for (size_t e = 0; e < cluster.extended_names().size(); ++e) {
-        block_.add_allocatable(cluster.extended_capacity(record.node, e));
-      }
+    if (HasPreemptor(record)) {
+      block_.add_preemptor(record.preemptor.valid() ? record.preemptor.value() + uint64_t{1} : 0);
+      any_preemptor_ |= record.preemptor.valid();
     }
+    if (record.kind == RecordKind::kDevicesChanged) AddDeviceChange(record, cluster);
   } else if (record.kind == RecordKind::kPodArrived) {
     const absl::string_view name = cluster.pod_name(record.pod);
     block_.add_pod_name(name.data(), name.size());
     block_.add_detail(record.detail);
     block_.add_pod_priority(cluster.pod_priority(record.pod));
     any_priority_ |= cluster.pod_priority(record.pod) != 0;
+    if (jobs_ != nullptr) AddOwner(record.pod);
   } else if (record.kind == RecordKind::kAttemptFailed) {
     block_.add_detail(record.detail);
   }
   ++records_;
+  claims_.OnRecord();
   digest_.OnRecord(record, cluster);
   if (block_.kind().size() >= digest_.pace().records_per_block) FlushBlock();
+}
+
+void LedgerWriter::AddDeviceChange(const Record& record, const ClusterState& cluster) {
+  const auto kind = static_cast<DeviceChangeKind>(record.detail);
+  if (kind == DeviceChangeKind::kAllocatable) {
+    for (size_t e = 0; e < cluster.extended_names().size(); ++e) {
+      block_.add_allocatable(cluster.extended_capacity(record.node, e));
+    }
+  } else if (kind == DeviceChangeKind::kLayoutChanged && layouts_ != nullptr) {
+    for (const size_t gpu : record.devices) {
+      block_.add_layouts(InstancesOf(cluster, layouts_, record.node, gpu));
+    }
+  }
+}
+
+void LedgerWriter::AddOwner(PodId pod) {
+  const JobId job = jobs_->job_of(pod);
+  const TenantId tenant = jobs_->row(job).tenant;
+  block_.add_job(int64_t{job.value()} - last_job_);
+  last_job_ = job.value();
+  const auto [row, added] = tenant_rows_.RowOf(tenant);
+  if (added) block_.add_tenants(jobs_->tenant_name(tenant));
+  block_.add_tenant(row);
 }
 
 void LedgerWriter::AddGrants(absl::Span<const DeviceGrant> grants) {
@@ -315,8 +385,20 @@ void LedgerWriter::WriteKeyframe() {
   head.last_pod = last_pod_;
   head.shapes = shapes_written_;
   head.summaries = summaries_written_;
-  WriteIndexed(FrameType::kKeyframe, records_, time, PackKeyframe(head, *cluster_, digest_.live()));
+  if (!claims_.live().claims().empty()) {
+    WriteIndexed(FrameType::kLiveClaims, records_, time,
+                 PackLiveClaims(records_, time, claims_.live()));
+  }
+  WriteIndexed(FrameType::kKeyframe, records_, time,
+               PackKeyframe(head, *cluster_, digest_.live(), jobs_, layouts_));
   digest_.PassKeyframe(shapes_written_, summaries_written_);
+}
+
+void LedgerWriter::WriteClaims() {
+  if (!claims_.has_unwritten()) return;
+  const SimTime time(last_time_ns_);
+  WriteIndexed(FrameType::kClaims, records_, time, claims_.Pack(records_, time));
+  claims_.PassWritten();
 }
 
 void LedgerWriter::WriteDigest(bool all) {
@@ -334,7 +416,7 @@ void LedgerWriter::WriteDigest(bool all) {
 }
 
 void LedgerWriter::FlushBlock() {
-  if (block_.kind().empty()) return;
+  if (block_.kind().empty()) return WriteClaims();
   const uint64_t first_record = records_ - block_.kind().size();
   const SimTime time_before = time_before_block_;
   block_.set_first_record(first_record);
@@ -342,6 +424,8 @@ void LedgerWriter::FlushBlock() {
   if (!any_time_) block_.clear_time_delta_ns();
   if (!any_priority_) block_.clear_pod_priority();
   if (!any_grants_) block_.clear_grants();
+  if (!any_preemptor_) block_.clear_preemptor();
+  if (block_.tenants_size() == 1) block_.clear_tenant();
   AppendDefinitions();
   buffer_.clear();
   block_.AppendToString(&buffer_);
@@ -351,7 +435,11 @@ void LedgerWriter::FlushBlock() {
   any_time_ = false;
   any_priority_ = false;
   any_grants_ = false;
-  digest_.EndBlock();
+  any_preemptor_ = false;
+  last_job_ = 0;
+  tenant_rows_.Clear();
+  WriteClaims();
+  digest_.EndBlock(*cluster_);
   WriteDigest(/*all=*/false);
 }
 
@@ -365,7 +453,7 @@ absl::Status LedgerWriter::AddCheckpoint(const std::string& state) {
   const bool builds = copied > state.size() / 2 &&
                       index_.checkpoints.size() % kCheckpointsPerChain != 0 &&
                       state.size() / kMostStatePerFile <= offset_;
-  checkpoint.set_state(Deflate(builds ? delta.fresh : state));
+  checkpoint.set_state(Pack(builds ? delta.fresh : state));
   if (builds) {
     checkpoint.set_base_offset(index_.checkpoints.back().offset);
     checkpoint.set_new_bytes(delta.fresh.size());

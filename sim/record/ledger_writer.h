@@ -5,19 +5,24 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "model/claim_change.h"
 #include "model/job_table.h"
 #include "model/proto/ledger.pb.h"
 #include "model/record.h"
 #include "sim/record/atomic_file.h"
+#include "sim/record/gpu_layouts.h"
+#include "sim/record/ledger_claims.h"
 #include "sim/record/ledger_digest.h"
 #include "sim/record/ledger_frame.h"
 #include "sim/record/ledger_index.h"
 #include "sim/record/ledger_reader.h"
+#include "sim/record/pod_owners.h"
 #include "sim/record/state_delta.h"
 
 namespace drasim {
@@ -33,6 +38,7 @@ struct LedgerPosition {
   std::string header;                                 // serialised
   LedgerIndex index;                                  // of the frames so far
   LedgerDigest digest;                                // of the records so far
+  ClaimLog claims;                                    // of the claim changes so far
   StateChunks chunks;                                 // of this checkpoint's state
 };
 
@@ -46,18 +52,19 @@ absl::StatusOr<LedgerPosition> FindLastCheckpoint(LedgerReader& reader,
 class LedgerWriter : public RecordSink {
  public:
   // Creates `path`.partial and writes the header. `cluster` and `summaries` must outlive the
-  // writer.
+  // writer. `layouts`: none in a run without static MIG layouts.
   static absl::StatusOr<std::unique_ptr<LedgerWriter>> Create(
       const std::string& path, absl::string_view scenario_yaml, const ClusterState& cluster,
       absl::Span<const uint32_t> ranks, const VerdictSummaryTable& summaries,
-      const LedgerPace& pace = LedgerPace());
+      const LedgerPace& pace = LedgerPace(), LayoutLookup layouts = nullptr);
 
   // A writer that continues a partial ledger from `position`, as if it had written all bytes
   // before: the same records give the same bytes. No records may be added before Reopen.
   // FailedPrecondition if the ledger's header is not the one that Create would write.
   static absl::StatusOr<std::unique_ptr<LedgerWriter>> Continue(
       const LedgerPosition& position, absl::string_view scenario_yaml, const ClusterState& cluster,
-      absl::Span<const uint32_t> ranks, const VerdictSummaryTable& summaries);
+      absl::Span<const uint32_t> ranks, const VerdictSummaryTable& summaries,
+      LayoutLookup layouts = nullptr);
   // Cuts `path`.partial at the position. Unavailable if it is missing or shorter; it is then left
   // unchanged.
   absl::Status Reopen(const std::string& path);
@@ -65,10 +72,13 @@ class LedgerWriter : public RecordSink {
   // Bounds the file's size (default: none). The writer fails with ResourceExhausted instead of
   // writing the frame that would exceed it; the file stays readable.
   void set_max_bytes(uint64_t bytes) { max_bytes_ = bytes; }
-  // The jobs of the pods, for the rows of ended pods (default: unknown). They outlive the writer.
+  // The jobs of the pods (default: unknown), each there before its pods arrive. They outlive the
+  // writer.
   void set_jobs(const JobTable* jobs) { jobs_ = jobs; }
 
   void OnRecord(const Record& record, const ClusterState& cluster) override;
+  bool wants_claim_changes() const override { return true; }
+  void OnClaimChange(const ClaimChange& change) override { claims_.Add(records_, change); }
   absl::Status status() const override { return status_; }
 
   // Adds a checkpoint: the state after all records so far.
@@ -83,8 +93,9 @@ class LedgerWriter : public RecordSink {
   absl::Status Abandon();
 
  private:
-  LedgerWriter(const ClusterState* cluster, const VerdictSummaryTable* summaries)
-      : cluster_(cluster), summaries_(summaries) {
+  LedgerWriter(const ClusterState* cluster, const VerdictSummaryTable* summaries,
+               LayoutLookup layouts)
+      : cluster_(cluster), summaries_(summaries), layouts_(std::move(layouts)) {
     file_.KeepTemporary();
   }
   void WriteFrame(FrameType type, absl::string_view payload);
@@ -94,11 +105,15 @@ class LedgerWriter : public RecordSink {
   // The frames that are due after a block; `all`: also what would wait for more.
   void WriteDigest(bool all);
   void WriteKeyframe();
+  void WriteClaims();
   void AppendDefinitions();
+  void AddOwner(PodId pod);
+  void AddDeviceChange(const Record& record, const ClusterState& cluster);
   void AddGrants(absl::Span<const DeviceGrant> grants);
 
   const ClusterState* cluster_;
   const VerdictSummaryTable* summaries_;
+  LayoutLookup layouts_;  // or none
   AtomicFile file_;
   uint64_t offset_ = 0;
   uint64_t max_bytes_ = ~uint64_t{0};
@@ -106,15 +121,19 @@ class LedgerWriter : public RecordSink {
   proto::LedgerBlock block_;
   LedgerIndex index_;
   LedgerDigest digest_;
+  ClaimLog claims_;
   const JobTable* jobs_ = nullptr;
   StateChunks chunks_;  // of the last checkpoint's state
   uint64_t records_ = 0;
   int64_t last_time_ns_ = 0;
   int64_t last_pod_ = 0;
+  int64_t last_job_ = 0;       // of the arrivals in the block in progress
+  TenantRows tenant_rows_;     // likewise
   SimTime time_before_block_;  // of the last record before the block in progress
   bool any_time_ = false;
   bool any_priority_ = false;
   bool any_grants_ = false;
+  bool any_preemptor_ = false;
   size_t shapes_written_ = 0;
   size_t summaries_written_ = 0;
   std::string buffer_;

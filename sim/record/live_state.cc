@@ -6,7 +6,8 @@
 
 namespace drasim {
 
-LiveState::LiveState(const ClusterState& cluster) : nodes_(cluster.node_count()) {
+LiveState::LiveState(const ClusterState& cluster, const VerdictSummaryTable* summaries)
+    : nodes_(cluster.node_count()), summaries_(summaries) {
   for (size_t n = 0; n < nodes_.size(); ++n) {
     const NodeSpec& spec = cluster.node_spec(NodeId(n));
     LiveNode& node = nodes_[n];
@@ -63,10 +64,37 @@ LivePod* LiveState::AddRow(PodId pod) {
   row_of_[pod.value()] = static_cast<uint32_t>(pods_.size());
   LivePod& row = pods_.emplace_back();
   row.pod = pod;
+  ++WaitingLike(row);
   return &row;
 }
 
-void LiveState::AddPod(PodId pod, const PodHistory& history) { AddRow(pod)->history = history; }
+WaitKind LiveState::WaitKindOf(SummaryId failure) {
+  if (wait_of_summary_.size() <= failure.value()) {
+    wait_of_summary_.resize(failure.value() + size_t{1}, WaitKind::kUntried);
+  }
+  WaitKind& kind = wait_of_summary_[failure.value()];
+  if (kind == WaitKind::kUntried) {
+    kind = summaries_->IsNegotiation(failure) ? WaitKind::kDriver : WaitKind::kNoRoom;
+  }
+  return kind;
+}
+
+void LiveState::SetWait(LivePod* row, WaitKind kind) {
+  const bool waits = !row->node.valid();
+  if (waits) --WaitingLike(*row);
+  row->wait = kind;
+  if (waits) ++WaitingLike(*row);
+}
+
+void LiveState::AddPod(PodId pod, const PodHistory& history) {
+  LivePod* const row = AddRow(pod);
+  row->history = history;
+  if (history.rejected_last) {
+    SetWait(row, WaitKind::kNoRoom);
+  } else if (history.last_failure.valid()) {
+    SetWait(row, WaitKindOf(history.last_failure));
+  }
+}
 
 void LiveState::AddResidents(const ClusterState& cluster) {
   for (size_t n = 0; n < nodes_.size(); ++n) {
@@ -119,6 +147,7 @@ void LiveState::Place(LivePod* row, NodeId id, DeviceSet devices, const ClusterS
   LiveNode& node = nodes_[id.value()];
   const bool was_in_use = InUse(node);
   const absl::Span<const DeviceGrant> grants = cluster.pod_grants(row->pod);
+  --WaitingLike(*row);
   row->node = id;
   row->devices = devices;
   row->grants.assign(grants.begin(), grants.end());
@@ -141,6 +170,7 @@ void LiveState::Leave(LivePod* row, const ClusterState& cluster) {
   node.pods.pop_back();
   row->phase = PodPhase::kPending;
   row->node = NodeId();
+  ++WaitingLike(*row);
   row->devices = DeviceSet();
   row->grants.clear();
 }
@@ -158,8 +188,9 @@ void LiveState::Admit(LivePod* row, DeviceSet devices, const ClusterState& clust
 
 void LiveState::End(LivePod* row, const Record& record, const ClusterState& cluster) {
   Leave(row, cluster);
+  --WaitingLike(*row);
   const PodId pod = row->pod;
-  ended_ = EndedPod{pod, row->history, record.kind, record.time};
+  ended_ = EndedPod{pod, row->history, record.kind, latest_};
   const uint32_t place = row_of_[pod.value()];
   row_of_[pods_.back().pod.value()] = place;
   row_of_[pod.value()] = kNotLive;
@@ -214,21 +245,18 @@ void LiveState::ChangeNode(const Record& record) {
 
 void LiveState::OnRecord(const Record& record, const ClusterState& cluster) {
   ended_.reset();
+  latest_ = std::max(latest_, record.time);
+  const SummaryId drop_reason = drop_reason_.OnRecord(record);
   LivePod* const row = Row(record.pod);  // null also for arrivals and for records without a pod
+  if (row != nullptr) row->history.OnRecord(record, latest_, row->phase);
   if (record.kind == RecordKind::kAttemptFailed) {
-    Count(RunCounter::kAttemptsFailed);
-    failure_before_ = SummaryId(record.detail);
-    if (row == nullptr) return;
-    ++row->history.attempts_failed;
-    row->history.last_failure = failure_before_;
-    return;
+    if (row != nullptr) SetWait(row, WaitKindOf(SummaryId(record.detail)));
+    return Count(RunCounter::kAttemptsFailed);
   }
-  const SummaryId failure = failure_before_;
-  if (record.kind != RecordKind::kPodDropped) failure_before_ = SummaryId();
   if (record.kind == RecordKind::kPodArrived) {
     Count(RunCounter::kPodsArrived);
     Count(RunCounter::kGpuArrivedMilli, cluster.pod_shape(record.pod).wanted_gpu_milli());
-    AddRow(record.pod);
+    AddRow(record.pod)->history.OnRecord(record, latest_, PodPhase::kPending);
     return;
   }
   if (record.kind == RecordKind::kNodeChanged) return ChangeNode(record);
@@ -245,13 +273,12 @@ void LiveState::OnRecord(const Record& record, const ClusterState& cluster) {
       Count(RunCounter::kPodsBound);
       if (row->history.starts == 0) {
         Count(RunCounter::kPodsScheduled);
-        row->history.first_start = record.time;
+        row->history.first_bound = latest_;
       }
       ++row->history.starts;
-      row->history.last_start = record.time;
-      row->history.last_node = record.node;
       return;
     case RecordKind::kPodUnreserved:
+      Count(RunCounter::kPlacesTakenBack);
       return Leave(row, cluster);
     case RecordKind::kPodAdmitted:
       return Admit(row, record.devices, cluster);
@@ -260,7 +287,7 @@ void LiveState::OnRecord(const Record& record, const ClusterState& cluster) {
       return Leave(row, cluster);
     case RecordKind::kPodDropped:
       Count(RunCounter::kPodsDropped);
-      if (failure.valid()) row->history.last_failure = failure;
+      if (drop_reason.valid()) row->history.SetFailure(drop_reason);
       return End(row, record, cluster);
     case RecordKind::kPodFinished:
       Count(RunCounter::kPodsFinished);
@@ -276,7 +303,7 @@ void LiveState::OnRecord(const Record& record, const ClusterState& cluster) {
       return End(row, record, cluster);
     case RecordKind::kPodRejected:
       Count(RunCounter::kPodsRejected);
-      row->history.rejected = static_cast<AdmissionFailure>(record.detail & ~kGivenUp);
+      SetWait(row, WaitKind::kNoRoom);
       if ((record.detail & kGivenUp) == 0) return Leave(row, cluster);
       Count(RunCounter::kPodsGivenUp);
       Count(RunCounter::kPodsFailed);

@@ -20,6 +20,7 @@
 #include "model/ids.h"
 #include "model/record.h"
 #include "model/time.h"
+#include "sim/record/pod_history.h"
 
 namespace drasim {
 
@@ -37,18 +38,22 @@ enum class RunCounter : uint8_t {
   kPodsGivenUp = 9,   // rejected pods that their owner did not replace
   kAttemptsFailed = 10,
   kGpuArrivedMilli = 11,  // requested by every pod that arrived; saturates
+  kPlacesTakenBack = 12,  // reservations that a later step cancelled
 };
-inline constexpr size_t kRunCounters = 12;
+inline constexpr size_t kRunCounters = 13;
+
+// The last verdict on a waiting pod, in kinds.
+enum class WaitKind : uint8_t {
+  kUntried = 0,  // none yet
+  kNoRoom = 1,   // refused by the scheduler or a node, for lack of room or any other reason
+  kDriver = 2,   // a step of the negotiation for its claims
+};
+inline constexpr size_t kWaitKinds = 3;
 
 // The history of one pod.
-struct PodHistory {
-  uint32_t attempts_failed = 0;
-  SummaryId last_failure;                               // invalid without a failed attempt
-  AdmissionFailure rejected = AdmissionFailure::kNone;  // of the last rejection
-  uint32_t starts = 0;                                  // times bound
-  SimTime first_start;                                  // these three are meaningful with starts
-  SimTime last_start;
-  NodeId last_node;
+struct PodHistory : PodCourse {
+  uint32_t starts = 0;  // times bound
+  SimTime first_bound;  // meaningful with starts
   bool operator==(const PodHistory&) const = default;
 };
 
@@ -56,6 +61,7 @@ struct LivePod {
   PodId pod;  // a row of the cluster that OnRecord saw
   PodHistory history;
   PodPhase phase = PodPhase::kPending;  // kAssumed and kBound: resident
+  WaitKind wait = WaitKind::kUntried;   // also while it is resident
   NodeId node;                          // invalid unless resident
   DeviceSet devices;
   DeviceGrants grants;
@@ -97,8 +103,11 @@ class LiveState {
  public:
   // Without nodes; for a variable that is assigned later.
   LiveState() = default;
-  // The nodes as their specs describe them, and no pods.
-  explicit LiveState(const ClusterState& cluster);
+  // The nodes as their specs describe them, and no pods. `summaries` are those of the records; they
+  // outlive the state and its copies.
+  LiveState(const ClusterState& cluster, const VerdictSummaryTable* summaries);
+  // Another table with the same summaries.
+  void set_summaries(const VerdictSummaryTable* summaries) { summaries_ = summaries; }
 
   // `cluster` has the record's pod with its grants; its other contents may be ahead of the record.
   // A failed attempt of a pod that has ended only counts; its record may lack the pod. O(devices
@@ -112,6 +121,8 @@ class LiveState {
   const LiveNode& node(NodeId id) const { return nodes_[id.value()]; }
   size_t node_count() const { return nodes_.size(); }
   const LiveTotals& totals() const { return totals_; }
+  // Pods that hold nothing.
+  int64_t waiting(WaitKind kind) const { return waiting_[static_cast<size_t>(kind)]; }
   int64_t counter(RunCounter counter) const { return counters_[static_cast<size_t>(counter)]; }
   // The pod that the last record ended.
   const std::optional<EndedPod>& ended() const { return ended_; }
@@ -127,6 +138,8 @@ class LiveState {
   void set_counter(RunCounter counter, int64_t value) {
     counters_[static_cast<size_t>(counter)] = value;
   }
+  // The time of the last record.
+  void set_latest(SimTime time) { latest_ = time; }
 
  private:
   static constexpr uint32_t kNotLive = ~uint32_t{0};
@@ -135,6 +148,9 @@ class LiveState {
   uint32_t RowOf(PodId pod) const;  // kNotLive if it is not live
   LivePod* Row(PodId pod);          // null if it is not live
   LivePod* AddRow(PodId pod);
+  WaitKind WaitKindOf(SummaryId failure);
+  void SetWait(LivePod* row, WaitKind kind);
+  int64_t& WaitingLike(const LivePod& row) { return waiting_[static_cast<size_t>(row.wait)]; }
   // A waiting pod becomes the last resident of the node.
   void Place(LivePod* row, NodeId id, DeviceSet devices, const ClusterState& cluster);
   // A resident without devices gets some.
@@ -155,11 +171,13 @@ class LiveState {
   std::vector<uint32_t> slot_;    // by pod: place in its node's list; meaningful for residents
   std::vector<LiveNode> nodes_;
   LiveTotals totals_;
+  std::array<int64_t, kWaitKinds> waiting_{};
+  const VerdictSummaryTable* summaries_ = nullptr;
+  std::vector<WaitKind> wait_of_summary_;  // as far as records have named them; kUntried: unknown
   std::array<int64_t, kRunCounters> counters_{};
   std::optional<EndedPod> ended_;
-  // The reason of the record before, if that is a failed attempt: the other pods of its gang are
-  // given up right after it, for the same reason.
-  SummaryId failure_before_;
+  DropReason drop_reason_;
+  SimTime latest_;  // of the records; times that go back, as in a damaged ledger, count as this one
 };
 
 }  // namespace drasim

@@ -99,7 +99,10 @@ void PodLog::OnRecord(const Record& record, const ClusterState& cluster) {
   }
   if (!record.pod.valid()) return;
   const size_t i = record.pod.value();
-  if (rows_.size() <= i) rows_.resize(i + 1);
+  if (failures_.size() <= i) {
+    rows_.resize(i + 1);
+    failures_.resize(i + 1);
+  }
   if (with_grants_ && parts_.size() <= i) parts_.resize(i + 1);
   switch (record.kind) {
     case RecordKind::kPodBound:
@@ -123,11 +126,11 @@ void PodLog::OnRecord(const Record& record, const ClusterState& cluster) {
       rows_[i].end = record.time;
       break;
     case RecordKind::kAttemptFailed:
-      ++rows_[i].attempts_failed;
-      rows_[i].failure = record.detail;
+      ++failures_[i].attempts;
+      failures_[i].last = record.detail;
       break;
     case RecordKind::kPodDropped:
-      if (failure_before_ != kNoFailure) rows_[i].failure = failure_before_;
+      if (failure_before_ != kNoFailure) failures_[i].last = failure_before_;
       break;
     default:
       break;
@@ -154,8 +157,8 @@ void PodLog::AppendReason(const PodShape& shape, size_t pod, PodPhase phase,
   }
   const bool given_up = phase == PodPhase::kDropped;
   if (summaries_ == nullptr || (!given_up && phase != PodPhase::kPending)) return;
-  if (rows_[pod].failure != kNoFailure) {
-    AppendCsvField(summaries_->Text(SummaryId(rows_[pod].failure)), out);
+  if (failures_[pod].last != kNoFailure) {
+    AppendCsvField(summaries_->Text(SummaryId(failures_[pod].last)), out);
   } else if (given_up) {
     // Jobs that no node could take are attempted before they are given up, so this is a quota.
     absl::StrAppend(out, "more than its tenant's quota ever allows");
@@ -191,7 +194,7 @@ void PodLog::AppendCsv(const ClusterState& cluster, size_t first, size_t last,
     out->push_back(',');
     if (phase == PodPhase::kSucceeded || phase == PodPhase::kFailed || phase == PodPhase::kDeleted)
       AppendSeconds(row.end, out);
-    absl::StrAppend(out, ",", row.attempts_failed);
+    absl::StrAppend(out, ",", failures_[i].attempts);
     if (with_grants_) {
       out->push_back(',');
       if (row.node.valid()) AppendGrants(cluster, row.node, parts_[i].grants, out);
@@ -205,13 +208,14 @@ void PodLog::AppendCsv(const ClusterState& cluster, size_t first, size_t last,
 void PodLog::Save(StateWriter& out) const {
   out.Section("pod_log");
   out.U64(rows_.size());
-  for (const Row& r : rows_) {
+  for (size_t i = 0; i < rows_.size(); ++i) {
+    const Row& r = rows_[i];
     out.U64(r.node.value());
     out.U64(r.devices.bits());
-    out.I64(r.attempts_failed);
+    out.I64(failures_[i].attempts);
     out.I64(r.start.ns());
     out.I64(r.end.ns());
-    out.U64(r.failure);
+    out.U64(failures_[i].last);
   }
   for (const Part& part : parts_) {
     SaveGrants(part.grants, out);
@@ -222,17 +226,20 @@ void PodLog::Save(StateWriter& out) const {
 absl::Status PodLog::Load(StateReader& in) {
   in.Section("pod_log");
   rows_.clear();
+  failures_.clear();
   parts_.clear();
   const size_t n = in.Count();
   for (size_t i = 0; i < n && in.status().ok(); ++i) {
     Row r;
+    Failures failures;
     r.node = NodeId(static_cast<uint32_t>(in.U64()));
     r.devices = DeviceSet::FromBits(in.U64());
-    r.attempts_failed = static_cast<int32_t>(in.I64());
+    failures.attempts = static_cast<int32_t>(in.I64());
     r.start = SimTime(in.I64());
     r.end = SimTime(in.I64());
-    r.failure = static_cast<uint32_t>(in.U64());
+    failures.last = static_cast<uint32_t>(in.U64());
     rows_.push_back(r);
+    failures_.push_back(failures);
   }
   for (size_t i = 0; i < n && with_grants_ && in.status().ok(); ++i) {
     Part part;

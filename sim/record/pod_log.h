@@ -25,10 +25,14 @@ class PodLog : public RecordSink {
   struct Row {
     NodeId node;
     DeviceSet devices;
-    int32_t attempts_failed = 0;
     SimTime start;
     SimTime end;
-    uint32_t failure = kNoFailure;  // SummaryId of the last failed attempt
+  };
+  // Kept apart from the rows: nearly all records of a busy run are failed attempts, and the little
+  // that they touch stays in the processor's cache.
+  struct Failures {
+    int32_t attempts = 0;
+    uint32_t last = kNoFailure;  // SummaryId of the last failed attempt
   };
   // `with_grants`: adds a column, for runs in which pods get parts of devices, or get them from
   // their nodes. Save and Load must agree on it. `summaries`: why attempts failed; outlives the
@@ -38,6 +42,7 @@ class PodLog : public RecordSink {
 
   void OnRecord(const Record& record, const ClusterState& cluster) override;
   const std::vector<Row>& rows() const { return rows_; }
+  const std::vector<Failures>& failures() const { return failures_; }  // beside rows()
 
   // The header, and one line for each of the pods `first` to `last` (exclusive), in arrival order.
   // Times in seconds; empty if there is none. Devices are indices joined by '-'; the column of
@@ -64,6 +69,7 @@ class PodLog : public RecordSink {
   // right after one of its pods has failed.
   uint32_t failure_before_ = kNoFailure;
   std::vector<Row> rows_;
+  std::vector<Failures> failures_;
   std::vector<Part> parts_;  // beside rows_; empty without grants
 };
 

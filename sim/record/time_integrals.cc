@@ -23,7 +23,7 @@ constexpr std::array<int64_t Levels::*, kLevelCount> kFields = {&Levels::gpu_cap
                                                                 &Levels::jobs_waiting,
                                                                 &Levels::jobs_running};
 
-constexpr double kHourNs = 3.6e12;
+constexpr double kNsOfHour = 3.6e12;
 constexpr double kGib = 1073741824;
 
 // The run's times may span all of int64, so a difference of two may exceed it.
@@ -92,11 +92,11 @@ std::optional<double> WindowIntegrals::Percent(Level part, Level whole) const {
 }
 
 double WindowIntegrals::MilliHours(Level level) const {
-  return static_cast<double>(Integral(level)) / (1000 * kHourNs);
+  return static_cast<double>(Integral(level)) / (1000 * kNsOfHour);
 }
 
 double WindowIntegrals::GibHours(Level level) const {
-  return static_cast<double>(Integral(level)) / kGib / kHourNs;
+  return static_cast<double>(Integral(level)) / kGib / kNsOfHour;
 }
 
 void WindowIntegrals::WriteJson(JsonWriter& j) const {

@@ -347,9 +347,10 @@ absl::StatusOr<std::unique_ptr<RunOutputs>> RunOutputs::Attach(Simulation* sim,
   std::unique_ptr<RunOutputs> outputs(new RunOutputs(sim, dir));
   RETURN_IF_ERROR(RemoveUnfinished(dir));
   if (sim->spec().output.ledger) {
-    ASSIGN_OR_RETURN(outputs->ledger_,
-                     LedgerWriter::Create(outputs->PathOf("ledger"), ResolvedYaml(*sim),
-                                          sim->cluster(), sim->ranks(), sim->summaries()));
+    ASSIGN_OR_RETURN(
+        outputs->ledger_,
+        LedgerWriter::Create(outputs->PathOf("ledger"), ResolvedYaml(*sim), sim->cluster(),
+                             sim->ranks(), sim->summaries(), LedgerPace(), sim->Layouts()));
   }
   RETURN_IF_ERROR(outputs->timeseries_.Open(outputs->PathOf("timeseries.csv")));
   outputs->buffer_ = TimeseriesHeader();
@@ -361,7 +362,7 @@ absl::StatusOr<std::unique_ptr<RunOutputs>> RunOutputs::Resume(Simulation* sim,
                                                                const std::string& dir,
                                                                const LedgerPosition& position) {
   absl::StatusOr<std::unique_ptr<LedgerWriter>> ledger = LedgerWriter::Continue(
-      position, ResolvedYaml(*sim), sim->cluster(), sim->ranks(), sim->summaries());
+      position, ResolvedYaml(*sim), sim->cluster(), sim->ranks(), sim->summaries(), sim->Layouts());
   if (!ledger.ok()) {
     return absl::Status(ledger.status().code(),
                         absl::StrCat(dir, "/ledger.partial: ", ledger.status().message()));

@@ -384,18 +384,19 @@ absl::Status Simulation::MakeProfile() {
   return absl::OkStatus();
 }
 
+LayoutLookup Simulation::Layouts() const {
+  if (front_end_ == nullptr || !models_.any_mig()) return nullptr;
+  return [this](NodeId node, size_t gpu) {
+    const std::vector<PluginGpu>& gpus = front_end_->gpus(node);
+    if (gpu >= gpus.size()) return StaticLayout();
+    return StaticLayout{gpus[gpu].mig_enabled, gpus[gpu].layout};
+  };
+}
+
 void Simulation::MakeDeviceReport() {
-  LayoutLookup layout;
-  if (front_end_ != nullptr && models_.any_mig()) {
-    layout = [this](NodeId node, size_t gpu) {
-      const std::vector<PluginGpu>& gpus = front_end_->gpus(node);
-      if (gpu >= gpus.size()) return StaticLayout();
-      return StaticLayout{gpus[gpu].mig_enabled, gpus[gpu].layout};
-    };
-  }
   device_report_ = std::make_unique<DeviceReport>(
       *cluster_, TypicalRequests(*shapes_, workload_.rows(), spec_.scheduler.popularity_percent),
-      std::move(layout));
+      Layouts());
 }
 
 // A batch queue decides by remembered failures what to try again, so there they are not a cache.

@@ -25,6 +25,7 @@
 #include "sim/core/placer.h"
 #include "sim/record/device_report.h"
 #include "sim/record/fingerprint.h"
+#include "sim/record/gpu_layouts.h"
 #include "sim/record/job_report.h"
 #include "sim/record/load_table.h"
 #include "sim/record/metrics.h"
@@ -83,6 +84,9 @@ class Simulation {
   // Null for a run without MIG and without a node agent whose scenario lacks the key front_end.
   const DeviceReport* device_report() const { return device_report_.get(); }
   const DeviceFrontEnd* front_end() const { return front_end_.get(); }
+  // The static MIG layouts of all GPUs as they are at the call; none in a run without a device
+  // plugin and MIG. The simulation outlives it.
+  LayoutLookup Layouts() const;
   // Null without classic DRA.
   const ControlPlane* control_plane() const { return dra_ == nullptr ? nullptr : dra_->plane(); }
   const FragmentationModel& fragmentation() const { return *fragmentation_; }

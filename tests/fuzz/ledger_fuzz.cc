@@ -55,6 +55,7 @@ void SeekEverywhere(absl::string_view bytes) {
   (void)(*seek)->ToTime(SimTime());
   (void)(*seek)->ReadSeries();
   for (size_t i = 0; i < index.pods.size(); ++i) (void)(*seek)->ReadPods(i);
+  for (size_t i = 0; i < index.claims.size(); ++i) (void)(*seek)->ReadClaimChanges(i);
 }
 
 }  // namespace

@@ -55,6 +55,32 @@ TEST(RecordKindTest, ValuesAreThoseOfTheLedger) {
   EXPECT_EQ(static_cast<int>(RecordKind::kRunEnded), 8);
 }
 
+TEST(ReasonKindTest, ValuesAreThoseOfTheLedger) {
+  EXPECT_EQ(static_cast<int>(ReasonKind::kOther), 0);
+  EXPECT_EQ(static_cast<int>(ReasonKind::kCpu), 1);
+  EXPECT_EQ(static_cast<int>(ReasonKind::kCordoned), 8);
+  EXPECT_EQ(static_cast<int>(ReasonKind::kPodHold), 15);
+  EXPECT_EQ(static_cast<int>(ReasonKind::kPlacementRule), 16);
+  EXPECT_EQ(static_cast<int>(ReasonKind::kWaitsForDriver), 18);
+  EXPECT_EQ(static_cast<int>(ReasonKind::kStaleObject), 20);
+  EXPECT_EQ(kReasonKinds, 21);
+}
+
+TEST(VerdictSummaryTest, NegotiationsHaveNoVerdictAmongTheirReasons) {
+  VerdictSummaryTable table;
+  table.SetReasons({"cpu", "driver", "step", "stale"},
+                   {ReasonKind::kCpu, ReasonKind::kWaitsForDriver, ReasonKind::kNegotiationStep,
+                    ReasonKind::kStaleObject});
+  EXPECT_FALSE(table.IsNegotiation(table.Intern(MakeRow(3, {}))));
+  EXPECT_FALSE(table.IsNegotiation(table.Intern(MakeRow(3, {{1, 3}}))));
+  EXPECT_FALSE(table.IsNegotiation(table.Intern(MakeRow(3, {{1, 1}, {2, 2}}))));
+  EXPECT_TRUE(table.IsNegotiation(table.Intern(MakeRow(3, {{2, 3}}))));
+  EXPECT_TRUE(table.IsNegotiation(table.Intern(MakeRow(3, {{3, 1}, {4, 2}}))));
+  EXPECT_EQ(table.kinds().size(), 4u);
+  VerdictSummaryTable plain = TableWithReasons();
+  EXPECT_FALSE(plain.IsNegotiation(plain.Intern(MakeRow(3, {{1, 3}}))));
+}
+
 TEST(RecordKindTest, EveryKindHasItsName) {
   std::vector<std::string> names;
   for (int i = 0; i < kRecordKinds; ++i) {

@@ -15,7 +15,6 @@
 namespace drasim {
 namespace date_time_test {
 
-constexpr int64_t kDayNs = 86'400 * kSecondNs;
 // 2017-10-03 05:48:00 UTC.
 constexpr int64_t kNsOf2017 = 1'507'009'680 * kSecondNs;
 

@@ -9,12 +9,12 @@
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 #include "model/random.h"
+#include "model/time.h"
 
 namespace drasim {
 namespace decimal_test {
 
 constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
-constexpr int64_t kHourNs = 3'600'000'000'000;
 constexpr int64_t kMib = int64_t{1} << 20;
 
 // The amount, or minus the error's number.

@@ -26,7 +26,7 @@
 #include "model/ids.h"
 #include "model/record.h"
 #include "model/time.h"
-#include "tests/gui/app/panel_rig.h"
+#include "tests/gui/app/frame_rig.h"
 #include "tests/gui/view/view_rig.h"
 
 namespace drasim {
@@ -36,7 +36,7 @@ using gui::Inspection;
 using gui::ObjectKind;
 using gui::ObjectRef;
 using gui::Panel;
-using gui::PanelRig;
+using gui::FrameRig;
 using gui::RunSnapshot;
 
 class PanelInspectTest : public ::testing::Test {
@@ -84,7 +84,7 @@ class PanelInspectTest : public ::testing::Test {
   ViewRig rig_;
   view::PodInspector pod_;
   view::NodeInspector node_;
-  PanelRig panels_;
+  FrameRig panels_;
   std::unique_ptr<Panel> panel_;
 };
 
@@ -107,7 +107,7 @@ TEST_F(PanelInspectTest, ShowsAPodWithItsLife) {
 TEST_F(PanelInspectTest, AClickOnAMarkMovesTheClock) {
   ShowPod();
   // b lived from 10 s to 100 s and was evicted at 40 s, after a third of that.
-  const float x = 8 + (PanelRig::kWidth - 16) / 3 + 1;
+  const float x = 8 + (FrameRig::kWidth - 16) / 3 + 1;
   EXPECT_TRUE(panels_.ClickUntil(
       panel_.get(), x, [&] { return app().timeline.cursor().time == SimTime(40 * kSecondNs); }));
 }

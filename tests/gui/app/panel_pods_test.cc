@@ -20,7 +20,7 @@
 #include "gui/view/pod_table.h"
 #include "gui/view/tenant_table.h"
 #include "model/time.h"
-#include "tests/gui/app/panel_rig.h"
+#include "tests/gui/app/frame_rig.h"
 #include "tests/gui/view/view_rig.h"
 
 namespace drasim {
@@ -29,7 +29,7 @@ namespace panel_pods_test {
 using gui::ObjectKind;
 using gui::ObjectRef;
 using gui::Panel;
-using gui::PanelRig;
+using gui::FrameRig;
 using gui::RunSnapshot;
 
 // b waits for 75 s, c for 60 s, d for none; a has ended.
@@ -73,30 +73,30 @@ class PanelPodsTest : public ::testing::Test {
   }
 
   ViewRig rig_;
-  PanelRig panels_;
+  FrameRig panels_;
   std::unique_ptr<Panel> panel_;
 };
 
 TEST_F(PanelPodsTest, ShowsWaitingPodsAndTheLongestWaitFirst) {
   EXPECT_EQ(Names(), "b c d ");
   // The square of the profile.
-  EXPECT_GE(PanelRig::VerticesOf(view::StepColour(panels_.app().theme(), 1, 2)), 4);
+  EXPECT_GE(FrameRig::VerticesOf(view::StepColour(panels_.app().theme(), 1, 2)), 4);
 }
 
 TEST_F(PanelPodsTest, AClickSelectsThePodOfTheRow) {
-  panels_.Click(panel_.get(), 20, PanelRig::TableY(1, 2));
+  panels_.Click(panel_.get(), 20, FrameRig::TableY(1, 2));
   EXPECT_EQ(panels_.app().selected, (ObjectRef{ObjectKind::kPod, "c"}));
-  panels_.Click(panel_.get(), 20, PanelRig::TableY(1, 1));
+  panels_.Click(panel_.get(), 20, FrameRig::TableY(1, 1));
   EXPECT_EQ(panels_.app().selected, (ObjectRef{ObjectKind::kPod, "b"}));
   // Below the last row there is nothing.
-  panels_.Click(panel_.get(), 20, PanelRig::TableY(1, 5));
+  panels_.Click(panel_.get(), 20, FrameRig::TableY(1, 5));
   EXPECT_EQ(panels_.app().selected.name, "b");
 }
 
 TEST_F(PanelPodsTest, AClickOnAHeaderSorts) {
-  panels_.Click(panel_.get(), 15, PanelRig::TableY(1, 0));
+  panels_.Click(panel_.get(), 15, FrameRig::TableY(1, 0));
   EXPECT_EQ(Names(), "b c d ");
-  panels_.Click(panel_.get(), 15, PanelRig::TableY(1, 0));
+  panels_.Click(panel_.get(), 15, FrameRig::TableY(1, 0));
   EXPECT_EQ(Names(), "d c b ");
   EXPECT_EQ(panels_.app().selected.kind, ObjectKind::kNone);
 }
@@ -117,11 +117,11 @@ TEST_F(PanelPodsTest, ABadFilterShowsItsErrorAndKeepsTheRows) {
   const Rgb error = panels_.app().theme().stranded;
   TypeFilter("wants:7g.80gb");
   EXPECT_EQ(Names(), "b ");
-  EXPECT_EQ(PanelRig::VerticesOf(error), 0);
+  EXPECT_EQ(FrameRig::VerticesOf(error), 0);
   panels_.Type(panel_.get(), " wnats:x");
   EXPECT_EQ(panels_.app().pod_filter, "wants:7g.80gb wnats:x");
   EXPECT_EQ(Names(), "b ");
-  EXPECT_GT(PanelRig::VerticesOf(error), 0);
+  EXPECT_GT(FrameRig::VerticesOf(error), 0);
 }
 
 TEST_F(PanelPodsTest, KeysMoveTheSelection) {
@@ -141,8 +141,8 @@ TEST_F(PanelPodsTest, KeysMoveTheSelection) {
 
 TEST_F(PanelPodsTest, ANewSnapshotKeepsSortingAndFilter) {
   panels_.app().pod_filter = "-tenant:blue";
-  panels_.Click(panel_.get(), 15, PanelRig::TableY(1, 0));
-  panels_.Click(panel_.get(), 15, PanelRig::TableY(1, 0));
+  panels_.Click(panel_.get(), 15, FrameRig::TableY(1, 0));
+  panels_.Click(panel_.get(), 15, FrameRig::TableY(1, 0));
   EXPECT_EQ(Names(), "d c ");
   rig_.At(200);
   rig_.Arrive("e", ViewRig::Gpus(1));
@@ -159,7 +159,7 @@ TEST_F(PanelPodsTest, OtherTablesOfTheSnapshot) {
   const std::unique_ptr<Panel> nodes = gui::MakeNodesPanel();
   panels_.Frames(nodes.get(), 3);
   EXPECT_EQ(NamesIn(nodes.get(), panels_.app()), "node-a node-b ");
-  panels_.Click(nodes.get(), 20, PanelRig::TableY(0, 2));
+  panels_.Click(nodes.get(), 20, FrameRig::TableY(0, 2));
   EXPECT_EQ(panels_.app().selected, (ObjectRef{ObjectKind::kNode, "node-b"}));
 
   const std::unique_ptr<Panel> tenants = gui::MakeTenantsPanel();
@@ -178,7 +178,7 @@ const view::TableSource* AllPods(const RunSnapshot& run) { return &run.pods; }
 // A table that is too long for one frame shows what it had until the new rows are complete, and
 // follows a moving cursor only now and then.
 TEST(LiveTableTest, LongTablesAreFilteredInSlices) {
-  PanelRig panels;
+  FrameRig panels;
   ViewRig rig;
   for (size_t i = 0; i < 3 * gui::kLongTable; ++i) {
     rig.Arrive(absl::StrCat("pod-", i), ViewRig::Gpus(1));

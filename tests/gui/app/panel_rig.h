@@ -1,114 +1,116 @@
-// Frames of one panel without a window, over snapshots that a test makes.
+// One panel in frames of Dear ImGui without a window, over runs that a test drives by hand. Its
+// assertions are on in Debian's library: a call that it does not allow ends the test.
 #ifndef DRASIM_TESTS_GUI_APP_PANEL_RIG_H_
 #define DRASIM_TESTS_GUI_APP_PANEL_RIG_H_
 
 #include <imgui.h>
 
-#include <functional>
-#include <string>
+#include <memory>
+#include <optional>
+#include <utility>
 
 #include "gui/app/app_state.h"
 #include "gui/app/panel.h"
-#include "gui/view/rgb.h"
+#include "gui/session/run_overview.h"
+#include "gui/session/run_snapshot.h"
+#include "gui/view/cluster_map_data.h"
+#include "gui/view/node_table.h"
+#include "tests/gui/view/view_rig.h"
 
-namespace drasim::gui {
+namespace drasim {
+
+// The state of a rig's cluster now.
+inline std::shared_ptr<gui::RunSnapshot> SnapshotOf(ViewRig* rig) {
+  auto snapshot = std::make_shared<gui::RunSnapshot>(gui::RunSnapshot{
+      .request = {},
+      .record = 0,
+      .time = rig->now(),
+      .totals = {},
+      .counters = {},
+      .slices = {},
+      .map = view::MapDataOf(rig->cluster(), rig->pods()),
+      .fits = {},
+      .nodes = view::NodeTable(rig->cluster()),
+      .pods = rig->Table(),
+      .tenants = std::nullopt,
+  });
+  for (size_t n = 0; n < snapshot->nodes.rows(); ++n) {
+    snapshot->slices.slices += snapshot->nodes.row(n).slices.slices;
+    snapshot->slices.held += snapshot->nodes.row(n).slices.held;
+  }
+  return snapshot;
+}
 
 class PanelRig {
  public:
-  PanelRig() {
+  explicit PanelRig(std::unique_ptr<gui::Panel> panel) : panel_(std::move(panel)) {
+    IMGUI_CHECKVERSION();
     ImGui::CreateContext();
     ImGuiIO& io = ImGui::GetIO();
     io.IniFilename = nullptr;
     io.DeltaTime = 1.0F / 60;
-    io.DisplaySize = ImVec2(kWidth, kHeight);
+    io.DisplaySize = ImVec2(1200, 800);
     io.BackendFlags |= ImGuiBackendFlags_RendererHasVtxOffset;
     unsigned char* pixels = nullptr;
     int width = 0;
     int height = 0;
     io.Fonts->GetTexDataAsAlpha8(&pixels, &width, &height);
-    for (int key = 0; key < ImGuiKey_COUNT; ++key) io.KeyMap[key] = key;
-    io.MousePos = ImVec2(-1, -1);
   }
-  ~PanelRig() { ImGui::DestroyContext(); }
+  ~PanelRig() {
+    panel_.reset();
+    ImGui::DestroyContext();
+  }
   PanelRig(const PanelRig&) = delete;
   PanelRig& operator=(const PanelRig&) = delete;
 
-  static constexpr float kWidth = 700;
-  static constexpr float kHeight = 500;
+  gui::AppState& app() { return app_; }
+  gui::Panel& panel() { return *panel_; }
 
-  AppState& app() { return app_; }
-  void SetFocused(bool focused) { focused_ = focused; }
-
-  void Frame(Panel* panel) {
-    app_.wants_frame = false;
-    app_.wants_tenants = false;
-    app_.wants_claim.clear();
-    ImGui::NewFrame();
-    ImGui::SetNextWindowPos(ImVec2(0, 0));
-    ImGui::SetNextWindowSize(ImVec2(kWidth, kHeight));
-    ImGui::Begin("panel", nullptr, ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove);
-    panel->Draw(&app_, focused_);
-    ImGui::End();
-    ImGui::Render();
-  }
-  void Frames(Panel* panel, int count) {
-    for (int i = 0; i < count; ++i) Frame(panel);
-  }
-
-  void MoveTo(float x, float y) { ImGui::GetIO().MousePos = ImVec2(x, y); }
-  void Click(Panel* panel, float x, float y) {
-    MoveTo(x, y);
-    Frame(panel);
-    ImGui::GetIO().MouseDown[0] = true;
-    Frame(panel);
-    ImGui::GetIO().MouseDown[0] = false;
-    Frame(panel);
-  }
-  // Clicks here and there, line by line, until it is done. False if nothing did it.
-  bool ClickUntil(Panel* panel, float x, const std::function<bool()>& done) {
-    for (float y = 4; y < kHeight; y += 5) {
-      Click(panel, x, y);
-      if (done()) return true;
+  // Frames in which nothing new happens. The number of vertices of the last.
+  int Frames(int frames = 1) {
+    for (int i = 0; i < frames; ++i) {
+      ImGui::NewFrame();
+      ImGui::SetNextWindowPos(ImVec2(0, 0));
+      ImGui::SetNextWindowSize(ImGui::GetIO().DisplaySize);
+      ImGui::Begin("panel", nullptr, ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove);
+      panel_->Draw(&app_, /*focused=*/true);
+      ImGui::End();
+      ImGui::Render();
+      ImGui::GetIO().MouseWheel = 0;
     }
-    return false;
-  }
-  void Press(Panel* panel, ImGuiKey key) {
-    ImGui::GetIO().KeysDown[key] = true;
-    Frame(panel);
-    ImGui::GetIO().KeysDown[key] = false;
-    Frame(panel);
-  }
-  void Type(Panel* panel, const char* text) {
-    ImGui::GetIO().AddInputCharactersUTF8(text);
-    Frames(panel, 2);
+    return ImGui::GetDrawData()->TotalVtxCount;
   }
 
-  // Vertices of a colour in the last frame.
-  static int VerticesOf(Rgb colour) {
-    const ImU32 packed = IM_COL32(colour.red, colour.green, colour.blue, 255);
-    const ImDrawData* const data = ImGui::GetDrawData();
-    int count = 0;
-    for (int n = 0; n < data->CmdListsCount; ++n) {
-      for (const ImDrawVert& vertex : data->CmdLists[n]->VtxBuffer) count += vertex.col == packed;
-    }
-    return count;
+  void MoveMouse(float x, float y) {
+    ImGui::GetIO().MousePos = ImVec2(x, y);
+    Frames();
   }
-
-  // The middle of the line of a table below `lines_above` framed lines: 0 is the header.
-  static float TableY(int lines_above, int line) {
-    const ImGuiStyle& style = ImGui::GetStyle();
-    const float row = ImGui::GetIO().Fonts->Fonts[0]->FontSize + 4;
-    const float framed = ImGui::GetIO().Fonts->Fonts[0]->FontSize + 2 * style.FramePadding.y;
-    return style.WindowPadding.y +
-           static_cast<float>(lines_above) * (framed + style.ItemSpacing.y) +
-           (static_cast<float>(line) + 0.5F) * row;
+  void Press(int button = 0) {
+    ImGui::GetIO().MouseDown[button] = true;
+    Frames();
+  }
+  void Release(int button = 0) {
+    ImGui::GetIO().MouseDown[button] = false;
+    Frames();
+  }
+  // Moves there first: an item must be hovered before it can be pressed.
+  void Click(float x, float y) {
+    MoveMouse(x, y);
+    Press();
+    Release();
+    // No double click with the next one.
+    ImGui::GetIO().MouseDoubleClickTime = 0;
+  }
+  void Wheel(float notches) {
+    ImGui::GetIO().MouseWheel = notches;
+    Frames();
   }
 
  private:
-  AppState app_;
-  bool focused_ = false;
+  gui::AppState app_;
+  std::unique_ptr<gui::Panel> panel_;
 };
 
-}  // namespace drasim::gui
+}  // namespace drasim
 
 #endif  // DRASIM_TESTS_GUI_APP_PANEL_RIG_H_

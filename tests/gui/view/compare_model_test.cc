@@ -123,6 +123,37 @@ TEST(CompareModelTest, FiguresSayWhetherBIsBetter) {
   EXPECT_NE(DeltaNamed(fills, "GPUs allocated, peak"), nullptr);
 }
 
+TEST(CompareModelTest, FiguresHaveACsv) {
+  FigureDelta wait;
+  wait.metric = "arrival to start, p95";
+  wait.a = "1h2m";
+  wait.b = "33m";
+  wait.difference = "-29m";
+  wait.verdict = FigureDelta::Verdict::kBetter;
+  FigureDelta pods;
+  pods.metric = "pods started";
+  pods.a = "7,560";
+  pods.b = "-";
+  EXPECT_EQ(view::FiguresCsv({wait, pods}),
+            "metric,A,B,B - A,verdict\n\"arrival to start, p95\",1h2m,33m,-29m,better\n"
+            "pods started,\"7,560\",-,,\n");
+}
+
+TEST(CompareScenariosTest, SaysWhatIsTheSameInOneLine) {
+  const auto line = [](const std::vector<std::string>& keys) {
+    std::vector<KeyDifference> differences;
+    for (const std::string& key : keys) differences.push_back({key, "1", "2"});
+    return view::ScenariosLine(differences);
+  };
+  EXPECT_EQ(line({}), "the same scenario");
+  EXPECT_EQ(line({"front_end"}), "same cluster, jobs, order, seed; other: front_end");
+  EXPECT_EQ(line({"name", "description", "seed", "workload.generated.mig.0.weight"}),
+            "same cluster, order; other: seed, workload.generated.mig.0.weight");
+  EXPECT_EQ(line({"cluster.nodes", "workload", "order", "seed", "seeds"}),
+            "other: cluster.nodes, workload, order and 2 more");
+  EXPECT_EQ(line({"name"}), "same cluster, jobs, order, seed; other: name");
+}
+
 TEST(CompareScenariosTest, NamesTheKeysThatDiffer) {
   const absl::StatusOr<std::vector<KeyDifference>> differences =
       CompareScenarios("seed: 7\nscheduler: {queue: kubernetes, policy: fgd}\nlist: [1, 2]\n",

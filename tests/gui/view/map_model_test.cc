@@ -48,7 +48,10 @@ ClusterMapData SmallCluster() {
   MapGpu gpu = MigGpu();
   gpu.stranded = 0b1000;  // slice 3
   gpu.fragmentation_milli = 400;
-  data.AddGpu(gpu, {Slot(0, 1, 0), Slot(1, 2, 1, /*held=*/false), Slot(4, 4, 2)});
+  gpu.fits = 0b11;
+  MapSlot small = Slot(0, 1, 0);
+  small.pod = 7;
+  data.AddGpu(gpu, {small, Slot(1, 2, 1, /*held=*/false), Slot(4, 4, 2)});
   data.AddGpu(MigGpu(), {});
   data.AddNode(Node("node-1", "T4"));
   MapSlot upper = Slot(0, 250, 0);
@@ -413,16 +416,136 @@ TEST(MapModelTest, FollowsChangesOfTheData) {
 
 TEST(MapModelTest, SaysWhatIsUnderTheMouse) {
   const ClusterMapData data = SmallCluster();
-  const ClusterMap map(&data);
+  const auto name = [](uint32_t pod) { return absl::StrCat("pod-", pod); };
   MapHit hit;
-  EXPECT_EQ(map.HitText(hit), "node-0\n2 GPUs A100");
+  EXPECT_EQ(HitText(data, hit, name), "node-0\n2 GPUs A100");
   hit.gpu = 0;
-  EXPECT_EQ(map.HitText(hit),
-            "node-0 · GPU 0\n0 1g.10gb\n1–2 2g.20gb, idle\n4–7 3g.40gb\n"
-            "free 3 of 8 slices, stranded 1");
+  EXPECT_EQ(HitText(data, hit, name),
+            "node-0 · GPU 0\n0 1g.10gb pod-7\n1–2 2g.20gb, idle\n4–7 3g.40gb\n"
+            "free 3 of 8 slices, usable 2, stranded 1\nfits 1g.10gb, 2g.20gb");
+  hit.gpu = 1;
+  EXPECT_EQ(HitText(data, hit, name),
+            "node-0 · GPU 1\nfree 8 of 8 slices, usable 8, stranded 0\nfits nothing more");
   hit.node = 1;
   hit.gpu = 2;
-  EXPECT_EQ(map.HitText(hit), "node-1 · GPU 0\n25.0 % 1g.10gb\n50.0 % 1g.10gb");
+  EXPECT_EQ(HitText(data, hit, name), "node-1 · GPU 0\n25.0 % 1g.10gb\n50.0 % 1g.10gb");
+}
+
+TEST(MapModelTest, AnotherStateLeavesEveryNodeInItsPlace) {
+  const ClusterMapData before = SmallCluster();
+  ClusterMapData after = SmallCluster();
+  after.gpus[3].fragmentation_milli = 900;  // would come first
+  after.SetSlots(1, {Slot(0, 8, 3)});
+  after.version = before.version;
+  ClusterMap map(&before);
+  map.Arrange(MapGrouping::kNone, MapOrder::kFragmentation, 4);
+  const MapView view = LargeView(map);
+  const Rect node = map.NodeRect(view, 0);
+  const Point middle = Middle(map.GpuRect(view, 1));
+  EXPECT_EQ(InkAt(map.Draw(view, nullptr), middle)->colour, ThemeOf(view.theme).free_cell);
+  map.Show(&after);
+  EXPECT_EQ(map.NodeRect(view, 0), node);
+  EXPECT_EQ(InkAt(map.Draw(view, nullptr), middle)->colour, StepColour(ThemeOf(view.theme), 3, 4));
+
+  ClusterMap other(&after);
+  other.Arrange(MapGrouping::kNone, MapOrder::kFragmentation, 4);
+  EXPECT_NE(other.NodeRect(view, 0), node);
+  const uint64_t arrangements = other.arrangements();
+  other.ArrangeAs(map);
+  EXPECT_GT(other.arrangements(), arrangements);
+  EXPECT_EQ(other.NodeRect(view, 0), node);
+  EXPECT_EQ(other.HitTest(view, middle), map.HitTest(view, middle));
+}
+
+// The outlines of a colour.
+std::vector<Rect> OutlinesOf(const DrawList& list, Rgb colour) {
+  std::vector<Rect> outlines;
+  for (const DrawItem& item : list.items()) {
+    if (item.kind != DrawKind::kOutlines || item.ink.colour != colour) continue;
+    outlines.insert(outlines.end(), list.rects(item).begin(), list.rects(item).end());
+  }
+  return outlines;
+}
+
+TEST(MapModelTest, OutlinesAllInstancesOfASelectedPod) {
+  ClusterMapData data = SmallCluster();
+  MapSlot second = Slot(0, 4, 2);
+  second.pod = 7;
+  data.SetSlots(1, {second});
+  ClusterMap map(&data);
+  MapView view = LargeView(map);
+  const Rgb cursor = ThemeOf(view.theme).cursor;
+  EXPECT_TRUE(OutlinesOf(map.Draw(view, nullptr), cursor).empty());
+  view.selected = MapHit{};
+  EXPECT_EQ(OutlinesOf(map.Draw(view, nullptr), cursor).size(), size_t{1});
+  view.selected->gpu = 0;
+  EXPECT_EQ(OutlinesOf(map.Draw(view, nullptr), cursor).back(), map.GpuRect(view, 0));
+  view.selected->slot = data.gpus[0].first_slot;
+  const std::vector<Rect> outlines = OutlinesOf(map.Draw(view, nullptr), cursor);
+  ASSERT_EQ(outlines.size(), size_t{3});
+  EXPECT_EQ(outlines[1], map.SlotRect(view, 0, data.SlotsOf(data.gpus[0])[0]));
+  EXPECT_EQ(outlines[2], map.SlotRect(view, 1, second));
+}
+
+TEST(MapModelTest, CountsTheDifferenceOfTwoRuns) {
+  const ClusterMapData a = SmallCluster();
+  ClusterMapData b = SmallCluster();
+  // In A slices 0 and 4 to 7 are held. The idle instance counts as free.
+  b.SetSlots(0, {Slot(0, 2, 1), Slot(4, 2, 1)});
+  // From 75 % to 20 %.
+  b.SetSlots(2, {Slot(0, 200, 0)});
+  ASSERT_TRUE(SameCluster(a, b));
+  const MapDifference difference = DifferenceOf(a, b);
+  EXPECT_EQ(difference.only_a, 2000 + 550);
+  EXPECT_EQ(difference.only_b, 1000);
+  EXPECT_EQ(difference.both, 3000 + 200 + 500);  // the time-sliced GPU is half held
+  EXPECT_EQ(difference.neither, 2000 + 8000 + 250 + 500);
+  ClusterMap map(&a);
+  MapView view = LargeView(map);
+  view.colour = MapColour::kDifference;
+  view.char_width = 2;
+  std::vector<std::string> texts;
+  const DrawList& list = map.Draw(view, &b);
+  for (const DrawItem& item : list.items()) {
+    if (item.kind != DrawKind::kTexts) continue;
+    for (const TextItem& text : list.texts(item)) {
+      texts.push_back(text.text);
+      if (text.text != "-1") continue;
+      EXPECT_EQ(text.colour, ThemeOf(view.theme).categories[0]);
+    }
+  }
+  EXPECT_EQ(texts, (std::vector<std::string>{"node-0", "-1", "node-1", "-0.6"}));
+
+  b.nodes[1].name = "another";
+  EXPECT_FALSE(SameCluster(a, b));
+  b.AddNode(Node("node-2"));
+  b.nodes[1].name = "node-1";
+  EXPECT_FALSE(SameCluster(a, b));
+}
+
+TEST(MapModelTest, LabelsGetShorterBeforeTheyVanish) {
+  ClusterMapData data;
+  data.profiles = {"7g.80gb"};
+  data.AddNode(Node("node-000017"));
+  for (int g = 0; g < 8; ++g) data.AddGpu(MigGpu(), {Slot(0, 6, 0)});
+  ClusterMap map(&data);
+  const auto texts = [&](float label_height, float scale) {
+    map.Arrange(MapGrouping::kNone, MapOrder::kName, 1, label_height);
+    MapView view = map.Fit(2000, 1000);
+    view.scale = scale;
+    view.char_width = 7;
+    std::vector<std::string> found;
+    const DrawList& list = map.Draw(view, nullptr);
+    for (const DrawItem& item : list.items()) {
+      if (item.kind != DrawKind::kTexts) continue;
+      for (const TextItem& text : list.texts(item)) found.push_back(text.text);
+    }
+    return found;
+  };
+  EXPECT_EQ(texts(1.4F, 20), (std::vector<std::string>{"node-000017", "48/64"}));
+  EXPECT_EQ(texts(1.4F, 14), (std::vector<std::string>{"000017", "48/64"}));
+  EXPECT_EQ(texts(3, 7), (std::vector<std::string>{"00017", "48"}));
+  EXPECT_TRUE(texts(1.4F, 7).empty());  // lower than a line of text
 }
 
 TEST(MapModelTest, LegendsNameTheirColours) {

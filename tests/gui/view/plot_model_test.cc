@@ -215,44 +215,102 @@ TEST(PlotModelTest, EveryColumnShowsWhatAFullScanFinds) {
 TEST(PlotModelTest, StacksAddUpAtEveryInstant) {
   Random random(5, "stack");
   std::vector<Pyramid> parts(3);
-  for (Pyramid& part : parts) {
-    int64_t ns = 0;
+  for (size_t p = 0; p < parts.size(); ++p) {
+    int64_t ns = static_cast<int64_t>(p) * 40;
     for (int i = 0; i < 200; ++i) {
       ns += static_cast<int64_t>(random.Below(5));
-      part.Append(SimTime(ns), static_cast<double>(random.Below(100)));
+      parts[p].Append(SimTime(ns), static_cast<double>(random.Below(100)));
     }
   }
-  StackBuilder stack({&parts[0], &parts[1], &parts[2]});
-  stack.Extend();
-  for (int64_t ns = 0; ns < 900; ++ns) {
-    double sum = 0;
+  const std::vector<const Pyramid*> pointers = {&parts[0], &parts[1], &parts[2]};
+  std::vector<SimTime> edges;
+  for (const int64_t edge : {0, 7, 7, 20, 33, 60, 100, 250, 260, 400, 1000}) {
+    edges.push_back(SimTime(edge));
+  }
+  const std::vector<std::vector<ColumnSpan>> exact = StackColumns(pointers, edges, 600);
+  const std::vector<std::vector<ColumnSpan>> bounds = StackColumns(pointers, edges, 0);
+  ASSERT_EQ(exact.size(), size_t{3});
+  for (size_t i = 0; i + 1 < edges.size(); ++i) {
     for (size_t p = 0; p < parts.size(); ++p) {
-      sum += parts[p].ValueAt(SimTime(ns)).value_or(0);
-      const std::optional<double> border = stack.borders()[p].ValueAt(SimTime(ns));
-      if (border.has_value()) {
-        EXPECT_EQ(*border, sum) << "part " << p << " at " << ns;
-      } else {
-        EXPECT_EQ(sum, 0);
+      double low = 1e9;
+      double high = -1e9;
+      double last = 0;
+      for (int64_t ns = edges[i].ns(); ns < edges[i + 1].ns(); ++ns) {
+        double sum = 0;
+        bool begun = false;
+        for (size_t below = 0; below <= p; ++below) {
+          const std::optional<double> value = parts[below].ValueAt(SimTime(ns));
+          begun = begun || value.has_value();
+          sum += value.value_or(0);
+        }
+        if (!begun) continue;
+        low = std::min(low, sum);
+        high = std::max(high, sum);
+        last = sum;
       }
+      const ColumnSpan& span = exact[p][i];
+      ASSERT_EQ(span.valid, high >= 0) << "part " << p << ", column " << i;
+      if (!span.valid) continue;
+      EXPECT_EQ(span.low, low) << "part " << p << ", column " << i;
+      EXPECT_EQ(span.high, high) << "part " << p << ", column " << i;
+      EXPECT_EQ(span.last, last) << "part " << p << ", column " << i;
+      // What many samples are drawn as hides no spike, and agrees at the column's end.
+      EXPECT_TRUE(bounds[p][i].valid);
+      EXPECT_LE(bounds[p][i].low, low);
+      EXPECT_GE(bounds[p][i].high, high);
+      EXPECT_EQ(bounds[p][i].last, last);
     }
   }
-  // Later samples are appended.
-  const size_t before = stack.borders()[2].size();
-  parts[1].Append(SimTime(5000), 7);
-  stack.Extend();
-  ASSERT_EQ(stack.borders()[2].size(), before + 1);
-  EXPECT_EQ(stack.borders()[2].ValueAt(SimTime(5000)),
-            *parts[0].ValueAt(SimTime(5000)) + 7 + *parts[2].ValueAt(SimTime(5000)));
 }
 
 TEST(PlotModelTest, MovesBetweenPartsOfAStackLeaveNoSpike) {
   const Pyramid waiting = SeriesOf({{0, 10}, {50, 0}});
   const Pyramid placed = SeriesOf({{0, 0}, {50, 10}});
-  StackBuilder stack({&waiting, &placed});
-  stack.Extend();
-  const SampleSummary top = stack.borders()[1].Query(At(0), At(100));
-  EXPECT_EQ(top.min, 10);
-  EXPECT_EQ(top.max, 10);
+  const std::vector<SimTime> edges = {At(0), At(100)};
+  const std::vector<std::vector<ColumnSpan>> borders = StackColumns({&waiting, &placed}, edges, 4);
+  EXPECT_EQ(borders[1][0].low, 10);
+  EXPECT_EQ(borders[1][0].high, 10);
+  EXPECT_EQ(borders[0][0].low, 0);
+}
+
+TEST(PlotModelTest, ASpikeInAStackOfManySamplesReachesItsHeight) {
+  constexpr int64_t kSamples = 100'000;
+  Pyramid lower;
+  Pyramid upper;
+  for (int64_t i = 0; i < kSamples; ++i) {
+    lower.Append(At(i), 2);
+    upper.Append(At(i), i == 54'321 ? 100 : 1);
+  }
+  PlotSpec spec;
+  spec.stacked = true;
+  spec.series.push_back(Series("lower", &lower, 10));
+  spec.series.push_back(Series("upper", &upper, 20));
+  PlotModel plot(spec);
+  const PlotPicture& picture = plot.Draw(Frame(0, kSamples), std::nullopt);
+  const float x = plot.XOf(At(54'321));
+  EXPECT_NEAR(FillsAt(picture.base, 20, x, /*opaque=*/false).top, LinearY(picture, 102), 0.01);
+  EXPECT_NEAR(FillsAt(picture.base, 20, x, /*opaque=*/true).top, LinearY(picture, 3), 0.01);
+  EXPECT_NEAR(FillsAt(picture.base, 10, x, /*opaque=*/true).top, LinearY(picture, 2), 0.01);
+}
+
+TEST(PlotModelTest, ShowsMarkersAndReplacedData) {
+  Pyramid data = SeriesOf({{0, 10}});
+  PlotSpec spec;
+  spec.high = 50;
+  spec.series.push_back(Series("a", &data, 10));
+  PlotModel plot(spec);
+  plot.Draw(Frame(0, 100), std::nullopt);
+  PlotMarker marker;
+  marker.time = At(20);
+  marker.label = "node fails";
+  plot.SetMarkers({marker});
+  EXPECT_TRUE(HasText(plot.Draw(Frame(0, 100), std::nullopt).base, "node fails"));
+  data = SeriesOf({{0, 40}});
+  const PlotPicture& before = plot.Draw(Frame(0, 100), std::nullopt);
+  EXPECT_NEAR(LineOf(before.base, 10)[0].y, LinearY(before, 10), 0.01);
+  plot.Refresh();
+  const PlotPicture& after = plot.Draw(Frame(0, 100), std::nullopt);
+  EXPECT_NEAR(LineOf(after.base, 10)[0].y, LinearY(after, 40), 0.01);
 }
 
 TEST(PlotModelTest, HiddenSeriesLeaveNoGapInAStack) {
@@ -419,6 +477,28 @@ TEST(PlotModelTest, ANarrowPlotHasItsLegendBelow) {
       EXPECT_GE(left, 0) << text.text;
       EXPECT_LE(left + width, frame.width + 0.01F) << text.text;
     }
+  }
+}
+
+TEST(PlotModelTest, PlotsAboveEachOtherShareTheirMargins) {
+  const Pyramid small = SeriesOf({{0, 1}, {50, 3}});
+  const Pyramid large = SeriesOf({{0, 1'000'000}, {50, 3'000'000}});
+  std::vector<Rect> areas;
+  for (const Pyramid* data : {&small, &large}) {
+    for (const bool stacked : {false, true}) {
+      PlotSpec spec;
+      spec.stacked = stacked;
+      spec.series.push_back(Series(data == &small ? "a" : "a longer name", data, 10));
+      PlotModel plot(spec);
+      PlotFrame frame = Frame(0, 100);
+      frame.left = 12 * frame.char_width;
+      frame.legend = LegendWidth(13, frame);
+      areas.push_back(plot.Draw(frame, std::nullopt).area);
+    }
+  }
+  for (const Rect& area : areas) {
+    EXPECT_EQ(area, areas[0]);
+    EXPECT_EQ(area.x, 84);
   }
 }
 

@@ -30,6 +30,7 @@
 #include "model/kube/objects.h"
 #include "model/mig_table.h"
 #include "model/random.h"
+#include "model/record.h"
 #include "model/time.h"
 #include "policies/devices/counting_driver.h"
 #include "policies/framework/claim_driver.h"
@@ -50,6 +51,7 @@ struct DraScenario {
   std::function<std::vector<std::unique_ptr<ClaimDriver>>(const ClusterState&)> more_drivers;
   // Objects that are there from the beginning.
   std::function<void(ControlPlane&)> objects;
+  std::vector<RecordSink*> sinks;  // further ones; they outlive the rig
   // Entries of the pods of the run, by the name of the pod.
   std::function<std::vector<PodClaim>(NamePool&, const std::string&)> claims;
 };
@@ -87,8 +89,10 @@ class PlaneRig {
       if (s->objects) s->objects(*plane_);
       profile.AddPlugin(plane_->TakePlugin(), /*first=*/true);
     };
-    rig_ = std::make_unique<EngineRig>(
-        s->engine, [this](EngineParts& parts) { parts.node_agent = plane_.get(); });
+    rig_ = std::make_unique<EngineRig>(s->engine, [this, s](EngineParts& parts) {
+      parts.node_agent = plane_.get();
+      parts.sinks.insert(parts.sinks.end(), s->sinks.begin(), s->sinks.end());
+    });
   }
   // Every call, when it has been answered.
   virtual void Hear(const ApiMessage& m) { messages_.push_back(m); }

@@ -18,6 +18,8 @@
 #include "gtest/gtest.h"
 #include "model/check.h"
 #include "model/device_set.h"
+#include "model/event_source.h"
+#include "model/job_table.h"
 #include "model/proto/ledger.pb.h"
 #include "model/random.h"
 #include "sim/record/ledger_digest.h"
@@ -35,6 +37,9 @@ constexpr LedgerPace kPace = {/*records_per_block=*/8, /*records_per_keyframe=*/
                               /*records_per_live_object=*/0, /*blocks_per_series=*/3,
                               /*pods_per_frame=*/5};
 
+// The first pods belong to nobody, so that some blocks have no tenants and some have several.
+std::string TenantOfPod(size_t pod) { return pod < 10 ? "" : absl::StrCat("tenant ", pod * 7 % 5); }
+
 // Pods at random with shares of GPUs that wait, fail, are reserved, bound, given up and end.
 std::string RandomLedger(uint64_t seed, size_t records) {
   const TempDir dir;
@@ -44,6 +49,8 @@ std::string RandomLedger(uint64_t seed, size_t records) {
                            script.summaries(), kPace);
   DRASIM_CHECK(writer.ok());
   script.AddSink(writer->get());
+  JobTable jobs;
+  (*writer)->set_jobs(&jobs);
   Random random(seed, "ledger_seek_test");
   std::vector<PodId> waiting;
   std::vector<PodId> reserved;
@@ -94,8 +101,12 @@ std::string RandomLedger(uint64_t seed, size_t records) {
       const auto milli = static_cast<int32_t>(random.Below(4)) * 100;
       const ShapeId shape = script.Shape(static_cast<int64_t>(1 + random.Below(900)), kGib / 8,
                                          milli > 0 ? 1 : 0, milli);
-      waiting.push_back(script.Arrive(absl::StrCat("pod-", script.records().size()), shape,
-                                      static_cast<int32_t>(random.Below(3))));
+      JobArrival job;
+      job.name = absl::StrCat("pod-", script.records().size());
+      job.shape = shape;
+      job.tenant = TenantOfPod(script.cluster().pod_count());
+      jobs.Add(job, PodId(script.cluster().pod_count()), script.cluster().shapes());
+      waiting.push_back(script.Arrive(job.name, shape, static_cast<int32_t>(random.Below(3))));
     }
   }
   script.End();
@@ -137,12 +148,29 @@ TEST(LedgerSeekTest, EveryRecordFromEveryOther) {
   EXPECT_EQ(record.kind, RecordKind::kRunEnded);
 }
 
+TEST(LedgerSeekTest, EveryPodHasItsOwner) {
+  const std::string bytes = RandomLedger(6, 300);
+  const std::unique_ptr<LedgerSeek> seek = SeekIn(bytes);
+  ASSERT_GT(seek->index().keyframes.size(), 10u);
+  for (uint64_t to = 0; to <= 301; to += 7) {
+    ASSERT_EQ(seek->ToRecord(to), absl::OkStatus());
+    for (size_t row = 0; row < seek->cluster().pod_count(); ++row) {
+      const uint64_t number = seek->NumberOf(PodId(row));
+      EXPECT_EQ(seek->JobOf(PodId(row)), JobId(number)) << to;
+      EXPECT_EQ(seek->TenantOf(PodId(row)), TenantOfPod(number)) << to;
+    }
+  }
+}
+
 TEST(LedgerSeekTest, ALedgerWithoutKeyframes) {
   const LedgerExample example = MakeLedgerExample();
   const WholeReading whole = ReadWhole(example.bytes, example.records.size(), 100);
   const std::unique_ptr<LedgerSeek> seek = SeekIn(example.bytes);
   EXPECT_TRUE(seek->index().keyframes.empty());
   EXPECT_EQ(seek->index().checkpoints.size(), 3u);
+  ASSERT_EQ(seek->ToRecord(5), absl::OkStatus());
+  EXPECT_FALSE(seek->JobOf(PodId(0u)).valid());
+  EXPECT_EQ(seek->TenantOf(PodId(0u)), "");
   for (const size_t to : {size_t{14}, size_t{3}, size_t{9}, size_t{0}, size_t{13}, size_t{13}}) {
     ASSERT_EQ(seek->ToRecord(to), absl::OkStatus());
     EXPECT_TRUE(LiveImage(*seek) == whole.images[to].second) << to;
@@ -216,7 +244,8 @@ TEST(LedgerSeekTest, FlippedBytesWithAFittingChecksumNeverCrash) {
   const std::string bytes = RandomLedger(4, 60);
   size_t flips = 0;
   for (const LedgerFrame& frame : FramesOf(bytes)) {
-    if (frame.type < 4) continue;  // ledger_test.cc flips the others
+    // ledger_test.cc flips headers and checkpoints.
+    if (frame.type == 1 || frame.type == 3) continue;
     for (size_t at = 0; at < frame.payload.size(); ++at) {
       for (const unsigned char flip : kFlips) {
         std::string payload = frame.payload;
@@ -241,12 +270,12 @@ TEST(LedgerSeekTest, FlippedBytesOfALiveStateNeverCrash) {
     proto::LedgerKeyframe keyframe;
     ASSERT_TRUE(keyframe.ParseFromString(frame.payload));
     std::string live;
-    ASSERT_TRUE(Inflate(keyframe.live(), keyframe.live_bytes(), &live));
+    ASSERT_TRUE(Unpack(keyframe.live(), keyframe.live_bytes(), &live));
     for (size_t at = 0; at < live.size(); ++at) {
       for (const unsigned char flip : kFlips) {
         std::string changed = live;
         changed[at] = static_cast<char>(static_cast<unsigned char>(changed[at]) ^ flip);
-        keyframe.set_live(Deflate(changed));
+        keyframe.set_live(Pack(changed));
         keyframe.set_live_bytes(changed.size());
         const std::string payload = keyframe.SerializeAsString();
         // Partial, because the index is void: places behind the frame move.

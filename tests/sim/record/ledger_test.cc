@@ -93,7 +93,11 @@ TEST(LedgerTest, TheHeaderHoldsWhatTheRunBeganWith) {
     EXPECT_EQ(found.pods, wanted.pods);
     EXPECT_EQ(found.gpu_count, wanted.gpu_count);
     EXPECT_EQ(found.gpu_model, wanted.gpu_model);
+    EXPECT_TRUE(found.labels == wanted.labels);
+    EXPECT_TRUE(found.taints == wanted.taints);
   }
+  EXPECT_EQ(cluster.node_spec(NodeId(0u)).labels.size(), 2u);
+  EXPECT_EQ(cluster.node_spec(NodeId(1u)).taints.size(), 1u);
   EXPECT_EQ(cluster.totals(), script.cluster().totals());
 }
 
@@ -126,6 +130,35 @@ TEST(LedgerTest, ShapesAndSummariesComeBackWhole) {
 
 TEST(LedgerTest, TheSameRunGivesTheSameBytes) {
   EXPECT_TRUE(MakeLedgerExample().bytes == MakeLedgerExample().bytes);
+}
+
+TEST(LedgerTest, PreemptorsComeBack) {
+  const TempDir dir;
+  RecordScript script;
+  const std::unique_ptr<LedgerWriter> writer = WriterIn(dir, script);
+  script.AddSink(writer.get());
+  const ShapeId shape = script.Shape(1000, kGib, 0, 0);
+  const PodId low = script.Arrive("low", shape);
+  const PodId other = script.Arrive("other", shape);
+  const PodId high = script.Arrive("high", shape, 5);
+  script.Bind(low, 0, DeviceSet());
+  script.Bind(other, 0, DeviceSet());
+  script.Preempt(low, high);
+  script.Preempt(other, PodId());  // for several jobs
+  script.Bind(low, 0, DeviceSet());
+  ASSERT_EQ(writer->AddCheckpoint("state"), absl::OkStatus());  // a new block
+  script.Preempt(low, PodId());
+  script.Bind(low, 0, DeviceSet());
+  script.Preempt(low, low);
+  script.End();
+  ASSERT_EQ(writer->Finish(kExampleFingerprint), absl::OkStatus());
+  const LedgerContent content = ReadLedger(LedgerReader::Open(dir.PathOf("ledger")));
+  EXPECT_EQ(content.status, absl::OkStatus());
+  ASSERT_EQ(content.records.size(), script.records().size());
+  for (size_t i = 0; i < content.records.size(); ++i) {
+    EXPECT_TRUE(content.records[i] == script.records()[i]) << i;
+  }
+  EXPECT_EQ(content.records[5].preemptor, high);
 }
 
 TEST(LedgerTest, FramesAndTrailer) {
@@ -639,6 +672,54 @@ TEST(LedgerDamageTest, ColumnsOfABlock) {
   EXPECT_EQ(ErrorWith([](auto* b) { b->clear_pod_name(); }), "a pod without a name");
 }
 
+TEST(LedgerDamageTest, OwnersOfABlock) {
+  const auto owned = [](int64_t job, uint32_t tenant) {
+    return [job, tenant](auto* b) {
+      b->add_job(job);
+      b->add_tenant(tenant);
+      b->add_tenants("x");
+    };
+  };
+  EXPECT_EQ(ErrorWith(owned(0, 0)), "");
+  const char* const unknown = "a pod of an unknown owner";
+  EXPECT_EQ(ErrorWith(owned(-1, 0)), unknown);
+  EXPECT_EQ(ErrorWith(owned(0, 1)), unknown);
+  EXPECT_EQ(ErrorWith(owned(int64_t{JobId::kInvalid}, 0)), unknown);
+  EXPECT_EQ(ErrorWith(owned(int64_t{JobId::kInvalid} - 1, 0)), "");
+  EXPECT_EQ(ErrorWith([](auto* b) { b->add_job(0); }), unknown);  // no tenant 0
+  const char* const lengths = "a block's columns differ in length";
+  EXPECT_EQ(ErrorWith([](auto* b) { b->add_tenant(0); }), lengths);
+  EXPECT_EQ(ErrorWith([](auto* b) {
+              b->add_job(0);
+              b->add_job(0);
+            }),
+            lengths);
+}
+
+TEST(LedgerDamageTest, PreemptorsOfABlock) {
+  const auto preempted = [](std::vector<uint64_t> preemptors) {
+    return [preemptors](auto* b) {
+      AddRecord(RecordKind::kPodEvicted, 1, b);
+      b->add_detail(static_cast<uint32_t>(EvictionCause::kPreempted));
+      for (const uint64_t preemptor : preemptors) b->add_preemptor(preemptor);
+    };
+  };
+  EXPECT_EQ(ErrorWith(preempted({})), "");
+  EXPECT_EQ(ErrorWith(preempted({0})), "");
+  EXPECT_EQ(ErrorWith(preempted({1})), "");
+  EXPECT_EQ(ErrorWith(preempted({2})), "a preemptor that does not exist");
+  EXPECT_EQ(ErrorWith(preempted({~uint64_t{0}})), "a preemptor that does not exist");
+  EXPECT_EQ(ErrorWith([&](auto* b) {
+              preempted({1})(b);
+              b->mutable_kind()->push_back('\3');
+              b->add_pod_delta(0);
+              b->add_node(1);
+              b->add_devices(1);
+              preempted({})(b);
+            }),
+            "a preemptor is missing");
+}
+
 TEST(LedgerDamageTest, DefinitionsOfABlock) {
   const char* const unsound = "a pod shape is unsound or repeated";
   EXPECT_EQ(ErrorWith([](auto* b) { b->mutable_shapes(0)->set_gpu_milli(1001); }), unsound);
@@ -767,12 +848,81 @@ TEST(LedgerDamageTest, Headers) {
   for (int i = 0; i < 254; ++i) reasons.add_reasons("r");
   EXPECT_EQ(error(reasons),
             absl::DataLossError("memory: damaged at byte 8: more reasons than can be"));
+  proto::LedgerHeader kinds = OneNode();
+  kinds.set_reason_kinds(std::string(1, static_cast<char>(kReasonKinds)));
+  EXPECT_EQ(error(kinds),
+            absl::DataLossError("memory: damaged at byte 8: an unknown kind of reason"));
+  kinds.set_reason_kinds(std::string(1, static_cast<char>(kReasonKinds - 1)));
+  EXPECT_EQ(error(kinds), absl::OkStatus());
+  kinds.set_reason_kinds(std::string(2, '\1'));
+  EXPECT_EQ(
+      error(kinds),
+      absl::DataLossError("memory: damaged at byte 8: reasons and their kinds differ in number"));
   const absl::Status unreadable =
       absl::DataLossError("memory: damaged at byte 8: no readable header");
   EXPECT_EQ(ReadLedgerBytes(absl::StrCat("DRASIMLG", MakeFrame(FrameType::kHeader, "\xff"))).status,
             unreadable);
   EXPECT_EQ(ReadLedgerBytes(absl::StrCat("DRASIMLG", MakeFrame(FrameType::kBlock, ""))).status,
             unreadable);
+}
+
+// A node with an A100 that has a static layout, and a change of it.
+TEST(LedgerDamageTest, Layouts) {
+  proto::LedgerHeader header = OneNode();
+  header.set_mig(true);
+  header.mutable_nodes(0)->set_gpu_model("A100-SXM4-40GB");
+  header.mutable_nodes(0)->add_layouts(1);
+  header.mutable_nodes(0)->add_layouts(0);
+  const auto error = [](const proto::LedgerHeader& changed, const proto::LedgerBlock& block) {
+    const absl::Status status =
+        ReadLedgerBytes(Ledger(changed, MakeFrame(FrameType::kBlock, block.SerializeAsString())))
+            .status;
+    EXPECT_TRUE(status.ok() || absl::IsDataLoss(status)) << status;
+    const std::string message(status.message());
+    return status.ok() ? "" : message.substr(message.rfind(": ") + 2);
+  };
+  proto::LedgerBlock none;
+  none.set_kind("\x08");
+  none.add_pod_delta(0);
+  EXPECT_EQ(error(header, none), "");
+  proto::LedgerHeader changed = header;
+  changed.mutable_nodes(0)->set_layouts(0, ~uint64_t{0});
+  EXPECT_EQ(error(changed, none), "an impossible layout");
+  changed.mutable_nodes(0)->set_gpu_model("T4");
+  changed.mutable_nodes(0)->set_layouts(0, 1);
+  EXPECT_EQ(error(changed, none), "an impossible layout");
+  changed = header;
+  changed.mutable_nodes(0)->mutable_layouts()->RemoveLast();
+  EXPECT_EQ(error(changed, none), "a GPU without a layout");
+
+  const auto change = [](uint64_t devices, std::vector<uint64_t> layouts) {
+    proto::LedgerBlock block;
+    block.set_kind("\x0f");
+    block.add_pod_delta(0);
+    block.add_node(1);
+    block.add_devices(devices);
+    block.add_detail(static_cast<uint32_t>(DeviceChangeKind::kLayoutChanged));
+    for (const uint64_t layout : layouts) block.add_layouts(layout);
+    return block;
+  };
+  EXPECT_EQ(error(header, change(3, {2, 1})), "");
+  EXPECT_EQ(error(header, change(3, {2})), "a layout is missing");
+  EXPECT_EQ(error(header, change(4, {2})), "a GPU that does not exist");
+  EXPECT_EQ(error(header, change(2, {~uint64_t{0}})), "an impossible layout");
+  EXPECT_EQ(error(OneNode(), change(3, {})), "");  // without layouts nothing is told
+
+  const std::string bytes =
+      Ledger(header, MakeFrame(FrameType::kBlock, change(2, {4}).SerializeAsString()));
+  absl::StatusOr<std::unique_ptr<LedgerReader>> reader = LedgerReader::FromMemory(bytes);
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  EXPECT_EQ((*reader)->LayoutOf(NodeId(0u), 0), uint64_t{1});
+  EXPECT_EQ((*reader)->LayoutOf(NodeId(0u), 1), uint64_t{0});
+  Record record;
+  EXPECT_TRUE(*(*reader)->Next(&record));
+  EXPECT_EQ((*reader)->LayoutOf(NodeId(0u), 0), uint64_t{1});
+  EXPECT_EQ((*reader)->LayoutOf(NodeId(0u), 1), uint64_t{4});
+  ASSERT_EQ((*reader)->Rewind(), absl::OkStatus());
+  EXPECT_EQ((*reader)->LayoutOf(NodeId(0u), 1), uint64_t{0});
 }
 
 TEST(LedgerDamageTest, CheckpointsThatLie) {
@@ -806,7 +956,7 @@ TEST(LedgerDamageTest, CheckpointsThatLieAboutTheirBase) {
   const std::string base_state = "0123456789";
   proto::LedgerCheckpoint base;
   base.set_state_bytes(base_state.size());
-  base.set_state(Deflate(base_state));
+  base.set_state(Pack(base_state));
   const std::string before =
       Ledger(OneNode(), MakeFrame(FrameType::kCheckpoint, base.SerializeAsString()));
   proto::LedgerCheckpoint sound;
@@ -814,7 +964,7 @@ TEST(LedgerDamageTest, CheckpointsThatLieAboutTheirBase) {
   sound.set_base_offset(before.size() -
                         MakeFrame(FrameType::kCheckpoint, base.SerializeAsString()).size());
   sound.set_new_bytes(4);
-  sound.set_state(Deflate("abcd"));
+  sound.set_state(Pack("abcd"));
   sound.add_gap(3);
   sound.add_copy_offset(2);
   sound.add_copy_bytes(2);

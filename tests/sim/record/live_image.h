@@ -4,10 +4,12 @@
 #define DRASIM_TESTS_SIM_RECORD_LIVE_IMAGE_H_
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,6 +22,7 @@
 #include "model/check.h"
 #include "model/cluster_state.h"
 #include "model/device_grant.h"
+#include "model/mig_slices.h"
 #include "model/random.h"
 #include "model/record.h"
 #include "model/state_io.h"
@@ -74,6 +77,25 @@ inline void WriteNodeImage(const ClusterState& cluster, const LiveState& live, N
   for (const PodId pod : node.pods) out->U64(number_of(pod));
 }
 
+inline void WriteHistory(const PodHistory& history, StateWriter* out) {
+  for (const SimTime time : {history.waiting_since, history.running_since, history.first_start,
+                             history.first_answer_at, history.first_bound}) {
+    out->I64(time.ns());
+  }
+  out->I64(history.waited.ns());
+  out->I64(history.held.ns());
+  out->U64(history.node.value());
+  out->U64(history.first_node.value());
+  out->U64(history.last_failure.value());
+  out->U64(static_cast<uint64_t>(history.rejected));
+  out->U64(history.attempts_failed);
+  out->U64(history.times_evicted);
+  out->U64(history.starts);
+  out->U64(static_cast<uint64_t>(history.first_answer));
+  out->Bool(history.started);
+  out->Bool(history.rejected_last);
+}
+
 inline void WritePodImage(const ClusterState& cluster, const LivePod& row, uint64_t number,
                           StateWriter* out) {
   out->U64(number);
@@ -89,27 +111,32 @@ inline void WritePodImage(const ClusterState& cluster, const LivePod& row, uint6
   out->U64(row.node.value());
   out->U64(row.devices.bits());
   WriteGrants(row.grants, out);
-  out->U64(row.history.attempts_failed);
-  out->U64(row.history.last_failure.value());
-  out->U64(static_cast<uint64_t>(row.history.rejected));
-  out->U64(row.history.starts);
-  out->I64(row.history.first_start.ns());
-  out->I64(row.history.last_start.ns());
-  out->U64(row.history.last_node.value());
+  WriteHistory(row.history, out);
 }
 
-inline std::string LiveImage(const ClusterState& cluster, const LiveState& live,
-                             const std::function<uint64_t(PodId)>& number_of) {
+// What the reader and the live state beside it say of the nodes and the live pods.
+inline std::string LiveImage(const LedgerReader& reader, const LiveState& live) {
+  const ClusterState& cluster = reader.cluster();
+  const auto number_of = [&reader](PodId pod) { return reader.NumberOf(pod); };
   StateWriter out;
   out.U64(cluster.node_count());
   for (size_t n = 0; n < cluster.node_count(); ++n) {
     WriteNodeImage(cluster, live, NodeId(n), number_of, &out);
+    for (size_t g = 0; g < cluster.node(NodeId(n)).gpu_count; ++g) {
+      const std::optional<uint64_t> layout = reader.LayoutOf(NodeId(n), g);
+      out.Bool(layout.has_value());
+      out.U64(layout.value_or(0));
+    }
   }
   std::vector<std::pair<uint64_t, const LivePod*>> pods;
   for (const LivePod& row : live.pods()) pods.emplace_back(number_of(row.pod), &row);
   std::sort(pods.begin(), pods.end());
   out.U64(pods.size());
-  for (const auto& [number, row] : pods) WritePodImage(cluster, *row, number, &out);
+  for (const auto& [number, row] : pods) {
+    WritePodImage(cluster, *row, number, &out);
+    out.U64(reader.JobOf(row->pod).value());
+    out.Str(reader.TenantOf(row->pod));
+  }
   const ClusterTotals& t = cluster.totals();
   for (const int64_t value :
        {t.cpu_milli_capacity, t.memory_bytes_capacity, t.gpu_milli_capacity, t.gpu_count,
@@ -117,12 +144,12 @@ inline std::string LiveImage(const ClusterState& cluster, const LiveState& live,
         t.nodes_in_use, t.gpus_on_used_nodes, t.pods_resident}) {
     out.I64(value);
   }
-  for (const int64_t value : SeriesValuesOf(live)) out.I64(value);
+  for (const int64_t value : SeriesValuesOf(live, SliceCounts())) out.I64(value);
   return out.Release();
 }
 
 inline std::string LiveImage(const LedgerSeek& seek) {
-  return LiveImage(seek.cluster(), seek.live(), [&seek](PodId pod) { return seek.NumberOf(pod); });
+  return LiveImage(seek.reader(), seek.live());
 }
 
 // The live state says of a cluster that has all pods what the cluster says itself.
@@ -162,9 +189,66 @@ inline void ExpectLiveStateOf(const ClusterState& cluster, const LiveState& live
   }
 }
 
+// The waiting pods by their last verdict, counted anew from the phases of all pods.
+class WaitTally {
+ public:
+  void OnRecord(const Record& record, const VerdictSummaryTable& summaries) {
+    if (record.kind == RecordKind::kPodArrived) last_.push_back(WaitKind::kUntried);
+    if (record.kind == RecordKind::kPodRejected) last_[record.pod.value()] = WaitKind::kNoRoom;
+    if (record.kind == RecordKind::kPodUnreserved) ++taken_back_;
+    if (record.kind != RecordKind::kAttemptFailed) return;
+    const auto& reasons = summaries.row(SummaryId(record.detail)).rejected;
+    const bool any_verdict =
+        std::any_of(reasons.begin(), reasons.end(), [&summaries](const auto& reason) {
+          return summaries.kind(reason.first) < ReasonKind::kWaitsForDriver;
+        });
+    last_[record.pod.value()] =
+        any_verdict || reasons.empty() ? WaitKind::kNoRoom : WaitKind::kDriver;
+  }
+  void ExpectIn(const ClusterState& cluster, const LiveState& live) const {
+    std::array<int64_t, kWaitKinds> waiting{};
+    for (size_t p = 0; p < last_.size(); ++p) {
+      if (cluster.pod_phase(PodId(p)) == PodPhase::kPending)
+        ++waiting[static_cast<size_t>(last_[p])];
+    }
+    for (size_t w = 0; w < kWaitKinds; ++w) {
+      EXPECT_EQ(live.waiting(static_cast<WaitKind>(w)), waiting[w]) << w;
+    }
+    EXPECT_EQ(live.counter(RunCounter::kPlacesTakenBack), taken_back_);
+  }
+
+ private:
+  std::vector<WaitKind> last_;  // by pod
+  int64_t taken_back_ = 0;
+};
+
+// The slices of the whole cluster.
+class SliceTally {
+ public:
+  explicit SliceTally(const ClusterState& cluster) {
+    for (size_t n = 0; n < cluster.node_count(); ++n) {
+      by_node_.push_back(SlicesOf(cluster, NodeId(n)));
+      sum_.Add(by_node_.back(), +1);
+    }
+  }
+  const SliceCounts& sum() const { return sum_; }
+  void OnRecord(const Record& record, const ClusterState& cluster) {
+    if (!record.node.valid()) return;
+    SliceCounts& node = by_node_[record.node.value()];
+    sum_.Add(node, -1);
+    node = SlicesOf(cluster, record.node);
+    sum_.Add(node, +1);
+  }
+
+ private:
+  std::vector<SliceCounts> by_node_;
+  SliceCounts sum_;
+};
+
 // A reading of a whole ledger from record 0.
 struct WholeReading {
   std::vector<Record> records;
+  SeriesValues before{};             // the first record
   std::vector<SeriesValues> values;  // after each record
   std::vector<EndedPod> ended;
   std::vector<std::pair<uint64_t, std::string>> images;  // records before it, image
@@ -176,23 +260,28 @@ inline WholeReading ReadWhole(absl::string_view bytes, uint64_t total, uint64_t 
   auto reader = LedgerReader::FromMemory(bytes);
   DRASIM_CHECK(reader.ok());
   const ClusterState& cluster = (*reader)->cluster();
-  LiveState live(cluster);
-  const auto number_of = [](PodId pod) { return uint64_t{pod.value()}; };
+  LiveState live(cluster, &(*reader)->summaries());
+  WaitTally waits;
+  SliceTally slices(cluster);
+  whole.before = SeriesValuesOf(live, slices.sum());
   Random random(total, "live image");
   while (true) {
     const uint64_t at = whole.records.size();
     if (at == 0 || at == total || total <= count || random.Bernoulli(count, total)) {
       ExpectLiveStateOf(cluster, live);
-      whole.images.emplace_back(at, LiveImage(cluster, live, number_of));
+      waits.ExpectIn(cluster, live);
+      whole.images.emplace_back(at, LiveImage(**reader, live));
     }
     Record record;
     const absl::StatusOr<bool> more = (*reader)->Next(&record);
     EXPECT_EQ(more.status(), absl::OkStatus());
     if (!more.ok() || !*more) break;
     live.OnRecord(record, cluster);
+    waits.OnRecord(record, (*reader)->summaries());
+    slices.OnRecord(record, cluster);
     if (live.ended().has_value()) whole.ended.push_back(*live.ended());
     whole.records.push_back(record);
-    whole.values.push_back(SeriesValuesOf(live));
+    whole.values.push_back(SeriesValuesOf(live, slices.sum()));
   }
   EXPECT_EQ(whole.records.size(), total);
   return whole;

@@ -158,7 +158,7 @@ TEST(PodLogTest, RowsHoldTheLastPlacement) {
   EXPECT_EQ(log.rows()[0].node, NodeId(1u));
   EXPECT_EQ(log.rows()[0].devices, DeviceSet::Of(0));
   EXPECT_EQ(log.rows()[0].start, SimTime(9));
-  EXPECT_EQ(log.rows()[0].attempts_failed, 1);
+  EXPECT_EQ(log.failures()[0].attempts, 1);
 }
 
 TEST(PodLogTest, NamesAndModelsThatNeedQuotesGetThem) {

@@ -76,6 +76,14 @@ class RecordScript {
     cluster_.Finish(pod);
     Emit(RecordKind::kPodFinished, pod, node, devices, 0);
   }
+  // It waits again, because the other pod needs its place.
+  void Preempt(PodId pod, PodId preemptor) {
+    const NodeId node = cluster_.pod_node(pod);
+    const DeviceSet devices = cluster_.pod_devices(pod);
+    cluster_.Evict(pod);
+    Emit(RecordKind::kPodEvicted, pod, node, devices,
+         static_cast<uint32_t>(EvictionCause::kPreempted), preemptor);
+  }
   void End() { Emit(RecordKind::kRunEnded, PodId(), NodeId(), DeviceSet(), 0); }
 
   const ClusterState& cluster() const { return cluster_; }
@@ -91,9 +99,12 @@ class RecordScript {
     spec.memory_bytes = 16 * kGib;
     spec.gpu_count = gpus;
     spec.gpu_model = std::string(model);
+    spec.labels = {{"pool", std::string(name)}, {"zone", "z1"}};
+    if (gpus == 1) spec.taints = {{"gpu", "old", "NoSchedule"}};
     DRASIM_CHECK(cluster_.AddNode(spec).ok());
   }
-  void Emit(RecordKind kind, PodId pod, NodeId node, DeviceSet devices, uint32_t detail) {
+  void Emit(RecordKind kind, PodId pod, NodeId node, DeviceSet devices, uint32_t detail,
+            PodId preemptor = PodId()) {
     Record record;
     record.time = now_;
     record.kind = kind;
@@ -101,6 +112,7 @@ class RecordScript {
     record.node = node;
     record.devices = devices;
     record.detail = detail;
+    record.preemptor = preemptor;
     records_.push_back(record);
     for (RecordSink* sink : sinks_) sink->OnRecord(record, cluster_);
   }

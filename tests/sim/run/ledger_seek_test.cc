@@ -3,22 +3,27 @@
 #include "sim/record/ledger_seek.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 #include "model/check.h"
+#include "model/mig_table.h"
 #include "model/random.h"
 #include "model/record.h"
+#include "sim/record/gpu_layouts.h"
 #include "sim/record/ledger_digest.h"
 #include "sim/record/ledger_writer.h"
 #include "sim/run/simulation.h"
@@ -50,8 +55,9 @@ class SeekRunTest : public ::testing::TestWithParam<std::string> {
     ASSERT_TRUE(built.ok()) << built.status();
     sim_ = *std::move(built);
     const TempDir dir;
-    absl::StatusOr<std::unique_ptr<LedgerWriter>> writer = LedgerWriter::Create(
-        dir.PathOf("ledger"), "", sim_->cluster(), sim_->ranks(), sim_->summaries(), kPace);
+    absl::StatusOr<std::unique_ptr<LedgerWriter>> writer =
+        LedgerWriter::Create(dir.PathOf("ledger"), "", sim_->cluster(), sim_->ranks(),
+                             sim_->summaries(), kPace, sim_->Layouts());
     ASSERT_TRUE(writer.ok()) << writer.status();
     (*writer)->set_jobs(&sim_->jobs());
     sim_->AddSink(writer->get());
@@ -116,6 +122,12 @@ TEST_P(SeekRunTest, TimesAndTheRecordsAfterThem) {
       EXPECT_EQ(record.node, wanted.node);
       EXPECT_EQ(record.devices, wanted.devices);
       EXPECT_EQ(record.detail, wanted.detail);
+      if (record.preemptor.valid()) {
+        EXPECT_EQ(seek_->NumberOf(record.preemptor), wanted.preemptor.value());
+      } else {
+        EXPECT_TRUE(!wanted.preemptor.valid() ||
+                    !seek_->FindPod(wanted.preemptor.value()).has_value());
+      }
       if (record.pod.valid()) {
         EXPECT_EQ(seek_->NumberOf(record.pod), wanted.pod.value());
         EXPECT_EQ(seek_->FindPod(wanted.pod.value()), record.pod);
@@ -145,6 +157,14 @@ TEST_P(SeekRunTest, TheSeriesAreThoseOfTheRecords) {
       SeriesPoint wanted;
       wanted.first = wanted.least = wanted.largest = whole_.values[first][m];
       wanted.last = whole_.values[first + block.records - 1][m];
+      if (absl::StartsWith(series->names[m], "slices_")) {
+        // Known at the ends of blocks alone.
+        wanted.first = first == 0 ? whole_.before[m] : whole_.values[first - 1][m];
+        wanted.least = std::min(wanted.first, wanted.last);
+        wanted.largest = std::max(wanted.first, wanted.last);
+        EXPECT_TRUE(series->points[m][b] == wanted) << series->names[m] << " " << b;
+        continue;
+      }
       for (uint64_t r = first; r < first + block.records; ++r) {
         wanted.least = std::min(wanted.least, whole_.values[r][m]);
         wanted.largest = std::max(wanted.largest, whole_.values[r][m]);
@@ -154,6 +174,51 @@ TEST_P(SeekRunTest, TheSeriesAreThoseOfTheRecords) {
     first += block.records;
   }
   EXPECT_EQ(first, whole_.records.size());
+}
+
+TEST_P(SeekRunTest, TheEventsAreThoseOfTheRecords) {
+  const absl::StatusOr<LedgerSeries> series = seek_->ReadSeries();
+  ASSERT_TRUE(series.ok()) << series.status();
+  std::vector<SeriesEvent> wanted;
+  for (size_t r = 0; r < whole_.records.size(); ++r) {
+    const Record& record = whole_.records[r];
+    if (record.kind != RecordKind::kNodeChanged && record.kind != RecordKind::kDevicesChanged) {
+      continue;
+    }
+    wanted.push_back({r, record.time, record.kind, record.detail, record.node});
+  }
+  EXPECT_TRUE(series->events == wanted);
+  EXPECT_EQ(series->events_left_out, 0u);
+  if (GetParam() == "replay_easy_node_events" || GetParam() == "mig_static_repartition") {
+    EXPECT_FALSE(wanted.empty());
+  }
+}
+
+// The scenarios together show every new kind of value, so that equality above means something.
+TEST_P(SeekRunTest, TheSeriesTellWhatTheRunHas) {
+  const absl::StatusOr<LedgerSeries> series = seek_->ReadSeries();
+  ASSERT_TRUE(series.ok()) << series.status();
+  const auto largest = [&](absl::string_view name) {
+    const auto found = std::find(series->names.begin(), series->names.end(), name);
+    int64_t value = 0;
+    for (const SeriesPoint& p :
+         series->points[static_cast<size_t>(found - series->names.begin())]) {
+      value = std::max(value, p.largest);
+    }
+    return value;
+  };
+  const bool mig = GetParam() == "mig_static_repartition" || GetParam() == "replay_dra_mig";
+  if (mig) {
+    EXPECT_GT(largest("slices_total"), 0);
+    EXPECT_GT(largest("slices_held"), 0);
+    EXPECT_LE(largest("slices_held"), largest("slices_total"));
+  }
+  if (GetParam() == "replay_dra_mig") {
+    EXPECT_GT(largest("waiting_driver"), 0);
+  } else {
+    EXPECT_EQ(largest("waiting_driver"), 0);
+  }
+  EXPECT_GT(largest("waiting_untried"), 0);
 }
 
 TEST_P(SeekRunTest, EveryEndedPodHasARow) {
@@ -170,6 +235,7 @@ TEST_P(SeekRunTest, EveryEndedPodHasARow) {
     const EndedPod& ended = whole_.ended[i];
     const JobId job = sim_->jobs().job_of(ended.pod);
     EndedPodRow wanted;
+    static_cast<PodHistory&>(wanted) = ended.history;
     wanted.number = ended.pod.value();
     wanted.name = std::string(cluster.pod_name(ended.pod));
     wanted.shape = cluster.pod_shape_id(ended.pod).value();
@@ -177,16 +243,56 @@ TEST_P(SeekRunTest, EveryEndedPodHasARow) {
     wanted.job = job;
     wanted.tenant = sim_->jobs().tenant_name(sim_->jobs().row(job).tenant);
     wanted.arrival = cluster.pod_arrival(ended.pod);
-    wanted.starts = ended.history.starts;
-    wanted.first_start = ended.history.first_start;
-    wanted.last_start = ended.history.last_start;
-    wanted.node = ended.history.last_node;
     wanted.end = ended.end;
     wanted.end_kind = ended.kind;
-    wanted.attempts_failed = ended.history.attempts_failed;
-    wanted.last_failure = ended.history.last_failure;
-    wanted.rejected = ended.history.rejected;
     EXPECT_TRUE(rows[i] == wanted) << i << " " << wanted.name;
+  }
+}
+
+// At the end the layouts are those of the nodes; images compare them on the way there.
+TEST_P(SeekRunTest, TheLayoutsAreThoseOfTheNodes) {
+  const LayoutLookup layouts = sim_->Layouts();
+  ASSERT_EQ(seek_->ToRecord(whole_.records.size()), absl::OkStatus());
+  size_t instances = 0;
+  size_t changed = 0;
+  for (size_t n = 0; n < seek_->cluster().node_count(); ++n) {
+    const proto::LedgerNode& node = seek_->reader().header().nodes(static_cast<int>(n));
+    for (size_t g = 0; g < seek_->cluster().node(NodeId(n)).gpu_count; ++g) {
+      const std::optional<uint64_t> found = seek_->LayoutOf(NodeId(n), g);
+      ASSERT_EQ(found.has_value(), layouts != nullptr);
+      if (!found.has_value()) continue;
+      const StaticLayout layout = layouts(NodeId(n), g);
+      const MigTable* const table = sim_->cluster().mig_table(NodeId(n), g);
+      EXPECT_EQ(*found, layout.enabled ? table->set(layout.state) : 0) << n << " " << g;
+      instances += static_cast<size_t>(std::popcount(*found));
+      changed += *found != node.layouts(static_cast<int>(g)) ? 1u : 0u;
+    }
+  }
+  if (GetParam() != "mig_static_repartition") return;
+  EXPECT_GT(instances, 0u);
+  EXPECT_GT(changed, 0u);
+}
+
+TEST_P(SeekRunTest, EveryPreemptionNamesAnotherJob) {
+  for (const Record& record : whole_.records) {
+    if (record.kind != RecordKind::kPodEvicted ||
+        record.detail != static_cast<uint32_t>(EvictionCause::kPreempted)) {
+      EXPECT_FALSE(record.preemptor.valid());
+      continue;
+    }
+    ASSERT_TRUE(record.preemptor.valid());
+    EXPECT_NE(sim_->jobs().job_of(record.preemptor), sim_->jobs().job_of(record.pod));
+  }
+}
+
+TEST_P(SeekRunTest, EveryArrivedPodHasItsOwner) {
+  ASSERT_EQ(seek_->ToRecord(whole_.records.size() / 2), absl::OkStatus());
+  ASSERT_GT(seek_->cluster().pod_count(), 0u);
+  for (size_t row = 0; row < seek_->cluster().pod_count(); ++row) {
+    const PodId pod(seek_->NumberOf(PodId(row)));
+    const JobId job = sim_->jobs().job_of(pod);
+    EXPECT_EQ(seek_->JobOf(PodId(row)), job);
+    EXPECT_EQ(seek_->TenantOf(PodId(row)), sim_->jobs().tenant_name(sim_->jobs().row(job).tenant));
   }
 }
 

@@ -1,0 +1,441 @@
+#include "gui/session/overview_builder.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "gui/view/compare_model.h"
+#include "gui/view/typical_load.h"
+#include "gui/view/wait_series.h"
+#include "model/status_macros.h"
+#include "sim/record/ledger_series.h"
+#include "sim/record/slice_sampler.h"
+
+namespace drasim::gui {
+namespace {
+
+// Larger than any run asks for; a damaged ledger may.
+constexpr double kMostLoadPercent = 1e6;
+
+absl::Status Cancelled() { return absl::CancelledError("reading was cancelled"); }
+
+// Shows the records from `first` on to the end.
+absl::Status ReadFrom(LedgerSeek* seek, uint64_t first, GoOn go_on,
+                      absl::FunctionRef<absl::Status(const Record&)> visit) {
+  RETURN_IF_ERROR(AdvanceTo(seek, first, go_on));
+  const uint64_t total = seek->index().records;
+  while (seek->record() < total) {
+    if (seek->record() % kRecordsBetweenQuestions == 0 &&
+        !go_on(static_cast<double>(seek->record()) / static_cast<double>(total))) {
+      return Cancelled();
+    }
+    Record record;
+    ASSIGN_OR_RETURN(const bool more, seek->Next(&record));
+    if (!more) break;
+    RETURN_IF_ERROR(visit(record));
+  }
+  return absl::OkStatus();
+}
+
+constexpr size_t MetricNumber(absl::string_view name) {
+  size_t metric = 0;
+  while (metric < kSeriesMetrics && kSeriesNames[metric] != name) ++metric;
+  return metric;
+}
+constexpr size_t kCapacityMetric = MetricNumber("gpu_capacity_milli");
+constexpr size_t kArrivedMetric = MetricNumber("gpu_arrived_milli");
+static_assert(kCapacityMetric < kSeriesMetrics && kArrivedMetric < kSeriesMetrics);
+
+// Series by block, and samples for records behind the last block.
+class SeriesBuilder {
+ public:
+  explicit SeriesBuilder(RunOverview* overview) : overview_(*overview) {}
+
+  void AddBlocks(const LedgerSeries& series) {
+    SetNames(series.names);
+    for (size_t b = 0; b < series.blocks.size(); ++b) {
+      const SeriesBlock& block = series.blocks[b];
+      SimTime begin = block.begin;
+      SimTime end = block.end;
+      if (overview_.by_record) {
+        begin = SimTime(static_cast<int64_t>(block.first_record + 1));
+        end = SimTime(static_cast<int64_t>(block.first_record + block.records));
+      }
+      begin = std::max(begin, latest_);
+      latest_ = end = std::max(begin, end);
+      for (size_t m = 0; m < series.names.size(); ++m) {
+        const SeriesPoint& point = series.points[m][b];
+        view::SampleSummary summary;
+        summary.first = static_cast<double>(point.first);
+        summary.last = static_cast<double>(point.last);
+        summary.min = std::min({static_cast<double>(point.least), summary.first, summary.last});
+        summary.max = std::max({static_cast<double>(point.largest), summary.first, summary.last});
+        overview_.series[m].data.AppendBlock(begin, end, summary);
+      }
+      const double before = load_;
+      AddLoad(begin, end, before, series, b);
+    }
+  }
+
+  // After a record at that instant of the clock.
+  void AddRecord(SimTime time, const LiveState& live, const SliceCounts& slices) {
+    if (overview_.series.empty()) {
+      SetNames({std::begin(kSeriesNames), std::end(kSeriesNames)});
+    }
+    time = latest_ = std::max(latest_, time);
+    const SeriesValues values = SeriesValuesOf(live, slices);
+    for (size_t m = 0; m < kSeriesMetrics; ++m) {
+      view::Pyramid* const data = own_[m];
+      if (data == nullptr) continue;
+      const auto value = static_cast<double>(values[m]);
+      if (data->empty() || data->value(data->size() - 1) != value) data->Append(time, value);
+    }
+    const double load = LoadOf(values[kArrivedMetric], values[kCapacityMetric]);
+    if (overview_.gpus > 0 && (overview_.load.empty() || load > load_)) {
+      load_ = std::max(load, load_);
+      overview_.load.Append(time, load_);
+    }
+  }
+
+  // The last values hold to the end.
+  void Finish() {
+    const SimTime end = std::max(overview_.end, latest_);
+    for (MetricSeries& series : overview_.series) HoldUntil(end, &series.data);
+    HoldUntil(end, &overview_.load);
+  }
+
+ private:
+  void SetNames(const std::vector<std::string>& names) {
+    overview_.series.resize(names.size());
+    for (size_t m = 0; m < names.size(); ++m) {
+      overview_.series[m].name = names[m];
+      for (size_t k = 0; k < kSeriesMetrics; ++k) {
+        if (names[m] == kSeriesNames[k]) own_[k] = &overview_.series[m].data;
+      }
+    }
+    for (size_t m = 0; m < names.size(); ++m) {
+      if (names[m] == kSeriesNames[kArrivedMetric]) arrived_ = m;
+      if (names[m] == kSeriesNames[kCapacityMetric]) capacity_ = m;
+    }
+  }
+
+  static double LoadOf(int64_t arrived, int64_t capacity) {
+    if (capacity <= 0) return 0;
+    return std::clamp(100 * static_cast<double>(arrived) / static_cast<double>(capacity), 0.0,
+                      kMostLoadPercent);
+  }
+
+  // Never decreases, also where nodes join.
+  void AddLoad(SimTime begin, SimTime end, double before, const LedgerSeries& series, size_t b) {
+    if (overview_.gpus == 0 || !arrived_.has_value() || !capacity_.has_value()) return;
+    const SeriesPoint& arrived = series.points[*arrived_][b];
+    const SeriesPoint& capacity = series.points[*capacity_][b];
+    view::SampleSummary summary;
+    summary.first = summary.min = std::max(before, LoadOf(arrived.first, capacity.first));
+    summary.last = summary.max = std::max(summary.first, LoadOf(arrived.last, capacity.last));
+    load_ = summary.last;
+    overview_.load.AppendBlock(begin, end, summary);
+  }
+
+  static void HoldUntil(SimTime end, view::Pyramid* data) {
+    if (data->empty() || data->time(data->size() - 1) >= end) return;
+    data->Append(end, data->value(data->size() - 1));
+  }
+
+  RunOverview& overview_;
+  SimTime latest_;
+  double load_ = 0;
+  std::optional<size_t> arrived_;            // among the ledger's metrics
+  std::optional<size_t> capacity_;           // likewise
+  view::Pyramid* own_[kSeriesMetrics] = {};  // those of the ledger by our number
+};
+
+// `event_blocks`: the blocks that may have changes of nodes.
+absl::Status ReadSeries(LedgerSeek* seek, GoOn go_on, uint64_t exact_records, RunOverview* overview,
+                        std::vector<size_t>* event_blocks) {
+  SeriesBuilder builder(overview);
+  uint64_t first = 0;
+  uint64_t searched = 0;  // records
+  const std::vector<LedgerPlace>& blocks = seek->index().blocks;
+  if (overview->records > exact_records) {
+    ASSIGN_OR_RETURN(const LedgerSeries series, seek->ReadSeries());
+    if (!series.blocks.empty()) {
+      builder.AddBlocks(series);
+      first = series.blocks.back().first_record + series.blocks.back().records;
+    }
+    if (series.events_left_out == 0) {
+      searched = first;
+      for (const SeriesEvent& event : series.events) {
+        const auto later = std::upper_bound(
+            blocks.begin(), blocks.end(), event.record,
+            [](uint64_t record, const LedgerPlace& block) { return record < block.records; });
+        const auto block = static_cast<size_t>(later - blocks.begin());
+        const bool known = !event_blocks->empty() && event_blocks->back() + 1 >= block;
+        if (block > 0 && !known) event_blocks->push_back(block - 1);
+      }
+    }
+  }
+  for (size_t b = 0; b < blocks.size(); ++b) {
+    if (blocks[b].records < searched) continue;
+    if (event_blocks->empty() || event_blocks->back() < b) event_blocks->push_back(b);
+  }
+  if (first < overview->records) {
+    RETURN_IF_ERROR(AdvanceTo(seek, first, go_on));
+    SliceSampler slices(seek->cluster());
+    slices.TouchAll();
+    RETURN_IF_ERROR(ReadFrom(seek, first, go_on, [&](const Record& record) {
+      slices.OnRecord(record);
+      builder.AddRecord(
+          overview->by_record ? SimTime(static_cast<int64_t>(seek->record())) : record.time,
+          seek->live(), slices.Sample(seek->cluster(), seek->live()));
+      return absl::OkStatus();
+    }));
+  }
+  builder.Finish();
+  return absl::OkStatus();
+}
+
+class ArchiveBuilder {
+ public:
+  explicit ArchiveBuilder(LedgerSeek* seek)
+      : seek_(*seek),
+        archive_(std::make_shared<view::PodArchive>(view::PodTexts::Of(seek->cluster()))),
+        arrived_(static_cast<uint64_t>(seek->live().counter(RunCounter::kPodsArrived))) {}
+
+  // The rows of the ledger's frames, then pods of which only records tell: in a partial ledger the
+  // last ones. `seek` stands at the end.
+  absl::Status Read(GoOn go_on) {
+    const uint64_t ended = EndedPods(seek_.live());
+    archive_->Reserve(static_cast<size_t>(std::min(ended, seek_.index().records)));
+    const size_t frames = seek_.index().pods.size();
+    for (size_t f = 0; f < frames; ++f) {
+      if (!go_on(static_cast<double>(f) / static_cast<double>(frames))) return Cancelled();
+      const absl::StatusOr<std::vector<EndedPodRow>> rows = seek_.ReadPods(f);
+      if (!rows.ok()) {
+        // The last frame of an interrupted run may be torn.
+        if (!seek_.index().complete && f + 1 == frames) break;
+        return rows.status();
+      }
+      for (const EndedPodRow& row : *rows) RETURN_IF_ERROR(Add(row));
+    }
+    if (archive_->size() >= ended) return absl::OkStatus();
+    const std::vector<LedgerPlace>& keyframes = seek_.index().keyframes;
+    size_t k = keyframes.size();
+    for (; k > 0; --k) {
+      RETURN_IF_ERROR(seek_.ToRecord(keyframes[k - 1].records));
+      if (EndedPods(seek_.live()) <= archive_->size()) break;
+    }
+    uint64_t passed = 0;
+    bool counted = false;
+    return ReadFrom(&seek_, k == 0 ? 0 : keyframes[k - 1].records, go_on, [&](const Record&) {
+      if (!counted) passed = EndedPods(seek_.live()) - (seek_.live().ended().has_value() ? 1 : 0);
+      counted = true;
+      if (!seek_.live().ended().has_value()) return absl::OkStatus();
+      return ++passed > archive_->size() ? Add(*seek_.live().ended()) : absl::OkStatus();
+    });
+  }
+
+  uint32_t InternTenant(absl::string_view name) { return archive_->InternTenant(name); }
+  std::shared_ptr<view::PodArchive> archive() const { return archive_; }
+
+ private:
+  absl::Status Damaged() const {
+    return absl::DataLossError(
+        absl::StrCat(seek_.reader().path(), ": damaged: rows of pods contradict the records"));
+  }
+
+  absl::Status Add(const EndedPodRow& ended) {
+    view::PodRow row;
+    static_cast<PodCourse&>(row) = ended;
+    row.arrival = ended.arrival;
+    row.shape = ended.shape;
+    row.tenant = InternTenant(ended.tenant);
+    return Add(std::move(row), ended.number, ended.end, ended.end_kind, ended.name);
+  }
+
+  absl::Status Add(const EndedPod& ended) {
+    const ClusterState& cluster = seek_.cluster();
+    view::PodRow row;
+    static_cast<PodCourse&>(row) = ended.history;
+    row.arrival = cluster.pod_arrival(ended.pod);
+    row.shape = cluster.pod_shape_id(ended.pod).value();
+    row.tenant = InternTenant(seek_.TenantOf(ended.pod));
+    return Add(std::move(row), seek_.NumberOf(ended.pod), ended.end, ended.kind,
+               cluster.pod_name(ended.pod));
+  }
+
+  absl::Status Add(view::PodRow row, uint64_t number, SimTime end, RecordKind kind,
+                   absl::string_view name) {
+    switch (kind) {
+      case RecordKind::kPodFinished:
+        row.phase = PodPhase::kSucceeded;
+        break;
+      case RecordKind::kPodDropped:
+        row.phase = PodPhase::kDropped;
+        break;
+      case RecordKind::kPodFailed:
+      case RecordKind::kPodRejected:
+        row.phase = PodPhase::kFailed;
+        break;
+      case RecordKind::kPodDeleted:
+        row.phase = PodPhase::kDeleted;
+        break;
+      default:
+        return Damaged();
+    }
+    const SummaryId failure = row.last_failure;
+    if (number >= arrived_ || archive_->Find(number).has_value() ||
+        row.shape >= archive_->texts().wants.size() ||
+        (failure.valid() && failure.value() >= seek_.summaries().size())) {
+      return Damaged();
+    }
+    row.number = static_cast<uint32_t>(number);
+    row.ended = end;
+    archive_->Append(row, name, seek_.summaries());
+    return absl::OkStatus();
+  }
+
+  LedgerSeek& seek_;
+  std::shared_ptr<view::PodArchive> archive_;
+  uint64_t arrived_;
+};
+
+void AddWaits(const RunBasis& basis, RunOverview* overview) {
+  std::vector<view::PodStart> starts;
+  for (size_t p = 0; p < basis.pods_at_end.rows(); ++p) {
+    const view::PodRow& row = basis.pods_at_end.row(p);
+    if (row.started) starts.push_back({row.first_start, row.first_start - row.arrival});
+  }
+  if (starts.empty()) return;
+  view::WaitSeries waits = view::WaitSeriesOf(starts, overview->end);
+  overview->series.push_back({"wait_p50", std::move(waits.p50)});
+  overview->series.push_back({"wait_p95", std::move(waits.p95)});
+}
+
+void ReadHeader(const LedgerSeek& seek, RunOverview* overview) {
+  const LedgerReader& reader = seek.reader();
+  const ClusterState& cluster = seek.cluster();
+  overview->scenario_yaml = reader.header().scenario_yaml();
+  overview->drasim_version = reader.header().drasim_version();
+  overview->name = view::ScenarioValue(overview->scenario_yaml, "name");
+  overview->partial = !seek.index().complete;
+  overview->records = seek.index().records;
+  overview->by_record = seek.index().end == SimTime();
+  overview->end =
+      overview->by_record ? SimTime(static_cast<int64_t>(overview->records)) : seek.index().end;
+  overview->nodes = static_cast<int64_t>(cluster.node_count());
+  for (size_t n = 0; n < cluster.node_count(); ++n) {
+    overview->gpus += cluster.node(NodeId(n)).gpu_count;
+    overview->slices |= cluster.any_mig() && cluster.has_mig(NodeId(n));
+  }
+}
+
+}  // namespace
+
+uint32_t RunBasis::TenantOf(uint32_t number) const {
+  const std::optional<size_t> row = ended->Find(number);
+  if (row.has_value()) return ended->row(*row).tenant;
+  const auto found = tenants_of_others.find(number);
+  return found == tenants_of_others.end() ? 0 : found->second;
+}
+
+absl::Status AdvanceTo(LedgerSeek* seek, uint64_t records, GoOn go_on) {
+  // First to the keyframe, so that no later step jumps.
+  const std::vector<LedgerPlace>& keyframes = seek->index().keyframes;
+  const auto later =
+      std::upper_bound(keyframes.begin(), keyframes.end(), records,
+                       [](uint64_t wanted, const LedgerPlace& k) { return wanted < k.records; });
+  const uint64_t keyframe = later == keyframes.begin() ? 0 : std::prev(later)->records;
+  if (seek->record() > records || seek->record() < keyframe) {
+    RETURN_IF_ERROR(seek->ToRecord(keyframe));
+  }
+  const uint64_t begin = seek->record();
+  while (seek->record() < records) {
+    const uint64_t before = seek->record();
+    if (!go_on(static_cast<double>(before - begin) / static_cast<double>(records - begin))) {
+      return Cancelled();
+    }
+    RETURN_IF_ERROR(seek->ToRecord(std::min(records, before + kRecordsBetweenQuestions)));
+    if (seek->record() == before) break;
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::shared_ptr<const RunBasis>> ReadBasis(LedgerSeek* seek, GoOn go_on,
+                                                          RunOverview* overview,
+                                                          uint64_t exact_records) {
+  // The shares of the steps in the whole.
+  const auto series_part = [&](double share) { return go_on(share / 2); };
+  const auto pods_part = [&](double share) { return go_on((1 + share) / 2); };
+  auto basis = std::make_shared<RunBasis>();
+  ReadHeader(*seek, overview);
+  basis->by_record = overview->by_record;
+  basis->end = overview->end;
+  RETURN_IF_ERROR(ReadSeries(seek, series_part, exact_records, overview, &basis->event_blocks));
+
+  RETURN_IF_ERROR(AdvanceTo(seek, overview->records, series_part));
+  if (seek->index().complete) {
+    // Reads the frame of the end.
+    Record none;
+    RETURN_IF_ERROR(seek->Next(&none).status());
+    overview->fingerprint = seek->reader().fingerprint();
+  }
+  overview->pods = seek->live().counter(RunCounter::kPodsArrived);
+  ArchiveBuilder builder(seek);
+  RETURN_IF_ERROR(builder.Read(pods_part));
+  RETURN_IF_ERROR(AdvanceTo(seek, overview->records, pods_part));
+  std::vector<int64_t> pods_by_shape(seek->cluster().shapes().size());
+  for (const LivePod& live : seek->live().pods()) {
+    const uint32_t tenant = builder.InternTenant(seek->TenantOf(live.pod));
+    if (tenant != 0) {
+      basis->tenants_of_others[static_cast<uint32_t>(seek->NumberOf(live.pod))] = tenant;
+    }
+    ++pods_by_shape[seek->cluster().pod_shape_id(live.pod).value()];
+  }
+  basis->ended = overview->ended = builder.archive();
+  for (size_t p = 0; p < basis->ended->size(); ++p) ++pods_by_shape[basis->ended->row(p).shape];
+  basis->pods_at_end = PodsAt(*seek, *basis, seek->time());
+  if (!overview->by_record) AddWaits(*basis, overview);
+  if (overview->gpus > 0 && !overview->slices) {
+    std::vector<TypicalPod> typical = view::TypicalLoadOf(
+        seek->cluster().shapes(), std::move(pods_by_shape), overview->scenario_yaml);
+    if (!typical.empty()) {
+      basis->fragmentation = std::make_unique<FragmentationModel>(std::move(typical));
+    }
+  }
+  return std::shared_ptr<const RunBasis>(std::move(basis));
+}
+
+view::PodTable PodsAt(const LedgerSeek& seek, const RunBasis& basis, SimTime now) {
+  const auto number_of = [&](PodId pod) { return static_cast<uint32_t>(seek.NumberOf(pod)); };
+  const auto tenant_of = [&](PodId pod) { return basis.TenantOf(number_of(pod)); };
+  return PodsOf(
+      {seek.cluster(), seek.live(), seek.summaries(), basis.ended, number_of, tenant_of, now});
+}
+
+RunSnapshot SnapshotAt(const SnapshotRequest& request, const LedgerSeek& seek,
+                       const RunBasis& basis, SnapshotExtras extras) {
+  const auto number_of = [&](PodId pod) { return static_cast<uint32_t>(seek.NumberOf(pod)); };
+  const auto tenant_of = [&](PodId pod) { return basis.TenantOf(number_of(pod)); };
+  const bool by_record = basis.by_record;
+  // Behind the last record of its instant, time has passed.
+  const bool exact = request.at.record.has_value() || by_record;
+  const SimTime now =
+      exact ? seek.time()
+            : std::clamp(request.at.time, seek.time(), std::max(seek.time(), basis.end));
+  extras.claims = &seek.claims();
+  extras.record = seek.record();
+  extras.claims = &seek.claims();
+  extras.time = by_record ? SimTime(static_cast<int64_t>(seek.record())) : now;
+  return MakeSnapshot(
+      request,
+      {seek.cluster(), seek.live(), seek.summaries(), basis.ended, number_of, tenant_of, now},
+      extras);
+}
+
+}  // namespace drasim::gui
