@@ -61,6 +61,8 @@ void DrawHeadline(const view::PodInspection& pod, AppState* app) {
     absl::StrAppend(&more, " · evicted ", Counted(pod.times_evicted, "time", "times"));
   }
   if (pod.priority != 0) absl::StrAppend(&more, " · priority ", pod.priority);
+  ImGui::SameLine();
+  if (ImGui::GetContentRegionAvail().x < ImGui::CalcTextSize(more.c_str()).x) ImGui::NewLine();
   DimText(more, *app);
   if (pod.tenant.empty()) return;
   ImGui::SameLine();

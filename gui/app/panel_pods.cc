@@ -22,6 +22,7 @@
 #include "gui/session/run_snapshot.h"
 #include "gui/view/palette.h"
 #include "gui/view/pod_filter.h"
+#include "gui/view/pod_story.h"
 #include "gui/view/pod_table.h"
 #include "gui/view/profile_ink.h"
 #include "gui/view/table_model.h"
@@ -47,6 +48,7 @@ class PodsPanel : public Panel {
     look_.link_column = PodTable::kName;
     look_.link_kind = ObjectKind::kPod;
     look_.dim_column = PodTable::kVerdict;
+    look_.shown = [this](size_t row) { return view::ShortVerdict(table_.run().pods.verdict(row)); };
     look_.other_links = {{PodTable::kTenant, ObjectKind::kTenant},
                          {PodTable::kNode, ObjectKind::kNode}};
     look_.square_column = PodTable::kWants;

@@ -152,11 +152,16 @@ bool Choice(absl::string_view label, absl::Span<const absl::string_view> names, 
             const AppState& app) {
   const view::Theme& theme = app.theme();
   bool changed = false;
-  ImGui::PushID(label.data(), label.data() + label.size());
-  ImGui::AlignTextToFramePadding();
-  DimText(label, app);
-  for (size_t i = 0; i < names.size(); ++i) {
+  // Without a label, by what it offers.
+  const absl::string_view id = label.empty() && !names.empty() ? names[0] : label;
+  ImGui::PushID(id.data(), id.data() + id.size());
+  if (!label.empty()) {
+    ImGui::AlignTextToFramePadding();
+    DimText(label, app);
     ImGui::SameLine();
+  }
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (i > 0) ImGui::SameLine();
     ImGui::PushID(static_cast<int>(i));
     const bool is_chosen = static_cast<int>(i) == *chosen;
     const Rgb fill = is_chosen ? theme.categories[0] : theme.grid;
@@ -374,7 +379,9 @@ class TableFrame {
 
   void DrawCell(const Column& column, size_t row, float y, bool under_mouse) {
     const view::Theme& theme = app_.theme();
-    const std::string text = source_.Shown(row, column.index);
+    const std::string text = look_.shown && look_.dim_column == column.index
+                                 ? look_.shown(row)
+                                 : source_.Shown(row, column.index);
     const float text_width = TextWidth(text);
     const bool has_square = look_.square && column.index == look_.square_column;
     const float square_room = has_square ? square_ + pad_ : 0;

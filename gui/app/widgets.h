@@ -71,6 +71,8 @@ struct TableLook {
   // Up, Down, Page Up, Page Down and Enter are for this table.
   bool takes_keys = false;
   std::optional<size_t> dim_column;  // long texts of less weight, such as verdicts
+  // Fewer words for its cells. Null: as the source shows them.
+  std::function<std::string(size_t row)> shown;
   // A square behind the text of `square_column`, such as the colour of a profile. Null: none.
   size_t square_column = 0;
   std::function<const view::Ink*(size_t row)> square;

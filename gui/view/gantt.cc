@@ -94,7 +94,7 @@ GanttPicture DrawGantt(const NodeInspection& node, absl::Span<const std::string>
   }
   for (const Tick& tick : ticks) {
     const float x = GanttX(area, frame, SimTime(static_cast<int64_t>(tick.value)));
-    const float half = CharsWide(frame, tick.label) / 2;
+    const float half = (CharsWide(frame, tick.label) + frame.char_width) / 2;
     const float inside = std::clamp(x, half, std::max(half, frame.width - half));
     list.AddText({inside, area.bottom() + frame.line_height / 2}, Anchor::kMiddle, TextSize::kSmall,
                  theme.dim_text, tick.label);

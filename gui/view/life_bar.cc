@@ -175,7 +175,7 @@ LifeBar DrawLifeBar(const PodInspection& pod, const LifeBarFrame& frame) {
   for (const Tick& tick : TimeTicks(begin, end, max_ticks)) {
     const auto ns = static_cast<int64_t>(tick.value);
     const std::string label = frame.by_record ? CommaText(ns) : tick.label;
-    const float half = frame.char_width * static_cast<float>(label.size()) / 2;
+    const float half = frame.char_width * static_cast<float>(label.size() + 1) / 2;
     const float x = std::clamp(x_of(SimTime(ns)), half, std::max(half, bar.width - half));
     result.list.AddText({x, bar.bottom() + frame.line_height / 2}, Anchor::kMiddle,
                         TextSize::kSmall, theme.dim_text, label);
