@@ -163,12 +163,22 @@ void PlotsPanel::Draw(AppState* app, bool) {
   const ImVec2 space = ImGui::GetContentRegionAvail();
   const float gap = std::round(3 * app->looks.scale);
   const auto count = static_cast<float>(shown.size());
-  const float height = std::floor(
-      std::max(kLeastPlotHeight * app->looks.scale, (space.y - gap * (count - 1)) / count));
+  // A legend below its plot needs room of its own. What is left is shared evenly.
+  const view::PlotFrame frame = FrameOf(*app, space);
+  std::vector<float> heights;
+  float rest = space.y - gap * (count - 1);
+  for (const size_t index : shown) {
+    const view::PlotSpec& spec = plots_[index].model->spec();
+    heights.push_back(
+        kLeastPlotHeight * app->looks.scale +
+        view::LegendHeight(spec.series.size() + spec.differences.size(), frame.legend, frame));
+    rest -= heights.back();
+  }
+  const float more = std::max(rest, 0.0F) / count;
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(gap, gap));
   for (size_t i = 0; i < shown.size(); ++i) {
     plots_[shown[i]].model->SetMarkers(markers);
-    DrawPlot(shown[i], ImVec2(space.x, height), i == 0, app);
+    DrawPlot(shown[i], ImVec2(space.x, std::floor(heights[i] + more)), i == 0, app);
     // The uppermost plot says what the lines mean.
     for (view::PlotMarker& marker : markers) marker.label.clear();
   }
@@ -206,7 +216,8 @@ void PlotsPanel::TakeInput(size_t index, ImVec2 origin, AppState* app) {
   if (picture.legend.empty()) return;  // not drawn yet
   const ImGuiIO& io = ImGui::GetIO();
   const view::Point mouse = {io.MousePos.x - origin.x, io.MousePos.y - origin.y};
-  const bool beside = mouse.x >= picture.area.right() || mouse.x < picture.area.x;
+  const bool beside = mouse.x >= picture.area.right() || mouse.x < picture.area.x ||
+                      model.LegendAt(mouse).has_value();
   view::Timeline& timeline = app->timeline;
   if (ImGui::IsItemHovered() && io.MouseWheel != 0) {
     if (beside) {

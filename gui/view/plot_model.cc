@@ -21,6 +21,8 @@ Ink WithAlpha(Ink ink, uint8_t alpha) {
   return ink;
 }
 
+float LegendRowHeight(const PlotFrame& frame) { return frame.line_height * 1.25F; }
+
 size_t ColumnsIn(float width) { return static_cast<size_t>(std::max(width, 1.0F)); }
 
 // `time` plus one nanosecond, as far as that exists.
@@ -160,6 +162,11 @@ PlotModel::PlotModel(PlotSpec spec) : spec_(std::move(spec)) {
   }
 }
 
+float LegendHeight(size_t rows, float legend_width, const PlotFrame& frame) {
+  if (frame.width >= 2.5F * legend_width) return 0;
+  return LegendRowHeight(frame) * static_cast<float>(rows);
+}
+
 void PlotModel::Toggle(LegendKind kind, size_t index) {
   switch (kind) {
     case LegendKind::kSeries:
@@ -230,10 +237,8 @@ void PlotModel::BuildBase() {
   size_t widest_row = 0;
   for (const LegendRow& row : picture_.legend) widest_row = std::max(widest_row, row.name.size());
   const float legend_width = std::max(frame_.legend, LegendWidth(widest_row, frame_));
-  // A narrow picture, such as that of a phone, has its legend below.
-  const bool beside = !picture_.legend.empty() && frame_.width >= 2.5F * legend_width;
-  const float row_height = line * 1.25F;
-  const float legend_height = beside ? 0 : row_height * static_cast<float>(picture_.legend.size());
+  const float legend_height = LegendHeight(picture_.legend.size(), legend_width, frame_);
+  const bool beside = !picture_.legend.empty() && legend_height == 0;
   float bottom = frame_.height - line * 1.3F - legend_height;
   bottom = std::max(bottom, top + line);
   const float right = frame_.width - (beside ? legend_width : kPadding);
@@ -700,7 +705,7 @@ void PlotModel::ListLegend() {
 }
 
 void PlotModel::PlaceLegend(float left, float top, float width) {
-  const float row_height = frame_.line_height * 1.25F;
+  const float row_height = LegendRowHeight(frame_);
   for (size_t i = 0; i < picture_.legend.size(); ++i) {
     picture_.legend[i].box =
         Rect{left, top + static_cast<float>(i) * row_height, width, row_height};

@@ -105,6 +105,9 @@ struct PlotFrame {
 
 // The width of a legend beside the area whose longest name has so many bytes.
 float LegendWidth(size_t longest_name, const PlotFrame& frame);
+// The height of a legend below the area, where a narrow frame, such as that of a phone, has it; 0
+// for one beside the area.
+float LegendHeight(size_t rows, float legend_width, const PlotFrame& frame);
 
 enum class LegendKind : uint8_t { kSeries, kBand, kDifference };
 

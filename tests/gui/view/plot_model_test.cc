@@ -502,6 +502,22 @@ TEST(PlotModelTest, PlotsAboveEachOtherShareTheirMargins) {
   }
 }
 
+TEST(PlotModelTest, ALegendBelowHasItsHeight) {
+  PlotFrame frame = Frame(0, 100);
+  const float width = LegendWidth(10, frame);
+  frame.width = 2.5F * width + 1;
+  EXPECT_EQ(LegendHeight(3, width, frame), 0);
+  frame.width = 2.5F * width - 1;
+  EXPECT_EQ(LegendHeight(3, width, frame), 60);
+  const Pyramid data = SeriesOf({{0, 1}});
+  PlotSpec spec;
+  spec.series.push_back(Series("ten chars.", &data, 10));
+  PlotModel plot(spec);
+  const float bottom = plot.Draw(frame, std::nullopt).area.bottom();
+  frame.height += LegendHeight(1, width, frame);
+  EXPECT_EQ(plot.Draw(frame, std::nullopt).area.bottom(), bottom + 20);
+}
+
 TEST(PlotModelTest, EmptyDataGiveAnEmptyPlot) {
   const Pyramid data;
   PlotSpec spec;
