@@ -9,7 +9,6 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "gui/app/app.h"
 #include "gui/app/commands.h"
@@ -239,13 +238,7 @@ void AppLayout::DrawHeader(App* app) {
   DrawFind(x, find_right, app);
   if (state.comparing() && state.comparison != nullptr) {
     if (const auto result = state.comparison->result()) {
-      std::string text = "same scenario";
-      if (!result->keys.empty()) {
-        text = absl::StrCat("other: ",
-                            absl::StrJoin(result->keys, ", ", [](std::string* to, const auto& key) {
-                              absl::StrAppend(to, key.key);
-                            }));
-      }
+      const std::string text = view::ScenariosLine(result->keys);
       find_right += em;
       DrawTextAt(ImVec2(find_right, y), theme.dim_text,
                  FittingText(text, right - find_right, state.fonts.small), state.fonts.small, draw);
