@@ -7,7 +7,6 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "gui/app/app_layout.h"
 #include "gui/app/command_line.h"
 #include "gui/session/run_overview.h"
 #include "gui/session/run_session.h"
@@ -78,7 +77,7 @@ App::App(AppOptions options) : options_(std::move(options)) {
   }
   state_.views = options_.views.empty() ? DefaultViews() : options_.views;
   for (const PanelFactory make : PanelList()) panels_.push_back(make());
-  layout_ = std::make_unique<AppLayout>();
+  layout_ = MakeAppView();
   if (!options_.path_a.empty()) Open(options_.path_a, /*as_b=*/false);
   if (!options_.path_b.empty()) {
     const ViewSet views = state_.views;
@@ -617,7 +616,7 @@ void App::Step(view::StepUnit unit, bool forward) {
 
 void App::Frame(SimDuration elapsed) {
   if (picture_wish_.has_value()) picture_ = std::exchange(picture_wish_, std::nullopt);
-  RunKeys(this);
+  layout_->TakeKeys(this);
   Play(elapsed);
   Update();
   layout_->Draw(this, elapsed);
@@ -658,12 +657,6 @@ bool App::animating() const {
 }
 
 std::optional<std::string> App::TakePictureWish() { return std::exchange(picture_, std::nullopt); }
-
-void App::Run(absl::string_view command_id) {
-  const Command* const command = FindCommand(command_id);
-  if (command == nullptr) return;
-  if (command->enabled == nullptr || command->enabled(*this)) command->run(this);
-}
 
 std::string App::CommandLine() const { return ViewCommandLine(state_); }
 

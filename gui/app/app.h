@@ -20,7 +20,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "gui/app/app_state.h"
-#include "gui/app/commands.h"
+#include "gui/app/app_view.h"
 #include "gui/app/panel.h"
 #include "gui/app/settings.h"
 #include "gui/session/comparison_job.h"
@@ -31,8 +31,6 @@
 #include "model/time.h"
 
 namespace drasim::gui {
-
-class AppLayout;
 
 // At 1x. A clock that counts records has no seconds of its own.
 inline constexpr int64_t kPlayedRecordsPerSecond = 10;
@@ -71,12 +69,11 @@ class App {
   // A path for a PNG of the whole window, wished by the user; the window writes it after the frame.
   std::optional<std::string> TakePictureWish();
 
-  void Run(absl::string_view command_id);
   // The command line that shows this view.
   std::string CommandLine() const;
 
   // --- For the commands and the parts of the window ---
-  AppLayout& layout() { return *layout_; }
+  AppView& layout() { return *layout_; }
   absl::Span<const std::unique_ptr<Panel>> panels() const { return panels_; }
   Settings& settings() { return settings_; }
   // After a change that a user makes once: theme, splitter, recent file. Errors become a notice.
@@ -130,7 +127,7 @@ class App {
   AppOptions options_;
   AppState state_;
   std::vector<std::unique_ptr<Panel>> panels_;
-  std::unique_ptr<AppLayout> layout_;
+  std::unique_ptr<AppView> layout_;
   Settings settings_;
   bool quit_ = false;
   std::optional<std::string> picture_wish_;  // for the frame after this one

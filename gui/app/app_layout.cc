@@ -136,6 +136,10 @@ bool AppLayout::animating() const { return find_->searching() || notices_fade_; 
 
 // --- The window ---
 
+std::unique_ptr<AppView> MakeAppView() { return std::make_unique<AppLayout>(); }
+
+void AppLayout::TakeKeys(App* app) { RunKeys(app); }
+
 void AppLayout::Draw(App* app, SimDuration elapsed) {
   AppState& state = app->state();
   raised_.resize(app->panels().size());
@@ -289,7 +293,7 @@ float AppLayout::DrawChip(const char* letter, size_t category, RunSlot* slot, fl
   if (hovered && slot != nullptr && slot->session != nullptr) {
     ImGui::SetTooltip("%s", slot->session->path().c_str());
   }
-  if (clicked) app->Run(category == 0 ? "open" : "open_b");
+  if (clicked) RunCommand(category == 0 ? "open" : "open_b", app);
   ImGui::SetCursorScreenPos(ImVec2(box.right() + em * 0.5F, top - 2));
   return box.right() + em * 0.5F;
 }
@@ -303,7 +307,7 @@ void AppLayout::DrawFind(float x, float right, App* app) {
   const Rect box = {x, top, right - x, ImGui::GetFrameHeight() - 4};
   ImGui::SetCursorScreenPos(Corner(box));
   if (ImGui::InvisibleButton("##findfield", ImVec2(box.width, std::max(box.height, 1.0F)))) {
-    app->Run("find");
+    RunCommand("find", app);
   }
   ImDrawList* const draw = ImGui::GetWindowDrawList();
   draw->AddRectFilled(Corner(box), FarCorner(box), Packed(state.theme().panel), 3);

@@ -13,6 +13,7 @@
 
 #include "absl/types/span.h"
 #include "gui/app/app_state.h"
+#include "gui/app/app_view.h"
 #include "gui/app/panel_places.h"
 #include "gui/app/view_list.h"
 #include "gui/session/run_overview.h"
@@ -21,40 +22,24 @@
 
 namespace drasim::gui {
 
-class App;
 class ExportList;
 class FindBox;
 class StartPage;
 class TimelineBar;
 
-// What stands above the panels; one at a time.
-enum class Overlay : uint8_t { kNone, kFind, kGoTo, kOpenA, kOpenB, kExports, kKeys };
-
-class AppLayout {
+class AppLayout : public AppView {
  public:
   AppLayout();
-  ~AppLayout();
+  ~AppLayout() override;
 
-  // Fills the display. Inside a frame of ImGui.
-  void Draw(App* app, SimDuration elapsed);
-
-  // Showing the one that is shown closes it.
-  void Show(Overlay overlay);
-  Overlay overlay() const { return overlay_; }
-  // Brings the panel's tab to the front and gives it the keys. Once more: the next panel of the
-  // same view.
-  void Focus(ViewKind view, App* app);
-  // The panel with the keys; none without a focus. An index into App::panels().
-  std::optional<size_t> focused_panel() const { return focused_; }
-  // Whether a list is being searched.
-  bool animating() const;
-
-  struct PlacedPanel {
-    size_t panel = 0;  // index into App::panels()
-    view::Rect rect;
-  };
-  // Panels drawn in the last frame.
-  absl::Span<const PlacedPanel> placed() const { return placed_; }
+  void TakeKeys(App* app) override;
+  void Draw(App* app, SimDuration elapsed) override;
+  bool animating() const override;
+  void Show(Overlay overlay) override;
+  Overlay overlay() const override { return overlay_; }
+  void Focus(ViewKind view, App* app) override;
+  std::optional<size_t> focused_panel() const override { return focused_; }
+  absl::Span<const PlacedPanel> placed() const override { return placed_; }
 
  private:
   // The text of a chip: computed from the scenario once per run.

@@ -10,7 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "gui/app/app.h"
-#include "gui/app/app_layout.h"
+#include "gui/app/app_view.h"
 #include "gui/app/command_line.h"
 #include "gui/view/unit_text.h"
 
@@ -630,6 +630,12 @@ std::string KeyText(const KeyChord& chord) {
   }
   // The codes of letters, digits and signs are their ASCII codes.
   return text + static_cast<char>(chord.key);
+}
+
+void RunCommand(absl::string_view id, App* app) {
+  const Command* const command = FindCommand(id);
+  if (command == nullptr) return;
+  if (command->enabled == nullptr || command->enabled(*app)) command->run(app);
 }
 
 void RunKeys(App* app) {

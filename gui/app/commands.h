@@ -40,6 +40,8 @@ struct Command {
 absl::Span<const Command> Commands();
 // Null for an unknown id.
 const Command* FindCommand(absl::string_view id);
+// Nothing if the command does not exist or cannot be had now.
+void RunCommand(absl::string_view id, App* app);
 absl::string_view MenuName(Menu menu);  // "File"
 inline constexpr size_t kMenus = 6;
 

@@ -12,7 +12,8 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "gui/app/app.h"
-#include "gui/app/app_layout.h"
+#include "gui/app/app_view.h"
+#include "gui/app/commands.h"
 #include "gui/app/overlay_window.h"
 #include "gui/app/widgets.h"
 #include "gui/session/run_session.h"
@@ -102,7 +103,7 @@ bool ExportList::Draw(bool is_new, App* app) {
   } else if (*picked == files_.size()) {
     app->WishPicture(FreePath(folder_, "window.png"));
   } else {
-    app->Run("copy_command");
+    RunCommand("copy_command", app);
   }
   return false;
 }

@@ -12,7 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "gui/app/app.h"
-#include "gui/app/app_layout.h"
+#include "gui/app/app_view.h"
 #include "gui/app/commands.h"
 #include "gui/app/overlay_window.h"
 #include "gui/app/text_draw.h"
@@ -186,7 +186,7 @@ bool FindBox::Do(const view::FindHit& hit, App* app) {
     case kCommands:
       // Before it runs: it may open another list.
       app->layout().Show(Overlay::kNone);
-      app->Run(Commands()[hit.index].id);
+      RunCommand(Commands()[hit.index].id, app);
       return app->layout().overlay() == Overlay::kNone;
     case kNodes:
       select(ObjectKind::kNode);

@@ -17,7 +17,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "gui/app/app.h"
-#include "gui/app/app_layout.h"
+#include "gui/app/app_view.h"
+#include "gui/app/commands.h"
 #include "gui/app/plot_draw.h"
 #include "gui/app/text_draw.h"
 #include "gui/session/run_session.h"
@@ -159,7 +160,7 @@ void TimelineBar::DrawTransport(const Rect& area, App* app) {
     const Rect box = {area.x + static_cast<float>(i) * (width + gap), area.y, width, height};
     ImGui::SetCursorScreenPos(Corner(box));
     if (ImGui::InvisibleButton(buttons[i].id, ImVec2(box.width, box.height))) {
-      app->Run(buttons[i].command);
+      RunCommand(buttons[i].command, app);
     }
     const view::Theme& theme = state.theme();
     const bool strong = i == 2 || ImGui::IsItemHovered();
@@ -227,7 +228,8 @@ void TimelineBar::DrawClock(const Rect& area, App* app) {
   const ImFont* const font = large ? state.fonts.large : state.fonts.strong;
   DrawTextAt(Corner(area), theme.text, FittingText(clock, area.width, font), font, draw);
   ImGui::SetCursorScreenPos(Corner(area));
-  if (ImGui::InvisibleButton("##clock", ImVec2(area.width, FontHeight(font)))) app->Run("go_to");
+  if (ImGui::InvisibleButton("##clock", ImVec2(area.width, FontHeight(font))))
+    RunCommand("go_to", app);
   std::string below;
   if (run != nullptr && state.a.snapshot != nullptr) {
     const auto record = static_cast<int64_t>(state.a.snapshot->record);

@@ -13,10 +13,23 @@
 #include "gui/view/node_slices.h"
 #include "gui/view/wants_text.h"
 #include "model/check.h"
+#include "model/reason_kind.h"
 #include "model/status_macros.h"
 #include "model/text/shown_text.h"
 
 namespace drasim::view {
+namespace {
+
+void NoteKinds(const VerdictSummaryTable& summaries, SummaryId id, VerdictCount* verdict) {
+  for (const auto& [reason, nodes] : summaries.row(id).rejected) {
+    const ReasonKind kind = summaries.kind(reason);
+    verdict->of_refusal |= kind == ReasonKind::kClaim;
+    verdict->of_claims |= kind == ReasonKind::kClaim || kind == ReasonKind::kWaitsForDriver ||
+                          kind == ReasonKind::kNegotiationStep;
+  }
+}
+
+}  // namespace
 
 absl::string_view LifeSegmentName(LifeSegment::Kind kind) {
   switch (kind) {
@@ -133,6 +146,7 @@ void PodInspector::Add(const Record& record, const ClusterState& cluster,
     pod_.priority = cluster.pod_priority(record.pod);
     const PodShape& shape = cluster.pod_shape(record.pod);
     pod_.wants = WantsText(shape);
+    pod_.wants_mig = !shape.request.mig.empty();
     pod_.cpu_milli = shape.request.cpu_milli;
     pod_.memory_bytes = shape.request.memory_bytes;
   } else if (record.pod != pod_.pod || !alive_) {
@@ -156,6 +170,7 @@ void PodInspector::Add(const Record& record, const ClusterState& cluster,
     case RecordKind::kAttemptFailed:
       mark.kind = LifeMark::Kind::kNoNode;
       mark.verdict = CountVerdict(summaries.Text(SummaryId(record.detail)), record.time);
+      NoteKinds(summaries, SummaryId(record.detail), &pod_.verdicts[mark.verdict]);
       ++pod_.attempts_failed;
       break;
     case RecordKind::kPodReserved:
@@ -192,7 +207,8 @@ void PodInspector::Add(const Record& record, const ClusterState& cluster,
     }
     case RecordKind::kPodEvicted:
       mark.kind = LifeMark::Kind::kEvicted;
-      mark.text = std::string(EvictionCauseName(static_cast<EvictionCause>(record.detail)));
+      mark.cause = static_cast<EvictionCause>(record.detail);
+      mark.text = std::string(EvictionCauseName(mark.cause));
       ++pod_.times_evicted;
       Begin(Segment::kWaiting, record, cluster);
       break;

@@ -60,7 +60,8 @@ struct LifeMark {
   SimTime time;
   uint32_t verdict = 0;  // PodInspection::verdicts, for kNoNode and kTurnedAway
   std::string node;      // where one is concerned
-  std::string text;      // the cause of an eviction
+  EvictionCause cause = EvictionCause::kPreempted;  // of an eviction
+  std::string text;                                 // the same in words
 };
 absl::string_view LifeMarkName(LifeMark::Kind kind);
 absl::string_view EvictionCauseName(EvictionCause cause);
@@ -71,6 +72,8 @@ struct VerdictCount {
   int64_t times = 0;
   SimTime first;
   SimTime last;
+  bool of_claims = false;   // some reason is about the pod's claims, or a step of their negotiation
+  bool of_refusal = false;  // some node cannot serve the claims
 };
 
 // A node with room for the pod.
@@ -85,6 +88,7 @@ struct PodInspection {
   PodId pod;
   std::string name;
   std::string wants;
+  bool wants_mig = false;
   std::string tenant;  // filled by whoever knows it
   int32_t priority = 0;
   int64_t cpu_milli = 0;

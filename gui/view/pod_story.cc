@@ -1,11 +1,8 @@
 #include "gui/view/pod_story.h"
 
 #include <cstddef>
-#include <cstdint>
 #include <utility>
 
-#include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
@@ -14,18 +11,6 @@
 
 namespace drasim::view {
 namespace {
-
-// The steps of classic DRA's negotiation, in the words of a reader who need not know its API.
-std::string ReasonWords(absl::string_view nodes, absl::string_view of, absl::string_view reason) {
-  if (reason == "resourceclaim cannot be allocated for the node (unsuitable)") {
-    return absl::StrCat("driver refuses ", nodes, " of ", of, " nodes");
-  }
-  if (reason == "waiting for resource driver to provide information") return "no answer yet";
-  if (reason == "waiting for resource driver to allocate resource") {
-    return "the driver has yet to allocate";
-  }
-  return absl::StrCat(nodes, " ", reason);
-}
 
 std::string LineText(const LifeMark& mark, const PodInspection& pod, const LifeSegment* segment) {
   const auto held = [segment] {
@@ -90,17 +75,9 @@ std::vector<StoryLine> Condense(const std::vector<StoryLine>& lines) {
 }  // namespace
 
 std::string ShortVerdict(absl::string_view text) {
-  // "0/3 nodes are ..."
-  const absl::string_view of = text.substr(0, text.find(" nodes are available"));
-  std::vector<std::string> words;
-  for (const std::string& reason : VerdictReasons(text)) {
-    const std::pair<absl::string_view, absl::string_view> pair =
-        absl::StrSplit(reason, absl::MaxSplits(' ', 1));
-    int64_t nodes = 0;
-    words.push_back(absl::StartsWith(of, "0/") && absl::SimpleAtoi(pair.first, &nodes)
-                        ? ReasonWords(pair.first, of.substr(2), pair.second)
-                        : std::string(absl::StripSuffix(reason, ".")));
-  }
+  std::vector<absl::string_view> words;
+  const std::vector<std::string> reasons = VerdictReasons(text);
+  for (const absl::string_view reason : reasons) words.push_back(absl::StripSuffix(reason, "."));
   return absl::StrJoin(words, ", ");
 }
 

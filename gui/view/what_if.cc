@@ -197,11 +197,11 @@ class Suggester {
     if (pod_.waits <= SimDuration()) return {};
     const bool waits_now = pod_.phase == PodPhase::kPending;
     const bool has_room = waits_now && pod_.nodes_that_fit > 0;
-    const std::string& verdict = TellingVerdict();
-    if (IsAboutClaims(verdict) || pod_.times_taken_back > 0) ForDrivers(verdict);
+    const VerdictCount verdict = TellingVerdict();
+    if (verdict.of_claims || pod_.times_taken_back > 0) ForDrivers(verdict);
     if (pod_.attempts_failed == 0 && has_room) ForQuota();
     if (pod_.times_evicted > 0) ForEvictions();
-    if (has_room && !IsAboutClaims(verdict)) ForBackoff();
+    if (has_room && !verdict.of_claims) ForBackoff();
     if (!has_room && pod_.attempts_failed > 0) ForRoom();
     if (out_.size() > kMostSuggestions) out_.resize(kMostSuggestions);
     return std::move(out_);
@@ -209,17 +209,12 @@ class Suggester {
 
  private:
   // The verdict that the pod got most often; the last one of several.
-  const std::string& TellingVerdict() const {
-    static const auto* const none = new std::string;
+  VerdictCount TellingVerdict() const {
     const VerdictCount* best = nullptr;
     for (const VerdictCount& count : pod_.verdicts) {
       if (best == nullptr || count.times >= best->times) best = &count;
     }
-    return best == nullptr ? *none : best->text;
-  }
-  static bool IsAboutClaims(absl::string_view verdict) {
-    return absl::StrContains(verdict, "resource driver") ||
-           absl::StrContains(verdict, "resourceclaim");
+    return best == nullptr ? VerdictCount() : *best;
   }
   std::string Value(const std::string& key, absl::string_view fallback) const {
     const auto found = given_.by_key.find(key);
@@ -239,7 +234,7 @@ class Suggester {
     Add(key, old, DoubleText(std::ceil(number * factor)), std::string(why));
   }
 
-  void ForDrivers(absl::string_view verdict) {
+  void ForDrivers(const VerdictCount& verdict) {
     // The library's defaults.
     const std::string qps = Value("front_end.dra.driver_controllers.qps", "5");
     if (Value("front_end.dra.zero_latency", "false") != "true" && qps != "0") {
@@ -250,7 +245,7 @@ class Suggester {
                "The drivers' calls come in bursts when pods arrive or end together.");
     }
     const std::string kind = Value("front_end.dra.drivers.0.kind", "");
-    if (absl::StrContains(verdict, "unsuitable") && (kind == "nvidia" || kind == "constraints")) {
+    if (verdict.of_refusal && (kind == "nvidia" || kind == "constraints")) {
       Add("front_end.dra.drivers.0.placement", Value("front_end.dra.drivers.0.placement", ""),
           "best-fit",
           "The driver refuses nodes: another placement may leave whole instances free.");
@@ -273,8 +268,7 @@ class Suggester {
   void ForEvictions() {
     const bool preempted =
         std::any_of(pod_.marks.begin(), pod_.marks.end(), [](const LifeMark& mark) {
-          return mark.kind == LifeMark::Kind::kEvicted &&
-                 mark.text == EvictionCauseName(EvictionCause::kPreempted);
+          return mark.kind == LifeMark::Kind::kEvicted && mark.cause == EvictionCause::kPreempted;
         });
     if (!preempted) return;
     Add("preemption.mode", Value("preemption.mode", "priority"), "none",
@@ -291,10 +285,9 @@ class Suggester {
   void ForRoom() {
     const std::string kind = Value("front_end.kind", "direct");
     const std::string policy = Value("scheduler.policy", "fgd");
-    const bool wants_mig = absl::StrContains(pod_.wants, "g.");
     // A policy of the kind that decides here.
     const char* const better = kind != "direct"  ? "most-allocated"
-                               : wants_mig       ? "mig-mfi-any"
+                               : pod_.wants_mig  ? "mig-mfi-any"
                                : policy == "fgd" ? "best-fit"
                                                  : "fgd";
     if (given_.by_key.count("scheduler.score.0.name") == 0) {

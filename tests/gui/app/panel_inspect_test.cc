@@ -32,11 +32,11 @@
 namespace drasim {
 namespace panel_inspect_test {
 
+using gui::FrameRig;
 using gui::Inspection;
 using gui::ObjectKind;
 using gui::ObjectRef;
 using gui::Panel;
-using gui::FrameRig;
 using gui::RunSnapshot;
 
 class PanelInspectTest : public ::testing::Test {

@@ -132,13 +132,7 @@ TEST(PodStoryTest, WordsOfVerdicts) {
             "1 Too many pods, 2 Insufficient cpu");
   EXPECT_EQ(ShortVerdict("0/32 nodes are available: 1 Insufficient cpu, 31 resourceclaim cannot be "
                          "allocated for the node (unsuitable)."),
-            "1 Insufficient cpu, driver refuses 31 of 32 nodes");
-  EXPECT_EQ(ShortVerdict("0/32 nodes are available: 1 waiting for resource driver to provide "
-                         "information."),
-            "no answer yet");
-  EXPECT_EQ(ShortVerdict("0/32 nodes are available: 1 waiting for resource driver to allocate "
-                         "resource."),
-            "the driver has yet to allocate");
+            "1 Insufficient cpu, 31 resourceclaim cannot be allocated for the node (unsuitable)");
   EXPECT_EQ(ShortVerdict("The kubelet has too few devices."), "The kubelet has too few devices");
   EXPECT_EQ(ShortVerdict("2 of them"), "2 of them");
 }

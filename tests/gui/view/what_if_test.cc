@@ -166,7 +166,7 @@ PodInspection WaitingPod(const std::string& verdict, int64_t times) {
   pod.wants = "1 GPU";
   if (times > 0) {
     pod.attempts_failed = times;
-    pod.verdicts.push_back({verdict, times, SimTime(), SimTime()});
+    pod.verdicts.push_back({.text = verdict, .times = times, .first = {}, .last = {}});
   }
   return pod;
 }
@@ -181,8 +181,9 @@ std::vector<std::string> Texts(const std::vector<WhatIfSuggestion>& suggestions)
 }
 
 TEST(WhatIfTest, APodThatWaitsForADriverGetsFasterDrivers) {
-  const PodInspection pod = WaitingPod(
+  PodInspection pod = WaitingPod(
       "0/4 nodes are available: 1 waiting for resource driver to provide information.", 3);
+  pod.verdicts[0].of_claims = true;
   EXPECT_THAT(Texts(SuggestChanges(pod, kDra)),
               ElementsAre("front_end.dra.driver_controllers.qps: 5 -> 50",
                           "front_end.dra.driver_controllers.burst: 20 -> 200",
@@ -194,8 +195,9 @@ TEST(WhatIfTest, APodThatWaitsForADriverGetsFasterDrivers) {
       Texts(SuggestChanges(pod, unlimited)),
       ElementsAre("scheduler.policy: least-allocated -> most-allocated", "cluster.nodes: 4 -> 5"));
   // A driver that refuses may place otherwise.
-  const PodInspection refused = WaitingPod(
+  PodInspection refused = WaitingPod(
       "0/4 nodes are available: 4 resourceclaim cannot be allocated for the node (unsuitable).", 3);
+  refused.verdicts[0].of_claims = refused.verdicts[0].of_refusal = true;
   EXPECT_THAT(Texts(SuggestChanges(refused, unlimited)),
               ::testing::Contains("front_end.dra.drivers.0.placement:  -> best-fit"));
 }
@@ -205,7 +207,7 @@ TEST(WhatIfTest, APodThatWaitsForRoomGetsAnotherPolicyAnOrderAndNodes) {
   EXPECT_THAT(Texts(SuggestChanges(pod, kReplay)),
               ElementsAre("scheduler.policy: fgd -> best-fit", "scheduler.queue: kubernetes -> sjf",
                           "cluster.nodes: 20 -> 22"));
-  pod.wants = "7g.80gb";
+  pod.wants_mig = true;
   EXPECT_EQ(SuggestChanges(pod, kReplay)[0].value, "mig-mfi-any");
 }
 
@@ -232,11 +234,11 @@ TEST(WhatIfTest, AnEvictedPodGetsPeace) {
   pod.times_evicted = 1;
   LifeMark mark;
   mark.kind = LifeMark::Kind::kEvicted;
-  mark.text = std::string(view::EvictionCauseName(EvictionCause::kPreempted));
+  mark.cause = EvictionCause::kPreempted;
   pod.marks.push_back(mark);
   EXPECT_THAT(Texts(SuggestChanges(pod, kReplay)),
               ElementsAre("preemption.mode: priority -> none"));
-  pod.marks[0].text = std::string(view::EvictionCauseName(EvictionCause::kNodeLost));
+  pod.marks[0].cause = EvictionCause::kNodeLost;
   EXPECT_THAT(SuggestChanges(pod, kReplay), IsEmpty());
 }
 

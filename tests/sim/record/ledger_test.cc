@@ -825,7 +825,7 @@ TEST(LedgerDamageTest, FramesThatDoNotBelong) {
                ": the end frame is unreadable");
   EXPECT_PRED2(ends_with, error(block + MakeFrame(FrameType::kBlock, "\xff")),
                ": an unknown or unreadable frame");
-  EXPECT_PRED2(ends_with, error(MakeFrame(static_cast<FrameType>(9), "")),
+  EXPECT_PRED2(ends_with, error(MakeFrame(static_cast<FrameType>(kLastFrameType + 1), "")),
                ": an unknown or unreadable frame");
   EXPECT_PRED2(ends_with, error(MakeFrame(FrameType::kHeader, OneNode().SerializeAsString())),
                ": an unknown or unreadable frame");
@@ -941,6 +941,10 @@ TEST(LedgerDamageTest, CheckpointsThatLie) {
   checkpoint.set_records(0);
   checkpoint.set_state_bytes(10);
   checkpoint.set_state("these are not packed bytes");
+  EXPECT_EQ(error(checkpoint), "a checkpoint claims an impossible size");
+  std::string damaged = Pack("0123456789");
+  damaged.resize(damaged.size() - 1);
+  checkpoint.set_state(damaged);
   EXPECT_EQ(error(checkpoint), "a checkpoint does not unpack");
   checkpoint.set_state_bytes(uint64_t{1} << 60);
   EXPECT_EQ(error(checkpoint), "a checkpoint claims an impossible size");
@@ -990,7 +994,8 @@ TEST(LedgerDamageTest, CheckpointsThatLieAboutTheirBase) {
   const char* const unpack = "a checkpoint does not unpack";
   EXPECT_EQ(changed([](auto* c) { c->set_state_hash(1); }), unpack);
   EXPECT_EQ(changed([](auto* c) { c->set_state_bytes(7); }), unpack);
-  EXPECT_EQ(changed([](auto* c) { c->set_new_bytes(5); }), unpack);
+  EXPECT_EQ(changed([](auto* c) { c->set_new_bytes(5); }),
+            "a checkpoint claims an impossible size");
   EXPECT_EQ(changed([](auto* c) { c->set_gap(0, 5); }), unpack);
   EXPECT_EQ(changed([](auto* c) { c->set_copy_offset(0, -1); }), unpack);
   EXPECT_EQ(changed([](auto* c) { c->set_copy_bytes(0, 9); }), unpack);
