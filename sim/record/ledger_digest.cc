@@ -6,12 +6,39 @@
 #include "sim/record/ledger_pods.h"
 
 namespace drasim {
+namespace {
+
+constexpr size_t kMostFailures = 1024;  // put off at a time
+// The rows of waiting pods lie anywhere: they are asked for so many records ahead.
+constexpr size_t kPrefetched = 8;
+
+}  // namespace
 
 LedgerDigest::LedgerDigest(const ClusterState& cluster, const VerdictSummaryTable& summaries,
                            const LedgerPace& pace)
     : pace_(pace), live_(cluster, &summaries), slices_(cluster) {}
 
 void LedgerDigest::OnRecord(const Record& record, const ClusterState& cluster) {
+  if (record.kind == RecordKind::kAttemptFailed) {
+    failures_.push_back(record);
+    if (failures_.size() == kMostFailures) FoldFailures(cluster);
+    return;
+  }
+  FoldFailures(cluster);
+  Fold(record, cluster);
+}
+
+void LedgerDigest::FoldFailures(const ClusterState& cluster) {
+  const size_t count = failures_.size();
+  for (size_t i = 0; i < count; ++i) {
+    if (i + 2 * kPrefetched < count) live_.PrefetchPlace(failures_[i + 2 * kPrefetched].pod);
+    if (i + kPrefetched < count) live_.PrefetchRow(failures_[i + kPrefetched].pod);
+    Fold(failures_[i], cluster);
+  }
+  failures_.clear();
+}
+
+void LedgerDigest::Fold(const Record& record, const ClusterState& cluster) {
   live_.OnRecord(record, cluster);
   series_.OnRecord(record, live_);
   slices_.OnRecord(record);
@@ -21,6 +48,7 @@ void LedgerDigest::OnRecord(const Record& record, const ClusterState& cluster) {
 }
 
 void LedgerDigest::EndBlock(const ClusterState& cluster) {
+  FoldFailures(cluster);
   const SliceCounts before = slices_.counts();
   series_.EndBlock(live_, before, slices_.Sample(cluster, live_));
 }

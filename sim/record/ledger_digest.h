@@ -44,7 +44,8 @@ class LedgerDigest {
   // Another table with the same summaries, which outlives the digest.
   void set_summaries(const VerdictSummaryTable* summaries) { live_.set_summaries(summaries); }
 
-  // As for LiveState::OnRecord.
+  // As for LiveState::OnRecord. Failed attempts, the bulk of a busy run, are put off and folded
+  // together, at the latest by EndBlock; until then the state below lacks them.
   void OnRecord(const Record& record, const ClusterState& cluster);
   // REQUIRES: a record since the block before. `cluster` has the nodes of the run.
   void EndBlock(const ClusterState& cluster);
@@ -77,7 +78,11 @@ class LedgerDigest {
   SimTime time() const { return time_; }  // of the last record
 
  private:
+  void FoldFailures(const ClusterState& cluster);
+  void Fold(const Record& record, const ClusterState& cluster);
+
   LedgerPace pace_;
+  std::vector<Record> failures_;  // put off
   LiveState live_;
   SliceSampler slices_;
   SeriesFolder series_;

@@ -115,6 +115,19 @@ class LiveState {
   // of the node) for pods that come or go, else O(1), amortised.
   void OnRecord(const Record& record, const ClusterState& cluster);
 
+  // For one who is about to fold a record of the pod: brings its place, and later its row, into the
+  // processor's cache.
+  void PrefetchPlace(PodId pod) const {
+    if (pod.value() < row_of_.size()) __builtin_prefetch(&row_of_[pod.value()]);
+  }
+  void PrefetchRow(PodId pod) const {
+    if (pod.value() >= row_of_.size() || row_of_[pod.value()] == kNotLive) return;
+    const char* const row = reinterpret_cast<const char*>(&pods_[row_of_[pod.value()]]);
+    for (size_t at = 0; at < sizeof(LivePod::pod) + sizeof(PodHistory); at += 64) {
+      __builtin_prefetch(row + at, 1);
+    }
+  }
+
   // In no particular order, which depends on the records before.
   absl::Span<const LivePod> pods() const { return pods_; }
   // Null if the pod is not live.
