@@ -17,6 +17,9 @@
 namespace drasim {
 namespace {
 
+// The remedy where there is no ledger.
+constexpr char kWriteOne[] = "; `drasim run --out DIR` writes one";
+
 PodShape FromProto(const proto::LedgerShape& p) {
   PodShape shape;
   shape.request.cpu_milli = p.cpu_milli();
@@ -120,8 +123,9 @@ absl::StatusOr<std::unique_ptr<LedgerReader>> LedgerReader::Open(const std::stri
   }
   std::FILE* file = std::fopen(file_path.c_str(), "rb");
   if (file == nullptr) {
-    return absl::NotFoundError(
-        absl::StrCat(file_path, ": cannot open the ledger: ", std::strerror(errno)));
+    const int error = errno;
+    return absl::NotFoundError(absl::StrCat(file_path, ": cannot open the ledger: ",
+                                            std::strerror(error), error == ENOENT ? kWriteOne : ""));
   }
   return Start(file, file_path);
 }
@@ -142,7 +146,8 @@ absl::StatusOr<std::unique_ptr<LedgerReader>> LedgerReader::Start(std::FILE* fil
   reader->size_ = size > 0 ? static_cast<uint64_t>(size) : 0;
   std::string magic(kLedgerMagic.size(), '\0');
   if (std::fread(magic.data(), 1, magic.size(), file) != magic.size() || magic != kLedgerMagic) {
-    return absl::InvalidArgumentError(absl::StrCat(reader->path_, ": not a drasim ledger"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(reader->path_, ": not a drasim ledger", kWriteOne));
   }
   if (absl::Status s = reader->LoadHeader(); !s.ok()) return s;
   return reader;
@@ -183,8 +188,11 @@ absl::Status LedgerReader::LoadHeader() {
     return Damaged("no readable header");
   }
   if (header_.version() != kLedgerVersion) {
-    return absl::InvalidArgumentError(absl::StrCat(path_, ": ledger format ", header_.version(),
-                                                   "; this drasim reads format ", kLedgerVersion));
+    return absl::InvalidArgumentError(
+        absl::StrCat(path_, ": ledger format ", header_.version(), "; this drasim reads format ",
+                     kLedgerVersion, ": ",
+                     header_.version() < kLedgerVersion ? "repeat the run with it"
+                                                        : "use a newer drasim"));
   }
   if (header_.mig()) {
     for (const proto::LedgerNode& node : header_.nodes()) {
