@@ -152,8 +152,8 @@ absl::StatusOr<AppOptions> ReadOptions(const ParsedFlags& flags) {
   // What these name is looked up in A.
   for (const char* flag : {"at", "select"}) {
     if (!paths.empty() || !flags.Has(flag)) continue;
-    return absl::InvalidArgumentError(absl::StrCat(
-        "--", flag, ": found no run; name a ledger, a folder with one or a scenario"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("--", flag, ": found no run; name a ledger, a folder with one or a scenario"));
   }
   if (paths.size() < 2 && options.views.Has(ViewKind::kCompare)) {
     return absl::InvalidArgumentError("--view: 'compare' needs a second run, B");
@@ -172,7 +172,8 @@ absl::Status CheckPicturePath(const std::string& path) {
   const std::filesystem::path folder = picture.parent_path();
   std::error_code error;
   if (!folder.empty() && !std::filesystem::is_directory(folder, error)) {
-    return BadFlag("screenshot", path, absl::StrCat("a file in a folder; create ", folder.string()));
+    return BadFlag("screenshot", path,
+                   absl::StrCat("a file in a folder; create ", folder.string()));
   }
   if (std::filesystem::is_directory(picture, error)) {
     return BadFlag("screenshot", path, "the name of a file; this is a folder");

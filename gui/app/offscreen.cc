@@ -112,9 +112,9 @@ absl::Status Offscreen::Egl::MakeContext() {
   }
   const std::string error = absl::StrCat("error 0x", absl::Hex(get_error()));
   const std::string found = FindOpenGl();
-  return CannotDraw(
-      absl::StrCat("OpenGL 3.3 is needed, found ", found.empty() ? "none" : found, " (", error, ")"),
-      kPackages);
+  return CannotDraw(absl::StrCat("OpenGL 3.3 is needed, found ", found.empty() ? "none" : found,
+                                 " (", error, ")"),
+                    kPackages);
 }
 
 // The version of OpenGL that is there instead of 3.3; empty: none.

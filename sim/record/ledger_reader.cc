@@ -124,8 +124,9 @@ absl::StatusOr<std::unique_ptr<LedgerReader>> LedgerReader::Open(const std::stri
   std::FILE* file = std::fopen(file_path.c_str(), "rb");
   if (file == nullptr) {
     const int error = errno;
-    return absl::NotFoundError(absl::StrCat(file_path, ": cannot open the ledger: ",
-                                            std::strerror(error), error == ENOENT ? kWriteOne : ""));
+    return absl::NotFoundError(absl::StrCat(file_path,
+                                            ": cannot open the ledger: ", std::strerror(error),
+                                            error == ENOENT ? kWriteOne : ""));
   }
   return Start(file, file_path);
 }
@@ -188,11 +189,10 @@ absl::Status LedgerReader::LoadHeader() {
     return Damaged("no readable header");
   }
   if (header_.version() != kLedgerVersion) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(path_, ": ledger format ", header_.version(), "; this drasim reads format ",
-                     kLedgerVersion, ": ",
-                     header_.version() < kLedgerVersion ? "repeat the run with it"
-                                                        : "use a newer drasim"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        path_, ": ledger format ", header_.version(), "; this drasim reads format ", kLedgerVersion,
+        ": ",
+        header_.version() < kLedgerVersion ? "repeat the run with it" : "use a newer drasim"));
   }
   if (header_.mig()) {
     for (const proto::LedgerNode& node : header_.nodes()) {

@@ -116,7 +116,8 @@ TEST(TimelineTest, ARunWithoutTimesHasRecordsAndShares) {
   for (const absl::string_view text : {"99h", "0:00", "+1ns"}) {
     const absl::Status status = ParseTarget(text, place).status();
     EXPECT_TRUE(absl::IsInvalidArgument(status));
-    EXPECT_EQ(status.message(), absl::StrCat("\"", text, "\" is a time, and a fill has none; write "
+    EXPECT_EQ(status.message(), absl::StrCat("\"", text,
+                                             "\" is a time, and a fill has none; write "
                                              "50%, start, end or record 1234"));
   }
 }
