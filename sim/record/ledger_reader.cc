@@ -666,13 +666,13 @@ absl::Status LedgerReader::CountLastBlock(LedgerIndex* index) {
   ASSIGN_OR_RETURN(const std::string payload, ReadPayload(FrameType::kBlock, last.offset));
   proto::LedgerBlock block;
   if (!block.ParseFromString(payload)) return Damaged("an unknown or unreadable frame");
-  index->records = last.records + block.kind().size();
   int64_t time_ns = last.time.ns();
   for (const int64_t delta : block.time_delta_ns()) {
     if (__builtin_add_overflow(time_ns, delta, &time_ns)) {
       return Damaged("a time beyond the clock's range");
     }
   }
+  index->records = last.records + block.kind().size();
   index->end = SimTime(time_ns);
   return absl::OkStatus();
 }
@@ -684,12 +684,8 @@ absl::StatusOr<LedgerIndex> LedgerReader::ReadIndex() {
   if (!ReadEnd(&index)) {
     index = LedgerIndex();
     WalkFrames(&index);
-    // A torn or damaged last block: a reader ends before it.
-    if (!CountLastBlock(&index).ok()) {
-      index.records = index.blocks.back().records;
-      index.end = index.blocks.back().time;
-      index.blocks.pop_back();
-    }
+    // A reader ends before a torn or damaged last block, whose own count cannot be trusted.
+    while (!CountLastBlock(&index).ok()) index.blocks.pop_back();
   }
   frame_offset_ = frame_offset;
   fseeko(file_, resume, SEEK_SET);
