@@ -309,6 +309,7 @@ void App::BeginClock() {
     view::TypedPlace place;
     place.end = state_.timeline.end();
     place.clock = state_.a.session->clock();
+    place.by_record = state_.a.overview->by_record;
     const absl::StatusOr<view::TimeTarget> at = view::ParseTarget(options_.at, place);
     at_is_given_ = at.ok();
     if (at.ok()) state_.timeline.MoveTo(*at);

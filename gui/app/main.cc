@@ -4,8 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <filesystem>
 #include <limits>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -147,9 +149,36 @@ absl::StatusOr<AppOptions> ReadOptions(const ParsedFlags& flags) {
   for (const std::string& path : paths) {
     if (path.empty()) return absl::InvalidArgumentError("found an empty path");
   }
+  // What these name is looked up in A.
+  for (const char* flag : {"at", "select"}) {
+    if (!paths.empty() || !flags.Has(flag)) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("--", flag, ": found no run; name a ledger, a folder with one or a scenario"));
+  }
+  if (paths.size() < 2 && options.views.Has(ViewKind::kCompare)) {
+    return absl::InvalidArgumentError("--view: 'compare' needs a second run, B");
+  }
   if (!paths.empty()) options.path_a = paths[0];
   if (paths.size() > 1) options.path_b = paths[1];
   return options;
+}
+
+// Before a run that may take minutes, and so that no ledger is replaced by a picture.
+absl::Status CheckPicturePath(const std::string& path) {
+  const std::filesystem::path picture(path);
+  if (picture.extension() != ".png") {
+    return BadFlag("screenshot", path, "the name of a .png file");
+  }
+  const std::filesystem::path folder = picture.parent_path();
+  std::error_code error;
+  if (!folder.empty() && !std::filesystem::is_directory(folder, error)) {
+    return BadFlag("screenshot", path,
+                   absl::StrCat("a file in a folder; create ", folder.string()));
+  }
+  if (std::filesystem::is_directory(picture, error)) {
+    return BadFlag("screenshot", path, "the name of a file; this is a folder");
+  }
+  return absl::OkStatus();
 }
 
 absl::Status Show(const ParsedFlags& flags) {
@@ -164,7 +193,7 @@ absl::Status Show(const ParsedFlags& flags) {
   }
   // A picture shows what the command line says, whatever the user's settings.
   const std::string path = flags.GetOr("screenshot", "");
-  if (path.empty()) return BadFlag("screenshot", path, "the name of a file");
+  RETURN_IF_ERROR(CheckPicturePath(path));
   App app(std::move(options));
   RETURN_IF_ERROR(WritePicture(window, path, &app));
   std::printf("%s\n", path.c_str());

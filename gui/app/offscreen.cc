@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <imgui.h>
 
+#include <string>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -33,6 +34,7 @@ struct Offscreen::Egl {
   ~Egl();
   absl::Status Load();
   absl::Status MakeContext();
+  std::string FindOpenGl();
   absl::Status MakeFrameBuffer(int width, int height);
 
   template <typename Function>
@@ -104,13 +106,30 @@ absl::Status Offscreen::Egl::MakeContext() {
                                            EGL_NONE};
   // Without a configuration (EGL_KHR_no_config_context): there is no surface that would need one.
   context = create_context(display, nullptr, EGL_NO_CONTEXT, kAttributes);
-  if (context == EGL_NO_CONTEXT ||
-      make_current(display, EGL_NO_SURFACE, EGL_NO_SURFACE, context) == EGL_FALSE) {
-    return CannotDraw(absl::StrCat("EGL has no OpenGL 3.3 without a surface (error ",
-                                   absl::Hex(get_error()), ")"),
-                      kPackages);
+  if (context != EGL_NO_CONTEXT &&
+      make_current(display, EGL_NO_SURFACE, EGL_NO_SURFACE, context) == EGL_TRUE) {
+    return absl::OkStatus();
   }
-  return absl::OkStatus();
+  const std::string error = absl::StrCat("error 0x", absl::Hex(get_error()));
+  const std::string found = FindOpenGl();
+  return CannotDraw(absl::StrCat("OpenGL 3.3 is needed, found ", found.empty() ? "none" : found,
+                                 " (", error, ")"),
+                    kPackages);
+}
+
+// The version of OpenGL that is there instead of 3.3; empty: none.
+std::string Offscreen::Egl::FindOpenGl() {
+  if (context == EGL_NO_CONTEXT) {
+    context = create_context(display, nullptr, EGL_NO_CONTEXT, nullptr);
+  }
+  PFNGLGETSTRINGPROC get_string = nullptr;
+  if (context == EGL_NO_CONTEXT ||
+      make_current(display, EGL_NO_SURFACE, EGL_NO_SURFACE, context) == EGL_FALSE ||
+      !FindGl("glGetString", &get_string)) {
+    return "";
+  }
+  const GLubyte* const version = get_string(GL_VERSION);
+  return version != nullptr ? reinterpret_cast<const char*>(version) : "";
 }
 
 absl::Status Offscreen::Egl::MakeFrameBuffer(int width, int height) {

@@ -277,6 +277,7 @@ bool TimelineBar::DrawGoTo(bool is_new, App* app) {
     place.now = state.timeline.cursor().time;
     place.end = state.timeline.end();
     if (state.a.opened()) place.clock = state.a.session->clock();
+    place.by_record = state.a.overview != nullptr && state.a.overview->by_record;
     const absl::StatusOr<view::TimeTarget> target = view::ParseTarget(typed_, place);
     if (target.ok()) {
       state.timeline.Pause();

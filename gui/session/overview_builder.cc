@@ -406,12 +406,18 @@ absl::StatusOr<std::shared_ptr<const RunBasis>> ReadBasis(LedgerSeek* seek, GoOn
   RETURN_IF_ERROR(ReadSeries(seek, series_part, exact_records, overview, &basis->event_blocks));
 
   RETURN_IF_ERROR(AdvanceTo(seek, overview->records, series_part));
+  // Reads the frame of the end.
+  Record none;
+  const absl::StatusOr<bool> more = seek->Next(&none);
   if (seek->index().complete) {
-    // Reads the frame of the end.
-    Record none;
-    RETURN_IF_ERROR(seek->Next(&none).status());
+    RETURN_IF_ERROR(more.status());
     overview->fingerprint = seek->reader().fingerprint();
   }
+  if (seek->record() != overview->records) {
+    return absl::DataLossError(absl::StrCat(seek->reader().path(), ": damaged: its index counts ",
+                                            overview->records, " records, others are there"));
+  }
+  if (!more.ok()) RETURN_IF_ERROR(seek->ToRecord(overview->records));
   overview->pods = seek->live().counter(RunCounter::kPodsArrived);
   ArchiveBuilder builder(seek);
   RETURN_IF_ERROR(builder.Read(pods_part));

@@ -22,6 +22,17 @@
 
 namespace drasim::gui {
 
+namespace {
+
+// Other errors say themselves what to do.
+absl::Status WithRemedy(const absl::Status& status) {
+  if (!absl::IsDataLoss(status)) return status;
+  return absl::DataLossError(
+      absl::StrCat(status.message(), "; copy the file again or repeat its run"));
+}
+
+}  // namespace
+
 class RunSession::Impl {
  public:
   Impl(std::string path, std::function<void()> on_change)
@@ -145,7 +156,7 @@ class RunSession::Impl {
   // Also after the other worker's error: that of reading first is the one to show.
   void Fail(const absl::Status& status) {
     Publish([&] {
-      if (status_.ok() && !stopping_) status_ = status;
+      if (status_.ok() && !stopping_) status_ = WithRemedy(status);
       following_ = false;
       inspecting_ = false;
     });

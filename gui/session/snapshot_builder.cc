@@ -176,6 +176,10 @@ view::PodTable PodsOf(const SnapshotState& state) {
   for (size_t p = 0; p < state.cluster.pod_count(); ++p) {
     const LivePod* const live = state.live.Find(PodId(p));
     if (live == nullptr) continue;
+    // Keyframes of a damaged ledger may define more shapes than its end has.
+    if (state.cluster.pod_shape_id(PodId(p)).value() >= state.archive->texts().wants.size()) {
+      continue;
+    }
     pods.AddLive(RowOf(*live, state), state.cluster.pod_name(PodId(p)), state.summaries);
   }
   return pods;

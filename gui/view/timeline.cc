@@ -232,6 +232,9 @@ absl::StatusOr<TimeTarget> ParseTarget(absl::string_view text, const TypedPlace&
   const bool later = absl::ConsumePrefix(&rest, "+");
   const bool earlier = !later && absl::ConsumePrefix(&rest, "-");
   ASSIGN_OR_RETURN(const int64_t ns, ParseLength(rest));
+  if (place.by_record) {
+    return BadTime(text, "is a time, and a fill has none; write 50%, start, end or record 1234");
+  }
   absl::int128 time = ns;
   if (later) time = absl::int128(place.now.ns()) + ns;
   if (earlier) time = absl::int128(place.now.ns()) - ns;

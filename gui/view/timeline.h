@@ -49,6 +49,7 @@ struct TypedPlace {
   SimTime now;                         // "+10m" counts from here
   SimTime end;                         // of the run
   const RecordClock* clock = nullptr;  // absent: "record 12" is an error
+  bool by_record = false;              // the run has no times, so that "3h" is an error
 };
 
 // Reads a typed time, with blanks around it and between its parts ignored:

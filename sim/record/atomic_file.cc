@@ -52,6 +52,13 @@ absl::Status AtomicFile::Fail(absl::string_view what) {
 absl::Status AtomicFile::Open(const std::string& path, absl::string_view suffix) {
   path_ = path;
   temporary_ = absl::StrCat(path, suffix);
+  // Renaming would replace a device or pipe for everybody.
+  struct stat info;
+  if (stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode)) {
+    status_ = absl::InvalidArgumentError(
+        absl::StrCat(path, ": cannot write: neither a file nor a new name"));
+    return status_;
+  }
   file_ = std::fopen(temporary_.c_str(), "wb");
   if (file_ == nullptr) return Fail("cannot create the file");
   pending_ = true;

@@ -17,6 +17,9 @@
 namespace drasim {
 namespace {
 
+// The remedy where there is no ledger.
+constexpr char kWriteOne[] = "; `drasim run --out DIR` writes one";
+
 PodShape FromProto(const proto::LedgerShape& p) {
   PodShape shape;
   shape.request.cpu_milli = p.cpu_milli();
@@ -120,8 +123,10 @@ absl::StatusOr<std::unique_ptr<LedgerReader>> LedgerReader::Open(const std::stri
   }
   std::FILE* file = std::fopen(file_path.c_str(), "rb");
   if (file == nullptr) {
-    return absl::NotFoundError(
-        absl::StrCat(file_path, ": cannot open the ledger: ", std::strerror(errno)));
+    const int error = errno;
+    return absl::NotFoundError(absl::StrCat(file_path,
+                                            ": cannot open the ledger: ", std::strerror(error),
+                                            error == ENOENT ? kWriteOne : ""));
   }
   return Start(file, file_path);
 }
@@ -142,7 +147,8 @@ absl::StatusOr<std::unique_ptr<LedgerReader>> LedgerReader::Start(std::FILE* fil
   reader->size_ = size > 0 ? static_cast<uint64_t>(size) : 0;
   std::string magic(kLedgerMagic.size(), '\0');
   if (std::fread(magic.data(), 1, magic.size(), file) != magic.size() || magic != kLedgerMagic) {
-    return absl::InvalidArgumentError(absl::StrCat(reader->path_, ": not a drasim ledger"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(reader->path_, ": not a drasim ledger", kWriteOne));
   }
   if (absl::Status s = reader->LoadHeader(); !s.ok()) return s;
   return reader;
@@ -183,8 +189,10 @@ absl::Status LedgerReader::LoadHeader() {
     return Damaged("no readable header");
   }
   if (header_.version() != kLedgerVersion) {
-    return absl::InvalidArgumentError(absl::StrCat(path_, ": ledger format ", header_.version(),
-                                                   "; this drasim reads format ", kLedgerVersion));
+    return absl::InvalidArgumentError(absl::StrCat(
+        path_, ": ledger format ", header_.version(), "; this drasim reads format ", kLedgerVersion,
+        ": ",
+        header_.version() < kLedgerVersion ? "repeat the run with it" : "use a newer drasim"));
   }
   if (header_.mig()) {
     for (const proto::LedgerNode& node : header_.nodes()) {
@@ -658,13 +666,13 @@ absl::Status LedgerReader::CountLastBlock(LedgerIndex* index) {
   ASSIGN_OR_RETURN(const std::string payload, ReadPayload(FrameType::kBlock, last.offset));
   proto::LedgerBlock block;
   if (!block.ParseFromString(payload)) return Damaged("an unknown or unreadable frame");
-  index->records = last.records + block.kind().size();
   int64_t time_ns = last.time.ns();
   for (const int64_t delta : block.time_delta_ns()) {
     if (__builtin_add_overflow(time_ns, delta, &time_ns)) {
       return Damaged("a time beyond the clock's range");
     }
   }
+  index->records = last.records + block.kind().size();
   index->end = SimTime(time_ns);
   return absl::OkStatus();
 }
@@ -676,12 +684,8 @@ absl::StatusOr<LedgerIndex> LedgerReader::ReadIndex() {
   if (!ReadEnd(&index)) {
     index = LedgerIndex();
     WalkFrames(&index);
-    // A torn or damaged last block: a reader ends before it.
-    if (!CountLastBlock(&index).ok()) {
-      index.records = index.blocks.back().records;
-      index.end = index.blocks.back().time;
-      index.blocks.pop_back();
-    }
+    // A reader ends before a torn or damaged last block, whose own count cannot be trusted.
+    while (!CountLastBlock(&index).ok()) index.blocks.pop_back();
   }
   frame_offset_ = frame_offset;
   fseeko(file_, resume, SEEK_SET);

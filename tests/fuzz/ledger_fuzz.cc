@@ -1,33 +1,20 @@
 // libFuzzer target: any bytes as a ledger. Reading ends with records or an error, and the state it
 // rebuilt is sound.
 //
-// A first byte of 1 means that the rest is a list of frames without checksums (u8 type, u16 length,
-// payload), which get right ones here: otherwise no mutation would ever get past the checksum.
+// A first byte of 1 means that the rest is a list of frames without checksums, as in reframe.h.
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 
 #include "model/check.h"
-#include "sim/record/ledger_frame.h"
 #include "sim/record/ledger_index.h"
 #include "sim/record/ledger_reader.h"
 #include "sim/record/ledger_seek.h"
+#include "tests/fuzz/reframe.h"
 
 namespace drasim {
 namespace {
-
-std::string Reframe(absl::string_view bytes) {
-  std::string ledger(kLedgerMagic);
-  while (bytes.size() >= 3) {
-    const auto type = static_cast<FrameType>(static_cast<unsigned char>(bytes[0]));
-    const size_t length = std::min<size_t>(ReadLittleEndian(bytes.substr(1, 2)), bytes.size() - 3);
-    ledger += MakeFrame(type, bytes.substr(3, length));
-    bytes.remove_prefix(3 + length);
-  }
-  return ledger;
-}
 
 void ReadAll(absl::string_view bytes) {
   auto ledger = LedgerReader::FromMemory(bytes);

@@ -39,6 +39,7 @@ inline constexpr Unchecked kUnchecked[] = {
     {"make ", "builds, or runs the tests themselves"},
     {"cmake ", "builds"},
     {"drasim trace fetch ", "downloads a trace"},
+    {"drasim-gui ", "needs the GUI and OpenGL; tests/gui/app/main_test.cc runs it"},
     {"kubectl ", "needs a cluster"},
     {"timeout ", "where a killed run stops depends on the machine; cli_resume_test.cc covers it"},
     {"drasim run --resume ", "goes on where the run before it was killed"},

@@ -46,7 +46,7 @@ TEST(GuiMainTest, MistakesNameTheFlagWhatWasFoundAndWhatWasExpected) {
        "compare, with commas (did you mean 'plots'?)"},
       {{"--at", "noon"}, "--at: found 'noon': "},
       {{"--at="}, "--at: found '': "},
-      {{"--screenshot="}, "--screenshot: found '', expected the name of a file"},
+      {{"--screenshot="}, "--screenshot: found '', expected the name of a .png file"},
       {{"--width", "1000"}, "unknown flag --width"},
       {{"a", "b", "c"}, "found 3 paths, expected a run A and perhaps a run B"},
       {{""}, "found an empty path"}};

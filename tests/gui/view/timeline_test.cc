@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 #include "gui/view/unit_text.h"
@@ -104,6 +105,21 @@ TEST(TimelineTest, ReadsRecords) {
     EXPECT_EQ(*target, Target(5, 1234)) << text;
   }
   EXPECT_EQ(*Parse("record 0"), Target(0, 0));
+}
+
+TEST(TimelineTest, ARunWithoutTimesHasRecordsAndShares) {
+  TypedPlace place;
+  place.end = SimTime(200);
+  place.by_record = true;
+  EXPECT_EQ(ParseTarget("50%", place)->time, SimTime(100));
+  EXPECT_EQ(ParseTarget("end", place)->time, SimTime(200));
+  for (const absl::string_view text : {"99h", "0:00", "+1ns"}) {
+    const absl::Status status = ParseTarget(text, place).status();
+    EXPECT_TRUE(absl::IsInvalidArgument(status));
+    EXPECT_EQ(status.message(), absl::StrCat("\"", text,
+                                             "\" is a time, and a fill has none; write "
+                                             "50%, start, end or record 1234"));
+  }
 }
 
 TEST(TimelineTest, SaysWhatIsWrongWithATime) {

@@ -78,9 +78,11 @@ TEST_F(CliReportTest, RefusesBadInput) {
   ExpectRefused({"report", "a", "a", "a", "--out", "x.html"},
                 "report needs one or two ledgers (files or run folders)");
   ExpectRefused({"report", "a"}, "report needs --out FILE.html");
-  ExpectRefused({"report", "none", "--out", "x.html"},
-                "none: cannot open the ledger: No such file or directory");
-  ExpectRefused({"report", "nodes.csv", "--out", "x.html"}, "nodes.csv: not a drasim ledger");
+  ExpectRefused(
+      {"report", "none", "--out", "x.html"},
+      "none: cannot open the ledger: No such file or directory; `drasim run --out DIR` writes one");
+  ExpectRefused({"report", "nodes.csv", "--out", "x.html"},
+                "nodes.csv: not a drasim ledger; `drasim run --out DIR` writes one");
   ExpectRefused({"report", "a", "--out", "x.html", "--at", "5s,"},
                 "--at: found '', expected a duration such as 5ms, 1.5s or 2h");
   ExpectRefused({"report", "a", "--out", "a/ledger"},

@@ -385,7 +385,8 @@ TEST_F(ResumeRefusedTest, DamagedLedgers) {
   ExpectBadLedger("", cut_header);
   ExpectBadLedger("DRASI", cut_header);
   ExpectBadLedger(absl::string_view(ledger_).substr(0, FramesOf(ledger_)[0].end - 1), cut_header);
-  ExpectBadLedger("something else altogether", "not a drasim ledger");
+  ExpectBadLedger("something else altogether",
+                  "not a drasim ledger; `drasim run --out DIR` writes one");
 }
 
 TEST_F(ResumeRefusedTest, WithoutItsTimeseries) {

@@ -362,11 +362,15 @@ TEST_F(CliRunTest, DiffOfPartialAndBadLedgers) {
   dir_.Write("damaged", damaged);
   ExpectRefused({"diff", "a", "damaged"},
                 "damaged: damaged at byte 8: a frame's checksum does not match");
-  ExpectRefused({"diff", "a", "nodes.csv"}, "nodes.csv: not a drasim ledger");
-  ExpectRefused({"diff", "a", "none"}, "none: cannot open the ledger: No such file or directory");
+  ExpectRefused({"diff", "a", "nodes.csv"},
+                "nodes.csv: not a drasim ledger; `drasim run --out DIR` writes one");
+  ExpectRefused(
+      {"diff", "a", "none"},
+      "none: cannot open the ledger: No such file or directory; `drasim run --out DIR` writes one");
   RunBestFit({"--out", "off", "--ledger=off"});
   ExpectRefused({"diff", "a", "off"},
-                "off/ledger: cannot open the ledger: No such file or directory");
+                "off/ledger: cannot open the ledger: No such file or directory; `drasim run --out "
+                "DIR` writes one");
   ExpectRefused({"diff", "a"}, "diff needs two ledgers (files or run folders)");
 }
 

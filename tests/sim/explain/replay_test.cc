@@ -383,7 +383,8 @@ TEST(ExplainReplayTest, BadInput) {
                 ": has no ledger; a run leaves one in its folder unless it is told not to")));
   EXPECT_EQ(
       ExplainRun(Request(dir.PathOf("pods.csv"), "small")).status(),
-      absl::InvalidArgumentError(absl::StrCat(dir.PathOf("pods.csv"), ": not a drasim ledger")));
+      absl::InvalidArgumentError(absl::StrCat(
+          dir.PathOf("pods.csv"), ": not a drasim ledger; `drasim run --out DIR` writes one")));
 }
 
 // A pod is found in its own namespace only; jobs without one are in "default".

@@ -172,6 +172,16 @@ TEST(AtomicFileTest, ACommitThatFailsLeavesNoTemporary) {
   EXPECT_EQ(dir.List("."), Names{"a"});
 }
 
+TEST(AtomicFileTest, DevicesAndPipesAreNotReplaced) {
+  const TempDir dir;
+  std::filesystem::create_symlink("/dev/null", dir.PathOf("a"));
+  EXPECT_EQ(WriteFileAtomically(dir.PathOf("a"), "x"),
+            absl::InvalidArgumentError(
+                absl::StrCat(dir.PathOf("a"), ": cannot write: neither a file nor a new name")));
+  EXPECT_EQ(dir.List("."), Names{"a"});
+  EXPECT_TRUE(std::filesystem::is_symlink(dir.PathOf("a")));
+}
+
 TEST(AtomicFileTest, AFullDiskIsAnError) {
   // Linux: every write to this device fails as on a full disk. A link makes it the temporary.
   const std::string full = "/dev/full";

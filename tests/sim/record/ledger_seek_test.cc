@@ -294,14 +294,16 @@ TEST(LedgerSeekTest, FlippedBytesOfALiveStateNeverCrash) {
 }
 
 TEST(LedgerSeekTest, RefusesWhatIsNoLedgerOfThisFormat) {
-  EXPECT_EQ(LedgerSeek::FromMemory("something else").status(),
-            absl::InvalidArgumentError("memory: not a drasim ledger"));
+  EXPECT_EQ(
+      LedgerSeek::FromMemory("something else").status(),
+      absl::InvalidArgumentError("memory: not a drasim ledger; `drasim run --out DIR` writes one"));
   proto::LedgerHeader header;
   header.set_version(3);
   EXPECT_EQ(LedgerSeek::FromMemory(
                 absl::StrCat("DRASIMLG", MakeFrame(FrameType::kHeader, header.SerializeAsString())))
                 .status(),
-            absl::InvalidArgumentError("memory: ledger format 3; this drasim reads format 4"));
+            absl::InvalidArgumentError(
+                "memory: ledger format 3; this drasim reads format 4: repeat the run with it"));
 }
 
 }  // namespace ledger_seek_test

@@ -306,8 +306,9 @@ TEST(LedgerTest, AFolderStandsForTheLedgerInside) {
   const LedgerExample example = MakeLedgerExample();
   const TempDir dir;
   EXPECT_EQ(LedgerReader::Open(dir.path()).status(),
-            absl::NotFoundError(absl::StrCat(
-                dir.path(), "/ledger: cannot open the ledger: No such file or directory")));
+            absl::NotFoundError(absl::StrCat(dir.path(),
+                                             "/ledger: cannot open the ledger: No such file or "
+                                             "directory; `drasim run --out DIR` writes one")));
   dir.Write("ledger.partial", absl::string_view(example.bytes).substr(0, 300));
   absl::StatusOr<std::unique_ptr<LedgerReader>> partial = LedgerReader::Open(dir.path());
   ASSERT_TRUE(partial.ok()) << partial.status();
@@ -321,26 +322,35 @@ TEST(LedgerTest, AFolderStandsForTheLedgerInside) {
 TEST(LedgerTest, ExplainsWhatCannotBeOpened) {
   const TempDir dir;
   EXPECT_EQ(LedgerReader::Open(dir.PathOf("none")).status(),
-            absl::NotFoundError(absl::StrCat(
-                dir.PathOf("none"), ": cannot open the ledger: No such file or directory")));
+            absl::NotFoundError(absl::StrCat(dir.PathOf("none"),
+                                             ": cannot open the ledger: No such file or directory; "
+                                             "`drasim run --out DIR` writes one")));
   dir.Write("text", "not a ledger at all, but long enough to be one");
   EXPECT_EQ(LedgerReader::Open(dir.PathOf("text")).status(),
-            absl::InvalidArgumentError(absl::StrCat(dir.PathOf("text"), ": not a drasim ledger")));
+            absl::InvalidArgumentError(absl::StrCat(
+                dir.PathOf("text"), ": not a drasim ledger; `drasim run --out DIR` writes one")));
   dir.Write("empty", "");
   EXPECT_EQ(LedgerReader::Open(dir.PathOf("empty")).status(),
-            absl::InvalidArgumentError(absl::StrCat(dir.PathOf("empty"), ": not a drasim ledger")));
+            absl::InvalidArgumentError(absl::StrCat(
+                dir.PathOf("empty"), ": not a drasim ledger; `drasim run --out DIR` writes one")));
   EXPECT_EQ(LedgerReader::FromMemory("").status(),
             absl::InvalidArgumentError("memory: not a drasim ledger (empty)"));
 }
 
 TEST(LedgerTest, AnotherVersionIsNamed) {
   proto::LedgerHeader header;
-  header.set_version(3);
-  header.set_drasim_version("0.0.9");
-  const std::string bytes =
-      absl::StrCat("DRASIMLG", MakeFrame(FrameType::kHeader, header.SerializeAsString()));
-  EXPECT_EQ(LedgerReader::FromMemory(bytes).status(),
-            absl::InvalidArgumentError("memory: ledger format 3; this drasim reads format 4"));
+  const auto status_of = [&](uint32_t version) {
+    header.set_version(version);
+    return LedgerReader::FromMemory(
+               absl::StrCat("DRASIMLG", MakeFrame(FrameType::kHeader, header.SerializeAsString())))
+        .status();
+  };
+  EXPECT_EQ(status_of(3),
+            absl::InvalidArgumentError(
+                "memory: ledger format 3; this drasim reads format 4: repeat the run with it"));
+  EXPECT_EQ(status_of(5),
+            absl::InvalidArgumentError(
+                "memory: ledger format 5; this drasim reads format 4: use a newer drasim"));
 }
 
 TEST(LedgerTest, AWriterThatCannotWriteSaysSo) {
@@ -499,7 +509,10 @@ TEST(LedgerDamageTest, EveryTruncationOpensUpToItsLastWholeFrame) {
       continue;
     }
     if (cut < 8) {
-      EXPECT_EQ(content.status, absl::InvalidArgumentError("memory: not a drasim ledger")) << cut;
+      EXPECT_EQ(content.status,
+                absl::InvalidArgumentError(
+                    "memory: not a drasim ledger; `drasim run --out DIR` writes one"))
+          << cut;
       continue;
     }
     if (cut < frames[0].end) {
