@@ -143,6 +143,7 @@ void AppLayout::TakeKeys(App* app) { RunKeys(app); }
 void AppLayout::Draw(App* app, SimDuration elapsed) {
   AppState& state = app->state();
   raised_.resize(app->panels().size());
+  FollowSelection(*app);
   FollowFocus(*app);
   const ImVec2 display = ImGui::GetIO().DisplaySize;
   ImGui::SetNextWindowPos(ImVec2(0, 0));
@@ -427,6 +428,15 @@ float AppLayout::DrawNotices(App* app, SimDuration elapsed) {
 void AppLayout::Raise(size_t panel) {
   raised_.resize(std::max(raised_.size(), panel + 1));
   raised_[panel] = ++raises_;
+}
+
+void AppLayout::FollowSelection(const App& app) {
+  if (app.state().selected == followed_) return;
+  followed_ = app.state().selected;
+  if (followed_.kind == ObjectKind::kNone) return;
+  for (size_t i = app.panels().size(); i-- > 0;) {
+    if (app.panels()[i]->view() == ViewKind::kInspect) return Raise(i);
+  }
 }
 
 void AppLayout::FollowFocus(const App& app) {

@@ -16,6 +16,7 @@
 #include "gui/app/app_view.h"
 #include "gui/app/panel_places.h"
 #include "gui/app/view_list.h"
+#include "gui/session/inspection.h"
 #include "gui/session/run_overview.h"
 #include "gui/view/draw_list.h"
 #include "model/time.h"
@@ -62,6 +63,8 @@ class AppLayout : public AppView {
   static void DrawSplitter(const PlacedSplitter& splitter, App* app);
   void DrawPage(const view::Rect& area, App* app);
   void DrawOverlay(App* app);
+  // Brings the inspector to the front when another object is selected.
+  void FollowSelection(const App& app);
   void FollowFocus(const App& app);
   void Raise(size_t panel);
   std::vector<size_t> PanelsOf(Room room, const App& app) const;
@@ -76,6 +79,7 @@ class AppLayout : public AppView {
   std::vector<uint64_t> raised_;  // by panel: when its tab came to the front
   uint64_t raises_ = 0;
   std::optional<size_t> focused_;
+  ObjectRef followed_;
   std::vector<PlacedPanel> placed_;
   std::array<Chip, 2> chips_;
   size_t notices_seen_ = 0;

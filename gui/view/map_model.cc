@@ -139,12 +139,12 @@ std::string DifferenceMilliText(int64_t milli) {
 
 // The last characters of a text, as many as fit; of a number what comes before it is left out, too:
 // "000017" instead of "e-000017".
-std::string Tail(const std::string& text, float width, float char_width) {
+std::string Tail(absl::string_view text, float width, float char_width) {
   const auto room = static_cast<size_t>(std::max(width / char_width, 0.0F));
-  if (text.size() <= room) return text;
-  const std::string tail = text.substr(text.size() - room);
+  if (text.size() <= room) return std::string(text);
+  const absl::string_view tail = text.substr(text.size() - room);
   const size_t digit = tail.find_first_of("0123456789");
-  return digit == std::string::npos ? tail : tail.substr(digit);
+  return std::string(digit == absl::string_view::npos ? tail : tail.substr(digit));
 }
 
 }  // namespace
@@ -236,6 +236,7 @@ void ClusterMap::Arrange(MapGrouping grouping, MapOrder order, float aspect, flo
     return a < b;
   });
 
+  MeasureNames();
   groups_.clear();
   place_of_.assign(nodes.size(), kNowhere);
   std::vector<int64_t> gpus_of_group;
@@ -300,7 +301,30 @@ void ClusterMap::Arrange(MapGrouping grouping, MapOrder order, float aspect, flo
   drawn_view_.reset();
 }
 
+void ClusterMap::MeasureNames() {
+  common_prefix_ = longest_name_ = 0;
+  absl::string_view common;
+  for (size_t i = 0; i < order_.size(); ++i) {
+    const absl::string_view name = data_->nodes[order_[i]].name;
+    longest_name_ = std::max(longest_name_, name.size());
+    if (i == 0) common = name;
+    const auto [end, ignored] =
+        std::mismatch(common.begin(), common.end(), name.begin(), name.end());
+    common = common.substr(0, static_cast<size_t>(end - common.begin()));
+  }
+  // Numbers stay readable: at least three of their digits, or the end of the name.
+  constexpr size_t kLeastName = 3;
+  if (order_.size() > 1) {
+    common_prefix_ = std::min(common.size(), longest_name_ - std::min(longest_name_, kLeastName));
+  }
+  for (const uint32_t node : order_) {
+    common_prefix_ = std::min(common_prefix_, data_->nodes[node].name.size());
+  }
+}
+
 void ClusterMap::ArrangeAs(const ClusterMap& other) {
+  common_prefix_ = other.common_prefix_;
+  longest_name_ = other.longest_name_;
   groups_ = other.groups_;
   order_ = other.order_;
   place_of_ = other.place_of_;
@@ -584,16 +608,21 @@ void ClusterMap::DrawLabel(const MapNode& node, const Rect& pixels, const MapVie
   } else {
     share = absl::StrCat(MilliText(held), "/", units / 1000);
   }
-  constexpr size_t kLeastName = 3;
   const auto chars = static_cast<size_t>(std::max(pixels.width / view.char_width, 0.0F));
-  // Where it is narrow, what is held is enough.
-  if (share.size() + 1 + kLeastName > chars) share = share.substr(0, share.find('/'));
-  const float share_width = static_cast<float>(share.size() + 1) * view.char_width;
-  const bool both = share.size() + 1 + kLeastName <= chars;
-  const float name_width = pixels.width - (both ? share_width : 0);
+  // All nodes of a size get labels of one form: the widest share decides what there is room for.
+  const size_t digits = absl::StrCat(units / 1000).size();
+  const size_t short_name = longest_name_ - common_prefix_;
+  const bool is_full = longest_name_ + 2 * digits + 2 <= chars;
+  const bool has_total =
+      view.colour != MapColour::kDifference && short_name + 2 * digits + 2 <= chars;
+  const bool both = short_name + digits + 2 <= chars;
+  if (!has_total) share = share.substr(0, share.find('/'));
+  const absl::string_view name = absl::string_view(node.name).substr(is_full ? 0 : common_prefix_);
+  const size_t share_chars = both ? share.size() + 1 : 0;
+  const float name_width = pixels.width - static_cast<float>(share_chars) * view.char_width;
   list_.AddText({pixels.x, y}, Anchor::kStart, TextSize::kSmall,
                 node.available ? theme.text : theme.dim_text,
-                Tail(node.name, name_width, view.char_width));
+                Tail(name, name_width, view.char_width));
   if (both) {
     list_.AddText({pixels.right(), y}, Anchor::kEnd, TextSize::kSmall, share_colour, share);
   }

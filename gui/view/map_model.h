@@ -206,6 +206,7 @@ class ClusterMap {
   };
 
   const std::string& KeyOf(const MapNode& node, MapGrouping grouping) const;
+  void MeasureNames();
   // Sets the rows of all groups for a width, and returns the height.
   float Stack(float width);
   Rect TileOf(const Group& group, uint32_t index) const;  // in the map's units, without gaps
@@ -229,6 +230,8 @@ class ClusterMap {
   Ink SlotInk(const MapSlot& slot, const MapView& view, const Theme& theme) const;
 
   const ClusterMapData* data_;
+  size_t common_prefix_ = 0;  // of the names of all nodes
+  size_t longest_name_ = 0;
   std::vector<Group> groups_;
   std::vector<uint32_t> order_;     // nodes, by group
   std::vector<uint32_t> place_of_;  // by node: index into order_; kNowhere without GPUs

@@ -323,7 +323,15 @@ void LedgerWriter::OnRecord(const Record& record, const ClusterState& cluster) {
   ++records_;
   claims_.OnRecord();
   digest_.OnRecord(record, cluster);
-  if (block_.kind().size() >= digest_.pace().records_per_block) FlushBlock();
+  if (EndsBlock(record.time)) FlushBlock();
+}
+
+bool LedgerWriter::EndsBlock(SimTime time) const {
+  const LedgerPace& pace = digest_.pace();
+  const size_t records = block_.kind().size();
+  if (records >= pace.records_per_block) return true;
+  const SimDuration span = time - time_before_block_;
+  return records >= pace.least_records_per_block && span.ns() > time.ns() / pace.parts_of_time;
 }
 
 void LedgerWriter::AddDeviceChange(const Record& record, const ClusterState& cluster) {

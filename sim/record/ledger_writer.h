@@ -107,6 +107,8 @@ class LedgerWriter : public RecordSink {
   // The same, with an entry in the index: the frame stands after `records` records.
   void WriteIndexed(FrameType type, uint64_t records, SimTime time, absl::string_view payload);
   void FlushBlock();
+  // After a record at that time.
+  bool EndsBlock(SimTime time) const;
   // The frames that are due after a block; `all`: also what would wait for more.
   void WriteDigest(bool all);
   void WriteKeyframe();
