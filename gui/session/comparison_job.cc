@@ -180,7 +180,8 @@ class ComparisonJob::Impl {
     view::PodFold pods;
     std::optional<view::PodFold> by_record;
     if (run.counts_records) by_record.emplace();
-    view::FigureFold figures(&cluster);
+    const auto layouts = [&](NodeId node, size_t gpu) { return reader->LayoutOf(node, gpu); };
+    view::FigureFold figures(&cluster, layouts);
     SimTime last;
     while (true) {
       Record record;

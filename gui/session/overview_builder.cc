@@ -187,13 +187,14 @@ absl::Status ReadSeries(LedgerSeek* seek, GoOn go_on, uint64_t exact_records, Ru
   }
   if (first < overview->records) {
     RETURN_IF_ERROR(AdvanceTo(seek, first, go_on));
-    SliceSampler slices(seek->cluster());
+    const auto layouts = [&](NodeId node, size_t gpu) { return seek->LayoutOf(node, gpu); };
+    SliceSampler slices(seek->cluster(), layouts);
     slices.TouchAll();
     RETURN_IF_ERROR(ReadFrom(seek, first, go_on, [&](const Record& record) {
       slices.OnRecord(record);
       builder.AddRecord(
           overview->by_record ? SimTime(static_cast<int64_t>(seek->record())) : record.time,
-          seek->live(), slices.Sample(seek->cluster(), seek->live()));
+          seek->live(), slices.Sample(seek->cluster(), seek->live(), layouts));
       return absl::OkStatus();
     }));
   }

@@ -134,14 +134,14 @@ void Fill(const PlainRun& run, SimTime now, Wanted* wanted) {
   wanted->pods = run.Table(now);
   const auto layout_of = [&](NodeId node, size_t gpu) { return run.reader().LayoutOf(node, gpu); };
   wanted->map = view::MapDataOf(run.cluster(), run.pods(), layout_of);
-  wanted->nodes.emplace(run.cluster());
+  wanted->nodes.emplace(run.cluster(), layout_of);
   wanted->totals = run.live().totals();
   for (size_t c = 0; c < kRunCounters; ++c) {
     wanted->counters.push_back(run.live().counter(static_cast<RunCounter>(c)));
   }
   wanted->waiting = run.pods().waiting();
   for (size_t n = 0; n < run.cluster().node_count(); ++n) {
-    for (const view::ProfileRoom& room : view::RoomByProfile(run.cluster(), NodeId(n))) {
+    for (const view::ProfileRoom& room : view::RoomByProfile(run.cluster(), NodeId(n), layout_of)) {
       wanted->room[room.profile] += room.more;
     }
   }
@@ -369,8 +369,11 @@ TEST_P(GuiSessionTest, TheOverviewTellsOfTheWholeRun) {
                         view::NodeEventText(record)});
     }
     SliceCounts slices;
+    const auto layout_of = [&](NodeId node, size_t gpu) {
+      return plain.reader().LayoutOf(node, gpu);
+    };
     for (size_t n = 0; n < plain.cluster().node_count(); ++n) {
-      slices.Add(view::SlicesOf(plain.cluster(), NodeId(n)), +1);
+      slices.Add(view::SlicesOf(plain.cluster(), NodeId(n), layout_of), +1);
     }
     const SeriesValues values = SeriesValuesOf(plain.live(), slices);
     const LiveTotals& totals = plain.live().totals();
