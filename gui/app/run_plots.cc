@@ -64,6 +64,11 @@ class PlotBuilder {
     plot_.rates.push_back({counter, plot_.derived.back().get()});
   }
 
+  void AddRate(absl::string_view name, Pyramid counter, const Ink& ink) {
+    plot_.derived.push_back(std::make_unique<Pyramid>(std::move(counter)));
+    AddRate(name, plot_.derived.back().get(), ink);
+  }
+
   RunPlot Take(const RunOverview& run) {
     if (run.by_record) spec_.load = &run.load;
     plot_.end = run.end;
@@ -166,7 +171,13 @@ std::optional<RunPlot> AttemptsPlot(const RunOverview& run, const Theme& theme) 
   };
   add("bound", "pods_bound", 3);
   add("place taken back", "places_taken_back", 2);
-  if (const Pyramid* const failed = run.Find("attempts_failed"); failed != nullptr) {
+  const Pyramid* const failed = run.Find("attempts_failed");
+  const Pyramid* const taken_back = run.Find("places_taken_back");
+  if (failed != nullptr && taken_back != nullptr && LargestOf(*taken_back) > 0) {
+    // An attempt whose place is taken back fails, too; it must not stand in the stack twice.
+    plot.AddRate("found no node", view::CountBeyond(*failed, *taken_back),
+                 InkOf(theme.muted_cell));
+  } else if (failed != nullptr) {
     plot.AddRate("found no node", failed, InkOf(theme.muted_cell));
   }
   if (plot.empty()) return std::nullopt;

@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "gui/view/compare_model.h"
+#include "gui/view/node_groups.h"
 #include "gui/view/typical_load.h"
 #include "gui/view/wait_series.h"
 #include "model/status_macros.h"
@@ -357,6 +358,7 @@ void ReadHeader(const LedgerSeek& seek, RunOverview* overview) {
   overview->end =
       overview->by_record ? SimTime(static_cast<int64_t>(overview->records)) : seek.index().end;
   overview->nodes = static_cast<int64_t>(cluster.node_count());
+  overview->label_keys = view::LabelKeysOf(cluster);
   for (size_t n = 0; n < cluster.node_count(); ++n) {
     overview->gpus += cluster.node(NodeId(n)).gpu_count;
     overview->slices |= cluster.any_mig() && cluster.has_mig(NodeId(n));

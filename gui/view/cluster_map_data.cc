@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "gui/view/node_groups.h"
 #include "gui/view/node_slices.h"
 #include "model/device_grant.h"
 #include "model/device_set.h"
@@ -89,6 +90,8 @@ ClusterMapData MapDataOf(const ClusterState& cluster, MapSources sources) {
     MapNode node;
     node.name = spec.name;
     node.model = GpuModelText(spec);
+    node.pool = PoolOf(spec);
+    if (!sources.label.empty()) node.label = std::string(LabelOf(spec, sources.label));
     node.available = row.available;
     data.AddNode(std::move(node));
     if (slots.size() < row.gpu_count) slots.resize(row.gpu_count);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/functional/function_ref.h"
+#include "absl/strings/string_view.h"
 #include "gui/view/map_model.h"
 #include "gui/view/node_slices.h"
 #include "gui/view/pod_table.h"
@@ -31,6 +32,7 @@ struct MapSources {
   absl::FunctionRef<MapPod(PodId)> pod_of;              // for every resident pod
   const FragmentationModel* fragmentation = nullptr;    // null: not shown
   std::optional<LayoutOfGpu> layout_of = std::nullopt;  // absent: unknown
+  absl::string_view label = {};                         // the key of MapNode::label
 };
 
 // Nodes, GPUs and slots as they are now; slots carry the number of their pod. Profiles are the MIG

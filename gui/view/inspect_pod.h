@@ -16,6 +16,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "gui/view/ledger_cursor.h"
+#include "gui/view/node_slices.h"
 #include "model/cluster_state.h"
 #include "model/ids.h"
 #include "model/record.h"
