@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "gui/view/call_series.h"
 #include "gui/view/compare_model.h"
 #include "gui/view/node_groups.h"
 #include "gui/view/typical_load.h"
@@ -320,28 +321,11 @@ void AddWaits(const RunBasis& basis, RunOverview* overview) {
   overview->series.push_back({"wait_p95", std::move(waits.p95)});
 }
 
-// More clients than any run has; a damaged ledger may name as many as it likes.
-constexpr size_t kMostClients = 256;
-
 // Calls so far of each client of the API server: "calls:scheduler".
 absl::Status AddCalls(LedgerSeek* seek, RunOverview* overview) {
   ASSIGN_OR_RETURN(const std::vector<CallsSample> samples, seek->ReadCalls());
-  const size_t others = overview->series.size();
-  SimTime time;  // a damaged ledger may go back
-  for (const CallsSample& sample : samples) {
-    time = std::max(time, sample.time);
-    for (const ClientCalls& of_client : sample.clients) {
-      const std::string name = absl::StrCat("calls:", of_client.client);
-      auto series = std::find_if(overview->series.begin() + static_cast<std::ptrdiff_t>(others),
-                                 overview->series.end(),
-                                 [&name](const MetricSeries& known) { return known.name == name; });
-      if (series == overview->series.end()) {
-        if (overview->series.size() - others == kMostClients) continue;
-        series = overview->series.insert(series, {name, {}});
-        series->data.Append(SimTime(), 0);
-      }
-      series->data.Append(time, static_cast<double>(of_client.calls));
-    }
+  for (view::ClientSeries& client : view::CallsByClient(samples)) {
+    overview->series.push_back({absl::StrCat("calls:", client.client), std::move(client.calls)});
   }
   return absl::OkStatus();
 }
