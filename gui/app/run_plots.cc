@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "gui/session/fragmentation_pass.h"
 #include "gui/view/unit_text.h"
 
 namespace drasim::gui {
@@ -23,6 +24,7 @@ using view::Unit;
 
 constexpr absl::string_view kCallsPrefix = "calls:";
 constexpr size_t kMostClients = 8;
+constexpr char kFragmentationText[] = "% of idle GPUs that typical jobs cannot use";
 
 double LargestOf(const Pyramid& data) {
   return data.empty() ? 0 : data.QuerySamples(0, data.size()).max;
@@ -134,6 +136,16 @@ std::optional<RunPlot> AllocationPlot(const RunOverview& run, const Theme& theme
   plot.Add("allocated", std::move(share), InkOf(theme.categories[0]));
   // Over the arrived load its own curve is the diagonal: all that arrived is allocated.
   if (run.by_record && !run.load.empty()) plot.Add("arrived", &run.load, InkOf(theme.dim_text));
+  plot.spec().series.front().filled = true;
+  return plot.Take(run);
+}
+
+std::optional<RunPlot> FragmentationPlot(const RunOverview& run, const Theme& theme) {
+  const Pyramid* const fragmentation = run.Find(FragmentationPass::kName);
+  if (fragmentation == nullptr || fragmentation->empty()) return std::nullopt;
+  PlotBuilder plot("fragmentation", "Fragmentation", Unit::kPercent);
+  plot.spec().subtitle = kFragmentationText;
+  plot.Add("fragmented", fragmentation, InkOf(theme.categories[1]));
   plot.spec().series.front().filled = true;
   return plot.Take(run);
 }
@@ -312,6 +324,8 @@ std::vector<RunPlot> PlotsOf(const RunOverview& a, const RunOverview* b, view::T
       pairs.AddShares("gpus", "GPUs allocated", absl::StrCat("% of ", view::CommaText(a.gpus)),
                       true, AllocatedShare(a), AllocatedShare(*b));
     }
+    pairs.AddMetric("fragmentation", "Fragmentation", kFragmentationText, FragmentationPass::kName,
+                    Unit::kPercent);
     pairs.AddMetric("waiting", "Pods waiting", "", "pods_waiting", Unit::kCount);
     if (a.slices && b->slices) {
       pairs.AddShares("stranded", "Free slices that no further instance can cover", "% of all",
@@ -328,6 +342,7 @@ std::vector<RunPlot> PlotsOf(const RunOverview& a, const RunOverview* b, view::T
   };
   std::optional<RunPlot> slices = a.slices ? SlicesPlot(a, theme) : std::nullopt;
   add(slices.has_value() ? std::move(slices) : AllocationPlot(a, theme));
+  add(FragmentationPlot(a, theme));
   add(WaitingPlot(a, theme));
   add(AttemptsPlot(a, theme));
   add(WaitsPlot(a, theme));

@@ -30,7 +30,8 @@ struct RunEvent {
 // A metric over the clock of the run.
 struct MetricSeries {
   std::string name;  // kSeriesNames (sim/record/ledger_series.h), or "wait_p50", "wait_p95",
-                     // or "calls:CLIENT": calls of the API server so far
+                     // or "calls:CLIENT": calls of the API server so far,
+                     // or FragmentationPass::kName, which comes a while after the others
   view::Pyramid data;
 };
 

@@ -9,8 +9,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "gui/view/call_series.h"
+#include "gui/view/change_series.h"
 #include "gui/view/cluster_map_data.h"
 #include "gui/view/compare_model.h"
+#include "gui/view/fragmentation_series.h"
 #include "gui/view/inspect_node.h"
 #include "gui/view/rate_series.h"
 #include "gui/view/typical_load.h"
@@ -24,27 +26,6 @@
 
 namespace drasim::view {
 namespace {
-
-// A series that grows by changes only.
-class ChangeSeries {
- public:
-  void Add(SimTime time, double value) {
-    if (!series_.empty() && value == last_) return;
-    series_.Append(time, value);
-    last_ = value;
-  }
-  // The last value holds until `end`.
-  Pyramid Take(SimTime end) {
-    if (!series_.empty()) series_.Append(std::max(end, last_time()), last_);
-    return std::move(series_);
-  }
-
- private:
-  SimTime last_time() const { return series_.time(series_.size() - 1); }
-
-  Pyramid series_;
-  double last_ = 0;
-};
 
 // The levels that the report plots.
 class LevelSeries {
@@ -89,7 +70,6 @@ struct SecondPass {
 
 // Larger than any run asks for; a damaged ledger may.
 constexpr double kMostLoadPercent = 1e6;
-constexpr int64_t kFragmentationSamples = 2000;
 
 ReportMap MakeMap(std::string title, SimTime time, const LedgerReader& reader,
                   const PodFold& pods) {
@@ -98,53 +78,15 @@ ReportMap MakeMap(std::string title, SimTime time, const LedgerReader& reader,
                    NodeTable(reader.cluster(), layout_of), ClaimTable()};
 }
 
-// FGD's fragmentation over time. Nodes that have changed are counted again only when a sample is
-// due, so the cost per record is small.
-class FragmentationSeries {
- public:
-  FragmentationSeries(std::vector<TypicalPod> typical_pods, const ClusterState& cluster,
-                      const RunReport& report)
-      : model_(std::move(typical_pods)),
-        tracker_(&model_),
-        step_(std::max<int64_t>(1, report.series_end.ns() / kFragmentationSamples)),
-        changed_(cluster.node_count(), true) {
-    for (size_t n = 0; n < cluster.node_count(); ++n) stale_.push_back(n);
-  }
-
-  // After the record was applied; `now`: the sample's time.
-  void Add(const Record& record, SimTime now, const ClusterState& cluster) {
-    if (record.node.valid() && !changed_[record.node.value()]) {
-      changed_[record.node.value()] = true;
-      stale_.push_back(record.node.value());
-    }
-    if (now.ns() < next_) return;
-    next_ = now.ns() > std::numeric_limits<int64_t>::max() - step_ ? now.ns() : now.ns() + step_;
-    for (const size_t n : stale_) {
-      tracker_.Update(cluster, NodeId(n));
-      changed_[n] = false;
-    }
-    stale_.clear();
-    series_.Add(now, tracker_.Report().ratio_percent());
-  }
-  Pyramid Take(SimTime end) { return series_.Take(end); }
-
- private:
-  FragmentationModel model_;
-  FragmentationTracker tracker_;
-  int64_t step_;
-  int64_t next_ = 0;
-  std::vector<bool> changed_;
-  std::vector<size_t> stale_;
-  ChangeSeries series_;
-};
-
 absl::Status ReadAgain(const LedgerOpener& open, SecondPass pass, RunReport* report) {
   ASSIGN_OR_RETURN(const std::unique_ptr<LedgerReader> reader, open());
   const ClusterState& cluster = reader->cluster();
   PodFold pods;
+  const bool any_typical = !pass.typical_pods.empty();
+  const FragmentationModel model(std::move(pass.typical_pods));
   std::optional<FragmentationSeries> fragmentation;
-  if (!pass.typical_pods.empty()) {
-    fragmentation.emplace(std::move(pass.typical_pods), cluster, *report);
+  if (any_typical) {
+    fragmentation.emplace(&model, cluster, report->series_end);
   }
   size_t next = 0;
   int64_t arrivals = 0;
@@ -171,7 +113,7 @@ absl::Status ReadAgain(const LedgerOpener& open, SecondPass pass, RunReport* rep
     make_maps();
   });
   RETURN_IF_ERROR(end.status());
-  if (fragmentation.has_value()) report->fragmentation = fragmentation->Take(report->series_end);
+  if (fragmentation.has_value()) report->fragmentation = fragmentation->Take();
   return absl::OkStatus();
 }
 

@@ -19,6 +19,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "gtest/gtest.h"
+#include "gui/session/fragmentation_pass.h"
 #include "gui/session/inspection.h"
 #include "gui/session/run_overview.h"
 #include "gui/session/run_snapshot.h"
@@ -32,6 +33,8 @@
 #include "gui/view/node_slices.h"
 #include "gui/view/node_table.h"
 #include "gui/view/pod_table.h"
+#include "gui/view/pyramid.h"
+#include "gui/view/run_report.h"
 #include "gui/view/tenant_table.h"
 #include "model/proto/ledger.pb.h"
 #include "model/random.h"
@@ -861,6 +864,42 @@ TEST(GuiSessionRequestTest, NamesThatDoNotExist) {
     ASSERT_NE(run->inspection(kind), nullptr);
     EXPECT_EQ(run->inspection(kind)->status.code(), absl::StatusCode::kNotFound);
   }
+}
+
+TEST(GuiSessionFragmentationTest, IsThatOfTheReport) {
+  const GoldenLedger ledger("replay_easy_node_events");
+  const std::unique_ptr<RunSession> run = RunSession::Open(ledger.path());
+  run->Settle();
+  ASSERT_EQ(run->status(), absl::OkStatus());
+  const view::Pyramid* const data = run->overview()->Find(gui::FragmentationPass::kName);
+  ASSERT_NE(data, nullptr);
+  ASSERT_OK_AND_ASSIGN(
+      const view::RunReport report,
+      view::ReadRunReport([&] { return LedgerReader::Open(ledger.path()); }, {}));
+  ASSERT_GT(report.fragmentation.size(), 20u);
+  ASSERT_EQ(data->size(), report.fragmentation.size());
+  for (size_t i = 0; i < data->size(); ++i) {
+    EXPECT_EQ(data->time(i), report.fragmentation.time(i));
+    EXPECT_EQ(data->value(i), report.fragmentation.value(i));
+  }
+  // The events, which come before, are not lost.
+  EXPECT_FALSE(run->overview()->events.empty());
+}
+
+TEST(GuiSessionFragmentationTest, OfAFillByRecordAndNoneWithMig) {
+  const GoldenLedger fill("artifact_fill_fgd");
+  std::unique_ptr<RunSession> run = RunSession::Open(fill.path());
+  run->Settle();
+  ASSERT_EQ(run->status(), absl::OkStatus());
+  const view::Pyramid* const data = run->overview()->Find(gui::FragmentationPass::kName);
+  ASSERT_NE(data, nullptr);
+  EXPECT_EQ(data->time(data->size() - 1), run->overview()->end);
+  EXPECT_GT(data->QuerySamples(0, data->size()).max, 0);
+  const GoldenLedger mig("mig_static_repartition");
+  run = RunSession::Open(mig.path());
+  run->Settle();
+  ASSERT_EQ(run->status(), absl::OkStatus());
+  EXPECT_EQ(run->overview()->Find(gui::FragmentationPass::kName), nullptr);
 }
 
 }  // namespace run_session_test
