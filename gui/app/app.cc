@@ -346,6 +346,7 @@ bool App::SeekAll() {
     SnapshotRequest request;
     request.at = CursorIn(slot);
     request.tenants = state_.wants_tenants;
+    if (state_.map.grouping == view::MapGrouping::kLabel) request.label = state_.map.label;
     const size_t run = as_b ? 1 : 0;
     if (seeks_[run] && sought_[run] == request) continue;
     sought_[run] = request;

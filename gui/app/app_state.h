@@ -53,6 +53,7 @@ struct Looks {
 struct MapSettings {
   view::MapColour colour = view::MapColour::kProfile;
   view::MapGrouping grouping = view::MapGrouping::kNone;
+  std::string label;  // the key to group by; empty before one was chosen
   view::MapOrder order = view::MapOrder::kName;
 
   // The part in sight: 1 shows everything, more enlarges it.

@@ -69,8 +69,11 @@ void MapCanvas::TakeSnapshot(const AppState& app) {
 void MapCanvas::Arrange(ImVec2 size, AppState* app) {
   MapSettings& settings = app->map;
   const RunSlot& run = RunOf(*app);
+  // Groups by label are those of the snapshot, which may lag behind the choice.
+  const bool by_label = settings.grouping == view::MapGrouping::kLabel;
   const std::string looks =
-      absl::StrCat("|", static_cast<int>(settings.grouping), "|", static_cast<int>(settings.order));
+      absl::StrCat("|", static_cast<int>(settings.grouping), "|", static_cast<int>(settings.order),
+                   "|", by_label ? shown_->request.label : "");
   if (runs_ == MapRuns::kB && app->a.snapshot != nullptr) {
     const std::string both = absl::StrCat(ClusterKey(app->a), "\n", ClusterKey(app->b));
     if (both != like_a_for_) {

@@ -61,6 +61,18 @@ bool Combo(absl::string_view label, absl::Span<const absl::string_view> names, i
   return changed;
 }
 
+// Of the nodes of both runs, sorted. None while a run is in progress.
+std::vector<absl::string_view> LabelKeys(const AppState& app) {
+  std::vector<absl::string_view> keys;
+  for (const RunSlot* run : {&app.a, &app.b}) {
+    if (run->overview == nullptr) continue;
+    keys.insert(keys.end(), run->overview->label_keys.begin(), run->overview->label_keys.end());
+  }
+  std::sort(keys.begin(), keys.end());
+  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+  return keys;
+}
+
 class MapPanel : public Panel {
  public:
   ViewKind view() const override { return ViewKind::kMap; }
@@ -173,8 +185,17 @@ void MapPanel::DrawChoices(AppState* app) {
   const float least = 20 * em;
   if (ImGui::GetItemRectMax().x + least < right) ImGui::SameLine(0, em);
   int grouping = static_cast<int>(map.grouping);
-  if (Combo("Group", kGroupings, &grouping, *app)) {
-    map.grouping = static_cast<view::MapGrouping>(grouping);
+  const std::vector<absl::string_view> keys = LabelKeys(*app);
+  const size_t groupings = std::size(kGroupings) - (keys.empty() ? 1 : 0);
+  if (grouping >= static_cast<int>(groupings)) grouping = 0;
+  Combo("Group", absl::MakeConstSpan(kGroupings).first(groupings), &grouping, *app);
+  map.grouping = static_cast<view::MapGrouping>(grouping);
+  if (map.grouping == view::MapGrouping::kLabel) {
+    const auto known = std::find(keys.begin(), keys.end(), map.label);
+    int key = known == keys.end() ? 0 : static_cast<int>(known - keys.begin());
+    ImGui::SameLine(0, em);
+    Combo("by", keys, &key, *app);
+    map.label = std::string(keys[static_cast<size_t>(key)]);
   }
   ImGui::SameLine(0, em);
   int order = static_cast<int>(map.order);

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "gui/session/fragmentation_pass.h"
 #include "gui/view/unit_text.h"
 
 namespace drasim::gui {
@@ -23,6 +24,7 @@ using view::Unit;
 
 constexpr absl::string_view kCallsPrefix = "calls:";
 constexpr size_t kMostClients = 8;
+constexpr char kFragmentationText[] = "% of idle GPUs that typical jobs cannot use";
 
 double LargestOf(const Pyramid& data) {
   return data.empty() ? 0 : data.QuerySamples(0, data.size()).max;
@@ -62,6 +64,11 @@ class PlotBuilder {
   void AddRate(absl::string_view name, const Pyramid* counter, const Ink& ink) {
     Add(name, Pyramid(), ink);
     plot_.rates.push_back({counter, plot_.derived.back().get()});
+  }
+
+  void AddRate(absl::string_view name, Pyramid counter, const Ink& ink) {
+    plot_.derived.push_back(std::make_unique<Pyramid>(std::move(counter)));
+    AddRate(name, plot_.derived.back().get(), ink);
   }
 
   RunPlot Take(const RunOverview& run) {
@@ -133,6 +140,16 @@ std::optional<RunPlot> AllocationPlot(const RunOverview& run, const Theme& theme
   return plot.Take(run);
 }
 
+std::optional<RunPlot> FragmentationPlot(const RunOverview& run, const Theme& theme) {
+  const Pyramid* const fragmentation = run.Find(FragmentationPass::kName);
+  if (fragmentation == nullptr || fragmentation->empty()) return std::nullopt;
+  PlotBuilder plot("fragmentation", "Fragmentation", Unit::kPercent);
+  plot.spec().subtitle = kFragmentationText;
+  plot.Add("fragmented", fragmentation, InkOf(theme.categories[1]));
+  plot.spec().series.front().filled = true;
+  return plot.Take(run);
+}
+
 std::optional<RunPlot> WaitingPlot(const RunOverview& run, const Theme& theme) {
   PlotBuilder plot("waiting", "Pods waiting", Unit::kCount);
   const Pyramid* const untried = run.Find("waiting_untried");
@@ -166,7 +183,13 @@ std::optional<RunPlot> AttemptsPlot(const RunOverview& run, const Theme& theme) 
   };
   add("bound", "pods_bound", 3);
   add("place taken back", "places_taken_back", 2);
-  if (const Pyramid* const failed = run.Find("attempts_failed"); failed != nullptr) {
+  const Pyramid* const failed = run.Find("attempts_failed");
+  const Pyramid* const taken_back = run.Find("places_taken_back");
+  if (failed != nullptr && taken_back != nullptr && LargestOf(*taken_back) > 0) {
+    // An attempt whose place is taken back fails, too; it must not stand in the stack twice.
+    plot.AddRate("found no node", view::CountBeyond(*failed, *taken_back),
+                 InkOf(theme.muted_cell));
+  } else if (failed != nullptr) {
     plot.AddRate("found no node", failed, InkOf(theme.muted_cell));
   }
   if (plot.empty()) return std::nullopt;
@@ -301,6 +324,8 @@ std::vector<RunPlot> PlotsOf(const RunOverview& a, const RunOverview* b, view::T
       pairs.AddShares("gpus", "GPUs allocated", absl::StrCat("% of ", view::CommaText(a.gpus)),
                       true, AllocatedShare(a), AllocatedShare(*b));
     }
+    pairs.AddMetric("fragmentation", "Fragmentation", kFragmentationText, FragmentationPass::kName,
+                    Unit::kPercent);
     pairs.AddMetric("waiting", "Pods waiting", "", "pods_waiting", Unit::kCount);
     if (a.slices && b->slices) {
       pairs.AddShares("stranded", "Free slices that no further instance can cover", "% of all",
@@ -317,6 +342,7 @@ std::vector<RunPlot> PlotsOf(const RunOverview& a, const RunOverview* b, view::T
   };
   std::optional<RunPlot> slices = a.slices ? SlicesPlot(a, theme) : std::nullopt;
   add(slices.has_value() ? std::move(slices) : AllocationPlot(a, theme));
+  add(FragmentationPlot(a, theme));
   add(WaitingPlot(a, theme));
   add(AttemptsPlot(a, theme));
   add(WaitsPlot(a, theme));

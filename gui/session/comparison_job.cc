@@ -14,7 +14,6 @@
 
 #include "absl/status/statusor.h"
 #include "gui/view/inspect_pod.h"
-#include "gui/view/run_report.h"
 #include "model/record.h"
 #include "model/status_macros.h"
 #include "model/time.h"
@@ -180,26 +179,30 @@ class ComparisonJob::Impl {
     view::PodFold pods;
     std::optional<view::PodFold> by_record;
     if (run.counts_records) by_record.emplace();
-    view::FigureFold figures(&cluster);
+    const auto layouts = [&](NodeId node, size_t gpu) { return reader->LayoutOf(node, gpu); };
+    view::FigureFold figures(&cluster, layouts);
     SimTime last;
     while (true) {
       Record record;
       ASSIGN_OR_RETURN(const bool more, reader->Next(&record));
       if (!more) break;
       pods.Add(record, cluster);
+      const bool arrives = record.kind == RecordKind::kPodArrived;
+      if (arrives) pods.SetTenant(record.pod, reader->TenantOf(record.pod));
       figures.Add(record, pods);
-      if (by_record.has_value()) by_record->Add(OnClock(record, reader->records(), true), cluster);
+      if (by_record.has_value()) {
+        by_record->Add(OnClock(record, reader->records(), true), cluster);
+        if (arrives) by_record->SetTenant(record.pod, reader->TenantOf(record.pod));
+      }
       last = std::max(last, record.time);
       read_.fetch_add(1, std::memory_order_relaxed);
       if (reader->records() % kRecordsPerCheck == 0 && cancelled_) {
         return absl::CancelledError("the comparison was closed");
       }
     }
-    RETURN_IF_ERROR(view::ReadTenants(reader, &pods));
     run.pods = pods.Table(last, cluster, reader->summaries());
     run.figures = figures.Figures(run.pods);
     if (by_record.has_value()) {
-      RETURN_IF_ERROR(view::ReadTenants(reader, &*by_record));
       run.pods = by_record->Table(SimTime(static_cast<int64_t>(reader->records())), cluster,
                                   reader->summaries());
     }

@@ -108,7 +108,8 @@ absl::Status Inspector::InspectPod(const InspectRequest& request, GoOn go_on, In
     return absl::DataLossError(
         absl::StrCat(path, ": damaged: pod '", ShownText(name), "' arrives at another time"));
   }
-  result->pod = inspector.Inspect(now, seek_->cluster());
+  result->pod = inspector.Inspect(
+      now, seek_->cluster(), [&](NodeId node, size_t gpu) { return seek_->LayoutOf(node, gpu); });
   result->pod->pod = PodId(number);
   result->pod->tenant = pods.tenant(*row);
   return absl::OkStatus();
@@ -128,7 +129,8 @@ absl::StatusOr<view::NodeInspection> Inspector::ReadNode(NodeId node, uint64_t f
   });
   RETURN_IF_ERROR(
       ReadTo(last, go_on, [&](const Record& record) { inspector.Add(record, seek_->cluster()); }));
-  view::NodeInspection read = inspector.Inspect(now, seek_->cluster());
+  view::NodeInspection read = inspector.Inspect(
+      now, seek_->cluster(), [&](NodeId id, size_t gpu) { return seek_->LayoutOf(id, gpu); });
   const auto number = [&](PodId pod) { return PodId(static_cast<size_t>(seek_->NumberOf(pod))); };
   for (view::NodeSlot& slot : read.slots) slot.pod = number(slot.pod);
   for (view::ResidentPod& pod : read.pods) pod.pod = number(pod.pod);

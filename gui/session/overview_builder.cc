@@ -9,7 +9,9 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "gui/view/call_series.h"
 #include "gui/view/compare_model.h"
+#include "gui/view/node_groups.h"
 #include "gui/view/typical_load.h"
 #include "gui/view/wait_series.h"
 #include "model/status_macros.h"
@@ -187,13 +189,14 @@ absl::Status ReadSeries(LedgerSeek* seek, GoOn go_on, uint64_t exact_records, Ru
   }
   if (first < overview->records) {
     RETURN_IF_ERROR(AdvanceTo(seek, first, go_on));
-    SliceSampler slices(seek->cluster());
+    const auto layouts = [&](NodeId node, size_t gpu) { return seek->LayoutOf(node, gpu); };
+    SliceSampler slices(seek->cluster(), layouts);
     slices.TouchAll();
     RETURN_IF_ERROR(ReadFrom(seek, first, go_on, [&](const Record& record) {
       slices.OnRecord(record);
       builder.AddRecord(
           overview->by_record ? SimTime(static_cast<int64_t>(seek->record())) : record.time,
-          seek->live(), slices.Sample(seek->cluster(), seek->live()));
+          seek->live(), slices.Sample(seek->cluster(), seek->live(), layouts));
       return absl::OkStatus();
     }));
   }
@@ -318,28 +321,11 @@ void AddWaits(const RunBasis& basis, RunOverview* overview) {
   overview->series.push_back({"wait_p95", std::move(waits.p95)});
 }
 
-// More clients than any run has; a damaged ledger may name as many as it likes.
-constexpr size_t kMostClients = 256;
-
 // Calls so far of each client of the API server: "calls:scheduler".
 absl::Status AddCalls(LedgerSeek* seek, RunOverview* overview) {
   ASSIGN_OR_RETURN(const std::vector<CallsSample> samples, seek->ReadCalls());
-  const size_t others = overview->series.size();
-  SimTime time;  // a damaged ledger may go back
-  for (const CallsSample& sample : samples) {
-    time = std::max(time, sample.time);
-    for (const ClientCalls& of_client : sample.clients) {
-      const std::string name = absl::StrCat("calls:", of_client.client);
-      auto series = std::find_if(overview->series.begin() + static_cast<std::ptrdiff_t>(others),
-                                 overview->series.end(),
-                                 [&name](const MetricSeries& known) { return known.name == name; });
-      if (series == overview->series.end()) {
-        if (overview->series.size() - others == kMostClients) continue;
-        series = overview->series.insert(series, {name, {}});
-        series->data.Append(SimTime(), 0);
-      }
-      series->data.Append(time, static_cast<double>(of_client.calls));
-    }
+  for (view::ClientSeries& client : view::CallsByClient(samples)) {
+    overview->series.push_back({absl::StrCat("calls:", client.client), std::move(client.calls)});
   }
   return absl::OkStatus();
 }
@@ -356,6 +342,7 @@ void ReadHeader(const LedgerSeek& seek, RunOverview* overview) {
   overview->end =
       overview->by_record ? SimTime(static_cast<int64_t>(overview->records)) : seek.index().end;
   overview->nodes = static_cast<int64_t>(cluster.node_count());
+  overview->label_keys = view::LabelKeysOf(cluster);
   for (size_t n = 0; n < cluster.node_count(); ++n) {
     overview->gpus += cluster.node(NodeId(n)).gpu_count;
     overview->slices |= cluster.any_mig() && cluster.has_mig(NodeId(n));

@@ -28,6 +28,7 @@
 #include "model/status_macros.h"
 #include "model/text/did_you_mean.h"
 #include "sim/record/folder_lock.h"
+#include "sim/record/gpu_layouts.h"
 #include "sim/record/ledger_reader.h"
 #include "sim/record/ledger_seek.h"
 #include "sim/record/live_claims.h"
@@ -220,6 +221,7 @@ class RunJob::Impl {
     Follower(Impl* job, const Simulation* sim)
         : job_(job),
           sim_(sim),
+          layouts_(sim->Layouts()),
           live_(sim->cluster(), &sim->summaries()),
           ended_(view::PodTexts::Of(sim->cluster())),
           next_(Clock::now()) {}
@@ -271,6 +273,11 @@ class RunJob::Impl {
       const SnapshotState state{sim_->cluster(), live_, sim_->summaries(), archive, number_of,
                                 tenant_of,       time_};
       extras.claims = &claims_;
+      const auto layout_of = [this](NodeId node, size_t gpu) -> std::optional<uint64_t> {
+        if (layouts_ == nullptr) return std::nullopt;
+        return InstancesOf(sim_->cluster(), layouts_, node, gpu);
+      };
+      extras.layout_of.emplace(layout_of);
       job_->Publish(std::make_shared<const RunSnapshot>(MakeSnapshot(request, state, extras)));
     }
 
@@ -305,6 +312,7 @@ class RunJob::Impl {
 
     Impl* job_;
     const Simulation* sim_;
+    LayoutLookup layouts_;  // of MIG, made ahead of pods; or none
     LiveState live_;
     LiveClaims claims_;
     view::PodArchive ended_;

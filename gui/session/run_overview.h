@@ -30,7 +30,8 @@ struct RunEvent {
 // A metric over the clock of the run.
 struct MetricSeries {
   std::string name;  // kSeriesNames (sim/record/ledger_series.h), or "wait_p50", "wait_p95",
-                     // or "calls:CLIENT": calls of the API server so far
+                     // or "calls:CLIENT": calls of the API server so far,
+                     // or FragmentationPass::kName, which comes a while after the others
   view::Pyramid data;
 };
 
@@ -51,6 +52,7 @@ struct RunOverview {
   int64_t gpus = 0;
   int64_t pods = 0;     // that arrived
   bool slices = false;  // some GPU can be partitioned by MIG
+  std::vector<std::string> label_keys;  // of the nodes, sorted
   std::vector<MetricSeries> series;
   view::Pyramid load;  // arrived GPU requests, % of the capacity; empty without GPUs
   std::vector<RunEvent> events;

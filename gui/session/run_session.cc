@@ -13,6 +13,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "gui/session/block_columns.h"
+#include "gui/session/fragmentation_pass.h"
 #include "gui/session/inspector.h"
 #include "gui/session/overview_builder.h"
 #include "gui/session/record_times.h"
@@ -212,23 +213,41 @@ class RunSession::Impl {
       basis_ = basis;
       clock_ = std::move(clock);
     });
+    // Read behind the events, if at all.
+    std::unique_ptr<FragmentationPass> fragmentation =
+        FragmentationPass::Start(file, basis, *this->overview());
 
     while (true) {
       SnapshotRequest request;
       bool seeks = false;
       {
         std::unique_lock<std::mutex> lock(mutex_);
-        following_ = !searched;
-        if (searched && !seek_due_) settled_.notify_all();
-        wake_.wait(lock, [&] { return stopping_ || !status_.ok() || seek_due_ || !searched; });
+        const bool has_more = !searched || fragmentation != nullptr;
+        following_ = has_more;
+        if (!has_more && !seek_due_) settled_.notify_all();
+        wake_.wait(lock, [&] { return stopping_ || !status_.ok() || seek_due_ || has_more; });
         if (stopping_ || !status_.ok()) return absl::OkStatus();
         following_ = true;
         seeks = std::exchange(seek_due_, false);
         if (seeks) {
           request = *sought_;
+        } else if (searched) {
+          followed_share_ = fragmentation->share();
         } else {
           followed_share_ = static_cast<double>(next_block) / static_cast<double>(places.size());
         }
+      }
+      if (!seeks && searched) {
+        const absl::StatusOr<bool> all = fragmentation->Continue();
+        if (all.ok() && !*all) continue;
+        // Damage is told by the first move that meets it; only this plot cannot do without.
+        if (all.ok()) {
+          auto complete = std::make_shared<RunOverview>(*this->overview());
+          complete->series.push_back({FragmentationPass::kName, fragmentation->Take()});
+          Publish([&] { overview_ = std::move(complete); });
+        }
+        fragmentation = nullptr;
+        continue;
       }
       if (!seeks) {
         RETURN_IF_ERROR(search_block());

@@ -24,6 +24,7 @@ namespace drasim::gui {
 struct SnapshotRequest {
   view::TimeTarget at;   // on the run's clock
   bool tenants = false;  // costs O(pods log pods)
+  std::string label;     // the key of MapNode::label; empty: none
   bool operator==(const SnapshotRequest&) const = default;
 };
 

@@ -1,6 +1,7 @@
 #include "gui/session/snapshot_builder.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <string>
 #include <utility>
@@ -9,6 +10,7 @@
 #include "gui/view/claim_table.h"
 #include "gui/view/cluster_map_data.h"
 #include "gui/view/map_model.h"
+#include "gui/view/node_slices.h"
 #include "gui/view/node_table.h"
 #include "gui/view/tenant_table.h"
 #include "model/device_set.h"
@@ -24,9 +26,10 @@ namespace {
 // number of GPUs.
 class FitCounter {
  public:
-  FitCounter(const ClusterState& cluster, const std::vector<std::string>& profiles)
+  FitCounter(const ClusterState& cluster, const std::vector<std::string>& profiles,
+             const std::optional<view::LayoutOfGpu>& layouts)
       : cluster_(cluster), by_state_(cluster.models().size()) {
-    CountDevices();
+    CountDevices(layouts);
     for (size_t p = 0; p < profiles.size(); ++p) {
       bool is_plain = false;
       int64_t fits = 0;
@@ -37,6 +40,7 @@ class FitCounter {
           const MigProfile& profile = table->profiles()[i];
           if (profile.name != profiles[p] || !profile.is_plain()) continue;
           is_plain = true;
+          if (i < laid_out_[m].size()) fits += laid_out_[m][i];
           for (size_t s = 0; s < by_state_[m].size(); ++s) {
             fits += by_state_[m][s] * table->more(static_cast<MigState>(s), i);
           }
@@ -79,8 +83,9 @@ class FitCounter {
     std::vector<size_t> rows;
   };
 
-  void CountDevices() {
+  void CountDevices(const std::optional<view::LayoutOfGpu>& layouts) {
     present_.assign(by_state_.size(), false);
+    laid_out_.resize(by_state_.size());
     for (size_t n = 0; n < cluster_.node_count(); ++n) {
       const NodeId id(n);
       const NodeRow& node = cluster_.node(id);
@@ -95,10 +100,21 @@ class FitCounter {
           present_[model] = true;
         }
         if (!takes) continue;
+        const std::optional<uint64_t> layout = view::LayoutIn(layouts, id, d);
+        const bool laid_out = layout.value_or(0) != 0;
         const int16_t idle = cluster_.device_milli_idle(id)[d];
-        if (idle == kDeviceMilli) ++idle_gpus_;
-        if (idle > 0) ++open_gpus_;
+        if (idle == kDeviceMilli && !laid_out) ++idle_gpus_;
+        if (idle > 0 && !laid_out) ++open_gpus_;
         if (table == nullptr || !usable.Contains(d)) continue;
+        if (laid_out) {
+          uint64_t open = view::OpenPlacements(*table, cluster_.device_mig(id)[d], layout);
+          laid_out_[model].resize(table->profiles().size());
+          for (; open != 0; open &= open - 1) {
+            const auto placement = static_cast<size_t>(std::countr_zero(open));
+            ++laid_out_[model][table->placements()[placement].profile];
+          }
+          continue;
+        }
         std::vector<int64_t>& states = by_state_[model];
         states.resize(table->states());
         ++states[cluster_.device_mig(id)[d]];
@@ -136,7 +152,8 @@ class FitCounter {
   }
 
   const ClusterState& cluster_;
-  std::vector<std::vector<int64_t>> by_state_;  // by model: GPUs by MigState
+  std::vector<std::vector<int64_t>> by_state_;  // by model: GPUs without a layout, by MigState
+  std::vector<std::vector<int64_t>> laid_out_;  // by model: idle instances of layouts, by profile
   std::vector<bool> present_;                   // by model: on some node
   bool other_gpus_ = false;                     // some GPU has no MIG
   int64_t idle_gpus_ = 0;
@@ -203,8 +220,8 @@ RunSnapshot MakeSnapshot(const SnapshotRequest& request, const SnapshotState& st
   snapshot.time = extras.time;
   snapshot.totals = state.live.totals();
   snapshot.map = view::MapDataOf(state.cluster, {state.archive->texts().tenants, pod_of,
-                                                 extras.fragmentation, extras.layout_of});
-  snapshot.nodes = view::NodeTable(state.cluster);
+                                                 extras.fragmentation, extras.layout_of, request.label});
+  snapshot.nodes = view::NodeTable(state.cluster, extras.layout_of);
   snapshot.pods = PodsOf(state);
   if (extras.claims != nullptr) {
     snapshot.claims = view::ClaimTable(*extras.claims, state.cluster, state.now);
@@ -223,7 +240,7 @@ RunSnapshot MakeSnapshot(const SnapshotRequest& request, const SnapshotState& st
     }
     snapshot.map.nodes[change.record.node.value()].since = change.record.time;
   }
-  FitCounter fits(state.cluster, snapshot.map.profiles);
+  FitCounter fits(state.cluster, snapshot.map.profiles, extras.layout_of);
   for (const LivePod& pod : state.live.pods()) {
     if (pod.phase != PodPhase::kPending) continue;
     ++snapshot.waiting;

@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "gui/view/node_groups.h"
+#include "gui/view/node_slices.h"
 #include "model/device_grant.h"
 #include "model/device_set.h"
 #include "model/gpu_model_table.h"
@@ -50,13 +52,16 @@ ProfileNumbers NumberProfiles(const ClusterState& cluster, std::vector<std::stri
   return numbers;
 }
 
-// Free slices that no legal instance covers.
-uint32_t StrandedSlices(const MigTable& table, MigState state) {
+// Free slices that no further instance can cover.
+uint32_t StrandedSlices(const MigTable& table, MigState state, std::optional<uint64_t> layout) {
+  // While a pod holds an instance that the layout no longer has, only other things can block
+  // slices (docs/device_metrics.md).
+  if (layout.value_or(0) != 0 && (table.set(state) & ~*layout) != 0) return 0;
   const auto units = static_cast<unsigned>(table.product().units);
   uint32_t open = 0;
-  const uint64_t legal = table.legal(state);
-  for (size_t p = 0; p < table.placements().size(); ++p) {
-    if ((legal & PlacementBit(p)) != 0) open |= table.placements()[p].units;
+  for (uint64_t rest = OpenPlacements(table, state, layout); rest != 0; rest &= rest - 1) {
+    const auto placement = static_cast<size_t>(std::countr_zero(rest));
+    if (placement < table.placements().size()) open |= table.placements()[placement].units;
   }
   const uint32_t all = (uint32_t{1} << units) - 1;
   return all & ~uint32_t{table.units_used(state)} & ~open;
@@ -85,6 +90,8 @@ ClusterMapData MapDataOf(const ClusterState& cluster, MapSources sources) {
     MapNode node;
     node.name = spec.name;
     node.model = GpuModelText(spec);
+    node.pool = PoolOf(spec);
+    if (!sources.label.empty()) node.label = std::string(LabelOf(spec, sources.label));
     node.available = row.available;
     data.AddNode(std::move(node));
     if (slots.size() < row.gpu_count) slots.resize(row.gpu_count);
@@ -136,9 +143,9 @@ ClusterMapData MapDataOf(const ClusterState& cluster, MapSources sources) {
       if (table != nullptr && !whole[d]) {
         const MigState state = cluster.device_mig(id)[d];
         gpu.units = gpu.slices;
-        gpu.stranded = StrandedSlices(*table, state);
-        const std::optional<uint64_t> layout =
-            sources.layout_of.has_value() ? (*sources.layout_of)(id, d) : std::nullopt;
+        const std::optional<uint64_t> layout = LayoutIn(sources.layout_of, id, d);
+        gpu.stranded = StrandedSlices(*table, state, layout);
+        const uint64_t open = OpenPlacements(*table, state, layout);
         for (uint64_t idle = layout.value_or(0) & ~table->set(state); idle != 0; idle &= idle - 1) {
           const auto bit = static_cast<size_t>(std::countr_zero(idle));
           if (bit >= table->placements().size()) break;
@@ -153,7 +160,7 @@ ClusterMapData MapDataOf(const ClusterState& cluster, MapSources sources) {
         }
         for (size_t p = 0; row.available && p < table->profiles().size(); ++p) {
           const MigProfile& profile = table->profiles()[p];
-          if (!profile.is_plain() || (table->fitting(state) >> p & 1) == 0) continue;
+          if (!profile.is_plain() || (open & table->placements_of(p)) == 0) continue;
           const uint16_t number = numbers[cluster.gpu_model(id, d)][p];
           if (number < 32) gpu.fits |= uint32_t{1} << number;
         }

@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "absl/functional/function_ref.h"
+#include "absl/strings/string_view.h"
 #include "gui/view/map_model.h"
+#include "gui/view/node_slices.h"
 #include "gui/view/pod_table.h"
 #include "model/cluster_state.h"
 #include "model/fragmentation.h"
@@ -25,15 +27,12 @@ struct MapPod {
   SimTime since;  // on its node
 };
 
-// The instances of a GPU with a static MIG layout, held or not: bit per placement of its table.
-// None where pods make their instances.
-using LayoutOfGpu = absl::FunctionRef<std::optional<uint64_t>(NodeId, size_t)>;
-
 struct MapSources {
   std::vector<std::string> tenants;
   absl::FunctionRef<MapPod(PodId)> pod_of;              // for every resident pod
   const FragmentationModel* fragmentation = nullptr;    // null: not shown
   std::optional<LayoutOfGpu> layout_of = std::nullopt;  // absent: unknown
+  absl::string_view label = {};                         // the key of MapNode::label
 };
 
 // Nodes, GPUs and slots as they are now; slots carry the number of their pod. Profiles are the MIG
@@ -41,7 +40,8 @@ struct MapSources {
 // GPU". A GPU in use without instances shows its shares on top of each other: their heights mean
 // something, their places do not. Instances of a static layout that no pod holds are slots that are
 // not held, behind the others. A node's fragmentation is spread over its GPUs by their idle parts.
-// O(pods + devices), with fragmentation O(nodes x typical pods) more.
+// Free slices outside of the
+// instances of a static layout are stranded. O(pods + devices), with fragmentation O(nodes x typical pods) more.
 ClusterMapData MapDataOf(const ClusterState& cluster, MapSources sources);
 // `pods`: of the same moment, from record 0 on.
 ClusterMapData MapDataOf(const ClusterState& cluster, const PodFold& pods,

@@ -150,11 +150,12 @@ void NodeInspector::Add(const Record& record, const ClusterState& cluster) {
   }
 }
 
-NodeInspection NodeInspector::Inspect(SimTime now, const ClusterState& cluster) const {
+NodeInspection NodeInspector::Inspect(SimTime now, const ClusterState& cluster,
+                                      std::optional<LayoutOfGpu> layouts) const {
   NodeInspection result;
   result.node = node_;
   result.now = now;
-  result.figures = NodeFigures(cluster, node_);
+  result.figures = NodeFigures(cluster, node_, layouts);
   result.slots = slots_;
   for (NodeSlot& slot : result.slots) {
     if (slot.open) slot.to = now;
@@ -169,7 +170,7 @@ NodeInspection NodeInspector::Inspect(SimTime now, const ClusterState& cluster) 
     pod.since = stay.since;
     result.pods.push_back(std::move(pod));
   }
-  result.room = RoomByProfile(cluster, node_);
+  result.room = RoomByProfile(cluster, node_, layouts);
   const NodeRow& row = cluster.node(node_);
   result.gpus_idle = row.gpu_full_idle;
   result.largest_idle_milli = row.gpu_milli_idle_max;
@@ -203,7 +204,8 @@ absl::StatusOr<NodeInspection> InspectNode(LedgerReader* reader, const std::stri
   ASSIGN_OR_RETURN(const SimTime now, ReadUpTo(reader, cursor, [&](const Record& record) {
                      inspector.Add(record, cluster);
                    }));
-  return inspector.Inspect(now, cluster);
+  return inspector.Inspect(
+      now, cluster, [&](NodeId id, size_t gpu) { return reader->LayoutOf(id, gpu); });
 }
 
 }  // namespace drasim::view

@@ -74,7 +74,9 @@ class NodeInspector {
   void Seed(const ClusterState& cluster, absl::FunctionRef<SimTime(PodId)> since);
   // After the record was applied to `cluster`. O(slots of the node at the time).
   void Add(const Record& record, const ClusterState& cluster);
-  NodeInspection Inspect(SimTime now, const ClusterState& cluster) const;
+  // `layouts`: absent if none is static.
+  NodeInspection Inspect(SimTime now, const ClusterState& cluster,
+                         std::optional<LayoutOfGpu> layouts = std::nullopt) const;
 
  private:
   struct Stay {

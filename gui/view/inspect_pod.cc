@@ -232,7 +232,8 @@ void PodInspector::Add(const Record& record, const ClusterState& cluster,
   pod_.marks.push_back(std::move(mark));
 }
 
-PodInspection PodInspector::Inspect(SimTime now, const ClusterState& cluster) const {
+PodInspection PodInspector::Inspect(SimTime now, const ClusterState& cluster,
+                                    std::optional<LayoutOfGpu> layouts) const {
   DRASIM_CHECK(found_);
   PodInspection pod = pod_;
   pod.now = std::max(now, latest_);
@@ -244,7 +245,7 @@ PodInspection PodInspector::Inspect(SimTime now, const ClusterState& cluster) co
   }
   if (pod.phase != PodPhase::kPending) return pod;
   for (size_t n = 0; n < cluster.node_count(); ++n) {
-    const PodRoom room = RoomFor(cluster, cluster.pod_shape_id(pod.pod), NodeId(n));
+    const PodRoom room = RoomFor(cluster, cluster.pod_shape_id(pod.pod), NodeId(n), layouts);
     if (room.gpus == 0 && !room.fits) continue;
     RoomyNode node;
     node.node = NodeId(n);
@@ -307,7 +308,9 @@ absl::StatusOr<PodInspection> InspectPod(LedgerReader* reader, const std::string
     return absl::NotFoundError(
         absl::StrCat(reader->path(), ": no pod '", ShownText(name), "' has arrived by then"));
   }
-  return inspector.Inspect(now, reader->cluster());
+  return inspector.Inspect(now, reader->cluster(), [&](NodeId node, size_t gpu) {
+    return reader->LayoutOf(node, gpu);
+  });
 }
 
 }  // namespace drasim::view

@@ -16,6 +16,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "gui/view/ledger_cursor.h"
+#include "gui/view/node_slices.h"
 #include "model/cluster_state.h"
 #include "model/ids.h"
 #include "model/record.h"
@@ -128,7 +129,9 @@ class PodInspector {
   // True once the pod has arrived.
   bool found() const { return found_; }
   // REQUIRES: found(). O(nodes x devices) for a pod that waits.
-  PodInspection Inspect(SimTime now, const ClusterState& cluster) const;
+  // `layouts`: absent if none is static.
+  PodInspection Inspect(SimTime now, const ClusterState& cluster,
+                        std::optional<LayoutOfGpu> layouts = std::nullopt) const;
 
  private:
   void Begin(LifeSegment::Kind kind, const Record& record, const ClusterState& cluster);

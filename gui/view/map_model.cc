@@ -821,12 +821,12 @@ std::vector<MapLegendRow> ClusterMap::Legend(MapColour colour, ThemeKind kind) c
         add(InkOf(StepColour(theme, i, data_->profiles.size())), data_->profiles[i]);
       }
       add(free, "free");
-      add(stranded, "free, stranded by geometry");
+      add(stranded, "free, stranded by geometry or layout");
       break;
     case MapColour::kStranded:
       add(InkOf(theme.muted_cell), "held");
       add(free, "free");
-      add(stranded, "free, stranded by geometry");
+      add(stranded, "free, stranded by geometry or layout");
       break;
     case MapColour::kFragmentation:
       for (const int milli : {0, 250, 500, 750, 1000}) {

@@ -68,9 +68,9 @@ struct MapGpu {
 
 struct MapNode {
   std::string name;
-  std::string pool;
+  std::string pool;   // by PoolOf (gui/view/node_groups.h)
   std::string model;  // of its GPUs
-  std::string label;  // value of the label to group by
+  std::string label;  // value of the label to group by; empty without it
   SimTime since;      // in the cluster since then
   bool available = true;
   // Set by AddNode and AddGpu.

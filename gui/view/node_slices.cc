@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
+#include <utility>
 
 #include "absl/types/span.h"
 #include "model/device_set.h"
@@ -51,15 +52,21 @@ DeviceParts PartsOf(const PodShape& shape, const MigTable* table) {
   return parts;
 }
 
+struct MigGpu {
+  MigState state = 0;
+  std::optional<uint64_t> layout;
+};
+
 // Whether all instances find a place, the largest first, on the lowest GPU and placement.
-bool PlacesAll(const MigTable& table, DeviceSet usable, std::vector<MigState> states,
+bool PlacesAll(const MigTable& table, std::vector<MigGpu> gpus,
                const std::vector<size_t>& instances) {
   for (const size_t profile : instances) {
     bool placed = false;
-    for (const size_t device : usable) {
-      const uint64_t legal = table.legal(states[device]) & table.placements_of(profile);
+    for (MigGpu& gpu : gpus) {
+      const uint64_t legal =
+          OpenPlacements(table, gpu.state, gpu.layout) & table.placements_of(profile);
       if (legal == 0) continue;
-      states[device] = table.Place(states[device], static_cast<size_t>(std::countr_zero(legal)));
+      gpu.state = table.Place(gpu.state, static_cast<size_t>(std::countr_zero(legal)));
       placed = true;
       break;
     }
@@ -79,7 +86,19 @@ bool TakesPods(const NodeRow& row) { return row.available && row.schedulable; }
 
 }  // namespace
 
-std::vector<ProfileRoom> RoomByProfile(const ClusterState& cluster, NodeId node) {
+std::optional<uint64_t> LayoutIn(const std::optional<LayoutOfGpu>& layouts, NodeId node,
+                                 size_t gpu) {
+  return layouts.has_value() ? (*layouts)(node, gpu) : std::nullopt;
+}
+
+uint64_t OpenPlacements(const MigTable& table, MigState state, std::optional<uint64_t> layout) {
+  if (layout.value_or(0) == 0) return table.legal(state);
+  const uint64_t held = table.set(state);
+  return (held & ~*layout) == 0 ? *layout & ~held : 0;
+}
+
+std::vector<ProfileRoom> RoomByProfile(const ClusterState& cluster, NodeId node,
+                                       std::optional<LayoutOfGpu> layouts) {
   std::vector<ProfileRoom> rooms;
   const bool takes = TakesPods(cluster.node(node));
   for (const GpuModelGroup& group : cluster.GroupsOfModels(node)) {
@@ -91,7 +110,12 @@ std::vector<ProfileRoom> RoomByProfile(const ClusterState& cluster, NodeId node)
       room.profile = table->profiles()[p].name;
       if (takes) {
         for (const size_t device : cluster.mig_usable(node) & group.gpus) {
-          const int more = table->more(cluster.device_mig(node)[device], p);
+          const MigState state = cluster.device_mig(node)[device];
+          const std::optional<uint64_t> layout = LayoutIn(layouts, node, device);
+          const int more =
+              layout.value_or(0) == 0
+                  ? table->more(state, p)
+                  : std::popcount(OpenPlacements(*table, state, layout) & table->placements_of(p));
           room.more += more;
           if (more > 0) ++room.gpus;
         }
@@ -102,7 +126,8 @@ std::vector<ProfileRoom> RoomByProfile(const ClusterState& cluster, NodeId node)
   return rooms;
 }
 
-PodRoom RoomFor(const ClusterState& cluster, ShapeId shape_id, NodeId node) {
+PodRoom RoomFor(const ClusterState& cluster, ShapeId shape_id, NodeId node,
+                std::optional<LayoutOfGpu> layouts) {
   PodRoom room;
   const NodeRow& row = cluster.node(node);
   const PodShape& shape = cluster.shapes().row(shape_id);
@@ -116,15 +141,17 @@ PodRoom RoomFor(const ClusterState& cluster, ShapeId shape_id, NodeId node) {
         group.model < kMixedModels && (shape.request.model_mask >> group.model & 1) != 0;
     if (parts.impossible || !accepted) continue;
     if (!parts.instances.empty()) {
-      const absl::Span<const MigState> states = cluster.device_mig(node);
-      const DeviceSet usable = cluster.mig_usable(node) & group.gpus;
-      for (const size_t device : usable) {
-        if ((table->fitting(states[device]) >> parts.instances[0] & 1U) != 0) ++room.gpus;
+      const uint64_t largest = table->placements_of(parts.instances[0]);
+      std::vector<MigGpu> gpus;
+      for (const size_t device : cluster.mig_usable(node) & group.gpus) {
+        const MigGpu gpu = {cluster.device_mig(node)[device], LayoutIn(layouts, node, device)};
+        if ((OpenPlacements(*table, gpu.state, gpu.layout) & largest) != 0) ++room.gpus;
+        gpus.push_back(gpu);
       }
-      devices_fit |= PlacesAll(*table, usable, std::vector<MigState>(states.begin(), states.end()),
-                               parts.instances);
+      devices_fit |= PlacesAll(*table, std::move(gpus), parts.instances);
     } else if (parts.gpus > 0) {
       for (const size_t device : group.gpus) {
+        if (LayoutIn(layouts, node, device).value_or(0) != 0) continue;
         if (cluster.device_milli_idle(node)[device] >= parts.milli) ++room.gpus;
       }
       devices_fit = room.gpus >= parts.gpus;

@@ -38,7 +38,8 @@ NodeState NodeStateOf(const ClusterState& cluster, NodeId node) {
   return row.schedulable ? NodeState::kReady : NodeState::kCordoned;
 }
 
-NodeTableRow NodeFigures(const ClusterState& cluster, NodeId id) {
+NodeTableRow NodeFigures(const ClusterState& cluster, NodeId id,
+                         std::optional<LayoutOfGpu> layouts) {
   const NodeSpec& spec = cluster.node_spec(id);
   const NodeRow& node = cluster.node(id);
   NodeTableRow row;
@@ -49,7 +50,7 @@ NodeTableRow NodeFigures(const ClusterState& cluster, NodeId id) {
   row.gpus = node.gpu_count;
   const std::vector<int32_t> allocated = AllocatedOnDevices(cluster, id);
   row.gpu_milli = std::accumulate(allocated.begin(), allocated.end(), int64_t{0});
-  row.slices = SlicesOf(cluster, id);
+  row.slices = SlicesOf(cluster, id, layouts);
   row.cpu_milli = spec.cpu_milli - node.cpu_milli_idle;
   row.cpu_milli_capacity = spec.cpu_milli;
   row.memory_bytes = spec.memory_bytes - node.memory_bytes_idle;
@@ -57,10 +58,10 @@ NodeTableRow NodeFigures(const ClusterState& cluster, NodeId id) {
   return row;
 }
 
-NodeTable::NodeTable(const ClusterState& cluster) {
+NodeTable::NodeTable(const ClusterState& cluster, std::optional<LayoutOfGpu> layouts) {
   rows_.reserve(cluster.node_count());
   for (size_t n = 0; n < cluster.node_count(); ++n) {
-    rows_.push_back(NodeFigures(cluster, NodeId(n)));
+    rows_.push_back(NodeFigures(cluster, NodeId(n), layouts));
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,8 +39,9 @@ struct NodeTableRow {
   int64_t memory_bytes_capacity = 0;
 };
 
-// O(devices of the node).
-NodeTableRow NodeFigures(const ClusterState& cluster, NodeId node);
+// `layouts`: absent if none is static. O(devices of the node).
+NodeTableRow NodeFigures(const ClusterState& cluster, NodeId node,
+                         std::optional<LayoutOfGpu> layouts = std::nullopt);
 
 // Independent of the cluster that it was made from.
 class NodeTable : public TableSource {
@@ -60,7 +62,8 @@ class NodeTable : public TableSource {
 
   NodeTable() = default;
   // O(nodes x devices).
-  explicit NodeTable(const ClusterState& cluster);
+  explicit NodeTable(const ClusterState& cluster,
+                     std::optional<LayoutOfGpu> layouts = std::nullopt);
 
   const NodeTableRow& row(size_t node) const { return rows_[node]; }
 

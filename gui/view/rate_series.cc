@@ -73,6 +73,18 @@ Pyramid RateSeries(const Pyramid& counter, const RateBuckets& buckets, SimDurati
   return rates;
 }
 
+Pyramid CountBeyond(const Pyramid& all, const Pyramid& some) {
+  const Pyramid differences = WeightedSum(0, {{&all, 1}, {&some, -1}});
+  Pyramid count;
+  count.Reserve(differences.size());
+  double largest = 0;
+  for (size_t i = 0; i < differences.size(); ++i) {
+    largest = std::max(largest, differences.value(i));
+    count.Append(differences.time(i), largest);
+  }
+  return count;
+}
+
 Pyramid WeightedSum(double constant, absl::Span<const SeriesTerm> terms) {
   Pyramid sums;
   std::vector<size_t> next(terms.size(), 0);  // by term: the first sample that is not counted

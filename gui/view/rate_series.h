@@ -1,5 +1,5 @@
-// Series that are made from others: rates of counters, and weighted sums such as shares in per
-// cent.
+// Series that are made from others: rates and differences of counters, and weighted sums such as
+// shares in per cent.
 //
 //   const RateBuckets buckets = BucketsFor(begin, end, pixels / 2);
 //   const Pyramid per_minute = RateSeries(attempts_failed, buckets, SimDuration::Seconds(60));
@@ -32,6 +32,10 @@ RateBuckets BucketsFor(SimTime begin, SimTime end, size_t most);
 // samples the counter is taken to grow evenly, and to be zero before the first one, so the growth
 // of neighbouring buckets adds up. O(buckets x log samples). REQUIRES: per > 0.
 Pyramid RateSeries(const Pyramid& counter, const RateBuckets& buckets, SimDuration per);
+
+// A counter of what `all` counts and `some` does not: the largest all - some so far. `some` may run
+// ahead within an instant. O(samples).
+Pyramid CountBeyond(const Pyramid& all, const Pyramid& some);
 
 struct SeriesTerm {
   const Pyramid* data = nullptr;

@@ -261,6 +261,33 @@ std::string SeriesFigure(const RunReport& a, const RunReport* b, const Pyramid R
                     colours);
 }
 
+// A plot of several series of one run on top of each other, the first one at the bottom.
+std::string StackFigure(const RunReport& run, const std::vector<ReportSeries>& series,
+                        PlotSpec spec, const std::string& id, absl::string_view caption,
+                        SchemeColours* colours) {
+  if (series.empty()) return "";
+  spec.stacked = true;
+  const auto with_inks = [&](ThemeKind kind) {
+    PlotSpec themed = spec;
+    for (size_t i = 0; i < series.size(); ++i) {
+      PlotSeries layer;
+      layer.name = series[i].name;
+      layer.data = &series[i].data;
+      layer.ink = CategoryInk(ThemeOf(kind), i);
+      themed.series.push_back(std::move(layer));
+    }
+    return themed;
+  };
+  PlotFrame frame;
+  frame.width = kPlotWidth;
+  frame.height = kPlotHeight;
+  frame.char_width = kCharWidth;
+  frame.line_height = kLineHeight;
+  frame.end = std::max(run.series_end, SimTime(1));
+  return PlotFigure(with_inks(ThemeKind::kLight), with_inks(ThemeKind::kDark), frame, id, caption,
+                    colours);
+}
+
 // --- The map as a canvas ---
 
 // A JavaScript string. Names of nodes are ASCII; other signs become '?'.
@@ -518,7 +545,11 @@ std::string PlotsSection(const RunReport& a, const RunReport* b, SchemeColours* 
       SeriesFigure(a, b, &RunReport::allocated, allocated, "allocated", "plot-allocated",
                    absl::StrCat("% of the GPUs of available nodes, ", axis), colours);
   // A fill decides on each pod as it arrives.
-  if (!a.by_load) {
+  if (!a.by_load && b == nullptr && !a.verdicts.empty()) {
+    plots += StackFigure(a, a.verdicts, waiting, "plot-waiting",
+                         "pods that hold nothing and have not ended, by last verdict, over time",
+                         colours);
+  } else if (!a.by_load) {
     plots += SeriesFigure(a, b, &RunReport::waiting, waiting, "waiting", "plot-waiting",
                           "pods that hold nothing and have not ended, over time", colours);
   }
@@ -531,6 +562,13 @@ std::string PlotsSection(const RunReport& a, const RunReport* b, SchemeColours* 
                               : "idle GPUs that typical pods could not use (FGD), % of idle GPUs, ",
                      axis),
         colours);
+  }
+  PlotSpec calls;
+  calls.title = "Calls";
+  calls.unit = Unit::kPerSecond;
+  if (b == nullptr) {
+    plots += StackFigure(a, a.calls, calls, "plot-calls",
+                         "calls of the API server per second, by client, over time", colours);
   }
   if (plots.empty()) return "";
   return absl::StrCat("<section><h2>", a.by_load ? "Over load" : "Over time",
@@ -560,6 +598,53 @@ std::string MapsSection(const RunReport& run, absl::string_view label, absl::str
     if (!run.maps[m].data.gpus.empty()) html += NodesTable(run.maps[m]);
   }
   return html + "</section>\n";
+}
+
+// Those that are not allocated yet, the longest in their state first.
+std::vector<size_t> WaitingClaims(const ClaimTable& claims, size_t most) {
+  std::vector<size_t> waiting;
+  for (size_t c = 0; c < claims.rows(); ++c) {
+    if (claims.row(c).state < ClaimState::kAllocated) waiting.push_back(c);
+  }
+  std::stable_sort(waiting.begin(), waiting.end(), [&](size_t a, size_t b) {
+    return claims.row(a).in_state > claims.row(b).in_state;
+  });
+  waiting.resize(std::min(waiting.size(), most));
+  return waiting;
+}
+
+std::string ClaimsSection(const RunReport& run, absl::string_view label) {
+  std::string parts;
+  for (const ReportMap& map : run.maps) {
+    if (map.claims.rows() == 0) continue;
+    absl::StrAppend(&parts, "<h3>", XmlEscaped(map.title), "</h3>\n<dl class=\"figures\">\n");
+    const absl::Span<const int64_t> by_state = map.claims.by_state();
+    for (size_t s = 0; s < by_state.size(); ++s) {
+      if (by_state[s] == 0) continue;
+      absl::StrAppend(&parts, "<div><dt>", XmlEscaped(ClaimStateName(static_cast<ClaimState>(s))),
+                      "</dt><dd>", GroupedDigits(by_state[s]), "</dd></div>\n");
+    }
+    parts += "</dl>\n";
+    const std::vector<size_t> waiting = WaitingClaims(map.claims, kLongestShown);
+    if (waiting.empty()) continue;
+    HtmlTable table({{"claim", false},
+                     {"pod", false},
+                     {"class", false},
+                     {"state", false},
+                     {"for", true},
+                     {"driver asked", true},
+                     {"last message", false}});
+    for (const size_t c : waiting) {
+      const ClaimTableRow& claim = map.claims.row(c);
+      table.AddRow({claim.name, claim.pod, claim.class_name,
+                    std::string(ClaimStateName(claim.state)), WaitText(claim.in_state),
+                    absl::StrCat(claim.asked), claim.message});
+    }
+    absl::StrAppend(&parts, "<p>Without devices yet, the longest in their state first:</p>\n",
+                    table.Html());
+  }
+  if (parts.empty()) return "";
+  return absl::StrCat("<section><h2>Claims", label, "</h2>\n", parts, "</section>\n");
 }
 
 std::string WaitsSection(const RunReport& run, absl::string_view label) {
@@ -611,9 +696,6 @@ std::string TenantsSection(const RunReport& run, absl::string_view label) {
                    TenantTable::kRunning, TenantTable::kGpuHours, TenantTable::kWaitP50,
                    TenantTable::kWaitP95, TenantTable::kLongestWait},
                   kTenantsShown),
-      tenants.tenant(0) == 0 ? "<p class=\"dim\">A ledger names the tenants of pods that have "
-                               "ended; other pods count under (none).</p>\n"
-                             : "",
       "</section>\n");
 }
 
@@ -686,6 +768,8 @@ std::string ReportPage(const RunReport& a, const RunReport* b) {
   body += MapsSection(a, of_a, "map-a", &colours);
   if (b != nullptr) body += MapsSection(*b, " in B", "map-b", &colours);
   body += EventsSection(a);
+  body += ClaimsSection(a, of_a);
+  if (b != nullptr) body += ClaimsSection(*b, " in B");
   body += WaitsSection(a, of_a);
   if (b != nullptr) body += WaitsSection(*b, " in B");
   body += TenantsSection(a, of_a);

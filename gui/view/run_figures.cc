@@ -19,11 +19,12 @@ absl::uint128 LevelTime(int64_t level, uint64_t ns) {
 
 }  // namespace
 
-FigureFold::FigureFold(const ClusterState* cluster) : cluster_(cluster) {
+FigureFold::FigureFold(const ClusterState* cluster, std::optional<LayoutOfGpu> layouts)
+    : cluster_(cluster), layouts_(layouts) {
   allocated_milli_ = cluster->totals().gpu_milli_allocated;
   capacity_milli_ = cluster->totals().gpu_milli_capacity;
   for (size_t n = 0; n < cluster->node_count(); ++n) {
-    by_node_.push_back(SlicesOf(*cluster, NodeId(n)));
+    by_node_.push_back(SlicesOf(*cluster, NodeId(n), layouts_));
     slices_.Add(by_node_.back(), +1);
   }
 }
@@ -54,7 +55,7 @@ void FigureFold::Add(const Record& record, const PodFold& pods) {
   if (record.node.valid()) {
     SliceCounts& node = by_node_[record.node.value()];
     slices_.Add(node, -1);
-    node = SlicesOf(*cluster_, record.node);
+    node = SlicesOf(*cluster_, record.node, layouts_);
     slices_.Add(node, +1);
   }
   allocated_milli_ = cluster_->totals().gpu_milli_allocated;

@@ -6,6 +6,7 @@
 #define DRASIM_GUI_VIEW_RUN_FIGURES_H_
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "absl/numeric/int128.h"
@@ -43,8 +44,11 @@ struct RunFigures {
 // Follows the levels of a run: allocated GPUs, slices, waiting pods.
 class FigureFold {
  public:
-  // Counts every node as it is now. O(nodes x devices). `cluster` must outlive the fold.
-  explicit FigureFold(const ClusterState* cluster);
+  // Counts every node as it is now. O(nodes x devices). `cluster` must outlive the fold, and so must
+  // the callable of `layouts`, which tells of static MIG layouts as they are at each record; absent
+  // if there are none.
+  explicit FigureFold(const ClusterState* cluster,
+                      std::optional<LayoutOfGpu> layouts = std::nullopt);
 
   // After the record was applied to the cluster and added to `pods`. O(devices of the node).
   void Add(const Record& record, const PodFold& pods);
@@ -60,6 +64,7 @@ class FigureFold {
   void Advance(SimTime time);
 
   const ClusterState* cluster_;
+  std::optional<LayoutOfGpu> layouts_;
   std::vector<SliceCounts> by_node_;
   SliceCounts slices_;  // the sum
   int64_t allocated_milli_ = 0;

@@ -1,45 +1,31 @@
 #include "gui/view/run_report.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "gui/view/call_series.h"
+#include "gui/view/change_series.h"
 #include "gui/view/cluster_map_data.h"
 #include "gui/view/compare_model.h"
+#include "gui/view/fragmentation_series.h"
 #include "gui/view/inspect_node.h"
+#include "gui/view/rate_series.h"
 #include "gui/view/typical_load.h"
 #include "gui/view/unit_text.h"
 #include "model/fragmentation.h"
 #include "model/status_macros.h"
-#include "sim/record/ledger_frame.h"
-#include "sim/record/ledger_index.h"
-#include "sim/record/ledger_pods.h"
+#include "sim/record/ledger_claims.h"
+#include "sim/record/ledger_seek.h"
+#include "sim/record/ledger_series.h"
+#include "sim/record/live_state.h"
 
 namespace drasim::view {
 namespace {
-
-// A series that grows by changes only.
-class ChangeSeries {
- public:
-  void Add(SimTime time, double value) {
-    if (!series_.empty() && value == last_) return;
-    series_.Append(time, value);
-    last_ = value;
-  }
-  // The last value holds until `end`.
-  Pyramid Take(SimTime end) {
-    if (!series_.empty()) series_.Append(std::max(end, last_time()), last_);
-    return std::move(series_);
-  }
-
- private:
-  SimTime last_time() const { return series_.time(series_.size() - 1); }
-
-  Pyramid series_;
-  double last_ = 0;
-};
 
 // The levels that the report plots.
 class LevelSeries {
@@ -84,60 +70,23 @@ struct SecondPass {
 
 // Larger than any run asks for; a damaged ledger may.
 constexpr double kMostLoadPercent = 1e6;
-constexpr int64_t kFragmentationSamples = 2000;
 
-ReportMap MakeMap(std::string title, SimTime time, const ClusterState& cluster,
+ReportMap MakeMap(std::string title, SimTime time, const LedgerReader& reader,
                   const PodFold& pods) {
-  return ReportMap{std::move(title), time, MapDataOf(cluster, pods), NodeTable(cluster)};
+  const auto layout_of = [&](NodeId node, size_t gpu) { return reader.LayoutOf(node, gpu); };
+  return ReportMap{std::move(title), time, MapDataOf(reader.cluster(), pods, layout_of),
+                   NodeTable(reader.cluster(), layout_of), ClaimTable()};
 }
-
-// FGD's fragmentation over time. Nodes that have changed are counted again only when a sample is
-// due, so the cost per record is small.
-class FragmentationSeries {
- public:
-  FragmentationSeries(std::vector<TypicalPod> typical_pods, const ClusterState& cluster,
-                      const RunReport& report)
-      : model_(std::move(typical_pods)),
-        tracker_(&model_),
-        step_(std::max<int64_t>(1, report.series_end.ns() / kFragmentationSamples)),
-        changed_(cluster.node_count(), true) {
-    for (size_t n = 0; n < cluster.node_count(); ++n) stale_.push_back(n);
-  }
-
-  // After the record was applied; `now`: the sample's time.
-  void Add(const Record& record, SimTime now, const ClusterState& cluster) {
-    if (record.node.valid() && !changed_[record.node.value()]) {
-      changed_[record.node.value()] = true;
-      stale_.push_back(record.node.value());
-    }
-    if (now.ns() < next_) return;
-    next_ = now.ns() > std::numeric_limits<int64_t>::max() - step_ ? now.ns() : now.ns() + step_;
-    for (const size_t n : stale_) {
-      tracker_.Update(cluster, NodeId(n));
-      changed_[n] = false;
-    }
-    stale_.clear();
-    series_.Add(now, tracker_.Report().ratio_percent());
-  }
-  Pyramid Take(SimTime end) { return series_.Take(end); }
-
- private:
-  FragmentationModel model_;
-  FragmentationTracker tracker_;
-  int64_t step_;
-  int64_t next_ = 0;
-  std::vector<bool> changed_;
-  std::vector<size_t> stale_;
-  ChangeSeries series_;
-};
 
 absl::Status ReadAgain(const LedgerOpener& open, SecondPass pass, RunReport* report) {
   ASSIGN_OR_RETURN(const std::unique_ptr<LedgerReader> reader, open());
   const ClusterState& cluster = reader->cluster();
   PodFold pods;
+  const bool any_typical = !pass.typical_pods.empty();
+  const FragmentationModel model(std::move(pass.typical_pods));
   std::optional<FragmentationSeries> fragmentation;
-  if (!pass.typical_pods.empty()) {
-    fragmentation.emplace(std::move(pass.typical_pods), cluster, *report);
+  if (any_typical) {
+    fragmentation.emplace(&model, cluster, report->series_end);
   }
   size_t next = 0;
   int64_t arrivals = 0;
@@ -145,7 +94,7 @@ absl::Status ReadAgain(const LedgerOpener& open, SecondPass pass, RunReport* rep
   const auto make_maps = [&] {
     for (; next < pass.moments.size() && pass.moments[next].records == reader->records(); ++next) {
       SecondPass::Moment& moment = pass.moments[next];
-      report->maps[moment.place] = MakeMap(std::move(moment.title), moment.time, cluster, pods);
+      report->maps[moment.place] = MakeMap(std::move(moment.title), moment.time, *reader, pods);
     }
   };
   make_maps();
@@ -155,39 +104,123 @@ absl::Status ReadAgain(const LedgerOpener& open, SecondPass pass, RunReport* rep
   const absl::StatusOr<SimTime> end = ReadUpTo(reader.get(), all, [&](const Record& record) {
     pods.Add(record, cluster);
     last = std::max(last, record.time);
-    if (record.kind == RecordKind::kPodArrived) ++arrivals;
+    if (record.kind == RecordKind::kPodArrived) {
+      ++arrivals;
+      pods.SetTenant(record.pod, reader->TenantOf(record.pod));
+    }
     const SimTime now = report->by_load ? SimTime(arrivals) : last;
     if (fragmentation.has_value()) fragmentation->Add(record, now, cluster);
     make_maps();
   });
   RETURN_IF_ERROR(end.status());
-  if (fragmentation.has_value()) report->fragmentation = fragmentation->Take(report->series_end);
+  if (fragmentation.has_value()) report->fragmentation = fragmentation->Take();
+  return absl::OkStatus();
+}
+
+// Longer ledgers get waiting pods by block.
+constexpr uint64_t kExactRecords = 1 << 16;
+constexpr size_t kMostClients = 8;
+constexpr size_t kCallBuckets = 130;
+
+constexpr struct {
+  WaitKind kind;
+  absl::string_view name;
+  absl::string_view metric;
+} kVerdicts[] = {{WaitKind::kUntried, "not tried yet", "waiting_untried"},
+                 {WaitKind::kNoRoom, "no room", "waiting_no_room"},
+                 {WaitKind::kDriver, "driver's answer", "waiting_driver"}};
+
+// Of every record, or of the blocks of a long ledger. Empty if these are not known.
+absl::StatusOr<std::vector<ReportSeries>> ReadVerdicts(LedgerSeek* seek, SimTime end) {
+  std::vector<ReportSeries> verdicts;
+  if (seek->index().records <= kExactRecords) {
+    std::vector<ChangeSeries> changes(std::size(kVerdicts));
+    RETURN_IF_ERROR(seek->ToRecord(0));
+    SimTime last;
+    while (true) {
+      Record record;
+      ASSIGN_OR_RETURN(const bool more, seek->Next(&record));
+      if (!more) break;
+      last = std::max(last, record.time);
+      for (size_t v = 0; v < changes.size(); ++v) {
+        changes[v].Add(last, static_cast<double>(seek->live().waiting(kVerdicts[v].kind)));
+      }
+    }
+    for (size_t v = 0; v < changes.size(); ++v) {
+      verdicts.push_back({std::string(kVerdicts[v].name), changes[v].Take(end)});
+    }
+    return verdicts;
+  }
+  ASSIGN_OR_RETURN(const LedgerSeries series, seek->ReadSeries());
+  for (const auto& verdict : kVerdicts) {
+    const auto name = std::find(series.names.begin(), series.names.end(), verdict.metric);
+    if (name == series.names.end() || series.blocks.empty()) return std::vector<ReportSeries>();
+    const auto& points = series.points[static_cast<size_t>(name - series.names.begin())];
+    ReportSeries& added = verdicts.emplace_back();
+    added.name = std::string(verdict.name);
+    SimTime latest;  // a damaged ledger may go back
+    for (size_t b = 0; b < series.blocks.size(); ++b) {
+      const SimTime begin = std::max(series.blocks[b].begin, latest);
+      latest = std::max(series.blocks[b].end, begin);
+      SampleSummary summary;
+      summary.first = static_cast<double>(points[b].first);
+      summary.last = static_cast<double>(points[b].last);
+      summary.min = std::min({static_cast<double>(points[b].least), summary.first, summary.last});
+      summary.max = std::max({static_cast<double>(points[b].largest), summary.first, summary.last});
+      added.data.AppendBlock(begin, latest, summary);
+    }
+    if (latest < end) added.data.Append(end, added.data.value(added.data.size() - 1));
+  }
+  return verdicts;
+}
+
+// The rates of the busiest clients, and the sum of all others.
+absl::StatusOr<std::vector<ReportSeries>> ReadCalls(LedgerSeek* seek, SimTime end) {
+  ASSIGN_OR_RETURN(const std::vector<CallsSample> samples, seek->ReadCalls());
+  std::vector<ClientSeries> clients = CallsByClient(samples);
+  const auto total = [](const ClientSeries& client) {
+    return client.calls.value(client.calls.size() - 1);
+  };
+  clients.erase(std::remove_if(clients.begin(), clients.end(),
+                               [&](const ClientSeries& client) { return total(client) <= 0; }),
+                clients.end());
+  std::stable_sort(
+      clients.begin(), clients.end(),
+      [&](const ClientSeries& a, const ClientSeries& b) { return total(a) > total(b); });
+  std::vector<ReportSeries> calls;
+  const RateBuckets buckets = BucketsFor(SimTime(), std::max(end, SimTime(1)), kCallBuckets);
+  std::vector<Pyramid> others;
+  for (size_t c = 0; c < clients.size(); ++c) {
+    Pyramid rates = RateSeries(clients[c].calls, buckets, SimDuration::Seconds(1));
+    if (c < kMostClients) {
+      calls.push_back({std::move(clients[c].client), std::move(rates)});
+    } else {
+      others.push_back(std::move(rates));
+    }
+  }
+  if (others.empty()) return calls;
+  std::vector<SeriesTerm> terms;
+  for (const Pyramid& rates : others) terms.push_back({&rates, 1});
+  calls.push_back({absl::StrCat(others.size(), " others"), WeightedSum(0, terms)});
+  return calls;
+}
+
+// What stands in frames beside the records.
+absl::Status ReadFrames(const LedgerOpener& open, RunReport* report) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<LedgerSeek> seek, LedgerSeek::Start(open()));
+  if (!report->by_load) {
+    ASSIGN_OR_RETURN(report->verdicts, ReadVerdicts(seek.get(), report->series_end));
+  }
+  if (seek->index().claims.empty()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(report->calls, ReadCalls(seek.get(), report->series_end));
+  for (ReportMap& map : report->maps) {
+    RETURN_IF_ERROR(seek->ToTime(map.time));
+    map.claims = ClaimTable(seek->claims(), seek->cluster(), map.time);
+  }
   return absl::OkStatus();
 }
 
 }  // namespace
-
-absl::Status ReadTenants(LedgerReader* reader, PodFold* pods) {
-  ASSIGN_OR_RETURN(const LedgerIndex index, reader->ReadIndex());
-  for (const LedgerPlace& place : index.pods) {
-    const absl::StatusOr<std::string> payload = reader->ReadPayload(FrameType::kPods, place.offset);
-    if (!payload.ok()) {
-      // The last frame of an interrupted run may be torn.
-      return reader->complete() ? payload.status() : absl::OkStatus();
-    }
-    std::vector<EndedPodRow> rows;
-    if (!UnpackPods(*payload, reader->cluster().node_count(), &rows)) {
-      return absl::DataLossError(absl::StrCat(reader->path(), ": damaged at byte ", place.offset,
-                                              ": rows of pods are unreadable"));
-    }
-    for (const EndedPodRow& row : rows) {
-      // A ledger that still grows may have more pods by now.
-      if (row.tenant.empty() || row.number >= pods->rows().size()) continue;
-      pods->SetTenant(PodId(static_cast<size_t>(row.number)), row.tenant);
-    }
-  }
-  return absl::OkStatus();
-}
 
 absl::StatusOr<RunReport> ReadRunReport(const LedgerOpener& open, const std::vector<SimTime>& at) {
   ASSIGN_OR_RETURN(const std::unique_ptr<LedgerReader> reader, open());
@@ -200,7 +233,8 @@ absl::StatusOr<RunReport> ReadRunReport(const LedgerOpener& open, const std::vec
   if (report.name.empty()) report.name = report.path;
 
   PodFold pods;
-  FigureFold figures(&cluster);
+  const auto layout_of = [&](NodeId node, size_t gpu) { return reader->LayoutOf(node, gpu); };
+  FigureFold figures(&cluster, layout_of);
   LevelSeries over_time;
   LevelSeries over_load;  // until time passes
   int64_t arrivals = 0;
@@ -229,6 +263,7 @@ absl::StatusOr<RunReport> ReadRunReport(const LedgerOpener& open, const std::vec
     figures.Add(record, pods);
     if (record.kind == RecordKind::kPodArrived) {
       ++arrivals;
+      pods.SetTenant(record.pod, reader->TenantOf(record.pod));
       const int64_t milli = cluster.pod_shape(record.pod).wanted_gpu_milli();
       requested_milli += std::min(milli, std::numeric_limits<int64_t>::max() - requested_milli);
       if (pods_by_shape.size() <= record.detail) pods_by_shape.resize(record.detail + size_t{1});
@@ -257,7 +292,6 @@ absl::StatusOr<RunReport> ReadRunReport(const LedgerOpener& open, const std::vec
   report.partial = !reader->complete();
   report.records = reader->records();
   report.fingerprint = report.partial ? 0 : reader->fingerprint();
-  RETURN_IF_ERROR(ReadTenants(reader.get(), &pods));
   report.pods = pods.Table(last, cluster, reader->summaries());
   report.figures = figures.Figures(report.pods);
   report.by_load = last == SimTime() && requested_milli > 0 && report.figures.has_gpus;
@@ -272,7 +306,7 @@ absl::StatusOr<RunReport> ReadRunReport(const LedgerOpener& open, const std::vec
                             absl::StrCat("At ", TimeText(peak.time), ", when most was allocated"),
                             0});
   } else if (asked.empty()) {
-    report.maps.push_back(MakeMap(end_title, last, cluster, pods));
+    report.maps.push_back(MakeMap(end_title, last, *reader, pods));
   }
   for (size_t i = 0; i < asked.size(); ++i) {
     const bool at_end = asked[i].time >= last;
@@ -280,7 +314,7 @@ absl::StatusOr<RunReport> ReadRunReport(const LedgerOpener& open, const std::vec
                             at_end ? end_title : absl::StrCat("At ", TimeText(asked[i].time)), i});
   }
   while (report.maps.size() < pass.moments.size()) {
-    report.maps.push_back(ReportMap{"", SimTime(), {}, NodeTable(cluster)});
+    report.maps.push_back(ReportMap{"", SimTime(), {}, NodeTable(cluster), ClaimTable()});
   }
   std::stable_sort(pass.moments.begin(), pass.moments.end(),
                    [](const auto& a, const auto& b) { return a.records < b.records; });
@@ -291,6 +325,8 @@ absl::StatusOr<RunReport> ReadRunReport(const LedgerOpener& open, const std::vec
   if (!pass.moments.empty() || !pass.typical_pods.empty()) {
     RETURN_IF_ERROR(ReadAgain(open, std::move(pass), &report));
   }
+  const absl::Status frames = ReadFrames(open, &report);
+  if (!frames.ok() && !report.partial) return frames;
   return report;
 }
 

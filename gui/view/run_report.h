@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "gui/view/claim_table.h"
 #include "gui/view/ledger_cursor.h"
 #include "gui/view/map_model.h"
 #include "gui/view/node_table.h"
@@ -28,6 +29,12 @@ struct ReportMap {
   SimTime time;
   ClusterMapData data;
   NodeTable nodes;
+  ClaimTable claims;  // at the end of that instant; empty without classic DRA
+};
+
+struct ReportSeries {
+  std::string name;
+  Pyramid data;
 };
 
 struct ReportEvent {
@@ -54,7 +61,9 @@ struct RunReport {
   Pyramid allocated;                // GPUs, % of those there; empty without GPUs
   Pyramid waiting;                  // pods
   Pyramid fragmentation;            // % of memory slices, or of idle GPUs; empty if neither applies
-  bool slices = false;              // `fragmentation` is about slices that no instance can cover
+  std::vector<ReportSeries> verdicts;  // `waiting` by last verdict; empty if by_load
+  std::vector<ReportSeries> calls;     // of the API server per second, by client; empty without one
+  bool slices = false;                 // `fragmentation` is about slices that no instance can cover
   std::vector<ReportEvent> events;  // the first changes of nodes, at most kReportedEvents
   int64_t node_changes = 0;         // all of them
   std::vector<ReportMap> maps;
@@ -63,14 +72,11 @@ struct RunReport {
 // Opens the same ledger from its beginning at each call.
 using LedgerOpener = std::function<absl::StatusOr<std::unique_ptr<LedgerReader>>()>;
 
-// Gives the pods of a ledger that was read to its end their tenants. A ledger names those of ended
-// pods only. Errors are the reader's. O(ended pods).
-absl::Status ReadTenants(LedgerReader* reader, PodFold* pods);
-
 // Reads a ledger, and again for maps of earlier moments and for FGD's fragmentation, whose typical
 // pods are those of the whole run; they cover the scenario's scheduler.typical.popularity_percent.
 // `at`: the moments of the maps; those after the end show the end. Without any, the map shows the
-// end, or, if nothing is allocated then, the moment of the largest allocation. Errors are the
+// end, or, if nothing is allocated then, the moment of the largest allocation. The page of a partial
+// ledger may lack claims, verdicts and calls, if its last frames are torn. Errors are the
 // reader's. O(records x devices of a node + pods log pods).
 absl::StatusOr<RunReport> ReadRunReport(const LedgerOpener& open, const std::vector<SimTime>& at);
 

@@ -15,8 +15,8 @@ constexpr size_t kPrefetched = 8;
 }  // namespace
 
 LedgerDigest::LedgerDigest(const ClusterState& cluster, const VerdictSummaryTable& summaries,
-                           const LedgerPace& pace)
-    : pace_(pace), live_(cluster, &summaries), slices_(cluster) {}
+                           const LedgerPace& pace, LayoutOfGpu layouts)
+    : pace_(pace), live_(cluster, &summaries), slices_(cluster, layouts) {}
 
 void LedgerDigest::OnRecord(const Record& record, const ClusterState& cluster) {
   if (record.kind == RecordKind::kAttemptFailed) {
@@ -47,10 +47,10 @@ void LedgerDigest::Fold(const Record& record, const ClusterState& cluster) {
   time_ = record.time;
 }
 
-void LedgerDigest::EndBlock(const ClusterState& cluster) {
+void LedgerDigest::EndBlock(const ClusterState& cluster, LayoutOfGpu layouts) {
   FoldFailures(cluster);
   const SliceCounts before = slices_.counts();
-  series_.EndBlock(live_, before, slices_.Sample(cluster, live_));
+  series_.EndBlock(live_, before, slices_.Sample(cluster, live_, layouts));
 }
 
 std::string LedgerDigest::PackPods(size_t count, const ClusterState& cluster,

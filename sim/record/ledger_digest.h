@@ -16,6 +16,7 @@
 
 #include "model/cluster_state.h"
 #include "model/job_table.h"
+#include "model/mig_slices.h"
 #include "model/record.h"
 #include "sim/record/ledger_series.h"
 #include "sim/record/live_state.h"
@@ -42,17 +43,19 @@ class LedgerDigest {
  public:
   // For a variable that is assigned later.
   LedgerDigest() = default;
-  // `cluster` has the nodes of the run, `summaries` those of its records.
+  // `cluster` has the nodes of the run, `summaries` those of its records. `layouts`: at the
+  // beginning.
   LedgerDigest(const ClusterState& cluster, const VerdictSummaryTable& summaries,
-               const LedgerPace& pace);
+               const LedgerPace& pace, LayoutOfGpu layouts);
   // Another table with the same summaries, which outlives the digest.
   void set_summaries(const VerdictSummaryTable* summaries) { live_.set_summaries(summaries); }
 
   // As for LiveState::OnRecord. Failed attempts, the bulk of a busy run, are put off and folded
   // together, at the latest by EndBlock; until then the state below lacks them.
   void OnRecord(const Record& record, const ClusterState& cluster);
-  // REQUIRES: a record since the block before. `cluster` has the nodes of the run.
-  void EndBlock(const ClusterState& cluster);
+  // REQUIRES: a record since the block before. `cluster` has the nodes of the run, `layouts` are
+  // those after the last record.
+  void EndBlock(const ClusterState& cluster, LayoutOfGpu layouts);
 
   // --- what to write after a block ---
   bool IsSeriesDue() const { return series_.blocks() >= pace_.blocks_per_series; }

@@ -43,6 +43,9 @@ class LedgerSeek {
   // Arguments as for LedgerReader. Finds the frames of the ledger; reads no records.
   static absl::StatusOr<std::unique_ptr<LedgerSeek>> Open(const std::string& path);
   static absl::StatusOr<std::unique_ptr<LedgerSeek>> FromMemory(absl::string_view bytes);
+  // With a freshly opened reader.
+  static absl::StatusOr<std::unique_ptr<LedgerSeek>> Start(
+      absl::StatusOr<std::unique_ptr<LedgerReader>> reader);
 
   // The header and the tables; the position is moved here alone.
   const LedgerReader& reader() const { return *reader_; }
@@ -95,8 +98,6 @@ class LedgerSeek {
       : reader_(std::move(reader)), live_(reader_->cluster(), &reader_->summaries()) {
     reader_->set_skips_frames();
   }
-  static absl::StatusOr<std::unique_ptr<LedgerSeek>> Start(
-      absl::StatusOr<std::unique_ptr<LedgerReader>> reader);
   // To the last of the first `keyframes` keyframes, or to the beginning; stays where it is if the
   // position is usable, lies behind that keyframe, and `reachable`.
   absl::Status Approach(size_t keyframes, bool reachable);

@@ -185,7 +185,8 @@ absl::Status ReplayClaims(LedgerReader& reader, const LedgerIndex& index, uint64
 
 absl::StatusOr<LedgerPosition> FindLastCheckpoint(LedgerReader& reader, const LedgerPace& pace) {
   LedgerPosition position;
-  position.digest = LedgerDigest(reader.cluster(), reader.summaries(), pace);
+  const auto layouts = [&](NodeId node, size_t gpu) { return reader.LayoutOf(node, gpu); };
+  position.digest = LedgerDigest(reader.cluster(), reader.summaries(), pace, layouts);
   ASSIGN_OR_RETURN(position.index, reader.ReadIndex());
   ASSIGN_OR_RETURN(position.checkpoints, reader.ListCheckpoints());
   if (position.checkpoints.empty()) return position;
@@ -205,7 +206,7 @@ absl::StatusOr<LedgerPosition> FindLastCheckpoint(LedgerReader& reader, const Le
     digest.OnRecord(record, reader.cluster());
     if (!reader.at_block_end()) continue;
     // The writer's steps after a block (WriteDigest), without the frames.
-    digest.EndBlock(reader.cluster());
+    digest.EndBlock(reader.cluster(), layouts);
     if (digest.IsSeriesDue()) digest.PassSeries();
     while (digest.DuePods() > 0) digest.PassPods(digest.DuePods());
     if (digest.IsKeyframeDue()) {
@@ -229,7 +230,9 @@ absl::StatusOr<std::unique_ptr<LedgerWriter>> LedgerWriter::Create(
     absl::Span<const uint32_t> ranks, const VerdictSummaryTable& summaries, const LedgerPace& pace,
     LayoutLookup layouts) {
   std::unique_ptr<LedgerWriter> writer(new LedgerWriter(&cluster, &summaries, std::move(layouts)));
-  writer->digest_ = LedgerDigest(cluster, summaries, pace);
+  writer->digest_ = LedgerDigest(cluster, summaries, pace, [&](NodeId node, size_t gpu) {
+    return writer->StaticInstances(node, gpu);
+  });
   if (absl::Status s = writer->file_.Open(path, ".partial"); !s.ok()) return s;
   writer->status_ = writer->file_.Write(kLedgerMagic);
   writer->offset_ = kLedgerMagic.size();
@@ -332,6 +335,11 @@ bool LedgerWriter::EndsBlock(SimTime time) const {
   if (records >= pace.records_per_block) return true;
   const SimDuration span = time - time_before_block_;
   return records >= pace.least_records_per_block && span.ns() > time.ns() / pace.parts_of_time;
+}
+
+std::optional<uint64_t> LedgerWriter::StaticInstances(NodeId node, size_t gpu) const {
+  if (layouts_ == nullptr) return std::nullopt;
+  return InstancesOf(*cluster_, layouts_, node, gpu);
 }
 
 void LedgerWriter::AddDeviceChange(const Record& record, const ClusterState& cluster) {
@@ -448,7 +456,8 @@ void LedgerWriter::FlushBlock() {
   last_job_ = 0;
   tenant_rows_.Clear();
   WriteClaims();
-  digest_.EndBlock(*cluster_);
+  digest_.EndBlock(*cluster_,
+                   [this](NodeId node, size_t gpu) { return StaticInstances(node, gpu); });
   WriteDigest(/*all=*/false);
 }
 

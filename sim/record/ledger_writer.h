@@ -2,9 +2,11 @@
 #ifndef DRASIM_SIM_RECORD_LEDGER_WRITER_H_
 #define DRASIM_SIM_RECORD_LEDGER_WRITER_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "model/claim_change.h"
+#include "model/ids.h"
 #include "model/job_table.h"
 #include "model/proto/ledger.pb.h"
 #include "model/record.h"
@@ -115,6 +118,7 @@ class LedgerWriter : public RecordSink {
   void WriteClaims();
   void AppendDefinitions();
   void AddOwner(PodId pod);
+  std::optional<uint64_t> StaticInstances(NodeId node, size_t gpu) const;
   void AddDeviceChange(const Record& record, const ClusterState& cluster);
   void AddGrants(absl::Span<const DeviceGrant> grants);
 

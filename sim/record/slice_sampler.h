@@ -3,6 +3,7 @@
 #define DRASIM_SIM_RECORD_SLICE_SAMPLER_H_
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "model/cluster_state.h"
@@ -17,16 +18,19 @@ class SliceSampler {
  public:
   // For a variable that is assigned later.
   SliceSampler() = default;
-  // `cluster` has the nodes of the run; its pods do not matter.
-  explicit SliceSampler(const ClusterState& cluster);
+  // `cluster` has the nodes of the run; its pods do not matter. `layouts`: at the beginning; absent
+  // if none is static.
+  explicit SliceSampler(const ClusterState& cluster,
+                        std::optional<LayoutOfGpu> layouts = std::nullopt);
 
   // O(1); nothing without MIG.
   void OnRecord(const Record& record) { Touch(record.node); }
   // For one who has not seen the records so far. O(nodes).
   void TouchAll();
   // The slices of all nodes. `live` has seen the records, and of `cluster` only the nodes' models
-  // are read. O(residents and devices of the nodes that records have named since the last call).
-  const SliceCounts& Sample(const ClusterState& cluster, const LiveState& live);
+  // are read. `layouts`: as they are now. O(residents and devices of the nodes that records have named since the last call).
+  const SliceCounts& Sample(const ClusterState& cluster, const LiveState& live,
+                            std::optional<LayoutOfGpu> layouts = std::nullopt);
   // What Sample returned last.
   const SliceCounts& counts() const { return counts_; }
 

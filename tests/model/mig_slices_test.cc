@@ -27,6 +27,23 @@ TEST(MigSlicesTest, OneGpu) {
   EXPECT_EQ(slices({{"7g.80gb", 0}}, true), (SliceCounts{8, 8, 0}));
 }
 
+// Instances 3g.40gb@0 and 1g.10gb@5 exist ahead of pods.
+TEST(MigSlicesTest, OneGpuWithAStaticLayout) {
+  const MigTable table = TestTable(TestA100(), OnlyProfiles(A100Base()));
+  const uint64_t layout = table.set(TestState(table, {{"3g.40gb", 0}, {"1g.10gb", 5}}));
+  const auto slices = [&](const std::vector<std::pair<std::string, int32_t>>& instances) {
+    return SlicesOfGpu(table, TestState(table, instances), !instances.empty(), layout);
+  };
+  EXPECT_EQ(slices({}), (SliceCounts{8, 0, 3}));
+  EXPECT_EQ(slices({{"3g.40gb", 0}}), (SliceCounts{8, 4, 3}));
+  EXPECT_EQ(slices({{"3g.40gb", 0}, {"1g.10gb", 5}}), (SliceCounts{8, 5, 3}));
+  // Of an earlier layout: until its pod is gone, the layout decides nothing.
+  EXPECT_EQ(slices({{"1g.10gb", 6}}), (SliceCounts{8, 1, 0}));
+  // Without an instance there is no layout.
+  EXPECT_EQ(SlicesOfGpu(table, 0, false, uint64_t{0}), (SliceCounts{8, 0, 0}));
+  EXPECT_EQ(SlicesOfGpu(table, 0, true, layout), (SliceCounts{8, 8, 0}));
+}
+
 TEST(MigSlicesTest, CountsAreAddedAndTakenAway) {
   SliceCounts sum = {8, 4, 1};
   sum.Add({8, 3, 2}, +1);

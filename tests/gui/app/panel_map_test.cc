@@ -3,6 +3,7 @@
 #include <imgui.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "gui/app/map_canvas.h"
 #include "gui/app/panel.h"
 #include "gui/session/inspection.h"
+#include "gui/session/run_overview.h"
 #include "gui/session/run_snapshot.h"
 #include "gui/view/map_model.h"
 #include "model/device_set.h"
@@ -240,6 +242,39 @@ TEST(PanelMapTest, LegendsCountTheDifference) {
     texts.push_back(row.text);
   }
   EXPECT_EQ(texts, (std::vector<std::string>{"only A 0", "only B 5", "both 0", "neither 27"}));
+}
+
+TEST(PanelMapTest, GroupsByALabelThatNodesHave) {
+  PanelRig rig(gui::MakeMapPanel());
+  ViewRig run;
+  rig.app().a.snapshot = SnapshotOf(&run);
+  rig.app().map.grouping = view::MapGrouping::kLabel;
+  auto overview = std::make_shared<gui::RunOverview>();
+  rig.app().a.overview = overview;
+  rig.Frames(2);
+  // No node has a label.
+  EXPECT_EQ(rig.app().map.grouping, view::MapGrouping::kNone);
+  const auto labelled = std::make_shared<gui::RunOverview>();
+  labelled->label_keys = {"rack", "zone"};
+  rig.app().a.overview = labelled;
+  rig.app().map.grouping = view::MapGrouping::kLabel;
+  rig.Frames(2);
+  EXPECT_EQ(rig.app().map.grouping, view::MapGrouping::kLabel);
+  EXPECT_EQ(rig.app().map.label, "rack");
+  const uint64_t before = rig.app().map.arranged->arrangements();
+  // The nodes move when a snapshot has the values.
+  const std::shared_ptr<RunSnapshot> with_zones = SnapshotOf(&run);
+  with_zones->request.label = "zone";
+  with_zones->map.nodes[0].label = "west";
+  with_zones->map.nodes[1].label = "east";
+  rig.app().map.label = "zone";
+  rig.app().a.snapshot = with_zones;
+  rig.Frames(2);
+  EXPECT_EQ(rig.app().map.label, "zone");
+  EXPECT_GT(rig.app().map.arranged->arrangements(), before);
+  const view::MapView view = rig.app().map.arranged->Fit(900, 600);
+  EXPECT_LT(rig.app().map.arranged->NodeRect(view, 1).y,
+            rig.app().map.arranged->NodeRect(view, 0).y);
 }
 
 TEST(PanelMapTest, ThePanelDrawsOneRunOrTwo) {

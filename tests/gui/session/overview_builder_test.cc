@@ -12,6 +12,9 @@
 #include "gui/session/block_columns.h"
 #include "gui/session/run_overview.h"
 #include "gui/view/pyramid.h"
+#include "gui/view/rate_series.h"
+#include "model/record.h"
+#include "model/time.h"
 #include "sim/record/ledger_seek.h"
 #include "sim/record/ledger_series.h"
 #include "tests/gui/session/golden_ledger.h"
@@ -123,6 +126,48 @@ TEST_P(GuiOverviewTest, EveryStepCanBeCancelled) {
                                       .status()))
         << i;
   }
+}
+
+// The stack of the plot "Attempts".
+TEST(GuiAttemptsTest, EveryAttemptHasOneOutcome) {
+  const GoldenLedger ledger("replay_dra_mig");
+  ASSERT_OK_AND_ASSIGN(const std::unique_ptr<LedgerSeek> seek, LedgerSeek::Open(ledger.path()));
+  RunOverview overview;
+  ASSERT_OK_AND_ASSIGN(const std::shared_ptr<const RunBasis> basis,
+                       ReadBasis(seek.get(), Always, &overview));
+  const view::Pyramid* const bound = overview.Find("pods_bound");
+  const view::Pyramid* const taken_back = overview.Find("places_taken_back");
+  const view::Pyramid* const failed = overview.Find("attempts_failed");
+  ASSERT_TRUE(bound != nullptr && taken_back != nullptr && failed != nullptr);
+  const view::Pyramid no_node = view::CountBeyond(*failed, *taken_back);
+  int64_t attempts = 0;
+  int64_t places_taken_back = 0;
+  ASSERT_EQ(seek->ToRecord(0), absl::OkStatus());
+  Record record;
+  while (true) {
+    ASSERT_OK_AND_ASSIGN(const bool more, seek->Next(&record));
+    if (!more) break;
+    // Of jobs with one pod each. A failed attempt says so behind the place that it gives back.
+    if (record.kind == RecordKind::kPodBound || record.kind == RecordKind::kAttemptFailed) {
+      ++attempts;
+    }
+    if (record.kind == RecordKind::kPodUnreserved) ++places_taken_back;
+  }
+  EXPECT_GT(places_taken_back, 100);
+  const auto end = [](const view::Pyramid& counter) { return counter.value(counter.size() - 1); };
+  EXPECT_EQ(end(*taken_back), static_cast<double>(places_taken_back));
+  EXPECT_EQ(end(*bound) + end(*taken_back) + end(no_node), static_cast<double>(attempts));
+  // The rates of the plot add up likewise, without a negative one.
+  const view::RateBuckets buckets = view::BucketsFor(SimTime(), overview.end, 50);
+  double sum = 0;
+  for (const view::Pyramid* const counter : {bound, taken_back, &no_node}) {
+    const view::Pyramid rates = view::RateSeries(*counter, buckets, buckets.length);
+    for (size_t i = 0; i < rates.size(); ++i) {
+      EXPECT_GE(rates.value(i), 0);
+      sum += rates.value(i);
+    }
+  }
+  EXPECT_NEAR(sum, static_cast<double>(attempts), 1e-6 * static_cast<double>(attempts));
 }
 
 INSTANTIATE_TEST_SUITE_P(Scenarios, GuiOverviewTest,

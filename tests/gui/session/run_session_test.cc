@@ -19,6 +19,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "gtest/gtest.h"
+#include "gui/session/fragmentation_pass.h"
 #include "gui/session/inspection.h"
 #include "gui/session/run_overview.h"
 #include "gui/session/run_snapshot.h"
@@ -32,6 +33,8 @@
 #include "gui/view/node_slices.h"
 #include "gui/view/node_table.h"
 #include "gui/view/pod_table.h"
+#include "gui/view/pyramid.h"
+#include "gui/view/run_report.h"
 #include "gui/view/tenant_table.h"
 #include "model/proto/ledger.pb.h"
 #include "model/random.h"
@@ -134,14 +137,14 @@ void Fill(const PlainRun& run, SimTime now, Wanted* wanted) {
   wanted->pods = run.Table(now);
   const auto layout_of = [&](NodeId node, size_t gpu) { return run.reader().LayoutOf(node, gpu); };
   wanted->map = view::MapDataOf(run.cluster(), run.pods(), layout_of);
-  wanted->nodes.emplace(run.cluster());
+  wanted->nodes.emplace(run.cluster(), layout_of);
   wanted->totals = run.live().totals();
   for (size_t c = 0; c < kRunCounters; ++c) {
     wanted->counters.push_back(run.live().counter(static_cast<RunCounter>(c)));
   }
   wanted->waiting = run.pods().waiting();
   for (size_t n = 0; n < run.cluster().node_count(); ++n) {
-    for (const view::ProfileRoom& room : view::RoomByProfile(run.cluster(), NodeId(n))) {
+    for (const view::ProfileRoom& room : view::RoomByProfile(run.cluster(), NodeId(n), layout_of)) {
       wanted->room[room.profile] += room.more;
     }
   }
@@ -369,8 +372,11 @@ TEST_P(GuiSessionTest, TheOverviewTellsOfTheWholeRun) {
                         view::NodeEventText(record)});
     }
     SliceCounts slices;
+    const auto layout_of = [&](NodeId node, size_t gpu) {
+      return plain.reader().LayoutOf(node, gpu);
+    };
     for (size_t n = 0; n < plain.cluster().node_count(); ++n) {
-      slices.Add(view::SlicesOf(plain.cluster(), NodeId(n)), +1);
+      slices.Add(view::SlicesOf(plain.cluster(), NodeId(n), layout_of), +1);
     }
     const SeriesValues values = SeriesValuesOf(plain.live(), slices);
     const LiveTotals& totals = plain.live().totals();
@@ -858,6 +864,42 @@ TEST(GuiSessionRequestTest, NamesThatDoNotExist) {
     ASSERT_NE(run->inspection(kind), nullptr);
     EXPECT_EQ(run->inspection(kind)->status.code(), absl::StatusCode::kNotFound);
   }
+}
+
+TEST(GuiSessionFragmentationTest, IsThatOfTheReport) {
+  const GoldenLedger ledger("replay_easy_node_events");
+  const std::unique_ptr<RunSession> run = RunSession::Open(ledger.path());
+  run->Settle();
+  ASSERT_EQ(run->status(), absl::OkStatus());
+  const view::Pyramid* const data = run->overview()->Find(gui::FragmentationPass::kName);
+  ASSERT_NE(data, nullptr);
+  ASSERT_OK_AND_ASSIGN(
+      const view::RunReport report,
+      view::ReadRunReport([&] { return LedgerReader::Open(ledger.path()); }, {}));
+  ASSERT_GT(report.fragmentation.size(), 20u);
+  ASSERT_EQ(data->size(), report.fragmentation.size());
+  for (size_t i = 0; i < data->size(); ++i) {
+    EXPECT_EQ(data->time(i), report.fragmentation.time(i));
+    EXPECT_EQ(data->value(i), report.fragmentation.value(i));
+  }
+  // The events, which come before, are not lost.
+  EXPECT_FALSE(run->overview()->events.empty());
+}
+
+TEST(GuiSessionFragmentationTest, OfAFillByRecordAndNoneWithMig) {
+  const GoldenLedger fill("artifact_fill_fgd");
+  std::unique_ptr<RunSession> run = RunSession::Open(fill.path());
+  run->Settle();
+  ASSERT_EQ(run->status(), absl::OkStatus());
+  const view::Pyramid* const data = run->overview()->Find(gui::FragmentationPass::kName);
+  ASSERT_NE(data, nullptr);
+  EXPECT_EQ(data->time(data->size() - 1), run->overview()->end);
+  EXPECT_GT(data->QuerySamples(0, data->size()).max, 0);
+  const GoldenLedger mig("mig_static_repartition");
+  run = RunSession::Open(mig.path());
+  run->Settle();
+  ASSERT_EQ(run->status(), absl::OkStatus());
+  EXPECT_EQ(run->overview()->Find(gui::FragmentationPass::kName), nullptr);
 }
 
 }  // namespace run_session_test

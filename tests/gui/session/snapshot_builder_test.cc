@@ -131,6 +131,28 @@ TEST(GuiSnapshotTest, ProfilesThatFitAndWait) {
   EXPECT_EQ(FitsOf(after, "7g.80gb"), 1);
 }
 
+TEST(GuiSnapshotTest, AStaticLayoutHasRoomInItsIdleInstances) {
+  SnapshotRig rig;
+  ViewRig& run = rig.rig();
+  const PodId placed = run.Arrive("placed", ViewRig::Mig("3g.40gb"));
+  run.Bind(placed, 0, DeviceSet::Of(0), run.Instance("3g.40gb", 0, 0));
+  const uint64_t layout = uint64_t{1} << run.Instance("3g.40gb", 0, 0)[0].placement |
+                          uint64_t{1} << run.Instance("2g.20gb", 0, 4)[0].placement;
+  const auto layout_of = [&](NodeId node, size_t) -> std::optional<uint64_t> {
+    return node == NodeId(0U) ? layout : 0;
+  };
+  SnapshotExtras extras;
+  extras.layout_of.emplace(layout_of);
+  const RunSnapshot snapshot = rig.Snapshot(rig.Archive(), extras);
+  // Node-a has one idle 3g.40gb and two idle 2g.20gb; the GPUs of node-b are empty.
+  EXPECT_EQ(FitsOf(snapshot, "3g.40gb"), 1 + 4);
+  EXPECT_EQ(FitsOf(snapshot, "2g.20gb"), 2 + 6);
+  EXPECT_EQ(FitsOf(snapshot, "1g.10gb"), 14);
+  EXPECT_EQ(snapshot.slices.stranded, 4);
+  EXPECT_EQ(snapshot.nodes.row(0).slices.stranded, 4);
+  EXPECT_EQ(snapshot.nodes.row(1).slices.stranded, 0);
+}
+
 TEST(GuiSnapshotTest, NodesThatJoinAndFragments) {
   SnapshotRig rig;
   ViewRig& run = rig.rig();

@@ -10,9 +10,13 @@
 #include "absl/types/span.h"
 #include "gtest/gtest.h"
 #include "gui/view/map_model.h"
+#include "model/cluster_state.h"
 #include "model/device_grant.h"
 #include "model/device_set.h"
+#include "model/gpu_model_table.h"
 #include "model/ids.h"
+#include "model/node_spec.h"
+#include "model/shape_table.h"
 #include "tests/gui/view/view_rig.h"
 
 namespace drasim {
@@ -123,6 +127,68 @@ TEST(MapDataTest, IdleInstancesOfAStaticLayout) {
   EXPECT_EQ(data.profiles[slots[1].profile], "3g.40gb");
   EXPECT_EQ(data.gpus[0].held_milli, 500);
   EXPECT_TRUE(data.SlotsOf(data.gpus[1]).empty());
+}
+
+TEST(MapDataTest, SlicesOutsideAStaticLayoutAreStranded) {
+  ViewRig rig;
+  const PodId pod = rig.Arrive("pod", ViewRig::Mig("3g.40gb"));
+  rig.Bind(pod, 0, DeviceSet::Of(0), rig.Instance("3g.40gb", 0, 0));
+  const auto placement = [&](const char* profile, int32_t start) {
+    return uint64_t{1} << rig.Instance(profile, 0, start)[0].placement;
+  };
+  const auto layout_of = [&](NodeId, size_t gpu) -> std::optional<uint64_t> {
+    if (gpu == 1) return placement("2g.20gb", 2);
+    return placement("3g.40gb", 0) | placement("1g.10gb", 5);
+  };
+  const ClusterMapData data = MapDataOf(rig.cluster(), rig.pods(), layout_of);
+  const auto fitting = [&](size_t gpu) {
+    std::vector<std::string> names;
+    for (size_t p = 0; p < data.profiles.size(); ++p) {
+      if ((data.gpus[gpu].fits >> p & 1) != 0) names.push_back(data.profiles[p]);
+    }
+    return names;
+  };
+  EXPECT_EQ(data.gpus[0].stranded, 0b1101'0000U);
+  EXPECT_EQ(fitting(0), std::vector<std::string>{"1g.10gb"});
+  EXPECT_EQ(data.gpus[1].stranded, 0b1111'0011U);
+  EXPECT_EQ(fitting(1), std::vector<std::string>{"2g.20gb"});
+  // The pod of the first node is none of the second one's.
+  EXPECT_EQ(data.gpus[2].stranded, 0b1101'0000U);
+  EXPECT_EQ(fitting(2), (std::vector<std::string>{"1g.10gb", "3g.40gb"}));
+}
+
+TEST(MapDataTest, AnInstanceOutsideTheLayoutStrandsNothing) {
+  ViewRig rig;
+  const PodId pod = rig.Arrive("pod", ViewRig::Mig("3g.40gb"));
+  rig.Bind(pod, 0, DeviceSet::Of(0), rig.Instance("3g.40gb", 0, 0));
+  const uint64_t layout = uint64_t{1} << rig.Instance("2g.20gb", 0, 4)[0].placement;
+  const auto layout_of = [&](NodeId, size_t) -> std::optional<uint64_t> { return layout; };
+  const ClusterMapData data = MapDataOf(rig.cluster(), rig.pods(), layout_of);
+  EXPECT_EQ(data.gpus[0].stranded, 0u);
+  EXPECT_EQ(data.gpus[0].fits, 0u);
+}
+
+TEST(MapDataTest, NodesHaveTheirPoolsAndLabels) {
+  GpuModelTable models;
+  ShapeTable shapes(&models);
+  ClusterState cluster(&models, &shapes);
+  for (const char* zone : {"west", "east"}) {
+    NodeSpec spec;
+    spec.name = absl::StrCat("gpu-", zone, "-1");
+    spec.cpu_milli = 1000;
+    spec.gpu_count = 1;
+    spec.gpu_model = "T4";
+    spec.labels = {{"zone", zone}};
+    ASSERT_TRUE(cluster.AddNode(spec).ok());
+  }
+  const auto pod_of = [](PodId) { return view::MapPod(); };
+  const ClusterMapData data =
+      MapDataOf(cluster, {{""}, pod_of, nullptr, std::nullopt, /*label=*/"zone"});
+  ASSERT_EQ(data.nodes.size(), 2u);
+  EXPECT_EQ(data.nodes[0].pool, "gpu-west");
+  EXPECT_EQ(data.nodes[0].label, "west");
+  EXPECT_EQ(data.nodes[1].label, "east");
+  EXPECT_EQ(MapDataOf(cluster, {{""}, pod_of, nullptr}).nodes[0].label, "");
 }
 
 }  // namespace cluster_map_data_test

@@ -559,7 +559,7 @@ TEST(MapModelTest, LegendsNameTheirColours) {
     return text;
   };
   EXPECT_EQ(texts(MapColour::kProfile),
-            "7g.80gb | 3g.40gb | 2g.20gb | 1g.10gb | free | free, stranded by geometry");
+            "7g.80gb | 3g.40gb | 2g.20gb | 1g.10gb | free | free, stranded by geometry or layout");
   EXPECT_EQ(texts(MapColour::kTenant), "a | b");
   EXPECT_EQ(texts(MapColour::kState), "running | starting");
   EXPECT_EQ(texts(MapColour::kDifference), "only A | only B | both | neither");

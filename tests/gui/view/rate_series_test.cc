@@ -86,6 +86,23 @@ TEST(RateSeriesTest, GrowthAddsUp) {
   }
 }
 
+TEST(RateSeriesTest, CountsBeyondAnotherCounterNeverFall) {
+  Pyramid all;
+  Pyramid some;
+  // `some` may be a step ahead, and may count something that `all` does not.
+  const double alls[] = {1, 1, 2, 4, 4, 6};
+  const double somes[] = {0, 1, 1, 1, 2, 2};
+  const double beyond[] = {1, 1, 1, 3, 3, 4};
+  for (int i = 0; i < 6; ++i) {
+    all.Append(At(i), alls[i]);
+    some.Append(At(i), somes[i]);
+  }
+  const Pyramid count = CountBeyond(all, some);
+  ASSERT_EQ(count.size(), size_t{6});
+  for (int i = 0; i < 6; ++i) EXPECT_EQ(count.ValueAt(At(i)), beyond[i]) << i;
+  EXPECT_TRUE(CountBeyond(Pyramid(), Pyramid()).empty());
+}
+
 TEST(RateSeriesTest, WeightedSumsHoldAtEveryInstant) {
   Pyramid held;
   held.Append(At(0), 10);

@@ -225,22 +225,28 @@ class WaitTally {
 // The slices of the whole cluster.
 class SliceTally {
  public:
-  explicit SliceTally(const ClusterState& cluster) {
-    for (size_t n = 0; n < cluster.node_count(); ++n) {
-      by_node_.push_back(SlicesOf(cluster, NodeId(n)));
+  explicit SliceTally(const LedgerReader* reader) : reader_(*reader) {
+    for (size_t n = 0; n < reader->cluster().node_count(); ++n) {
+      by_node_.push_back(Count(NodeId(n)));
       sum_.Add(by_node_.back(), +1);
     }
   }
   const SliceCounts& sum() const { return sum_; }
-  void OnRecord(const Record& record, const ClusterState& cluster) {
+  void OnRecord(const Record& record) {
     if (!record.node.valid()) return;
     SliceCounts& node = by_node_[record.node.value()];
     sum_.Add(node, -1);
-    node = SlicesOf(cluster, record.node);
+    node = Count(record.node);
     sum_.Add(node, +1);
   }
 
  private:
+  SliceCounts Count(NodeId id) const {
+    const auto layouts = [&](NodeId node, size_t gpu) { return reader_.LayoutOf(node, gpu); };
+    return SlicesOf(reader_.cluster(), id, layouts);
+  }
+
+  const LedgerReader& reader_;
   std::vector<SliceCounts> by_node_;
   SliceCounts sum_;
 };
@@ -262,7 +268,7 @@ inline WholeReading ReadWhole(absl::string_view bytes, uint64_t total, uint64_t 
   const ClusterState& cluster = (*reader)->cluster();
   LiveState live(cluster, &(*reader)->summaries());
   WaitTally waits;
-  SliceTally slices(cluster);
+  SliceTally slices(reader->get());
   whole.before = SeriesValuesOf(live, slices.sum());
   Random random(total, "live image");
   while (true) {
@@ -278,7 +284,7 @@ inline WholeReading ReadWhole(absl::string_view bytes, uint64_t total, uint64_t 
     if (!more.ok() || !*more) break;
     live.OnRecord(record, cluster);
     waits.OnRecord(record, (*reader)->summaries());
-    slices.OnRecord(record, cluster);
+    slices.OnRecord(record);
     if (live.ended().has_value()) whole.ended.push_back(*live.ended());
     whole.records.push_back(record);
     whole.values.push_back(SeriesValuesOf(live, slices.sum()));
