@@ -17,10 +17,22 @@
 #include "gui/session/overview_builder.h"
 #include "gui/session/record_times.h"
 #include "gui/view/inspect_node.h"
+#include "model/record.h"
 #include "model/status_macros.h"
 #include "sim/record/ledger_seek.h"
 
 namespace drasim::gui {
+
+namespace {
+
+// Whether the node takes no pods from the change on.
+bool TakesNoPods(const Record& record) {
+  if (record.kind != RecordKind::kNodeChanged) return false;
+  const auto change = static_cast<NodeChangeKind>(record.detail);
+  return change == NodeChangeKind::kUnavailable || change == NodeChangeKind::kCordoned;
+}
+
+}  // namespace
 
 class RunSession::Impl {
  public:
@@ -192,6 +204,7 @@ class RunSession::Impl {
         event.at = {change.record.time, change.number};
         event.node = seek->cluster().node_spec(change.record.node).name;
         event.text = view::NodeEventText(change.record);
+        event.lasts = TakesNoPods(change.record);
         to->events.push_back(std::move(event));
       }
     };
