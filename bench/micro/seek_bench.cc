@@ -7,48 +7,24 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <memory>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include "bench/micro/overloaded_run.h"
+#include "bench/micro/run_folder.h"
 #include "model/check.h"
+#include "model/proto/scenario.pb.h"
 #include "model/random.h"
 #include "sim/record/ledger_seek.h"
-#include "sim/run/run_outputs.h"
-#include "sim/run/simulation.h"
-#include "sim/scenario/resolve.h"
 
 namespace drasim {
 namespace {
 
-// The folder of the run, which is made once.
-class RunFolder {
- public:
-  RunFolder() : dir_((std::filesystem::temp_directory_path() / "drasim_seek_bench").string()) {
-    std::filesystem::create_directories(dir_);
-    const absl::StatusOr<RunSpec> spec = ResolveScenario(
-        OverloadedRun(20'000, "kubernetes", [](int64_t, Random&, proto::InlineJob*) {}));
-    DRASIM_CHECK(spec.ok());
-    auto sim = *Simulation::Build(*spec);
-    auto outputs = *RunOutputs::Attach(sim.get(), dir_);
-    DRASIM_CHECK(sim->Start().ok());
-    DRASIM_CHECK(sim->Run().ok());
-    DRASIM_CHECK(outputs->Complete(0).ok());
-  }
-  ~RunFolder() { std::filesystem::remove_all(dir_); }
-  RunFolder(const RunFolder&) = delete;
-  RunFolder& operator=(const RunFolder&) = delete;
-  const std::string& dir() const { return dir_; }
-
- private:
-  std::string dir_;
-};
-
 std::unique_ptr<LedgerSeek> OpenRun() {
-  static const RunFolder folder;
+  static const RunFolder folder(
+      "drasim_seek_bench",
+      OverloadedRun(20'000, "kubernetes", [](int64_t, Random&, proto::InlineJob*) {}));
   absl::StatusOr<std::unique_ptr<LedgerSeek>> seek = LedgerSeek::Open(folder.dir());
   DRASIM_CHECK(seek.ok());
   return *std::move(seek);

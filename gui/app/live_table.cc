@@ -8,7 +8,7 @@
 namespace drasim::gui {
 namespace {
 
-constexpr std::chrono::milliseconds kSlice(3);
+constexpr std::chrono::milliseconds kSlice(1);
 constexpr size_t kRowsBetweenLooks = 4096;  // at the time
 constexpr double kSecondsBetween = 0.25;    // refreshes of a long table
 
@@ -20,8 +20,8 @@ void LiveTable::SortBy(size_t column, bool descending) {
   if (shown_.model != nullptr) shown_.model->SortBy(column, descending);
 }
 
-void LiveTable::Filter(Keep keep) {
-  keep_ = std::move(keep);
+void LiveTable::Filter(RowsOf rows_of) {
+  rows_of_ = std::move(rows_of);
   ++filter_;
 }
 
@@ -29,10 +29,14 @@ void LiveTable::Begin(const std::shared_ptr<const RunSnapshot>& run) {
   next_.run = run;
   next_.model = std::make_unique<view::TableModel>(source_of_(*run));
   next_.filter = filter_;
-  if (keep_) {
-    next_.model->BeginFilter(
-        [keep = keep_, run = run.get()](size_t row) { return keep(*run, row); });
+  // First the order: the filter makes its keys.
+  if (shown_.model != nullptr) {
+    sort_column_ = shown_.model->sort_column();
+    descending_ = shown_.model->descending();
   }
+  if (sort_column_.has_value()) next_.model->SortBy(*sort_column_, descending_);
+  Rows rows = rows_of_ ? rows_of_(*run) : Rows();
+  next_.model->BeginFilter(std::move(rows.keep), rows.first);
 }
 
 void LiveTable::Finish() {

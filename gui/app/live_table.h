@@ -28,14 +28,19 @@ class LiveTable {
  public:
   // The part of a snapshot that is shown; null if it has none.
   using SourceOf = const view::TableSource* (*)(const RunSnapshot& run);
-  using Keep = std::function<bool(const RunSnapshot& run, size_t row)>;
+  struct Rows {
+    size_t first = 0;                      // those before it are left out
+    std::function<bool(size_t row)> keep;  // of the others; null: all
+  };
+  // Which rows of a snapshot are shown. It outlives what this returns.
+  using RowsOf = std::function<Rows(const RunSnapshot& run)>;
 
   explicit LiveTable(SourceOf source_of) : source_of_(source_of) {}
 
   // The order before the user has chosen one.
   void SortBy(size_t column, bool descending);
   // From the next Update() on; null keeps all rows.
-  void Filter(Keep keep);
+  void Filter(RowsOf rows_of);
   // Brings the table nearer to `newest`, for a few milliseconds at most; sets `app->wants_frame`
   // unless it got there. Null drops the table.
   void Update(const std::shared_ptr<const RunSnapshot>& newest, AppState* app);
@@ -57,8 +62,8 @@ class LiveTable {
   void Finish();
 
   SourceOf source_of_;
-  Keep keep_;
-  size_t filter_ = 0;  // number of keep_
+  RowsOf rows_of_;
+  size_t filter_ = 0;  // number of rows_of_
   std::optional<size_t> sort_column_;
   bool descending_ = false;
   Stand shown_;

@@ -317,8 +317,7 @@ absl::Span<const MapLegendRow> MapCanvas::Legend(const AppState& app) {
   legend_.clear();
   const std::vector<std::string>& profiles = shown_->map.profiles;
   const bool sliced = shown_->slices.slices > 0;
-  const bool shares = absl::c_any_of(
-      shown_->map.gpus, [](const view::MapGpu& gpu) { return gpu.units == view::kShareUnits; });
+  const bool shares = shown_->map.has_shares;
   for (MapLegendRow& row : map_->Legend(view_.colour, app.looks.theme)) {
     if (view_.colour == MapColour::kProfile) {
       // Variants have the colours of their neighbours, and a run has either instances or shares.

@@ -95,6 +95,9 @@ class MapPanel : public Panel {
   MapCanvas a_{MapRuns::kA};
   MapCanvas b_{MapRuns::kB};
   MapCanvas difference_{MapRuns::kDifference};
+  // The subtitle, for which all nodes must be looked at.
+  mutable std::shared_ptr<const RunSnapshot> described_;
+  mutable std::string description_;
   // B has a snapshot, and the same nodes as A.
   bool comparable_ = false;
   // Shared, so that no later snapshot has the address of one that is gone.
@@ -114,6 +117,8 @@ class MapPanel : public Panel {
 
 std::string MapPanel::Subtitle(const AppState& app) const {
   if (app.a.snapshot == nullptr) return "";
+  if (described_ == app.a.snapshot) return description_;
+  described_ = app.a.snapshot;
   const RunSnapshot& run = *app.a.snapshot;
   std::string text = absl::StrCat(view::CommaText(static_cast<int64_t>(run.map.nodes.size())),
                                   run.map.nodes.size() == 1 ? " node" : " nodes");
@@ -128,6 +133,7 @@ std::string MapPanel::Subtitle(const AppState& app) const {
   const absl::string_view gpu = model.value_or("").empty() ? "GPU" : *model;
   absl::StrAppend(&text, " · one ", gpu, " per column",
                   sliced ? ", memory slice 0 at the top" : "");
+  description_ = text;
   return text;
 }
 

@@ -96,9 +96,16 @@ class PodsPanel : public Panel {
 
   void SetFilter() {
     const bool waiting_alone = waiting_alone_ && !filter_.asks_for_state();
-    table_.Filter([filter = filter_, waiting_alone](const RunSnapshot& run, size_t row) {
-      if (waiting_alone && !Waits(run.pods.row(row).phase)) return false;
-      return filter.empty() || filter.Matches(run.pods.Facts(row));
+    table_.Filter([filter = filter_, waiting_alone](const RunSnapshot& run) {
+      LiveTable::Rows rows;
+      if (waiting_alone) rows.first = run.pods.ended();
+      if (waiting_alone || !filter.empty()) {
+        rows.keep = [filter, waiting_alone, pods = &run.pods](size_t row) {
+          if (waiting_alone && !Waits(pods->row(row).phase)) return false;
+          return filter.empty() || filter.Matches(pods->Facts(row));
+        };
+      }
+      return rows;
     });
   }
 

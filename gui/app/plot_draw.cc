@@ -68,22 +68,29 @@ class Filler {
 
   void AddBox(const Box& box) {
     if (box.empty()) return;
+    // As ImDrawList::PrimRect does, which cannot be inlined: maps have ten thousands of boxes.
     Reserve(4);
-    list_->PrimRect(ImVec2(box.left, box.top), ImVec2(box.right, box.bottom), colour_);
+    const unsigned first = list_->_VtxCurrentIdx;
+    for (const unsigned corner : {0U, 1U, 2U, 0U, 2U, 3U}) {
+      list_->PrimWriteIdx(static_cast<ImDrawIdx>(first + corner));
+    }
+    list_->PrimWriteVtx(ImVec2(box.left, box.top), white_, colour_);
+    list_->PrimWriteVtx(ImVec2(box.right, box.top), white_, colour_);
+    list_->PrimWriteVtx(ImVec2(box.right, box.bottom), white_, colour_);
+    list_->PrimWriteVtx(ImVec2(box.left, box.bottom), white_, colour_);
     Took(4);
   }
 
   // REQUIRES: 3 <= count <= 6.
   void AddConvex(const ImVec2* points, unsigned count) {
     Reserve(count);
-    const ImVec2 white = ImGui::GetFontTexUvWhitePixel();
     const unsigned first = list_->_VtxCurrentIdx;
     for (unsigned i = 2; i < count; ++i) {
       list_->PrimWriteIdx(static_cast<ImDrawIdx>(first));
       list_->PrimWriteIdx(static_cast<ImDrawIdx>(first + i - 1));
       list_->PrimWriteIdx(static_cast<ImDrawIdx>(first + i));
     }
-    for (unsigned i = 0; i < count; ++i) list_->PrimWriteVtx(points[i], white, colour_);
+    for (unsigned i = 0; i < count; ++i) list_->PrimWriteVtx(points[i], white_, colour_);
     Took(count);
   }
 
@@ -122,6 +129,7 @@ class Filler {
   }
 
   ImDrawList* list_;
+  const ImVec2 white_ = ImGui::GetFontTexUvWhitePixel();  // of the texture
   ImU32 colour_ = 0;
   int reserve_ = kFirst;
   int vertices_left_ = 0;

@@ -166,6 +166,7 @@ uint32_t ClusterMapData::AddGpu(MapGpu gpu, absl::Span<const MapSlot> slots_of_g
   const auto index = static_cast<uint32_t>(gpus.size());
   gpu.node = static_cast<uint32_t>(nodes.size() - 1);
   gpu.first_slot = gpu.slot_count = gpu.slot_room = 0;
+  has_shares = has_shares || gpu.units == kShareUnits;
   gpus.push_back(gpu);
   ++nodes.back().gpu_count;
   SetSlots(index, slots_of_gpu);
@@ -791,7 +792,7 @@ Ink ClusterMap::NodeInk(const MapNode& node, const MapView& view, const ClusterM
   for (uint32_t g = node.first_gpu; g < node.first_gpu + node.gpu_count; ++g) {
     const MapGpu& gpu = data_->gpus[g];
     held += gpu.held_milli;
-    stranded += StrandedMilli(gpu);
+    if (view.colour == MapColour::kStranded) stranded += StrandedMilli(gpu);
     fragmentation += gpu.fragmentation_milli;
     if (b != nullptr && g < b->gpus.size()) other += b->gpus[g].held_milli;
   }

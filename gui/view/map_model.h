@@ -86,6 +86,7 @@ struct ClusterMapData {
   std::vector<std::string> profiles;  // from the smallest to the largest
   std::vector<std::string> tenants;
   std::vector<std::string> states;  // of claims and devices
+  bool has_shares = false;          // some GPU has kShareUnits; set by AddGpu
   // To be raised by whoever changes fields directly; the functions below do it.
   uint64_t version = 0;
 

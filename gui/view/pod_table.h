@@ -63,6 +63,8 @@ class PodTable : public TableSource {
   // TableSource.
   absl::Span<const TableColumn> columns() const override;
   size_t rows() const override { return ended_ + rows_.size(); }
+  // Pods that have ended, the first rows; 0 in a table of a fold, which may have some anywhere.
+  size_t ended() const { return ended_; }
   int64_t Number(size_t row, size_t column) const override;
   absl::string_view Text(size_t row, size_t column) const override;
   std::string Shown(size_t row, size_t column) const override;

@@ -1,6 +1,7 @@
 #include "gui/view/table_model.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <utility>
 
@@ -12,6 +13,9 @@ namespace {
 
 // Rows that are sorted together: more than a screen has, so that a picture sorts once or twice.
 constexpr size_t kBlock = 256;
+// Parts from this length on are narrowed down with a sample of their rows.
+constexpr size_t kLongPart = 65'536;
+constexpr size_t kSample = 1024;
 
 size_t CommonPrefix(absl::string_view a, absl::string_view b) {
   const size_t most = std::min(a.size(), b.size());
@@ -35,7 +39,10 @@ TableModel::TableModel(const TableSource* source) : source_(source) { Filter(nul
 
 void TableModel::SortBy(size_t column, bool descending) {
   DRASIM_CHECK_LT(column, source_->columns().size());
-  if (sort_column_ != column) has_keys_ = false;
+  if (sort_column_ != column) {
+    has_keys_ = false;
+    filter_makes_keys_ = false;
+  }
   sort_column_ = column;
   descending_ = descending;
   by_number_ = source_->columns()[column].kind == TableColumn::Kind::kNumber;
@@ -47,10 +54,13 @@ void TableModel::Filter(std::function<bool(size_t)> keep) {
   ContinueFilter(source_->rows());
 }
 
-void TableModel::BeginFilter(std::function<bool(size_t)> keep) {
+void TableModel::BeginFilter(std::function<bool(size_t)> keep, size_t first) {
   keep_ = std::move(keep);
   order_.clear();
-  filtered_ = 0;
+  first_ = first;
+  filtered_ = first;
+  filter_makes_keys_ = sort_column_.has_value() && by_number_;
+  if (filter_makes_keys_) keys_.resize(source_->rows());
   has_keys_ = false;
   block_sorted_.clear();
 }
@@ -59,14 +69,19 @@ bool TableModel::ContinueFilter(size_t rows) {
   const size_t all = source_->rows();
   const size_t end = filtered_ + std::min(rows, all - std::min(filtered_, all));
   for (; filtered_ < end; ++filtered_) {
-    if (!keep_ || keep_(filtered_)) order_.push_back(static_cast<uint32_t>(filtered_));
+    if (keep_ && !keep_(filtered_)) continue;
+    order_.push_back(static_cast<uint32_t>(filtered_));
+    if (filter_makes_keys_) keys_[filtered_] = source_->Number(filtered_, *sort_column_);
   }
-  has_keys_ = false;
+  has_keys_ = filter_makes_keys_;
   block_sorted_.clear();
   return filtered_ >= all;
 }
 
-void TableModel::Refresh() { Filter(std::move(keep_)); }
+void TableModel::Refresh() {
+  BeginFilter(std::move(keep_), first_);
+  ContinueFilter(source_->rows());
+}
 
 void TableModel::MakeKeys() {
   keys_.resize(source_->rows());
@@ -113,11 +128,26 @@ void TableModel::BeginSorting() {
 
 // Moves rows until those before `at` precede those behind it.
 void TableModel::Cut(size_t at) {
-  const auto next = std::lower_bound(cuts_.begin(), cuts_.end(), at);
+  auto next = std::lower_bound(cuts_.begin(), cuts_.end(), at);
   if (*next == at) return;
   const auto place = [this](size_t i) { return order_.begin() + static_cast<std::ptrdiff_t>(i); };
-  std::nth_element(place(*(next - 1)), place(at), place(*next),
-                   [this](uint32_t a, uint32_t b) { return Before(a, b); });
+  const auto before = [this](uint32_t a, uint32_t b) { return Before(a, b); };
+  const size_t begin = *(next - 1);
+  const size_t end = *next;
+  // Near the beginning of a long part, one look at each row leaves a few of them: those before a
+  // row of a sample that most likely lies a little behind `at`.
+  if (end - begin >= kLongPart && at - begin < (end - begin) / 16) {
+    std::array<uint32_t, kSample> sample;
+    for (size_t i = 0; i < kSample; ++i) sample[i] = order_[begin + (end - begin) / kSample * i];
+    const size_t rank = (at - begin) * kSample / (end - begin) + kSample / 32;
+    std::nth_element(sample.begin(), sample.begin() + rank, sample.end(), before);
+    const auto middle = std::partition(place(begin), place(end),
+                                       [&](uint32_t row) { return Before(row, sample[rank]); });
+    const auto cut = static_cast<size_t>(middle - order_.begin());
+    if (cut > begin) next = cuts_.insert(next, cut) + (cut < at ? 1 : 0);
+    if (cut == at) return;
+  }
+  std::nth_element(place(*(next - 1)), place(at), place(*next), before);
   cuts_.insert(next, at);
 }
 

@@ -67,7 +67,8 @@ class TableModel {
   void Filter(std::function<bool(size_t row)> keep);
   // The same in slices, for tables that take longer than a frame: begins without rows, then looks
   // at `rows` further ones. True once it has seen all; only then the table is complete.
-  void BeginFilter(std::function<bool(size_t row)> keep);
+  // Rows before `first` are dropped unseen.
+  void BeginFilter(std::function<bool(size_t row)> keep, size_t first = 0);
   bool ContinueFilter(size_t rows);
   // After the source has changed: filters and sorts again. O(rows).
   void Refresh();
@@ -95,7 +96,10 @@ class TableModel {
   std::optional<size_t> sort_column_;
   bool descending_ = false;
   bool by_number_ = false;
-  size_t filtered_ = 0;  // rows of the source that the filter has seen
+  size_t first_ = 0;     // row of the source that the filter sees
+  size_t filtered_ = 0;  // where the filter goes on
+  // The filter makes the keys, too: in a long table, reaching a row costs more than either.
+  bool filter_makes_keys_ = false;
   // By row of the source: the number, or eight bytes of the text behind what all texts begin with.
   // Only meaningful for rows in order_.
   std::vector<int64_t> keys_;
