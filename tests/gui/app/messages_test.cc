@@ -2,6 +2,7 @@
 // the remedy, has exit code 1 or 2, and stands in the window, too.
 #include <imgui.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
