@@ -86,7 +86,6 @@ class App {
   void CloseA();
   void CloseB();
   // Why A could not be opened; OK unless AppState::error is set.
-  const absl::Status& open_status() const { return open_status_; }
 
  private:
   // The places of a pod's events, for stepping beyond the cursor. An inspection tells what was

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <utility>
 
-#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/string_view.h"
@@ -81,24 +80,6 @@ std::string ChipText(const RunOverview& run) {
   const std::string front_end = view::ScenarioValue(run.scenario_yaml, "front_end.kind");
   if (!front_end.empty() && front_end != "direct") policy = absl::StrCat(front_end, ":", policy);
   return policy.empty() ? run.name : absl::StrCat(run.name, " · ", policy);
-}
-
-// What a user can do about an error of opening.
-absl::string_view RemedyOf(const absl::Status& status) {
-  switch (status.code()) {
-    case absl::StatusCode::kNotFound:
-      return "Check the path. A folder of a run has a file named ledger in it; "
-             "`drasim run SCENARIO.yaml --out DIR` makes one.";
-    case absl::StatusCode::kDataLoss:
-      return "The file was damaged after it had been written, or copied in part. Copy it again, or "
-             "run its scenario again: `drasim run SCENARIO.yaml --out DIR`.";
-    case absl::StatusCode::kPermissionDenied:
-    case absl::StatusCode::kUnavailable:
-      return "Check the rights and the free space of its folder, then open it again.";
-    default:
-      return "Correct what the message names, then open it again. A ledger of another version of "
-             "drasim is read by that version, or made again: `drasim run SCENARIO.yaml --out DIR`.";
-  }
 }
 
 std::string JobText(absl::string_view letter, const RunJob& job, const JobProgress& progress) {
@@ -678,7 +659,6 @@ void AppLayout::DrawPage(const Rect& area, App* app) {
   if (!state.error.empty()) {
     StrongText("This cannot be opened", state);
     WrappedText(state.error);
-    WrappedDimText(RemedyOf(app->open_status()), state);
     ImGui::Dummy(ImVec2(0, em));
   }
   if (state.error.empty() && state.a.session != nullptr) {

@@ -500,7 +500,8 @@ class RunJob::Impl {
     return absl::Status(ran.code(),
                         absl::StrCat(ran.message(), " (after record ",
                                      view::CommaText(static_cast<int64_t>(sim.engine().records())),
-                                     ", ", view::TimeText(sim.engine().now()), " into the run)"));
+                                     ", ", view::TimeText(sim.engine().now()), " into the run)",
+                                     absl::IsResourceExhausted(ran) ? "; raise that key" : ""));
   }
 
   const RunJobSpec spec_;

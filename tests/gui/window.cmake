@@ -49,6 +49,24 @@ if(sum_dark STREQUAL sum_light)
   message(FATAL_ERROR "the light theme looks like the dark one")
 endif()
 
+# Messages stand on standard error, and nothing is drawn.
+function(refused expected_code expected)
+  execute_process(COMMAND ${without_display} ${ARGN} --screenshot ${WORK}/refused.png RESULT_VARIABLE code
+                  OUTPUT_VARIABLE out ERROR_VARIABLE err)
+  if(NOT code EQUAL expected_code OR NOT err MATCHES "^drasim-gui: error: ${expected}" OR NOT out STREQUAL ""
+     OR EXISTS ${WORK}/refused.png)
+    message(FATAL_ERROR "${ARGN}: expected ${expected_code} and ${expected}, found ${code} and:\n${err}")
+  endif()
+endfunction()
+
+file(WRITE ${WORK}/foreign "a list of pods")
+refused(2 "[^\n]*/foreign: not a drasim ledger; `drasim run --out DIR` writes one\n$" ${GUI} ${WORK}/foreign)
+refused(2 "--at: \"99h\" is a time, and a fill has none; write 50%[^\n]*\n$" ${GUI} --at 99h ${WORK}/run)
+refused(2 "--select: no node, pod, tenant or claim is named 'node-00001' at [^\n]*did you mean 'node-[0-9]+'" ${GUI}
+        --select node-00001 ${WORK}/run)
+refused(1 "cannot draw without a display: OpenGL 3.3 is needed, found 2.1 Mesa [^;]*; install [^\n]*libgl1-mesa-dri\n$"
+        ${CMAKE_COMMAND} -E env MESA_GL_VERSION_OVERRIDE=2.1 ${GUI} ${WORK}/run)
+
 find_program(XVFB_RUN xvfb-run)
 if(NOT XVFB_RUN)
   message(STATUS "skipped: the window, since xvfb-run is not installed")

@@ -1,4 +1,5 @@
 // drasim-gui as a user starts it: mistakes on the command line, and what is missing on the machine.
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -48,6 +49,13 @@ TEST(GuiMainTest, MistakesNameTheFlagWhatWasFoundAndWhatWasExpected) {
       {{"--at="}, "--at: found '': "},
       {{"--screenshot="}, "--screenshot: found '', expected the name of a .png file"},
       {{"--width", "1000"}, "unknown flag --width"},
+      {{"--screenshot", "run/ledger", "run"},
+       "--screenshot: found 'run/ledger', expected the name of a .png file"},
+      {{"--screenshot", "no/such/out.png"},
+       "--screenshot: found 'no/such/out.png', expected a file in a folder; create no/such"},
+      {{"--at", "5m"}, "--at: found no run; name a ledger, a folder with one or a scenario"},
+      {{"--select", "pod-1"}, "--select: found no run; name a ledger, "},
+      {{"--view", "map,compare", "run"}, "--view: 'compare' needs a second run, B"},
       {{"a", "b", "c"}, "found 3 paths, expected a run A and perhaps a run B"},
       {{""}, "found an empty path"}};
   for (const Row& row : rows) {
@@ -61,6 +69,16 @@ TEST(GuiMainTest, MistakesNameTheFlagWhatWasFoundAndWhatWasExpected) {
     const bool of_size = absl::StartsWith(row.message, "--size");
     EXPECT_EQ(absl::StrContains(result.err, kSizes), of_size) << result.err;
   }
+}
+
+TEST(GuiMainTest, APictureReplacesNoFolder) {
+  const TempDir folder;
+  const std::string path = folder.PathOf("out.png");
+  std::filesystem::create_directory(path);
+  const ProcessResult result = RunGuiIn({}, {"--screenshot", path});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_EQ(result.err, absl::StrCat("drasim-gui: error: --screenshot: found '", path,
+                                     "', expected the name of a file; this is a folder\n"));
 }
 
 TEST(GuiMainTest, HelpAndVersionNeedNoDisplay) {

@@ -8,13 +8,17 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 #include "gui/session/block_columns.h"
 #include "gui/session/run_overview.h"
 #include "gui/view/pyramid.h"
 #include "gui/view/rate_series.h"
+#include "model/proto/ledger.pb.h"
 #include "model/record.h"
 #include "model/time.h"
+#include "sim/record/ledger_frame.h"
 #include "sim/record/ledger_seek.h"
 #include "sim/record/ledger_series.h"
 #include "tests/gui/session/golden_ledger.h"
@@ -168,6 +172,35 @@ TEST(GuiAttemptsTest, EveryAttemptHasOneOutcome) {
     }
   }
   EXPECT_NEAR(sum, static_cast<double>(attempts), 1e-6 * static_cast<double>(attempts));
+}
+
+TEST(GuiOverviewDamageTest, AnIndexThatCountsOtherRecordsIsRefused) {
+  const GoldenLedger ledger("replay_easy_node_events");
+  const std::string bytes = ledger.Bytes();
+  ASSERT_OK_AND_ASSIGN(const std::unique_ptr<LedgerSeek> whole, LedgerSeek::FromMemory(bytes));
+  // The file ends with the place of the frame of the end, and a word.
+  const size_t trailer = bytes.size() - kLedgerTrailer.size() - 8;
+  const size_t offset = ReadLittleEndian(absl::string_view(bytes).substr(trailer, 8));
+  proto::LedgerEnd end;
+  ASSERT_TRUE(end.ParseFromString(
+      bytes.substr(offset + kFrameHeaderBytes, trailer - offset - kFrameHeaderBytes)));
+  ASSERT_EQ(end.records(), whole->index().records);
+  for (const bool fewer : {true, false}) {
+    proto::LedgerEnd lie = end;
+    lie.set_records(fewer ? end.records() - 1 : end.records() + 5);
+    // These stand behind the last record.
+    lie.clear_series();
+    lie.clear_pods();
+    const std::string lying = absl::StrCat(absl::string_view(bytes).substr(0, offset),
+                                           MakeFrame(FrameType::kEnd, lie.SerializeAsString()),
+                                           absl::string_view(bytes).substr(trailer));
+    ASSERT_OK_AND_ASSIGN(const std::unique_ptr<LedgerSeek> seek, LedgerSeek::FromMemory(lying));
+    ASSERT_EQ(seek->index().records, lie.records());
+    RunOverview overview;
+    const absl::Status status = ReadBasis(seek.get(), Always, &overview).status();
+    EXPECT_TRUE(absl::IsDataLoss(status)) << status;
+    EXPECT_EQ(overview.fingerprint, 0u);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Scenarios, GuiOverviewTest,

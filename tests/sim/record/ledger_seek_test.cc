@@ -293,6 +293,21 @@ TEST(LedgerSeekTest, FlippedBytesOfALiveStateNeverCrash) {
   EXPECT_GT(flips, 500u);
 }
 
+TEST(LedgerSeekTest, AnUnreadableLastBlockCountsNothing) {
+  const std::string bytes = RandomLedger(3, 300);
+  const LedgerIndex whole = SeekIn(bytes)->index();
+  ASSERT_GT(whole.blocks.size(), 2u);
+  const LedgerPlace& last = whole.blocks.back();
+  const std::string cut = absl::StrCat(absl::string_view(bytes).substr(0, last.offset),
+                                       MakeFrame(FrameType::kBlock, std::string(30, '\xff')),
+                                       MakeFrame(FrameType::kBlock, std::string(20, '\xff')));
+  const LedgerIndex index = SeekIn(cut)->index();
+  EXPECT_FALSE(index.complete);
+  EXPECT_EQ(index.blocks.size(), whole.blocks.size() - 1);
+  EXPECT_EQ(index.records, last.records);
+  EXPECT_EQ(index.end, last.time);
+}
+
 TEST(LedgerSeekTest, RefusesWhatIsNoLedgerOfThisFormat) {
   EXPECT_EQ(
       LedgerSeek::FromMemory("something else").status(),
