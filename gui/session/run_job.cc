@@ -229,10 +229,15 @@ class RunJob::Impl {
     // The state at the point of another run at which this one begins. Call it after the start.
     absl::Status Begin(const std::string& ledger, const BranchPoint& point) {
       ASSIGN_OR_RETURN(const std::unique_ptr<LedgerReader> reader, LedgerReader::Open(ledger));
-      while (records_ < point.checkpoint.records && !job_->stop_) {
+      while (records_ < point.checkpoint.records) {
+        // Snapshots of a state that was followed half-way would name pods it has not seen.
+        if (job_->stop_) return absl::CancelledError("the run was cancelled");
         Record record;
         ASSIGN_OR_RETURN(const bool more, reader->Next(&record));
-        if (!more) break;
+        if (!more) {
+          return absl::DataLossError(
+              absl::StrCat(reader->path(), ": the ledger ends before its checkpoint"));
+        }
         Follow(record, reader->cluster());
       }
       ASSIGN_OR_RETURN(const std::unique_ptr<LedgerSeek> seek, LedgerSeek::Open(ledger));
@@ -382,7 +387,9 @@ class RunJob::Impl {
   };
 
   absl::Status BuildRun(const RunSpec& spec, StartedRun* run) {
-    *run = StartedRun();
+    // Of a branch that failed. The simulation last, as in the destructor.
+    run->outputs.reset();
+    run->follower.reset();
     ASSIGN_OR_RETURN(run->sim, Simulation::Build(spec));
     run->follower = std::make_unique<Follower>(this, run->sim.get());
     run->sim->set_stop(&stop_);
@@ -451,6 +458,7 @@ class RunJob::Impl {
       absl::StatusOr<BranchPoint> point = FindPoint();
       absl::Status branched = point.status();
       if (branched.ok()) branched = StartAt(*point, spec, dir, &run);
+      if (absl::IsCancelled(branched)) return branched;
       if (branched.ok()) {
         begins = absl::StrCat("from the checkpoint at ", view::TimeText(point->time));
       } else {
