@@ -58,6 +58,25 @@ bool FindText(const Columns& columns, uint32_t index, std::string* text) {
   return true;
 }
 
+// A text stands once in a frame and is copied at each use, so that a small frame of a hostile
+// ledger may unpack to more than any memory holds. No sound one comes near this.
+constexpr uint64_t kMaxTextBytes = uint64_t{1} << 30;
+
+// Whether the texts that the columns of indices name are shorter than that together.
+template <typename Columns, typename... Indices>
+bool TextsFit(const Columns& columns, const Indices&... indices) {
+  uint64_t bytes = 0;
+  const auto add = [&](const auto& column) {
+    for (const uint32_t index : column) {
+      if (index == 0 || index > static_cast<uint32_t>(columns.texts_size())) continue;
+      bytes += columns.texts(static_cast<int>(index) - 1).size();
+      if (bytes > kMaxTextBytes) return false;
+    }
+    return true;
+  };
+  return (add(indices) && ...);
+}
+
 // 1 + node; 0: none.
 uint32_t NodeWord(NodeId node) { return node.valid() ? node.value() + 1 : 0; }
 bool FindNode(uint32_t word, size_t nodes, NodeId* node) {
@@ -175,6 +194,7 @@ bool UnpackClaims(const std::string& payload, size_t nodes,
   proto::LedgerClaims frame;
   proto::LedgerClaimChanges p;
   if (!Unpacked(payload, &frame, &p)) return false;
+  if (!TextsFit(p, p.text(), p.pod(), p.class_name())) return false;
   ColumnCursor records(p.records());
   ColumnCursor times(p.time_ns());
   ColumnCursor claims(p.claim());
@@ -284,6 +304,7 @@ bool UnpackLiveClaims(const std::string& payload, size_t nodes, LiveClaims* clai
   proto::LedgerLiveClaims frame;
   proto::LedgerLiveClaimColumns p;
   if (!Unpacked(payload, &frame, &p)) return false;
+  if (!TextsFit(p, p.message(), p.pod(), p.class_name())) return false;
   const int n = p.claim_size();
   for (const int size : {p.name_size(), p.pod_size(), p.class_name_size(), p.since_ns_size(),
                          p.selected_size(), p.asked_size(), p.refused_size(), p.message_size(),

@@ -42,7 +42,7 @@ struct CallsSample {
 std::string PackClaims(uint64_t records, SimTime time, absl::Span<const LoggedClaimChange> changes,
                        absl::Span<const ClientCalls> calls = {});
 // Adds the changes of a frame. False if the payload is unreadable, names a node beyond `nodes`, has
-// changes behind its own place, or times before the start of the run.
+// changes behind its own place, times before the start of the run, or a gigabyte of texts.
 bool UnpackClaims(const std::string& payload, size_t nodes,
                   std::vector<LoggedClaimChange>* changes);
 

@@ -174,6 +174,35 @@ TEST(LedgerClaimsTest, ChangesThatCannotBe) {
   EXPECT_FALSE(UnpackClaims("nonsense", 2, &found));
 }
 
+TEST(LedgerClaimsTest, ATextThatIsUsedTooOften) {
+  std::vector<LoggedClaimChange> changes(1024);
+  for (LoggedClaimChange& logged : changes) {
+    logged.change.kind = ClaimChangeKind::kReserved;
+    logged.change.claim = 1;
+    logged.change.text = std::string(1 << 10, 'x');
+  }
+  proto::LedgerClaims frame;
+  ASSERT_TRUE(frame.ParseFromString(PackClaims(1, SimTime(), changes)));
+  const auto with_text_of = [&](size_t bytes) {
+    std::string columns;
+    proto::LedgerClaimChanges p;
+    EXPECT_TRUE(Unpack(frame.columns(), frame.columns_bytes(), &columns) &&
+                p.ParseFromString(columns));
+    p.set_texts(0, std::string(bytes, 'x'));
+    columns = p.SerializeAsString();
+    proto::LedgerClaims changed = frame;
+    changed.set_columns_bytes(columns.size());
+    changed.set_columns(Pack(columns));
+    return changed.SerializeAsString();
+  };
+  std::vector<LoggedClaimChange> found;
+  EXPECT_TRUE(UnpackClaims(with_text_of(2 << 10), 1, &found));
+  EXPECT_EQ(found.size(), changes.size());
+  found.clear();
+  EXPECT_FALSE(UnpackClaims(with_text_of((1 << 20) + 1), 1, &found));
+  EXPECT_TRUE(found.empty());
+}
+
 TEST(LedgerClaimsTest, EveryInstantFromEveryOther) {
   const PlayedLedger played = PlayLedger(1);
   absl::StatusOr<std::unique_ptr<LedgerSeek>> opened = LedgerSeek::FromMemory(played.bytes);
