@@ -1,7 +1,7 @@
 // A run that leaves the course of an earlier one: the same scenario with more node events, from the
 // last checkpoint before them on. Its folder gets the earlier run's records up to there.
 //
-//   ASSIGN_OR_RETURN(const BranchPoint point, FindBranchPoint(*reader, first_event));
+//   ASSIGN_OR_RETURN(const BranchPoint point, FindBranchPoint(from, first_event, scenario));
 //   ...  // build a Simulation of the scenario with the events
 //   ASSIGN_OR_RETURN(auto outputs, StartBranch(from, point, dir, sim.get()));
 //   RETURN_IF_ERROR(sim->Run());
