@@ -88,12 +88,12 @@ void MapCanvas::Arrange(ImVec2 size, AppState* app) {
   const bool resized = size.x != arranged_size_.x || size.y != arranged_size_.y;
   if (shares && settings.arranged != nullptr && settings.arranged_for == shared_key &&
       (settings.arranged != map_ || !resized)) {
-    const bool followed = arranged_as_ == settings.arranged.get() &&
+    const bool followed = arranged_as_ == settings.arranged &&
                           arrangements_ == settings.arranged->arrangements() &&
                           arranged_for_ == own_key;
     if (settings.arranged != map_ && !followed) {
       map_->ArrangeAs(*settings.arranged);
-      arranged_as_ = settings.arranged.get();
+      arranged_as_ = settings.arranged;
       arrangements_ = settings.arranged->arrangements();
     }
     arranged_for_ = own_key;

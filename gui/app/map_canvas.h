@@ -61,7 +61,7 @@ class MapCanvas {
   // What the arrangement was made for.
   std::string arranged_for_;
   ImVec2 arranged_size_;
-  const view::ClusterMap* arranged_as_ = nullptr;
+  std::shared_ptr<const view::ClusterMap> arranged_as_;
   uint64_t arrangements_ = 0;
   bool like_a_ = true;  // B has A's nodes
   std::string like_a_for_;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -96,11 +97,12 @@ class MapPanel : public Panel {
   MapCanvas difference_{MapRuns::kDifference};
   // B has a snapshot, and the same nodes as A.
   bool comparable_ = false;
-  const RunSnapshot* compared_a_ = nullptr;
-  const RunSnapshot* compared_b_ = nullptr;
+  // Shared, so that no later snapshot has the address of one that is gone.
+  std::shared_ptr<const RunSnapshot> compared_a_;
+  std::shared_ptr<const RunSnapshot> compared_b_;
 
   struct FitKey {
-    const RunSnapshot* run = nullptr;
+    std::shared_ptr<const RunSnapshot> run;
     float width = 0;
     float char_width = 0;
     view::ThemeKind theme = view::ThemeKind::kDark;
@@ -130,8 +132,8 @@ std::string MapPanel::Subtitle(const AppState& app) const {
 }
 
 void MapPanel::CompareClusters(const AppState& app) {
-  const RunSnapshot* const a = app.a.snapshot.get();
-  const RunSnapshot* const b = app.b.snapshot.get();
+  const std::shared_ptr<const RunSnapshot>& a = app.a.snapshot;
+  const std::shared_ptr<const RunSnapshot>& b = app.b.snapshot;
   if (a == compared_a_ && b == compared_b_) return;
   compared_a_ = a;
   compared_b_ = b;
@@ -252,7 +254,7 @@ void MapPanel::DrawMaps(float height, AppState* app) {
 float MapPanel::FitListHeight(float width, const AppState& app) {
   const RunSnapshot& run = *app.a.snapshot;
   if (run.fits.empty()) return 0;
-  const FitKey key = {&run, width, CharWidth(app), app.looks.theme};
+  const FitKey key = {app.a.snapshot, width, CharWidth(app), app.looks.theme};
   if (!(key == fit_key_)) {
     fit_key_ = key;
     std::vector<view::FitRow> rows = run.fits;

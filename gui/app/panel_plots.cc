@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -250,7 +251,7 @@ void PlotsPanel::TakeInput(size_t index, ImVec2 origin, AppState* app) {
     if (io.MouseDelta.x != 0 || ImGui::IsItemActivated()) timeline.MoveTo(target);
   } else if (ImGui::IsMouseDown(ImGuiMouseButton_Right) ||
              ImGui::IsMouseDown(ImGuiMouseButton_Middle)) {
-    pan_rest_ -= io.MouseDelta.x * 1000 / picture.area.width;
+    pan_rest_ -= io.MouseDelta.x * 1000 / std::max(picture.area.width, 1.0F);
     const float whole = std::trunc(pan_rest_);
     pan_rest_ -= whole;
     if (whole != 0) timeline.Pan(static_cast<int64_t>(whole));

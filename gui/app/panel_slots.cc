@@ -157,8 +157,8 @@ class SlotsPanel : public Panel {
   }
 
   SimTime TimeAt(float x) const {
-    const double share =
-        std::clamp(static_cast<double>((x - picture_.area.x) / picture_.area.width), 0.0, 1.0);
+    const float width = std::max(picture_.area.width, 1.0F);  // none in a narrow panel
+    const double share = std::clamp(static_cast<double>((x - picture_.area.x) / width), 0.0, 1.0);
     const auto span = static_cast<double>((frame_.end - frame_.begin).ns());
     return frame_.begin + SimDuration(static_cast<int64_t>(share * span));
   }
