@@ -417,8 +417,8 @@ float PlotModel::XOf(SimTime time) const {
 
 SimTime PlotModel::TimeAt(float x) const {
   const Rect& area = picture_.area;
-  const double way =
-      std::clamp(static_cast<double>(x - area.x) / static_cast<double>(area.width), 0.0, 1.0);
+  const double width = std::max(static_cast<double>(area.width), 1.0);  // none in a narrow frame
+  const double way = std::clamp(static_cast<double>(x - area.x) / width, 0.0, 1.0);
   if (frame_.x == PlotX::kTime) {
     const double span = static_cast<double>((frame_.end - frame_.begin).ns());
     const SimTime time = frame_.begin + SimDuration(static_cast<int64_t>(span * way));
