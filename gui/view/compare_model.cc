@@ -298,22 +298,6 @@ void CompareModel::ComparePod(size_t a, size_t b, const CompareOptions& options)
   divergences_.push_back(std::move(divergence));
 }
 
-std::optional<size_t> CompareModel::NextDivergence(SimTime time) const {
-  const auto next = std::upper_bound(
-      divergences_.begin(), divergences_.end(), time,
-      [](SimTime t, const PodDivergence& divergence) { return t < divergence.time; });
-  if (next == divergences_.end()) return std::nullopt;
-  return static_cast<size_t>(next - divergences_.begin());
-}
-
-std::optional<size_t> CompareModel::PreviousDivergence(SimTime time) const {
-  const auto from = std::lower_bound(
-      divergences_.begin(), divergences_.end(), time,
-      [](const PodDivergence& divergence, SimTime t) { return divergence.time < t; });
-  if (from == divergences_.begin()) return std::nullopt;
-  return static_cast<size_t>(from - divergences_.begin()) - 1;
-}
-
 absl::StatusOr<std::vector<KeyDifference>> CompareScenarios(absl::string_view a,
                                                             absl::string_view b) {
   ASSIGN_OR_RETURN(const FlatKeys left, FlatKeysOf(a, "the scenario of A"));

@@ -5,13 +5,12 @@
 //
 //   const CompareModel compare(&pods_a, figures_a, &pods_b, figures_b, {});
 //   for (const FigureDelta& delta : compare.deltas()) ...
-//   const auto next = compare.NextDivergence(cursor_time);
+//   for (const PodDivergence& divergence : compare.divergences()) ...
 #ifndef DRASIM_GUI_VIEW_COMPARE_MODEL_H_
 #define DRASIM_GUI_VIEW_COMPARE_MODEL_H_
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -85,10 +84,6 @@ class CompareModel {
   // Pods that only one of the runs has; not divergences.
   int64_t only_in_a() const { return only_in_a_; }
   int64_t only_in_b() const { return only_in_b_; }
-
-  // Index of the first divergence after the time, and of the last one before it. O(log n).
-  std::optional<size_t> NextDivergence(SimTime time) const;
-  std::optional<size_t> PreviousDivergence(SimTime time) const;
 
  private:
   void ComparePod(size_t a, size_t b, const CompareOptions& options);

@@ -4,17 +4,6 @@
 
 namespace drasim::view {
 
-absl::StatusOr<LedgerCursor> FindCursor(LedgerReader* reader, SimTime at) {
-  LedgerCursor cursor;
-  cursor.now = at;
-  while (true) {
-    cursor.records = reader->records();
-    Record record;
-    ASSIGN_OR_RETURN(const bool more, reader->Next(&record));
-    if (!more || record.time > at) return cursor;
-  }
-}
-
 absl::StatusOr<SimTime> ReadUpTo(LedgerReader* reader, const LedgerCursor& cursor,
                                  absl::FunctionRef<void(const Record&)> visit) {
   SimTime last;

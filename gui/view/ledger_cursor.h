@@ -1,11 +1,7 @@
 // A moment of a run as a position in its ledger, and reading up to there.
 //
-// A reader applies a record before its time is known, so a time is first turned into a number of
-// records:
-//
-//   ASSIGN_OR_RETURN(const LedgerCursor cursor, FindCursor(finder.get(), at));
-//   ASSIGN_OR_RETURN(const SimTime now, ReadUpTo(reader.get(), cursor, [&](const Record& r)
-//   {...}));
+//   ASSIGN_OR_RETURN(const SimTime now,
+//                    ReadUpTo(reader.get(), cursor, [&](const Record& record) { ... }));
 #ifndef DRASIM_GUI_VIEW_LEDGER_CURSOR_H_
 #define DRASIM_GUI_VIEW_LEDGER_CURSOR_H_
 
@@ -26,9 +22,6 @@ struct LedgerCursor {
   uint64_t records = std::numeric_limits<uint64_t>::max();
   std::optional<SimTime> now;  // the moment to show; default: that of the last record
 };
-
-// The end of the instant `at`. Reads `reader` until it is past that. Errors are the reader's.
-absl::StatusOr<LedgerCursor> FindCursor(LedgerReader* reader, SimTime at);
 
 // Reads from where `reader` stands up to the cursor, or to the end of the ledger if that comes
 // first, and shows each record after it was applied. Returns the moment to show. Errors are the

@@ -42,11 +42,6 @@ void TableModel::SortBy(size_t column, bool descending) {
   block_sorted_.clear();
 }
 
-void TableModel::Unsort() {
-  sort_column_.reset();
-  std::sort(order_.begin(), order_.end());
-}
-
 void TableModel::Filter(std::function<bool(size_t)> keep) {
   BeginFilter(std::move(keep));
   ContinueFilter(source_->rows());

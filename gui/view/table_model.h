@@ -60,8 +60,6 @@ class TableModel {
   // neighbourhood: showing some rows anywhere in n costs O(n) the first time, then nothing.
   // REQUIRES: the column exists.
   void SortBy(size_t column, bool descending);
-  // Back to the source's order.
-  void Unsort();
   std::optional<size_t> sort_column() const { return sort_column_; }
   bool descending() const { return descending_; }
 

@@ -66,12 +66,6 @@ TEST(CompareModelTest, FindsDivergencesWithATolerance) {
   EXPECT_EQ(compare.starts().alike, 2);
   EXPECT_EQ(compare.starts().earlier, 0);
 
-  EXPECT_EQ(compare.NextDivergence(SimTime()), 0u);
-  EXPECT_EQ(compare.NextDivergence(SimTime(60 * kSecondNs)), 1u);
-  EXPECT_EQ(compare.NextDivergence(SimTime(80 * kSecondNs)), std::nullopt);
-  EXPECT_EQ(compare.PreviousDivergence(SimTime(80 * kSecondNs)), 1u);
-  EXPECT_EQ(compare.PreviousDivergence(SimTime(60 * kSecondNs)), std::nullopt);
-
   CompareOptions strict;
   strict.answers = strict.nodes = false;
   strict.tolerance = SimDuration::Seconds(49);

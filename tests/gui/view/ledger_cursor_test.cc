@@ -14,7 +14,6 @@
 namespace drasim {
 namespace ledger_cursor_test {
 
-using view::FindCursor;
 using view::InspectNode;
 using view::InspectPod;
 using view::LedgerCursor;
@@ -24,10 +23,9 @@ using view::PodInspection;
 TEST(LedgerCursorTest, InspectorsReadUpToIt) {
   const LedgerExample example = MakeLedgerExample();
   const auto open = [&] { return LedgerReader::FromMemory(example.bytes).value(); };
-  const std::unique_ptr<LedgerReader> finder = open();
-  const LedgerCursor cursor = FindCursor(finder.get(), SimTime(1'500'000'000)).value();
-  EXPECT_EQ(cursor.records, 8u);
-
+  LedgerCursor cursor;
+  cursor.records = 8;
+  cursor.now = SimTime(1'500'000'000);
   std::unique_ptr<LedgerReader> reader = open();
   PodInspection second = InspectPod(reader.get(), "second", cursor).value();
   EXPECT_EQ(second.phase, PodPhase::kAssumed);
