@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "absl/status/status.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -164,6 +165,11 @@ bool StartPage::Run(bool as_b, App* app) {
     spec.changes.emplace_back("front_end.kind", front_ends_[static_cast<size_t>(front_end_)]);
   }
   if (!seed.empty()) spec.changes.emplace_back("seed", seed);
+  // An error belongs into the form: a run that fails would have closed the one that is open.
+  if (const absl::Status status = CheckRun(spec); !status.ok()) {
+    error_ = std::string(status.message());
+    return false;
+  }
   (as_b ? app->state().run_as_b : app->state().run_as_a) = std::move(spec);
   return true;
 }
