@@ -14,7 +14,6 @@
 
 #include "absl/numeric/int128.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "gui/app/app.h"
 #include "gui/app/app_view.h"
@@ -49,13 +48,6 @@ constexpr StepChoice kSteps[] = {{view::StepUnit::kRecord, "step record"},
 std::string SpeedText(int64_t speed, bool by_record) {
   if (!by_record) return absl::StrCat("speed ", view::CommaText(speed), "x");
   return absl::StrCat(view::CommaText(speed * kPlayedRecordsPerSecond), " records/s");
-}
-
-// A change that lasts until the next one of the node.
-bool Lasts(absl::string_view text) {
-  if (absl::StrContains(text, "uncordon")) return false;
-  return absl::StrContains(text, "fail") || absl::StrContains(text, "leave") ||
-         absl::StrContains(text, "cordon") || absl::StrContains(text, "drain");
 }
 
 enum class Icon : uint8_t { kStart, kBack, kPlay, kPause, kForward, kEnd };
@@ -387,8 +379,8 @@ void TimelineBar::Refresh(const Rect& area, const AppState& state) {
     mark.begin = event.at.time;
     mark.end = event.at.time;
     mark.text = absl::StrCat(event.node, " ", event.text);
-    mark.ink = Lasts(event.text) ? 1 : 2;
-    if (Lasts(event.text)) {
+    mark.ink = event.lasts ? 1 : 2;
+    if (event.lasts) {
       mark.end = a_->end;
       lasting[event.node] = marks_.size();
     }

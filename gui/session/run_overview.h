@@ -24,7 +24,8 @@ namespace drasim::gui {
 struct RunEvent {
   view::TimeTarget at;
   std::string node;
-  std::string text;  // "fails or leaves", "cordoned", "new MIG layout"
+  std::string text;    // "fails or leaves", "cordoned", "new MIG layout"
+  bool lasts = false;  // the node takes no pods until a later event
 };
 
 // A metric over the clock of the run.

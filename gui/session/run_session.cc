@@ -18,6 +18,7 @@
 #include "gui/session/overview_builder.h"
 #include "gui/session/record_times.h"
 #include "gui/view/inspect_node.h"
+#include "model/record.h"
 #include "model/status_macros.h"
 #include "sim/record/ledger_seek.h"
 
@@ -30,6 +31,13 @@ absl::Status WithRemedy(const absl::Status& status) {
   if (!absl::IsDataLoss(status)) return status;
   return absl::DataLossError(
       absl::StrCat(status.message(), "; copy the file again or repeat its run"));
+}
+
+// Whether the node takes no pods from the change on.
+bool TakesNoPods(const Record& record) {
+  if (record.kind != RecordKind::kNodeChanged) return false;
+  const auto change = static_cast<NodeChangeKind>(record.detail);
+  return change == NodeChangeKind::kUnavailable || change == NodeChangeKind::kCordoned;
 }
 
 }  // namespace
@@ -204,6 +212,7 @@ class RunSession::Impl {
         event.at = {change.record.time, change.number};
         event.node = seek->cluster().node_spec(change.record.node).name;
         event.text = view::NodeEventText(change.record);
+        event.lasts = TakesNoPods(change.record);
         to->events.push_back(std::move(event));
       }
     };

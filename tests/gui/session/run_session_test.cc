@@ -367,9 +367,13 @@ TEST_P(GuiSessionTest, TheOverviewTellsOfTheWholeRun) {
     const Record& record = plain.last();
     const SimTime time = by_record_ ? SimTime(static_cast<int64_t>(sample)) : record.time;
     if (record.kind == RecordKind::kNodeChanged || record.kind == RecordKind::kDevicesChanged) {
+      const bool lasts = record.kind == RecordKind::kNodeChanged &&
+                         (record.detail == static_cast<uint32_t>(NodeChangeKind::kUnavailable) ||
+                          record.detail == static_cast<uint32_t>(NodeChangeKind::kCordoned));
       events.push_back({{time, sample},
                         plain.cluster().node_spec(record.node).name,
-                        view::NodeEventText(record)});
+                        view::NodeEventText(record),
+                        lasts});
     }
     SliceCounts slices;
     const auto layout_of = [&](NodeId node, size_t gpu) {
@@ -407,6 +411,7 @@ TEST_P(GuiSessionTest, TheOverviewTellsOfTheWholeRun) {
     EXPECT_TRUE(overview->events[e].at == events[e].at);
     EXPECT_EQ(overview->events[e].node, events[e].node);
     EXPECT_EQ(overview->events[e].text, events[e].text);
+    EXPECT_EQ(overview->events[e].lasts, events[e].lasts);
   }
   EXPECT_EQ(overview->TimeText(SimTime(1'234)), by_record_ ? "record 1,234" : "00h00m00.000s");
 }
