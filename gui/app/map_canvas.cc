@@ -40,8 +40,10 @@ std::string ClusterKey(const RunSlot& run) {
                       map.gpus.size());
 }
 
+// Of the pod with that place in the order of arrivals, as maps name it.
 std::string PodName(const RunSnapshot& run, uint32_t pod) {
-  return pod < run.pods.rows() ? std::string(run.pods.name(pod)) : absl::StrCat("pod ", pod);
+  const std::optional<size_t> row = run.pods.FindNumber(pod);
+  return row.has_value() ? std::string(run.pods.name(*row)) : absl::StrCat("pod ", pod);
 }
 
 }  // namespace
@@ -222,26 +224,23 @@ void MapCanvas::Click(const MapHit& hit, AppState* app) {
   object.kind = ObjectKind::kNode;
   object.name = shown_->map.nodes[hit.node].name;
   if (hit.slot.has_value()) {
-    const uint32_t pod = shown_->map.slots[*hit.slot].pod;
-    if (pod < shown_->pods.rows()) {
+    const std::optional<size_t> pod = shown_->pods.FindNumber(shown_->map.slots[*hit.slot].pod);
+    if (pod.has_value()) {
       object.kind = ObjectKind::kPod;
-      object.name = std::string(shown_->pods.name(pod));
+      object.name = std::string(shown_->pods.name(*pod));
     }
   }
   app->Select(std::move(object));
 }
 
-std::optional<size_t> MapCanvas::PodNamed(const std::string& name) {
+std::optional<size_t> MapCanvas::FindSelectedPod() {
   const view::PodTable& pods = shown_->pods;
-  if (pod_.has_value() && *pod_ < pods.rows() && pods.name(*pod_) == name) return pod_;
-  if (pod_.has_value()) return std::nullopt;  // not there yet at this instant
-  for (; pods_searched_ < pods.rows(); ++pods_searched_) {
-    if (pods.name(pods_searched_) == name) {
-      pod_ = pods_searched_;
-      return pod_;
-    }
+  for (; !pod_.has_value() && pods_searched_ < pods.rows(); ++pods_searched_) {
+    const std::optional<size_t> row = pods.FindNumber(pods_searched_);
+    if (row.has_value() && pods.name(*row) == selected_.name) pod_ = pods_searched_;
   }
-  return std::nullopt;
+  const std::optional<size_t> row = pod_.has_value() ? pods.FindNumber(*pod_) : std::nullopt;
+  return row.has_value() && pods.name(*row) == selected_.name ? row : std::nullopt;
 }
 
 std::optional<MapHit> MapCanvas::FindSelected(const AppState& app) {
@@ -262,16 +261,16 @@ std::optional<MapHit> MapCanvas::FindSelected(const AppState& app) {
       break;
     }
   } else if (selected_.kind == ObjectKind::kPod) {
-    const std::optional<size_t> pod = PodNamed(selected_.name);
-    if (!pod.has_value()) return hit_;
-    const absl::string_view on = shown_->pods.node(*pod);
+    const std::optional<size_t> row = FindSelectedPod();
+    if (!row.has_value()) return hit_;
+    const absl::string_view on = shown_->pods.node(*row);
     for (uint32_t n = 0; n < data.nodes.size() && !on.empty(); ++n) {
       const view::MapNode& node = data.nodes[n];
       if (node.name != on) continue;
       for (uint32_t g = node.first_gpu; g < node.first_gpu + node.gpu_count && !hit_; ++g) {
         const view::MapGpu& gpu = data.gpus[g];
         for (uint32_t s = gpu.first_slot; s < gpu.first_slot + gpu.slot_count; ++s) {
-          if (data.slots[s].pod != *pod) continue;
+          if (data.slots[s].pod != *pod_) continue;
           hit_.emplace();
           hit_->node = n;
           hit_->gpu = g;

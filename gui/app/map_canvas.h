@@ -49,7 +49,8 @@ class MapCanvas {
   void TakeInput(AppState* app);
   // The place of the selected pod or node; none if it is not on the map.
   std::optional<view::MapHit> FindSelected(const AppState& app);
-  std::optional<size_t> PodNamed(const std::string& name);
+  // The row of the selected pod; none if it has not arrived yet.
+  std::optional<size_t> FindSelectedPod();
   void DrawTooltip(const view::MapHit& hit, const AppState& app) const;
   void Click(const view::MapHit& hit, AppState* app);
 
@@ -85,8 +86,8 @@ class MapCanvas {
   const RunSnapshot* selected_in_ = nullptr;
   std::optional<view::MapHit> hit_;
   // Pods keep their numbers, so a pod that has not arrived yet is looked for among new ones only.
-  std::optional<size_t> pod_;
-  size_t pods_searched_ = 0;
+  std::optional<uint32_t> pod_;  // its number
+  uint32_t pods_searched_ = 0;
 };
 
 // A row of squares with their texts, broken where it is too long. Returns its height; `draw` false

@@ -3,6 +3,7 @@
 #include <imgui.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -17,7 +18,10 @@
 #include "gui/session/run_overview.h"
 #include "gui/session/run_snapshot.h"
 #include "gui/view/map_model.h"
+#include "gui/view/pod_archive.h"
+#include "gui/view/pod_table.h"
 #include "model/device_set.h"
+#include "model/ids.h"
 #include "tests/gui/app/panel_rig.h"
 #include "tests/gui/view/view_rig.h"
 
@@ -33,6 +37,20 @@ void Fill(ViewRig* rig) {
   rig->Bind(big, 0, DeviceSet::Of(0), rig->Instance("3g.40gb", 0, 4));
   const PodId small = rig->Arrive("small", ViewRig::Mig("1g.10gb"));
   rig->Bind(small, 1, DeviceSet::Of(1), rig->Instance("1g.10gb", 1, 0));
+}
+
+// The same pods as a session has them: those that have ended come first.
+view::PodTable EndedFirst(const ViewRig& rig) {
+  const view::PodTable all = rig.Table();
+  const auto archive = std::make_shared<view::PodArchive>(view::PodTexts::Of(rig.cluster()));
+  for (size_t p = 0; p < all.rows(); ++p) {
+    if (all.row(p).has_ended()) archive->Append(all.row(p), all.name(p), rig.summaries());
+  }
+  view::PodTable pods(rig.now(), archive, archive->size());
+  for (size_t p = 0; p < all.rows(); ++p) {
+    if (!all.row(p).has_ended()) pods.AddLive(all.row(p), all.name(p), rig.summaries());
+  }
+  return pods;
 }
 
 // A panel that is one canvas, to know where things stand.
@@ -91,6 +109,34 @@ TEST(PanelMapTest, AClickSelectsThePodOfASlotOrTheNode) {
   test.rig.app().selected = {ObjectKind::kPod, "nobody"};
   test.rig.Frames();
   EXPECT_FALSE(canvas.view().selected.has_value());
+}
+
+TEST(PanelMapTest, SlotsKnowTheirPodsWhenOthersHaveEnded) {
+  CanvasRig test;
+  ViewRig run;
+  Fill(&run);
+  const std::shared_ptr<RunSnapshot> before = SnapshotOf(&run);
+  before->pods = EndedFirst(run);
+  const PodId gone = run.Arrive("gone", ViewRig::Gpus(1));
+  run.Bind(gone, 1, DeviceSet::Of(0));
+  run.Finish(gone);
+  const std::shared_ptr<RunSnapshot> after = SnapshotOf(&run);
+  after->pods = EndedFirst(run);
+  ASSERT_EQ(after->pods.name(0), "gone");
+  test.rig.app().selected = {ObjectKind::kPod, "small"};
+  const gui::MapCanvas& canvas = test.canvas->canvas;
+  for (const std::shared_ptr<RunSnapshot>& snapshot : {before, after, before}) {
+    test.rig.app().a.snapshot = snapshot;
+    test.rig.Frames(2);
+    ASSERT_TRUE(canvas.view().selected.has_value());
+    EXPECT_EQ(canvas.view().selected->gpu, 3u);
+  }
+  test.rig.app().a.snapshot = after;
+  test.rig.Frames();
+  const view::MapSlot& slot = after->map.SlotsOf(after->map.gpus[0])[0];
+  const ImVec2 on_slot = test.canvas->Middle(canvas.map().SlotRect(canvas.view(), 0, slot));
+  test.rig.Click(on_slot.x, on_slot.y);
+  EXPECT_EQ(test.rig.app().selected, (gui::ObjectRef{ObjectKind::kPod, "big"}));
 }
 
 TEST(PanelMapTest, ADragMovesTheMapAndSelectsNothing) {
