@@ -26,17 +26,15 @@
 #include "model/ids.h"
 #include "model/record.h"
 #include "model/time.h"
-#include "tests/gui/app/frame_rig.h"
+#include "tests/gui/app/panel_rig.h"
 #include "tests/gui/view/view_rig.h"
 
 namespace drasim {
 namespace panel_inspect_test {
 
-using gui::FrameRig;
 using gui::Inspection;
 using gui::ObjectKind;
 using gui::ObjectRef;
-using gui::Panel;
 using gui::RunSnapshot;
 
 class PanelInspectTest : public ::testing::Test {
@@ -59,16 +57,18 @@ class PanelInspectTest : public ::testing::Test {
     overview->end = rig_.now();
     app().a.overview = std::move(overview);
     app().timeline = view::Timeline(rig_.now());
-    panel_ = gui::MakeInspectPanel();
   }
 
+  static constexpr float kWidth = 700;
+
   gui::AppState& app() { return panels_.app(); }
+  gui::Panel& panel() { return panels_.panel(); }
   void Show(Inspection inspection, ObjectRef object) {
     inspection.request.object = object;
     const auto kind = static_cast<size_t>(object.kind);
     app().a.inspections[kind] = std::make_shared<const Inspection>(std::move(inspection));
     app().Select(std::move(object));
-    panels_.Frames(panel_.get(), 3);
+    panels_.Frames(3);
   }
   void ShowPod() {
     Inspection inspection;
@@ -84,21 +84,20 @@ class PanelInspectTest : public ::testing::Test {
   ViewRig rig_;
   view::PodInspector pod_;
   view::NodeInspector node_;
-  FrameRig panels_;
-  std::unique_ptr<Panel> panel_;
+  PanelRig panels_{gui::MakeInspectPanel(), ImVec2(kWidth, 500)};
 };
 
 TEST_F(PanelInspectTest, NothingSelectedIsAHint) {
-  panels_.Frames(panel_.get(), 2);
-  EXPECT_EQ(panel_->title(), "Inspector");
-  EXPECT_EQ(panel_->Subtitle(app()), "");
+  panels_.Frames(2);
+  EXPECT_EQ(panel().title(), "Inspector");
+  EXPECT_EQ(panel().Subtitle(app()), "");
 }
 
 TEST_F(PanelInspectTest, ShowsAPodWithItsLife) {
   ShowPod();
-  EXPECT_EQ(panel_->title(), "b");
-  EXPECT_EQ(panel_->Subtitle(app()), "wants 7g.80gb");
-  const auto exports = panel_->Exports(app());
+  EXPECT_EQ(panel().title(), "b");
+  EXPECT_EQ(panel().Subtitle(app()), "wants 7g.80gb");
+  const auto exports = panel().Exports(app());
   ASSERT_EQ(exports.size(), 1u);
   EXPECT_EQ(exports[0].name, "life.svg");
   EXPECT_NE(exports[0].content.find("<svg"), std::string::npos);
@@ -107,16 +106,16 @@ TEST_F(PanelInspectTest, ShowsAPodWithItsLife) {
 TEST_F(PanelInspectTest, AClickOnAMarkMovesTheClock) {
   ShowPod();
   // b lived from 10 s to 100 s and was evicted at 40 s, after a third of that.
-  const float x = 8 + (FrameRig::kWidth - 16) / 3 + 1;
+  const float x = 8 + (kWidth - 16) / 3 + 1;
   EXPECT_TRUE(panels_.ClickUntil(
-      panel_.get(), x, [&] { return app().timeline.cursor().time == SimTime(40 * kSecondNs); }));
+      x, [&] { return app().timeline.cursor().time == SimTime(40 * kSecondNs); }));
 }
 
 TEST_F(PanelInspectTest, CellsOfNodesAreLinks) {
   ShowPod();
   ASSERT_EQ(app().a.inspections[1]->pod->room.size(), 2u);
   // The first cell in the line of nodes.
-  EXPECT_TRUE(panels_.ClickUntil(panel_.get(), 14, [&] {
+  EXPECT_TRUE(panels_.ClickUntil(14, [&] {
     return app().selected == ObjectRef{ObjectKind::kNode, "node-a"};
   }));
 }
@@ -124,18 +123,18 @@ TEST_F(PanelInspectTest, CellsOfNodesAreLinks) {
 TEST_F(PanelInspectTest, GoesBackAndForward) {
   ShowPod();
   Show(NodeB(), {ObjectKind::kNode, "node-b"});
-  EXPECT_EQ(panel_->title(), "node-b");
-  panels_.Click(panel_.get(), 16, 16);
+  EXPECT_EQ(panel().title(), "node-b");
+  panels_.Click(16, 16);
   EXPECT_EQ(app().selected.name, "b");
   EXPECT_TRUE(app().CanGoForward());
   // The button of "forward" is the next one.
-  panels_.Click(panel_.get(), 16 + 19 + 8, 16);
+  panels_.Click(16 + 19 + 8, 16);
   EXPECT_EQ(app().selected.name, "node-b");
 }
 
 TEST_F(PanelInspectTest, ANodeFailsAtTheCursorAsB) {
   Show(NodeB(), {ObjectKind::kNode, "node-b"});
-  EXPECT_TRUE(panels_.ClickUntil(panel_.get(), 20, [&] { return app().run_as_b.has_value(); }));
+  EXPECT_TRUE(panels_.ClickUntil(20, [&] { return app().run_as_b.has_value(); }));
   ASSERT_EQ(app().run_as_b->node_events.size(), 1u);
   EXPECT_EQ(app().run_as_b->node_events[0].kind, gui::NodeEventChange::Kind::kFail);
   EXPECT_EQ(app().run_as_b->node_events[0].node, "node-b");
@@ -148,7 +147,7 @@ TEST_F(PanelInspectTest, LongestWaitsOfATenantAreLinks) {
   Inspection inspection;
   inspection.tenant = view::InspectTenant(rig_.Table(), "blue").value();
   Show(std::move(inspection), {ObjectKind::kTenant, "blue"});
-  EXPECT_TRUE(panels_.ClickUntil(panel_.get(), 11, [&] {
+  EXPECT_TRUE(panels_.ClickUntil(11, [&] {
     return app().selected == ObjectRef{ObjectKind::kPod, "b"};
   }));
 }
@@ -157,9 +156,9 @@ TEST_F(PanelInspectTest, AnErrorIsShownInsteadOfTheObject) {
   Inspection inspection;
   inspection.status = absl::NotFoundError("no pod 'x' has arrived by then");
   Show(std::move(inspection), {ObjectKind::kPod, "x"});
-  EXPECT_EQ(panel_->title(), "x");
-  EXPECT_EQ(panel_->Subtitle(app()), "pod");
-  EXPECT_TRUE(panel_->Exports(app()).empty());
+  EXPECT_EQ(panel().title(), "x");
+  EXPECT_EQ(panel().Subtitle(app()), "pod");
+  EXPECT_TRUE(panel().Exports(app()).empty());
 }
 
 TEST_F(PanelInspectTest, SlotsOverTimeAreLinks) {
@@ -169,28 +168,28 @@ TEST_F(PanelInspectTest, SlotsOverTimeAreLinks) {
     inspection.request.object = {ObjectKind::kNode, "node-b"};
     return std::make_shared<const Inspection>(std::move(inspection));
   }();
-  const std::unique_ptr<Panel> slots = gui::MakeSlotsPanel();
-  panels_.Frames(slots.get(), 3);
-  EXPECT_EQ(slots->title(), "node-b");
-  EXPECT_EQ(slots->view(), gui::ViewKind::kInspect);
-  const auto exports = slots->Exports(app());
+  panels_.Replace(gui::MakeSlotsPanel());
+  panels_.Frames(3);
+  EXPECT_EQ(panel().title(), "node-b");
+  EXPECT_EQ(panel().view(), gui::ViewKind::kInspect);
+  const auto exports = panel().Exports(app());
   ASSERT_EQ(exports.size(), 1u);
   EXPECT_EQ(exports[0].name, "slots.svg");
   EXPECT_NE(exports[0].content.find("b 7g.80gb"), std::string::npos);
   // b held GPU 0 from 20 s to 40 s of 100 s: a third of the way. A click beside it moves the clock.
-  panels_.Click(slots.get(), 230, 60);
+  panels_.Click(230, 60);
   EXPECT_EQ(app().selected, (ObjectRef{ObjectKind::kPod, "b"}));
   EXPECT_EQ(app().timeline.cursor().time, SimTime());
-  panels_.Click(slots.get(), 500, 60);
+  panels_.Click(500, 60);
   EXPECT_GT(app().timeline.cursor().time, SimTime(60 * kSecondNs));
   EXPECT_LT(app().timeline.cursor().time, SimTime(80 * kSecondNs));
 }
 
 TEST_F(PanelInspectTest, SlotsBeginWithTheFirstNode) {
-  const std::unique_ptr<Panel> slots = gui::MakeSlotsPanel();
-  panels_.Frame(slots.get());
+  panels_.Replace(gui::MakeSlotsPanel());
+  panels_.Frames();
   EXPECT_EQ(app().node, "node-a");
-  EXPECT_TRUE(slots->Exports(app()).empty());
+  EXPECT_TRUE(panel().Exports(app()).empty());
 }
 
 TEST(DecisionTableTest, ScoresByPlugin) {

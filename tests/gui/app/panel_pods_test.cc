@@ -20,7 +20,7 @@
 #include "gui/view/pod_table.h"
 #include "gui/view/tenant_table.h"
 #include "model/time.h"
-#include "tests/gui/app/frame_rig.h"
+#include "tests/gui/app/panel_rig.h"
 #include "tests/gui/view/view_rig.h"
 
 namespace drasim {
@@ -28,8 +28,6 @@ namespace panel_pods_test {
 
 using gui::ObjectKind;
 using gui::ObjectRef;
-using gui::Panel;
-using gui::FrameRig;
 using gui::RunSnapshot;
 
 // b waits for 75 s, c for 60 s, d for none; a has ended.
@@ -44,9 +42,9 @@ std::shared_ptr<const RunSnapshot> SnapshotOf(const ViewRig& rig, int64_t waitin
 }
 
 // The names in a table's CSV, from its first column.
-std::string NamesIn(Panel* panel, const gui::AppState& app) {
+std::string NamesIn(PanelRig* rig) {
   std::string names;
-  const auto exports = panel->Exports(app);
+  const auto exports = rig->panel().Exports(rig->app());
   if (exports.empty()) return "none";
   const std::string& csv = exports[0].content;
   for (size_t at = csv.find('\n') + 1; at < csv.size(); at = csv.find('\n', at) + 1) {
@@ -61,42 +59,40 @@ class PanelPodsTest : public ::testing::Test {
     PlayThreePods(&rig_);
     rig_.Arrive("d", ViewRig::Gpus(1));
     panels_.app().a.snapshot = SnapshotOf(rig_, 3);
-    panel_ = gui::MakePodsPanel();
-    panels_.Frames(panel_.get(), 3);
+    panels_.Frames(3);
   }
 
-  std::string Names() { return NamesIn(panel_.get(), panels_.app()); }
+  std::string Names() { return NamesIn(&panels_); }
   void TypeFilter(const char* text) {
-    panels_.Click(panel_.get(), 40, 18);
-    panels_.Type(panel_.get(), text);
-    panels_.Frames(panel_.get(), 2);
+    panels_.Click(40, 18);
+    panels_.Type(text);
+    panels_.Frames(2);
   }
 
   ViewRig rig_;
-  FrameRig panels_;
-  std::unique_ptr<Panel> panel_;
+  PanelRig panels_{gui::MakePodsPanel(), ImVec2(700, 500)};
 };
 
 TEST_F(PanelPodsTest, ShowsWaitingPodsAndTheLongestWaitFirst) {
   EXPECT_EQ(Names(), "b c d ");
   // The square of the profile.
-  EXPECT_GE(FrameRig::VerticesOf(view::StepColour(panels_.app().theme(), 1, 2)), 4);
+  EXPECT_GE(PanelRig::VerticesOf(view::StepColour(panels_.app().theme(), 1, 2)), 4);
 }
 
 TEST_F(PanelPodsTest, AClickSelectsThePodOfTheRow) {
-  panels_.Click(panel_.get(), 20, FrameRig::TableY(1, 2));
+  panels_.Click(20, PanelRig::TableY(1, 2));
   EXPECT_EQ(panels_.app().selected, (ObjectRef{ObjectKind::kPod, "c"}));
-  panels_.Click(panel_.get(), 20, FrameRig::TableY(1, 1));
+  panels_.Click(20, PanelRig::TableY(1, 1));
   EXPECT_EQ(panels_.app().selected, (ObjectRef{ObjectKind::kPod, "b"}));
   // Below the last row there is nothing.
-  panels_.Click(panel_.get(), 20, FrameRig::TableY(1, 5));
+  panels_.Click(20, PanelRig::TableY(1, 5));
   EXPECT_EQ(panels_.app().selected.name, "b");
 }
 
 TEST_F(PanelPodsTest, AClickOnAHeaderSorts) {
-  panels_.Click(panel_.get(), 15, FrameRig::TableY(1, 0));
+  panels_.Click(15, PanelRig::TableY(1, 0));
   EXPECT_EQ(Names(), "b c d ");
-  panels_.Click(panel_.get(), 15, FrameRig::TableY(1, 0));
+  panels_.Click(15, PanelRig::TableY(1, 0));
   EXPECT_EQ(Names(), "d c b ");
   EXPECT_EQ(panels_.app().selected.kind, ObjectKind::kNone);
 }
@@ -109,7 +105,7 @@ TEST_F(PanelPodsTest, TypingFilters) {
 
 TEST_F(PanelPodsTest, AStateInTheFilterReachesPodsThatDoNotWait) {
   panels_.app().pod_filter = "state:succeeded";
-  panels_.Frames(panel_.get(), 2);
+  panels_.Frames(2);
   EXPECT_EQ(Names(), "a ");
 }
 
@@ -117,60 +113,60 @@ TEST_F(PanelPodsTest, ABadFilterShowsItsErrorAndKeepsTheRows) {
   const Rgb error = panels_.app().theme().stranded;
   TypeFilter("wants:7g.80gb");
   EXPECT_EQ(Names(), "b ");
-  EXPECT_EQ(FrameRig::VerticesOf(error), 0);
-  panels_.Type(panel_.get(), " wnats:x");
+  EXPECT_EQ(PanelRig::VerticesOf(error), 0);
+  panels_.Type(" wnats:x");
   EXPECT_EQ(panels_.app().pod_filter, "wants:7g.80gb wnats:x");
   EXPECT_EQ(Names(), "b ");
-  EXPECT_GT(FrameRig::VerticesOf(error), 0);
+  EXPECT_GT(PanelRig::VerticesOf(error), 0);
 }
 
 TEST_F(PanelPodsTest, KeysMoveTheSelection) {
   panels_.SetFocused(true);
-  panels_.Press(panel_.get(), ImGuiKey_DownArrow);
+  panels_.PressKey(ImGuiKey_DownArrow);
   EXPECT_EQ(panels_.app().selected.name, "b");
-  panels_.Press(panel_.get(), ImGuiKey_DownArrow);
-  panels_.Press(panel_.get(), ImGuiKey_DownArrow);
-  panels_.Press(panel_.get(), ImGuiKey_DownArrow);
+  panels_.PressKey(ImGuiKey_DownArrow);
+  panels_.PressKey(ImGuiKey_DownArrow);
+  panels_.PressKey(ImGuiKey_DownArrow);
   EXPECT_EQ(panels_.app().selected.name, "d");
-  panels_.Press(panel_.get(), ImGuiKey_UpArrow);
+  panels_.PressKey(ImGuiKey_UpArrow);
   EXPECT_EQ(panels_.app().selected.name, "c");
   panels_.SetFocused(false);
-  panels_.Press(panel_.get(), ImGuiKey_UpArrow);
+  panels_.PressKey(ImGuiKey_UpArrow);
   EXPECT_EQ(panels_.app().selected.name, "c");
 }
 
 TEST_F(PanelPodsTest, ANewSnapshotKeepsSortingAndFilter) {
   panels_.app().pod_filter = "-tenant:blue";
-  panels_.Click(panel_.get(), 15, FrameRig::TableY(1, 0));
-  panels_.Click(panel_.get(), 15, FrameRig::TableY(1, 0));
+  panels_.Click(15, PanelRig::TableY(1, 0));
+  panels_.Click(15, PanelRig::TableY(1, 0));
   EXPECT_EQ(Names(), "d c ");
   rig_.At(200);
   rig_.Arrive("e", ViewRig::Gpus(1));
   panels_.app().a.snapshot = SnapshotOf(rig_, 4);
-  panels_.Frame(panel_.get());
+  panels_.Frames();
   EXPECT_EQ(Names(), "e d c ");
   // A closed run has no pods.
   panels_.app().a.snapshot = nullptr;
-  panels_.Frame(panel_.get());
+  panels_.Frames();
   EXPECT_EQ(Names(), "none");
 }
 
 TEST_F(PanelPodsTest, OtherTablesOfTheSnapshot) {
-  const std::unique_ptr<Panel> nodes = gui::MakeNodesPanel();
-  panels_.Frames(nodes.get(), 3);
-  EXPECT_EQ(NamesIn(nodes.get(), panels_.app()), "node-a node-b ");
-  panels_.Click(nodes.get(), 20, FrameRig::TableY(0, 2));
+  panels_.Replace(gui::MakeNodesPanel());
+  panels_.Frames(3);
+  EXPECT_EQ(NamesIn(&panels_), "node-a node-b ");
+  panels_.Click(20, PanelRig::TableY(0, 2));
   EXPECT_EQ(panels_.app().selected, (ObjectRef{ObjectKind::kNode, "node-b"}));
 
-  const std::unique_ptr<Panel> tenants = gui::MakeTenantsPanel();
-  panels_.Frame(tenants.get());
+  panels_.Replace(gui::MakeTenantsPanel());
+  panels_.Frames();
   EXPECT_TRUE(panels_.app().wants_tenants);
-  EXPECT_EQ(NamesIn(tenants.get(), panels_.app()), "none");
+  EXPECT_EQ(NamesIn(&panels_), "none");
   auto snapshot = std::make_shared<RunSnapshot>(*panels_.app().a.snapshot);
   snapshot->tenants.emplace(snapshot->pods);
   panels_.app().a.snapshot = std::move(snapshot);
-  panels_.Frame(tenants.get());
-  EXPECT_EQ(NamesIn(tenants.get(), panels_.app()), "(none) blue red ");
+  panels_.Frames();
+  EXPECT_EQ(NamesIn(&panels_), "(none) blue red ");
 }
 
 const view::TableSource* AllPods(const RunSnapshot& run) { return &run.pods; }
@@ -178,7 +174,7 @@ const view::TableSource* AllPods(const RunSnapshot& run) { return &run.pods; }
 // A table that is too long for one frame shows what it had until the new rows are complete, and
 // follows a moving cursor only now and then.
 TEST(LiveTableTest, LongTablesAreFilteredInSlices) {
-  FrameRig panels;
+  PanelRig panels;
   ViewRig rig;
   for (size_t i = 0; i < 3 * gui::kLongTable; ++i) {
     rig.Arrive(absl::StrCat("pod-", i), ViewRig::Gpus(1));
