@@ -282,8 +282,8 @@ bool SeenPart(ImVec2 from, ImVec2 to, const Box& clip, float* begin, float* end)
 // Dashes run on around corners. Only those in sight are made, however long the line.
 void PaintDashed(absl::Span<const view::Point> points, const view::DrawItem& item, ImVec2 origin,
                  Box clip, const AppState& app, Filler* filler, ImDrawList* list) {
-  const float period = (kDash + kDashGap) * app.looks.scale;
-  const float dash = kDash * app.looks.scale;
+  const double period = (kDash + kDashGap) * app.looks.scale;
+  const double dash = kDash * app.looks.scale;
   clip = {clip.left - item.line_width, clip.top - item.line_width, clip.right + item.line_width,
           clip.bottom + item.line_width};
   filler->SetColour(Packed(item.ink));
@@ -300,12 +300,15 @@ void PaintDashed(absl::Span<const view::Point> points, const view::DrawItem& ite
     if (length <= 0 || !SeenPart(from, to, clip, &begin, &end)) continue;
     const bool straight = delta.x == 0 || delta.y == 0;
     // Places of dashes within the segment.
-    const auto phase = static_cast<float>(std::fmod(before, static_cast<double>(period)));
-    const float last = end * length;
-    float at = std::floor((begin * length + phase) / period) * period - phase;
+    const double phase = std::fmod(before, period);
+    const double whole = length;
+    const double first = begin * whole;
+    const double last = end * whole;
+    // In floats a period would be lost beside a long line, and the loop would not end.
+    double at = std::floor((first + phase) / period) * period - phase;
     for (; at < last; at += period) {
-      const float a = std::max(at, begin * length) / length;
-      const float b = std::min(at + dash, last) / length;
+      const auto a = static_cast<float>(std::max(at, first) / whole);
+      const auto b = static_cast<float>(std::min(at + dash, last) / whole);
       if (a >= b) continue;
       const ImVec2 ends[] = {ImVec2(from.x + delta.x * a, from.y + delta.y * a),
                              ImVec2(from.x + delta.x * b, from.y + delta.y * b)};

@@ -13,7 +13,10 @@ namespace fonts_test {
 
 class FontsTest : public ::testing::Test {
  protected:
-  FontsTest() { ImGui::CreateContext(); }
+  FontsTest() {
+    ImGui::CreateContext();
+    ImGui::GetIO().IniFilename = nullptr;
+  }
   ~FontsTest() override { ImGui::DestroyContext(); }
 
   static Fonts FontsFor(float scale) {

@@ -241,6 +241,14 @@ TEST_F(PlotDrawTest, AnEndlessDashedLineCostsOnlyWhatIsInSight) {
   EXPECT_GT(Target()->VtxBuffer.Size, 4 * 140);
 }
 
+// There the pixels of a screen are less than floats can tell apart.
+TEST_F(PlotDrawTest, ADashedLineOfABillionPixelsEnds) {
+  view::DrawList list;
+  list.AddLine({-1e9F, 50}, {1e9F, 50}, PlainInk(), 1, /*dashed=*/true);
+  Paint(list, ImVec2(0, 0), app_, Target());
+  EXPECT_LT(Target()->VtxBuffer.Size, 4 * 200);
+}
+
 TEST_F(PlotDrawTest, APolylineOfManyPointsIsDrawnWhole) {
   constexpr int kPoints = 50'000;
   std::vector<view::Point> points;
