@@ -209,6 +209,27 @@ std::vector<std::string> RecordsOf(const std::string& path) {
   return lines;
 }
 
+// Before it has read the state at the checkpoint, or as it pauses there.
+TEST_F(RunJobTest, ABranchCanBeCancelledAtOnce) {
+  PlainLedger("before", {{"output.checkpoint_every", "4"}});
+  ASSERT_OK_AND_ASSIGN(const std::unique_ptr<LedgerReader> before,
+                       LedgerReader::Open(dir_.PathOf("before")));
+  RunJobSpec spec;
+  spec.scenario_yaml = before->header().scenario_yaml();
+  spec.base_folder = dir_.path();
+  spec.resume_from = dir_.PathOf("before");
+  spec.node_events = {{NodeEventChange::Kind::kFail, "node-000001", SimTime(1000 * kSecondNs)}};
+  spec.paused = true;
+  for (int i = 0; i < 5; ++i) {
+    spec.out_dir = dir_.PathOf(absl::StrCat("out-", i));
+    const std::unique_ptr<RunJob> job = RunJob::Start(spec, nullptr);
+    job->Cancel();
+    job->Settle();
+    EXPECT_EQ(job->progress().state, JobState::kCancelled) << job->progress().status;
+    EXPECT_THAT(job->progress().warnings, ::testing::IsEmpty());
+  }
+}
+
 // The run that is changed has a node event of its own, at 50 min. Events are added before and
 // after it.
 TEST_F(RunJobTest, NodeEventsBeginAtTheCheckpointBeforeThem) {
