@@ -32,8 +32,7 @@ SliceCounts SlicesOfGpu(const MigTable& table, MigState state, bool in_use,
   return counts;
 }
 
-SliceCounts SlicesOf(const ClusterState& cluster, NodeId node,
-                     std::optional<LayoutOfGpu> layouts) {
+SliceCounts SlicesOf(const ClusterState& cluster, NodeId node, std::optional<LayoutOfGpu> layouts) {
   SliceCounts counts;
   if (!cluster.any_mig() || !cluster.has_mig(node)) return counts;
   const absl::Span<const int16_t> idle = cluster.device_milli_idle(node);
@@ -41,8 +40,7 @@ SliceCounts SlicesOf(const ClusterState& cluster, NodeId node,
   for (size_t d = 0; d < states.size(); ++d) {
     const MigTable* const table = cluster.mig_table(node, d);
     if (table == nullptr) continue;
-    const std::optional<uint64_t> layout =
-        layouts.has_value() ? (*layouts)(node, d) : std::nullopt;
+    const std::optional<uint64_t> layout = layouts.has_value() ? (*layouts)(node, d) : std::nullopt;
     counts.Add(SlicesOfGpu(*table, states[d], idle[d] < kDeviceMilli, layout), +1);
   }
   return counts;

@@ -304,6 +304,10 @@ void App::BeginClock() {
   clock_began_ = true;
   looked_at_end_ = false;
   at_is_given_ = false;
+  for (view::Bookmark& bookmark : BookmarksOf(state_.a.overview->fingerprint, settings_)) {
+    state_.timeline.MoveTo(bookmark.at);
+    state_.timeline.AddBookmark(std::move(bookmark.name));
+  }
   state_.timeline.MoveTo({FullestMoment(*state_.a.overview)});
   if (!options_.at.empty()) {
     view::TypedPlace place;
@@ -664,6 +668,10 @@ std::string App::CommandLine() const { return ViewCommandLine(state_); }
 
 void App::SaveSettings() {
   settings_.looks = state_.looks;
+  // Before the clock began, those of the file were not set yet.
+  if (clock_began_ && state_.a.overview != nullptr) {
+    KeepBookmarks(state_.a.overview->fingerprint, state_.timeline.bookmarks(), &settings_);
+  }
   if (options_.settings_folder.empty()) return;
   const absl::Status status = WriteSettings(options_.settings_folder, settings_);
   if (!status.ok()) Notify(absl::StrCat("settings: ", status.message()), /*error=*/true);

@@ -86,7 +86,19 @@ void Bookmark(App* app) {
   std::string name = state.a.overview->TimeText(state.timeline.cursor().time);
   if (state.selected.kind != ObjectKind::kNone) absl::StrAppend(&name, " ", state.selected.name);
   state.timeline.AddBookmark(name);
+  app->SaveSettings();
   app->Notify(absl::StrCat("Bookmark at ", name));
+}
+
+void RemoveBookmark(App* app) {
+  view::Timeline& timeline = app->state().timeline;
+  for (size_t i = 0; i < timeline.bookmarks().size(); ++i) {
+    if (timeline.bookmarks()[i].at != timeline.cursor()) continue;
+    timeline.RemoveBookmark(i);
+    app->SaveSettings();
+    return app->Notify("Bookmark removed");
+  }
+  app->Notify("No bookmark at this moment");
 }
 
 void StepBookmark(App* app, bool forward) {
@@ -275,6 +287,11 @@ std::vector<Command> RunCommands() {
        .key = Key(GLFW_KEY_B),
        .enabled = IsOpen,
        .run = Bookmark},
+      {.id = "remove_bookmark",
+       .menu = Menu::kRun,
+       .title = "Remove the bookmark here",
+       .enabled = IsOpen,
+       .run = RemoveBookmark},
       {.id = "slower",
        .menu = Menu::kRun,
        .title = "Play slower",

@@ -187,8 +187,7 @@ std::optional<RunPlot> AttemptsPlot(const RunOverview& run, const Theme& theme) 
   const Pyramid* const taken_back = run.Find("places_taken_back");
   if (failed != nullptr && taken_back != nullptr && LargestOf(*taken_back) > 0) {
     // An attempt whose place is taken back fails, too; it must not stand in the stack twice.
-    plot.AddRate("found no node", view::CountBeyond(*failed, *taken_back),
-                 InkOf(theme.muted_cell));
+    plot.AddRate("found no node", view::CountBeyond(*failed, *taken_back), InkOf(theme.muted_cell));
   } else if (failed != nullptr) {
     plot.AddRate("found no node", failed, InkOf(theme.muted_cell));
   }

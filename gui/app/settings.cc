@@ -8,12 +8,14 @@
 #include <ios>
 #include <iterator>
 #include <system_error>
+#include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "model/time.h"
 #include "sim/record/atomic_file.h"
 
 namespace drasim::gui {
@@ -41,6 +43,26 @@ void ReadSplitter(absl::string_view text, SplitterPlaces* splitters) {
   }
 }
 
+// "FINGERPRINT NANOSECONDS RECORD NAME"; the record is "-" where there is none.
+void ReadBookmark(absl::string_view text, std::vector<SavedBookmark>* bookmarks) {
+  const std::vector<absl::string_view> parts = absl::StrSplit(text, absl::MaxSplits(' ', 3));
+  SavedBookmark saved;
+  int64_t ns = 0;
+  uint64_t record = 0;
+  if (bookmarks->size() == kSavedBookmarks || parts.size() != 4 || parts[3].empty() ||
+      !absl::SimpleHexAtoi(parts[0], &saved.fingerprint) || saved.fingerprint == 0 ||
+      !absl::SimpleAtoi(parts[1], &ns) || ns < 0) {
+    return;
+  }
+  saved.bookmark.at.time = SimTime(ns);
+  if (parts[2] != "-") {
+    if (!absl::SimpleAtoi(parts[2], &record)) return;
+    saved.bookmark.at.record = record;
+  }
+  saved.bookmark.name = std::string(parts[3]);
+  bookmarks->push_back(std::move(saved));
+}
+
 bool HasControlCharacter(absl::string_view text) {
   return std::any_of(text.begin(), text.end(),
                      [](char c) { return absl::ascii_iscntrl(static_cast<unsigned char>(c)); });
@@ -60,6 +82,13 @@ std::string SettingsText(const Settings& settings) {
     // A line could not hold it.
     if (!HasControlCharacter(path)) absl::StrAppend(&text, "recent ", path, "\n");
   }
+  for (const SavedBookmark& saved : settings.bookmarks) {
+    const view::Bookmark& bookmark = saved.bookmark;
+    if (bookmark.name.empty() || HasControlCharacter(bookmark.name)) continue;
+    absl::StrAppend(&text, "bookmark ", absl::Hex(saved.fingerprint), " ", bookmark.at.time.ns(),
+                    " ", bookmark.at.record.has_value() ? absl::StrCat(*bookmark.at.record) : "-",
+                    " ", bookmark.name, "\n");
+  }
   return text;
 }
 
@@ -77,6 +106,8 @@ Settings ParseSettings(absl::string_view text) {
       if (fits && !line.empty() && !HasControlCharacter(line)) {
         settings.recent.emplace_back(line);
       }
+    } else if (absl::ConsumePrefix(&line, "bookmark ")) {
+      if (!HasControlCharacter(line)) ReadBookmark(line, &settings.bookmarks);
     }
   }
   return settings;
@@ -110,6 +141,26 @@ void AddRecent(const std::string& path, Settings* settings) {
   recent.erase(std::remove(recent.begin(), recent.end(), path), recent.end());
   recent.insert(recent.begin(), path);
   if (recent.size() > kRecentPaths) recent.resize(kRecentPaths);
+}
+
+void KeepBookmarks(uint64_t fingerprint, absl::Span<const view::Bookmark> bookmarks,
+                   Settings* settings) {
+  if (fingerprint == 0) return;
+  std::vector<SavedBookmark> kept;
+  for (const view::Bookmark& bookmark : bookmarks) kept.push_back({fingerprint, bookmark});
+  for (SavedBookmark& saved : settings->bookmarks) {
+    if (saved.fingerprint != fingerprint) kept.push_back(std::move(saved));
+  }
+  if (kept.size() > kSavedBookmarks) kept.resize(kSavedBookmarks);
+  settings->bookmarks = std::move(kept);
+}
+
+std::vector<view::Bookmark> BookmarksOf(uint64_t fingerprint, const Settings& settings) {
+  std::vector<view::Bookmark> bookmarks;
+  for (const SavedBookmark& saved : settings.bookmarks) {
+    if (fingerprint != 0 && saved.fingerprint == fingerprint) bookmarks.push_back(saved.bookmark);
+  }
+  return bookmarks;
 }
 
 }  // namespace drasim::gui

@@ -10,11 +10,13 @@
 #include <cmath>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "absl/numeric/int128.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 #include "gui/app/app.h"
 #include "gui/app/app_view.h"
 #include "gui/app/commands.h"
@@ -406,6 +408,7 @@ void TimelineBar::DrawScrubber(const Rect& area, App* app) {
   draw->PopClipRect();
   DrawCursor(plot, state, draw);
   Steer(plot, app);
+  SteerBookmarks(below, app);
 }
 
 void TimelineBar::DrawCurves(const Rect& area, const AppState& state, ImDrawList* to) const {
@@ -552,6 +555,58 @@ void TimelineBar::DrawLane(const Rect& area, const AppState& state, ImDrawList* 
     drawn_to = std::max(drawn_to, end);
     label(begin, mark.text, theme.dim_text);
   }
+}
+
+void TimelineBar::SteerBookmarks(const Rect& area, App* app) {
+  view::Timeline& timeline = app->state().timeline;
+  const absl::Span<const view::Bookmark> bookmarks = timeline.bookmarks();
+  if (bookmarks.empty()) return;
+  ImGui::SetCursorScreenPos(Corner(area));
+  ImGui::InvisibleButton("##bookmarks", ImVec2(area.width, area.height),
+                         ImGuiButtonFlags_MouseButtonLeft | ImGuiButtonFlags_MouseButtonRight);
+  // The last mark that begins at or before the mouse, with its label.
+  const float mouse = ImGui::GetIO().MousePos.x;
+  const float reach = ImGui::GetFontSize() * 0.5F;
+  std::optional<size_t> hit;
+  for (size_t i = 0; i < bookmarks.size() && ImGui::IsItemHovered(); ++i) {
+    const float x = XOf(area, bookmarks[i].at.time);
+    const float width = TextWidth(bookmarks[i].name, app->state().fonts.small);
+    if (mouse >= x - reach && mouse <= x + std::max(width, reach)) hit = i;
+  }
+  if (hit.has_value()) {
+    const view::Bookmark& bookmark = bookmarks[*hit];
+    ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+    ImGui::SetTooltip("%s\nright-click to rename or remove", bookmark.name.c_str());
+    if (ImGui::IsMouseReleased(ImGuiMouseButton_Left)) {
+      timeline.Pause();
+      timeline.MoveTo(bookmark.at);
+    } else if (ImGui::IsMouseReleased(ImGuiMouseButton_Right)) {
+      bookmark_ = bookmark.at;
+      bookmark_name_ = bookmark.name;
+      ImGui::OpenPopup("##bookmark");
+    }
+  }
+  if (!ImGui::BeginPopup("##bookmark")) return;
+  size_t index = 0;
+  while (index < bookmarks.size() && bookmarks[index].at != bookmark_) ++index;
+  if (index == bookmarks.size()) {
+    ImGui::CloseCurrentPopup();
+  } else {
+    if (ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
+    ImGui::SetNextItemWidth(14 * ImGui::GetFontSize());
+    ImGui::InputText("##name", &bookmark_name_);
+    const bool entered =
+        ImGui::IsKeyPressed(GLFW_KEY_ENTER, false) || ImGui::IsKeyPressed(GLFW_KEY_KP_ENTER, false);
+    if ((ImGui::Selectable("Rename") || entered) && !bookmark_name_.empty()) {
+      timeline.RenameBookmark(index, bookmark_name_);
+      app->SaveSettings();
+      ImGui::CloseCurrentPopup();
+    } else if (ImGui::Selectable("Remove")) {
+      timeline.RemoveBookmark(index);
+      app->SaveSettings();
+    }
+  }
+  ImGui::EndPopup();
 }
 
 void TimelineBar::DrawCursor(const Rect& area, const AppState& state, ImDrawList* to) const {

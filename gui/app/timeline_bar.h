@@ -14,6 +14,7 @@
 #include "gui/view/draw_list.h"
 #include "gui/view/pyramid.h"
 #include "gui/view/ticks.h"
+#include "gui/view/timeline.h"
 #include "model/time.h"
 
 struct ImDrawList;
@@ -53,6 +54,8 @@ class TimelineBar {
   void DrawWindow(const view::Rect& area, const AppState& state, ImDrawList* to) const;
   void DrawTicks(const view::Rect& area, const AppState& state, ImDrawList* to) const;
   void DrawLane(const view::Rect& area, const AppState& state, ImDrawList* to);
+  // Clicks on bookmarks, and the menu of one.
+  void SteerBookmarks(const view::Rect& area, App* app);
   void DrawCursor(const view::Rect& area, const AppState& state, ImDrawList* to) const;
   void Steer(const view::Rect& area, App* app);
   void Refresh(const view::Rect& area, const AppState& state);
@@ -75,6 +78,8 @@ class TimelineBar {
   SimTime grabbed_;  // the time under the mouse when it was pressed
   SimTime grabbed_begin_;
   SimTime grabbed_end_;
+  view::TimeTarget bookmark_;  // whose menu is open
+  std::string bookmark_name_;  // as typed there
   std::string typed_;
   std::string typed_error_;
 };

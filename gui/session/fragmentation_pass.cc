@@ -46,7 +46,8 @@ absl::StatusOr<bool> FragmentationPass::Continue() {
 }
 
 double FragmentationPass::share() const {
-  return records_ == 0 ? 1 : static_cast<double>(reader_->records()) / static_cast<double>(records_);
+  return records_ == 0 ? 1
+                       : static_cast<double>(reader_->records()) / static_cast<double>(records_);
 }
 
 }  // namespace drasim::gui

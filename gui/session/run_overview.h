@@ -51,8 +51,8 @@ struct RunOverview {
   SimTime end;               // of the clock
   int64_t nodes = 0;
   int64_t gpus = 0;
-  int64_t pods = 0;     // that arrived
-  bool slices = false;  // some GPU can be partitioned by MIG
+  int64_t pods = 0;                     // that arrived
+  bool slices = false;                  // some GPU can be partitioned by MIG
   std::vector<std::string> label_keys;  // of the nodes, sorted
   std::vector<MetricSeries> series;
   view::Pyramid load;  // arrived GPU requests, % of the capacity; empty without GPUs

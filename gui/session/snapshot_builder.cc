@@ -219,8 +219,9 @@ RunSnapshot MakeSnapshot(const SnapshotRequest& request, const SnapshotState& st
   snapshot.record = extras.record;
   snapshot.time = extras.time;
   snapshot.totals = state.live.totals();
-  snapshot.map = view::MapDataOf(state.cluster, {state.archive->texts().tenants, pod_of,
-                                                 extras.fragmentation, extras.layout_of, request.label});
+  snapshot.map =
+      view::MapDataOf(state.cluster, {state.archive->texts().tenants, pod_of, extras.fragmentation,
+                                      extras.layout_of, request.label});
   snapshot.nodes = view::NodeTable(state.cluster, extras.layout_of);
   snapshot.pods = PodsOf(state);
   if (extras.claims != nullptr) {

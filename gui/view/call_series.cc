@@ -19,10 +19,9 @@ std::vector<ClientSeries> CallsByClient(absl::Span<const CallsSample> samples) {
   for (const CallsSample& sample : samples) {
     time = std::max(time, sample.time);
     for (const ClientCalls& of_client : sample.clients) {
-      auto series =
-          std::find_if(clients.begin(), clients.end(), [&of_client](const ClientSeries& known) {
-            return known.client == of_client.client;
-          });
+      auto series = std::find_if(
+          clients.begin(), clients.end(),
+          [&of_client](const ClientSeries& known) { return known.client == of_client.client; });
       if (series == clients.end()) {
         if (clients.size() == kMostClients) continue;
         series = clients.emplace(series);

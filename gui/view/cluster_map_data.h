@@ -41,7 +41,8 @@ struct MapSources {
 // something, their places do not. Instances of a static layout that no pod holds are slots that are
 // not held, behind the others. A node's fragmentation is spread over its GPUs by their idle parts.
 // Free slices outside of the
-// instances of a static layout are stranded. O(pods + devices), with fragmentation O(nodes x typical pods) more.
+// instances of a static layout are stranded. O(pods + devices), with fragmentation O(nodes x
+// typical pods) more.
 ClusterMapData MapDataOf(const ClusterState& cluster, MapSources sources);
 // `pods`: of the same moment, from record 0 on.
 ClusterMapData MapDataOf(const ClusterState& cluster, const PodFold& pods,

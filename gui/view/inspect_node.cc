@@ -204,8 +204,8 @@ absl::StatusOr<NodeInspection> InspectNode(LedgerReader* reader, const std::stri
   ASSIGN_OR_RETURN(const SimTime now, ReadUpTo(reader, cursor, [&](const Record& record) {
                      inspector.Add(record, cluster);
                    }));
-  return inspector.Inspect(
-      now, cluster, [&](NodeId id, size_t gpu) { return reader->LayoutOf(id, gpu); });
+  return inspector.Inspect(now, cluster,
+                           [&](NodeId id, size_t gpu) { return reader->LayoutOf(id, gpu); });
 }
 
 }  // namespace drasim::view

@@ -308,9 +308,8 @@ absl::StatusOr<PodInspection> InspectPod(LedgerReader* reader, const std::string
     return absl::NotFoundError(
         absl::StrCat(reader->path(), ": no pod '", ShownText(name), "' has arrived by then"));
   }
-  return inspector.Inspect(now, reader->cluster(), [&](NodeId node, size_t gpu) {
-    return reader->LayoutOf(node, gpu);
-  });
+  return inspector.Inspect(now, reader->cluster(),
+                           [&](NodeId node, size_t gpu) { return reader->LayoutOf(node, gpu); });
 }
 
 }  // namespace drasim::view

@@ -49,9 +49,9 @@ struct PodRoom {
 // Room for one pod of that shape on the node as it is: devices, CPU, memory, pod slots and counted
 // resources, on a node that takes pods. Other rules of the scheduler (selectors, taints, the
 // policy's own filters, drivers) are not asked. Several instances are placed largest first without
-// backtracking, so a mixture that fits only in another arrangement is missed. A GPU with a static layout takes
-// instances only. REQUIRES: the shape
-// of a pod that was added. O(devices x placements).
+// backtracking, so a mixture that fits only in another arrangement is missed. A GPU with a static
+// layout takes instances only. REQUIRES: the shape of a pod that was added. O(devices x
+// placements).
 PodRoom RoomFor(const ClusterState& cluster, ShapeId shape, NodeId node,
                 std::optional<LayoutOfGpu> layouts = std::nullopt);
 

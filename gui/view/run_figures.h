@@ -44,9 +44,9 @@ struct RunFigures {
 // Follows the levels of a run: allocated GPUs, slices, waiting pods.
 class FigureFold {
  public:
-  // Counts every node as it is now. O(nodes x devices). `cluster` must outlive the fold, and so must
-  // the callable of `layouts`, which tells of static MIG layouts as they are at each record; absent
-  // if there are none.
+  // Counts every node as it is now. O(nodes x devices). `cluster` must outlive the fold, and so
+  // must the callable of `layouts`, which tells of static MIG layouts as they are at each record;
+  // absent if there are none.
   explicit FigureFold(const ClusterState* cluster,
                       std::optional<LayoutOfGpu> layouts = std::nullopt);
 

@@ -57,15 +57,15 @@ struct RunReport {
   // nanosecond each, and `load` says how much had been requested by then.
   bool by_load = false;
   SimTime series_end;
-  Pyramid load;                     // requested GPUs, % of the cluster's; empty unless by_load
-  Pyramid allocated;                // GPUs, % of those there; empty without GPUs
-  Pyramid waiting;                  // pods
-  Pyramid fragmentation;            // % of memory slices, or of idle GPUs; empty if neither applies
+  Pyramid load;           // requested GPUs, % of the cluster's; empty unless by_load
+  Pyramid allocated;      // GPUs, % of those there; empty without GPUs
+  Pyramid waiting;        // pods
+  Pyramid fragmentation;  // % of memory slices, or of idle GPUs; empty if neither applies
   std::vector<ReportSeries> verdicts;  // `waiting` by last verdict; empty if by_load
   std::vector<ReportSeries> calls;     // of the API server per second, by client; empty without one
   bool slices = false;                 // `fragmentation` is about slices that no instance can cover
-  std::vector<ReportEvent> events;  // the first changes of nodes, at most kReportedEvents
-  int64_t node_changes = 0;         // all of them
+  std::vector<ReportEvent> events;     // the first changes of nodes, at most kReportedEvents
+  int64_t node_changes = 0;            // all of them
   std::vector<ReportMap> maps;
 };
 
@@ -75,8 +75,8 @@ using LedgerOpener = std::function<absl::StatusOr<std::unique_ptr<LedgerReader>>
 // Reads a ledger, and again for maps of earlier moments and for FGD's fragmentation, whose typical
 // pods are those of the whole run; they cover the scenario's scheduler.typical.popularity_percent.
 // `at`: the moments of the maps; those after the end show the end. Without any, the map shows the
-// end, or, if nothing is allocated then, the moment of the largest allocation. The page of a partial
-// ledger may lack claims, verdicts and calls, if its last frames are torn. Errors are the
+// end, or, if nothing is allocated then, the moment of the largest allocation. The page of a
+// partial ledger may lack claims, verdicts and calls, if its last frames are torn. Errors are the
 // reader's. O(records x devices of a node + pods log pods).
 absl::StatusOr<RunReport> ReadRunReport(const LedgerOpener& open, const std::vector<SimTime>& at);
 

@@ -401,6 +401,11 @@ void Timeline::AddBookmark(std::string name) {
   }
 }
 
+void Timeline::RenameBookmark(size_t index, std::string name) {
+  DRASIM_CHECK_LT(index, bookmarks_.size());
+  bookmarks_[index].name = std::move(name);
+}
+
 void Timeline::RemoveBookmark(size_t index) {
   DRASIM_CHECK_LT(index, bookmarks_.size());
   bookmarks_.erase(bookmarks_.begin() + static_cast<std::ptrdiff_t>(index));

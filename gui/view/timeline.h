@@ -144,6 +144,7 @@ class Timeline {
   absl::Span<const Bookmark> bookmarks() const { return bookmarks_; }
   void AddBookmark(std::string name);  // at the cursor
   // REQUIRES: index < bookmarks().size().
+  void RenameBookmark(size_t index, std::string name);
   void RemoveBookmark(size_t index);
   bool StepBookmark(bool forward);
 

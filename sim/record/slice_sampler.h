@@ -28,7 +28,8 @@ class SliceSampler {
   // For one who has not seen the records so far. O(nodes).
   void TouchAll();
   // The slices of all nodes. `live` has seen the records, and of `cluster` only the nodes' models
-  // are read. `layouts`: as they are now. O(residents and devices of the nodes that records have named since the last call).
+  // are read. `layouts`: as they are now. O(residents and devices of the nodes that records have
+  // named since the last call).
   const SliceCounts& Sample(const ClusterState& cluster, const LiveState& live,
                             std::optional<LayoutOfGpu> layouts = std::nullopt);
   // What Sample returned last.

@@ -547,6 +547,10 @@ TEST_F(HeadlessTest, KeysMoveTheClock) {
   EXPECT_EQ(timeline().cursor(), timeline().bookmarks().front().at);
   Press({.key = GLFW_KEY_LEFT, .ctrl = true});
   EXPECT_THAT(NoticeTexts(), HasSubstr("No bookmark before"));
+  app_->Run("remove_bookmark");
+  EXPECT_TRUE(timeline().bookmarks().empty());
+  app_->Run("remove_bookmark");
+  EXPECT_THAT(NoticeTexts(), HasSubstr("No bookmark at this moment"));
   const SimTime before = timeline().cursor().time;
   Press(GLFW_KEY_SPACE);
   EXPECT_TRUE(timeline().playing());

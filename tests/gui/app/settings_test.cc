@@ -1,12 +1,16 @@
 #include "gui/app/settings.h"
 
 #include <cstddef>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "gui/view/timeline.h"
+#include "model/time.h"
 #include "tests/testing/temp_dir.h"
 
 namespace drasim::gui {
@@ -40,6 +44,42 @@ TEST(SettingsTest, DamageIsIgnored) {
     EXPECT_EQ(SettingsText(read), SettingsText(defaults)) << text;
   }
   EXPECT_EQ(ParseSettings("garbage\nscale 2\nmore").looks.scale, 2);
+}
+
+TEST(SettingsTest, BookmarksStayWithTheirRun) {
+  Settings settings;
+  view::Bookmark first;
+  first.at = {SimTime(5), std::nullopt};
+  first.name = "the queue takes off";
+  view::Bookmark second;
+  second.at = {SimTime(7), 12};
+  second.name = "-";
+  KeepBookmarks(0xabc, {first, second}, &settings);
+  KeepBookmarks(0xdef, {second}, &settings);
+  KeepBookmarks(0, {first}, &settings);  // a partial run
+  const Settings read = ParseSettings(SettingsText(settings));
+  EXPECT_EQ(read.bookmarks, settings.bookmarks);
+  EXPECT_THAT(BookmarksOf(0xabc, read), ElementsAre(first, second));
+  EXPECT_THAT(BookmarksOf(0xdef, read), ElementsAre(second));
+  EXPECT_THAT(BookmarksOf(0, read), IsEmpty());
+  KeepBookmarks(0xabc, {}, &settings);
+  EXPECT_EQ(settings.bookmarks.size(), size_t{1});
+
+  // The oldest run gives way.
+  const std::vector<view::Bookmark> many(kSavedBookmarks, first);
+  KeepBookmarks(0x123, many, &settings);
+  EXPECT_THAT(BookmarksOf(0xdef, settings), IsEmpty());
+  EXPECT_EQ(settings.bookmarks.size(), kSavedBookmarks);
+
+  for (const char* text :
+       {"bookmark", "bookmark x 1 - name\n", "bookmark 1 -1 - name\n", "bookmark 1 1 - \n",
+        "bookmark 0 1 - name\n", "bookmark 1 1 x name\n", "bookmark 1 1 name\n"}) {
+    EXPECT_THAT(ParseSettings(text).bookmarks, IsEmpty()) << text;
+  }
+  // A name that no line can hold is left out.
+  first.name = "a\nscale 3";
+  KeepBookmarks(0xabc, {first}, &settings);
+  EXPECT_THAT(BookmarksOf(0xabc, ParseSettings(SettingsText(settings))), IsEmpty());
 }
 
 TEST(SettingsTest, RecentPathsAreFewAndOnce) {

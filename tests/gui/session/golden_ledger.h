@@ -40,7 +40,7 @@ class GoldenLedger {
     DRASIM_CHECK(sim.ok());
     absl::StatusOr<std::unique_ptr<LedgerWriter>> writer =
         LedgerWriter::Create(dir_.PathOf("ledger"), yaml_, (*sim)->cluster(), (*sim)->ranks(),
-                             (*sim)->summaries(), kPace);
+                             (*sim)->summaries(), kPace, (*sim)->Layouts());
     DRASIM_CHECK(writer.ok());
     (*writer)->set_jobs(&(*sim)->jobs());
     (*sim)->AddSink(writer->get());

@@ -878,9 +878,8 @@ TEST(GuiSessionFragmentationTest, IsThatOfTheReport) {
   ASSERT_EQ(run->status(), absl::OkStatus());
   const view::Pyramid* const data = run->overview()->Find(gui::FragmentationPass::kName);
   ASSERT_NE(data, nullptr);
-  ASSERT_OK_AND_ASSIGN(
-      const view::RunReport report,
-      view::ReadRunReport([&] { return LedgerReader::Open(ledger.path()); }, {}));
+  ASSERT_OK_AND_ASSIGN(const view::RunReport report,
+                       view::ReadRunReport([&] { return LedgerReader::Open(ledger.path()); }, {}));
   ASSERT_GT(report.fragmentation.size(), 20u);
   ASSERT_EQ(data->size(), report.fragmentation.size());
   for (size_t i = 0; i < data->size(); ++i) {

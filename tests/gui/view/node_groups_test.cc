@@ -29,11 +29,10 @@ NodeSpec NodeNamed(const std::string& name,
 }
 
 TEST(NodeGroupsTest, PoolsOfClouds) {
-  for (const char* key :
-       {"cloud.google.com/gke-nodepool", "eks.amazonaws.com/nodegroup",
-        "alpha.eksctl.io/nodegroup-name", "kubernetes.azure.com/agentpool", "agentpool",
-        "karpenter.sh/nodepool", "doks.digitalocean.com/node-pool", "node-pool", "nodepool",
-        "pool"}) {
+  for (const char* key : {"cloud.google.com/gke-nodepool", "eks.amazonaws.com/nodegroup",
+                          "alpha.eksctl.io/nodegroup-name", "kubernetes.azure.com/agentpool",
+                          "agentpool", "karpenter.sh/nodepool", "doks.digitalocean.com/node-pool",
+                          "node-pool", "nodepool", "pool"}) {
     EXPECT_EQ(PoolOf(NodeNamed("node-1", {{"a", "x"}, {key, "big gpus"}})), "big gpus") << key;
   }
   // The more specific label counts, and an empty one does not.

@@ -374,6 +374,9 @@ TEST(TimelineTest, KeepsBookmarksInOrder) {
   EXPECT_EQ(timeline.bookmarks()[1].at, Target(50));
   ASSERT_TRUE(timeline.StepBookmark(/*forward=*/true));
   EXPECT_EQ(timeline.cursor(), Target(50));
+  timeline.RenameBookmark(1, "half-way");
+  EXPECT_EQ(timeline.bookmarks()[1].name, "half-way");
+  EXPECT_EQ(timeline.bookmarks()[1].at, Target(50));
   timeline.RemoveBookmark(0);
   EXPECT_FALSE(timeline.StepBookmark(/*forward=*/false));
   ASSERT_TRUE(timeline.StepBookmark(/*forward=*/true));
