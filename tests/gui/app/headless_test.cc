@@ -547,9 +547,9 @@ TEST_F(HeadlessTest, KeysMoveTheClock) {
   EXPECT_EQ(timeline().cursor(), timeline().bookmarks().front().at);
   Press({.key = GLFW_KEY_LEFT, .ctrl = true});
   EXPECT_THAT(NoticeTexts(), HasSubstr("No bookmark before"));
-  app_->Run("remove_bookmark");
+  RunCommand("remove_bookmark", app_.get());
   EXPECT_TRUE(timeline().bookmarks().empty());
-  app_->Run("remove_bookmark");
+  RunCommand("remove_bookmark", app_.get());
   EXPECT_THAT(NoticeTexts(), HasSubstr("No bookmark at this moment"));
   const SimTime before = timeline().cursor().time;
   Press(GLFW_KEY_SPACE);
