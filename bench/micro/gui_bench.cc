@@ -152,13 +152,15 @@ const std::string& DraRun() {
     node->set_gpus(8);
     node->set_gpu_model("H100-SXM5-80GB");
     proto::Generated* jobs = scenario.mutable_workload()->mutable_generated();
-    jobs->set_pods(20'000);
-    jobs->set_interarrival("exponential(mean=13)");
+    jobs->set_pods(6'000);
+    jobs->set_interarrival("exponential(mean=15)");
     jobs->set_run_time("lognormal(median=3300,sigma=0.8)");
-    for (const char* profile : {"1g.10gb", "2g.20gb", "3g.40gb", "7g.80gb"}) {
+    // Small ones are wanted most: the cluster stays below its capacity.
+    int weight = 0;
+    for (const char* profile : {"7g.80gb", "3g.40gb", "2g.20gb", "1g.10gb"}) {
       proto::MigShare* mig = jobs->add_mig();
       mig->set_profile(profile);
-      mig->set_weight(1);
+      mig->set_weight(++weight);
     }
     scenario.mutable_scheduler()->set_queue("kubernetes");
     scenario.mutable_front_end()->set_kind("dra-classic");
