@@ -453,7 +453,7 @@ void TimelineBar::DrawCurves(const Rect& area, const AppState& state, ImDrawList
   if (two) {
     line(a_load_, theme.categories[0]);
     line(b_load_, theme.categories[1]);
-  } else {
+  } else if (queues()) {
     line(a_queue_, theme.categories[1]);
   }
 }
@@ -502,9 +502,11 @@ void TimelineBar::DrawLane(const Rect& area, const AppState& state, ImDrawList* 
   } else {
     keys.push_back(
         {theme.categories[0], a_->gpus > 0 ? "GPUs handed out, 0-100 %" : "pods on nodes"});
-    keys.push_back({theme.categories[1],
-                    absl::StrCat("pods waiting, 0-",
-                                 view::CommaText(static_cast<int64_t>(a_queue_.highest)))});
+    if (queues()) {
+      keys.push_back({theme.categories[1],
+                      absl::StrCat("pods waiting, 0-",
+                                   view::CommaText(static_cast<int64_t>(a_queue_.highest)))});
+    }
   }
   const float square = FontHeight(font) * 0.6F;
   float legend = 0;

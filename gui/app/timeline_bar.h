@@ -62,6 +62,8 @@ class TimelineBar {
   Curve Sample(const RunOverview* run, const char* metric, size_t columns) const;
   float XOf(const view::Rect& area, SimTime time) const;
   SimTime TimeAt(const view::Rect& area, float x) const;
+  // In a fill each pod waits alone, for an instant.
+  bool queues() const { return a_queue_.highest > 1; }
 
   // What the curves were sampled for.
   std::shared_ptr<const RunOverview> a_;

@@ -139,7 +139,11 @@ void Fact(absl::string_view label, absl::string_view value, const AppState& app)
 
 std::string InstantText(SimTime at, const AppState& app) {
   const bool by_record = app.a.overview != nullptr && app.a.overview->by_record;
-  return by_record ? app.a.overview->TimeText(at) : view::TimeText(at);
+  if (by_record) return app.a.overview->TimeText(at);
+  // Nanoseconds say nothing beside hours.
+  constexpr int64_t kMillisecondNs = kSecondNs / 1000;
+  return view::TimeText(
+      at < SimTime(kSecondNs) ? at : SimTime(at.ns() / kMillisecondNs * kMillisecondNs));
 }
 
 std::string LengthText(SimDuration length, const AppState& app) {

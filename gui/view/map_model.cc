@@ -315,9 +315,7 @@ void ClusterMap::MeasureNames() {
   }
   // Numbers stay readable: at least three of their digits, or the end of the name.
   constexpr size_t kLeastName = 3;
-  if (order_.size() > 1) {
-    common_prefix_ = std::min(common.size(), longest_name_ - std::min(longest_name_, kLeastName));
-  }
+  common_prefix_ = std::min(common.size(), longest_name_ - std::min(longest_name_, kLeastName));
   for (const uint32_t node : order_) {
     common_prefix_ = std::min(common_prefix_, data_->nodes[node].name.size());
   }
@@ -769,7 +767,8 @@ Ink ClusterMap::GpuInk(uint32_t g, const MapView& view, const ClusterMapData* b)
     return InkOf(theme.muted_cell, Hatch::kCrossed);
   }
   const bool by_slot = view.colour == MapColour::kTenant || view.colour == MapColour::kAge ||
-                       view.colour == MapColour::kState;
+                       view.colour == MapColour::kState ||
+                       (view.colour == MapColour::kProfile && gpu.units == kShareUnits);
   if (by_slot) {
     const MapSlot* largest = nullptr;
     for (const MapSlot& slot : data_->SlotsOf(gpu)) {

@@ -176,7 +176,8 @@ class ClusterMap {
 
   // The visible part, in pixels; edges may stick out and are to be clipped. `b` is the same cluster
   // in run B, for MapColour::kDifference; otherwise null. Nodes and GPUs that are drawn as a single
-  // rectangle show their shares; a GPU shows the tenant, age or state of its largest slot.
+  // rectangle show their shares; a GPU shows the tenant, age or state of its largest slot, and
+  // without MIG instances its profile, too.
   // Costs nothing if neither view nor data changed.
   const DrawList& Draw(const MapView& view, const ClusterMapData* b);
 

@@ -293,6 +293,8 @@ void LedgerWriter::WriteFrame(FrameType type, absl::string_view payload) {
 }
 
 void LedgerWriter::OnRecord(const Record& record, const ClusterState& cluster) {
+  if (EndsBlock(record.time)) FlushBlock();
+  if (block_.kind().empty()) block_begin_ = record.time;
   block_.mutable_kind()->push_back(static_cast<char>(record.kind));
   block_.add_time_delta_ns(record.time.ns() - last_time_ns_);
   any_time_ |= record.time.ns() != last_time_ns_;
@@ -326,15 +328,14 @@ void LedgerWriter::OnRecord(const Record& record, const ClusterState& cluster) {
   ++records_;
   claims_.OnRecord();
   digest_.OnRecord(record, cluster);
-  if (EndsBlock(record.time)) FlushBlock();
+  if (block_.kind().size() >= digest_.pace().records_per_block) FlushBlock();
 }
 
 bool LedgerWriter::EndsBlock(SimTime time) const {
   const LedgerPace& pace = digest_.pace();
-  const size_t records = block_.kind().size();
-  if (records >= pace.records_per_block) return true;
-  const SimDuration span = time - time_before_block_;
-  return records >= pace.least_records_per_block && span.ns() > time.ns() / pace.parts_of_time;
+  const SimDuration span = time - block_begin_;
+  return block_.kind().size() >= pace.least_records_per_block &&
+         span.ns() > time.ns() / pace.parts_of_time;
 }
 
 std::optional<uint64_t> LedgerWriter::StaticInstances(NodeId node, size_t gpu) const {

@@ -110,7 +110,7 @@ class LedgerWriter : public RecordSink {
   // The same, with an entry in the index: the frame stands after `records` records.
   void WriteIndexed(FrameType type, uint64_t records, SimTime time, absl::string_view payload);
   void FlushBlock();
-  // After a record at that time.
+  // Before a record at that time, which would make it too long.
   bool EndsBlock(SimTime time) const;
   // The frames that are due after a block; `all`: also what would wait for more.
   void WriteDigest(bool all);
@@ -142,6 +142,7 @@ class LedgerWriter : public RecordSink {
   int64_t last_job_ = 0;       // of the arrivals in the block in progress
   TenantRows tenant_rows_;     // likewise
   SimTime time_before_block_;  // of the last record before the block in progress
+  SimTime block_begin_;        // of its first record
   bool any_time_ = false;
   bool any_priority_ = false;
   bool any_grants_ = false;

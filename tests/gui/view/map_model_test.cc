@@ -543,9 +543,13 @@ TEST(MapModelTest, LabelsGetShorterBeforeTheyVanish) {
     return found;
   };
   EXPECT_EQ(texts(1.4F, 20), (std::vector<std::string>{"node-000017", "48/64"}));
-  EXPECT_EQ(texts(1.4F, 14), (std::vector<std::string>{"000017", "48/64"}));
-  EXPECT_EQ(texts(3, 7), (std::vector<std::string>{"00017", "48"}));
+  EXPECT_EQ(texts(1.4F, 14), (std::vector<std::string>{"017", "48/64"}));
+  EXPECT_EQ(texts(3, 7), (std::vector<std::string>{"017", "48"}));
   EXPECT_TRUE(texts(1.4F, 7).empty());  // lower than a line of text
+  // All nodes lose the part of their names that they have in common, however short a share is.
+  data.AddNode(Node("node-000121"));
+  for (int g = 0; g < 8; ++g) data.AddGpu(MigGpu(), {Slot(0, 1, 0)});
+  EXPECT_EQ(texts(1.4F, 14), (std::vector<std::string>{"017", "48/64", "121", "8/64"}));
 }
 
 TEST(MapModelTest, LegendsNameTheirColours) {

@@ -191,8 +191,8 @@ TEST(LedgerTest, LongRunsTakeSeveralBlocks) {
   const PodId pod = script.Arrive("pod", script.Shape(9000, 0, 0, 0));
   for (int64_t i = 1; i < 3 * 4096 + 500; ++i) {
     // Blocks: no times, times, none again but late, times.
-    if (i >= 4096 && i < 2 * 4096) script.At(i * 1000);
-    if (i >= 3 * 4096) script.At(i * 2000);
+    if (i >= 4096 && i < 2 * 4096) script.At(kSecondNs + i);
+    if (i >= 3 * 4096) script.At(2 * kSecondNs + i);
     script.Fail(pod, {2, {{1, static_cast<uint32_t>(i % 3 == 0)}}});
   }
   ASSERT_EQ(writer->Finish(1), absl::OkStatus());
@@ -200,7 +200,7 @@ TEST(LedgerTest, LongRunsTakeSeveralBlocks) {
   EXPECT_EQ(content.status, absl::OkStatus());
   EXPECT_TRUE(content.complete);
   EXPECT_TRUE(content.records == script.records());
-  EXPECT_EQ(content.records[2 * 4096].time, SimTime((2 * 4096 - 1) * 1000));
+  EXPECT_EQ(content.records[2 * 4096].time, SimTime(kSecondNs + 2 * 4096 - 1));
   std::vector<size_t> sizes;
   std::vector<int> times;
   for (const LedgerFrame& frame : FramesOf(dir.Read("ledger"))) {
@@ -212,6 +212,34 @@ TEST(LedgerTest, LongRunsTakeSeveralBlocks) {
   }
   EXPECT_EQ(sizes, (std::vector<size_t>{4096, 4096, 4096, 500}));
   EXPECT_EQ(times, (std::vector<int>{0, 4096, 0, 500}));
+}
+
+TEST(LedgerTest, BlocksEndEarlyWhereLittleHappens) {
+  const TempDir dir;
+  RecordScript script;
+  const std::unique_ptr<LedgerWriter> writer = WriterIn(dir, script);
+  script.AddSink(writer.get());
+  const PodId pod = script.Arrive("pod", script.Shape(9000, 0, 0, 0));
+  // A dense day, then a record an hour.
+  for (int64_t i = 1; i < 8192; ++i) {
+    script.At(kDayNs + i);
+    script.Fail(pod, {2, {{1, 0}}});
+  }
+  for (int64_t i = 0; i < 200; ++i) {
+    script.At(2 * kDayNs + i * kHourNs);
+    script.Fail(pod, {2, {{1, 0}}});
+  }
+  ASSERT_EQ(writer->Finish(1), absl::OkStatus());
+  std::vector<size_t> sizes;
+  for (const LedgerFrame& frame : FramesOf(dir.Read("ledger"))) {
+    if (frame.type != 2) continue;
+    proto::LedgerBlock block;
+    ASSERT_TRUE(block.ParseFromString(frame.payload));
+    sizes.push_back(static_cast<size_t>(block.kind().size()));
+  }
+  // The first block ends early, too: it begins at 0 and reaches over a day.
+  EXPECT_EQ(sizes, (std::vector<size_t>{16, 4096, 4080, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16,
+                                        16, 8}));
 }
 
 TEST(LedgerTest, AllDevicesOfALargeNodeComeBack) {
