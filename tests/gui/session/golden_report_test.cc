@@ -44,8 +44,7 @@ TEST(GoldenReportTest, TenantsComeWithTheArrivals) {
   const std::string path = dir.PathOf("run/ledger");
   ASSERT_OK_AND_ASSIGN(const RunReport report,
                        ReadRunReport([&] { return LedgerReader::Open(path); }, {}));
-  ASSERT_OK_AND_ASSIGN(const std::unique_ptr<LedgerReader> reader,
-                       LedgerReader::Open(path));
+  ASSERT_OK_AND_ASSIGN(const std::unique_ptr<LedgerReader> reader, LedgerReader::Open(path));
   Record record;
   size_t with_tenant = 0;
   while (reader->Next(&record).value()) {
@@ -64,9 +63,8 @@ TEST(GoldenReportTest, ClaimsVerdictsAndCallsOfADraRun) {
   const std::string path = dir.PathOf("run/ledger");
   ASSERT_OK_AND_ASSIGN(const std::unique_ptr<LedgerSeek> seek, LedgerSeek::Open(path));
   const SimTime middle(seek->index().end.ns() / 2);
-  ASSERT_OK_AND_ASSIGN(
-      const RunReport report,
-      ReadRunReport([&] { return LedgerReader::Open(path); }, {middle}));
+  ASSERT_OK_AND_ASSIGN(const RunReport report,
+                       ReadRunReport([&] { return LedgerReader::Open(path); }, {middle}));
   ASSERT_EQ(seek->ToTime(middle), absl::OkStatus());
   const view::ClaimTable wanted(seek->claims(), seek->cluster(), middle);
   ASSERT_EQ(report.maps.size(), 1u);

@@ -866,7 +866,6 @@ TEST(EngineFillCheckpointTest, AFillWithoutCachesCanBeResumed) {
 // ---- Standstill: runs that only repeat failed attempts end, however long attempts take and
 // whatever the backoff is. Attempts take minutes here. ----
 
-
 // Services of three cores, so many, on one node of four. An attempt takes a minute, a pod that
 // failed is tried again after five, so from six services on a round never ends.
 EngineScenario Services(size_t services) {

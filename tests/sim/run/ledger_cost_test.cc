@@ -67,8 +67,8 @@ TEST(LedgerCostTest, ASeekCostsWhatAKeyframesDistanceDoes) {
   const TempDir dir;
   const std::unique_ptr<Simulation> sim = BuildRun(/*with_ledger=*/false);
   const absl::StatusOr<std::unique_ptr<LedgerWriter>> writer =
-      LedgerWriter::Create(dir.PathOf("ledger"), "", sim->cluster(), sim->ranks(),
-                           sim->summaries(), pace, sim->Layouts());
+      LedgerWriter::Create(dir.PathOf("ledger"), "", sim->cluster(), sim->ranks(), sim->summaries(),
+                           pace, sim->Layouts());
   ASSERT_TRUE(writer.ok()) << writer.status();
   (*writer)->set_jobs(&sim->jobs());
   sim->AddSink(writer->get());
