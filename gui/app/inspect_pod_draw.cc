@@ -270,8 +270,9 @@ void PodPage::DrawNodes(const view::PodInspection& pod, AppState* app) {
   const ImVec2 mouse = ImGui::GetMousePos();
   for (size_t i = 0; i < cells.size(); ++i) {
     const view::RoomyNode* const room = cells[i].room;
+    const size_t row = i / per_row;
     const ImVec2 from(origin.x + static_cast<float>(i % per_row) * step,
-                      origin.y + static_cast<float>(i / per_row) * step);
+                      origin.y + static_cast<float>(row) * step);
     const ImVec2 to(from.x + side, from.y + side);
     // Room for all of the pod is stronger than room for its largest part.
     Rgb fill = theme.free_cell;

@@ -68,13 +68,14 @@ class DecisionJob::Impl {
  private:
   void Work() {
     absl::StatusOr<DecisionExplanation> decision = ExplainDecision(request_);
+    const absl::Status status = decision.status();
     std::shared_ptr<const PodDecision> result;
     if (decision.ok()) {
       result = std::make_shared<const PodDecision>(WithLines(*std::move(decision)));
     }
     {
       const std::lock_guard<std::mutex> lock(mutex_);
-      status_ = decision.status();
+      status_ = status;
       result_ = std::move(result);
       over_ = true;
     }

@@ -205,6 +205,8 @@ absl::Status ReadSeries(LedgerSeek* seek, GoOn go_on, uint64_t exact_records, Ru
 }
 
 class ArchiveBuilder {
+  static constexpr uint64_t kNoPodNumber = std::numeric_limits<uint32_t>::max();
+
  public:
   explicit ArchiveBuilder(LedgerSeek* seek)
       : seek_(*seek),
@@ -215,7 +217,9 @@ class ArchiveBuilder {
   // last ones. `seek` stands at the end.
   absl::Status Read(GoOn go_on) {
     const uint64_t ended = EndedPods(seek_.live());
-    archive_->Reserve(static_cast<size_t>(std::min(ended, seek_.index().records)));
+    // The counts come from an untrusted file: a lie must not cost memory.
+    constexpr uint64_t kMostReserved = uint64_t{1} << 21;
+    archive_->Reserve(static_cast<size_t>(std::min({ended, seek_.index().records, kMostReserved})));
     const size_t frames = seek_.index().pods.size();
     for (size_t f = 0; f < frames; ++f) {
       if (!go_on(static_cast<double>(f) / static_cast<double>(frames))) return Cancelled();
@@ -259,7 +263,7 @@ class ArchiveBuilder {
     row.arrival = ended.arrival;
     row.shape = ended.shape;
     row.tenant = InternTenant(ended.tenant);
-    return Add(std::move(row), ended.number, ended.end, ended.end_kind, ended.name);
+    return Add(row, ended.number, ended.end, ended.end_kind, ended.name);
   }
 
   absl::Status Add(const EndedPod& ended) {
@@ -269,8 +273,7 @@ class ArchiveBuilder {
     row.arrival = cluster.pod_arrival(ended.pod);
     row.shape = cluster.pod_shape_id(ended.pod).value();
     row.tenant = InternTenant(seek_.TenantOf(ended.pod));
-    return Add(std::move(row), seek_.NumberOf(ended.pod), ended.end, ended.kind,
-               cluster.pod_name(ended.pod));
+    return Add(row, seek_.NumberOf(ended.pod), ended.end, ended.kind, cluster.pod_name(ended.pod));
   }
 
   absl::Status Add(view::PodRow row, uint64_t number, SimTime end, RecordKind kind,
@@ -293,8 +296,9 @@ class ArchiveBuilder {
         return Damaged();
     }
     const SummaryId failure = row.last_failure;
-    if (number >= arrived_ || archive_->Find(number).has_value() ||
-        row.shape >= archive_->texts().wants.size() ||
+    // Every pod has a record of its arrival.
+    if (number >= std::min(arrived_, seek_.index().records) || number >= kNoPodNumber ||
+        archive_->Find(number).has_value() || row.shape >= archive_->texts().wants.size() ||
         (failure.valid() && failure.value() >= seek_.summaries().size())) {
       return Damaged();
     }

@@ -77,7 +77,8 @@ StateBoxesPicture DrawStateBoxes(absl::Span<const StateBox> states, const StateB
     const auto column = static_cast<float>(i % per_row);
     Rect box;
     box.x = column * (width + gap);
-    box.y = static_cast<float>(i / per_row) * row_height + bracket;
+    const size_t row = i / per_row;
+    box.y = static_cast<float>(row) * row_height + bracket;
     box.width = width;
     box.height = height;
     picture.boxes.push_back(box);
