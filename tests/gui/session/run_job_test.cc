@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
@@ -74,8 +75,8 @@ void WaitUntilPaused(const RunJob& job, uint64_t records) {
 }
 
 TEST_F(RunJobTest, LeavesTheFilesOfAPlainRun) {
-  int changes = 0;
-  const std::unique_ptr<RunJob> job = RunJob::Start(Spec("out"), [&changes] { ++changes; });
+  std::atomic<int> changes = 0;
+  std::unique_ptr<RunJob> job = RunJob::Start(Spec("out"), [&changes] { ++changes; });
   job->Settle();
   const JobProgress progress = job->progress();
   ASSERT_EQ(progress.state, JobState::kDone) << progress.status;
@@ -94,6 +95,7 @@ TEST_F(RunJobTest, LeavesTheFilesOfAPlainRun) {
   EXPECT_EQ(job->snapshot()->record, progress.records);
   EXPECT_EQ(job->snapshot()->pods.rows(), 3u);
   EXPECT_EQ(job->snapshot()->waiting, 0);
+  job.reset();  // the worker tells of the end after it is over
   EXPECT_GE(changes, 3);
 }
 
