@@ -41,11 +41,14 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "model/cluster_objects.h"
 #include "model/device_grant.h"
 #include "model/device_set.h"
 #include "model/gpu_model_table.h"
 #include "model/ids.h"
+#include "model/node_order.h"
 #include "model/node_spec.h"
+#include "model/pod_counts.h"
 #include "model/pod_shape.h"
 #include "model/resource_request.h"
 #include "model/shape_table.h"
@@ -146,8 +149,16 @@ class ClusterState {
   // more than kMaxExtendedNames resources, or totals beyond 2^63.
   absl::StatusOr<NodeId> AddNode(const NodeSpec& spec);
   void SetSchedulable(NodeId node, bool schedulable);
+  // Replaces what the node's object says (labels, taints, images, amounts, cordon); its name, GPUs
+  // and devices stay as they are (CHECKed). Amounts may fall below what its pods hold.
+  absl::Status UpdateNode(NodeId node, const NodeSpec& spec);
   // An unavailable node has no pods (CHECKed), and the totals leave its capacity out.
   void SetAvailable(NodeId node, bool available);
+  // The available nodes in kube-scheduler's order: zones in turn, each in order of addition. Without
+  // zone labels, in order of addition. Amortised O(1); O(nodes) after a node was added or left.
+  absl::Span<const NodeId> node_order() const { return order_.list(); }
+  // Invalid for an unknown name, or a node that is unavailable.
+  NodeId FindNode(absl::string_view name) const;
   size_t available_nodes() const { return available_nodes_; }
   size_t cordoned_nodes() const { return cordoned_nodes_; }
   size_t node_count() const { return rows_.size(); }
@@ -228,10 +239,9 @@ class ClusterState {
   }
   // Changes what a node reports. REQUIRES: column < extended_names().size().
   void SetExtendedCapacity(NodeId node, size_t column, int64_t amount);
-  // Resident pods without a request for CPU, and for memory; kube-scheduler's scores assume a small
-  // one for them.
-  int32_t pods_without_cpu(NodeId id) const { return without_cpu_[id.value()]; }
-  int32_t pods_without_memory(NodeId id) const { return without_memory_[id.value()]; }
+  // The sum of the residents' requests as kube-scheduler's scores count them (ScoredRequest).
+  int64_t scored_cpu_milli(NodeId id) const { return scored_cpu_[id.value()]; }
+  int64_t scored_memory_bytes(NodeId id) const { return scored_memory_[id.value()]; }
   // 1 + the column of the first extended resource of the shape that the node lacks;
   // 1 + extended_names().size() for a resource that no node offers; 0 when the node lacks none.
   // REQUIRES: the shape of a pod that was added. O(resources of the shape).
@@ -255,6 +265,9 @@ class ClusterState {
     if (id.value() >= pod_grants_.size()) return {};
     return pod_grants_[id.value()];
   }
+  // status.startTime; when the pod has none (SimTime::Max()), it counts as started last.
+  SimTime pod_start(PodId id) const;
+  void SetPodStart(PodId id, SimTime start);
   int32_t pod_priority(PodId id) const { return pod_priority_[id.value()]; }
   SimTime pod_arrival(PodId id) const { return pod_arrival_[id.value()]; }
   // The assumed and bound pods of a node, in kube-scheduler's order: a new pod goes last, and the
@@ -275,6 +288,11 @@ class ClusterState {
   // it held, whether the scheduler or the node had chosen it.
   void PutBack(PodId pod, NodeId node, DeviceSet devices, absl::Span<const DeviceGrant> grants,
                bool bound);
+  // kPending -> kBound: a pod that is on the node already when the cluster is read. Unlike Assume,
+  // whatever room the node has: idle amounts may become negative. REQUIRES: a shape without devices.
+  void Adopt(PodId pod, NodeId node);
+  // A new shape for a pod in any phase: its object was updated (labels, requests, tolerations).
+  void SetPodShape(PodId pod, ShapeId shape);
   void Bind(PodId pod);    // kAssumed -> kBound
   void Forget(PodId pod);  // kAssumed -> kPending (Unreserve)
   void Finish(PodId pod);  // kBound -> kSucceeded
@@ -282,6 +300,22 @@ class ClusterState {
   void Evict(PodId pod);   // kBound -> kPending: its job waits again
   void Drop(PodId pod);    // kPending -> kDropped
   void Delete(PodId pod);  // kPending or kBound -> kDeleted
+
+  // --- other objects ---
+  // Services, PodDisruptionBudgets, volumes, ...: a change of them changes objects_version(), and no
+  // node's epoch.
+  const ClusterObjects& objects() const { return objects_; }
+  uint64_t objects_version() const { return objects_version_; }
+  void SetObjects(ClusterObjects objects);
+  // For changes in place, such as the claim that a pod's Reserve binds.
+  ClusterObjects& ChangeObjects();
+
+  // --- counts of pods by domain (model/pod_counts.h) ---
+  // Counts of the resident pods by node, of those that meet a rule about their shape. Kept by the
+  // transitions above, what-ifs included.
+  const PodCounts& pod_counts() const { return counts_; }
+  // Adds a column, or finds it: amortised O(1); O(pods) for a new one.
+  PodCountId CountPods(const PodCountRule& rule) const;
 
   // --- change tracking ---
   // The number of node changes so far; change k touched changed_node(k). The log keeps the last
@@ -398,8 +432,12 @@ class ClusterState {
   std::vector<std::string> extended_names_;
   std::vector<int64_t> extended_idle_;      // nodes x names
   std::vector<int64_t> extended_capacity_;  // nodes x names
-  std::vector<int32_t> without_cpu_;
-  std::vector<int32_t> without_memory_;
+  std::vector<int64_t> scored_cpu_;
+  std::vector<int64_t> scored_memory_;
+  NodeOrder order_;
+  ClusterObjects objects_;
+  uint64_t objects_version_ = 0;
+  mutable PodCounts counts_;
   std::vector<CountedRequest> counted_;  // by shape
   absl::flat_hash_map<std::string, uint32_t> group_index_;
   std::vector<std::vector<uint16_t>> group_pods_;  // group, node

@@ -20,6 +20,13 @@ struct Taint {
   bool operator==(const Taint&) const = default;
 };
 
+// An entry of core/v1 NodeStatus.images.
+struct NodeImage {
+  std::vector<std::string> names;  // with tags or digests
+  int64_t bytes = 0;
+  bool operator==(const NodeImage&) const = default;
+};
+
 struct NodeSpec {
   std::string name;
   int64_t cpu_milli = 0;
@@ -36,6 +43,7 @@ struct NodeSpec {
   // Known details of single devices: GPUs in order of index (gpu_count of them, or none), then
   // other devices.
   std::vector<DeviceSpec> devices;
+  std::vector<NodeImage> images;
   bool absent = false;         // outside the cluster until an event adds it
   bool unschedulable = false;  // spec.unschedulable (cordoned)
 };

@@ -86,7 +86,16 @@ struct NodeRequirement {
 // A conjunction of requirements. A term without any selects no node.
 struct NodeTerm {
   std::vector<NodeRequirement> requirements;
+  // Why Kubernetes cannot use the term, in its words: a required term then matches nothing, a
+  // preferred one fails the attempt. Empty: it is valid.
+  std::string error;
   bool operator==(const NodeTerm&) const = default;
+};
+
+struct PreferredNodeTerm {
+  int32_t weight = 0;
+  NodeTerm term;
+  bool operator==(const PreferredNodeTerm&) const = default;
 };
 
 // True when one of the terms selects the node. O(requirements x labels).
@@ -94,6 +103,15 @@ bool MeetsNodeTerms(const NodeSpec& node, absl::Span<const NodeTerm> terms);
 
 // "zone NotIn [a, b] and disk Exists, or metadata.name In [n-1]"
 std::string NodeTermsText(absl::Span<const NodeTerm> terms);
+
+// --- Host ports (core/v1 ContainerPort) ---
+
+struct HostPort {
+  std::string ip = "0.0.0.0";
+  std::string protocol = "TCP";
+  int32_t port = 0;
+  bool operator==(const HostPort&) const = default;
+};
 
 // --- Reasons to keep a pod pending ---
 
@@ -124,11 +142,20 @@ std::optional<PodHold> ParsePodHold(absl::string_view name);
 struct PodConstraints {
   std::vector<std::pair<std::string, std::string>>
       node_selector;  // label key, value; sorted by key
-  // Required node affinity: at least one of these terms must match; empty: any node.
+  // Required node affinity: at least one of these terms must match; empty: any node, or no node
+  // with `requires_node_terms`.
   std::vector<NodeTerm> node_terms;
+  bool requires_node_terms = false;  // the section is there, even if it has no terms
+  std::vector<PreferredNodeTerm> preferred_nodes;
+  bool prefers_nodes = false;  // the section is there, even if it has no terms
+  std::string node_name;       // spec.nodeName of a pod that is not bound; empty: none
   std::vector<Toleration> tolerations;
   PodHold hold = PodHold::kNone;  // why the pod is never placed
   bool never_preempts = false;    // preemptionPolicy: Never
+  std::vector<std::string> gates;  // spec.schedulingGates
+  std::vector<HostPort> host_ports;  // of containers and sidecars
+  // Images of init containers and containers, with a tag, in the pod's order.
+  std::vector<std::string> images;
   // Limit on the pods of one group (an application) per node; 0 and "": none.
   int32_t max_per_node = 0;
   std::string group;

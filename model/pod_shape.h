@@ -13,13 +13,21 @@
 #include "model/device_plugin_request.h"
 #include "model/gpu_demand.h"
 #include "model/pod_constraints.h"
+#include "model/pod_identity.h"
+#include "model/pod_topology.h"
+#include "model/pod_volumes.h"
 #include "model/resource_request.h"
+#include "model/scored_request.h"
 
 namespace drasim {
 
 struct PodShape {
   ResourceRequest request;            // charged to the node
+  ScoredRequest scored;               // by which scores judge it
   PodConstraints constraints;         // where the pod may run
+  PodTopology topology;               // relative to which other pods
+  PodVolumes volumes;                 // and to which volumes
+  PodIdentity identity;               // for the selectors of other objects
   DevicePluginRequest device_plugin;  // for the kubelet
   std::vector<ClaimEntry> claims;     // classic DRA; they exclude GPUs and MIG in the request
   GpuDemand demand;                   // of the trace, for statistics and reports

@@ -1,10 +1,12 @@
-// The extension points of the scheduling framework.
+// The extension points of the scheduling framework, an interface for each.
 //
 // Names, order and meaning follow kube-scheduler's framework (kubernetes/kubernetes
-// pkg/scheduler/framework interface): PreEnqueue, QueueSort, PreFilter, Filter, PostFilter,
-// PreScore, Score, NormalizeScore, Reserve, Permit, PreBind, Bind, PostBind. Two differences:
-//  * Filter and Score are batched for speed: one call covers many nodes and one pod shape. A
-//    NodeRestriction adds what depends on the single pod, such as its claims.
+// pkg/scheduler/framework interface, release 1.34): PreEnqueue, QueueSort, PreFilter, Filter,
+// PostFilter, PreScore, Score, NormalizeScore, Reserve, Permit, PreBind, Bind, PostBind, and the
+// events after which a rejected pod is tried again. Three differences:
+//  * Filter and Score are batched for speed: one call covers many nodes.
+//  * A plugin keeps what upstream puts into CycleState in its own members, from PreFilter to the end
+//    of the attempt. Attempts never overlap.
 //  * Reserve and later points have no side effects outside of the simulator. They return intents,
 //    which the engine carries out in virtual time (an API write takes time) before it goes on with
 //    the next point.
@@ -12,11 +14,10 @@
 // A plugin is created for one run and owned by its profile. It sees the cluster through const
 // references only. An example:
 //
-//   // FreeSlots (Score): prefers nodes with many free pod slots.
-//   class FreeSlots : public Plugin {
+//   // FreeSlots: prefers nodes with many free pod slots.
+//   class FreeSlots : public ScorePlugin {
 //    public:
 //     absl::string_view name() const override { return "FreeSlots"; }
-//     uint32_t points() const override { return kScore; }
 //     void Score(const PodContext&, const ClusterState& cluster, absl::Span<const NodeId> nodes,
 //                absl::Span<int64_t> scores) override {
 //       for (size_t i = 0; i < nodes.size(); ++i) {
@@ -25,12 +26,14 @@
 //     }
 //   };
 //
-// registry.h registers it under a name that scenarios can use.
+// registry.h registers it under a name that scenarios and KubeSchedulerConfigurations can use. A
+// plugin with several points derives from several interfaces.
 #ifndef DRASIM_POLICIES_FRAMEWORK_PLUGIN_H_
 #define DRASIM_POLICIES_FRAMEWORK_PLUGIN_H_
 
 #include <algorithm>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -41,26 +44,10 @@
 #include "model/job_table.h"
 #include "model/state_io.h"
 #include "model/time.h"
+#include "policies/framework/cluster_change.h"
 #include "policies/framework/reason.h"
 
 namespace drasim {
-
-// Extension points as bits of Plugin::points().
-enum ExtensionPoint : uint32_t {
-  kQueueSort = 1u << 0,
-  kPreFilter = 1u << 1,
-  kFilter = 1u << 2,
-  kPostFilter = 1u << 3,
-  kPreScore = 1u << 4,
-  kScore = 1u << 5,
-  kReserve = 1u << 6,
-  kPermit = 1u << 7,
-  kPreBind = 1u << 8,
-  kBind = 1u << 9,
-  kPostBind = 1u << 10,
-  kPreEnqueue = 1u << 11,
-  kNodeRestriction = 1u << 12,  // ours: Filter for one pod rather than a shape
-};
 
 inline constexpr int64_t kMaxNodeScore = 100;
 
@@ -72,12 +59,20 @@ struct PodContext {
   SimTime now;
 };
 
-// The effect of NormalizeScore, on which the caching of scores depends.
-enum class Normalize : uint8_t {
-  kNone,             // none: raw scores are final, in [0, 100]
-  kOrderPreserving,  // keeps the order of nodes, and neither makes nor breaks ties
-  kGeneral,          // any
+// --- Results ---
+
+// kube-scheduler's status codes.
+enum class StepCode : uint8_t {
+  kSuccess,
+  kReject,        // Unschedulable: pods that leave may help
+  kUnresolvable,  // UnschedulableAndUnresolvable: they do not
+  kError,
+  kPending,  // waits for another component, which will wake the pod
+  kSkip,     // PreFilter, PreScore: the plugin's Filter, or Score, is not asked in this attempt
+  kWait,     // Reserve, PreBind and PostBind: work is under way; the step is called again at its end
 };
+// "UnschedulableAndUnresolvable".
+absl::string_view StepCodeName(StepCode code);
 
 // Actions that Reserve and later points request from the engine.
 enum class IntentKind : uint8_t {
@@ -88,72 +83,63 @@ struct Intent {
   IntentKind kind = IntentKind::kWait;
   SimDuration latency;
 };
-// The engine treats kError and kPending as kReject. kPending says that the pod waits for another
-// component, which will wake it. kWait (Reserve, PreBind and PostBind only) says that work is under
-// way; when it ends, the step is called again.
-enum class StepCode : uint8_t { kSuccess, kReject, kError, kPending, kWait };
-// Result of PreFilter, Reserve, Permit, PreBind and Bind. Intents are carried out in order.
+
+// Result of PreFilter, PreScore, Reserve, Permit, PreBind and Bind.
 struct StepResult {
   StepCode code = StepCode::kSuccess;
-  ReasonIndex reason = kFits;
-  std::vector<Intent> intents;
-};
-
-// Changes of the cluster that may make room for a waiting pod (kube-scheduler's cluster events), as
-// bits.
-enum ClusterEvent : uint32_t {
-  kPodRemoved = 1u << 0,       // a pod left its node
-  kNodeAdded = 1u << 1,        // a node was added, or is ready again
-  kNodeSchedulable = 1u << 2,  // a node was uncordoned
-  kNodeAllocatable = 1u << 3,  // a node reports more of an extended resource
-  kClaimChanged = 1u << 4,     // an object that decides about claims was added or changed; no node
+  ReasonIndex reason = kFits;  // of reasons()
+  std::string message;  // upstream's words where they differ from pod to pod; else the reason's text
+  std::vector<Intent> intents;  // carried out in order
+  // PreFilter: the pod may only use `nodes` (ascending), as NodeAffinity says for metadata.name.
+  bool names_nodes = false;
+  std::vector<NodeId> nodes;
 };
 
 // The victims of a preemption, and the node on which they make room for the pod.
 struct PostFilterResult {
   // kSuccess: the pod is tried again when victims are gone and intents are carried out. kPending:
-  // as kSuccess, but the component that acts wakes the pod. kReject: nothing helps.
+  // as kSuccess, but the component that acts wakes the pod. kReject: nothing helps; the next
+  // PostFilter plugin is asked. kUnresolvable and kError end the chain.
   StepCode code = StepCode::kReject;
+  // What becomes of the pod's nominated node: upstream's ModeOverride with `nominated` (invalid:
+  // cleared), or ModeNoop.
+  bool keeps_nomination = false;
   NodeId nominated;             // where the pod would fit; nothing is reserved for it there
   std::vector<PodId> victims;   // to be evicted; may be empty
   std::vector<Intent> intents;  // carried out before the pod is tried again
+  std::string message;          // upstream's words
 };
 
-// The nodes that a pod may use, regardless of their state: a node passes if it is in `allowed`
-// (with `only_allowed`) and not in `excluded`. Both are ascending, and valid until the next call of
-// the plugin.
-struct NodeRestriction {
-  bool only_allowed = false;
-  absl::Span<const NodeId> allowed;
-  absl::Span<const NodeId> excluded;
-  bool wants_feasible = false;  // PreScore is to be called
+// --- The plugin as such ---
 
-  bool restricts() const { return only_allowed || !excluded.empty(); }
-  // O(log size).
-  bool Passes(NodeId node) const {
-    return (!only_allowed || std::binary_search(allowed.begin(), allowed.end(), node)) &&
-           !std::binary_search(excluded.begin(), excluded.end(), node);
-  }
-};
+class DeviceAllocator;
 
-// The cluster as a PostFilter plugin sees it. Changes are for trial: the caller takes them back.
-class PostFilterHandle {
+// The base of all extension points.
+class Plugin {
  public:
-  virtual ~PostFilterHandle() = default;
-  virtual const ClusterState& cluster() const = 0;
-  virtual const JobTable& jobs() const = 0;
-  // Nodes that may take the pod once pods are removed from them (IsResolvable), in node order.
-  virtual absl::Span<const NodeId> candidates() const = 0;
-  // Whether every Filter plugin accepts the node in its present trial state.
-  virtual bool Fits(NodeId node) = 0;
-  // Removes a bound pod from its node; puts it back.
-  virtual void Remove(PodId pod) = 0;
-  virtual void Restore(PodId pod) = 0;
-  // Whether the job has been evicted and runs on in its grace period.
-  virtual bool IsLeaving(JobId) const { return false; }
-  // A number in [0, n), from a stream of the run.
-  virtual uint64_t Draw(uint64_t n) = 0;
+  virtual ~Plugin() = default;
+  // In CamelCase, as kube-scheduler or the paper calls it. For registration and messages: no
+  // decision depends on it.
+  virtual absl::string_view name() const = 0;
+  // The reasons that its Filter and its later points may give. Verdict r of Filter is 1 + index
+  // here.
+  virtual std::vector<Reason> reasons() const { return {}; }
+  // The allocator of a plugin that also chooses devices; null for others.
+  virtual DeviceAllocator* device_allocator() { return nullptr; }
+
+  // The state that influences later decisions; nothing for a plugin without any.
+  virtual void Save(StateWriter&) const {}
+  virtual absl::Status Load(StateReader&) { return absl::OkStatus(); }
 };
+
+// How much of the cluster a verdict or a raw score depends on: the contract of the caches.
+enum class Reach : uint8_t {
+  kNode,     // the shape, and the node's row, specification, devices and residents: cached per shape
+             // and node until the node changes
+  kCluster,  // other nodes, pods or objects, too: asked anew in every attempt, after PreFilter
+};
+
+// --- Queue ---
 
 // A pod in the scheduling queue, as QueueSort sees it.
 struct QueuedPod {
@@ -168,97 +154,190 @@ enum class QueueOrder : uint8_t {
   kByPriority,  // by priority, highest first, then by queued_at, then by sequence
 };
 
-class DeviceAllocator;
-
-// One interface for all extension points. A plugin overrides the functions of the points that
-// points() names; the profile calls no others.
-class Plugin {
+class QueueSortPlugin : public virtual Plugin {
  public:
-  virtual ~Plugin() = default;
-  // In CamelCase, as kube-scheduler or the paper calls it. For registration and messages: no
-  // decision depends on it.
-  virtual absl::string_view name() const = 0;
-  // The extension points that it implements: bits of ExtensionPoint.
-  virtual uint32_t points() const = 0;
-
-  // QueueSort: true when a goes before b. A strict weak order.
-  virtual bool Less(const QueuedPod& a, const QueuedPod& b) const;
+  // True when a goes before b. A strict weak order.
+  virtual bool Less(const QueuedPod& a, const QueuedPod& b) const = 0;
   // The kind of that order. A queue keeps pods in a known order by key, without calls of Less.
   virtual QueueOrder queue_order() const { return QueueOrder::kByLess; }
+};
 
-  // The reasons that its Filter and its later points may give. Verdict r of Filter is 1 + index
-  // here.
-  virtual std::vector<Reason> reasons() const { return {}; }
+class PreEnqueuePlugin : public virtual Plugin {
+ public:
+  // Whether the pod may enter the queue: kSuccess, or kUnresolvable with a message. Called when the
+  // pod is created, and again when its answer may have changed.
+  virtual StepResult PreEnqueue(const PodContext& pod) = 0;
+};
 
-  // Filter, for many nodes: verdicts[i] is that of nodes[i], and stays as it is unless kFits.
-  // Verdicts are cached per shape and node epoch, so they may depend only on the shape and the
-  // node's row, specification and devices.
+// Upstream's EnqueueExtensions: every plugin that may reject a pod has it.
+class RequeuePlugin : public virtual Plugin {
+ public:
+  // Changes (bits of ClusterEvent) after which a pod that this plugin rejected may fit.
+  virtual uint32_t requeue_events() const {
+    return kPodRemoved | kNodeAdded | kNodeSchedulable | kNodeAllocatable;
+  }
+  // Queueing hint for such a change: false when it cannot help pods of the shape. `pod.pod` may be
+  // invalid: a hint about a shape.
+  virtual bool MayHelp(const ClusterChange& change, const PodContext& pod,
+                       const ClusterState& cluster) const;
+  // Whether such a change moves the pod to the active queue without its backoff: true if this plugin
+  // ended the pod's last attempt with kPending (kube-scheduler's PendingPlugins). Called for
+  // plugins with a NodeRestriction only.
+  virtual bool SkipsBackoff(PodId /*pod*/, SimTime /*now*/) { return false; }
+};
+
+// --- Filter ---
+
+class PreFilterPlugin : public virtual Plugin {
+ public:
+  // Once per attempt, before Filter. kReject, kUnresolvable and kError fail the attempt for all
+  // nodes.
+  virtual StepResult PreFilter(const PodContext& pod, const ClusterState& cluster) = 0;
+};
+
+class FilterPlugin : public virtual RequeuePlugin {
+ public:
+  virtual Reach filter_reach() const { return Reach::kNode; }
+  // For many nodes: verdicts[i] is that of nodes[i], and stays as it is unless kFits. With
+  // Reach::kCluster it is called after PreFilter of the same attempt (if the plugin has one, and it
+  // did not skip).
   virtual void Filter(const PodContext& pod, const ClusterState& cluster,
-                      absl::Span<const NodeId> nodes, absl::Span<ReasonIndex> verdicts) const;
-
+                      absl::Span<const NodeId> nodes, absl::Span<ReasonIndex> verdicts) const = 0;
   // Whether a node rejected for reason `local` (1-based) could take the pod after other pods have
   // left it: kube-scheduler's Unschedulable rather than UnschedulableAndUnresolvable.
   virtual bool IsResolvable(const PodContext& pod, const ClusterState& cluster, NodeId node,
                             ReasonIndex local) const;
-  // Events (bits of ClusterEvent) after which a pod that this plugin rejected may fit.
-  virtual uint32_t requeue_events() const {
-    return kPodRemoved | kNodeAdded | kNodeSchedulable | kNodeAllocatable;
+  // kube-scheduler's words for such a rejection, in its order. By default the reason's text. Called
+  // for messages only, in the same attempt.
+  virtual std::vector<std::string> ReasonTexts(const PodContext& pod, const ClusterState& cluster,
+                                               NodeId node, ReasonIndex local) const;
+
+  // Upstream's AddPod and RemovePod of PreFilterExtensions, and the copy of CycleState around them:
+  // within a trial, pods are added to nodes and removed from them after PreFilter (nominated pods,
+  // victims of a preemption). The cluster has changed already when one of them is called. EndTrial
+  // restores the state of BeginTrial. Trials nest. Not called for plugins of Reach::kNode, nor after
+  // kSkip.
+  virtual void BeginTrial() {}
+  virtual void EndTrial() {}
+  virtual void OnPodAdded(const PodContext& /*pod*/, const ClusterState&, PodId /*other*/,
+                          NodeId /*node*/) {}
+  virtual void OnPodRemoved(const PodContext& /*pod*/, const ClusterState&, PodId /*other*/,
+                            NodeId /*node*/) {}
+};
+
+// The nodes that a pod may use, regardless of their state: a node passes if it is in `allowed`
+// (with `only_allowed`) and not in `excluded`. Both are ascending, and valid until the next call of
+// the plugin.
+struct NodeRestriction {
+  bool only_allowed = false;
+  absl::Span<const NodeId> allowed;
+  absl::Span<const NodeId> excluded;
+  bool wants_feasible = false;  // ListFeasible is to be called
+
+  bool restricts() const { return only_allowed || !excluded.empty(); }
+  // O(log size).
+  bool Passes(NodeId node) const {
+    return (!only_allowed || std::binary_search(allowed.begin(), allowed.end(), node)) &&
+           !std::binary_search(excluded.begin(), excluded.end(), node);
   }
-  // Queueing hint for such an event: false when it cannot help pods of the shape.
-  virtual bool MayHelp(ClusterEvent event, NodeId node, const PodShape& shape,
-                       const ClusterState& cluster) const;
+};
 
-  // Whether such an event moves the pod to the active queue without its backoff: true if this
-  // plugin ended the pod's last attempt with kPending (kube-scheduler's PendingPlugins). Called for
-  // plugins with kNodeRestriction only.
-  virtual bool SkipsBackoff(PodId /*pod*/, SimTime /*now*/) { return false; }
-
-  // Whether Score depends only on what Filter may read.
-  virtual bool score_is_cacheable() const { return true; }
-  // Whether Score draws random numbers of the run.
-  virtual bool score_draws() const { return false; }
-  virtual Normalize normalize(const ClusterState&) const { return Normalize::kNone; }
-  // Score, for many feasible nodes. Not const, because randomised policies draw.
-  virtual void Score(const PodContext& pod, const ClusterState& cluster,
-                     absl::Span<const NodeId> nodes, absl::Span<int64_t> scores);
-  // NormalizeScore over all feasible nodes' raw scores, in place.
-  virtual void NormalizeScore(absl::Span<int64_t> scores) const;
-
-  // The allocator of a plugin that also chooses devices; null for others.
-  virtual DeviceAllocator* device_allocator() { return nullptr; }
-
-  // PreEnqueue: whether the pod may enter the queue. Called when the pod is created, and again when
-  // a component reports that the answer may have changed.
-  virtual bool PreEnqueue(const PodContext&) { return true; }
-  // kNodeRestriction: the nodes that this pod may use. Called after PreFilter.
-  virtual NodeRestriction Restriction(const PodContext&) { return {}; }
+// Ours: Filter for one pod rather than a shape.
+class NodeRestrictionPlugin : public virtual RequeuePlugin {
+ public:
+  // The nodes that this pod may use. Called after PreFilter.
+  virtual NodeRestriction Restriction(const PodContext&) = 0;
   // The reason why the restriction keeps out a node that Filter accepts; kFits if it does not. When
   // no node is left, called for every such node, in order, before PostFilter.
   virtual ReasonIndex WhyRestricted(const PodContext&, NodeId) { return kFits; }
-  // PreScore, with the feasible nodes, ascending. Called if there are at least two.
-  virtual void PreScore(const PodContext&, absl::Span<const NodeId>) {}
+  // The feasible nodes, ascending, if `wants_feasible` and there are at least two.
+  virtual void ListFeasible(const PodContext&, absl::Span<const NodeId>) {}
+};
 
-  // PreFilter, once per attempt, before Filter: kReject fails the attempt for all nodes, with a
-  // reason.
-  virtual StepResult PreFilter(const PodContext& pod, const ClusterState& cluster);
-  // PostFilter: no node fits (replay only). Preemption is decided here.
-  virtual PostFilterResult PostFilter(const PodContext& pod, PostFilterHandle& handle);
+// The cluster as a PostFilter plugin sees it. Changes are for trial: the caller takes them back.
+class PostFilterHandle {
+ public:
+  virtual ~PostFilterHandle() = default;
+  virtual const ClusterState& cluster() const = 0;
+  virtual const JobTable& jobs() const = 0;
+  // Nodes that may take the pod once pods are removed from them (IsResolvable), in the scheduler's
+  // node order.
+  virtual absl::Span<const NodeId> candidates() const = 0;
+  // Whether every Filter plugin accepts the node in its present trial state, with and without the
+  // pods that are nominated to it.
+  virtual bool Fits(NodeId node) = 0;
+  // Removes a bound pod from its node; puts it back.
+  virtual void Remove(PodId pod) = 0;
+  virtual void Restore(PodId pod) = 0;
+  // Whether the job has been evicted and runs on in its grace period.
+  virtual bool IsLeaving(JobId) const { return false; }
+  // A number in [0, n), from a stream of the run.
+  virtual uint64_t Draw(uint64_t n) = 0;
+};
+
+class PostFilterPlugin : public virtual Plugin {
+ public:
+  // No node fits (replay only). Preemption is decided here.
+  virtual PostFilterResult PostFilter(const PodContext& pod, PostFilterHandle& handle) = 0;
   // False when PostFilter would reject every pod of that priority in the present state; PostFilter
   // is then not called. O(1), because it follows every failed attempt.
   virtual bool PostFilterMayHelp(int32_t /*priority*/, const JobTable& /*jobs*/) const {
     return true;
   }
-  virtual StepResult Reserve(const PodContext& pod, const ClusterState& cluster, NodeId node);
-  // Undoes Reserve after a later point failed. Must not fail.
-  virtual void Unreserve(const PodContext& pod, const ClusterState& cluster, NodeId node);
-  virtual StepResult Permit(const PodContext& pod, const ClusterState& cluster, NodeId node);
-  virtual StepResult PreBind(const PodContext& pod, const ClusterState& cluster, NodeId node);
-  virtual StepResult Bind(const PodContext& pod, const ClusterState& cluster, NodeId node);
-  virtual void PostBind(const PodContext& pod, const ClusterState& cluster, NodeId node);
+};
 
-  // The state that influences later decisions; nothing for a plugin without any.
-  virtual void Save(StateWriter&) const {}
-  virtual absl::Status Load(StateReader&) { return absl::OkStatus(); }
+// --- Score ---
+
+// The effect of NormalizeScore, on which the caching of scores depends.
+enum class Normalize : uint8_t {
+  kNone,             // none: raw scores are final, in [0, 100]
+  kOrderPreserving,  // keeps the order of nodes, and neither makes nor breaks ties
+  kGeneral,          // any
+};
+
+class ScorePlugin : public virtual Plugin {
+ public:
+  virtual Reach score_reach() const { return Reach::kNode; }
+  // Whether Score draws random numbers of the run.
+  virtual bool score_draws() const { return false; }
+  virtual Normalize normalize(const ClusterState&) const { return Normalize::kNone; }
+  // PreScore, with the feasible nodes in the order of the later calls: kSuccess, kSkip or kError.
+  // Called if there are at least two.
+  virtual StepResult PreScore(const PodContext& /*pod*/, const ClusterState&,
+                              absl::Span<const NodeId> /*feasible*/) {
+    return {};
+  }
+  // For many feasible nodes. Not const, because randomised policies draw. An error of upstream's
+  // Score is PreScore's here.
+  virtual void Score(const PodContext& pod, const ClusterState& cluster,
+                     absl::Span<const NodeId> nodes, absl::Span<int64_t> scores) = 0;
+  // NormalizeScore over all feasible nodes' raw scores, in place.
+  virtual void NormalizeScore(absl::Span<const NodeId> nodes, absl::Span<int64_t> scores) const;
+};
+
+// --- From the decision to the running pod ---
+
+class ReservePlugin : public virtual Plugin {
+ public:
+  virtual StepResult Reserve(const PodContext& pod, const ClusterState& cluster, NodeId node) = 0;
+  // Undoes Reserve after a later point failed. Must not fail.
+  virtual void Unreserve(const PodContext& pod, const ClusterState& cluster, NodeId node) = 0;
+};
+class PermitPlugin : public virtual Plugin {
+ public:
+  virtual StepResult Permit(const PodContext& pod, const ClusterState& cluster, NodeId node) = 0;
+};
+class PreBindPlugin : public virtual Plugin {
+ public:
+  virtual StepResult PreBind(const PodContext& pod, const ClusterState& cluster, NodeId node) = 0;
+};
+class BindPlugin : public virtual Plugin {
+ public:
+  virtual StepResult Bind(const PodContext& pod, const ClusterState& cluster, NodeId node) = 0;
+};
+class PostBindPlugin : public virtual Plugin {
+ public:
+  virtual void PostBind(const PodContext& pod, const ClusterState& cluster, NodeId node) = 0;
 };
 
 }  // namespace drasim

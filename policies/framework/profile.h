@@ -10,6 +10,7 @@
 #include "model/record.h"
 #include "policies/framework/device_allocator.h"
 #include "policies/framework/plugin.h"
+#include "policies/framework/profile_spec.h"
 #include "policies/framework/registry.h"
 
 namespace drasim {
@@ -26,7 +27,7 @@ struct ProfileOptions {
 class Profile {
  public:
   struct FilterEntry {
-    Plugin* plugin;
+    FilterPlugin* plugin;
     ReasonIndex reason_base;   // verdict r of the plugin is reason reason_base + r of the profile
     ReasonIndex reason_count;  // of the plugin
 
@@ -35,17 +36,42 @@ class Profile {
     }
   };
   struct ScoreEntry {
-    Plugin* plugin;
+    ScorePlugin* plugin;
     int64_t weight;
   };
 
+  // A policy of the registry: every plugin serves at all points that it implements, except that
+  // only the listed ones score.
   static absl::StatusOr<Profile> Make(const Registry& registry, const ProfileOptions& options,
                                       const PolicyContext& context);
+  // A profile of a KubeSchedulerConfiguration: the plugins of each point as the specification lists
+  // them. Each plugin is made once, however many points name it. InvalidArgument for an unknown
+  // plugin, and for one that lacks a point where it is listed.
+  static absl::StatusOr<Profile> MakeKube(const Registry& registry, const ProfileSpec& spec,
+                                          const PolicyContext& context);
 
+  // The plugins of each point, in order.
+  const std::vector<PreEnqueuePlugin*>& pre_enqueues() const;
+  const std::vector<QueueSortPlugin*>& queue_sorts() const;
+  const std::vector<PreFilterPlugin*>& pre_filters() const;
   const std::vector<FilterEntry>& filters() const { return filters_; }
+  const std::vector<NodeRestrictionPlugin*>& restrictions() const;
+  const std::vector<PostFilterPlugin*>& post_filters() const;
   const std::vector<ScoreEntry>& scores() const { return scores_; }
-  // The plugins that implement one of `points`, in order.
-  std::vector<Plugin*> plugins_at(uint32_t points) const;
+  const std::vector<ReservePlugin*>& reserves() const;
+  const std::vector<PermitPlugin*>& permits() const;
+  const std::vector<PreBindPlugin*>& pre_binds() const;
+  const std::vector<BindPlugin*>& binds() const;
+  const std::vector<PostBindPlugin*>& post_binds() const;
+  // All plugins that may reject a pod. RequeueIndex: the place of one in that list, a bit of a set of
+  // rejectors; 64 plugins at most.
+  const std::vector<RequeuePlugin*>& requeues() const;
+  size_t RequeueIndex(const Plugin* plugin) const;
+
+  // Of a KubeSchedulerConfiguration.
+  const std::string& scheduler_name() const { return scheduler_name_; }
+  int32_t percentage_of_nodes() const { return percentage_of_nodes_; }
+
   DeviceAllocator& allocator() const { return *allocator_; }
   // Adds a plugin after those of the policy, or before them (its Filter always runs last). For
   // extensions and tests; the profile must not be in use yet.
@@ -72,6 +98,8 @@ class Profile {
   std::vector<ScoreEntry> scores_;
   std::unique_ptr<DeviceAllocator> own_allocator_;  // null: a plugin is the allocator
   DeviceAllocator* allocator_ = nullptr;
+  std::string scheduler_name_;
+  int32_t percentage_of_nodes_ = 0;
   std::vector<std::string> reasons_;
   std::vector<ReasonKind> reason_kinds_;  // beside reasons_
 };

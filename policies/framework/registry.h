@@ -26,6 +26,7 @@
 #include "model/run_streams.h"
 #include "policies/framework/device_allocator.h"
 #include "policies/framework/plugin.h"
+#include "policies/framework/plugin_args.h"
 #include "policies/framework/queue_policy.h"
 #include "policies/framework/resource_score_options.h"
 
@@ -42,6 +43,8 @@ struct PolicyContext {
   // Shares of MIG profiles in the requests of the workload, in parts per kMfiScale; by name.
   std::vector<std::pair<std::string, int64_t>> mig_mix;
   ResourceScoreOptions resource_scores;
+  // Of a KubeSchedulerConfiguration: the plugin's own arguments. Null: none.
+  const PluginArgs* args = nullptr;
 };
 
 // Factories keep the pointers of a context and follow them only in calls of what they made: a
@@ -66,6 +69,7 @@ struct QueueEntry {
 struct ScoreChoice {
   std::string plugin;
   int64_t weight = 1;
+  bool operator==(const ScoreChoice&) const = default;
 };
 
 // A named policy: weighted score plugins and a device allocator.
