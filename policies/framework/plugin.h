@@ -302,7 +302,8 @@ class ScorePlugin : public virtual Plugin {
   virtual bool score_draws() const { return false; }
   virtual Normalize normalize(const ClusterState&) const { return Normalize::kNone; }
   // PreScore, with the feasible nodes in the order of the later calls: kSuccess, kSkip or kError.
-  // Called if there are at least two.
+  // Called if there are at least two. A search that caches scores of Reach::kNode calls it with the
+  // nodes whose scores it renews; so the answer for such a plugin may depend on the shape alone.
   virtual StepResult PreScore(const PodContext& /*pod*/, const ClusterState&,
                               absl::Span<const NodeId> /*feasible*/) {
     return {};

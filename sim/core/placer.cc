@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <utility>
 
 #include "absl/algorithm/container.h"
 #include "absl/types/span.h"
@@ -18,7 +19,16 @@ constexpr uint32_t kUnknown = std::numeric_limits<uint32_t>::max();
 bool Draws(const Profile& profile) {
   if (profile.allocator().draws()) return true;
   return std::any_of(profile.scores().begin(), profile.scores().end(),
-                     [](const Profile::ScoreEntry& e) { return !e.plugin->score_is_cacheable(); });
+                     [](const Profile::ScoreEntry& e) {
+                       return e.plugin->score_reach() != Reach::kNode;
+                     });
+}
+
+// Verdicts that follow from the nodes' epochs and the shape.
+bool FiltersByNode(const Profile& profile) {
+  return absl::c_all_of(profile.filters(), [](const Profile::FilterEntry& filter) {
+    return filter.plugin->filter_reach() == Reach::kNode;
+  });
 }
 
 }  // namespace
@@ -31,10 +41,18 @@ Placer::Placer(const Profile* profile, ClusterState* cluster, const JobTable* jo
       cycle_(cycle),
       summaries_(summaries),
       // A plugin that restricts one pod need not restrict the next of its shape.
-      remember_(remember && profile->plugins_at(kNodeRestriction).empty()),
-      draws_(Draws(*profile)),
-      pre_filters_(profile->plugins_at(kPreFilter)),
-      restricting_(profile->plugins_at(kNodeRestriction)) {}
+      remember_(remember && profile->restrictions().empty() && FiltersByNode(*profile)),
+      draws_(Draws(*profile)) {
+  for (PreFilterPlugin* const plugin : profile->pre_filters()) {
+    PreFilterEntry entry{plugin, 0, dynamic_cast<NodeRestrictionPlugin*>(plugin) != nullptr};
+    for (size_t f = 0; f < profile->filters().size(); ++f) {
+      if (dynamic_cast<FilterPlugin*>(plugin) == profile->filters()[f].plugin) {
+        entry.filter = uint64_t{1} << f;
+      }
+    }
+    pre_filters_.push_back(entry);
+  }
+}
 
 uint32_t Placer::SignatureOf(JobId job) {
   if (signature_.size() <= job.value()) signature_.resize(jobs_->size(), kUnknown);
@@ -69,23 +87,33 @@ const Placer::Failure* Placer::KnownFailure(JobId job) {
 
 std::optional<Placer::Failure> Placer::PlacePod(PodId pod, SimTime now, Ask ask) {
   const PodContext context = {cluster_->pod_shape_id(pod), &cluster_->pod_shape(pod), pod, now};
-  const absl::Span<Plugin* const> restricting =
-      ask == Ask::kEveryone ? absl::MakeConstSpan(restricting_) : absl::Span<Plugin* const>();
-  for (Plugin* plugin : pre_filters_) {
-    if (ask == Ask::kUnrestricted && absl::c_linear_search(restricting_, plugin)) continue;
-    const StepResult result = plugin->PreFilter(context, *cluster_);
-    if (result.code == StepCode::kSuccess) continue;
+  absl::Span<NodeRestrictionPlugin* const> restricting;
+  if (ask == Ask::kEveryone) restricting = profile_->restrictions();
+  named_nodes_.clear();
+  uint64_t skipped = 0;
+  for (const PreFilterEntry& entry : pre_filters_) {
+    if (ask == Ask::kUnrestricted && entry.restricts) continue;
+    StepResult result = entry.plugin->PreFilter(context, *cluster_);
+    if (result.code == StepCode::kSkip) skipped |= entry.filter;
+    if (result.code == StepCode::kSuccess || result.code == StepCode::kSkip) {
+      if (result.names_nodes) named_nodes_.push_back(std::move(result.nodes));
+      continue;
+    }
     VerdictSummaryTable::Row why;
     why.nodes = static_cast<uint32_t>(cluster_->available_nodes());
-    const ReasonIndex reason = profile_->ReasonOf(plugin, result.reason);
+    const ReasonIndex reason = profile_->ReasonOf(entry.plugin, result.reason);
     if (reason != kFits) why.rejected.emplace_back(reason, why.nodes);
     return Failure{pod, PodId(), summaries_->Intern(why), false, false};
   }
+  cycle_->set_skipped_filters(skipped);
   restrictions_.clear();
   bool wants_feasible = false;
-  for (Plugin* plugin : restricting) {
+  for (NodeRestrictionPlugin* plugin : restricting) {
     restrictions_.push_back(plugin->Restriction(context));
     wants_feasible |= restrictions_.back().wants_feasible;
+  }
+  for (const std::vector<NodeId>& nodes : named_nodes_) {
+    restrictions_.push_back({.only_allowed = true, .allowed = nodes, .excluded = {}});
   }
   const Decision decision = cycle_->Decide(context, restrictions_);
   if (!decision.node.valid()) {
@@ -95,7 +123,7 @@ std::optional<Placer::Failure> Placer::PlacePod(PodId pod, SimTime now, Ask ask)
   if (wants_feasible) {
     const absl::Span<const NodeId> feasible = cycle_->Feasible(context.shape_id, restrictions_);
     for (size_t i = 0; i < restricting.size() && feasible.size() > 1; ++i) {
-      if (restrictions_[i].wants_feasible) restricting[i]->PreScore(context, feasible);
+      if (restrictions_[i].wants_feasible) restricting[i]->ListFeasible(context, feasible);
     }
   }
   cluster_->Assume(pod, decision.node, decision.devices, decision.grants);
@@ -104,13 +132,13 @@ std::optional<Placer::Failure> Placer::PlacePod(PodId pod, SimTime now, Ask ask)
 
 // Counts the nodes of the shape's verdicts and of the plugins that restrict only this pod.
 VerdictSummaryTable::Row Placer::Rejections(const PodContext& pod,
-                                            absl::Span<Plugin* const> restricting) {
+                                            absl::Span<NodeRestrictionPlugin* const> restricting) {
   VerdictSummaryTable::Row row = cycle_->Rejections(pod.shape_id);
   if (restricting.empty()) return row;
   std::map<ReasonIndex, uint32_t> counts(row.rejected.begin(), row.rejected.end());
   cycle_->ListFeasible(pod.shape_id, {}, &feasible_);
   for (NodeId node : feasible_) {
-    for (Plugin* plugin : restricting) {
+    for (NodeRestrictionPlugin* plugin : restricting) {
       const ReasonIndex reason = plugin->WhyRestricted(pod, node);
       if (reason == kFits) continue;
       ++counts[profile_->ReasonOf(plugin, reason)];
@@ -178,7 +206,7 @@ std::optional<Placer::Failure> Placer::WhyNever(JobId job, SimTime now) {
 }
 
 // Counts the pods of the shape that the nodes could hold if they were empty, available and
-// schedulable. No what-if of the cluster could show that: what-ifs do not cover changes of nodes.
+// schedulable, as far as each node decides by itself. No what-if of the cluster could show that: what-ifs do not cover changes of nodes.
 bool Placer::GroupFitsEmpty(ShapeId shape_id, uint32_t pods) {
   GpuModelTable models = cluster_->models();
   ShapeTable alone(&models);
@@ -200,6 +228,7 @@ bool Placer::GroupFitsEmpty(ShapeId shape_id, uint32_t pods) {
       const PodContext context = {alone_id, &shape, pod, SimTime()};
       ReasonIndex verdict = kFits;
       for (const Profile::FilterEntry& filter : profile_->filters()) {
+        if (filter.plugin->filter_reach() != Reach::kNode) continue;
         filter.plugin->Filter(context, one, absl::MakeConstSpan(&*node, 1),
                               absl::MakeSpan(&verdict, 1));
       }
