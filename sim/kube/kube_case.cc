@@ -62,7 +62,7 @@ class CaseRun {
   void AddCycle(const KubeAttempt& attempt, KubeAnswer::Attempt* out) const;
   void AddPreemption(const KubeAttempt& attempt, KubeAnswer::Attempt* out) const;
   void AddEvent(int index);
-  std::vector<PodId> Deliver(const proto::kube::KubeCase::Event& event, bool* skipped);
+  std::vector<PodId> Deliver(const proto::kube::KubeCaseEvent& event, bool* skipped);
 
   std::string NameOf(PodId pod) const { return std::string(world_.cluster().pod_name(pod)); }
   template <typename Field>
@@ -239,7 +239,7 @@ void CaseRun::AddAttempt(PodId pod, int32_t pass, const KubeAttempt& attempt) {
   if (attempt.nominated.valid()) out->set_nominated_after(world_.node_name(attempt.nominated));
 }
 
-std::vector<PodId> CaseRun::Deliver(const proto::kube::KubeCase::Event& event, bool* skipped) {
+std::vector<PodId> CaseRun::Deliver(const proto::kube::KubeCaseEvent& event, bool* skipped) {
   if (event.type() == "nodeAdd") return world_.OnNodeAdded(event.node());
   if (event.type() == "nodeUpdate") return world_.OnNodeUpdated(event.node());
   if (event.type() == "nodeDelete") return world_.OnNodeDeleted(event.name());
@@ -275,15 +275,22 @@ absl::StatusOr<KubeConfig> ConfigOf(const KubeCase& given) {
 }  // namespace
 
 absl::StatusOr<KubeCaseLine> ReadKubeCase(absl::string_view line, bool with_answer) {
-  proto::kube::KubeCaseLine read;
-  RETURN_IF_ERROR(ReadJson(line, &read));
-  if (!read.has_given()) {
-    return absl::InvalidArgumentError("no key `case`; expected {\"case\": {...}}");
-  }
   KubeCaseLine result;
-  result.given = std::move(*read.mutable_given());
-  if (with_answer && read.has_answer()) result.stored = std::move(*read.mutable_answer());
-  return result;
+  bool has_case = false;
+  if (with_answer) {
+    proto::kube::AnsweredKubeCase read;
+    RETURN_IF_ERROR(ReadJson(line, &read));
+    has_case = read.has_case_();
+    result.given = std::move(*read.mutable_case_());
+    if (read.has_answer()) result.stored = std::move(*read.mutable_answer());
+  } else {
+    proto::kube::KubeCaseLine read;
+    RETURN_IF_ERROR(ReadJson(line, &read));
+    has_case = read.has_case_();
+    result.given = std::move(*read.mutable_case_());
+  }
+  if (has_case) return result;
+  return absl::InvalidArgumentError("no key `case`; expected {\"case\": {...}}");
 }
 
 absl::StatusOr<KubeAnswer> AnswerKubeCase(const KubeCase& given) {
