@@ -36,14 +36,14 @@ enum ClusterEvent : uint32_t {
 
 struct ClusterChange {
   ClusterEvent event = kPodRemoved;
-  NodeId node;  // of the node, or of the bound pod; invalid: none
+  NodeId node = NodeId();  // of the node, or of the bound pod; invalid: none
   // The node as it was; null: it is new, or the event is not about a node.
   const NodeSpec* old_node = nullptr;
   // The pod that was added, changed or removed; null for other objects, and where all that is known
   // is that pods left the node. It may be gone already.
   const PodShape* pod = nullptr;
   const PodShape* old_pod = nullptr;  // before the change; null unless it was updated
-  PodId pod_id;
+  PodId pod_id = PodId();
   bool is_waiting_pod = false;  // the changed pod is the very pod that waits
 };
 
