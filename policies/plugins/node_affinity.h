@@ -8,10 +8,9 @@
 
 namespace drasim {
 
-class NodeAffinity : public Plugin {
+class NodeAffinity : public FilterPlugin {
  public:
   absl::string_view name() const override { return "NodeAffinity"; }
-  uint32_t points() const override { return kFilter; }
   std::vector<Reason> reasons() const override;
   // Independent of other pods.
   bool IsResolvable(const PodContext&, const ClusterState&, NodeId, ReasonIndex) const override {

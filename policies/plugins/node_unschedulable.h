@@ -7,10 +7,9 @@
 
 namespace drasim {
 
-class NodeUnschedulable : public Plugin {
+class NodeUnschedulable : public FilterPlugin {
  public:
   absl::string_view name() const override { return "NodeUnschedulable"; }
-  uint32_t points() const override { return kFilter; }
   std::vector<Reason> reasons() const override;
   // Independent of other pods.
   bool IsResolvable(const PodContext&, const ClusterState&, NodeId, ReasonIndex) const override {
