@@ -52,16 +52,18 @@ PodShape MakePod(int64_t cpu, int64_t memory, const Amounts& extended = {}) {
 }
 
 // The score of a node that is alone in its cluster and empty.
-int64_t OnEmptyNode(Plugin&& plugin, const NodeSpec& node, const PodShape& shape) {
+int64_t OnEmptyNode(ScorePlugin&& plugin, const NodeSpec& node, const PodShape& shape) {
   ClusterBuilder builder;
   builder.AddNode(node);
   return ScoresOf(plugin, builder, shape)[0];
 }
 
-std::unique_ptr<Plugin> MakePlugin(const std::string& name, const PolicyContext& context) {
+std::unique_ptr<ScorePlugin> MakePlugin(const std::string& name, const PolicyContext& context) {
   absl::StatusOr<std::unique_ptr<Plugin>> made = TestRegistry().MakePlugin(name, context);
   DRASIM_CHECK(made.ok());
-  return *std::move(made);
+  auto* const score = dynamic_cast<ScorePlugin*>(made->release());
+  DRASIM_CHECK(score != nullptr);
+  return std::unique_ptr<ScorePlugin>(score);
 }
 
 // What LeastAllocated, MostAllocated, RequestedToCapacityRatio and PackingExtender say.
@@ -398,7 +400,7 @@ TEST(ResourceScoresDeathTest, PluginsCheckTheirOptions) {
 
 // Places the pods one after the other, each on the first of the best nodes that take it. Returns
 // the node of each, -1 for none.
-std::vector<int> PlaceInTurn(Plugin& plugin, ClusterBuilder& builder,
+std::vector<int> PlaceInTurn(ScorePlugin& plugin, ClusterBuilder& builder,
                              const std::vector<PodShape>& pods) {
   std::vector<int> placed;
   for (const PodShape& shape : pods) {
@@ -438,7 +440,7 @@ std::vector<int> PlaceOneOneTwo(const std::string& name, bool direct) {
     if (!direct) pod.request.extended = {{kGpu, gpus}};
     pods.push_back(pod);
   }
-  const std::unique_ptr<Plugin> plugin = MakePlugin(name, context);
+  const std::unique_ptr<ScorePlugin> plugin = MakePlugin(name, context);
   return PlaceInTurn(*plugin, builder, pods);
 }
 

@@ -143,17 +143,20 @@ TEST(EngineReplayTest, AFailedAttemptCostsThePlaceInTheQueue) {
 
 // Refuses the first pod before its time, at one point or another, and may offer help.
 struct GateScript {
-  uint32_t refuses_at = 0;  // kPreFilter, kPermit or nothing
+  enum class Point : uint8_t { kNone, kPreFilter, kPermit };
+  Point refuses_at = Point::kNone;
   int64_t opens_ns = 0;
   std::vector<StepResult> help;        // what PostFilter answers, call by call; then it gives up
   std::vector<int64_t> help_asked_ns;  // when PostFilter was called
 };
 
-class Gate : public Plugin {
+class Gate : public ScorePlugin,
+             public PreFilterPlugin,
+             public PostFilterPlugin,
+             public PermitPlugin {
  public:
   explicit Gate(GateScript* script) : script_(script) {}
   absl::string_view name() const override { return "Gate"; }
-  uint32_t points() const override { return kScore | kPreFilter | kPostFilter | kPermit; }
   std::vector<Reason> reasons() const override {
     return {{ReasonKind::kOther, "gate closed"}, {ReasonKind::kOther, "not now"}};
   }
@@ -162,10 +165,10 @@ class Gate : public Plugin {
     for (int64_t& score : scores) score = 0;
   }
   StepResult PreFilter(const PodContext& pod, const ClusterState&) override {
-    return Check(kPreFilter, pod, 1);
+    return Check(GateScript::Point::kPreFilter, pod, 1);
   }
   StepResult Permit(const PodContext& pod, const ClusterState&, NodeId) override {
-    return Check(kPermit, pod, 2);
+    return Check(GateScript::Point::kPermit, pod, 2);
   }
   PostFilterResult PostFilter(const PodContext& pod, PostFilterHandle&) override {
     const size_t call = script_->help_asked_ns.size();
@@ -178,7 +181,7 @@ class Gate : public Plugin {
   }
 
  private:
-  StepResult Check(uint32_t point, const PodContext& pod, ReasonIndex reason) const {
+  StepResult Check(GateScript::Point point, const PodContext& pod, ReasonIndex reason) const {
     StepResult result;
     if (script_->refuses_at != point || pod.pod.value() != 0) return result;
     if (pod.now >= SimTime(script_->opens_ns)) return result;
@@ -209,7 +212,7 @@ EngineScenario WithGate(RunMode mode, const Registry* registry) {
 
 TEST(EngineStepsTest, ARefusalOfPreFilterCountsForAllNodes) {
   GateScript script;
-  script.refuses_at = kPreFilter;
+  script.refuses_at = GateScript::Point::kPreFilter;
   script.opens_ns = 5;
   const Registry registry = GateRegistry(&script);
   EngineScenario s = WithGate(RunMode::kReplay, &registry);
@@ -222,7 +225,7 @@ TEST(EngineStepsTest, ARefusalOfPreFilterCountsForAllNodes) {
 
 TEST(EngineStepsTest, ARefusalOfPermitCountsForTheChosenNode) {
   GateScript script;
-  script.refuses_at = kPermit;
+  script.refuses_at = GateScript::Point::kPermit;
   script.opens_ns = 5;
   const Registry registry = GateRegistry(&script);
   EngineScenario s = WithGate(RunMode::kFill, &registry);
@@ -255,7 +258,7 @@ TEST(EngineStepsTest, PostFilterMayHaveAPodTriedAgainAfterItsIntents) {
 // no use for that: kube-scheduler does not run it then.
 TEST(EngineStepsTest, PostFilterIsOnlyForPodsThatFitNoNode) {
   GateScript script;
-  script.refuses_at = kPermit;
+  script.refuses_at = GateScript::Point::kPermit;
   script.opens_ns = 5;
   const Registry registry = GateRegistry(&script);
   EngineScenario s = WithGate(RunMode::kReplay, &registry);

@@ -37,16 +37,15 @@ namespace scheduling_cycle_test {
 
 // Prefers the node with the least idle CPU by a normalisation that depends on all feasible nodes:
 // scaled to the largest raw score, then reversed, as most upstream plugins do it.
-class LeastIdleCpu : public Plugin {
+class LeastIdleCpu : public ScorePlugin {
  public:
   absl::string_view name() const override { return "LeastIdleCpu"; }
-  uint32_t points() const override { return kScore; }
   Normalize normalize(const ClusterState&) const override { return Normalize::kGeneral; }
   void Score(const PodContext&, const ClusterState& cluster, absl::Span<const NodeId> nodes,
              absl::Span<int64_t> scores) override {
     for (size_t i = 0; i < nodes.size(); ++i) scores[i] = cluster.node(nodes[i]).cpu_milli_idle;
   }
-  void NormalizeScore(absl::Span<int64_t> scores) const override {
+  void NormalizeScore(absl::Span<const NodeId>, absl::Span<int64_t> scores) const override {
     if (scores.empty()) return;
     const int64_t largest = *std::max_element(scores.begin(), scores.end());
     for (int64_t& s : scores) s = largest == 0 ? 100 : 100 - s * 100 / largest;
@@ -54,11 +53,10 @@ class LeastIdleCpu : public Plugin {
 };
 
 // Reads the clock and the other nodes, so that nothing may be remembered.
-class Moody : public Plugin {
+class Moody : public ScorePlugin {
  public:
   absl::string_view name() const override { return "Moody"; }
-  uint32_t points() const override { return kScore; }
-  bool score_is_cacheable() const override { return false; }
+  Reach score_reach() const override { return Reach::kCluster; }
   void Score(const PodContext& pod, const ClusterState& cluster, absl::Span<const NodeId> nodes,
              absl::Span<int64_t> scores) override {
     const auto mood = static_cast<uint64_t>(pod.now.ns() + cluster.totals().cpu_milli_allocated);
@@ -69,13 +67,12 @@ class Moody : public Plugin {
 };
 
 // Notes how many nodes each call of Score was given.
-class Counting : public Plugin {
+class Counting : public ScorePlugin {
  public:
   Counting(bool cacheable, std::vector<size_t>* batches)
       : cacheable_(cacheable), batches_(batches) {}
   absl::string_view name() const override { return "Counting"; }
-  uint32_t points() const override { return kScore; }
-  bool score_is_cacheable() const override { return cacheable_; }
+  Reach score_reach() const override { return cacheable_ ? Reach::kNode : Reach::kCluster; }
   void Score(const PodContext&, const ClusterState&, absl::Span<const NodeId> nodes,
              absl::Span<int64_t> scores) override {
     batches_->push_back(nodes.size());
@@ -151,7 +148,7 @@ Decision NaiveDecide(const Profile& profile, const ClusterState& cluster, const 
     if (feasible.size() == 1) break;
     std::vector<int64_t> scores(feasible.size(), -1);
     entry.plugin->Score(pod, cluster, feasible, absl::MakeSpan(scores));
-    entry.plugin->NormalizeScore(absl::MakeSpan(scores));
+    entry.plugin->NormalizeScore(feasible, absl::MakeSpan(scores));
     for (size_t i = 0; i < feasible.size(); ++i) totals[i] += entry.weight * scores[i];
   }
   int64_t best = std::numeric_limits<int64_t>::min();
