@@ -211,7 +211,8 @@ TEST_P(PluginConformance, NormalizedScoresLieBetweenZeroAndAHundred) {
     Sample sample(seed);
     const std::unique_ptr<Plugin> plugin = sample.MakePlugin(GetParam());
     if (!Has<ScorePlugin>(*plugin)) return;
-    const bool final_already = At<ScorePlugin>(*plugin).normalize(sample.cluster()) == Normalize::kNone;
+    const bool final_already =
+        At<ScorePlugin>(*plugin).normalize(sample.cluster()) == Normalize::kNone;
     for (const ShapeId shape : sample.builder().ShapeIds()) {
       const std::vector<NodeId> nodes = sample.Feasible(shape);
       if (nodes.empty()) continue;
@@ -257,8 +258,9 @@ TEST_P(PluginConformance, NormalizedScoresStayInRangeOnLargerNodes) {
       builder.NodeIds(),
       {NodeId(size_t{0}), NodeId(size_t{3}), NodeId(size_t{4}), NodeId(size_t{8})}};
   for (size_t s = 0; s < shapes.size(); ++s) {
-    const std::vector<int64_t> scores = Normalized(
-        **plugin, feasible[s], ScoreAll(**plugin, builder.Context(shapes[s]), builder.cluster(), feasible[s]));
+    const std::vector<int64_t> scores =
+        Normalized(**plugin, feasible[s],
+                   ScoreAll(**plugin, builder.Context(shapes[s]), builder.cluster(), feasible[s]));
     for (size_t i = 0; i < scores.size(); ++i) {
       EXPECT_GE(scores[i], 0) << builder.cluster().node_spec(feasible[s][i]).name << " shape " << s;
       EXPECT_LE(scores[i], kMaxNodeScore)
