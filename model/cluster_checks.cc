@@ -53,7 +53,7 @@ absl::Status ClusterState::CheckInvariants() const {
       shared_instances_ != fresh.shared_instances_) {
     return absl::InternalError("MIG instances differ from what pods hold");
   }
-  if (scored_cpu_ != fresh.scored_cpu_ || scored_memory_ != fresh.scored_memory_ ||
+  if (without_cpu_ != fresh.without_cpu_ || without_memory_ != fresh.without_memory_ ||
       extended_idle_ != fresh.extended_idle_ || group_pods_ != fresh.group_pods_)
     return absl::InternalError("extended resources or groups differ from what pods request");
   if (!(totals_ == fresh.totals_))

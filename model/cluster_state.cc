@@ -93,8 +93,8 @@ absl::StatusOr<NodeId> ClusterState::AddNode(const NodeSpec& spec) {
   }
   device_idle_.insert(device_idle_.end(), static_cast<size_t>(spec.gpu_count), kDeviceMilli);
   tag_count_.insert(tag_count_.end(), kAffinityTags, 0);
-  scored_cpu_.push_back(0);
-  scored_memory_.push_back(0);
+  without_cpu_.push_back(0);
+  without_memory_.push_back(0);
   rows_.push_back(row);
   specs_.push_back(spec);
   epoch_.push_back(0);
@@ -258,9 +258,8 @@ void ClusterState::ChargeCounted(PodId pod, NodeId node, int sign) {
     pods.pop_back();
   }
   const ResourceRequest& request = pod_shape(pod).request;
-  scored_cpu_[node.value()] += sign * (request.cpu_milli == 0 ? 100 : request.cpu_milli);
-  scored_memory_[node.value()] +=
-      sign * (request.memory_bytes == 0 ? int64_t{200} << 20 : request.memory_bytes);
+  without_cpu_[node.value()] += request.cpu_milli == 0 ? sign : 0;
+  without_memory_[node.value()] += request.memory_bytes == 0 ? sign : 0;
   const CountedRequest& counted = counted_[pod_shape_[pod.value()].value()];
   if (!counted.any()) return;
   for (const auto& [column, amount] : counted.extended) {

@@ -8,9 +8,10 @@
 
 namespace drasim {
 
-class NodeAffinity : public FilterPlugin {
+class NodeAffinity : public Plugin {
  public:
   absl::string_view name() const override { return "NodeAffinity"; }
+  uint32_t points() const override { return kFilter; }
   std::vector<Reason> reasons() const override;
   // Independent of other pods.
   bool IsResolvable(const PodContext&, const ClusterState&, NodeId, ReasonIndex) const override {

@@ -50,9 +50,9 @@ bool NodeResourcesFit::IsResolvable(const PodContext& pod, const ClusterState& c
   return FitsEmpty(pod.shape->request, cluster, node);
 }
 
-bool NodeResourcesFit::MayHelp(const ClusterChange& change, const PodContext& pod,
+bool NodeResourcesFit::MayHelp(ClusterEvent event, NodeId node, const PodShape& shape,
                                const ClusterState& cluster) const {
-  return change.event == kPodRemoved || FitsEmpty(pod.shape->request, cluster, change.node);
+  return event == kPodRemoved || FitsEmpty(shape.request, cluster, node);
 }
 
 void NodeResourcesFit::Filter(const PodContext& pod, const ClusterState& cluster,

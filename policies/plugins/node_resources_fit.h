@@ -10,15 +10,16 @@
 
 namespace drasim {
 
-class NodeResourcesFit : public FilterPlugin {
+class NodeResourcesFit : public Plugin {
  public:
   // `extended_resources`: names that nodes advertise, in the cluster's column order.
   explicit NodeResourcesFit(const std::vector<std::string>& extended_resources);
   absl::string_view name() const override { return "NodeResourcesFit"; }
+  uint32_t points() const override { return kFilter; }
   std::vector<Reason> reasons() const override;
   bool IsResolvable(const PodContext& pod, const ClusterState& cluster, NodeId node,
                     ReasonIndex local) const override;
-  bool MayHelp(const ClusterChange& change, const PodContext& pod,
+  bool MayHelp(ClusterEvent event, NodeId node, const PodShape& shape,
                const ClusterState& cluster) const override;
   void Filter(const PodContext& pod, const ClusterState& cluster, absl::Span<const NodeId> nodes,
               absl::Span<ReasonIndex> verdicts) const override;

@@ -7,9 +7,10 @@
 
 namespace drasim {
 
-class NodeUnschedulable : public FilterPlugin {
+class NodeUnschedulable : public Plugin {
  public:
   absl::string_view name() const override { return "NodeUnschedulable"; }
+  uint32_t points() const override { return kFilter; }
   std::vector<Reason> reasons() const override;
   // Independent of other pods.
   bool IsResolvable(const PodContext&, const ClusterState&, NodeId, ReasonIndex) const override {

@@ -192,16 +192,12 @@ ResourceUse ScoredResources::UseAfter(const Selected& selected, const ClusterSta
     case Kind::kCpu:
       use.capacity = cluster.node_spec(node).cpu_milli;
       idle = row.cpu_milli_idle;
-      if (non_zero) {
-        extra = cluster.scored_cpu_milli(node) - (use.capacity - idle);
-      }
+      if (non_zero) extra = kDefaultCpuMilli * cluster.pods_without_cpu(node);
       break;
     case Kind::kMemory:
       use.capacity = cluster.node_spec(node).memory_bytes;
       idle = row.memory_bytes_idle;
-      if (non_zero) {
-        extra = cluster.scored_memory_bytes(node) - (use.capacity - idle);
-      }
+      if (non_zero) extra = kDefaultMemoryBytes * cluster.pods_without_memory(node);
       break;
     case Kind::kGpu:
       use.capacity = int64_t{row.gpu_count} * kDeviceMilli;

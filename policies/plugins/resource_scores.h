@@ -89,8 +89,9 @@ class ScoredResources {
 ScoredResources::List CpuAndMemory();
 
 // Base of scores that depend only on a node's ResourceUses. 0 for pods with nothing to score.
-class ResourceScore : public ScorePlugin {
+class ResourceScore : public Plugin {
  public:
+  uint32_t points() const override { return kScore; }
   void Score(const PodContext& pod, const ClusterState& cluster, absl::Span<const NodeId> nodes,
              absl::Span<int64_t> scores) override;
 
