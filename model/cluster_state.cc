@@ -101,6 +101,7 @@ absl::StatusOr<NodeId> ClusterState::AddNode(const NodeSpec& spec) {
   node_pods_.emplace_back();
   AddExtended(spec);
   AddMig(id);
+  ++nodes_version_;
   if (row.available) CountCapacity(row, spec, +1);
   node_cpu_milli_max_ = std::max(node_cpu_milli_max_, spec.cpu_milli);
   node_gpu_count_max_ = std::max<int64_t>(node_gpu_count_max_, spec.gpu_count);
@@ -160,6 +161,7 @@ void ClusterState::SetAvailable(NodeId node, bool available) {
   DRASIM_CHECK(node_pods_[node.value()].empty());
   row.available = available;
   CountCapacity(row, specs_[node.value()], available ? +1 : -1);
+  ++nodes_version_;
   Touch(node);
 }
 
@@ -257,7 +259,13 @@ void ClusterState::ChargeCounted(PodId pod, NodeId node, int sign) {
     pod_slot_[pods[slot].value()] = slot;
     pods.pop_back();
   }
-  const ResourceRequest& request = pod_shape(pod).request;
+  const PodShape& shape = pod_shape(pod);
+  if (sign > 0) {
+    used_ports_.Add(node, shape.constraints.host_ports);
+  } else {
+    used_ports_.Remove(node, shape.constraints.host_ports);
+  }
+  const ResourceRequest& request = shape.request;
   without_cpu_[node.value()] += request.cpu_milli == 0 ? sign : 0;
   without_memory_[node.value()] += request.memory_bytes == 0 ? sign : 0;
   const CountedRequest& counted = counted_[pod_shape_[pod.value()].value()];
@@ -388,11 +396,15 @@ void ClusterState::Delete(PodId pod) {
   SetPlacement(pod, PodPhase::kDeleted, NodeId(), DeviceSet());
 }
 
-void ClusterState::BeginWhatIf() { what_ifs_.push_back({undo_.size(), version_}); }
+void ClusterState::BeginWhatIf() {
+  what_ifs_.push_back({undo_.size(), version_});
+  used_ports_.BeginWhatIf();
+}
 
 void ClusterState::KeepWhatIf() {
   DRASIM_CHECK(!what_ifs_.empty());
   what_ifs_.pop_back();
+  used_ports_.KeepWhatIf();
   if (what_ifs_.empty()) undo_.clear();
 }
 
@@ -422,6 +434,7 @@ void ClusterState::Rollback() {
   }
   what_ifs_ = outer;
   undo_.resize(mark.undo);
+  used_ports_.Rollback();
   version_ = mark.version;
 }
 
