@@ -45,6 +45,9 @@ struct ClusterChange {
   const PodShape* old_pod = nullptr;  // before the change; null unless it was updated
   PodId pod_id = PodId();
   bool is_waiting_pod = false;  // the changed pod is the very pod that waits
+  // All fields are filled in: hints are exactly kube-scheduler's. Otherwise only `event` and `node`
+  // count, and hints are the coarser ones of plain simulations.
+  bool detailed = false;
 };
 
 }  // namespace drasim

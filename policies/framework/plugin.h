@@ -271,6 +271,8 @@ class PostFilterHandle {
   // Removes a bound pod from its node; puts it back.
   virtual void Remove(PodId pod) = 0;
   virtual void Restore(PodId pod) = 0;
+  // False when PreFilter of the same attempt ended before that plugin's turn.
+  virtual bool RanPreFilter(const PreFilterPlugin& /*plugin*/) const { return true; }
   // Whether the job has been evicted and runs on in its grace period.
   virtual bool IsLeaving(JobId) const { return false; }
   // A number in [0, n), from a stream of the run.
