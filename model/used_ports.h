@@ -1,7 +1,7 @@
 // UsedPorts: the host ports that are taken on each node.
 //
-// Source: kubernetes/kubernetes pkg/scheduler/framework/types.go (HostPortInfo), release 1.34. It is
-// a set: where two pods of a node hold the same port, the first of them to leave frees it.
+// Source: kubernetes/kubernetes pkg/scheduler/framework/types.go (HostPortInfo), release 1.34. It
+// is a set: where two pods of a node hold the same port, the first of them to leave frees it.
 #ifndef DRASIM_MODEL_USED_PORTS_H_
 #define DRASIM_MODEL_USED_PORTS_H_
 
@@ -16,8 +16,8 @@
 
 namespace drasim {
 
-// True when no two pods of a node can have both: the same protocol and port, and the same address or
-// one that stands for all of them.
+// True when no two pods of a node can have both: the same protocol and port, and the same address
+// or one that stands for all of them.
 bool PortsConflict(const HostPort& a, const HostPort& b);
 // True when some port of one list conflicts with one of the other. O(product of the sizes).
 bool AnyPortConflicts(absl::Span<const HostPort> a, absl::Span<const HostPort> b);

@@ -36,7 +36,8 @@ enum ClusterEvent : uint32_t {
 
 struct ClusterChange {
   ClusterEvent event = kPodRemoved;
-  NodeId node = NodeId();  // of the node, or of the bound pod; invalid: none
+  // Of the node, or of the bound pod (of a pending one the nominated node); invalid: none.
+  NodeId node = NodeId();
   // The node as it was; null: it is new, or the event is not about a node.
   const NodeSpec* old_node = nullptr;
   // The pod that was added, changed or removed; null for other objects, and where all that is known

@@ -13,9 +13,9 @@
 
 namespace drasim {
 
-// The events of which the plugin must be told: its own, and those that Kubernetes adds. A plugin that
-// waits for new nodes but not for taints is woken by every change of taints, too (a cordon that is
-// lifted is one), because a new node may be announced by the removal of its taint.
+// The events of which the plugin must be told: its own, and those that Kubernetes adds. A plugin
+// that waits for new nodes but not for taints is woken by every change of taints, too (a cordon
+// that is lifted is one), because a new node may be announced by the removal of its taint.
 uint32_t RegisteredEvents(const RequeuePlugin& plugin);
 
 // True when the change moves a pod that the plugin rejected out of the unschedulable pods.

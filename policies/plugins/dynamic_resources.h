@@ -1,8 +1,9 @@
-// DynamicResources (PreFilter, Filter, PostFilter) for pods without resource claims: all that is left
-// of it are the words of its PostFilter, and the error in which it ends when its PreFilter had no turn.
+// DynamicResources (PreFilter, Filter, PostFilter) for pods without resource claims: all that is
+// left of it are the words of its PostFilter, and the error in which it ends when its PreFilter had
+// no turn.
 //
-// Source: kubernetes/kubernetes pkg/scheduler/framework/plugins/dynamicresources, release 1.34. Pods
-// with claims are scheduled by sim/dra.
+// Source: kubernetes/kubernetes pkg/scheduler/framework/plugins/dynamicresources, release 1.34.
+// Pods with claims are scheduled by sim/dra.
 #ifndef DRASIM_POLICIES_PLUGINS_DYNAMIC_RESOURCES_H_
 #define DRASIM_POLICIES_PLUGINS_DYNAMIC_RESOURCES_H_
 

@@ -11,8 +11,8 @@ namespace drasim {
 namespace {
 
 constexpr int64_t kMebibyte = int64_t{1} << 20;
-constexpr int64_t kLeastBytes = 23 * kMebibyte;    // less is not worth a score
-constexpr int64_t kMostBytes = 1000 * kMebibyte;   // of each container
+constexpr int64_t kLeastBytes = 23 * kMebibyte;   // less is not worth a score
+constexpr int64_t kMostBytes = 1000 * kMebibyte;  // of each container
 // Bounds what is remembered: the scores of so many shapes.
 constexpr size_t kMostShapes = 256;
 
@@ -51,8 +51,8 @@ std::vector<uint8_t> ImageLocality::ScoresOf(const std::vector<std::string>& ima
     const auto it = images_.find(name);
     if (it == images_.end()) continue;
     const Image& image = it->second;
-    const double spread = static_cast<double>(image.nodes.size()) /
-                          static_cast<double>(cluster.available_nodes());
+    const double spread =
+        static_cast<double>(image.nodes.size()) / static_cast<double>(cluster.available_nodes());
     const auto counted = static_cast<int64_t>(static_cast<double>(image.bytes) * spread);
     for (const NodeId node : image.nodes) bytes[node.value()] += counted;
   }

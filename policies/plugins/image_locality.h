@@ -1,5 +1,5 @@
-// ImageLocality (Score): prefers nodes that have the pod's images already, the more the larger these
-// are and the more nodes have them.
+// ImageLocality (Score): prefers nodes that have the pod's images already, the more the larger
+// these are and the more nodes have them.
 //
 // Source: kubernetes/kubernetes pkg/scheduler/framework/plugins/imagelocality and
 // pkg/scheduler/backend/cache, release 1.34. An image counts with the size that the first node with

@@ -174,8 +174,8 @@ void NodeAffinity::NormalizeScore(absl::Span<const NodeId>, absl::Span<int64_t> 
 
 void RegisterNodeAffinity(Registry& registry) {
   registry.AddPlugin("NodeAffinity", [](const PolicyContext& c) {
-    return std::make_unique<NodeAffinity>(
-        c.args == nullptr ? NodeAffinityArgs() : ArgsOr<NodeAffinityArgs>(*c.args));
+    return std::make_unique<NodeAffinity>(c.args == nullptr ? NodeAffinityArgs()
+                                                            : ArgsOr<NodeAffinityArgs>(*c.args));
   });
 }
 

@@ -1,8 +1,8 @@
-// NodeAffinity (PreFilter, Filter, Score): nodes by spec.nodeSelector and spec.affinity.nodeAffinity,
-// and by the affinity that the profile adds to every pod.
+// NodeAffinity (PreFilter, Filter, Score): nodes by spec.nodeSelector and
+// spec.affinity.nodeAffinity, and by the affinity that the profile adds to every pod.
 //
-// Source: kubernetes/kubernetes pkg/scheduler/framework/plugins/nodeaffinity, release 1.34. A required
-// term that Kubernetes cannot parse selects no node; a preferred one fails PreScore.
+// Source: kubernetes/kubernetes pkg/scheduler/framework/plugins/nodeaffinity, release 1.34. A
+// required term that Kubernetes cannot parse selects no node; a preferred one fails PreScore.
 #ifndef DRASIM_POLICIES_PLUGINS_NODE_AFFINITY_H_
 #define DRASIM_POLICIES_PLUGINS_NODE_AFFINITY_H_
 

@@ -16,8 +16,8 @@ std::vector<Reason> NodePorts::reasons() const {
 bool NodePorts::MayHelp(const ClusterChange& change, const PodContext& pod,
                         const ClusterState&) const {
   if (change.event != kPodRemoved || change.pod == nullptr) return true;
-  return change.node.valid() && AnyPortConflicts(pod.shape->constraints.host_ports,
-                                                 change.pod->constraints.host_ports);
+  return change.node.valid() &&
+         AnyPortConflicts(pod.shape->constraints.host_ports, change.pod->constraints.host_ports);
 }
 
 StepResult NodePorts::PreFilter(const PodContext& pod, const ClusterState&) {

@@ -1,7 +1,7 @@
 // NodePorts (PreFilter, Filter): the host ports of the pod are free on the node.
 //
-// Source: kubernetes/kubernetes pkg/scheduler/framework/plugins/nodeports, release 1.34. A pod may ask
-// for one port twice.
+// Source: kubernetes/kubernetes pkg/scheduler/framework/plugins/nodeports, release 1.34. A pod may
+// ask for one port twice.
 #ifndef DRASIM_POLICIES_PLUGINS_NODE_PORTS_H_
 #define DRASIM_POLICIES_PLUGINS_NODE_PORTS_H_
 

@@ -44,8 +44,7 @@ bool TaintToleration::MayHelp(const ClusterChange& change, const PodContext& pod
   if (change.event == kPodTolerations) return change.is_waiting_pod;
   const bool kept_off = change.old_node == nullptr ||
                         FirstUntolerated(change.old_node->taints, *pod.shape) != nullptr;
-  return kept_off &&
-         FirstUntolerated(cluster.node_spec(change.node).taints, *pod.shape) == nullptr;
+  return kept_off && FirstUntolerated(cluster.node_spec(change.node).taints, *pod.shape) == nullptr;
 }
 
 void TaintToleration::Filter(const PodContext& pod, const ClusterState& cluster,

@@ -1,6 +1,6 @@
-// TaintToleration (Filter, Score): every NoSchedule and NoExecute taint of the node must be tolerated
-// (core/v1 Toleration rules, operators Equal and Exists), and nodes with fewer untolerated
-// PreferNoSchedule taints are preferred.
+// TaintToleration (Filter, Score): every NoSchedule and NoExecute taint of the node must be
+// tolerated (core/v1 Toleration rules, operators Equal and Exists), and nodes with fewer
+// untolerated PreferNoSchedule taints are preferred.
 //
 // Source: kubernetes/kubernetes pkg/scheduler/framework/plugins/tainttoleration, release 1.34.
 #ifndef DRASIM_POLICIES_PLUGINS_TAINT_TOLERATION_H_
