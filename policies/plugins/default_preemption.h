@@ -55,10 +55,9 @@ int64_t CandidatesToFind(int64_t nodes);
 // first. REQUIRES: not empty, and every candidate as described there. O(victims).
 size_t PickOneNode(absl::Span<const Candidate> candidates);
 
-class DefaultPreemption : public Plugin {
+class DefaultPreemption : public PostFilterPlugin {
  public:
   absl::string_view name() const override { return "DefaultPreemption"; }
-  uint32_t points() const override { return kPostFilter; }
   // Victims are in order of importance, but those of one job follow each other. Takes all trial
   // changes back. One draw if there are candidate nodes. O(p log p) time and p + 1 calls of Fits
   // per node tried, where p is the number of its pods.
