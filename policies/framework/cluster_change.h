@@ -40,8 +40,7 @@ struct ClusterChange {
   NodeId node = NodeId();
   // The node as it was; null: it is new, or the event is not about a node.
   const NodeSpec* old_node = nullptr;
-  // The pod that was added, changed or removed; null for other objects, and where all that is known
-  // is that pods left the node. It may be gone already.
+  // The pod that was added, changed or removed; null for other objects. It may be gone already.
   const PodShape* pod = nullptr;
   const PodShape* old_pod = nullptr;  // before the change; null unless it was updated
   PodId pod_id = PodId();

@@ -193,7 +193,8 @@ class RequeuePlugin : public virtual Plugin {
 class PreFilterPlugin : public virtual Plugin {
  public:
   // Once per attempt, before Filter. kReject, kUnresolvable and kError fail the attempt for all
-  // nodes.
+  // nodes. The Filter of a plugin of Reach::kNode must reject the same nodes by itself: a search that
+  // remembers verdicts does not call its PreFilter, unless it is a NodeRestrictionPlugin.
   virtual StepResult PreFilter(const PodContext& pod, const ClusterState& cluster) = 0;
 };
 

@@ -44,11 +44,15 @@ Placer::Placer(const Profile* profile, ClusterState* cluster, const JobTable* jo
       draws_(Draws(*profile)) {
   for (PreFilterPlugin* const plugin : profile->pre_filters()) {
     PreFilterEntry entry{plugin, 0, dynamic_cast<NodeRestrictionPlugin*>(plugin) != nullptr};
+    bool filters_by_node = false;
     for (size_t f = 0; f < profile->filters().size(); ++f) {
-      if (dynamic_cast<FilterPlugin*>(plugin) == profile->filters()[f].plugin) {
-        entry.filter = uint64_t{1} << f;
-      }
+      FilterPlugin* const filter = profile->filters()[f].plugin;
+      if (dynamic_cast<FilterPlugin*>(plugin) != filter) continue;
+      entry.filter = uint64_t{1} << f;
+      filters_by_node = filter->filter_reach() == Reach::kNode;
     }
+    // Its verdicts say the same, and are remembered.
+    if (filters_by_node && !entry.restricts) continue;
     pre_filters_.push_back(entry);
   }
 }
