@@ -142,6 +142,7 @@ std::optional<PodHold> ParsePodHold(absl::string_view name);
 struct PodConstraints {
   std::vector<std::pair<std::string, std::string>>
       node_selector;  // label key, value; sorted by key
+  bool gives_node_selector = false;  // the section is there, even if it is empty
   // Required node affinity: at least one of these terms must match; empty: any node, or no node
   // with `requires_node_terms`.
   std::vector<NodeTerm> node_terms;
