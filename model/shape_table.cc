@@ -37,8 +37,9 @@ uint64_t HashRules(const PodConstraints& rules, uint64_t h) {
   for (const NodeTerm& term : rules.node_terms) h = HashNodeTerm(term, h);
   if (rules.hold != PodHold::kNone) h = MixWord(h, static_cast<uint64_t>(rules.hold));
   if (rules.never_preempts) h = MixWord(h, 1);
-  const uint64_t given = (rules.gives_node_selector ? 1u : 0u) |
-                         (rules.requires_node_terms ? 2u : 0u) | (rules.prefers_nodes ? 4u : 0u);
+  const uint64_t given = (rules.gives_node_selector ? 0x100u : 0u) |
+                         (rules.requires_node_terms ? 0x200u : 0u) |
+                         (rules.prefers_nodes ? 0x400u : 0u);
   if (given != 0) h = MixWord(h, given);
   for (const PreferredNodeTerm& preferred : rules.preferred_nodes) {
     h = HashNodeTerm(preferred.term, MixWord(h, static_cast<uint32_t>(preferred.weight)));

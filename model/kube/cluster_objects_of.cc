@@ -29,8 +29,6 @@ LabelSelector GroupSelector(const Spec& spec) {
   return spec.has_selector() ? SelectorOf(spec.selector()) : LabelSelector();
 }
 
-}  // namespace
-
 void AddNamespace(const kube::Namespace& given, ClusterObjects* objects) {
   NamespaceObject added = {given.metadata().name(), SortedTexts(given.metadata().labels())};
   std::vector<NamespaceObject>& all = objects->namespaces;
@@ -72,63 +70,78 @@ void AddBudget(const kube::PodDisruptionBudget& given, ClusterObjects* objects) 
   }
 }
 
-void AddClusterObject(const kube::Object& object, ClusterObjects* objects) {
-  switch (object.object_case()) {
-    case kube::Object::kNamespace:
-      return AddNamespace(object.namespace_(), objects);
-    case kube::Object::kService:
-      return AddGroup(object.service(), objects);
-    case kube::Object::kReplicationController:
-      return AddGroup(object.replication_controller(), objects);
-    case kube::Object::kReplicaSet:
-      return AddGroup(object.replica_set(), objects);
-    case kube::Object::kStatefulSet:
-      return AddGroup(object.stateful_set(), objects);
-    case kube::Object::kPodDisruptionBudget:
-      return AddBudget(object.pod_disruption_budget(), objects);
-    default:
-      return AddVolumeObject(object, &objects->volumes);
+}  // namespace
+
+ClusterObjects ClusterObjectsOf(absl::Span<const kube::Object* const> given) {
+  ClusterObjects objects;
+  for (const kube::Object* object : given) {
+    switch (object->object_case()) {
+      case kube::Object::kNamespace:
+        AddNamespace(object->namespace_(), &objects);
+        break;
+      case kube::Object::kService:
+        AddGroup(object->service(), &objects);
+        break;
+      case kube::Object::kReplicationController:
+        AddGroup(object->replication_controller(), &objects);
+        break;
+      case kube::Object::kReplicaSet:
+        AddGroup(object->replica_set(), &objects);
+        break;
+      case kube::Object::kStatefulSet:
+        AddGroup(object->stateful_set(), &objects);
+        break;
+      case kube::Object::kPodDisruptionBudget:
+        AddBudget(object->pod_disruption_budget(), &objects);
+        break;
+      case kube::Object::kPersistentVolume:
+        AddVolumeObject(object->persistent_volume(), &objects.volumes);
+        break;
+      case kube::Object::kPersistentVolumeClaim:
+        AddVolumeObject(object->persistent_volume_claim(), &objects.volumes);
+        break;
+      case kube::Object::kStorageClass:
+        AddVolumeObject(object->storage_class(), &objects.volumes);
+        break;
+      case kube::Object::kCsiNode:
+        AddVolumeObject(object->csi_node(), &objects.volumes);
+        break;
+      case kube::Object::kCsiDriver:
+        AddVolumeObject(object->csi_driver(), &objects.volumes);
+        break;
+      case kube::Object::kCsiStorageCapacity:
+        AddVolumeObject(object->csi_storage_capacity(), &objects.volumes);
+        break;
+      case kube::Object::kVolumeAttachment:
+        AddVolumeObject(object->volume_attachment(), &objects.volumes);
+        break;
+      default:
+        break;
+    }
   }
+  objects.volumes.Sort();
+  return objects;
 }
 
 ClusterObjects ClusterObjectsOf(const kube::KubeCase& given) {
   ClusterObjects objects;
-  for (const kube::Namespace& one : given.namespaces()) AddNamespace(one, &objects);
-  for (const kube::Service& one : given.services()) AddGroup(one, &objects);
+  for (const auto& one : given.namespaces()) AddNamespace(one, &objects);
+  for (const auto& one : given.services()) AddGroup(one, &objects);
   for (const auto& one : given.replication_controllers()) AddGroup(one, &objects);
-  for (const kube::ReplicaSet& one : given.replica_sets()) AddGroup(one, &objects);
-  for (const kube::StatefulSet& one : given.stateful_sets()) AddGroup(one, &objects);
+  for (const auto& one : given.replica_sets()) AddGroup(one, &objects);
+  for (const auto& one : given.stateful_sets()) AddGroup(one, &objects);
   for (const auto& one : given.pod_disruption_budgets()) AddBudget(one, &objects);
-  kube::Object object;
-  const auto add = [&object, &objects] { AddVolumeObject(object, &objects.volumes); };
-  for (const auto& one : given.persistent_volumes()) {
-    *object.mutable_persistent_volume() = one;
-    add();
-  }
-  for (const auto& one : given.persistent_volume_claims()) {
-    *object.mutable_persistent_volume_claim() = one;
-    add();
-  }
-  for (const auto& one : given.storage_classes()) {
-    *object.mutable_storage_class() = one;
-    add();
-  }
-  for (const auto& one : given.csi_nodes()) {
-    *object.mutable_csi_node() = one;
-    add();
-  }
-  for (const auto& one : given.csi_drivers()) {
-    *object.mutable_csi_driver() = one;
-    add();
-  }
-  for (const auto& one : given.csi_storage_capacities()) {
-    *object.mutable_csi_storage_capacity() = one;
-    add();
-  }
-  for (const auto& one : given.volume_attachments()) {
-    *object.mutable_volume_attachment() = one;
-    add();
-  }
+  const auto add_all = [&objects](const auto& list) {
+    for (const auto& one : list) AddVolumeObject(one, &objects.volumes);
+  };
+  add_all(given.persistent_volumes());
+  add_all(given.persistent_volume_claims());
+  add_all(given.storage_classes());
+  add_all(given.csi_nodes());
+  add_all(given.csi_drivers());
+  add_all(given.csi_storage_capacities());
+  add_all(given.volume_attachments());
+  objects.volumes.Sort();
   return objects;
 }
 

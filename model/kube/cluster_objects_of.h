@@ -2,26 +2,18 @@
 #ifndef DRASIM_MODEL_KUBE_CLUSTER_OBJECTS_OF_H_
 #define DRASIM_MODEL_KUBE_CLUSTER_OBJECTS_OF_H_
 
+#include "absl/types/span.h"
 #include "model/cluster_objects.h"
 #include "model/proto/kube.pb.h"
 #include "model/proto/kube_case.pb.h"
 
 namespace drasim {
 
-// Each adds one object. An empty namespace is `default`. Of two namespaces with one name the later
-// counts. O(size of the object), namespaces O(namespaces).
-void AddNamespace(const proto::kube::Namespace& given, ClusterObjects* objects);
-void AddGroup(const proto::kube::Service& given, ClusterObjects* objects);
-void AddGroup(const proto::kube::ReplicationController& given, ClusterObjects* objects);
-void AddGroup(const proto::kube::ReplicaSet& given, ClusterObjects* objects);
-void AddGroup(const proto::kube::StatefulSet& given, ClusterObjects* objects);
-void AddBudget(const proto::kube::PodDisruptionBudget& given, ClusterObjects* objects);
+// The objects that ClusterObjects has; those of other kinds are left out. An empty namespace is
+// `default`. Of two namespaces with one name the later counts. O(size log objects).
+ClusterObjects ClusterObjectsOf(absl::Span<const proto::kube::Object* const> given);
 
-// Whichever kind it is, volumes included; objects of kinds that ClusterObjects leaves out are
-// ignored.
-void AddClusterObject(const proto::kube::Object& object, ClusterObjects* objects);
-
-// Those of a case, in its order.
+// The same of a case. A namespace that no object describes is not there.
 ClusterObjects ClusterObjectsOf(const proto::kube::KubeCase& given);
 
 }  // namespace drasim
