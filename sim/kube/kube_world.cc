@@ -24,6 +24,13 @@ SimTime StartOf(const proto::kube::Pod& pod) {
   return SimTime(absl::ToUnixNanos(start));
 }
 
+// The original's dry run covers every node in the cases.
+KubeCycleOptions CaseOptions() {
+  KubeCycleOptions options;
+  options.tries_all = true;
+  return options;
+}
+
 }  // namespace
 
 std::string PodKey(const proto::kube::ObjectMeta& meta) {
@@ -33,7 +40,7 @@ std::string PodKey(const proto::kube::ObjectMeta& meta) {
 // --- Building ---
 
 KubeWorld::KubeWorld(const KubeConfig&)
-    : cycle_(std::make_unique<KubeCycle>(&cluster_, &nominator_, KubeCycleOptions(), /*seed=*/0)) {
+    : cycle_(std::make_unique<KubeCycle>(&cluster_, &nominator_, CaseOptions(), /*seed=*/0)) {
   RegisterBuiltins(registry_);
 }
 
