@@ -81,6 +81,10 @@ std::string KeyOf(const DomainNodes& rule) {
   return key;
 }
 
+bool IsValid(const AffinityTerm& term) {
+  return term.selector.error.empty() && term.namespace_selector.error.empty();
+}
+
 }  // namespace
 
 bool Counts(const PodCountRule& rule, const PodIdentity& pod) {
@@ -266,9 +270,13 @@ int32_t PodCounts::TimesOf(const Column& column, const PodShape& shape) const {
   const CarriedTerm& carried = carried_[static_cast<size_t>(column.carried)];
   const PodTopology& topology = shape.topology;
   const auto plain = [&](const std::vector<AffinityTerm>& terms) {
+    if (!std::all_of(terms.begin(), terms.end(), IsValid)) return 0;
     return static_cast<int32_t>(std::count(terms.begin(), terms.end(), carried.term));
   };
   const auto weighted = [&](const std::vector<WeightedAffinityTerm>& terms) {
+    for (const WeightedAffinityTerm& each : terms) {
+      if (!IsValid(each.term)) return 0;
+    }
     return static_cast<int32_t>(
         std::count(terms.begin(), terms.end(), WeightedAffinityTerm{carried.weight, carried.term}));
   };
@@ -338,18 +346,22 @@ void PodCounts::CarryTerms() {
 void PodCounts::CarryTermsOf(ShapeId shape) {
   const PodTopology& topology = cluster_->shapes().row(shape).topology;
   if (!topology.has_affinity()) return;
-  for (const AffinityTerm& term : topology.affinity) {
-    CarryTerm(shape, CarriedTerm::Kind::kAffinity, 0, term);
-  }
-  for (const AffinityTerm& term : topology.anti_affinity) {
-    CarryTerm(shape, CarriedTerm::Kind::kAntiAffinity, 0, term);
-  }
-  for (const WeightedAffinityTerm& term : topology.preferred_affinity) {
-    CarryTerm(shape, CarriedTerm::Kind::kPreferred, term.weight, term.term);
-  }
-  for (const WeightedAffinityTerm& term : topology.preferred_anti_affinity) {
-    CarryTerm(shape, CarriedTerm::Kind::kPreferredAnti, term.weight, term.term);
-  }
+  // An invalid term makes all of its kind void.
+  const auto carry = [&](CarriedTerm::Kind kind, const std::vector<AffinityTerm>& terms) {
+    if (!std::all_of(terms.begin(), terms.end(), IsValid)) return;
+    for (const AffinityTerm& term : terms) CarryTerm(shape, kind, 0, term);
+  };
+  const auto carry_weighted = [&](CarriedTerm::Kind kind,
+                                  const std::vector<WeightedAffinityTerm>& terms) {
+    for (const WeightedAffinityTerm& weighted : terms) {
+      if (!IsValid(weighted.term)) return;
+    }
+    for (const auto& [weight, term] : terms) CarryTerm(shape, kind, weight, term);
+  };
+  carry(CarriedTerm::Kind::kAffinity, topology.affinity);
+  carry(CarriedTerm::Kind::kAntiAffinity, topology.anti_affinity);
+  carry_weighted(CarriedTerm::Kind::kPreferred, topology.preferred_affinity);
+  carry_weighted(CarriedTerm::Kind::kPreferredAnti, topology.preferred_anti_affinity);
 }
 
 void PodCounts::CarryTerm(ShapeId shape, CarriedTerm::Kind kind, int32_t weight,

@@ -60,6 +60,8 @@ struct PodContext {
   SimTime now;
 };
 
+class Plugin;
+
 // --- Results ---
 
 // kube-scheduler's status codes.
@@ -89,12 +91,21 @@ struct Intent {
 struct StepResult {
   StepCode code = StepCode::kSuccess;
   ReasonIndex reason = kFits;  // of reasons()
-  std::string
-      message;  // upstream's words where they differ from pod to pod; else the reason's text
+  // Upstream's words where they differ from pod to pod; empty: the reason's text.
+  std::string message;
   std::vector<Intent> intents;  // carried out in order
   // PreFilter: the pod may only use `nodes` (ascending), as NodeAffinity says for metadata.name.
+  // Without any: the names are those of nodes that the cluster lacks.
   bool names_nodes = false;
   std::vector<NodeId> nodes;
+};
+
+// Why a node was rejected.
+struct NodeStatus {
+  const Plugin* plugin = nullptr;  // null: no single plugin
+  StepCode code = StepCode::kReject;
+  std::vector<std::string> reasons;  // in the plugin's order
+  NodeId node;
 };
 
 // The victims of a preemption, and the node on which they make room for the pod.
@@ -108,6 +119,8 @@ struct PostFilterResult {
   bool keeps_nomination = false;
   NodeId nominated;             // where the pod would fit; nothing is reserved for it there
   std::vector<PodId> victims;   // to be evicted; may be empty
+  // Pods of lower priority that lose their nomination for that node.
+  std::vector<PodId> cleared_nominations;
   std::vector<Intent> intents;  // carried out before the pod is tried again
   std::string message;          // upstream's words
 };
@@ -136,9 +149,11 @@ class Plugin {
 
 // How much of the cluster a verdict or a raw score depends on: the contract of the caches.
 enum class Reach : uint8_t {
-  kNode,  // the shape, and the node's row, specification, devices and residents: cached per shape
-          // and node until the node changes
-  kCluster,  // other nodes, pods or objects, too: asked anew in every attempt, after PreFilter
+  // The shape without its topology, identity and volumes, and the node's row, specification, devices
+  // and residents: cached per such shape and node until the node changes.
+  kNode,
+  // The whole shape, other nodes, pods or objects, too: asked anew in every attempt, after PreFilter.
+  kCluster,
 };
 
 // --- Queue ---
@@ -257,12 +272,29 @@ class NodeRestrictionPlugin : public virtual RequeuePlugin {
   virtual void ListFeasible(const PodContext&, absl::Span<const NodeId>) {}
 };
 
+// What a preemption tried, for explanations and comparisons.
+struct PreemptionReport {
+  struct Candidate {
+    NodeId node;
+    std::vector<PodId> victims;  // the most important first
+    int64_t budget_violations = 0;
+  };
+  bool ran = false;
+  bool eligible = false;
+  std::string not_eligible;           // why
+  std::vector<NodeId> potential;      // nodes where removals may help
+  std::vector<Candidate> candidates;  // those tried where they do
+  std::vector<NodeStatus> rejected;   // and where not
+  std::vector<NodeId> best;           // equal by all rules
+};
+
 // The cluster as a PostFilter plugin sees it. Changes are for trial: the caller takes them back.
 class PostFilterHandle {
  public:
   virtual ~PostFilterHandle() = default;
   virtual const ClusterState& cluster() const = 0;
-  virtual const JobTable& jobs() const = 0;
+  // Null where there are none: every pod is for itself.
+  virtual const JobTable* jobs() const = 0;
   // Nodes that may take the pod once pods are removed from them (IsResolvable), in the scheduler's
   // node order.
   virtual absl::Span<const NodeId> candidates() const = 0;
@@ -272,12 +304,34 @@ class PostFilterHandle {
   // Removes a bound pod from its node; puts it back.
   virtual void Remove(PodId pod) = 0;
   virtual void Restore(PodId pod) = 0;
+  // All removed pods have been put back: what follows is another trial.
+  virtual void EndTrial() {}
   // False when PreFilter of the same attempt ended before that plugin's turn.
   virtual bool RanPreFilter(const PreFilterPlugin& /*plugin*/) const { return true; }
   // Whether the job has been evicted and runs on in its grace period.
   virtual bool IsLeaving(JobId) const { return false; }
   // A number in [0, n), from a stream of the run.
   virtual uint64_t Draw(uint64_t n) = 0;
+
+  // The following have no effect in searches without nominations or kube-scheduler's words.
+
+  // The pod's present nomination; invalid: none.
+  virtual NodeId nominated_node() const { return NodeId(); }
+  // Whether the node's status of this attempt is UnschedulableAndUnresolvable.
+  virtual bool IsUnresolvable(NodeId) const { return false; }
+  // The pods that are nominated to the node.
+  virtual absl::Span<const PodId> NominatedOn(NodeId) const { return {}; }
+  // All candidates() are to be tried, rather than until there are enough.
+  virtual bool tries_all() const { return false; }
+  // Pods of equal importance stand as Go's unstable sort leaves them, rather than in the order of
+  // the node's pods.
+  virtual bool sorts_as_go() const { return false; }
+  // Whether PostFilterResult::message and the report are read.
+  virtual bool wants_texts() const { return false; }
+  // Why the last call of Fits said no. REQUIRES: wants_texts().
+  virtual NodeStatus WhyNot() const { return {}; }
+  // Null: nobody reads it.
+  virtual PreemptionReport* report() { return nullptr; }
 };
 
 class PostFilterPlugin : public virtual Plugin {

@@ -127,6 +127,43 @@ TEST(ResourceScoresTest, PodsThatAskForNoneCountAHundredMilliAnd200Mebibytes) {
   EXPECT_EQ(ScoresOf(most, builder, MakePod(0, 0)), Scores{32});
 }
 
+TEST(ResourceScoresTest, PodsWithContainersCountAsTheseAdd) {
+  ClusterBuilder builder;
+  const NodeId node = builder.AddNode(MakeNode(1000, 1000 * kMib, {{"example.com/x", 10}}));
+  PodShape pod = MakePod(0, 0, {{"example.com/x", 8}});
+  pod.scored.given = true;
+  pod.scored.cpu_milli = 300;
+  pod.scored.memory_bytes = 600 * kMib;
+  pod.scored.resident_cpu_milli = 100;
+  pod.scored.resident_memory_bytes = 200 * kMib;
+  pod.scored.extended = {{"example.com/x", 2}};
+  LeastAllocated least({{"cpu", 1}});
+  MostAllocated both(CpuAndMemory());
+  MostAllocated x({{"example.com/x", 1}});
+  EXPECT_EQ(ScoresOf(least, builder, pod), Scores{70});
+  EXPECT_EQ(ScoresOf(both, builder, pod), Scores{45});
+  EXPECT_EQ(ScoresOf(x, builder, pod), Scores{20});
+  // On the node it counts by its other amounts, and by its whole request of what is only counted:
+  // 100 + 300 of 1000, 200 + 600 of 1000, 8 + 2 of 10.
+  builder.Place(builder.AddShape(pod), node);
+  EXPECT_EQ(ScoresOf(least, builder, pod), Scores{60});
+  EXPECT_EQ(ScoresOf(both, builder, pod), Scores{60});
+  EXPECT_EQ(ScoresOf(x, builder, pod), Scores{100});
+  // A request that is there and zero.
+  pod.scored.cpu_milli = 0;
+  EXPECT_EQ(ScoresOf(least, builder, pod), Scores{90});
+}
+
+TEST(ResourceScoresTest, ColumnsThatComeLaterAreFound) {
+  ClusterBuilder builder;
+  builder.AddNode(MakeNode(1000, 1000));
+  MostAllocated most({{"example.com/x", 1}});
+  const PodShape pod = MakePod(1, 1, {{"example.com/x", 1}});
+  EXPECT_EQ(ScoresOf(most, builder, pod), Scores{0});
+  builder.AddNode(MakeNode(1000, 1000, {{"example.com/x", 4}}));
+  EXPECT_EQ(ScoresOf(most, builder, pod), (Scores{0, 25}));
+}
+
 TEST(ResourceScoresTest, WhatIsCountedBeyondCapacityIsFull) {
   ClusterBuilder builder;
   const NodeId node = builder.AddNode(MakeNode(1000, 300 * kMib));
