@@ -1,5 +1,6 @@
 #include "policies/plugins/dynamic_resources.h"
 
+#include <cstdint>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -23,6 +24,7 @@ class PostFilterStage : public PostFilterHandle {
   }
   void Remove(PodId) override {}
   void Restore(PodId) override {}
+  uint64_t Draw(uint64_t) override { return 0; }
 
  private:
   const ClusterState& cluster_;
