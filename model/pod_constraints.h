@@ -88,10 +88,11 @@ struct NodeTerm {
   std::vector<NodeRequirement> requirements;
   // Why Kubernetes cannot use the term, in its words: a required term then matches nothing, a
   // preferred one fails the attempt. Empty: it is valid.
-  std::string error;
+  std::string error = std::string();
   bool operator==(const NodeTerm&) const = default;
 };
 
+// Of a pod's terms with errors, the first has the errors of all.
 struct PreferredNodeTerm {
   int32_t weight = 0;
   NodeTerm term;

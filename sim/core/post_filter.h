@@ -21,13 +21,12 @@ namespace drasim {
 // destroyed.
 class PostFilterTrial : public PostFilterHandle {
  public:
-  // No node fits the pod in the present state. `restricting` are the profile's kNodeRestriction
-  // plugins. All must outlive the trial. O(1), without an allocation: most calls of PostFilter end
-  // before they look at a node.
-  PostFilterTrial(const PodContext& pod, const Profile& profile,
-                  absl::Span<Plugin* const> restricting, SchedulingCycle* cycle,
+  // No node fits the pod in the present state. All must outlive the trial. O(1), without an
+  // allocation: most calls of PostFilter end before they look at a node.
+  PostFilterTrial(const PodContext& pod, const Profile& profile, SchedulingCycle* cycle,
                   const JobTable& jobs, ClusterState* cluster, const JobControl* control,
                   Random* offsets);
+  ~PostFilterTrial() override;
   PostFilterTrial(const PostFilterTrial&) = delete;
   PostFilterTrial& operator=(const PostFilterTrial&) = delete;
 
@@ -49,7 +48,6 @@ class PostFilterTrial : public PostFilterHandle {
 
   const PodContext& pod_;
   const Profile& profile_;
-  const absl::Span<Plugin* const> restricting_;
   SchedulingCycle* cycle_;
   const JobTable& jobs_;
   ClusterState* cluster_;
