@@ -15,7 +15,7 @@ class PostFilterStage : public PostFilterHandle {
   PostFilterStage(const ClusterState& cluster, bool ran_pre_filter)
       : cluster_(cluster), ran_pre_filter_(ran_pre_filter) {}
   const ClusterState& cluster() const override { return cluster_; }
-  const JobTable& jobs() const override { return jobs_; }
+  const JobTable* jobs() const override { return nullptr; }
   absl::Span<const NodeId> candidates() const override { return {}; }
   bool Fits(NodeId) override { return false; }
   bool RanPreFilter(const PreFilterPlugin& plugin) const override {
@@ -28,7 +28,6 @@ class PostFilterStage : public PostFilterHandle {
 
  private:
   const ClusterState& cluster_;
-  JobTable jobs_;
   bool ran_pre_filter_;
 };
 
