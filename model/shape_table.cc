@@ -9,7 +9,9 @@
 namespace drasim {
 namespace {
 
-uint64_t MixText(uint64_t h, absl::string_view text) { return MixWord(Fnv1a(text, h), text.size()); }
+uint64_t MixText(uint64_t h, absl::string_view text) {
+  return MixWord(Fnv1a(text, h), text.size());
+}
 
 uint64_t MixTexts(uint64_t h, const std::vector<std::string>& texts) {
   for (const std::string& text : texts) h = MixText(h, text);

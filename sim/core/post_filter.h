@@ -31,7 +31,7 @@ class PostFilterTrial : public PostFilterHandle {
   PostFilterTrial& operator=(const PostFilterTrial&) = delete;
 
   const ClusterState& cluster() const override { return *cluster_; }
-  const JobTable& jobs() const override { return jobs_; }
+  const JobTable* jobs() const override { return &jobs_; }
   // The first call looks at all nodes, and must come before the first Remove.
   absl::Span<const NodeId> candidates() const override;
   bool Fits(NodeId node) override;
