@@ -1,5 +1,9 @@
 // Cluster state: invariant checks, saving and loading.
 
+#include <algorithm>
+#include <utility>
+#include <vector>
+
 #include "absl/strings/str_cat.h"
 #include "model/cluster_state.h"
 #include "model/device_set.h"
@@ -7,9 +11,19 @@
 
 namespace drasim {
 
+namespace {
+
+// Marks beside a pod's phase in checkpoints.
+constexpr uint64_t kCrowded = 8;   // on an overcommitted node
+constexpr uint64_t kStarted = 16;  // its start time follows
+static_assert(kLastPodPhase < kCrowded);
+
+}  // namespace
+
 absl::Status ClusterState::CheckInvariants() const {
   GpuModelTable models = *models_;
   ClusterState fresh(&models, shapes_);
+  fresh.extended_names_ = extended_names_;  // in this order
   for (const NodeSpec& spec : specs_) {
     ASSIGN_OR_RETURN(NodeId added, fresh.AddNode(spec));
     fresh.SetAvailable(added, rows_[added.value()].available);
@@ -53,9 +67,17 @@ absl::Status ClusterState::CheckInvariants() const {
       shared_instances_ != fresh.shared_instances_) {
     return absl::InternalError("MIG instances differ from what pods hold");
   }
-  if (without_cpu_ != fresh.without_cpu_ || without_memory_ != fresh.without_memory_ ||
+  if (scored_cpu_ != fresh.scored_cpu_ || scored_memory_ != fresh.scored_memory_ ||
       extended_idle_ != fresh.extended_idle_ || group_pods_ != fresh.group_pods_)
     return absl::InternalError("extended resources or groups differ from what pods request");
+  std::vector<NodeId> ordered = order_.by_zone();
+  std::vector<NodeId> available = fresh.order_.by_zone();
+  std::sort(ordered.begin(), ordered.end());
+  std::sort(available.begin(), available.end());
+  if (ordered != available) {
+    return absl::InternalError("the order of nodes differs from the nodes that are available");
+  }
+  RETURN_IF_ERROR(counts_.Check());
   if (!(totals_ == fresh.totals_))
     return absl::InternalError("totals differ from the sum over nodes");
   return absl::OkStatus();
@@ -64,9 +86,10 @@ absl::Status ClusterState::CheckInvariants() const {
 void ClusterState::Save(StateWriter& out) const {
   out.Section("cluster");
   out.U64(node_count());
-  for (const NodeRow& row : rows_) {
-    out.Bool(row.schedulable);
-    out.Bool(row.available);
+  const std::vector<uint64_t> places = PlacesInOrder();
+  for (size_t n = 0; n < node_count(); ++n) {
+    out.Bool(rows_[n].schedulable);
+    out.U64((rows_[n].available ? 1 : 0) | (places.empty() ? 0 : places[n] << 1));
   }
   for (int64_t amount : extended_capacity_) out.I64(amount);
   SavePods(out);
@@ -78,12 +101,36 @@ void ClusterState::Save(StateWriter& out) const {
   }
 }
 
+// 1 + the place of each node in node_order(), zone by zone; 0 for those that are not available.
+// Empty if nobody reads the order, or it follows from the nodes.
+std::vector<uint64_t> ClusterState::PlacesInOrder() const {
+  if (!order_matters_) return {};
+  NodeOrder plain;
+  for (size_t n = 0; n < node_count(); ++n) {
+    if (rows_[n].available) plain.Add(NodeId(n), specs_[n]);
+  }
+  const std::vector<NodeId> nodes = order_.by_zone();
+  if (plain.by_zone() == nodes) return {};
+  std::vector<uint64_t> places(node_count());
+  for (size_t i = 0; i < nodes.size(); ++i) places[nodes[i].value()] = i + 1;
+  return places;
+}
+
+bool ClusterState::IsOvercommitted(NodeId node) const {
+  const NodeRow& row = rows_[node.value()];
+  return row.cpu_milli_idle < 0 || row.memory_bytes_idle < 0 || row.pods_idle < 0;
+}
+
 void ClusterState::SavePods(StateWriter& out) const {
   out.U64(pod_count());
   for (size_t i = 0; i < pod_count(); ++i) {
     out.Str(pod_name(PodId(i)));
     out.U64(pod_shape_[i].value());
-    out.U64(static_cast<uint64_t>(pod_phase_[i]));
+    const bool crowded = pod_node_[i].valid() && IsOvercommitted(pod_node_[i]);
+    const bool started = pod_start(PodId(i)) != SimTime::Max();
+    out.U64(static_cast<uint64_t>(pod_phase_[i]) | (crowded ? kCrowded : 0) |
+            (started ? kStarted : 0));
+    if (started) out.I64(pod_start(PodId(i)).ns());
     out.U64(pod_node_[i].valid() ? pod_node_[i].value() + uint64_t{1} : 0);
     out.U64(pod_devices_[i].bits());
     out.I64(pod_priority_[i]);
@@ -99,11 +146,15 @@ void ClusterState::SavePods(StateWriter& out) const {
 absl::Status ClusterState::Load(StateReader& in) {
   in.Section("cluster");
   if (in.U64() != node_count()) in.Fail("the number of nodes differs from the scenario's");
+  std::vector<std::pair<uint64_t, NodeId>> ordered;
   for (size_t n = 0; n < node_count() && in.status().ok(); ++n) {
     const bool schedulable = in.Bool();
     if (schedulable != rows_[n].schedulable) SetSchedulable(NodeId(n), schedulable);
-    SetAvailable(NodeId(n), in.Bool());
+    const uint64_t word = in.U64();
+    SetAvailable(NodeId(n), (word & 1) != 0);
+    if (word >> 1 != 0) ordered.emplace_back(word >> 1, NodeId(n));
   }
+  if (!ordered.empty() && in.status().ok()) LoadOrder(std::move(ordered), in);
   for (size_t i = 0; i < extended_capacity_.size() && in.status().ok(); ++i) {
     SetExtendedCapacity(NodeId(i / extended_names_.size()), i % extended_names_.size(), in.I64());
   }
@@ -126,12 +177,30 @@ absl::Status ClusterState::Load(StateReader& in) {
   return in.status();
 }
 
+void ClusterState::LoadOrder(std::vector<std::pair<uint64_t, NodeId>> ordered, StateReader& in) {
+  std::sort(ordered.begin(), ordered.end());
+  order_ = NodeOrder();
+  order_matters_ = true;
+  for (size_t i = 0; i < ordered.size(); ++i) {
+    const auto& [place, node] = ordered[i];
+    if (place != i + 1 || !rows_[node.value()].available) break;
+    order_.Add(node, specs_[node.value()]);
+  }
+  if (order_.by_zone().size() != available_nodes_) {
+    in.Fail("the order of nodes does not list the nodes that are available");
+  }
+}
+
 absl::Status ClusterState::LoadPods(StateReader& in) {
   const size_t pods = in.Count();
   for (size_t i = 0; i < pods && in.status().ok(); ++i) {
     const std::string name = in.Str();
     const uint64_t shape = in.U64();
-    const uint64_t phase = in.U64();
+    const uint64_t word_of_phase = in.U64();
+    const uint64_t phase = word_of_phase & ~(kCrowded | kStarted);
+    const bool crowded = (word_of_phase & kCrowded) != 0;
+    const bool started = (word_of_phase & kStarted) != 0;
+    const SimTime start = started ? SimTime(in.I64()) : SimTime::Max();
     const uint64_t node = in.U64();
     const DeviceSet devices = DeviceSet::FromBits(in.U64());
     const auto priority = static_cast<int32_t>(in.I64());
@@ -153,24 +222,28 @@ absl::Status ClusterState::LoadPods(StateReader& in) {
     const NodeId node_id = node > 0 ? NodeId(static_cast<size_t>(node - 1)) : NodeId();
     const auto to = static_cast<PodPhase>(phase);
     const PodId pod = AddPod(name, shape_id, priority, arrival);
+    if (started) SetPodStart(pod, start);
     const bool holds = to == PodPhase::kAssumed || to == PodPhase::kBound;
     const bool given = shapes_->row(shape_id).request.gets_devices_from_node() && !grants.empty();
-    if (node_id.valid() != holds || (given && to != PodPhase::kBound) ||
-        (holds && !CanHold(shape_id, node_id, given ? DeviceSet() : devices,
-                           given ? absl::Span<const DeviceGrant>() : grants)) ||
+    const DeviceSet held = given ? DeviceSet() : devices;
+    const absl::Span<const DeviceGrant> held_parts =
+        given ? absl::Span<const DeviceGrant>() : absl::MakeConstSpan(grants);
+    const bool fits =
+        !holds || !node_id.valid() ||
+        (crowded ? rows_[node_id.value()].available &&
+                       CanHoldDevices(shapes_->row(shape_id).request, node_id, held, held_parts)
+                 : CanHold(shape_id, node_id, held, held_parts));
+    if (node_id.valid() != holds || (given && to != PodPhase::kBound) || !fits ||
         (given && !CanGrant(node_id, devices, grants))) {
       in.Fail(absl::StrCat("pod '", name, "' cannot be where the checkpoint puts it"));
       break;
     }
     if (!holds) {
       SetPlacement(pod, to, NodeId(), DeviceSet());
-    } else if (given) {
-      Charge(pod, node_id, DeviceSet(), {}, +1);
-      SetPlacement(pod, to, node_id, DeviceSet());
-      Grant(pod, devices, grants);
     } else {
-      Charge(pod, node_id, devices, grants, +1);
-      SetPlacement(pod, to, node_id, devices, grants);
+      Charge(pod, node_id, held, held_parts, +1);
+      SetPlacement(pod, to, node_id, held, held_parts);
+      if (given) Grant(pod, devices, grants);
     }
   }
   return in.status();

@@ -252,11 +252,13 @@ bool ClusterState::CanHold(ShapeId shape_id, NodeId node, DeviceSet devices,
   if (shape_id.value() >= shapes_->size() || node.value() >= rows_.size()) return false;
   const ResourceRequest& request = shapes_->row(shape_id).request;
   const NodeRow& row = rows_[node.value()];
-  if (!row.available || row.cpu_milli_idle < request.cpu_milli ||
-      row.memory_bytes_idle < request.memory_bytes || row.pods_idle < 1) {
-    return false;
-  }
+  return row.available && HasRoom(request, row) && CanHoldDevices(request, node, devices, grants);
+}
+
+bool ClusterState::CanHoldDevices(const ResourceRequest& request, NodeId node, DeviceSet devices,
+                                  absl::Span<const DeviceGrant> grants) const {
   if (!grants.empty()) return CanGrant(node, devices, grants);
+  const NodeRow& row = rows_[node.value()];
   if (devices.size() != request.gpu_count) return false;
   for (const size_t device : devices) {
     if (device >= row.gpu_count || device_idle_[row.device_begin + device] < request.gpu_milli)

@@ -10,7 +10,7 @@
 namespace drasim {
 
 // Also adds the node to the totals over all nodes, which must stay within 64 bits.
-absl::Status ClusterState::CheckSpec(const NodeSpec& spec) {
+absl::Status ClusterState::CheckSpec(const NodeSpec& spec, const NodeSpec& before) {
   if (spec.name.empty()) return absl::InvalidArgumentError("a node has no name");
   if (spec.cpu_milli < 0 || spec.memory_bytes < 0 || spec.pods < 0 || spec.gpu_count < 0) {
     return absl::InvalidArgumentError(
@@ -27,8 +27,10 @@ absl::Status ClusterState::CheckSpec(const NodeSpec& spec) {
                                                    spec.gpu_models.size()));
   }
   // Absent nodes count as well, because all of them may be added later.
-  if (__builtin_add_overflow(all_cpu_milli_, spec.cpu_milli, &all_cpu_milli_) ||
-      __builtin_add_overflow(all_memory_bytes_, spec.memory_bytes, &all_memory_bytes_)) {
+  int64_t cpu = all_cpu_milli_ - before.cpu_milli;
+  int64_t memory = all_memory_bytes_ - before.memory_bytes;
+  if (__builtin_add_overflow(cpu, spec.cpu_milli, &cpu) ||
+      __builtin_add_overflow(memory, spec.memory_bytes, &memory)) {
     return absl::InvalidArgumentError(
         absl::StrCat("node '", spec.name, "': the cluster's CPU or memory adds up beyond 2^63"));
   }
@@ -48,8 +50,29 @@ absl::Status ClusterState::CheckSpec(const NodeSpec& spec) {
         absl::StrCat("node '", spec.name, "': the nodes have more than ", kMaxExtendedNames,
                      " different extended resources"));
   }
+  all_cpu_milli_ = cpu;
+  all_memory_bytes_ = memory;
   return absl::OkStatus();
 }
+
+namespace {
+
+int64_t ExtendedOf(const NodeSpec& spec, const std::string& name) {
+  for (const auto& [key, amount] : spec.extended) {
+    if (key == name) return amount;
+  }
+  return 0;
+}
+
+// What kube-scheduler's scores assume of a container without a request (GetNonzeroRequests).
+constexpr int64_t kScoredCpuMilli = 100;
+constexpr int64_t kScoredMemoryBytes = int64_t{200} << 20;
+
+int32_t PodSlots(const NodeSpec& spec) {
+  return static_cast<int32_t>(std::min<int64_t>(spec.pods, INT32_MAX));
+}
+
+}  // namespace
 
 // The ModelIds of the node's GPUs: one per GPU if the node names several models, else one for all.
 absl::StatusOr<std::vector<uint8_t>> ClusterState::InternModels(const NodeSpec& spec) {
@@ -63,7 +86,7 @@ absl::StatusOr<std::vector<uint8_t>> ClusterState::InternModels(const NodeSpec& 
 }
 
 absl::StatusOr<NodeId> ClusterState::AddNode(const NodeSpec& spec) {
-  RETURN_IF_ERROR(CheckSpec(spec));
+  RETURN_IF_ERROR(CheckSpec(spec, NodeSpec()));
   ASSIGN_OR_RETURN(const std::vector<uint8_t> models, InternModels(spec));
   const NodeId id(rows_.size());
   if (!node_index_.emplace(spec.name, id.value()).second) {
@@ -72,7 +95,7 @@ absl::StatusOr<NodeId> ClusterState::AddNode(const NodeSpec& spec) {
   NodeRow row;
   row.cpu_milli_idle = spec.cpu_milli;
   row.memory_bytes_idle = spec.memory_bytes;
-  row.pods_idle = static_cast<int32_t>(std::min<int64_t>(spec.pods, INT32_MAX));
+  row.pods_idle = PodSlots(spec);
   row.gpu_count = static_cast<uint8_t>(spec.gpu_count);
   row.gpu_full_idle = row.gpu_count;
   row.gpu_milli_idle = spec.gpu_count * kDeviceMilli;
@@ -93,15 +116,27 @@ absl::StatusOr<NodeId> ClusterState::AddNode(const NodeSpec& spec) {
   }
   device_idle_.insert(device_idle_.end(), static_cast<size_t>(spec.gpu_count), kDeviceMilli);
   tag_count_.insert(tag_count_.end(), kAffinityTags, 0);
-  without_cpu_.push_back(0);
-  without_memory_.push_back(0);
+  scored_cpu_.push_back(0);
+  scored_memory_.push_back(0);
+  const bool new_names = AddExtendedNames(spec);
   rows_.push_back(row);
   specs_.push_back(spec);
   epoch_.push_back(0);
   node_pods_.emplace_back();
-  AddExtended(spec);
+  for (const std::string& name : extended_names_) {
+    const int64_t capacity = ExtendedOf(spec, name);
+    extended_idle_.push_back(capacity);
+    extended_capacity_.push_back(capacity);
+  }
+  ResolveShapesAgain(new_names);
+  for (std::vector<uint16_t>& pods : group_pods_) pods.push_back(0);
   AddMig(id);
-  if (row.available) CountCapacity(row, spec, +1);
+  if (row.available) {
+    CountCapacity(row, spec, +1);
+    order_.Add(id, spec);
+  }
+  if (counts_.active()) counts_.SetNode(id);
+  ++nodes_version_;
   node_cpu_milli_max_ = std::max(node_cpu_milli_max_, spec.cpu_milli);
   node_gpu_count_max_ = std::max<int64_t>(node_gpu_count_max_, spec.gpu_count);
   if (change_log_.size() < 2 * rows_.size()) {
@@ -119,31 +154,42 @@ absl::StatusOr<NodeId> ClusterState::AddNode(const NodeSpec& spec) {
   return id;
 }
 
-void ClusterState::AddExtended(const NodeSpec& spec) {
-  const size_t nodes = rows_.size();
+// Adds columns for new names, 0 for the nodes so far; true if there were any.
+bool ClusterState::AddExtendedNames(const NodeSpec& spec) {
+  const size_t before = extended_names_.size();
   for (const auto& [name, amount] : spec.extended) {
-    if (std::find(extended_names_.begin(), extended_names_.end(), name) != extended_names_.end()) {
-      continue;
+    if (std::find(extended_names_.begin(), extended_names_.end(), name) == extended_names_.end()) {
+      extended_names_.push_back(name);
     }
-    // A new column, 0 for the nodes so far.
-    const size_t before = extended_names_.size();
-    for (std::vector<int64_t>* column : {&extended_idle_, &extended_capacity_}) {
-      std::vector<int64_t> wider((nodes - 1) * (before + 1));
-      for (size_t n = 0; n + 1 < nodes; ++n) {
-        std::copy_n(column->begin() + static_cast<std::ptrdiff_t>(n * before), before,
-                    wider.begin() + static_cast<std::ptrdiff_t>(n * (before + 1)));
-      }
-      *column = std::move(wider);
+  }
+  const size_t after = extended_names_.size();
+  if (after == before) return false;
+  for (std::vector<int64_t>* column : {&extended_idle_, &extended_capacity_}) {
+    std::vector<int64_t> wider(rows_.size() * after);
+    for (size_t n = 0; n < rows_.size(); ++n) {
+      std::copy_n(column->begin() + static_cast<std::ptrdiff_t>(n * before), before,
+                  wider.begin() + static_cast<std::ptrdiff_t>(n * after));
     }
-    extended_names_.push_back(name);
+    *column = std::move(wider);
   }
-  for (const std::string& name : extended_names_) {
-    int64_t capacity = 0;
-    for (const auto& [key, amount] : spec.extended) capacity = key == name ? amount : capacity;
-    extended_idle_.push_back(capacity);
-    extended_capacity_.push_back(capacity);
-  }
+  return true;
+}
+
+// Resolves shapes again after nodes brought new names or models. Pods may hold amounts of a
+// resource that no node offered so far.
+void ClusterState::ResolveShapesAgain(bool new_names) {
+  if (counted_.empty()) return;
   counted_.clear();
+  ResolveShapes();
+  if (!new_names) return;
+  extended_idle_ = extended_capacity_;
+  for (size_t n = 0; n < rows_.size(); ++n) {
+    for (const PodId pod : node_pods_[n]) {
+      for (const auto& [column, amount] : counted_[pod_shape_[pod.value()].value()].extended) {
+        extended_idle_[n * extended_names_.size() + column] -= amount;
+      }
+    }
+  }
 }
 
 void ClusterState::CountCapacity(const NodeRow& row, const NodeSpec& spec, int sign) {
@@ -160,7 +206,59 @@ void ClusterState::SetAvailable(NodeId node, bool available) {
   DRASIM_CHECK(node_pods_[node.value()].empty());
   row.available = available;
   CountCapacity(row, specs_[node.value()], available ? +1 : -1);
+  available ? order_.Add(node, specs_[node.value()]) : order_.Remove(node);
+  if (counts_.active()) counts_.SetNode(node);
+  ++nodes_version_;
   Touch(node);
+}
+
+absl::Status ClusterState::UpdateNode(NodeId node, const NodeSpec& spec) {
+  DRASIM_CHECK(what_ifs_.empty());
+  NodeSpec& before = specs_[node.value()];
+  DRASIM_CHECK(spec.name == before.name && spec.gpu_count == before.gpu_count &&
+               spec.gpu_model == before.gpu_model && spec.gpu_models == before.gpu_models &&
+               spec.devices == before.devices);
+  RETURN_IF_ERROR(CheckSpec(spec, before));
+  NodeRow& row = rows_[node.value()];
+  row.cpu_milli_idle += spec.cpu_milli - before.cpu_milli;
+  row.memory_bytes_idle += spec.memory_bytes - before.memory_bytes;
+  row.pods_idle += PodSlots(spec) - PodSlots(before);
+  row.has_taints = !spec.taints.empty();
+  if (row.available) CountCapacity(row, before, -1);
+  const bool absent = before.absent;
+  before = spec;
+  before.absent = absent;
+  if (row.available) {
+    CountCapacity(row, spec, +1);
+    order_.Update(node, spec);
+  }
+  node_cpu_milli_max_ = 0;
+  for (const NodeSpec& each : specs_) {
+    node_cpu_milli_max_ = std::max(node_cpu_milli_max_, each.cpu_milli);
+  }
+  if (AddExtendedNames(spec)) ResolveShapesAgain(/*new_names=*/true);
+  for (size_t e = 0; e < extended_names_.size(); ++e) {
+    SetExtendedCapacity(node, e, ExtendedOf(spec, extended_names_[e]));
+  }
+  if (counts_.active()) counts_.SetNode(node);
+  SetSchedulable(node, !spec.unschedulable);
+  return absl::OkStatus();
+}
+
+NodeId ClusterState::FindNode(absl::string_view name) const {
+  const auto it = node_index_.find(name);
+  if (it == node_index_.end() || !rows_[it->second].available) return NodeId();
+  return NodeId(it->second);
+}
+
+void ClusterState::SetObjects(ClusterObjects objects) {
+  objects_ = std::move(objects);
+  ++objects_version_;
+}
+
+ClusterObjects& ClusterState::ChangeObjects() {
+  ++objects_version_;
+  return objects_;
 }
 
 // Shapes are interned while the run goes on; each shape's names are resolved once.
@@ -183,9 +281,18 @@ void ClusterState::ResolveShapes() {
       counted.group = it->second;
       counted.max_per_node = shape.constraints.max_per_node;
     }
-    ResolveMig(shape.request, &counted);
+    const ScoredRequest& scored = shape.scored;
+    const ResourceRequest& request = shape.request;
+    counted.scored_cpu_milli = scored.given             ? scored.resident_cpu_milli
+                               : request.cpu_milli == 0 ? kScoredCpuMilli
+                                                        : request.cpu_milli;
+    counted.scored_memory_bytes = scored.given                ? scored.resident_memory_bytes
+                                  : request.memory_bytes == 0 ? kScoredMemoryBytes
+                                                              : request.memory_bytes;
+    ResolveMig(request, &counted);
     counted_.push_back(std::move(counted));
   }
+  if (counts_.active()) counts_.ResolveShapes();
 }
 
 size_t ClusterState::LackingExtended(ShapeId shape, NodeId id) const {
@@ -257,10 +364,17 @@ void ClusterState::ChargeCounted(PodId pod, NodeId node, int sign) {
     pod_slot_[pods[slot].value()] = slot;
     pods.pop_back();
   }
-  const ResourceRequest& request = pod_shape(pod).request;
-  without_cpu_[node.value()] += request.cpu_milli == 0 ? sign : 0;
-  without_memory_[node.value()] += request.memory_bytes == 0 ? sign : 0;
-  const CountedRequest& counted = counted_[pod_shape_[pod.value()].value()];
+  const ShapeId shape = pod_shape_[pod.value()];
+  const std::vector<HostPort>& ports = shapes_->row(shape).constraints.host_ports;
+  if (sign > 0) {
+    used_ports_.Add(node, ports);
+  } else {
+    used_ports_.Remove(node, ports);
+  }
+  if (counts_.active()) counts_.Charge(shape, node, sign);
+  const CountedRequest& counted = counted_[shape.value()];
+  scored_cpu_[node.value()] += sign * counted.scored_cpu_milli;
+  scored_memory_[node.value()] += sign * counted.scored_memory_bytes;
   if (!counted.any()) return;
   for (const auto& [column, amount] : counted.extended) {
     // May fall below 0: a node can report less capacity than its pods hold.
@@ -273,8 +387,7 @@ void ClusterState::ChargeCounted(PodId pod, NodeId node, int sign) {
   }
 }
 
-// Adds (sign +1) or removes (sign -1) the pod's requests and devices. Besides Grant, the only place
-// that changes idle columns.
+// Besides Grant and UpdateNode, the only place that changes idle columns.
 void ClusterState::Charge(PodId pod, NodeId node, DeviceSet devices,
                           absl::Span<const DeviceGrant> grants, int sign) {
   const ResourceRequest& request = pod_shape(pod).request;
@@ -285,7 +398,6 @@ void ClusterState::Charge(PodId pod, NodeId node, DeviceSet devices,
   row.cpu_milli_idle -= sign * request.cpu_milli;
   row.memory_bytes_idle -= sign * request.memory_bytes;
   row.pods_idle -= sign;
-  DRASIM_CHECK(row.cpu_milli_idle >= 0 && row.memory_bytes_idle >= 0 && row.pods_idle >= 0);
   if (!grants.empty()) {
     ChargeGrants(node, grants, sign);
     CountUnasked(request, grants, sign);
@@ -329,18 +441,49 @@ void ClusterState::SetPlacement(PodId pod, PodPhase phase, NodeId node, DeviceSe
   pod_grants_[i].assign(grants.begin(), grants.end());
 }
 
+// A node whose pods were adopted may lack a resource already; a pod without a request for it fits.
+bool ClusterState::HasRoom(const ResourceRequest& request, const NodeRow& row) const {
+  return (row.cpu_milli_idle >= request.cpu_milli || request.cpu_milli == 0) &&
+         (row.memory_bytes_idle >= request.memory_bytes || request.memory_bytes == 0) &&
+         row.pods_idle >= 1;
+}
+
 void ClusterState::Assume(PodId pod, NodeId node, DeviceSet devices,
                           absl::Span<const DeviceGrant> grants) {
   DRASIM_CHECK(pod_phase(pod) == PodPhase::kPending);
+  DRASIM_CHECK(HasRoom(pod_shape(pod).request, rows_[node.value()]));
   Charge(pod, node, devices, grants, +1);
   SetPlacement(pod, PodPhase::kAssumed, node, devices, grants);
 }
 
+void ClusterState::Adopt(PodId pod, NodeId node) {
+  DRASIM_CHECK(pod_phase(pod) == PodPhase::kPending);
+  Charge(pod, node, DeviceSet(), {}, +1);
+  SetPlacement(pod, PodPhase::kBound, node, DeviceSet());
+}
+
+void ClusterState::SetPodShape(PodId pod, ShapeId shape) {
+  DRASIM_CHECK(what_ifs_.empty());
+  if (shape.value() >= counted_.size()) ResolveShapes();
+  const NodeId node = pod_node(pod);
+  if (node.valid()) Charge(pod, node, pod_devices(pod), pod_grants(pod), -1);
+  pod_shape_[pod.value()] = shape;
+  if (node.valid()) Charge(pod, node, pod_devices(pod), pod_grants(pod), +1);
+}
+
+void ClusterState::SetPodStart(PodId id, SimTime start) {
+  if (id.value() >= pod_start_.size()) pod_start_.resize(pod_shape_.size(), SimTime::Max());
+  pod_start_[id.value()] = start;
+}
+
 void ClusterState::PutBack(PodId pod, NodeId node, DeviceSet devices,
                            absl::Span<const DeviceGrant> grants, bool bound) {
+  DRASIM_CHECK(pod_phase(pod) == PodPhase::kPending);
   const bool given = pod_shape(pod).request.gets_devices_from_node() && !grants.empty();
-  Assume(pod, node, given ? DeviceSet() : devices,
-         given ? absl::Span<const DeviceGrant>() : grants);
+  const DeviceSet held = given ? DeviceSet() : devices;
+  const absl::Span<const DeviceGrant> parts = given ? absl::Span<const DeviceGrant>() : grants;
+  Charge(pod, node, held, parts, +1);
+  SetPlacement(pod, PodPhase::kAssumed, node, held, parts);
   if (bound) Bind(pod);
   if (given) Grant(pod, devices, grants);
 }
@@ -388,11 +531,15 @@ void ClusterState::Delete(PodId pod) {
   SetPlacement(pod, PodPhase::kDeleted, NodeId(), DeviceSet());
 }
 
-void ClusterState::BeginWhatIf() { what_ifs_.push_back({undo_.size(), version_}); }
+void ClusterState::BeginWhatIf() {
+  what_ifs_.push_back({undo_.size(), version_});
+  used_ports_.BeginWhatIf();
+}
 
 void ClusterState::KeepWhatIf() {
   DRASIM_CHECK(!what_ifs_.empty());
   what_ifs_.pop_back();
+  used_ports_.KeepWhatIf();
   if (what_ifs_.empty()) undo_.clear();
 }
 
@@ -422,6 +569,7 @@ void ClusterState::Rollback() {
   }
   what_ifs_ = outer;
   undo_.resize(mark.undo);
+  used_ports_.Rollback();
   version_ = mark.version;
 }
 

@@ -32,6 +32,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/container/btree_map.h"
@@ -54,6 +55,7 @@
 #include "model/shape_table.h"
 #include "model/state_io.h"
 #include "model/time.h"
+#include "model/used_ports.h"
 
 namespace drasim {
 
@@ -133,14 +135,14 @@ struct ClusterTotals {
 };
 
 // Limit on the distinct extended resources of a cluster.
-inline constexpr size_t kMaxExtendedNames = 100;
+inline constexpr size_t kMaxExtendedNames = 500;
 
 class ClusterState {
  public:
   // Both tables must outlive the state. AddNode adds the models of nodes; whoever adds pods interns
   // their shapes first.
   ClusterState(GpuModelTable* models, const ShapeTable* shapes)
-      : models_(models), shapes_(shapes) {}
+      : models_(models), shapes_(shapes), counts_(this) {}
   ClusterState(const ClusterState&) = delete;
   ClusterState& operator=(const ClusterState&) = delete;
 
@@ -154,11 +156,18 @@ class ClusterState {
   absl::Status UpdateNode(NodeId node, const NodeSpec& spec);
   // An unavailable node has no pods (CHECKed), and the totals leave its capacity out.
   void SetAvailable(NodeId node, bool available);
-  // The available nodes in kube-scheduler's order: zones in turn, each in order of addition. Without
-  // zone labels, in order of addition. Amortised O(1); O(nodes) after a node was added or left.
-  absl::Span<const NodeId> node_order() const { return order_.list(); }
+  // The available nodes in kube-scheduler's order: zones in turn, each in order of addition.
+  // Without zone labels, in order of addition. Amortised O(1); O(nodes) after a node was added or
+  // left.
+  absl::Span<const NodeId> node_order() const {
+    order_matters_ = true;
+    return order_.list();
+  }
   // Invalid for an unknown name, or a node that is unavailable.
   NodeId FindNode(absl::string_view name) const;
+  // Changes whenever a node is added, leaves or is updated: what depends only on node_spec() of the
+  // available nodes holds as long as it stays.
+  uint64_t nodes_version() const { return nodes_version_; }
   size_t available_nodes() const { return available_nodes_; }
   size_t cordoned_nodes() const { return cordoned_nodes_; }
   size_t node_count() const { return rows_.size(); }
@@ -246,6 +255,8 @@ class ClusterState {
   // 1 + extended_names().size() for a resource that no node offers; 0 when the node lacks none.
   // REQUIRES: the shape of a pod that was added. O(resources of the shape).
   size_t LackingExtended(ShapeId shape, NodeId id) const;
+  // The host ports taken on the node. Valid until the next change.
+  absl::Span<const HostPort> used_ports(NodeId id) const { return used_ports_.On(id); }
   // False when the node holds its limit of pods of the shape's group. O(1).
   bool GroupHasRoom(ShapeId shape, NodeId id) const;
 
@@ -266,7 +277,9 @@ class ClusterState {
     return pod_grants_[id.value()];
   }
   // status.startTime; when the pod has none (SimTime::Max()), it counts as started last.
-  SimTime pod_start(PodId id) const;
+  SimTime pod_start(PodId id) const {
+    return id.value() < pod_start_.size() ? pod_start_[id.value()] : SimTime::Max();
+  }
   void SetPodStart(PodId id, SimTime start);
   int32_t pod_priority(PodId id) const { return pod_priority_[id.value()]; }
   SimTime pod_arrival(PodId id) const { return pod_arrival_[id.value()]; }
@@ -289,7 +302,8 @@ class ClusterState {
   void PutBack(PodId pod, NodeId node, DeviceSet devices, absl::Span<const DeviceGrant> grants,
                bool bound);
   // kPending -> kBound: a pod that is on the node already when the cluster is read. Unlike Assume,
-  // whatever room the node has: idle amounts may become negative. REQUIRES: a shape without devices.
+  // whatever room the node has: idle amounts may become negative. REQUIRES: a shape without
+  // devices.
   void Adopt(PodId pod, NodeId node);
   // A new shape for a pod in any phase: its object was updated (labels, requests, tolerations).
   void SetPodShape(PodId pod, ShapeId shape);
@@ -302,8 +316,8 @@ class ClusterState {
   void Delete(PodId pod);  // kPending or kBound -> kDeleted
 
   // --- other objects ---
-  // Services, PodDisruptionBudgets, volumes, ...: a change of them changes objects_version(), and no
-  // node's epoch.
+  // Services, PodDisruptionBudgets, volumes, ...: a change of them changes objects_version(), and
+  // no node's epoch.
   const ClusterObjects& objects() const { return objects_; }
   uint64_t objects_version() const { return objects_version_; }
   void SetObjects(ClusterObjects objects);
@@ -311,11 +325,21 @@ class ClusterState {
   ClusterObjects& ChangeObjects();
 
   // --- counts of pods by domain (model/pod_counts.h) ---
-  // Counts of the resident pods by node, of those that meet a rule about their shape. Kept by the
-  // transitions above, what-ifs included.
+  // Counts of the resident pods by node, of those that meet a rule about their shape. Kept by all
+  // mutators, what-ifs included.
   const PodCounts& pod_counts() const { return counts_; }
-  // Adds a column, or finds it: amortised O(1); O(pods) for a new one.
-  PodCountId CountPods(const PodCountRule& rule) const;
+  // These add a column, or find it. O(size of the rule); O(nodes + pods + shapes) for a new one.
+  PodCountId CountPods(const PodCountRule& rule) const { return counts_.CountPods(rule); }
+  DomainCountId CountDomains(PodCountId column, absl::string_view key,
+                             const DomainNodes& nodes) const {
+    return counts_.CountDomains(column, key, nodes);
+  }
+  // The pod affinity terms of all shapes so far, and which pods carry them. The list only grows; it
+  // is valid until the next AddPod or SetPodShape. O(1), but the first call is O(nodes + pods).
+  absl::Span<const CarriedTerm> CarriedTerms() const {
+    counts_.CarryTerms();
+    return counts_.carried();
+  }
 
   // --- change tracking ---
   // The number of node changes so far; change k touched changed_node(k). The log keeps the last
@@ -348,7 +372,8 @@ class ClusterState {
   // BeginWhatIf starts to remember transitions. Rollback undoes them in reverse and restores every
   // column and pods_on(); epochs and the change log move on, so that caches notice both directions.
   // KeepWhatIf lets the transitions stand. What-ifs nest: each call closes the innermost.
-  // Not covered: AddNode, AddPod, SetSchedulable, SetAvailable, SetExtendedCapacity.
+  // Not covered: AddNode, UpdateNode, AddPod, SetPodShape, SetPodStart, SetSchedulable,
+  // SetAvailable, SetExtendedCapacity, SetObjects, ChangeObjects.
   void BeginWhatIf();
   void Rollback();
   void KeepWhatIf();
@@ -357,7 +382,8 @@ class ClusterState {
   // O(nodes + pods).
   absl::Status CheckInvariants() const;
 
-  // Save leaves the nodes out: Load expects a state with the same nodes and without pods.
+  // Save leaves out the nodes' specifications and the other objects: Load expects a state with the
+  // same ones and without pods.
   void Save(StateWriter& out) const;
   absl::Status Load(StateReader& in);
 
@@ -376,22 +402,28 @@ class ClusterState {
     std::vector<std::pair<uint32_t, int64_t>> extended;  // column, amount
     uint32_t group = 0;                                  // 1 + row of group_pods_; 0: none
     int32_t max_per_node = 0;
-    bool lacks_resource = false;                       // asks for what no node offers
+    bool lacks_resource = false;   // asks for what no node offers
+    int64_t scored_cpu_milli = 0;  // of a pod on a node
+    int64_t scored_memory_bytes = 0;
     std::vector<absl::InlinedVector<uint8_t, 2>> mig;  // by model
     bool any() const { return group != 0 || lacks_resource || !extended.empty(); }
   };
 
   void Touch(NodeId node);
   void ResolveMig(const ResourceRequest& request, CountedRequest* counted) const;
-  absl::Status CheckSpec(const NodeSpec& spec);
-  void AddExtended(const NodeSpec& spec);
+  // `before`: what the node had so far, if it is not new.
+  absl::Status CheckSpec(const NodeSpec& spec, const NodeSpec& before);
+  bool AddExtendedNames(const NodeSpec& spec);
+  void ResolveShapesAgain(bool new_names);
   void AddMig(NodeId id);
   absl::StatusOr<std::vector<uint8_t>> InternModels(const NodeSpec& spec);
   DeviceSet MixedGpusOf(NodeId id, uint64_t model_mask) const;
   DeviceSet MixedMigGpus(NodeId id) const;
   absl::Status LoadPods(StateReader& in);
+  // Whatever room the node has.
   void Charge(PodId pod, NodeId node, DeviceSet devices, absl::Span<const DeviceGrant> grants,
               int sign);
+  bool HasRoom(const ResourceRequest& request, const NodeRow& row) const;
   void ChargeDevices(const ResourceRequest& request, NodeId node, DeviceSet devices, int sign);
   void ChargeGrants(NodeId node, absl::Span<const DeviceGrant> grants, int sign);
   void ChargeInstance(NodeId node, const DeviceGrant& grant, int sign);
@@ -408,9 +440,16 @@ class ClusterState {
   // CanPlace without extended resources and groups, of which a node may hold more than it may take.
   bool CanHold(ShapeId shape, NodeId node, DeviceSet devices,
                absl::Span<const DeviceGrant> grants) const;
+  // Its part about devices.
+  bool CanHoldDevices(const ResourceRequest& request, NodeId node, DeviceSet devices,
+                      absl::Span<const DeviceGrant> grants) const;
+  // True when the node's pods hold more than it has: some of them were adopted.
+  bool IsOvercommitted(NodeId node) const;
   void SetPlacement(PodId pod, PodPhase phase, NodeId node, DeviceSet devices,
                     absl::Span<const DeviceGrant> grants = {});
   void SavePods(StateWriter& out) const;
+  std::vector<uint64_t> PlacesInOrder() const;
+  void LoadOrder(std::vector<std::pair<uint64_t, NodeId>> ordered, StateReader& in);
   bool NodeInUse(const NodeRow& row, NodeId id) const;
 
   GpuModelTable* models_;
@@ -435,6 +474,7 @@ class ClusterState {
   std::vector<int64_t> scored_cpu_;
   std::vector<int64_t> scored_memory_;
   NodeOrder order_;
+  mutable bool order_matters_ = false;  // it was read, so a checkpoint has to keep it
   ClusterObjects objects_;
   uint64_t objects_version_ = 0;
   mutable PodCounts counts_;
@@ -442,6 +482,8 @@ class ClusterState {
   absl::flat_hash_map<std::string, uint32_t> group_index_;
   std::vector<std::vector<uint16_t>> group_pods_;  // group, node
   std::vector<std::vector<PodId>> node_pods_;
+  UsedPorts used_ports_;
+  uint64_t nodes_version_ = 0;
   size_t available_nodes_ = 0;
   size_t cordoned_nodes_ = 0;
 
@@ -455,6 +497,7 @@ class ClusterState {
   std::vector<SimTime> pod_arrival_;
   std::vector<uint32_t> pod_slot_;        // place in node_pods_
   std::vector<DeviceGrants> pod_grants_;  // up to the last pod that had some
+  std::vector<SimTime> pod_start_;        // up to the last pod that has one
 
   std::vector<uint32_t> change_log_ = std::vector<uint32_t>(1024);
   uint64_t change_count_ = 0;

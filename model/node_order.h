@@ -1,10 +1,10 @@
-// NodeOrder: the order in which kube-scheduler looks at nodes: zones take turns, each in the order in
-// which its nodes were added.
+// NodeOrder: the order in which kube-scheduler looks at nodes: zones take turns, each in the order
+// in which its nodes were added.
 //
-// Source: kubernetes/kubernetes pkg/scheduler/backend/cache/{node_tree,snapshot,cache}.go, 1.34. The
-// zone of a node is its region and zone label (the beta labels first); zones stand in the order of
-// their first node, and one that loses its last node loses its place. A changed zone label alone does
-// not reorder the list until a node is added or removed.
+// Source: kubernetes/kubernetes pkg/scheduler/backend/cache/{node_tree,snapshot,cache}.go, 1.34.
+// The zone of a node is its region and zone label (the beta labels first); zones stand in the order
+// of their first node, and one that loses its last node loses its place. A changed zone label alone
+// does not reorder the list until a node is added or removed.
 #ifndef DRASIM_MODEL_NODE_ORDER_H_
 #define DRASIM_MODEL_NODE_ORDER_H_
 
@@ -29,12 +29,17 @@ class NodeOrder {
 
   // Valid until the next change. O(nodes) after Add and Remove, else O(1).
   absl::Span<const NodeId> list() const;
+  // Zone by zone: nodes that are added in that order give the same order again.
+  std::vector<NodeId> by_zone() const;
 
  private:
   struct Zone {
     std::string key;
     std::vector<NodeId> nodes;
   };
+
+  void Append(NodeId node, std::string zone);
+  void Take(NodeId node);
 
   std::vector<Zone> zones_;
   absl::flat_hash_map<NodeId, std::string> zone_of_;

@@ -41,6 +41,7 @@ class SimTime {
  public:
   constexpr SimTime() = default;
   constexpr explicit SimTime(int64_t ns) : ns_(ns) {}
+  static constexpr SimTime Max() { return SimTime(std::numeric_limits<int64_t>::max()); }
   constexpr int64_t ns() const { return ns_; }
   constexpr double seconds() const { return SimDuration(ns_).seconds(); }
   constexpr auto operator<=>(const SimTime&) const = default;

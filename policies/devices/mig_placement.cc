@@ -205,8 +205,7 @@ bool MigPlacementPolicy::FitsBehindLast(const PodContext& pod, const ClusterStat
              .gpu >= 0;
 }
 
-void MigPlacementPolicy::Remember(const PodContext& pod, const ClusterState& cluster,
-                                  NodeId node) {
+void MigPlacementPolicy::Remember(const PodContext& pod, const ClusterState& cluster, NodeId node) {
   const absl::Span<const DeviceGrant> grants = cluster.pod_grants(pod.pod);
   if (grants.empty()) return;
   last_node_ = node;

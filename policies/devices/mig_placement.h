@@ -21,8 +21,8 @@ namespace drasim {
 class MigPlacementPolicy : public ScorePlugin, public DeviceAllocator {
  public:
   // The policy of a rule, with the extension points that the rule needs.
-  static std::unique_ptr<MigPlacementPolicy> Make(
-      const MigRuleInfo& info, std::vector<std::pair<std::string, int64_t>> mix);
+  static std::unique_ptr<MigPlacementPolicy> Make(const MigRuleInfo& info,
+                                                  std::vector<std::pair<std::string, int64_t>> mix);
 
   // `mix`: for a weighted rule, shares by profile name, in parts per kMfiScale.
   MigPlacementPolicy(const MigRuleInfo& info, std::vector<std::pair<std::string, int64_t>> mix);

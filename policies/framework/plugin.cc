@@ -31,8 +31,7 @@ bool RequeuePlugin::MayHelp(const ClusterChange&, const PodContext&, const Clust
   return true;
 }
 
-bool FilterPlugin::IsResolvable(const PodContext&, const ClusterState&, NodeId,
-                                ReasonIndex) const {
+bool FilterPlugin::IsResolvable(const PodContext&, const ClusterState&, NodeId, ReasonIndex) const {
   return true;
 }
 

@@ -5,7 +5,8 @@
 // PostFilter, PreScore, Score, NormalizeScore, Reserve, Permit, PreBind, Bind, PostBind, and the
 // events after which a rejected pod is tried again. Three differences:
 //  * Filter and Score are batched for speed: one call covers many nodes.
-//  * A plugin keeps what upstream puts into CycleState in its own members, from PreFilter to the end
+//  * A plugin keeps what upstream puts into CycleState in its own members, from PreFilter to the
+//  end
 //    of the attempt. Attempts never overlap.
 //  * Reserve and later points have no side effects outside of the simulator. They return intents,
 //    which the engine carries out in virtual time (an API write takes time) before it goes on with
@@ -71,7 +72,7 @@ enum class StepCode : uint8_t {
   kError,
   kPending,  // waits for another component, which will wake the pod
   kSkip,     // PreFilter, PreScore: the plugin's Filter, or Score, is not asked in this attempt
-  kWait,     // Reserve, PreBind and PostBind: work is under way; the step is called again at its end
+  kWait,  // Reserve, PreBind and PostBind: work is under way; the step is called again at its end
 };
 // "UnschedulableAndUnresolvable".
 absl::string_view StepCodeName(StepCode code);
@@ -90,7 +91,8 @@ struct Intent {
 struct StepResult {
   StepCode code = StepCode::kSuccess;
   ReasonIndex reason = kFits;  // of reasons()
-  std::string message;  // upstream's words where they differ from pod to pod; else the reason's text
+  // Upstream's words where they differ from pod to pod; empty: the reason's text.
+  std::string message;
   std::vector<Intent> intents;  // carried out in order
   // PreFilter: the pod may only use `nodes` (ascending), as NodeAffinity says for metadata.name.
   // Without any: the names are those of nodes that the cluster lacks.
@@ -195,8 +197,8 @@ class RequeuePlugin : public virtual Plugin {
   // invalid: a hint about a shape.
   virtual bool MayHelp(const ClusterChange& change, const PodContext& pod,
                        const ClusterState& cluster) const;
-  // Whether such a change moves the pod to the active queue without its backoff: true if this plugin
-  // ended the pod's last attempt with kPending (kube-scheduler's PendingPlugins). Called for
+  // Whether such a change moves the pod to the active queue without its backoff: true if this
+  // plugin ended the pod's last attempt with kPending (kube-scheduler's PendingPlugins). Called for
   // plugins with a NodeRestriction only.
   virtual bool SkipsBackoff(PodId /*pod*/, SimTime /*now*/) { return false; }
 };
@@ -206,7 +208,8 @@ class RequeuePlugin : public virtual Plugin {
 class PreFilterPlugin : public virtual Plugin {
  public:
   // Once per attempt, before Filter. kReject, kUnresolvable and kError fail the attempt for all
-  // nodes.
+  // nodes. The Filter of a plugin of Reach::kNode must reject the same nodes by itself: a search that
+  // remembers verdicts does not call its PreFilter, unless it is a NodeRestrictionPlugin.
   virtual StepResult PreFilter(const PodContext& pod, const ClusterState& cluster) = 0;
 };
 
@@ -230,8 +233,8 @@ class FilterPlugin : public virtual RequeuePlugin {
   // Upstream's AddPod and RemovePod of PreFilterExtensions, and the copy of CycleState around them:
   // within a trial, pods are added to nodes and removed from them after PreFilter (nominated pods,
   // victims of a preemption). The cluster has changed already when one of them is called. EndTrial
-  // restores the state of BeginTrial. Trials nest. Not called for plugins of Reach::kNode, nor after
-  // kSkip.
+  // restores the state of BeginTrial. Trials nest. Not called for plugins of Reach::kNode, nor
+  // after kSkip.
   virtual void BeginTrial() {}
   virtual void EndTrial() {}
   virtual void OnPodAdded(const PodContext& /*pod*/, const ClusterState&, PodId /*other*/,

@@ -21,7 +21,7 @@ constexpr const char* kDefaultPlugins[] = {"NodeUnschedulable", "TaintToleration
 // Reason indices end below kNotThere of the scheduling cycle.
 constexpr size_t kMostReasons = 255;
 // Bits of a set of rejectors; the last one stands for plugins that are not in the list.
-constexpr size_t kMostRequeues = 63;
+constexpr std::ptrdiff_t kMostRequeues = 63;
 
 // Appends the plugin to the list of its point, or puts it first.
 template <typename Point>
@@ -49,9 +49,13 @@ absl::Status LacksPoint(absl::string_view plugin, absl::string_view point) {
 absl::StatusOr<Plugin*> Profile::Add(const Registry& registry, absl::string_view name,
                                      const PolicyContext& context) {
   ASSIGN_OR_RETURN(std::unique_ptr<Plugin> made, registry.MakePlugin(name, context));
-  if (reasons_.size() + made->reasons().size() >= kMostReasons) {
+  const auto rejects = [](const auto& plugin) {
+    return dynamic_cast<const RequeuePlugin*>(plugin.get()) != nullptr;
+  };
+  if (reasons_.size() + made->reasons().size() >= kMostReasons ||
+      (rejects(made) && absl::c_count_if(plugins_, rejects) >= kMostRequeues)) {
     return absl::InvalidArgumentError(
-        absl::StrCat("plugin '", name, "': too many plugins with reasons to reject a pod"));
+        absl::StrCat("plugin '", name, "': too many plugins that may reject a pod"));
   }
   Plugin* const plugin = made.get();
   Own(std::move(made), false);
@@ -72,8 +76,7 @@ void Profile::Own(std::unique_ptr<Plugin> plugin, bool first) {
 void Profile::AddFilter(FilterPlugin* plugin) {
   size_t i = 0;
   while (plugins_[i].get() != static_cast<Plugin*>(plugin)) ++i;
-  filters_.push_back(
-      {plugin, reason_base_[i], static_cast<ReasonIndex>(plugin->reasons().size())});
+  filters_.push_back({plugin, reason_base_[i], static_cast<ReasonIndex>(plugin->reasons().size())});
 }
 
 void Profile::ServeEverywhere(Plugin* plugin, bool first) {
@@ -106,7 +109,7 @@ void Profile::ListRequeues() {
       requeues_.push_back(requeue);
     }
   }
-  DRASIM_CHECK_LE(requeues_.size(), kMostRequeues);
+  DRASIM_CHECK_LE(requeues_.size(), size_t{kMostRequeues});
 }
 
 size_t Profile::RequeueIndex(const Plugin* plugin) const {

@@ -48,8 +48,8 @@ class Profile {
                                       const PolicyContext& context);
   // A profile of a KubeSchedulerConfiguration: the plugins of each point as the specification lists
   // them. Each plugin is made once, however many points name it, with its own arguments as
-  // PolicyContext::args. InvalidArgument for an unknown plugin, and for one that lacks a point where
-  // it is listed, or is listed there twice.
+  // PolicyContext::args. InvalidArgument for an unknown plugin, and for one that lacks a point
+  // where it is listed, or is listed there twice.
   static absl::StatusOr<Profile> MakeKube(const Registry& registry, const ProfileSpec& spec,
                                           const PolicyContext& context);
 

@@ -5,9 +5,9 @@
 // start until enough nodes were found, PreScore, Score, and the choice among the best; after a
 // failure PostFilter. Where upstream is random, options say how a node is chosen.
 //
-// Verdicts and raw scores of plugins of Reach::kNode are remembered per shape and node, and looked at
-// again when the node's epoch has changed; those of Reach::kCluster are asked in every attempt. With
-// the cache off, everything is asked anew, with equal decisions.
+// Verdicts and raw scores of plugins of Reach::kNode are remembered per shape and node, and looked
+// at again when the node's epoch has changed; those of Reach::kCluster are asked in every attempt.
+// With the cache off, everything is asked anew, with equal decisions.
 //
 // SchedulingCycle is the other search: over all nodes, with the best score of all. Both run the
 // plugins of a Profile.
@@ -79,9 +79,9 @@ struct AttemptDetail {
   // PostFilter.
   using Candidate = PreemptionReport::Candidate;
   bool ran_post_filter = false;
-  bool preemption_ran = false;      // DefaultPreemption is enabled
+  bool preemption_ran = false;  // DefaultPreemption is enabled
   bool preemption_eligible = false;
-  std::string not_eligible;         // why
+  std::string not_eligible;  // why
   std::vector<NodeId> potential;
   std::vector<Candidate> candidates;  // of the potential nodes that were tried
   std::vector<NodeStatus> rejected;   // potential nodes where preemption does not help

@@ -6,6 +6,7 @@
 #include "model/check.h"
 #include "model/status_macros.h"
 #include "model/time.h"
+#include "policies/framework/requeue_hints.h"
 #include "sim/core/post_filter.h"
 
 namespace drasim {
@@ -204,11 +205,7 @@ void KubernetesDispatcher::OnEvent(const ClusterChange& change) {
         const PodContext pod = {shape, &cluster.shapes().row(shape), PodId(), now};
         for (size_t i = 0; i < requeues.size(); ++i) {
           if ((rejectors >> i & 1) == 0) continue;
-          const RequeuePlugin& plugin = *requeues[i];
-          if ((plugin.requeue_events() & change.event) != 0 &&
-              plugin.MayHelp(change, pod, cluster)) {
-            return true;
-          }
+          if (Requeues(*requeues[i], change, pod, cluster)) return true;
         }
         return false;
       },

@@ -18,10 +18,9 @@ constexpr uint32_t kUnknown = std::numeric_limits<uint32_t>::max();
 // The later pods of a gang may succeed with other random choices for the earlier ones.
 bool Draws(const Profile& profile) {
   if (profile.allocator().draws()) return true;
-  return std::any_of(profile.scores().begin(), profile.scores().end(),
-                     [](const Profile::ScoreEntry& e) {
-                       return e.plugin->score_reach() != Reach::kNode;
-                     });
+  return std::any_of(
+      profile.scores().begin(), profile.scores().end(),
+      [](const Profile::ScoreEntry& e) { return e.plugin->score_reach() != Reach::kNode; });
 }
 
 // Verdicts that follow from the nodes' epochs and the shape.
@@ -45,11 +44,15 @@ Placer::Placer(const Profile* profile, ClusterState* cluster, const JobTable* jo
       draws_(Draws(*profile)) {
   for (PreFilterPlugin* const plugin : profile->pre_filters()) {
     PreFilterEntry entry{plugin, 0, dynamic_cast<NodeRestrictionPlugin*>(plugin) != nullptr};
+    bool filters_by_node = false;
     for (size_t f = 0; f < profile->filters().size(); ++f) {
-      if (dynamic_cast<FilterPlugin*>(plugin) == profile->filters()[f].plugin) {
-        entry.filter = uint64_t{1} << f;
-      }
+      FilterPlugin* const filter = profile->filters()[f].plugin;
+      if (dynamic_cast<FilterPlugin*>(plugin) != filter) continue;
+      entry.filter = uint64_t{1} << f;
+      filters_by_node = filter->filter_reach() == Reach::kNode;
     }
+    // Its verdicts say the same, and are remembered.
+    if (filters_by_node && !entry.restricts) continue;
     pre_filters_.push_back(entry);
   }
 }
@@ -89,14 +92,22 @@ std::optional<Placer::Failure> Placer::PlacePod(PodId pod, SimTime now, Ask ask)
   const PodContext context = {cluster_->pod_shape_id(pod), &cluster_->pod_shape(pod), pod, now};
   absl::Span<NodeRestrictionPlugin* const> restricting;
   if (ask == Ask::kEveryone) restricting = profile_->restrictions();
-  named_nodes_.clear();
+  bool names_nodes = false;
   uint64_t skipped = 0;
   for (const PreFilterEntry& entry : pre_filters_) {
     if (ask == Ask::kUnrestricted && entry.restricts) continue;
     StepResult result = entry.plugin->PreFilter(context, *cluster_);
     if (result.code == StepCode::kSkip) skipped |= entry.filter;
     if (result.code == StepCode::kSuccess || result.code == StepCode::kSkip) {
-      if (result.names_nodes) named_nodes_.push_back(std::move(result.nodes));
+      if (!result.names_nodes) continue;
+      if (names_nodes) {
+        std::erase_if(named_nodes_, [&result](NodeId node) {
+          return !absl::c_binary_search(result.nodes, node);
+        });
+      } else {
+        named_nodes_ = std::move(result.nodes);
+      }
+      names_nodes = true;
       continue;
     }
     VerdictSummaryTable::Row why;
@@ -105,15 +116,15 @@ std::optional<Placer::Failure> Placer::PlacePod(PodId pod, SimTime now, Ask ask)
     if (reason != kFits) why.rejected.emplace_back(reason, why.nodes);
     return Failure{pod, PodId(), summaries_->Intern(why), false, false};
   }
-  cycle_->set_skipped_filters(skipped);
+  cycle_->BeginAttempt(skipped, names_nodes ? &named_nodes_ : nullptr);
   restrictions_.clear();
   bool wants_feasible = false;
   for (NodeRestrictionPlugin* plugin : restricting) {
     restrictions_.push_back(plugin->Restriction(context));
     wants_feasible |= restrictions_.back().wants_feasible;
   }
-  for (const std::vector<NodeId>& nodes : named_nodes_) {
-    restrictions_.push_back({.only_allowed = true, .allowed = nodes, .excluded = {}});
+  if (names_nodes) {
+    restrictions_.push_back({.only_allowed = true, .allowed = named_nodes_, .excluded = {}});
   }
   const Decision decision = cycle_->Decide(context, restrictions_);
   if (!decision.node.valid()) {
@@ -206,7 +217,8 @@ std::optional<Placer::Failure> Placer::WhyNever(JobId job, SimTime now) {
 }
 
 // Counts the pods of the shape that the nodes could hold if they were empty, available and
-// schedulable, as far as each node decides by itself. No what-if of the cluster could show that: what-ifs do not cover changes of nodes.
+// schedulable, as far as each node decides by itself. No what-if of the cluster could show that:
+// what-ifs do not cover changes of nodes.
 bool Placer::GroupFitsEmpty(ShapeId shape_id, uint32_t pods) {
   GpuModelTable models = cluster_->models();
   ShapeTable alone(&models);

@@ -88,7 +88,8 @@ class Placer {
   std::optional<Failure> PlaceAll(JobId job, SimTime now, Ask ask);
   std::optional<Failure> TryPlace(JobId job, SimTime now, Ask ask);
   std::optional<Failure> PlacePod(PodId pod, SimTime now, Ask ask);
-  VerdictSummaryTable::Row Rejections(const PodContext& pod, absl::Span<NodeRestrictionPlugin* const> restricting);
+  VerdictSummaryTable::Row Rejections(const PodContext& pod,
+                                      absl::Span<NodeRestrictionPlugin* const> restricting);
   bool GroupFitsEmpty(ShapeId shape, uint32_t pods);
 
   const Profile* profile_;
@@ -105,11 +106,11 @@ class Placer {
     bool restricts;   // single pods
   };
   std::vector<PreFilterEntry> pre_filters_;
-  // Of the pod at hand: beside the profile's restrictions(), then those of PreFilter.
+  // Of the pod at hand: beside the profile's restrictions(), then that of PreFilter.
   std::vector<NodeRestriction> restrictions_;
-  std::vector<std::vector<NodeId>> named_nodes_;  // by PreFilter
-  std::vector<NodeId> feasible_;               // scratch
-  std::vector<uint32_t> signature_;            // by job; kUnknown until asked
+  std::vector<NodeId> named_nodes_;  // by PreFilter of the attempt at hand
+  std::vector<NodeId> feasible_;     // scratch
+  std::vector<uint32_t> signature_;  // by job; kUnknown until asked
   absl::flat_hash_map<std::vector<std::pair<uint32_t, uint32_t>>, uint32_t> signatures_;
   std::vector<Memory> memory_;    // by signature
   std::vector<uint32_t> single_;  // by shape: the signature of a job of one such pod

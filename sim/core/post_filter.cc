@@ -8,8 +8,7 @@ namespace drasim {
 
 PostFilterTrial::PostFilterTrial(const PodContext& pod, const Profile& profile,
                                  SchedulingCycle* cycle, const JobTable& jobs,
-                                 ClusterState* cluster, const JobControl* control,
-                                 Random* offsets)
+                                 ClusterState* cluster, const JobControl* control, Random* offsets)
     : pod_(pod),
       profile_(profile),
       cycle_(cycle),
@@ -34,7 +33,7 @@ absl::Span<const NodeId> PostFilterTrial::candidates() const {
   for (size_t n = 0; n < cluster_->node_count(); ++n) {
     const NodeId node(n);
     const ReasonIndex verdict = cycle_->verdict(pod_.shape_id, node);
-    if (verdict == kFits || verdict == kNotThere) continue;
+    if (verdict == kFits || verdict == kNotThere || !cycle_->IsNamed(node)) continue;
     size_t f = 0;
     while (!filters[f].gives(verdict)) ++f;
     const auto local = static_cast<ReasonIndex>(verdict - filters[f].reason_base);

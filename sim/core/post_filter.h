@@ -21,8 +21,8 @@ namespace drasim {
 // destroyed.
 class PostFilterTrial : public PostFilterHandle {
  public:
-  // No node fits the pod in the present state. All must outlive the trial. O(1), without an allocation: most calls of PostFilter end
-  // before they look at a node.
+  // No node fits the pod in the present state. All must outlive the trial. O(1), without an
+  // allocation: most calls of PostFilter end before they look at a node.
   PostFilterTrial(const PodContext& pod, const Profile& profile, SchedulingCycle* cycle,
                   const JobTable& jobs, ClusterState* cluster, const JobControl* control,
                   Random* offsets);

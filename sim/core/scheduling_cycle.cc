@@ -28,7 +28,7 @@ SchedulingCycle::SchedulingCycle(const Profile* profile, const ClusterState* clu
     cluster_reach_ |= uint64_t{1} << i;
     use_cache_ = false;
   }
-  set_skipped_filters(0);
+  BeginAttempt(0, nullptr);
   for (const Profile::ScoreEntry& entry : profile_->scores()) {
     has_pre_score_.push_back(absl::c_linear_search(profile_->pre_scores(), entry.plugin));
     score_is_of_node_.push_back(entry.plugin->score_reach() == Reach::kNode);
@@ -36,9 +36,10 @@ SchedulingCycle::SchedulingCycle(const Profile* profile, const ClusterState* clu
   scores_in_tree_ = ScoresFitInTree();
 }
 
-void SchedulingCycle::set_skipped_filters(uint64_t filters) {
+void SchedulingCycle::BeginAttempt(uint64_t skipped, const std::vector<NodeId>* named) {
+  named_ = named;
   if (cluster_reach_ == 0) return;
-  skipped_filters_ = filters & cluster_reach_;
+  skipped_filters_ = skipped & cluster_reach_;
   cluster_filters_.clear();
   for (size_t i = 0; i < profile_->filters().size(); ++i) {
     if (((cluster_reach_ & ~skipped_filters_) >> i & 1) != 0) {
@@ -86,6 +87,7 @@ void SchedulingCycle::Refresh(const PodContext& pod, ShapeCache& cache) {
       cache.tree.Reset(n);
     } else {
       cache.raw.assign(profile_->scores().size(), std::vector<int64_t>(n));
+      cache.skipped.assign(profile_->scores().size(), false);
     }
   }
   CollectStale(cache);
@@ -161,9 +163,7 @@ void SchedulingCycle::ScoreStale(const PodContext& pod, ShapeCache& cache, bool 
   if (!scores_in_tree_) {
     for (size_t p = 0; p < entries.size() && !fitting_.empty(); ++p) {
       if (!score_is_of_node_[p]) continue;
-      if (!ScoreBy(p, pod, fitting_, absl::MakeSpan(scores_))) {
-        cache.skipped_scores |= uint64_t{1} << p;
-      }
+      cache.skipped[p] = !ScoreBy(p, pod, fitting_, absl::MakeSpan(scores_));
       for (size_t i = 0; i < fitting_.size(); ++i) cache.raw[p][fitting_[i].value()] = scores_[i];
     }
     return;
@@ -187,8 +187,8 @@ void SchedulingCycle::ScoreStale(const PodContext& pod, ShapeCache& cache, bool 
   if (all) cache.tree.Rebuild();
 }
 
-// Kubernetes' own way, over the nodes in fitting_: PreScore, raw scores, NormalizeScore per plugin, weighted
-// sum, maximum.
+// Kubernetes' own way, over the nodes in fitting_: PreScore, raw scores, NormalizeScore per plugin,
+// weighted sum, maximum.
 NodeId SchedulingCycle::PickByFullScore(const PodContext& pod, ShapeCache& cache) {
   if (Traces(pod)) trace_->nodes = fitting_;
   if (fitting_.size() <= 1) return fitting_.empty() ? NodeId() : fitting_[0];
@@ -199,7 +199,7 @@ NodeId SchedulingCycle::PickByFullScore(const PodContext& pod, ShapeCache& cache
     const ScorePlugin* const plugin = entries[p].plugin;
     bool scored = true;
     if (score_is_of_node_[p]) {
-      scored = (cache.skipped_scores >> p & 1) == 0;
+      scored = !cache.skipped[p];
       for (size_t i = 0; i < fitting_.size(); ++i) scores_[i] = cache.raw[p][fitting_[i].value()];
     } else {
       scored = ScoreBy(p, pod, fitting_, absl::MakeSpan(scores_));

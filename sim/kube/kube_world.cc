@@ -227,13 +227,7 @@ void KubeWorld::Fail(PodId pod, Profile* profile, AttemptResult&& result, KubeAt
 void KubeWorld::RunPreemption(PodId pod, KubeAttempt* attempt) {
   const NodeId node = attempt->post_filter.nominated;
   for (const PodId victim : attempt->post_filter.victims) Remove(victim);
-  const absl::Span<const PodId> on_node = nominator_.On(node);
-  const std::vector<PodId> nominees(on_node.begin(), on_node.end());
-  for (const PodId nominee : nominees) {
-    if (nominee == pod || cluster_.pod_priority(nominee) >= cluster_.pod_priority(pod)) continue;
-    nominator_.Clear(nominee);
-    attempt->cleared_nominations.push_back(nominee);
-  }
+  for (const PodId nominee : attempt->post_filter.cleared_nominations) nominator_.Clear(nominee);
   nominator_.Nominate(pod, node);
 }
 
