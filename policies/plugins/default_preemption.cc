@@ -207,9 +207,8 @@ bool AwaitsRoom(NodeId node, int32_t priority, const PostFilterHandle& handle) {
   const ClusterState& cluster = handle.cluster();
   for (const PodId pod : cluster.pods_on(node)) {
     const PodIdentity& identity = cluster.pod_shape(pod).identity;
-    const bool leaves =
-        (identity.terminating && identity.preempted) ||
-        (handle.jobs() != nullptr && handle.IsLeaving(handle.jobs()->job_of(pod)));
+    const bool leaves = (identity.terminating && identity.preempted) ||
+                        (handle.jobs() != nullptr && handle.IsLeaving(handle.jobs()->job_of(pod)));
     if (leaves && cluster.pod_priority(pod) < priority) return true;
   }
   return false;
@@ -301,9 +300,10 @@ PostFilterResult DefaultPreemption::PostFilter(const PodContext& pod, PostFilter
   const absl::Span<const NodeId> nodes = handle.candidates();
   if (report != nullptr) report->potential.assign(nodes.begin(), nodes.end());
   const uint64_t offset = nodes.empty() ? 0 : handle.Draw(nodes.size());
-  const size_t enough = handle.tries_all() ? nodes.size()
-                                           : static_cast<size_t>(CandidatesToFind(
-                                                 static_cast<int64_t>(nodes.size()), args_));
+  const size_t enough =
+      handle.tries_all()
+          ? nodes.size()
+          : static_cast<size_t>(CandidatesToFind(static_cast<int64_t>(nodes.size()), args_));
   std::vector<Candidate> found;      // without a violated budget
   std::vector<Candidate> violating;  // at most `enough`
   std::vector<NodeStatus> rejected;
@@ -352,9 +352,9 @@ PostFilterResult DefaultPreemption::PostFilter(const PodContext& pod, PostFilter
 
 void RegisterDefaultPreemption(Registry& registry) {
   registry.AddPlugin("DefaultPreemption", [](const PolicyContext& context) {
-    return std::make_unique<DefaultPreemption>(
-        context.args == nullptr ? DefaultPreemptionArgs()
-                                : ArgsOr<DefaultPreemptionArgs>(*context.args));
+    return std::make_unique<DefaultPreemption>(context.args == nullptr
+                                                   ? DefaultPreemptionArgs()
+                                                   : ArgsOr<DefaultPreemptionArgs>(*context.args));
   });
 }
 

@@ -74,7 +74,8 @@ struct KubeCycle::ProfileState {
 
   Profile* profile;
   VerdictCache cache;
-  // The places of the same plugins at Filter and Score, as bits, by place at PreFilter and PreScore.
+  // The places of the same plugins at Filter and Score, as bits, by place at PreFilter and
+  // PreScore.
   std::vector<uint64_t> filters_of_pre;
   std::vector<uint64_t> scores_of_pre;
 };
@@ -127,8 +128,8 @@ struct KubeCycle::Attempt {
   size_t pre_filters_run = 0;
   std::optional<NodeStatus> pre_rejection;
   bool has_subset = false;
-  std::vector<NodeId> subset;          // ascending
-  std::vector<const Plugin*> naming;   // that gave subsets
+  std::vector<NodeId> subset;         // ascending
+  std::vector<const Plugin*> naming;  // that gave subsets
   std::vector<NodeRestriction> restrictions;
   bool restricts = false;
 
@@ -220,9 +221,9 @@ bool KubeCycle::RunPreFilters(Attempt* a) {
                           std::back_inserter(both));
     a->subset = std::move(both);
     if (!a->subset.empty()) continue;
-    reject(nullptr, StepCode::kUnresolvable,
-           absl::StrCat("node(s) didn't satisfy plugin(s) ", NamesText(a->naming),
-                        " simultaneously"));
+    reject(
+        nullptr, StepCode::kUnresolvable,
+        absl::StrCat("node(s) didn't satisfy plugin(s) ", NamesText(a->naming), " simultaneously"));
     return false;
   }
   return !a->pre_rejection.has_value();
@@ -334,8 +335,8 @@ void KubeCycle::JudgeChunk(Attempt* a) {
 void KubeCycle::Search(Attempt* a) {
   const size_t n = a->nodes.size();
   VerdictCache& cache = a->state->cache;
-  const bool single = (cache.cluster_filters() & ~a->skipped_filters) == 0 && !a->restricts &&
-                      nominator_->empty();
+  const bool single =
+      (cache.cluster_filters() & ~a->skipped_filters) == 0 && !a->restricts && nominator_->empty();
   const ReasonIndex* const known = a->column->verdict.data();
   size_t place = n == 0 ? 0 : start_ % n;
   const auto list = [&](size_t count) {
@@ -413,7 +414,8 @@ void KubeCycle::SumScores(Attempt* a) {
   for (size_t i = 0; i < n; ++i) {
     const int64_t sum = a->column->sum[a->feasible[i].value()];
     a->totals[i] = sum;
-    if (sum == VerdictCache::kNoScore) [[unlikely]] a->asked.push_back(a->feasible[i]);
+    if (sum == VerdictCache::kNoScore) [[unlikely]]
+      a->asked.push_back(a->feasible[i]);
   }
   if (!a->asked.empty()) {
     cache.AskScores(*a->pod, a->asked, a->column);

@@ -91,10 +91,10 @@ struct AttemptDetail {
 struct AttemptResult {
   enum class Outcome : uint8_t { kFound, kUnschedulable, kError };
   Outcome outcome = Outcome::kUnschedulable;
-  NodeId node;                    // kFound
-  std::string message;            // upstream's FitError with PostFilter's words, or the error
-  uint64_t rejectors = 0;         // bit i: Profile::requeues()[i] rejected the pod
-  PostFilterResult post_filter;   // its victims are not evicted yet
+  NodeId node;                   // kFound
+  std::string message;           // upstream's FitError with PostFilter's words, or the error
+  uint64_t rejectors = 0;        // bit i: Profile::requeues()[i] rejected the pod
+  PostFilterResult post_filter;  // its victims are not evicted yet
 };
 
 class KubeCycle {

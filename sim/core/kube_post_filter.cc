@@ -15,10 +15,9 @@ absl::Span<const NodeId> KubePostFilter::candidates() const {
     candidates_.assign(all.begin(), all.end());
   }
   for (const RejectedNode& rejected : attempt_.rejected) {
-    const bool resolvable =
-        rejected.status == 0
-            ? attempt_.filters->IsResolvable(rejected.node, rejected.reason)
-            : attempt_.statuses[rejected.status - 1].code == StepCode::kReject;
+    const bool resolvable = rejected.status == 0
+                                ? attempt_.filters->IsResolvable(rejected.node, rejected.reason)
+                                : attempt_.statuses[rejected.status - 1].code == StepCode::kReject;
     if (resolvable) candidates_.push_back(rejected.node);
   }
   std::sort(candidates_.begin(), candidates_.end());

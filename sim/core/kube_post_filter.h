@@ -1,4 +1,5 @@
-// KubePostFilter: the ground of PostFilter plugins after an attempt of KubeCycle that found no node.
+// KubePostFilter: the ground of PostFilter plugins after an attempt of KubeCycle that found no
+// node.
 #ifndef DRASIM_SIM_CORE_KUBE_POST_FILTER_H_
 #define DRASIM_SIM_CORE_KUBE_POST_FILTER_H_
 
@@ -37,7 +38,7 @@ struct FailedAttempt {
   absl::Span<const RejectedNode> rejected;
   absl::Span<const NodeStatus> statuses;
   bool all_resolvable = false;  // PreFilter rejected the pod, but evictions may help on every node
-  size_t pre_filters_run = 0;       // so many of the profile's PreFilter plugins
+  size_t pre_filters_run = 0;   // so many of the profile's PreFilter plugins
   bool wants_texts = false;
   PreemptionReport* report = nullptr;
 };
@@ -65,8 +66,8 @@ class KubePostFilter : public PostFilterHandle {
 
   const ClusterState& cluster() const override { return *cluster_; }
   const JobTable* jobs() const override { return options_.jobs; }
-  // In order of addition. The first call looks at all rejected nodes, and must come before the first
-  // Remove.
+  // In order of addition. The first call looks at all rejected nodes, and must come before the
+  // first Remove.
   absl::Span<const NodeId> candidates() const override;
   bool Fits(NodeId node) override;
   void Remove(PodId pod) override;

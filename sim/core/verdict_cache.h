@@ -1,9 +1,9 @@
 // VerdictCache: what plugins of Reach::kNode say about nodes, remembered for a profile.
 //
-// A column holds, for all pods that differ only in what such plugins do not see (topology, identity,
-// volumes), each node's verdict and raw scores. An entry is forgotten when its node changes, and
-// asked for anew when a search comes to the node. Columns are few even where every pod has labels of
-// its own, and bounded: the least recently used one goes first.
+// A column holds, for all pods that differ only in what such plugins do not see (topology,
+// identity, volumes), each node's verdict and raw scores. An entry is forgotten when its node
+// changes, and asked for anew when a search comes to the node. Columns are few even where every pod
+// has labels of its own, and bounded: the least recently used one goes first.
 #ifndef DRASIM_SIM_CORE_VERDICT_CACHE_H_
 #define DRASIM_SIM_CORE_VERDICT_CACHE_H_
 
@@ -83,8 +83,8 @@ class VerdictCache {
   uint64_t cluster_filters_ = 0;
   std::vector<size_t> filter_of_;  // by reason
 
-  ShapeTable locals_;              // shapes as filters of Reach::kNode see them
-  std::vector<ShapeId> local_of_;  // by ShapeId; invalid: not looked at yet
+  ShapeTable locals_;                           // shapes as filters of Reach::kNode see them
+  std::vector<ShapeId> local_of_;               // by ShapeId; invalid: not looked at yet
   std::vector<std::unique_ptr<Column>> slots_;  // by local shape
   std::vector<ShapeId> live_;                   // local shapes with a column
   uint64_t attempts_ = 0;

@@ -33,9 +33,8 @@ std::vector<Item> Pattern(int n) {
 TEST(GoSortTest, EqualElementsStandWhereGoLeavesThem) {
   EXPECT_EQ(PlacesAfterSort(Pattern(14)),
             (std::vector<int>{6, 1, 11, 10, 0, 5, 9, 7, 4, 2, 12, 8, 3, 13}));
-  EXPECT_EQ(
-      PlacesAfterSort(Pattern(20)),
-      (std::vector<int>{10, 1, 16, 15, 0, 5, 6, 11, 9, 12, 7, 4, 14, 2, 17, 19, 8, 13, 3, 18}));
+  EXPECT_EQ(PlacesAfterSort(Pattern(20)), (std::vector<int>{10, 1, 16, 15, 0,  5,  6, 11, 9, 12,
+                                                            7,  4, 14, 2,  17, 19, 8, 13, 3, 18}));
   EXPECT_EQ(PlacesAfterSort(Pattern(60)),
             (std::vector<int>{31, 25, 56, 55, 30, 5,  6,  51, 50, 46, 10, 11, 45, 41, 40,
                               15, 16, 36, 35, 0,  20, 21, 1,  26, 39, 2,  59, 27, 22, 57,

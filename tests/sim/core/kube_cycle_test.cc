@@ -214,7 +214,8 @@ class Sort : public QueueSortPlugin {
 
 template <typename T>
 void Register(absl::string_view name, Registry* registry) {
-  registry->AddPlugin(std::string(name), [](const PolicyContext&) { return std::make_unique<T>(); });
+  registry->AddPlugin(std::string(name),
+                      [](const PolicyContext&) { return std::make_unique<T>(); });
 }
 
 class NoDevices : public DeviceAllocator {
@@ -389,8 +390,7 @@ TEST(KubeCycleTest, ASubsetMovesTheStartByItsSize) {
   EXPECT_EQ(rig.Schedule(shape).node, NodeId(7u));
   EXPECT_EQ(rig.cycle().start(), 1u);
   ASSERT_EQ(rig.detail().absent.size(), 9u);
-  EXPECT_EQ(rig.detail().absent[0].reasons,
-            (Names_{"node(s) didn't satisfy plugin(s) [Names]"}));
+  EXPECT_EQ(rig.detail().absent[0].reasons, (Names_{"node(s) didn't satisfy plugin(s) [Names]"}));
   shape.constraints.node_name = "missing";
   const AttemptResult result = rig.Schedule(shape);
   EXPECT_EQ(result.message,
