@@ -31,12 +31,13 @@ class PostFilterTrial : public PostFilterHandle {
   PostFilterTrial& operator=(const PostFilterTrial&) = delete;
 
   const ClusterState& cluster() const override { return *cluster_; }
-  const JobTable& jobs() const override { return jobs_; }
+  const JobTable* jobs() const override { return &jobs_; }
   // The first call looks at all nodes, and must come before the first Remove.
   absl::Span<const NodeId> candidates() const override;
   bool Fits(NodeId node) override;
   void Remove(PodId pod) override;
   void Restore(PodId pod) override;
+  void EndTrial() override;
   bool IsLeaving(JobId job) const override { return control_->IsBeingEvicted(job); }
   uint64_t Draw(uint64_t n) override { return offsets_->Below(n); }
 
