@@ -9,7 +9,9 @@
 namespace drasim {
 namespace {
 
-uint64_t MixText(uint64_t h, absl::string_view text) { return MixWord(Fnv1a(text, h), text.size()); }
+uint64_t MixText(uint64_t h, absl::string_view text) {
+  return MixWord(Fnv1a(text, h), text.size());
+}
 
 uint64_t MixTexts(uint64_t h, const std::vector<std::string>& texts) {
   for (const std::string& text : texts) h = MixText(h, text);
@@ -142,8 +144,10 @@ uint64_t ContentHash(const PodShape& s) {
   h = HashRules(rules, h);
   for (const ClaimEntry& c : s.claims) h = Fnv1a(c.from_template, Fnv1a(c.claim, Fnv1a(c.name, h)));
   h = HashIdentity(s.identity, HashTopology(s.topology, HashScored(s.scored, h)));
-  // Volumes differ by more than their number; equality tells those shapes apart.
-  return s.volumes.volumes.empty() ? h : MixWord(h, s.volumes.volumes.size());
+  for (const PodVolume& volume : s.volumes.volumes) {
+    h = MixText(MixText(h, volume.claim), volume.source.id);
+  }
+  return h;
 }
 
 }  // namespace

@@ -19,8 +19,7 @@ std::string NamespaceOrDefault(const kube::ObjectMeta& meta) {
 
 void AddSelector(const char* kind, const kube::ObjectMeta& meta, LabelSelector selector,
                  ClusterObjects* objects) {
-  objects->groups.push_back(
-      {kind, NamespaceOrDefault(meta), meta.name(), std::move(selector)});
+  objects->groups.push_back({kind, NamespaceOrDefault(meta), meta.name(), std::move(selector)});
 }
 
 // The selector of a ReplicaSet or StatefulSet.

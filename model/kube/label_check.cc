@@ -46,9 +46,8 @@ bool IsAlphanumeric(char c) { return absl::ascii_isalnum(static_cast<unsigned ch
 
 bool FitsNamePattern(absl::string_view text) {
   return !text.empty() && IsAlphanumeric(text.front()) && IsAlphanumeric(text.back()) &&
-         std::all_of(text.begin(), text.end(), [](char c) {
-           return IsAlphanumeric(c) || c == '-' || c == '_' || c == '.';
-         });
+         std::all_of(text.begin(), text.end(),
+                     [](char c) { return IsAlphanumeric(c) || c == '-' || c == '_' || c == '.'; });
 }
 
 bool FitsSubdomainPattern(absl::string_view text) {
@@ -158,8 +157,7 @@ std::vector<std::string> RequirementProblems(absl::string_view path,
   const auto& values = requirement.values();
   if (op == "In" || op == "NotIn") {
     if (values.empty()) {
-      fail(values_path, ListText(values),
-           "for 'in', 'notin' operators, values set can't be empty");
+      fail(values_path, ListText(values), "for 'in', 'notin' operators, values set can't be empty");
     }
   } else if (op == "Exists" || op == "DoesNotExist") {
     if (!values.empty()) {

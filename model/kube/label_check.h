@@ -22,8 +22,8 @@ std::vector<std::string> QualifiedNameProblems(absl::string_view name);
 // The same for the value of a label.
 std::vector<std::string> LabelValueProblems(absl::string_view value);
 
-// What is wrong with a requirement whose operator is In, NotIn, Exists, DoesNotExist, Gt or Lt, each
-// as "PATH.values[0]: Invalid value: ...". `path` may be empty.
+// What is wrong with a requirement whose operator is In, NotIn, Exists, DoesNotExist, Gt or Lt,
+// each as "PATH.values[0]: Invalid value: ...". `path` may be empty.
 std::vector<std::string> RequirementProblems(absl::string_view path,
                                              const proto::kube::SelectorRequirement& requirement);
 

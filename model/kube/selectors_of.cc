@@ -24,8 +24,9 @@ std::optional<SelectorOperator> ParseSelectorOperator(absl::string_view name) {
 }
 
 void SortRequirements(LabelSelector* selector) {
-  std::stable_sort(selector->requirements.begin(), selector->requirements.end(),
-                   [](const LabelRequirement& a, const LabelRequirement& b) { return a.key < b.key; });
+  std::stable_sort(
+      selector->requirements.begin(), selector->requirements.end(),
+      [](const LabelRequirement& a, const LabelRequirement& b) { return a.key < b.key; });
 }
 
 // A requirement of one field. Kubernetes knows the name of a node only: any other field is an empty

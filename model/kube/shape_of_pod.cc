@@ -28,8 +28,7 @@ KubeQuantities AssumedRequests(bool cpu, bool memory) {
   KubeQuantities assumed;
   if (cpu) assumed["cpu"] = Quantity::FromMilli(kAssumedCpuMilli);
   if (memory) {
-    assumed["memory"] =
-        Quantity::FromUnits(kAssumedMemoryBytes, Quantity::Format::kDecimalSi);
+    assumed["memory"] = Quantity::FromUnits(kAssumedMemoryBytes, Quantity::Format::kDecimalSi);
   }
   return assumed;
 }
@@ -69,8 +68,7 @@ void SetAmounts(const kube::Pod& pod, PodShape* shape) {
     scored.resident_memory_bytes = scored.memory_bytes;
     return;
   }
-  const KubeQuantities rest =
-      AssumedRequests(exact.count("cpu") == 0, exact.count("memory") == 0);
+  const KubeQuantities rest = AssumedRequests(exact.count("cpu") == 0, exact.count("memory") == 0);
   rule.missing = &rest;
   rule.pod_level = true;
   const KubeAmounts resident = CountedAmounts(QuantitiesOfPod(pod, rule));

@@ -8,10 +8,11 @@
 namespace drasim {
 
 // Everything that kube-scheduler reads of a pod, new or on a node. Every resource but CPU and
-// memory is an extended one, GPUs included. Amounts beyond int64 are cut to it, negative ones are 0.
+// memory is an extended one, GPUs included. Amounts beyond int64 are cut to it, negative ones are
+// 0.
 //
-// REQUIRES: the pod has passed admission (admission.h), or comes from a cluster: what the API server
-// fills in is there. O(size of the object).
+// REQUIRES: the pod has passed admission (admission.h), or comes from a cluster: what the API
+// server fills in is there. O(size of the object).
 PodShape ShapeOfPod(const proto::kube::Pod& pod);
 
 }  // namespace drasim

@@ -8,8 +8,6 @@
 #include <string>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "model/pod_constraints.h"
 #include "policies/framework/registry.h"
 #include "policies/plugins/default_normalize.h"
@@ -27,12 +25,6 @@ bool HasRequired(const PodConstraints& rules) {
 bool MeetsOwn(const PodConstraints& rules, const NodeSpec& node) {
   return UnmetLabel(rules.node_selector, node) == nullptr &&
          (!HasRequired(rules) || MeetsNodeTerms(node, rules.node_terms));
-}
-
-// Kubernetes skips these before it looks at their requirements.
-bool IsIgnored(const PreferredNodeTerm& preferred) {
-  return preferred.weight == 0 ||
-         (preferred.term.requirements.empty() && preferred.term.error.empty());
 }
 
 int64_t WeightOf(const std::vector<PreferredNodeTerm>& terms, const NodeSpec& node) {
@@ -143,16 +135,13 @@ StepResult NodeAffinity::PreScore(const PodContext& pod, const ClusterState&,
                                   absl::Span<const NodeId>) {
   const PodConstraints& rules = pod.shape->constraints;
   StepResult result;
-  std::vector<std::string> errors;
-  for (const PreferredNodeTerm& preferred : rules.preferred_nodes) {
-    const std::string& error = preferred.term.error;
-    if (IsIgnored(preferred) || error.empty()) continue;
-    if (std::find(errors.begin(), errors.end(), error) == errors.end()) errors.push_back(error);
-  }
-  if (!errors.empty()) {
+  const auto bad = std::find_if(rules.preferred_nodes.begin(), rules.preferred_nodes.end(),
+                                [](const PreferredNodeTerm& preferred) {
+                                  return preferred.weight != 0 && !preferred.term.error.empty();
+                                });
+  if (bad != rules.preferred_nodes.end()) {
     result.code = StepCode::kError;
-    result.message =
-        errors.size() == 1 ? errors[0] : absl::StrCat("[", absl::StrJoin(errors, ", "), "]");
+    result.message = bad->term.error;
   } else if (!rules.prefers_nodes && rules.preferred_nodes.empty() && added_.preferred.empty()) {
     result.code = StepCode::kSkip;
   }

@@ -10,7 +10,7 @@
 namespace drasim {
 
 std::vector<Reason> NodePorts::reasons() const {
-  return {{ReasonKind::kOther, "node(s) didn't have free ports for the requested pod ports"}};
+  return {{ReasonKind::kHostPorts, "node(s) didn't have free ports for the requested pod ports"}};
 }
 
 bool NodePorts::MayHelp(const ClusterChange& change, const PodContext& pod,

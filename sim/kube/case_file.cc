@@ -47,7 +47,7 @@ absl::Status ForEachKubeCase(ByteSource& source, bool with_answers,
       return absl::InvalidArgumentError(
           absl::StrCat(source.name(), ":", number, ": ", status.message()));
     };
-    const absl::StatusOr<KubeCaseLine> read = ReadKubeCase(line, with_answers);
+    const absl::StatusOr<KubeCaseLine> read = ReadKubeCaseLine(line, with_answers);
     if (!read.ok()) return placed(read.status());
     const absl::Status handled = handle(*read);
     return handled.ok() ? handled : placed(handled);

@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "model/kube/admission.h"
+#include "model/kube/case_reader.h"
 #include "model/kube/cluster_objects_of.h"
 #include "model/status_macros.h"
 #include "sim/kube/kube_world.h"
@@ -24,16 +25,6 @@ using proto::kube::KubeCase;
 
 // The first pod that is placed starts a second after it.
 constexpr int64_t kFirstStartSeconds = 1'893'456'000;  // 2030-01-01T00:00:00Z
-
-absl::Status ReadJson(absl::string_view text, google::protobuf::Message* message) {
-  google::protobuf::util::JsonParseOptions options;
-  options.ignore_unknown_fields = true;
-  const auto status = google::protobuf::util::JsonStringToMessage(
-      google::protobuf::StringPiece(text.data(), text.size()), message, options);
-  if (status.ok()) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(
-      "not a case: ", absl::string_view(status.message().data(), status.message().size())));
-}
 
 absl::string_view OutcomeName(KubeAttempt::Outcome outcome) {
   constexpr absl::string_view kNames[] = {"scheduled", "unschedulable", "gated",        "ignored",
@@ -217,7 +208,7 @@ void CaseRun::AddPreemption(const KubeAttempt& attempt, KubeAnswer::Attempt* out
   if (attempt.post_filter.code != StepCode::kSuccess) return;
   preemption->set_chosen(world_.node_name(attempt.post_filter.nominated));
   for (const PodId victim : attempt.post_filter.victims) preemption->add_victims(NameOf(victim));
-  for (const PodId pod : attempt.cleared_nominations) {
+  for (const PodId pod : attempt.post_filter.cleared_nominations) {
     preemption->add_cleared_nominations(NameOf(pod));
   }
   std::sort(preemption->mutable_cleared_nominations()->begin(),
@@ -274,23 +265,18 @@ absl::StatusOr<KubeConfig> ConfigOf(const KubeCase& given) {
 
 }  // namespace
 
-absl::StatusOr<KubeCaseLine> ReadKubeCase(absl::string_view line, bool with_answer) {
+absl::StatusOr<KubeCaseLine> ReadKubeCaseLine(absl::string_view line, bool with_answer) {
   KubeCaseLine result;
-  bool has_case = false;
-  if (with_answer) {
-    proto::kube::AnsweredKubeCase read;
-    RETURN_IF_ERROR(ReadJson(line, &read));
-    has_case = read.has_case_();
-    result.given = std::move(*read.mutable_case_());
-    if (read.has_answer()) result.stored = std::move(*read.mutable_answer());
-  } else {
-    proto::kube::KubeCaseLine read;
-    RETURN_IF_ERROR(ReadJson(line, &read));
-    has_case = read.has_case_();
-    result.given = std::move(*read.mutable_case_());
-  }
-  if (has_case) return result;
-  return absl::InvalidArgumentError("no key `case`; expected {\"case\": {...}}");
+  ASSIGN_OR_RETURN(result.given, ReadKubeCase(line));
+  if (!with_answer) return result;
+  google::protobuf::util::JsonParseOptions options;
+  options.ignore_unknown_fields = true;
+  proto::kube::KubeAnswerLine read;
+  const auto status = google::protobuf::util::JsonStringToMessage(
+      google::protobuf::StringPiece(line.data(), line.size()), &read, options);
+  if (!status.ok()) return absl::InvalidArgumentError("the member \"answer\" is no answer");
+  if (read.has_answer()) result.stored = std::move(*read.mutable_answer());
+  return result;
 }
 
 absl::StatusOr<KubeAnswer> AnswerKubeCase(const KubeCase& given) {
@@ -305,8 +291,8 @@ absl::StatusOr<KubeAnswer> AnswerKubeCase(const KubeCase& given) {
     refused.set_config_error(std::string(world.status().message()));
     return refused;
   }
-  const std::vector<proto::kube::PriorityClass> classes(given.priority_classes().begin(),
-                                                        given.priority_classes().end());
+  std::vector<const proto::kube::PriorityClass*> classes;
+  for (const proto::kube::PriorityClass& c : given.priority_classes()) classes.push_back(&c);
   const Admission admission(classes);
   CaseRun run(given, admission, world->get());
   RETURN_IF_ERROR(run.Build());

@@ -25,7 +25,7 @@ struct KubeCaseLine {
 };
 
 // One line of a file of cases. InvalidArgument for text that is no case.
-absl::StatusOr<KubeCaseLine> ReadKubeCase(absl::string_view line, bool with_answer);
+absl::StatusOr<KubeCaseLine> ReadKubeCaseLine(absl::string_view line, bool with_answer);
 
 // Lets the scheduler answer. InvalidArgument for a case that contradicts itself, such as two nodes
 // of one name; a configuration that is refused is an answer.

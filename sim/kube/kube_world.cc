@@ -11,6 +11,7 @@
 #include "model/kube/spec_of_node.h"
 #include "model/status_macros.h"
 #include "policies/builtins.h"
+#include "policies/framework/requeue_hints.h"
 #include "sim/kube/object_changes.h"
 
 namespace drasim {
@@ -24,6 +25,13 @@ SimTime StartOf(const proto::kube::Pod& pod) {
   return SimTime(absl::ToUnixNanos(start));
 }
 
+// The original's dry run covers every node in the cases.
+KubeCycleOptions CaseOptions() {
+  KubeCycleOptions options;
+  options.tries_all = true;
+  return options;
+}
+
 }  // namespace
 
 std::string PodKey(const proto::kube::ObjectMeta& meta) {
@@ -33,7 +41,7 @@ std::string PodKey(const proto::kube::ObjectMeta& meta) {
 // --- Building ---
 
 KubeWorld::KubeWorld(const KubeConfig&)
-    : cycle_(std::make_unique<KubeCycle>(&cluster_, &nominator_, KubeCycleOptions(), /*seed=*/0)) {
+    : cycle_(std::make_unique<KubeCycle>(&cluster_, &nominator_, CaseOptions(), /*seed=*/0)) {
   RegisterBuiltins(registry_);
 }
 
@@ -220,13 +228,7 @@ void KubeWorld::Fail(PodId pod, Profile* profile, AttemptResult&& result, KubeAt
 void KubeWorld::RunPreemption(PodId pod, KubeAttempt* attempt) {
   const NodeId node = attempt->post_filter.nominated;
   for (const PodId victim : attempt->post_filter.victims) Remove(victim);
-  const absl::Span<const PodId> on_node = nominator_.On(node);
-  const std::vector<PodId> nominees(on_node.begin(), on_node.end());
-  for (const PodId nominee : nominees) {
-    if (nominee == pod || cluster_.pod_priority(nominee) >= cluster_.pod_priority(pod)) continue;
-    nominator_.Clear(nominee);
-    attempt->cleared_nominations.push_back(nominee);
-  }
+  for (const PodId nominee : attempt->post_filter.cleared_nominations) nominator_.Clear(nominee);
   nominator_.Nominate(pod, node);
 }
 
@@ -244,8 +246,7 @@ void KubeWorld::Remove(PodId pod) {
 
 bool KubeWorld::Helps(const ClusterChange& change, PodId pod, const Sleeper& sleeper) const {
   const auto asks = [&](const RequeuePlugin& plugin) {
-    return (plugin.requeue_events() & change.event) != 0 &&
-           plugin.MayHelp(change, ContextOf(pod), cluster_);
+    return Requeues(plugin, change, ContextOf(pod), cluster_);
   };
   if (sleeper.gated_by != nullptr) {
     const auto* plugin = dynamic_cast<const RequeuePlugin*>(sleeper.gated_by);
@@ -283,7 +284,8 @@ std::vector<PodId> KubeWorld::Wake(const ClusterChange& change) {
 
 std::vector<PodId> KubeWorld::WakeAll(const std::vector<ClusterChange>& changes) {
   std::vector<PodId> woken;
-  for (const ClusterChange& change : changes) {
+  for (ClusterChange change : changes) {
+    change.detailed = true;
     const std::vector<PodId> more = Wake(change);
     woken.insert(woken.end(), more.begin(), more.end());
   }

@@ -56,7 +56,6 @@ struct KubeAttempt {
   std::string message;                 // upstream's words for a failure
   std::vector<std::string> rejectors;  // names of plugins, sorted
   PostFilterResult post_filter;
-  std::vector<PodId> cleared_nominations;
   NodeId nominated;  // the pod's nominated node after a failed attempt; invalid: none
 };
 

@@ -7,15 +7,12 @@
 #include <set>
 #include <utility>
 
-#include "absl/status/statusor.h"
-#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
-#include "model/check.h"
 #include "model/kube/field_check.h"
-#include "model/kube/requests.h"
+#include "model/kube/label_check.h"
+#include "model/kube/selectors_of.h"
 
 namespace drasim {
 namespace {
@@ -26,7 +23,6 @@ constexpr char kVersion[] = "kubescheduler.config.k8s.io/v1";
 constexpr int64_t kMaxUtilization = 100;
 constexpr int64_t kMaxCustomScore = 10;
 constexpr int64_t kMaxResourceWeight = 100;
-constexpr size_t kMaxLabelName = 63;
 
 // The fields that a plugin's arguments have, beside apiVersion and kind; nothing for a plugin
 // without arguments.
@@ -163,21 +159,26 @@ void CheckSpreadArgs(const std::string& path, const kube::SchedulerPluginArgs& a
   }
 }
 
-// The terms must be such that the API server would take them.
 void CheckAffinityArgs(const std::string& path, const kube::SchedulerPluginArgs& args,
                        ConfigProblems* problems) {
   const std::string below = KubeField(path, "addedAffinity");
-  const kube::NodeAffinity& affinity = args.added_affinity();
-  std::vector<KubeProblem> found;
-  KubeCheck check(&found);
-  check.Nodes(KubeField(below, "requiredDuringSchedulingIgnoredDuringExecution"),
-              affinity.required_during_scheduling_ignored_during_execution());
-  for (int i = 0; i < affinity.preferred_during_scheduling_ignored_during_execution_size(); ++i) {
-    check.NodeTerm(KubeField(KubeItem(below, "preferredDuringSchedulingIgnoredDuringExecution", i),
-                             "preference"),
-                   affinity.preferred_during_scheduling_ignored_during_execution(i).preference());
+  const auto check = [problems](const kube::NodeSelectorTerm& term, const std::string& at) {
+    const NodeTerm read = NodeTermOf(term, at);
+    if (!read.error.empty()) problems->Aggregate(at, read.error);
+  };
+  const kube::NodeSelector& required =
+      args.added_affinity().required_during_scheduling_ignored_during_execution();
+  for (int i = 0; i < required.node_selector_terms_size(); ++i) {
+    check(required.node_selector_terms(i),
+          KubeItem(KubeField(below, "requiredDuringSchedulingIgnoredDuringExecution"),
+                   "nodeSelectorTerms", i));
   }
-  for (const KubeProblem& problem : found) problems->Forbidden(problem.path, problem.what);
+  const auto& preferred =
+      args.added_affinity().preferred_during_scheduling_ignored_during_execution();
+  for (int i = 0; i < preferred.size(); ++i) {
+    check(preferred[i].preference(),
+          KubeItem(below, "preferredDuringSchedulingIgnoredDuringExecution", i));
+  }
 }
 
 NodeResourcesFitArgs FitArgsOf(const kube::SchedulerPluginArgs& args) {
@@ -198,24 +199,13 @@ NodeResourcesFitArgs FitArgsOf(const kube::SchedulerPluginArgs& args) {
   return fit;
 }
 
-std::vector<NodeTerm> TermsOf(const kube::NodeSelector& selector) {
-  absl::StatusOr<std::vector<NodeTerm>> terms = NodeTermsOf(selector);
-  DRASIM_CHECK(terms.ok());  // CheckAffinityArgs refuses what has no terms
-  return *std::move(terms);
-}
-
 NodeAffinityArgs AffinityArgsOf(const kube::SchedulerPluginArgs& args) {
   NodeAffinityArgs affinity;
   const kube::NodeAffinity& added = args.added_affinity();
   affinity.has_required = added.has_required_during_scheduling_ignored_during_execution();
-  affinity.required = TermsOf(added.required_during_scheduling_ignored_during_execution());
-  for (const kube::PreferredSchedulingTerm& preferred :
-       added.preferred_during_scheduling_ignored_during_execution()) {
-    kube::NodeSelector selector;
-    *selector.add_node_selector_terms() = preferred.preference();
-    std::vector<NodeTerm> terms = TermsOf(selector);
-    affinity.preferred.push_back({preferred.weight(), std::move(terms.front())});
-  }
+  affinity.required =
+      RequiredNodeTermsOf(added.required_during_scheduling_ignored_during_execution());
+  affinity.preferred = PreferredNodeTermsOf(added);
   return affinity;
 }
 
@@ -233,17 +223,6 @@ PodTopologySpreadArgs SpreadArgsOf(const kube::SchedulerPluginArgs& args) {
     spread.default_constraints.push_back(std::move(constraint));
   }
   return spread;
-}
-
-bool IsLabelPart(absl::string_view part, absl::string_view inner, bool lower_only) {
-  const auto is_end = [lower_only](char c) {
-    const auto byte = static_cast<unsigned char>(c);
-    return lower_only ? absl::ascii_islower(byte) || absl::ascii_isdigit(byte)
-                      : absl::ascii_isalnum(byte);
-  };
-  return !part.empty() && is_end(part.front()) && is_end(part.back()) &&
-         std::all_of(part.begin(), part.end(),
-                     [&](char c) { return is_end(c) || absl::StrContains(inner, c); });
 }
 
 }  // namespace
@@ -283,21 +262,13 @@ void ConfigProblems::Forbidden(const std::string& path, absl::string_view detail
 }
 
 void ConfigProblems::LabelName(const std::string& path, const std::string& value) {
-  const std::vector<absl::string_view> parts = absl::StrSplit(value, '/');
-  const absl::string_view name = parts.back();
-  if (parts.size() > 2 || name.size() > kMaxLabelName || !IsLabelPart(name, "-_.", false)) {
-    Invalid(path, Quoted(value),
-            "name part must consist of alphanumeric characters, '-', '_' or '.', and must start "
-            "and end with an alphanumeric character");
-  } else if (parts.size() == 2) {
-    for (const absl::string_view label : absl::StrSplit(parts[0], '.')) {
-      if (IsLabelPart(label, "-", true)) continue;
-      return Invalid(path, Quoted(value),
-                     "prefix part a lowercase RFC 1123 subdomain must consist of lower case "
-                     "alphanumeric characters, '-' or '.', and must start and end with an "
-                     "alphanumeric character");
-    }
+  for (const std::string& problem : QualifiedNameProblems(value)) {
+    Invalid(path, Quoted(value), problem);
   }
+}
+
+void ConfigProblems::Aggregate(const std::string& path, const std::string& text) {
+  problems_->push_back({path, text});
 }
 
 void ConfigProblems::Percentage(const std::string& path, int64_t value) {

@@ -5,7 +5,9 @@
 #ifndef DRASIM_SIM_SCENARIO_KUBE_PLUGIN_ARGS_H_
 #define DRASIM_SIM_SCENARIO_KUBE_PLUGIN_ARGS_H_
 
+#include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/string_view.h"
@@ -33,6 +35,8 @@ class ConfigProblems {
   void NotSupported(const std::string& path, const std::string& value,
                     const std::vector<std::string>& supported);
   void Forbidden(const std::string& path, absl::string_view detail);
+  // Problems of a value as one text, which names the path.
+  void Aggregate(const std::string& path, const std::string& text);
   // The value must be a label's key or a resource's name: "example.com/name".
   void LabelName(const std::string& path, const std::string& value);
   // The value must be in 0..100.

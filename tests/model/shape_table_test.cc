@@ -96,7 +96,7 @@ void AddPodShapes(const PodShape& base, std::vector<PodShape>* shapes) {
   term.namespace_selector = web;
   add().topology.affinity = {term};
   add().scored.given = true;
-  for (int64_t ScoredRequest::* const amount :
+  for (int64_t ScoredRequest::*const amount :
        {&ScoredRequest::cpu_milli, &ScoredRequest::memory_bytes, &ScoredRequest::resident_cpu_milli,
         &ScoredRequest::resident_memory_bytes}) {
     ScoredRequest& scored = add().scored;

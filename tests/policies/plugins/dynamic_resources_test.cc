@@ -1,5 +1,6 @@
 #include "policies/plugins/dynamic_resources.h"
 
+#include <cstdint>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -14,7 +15,7 @@ class PostFilterStage : public PostFilterHandle {
   PostFilterStage(const ClusterState& cluster, bool ran_pre_filter)
       : cluster_(cluster), ran_pre_filter_(ran_pre_filter) {}
   const ClusterState& cluster() const override { return cluster_; }
-  const JobTable& jobs() const override { return jobs_; }
+  const JobTable* jobs() const override { return nullptr; }
   absl::Span<const NodeId> candidates() const override { return {}; }
   bool Fits(NodeId) override { return false; }
   bool RanPreFilter(const PreFilterPlugin& plugin) const override {
@@ -23,10 +24,10 @@ class PostFilterStage : public PostFilterHandle {
   }
   void Remove(PodId) override {}
   void Restore(PodId) override {}
+  uint64_t Draw(uint64_t) override { return 0; }
 
  private:
   const ClusterState& cluster_;
-  JobTable jobs_;
   bool ran_pre_filter_;
 };
 

@@ -192,8 +192,10 @@ TEST(NodeAffinityPluginTest, PreScoreSkipsOrFails) {
   EXPECT_EQ(result({{1, Term({})}}).code, StepCode::kSuccess);
   EXPECT_EQ(result({{5, BadTerm("[0].x")}}).code, StepCode::kError);
   EXPECT_EQ(result({{5, BadTerm("[0].x")}}).message, "[0].x");
-  EXPECT_EQ(result({{5, BadTerm("a")}, {1, Term({LabelIs("g", "x")})}, {5, BadTerm("b")}}).message,
-            "[a, b]");
+  // The first one stands for all.
+  EXPECT_EQ(
+      result({{1, Term({LabelIs("g", "x")})}, {5, BadTerm("[a, b]")}, {5, BadTerm("b")}}).message,
+      "[a, b]");
   // Kubernetes does not look at a term without weight.
   EXPECT_EQ(result({{0, BadTerm("a")}}).code, StepCode::kSuccess);
 }

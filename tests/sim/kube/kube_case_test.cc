@@ -22,7 +22,7 @@ constexpr const char* kTwoNodes =
     R"([{"name":"c","image":"i","resources":{"requests":{"cpu":"2"}}}]}}]}})";
 
 TEST(KubeCaseTest, AnswersInOrder) {
-  ASSERT_OK_AND_ASSIGN(const KubeCaseLine line, ReadKubeCase(kTwoNodes, /*with_answer=*/false));
+  ASSERT_OK_AND_ASSIGN(const KubeCaseLine line, ReadKubeCaseLine(kTwoNodes, /*with_answer=*/false));
   EXPECT_FALSE(line.stored.has_value());
   ASSERT_OK_AND_ASSIGN(const proto::kube::KubeAnswer answer, AnswerKubeCase(line.given));
   ASSERT_EQ(answer.attempts_size(), 2);
@@ -37,7 +37,7 @@ TEST(KubeCaseTest, AnswersInOrder) {
 }
 
 TEST(KubeCaseTest, ALineIsOneJsonObject) {
-  ASSERT_OK_AND_ASSIGN(const KubeCaseLine line, ReadKubeCase(kTwoNodes, /*with_answer=*/false));
+  ASSERT_OK_AND_ASSIGN(const KubeCaseLine line, ReadKubeCaseLine(kTwoNodes, /*with_answer=*/false));
   ASSERT_OK_AND_ASSIGN(const proto::kube::KubeAnswer answer, AnswerKubeCase(line.given));
   const std::string text = KubeAnswerLine("c1", answer);
   EXPECT_EQ(text.find('\n'), text.size() - 1);
@@ -46,7 +46,7 @@ TEST(KubeCaseTest, ALineIsOneJsonObject) {
   std::string again = text;
   again.pop_back();
   again.insert(again.size() - 1, R"(,"case":{"id":"c1"})");
-  ASSERT_OK_AND_ASSIGN(const KubeCaseLine read, ReadKubeCase(again, /*with_answer=*/true));
+  ASSERT_OK_AND_ASSIGN(const KubeCaseLine read, ReadKubeCaseLine(again, /*with_answer=*/true));
   ASSERT_TRUE(read.stored.has_value());
   EXPECT_EQ(KubeAnswerLine("c1", *read.stored), text);
 }
@@ -54,9 +54,10 @@ TEST(KubeCaseTest, ALineIsOneJsonObject) {
 TEST(KubeCaseTest, ARefusedConfigurationIsAnAnswer) {
   ASSERT_OK_AND_ASSIGN(
       const KubeCaseLine line,
-      ReadKubeCase(R"({"case":{"id":"c","config":{"apiVersion":"kubescheduler.config.k8s.io/v1",)"
-                   R"("kind":"KubeSchedulerConfiguration","percentageOfNodesToScore":101}}})",
-                   /*with_answer=*/false));
+      ReadKubeCaseLine(
+          R"({"case":{"id":"c","config":{"apiVersion":"kubescheduler.config.k8s.io/v1",)"
+          R"("kind":"KubeSchedulerConfiguration","percentageOfNodesToScore":101}}})",
+          /*with_answer=*/false));
   ASSERT_OK_AND_ASSIGN(const proto::kube::KubeAnswer answer, AnswerKubeCase(line.given));
   EXPECT_NE(answer.config_error(), "");
   EXPECT_EQ(answer.attempts_size(), 0);
@@ -73,15 +74,15 @@ TEST(KubeCaseTest, BadLinesNameFileAndLine) {
                                               });
   EXPECT_EQ(cases, 1);
   EXPECT_THAT(std::string(status.message()), HasSubstr("cases.jsonl:3: "));
-  EXPECT_FALSE(ReadKubeCase("{}", /*with_answer=*/false).ok());
-  EXPECT_FALSE(ReadKubeCase("nodes: [", /*with_answer=*/false).ok());
+  EXPECT_FALSE(ReadKubeCaseLine("{}", /*with_answer=*/false).ok());
+  EXPECT_FALSE(ReadKubeCaseLine("nodes: [", /*with_answer=*/false).ok());
 }
 
 TEST(KubeCaseTest, TwoNodesOfOneNameAreAnError) {
   ASSERT_OK_AND_ASSIGN(const KubeCaseLine line,
-                       ReadKubeCase(R"({"case":{"id":"c","nodes":[{"metadata":{"name":"n"}},)"
-                                    R"({"metadata":{"name":"n"}}]}})",
-                                    /*with_answer=*/false));
+                       ReadKubeCaseLine(R"({"case":{"id":"c","nodes":[{"metadata":{"name":"n"}},)"
+                                        R"({"metadata":{"name":"n"}}]}})",
+                                        /*with_answer=*/false));
   EXPECT_FALSE(AnswerKubeCase(line.given).ok());
 }
 
