@@ -3,7 +3,8 @@
 #include <cstddef>
 #include <utility>
 
-#include "model/check.h"
+#include "model/device_set.h"
+#include "model/resource_request.h"
 
 namespace drasim {
 
@@ -38,25 +39,18 @@ bool AttemptFilters::HasNominees(NodeId node) const {
 // Adds the nominee to its node. One that needs devices which are not free yet stays away: it could
 // hold none of those that are.
 bool AttemptFilters::AddNominee(PodId other, NodeId node) const {
-  const PodShape& shape = cluster_->pod_shape(other);
-  if (shape.request.gets_devices_from_node()) {
+  const ResourceRequest& request = cluster_->pod_shape(other).request;
+  if (request.gets_devices_from_node()) {
     cluster_->Adopt(other, node);
     return true;
   }
-  const PodContext context{cluster_->pod_shape_id(other), &shape, other, pod_.now};
-  if (shape.request.gpu_count == 0) {
-    const DeviceGrants grants = profile_->allocator().ProposeMig(context, *cluster_, node);
-    if (grants.empty()) return false;
-    const DeviceSet devices = DevicesOf(grants);
-    if (!cluster_->CanPlace(context.shape_id, node, devices, grants)) return false;
-    cluster_->Assume(other, node, devices, grants);
-    return true;
+  DeviceSet devices;
+  const DeviceSet usable = cluster_->UsableGpus(node, request.model_mask);
+  const absl::Span<const int16_t> idle = cluster_->device_milli_idle(node);
+  for (size_t i = 0; i < idle.size() && devices.size() < request.gpu_count; ++i) {
+    if (usable.Contains(i) && idle[i] >= request.gpu_milli) devices.Add(i);
   }
-  DeviceProposals proposals;
-  profile_->allocator().Propose(shape.request, *cluster_, node, &proposals);
-  if (proposals.empty()) return false;
-  const DeviceSet devices = proposals.front().devices;
-  if (!cluster_->CanPlace(context.shape_id, node, devices)) return false;
+  if (!cluster_->CanPlace(cluster_->pod_shape_id(other), node, devices)) return false;
   cluster_->Assume(other, node, devices);
   return true;
 }
