@@ -170,11 +170,6 @@ std::vector<KubeHostPort> HostPortsOf(const kube::PodSpec& spec) {
   return ports;
 }
 
-bool PortsConflict(const KubeHostPort& a, const KubeHostPort& b) {
-  if (a.port != b.port || a.protocol != b.protocol) return false;
-  return a.ip == b.ip || a.ip == KubeHostPort().ip || b.ip == KubeHostPort().ip;
-}
-
 std::string HostPortText(const KubeHostPort& port) {
   const std::string ip = port.ip == KubeHostPort().ip ? "" : absl::StrCat(port.ip, ":");
   return absl::StrCat(ip, port.port, "/", port.protocol);

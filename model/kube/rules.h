@@ -61,7 +61,6 @@ std::string ShortAmountText(const std::string& resource, int64_t amount, bool ro
 using KubeHostPort = HostPort;
 // The host ports of containers and sidecars.
 std::vector<KubeHostPort> HostPortsOf(const proto::kube::PodSpec& spec);
-bool PortsConflict(const KubeHostPort& a, const KubeHostPort& b);
 // "8080/TCP"
 std::string HostPortText(const KubeHostPort& port);
 

@@ -34,7 +34,7 @@ constexpr ReasonIndex VerdictOf(BoundProblem bound, UnboundProblem unbound) {
 }
 constexpr ReasonIndex kLastVerdict = VerdictOf(kVolumeMissing, kNoSpace);
 constexpr ReasonIndex kImmediateUnbound = kLastVerdict + 1;
-constexpr ReasonIndex kUnusableClaim = kLastVerdict + 2;
+constexpr ReasonIndex kUnusableClaims = kLastVerdict + 2;
 
 // Whether the node can reach the volume.
 bool Reaches(const NodeSpec& node, const PersistentVolumeObject& volume) {
@@ -90,7 +90,7 @@ StepResult Refusal(ReasonIndex reason, std::string message) {
 }
 
 StepResult Failure(std::string message) {
-  StepResult result = Refusal(kUnusableClaim, std::move(message));
+  StepResult result = Refusal(kUnusableClaims, std::move(message));
   result.code = StepCode::kError;
   return result;
 }
@@ -166,7 +166,7 @@ StepResult VolumeBinding::Collect(const PodContext& pod, const ClusterState& clu
     if (!volume.has_claim) continue;
     const VolumeClaimObject* claim = objects.FindClaim(ns, volume.claim);
     std::string problem = ProblemOfClaim(volume, ns, claim);
-    if (!problem.empty()) return Refusal(kUnusableClaim, std::move(problem));
+    if (!problem.empty()) return Refusal(kUnusableClaims, std::move(problem));
     used.push_back(claim);
   }
   if (used.empty()) {

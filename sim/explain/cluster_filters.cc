@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "absl/strings/str_cat.h"
+#include "model/used_ports.h"
 #include "absl/strings/str_join.h"
 
 namespace drasim {
