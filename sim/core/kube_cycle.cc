@@ -149,6 +149,7 @@ struct KubeCycle::Attempt {
   std::vector<int64_t> scores;
   std::vector<NodeId> best;
 
+  std::vector<NodeId> found;  // never shrinks
   // Of a chunk.
   std::vector<NodeId> chunk;
   std::vector<ReasonIndex> verdicts;
@@ -330,16 +331,16 @@ void KubeCycle::JudgeChunk(Attempt* a) {
   }
 }
 
-// The nodes from `place` on, as far as single nodes decide: `count` of them, or up to the first that
-// nobody was asked about yet. Returns how many. Plain pointers: this is the innermost loop.
+// The nodes from `place` on, as far as single nodes decide: `count` of them, or up to the first
+// that nobody was asked about yet. Returns how many. Plain pointers: this is the innermost loop.
 size_t KubeCycle::VisitKnown(Attempt* a, size_t place, size_t count) {
   const size_t before = a->feasible.size();
   const size_t room = a->to_find - before;
-  a->chunk.resize(std::min(count, room));
+  if (a->found.size() < a->to_find) a->found.resize(a->to_find);
   const size_t n = a->nodes.size();
   const NodeId* const nodes = a->nodes.data();
   const ReasonIndex* const known = a->column->verdict.data();
-  NodeId* const out = a->chunk.data();
+  NodeId* const out = a->found.data();
   size_t found = 0;
   size_t visited = 0;
   for (; visited < count; ++visited) {
@@ -367,8 +368,8 @@ size_t KubeCycle::VisitKnown(Attempt* a, size_t place, size_t count) {
 void KubeCycle::Search(Attempt* a) {
   const size_t n = a->nodes.size();
   VerdictCache& cache = a->state->cache;
-  const bool single = (cache.cluster_filters() & ~a->skipped_filters) == 0 && !a->restricts &&
-                      nominator_->empty();
+  const bool single =
+      (cache.cluster_filters() & ~a->skipped_filters) == 0 && !a->restricts && nominator_->empty();
   size_t done = 0;
   while (done < n && !a->stopped) {
     size_t place = (start_ + done) % n;
@@ -381,7 +382,10 @@ void KubeCycle::Search(Attempt* a) {
     const size_t count = std::min(n - done, std::clamp(wanted, kSmallestChunk, kLargestChunk));
     a->chunk.clear();
     for (size_t i = 0; i < count; ++i) {
-      a->chunk.push_back(a->nodes[place]);
+      const NodeId node = a->nodes[place];
+      // Single changed nodes lie far apart; in a new column, all are unknown.
+      if (single && a->column->verdict[node.value()] != kUnknown) break;
+      a->chunk.push_back(node);
       if (++place == n) place = 0;
     }
     if (single) {
@@ -442,18 +446,18 @@ void KubeCycle::SumScores(Attempt* a) {
   int64_t* const totals = a->totals.data();
   int64_t* const scores = a->scores.data();
   const int64_t* const sums = a->column->sum.data();
-  bool complete = true;
+  a->asked.clear();
+  a->asked_places.clear();
   for (size_t i = 0; i < n; ++i) {
     totals[i] = sums[nodes[i].value()];
-    complete &= totals[i] != VerdictCache::kNoScore;
+    if (totals[i] != VerdictCache::kNoScore) [[likely]]
+      continue;
+    a->asked.push_back(nodes[i]);
+    a->asked_places.push_back(i);
   }
-  if (!complete) {
-    a->asked.clear();
-    for (size_t i = 0; i < n; ++i) {
-      if (totals[i] == VerdictCache::kNoScore) a->asked.push_back(nodes[i]);
-    }
+  if (!a->asked.empty()) {
     cache.AskScores(*a->pod, a->asked, a->column);
-    for (size_t i = 0; i < n; ++i) totals[i] = sums[nodes[i].value()];
+    for (const size_t i : a->asked_places) totals[i] = sums[nodes[i].value()];
   }
   const uint64_t remembered = cache.remembered_scores();
   const uint64_t left = ~a->skipped_scores & (normalised | ~remembered);
