@@ -123,8 +123,8 @@ bool ExceedsLimit(const PodShape& shape, const ClusterState& cluster, NodeId id,
 }  // namespace
 
 std::vector<Reason> NodeVolumeLimits::reasons() const {
-  return {{ReasonKind::kOther, "node(s) exceed max volume count"},
-          {ReasonKind::kOther, "persistentvolumeclaim not found"}};
+  return {{ReasonKind::kVolume, "node(s) exceed max volume count"},
+          {ReasonKind::kVolume, "persistentvolumeclaim not found"}};
 }
 
 bool NodeVolumeLimits::MayHelp(const ClusterChange& change, const PodContext&,

@@ -125,10 +125,10 @@ std::vector<Reason> VolumeBinding::reasons() const {
   for (ReasonIndex verdict = 1; verdict <= kLastVerdict; ++verdict) {
     const absl::string_view bound = kBoundTexts[verdict / 3];
     const absl::string_view unbound = kUnboundTexts[verdict % 3];
-    reasons.push_back({ReasonKind::kOther, bound.empty() ? unbound : bound});
+    reasons.push_back({ReasonKind::kVolume, bound.empty() ? unbound : bound});
   }
-  reasons.push_back({ReasonKind::kOther, "pod has unbound immediate PersistentVolumeClaims"});
-  reasons.push_back({ReasonKind::kOther, "a persistentvolumeclaim of the pod cannot be used"});
+  reasons.push_back({ReasonKind::kVolume, "pod has unbound immediate PersistentVolumeClaims"});
+  reasons.push_back({ReasonKind::kVolume, "a persistentvolumeclaim of the pod cannot be used"});
   return reasons;
 }
 

@@ -48,11 +48,11 @@ bool NamesClaim(const PodVolume& volume) { return volume.has_claim && !volume.ep
 }  // namespace
 
 std::vector<Reason> VolumeRestrictions::reasons() const {
-  return {{ReasonKind::kOther, "node(s) had no available disk"},
-          {ReasonKind::kOther,
+  return {{ReasonKind::kVolume, "node(s) had no available disk"},
+          {ReasonKind::kVolume,
            "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode "
            "already in-use by another pod"},
-          {ReasonKind::kOther, "persistentvolumeclaim not found"}};
+          {ReasonKind::kVolume, "persistentvolumeclaim not found"}};
 }
 
 bool VolumeRestrictions::MayHelp(const ClusterChange& change, const PodContext& pod,

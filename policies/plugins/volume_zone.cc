@@ -64,8 +64,8 @@ std::string ProblemOfUnbound(const VolumeClaimObject& claim, const VolumeObjects
 }  // namespace
 
 std::vector<Reason> VolumeZone::reasons() const {
-  return {{ReasonKind::kOther, "node(s) had no available volume zone"},
-          {ReasonKind::kOther, "a volume of the pod has no zone yet"}};
+  return {{ReasonKind::kVolume, "node(s) had no available volume zone"},
+          {ReasonKind::kVolume, "a volume of the pod has no zone yet"}};
 }
 
 StepResult VolumeZone::PreFilter(const PodContext& pod, const ClusterState& cluster) {

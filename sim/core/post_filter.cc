@@ -24,6 +24,14 @@ PostFilterTrial::~PostFilterTrial() {
   for (FilterPlugin* filter : cycle_->cluster_filters()) filter->EndTrial();
 }
 
+void PostFilterTrial::EndTrial() {
+  DRASIM_CHECK(removed_.empty());
+  for (FilterPlugin* filter : cycle_->cluster_filters()) {
+    filter->EndTrial();
+    filter->BeginTrial();
+  }
+}
+
 absl::Span<const NodeId> PostFilterTrial::candidates() const {
   if (listed_) return candidates_;
   listed_ = true;

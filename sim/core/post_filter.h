@@ -37,6 +37,7 @@ class PostFilterTrial : public PostFilterHandle {
   bool Fits(NodeId node) override;
   void Remove(PodId pod) override;
   void Restore(PodId pod) override;
+  void EndTrial() override;
   bool IsLeaving(JobId job) const override { return control_->IsBeingEvicted(job); }
   uint64_t Draw(uint64_t n) override { return offsets_->Below(n); }
 

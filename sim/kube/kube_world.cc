@@ -11,6 +11,7 @@
 #include "model/kube/spec_of_node.h"
 #include "model/status_macros.h"
 #include "policies/builtins.h"
+#include "policies/framework/requeue_hints.h"
 #include "sim/kube/object_changes.h"
 
 namespace drasim {
@@ -245,8 +246,7 @@ void KubeWorld::Remove(PodId pod) {
 
 bool KubeWorld::Helps(const ClusterChange& change, PodId pod, const Sleeper& sleeper) const {
   const auto asks = [&](const RequeuePlugin& plugin) {
-    return (plugin.requeue_events() & change.event) != 0 &&
-           plugin.MayHelp(change, ContextOf(pod), cluster_);
+    return Requeues(plugin, change, ContextOf(pod), cluster_);
   };
   if (sleeper.gated_by != nullptr) {
     const auto* plugin = dynamic_cast<const RequeuePlugin*>(sleeper.gated_by);
@@ -284,7 +284,8 @@ std::vector<PodId> KubeWorld::Wake(const ClusterChange& change) {
 
 std::vector<PodId> KubeWorld::WakeAll(const std::vector<ClusterChange>& changes) {
   std::vector<PodId> woken;
-  for (const ClusterChange& change : changes) {
+  for (ClusterChange change : changes) {
+    change.detailed = true;
     const std::vector<PodId> more = Wake(change);
     woken.insert(woken.end(), more.begin(), more.end());
   }

@@ -179,7 +179,7 @@ class ConfigBuilder {
         draft.args.push_back(entry);
       }
       for (const std::string& plugin : draft.sets.Enabled()) {
-        if (configured.contains(plugin)) continue;
+        if (configured.contains(plugin) || !TakesArgs(plugin)) continue;
         draft.args.emplace_back();
         draft.args.back().set_name(plugin);
       }

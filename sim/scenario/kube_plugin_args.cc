@@ -275,6 +275,8 @@ void ConfigProblems::Percentage(const std::string& path, int64_t value) {
   if (value < 0 || value > 100) Invalid(path, value, "not in valid range [0-100]");
 }
 
+bool TakesArgs(absl::string_view plugin) { return !ArgFieldsOf(plugin).empty(); }
+
 void CheckPluginArgFields(const std::string& path, const std::string& plugin,
                           const kube::SchedulerPluginArgs& args,
                           std::vector<KubeProblem>* problems) {

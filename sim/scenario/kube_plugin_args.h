@@ -53,7 +53,10 @@ class ConfigProblems {
 // "\"text\"", as Go prints a text.
 std::string Quoted(absl::string_view text);
 
-// What the fields of these arguments are not: those of the plugin. For one that takes none, all.
+// Whether the plugin has arguments.
+bool TakesArgs(absl::string_view plugin);
+
+// Finds fields that the arguments of this plugin do not have, and another apiVersion or kind.
 void CheckPluginArgFields(const std::string& path, const std::string& plugin,
                           const proto::kube::SchedulerPluginArgs& args,
                           std::vector<KubeProblem>* problems);

@@ -54,7 +54,7 @@ TEST(ReadKubeCaseTest, TellsAnEmptyNodeSelectorFromNone) {
 
 TEST(ReadKubeCaseTest, RefusesWhatIsNoCase) {
   for (const absl::string_view line :
-       {"", "{", "[]", "{}", R"({"case": 1})", R"({"case": {"nodes": {}}})",
+       {"", "{", "[]", "{}", R"({"case": 1})", R"({"case": {"nodes": 1}})",
         R"({"case": {"queue": [{"spec": {"priority": "x"}}]}})"}) {
     const absl::Status status = ReadKubeCase(line).status();
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << line;

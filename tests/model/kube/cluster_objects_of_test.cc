@@ -37,10 +37,10 @@ TEST(ClusterObjectsOfTest, NamespacesAreSorted) {
 TEST(ClusterObjectsOfTest, GroupsKeepTheirOrder) {
   std::string shown;
   for (const GroupObject& group : ObjectsOfText(TestText("GroupsKeepTheirOrder")).groups) {
-    absl::StrAppend(&shown, group.kind, " ", group.ns, "/", group.name, " ",
-                    group.selector.given ? "" : "without selector");
+    absl::StrAppend(&shown, group.kind, " ", group.ns, "/", group.name,
+                    group.selector.given ? "" : " without selector");
     for (const LabelRequirement& one : group.selector.requirements) {
-      absl::StrAppend(&shown, one.key, " ");
+      absl::StrAppend(&shown, " ", one.key);
     }
     absl::StrAppend(&shown, "\n");
   }

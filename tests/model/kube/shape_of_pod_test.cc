@@ -225,7 +225,7 @@ TEST(ShapeOfPodTest, AffinityTerms) {
   const PodTopology topology =
       ShapeOfText(
           "affinity: {podAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: "
-          "a, labelSelector: {}, matchLabelKeys: [rev]}, {topologyKey: b, namespaces: [y, x, y]}], "
+          "a, labelSelector: {}, matchLabelKeys: [rev]}, {topologyKey: b, namespaces: [z, x, z]}], "
           "preferredDuringSchedulingIgnoredDuringExecution: [{weight: 5, podAffinityTerm: "
           "{topologyKey: c, namespaceSelector: {matchLabels: {t: x}}}}]}, podAntiAffinity: "
           "{requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: d}], "
@@ -239,7 +239,7 @@ TEST(ShapeOfPodTest, AffinityTerms) {
   EXPECT_THAT(topology.affinity[0].namespaces, ElementsAre("ml"));
   EXPECT_FALSE(topology.affinity[0].namespace_selector.given);
   EXPECT_FALSE(topology.affinity[1].selector.given);
-  EXPECT_THAT(topology.affinity[1].namespaces, ElementsAre("x", "y"));
+  EXPECT_THAT(topology.affinity[1].namespaces, ElementsAre("x", "z"));
   ASSERT_THAT(topology.preferred_affinity, SizeIs(1));
   EXPECT_EQ(topology.preferred_affinity[0].weight, 5);
   EXPECT_THAT(topology.preferred_affinity[0].term.namespaces, IsEmpty());
@@ -257,13 +257,13 @@ TEST(ShapeOfPodTest, Identity) {
                         absl::string_view controller) {
     const PodIdentity identity =
         ShapeOfText("schedulerName: s",
-                    absl::StrCat("labels: {b: x, a: y}, ownerReferences: "
+                    absl::StrCat("labels: {b: x, a: w}, ownerReferences: "
                                  "[{apiVersion: ",
                                  version, ", kind: ", kind,
                                  ", name: o, uid: u, controller: ", controller, "}]"))
             .identity;
     EXPECT_EQ(identity.ns, "ml");
-    EXPECT_THAT(identity.labels, ElementsAre(Pair("a", "y"), Pair("b", "x")));
+    EXPECT_THAT(identity.labels, ElementsAre(Pair("a", "w"), Pair("b", "x")));
     EXPECT_EQ(identity.scheduler_name, "s");
     EXPECT_FALSE(identity.terminating);
     return absl::StrCat(identity.owner_kind, " ", identity.owner_name);

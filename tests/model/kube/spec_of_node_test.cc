@@ -57,9 +57,9 @@ TEST(SpecOfNodeTest, WhatElseDecides) {
       "images: [{names: [\"a:1\", \"a@sha256:00\"], sizeBytes: 5}, {names: [b]}]",
       "unschedulable: true, taints: [{key: b, effect: NoSchedule}, {key: a, value: v, effect: "
       "NoExecute}]",
-      "labels: {b: x, a: y, nvidia.com/gpu.count: \"8\"}");
+      "labels: {b: x, a: w, nvidia.com/gpu.count: \"8\"}");
   EXPECT_THAT(node.labels,
-              ElementsAre(Pair("a", "y"), Pair("b", "x"), Pair("nvidia.com/gpu.count", "8")));
+              ElementsAre(Pair("a", "w"), Pair("b", "x"), Pair("nvidia.com/gpu.count", "8")));
   EXPECT_THAT(node.taints, ElementsAre(Taint{"b", "", "NoSchedule"}, Taint{"a", "v", "NoExecute"}));
   EXPECT_THAT(node.images, ElementsAre(NodeImage{{"a:1", "a@sha256:00"}, 5}, NodeImage{{"b"}, 0}));
   EXPECT_TRUE(node.unschedulable);

@@ -50,16 +50,15 @@ TEST(KubeConfigTest, TheDefaultProfileHasKubernetesPlugins) {
               ElementsAre("NodeAffinity", "NodePorts", "NodeResourcesFit", "VolumeRestrictions",
                           "NodeVolumeLimits", "VolumeBinding", "VolumeZone", "PodTopologySpread",
                           "InterPodAffinity", "DynamicResources"));
-  EXPECT_THAT(spec.filter,
-              ElementsAre("NodeUnschedulable", "NodeName", "TaintToleration", "NodeAffinity",
-                          "NodePorts", "NodeResourcesFit", "VolumeRestrictions", "NodeVolumeLimits",
-                          "VolumeBinding", "VolumeZone", "PodTopologySpread", "InterPodAffinity",
-                          "DynamicResources"));
+  EXPECT_THAT(
+      spec.filter,
+      ElementsAre("NodeUnschedulable", "NodeName", "TaintToleration", "NodeAffinity", "NodePorts",
+                  "NodeResourcesFit", "VolumeRestrictions", "NodeVolumeLimits", "VolumeBinding",
+                  "VolumeZone", "PodTopologySpread", "InterPodAffinity", "DynamicResources"));
   EXPECT_THAT(spec.post_filter, ElementsAre("DynamicResources", "DefaultPreemption"));
-  EXPECT_THAT(spec.pre_score,
-              ElementsAre("TaintToleration", "NodeAffinity", "NodeResourcesFit", "VolumeBinding",
-                          "PodTopologySpread", "InterPodAffinity",
-                          "NodeResourcesBalancedAllocation"));
+  EXPECT_THAT(spec.pre_score, ElementsAre("TaintToleration", "NodeAffinity", "NodeResourcesFit",
+                                          "VolumeBinding", "PodTopologySpread", "InterPodAffinity",
+                                          "NodeResourcesBalancedAllocation"));
   EXPECT_THAT(NamesOf(spec.score),
               ElementsAre("TaintToleration 3", "NodeAffinity 2", "NodeResourcesFit 1",
                           "VolumeBinding 1", "PodTopologySpread 2", "InterPodAffinity 2",
