@@ -149,6 +149,7 @@ struct KubeCycle::Attempt {
   std::vector<int64_t> scores;
   std::vector<NodeId> best;
 
+  std::vector<NodeId> found;  // never shrinks
   // Of a chunk.
   std::vector<NodeId> chunk;
   std::vector<ReasonIndex> verdicts;
@@ -330,6 +331,38 @@ void KubeCycle::JudgeChunk(Attempt* a) {
   }
 }
 
+// The nodes from `place` on, as far as single nodes decide: `count` of them, or up to the first
+// that nobody was asked about yet. Returns how many. Plain pointers: this is the innermost loop.
+size_t KubeCycle::VisitKnown(Attempt* a, size_t place, size_t count) {
+  const size_t before = a->feasible.size();
+  const size_t room = a->to_find - before;
+  if (a->found.size() < a->to_find) a->found.resize(a->to_find);
+  const size_t n = a->nodes.size();
+  const NodeId* const nodes = a->nodes.data();
+  const ReasonIndex* const known = a->column->verdict.data();
+  NodeId* const out = a->found.data();
+  size_t found = 0;
+  size_t visited = 0;
+  for (; visited < count; ++visited) {
+    const NodeId node = nodes[place];
+    const ReasonIndex verdict = known[node.value()];
+    if (verdict == kFits) {
+      if (found == room) {
+        a->stopped = true;
+        break;
+      }
+      out[found++] = node;
+    } else if (verdict == kUnknown) {
+      break;
+    } else {
+      a->rejected.push_back({node, verdict, 0});
+    }
+    if (++place == n) place = 0;
+  }
+  a->feasible.insert(a->feasible.end(), out, out + found);
+  return visited;
+}
+
 // The search goes on after enough nodes, until it meets one more that is feasible: the next attempt
 // begins there.
 void KubeCycle::Search(Attempt* a) {
@@ -337,35 +370,31 @@ void KubeCycle::Search(Attempt* a) {
   VerdictCache& cache = a->state->cache;
   const bool single =
       (cache.cluster_filters() & ~a->skipped_filters) == 0 && !a->restricts && nominator_->empty();
-  const ReasonIndex* const known = a->column->verdict.data();
-  size_t place = n == 0 ? 0 : start_ % n;
-  const auto list = [&](size_t count) {
-    a->chunk.clear();
-    for (size_t i = 0, p = place; i < count; ++i) {
-      a->chunk.push_back(a->nodes[p]);
-      if (++p == n) p = 0;
+  size_t done = 0;
+  while (done < n && !a->stopped) {
+    size_t place = (start_ + done) % n;
+    if (single) {
+      done += VisitKnown(a, place, n - done);
+      if (done == n || a->stopped) return;
+      place = (start_ + done) % n;
     }
-  };
-  for (size_t done = 0; done < n && !a->stopped;) {
     const size_t wanted = a->to_find + 1 - a->feasible.size();
     const size_t count = std::min(n - done, std::clamp(wanted, kSmallestChunk, kLargestChunk));
+    a->chunk.clear();
+    for (size_t i = 0; i < count; ++i) {
+      const NodeId node = a->nodes[place];
+      // Single changed nodes lie far apart; in a new column, all are unknown.
+      if (single && a->column->verdict[node.value()] != kUnknown) break;
+      a->chunk.push_back(node);
+      if (++place == n) place = 0;
+    }
     if (single) {
-      for (size_t i = 0; i < count && !a->stopped; ++i) {
-        const NodeId node = a->nodes[place];
-        if (known[node.value()] == kUnknown) [[unlikely]] {
-          list(count - i);
-          cache.AskVerdicts(*a->pod, a->chunk, a->column);
-        }
-        Visit(a, node, known[node.value()], 0);
-        if (++place == n) place = 0;
-      }
-    } else {
-      list(count);
-      JudgeChunk(a);
-      for (size_t i = 0; i < count && !a->stopped; ++i) {
-        Visit(a, a->chunk[i], a->verdicts[i], a->verdict_status[i]);
-      }
-      place = (place + count) % n;
+      cache.AskVerdicts(*a->pod, a->chunk, a->column);
+      continue;
+    }
+    JudgeChunk(a);
+    for (size_t i = 0; i < count && !a->stopped; ++i) {
+      Visit(a, a->chunk[i], a->verdicts[i], a->verdict_status[i]);
     }
     done += count;
   }
@@ -410,25 +439,33 @@ void KubeCycle::SumScores(Attempt* a) {
   }
   VerdictCache& cache = a->state->cache;
   cache.ExpectScores(a->skipped_scores, normalised, a->column);
+  // Plain pointers: these are innermost loops.
+  a->totals.resize(n);
+  a->scores.resize(n);
+  const NodeId* const nodes = a->feasible.data();
+  int64_t* const totals = a->totals.data();
+  int64_t* const scores = a->scores.data();
+  const int64_t* const sums = a->column->sum.data();
   a->asked.clear();
+  a->asked_places.clear();
   for (size_t i = 0; i < n; ++i) {
-    const int64_t sum = a->column->sum[a->feasible[i].value()];
-    a->totals[i] = sum;
-    if (sum == VerdictCache::kNoScore) [[unlikely]]
-      a->asked.push_back(a->feasible[i]);
+    totals[i] = sums[nodes[i].value()];
+    if (totals[i] != VerdictCache::kNoScore) [[likely]]
+      continue;
+    a->asked.push_back(nodes[i]);
+    a->asked_places.push_back(i);
   }
   if (!a->asked.empty()) {
     cache.AskScores(*a->pod, a->asked, a->column);
-    for (size_t i = 0; i < n; ++i) a->totals[i] = a->column->sum[a->feasible[i].value()];
+    for (const size_t i : a->asked_places) totals[i] = sums[nodes[i].value()];
   }
   const uint64_t remembered = cache.remembered_scores();
   const uint64_t left = ~a->skipped_scores & (normalised | ~remembered);
-  a->scores.resize(n);
   for (size_t p = 0; p < entries.size(); ++p) {
     if ((left >> p & 1) == 0) continue;
     if ((remembered >> p & 1) != 0) {
-      const std::vector<int64_t>& raw = a->column->raw[p];
-      for (size_t i = 0; i < n; ++i) a->scores[i] = raw[a->feasible[i].value()];
+      const int64_t* const raw = a->column->raw[p].data();
+      for (size_t i = 0; i < n; ++i) scores[i] = raw[nodes[i].value()];
     } else {
       entries[p].plugin->Score(*a->pod, *cluster_, a->feasible, absl::MakeSpan(a->scores));
     }
@@ -436,7 +473,7 @@ void KubeCycle::SumScores(Attempt* a) {
       entries[p].plugin->NormalizeScore(a->feasible, absl::MakeSpan(a->scores));
     }
     const int64_t weight = entries[p].weight;
-    for (size_t i = 0; i < n; ++i) a->totals[i] += a->scores[i] * weight;
+    for (size_t i = 0; i < n; ++i) totals[i] += scores[i] * weight;
   }
 }
 
@@ -475,10 +512,15 @@ void KubeCycle::ExplainScores(Attempt* a) {
 
 NodeId KubeCycle::PickBest(Attempt* a) {
   const size_t n = a->feasible.size();
+  const NodeId* const nodes = a->feasible.data();
+  const int64_t* const totals = a->totals.data();
   size_t best = 0;
+  int64_t best_total = totals[0];
   for (size_t i = 1; i < n; ++i) {
-    if (a->totals[i] < a->totals[best]) continue;
-    if (a->totals[i] > a->totals[best] || a->feasible[i] < a->feasible[best]) best = i;
+    if (totals[i] < best_total) continue;
+    if (totals[i] == best_total && nodes[i] > nodes[best]) continue;
+    best = i;
+    best_total = totals[i];
   }
   if (options_.ties == KubeCycleOptions::Ties::kFirst && a->detail == nullptr) {
     return a->feasible[best];
@@ -508,9 +550,10 @@ bool KubeCycle::PickNode(Attempt* a) {
     if (!a->profile->scores().empty() && !RunPreScores(a)) return false;
     if (a->detail != nullptr) {
       ExplainScores(a);
-    } else {
+    } else if (a->profile->scores().empty()) {
       a->totals.assign(a->feasible.size(), 1);
-      if (!a->profile->scores().empty()) SumScores(a);
+    } else {
+      SumScores(a);
     }
     a->result.node = PickBest(a);
   }

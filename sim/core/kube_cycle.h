@@ -134,6 +134,7 @@ class KubeCycle {
   bool TryNominatedNode(Attempt* a);
   void ListNodes(Attempt* a);
   void Search(Attempt* a);
+  static size_t VisitKnown(Attempt* a, size_t place, size_t count);
   void JudgeChunk(Attempt* a);
   static void Visit(Attempt* a, NodeId node, ReasonIndex verdict, uint32_t status);
   static void CountNominatedNode(Attempt* a);
