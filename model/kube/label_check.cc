@@ -15,7 +15,7 @@ namespace drasim {
 namespace {
 
 constexpr size_t kMaxName = 63;
-constexpr size_t kMaxSubdomain = 253;
+constexpr size_t kMaxPrefix = 253;
 constexpr char kNameRule[] =
     "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an "
     "alphanumeric character";
@@ -105,8 +105,8 @@ std::vector<std::string> QualifiedNameProblems(absl::string_view name) {
     if (prefix.empty()) {
       problems.emplace_back("prefix part must be non-empty");
     } else {
-      if (prefix.size() > kMaxSubdomain) {
-        problems.push_back(absl::StrCat("prefix part ", LengthProblem(kMaxSubdomain)));
+      if (prefix.size() > kMaxPrefix) {
+        problems.push_back(absl::StrCat("prefix part ", LengthProblem(kMaxPrefix)));
       }
       if (!FitsSubdomainPattern(prefix)) {
         problems.push_back(absl::StrCat(
