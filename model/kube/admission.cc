@@ -66,11 +66,11 @@ const PriorityClasses::Class* PriorityClasses::Find(const std::string& name) con
   return found == classes_.end() ? nullptr : &found->second;
 }
 
-Admission::Admission(absl::Span<const kube::PriorityClass* const> classes) {
+ApiAdmission::ApiAdmission(absl::Span<const kube::PriorityClass* const> classes) {
   for (const kube::PriorityClass* one : classes) classes_.Add(*one);
 }
 
-void Admission::Admit(kube::Pod* pod) const {
+void ApiAdmission::Admit(kube::Pod* pod) const {
   if (pod->metadata().namespace_().empty()) pod->mutable_metadata()->set_namespace_("default");
   kube::PodSpec& spec = *pod->mutable_spec();
   if (spec.scheduler_name().empty()) spec.set_scheduler_name("default-scheduler");

@@ -39,9 +39,9 @@ class PriorityClasses {
   std::optional<Class> global_default_;
 };
 
-class Admission {
+class ApiAdmission {
  public:
-  explicit Admission(absl::Span<const proto::kube::PriorityClass* const> classes);
+  explicit ApiAdmission(absl::Span<const proto::kube::PriorityClass* const> classes);
 
   // Sets what is not set: the namespace `default`, the scheduler `default-scheduler`, priority and
   // preemptionPolicy by the pod's PriorityClass (an unknown one counts as 0). Terms of pod affinity

@@ -19,7 +19,7 @@ namespace drasim {
 namespace {
 
 constexpr ReasonIndex kConflict = 1;
-constexpr ReasonIndex kUnusableClaim = 2;
+constexpr ReasonIndex kClaimUnusable = 2;
 
 struct TopologyKey {
   absl::string_view key;
@@ -73,7 +73,7 @@ StepResult VolumeZone::PreFilter(const PodContext& pod, const ClusterState& clus
   const auto refuse = [](std::string message) {
     StepResult refused;
     refused.code = StepCode::kUnresolvable;
-    refused.reason = kUnusableClaim;
+    refused.reason = kClaimUnusable;
     refused.message = std::move(message);
     return refused;
   };

@@ -642,7 +642,7 @@ void KubeCycle::RunPostFilters(Attempt* a) {
   const std::vector<PostFilterPlugin*>& plugins = a->profile->post_filters();
   if (plugins.empty() || !a->pod->pod.valid()) return;
   PreemptionReport report;
-  FailedCycle failed;
+  FailedSearch failed;
   failed.pod = a->pod;
   failed.profile = a->profile;
   failed.filters = &a->Filters(cluster_, nominator_);

@@ -31,7 +31,7 @@ struct RejectedNode {
 };
 
 // The attempt so far. Pointers and spans outlive the handle.
-struct FailedCycle {
+struct FailedSearch {
   const PodContext* pod = nullptr;
   const Profile* profile = nullptr;
   const AttemptFilters* filters = nullptr;
@@ -53,7 +53,7 @@ struct PostFilterOptions {
 // Lives for one attempt. All pods are back when it is destroyed.
 class KubePostFilter : public PostFilterHandle {
  public:
-  KubePostFilter(FailedCycle attempt, const PostFilterOptions& options,
+  KubePostFilter(FailedSearch attempt, const PostFilterOptions& options,
                  const Nominator* nominator, ClusterState* cluster)
       : attempt_(std::move(attempt)),
         options_(options),
@@ -93,7 +93,7 @@ class KubePostFilter : public PostFilterHandle {
   PreemptionReport* report() override { return attempt_.report; }
 
  private:
-  const FailedCycle attempt_;
+  const FailedSearch attempt_;
   const PostFilterOptions options_;
   const Nominator* nominator_;
   ClusterState* cluster_;

@@ -35,7 +35,7 @@ absl::string_view OutcomeName(KubeAttempt::Outcome outcome) {
 // The world of one case, and its answer in the making.
 class CaseRun {
  public:
-  CaseRun(const KubeCase& given, const Admission& admission, KubeWorld* world)
+  CaseRun(const KubeCase& given, const ApiAdmission& admission, KubeWorld* world)
       : given_(given), admission_(admission), world_(*world) {}
 
   absl::Status Build();
@@ -64,7 +64,7 @@ class CaseRun {
   void AddStatuses(absl::Span<const AttemptDetail::NodeStatus> statuses, Field* field) const;
 
   const KubeCase& given_;
-  const Admission& admission_;
+  const ApiAdmission& admission_;
   KubeWorld& world_;
   std::vector<PodId> queue_;
   int64_t scheduled_ = 0;
@@ -293,7 +293,7 @@ absl::StatusOr<KubeAnswer> AnswerKubeCase(const KubeCase& given) {
   }
   std::vector<const proto::kube::PriorityClass*> classes;
   for (const proto::kube::PriorityClass& c : given.priority_classes()) classes.push_back(&c);
-  const Admission admission(classes);
+  const ApiAdmission admission(classes);
   CaseRun run(given, admission, world->get());
   RETURN_IF_ERROR(run.Build());
   run.Run();

@@ -23,10 +23,10 @@ kube::PriorityClass MakeClass(const std::string& name, int32_t value, bool globa
   return made;
 }
 
-Admission MakeAdmission(const std::vector<kube::PriorityClass>& classes) {
+ApiAdmission MakeAdmission(const std::vector<kube::PriorityClass>& classes) {
   std::vector<const kube::PriorityClass*> pointers;
   for (const kube::PriorityClass& one : classes) pointers.push_back(&one);
-  return Admission(pointers);
+  return ApiAdmission(pointers);
 }
 
 // The pod of that specification after admission.
@@ -39,7 +39,7 @@ kube::Pod Admitted(absl::string_view spec, const std::vector<kube::PriorityClass
                                                 meta, "}, spec: {", spec, "}}"),
                                    options);
   kube::Pod pod = read.objects.at(0).object.pod();
-  const Admission admission = MakeAdmission(classes);
+  const ApiAdmission admission = MakeAdmission(classes);
   admission.Admit(&pod);
   const std::string once = pod.DebugString();
   admission.Admit(&pod);
